@@ -1,0 +1,130 @@
+// Package clock tells the Unix time in milliseconds for a few nanoseconds.
+//
+// Reading the system's clock costs more than all the rest of making an ID, so a
+// [Clock] keeps its last reading for as long as a cheap counter says that little
+// time has passed. See [Staleness].
+package clock
+
+import (
+	"context"
+	"runtime"
+	"time"
+)
+
+// Staleness bounds how long a reading is kept: a [Clock] may answer with a
+// millisecond that the system's clock left (or, after a step, never was in) at
+// most this long ago. It never keeps a reading past the end of its millisecond.
+const Staleness = 100 * time.Microsecond
+
+const (
+	// window is half of Staleness: the other half is there for a counter whose
+	// rate changes and for cores whose counters differ.
+	window = Staleness / 2
+
+	// maxUses ends the life of a reading where the counter stands still.
+	maxUses = 4096
+
+	// The counter's rate is measured over intervals of these lengths.
+	minSample, maxSample = time.Millisecond, time.Second
+)
+
+// A Clock reads the time. It is not safe for concurrent use, save for [Clock.Wait]
+// and [Clock.Micro].
+type Clock struct {
+	ms    int64  // the last reading, Unix milliseconds
+	start uint64 // the counter just before that reading
+	span  uint64 // for how many counts after start the reading holds
+	uses  int    // for how many calls more it holds
+
+	now     func() time.Time
+	counter func() uint64 // nil: an injected clock, read on each call
+
+	// The sample under way began at since, when the counter was at most at from.
+	since       time.Time
+	from        uint64
+	rate, older float64 // the last two samples, in counts a nanosecond
+}
+
+// System returns a clock that reads the system's.
+func System() Clock { return Clock{now: time.Now, counter: Counter} }
+
+// Injected returns a clock that calls now for each reading.
+func Injected(now func() time.Time) Clock { return Clock{now: now} }
+
+// Milli returns the Unix time in milliseconds, given a counter value that the
+// caller read with [Counter] no earlier than its own call began.
+func (c *Clock) Milli(counter uint64) int64 {
+	if counter-c.start < c.span && c.uses > 0 {
+		c.uses--
+		return c.ms
+	}
+	return c.read()
+}
+
+// Micro returns the Unix time in microseconds, read at each call.
+func (c *Clock) Micro() int64 { return c.now().UnixMicro() }
+
+func (c *Clock) read() int64 {
+	if c.counter == nil {
+		return c.now().UnixMilli()
+	}
+	before := c.counter()
+	t := c.now()
+	after := c.counter()
+	c.sample(t, before, after)
+
+	c.ms, c.start, c.uses = t.UnixMilli(), before, maxUses
+	left := time.Millisecond - time.Duration(t.Nanosecond())%time.Millisecond
+	// The smaller of two samples: a machine that slept during one of them
+	// counted on while its monotonic clock stood still.
+	c.span = uint64(float64(min(left, window)) * min(c.rate, c.older))
+	return c.ms
+}
+
+// sample measures the counter's rate, erring on the slow side: it compares the
+// counter after the sample's first reading with the one before its last.
+func (c *Clock) sample(t time.Time, before, after uint64) {
+	d := t.Sub(c.since)
+	switch counts := int64(before - c.from); {
+	case counts < 0 || int64(after-before) < 0 || d < 0: // not one steady counter
+		c.rate, c.older = 0, 0
+	case d < minSample:
+		return
+	case d <= maxSample:
+		c.rate, c.older = float64(counts)/float64(d), c.rate
+	}
+	c.since, c.from = t, after
+}
+
+// Wait sleeps until the clock is at ms (Unix milliseconds) or later, or ctx ends,
+// and then returns the context's error. It is safe for concurrent use.
+func (c *Clock) Wait(ctx context.Context, ms int64) error {
+	// A sleeping goroutine wakes late by some tens of microseconds.
+	const early, poll = 100 * time.Microsecond, 50 * time.Millisecond
+	for {
+		t := c.now()
+		if t.UnixMilli() >= ms {
+			return nil
+		}
+		if err := ctx.Err(); err != nil {
+			return context.Cause(ctx)
+		}
+		left := poll
+		if far := ms - t.UnixMilli(); far < poll.Milliseconds() {
+			left = time.Duration(far)*time.Millisecond - time.Duration(t.Nanosecond())%time.Millisecond - early
+		}
+		if c.counter == nil {
+			left = early // an injected clock need not run as real time does
+		}
+		if left <= 0 {
+			runtime.Gosched()
+			continue
+		}
+		timer := time.NewTimer(left)
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+			timer.Stop()
+		}
+	}
+}

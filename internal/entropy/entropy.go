@@ -1,0 +1,101 @@
+// Package entropy gives the generators their random bits.
+package entropy
+
+import (
+	crand "crypto/rand"
+	"encoding/binary"
+	"io"
+	"math/rand/v2"
+)
+
+const (
+	words = 128 // in the buffer
+
+	// reseedAfter bounds the buffers filled from one seed, whatever the clock says.
+	reseedAfter = 1 << 20
+)
+
+// A Source gives random words: by default from ChaCha8, a cryptographically strong
+// generator, seeded from the operating system at its first use and again as
+// [Source.Tick] says; or straight from an injected reader. Make one with [System] or
+// [From]. It is not safe for concurrent use.
+type Source struct {
+	used   int // of buf
+	buf    [words]uint32
+	reader io.Reader
+	bytes  [8]byte // what the reader fills; here, so that it is no garbage
+	chacha *rand.ChaCha8
+	fills  int   // that the present seed is still good for
+	second int64 // of the present seed
+}
+
+// System returns a source seeded from the operating system.
+func System() Source { return Source{used: words} }
+
+// From returns a source that reads exactly the bytes that it needs from r, words in
+// big-endian order. An error of r, or too few bytes, is the caller's error.
+func From(r io.Reader) Source { return Source{used: words, reader: r} }
+
+// Tick tells the source the Unix time in milliseconds. The source takes a new seed
+// in each second, so that two copies of one machine's memory soon part ways.
+func (s *Source) Tick(ms int64) {
+	if second := ms / 1000; second != s.second {
+		s.second, s.fills, s.used = second, 0, words
+	}
+}
+
+// Uint32 returns 32 random bits. It fails only with an injected reader.
+func (s *Source) Uint32() (uint32, error) {
+	if s.used >= words {
+		return s.slow32()
+	}
+	s.used++
+	return s.buf[s.used-1], nil
+}
+
+// Uint64 returns 64 random bits. It fails only with an injected reader.
+func (s *Source) Uint64() (uint64, error) {
+	if s.reader != nil {
+		b, err := s.read(8)
+		return binary.BigEndian.Uint64(b), err
+	}
+	if s.used > words-2 {
+		s.refill()
+	}
+	s.used += 2
+	return uint64(s.buf[s.used-2])<<32 | uint64(s.buf[s.used-1]), nil
+}
+
+//go:noinline
+func (s *Source) slow32() (uint32, error) {
+	if s.reader != nil {
+		b, err := s.read(4)
+		return binary.BigEndian.Uint32(b), err
+	}
+	s.refill()
+	s.used = 1
+	return s.buf[0], nil
+}
+
+func (s *Source) read(n int) ([]byte, error) {
+	_, err := io.ReadFull(s.reader, s.bytes[:n])
+	return s.bytes[:n], err
+}
+
+func (s *Source) refill() {
+	if s.fills == 0 {
+		var seed [32]byte
+		crand.Read(seed[:]) // never fails: it would end the program
+		if s.chacha == nil {
+			s.chacha = rand.NewChaCha8(seed)
+		}
+		s.chacha.Seed(seed)
+		s.fills = reseedAfter
+	}
+	s.fills--
+	for i := 0; i < words; i += 2 {
+		w := s.chacha.Uint64()
+		s.buf[i], s.buf[i+1] = uint32(w>>32), uint32(w)
+	}
+	s.used = 0
+}

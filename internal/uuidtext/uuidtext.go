@@ -1,0 +1,49 @@
+// Package uuidtext reads and writes the 36-character form of a UUID (RFC 9562).
+package uuidtext
+
+import "encoding/hex"
+
+// Len is the length of the form: 32 hexadecimal digits in groups of 8, 4, 4, 4 and
+// 12, with a hyphen between groups.
+const Len = 36
+
+// groups are the places of the groups: from in the text, at and to in the bytes.
+var groups = [5]struct{ from, at, to int }{{0, 0, 4}, {9, 4, 6}, {14, 6, 8}, {19, 8, 10}, {24, 10, 16}}
+
+// Append appends the form of u in lower case to b.
+func Append(b []byte, u *[16]byte) []byte {
+	for i, g := range groups {
+		if i > 0 {
+			b = append(b, '-')
+		}
+		b = hex.AppendEncode(b, u[g.at:g.to])
+	}
+	return b
+}
+
+// Decode reads a text of Len bytes in either case into u. It returns -1, or the offset
+// of the first byte that is out of place, and then leaves u alone.
+func Decode(u *[16]byte, s []byte) int {
+	var out [16]byte
+	bad := false
+	for i, g := range groups {
+		_, err := hex.Decode(out[g.at:g.to], s[g.from:g.from+2*(g.to-g.at)])
+		bad = bad || err != nil || i > 0 && s[g.from-1] != '-'
+	}
+	if bad {
+		return firstBad(s)
+	}
+	*u = out
+	return -1
+}
+
+func firstBad(s []byte) int {
+	for i, c := range s {
+		hyphen := i == 8 || i == 13 || i == 18 || i == 23
+		digit := '0' <= c && c <= '9' || 'a' <= c|0x20 && c|0x20 <= 'f'
+		if hyphen && c != '-' || !hyphen && !digit {
+			return i
+		}
+	}
+	return len(s)
+}

@@ -1,0 +1,129 @@
+package scru128
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"time"
+)
+
+// Size is the size of an ID in bytes.
+const Size = 16
+
+// The largest value of each field.
+const (
+	MaxTimestamp = 1<<48 - 1
+	MaxCounterHi = 1<<24 - 1
+	MaxCounterLo = 1<<24 - 1
+	MaxEntropy   = 1<<32 - 1
+)
+
+// An ID is a SCRU128 ID: a 128-bit unsigned integer in big-endian byte order.
+//
+//	 0                   1                   2                   3
+//	 0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1
+//	+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
+//	|                       timestamp, high 32                      |
+//	+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
+//	|       timestamp, low 16       |      counter_hi, high 16      |
+//	+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
+//	| counter_hi, 8 |                   counter_lo                  |
+//	+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
+//	|                            entropy                            |
+//	+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
+//
+// IDs are immutable and comparable: == says whether two are the same, and both
+// the bytes and the text sort by time. The zero ID has the reserved timestamp 0;
+// no generator makes it, so it can stand for "none".
+type ID [Size]byte
+
+// Max is the largest ID. Its timestamp is reserved: no generator makes it.
+var Max = ID{
+	0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff,
+	0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff,
+}
+
+// FromFields returns the ID of the four fields. It returns [ErrField] if one has
+// more bits than its place: 48, 24, 24 and 32.
+func FromFields(timestamp uint64, counterHi, counterLo, entropy uint32) (ID, error) {
+	switch {
+	case timestamp > MaxTimestamp:
+		return ID{}, fieldError("timestamp", timestamp, MaxTimestamp)
+	case counterHi > MaxCounterHi:
+		return ID{}, fieldError("counter_hi", uint64(counterHi), MaxCounterHi)
+	case counterLo > MaxCounterLo:
+		return ID{}, fieldError("counter_lo", uint64(counterLo), MaxCounterLo)
+	}
+	return pack(timestamp, uint64(counterHi)<<24|uint64(counterLo), entropy), nil
+}
+
+func fieldError(name string, value, limit uint64) error {
+	return fmt.Errorf("%w: %s is %d, want at most %d", ErrField, name, value, limit)
+}
+
+// pack builds an ID, given counter_hi and counter_lo as one integer of 48 bits.
+func pack(timestamp, counter uint64, entropy uint32) (id ID) {
+	binary.BigEndian.PutUint64(id[:8], timestamp<<16|counter>>32)
+	binary.BigEndian.PutUint64(id[8:], counter<<32|uint64(entropy))
+	return id
+}
+
+// FromBytes returns the ID of 16 bytes in big-endian order, or a [ParseError].
+func FromBytes(b []byte) (ID, error) {
+	if len(b) != Size {
+		return ID{}, &ParseError{Length: len(b), Offset: -1, Err: ErrBinaryLength}
+	}
+	return ID(b), nil
+}
+
+// FromUint128 returns the ID of the integer hi * 2^64 + lo. Each such integer is one.
+func FromUint128(hi, lo uint64) (id ID) {
+	binary.BigEndian.PutUint64(id[:8], hi)
+	binary.BigEndian.PutUint64(id[8:], lo)
+	return id
+}
+
+// Uint128 returns the ID as the integer hi * 2^64 + lo.
+func (id ID) Uint128() (hi, lo uint64) {
+	return binary.BigEndian.Uint64(id[:8]), binary.BigEndian.Uint64(id[8:])
+}
+
+// Bytes returns the ID's 16 bytes in big-endian order.
+func (id ID) Bytes() []byte { return id[:] }
+
+// Timestamp returns the timestamp field: Unix time in milliseconds.
+func (id ID) Timestamp() uint64 { return binary.BigEndian.Uint64(id[:8]) >> 16 }
+
+// CounterHi returns the counter_hi field, of 24 bits.
+func (id ID) CounterHi() uint32 { return binary.BigEndian.Uint32(id[5:9]) & MaxCounterHi }
+
+// CounterLo returns the counter_lo field, of 24 bits.
+func (id ID) CounterLo() uint32 { return binary.BigEndian.Uint32(id[8:12]) & MaxCounterLo }
+
+// Entropy returns the entropy field, of 32 bits.
+func (id ID) Entropy() uint32 { return binary.BigEndian.Uint32(id[12:]) }
+
+// Time returns the time of the timestamp, in UTC, to the millisecond.
+func (id ID) Time() time.Time { return time.UnixMilli(int64(id.Timestamp())).UTC() }
+
+// Compare returns -1, 0 or +1 as id sorts before, with or after other: by time, and
+// within a generator by order of generation.
+func (id ID) Compare(other ID) int { return bytes.Compare(id[:], other[:]) }
+
+// IsZero reports whether id is the zero ID.
+func (id ID) IsZero() bool { return id == ID{} }
+
+// First returns the smallest ID of t's millisecond, so that the IDs of the time range
+// from a up to but not including b, in whole milliseconds, are those in
+// [First(a), First(b)). A time before 1970 gives the zero ID, one after the last
+// timestamp [Max].
+func First(t time.Time) ID {
+	switch ms := t.UnixMilli(); {
+	case ms < 0:
+		return ID{}
+	case ms > MaxTimestamp:
+		return Max
+	default:
+		return pack(uint64(ms), 0, 0)
+	}
+}

@@ -1,0 +1,93 @@
+package scru128
+
+import (
+	"slices"
+
+	"github.com/sortid/sortid/internal/base36"
+	"github.com/sortid/sortid/internal/fault"
+)
+
+// TextLen is the length of an ID's text: 25 digits of 0-9a-z.
+const TextLen = base36.Len128
+
+// Parse returns the ID of a text of 25 Base36 digits, in either case. Its errors are
+// of type [*ParseError].
+func Parse(s string) (ID, error) {
+	id, at, err := decode([]byte(s))
+	if err != nil {
+		return ID{}, &ParseError{Input: fault.Clip(s), Length: len(s), Offset: at, Err: err}
+	}
+	return id, nil
+}
+
+// MustParse is [Parse] for texts known to be right: it panics on any other.
+func MustParse(s string) ID {
+	id, err := Parse(s)
+	if err != nil {
+		panic(err)
+	}
+	return id
+}
+
+// decode does not keep b, so that Parse need not copy its string.
+func decode(b []byte) (id ID, at int, err error) {
+	if len(b) != TextLen {
+		return ID{}, -1, ErrLength
+	}
+	hi, lo, at, bad := base36.Decode128((*[TextLen]byte)(b))
+	switch bad {
+	case base36.Symbol:
+		return ID{}, at, ErrSymbol
+	case base36.Range:
+		return ID{}, -1, ErrRange
+	}
+	return FromUint128(hi, lo), 0, nil
+}
+
+// String returns the ID's text: 25 Base36 digits in lower case.
+func (id ID) String() string {
+	var b [TextLen]byte
+	hi, lo := id.Uint128()
+	base36.Encode128(&b, hi, lo)
+	return string(b[:])
+}
+
+// AppendText appends the ID's text to b. It never fails.
+func (id ID) AppendText(b []byte) ([]byte, error) {
+	n := len(b)
+	b = slices.Grow(b, TextLen)[:n+TextLen]
+	hi, lo := id.Uint128()
+	base36.Encode128((*[TextLen]byte)(b[n:]), hi, lo)
+	return b, nil
+}
+
+// MarshalText returns the ID's text. It never fails.
+func (id ID) MarshalText() ([]byte, error) { return id.AppendText(nil) }
+
+// UnmarshalText sets the ID to that of a text of 25 Base36 digits, in either case.
+// With an error, of type [*ParseError], it leaves the ID as it was.
+func (id *ID) UnmarshalText(b []byte) error {
+	parsed, at, err := decode(b)
+	if err != nil {
+		return &ParseError{Input: fault.Clip(b), Length: len(b), Offset: at, Err: err}
+	}
+	*id = parsed
+	return nil
+}
+
+// AppendBinary appends the ID's 16 bytes in big-endian order to b. It never fails.
+func (id ID) AppendBinary(b []byte) ([]byte, error) { return append(b, id[:]...), nil }
+
+// MarshalBinary returns the ID's 16 bytes in big-endian order. It never fails.
+func (id ID) MarshalBinary() ([]byte, error) { return id.AppendBinary(nil) }
+
+// UnmarshalBinary sets the ID to that of 16 bytes in big-endian order. With an error,
+// of type [*ParseError], it leaves the ID as it was.
+func (id *ID) UnmarshalBinary(b []byte) error {
+	parsed, err := FromBytes(b)
+	if err != nil {
+		return err
+	}
+	*id = parsed
+	return nil
+}
