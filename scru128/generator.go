@@ -144,6 +144,7 @@ func NewGenerator(opts ...Option) (*Generator, error) {
 	g := &Generator{
 		clock:     clock.System(),
 		rand:      entropy.System(),
+		timestamp: unseen,
 		seen:      unseen,
 		renewed:   never,
 		allowance: DefaultRollbackAllowance.Milliseconds(),

@@ -1,0 +1,367 @@
+// Package conformance holds the tests that all five formats pass in the same way:
+// codecs against math/big and the published vectors, generators under injected
+// clocks and entropy.
+package conformance
+
+import (
+	"bytes"
+	"database/sql"
+	"database/sql/driver"
+	"encoding"
+	"encoding/gob"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/big"
+	"math/rand/v2"
+	"testing"
+	"time"
+)
+
+// An ID is what the ID type of each format can do.
+type ID[T any] interface {
+	comparable
+	fmt.Stringer
+	encoding.TextAppender
+	encoding.TextMarshaler
+	encoding.BinaryAppender
+	encoding.BinaryMarshaler
+	driver.Valuer
+	Time() time.Time
+	Compare(T) int
+	IsZero() bool
+}
+
+// A pointer to an ID of each format can do this, too.
+type pointer interface {
+	encoding.TextUnmarshaler
+	encoding.BinaryUnmarshaler
+	sql.Scanner
+}
+
+// A Codec describes a format's codec.
+type Codec[T ID[T]] struct {
+	Format string   // the package's name, and that of its vectors
+	Limit  *big.Int // the smallest integer that is no ID
+	Size   int      // of the binary form
+
+	Parse     func(string) (T, error)
+	MustParse func(string) T
+	First     func(time.Time) T
+	Int       func(T) *big.Int          // the integer of an ID
+	Of        func(*big.Int) T          // the ID of an integer below Limit
+	Text      func(*big.Int) string     // the canonical text by an independent method
+	Fields    func(T) map[string]string // in decimal
+	Sorts     bool                      // whether the order of texts is that of IDs
+
+	// Errors by the reasons that the vectors name, and what a *ParseError holds.
+	Errors     map[string]error
+	ParseError func(error) (offset, length int, ok bool)
+
+	// Others are further text forms, by the names that the vectors give them.
+	Others map[string]Form[T]
+}
+
+// A Form is a text form besides the canonical one.
+type Form[T any] struct {
+	Append func(T) string
+	Parse  func(string) (T, error)
+}
+
+func (c *Codec[T]) random(r *rand.Rand) *big.Int {
+	n := new(big.Int)
+	words := make([]big.Word, (c.Limit.BitLen()+63)/64)
+	for i := range words {
+		words[i] = big.Word(r.Uint64())
+	}
+	// Short numbers too: leading zeros are where padding goes wrong.
+	n.SetBits(words).Rsh(n, uint(r.IntN(4))*uint(r.IntN(c.Limit.BitLen()))/3)
+	return n.Mod(n, c.Limit)
+}
+
+// Run runs the codec's tests.
+func (c *Codec[T]) Run(t *testing.T) {
+	t.Run("RoundTrip", c.testRoundTrip)
+	t.Run("Interfaces", c.testInterfaces)
+	t.Run("BadInput", c.testBadInput)
+	t.Run("SQL", c.testSQL)
+	t.Run("Order", c.testOrder)
+	t.Run("First", c.testFirst)
+	t.Run("Vectors", c.testVectors)
+	t.Run("Allocations", c.testAllocations)
+}
+
+// A million random IDs there and back, a part of them also against math/big.
+func (c *Codec[T]) testRoundTrip(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	n := 1_000_000
+	if testing.Short() {
+		n = 20_000
+	}
+	buf := make([]byte, 0, 64)
+	for i := range n {
+		want := c.random(r)
+		id := c.Of(want)
+		buf, _ = id.AppendText(buf[:0])
+		if i%16 == 0 {
+			if text := c.Text(want); string(buf) != text || id.String() != text {
+				t.Fatalf("integer %v: AppendText %q, String %q, want %q", want, buf, id.String(), text)
+			}
+			if got := c.Int(id); got.Cmp(want) != 0 {
+				t.Fatalf("ID of %v has the integer %v", want, got)
+			}
+		}
+		back, err := c.Parse(string(buf))
+		if err != nil || back != id {
+			t.Fatalf("Parse(%q) = %v, %v, want %v", buf, back, err, id)
+		}
+		for name, form := range c.Others {
+			s := form.Append(id)
+			if back, err := form.Parse(s); err != nil || back != id {
+				t.Fatalf("%s: %q parsed as %v, %v, want %v", name, s, back, err, id)
+			}
+		}
+	}
+}
+
+// Text, binary, JSON, map keys and gob there and back.
+func (c *Codec[T]) testInterfaces(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	for range 1000 {
+		n := c.random(r)
+		id := c.Of(n)
+		text := c.Text(n)
+
+		var back T
+		p := any(&back).(pointer)
+		if b, err := id.MarshalText(); err != nil || string(b) != text {
+			t.Fatalf("MarshalText: %q, %v", b, err)
+		}
+		if err := p.UnmarshalText([]byte(text)); err != nil || back != id {
+			t.Fatalf("UnmarshalText(%q): %v, %v", text, back, err)
+		}
+		b, err := id.MarshalBinary()
+		if err != nil || !bytes.Equal(b, n.FillBytes(make([]byte, c.Size))) {
+			t.Fatalf("MarshalBinary: %x, %v", b, err)
+		}
+		if b, err := id.AppendBinary([]byte("x")); err != nil || len(b) != 1+c.Size || b[0] != 'x' {
+			t.Fatalf("AppendBinary: %x, %v", b, err)
+		}
+		if b, err := id.AppendText([]byte("x")); err != nil || string(b) != "x"+text {
+			t.Fatalf("AppendText: %q, %v", b, err)
+		}
+		back = *new(T)
+		if err := p.UnmarshalBinary(b); err != nil || back != id {
+			t.Fatalf("UnmarshalBinary(%x): %v, %v", b, back, err)
+		}
+		if c.MustParse(text) != id {
+			t.Fatalf("MustParse(%q)", text)
+		}
+
+		type document struct {
+			ID   T
+			List []T
+			Map  map[string]T
+		}
+		doc := document{id, []T{id}, map[string]T{"a": id}}
+		j, err := json.Marshal(doc)
+		want := fmt.Sprintf(`{"ID":%q,"List":[%[1]q],"Map":{"a":%[1]q}}`, text)
+		if err != nil || string(j) != want {
+			t.Fatalf("JSON: %s, %v, want %s", j, err, want)
+		}
+		var read document
+		if err := json.Unmarshal(j, &read); err != nil || read.ID != id || read.List[0] != id || read.Map["a"] != id {
+			t.Fatalf("JSON back: %+v, %v", read, err)
+		}
+		var g bytes.Buffer
+		if err := gob.NewEncoder(&g).Encode(doc); err != nil {
+			t.Fatal(err)
+		}
+		read = document{}
+		if err := gob.NewDecoder(&g).Decode(&read); err != nil || read.ID != id {
+			t.Fatalf("gob: %+v, %v", read, err)
+		}
+	}
+	if zero := *new(T); !zero.IsZero() || c.Of(big.NewInt(1)).IsZero() || c.Int(zero).Sign() != 0 {
+		t.Error("IsZero is wrong")
+	}
+}
+
+// Bad input: an error of the right type, the receiver left alone, nothing kept.
+func (c *Codec[T]) testBadInput(t *testing.T) {
+	id := c.Of(new(big.Int).Sub(c.Limit, big.NewInt(12345)))
+	text := id.String()
+	bad := []string{"", " ", text + " ", " " + text, text + text, text[:2], "\x00" + text[1:],
+		"é" + text[2:], "\xff" + text[1:], text[:len(text)-1] + "\n", text[:len(text)-1] + "!", string(make([]byte, 1<<20))}
+	for _, s := range bad {
+		got, err := c.Parse(s)
+		if err == nil {
+			t.Errorf("Parse(%.40q) = %v, want an error", s, got)
+			continue
+		}
+		if got != *new(T) {
+			t.Errorf("Parse(%.40q) returns %v beside its error", s, got)
+		}
+		offset, length, ok := c.ParseError(err)
+		if !ok || length != len(s) || offset < -1 || offset > len(s) {
+			t.Errorf("Parse(%.40q): %v: a *ParseError %v, offset %d, length %d", s, err, ok, offset, length)
+		}
+		if len(err.Error()) > 500 {
+			t.Errorf("Parse(%.40q): the error is %d bytes long", s, len(err.Error()))
+		}
+		keep := id
+		if uerr := any(&keep).(pointer).UnmarshalText([]byte(s)); uerr == nil || uerr.Error() != err.Error() {
+			t.Errorf("UnmarshalText(%.40q): %v, Parse: %v", s, uerr, err)
+		}
+		if keep != id {
+			t.Errorf("UnmarshalText(%.40q) changed its receiver", s)
+		}
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("MustParse(%.40q) does not panic", s)
+				}
+			}()
+			c.MustParse(s)
+		}()
+	}
+	for n := range 3 * c.Size {
+		keep := id
+		err := any(&keep).(pointer).UnmarshalBinary(make([]byte, n))
+		if (err == nil) != (n == c.Size) || err != nil && keep != id {
+			t.Errorf("UnmarshalBinary of %d bytes: %v", n, err)
+		}
+	}
+}
+
+func (c *Codec[T]) testSQL(t *testing.T) {
+	id := c.Of(new(big.Int).Rsh(c.Limit, 3))
+	v, err := id.Value()
+	if err != nil || !driver.IsValue(v) {
+		t.Fatalf("Value: %v, %v", v, err)
+	}
+	for _, src := range []any{v, id.String(), []byte(id.String())} {
+		var back T
+		if err := any(&back).(sql.Scanner).Scan(src); err != nil || back != id {
+			t.Errorf("Scan(%T %v) = %v, %v", src, src, back, err)
+		}
+	}
+	for _, src := range []any{nil, 1.5, true, time.Now(), "", "!", []byte{}, []byte{1}, int64(-1)} {
+		keep := id
+		if err := any(&keep).(sql.Scanner).Scan(src); err == nil || keep != id {
+			t.Errorf("Scan(%T %v): %v, receiver %v", src, src, err, keep)
+		}
+	}
+	var null sql.Null[T]
+	if err := null.Scan(nil); err != nil || null.Valid {
+		t.Errorf("sql.Null of NULL: %+v, %v", null, err)
+	}
+	if err := null.Scan(v); err != nil || !null.Valid || null.V != id {
+		t.Errorf("sql.Null of %v: %+v, %v", v, null, err)
+	}
+}
+
+func (c *Codec[T]) testOrder(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 6))
+	for range 10_000 {
+		a, b := c.random(r), c.random(r)
+		if r.IntN(4) == 0 {
+			b = a
+		}
+		x, y := c.Of(a), c.Of(b)
+		if x.Compare(y) != a.Cmp(b) {
+			t.Fatalf("Compare(%v, %v) = %d, want %d", x, y, x.Compare(y), a.Cmp(b))
+		}
+		if c.Sorts && (x.String() < y.String()) != (a.Cmp(b) < 0) {
+			t.Fatalf("texts %v and %v do not sort as %v and %v", x, y, a, b)
+		}
+	}
+}
+
+// First is the smallest ID of its tick: one less has an earlier time.
+func (c *Codec[T]) testFirst(t *testing.T) {
+	r := rand.New(rand.NewPCG(7, 8))
+	top := c.Of(new(big.Int).Sub(c.Limit, big.NewInt(1)))
+	for range 10_000 {
+		id := c.Of(c.random(r))
+		first := c.First(id.Time())
+		if !first.Time().Equal(id.Time()) || first.Compare(id) > 0 {
+			t.Fatalf("First(%v) = %v, of %v, which is after %v", id.Time(), first, first.Time(), id)
+		}
+		if n := c.Int(first); n.Sign() > 0 {
+			if before := c.Of(n.Sub(n, big.NewInt(1))); !before.Time().Before(id.Time()) {
+				t.Fatalf("First(%v) = %v, yet %v is smaller and of %v", id.Time(), first, before, before.Time())
+			}
+		}
+	}
+	if got := c.First(time.Date(-5000, 1, 1, 0, 0, 0, 0, time.UTC)); !got.IsZero() {
+		t.Errorf("First long before the epoch = %v, want the zero ID", got)
+	}
+	if got := c.First(time.Date(99999, 1, 1, 0, 0, 0, 0, time.UTC)); got != top {
+		t.Errorf("First after the last time = %v, want %v", got, top)
+	}
+}
+
+func (c *Codec[T]) testAllocations(t *testing.T) {
+	id := c.Of(new(big.Int).Rsh(c.Limit, 2))
+	text := id.String()
+	raw := []byte(text)
+	buf := make([]byte, 0, 64)
+	var back T
+	p := any(&back).(pointer)
+	for name, f := range map[string]func(){
+		"Parse":         func() { back, _ = c.Parse(text) },
+		"UnmarshalText": func() { _ = p.UnmarshalText(raw) },
+		"AppendText":    func() { buf, _ = id.AppendText(buf[:0]) },
+		"AppendBinary":  func() { buf, _ = id.AppendBinary(buf[:0]) },
+		"Compare":       func() { id.Compare(back) },
+	} {
+		if n := testing.AllocsPerRun(1000, f); n != 0 {
+			t.Errorf("%s allocates %v times", name, n)
+		}
+	}
+	if n := testing.AllocsPerRun(1000, func() { _ = id.String() }); n > 1 {
+		t.Errorf("String allocates %v times, want once", n)
+	}
+	bad := "!" + text[1:]
+	if n := testing.AllocsPerRun(1000, func() { _, _ = c.Parse(bad) }); n > 2 {
+		t.Errorf("a failed Parse allocates %v times, want at most twice", n)
+	}
+}
+
+// Fuzz checks Parse on any text: an ID's text parses to that ID by the independent
+// method, and anything else is an error, never a panic.
+func (c *Codec[T]) Fuzz(f *testing.F, decode func(string) (*big.Int, bool)) {
+	for _, v := range c.vectors(f).Valid {
+		f.Add(v.Text)
+	}
+	for _, v := range c.vectors(f).Invalid {
+		f.Add(v.Text)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		id, err := c.Parse(s)
+		want, ok := decode(s)
+		if ok != (err == nil) {
+			t.Fatalf("Parse(%q) = %v, %v; by math/big %v, %v", s, id, err, want, ok)
+		}
+		if !ok {
+			if _, _, is := c.ParseError(err); !is {
+				t.Fatalf("Parse(%q): %v is no *ParseError", s, err)
+			}
+			return
+		}
+		if c.Int(id).Cmp(want) != 0 || id.String() != c.Text(want) {
+			t.Fatalf("Parse(%q) = %v (%v), want %v (%v)", s, id, c.Int(id), c.Text(want), want)
+		}
+	})
+}
+
+// reason returns the vectors' name of an error.
+func (c *Codec[T]) reason(err error) string {
+	for name, e := range c.Errors {
+		if errors.Is(err, e) {
+			return name
+		}
+	}
+	return fmt.Sprintf("none of the known (%v)", err)
+}

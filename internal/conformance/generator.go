@@ -1,0 +1,551 @@
+package conformance
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"io"
+	"iter"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+)
+
+// Policy is a format's RollbackPolicy.
+type Policy int
+
+const (
+	Default Policy = iota // no option given
+	Reset
+	Abort
+	Wait
+)
+
+// A Gen is a generator of any format.
+type Gen[T any] interface {
+	Generate() (T, error)
+	GenerateContext(context.Context) (T, error)
+	Fill([]T) error
+	FillContext(context.Context, []T) error
+	All() iter.Seq2[T, error]
+}
+
+// A Setup says how to make a generator. The zero value of a field means the default.
+type Setup struct {
+	Clock     func() time.Time
+	Entropy   io.Reader
+	Allowance time.Duration
+	Policy    Policy
+}
+
+// A Generator describes a format's generator, in one of its modes.
+type Generator[T ID[T]] struct {
+	New     func(t testing.TB, s Setup) Gen[T]
+	Tick    time.Duration
+	Default Policy // what the default amounts to
+
+	// Burst is how many IDs the generator makes at least in one tick of a frozen
+	// clock before it leaves that tick, or waits.
+	Burst int
+	// Leads says that it then borrows from the time to come; else it waits.
+	Leads bool
+	// Unordered modes promise no order, and no policy.
+	Unordered bool
+	// Certain: no two IDs are the same, rather than most probably none.
+
+	ErrClockRollback, ErrTimeRange, ErrEntropy error
+	// Range holds the first and the last time that an ID may carry.
+	Range [2]time.Time
+}
+
+// A Clock is a clock to be set by hand. It is safe for concurrent use.
+type Clock struct {
+	mu sync.Mutex
+	t  time.Time
+}
+
+// Start is when the tests' clocks start: the start of a tick in all formats.
+var Start = time.UnixMilli(1_700_000_000_000 &^ 255).UTC()
+
+// NewClock returns a clock that shows t until told otherwise.
+func NewClock(t time.Time) *Clock { return &Clock{t: t} }
+
+// Now returns the clock's time.
+func (c *Clock) Now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.t
+}
+
+// Add moves the clock by d.
+func (c *Clock) Add(d time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.t = c.t.Add(d)
+}
+
+// Entropy returns a reader of random bytes that are the same for the same seed.
+func Entropy(seed uint64) io.Reader {
+	var b [32]byte
+	binary.BigEndian.PutUint64(b[:], seed)
+	return rand.NewChaCha8(b)
+}
+
+// Constant is a reader of one byte over and over.
+type Constant byte
+
+func (c Constant) Read(b []byte) (int, error) {
+	for i := range b {
+		b[i] = byte(c)
+	}
+	return len(b), nil
+}
+
+// Limited returns a reader of the first n bytes of r, and then of nothing.
+func Limited(r io.Reader, n int) io.Reader { return io.LimitReader(r, int64(n)) }
+
+// Run runs the generator's tests.
+func (g *Generator[T]) Run(t *testing.T) {
+	t.Run("SystemClock", g.testSystemClock)
+	t.Run("Time", g.testTime)
+	t.Run("Frozen", g.testFrozen)
+	t.Run("Fill", g.testFill)
+	t.Run("Entropy", g.testEntropy)
+	t.Run("TimeRange", g.testTimeRange)
+	t.Run("Concurrent", g.testConcurrent)
+	t.Run("Allocations", g.testAllocations)
+	if !g.Unordered {
+		t.Run("SmallRollback", g.testSmallRollback)
+		t.Run("RandomWalk", g.testRandomWalk)
+		t.Run("Abort", g.testAbort)
+		t.Run("Reset", g.testReset)
+		t.Run("Wait", g.testWait)
+		t.Run("DefaultPolicy", g.testDefaultPolicy)
+	}
+}
+
+func must[T any](t testing.TB) func(id T, err error) T {
+	return func(id T, err error) T {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return id
+	}
+}
+
+// increasing fails the test unless each ID is larger than the one before.
+func increasing[T ID[T]](t testing.TB, ids []T) {
+	t.Helper()
+	for i := 1; i < len(ids); i++ {
+		if ids[i-1].Compare(ids[i]) >= 0 {
+			t.Fatalf("ID %d, %v, is not larger than %v before it", i, ids[i], ids[i-1])
+		}
+	}
+}
+
+// tick returns the start of t's tick.
+func (g *Generator[T]) tick(t time.Time) time.Time {
+	us := t.UnixMicro() // nanoseconds would not reach the year 10889
+	return time.UnixMicro(us - us%g.Tick.Microseconds()).UTC()
+}
+
+// With the system's clock and entropy: order, and the right time.
+func (g *Generator[T]) testSystemClock(t *testing.T) {
+	gen := g.New(t, Setup{})
+	before := g.tick(time.Now())
+	var ids []T
+	for id, err := range gen.All() {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if ids = append(ids, id); len(ids) == 2000 {
+			break
+		}
+	}
+	more := make([]T, 2000)
+	if err := gen.Fill(more); err != nil {
+		t.Fatal(err)
+	}
+	ids = append(ids, more...)
+	after := g.tick(time.Now())
+	if g.Leads { // a generator with a small counter runs ahead
+		after = after.Add(time.Duration(len(ids)/g.Burst+1) * g.Tick)
+	}
+	for i, id := range ids {
+		if id.Time().Before(before) || id.Time().After(after) {
+			t.Fatalf("ID %d, %v, has the time %v, made from %v to %v", i, id, id.Time(), before, after)
+		}
+	}
+	if !g.Unordered {
+		increasing(t, ids)
+	}
+}
+
+// The time of an ID is that of the clock, whatever the clock's pace.
+func (g *Generator[T]) testTime(t *testing.T) {
+	clock := NewClock(Start)
+	gen := g.New(t, Setup{Clock: clock.Now, Entropy: Entropy(1)})
+	r := rand.New(rand.NewPCG(1, 1))
+	var ids []T
+	for range 10_000 {
+		id := must[T](t)(gen.Generate())
+		if want := g.tick(clock.Now()); !id.Time().Equal(want) {
+			t.Fatalf("%v has the time %v, want %v", id, id.Time(), want)
+		}
+		ids = append(ids, id)
+		switch r.IntN(4) {
+		case 0:
+			clock.Add(g.Tick)
+		case 1:
+			clock.Add(time.Duration(r.Int64N(int64(5 * g.Tick))))
+		case 2:
+			clock.Add(time.Duration(r.Int64N(int64(time.Hour))))
+		}
+	}
+	if !g.Unordered {
+		increasing(t, ids)
+	}
+}
+
+// A clock that stands still: increasing IDs of its tick, as many as promised, and
+// then those of the next ticks, or none until the clock moves.
+func (g *Generator[T]) testFrozen(t *testing.T) {
+	clock := NewClock(Start)
+	gen := g.New(t, Setup{Clock: clock.Now, Entropy: Entropy(2)})
+	n := min(g.Burst, 100_000)
+	var ids []T
+	for range n {
+		id := must[T](t)(gen.Generate())
+		if !id.Time().Equal(Start) {
+			t.Fatalf("ID %d has the time %v, the clock stands at %v", len(ids), id.Time(), Start)
+		}
+		ids = append(ids, id)
+	}
+	if g.Unordered {
+		return
+	}
+	increasing(t, ids)
+	if n < g.Burst {
+		return
+	}
+	if g.Leads {
+		for ids[len(ids)-1].Time().Sub(Start) < 3*g.Tick {
+			ids = append(ids, must[T](t)(gen.Generate()))
+		}
+		increasing(t, ids)
+		return
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+	defer cancel()
+	for {
+		id, err := gen.GenerateContext(ctx)
+		if err != nil {
+			if !errors.Is(err, context.DeadlineExceeded) || id != *new(T) {
+				t.Fatalf("with all of a tick used up: %v, %v, want the context's error", id, err)
+			}
+			break
+		}
+		if ids = append(ids, id); len(ids) > 1<<20 {
+			t.Fatal("the tick never ends")
+		}
+	}
+	go func() {
+		time.Sleep(5 * time.Millisecond)
+		clock.Add(g.Tick)
+	}()
+	ids = append(ids, must[T](t)(gen.Generate()))
+	increasing(t, ids)
+	if got := ids[len(ids)-1].Time(); !got.Equal(Start.Add(g.Tick)) {
+		t.Errorf("after the wait the time is %v, want %v", got, Start.Add(g.Tick))
+	}
+}
+
+// Fill makes the very IDs that as many calls of Generate make.
+func (g *Generator[T]) testFill(t *testing.T) {
+	one := NewClock(Start)
+	a := g.New(t, Setup{Clock: one.Now, Entropy: Entropy(3)})
+	b := g.New(t, Setup{Clock: one.Now, Entropy: Entropy(3)})
+	r := rand.New(rand.NewPCG(2, 2))
+	for range 200 {
+		ids := make([]T, r.IntN(min(g.Burst, 5000)))
+		if err := a.Fill(ids); err != nil {
+			t.Fatal(err)
+		}
+		for i, id := range ids {
+			if want := must[T](t)(b.Generate()); id != want {
+				t.Fatalf("Fill makes %v as ID %d of %d, Generate %v", id, i, len(ids), want)
+			}
+		}
+		if !g.Unordered {
+			increasing(t, ids)
+		}
+		one.Add(g.Tick + time.Duration(r.Int64N(int64(time.Second))))
+	}
+	if err := a.Fill(nil); err != nil {
+		t.Errorf("Fill of nothing: %v", err)
+	}
+}
+
+// Within the allowance the generator goes on with the last tick.
+func (g *Generator[T]) testSmallRollback(t *testing.T) {
+	clock := NewClock(Start)
+	gen := g.New(t, Setup{Clock: clock.Now, Entropy: Entropy(4), Policy: Abort})
+	ids := []T{must[T](t)(gen.Generate())}
+	for _, back := range []time.Duration{g.Tick, 100 * g.Tick, 10 * time.Second / g.Tick * g.Tick} {
+		clock := clock
+		clock.Add(Start.Add(-back).Sub(clock.Now()))
+		for range min(g.Burst, 100) / 4 {
+			id := must[T](t)(gen.Generate())
+			if !id.Time().Equal(Start) {
+				t.Fatalf("back by %v: the time is %v, want %v", back, id.Time(), Start)
+			}
+			ids = append(ids, id)
+		}
+	}
+	clock.Add(Start.Add(time.Minute).Sub(clock.Now()))
+	ids = append(ids, must[T](t)(gen.Generate()))
+	increasing(t, ids)
+	if got := ids[len(ids)-1].Time(); !got.Equal(g.tick(Start.Add(time.Minute))) {
+		t.Errorf("once the clock has caught up the time is %v", got)
+	}
+}
+
+// A clock that wanders forth and back within the allowance.
+func (g *Generator[T]) testRandomWalk(t *testing.T) {
+	for seed := range uint64(20) {
+		clock := NewClock(Start)
+		gen := g.New(t, Setup{Clock: clock.Now, Entropy: Entropy(seed), Policy: Abort})
+		r := rand.New(rand.NewPCG(seed, 3))
+		var ids []T
+		at, top := time.Duration(0), time.Duration(0)
+		for range 2000 {
+			ids = append(ids, must[T](t)(gen.Generate()))
+			next := at + time.Duration(r.Int64N(int64(4*time.Second))) - time.Second
+			next = max(next, top-9*time.Second)
+			clock.Add(next - at)
+			at, top = next, max(top, next)
+		}
+		increasing(t, ids)
+	}
+}
+
+// beyond is a rollback that no default allowance covers.
+const beyond = 11 * time.Second
+
+func (g *Generator[T]) testAbort(t *testing.T) {
+	clock := NewClock(Start)
+	gen := g.New(t, Setup{Clock: clock.Now, Entropy: Entropy(5), Policy: Abort})
+	first := must[T](t)(gen.Generate())
+	clock.Add(-beyond)
+	for range 3 {
+		if id, err := gen.Generate(); !errors.Is(err, g.ErrClockRollback) || id != *new(T) {
+			t.Fatalf("back by %v: %v, %v, want ErrClockRollback", beyond, id, err)
+		}
+	}
+	ids := make([]T, 10)
+	ids[3] = first
+	if err := gen.Fill(ids); !errors.Is(err, g.ErrClockRollback) || slices.ContainsFunc(ids, func(id T) bool { return !id.IsZero() }) {
+		t.Fatalf("back by %v: Fill %v, %v, want ErrClockRollback and no ID", beyond, ids, err)
+	}
+	clock.Add(beyond)
+	increasing(t, []T{first, must[T](t)(gen.Generate())})
+
+	// A shorter allowance is kept, too.
+	clock = NewClock(Start)
+	gen = g.New(t, Setup{Clock: clock.Now, Entropy: Entropy(5), Policy: Abort, Allowance: 2 * g.Tick})
+	must[T](t)(gen.Generate())
+	clock.Add(-2 * g.Tick)
+	must[T](t)(gen.Generate())
+	clock.Add(-g.Tick)
+	if _, err := gen.Generate(); !errors.Is(err, g.ErrClockRollback) {
+		t.Fatalf("back by three ticks with two allowed: %v", err)
+	}
+}
+
+func (g *Generator[T]) testReset(t *testing.T) {
+	clock := NewClock(Start)
+	gen := g.New(t, Setup{Clock: clock.Now, Entropy: Entropy(6), Policy: Reset})
+	must[T](t)(gen.Generate())
+	clock.Add(-beyond)
+	ids := []T{must[T](t)(gen.Generate()), must[T](t)(gen.Generate())}
+	clock.Add(time.Second)
+	ids = append(ids, must[T](t)(gen.Generate()))
+	increasing(t, ids)
+	if got, want := ids[0].Time(), g.tick(Start.Add(-beyond)); !got.Equal(want) {
+		t.Errorf("after a reset the time is %v, want %v", got, want)
+	}
+}
+
+func (g *Generator[T]) testWait(t *testing.T) {
+	clock := NewClock(Start)
+	gen := g.New(t, Setup{Clock: clock.Now, Entropy: Entropy(7), Policy: Wait})
+	first := must[T](t)(gen.Generate())
+	clock.Add(-beyond)
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+	defer cancel()
+	id, err := gen.GenerateContext(ctx)
+	if !errors.Is(err, context.DeadlineExceeded) || !errors.Is(err, g.ErrClockRollback) || id != *new(T) {
+		t.Fatalf("the clock never caught up: %v, %v", id, err)
+	}
+	if err := gen.FillContext(ctx, make([]T, 3)); !errors.Is(err, context.DeadlineExceeded) {
+		t.Fatalf("the clock never caught up: Fill %v", err)
+	}
+	go func() {
+		for range int(beyond / time.Second) {
+			time.Sleep(2 * time.Millisecond)
+			clock.Add(time.Second)
+		}
+	}()
+	increasing(t, []T{first, must[T](t)(gen.Generate())})
+}
+
+func (g *Generator[T]) testDefaultPolicy(t *testing.T) {
+	clock := NewClock(Start)
+	gen := g.New(t, Setup{Clock: clock.Now, Entropy: Entropy(8)})
+	must[T](t)(gen.Generate())
+	clock.Add(-beyond)
+	_, err := gen.Generate()
+	if want := g.Default == Abort; errors.Is(err, g.ErrClockRollback) != want {
+		t.Errorf("a big rollback with the defaults: %v, want an error: %v", err, want)
+	}
+}
+
+// A source that gives too few bytes, or an error, gives no ID; and the generator works
+// again once the source does.
+func (g *Generator[T]) testEntropy(t *testing.T) {
+	broken := errors.New("broken")
+	for n := range 64 {
+		for _, tail := range []error{io.EOF, broken} {
+			clock := NewClock(Start)
+			left := n
+			source := Entropy(9)
+			gen := g.New(t, Setup{Clock: clock.Now, Entropy: reader(func(b []byte) (int, error) {
+				if left == 0 {
+					return 0, tail
+				}
+				k := min(left, len(b))
+				left -= k
+				return source.Read(b[:k])
+			})})
+			var ids []T
+			for range 64 {
+				id, err := gen.Generate()
+				if err == nil {
+					ids = append(ids, id)
+					continue
+				}
+				if !errors.Is(err, g.ErrEntropy) || id != *new(T) {
+					t.Fatalf("with %d bytes of entropy: %v, %v, want ErrEntropy", n, id, err)
+				}
+				if tail == broken && !errors.Is(err, broken) {
+					t.Fatalf("the source's own error is lost in %v", err)
+				}
+				break
+			}
+			if n == 0 && len(ids) > 0 {
+				t.Fatal("an ID without any entropy")
+			}
+			left = 1000
+			ids = append(ids, must[T](t)(gen.Generate()))
+			if !g.Unordered {
+				increasing(t, ids)
+			}
+		}
+	}
+}
+
+type reader func([]byte) (int, error)
+
+func (r reader) Read(b []byte) (int, error) { return r(b) }
+
+// Times that no ID can carry are errors, and the first and last that one may are not.
+func (g *Generator[T]) testTimeRange(t *testing.T) {
+	for _, c := range []struct {
+		at time.Time
+		ok bool
+	}{
+		{g.Range[0], true},
+		{g.Range[0].Add(-time.Millisecond), false},
+		{g.Range[0].AddDate(-100, 0, 0), false},
+		{g.Range[1], true},
+		{g.Range[1].Add(g.Tick), false},
+		{g.Range[1].AddDate(1000, 0, 0), false},
+	} {
+		clock := NewClock(c.at)
+		id, err := g.New(t, Setup{Clock: clock.Now, Entropy: Entropy(10)}).Generate()
+		if c.ok && (err != nil || !id.Time().Equal(g.tick(c.at))) {
+			t.Errorf("at %v: %v, %v", c.at, id, err)
+		}
+		if !c.ok && (!errors.Is(err, g.ErrTimeRange) || id != *new(T)) {
+			t.Errorf("at %v: %v, %v, want ErrTimeRange", c.at, id, err)
+		}
+	}
+}
+
+// Eight goroutines on one generator, with single IDs and batches: each sees its own in
+// order, and no two are the same.
+func (g *Generator[T]) testConcurrent(t *testing.T) {
+	const goroutines, each = 8, 4000
+	clock := NewClock(Start)
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	go func() { // a clock that runs on, with small steps back
+		for i := 0; ctx.Err() == nil; i++ {
+			clock.Add(g.Tick * time.Duration(3*(i%2)-1))
+			time.Sleep(20 * time.Microsecond)
+		}
+	}()
+	gen := g.New(t, Setup{Clock: clock.Now, Entropy: Entropy(11)})
+	results := make([][]T, goroutines)
+	var wg sync.WaitGroup
+	for i := range results {
+		wg.Go(func() {
+			for len(results[i]) < each {
+				if len(results[i])%3 == 0 {
+					batch := make([]T, 50)
+					if err := gen.Fill(batch); err != nil {
+						t.Error(err)
+						return
+					}
+					results[i] = append(results[i], batch...)
+					continue
+				}
+				id, err := gen.Generate()
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				results[i] = append(results[i], id)
+			}
+		})
+	}
+	wg.Wait()
+	var all []T
+	for _, ids := range results {
+		if !g.Unordered {
+			increasing(t, ids)
+		}
+		all = append(all, ids...)
+	}
+	slices.SortFunc(all, T.Compare)
+	increasing(t, all)
+}
+
+func (g *Generator[T]) testAllocations(t *testing.T) {
+	for name, s := range map[string]Setup{
+		"system":   {},
+		"injected": {Clock: time.Now, Entropy: Entropy(12)},
+	} {
+		gen := g.New(t, s)
+		if n := testing.AllocsPerRun(2000, func() { _, _ = gen.Generate() }); n != 0 {
+			t.Errorf("%s: Generate allocates %v times", name, n)
+		}
+		ids := make([]T, 100)
+		if n := testing.AllocsPerRun(200, func() { _ = gen.Fill(ids) }); n != 0 {
+			t.Errorf("%s: Fill allocates %v times", name, n)
+		}
+	}
+}

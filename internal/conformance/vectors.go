@@ -1,0 +1,124 @@
+package conformance
+
+import (
+	"encoding/hex"
+	"encoding/json"
+	"math/big"
+	"os"
+	"path/filepath"
+	"runtime"
+	"testing"
+)
+
+// Vectors is the content of a file in testdata/vectors. Integers are decimal strings.
+type Vectors struct {
+	Format  string    `json:"format"`
+	Valid   []Valid   `json:"valid"`
+	Invalid []Invalid `json:"invalid"`
+}
+
+// Valid is a text, in canonical form or not, and what it means.
+type Valid struct {
+	Note   string            `json:"note"`
+	Text   string            `json:"text"`
+	Canon  string            `json:"canonical,omitempty"` // where text is not
+	Int    string            `json:"int"`
+	Hex    string            `json:"hex"` // big-endian, at full width
+	Time   string            `json:"time"`
+	Fields map[string]string `json:"fields"`
+	Forms  map[string]string `json:"forms,omitempty"` // other text forms
+}
+
+// Invalid is a text that is no ID.
+type Invalid struct {
+	Note   string `json:"note"`
+	Text   string `json:"text"`
+	Reason string `json:"reason"`
+	Offset int    `json:"offset"` // of the first bad byte; -1 for a fault of the whole
+}
+
+// Dir returns the folder of the vectors.
+func Dir() string {
+	_, file, _, _ := runtime.Caller(0)
+	return filepath.Join(filepath.Dir(file), "..", "..", "testdata", "vectors")
+}
+
+func (c *Codec[T]) vectors(t testing.TB) (v Vectors) {
+	t.Helper()
+	b, err := os.ReadFile(filepath.Join(Dir(), c.Format+".json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(b, &v); err != nil {
+		t.Fatal(err)
+	}
+	if v.Format != c.Format || len(v.Valid) == 0 || len(v.Invalid) == 0 {
+		t.Fatalf("the vectors of %s are incomplete", c.Format)
+	}
+	return v
+}
+
+func (c *Codec[T]) testVectors(t *testing.T) {
+	v := c.vectors(t)
+	for _, v := range v.Valid {
+		id, err := c.Parse(v.Text)
+		if err != nil {
+			t.Errorf("%s: Parse(%q): %v", v.Note, v.Text, err)
+			continue
+		}
+		canon := v.Canon
+		if canon == "" {
+			canon = v.Text
+		}
+		if got := id.String(); got != canon {
+			t.Errorf("%s: text %q, want %q", v.Note, got, canon)
+		}
+		n, ok := new(big.Int).SetString(v.Int, 10)
+		if !ok || c.Int(id).Cmp(n) != 0 || c.Of(n) != id {
+			t.Errorf("%s: integer %v, want %s", v.Note, c.Int(id), v.Int)
+		}
+		if b, _ := id.MarshalBinary(); hex.EncodeToString(b) != v.Hex {
+			t.Errorf("%s: bytes %x, want %s", v.Note, b, v.Hex)
+		}
+		if got := id.Time().Format(TimeLayout); got != v.Time {
+			t.Errorf("%s: time %s, want %s", v.Note, got, v.Time)
+		}
+		fields := c.Fields(id)
+		for name, want := range v.Fields {
+			got, ok := fields[name]
+			if !ok || got != want {
+				t.Errorf("%s: field %s = %s, want %s", v.Note, name, got, want)
+			}
+		}
+		if len(fields) != len(v.Fields) {
+			t.Errorf("%s: fields %v, want %v", v.Note, fields, v.Fields)
+		}
+		for name, want := range v.Forms {
+			form, ok := c.Others[name]
+			if !ok {
+				t.Errorf("%s: no form %q", v.Note, name)
+				continue
+			}
+			if got := form.Append(id); got != want {
+				t.Errorf("%s: %s %q, want %q", v.Note, name, got, want)
+			}
+			if got, err := form.Parse(want); err != nil || got != id {
+				t.Errorf("%s: %s %q parsed as %v, %v", v.Note, name, want, got, err)
+			}
+		}
+	}
+	for _, v := range v.Invalid {
+		id, err := c.Parse(v.Text)
+		if err == nil {
+			t.Errorf("%s: Parse(%q) = %v, want an error", v.Note, v.Text, id)
+			continue
+		}
+		offset, _, _ := c.ParseError(err)
+		if c.reason(err) != v.Reason || offset != v.Offset {
+			t.Errorf("%s: Parse(%q): %s at %d, want %s at %d", v.Note, v.Text, c.reason(err), offset, v.Reason, v.Offset)
+		}
+	}
+}
+
+// TimeLayout is RFC 3339 in UTC to the millisecond.
+const TimeLayout = "2006-01-02T15:04:05.000Z"

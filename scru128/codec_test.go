@@ -1,0 +1,148 @@
+package scru128
+
+import (
+	"errors"
+	"math/big"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/sortid/sortid/internal/conformance"
+)
+
+var two128 = new(big.Int).Lsh(big.NewInt(1), 128)
+
+func toBig(id ID) *big.Int { return new(big.Int).SetBytes(id[:]) }
+
+func fromBig(n *big.Int) (id ID) {
+	n.FillBytes(id[:])
+	return id
+}
+
+// text is the oracle of String: math/big knows Base36, too.
+func text(n *big.Int) string {
+	s := n.Text(36)
+	return strings.Repeat("0", TextLen-len(s)) + s
+}
+
+var codec = conformance.Codec[ID]{
+	Format: "scru128", Limit: two128, Size: Size, Sorts: true,
+	Parse: Parse, MustParse: MustParse, First: First,
+	Int: toBig, Of: fromBig, Text: text,
+	Fields: func(id ID) map[string]string {
+		return map[string]string{
+			"timestamp":  strconv.FormatUint(id.Timestamp(), 10),
+			"counter_hi": strconv.FormatUint(uint64(id.CounterHi()), 10),
+			"counter_lo": strconv.FormatUint(uint64(id.CounterLo()), 10),
+			"entropy":    strconv.FormatUint(uint64(id.Entropy()), 10),
+		}
+	},
+	Errors: map[string]error{"length": ErrLength, "symbol": ErrSymbol, "range": ErrRange},
+	ParseError: func(err error) (offset, length int, ok bool) {
+		var p *ParseError
+		if !errors.As(err, &p) {
+			return 0, 0, false
+		}
+		return p.Offset, p.Length, true
+	},
+	Others: map[string]conformance.Form[ID]{"uuid": {
+		Append: func(id ID) string { return UUID(id).String() },
+		Parse:  func(s string) (ID, error) { u, err := ParseUUID(s); return ID(u), err },
+	}},
+}
+
+func TestCodec(t *testing.T) { codec.Run(t) }
+
+func FuzzParse(f *testing.F) {
+	codec.Fuzz(f, func(s string) (*big.Int, bool) {
+		if len(s) != TextLen || strings.ContainsAny(s, "+-_") {
+			return nil, false
+		}
+		n, ok := new(big.Int).SetString(s, 36)
+		return n, ok && n.Cmp(two128) < 0
+	})
+}
+
+func FuzzUUID(f *testing.F) {
+	f.Add("017fef39-c264-1ba5-6a94-83188841e05a")
+	f.Add("017FEF39-c264-1ba5-6a94_83188841e05a")
+	f.Fuzz(func(t *testing.T, s string) {
+		u, err := ParseUUID(s)
+		n, ok := new(big.Int), false
+		if p := strings.Split(s, "-"); len(s) == 36 && len(p) == 5 && len(p[0]) == 8 && len(p[1]) == 4 &&
+			len(p[2]) == 4 && len(p[3]) == 4 && !strings.ContainsAny(s, "+_") {
+			n, ok = n.SetString(strings.Join(p, ""), 16)
+		}
+		if ok != (err == nil) || ok && (toBig(ID(u)).Cmp(n) != 0 || u.String() != strings.ToLower(s)) {
+			t.Fatalf("ParseUUID(%q) = %v, %v; by math/big %v, %v", s, u, err, n, ok)
+		}
+	})
+}
+
+func TestFromFields(t *testing.T) {
+	for _, c := range []struct {
+		timestamp uint64
+		hi, lo    uint32
+		wrong     string
+		want      string
+	}{
+		{0x017fef39c264, 0x1ba56a, 0x948318, "", "017fef39-c264-1ba5-6a94-83188841e05a"},
+		{MaxTimestamp, MaxCounterHi, MaxCounterLo, "", "ffffffff-ffff-ffff-ffff-ffff8841e05a"},
+		{MaxTimestamp + 1, 0, 0, "timestamp", ""},
+		{0, MaxCounterHi + 1, 0, "counter_hi", ""},
+		{0, 0, MaxCounterLo + 1, "counter_lo", ""},
+	} {
+		id, err := FromFields(c.timestamp, c.hi, c.lo, 0x8841e05a)
+		if c.wrong == "" && (err != nil || UUID(id).String() != c.want) {
+			t.Errorf("FromFields(%x, %x, %x) = %v, %v, want %v", c.timestamp, c.hi, c.lo, UUID(id), err, c.want)
+		}
+		if c.wrong != "" && (!errors.Is(err, ErrField) || !strings.Contains(err.Error(), c.wrong)) {
+			t.Errorf("FromFields(%x, %x, %x): %v, want ErrField that names %s", c.timestamp, c.hi, c.lo, err, c.wrong)
+		}
+	}
+}
+
+func TestUint128(t *testing.T) {
+	id := MustParse("0372ijojuxuhjsfkeryi2mrtm")
+	if hi, lo := id.Uint128(); FromUint128(hi, lo) != id || hi != 0x017fef39c2641ba5 {
+		t.Errorf("Uint128 of %v = %x, %x", id, hi, lo)
+	}
+	if got, err := FromBytes(id.Bytes()); got != id || err != nil {
+		t.Errorf("FromBytes: %v, %v", got, err)
+	}
+}
+
+func TestUUIDForms(t *testing.T) {
+	id := MustParse("0372ijojuxuhjsfkeryi2mrtm")
+	form := UUID(id).String()
+	var u UUID
+	if err := u.UnmarshalText([]byte(strings.ToUpper(form))); err != nil || ID(u) != id {
+		t.Errorf("UnmarshalText: %v, %v", u, err)
+	}
+	for _, bad := range []string{"", form[1:], form + "0", strings.Replace(form, "-", "0", 1), "g" + form[1:], form[:35] + "é"[:1]} {
+		keep := u
+		if err := u.UnmarshalText([]byte(bad)); err == nil || u != keep {
+			t.Errorf("UnmarshalText(%q): %v, %v", bad, u, err)
+		}
+	}
+	for _, src := range []any{form, []byte(form), id[:], [16]byte(id), id.String()} {
+		var got ID
+		if err := got.Scan(src); err != nil || got != id {
+			t.Errorf("Scan(%T %v) = %v, %v", src, src, got, err)
+		}
+		var u UUID
+		if err := u.Scan(src); err != nil || ID(u) != id {
+			t.Errorf("UUID: Scan(%T %v) = %v, %v", src, src, u, err)
+		}
+		var b Bytes
+		if err := b.Scan(src); err != nil || ID(b) != id {
+			t.Errorf("Bytes: Scan(%T %v) = %v, %v", src, src, b, err)
+		}
+	}
+	if v, err := UUID(id).Value(); v != form || err != nil {
+		t.Errorf("UUID: Value = %v, %v", v, err)
+	}
+	if v, err := Bytes(id).Value(); string(v.([]byte)) != string(id[:]) || err != nil {
+		t.Errorf("Bytes: Value = %v, %v", v, err)
+	}
+}

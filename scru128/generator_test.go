@@ -1,0 +1,188 @@
+package scru128
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/sortid/sortid/internal/conformance"
+)
+
+func options(s conformance.Setup) (opts []Option) {
+	if s.Clock != nil {
+		opts = append(opts, WithClock(s.Clock))
+	}
+	if s.Entropy != nil {
+		opts = append(opts, WithEntropy(s.Entropy))
+	}
+	if s.Allowance != 0 {
+		opts = append(opts, WithRollbackAllowance(s.Allowance))
+	}
+	switch s.Policy {
+	case conformance.Abort:
+		opts = append(opts, WithRollbackPolicy(RollbackAbort))
+	case conformance.Wait:
+		opts = append(opts, WithRollbackPolicy(RollbackWait))
+	case conformance.Reset:
+		opts = append(opts, WithRollbackPolicy(RollbackReset))
+	}
+	return opts
+}
+
+func newGenerator(t testing.TB, s conformance.Setup, opts ...Option) *Generator {
+	t.Helper()
+	g, err := NewGenerator(append(options(s), opts...)...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g
+}
+
+func subject(opts ...Option) conformance.Generator[ID] {
+	return conformance.Generator[ID]{
+		New: func(t testing.TB, s conformance.Setup) conformance.Gen[ID] {
+			return newGenerator(t, s, opts...)
+		},
+		Tick: time.Millisecond, Default: conformance.Reset,
+		Burst: 1 << 24, Leads: true,
+		ErrClockRollback: ErrClockRollback, ErrTimeRange: ErrTimeRange, ErrEntropy: ErrEntropy,
+		Range: [2]time.Time{time.UnixMilli(1), time.UnixMilli(MaxTimestamp - 1)},
+	}
+}
+
+func TestGenerator(t *testing.T) {
+	g := subject()
+	g.Run(t)
+}
+
+func TestStateless(t *testing.T) {
+	g := subject(Stateless())
+	g.Unordered = true
+	g.Run(t)
+
+	clock := conformance.NewClock(conformance.Start)
+	gen := newGenerator(t, conformance.Setup{Clock: clock.Now, Entropy: conformance.Entropy(1)}, Stateless())
+	hi, lo := map[uint32]bool{}, map[uint32]bool{}
+	for range 100 {
+		id, err := gen.Generate()
+		if err != nil {
+			t.Fatal(err)
+		}
+		hi[id.CounterHi()], lo[id.CounterLo()] = true, true
+	}
+	if len(hi) < 99 || len(lo) < 99 {
+		t.Errorf("of 100 counters only %d and %d differ", len(hi), len(lo))
+	}
+	clock.Add(-time.Hour)
+	if id, err := gen.Generate(); err != nil || !id.Time().Equal(clock.Now()) {
+		t.Errorf("after a rollback: %v, %v", id.Time(), err)
+	}
+}
+
+func TestNew(t *testing.T) {
+	last := New()
+	for range 10_000 {
+		id := New()
+		if id.Compare(last) <= 0 {
+			t.Fatalf("%v after %v", id, last)
+		}
+		last = id
+	}
+	if s := NewString(); s <= last.String() {
+		t.Errorf("NewString: %v after %v", s, last)
+	}
+}
+
+func TestOptions(t *testing.T) {
+	for name, opt := range map[string]Option{
+		"WithClock":             WithClock(nil),
+		"WithEntropy":           WithEntropy(nil),
+		"WithRollbackAllowance": WithRollbackAllowance(-1),
+		"WithRollbackPolicy":    WithRollbackPolicy(RollbackWait + 1),
+	} {
+		if g, err := NewGenerator(opt); g != nil || !errors.Is(err, ErrOption) || !strings.Contains(err.Error(), name) {
+			t.Errorf("%s: %v, %v", name, g, err)
+		}
+	}
+}
+
+// Three layers: entropy is new in each ID, counter_lo goes up by one and starts at
+// random in each millisecond, counter_hi stays for a second.
+func TestThreeLayers(t *testing.T) {
+	clock := conformance.NewClock(conformance.Start)
+	g := newGenerator(t, conformance.Setup{Clock: clock.Now, Entropy: conformance.Entropy(1)})
+	next := func() ID {
+		id, err := g.Generate()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return id
+	}
+	a := next()
+	for ms := 0; ms < 5000; ms++ {
+		b := next()
+		if b.CounterLo() != a.CounterLo()+1 || b.CounterHi() != a.CounterHi() || b.Entropy() == a.Entropy() {
+			t.Fatalf("within a millisecond: %v after %v", UUID(b), UUID(a))
+		}
+		clock.Add(time.Millisecond)
+		a = next()
+		if a.CounterLo() == b.CounterLo()+1 {
+			t.Fatalf("in a new millisecond counter_lo went on: %v after %v", UUID(a), UUID(b))
+		}
+		if renewed := a.CounterHi() != b.CounterHi(); renewed != (ms%1000 == 999) {
+			t.Fatalf("after %d ms: counter_hi renewed %v", ms+1, renewed)
+		}
+	}
+}
+
+// With the counters full: counter_lo carries into counter_hi, and both into the
+// timestamp, whose lead counts as a rollback.
+func TestOverflow(t *testing.T) {
+	for _, c := range []struct {
+		policy RollbackPolicy
+		err    error
+	}{{RollbackAbort, ErrClockRollback}, {RollbackReset, nil}} {
+		clock := conformance.NewClock(conformance.Start)
+		// All ones: each counter starts full.
+		g := newGenerator(t, conformance.Setup{Clock: clock.Now, Entropy: conformance.Constant(0xff)},
+			WithRollbackPolicy(c.policy), WithRollbackAllowance(5*time.Millisecond))
+		start := uint64(conformance.Start.UnixMilli())
+		want, _ := FromFields(start, MaxCounterHi, MaxCounterLo, MaxEntropy)
+		for i := range uint64(6) {
+			id, err := g.Generate()
+			if err != nil || id != want {
+				t.Fatalf("ID %d: %v, %v, want %v", i, UUID(id), err, UUID(want))
+			}
+			g.counter = maxCounter
+			want, _ = FromFields(start+1+i, 0, MaxCounterLo, MaxEntropy)
+		}
+		id, err := g.Generate()
+		if !errors.Is(err, c.err) {
+			t.Fatalf("with a lead of 5 ms used up: %v, want %v", err, c.err)
+		}
+		if c.err == nil && id.Timestamp() != start {
+			t.Errorf("after the reset: %v", UUID(id))
+		}
+	}
+
+	clock := conformance.NewClock(conformance.Start)
+	g := newGenerator(t, conformance.Setup{Clock: clock.Now, Entropy: conformance.Constant(0)})
+	g.Generate()
+	g.counter = 7<<24 | MaxCounterLo
+	if id, err := g.Generate(); err != nil || id.CounterHi() != 8 || id.CounterLo() != 0 {
+		t.Errorf("counter_lo full: %v, %v", UUID(id), err)
+	}
+}
+
+// The last timestamp that an ID may have is not left by an overflow.
+func TestOverflowAtTheEnd(t *testing.T) {
+	clock := conformance.NewClock(time.UnixMilli(MaxTimestamp - 1))
+	g := newGenerator(t, conformance.Setup{Clock: clock.Now, Entropy: conformance.Constant(0xff)})
+	if _, err := g.Generate(); err != nil {
+		t.Fatal(err)
+	}
+	if id, err := g.Generate(); !errors.Is(err, ErrTimeRange) {
+		t.Errorf("%v, %v, want ErrTimeRange", UUID(id), err)
+	}
+}
