@@ -1,0 +1,81 @@
+# make build   bin/sortid
+# make test    every test of every module, with and without the race detector
+# make run     build, then make three IDs and inspect them
+# make bench   this project beside its peers: prints a table, writes docs/benchmarks.md
+# make help    the rest
+
+MODULES := . service bench
+SHELL   := /bin/bash -o pipefail
+GO      ?= go
+
+STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
+GOVULNCHECK := golang.org/x/vuln/cmd/govulncheck@v1.9.0
+FUZZTIME    ?= 1m
+
+.PHONY: build test race purego vet lint run bench bench-cli fuzz vectors clean help
+
+build: | go
+	cd service && $(GO) build -trimpath -o ../bin/sortid ./cmd/sortid
+
+# The full tests first, then those that matter for concurrency again under the race
+# detector, then the build without assembly, then 32 bits.
+test: vet
+	$(call each,$(GO) test ./...)
+	$(MAKE) race purego
+	GOARCH=386 $(GO) test -short ./scru64 ./scru128 ./scru160 ./euid ./uid60 ./internal/...
+
+race: | go
+	$(call each,$(GO) test -race -short ./...)
+
+purego: | go
+	$(GO) test -short -tags purego ./...
+
+vet: | go
+	$(call each,$(GO) vet ./...)
+	@unformatted=$$(gofmt -l .); [ -z "$$unformatted" ] || { echo "not gofmt-clean: $$unformatted"; exit 1; }
+	GOARCH=arm64 $(GO) vet ./...
+
+# The tools are fetched by the go command; one that cannot be had is named and passed over.
+lint: vet
+	$(call tool,staticcheck,$(STATICCHECK))
+	$(call tool,govulncheck,$(GOVULNCHECK))
+
+run: build
+	bin/sortid new scru128 -n 3
+	bin/sortid new scru128 | bin/sortid inspect -
+
+bench: | go
+	cd bench && $(GO) run ./cmd/bench
+
+bench-cli: build
+	cd bench && $(GO) run ./cmd/bench-cli
+
+fuzz: | go
+	@for pkg in $$($(GO) list ./...); do \
+	  for f in $$($(GO) test -list '^Fuzz' $$pkg | grep '^Fuzz'); do \
+	    echo "$$pkg $$f"; $(GO) test -run '^$$' -fuzz "^$$f\$$" -fuzztime $(FUZZTIME) $$pkg || exit 1; \
+	  done; \
+	done
+
+vectors: | go
+	$(GO) run ./internal/vectors
+
+clean:
+	rm -rf bin
+
+help:
+	@sed -n '/^# make/s/^# //p' Makefile
+	@echo 'make race|purego|vet|lint|fuzz|vectors|bench-cli|clean'
+
+go:
+	@command -v $(GO) >/dev/null || { echo 'sortid needs Go 1.25 or later: https://go.dev/dl/'; exit 1; }
+
+define each
+@set -e; for m in $(MODULES); do echo "$$m: $(1)"; (cd $$m && $(1)); done
+endef
+
+define tool
+@$(GO) install $(2) 2>/dev/null || { echo '$(1) cannot be had here: passed over'; exit 0; }; \
+bin=$$($(GO) env GOBIN); [ -n "$$bin" ] || bin=$$($(GO) env GOPATH)/bin; \
+for m in $(MODULES); do echo "$$m: $(1)"; (cd $$m && $$bin/$(1) ./...) || exit 1; done
+endef
