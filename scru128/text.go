@@ -13,11 +13,11 @@ const TextLen = base36.Len128
 // Parse returns the ID of a text of 25 Base36 digits, in either case. Its errors are
 // of type [*ParseError].
 func Parse(s string) (ID, error) {
-	id, at, err := decode([]byte(s))
+	hi, lo, at, err := decode([]byte(s))
 	if err != nil {
 		return ID{}, &ParseError{Input: fault.Clip(s), Length: len(s), Offset: at, Err: err}
 	}
-	return id, nil
+	return FromUint128(hi, lo), nil
 }
 
 // MustParse is [Parse] for texts known to be right: it panics on any other.
@@ -29,19 +29,20 @@ func MustParse(s string) ID {
 	return id
 }
 
-// decode does not keep b, so that Parse need not copy its string.
-func decode(b []byte) (id ID, at int, err error) {
+// decode returns the ID as its two halves. It does not keep b, so that Parse need not
+// copy its string.
+func decode(b []byte) (hi, lo uint64, at int, err error) {
 	if len(b) != TextLen {
-		return ID{}, -1, ErrLength
+		return 0, 0, -1, ErrLength
 	}
 	hi, lo, at, bad := base36.Decode128((*[TextLen]byte)(b))
 	switch bad {
 	case base36.Symbol:
-		return ID{}, at, ErrSymbol
+		return 0, 0, at, ErrSymbol
 	case base36.Range:
-		return ID{}, -1, ErrRange
+		return 0, 0, -1, ErrRange
 	}
-	return FromUint128(hi, lo), 0, nil
+	return hi, lo, 0, nil
 }
 
 // String returns the ID's text: 25 Base36 digits in lower case.
@@ -67,11 +68,11 @@ func (id ID) MarshalText() ([]byte, error) { return id.AppendText(nil) }
 // UnmarshalText sets the ID to that of a text of 25 Base36 digits, in either case.
 // With an error, of type [*ParseError], it leaves the ID as it was.
 func (id *ID) UnmarshalText(b []byte) error {
-	parsed, at, err := decode(b)
+	hi, lo, at, err := decode(b)
 	if err != nil {
 		return &ParseError{Input: fault.Clip(b), Length: len(b), Offset: at, Err: err}
 	}
-	*id = parsed
+	*id = FromUint128(hi, lo)
 	return nil
 }
 

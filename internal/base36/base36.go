@@ -2,7 +2,10 @@
 // most significant digit first, and decodes them ignoring case.
 package base36
 
-import "math/bits"
+import (
+	"encoding/binary"
+	"math/bits"
+)
 
 // The widths of the two sizes of integers in digits.
 const (
@@ -17,6 +20,11 @@ const (
 	pow2 = 36 * 36
 	pow4 = pow2 * pow2
 	pow6 = pow4 * pow2
+	pow8 = pow4 * pow4
+
+	zeros4 = 0x30303030         // four digits 0
+	ones   = 0x0101010101010101 // 1 in each byte
+	highs  = 128 * ones
 
 	reciprocal = 1 << 125 / Limit62
 )
@@ -32,9 +40,12 @@ const (
 
 const invalid = 0xff
 
-// pairs holds the 1296 two-digit numerals, and values each digit's value.
+// digits holds the digits, pairs the 1296 numerals of two digits, the first in the
+// low byte, and values the value of each digit.
+const digits = "0123456789abcdefghijklmnopqrstuvwxyz"
+
 var (
-	pairs  [pow2][2]byte
+	pairs  [2048]uint16
 	values [256]byte
 )
 
@@ -42,9 +53,8 @@ var (
 var multiples [16][2]uint64
 
 func init() {
-	const digits = "0123456789abcdefghijklmnopqrstuvwxyz"
-	for i := range pairs {
-		pairs[i] = [2]byte{digits[i/36], digits[i%36]}
+	for i := range pow2 {
+		pairs[i] = uint16(digits[i/36]) | uint16(digits[i%36])<<8
 	}
 	unitHi, unitLo := bits.Mul64(Limit62, Limit62)
 	for i := range multiples {
@@ -64,7 +74,7 @@ func init() {
 
 // Encode62 writes v, which must be below Limit62.
 func Encode62(dst *[Len62]byte, v uint64) {
-	hi, lo := uint32(v/pow6), uint32(v%pow6)
+	hi, lo := v/pow6, v%pow6
 	put6((*[6]byte)(dst[0:6]), hi)
 	put6((*[6]byte)(dst[6:12]), lo)
 }
@@ -89,70 +99,70 @@ func Encode128(dst *[Len128]byte, hi, lo uint64) {
 	_, fits := bits.Sub64(low, Limit62, 0)
 	high += 1 - fits
 	low -= Limit62 & (fits - 1)
-	dst[0] = pairs[first&31][1] // the mask spares a bounds check
+	dst[0] = digits[first&31]
 	Encode62((*[12]byte)(dst[1:13]), high)
 	Encode62((*[12]byte)(dst[13:25]), low)
 }
 
-// put6 writes v, which must be below 36^6.
-func put6(dst *[6]byte, v uint32) {
-	a, rest := v/pow4, v%pow4
-	b, c := rest/pow2, rest%pow2
-	*(*[2]byte)(dst[0:2]) = pairs[a]
-	*(*[2]byte)(dst[2:4]) = pairs[b]
-	*(*[2]byte)(dst[4:6]) = pairs[c]
+// put6 writes v, which must be below 36^6: as the binary fraction v / 36^6, whose
+// next two digits a multiplication by 36^2 moves before the point.
+func put6(dst *[6]byte, v uint64) {
+	a, f := bits.Mul64(v, 1<<64/pow4+1)
+	b, f := bits.Mul64(f, pow2)
+	c, _ := bits.Mul64(f, pow2)
+	// The masks spare bounds checks.
+	binary.LittleEndian.PutUint16(dst[0:], pairs[a&2047])
+	binary.LittleEndian.PutUint16(dst[2:], pairs[b&2047])
+	binary.LittleEndian.PutUint16(dst[4:], pairs[c&2047])
 }
 
 // Decode62 reads 12 digits. With a fault, at is the offset of the first bad byte.
 func Decode62(src *[Len62]byte) (v uint64, at int, fault Fault) {
-	v, bad := get12(src)
-	if bad >= 36 {
+	a, bad1 := get8(binary.LittleEndian.Uint64(src[0:8]))
+	b, bad2 := get8(uint64(binary.LittleEndian.Uint32(src[8:12]))<<32 | zeros4)
+	if (bad1|bad2)&highs != 0 {
 		return 0, badSymbol(src[:]), Symbol
 	}
-	return v, 0, OK
+	return a*pow4 + b, 0, OK
 }
 
 // Decode128 reads 25 digits as the integer hi * 2^64 + lo. With a fault, at is the
 // offset of the first bad byte, or 0 where the integer is too large.
 func Decode128(src *[Len128]byte) (hi, lo uint64, at int, fault Fault) {
-	first := values[src[0]]
-	high, bad1 := get12((*[12]byte)(src[1:13]))
-	low, bad2 := get12((*[12]byte)(src[13:25]))
-	if max(first, bad1, bad2) >= 36 {
+	first := uint64(values[src[0]])
+	a, bad1 := get8(binary.LittleEndian.Uint64(src[1:9]))
+	b, bad2 := get8(binary.LittleEndian.Uint64(src[9:17]))
+	c, bad3 := get8(binary.LittleEndian.Uint64(src[17:25]))
+	if (bad1|bad2|bad3)&highs != 0 || first == invalid {
 		return 0, 0, badSymbol(src[:]), Symbol
 	}
-	// (first * 36^12 + high) * 36^12 + low
-	qHi, qLo := bits.Mul64(uint64(first), Limit62)
-	qLo, carry := bits.Add64(qLo, high, 0)
-	qHi += carry
-	hi, lo = bits.Mul64(qLo, Limit62)
-	over, up := bits.Mul64(qHi, Limit62)
-	lo, carry = bits.Add64(lo, low, 0)
+	// ((first * 36^8 + a) * 36^8 + b) * 36^8 + c
+	midHi, midLo := bits.Mul64(first*pow8+a, pow8)
+	midLo, carry := bits.Add64(midLo, b, 0)
+	midHi += carry
+	hi, lo = bits.Mul64(midLo, pow8)
+	over, up := bits.Mul64(midHi, pow8)
+	lo, carry = bits.Add64(lo, c, 0)
 	hi, carry = bits.Add64(hi, up, carry)
-	if over != 0 || carry != 0 {
+	if over|carry != 0 {
 		return 0, 0, 0, Range
 	}
 	return hi, lo, 0, OK
 }
 
-// get12 returns the value of 12 digits, and a byte that is 36 or more if any of
-// them is none. Pairs before fours before all twelve: the sums need not wait for
-// each other.
-func get12(s *[12]byte) (v uint64, bad byte) {
-	d0, d1, d2, d3 := values[s[0]], values[s[1]], values[s[2]], values[s[3]]
-	d4, d5, d6, d7 := values[s[4]], values[s[5]], values[s[6]], values[s[7]]
-	d8, d9, d10, d11 := values[s[8]], values[s[9]], values[s[10]], values[s[11]]
-	bad = d0 | d1 | d2 | d3 | d4 | d5 | d6 | d7 | d8 | d9 | d10 | d11
-	if bad != invalid { // 0-35 have six bits: only an invalid digit sets the others
-		bad = 0
-	}
-	a := pair(d0, d1)*pow2 + pair(d2, d3)
-	b := pair(d4, d5)*pow2 + pair(d6, d7)
-	c := pair(d8, d9)*pow2 + pair(d10, d11)
-	return (a*pow4+b)*pow4 + c, bad
+// get8 returns the value of the eight digits in the bytes of x, the first of them in
+// the low byte; bad has one of the bits highs if any of them is no digit. It works on
+// all bytes at once, on each as if it were alone, for none overflows.
+func get8(x uint64) (v, bad uint64) {
+	letter := x >> 6 & ones // 1 in each byte that can only be a letter
+	v = x ^ '0'*ones        // right for decimal digits
+	// For letters of either case: choose that where the mask letter * 255 has ones.
+	v ^= (v ^ ((x-letter)&(31*ones) + 10*ones)) & (letter * 255)
+	bad = v + (118*ones - 26*letter) | x // 10 and 36, or more, reach 128
+	v = v&0x00ff00ff00ff00ff*36 + v>>8&0x00ff00ff00ff00ff
+	v = v&0x0000ffff0000ffff*pow2 + v>>16&0x0000ffff0000ffff
+	return v&0xffffffff*pow4 + v>>32, bad
 }
-
-func pair(hi, lo byte) uint64 { return uint64(hi)*36 + uint64(lo) }
 
 func badSymbol(s []byte) int {
 	for i, c := range s {
