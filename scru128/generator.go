@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/sortid/sortid/internal/base36"
 	"github.com/sortid/sortid/internal/clock"
 	"github.com/sortid/sortid/internal/entropy"
 )
@@ -169,47 +170,64 @@ var global = func() *Generator {
 // which follows the defaults. It panics if the system's clock shows a time before
 // 1970-01-01T00:00:00.001Z or after the year 10889, which no ID can carry, and never
 // else.
-func New() ID {
+func New() (id ID) {
 	hi, lo, err := global.generate(context.Background())
 	if err != nil {
 		panic(err)
 	}
-	return FromUint128(hi, lo)
+	id.put(hi, lo)
+	return id
 }
 
 // NewString returns the text of [New].
-func NewString() string { return New().String() }
+func NewString() string {
+	hi, lo, err := global.generate(context.Background())
+	if err != nil {
+		panic(err)
+	}
+	var b [TextLen]byte
+	return string(base36.Append128(b[:0], hi, lo))
+}
 
 // Generate returns the next ID. It fails with [ErrClockRollback], [ErrTimeRange] or
 // [ErrEntropy]; with [RollbackWait] it may block.
-func (g *Generator) Generate() (ID, error) {
+func (g *Generator) Generate() (id ID, err error) {
 	hi, lo, err := g.generate(context.Background())
-	return FromUint128(hi, lo), err
+	id.put(hi, lo)
+	return id, err
 }
 
 // GenerateContext is Generate, with a context that bounds the waiting of
 // [RollbackWait]. If it ends, the error matches the context's and ErrClockRollback.
-func (g *Generator) GenerateContext(ctx context.Context) (ID, error) {
+func (g *Generator) GenerateContext(ctx context.Context) (id ID, err error) {
 	hi, lo, err := g.generate(ctx)
-	return FromUint128(hi, lo), err
+	id.put(hi, lo)
+	return id, err
 }
 
 // generate returns an ID as its two halves, zero with an error. Halves travel in
 // registers, and the caller writes them where the ID belongs.
 func (g *Generator) generate(ctx context.Context) (hi, lo uint64, err error) {
-	for {
-		counter := clock.Counter() // before the lock, to keep that short
-		g.mu.Lock()
-		hi, lo, err = g.next(g.clock.Milli(counter))
-		until := g.until
-		g.mu.Unlock()
-		if err != errWait {
-			return hi, lo, err
+	counter := clock.Counter() // before the lock, to keep that short
+	g.mu.Lock()
+	now := g.clock.Milli(counter)
+	if now == g.seen && g.counter < maxCounter {
+		if e, ok := g.rand.Next32(); ok {
+			hi, lo = g.step(e)
+			g.mu.Unlock()
+			return hi, lo, nil
 		}
+	}
+	hi, lo, err = g.next(now)
+	until := g.until
+	g.mu.Unlock()
+	if err == errWait {
 		if err := g.wait(ctx, until); err != nil {
 			return 0, 0, err
 		}
+		return g.generate(ctx)
 	}
+	return hi, lo, err
 }
 
 // Fill sets every element of ids to a new ID, in order. It reads the clock and takes
@@ -252,6 +270,12 @@ func (g *Generator) wait(ctx context.Context, until int64) error {
 	return nil
 }
 
+// step is the common case: the timestamp stays, and the counters are not full.
+func (g *Generator) step(entropy uint32) (hi, lo uint64) {
+	g.counter++
+	return uint64(g.timestamp)<<16 | g.counter>>32, g.counter<<32 | uint64(entropy)
+}
+
 // next makes the next ID, as its two halves, at the clock's time now.
 func (g *Generator) next(now int64) (hi, lo uint64, err error) {
 	if now != g.seen || g.counter == maxCounter {
@@ -261,18 +285,24 @@ func (g *Generator) next(now int64) (hi, lo uint64, err error) {
 	if err != nil {
 		return 0, 0, entropyError(err)
 	}
-	g.counter++
-	return uint64(g.timestamp)<<16 | g.counter>>32, g.counter<<32 | uint64(e), nil
+	hi, lo = g.step(e)
+	return hi, lo, nil
 }
 
 // fill is next for many IDs, and returns how many it made.
 func (g *Generator) fill(now int64, ids []ID) (int, error) {
 	for i := range ids {
+		if now == g.seen && g.counter < maxCounter {
+			if e, ok := g.rand.Next32(); ok {
+				ids[i].put(g.step(e))
+				continue
+			}
+		}
 		hi, lo, err := g.next(now)
 		if err != nil {
 			return i, err
 		}
-		ids[i] = FromUint128(hi, lo)
+		ids[i].put(hi, lo)
 	}
 	return len(ids), nil
 }

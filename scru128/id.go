@@ -62,10 +62,15 @@ func fieldError(name string, value, limit uint64) error {
 }
 
 // pack builds an ID, given counter_hi and counter_lo as one integer of 48 bits.
-func pack(timestamp, counter uint64, entropy uint32) (id ID) {
-	binary.BigEndian.PutUint64(id[:8], timestamp<<16|counter>>32)
-	binary.BigEndian.PutUint64(id[8:], counter<<32|uint64(entropy))
-	return id
+func pack(timestamp, counter uint64, entropy uint32) ID {
+	return FromUint128(timestamp<<16|counter>>32, counter<<32|uint64(entropy))
+}
+
+// put writes the two halves where they belong: a copy of the ID right after would wait
+// for both writes.
+func (id *ID) put(hi, lo uint64) {
+	binary.BigEndian.PutUint64(id[:8], hi)
+	binary.BigEndian.PutUint64(id[8:], lo)
 }
 
 // FromBytes returns the ID of 16 bytes in big-endian order, or a [ParseError].
@@ -78,8 +83,7 @@ func FromBytes(b []byte) (ID, error) {
 
 // FromUint128 returns the ID of the integer hi * 2^64 + lo. Each such integer is one.
 func FromUint128(hi, lo uint64) (id ID) {
-	binary.BigEndian.PutUint64(id[:8], hi)
-	binary.BigEndian.PutUint64(id[8:], lo)
+	id.put(hi, lo)
 	return id
 }
 

@@ -1,7 +1,7 @@
 package scru128
 
 import (
-	"slices"
+	"encoding/binary"
 
 	"github.com/sortid/sortid/internal/base36"
 	"github.com/sortid/sortid/internal/fault"
@@ -12,12 +12,13 @@ const TextLen = base36.Len128
 
 // Parse returns the ID of a text of 25 Base36 digits, in either case. Its errors are
 // of type [*ParseError].
-func Parse(s string) (ID, error) {
-	hi, lo, at, err := decode([]byte(s))
-	if err != nil {
-		return ID{}, &ParseError{Input: fault.Clip(s), Length: len(s), Offset: at, Err: err}
+func Parse(s string) (id ID, err error) {
+	hi, lo, at, reason := decode([]byte(s))
+	if reason != nil {
+		return ID{}, &ParseError{Input: fault.Clip(s), Length: len(s), Offset: at, Err: reason}
 	}
-	return FromUint128(hi, lo), nil
+	id.put(hi, lo)
+	return id, nil
 }
 
 // MustParse is [Parse] for texts known to be right: it panics on any other.
@@ -48,18 +49,12 @@ func decode(b []byte) (hi, lo uint64, at int, err error) {
 // String returns the ID's text: 25 Base36 digits in lower case.
 func (id ID) String() string {
 	var b [TextLen]byte
-	hi, lo := id.Uint128()
-	base36.Encode128(&b, hi, lo)
-	return string(b[:])
+	return string(base36.Append128(b[:0], binary.BigEndian.Uint64(id[:8]), binary.BigEndian.Uint64(id[8:])))
 }
 
 // AppendText appends the ID's text to b. It never fails.
 func (id ID) AppendText(b []byte) ([]byte, error) {
-	n := len(b)
-	b = slices.Grow(b, TextLen)[:n+TextLen]
-	hi, lo := id.Uint128()
-	base36.Encode128((*[TextLen]byte)(b[n:]), hi, lo)
-	return b, nil
+	return base36.Append128(b, binary.BigEndian.Uint64(id[:8]), binary.BigEndian.Uint64(id[8:])), nil
 }
 
 // MarshalText returns the ID's text. It never fails.
@@ -72,7 +67,7 @@ func (id *ID) UnmarshalText(b []byte) error {
 	if err != nil {
 		return &ParseError{Input: fault.Clip(b), Length: len(b), Offset: at, Err: err}
 	}
-	*id = FromUint128(hi, lo)
+	id.put(hi, lo)
 	return nil
 }
 

@@ -26,6 +26,8 @@ const (
 	ones   = 0x0101010101010101 // 1 in each byte
 	highs  = 128 * ones
 
+	pow24Hi    = Limit62 * Limit62 >> 64
+	pow24Lo    = Limit62 * Limit62 & (1<<64 - 1)
 	reciprocal = 1 << 125 / Limit62
 )
 
@@ -49,17 +51,9 @@ var (
 	values [256]byte
 )
 
-// multiples holds 0 to 15 times 36^24, high word first.
-var multiples [16][2]uint64
-
 func init() {
 	for i := range pow2 {
 		pairs[i] = uint16(digits[i/36]) | uint16(digits[i%36])<<8
-	}
-	unitHi, unitLo := bits.Mul64(Limit62, Limit62)
-	for i := range multiples {
-		over, lo := bits.Mul64(uint64(i), unitLo)
-		multiples[i] = [2]uint64{uint64(i)*unitHi + over, lo}
 	}
 	for i := range values {
 		values[i] = invalid
@@ -72,36 +66,63 @@ func init() {
 	}
 }
 
-// Encode62 writes v, which must be below Limit62.
-func Encode62(dst *[Len62]byte, v uint64) {
-	hi, lo := v/pow6, v%pow6
-	put6((*[6]byte)(dst[0:6]), hi)
-	put6((*[6]byte)(dst[6:12]), lo)
+// Append62 appends the 12 digits of v, which must be below Limit62, to b.
+func Append62(b []byte, v uint64) []byte {
+	n := len(b)
+	if cap(b)-n < Len62 {
+		b = append(b, make([]byte, Len62)...)
+	}
+	b = b[:n+Len62]
+	Encode62((*[Len62]byte)(b[n:]), v)
+	return b
 }
 
-// Encode128 writes the integer hi * 2^64 + lo.
-func Encode128(dst *[Len128]byte, hi, lo uint64) {
-	// The first digit is hi >> 60 or one less, since 36^24 is a little over 2^124.
-	first := hi >> 60
-	m := &multiples[first]
-	restLo, borrow := bits.Sub64(lo, m[1], 0)
-	restHi, borrow := bits.Sub64(hi, m[0], borrow)
-	if borrow != 0 {
-		first--
-		var carry uint64
-		restLo, carry = bits.Add64(restLo, multiples[1][1], 0)
-		restHi, _ = bits.Add64(restHi, multiples[1][0], carry)
+// Encode62 writes the 12 digits of v, which must be below Limit62.
+func Encode62(dst *[Len62]byte, v uint64) {
+	put6((*[6]byte)(dst[0:6]), v/pow6)
+	put6((*[6]byte)(dst[6:12]), v%pow6)
+}
+
+// Append128 appends the 25 digits of the integer hi * 2^64 + lo to b.
+func Append128(b []byte, hi, lo uint64) []byte {
+	n := len(b)
+	if cap(b)-n < Len128 {
+		b = append(b, make([]byte, Len128)...)
+	}
+	b = b[:n+Len128]
+	dst := (*[Len128]byte)(b[n:])
+	dst[0] = '0'
+	if hi >= 1<<60 { // as timestamps will be in some centuries
+		dst[0], hi, lo = firstDigit(hi, lo)
 	}
 	// Divide the rest, which is below 36^24, by 36^12: by way of the reciprocal the
 	// quotient comes out right or one too small. No branch: nobody could predict it.
-	high, _ := bits.Mul64(restHi<<3|restLo>>61, reciprocal)
-	low := restLo - high*Limit62
+	high, _ := bits.Mul64(hi<<3|lo>>61, reciprocal)
+	low := lo - high*Limit62
 	_, fits := bits.Sub64(low, Limit62, 0)
 	high += 1 - fits
 	low -= Limit62 & (fits - 1)
-	dst[0] = digits[first&31]
-	Encode62((*[12]byte)(dst[1:13]), high)
-	Encode62((*[12]byte)(dst[13:25]), low)
+	put6((*[6]byte)(dst[1:7]), high/pow6)
+	put6((*[6]byte)(dst[7:13]), high%pow6)
+	put6((*[6]byte)(dst[13:19]), low/pow6)
+	put6((*[6]byte)(dst[19:25]), low%pow6)
+	return b
+}
+
+// firstDigit returns the first of 25 digits and the rest of the integer.
+func firstDigit(hi, lo uint64) (digit byte, restHi, restLo uint64) {
+	// It is hi >> 60 or one less, since 36^24 is a little over 2^124.
+	first := hi >> 60
+	for {
+		overHi, timesLo := bits.Mul64(first, pow24Lo)
+		timesHi := first*pow24Hi + overHi
+		restLo, borrow := bits.Sub64(lo, timesLo, 0)
+		restHi, borrow := bits.Sub64(hi, timesHi, borrow)
+		if borrow == 0 {
+			return digits[first], restHi, restLo
+		}
+		first--
+	}
 }
 
 // put6 writes v, which must be below 36^6: as the binary fraction v / 36^6, whose

@@ -44,13 +44,28 @@ func (s *Source) Tick(ms int64) {
 	}
 }
 
+// Next32 returns 32 random bits if that takes nothing but a load, else false, for
+// [Source.Uint32] to do the rest.
+func (s *Source) Next32() (w uint32, ok bool) {
+	if s.used < words {
+		w, ok = s.buf[s.used], true
+		s.used++
+	}
+	return w, ok
+}
+
 // Uint32 returns 32 random bits. It fails only with an injected reader.
 func (s *Source) Uint32() (uint32, error) {
-	if s.used >= words {
-		return s.slow32()
+	if w, ok := s.Next32(); ok {
+		return w, nil
 	}
-	s.used++
-	return s.buf[s.used-1], nil
+	if s.reader != nil {
+		b, err := s.read(4)
+		return binary.BigEndian.Uint32(b), err
+	}
+	s.refill()
+	s.used = 1
+	return s.buf[0], nil
 }
 
 // Uint64 returns 64 random bits. It fails only with an injected reader.
@@ -64,17 +79,6 @@ func (s *Source) Uint64() (uint64, error) {
 	}
 	s.used += 2
 	return uint64(s.buf[s.used-2])<<32 | uint64(s.buf[s.used-1]), nil
-}
-
-//go:noinline
-func (s *Source) slow32() (uint32, error) {
-	if s.reader != nil {
-		b, err := s.read(4)
-		return binary.BigEndian.Uint32(b), err
-	}
-	s.refill()
-	s.used = 1
-	return s.buf[0], nil
 }
 
 func (s *Source) read(n int) ([]byte, error) {
