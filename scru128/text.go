@@ -13,9 +13,9 @@ const TextLen = base36.Len128
 // Parse returns the ID of a text of 25 Base36 digits, in either case. Its errors are
 // of type [*ParseError].
 func Parse(s string) (id ID, err error) {
-	hi, lo, at, reason := decode([]byte(s))
-	if reason != nil {
-		return ID{}, &ParseError{Input: fault.Clip(s), Length: len(s), Offset: at, Err: reason}
+	hi, lo, bad := base36.Decode128([]byte(s)) // which does not copy s
+	if bad != base36.OK {
+		return ID{}, textError([]byte(s), bad)
 	}
 	id.put(hi, lo)
 	return id, nil
@@ -30,20 +30,17 @@ func MustParse(s string) ID {
 	return id
 }
 
-// decode returns the ID as its two halves. It does not keep b, so that Parse need not
-// copy its string.
-func decode(b []byte) (hi, lo uint64, at int, err error) {
-	if len(b) != TextLen {
-		return 0, 0, -1, ErrLength
-	}
-	hi, lo, at, bad := base36.Decode128((*[TextLen]byte)(b))
+func textError(s []byte, bad base36.Fault) error {
+	e := &ParseError{Input: fault.Clip(s), Length: len(s), Offset: -1}
 	switch bad {
+	case base36.Length:
+		e.Err = ErrLength
 	case base36.Symbol:
-		return 0, 0, at, ErrSymbol
-	case base36.Range:
-		return 0, 0, -1, ErrRange
+		e.Offset, e.Err = base36.BadSymbol(s), ErrSymbol
+	default:
+		e.Err = ErrRange
 	}
-	return hi, lo, 0, nil
+	return e
 }
 
 // String returns the ID's text: 25 Base36 digits in lower case.
@@ -63,9 +60,9 @@ func (id ID) MarshalText() ([]byte, error) { return id.AppendText(nil) }
 // UnmarshalText sets the ID to that of a text of 25 Base36 digits, in either case.
 // With an error, of type [*ParseError], it leaves the ID as it was.
 func (id *ID) UnmarshalText(b []byte) error {
-	hi, lo, at, err := decode(b)
-	if err != nil {
-		return &ParseError{Input: fault.Clip(b), Length: len(b), Offset: at, Err: err}
+	hi, lo, bad := base36.Decode128(b)
+	if bad != base36.OK {
+		return textError(b, bad)
 	}
 	id.put(hi, lo)
 	return nil

@@ -26,17 +26,22 @@ const (
 	ones   = 0x0101010101010101 // 1 in each byte
 	highs  = 128 * ones
 
+	pow16Hi = pow8 * pow8 >> 64
+	pow16Lo = pow8 * pow8 & (1<<64 - 1)
+	maxTop  = 1 << 128 / (pow8 * pow8) // the first nine of 25 digits are at most this
+
 	pow24Hi    = Limit62 * Limit62 >> 64
 	pow24Lo    = Limit62 * Limit62 & (1<<64 - 1)
 	reciprocal = 1 << 125 / Limit62
 )
 
-// A Fault tells the two kinds of bad text apart; the length is the caller's to check.
+// A Fault says what is wrong with a text.
 type Fault uint8
 
 const (
 	OK     Fault = iota
-	Symbol       // a byte that is no digit
+	Length       // not as many bytes as the width
+	Symbol       // a byte that is no digit; see BadSymbol
 	Range        // digits all, but the integer has more than 128 bits
 )
 
@@ -142,33 +147,35 @@ func Decode62(src *[Len62]byte) (v uint64, at int, fault Fault) {
 	a, bad1 := get8(binary.LittleEndian.Uint64(src[0:8]))
 	b, bad2 := get8(uint64(binary.LittleEndian.Uint32(src[8:12]))<<32 | zeros4)
 	if (bad1|bad2)&highs != 0 {
-		return 0, badSymbol(src[:]), Symbol
+		return 0, BadSymbol(src[:]), Symbol
 	}
 	return a*pow4 + b, 0, OK
 }
 
-// Decode128 reads 25 digits as the integer hi * 2^64 + lo. With a fault, at is the
-// offset of the first bad byte, or 0 where the integer is too large.
-func Decode128(src *[Len128]byte) (hi, lo uint64, at int, fault Fault) {
+// Decode128 reads 25 digits as the integer hi * 2^64 + lo.
+func Decode128(src []byte) (hi, lo uint64, fault Fault) {
+	if len(src) != Len128 {
+		return 0, 0, Length
+	}
 	first := uint64(values[src[0]])
 	a, bad1 := get8(binary.LittleEndian.Uint64(src[1:9]))
 	b, bad2 := get8(binary.LittleEndian.Uint64(src[9:17]))
 	c, bad3 := get8(binary.LittleEndian.Uint64(src[17:25]))
 	if (bad1|bad2|bad3)&highs != 0 || first == invalid {
-		return 0, 0, badSymbol(src[:]), Symbol
+		return 0, 0, Symbol
 	}
-	// ((first * 36^8 + a) * 36^8 + b) * 36^8 + c
-	midHi, midLo := bits.Mul64(first*pow8+a, pow8)
-	midLo, carry := bits.Add64(midLo, b, 0)
-	midHi += carry
-	hi, lo = bits.Mul64(midLo, pow8)
-	over, up := bits.Mul64(midHi, pow8)
-	lo, carry = bits.Add64(lo, c, 0)
-	hi, carry = bits.Add64(hi, up, carry)
-	if over|carry != 0 {
-		return 0, 0, 0, Range
+	// top * 36^16 + b * 36^8 + c
+	top := first*pow8 + a
+	hi, lo = bits.Mul64(top, pow16Lo)
+	midHi, midLo := bits.Mul64(b, pow8)
+	lo, carry1 := bits.Add64(lo, midLo, 0)
+	lo, carry2 := bits.Add64(lo, c, 0)
+	hi += midHi + carry1 + carry2 // of less than 48 bits
+	hi, over := bits.Add64(hi, top*pow16Hi, 0)
+	if top > maxTop || over != 0 {
+		return 0, 0, Range
 	}
-	return hi, lo, 0, OK
+	return hi, lo, OK
 }
 
 // get8 returns the value of the eight digits in the bytes of x, the first of them in
@@ -185,7 +192,8 @@ func get8(x uint64) (v, bad uint64) {
 	return v&0xffffffff*pow4 + v>>32, bad
 }
 
-func badSymbol(s []byte) int {
+// BadSymbol returns the offset of the first byte that is no digit.
+func BadSymbol(s []byte) int {
 	for i, c := range s {
 		if values[c] == invalid {
 			return i
