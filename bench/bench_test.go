@@ -1,0 +1,435 @@
+// Package bench times this project beside its peers, on the same work in one run.
+//
+// A benchmark is named after the operation, its parts after the library: the command
+// cmd/bench reads those names.
+package bench
+
+import (
+	"testing"
+	"time"
+
+	snowflake "github.com/bwmarrin/snowflake"
+	gofrs "github.com/gofrs/uuid/v5"
+	google "github.com/google/uuid"
+	nanoid "github.com/matoous/go-nanoid/v2"
+	"github.com/oklog/ulid/v2"
+	"github.com/rs/xid"
+	"github.com/segmentio/ksuid"
+
+	"github.com/sortid/sortid/euid"
+	"github.com/sortid/sortid/scru128"
+	"github.com/sortid/sortid/scru160"
+	"github.com/sortid/sortid/scru64"
+	"github.com/sortid/sortid/uid60"
+)
+
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
+}
+
+// Generators. Two formats have a ceiling of their own, which their figures show: uid60
+// makes 512 IDs a millisecond, snowflake 4096. So has scru64, with 23 bits of counter
+// 33 million a second; its overflows run ahead of the clock, here for up to an hour.
+var (
+	gen64  = must(scru64.NewGenerator(must(scru64.NewNodeSpec(0, 1)), scru64.WithRollbackAllowance(time.Hour)))
+	gen160 = must(scru160.NewGenerator())
+	genE   = must(euid.NewGenerator())
+	gen60  = must(uid60.NewGenerator())
+	flake  = must(snowflake.NewNode(1))
+)
+
+// Where results go, so that no call is optimised away.
+var (
+	s64   scru64.ID
+	s128  scru128.ID
+	s160  scru160.ID
+	sE    euid.ID
+	s60   uid60.ID
+	sXid  xid.ID
+	sUlid ulid.ULID
+	sGoog google.UUID
+	sGofr gofrs.UUID
+	sKsu  ksuid.KSUID
+	sFlak snowflake.ID
+	sStr  string
+	sBuf  = make([]byte, 0, 64)
+	sErr  error
+)
+
+func BenchmarkNew(b *testing.B) {
+	b.Run("lib=scru64", func(b *testing.B) {
+		for b.Loop() {
+			s64, sErr = gen64.Generate()
+		}
+	})
+	b.Run("lib=scru128", func(b *testing.B) {
+		for b.Loop() {
+			s128 = scru128.New()
+		}
+	})
+	b.Run("lib=scru160", func(b *testing.B) {
+		for b.Loop() {
+			s160 = scru160.New()
+		}
+	})
+	b.Run("lib=euid", func(b *testing.B) {
+		for b.Loop() {
+			sE, sErr = genE.Generate()
+		}
+	})
+	b.Run("lib=uid60", func(b *testing.B) {
+		for b.Loop() {
+			s60, sErr = gen60.Generate()
+		}
+	})
+	b.Run("lib=xid", func(b *testing.B) {
+		for b.Loop() {
+			sXid = xid.New()
+		}
+	})
+	b.Run("lib=ulid", func(b *testing.B) {
+		for b.Loop() {
+			sUlid = ulid.Make()
+		}
+	})
+	b.Run("lib=google-uuid-v7", func(b *testing.B) {
+		for b.Loop() {
+			sGoog, sErr = google.NewV7()
+		}
+	})
+	b.Run("lib=google-uuid-v7-pool", func(b *testing.B) {
+		google.EnableRandPool()
+		defer google.DisableRandPool()
+		for b.Loop() {
+			sGoog, sErr = google.NewV7()
+		}
+	})
+	b.Run("lib=gofrs-uuid-v7", func(b *testing.B) {
+		for b.Loop() {
+			sGofr, sErr = gofrs.NewV7()
+		}
+	})
+	b.Run("lib=ksuid", func(b *testing.B) {
+		for b.Loop() {
+			sKsu = ksuid.New()
+		}
+	})
+	b.Run("lib=snowflake", func(b *testing.B) {
+		for b.Loop() {
+			sFlak = flake.Generate()
+		}
+	})
+}
+
+func BenchmarkNewString(b *testing.B) {
+	b.Run("lib=scru64", func(b *testing.B) {
+		for b.Loop() {
+			s64, sErr = gen64.Generate()
+			sStr = s64.String()
+		}
+	})
+	b.Run("lib=scru128", func(b *testing.B) {
+		for b.Loop() {
+			sStr = scru128.NewString()
+		}
+	})
+	b.Run("lib=scru160", func(b *testing.B) {
+		for b.Loop() {
+			sStr = scru160.NewString()
+		}
+	})
+	b.Run("lib=euid", func(b *testing.B) {
+		for b.Loop() {
+			sStr = euid.NewString()
+		}
+	})
+	b.Run("lib=uid60", func(b *testing.B) {
+		for b.Loop() {
+			s60, sErr = gen60.Generate()
+			sStr = s60.String()
+		}
+	})
+	b.Run("lib=xid", func(b *testing.B) {
+		for b.Loop() {
+			sStr = xid.New().String()
+		}
+	})
+	b.Run("lib=ulid", func(b *testing.B) {
+		for b.Loop() {
+			sStr = ulid.Make().String()
+		}
+	})
+	b.Run("lib=google-uuid-v7", func(b *testing.B) {
+		for b.Loop() {
+			sGoog, sErr = google.NewV7()
+			sStr = sGoog.String()
+		}
+	})
+	b.Run("lib=gofrs-uuid-v7", func(b *testing.B) {
+		for b.Loop() {
+			sGofr, sErr = gofrs.NewV7()
+			sStr = sGofr.String()
+		}
+	})
+	b.Run("lib=ksuid", func(b *testing.B) {
+		for b.Loop() {
+			sStr = ksuid.New().String()
+		}
+	})
+	b.Run("lib=snowflake", func(b *testing.B) {
+		for b.Loop() {
+			sStr = flake.Generate().String()
+		}
+	})
+	b.Run("lib=nanoid", func(b *testing.B) {
+		for b.Loop() {
+			sStr, sErr = nanoid.New()
+		}
+	})
+}
+
+// The text into a buffer that has room: for the peers, by whatever they offer that does
+// not allocate.
+func BenchmarkAppend(b *testing.B) {
+	b.Run("lib=scru64", func(b *testing.B) {
+		id := must(gen64.Generate())
+		for b.Loop() {
+			sBuf, sErr = id.AppendText(sBuf[:0])
+		}
+	})
+	b.Run("lib=scru128", func(b *testing.B) {
+		id := scru128.New()
+		for b.Loop() {
+			sBuf, sErr = id.AppendText(sBuf[:0])
+		}
+	})
+	b.Run("lib=scru160", func(b *testing.B) {
+		id := scru160.New()
+		for b.Loop() {
+			sBuf, sErr = id.AppendText(sBuf[:0])
+		}
+	})
+	b.Run("lib=euid", func(b *testing.B) {
+		id := must(genE.Generate())
+		for b.Loop() {
+			sBuf, sErr = id.AppendText(sBuf[:0])
+		}
+	})
+	b.Run("lib=uid60", func(b *testing.B) {
+		id := must(gen60.Generate())
+		for b.Loop() {
+			sBuf, sErr = id.AppendText(sBuf[:0])
+		}
+	})
+	b.Run("lib=xid", func(b *testing.B) {
+		id := xid.New()
+		for b.Loop() {
+			sBuf = id.Encode(sBuf[:20])
+		}
+	})
+	b.Run("lib=ulid", func(b *testing.B) {
+		id := ulid.Make()
+		for b.Loop() {
+			sErr = id.MarshalTextTo(sBuf[:26])
+		}
+	})
+	b.Run("lib=ksuid", func(b *testing.B) {
+		id := ksuid.New()
+		for b.Loop() {
+			sBuf = id.Append(sBuf[:0])
+		}
+	})
+}
+
+func BenchmarkParse(b *testing.B) {
+	b.Run("lib=scru64", func(b *testing.B) {
+		s := must(gen64.Generate()).String()
+		for b.Loop() {
+			s64, sErr = scru64.Parse(s)
+		}
+	})
+	b.Run("lib=scru128", func(b *testing.B) {
+		s := scru128.NewString()
+		for b.Loop() {
+			s128, sErr = scru128.Parse(s)
+		}
+	})
+	b.Run("lib=scru160", func(b *testing.B) {
+		s := scru160.NewString()
+		for b.Loop() {
+			s160, sErr = scru160.Parse(s)
+		}
+	})
+	b.Run("lib=euid", func(b *testing.B) {
+		s := euid.NewString()
+		for b.Loop() {
+			sE, sErr = euid.Parse(s)
+		}
+	})
+	b.Run("lib=uid60", func(b *testing.B) {
+		s := must(gen60.Generate()).String()
+		for b.Loop() {
+			s60, sErr = uid60.Parse(s)
+		}
+	})
+	b.Run("lib=xid", func(b *testing.B) {
+		s := xid.New().String()
+		for b.Loop() {
+			sXid, sErr = xid.FromString(s)
+		}
+	})
+	b.Run("lib=ulid", func(b *testing.B) { // does not look at the characters
+		s := ulid.Make().String()
+		for b.Loop() {
+			sUlid, sErr = ulid.Parse(s)
+		}
+	})
+	b.Run("lib=ulid-strict", func(b *testing.B) {
+		s := ulid.Make().String()
+		for b.Loop() {
+			sUlid, sErr = ulid.ParseStrict(s)
+		}
+	})
+	b.Run("lib=google-uuid-v7", func(b *testing.B) {
+		s := must(google.NewV7()).String()
+		for b.Loop() {
+			sGoog, sErr = google.Parse(s)
+		}
+	})
+	b.Run("lib=gofrs-uuid-v7", func(b *testing.B) {
+		s := must(gofrs.NewV7()).String()
+		for b.Loop() {
+			sGofr, sErr = gofrs.FromString(s)
+		}
+	})
+	b.Run("lib=ksuid", func(b *testing.B) {
+		s := ksuid.New().String()
+		for b.Loop() {
+			sKsu, sErr = ksuid.Parse(s)
+		}
+	})
+	b.Run("lib=snowflake", func(b *testing.B) {
+		s := flake.Generate().String()
+		for b.Loop() {
+			sFlak, sErr = snowflake.ParseString(s)
+		}
+	})
+}
+
+// All processors on one generator, which keeps its order over all of them.
+func BenchmarkParallel(b *testing.B) {
+	parallel := func(name string, f func()) {
+		b.Run("lib="+name, func(b *testing.B) {
+			b.RunParallel(func(pb *testing.PB) {
+				for pb.Next() {
+					f()
+				}
+			})
+		})
+	}
+	parallel("scru64", func() { gen64.Generate() })
+	parallel("scru128", func() { scru128.New() })
+	parallel("scru160", func() { scru160.New() })
+	parallel("euid", func() { genE.Generate() })
+	parallel("uid60", func() { gen60.Generate() })
+	parallel("xid", func() { xid.New() })
+	parallel("ulid", func() { ulid.Make() })
+	parallel("google-uuid-v7", func() { google.NewV7() })
+	parallel("gofrs-uuid-v7", func() { gofrs.NewV7() })
+	parallel("ksuid", func() { ksuid.New() })
+	parallel("snowflake", func() { flake.Generate() })
+
+	// A generator for each goroutine: no contention, and an order for each alone.
+	b.Run("lib=scru128-each", func(b *testing.B) {
+		b.RunParallel(func(pb *testing.PB) {
+			g := must(scru128.NewGenerator())
+			for pb.Next() {
+				g.Generate()
+			}
+		})
+	})
+}
+
+const batch = 1000
+
+// A thousand IDs at once; divided by a thousand when reported.
+func BenchmarkBatch(b *testing.B) {
+	perID := func(b *testing.B) {
+		b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/batch, "ns/id")
+	}
+	b.Run("lib=scru64", func(b *testing.B) {
+		ids := make([]scru64.ID, batch)
+		for b.Loop() {
+			sErr = gen64.Fill(ids)
+		}
+		perID(b)
+	})
+	b.Run("lib=scru128", func(b *testing.B) {
+		g := must(scru128.NewGenerator())
+		ids := make([]scru128.ID, batch)
+		for b.Loop() {
+			sErr = g.Fill(ids)
+		}
+		perID(b)
+	})
+	b.Run("lib=scru160", func(b *testing.B) {
+		ids := make([]scru160.ID, batch)
+		for b.Loop() {
+			sErr = gen160.Fill(ids)
+		}
+		perID(b)
+	})
+	b.Run("lib=euid", func(b *testing.B) {
+		ids := make([]euid.ID, batch)
+		for b.Loop() {
+			sErr = genE.Fill(ids)
+		}
+		perID(b)
+	})
+	b.Run("lib=uid60", func(b *testing.B) {
+		ids := make([]uid60.ID, batch)
+		for b.Loop() {
+			sErr = gen60.Fill(ids)
+		}
+		perID(b)
+	})
+	b.Run("lib=xid", func(b *testing.B) {
+		ids := make([]xid.ID, batch)
+		for b.Loop() {
+			for i := range ids {
+				ids[i] = xid.New()
+			}
+		}
+		perID(b)
+	})
+	b.Run("lib=ulid", func(b *testing.B) {
+		ids := make([]ulid.ULID, batch)
+		for b.Loop() {
+			for i := range ids {
+				ids[i] = ulid.Make()
+			}
+		}
+		perID(b)
+	})
+	b.Run("lib=google-uuid-v7", func(b *testing.B) {
+		ids := make([]google.UUID, batch)
+		for b.Loop() {
+			for i := range ids {
+				ids[i], sErr = google.NewV7()
+			}
+		}
+		perID(b)
+	})
+	b.Run("lib=ksuid", func(b *testing.B) {
+		ids := make([]ksuid.KSUID, batch)
+		for b.Loop() {
+			for i := range ids {
+				ids[i] = ksuid.New()
+			}
+		}
+		perID(b)
+	})
+}

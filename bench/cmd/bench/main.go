@@ -1,0 +1,194 @@
+// The command bench runs the benchmarks of this module, prints benchstat's table of
+// them, and writes docs/benchmarks.md with a chart for each operation. All its figures
+// come from that one run.
+//
+//	go run ./cmd/bench [-count 10] [-benchtime 200ms] [-bench REGEXP]
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"flag"
+	"fmt"
+	"io"
+	"log"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+
+	"golang.org/x/perf/benchfmt"
+
+	"github.com/sortid/sortid/bench/internal/report"
+)
+
+// An operation is a benchmark, told as what it measures and against whom.
+type operation struct {
+	name, title, unit, base string
+}
+
+var operations = []operation{
+	{"New", "Make an ID", "ns/op", "xid"},
+	{"NewString", "Make an ID as a string", "ns/op", "ulid"},
+	{"Append", "Append the text to a buffer", "ns/op", "ulid"},
+	{"Parse", "Parse the text", "ns/op", "ulid"},
+	{"Parallel", "Make an ID, on all processors at once", "ns/op", "xid"},
+	{"Batch", "Make an ID of a thousand at once", "ns/id", "xid"},
+}
+
+// ours are the libraries of this project.
+var ours = []string{"scru64", "scru128", "scru160", "euid", "uid60", "scru128-each"}
+
+func main() {
+	log.SetFlags(0)
+	log.SetPrefix("bench: ")
+	count := flag.Int("count", 10, "repetitions of each benchmark")
+	benchtime := flag.String("benchtime", "200ms", "time of each repetition")
+	pattern := flag.String("bench", ".", "which benchmarks to run; with another than . nothing is written")
+	docs := flag.String("docs", "../docs", "the folder for benchmarks.md and its charts")
+	flag.Parse()
+
+	raw, err := run(*pattern, *count, *benchtime)
+	if err != nil {
+		log.Fatal(err)
+	}
+	if err := benchstat(raw); err != nil {
+		log.Fatal(err)
+	}
+	if *pattern != "." {
+		return
+	}
+	results, err := read(raw)
+	if err != nil {
+		log.Fatal(err)
+	}
+	if err := write(*docs, results, *count, *benchtime); err != nil {
+		log.Fatal(err)
+	}
+}
+
+func run(pattern string, count int, benchtime string) ([]byte, error) {
+	cmd := exec.Command("go", "test", "-run", "^$", "-bench", pattern, "-benchmem",
+		"-count", fmt.Sprint(count), "-benchtime", benchtime, ".")
+	var out bytes.Buffer
+	cmd.Stdout = io.MultiWriter(&out, os.Stderr)
+	cmd.Stderr = os.Stderr
+	err := cmd.Run()
+	return out.Bytes(), err
+}
+
+func benchstat(raw []byte) error {
+	f, err := os.CreateTemp("", "bench-*.txt")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(f.Name())
+	if _, err := f.Write(raw); err != nil {
+		return err
+	}
+	if err := f.Close(); err != nil {
+		return err
+	}
+	cmd := exec.Command("go", "tool", "benchstat", "-row", "/lib", "-table", ".name", "-col", "", f.Name())
+	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
+	return cmd.Run()
+}
+
+// Of one operation and library: the least of the repetitions of each unit.
+type key struct{ operation, lib, unit string }
+
+func read(raw []byte) (map[key]float64, error) {
+	results := map[key]float64{}
+	r := benchfmt.NewReader(bytes.NewReader(raw), "go test")
+	for r.Scan() {
+		res, ok := r.Result().(*benchfmt.Result)
+		if !ok {
+			continue
+		}
+		base, parts := res.Name.Parts()
+		lib := ""
+		for _, p := range parts {
+			if name, ok := strings.CutPrefix(string(p), "/lib="); ok {
+				lib = name
+			}
+		}
+		for _, v := range res.Values {
+			value, unit := v.Value, v.Unit
+			if v.OrigUnit != "" {
+				value, unit = v.OrigValue, v.OrigUnit
+			}
+			k := key{string(base), lib, unit}
+			if old, ok := results[k]; !ok || value < old {
+				results[k] = value
+			}
+		}
+	}
+	return results, r.Err()
+}
+
+func write(docs string, results map[key]float64, count int, benchtime string) error {
+	charts := filepath.Join(docs, "benchmarks")
+	if err := os.MkdirAll(charts, 0o755); err != nil {
+		return err
+	}
+	var md strings.Builder
+	fmt.Fprintf(&md, `# Benchmarks
+
+Written by `+"`make bench`"+`; do not edit.
+
+| | |
+|---|---|
+| Machine | %s, %d processors |
+| System | %s/%s |
+| Go | %s |
+| Repetitions | %d of %s each; the tables give the least |
+
+A ratio compares with the library marked 1.00 in the same table and run. What each
+nanosecond goes to is told in [performance.md](performance.md).
+`, report.Processor(), runtime.NumCPU(), runtime.GOOS, runtime.GOARCH, runtime.Version(), count, benchtime)
+	for _, op := range operations {
+		rows := rows(op, results)
+		if len(rows) == 0 {
+			return fmt.Errorf("no results for %s", op.name)
+		}
+		fmt.Fprintf(&md, "\n## %s\n\n![%[1]s](benchmarks/%s.svg)\n\n", op.title, strings.ToLower(op.name))
+		fmt.Fprintf(&md, "| Library | %s | Ratio | B/op | allocs/op |\n|---|--:|--:|--:|--:|\n", op.unit)
+		bars := make([]report.Bar, 0, len(rows))
+		for _, r := range rows {
+			name := r.lib
+			if r.ours {
+				name = "**" + name + "**"
+			}
+			fmt.Fprintf(&md, "| %s | %.1f | %.2f | %.0f | %.0f |\n", name, r.value, r.ratio, r.bytes, r.allocs)
+			bars = append(bars, report.Bar{Name: r.lib, Value: r.value, Strong: r.ours})
+		}
+		svg := report.Chart(op.title+", "+op.unit, bars)
+		if err := os.WriteFile(filepath.Join(charts, strings.ToLower(op.name)+".svg"), svg, 0o644); err != nil {
+			return err
+		}
+	}
+	return os.WriteFile(filepath.Join(docs, "benchmarks.md"), []byte(md.String()), 0o644)
+}
+
+type row struct {
+	lib                         string
+	ours                        bool
+	value, ratio, bytes, allocs float64
+}
+
+func rows(op operation, results map[key]float64) (out []row) {
+	base := results[key{op.name, op.base, op.unit}]
+	for k, v := range results {
+		if k.operation == op.name && k.unit == op.unit {
+			out = append(out, row{
+				lib: k.lib, ours: slices.Contains(ours, k.lib), value: v, ratio: v / base,
+				bytes:  results[key{op.name, k.lib, "B/op"}],
+				allocs: results[key{op.name, k.lib, "allocs/op"}],
+			})
+		}
+	}
+	slices.SortFunc(out, func(a, b row) int { return cmp.Or(cmp.Compare(a.value, b.value), cmp.Compare(a.lib, b.lib)) })
+	return out
+}
