@@ -7,6 +7,7 @@ package clock
 
 import (
 	"context"
+	"fmt"
 	"runtime"
 	"time"
 )
@@ -28,8 +29,8 @@ const (
 	minSample, maxSample = time.Millisecond, time.Second
 )
 
-// A Clock reads the time. It is not safe for concurrent use, save for [Clock.Wait]
-// and [Clock.Micro].
+// A Clock reads the time. It is not safe for concurrent use, save for [Clock.Wait],
+// [Clock.Pause] and [Clock.Micro].
 type Clock struct {
 	ms    int64  // the last reading, Unix milliseconds
 	start uint64 // the counter just before that reading
@@ -46,7 +47,12 @@ type Clock struct {
 }
 
 // System returns a clock that reads the system's.
-func System() Clock { return Clock{now: time.Now, counter: Counter} }
+func System() Clock {
+	if !steady() {
+		return Injected(time.Now)
+	}
+	return Clock{now: time.Now, counter: Counter}
+}
 
 // Injected returns a clock that calls now for each reading.
 func Injected(now func() time.Time) Clock { return Clock{now: now} }
@@ -97,34 +103,60 @@ func (c *Clock) sample(t time.Time, before, after uint64) {
 }
 
 // Wait sleeps until the clock is at ms (Unix milliseconds) or later, or ctx ends,
-// and then returns the context's error. It is safe for concurrent use.
+// and then returns an error that matches the context's. It is safe for concurrent use.
 func (c *Clock) Wait(ctx context.Context, ms int64) error {
+	for c.now().UnixMilli() < ms {
+		if err := c.Pause(ctx, ms*1000); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Pause is one leg of such a wait, until us (Unix microseconds): it may return early,
+// after some tens of milliseconds, for the caller to see whether the clock went back
+// meanwhile and waiting still makes sense. It is safe for concurrent use.
+func (c *Clock) Pause(ctx context.Context, us int64) error {
 	// A sleeping goroutine wakes late by some tens of microseconds.
-	const early, poll = 100 * time.Microsecond, 50 * time.Millisecond
+	const early, leg = 100 * time.Microsecond, 50 * time.Millisecond
 	for {
-		t := c.now()
-		if t.UnixMilli() >= ms {
+		micros := us - c.now().UnixMicro()
+		if micros <= 0 {
 			return nil
 		}
 		if err := ctx.Err(); err != nil {
-			return context.Cause(ctx)
+			return contextError(ctx)
 		}
-		left := poll
-		if far := ms - t.UnixMilli(); far < poll.Milliseconds() {
-			left = time.Duration(far)*time.Millisecond - time.Duration(t.Nanosecond())%time.Millisecond - early
+		left := leg
+		if micros < leg.Microseconds() {
+			left = time.Duration(micros)*time.Microsecond - early
 		}
+		last := left < leg
 		if c.counter == nil {
-			left = early // an injected clock need not run as real time does
+			left, last = early, false // an injected clock need not run as real time does
 		}
-		if left <= 0 {
+		if left > 0 {
+			timer := time.NewTimer(left)
+			select {
+			case <-timer.C:
+			case <-ctx.Done():
+				timer.Stop()
+				return contextError(ctx)
+			}
+		} else {
 			runtime.Gosched()
-			continue
 		}
-		timer := time.NewTimer(left)
-		select {
-		case <-timer.C:
-		case <-ctx.Done():
-			timer.Stop()
+		if !last {
+			return nil
 		}
 	}
+}
+
+// contextError returns an error that matches both the context's and its cause.
+func contextError(ctx context.Context) error {
+	err := ctx.Err()
+	if cause := context.Cause(ctx); cause != err {
+		return fmt.Errorf("%w: %w", err, cause)
+	}
+	return err
 }
