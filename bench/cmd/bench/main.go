@@ -36,10 +36,11 @@ var operations = []operation{
 	{"Parse", "Parse the text", "ns/op", "ulid"},
 	{"Parallel", "Make an ID, on all processors at once", "ns/op", "xid"},
 	{"Batch", "Make an ID of a thousand at once", "ns/id", "xid"},
+	{"Parts", "What an ID is made of", "ns/op", "time.Now"},
 }
 
 // ours are the libraries of this project.
-var ours = []string{"scru64", "scru128", "scru160", "euid", "uid60", "scru128-each"}
+var ours = []string{"scru64", "scru128", "scru160", "euid", "uid60", "scru128-each", "clock", "entropy-32-bits"}
 
 func main() {
 	log.SetFlags(0)
