@@ -51,6 +51,11 @@ type Generator[T ID[T]] struct {
 	Burst int
 	// Leads says that it then borrows from the time to come; else it waits.
 	Leads bool
+	// Shared says that one Burst after the other goes through the ticks: it is used up
+	// after so many IDs of any ticks, and the next one needs a later tick.
+	Shared bool
+	// NoEntropy modes use no random bits.
+	NoEntropy bool
 	// Unordered modes promise no order, and no policy.
 	Unordered bool
 	// Certain: no two IDs are the same, rather than most probably none.
@@ -152,6 +157,15 @@ func (g *Generator[T]) tick(t time.Time) time.Time {
 	return time.UnixMicro(us - us%g.Tick.Microseconds()).UTC()
 }
 
+// supply returns n, or as many IDs as a generator that leads makes at least before it
+// has used up the default allowance.
+func (g *Generator[T]) supply(n int) int {
+	if ticks := int(10 * time.Second / g.Tick); g.Leads && g.Burst < n/ticks+1 {
+		return g.Burst * ticks
+	}
+	return n
+}
+
 // With the system's clock and entropy: order, and the right time.
 func (g *Generator[T]) testSystemClock(t *testing.T) {
 	gen := g.New(t, Setup{})
@@ -161,11 +175,11 @@ func (g *Generator[T]) testSystemClock(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if ids = append(ids, id); len(ids) == 2000 {
+		if ids = append(ids, id); len(ids) == g.supply(4000)/2 {
 			break
 		}
 	}
-	more := make([]T, 2000)
+	more := make([]T, len(ids))
 	if err := gen.Fill(more); err != nil {
 		t.Fatal(err)
 	}
@@ -190,12 +204,21 @@ func (g *Generator[T]) testTime(t *testing.T) {
 	gen := g.New(t, Setup{Clock: clock.Now, Entropy: Entropy(1)})
 	r := rand.New(rand.NewPCG(1, 1))
 	var ids []T
+	left := g.Burst
 	for range 10_000 {
 		id := must[T](t)(gen.Generate())
-		if want := g.tick(clock.Now()); !id.Time().Equal(want) {
+		want := g.tick(clock.Now())
+		if !id.Time().Equal(want) {
 			t.Fatalf("%v has the time %v, want %v", id, id.Time(), want)
 		}
+		if n := len(ids); !g.Shared && n > 0 && !ids[n-1].Time().Equal(want) {
+			left = g.Burst
+		}
 		ids = append(ids, id)
+		if left--; left == 0 {
+			clock.Add(g.Tick)
+			left = g.Burst
+		}
 		switch r.IntN(4) {
 		case 0:
 			clock.Add(g.Tick)
@@ -269,8 +292,12 @@ func (g *Generator[T]) testFill(t *testing.T) {
 	a := g.New(t, Setup{Clock: one.Now, Entropy: Entropy(3)})
 	b := g.New(t, Setup{Clock: one.Now, Entropy: Entropy(3)})
 	r := rand.New(rand.NewPCG(2, 2))
+	left := g.Burst
 	for range 200 {
-		ids := make([]T, r.IntN(min(g.Burst, 5000)))
+		ids := make([]T, r.IntN(min(left, 5000))+1)
+		if left -= len(ids); left == 0 || !g.Shared {
+			left = g.Burst
+		}
 		if err := a.Fill(ids); err != nil {
 			t.Fatal(err)
 		}
@@ -294,7 +321,7 @@ func (g *Generator[T]) testSmallRollback(t *testing.T) {
 	clock := NewClock(Start)
 	gen := g.New(t, Setup{Clock: clock.Now, Entropy: Entropy(4), Policy: Abort})
 	ids := []T{must[T](t)(gen.Generate())}
-	for _, back := range []time.Duration{g.Tick, 100 * g.Tick, 10 * time.Second / g.Tick * g.Tick} {
+	for _, back := range []time.Duration{g.Tick, 20 * g.Tick, 10 * time.Second / g.Tick * g.Tick} {
 		clock := clock
 		clock.Add(Start.Add(-back).Sub(clock.Now()))
 		for range min(g.Burst, 100) / 4 {
@@ -325,6 +352,9 @@ func (g *Generator[T]) testRandomWalk(t *testing.T) {
 			ids = append(ids, must[T](t)(gen.Generate()))
 			next := at + time.Duration(r.Int64N(int64(4*time.Second))) - time.Second
 			next = max(next, top-9*time.Second)
+			if g.Shared && len(ids)%g.Burst == 0 {
+				next = top + g.Tick
+			}
 			clock.Add(next - at)
 			at, top = next, max(top, next)
 		}
@@ -431,7 +461,7 @@ func (g *Generator[T]) testEntropy(t *testing.T) {
 				return source.Read(b[:k])
 			})})
 			var ids []T
-			for range 64 {
+			for range g.supply(64) {
 				id, err := gen.Generate()
 				if err == nil {
 					ids = append(ids, id)
@@ -445,8 +475,8 @@ func (g *Generator[T]) testEntropy(t *testing.T) {
 				}
 				break
 			}
-			if n == 0 && len(ids) > 0 {
-				t.Fatal("an ID without any entropy")
+			if n == 0 && len(ids) > 0 != g.NoEntropy {
+				t.Fatalf("%d IDs without any entropy", len(ids))
 			}
 			left = 1000
 			ids = append(ids, must[T](t)(gen.Generate()))
@@ -488,7 +518,10 @@ func (g *Generator[T]) testTimeRange(t *testing.T) {
 // Eight goroutines on one generator, with single IDs and batches: each sees its own in
 // order, and no two are the same.
 func (g *Generator[T]) testConcurrent(t *testing.T) {
-	const goroutines, each = 8, 4000
+	const goroutines = 8
+	each := g.supply(goroutines*4050) / goroutines
+	size := min(50, each/3) // of a batch
+	each -= size
 	clock := NewClock(Start)
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
@@ -505,7 +538,7 @@ func (g *Generator[T]) testConcurrent(t *testing.T) {
 		wg.Go(func() {
 			for len(results[i]) < each {
 				if len(results[i])%3 == 0 {
-					batch := make([]T, 50)
+					batch := make([]T, size)
 					if err := gen.Fill(batch); err != nil {
 						t.Error(err)
 						return
@@ -535,16 +568,20 @@ func (g *Generator[T]) testConcurrent(t *testing.T) {
 }
 
 func (g *Generator[T]) testAllocations(t *testing.T) {
+	supply := g.supply
+	if g.Shared { // waiting may allocate
+		supply = func(n int) int { return min(n, g.Burst) }
+	}
 	for name, s := range map[string]Setup{
 		"system":   {},
 		"injected": {Clock: time.Now, Entropy: Entropy(12)},
 	} {
 		gen := g.New(t, s)
-		if n := testing.AllocsPerRun(2000, func() { _, _ = gen.Generate() }); n != 0 {
+		if n := testing.AllocsPerRun(supply(4000)/2-1, func() { _, _ = gen.Generate() }); n != 0 {
 			t.Errorf("%s: Generate allocates %v times", name, n)
 		}
-		ids := make([]T, 100)
-		if n := testing.AllocsPerRun(200, func() { _ = gen.Fill(ids) }); n != 0 {
+		ids := make([]T, min(100, g.Burst))
+		if n := testing.AllocsPerRun(supply(40_000)/2/len(ids)-1, func() { _ = gen.Fill(ids) }); n != 0 {
 			t.Errorf("%s: Fill allocates %v times", name, n)
 		}
 	}

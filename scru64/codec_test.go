@@ -1,0 +1,381 @@
+package scru64
+
+import (
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"math"
+	"math/big"
+	"math/rand/v2"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/sortid/sortid/internal/conformance"
+)
+
+var limit = new(big.Int).Exp(big.NewInt(36), big.NewInt(12), nil)
+
+// text is the oracle of String: math/big knows Base36, too.
+func text(n *big.Int) string {
+	s := n.Text(36)
+	return strings.Repeat("0", TextLen-len(s)) + s
+}
+
+var codec = conformance.Codec[ID]{
+	Format: "scru64", Limit: limit, Size: Size, Sorts: true,
+	Parse: Parse, MustParse: MustParse, First: First,
+	Int:  func(id ID) *big.Int { return new(big.Int).SetUint64(id.Uint64()) },
+	Of:   func(n *big.Int) ID { return ID(n.Uint64()) },
+	Text: text,
+	Fields: func(id ID) map[string]string {
+		return map[string]string{
+			"timestamp": strconv.FormatUint(id.Timestamp(), 10),
+			"node_ctr":  strconv.FormatUint(uint64(id.NodeCtr()), 10),
+		}
+	},
+	Errors: map[string]error{"length": ErrLength, "symbol": ErrSymbol},
+	ParseError: func(err error) (offset, length int, ok bool) {
+		var p *ParseError
+		if !errors.As(err, &p) {
+			return 0, 0, false
+		}
+		return p.Offset, p.Length, true
+	},
+}
+
+func TestCodec(t *testing.T) { codec.Run(t) }
+
+func FuzzParse(f *testing.F) {
+	codec.Fuzz(f, func(s string) (*big.Int, bool) {
+		if len(s) != TextLen || strings.ContainsAny(s, "+-_") {
+			return nil, false
+		}
+		return new(big.Int).SetString(s, 36)
+	})
+}
+
+func TestFromFields(t *testing.T) {
+	for _, c := range []struct {
+		timestamp uint64
+		nodeCtr   uint32
+		wrong     string
+		want      ID
+	}{
+		{6554102274, 2769237, "", 109959589539758421},
+		{0, 0, "", 0},
+		{MaxTimestamp, MaxNodeCtr, "", Max},
+		{MaxTimestamp + 1, 0, "timestamp", 0},
+		{1<<64 - 1, 0, "timestamp", 0},
+		{0, MaxNodeCtr + 1, "node_ctr", 0},
+	} {
+		id, err := FromFields(c.timestamp, c.nodeCtr)
+		if c.wrong == "" && (err != nil || id != c.want || id.Timestamp() != c.timestamp || id.NodeCtr() != c.nodeCtr) {
+			t.Errorf("FromFields(%d, %d) = %v, %v, want %v", c.timestamp, c.nodeCtr, id, err, c.want)
+		}
+		if c.wrong != "" && (id != 0 || !errors.Is(err, ErrField) || !strings.Contains(err.Error(), c.wrong)) {
+			t.Errorf("FromFields(%d, %d) = %v, %v, want ErrField that names %s", c.timestamp, c.nodeCtr, id, err, c.wrong)
+		}
+	}
+	if MaxTimestamp != 282429536480 {
+		t.Errorf("MaxTimestamp is %d", MaxTimestamp)
+	}
+}
+
+// The two parts of NodeCtr at each size, and at sizes that no node ID has.
+func TestNodeIDAndCounter(t *testing.T) {
+	id := MustParse("0u2pf62ji4b9")
+	for size := -3; size < 40; size++ {
+		s := min(max(size, 0), 24)
+		want := new(big.Int).Mod(new(big.Int).SetUint64(uint64(id)), big.NewInt(1<<24))
+		node, counter := new(big.Int).DivMod(want, new(big.Int).Lsh(big.NewInt(1), uint(24-s)), new(big.Int))
+		if got := id.NodeID(size); node.Cmp(big.NewInt(int64(got))) != 0 {
+			t.Errorf("NodeID(%d) = %d, want %d", size, got, node)
+		}
+		if got := id.Counter(size); counter.Cmp(big.NewInt(int64(got))) != 0 {
+			t.Errorf("Counter(%d) = %d, want %d", size, got, counter)
+		}
+	}
+}
+
+// An integer above Max is no ID, by whatever way it comes in or goes out.
+func TestAboveMax(t *testing.T) {
+	for _, v := range []uint64{uint64(Max) + 1, 1 << 63, 1<<64 - 1} {
+		id, err := FromUint64(v)
+		var p *ParseError
+		if id != 0 || !errors.Is(err, ErrRange) || !errors.As(err, &p) || !strings.Contains(err.Error(), strconv.FormatUint(v, 10)) {
+			t.Errorf("FromUint64(%d) = %v, %v", v, id, err)
+		}
+		bad := ID(v)
+		if _, err := Parse(bad.String()); err == nil || !strings.Contains(bad.String(), strconv.FormatUint(v, 10)) {
+			t.Errorf("the text of ID(%d) is %q, and parses: %v", v, bad, err)
+		}
+		keep := []byte("x")
+		if b, err := bad.AppendText(keep); string(b) != "x" || !errors.Is(err, ErrRange) {
+			t.Errorf("AppendText of ID(%d): %q, %v", v, b, err)
+		}
+		if b, err := bad.AppendBinary(keep); string(b) != "x" || !errors.Is(err, ErrRange) {
+			t.Errorf("AppendBinary of ID(%d): %q, %v", v, b, err)
+		}
+		if v, err := bad.Value(); v != nil || !errors.Is(err, ErrRange) {
+			t.Errorf("Value of ID(%d): %v, %v", bad, v, err)
+		}
+		if v, err := Text(bad).Value(); v != nil || !errors.Is(err, ErrRange) {
+			t.Errorf("Value of Text(%d): %v, %v", bad, v, err)
+		}
+		got := ID(7)
+		if err := got.UnmarshalBinary([]byte{byte(v >> 56), byte(v >> 48), byte(v >> 40), byte(v >> 32),
+			byte(v >> 24), byte(v >> 16), byte(v >> 8), byte(v)}); got != 7 || !errors.Is(err, ErrRange) {
+			t.Errorf("UnmarshalBinary of %x: %v, %v", v, got, err)
+		}
+		if err := got.Scan(int64(v)); got != 7 || !errors.Is(err, ErrRange) {
+			t.Errorf("Scan(int64(%d)): %v, %v", int64(v), got, err)
+		}
+	}
+	if id, err := FromUint64(uint64(Max)); id != Max || err != nil {
+		t.Errorf("FromUint64(Max) = %v, %v", id, err)
+	}
+}
+
+func TestSQLForms(t *testing.T) {
+	id := MustParse("0u2pf62ji4b9")
+	bin, _ := id.MarshalBinary()
+	if v, err := id.Value(); v != int64(109959589539758421) || err != nil {
+		t.Errorf("Value = %v, %v", v, err)
+	}
+	if v, err := Text(id).Value(); v != "0u2pf62ji4b9" || err != nil {
+		t.Errorf("Text: Value = %v, %v", v, err)
+	}
+	for _, src := range []any{int64(id), id.String(), strings.ToUpper(id.String()), []byte(id.String()), bin} {
+		var got ID
+		if err := got.Scan(src); err != nil || got != id {
+			t.Errorf("Scan(%T %v) = %v, %v", src, src, got, err)
+		}
+		var text Text
+		if err := text.Scan(src); err != nil || ID(text) != id {
+			t.Errorf("Text: Scan(%T %v) = %v, %v", src, src, text, err)
+		}
+	}
+	for _, src := range []any{nil, 1.5, uint64(1)} {
+		if err := new(ID).Scan(src); !errors.Is(err, ErrScan) {
+			t.Errorf("Scan(%T): %v, want ErrScan", src, err)
+		}
+	}
+	// Text is text in JSON, too: an integer would lose digits in JavaScript.
+	if b, err := json.Marshal(Text(id)); string(b) != `"0u2pf62ji4b9"` || err != nil {
+		t.Errorf("JSON of Text: %s, %v", b, err)
+	}
+	var text Text
+	if err := json.Unmarshal([]byte(`"0u2pf62ji4b9"`), &text); ID(text) != id || err != nil {
+		t.Errorf("JSON of Text back: %v, %v", text, err)
+	}
+}
+
+var nodeSpecs = []struct {
+	in, canonical string
+	nodeID        uint32
+	size          int
+	previous      ID
+}{
+	{"42/8", "42/8", 42, 8, 0},
+	{"0xb00/12", "2816/12", 0xb00, 12, 0},
+	{"0XB00/12", "2816/12", 0xb00, 12, 0},
+	{"0u2r85hm2pt3/16", "0u2r85hm2pt3/16", 0, 16, MustParse("0u2r85hm2pt3")},
+	{"0U2R85HM2PT3/16", "0u2r85hm2pt3/16", 0, 16, MustParse("0u2r85hm2pt3")},
+	{"zzzzzzzzzzzz/23", "zzzzzzzzzzzz/23", 1<<23 - 1, 23, Max},
+	{"0/1", "0/1", 0, 1, 0},
+	{"1/01", "1/1", 1, 1, 0},
+	{"00000001/1", "1/1", 1, 1, 0},
+	{"0x000001/1", "1/1", 1, 1, 0},
+	{"8388607/23", "8388607/23", 8388607, 23, 0},
+	{"0x7fffff/23", "8388607/23", 8388607, 23, 0},
+	// Twelve digits are an ID; without a timestamp there is nothing but the node ID.
+	{"000000000001/1", "0/1", 0, 1, 0},
+	{"00000009zldr/1", "1/1", 1, 1, 0},
+}
+
+var badNodeSpecs = []string{
+	"", "/", "42", "42/", "/8", "/", "//", "42//8", "42/8/", "1/2/3", " 42/8", "42/8 ", "42 /8", "42/ 8", "42/8\n",
+	"+42/8", "-42/8", "42/+8", "42/-8", "4_2/8", "42/0", "42/24", "42/00", "42/99", "42/008", "42/800", "42/0x8",
+	"0/0", "2/1", "256/8", "0x100/8", "16777216/23", "8388608/23", "000000042/8", "999999999/23", "ab/8", "0x/8", "0x1000000/23", "0x0000001/8",
+	"x1/8", "0b1/8", "0o1/8", "0xg/8", "0x1_0/8", "0x-1/8", "0u2r85hm2pt/16", "0u2r85hm2pt33/16", "0u2r85hm2pt!/16",
+	"0u2r85hm2pt3", "0u2r85hm2pt3/", "0u2r85hm2pt3/0", "0u2r85hm2pt3/24", "\x0042/8", "４２/8", strings.Repeat("1", 1<<20),
+}
+
+func TestParseNodeSpec(t *testing.T) {
+	for _, c := range nodeSpecs {
+		spec, err := ParseNodeSpec(c.in)
+		previous, ok := spec.Previous()
+		if err != nil || spec.NodeIDSize() != c.size || previous != c.previous || ok != (c.previous != 0) || spec.String() != c.canonical {
+			t.Errorf("ParseNodeSpec(%q) = %v, %v, previous %v %v", c.in, spec, err, previous, ok)
+		}
+		if c.previous == 0 && spec.NodeID() != c.nodeID || c.previous != 0 && spec.NodeID() != c.previous.NodeID(c.size) {
+			t.Errorf("ParseNodeSpec(%q): node ID %d", c.in, spec.NodeID())
+		}
+		if back, err := ParseNodeSpec(spec.String()); back != spec || err != nil {
+			t.Errorf("ParseNodeSpec(%q) = %v, %v, want %v", spec.String(), back, err, spec)
+		}
+	}
+	for _, s := range badNodeSpecs {
+		spec, err := ParseNodeSpec(s)
+		if !spec.IsZero() || !errors.Is(err, ErrNodeSpec) || len(err.Error()) > 500 {
+			t.Errorf("ParseNodeSpec(%.40q) = %v, %.500v", s, spec, err)
+		}
+		keep := mustSpec("42/8")
+		if uerr := keep.UnmarshalText([]byte(s)); uerr == nil || uerr.Error() != err.Error() || keep != mustSpec("42/8") {
+			t.Errorf("UnmarshalText(%.40q): %v, %v", s, keep, uerr)
+		}
+	}
+	for s, want := range map[string]string{
+		"42/80":  `scru64: invalid node spec "42/80": size 80, want 1 to 23`,
+		"42":     `scru64: invalid node spec "42": no slash, want a node ID, a slash and its size, such as 42/8`,
+		"300/8":  `scru64: invalid node spec "300/8": node ID 300, want at most 255 for a size of 8 bits`,
+		"-1/8":   `scru64: invalid node spec "-1/8": node ID "-1", want 1 to 8 digits of base 10`,
+		"42/ 8":  `scru64: invalid node spec "42/ 8": size " 8", want 1 to 2 digits of base 10`,
+		"0xzz/8": `scru64: invalid node spec "0xzz/8": node ID "zz", want 1 to 6 digits of base 16`,
+	} {
+		if _, err := ParseNodeSpec(s); err == nil || err.Error() != want {
+			t.Errorf("ParseNodeSpec(%q): %v, want %v", s, err, want)
+		}
+	}
+}
+
+func mustSpec(s string) NodeSpec {
+	spec, err := ParseNodeSpec(s)
+	if err != nil {
+		panic(err)
+	}
+	return spec
+}
+
+func TestNodeSpec(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 1))
+	for size := 1; size <= 23; size++ {
+		for range 1000 {
+			nodeID := r.Uint32() >> (32 - size)
+			spec, err := NewNodeSpec(nodeID, size)
+			if _, ok := spec.Previous(); ok || err != nil || spec.NodeID() != nodeID || spec.NodeIDSize() != size {
+				t.Fatalf("NewNodeSpec(%d, %d) = %v, %v", nodeID, size, spec, err)
+			}
+			if spec != mustSpec(fmt.Sprintf("%d/%d", nodeID, size)) || spec != mustSpec(fmt.Sprintf("%#x/%d", nodeID, size)) {
+				t.Fatalf("%v parses as another", spec)
+			}
+			id := ID(r.Uint64N(uint64(Max) + 1))
+			if r.IntN(4) == 0 {
+				id &= MaxNodeCtr // no timestamp
+			}
+			spec, err = NodeSpecAfter(id, size)
+			previous, ok := spec.Previous()
+			if err != nil || ok != (id.Timestamp() > 0) || ok && previous != id || spec.NodeID() != id.NodeID(size) || spec.NodeIDSize() != size {
+				t.Fatalf("NodeSpecAfter(%v, %d) = %v, %v", id, size, spec, err)
+			}
+			if spec != mustSpec(fmt.Sprintf("%v/%d", id, size)) {
+				t.Fatalf("%v parses as another", spec)
+			}
+		}
+		if spec, err := NewNodeSpec(1<<size, size); !spec.IsZero() || !errors.Is(err, ErrNodeSpec) {
+			t.Errorf("a node ID too large by one: %v, %v", spec, err)
+		}
+	}
+	for _, size := range []int{math.MinInt, -1, 0, 24, 256, 257, math.MaxInt} {
+		if spec, err := NewNodeSpec(0, size); !spec.IsZero() || !errors.Is(err, ErrNodeSpec) {
+			t.Errorf("NewNodeSpec(0, %d): %v, %v", size, spec, err)
+		}
+		if spec, err := NodeSpecAfter(MustParse("0u2r85hm2pt3"), size); !spec.IsZero() || !errors.Is(err, ErrNodeSpec) {
+			t.Errorf("NodeSpecAfter(..., %d): %v, %v", size, spec, err)
+		}
+	}
+	if spec, err := NodeSpecAfter(Max+1, 8); !spec.IsZero() || !errors.Is(err, ErrNodeSpec) || !errors.Is(err, ErrRange) {
+		t.Errorf("NodeSpecAfter(Max+1): %v, %v", spec, err)
+	}
+}
+
+// Specs in JSON and as flags, and the zero NodeSpec, which has no text.
+func TestNodeSpecText(t *testing.T) {
+	var config struct{ Node NodeSpec }
+	in := `{"Node":"0u2r85hm2pt3/16"}`
+	if err := json.Unmarshal([]byte(in), &config); err != nil || config.Node != mustSpec("0u2r85hm2pt3/16") {
+		t.Errorf("JSON: %v, %v", config, err)
+	}
+	if b, err := json.Marshal(config); string(b) != in || err != nil {
+		t.Errorf("JSON: %s, %v", b, err)
+	}
+	flags := flag.NewFlagSet("", flag.ContinueOnError)
+	flags.SetOutput(io.Discard)
+	var spec NodeSpec
+	flags.TextVar(&spec, "node", NodeSpec{}, "")
+	if err := flags.Parse([]string{"-node", "42/8"}); err != nil || spec != mustSpec("42/8") {
+		t.Errorf("flag: %v, %v", spec, err)
+	}
+	if err := flags.Parse([]string{"-node", "42"}); err == nil {
+		t.Error("flag: no error")
+	}
+
+	zero := NodeSpec{}
+	if b, err := zero.MarshalText(); b != nil || !errors.Is(err, ErrNodeSpec) {
+		t.Errorf("the zero NodeSpec's text: %q, %v", b, err)
+	}
+	if _, err := ParseNodeSpec(zero.String()); err == nil || zero.NodeID() != 0 || zero.NodeIDSize() != 0 {
+		t.Errorf("the zero NodeSpec: %v, %v", zero, err)
+	}
+}
+
+var grammar = regexp.MustCompile(`^(?:([0-9A-Za-z]{12})|([0-9]{1,8})|0[xX]([0-9A-Fa-f]{1,6}))/([0-9]{1,2})$`)
+
+// A regular expression and math/big agree on what is a node spec and what it says.
+func FuzzParseNodeSpec(f *testing.F) {
+	for _, c := range nodeSpecs {
+		f.Add(c.in)
+	}
+	for _, s := range badNodeSpecs[:len(badNodeSpecs)-1] {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		spec, err := ParseNodeSpec(s)
+		want, ok := specByGrammar(s)
+		if ok != (err == nil) || spec != want {
+			t.Fatalf("ParseNodeSpec(%q) = %v, %v; by the grammar %v, %v", s, spec, err, want, ok)
+		}
+		if !ok {
+			if !errors.Is(err, ErrNodeSpec) {
+				t.Fatalf("ParseNodeSpec(%q): %v is no ErrNodeSpec", s, err)
+			}
+			return
+		}
+		if back, err := ParseNodeSpec(spec.String()); back != spec || err != nil {
+			t.Fatalf("%q: %v parsed as %v, %v", s, spec, back, err)
+		}
+	})
+}
+
+func specByGrammar(s string) (NodeSpec, bool) {
+	m := grammar.FindStringSubmatch(s)
+	if m == nil {
+		return NodeSpec{}, false
+	}
+	size, _ := strconv.Atoi(m[4])
+	if size < 1 || size > 23 {
+		return NodeSpec{}, false
+	}
+	room := new(big.Int).Lsh(big.NewInt(1), uint(24-size))
+	node := new(big.Int)
+	switch {
+	case m[1] != "":
+		n, _ := new(big.Int).SetString(m[1], 36)
+		if n.BitLen() > 24 {
+			return NodeSpec{ID(n.Uint64()), uint8(size)}, true
+		}
+		node.Div(n, room)
+	case m[2] != "":
+		node.SetString(m[2], 10)
+	default:
+		node.SetString(m[3], 16)
+	}
+	if node.BitLen() > size {
+		return NodeSpec{}, false
+	}
+	return NodeSpec{ID(node.Mul(node, room).Uint64()), uint8(size)}, true
+}

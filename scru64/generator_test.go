@@ -1,0 +1,488 @@
+package scru64
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/sortid/sortid/internal/conformance"
+)
+
+// The process-wide generator of all tests and examples.
+func TestMain(m *testing.M) {
+	os.Setenv(NodeSpecVar, "42/8")
+	os.Exit(m.Run())
+}
+
+func options(s conformance.Setup) (opts []Option) {
+	if s.Clock != nil {
+		opts = append(opts, WithClock(s.Clock))
+	}
+	if s.Entropy != nil {
+		opts = append(opts, WithEntropy(s.Entropy))
+	}
+	if s.Allowance != 0 {
+		opts = append(opts, WithRollbackAllowance(s.Allowance))
+	}
+	switch s.Policy {
+	case conformance.Abort:
+		opts = append(opts, WithRollbackPolicy(RollbackAbort))
+	case conformance.Wait:
+		opts = append(opts, WithRollbackPolicy(RollbackWait))
+	case conformance.Reset:
+		opts = append(opts, WithRollbackPolicy(RollbackReset))
+	}
+	return opts
+}
+
+func newGenerator(t testing.TB, spec string, s conformance.Setup, opts ...Option) *Generator {
+	t.Helper()
+	g, err := NewGenerator(mustSpec(spec), append(options(s), opts...)...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g
+}
+
+func must(t testing.TB) func(ID, error) ID {
+	return func(id ID, err error) ID {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return id
+	}
+}
+
+// burst is what WithOverflowGuard's doc promises.
+func burst(counterSize, guard int) int { return 1<<counterSize - 1<<(counterSize-guard) + 1 }
+
+func TestGenerator(t *testing.T) {
+	for _, c := range []struct {
+		spec      string
+		opts      []Option
+		burst     int
+		noEntropy bool
+	}{
+		{"42/8", nil, burst(16, 0), false},
+		{"42/8", []Option{WithOverflowGuard(1)}, burst(16, 1), false},
+		{"42/8", []Option{WithOverflowGuard(16)}, burst(16, 16), true},
+		{"65535/16", []Option{WithOverflowGuard(4)}, burst(8, 4), false},
+		{"1/1", []Option{WithOverflowGuard(2)}, burst(23, 2), false},
+		{"0/19", nil, burst(5, 0), false},
+		{"1000000/20", nil, burst(4, 1), false},
+		{"5/23", nil, burst(1, 1), true}, // the guard bit is all of the counter
+		{"7/13", []Option{WithCounterStart(func(timestamp uint64, size int) uint32 { return uint32(timestamp) % 1000 })}, 1<<11 - 999, true},
+	} {
+		t.Run(fmt.Sprintf("%s/%d", strings.ReplaceAll(c.spec, "/", "-"), c.burst), func(t *testing.T) {
+			g := conformance.Generator[ID]{
+				New: func(t testing.TB, s conformance.Setup) conformance.Gen[ID] {
+					return newGenerator(t, c.spec, s, c.opts...)
+				},
+				Tick: Tick, Default: conformance.Abort,
+				Burst: c.burst, Leads: true, NoEntropy: c.noEntropy,
+				ErrClockRollback: ErrClockRollback, ErrTimeRange: ErrTimeRange, ErrEntropy: ErrEntropy,
+				Range: [2]time.Time{time.UnixMilli(256), time.UnixMilli(MaxTimestamp*256 - 1)},
+			}
+			g.Run(t)
+		})
+	}
+}
+
+func TestNew(t *testing.T) {
+	last := must(t)(New())
+	for range 10_000 {
+		id := must(t)(New())
+		if id <= last || id.NodeID(8) != 42 {
+			t.Fatalf("%v after %v, node ID %d", id, last, id.NodeID(8))
+		}
+		last = id
+	}
+	if s, err := NewString(); s <= last.String() || err != nil {
+		t.Errorf("NewString: %v, %v after %v", s, err, last)
+	}
+	if n := testing.AllocsPerRun(1000, func() { New() }); n != 0 {
+		t.Errorf("New allocates %v times", n)
+	}
+}
+
+// Without a good node spec in the environment New fails, on each call, and says what
+// to do.
+func TestNewWithoutNodeSpec(t *testing.T) {
+	good := global
+	t.Cleanup(func() { global = good })
+	fails := func(hints ...string) {
+		t.Helper()
+		global = sync.OnceValues(fromEnvironment)
+		for range 2 {
+			id, err := New()
+			s, serr := NewString()
+			if id != 0 || s != "" || !errors.Is(err, ErrNodeSpec) || !errors.Is(serr, ErrNodeSpec) {
+				t.Fatalf("New = %v, %v; NewString = %q, %v", id, err, s, serr)
+			}
+			for _, hint := range append(hints, NodeSpecVar, NodeSpecVar+"=42/8") {
+				if !strings.Contains(err.Error(), hint) {
+					t.Errorf("%v: no word of %s", err, hint)
+				}
+			}
+			t.Setenv(NodeSpecVar, "42/8") // comes too late
+		}
+	}
+	t.Setenv(NodeSpecVar, "")
+	os.Unsetenv(NodeSpecVar)
+	fails("not set")
+	t.Setenv(NodeSpecVar, "")
+	fails(`""`)
+	t.Setenv(NodeSpecVar, "300/8")
+	fails(`"300/8"`, "255")
+
+	t.Setenv(NodeSpecVar, "0x2b/8")
+	global = sync.OnceValues(fromEnvironment)
+	if id := must(t)(New()); id.NodeID(8) != 43 {
+		t.Errorf("node ID %d, want 43", id.NodeID(8))
+	}
+}
+
+func TestOptions(t *testing.T) {
+	start := func(uint64, int) uint32 { return 0 }
+	for _, c := range []struct {
+		name string
+		opts []Option
+	}{
+		{"WithClock", []Option{WithClock(nil)}},
+		{"WithEntropy", []Option{WithEntropy(nil)}},
+		{"WithRollbackAllowance", []Option{WithRollbackAllowance(-1)}},
+		{"WithRollbackPolicy", []Option{WithRollbackPolicy(RollbackReset + 1)}},
+		{"WithOverflowGuard", []Option{WithOverflowGuard(-1)}},
+		{"WithOverflowGuard", []Option{WithOverflowGuard(17)}},
+		{"WithCounterStart", []Option{WithCounterStart(nil)}},
+		{"WithOverflowGuard and WithCounterStart", []Option{WithCounterStart(start), WithOverflowGuard(0)}},
+	} {
+		if g, err := NewGenerator(mustSpec("42/8"), c.opts...); g != nil || !errors.Is(err, ErrOption) || !strings.Contains(err.Error(), c.name) {
+			t.Errorf("%s: %v, %v", c.name, g, err)
+		}
+	}
+	if g, err := NewGenerator(NodeSpec{}); g != nil || !errors.Is(err, ErrNodeSpec) {
+		t.Errorf("the zero NodeSpec: %v, %v", g, err)
+	}
+}
+
+// Each ID has the node's bits, in ticks old and new, after overflows and rollbacks; and
+// within a tick the counter goes up by one.
+func TestNodeBits(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	for size := 1; size <= 23; size++ {
+		for _, spec := range []NodeSpec{
+			must2(NewNodeSpec(0, size)), must2(NewNodeSpec(1<<size-1, size)), must2(NewNodeSpec(r.Uint32()>>(32-size), size)),
+			must2(NodeSpecAfter(First(conformance.Start)+ID(r.Uint32()&MaxNodeCtr), size)),
+		} {
+			clock := conformance.NewClock(conformance.Start)
+			g := newGenerator(t, spec.String(), conformance.Setup{Clock: clock.Now, Entropy: conformance.Entropy(1), Allowance: time.Hour})
+			last, _ := spec.Previous()
+			for range 2000 {
+				id := must(t)(g.Generate())
+				if id.NodeID(size) != spec.NodeID() {
+					t.Fatalf("%v: %v has the node ID %d", spec, id, id.NodeID(size))
+				}
+				switch {
+				case id <= last:
+					t.Fatalf("%v: %v after %v", spec, id, last)
+				case id.Timestamp() == last.Timestamp() && id.Counter(size) != last.Counter(size)+1:
+					t.Fatalf("%v: counter %d after %d", spec, id.Counter(size), last.Counter(size))
+				}
+				last = id
+				clock.Add(time.Duration(r.IntN(300)-100) * time.Millisecond)
+			}
+		}
+	}
+}
+
+func must2(spec NodeSpec, err error) NodeSpec {
+	if err != nil {
+		panic(err)
+	}
+	return spec
+}
+
+// Node IDs of several sizes, none a prefix of another, share no ID; a prefix does.
+func TestMixedSizes(t *testing.T) {
+	all := func(specs ...string) (ids map[ID]bool, made int) {
+		ids = map[ID]bool{}
+		for _, spec := range specs {
+			clock := conformance.NewClock(conformance.Start)
+			g := newGenerator(t, spec, conformance.Setup{Clock: clock.Now}, WithOverflowGuard(24-mustSpec(spec).NodeIDSize()))
+			for range 1 << (24 - mustSpec(spec).NodeIDSize()) { // the whole tick
+				ids[must(t)(g.Generate())] = true
+				made++
+			}
+		}
+		return ids, made
+	}
+	// 0, 10, 1100, 1101, 1110 and 1111, after eight bits in common.
+	if ids, made := all("0x0fe/9", "0x1fe/10", "0x7fc/12", "0x7fd/12", "0x7fe/12", "0x7ff/12"); len(ids) != made {
+		t.Errorf("of %d IDs only %d differ", made, len(ids))
+	}
+	// 1 is a prefix of 10.
+	if ids, made := all("0x0ff/9", "0x1fe/10"); len(ids) == made {
+		t.Errorf("a prefix and no ID twice: the test tests nothing")
+	}
+}
+
+// The counter starts at random in all of its bits but the guard bits, and by default in
+// all but one from node_id_size 20 on.
+func TestOverflowGuard(t *testing.T) {
+	for size := 1; size <= 23; size++ {
+		counter := 24 - size
+		spec := must2(NewNodeSpec(1, size)).String()
+		for guard := -1; guard <= counter; guard++ {
+			var opts []Option
+			zeros := guard
+			if guard >= 0 {
+				opts = []Option{WithOverflowGuard(guard)}
+			} else if zeros = 0; size >= 20 {
+				zeros = 1
+			}
+			clock := conformance.NewClock(conformance.Start)
+			g := newGenerator(t, spec, conformance.Setup{Clock: clock.Now, Entropy: conformance.Entropy(uint64(size))}, opts...)
+			var ones, nils uint32
+			for range 200 {
+				c := must(t)(g.Generate()).Counter(size)
+				ones, nils = ones|c, nils|^c
+				clock.Add(Tick)
+			}
+			random := uint32(1)<<(counter-zeros) - 1
+			if ones != random || nils&random != random {
+				t.Errorf("%s with %d guard bits: the random bits are %b and %b, want %b", spec, guard, ones, nils&random, random)
+			}
+		}
+	}
+}
+
+// With the largest start, a tick holds exactly what WithOverflowGuard promises.
+func TestGuaranteedBurst(t *testing.T) {
+	for guard := range 9 {
+		clock := conformance.NewClock(conformance.Start)
+		g := newGenerator(t, "1/16", conformance.Setup{Clock: clock.Now, Entropy: conformance.Constant(0xff)}, WithOverflowGuard(guard))
+		n := 0
+		for must(t)(g.Generate()).Time().Equal(conformance.Start) {
+			n++
+		}
+		if n != burst(8, guard) {
+			t.Errorf("%d guard bits: %d IDs, want %d", guard, n, burst(8, guard))
+		}
+	}
+}
+
+func TestCounterStart(t *testing.T) {
+	clock := conformance.NewClock(conformance.Start)
+	tick := First(conformance.Start).Timestamp()
+	var asked []uint64
+	value := uint32(0xffff)
+	g := newGenerator(t, "42/8", conformance.Setup{Clock: clock.Now}, WithCounterStart(func(timestamp uint64, size int) uint32 {
+		if size != 16 {
+			t.Errorf("counter size %d, want 16", size)
+		}
+		asked = append(asked, timestamp)
+		return value
+	}))
+	if id := must(t)(g.Generate()); id.Counter(8) != 0xffff || id.Timestamp() != tick {
+		t.Errorf("counter %x at %d", id.Counter(8), id.Timestamp())
+	}
+	value = 7
+	first := must(t)(g.Generate()) // overflow
+	if first.Counter(8) != 7 || first.Timestamp() != tick+1 {
+		t.Errorf("counter %x at %d", first.Counter(8), first.Timestamp())
+	}
+	if id := must(t)(g.Generate()); id != first+1 {
+		t.Errorf("%v after %v", id, first)
+	}
+	// A start that breaks the contract gives no ID and changes nothing.
+	for _, value = range []uint32{1 << 16, 1<<32 - 1} {
+		clock.Add(time.Second)
+		for range 2 {
+			if id, err := g.Generate(); id != 0 || !errors.Is(err, ErrCounterStart) || !strings.Contains(err.Error(), fmt.Sprint(value)) {
+				t.Errorf("start at %d: %v, %v, want ErrCounterStart", value, id, err)
+			}
+		}
+		clock.Add(-time.Second)
+	}
+	if id := must(t)(g.Generate()); id != first+2 {
+		t.Errorf("after a bad start: %v, want %v", id, first+2)
+	}
+	if len(asked) != 6 || asked[0] != tick || asked[1] != tick+1 {
+		t.Errorf("asked at %d", asked)
+	}
+}
+
+// Overflows lead the timestamp ahead of the clock, tick by tick, and by no more than
+// the allowance; then the policy decides.
+func TestOverflowLead(t *testing.T) {
+	const allowance = 5 // ticks
+	setup := func(p conformance.Policy) (*conformance.Clock, *Generator) {
+		clock := conformance.NewClock(conformance.Start.Add(100 * time.Millisecond))
+		return clock, newGenerator(t, "3/20", conformance.Setup{
+			Clock: clock.Now, Policy: p, Allowance: allowance*Tick + Tick - 1,
+		}, WithOverflowGuard(4))
+	}
+	lead := func(clock *conformance.Clock, id ID) int {
+		return int(id.Timestamp()) - int(First(clock.Now()).Timestamp())
+	}
+	spend := func(clock *conformance.Clock, g *Generator) (last ID) {
+		for i := range 16 * (allowance + 1) {
+			id := must(t)(g.Generate())
+			if lead(clock, id) != i/16 || id.Counter(20) != uint32(i%16) || id <= last {
+				t.Fatalf("ID %d: lead %d, counter %d, %v after %v", i, lead(clock, id), id.Counter(20), id, last)
+			}
+			last = id
+		}
+		return last
+	}
+
+	clock, g := setup(conformance.Abort)
+	last := spend(clock, g)
+	for range 3 {
+		if id, err := g.Generate(); id != 0 || !errors.Is(err, ErrClockRollback) {
+			t.Fatalf("a lead of %d ticks used up: %v, %v", allowance, id, err)
+		}
+	}
+	clock.Add(Tick) // room for one tick more, and no more than that
+	for i := range 17 {
+		id, err := g.Generate()
+		if i < 16 && (err != nil || id <= last || lead(clock, id) != allowance) || i == 16 && !errors.Is(err, ErrClockRollback) {
+			t.Fatalf("ID %d one tick later: %v, %v", i, id, err)
+		}
+		last = max(last, id)
+	}
+	clock.Add(time.Minute) // the clock has overtaken
+	if id := must(t)(g.Generate()); lead(clock, id) != 0 || id <= last {
+		t.Errorf("a minute later: %v, lead %d", id, lead(clock, id))
+	}
+	// Fill stops at the same place, and gives nothing.
+	clock, g = setup(conformance.Abort)
+	ids := make([]ID, 16*(allowance+1)+1)
+	if err := g.Fill(ids); !errors.Is(err, ErrClockRollback) || ids[0] != 0 || ids[16*allowance] != 0 {
+		t.Errorf("Fill beyond the allowance: %v, %v", ids[0], err)
+	}
+	clock, g = setup(conformance.Abort)
+	if err := g.Fill(ids[1:]); err != nil || lead(clock, ids[len(ids)-1]) != allowance {
+		t.Errorf("Fill up to the allowance: %v", err)
+	}
+
+	clock, g = setup(conformance.Wait)
+	last = spend(clock, g)
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
+	defer cancel()
+	if id, err := g.GenerateContext(ctx); id != 0 || !errors.Is(err, context.DeadlineExceeded) || !errors.Is(err, ErrClockRollback) {
+		t.Errorf("waiting in vain: %v, %v", id, err)
+	}
+	time.AfterFunc(5*time.Millisecond, func() { clock.Add(Tick - 100*time.Millisecond) })
+	if id := must(t)(g.Generate()); id <= last || lead(clock, id) != allowance || !clock.Now().Equal(conformance.Start.Add(Tick)) {
+		t.Errorf("waiting: %v, lead %d at %v", id, lead(clock, id), clock.Now())
+	}
+
+	clock, g = setup(conformance.Reset)
+	spend(clock, g)
+	if id := must(t)(g.Generate()); lead(clock, id) != 0 {
+		t.Errorf("reset: lead %d", lead(clock, id))
+	}
+}
+
+// A generator goes on after the previous ID of its spec.
+func TestContinue(t *testing.T) {
+	tick := First(conformance.Start)
+	for _, c := range []struct {
+		name     string
+		previous ID
+		at       time.Duration // of the clock, from the previous ID's tick on
+		want     ID            // 0: a new tick, and a random counter
+		err      error
+	}{
+		{"in the same tick", tick + 5<<16 + 77, Tick - 1, tick + 5<<16 + 78, nil},
+		{"long after", tick + 5<<16 + 77, time.Hour, 0, nil},
+		{"at the counter's end", tick + 5<<16 + 0xffff, 0, 0, nil},
+		{"clock back within the allowance", tick + 5<<16 + 77, -39 * Tick, tick + 5<<16 + 78, nil},
+		{"clock back further", tick + 5<<16 + 77, -39*Tick - 1, 0, ErrClockRollback},
+		{"at the counter's end, clock back", tick + 5<<16 + 0xffff, -38 * Tick, 0, nil},
+		{"at the counter's end, clock back further", tick + 5<<16 + 0xffff, -39 * Tick, 0, ErrClockRollback},
+		{"after the largest ID", Max - 0xffffff + 5<<16, 0, 0, ErrClockRollback},
+		{"nothing to continue", 5 << 16, 0, 0, nil},
+	} {
+		clock := conformance.NewClock(conformance.Start.Add(c.at))
+		g, err := NewGenerator(must2(NodeSpecAfter(c.previous, 8)), WithClock(clock.Now), WithEntropy(conformance.Entropy(1)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		id, err := g.Generate()
+		switch {
+		case c.err != nil:
+			if id != 0 || !errors.Is(err, c.err) {
+				t.Errorf("%s: %v, %v, want %v", c.name, id, err, c.err)
+			}
+		case err != nil || id <= c.previous || id.NodeID(8) != 5:
+			t.Errorf("%s: %v, %v, want an ID of node 5 after %v", c.name, id, err, c.previous)
+		case c.want != 0 && id != c.want:
+			t.Errorf("%s: %v, want %v", c.name, id, c.want)
+		case c.want == 0 && id.Timestamp() != max(First(clock.Now()).Timestamp(), c.previous.Timestamp()+1):
+			t.Errorf("%s: the time is %v", c.name, id.Time())
+		}
+	}
+
+	// A chain of generators, each after the last ID of the one before, at any clock.
+	r := rand.New(rand.NewPCG(4, 4))
+	clock := conformance.NewClock(conformance.Start)
+	spec := mustSpec("9/18")
+	var last ID
+	for range 2000 {
+		g := newGenerator(t, spec.String(), conformance.Setup{Clock: clock.Now})
+		for range r.IntN(80) {
+			id, err := g.Generate()
+			if errors.Is(err, ErrClockRollback) {
+				break
+			}
+			if err != nil || id <= last || id.NodeID(18) != 9 {
+				t.Fatalf("%v: %v, %v after %v", spec, id, err, last)
+			}
+			last = id
+		}
+		if last != 0 {
+			spec = must2(NodeSpecAfter(last, 18))
+		}
+		clock.Add(time.Duration(r.IntN(3000)-1000) * time.Millisecond)
+	}
+}
+
+// The last timestamp that an ID may have is not left by an overflow.
+func TestOverflowAtTheEnd(t *testing.T) {
+	clock := conformance.NewClock(time.UnixMilli((MaxTimestamp - 1) << 8))
+	g := newGenerator(t, "42/8", conformance.Setup{Clock: clock.Now, Entropy: conformance.Constant(0xff)})
+	if id := must(t)(g.Generate()); id.Timestamp() != MaxTimestamp-1 {
+		t.Fatalf("%v", id)
+	}
+	for range 2 {
+		if id, err := g.Generate(); id != 0 || !errors.Is(err, ErrTimeRange) {
+			t.Errorf("%v, %v, want ErrTimeRange", id, err)
+		}
+	}
+	if err := g.Fill(make([]ID, 3)); !errors.Is(err, ErrTimeRange) {
+		t.Errorf("Fill: %v, want ErrTimeRange", err)
+	}
+}
+
+// RollbackReset duplicates, as its documentation says.
+func TestResetDuplicates(t *testing.T) {
+	clock := conformance.NewClock(conformance.Start)
+	g := newGenerator(t, "42/8", conformance.Setup{Clock: clock.Now, Policy: conformance.Reset}, WithOverflowGuard(16))
+	first := must(t)(g.Generate())
+	clock.Add(time.Minute)
+	must(t)(g.Generate())
+	clock.Add(-time.Minute)
+	if again := must(t)(g.Generate()); again != first {
+		t.Errorf("%v, and after the reset %v", first, again)
+	}
+}

@@ -1,0 +1,191 @@
+package scru64
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/sortid/sortid/internal/fault"
+)
+
+// The sizes that a node ID may have, in bits.
+const (
+	MinNodeIDSize = 1
+	MaxNodeIDSize = 23
+)
+
+// A NodeSpec is what a generator must know about its node: the node ID, the size of
+// that in bits, and, to continue another generator's work, an ID to go on from.
+//
+//	42/8               node ID 42 of 8 bits: 65536 values of the counter in each tick
+//	0xb00/12           node ID 2816 of 12 bits
+//	0u2r85hm2pt3/16    the node ID of 16 bits of that ID, all IDs to come larger than it
+//
+// That is a decimal of 1 to 8 digits, 0x and 1 to 6 hexadecimal digits, or an ID; a
+// slash; and a size of one or two decimal digits, from 1 to 23. Letters may be in either
+// case. Nothing else is allowed, no sign and no space.
+//
+// Node specs are immutable and comparable. The zero NodeSpec is none: its size is 0, and
+// no generator takes it.
+type NodeSpec struct {
+	id   ID // the previous ID, or timestamp 0, the node ID, and counter 0
+	size uint8
+}
+
+// NewNodeSpec returns the spec of a node ID of size bits. It returns [ErrNodeSpec] if
+// the size is not from 1 to 23 or the node ID has more bits than that.
+func NewNodeSpec(nodeID uint32, size int) (NodeSpec, error) {
+	if err := checkNodeID(nodeID, size); err != nil {
+		return NodeSpec{}, fmt.Errorf("%w: %w", ErrNodeSpec, err)
+	}
+	return newNodeSpec(nodeID, size), nil
+}
+
+func newNodeSpec(nodeID uint32, size int) NodeSpec {
+	return NodeSpec{ID(nodeID << counterBits(size)), uint8(size)}
+}
+
+func checkNodeID(nodeID uint32, size int) error {
+	if err := checkSize(size); err != nil {
+		return err
+	}
+	if limit := uint32(1)<<size - 1; nodeID > limit {
+		return fmt.Errorf("node ID %d, want at most %d for a size of %d bits", nodeID, limit, size)
+	}
+	return nil
+}
+
+func checkSize(size int) error {
+	if size < MinNodeIDSize || size > MaxNodeIDSize {
+		return fmt.Errorf("size %d, want %d to %d", size, MinNodeIDSize, MaxNodeIDSize)
+	}
+	return nil
+}
+
+// NodeSpecAfter returns the spec that continues after id, with the node ID that its
+// size high bits of node ID and counter are. An ID of timestamp 0 gives a node ID alone:
+// there is nothing to continue. It returns [ErrNodeSpec] if the size is not from 1 to 23
+// or the ID is above [Max].
+func NodeSpecAfter(id ID, size int) (NodeSpec, error) {
+	if err := checkSize(size); err != nil {
+		return NodeSpec{}, fmt.Errorf("%w: %w", ErrNodeSpec, err)
+	}
+	if id > Max {
+		return NodeSpec{}, fmt.Errorf("%w: ID %d, %w", ErrNodeSpec, uint64(id), ErrRange)
+	}
+	return nodeSpecAfter(id, size), nil
+}
+
+func nodeSpecAfter(id ID, size int) NodeSpec {
+	if id.Timestamp() == 0 {
+		return newNodeSpec(id.NodeID(size), size)
+	}
+	return NodeSpec{id, uint8(size)}
+}
+
+// ParseNodeSpec returns the spec of a text, or [ErrNodeSpec] and what is wrong with it.
+func ParseNodeSpec(s string) (NodeSpec, error) {
+	spec, err := parseNodeSpec(s)
+	if err != nil {
+		shown := fmt.Sprintf("%q", fault.Clip(s))
+		if len(s) > fault.MaxInput {
+			shown += "..."
+		}
+		return NodeSpec{}, fmt.Errorf("%w %s: %w", ErrNodeSpec, shown, err)
+	}
+	return spec, nil
+}
+
+func parseNodeSpec(s string) (NodeSpec, error) {
+	if len(s) > fault.MaxInput {
+		return NodeSpec{}, fmt.Errorf("%d bytes long, want a text such as 42/8", len(s))
+	}
+	node, sizeText, found := strings.Cut(s, "/")
+	if !found {
+		return NodeSpec{}, fmt.Errorf("no slash, want a node ID, a slash and its size, such as 42/8")
+	}
+	size, err := number(sizeText, 10, 2)
+	if err != nil {
+		return NodeSpec{}, fmt.Errorf("size %w", err)
+	}
+	if err := checkSize(int(size)); err != nil {
+		return NodeSpec{}, err
+	}
+
+	var nodeID uint32
+	switch {
+	case len(node) == TextLen:
+		v, at, err := decode([]byte(node))
+		if err != nil {
+			return NodeSpec{}, fmt.Errorf("ID %q at offset %d: %w", node, at, err)
+		}
+		return nodeSpecAfter(ID(v), int(size)), nil
+	case strings.HasPrefix(node, "0x") || strings.HasPrefix(node, "0X"):
+		nodeID, err = number(node[2:], 16, 6)
+	default:
+		nodeID, err = number(node, 10, 8)
+	}
+	if err != nil {
+		return NodeSpec{}, fmt.Errorf("node ID %w", err)
+	}
+	if err := checkNodeID(nodeID, int(size)); err != nil {
+		return NodeSpec{}, err
+	}
+	return newNodeSpec(nodeID, int(size)), nil
+}
+
+// number reads 1 to most digits, and nothing besides.
+func number(s string, base, most int) (uint32, error) {
+	n, err := strconv.ParseUint(s, base, 32) // takes no sign, space or underscore
+	if err != nil || len(s) > most {
+		return 0, fmt.Errorf("%q, want 1 to %d digits of base %d", s, most, base)
+	}
+	return uint32(n), nil
+}
+
+// NodeID returns the node ID.
+func (s NodeSpec) NodeID() uint32 { return s.id.NodeID(int(s.size)) }
+
+// NodeIDSize returns the size of the node ID in bits; the counter has the rest of 24.
+func (s NodeSpec) NodeIDSize() int { return int(s.size) }
+
+// Previous returns the ID to continue after, if there is one.
+func (s NodeSpec) Previous() (ID, bool) {
+	if s.id.Timestamp() == 0 {
+		return 0, false
+	}
+	return s.id, true
+}
+
+// IsZero reports whether s is the zero NodeSpec.
+func (s NodeSpec) IsZero() bool { return s == NodeSpec{} }
+
+// String returns the spec's text: with the previous ID if there is one, else with a
+// decimal node ID. The zero NodeSpec gives "0/0", which does not parse.
+func (s NodeSpec) String() string {
+	if id, ok := s.Previous(); ok {
+		return fmt.Sprintf("%v/%d", id, s.size)
+	}
+	return fmt.Sprintf("%d/%d", s.NodeID(), s.size)
+}
+
+// AppendText appends the spec's text to b. It fails only for the zero NodeSpec.
+func (s NodeSpec) AppendText(b []byte) ([]byte, error) {
+	if s.IsZero() {
+		return b, fmt.Errorf("%w: none", ErrNodeSpec)
+	}
+	return append(b, s.String()...), nil
+}
+
+// MarshalText returns the spec's text. It fails only for the zero NodeSpec.
+func (s NodeSpec) MarshalText() ([]byte, error) { return s.AppendText(nil) }
+
+// UnmarshalText is [ParseNodeSpec]. With an error it leaves the spec as it was.
+func (s *NodeSpec) UnmarshalText(b []byte) error {
+	parsed, err := ParseNodeSpec(string(b))
+	if err != nil {
+		return err
+	}
+	*s = parsed
+	return nil
+}
