@@ -1,0 +1,238 @@
+package window
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+func newWindow() *Window { return New(8, 256*time.Millisecond, time.Unix(0, 0)) }
+
+func TestClaim(t *testing.T) {
+	w := newWindow()
+	want := func(ask int64, node uint32, tick int64) {
+		t.Helper()
+		g, got, err := w.Claim(ask)
+		if err != nil || got != tick || g.NodeID != node || tick < g.Lo || tick >= g.Hi {
+			t.Fatalf("Claim(%d) = %v, %d, %v, want node ID %d, tick %d", ask, g, got, err, node, tick)
+		}
+	}
+	spent := func(ask int64) {
+		t.Helper()
+		if g, got, err := w.Claim(ask); !errors.Is(err, ErrSpent) || g != nil || got != 0 {
+			t.Fatalf("Claim(%d) = %v, %d, %v, want ErrSpent", ask, g, got, err)
+		}
+	}
+
+	spent(0)
+	w.Set(Grant{42, 10, 20}, 15)
+	want(5, 42, 10)
+	want(12, 42, 12)
+	want(12, 42, 13) // taken
+	want(11, 42, 14) // passed over for ever
+	spent(20)
+	spent(1 << 62)
+	want(19, 42, 19)
+	spent(0)
+	w.Set(Grant{42, 10, 30}, 25)
+	want(0, 42, 20)
+	w.Set(Grant{7, 18, 40}, 35) // another node ID, whose ticks begin earlier
+	want(0, 7, 21)
+	w.Set(Grant{8, 50, 60}, 55)
+	want(22, 8, 50)
+	if used := w.Used(); used != 50 {
+		t.Errorf("Used = %d", used)
+	}
+	if used := w.Close(); used != 50 {
+		t.Errorf("Close = %d", used)
+	}
+	w.Set(Grant{9, 60, 70}, 65)
+	if _, _, err := w.Claim(65); !errors.Is(err, ErrClosed) {
+		t.Errorf("after Close: %v", err)
+	}
+	if err := w.Wait(t.Context(), 65); !errors.Is(err, ErrClosed) {
+		t.Errorf("Wait after Close: %v", err)
+	}
+}
+
+func TestReason(t *testing.T) {
+	w := newWindow()
+	w.Set(Grant{42, 0, 4000}, 2000)
+	reason := errors.New("the store is down")
+	w.Fail(reason)
+	if _, _, err := w.Claim(3999); err != nil {
+		t.Fatalf("within the window: %v", err)
+	}
+	_, _, err := w.Claim(4001)
+	if !errors.Is(err, ErrSpent) || !errors.Is(err, reason) {
+		t.Fatalf("at the end: %v", err)
+	}
+	for _, s := range []string{"42/8", "1970-01-01T00:17:04.000Z", "1970-01-01T00:17:04.256Z", "the store is down"} {
+		if !strings.Contains(err.Error(), s) {
+			t.Errorf("%q does not say %q", err, s)
+		}
+	}
+	w.Set(Grant{42, 0, 5000}, 4500)
+	if _, _, err := w.Claim(5000); !errors.Is(err, ErrSpent) || errors.Is(err, reason) || w.Err() != nil {
+		t.Errorf("after the renewal: %v", err)
+	}
+	w.Set(Grant{42, None, 1<<63 - 1}, 1<<63-1)
+	if _, at, err := w.Claim(1<<63 - 2); err != nil || at != 1<<63-2 {
+		t.Errorf("the last tick: %d, %v", at, err)
+	}
+	if _, _, err := w.Claim(1<<63 - 2); !errors.Is(err, ErrSpent) {
+		t.Errorf("past the last tick: %v", err)
+	}
+}
+
+func TestFits(t *testing.T) {
+	w := newWindow()
+	if err := w.Fits(256*time.Millisecond, time.Unix(0, 0).UTC()); err != nil {
+		t.Error(err)
+	}
+	if err := w.Fits(time.Millisecond, time.Unix(0, 0)); !errors.Is(err, ErrFit) {
+		t.Errorf("other ticks: %v", err)
+	}
+	if err := w.Fits(256*time.Millisecond, time.Unix(1, 0)); !errors.Is(err, ErrFit) {
+		t.Errorf("another origin: %v", err)
+	}
+}
+
+func TestKick(t *testing.T) {
+	w := newWindow()
+	kicked := func() bool {
+		select {
+		case <-w.Kicked():
+			return true
+		default:
+			return false
+		}
+	}
+	w.Set(Grant{1, 0, 10}, 5)
+	for _, c := range []struct {
+		tick int64
+		kick bool
+	}{{4, false}, {5, true}, {6, true}, {10, true}} {
+		w.Claim(c.tick)
+		if got := kicked(); got != c.kick {
+			t.Errorf("tick %d: kick %v", c.tick, got)
+		}
+	}
+}
+
+// A waiter goes on when the window grows far enough, when it is closed, and when the
+// context ends.
+func TestWait(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWindow()
+		done := make(chan error, 1)
+		waiting := func(want bool) {
+			t.Helper()
+			synctest.Wait()
+			select {
+			case err := <-done:
+				if err != nil || want {
+					t.Fatalf("Wait has ended with %v", err)
+				}
+			default:
+				if !want {
+					t.Fatal("Wait has not ended")
+				}
+			}
+		}
+		go func() { done <- w.Wait(t.Context(), 15) }()
+		waiting(true)
+		w.Set(Grant{1, 0, 10}, 5)
+		waiting(true)
+		w.Set(Grant{1, 0, 16}, 5)
+		waiting(false)
+
+		w.Claim(15)
+		go func() { done <- w.Wait(t.Context(), 15) }()
+		waiting(true) // 15 is taken
+		w.Set(Grant{1, 0, 17}, 5)
+		waiting(false)
+
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		start := time.Now()
+		if err := w.Wait(ctx, 17); !errors.Is(err, ErrSpent) || !errors.Is(err, context.DeadlineExceeded) || time.Since(start) != time.Second {
+			t.Errorf("the context has ended: %v after %v", err, time.Since(start))
+		}
+		go func() { done <- w.Wait(t.Context(), 17) }()
+		waiting(true)
+		w.Close()
+		synctest.Wait()
+		if err := <-done; !errors.Is(err, ErrClosed) {
+			t.Errorf("closed: %v", err)
+		}
+	})
+}
+
+// Generators race with each other, with renewal and with Close: no tick twice, each
+// within its grant, none after what Close says.
+func TestRace(t *testing.T) {
+	for round := range 300 {
+		w := newWindow()
+		w.Set(Grant{0, 0, 8}, 4)
+		var taken [4096]atomic.Int32
+		var wg sync.WaitGroup
+		var top [4]int64
+		for i := range top {
+			top[i] = None
+			wg.Go(func() {
+				for t0 := int64(0); ; t0++ {
+					g, at, err := w.Claim(t0)
+					if errors.Is(err, ErrClosed) {
+						return
+					}
+					if err != nil {
+						continue
+					}
+					if taken[at].Add(1) > 1 {
+						t.Errorf("tick %d twice", at)
+					}
+					if at/8 < int64(g.NodeID) || at < t0 {
+						t.Errorf("tick %d, asked for %d, of node ID %d", at, t0, g.NodeID)
+					}
+					t0, top[i] = at, at
+				}
+			})
+		}
+		for i := range int64(round % 40) {
+			// A node ID's ticks begin at 8 times itself.
+			w.Set(Grant{uint32(i), 8 * i, 8*i + 16}, 8*i+4)
+		}
+		used := w.Close()
+		wg.Wait()
+		for _, top := range top {
+			if top > used {
+				t.Fatalf("tick %d was claimed; Close said that %d was the last", top, used)
+			}
+		}
+	}
+}
+
+func TestAllocations(t *testing.T) {
+	w := newWindow()
+	w.Set(Grant{1, 0, 1 << 40}, 1<<40)
+	at := int64(0)
+	if n := testing.AllocsPerRun(1000, func() { at++; w.Claim(at) }); n != 0 {
+		t.Errorf("Claim allocates %v times", n)
+	}
+}
+
+func BenchmarkClaim(b *testing.B) {
+	w := newWindow()
+	w.Set(Grant{1, 0, 1 << 62}, 1<<62)
+	at := int64(0)
+	for b.Loop() {
+		at++
+		w.Claim(at)
+	}
+}
