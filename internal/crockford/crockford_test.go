@@ -1,0 +1,112 @@
+package crockford
+
+import (
+	"math/big"
+	"math/rand/v2"
+	"strings"
+	"testing"
+)
+
+// The alphabets of the format's document: what each value is written as, and all that
+// is read as it.
+var (
+	alphabet = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
+	others   = map[byte]byte{'O': '0', 'o': '0', 'I': '1', 'i': '1', 'L': '1', 'l': '1'}
+)
+
+func init() {
+	for _, c := range alphabet[10:] {
+		others[byte(c)+'a'-'A'] = byte(c)
+	}
+}
+
+// text is what math/big makes of the integer, digit for digit.
+func text(hi, lo, check uint64) string {
+	n := new(big.Int).SetUint64(hi)
+	n.Lsh(n, 64).Or(n, new(big.Int).SetUint64(lo))
+	n.Lsh(n, 7).Or(n, new(big.Int).SetUint64(check))
+	const digits = "0123456789abcdefghijklmnopqrstuv"
+	s := n.Text(32)
+	s = strings.Repeat("0", Len-len(s)) + s
+	return strings.Map(func(r rune) rune { return rune(alphabet[strings.IndexRune(digits, r)]) }, s)
+}
+
+func TestRoundTrip(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	try := func(hi, lo, check uint64) {
+		t.Helper()
+		var b [Len]byte
+		Encode(&b, hi, lo, check)
+		if want := text(hi, lo, check); string(b[:]) != want {
+			t.Fatalf("%x %x %x: %s, want %s", hi, lo, check, b, want)
+		}
+		if r.IntN(2) == 0 {
+			b = [Len]byte([]byte(strings.ToLower(string(b[:]))))
+		}
+		if h, l, c, at := Decode(&b); h != hi || l != lo || c != check || at != -1 {
+			t.Fatalf("%s: %x %x %x, %d, want %x %x %x", b, h, l, c, at, hi, lo, check)
+		}
+	}
+	for i := range 64 {
+		try(1<<i, 0, 0)
+		try(0, 1<<i, 0)
+		try(1<<i-1, ^uint64(0), 127)
+	}
+	for check := range uint64(128) {
+		try(0, 0, check)
+		try(^uint64(0), ^uint64(0), check)
+	}
+	for range 100_000 {
+		try(r.Uint64()>>r.IntN(64), r.Uint64(), r.Uint64N(128))
+	}
+}
+
+// Every byte at every place: a symbol in one of its guises, or a fault with its offset.
+func TestSymbols(t *testing.T) {
+	good := [Len]byte([]byte("C8EE934SR007G5Q94QKKXFRFV8B"))
+	for at := range Len {
+		for c := range 256 {
+			b := good
+			b[at] = byte(c)
+			canon, known := others[byte(c)]
+			if strings.IndexByte(alphabet, byte(c)) >= 0 {
+				canon, known = byte(c), true
+			}
+			hi, lo, check, got := Decode(&b)
+			if !known {
+				if hi != 0 || lo != 0 || check != 0 || got != at {
+					t.Fatalf("%q: %x %x %x, %d, want a fault at %d", b, hi, lo, check, got, at)
+				}
+				for second := at + 1; second < Len; second++ {
+					b[second] = '-'
+					if _, _, _, got := Decode(&b); got != at {
+						t.Fatalf("%q: %d, want the first bad byte, %d", b, got, at)
+					}
+				}
+				continue
+			}
+			b[at] = canon
+			if want := text(hi, lo, check); string(b[:]) != want || got != -1 {
+				t.Fatalf("with %q: %x %x %x, which is %s, %d, want %s", c, hi, lo, check, want, got, b)
+			}
+		}
+	}
+}
+
+func BenchmarkEncode(b *testing.B) {
+	var dst [Len]byte
+	lo := uint64(1)
+	for b.Loop() {
+		Encode(&dst, 0x0123456789abcdef, lo, 55)
+		lo += uint64(dst[26])
+	}
+}
+
+func BenchmarkDecode(b *testing.B) {
+	src := [Len]byte([]byte("C8EE934SR007G5Q94QKKXFRFV8B"))
+	for b.Loop() {
+		if _, _, _, at := Decode(&src); at >= 0 {
+			b.Fatal()
+		}
+	}
+}

@@ -1,0 +1,212 @@
+package scru160
+
+import (
+	"encoding/base32"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"math/big"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/sortid/sortid/internal/conformance"
+)
+
+var two160 = new(big.Int).Lsh(big.NewInt(1), 160)
+
+func toBig(id ID) *big.Int { return new(big.Int).SetBytes(id[:]) }
+
+func fromBig(n *big.Int) (id ID) {
+	n.FillBytes(id[:])
+	return id
+}
+
+var codec = conformance.Codec[ID]{
+	Format: "scru160", Limit: two160, Size: Size, Sorts: true,
+	Parse: Parse, MustParse: MustParse, First: First,
+	Int: toBig, Of: fromBig,
+	// The oracle of String: encoding/base32 over math/big's bytes.
+	Text: func(n *big.Int) string {
+		return base32.HexEncoding.EncodeToString(n.FillBytes(make([]byte, Size)))
+	},
+	Fields: func(id ID) map[string]string {
+		random80 := id.Random80()
+		return map[string]string{
+			"timestamp": strconv.FormatUint(id.Timestamp(), 10),
+			"counter":   strconv.FormatUint(uint64(id.Counter()), 10),
+			"random16":  strconv.FormatUint(uint64(id.Random16()), 10),
+			"random80":  new(big.Int).SetBytes(random80[:]).String(),
+		}
+	},
+	Errors: map[string]error{"length": ErrLength, "symbol": ErrSymbol},
+	ParseError: func(err error) (offset, length int, ok bool) {
+		var p *ParseError
+		if !errors.As(err, &p) {
+			return 0, 0, false
+		}
+		return p.Offset, p.Length, true
+	},
+	Others: map[string]conformance.Form[ID]{"hex": {Append: ID.Hex, Parse: Parse}},
+}
+
+func TestCodec(t *testing.T) { codec.Run(t) }
+
+// FuzzParse compares with the decoders of the standard library.
+func FuzzParse(f *testing.F) {
+	codec.Fuzz(f, func(s string) (*big.Int, bool) {
+		var b []byte
+		err := errors.New("length")
+		switch {
+		case strings.ContainsAny(s, "=\r\n"): // encoding/base32 passes over these
+		case len(s) == 32:
+			b, err = base32.HexEncoding.DecodeString(strings.Map(upper, s))
+		case len(s) == 40:
+			b, err = hex.DecodeString(s)
+		}
+		return new(big.Int).SetBytes(b), err == nil
+	})
+}
+
+// upper knows ASCII only, unlike strings.ToUpper.
+func upper(r rune) rune {
+	if 'a' <= r && r <= 'z' {
+		return r - 'a' + 'A'
+	}
+	return r
+}
+
+var random80 = [10]byte{0x9d, 0x0e, 0x6b, 0xc4, 0x2f, 0x01, 0x77, 0x38, 0xe5, 0x5a}
+
+func TestFromFields(t *testing.T) {
+	for _, c := range []struct {
+		timestamp         uint64
+		counter, random16 uint16
+		want              string
+	}{
+		{0x017fef39c264, 0x1ba5, 0x6a94, "017fef39c2641ba56a949d0e6bc42f017738e55a"},
+		{MaxTimestamp, MaxCounter, MaxRandom16, "ffffffffffffffffffff9d0e6bc42f017738e55a"},
+		{0, 0, 0, "000000000000000000009d0e6bc42f017738e55a"},
+		{MaxTimestamp + 1, 0, 0, ""},
+		{1<<64 - 1, 0, 0, ""},
+	} {
+		id, err := FromFields(c.timestamp, c.counter, c.random16, random80)
+		if c.want == "" {
+			if !errors.Is(err, ErrField) || !strings.Contains(err.Error(), "timestamp") || !id.IsZero() {
+				t.Errorf("FromFields(%x, ...): %v, %v, want ErrField that names timestamp", c.timestamp, id, err)
+			}
+			continue
+		}
+		if err != nil || id.Hex() != c.want {
+			t.Errorf("FromFields(%x, %x, %x) = %v, %v, want %v", c.timestamp, c.counter, c.random16, id.Hex(), err, c.want)
+		}
+		if id.Timestamp() != c.timestamp || id.Counter() != c.counter || id.Random16() != c.random16 || id.Random80() != random80 {
+			t.Errorf("fields of %v: %x, %x, %x, %x", id.Hex(), id.Timestamp(), id.Counter(), id.Random16(), id.Random80())
+		}
+	}
+}
+
+func TestMicrosecondFields(t *testing.T) {
+	id, err := FromFields(1, 999<<6|33, 0, [10]byte{})
+	if err != nil || id.Micros() != 999 || id.CounterLow() != 33 {
+		t.Errorf("%v: %d, %d, %v", id.Hex(), id.Micros(), id.CounterLow(), err)
+	}
+}
+
+func TestFromBytes(t *testing.T) {
+	id := MustParse("05TTUP1HNCPNH30VEK64KDQT9BSNU4C4")
+	if got, err := FromBytes(id.Bytes()); got != id || err != nil {
+		t.Errorf("FromBytes: %v, %v", got, err)
+	}
+	b := id.Bytes()
+	b[0]++
+	if id.Bytes()[0] == b[0] {
+		t.Error("Bytes returns the ID's own memory")
+	}
+	if got, err := FromBytes(b[1:]); !errors.Is(err, ErrBinaryLength) || got != (ID{}) {
+		t.Errorf("FromBytes of 19: %v, %v", got, err)
+	}
+}
+
+func TestHexForms(t *testing.T) {
+	id := MustParse("05TTUP1HNCPNH30VEK64KDQT9BSNU4C4")
+	const digits = "017bdf6431bb33788c1f750c4a375d4af97f1184"
+	if id.Hex() != digits || Hex(id).String() != digits || string(id.AppendHex([]byte("x"))) != "x"+digits {
+		t.Errorf("%s, %s, %s, want %s", id.Hex(), Hex(id), id.AppendHex([]byte("x")), digits)
+	}
+	if MustParse(strings.ToUpper(digits)) != id {
+		t.Error("Parse is particular about the case of hexadecimal digits")
+	}
+	if b, err := json.Marshal(map[Hex]Hex{Hex(id): Hex(id)}); err != nil || string(b) != `{"`+digits+`":"`+digits+`"}` {
+		t.Errorf("JSON: %s, %v", b, err)
+	}
+	for _, text := range []string{digits, strings.ToUpper(digits), id.String(), strings.ToLower(id.String())} {
+		var h Hex
+		if err := json.Unmarshal([]byte(`"`+text+`"`), &h); err != nil || ID(h) != id {
+			t.Errorf("JSON of %s: %v, %v", text, h, err)
+		}
+	}
+	h := Hex(id)
+	for _, bad := range []string{"", digits[1:], digits + "0", "g" + digits[1:], digits[:39] + "é"[:1]} {
+		if err := h.UnmarshalText([]byte(bad)); err == nil || ID(h) != id {
+			t.Errorf("UnmarshalText(%q): %v, %v", bad, h, err)
+		}
+	}
+	for _, src := range []any{digits, []byte(digits), id[:], [20]byte(id), id.String(), []byte(id.String())} {
+		var got ID
+		if err := got.Scan(src); err != nil || got != id {
+			t.Errorf("Scan(%T %v) = %v, %v", src, src, got, err)
+		}
+		var h Hex
+		if err := h.Scan(src); err != nil || ID(h) != id {
+			t.Errorf("Hex: Scan(%T %v) = %v, %v", src, src, h, err)
+		}
+		var b Bytes
+		if err := b.Scan(src); err != nil || ID(b) != id {
+			t.Errorf("Bytes: Scan(%T %v) = %v, %v", src, src, b, err)
+		}
+	}
+	if v, err := Hex(id).Value(); v != digits || err != nil {
+		t.Errorf("Hex: Value = %v, %v", v, err)
+	}
+	if v, err := Bytes(id).Value(); string(v.([]byte)) != string(id[:]) || err != nil {
+		t.Errorf("Bytes: Value = %v, %v", v, err)
+	}
+	if n := testing.AllocsPerRun(100, func() { _, _ = Parse(digits) }); n != 0 {
+		t.Errorf("Parse of hexadecimal digits allocates %v times", n)
+	}
+}
+
+// Every bad byte at every place of both texts is found where it is.
+func TestSymbolOffset(t *testing.T) {
+	id := MustParse("05TTUP1HNCPNH30VEK64KDQT9BSNU4C4")
+	for _, text := range []string{id.String(), id.Hex()} {
+		for at := range text {
+			for _, c := range []byte{'w', 'W', 'z', '-', ' ', 0, 0xff} {
+				s := []byte(text)
+				s[at] = c
+				s[len(s)-1-(len(s)-1-at)/2] = c // a second one, behind it
+				_, err := Parse(string(s))
+				var p *ParseError
+				if !errors.As(err, &p) || p.Offset != at || p.Err != ErrSymbol {
+					t.Fatalf("Parse(%q): %v, want ErrSymbol at %d", s, err, at)
+				}
+			}
+		}
+	}
+}
+
+func TestErrorText(t *testing.T) {
+	for s, want := range map[string]string{
+		"":                                 "an empty input: wrong length: 0 bytes, want 32 of base32hex or 40 of hex",
+		"05TTUP1HNCPNH30VEK64KDQT9BSNU4CW": "'W' at offset 31: a text of 32 characters is base32hex",
+		"g17bdf6431bb33788c1f750c4a375d4af97f1184": "'g' at offset 0: a text of 40 characters is hex",
+	} {
+		if _, err := Parse(s); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("Parse(%q): %v, want %s", s, err, want)
+		}
+	}
+	if _, err := FromBytes(make([]byte, 7)); err == nil || !strings.Contains(err.Error(), "7 bytes, want 20") {
+		t.Errorf("FromBytes: %v", err)
+	}
+}

@@ -1,0 +1,456 @@
+package scru160
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"sync"
+	"time"
+
+	"github.com/sortid/sortid/internal/clock"
+	"github.com/sortid/sortid/internal/entropy"
+)
+
+// DefaultRollbackAllowance is how far the clock may go back without any effect on the
+// order of IDs.
+const DefaultRollbackAllowance = 10 * time.Second
+
+// A RollbackPolicy says what a generator does when the clock has gone back by more than
+// the allowance.
+type RollbackPolicy uint8
+
+const (
+	// RollbackReset starts afresh at the clock's time with a new random counter. The
+	// order of IDs is broken; uniqueness rests on their random bits, as it does between
+	// any two generators. This is the default.
+	RollbackReset RollbackPolicy = iota
+	// RollbackAbort returns ErrClockRollback until the clock has caught up.
+	RollbackAbort
+	// RollbackWait blocks until the clock is back within the allowance or the context
+	// ends.
+	RollbackWait
+)
+
+const (
+	unseen = -1 << 63 // no time that a clock shows
+	chunk  = 4096     // IDs of one clock reading in Fill: some tens of microseconds
+)
+
+// A Generator makes IDs that strictly increase while the clock does not go back by
+// more than the allowance.
+//
+//	Method                    Time from            Concurrent use   On a big rollback
+//	Generate, Fill, All       the system's clock   safe             the policy
+//	...Context                or WithClock's       safe             the policy
+//
+// A tick is a millisecond, or a microsecond [WithMicroseconds]. At each new tick the
+// counter starts at a random number with its top bit clear; within a tick it goes up by
+// one. So a tick has room for half as many IDs as the counter has values, and one more,
+// at least: 32,769 in a millisecond by default. When the counter is full the call
+// waits for the next tick, since the timestamp must be the Unix time: until the clock
+// has passed the last timestamp, which takes longer if the clock went back. A context
+// bounds the wait; its end is [ErrOverflow].
+//
+// One generator that many goroutines share keeps the order over all of them, at the
+// price of a lock; a generator each is faster on many cores, and then IDs are in order
+// for each goroutine only, and each has a counter of its own to fill.
+type Generator struct {
+	mu    sync.Mutex
+	clock clock.Clock
+	rand  entropy.Source
+
+	tick    int64  // of the last ID: Unix time in milliseconds or microseconds
+	head    uint64 // that tick in its place in an ID's high 64 bits
+	counter uint64 // of the last ID, with its extension
+	seen    int64  // the clock's time for which tick is settled
+	until   int64  // with errWait: the time to wait for, in microseconds
+	why     error  // with errWait: what is wrong before that time
+
+	full   uint64 // the largest counter
+	start  uint64 // the bits of the counter that start at random
+	ext    int    // bits of the counter in random16
+	node   uint64 // the node ID in its place in an ID's middle 64 bits
+	random uint64 // the random bits of these
+
+	allowance int64 // ticks
+	policy    RollbackPolicy
+	micros    bool
+
+	config config
+}
+
+// config holds the options that layout checks together.
+type config struct {
+	allowance        time.Duration
+	width, ext       int // width is negative where no option sets it
+	nodeID, nodeBits int
+}
+
+// errWait says that the clock must reach g.until first.
+var errWait = errors.New("scru160: wait")
+
+// An Option sets up a [Generator].
+type Option func(*Generator) error
+
+// WithClock makes now the clock, to be called for each ID or Fill, and while a call
+// waits also from several goroutines at once. Without it a generator reads the system's
+// clock, with a timestamp that is at most 0.1 ms old.
+func WithClock(now func() time.Time) Option {
+	return func(g *Generator) error {
+		if now == nil {
+			return fmt.Errorf("%w: WithClock: the function is nil", ErrOption)
+		}
+		g.clock = clock.Injected(now)
+		return nil
+	}
+}
+
+// WithEntropy makes r the source of random bits, read in full or the call fails; it
+// must be cryptographically strong. Without it a generator uses ChaCha8, seeded from
+// the operating system at least once in each second of use. A generator never reads r
+// from two goroutines at once.
+func WithEntropy(r io.Reader) Option {
+	return func(g *Generator) error {
+		if r == nil {
+			return fmt.Errorf("%w: WithEntropy: the reader is nil", ErrOption)
+		}
+		g.rand = entropy.From(r)
+		return nil
+	}
+}
+
+// WithRollbackAllowance sets how far the clock may go back while the generator goes on
+// with the last timestamp. It must not be negative; it counts in whole ticks.
+func WithRollbackAllowance(d time.Duration) Option {
+	return func(g *Generator) error {
+		if d < 0 {
+			return fmt.Errorf("%w: WithRollbackAllowance: %v is negative", ErrOption, d)
+		}
+		g.config.allowance = d
+		return nil
+	}
+}
+
+// WithRollbackPolicy sets what happens when the clock goes back further.
+func WithRollbackPolicy(p RollbackPolicy) Option {
+	return func(g *Generator) error {
+		if p > RollbackWait {
+			return fmt.Errorf("%w: WithRollbackPolicy: no policy %d", ErrOption, p)
+		}
+		g.policy = p
+		return nil
+	}
+}
+
+// WithMicroseconds puts the microsecond part of the time, 0 to 999, into the high 10
+// bits of the counter field, and counts within the microsecond in the low 6 bits, from
+// a random start of 5 bits. So the tick is a microsecond and has room for 33 IDs at
+// least, and IDs of several generators sort by the microsecond. The clock is read for
+// each ID, which costs more than all the rest, and should be good to the microsecond.
+// Fill reads it for each run of IDs that fit in one microsecond.
+func WithMicroseconds() Option {
+	return func(g *Generator) error {
+		g.micros = true
+		return nil
+	}
+}
+
+// WithCounterWidth sets how many low bits of the counter start at random at each new
+// tick; the others start at zero. Fewer random bits leave room for more IDs in a tick
+// and make the next ID easier to guess: with 0 bits a millisecond holds 65,536 IDs. The
+// most, and the default, is all bits but the top one: 15, or 5 with [WithMicroseconds],
+// and as many more as [WithCounterExtension] adds.
+func WithCounterWidth(bits int) Option {
+	return func(g *Generator) error {
+		if bits < 0 {
+			return fmt.Errorf("%w: WithCounterWidth: %d bits", ErrOption, bits)
+		}
+		g.config.width = bits
+		return nil
+	}
+}
+
+// WithCounterExtension lengthens the counter by k bits, 0 to 16, the high bits of the
+// random16 field, so that a tick has room for 2^k times as many IDs. The counter counts
+// and starts as one integer of all its bits.
+func WithCounterExtension(k int) Option {
+	return func(g *Generator) error {
+		if k < 0 || k > 16 {
+			return fmt.Errorf("%w: WithCounterExtension: %d bits, want 0 to 16", ErrOption, k)
+		}
+		g.config.ext = k
+		return nil
+	}
+}
+
+// WithNode puts id into the highest bits of the random16 field that
+// [WithCounterExtension] leaves free, so that generators with different node IDs of one
+// size never make the same ID. The size must be 0 to 16 bits, and id must fit.
+func WithNode(id uint16, bits int) Option {
+	return func(g *Generator) error {
+		if bits < 0 || bits > 16 {
+			return fmt.Errorf("%w: WithNode: %d bits, want 0 to 16", ErrOption, bits)
+		}
+		if int(id)>>bits != 0 {
+			return fmt.Errorf("%w: WithNode: %d has more than %d bits", ErrOption, id, bits)
+		}
+		g.config.nodeID, g.config.nodeBits = int(id), bits
+		return nil
+	}
+}
+
+// NewGenerator returns a generator, or [ErrOption] and the option that is wrong.
+func NewGenerator(opts ...Option) (*Generator, error) {
+	g := &Generator{
+		clock:  clock.System(),
+		rand:   entropy.System(),
+		tick:   unseen,
+		seen:   unseen,
+		config: config{allowance: DefaultRollbackAllowance, width: -1},
+	}
+	for _, opt := range opts {
+		if err := opt(g); err != nil {
+			return nil, err
+		}
+	}
+	if err := g.layout(); err != nil {
+		return nil, err
+	}
+	return g, nil
+}
+
+// layout divides the ID among the counter, the node ID and random bits.
+func (g *Generator) layout() error {
+	c := &g.config
+	if c.ext+c.nodeBits > 16 {
+		return fmt.Errorf("%w: WithCounterExtension and WithNode: %d and %d bits are more than the 16 of random16",
+			ErrOption, c.ext, c.nodeBits)
+	}
+	unit, size := time.Millisecond, 16+c.ext
+	if g.micros {
+		unit, size = time.Microsecond, 6+c.ext
+	}
+	if c.width < 0 {
+		c.width = size - 1
+	}
+	if c.width > size-1 {
+		return fmt.Errorf("%w: WithCounterWidth: %d bits, want at most %d, one less than the counter has",
+			ErrOption, c.width, size-1)
+	}
+	g.allowance = int64(c.allowance / unit)
+	g.full, g.start, g.ext = 1<<size-1, 1<<c.width-1, c.ext
+	g.node = uint64(c.nodeID) << (64 - c.ext - c.nodeBits)
+	g.random = 1<<(64-c.ext-c.nodeBits) - 1
+	return nil
+}
+
+var global = func() *Generator {
+	g, err := NewGenerator()
+	if err != nil {
+		panic(err)
+	}
+	return g
+}()
+
+// New returns an ID of the process-wide generator, which all goroutines share and
+// which follows the defaults. It panics if the system's clock shows a time before
+// 1970-01-01T00:00:00.001Z or after the year 10889, which no ID can carry, and never
+// else. With all IDs of a millisecond used up it waits for the next one.
+func New() ID {
+	hi, mid, lo, err := global.generate(context.Background())
+	if err != nil {
+		panic(err)
+	}
+	return join(hi, mid, lo)
+}
+
+// NewString returns the text of [New].
+func NewString() string { return New().String() }
+
+// Generate returns the next ID. It fails with [ErrClockRollback], [ErrTimeRange] or
+// [ErrEntropy]; with a full counter or [RollbackWait] it may block.
+func (g *Generator) Generate() (ID, error) {
+	hi, mid, lo, err := g.generate(context.Background())
+	return join(hi, mid, lo), err
+}
+
+// GenerateContext is Generate, with a context that bounds its waiting. If it ends, the
+// error matches the context's, and [ErrOverflow] or, with [RollbackWait],
+// [ErrClockRollback].
+func (g *Generator) GenerateContext(ctx context.Context) (ID, error) {
+	hi, mid, lo, err := g.generate(ctx)
+	return join(hi, mid, lo), err
+}
+
+// generate returns an ID as its bits from high to low, zero with an error. They travel
+// in registers, and the caller writes them where the ID belongs.
+func (g *Generator) generate(ctx context.Context) (hi, mid uint64, lo uint32, err error) {
+	for {
+		counter := clock.Counter() // before the lock, to keep that short
+		g.mu.Lock()
+		hi, mid, lo, err = g.next(g.now(counter))
+		until, why := g.until, g.why
+		g.mu.Unlock()
+		if err != errWait {
+			return hi, mid, lo, err
+		}
+		if err := g.wait(ctx, until, why); err != nil {
+			return 0, 0, 0, err
+		}
+	}
+}
+
+// Fill sets every element of ids to a new ID, in order. It reads the clock and takes
+// the lock once for every 4096 IDs, or for as many as fit in the tick. Its errors are
+// those of Generate; then ids is cleared, and IDs already made are lost.
+func (g *Generator) Fill(ids []ID) error { return g.FillContext(context.Background(), ids) }
+
+// FillContext is Fill, with a context as in GenerateContext.
+func (g *Generator) FillContext(ctx context.Context, ids []ID) error {
+	for rest := ids; len(rest) > 0; {
+		counter := clock.Counter()
+		g.mu.Lock()
+		n, err := g.fill(g.now(counter), rest[:min(len(rest), chunk)])
+		until, why := g.until, g.why
+		g.mu.Unlock()
+		rest = rest[n:]
+		if err == errWait {
+			err = g.wait(ctx, until, why)
+		}
+		if err != nil {
+			clear(ids)
+			return err
+		}
+	}
+	return nil
+}
+
+// All returns an endless sequence of what Generate returns.
+func (g *Generator) All() iter.Seq2[ID, error] {
+	return func(yield func(ID, error) bool) {
+		for yield(g.Generate()) {
+		}
+	}
+}
+
+func (g *Generator) wait(ctx context.Context, until int64, why error) error {
+	if err := g.clock.Pause(ctx, until); err != nil {
+		return fmt.Errorf("%w; gave up waiting: %w", why, err)
+	}
+	return nil
+}
+
+// now returns the clock's time in ticks.
+func (g *Generator) now(counter uint64) int64 {
+	if g.micros {
+		return g.clock.Micro()
+	}
+	return g.clock.Milli(counter)
+}
+
+// next makes the next ID, as its bits from high to low, at the clock's time now.
+func (g *Generator) next(now int64) (hi, mid uint64, lo uint32, err error) {
+	if now != g.seen || g.counter == g.full {
+		return g.turn(now)
+	}
+	mid, lo, err = g.entropy()
+	if err != nil {
+		return 0, 0, 0, err
+	}
+	g.counter++
+	hi, mid = g.place(mid)
+	return hi, mid, lo, nil
+}
+
+// place returns the high and the middle bits of the ID with the generator's tick and
+// counter, given random bits for the rest of the middle.
+func (g *Generator) place(random uint64) (hi, mid uint64) {
+	return g.head | g.counter>>g.ext, g.counter<<(64-g.ext) | g.node | random&g.random
+}
+
+// fill is next for many IDs, and returns how many it made.
+func (g *Generator) fill(now int64, ids []ID) (int, error) {
+	for i := range ids {
+		hi, mid, lo, err := g.next(now)
+		if err != nil {
+			return i, err
+		}
+		ids[i] = join(hi, mid, lo)
+	}
+	return len(ids), nil
+}
+
+// turn is next where the clock has moved or the counter is full.
+func (g *Generator) turn(now int64) (hi, mid uint64, lo uint32, err error) {
+	switch {
+	case now > g.tick:
+		return g.begin(now)
+	case now+g.allowance < g.tick:
+		switch g.policy {
+		case RollbackAbort:
+			return 0, 0, 0, fmt.Errorf("%w: it shows %v, the last ID %v", ErrClockRollback,
+				g.time(now), g.time(g.tick))
+		case RollbackWait:
+			return g.waitFor(g.tick-g.allowance, ErrClockRollback)
+		default:
+			return g.begin(now)
+		}
+	case g.counter == g.full:
+		return g.waitFor(g.tick+1, ErrOverflow)
+	}
+	g.seen = now
+	return g.next(now)
+}
+
+func (g *Generator) waitFor(tick int64, why error) (hi, mid uint64, lo uint32, err error) {
+	g.until, g.why = g.time(tick).UnixMicro(), why
+	return 0, 0, 0, errWait
+}
+
+// time returns the time of a tick.
+func (g *Generator) time(tick int64) time.Time {
+	if g.micros {
+		return time.UnixMicro(tick).UTC()
+	}
+	return time.UnixMilli(tick).UTC()
+}
+
+// begin makes the first ID of a tick.
+func (g *Generator) begin(tick int64) (hi, mid uint64, lo uint32, err error) {
+	timestamp, micro := tick, int64(0)
+	if g.micros {
+		timestamp, micro = tick/1000, tick%1000
+	}
+	if timestamp <= 0 || timestamp >= MaxTimestamp {
+		return 0, 0, 0, fmt.Errorf("%w: it shows %v", ErrTimeRange, g.time(tick))
+	}
+	g.rand.Tick(timestamp)
+	w, err := g.rand.Uint32()
+	if err != nil {
+		return 0, 0, 0, entropyError(err)
+	}
+	mid, lo, err = g.entropy()
+	if err != nil {
+		return 0, 0, 0, err
+	}
+	g.seen, g.tick = tick, tick
+	g.head = uint64(timestamp)<<16 | uint64(micro)<<6
+	g.counter = uint64(w) & g.start
+	hi, mid = g.place(mid)
+	return hi, mid, lo, nil
+}
+
+// entropy returns 96 random bits.
+func (g *Generator) entropy() (mid uint64, lo uint32, err error) {
+	if mid, err = g.rand.Uint64(); err == nil {
+		lo, err = g.rand.Uint32()
+	}
+	if err != nil {
+		return 0, 0, entropyError(err)
+	}
+	return mid, lo, nil
+}
+
+func entropyError(err error) error { return fmt.Errorf("%w: %w", ErrEntropy, err) }

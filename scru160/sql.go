@@ -1,0 +1,49 @@
+package scru160
+
+import (
+	"database/sql/driver"
+	"fmt"
+)
+
+// Value stores the ID as its text of 32 characters. To store 40 hexadecimal digits use
+// [Hex], in a binary column [Bytes]. One column holds one form: the forms do not sort
+// among each other. For a nullable column use sql.Null[ID].
+func (id ID) Value() (driver.Value, error) { return id.String(), nil }
+
+// Scan reads an ID from a database: a text of 32 or 40 characters, or 20 bytes,
+// whatever the column's type. NULL is an error; scan a nullable column into
+// sql.Null[ID].
+func (id *ID) Scan(src any) error {
+	switch src := src.(type) {
+	case string:
+		return id.UnmarshalText([]byte(src))
+	case []byte:
+		if len(src) == Size {
+			return id.UnmarshalBinary(src)
+		}
+		return id.UnmarshalText(src)
+	case [Size]byte:
+		*id = src
+		return nil
+	case nil:
+		return fmt.Errorf("%w: NULL; scan a nullable column into sql.Null[scru160.ID]", ErrScan)
+	default:
+		return fmt.Errorf("%w: a %T; want a text of 32 or 40 characters or 20 bytes", ErrScan, src)
+	}
+}
+
+// Value stores the ID as 40 hexadecimal digits.
+func (h Hex) Value() (driver.Value, error) { return h.String(), nil }
+
+// Scan is that of [ID].
+func (h *Hex) Scan(src any) error { return (*ID)(h).Scan(src) }
+
+// Bytes is an ID that a database stores as 20 raw bytes, in big-endian order, which
+// sort as IDs do. Convert with Bytes(id) and ID(bytes).
+type Bytes ID
+
+// Value stores the ID as 20 bytes.
+func (b Bytes) Value() (driver.Value, error) { return b[:], nil }
+
+// Scan is that of [ID].
+func (b *Bytes) Scan(src any) error { return (*ID)(b).Scan(src) }

@@ -1,0 +1,129 @@
+package scru160
+
+import (
+	"encoding/hex"
+	"slices"
+
+	"github.com/sortid/sortid/internal/base32hex"
+	"github.com/sortid/sortid/internal/fault"
+)
+
+const (
+	// TextLen is the length of an ID's text: 32 symbols of base32hex, 0-9 and A-V.
+	TextLen = base32hex.Len
+	// HexLen is the length of an ID's other text, in hexadecimal digits.
+	HexLen = 2 * Size
+)
+
+// Parse returns the ID of a text of 32 base32hex symbols or of 40 hexadecimal digits,
+// in either case; the length tells which. Its errors are of type [*ParseError].
+func Parse(s string) (ID, error) {
+	id, at, err := decode([]byte(s))
+	if err != nil {
+		return ID{}, &ParseError{Input: fault.Clip(s), Length: len(s), Offset: at, Err: err}
+	}
+	return id, nil
+}
+
+// MustParse is [Parse] for texts known to be right: it panics on any other.
+func MustParse(s string) ID {
+	id, err := Parse(s)
+	if err != nil {
+		panic(err)
+	}
+	return id
+}
+
+// decode does not keep b, so that Parse need not copy its string.
+func decode(b []byte) (id ID, at int, err error) {
+	switch len(b) {
+	case TextLen:
+		if at := base32hex.Decode((*[Size]byte)(&id), (*[TextLen]byte)(b)); at >= 0 {
+			return ID{}, at, ErrSymbol
+		}
+	case HexLen:
+		if n, err := hex.Decode(id[:], b); err != nil {
+			at := 2 * n // or the digit after that, if the error is not about this one
+			if err != hex.InvalidByteError(b[at]) {
+				at++
+			}
+			return ID{}, at, ErrSymbol
+		}
+	default:
+		return ID{}, -1, ErrLength
+	}
+	return id, -1, nil
+}
+
+// String returns the ID's text: 32 base32hex symbols in upper case.
+func (id ID) String() string {
+	var b [TextLen]byte
+	base32hex.Encode(&b, (*[Size]byte)(&id))
+	return string(b[:])
+}
+
+// AppendText appends the text that String returns to b. It never fails.
+func (id ID) AppendText(b []byte) ([]byte, error) {
+	n := len(b)
+	b = slices.Grow(b, TextLen)[:n+TextLen]
+	base32hex.Encode((*[TextLen]byte)(b[n:]), (*[Size]byte)(&id))
+	return b, nil
+}
+
+// MarshalText returns the text that String returns. It never fails.
+func (id ID) MarshalText() ([]byte, error) { return id.AppendText(nil) }
+
+// UnmarshalText sets the ID to that of a text that [Parse] takes. With an error, of
+// type [*ParseError], it leaves the ID as it was.
+func (id *ID) UnmarshalText(b []byte) error {
+	parsed, at, err := decode(b)
+	if err != nil {
+		return &ParseError{Input: fault.Clip(b), Length: len(b), Offset: at, Err: err}
+	}
+	*id = parsed
+	return nil
+}
+
+// Hex returns the ID's other text: 40 hexadecimal digits in lower case.
+func (id ID) Hex() string {
+	var b [HexLen]byte
+	hex.Encode(b[:], id[:])
+	return string(b[:])
+}
+
+// AppendHex appends the text that Hex returns to b.
+func (id ID) AppendHex(b []byte) []byte { return hex.AppendEncode(b, id[:]) }
+
+// AppendBinary appends the ID's 20 bytes in big-endian order to b. It never fails.
+func (id ID) AppendBinary(b []byte) ([]byte, error) { return append(b, id[:]...), nil }
+
+// MarshalBinary returns the ID's 20 bytes in big-endian order. It never fails.
+func (id ID) MarshalBinary() ([]byte, error) { return id.AppendBinary(nil) }
+
+// UnmarshalBinary sets the ID to that of 20 bytes in big-endian order. With an error,
+// of type [*ParseError], it leaves the ID as it was.
+func (id *ID) UnmarshalBinary(b []byte) error {
+	parsed, err := FromBytes(b)
+	if err != nil {
+		return err
+	}
+	*id = parsed
+	return nil
+}
+
+// Hex is an ID shown as 40 hexadecimal digits in lower case, in JSON, in a database and
+// wherever else a program prints it. It reads what an ID reads. Convert with Hex(id)
+// and ID(hex).
+type Hex ID
+
+// String returns the 40 digits.
+func (h Hex) String() string { return ID(h).Hex() }
+
+// AppendText appends the 40 digits to b. It never fails.
+func (h Hex) AppendText(b []byte) ([]byte, error) { return ID(h).AppendHex(b), nil }
+
+// MarshalText returns the 40 digits. It never fails.
+func (h Hex) MarshalText() ([]byte, error) { return h.AppendText(nil) }
+
+// UnmarshalText is that of [ID].
+func (h *Hex) UnmarshalText(b []byte) error { return (*ID)(h).UnmarshalText(b) }
