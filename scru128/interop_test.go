@@ -1,0 +1,135 @@
+package scru128
+
+import (
+	"bufio"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/sortid/sortid/internal/conformance"
+)
+
+// The JavaScript implementation by the format's author, from the npm registry.
+const peer = "scru128@3.0.6"
+
+// install puts the peer into a temporary folder, or skips the test; not where CI is
+// set, for there nothing may be skipped.
+func install(t *testing.T) (dir string) {
+	t.Helper()
+	missing := func(format string, args ...any) {
+		t.Helper()
+		if os.Getenv("CI") != "" {
+			t.Fatalf(format, args...)
+		}
+		t.Skipf(format, args...)
+	}
+	for _, tool := range []string{"node", "npm"} {
+		if _, err := exec.LookPath(tool); err != nil {
+			missing("no %s here, so the independent implementation %s was not compared", tool, peer)
+		}
+	}
+	dir = t.TempDir()
+	cmd := exec.Command("npm", "install", "--silent", "--no-audit", "--no-fund", "--prefix", dir, peer)
+	cmd.Dir = dir
+	if out, err := cmd.CombinedOutput(); err != nil {
+		missing("npm cannot install %s, so it was not compared: %v\n%s", peer, err, out)
+	}
+	script, err := os.ReadFile(filepath.Join("testdata", "interop.mjs"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "interop.mjs"), script, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+func show(id ID) string {
+	return fmt.Sprintln(id, hex.EncodeToString(id[:]), id.Timestamp(), id.CounterHi(), id.CounterLo(), id.Entropy())
+}
+
+// Both ways: what this package writes the other reads to the same bytes and fields, and
+// what the other makes this one reads so.
+func TestInterop(t *testing.T) {
+	if testing.Short() {
+		t.Skip("installs a package: not with -short")
+	}
+	dir := install(t)
+	var vectors conformance.Vectors
+	b, err := os.ReadFile(filepath.Join(conformance.Dir(), "scru128.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(b, &vectors); err != nil {
+		t.Fatal(err)
+	}
+
+	var in, want strings.Builder
+	add := func(text string, id ID) {
+		fmt.Fprintln(&in, "parse", text)
+		want.WriteString(show(id))
+	}
+	for range 1000 {
+		id := New()
+		add(id.String(), id)
+	}
+	r := rand.New(rand.NewPCG(1, 2))
+	for range 1000 {
+		id := FromUint128(r.Uint64()>>r.IntN(64), r.Uint64())
+		add(strings.ToUpper(id.String()), id)
+	}
+	for _, v := range vectors.Valid {
+		add(v.Text, MustParse(v.Text))
+	}
+	for _, v := range vectors.Invalid {
+		if v.Text != "" && !strings.ContainsAny(v.Text, " \n\x00") {
+			fmt.Fprintln(&in, "parse", v.Text)
+			want.WriteString("invalid\n")
+		}
+	}
+	const made = 20_000
+	fmt.Fprintln(&in, "make", made)
+
+	cmd := exec.Command("node", "interop.mjs")
+	cmd.Dir, cmd.Stdin, cmd.Stderr = dir, strings.NewReader(in.String()), os.Stderr
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.SplitAfter(string(out), "\n")
+	expected := strings.SplitAfter(strings.TrimSuffix(want.String(), "\n"), "\n")
+	if len(lines) < len(expected)+made {
+		t.Fatalf("%d lines of output, want %d", len(lines), len(expected)+made)
+	}
+	for i, w := range expected {
+		if strings.TrimSpace(lines[i]) != strings.TrimSpace(w) {
+			t.Fatalf("line %d: the other implementation says %q, this one %q", i+1, lines[i], w)
+		}
+	}
+	var last ID
+	s := bufio.NewScanner(strings.NewReader(strings.Join(lines[len(expected):], "")))
+	n := 0
+	for ; s.Scan(); n++ {
+		text, _, _ := strings.Cut(s.Text(), " ")
+		id, err := Parse(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.TrimSpace(show(id)) != s.Text() {
+			t.Fatalf("the other implementation says %q, this one %q", s.Text(), show(id))
+		}
+		if id.Compare(last) <= 0 {
+			t.Fatalf("%v after %v", id, last)
+		}
+		last = id
+	}
+	if n != made {
+		t.Fatalf("%d IDs made, want %d", n, made)
+	}
+}
