@@ -258,12 +258,13 @@ var global = func() *Generator {
 // which follows the defaults. It panics if the system's clock shows a time before
 // 1970-01-01T00:00:00.001Z or after the year 10889, which no ID can carry, and never
 // else. With all IDs of a millisecond used up it waits for the next one.
-func New() ID {
+func New() (id ID) {
 	hi, mid, lo, err := global.generate(context.Background())
 	if err != nil {
 		panic(err)
 	}
-	return join(hi, mid, lo)
+	id.put(hi, mid, lo)
+	return id
 }
 
 // NewString returns the text of [New].
@@ -271,35 +272,49 @@ func NewString() string { return New().String() }
 
 // Generate returns the next ID. It fails with [ErrClockRollback], [ErrTimeRange] or
 // [ErrEntropy]; with a full counter or [RollbackWait] it may block.
-func (g *Generator) Generate() (ID, error) {
+func (g *Generator) Generate() (id ID, err error) {
 	hi, mid, lo, err := g.generate(context.Background())
-	return join(hi, mid, lo), err
+	id.put(hi, mid, lo)
+	return id, err
 }
 
 // GenerateContext is Generate, with a context that bounds its waiting. If it ends, the
 // error matches the context's, and [ErrOverflow] or, with [RollbackWait],
 // [ErrClockRollback].
-func (g *Generator) GenerateContext(ctx context.Context) (ID, error) {
+func (g *Generator) GenerateContext(ctx context.Context) (id ID, err error) {
 	hi, mid, lo, err := g.generate(ctx)
-	return join(hi, mid, lo), err
+	id.put(hi, mid, lo)
+	return id, err
 }
 
 // generate returns an ID as its bits from high to low, zero with an error. They travel
 // in registers, and the caller writes them where the ID belongs.
 func (g *Generator) generate(ctx context.Context) (hi, mid uint64, lo uint32, err error) {
-	for {
-		counter := clock.Counter() // before the lock, to keep that short
-		g.mu.Lock()
-		hi, mid, lo, err = g.next(g.now(counter))
-		until, why := g.until, g.why
-		g.mu.Unlock()
-		if err != errWait {
-			return hi, mid, lo, err
+	counter := clock.Counter() // before the lock, to keep that short
+	g.mu.Lock()
+	var now int64
+	if g.micros {
+		now = g.clock.Micro()
+	} else {
+		now = g.clock.Milli(counter)
+	}
+	if now == g.seen && g.counter < g.full {
+		if mid, lo, ok := g.rand.Next96(); ok {
+			hi, mid = g.step(mid)
+			g.mu.Unlock()
+			return hi, mid, lo, nil
 		}
+	}
+	hi, mid, lo, err = g.next(now)
+	until, why := g.until, g.why
+	g.mu.Unlock()
+	if err == errWait {
 		if err := g.wait(ctx, until, why); err != nil {
 			return 0, 0, 0, err
 		}
+		return g.generate(ctx)
 	}
+	return hi, mid, lo, err
 }
 
 // Fill sets every element of ids to a new ID, in order. It reads the clock and takes
@@ -359,9 +374,15 @@ func (g *Generator) next(now int64) (hi, mid uint64, lo uint32, err error) {
 	if err != nil {
 		return 0, 0, 0, err
 	}
-	g.counter++
-	hi, mid = g.place(mid)
+	hi, mid = g.step(mid)
 	return hi, mid, lo, nil
+}
+
+// step is the common case: the tick stays, and the counter is not full. It returns the
+// ID's high and middle bits.
+func (g *Generator) step(random uint64) (hi, mid uint64) {
+	g.counter++
+	return g.place(random)
 }
 
 // place returns the high and the middle bits of the ID with the generator's tick and
@@ -373,11 +394,18 @@ func (g *Generator) place(random uint64) (hi, mid uint64) {
 // fill is next for many IDs, and returns how many it made.
 func (g *Generator) fill(now int64, ids []ID) (int, error) {
 	for i := range ids {
+		if now == g.seen && g.counter < g.full {
+			if mid, lo, ok := g.rand.Next96(); ok {
+				hi, mid := g.step(mid)
+				ids[i].put(hi, mid, lo)
+				continue
+			}
+		}
 		hi, mid, lo, err := g.next(now)
 		if err != nil {
 			return i, err
 		}
-		ids[i] = join(hi, mid, lo)
+		ids[i].put(hi, mid, lo)
 	}
 	return len(ids), nil
 }

@@ -46,21 +46,21 @@ var Max = ID{
 
 // FromFields returns the ID of the four fields. It returns [ErrField] if timestamp has
 // more than 48 bits.
-func FromFields(timestamp uint64, counter, random16 uint16, random80 [10]byte) (ID, error) {
+func FromFields(timestamp uint64, counter, random16 uint16, random80 [10]byte) (id ID, err error) {
 	if timestamp > MaxTimestamp {
 		return ID{}, fmt.Errorf("%w: timestamp is %d, want at most %d", ErrField, timestamp, uint64(MaxTimestamp))
 	}
 	mid := uint64(random16)<<48 | uint64(binary.BigEndian.Uint16(random80[0:]))<<32 |
 		uint64(binary.BigEndian.Uint32(random80[2:]))
-	return join(timestamp<<16|uint64(counter), mid, binary.BigEndian.Uint32(random80[6:])), nil
+	id.put(timestamp<<16|uint64(counter), mid, binary.BigEndian.Uint32(random80[6:]))
+	return id, nil
 }
 
-// join builds an ID of its bits from high to low: 64, 64 and 32.
-func join(hi, mid uint64, lo uint32) (id ID) {
-	binary.BigEndian.PutUint64(id[0:], hi)
-	binary.BigEndian.PutUint64(id[8:], mid)
-	binary.BigEndian.PutUint32(id[16:], lo)
-	return id
+// put sets the ID to its bits from high to low: 64, 64 and 32.
+func (id *ID) put(hi, mid uint64, lo uint32) {
+	binary.BigEndian.PutUint64(id[0:8], hi)
+	binary.BigEndian.PutUint64(id[8:16], mid)
+	binary.BigEndian.PutUint32(id[16:20], lo)
 }
 
 // FromBytes returns the ID of 20 bytes in big-endian order, or a [ParseError]. Each
@@ -110,13 +110,14 @@ func (id ID) IsZero() bool { return id == ID{} }
 // from a up to but not including b, in whole milliseconds, are those in
 // [First(a), First(b)). A time before 1970 gives the zero ID, one after the last
 // timestamp [Max].
-func First(t time.Time) ID {
+func First(t time.Time) (id ID) {
 	switch ms := t.UnixMilli(); {
 	case ms < 0:
 		return ID{}
 	case ms > MaxTimestamp:
 		return Max
 	default:
-		return join(uint64(ms)<<16, 0, 0)
+		id.put(uint64(ms)<<16, 0, 0)
+		return id
 	}
 }

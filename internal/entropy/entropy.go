@@ -54,6 +54,15 @@ func (s *Source) Next32() (w uint32, ok bool) {
 	return w, ok
 }
 
+// Next96 is Next32 for 96 bits, 64 and 32.
+func (s *Source) Next96() (hi uint64, lo uint32, ok bool) {
+	if i := s.used; i < words-2 {
+		hi, lo, ok = uint64(s.buf[i])<<32|uint64(s.buf[i+1]), s.buf[i+2], true
+		s.used = i + 3
+	}
+	return hi, lo, ok
+}
+
 // Uint32 returns 32 random bits. It fails only with an injected reader.
 func (s *Source) Uint32() (uint32, error) {
 	if w, ok := s.Next32(); ok {
