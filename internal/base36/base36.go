@@ -22,10 +22,6 @@ const (
 	pow6 = pow4 * pow2
 	pow8 = pow4 * pow4
 
-	zeros4 = 0x30303030         // four digits 0
-	ones   = 0x0101010101010101 // 1 in each byte
-	highs  = 128 * ones
-
 	pow16Hi = pow8 * pow8 >> 64
 	pow16Lo = pow8 * pow8 & (1<<64 - 1)
 	maxTop  = 1 << 128 / (pow8 * pow8) // the first nine of 25 digits are at most this
@@ -45,28 +41,32 @@ const (
 	Range        // digits all, but the integer has more than 128 bits
 )
 
-const invalid = 0xff
-
-// digits holds the digits, pairs the 1296 numerals of two digits, the first in the
-// low byte, and values the value of each digit.
 const digits = "0123456789abcdefghijklmnopqrstuvwxyz"
 
+// noDigit is the weight of a byte that is no digit: more than four digits are worth, so
+// that a sum shows it.
+const noDigit = 1 << 28
+
 var (
-	pairs  [2048]uint16
-	values [256]byte
+	// pairs holds the 1296 numerals of two digits, the first in the low byte.
+	pairs [2048]uint16
+	// weights holds what a digit is worth in each of four places.
+	weights [4][256]uint32
 )
 
 func init() {
 	for i := range pow2 {
 		pairs[i] = uint16(digits[i/36]) | uint16(digits[i%36])<<8
 	}
-	for i := range values {
-		values[i] = invalid
-	}
-	for i := range len(digits) {
-		values[digits[i]] = byte(i)
-		if digits[i] >= 'a' {
-			values[digits[i]-'a'+'A'] = byte(i)
+	for place, worth := range []uint32{pow2 * 36, pow2, 36, 1} {
+		for c := range weights[place] {
+			weights[place][c] = noDigit
+		}
+		for i, c := range []byte(digits) {
+			weights[place][c] = uint32(i) * worth
+			if c >= 'a' {
+				weights[place][c-'a'+'A'] = uint32(i) * worth
+			}
 		}
 	}
 }
@@ -78,14 +78,9 @@ func Append62(b []byte, v uint64) []byte {
 		b = append(b, make([]byte, Len62)...)
 	}
 	b = b[:n+Len62]
-	Encode62((*[Len62]byte)(b[n:]), v)
+	put6((*[6]byte)(b[n:]), v/pow6)
+	put6((*[6]byte)(b[n+6:]), v%pow6)
 	return b
-}
-
-// Encode62 writes the 12 digits of v, which must be below Limit62.
-func Encode62(dst *[Len62]byte, v uint64) {
-	put6((*[6]byte)(dst[0:6]), v/pow6)
-	put6((*[6]byte)(dst[6:12]), v%pow6)
 }
 
 // Append128 appends the 25 digits of the integer hi * 2^64 + lo to b.
@@ -142,14 +137,16 @@ func put6(dst *[6]byte, v uint64) {
 	binary.LittleEndian.PutUint16(dst[4:], pairs[c&2047])
 }
 
-// Decode62 reads 12 digits. With a fault, at is the offset of the first bad byte.
-func Decode62(src *[Len62]byte) (v uint64, at int, fault Fault) {
-	a, bad1 := get8(binary.LittleEndian.Uint64(src[0:8]))
-	b, bad2 := get8(uint64(binary.LittleEndian.Uint32(src[8:12]))<<32 | zeros4)
-	if (bad1|bad2)&highs != 0 {
-		return 0, BadSymbol(src[:]), Symbol
+// Decode62 reads 12 digits.
+func Decode62(src []byte) (v uint64, fault Fault) {
+	if len(src) != Len62 {
+		return 0, Length
 	}
-	return a*pow4 + b, 0, OK
+	a, b, c := four((*[4]byte)(src[0:4])), four((*[4]byte)(src[4:8])), four((*[4]byte)(src[8:12]))
+	if a|b|c >= noDigit {
+		return 0, Symbol
+	}
+	return (uint64(a)*pow4+uint64(b))*pow4 + uint64(c), OK
 }
 
 // Decode128 reads 25 digits as the integer hi * 2^64 + lo.
@@ -157,45 +154,38 @@ func Decode128(src []byte) (hi, lo uint64, fault Fault) {
 	if len(src) != Len128 {
 		return 0, 0, Length
 	}
-	first := uint64(values[src[0]])
-	a, bad1 := get8(binary.LittleEndian.Uint64(src[1:9]))
-	b, bad2 := get8(binary.LittleEndian.Uint64(src[9:17]))
-	c, bad3 := get8(binary.LittleEndian.Uint64(src[17:25]))
-	if (bad1|bad2|bad3)&highs != 0 || first == invalid {
+	first := weights[3][src[0]]
+	a1, a0 := four((*[4]byte)(src[1:5])), four((*[4]byte)(src[5:9]))
+	b1, b0 := four((*[4]byte)(src[9:13])), four((*[4]byte)(src[13:17]))
+	c1, c0 := four((*[4]byte)(src[17:21])), four((*[4]byte)(src[21:25]))
+	if first|a1|a0|b1|b0|c1|c0 >= noDigit {
 		return 0, 0, Symbol
 	}
-	// top * 36^16 + b * 36^8 + c
-	top := first*pow8 + a
-	hi, lo = bits.Mul64(top, pow16Lo)
+	// a * 36^16 + b * 36^8 + c, with nine digits in a and eight in the others
+	a := uint64(first)*pow8 + uint64(a1)*pow4 + uint64(a0)
+	b := uint64(b1)*pow4 + uint64(b0)
+	c := uint64(c1)*pow4 + uint64(c0)
+	hi, lo = bits.Mul64(a, pow16Lo)
 	midHi, midLo := bits.Mul64(b, pow8)
 	lo, carry1 := bits.Add64(lo, midLo, 0)
 	lo, carry2 := bits.Add64(lo, c, 0)
 	hi += midHi + carry1 + carry2 // of less than 48 bits
-	hi, over := bits.Add64(hi, top*pow16Hi, 0)
-	if top > maxTop || over != 0 {
+	hi, over := bits.Add64(hi, a*pow16Hi, 0)
+	if a > maxTop || over != 0 {
 		return 0, 0, Range
 	}
 	return hi, lo, OK
 }
 
-// get8 returns the value of the eight digits in the bytes of x, the first of them in
-// the low byte; bad has one of the bits highs if any of them is no digit. It works on
-// all bytes at once, on each as if it were alone, for none overflows.
-func get8(x uint64) (v, bad uint64) {
-	letter := x >> 6 & ones // 1 in each byte that can only be a letter
-	v = x ^ '0'*ones        // right for decimal digits
-	// For letters of either case: choose that where the mask letter * 255 has ones.
-	v ^= (v ^ ((x-letter)&(31*ones) + 10*ones)) & (letter * 255)
-	bad = v + (118*ones - 26*letter) | x // 10 and 36, or more, reach 128
-	v = v&0x00ff00ff00ff00ff*36 + v>>8&0x00ff00ff00ff00ff
-	v = v&0x0000ffff0000ffff*pow2 + v>>16&0x0000ffff0000ffff
-	return v&0xffffffff*pow4 + v>>32, bad
+// four returns the value of four digits, noDigit or more if one of them is none.
+func four(s *[4]byte) uint32 {
+	return weights[0][s[0]] + weights[1][s[1]] + weights[2][s[2]] + weights[3][s[3]]
 }
 
 // BadSymbol returns the offset of the first byte that is no digit.
 func BadSymbol(s []byte) int {
 	for i, c := range s {
-		if values[c] == invalid {
+		if weights[3][c] == noDigit {
 			return i
 		}
 	}
