@@ -115,12 +115,12 @@ func parseNodeSpec(s string) (NodeSpec, error) {
 	var nodeID uint32
 	switch {
 	case len(node) == TextLen:
-		v, at, err := decode([]byte(node))
+		id, err := Parse(node)
 		if err != nil {
-			return NodeSpec{}, fmt.Errorf("ID %q at offset %d: %w", node, at, err)
+			return NodeSpec{}, err
 		}
-		return nodeSpecAfter(ID(v), int(size)), nil
-	case strings.HasPrefix(node, "0x") || strings.HasPrefix(node, "0X"):
+		return nodeSpecAfter(id, int(size)), nil
+	case strings.HasPrefix(node, "0x"):
 		nodeID, err = number(node[2:], 16, 6)
 	default:
 		nodeID, err = number(node, 10, 8)

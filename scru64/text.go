@@ -14,9 +14,9 @@ const TextLen = base36.Len62
 // Parse returns the ID of a text of 12 Base36 digits, in either case. Its errors are of
 // type [*ParseError].
 func Parse(s string) (ID, error) {
-	v, at, err := decode([]byte(s))
-	if err != nil {
-		return 0, &ParseError{Input: fault.Clip(s), Length: len(s), Offset: at, Err: err}
+	v, bad := base36.Decode62([]byte(s)) // which does not copy s
+	if bad != base36.OK {
+		return 0, textError([]byte(s), bad)
 	}
 	return ID(v), nil
 }
@@ -30,16 +30,11 @@ func MustParse(s string) ID {
 	return id
 }
 
-// decode does not keep b, so that Parse need not copy its string.
-func decode(b []byte) (v uint64, at int, err error) {
-	if len(b) != TextLen {
-		return 0, -1, ErrLength
+func textError(s []byte, bad base36.Fault) error {
+	if bad == base36.Length {
+		return &ParseError{Input: fault.Clip(s), Length: len(s), Offset: -1, Err: ErrLength}
 	}
-	v, at, bad := base36.Decode62((*[TextLen]byte)(b))
-	if bad != base36.OK {
-		return 0, at, ErrSymbol
-	}
-	return v, -1, nil
+	return &ParseError{Input: fault.Clip(s), Length: len(s), Offset: base36.BadSymbol(s), Err: ErrSymbol}
 }
 
 // String returns the ID's text: 12 Base36 digits in lower case. An ID above [Max] has
@@ -49,8 +44,7 @@ func (id ID) String() string {
 		return fmt.Sprintf("invalid scru64.ID(%d)", uint64(id))
 	}
 	var b [TextLen]byte
-	base36.Encode62(&b, uint64(id))
-	return string(b[:])
+	return string(base36.Append62(b[:0], uint64(id)))
 }
 
 // AppendText appends the ID's text to b. It fails only for an ID above [Max].
@@ -59,13 +53,7 @@ func (id ID) AppendText(b []byte) ([]byte, error) {
 		_, err := FromUint64(uint64(id))
 		return b, err
 	}
-	n := len(b)
-	if cap(b)-n < TextLen {
-		b = append(b, make([]byte, TextLen)...)
-	}
-	b = b[:n+TextLen]
-	base36.Encode62((*[TextLen]byte)(b[n:]), uint64(id))
-	return b, nil
+	return base36.Append62(b, uint64(id)), nil
 }
 
 // MarshalText returns the ID's text. It fails only for an ID above [Max].
@@ -74,9 +62,9 @@ func (id ID) MarshalText() ([]byte, error) { return id.AppendText(nil) }
 // UnmarshalText sets the ID to that of a text of 12 Base36 digits, in either case. With
 // an error, of type [*ParseError], it leaves the ID as it was.
 func (id *ID) UnmarshalText(b []byte) error {
-	v, at, err := decode(b)
-	if err != nil {
-		return &ParseError{Input: fault.Clip(b), Length: len(b), Offset: at, Err: err}
+	v, bad := base36.Decode62(b)
+	if bad != base36.OK {
+		return textError(b, bad)
 	}
 	*id = ID(v)
 	return nil
