@@ -218,6 +218,40 @@ func TestRace(t *testing.T) {
 	}
 }
 
+// What Close says is the last tick is the last that any generator got, so that the rest
+// can be given to another process.
+func TestCloseRace(t *testing.T) {
+	for range 1000 {
+		w := newWindow()
+		w.Set(Grant{0, 0, 1 << 62}, 1<<62)
+		var running, wg sync.WaitGroup
+		var top [2]int64
+		for i := range top {
+			running.Add(1)
+			wg.Go(func() {
+				last := int64(0)
+				for n := 0; ; n++ {
+					_, at, err := w.Claim(last + 1)
+					if err != nil {
+						break
+					}
+					if last = at; n == 20 {
+						running.Done()
+					}
+				}
+				top[i] = last
+			})
+		}
+		running.Wait()
+		used := w.Close()
+		wg.Wait()
+		// A claim that Close has overtaken may have left its mark, and got nothing.
+		if last := max(top[0], top[1]); last > used || last < used-2 {
+			t.Fatalf("Close said that %d was the last tick claimed; it was %d", used, last)
+		}
+	}
+}
+
 func TestAllocations(t *testing.T) {
 	w := newWindow()
 	w.Set(Grant{1, 0, 1 << 40}, 1<<40)
