@@ -177,7 +177,7 @@ func TestWait(t *testing.T) {
 // Generators race with each other, with renewal and with Close: no tick twice, each
 // within its grant, none after what Close says.
 func TestRace(t *testing.T) {
-	for round := range 300 {
+	for round := range 80 {
 		w := newWindow()
 		w.Set(Grant{0, 0, 8}, 4)
 		var taken [4096]atomic.Int32
@@ -221,7 +221,7 @@ func TestRace(t *testing.T) {
 // What Close says is the last tick is the last that any generator got, so that the rest
 // can be given to another process.
 func TestCloseRace(t *testing.T) {
-	for range 1000 {
+	for range 50 {
 		w := newWindow()
 		w.Set(Grant{0, 0, 1 << 62}, 1<<62)
 		var running, wg sync.WaitGroup
