@@ -1,0 +1,322 @@
+package euid
+
+import (
+	"errors"
+	"math/big"
+	"math/rand/v2"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/sortid/sortid/internal/conformance"
+)
+
+const (
+	alphabet = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
+	digits32 = "0123456789abcdefghijklmnopqrstuv" // math/big's
+	sample   = "C8EE934SR007G5Q94QKKXFRFV8B"
+)
+
+var (
+	two128   = new(big.Int).Lsh(big.NewInt(1), 128)
+	big127   = big.NewInt(127)
+	encoding = strings.NewReplacer(replacements(digits32, alphabet)...)
+	decoding = strings.NewReplacer(append(replacements(alphabet+strings.ToLower(alphabet[10:]), digits32+digits32[10:]),
+		"O", "0", "o", "0", "I", "1", "i", "1", "L", "1", "l", "1", "U", "?", "u", "?")...)
+)
+
+func replacements(from, to string) (pairs []string) {
+	for i := range from {
+		pairs = append(pairs, from[i:i+1], to[i:i+1])
+	}
+	return pairs
+}
+
+func toBig(id ID) *big.Int { return new(big.Int).SetBytes(id[:]) }
+
+func fromBig(n *big.Int) (id ID) {
+	n.FillBytes(id[:])
+	return id
+}
+
+// text is the oracle of String: math/big's base 32, in other symbols.
+func text(n *big.Int) string {
+	check := new(big.Int).Mod(n, big127)
+	s := new(big.Int).Or(new(big.Int).Lsh(n, 7), check).Text(32)
+	return encoding.Replace(strings.Repeat("0", TextLen-len(s)) + s)
+}
+
+// number is the oracle of Parse.
+func number(s string) (*big.Int, bool) {
+	if len(s) != TextLen || strings.ContainsAny(s, "+-_") {
+		return nil, false
+	}
+	n, ok := new(big.Int).SetString(decoding.Replace(s), 32)
+	if !ok {
+		return nil, false
+	}
+	check := new(big.Int).And(n, big.NewInt(127))
+	n.Rsh(n, 7)
+	return n, check.Cmp(new(big.Int).Mod(n, big127)) == 0
+}
+
+var codec = conformance.Codec[ID]{
+	Format: "euid", Limit: two128, Size: Size, Sorts: true,
+	Parse: Parse, MustParse: MustParse, First: First,
+	Int: toBig, Of: fromBig, Text: text,
+	Fields: func(id ID) map[string]string {
+		return map[string]string{
+			"timestamp":            strconv.FormatUint(id.Timestamp(), 10),
+			"random_and_extension": strconv.FormatUint(uint64(id.RandomAndExtension()), 10),
+			"extension_length":     strconv.Itoa(id.ExtensionLength()),
+			"version":              strconv.Itoa(int(id.VersionBits())),
+			"random":               strconv.FormatUint(id.Random(), 10),
+		}
+	},
+	Errors: map[string]error{"length": ErrLength, "symbol": ErrSymbol, "check": ErrCheck},
+	ParseError: func(err error) (offset, length int, ok bool) {
+		var p *ParseError
+		if !errors.As(err, &p) {
+			return 0, 0, false
+		}
+		return p.Offset, p.Length, true
+	},
+	Others: map[string]conformance.Form[ID]{"uuid": {
+		Append: func(id ID) string { return UUID(id).String() },
+		Parse:  func(s string) (ID, error) { u, err := ParseUUID(s); return ID(u), err },
+	}},
+}
+
+func TestCodec(t *testing.T) { codec.Run(t) }
+
+func FuzzParse(f *testing.F) { codec.Fuzz(f, number) }
+
+// Any 128 bits have a text that parses, which random texts hardly ever do.
+func FuzzText(f *testing.F) {
+	f.Add(uint64(0), uint64(0))
+	f.Add(uint64(0x621ce48c99c00078), uint64(0x16e925e73ebf0fda))
+	f.Fuzz(func(t *testing.T, hi, lo uint64) {
+		id := FromUint128(hi, lo)
+		s := id.String()
+		if s != text(toBig(id)) {
+			t.Fatalf("%x %x: %s, want %s", hi, lo, s, text(toBig(id)))
+		}
+		if back, err := Parse(strings.ToLower(s)); err != nil || back != id {
+			t.Fatalf("%s: %v, %v", s, back, err)
+		}
+	})
+}
+
+func FuzzUUID(f *testing.F) {
+	f.Add("621ce48c-99c0-0078-16e9-25e73ebf0fda")
+	f.Add("621CE48C-99c0-0078-16e9_25e73ebf0fda")
+	f.Fuzz(func(t *testing.T, s string) {
+		u, err := ParseUUID(s)
+		n, ok := new(big.Int), false
+		if p := strings.Split(s, "-"); len(s) == 36 && len(p) == 5 && len(p[0]) == 8 && len(p[1]) == 4 &&
+			len(p[2]) == 4 && len(p[3]) == 4 && !strings.ContainsAny(s, "+_") {
+			n, ok = n.SetString(strings.Join(p, ""), 16)
+		}
+		if ok != (err == nil) || ok && (toBig(ID(u)).Cmp(n) != 0 || u.String() != strings.ToLower(s)) {
+			t.Fatalf("ParseUUID(%q) = %v, %v; by math/big %v, %v", s, u, err, n, ok)
+		}
+	})
+}
+
+// The remainder modulo 127, against math/big: small numbers, each bit, all remainders
+// at the block sums' edges, and random numbers.
+func TestChecksum(t *testing.T) {
+	try := func(hi, lo uint64) {
+		id := FromUint128(hi, lo)
+		if got, want := checksum(hi, lo), new(big.Int).Mod(toBig(id), big127).Uint64(); got != want {
+			t.Fatalf("checksum(%#x, %#x) = %d, want %d", hi, lo, got, want)
+		}
+	}
+	for n := range uint64(10 * 127) {
+		try(0, n)
+		try(n, 0)
+		try(0, ^n)
+		try(^n, ^uint64(0))
+		try(^n, 0)
+	}
+	for i := range 64 {
+		for j := range 64 {
+			try(1<<i, 1<<j)
+			try(1<<i-1, 1<<j-1)
+			try(^uint64(0)<<i, 1<<j-1)
+		}
+	}
+	r := rand.New(rand.NewPCG(1, 2))
+	for range 200_000 {
+		try(r.Uint64()>>r.IntN(64), r.Uint64()>>r.IntN(64))
+	}
+}
+
+// A check value other than the right one of the 128 is an error: 127, too.
+func TestCheck(t *testing.T) {
+	for _, id := range []ID{MustParse(sample), {}, Max, FromUint128(0, 126), FromUint128(0, 127)} {
+		n := toBig(id)
+		right := new(big.Int).Mod(n, big127).Int64()
+		for check := range int64(128) {
+			s := new(big.Int).Add(new(big.Int).Lsh(n, 7), big.NewInt(check)).Text(32)
+			s = encoding.Replace(strings.Repeat("0", TextLen-len(s)) + s)
+			got, err := Parse(s)
+			if check == right && (err != nil || got != id) {
+				t.Errorf("Parse(%s): %v, %v", s, got, err)
+			}
+			var p *ParseError
+			if check != right && (!errors.As(err, &p) || p.Err != ErrCheck || p.Offset != -1 || !got.IsZero()) {
+				t.Errorf("Parse(%s): %v, %v, want ErrCheck", s, got, err)
+			}
+		}
+	}
+}
+
+// Any one symbol mistyped and any two different neighbours swapped are found: 32 and 31
+// have no factor 127.
+func TestTypos(t *testing.T) {
+	for _, id := range []ID{MustParse(sample), New(), New(), New()} {
+		s := id.String()
+		for at := range s {
+			for _, c := range []byte(alphabet) {
+				b := []byte(s)
+				b[at] = c
+				if _, err := Parse(string(b)); c != s[at] && !errors.Is(err, ErrCheck) {
+					t.Errorf("%q, mistyped from %s: %v, want ErrCheck", b, s, err)
+				}
+			}
+			if b := []byte(s); at > 0 && s[at] != s[at-1] {
+				b[at], b[at-1] = s[at-1], s[at]
+				if _, err := Parse(string(b)); !errors.Is(err, ErrCheck) {
+					t.Errorf("%q, swapped from %s: %v, want ErrCheck", b, s, err)
+				}
+			}
+		}
+	}
+}
+
+// Letters that look like digits are taken for these.
+func TestForgiving(t *testing.T) {
+	const canon = "010101010101010101010101010"
+	id := fromBig(new(big.Int).Rsh(func() *big.Int { n, _ := new(big.Int).SetString(canon, 32); return n }(), 7))
+	s := id.String()
+	for _, zero := range "0oO" {
+		for _, one := range "1iIlL" {
+			typed := strings.NewReplacer("0", string(zero), "1", string(one)).Replace(s)
+			if got, err := Parse(typed); err != nil || got != id {
+				t.Errorf("Parse(%s): %v, %v, want %s", typed, got, err, s)
+			}
+		}
+	}
+}
+
+func TestFromFields(t *testing.T) {
+	const rnd = 0x16e925e73ebf0fda
+	for _, c := range []struct {
+		timestamp         uint64
+		field             uint16
+		length, version   uint8
+		wrong             string
+		want              string
+		extension         uint16
+		attached          bool
+		versionNumber     int
+		extensionFieldLen int
+	}{
+		{1685566141031, 0, 15, 0, "", "621ce48c-99c0-0078-16e9-25e73ebf0fda", 0, true, 1, 15},
+		{1685566141031, 0x7fff, 0, 0, "", "621ce48c-99ff-ff80-16e9-25e73ebf0fda", 0, false, 1, 0},
+		{1685566141031, 0x5a5a, 4, 0, "", "621ce48c-99ed-2d20-16e9-25e73ebf0fda", 0xa, true, 1, 4},
+		{MaxTimestamp, MaxRandomAndExtension, 15, 7, "", "ffffffff-ffff-ffff-16e9-25e73ebf0fda", 0x7fff, true, 8, 15},
+		{0, 0, 0, 0, "", "00000000-0000-0000-16e9-25e73ebf0fda", 0, false, 1, 0},
+		{MaxTimestamp + 1, 0, 0, 0, "timestamp", "", 0, false, 0, 0},
+		{0, MaxRandomAndExtension + 1, 0, 0, "random_and_extension", "", 0, false, 0, 0},
+		{0, 0, MaxExtensionLength + 1, 0, "extension_length", "", 0, false, 0, 0},
+		{0, 0, 0, MaxVersionBits + 1, "version", "", 0, false, 0, 0},
+	} {
+		id, err := FromFields(c.timestamp, c.field, c.length, c.version, rnd)
+		if c.wrong != "" {
+			if !errors.Is(err, ErrField) || !strings.Contains(err.Error(), c.wrong) || !id.IsZero() {
+				t.Errorf("%+v: %v, %v, want ErrField that names %s", c, id, err, c.wrong)
+			}
+			continue
+		}
+		if err != nil || UUID(id).String() != c.want {
+			t.Errorf("%+v: %v, %v", c, UUID(id), err)
+		}
+		if id.Timestamp() != c.timestamp || id.RandomAndExtension() != c.field || id.ExtensionLength() != int(c.length) ||
+			id.VersionBits() != c.version || id.Version() != c.versionNumber || id.Random() != rnd {
+			t.Errorf("%+v: the fields of %v are %d %#x %d %d %d %#x", c, UUID(id), id.Timestamp(), id.RandomAndExtension(),
+				id.ExtensionLength(), id.VersionBits(), id.Version(), id.Random())
+		}
+		if value, ok := id.Extension(); value != c.extension || ok != c.attached {
+			t.Errorf("%+v: extension %#x, %v", c, value, ok)
+		}
+	}
+}
+
+func TestUint128(t *testing.T) {
+	id := MustParse(sample)
+	if hi, lo := id.Uint128(); FromUint128(hi, lo) != id || hi != 0x621ce48c99c00078 || lo != 0x16e925e73ebf0fda {
+		t.Errorf("Uint128 of %v = %x, %x", id, hi, lo)
+	}
+	if got, err := FromBytes(id.Bytes()); got != id || err != nil {
+		t.Errorf("FromBytes: %v, %v", got, err)
+	}
+	if got, err := FromBytes(id.Bytes()[1:]); !errors.Is(err, ErrBinaryLength) || got != (ID{}) {
+		t.Errorf("FromBytes of 15: %v, %v", got, err)
+	}
+}
+
+func TestUUIDForms(t *testing.T) {
+	id := MustParse(sample)
+	form := UUID(id).String()
+	var u UUID
+	if err := u.UnmarshalText([]byte(strings.ToUpper(form))); err != nil || ID(u) != id {
+		t.Errorf("UnmarshalText: %v, %v", u, err)
+	}
+	for _, bad := range []string{"", form[1:], form + "0", strings.Replace(form, "-", "0", 1), "g" + form[1:], form[:35] + "é"[:1]} {
+		keep := u
+		if err := u.UnmarshalText([]byte(bad)); err == nil || u != keep {
+			t.Errorf("UnmarshalText(%q): %v, %v", bad, u, err)
+		}
+	}
+	for _, src := range []any{form, []byte(form), id[:], [16]byte(id), id.String(), []byte(id.String())} {
+		var got ID
+		if err := got.Scan(src); err != nil || got != id {
+			t.Errorf("Scan(%T %v) = %v, %v", src, src, got, err)
+		}
+		var u UUID
+		if err := u.Scan(src); err != nil || ID(u) != id {
+			t.Errorf("UUID: Scan(%T %v) = %v, %v", src, src, u, err)
+		}
+		var b Bytes
+		if err := b.Scan(src); err != nil || ID(b) != id {
+			t.Errorf("Bytes: Scan(%T %v) = %v, %v", src, src, b, err)
+		}
+	}
+	if v, err := UUID(id).Value(); v != form || err != nil {
+		t.Errorf("UUID: Value = %v, %v", v, err)
+	}
+	if v, err := Bytes(id).Value(); string(v.([]byte)) != string(id[:]) || err != nil {
+		t.Errorf("Bytes: Value = %v, %v", v, err)
+	}
+}
+
+func TestErrorText(t *testing.T) {
+	for s, want := range map[string]string{
+		"":                                     "an empty input: wrong length: 0 bytes, want 27",
+		"C8EE934SR007G5Q94QKKXFRFV8U":          "not a symbol of Crockford's Base32: 'U' at offset 26",
+		"C8EE934SR007G5Q94QKKXFRFV80":          "the check value does not fit",
+		"621ce48c-99c0-0078-16e9-25e73ebf0fda": "36 bytes, want 27",
+	} {
+		if _, err := Parse(s); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("Parse(%q): %v, want %s", s, err, want)
+		}
+	}
+	if _, err := ParseUUID("x"); err == nil || !strings.Contains(err.Error(), "1 bytes, want 36") {
+		t.Errorf("ParseUUID: %v", err)
+	}
+	if _, err := FromBytes(make([]byte, 7)); err == nil || !strings.Contains(err.Error(), "7 bytes, want 16") {
+		t.Errorf("FromBytes: %v", err)
+	}
+}

@@ -1,0 +1,150 @@
+package euid
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"time"
+)
+
+// Size is the size of an ID in bytes.
+const Size = 16
+
+// The largest value of each field; random has 64 bits of any value.
+const (
+	MaxTimestamp          = 1<<42 - 1
+	MaxRandomAndExtension = 1<<15 - 1
+	MaxExtensionLength    = 15
+	MaxVersionBits        = 7
+)
+
+// An ID is an EUID: a 128-bit unsigned integer in big-endian byte order.
+//
+//	 0                   1                   2                   3
+//	 0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1
+//	+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
+//	|                       timestamp, high 32                      |
+//	+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
+//	| timestamp, 10     |     random-and-extension    |  len  | ver |
+//	+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
+//	|                        random, high 32                        |
+//	+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
+//	|                        random, low 32                         |
+//	+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
+//
+// where len is the length of the extension, in the low bits of random-and-extension,
+// and ver the version. IDs are immutable and comparable: == says whether two are the
+// same, and both the bytes and the text sort by time. The zero ID is a valid ID of the
+// first millisecond of 1970; no generator makes it at any later time, so it can stand
+// for "none".
+type ID [Size]byte
+
+// Max is the largest ID, of a version that no generator makes.
+var Max = ID{
+	0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff,
+	0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff,
+}
+
+// FromFields returns the ID of the five fields, of which version is the version's bits:
+// 0 for version 1. It returns [ErrField] if one has more bits than its place: 42, 15, 4,
+// 3 and 64.
+func FromFields(timestamp uint64, randomAndExtension uint16, extensionLength, version uint8, random uint64) (ID, error) {
+	switch {
+	case timestamp > MaxTimestamp:
+		return ID{}, fieldError("timestamp", timestamp, MaxTimestamp)
+	case randomAndExtension > MaxRandomAndExtension:
+		return ID{}, fieldError("random_and_extension", uint64(randomAndExtension), MaxRandomAndExtension)
+	case extensionLength > MaxExtensionLength:
+		return ID{}, fieldError("extension_length", uint64(extensionLength), MaxExtensionLength)
+	case version > MaxVersionBits:
+		return ID{}, fieldError("version", uint64(version), MaxVersionBits)
+	}
+	header := uint64(randomAndExtension)<<7 | uint64(extensionLength)<<3 | uint64(version)
+	return FromUint128(timestamp<<22|header, random), nil
+}
+
+func fieldError(name string, value, limit uint64) error {
+	return fmt.Errorf("%w: %s is %d, want at most %d", ErrField, name, value, limit)
+}
+
+// FromBytes returns the ID of 16 bytes in big-endian order, or a [ParseError]. Each
+// such sequence of bytes is an ID.
+func FromBytes(b []byte) (ID, error) {
+	if len(b) != Size {
+		return ID{}, &ParseError{Length: len(b), Offset: -1, Err: ErrBinaryLength}
+	}
+	return ID(b), nil
+}
+
+// FromUint128 returns the ID of the integer hi * 2^64 + lo. Each such integer is one.
+func FromUint128(hi, lo uint64) (id ID) {
+	id.put(hi, lo)
+	return id
+}
+
+// put sets the ID to the integer hi * 2^64 + lo.
+func (id *ID) put(hi, lo uint64) {
+	binary.BigEndian.PutUint64(id[:8], hi)
+	binary.BigEndian.PutUint64(id[8:], lo)
+}
+
+// Uint128 returns the ID as the integer hi * 2^64 + lo.
+func (id ID) Uint128() (hi, lo uint64) {
+	return binary.BigEndian.Uint64(id[:8]), binary.BigEndian.Uint64(id[8:])
+}
+
+// Bytes returns the ID's 16 bytes in big-endian order.
+func (id ID) Bytes() []byte { return id[:] }
+
+// Timestamp returns the timestamp field: Unix time in milliseconds.
+func (id ID) Timestamp() uint64 { return binary.BigEndian.Uint64(id[:8]) >> 22 }
+
+// RandomAndExtension returns the field of 15 bits that holds random bits and below them
+// the extension.
+func (id ID) RandomAndExtension() uint16 {
+	return uint16(binary.BigEndian.Uint32(id[4:8])>>7) & MaxRandomAndExtension
+}
+
+// ExtensionLength returns how many of the 15 bits are the extension, 0 to 15.
+func (id ID) ExtensionLength() int { return int(id[7] >> 3 & MaxExtensionLength) }
+
+// Extension returns the value that the user attached, and whether there is one.
+func (id ID) Extension() (value uint16, ok bool) {
+	n := id.ExtensionLength()
+	return id.RandomAndExtension() & (1<<n - 1), n > 0
+}
+
+// VersionBits returns the version field, of 3 bits: 0 in every ID of version 1.
+func (id ID) VersionBits() uint8 { return id[7] & MaxVersionBits }
+
+// Version returns the number of the version, one more than the version's bits: 1 in
+// every ID that a generator makes. The meaning of other versions' fields is unknown.
+func (id ID) Version() int { return int(id.VersionBits()) + 1 }
+
+// Random returns the random field, of 64 bits.
+func (id ID) Random() uint64 { return binary.BigEndian.Uint64(id[8:]) }
+
+// Time returns the time of the timestamp, in UTC, to the millisecond.
+func (id ID) Time() time.Time { return time.UnixMilli(int64(id.Timestamp())).UTC() }
+
+// Compare returns -1, 0 or +1 as id sorts before, with or after other: by time, and
+// within a generator by order of generation.
+func (id ID) Compare(other ID) int { return bytes.Compare(id[:], other[:]) }
+
+// IsZero reports whether id is the zero ID.
+func (id ID) IsZero() bool { return id == ID{} }
+
+// First returns the smallest ID of t's millisecond, so that the IDs of the time range
+// from a up to but not including b, in whole milliseconds, are those in
+// [First(a), First(b)). A time before 1970 gives the zero ID, one after the last
+// timestamp [Max].
+func First(t time.Time) ID {
+	switch ms := t.UnixMilli(); {
+	case ms < 0:
+		return ID{}
+	case ms > MaxTimestamp:
+		return Max
+	default:
+		return FromUint128(uint64(ms)<<22, 0)
+	}
+}

@@ -1,0 +1,55 @@
+package euid
+
+import (
+	"database/sql/driver"
+	"fmt"
+)
+
+// Value stores the ID as its text of 27 characters. To store it in a native uuid
+// column use [UUID], in a binary column [Bytes]. For a nullable column use
+// sql.Null[ID].
+func (id ID) Value() (driver.Value, error) { return id.String(), nil }
+
+// Scan reads an ID from a database: a text of 27 characters, a UUID of 36, or 16
+// bytes, whatever the column's type. NULL is an error; scan a nullable column into
+// sql.Null[ID].
+func (id *ID) Scan(src any) error {
+	switch src := src.(type) {
+	case string:
+		if len(src) == UUIDLen {
+			return (*UUID)(id).UnmarshalText([]byte(src))
+		}
+		return id.UnmarshalText([]byte(src))
+	case []byte:
+		switch len(src) {
+		case Size:
+			return id.UnmarshalBinary(src)
+		case UUIDLen:
+			return (*UUID)(id).UnmarshalText(src)
+		}
+		return id.UnmarshalText(src)
+	case [Size]byte:
+		*id = src
+		return nil
+	case nil:
+		return fmt.Errorf("%w: NULL; scan a nullable column into sql.Null[euid.ID]", ErrScan)
+	default:
+		return fmt.Errorf("%w: a %T; want a text of 27 or 36 characters or 16 bytes", ErrScan, src)
+	}
+}
+
+// Value stores the ID in the 36-character form of a UUID, for a native uuid column.
+func (u UUID) Value() (driver.Value, error) { return u.String(), nil }
+
+// Scan is that of [ID].
+func (u *UUID) Scan(src any) error { return (*ID)(u).Scan(src) }
+
+// Bytes is an ID that a database stores as 16 raw bytes, in big-endian order, which
+// sort as IDs do. Convert with Bytes(id) and ID(bytes).
+type Bytes ID
+
+// Value stores the ID as 16 bytes.
+func (b Bytes) Value() (driver.Value, error) { return b[:], nil }
+
+// Scan is that of [ID].
+func (b *Bytes) Scan(src any) error { return (*ID)(b).Scan(src) }

@@ -1,0 +1,111 @@
+package euid
+
+import (
+	"slices"
+
+	"github.com/sortid/sortid/internal/crockford"
+	"github.com/sortid/sortid/internal/fault"
+)
+
+// TextLen is the length of an ID's text: 27 symbols of Crockford's Base32.
+const TextLen = crockford.Len
+
+// checksum returns the remainder of the integer hi * 2^64 + lo modulo 127. Since 2^7 is
+// one more than 127, a number has the remainder of the sum of its digits in base 2^7,
+// or of its blocks of any number of such digits; and 2^64 has that of 2.
+func checksum(hi, lo uint64) uint64 {
+	const block = 35
+	n := 2*(hi>>block+hi&(1<<block-1)) + lo>>block + lo&(1<<block-1) // below 2^38
+	n = n>>21 + n&(1<<21-1)                                          // below 2^22
+	n = n>>14 + n>>7&127 + n&127                                     // below 2^9
+	n = n>>7 + n&127                                                 // at most 130
+	if n >= 127 {
+		n -= 127
+	}
+	return n
+}
+
+// Parse returns the ID of a text of 27 symbols of Crockford's Base32, in either case
+// and with o and O for 0, i, I, l and L for 1. Its errors are of type [*ParseError].
+func Parse(s string) (ID, error) {
+	id, at, err := decode([]byte(s))
+	if err != nil {
+		return ID{}, &ParseError{Input: fault.Clip(s), Length: len(s), Offset: at, Err: err}
+	}
+	return id, nil
+}
+
+// MustParse is [Parse] for texts known to be right: it panics on any other.
+func MustParse(s string) ID {
+	id, err := Parse(s)
+	if err != nil {
+		panic(err)
+	}
+	return id
+}
+
+// decode does not keep b, so that Parse need not copy its string.
+func decode(b []byte) (id ID, at int, err error) {
+	if len(b) != TextLen {
+		return ID{}, -1, ErrLength
+	}
+	hi, lo, check, at := crockford.Decode((*[TextLen]byte)(b))
+	if at >= 0 {
+		return ID{}, at, ErrSymbol
+	}
+	if check != checksum(hi, lo) {
+		return ID{}, -1, ErrCheck
+	}
+	return FromUint128(hi, lo), -1, nil
+}
+
+// String returns the ID's text: 27 symbols of Crockford's Base32, in upper case.
+func (id ID) String() string {
+	var b [TextLen]byte
+	id.encode(&b)
+	return string(b[:])
+}
+
+func (id ID) encode(dst *[TextLen]byte) {
+	hi, lo := id.Uint128()
+	crockford.Encode(dst, hi, lo, checksum(hi, lo))
+}
+
+// AppendText appends the text that String returns to b. It never fails.
+func (id ID) AppendText(b []byte) ([]byte, error) {
+	n := len(b)
+	b = slices.Grow(b, TextLen)[:n+TextLen]
+	id.encode((*[TextLen]byte)(b[n:]))
+	return b, nil
+}
+
+// MarshalText returns the text that String returns. It never fails.
+func (id ID) MarshalText() ([]byte, error) { return id.AppendText(nil) }
+
+// UnmarshalText sets the ID to that of a text that [Parse] takes. With an error, of
+// type [*ParseError], it leaves the ID as it was.
+func (id *ID) UnmarshalText(b []byte) error {
+	parsed, at, err := decode(b)
+	if err != nil {
+		return &ParseError{Input: fault.Clip(b), Length: len(b), Offset: at, Err: err}
+	}
+	*id = parsed
+	return nil
+}
+
+// AppendBinary appends the ID's 16 bytes in big-endian order to b. It never fails.
+func (id ID) AppendBinary(b []byte) ([]byte, error) { return append(b, id[:]...), nil }
+
+// MarshalBinary returns the ID's 16 bytes in big-endian order. It never fails.
+func (id ID) MarshalBinary() ([]byte, error) { return id.AppendBinary(nil) }
+
+// UnmarshalBinary sets the ID to that of 16 bytes in big-endian order. With an error,
+// of type [*ParseError], it leaves the ID as it was.
+func (id *ID) UnmarshalBinary(b []byte) error {
+	parsed, err := FromBytes(b)
+	if err != nil {
+		return err
+	}
+	*id = parsed
+	return nil
+}
