@@ -1,0 +1,255 @@
+package uid60
+
+import (
+	"encoding/json"
+	"errors"
+	"math/big"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/sortid/sortid/internal/conformance"
+)
+
+var limit = new(big.Int).Lsh(big.NewInt(1), 60)
+
+// symbols are the characters, listed once more for the oracle.
+var symbols = "ABCDEFGHIJKLMNOPQRSTUVWXYZ" + strings.ToLower("ABCDEFGHIJKLMNOPQRSTUVWXYZ") + "0123456789" + "-_"
+
+// text is the oracle of String: digit by digit with math/big.
+func text(n *big.Int) string {
+	var digits []byte
+	rest, digit := new(big.Int).Set(n), new(big.Int)
+	for rest.Sign() > 0 || len(digits) < 4 {
+		rest.DivMod(rest, big.NewInt(64), digit)
+		digits = append(digits, symbols[digit.Int64()])
+	}
+	slices.Reverse(digits)
+	last := len(digits) - 2
+	return string(digits[last:]) + string(digits[:last])
+}
+
+// number is the oracle of Parse.
+func number(s string) (*big.Int, bool) {
+	if len(s) < 4 || len(s) > 10 {
+		return nil, false
+	}
+	n := new(big.Int)
+	for _, c := range []byte(s[2:] + s[:2]) {
+		digit := strings.IndexByte(symbols, c)
+		if digit < 0 {
+			return nil, false
+		}
+		n.Add(n.Mul(n, big.NewInt(64)), big.NewInt(int64(digit)))
+	}
+	return n, true
+}
+
+var codec = conformance.Codec[ID]{
+	Format: "uid60", Limit: limit, Size: Size,
+	Parse: Parse, MustParse: MustParse, First: First,
+	Int:  func(id ID) *big.Int { return new(big.Int).SetUint64(id.Uint64()) },
+	Of:   func(n *big.Int) ID { return ID(n.Uint64()) },
+	Text: text,
+	Fields: func(id ID) map[string]string {
+		return map[string]string{
+			"timestamp": strconv.FormatUint(id.Timestamp(), 10),
+			"sequence":  strconv.FormatUint(uint64(id.Sequence()), 10),
+			"random":    strconv.FormatUint(uint64(id.Random()), 10),
+		}
+	},
+	Errors: map[string]error{"length": ErrLength, "symbol": ErrSymbol},
+	ParseError: func(err error) (offset, length int, ok bool) {
+		var p *ParseError
+		if !errors.As(err, &p) {
+			return 0, 0, false
+		}
+		return p.Offset, p.Length, true
+	},
+}
+
+func TestCodec(t *testing.T) { codec.Run(t) }
+
+func FuzzParse(f *testing.F) { codec.Fuzz(f, number) }
+
+// Every integer of up to four digits has a text of four, and its paddings with up to
+// six times A parse; the shortest of five digits has five.
+func TestPadding(t *testing.T) {
+	for v := range uint64(1 << 18) {
+		id := ID(v)
+		s := id.String()
+		if want := text(new(big.Int).SetUint64(v)); len(s) != 4 || v < 1<<10 && s != want {
+			t.Fatalf("the text of %d is %q, want %q", v, s, want)
+		}
+		for n := range 7 {
+			padded := s[:2] + strings.Repeat("A", n) + s[2:]
+			if got, err := Parse(padded); got != id || err != nil {
+				t.Fatalf("Parse(%q) = %d, %v, want %d", padded, got.Uint64(), err, v)
+			}
+		}
+	}
+	for s, v := range map[string]uint64{
+		"AAAA": 0, "ABAA": 1, "A_AA": 63, "BAAA": 64, "__AA": 1<<12 - 1, "AAAB": 1 << 12, "AABA": 1 << 18,
+		"____": 1<<24 - 1, "AABAA": 1 << 24, "__________": 1<<60 - 1, "xinaS8QBh": 11093174944930914,
+	} {
+		if got := ID(v).String(); got != s {
+			t.Errorf("the text of %d is %q, want %q", v, got, s)
+		}
+	}
+	// Padding behind the rotation is none: these are other IDs.
+	for _, s := range []string{"AxinaS8QBh", "xinaS8QBhA"} {
+		if got, err := Parse(s); err != nil || got == MustParse("xinaS8QBh") {
+			t.Errorf("Parse(%q) = %v, %v", s, got, err)
+		}
+	}
+	if got := MustParse("xiAnaS8QBh"); got != MustParse("xinaS8QBh") || got.String() != "xinaS8QBh" {
+		t.Errorf("a padded text parsed as %v", got)
+	}
+	for at := range 10 { // each digit that can be, at each place
+		for _, c := range symbols {
+			s := "xinaS8QBhB"[:at] + string(c) + "xinaS8QBhB"[at+1:]
+			want, _ := number(s)
+			if got, err := Parse(s); err != nil || want.Cmp(codec.Int(got)) != 0 {
+				t.Fatalf("Parse(%q) = %d, %v, want %v", s, got.Uint64(), err, want)
+			}
+		}
+	}
+}
+
+// Case matters.
+func TestCase(t *testing.T) {
+	if a, b := MustParse("xinaS8QBh"), MustParse("XINAs8qbH"); a == b {
+		t.Errorf("%d whatever the case", a.Uint64())
+	}
+}
+
+// Ten characters since May 2020, nine before.
+func TestTextLength(t *testing.T) {
+	tenth := ID(1 << 54)
+	if n := len(tenth.String()); n != 10 || tenth.Time().Format("2006-01") != "2020-05" {
+		t.Errorf("%v has %d characters and is of %v", tenth, n, tenth.Time())
+	}
+	if n := len((tenth - 1).String()); n != 9 {
+		t.Errorf("%v has %d characters", tenth-1, n)
+	}
+}
+
+func TestFromFields(t *testing.T) {
+	for _, c := range []struct {
+		timestamp        uint64
+		sequence, random uint16
+		wrong            string
+		want             ID
+	}{
+		{42317104129, 270, 98, "", 11093174944930914},
+		{0, 0, 0, "", 0},
+		{MaxTimestamp, MaxSequence, MaxRandom, "", Max},
+		{MaxTimestamp + 1, 0, 0, "timestamp", 0},
+		{1<<64 - 1, 0, 0, "timestamp", 0},
+		{0, MaxSequence + 1, 0, "sequence", 0},
+		{0, 0, MaxRandom + 1, "random", 0},
+		{0, 0, 1<<16 - 1, "random", 0},
+	} {
+		id, err := FromFields(c.timestamp, c.sequence, c.random)
+		if c.wrong == "" && (err != nil || id != c.want || id.Timestamp() != c.timestamp ||
+			id.Sequence() != c.sequence || id.Random() != c.random) {
+			t.Errorf("FromFields(%d, %d, %d) = %v, %v, want %v", c.timestamp, c.sequence, c.random, id, err, c.want)
+		}
+		if c.wrong != "" && (id != 0 || !errors.Is(err, ErrField) || !strings.Contains(err.Error(), c.wrong)) {
+			t.Errorf("FromFields(%d, %d, %d) = %v, %v, want ErrField that names %s", c.timestamp, c.sequence, c.random, id, err, c.wrong)
+		}
+	}
+}
+
+func TestWorker(t *testing.T) {
+	id, _ := FromFields(1, 2, 0b101100111)
+	for bits, want := range map[int]uint16{
+		-1: 0, 0: 0, 1: 0b1, 2: 0b10, 3: 0b101, 4: 0b1011, 5: 0b10110, 6: 0b101100,
+		7: 0b1011001, 8: 0b10110011, 9: 0b101100111, 10: 0b101100111, 100: 0b101100111,
+	} {
+		if got := id.Worker(bits); got != want {
+			t.Errorf("Worker(%d) = %b, want %b", bits, got, want)
+		}
+	}
+}
+
+// An integer above Max is no ID, by whatever way it comes in or goes out.
+func TestAboveMax(t *testing.T) {
+	for _, v := range []uint64{uint64(Max) + 1, 1 << 63, 1<<64 - 1} {
+		id, err := FromUint64(v)
+		var p *ParseError
+		if id != 0 || !errors.Is(err, ErrRange) || !errors.As(err, &p) || !strings.Contains(err.Error(), strconv.FormatUint(v, 10)) {
+			t.Errorf("FromUint64(%d) = %v, %v", v, id, err)
+		}
+		bad := ID(v)
+		if _, err := Parse(bad.String()); err == nil || !strings.Contains(bad.String(), strconv.FormatUint(v, 10)) {
+			t.Errorf("the text of ID(%d) is %q, and parses: %v", v, bad, err)
+		}
+		keep := []byte("x")
+		if b, err := bad.AppendText(keep); string(b) != "x" || !errors.Is(err, ErrRange) {
+			t.Errorf("AppendText of ID(%d): %q, %v", v, b, err)
+		}
+		if b, err := bad.AppendBinary(keep); string(b) != "x" || !errors.Is(err, ErrRange) {
+			t.Errorf("AppendBinary of ID(%d): %q, %v", v, b, err)
+		}
+		if v, err := bad.Value(); v != nil || !errors.Is(err, ErrRange) {
+			t.Errorf("Value of ID(%d): %v, %v", bad, v, err)
+		}
+		if v, err := Text(bad).Value(); v != nil || !errors.Is(err, ErrRange) {
+			t.Errorf("Value of Text(%d): %v, %v", bad, v, err)
+		}
+		got := ID(7)
+		if err := got.UnmarshalBinary([]byte{byte(v >> 56), byte(v >> 48), byte(v >> 40), byte(v >> 32),
+			byte(v >> 24), byte(v >> 16), byte(v >> 8), byte(v)}); got != 7 || !errors.Is(err, ErrRange) {
+			t.Errorf("UnmarshalBinary of %x: %v, %v", v, got, err)
+		}
+		if err := got.Scan(int64(v)); got != 7 || !errors.Is(err, ErrRange) {
+			t.Errorf("Scan(int64(%d)): %v, %v", int64(v), got, err)
+		}
+	}
+	if id, err := FromUint64(uint64(Max)); id != Max || err != nil {
+		t.Errorf("FromUint64(Max) = %v, %v", id, err)
+	}
+}
+
+func TestSQLForms(t *testing.T) {
+	id := MustParse("xinaS8QBh")
+	if v, err := id.Value(); v != int64(11093174944930914) || err != nil {
+		t.Errorf("Value = %v, %v", v, err)
+	}
+	if v, err := Text(id).Value(); v != "xinaS8QBh" || err != nil {
+		t.Errorf("Text: Value = %v, %v", v, err)
+	}
+	for _, src := range []any{int64(id), id.String(), []byte(id.String()), "xiAnaS8QBh"} {
+		var got ID
+		if err := got.Scan(src); err != nil || got != id {
+			t.Errorf("Scan(%T %v) = %v, %v", src, src, got, err)
+		}
+		var text Text
+		if err := text.Scan(src); err != nil || ID(text) != id {
+			t.Errorf("Text: Scan(%T %v) = %v, %v", src, src, text, err)
+		}
+	}
+	// Eight bytes are a text of eight characters.
+	var got ID
+	if err := got.Scan([]byte("AAAAAAAB")); err != nil || got != 1<<12 {
+		t.Errorf("Scan of eight characters: %v, %v", got, err)
+	}
+	if err := got.Scan(make([]byte, 8)); !errors.Is(err, ErrSymbol) {
+		t.Errorf("Scan of eight zero bytes: %v, %v", got, err)
+	}
+	for _, src := range []any{nil, 1.5, uint64(1)} {
+		if err := new(ID).Scan(src); !errors.Is(err, ErrScan) {
+			t.Errorf("Scan(%T): %v, want ErrScan", src, err)
+		}
+	}
+	// Text is text in JSON, too: an integer would lose digits in JavaScript.
+	if b, err := json.Marshal(Text(id)); string(b) != `"xinaS8QBh"` || err != nil {
+		t.Errorf("JSON of Text: %s, %v", b, err)
+	}
+	var text Text
+	if err := json.Unmarshal([]byte(`"xinaS8QBh"`), &text); ID(text) != id || err != nil {
+		t.Errorf("JSON of Text back: %v, %v", text, err)
+	}
+}

@@ -1,0 +1,323 @@
+package uid60
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/sortid/sortid/internal/conformance"
+)
+
+func options(s conformance.Setup) (opts []Option) {
+	if s.Clock != nil {
+		opts = append(opts, WithClock(s.Clock))
+	}
+	if s.Entropy != nil {
+		opts = append(opts, WithEntropy(s.Entropy))
+	}
+	if s.Allowance != 0 {
+		opts = append(opts, WithRollbackAllowance(s.Allowance))
+	}
+	switch s.Policy {
+	case conformance.Abort:
+		opts = append(opts, WithRollbackPolicy(RollbackAbort))
+	case conformance.Wait:
+		opts = append(opts, WithRollbackPolicy(RollbackWait))
+	case conformance.Reset:
+		opts = append(opts, WithRollbackPolicy(RollbackReset))
+	}
+	return opts
+}
+
+func newGenerator(t testing.TB, s conformance.Setup, opts ...Option) *Generator {
+	t.Helper()
+	g, err := NewGenerator(append(options(s), opts...)...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g
+}
+
+func must(t testing.TB) func(ID, error) ID {
+	return func(id ID, err error) ID {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return id
+	}
+}
+
+func TestGenerator(t *testing.T) {
+	for bits := 0; bits <= 9; bits += 3 {
+		t.Run(fmt.Sprintf("%d worker bits", bits), func(t *testing.T) {
+			var opts []Option
+			if bits > 0 {
+				opts = []Option{WithWorker(1<<bits-3, bits)}
+			}
+			g := conformance.Generator[ID]{
+				New: func(t testing.TB, s conformance.Setup) conformance.Gen[ID] {
+					return newGenerator(t, s, opts...)
+				},
+				Tick: time.Millisecond, Default: conformance.Abort,
+				Burst: 512, Shared: true, NoEntropy: bits == 9,
+				ErrClockRollback: ErrClockRollback, ErrTimeRange: ErrTimeRange, ErrEntropy: ErrEntropy,
+				Range: [2]time.Time{time.UnixMilli(epoch + 1), time.UnixMilli(epoch + MaxTimestamp - 1)},
+			}
+			g.Run(t)
+		})
+	}
+}
+
+func TestNew(t *testing.T) {
+	last := must(t)(New())
+	for range 10_000 {
+		id := must(t)(New())
+		if id <= last {
+			t.Fatalf("%v after %v", id, last)
+		}
+		last = id
+	}
+	s, err := NewString()
+	if id, perr := Parse(s); err != nil || perr != nil || id <= last {
+		t.Errorf("NewString: %q, %v after %v", s, err, last)
+	}
+}
+
+func TestOptions(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		opt  Option
+	}{
+		{"WithClock", WithClock(nil)},
+		{"WithEntropy", WithEntropy(nil)},
+		{"WithRollbackAllowance", WithRollbackAllowance(-1)},
+		{"WithRollbackPolicy", WithRollbackPolicy(RollbackReset + 1)},
+		{"WithWorker", WithWorker(0, 0)},
+		{"WithWorker", WithWorker(0, -1)},
+		{"WithWorker", WithWorker(0, 10)},
+		{"WithWorker", WithWorker(2, 1)},
+		{"WithWorker", WithWorker(512, 9)},
+		{"WithWorker", WithWorker(1<<16-1, 9)},
+	} {
+		if g, err := NewGenerator(c.opt); g != nil || !errors.Is(err, ErrOption) || !strings.Contains(err.Error(), c.name) {
+			t.Errorf("%s: %v, %v", c.name, g, err)
+		}
+	}
+}
+
+// The sequence starts at 0, goes on from millisecond to millisecond, and after 511 is 0
+// again; after a rollback, too.
+func TestSequence(t *testing.T) {
+	clock := conformance.NewClock(conformance.Start)
+	g := newGenerator(t, conformance.Setup{Clock: clock.Now})
+	r := rand.New(rand.NewPCG(1, 1))
+	var last ID
+	for i := range 20_000 {
+		id := must(t)(g.Generate())
+		if int(id.Sequence()) != i%512 || id <= last {
+			t.Fatalf("ID %d has the sequence %d, %v after %v", i, id.Sequence(), id, last)
+		}
+		last = id
+		switch r.IntN(6) {
+		case 0:
+			clock.Add(time.Millisecond)
+		case 1:
+			clock.Add(time.Duration(r.IntN(3000)) * time.Millisecond)
+		case 2:
+			clock.Add(max(-time.Duration(r.IntN(3000))*time.Millisecond, last.Time().Add(-9*time.Second).Sub(clock.Now())))
+		}
+		if i%512 == 511 { // what the generator would wait for
+			clock.Add(max(0, last.Time().Add(time.Millisecond).Sub(clock.Now())))
+		}
+	}
+
+	g = newGenerator(t, conformance.Setup{Clock: clock.Now, Policy: conformance.Reset})
+	for i := range 100 {
+		if id := must(t)(g.Generate()); int(id.Sequence()) != i || !id.Time().Equal(clock.Now()) {
+			t.Errorf("with a reset for each ID: the sequence is %d, the time %v", id.Sequence(), id.Time())
+		}
+		clock.Add(-time.Minute)
+	}
+}
+
+// The rule by itself, on a clock of which it sees each millisecond: however many IDs the
+// first one leaves over, each of a steady stream holds 512 afterwards.
+func TestSteadyStream(t *testing.T) {
+	for _, first := range []int{1, 2, 300, 511, 512} {
+		g := newGenerator(t, conformance.Setup{})
+		counts := map[uint64]int{}
+		for now := int64(1000); now < 1020; now++ {
+			for limit := first; now > 1000 || limit > 0; limit-- {
+				id, err := g.next(now)
+				if err == errFull {
+					if g.until != now+1 {
+						t.Fatalf("at %d it waits for %d", now, g.until)
+					}
+					break
+				}
+				if err != nil || id.Timestamp() != uint64(now) {
+					t.Fatalf("at %d: %v, %v", now, id, err)
+				}
+				counts[id.Timestamp()]++
+			}
+		}
+		for now := uint64(1000); now < 1020; now++ {
+			want := 512
+			switch {
+			case now == 1000:
+				want = first
+			case now == 1001 && first < 512:
+				want = 512 - first // what is left up to 511
+			}
+			if counts[now] != want {
+				t.Errorf("%d IDs at first: %d at %d, want %d", first, counts[now], now, want)
+			}
+		}
+	}
+}
+
+// On a real clock a stream never has more than 512 IDs in a millisecond, and each
+// millisecond that it wraps into starts at 0.
+func TestRealStream(t *testing.T) {
+	g := newGenerator(t, conformance.Setup{})
+	ids := make([]ID, 512*30)
+	if err := g.Fill(ids[:len(ids)/2]); err != nil {
+		t.Fatal(err)
+	}
+	for i := len(ids) / 2; i < len(ids); i++ {
+		ids[i] = must(t)(g.Generate())
+	}
+	counts := map[uint64]int{}
+	for i, id := range ids {
+		counts[id.Timestamp()]++
+		if i > 0 && (id <= ids[i-1] || id.Sequence() == 0 && id.Timestamp() == ids[i-1].Timestamp()) {
+			t.Fatalf("ID %d: sequence %d at %d after %d at %d", i, id.Sequence(), id.Timestamp(), ids[i-1].Sequence(), ids[i-1].Timestamp())
+		}
+	}
+	for at, n := range counts {
+		if n > 512 {
+			t.Errorf("%d IDs at %d", n, at)
+		}
+	}
+}
+
+// With 511 used the generator waits for the next millisecond, or until the context ends:
+// whatever the policy, also for a clock that is back within the allowance.
+func TestWaitForNext(t *testing.T) {
+	for _, policy := range []conformance.Policy{conformance.Abort, conformance.Wait, conformance.Reset} {
+		for _, back := range []time.Duration{0, 3 * time.Millisecond, 10 * time.Second} {
+			clock := conformance.NewClock(conformance.Start)
+			g := newGenerator(t, conformance.Setup{Clock: clock.Now, Policy: policy})
+			ids := make([]ID, 512)
+			if err := g.Fill(ids); err != nil || !ids[511].Time().Equal(conformance.Start) || ids[511].Sequence() != 511 {
+				t.Fatalf("%v, %v", ids[511], err)
+			}
+			clock.Add(-back)
+
+			ctx, cancel := context.WithCancelCause(t.Context())
+			cause := errors.New("cause")
+			time.AfterFunc(5*time.Millisecond, func() { cancel(cause) })
+			id, err := g.GenerateContext(ctx)
+			if id != 0 || !errors.Is(err, context.Canceled) || !errors.Is(err, cause) || errors.Is(err, ErrClockRollback) {
+				t.Fatalf("back by %v: %v, %v, want the context's error alone", back, id, err)
+			}
+			two := []ID{1, 2}
+			if err := g.FillContext(ctx, two); !errors.Is(err, context.Canceled) || errors.Is(err, ErrClockRollback) || two[0]|two[1] != 0 {
+				t.Fatalf("back by %v: Fill %v, %v", back, two, err)
+			}
+
+			time.AfterFunc(3*time.Millisecond, func() { clock.Add(back + time.Millisecond) })
+			next := must(t)(g.Generate())
+			if next <= ids[511] || next.Sequence() != 0 || !next.Time().Equal(conformance.Start.Add(time.Millisecond)) {
+				t.Errorf("back by %v: after the wait %v, sequence %d, time %v", back, next, next.Sequence(), next.Time())
+			}
+		}
+	}
+
+	// A Fill that spans milliseconds waits between them.
+	clock := conformance.NewClock(conformance.Start)
+	g := newGenerator(t, conformance.Setup{Clock: clock.Now})
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	go func() {
+		for ctx.Err() == nil {
+			time.Sleep(time.Millisecond)
+			clock.Add(time.Millisecond)
+		}
+	}()
+	ids := make([]ID, 5*512)
+	if err := g.Fill(ids); err != nil {
+		t.Fatal(err)
+	}
+	for i, id := range ids {
+		if int(id.Sequence()) != i%512 || i > 0 && id <= ids[i-1] {
+			t.Fatalf("Fill: ID %d has the sequence %d at %v", i, id.Sequence(), id.Time())
+		}
+	}
+}
+
+// Each ID has the worker's bits, the others are random, and generators with different
+// workers never make the same ID, though clock and entropy are the same.
+func TestWorkerBits(t *testing.T) {
+	for bits := 1; bits <= 9; bits++ {
+		seen := map[ID]uint16{}
+		for n := range uint16(2) {
+			worker := n * (1<<bits - 1) // all zeros, all ones
+			clock := conformance.NewClock(conformance.Start)
+			g := newGenerator(t, conformance.Setup{Clock: clock.Now, Entropy: conformance.Entropy(1)}, WithWorker(worker, bits))
+			var ones, zeros uint16
+			for i := range 2000 {
+				id := must(t)(g.Generate())
+				if id.Worker(bits) != worker {
+					t.Fatalf("worker %d of %d bits: %v has %d", worker, bits, id, id.Worker(bits))
+				}
+				if other, twice := seen[id]; twice {
+					t.Fatalf("%v by the workers %d and %d", id, other, worker)
+				}
+				seen[id] = worker
+				ones, zeros = ones|id.Random(), zeros|^id.Random()
+				if i%64 == 63 {
+					clock.Add(time.Millisecond)
+				}
+			}
+			rest := uint16(1)<<(9-bits) - 1
+			if ones&rest != rest || zeros&rest != rest {
+				t.Errorf("worker %d of %d bits: the rest is not random: %b, %b", worker, bits, ones, zeros)
+			}
+		}
+	}
+}
+
+// Without a worker ID all nine bits are random.
+func TestRandom(t *testing.T) {
+	clock := conformance.NewClock(conformance.Start)
+	g := newGenerator(t, conformance.Setup{Clock: clock.Now, Entropy: conformance.Entropy(1)})
+	seen := map[uint16]bool{}
+	for range 10_000 {
+		seen[must(t)(g.Generate()).Random()] = true
+		clock.Add(time.Millisecond)
+	}
+	if len(seen) != 512 {
+		t.Errorf("%d values of 512 in 10000 IDs", len(seen))
+	}
+}
+
+// RollbackReset duplicates, as its documentation says.
+func TestResetDuplicates(t *testing.T) {
+	clock := conformance.NewClock(conformance.Start)
+	g := newGenerator(t, conformance.Setup{Clock: clock.Now, Policy: conformance.Reset}, WithWorker(7, 9))
+	first := must(t)(g.Generate())
+	for range 511 {
+		clock.Add(time.Minute)
+		must(t)(g.Generate())
+	}
+	clock.Add(-511 * time.Minute)
+	if again := must(t)(g.Generate()); again != first {
+		t.Errorf("%v, and after the reset %v", first, again)
+	}
+}

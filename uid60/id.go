@@ -1,0 +1,118 @@
+package uid60
+
+import (
+	"cmp"
+	"fmt"
+	"strconv"
+	"time"
+)
+
+// Size is the size of an ID's binary form in bytes.
+const Size = 8
+
+// The largest value of each field.
+const (
+	MaxTimestamp = 1<<42 - 1 // in the year 2157
+	MaxSequence  = 1<<9 - 1
+	MaxRandom    = 1<<9 - 1
+)
+
+const (
+	sequenceShift  = 9
+	timestampShift = 18
+
+	// epoch is 2018-03-01T00:00:00Z in Unix milliseconds.
+	epoch = 1_519_862_400_000
+)
+
+// An ID is a uid60: an unsigned integer below 2^60.
+//
+//	 0                   1                   2                   3
+//	 0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1
+//	+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
+//	|0 0 0 0|                  timestamp, high 28                   |
+//	+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
+//	|     timestamp, low 14     |     sequence    |      random     |
+//	+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
+//
+// A worker ID, where generators have one, takes the high bits of random.
+//
+// IDs are immutable and comparable: == says whether two are the same. The integers sort
+// by time, the texts do not. The zero ID has timestamp 0; no generator makes it, so it
+// can stand for "none". A conversion ID(v) does not check v: of a v above [Max] the
+// marshalling methods return [ErrRange]. [FromUint64] checks.
+type ID uint64
+
+// Max is the largest ID. No generator uses its timestamp.
+const Max ID = 1<<60 - 1
+
+// FromFields returns the ID of the three fields, the timestamp in milliseconds since
+// 2018-03-01T00:00:00Z. It returns [ErrField] if one has more bits than its place: 42, 9
+// and 9.
+func FromFields(timestamp uint64, sequence, random uint16) (ID, error) {
+	switch {
+	case timestamp > MaxTimestamp:
+		return 0, fieldError("timestamp", timestamp, MaxTimestamp)
+	case sequence > MaxSequence:
+		return 0, fieldError("sequence", uint64(sequence), MaxSequence)
+	case random > MaxRandom:
+		return 0, fieldError("random", uint64(random), MaxRandom)
+	}
+	return ID(timestamp<<timestampShift | uint64(sequence)<<sequenceShift | uint64(random)), nil
+}
+
+func fieldError(name string, value, limit uint64) error {
+	return fmt.Errorf("%w: %s is %d, want at most %d", ErrField, name, value, limit)
+}
+
+// FromUint64 returns the ID of an integer, or a [ParseError] if it is above [Max].
+func FromUint64(v uint64) (ID, error) {
+	if v > uint64(Max) {
+		return 0, rangeError(strconv.FormatUint(v, 10))
+	}
+	return ID(v), nil
+}
+
+// Uint64 returns the ID as an integer. It fits an int64, too.
+func (id ID) Uint64() uint64 { return uint64(id) }
+
+// Timestamp returns the timestamp field: milliseconds since 2018-03-01T00:00:00Z.
+func (id ID) Timestamp() uint64 { return uint64(id) >> timestampShift }
+
+// Sequence returns the sequence field, of 9 bits.
+func (id ID) Sequence() uint16 { return uint16(id>>sequenceShift) & MaxSequence }
+
+// Random returns the random field, of 9 bits, with the worker ID if there is one.
+func (id ID) Random() uint16 { return uint16(id) & MaxRandom }
+
+// Worker returns the worker ID, given its size in bits: 1 to 9. The ID itself does not
+// tell whether it has one. A smaller size counts as 0, which leaves no worker ID, a
+// larger one as 9.
+func (id ID) Worker(bits int) uint16 {
+	return id.Random() >> (sequenceShift - min(max(bits, 0), sequenceShift))
+}
+
+// Time returns the time of the timestamp, in UTC, to the millisecond.
+func (id ID) Time() time.Time { return time.UnixMilli(int64(id.Timestamp()) + epoch).UTC() }
+
+// Compare returns -1, 0 or +1 as id sorts before, with or after other: by time, and
+// within a generator by order of generation.
+func (id ID) Compare(other ID) int { return cmp.Compare(id, other) }
+
+// IsZero reports whether id is the zero ID.
+func (id ID) IsZero() bool { return id == 0 }
+
+// First returns the smallest ID of t's millisecond, so that the IDs of the time range
+// from a up to but not including b, in whole milliseconds, are those in
+// [First(a), First(b)), as integers. A time before 2018-03-01 gives the zero ID, one
+// after the last timestamp [Max].
+func First(t time.Time) ID {
+	switch ms := t.UnixMilli() - epoch; {
+	case ms < 0:
+		return 0
+	case ms > MaxTimestamp:
+		return Max
+	default:
+		return ID(ms << timestampShift)
+	}
+}

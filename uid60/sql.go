@@ -1,0 +1,67 @@
+package uid60
+
+import (
+	"database/sql/driver"
+	"fmt"
+	"strconv"
+)
+
+// Value stores the ID as an integer, for a bigint column, which sorts by time. To store
+// its text use [Text]. For a nullable column use sql.Null[ID]. It fails only for an ID
+// above [Max].
+func (id ID) Value() (driver.Value, error) {
+	if _, err := FromUint64(uint64(id)); err != nil {
+		return nil, err
+	}
+	return int64(id), nil
+}
+
+// Scan reads an ID from a database: an integer, or a text of 4 to 10 characters as a
+// string or as bytes. Eight bytes are a text, too, never the binary form. NULL is an
+// error; scan a nullable column into sql.Null[ID].
+func (id *ID) Scan(src any) error {
+	switch src := src.(type) {
+	case int64:
+		if src < 0 || src > int64(Max) {
+			return rangeError(strconv.FormatInt(src, 10))
+		}
+		*id = ID(src)
+		return nil
+	case string:
+		return id.UnmarshalText([]byte(src))
+	case []byte:
+		return id.UnmarshalText(src)
+	case nil:
+		return fmt.Errorf("%w: NULL; scan a nullable column into sql.Null[uid60.ID]", ErrScan)
+	default:
+		return fmt.Errorf("%w: a %T; want an integer or a text of 4 to 10 characters", ErrScan, src)
+	}
+}
+
+// Text is an ID that a database stores as its text of 4 to 10 characters. Such texts do
+// not sort by time, and the column must tell upper case from lower. Convert with
+// Text(id) and ID(text).
+type Text ID
+
+// Value stores the ID as its text. It fails only for an ID above [Max].
+func (t Text) Value() (driver.Value, error) {
+	if _, err := FromUint64(uint64(t)); err != nil {
+		return nil, err
+	}
+	return t.String(), nil
+}
+
+// Scan is that of [ID].
+func (t *Text) Scan(src any) error { return (*ID)(t).Scan(src) }
+
+// String is that of [ID].
+func (t Text) String() string { return ID(t).String() }
+
+// AppendText is that of [ID].
+func (t Text) AppendText(b []byte) ([]byte, error) { return ID(t).AppendText(b) }
+
+// MarshalText is that of [ID].
+func (t Text) MarshalText() ([]byte, error) { return ID(t).MarshalText() }
+
+// UnmarshalText is that of [ID].
+func (t *Text) UnmarshalText(b []byte) error { return (*ID)(t).UnmarshalText(b) }
