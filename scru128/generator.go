@@ -171,17 +171,16 @@ var global = func() *Generator {
 // 1970-01-01T00:00:00.001Z or after the year 10889, which no ID can carry, and never
 // else.
 func New() (id ID) {
-	hi, lo, err := global.generate(context.Background())
-	if err != nil {
+	if _, _, err := global.generate(context.Background(), &id); err != nil {
 		panic(err)
 	}
-	id.put(hi, lo)
 	return id
 }
 
 // NewString returns the text of [New].
 func NewString() string {
-	hi, lo, err := global.generate(context.Background())
+	var id ID
+	hi, lo, err := global.generate(context.Background(), &id)
 	if err != nil {
 		panic(err)
 	}
@@ -192,28 +191,31 @@ func NewString() string {
 // Generate returns the next ID. It fails with [ErrClockRollback], [ErrTimeRange] or
 // [ErrEntropy]; with [RollbackWait] it may block.
 func (g *Generator) Generate() (id ID, err error) {
-	hi, lo, err := g.generate(context.Background())
-	id.put(hi, lo)
+	_, _, err = g.generate(context.Background(), &id)
 	return id, err
 }
 
 // GenerateContext is Generate, with a context that bounds the waiting of
 // [RollbackWait]. If it ends, the error matches the context's and ErrClockRollback.
 func (g *Generator) GenerateContext(ctx context.Context) (id ID, err error) {
-	hi, lo, err := g.generate(ctx)
-	id.put(hi, lo)
+	_, _, err = g.generate(ctx, &id)
 	return id, err
 }
 
-// generate returns an ID as its two halves, zero with an error. Halves travel in
-// registers, and the caller writes them where the ID belongs.
-func (g *Generator) generate(ctx context.Context) (hi, lo uint64, err error) {
+// generate sets id, which must be zero, to the next ID and returns its two halves; with
+// an error all are zero.
+//
+// The halves are for who goes on with them in registers. The common case writes id before
+// the unlock, which waits for all writes anyway: a copy of the 16 bytes right after the
+// two writes would else wait for them once more.
+func (g *Generator) generate(ctx context.Context, id *ID) (hi, lo uint64, err error) {
 	counter := clock.Counter() // before the lock, to keep that short
 	g.mu.Lock()
 	now := g.clock.Milli(counter)
 	if now == g.seen && g.counter < maxCounter {
 		if e, ok := g.rand.Next32(); ok {
 			hi, lo = g.step(e)
+			id.put(hi, lo)
 			g.mu.Unlock()
 			return hi, lo, nil
 		}
@@ -225,8 +227,9 @@ func (g *Generator) generate(ctx context.Context) (hi, lo uint64, err error) {
 		if err := g.wait(ctx, until); err != nil {
 			return 0, 0, err
 		}
-		return g.generate(ctx)
+		return g.generate(ctx, id)
 	}
+	id.put(hi, lo)
 	return hi, lo, err
 }
 

@@ -66,8 +66,8 @@ func pack(timestamp, counter uint64, entropy uint32) ID {
 	return FromUint128(timestamp<<16|counter>>32, counter<<32|uint64(entropy))
 }
 
-// put writes the two halves where they belong: a copy of the ID right after would wait
-// for both writes.
+// put writes the two halves where they belong. A function that returned an ID would make
+// its caller copy it at once, and that copy would wait for both writes.
 func (id *ID) put(hi, lo uint64) {
 	binary.BigEndian.PutUint64(id[:8], hi)
 	binary.BigEndian.PutUint64(id[8:], lo)
