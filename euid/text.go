@@ -1,8 +1,6 @@
 package euid
 
 import (
-	"slices"
-
 	"github.com/sortid/sortid/internal/crockford"
 	"github.com/sortid/sortid/internal/fault"
 )
@@ -27,10 +25,9 @@ func checksum(hi, lo uint64) uint64 {
 
 // Parse returns the ID of a text of 27 symbols of Crockford's Base32, in either case
 // and with o and O for 0, i, I, l and L for 1. Its errors are of type [*ParseError].
-func Parse(s string) (ID, error) {
-	id, at, err := decode([]byte(s))
-	if err != nil {
-		return ID{}, &ParseError{Input: fault.Clip(s), Length: len(s), Offset: at, Err: err}
+func Parse(s string) (id ID, err error) {
+	if err := id.decode([]byte(s)); err != nil { // which does not copy s
+		return ID{}, err
 	}
 	return id, nil
 }
@@ -44,19 +41,24 @@ func MustParse(s string) ID {
 	return id
 }
 
-// decode does not keep b, so that Parse need not copy its string.
-func decode(b []byte) (id ID, at int, err error) {
+// decode sets the ID to that of b, which it does not keep, or leaves it alone.
+func (id *ID) decode(b []byte) error {
 	if len(b) != TextLen {
-		return ID{}, -1, ErrLength
+		return textError(b, -1, ErrLength)
 	}
-	hi, lo, check, at := crockford.Decode((*[TextLen]byte)(b))
-	if at >= 0 {
-		return ID{}, at, ErrSymbol
+	hi, lo, check, ok := crockford.Decode((*[TextLen]byte)(b))
+	if !ok {
+		return textError(b, crockford.BadSymbol((*[TextLen]byte)(b)), ErrSymbol)
 	}
 	if check != checksum(hi, lo) {
-		return ID{}, -1, ErrCheck
+		return textError(b, -1, ErrCheck)
 	}
-	return FromUint128(hi, lo), -1, nil
+	id.put(hi, lo)
+	return nil
+}
+
+func textError(b []byte, at int, reason error) error {
+	return &ParseError{Input: fault.Clip(b), Length: len(b), Offset: at, Err: reason}
 }
 
 // String returns the ID's text: 27 symbols of Crockford's Base32, in upper case.
@@ -74,7 +76,10 @@ func (id ID) encode(dst *[TextLen]byte) {
 // AppendText appends the text that String returns to b. It never fails.
 func (id ID) AppendText(b []byte) ([]byte, error) {
 	n := len(b)
-	b = slices.Grow(b, TextLen)[:n+TextLen]
+	if cap(b)-n < TextLen {
+		b = append(b, make([]byte, TextLen)...)
+	}
+	b = b[:n+TextLen]
 	id.encode((*[TextLen]byte)(b[n:]))
 	return b, nil
 }
@@ -84,14 +89,7 @@ func (id ID) MarshalText() ([]byte, error) { return id.AppendText(nil) }
 
 // UnmarshalText sets the ID to that of a text that [Parse] takes. With an error, of
 // type [*ParseError], it leaves the ID as it was.
-func (id *ID) UnmarshalText(b []byte) error {
-	parsed, at, err := decode(b)
-	if err != nil {
-		return &ParseError{Input: fault.Clip(b), Length: len(b), Offset: at, Err: err}
-	}
-	*id = parsed
-	return nil
-}
+func (id *ID) UnmarshalText(b []byte) error { return id.decode(b) }
 
 // AppendBinary appends the ID's 16 bytes in big-endian order to b. It never fails.
 func (id ID) AppendBinary(b []byte) ([]byte, error) { return append(b, id[:]...), nil }

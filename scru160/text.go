@@ -2,7 +2,6 @@ package scru160
 
 import (
 	"encoding/hex"
-	"slices"
 
 	"github.com/sortid/sortid/internal/base32hex"
 	"github.com/sortid/sortid/internal/fault"
@@ -17,10 +16,9 @@ const (
 
 // Parse returns the ID of a text of 32 base32hex symbols or of 40 hexadecimal digits,
 // in either case; the length tells which. Its errors are of type [*ParseError].
-func Parse(s string) (ID, error) {
-	id, at, err := decode([]byte(s))
-	if err != nil {
-		return ID{}, &ParseError{Input: fault.Clip(s), Length: len(s), Offset: at, Err: err}
+func Parse(s string) (id ID, err error) {
+	if err := id.decode([]byte(s)); err != nil { // which does not copy s
+		return ID{}, err
 	}
 	return id, nil
 }
@@ -34,25 +32,32 @@ func MustParse(s string) ID {
 	return id
 }
 
-// decode does not keep b, so that Parse need not copy its string.
-func decode(b []byte) (id ID, at int, err error) {
+// decode sets the ID to that of b, which it does not keep, or leaves it alone.
+func (id *ID) decode(b []byte) error {
 	switch len(b) {
 	case TextLen:
-		if at := base32hex.Decode((*[Size]byte)(&id), (*[TextLen]byte)(b)); at >= 0 {
-			return ID{}, at, ErrSymbol
+		if at := base32hex.Decode((*[Size]byte)(id), (*[TextLen]byte)(b)); at >= 0 {
+			return textError(b, at, ErrSymbol)
 		}
+		return nil
 	case HexLen:
-		if n, err := hex.Decode(id[:], b); err != nil {
+		var parsed ID
+		if n, err := hex.Decode(parsed[:], b); err != nil {
 			at := 2 * n // or the digit after that, if the error is not about this one
 			if err != hex.InvalidByteError(b[at]) {
 				at++
 			}
-			return ID{}, at, ErrSymbol
+			return textError(b, at, ErrSymbol)
 		}
+		*id = parsed
+		return nil
 	default:
-		return ID{}, -1, ErrLength
+		return textError(b, -1, ErrLength)
 	}
-	return id, -1, nil
+}
+
+func textError(b []byte, at int, reason error) error {
+	return &ParseError{Input: fault.Clip(b), Length: len(b), Offset: at, Err: reason}
 }
 
 // String returns the ID's text: 32 base32hex symbols in upper case.
@@ -65,7 +70,10 @@ func (id ID) String() string {
 // AppendText appends the text that String returns to b. It never fails.
 func (id ID) AppendText(b []byte) ([]byte, error) {
 	n := len(b)
-	b = slices.Grow(b, TextLen)[:n+TextLen]
+	if cap(b)-n < TextLen {
+		b = append(b, make([]byte, TextLen)...)
+	}
+	b = b[:n+TextLen]
 	base32hex.Encode((*[TextLen]byte)(b[n:]), (*[Size]byte)(&id))
 	return b, nil
 }
@@ -75,14 +83,7 @@ func (id ID) MarshalText() ([]byte, error) { return id.AppendText(nil) }
 
 // UnmarshalText sets the ID to that of a text that [Parse] takes. With an error, of
 // type [*ParseError], it leaves the ID as it was.
-func (id *ID) UnmarshalText(b []byte) error {
-	parsed, at, err := decode(b)
-	if err != nil {
-		return &ParseError{Input: fault.Clip(b), Length: len(b), Offset: at, Err: err}
-	}
-	*id = parsed
-	return nil
-}
+func (id *ID) UnmarshalText(b []byte) error { return id.decode(b) }
 
 // Hex returns the ID's other text: 40 hexadecimal digits in lower case.
 func (id ID) Hex() string {

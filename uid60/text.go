@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math/bits"
+	"slices"
 
 	"github.com/sortid/sortid/internal/fault"
 )
@@ -15,29 +16,40 @@ const (
 	MaxTextLen = 10
 )
 
-const (
-	alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
-	invalid  = 0xff
+const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
+
+// noDigit is the worth of a byte that is no digit: a bit that no four digits have.
+const noDigit = 1 << 31
+
+var (
+	// pairs holds the 4096 numerals of two digits.
+	pairs [1 << 12][2]byte
+	// worths holds a digit's bits in each of four places.
+	worths [4][256]uint32
 )
 
-// values holds the value of each character.
-var values = func() (v [256]byte) {
-	for i := range v {
-		v[i] = invalid
+func init() {
+	for i := range pairs {
+		pairs[i] = [2]byte{alphabet[i>>6], alphabet[i&63]}
 	}
-	for i := range len(alphabet) {
-		v[alphabet[i]] = byte(i)
+	for place := range worths {
+		worth := &worths[place]
+		for i := range worth {
+			worth[i] = noDigit
+		}
+		for i, c := range []byte(alphabet) {
+			worth[c] = uint32(i) << (6 * (3 - place))
+		}
 	}
-	return v
-}()
+}
 
 // Parse returns the ID of a text of 4 to 10 characters, which may be padded: with A in
 // front of the digits, so in the third place of the text. Case matters. Its errors are
 // of type [*ParseError].
 func Parse(s string) (ID, error) {
-	v, at, err := decode([]byte(s))
-	if err != nil {
-		return 0, &ParseError{Input: fault.Clip(s), Length: len(s), Offset: at, Err: err}
+	v, ok := decode([]byte(s)) // which does not copy s
+	if !ok {
+		return 0, textError([]byte(s))
 	}
 	return ID(v), nil
 }
@@ -52,41 +64,58 @@ func MustParse(s string) ID {
 }
 
 // decode does not keep b, so that Parse need not copy its string.
-func decode(b []byte) (v uint64, at int, err error) {
+func decode(b []byte) (v uint64, ok bool) {
 	if len(b) < MinTextLen || len(b) > MaxTextLen {
-		return 0, -1, ErrLength
+		return 0, false
 	}
-	var all byte // invalid sets bits that no value has
+	last := worths[2][b[0]] | worths[3][b[1]]
+	if len(b) == MaxTextLen { // all IDs of today
+		high, low := four((*[4]byte)(b[2:6])), four((*[4]byte)(b[6:10]))
+		return uint64(high)<<36 | uint64(low)<<12 | uint64(last), (high|low|last)&noDigit == 0
+	}
+	all := last
 	for _, c := range b[2:] {
-		all |= values[c]
-		v = v<<6 | uint64(values[c])
+		all |= worths[3][c]
+		v = v<<6 | uint64(worths[3][c])
 	}
-	all |= values[b[0]] | values[b[1]]
-	if all == invalid {
-		return 0, badSymbol(b), ErrSymbol
-	}
-	return v<<12 | uint64(values[b[0]])<<6 | uint64(values[b[1]]), -1, nil
+	return v<<12 | uint64(last), all&noDigit == 0
 }
 
-func badSymbol(b []byte) int {
-	for i, c := range b {
-		if values[c] == invalid {
-			return i
+// four returns the 24 bits of four digits, and noDigit if any is none.
+func four(s *[4]byte) uint32 {
+	return worths[0][s[0]] | worths[1][s[1]] | worths[2][s[2]] | worths[3][s[3]]
+}
+
+func textError(b []byte) error {
+	e := &ParseError{Input: fault.Clip(b), Length: len(b), Offset: -1, Err: ErrLength}
+	if MinTextLen <= len(b) && len(b) <= MaxTextLen {
+		e.Offset = slices.IndexFunc(b, func(c byte) bool { return worths[3][c] == noDigit })
+		e.Err = ErrSymbol
+	}
+	return e
+}
+
+// appendText appends the text of v, which must not be above Max.
+func appendText(b []byte, v uint64) []byte {
+	n := len(b)
+	if cap(b)-n < MaxTextLen {
+		b = append(b, make([]byte, MaxTextLen)...)
+	}
+	if size := max(MinTextLen, (bits.Len64(v)+5)/6); size < MaxTextLen {
+		b = append(b[:n], alphabet[v>>6&63], alphabet[v&63])
+		for place := size - 1; place >= 2; place-- {
+			b = append(b, alphabet[v>>(6*place)&63])
 		}
+		return b
 	}
-	return len(b)
-}
-
-// encode writes the text of v, which must not be above Max, and returns its length.
-func encode(dst *[MaxTextLen]byte, v uint64) int {
-	n := max(MinTextLen, (bits.Len64(v)+5)/6)
-	dst[0], dst[1] = alphabet[v>>6&63], alphabet[v&63]
-	v >>= 12
-	for i := n - 1; i >= 2; i-- {
-		dst[i] = alphabet[v&63]
-		v >>= 6
-	}
-	return n
+	b = b[:n+MaxTextLen]
+	dst := (*[MaxTextLen]byte)(b[n:])
+	*(*[2]byte)(dst[0:2]) = pairs[v&4095]
+	*(*[2]byte)(dst[2:4]) = pairs[v>>48&4095]
+	*(*[2]byte)(dst[4:6]) = pairs[v>>36&4095]
+	*(*[2]byte)(dst[6:8]) = pairs[v>>24&4095]
+	*(*[2]byte)(dst[8:10]) = pairs[v>>12&4095]
+	return b
 }
 
 // String returns the ID's text, of 4 to 10 characters. An ID above [Max] has none; for
@@ -96,8 +125,7 @@ func (id ID) String() string {
 		return fmt.Sprintf("invalid uid60.ID(%d)", uint64(id))
 	}
 	var b [MaxTextLen]byte
-	n := encode(&b, uint64(id))
-	return string(b[:n])
+	return string(appendText(b[:0], uint64(id)))
 }
 
 // AppendText appends the ID's text to b. It fails only for an ID above [Max].
@@ -106,9 +134,7 @@ func (id ID) AppendText(b []byte) ([]byte, error) {
 		_, err := FromUint64(uint64(id))
 		return b, err
 	}
-	var text [MaxTextLen]byte
-	n := encode(&text, uint64(id))
-	return append(b, text[:n]...), nil
+	return appendText(b, uint64(id)), nil
 }
 
 // MarshalText returns the ID's text. It fails only for an ID above [Max].
@@ -117,9 +143,9 @@ func (id ID) MarshalText() ([]byte, error) { return id.AppendText(nil) }
 // UnmarshalText sets the ID to that of a text, as [Parse] reads it. With an error, of
 // type [*ParseError], it leaves the ID as it was.
 func (id *ID) UnmarshalText(b []byte) error {
-	v, at, err := decode(b)
-	if err != nil {
-		return &ParseError{Input: fault.Clip(b), Length: len(b), Offset: at, Err: err}
+	v, ok := decode(b)
+	if !ok {
+		return textError(b)
 	}
 	*id = ID(v)
 	return nil

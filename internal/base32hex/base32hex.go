@@ -11,28 +11,33 @@ const (
 	Size = 20
 )
 
-const (
-	symbols = "0123456789ABCDEFGHIJKLMNOPQRSTUV"
-	invalid = 0xff
-)
+const symbols = "0123456789ABCDEFGHIJKLMNOPQRSTUV"
 
-// pairs holds the 1024 texts of ten bits, and values each symbol's value.
+// noSymbol is the worth of a byte that is no symbol: a bit that no four symbols have.
+const noSymbol = 1 << 31
+
 var (
-	pairs  [1 << 10][2]byte
-	values [256]byte
+	// pairs holds the 1024 texts of ten bits.
+	pairs [1 << 10][2]byte
+	// worths holds a symbol's bits in each of four places.
+	worths [4][256]uint32
 )
 
 func init() {
 	for i := range pairs {
 		pairs[i] = [2]byte{symbols[i>>5], symbols[i&31]}
 	}
-	for i := range values {
-		values[i] = invalid
-	}
-	for i := range len(symbols) {
-		values[symbols[i]] = byte(i)
-		if symbols[i] >= 'A' {
-			values[symbols[i]-'A'+'a'] = byte(i)
+	for place := range worths {
+		worth := &worths[place]
+		for i := range worth {
+			worth[i] = noSymbol
+		}
+		for i, c := range []byte(symbols) {
+			bits := uint32(i) << (5 * (3 - place))
+			worth[c] = bits
+			if c >= 'A' {
+				worth[c-'A'+'a'] = bits
+			}
 		}
 	}
 }
@@ -60,32 +65,26 @@ func put8(dst *[8]byte, v uint64) {
 // Decode reads a text into dst and returns -1. If a byte is no symbol it returns the
 // offset of the first such byte and leaves dst alone.
 func Decode(dst *[Size]byte, src *[Len]byte) (at int) {
-	a, bad1 := get8((*[8]byte)(src[0:8]))
-	b, bad2 := get8((*[8]byte)(src[8:16]))
-	c, bad3 := get8((*[8]byte)(src[16:24]))
-	d, bad4 := get8((*[8]byte)(src[24:32]))
-	if bad1|bad2|bad3|bad4 == invalid {
+	a, b, c, d := four((*[4]byte)(src[0:4])), four((*[4]byte)(src[4:8])), four((*[4]byte)(src[8:12])), four((*[4]byte)(src[12:16]))
+	e, f, g, h := four((*[4]byte)(src[16:20])), four((*[4]byte)(src[20:24])), four((*[4]byte)(src[24:28])), four((*[4]byte)(src[28:32]))
+	if (a|b|c|d|e|f|g|h)&noSymbol != 0 {
 		return badSymbol(src)
 	}
-	binary.BigEndian.PutUint64(dst[0:8], a<<24|b>>16)
-	binary.BigEndian.PutUint64(dst[8:16], b<<48|c<<8|d>>32)
-	binary.BigEndian.PutUint32(dst[16:20], uint32(d))
+	// 20 bits in each: 64, 64 and 32.
+	binary.BigEndian.PutUint64(dst[0:8], uint64(a)<<44|uint64(b)<<24|uint64(c)<<4|uint64(d)>>16)
+	binary.BigEndian.PutUint64(dst[8:16], uint64(d)<<48|uint64(e)<<28|uint64(f)<<8|uint64(g)>>12)
+	binary.BigEndian.PutUint32(dst[16:20], g<<20|h)
 	return -1
 }
 
-// get8 returns the 40 bits of 8 symbols, and invalid in bad if any is none: a value
-// has five bits, so no other sum of bits looks like that.
-func get8(s *[8]byte) (v uint64, bad byte) {
-	d0, d1, d2, d3 := values[s[0]], values[s[1]], values[s[2]], values[s[3]]
-	d4, d5, d6, d7 := values[s[4]], values[s[5]], values[s[6]], values[s[7]]
-	v = uint64(d0)<<35 | uint64(d1)<<30 | uint64(d2)<<25 | uint64(d3)<<20 |
-		uint64(d4)<<15 | uint64(d5)<<10 | uint64(d6)<<5 | uint64(d7)
-	return v, d0 | d1 | d2 | d3 | d4 | d5 | d6 | d7
+// four returns the 20 bits of four symbols, and noSymbol if any is none.
+func four(s *[4]byte) uint32 {
+	return worths[0][s[0]] | worths[1][s[1]] | worths[2][s[2]] | worths[3][s[3]]
 }
 
 func badSymbol(s *[Len]byte) int {
 	for i, c := range s {
-		if values[c] == invalid {
+		if worths[3][c] == noSymbol {
 			return i
 		}
 	}

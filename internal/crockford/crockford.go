@@ -7,36 +7,41 @@ package crockford
 // Len is the length of a text.
 const Len = 27
 
-const (
-	symbols = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
-	invalid = 0xff
-)
+const symbols = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 
-// pairs holds the 1024 texts of ten bits, and values each symbol's value.
+// noSymbol is the worth of a byte that is no symbol: a bit that no four symbols have.
+const noSymbol = 1 << 31
+
 var (
-	pairs  [1 << 10][2]byte
-	values [256]byte
+	// pairs holds the 1024 texts of ten bits.
+	pairs [1 << 10][2]byte
+	// worths holds a symbol's bits in each of four places.
+	worths [4][256]uint32
 )
 
 func init() {
 	for i := range pairs {
 		pairs[i] = [2]byte{symbols[i>>5], symbols[i&31]}
 	}
-	for i := range values {
-		values[i] = invalid
-	}
-	set := func(c byte, value int) {
-		values[c] = byte(value)
-		if c >= 'A' {
-			values[c-'A'+'a'] = byte(value)
+	for place := range worths {
+		worth := &worths[place]
+		for i := range worth {
+			worth[i] = noSymbol
 		}
+		set := func(c byte, value int) {
+			bits := uint32(value) << (5 * (3 - place))
+			worth[c] = bits
+			if c >= 'A' {
+				worth[c-'A'+'a'] = bits
+			}
+		}
+		for i := range len(symbols) {
+			set(symbols[i], i)
+		}
+		set('O', 0)
+		set('I', 1)
+		set('L', 1)
 	}
-	for i := range len(symbols) {
-		set(symbols[i], i)
-	}
-	set('O', 0)
-	set('I', 1)
-	set('L', 1)
 }
 
 // Encode writes the text of the integer (hi * 2^64 + lo) * 2^7 + check, where check is
@@ -58,33 +63,30 @@ func Encode(dst *[Len]byte, hi, lo, check uint64) {
 	*(*[2]byte)(dst[25:27]) = pairs[(lo<<7|check)&1023]
 }
 
-// Decode reads a text; at is then -1. If a byte is no symbol, at is the offset of the
-// first such byte and the rest is zero.
-func Decode(src *[Len]byte) (hi, lo, check uint64, at int) {
-	a, bad1 := get9((*[9]byte)(src[0:9]))
-	b, bad2 := get9((*[9]byte)(src[9:18]))
-	c, bad3 := get9((*[9]byte)(src[18:27]))
-	if bad1|bad2|bad3 == invalid {
-		return 0, 0, 0, badSymbol(src)
+// Decode reads a text. If a byte is no symbol ok is false and the rest zero; see
+// [BadSymbol].
+func Decode(src *[Len]byte) (hi, lo, check uint64, ok bool) {
+	a, b, c := four((*[4]byte)(src[0:4])), four((*[4]byte)(src[4:8])), four((*[4]byte)(src[8:12]))
+	d, e, f := four((*[4]byte)(src[12:16])), four((*[4]byte)(src[16:20])), four((*[4]byte)(src[20:24]))
+	g := worths[1][src[24]] | worths[2][src[25]] | worths[3][src[26]]
+	if (a|b|c|d|e|f|g)&noSymbol != 0 {
+		return 0, 0, 0, false
 	}
-	return a<<19 | b>>26, b<<38 | c>>7, c & 127, -1
+	// 20 bits in each, 15 in the last: 64, 64 and 7.
+	hi = uint64(a)<<44 | uint64(b)<<24 | uint64(c)<<4 | uint64(d)>>16
+	lo = uint64(d)<<48 | uint64(e)<<28 | uint64(f)<<8 | uint64(g)>>7
+	return hi, lo, uint64(g) & 127, true
 }
 
-// get9 returns the 45 bits of 9 symbols, and invalid in bad if any is none: a value
-// has five bits, so no other sum of bits looks like that.
-func get9(s *[9]byte) (v uint64, bad byte) {
-	d0, d1, d2 := values[s[0]], values[s[1]], values[s[2]]
-	d3, d4, d5 := values[s[3]], values[s[4]], values[s[5]]
-	d6, d7, d8 := values[s[6]], values[s[7]], values[s[8]]
-	v = uint64(d0)<<40 | uint64(d1)<<35 | uint64(d2)<<30 |
-		uint64(d3)<<25 | uint64(d4)<<20 | uint64(d5)<<15 |
-		uint64(d6)<<10 | uint64(d7)<<5 | uint64(d8)
-	return v, d0 | d1 | d2 | d3 | d4 | d5 | d6 | d7 | d8
+// four returns the 20 bits of four symbols, and noSymbol if any is none.
+func four(s *[4]byte) uint32 {
+	return worths[0][s[0]] | worths[1][s[1]] | worths[2][s[2]] | worths[3][s[3]]
 }
 
-func badSymbol(s *[Len]byte) int {
+// BadSymbol returns the offset of the first byte that is no symbol.
+func BadSymbol(s *[Len]byte) int {
 	for i, c := range s {
-		if values[c] == invalid {
+		if worths[3][c] == noSymbol {
 			return i
 		}
 	}

@@ -43,8 +43,8 @@ func TestRoundTrip(t *testing.T) {
 		if r.IntN(2) == 0 {
 			b = [Len]byte([]byte(strings.ToLower(string(b[:]))))
 		}
-		if h, l, c, at := Decode(&b); h != hi || l != lo || c != check || at != -1 {
-			t.Fatalf("%s: %x %x %x, %d, want %x %x %x", b, h, l, c, at, hi, lo, check)
+		if h, l, c, ok := Decode(&b); h != hi || l != lo || c != check || !ok {
+			t.Fatalf("%s: %x %x %x, %v, want %x %x %x", b, h, l, c, ok, hi, lo, check)
 		}
 	}
 	for i := range 64 {
@@ -72,22 +72,22 @@ func TestSymbols(t *testing.T) {
 			if strings.IndexByte(alphabet, byte(c)) >= 0 {
 				canon, known = byte(c), true
 			}
-			hi, lo, check, got := Decode(&b)
+			hi, lo, check, ok := Decode(&b)
 			if !known {
-				if hi != 0 || lo != 0 || check != 0 || got != at {
-					t.Fatalf("%q: %x %x %x, %d, want a fault at %d", b, hi, lo, check, got, at)
+				if got := BadSymbol(&b); hi != 0 || lo != 0 || check != 0 || ok || got != at {
+					t.Fatalf("%q: %x %x %x, %v, %d, want a fault at %d", b, hi, lo, check, ok, got, at)
 				}
 				for second := at + 1; second < Len; second++ {
 					b[second] = '-'
-					if _, _, _, got := Decode(&b); got != at {
+					if got := BadSymbol(&b); got != at {
 						t.Fatalf("%q: %d, want the first bad byte, %d", b, got, at)
 					}
 				}
 				continue
 			}
 			b[at] = canon
-			if want := text(hi, lo, check); string(b[:]) != want || got != -1 {
-				t.Fatalf("with %q: %x %x %x, which is %s, %d, want %s", c, hi, lo, check, want, got, b)
+			if want := text(hi, lo, check); string(b[:]) != want || !ok {
+				t.Fatalf("with %q: %x %x %x, which is %s, %v, want %s", c, hi, lo, check, want, ok, b)
 			}
 		}
 	}
@@ -105,7 +105,7 @@ func BenchmarkEncode(b *testing.B) {
 func BenchmarkDecode(b *testing.B) {
 	src := [Len]byte([]byte("C8EE934SR007G5Q94QKKXFRFV8B"))
 	for b.Loop() {
-		if _, _, _, at := Decode(&src); at >= 0 {
+		if _, _, _, ok := Decode(&src); !ok {
 			b.Fatal()
 		}
 	}
