@@ -197,11 +197,9 @@ var global = func() *Generator {
 // or after the year 2109, which no ID can carry, and never else. Where Generate would
 // fail with [ErrOverflow] it waits for the next millisecond.
 func New() (id ID) {
-	hi, lo, err := global.generate(context.Background(), true)
-	if err != nil {
+	if err := global.generate(context.Background(), &id, true); err != nil {
 		panic(err)
 	}
-	id.put(hi, lo)
 	return id
 }
 
@@ -211,43 +209,44 @@ func NewString() string { return New().String() }
 // Generate returns the next ID. It fails with [ErrOverflow], [ErrClockRollback],
 // [ErrTimeRange] or [ErrEntropy]; with [RollbackWait] it may block.
 func (g *Generator) Generate() (id ID, err error) {
-	hi, lo, err := g.generate(context.Background(), false)
-	id.put(hi, lo)
+	err = g.generate(context.Background(), &id, false)
 	return id, err
 }
 
 // GenerateContext is Generate, with a context that bounds the waiting of
 // [RollbackWait]. If it ends, the error matches the context's and ErrClockRollback.
 func (g *Generator) GenerateContext(ctx context.Context) (id ID, err error) {
-	hi, lo, err := g.generate(ctx, false)
-	id.put(hi, lo)
+	err = g.generate(ctx, &id, false)
 	return id, err
 }
 
-// generate returns an ID as its two halves, zero with an error. Halves travel in
-// registers, and the caller writes them where the ID belongs. A patient caller waits
-// where the millisecond's IDs are used up.
-func (g *Generator) generate(ctx context.Context, patient bool) (hi, lo uint64, err error) {
+// generate sets id, which must be zero, to the next ID; with an error it stays zero. A
+// patient caller waits where the millisecond's IDs are used up.
+//
+// The common case writes the ID before the unlock, which waits for all writes anyway: a
+// copy of the ID right after the writes would else wait for them once more.
+func (g *Generator) generate(ctx context.Context, id *ID, patient bool) error {
 	counter := clock.Counter() // before the lock, to keep that short
 	g.mu.Lock()
 	now := g.clock.Milli(counter)
 	if now == g.seen && g.high < maxHigh {
 		if low, ok := g.rand.Next32(); ok {
-			hi, lo = g.step(low)
+			id.put(g.step(low))
 			g.mu.Unlock()
-			return hi, lo, nil
+			return nil
 		}
 	}
-	hi, lo, err = g.next(now)
+	hi, lo, err := g.next(now)
 	until := g.until
 	g.mu.Unlock()
 	if err == errWait || err == ErrOverflow && patient {
 		if err := g.wait(ctx, until); err != nil {
-			return 0, 0, err
+			return err
 		}
-		return g.generate(ctx, patient)
+		return g.generate(ctx, id, patient)
 	}
-	return hi, lo, err
+	id.put(hi, lo)
+	return err
 }
 
 // Fill sets every element of ids to a new ID, in order. It reads the clock and takes

@@ -234,8 +234,8 @@ func TestPatience(t *testing.T) {
 			time.Sleep(3 * time.Millisecond)
 			clock.Add(step)
 		}()
-		hi, lo, err := g.generate(t.Context(), true)
-		if id := FromUint128(hi, lo); err != nil || !id.Time().Equal(clock.Now()) {
+		var id ID
+		if err := g.generate(t.Context(), &id, true); err != nil || !id.Time().Equal(clock.Now()) {
 			t.Errorf("after %v: %v, %v", step, UUID(id), err)
 		}
 		clock.Add(time.Minute)

@@ -259,11 +259,9 @@ var global = func() *Generator {
 // 1970-01-01T00:00:00.001Z or after the year 10889, which no ID can carry, and never
 // else. With all IDs of a millisecond used up it waits for the next one.
 func New() (id ID) {
-	hi, mid, lo, err := global.generate(context.Background())
-	if err != nil {
+	if err := global.generate(context.Background(), &id); err != nil {
 		panic(err)
 	}
-	id.put(hi, mid, lo)
 	return id
 }
 
@@ -273,8 +271,7 @@ func NewString() string { return New().String() }
 // Generate returns the next ID. It fails with [ErrClockRollback], [ErrTimeRange] or
 // [ErrEntropy]; with a full counter or [RollbackWait] it may block.
 func (g *Generator) Generate() (id ID, err error) {
-	hi, mid, lo, err := g.generate(context.Background())
-	id.put(hi, mid, lo)
+	err = g.generate(context.Background(), &id)
 	return id, err
 }
 
@@ -282,14 +279,14 @@ func (g *Generator) Generate() (id ID, err error) {
 // error matches the context's, and [ErrOverflow] or, with [RollbackWait],
 // [ErrClockRollback].
 func (g *Generator) GenerateContext(ctx context.Context) (id ID, err error) {
-	hi, mid, lo, err := g.generate(ctx)
-	id.put(hi, mid, lo)
+	err = g.generate(ctx, &id)
 	return id, err
 }
 
-// generate returns an ID as its bits from high to low, zero with an error. They travel
-// in registers, and the caller writes them where the ID belongs.
-func (g *Generator) generate(ctx context.Context) (hi, mid uint64, lo uint32, err error) {
+// generate sets id, which must be zero, to the next ID; with an error it stays zero. The
+// common case writes it before the unlock, which waits for all writes anyway: a copy of
+// the ID right after the writes would else wait for them once more.
+func (g *Generator) generate(ctx context.Context, id *ID) error {
 	counter := clock.Counter() // before the lock, to keep that short
 	g.mu.Lock()
 	var now int64
@@ -300,21 +297,23 @@ func (g *Generator) generate(ctx context.Context) (hi, mid uint64, lo uint32, er
 	}
 	if now == g.seen && g.counter < g.full {
 		if mid, lo, ok := g.rand.Next96(); ok {
-			hi, mid = g.step(mid)
+			hi, mid := g.step(mid)
+			id.put(hi, mid, lo)
 			g.mu.Unlock()
-			return hi, mid, lo, nil
+			return nil
 		}
 	}
-	hi, mid, lo, err = g.next(now)
+	hi, mid, lo, err := g.next(now)
 	until, why := g.until, g.why
 	g.mu.Unlock()
 	if err == errWait {
 		if err := g.wait(ctx, until, why); err != nil {
-			return 0, 0, 0, err
+			return err
 		}
-		return g.generate(ctx)
+		return g.generate(ctx, id)
 	}
-	return hi, mid, lo, err
+	id.put(hi, mid, lo)
+	return err
 }
 
 // Fill sets every element of ids to a new ID, in order. It reads the clock and takes
