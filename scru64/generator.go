@@ -70,7 +70,7 @@ type Generator struct {
 	end       ID    // the last ID of the same timestamp
 	timestamp int64 // of the last ID
 	seen      int64 // the clock's tick for which timestamp is settled
-	until     int64 // with errWait: the time to wait for, in milliseconds
+	until     int64 // with errWait: the time to wait for, in Unix milliseconds
 
 	node      ID // the node ID where it belongs
 	counter   int
@@ -310,7 +310,7 @@ func (g *Generator) All() iter.Seq2[ID, error] {
 }
 
 func (g *Generator) wait(ctx context.Context, until int64) error {
-	if err := g.clock.Wait(ctx, until); err != nil {
+	if err := g.clock.Pause(ctx, until*1000); err != nil {
 		return fmt.Errorf("%w; gave up waiting: %w", ErrClockRollback, err)
 	}
 	return nil

@@ -22,8 +22,8 @@ const (
 //	0u2r85hm2pt3/16    the node ID of 16 bits of that ID, all IDs to come larger than it
 //
 // That is a decimal of 1 to 8 digits, 0x and 1 to 6 hexadecimal digits, or an ID; a
-// slash; and a size of one or two decimal digits, from 1 to 23. Letters may be in either
-// case. Nothing else is allowed, no sign and no space.
+// slash; and a size of one or two decimal digits, from 1 to 23. The digits may be in
+// either case. Nothing else is allowed, no sign and no space.
 //
 // Node specs are immutable and comparable. The zero NodeSpec is none: its size is 0, and
 // no generator takes it.

@@ -247,8 +247,9 @@ func (g *Generator) All() iter.Seq2[ID, error] {
 	}
 }
 
+// wait may return early, so that a clock that is set back meanwhile meets the policy.
 func (g *Generator) wait(ctx context.Context, until int64, why error) error {
-	err := g.clock.Wait(ctx, until+epoch)
+	err := g.clock.Pause(ctx, (until+epoch)*1000)
 	switch {
 	case err == nil:
 		return nil

@@ -239,9 +239,20 @@ func TestWaitForNext(t *testing.T) {
 		}
 	}
 
-	// A Fill that spans milliseconds waits between them.
+	// A clock that goes back too far during the wait is the policy's.
 	clock := conformance.NewClock(conformance.Start)
 	g := newGenerator(t, conformance.Setup{Clock: clock.Now})
+	if err := g.Fill(make([]ID, 512)); err != nil {
+		t.Fatal(err)
+	}
+	time.AfterFunc(3*time.Millisecond, func() { clock.Add(-time.Minute) })
+	if id, err := g.Generate(); id != 0 || !errors.Is(err, ErrClockRollback) {
+		t.Errorf("the clock went back during the wait: %v, %v", id, err)
+	}
+
+	// A Fill that spans milliseconds waits between them.
+	clock = conformance.NewClock(conformance.Start)
+	g = newGenerator(t, conformance.Setup{Clock: clock.Now})
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
 	go func() {
