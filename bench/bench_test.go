@@ -55,7 +55,6 @@ var (
 	sKsu  ksuid.KSUID
 	sFlak snowflake.ID
 	sStr  string
-	sBuf  = make([]byte, 0, 64)
 	sErr  error
 )
 
@@ -196,50 +195,58 @@ func BenchmarkNewString(b *testing.B) {
 func BenchmarkAppend(b *testing.B) {
 	b.Run("lib=scru64", func(b *testing.B) {
 		id := must(gen64.Generate())
+		buf := make([]byte, 0, 64)
 		for b.Loop() {
-			sBuf, sErr = id.AppendText(sBuf[:0])
+			buf, _ = id.AppendText(buf[:0])
 		}
 	})
 	b.Run("lib=scru128", func(b *testing.B) {
 		id := scru128.New()
+		buf := make([]byte, 0, 64)
 		for b.Loop() {
-			sBuf, sErr = id.AppendText(sBuf[:0])
+			buf, _ = id.AppendText(buf[:0])
 		}
 	})
 	b.Run("lib=scru160", func(b *testing.B) {
 		id := scru160.New()
+		buf := make([]byte, 0, 64)
 		for b.Loop() {
-			sBuf, sErr = id.AppendText(sBuf[:0])
+			buf, _ = id.AppendText(buf[:0])
 		}
 	})
 	b.Run("lib=euid", func(b *testing.B) {
 		id := must(genE.Generate())
+		buf := make([]byte, 0, 64)
 		for b.Loop() {
-			sBuf, sErr = id.AppendText(sBuf[:0])
+			buf, _ = id.AppendText(buf[:0])
 		}
 	})
 	b.Run("lib=uid60", func(b *testing.B) {
 		id := must(gen60.Generate())
+		buf := make([]byte, 0, 64)
 		for b.Loop() {
-			sBuf, sErr = id.AppendText(sBuf[:0])
+			buf, _ = id.AppendText(buf[:0])
 		}
 	})
 	b.Run("lib=xid", func(b *testing.B) {
 		id := xid.New()
+		buf := make([]byte, 0, 64)
 		for b.Loop() {
-			sBuf = id.Encode(sBuf[:20])
+			buf = id.Encode(buf[:20])
 		}
 	})
 	b.Run("lib=ulid", func(b *testing.B) {
 		id := ulid.Make()
+		buf := make([]byte, 0, 64)
 		for b.Loop() {
-			sErr = id.MarshalTextTo(sBuf[:26])
+			_ = id.MarshalTextTo(buf[:26])
 		}
 	})
 	b.Run("lib=ksuid", func(b *testing.B) {
 		id := ksuid.New()
+		buf := make([]byte, 0, 64)
 		for b.Loop() {
-			sBuf = id.Append(sBuf[:0])
+			buf = id.Append(buf[:0])
 		}
 	})
 }
