@@ -1,0 +1,242 @@
+package verify
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/sortid/sortid/verify/internal/pvalue"
+)
+
+// A field gathers what the tests of randomness need to know of the values of one field
+// of the IDs, of at most 64 bits, in the order of their generation.
+type field struct {
+	name   string
+	width  int
+	buffer []uint64 // values not yet counted; the first one was, as the predecessor
+	n      uint64
+
+	chunks      []chunk
+	changes     columns // bits that differ from those of the value before
+	neighbours  columns // bits that differ from the next higher bit
+	products    float64 // of successive values, the middle of the range being zero
+	middle      float64
+	variance    float64
+	repeats     *repeats
+	raw         *bitWriter
+	differences []uint64 // scratch
+}
+
+// A chunk counts how often each value of a few bits of the field comes.
+type chunk struct {
+	shift, width int
+	counts       []uint64
+}
+
+const (
+	fieldBuffer = 1024
+
+	// maxWhole is the width up to which the values are counted as a whole, not byte by
+	// byte.
+	maxWhole = 12
+)
+
+func newField(name string, width int) *field {
+	f := &field{
+		name: name, width: width,
+		buffer:      make([]uint64, 0, fieldBuffer),
+		differences: make([]uint64, fieldBuffer),
+	}
+	size := math.Ldexp(1, min(width, 63))
+	f.middle, f.variance = (size-1)/2, (size*size-1)/12
+	step := 8
+	if width <= maxWhole {
+		step = width
+	}
+	for at := 0; at < width; at += step {
+		w := min(step, width-at)
+		f.chunks = append(f.chunks, chunk{at, w, make([]uint64, 1<<w)})
+	}
+	if width >= minRepeatWidth {
+		f.repeats = newRepeats(width)
+	}
+	return f
+}
+
+// add notes a value, which must have no bits above the field's width.
+func (f *field) add(v uint64) {
+	if len(f.buffer) == fieldBuffer {
+		f.count()
+	}
+	f.buffer = append(f.buffer, v)
+}
+
+// count empties the buffer, except for the last value.
+func (f *field) count() {
+	fresh := f.buffer
+	if f.n > 0 {
+		fresh = f.buffer[1:]
+	}
+	if len(fresh) == 0 {
+		return
+	}
+	f.n += uint64(len(fresh))
+	if f.raw != nil {
+		for _, v := range fresh {
+			f.raw.add(v, f.width)
+		}
+	}
+	for i := range f.chunks {
+		f.chunks[i].add(fresh)
+	}
+	if f.repeats != nil {
+		f.repeats.add(fresh)
+	}
+	d := f.differences[:len(fresh)]
+	if f.width > 1 {
+		low := uint64(1)<<(f.width-1) - 1
+		for i, v := range fresh {
+			d[i] = (v ^ v>>1) & low
+		}
+		f.neighbours.add(d)
+	}
+
+	d = f.differences[:len(f.buffer)-1]
+	before := f.buffer[0]
+	x := f.centred(before)
+	for i, v := range f.buffer[1:] {
+		d[i] = v ^ before
+		y := f.centred(v)
+		f.products += x * y
+		x, before = y, v
+	}
+	f.changes.add(d)
+	f.buffer[0] = before
+	f.buffer = f.buffer[:1]
+}
+
+func (c *chunk) add(values []uint64) {
+	counts, shift := c.counts, c.shift
+	mask := uint64(len(counts) - 1)
+	if len(counts) == 256 { // the size known, no bounds are checked
+		counts := (*[256]uint64)(counts)
+		for _, v := range values {
+			counts[uint8(v>>shift)]++
+		}
+		return
+	}
+	for _, v := range values {
+		counts[v>>shift&mask]++
+	}
+}
+
+// centred returns a value as its distance from the middle. Of 64 bits it leaves the last
+// one out.
+func (f *field) centred(v uint64) float64 {
+	if f.width == 64 {
+		v >>= 1
+	}
+	return float64(int64(v)) - f.middle
+}
+
+// chi2 returns the p-value of the counts. Where there are too few values for so many
+// counts it looks at the high bits only, as many of them as the number allows.
+func (c *chunk) chi2(n uint64) (p float64, width int, x float64, ok bool) {
+	width = c.width
+	for width > 0 && n < minCell<<width {
+		width--
+	}
+	if width < 2 {
+		return 0, 0, 0, false // what is left is the balance of a bit
+	}
+	cells := make([]uint64, 1<<width)
+	for v, count := range c.counts {
+		cells[v>>(c.width-width)] += count
+	}
+	expected := float64(n) / float64(len(cells))
+	for _, count := range cells {
+		d := float64(count) - expected
+		x += d * d / expected
+	}
+	return pvalue.Chi2(x, len(cells)-1), width, x, true
+}
+
+// ones returns how often a bit was set.
+func (f *field) ones(bit int) (n uint64) {
+	c := f.chunks[0]
+	for _, c = range f.chunks {
+		if bit < c.shift+c.width {
+			break
+		}
+	}
+	for v, count := range c.counts {
+		if v>>(bit-c.shift)&1 != 0 {
+			n += count
+		}
+	}
+	return n
+}
+
+// The tests, by name.
+const (
+	testBalance    = "balance"
+	testBytes      = "bytes"
+	testRuns       = "runs"
+	testSerial     = "serial"
+	testNeighbours = "neighbours"
+	testRepeats    = "repeats"
+)
+
+var testNames = [...]string{testBalance, testBytes, testRuns, testSerial, testNeighbours, testRepeats}
+
+// A result is that of one test: of one bit, of one chunk, or of the field.
+type result struct {
+	test string
+	p    float64
+	note string // what was seen, if that is worth saying
+}
+
+const (
+	// minCell is how many values there must be for each one that is told apart, for the
+	// chi-square distribution to hold in its far tail.
+	minCell = 64
+	// minProducts is how many products make a sum that is normally distributed there.
+	minProducts = 1000
+)
+
+// results runs the tests.
+func (f *field) results() (rs []result) {
+	f.count()
+	if f.n < 2 {
+		return nil
+	}
+	add := func(test string, p float64, format string, args ...any) {
+		rs = append(rs, result{test, p, fmt.Sprintf(format, args...)})
+	}
+	for bit := range f.width {
+		k := f.ones(bit)
+		add(testBalance, pvalue.Coin(k, f.n), "bit %d is 1 in %s of the values", bit, percent(k, f.n))
+		k = f.changes.count(bit)
+		add(testRuns, pvalue.Coin(k, f.n-1), "bit %d changes from one value to the next in %s of cases", bit, percent(k, f.n-1))
+		if bit < f.width-1 {
+			k = f.neighbours.count(bit)
+			add(testNeighbours, pvalue.Coin(k, f.n), "bits %d and %d differ in %s of the values", bit+1, bit, percent(k, f.n))
+		}
+	}
+	for _, c := range f.chunks {
+		if p, width, x, ok := c.chi2(f.n); ok {
+			high := c.shift + c.width - 1
+			add(testBytes, p, "bits %d to %d: chi-square %.1f with %d degrees of freedom", high, high-width+1, x, 1<<width-1)
+		}
+	}
+	if f.n > minProducts {
+		m := float64(f.n - 1)
+		r := f.products / m / f.variance
+		add(testSerial, pvalue.Normal(r*math.Sqrt(m)), "successive values have a correlation of %.4f", r)
+	}
+	if f.repeats != nil {
+		seen, expected, p := f.repeats.result()
+		add(testRepeats, p, "%s of %s watched values had come before, %.3g were to be expected",
+			count(seen), count(f.repeats.draws), expected)
+	}
+	return rs
+}

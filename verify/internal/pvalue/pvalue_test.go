@@ -1,0 +1,210 @@
+package pvalue
+
+import (
+	"math"
+	"math/big"
+	"math/rand/v2"
+	"testing"
+)
+
+func close(a, b, relative float64) bool {
+	return a == b || math.Abs(a-b) <= relative*math.Max(math.Abs(a), math.Abs(b))
+}
+
+// poissonTail adds up the terms of P(X >= k) with 300 bits.
+func poissonTail(k int, mean float64) float64 {
+	const prec = 300
+	m := new(big.Float).SetPrec(prec).SetFloat64(mean)
+	// e^-m by its series: m is small here.
+	e, term := big.NewFloat(1).SetPrec(prec), big.NewFloat(1).SetPrec(prec)
+	for i := 1; i < 2000; i++ {
+		term.Mul(term, m).Quo(term, new(big.Float).SetPrec(prec).SetInt64(int64(i)))
+		e.Add(e, term)
+	}
+	term.Quo(big.NewFloat(1).SetPrec(prec), e)
+	sum := new(big.Float).SetPrec(prec)
+	for i := 0; i < k+2000; i++ {
+		if i > 0 {
+			term.Mul(term, m).Quo(term, new(big.Float).SetPrec(prec).SetInt64(int64(i)))
+		}
+		if i >= k {
+			sum.Add(sum, term)
+		}
+	}
+	f, _ := sum.Float64()
+	return f
+}
+
+// P(a, x) with an integer a is a Poisson tail, which big.Float adds up term by term.
+func TestGammaAgainstSums(t *testing.T) {
+	for _, mean := range []float64{1e-9, 0.001, 0.7, 1, 5, 50, 180.5, 300} {
+		for _, k := range []int{1, 2, 3, 10, 40, 50, 51, 60, 200, 300, 500} {
+			want := poissonTail(k, mean)
+			if want < 1e-290 {
+				continue
+			}
+			if got := AtLeast(uint64(k), mean); !close(got, want, 1e-9) {
+				t.Errorf("AtLeast(%d, %g) = %g, want %g", k, mean, got, want)
+			}
+		}
+	}
+}
+
+// Values of the chi-square distribution that have a closed form: with two degrees of
+// freedom the upper tail is e^(-x/2), with one it is the normal distribution's, with
+// four (1 + x/2) e^(-x/2).
+func TestChi2ClosedForms(t *testing.T) {
+	for _, x := range []float64{2, 3, 10, 40, 100, 700} {
+		for _, c := range []struct {
+			df   int
+			want float64
+		}{
+			{1, math.Erfc(math.Sqrt(x / 2))},
+			{2, math.Exp(-x / 2)},
+			{4, (1 + x/2) * math.Exp(-x/2)},
+		} {
+			want := 2 * math.Min(c.want, 1-c.want)
+			if got := Chi2(x, c.df); !close(got, want, 1e-10) {
+				t.Errorf("Chi2(%g, %d) = %g, want %g", x, c.df, got, want)
+			}
+		}
+	}
+}
+
+// Quantiles that every table of the distributions has.
+func TestTables(t *testing.T) {
+	for _, c := range []struct {
+		name      string
+		got, want float64
+	}{
+		{"chi-square 255, 5%", Chi2(293.2478, 255) / 2, 0.05},
+		{"chi-square 10, 1%", Chi2(23.20925, 10) / 2, 0.01},
+		{"chi-square 100, 0.1%", Chi2(149.4493, 100) / 2, 0.001},
+		{"chi-square 10, lower 5%", Chi2(3.940299, 10) / 2, 0.05},
+		{"normal 1.96", Normal(1.959963985), 0.05},
+		{"normal 6", Normal(6), 1.973175290e-9},
+		{"quantile", Quantile(0.025), 1.959963985},
+	} {
+		if !close(c.got, c.want, 1e-5) {
+			t.Errorf("%s: %g, want %g", c.name, c.got, c.want)
+		}
+	}
+}
+
+func TestCoin(t *testing.T) {
+	// By big integers.
+	for _, n := range []int64{1, 2, 7, 30, 200, 1999} {
+		total := new(big.Float).SetInt(new(big.Int).Lsh(big.NewInt(1), uint(n)))
+		sum := new(big.Int)
+		for k := int64(0); 2*k <= n; k++ {
+			sum.Add(sum, new(big.Int).Binomial(n, k))
+			f, _ := new(big.Float).Quo(new(big.Float).SetInt(sum), total).Float64()
+			want := math.Min(1, 2*f)
+			if got := Coin(uint64(k), uint64(n)); want > 1e-280 && !close(got, want, 1e-8) {
+				t.Fatalf("Coin(%d, %d) = %g, want %g", k, n, got, want)
+			}
+			if Coin(uint64(k), uint64(n)) != Coin(uint64(n-k), uint64(n)) {
+				t.Fatalf("Coin(%d, %d) is not that of %d", k, n, n-k)
+			}
+		}
+	}
+	// The approximation for many throws: near the exact value, and never much below.
+	for _, n := range []int64{2001, 4000, 20000} {
+		total := new(big.Float).SetInt(new(big.Int).Lsh(big.NewInt(1), uint(n)))
+		sum, term := new(big.Int), big.NewInt(1)
+		for k := int64(0); 2*k < n; k++ {
+			if k > 0 {
+				term.Mul(term, big.NewInt(n-k+1)).Quo(term, big.NewInt(k))
+			}
+			sum.Add(sum, term)
+			z := (float64(n)/2 - float64(k)) * 2 / math.Sqrt(float64(n))
+			if z > 7 || k%7 != 0 {
+				continue
+			}
+			f, _ := new(big.Float).Quo(new(big.Float).SetInt(sum), total).Float64()
+			if got := Coin(uint64(k), uint64(n)); got < 2*f*0.98 || got > 2*f*1.3 {
+				t.Fatalf("Coin(%d, %d) = %g, the exact value is %g", k, n, got, 2*f)
+			}
+		}
+	}
+}
+
+// With a fair source each of the tests gives p-values below u in a share u of cases.
+func TestSimulation(t *testing.T) {
+	const rounds = 4000
+	r := rand.New(rand.NewPCG(1, 2))
+	below := map[string][3]int{}
+	limits := [3]float64{0.5, 0.1, 0.01}
+	note := func(name string, p float64) {
+		b := below[name]
+		for i, u := range limits {
+			if p < u {
+				b[i]++
+			}
+		}
+		below[name] = b
+	}
+	for range rounds {
+		heads := uint64(0)
+		var counts [16]float64
+		for range 5000 {
+			heads += r.Uint64() & 1
+			counts[r.IntN(16)]++
+		}
+		note("coin", Coin(heads, 5000))
+		x := 0.0
+		for _, c := range counts {
+			x += (c - 5000.0/16) * (c - 5000.0/16) / (5000.0 / 16)
+		}
+		note("chi-square", Chi2(x, 15))
+		events, left := uint64(0), 1.0
+		for left *= r.Float64(); left > math.Exp(-30); left *= r.Float64() {
+			events++
+		}
+		note("poisson", Poisson(events, 30))
+		note("normal", Normal(r.NormFloat64()))
+	}
+	for name, b := range below {
+		for i, u := range limits {
+			sd := math.Sqrt(rounds * u * (1 - u))
+			over := (float64(b[i]) - rounds*u) / sd
+			// The discrete ones stay below u by the share of their middle value.
+			if over > 4.5 || over < -4.5 && name != "poisson" && name != "coin" || float64(b[i]) < rounds*u*0.5 {
+				t.Errorf("%s: %d of %d below %g: %.1f standard deviations off", name, b[i], rounds, u, over)
+			}
+		}
+	}
+}
+
+func TestHolm(t *testing.T) {
+	got := Holm([]float64{0.03, 0.01, 0.5, 0.04})
+	want := []float64{0.09, 0.04, 0.5, 0.09}
+	for i := range want {
+		if !close(got[i], want[i], 1e-12) {
+			t.Errorf("Holm = %v, want %v", got, want)
+			break
+		}
+	}
+	if got := Holm(nil); len(got) != 0 {
+		t.Errorf("Holm of nothing = %v", got)
+	}
+	// 40 fair tests a round: one round in ten has a result below 0.1, or fewer.
+	r := rand.New(rand.NewPCG(3, 4))
+	alarms := 0
+	const rounds = 4000
+	for range rounds {
+		p := make([]float64, 40)
+		for i := range p {
+			p[i] = r.Float64()
+		}
+		for _, a := range Holm(p) {
+			if a < 0.1 {
+				alarms++
+				break
+			}
+		}
+	}
+	if alarms > rounds/10+80 || alarms < rounds/10-100 {
+		t.Errorf("%d alarms in %d rounds, want about a tenth", alarms, rounds)
+	}
+}
