@@ -81,7 +81,7 @@ func TestFromFields(t *testing.T) {
 		}
 	}
 	if MaxTimestamp != 282429536480 {
-		t.Errorf("MaxTimestamp is %d", MaxTimestamp)
+		t.Errorf("MaxTimestamp is %d", uint64(MaxTimestamp))
 	}
 }
 

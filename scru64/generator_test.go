@@ -381,6 +381,9 @@ func TestOverflowLead(t *testing.T) {
 	if id, err := g.GenerateContext(ctx); id != 0 || !errors.Is(err, context.DeadlineExceeded) || !errors.Is(err, ErrClockRollback) {
 		t.Errorf("waiting in vain: %v, %v", id, err)
 	}
+	if want := conformance.Start.Add(Tick).UnixMilli(); g.until != want {
+		t.Errorf("it waits for %d, want %d", g.until, want)
+	}
 	time.AfterFunc(5*time.Millisecond, func() { clock.Add(Tick - 100*time.Millisecond) })
 	if id := must(t)(g.Generate()); id <= last || lead(clock, id) != allowance || !clock.Now().Equal(conformance.Start.Add(Tick)) {
 		t.Errorf("waiting: %v, lead %d at %v", id, lead(clock, id), clock.Now())
