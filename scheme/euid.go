@@ -1,0 +1,106 @@
+package scheme
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/sortid/sortid/euid"
+)
+
+func euidScheme() *Scheme {
+	return &Scheme{
+		Name:    "euid",
+		Title:   "EUID, draft 3",
+		Summary: "128 bits with a check symbol and 15 bits of one's own",
+		Choose:  "people type IDs, or an ID carries 15 bits of yours",
+		Bits:    128,
+		Layout: []Field{
+			{Name: "timestamp", Bits: 42, Kind: KindTime, Meaning: "Unix time in milliseconds"},
+			{Name: "random_and_extension", Bits: 15, Kind: KindData, Meaning: "random above, the extension below"},
+			{Name: "extension_length", Bits: 4, Kind: KindNode, Meaning: "bits of the extension; 0 means none"},
+			{Name: "version", Bits: 3, Kind: KindZero, Meaning: "0 stands for version 1"},
+			{Name: "random", Bits: 64, Kind: KindRandom, Meaning: "high half +1 per ID in a millisecond, low half random"},
+		},
+		Alphabet:    "27 Crockford Base32 symbols, the last two a check",
+		TextLengths: []int{euid.TextLen},
+		Example:     "C8EE934SR007G5Q94QKKXFRFV8B",
+		TextSorts:   true,
+		Epoch:       time.UnixMilli(0).UTC(),
+		Tick:        time.Millisecond,
+		Unique:      "79 random bits",
+		PerTick:     "2^31 on average, then it waits for the next millisecond",
+		Options: append([]Option{
+			{Name: "ext", Value: "N[/BITS]", Usage: "the extension, a number of up to 15 bits, as in 5, or 5/8 to state its length"},
+		}, commonOptions...),
+
+		alphabet: classCrockford,
+		letters:  classUpper,
+		parse: func(s string) (words, error) {
+			id, err := euid.Parse(s)
+			return euidWords(id), err
+		},
+		appendText: func(b []byte, w words) []byte {
+			b, _ = euidID(w).AppendText(b)
+			return b
+		},
+		check: func(words) error { return nil },
+		first: func(t time.Time) words { return euidWords(euid.First(t)) },
+		max:   euidWords(euid.Max),
+		notes: euidNotes,
+
+		newGenerator: newEUID,
+	}
+}
+
+func euidWords(id euid.ID) words {
+	hi, lo := id.Uint128()
+	return words{0, hi, lo}
+}
+
+func euidID(w words) euid.ID { return euid.FromUint128(w[1], w[2]) }
+
+func euidNotes(id ID) (notes []string) {
+	e := euidID(id.words)
+	if v, ok := e.Extension(); ok {
+		notes = append(notes, fmt.Sprintf("extension %d, in %d bits", v, e.ExtensionLength()))
+	}
+	if e.Version() != 1 {
+		notes = append(notes, fmt.Sprintf("version %d: the document knows version 1 only", e.Version()))
+	}
+	return notes
+}
+
+func euidTexts(b []byte, ids []euid.ID, sep byte) []byte {
+	for i := range ids {
+		b, _ = ids[i].AppendText(b)
+		b = append(b, sep)
+	}
+	return b
+}
+
+func newEUID(s *Scheme, o Options) (Generator, error) {
+	clock, standing := o.clock(s.Tick)
+	opts, err := setup[euid.Option, euid.RollbackPolicy]{
+		euid.WithClock, euid.WithEntropy, euid.WithRollbackAllowance, euid.WithRollbackPolicy,
+		euid.RollbackReset, euid.RollbackAbort, euid.RollbackWait,
+	}.options(o, clock, func(name, value string) (euid.Option, error) {
+		first, second, sized := strings.Cut(value, "/") // ext
+		v, err := number(first, 1<<15-1)
+		if err != nil || !sized {
+			return euid.WithExtension(uint16(v)), err
+		}
+		bits, err := number(second, 15)
+		return euid.WithExtensionBits(uint16(v), int(bits)), err
+	})
+	if err != nil {
+		return nil, err
+	}
+	g, err := euid.NewGenerator(opts...)
+	if err != nil {
+		return nil, optionError(err)
+	}
+	// A full tick is an error there, gone in the next millisecond.
+	source := retrying[euid.ID]{g, euid.ErrOverflow}
+	return &generator[euid.ID]{scheme: s, source: source, words: euidWords, texts: euidTexts, standing: standing}, nil
+}

@@ -1,0 +1,367 @@
+package scheme
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// A Generator makes IDs of one scheme. Its errors are those of the format's generator;
+// what waits there waits here, until the context ends. It is safe for concurrent use,
+// unless it has a clock that stands still.
+type Generator interface {
+	// Next returns the next ID.
+	Next(ctx context.Context) (ID, error)
+	// NewBatch returns an empty batch.
+	NewBatch() Batch
+}
+
+// A Batch holds many IDs, so that a stream of them costs no more than the IDs. It is not
+// safe for concurrent use; the batches of one generator are independent.
+type Batch interface {
+	// Fill replaces the batch's IDs by the next n of the generator. With an error the
+	// batch is empty, and IDs already made are lost.
+	Fill(ctx context.Context, n int) error
+	// Append appends the IDs in a form that the scheme has to b, each followed by sep.
+	Append(b []byte, f Form, sep byte) []byte
+	// AppendJSON is Append with [ID.AppendJSON].
+	AppendJSON(b []byte, sep byte) []byte
+}
+
+// Options say how a [Generator] works. The zero value means the format's defaults.
+type Options struct {
+	// Clock is the source of the time, in place of the system's clock.
+	Clock func() time.Time
+	// At, if it is not zero, is a clock that stands still: all IDs are of At's tick. Only
+	// when the format has no more IDs in a tick does the clock go to the next one.
+	At time.Time
+	// Entropy is the source of random bits. It must be cryptographically strong.
+	Entropy io.Reader
+	// Values holds the values of the scheme's own options, by name, as text. The value of
+	// a switch is "true" or "false".
+	Values map[string]string
+}
+
+// An Option is something that a scheme's generators can be told.
+type Option struct {
+	Name   string // as in "counter-width"
+	Value  string // the shape of its value, as in "BITS"; empty for a switch
+	Usage  string // in one line
+	Needed bool   // whether a generator cannot do without
+	Env    string // the environment variable that gives it by custom; NewGenerator reads none
+}
+
+// Option returns the option of a name.
+func (s *Scheme) Option(name string) (Option, bool) {
+	for _, o := range s.Options {
+		if o.Name == name {
+			return o, true
+		}
+	}
+	return Option{}, false
+}
+
+// WithOption returns the schemes that have an option of the name.
+func WithOption(name string) (schemes []*Scheme) {
+	for _, s := range all {
+		if _, ok := s.Option(name); ok {
+			schemes = append(schemes, s)
+		}
+	}
+	return schemes
+}
+
+// NewGenerator returns a generator. It returns [ErrOption] and says which option is
+// unknown, missing or wrong, or a [TimeError] for an At that no ID may have.
+func (s *Scheme) NewGenerator(o Options) (Generator, error) {
+	for _, name := range slices.Sorted(maps.Keys(o.Values)) {
+		if _, ok := s.Option(name); !ok {
+			return nil, unknownOption(s, name)
+		}
+	}
+	for _, option := range s.Options {
+		if _, ok := o.Values[option.Name]; option.Needed && !ok {
+			return nil, fmt.Errorf("%w: %s needs the option %s: %s", ErrOption, s.Name, option.Name, option.Usage)
+		}
+	}
+	if !o.At.IsZero() {
+		if o.At.Before(s.First) || o.At.After(s.Last) {
+			return nil, fmt.Errorf("%w; a generator makes IDs from %s to %s", &TimeError{s, o.At},
+				FormatTime(s.First), FormatTime(s.Last))
+		}
+	}
+	return s.newGenerator(s, o)
+}
+
+// optionError is what becomes of a format's own error about its options.
+func optionError(err error) error { return fmt.Errorf("%w: %w", ErrOption, err) }
+
+func unknownOption(s *Scheme, name string) error {
+	have := WithOption(name)
+	if len(have) == 0 {
+		return fmt.Errorf("%w: no scheme has an option %q", ErrOption, name)
+	}
+	names := make([]string, len(have))
+	for i, s := range have {
+		names[i] = s.Name
+	}
+	verb := "has"
+	if len(names) > 1 {
+		verb = "have"
+	}
+	return fmt.Errorf("%w: %s has no option %q; %s %s it", ErrOption, s.Name, name, list(names, "and"), verb)
+}
+
+// A standing clock shows one time, and the next tick's when it is read again for the
+// same ID: then the generator waits for that, and will read the clock once more to see
+// what it waited for.
+type standing struct {
+	t     time.Time
+	step  time.Duration
+	reads int // for the present ID
+}
+
+func (c *standing) now() time.Time {
+	c.reads++
+	if c.reads%2 == 0 {
+		c.t = c.t.Add(c.step)
+	}
+	return c.t
+}
+
+// follow readies the clock for the next ID: a format that went ahead of the clock when a
+// tick was full takes it along.
+func (c *standing) follow(t time.Time) {
+	c.reads = 0
+	if t.After(c.t) {
+		c.t = t
+	}
+}
+
+// clock returns the clock that the options ask for, nil for the system's.
+func (o *Options) clock(step time.Duration) (func() time.Time, *standing) {
+	if o.At.IsZero() {
+		return o.Clock, nil
+	}
+	c := &standing{t: o.At, step: step}
+	return c.now, c
+}
+
+// A source is a format's generator.
+type source[T any] interface {
+	GenerateContext(context.Context) (T, error)
+	FillContext(context.Context, []T) error
+}
+
+// A generator makes a [Generator] of a format's.
+type generator[T any] struct {
+	scheme *Scheme
+	source source[T]
+	words  func(T) words
+	// texts appends the IDs' texts, in a loop of the adapter's own: a call by way of a
+	// function value for each ID would cost as much as the ID.
+	texts    func(b []byte, ids []T, sep byte) []byte
+	standing *standing
+}
+
+func (g *generator[T]) Next(ctx context.Context) (ID, error) {
+	v, err := g.next(ctx)
+	if err != nil {
+		return ID{}, err
+	}
+	return ID{g.scheme, g.words(v)}, nil
+}
+
+func (g *generator[T]) next(ctx context.Context) (T, error) {
+	v, err := g.source.GenerateContext(ctx)
+	if err == nil && g.standing != nil {
+		g.standing.follow(ID{g.scheme, g.words(v)}.Time())
+	}
+	return v, err
+}
+
+func (g *generator[T]) NewBatch() Batch { return &batch[T]{generator: g} }
+
+type batch[T any] struct {
+	*generator[T]
+	ids []T
+}
+
+func (b *batch[T]) Fill(ctx context.Context, n int) error {
+	ids := slices.Grow(b.ids[:0], n)[:n]
+	b.ids = ids[:0]
+	if b.standing == nil {
+		if err := b.source.FillContext(ctx, ids); err != nil {
+			return err
+		}
+	} else {
+		for i := range ids {
+			var err error
+			if ids[i], err = b.next(ctx); err != nil {
+				return err
+			}
+		}
+	}
+	b.ids = ids
+	return nil
+}
+
+func (b *batch[T]) Append(dst []byte, f Form, sep byte) []byte {
+	if f == Text {
+		return b.texts(dst, b.ids, sep)
+	}
+	for _, v := range b.ids {
+		dst = append(ID{b.scheme, b.words(v)}.Append(dst, f), sep)
+	}
+	return dst
+}
+
+func (b *batch[T]) AppendJSON(dst []byte, sep byte) []byte {
+	for _, v := range b.ids {
+		dst = append(ID{b.scheme, b.words(v)}.AppendJSON(dst), sep)
+	}
+	return dst
+}
+
+// A retrying source tries again, a moment later, what failed with the error again.
+type retrying[T any] struct {
+	source[T]
+	again error
+}
+
+func (r retrying[T]) GenerateContext(ctx context.Context) (v T, err error) {
+	err = r.retry(ctx, func() error {
+		v, err = r.source.GenerateContext(ctx)
+		return err
+	})
+	return v, err
+}
+
+func (r retrying[T]) FillContext(ctx context.Context, ids []T) error {
+	return r.retry(ctx, func() error { return r.source.FillContext(ctx, ids) })
+}
+
+func (r retrying[T]) retry(ctx context.Context, try func() error) error {
+	for {
+		err := try()
+		if !errors.Is(err, r.again) {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("%w; gave up waiting: %w", err, context.Cause(ctx))
+		case <-time.After(100 * time.Microsecond):
+		}
+	}
+}
+
+// The options that all schemes have.
+var commonOptions = []Option{
+	{Name: "rollback", Value: "POLICY", Usage: "what to do when the clock has gone back by more than the allowance: reset, abort or wait"},
+	{Name: "allowance", Value: "DURATION", Usage: "how far the clock may go back without any effect, as in 10s"},
+}
+
+// A setup holds a format's own names for what all formats have: O is its type of options,
+// P that of its rollback policies.
+type setup[O, P any] struct {
+	clock              func(func() time.Time) O
+	entropy            func(io.Reader) O
+	allowance          func(time.Duration) O
+	policy             func(P) O
+	reset, abort, wait P
+}
+
+// options turns Options into the format's, but for those that own deals with.
+func (s setup[O, P]) options(o Options, clock func() time.Time, own func(name, value string) (O, error)) ([]O, error) {
+	var opts []O
+	if clock != nil {
+		opts = append(opts, s.clock(clock))
+	}
+	if o.Entropy != nil {
+		opts = append(opts, s.entropy(o.Entropy))
+	}
+	for _, name := range slices.Sorted(maps.Keys(o.Values)) {
+		value := o.Values[name]
+		var opt O
+		var err error
+		switch name {
+		case "allowance":
+			var d time.Duration
+			if d, err = time.ParseDuration(value); err != nil {
+				err = errors.New("want a duration such as 10s or 1m30s")
+			}
+			opt = s.allowance(d)
+		case "rollback":
+			switch strings.ToLower(value) {
+			case "reset":
+				opt = s.policy(s.reset)
+			case "abort":
+				opt = s.policy(s.abort)
+			case "wait":
+				opt = s.policy(s.wait)
+			default:
+				err = errors.New("want reset, abort or wait")
+			}
+		default:
+			opt, err = own(name, value)
+		}
+		switch err {
+		case nil:
+			opts = append(opts, opt)
+		case errNone:
+		default:
+			return nil, fmt.Errorf("%w: %s %q: %w", ErrOption, name, value, err)
+		}
+	}
+	return opts, nil
+}
+
+// number reads an integer: decimal, or hexadecimal after 0x.
+func number(s string, limit uint64) (uint64, error) {
+	base, digits := 10, s
+	if rest, ok := strings.CutPrefix(strings.ToLower(s), "0x"); ok {
+		base, digits = 16, rest
+	}
+	v, err := strconv.ParseUint(digits, base, 64)
+	if err != nil && !errors.Is(err, strconv.ErrRange) {
+		return 0, fmt.Errorf("%q is not a number", clip(s))
+	}
+	if err != nil || v > limit {
+		return 0, fmt.Errorf("%s is too large, want at most %d", clip(s), limit)
+	}
+	return v, nil
+}
+
+// pair reads an integer of at most 16 bits and a width, "42/8".
+func pair(s string) (value uint16, bits int, err error) {
+	first, second, ok := strings.Cut(s, "/")
+	if !ok {
+		return 0, 0, errors.New(`want the ID and its size in bits, as in "42/8"`)
+	}
+	v, err := number(first, 1<<16-1)
+	if err != nil {
+		return 0, 0, err
+	}
+	n, err := number(second, 64)
+	return uint16(v), int(n), err
+}
+
+// errNone says that an option is nothing to tell the format's generator.
+var errNone = errors.New("no option")
+
+// flag reads the value of a switch: nil says that it is on, errNone that it is off.
+func flag(s string) error {
+	switch on, err := strconv.ParseBool(s); {
+	case err != nil:
+		return errors.New("want true or false")
+	case !on:
+		return errNone
+	}
+	return nil
+}

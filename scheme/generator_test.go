@@ -1,0 +1,315 @@
+package scheme
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/sortid/sortid/internal/conformance"
+	"github.com/sortid/sortid/scru64"
+	"github.com/sortid/sortid/uid60"
+)
+
+// A batch in any form is IDs that increase, of this very moment, each on its line.
+func TestBatch(t *testing.T) {
+	for _, s := range All() {
+		g := newGenerator(t, s, Options{})
+		last := next(t, g)
+		batch := g.NewBatch()
+		for _, f := range s.Forms {
+			const n = 1000
+			if err := batch.Fill(t.Context(), n); err != nil {
+				t.Fatal(err)
+			}
+			out := batch.Append([]byte("before\n"), f, '\n')
+			lines := bytes.Split(out, []byte("\n"))
+			if len(lines) != n+2 || string(lines[0]) != "before" || len(lines[n+1]) != 0 {
+				t.Fatalf("%s as %s: %d lines", s.Name, f, len(lines))
+			}
+			jsonLines := bytes.Split(batch.AppendJSON(nil, '\n'), []byte("\n"))
+			for i, line := range lines[1 : n+1] {
+				id, err := s.ParseAs(f, string(line))
+				if err != nil || id.In(f) != string(line) {
+					t.Fatalf("%s as %s: %s parses as %v, %v", s.Name, f, line, id, err)
+				}
+				if id.Compare(last) <= 0 {
+					t.Fatalf("%s: %v after %v", s.Name, id, last)
+				}
+				if d := time.Since(id.Time()); d < -time.Minute || d > time.Minute {
+					t.Fatalf("%s: %v has the time %v", s.Name, id, id.Time())
+				}
+				var object map[string]any
+				if err := json.Unmarshal(jsonLines[i], &object); err != nil || object[string(f)] != string(line) {
+					t.Fatalf("%s: JSON %s of %s, %v", s.Name, jsonLines[i], line, err)
+				}
+				last = id
+			}
+		}
+	}
+}
+
+func TestBatchAllocates(t *testing.T) {
+	if testing.Short() {
+		t.Skip("counts differ under the race detector")
+	}
+	g := newGenerator(t, SCRU128, Options{}).NewBatch()
+	b := make([]byte, 0, 512*64)
+	for _, f := range SCRU128.Forms {
+		if n := testing.AllocsPerRun(100, func() {
+			if err := g.Fill(context.Background(), 512); err != nil {
+				t.Fatal(err)
+			}
+			g.Append(b, f, '\n')
+		}); n != 0 {
+			t.Errorf("%s: %v allocations for 512 IDs", f, n)
+		}
+	}
+}
+
+// The clock of At stands still: IDs are of its tick, for as long as that has any, and
+// never is there a wait in real time.
+func TestAt(t *testing.T) {
+	at := conformance.Start.Add(1234 * time.Second)
+	for _, c := range []struct {
+		scheme *Scheme
+		values map[string]string
+		n      int
+		ticks  time.Duration // that n IDs may take at most
+	}{
+		{SCRU64, nil, 1000, 2 * 256 * time.Millisecond},
+		{SCRU64, map[string]string{"node": "1/20"}, 1000, 1000 * 256 * time.Millisecond},
+		{SCRU64, map[string]string{"node": "1/23", "rollback": "abort"}, 1000, 1000 * 256 * time.Millisecond},
+		{SCRU128, nil, 100000, time.Millisecond},
+		{SCRU160, nil, 32768, time.Millisecond},
+		{SCRU160, nil, 100000, 4 * time.Millisecond},
+		{SCRU160, map[string]string{"micros": "true"}, 10000, 400 * time.Microsecond},
+		{EUID, nil, 100000, time.Millisecond},
+		{UID60, nil, 512, time.Millisecond},
+		{UID60, nil, 51200, 100 * time.Millisecond},
+	} {
+		start := time.Now()
+		g := newGenerator(t, c.scheme, Options{At: at, Values: c.values}).NewBatch()
+		if err := g.Fill(t.Context(), c.n); err != nil {
+			t.Errorf("%s %v: %v", c.scheme.Name, c.values, err)
+			continue
+		}
+		last := ID{}
+		for i, line := range strings.Fields(string(g.Append(nil, Text, '\n'))) {
+			id, err := c.scheme.Parse(line)
+			if err != nil || i > 0 && id.Compare(last) <= 0 {
+				t.Fatalf("%s %v: %v after %v, %v", c.scheme.Name, c.values, id, last, err)
+			}
+			if d := id.Time().Sub(at); i == 0 && d > 0 || d <= -c.scheme.Tick || d > c.ticks {
+				t.Fatalf("%s %v: ID %d is of %v, %v after At", c.scheme.Name, c.values, i, id.Time(), d)
+			}
+			last = id
+		}
+		if d := time.Since(start); d > 5*time.Second {
+			t.Errorf("%s %v: %d IDs took %v", c.scheme.Name, c.values, c.n, d)
+		}
+	}
+}
+
+// Where a full tick is an error, the next tick is tried.
+func TestOverflowPasses(t *testing.T) {
+	for _, o := range []Options{{Entropy: conformance.Constant(0xff)}, {Entropy: conformance.Constant(0xff), At: time.Now()}} {
+		g := newGenerator(t, EUID, o)
+		last := next(t, g)
+		for range 10 {
+			id := next(t, g)
+			if id.Milli() <= last.Milli() {
+				t.Fatalf("%v after %v, with one ID in a tick", id, last)
+			}
+			last = id
+		}
+	}
+	g := newGenerator(t, EUID, Options{Entropy: conformance.Constant(0xff), Clock: func() time.Time { return conformance.Start }})
+	next(t, g)
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
+	defer cancel()
+	if id, err := g.Next(ctx); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("with a clock that stands still for ever: %v, %v", id, err)
+	}
+}
+
+// A SCRU64 generator that has run ahead of the clock waits for it; one whose clock went
+// back does not wait for ever.
+func TestPatience(t *testing.T) {
+	values := map[string]string{"node": "1/22", "allowance": "1s"}
+	batch := newGenerator(t, SCRU64, Options{Values: values}).NewBatch()
+	start := time.Now()
+	if err := batch.Fill(t.Context(), 24); err != nil {
+		t.Fatal(err)
+	}
+	last := ID{}
+	for i, line := range strings.Fields(string(batch.Append(nil, Text, '\n'))) {
+		id, err := SCRU64.Parse(line)
+		if err != nil || i > 0 && id.Compare(last) <= 0 || time.Until(id.Time()) > 1100*time.Millisecond {
+			t.Fatalf("%v after %v, %v", id, last, err)
+		}
+		last = id
+	}
+	if d := time.Since(start); d > 30*time.Second {
+		t.Errorf("24 IDs took %v", d)
+	}
+
+	future, err := scru64.FromFields(uint64(time.Now().AddDate(1, 0, 0).UnixMilli())/256, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, policy := range []string{"", "abort"} {
+		values := map[string]string{"node": future.String() + "/8"}
+		if policy != "" {
+			values["rollback"] = policy
+		}
+		start := time.Now()
+		id, err := newGenerator(t, SCRU64, Options{Values: values}).Next(t.Context())
+		if !errors.Is(err, scru64.ErrClockRollback) || time.Since(start) > 10*time.Second {
+			t.Errorf("%q, a year behind the last ID: %v, %v after %v", policy, id, err, time.Since(start))
+		}
+	}
+}
+
+func TestOptions(t *testing.T) {
+	at := time.Now()
+	one := func(s *Scheme, name, value string) (ID, error) {
+		values := map[string]string{name: value}
+		if s == SCRU64 && name != "node" {
+			values["node"] = "42/8"
+		}
+		g, err := s.NewGenerator(Options{At: at, Values: values, Entropy: conformance.Constant(0xff)})
+		if err != nil {
+			return ID{}, err
+		}
+		return g.Next(t.Context())
+	}
+	for _, c := range []struct {
+		scheme      *Scheme
+		name, value string
+		want        func(ID) bool
+	}{
+		{SCRU64, "node", "42/8", func(id ID) bool { return scru64.ID(id.words[2]).NodeID(8) == 42 }},
+		{SCRU64, "node", "0xb00/12", func(id ID) bool { return scru64.ID(id.words[2]).NodeID(12) == 0xb00 }},
+		{SCRU64, "node", "0u2r85hm2pt3/16", func(id ID) bool {
+			return scru64.ID(id.words[2]).NodeID(16) == scru64.MustParse("0u2r85hm2pt3").NodeID(16)
+		}},
+		{SCRU64, "guard", "3", func(id ID) bool { return scru64.ID(id.words[2]).Counter(8) == 1<<13-1 }},
+		{SCRU64, "guard", "0", func(id ID) bool { return scru64.ID(id.words[2]).Counter(8) == 1<<16-1 }},
+		{UID60, "worker", "5/4", func(id ID) bool { return uid60.ID(id.words[2]).Worker(4) == 5 }},
+		{SCRU160, "node", "42/8", func(id ID) bool { return scru160ID(id.words).Random16() == 42<<8|0xff }},
+		{SCRU160, "micros", "true", func(id ID) bool { return scru160ID(id.words).Micros() == at.Nanosecond()/1000%1000 }},
+		{SCRU160, "micros", "false", func(id ID) bool { return scru160ID(id.words).Counter() == 1<<15-1 }},
+		{SCRU160, "counter-width", "3", func(id ID) bool { return scru160ID(id.words).Counter() == 7 }},
+		{SCRU160, "counter-ext", "4", func(id ID) bool { return scru160ID(id.words).Random16() == 0xffff }},
+		{SCRU128, "stateless", "true", func(id ID) bool { return id.IsZero() == false }},
+		{EUID, "ext", "5", func(id ID) bool {
+			v, ok := euidID(id.words).Extension()
+			return ok && v == 5 && euidID(id.words).ExtensionLength() == 3
+		}},
+		{EUID, "ext", "0x5/8", func(id ID) bool {
+			v, ok := euidID(id.words).Extension()
+			return ok && v == 5 && euidID(id.words).ExtensionLength() == 8
+		}},
+		{EUID, "ext", "0", func(id ID) bool { return euidID(id.words).ExtensionLength() == 0 }},
+	} {
+		id, err := one(c.scheme, c.name, c.value)
+		if err != nil || !c.want(id) {
+			t.Errorf("%s: %s=%s: %v, %v", c.scheme.Name, c.name, c.value, id, err)
+		}
+	}
+	for _, c := range []struct {
+		scheme            *Scheme
+		name, value, want string
+	}{
+		{SCRU128, "node", "1/8", "scru64 and scru160 have it"},
+		{SCRU64, "ext", "1", "euid has it"},
+		{SCRU64, "nod", "1", `no scheme has an option "nod"`},
+		{SCRU64, "node", "42", "slash"},
+		{SCRU64, "node", "256/8", "256"},
+		{SCRU64, "guard", "17", "WithOverflowGuard"},
+		{SCRU64, "guard", "-1", `"-1" is not a number`},
+		{UID60, "worker", "5", `"42/8"`},
+		{UID60, "worker", "16/4", "15"},
+		{UID60, "worker", "1/10", "10"},
+		{UID60, "worker", "99999/4", "too large"},
+		{UID60, "worker", "1/", `"" is not a number`},
+		{SCRU160, "node", "1/17", "16"},
+		{SCRU160, "micros", "maybe", "true or false"},
+		{SCRU160, "counter-width", "16", "15"},
+		{SCRU160, "counter-ext", "17", "16"},
+		{SCRU128, "stateless", "", "true or false"},
+		{EUID, "ext", "32768", "at most 32767"},
+		{EUID, "ext", "-1", "not a number"},
+		{EUID, "ext", "5/2", "2"},
+		{EUID, "ext", "5/16", "15"},
+		{EUID, "ext", "5/", "not a number"},
+		{EUID, "ext", "5/0", "1 to 15"},
+		{SCRU128, "rollback", "never", "reset, abort or wait"},
+		{SCRU128, "allowance", "10", "10s"},
+		{SCRU128, "allowance", "-1s", "negative"},
+	} {
+		id, err := one(c.scheme, c.name, c.value)
+		if !errors.Is(err, ErrOption) || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %s=%q: %v, %v, want %q", c.scheme.Name, c.name, c.value, id, err, c.want)
+		}
+	}
+	if _, err := SCRU64.NewGenerator(Options{}); !errors.Is(err, ErrOption) || !strings.Contains(err.Error(), "42/8") {
+		t.Errorf("scru64 without a node: %v", err)
+	}
+}
+
+// Every scheme has the policies and the allowance, and they do what they say.
+func TestRollback(t *testing.T) {
+	for _, s := range All() {
+		for _, policy := range []string{"reset", "abort", "wait", "ABORT"} {
+			clock := conformance.NewClock(conformance.Start)
+			g := newGenerator(t, s, Options{Clock: clock.Now, Values: map[string]string{"rollback": policy, "allowance": "5s"}})
+			first := next(t, g)
+			clock.Add(-4 * time.Second)
+			if id := next(t, g); id.Compare(first) <= 0 {
+				t.Errorf("%s, %s: within the allowance %v after %v", s.Name, policy, id, first)
+			}
+			clock.Add(-2 * time.Second)
+			ctx, cancel := context.WithTimeout(t.Context(), 5*time.Millisecond)
+			id, err := g.Next(ctx)
+			cancel()
+			switch strings.ToLower(policy) {
+			case "reset":
+				if err != nil || id.Milli() >= first.Milli() {
+					t.Errorf("%s, reset: %v, %v", s.Name, id, err)
+				}
+			case "abort":
+				if err == nil || errors.Is(err, context.DeadlineExceeded) {
+					t.Errorf("%s, abort: %v, %v", s.Name, id, err)
+				}
+			case "wait":
+				if !errors.Is(err, context.DeadlineExceeded) {
+					t.Errorf("%s, wait: %v, %v", s.Name, id, err)
+				}
+			}
+		}
+	}
+}
+
+func TestGeneratorErrors(t *testing.T) {
+	for _, s := range All() {
+		g := newGenerator(t, s, Options{Entropy: conformance.Limited(conformance.Entropy(1), 40)})
+		batch := g.NewBatch()
+		if err := batch.Fill(t.Context(), 1); err != nil {
+			t.Fatalf("%s: %v", s.Name, err)
+		}
+		if s == SCRU64 {
+			continue // it needs next to none
+		}
+		if err := batch.Fill(t.Context(), 1000); err == nil {
+			t.Errorf("%s: no error without entropy", s.Name)
+		}
+		if b := batch.Append(nil, Text, '\n'); len(b) != 0 {
+			t.Errorf("%s: after an error the batch has %q", s.Name, b)
+		}
+	}
+}

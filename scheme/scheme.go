@@ -1,0 +1,237 @@
+// Package scheme puts the five ID formats behind one table, for programs that learn
+// only at run time which format they handle: a command, a server, a page, a tester.
+//
+// A [Scheme] describes a format (layout, forms, epoch, tick, range) and gives its
+// operations: parse, inspect, generate, convert, bounds. An [ID] is an ID of any of
+// them, and [Detect] says which format an unknown text may be of. A program that knows
+// its format imports that format's package instead: it is shorter and faster.
+package scheme
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// A Scheme describes one of the five formats. There is one Scheme for each, so
+// pointers may be compared; nobody may change what they point to.
+type Scheme struct {
+	Name    string // as in "scru128": the package's name, too
+	Title   string // the name that its document gives it
+	Summary string // what it is, in a few words
+	Choose  string // when to choose it
+
+	Bits   int     // of the integer that stores an ID: 64, 128 or 160
+	Layout []Field // from the most significant bit to the least; widths add up to Bits
+
+	Alphabet    string // the text form, in words
+	TextLengths []int  // the lengths of the texts that the format writes or reads
+	Example     string // the text of an ID
+	TextSorts   bool   // whether texts sort by time; integers always do
+
+	Epoch       time.Time     // the time of timestamp 0
+	Tick        time.Duration // the unit of the timestamp
+	Reserved    bool          // whether no generator uses the first and the last timestamp
+	First, Last time.Time     // the first and the last time that a generator puts into an ID
+
+	Unique  string // why no two IDs are the same
+	PerTick string // how many IDs a generator makes in one tick
+
+	Options []Option // what a generator can be told
+	Forms   []Form   // the forms that the IDs have
+
+	alphabet class // of the text form
+	letters  class // the case in which the format writes letters, 0 for both
+
+	parse      func(string) (words, error)
+	appendText func([]byte, words) []byte
+	check      func(words) error // whether an integer as wide as Bits is an ID
+	first      func(time.Time) words
+	max        words
+	notes      func(ID) []string
+
+	newGenerator func(*Scheme, Options) (Generator, error)
+
+	digits      int   // of the largest ID as a decimal integer
+	believeFrom int64 // Unix milliseconds; see plausibleFrom
+}
+
+// A Kind is what a field is for. Pages and terminals give each kind its colour.
+type Kind string
+
+// The kinds of fields.
+const (
+	KindTime    Kind = "time"
+	KindCounter Kind = "counter"
+	KindNode    Kind = "node"
+	KindRandom  Kind = "random"
+	KindData    Kind = "data"
+	KindZero    Kind = "zero"
+)
+
+// A Field is a row of bits in a layout.
+type Field struct {
+	Name    string // as the format's document has it; empty for bits that are always zero
+	Bits    int    // the width
+	Low     int    // the place of the lowest bit; that of the ID's lowest bit is 0
+	Kind    Kind
+	Meaning string // in one line
+}
+
+// The five formats.
+var (
+	SCRU64  = newScheme(scru64Scheme())
+	SCRU128 = newScheme(scru128Scheme())
+	SCRU160 = newScheme(scru160Scheme())
+	EUID    = newScheme(euidScheme())
+	UID60   = newScheme(uid60Scheme())
+
+	all = []*Scheme{SCRU64, SCRU128, SCRU160, EUID, UID60}
+)
+
+// All returns the five schemes, in the order in which tables show them.
+func All() []*Scheme { return append([]*Scheme(nil), all...) }
+
+// Names returns the names of the five schemes.
+func Names() []string {
+	names := make([]string, len(all))
+	for i, s := range all {
+		names[i] = s.Name
+	}
+	return names
+}
+
+// newScheme completes a description: what follows from the rest is not written down.
+func newScheme(s *Scheme) *Scheme {
+	place(s.Layout)
+	s.Forms = []Form{Text, Hex, Int}
+	if s.Bits == 128 {
+		s.Forms = append(s.Forms, UUID)
+	}
+	s.First, s.Last = s.Range()
+	if s.Reserved {
+		s.First, s.Last = s.First.Add(s.Tick), s.Last.Add(-s.Tick)
+	}
+	s.digits = len(s.max.appendInt(nil))
+	s.believeFrom = s.plausibleFrom().UnixMilli()
+	return s
+}
+
+// place fills in where the fields are, given their widths.
+func place(layout []Field) {
+	low := 0
+	for i := len(layout) - 1; i >= 0; i-- {
+		layout[i].Low = low
+		low += layout[i].Bits
+	}
+}
+
+// Lookup returns the scheme of a name, in either case. The error names them all, and
+// the one that was probably meant.
+func Lookup(name string) (*Scheme, error) {
+	for _, s := range all {
+		if strings.EqualFold(s.Name, name) {
+			return s, nil
+		}
+	}
+	return nil, &UnknownError{What: "scheme", Name: name, Known: Names()}
+}
+
+// String returns the scheme's name.
+func (s *Scheme) String() string { return s.Name }
+
+// Max returns the largest ID.
+func (s *Scheme) Max() ID { return ID{s, s.max} }
+
+// HasForm reports whether the format's IDs have the form.
+func (s *Scheme) HasForm(f Form) bool {
+	for _, has := range s.Forms {
+		if has == f {
+			return true
+		}
+	}
+	return false
+}
+
+// SplitNode returns the layout of SCRU64 with node_ctr split into a node_id of the
+// given size, 1 to 23 bits, and the counter. An ID does not tell that size.
+func SplitNode(size int) ([]Field, error) {
+	if size < 1 || size > 23 {
+		return nil, fmt.Errorf("scheme: a node ID of %d bits; want 1 to 23", size)
+	}
+	layout := []Field{
+		SCRU64.Layout[0],
+		{Name: "node_id", Bits: size, Kind: KindNode, Meaning: "the node that made the ID"},
+		{Name: "counter", Bits: 24 - size, Kind: KindCounter, Meaning: "+1 per ID, random start in each tick"},
+	}
+	place(layout)
+	return layout, nil
+}
+
+// Range returns the first and the last time that an ID of the format can show, at the
+// reserved timestamps too.
+func (s *Scheme) Range() (first, last time.Time) {
+	return s.Epoch, s.Max().Time().Add(s.Tick - time.Nanosecond)
+}
+
+// CheckTime returns a [TimeError] if no ID of the format can show the time.
+func (s *Scheme) CheckTime(t time.Time) error {
+	if first, last := s.Range(); t.Before(first) || t.After(last) {
+		return &TimeError{Scheme: s, Time: t}
+	}
+	return nil
+}
+
+// Bounds returns the smallest ID of from's tick and that of to's: the IDs from the one
+// up to, but not including, the other are those of the time range. It returns a
+// [TimeError] for a time that no ID can show, and another error if the range is empty.
+func (s *Scheme) Bounds(from, to time.Time) (first, end ID, err error) {
+	for _, t := range [2]time.Time{from, to} {
+		if err := s.CheckTime(t); err != nil {
+			return ID{}, ID{}, err
+		}
+	}
+	first, end = ID{s, s.first(from)}, ID{s, s.first(to)}
+	switch {
+	case !from.Before(to):
+		return ID{}, ID{}, fmt.Errorf("%s: the range from %s to %s is empty: its end must be later than its start",
+			s.Name, FormatTime(from), FormatTime(to))
+	case first == end:
+		return ID{}, ID{}, fmt.Errorf("%s: the range from %s to %s lies within one tick, and IDs do not tell times within %v apart",
+			s.Name, FormatTime(from), FormatTime(to), s.Tick)
+	}
+	return first, end, nil
+}
+
+// TimeLayout is how times are shown: RFC 3339 in UTC to the millisecond.
+const TimeLayout = "2006-01-02T15:04:05.000Z"
+
+// FormatTime returns the time in [TimeLayout].
+func FormatTime(t time.Time) string { return t.UTC().Format(TimeLayout) }
+
+// plausibleFrom is the earliest time at which a detected ID is believed: not before
+// 2010, nor in the first month of the format, which small integers fill.
+func (s *Scheme) plausibleFrom() time.Time {
+	from := time.Date(2010, 1, 1, 0, 0, 0, 0, time.UTC)
+	if month := s.Epoch.AddDate(0, 1, 0); month.After(from) {
+		from = month
+	}
+	return from
+}
+
+// Lengths returns the lengths of the format's texts in words, as in "9 or 10".
+func (s *Scheme) Lengths() string {
+	lengths := s.TextLengths
+	if len(lengths) > 2 {
+		lengths = lengths[len(lengths)-2:] // the others are of times just after the epoch
+	}
+	words := make([]string, len(lengths))
+	for i, n := range lengths {
+		words[i] = strconv.Itoa(n)
+	}
+	if s.Bits == 160 {
+		words = append(words, "40")
+	}
+	return list(words, "or")
+}

@@ -1,0 +1,381 @@
+package scheme
+
+import (
+	"bytes"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"math/big"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/sortid/sortid/euid"
+	"github.com/sortid/sortid/internal/conformance"
+	"github.com/sortid/sortid/scru128"
+	"github.com/sortid/sortid/scru160"
+	"github.com/sortid/sortid/scru64"
+	"github.com/sortid/sortid/uid60"
+)
+
+func TestTable(t *testing.T) {
+	names := map[string]bool{}
+	for _, s := range All() {
+		if names[s.Name] {
+			t.Errorf("two schemes %s", s.Name)
+		}
+		names[s.Name] = true
+		low, fields := s.Bits, map[string]bool{}
+		for _, f := range s.Layout {
+			low -= f.Bits
+			if f.Low != low {
+				t.Errorf("%s: %s begins at bit %d, want %d", s.Name, f.Name, f.Low, low)
+			}
+			if f.Meaning == "" || f.Kind == "" || fields[f.Name] {
+				t.Errorf("%s: the description of %q is incomplete or occurs twice", s.Name, f.Name)
+			}
+			fields[f.Name] = true
+		}
+		if low != 0 {
+			t.Errorf("%s: the widths miss %d bits", s.Name, low)
+		}
+		options := map[string]bool{}
+		for _, o := range s.Options {
+			if o.Name == "" || o.Usage == "" || options[o.Name] {
+				t.Errorf("%s: the description of the option %q is incomplete or occurs twice", s.Name, o.Name)
+			}
+			options[o.Name] = true
+		}
+		for what, text := range map[string]string{"Title": s.Title, "Summary": s.Summary, "Choose": s.Choose,
+			"Alphabet": s.Alphabet, "Unique": s.Unique, "PerTick": s.PerTick} {
+			if text == "" {
+				t.Errorf("%s: no %s", s.Name, what)
+			}
+		}
+		if id, err := s.Parse(s.Example); err != nil || id.String() != s.Example {
+			t.Errorf("%s: the example %s parses as %v, %v", s.Name, s.Example, id, err)
+		}
+		if !s.HasForm(Text) || s.HasForm(UUID) != (s.Bits == 128) || s.HasForm("json") {
+			t.Errorf("%s: forms %v", s.Name, s.Forms)
+		}
+	}
+	if len(names) != 5 {
+		t.Errorf("%d schemes", len(names))
+	}
+}
+
+// The range that the table says is that which the format's generator keeps to.
+func TestRange(t *testing.T) {
+	last := map[*Scheme]string{
+		SCRU64:  FormatTime(time.UnixMilli((scru64.MaxTimestamp-1)*256 + 255)),
+		SCRU128: "10889-08-02T05:31:50.654Z", SCRU160: "10889-08-02T05:31:50.654Z",
+		EUID: "2109-05-15T07:35:11.103Z", UID60: "2157-07-13T07:35:11.102Z",
+	}
+	for _, s := range All() {
+		if got := FormatTime(s.Last); got != last[s] {
+			t.Errorf("%s: the last time is %s, want %s", s.Name, got, last[s])
+		}
+		for _, c := range []struct {
+			at time.Time
+			ok bool
+		}{
+			{s.First, true}, {s.Last, true}, {s.First.Add(-1), false}, {s.Last.Add(1), false},
+		} {
+			// With a clock, the range is the format's affair.
+			values := map[string]string{}
+			if s == SCRU64 {
+				values["node"] = "1/8"
+			}
+			g, err := s.NewGenerator(Options{Clock: func() time.Time { return c.at }, Values: values})
+			if err != nil {
+				t.Fatal(err)
+			}
+			id, err := g.Next(t.Context())
+			if c.ok != (err == nil) {
+				t.Errorf("%s: at %v the generator gives %v, %v", s.Name, c.at, id, err)
+				continue
+			}
+			if c.ok {
+				if lag := c.at.Sub(id.Time()); lag < 0 || lag >= s.Tick {
+					t.Errorf("%s: at %v the ID's time is %v", s.Name, c.at, id.Time())
+				}
+			}
+			// With At, it is the table's.
+			_, err = s.NewGenerator(Options{At: c.at, Values: values})
+			var timeError *TimeError
+			if c.ok != (err == nil) || !c.ok && !errors.As(err, &timeError) {
+				t.Errorf("%s: NewGenerator at %v: %v", s.Name, c.at, err)
+			}
+		}
+	}
+}
+
+func TestLookup(t *testing.T) {
+	for _, s := range All() {
+		if got, err := Lookup(strings.ToUpper(s.Name)); got != s || err != nil {
+			t.Errorf("Lookup(%s): %v, %v", s.Name, got, err)
+		}
+	}
+	for name, want := range map[string]string{"scru12": "scru128", "scur64": "scru64", "euuid": "euid", "uid-60": "uid60", "SCRU": "scru64", "ulid": "euid", "": "", "x": ""} {
+		_, err := Lookup(name)
+		var unknown *UnknownError
+		if !errors.As(err, &unknown) || !strings.Contains(err.Error(), "scru64, scru128, scru160, euid and uid60") {
+			t.Fatalf("Lookup(%q): %v", name, err)
+		}
+		if got := unknown.Suggestion(); got != want {
+			t.Errorf("Lookup(%q) suggests %q, want %q", name, got, want)
+		}
+	}
+	if _, err := LookupForm("txet"); err == nil || !strings.Contains(err.Error(), `did you mean "text"`) {
+		t.Errorf("LookupForm: %v", err)
+	}
+}
+
+// vectors are the formats' own; the table must say the same as they.
+func vectors(t testing.TB, s *Scheme) (v conformance.Vectors) {
+	t.Helper()
+	b, err := os.ReadFile(filepath.Join(conformance.Dir(), s.Name+".json"))
+	if err == nil {
+		err = json.Unmarshal(b, &v)
+	}
+	if err != nil || len(v.Valid) < 10 {
+		t.Fatalf("%s: %d vectors, %v", s.Name, len(v.Valid), err)
+	}
+	return v
+}
+
+func TestVectors(t *testing.T) {
+	for _, s := range All() {
+		v := vectors(t, s)
+		for _, v := range v.Valid {
+			id, err := s.Parse(v.Text)
+			if err != nil {
+				t.Errorf("%s: %s: %v", s.Name, v.Note, err)
+				continue
+			}
+			text := v.Text
+			if v.Canon != "" {
+				text = v.Canon
+			}
+			want := map[Form]string{Text: text, Int: v.Int, Hex: v.Hex}
+			if s.Bits == 128 {
+				want[UUID] = v.Hex[:8] + "-" + v.Hex[8:12] + "-" + v.Hex[12:16] + "-" + v.Hex[16:20] + "-" + v.Hex[20:]
+			}
+			for f, form := range want {
+				if got := id.In(f); got != form {
+					t.Errorf("%s: %s: %s %s, want %s", s.Name, v.Note, f, got, form)
+				}
+				for _, form := range []string{form, strings.ToUpper(form)} {
+					if f == Text && form != text {
+						continue
+					}
+					if got, err := s.ParseAs(f, form); err != nil || got != id {
+						t.Errorf("%s: %s: ParseAs(%s, %s) = %v, %v", s.Name, v.Note, f, form, got, err)
+					}
+				}
+			}
+			if got, _ := hex.DecodeString(v.Hex); !bytes.Equal(id.Bytes(), got) {
+				t.Errorf("%s: %s: bytes %x", s.Name, v.Note, id.Bytes())
+			}
+			if got, err := s.FromBytes(id.Bytes()); got != id || err != nil {
+				t.Errorf("%s: %s: FromBytes: %v, %v", s.Name, v.Note, got, err)
+			}
+			if got := FormatTime(id.Time()); got != v.Time {
+				t.Errorf("%s: %s: time %s, want %s", s.Name, v.Note, got, v.Time)
+			}
+			whole := new(big.Int)
+			for _, f := range id.Fields() {
+				if f.String() != v.Fields[f.Name] {
+					t.Errorf("%s: %s: %s is %v, want %s", s.Name, v.Note, f.Name, f, v.Fields[f.Name])
+				}
+				n, _ := new(big.Int).SetString(f.String(), 10)
+				whole.Or(whole, n.Lsh(n, uint(f.Low)))
+				if f.Bits <= 64 && strconv.FormatUint(f.Uint64(), 10) != v.Fields[f.Name] {
+					t.Errorf("%s: %s: Uint64 of %s is %d", s.Name, v.Note, f.Name, f.Uint64())
+				}
+			}
+			if len(id.Fields()) != len(v.Fields) || whole.String() != v.Int || id.Big().Cmp(whole) != 0 {
+				t.Errorf("%s: %s: the fields make %v, want %s", s.Name, v.Note, whole, v.Int)
+			}
+		}
+		for _, v := range v.Invalid {
+			if id, err := s.Parse(v.Text); err == nil || !id.IsZero() {
+				t.Errorf("%s: %s: Parse(%q) = %v, %v", s.Name, v.Note, v.Text, id, err)
+			}
+		}
+	}
+}
+
+func TestBadForms(t *testing.T) {
+	for _, s := range All() {
+		full := strings.Repeat("f", s.Bits/4)
+		over := new(big.Int).Add(s.Max().Big(), big.NewInt(1)).String()
+		for _, c := range []struct {
+			form Form
+			text string
+		}{
+			{Text, ""}, {Text, "!"}, {Text, strings.Repeat("0", 1000)}, {Text, "\x00\xff"},
+			{Hex, ""}, {Hex, full[1:]}, {Hex, full + "f"}, {Hex, "g" + full[1:]}, {Hex, full[1:] + "é"[:1]}, {Hex, "0x" + full[2:]},
+			{Int, ""}, {Int, "-1"}, {Int, "+1"}, {Int, " 1"}, {Int, "1 "}, {Int, "1_000"}, {Int, "0x1"}, {Int, "1e3"},
+			{Int, over}, {Int, strings.Repeat("9", 10000)}, {Int, "1" + strings.Repeat("0", 76)},
+			{UUID, ""}, {UUID, "017fef39-c264-1ba5-6a94_83188841e05a"}, {UUID, "g17fef39-c264-1ba5-6a94-83188841e05a"},
+			{UUID, "017fef39c2641ba56a9483188841e05a"}, {"json", "{}"},
+		} {
+			id, err := s.ParseAs(c.form, c.text)
+			if err == nil || !id.IsZero() || len(err.Error()) > 400 {
+				t.Errorf("%s: ParseAs(%s, %.100q) = %v, %.500v", s.Name, c.form, c.text, id, err)
+			}
+		}
+		for _, text := range []string{"", "!", full + "f", over, "-1", "0x1", strings.Repeat("z", 100)} {
+			if id, f, err := s.ParseAny(text); err == nil || !id.IsZero() {
+				t.Errorf("%s: ParseAny(%.100q) = %v, %s, %v", s.Name, text, id, f, err)
+			}
+		}
+		max := s.Max().In(Int)
+		if id, err := s.ParseAs(Int, "000"+max); err != nil || id != s.Max() {
+			t.Errorf("%s: the largest integer with leading zeros: %v, %v", s.Name, id, err)
+		}
+		if _, err := s.FromBytes(make([]byte, s.Bits/8+1)); !errors.Is(err, ErrForm) {
+			t.Errorf("%s: FromBytes of one byte too many: %v", s.Name, err)
+		}
+		if s.Bits == 64 {
+			if id, err := s.FromBytes(bytes.Repeat([]byte{0xff}, 8)); err == nil {
+				t.Errorf("%s: FromBytes of an integer above the largest: %v", s.Name, id)
+			}
+			if _, err := s.ParseAs(UUID, "017fef39-c264-1ba5-6a94-83188841e05a"); !errors.Is(err, ErrForm) ||
+				!strings.Contains(err.Error(), "64 bits") {
+				t.Errorf("%s: ParseAs UUID: %v", s.Name, err)
+			}
+		}
+	}
+}
+
+func TestBounds(t *testing.T) {
+	from := time.Date(2026, 11, 17, 10, 30, 0, 123_456_789, time.UTC)
+	to := from.Add(36 * time.Hour)
+	first := map[*Scheme]func(time.Time) string{
+		SCRU64:  func(t time.Time) string { return scru64.First(t).String() },
+		SCRU128: func(t time.Time) string { return scru128.First(t).String() },
+		SCRU160: func(t time.Time) string { return scru160.First(t).String() },
+		EUID:    func(t time.Time) string { return euid.First(t).String() },
+		UID60:   func(t time.Time) string { return uid60.First(t).String() },
+	}
+	for _, s := range All() {
+		a, b, err := s.Bounds(from, to)
+		if err != nil || a.String() != first[s](from) || b.String() != first[s](to) {
+			t.Errorf("%s: %v, %v, %v", s.Name, a, b, err)
+		}
+		for _, at := range []time.Time{from, to.Add(-s.Tick)} {
+			g := newGenerator(t, s, Options{At: at})
+			if id := next(t, g); id.Compare(a) < 0 || id.Compare(b) >= 0 {
+				t.Errorf("%s: %v of %v is not in [%v, %v)", s.Name, id, at, a, b)
+			}
+		}
+		if id := next(t, newGenerator(t, s, Options{At: to})); id.Compare(b) < 0 {
+			t.Errorf("%s: %v of %v, the end, is in the range up to %v", s.Name, id, to, b)
+		}
+		start, end := s.Range()
+		if a, b, err := s.Bounds(start, end); err != nil || a.Big().Sign() != 0 || b.Compare(s.Max()) > 0 {
+			t.Errorf("%s: all time: %v, %v, %v", s.Name, a, b, err)
+		}
+		for _, c := range [][2]time.Time{
+			{start.Add(-1), to}, {from, end.Add(1)}, {{}, to}, {to, from}, {from, from},
+			{time.Date(-5, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(50000, 1, 1, 0, 0, 0, 0, time.UTC)},
+			{from.Truncate(time.Second), from.Truncate(time.Second).Add(1)},
+		} {
+			if a, b, err := s.Bounds(c[0], c[1]); err == nil || !a.IsZero() || !b.IsZero() {
+				t.Errorf("%s: the bounds of %v are %v, %v, want an error", s.Name, c, a, b)
+			}
+		}
+	}
+}
+
+func TestSplitNode(t *testing.T) {
+	id := next(t, newGenerator(t, SCRU64, Options{Values: map[string]string{"node": "42/8"}}))
+	layout, err := SplitNode(8)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fields := id.FieldsIn(layout)
+	if len(fields) != 3 || fields[1].Name != "node_id" || fields[1].Uint64() != 42 || fields[1].Bits+fields[2].Bits != 24 {
+		t.Errorf("%v", fields)
+	}
+	if want := id.Fields()[1].Uint64(); fields[1].Uint64()<<16|fields[2].Uint64() != want {
+		t.Errorf("node_id and counter do not make %d: %v", want, fields)
+	}
+	for _, size := range []int{-1, 0, 24} {
+		if _, err := SplitNode(size); err == nil {
+			t.Errorf("a node ID of %d bits is no error", size)
+		}
+	}
+}
+
+func TestNotes(t *testing.T) {
+	for _, c := range []struct{ text, want string }{
+		{"0372ijojuxuhjsfkeryi2mrtm", ""},
+		{"0000000000000000000000000", "reserved"},
+		{"f5lxx1zz5pnorynqglhzmsp33", "reserved"},
+		{"C8EE934SR007G5Q94QKKXFRFV8B", "extension 0, in 15 bits"},
+	} {
+		r, err := Inspect(c.text)
+		if notes := strings.Join(r.ID.Notes(), "; "); err != nil || (c.want == "") != (notes == "") || !strings.Contains(notes, c.want) {
+			t.Errorf("%s: notes %q, %v, want %q", c.text, notes, err, c.want)
+		}
+	}
+	id, _ := euid.FromFields(1, 0, 0, 5, 0)
+	r, err := EUID.Parse(id.String())
+	if notes := r.Notes(); err != nil || len(notes) != 1 || !strings.Contains(notes[0], "version 6") {
+		t.Errorf("version bits 5: %v, %v", notes, err)
+	}
+}
+
+func TestCompare(t *testing.T) {
+	for _, s := range All() {
+		a, b := ID{s, s.first(s.First)}, s.Max()
+		if a.Compare(b) != -1 || b.Compare(a) != 1 || a.Compare(a) != 0 {
+			t.Errorf("%s: Compare", s.Name)
+		}
+	}
+	if (ID{}).String() != "no ID" || (ID{}).Scheme() != nil || !(ID{}).IsZero() || SCRU64.Max().IsZero() {
+		t.Error("the zero ID")
+	}
+}
+
+func TestSchemeJSON(t *testing.T) {
+	for _, s := range All() {
+		b, err := json.Marshal(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got struct {
+			Scheme string
+			Layout []struct{ Name, Bits, Low string }
+		}
+		if err := json.Unmarshal(b, &got); err != nil || got.Scheme != s.Name || len(got.Layout) != len(s.Layout) {
+			t.Errorf("%s: %s, %v", s.Name, b, err)
+		}
+		noNumbers(t, b)
+	}
+}
+
+// noNumbers fails if JSON has a number that is not a string.
+func noNumbers(t testing.TB, b []byte) {
+	t.Helper()
+	d := json.NewDecoder(bytes.NewReader(b))
+	d.UseNumber()
+	for {
+		token, err := d.Token()
+		if err != nil {
+			if err.Error() != "EOF" {
+				t.Errorf("%s: %v", b, err)
+			}
+			return
+		}
+		if n, ok := token.(json.Number); ok {
+			t.Errorf("%s has the bare number %s", b, n)
+		}
+	}
+}

@@ -1,0 +1,82 @@
+package scheme
+
+import (
+	"time"
+
+	"github.com/sortid/sortid/scru128"
+)
+
+func scru128Scheme() *Scheme {
+	return &Scheme{
+		Name:    "scru128",
+		Title:   "SCRU128",
+		Summary: "128 bits, unique without any coordination",
+		Choose:  "you want unique, sortable IDs and no trouble: the default choice",
+		Bits:    128,
+		Layout: []Field{
+			{Name: "timestamp", Bits: 48, Kind: KindTime, Meaning: "Unix time in milliseconds"},
+			{Name: "counter_hi", Bits: 24, Kind: KindCounter, Meaning: "random, renewed each second"},
+			{Name: "counter_lo", Bits: 24, Kind: KindCounter, Meaning: "+1 per ID, random start in each millisecond"},
+			{Name: "entropy", Bits: 32, Kind: KindRandom, Meaning: "random in each ID"},
+		},
+		Alphabet:    "25 Base36 digits",
+		TextLengths: []int{scru128.TextLen},
+		Example:     "0372ijojuxuhjsfkeryi2mrtm",
+		TextSorts:   true,
+		Epoch:       time.UnixMilli(0).UTC(),
+		Tick:        time.Millisecond,
+		Reserved:    true,
+		Unique:      "80 random bits",
+		PerTick:     "no limit: full counters borrow the next millisecond",
+		Options: append([]Option{
+			{Name: "stateless", Usage: "make each ID from the clock and 80 random bits alone, in no order within a millisecond"},
+		}, commonOptions...),
+
+		alphabet: classBase36,
+		letters:  classLower,
+		parse: func(s string) (words, error) {
+			id, err := scru128.Parse(s)
+			return scru128Words(id), err
+		},
+		appendText: func(b []byte, w words) []byte {
+			b, _ = scru128.FromUint128(w[1], w[2]).AppendText(b)
+			return b
+		},
+		check: func(words) error { return nil },
+		first: func(t time.Time) words { return scru128Words(scru128.First(t)) },
+		max:   scru128Words(scru128.Max),
+
+		newGenerator: newSCRU128,
+	}
+}
+
+func scru128Words(id scru128.ID) words {
+	hi, lo := id.Uint128()
+	return words{0, hi, lo}
+}
+
+func scru128Texts(b []byte, ids []scru128.ID, sep byte) []byte {
+	for i := range ids {
+		b, _ = ids[i].AppendText(b)
+		b = append(b, sep)
+	}
+	return b
+}
+
+func newSCRU128(s *Scheme, o Options) (Generator, error) {
+	clock, standing := o.clock(s.Tick)
+	opts, err := setup[scru128.Option, scru128.RollbackPolicy]{
+		scru128.WithClock, scru128.WithEntropy, scru128.WithRollbackAllowance, scru128.WithRollbackPolicy,
+		scru128.RollbackReset, scru128.RollbackAbort, scru128.RollbackWait,
+	}.options(o, clock, func(name, value string) (scru128.Option, error) {
+		return scru128.Stateless(), flag(value)
+	})
+	if err != nil {
+		return nil, err
+	}
+	g, err := scru128.NewGenerator(opts...)
+	if err != nil {
+		return nil, optionError(err)
+	}
+	return &generator[scru128.ID]{scheme: s, source: g, words: scru128Words, texts: scru128Texts, standing: standing}, nil
+}

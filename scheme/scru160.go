@@ -1,0 +1,108 @@
+package scheme
+
+import (
+	"encoding/binary"
+	"time"
+
+	"github.com/sortid/sortid/scru160"
+)
+
+func scru160Scheme() *Scheme {
+	return &Scheme{
+		Name:    "scru160",
+		Title:   "SCRU160",
+		Summary: "160 bits, about 111 of them random",
+		Choose:  "you want more randomness, or microseconds",
+		Bits:    160,
+		Layout: []Field{
+			{Name: "timestamp", Bits: 48, Kind: KindTime, Meaning: "Unix time in milliseconds"},
+			{Name: "counter", Bits: 16, Kind: KindCounter, Meaning: "+1 per ID, random start in each millisecond"},
+			{Name: "random16", Bits: 16, Kind: KindData, Meaning: "random, or more counter, or a node ID"},
+			{Name: "random80", Bits: 80, Kind: KindRandom, Meaning: "random in each ID"},
+		},
+		Alphabet:    "32 base32hex symbols",
+		TextLengths: []int{scru160.TextLen},
+		Example:     "05TTUP1HNCPNH30VEK64KDQT9BSNU4C4",
+		TextSorts:   true,
+		Epoch:       time.UnixMilli(0).UTC(),
+		Tick:        time.Millisecond,
+		Reserved:    true,
+		Unique:      "about 111 random bits",
+		PerTick:     "32769 at least, then it waits for the next millisecond",
+		Options: append([]Option{
+			{Name: "node", Value: "ID/BITS", Usage: "a node ID and its size in bits, as in 42/8, for the bits of random16 that extend no counter"},
+			{Name: "micros", Usage: "put the microsecond into the counter's 10 high bits"},
+			{Name: "counter-width", Value: "BITS", Usage: "bits of the counter that start at random; fewer make room for more IDs in a tick"},
+			{Name: "counter-ext", Value: "BITS", Usage: "bits of random16 that extend the counter"},
+		}, commonOptions...),
+
+		alphabet: classBase32hex,
+		letters:  classUpper,
+		parse: func(s string) (words, error) {
+			id, err := scru160.Parse(s)
+			return scru160Words(id), err
+		},
+		appendText: func(b []byte, w words) []byte {
+			b, _ = scru160ID(w).AppendText(b)
+			return b
+		},
+		check: func(words) error { return nil },
+		first: func(t time.Time) words { return scru160Words(scru160.First(t)) },
+		max:   scru160Words(scru160.Max),
+
+		newGenerator: newSCRU160,
+	}
+}
+
+func scru160Words(id scru160.ID) words {
+	return words{uint64(binary.BigEndian.Uint32(id[:])), binary.BigEndian.Uint64(id[4:]), binary.BigEndian.Uint64(id[12:])}
+}
+
+func scru160ID(w words) (id scru160.ID) {
+	binary.BigEndian.PutUint32(id[:], uint32(w[0]))
+	binary.BigEndian.PutUint64(id[4:], w[1])
+	binary.BigEndian.PutUint64(id[12:], w[2])
+	return id
+}
+
+func scru160Texts(b []byte, ids []scru160.ID, sep byte) []byte {
+	for i := range ids {
+		b, _ = ids[i].AppendText(b)
+		b = append(b, sep)
+	}
+	return b
+}
+
+func newSCRU160(s *Scheme, o Options) (Generator, error) {
+	tick := s.Tick
+	if flag(o.Values["micros"]) == nil {
+		tick = time.Microsecond
+	}
+	clock, standing := o.clock(tick)
+	opts, err := setup[scru160.Option, scru160.RollbackPolicy]{
+		scru160.WithClock, scru160.WithEntropy, scru160.WithRollbackAllowance, scru160.WithRollbackPolicy,
+		scru160.RollbackReset, scru160.RollbackAbort, scru160.RollbackWait,
+	}.options(o, clock, func(name, value string) (scru160.Option, error) {
+		switch name {
+		case "node":
+			id, bits, err := pair(value)
+			return scru160.WithNode(id, bits), err
+		case "micros":
+			return scru160.WithMicroseconds(), flag(value)
+		case "counter-width":
+			bits, err := number(value, 16)
+			return scru160.WithCounterWidth(int(bits)), err
+		default: // counter-ext
+			bits, err := number(value, 16)
+			return scru160.WithCounterExtension(int(bits)), err
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	g, err := scru160.NewGenerator(opts...)
+	if err != nil {
+		return nil, optionError(err)
+	}
+	return &generator[scru160.ID]{scheme: s, source: g, words: scru160Words, texts: scru160Texts, standing: standing}, nil
+}

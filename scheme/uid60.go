@@ -1,0 +1,82 @@
+package scheme
+
+import (
+	"time"
+
+	"github.com/sortid/sortid/uid60"
+)
+
+func uid60Scheme() *Scheme {
+	return &Scheme{
+		Name:    "uid60",
+		Title:   "uid60",
+		Summary: "60 bits in ten characters that look random",
+		Choose:  "IDs must be short and look random",
+		Bits:    64,
+		Layout: []Field{
+			{Bits: 4, Kind: KindZero, Meaning: "always zero"},
+			{Name: "timestamp", Bits: 42, Kind: KindTime, Meaning: "milliseconds since 2018-03-01"},
+			{Name: "sequence", Bits: 9, Kind: KindCounter, Meaning: "+1 per ID, over all milliseconds"},
+			{Name: "random", Bits: 9, Kind: KindRandom, Meaning: "random in each ID; a worker ID can take its high bits"},
+		},
+		Alphabet:    "9 or 10 characters of A-Z a-z 0-9 - _",
+		TextLengths: []int{4, 5, 6, 7, 8, 9, 10},
+		Example:     "xinaS8QBh",
+		TextSorts:   false,
+		Epoch:       time.Date(2018, time.March, 1, 0, 0, 0, 0, time.UTC),
+		Tick:        time.Millisecond,
+		Reserved:    true,
+		Unique:      "a sequence and 9 random bits, or an assigned worker ID",
+		PerTick:     "512, then it waits for the next millisecond",
+		Options: append([]Option{
+			{Name: "worker", Value: "ID/BITS", Usage: "the worker ID and its size of 1 to 9 bits, as in 5/4: it makes uniqueness certain"},
+		}, commonOptions...),
+
+		alphabet: classBase64,
+		parse: func(s string) (words, error) {
+			id, err := uid60.Parse(s)
+			return uid60Words(id), err
+		},
+		appendText: func(b []byte, w words) []byte {
+			b, _ = uid60.ID(w[2]).AppendText(b)
+			return b
+		},
+		check: func(w words) error {
+			_, err := uid60.FromUint64(w[2])
+			return err
+		},
+		first: func(t time.Time) words { return uid60Words(uid60.First(t)) },
+		max:   uid60Words(uid60.Max),
+
+		newGenerator: newUID60,
+	}
+}
+
+func uid60Words(id uid60.ID) words { return words{0, 0, id.Uint64()} }
+
+func uid60Texts(b []byte, ids []uid60.ID, sep byte) []byte {
+	for _, id := range ids {
+		b, _ = id.AppendText(b)
+		b = append(b, sep)
+	}
+	return b
+}
+
+func newUID60(s *Scheme, o Options) (Generator, error) {
+	clock, standing := o.clock(s.Tick)
+	opts, err := setup[uid60.Option, uid60.RollbackPolicy]{
+		uid60.WithClock, uid60.WithEntropy, uid60.WithRollbackAllowance, uid60.WithRollbackPolicy,
+		uid60.RollbackReset, uid60.RollbackAbort, uid60.RollbackWait,
+	}.options(o, clock, func(name, value string) (uid60.Option, error) {
+		id, bits, err := pair(value) // worker
+		return uid60.WithWorker(id, bits), err
+	})
+	if err != nil {
+		return nil, err
+	}
+	g, err := uid60.NewGenerator(opts...)
+	if err != nil {
+		return nil, optionError(err)
+	}
+	return &generator[uid60.ID]{scheme: s, source: g, words: uid60Words, texts: uid60Texts, standing: standing}, nil
+}
