@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/sortid/sortid/internal/conformance"
 )
@@ -159,6 +160,22 @@ func TestFromFields(t *testing.T) {
 		if c.wrong != "" && (id != 0 || !errors.Is(err, ErrField) || !strings.Contains(err.Error(), c.wrong)) {
 			t.Errorf("FromFields(%d, %d, %d) = %v, %v, want ErrField that names %s", c.timestamp, c.sequence, c.random, id, err, c.wrong)
 		}
+	}
+}
+
+// First at both ends of the range.
+func TestFirstAtTheEnds(t *testing.T) {
+	for ms, want := range map[int64]ID{
+		epoch - 1: 0, epoch: 0, epoch + 1: 1 << 18,
+		epoch + MaxTimestamp - 1: (MaxTimestamp - 1) << 18, epoch + MaxTimestamp: MaxTimestamp << 18,
+		epoch + MaxTimestamp + 1: Max,
+	} {
+		if got := First(time.UnixMilli(ms)); got != want {
+			t.Errorf("First at %d ms is %d, want %d", ms, uint64(got), uint64(want))
+		}
+	}
+	if got := time.UnixMilli(epoch).UTC().Format(time.RFC3339Nano); got != "2018-03-01T00:00:00Z" {
+		t.Errorf("the epoch is %s", got)
 	}
 }
 

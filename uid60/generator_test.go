@@ -318,6 +318,20 @@ func TestRandom(t *testing.T) {
 	}
 }
 
+// RollbackWait waits no longer than it must.
+func TestRollbackWaitUntil(t *testing.T) {
+	g := newGenerator(t, conformance.Setup{Policy: conformance.Wait, Allowance: 10 * time.Millisecond})
+	if _, err := g.next(1000); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := g.next(989); err != errWait || g.until != 990 {
+		t.Errorf("%v until %d, want 990", err, g.until)
+	}
+	if _, err := g.next(990); err != nil {
+		t.Error(err)
+	}
+}
+
 // RollbackReset duplicates, as its documentation says.
 func TestResetDuplicates(t *testing.T) {
 	clock := conformance.NewClock(conformance.Start)
