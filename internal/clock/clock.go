@@ -14,7 +14,8 @@ import (
 
 // Staleness bounds how long a reading is kept: a [Clock] may answer with a
 // millisecond that the system's clock left (or, after a step, never was in) at
-// most this long ago. It never keeps a reading past the end of its millisecond.
+// most this long ago. While the counter is steady it keeps no reading past the end of
+// its millisecond.
 const Staleness = 100 * time.Microsecond
 
 const (
@@ -33,8 +34,8 @@ const (
 // [Clock.Pause] and [Clock.Micro].
 type Clock struct {
 	ms    int64  // the last reading, Unix milliseconds
-	start uint64 // the counter just before that reading
-	span  uint64 // for how many counts after start the reading holds
+	start uint64 // the first counter value that the reading holds for
+	span  uint64 // for how many counts from there it holds
 	uses  int    // for how many calls more it holds
 
 	now     func() time.Time
@@ -79,25 +80,33 @@ func (c *Clock) read() int64 {
 	after := c.counter()
 	c.sample(t, before, after)
 
-	c.ms, c.start, c.uses = t.UnixMilli(), before, maxUses
+	// The smaller of two samples: the other one may be a machine's that slept
+	// unnoticed, counting on while its clocks stood still.
+	rate := min(c.rate, c.older)
 	left := time.Millisecond - time.Duration(t.Nanosecond())%time.Millisecond
-	// The smaller of two samples: a machine that slept during one of them
-	// counted on while its monotonic clock stood still.
-	c.span = uint64(float64(min(left, window)) * min(c.rate, c.older))
+	// A caller whose counter is a little older than this reading waited while others
+	// came before it: to such a call the reading is new.
+	slack := uint64(float64(window) * rate)
+	c.ms, c.uses = t.UnixMilli(), maxUses
+	c.start, c.span = before-slack, slack+uint64(float64(min(left, window))*rate)
 	return c.ms
 }
 
 // sample measures the counter's rate, erring on the slow side: it compares the
-// counter after the sample's first reading with the one before its last.
+// counter after the sample's first reading with the one before its last. Whatever is
+// not one steady stretch of time ends the use of the rates before it: a counter that
+// goes back, a machine that slept or stepped its clock, a long time without a reading.
 func (c *Clock) sample(t time.Time, before, after uint64) {
-	d := t.Sub(c.since)
-	switch counts := int64(before - c.from); {
-	case counts < 0 || int64(after-before) < 0 || d < 0: // not one steady counter
-		c.rate, c.older = 0, 0
-	case d < minSample:
+	d, counts := t.Sub(c.since), int64(before-c.from)
+	steady := d >= 0 && counts >= 0 && int64(after-before) >= 0
+	if steady && d < minSample {
 		return
-	case d <= maxSample:
+	}
+	step := t.Round(0).Sub(c.since.Round(0)) - d // of the wall clock
+	if steady && d <= maxSample && step.Abs() <= d/64 {
 		c.rate, c.older = float64(counts)/float64(d), c.rate
+	} else {
+		c.rate, c.older = 0, 0
 	}
 	c.since, c.from = t, after
 }
@@ -124,29 +133,22 @@ func (c *Clock) Pause(ctx context.Context, us int64) error {
 		if micros <= 0 {
 			return nil
 		}
-		if err := ctx.Err(); err != nil {
+		left := time.Duration(min(micros, leg.Microseconds()))*time.Microsecond - early
+		if c.counter == nil {
+			left = early // an injected clock need not run as real time does
+		}
+		if left <= 0 {
+			runtime.Gosched()
+			continue
+		}
+		timer := time.NewTimer(left)
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+			timer.Stop()
 			return contextError(ctx)
 		}
-		left := leg
-		if micros < leg.Microseconds() {
-			left = time.Duration(micros)*time.Microsecond - early
-		}
-		last := left < leg
-		if c.counter == nil {
-			left, last = early, false // an injected clock need not run as real time does
-		}
-		if left > 0 {
-			timer := time.NewTimer(left)
-			select {
-			case <-timer.C:
-			case <-ctx.Done():
-				timer.Stop()
-				return contextError(ctx)
-			}
-		} else {
-			runtime.Gosched()
-		}
-		if !last {
+		if c.counter == nil || micros > leg.Microseconds() {
 			return nil
 		}
 	}

@@ -1,0 +1,552 @@
+package clock
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+	"unsafe"
+)
+
+// stamp returns a time with a wall clock and a monotonic clock of any two readings,
+// as package time lays them out.
+func stamp(unixNano, monotonic int64) (t time.Time) {
+	const unixTo1885 = (1884-1969)*365*86400 + (1884/4-1969/4)*86400 - (1884/100-1969/100)*86400 + (1884/400-1969/400)*86400
+	p := (*struct {
+		wall uint64
+		ext  int64
+		loc  *time.Location
+	})(unsafe.Pointer(&t))
+	p.wall = 1<<63 | uint64(unixNano/1e9-unixTo1885)<<30 | uint64(unixNano%1e9)
+	p.ext = monotonic
+	return t
+}
+
+func TestStamp(t *testing.T) {
+	now := time.Now().UnixNano()
+	a, b := stamp(now, 1000), stamp(now+5e9+7, 1300)
+	if a.UnixNano() != now || b.UnixNano() != now+5e9+7 || b.Sub(a) != 300 || b.Round(0).Sub(a.Round(0)) != 5e9+7 {
+		t.Fatalf("%v, %v: package time has another layout", a, b)
+	}
+}
+
+// A machine has a wall clock, a monotonic clock and a counter, which part ways when
+// the test says so, and what the wall clock showed when.
+type machine struct {
+	t     *testing.T
+	r     *rand.Rand
+	clock Clock
+
+	run  int64 // nanoseconds that the machine has run
+	wall int64 // Unix time in nanoseconds
+	mono int64
+	// The counter is at count, in counts, and goes up by rate in a nanosecond; the
+	// cores add their skew.
+	count, rate float64
+	skew        []float64
+	core        int
+
+	cost     int64 // nanoseconds that a reading of the system's clock takes
+	reads    int
+	segments []segment
+}
+
+// A segment is a stretch of the machine's running time without a step of the wall clock.
+type segment struct{ run, wall int64 }
+
+const startWall = 1_700_000_000_000_000_000
+
+func newMachine(t *testing.T, seed uint64) *machine {
+	m := &machine{t: t, r: rand.New(rand.NewPCG(seed, 1)), wall: startWall, mono: 1e9,
+		count: 1e12, rate: 2.4, skew: []float64{0}, cost: 40, segments: []segment{{0, startWall}}}
+	m.clock = Clock{now: m.now, counter: m.counter}
+	return m
+}
+
+// advance lets the machine run.
+func (m *machine) advance(ns int64) {
+	m.run += ns
+	m.wall += ns
+	m.mono += ns
+	m.count += float64(ns) * m.rate
+}
+
+// step moves the wall clock.
+func (m *machine) step(ns int64) {
+	m.wall += ns
+	m.segments = append(m.segments, segment{m.run, m.wall})
+}
+
+func (m *machine) now() time.Time {
+	m.reads++
+	m.advance(m.cost / 2)
+	t := stamp(m.wall, m.mono)
+	m.advance(m.cost - m.cost/2)
+	return t
+}
+
+func (m *machine) counter() uint64 { return uint64(m.count + m.skew[m.core]) }
+
+// shown reports whether the wall clock was in a millisecond at some time between two
+// points of the machine's running time.
+func (m *machine) shown(ms, from, to int64) bool {
+	for i := len(m.segments) - 1; i >= 0 && to >= from; i-- {
+		s := m.segments[i]
+		if start := max(from, s.run); start <= to && (s.wall+start-s.run)/1e6 <= ms && ms <= (s.wall+to-s.run)/1e6 {
+			return true
+		}
+		to = min(to, s.run)
+	}
+	return false
+}
+
+// call makes one call, which waits for a lock in its middle, and fails the test if its
+// answer is older than its beginning by more than slack.
+func (m *machine) call(slack time.Duration) {
+	m.t.Helper()
+	m.core = m.r.IntN(len(m.skew))
+	began, counter := m.run, m.counter()
+	if m.r.IntN(10) == 0 {
+		m.advance(m.r.Int64N(200_000))
+	}
+	m.core = m.r.IntN(len(m.skew))
+	ms := m.clock.Milli(counter)
+	if !m.shown(ms, began-int64(slack), m.run) {
+		m.t.Fatalf("at %v of %d ns: %d, the clock shows %d", m.run, m.wall%1e6, ms, m.wall/1e6)
+	}
+}
+
+// calls makes a number of calls at a changing pace.
+func (m *machine) calls(n int, slack time.Duration) {
+	m.t.Helper()
+	for range n {
+		switch r := m.r.IntN(1000); {
+		case r < 900:
+			m.advance(10 + m.r.Int64N(100))
+		case r < 995:
+			m.advance(m.r.Int64N(20_000))
+		default:
+			m.advance(m.r.Int64N(3_000_000))
+		}
+		m.call(slack)
+	}
+}
+
+// rounds is n, or fewer in short mode.
+func rounds(n int) int {
+	if testing.Short() {
+		return n / 10
+	}
+	return n
+}
+
+// On a machine where nothing happens the answer is the very millisecond in which the
+// call began or ended; no reading is kept past the end of its millisecond.
+func TestSteady(t *testing.T) {
+	for _, rate := range []float64{0.024, 1, 2.4, 5} { // a fortieth of a GHz: arm64
+		m := newMachine(t, 1)
+		m.rate = rate
+		// A slow counter's rounding: one count is a part of a nanosecond's error.
+		m.calls(rounds(500_000), 0)
+
+		// And it is kept for all that time, or there would be no use in it.
+		for range 100 {
+			m.advance(100)
+			m.call(0)
+		}
+		before := m.reads
+		calls := 0
+		for end := m.run + 10e6; m.run < end; calls++ {
+			m.advance(20)
+			m.clock.Milli(m.counter())
+		}
+		if reads := m.reads - before; reads > 10*25 {
+			t.Errorf("rate %v: %d readings for %d calls in 10 ms", rate, reads, calls)
+		}
+	}
+}
+
+// A caller that was overtaken while it waited gets the newer reading and needs none of
+// its own.
+func TestOvertaken(t *testing.T) {
+	m := newMachine(t, 2)
+	m.calls(100_000, 0)
+	m.advance(int64(time.Millisecond) - m.wall%1e6 + 1000) // just into a millisecond
+	m.advance(int64(window))
+	early := m.counter()
+	m.advance(1000)
+	ms := m.clock.Milli(m.counter())
+	before := m.reads
+	if got := m.clock.Milli(early); got != ms || m.reads != before {
+		t.Errorf("%d after %d with %d readings", got, ms, m.reads-before)
+	}
+}
+
+// A step of the wall clock, however far and in whichever direction, is seen within
+// Staleness.
+func TestSteps(t *testing.T) {
+	m := newMachine(t, 3)
+	for range rounds(3000) {
+		far := int64(time.Hour)
+		if m.r.IntN(2) == 0 {
+			far = int64(5 * time.Millisecond)
+		}
+		m.calls(m.r.IntN(300), Staleness)
+		m.step(m.r.Int64N(2*far) - far)
+		m.call(Staleness)
+	}
+	// Deterministically: a warm clock, a step, and a call each microsecond.
+	for _, step := range []time.Duration{time.Hour, -time.Hour, time.Millisecond, -time.Millisecond} {
+		m.calls(10_000, Staleness)
+		m.step(int64(step))
+		for range Staleness / time.Microsecond {
+			m.advance(1000)
+			m.clock.Milli(m.counter())
+		}
+		if got := m.clock.Milli(m.counter()); got != m.wall/1e6 {
+			t.Errorf("step of %v: %d, the clock shows %d", step, got, m.wall/1e6)
+		}
+	}
+}
+
+// A counter that jumps, far or by no more than the reserve for that, and not forward
+// twice in a row of two samples.
+func TestCounterJumps(t *testing.T) {
+	m := newMachine(t, 4)
+	reserve := float64(Staleness-window) * m.rate * 0.9
+	for range rounds(3000) {
+		for end := m.run + 5e6; m.run < end; {
+			m.calls(m.r.IntN(300), Staleness)
+		}
+		switch m.r.IntN(4) {
+		case 0:
+			m.count += m.r.Float64() * 1e13
+		case 1:
+			m.count = m.r.Float64() * 1e9 // started over
+		case 2:
+			m.count += m.r.Float64() * reserve
+		case 3:
+			m.count -= m.r.Float64() * reserve
+		}
+		m.call(Staleness)
+		if m.count < 1e12 {
+			m.count += 1e12 + m.r.Float64()*1e12
+		}
+	}
+}
+
+// Two cores whose counters differ by what the reserve allows.
+func TestSkew(t *testing.T) {
+	for seed := range uint64(rounds(20)) {
+		m := newMachine(t, seed)
+		m.skew = []float64{0, (m.r.Float64()*80 - 40) * 1000 * m.rate} // up to 40 µs
+		m.calls(100_000, Staleness)
+	}
+}
+
+// A counter that goes back now and then by far, as between cores of two sockets, costs
+// readings and not correctness.
+func TestFarCores(t *testing.T) {
+	m := newMachine(t, 5)
+	m.skew = []float64{0, 3600e9 * m.rate}
+	m.calls(200_000, Staleness)
+}
+
+// The rate of the counter changes: down to nearly a half, or up.
+func TestRateChanges(t *testing.T) {
+	m := newMachine(t, 6)
+	for range rounds(300) {
+		m.calls(2000, Staleness)
+		m.rate *= 0.55
+		m.calls(2000, Staleness)
+		m.rate *= 1 + 4*m.r.Float64()
+		m.rate = min(max(m.rate, 0.1), 10)
+		m.call(Staleness)
+	}
+}
+
+// The machine sleeps: its wall clock goes on, its monotonic clock stands, and its
+// counter goes on or stands or starts over.
+func TestSleep(t *testing.T) {
+	m := newMachine(t, 7)
+	for range rounds(1000) {
+		m.calls(m.r.IntN(3000), Staleness)
+		for range 1 + m.r.IntN(4) { // several in a row, with hardly a call in between
+			d := 1000 + m.r.Int64N(int64(time.Hour))
+			if m.r.IntN(2) == 0 {
+				d = 1000 + m.r.Int64N(int64(100*time.Millisecond))
+			}
+			m.step(d)
+			switch m.r.IntN(3) {
+			case 0:
+				m.count += float64(d) * m.rate
+			case 1:
+				m.count = 1e12 * m.r.Float64()
+			}
+			for range m.r.IntN(3) {
+				m.advance(m.r.Int64N(4_000_000))
+				m.call(Staleness)
+			}
+		}
+		m.call(Staleness)
+	}
+}
+
+// The counter went on in each of many short sleeps, each of them in a sample of its own:
+// no rate is measured that would let a reading live longer than it should.
+func TestSleepInEachSample(t *testing.T) {
+	for _, sleep := range []time.Duration{50 * time.Microsecond, time.Millisecond, 200 * time.Millisecond, time.Hour} {
+		m := newMachine(t, 8)
+		m.calls(10_000, 0)
+		for range 10 {
+			m.advance(1_500_000)
+			m.step(int64(sleep))
+			m.count += float64(sleep) * m.rate
+			m.call(Staleness)
+		}
+		// Now the machine is awake, and the millisecond's end is the test.
+		for range 2000 {
+			m.advance(500)
+			m.call(time.Microsecond)
+		}
+	}
+}
+
+// While a machine runs its counter stops for a time: that time is all that is lost.
+func TestCounterStops(t *testing.T) {
+	m := newMachine(t, 9)
+	for range rounds(200) {
+		m.calls(5000, Staleness)
+		rate, began := m.rate, m.run
+		m.rate = 0
+		for end := m.run + m.r.Int64N(int64(5*time.Millisecond)); m.run < end; {
+			m.advance(m.r.Int64N(50_000))
+			m.call(time.Duration(m.run-began) + Staleness)
+		}
+		m.rate = rate
+		for range 400 {
+			m.advance(1000)
+			m.clock.Milli(m.counter())
+		}
+		m.calls(100, Staleness)
+	}
+}
+
+// A counter that stands still, from the start or after a while, and whatever the pace:
+// after a few thousand calls at most each answer is right, for good: after maxUses the
+// counter is seen to be slow, and after as many again to stand.
+func TestFrozenCounter(t *testing.T) {
+	for _, warm := range []int{0, 10_000} {
+		for _, pace := range []time.Duration{20, time.Microsecond, 300 * time.Microsecond, 50 * time.Millisecond, 3 * time.Second} {
+			m := newMachine(t, 10)
+			m.calls(warm, 0)
+			m.rate = 0
+			wrong, last := 0, -1
+			const n = 4 * maxUses
+			for i := range n {
+				m.advance(int64(pace))
+				if m.clock.Milli(m.counter()) != (m.wall-m.cost/2)/1e6 {
+					wrong++
+					last = i
+				}
+			}
+			if last > 2*maxUses || warm == 0 && wrong > 0 {
+				t.Errorf("pace %v, after %d calls: %d of %d answers are wrong, up to number %d", pace, warm, wrong, n, last)
+			}
+		}
+	}
+}
+
+// The clock is right from its first call, before it knows the counter's rate, and after
+// it was not asked for long.
+func TestFirstCalls(t *testing.T) {
+	m := newMachine(t, 11)
+	for range 10_000 {
+		m.advance(1000)
+		m.call(0)
+	}
+	for range 100 {
+		m.advance(int64(time.Hour))
+		m.rate = 0.5 + 3*m.r.Float64() // the machine moved meanwhile
+		for range 3000 {
+			m.advance(1000)
+			m.call(0)
+		}
+	}
+}
+
+// Times before 1970 and at the end of a millisecond.
+func TestEdges(t *testing.T) {
+	for _, at := range []int64{-1, 0, 1, 999_999, 1_000_000, -1_000_000, -999_999} {
+		c := Injected(func() time.Time { return time.Unix(0, at) })
+		ms, us := at/1e6, at/1e3
+		if at%1e6 < 0 {
+			ms--
+		}
+		if at%1e3 < 0 {
+			us--
+		}
+		if c.Milli(Counter()) != ms || c.Micro() != us {
+			t.Errorf("at %d ns: %d, %d, want %d, %d", at, c.Milli(Counter()), c.Micro(), ms, us)
+		}
+	}
+}
+
+// An injected clock is read on each call, whatever the counter says.
+func TestInjected(t *testing.T) {
+	at := time.UnixMilli(1000)
+	c := Injected(func() time.Time { return at })
+	for range 100 {
+		if c.Milli(7) != at.UnixMilli() || c.Micro() != at.UnixMicro() {
+			t.Fatalf("%d, %d at %v", c.Milli(7), c.Micro(), at)
+		}
+		at = at.Add(time.Millisecond + time.Microsecond)
+	}
+}
+
+// The real machine: never before the call, never after it, and at its pace.
+func TestSystem(t *testing.T) {
+	c := System()
+	end := time.Now().Add(300 * time.Millisecond)
+	for now := time.Now(); now.Before(end); {
+		before := now.UnixMilli()
+		ms := c.Milli(Counter())
+		now = time.Now()
+		// A machine's clock may step while the test runs; Staleness is for that.
+		if old := now.Add(-Staleness).UnixMilli(); ms < min(before, old) || ms > now.UnixMilli() {
+			t.Fatalf("%d between %d and %d", ms, before, now.UnixMilli())
+		}
+	}
+}
+
+// The counter of this machine counts while time passes, if System trusts it.
+func TestCounter(t *testing.T) {
+	if System().counter == nil {
+		t.Skip("no counter here that never stops")
+	}
+	a := Counter()
+	time.Sleep(2 * time.Millisecond)
+	if b := Counter(); b <= a {
+		t.Errorf("%d after %d", b, a)
+	}
+}
+
+func TestAllocations(t *testing.T) {
+	for name, c := range map[string]Clock{"system": System(), "injected": Injected(time.Now)} {
+		if n := testing.AllocsPerRun(1000, func() { c.Milli(Counter()); c.Micro() }); n != 0 {
+			t.Errorf("%s: %v allocations", name, n)
+		}
+	}
+}
+
+// Wait ends no earlier than the time that it waits for, and soon after it.
+func TestWait(t *testing.T) {
+	c := System()
+	for _, far := range []int64{-1000, 0, 1, 2, 7, 60, 130} {
+		until := time.Now().UnixMilli() + far
+		if err := c.Wait(t.Context(), until); err != nil {
+			t.Fatal(err)
+		}
+		if now := time.Now().UnixMilli(); now < until {
+			t.Errorf("%d ms: back at %d, want %d", far, now, until)
+		}
+	}
+	// A pause to the microsecond.
+	for range 20 {
+		until := time.Now().UnixMicro() + 1500
+		if err := c.Pause(t.Context(), until); err != nil {
+			t.Fatal(err)
+		}
+		if now := time.Now().UnixMicro(); now < until {
+			t.Errorf("back at %d, want %d", now, until)
+		}
+	}
+}
+
+// A pause ends before its time if that is far, so that the caller sees what the clock
+// does meanwhile, and with a clock of the test's after each sleep.
+func TestPause(t *testing.T) {
+	c := System()
+	began := time.Now()
+	if err := c.Pause(t.Context(), began.Add(time.Hour).UnixMicro()); err != nil {
+		t.Fatal(err)
+	}
+	if d := time.Since(began); d < 10*time.Millisecond || d > 10*time.Second {
+		t.Errorf("a leg of %v", d)
+	}
+	var calls atomic.Int32
+	still := Injected(func() time.Time { calls.Add(1); return time.UnixMilli(5) })
+	if err := still.Pause(t.Context(), 6000); err != nil || calls.Load() != 1 {
+		t.Errorf("%v, %d readings", err, calls.Load())
+	}
+}
+
+func TestWaitContext(t *testing.T) {
+	far := time.Now().Add(time.Hour)
+	frozen := time.Now()
+	for name, c := range map[string]Clock{"system": System(), "injected": Injected(func() time.Time { return frozen })} {
+		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+		if err := c.Wait(ctx, far.UnixMilli()); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("%s: %v, want the deadline", name, err)
+		}
+		if err := c.Pause(ctx, far.UnixMicro()); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("%s: %v at once, want the deadline", name, err)
+		}
+		// What has come already needs no waiting.
+		if err := c.Wait(ctx, frozen.UnixMilli()); err != nil {
+			t.Errorf("%s: %v for a time that has passed", name, err)
+		}
+		cancel()
+
+		// A cancellation with a cause: both are there.
+		cause := errors.New("cause")
+		ctx, end := context.WithCancelCause(t.Context())
+		go func() {
+			time.Sleep(5 * time.Millisecond)
+			end(cause)
+		}()
+		began := time.Now()
+		if err := c.Wait(ctx, far.UnixMilli()); !errors.Is(err, context.Canceled) || !errors.Is(err, cause) {
+			t.Errorf("%s: %v, want Canceled and the cause", name, err)
+		}
+		if d := time.Since(began); d > 5*time.Second {
+			t.Errorf("%s: %v to notice", name, d)
+		}
+	}
+}
+
+// Wait sees a clock that a test moves while it waits, also back and forth.
+func TestWaitInjected(t *testing.T) {
+	var mu sync.Mutex
+	at := time.UnixMilli(1000)
+	move := func(d time.Duration) {
+		mu.Lock()
+		defer mu.Unlock()
+		at = at.Add(d)
+	}
+	c := Injected(func() time.Time {
+		mu.Lock()
+		defer mu.Unlock()
+		return at
+	})
+	go func() {
+		for range 20 {
+			time.Sleep(time.Millisecond)
+			move(time.Second)
+			move(-500 * time.Millisecond)
+		}
+	}()
+	if err := c.Wait(t.Context(), 9000); err != nil || c.Milli(0) < 9000 {
+		t.Errorf("%v at %d", err, c.Milli(0))
+	}
+}
+
+func BenchmarkMilli(b *testing.B) {
+	c := System()
+	for b.Loop() {
+		c.Milli(Counter())
+	}
+}
