@@ -153,13 +153,18 @@ type chance struct {
 	probability float64 // of a hit in one try
 }
 
-// certain is how improbable an event must be to be no chance.
-const certain = 1e-8
+// improbable is how improbable an event must be to be no chance.
+const improbable = 1e-8
 
 func (c *checker) chance(name, title string, probability float64) *chance {
 	t := &chance{c.tally(name, title, Fail), 0, probability}
 	c.chances = append(c.chances, t)
 	return t
+}
+
+// certain reports whether there were more hits than chance explains.
+func (t *chance) certain() bool {
+	return pvalue.AtLeast(t.Count, float64(t.tries)*t.probability) < improbable
 }
 
 func (t *chance) judge() {
@@ -168,7 +173,7 @@ func (t *chance) judge() {
 		return
 	}
 	expected := float64(t.tries) * t.probability
-	if pvalue.AtLeast(t.Count, expected) > certain {
+	if !t.certain() {
 		if t.Count > 0 {
 			t.Detail = fmt.Sprintf("%s in %s cases, as chance may have it", times(t.Count), count(t.tries))
 		}
@@ -250,9 +255,10 @@ func (c *checker) segment(ids []id, line uint64, length int) {
 	if c.reserved != nil {
 		c.findReserved(ids, line)
 	}
+	c.rules.each(ids)
 	if c.order == nil {
 		c.late.run(ids, line)
-		c.accept(ids, line)
+		c.clock.run(ids, line)
 		return
 	}
 	c.order.feed(ids, line)
@@ -269,11 +275,8 @@ func (c *checker) findReserved(ids []id, line uint64) {
 
 // accept takes IDs that are, for all that order tells, where they belong.
 func (c *checker) accept(ids []id, line uint64) {
-	c.rules.each(ids)
 	c.clock.run(ids, line)
-	if c.order != nil {
-		c.rules.run(ids, line)
-	}
+	c.rules.run(ids, line)
 }
 
 // finish draws the conclusions.

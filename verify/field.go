@@ -231,7 +231,7 @@ func (f *field) results() (rs []result) {
 	if f.n > minProducts {
 		m := float64(f.n - 1)
 		r := f.products / m / f.variance
-		add(testSerial, pvalue.Normal(r*math.Sqrt(m)), "successive values have a correlation of %.4f", r)
+		add(testSerial, pvalue.Normal(r*math.Sqrt(m)), "successive values have a covariance of %.4f of what their variance should be", r)
 	}
 	if f.repeats != nil {
 		seen, expected, p := f.repeats.result()

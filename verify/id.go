@@ -62,7 +62,7 @@ type rules interface {
 	// each is given all IDs, in the order of their lines.
 	each(ids []id)
 	// run is given IDs that strictly increase, the first being the one on the given
-	// line and each the successor of the one before.
+	// line and each the successor of the one before. It comes after each.
 	run(ids []id, line uint64)
 	// back is asked about an ID that is smaller than the one before it, and may count
 	// it as a fault that it knows by name.

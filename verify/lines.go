@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"runtime"
 	"slices"
 	"time"
 
@@ -89,34 +88,40 @@ type source struct {
 	stop        context.CancelFunc
 }
 
+// A reading says how to read an input.
+type reading struct {
+	f       *format
+	now     func() time.Time
+	eager   bool // hand on what there is at once
+	size    int  // of a block
+	readers int  // goroutines that turn lines into IDs
+}
+
 // newSource starts reading. Its blocks come from next and go back to done; close ends
 // the reading as soon as r.Read returns.
-func newSource(ctx context.Context, f *format, r io.Reader, eager bool, now func() time.Time, readers int) *source {
+func newSource(ctx context.Context, r io.Reader, how reading) *source {
 	ctx, stop := context.WithCancel(ctx)
-	blocks := readers + 2
+	blocks := how.readers + 2
 	s := &source{free: make(chan *block, blocks), queue: make(chan *block, blocks), stop: stop}
 	for range blocks {
-		s.free <- &block{buffer: make([]byte, blockSize), ready: make(chan struct{}, 1)}
+		s.free <- &block{buffer: make([]byte, how.size), ready: make(chan struct{}, 1)}
 	}
 	work := make(chan *block, blocks)
 	go func() {
 		defer close(work)
 		defer close(s.queue)
-		s.fill(ctx, r, eager, now, work)
+		s.fill(ctx, r, how, work)
 	}()
-	for range readers {
+	for range how.readers {
 		go func() {
 			for b := range work {
-				b.read(f)
+				b.read(how.f)
 				b.ready <- struct{}{}
 			}
 		}()
 	}
 	return s
 }
-
-// readers returns how many goroutines turn lines into IDs.
-func readers() int { return runtime.GOMAXPROCS(0) }
 
 // next returns the next block, or nil after the last one or when ctx has ended.
 func (s *source) next(ctx context.Context) *block {
@@ -136,9 +141,9 @@ func (s *source) done(b *block) { s.free <- b }
 func (s *source) close() { s.stop() }
 
 // fill reads the input into blocks of whole lines.
-func (s *source) fill(ctx context.Context, r io.Reader, eager bool, now func() time.Time, work chan<- *block) {
-	rest := make([]byte, 0, blockSize) // the start of a line whose end is not yet here
-	skip := false                      // the line goes on, but is too long to be looked at
+func (s *source) fill(ctx context.Context, r io.Reader, how reading, work chan<- *block) {
+	rest := make([]byte, 0, how.size) // the start of a line whose end is not yet here
+	skip := false                     // the line goes on, but is too long to be looked at
 	for first, err := true, error(nil); err == nil; {
 		var b *block
 		select {
@@ -147,7 +152,7 @@ func (s *source) fill(ctx context.Context, r io.Reader, eager bool, now func() t
 			return
 		}
 		n := copy(b.buffer, rest)
-		begin, end := now(), -1
+		begin, end := how.now(), -1
 		for idle := 0; err == nil && n < len(b.buffer); {
 			var k int
 			k, err = r.Read(b.buffer[n:])
@@ -168,8 +173,8 @@ func (s *source) fill(ctx context.Context, r io.Reader, eager bool, now func() t
 				end = n + i + 1
 			}
 			n += k
-			b.at = now()
-			if end >= 0 && (eager || b.at.Sub(begin) > patience) {
+			b.at = how.now()
+			if end >= 0 && (how.eager || b.at.Sub(begin) > patience) {
 				break
 			}
 		}

@@ -8,7 +8,7 @@ import (
 )
 
 // alarm is the probability that sound fields fail one of all the tests of a report. The
-// chances (see certain) come on top, and together they stay below one in a million.
+// chances (see improbable) come on top, and together they stay below one in a million.
 const alarm = 5e-7
 
 var testTitles = map[string]string{

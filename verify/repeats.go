@@ -26,8 +26,8 @@ type slot struct {
 }
 
 const (
-	repeatSlots = 1 << 16
-	repeatLimit = repeatSlots / 2
+	minSlots = 1 << 10
+	maxSlots = 1 << 16
 
 	// minRepeatWidth is the least width of a field at which coming back says more than
 	// the counts of the values do.
@@ -35,7 +35,7 @@ const (
 )
 
 func newRepeats(width int) *repeats {
-	return &repeats{width: width, last: math.MaxUint64, slots: make([]slot, repeatSlots)}
+	return &repeats{width: width, last: math.MaxUint64, slots: make([]slot, minSlots)}
 }
 
 func (r *repeats) add(words []uint64) {
@@ -51,8 +51,10 @@ func (r *repeats) add(words []uint64) {
 }
 
 func (r *repeats) keep(hash uint64, count uint32) {
-	i := hash << r.halvings >> 48 & (repeatSlots - 1)
-	for ; ; i = (i + 1) & (repeatSlots - 1) {
+	mask := uint64(len(r.slots) - 1)
+	// The high bits of what is watched, but for those that are zero in all of it.
+	i := hash << r.halvings >> 32 * (mask + 1) >> 32
+	for ; ; i = (i + 1) & mask {
 		s := &r.slots[i]
 		if s.count == 0 {
 			s.hash = hash
@@ -66,16 +68,21 @@ func (r *repeats) keep(hash uint64, count uint32) {
 			break
 		}
 	}
-	if r.distinct > repeatLimit {
-		r.halve()
+	if r.distinct > len(r.slots)/2 {
+		r.makeRoom()
 	}
 }
 
-func (r *repeats) halve() {
-	old := r.slots
-	r.halvings++
-	r.last >>= 1
-	r.draws, r.distinct, r.slots = 0, 0, make([]slot, repeatSlots)
+// makeRoom doubles the slots, or, if they are as many as they may be, goes on with half
+// of what is watched.
+func (r *repeats) makeRoom() {
+	old, n := r.slots, 2*len(r.slots)
+	if n > maxSlots {
+		n = maxSlots
+		r.halvings++
+		r.last >>= 1
+	}
+	r.draws, r.distinct, r.slots = 0, 0, make([]slot, n)
 	for _, s := range old {
 		if s.count > 0 && s.hash <= r.last {
 			r.keep(s.hash, s.count)

@@ -100,8 +100,14 @@ func (u usage) String() string {
 	return "counter of 16 bits"
 }
 
-// faults counts what is wrong in IDs, if this is the usage.
-func (u usage) faults(ids []item) (n int) {
+// node returns the node ID of so many bits, which follows the counter.
+func (u usage) node(v id, bits int) uint64 {
+	return v.lo >> 48 >> (16 - u.ext - bits) & (1<<bits - 1)
+}
+
+// faults counts what is wrong in IDs, if this is the usage and there is a node ID of so
+// many bits.
+func (u usage) faults(ids []item, node int) (n int) {
 	for i, l := range ids {
 		if l.line == 0 || i == 0 || ids[i-1].line == 0 {
 			continue
@@ -110,7 +116,8 @@ func (u usage) faults(ids []item) (n int) {
 		counter := u.counter(l.id)
 		if u.tick(l.id) == u.tick(last) && counter != u.counter(last)+1 ||
 			u.tick(l.id) != u.tick(last) && counter>>u.startSize() != 0 ||
-			u.micros && l.id.hi>>microBits&0x3ff > maxMicros {
+			u.micros && l.id.hi>>microBits&0x3ff > maxMicros ||
+			u.node(l.id, node) != u.node(last, node) {
 			n++
 		}
 	}
@@ -128,7 +135,8 @@ type scru160Rules struct {
 	randomBits int
 	usage      usage
 	decided    bool
-	learning   []item // line 0: the step to the next one is not to be judged
+	learning   []item   // line 0: the step to the next one is not to be judged
+	undecided  []uint64 // random16 of all IDs so far
 
 	step, repeat, overflow *tally
 	micros, start, node    *tally
@@ -178,16 +186,16 @@ func (r *scru160Rules) each(ids []id) {
 			r.raw80.add(high, half80)
 			r.raw80.add(low, half80)
 		}
-		if r.decided {
-			r.add16(*v)
-		}
+		r.add16(v.lo >> 48)
 	}
 }
 
-// add16 notes the random part of random16.
-func (r *scru160Rules) add16(v id) {
-	if r.random16 != nil {
-		r.random16.add(v.lo >> 48 & (1<<r.randomBits - 1))
+// add16 notes the random part of random16, once it is known which one that is.
+func (r *scru160Rules) add16(v uint64) {
+	if !r.decided {
+		r.undecided = append(r.undecided, v)
+	} else if r.random16 != nil {
+		r.random16.add(v & (1<<r.randomBits - 1))
 	}
 }
 
@@ -214,7 +222,7 @@ func (r *scru160Rules) decide() {
 	if !o.Unordered {
 		fewest := math.MaxInt
 		try := func(u usage) {
-			if n := u.faults(r.learning); n < fewest {
+			if n := u.faults(r.learning, o.NodeBits); n < fewest {
 				fewest, r.usage = n, u
 			}
 		}
@@ -241,10 +249,12 @@ func (r *scru160Rules) decide() {
 			r.known = false
 			continue
 		}
-		r.add16(l.id)
 		r.judge(l.id, l.line)
 	}
-	r.learning = nil
+	for _, v := range r.undecided {
+		r.add16(v)
+	}
+	r.learning, r.undecided = nil, nil
 }
 
 // startChanged is told of a start that has other bits than the random ones.
@@ -258,7 +268,7 @@ func (r *scru160Rules) judge(v id, line uint64) {
 	last, known, u := r.before, r.known, r.usage
 	r.before, r.known = v, true
 	if r.node != nil {
-		node := v.lo >> 48 >> r.randomBits & (1<<r.c.o.NodeBits - 1)
+		node := u.node(v, r.c.o.NodeBits)
 		if r.nodeKnown && node != r.nodeID && r.node.hit() {
 			r.node.example(line, r.c.show(v), "the node ID is %d, before it was %d", node, r.nodeID)
 		}

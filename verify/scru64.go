@@ -68,6 +68,7 @@ type scru64Rules struct {
 	starts               *starts
 	known                bool
 	before               uint64
+	began                uint64 // the tick's first ID
 	climbed              uint64 // the bits of node and counter that have changed within a tick
 	overflows, intoGuard uint64
 }
@@ -173,9 +174,9 @@ func (r *scru64Rules) turn(v, line uint64) {
 	r.known = true
 	switch {
 	case !known:
+		r.began = v
 		return
 	case v>>nodeCtrBits == last>>nodeCtrBits:
-		r.climbed |= v ^ last
 		if v == last+1 {
 			r.climb(last, v, line)
 		} else if r.step.hit() {
@@ -183,6 +184,8 @@ func (r *scru64Rules) turn(v, line uint64) {
 		}
 		return
 	}
+	r.climbed |= last ^ r.began
+	r.began = v
 	r.kept.tries++
 	if step := (v - last) & nodeCtrMask; step <= 1 && r.kept.hit() {
 		r.kept.example(line, r.text(v), "the counter goes on from the line before")
@@ -249,6 +252,18 @@ func (r *scru64Rules) finish() {
 	}
 	s := r.starts
 	s.infer()
+	if s.width >= 0 {
+		r.kept.probability = math.Min(1, math.Ldexp(2, -s.width))
+	} else {
+		r.kept.tries = 0
+	}
+	if r.kept.certain() && r.size == 0 {
+		// A counter that simply goes on looks like a node ID that changes.
+		for _, t := range []*tally{r.node, r.overflow} {
+			t.Count, t.Examples = 0, nil
+			t.skip("see %s", r.kept.Name)
+		}
+	}
 	if r.size > 0 {
 		r.c.fact("node", "%d/%d", r.nodes[0].NodeID(), r.nodes[0].NodeIDSize())
 	} else if s.n > 1 {
@@ -259,14 +274,9 @@ func (r *scru64Rules) finish() {
 			r.c.fact("node ID", "%0*b, or the first of these bits", size, s.top)
 		}
 	}
-	if s.width < 0 {
-		r.kept.tries = 0
-		return
-	}
 	if s.n > 1 {
 		r.c.fact("counter start", "%s", plural(uint64(s.width), "random bit"))
 	}
-	r.kept.probability = math.Min(1, math.Ldexp(2, -s.width))
 	// A counter of one bit has nothing but its guard bit.
 	counter := bits.Len64(r.climbed)
 	if r.size > 0 {

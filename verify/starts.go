@@ -55,7 +55,8 @@ func (s *starts) infer() {
 		for i := 1; i < len(s.learning); i++ {
 			changes += int((s.learning[i].value ^ s.learning[i-1].value) >> bit & 1)
 		}
-		if changes > 0 && changes >= len(s.learning)/8 {
+		// Of few starts all that changes may be random.
+		if changes > 0 && (len(s.learning) < enough || changes >= enough/8) {
 			width = bit + 1
 		}
 	}

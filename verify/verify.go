@@ -21,6 +21,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"runtime"
 	"time"
 )
 
@@ -102,7 +103,9 @@ func Check(ctx context.Context, scheme string, r io.Reader, o Options) (*Report,
 		return nil, err
 	}
 	start := time.Now()
-	src := newSource(ctx, f, r, o.Live, c.o.Now, readers())
+	src := newSource(ctx, r, reading{
+		f: f, now: c.o.Now, eager: o.Live, size: blockSize, readers: runtime.GOMAXPROCS(0),
+	})
 	defer src.close()
 	for b := src.next(ctx); b != nil; b = src.next(ctx) {
 		c.block(b)

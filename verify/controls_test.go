@@ -1,0 +1,334 @@
+package verify
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// A subject is a format's model in one of its modes.
+type subject struct {
+	scheme, mode string
+	make         func(m *model) []string
+	options      Options
+}
+
+var subjects = []subject{
+	{"scru64", "", scru64Model, Options{}},
+	{"scru64", "node", scru64Model, Options{Nodes: []string{"42/8"}}},
+	{"scru128", "", scru128Model, Options{}},
+	{"scru160", "", func(m *model) []string { return scru160Model(m, 0, 0, false) }, Options{}},
+	{"scru160", "extended", func(m *model) []string { return scru160Model(m, 5, 0, false) }, Options{}},
+	{"scru160", "node", func(m *model) []string { return scru160Model(m, 3, 4, false) }, Options{NodeBits: 4}},
+	{"scru160", "micros", func(m *model) []string { return scru160Model(m, 0, 0, true) }, Options{}},
+	{"euid", "", func(m *model) []string { return euidModel(m, 0) }, Options{}},
+	{"euid", "extension", func(m *model) []string { return euidModel(m, 6) }, Options{}},
+	{"uid60", "", func(m *model) []string { return uid60Model(m, 0) }, Options{}},
+	{"uid60", "worker", func(m *model) []string { return uid60Model(m, 3) }, Options{NodeBits: 3}},
+}
+
+func find(scheme, mode string) subject {
+	for _, s := range subjects {
+		if s.scheme == scheme && s.mode == mode {
+			return s
+		}
+	}
+	panic("no subject " + scheme + " " + mode)
+}
+
+// Sound streams pass, whatever the seed, the pace and the length.
+func TestSound(t *testing.T) {
+	seeds := 40
+	if testing.Short() {
+		seeds = 4
+	}
+	for _, s := range subjects {
+		t.Run(s.scheme+"/"+s.mode, func(t *testing.T) {
+			for seed := range uint64(seeds) {
+				for _, pace := range []float64{1, 0.3, 0.01} {
+					n := 10 + int(seed*seed*seed)%20_000
+					r := check(t, s.scheme, s.make(newModel(seed, "", n, pace)), s.options)
+					if r.Status != Pass {
+						t.Fatalf("seed %d, pace %g, %d IDs: %+v %+v", seed, pace, n, r.Failed(), r.Warned())
+					}
+					if r.IDs != uint64(n) {
+						t.Errorf("%d IDs of %d", r.IDs, n)
+					}
+				}
+			}
+		})
+	}
+}
+
+// A control is a broken generator and the checks that must fail, and no others.
+type control struct {
+	subject
+	fault string
+	want  []string
+	pace  float64
+	n     int
+	edit  func(lines []string) []string // in place of a fault of the generator
+	once  bool                          // the fault is counted once
+	also  []string                      // what comes of the fault, by its beginning
+}
+
+func controls() (cs []control) {
+	add := func(scheme, mode, fault string, want ...string) *control {
+		cs = append(cs, control{subject: find(scheme, mode), fault: fault, want: want, pace: 0.05, n: 40_000})
+		return &cs[len(cs)-1]
+	}
+	// The same for all formats.
+	for _, scheme := range Schemes() {
+		for _, e := range []struct {
+			name string
+			want string
+			edit func(lines []string) []string
+		}{
+			{"duplicate", "order.duplicate", func(l []string) []string { return slices.Insert(l, 1000, l[999]) }},
+			{"swapped", "order.swapped", func(l []string) []string { l[500], l[501] = l[501], l[500]; return l }},
+			{"ahead", "order.ahead", func(l []string) []string { l[500] = l[9000]; return l }},
+			{"behind", "order.behind", func(l []string) []string { l[5000] = l[100]; return l }},
+			{"restart", "clock.rollback", func(l []string) []string { return slices.Concat(l[30_000:], l[:30_000]) }},
+		} {
+			c := add(scheme, "", e.name, e.want)
+			c.edit, c.once = e.edit, true
+		}
+		add(scheme, "", "rollback", "clock.rollback")
+		if scheme != "scru64" && scheme != "uid60" { // they leave ticks early
+			add(scheme, "", "coarse", "clock.resolution").pace = 0.002
+		}
+	}
+	for _, scheme := range []string{"scru128", "scru160", "euid"} {
+		add(scheme, "", "seconds", "clock.unit").pace = 1
+		add(scheme, "", "epoch2010", "clock.epoch")
+	}
+	add("scru128", "", "micros", "clock.unit")
+	add("scru160", "", "micros", "clock.unit")
+	add("scru64", "", "seconds", "clock.unit")
+	add("scru64", "", "tick250", "clock.unit")
+	add("scru64", "", "epoch2010", "clock.epoch")
+	add("uid60", "", "unixepoch", "clock.epoch")
+	add("uid60", "", "seconds", "clock.unit").pace = 1
+	cs[len(cs)-1].also = []string{"rules.overflow"}
+
+	add("scru128", "", "frozen", "clock.frozen").n = 1_100_000
+	add("scru128", "", "stuck", "rules.repeat")
+	add("scru128", "", "race", "rules.repeat")
+	add("scru128", "", "jump", "rules.step")
+	add("scru128", "", "carry-lost", "rules.carry")
+	add("scru128", "", "lo-zero", "random.counter_lo.balance")
+	cs[len(cs)-1].also = []string{"rules.counter_lo"}
+	add("scru128", "", "lo-kept", "rules.counter_lo")
+	cs[len(cs)-1].also = []string{"random.counter_lo"}
+	add("scru128", "", "lo-sequential", "random.counter_lo.serial")
+	add("scru128", "", "lo-biased", "random.counter_lo.balance").pace = 0.5
+	add("scru128", "", "hi-often", "rules.counter_hi.early")
+	add("scru128", "", "hi-kept", "rules.counter_hi")
+	add("scru128", "", "hi-half", "rules.counter_hi")
+	add("scru128", "", "hi-biased", "random.counter_hi.balance").pace = 1
+	add("scru128", "", "biased", "random.entropy.balance")
+	add("scru128", "", "stuck-bit", "random.entropy.balance")
+	add("scru128", "", "short", "random.entropy.repeats")
+	add("scru128", "", "entropy-counts", "random.entropy.serial")
+	add("scru128", "", "entropy-repeats-last", "random.entropy.serial")
+	add("scru128", "", "entropy-mirrored", "random.entropy.repeats")
+
+	for _, mode := range []string{"", "node"} {
+		add("scru64", mode, "race", "order.duplicate")
+		add("scru64", mode, "jump", "rules.step")
+		add("scru64", mode, "zero", "rules.start")
+		add("scru64", mode, "biased", "random.counter.balance").pace = 1
+		add("scru64", mode, "stuck-bit", "random.counter.balance")
+		add("scru64", mode, "wrap", "rules.overflow")
+		add("scru64", mode, "node", "rules.node")
+		add("scru64", mode, "kept", "rules.counter")
+		cs[len(cs)-1].also = []string{"random.counter", "rules.start"}
+	}
+	add("scru64", "node", "overflow", "rules.overflow")
+	cs[len(cs)-1].also = []string{"rules.node"}
+	add("scru64", "node", "two-nodes", "rules.node")
+	cs[len(cs)-1].also = []string{"order.", "rules.step"}
+
+	for _, mode := range []string{"", "extended", "node", "micros"} {
+		add("scru160", mode, "race", "rules.repeat")
+		add("scru160", mode, "jump", "rules.step")
+		add("scru160", mode, "five", "rules.start")
+		add("scru160", mode, "wide", "rules.start")
+		add("scru160", mode, "start-biased", "random.counter.balance").pace = 0.5
+		add("scru160", mode, "biased16", "random.random16.balance")
+		add("scru160", mode, "biased80", "random.random80.high.balance")
+		add("scru160", mode, "short", "random.random80.low.repeats")
+		add("scru160", mode, "stuck-bit", "random.random80.low.balance")
+	}
+	add("scru160", "node", "node", "rules.node")
+	add("scru160", "micros", "micros-nano", "rules.micros")
+
+	for _, mode := range []string{"", "extension"} {
+		add("euid", mode, "race", "rules.repeat")
+		add("euid", mode, "jump", "rules.step")
+		add("euid", mode, "header", "rules.header")
+		add("euid", mode, "version", "rules.version")
+		add("euid", mode, "wrap", "rules.overflow")
+		cs[len(cs)-1].also = []string{"random.random_high"}
+		add("euid", mode, "high-zero", "random.random_high.balance")
+		cs[len(cs)-1].also = []string{"rules.counter"}
+		add("euid", mode, "high-kept", "rules.counter")
+		cs[len(cs)-1].also = []string{"random.random_high"}
+		add("euid", mode, "high-biased", "random.random_high.balance").pace = 0.5
+		add("euid", mode, "header-biased", "random.header.balance").pace = 0.5
+		add("euid", mode, "biased", "random.random_low.balance")
+		add("euid", mode, "stuck-bit", "random.random_low.balance")
+		add("euid", mode, "short", "random.random_low.repeats")
+	}
+
+	for _, mode := range []string{"", "worker"} {
+		add("uid60", mode, "race", "rules.sequence")
+		cs[len(cs)-1].also = []string{"order.duplicate"}
+		add("uid60", mode, "jump", "rules.step")
+		add("uid60", mode, "each-zero", "rules.step")
+		add("uid60", mode, "wrap", "rules.overflow").pace = 0.001
+		add("uid60", mode, "biased", "random.random.balance")
+		add("uid60", mode, "stuck-bit", "random.random.balance")
+	}
+	add("uid60", "", "counts", "random.random.serial")
+	add("uid60", "worker", "worker", "rules.worker")
+	return cs
+}
+
+// Each broken generator is caught, and the fault named.
+func TestNegativeControls(t *testing.T) {
+	for i, c := range controls() {
+		t.Run(c.scheme+c.mode+"/"+c.fault, func(t *testing.T) {
+			fault := c.fault
+			if c.edit != nil {
+				fault = ""
+			}
+			lines := c.make(newModel(uint64(i), fault, c.n, c.pace))
+			if c.edit != nil {
+				lines = c.edit(lines)
+			}
+			r := check(t, c.scheme, lines, c.options)
+			if r.Status != Fail {
+				t.Fatal("not caught")
+			}
+			// One bias makes several tests of a field fail; other faults are named by
+			// one check alone.
+			field, _, _ := strings.Cut(strings.TrimPrefix(c.want[0], "random."), ".")
+			for _, failed := range r.Failed() {
+				of := strings.HasPrefix(failed.Name, "random.") && strings.Contains(failed.Name, field)
+				for _, prefix := range c.also {
+					of = of || strings.HasPrefix(failed.Name, prefix)
+				}
+				if !slices.Contains(c.want, failed.Name) && !of {
+					t.Errorf("also fails %s: %s, %+v", failed.Name, failed.Detail, failed.Examples)
+				}
+			}
+			for _, want := range c.want {
+				o := r.Check(want)
+				if o == nil || o.Status != Fail {
+					t.Fatalf("%s does not fail: %+v", want, o)
+				}
+				if o.Count == 0 || o.Detail == "" && len(o.Examples) == 0 {
+					t.Errorf("%s has nothing to show: %+v", want, o)
+				}
+				if c.once && o.Count != 1 {
+					t.Errorf("%s counts %d faults", want, o.Count)
+				}
+			}
+		})
+	}
+}
+
+// Without a fault the same streams pass: the controls fail for their faults alone.
+func TestControlsWithoutFault(t *testing.T) {
+	for i, c := range controls() {
+		if testing.Short() && i%10 != 0 {
+			continue
+		}
+		r := check(t, c.scheme, c.make(newModel(uint64(i), "", c.n, c.pace)), c.options)
+		if r.Status != Pass {
+			t.Errorf("%s %s, control %d %s: %+v", c.scheme, c.mode, i, c.fault, r.Failed())
+		}
+	}
+}
+
+// The p-values of sound streams are spread evenly, so that their limits mean what they
+// say.
+func TestPValuesAreUniform(t *testing.T) {
+	rounds := 300
+	if testing.Short() {
+		rounds = 60
+	}
+	limits := []float64{0.5, 0.1, 0.01, 0.001}
+	below := map[string][]int{}
+	total := map[string]int{}
+	for seed := range uint64(rounds) {
+		for _, width := range []int{9, 16, 24, 32, 40, 64} {
+			f := newField("x", width)
+			m := newModel(seed, "", 0, 0)
+			for range 30_000 {
+				f.add(m.Uint64() >> (64 - width))
+			}
+			for _, r := range f.results() {
+				if below[r.test] == nil {
+					below[r.test] = make([]int, len(limits))
+				}
+				total[r.test]++
+				for i, u := range limits {
+					if r.p < u {
+						below[r.test][i]++
+					}
+				}
+			}
+		}
+	}
+	for _, test := range testNames {
+		n := float64(total[test])
+		for i, u := range limits {
+			got := float64(below[test][i])
+			// Results of one stream depend on each other a little, and few repeats
+			// are few steps: the bounds are wide.
+			sd := 1.5 * math.Sqrt(n*u*(1-u))
+			low := n*u - 5*sd
+			if test == testRepeats {
+				low = 0
+			}
+			if got > n*u+5*sd || got < low {
+				t.Errorf("%s: %.0f of %.0f p-values below %g, want %.0f", test, got, n, u, n*u)
+			}
+		}
+	}
+}
+
+// An outlier in the year 5000 is one fault, wherever it comes.
+func TestOutliers(t *testing.T) {
+	for _, scheme := range Schemes() {
+		s := find(scheme, "")
+		m := newModel(1, "", 1, 1)
+		m.ms = time.Date(2100, 1, 1, 0, 0, 0, 0, time.UTC).UnixMilli()
+		far := s.make(m)[0]
+		m = newModel(2, "", 1, 1)
+		m.ms = time.Date(2019, 1, 1, 0, 0, 0, 0, time.UTC).UnixMilli()
+		old := s.make(m)[0]
+		for at := range 6 {
+			for name, line := range map[string]string{"far": far, "old": old} {
+				lines := slices.Insert(s.make(newModel(3, "", 5000, 0.1)), at, line)
+				r := check(t, scheme, lines, s.options)
+				faults := uint64(0)
+				for _, c := range r.Failed() {
+					faults += c.Count
+				}
+				// Nothing tells that a first ID that is older than the rest is wrong.
+				want := uint64(1)
+				if name == "old" && at == 0 {
+					want = 0
+				}
+				if faults != want && !(want == 0 && scheme == "uid60") { // whose sequence may tell
+					t.Errorf("%s: %s in line %d: %d faults, want %d: %+v", scheme, name, at+1, faults, want, r.Failed())
+				}
+			}
+		}
+	}
+}
