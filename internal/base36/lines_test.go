@@ -1,0 +1,51 @@
+package base36
+
+import (
+	"bytes"
+	"encoding/binary"
+	"math/rand/v2"
+	"testing"
+)
+
+// The same digits as one by one: of integers near each other, and of any.
+func TestAppendLines128(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	for range 2000 {
+		integers := make([][16]byte, r.IntN(50))
+		var want []byte
+		hi, lo := r.Uint64()>>r.IntN(64), r.Uint64()
+		for i := range integers {
+			switch r.IntN(4) {
+			case 0:
+				hi += uint64(r.IntN(3)) - 1
+			case 1:
+				hi, lo = r.Uint64(), r.Uint64()
+			default:
+				lo += r.Uint64() >> r.IntN(64)
+			}
+			binary.BigEndian.PutUint64(integers[i][:8], hi)
+			binary.BigEndian.PutUint64(integers[i][8:], lo)
+			want = append(Append128(want, hi, lo), '\n')
+		}
+		if got := AppendLines128([]byte("x"), integers, '\n'); string(got) != "x"+string(want) {
+			t.Fatalf("%x:\n%swant\n%s", integers, got, want)
+		}
+	}
+	edges := [][16]byte{{}, [16]byte(bytes.Repeat([]byte{0xff}, 16)), {15: 1}, [16]byte(bytes.Repeat([]byte{0xff}, 16))}
+	if got, want := string(AppendLines128(nil, edges, ' ')), "0000000000000000000000000 f5lxx1zz5pnorynqglhzmsp33 0000000000000000000000001 f5lxx1zz5pnorynqglhzmsp33 "; got != want {
+		t.Fatalf("%q, want %q", got, want)
+	}
+}
+
+func BenchmarkAppendLines128(b *testing.B) {
+	integers := make([][16]byte, 256)
+	for i := range integers {
+		binary.BigEndian.PutUint64(integers[i][:8], 0x019ab1c2d3e4f567)
+		binary.BigEndian.PutUint64(integers[i][8:], uint64(i)<<32|uint64(i)*0x9e3779b9&0xffffffff)
+	}
+	buf := make([]byte, 0, 26*len(integers))
+	for b.Loop() {
+		buf = AppendLines128(buf[:0], integers, '\n')
+	}
+	b.ReportMetric(float64(b.Elapsed())/float64(b.N)/float64(len(integers)), "ns/line")
+}
