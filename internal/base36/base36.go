@@ -78,8 +78,7 @@ func Append62(b []byte, v uint64) []byte {
 		b = append(b, make([]byte, Len62)...)
 	}
 	b = b[:n+Len62]
-	put6((*[6]byte)(b[n:]), v/pow6)
-	put6((*[6]byte)(b[n+6:]), v%pow6)
+	put12((*[12]byte)(b[n:]), v)
 	return b
 }
 
@@ -123,6 +122,12 @@ func firstDigit(hi, lo uint64) (digit byte, restHi, restLo uint64) {
 		}
 		first--
 	}
+}
+
+// put12 writes v, which must be below 36^12.
+func put12(dst *[12]byte, v uint64) {
+	put6((*[6]byte)(dst[0:6]), v/pow6)
+	put6((*[6]byte)(dst[6:12]), v%pow6)
 }
 
 // put6 writes v, which must be below 36^6: as the binary fraction v / 36^6, whose

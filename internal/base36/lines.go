@@ -29,8 +29,7 @@ func AppendLines128[T ~[16]byte](b []byte, integers []T, sep byte) []byte {
 			baseHi = hi - borrow
 		}
 		*(*[head]byte)(dst[:head]) = first
-		put6((*[6]byte)(dst[head:head+6]), rest/pow6)
-		put6((*[6]byte)(dst[head+6:Len128]), rest%pow6)
+		put12((*[12]byte)(dst[head:Len128]), rest)
 		dst[Len128] = sep
 	}
 	return b
