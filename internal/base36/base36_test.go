@@ -1,0 +1,253 @@
+package base36
+
+import (
+	"math/big"
+	"math/rand/v2"
+	"strings"
+	"testing"
+)
+
+var two64 = new(big.Int).Lsh(big.NewInt(1), 64)
+
+func join(hi, lo uint64) *big.Int {
+	n := new(big.Int).Mul(new(big.Int).SetUint64(hi), two64)
+	return n.Add(n, new(big.Int).SetUint64(lo))
+}
+
+// split returns an integer's two words, and whether it has no more.
+func split(n *big.Int) (hi, lo uint64, ok bool) {
+	h, l := new(big.Int).QuoRem(n, two64, new(big.Int))
+	return h.Uint64(), l.Uint64(), h.IsUint64()
+}
+
+// text is what math/big makes of an integer.
+func text(n *big.Int, width int) string {
+	s := n.Text(36)
+	return strings.Repeat("0", max(0, width-len(s))) + s
+}
+
+// mixed returns s with some of its letters in upper case.
+func mixed(r *rand.Rand, s string) string {
+	b := []byte(s)
+	for i, c := range b {
+		if c >= 'a' && r.IntN(2) == 0 {
+			b[i] = c - 'a' + 'A'
+		}
+	}
+	return string(b)
+}
+
+// edges calls try with numbers where arithmetic goes wrong: powers of 2 and of 36, their
+// multiples, and their neighbours, as far as bits go.
+func edges(bits int, try func(n *big.Int)) {
+	limit := new(big.Int).Lsh(big.NewInt(1), uint(bits))
+	around := func(n *big.Int) {
+		for d := int64(-2); d <= 2; d++ {
+			if x := new(big.Int).Add(n, big.NewInt(d)); x.Sign() >= 0 && x.Cmp(limit) < 0 {
+				try(x)
+			}
+		}
+	}
+	for k := range bits + 1 {
+		around(new(big.Int).Lsh(big.NewInt(1), uint(k)))
+	}
+	power := big.NewInt(1)
+	for power.Cmp(limit) <= 0 {
+		for i := range int64(36) {
+			around(new(big.Int).Mul(power, big.NewInt(i)))
+		}
+		power.Mul(power, big.NewInt(36))
+	}
+	around(limit)
+}
+
+func test62(t *testing.T, r *rand.Rand, v uint64) {
+	t.Helper()
+	want := text(new(big.Int).SetUint64(v), Len62)
+	if got := string(Append62(nil, v)); got != want {
+		t.Fatalf("Append62(%d) = %s, want %s", v, got, want)
+	}
+	if got, fault := Decode62([]byte(mixed(r, want))); got != v || fault != OK {
+		t.Fatalf("Decode62(%s) = %d, %v, want %d", want, got, fault, v)
+	}
+}
+
+func TestRoundTrip62(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	edges(63, func(n *big.Int) {
+		if n.Cmp(big.NewInt(Limit62)) < 0 {
+			test62(t, r, n.Uint64())
+		}
+	})
+	test62(t, r, Limit62-1)
+	for range 200_000 {
+		test62(t, r, (r.Uint64()>>r.IntN(64))%Limit62)
+	}
+}
+
+func test128(t *testing.T, r *rand.Rand, hi, lo uint64) {
+	t.Helper()
+	want := text(join(hi, lo), Len128)
+	if got := string(Append128(nil, hi, lo)); got != want {
+		t.Fatalf("Append128(%#x, %#x) = %s, want %s", hi, lo, got, want)
+	}
+	if h, l, fault := Decode128([]byte(mixed(r, want))); h != hi || l != lo || fault != OK {
+		t.Fatalf("Decode128(%s) = %#x, %#x, %v, want %#x, %#x", want, h, l, fault, hi, lo)
+	}
+}
+
+func TestRoundTrip128(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	edges(128, func(n *big.Int) {
+		hi, lo, _ := split(n)
+		test128(t, r, hi, lo)
+	})
+	for range 200_000 {
+		test128(t, r, r.Uint64()>>r.IntN(64), r.Uint64())
+	}
+}
+
+// Every pair of digits in each of the places where a pair is written.
+func TestPairs(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 6))
+	for pair := range uint64(pow2) {
+		for place := uint64(1); place < Limit62; place *= pow2 {
+			test62(t, r, pair*place)
+			test62(t, r, Limit62-1-pair*place)
+		}
+	}
+}
+
+// Integers of 25 digits that have more than 128 bits, from the first to the last.
+func TestRange(t *testing.T) {
+	r := rand.New(rand.NewPCG(7, 8))
+	first := new(big.Int).Lsh(big.NewInt(1), 128)
+	end := new(big.Int).Exp(big.NewInt(36), big.NewInt(Len128), nil)
+	try := func(n *big.Int) {
+		t.Helper()
+		s := mixed(r, text(n, Len128))
+		hi, lo, ok := split(n)
+		if !ok {
+			hi, lo = 0, 0
+		}
+		if h, l, fault := Decode128([]byte(s)); h != hi || l != lo || (fault == Range) == ok || (fault == OK) != ok {
+			t.Fatalf("Decode128(%s) = %#x, %#x, %v, want %#x, %#x, in range: %v", s, h, l, fault, hi, lo, ok)
+		}
+	}
+	for d := int64(-1000); d < 1000; d++ {
+		try(new(big.Int).Add(first, big.NewInt(d)))
+	}
+	for d := int64(1); d < 1000; d++ {
+		try(new(big.Int).Sub(end, big.NewInt(d)))
+	}
+	// Around the edges of each digit, where the first digits decide and where not.
+	for power := big.NewInt(1); power.Cmp(end) < 0; power.Mul(power, big.NewInt(36)) {
+		for i := int64(-40); i < 40; i++ {
+			n := new(big.Int).Add(first, new(big.Int).Mul(power, big.NewInt(i)))
+			for d := int64(-1); d <= 1; d++ {
+				if x := new(big.Int).Add(n, big.NewInt(d)); x.Sign() >= 0 && x.Cmp(end) < 0 {
+					try(x)
+				}
+			}
+		}
+	}
+	for range 100_000 {
+		n := new(big.Int).SetUint64(r.Uint64())
+		n.Mul(n, two64).Add(n, new(big.Int).SetUint64(r.Uint64())).Mul(n, big.NewInt(3)).Mod(n, end)
+		try(n)
+	}
+}
+
+// Every byte that is no digit, at every place: a fault, and the first one is found, also
+// with others behind it and in a number too large.
+func TestSymbols(t *testing.T) {
+	for _, good := range []string{"0u2pf62ji4b9", "zzzzzzzzzzzz", "0372ijojuxuhjsfkeryi2mrtm", "zzzzzzzzzzzzzzzzzzzzzzzzz"} {
+		decode := func(b []byte) Fault {
+			if len(b) == Len62 {
+				v, fault := Decode62(b)
+				if fault != OK && v != 0 {
+					t.Errorf("Decode62(%q) = %d, %v", b, v, fault)
+				}
+				return fault
+			}
+			hi, lo, fault := Decode128(b)
+			if fault != OK && hi|lo != 0 {
+				t.Errorf("Decode128(%q) = %d, %d, %v", b, hi, lo, fault)
+			}
+			return fault
+		}
+		for at := range good {
+			for c := range 256 {
+				b := []byte(good)
+				b[at] = byte(c)
+				digit := '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
+				if digit {
+					if decode(b) == Symbol || BadSymbol(b) != len(b) {
+						t.Errorf("%q: %v, %d", b, decode(b), BadSymbol(b))
+					}
+					continue
+				}
+				for second := at; second < len(b); second++ { // from itself on
+					b[second] = byte(c)
+					if fault := decode(b); fault != Symbol || BadSymbol(b) != at {
+						t.Fatalf("%q: %v at %d, want Symbol at %d", b, fault, BadSymbol(b), at)
+					}
+				}
+			}
+		}
+	}
+}
+
+func TestLength(t *testing.T) {
+	for n := range 60 {
+		b := []byte(strings.Repeat("1", n))
+		if _, fault := Decode62(b); (fault == Length) != (n != Len62) {
+			t.Errorf("Decode62 of %d bytes: %v", n, fault)
+		}
+		if _, _, fault := Decode128(b); (fault == Length) != (n != Len128) {
+			t.Errorf("Decode128 of %d bytes: %v", n, fault)
+		}
+	}
+}
+
+// What is there before stays, with room behind it and without, and room beyond the text
+// is left alone.
+func TestAppend(t *testing.T) {
+	for capacity := range 64 {
+		for _, c := range []struct {
+			f    func([]byte) []byte
+			want string
+		}{
+			{func(b []byte) []byte { return Append62(b, 109959589539758421) }, "0u2pf62ji4b9"},
+			{func(b []byte) []byte { return Append128(b, 0x017fef39c2641ba5, 0x6a9483188841e05a) }, "0372ijojuxuhjsfkeryi2mrtm"},
+		} {
+			room := []byte(strings.Repeat("#", 3+capacity))
+			got := c.f(room[:3:len(room)])
+			if string(got) != "###"+c.want {
+				t.Fatalf("with room for %d: %q, want ###%s", capacity, got, c.want)
+			}
+			if beyond := 3 + len(c.want); len(room) > beyond && strings.Trim(string(room[beyond:]), "#") != "" {
+				t.Fatalf("with room for %d: %q behind the text", capacity, room[beyond:])
+			}
+		}
+	}
+}
+
+func FuzzDecode(f *testing.F) {
+	f.Add([]byte("f5lxx1zz5pnorynqglhzmsp33"))
+	f.Add([]byte("f5lxx1zz5pnorynqglhzmsp34"))
+	f.Add([]byte("0u2pf62ji4b9"))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		n, ok := new(big.Int), false
+		if !strings.ContainsAny(string(b), "+-_") {
+			n, ok = n.SetString(string(b), 36)
+		}
+		if v, fault := Decode62(b); (fault == OK) != (ok && len(b) == Len62) || fault == OK && n.Cmp(new(big.Int).SetUint64(v)) != 0 {
+			t.Errorf("Decode62(%q) = %d, %v; by math/big %v, %v", b, v, fault, n, ok)
+		}
+		hi, lo, fault := Decode128(b)
+		if (fault == OK) != (ok && len(b) == Len128 && n.BitLen() <= 128) || fault == OK && n.Cmp(join(hi, lo)) != 0 {
+			t.Errorf("Decode128(%q) = %#x, %#x, %v; by math/big %v, %v", b, hi, lo, fault, n, ok)
+		}
+	})
+}

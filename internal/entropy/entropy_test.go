@@ -1,0 +1,292 @@
+package entropy
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"io"
+	"math"
+	"math/rand/v2"
+	"testing"
+	"testing/iotest"
+)
+
+// must returns a word that may not come with an error.
+func must[T any](t testing.TB) func(T, error) T {
+	return func(w T, err error) T {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return w
+	}
+}
+
+// seeded returns a source of a known seed and the stream of words that it must give.
+func seeded(seed [32]byte) (*Source, func() uint32) {
+	s := System()
+	s.chacha, s.fills = rand.NewChaCha8(seed), reseedAfter
+	reference := rand.NewChaCha8(seed)
+	var low uint32
+	odd := false
+	return &s, func() uint32 {
+		if odd = !odd; !odd {
+			return low
+		}
+		w := reference.Uint64()
+		low = uint32(w)
+		return uint32(w >> 32)
+	}
+}
+
+// Whatever the mix of calls, the words are ChaCha8's, in order and each at most once;
+// only the last one of a buffer may go unused.
+func TestStream(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	s, next := seeded([32]byte{1})
+	at := 0 // of the next word
+	want := func() uint32 { at++; return next() }
+	for range 100_000 {
+		switch r.IntN(4) {
+		case 0:
+			if w := must[uint32](t)(s.Uint32()); w != want() {
+				t.Fatalf("Uint32 = %#x as word %d", w, at)
+			}
+		case 1:
+			if at%words == words-1 {
+				want() // goes unused
+			}
+			if w := must[uint64](t)(s.Uint64()); w != uint64(want())<<32|uint64(want()) {
+				t.Fatalf("Uint64 = %#x up to word %d", w, at)
+			}
+		case 2:
+			if w, ok := s.Next32(); ok != (at%words != 0) || ok && w != want() {
+				t.Fatalf("Next32 = %#x, %v as word %d", w, ok, at)
+			}
+		case 3:
+			left := (words - at%words) % words
+			hi, lo, ok := s.Next96()
+			if ok != (left >= 3) || ok && (hi != uint64(want())<<32|uint64(want()) || lo != want()) {
+				t.Fatalf("Next96 = %#x, %#x, %v with %d words left", hi, lo, ok, left)
+			}
+		}
+	}
+}
+
+// Two copies of a source, as of a machine's memory, give the same words for the rest of
+// the second, and no word in common from the next second on.
+func TestTick(t *testing.T) {
+	copied := func(s *Source) *Source {
+		c, chacha := *s, *s.chacha
+		c.chacha = &chacha
+		return &c
+	}
+	for _, from := range []int64{2000, 2999, 1_700_000_000_000, 1_700_000_000_999} {
+		a := System()
+		a.Tick(from)
+		must[uint32](t)(a.Uint32())
+		b := copied(&a)
+		end := from/1000*1000 + 999
+		for i := range 3 * words {
+			a.Tick(from)
+			b.Tick(end)
+			if x, y := must[uint32](t)(a.Uint32()), must[uint32](t)(b.Uint32()); x != y {
+				t.Fatalf("from %d: word %d differs within the second: a seed was used up early", from, i)
+			}
+		}
+		for _, to := range []int64{end + 1, end - 1000, end + 3_600_000} { // forth or back
+			a, b := copied(&a), copied(&a)
+			a.Tick(to)
+			b.Tick(to)
+			if _, ok := a.Next32(); ok {
+				t.Fatalf("from %d to %d: words of the old seed are left", from, to)
+			}
+			seen := map[uint32]bool{}
+			for range 3 * words {
+				seen[must[uint32](t)(a.Uint32())] = true
+			}
+			same := 0
+			for range 3 * words {
+				if seen[must[uint32](t)(b.Uint32())] {
+					same++
+				}
+			}
+			if same > 3 { // by chance none, nearly always
+				t.Errorf("from %d to %d: %d words of two copies are the same", from, to, same)
+			}
+		}
+	}
+}
+
+// Without any Tick a seed is good for a number of buffers, and then there is a new one.
+func TestReseed(t *testing.T) {
+	s, next := seeded([32]byte{2})
+	s.fills = 2
+	for i := range 2 * words {
+		if w := must[uint32](t)(s.Uint32()); w != next() {
+			t.Fatalf("word %d is %#x", i, w)
+		}
+	}
+	same := 0
+	for range words {
+		if must[uint32](t)(s.Uint32()) == next() {
+			same++
+		}
+	}
+	if same > 3 || s.fills != reseedAfter-1 {
+		t.Errorf("after the seed's last buffer %d words of %d are still its own; %d fills left", same, words, s.fills)
+	}
+}
+
+func TestSystemsDiffer(t *testing.T) {
+	a, b := System(), System()
+	same := 0
+	for range 1000 {
+		if must[uint64](t)(a.Uint64()) == must[uint64](t)(b.Uint64()) {
+			same++
+		}
+	}
+	if same > 0 {
+		t.Errorf("%d of 1000 words of two sources are the same", same)
+	}
+}
+
+// Each bit is 1 in half of the words, and bytes are evenly spread; the bounds are six
+// standard deviations.
+func TestDistribution(t *testing.T) {
+	const n = 1 << 20
+	s := System()
+	var ones [32]int
+	var count [256]int
+	for i := range n {
+		s.Tick(int64(i)) // new seeds on the way
+		w := must[uint32](t)(s.Uint32())
+		for bit := range ones {
+			ones[bit] += int(w >> bit & 1)
+		}
+		count[w&255]++
+		count[w>>24]++
+	}
+	for bit, k := range ones {
+		if math.Abs(float64(k)-n/2) > 6*math.Sqrt(n/4) {
+			t.Errorf("bit %d is 1 in %d of %d words", bit, k, n)
+		}
+	}
+	var chi2 float64
+	const each = 2 * n / 256.0
+	for _, k := range count {
+		chi2 += (float64(k) - each) * (float64(k) - each) / each
+	}
+	if chi2 > 255+6*math.Sqrt(2*255) || chi2 < 255-6*math.Sqrt(2*255) {
+		t.Errorf("chi-squared of bytes is %.0f, want about 255", chi2)
+	}
+}
+
+// From a reader: exactly the bytes needed, big-endian, however it hands them out, and
+// nothing is kept that a fast path could give without reading.
+func TestReader(t *testing.T) {
+	data := make([]byte, 1200)
+	for i := range data {
+		data[i] = byte(i * 7)
+	}
+	for name, wrap := range map[string]func(io.Reader) io.Reader{
+		"whole": func(r io.Reader) io.Reader { return r }, "half": iotest.HalfReader,
+		"one": iotest.OneByteReader, "data and error": iotest.DataErrReader,
+	} {
+		source := bytes.NewReader(data)
+		s := From(wrap(source))
+		for used := 0; used < len(data); {
+			s.Tick(int64(used) * 1000)
+			if _, ok := s.Next32(); ok {
+				t.Fatalf("%s: Next32 without a reading", name)
+			}
+			if _, _, ok := s.Next96(); ok {
+				t.Fatalf("%s: Next96 without a reading", name)
+			}
+			if w := must[uint32](t)(s.Uint32()); w != binary.BigEndian.Uint32(data[used:]) {
+				t.Fatalf("%s: Uint32 = %#x after %d bytes", name, w, used)
+			}
+			used += 4
+			if w := must[uint64](t)(s.Uint64()); w != binary.BigEndian.Uint64(data[used:]) {
+				t.Fatalf("%s: Uint64 = %#x after %d bytes", name, w, used)
+			}
+			used += 8
+			if left := len(data) - used; name == "whole" && source.Len() != left {
+				t.Fatalf("%s: %d bytes left, want %d", name, source.Len(), left)
+			}
+		}
+		if _, err := s.Uint32(); !errors.Is(err, io.EOF) {
+			t.Errorf("%s: %v at the end", name, err)
+		}
+	}
+}
+
+// Too few bytes are an error, and so is the reader's own; after it the source works
+// again as soon as the reader does.
+func TestShortReads(t *testing.T) {
+	for n := range 8 {
+		b := bytes.NewReader(make([]byte, n))
+		s := From(b)
+		want := io.ErrUnexpectedEOF
+		if n == 0 {
+			want = io.EOF
+		}
+		if _, err := s.Uint64(); !errors.Is(err, want) {
+			t.Errorf("Uint64 from %d bytes: %v, want %v", n, err, want)
+		}
+		b.Reset(bytes.Repeat([]byte{9}, 8))
+		if w, err := s.Uint64(); err != nil || w != 0x0909090909090909 {
+			t.Errorf("Uint64 after an error: %#x, %v", w, err)
+		}
+		if n < 4 {
+			b.Reset(make([]byte, n))
+			if _, err := s.Uint32(); !errors.Is(err, want) {
+				t.Errorf("Uint32 from %d bytes: %v, want %v", n, err, want)
+			}
+		}
+	}
+	broken := errors.New("broken")
+	s := From(io.MultiReader(bytes.NewReader(make([]byte, 6)), iotest.ErrReader(broken)))
+	if _, err := s.Uint64(); !errors.Is(err, broken) {
+		t.Errorf("%v, want the reader's error", err)
+	}
+}
+
+func TestAllocations(t *testing.T) {
+	zeros := zero{}
+	for name, s := range map[string]Source{"system": System(), "reader": From(zeros)} {
+		ms := int64(0)
+		must[uint32](t)(s.Uint32())
+		if n := testing.AllocsPerRun(10_000, func() {
+			ms += 10
+			s.Tick(ms)
+			_, _ = s.Uint32()
+			_, _ = s.Uint64()
+			_, _ = s.Next32()
+			_, _, _ = s.Next96()
+		}); n != 0 {
+			t.Errorf("%s: %v allocations", name, n)
+		}
+	}
+}
+
+type zero struct{}
+
+func (zero) Read(b []byte) (int, error) { clear(b); return len(b), nil }
+
+func BenchmarkUint32(b *testing.B) {
+	s := System()
+	for b.Loop() {
+		_, _ = s.Uint32()
+	}
+}
+
+func BenchmarkNext96(b *testing.B) {
+	s := System()
+	for b.Loop() {
+		if _, _, ok := s.Next96(); !ok {
+			_, _ = s.Uint64()
+			_, _ = s.Uint32()
+		}
+	}
+}
