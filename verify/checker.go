@@ -29,7 +29,8 @@ type checker struct {
 	late      *lateness // nil without
 	clock     *clock
 	rules     rules
-	textLen   int // of the first ID
+	textLen   int    // of the last ID
+	next      uint64 // the line after that
 	lastShown time.Time
 }
 
@@ -114,7 +115,7 @@ func (o *Options) check(f *format) error {
 		return wrong("the microseconds' counter has no extension")
 	case o.NodeBits != 0 && f != &formatSCRU160 && f != &formatUID60:
 		return wrong("%s has no node ID of its own", f.name)
-	case o.NodeBits < 0 || o.NodeBits > 16 || f == &formatUID60 && o.NodeBits > 9:
+	case o.NodeBits < 0 || o.NodeBits+max(o.Extension, 0) > 16 || f == &formatUID60 && o.NodeBits > 9:
 		return wrong("a node ID of %d bits", o.NodeBits)
 	case !o.From.IsZero() && !o.To.IsZero() && o.To.Before(o.From):
 		return wrong("the latest possible time is before the earliest")
@@ -221,16 +222,10 @@ func (c *checker) block(b *block) {
 			}
 		}
 	}
-	if len(b.segments) > 0 && b.segments[0].line > 0 && c.order != nil {
-		c.order.gap()
-	}
 	for i, s := range b.segments {
 		end := len(b.ids)
 		if i < len(b.segments)-1 {
 			end = b.segments[i+1].start
-		}
-		if i > 0 && s.line != b.segments[i-1].line+uint64(s.start-b.segments[i-1].start) && c.order != nil {
-			c.order.gap()
 		}
 		c.segment(b.ids[s.start:end], line+s.line, s.length)
 	}
@@ -244,8 +239,12 @@ func (c *checker) block(b *block) {
 // segment takes IDs of lines that follow each other.
 func (c *checker) segment(ids []id, line uint64, length int) {
 	if c.textLen == 0 {
-		c.textLen = length
+		c.textLen, c.next = length, line
 	}
+	if line != c.next && c.order != nil {
+		c.order.gap()
+	}
+	c.next = line + uint64(len(ids))
 	if length != c.textLen && c.f.sorts {
 		if c.text.hit() {
 			c.text.example(line, c.f.text(ids[0], length), "%d characters, in another encoding than the %d of the lines before", length, c.textLen)

@@ -213,7 +213,7 @@ func scru160Model(m *model, ext, node int, micros bool) (lines []string) {
 		if m.tick(); micros {
 			if us += m.Int64N(3) / 2; uint64(m.ms) != last/1000 || us > 999 {
 				m.ms += us / 1000
-				us = m.Int64N(700)
+				us = m.Int64N(600)
 			}
 		}
 		tick := m.timestamp(time.UnixMilli(0), 1)
@@ -259,7 +259,7 @@ func scru160Model(m *model, ext, node int, micros bool) (lines []string) {
 		if micros {
 			us := uint64(us)
 			if m.fault == "micros-nano" {
-				us += 320
+				us += 410
 			}
 			head = us<<6 | counter
 		} else if ext > 0 {

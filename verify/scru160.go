@@ -239,6 +239,7 @@ func (r *scru160Rules) decide() {
 			width = max(o.CounterStart, 0)
 		}
 		r.starts = newStarts(r.c, "counter", r.usage.size(), width, r.startChanged)
+		r.starts.clear = width >= 0
 	}
 	if r.randomBits = 16 - r.usage.ext - o.NodeBits; r.randomBits > 0 {
 		r.random16 = r.c.field("random16", r.randomBits)

@@ -105,6 +105,7 @@ func newSCRU64Rules(c *checker) rules {
 	r.start = c.tally("rules.start", "the counter starts at random in each tick", Fail)
 	r.kept = c.chance("rules.counter", "the counter is renewed when the timestamp moves on", 1)
 	r.starts = newStarts(c, "counter", size, width, r.startChanged)
+	r.starts.clear = r.size > 0 && width >= 0
 	return r
 }
 

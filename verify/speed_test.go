@@ -2,39 +2,99 @@ package verify
 
 import (
 	"bytes"
-	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/sortid/sortid/scru128"
 )
 
-func streamSCRU128(t testing.TB, n int) []byte {
-	g, err := scru128.NewGenerator()
+// streamSCRU128 returns n IDs of a clock that moves on by a millisecond after each so
+// many.
+func streamSCRU128(t testing.TB, n, each int) []byte {
+	start, i := modelNow, 0
+	g, err := scru128.NewGenerator(scru128.WithClock(func() time.Time {
+		i++
+		return start.Add(time.Duration(i/each) * time.Millisecond)
+	}))
 	if err != nil {
 		t.Fatal(err)
 	}
-	var out []byte
-	for id, err := range g.All() {
+	out := make([]byte, 0, n*(scru128.TextLen+1))
+	for range n {
+		id, err := g.Generate()
 		if err != nil {
 			t.Fatal(err)
 		}
 		out, _ = id.AppendText(out)
 		out = append(out, '\n')
-		if n--; n == 0 {
-			break
-		}
 	}
 	return out
 }
 
+func perSecond(b *testing.B, n int) {
+	b.ReportMetric(float64(n)*float64(b.N)/b.Elapsed().Seconds()/1e6, "MID/s")
+}
+
+// BenchmarkCheck is the speed of all checks of scru128, given IDs of few and of many
+// milliseconds.
 func BenchmarkCheck(b *testing.B) {
 	const n = 2_000_000
-	text := streamSCRU128(b, n)
+	for _, each := range []int{10_000, 10, 1} {
+		text := streamSCRU128(b, n, each)
+		b.Run(fmt.Sprint(each), func(b *testing.B) {
+			for b.Loop() {
+				r, err := Check(b.Context(), "scru128", bytes.NewReader(text), Options{})
+				if err != nil || r.Status != Pass {
+					b.Fatal(err, r.Failed())
+				}
+			}
+			perSecond(b, n)
+		})
+	}
+}
+
+// BenchmarkUnique is the speed over ten sorted files whose IDs are of the same time.
+func BenchmarkUnique(b *testing.B) {
+	const files, each = 10, 400_000
+	dir := b.TempDir()
+	var sources []Source
+	for i := range files {
+		name := filepath.Join(dir, fmt.Sprint(i))
+		if err := os.WriteFile(name, streamSCRU128(b, each, 10), 0o600); err != nil {
+			b.Fatal(err)
+		}
+		sources = append(sources, FileSource(name))
+	}
 	for b.Loop() {
-		r, err := Check(context.Background(), "scru128", bytes.NewReader(text), Options{})
+		r, err := Unique(b.Context(), "scru128", sources, UniqueOptions{})
 		if err != nil || r.Status != Pass {
-			b.Fatal(err, r.Failed())
+			b.Fatal(err)
 		}
 	}
-	b.ReportMetric(float64(n)*float64(b.N)/b.Elapsed().Seconds()/1e6, "MID/s")
+	perSecond(b, files*each)
+}
+
+// BenchmarkRead is the part of it that any program has that reads a pipe.
+func BenchmarkRead(b *testing.B) {
+	const n = 2_000_000
+	text := streamSCRU128(b, n, 10)
+	for b.Loop() {
+		r, w, err := os.Pipe()
+		if err != nil {
+			b.Fatal(err)
+		}
+		go func() {
+			w.Write(text)
+			w.Close()
+		}()
+		if _, err := io.Copy(io.Discard, r); err != nil {
+			b.Fatal(err)
+		}
+		r.Close()
+	}
+	perSecond(b, n)
 }

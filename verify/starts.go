@@ -8,9 +8,11 @@ type starts struct {
 	name  string // of the field
 	size  int    // of the numbers, in bits
 	width int    // of the random part; not known: -1
-	top   uint64 // the part above it
+	top   uint64 // the part above it, of the start before
+	clear bool   // whether the part above the random bits has to be zero
 	n     uint64
 
+	judged   bool
 	learning []start
 	field    *field
 	// changed is told of a start whose top part is new, and of that of the start
@@ -77,9 +79,12 @@ func (s *starts) learned(width int) {
 
 func (s *starts) judge(value, line uint64) {
 	if top := value >> s.width; top != s.top {
-		s.changed(line, value, s.top)
+		if s.judged || s.clear {
+			s.changed(line, value, s.top)
+		}
 		s.top = top
 	}
+	s.judged = true
 	if s.field != nil {
 		s.field.add(value & (1<<s.width - 1))
 	}

@@ -150,8 +150,8 @@ type unique struct {
 	shown      time.Time
 }
 
-// run merges the sources as they are, if they seem sorted. If one is not, those that
-// are not sorted are sorted on disk first.
+// run merges the sources as they are, if all can be read again. If one turns out not to
+// be sorted, those that are not are sorted on disk first.
 func (u *unique) run() error {
 	copied := make([]bool, len(u.sources))
 	for i, s := range u.sources {
@@ -159,18 +159,19 @@ func (u *unique) run() error {
 	}
 	u.reset()
 	if !slices.Contains(copied, true) {
-		err := u.merge(copied, nil)
-		if !errors.Is(err, errUnsorted) {
+		if err := u.merge(copied, nil); !errors.Is(err, errUnsorted) {
 			return err
 		}
-		for i := range u.sources {
+		u.reset()
+	}
+	for i := range u.sources {
+		if !copied[i] {
 			sorted, err := u.sorted(i)
 			if err != nil {
 				return err
 			}
 			copied[i] = !sorted
 		}
-		u.reset()
 	}
 	runs, err := u.copy(copied)
 	if err != nil {

@@ -1,0 +1,68 @@
+package verify
+
+import (
+	"io"
+	"slices"
+	"testing"
+	"time"
+)
+
+// liveRun feeds a checker with an ID of the generator's clock every so often of now.
+func liveRun(t *testing.T, length, every time.Duration, clock func(now time.Duration) time.Duration) *Report {
+	t.Helper()
+	now := modelNow
+	at := time.Duration(0)
+	counter := uint64(0)
+	m := newModel(1, "", 0, 0)
+	last := uint64(0)
+	reader := readerFunc(func(b []byte) (int, error) {
+		if at >= length {
+			return 0, io.EOF
+		}
+		at += every
+		now = modelNow.Add(at)
+		ts := uint64(modelNow.UnixMilli() + clock(at).Milliseconds())
+		if counter++; ts != last {
+			counter = m.Uint64() >> 16
+			if ts/1000 == last/1000 { // counter_hi stays for a second or more
+				counter = counter & counterMask
+			}
+			last = ts
+		}
+		v := id{hi: ts<<16 | counter>>32, lo: counter<<32 | m.Uint64()>>32}
+		return copy(b, formatSCRU128.text(v, 25)+"\n"), nil
+	})
+	r, err := Check(t.Context(), "scru128", reader, Options{Live: true, Unordered: true, Now: func() time.Time { return now }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func TestLive(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		clock func(time.Duration) time.Duration
+		want  []string
+	}{
+		{"in time", func(d time.Duration) time.Duration { return d }, nil},
+		{"a little behind", func(d time.Duration) time.Duration { return d - 3*time.Second }, nil},
+		{"jitter", func(d time.Duration) time.Duration { return d - d%(700*time.Millisecond)/10 }, nil},
+		{"ahead", func(d time.Duration) time.Duration { return d + 3*time.Second }, []string{"clock.ahead"}},
+		{"behind", func(d time.Duration) time.Duration { return d - time.Minute }, []string{"clock.lagging"}},
+		{"fast", func(d time.Duration) time.Duration { return d + d/100 }, []string{"clock.drift"}},
+		{"slow", func(d time.Duration) time.Duration { return d - d/100 }, []string{"clock.drift"}},
+		{"stopped", func(d time.Duration) time.Duration { return min(d, 10*time.Second) }, []string{"clock.stopped", "clock.drift"}},
+	} {
+		r := liveRun(t, time.Minute, 20*time.Millisecond, c.clock)
+		if got := names(r.Failed()); !slices.Equal(got, c.want) {
+			t.Errorf("%s: %v, want %v: %+v", c.name, got, c.want, r.Failed())
+		}
+		if len(r.Lead) < 50 || len(r.Lead) > maxPoints {
+			t.Errorf("%s: %d points", c.name, len(r.Lead))
+		}
+	}
+	if r := liveRun(t, time.Second, 20*time.Millisecond, func(d time.Duration) time.Duration { return d * 2 }); r.Check("clock.drift").Status != Skip {
+		t.Errorf("too short for a drift: %+v", r.Check("clock.drift"))
+	}
+}
