@@ -182,7 +182,7 @@ func (s *Scheme) distinct(f Form) bool {
 // Undetected returns the error for a text that [Detect] finds no reading for.
 func Undetected(text string) error {
 	wrong := func(reason string) error {
-		return &inputError{prefix: "sortid", input: clip(text), reason: reason, err: ErrForm}
+		return because(ErrForm, "cannot tell what %q is: %s", clip(text), reason)
 	}
 	if text == "" {
 		return wrong("it is empty")

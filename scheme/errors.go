@@ -53,17 +53,18 @@ func (e *TimeError) Error() string {
 		e.Scheme.Name, FormatTime(e.Time), FormatTime(first), FormatTime(last))
 }
 
-// An inputError is a text that is no ID.
-type inputError struct {
-	prefix, input, reason string
-	err                   error
+// A kinded error is of a kind, but has words of its own.
+type kinded struct {
+	error
+	kind error
 }
 
-func (e *inputError) Error() string {
-	return fmt.Sprintf("%s: cannot parse %q: %s", e.prefix, e.input, e.reason)
-}
+func (e *kinded) Unwrap() []error { return []error{e.error, e.kind} }
 
-func (e *inputError) Unwrap() error { return e.err }
+// because returns an error of a kind that says why.
+func because(kind error, format string, args ...any) error {
+	return &kinded{fmt.Errorf(format, args...), kind}
+}
 
 // clip is what an error shows of a long input.
 func clip(s string) string {

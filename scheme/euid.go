@@ -18,8 +18,8 @@ func euidScheme() *Scheme {
 		Layout: []Field{
 			{Name: "timestamp", Bits: 42, Kind: KindTime, Meaning: "Unix time in milliseconds"},
 			{Name: "random_and_extension", Bits: 15, Kind: KindData, Meaning: "random above, the extension below"},
-			{Name: "extension_length", Bits: 4, Kind: KindNode, Meaning: "bits of the extension; 0 means none"},
-			{Name: "version", Bits: 3, Kind: KindZero, Meaning: "0 stands for version 1"},
+			{Name: "extension_length", Bits: 4, Kind: KindData, Meaning: "bits of the extension; 0 means none"},
+			{Name: "version", Bits: 3, Kind: KindData, Meaning: "0 stands for version 1"},
 			{Name: "random", Bits: 64, Kind: KindRandom, Meaning: "high half +1 per ID in a millisecond, low half random"},
 		},
 		Alphabet:    "27 Crockford Base32 symbols, the last two a check",

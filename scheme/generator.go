@@ -87,7 +87,7 @@ func (s *Scheme) NewGenerator(o Options) (Generator, error) {
 	}
 	for _, option := range s.Options {
 		if _, ok := o.Values[option.Name]; option.Needed && !ok {
-			return nil, fmt.Errorf("%w: %s needs the option %s: %s", ErrOption, s.Name, option.Name, option.Usage)
+			return nil, because(ErrOption, "%s needs the option %s: %s", s.Name, option.Name, option.Usage)
 		}
 	}
 	if !o.At.IsZero() {
@@ -100,12 +100,12 @@ func (s *Scheme) NewGenerator(o Options) (Generator, error) {
 }
 
 // optionError is what becomes of a format's own error about its options.
-func optionError(err error) error { return fmt.Errorf("%w: %w", ErrOption, err) }
+func optionError(err error) error { return because(ErrOption, "%w", err) }
 
 func unknownOption(s *Scheme, name string) error {
 	have := WithOption(name)
 	if len(have) == 0 {
-		return fmt.Errorf("%w: no scheme has an option %q", ErrOption, name)
+		return because(ErrOption, "no scheme has an option %q", name)
 	}
 	names := make([]string, len(have))
 	for i, s := range have {
@@ -115,7 +115,7 @@ func unknownOption(s *Scheme, name string) error {
 	if len(names) > 1 {
 		verb = "have"
 	}
-	return fmt.Errorf("%w: %s has no option %q; %s %s it", ErrOption, s.Name, name, list(names, "and"), verb)
+	return because(ErrOption, "%s has no option %q; %s %s it", s.Name, name, list(names, "and"), verb)
 }
 
 // A standing clock shows one time, and the next tick's when it is read again for the
@@ -316,7 +316,7 @@ func (s setup[O, P]) options(o Options, clock func() time.Time, own func(name, v
 			opts = append(opts, opt)
 		case errNone:
 		default:
-			return nil, fmt.Errorf("%w: %s %q: %w", ErrOption, name, value, err)
+			return nil, because(ErrOption, "%s %q: %w", name, value, err)
 		}
 	}
 	return opts, nil

@@ -74,7 +74,7 @@ func (id ID) appendBytes(b []byte) []byte {
 // FromBytes returns the ID of its bytes in big-endian order.
 func (s *Scheme) FromBytes(b []byte) (ID, error) {
 	if len(b) != s.Bits/8 {
-		return ID{}, fmt.Errorf("%w: %s: %d bytes, want %d", ErrForm, s.Name, len(b), s.Bits/8)
+		return ID{}, because(ErrForm, "%s: %d bytes, want %d", s.Name, len(b), s.Bits/8)
 	}
 	var full [24]byte
 	copy(full[24-len(b):], b)
@@ -126,8 +126,7 @@ func (id ID) Append(b []byte, f Form) []byte {
 
 // formError says that a scheme's IDs have no such form.
 func (s *Scheme) formError(f Form) error {
-	return fmt.Errorf("%w: %s IDs have %d bits, so they have no form %q; their forms are %s",
-		ErrForm, s.Name, s.Bits, f, formNames(s.Forms))
+	return because(ErrForm, "%s IDs have %d bits, so they have no form %q; their forms are %s", s.Name, s.Bits, f, formNames(s.Forms))
 }
 
 func formNames(forms []Form) string {
@@ -254,7 +253,7 @@ func (s *Scheme) parseInt(text string) (ID, error) {
 }
 
 func (s *Scheme) inputError(input, reason string) error {
-	return &inputError{prefix: s.Name, input: clip(input), reason: reason, err: ErrForm}
+	return because(ErrForm, "%s: cannot parse %q: %s", s.Name, clip(input), reason)
 }
 
 const ten19 = 10_000_000_000_000_000_000 // the largest power of ten in a word
@@ -338,12 +337,9 @@ func (v Value) String() string { return string(v.Append(nil)) }
 func (v Value) Uint64() uint64 { return v.low }
 
 // Fields returns the content of each named field of the scheme's layout, in its order.
-func (id ID) Fields() []Value { return id.FieldsIn(id.scheme.Layout) }
-
-// FieldsIn is Fields for another layout of the same scheme; see [SplitNode].
-func (id ID) FieldsIn(layout []Field) []Value {
-	values := make([]Value, 0, len(layout))
-	for _, f := range layout {
+func (id ID) Fields() []Value {
+	values := make([]Value, 0, len(id.scheme.Layout))
+	for _, f := range id.scheme.Layout {
 		if f.Name != "" {
 			values = append(values, f.Of(id))
 		}

@@ -14,10 +14,12 @@ func (id ID) AppendJSON(b []byte) []byte {
 	b = append(b, `{"scheme":"`...)
 	b = append(b, id.scheme.Name...)
 	b = append(b, '"')
-	return append(id.appendMembers(b), '}')
+	return append(id.appendMembers(b, nil), '}')
 }
 
-func (id ID) appendMembers(b []byte) []byte {
+// appendMembers appends the members from the text on; split are fields to show beside
+// those of the layout.
+func (id ID) appendMembers(b []byte, split []Field) []byte {
 	for _, f := range id.scheme.Forms {
 		b = append(b, `,"`...)
 		b = append(b, f...)
@@ -29,16 +31,18 @@ func (id ID) appendMembers(b []byte) []byte {
 	b = appendTime(b, id.Milli())
 	b = append(b, `","fields":`...)
 	open := byte('{')
-	for _, f := range id.scheme.Layout {
-		if f.Name == "" {
-			continue
+	for _, fields := range [2][]Field{id.scheme.Layout, split} {
+		for _, f := range fields {
+			if f.Name == "" {
+				continue
+			}
+			b = append(b, open, '"')
+			b = append(b, f.Name...)
+			b = append(b, `":"`...)
+			b = f.Of(id).Append(b)
+			b = append(b, '"')
+			open = ','
 		}
-		b = append(b, open, '"')
-		b = append(b, f.Name...)
-		b = append(b, `":"`...)
-		b = f.Of(id).Append(b)
-		b = append(b, '"')
-		open = ','
 	}
 	b = append(b, '}')
 	if notes := id.Notes(); len(notes) > 0 {
@@ -79,6 +83,7 @@ type Reading struct {
 	Candidate
 	Given  bool        // that the scheme was given, and not detected
 	Others []Candidate // other readings, the most probable first
+	Split  []Field     // what to show a SCRU64 ID's node_ctr as, too; see SplitNode
 }
 
 // Inspect reads a text whose format is unknown. If it finds no reading, the error is
@@ -90,10 +95,10 @@ func Inspect(text string) (Reading, error) {
 }
 
 // Inspect sets the reading to that of a text: in any form of the scheme, or by [Detect]
-// if the scheme is nil. It reuses the memory of Others, so that a program can read many
-// texts without allocating for each; with an error the reading is not to be used.
+// if the scheme is nil. It keeps Split, and the memory of Others, so that a program can
+// read many texts without allocating for each; with an error the reading is not to be used.
 func (r *Reading) Inspect(s *Scheme, text string) error {
-	*r = Reading{Input: text, Others: r.Others[:0]}
+	*r = Reading{Input: text, Others: r.Others[:0], Split: r.Split}
 	if s != nil {
 		id, form, err := s.ParseAny(text)
 		r.Candidate, r.Given = Candidate{ID: id, Form: form}, true
@@ -126,7 +131,11 @@ func (r *Reading) AppendJSON(b []byte) []byte {
 	b = append(b, `","form":"`...)
 	b = append(b, r.Form...)
 	b = append(b, '"')
-	b = r.ID.appendMembers(b)
+	var split []Field
+	if r.ID.scheme == SCRU64 {
+		split = r.Split
+	}
+	b = r.ID.appendMembers(b, split)
 	b = append(b, `,"reason":"`...)
 	if r.Given {
 		b = append(b, r.Reason()...)

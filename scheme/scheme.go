@@ -154,19 +154,18 @@ func (s *Scheme) HasForm(f Form) bool {
 	return false
 }
 
-// SplitNode returns the layout of SCRU64 with node_ctr split into a node_id of the
-// given size, 1 to 23 bits, and the counter. An ID does not tell that size.
+// SplitNode returns what node_ctr of SCRU64 is made of, given the size of the node ID,
+// 1 to 23 bits, which an ID does not tell: node_id and counter.
 func SplitNode(size int) ([]Field, error) {
 	if size < 1 || size > 23 {
-		return nil, fmt.Errorf("scheme: a node ID of %d bits; want 1 to 23", size)
+		return nil, fmt.Errorf("a node ID has 1 to 23 bits, not %d", size)
 	}
-	layout := []Field{
-		SCRU64.Layout[0],
+	fields := []Field{
 		{Name: "node_id", Bits: size, Kind: KindNode, Meaning: "the node that made the ID"},
 		{Name: "counter", Bits: 24 - size, Kind: KindCounter, Meaning: "+1 per ID, random start in each tick"},
 	}
-	place(layout)
-	return layout, nil
+	place(fields)
+	return fields, nil
 }
 
 // Range returns the first and the last time that an ID of the format can show, at the

@@ -295,16 +295,23 @@ func TestBounds(t *testing.T) {
 
 func TestSplitNode(t *testing.T) {
 	id := next(t, newGenerator(t, SCRU64, Options{Values: map[string]string{"node": "42/8"}}))
-	layout, err := SplitNode(8)
-	if err != nil {
-		t.Fatal(err)
+	split, err := SplitNode(8)
+	if err != nil || len(split) != 2 {
+		t.Fatalf("%v, %v", split, err)
 	}
-	fields := id.FieldsIn(layout)
-	if len(fields) != 3 || fields[1].Name != "node_id" || fields[1].Uint64() != 42 || fields[1].Bits+fields[2].Bits != 24 {
-		t.Errorf("%v", fields)
+	node, counter := split[0].Of(id), split[1].Of(id)
+	if node.Name != "node_id" || node.Uint64() != 42 || node.Bits+counter.Bits != 24 {
+		t.Errorf("%v, %v", node, counter)
 	}
-	if want := id.Fields()[1].Uint64(); fields[1].Uint64()<<16|fields[2].Uint64() != want {
-		t.Errorf("node_id and counter do not make %d: %v", want, fields)
+	if want := id.Fields()[1].Uint64(); node.Uint64()<<16|counter.Uint64() != want {
+		t.Errorf("node_id and counter do not make %d: %v, %v", want, node, counter)
+	}
+	r := Reading{Split: split}
+	if err := r.Inspect(nil, id.String()); err != nil || !strings.Contains(string(r.AppendJSON(nil)), `"node_id":"42"`) {
+		t.Errorf("%s, %v", r.AppendJSON(nil), err)
+	}
+	if err := r.Inspect(nil, EUID.Example); err != nil || strings.Contains(string(r.AppendJSON(nil)), `"node_id"`) {
+		t.Errorf("%s, %v", r.AppendJSON(nil), err)
 	}
 	for _, size := range []int{-1, 0, 24} {
 		if _, err := SplitNode(size); err == nil {

@@ -3,6 +3,7 @@ package scheme
 import (
 	"time"
 
+	"github.com/sortid/sortid/internal/base36"
 	"github.com/sortid/sortid/scru128"
 )
 
@@ -55,14 +56,6 @@ func scru128Words(id scru128.ID) words {
 	return words{0, hi, lo}
 }
 
-func scru128Texts(b []byte, ids []scru128.ID, sep byte) []byte {
-	for i := range ids {
-		b, _ = ids[i].AppendText(b)
-		b = append(b, sep)
-	}
-	return b
-}
-
 func newSCRU128(s *Scheme, o Options) (Generator, error) {
 	clock, standing := o.clock(s.Tick)
 	opts, err := setup[scru128.Option, scru128.RollbackPolicy]{
@@ -78,5 +71,5 @@ func newSCRU128(s *Scheme, o Options) (Generator, error) {
 	if err != nil {
 		return nil, optionError(err)
 	}
-	return &generator[scru128.ID]{scheme: s, source: g, words: scru128Words, texts: scru128Texts, standing: standing}, nil
+	return &generator[scru128.ID]{scheme: s, source: g, words: scru128Words, texts: base36.AppendLines128[scru128.ID], standing: standing}, nil
 }

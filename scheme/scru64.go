@@ -27,7 +27,7 @@ func scru64Scheme() *Scheme {
 		Epoch:       time.UnixMilli(0).UTC(),
 		Tick:        scru64.Tick,
 		Reserved:    true,
-		Unique:      "an assigned or leased node ID",
+		Unique:      "an assigned node ID",
 		PerTick:     "2^24 over all nodes; more borrow the next tick",
 		Options: append([]Option{
 			{Name: "node", Value: "ID/BITS", Needed: true, Env: scru64.NodeSpecVar,
