@@ -364,7 +364,7 @@ func TestOverflowLead(t *testing.T) {
 		t.Errorf("a minute later: %v, lead %d", id, lead(clock, id))
 	}
 	// Fill stops at the same place, and gives nothing.
-	clock, g = setup(conformance.Abort)
+	_, g = setup(conformance.Abort)
 	ids := make([]ID, 16*(allowance+1)+1)
 	if err := g.Fill(ids); !errors.Is(err, ErrClockRollback) || ids[0] != 0 || ids[16*allowance] != 0 {
 		t.Errorf("Fill beyond the allowance: %v, %v", ids[0], err)

@@ -59,7 +59,7 @@ type format struct {
 }
 
 // A printed value is a text, an integer in decimal, or both.
-type printed struct{ note, text, integer string }
+type printed struct{ text, integer string }
 
 const (
 	base36    = "0123456789abcdefghijklmnopqrstuvwxyz"
