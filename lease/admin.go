@@ -1,0 +1,120 @@
+package lease
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+)
+
+// Records returns the record of a realm, and those of its blocks in the order of their
+// node IDs, larger blocks before their parts. It fails with [ErrNoRealm].
+func Records(ctx context.Context, store Store, realm string) (root Record, blocks []Record, err error) {
+	root, err = realmRecord(ctx, store, realm)
+	if err != nil {
+		return Record{}, nil, err
+	}
+	blocks, err = store.List(ctx, realm+"@"+root.Generation)
+	if err != nil {
+		return Record{}, nil, err
+	}
+	slices.SortFunc(blocks, func(a, b Record) int {
+		return cmp.Or(
+			cmp.Compare(a.Block.NodeID<<(MaxBits-a.Block.Size), b.Block.NodeID<<(MaxBits-b.Block.Size)),
+			cmp.Compare(a.Block.Size, b.Block.Size))
+	})
+	return root, blocks, nil
+}
+
+func realmRecord(ctx context.Context, store Store, realm string) (Record, error) {
+	if err := checkRealm(realm); err != nil {
+		return Record{}, err
+	}
+	root, err := store.Get(ctx, realm, Block{})
+	if err == nil && root.Epoch == 0 {
+		err = fmt.Errorf("%w: %q", ErrNoRealm, realm)
+	}
+	return root, err
+}
+
+// Evict takes a block from whoever holds it. Its owner's generators go on to the end of
+// their window, which nobody else is granted, and then with another node ID. It reports
+// whether somebody held it.
+func Evict(ctx context.Context, store Store, realm string, b Block) (bool, error) {
+	root, err := realmRecord(ctx, store, realm)
+	if err != nil {
+		return false, err
+	}
+	for {
+		r, err := store.Get(ctx, realm+"@"+root.Generation, b)
+		if err != nil || r.Owner == (Owner{}) {
+			return false, err
+		}
+		next := vacate(r)
+		next.Epoch++
+		if ok, err := store.CompareAndSet(ctx, r, next); ok || err != nil {
+			return ok, err
+		}
+	}
+}
+
+// Fence makes a realm safe whose store has been restored from an old copy, or may have
+// lost changes for another reason. Call it before any process can reach that store. All
+// grants from then on start at the time that it returns or later: later than all that was
+// granted before the loss, as far as no clock by which grants were made was ahead by more
+// than skew. So for about the realm's window, its lead and skew no node ID is granted
+// anew; running processes use up the windows that they have, and then wait. All get new
+// node IDs.
+//
+// If even the realm is gone, Fence makes it, by config, which else needs no more than
+// Realm. It fails with [ErrNoRealm] if config has no Format for that. After an error of
+// the store, call it again.
+func Fence(ctx context.Context, store Store, config Config, skew time.Duration) (time.Time, error) {
+	if err := checkRealm(config.Realm); err != nil {
+		return time.Time{}, err
+	}
+	if skew < 0 {
+		return time.Time{}, fmt.Errorf("%w: a skew of %v", ErrConfig, skew)
+	}
+	clock := time.Now
+	if config.Now != nil {
+		clock = config.Now
+	}
+	for {
+		root, err := store.Get(ctx, config.Realm, Block{})
+		if err != nil {
+			return time.Time{}, err
+		}
+		next := root
+		if root.Epoch == 0 {
+			if config.Format == (Format{}) {
+				return time.Time{}, fmt.Errorf("%w: %q", ErrNoRealm, config.Realm)
+			}
+			config.NodeIDSize = max(config.NodeIDSize, 1)
+			if config, err = config.complete(); err != nil {
+				return time.Time{}, err
+			}
+			next.State, next.Terms = Split, config.terms()
+		}
+		now, err := store.Time(ctx)
+		if errors.Is(err, ErrNoTime) {
+			now, err = clock(), nil
+		}
+		if err != nil {
+			return time.Time{}, err
+		}
+		t := next.Terms
+		ahead := t.Window + t.Lead + int64(skew/t.Duration(1)) + 2 // for two roundings
+		next.Epoch, next.Generation = root.Epoch+1, newGeneration()
+		next.HWM = max(root.HWM, t.At(now)+ahead)
+		ok, err := store.CompareAndSet(ctx, root, next)
+		if err != nil {
+			return time.Time{}, err
+		}
+		if ok {
+			return t.Time(next.HWM), nil
+		}
+	}
+}

@@ -1,0 +1,108 @@
+package lease
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/sortid/sortid/internal/window"
+)
+
+var (
+	// ErrConfig: a [Config] makes no sense.
+	ErrConfig = errors.New("lease: invalid configuration")
+	// ErrRealm: the realm's terms are others than those that the configuration states.
+	ErrRealm = errors.New("lease: the realm has other terms")
+	// ErrNoRealm: the store has no such realm.
+	ErrNoRealm = errors.New("lease: no such realm")
+	// ErrFull: no node ID of this size is free; see [FullError].
+	ErrFull = errors.New("lease: no free node ID")
+	// ErrLead: a grant would start too far ahead of the time; see [LeadError].
+	ErrLead = errors.New("lease: too far ahead of the time")
+	// ErrClock: this machine's clock and the store's are too far apart.
+	ErrClock = errors.New("lease: this machine's clock disagrees with the store's")
+	// ErrForgotten: the store has less than it once had, as if restored from an old copy.
+	// No new grant is taken from it until somebody has called [Fence].
+	ErrForgotten = errors.New("lease: the store has forgotten what it knew")
+	// ErrBusy: others were faster each time; try again.
+	ErrBusy = errors.New("lease: too many others are changing this realm")
+	// ErrNoTime: a [Store] has no clock.
+	ErrNoTime = errors.New("lease: the store has no clock")
+
+	// ErrSpent: a generator needs a tick that its lease does not grant (yet). The error
+	// that matches it says why the lease was not renewed.
+	ErrSpent = window.ErrSpent
+	// ErrClosed: the lease has been closed.
+	ErrClosed = window.ErrClosed
+	// ErrFit: the lease is one for IDs of another format.
+	ErrFit = window.ErrFit
+)
+
+// A LeadError says that a node ID, or with the zero Block the whole realm, cannot be
+// granted before a time that is further ahead than allowed: it was in use with a clock
+// that was ahead, or the realm has been fenced. It matches [ErrLead].
+type LeadError struct {
+	Realm string
+	Block Block
+	Ahead time.Duration // how far ahead of the time the grant would start
+	Max   time.Duration // how far it may
+	Until time.Time     // when it will start
+}
+
+func (e *LeadError) Error() string {
+	what := "node ID " + e.Block.String()
+	if e.Block == (Block{}) {
+		what = "any node ID"
+	}
+	return fmt.Sprintf("lease: %s of realm %q could be used from %s on, which is %v ahead of the time; at most %v are allowed",
+		what, e.Realm, e.Until.Format(timeFormat), e.Ahead, e.Max)
+}
+
+// Is matches [ErrLead].
+func (e *LeadError) Is(target error) bool { return target == ErrLead }
+
+// A FullError says why no node ID is free. It matches [ErrFull], and also [ErrLead] if
+// there is one that is merely too far ahead of the time.
+type FullError struct {
+	Realm string
+	Size  int
+	Held  []Record     // who holds the realm's node IDs, soonest deadline first
+	Until []time.Time  // the deadline of each
+	Ahead []*LeadError // node IDs that are free, but not yet
+}
+
+const timeFormat = "2006-01-02T15:04:05.000Z"
+
+func (e *FullError) Error() string {
+	const shown = 5
+	var b strings.Builder
+	fmt.Fprintf(&b, "lease: no free node ID of %d bits in realm %q", e.Size, e.Realm)
+	for i, r := range e.Held {
+		switch {
+		case i == 0:
+			fmt.Fprintf(&b, "; %d held: ", len(e.Held))
+		case i == shown:
+			fmt.Fprintf(&b, " and %d more", len(e.Held)-shown)
+			continue
+		case i > shown:
+			continue
+		default:
+			b.WriteString(", ")
+		}
+		who := r.Name
+		if who == "" {
+			who = r.Owner.String()[:8]
+		}
+		fmt.Fprintf(&b, "%v by %s until %s", r.Block, who, e.Until[i].Format(timeFormat))
+	}
+	if len(e.Ahead) > 0 {
+		fmt.Fprintf(&b, "; %d free, but not yet: %v", len(e.Ahead), e.Ahead[0])
+	}
+	return b.String()
+}
+
+// Is matches [ErrFull], and [ErrLead] if Ahead is not empty.
+func (e *FullError) Is(target error) bool {
+	return target == ErrFull || target == ErrLead && len(e.Ahead) > 0
+}

@@ -1,0 +1,243 @@
+package lease
+
+import (
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+)
+
+// A Format is what a lease must know of an ID format: how its timestamps count, and how
+// many bits a node ID may have.
+type Format struct {
+	Bits  int           // the largest size of a node ID
+	Tick  time.Duration // one step of the timestamp: whole milliseconds
+	Epoch time.Time     // when the timestamp is 0: whole milliseconds
+}
+
+// The formats that carry node IDs.
+var (
+	SCRU64  = Format{Bits: 23, Tick: 256 * time.Millisecond, Epoch: time.UnixMilli(0)}
+	SCRU160 = Format{Bits: 16, Tick: time.Millisecond, Epoch: time.UnixMilli(0)}
+	UID60   = Format{Bits: 9, Tick: time.Millisecond, Epoch: time.UnixMilli(1519862400000)} // 2018-03-01
+)
+
+// MaxBits is the largest size of a node ID in any realm.
+const MaxBits = 24
+
+// A Block is a node ID with its size in bits, and so the part of a realm whose node IDs
+// all begin with these bits: 42/8 holds 84/9 and 85/9. The zero Block is the realm as
+// a whole, which is nobody's node ID.
+type Block struct {
+	NodeID uint32
+	Size   uint8
+}
+
+// String returns the block as "42/8".
+func (b Block) String() string {
+	return strconv.FormatUint(uint64(b.NodeID), 10) + "/" + strconv.Itoa(int(b.Size))
+}
+
+// MarshalText returns the text of String. It never fails.
+func (b Block) MarshalText() ([]byte, error) { return []byte(b.String()), nil }
+
+// ErrBlock: a text is no block.
+var ErrBlock = errors.New("lease: not a node ID and its size, such as 42/8")
+
+// ParseBlock returns the block of a text such as "42/8", or [ErrBlock].
+func ParseBlock(s string) (Block, error) {
+	node, size, _ := strings.Cut(s, "/")
+	n, err1 := strconv.ParseUint(node, 10, 32)
+	k, err2 := strconv.ParseUint(size, 10, 8)
+	b := Block{uint32(n), uint8(k)}
+	if err1 != nil || err2 != nil || k > MaxBits || n >= 1<<k || b.String() != s {
+		return Block{}, fmt.Errorf("%w: %.40q", ErrBlock, s)
+	}
+	return b, nil
+}
+
+// UnmarshalText reads the text of String.
+func (b *Block) UnmarshalText(text []byte) (err error) {
+	parsed, err := ParseBlock(string(text))
+	if err == nil {
+		*b = parsed
+	}
+	return err
+}
+
+// Contains reports whether the bits of b are the first bits of c.
+func (b Block) Contains(c Block) bool {
+	return b.Size <= c.Size && c.NodeID>>(c.Size-b.Size) == b.NodeID
+}
+
+func (b Block) parent() Block { return Block{b.NodeID >> 1, b.Size - 1} }
+
+// child returns the half of b that ends in bit i.
+func (b Block) child(i uint32) Block { return Block{b.NodeID<<1 | i, b.Size + 1} }
+
+// toward returns the half of b that contains c.
+func (b Block) toward(c Block) Block { return b.child(c.NodeID >> (c.Size - b.Size - 1) & 1) }
+
+// An Owner is a random identity, drawn anew for each lease; the zero Owner is nobody.
+type Owner [16]byte
+
+func newOwner() (o Owner) {
+	rand.Read(o[:]) // never fails: it would end the program
+	return o
+}
+
+func newGeneration() string {
+	var b [8]byte
+	rand.Read(b[:])
+	return hex.EncodeToString(b[:])
+}
+
+// String returns the owner as 32 hexadecimal digits.
+func (o Owner) String() string { return hex.EncodeToString(o[:]) }
+
+// MarshalText returns the text of String. It never fails.
+func (o Owner) MarshalText() ([]byte, error) { return []byte(o.String()), nil }
+
+// UnmarshalText reads the text of String.
+func (o *Owner) UnmarshalText(text []byte) error {
+	b, err := hex.DecodeString(string(text))
+	if err != nil || len(b) != len(o) {
+		return fmt.Errorf("lease: an owner is %d hexadecimal digits, not %.40q", 2*len(o), text)
+	}
+	*o = Owner(b)
+	return nil
+}
+
+// A State says what may be done with a block. At any time the whole blocks of a realm
+// do not overlap: a block that is whole or divided lies in one that is divided.
+type State uint8
+
+const (
+	// Retired: nothing, until the block around it, which must be split, gives it new
+	// life. A block without a record is retired, too.
+	Retired State = iota
+	// Whole: it may be granted, or split.
+	Whole
+	// Split: its two halves may be given life.
+	Split
+	// Merging: its two halves are to be retired, and then it will be whole again.
+	Merging
+)
+
+var states = []string{"retired", "whole", "split", "merging"}
+
+// String returns the state in one word.
+func (s State) String() string {
+	if int(s) < len(states) {
+		return states[s]
+	}
+	return "state " + strconv.Itoa(int(s))
+}
+
+// MarshalText returns the text of String; it fails if s is none of the constants.
+func (s State) MarshalText() ([]byte, error) {
+	if int(s) >= len(states) {
+		return nil, fmt.Errorf("lease: no %v", s)
+	}
+	return []byte(states[s]), nil
+}
+
+// UnmarshalText reads the text of String.
+func (s *State) UnmarshalText(text []byte) error {
+	for i, name := range states {
+		if name == string(text) {
+			*s = State(i)
+			return nil
+		}
+	}
+	return fmt.Errorf("lease: no state %.40q", text)
+}
+
+// Terms are what all leases of a realm have in common. They are set when the realm is
+// made and do not change.
+type Terms struct {
+	Bits   int   `json:"bits"`   // the largest size of a node ID
+	Tick   int64 `json:"tick"`   // the length of a tick, in milliseconds
+	Epoch  int64 `json:"epoch"`  // when tick 0 begins, in Unix milliseconds
+	Window int64 `json:"window"` // the most ticks that one grant may give
+	Lead   int64 `json:"lead"`   // how many ticks ahead of the time a grant may start
+}
+
+// Time returns the time at which a tick begins.
+func (t Terms) Time(tick int64) time.Time {
+	return time.UnixMilli(t.Epoch + tick*t.Tick).UTC()
+}
+
+// At returns the tick of a time; it is negative before the epoch.
+func (t Terms) At(at time.Time) int64 {
+	ms := at.UnixMilli() - t.Epoch
+	if ms < 0 {
+		return (ms+1)/t.Tick - 1
+	}
+	return ms / t.Tick
+}
+
+// Duration returns the length of so many ticks.
+func (t Terms) Duration(ticks int64) time.Duration {
+	return time.Duration(ticks*t.Tick) * time.Millisecond
+}
+
+// A Record is what a [Store] keeps: one for the realm itself, with the zero Block, and
+// one for each block that was ever of use. Records are comparable; == says whether two
+// are the same in everything.
+type Record struct {
+	// Realm is the realm's name; in a block's record "name@generation", so that a new
+	// generation starts with no blocks at all.
+	Realm string `json:"realm"`
+	Block Block  `json:"block"`
+	// Epoch counts the changes of this record. It is 0 for a record that does not exist.
+	Epoch uint64 `json:"epoch"`
+	// HWM is the first tick never granted, of this block or of one that overlaps it. It
+	// goes down only where an owner gives back ticks that it has not used. In the realm's
+	// record it is the floor of the generation: no grant starts below it.
+	HWM   int64 `json:"hwm"`
+	State State `json:"state"`
+
+	// The holder of a whole block; zero if there is none.
+	Owner    Owner  `json:"owner,omitzero"`
+	Request  uint64 `json:"request,omitzero"`  // the owner's own number for the grant
+	Deadline int64  `json:"deadline,omitzero"` // the tick from which on others may take the block
+	Name     string `json:"name,omitzero"`     // who that is, for people: it decides nothing
+
+	// In the realm's record only: what holds for all leases, and a random name for the
+	// time from one [Fence] to the next.
+	Terms      Terms  `json:"terms,omitzero"`
+	Generation string `json:"generation,omitzero"`
+}
+
+// Held reports whether, at tick now, the block must be left to its owner.
+func (r Record) Held(now int64) bool {
+	return r.State == Whole && r.Owner != Owner{} && now < r.Deadline
+}
+
+// maxName bounds the names of realms and holders, in bytes.
+const maxName = 100
+
+func checkName(what, s string) error {
+	switch {
+	case len(s) > maxName:
+		return fmt.Errorf("%w: the %s has %d bytes, want at most %d", ErrConfig, what, len(s), maxName)
+	case !utf8.ValidString(s):
+		return fmt.Errorf("%w: the %s %q is not UTF-8", ErrConfig, what, s)
+	case strings.ContainsFunc(s, unicode.IsControl):
+		return fmt.Errorf("%w: the %s %q has control characters", ErrConfig, what, s)
+	}
+	return nil
+}
+
+func checkRealm(name string) error {
+	if name == "" || strings.Contains(name, "@") {
+		return fmt.Errorf("%w: the realm %q: want a name without @", ErrConfig, name)
+	}
+	return checkName("realm", name)
+}
