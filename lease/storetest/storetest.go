@@ -1,0 +1,419 @@
+// Package storetest tests that a [lease.Store] does what the leasing protocol rests on.
+package storetest
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/sortid/sortid/internal/window"
+	"github.com/sortid/sortid/lease"
+)
+
+// Run tests a kind of store. It calls setup at the start of each test; setup prepares an
+// empty place for records and returns a function that opens a store on it. Each call of
+// that function returns a connection of its own, as another process would make it. Run
+// closes each, and may open one again afterwards.
+func Run(t *testing.T, setup func(t *testing.T) (open func() lease.Store)) {
+	for _, c := range []struct {
+		name string
+		test func(t *testing.T, open func() lease.Store)
+	}{
+		{"Absent", testAbsent},
+		{"Fields", testFields},
+		{"Compare", testCompare},
+		{"Keys", testKeys},
+		{"List", testList},
+		{"Race", testRace},
+		{"Latest", testLatest},
+		{"Reopen", testReopen},
+		{"Context", testContext},
+		{"Time", testTime},
+		{"Leases", testLeases},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			open := setup(t)
+			c.test(t, func() lease.Store {
+				s := open()
+				t.Cleanup(func() { s.Close() })
+				return s
+			})
+		})
+	}
+}
+
+// A record in which every field is set.
+func full(realm string, b lease.Block, epoch uint64) lease.Record {
+	return lease.Record{
+		Realm: realm, Block: b, Epoch: epoch, HWM: int64(epoch) * 1000, State: lease.Whole,
+		Owner:   lease.Owner{0, 1, 0x7f, 0x80, 0xff, 0, '\'', '"', '\\', '%', '\n', 11, 12, 13, 14, 15},
+		Request: 1<<64 - 1, Deadline: 1<<62 + 1, Name: `a "name", it's 50% \ <b> ü 名 😀`,
+		Terms:      lease.Terms{Bits: 23, Tick: 256, Epoch: 1519862400000, Window: 234, Lead: 39},
+		Generation: "0123456789abcdef",
+	}
+}
+
+func get(t *testing.T, s lease.Store, realm string, b lease.Block) lease.Record {
+	t.Helper()
+	r, err := s.Get(t.Context(), realm, b)
+	if err != nil {
+		t.Fatalf("Get(%q, %v): %v", realm, b, err)
+	}
+	return r
+}
+
+func set(t *testing.T, s lease.Store, prev, next lease.Record, want bool) {
+	t.Helper()
+	ok, err := s.CompareAndSet(t.Context(), prev, next)
+	if err != nil || ok != want {
+		t.Fatalf("CompareAndSet(%+v, %+v) = %v, %v, want %v", prev, next, ok, err, want)
+	}
+}
+
+func absent(realm string, b lease.Block) lease.Record { return lease.Record{Realm: realm, Block: b} }
+
+// A record that does not exist is no error, in a realm that does not either.
+func testAbsent(t *testing.T, open func() lease.Store) {
+	s := open()
+	b := lease.Block{NodeID: 42, Size: 8}
+	if r := get(t, s, "realm", b); r != absent("realm", b) {
+		t.Errorf("Get of nothing: %+v", r)
+	}
+	if rs, err := s.List(t.Context(), "realm"); err != nil || len(rs) != 0 {
+		t.Errorf("List of nothing: %v, %v", rs, err)
+	}
+	// What has an epoch is expected to be there.
+	set(t, s, full("realm", b, 1), full("realm", b, 2), false)
+	if r := get(t, s, "realm", b); r != absent("realm", b) {
+		t.Errorf("after a refusal there is %+v", r)
+	}
+}
+
+// Every field comes back as it was, whatever its value.
+func testFields(t *testing.T, open func() lease.Store) {
+	s, other := open(), open()
+	b := lease.Block{NodeID: 42, Size: 8}
+	was := absent("realm", b)
+	for i, change := range []func(r *lease.Record){
+		func(r *lease.Record) {},
+		func(r *lease.Record) { r.HWM = math.MaxInt64 },
+		func(r *lease.Record) { r.HWM = 0 },
+		func(r *lease.Record) { r.HWM = -5 },
+		func(r *lease.Record) { r.State = lease.Retired },
+		func(r *lease.Record) { r.State = lease.Split },
+		func(r *lease.Record) { r.State = lease.Merging },
+		func(r *lease.Record) { r.Owner, r.Name, r.Request, r.Deadline = lease.Owner{}, "", 0, 0 },
+		func(r *lease.Record) { r.Terms, r.Generation = lease.Terms{}, "" },
+		func(r *lease.Record) { r.Name = strings.Repeat("ü", 50) },
+		func(r *lease.Record) { r.Deadline = math.MaxInt64 },
+		func(r *lease.Record) { r.Epoch = 1<<63 - 1 },
+	} {
+		next := full("realm", b, uint64(i+1))
+		change(&next)
+		set(t, s, was, next, true)
+		for _, s := range []lease.Store{s, other} {
+			if r := get(t, s, "realm", b); r != next {
+				t.Fatalf("stored %+v, got %+v", next, r)
+			}
+		}
+		was = next
+	}
+}
+
+// A change is made if the record has the epoch and the mark expected, and else not.
+func testCompare(t *testing.T, open func() lease.Store) {
+	s := open()
+	b := lease.Block{NodeID: 42, Size: 8}
+	one, two := full("realm", b, 1), full("realm", b, 2)
+	set(t, s, absent("realm", b), one, true)
+	set(t, s, absent("realm", b), two, false) // it exists
+	for _, change := range []func(r *lease.Record){
+		func(r *lease.Record) { r.Epoch++ },
+		func(r *lease.Record) { r.Epoch-- },
+		func(r *lease.Record) { r.HWM++ },
+		func(r *lease.Record) { r.HWM-- },
+		func(r *lease.Record) { r.Epoch, r.HWM = 0, 0 },
+	} {
+		prev := one
+		change(&prev)
+		set(t, s, prev, two, false)
+		if r := get(t, s, "realm", b); r != one {
+			t.Fatalf("after a refusal there is %+v, want %+v", r, one)
+		}
+	}
+	// Only these two are compared.
+	prev := one
+	prev.State, prev.Owner, prev.Deadline, prev.Name = lease.Split, lease.Owner{9}, 0, ""
+	set(t, s, prev, two, true)
+	set(t, s, prev, two, false) // once more
+	if r := get(t, s, "realm", b); r != two {
+		t.Fatalf("got %+v, want %+v", r, two)
+	}
+	// A mark may go down.
+	three := full("realm", b, 3)
+	three.HWM = two.HWM - 1500
+	set(t, s, two, three, true)
+	if r := get(t, s, "realm", b); r != three {
+		t.Fatalf("got %+v, want %+v", r, three)
+	}
+}
+
+var names = []string{
+	"realm", "Realm", "realm ", " realm", "realm@0123456789abcdef", "realm@0123456789abcdee", "real", "realms",
+	"a/b", "a/b/", "a//b", "a.b", "a.>", "a.*", "*", ">", "%", "_", "rea_m", "rea%", "'", `"`, `\`, "$1", "?", ":x", "{}", "#", "0",
+	"ü", "u\u0308", "名前", "😀", strings.Repeat("x", 117), strings.Repeat("😀", 25) + "@0123456789abcdef", "a b", "-", "NULL", "..",
+}
+
+// Each realm and each block has its own record, whatever their names.
+func testKeys(t *testing.T, open func() lease.Store) {
+	s := open()
+	var want []lease.Record
+	blocks := []lease.Block{{}, {NodeID: 0, Size: 1}, {NodeID: 0, Size: 2}, {NodeID: 1, Size: 2}, {NodeID: 1, Size: 24}, {NodeID: 12, Size: 8}, {NodeID: 1, Size: 12}, {NodeID: 1<<24 - 1, Size: 24}}
+	for i, name := range names {
+		for j, b := range blocks {
+			r := full(name, b, uint64(1+i*len(blocks)+j))
+			r.Name = fmt.Sprint(i, j)
+			set(t, s, absent(name, b), r, true)
+			want = append(want, r)
+		}
+	}
+	for _, r := range want {
+		if got := get(t, s, r.Realm, r.Block); got != r {
+			t.Errorf("got %+v, want %+v", got, r)
+		}
+	}
+	for i, name := range names {
+		checkList(t, s, name, want[i*len(blocks):(i+1)*len(blocks)])
+	}
+}
+
+func checkList(t *testing.T, s lease.Store, realm string, want []lease.Record) {
+	t.Helper()
+	got, err := s.List(t.Context(), realm)
+	if err != nil {
+		t.Fatalf("List(%q): %v", realm, err)
+	}
+	order := func(a, b lease.Record) int {
+		return cmp.Or(cmp.Compare(a.Block.Size, b.Block.Size), cmp.Compare(a.Block.NodeID, b.Block.NodeID))
+	}
+	got, want = slices.SortedFunc(slices.Values(got), order), slices.SortedFunc(slices.Values(want), order)
+	if !slices.Equal(got, want) {
+		t.Fatalf("List(%q): %d records, want %d\n got %+v\nwant %+v", realm, len(got), len(want), got, want)
+	}
+}
+
+// A list has all records, of a realm that has many.
+func testList(t *testing.T, open func() lease.Store) {
+	s, other := open(), open()
+	var want []lease.Record
+	for i := range uint32(600) {
+		b := lease.Block{NodeID: i, Size: 16}
+		r := full("realm", b, 1)
+		set(t, s, absent("realm", b), r, true)
+		if i%3 == 0 {
+			next := full("realm", b, 2)
+			set(t, other, r, next, true)
+			r = next
+		}
+		want = append(want, r)
+	}
+	checkList(t, s, "realm", want)
+	checkList(t, other, "realm", want)
+}
+
+// Of many who change one record from the same state, one does.
+func testRace(t *testing.T, open func() lease.Store) {
+	const racers, rounds = 8, 30
+	stores := make([]lease.Store, racers)
+	for i := range stores {
+		stores[i] = open()
+	}
+	b := lease.Block{NodeID: 42, Size: 8}
+	was := absent("realm", b)
+	for round := range rounds {
+		var wg sync.WaitGroup
+		won := make([]bool, racers)
+		for i, s := range stores {
+			wg.Go(func() {
+				next := full("realm", b, was.Epoch+1)
+				next.Name = fmt.Sprint(i)
+				ok, err := s.CompareAndSet(t.Context(), was, next)
+				if err != nil {
+					t.Error(err)
+				}
+				won[i] = ok
+			})
+		}
+		wg.Wait()
+		is := get(t, stores[round%racers], "realm", b)
+		for i := range won {
+			if won[i] != (is.Name == fmt.Sprint(i)) {
+				t.Fatalf("round %d: told to have stored: %v; stored is that of %s", round, won, is.Name)
+			}
+		}
+		if is.Epoch != was.Epoch+1 {
+			t.Fatalf("round %d: the epoch went from %d to %d", round, was.Epoch, is.Epoch)
+		}
+		was = is
+	}
+}
+
+// What one has stored, all others see at once.
+func testLatest(t *testing.T, open func() lease.Store) {
+	stores := []lease.Store{open(), open(), open()}
+	b := lease.Block{NodeID: 42, Size: 8}
+	was := absent("realm", b)
+	for i := range 60 {
+		next := full("realm", b, was.Epoch+1)
+		set(t, stores[i%3], was, next, true)
+		for j := range stores {
+			if r := get(t, stores[(i+1+j)%3], "realm", b); r != next {
+				t.Fatalf("change %d: got epoch %d, want %d", i, r.Epoch, next.Epoch)
+			}
+		}
+		was = next
+	}
+}
+
+// Closing one connection leaves the records and the other connections alone, and so does
+// closing all.
+func testReopen(t *testing.T, open func() lease.Store) {
+	a, b := open(), open()
+	block := lease.Block{NodeID: 42, Size: 8}
+	one, two := full("realm", block, 1), full("realm", block, 2)
+	set(t, a, absent("realm", block), one, true)
+	if err := a.Close(); err != nil {
+		t.Fatal(err)
+	}
+	set(t, b, one, two, true)
+	if err := b.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if r := get(t, open(), "realm", block); r != two {
+		t.Fatalf("after all have closed and one has opened again: %+v, want %+v", r, two)
+	}
+}
+
+// With a context that has ended, everything ends soon and with an error, and the store
+// goes on with others.
+func testContext(t *testing.T, open func() lease.Store) {
+	s := open()
+	b := lease.Block{NodeID: 42, Size: 8}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		if _, err := s.Get(ctx, "realm", b); err == nil {
+			t.Error("Get: no error")
+		}
+		if _, err := s.List(ctx, "realm"); err == nil {
+			t.Error("List: no error")
+		}
+		if ok, err := s.CompareAndSet(ctx, absent("realm", b), full("realm", b, 1)); err == nil {
+			t.Errorf("CompareAndSet: %v, and no error", ok)
+		}
+	}()
+	select {
+	case <-done:
+	case <-time.After(10 * time.Second):
+		t.Fatal("a context that has ended ends nothing")
+	}
+	if r := get(t, s, "realm", b); r.Epoch == 0 {
+		set(t, s, r, full("realm", b, 1), true)
+	}
+}
+
+// The store's clock, if it has one, runs. (That of a server may be wrong, within limits.)
+func testTime(t *testing.T, open func() lease.Store) {
+	s := open()
+	before, err := s.Time(t.Context())
+	if errors.Is(err, lease.ErrNoTime) {
+		t.Skip("the store has no clock")
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := time.Since(before); d.Abs() > time.Hour {
+		t.Errorf("the store's clock is %v from this machine's", d)
+	}
+	time.Sleep(1100 * time.Millisecond)
+	after, err := s.Time(t.Context())
+	if d := after.Sub(before); err != nil || d < 900*time.Millisecond || d > time.Minute {
+		t.Errorf("in 1.1 s the store's clock went on by %v, %v", d, err)
+	}
+}
+
+// Many processes lease node IDs of mixed sizes, use ticks, close and lease again. No tick
+// of a node ID is used twice.
+func testLeases(t *testing.T, open func() lease.Store) {
+	const processes, lives = 6, 5
+	var mu sync.Mutex
+	used, uses := map[int64][]lease.Block{}, 0
+	var wg sync.WaitGroup
+	for i := range processes {
+		s := open()
+		wg.Go(func() {
+			for life := range lives {
+				// A realm with hardly enough room, so that blocks are split and merged.
+				size := 3 + (i+life)%2
+				l, err := lease.Acquire(t.Context(), s, lease.Config{
+					Realm: "leases", Format: lease.Format{Bits: 4, Tick: time.Millisecond, Epoch: time.UnixMilli(0)},
+					NodeIDSize: size, Window: time.Second, MaxLead: 10 * time.Second, Name: fmt.Sprint("process ", i),
+				})
+				if errors.Is(err, lease.ErrFull) || errors.Is(err, lease.ErrBusy) {
+					time.Sleep(20 * time.Millisecond)
+					continue
+				}
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				for range 200 {
+					g, tick, err := l.Window().Claim(time.Now().UnixMilli())
+					if errors.Is(err, window.ErrSpent) {
+						time.Sleep(time.Millisecond)
+						continue
+					}
+					if err != nil {
+						t.Error(err)
+						break
+					}
+					b := lease.Block{NodeID: g.NodeID, Size: uint8(size)}
+					mu.Lock()
+					for _, other := range used[tick] {
+						if other.Contains(b) || b.Contains(other) {
+							t.Errorf("tick %d of %v was used twice, also as %v", tick, b, other)
+						}
+					}
+					used[tick] = append(used[tick], b)
+					uses++
+					mu.Unlock()
+				}
+				if err := l.Close(t.Context()); err != nil {
+					t.Errorf("Close: %v", err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	if uses < 1000 {
+		t.Errorf("only %d ticks were used", uses)
+	}
+	_, blocks, err := lease.Records(t.Context(), open(), "leases")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range blocks {
+		if r.Owner != (lease.Owner{}) {
+			t.Errorf("%v is still held by %s", r.Block, r.Name)
+		}
+	}
+}
