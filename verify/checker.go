@@ -8,6 +8,7 @@ import (
 
 	"github.com/sortid/sortid/scru64"
 	"github.com/sortid/sortid/verify/internal/pvalue"
+	"github.com/sortid/sortid/verify/internal/words"
 )
 
 // A checker gathers what is found in one source. It is given the blocks in their order.
@@ -29,6 +30,7 @@ type checker struct {
 	late      *lateness // nil without
 	clock     *clock
 	rules     rules
+	last      id
 	textLen   int    // of the last ID
 	next      uint64 // the line after that
 	lastShown time.Time
@@ -176,12 +178,12 @@ func (t *chance) judge() {
 	expected := float64(t.tries) * t.probability
 	if !t.certain() {
 		if t.Count > 0 {
-			t.Detail = fmt.Sprintf("%s in %s cases, as chance may have it", times(t.Count), count(t.tries))
+			t.Detail = fmt.Sprintf("%s in %s cases, as chance may have it", words.Times(t.Count), words.Count(t.tries))
 		}
 		t.Count, t.Examples = 0, nil
 		return
 	}
-	t.Detail = fmt.Sprintf("%s in %s cases; chance explains %.2g", times(t.Count), count(t.tries), expected)
+	t.Detail = fmt.Sprintf("%s in %s cases; chance explains %.2g", words.Times(t.Count), words.Count(t.tries), expected)
 }
 
 // field makes a field to be tested for randomness.
@@ -254,13 +256,28 @@ func (c *checker) segment(ids []id, line uint64, length int) {
 	if c.reserved != nil {
 		c.findReserved(ids, line)
 	}
-	c.rules.each(ids)
+	c.each(ids)
 	if c.order == nil {
 		c.late.run(ids, line)
 		c.clock.run(ids, line)
 		return
 	}
 	c.order.feed(ids, line)
+}
+
+// each gives the rules all IDs but those that are the same as the one before: a line
+// written twice says nothing of the random bits.
+func (c *checker) each(ids []id) {
+	start, last := 0, c.last
+	for i, v := range ids {
+		if v == last {
+			c.rules.each(ids[start:i])
+			start = i + 1
+		}
+		last = v
+	}
+	c.rules.each(ids[start:])
+	c.last = last
 }
 
 func (c *checker) findReserved(ids []id, line uint64) {
@@ -295,7 +312,7 @@ func (c *checker) finish() *Report {
 		case 0:
 			empty.Detail = "the input is empty"
 		default:
-			empty.Detail = fmt.Sprintf("none of %s is a %s ID", plural(c.report.Lines, "line"), c.f.name)
+			empty.Detail = fmt.Sprintf("none of %s is a %s ID", words.Plural(c.report.Lines, "line"), c.f.name)
 		}
 	}
 	for _, t := range c.chances {

@@ -3,6 +3,8 @@ package verify
 import (
 	"math"
 	"time"
+
+	"github.com/sortid/sortid/verify/internal/words"
 )
 
 // A clock judges the timestamps by themselves.
@@ -99,11 +101,11 @@ func (k *clock) tick(n uint64) {
 		}
 		k.possible.Count += here
 		if len(k.possible.Examples) < maxExamples {
-			k.possible.example(k.line, stamp(k.c.f.time(ts)), "%s", plural(here, "ID"))
+			k.possible.example(k.line, words.Stamp(k.c.f.time(ts)), "%s", words.Plural(here, "ID"))
 		}
 	}
 	if here > uint64(mostPerMilli*k.c.f.unit.Milliseconds()) && !k.c.o.Unordered && k.frozen.hit() {
-		k.frozen.example(k.line, stamp(k.c.f.time(ts)), "%s of one timestamp", plural(here, "ID"))
+		k.frozen.example(k.line, words.Stamp(k.c.f.time(ts)), "%s of one timestamp", words.Plural(here, "ID"))
 	}
 }
 
@@ -151,19 +153,19 @@ func (k *clock) finish() {
 		if step := float64(k.divisor) * f.unit.Seconds(); step >= 1 {
 			k.resolution.severity = Fail
 		}
-		k.resolution.Detail = "all timestamps differ by multiples of " + span(f, k.divisor)
+		k.resolution.Detail = "all timestamps differ by multiples of " + f.span(k.divisor)
 	}
 
 	seconds := float64(k.last-k.first) * f.unit.Seconds()
 	if k.last > k.first {
-		c.fact("time", "%s to %s, %s", stamp(r.First), stamp(r.Last), duration(seconds))
+		c.fact("time", "%s to %s, %s", words.Stamp(r.First), words.Stamp(r.Last), words.Duration(seconds))
 		c.fact("rate", "%s IDs a second on average, at most %s in %s",
-			count(uint64(float64(k.n)/seconds)), count(k.densest), span(f, 1))
+			words.Count(uint64(float64(k.n)/seconds)), words.Count(k.densest), f.span(1))
 		if k.c.order != nil {
-			c.fact("longest pause", "%s", span(f, k.pause))
+			c.fact("longest pause", "%s", f.span(k.pause))
 		}
 	} else {
-		c.fact("time", "%s", stamp(r.First))
+		c.fact("time", "%s", words.Stamp(r.First))
 	}
 	if k.live != nil {
 		k.live.finish()
@@ -172,12 +174,12 @@ func (k *clock) finish() {
 
 // fault says what may have led to impossible timestamps.
 func (k *clock) fault() {
-	from, to := stamp(k.c.f.time(k.lowest)), stamp(k.c.f.time(k.highest))
+	from, to := words.Stamp(k.c.f.time(k.lowest)), words.Stamp(k.c.f.time(k.highest))
 	n := k.possible.Count
 	if n == 0 {
 		return
 	}
-	k.possible.Detail = plural(n, "ID") + " outside " + from + " to " + to
+	k.possible.Detail = words.Plural(n, "ID") + " outside " + from + " to " + to
 	if 2*n < k.n {
 		return
 	}

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/sortid/sortid/euid"
+	"github.com/sortid/sortid/verify/internal/words"
 )
 
 var formatEUID = format{
@@ -133,7 +134,7 @@ func (r *euidRules) turn(before, v id, line uint64) {
 	case high == last:
 		r.again(v, line)
 	case r.step.hit():
-		r.step.example(line, r.c.show(v), "the high half goes up by %s", count(high-last))
+		r.step.example(line, r.c.show(v), "the high half goes up by %s", words.Count(high-last))
 	}
 }
 
@@ -171,9 +172,9 @@ func (r *euidRules) finish() {
 		switch {
 		case n == 0:
 		case length == 0:
-			r.c.fact("extension", "none in %s", plural(n, "ID"))
+			r.c.fact("extension", "none in %s", words.Plural(n, "ID"))
 		default:
-			r.c.fact("extension", "of %s in %s", plural(uint64(length), "bit"), plural(n, "ID"))
+			r.c.fact("extension", "of %s in %s", words.Plural(uint64(length), "bit"), words.Plural(n, "ID"))
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/sortid/sortid/verify/internal/pvalue"
+	"github.com/sortid/sortid/verify/internal/words"
 )
 
 // A field gathers what the tests of randomness need to know of the values of one field
@@ -214,12 +215,12 @@ func (f *field) results() (rs []result) {
 	}
 	for bit := range f.width {
 		k := f.ones(bit)
-		add(testBalance, pvalue.Coin(k, f.n), "bit %d is 1 in %s of the values", bit, percent(k, f.n))
+		add(testBalance, pvalue.Coin(k, f.n), "bit %d is 1 in %s of the values", bit, words.Percent(k, f.n))
 		k = f.changes.count(bit)
-		add(testRuns, pvalue.Coin(k, f.n-1), "bit %d changes from one value to the next in %s of cases", bit, percent(k, f.n-1))
+		add(testRuns, pvalue.Coin(k, f.n-1), "bit %d changes from one value to the next in %s of cases", bit, words.Percent(k, f.n-1))
 		if bit < f.width-1 {
 			k = f.neighbours.count(bit)
-			add(testNeighbours, pvalue.Coin(k, f.n), "bits %d and %d differ in %s of the values", bit+1, bit, percent(k, f.n))
+			add(testNeighbours, pvalue.Coin(k, f.n), "bits %d and %d differ in %s of the values", bit+1, bit, words.Percent(k, f.n))
 		}
 	}
 	for _, c := range f.chunks {
@@ -236,7 +237,7 @@ func (f *field) results() (rs []result) {
 	if f.repeats != nil {
 		seen, expected, p := f.repeats.result()
 		add(testRepeats, p, "%s of %s watched values had come before, %.3g were to be expected",
-			count(seen), count(f.repeats.draws), expected)
+			words.Count(seen), words.Count(f.repeats.draws), expected)
 	}
 	return rs
 }

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"math/bits"
 	"time"
+
+	"github.com/sortid/sortid/verify/internal/words"
 )
 
 // An id is the integer of an ID of any format: its first 64 bits, the next 64 and the
@@ -108,4 +110,9 @@ func (f *format) timestamp(v id) uint64 { return v.hi >> f.shift }
 // time returns the time of a timestamp. Durations would not reach the year 10889.
 func (f *format) time(timestamp uint64) time.Time {
 	return time.UnixMilli(f.epoch.UnixMilli() + int64(timestamp)*f.unit.Milliseconds()).UTC()
+}
+
+// span words a number of timestamps.
+func (f *format) span(timestamps uint64) string {
+	return words.Duration(float64(timestamps) * f.unit.Seconds())
 }

@@ -3,6 +3,8 @@ package verify
 import (
 	"math/bits"
 	"sort"
+
+	"github.com/sortid/sortid/verify/internal/words"
 )
 
 // A lateness measures how far IDs are out of order: how much older than the newest ID
@@ -67,15 +69,15 @@ func (l *lateness) report(c *checker) {
 		}
 		return
 	}
-	c.fact("out of order", "%s (%s) come after a larger ID", plural(l.late, "ID"), percent(l.late, l.ids))
+	c.fact("out of order", "%s (%s) come after a larger ID", words.Plural(l.late, "ID"), words.Percent(l.late, l.ids))
 	c.fact("behind the newest", "typically %s, 99%% at most %s, at most %s (line %s)",
-		span(c.f, l.by.quantile(0.5)), span(c.f, l.by.quantile(0.99)), span(c.f, l.most), count(l.at.line))
+		c.f.span(l.by.quantile(0.5)), c.f.span(l.by.quantile(0.99)), c.f.span(l.most), words.Count(l.at.line))
 	more := ""
 	if l.dropped {
 		more = " or more"
 	}
 	c.fact("lines too late", "typically %s, 99%% at most %s, at most %s%s",
-		count(l.lines.quantile(0.5)), count(l.lines.quantile(0.99)), count(l.lines.most), more)
+		words.Count(l.lines.quantile(0.5)), words.Count(l.lines.quantile(0.99)), words.Count(l.lines.most), more)
 }
 
 // A spread keeps how numbers are spread, to within an eighth.

@@ -7,8 +7,10 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 	"time"
 
+	"github.com/sortid/sortid/internal/fault"
 	"github.com/sortid/sortid/scheme"
 )
 
@@ -293,7 +295,9 @@ func (b *block) fault(f *format, text []byte, err error) {
 	if !b.forms.hit(check) {
 		return
 	}
-	note := err.Error()
+	// The error, without the text that stands before it in a report.
+	_, note, _ := strings.Cut(err.Error(), fmt.Sprintf("%q", fault.Clip(text)))
+	note = strings.TrimPrefix(strings.TrimPrefix(note, "..."), ": ")
 	switch {
 	case b.first && b.lines == 0 && (bytes.HasPrefix(text, []byte("\xff\xfe")) || bytes.HasPrefix(text, []byte("\xfe\xff"))):
 		note = "the input is in UTF-16; IDs are ASCII"

@@ -3,6 +3,8 @@ package verify
 import (
 	"math"
 	"time"
+
+	"github.com/sortid/sortid/verify/internal/words"
 )
 
 // A live watches how far the newest ID is ahead of this machine's clock.
@@ -55,10 +57,10 @@ func (l *live) add(at time.Time, timestamp uint64) {
 	if timestamp > l.timestamp {
 		l.timestamp, l.moved = timestamp, at
 	} else if at.Sub(l.moved) > standstill && l.stopped.hit() {
-		l.stopped.example(l.c.report.Lines, stamp(f.time(timestamp)), "has been the timestamp for %v", at.Sub(l.moved).Round(time.Second))
+		l.stopped.example(l.c.report.Lines, words.Stamp(f.time(timestamp)), "has been the timestamp for %v", at.Sub(l.moved).Round(time.Second))
 	}
 	if ahead > tolerance+f.lead && l.ahead.hit() {
-		l.ahead.example(l.c.report.Lines, stamp(f.time(timestamp)), "came at %s", stamp(at))
+		l.ahead.example(l.c.report.Lines, words.Stamp(f.time(timestamp)), "came at %s", words.Stamp(at))
 	}
 	if l.n == 0 || l.n >= l.every {
 		if len(l.points) == maxPoints {
@@ -92,7 +94,7 @@ func (l *live) finish() {
 	l.c.fact("ahead of this machine's clock", "at most %s", signed(l.best))
 	if l.best < -lagTolerance {
 		l.lagging.hit()
-		l.lagging.Detail = "it is " + duration(-l.best.Seconds()) + " old"
+		l.lagging.Detail = "it is " + words.Duration(-l.best.Seconds()) + " old"
 	}
 	slope, rest, length := fit(l.points)
 	if length < 5*time.Second || len(l.points) < 10 {
@@ -100,7 +102,7 @@ func (l *live) finish() {
 		return
 	}
 	change := math.Abs(slope) * length.Seconds()
-	l.drifts.Detail = trim(slope*1e6) + " µs a second"
+	l.drifts.Detail = words.Trim(slope*1e6) + " µs a second"
 	if math.Abs(slope) > maxDrift && change > max(0.05, 2*l.c.f.unit.Seconds(), 6*rest) {
 		l.drifts.hit()
 	}
@@ -108,9 +110,9 @@ func (l *live) finish() {
 
 func signed(d time.Duration) string {
 	if d < 0 {
-		return "-" + duration(-d.Seconds())
+		return "-" + words.Duration(-d.Seconds())
 	}
-	return duration(d.Seconds())
+	return words.Duration(d.Seconds())
 }
 
 // fit puts a straight line through the points: its slope, the standard deviation of the

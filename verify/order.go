@@ -1,5 +1,7 @@
 package verify
 
+import "github.com/sortid/sortid/verify/internal/words"
+
 // An order checks that IDs strictly increase. Where they do not it looks at the
 // neighbours to tell what happened, counts one fault, and keeps the odd ID from those
 // who check the steps from one ID to the next:
@@ -195,10 +197,10 @@ func (o *order) wentBack() {
 	t = o.rollback
 	if by := from - to; by > t.largest {
 		t.largest = by
-		t.Detail = "at most by " + span(f, by)
+		t.Detail = "at most by " + f.span(by)
 	}
 	if t.hit() {
-		t.example(o.odd.line, o.c.show(o.odd.id), "the timestamp goes back by %s, from %s", span(f, from-to), stamp(f.time(from)))
+		t.example(o.odd.line, o.c.show(o.odd.id), "the timestamp goes back by %s, from %s", f.span(from-to), words.Stamp(f.time(from)))
 	}
 }
 
@@ -206,7 +208,7 @@ func (o *order) wentBack() {
 func (o *order) distance(a, b id) string {
 	f := o.c.f
 	if x, y := f.timestamp(a), f.timestamp(b); x != y {
-		return span(f, max(x, y)-min(x, y))
+		return f.span(max(x, y) - min(x, y))
 	}
 	return "less than a tick"
 }

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/sortid/sortid/verify/internal/words"
 )
 
 // How far merged streams are out of order, against a plain computation.
@@ -55,7 +57,7 @@ func TestLateness(t *testing.T) {
 		}
 		facts := fmt.Sprint(report.Facts)
 		for _, want := range []string{
-			fmt.Sprintf("%s (", plural(uint64(late), "ID")), fmt.Sprintf("at most %s (line", span(f, most)), fmt.Sprintf("at most %s}", count(uint64(lines))),
+			fmt.Sprintf("%s (", words.Plural(uint64(late), "ID")), fmt.Sprintf("at most %s (line", f.span(most)), fmt.Sprintf("at most %s}", words.Count(uint64(lines))),
 		} {
 			if !strings.Contains(facts, want) {
 				t.Errorf("%s: no %q in %s", scheme, want, facts)

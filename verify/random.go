@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/sortid/sortid/verify/internal/pvalue"
+	"github.com/sortid/sortid/verify/internal/words"
 )
 
 // alarm is the probability that sound fields fail one of all the tests of a report. The
@@ -59,10 +60,10 @@ func (c *checker) random() {
 				t.Count++
 			}
 		}
-		enough := f.n > 0 && pvalue.Coin(0, f.n)*float64(len(ps)) < alarm
+		enough := f.n > 1 && pvalue.Coin(0, f.n)*float64(len(ps)) < alarm
 		for _, test := range testNames {
 			if _, ran := worst[test]; !ran || !enough {
-				checks[test].skip("%s is too little to tell", plural(f.n, "value"))
+				checks[test].skip("%s is too little to tell", words.Plural(f.n, "value"))
 			}
 		}
 		for bit := f.width - 1; bit >= 0 && f.n > 0; bit-- {

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/sortid/sortid/scru128"
+	"github.com/sortid/sortid/verify/internal/words"
 )
 
 var formatSCRU128 = format{
@@ -131,7 +132,7 @@ func (r *scru128Rules) turn(v id, line uint64) {
 		return
 	case now == before:
 		if r.step.hit() {
-			r.step.example(line, r.c.show(v), "the counters go up by %s", count(counter-last))
+			r.step.example(line, r.c.show(v), "the counters go up by %s", words.Count(counter-last))
 		}
 		return
 	}
@@ -191,9 +192,9 @@ func (r *scru128Rules) restart() { r.known, r.sure, r.renewed = false, false, ne
 
 func (r *scru128Rules) finish() {
 	if r.carries > 0 {
-		r.c.fact("carries", "%s from counter_lo to counter_hi", count(r.carries))
+		r.c.fact("carries", "%s from counter_lo to counter_hi", words.Count(r.carries))
 	}
 	if r.overflows > 0 {
-		r.c.fact("overflows", "%s of both counters", count(r.overflows))
+		r.c.fact("overflows", "%s of both counters", words.Count(r.overflows))
 	}
 }

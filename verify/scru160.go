@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/sortid/sortid/scru160"
+	"github.com/sortid/sortid/verify/internal/words"
 )
 
 var formatSCRU160 = format{
@@ -95,7 +96,7 @@ func (u usage) String() string {
 	case u.micros:
 		return "microseconds and 6 bits of counter"
 	case u.ext > 0:
-		return "counter of " + plural(uint64(u.size()), "bit") + ", the low " + count(uint64(u.ext)) + " in random16"
+		return "counter of " + words.Plural(uint64(u.size()), "bit") + ", the low " + words.Count(uint64(u.ext)) + " in random16"
 	}
 	return "counter of 16 bits"
 }
@@ -261,7 +262,7 @@ func (r *scru160Rules) decide() {
 // startChanged is told of a start that has other bits than the random ones.
 func (r *scru160Rules) startChanged(line, value, top uint64) {
 	if r.start.hit() {
-		r.start.example(line, "", "the counter starts at %d, with more than %s", value, plural(uint64(r.starts.width), "random bit"))
+		r.start.example(line, "", "the counter starts at %d, with more than %s", value, words.Plural(uint64(r.starts.width), "random bit"))
 	}
 }
 
@@ -289,14 +290,14 @@ func (r *scru160Rules) judge(v id, line uint64) {
 			r.kept.example(line, r.c.show(v), "the counter goes on from the line before, at %d", counter)
 		}
 		if counter>>u.startSize() != 0 && r.start.hit() {
-			r.start.example(line, r.c.show(v), "the counter starts at %d, of more than %s", counter, plural(uint64(u.startSize()), "bit"))
+			r.start.example(line, r.c.show(v), "the counter starts at %d, of more than %s", counter, words.Plural(uint64(u.startSize()), "bit"))
 		}
 		r.starts.add(counter&(1<<u.startSize()-1), line)
 	case counter == before+1:
 	case counter == before:
 		r.again(v, line)
 	case r.step.hit():
-		r.step.example(line, r.c.show(v), "the counter goes up by %s", count(counter-before))
+		r.step.example(line, r.c.show(v), "the counter goes up by %s", words.Count(counter-before))
 	}
 }
 
@@ -344,19 +345,19 @@ func (r *scru160Rules) finish() {
 	s.infer()
 	r.c.fact("usage", "%v", r.usage)
 	if r.nodeKnown {
-		r.c.fact("node ID", "%d of %s", r.nodeID, plural(uint64(r.c.o.NodeBits), "bit"))
+		r.c.fact("node ID", "%d of %s", r.nodeID, words.Plural(uint64(r.c.o.NodeBits), "bit"))
 	}
 	if s.width < 0 {
 		r.kept.tries = 0
 		return
 	}
 	if s.n > 1 {
-		r.c.fact("counter start", "%s", plural(uint64(s.width), "random bit"))
+		r.c.fact("counter start", "%s", words.Plural(uint64(s.width), "random bit"))
 	}
 	// From zero, a counter may well start where it was.
 	r.kept.probability = math.Min(1, math.Ldexp(2, -s.width))
 	if s.width == 0 && s.top != 0 && s.n >= 20 {
 		r.start.Count = s.n
-		r.start.Detail = "in all ticks the counter starts at " + count(s.top)
+		r.start.Detail = "in all ticks the counter starts at " + words.Count(s.top)
 	}
 }

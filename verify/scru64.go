@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/sortid/sortid/scru64"
+	"github.com/sortid/sortid/verify/internal/words"
 )
 
 var formatSCRU64 = format{
@@ -181,7 +182,7 @@ func (r *scru64Rules) turn(v, line uint64) {
 		if v == last+1 {
 			r.climb(last, v, line)
 		} else if r.step.hit() {
-			r.step.example(line, r.text(v), "node ID and counter go up by %s", count(v-last))
+			r.step.example(line, r.text(v), "node ID and counter go up by %s", words.Count(v-last))
 		}
 		return
 	}
@@ -276,7 +277,7 @@ func (r *scru64Rules) finish() {
 		}
 	}
 	if s.n > 1 {
-		r.c.fact("counter start", "%s", plural(uint64(s.width), "random bit"))
+		r.c.fact("counter start", "%s", words.Plural(uint64(s.width), "random bit"))
 	}
 	// A counter of one bit has nothing but its guard bit.
 	counter := bits.Len64(r.climbed)
@@ -285,9 +286,9 @@ func (r *scru64Rules) finish() {
 	}
 	if s.width == 0 && r.c.o.CounterStart == 0 && s.n >= 20 && counter >= 2 {
 		r.start.Count = s.n
-		r.start.Detail = fmt.Sprintf("in all of %s ticks the counter starts at the same number; if it is meant to start at zero, say so", count(s.n))
+		r.start.Detail = fmt.Sprintf("in all of %s ticks the counter starts at the same number; if it is meant to start at zero, say so", words.Count(s.n))
 	}
 	if r.overflows > 0 {
-		r.c.fact("overflows", "%s of the counter", count(r.overflows))
+		r.c.fact("overflows", "%s of the counter", words.Count(r.overflows))
 	}
 }

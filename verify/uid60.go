@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/sortid/sortid/uid60"
+	"github.com/sortid/sortid/verify/internal/words"
 )
 
 var formatUID60 = format{
@@ -124,7 +125,7 @@ func (r *uid60Rules) restart() { r.known = false }
 
 func (r *uid60Rules) finish() {
 	if r.worker != nil && r.workerKnown {
-		r.c.fact("worker ID", "%d of %s", r.workerID, plural(uint64(r.c.o.NodeBits), "bit"))
+		r.c.fact("worker ID", "%d of %s", r.workerID, words.Plural(uint64(r.c.o.NodeBits), "bit"))
 	}
 	if r.random == nil || r.c.o.NodeBits > 0 {
 		return
@@ -136,6 +137,6 @@ func (r *uid60Rules) finish() {
 		same++
 	}
 	if same > 0 && r.random.n >= enough {
-		r.c.fact("hint", "the high %s of random never change; if they are a worker ID, say so", plural(uint64(same), "bit"))
+		r.c.fact("hint", "the high %s of random never change; if they are a worker ID, say so", words.Plural(uint64(same), "bit"))
 	}
 }

@@ -1,0 +1,65 @@
+// Package words words numbers and times for reports.
+package words
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Stamp words a time as the formats know it.
+func Stamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }
+
+// Duration words a number of seconds.
+func Duration(seconds float64) string {
+	const minute, hour, day, year = 60, 3600, 86400, 365.2425 * 86400
+	switch {
+	case seconds < 1:
+		return strconv.FormatFloat(seconds*1000, 'g', 4, 64) + " ms"
+	case seconds < 2*minute:
+		return Trim(seconds) + " s"
+	case seconds < 2*hour:
+		return Trim(seconds/minute) + " min"
+	case seconds < 2*day:
+		return Trim(seconds/hour) + " h"
+	case seconds < 2*year:
+		return Trim(seconds/day) + " days"
+	}
+	return Trim(seconds/year) + " years"
+}
+
+// Trim words a number with at most three decimals.
+func Trim(v float64) string {
+	s := strconv.FormatFloat(v, 'f', 3, 64)
+	return strings.TrimSuffix(strings.TrimRight(s, "0"), ".")
+}
+
+// Count returns a number with a comma before each three digits.
+func Count(n uint64) string {
+	s := strconv.FormatUint(n, 10)
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}
+
+// Times words a number of occurrences.
+func Times(n uint64) string {
+	if n == 1 {
+		return "once"
+	}
+	return Count(n) + " times"
+}
+
+// Plural words a number of things.
+func Plural(n uint64, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return Count(n) + " " + thing + "s"
+}
+
+func Percent(part, whole uint64) string {
+	return fmt.Sprintf("%.2f%%", 100*float64(part)/float64(max(whole, 1)))
+}

@@ -1,0 +1,162 @@
+package report
+
+import (
+	_ "embed"
+	"fmt"
+	"html/template"
+	"io"
+	"math"
+	"strings"
+	"time"
+
+	"github.com/sortid/sortid/verify"
+	"github.com/sortid/sortid/verify/internal/words"
+)
+
+//go:embed page.html
+var page string
+
+var tmpl = template.Must(template.New("page").Funcs(template.FuncMap{
+	"source": source, "verdict": verdict, "volume": volume, "found": found, "example": example,
+	"bias": bias, "count": words.Count, "timeline": timelineSVG, "bits": bitsSVG, "lead": leadSVG,
+	"groups": func(r *verify.Report) []group {
+		var gs []group
+		for _, g := range Groups {
+			o := group{Name: g.Name, Title: g.Title}
+			for _, c := range r.Checks {
+				if c.Group() == g.Name {
+					o.Checks = append(o.Checks, c)
+				}
+			}
+			if len(o.Checks) > 0 {
+				gs = append(gs, o)
+			}
+		}
+		return gs
+	},
+}).Parse(page))
+
+type group struct {
+	Name, Title string
+	Checks      []verify.Outcome
+}
+
+// HTML writes reports as a page that stands for itself: no script, nothing to load.
+func HTML(w io.Writer, rs []*verify.Report) error { return tmpl.Execute(w, rs) }
+
+const chartWidth, chartHeight = 720.0, 140.0
+
+// A chart is an SVG picture under construction.
+type chart struct{ strings.Builder }
+
+func newChart(label string) *chart {
+	c := &chart{}
+	fmt.Fprintf(c, `<svg viewBox="-60 -10 %.0f %.0f" role="img" aria-label="%s">`, chartWidth+80, chartHeight+40, template.HTMLEscapeString(label))
+	return c
+}
+
+func (c *chart) text(x, y float64, anchor, text string) {
+	fmt.Fprintf(c, `<text x="%.1f" y="%.1f" text-anchor="%s">%s</text>`, x, y, anchor, template.HTMLEscapeString(text))
+}
+
+func (c *chart) line(x1, y1, x2, y2 float64, class string) {
+	fmt.Fprintf(c, `<line x1="%.1f" y1="%.1f" x2="%.1f" y2="%.1f" class="%s"/>`, x1, y1, x2, y2, class)
+}
+
+func (c *chart) rect(x, y, width, height float64, class, title string) {
+	fmt.Fprintf(c, `<rect x="%.1f" y="%.1f" width="%.1f" height="%.1f" class="%s"><title>%s</title></rect>`,
+		x, y, width, height, class, template.HTMLEscapeString(title))
+}
+
+func (c *chart) end() template.HTML {
+	c.WriteString("</svg>")
+	return template.HTML(c.String())
+}
+
+// timelineSVG shows the IDs over time.
+func timelineSVG(t verify.Timeline) template.HTML {
+	most := uint64(0)
+	for _, n := range t.Count {
+		most = max(most, n)
+	}
+	if most == 0 {
+		return ""
+	}
+	c := newChart("IDs over time")
+	width := chartWidth / float64(len(t.Count))
+	for i, n := range t.Count {
+		if n == 0 {
+			continue
+		}
+		h := chartHeight * float64(n) / float64(most)
+		at := time.UnixMilli(t.Start.UnixMilli() + int64(i)*t.Step.Milliseconds())
+		c.rect(float64(i)*width, chartHeight-h, max(width*0.9, 0.5), h, "bar", words.Stamp(at)+": "+words.Plural(n, "ID"))
+	}
+	c.line(0, chartHeight, chartWidth, chartHeight, "axis")
+	c.text(-6, 8, "end", words.Count(most))
+	c.text(-6, chartHeight, "end", "0")
+	c.text(0, chartHeight+18, "start", words.Stamp(t.Start))
+	c.text(chartWidth, chartHeight+18, "end", "each bar "+t.Step.String())
+	return c.end()
+}
+
+// bitsSVG shows how far each bit of a field is from being 1 in half of the values.
+func bitsSVG(f verify.Field) template.HTML {
+	if f.Values == 0 {
+		return ""
+	}
+	const limit = 6.5 // standard deviations; few more are a fault
+	c := newChart("balance of the bits of " + f.Name)
+	width := min(chartWidth/float64(len(f.Ones)), 40)
+	y := func(d float64) float64 { return chartHeight/2 - d/(limit*1.2)*chartHeight/2 }
+	for i, share := range f.Ones {
+		d := (share - 0.5) * 2 * math.Sqrt(float64(f.Values))
+		class := "bar"
+		if math.Abs(d) > limit {
+			class = "bad"
+		}
+		shown := max(-limit*1.2, min(limit*1.2, d))
+		c.rect(float64(i)*width, min(y(shown), y(0)), width*0.9, math.Abs(y(shown)-y(0))+0.5, class,
+			fmt.Sprintf("bit %d is 1 in %.4f%% of the values, %.1f standard deviations off", len(f.Ones)-1-i, 100*share, d))
+	}
+	right := width * float64(len(f.Ones))
+	c.line(0, y(0), right, y(0), "axis")
+	for _, d := range []float64{-limit, limit} {
+		c.line(0, y(d), right, y(d), "limit")
+	}
+	c.text(-6, y(limit)+4, "end", fmt.Sprintf("+%.1f σ", limit))
+	c.text(-6, y(-limit)+4, "end", fmt.Sprintf("−%.1f σ", limit))
+	c.text(0, chartHeight+18, "start", fmt.Sprintf("bit %d", len(f.Ones)-1))
+	c.text(right, chartHeight+18, "end", "bit 0")
+	return c.end()
+}
+
+// leadSVG shows how far the newest ID was ahead of the clock, over time.
+func leadSVG(points []verify.Lead) template.HTML {
+	if len(points) < 2 {
+		return ""
+	}
+	low, high := 0.0, 0.0
+	for _, p := range points {
+		low, high = min(low, p.Ahead.Seconds()), max(high, p.Ahead.Seconds())
+	}
+	if high-low < 0.001 {
+		high = low + 0.001
+	}
+	first, last := points[0].At, points[len(points)-1].At
+	length := max(last.Sub(first).Seconds(), 0.001)
+	x := func(p verify.Lead) float64 { return chartWidth * p.At.Sub(first).Seconds() / length }
+	y := func(v float64) float64 { return chartHeight * (high - v) / (high - low) }
+	c := newChart("the clock's lead")
+	c.WriteString(`<polyline class="curve" points="`)
+	for _, p := range points {
+		fmt.Fprintf(c, "%.1f,%.1f ", x(p), y(p.Ahead.Seconds()))
+	}
+	c.WriteString(`"/>`)
+	c.line(0, y(0), chartWidth, y(0), "axis")
+	c.text(-6, 8, "end", fmt.Sprintf("%+.3f s", high))
+	c.text(-6, chartHeight, "end", fmt.Sprintf("%+.3f s", low))
+	c.text(0, chartHeight+18, "start", words.Stamp(first))
+	c.text(chartWidth, chartHeight+18, "end", words.Stamp(last))
+	return c.end()
+}

@@ -1,0 +1,298 @@
+package report
+
+import (
+	"bytes"
+	"encoding/json"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/sortid/sortid/scru128"
+	"github.com/sortid/sortid/scru64"
+	"github.com/sortid/sortid/verify"
+)
+
+// stream returns IDs with some duplicates and lines that are none.
+func stream(t *testing.T, n int, sound bool) string {
+	start, i := time.Now().Add(-time.Hour), 0
+	g, err := scru128.NewGenerator(scru128.WithClock(func() time.Time {
+		i++
+		return start.Add(time.Duration(i/10) * time.Millisecond)
+	}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b strings.Builder
+	for i := range n {
+		id, err := g.Generate()
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := id.String()
+		if !sound && i%100 == 50 {
+			s = strings.ToUpper(s) + "\n" + s
+		}
+		if !sound && i%1000 == 7 {
+			s = "<b>&\x01\x1b[31m"
+		}
+		fmt.Fprintln(&b, s)
+	}
+	return b.String()
+}
+
+func check(t *testing.T, n int, sound bool) *verify.Report {
+	r, err := verify.Check(t.Context(), "scru128", strings.NewReader(stream(t, n, sound)), verify.Options{Source: "<ids & more>"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func TestText(t *testing.T) {
+	for _, c := range []struct {
+		n     int
+		sound bool
+		first string
+		want  []string
+	}{
+		{20_000, true, "ok    <ids & more>: ", []string{"checks passed\n", "scru128, 20,000 IDs in 20,000 lines", "Random fields", "entropy", "would have been seen", "What the IDs tell", "rate"}},
+		{20_000, false, "FAIL  <ids & more>: 2 of ", []string{"failed\n", "\nFailed\n", "order.duplicate", "200 times", `line 52: "0`, "the same as in line 51", "and 195 more", "\nWarnings\n", "form.case", `"<b>&\x01\x1b[31m"`}},
+		{1, true, "ok    ", []string{"Not checked", "1 value is too little to tell"}},
+		{0, true, "FAIL  ", []string{"input.ids", "the input is empty"}},
+	} {
+		var b bytes.Buffer
+		if err := Text(&b, check(t, c.n, c.sound), Style{}); err != nil {
+			t.Fatal(err)
+		}
+		got := b.String()
+		if !strings.HasPrefix(got, c.first) {
+			t.Errorf("begins with %.60q, want %q", got, c.first)
+		}
+		for _, want := range c.want {
+			if !strings.Contains(got, want) {
+				t.Errorf("no %q in:\n%s", want, got)
+			}
+		}
+		if strings.ContainsAny(got, "\x1b\x01") {
+			t.Errorf("a control character in:\n%q", got)
+		}
+	}
+}
+
+func TestStyle(t *testing.T) {
+	var b bytes.Buffer
+	paint := func(tone Tone, s string) string { return fmt.Sprintf("<%d>%s</>", tone, s) }
+	if err := Text(&b, check(t, 20_000, false), Style{Paint: paint, Bars: true}); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{fmt.Sprintf("<%d>FAIL</>", Bad), fmt.Sprintf("<%d>form.case</>", Caution), "▁", "IDs over time"} {
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("no %q in:\n%s", want, b.String())
+		}
+	}
+	if got := bar([]float64{0, 1, 50, 100}, 100); got != " ▁▅█" {
+		t.Errorf("bar %q", got)
+	}
+}
+
+// What writes a report says when it cannot.
+func TestWriteErrors(t *testing.T) {
+	r := check(t, 100, false)
+	for name, f := range map[string]func(io.Writer) error{
+		"text":  func(w io.Writer) error { return Text(w, r, Style{}) },
+		"json":  func(w io.Writer) error { return JSON(w, r) },
+		"junit": func(w io.Writer) error { return JUnit(w, []*verify.Report{r}) },
+		"html":  func(w io.Writer) error { return HTML(w, []*verify.Report{r}) },
+	} {
+		if err := f(failing{}); err != errFull {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+var errFull = errors.New("the disk is full")
+
+type failing struct{}
+
+func (failing) Write([]byte) (int, error) { return 0, errFull }
+
+// integers fails the test if any number in JSON could be an integer that loses digits.
+func integers(t *testing.T, path string, v any) {
+	switch v := v.(type) {
+	case map[string]any:
+		for k, v := range v {
+			integers(t, path+"."+k, v)
+		}
+	case []any:
+		for _, v := range v {
+			integers(t, path+"[]", v)
+		}
+	case float64:
+		for _, name := range []string{".seconds", ".p", ".p_adjusted", ".detectable_bias", ".ones[]"} {
+			if strings.HasSuffix(path, name) {
+				return
+			}
+		}
+		t.Errorf("%s is a number: %v", path, v)
+	}
+}
+
+func TestJSON(t *testing.T) {
+	var b bytes.Buffer
+	for _, n := range []int{0, 1, 5000} {
+		if err := JSON(&b, check(t, n, n == 1)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	lines := strings.Split(strings.TrimSuffix(b.String(), "\n"), "\n")
+	if len(lines) != 3 {
+		t.Fatalf("%d lines", len(lines))
+	}
+	for i, line := range lines {
+		var v map[string]any
+		if err := json.Unmarshal([]byte(line), &v); err != nil {
+			t.Fatal(err)
+		}
+		integers(t, "", v)
+		if want := []string{"fail", "pass", "fail"}[i]; v["status"] != want || v["source"] != "<ids & more>" || v["scheme"] != "scru128" {
+			t.Errorf("line %d: %v %v", i, v["status"], v["source"])
+		}
+		if len(v["checks"].([]any)) < 20 {
+			t.Errorf("line %d: %v checks", i, v["checks"])
+		}
+	}
+}
+
+func TestJUnit(t *testing.T) {
+	var b bytes.Buffer
+	if err := JUnit(&b, []*verify.Report{check(t, 5000, false), check(t, 5000, true), check(t, 1, true)}); err != nil {
+		t.Fatal(err)
+	}
+	var got suites
+	if err := xml.Unmarshal(b.Bytes(), &got); err != nil {
+		t.Fatalf("%v in:\n%s", err, b.String())
+	}
+	if len(got.Suites) != 3 || got.Failures != 2 || got.Suites[0].Failures != 2 || got.Suites[2].Skipped == 0 {
+		t.Errorf("%+v", got)
+	}
+	for _, s := range got.Suites {
+		failures, skips := 0, 0
+		for _, c := range s.Cases {
+			if c.Failure != nil {
+				failures++
+				if c.Failure.Message == "" || c.Failure.Type == "" {
+					t.Errorf("%+v", c)
+				}
+			}
+			if c.Skipped != nil {
+				skips++
+			}
+		}
+		if failures != s.Failures || skips != s.Skipped || len(s.Cases) != s.Tests {
+			t.Errorf("%s: %d failures, %d skipped, %d cases, stated %+v", s.Name, failures, skips, len(s.Cases), s)
+		}
+	}
+}
+
+func TestHTML(t *testing.T) {
+	r := check(t, 5000, false)
+	for i := range 50 {
+		r.Lead = append(r.Lead, verify.Lead{At: time.Now().Add(time.Duration(i) * time.Second), Ahead: -time.Duration(i) * time.Millisecond})
+	}
+	var b bytes.Buffer
+	if err := HTML(&b, []*verify.Report{r, check(t, 0, true), check(t, 5000, true)}); err != nil {
+		t.Fatal(err)
+	}
+	page := b.String()
+	// The whole is well-formed, but for two elements that have no end.
+	d := xml.NewDecoder(strings.NewReader(page))
+	d.Strict, d.AutoClose, d.Entity = false, xml.HTMLAutoClose, xml.HTMLEntity
+	svgs, rects := 0, 0
+	for {
+		token, err := d.Token()
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e, ok := token.(xml.StartElement); ok {
+			switch e.Name.Local {
+			case "svg":
+				svgs++
+			case "rect":
+				rects++
+			case "script", "link", "img", "b>":
+				t.Errorf("an element %s", e.Name.Local)
+			}
+		}
+	}
+	if svgs != 1+2*(1+2) || rects < 200 {
+		t.Errorf("%d pictures with %d bars", svgs, rects)
+	}
+	for _, want := range []string{"&lt;ids &amp; more&gt;", "order.duplicate", "IDs over time", "clock", "counter_lo", "&lt;b&gt;&amp;"} {
+		if !strings.Contains(page, want) {
+			t.Errorf("no %q in the page", want)
+		}
+	}
+	if strings.Contains(page, "<ids") || strings.Contains(page, "http") {
+		t.Error("something is not escaped, or something is to be loaded")
+	}
+}
+
+func TestUnique(t *testing.T) {
+	ids := []string{}
+	for i := range 60 {
+		ids = append(ids, scru64.ID(1_700_000_000_000/256<<24|42<<16|i).String())
+	}
+	source := func(name, text string) verify.Source {
+		return verify.Source{Name: name, Open: func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(text)), nil }}
+	}
+	all := strings.Join(ids, "\n") + "\n"
+	var each bytes.Buffer
+	r, err := verify.Unique(t.Context(), "scru64", []verify.Source{source("a", all), source("b", strings.Join(ids[10:40], "\n")+"\nwhat\n")},
+		verify.UniqueOptions{NodeIDSize: 8, Each: func(d verify.Duplicate) {
+			if err := DuplicateJSON(&each, d); err != nil {
+				t.Error(err)
+			}
+			if err := DuplicateText(&each, d); err != nil {
+				t.Error(err)
+			}
+		}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.HasPrefix(each.String(), `{"duplicate":"`+ids[10]+`","count":"2","places":[{"source":"a","line":"11"},{"source":"b","line":"1"}]}`+"\n"+ids[10]+"\ta:11\tb:1\n") {
+		t.Errorf("the first duplicate: %.200s", each.String())
+	}
+	var b bytes.Buffer
+	if err := UniqueText(&b, r, Style{}); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"FAIL  30 IDs on more than one line\n", ids[10] + "  a:11, b:1\n", "and 10 more", "Node IDs that clash", "42/8  a and b: 30 duplicates", "1 line that hold no scru64 ID", `line 31: "what"`} {
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("no %q in:\n%s", want, b.String())
+		}
+	}
+	b.Reset()
+	if err := UniqueJSON(&b, r); err != nil {
+		t.Fatal(err)
+	}
+	var v map[string]any
+	if err := json.Unmarshal(b.Bytes(), &v); err != nil || v["duplicates"] != "30" || v["status"] != "fail" {
+		t.Errorf("%v in %s", err, b.String())
+	}
+	integers(t, "", v)
+	b.Reset()
+	if err := UniqueJUnit(&b, r); err != nil {
+		t.Fatal(err)
+	}
+	var s suites
+	if err := xml.Unmarshal(b.Bytes(), &s); err != nil || s.Failures != 2 || s.Tests != 3 {
+		t.Errorf("%v, %+v", err, s)
+	}
+}

@@ -1,0 +1,303 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/sortid/sortid/verify"
+	"github.com/sortid/sortid/verify/internal/words"
+)
+
+// A Tone is what a part of a text is for.
+type Tone int
+
+// The tones.
+const (
+	Plain Tone = iota
+	Strong
+	Faint
+	Good
+	Caution
+	Bad
+)
+
+// A Style says how to write a text. The zero value is for anything but a terminal.
+type Style struct {
+	Paint func(t Tone, s string) string // nil: no colours
+	Bars  bool                          // small pictures of block characters
+}
+
+func (s Style) paint(t Tone, text string) string {
+	if s.Paint == nil || t == Plain {
+		return text
+	}
+	return s.Paint(t, text)
+}
+
+var marks = map[verify.Status]struct {
+	word string
+	tone Tone
+}{
+	verify.Pass: {"ok", Good},
+	verify.Warn: {"warn", Caution},
+	verify.Fail: {"FAIL", Bad},
+	verify.Skip: {"-", Faint},
+}
+
+func (s Style) mark(status verify.Status) string {
+	m := marks[status]
+	return s.paint(m.tone, fmt.Sprintf("%-4s", m.word))
+}
+
+// printer writes until the first error.
+type printer struct {
+	Style
+	w   io.Writer
+	err error
+}
+
+func (p *printer) printf(format string, args ...any) {
+	if p.err == nil {
+		_, p.err = fmt.Fprintf(p.w, format, args...)
+	}
+}
+
+// Text writes a report for people: the verdict first, then what was checked, what was
+// found, and what the IDs tell of their generator.
+func Text(w io.Writer, r *verify.Report, s Style) error {
+	p := &printer{Style: s, w: w}
+	p.printf("%s  %s: %s\n", s.mark(r.Status), s.paint(Strong, source(r)), s.paint(Strong, verdict(r)))
+	p.printf("      %s\n", s.paint(Faint, volume(r)))
+	p.printf("\n")
+	for _, g := range Groups {
+		p.group(r, g.Name, g.Title)
+	}
+	p.outcomes("Failed", r.Failed(), Bad)
+	p.outcomes("Warnings", r.Warned(), Caution)
+	p.fields(r)
+	p.facts(r)
+	p.skipped(r)
+	return p.err
+}
+
+// group writes the line of a group.
+func (p *printer) group(r *verify.Report, name, title string) {
+	n := tally(r, name)
+	status, words := verify.Pass, []string{}
+	for _, c := range []struct {
+		status verify.Status
+		word   string
+	}{{verify.Fail, "failed"}, {verify.Warn, "warned"}, {verify.Pass, "passed"}, {verify.Skip, "not made"}} {
+		if n[c.status] > 0 {
+			words = append(words, fmt.Sprintf("%d %s", n[c.status], c.word))
+		}
+	}
+	switch {
+	case len(words) == 0:
+		return
+	case n[verify.Fail] > 0:
+		status = verify.Fail
+	case n[verify.Warn] > 0:
+		status = verify.Warn
+	case n[verify.Pass] == 0:
+		status = verify.Skip
+	}
+	p.printf("  %-7s %s  %s %s\n", name, p.mark(status), title, p.paint(Faint, "("+strings.Join(words, ", ")+")"))
+}
+
+// outcomes writes checks with what they found.
+func (p *printer) outcomes(title string, cs []verify.Outcome, tone Tone) {
+	if len(cs) == 0 {
+		return
+	}
+	p.printf("\n%s\n", p.paint(Strong, title))
+	for _, c := range cs {
+		p.printf("  %s  %s\n", p.paint(tone, c.Name), c.Title)
+		if f := found(c); f != "" {
+			p.printf("      %s\n", f)
+		}
+		for _, e := range c.Examples {
+			p.printf("      %s\n", p.paint(Faint, example(e)))
+		}
+		if left := c.Count - uint64(len(c.Examples)); len(c.Examples) > 0 && left > 0 {
+			p.printf("      %s\n", p.paint(Faint, "and "+words.Count(left)+" more"))
+		}
+	}
+}
+
+var blocks = []rune("▁▂▃▄▅▆▇█")
+
+// bar draws numbers from 0 to most as blocks.
+func bar(values []float64, most float64) string {
+	out := make([]rune, len(values))
+	for i, v := range values {
+		out[i] = ' '
+		if v > 0 && most > 0 {
+			out[i] = blocks[min(len(blocks)-1, int(v/most*float64(len(blocks))))]
+		}
+	}
+	return string(out)
+}
+
+// fields writes what was found of the random fields.
+func (p *printer) fields(r *verify.Report) {
+	if len(r.Fields) == 0 || !slices.ContainsFunc(r.Fields, func(f verify.Field) bool { return f.Values > 0 }) {
+		return
+	}
+	p.printf("\n%s\n", p.paint(Strong, "Random fields"))
+	width := 0
+	for _, f := range r.Fields {
+		width = max(width, len(f.Name))
+	}
+	for _, f := range r.Fields {
+		p.printf("  %-*s  %2d bits, %s, %s", width, f.Name, f.Width, words.Plural(f.Values, "value"), words.Plural(uint64(f.Tests), "test"))
+		if f.Tests > 0 {
+			p.printf(": the smallest p is %.2g, %.2g when all tests are counted", f.P, f.Adjusted)
+		}
+		p.printf("\n")
+		if p.Bars && f.Values > 0 {
+			p.printf("  %*s  %s %s\n", width, "", p.paint(Good, bar(deviations(f), 8)),
+				p.paint(Faint, "each bit's distance from one half, at most "+fmt.Sprintf("%.1f", slices.Max(deviations(f)))+" standard deviations"))
+		}
+		p.printf("  %*s  %s\n", width, "", p.paint(Faint, bias(f)))
+	}
+}
+
+// deviations returns how many standard deviations each bit's share of ones is from one
+// half.
+func deviations(f verify.Field) []float64 {
+	d := make([]float64, len(f.Ones))
+	for i, share := range f.Ones {
+		d[i] = math.Abs(share-0.5) * 2 * math.Sqrt(float64(f.Values))
+	}
+	return d
+}
+
+// facts writes what the IDs tell of their generator.
+func (p *printer) facts(r *verify.Report) {
+	if len(r.Facts) == 0 {
+		return
+	}
+	p.printf("\n%s\n", p.paint(Strong, "What the IDs tell"))
+	width := 0
+	for _, f := range r.Facts {
+		width = max(width, len(f.Name))
+	}
+	for _, f := range r.Facts {
+		p.printf("  %s  %s\n", p.paint(Faint, fmt.Sprintf("%-*s", width, f.Name)), f.Value)
+	}
+	if p.Bars && len(r.Timeline.Count) > 1 {
+		counts := shrink(r.Timeline.Count, 60)
+		p.printf("  %s  %s\n", p.paint(Faint, fmt.Sprintf("%-*s", width, "IDs over time")), p.paint(Good, bar(counts, slices.Max(counts)*1.0001)))
+	}
+}
+
+// shrink adds up neighbours until at most so many numbers are left.
+func shrink(counts []uint64, most int) []float64 {
+	each := (len(counts) + most - 1) / most
+	out := make([]float64, (len(counts)+each-1)/each)
+	for i, n := range counts {
+		out[i/each] += float64(n)
+	}
+	return out
+}
+
+// skipped writes which checks could not be made.
+func (p *printer) skipped(r *verify.Report) {
+	reasons := map[string][]string{}
+	var order []string
+	for _, c := range r.Checks {
+		if c.Status == verify.Skip {
+			if reasons[c.Detail] == nil {
+				order = append(order, c.Detail)
+			}
+			reasons[c.Detail] = append(reasons[c.Detail], c.Name)
+		}
+	}
+	if len(order) == 0 {
+		return
+	}
+	p.printf("\n%s\n", p.paint(Strong, "Not checked"))
+	for _, reason := range order {
+		p.printf("  %s: %s\n", p.paint(Faint, strings.Join(reasons[reason], ", ")), reason)
+	}
+}
+
+// UniqueText writes what [verify.Unique] found, for people.
+func UniqueText(w io.Writer, r *verify.UniqueReport, s Style) error {
+	p := &printer{Style: s, w: w}
+	p.printf("%s  %s\n", s.mark(r.Status), s.paint(Strong, uniqueVerdict(r)))
+	line := fmt.Sprintf("%s, %s in %s", r.Scheme, words.Plural(r.IDs, "ID"), words.Plural(uint64(len(r.Sources)), "source"))
+	if seconds := r.Elapsed.Seconds(); seconds > 0.1 {
+		line += fmt.Sprintf(", %.1f s, %s a second", seconds, words.Count(uint64(float64(r.IDs)/seconds)))
+	}
+	p.printf("      %s\n", s.paint(Faint, line))
+	if len(r.First) > 0 {
+		p.printf("\n%s\n", s.paint(Strong, "Duplicates"))
+		for _, d := range r.First {
+			p.printf("  %s  %s\n", s.paint(Bad, d.Text), places(d))
+		}
+		if left := r.Duplicates - uint64(len(r.First)); left > 0 {
+			p.printf("  %s\n", s.paint(Faint, "and "+words.Count(left)+" more"))
+		}
+	}
+	if len(r.Clashes) > 0 {
+		p.printf("\n%s\n", s.paint(Strong, "Node IDs that clash"))
+		for _, c := range r.Clashes {
+			who := c.Sources[0] + " and " + c.Sources[1]
+			if c.Sources[0] == c.Sources[1] {
+				who = "within " + c.Sources[0]
+			}
+			p.printf("  %s  %s: %s\n", s.paint(Bad, c.Node), who, words.Plural(c.Duplicates, "duplicate"))
+		}
+	}
+	p.printf("\n%s\n", s.paint(Strong, "Sources"))
+	for _, src := range r.Sources {
+		notes := words.Plural(src.IDs, "ID")
+		if src.Node != "" {
+			notes += ", node ID " + src.Node
+		}
+		if src.Copied {
+			notes += ", sorted on disk"
+		}
+		p.printf("  %s  %s\n", src.Name, s.paint(Faint, notes))
+		if src.Error != "" {
+			p.printf("      %s\n", s.paint(Bad, "cannot be read to its end: "+src.Error))
+		}
+		if src.Bad > 0 {
+			p.printf("      %s\n", s.paint(Bad, words.Plural(src.Bad, "line")+" that hold no "+r.Scheme+" ID"))
+			for _, e := range src.Examples {
+				p.printf("      %s\n", s.paint(Faint, example(e)))
+			}
+		}
+	}
+	return p.err
+}
+
+func uniqueVerdict(r *verify.UniqueReport) string {
+	switch {
+	case r.Duplicates > 0:
+		return fmt.Sprintf("%s on more than one line", words.Plural(r.Duplicates, "ID"))
+	case r.IDs == 0:
+		return "there are no IDs"
+	case r.Status == verify.Fail:
+		return "each ID is on one line, but there are lines that could not be read"
+	}
+	return "each ID is on one line"
+}
+
+// places words where a duplicate is.
+func places(d verify.Duplicate) string {
+	const most = 10
+	var parts []string
+	for _, p := range d.Places[:min(len(d.Places), most)] {
+		parts = append(parts, p.Source+":"+fmt.Sprint(p.Line))
+	}
+	if left := d.Count - uint64(len(parts)); left > 0 {
+		parts = append(parts, words.Count(left)+" more")
+	}
+	return strings.Join(parts, ", ")
+}
