@@ -292,8 +292,11 @@ func (g *Generator[T]) testFill(t *testing.T) {
 	a := g.New(t, Setup{Clock: one.Now, Entropy: Entropy(3)})
 	b := g.New(t, Setup{Clock: one.Now, Entropy: Entropy(3)})
 	r := rand.New(rand.NewPCG(2, 2))
-	left := g.Burst
-	for range 200 {
+	left, rounds := g.Burst, 200
+	if testing.Short() {
+		rounds = 40
+	}
+	for range rounds {
 		ids := make([]T, r.IntN(min(left, 5000))+1)
 		if left -= len(ids); left == 0 || !g.Shared {
 			left = g.Burst
