@@ -162,7 +162,7 @@ type production struct {
 }
 
 const (
-	maxBatch = 2048                  // IDs: their texts fit the cache, and a pipe
+	maxBatch = 8192                  // IDs: their texts fit the cache, and writes are few
 	slow     = 10 * time.Millisecond // a batch that takes longer is too large
 )
 
