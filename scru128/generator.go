@@ -209,28 +209,29 @@ func (g *Generator) GenerateContext(ctx context.Context) (id ID, err error) {
 // the unlock, which waits for all writes anyway: a copy of the 16 bytes right after the
 // two writes would else wait for them once more.
 func (g *Generator) generate(ctx context.Context, id *ID) (hi, lo uint64, err error) {
-	counter := clock.Counter() // before the lock, to keep that short
-	g.mu.Lock()
-	now := g.clock.Milli(counter)
-	if now == g.seen && g.counter < maxCounter {
-		if e, ok := g.rand.Next32(); ok {
-			hi, lo = g.step(e)
-			id.put(hi, lo)
-			g.mu.Unlock()
-			return hi, lo, nil
+	for {
+		counter := clock.Counter() // before the lock, to keep that short
+		g.mu.Lock()
+		now := g.clock.Milli(counter)
+		if now == g.seen && g.counter < maxCounter {
+			if e, ok := g.rand.Next32(); ok {
+				hi, lo = g.step(e)
+				id.put(hi, lo)
+				g.mu.Unlock()
+				return hi, lo, nil
+			}
 		}
-	}
-	hi, lo, err = g.next(now)
-	until := g.until
-	g.mu.Unlock()
-	if err == errWait {
+		hi, lo, err = g.next(now)
+		until := g.until
+		g.mu.Unlock()
+		if err != errWait {
+			id.put(hi, lo)
+			return hi, lo, err
+		}
 		if err := g.wait(ctx, until); err != nil {
 			return 0, 0, err
 		}
-		return g.generate(ctx, id)
 	}
-	id.put(hi, lo)
-	return hi, lo, err
 }
 
 // Fill sets every element of ids to a new ID, in order. It reads the clock and takes
