@@ -226,27 +226,28 @@ func (g *Generator) GenerateContext(ctx context.Context) (id ID, err error) {
 // The common case writes the ID before the unlock, which waits for all writes anyway: a
 // copy of the ID right after the writes would else wait for them once more.
 func (g *Generator) generate(ctx context.Context, id *ID, patient bool) error {
-	counter := clock.Counter() // before the lock, to keep that short
-	g.mu.Lock()
-	now := g.clock.Milli(counter)
-	if now == g.seen && g.high < maxHigh {
-		if low, ok := g.rand.Next32(); ok {
-			id.put(g.step(low))
-			g.mu.Unlock()
-			return nil
+	for {
+		counter := clock.Counter() // before the lock, to keep that short
+		g.mu.Lock()
+		now := g.clock.Milli(counter)
+		if now == g.seen && g.high < maxHigh {
+			if low, ok := g.rand.Next32(); ok {
+				id.put(g.step(low))
+				g.mu.Unlock()
+				return nil
+			}
 		}
-	}
-	hi, lo, err := g.next(now)
-	until := g.until
-	g.mu.Unlock()
-	if err == errWait || err == ErrOverflow && patient {
+		hi, lo, err := g.next(now)
+		until := g.until
+		g.mu.Unlock()
+		if err != errWait && !(err == ErrOverflow && patient) {
+			id.put(hi, lo)
+			return err
+		}
 		if err := g.wait(ctx, until); err != nil {
 			return err
 		}
-		return g.generate(ctx, id, patient)
 	}
-	id.put(hi, lo)
-	return err
 }
 
 // Fill sets every element of ids to a new ID, in order. It reads the clock and takes

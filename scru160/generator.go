@@ -287,33 +287,34 @@ func (g *Generator) GenerateContext(ctx context.Context) (id ID, err error) {
 // common case writes it before the unlock, which waits for all writes anyway: a copy of
 // the ID right after the writes would else wait for them once more.
 func (g *Generator) generate(ctx context.Context, id *ID) error {
-	counter := clock.Counter() // before the lock, to keep that short
-	g.mu.Lock()
-	var now int64
-	if g.micros {
-		now = g.clock.Micro()
-	} else {
-		now = g.clock.Milli(counter)
-	}
-	if now == g.seen && g.counter < g.full {
-		if mid, lo, ok := g.rand.Next96(); ok {
-			hi, mid := g.step(mid)
-			id.put(hi, mid, lo)
-			g.mu.Unlock()
-			return nil
+	for {
+		counter := clock.Counter() // before the lock, to keep that short
+		g.mu.Lock()
+		var now int64
+		if g.micros {
+			now = g.clock.Micro()
+		} else {
+			now = g.clock.Milli(counter)
 		}
-	}
-	hi, mid, lo, err := g.next(now)
-	until, why := g.until, g.why
-	g.mu.Unlock()
-	if err == errWait {
+		if now == g.seen && g.counter < g.full {
+			if mid, lo, ok := g.rand.Next96(); ok {
+				hi, mid := g.step(mid)
+				id.put(hi, mid, lo)
+				g.mu.Unlock()
+				return nil
+			}
+		}
+		hi, mid, lo, err := g.next(now)
+		until, why := g.until, g.why
+		g.mu.Unlock()
+		if err != errWait {
+			id.put(hi, mid, lo)
+			return err
+		}
 		if err := g.wait(ctx, until, why); err != nil {
 			return err
 		}
-		return g.generate(ctx, id)
 	}
-	id.put(hi, mid, lo)
-	return err
 }
 
 // Fill sets every element of ids to a new ID, in order. It reads the clock and takes
