@@ -268,7 +268,7 @@ func (g *Generator) All() iter.Seq2[ID, error] {
 }
 
 func (g *Generator) wait(ctx context.Context, until int64) error {
-	if err := g.clock.Wait(ctx, until); err != nil {
+	if err := g.clock.Pause(ctx, until*1000); err != nil {
 		return fmt.Errorf("%w; gave up waiting: %w", ErrClockRollback, err)
 	}
 	return nil
