@@ -30,8 +30,8 @@ const (
 	minSample, maxSample = time.Millisecond, time.Second
 )
 
-// A Clock reads the time. It is not safe for concurrent use, save for [Clock.Wait],
-// [Clock.Pause] and [Clock.Micro].
+// A Clock reads the time. It is not safe for concurrent use, save for [Clock.Pause] and
+// [Clock.Micro].
 type Clock struct {
 	ms    int64  // the last reading, Unix milliseconds
 	start uint64 // the first counter value that the reading holds for
@@ -111,20 +111,10 @@ func (c *Clock) sample(t time.Time, before, after uint64) {
 	c.since, c.from = t, after
 }
 
-// Wait sleeps until the clock is at ms (Unix milliseconds) or later, or ctx ends,
-// and then returns an error that matches the context's. It is safe for concurrent use.
-func (c *Clock) Wait(ctx context.Context, ms int64) error {
-	for c.now().UnixMilli() < ms {
-		if err := c.Pause(ctx, ms*1000); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// Pause is one leg of such a wait, until us (Unix microseconds): it may return early,
-// after some tens of milliseconds, for the caller to see whether the clock went back
-// meanwhile and waiting still makes sense. It is safe for concurrent use.
+// Pause is one leg of a wait until us (Unix microseconds): it may return early, after
+// some tens of milliseconds, for the caller to see whether the clock went back meanwhile
+// and waiting still makes sense. It returns an error that matches the context's if that
+// ends. It is safe for concurrent use.
 func (c *Clock) Pause(ctx context.Context, us int64) error {
 	// A sleeping goroutine wakes late by some tens of microseconds.
 	const early, leg = 100 * time.Microsecond, 50 * time.Millisecond
