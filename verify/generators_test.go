@@ -1,0 +1,390 @@
+package verify
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/sortid/sortid/euid"
+	"github.com/sortid/sortid/internal/conformance"
+	"github.com/sortid/sortid/scru128"
+	"github.com/sortid/sortid/scru160"
+	"github.com/sortid/sortid/scru64"
+	"github.com/sortid/sortid/uid60"
+)
+
+// underRace says that the race detector is on, which makes everything slow.
+var underRace bool
+
+// A stepClock moves on by a little at each call, and at times by a step forward or back,
+// back by less than the rollback allowance. A generator that asks again, as one does that
+// waits, sees the next millisecond.
+type stepClock struct {
+	micros  atomic.Int64
+	asked   atomic.Bool
+	calls   atomic.Int64
+	stepped atomic.Int64 // when it went back
+	pace    time.Duration
+	back    time.Duration
+}
+
+func (c *stepClock) Now() time.Time {
+	if c.asked.Swap(true) {
+		for {
+			now := c.micros.Load()
+			if c.micros.CompareAndSwap(now, now-now%1000+1000) {
+				break
+			}
+		}
+	}
+	now, back := c.micros.Load(), c.back.Microseconds()
+	switch n := c.calls.Add(1); {
+	case n%70_001 == 0:
+		c.micros.Add((3 * time.Second).Microseconds())
+	case now-c.stepped.Load() > 4*back+100_000:
+		c.stepped.Store(now)
+		c.micros.Add(-back)
+	}
+	return time.UnixMicro(c.micros.Add(c.pace.Microseconds()))
+}
+
+// next says that the next question is of another call.
+func (c *stepClock) next() { c.asked.Store(false) }
+
+// A subjectGenerator is one of the project's generators, in one of its modes.
+type subjectGenerator struct {
+	scheme, mode string
+	single, fill time.Duration // the clock's pace for each
+	back         time.Duration
+	most         int // IDs in a Fill
+	options      Options
+	run          func(g subjectGenerator, t *testing.T, how string, n int, w io.Writer)
+}
+
+type generator[T conformance.ID[T]] interface {
+	Generate() (T, error)
+	Fill([]T) error
+}
+
+// running makes the run of a generator, given its constructor.
+func running[T conformance.ID[T], G generator[T]](make func(now func() time.Time) (G, error)) func(subjectGenerator, *testing.T, string, int, io.Writer) {
+	return func(s subjectGenerator, t *testing.T, how string, n int, w io.Writer) {
+		clock := &stepClock{pace: s.single, back: s.back}
+		clock.micros.Store(conformance.Start.UnixMicro())
+		clock.stepped.Store(conformance.Start.UnixMicro())
+		if how == "fill" {
+			clock.pace = s.fill
+		}
+		g, err := make(clock.Now)
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		drive[T](t, g, clock, how, s.most, !s.options.Stateless, n, w)
+	}
+}
+
+// again reports whether a call may be made again, which is so where EUIDs of a
+// millisecond are used up.
+func again(err error) bool { return errors.Is(err, euid.ErrOverflow) }
+
+func drive[T conformance.ID[T]](t *testing.T, g generator[T], clock *stepClock, how string, most int, ordered bool, n int, w io.Writer) {
+	r := rand.New(rand.NewPCG(1, 1))
+	one := func() (v T, ok bool) {
+		for {
+			clock.next()
+			v, err := g.Generate()
+			if err == nil {
+				return v, true
+			}
+			if !again(err) {
+				t.Error(err)
+				return v, false
+			}
+		}
+	}
+	many := func(ids []T) bool {
+		for {
+			clock.next()
+			err := g.Fill(ids)
+			if err == nil {
+				return true
+			}
+			if !again(err) {
+				t.Error(err)
+				return false
+			}
+		}
+	}
+	const round = 8000
+	ids := make([]T, round)
+	var out []byte
+	for left := n; left > 0 && !t.Failed(); left -= round {
+		switch how {
+		case "single":
+			for i := range ids {
+				var ok bool
+				if ids[i], ok = one(); !ok {
+					return
+				}
+			}
+		case "fill":
+			for rest := ids; len(rest) > 0; {
+				k := min(len(rest), 1+r.IntN(most))
+				if !many(rest[:k]) {
+					return
+				}
+				rest = rest[k:]
+			}
+		case "parallel":
+			// Of all that several goroutines have made at the same time the order is
+			// that of the IDs.
+			const goroutines = 4
+			var wg sync.WaitGroup
+			for k := range goroutines {
+				part := ids[k*round/goroutines : (k+1)*round/goroutines]
+				wg.Go(func() {
+					for i := 0; i < len(part); {
+						if i%3 == 0 && k%2 == 0 {
+							n := min(len(part)-i, 7, most)
+							if !many(part[i : i+n]) {
+								return
+							}
+							i += n
+							continue
+						}
+						var ok bool
+						if part[i], ok = one(); !ok {
+							return
+						}
+						i++
+					}
+				})
+			}
+			wg.Wait()
+			if ordered {
+				slices.SortFunc(ids, T.Compare)
+			}
+		}
+		out = out[:0]
+		for _, v := range ids {
+			out, _ = v.AppendText(out)
+			out = append(out, '\n')
+		}
+		if _, err := w.Write(out); err != nil {
+			return
+		}
+	}
+}
+
+func subjectGenerators() (all []subjectGenerator) {
+	const ms, us = time.Millisecond, time.Microsecond
+	add := func(scheme, mode string, single, fill, back time.Duration, most int, o Options, run func(subjectGenerator, *testing.T, string, int, io.Writer)) {
+		o.To = time.Date(2100, 1, 1, 0, 0, 0, 0, time.UTC)
+		all = append(all, subjectGenerator{scheme, mode, single, fill, back, most, o, run})
+	}
+	node := func(spec string, opts ...scru64.Option) func(subjectGenerator, *testing.T, string, int, io.Writer) {
+		return running[scru64.ID](func(now func() time.Time) (*scru64.Generator, error) {
+			s, err := scru64.ParseNodeSpec(spec)
+			if err != nil {
+				return nil, err
+			}
+			return scru64.NewGenerator(s, append(opts, scru64.WithClock(now))...)
+		})
+	}
+	add("scru64", "8", 25*us, 8*ms, 900*ms, 600, Options{}, node("42/8"))
+	add("scru64", "8 stated", 25*us, 8*ms, 900*ms, 600, Options{Nodes: []string{"42/8"}}, node("42/8"))
+	add("scru64", "1", 2*us, ms, 900*ms, 4000, Options{}, node("1/1"))
+	add("scru64", "20", 100*ms, 100*ms, 900*ms, 3, Options{}, node("0xabcde/20"))
+	add("scru64", "23", 200*ms, 200*ms, 900*ms, 1, Options{}, node("1/23"))
+	add("scru64", "guard", 20*us, 8*ms, 900*ms, 600, Options{}, node("42/8", scru64.WithOverflowGuard(3)))
+	add("scru64", "zero", 10*us, 4*ms, 900*ms, 600, Options{CounterStart: Zero}, node("42/8", scru64.WithOverflowGuard(16)))
+
+	s128 := func(opts ...scru128.Option) func(subjectGenerator, *testing.T, string, int, io.Writer) {
+		return running[scru128.ID](func(now func() time.Time) (*scru128.Generator, error) {
+			return scru128.NewGenerator(append(opts, scru128.WithClock(now))...)
+		})
+	}
+	add("scru128", "", 2*us, 200*us, 300*ms, 1000, Options{}, s128())
+	add("scru128", "slow", 700*us, 700*us, 500*ms, 2, Options{}, s128())
+	add("scru128", "stateless", 20*us, 200*us, 300*ms, 1000, Options{Stateless: true}, s128(scru128.Stateless()))
+
+	s160 := func(opts ...scru160.Option) func(subjectGenerator, *testing.T, string, int, io.Writer) {
+		return running[scru160.ID](func(now func() time.Time) (*scru160.Generator, error) {
+			return scru160.NewGenerator(append(opts, scru160.WithClock(now))...)
+		})
+	}
+	add("scru160", "", 2*us, 200*us, 3*ms, 1000, Options{}, s160())
+	add("scru160", "narrow", 2*us, 200*us, 3*ms, 1000, Options{}, s160(scru160.WithCounterWidth(9)))
+	add("scru160", "zero", 2*us, 200*us, 3*ms, 1000, Options{CounterStart: Zero}, s160(scru160.WithCounterWidth(0)))
+	add("scru160", "extended", 2*us, 200*us, 3*ms, 1000, Options{}, s160(scru160.WithCounterExtension(6)))
+	add("scru160", "node", 2*us, 200*us, 3*ms, 1000, Options{NodeBits: 10}, s160(scru160.WithCounterExtension(4), scru160.WithNode(700, 10)))
+	add("scru160", "microseconds", us, 3*us, 10*us, 25, Options{}, s160(scru160.WithMicroseconds()))
+
+	e := func(opts ...euid.Option) func(subjectGenerator, *testing.T, string, int, io.Writer) {
+		return running[euid.ID](func(now func() time.Time) (*euid.Generator, error) {
+			return euid.NewGenerator(append(opts, euid.WithClock(now))...)
+		})
+	}
+	add("euid", "", 2*us, 200*us, 300*ms, 1000, Options{}, e())
+	add("euid", "extension", 2*us, 200*us, 300*ms, 1000, Options{}, e(euid.WithExtension(700)))
+	add("euid", "extension of 15", 2*us, 200*us, 300*ms, 1000, Options{}, e(euid.WithExtensionBits(3, 15)))
+
+	u := func(opts ...uid60.Option) func(subjectGenerator, *testing.T, string, int, io.Writer) {
+		return running[uid60.ID](func(now func() time.Time) (*uid60.Generator, error) {
+			return uid60.NewGenerator(append(opts, uid60.WithClock(now))...)
+		})
+	}
+	add("uid60", "", 20*us, ms, ms, 300, Options{}, u())
+	add("uid60", "worker", 20*us, ms, ms, 300, Options{NodeBits: 4}, u(uid60.WithWorker(11, 4)))
+	add("uid60", "worker of 9", 20*us, ms, ms, 300, Options{NodeBits: 9}, u(uid60.WithWorker(300, 9)))
+	return all
+}
+
+// The project's own generators pass, ten million IDs of each mode and each way to call
+// them, with a clock that runs, jumps and goes back.
+func TestGenerators(t *testing.T) {
+	n := 10_000_000
+	if testing.Short() || underRace {
+		n = 100_000
+	}
+	for _, s := range subjectGenerators() {
+		for _, how := range []string{"single", "fill", "parallel"} {
+			t.Run(s.scheme+"/"+s.mode+"/"+how, func(t *testing.T) {
+				t.Parallel()
+				r, w := io.Pipe()
+				defer r.Close()
+				go func() {
+					s.run(s, t, how, n, w)
+					w.Close()
+				}()
+				report, err := Check(t.Context(), s.scheme, r, s.options)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if report.Status != Pass || report.IDs < uint64(n) {
+					t.Errorf("%d IDs: %+v %+v", report.IDs, report.Failed(), report.Warned())
+				}
+			})
+		}
+	}
+}
+
+// On the system's clock, live: no lead, no lag, no drift.
+func TestGeneratorsLive(t *testing.T) {
+	s64 := scru64.NodeSpec{}
+	if err := s64.UnmarshalText([]byte("1/4")); err != nil {
+		t.Fatal(err)
+	}
+	g64, err := scru64.NewGenerator(s64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g60, err := uid60.NewGenerator()
+	if err != nil {
+		t.Fatal(err)
+	}
+	length := 7 * time.Second
+	if testing.Short() {
+		length = 500 * time.Millisecond
+	}
+	for scheme, next := range map[string]func([]byte) ([]byte, error){
+		"scru64": func(b []byte) ([]byte, error) {
+			id, err := g64.Generate()
+			return fmt.Append(b, id), err
+		},
+		"scru128": func(b []byte) ([]byte, error) { return fmt.Append(b, scru128.New()), nil },
+		"scru160": func(b []byte) ([]byte, error) { return fmt.Append(b, scru160.New()), nil },
+		"euid":    func(b []byte) ([]byte, error) { return fmt.Append(b, euid.New()), nil },
+		"uid60": func(b []byte) ([]byte, error) {
+			id, err := g60.Generate()
+			return fmt.Append(b, id), err
+		},
+	} {
+		t.Run(scheme, func(t *testing.T) {
+			t.Parallel()
+			start := time.Now()
+			var left []byte
+			report, err := Check(t.Context(), scheme, readerFunc(func(b []byte) (int, error) {
+				if time.Since(start) > length {
+					return 0, io.EOF
+				}
+				if len(left) == 0 {
+					time.Sleep(5 * time.Millisecond)
+					for range 30 {
+						var err error
+						if left, err = next(left); err != nil {
+							return 0, err
+						}
+						left = append(left, '\n')
+					}
+				}
+				n := copy(b, left)
+				left = left[n:]
+				return n, nil
+			}), Options{Live: true})
+			if err != nil || report.Status != Pass {
+				t.Errorf("%v, %+v %+v", err, report.Failed(), report.Warned())
+			}
+			if drift := report.Check("clock.drift"); drift.Status != Pass && !testing.Short() {
+				t.Errorf("%+v", drift)
+			}
+		})
+	}
+}
+
+// Several generators of a format at once make no ID twice.
+func TestGeneratorsUnique(t *testing.T) {
+	const goroutines, each = 6, 50_000
+	for _, scheme := range []string{"scru128", "scru160", "euid"} {
+		var sources []Source
+		var wg sync.WaitGroup
+		texts := make([]bytes.Buffer, goroutines)
+		for i := range goroutines {
+			sources = append(sources, Source{Name: fmt.Sprint(i), Open: func() (io.ReadCloser, error) {
+				return io.NopCloser(bytes.NewReader(texts[i].Bytes())), nil
+			}})
+			wg.Go(func() {
+				g128, err := scru128.NewGenerator()
+				if err != nil {
+					t.Error(err)
+				}
+				g160, err := scru160.NewGenerator()
+				if err != nil {
+					t.Error(err)
+				}
+				g, err := euid.NewGenerator()
+				if err != nil {
+					t.Error(err)
+				}
+				for range each {
+					var id fmt.Stringer
+					switch scheme {
+					case "scru128":
+						id, err = g128.Generate()
+					case "scru160":
+						id, err = g160.Generate()
+					default:
+						id, err = g.Generate()
+					}
+					if err != nil {
+						t.Error(err)
+					}
+					fmt.Fprintln(&texts[i], id)
+				}
+			})
+		}
+		wg.Wait()
+		r, err := Unique(t.Context(), scheme, sources, UniqueOptions{})
+		if err != nil || r.Status != Pass || r.IDs != goroutines*each {
+			t.Errorf("%s: %v, %+v", scheme, err, r)
+		}
+	}
+}
