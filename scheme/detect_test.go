@@ -89,6 +89,26 @@ func TestDetectExamples(t *testing.T) {
 	}
 }
 
+// A reading that is less probable is not lost.
+func TestOthers(t *testing.T) {
+	const text = "017FEF39C2641BA56A9483188841E05A" // base32hex, too, but not of our times
+	r, err := Inspect(text)
+	if err != nil || r.ID.Scheme() != SCRU128 || r.Form != Hex || len(r.Others) != 1 {
+		t.Fatalf("%v, %v", r, err)
+	}
+	other := r.Others[0]
+	if other.ID.Scheme() != SCRU160 || other.Form != Text || other.Plausible || !strings.HasSuffix(other.Reason(), "not plausible") {
+		t.Errorf("the other reading is %v", other)
+	}
+	b := r.AppendJSON(nil)
+	noNumbers(t, b)
+	var got struct{ Others []map[string]string }
+	if err := json.Unmarshal(b, &got); err != nil || len(got.Others) != 1 || got.Others[0]["scheme"] != "scru160" ||
+		got.Others[0]["text"] != text || got.Others[0]["reason"] != other.Reason() {
+		t.Errorf("%s: %v", b, err)
+	}
+}
+
 func TestUndetected(t *testing.T) {
 	for text, want := range map[string]string{
 		"":                                     "it is empty",

@@ -53,9 +53,6 @@ func TestBatch(t *testing.T) {
 }
 
 func TestBatchAllocates(t *testing.T) {
-	if testing.Short() {
-		t.Skip("counts differ under the race detector")
-	}
 	g := newGenerator(t, SCRU128, Options{}).NewBatch()
 	b := make([]byte, 0, 512*64)
 	for _, f := range SCRU128.Forms {
