@@ -329,6 +329,7 @@ func (g *Generator) fill(now int64, ids []ID) (int, error) {
 
 // turn is next where the clock has moved or the high half is used up.
 func (g *Generator) turn(now int64) (hi, lo uint64, err error) {
+	g.rand.Tick(now)
 	switch {
 	case now > g.timestamp:
 		return g.begin(now)
@@ -356,7 +357,6 @@ func (g *Generator) begin(now int64) (hi, lo uint64, err error) {
 	if now < 0 || now > MaxTimestamp {
 		return 0, 0, fmt.Errorf("%w: it shows %v", ErrTimeRange, time.UnixMilli(now).UTC())
 	}
-	g.rand.Tick(now)
 	w, err := g.rand.Uint32()
 	if err != nil {
 		return 0, 0, entropyError(err)

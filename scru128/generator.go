@@ -313,6 +313,7 @@ func (g *Generator) fill(now int64, ids []ID) (int, error) {
 
 // turn is next where the clock has moved or the counters are full.
 func (g *Generator) turn(now int64) (hi, lo uint64, err error) {
+	g.rand.Tick(now)
 	counterHi := g.counter >> 24
 	timestamp := g.timestamp
 	switch {
@@ -349,7 +350,6 @@ func (g *Generator) begin(seen, timestamp int64, counterHi uint64) (hi, lo uint6
 	if timestamp <= 0 || timestamp >= MaxTimestamp {
 		return 0, 0, fmt.Errorf("%w: it shows %v", ErrTimeRange, time.UnixMilli(timestamp).UTC())
 	}
-	g.rand.Tick(timestamp)
 	renewed := g.renewed
 	if timestamp-renewed >= renewal {
 		w, err := g.rand.Uint32()

@@ -5,6 +5,8 @@ import (
 	"encoding/binary"
 	"fmt"
 	"time"
+
+	"github.com/sortid/sortid/internal/clock"
 )
 
 // Size is the size of an ID in bytes.
@@ -122,7 +124,7 @@ func (id ID) IsZero() bool { return id == ID{} }
 // [First(a), First(b)). A time before 1970 gives the zero ID, one after the last
 // timestamp [Max].
 func First(t time.Time) ID {
-	switch ms := t.UnixMilli(); {
+	switch ms := clock.UnixMilli(t); {
 	case ms < 0:
 		return ID{}
 	case ms > MaxTimestamp:

@@ -412,6 +412,7 @@ func (g *Generator) fill(now int64, ids []ID) (int, error) {
 
 // turn is next where the clock has moved or the counter is full.
 func (g *Generator) turn(now int64) (hi, mid uint64, lo uint32, err error) {
+	g.rand.Tick(g.time(now).UnixMilli())
 	switch {
 	case now > g.tick:
 		return g.begin(now)
@@ -454,7 +455,6 @@ func (g *Generator) begin(tick int64) (hi, mid uint64, lo uint32, err error) {
 	if timestamp <= 0 || timestamp >= MaxTimestamp {
 		return 0, 0, 0, fmt.Errorf("%w: it shows %v", ErrTimeRange, g.time(tick))
 	}
-	g.rand.Tick(timestamp)
 	w, err := g.rand.Uint32()
 	if err != nil {
 		return 0, 0, 0, entropyError(err)

@@ -342,6 +342,7 @@ func (g *Generator) fill(now int64, ids []ID) (int, error) {
 // turn makes the next ID where the clock has moved to another tick or the counter is
 // full.
 func (g *Generator) turn(now int64) (ID, error) {
+	g.rand.Tick(now << tickBits)
 	timestamp := g.timestamp
 	switch {
 	case now > timestamp:
@@ -374,7 +375,6 @@ func (g *Generator) begin(seen, timestamp int64) (ID, error) {
 	if timestamp <= 0 || timestamp >= MaxTimestamp {
 		return 0, fmt.Errorf("%w: it shows %v", ErrTimeRange, tickTime(timestamp))
 	}
-	g.rand.Tick(timestamp << tickBits)
 	counter, err := g.counterStart(timestamp)
 	if err != nil {
 		return 0, err

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/sortid/sortid/internal/base36"
+
+	"github.com/sortid/sortid/internal/clock"
 )
 
 // Size is the size of an ID's binary form in bytes.
@@ -106,7 +108,7 @@ func (id ID) IsZero() bool { return id == 0 }
 // from a up to but not including b, in whole ticks, are those in [First(a), First(b)).
 // A time before 1970 gives the zero ID, one after the last timestamp [Max].
 func First(t time.Time) ID {
-	switch tick := t.UnixMilli() >> tickBits; {
+	switch tick := clock.UnixMilli(t) >> tickBits; {
 	case tick < 0:
 		return 0
 	case tick > MaxTimestamp:

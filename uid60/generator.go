@@ -287,6 +287,7 @@ func (g *Generator) fill(now int64, ids []ID) (int, error) {
 
 // turn is next where the clock has moved or the sequence is used up.
 func (g *Generator) turn(now int64) (ID, error) {
+	g.rand.Tick(now + epoch)
 	switch {
 	case now > g.timestamp:
 		return g.begin(now)
@@ -314,7 +315,6 @@ func (g *Generator) begin(timestamp int64) (ID, error) {
 	if timestamp <= 0 || timestamp >= MaxTimestamp {
 		return 0, fmt.Errorf("%w: it shows %v", ErrTimeRange, timeOf(timestamp))
 	}
-	g.rand.Tick(timestamp + epoch)
 	random, err := g.random()
 	if err != nil {
 		return 0, err

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strconv"
 	"time"
+
+	"github.com/sortid/sortid/internal/clock"
 )
 
 // Size is the size of an ID's binary form in bytes.
@@ -107,7 +109,7 @@ func (id ID) IsZero() bool { return id == 0 }
 // [First(a), First(b)), as integers. A time before 2018-03-01 gives the zero ID, one
 // after the last timestamp [Max].
 func First(t time.Time) ID {
-	switch ms := t.UnixMilli() - epoch; {
+	switch ms := clock.UnixMilli(t) - epoch; {
 	case ms < 0:
 		return 0
 	case ms > MaxTimestamp:

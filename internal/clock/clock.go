@@ -58,6 +58,26 @@ func System() Clock {
 // Injected returns a clock that calls now for each reading.
 func Injected(now func() time.Time) Clock { return Clock{now: now} }
 
+// farAway is a number of seconds, some thirty thousand years, that no format reaches.
+const farAway = 1 << 40
+
+// UnixMilli is that of t, but for times too far away to be counted in milliseconds:
+// those become some that are far away, too, before or after all others.
+func UnixMilli(t time.Time) int64 {
+	if s := t.Unix(); s < -farAway || s > farAway {
+		return max(-farAway, min(s, farAway)) * 1000
+	}
+	return t.UnixMilli()
+}
+
+// unixMicro is UnixMilli for microseconds.
+func unixMicro(t time.Time) int64 {
+	if s := t.Unix(); s < -farAway || s > farAway {
+		return max(-farAway, min(s, farAway)) * 1_000_000
+	}
+	return t.UnixMicro()
+}
+
 // Milli returns the Unix time in milliseconds, given a counter value that the
 // caller read with [Counter] no earlier than its own call began.
 func (c *Clock) Milli(counter uint64) int64 {
@@ -69,11 +89,11 @@ func (c *Clock) Milli(counter uint64) int64 {
 }
 
 // Micro returns the Unix time in microseconds, read at each call.
-func (c *Clock) Micro() int64 { return c.now().UnixMicro() }
+func (c *Clock) Micro() int64 { return unixMicro(c.now()) }
 
 func (c *Clock) read() int64 {
 	if c.counter == nil {
-		return c.now().UnixMilli()
+		return UnixMilli(c.now())
 	}
 	before := c.counter()
 	t := c.now()
@@ -119,7 +139,7 @@ func (c *Clock) Pause(ctx context.Context, us int64) error {
 	// A sleeping goroutine wakes late by some tens of microseconds.
 	const early, leg = 100 * time.Microsecond, 50 * time.Millisecond
 	for {
-		micros := us - c.now().UnixMicro()
+		micros := us - c.Micro()
 		if micros <= 0 {
 			return nil
 		}
