@@ -36,7 +36,7 @@
 //
 // The IDs of one generator strictly increase and are all different, whatever the clock
 // does; save with [RollbackReset], the default, when the clock goes back by more than the
-// allowance. IDs of different generators, and those before and after a reset, differ by
+// allowance, and with [Stateless], which keeps no order within a millisecond. IDs of different generators, and those before and after a reset, differ by
 // their randomness: 80 bits where a generator makes less than an ID a second; in a busy
 // one the counters are drawn less often, and 32 bits are new in each ID.
 //

@@ -81,8 +81,10 @@ var errWait = errors.New("scru128: wait")
 // An Option sets up a [Generator].
 type Option func(*Generator) error
 
-// WithClock makes now the clock, to be called for each ID or Fill. Without it a
-// generator reads the system's clock, with a timestamp that is at most 0.1 ms old.
+// WithClock makes now the clock, to be called for each ID, in Fill for each 4096, and
+// while a call waits also from several goroutines at once. It must not panic, which would
+// leave the generator locked. Without it a generator reads the system's clock, with a
+// timestamp that is at most 0.1 ms old.
 func WithClock(now func() time.Time) Option {
 	return func(g *Generator) error {
 		if now == nil {

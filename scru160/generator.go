@@ -94,9 +94,10 @@ var errWait = errors.New("scru160: wait")
 // An Option sets up a [Generator].
 type Option func(*Generator) error
 
-// WithClock makes now the clock, to be called for each ID or Fill, and while a call
-// waits also from several goroutines at once. Without it a generator reads the system's
-// clock, with a timestamp that is at most 0.1 ms old.
+// WithClock makes now the clock, to be called for each ID, in Fill for each 4096, and
+// while a call waits also from several goroutines at once. It must not panic, which would
+// leave the generator locked. Without it a generator reads the system's clock, with a
+// timestamp that is at most 0.1 ms old.
 func WithClock(now func() time.Time) Option {
 	return func(g *Generator) error {
 		if now == nil {
@@ -186,8 +187,9 @@ func WithCounterExtension(k int) Option {
 }
 
 // WithNode puts id into the highest bits of the random16 field that
-// [WithCounterExtension] leaves free, so that generators with different node IDs of one
-// size never make the same ID. The size must be 0 to 16 bits, and id must fit.
+// [WithCounterExtension] leaves free, so that generators with different node IDs never
+// make the same ID, if all of them have node IDs of one size and one counter extension.
+// The size must be 0 to 16 bits, and id must fit.
 func WithNode(id uint16, bits int) Option {
 	return func(g *Generator) error {
 		if bits < 0 || bits > 16 {

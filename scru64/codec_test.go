@@ -131,6 +131,9 @@ func TestAboveMax(t *testing.T) {
 			byte(v >> 24), byte(v >> 16), byte(v >> 8), byte(v)}); got != 7 || !errors.Is(err, ErrRange) {
 			t.Errorf("UnmarshalBinary of %x: %v, %v", v, got, err)
 		}
+		if err := got.Scan(v); got != 7 || !errors.Is(err, ErrRange) {
+			t.Errorf("Scan(uint64(%d)): %v, %v", v, got, err)
+		}
 		if err := got.Scan(int64(v)); got != 7 || !errors.Is(err, ErrRange) {
 			t.Errorf("Scan(int64(%d)): %v, %v", int64(v), got, err)
 		}
@@ -149,7 +152,7 @@ func TestSQLForms(t *testing.T) {
 	if v, err := Text(id).Value(); v != "0u2pf62ji4b9" || err != nil {
 		t.Errorf("Text: Value = %v, %v", v, err)
 	}
-	for _, src := range []any{int64(id), id.String(), strings.ToUpper(id.String()), []byte(id.String()), bin} {
+	for _, src := range []any{int64(id), uint64(id), id.String(), strings.ToUpper(id.String()), []byte(id.String()), bin} {
 		var got ID
 		if err := got.Scan(src); err != nil || got != id {
 			t.Errorf("Scan(%T %v) = %v, %v", src, src, got, err)
@@ -159,7 +162,7 @@ func TestSQLForms(t *testing.T) {
 			t.Errorf("Text: Scan(%T %v) = %v, %v", src, src, text, err)
 		}
 	}
-	for _, src := range []any{nil, 1.5, uint64(1)} {
+	for _, src := range []any{nil, 1.5, int32(1)} {
 		if err := new(ID).Scan(src); !errors.Is(err, ErrScan) {
 			t.Errorf("Scan(%T): %v, want ErrScan", src, err)
 		}

@@ -86,8 +86,10 @@ var errWait = errors.New("scru64: wait")
 // An Option sets up a [Generator].
 type Option func(*Generator) error
 
-// WithClock makes now the clock, to be called for each ID or Fill. Without it a
-// generator reads the system's clock, with a time that is at most 0.1 ms old.
+// WithClock makes now the clock, to be called for each ID, in Fill for each 4096, and
+// while a call waits also from several goroutines at once. It must not panic, which would
+// leave the generator locked. Without it a generator reads the system's clock, with a
+// time that is at most 0.1 ms old.
 func WithClock(now func() time.Time) Option {
 	return func(g *Generator) error {
 		if now == nil {
@@ -191,6 +193,9 @@ func NewGenerator(spec NodeSpec, opts ...Option) (*Generator, error) {
 		allowance: int64(DefaultRollbackAllowance / Tick),
 	}
 	if id, ok := spec.Previous(); ok {
+		if id.Timestamp() >= MaxTimestamp {
+			return nil, fmt.Errorf("%w %q: no ID comes after the reserved timestamp", ErrNodeSpec, spec)
+		}
 		g.set(int64(id.Timestamp()), id.Counter(size))
 	}
 	for _, opt := range opts {

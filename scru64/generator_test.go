@@ -413,7 +413,7 @@ func TestContinue(t *testing.T) {
 		{"clock back further", tick + 5<<16 + 77, -39*Tick - 1, 0, ErrClockRollback},
 		{"at the counter's end, clock back", tick + 5<<16 + 0xffff, -38 * Tick, 0, nil},
 		{"at the counter's end, clock back further", tick + 5<<16 + 0xffff, -39 * Tick, 0, ErrClockRollback},
-		{"after the largest ID", Max - 0xffffff + 5<<16, 0, 0, ErrClockRollback},
+		{"after the last timestamp but one", (MaxTimestamp-1)<<24 + 5<<16, 0, 0, ErrClockRollback},
 		{"nothing to continue", 5 << 16, 0, 0, nil},
 	} {
 		clock := conformance.NewClock(conformance.Start.Add(c.at))
@@ -434,6 +434,10 @@ func TestContinue(t *testing.T) {
 		case c.want == 0 && id.Timestamp() != max(First(clock.Now()).Timestamp(), c.previous.Timestamp()+1):
 			t.Errorf("%s: the time is %v", c.name, id.Time())
 		}
+	}
+
+	if g, err := NewGenerator(must2(NodeSpecAfter(Max, 8))); g != nil || !errors.Is(err, ErrNodeSpec) {
+		t.Errorf("after an ID with the reserved timestamp: %v, %v", g, err)
 	}
 
 	// A chain of generators, each after the last ID of the one before, at any clock.

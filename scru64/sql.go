@@ -26,6 +26,12 @@ func (id *ID) Scan(src any) error {
 		}
 		*id = ID(src)
 		return nil
+	case uint64: // of an unsigned column, by some drivers
+		if src > uint64(Max) {
+			return rangeError(strconv.FormatUint(src, 10))
+		}
+		*id = ID(src)
+		return nil
 	case string:
 		return id.UnmarshalText([]byte(src))
 	case []byte:
