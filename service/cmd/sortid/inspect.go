@@ -16,10 +16,13 @@ func (a *app) inspectCommand() *cobra.Command {
 The format is found out by length, alphabet, check symbols and a plausible time,
 from the format's own text, a UUID, a hexadecimal number at full width or a
 decimal integer; inspect says why, and lists other readings. --scheme tells it,
-and takes IDs of any time.`,
+and takes IDs of any time.
+
+An ID that begins with "-", as some of uid60 do, goes after the argument "--".`,
 		Example: `  sortid inspect 0372ijojuxuhjsfkeryi2mrtm
   sortid inspect --scheme scru64 --node-size 8 0u2pf62ji4b9
   sortid inspect 017fef39-c264-1ba5-6a94-83188841e05a
+  sortid inspect -- -inaS8QBh
   tail -f ids.txt | sortid inspect -o json`,
 		ValidArgsFunction: cobra.NoFileCompletions,
 	}
@@ -64,7 +67,7 @@ func (a *app) convertCommand() *cobra.Command {
 full width, a decimal integer, or a UUID (for IDs of 128 bits).
 
 Scheme and form are found out as "sortid inspect" does, unless --scheme and --from
-tell them.`,
+tell them. An ID that begins with "-" goes after the argument "--".`,
 		Example: `  sortid convert --to uuid 0372ijojuxuhjsfkeryi2mrtm
   sortid convert --scheme scru64 --from int --to text 109959589539758421
   sortid new scru128 -n 5 | sortid convert --to hex`,

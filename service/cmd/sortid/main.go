@@ -149,6 +149,9 @@ Exit codes: 0; 1 for bad input or another failure; 2 for wrong usage.`,
 				return fmt.Errorf("%w; did you mean --%s?", err, near)
 			}
 		}
+		if cmd.Flags().Lookup("scheme") != nil {
+			return fmt.Errorf("%w; an ID that begins with \"-\" goes after \"--\"", err)
+		}
 		return err
 	})
 	root.SetVersionTemplate("{{.Name}} {{.Version}}\n")
