@@ -87,6 +87,7 @@ func (f *formCounts) hit(check int) bool {
 // A source reads the lines of an input in blocks.
 type source struct {
 	free, queue chan *block
+	made        int // blocks
 	stop        context.CancelFunc
 }
 
@@ -105,9 +106,6 @@ func newSource(ctx context.Context, r io.Reader, how reading) *source {
 	ctx, stop := context.WithCancel(ctx)
 	blocks := how.readers + 2
 	s := &source{free: make(chan *block, blocks), queue: make(chan *block, blocks), stop: stop}
-	for range blocks {
-		s.free <- &block{buffer: make([]byte, how.size), ready: make(chan struct{}, 1)}
-	}
 	work := make(chan *block, blocks)
 	go func() {
 		defer close(work)
@@ -142,15 +140,33 @@ func (s *source) done(b *block) { s.free <- b }
 
 func (s *source) close() { s.stop() }
 
+// block returns a free block, or nil when ctx has ended. Short inputs do not get to use
+// all that there may be.
+func (s *source) block(ctx context.Context, size int) *block {
+	select {
+	case b := <-s.free:
+		return b
+	default:
+	}
+	if s.made < cap(s.free) {
+		s.made++
+		return &block{buffer: make([]byte, size), ready: make(chan struct{}, 1)}
+	}
+	select {
+	case b := <-s.free:
+		return b
+	case <-ctx.Done():
+		return nil
+	}
+}
+
 // fill reads the input into blocks of whole lines.
 func (s *source) fill(ctx context.Context, r io.Reader, how reading, work chan<- *block) {
 	rest := make([]byte, 0, how.size) // the start of a line whose end is not yet here
 	skip := false                     // the line goes on, but is too long to be looked at
 	for first, err := true, error(nil); err == nil; {
-		var b *block
-		select {
-		case b = <-s.free:
-		case <-ctx.Done():
+		b := s.block(ctx, how.size)
+		if b == nil {
 			return
 		}
 		n := copy(b.buffer, rest)
@@ -236,7 +252,10 @@ func (b *block) read(f *format) {
 // unmarked returns the text without the byte order mark that some programs put in front.
 func (b *block) unmarked(text []byte) []byte {
 	rest, found := bytes.CutPrefix(text, []byte("\ufeff"))
-	if found && b.forms.hit(formLineEnd) {
+	if !found || len(rest) == 0 {
+		return text
+	}
+	if b.forms.hit(formLineEnd) {
 		b.example(formLineEnd, nil, "a byte order mark in front")
 	}
 	return rest
