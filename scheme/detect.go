@@ -157,7 +157,7 @@ func (s *Scheme) detect(dst []Candidate, text string, c class, now int64) []Cand
 		add(Text, c&s.letters == s.letters)
 	}
 	if s.Bits == 128 && len(text) == uuidtext.Len {
-		add(UUID, false)
+		add(UUID, c&classLower != 0)
 	}
 	if c&classHex != 0 && len(text) == s.Bits/4 {
 		add(Hex, c&classLower != 0)
@@ -194,6 +194,7 @@ func Undetected(text string) error {
 		switch {
 		case err == nil:
 			implausible = true
+		case form == Int: // too large
 		case form != Text || s.hasTextLength(len(text)):
 			// As long as an ID of the format, with a mistake.
 			mistake = cmp.Or(mistake, err)
@@ -204,6 +205,8 @@ func Undetected(text string) error {
 		return wrong("no format reads it as an ID of a plausible time; name the scheme to have it read all the same")
 	case mistake != nil:
 		return mistake
+	case classify(text)&classDecimal != 0:
+		return wrong("it is larger than the largest ID of any format")
 	}
 	lengths := make([]string, len(all))
 	for i, s := range all {

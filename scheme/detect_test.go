@@ -117,6 +117,7 @@ func TestUndetected(t *testing.T) {
 		"0372ijojuxuhjsfkeryi2mrt!":            `'!' at offset 24`,
 		"0372ijojuxuhjsfkeryi2mrtmo":           "26 characters fits no format (scru64 12, scru128 25, scru160 32 or 40, euid 27, uid60 9 or 10)",
 		"12":                                   "plausible time",
+		strings.Repeat("9", 49):                "larger than the largest ID of any format",
 		"d41d8cd98f00b204e9800998ecf8427e":     "plausible time",
 		"f81d4fae-7dec-11d0-a765-00a0c91e6bfz": `at offset 35`,
 		strings.Repeat("x", 5000):              "5000 characters",

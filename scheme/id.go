@@ -124,25 +124,17 @@ func (id ID) Append(b []byte, f Form) []byte {
 	panic("scheme: " + id.scheme.Name + " IDs have no form " + strconv.Quote(string(f)))
 }
 
-// formError says that a scheme's IDs have no such form.
-func (s *Scheme) formError(f Form) error {
-	return because(ErrForm, "%s IDs have %d bits, so they have no form %q; their forms are %s", s.Name, s.Bits, f, formNames(s.Forms))
-}
-
-func formNames(forms []Form) string {
-	names := make([]string, len(forms))
-	for i, f := range forms {
-		names[i] = string(f)
-	}
-	return list(names, "and")
-}
-
 // CheckForm returns [ErrForm] and says why if the scheme's IDs do not have the form.
 func (s *Scheme) CheckForm(f Form) error {
-	if !s.HasForm(f) {
-		return s.formError(f)
+	if s.HasForm(f) {
+		return nil
 	}
-	return nil
+	names := make([]string, len(s.Forms))
+	for i, f := range s.Forms {
+		names[i] = string(f)
+	}
+	return because(ErrForm, "%s IDs have %d bits, so they have no form %q; their forms are %s",
+		s.Name, s.Bits, f, list(names, "and"))
 }
 
 // Parse returns the ID of a text in the format's own form.
@@ -151,18 +143,18 @@ func (s *Scheme) Parse(text string) (ID, error) { return s.id(s.parse(text)) }
 // ParseAs returns the ID of a text in the given form: a hexadecimal number must have
 // its full width, and may be in either case; an integer may not have a sign.
 func (s *Scheme) ParseAs(f Form, text string) (ID, error) {
-	switch {
-	case !s.HasForm(f):
-		return ID{}, s.formError(f)
-	case f == Hex:
-		return s.parseHex(text)
-	case f == Int:
-		return s.parseInt(text)
-	case f == UUID:
-		return s.parseUUID(text)
-	default:
-		return s.Parse(text)
+	if err := s.CheckForm(f); err != nil {
+		return ID{}, err
 	}
+	switch f {
+	case Hex:
+		return s.parseHex(text)
+	case Int:
+		return s.parseInt(text)
+	case UUID:
+		return s.parseUUID(text)
+	}
+	return s.Parse(text)
 }
 
 // ParseAny returns the ID of a text in any form of the scheme, and the form. A text
@@ -189,14 +181,7 @@ func (s *Scheme) formOf(text string) Form {
 	return Text
 }
 
-func (s *Scheme) hasTextLength(n int) bool {
-	for _, has := range s.TextLengths {
-		if n == has {
-			return true
-		}
-	}
-	return false
-}
+func (s *Scheme) hasTextLength(n int) bool { return slices.Contains(s.TextLengths, n) }
 
 func (s *Scheme) parseHex(text string) (ID, error) {
 	var raw [20]byte

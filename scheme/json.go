@@ -209,6 +209,7 @@ func (s *Scheme) MarshalJSON() ([]byte, error) {
 		Max         string   `json:"max"`
 		Epoch       string   `json:"epoch"`
 		TickMillis  int64    `json:"tick_ms,string"`
+		Reserved    bool     `json:"reserved"`
 		First       string   `json:"first"`
 		Last        string   `json:"last"`
 		Unique      string   `json:"unique"`
@@ -216,7 +217,7 @@ func (s *Scheme) MarshalJSON() ([]byte, error) {
 		Options     []option `json:"options"`
 	}{
 		s.Name, s.Title, s.Summary, s.Choose, s.Bits, layout, s.Forms, s.Alphabet, lengths, s.TextSorts, s.Example,
-		s.Max().In(Text), FormatTime(s.Epoch), s.Tick.Milliseconds(), FormatTime(s.First), FormatTime(s.Last),
+		s.Max().In(Text), FormatTime(s.Epoch), s.Tick.Milliseconds(), s.Reserved, FormatTime(s.First), FormatTime(s.Last),
 		s.Unique, s.PerTick, options,
 	})
 }

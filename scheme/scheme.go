@@ -9,6 +9,7 @@ package scheme
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -145,14 +146,7 @@ func (s *Scheme) String() string { return s.Name }
 func (s *Scheme) Max() ID { return ID{s, s.max} }
 
 // HasForm reports whether the format's IDs have the form.
-func (s *Scheme) HasForm(f Form) bool {
-	for _, has := range s.Forms {
-		if has == f {
-			return true
-		}
-	}
-	return false
-}
+func (s *Scheme) HasForm(f Form) bool { return slices.Contains(s.Forms, f) }
 
 // SplitNode returns what node_ctr of SCRU64 is made of, given the size of the node ID,
 // 1 to 23 bits, which an ID does not tell: node_id and counter.
@@ -229,8 +223,8 @@ func (s *Scheme) Lengths() string {
 	for i, n := range lengths {
 		words[i] = strconv.Itoa(n)
 	}
-	if s.Bits == 160 {
-		words = append(words, "40")
+	if s.distinct(Hex) {
+		words = append(words, strconv.Itoa(s.Bits/4)) // a text of the format, too
 	}
 	return list(words, "or")
 }
