@@ -19,7 +19,7 @@ func options(s conformance.Setup) (opts []Option) {
 		opts = append(opts, WithEntropy(s.Entropy))
 	}
 	if s.Allowance != 0 {
-		opts = append(opts, WithRollbackAllowance(s.Allowance))
+		opts = append(opts, WithRollbackAllowance(max(s.Allowance, 0)))
 	}
 	switch s.Policy {
 	case conformance.Abort:
@@ -52,7 +52,12 @@ func subject(opts ...Option) conformance.Generator[ID] {
 		// entropy the few thousand of each test fail once in a million runs.
 		Burst:            1 << 20,
 		ErrClockRollback: ErrClockRollback, ErrTimeRange: ErrTimeRange, ErrEntropy: ErrEntropy,
-		Range: [2]time.Time{time.UnixMilli(0), time.UnixMilli(MaxTimestamp)},
+		Range:  [2]time.Time{time.UnixMilli(0), time.UnixMilli(MaxTimestamp)},
+		Random: []byte{12: 0xff, 0xff, 0xff, 0xff},
+		Inside: func(g conformance.Gen[ID]) (int64, time.Time) {
+			gen := g.(*Generator)
+			return gen.rand.Second(), time.UnixMilli(gen.until)
+		},
 	}
 }
 
@@ -76,8 +81,16 @@ func TestNew(t *testing.T) {
 		}
 		last = id
 	}
-	if s := NewString(); s <= last.String() {
-		t.Errorf("NewString: %v after %v", s, last)
+	low := map[uint32]bool{}
+	for range 1000 {
+		id, err := Parse(NewString())
+		if err != nil || id.Compare(last) <= 0 {
+			t.Fatalf("NewString: %v, %v after %v", id, err, last)
+		}
+		low[uint32(id.Random())], last = true, id
+	}
+	if len(low) < 999 {
+		t.Errorf("NewString: %d low halves in 1000 IDs", len(low))
 	}
 }
 
@@ -219,6 +232,34 @@ func TestOverflow(t *testing.T) {
 	}
 	if _, err := g.Generate(); !errors.Is(err, ErrOverflow) {
 		t.Errorf("%v, want ErrOverflow", err)
+	}
+}
+
+// The same with the system's entropy, in the short way that most IDs take.
+func TestOverflowShortWay(t *testing.T) {
+	clock := conformance.NewClock(conformance.Start)
+	g := newGenerator(t, conformance.Setup{Clock: clock.Now})
+	first, err := g.Generate()
+	if err != nil {
+		t.Fatal(err)
+	}
+	ids := make([]ID, 4)
+	g.high = maxHigh - 3
+	for i := range 3 {
+		if ids[i], err = g.Generate(); err != nil || ids[i].Random()>>32 != maxHigh-2+uint64(i) || ids[i].Time() != first.Time() {
+			t.Fatalf("ID %d: %v, %v", i, UUID(ids[i]), err)
+		}
+	}
+	if id, err := g.Generate(); !errors.Is(err, ErrOverflow) || g.until != conformance.Start.UnixMilli()+1 {
+		t.Errorf("%v, %v until %d, want ErrOverflow until the next millisecond", UUID(id), err, g.until)
+	}
+	g.high = maxHigh - 3
+	if err := g.Fill(ids[:3]); err != nil || ids[0].Random()>>32 != maxHigh-2 || ids[2].Random()>>32 != maxHigh {
+		t.Errorf("Fill of what is left: %v, %v", ids[:3], err)
+	}
+	g.high = maxHigh - 3
+	if err := g.Fill(ids); !errors.Is(err, ErrOverflow) {
+		t.Errorf("Fill: %v, %v, want ErrOverflow", ids, err)
 	}
 }
 

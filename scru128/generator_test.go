@@ -1,6 +1,7 @@
 package scru128
 
 import (
+	"context"
 	"errors"
 	"strings"
 	"testing"
@@ -17,7 +18,7 @@ func options(s conformance.Setup) (opts []Option) {
 		opts = append(opts, WithEntropy(s.Entropy))
 	}
 	if s.Allowance != 0 {
-		opts = append(opts, WithRollbackAllowance(s.Allowance))
+		opts = append(opts, WithRollbackAllowance(max(s.Allowance, 0)))
 	}
 	switch s.Policy {
 	case conformance.Abort:
@@ -47,7 +48,12 @@ func subject(opts ...Option) conformance.Generator[ID] {
 		Tick: time.Millisecond, Default: conformance.Reset,
 		Burst: 1 << 24, Leads: true,
 		ErrClockRollback: ErrClockRollback, ErrTimeRange: ErrTimeRange, ErrEntropy: ErrEntropy,
-		Range: [2]time.Time{time.UnixMilli(1), time.UnixMilli(MaxTimestamp - 1)},
+		Range:  [2]time.Time{time.UnixMilli(1), time.UnixMilli(MaxTimestamp - 1)},
+		Random: []byte{12: 0xff, 0xff, 0xff, 0xff},
+		Inside: func(g conformance.Gen[ID]) (int64, time.Time) {
+			gen := g.(*Generator)
+			return gen.rand.Second(), time.UnixMilli(gen.until)
+		},
 	}
 }
 
@@ -59,6 +65,7 @@ func TestGenerator(t *testing.T) {
 func TestStateless(t *testing.T) {
 	g := subject(Stateless())
 	g.Unordered = true
+	g.Random = []byte{6: 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff}
 	g.Run(t)
 
 	clock := conformance.NewClock(conformance.Start)
@@ -89,8 +96,16 @@ func TestNew(t *testing.T) {
 		}
 		last = id
 	}
-	if s := NewString(); s <= last.String() {
-		t.Errorf("NewString: %v after %v", s, last)
+	low := map[uint32]bool{}
+	for range 1000 {
+		id, err := Parse(NewString())
+		if err != nil || id.Compare(last) <= 0 {
+			t.Fatalf("NewString: %v, %v after %v", id, err, last)
+		}
+		low[id.Entropy()], last = true, id
+	}
+	if len(low) < 999 {
+		t.Errorf("NewString: %d values of entropy in 1000 IDs", len(low))
 	}
 }
 
@@ -172,6 +187,83 @@ func TestOverflow(t *testing.T) {
 	g.counter = 7<<24 | MaxCounterLo
 	if id, err := g.Generate(); err != nil || id.CounterHi() != 8 || id.CounterLo() != 0 {
 		t.Errorf("counter_lo full: %v, %v", UUID(id), err)
+	}
+}
+
+// The same with the system's entropy, in the short way that most IDs take.
+func TestOverflowShortWay(t *testing.T) {
+	for _, size := range []int{1, 9} { // of a batch
+		// An odd timestamp: a carry that only sets its last bit would be lost.
+		clock := conformance.NewClock(conformance.Start.Add(time.Millisecond))
+		g := newGenerator(t, conformance.Setup{Clock: clock.Now})
+		last, err := g.Generate()
+		if err != nil {
+			t.Fatal(err)
+		}
+		g.counter = maxCounter - 4
+		for i := 0; i < 9; i += size {
+			ids := make([]ID, size)
+			if size > 1 {
+				err = g.Fill(ids)
+			} else {
+				ids[0], err = g.Generate()
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			for j, id := range ids {
+				n := i + j
+				lead := id.Timestamp() - uint64(clock.Now().UnixMilli())
+				full := uint64(id.CounterHi())<<24|uint64(id.CounterLo()) == uint64(maxCounter-3+n)
+				if id.Compare(last) <= 0 || n < 4 && (lead != 0 || !full) || n >= 4 && (lead != 1 || id.CounterHi() != 0) {
+					t.Fatalf("batches of %d: ID %d is %v after %v", size, n, UUID(id), UUID(last))
+				}
+				last = id
+			}
+		}
+	}
+}
+
+// With RollbackWait and the lead used up, it waits for the tick that makes room.
+func TestOverflowWait(t *testing.T) {
+	clock := conformance.NewClock(conformance.Start)
+	g := newGenerator(t, conformance.Setup{Clock: clock.Now, Policy: conformance.Wait, Allowance: 2 * time.Millisecond})
+	next := func() (id ID, err error) {
+		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Millisecond)
+		defer cancel()
+		id, err = g.GenerateContext(ctx)
+		g.counter = maxCounter
+		return id, err
+	}
+	for range 3 {
+		if _, err := next(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if id, err := next(); !errors.Is(err, context.DeadlineExceeded) || g.until != conformance.Start.UnixMilli()+1 {
+		t.Errorf("%v, %v until %d, want to wait for %d", UUID(id), err, g.until, conformance.Start.UnixMilli()+1)
+	}
+	clock.Add(time.Millisecond)
+	if id, err := next(); err != nil || !id.Time().Equal(conformance.Start.Add(3*time.Millisecond)) {
+		t.Errorf("after the wait: %v, %v", UUID(id), err)
+	}
+}
+
+// After a reset both counters are random, and have nothing of those before.
+func TestResetStartsAfresh(t *testing.T) {
+	clock := conformance.NewClock(conformance.Start)
+	g := newGenerator(t, conformance.Setup{Clock: clock.Now})
+	hi, lo := map[uint32]bool{}, map[uint32]bool{}
+	for range 100 {
+		id, err := g.Generate()
+		if err != nil || !id.Time().Equal(clock.Now()) {
+			t.Fatalf("%v, %v", UUID(id), err)
+		}
+		hi[id.CounterHi()], lo[id.CounterLo()] = true, true
+		clock.Add(-time.Minute)
+	}
+	if len(hi) < 99 || len(lo) < 99 {
+		t.Errorf("%d and %d different counters after 100 resets", len(hi), len(lo))
 	}
 }
 

@@ -1,6 +1,7 @@
 package scru160
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -19,7 +20,7 @@ func options(s conformance.Setup) (opts []Option) {
 		opts = append(opts, WithEntropy(s.Entropy))
 	}
 	if s.Allowance != 0 {
-		opts = append(opts, WithRollbackAllowance(s.Allowance))
+		opts = append(opts, WithRollbackAllowance(max(s.Allowance, 0)))
 	}
 	switch s.Policy {
 	case conformance.Abort:
@@ -41,26 +42,36 @@ func newGenerator(t testing.TB, s conformance.Setup, opts ...Option) *Generator 
 	return g
 }
 
-func subject(burst int, opts ...Option) conformance.Generator[ID] {
+// subject returns the generator with the given options, in which random16 has so many
+// random bits.
+func subject(burst, random int, opts ...Option) conformance.Generator[ID] {
+	random16 := 1<<random - 1
+	mask := append(make([]byte, 8), byte(random16>>8), byte(random16))
+	mask = append(mask, bytes.Repeat([]byte{0xff}, 10)...)
 	return conformance.Generator[ID]{
 		New: func(t testing.TB, s conformance.Setup) conformance.Gen[ID] {
 			return newGenerator(t, s, opts...)
 		},
 		Tick: time.Millisecond, Default: conformance.Reset, Burst: burst,
 		ErrClockRollback: ErrClockRollback, ErrTimeRange: ErrTimeRange, ErrEntropy: ErrEntropy,
-		Range: [2]time.Time{time.UnixMilli(1), time.UnixMilli(MaxTimestamp - 1)},
+		Range:  [2]time.Time{time.UnixMilli(1), time.UnixMilli(MaxTimestamp - 1)},
+		Random: mask,
+		Inside: func(g conformance.Gen[ID]) (int64, time.Time) {
+			gen := g.(*Generator)
+			return gen.rand.Second(), time.UnixMicro(gen.until)
+		},
 	}
 }
 
 func TestGenerator(t *testing.T) {
 	for name, g := range map[string]conformance.Generator[ID]{
-		"default":      subject(1<<15 + 1),
-		"width 0":      subject(1<<16, WithCounterWidth(0)),
-		"extension":    subject(1<<30, WithCounterExtension(16)),
-		"node":         subject(1<<15+1, WithNode(0xabcd, 16)),
-		"mixed":        subject(1<<20-1<<10, WithCounterExtension(4), WithNode(42, 8), WithCounterWidth(10)),
-		"microseconds": subject(1<<5+1, WithMicroseconds()),
-		"microseconds, mixed": subject(1<<8+1, WithMicroseconds(), WithCounterExtension(3),
+		"default":      subject(1<<15+1, 16),
+		"width 0":      subject(1<<16, 16, WithCounterWidth(0)),
+		"extension":    subject(1<<30, 0, WithCounterExtension(16)),
+		"node":         subject(1<<15+1, 0, WithNode(0xabcd, 16)),
+		"mixed":        subject(1<<20-1<<10, 4, WithCounterExtension(4), WithNode(42, 8), WithCounterWidth(10)),
+		"microseconds": subject(1<<5+1, 16, WithMicroseconds()),
+		"microseconds, mixed": subject(1<<8+1, 5, WithMicroseconds(), WithCounterExtension(3),
 			WithNode(42, 8)),
 	} {
 		t.Run(name, g.Run)
@@ -76,8 +87,16 @@ func TestNew(t *testing.T) {
 		}
 		last = id
 	}
-	if s := NewString(); s <= last.String() {
-		t.Errorf("NewString: %v after %v", s, last)
+	low := map[[10]byte]bool{}
+	for range 1000 {
+		id, err := Parse(NewString())
+		if err != nil || id.Compare(last) <= 0 {
+			t.Fatalf("NewString: %v, %v after %v", id, err, last)
+		}
+		low[id.Random80()], last = true, id
+	}
+	if len(low) < 1000 {
+		t.Errorf("NewString: %d values of random80 in 1000 IDs", len(low))
 	}
 }
 
@@ -349,6 +368,52 @@ func TestOverflow(t *testing.T) {
 		clock.Add(6 * c.unit)
 		if _, err := g.Generate(); err != nil {
 			t.Error(err)
+		}
+	}
+}
+
+// The same with the system's entropy, in the short way that most IDs take.
+func TestOverflowShortWay(t *testing.T) {
+	for _, c := range []struct {
+		m    mode
+		unit time.Duration
+	}{
+		{mode{}, time.Millisecond},
+		{mode{ext: 4}, time.Millisecond},
+		{mode{micros: true}, time.Microsecond},
+		{mode{micros: true, ext: 16}, time.Microsecond},
+	} {
+		clock := conformance.NewClock(conformance.Start)
+		g := newGenerator(t, conformance.Setup{Clock: clock.Now}, c.m.options()...)
+		first, err := g.Generate()
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel() // waiting is an error
+		ids := make([]ID, 4)
+		for _, batch := range []bool{false, true} {
+			g.counter = g.full - 3
+			for i := range ids[:3] {
+				if !batch {
+					ids[i], err = g.GenerateContext(ctx)
+				} else if i == 0 {
+					err = g.FillContext(ctx, ids[:3])
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+				if counter, _ := c.m.counter(ids[i]); counter != int(g.full)-2+i || !ids[i].Time().Equal(first.Time()) {
+					t.Errorf("%+v, batch %v: ID %d has the counter %#x and the time %v", c.m, batch, i, counter, ids[i].Time())
+				}
+			}
+		}
+		if id, err := g.GenerateContext(ctx); !errors.Is(err, ErrOverflow) || g.until != conformance.Start.Add(c.unit).UnixMicro() {
+			t.Errorf("%+v: %v, %v, until %d, want ErrOverflow until the next tick", c.m, id, err, g.until)
+		}
+		g.counter = g.full - 3
+		if err := g.FillContext(ctx, ids); !errors.Is(err, ErrOverflow) {
+			t.Errorf("%+v: Fill %v, %v, want ErrOverflow", c.m, ids, err)
 		}
 	}
 }

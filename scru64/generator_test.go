@@ -28,7 +28,7 @@ func options(s conformance.Setup) (opts []Option) {
 		opts = append(opts, WithEntropy(s.Entropy))
 	}
 	if s.Allowance != 0 {
-		opts = append(opts, WithRollbackAllowance(s.Allowance))
+		opts = append(opts, WithRollbackAllowance(max(s.Allowance, 0)))
 	}
 	switch s.Policy {
 	case conformance.Abort:
@@ -89,6 +89,10 @@ func TestGenerator(t *testing.T) {
 				Burst: c.burst, Leads: true, NoEntropy: c.noEntropy,
 				ErrClockRollback: ErrClockRollback, ErrTimeRange: ErrTimeRange, ErrEntropy: ErrEntropy,
 				Range: [2]time.Time{time.UnixMilli(256), time.UnixMilli(MaxTimestamp*256 - 1)},
+				Inside: func(g conformance.Gen[ID]) (int64, time.Time) {
+					gen := g.(*Generator)
+					return gen.rand.Second(), time.UnixMilli(gen.until)
+				},
 			}
 			g.Run(t)
 		})
@@ -104,8 +108,17 @@ func TestNew(t *testing.T) {
 		}
 		last = id
 	}
-	if s, err := NewString(); s <= last.String() || err != nil {
-		t.Errorf("NewString: %v, %v after %v", s, err, last)
+	low := map[uint32]bool{}
+	for range 1000 {
+		s, err := NewString()
+		id, perr := Parse(s)
+		if err != nil || perr != nil || id <= last || id.NodeID(8) != 42 {
+			t.Fatalf("NewString: %q, %v, %v after %v", s, err, perr, last)
+		}
+		low[id.Counter(8)], last = true, id
+	}
+	if len(low) < 500 { // they start at random again in each tick
+		t.Errorf("NewString: %d counters in 1000 IDs", len(low))
 	}
 	if n := testing.AllocsPerRun(1000, func() { New() }); n != 0 {
 		t.Errorf("New allocates %v times", n)

@@ -20,7 +20,7 @@ func options(s conformance.Setup) (opts []Option) {
 		opts = append(opts, WithEntropy(s.Entropy))
 	}
 	if s.Allowance != 0 {
-		opts = append(opts, WithRollbackAllowance(s.Allowance))
+		opts = append(opts, WithRollbackAllowance(max(s.Allowance, 0)))
 	}
 	switch s.Policy {
 	case conformance.Abort:
@@ -59,6 +59,7 @@ func TestGenerator(t *testing.T) {
 			if bits > 0 {
 				opts = []Option{WithWorker(1<<bits-3, bits)}
 			}
+			random := 1<<(9-bits) - 1
 			g := conformance.Generator[ID]{
 				New: func(t testing.TB, s conformance.Setup) conformance.Gen[ID] {
 					return newGenerator(t, s, opts...)
@@ -66,7 +67,12 @@ func TestGenerator(t *testing.T) {
 				Tick: time.Millisecond, Default: conformance.Abort,
 				Burst: 512, Shared: true, NoEntropy: bits == 9,
 				ErrClockRollback: ErrClockRollback, ErrTimeRange: ErrTimeRange, ErrEntropy: ErrEntropy,
-				Range: [2]time.Time{time.UnixMilli(epoch + 1), time.UnixMilli(epoch + MaxTimestamp - 1)},
+				Range:  [2]time.Time{time.UnixMilli(epoch + 1), time.UnixMilli(epoch + MaxTimestamp - 1)},
+				Random: []byte{6: byte(random >> 8), 7: byte(random)},
+				Inside: func(g conformance.Gen[ID]) (int64, time.Time) {
+					gen := g.(*Generator)
+					return gen.rand.Second(), timeOf(gen.until)
+				},
 			}
 			g.Run(t)
 		})
@@ -82,9 +88,17 @@ func TestNew(t *testing.T) {
 		}
 		last = id
 	}
-	s, err := NewString()
-	if id, perr := Parse(s); err != nil || perr != nil || id <= last {
-		t.Errorf("NewString: %q, %v after %v", s, err, last)
+	low := map[uint16]bool{}
+	for range 1000 {
+		s, err := NewString()
+		id, perr := Parse(s)
+		if err != nil || perr != nil || id <= last {
+			t.Fatalf("NewString: %q, %v after %v", s, err, last)
+		}
+		low[id.Random()], last = true, id
+	}
+	if len(low) < 256 { // of 512
+		t.Errorf("NewString: %d values of random in 1000 IDs", len(low))
 	}
 }
 

@@ -297,6 +297,12 @@ func (c *Codec[T]) testFirst(t *testing.T) {
 	if got := c.First(time.Date(-5000, 1, 1, 0, 0, 0, 0, time.UTC)); !got.IsZero() {
 		t.Errorf("First long before the epoch = %v, want the zero ID", got)
 	}
+	var zero T
+	for _, d := range []time.Duration{0, -1, -time.Millisecond, -time.Second} {
+		if got := c.First(zero.Time().Add(d)); got != zero {
+			t.Errorf("First at the epoch%+v = %v, want the zero ID", d, got)
+		}
+	}
 	if got := c.First(time.Date(99999, 1, 1, 0, 0, 0, 0, time.UTC)); got != top {
 		t.Errorf("First after the last time = %v, want %v", got, top)
 	}

@@ -1,6 +1,7 @@
 package conformance
 
 import (
+	"bytes"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -36,7 +37,7 @@ type Gen[T any] interface {
 type Setup struct {
 	Clock     func() time.Time
 	Entropy   io.Reader
-	Allowance time.Duration
+	Allowance time.Duration // negative: none at all
 	Policy    Policy
 }
 
@@ -58,7 +59,11 @@ type Generator[T ID[T]] struct {
 	NoEntropy bool
 	// Unordered modes promise no order, and no policy.
 	Unordered bool
-	// Certain: no two IDs are the same, rather than most probably none.
+	// Random masks the bits, in the binary form, that are random in each ID.
+	Random []byte
+	// Inside looks into a generator: the Unix second that its entropy source was last
+	// told, and the time that it waits for, or last waited for.
+	Inside func(Gen[T]) (second int64, until time.Time)
 
 	ErrClockRollback, ErrTimeRange, ErrEntropy error
 	// Range holds the first and the last time that an ID may carry.
@@ -117,7 +122,11 @@ func (g *Generator[T]) Run(t *testing.T) {
 	t.Run("Time", g.testTime)
 	t.Run("Frozen", g.testFrozen)
 	t.Run("Fill", g.testFill)
+	t.Run("FillClock", g.testFillClock)
+	t.Run("Random", g.testRandom)
+	t.Run("Reseed", g.testReseed)
 	t.Run("Entropy", g.testEntropy)
+	t.Run("EntropyLater", g.testEntropyLater)
 	t.Run("TimeRange", g.testTimeRange)
 	t.Run("Concurrent", g.testConcurrent)
 	t.Run("Allocations", g.testAllocations)
@@ -127,6 +136,7 @@ func (g *Generator[T]) Run(t *testing.T) {
 		t.Run("Abort", g.testAbort)
 		t.Run("Reset", g.testReset)
 		t.Run("Wait", g.testWait)
+		t.Run("WaitTarget", g.testWaitTarget)
 		t.Run("DefaultPolicy", g.testDefaultPolicy)
 	}
 }
@@ -289,17 +299,23 @@ func (g *Generator[T]) testFrozen(t *testing.T) {
 // Fill makes the very IDs that as many calls of Generate make.
 func (g *Generator[T]) testFill(t *testing.T) {
 	one := NewClock(Start)
-	a := g.New(t, Setup{Clock: one.Now, Entropy: Entropy(3)})
-	b := g.New(t, Setup{Clock: one.Now, Entropy: Entropy(3)})
+	s := Setup{Clock: one.Now, Entropy: Entropy(3), Allowance: time.Hour}
+	a := g.New(t, s)
+	s.Entropy = Entropy(3)
+	b := g.New(t, s)
 	r := rand.New(rand.NewPCG(2, 2))
 	left, rounds := g.Burst, 200
+	if g.Leads { // for an hour, which has far more ticks than a batch has IDs
+		left = 5000
+	}
+	most := left
 	if testing.Short() {
 		rounds = 40
 	}
 	for range rounds {
 		ids := make([]T, r.IntN(min(left, 5000))+1)
 		if left -= len(ids); left == 0 || !g.Shared {
-			left = g.Burst
+			left = most
 		}
 		if err := a.Fill(ids); err != nil {
 			t.Fatal(err)
@@ -313,9 +329,97 @@ func (g *Generator[T]) testFill(t *testing.T) {
 			increasing(t, ids)
 		}
 		one.Add(g.Tick + time.Duration(r.Int64N(int64(time.Second))))
+		if g.Leads {
+			one.Add(time.Hour)
+		}
 	}
 	if err := a.Fill(nil); err != nil {
 		t.Errorf("Fill of nothing: %v", err)
+	}
+}
+
+// Fill reads the clock once for 4096 IDs, as long as it has no need to wait.
+func (g *Generator[T]) testFillClock(t *testing.T) {
+	n := min(g.Burst, 10_000)
+	if g.Leads {
+		n = g.supply(10_000)
+	}
+	reads := 0
+	gen := g.New(t, Setup{Clock: func() time.Time { reads++; return Start }, Entropy: Entropy(3)})
+	if err := gen.Fill(make([]T, n)); err != nil {
+		t.Fatal(err)
+	}
+	if want := (n + 4095) / 4096; reads != want {
+		t.Errorf("Fill of %d IDs reads the clock %d times, want %d", n, reads, want)
+	}
+}
+
+// With the system's entropy every random bit of an ID is random in each ID, in those
+// that take only a few steps, too: all IDs of a tick but the first.
+func (g *Generator[T]) testRandom(t *testing.T) {
+	const ticks, each = 32, 32
+	for _, name := range []string{"Generate", "Fill"} {
+		clock := NewClock(Start)
+		gen := g.New(t, Setup{Clock: clock.Now, Allowance: time.Hour})
+		ones := make([]int, 8*len(g.Random))
+		n, twins := 0, 0
+		for range ticks {
+			ids := make([]T, each)
+			if name == "Fill" {
+				must[any](t)(nil, gen.Fill(ids))
+			} else {
+				for i := range ids {
+					ids[i] = must[T](t)(gen.Generate())
+				}
+			}
+			var last []byte
+			for i, id := range ids {
+				b := must[[]byte](t)(id.MarshalBinary())
+				for j := range g.Random {
+					b[j] &= g.Random[j]
+				}
+				if i > 0 {
+					n++
+					for j := range ones {
+						ones[j] += int(b[j/8] >> (7 - j%8) & 1)
+					}
+					if bytes.Equal(b, last) {
+						twins++
+					}
+				}
+				last = b
+			}
+			clock.Add(time.Hour)
+		}
+		random := false
+		for j, got := range ones {
+			if g.Random[j/8]>>(7-j%8)&1 == 0 {
+				continue
+			}
+			random = true
+			// A fair coin is that far off once in 10^50 tests.
+			if got < n/4 || got > 3*n/4 {
+				t.Errorf("%s: bit %d is set in %d of %d IDs", name, j, got, n)
+			}
+		}
+		if random && twins > n/4 {
+			t.Errorf("%s: the random bits of %d of %d IDs are those of the ID before", name, twins, n)
+		}
+	}
+}
+
+// In each second of the clock there is a new seed, also while the timestamp stands still
+// because the clock went back.
+func (g *Generator[T]) testReseed(t *testing.T) {
+	clock := NewClock(Start)
+	gen := g.New(t, Setup{Clock: clock.Now})
+	for _, step := range []time.Duration{0, time.Second, time.Hour, -5 * time.Second, 2 * time.Second, g.Tick, -3 * time.Second} {
+		clock.Add(step)
+		must[T](t)(gen.Generate())
+		want := g.tick(clock.Now()).Unix()
+		if second, _ := g.Inside(gen); second != want {
+			t.Fatalf("after a step of %v the seed is of the second %d, want %d", step, second, want)
+		}
 	}
 }
 
@@ -396,6 +500,17 @@ func (g *Generator[T]) testAbort(t *testing.T) {
 	if _, err := gen.Generate(); !errors.Is(err, g.ErrClockRollback) {
 		t.Fatalf("back by three ticks with two allowed: %v", err)
 	}
+
+	// So is none at all.
+	clock = NewClock(Start)
+	gen = g.New(t, Setup{Clock: clock.Now, Entropy: Entropy(5), Policy: Abort, Allowance: -1})
+	must[T](t)(gen.Generate())
+	clock.Add(-g.Tick)
+	if _, err := gen.Generate(); !errors.Is(err, g.ErrClockRollback) {
+		t.Fatalf("back by a tick with none allowed: %v", err)
+	}
+	clock.Add(2 * g.Tick)
+	must[T](t)(gen.Generate())
 }
 
 func (g *Generator[T]) testReset(t *testing.T) {
@@ -433,6 +548,25 @@ func (g *Generator[T]) testWait(t *testing.T) {
 		}
 	}()
 	increasing(t, []T{first, must[T](t)(gen.Generate())})
+}
+
+// RollbackWait waits for the first time that is within the allowance, and no longer.
+func (g *Generator[T]) testWaitTarget(t *testing.T) {
+	const ticks = 5
+	clock := NewClock(Start)
+	gen := g.New(t, Setup{Clock: clock.Now, Entropy: Entropy(7), Policy: Wait, Allowance: ticks * g.Tick})
+	first := must[T](t)(gen.Generate())
+	clock.Add(-(ticks + 1) * g.Tick)
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Millisecond)
+	defer cancel()
+	if id, err := gen.GenerateContext(ctx); !errors.Is(err, context.DeadlineExceeded) {
+		t.Fatalf("a tick before its time: %v, %v, want the context's error", id, err)
+	}
+	if _, until := g.Inside(gen); !until.Equal(Start.Add(-ticks * g.Tick)) {
+		t.Errorf("it waits for %v, want %v", until, Start.Add(-ticks*g.Tick))
+	}
+	clock.Add(g.Tick)
+	increasing(t, []T{first, must[T](t)(gen.GenerateContext(ctx))}) // waiting would be an error
 }
 
 func (g *Generator[T]) testDefaultPolicy(t *testing.T) {
@@ -486,6 +620,63 @@ func (g *Generator[T]) testEntropy(t *testing.T) {
 			if !g.Unordered {
 				increasing(t, ids)
 			}
+		}
+	}
+}
+
+// A failure in any tick leaves no trace: the IDs after it are those of a generator that
+// never failed.
+func (g *Generator[T]) testEntropyLater(t *testing.T) {
+	steps := []time.Duration{0, g.Tick, 0, 300 * time.Millisecond, 999 * time.Millisecond, time.Second, g.Tick, time.Minute, -3 * time.Second, time.Hour}
+	for n := range 24 {
+		clock := NewClock(Start)
+		const all = 1 << 20
+		left, round := all, 0
+		// Each round has bytes of its own, so that it does not matter how many were lost.
+		source := func(b []byte) (int, error) { return Constant(37 * round % 128).Read(b) }
+		s := Setup{Clock: clock.Now, Entropy: reader(source)}
+		sound := g.New(t, s)
+		s.Entropy = reader(func(b []byte) (int, error) {
+			if left == 0 {
+				return 0, io.EOF
+			}
+			k := min(left, len(b))
+			left -= k
+			return source(b[:k])
+		})
+		gen := g.New(t, s)
+		var ids []T
+		for i, step := range steps {
+			clock.Add(step)
+			round, left = i+1, n
+			id, err := gen.Generate()
+			if err != nil {
+				if !errors.Is(err, g.ErrEntropy) || id != *new(T) {
+					t.Fatalf("with %d bytes of entropy: %v, %v, want ErrEntropy", n, id, err)
+				}
+				left = all
+				id = must[T](t)(gen.Generate())
+			}
+			if want := must[T](t)(sound.Generate()); id != want {
+				t.Fatalf("round %d: %v after a failure with %d bytes of entropy, want %v", i, id, n, want)
+			}
+			ids = append(ids, id)
+		}
+		if !g.Unordered {
+			increasing(t, ids)
+		}
+
+		// In the middle of a Fill: none of its IDs is left.
+		clock.Add(time.Second)
+		left = n
+		batch := []T{ids[0], ids[0], ids[0]}
+		if err := gen.Fill(batch); err != nil && (!errors.Is(err, g.ErrEntropy) || slices.ContainsFunc(batch, func(id T) bool { return !id.IsZero() })) {
+			t.Fatalf("with %d bytes of entropy: Fill %v, %v, want ErrEntropy and no ID", n, batch, err)
+		}
+		left = all
+		clock.Add(g.Tick)
+		if ids = append(ids, must[T](t)(gen.Generate())); !g.Unordered {
+			increasing(t, ids[len(ids)-2:])
 		}
 	}
 }

@@ -44,6 +44,10 @@ func (s *Source) Tick(ms int64) {
 	}
 }
 
+// Second returns the Unix second that Tick was last told: the next word is from a seed
+// no older than that.
+func (s *Source) Second() int64 { return s.second }
+
 // Next32 returns 32 random bits if that takes nothing but a load, else false, for
 // [Source.Uint32] to do the rest.
 func (s *Source) Next32() (w uint32, ok bool) {
