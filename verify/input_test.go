@@ -224,7 +224,7 @@ func TestCancel(t *testing.T) {
 		cancel()
 	}()
 	report, err := Check(ctx, "scru128", r, Options{Live: true, Now: func() time.Time { return modelNow.Add(-12 * time.Hour) }})
-	if err != nil || report.IDs != 100 {
+	if err != nil || report.IDs != 100 || report.Facts[0].Name != "interrupted" {
 		t.Errorf("%v, %+v", err, report)
 	}
 }

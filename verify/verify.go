@@ -114,6 +114,9 @@ func Check(ctx context.Context, scheme string, r io.Reader, o Options) (*Report,
 		}
 		src.done(b)
 	}
+	if ctx.Err() != nil {
+		c.fact("interrupted", "what came later was not read")
+	}
 	report := c.finish()
 	report.Elapsed = time.Since(start)
 	return report, nil

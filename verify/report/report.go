@@ -98,5 +98,5 @@ func bias(f verify.Field) string {
 	if f.Bias == 0 {
 		return "too few values to see any bias"
 	}
-	return fmt.Sprintf("a bit that is 1 in %.2g%% of the values, or more, would have been seen", 100*(0.5+f.Bias))
+	return fmt.Sprintf("a bit that is 1 in %.2f%% of the values, or more, would have been seen", 100*(0.5+f.Bias))
 }

@@ -214,7 +214,13 @@ func (p *printer) skipped(r *verify.Report) {
 			if reasons[c.Detail] == nil {
 				order = append(order, c.Detail)
 			}
-			reasons[c.Detail] = append(reasons[c.Detail], c.Name)
+			name := c.Name
+			if c.Group() == "random" { // all tests of a field at once
+				name = name[:strings.LastIndexByte(name, '.')]
+			}
+			if !slices.Contains(reasons[c.Detail], name) {
+				reasons[c.Detail] = append(reasons[c.Detail], name)
+			}
 		}
 	}
 	if len(order) == 0 {

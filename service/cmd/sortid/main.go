@@ -157,7 +157,7 @@ Exit codes: 0; 1 for bad input or another failure; 2 for wrong usage.`,
 	root.SetVersionTemplate("{{.Name}} {{.Version}}\n")
 	root.SetUsageTemplate(usageTemplate)
 	root.AddCommand(a.newCommand(), a.inspectCommand(), a.convertCommand(), a.boundsCommand(),
-		a.schemesCommand(), a.manCommand())
+		a.schemesCommand(), a.verifyCommand(), a.manCommand())
 	for _, cmd := range root.Commands() {
 		run := cmd.RunE
 		cmd.RunE = func(cmd *cobra.Command, args []string) error {
