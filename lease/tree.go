@@ -83,34 +83,39 @@ func (v *survey) get(b Block) Record {
 	return Record{Block: b}
 }
 
-// choose picks a block that can be granted, at random from the first few: those in the
-// tightest places come first, so that large blocks remain for those who need them. How
-// many are a few grows with the attempts that others have spoiled, so that many who
-// start at once soon spread out. It returns the region in which the block lies.
-func (v *survey) choose(lead int64, attempt int, r *rand.Rand) (Block, Record, bool) {
-	usable := v.until(v.now)
-	if len(usable) == 0 {
-		usable = v.until(v.now + lead)
+// usable returns the regions of which a grant can start now or, if there is none, within
+// the lead. The tightest come first, so that large blocks remain for those who need them.
+func (v *survey) usable(lead int64) []region {
+	some := v.until(v.now)
+	if len(some) == 0 {
+		some = v.until(v.now + lead)
 	}
-	if len(usable) == 0 {
-		return Block{}, Record{}, false
-	}
-	slices.SortFunc(usable, func(a, b region) int {
+	slices.SortFunc(some, func(a, b region) int {
 		return cmp.Or(cmp.Compare(b.record.Block.Size, a.record.Block.Size),
 			cmp.Compare(a.effort, b.effort), cmp.Compare(a.record.Block.NodeID, b.record.Block.NodeID))
 	})
-	total := 0
-	for _, u := range usable {
+	return some
+}
+
+// choose picks a block that can be granted, at random from the first few that there are.
+// How many are a few grows with the attempts that others have spoiled, so that many who
+// start at once soon spread out. It returns the record of the region that it lies in.
+func (v *survey) choose(lead int64, attempt int, r *rand.Rand) (Block, Record, bool) {
+	regions, total := v.usable(lead), 0
+	for _, u := range regions {
 		total += u.count(v.size)
 	}
+	if total == 0 {
+		return Block{}, Record{}, false
+	}
 	k := r.IntN(min(total, 8<<min(attempt, MaxBits)))
-	for _, u := range usable {
-		n := u.count(v.size)
-		if k < n {
-			b := u.record.Block
-			return Block{b.NodeID<<(v.size-b.Size) + uint32(k), v.size}, u.record, true
+	for _, u := range regions {
+		if n := u.count(v.size); k >= n {
+			k -= n
+			continue
 		}
-		k -= n
+		b := u.record.Block
+		return Block{b.NodeID<<(v.size-b.Size) + uint32(k), v.size}, u.record, true
 	}
 	panic("unreachable")
 }

@@ -1,0 +1,942 @@
+package lease
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/sortid/sortid/internal/window"
+)
+
+// These tests run the lease with its goroutine and its timers, in virtual time.
+
+// A network is a way to a store, with troubles to be set. It counts what passes.
+type network struct {
+	Store
+	mu      sync.Mutex
+	down    bool                                 // nothing passes
+	hang    bool                                 // nothing comes back, until the context ends
+	deaf    func(op string, args ...Record) bool // it is carried out, and no answer comes
+	watch   func(op string, args ...Record)      // hears what was carried out
+	delay   func() time.Duration
+	noClock bool
+	count   map[string]int
+}
+
+var errDown = errors.New("the store is down")
+
+func (n *network) set(change func()) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	change()
+}
+
+func (n *network) pass(ctx context.Context, op string) error {
+	n.mu.Lock()
+	if n.count == nil {
+		n.count = map[string]int{}
+	}
+	n.count[op]++
+	down, hang, delay := n.down, n.hang, time.Duration(0)
+	if n.delay != nil {
+		delay = n.delay()
+	}
+	n.mu.Unlock()
+	if hang {
+		<-ctx.Done()
+	}
+	if !sleep(ctx, delay) || ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	if down {
+		return errDown
+	}
+	return nil
+}
+
+func (n *network) answer(op string, args ...Record) error {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.watch != nil {
+		n.watch(op, args...)
+	}
+	if n.deaf != nil && n.deaf(op, args...) {
+		return errDown
+	}
+	return nil
+}
+
+func (n *network) Get(ctx context.Context, realm string, b Block) (Record, error) {
+	if err := n.pass(ctx, "get"); err != nil {
+		return Record{}, err
+	}
+	r, err := n.Store.Get(ctx, realm, b)
+	return r, errors.Join(err, n.answer("get", r))
+}
+
+func (n *network) CompareAndSet(ctx context.Context, prev, next Record) (bool, error) {
+	if err := n.pass(ctx, "set"); err != nil {
+		return false, err
+	}
+	ok, err := n.Store.CompareAndSet(ctx, prev, next)
+	if err := errors.Join(err, n.answer("set", prev, next)); err != nil {
+		return false, err
+	}
+	return ok, nil
+}
+
+func (n *network) List(ctx context.Context, realm string) ([]Record, error) {
+	if err := n.pass(ctx, "list"); err != nil {
+		return nil, err
+	}
+	rs, err := n.Store.List(ctx, realm)
+	return rs, errors.Join(err, n.answer("list", rs...))
+}
+
+func (n *network) Time(ctx context.Context) (time.Time, error) {
+	if n.noClock {
+		return time.Time{}, ErrNoTime
+	}
+	if err := n.pass(ctx, "time"); err != nil {
+		return time.Time{}, err
+	}
+	return n.Store.Time(ctx)
+}
+
+// A generator uses ticks, and all generators of a test check that none is used twice.
+type generator struct {
+	t    *testing.T
+	l    *Lease
+	last int64
+	book *book
+}
+
+type book struct {
+	mu   sync.Mutex
+	used map[int64][]Block
+}
+
+func (b *book) generator(t *testing.T, l *Lease) *generator {
+	return &generator{t: t, l: l, last: window.None, book: b}
+}
+
+// next makes an ID, if it can.
+func (g *generator) next() (Block, int64, error) {
+	g.t.Helper()
+	now := max(time.Now().UnixMilli()/256, g.last+1)
+	grant, at, err := g.l.Window().Claim(now)
+	if err != nil {
+		return Block{}, 0, err
+	}
+	b := Block{grant.NodeID, uint8(g.l.NodeIDSize())}
+	if at < now {
+		g.t.Errorf("tick %d after %d", at, g.last)
+	}
+	g.last = at
+	g.book.mu.Lock()
+	defer g.book.mu.Unlock()
+	if g.book.used == nil {
+		g.book.used = map[int64][]Block{}
+	}
+	for _, other := range g.book.used[at] {
+		if other.Contains(b) || b.Contains(other) {
+			g.t.Errorf("tick %d of %v was used twice, also as %v", at, b, other)
+		}
+	}
+	g.book.used[at] = append(g.book.used[at], b)
+	return b, at, nil
+}
+
+func (g *generator) must() Block {
+	g.t.Helper()
+	b, _, err := g.next()
+	if err != nil {
+		g.t.Fatalf("at %v: %v", time.Now().UTC(), err)
+	}
+	return b
+}
+
+func config(size int) Config {
+	return Config{Realm: "realm", Format: SCRU64, NodeIDSize: size}
+}
+
+func acquire(t *testing.T, s Store, c Config) *Lease {
+	t.Helper()
+	l, err := Acquire(t.Context(), s, c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { abandon(l) })
+	return l
+}
+
+func closed(t *testing.T, ls ...*Lease) {
+	t.Helper()
+	for _, l := range ls {
+		if err := l.Close(context.Background()); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// abandon ends a lease as the death of its process does.
+func abandon(l *Lease) {
+	l.stop()
+	<-l.done
+}
+
+// For an hour there is always a window, at least half of it ahead, at little cost.
+func TestKeepsAhead(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := &network{Store: NewMemory()}
+		l := acquire(t, n, config(8))
+		g := new(book).generator(t, l)
+		first := g.must()
+		if first != (Block{l.NodeID(), 8}) {
+			t.Errorf("the lease has %d/%d, the window %v", l.NodeID(), l.NodeIDSize(), first)
+		}
+		before := n.count["set"]
+		for range 3600 {
+			time.Sleep(time.Second)
+			synctest.Wait()
+			if b := g.must(); b != first {
+				t.Fatalf("the node ID went from %v to %v", first, b)
+			}
+			if left := time.Until(l.Until()); left < 29*time.Second || left > time.Minute {
+				t.Fatalf("%v are left", left)
+			}
+			if err := l.Err(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if sets := n.count["set"] - before; sets < 100 || sets > 140 {
+			t.Errorf("%d changes in an hour, want one in 30 s", sets)
+		}
+		closed(t, l)
+	})
+}
+
+// Without the store, generators go on to the window's end, then fail or wait; when it is
+// back, so are they, with the node ID that they had.
+func TestStoreDown(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := &network{Store: NewMemory()}
+		l := acquire(t, n, config(8))
+		g := new(book).generator(t, l)
+		time.Sleep(10 * time.Minute)
+		first := g.must()
+		n.set(func() { n.down = true })
+		since := time.Now()
+		for {
+			time.Sleep(time.Second)
+			b, _, err := g.next()
+			if err == nil {
+				if b != first {
+					t.Fatalf("node ID %v, want %v", b, first)
+				}
+				continue
+			}
+			if !errors.Is(err, ErrSpent) || !errors.Is(err, errDown) {
+				t.Fatalf("without the store: %v, want ErrSpent, and why", err)
+			}
+			break
+		}
+		if d := time.Since(since); d < 29*time.Second || d > 61*time.Second {
+			t.Errorf("without the store generators went on for %v", d)
+		}
+		if l.Err() == nil || time.Until(l.Until()) > 0 {
+			t.Errorf("%v, %v", l.Err(), l.Until())
+		}
+		tries := n.count["get"] + n.count["set"] + n.count["time"]
+		time.Sleep(time.Hour)
+		tries = n.count["get"] + n.count["set"] + n.count["time"] - tries
+		if tries < 400 || tries > 2000 {
+			t.Errorf("in an hour the store was tried %d times", tries)
+		}
+
+		waited := make(chan error)
+		go func() { waited <- l.Window().Wait(t.Context(), time.Now().UnixMilli()/256) }()
+		synctest.Wait()
+		n.set(func() { n.down = false })
+		since = time.Now()
+		if err := <-waited; err != nil {
+			t.Errorf("the wait ended with %v", err)
+		}
+		if d := time.Since(since); d > 8*time.Second {
+			t.Errorf("with the store back, generators waited for %v more", d)
+		}
+		if b := g.must(); b != first || l.Err() != nil {
+			t.Errorf("after the store is back: %v, %v, want node ID %v", b, l.Err(), first)
+		}
+		closed(t, l)
+	})
+}
+
+// If the node ID has gone to another meanwhile, the lease goes on with a new one, and
+// until there is one generators have nothing.
+func TestLost(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := NewMemory()
+		n := &network{Store: m}
+		c := config(1) // two node IDs in all
+		c.Format.Bits = 1
+		c.Name = "A"
+		book := new(book)
+		l := acquire(t, n, c)
+		g := book.generator(t, l)
+		first := g.must()
+		n.set(func() { n.down = true })
+		time.Sleep(3 * time.Minute)
+
+		c.Name = "B"
+		b1, b2 := acquire(t, m, c), acquire(t, m, c)
+		g1, g2 := book.generator(t, b1), book.generator(t, b2)
+		g1.must()
+		g2.must()
+		n.set(func() { n.down = false })
+		for range 100 {
+			time.Sleep(time.Second)
+			if b, _, err := g.next(); !errors.Is(err, ErrSpent) {
+				t.Fatalf("with both node IDs at others: %v, %v", b, err)
+			}
+			g1.must()
+			g2.must()
+		}
+		if err := l.Err(); !errors.Is(err, ErrFull) || !strings.Contains(err.Error(), "by B until") {
+			t.Errorf("the lease says %v", err)
+		}
+		other := b1
+		if b1.NodeID() == first.NodeID {
+			other = b2
+		}
+		closed(t, other)
+		time.Sleep(10 * time.Second)
+		if b := g.must(); b == first || l.NodeID() != b.NodeID {
+			t.Errorf("the lease has %d again, generators %v", l.NodeID(), b)
+		}
+		closed(t, l, b1, b2)
+	})
+}
+
+// A hundred that start at once, on a network with delays, soon have a node ID each.
+func TestHundred(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := NewMemory()
+		book := new(book)
+		r := rand.New(rand.NewPCG(1, 1))
+		n := &network{Store: m, delay: func() time.Duration { return time.Duration(r.Int64N(20)) * time.Millisecond }}
+		start := time.Now()
+		leases := make([]*Lease, 100)
+		var wg sync.WaitGroup
+		for i := range leases {
+			wg.Go(func() {
+				l, err := Acquire(t.Context(), n, config(7))
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				leases[i] = l
+				book.generator(t, l).must()
+			})
+		}
+		wg.Wait()
+		if t.Failed() {
+			return
+		}
+		seen := map[uint32]bool{}
+		for _, l := range leases {
+			seen[l.NodeID()] = true
+		}
+		if len(seen) != 100 {
+			t.Errorf("%d node IDs for 100 leases", len(seen))
+		}
+		if d := time.Since(start); d > 5*time.Second {
+			t.Errorf("it took %v", d)
+		}
+		t.Logf("%v; %v", n.count, time.Since(start))
+		if n.count["set"] > 2000 {
+			t.Errorf("%d changes for 100 leases", n.count["set"])
+		}
+		closed(t, leases...)
+	})
+}
+
+// A full realm is told with who holds it and until when; a node ID of a process that has
+// died is free again in a while, one that was given back at once.
+func TestFull(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := NewMemory()
+		c := config(3)
+		var leases []*Lease
+		for i := range 8 {
+			c.Name = fmt.Sprint("host-", i)
+			leases = append(leases, acquire(t, m, c))
+		}
+		for _, size := range []int{1, 3, 9} {
+			_, err := Acquire(t.Context(), m, config(size))
+			var full *FullError
+			if !errors.Is(err, ErrFull) || errors.Is(err, ErrLead) || !errors.As(err, &full) || len(full.Held) != 8 {
+				t.Fatalf("no room: %v", err)
+			}
+			for _, s := range []string{fmt.Sprintf("of %d bits", size), `"realm"`, "8 held", "by host-", "until 2000-01-01T00:01:", "and 3 more"} {
+				if !strings.Contains(err.Error(), s) {
+					t.Errorf("%q does not say %q", err, s)
+				}
+			}
+		}
+		closed(t, leases[2])
+		again := acquire(t, m, c)
+		if again.NodeID() != leases[2].NodeID() {
+			t.Errorf("got %d, given back was %d", again.NodeID(), leases[2].NodeID())
+		}
+		abandon(leases[5])
+		start := time.Now()
+		for {
+			l, err := Acquire(t.Context(), m, c)
+			if err == nil {
+				if l.NodeID() != leases[5].NodeID() {
+					t.Errorf("got %d, abandoned was %d", l.NodeID(), leases[5].NodeID())
+				}
+				closed(t, l)
+				break
+			}
+			time.Sleep(time.Second)
+		}
+		if d := time.Since(start); d < time.Minute || d > 2*time.Minute {
+			t.Errorf("the abandoned node ID was free after %v", d)
+		}
+		closed(t, again)
+		closed(t, leases...)
+	})
+}
+
+// Blocks of any sizes share a realm, and what was divided becomes whole again when it is
+// needed.
+func TestSizes(t *testing.T) {
+	m := NewMemory()
+	c := config(4)
+	c.Format.Bits = 6
+	sized := func(size, count int) (leases []*Lease) {
+		t.Helper()
+		c.NodeIDSize = size
+		for range count {
+			leases = append(leases, acquire(t, m, c))
+		}
+		return leases
+	}
+	disjoint := func(leases ...*Lease) {
+		t.Helper()
+		for i, a := range leases {
+			for _, b := range leases[:i] {
+				x, y := Block{a.NodeID(), uint8(a.NodeIDSize())}, Block{b.NodeID(), uint8(b.NodeIDSize())}
+				if x.Contains(y) || y.Contains(x) {
+					t.Errorf("%v and %v", x, y)
+				}
+			}
+		}
+	}
+	full := func(size int) {
+		t.Helper()
+		c.NodeIDSize = size
+		if l, err := Acquire(t.Context(), m, c); !errors.Is(err, ErrFull) {
+			t.Errorf("a node ID of %d bits: %v, %v, want ErrFull", size, l, err)
+		}
+	}
+	for range 3 {
+		small := sized(6, 64)
+		disjoint(small...)
+		full(1)
+		full(6)
+		closed(t, small[1:]...)
+		large := sized(1, 1)
+		full(1)
+		middle := append(sized(2, 1), sized(3, 1)...)
+		full(3)
+		disjoint(append(append(middle, large...), small[0])...)
+		closed(t, small[0])
+		closed(t, large...)
+		closed(t, middle...)
+		both := sized(1, 2)
+		disjoint(both...)
+		closed(t, both...)
+	}
+	// In calm, blocks are chosen close together, so that room for large ones remains.
+	leases := append(sized(6, 8), sized(2, 3)...)
+	closed(t, leases...)
+}
+
+// A lease that was evicted gets another node ID, and its generators do not stop.
+func TestEvict(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := NewMemory()
+		book := new(book)
+		a := acquire(t, m, config(4))
+		g := book.generator(t, a)
+		first := g.must()
+		if ok, err := Evict(t.Context(), m, "realm", first); !ok || err != nil {
+			t.Fatalf("Evict: %v, %v", ok, err)
+		}
+		if ok, err := Evict(t.Context(), m, "realm", first); ok || err != nil {
+			t.Errorf("Evict again: %v, %v", ok, err)
+		}
+		var others []*Lease
+		for range 10 {
+			l := acquire(t, m, config(4))
+			others = append(others, l)
+			book.generator(t, l).next()
+		}
+		if a.NodeID() != first.NodeID {
+			t.Error("the node ID has changed too soon")
+		}
+		for range 60 {
+			time.Sleep(time.Second)
+			g.must()
+		}
+		if a.NodeID() == first.NodeID {
+			t.Error("the node ID is still the one evicted")
+		}
+		if _, err := Evict(t.Context(), m, "other", first); !errors.Is(err, ErrNoRealm) {
+			t.Errorf("Evict from no realm: %v", err)
+		}
+		closed(t, a)
+		closed(t, others...)
+	})
+}
+
+// A clock that is far from the store's is told so, and gets no grant. When it is set
+// right, all goes on.
+func TestClock(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := NewMemory()
+		c := config(8)
+		var mu sync.Mutex
+		wrong := time.Duration(0)
+		set := func(d time.Duration) {
+			mu.Lock()
+			defer mu.Unlock()
+			wrong = d
+		}
+		c.Now = func() time.Time {
+			mu.Lock()
+			defer mu.Unlock()
+			return time.Now().Add(wrong)
+		}
+		for d, say := range map[time.Duration]string{time.Hour: "1h0m0s ahead", -time.Hour: "1h0m0s behind"} {
+			set(d)
+			if l, err := Acquire(t.Context(), m, c); !errors.Is(err, ErrClock) || !strings.Contains(err.Error(), say) {
+				t.Errorf("with a clock wrong by %v: %v, %v", d, l, err)
+			}
+		}
+		set(9 * time.Second)
+		l := acquire(t, m, c)
+		claim := func() error {
+			_, _, err := l.Window().Claim(c.Now().UnixMilli() / 256)
+			return err
+		}
+		for range 100 {
+			time.Sleep(time.Second)
+			if err := claim(); err != nil {
+				t.Fatalf("with a clock that is within the lead: %v", err)
+			}
+		}
+		set(time.Hour)
+		time.Sleep(10 * time.Second)
+		if err := claim(); !errors.Is(err, ErrSpent) || !errors.Is(err, ErrClock) {
+			t.Errorf("the clock has stepped: %v", err)
+		}
+		if err := l.Err(); !errors.Is(err, ErrClock) {
+			t.Errorf("the clock has stepped: the lease says %v", err)
+		}
+		set(0)
+		time.Sleep(10 * time.Second)
+		if err := claim(); err != nil {
+			t.Errorf("the clock is right again: %v, %v", err, l.Err())
+		}
+		closed(t, l)
+		r, _, err := Records(t.Context(), m, "realm")
+		if err != nil || r.HWM != 0 {
+			t.Fatal(r, err)
+		}
+	})
+}
+
+// Without a clock in the store, one host whose clock is ahead takes its node ID into the
+// future; nobody is granted that until the time has come.
+func TestLead(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := &network{Store: NewMemory(), noClock: true}
+		c := config(1)
+		ahead := c
+		ahead.Now = func() time.Time { return time.Now().Add(time.Hour) }
+		for range 2 { // both
+			l := acquire(t, n, ahead)
+			if _, _, err := l.Window().Claim(ahead.Now().UnixMilli() / 256); err != nil {
+				t.Fatal(err)
+			}
+			defer closed(t, l)
+		}
+		n.set(func() { n.down = true })
+		time.Sleep(2 * time.Hour) // so that the deadlines pass, and the windows with them
+		n.set(func() { n.down = false })
+		time.Sleep(time.Minute)
+		_, blocks, _ := Records(t.Context(), n, "realm")
+		for _, r := range blocks {
+			if _, err := Evict(t.Context(), n, "realm", r.Block); err != nil {
+				t.Fatal(err)
+			}
+		}
+		_, err := Acquire(t.Context(), n, c)
+		var full *FullError
+		if !errors.Is(err, ErrLead) || !errors.As(err, &full) || len(full.Ahead) != 2 {
+			t.Fatalf("with all node IDs in the future: %v", err)
+		}
+		e := full.Ahead[0]
+		if e.Ahead < 59*time.Minute || e.Ahead > 62*time.Minute || e.Max > 10*time.Second || !errors.Is(e, ErrLead) {
+			t.Errorf("%+v", e)
+		}
+		if s := err.Error(); !strings.Contains(s, "node ID 0/1") || !strings.Contains(s, e.Ahead.String()) {
+			t.Errorf("%q does not say which node ID and how far", s)
+		}
+	})
+}
+
+// The answer to a grant is lost: it is not taken for one, and when the request is made
+// again, the process finds that it has been carried out.
+func TestRetried(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := NewMemory()
+		held := func() (n int) {
+			_, blocks, err := Records(t.Context(), m, "realm")
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, r := range blocks {
+				if r.Owner != (Owner{}) {
+					n++
+				}
+			}
+			return n
+		}
+		for _, lost := range []string{"the grant", "the read after the grant", "every other answer"} {
+			n := &network{Store: m}
+			times, granted := 0, false
+			n.deaf = func(op string, args ...Record) bool {
+				grant := op == "set" && args[1].Owner != Owner{}
+				defer func() { granted = granted || grant }()
+				switch lost {
+				case "the grant":
+					times++
+					return grant && !granted
+				case "the read after the grant":
+					times++
+					return op == "get" && granted && times < 3
+				}
+				times++
+				return times%2 == 0 && times < 8
+			}
+			l := acquire(t, n, config(8))
+			if got := held(); got != 1 {
+				t.Errorf("lost was %s: %d node IDs are held", lost, got)
+			}
+			g := new(book).generator(t, l)
+			first := g.must()
+			// The same with extensions.
+			for i := range 600 {
+				if i%60 == 0 {
+					n.set(func() { times, granted = i%120/60, false })
+				}
+				time.Sleep(time.Second)
+				if b := g.must(); b != first {
+					t.Fatalf("lost was %s: from %v to %v", lost, first, b)
+				}
+			}
+			if got := held(); got != 1 {
+				t.Errorf("lost was %s: %d node IDs are held", lost, got)
+			}
+			closed(t, l)
+			if got := held(); got != 0 {
+				t.Errorf("lost was %s: after Close %d node IDs are held", lost, got)
+			}
+		}
+	})
+}
+
+// A store that fails for good, or hangs, ends Acquire, with nothing left behind.
+func TestAcquireFails(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := &network{Store: NewMemory(), down: true}
+		start := time.Now()
+		if _, err := Acquire(t.Context(), n, config(8)); !errors.Is(err, errDown) {
+			t.Errorf("the store is down: %v", err)
+		}
+		if d := time.Since(start); d < 500*time.Millisecond || d > 5*time.Second {
+			t.Errorf("it was tried for %v", d)
+		}
+
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		n.set(func() { n.down, n.hang = false, true })
+		start = time.Now()
+		if _, err := Acquire(ctx, n, config(8)); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("the store hangs: %v", err)
+		}
+		if d := time.Since(start); d > 3*time.Second {
+			t.Errorf("the context ended after 1 s, Acquire after %v", d)
+		}
+		if _, err := Acquire(ctx, NewMemory(), config(8)); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("the context has ended before: %v", err)
+		}
+
+		// The grant is made, and no answer ever comes: it is given back.
+		n.set(func() {
+			n.hang = false
+			n.deaf = func(op string, args ...Record) bool { return op == "set" && args[1].Owner != Owner{} }
+		})
+		if _, err := Acquire(t.Context(), n, config(8)); !errors.Is(err, errDown) {
+			t.Errorf("no answer: %v", err)
+		}
+		_, blocks, err := Records(t.Context(), n.Store, "realm")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, r := range blocks {
+			if r.Owner != (Owner{}) {
+				t.Errorf("%v is held by nobody that knows of it", r.Block)
+			}
+		}
+	})
+}
+
+// Close gives back what was not used; it needs the store, and can be called again.
+func TestClose(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := NewMemory()
+		n := &network{Store: m}
+		c := config(1)
+		c.Format.Bits = 1
+		other := acquire(t, m, c)
+		defer closed(t, other)
+		book := new(book)
+		l := acquire(t, n, c)
+		g := book.generator(t, l)
+		time.Sleep(time.Second)
+		b := g.must()
+		record := func() Record {
+			root, _, _ := Records(t.Context(), m, "realm")
+			r, _ := m.Get(t.Context(), "realm@"+root.Generation, b)
+			return r
+		}
+
+		n.set(func() { n.hang = true })
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if err := l.Close(ctx); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("the store hangs: Close %v", err)
+		}
+		if _, _, err := g.next(); !errors.Is(err, ErrClosed) {
+			t.Errorf("closed: %v", err)
+		}
+		if record().Owner == (Owner{}) {
+			t.Error("released without the store")
+		}
+		n.set(func() { n.hang = false })
+		closed(t, l)
+		closed(t, l)
+		if r := record(); r.Owner != (Owner{}) || r.HWM != g.last+1 || r.Name != "" || r.Deadline != 0 {
+			t.Errorf("after tick %d the record is %+v", g.last, r)
+		}
+		time.Sleep(time.Second)
+		l = acquire(t, n, c)
+		if g := l.Window().Grant(); g.Lo != time.Now().UnixMilli()/256 {
+			t.Errorf("the next window begins at %d, the time is %d", g.Lo, time.Now().UnixMilli()/256)
+		}
+		lo := l.Window().Grant().Lo
+		closed(t, l)
+		if r := record(); r.HWM != lo {
+			t.Errorf("no tick was used from %d on, and the record is %+v", lo, r)
+		}
+	})
+}
+
+// Renewal follows the generators, whose ticks may be ahead of the clock.
+func TestRenewalFollowsTicks(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := config(8)
+		c.Window, c.MaxLead = 20*time.Second, 12*time.Second
+		l := acquire(t, NewMemory(), c)
+		until := l.Until()
+		for ahead := range int64(11) {
+			if _, _, err := l.Window().Claim(time.Now().Add(time.Duration(ahead)*time.Second).UnixMilli() / 256); err != nil {
+				t.Fatal(err)
+			}
+		}
+		synctest.Wait()
+		if more := l.Until().Sub(until); more < 9*time.Second {
+			t.Errorf("with ticks used 10 s ahead the window has grown by %v", more)
+		}
+		// Not further ahead than the lead.
+		l.Window().Claim(time.Now().Add(29*time.Second).UnixMilli() / 256)
+		time.Sleep(2 * time.Second)
+		if err := l.Err(); !errors.Is(err, ErrLead) {
+			t.Errorf("with ticks used 29 s ahead: %v", err)
+		}
+		closed(t, l)
+	})
+}
+
+// A fence stops grants until its time, and then all get new ones.
+func TestFence(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := NewMemory()
+		book := new(book)
+		l := acquire(t, m, config(8))
+		g := book.generator(t, l)
+		g.must()
+		until, err := Fence(t.Context(), m, Config{Realm: "realm"}, 5*time.Second)
+		if d := time.Until(until); err != nil || d < 74*time.Second || d > 77*time.Second {
+			t.Fatalf("Fence: %v, %v, want the window of 60 s, the lead of 10 s and 5 s from now", d, err)
+		}
+		var lead *LeadError
+		if _, err := Acquire(t.Context(), m, config(8)); !errors.As(err, &lead) || lead.Block != (Block{}) || !lead.Until.Equal(until) {
+			t.Errorf("a fenced realm: %v", err)
+		}
+		spent := 0
+		for range 120 {
+			time.Sleep(time.Second)
+			if _, _, err := g.next(); err != nil {
+				spent++
+			}
+		}
+		if spent < 5 || spent > 30 || g.last < until.UnixMilli()/256 {
+			t.Errorf("for %d s there were no IDs", spent)
+		}
+		root, blocks, err := Records(t.Context(), m, "realm")
+		if err != nil || root.HWM != until.UnixMilli()/256 || len(blocks) == 0 {
+			t.Errorf("%+v, %v, %v", root, blocks, err)
+		}
+		again, err := Fence(t.Context(), m, Config{Realm: "realm"}, 0)
+		if err != nil || !again.After(until) {
+			t.Errorf("fenced again until %v, %v", again, err)
+		}
+		closed(t, l)
+
+		if _, err := Fence(t.Context(), m, Config{Realm: "none"}, 0); !errors.Is(err, ErrNoRealm) {
+			t.Errorf("Fence of no realm: %v", err)
+		}
+		if _, err := Fence(t.Context(), m, Config{Realm: "realm"}, -1); !errors.Is(err, ErrConfig) {
+			t.Errorf("Fence with a negative skew: %v", err)
+		}
+		if until, err := Fence(t.Context(), m, Config{Realm: "none", Format: UID60}, 0); err != nil || time.Until(until) < 70*time.Second {
+			t.Errorf("Fence that makes the realm: %v, %v", until, err)
+		}
+	})
+}
+
+// A lease notices that its store has gone back in time, and takes nothing from it until
+// it is fenced.
+func TestForgotten(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for _, gone := range []bool{false, true} {
+			m := NewMemory()
+			l := acquire(t, m, config(8))
+			g := new(book).generator(t, l)
+			m.mu.Lock()
+			old := map[string]map[Block]Record{}
+			for realm, records := range m.realms {
+				old[realm] = maps.Clone(records)
+			}
+			m.mu.Unlock()
+			time.Sleep(10 * time.Minute)
+			g.must()
+			m.mu.Lock()
+			if m.realms = old; gone {
+				m.realms = nil
+			}
+			m.mu.Unlock()
+			time.Sleep(2 * time.Minute)
+			if b, _, err := g.next(); !errors.Is(err, ErrForgotten) || !errors.Is(l.Err(), ErrForgotten) {
+				t.Errorf("the store has forgotten: %v, %v, %v", b, err, l.Err())
+			}
+			if gone {
+				// Another process makes the realm anew: it is not the one that it was.
+				// (It could use what this one has used. Only a fence prevents that.)
+				abandon(acquire(t, m, config(8)))
+				time.Sleep(time.Minute)
+				if err := l.Err(); !errors.Is(err, ErrForgotten) && err != nil {
+					t.Errorf("a new realm: %v", err)
+				}
+			}
+			if _, err := Fence(t.Context(), m, Config{Realm: "realm"}, 0); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(2 * time.Minute)
+			g.must()
+			if err := l.Err(); err != nil {
+				t.Error(err)
+			}
+			closed(t, l)
+		}
+	})
+}
+
+func TestConfig(t *testing.T) {
+	m := NewMemory()
+	first := acquire(t, m, config(8))
+	defer closed(t, first)
+	for _, c := range []struct {
+		change func(c *Config)
+		err    error
+		says   string
+	}{
+		{func(c *Config) { c.Realm = "" }, ErrConfig, "realm"},
+		{func(c *Config) { c.Realm = "a@b" }, ErrConfig, "@"},
+		{func(c *Config) { c.Realm = "a\nb" }, ErrConfig, "control"},
+		{func(c *Config) { c.Realm = "\xff" }, ErrConfig, "UTF-8"},
+		{func(c *Config) { c.Realm = strings.Repeat("x", 101) }, ErrConfig, "101 bytes"},
+		{func(c *Config) { c.Name = "\x00" }, ErrConfig, "name"},
+		{func(c *Config) { c.Format = Format{} }, ErrConfig, "tick"},
+		{func(c *Config) { c.Format.Tick = 1500 * time.Microsecond }, ErrConfig, "1.5ms"},
+		{func(c *Config) { c.Format.Bits = 25 }, ErrConfig, "25"},
+		{func(c *Config) { c.NodeIDSize = 0 }, ErrConfig, "0 bits"},
+		{func(c *Config) { c.NodeIDSize = 24 }, ErrConfig, "24 bits"},
+		{func(c *Config) { c.Window = time.Second }, ErrConfig, "1s"},
+		{func(c *Config) { c.Window = 25 * time.Hour }, ErrConfig, "25h"},
+		{func(c *Config) { c.MaxLead = -1 }, ErrConfig, "lead"},
+		{func(c *Config) { c.Format = SCRU160 }, ErrRealm, "256ms"},
+		{func(c *Config) { c.Format.Epoch = time.UnixMilli(1000) }, ErrRealm, "epoch"},
+		{func(c *Config) { c.Format.Bits = 16 }, ErrRealm, "23"},
+		{func(c *Config) { c.Window = 2 * time.Minute }, ErrRealm, "2m"},
+		{func(c *Config) { c.MaxLead = time.Minute }, ErrRealm, "1m"},
+		{func(c *Config) { c.Window, c.MaxLead = 30*time.Second, 5*time.Second }, nil, ""},
+		{func(c *Config) { c.Realm = strings.Repeat("ü", 50) }, nil, ""},
+	} {
+		cfg := config(8)
+		c.change(&cfg)
+		l, err := Acquire(t.Context(), m, cfg)
+		if !errors.Is(err, c.err) || err != nil && !strings.Contains(err.Error(), c.says) {
+			t.Errorf("%+v: %v, want %v that says %q", cfg, err, c.err, c.says)
+		}
+		if err == nil {
+			closed(t, l)
+		}
+	}
+	for _, f := range []Format{SCRU64, SCRU160, UID60} {
+		c := Config{Realm: fmt.Sprint(f.Bits), Format: f, NodeIDSize: f.Bits}
+		l := acquire(t, m, c)
+		if err := l.Window().Fits(f.Tick, f.Epoch); err != nil || l.NodeIDSize() != f.Bits {
+			t.Errorf("%+v: %v, %d bits", f, err, l.NodeIDSize())
+		}
+		now := time.Now()
+		if _, tick, err := l.Window().Claim(int64(now.Sub(f.Epoch) / f.Tick)); err != nil || now.Sub(l.Window().Time(tick)).Abs() > time.Second {
+			t.Errorf("%+v: tick %d, %v", f, tick, err)
+		}
+		closed(t, l)
+	}
+}

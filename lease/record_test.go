@@ -1,0 +1,233 @@
+package lease
+
+import (
+	"encoding/json"
+	"errors"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestBlock(t *testing.T) {
+	for _, s := range []string{"0/0", "0/1", "1/1", "42/8", "255/8", "16777215/24"} {
+		b, err := ParseBlock(s)
+		if err != nil || b.String() != s {
+			t.Errorf("ParseBlock(%q) = %v, %v", s, b, err)
+		}
+	}
+	for _, s := range []string{"", "/", "42", "42/", "/8", "256/8", "1/0", "0/25", "042/8", "42/08", "+42/8", "-1/8", "42/8 ", "42/8/1", "0x2/8", "99999999999/24"} {
+		b := Block{1, 1}
+		if err := b.UnmarshalText([]byte(s)); !errors.Is(err, ErrBlock) || b != (Block{1, 1}) {
+			t.Errorf("UnmarshalText(%q): %v, %v", s, b, err)
+		}
+	}
+	for _, c := range []struct {
+		b, c string
+		want bool
+	}{
+		{"0/0", "0/0", true}, {"0/0", "5/3", true}, {"42/8", "42/8", true}, {"42/8", "84/9", true}, {"42/8", "85/9", true},
+		{"42/8", "86/9", false}, {"42/8", "21/7", false}, {"0/1", "16777215/24", false}, {"1/1", "16777215/24", true},
+	} {
+		b, _ := ParseBlock(c.b)
+		d, _ := ParseBlock(c.c)
+		if b.Contains(d) != c.want {
+			t.Errorf("%v contains %v: want %v", b, d, c.want)
+		}
+		if c.want && b != d && !b.toward(d).Contains(d) {
+			t.Errorf("from %v toward %v: %v", b, d, b.toward(d))
+		}
+	}
+	if b := (Block{42, 8}); b.child(0) != (Block{84, 9}) || b.child(1) != (Block{85, 9}) || b.child(1).parent() != b {
+		t.Error("halves of 42/8")
+	}
+}
+
+// A record survives its JSON form, whose shape stores may rely on.
+func TestRecordJSON(t *testing.T) {
+	r := Record{
+		Realm: "realm@0123456789abcdef", Block: Block{42, 8}, Epoch: 7, HWM: 6640625000, State: Whole,
+		Owner: Owner{0xab, 15: 0xcd}, Request: 3, Deadline: 6640625117, Name: "host <1>",
+	}
+	text, err := json.Marshal(r)
+	want := `{"realm":"realm@0123456789abcdef","block":"42/8","epoch":7,"hwm":6640625000,"state":"whole",` +
+		`"owner":"ab0000000000000000000000000000cd","request":3,"deadline":6640625117,"name":"host \u003c1\u003e"}`
+	if err != nil || string(text) != want {
+		t.Errorf("got  %s, %v\nwant %s", text, err, want)
+	}
+	root := Record{Realm: "realm", Epoch: 1, State: Split, Terms: Config{Format: UID60}.terms(), Generation: "0123456789abcdef"}
+	for _, r := range []Record{r, root, {}, {State: Merging, HWM: -1, Epoch: 1<<64 - 1}} {
+		text, err := json.Marshal(r)
+		var got Record
+		if err := errors.Join(err, json.Unmarshal(text, &got)); err != nil || got != r {
+			t.Errorf("%s: %+v, %v, want %+v", text, got, err, r)
+		}
+	}
+	for _, bad := range []string{`{"state":"broken"}`, `{"owner":"ab"}`, `{"owner":"zz000000000000000000000000000000"}`, `{"block":"1/0"}`} {
+		if err := json.Unmarshal([]byte(bad), &r); err == nil {
+			t.Errorf("%s: no error", bad)
+		}
+	}
+	if _, err := State(9).MarshalText(); err == nil || State(9).String() != "state 9" {
+		t.Errorf("state 9: %v", err)
+	}
+}
+
+func TestTerms(t *testing.T) {
+	terms := Terms{Tick: 256, Epoch: 1000}
+	for _, c := range []struct{ ms, tick int64 }{
+		{1000, 0}, {1255, 0}, {1256, 1}, {999, -1}, {744, -1}, {743, -2}, {1000 + 256*6640625000, 6640625000},
+	} {
+		if got := terms.At(time.UnixMilli(c.ms)); got != c.tick {
+			t.Errorf("at %d ms it is tick %d, want %d", c.ms, got, c.tick)
+		}
+		if got := terms.Time(c.tick).UnixMilli(); got > c.ms || got+256 <= c.ms {
+			t.Errorf("tick %d begins at %d ms, and %d ms is in it", c.tick, got, c.ms)
+		}
+	}
+	if d := terms.Duration(4); d != 1024*time.Millisecond {
+		t.Errorf("4 ticks are %v", d)
+	}
+}
+
+// What a grant may be, whatever was before: never below the mark, never longer than the
+// window from the time at which the node is, and that never further ahead than the lead.
+func TestGrants(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 1))
+	me, other := Owner{1}, Owner{2}
+	for range 100_000 {
+		is := Record{
+			Epoch: r.Uint64N(3), HWM: r.Int64N(40), State: State(r.IntN(4)),
+			Owner: []Owner{{}, me, other}[r.IntN(3)], Deadline: r.Int64N(40),
+		}
+		q := request{owner: me, number: 5, name: "me", now: r.Int64N(40), at: r.Int64N(40), window: 1 + r.Int64N(10), lead: r.Int64N(5)}
+
+		next, lo, err := q.take(is)
+		takable := is.State == Whole && (is.Owner == Owner{} || q.now >= is.Deadline)
+		near := max(is.HWM, q.now, q.at) <= q.now+q.lead
+		if (err == nil) != (takable && near) {
+			t.Fatalf("%+v takes %+v: %v", q, is, err)
+		}
+		if err == nil {
+			if lo < is.HWM || lo < q.now || next.HWM < lo+q.window || next.HWM > q.now+q.lead+q.window ||
+				next.Owner != me || next.Request != 5 || next.Name != "me" || next.Deadline <= next.HWM-1 || next.State != Whole {
+				t.Fatalf("%+v takes %+v: %+v from %d", q, is, next, lo)
+			}
+		} else if next != is {
+			t.Fatalf("refused, and yet %+v becomes %+v", is, next)
+		}
+
+		next, err = q.extend(is)
+		if (err == nil) != (is.State == Whole && is.Owner == me && q.at <= q.now+q.lead) {
+			t.Fatalf("%+v extends %+v: %v", q, is, err)
+		}
+		if err != nil && next != is || next.HWM < is.HWM || next.HWM > max(is.HWM, q.now+q.lead+q.window) ||
+			err == nil && next.HWM < max(q.now, q.at)+q.window {
+			t.Fatalf("%+v extends %+v: %+v", q, is, next)
+		}
+
+		low, used := r.Int64N(40), r.Int64N(40)
+		next, err = release(is, me, low, used)
+		if (err == nil) != (is.State == Whole && is.Owner == me) {
+			t.Fatalf("release of %+v: %v", is, err)
+		}
+		if err == nil && (next.HWM > is.HWM || next.HWM < is.HWM && (next.HWM <= used || next.HWM < low) || next.Owner != Owner{}) {
+			t.Fatalf("release of %+v, of which %d on were granted and %d was used last: %+v", is, low, used, next)
+		}
+	}
+}
+
+// The survey finds every place where a block can be, and prefers the tight ones whose
+// time has come.
+func TestChoose(t *testing.T) {
+	rec := func(s string, state State, hwm int64, held bool) Record {
+		b, err := ParseBlock(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := Record{Block: b, Epoch: 1, State: state, HWM: hwm}
+		if held {
+			r.Owner, r.Deadline = Owner{1}, 1000
+		}
+		return r
+	}
+	r := rand.New(rand.NewPCG(1, 1))
+	for _, c := range []struct {
+		name    string
+		size    uint8
+		records []Record
+		best    string // the first region
+		want    string // all blocks that may be chosen at the first attempt
+	}{
+		{"an empty realm", 1, nil, "0/1", "0/1 1/1"},
+		{"an empty realm", 2, nil, "0/1", "0/2 1/2 2/2 3/2"},
+		{"an empty realm, the first few", 5, nil, "0/1", "0/5 1/5 2/5 3/5 4/5 5/5 6/5 7/5"},
+		{"the other half", 1, []Record{rec("0/1", Whole, 50, true)}, "1/1", "1/1"},
+		{"expired", 1, []Record{rec("0/1", Whole, 50, true), rec("1/1", Whole, 50, false)}, "1/1", "1/1"},
+		{"a half that is split", 2, []Record{rec("0/1", Split, 50, false), rec("0/2", Whole, 60, true)}, "1/2", "1/2 2/2 3/2"},
+		{"a half that is split, the first few", 5, []Record{rec("0/1", Split, 50, false), rec("0/2", Whole, 60, true)}, "1/2", "10/5 11/5 12/5 13/5 14/5 15/5 8/5 9/5"},
+		{"a free one before a larger one", 2, []Record{rec("0/1", Whole, 0, false), rec("1/1", Split, 0, false), rec("2/2", Whole, 60, true)}, "3/2", "0/2 1/2 3/2"},
+		{"not one whose time is to come", 2, []Record{rec("0/1", Split, 0, false), rec("0/2", Whole, 105, false), rec("1/2", Whole, 50, true), rec("1/1", Whole, 60, false)}, "1/1", "2/2 3/2"},
+		{"one whose time is to come", 2, []Record{rec("0/1", Split, 0, false), rec("0/2", Whole, 105, false), rec("1/2", Whole, 50, true), rec("1/1", Whole, 60, true)}, "0/2", "0/2"},
+		{"none that is too far ahead", 2, []Record{rec("0/1", Split, 0, false), rec("0/2", Whole, 111, false), rec("1/2", Whole, 50, true), rec("1/1", Whole, 60, true)}, "", ""},
+		{"none within one that is too far ahead", 2, []Record{rec("0/1", Split, 111, false), rec("1/1", Whole, 111, false)}, "", ""},
+		{"a merge", 1, []Record{rec("0/1", Split, 0, false), rec("0/2", Split, 0, false), rec("0/3", Whole, 50, false), rec("1/1", Whole, 60, true)}, "0/1", "0/1"},
+		{"no merge of what is held", 1, []Record{rec("0/1", Merging, 0, false), rec("0/2", Split, 0, false), rec("1/3", Whole, 50, true), rec("1/1", Whole, 60, true)}, "", ""},
+		{"no merge too far ahead", 1, []Record{rec("0/1", Split, 0, false), rec("0/2", Split, 0, false), rec("1/3", Whole, 111, false), rec("1/1", Whole, 60, true)}, "", ""},
+		{"a merge that spares a larger one", 2, []Record{rec("0/1", Split, 0, false), rec("0/2", Split, 0, false), rec("0/3", Whole, 0, false), rec("1/2", Whole, 50, true)}, "0/2", "0/2 2/2 3/2"},
+		{"a merge under way is left alone if it can be", 2, []Record{rec("0/1", Merging, 0, false), rec("0/2", Whole, 0, false), rec("1/2", Whole, 0, false), rec("1/1", Split, 0, false)}, "2/2", "0/2 1/2 2/2 3/2"},
+	} {
+		got := map[string]bool{}
+		v := look(c.records, 0, 100, c.size)
+		if u := v.usable(10); len(u) > 0 && u[0].record.Block.String() != c.best || len(u) == 0 && c.best != "" {
+			t.Errorf("%s: the first of %v, want %s", c.name, u, c.best)
+		}
+		for range 500 {
+			b, _, ok := v.choose(10, 0, r)
+			if !ok {
+				break
+			}
+			got[b.String()] = true
+		}
+		var names []string
+		for s := range got {
+			names = append(names, s)
+		}
+		slices.Sort(names)
+		if s := strings.Join(names, " "); s != c.want {
+			t.Errorf("%s: %d bits out of %v: chose %q, want %q", c.name, c.size, c.records, s, c.want)
+		}
+		if c.want == "" {
+			continue
+		}
+		// After many attempts, anywhere.
+		wide := map[Block]bool{}
+		for range 2000 {
+			b, _, _ := v.choose(10, 60, r)
+			wide[b] = true
+		}
+		if len(wide) < len(names) || c.records == nil && len(wide) != 1<<c.size {
+			t.Errorf("%s: after many attempts one of %d", c.name, len(wide))
+		}
+	}
+	// The floor of the generation counts as everything's mark.
+	if b, _, ok := look(nil, 111, 100, 2).choose(10, 0, r); ok {
+		t.Errorf("below the floor: %v", b)
+	}
+}
+
+func TestErrors(t *testing.T) {
+	lead := &LeadError{Realm: "realm", Block: Block{42, 8}, Ahead: time.Hour, Max: 10 * time.Second, Until: time.UnixMilli(0).UTC()}
+	full := &FullError{Realm: "realm", Size: 8, Ahead: []*LeadError{lead},
+		Held: []Record{{Block: Block{1, 8}, Owner: Owner{0xab, 0xcd}}, {Block: Block{2, 8}, Name: "host"}}, Until: make([]time.Time, 2)}
+	for _, c := range []struct{ got, want string }{
+		{lead.Error(), `lease: node ID 42/8 of realm "realm" could be used from 1970-01-01T00:00:00.000Z on, which is 1h0m0s ahead of the time; at most 10s are allowed`},
+		{(&LeadError{Realm: "realm"}).Error(), `lease: any node ID of realm "realm" could be used from 0001-01-01T00:00:00.000Z on, which is 0s ahead of the time; at most 0s are allowed`},
+		{full.Error(), `lease: no free node ID of 8 bits in realm "realm"; 2 held: 1/8 by abcd0000 until 0001-01-01T00:00:00.000Z, 2/8 by host until 0001-01-01T00:00:00.000Z; 1 free, but not yet: ` + lead.Error()},
+	} {
+		if c.got != c.want {
+			t.Errorf("got  %s\nwant %s", c.got, c.want)
+		}
+	}
+}
