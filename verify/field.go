@@ -16,15 +16,17 @@ type field struct {
 	buffer []uint64 // values not yet counted; the first one was, as the predecessor
 	n      uint64
 
-	chunks      []chunk
-	changes     columns // bits that differ from those of the value before
-	neighbours  columns // bits that differ from the next higher bit
-	products    float64 // of successive values, the middle of the range being zero
-	middle      float64
-	variance    float64
-	repeats     *repeats
-	raw         *bitWriter
-	differences []uint64 // scratch
+	chunks     []chunk
+	neighbours columns // bits that differ from the next higher bit
+	// Bits that differ from those of the value before. Those of a field of at most 32
+	// bits are counted in the high half of neighbours.
+	changes       columns
+	products      float64 // of successive values, the middle of the range being zero
+	middle        float64
+	variance      float64
+	repeats       *repeats
+	raw           *bitWriter
+	near, changed []uint64 // scratch
 }
 
 // A chunk counts how often each value of a few bits of the field comes.
@@ -44,8 +46,9 @@ const (
 func newField(name string, width int) *field {
 	f := &field{
 		name: name, width: width,
-		buffer:      make([]uint64, 0, fieldBuffer),
-		differences: make([]uint64, fieldBuffer),
+		buffer:  make([]uint64, 0, fieldBuffer),
+		near:    make([]uint64, fieldBuffer),
+		changed: make([]uint64, fieldBuffer),
 	}
 	size := math.Ldexp(1, min(width, 63))
 	f.middle, f.variance = (size-1)/2, (size*size-1)/12
@@ -92,27 +95,40 @@ func (f *field) count() {
 	if f.repeats != nil {
 		f.repeats.add(fresh)
 	}
-	d := f.differences[:len(fresh)]
-	if f.width > 1 {
-		low := uint64(1)<<(f.width-1) - 1
-		for i, v := range fresh {
-			d[i] = (v ^ v>>1) & low
-		}
-		f.neighbours.add(d)
-	}
 
-	d = f.differences[:len(f.buffer)-1]
-	before := f.buffer[0]
+	before, low := f.buffer[0], uint64(1)<<(f.width-1)-1
 	x := f.centred(before)
-	for i, v := range f.buffer[1:] {
-		d[i] = v ^ before
+	if len(fresh) == len(f.buffer) {
+		f.products -= x * x // the first value of all has no predecessor
+	}
+	near, changed := f.near[:len(fresh)], f.changed[:len(fresh)]
+	narrow := f.width <= 32
+	for i, v := range fresh {
+		near[i], changed[i] = (v^v>>1)&low, v^before
+		if narrow {
+			near[i] |= changed[i] << 32
+		}
 		y := f.centred(v)
 		f.products += x * y
 		x, before = y, v
 	}
-	f.changes.add(d)
+	f.neighbours.add(near)
+	if !narrow {
+		f.changes.add(changed)
+	}
 	f.buffer[0] = before
 	f.buffer = f.buffer[:1]
+}
+
+// unequal returns how often a bit differed from the next higher one.
+func (f *field) unequal(bit int) uint64 { return f.neighbours.count(bit) }
+
+// toggled returns how often a bit differed from that of the value before.
+func (f *field) toggled(bit int) uint64 {
+	if f.width <= 32 {
+		return f.neighbours.count(32 + bit)
+	}
+	return f.changes.count(bit)
 }
 
 func (c *chunk) add(values []uint64) {
@@ -216,10 +232,10 @@ func (f *field) results() (rs []result) {
 	for bit := range f.width {
 		k := f.ones(bit)
 		add(testBalance, pvalue.Coin(k, f.n), "bit %d is 1 in %s of the values", bit, words.Percent(k, f.n))
-		k = f.changes.count(bit)
+		k = f.toggled(bit)
 		add(testRuns, pvalue.Coin(k, f.n-1), "bit %d changes from one value to the next in %s of cases", bit, words.Percent(k, f.n-1))
 		if bit < f.width-1 {
-			k = f.neighbours.count(bit)
+			k = f.unequal(bit)
 			add(testNeighbours, pvalue.Coin(k, f.n), "bits %d and %d differ in %s of the values", bit+1, bit, words.Percent(k, f.n))
 		}
 	}

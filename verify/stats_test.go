@@ -62,9 +62,9 @@ func TestField(t *testing.T) {
 			t.Errorf("width %d: %d values, want %d", width, f.n, n)
 		}
 		for bit := range width {
-			if f.ones(bit) != ones[bit] || f.changes.count(bit) != changes[bit] || f.neighbours.count(bit) != neighbours[bit] {
+			if f.ones(bit) != ones[bit] || f.toggled(bit) != changes[bit] || bit < width-1 && f.unequal(bit) != neighbours[bit] {
 				t.Errorf("width %d, bit %d: %d %d %d, want %d %d %d", width, bit,
-					f.ones(bit), f.changes.count(bit), f.neighbours.count(bit), ones[bit], changes[bit], neighbours[bit])
+					f.ones(bit), f.toggled(bit), f.unequal(bit), ones[bit], changes[bit], neighbours[bit])
 			}
 		}
 		got, want := f.products/f.variance, products/((size*size-1)/12)

@@ -133,7 +133,7 @@ func (r *uid60Rules) finish() {
 	// The high bits of random never change: hint at the option.
 	r.random.count()
 	same := 0
-	for bit := sequenceBits - 1; bit >= 0 && r.random.changes.count(bit) == 0; bit-- {
+	for bit := sequenceBits - 1; bit >= 0 && r.random.toggled(bit) == 0; bit-- {
 		same++
 	}
 	if same > 0 && r.random.n >= enough {
