@@ -81,16 +81,26 @@ func TestNew(t *testing.T) {
 		}
 		last = id
 	}
-	low := map[uint32]bool{}
-	for range 1000 {
-		id, err := Parse(NewString())
-		if err != nil || id.Compare(last) <= 0 {
-			t.Fatalf("NewString: %v, %v after %v", id, err, last)
-		}
-		low[uint32(id.Random())], last = true, id
+}
+
+// NewString returns the text of what New would return.
+func TestNewString(t *testing.T) {
+	clock := conformance.NewClock(conformance.Start)
+	setup := func() conformance.Setup {
+		return conformance.Setup{Clock: clock.Now, Entropy: conformance.Entropy(1)}
 	}
-	if len(low) < 999 {
-		t.Errorf("NewString: %d low halves in 1000 IDs", len(low))
+	defer func(g *Generator) { global = g }(global)
+	global = newGenerator(t, setup())
+	twin := newGenerator(t, setup())
+	for i := range 100 {
+		want, err := twin.Generate()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := NewString(); got != want.String() {
+			t.Fatalf("ID %d: %s, want %v", i, got, want)
+		}
+		clock.Add(time.Duration(i%2) * time.Millisecond)
 	}
 }
 

@@ -108,18 +108,6 @@ func TestNew(t *testing.T) {
 		}
 		last = id
 	}
-	low := map[uint32]bool{}
-	for range 1000 {
-		s, err := NewString()
-		id, perr := Parse(s)
-		if err != nil || perr != nil || id <= last || id.NodeID(8) != 42 {
-			t.Fatalf("NewString: %q, %v, %v after %v", s, err, perr, last)
-		}
-		low[id.Counter(8)], last = true, id
-	}
-	if len(low) < 500 { // they start at random again in each tick
-		t.Errorf("NewString: %d counters in 1000 IDs", len(low))
-	}
 	if n := testing.AllocsPerRun(1000, func() { New() }); n != 0 {
 		t.Errorf("New allocates %v times", n)
 	}
@@ -159,6 +147,28 @@ func TestNewWithoutNodeSpec(t *testing.T) {
 	global = sync.OnceValues(fromEnvironment)
 	if id := must(t)(New()); id.NodeID(8) != 43 {
 		t.Errorf("node ID %d, want 43", id.NodeID(8))
+	}
+}
+
+// NewString returns the text of what New would return.
+func TestNewString(t *testing.T) {
+	clock := conformance.NewClock(conformance.Start)
+	setup := func() conformance.Setup {
+		return conformance.Setup{Clock: clock.Now, Entropy: conformance.Entropy(1)}
+	}
+	defer func(g func() (*Generator, error)) { global = g }(global)
+	made := newGenerator(t, "42/8", setup())
+	global = func() (*Generator, error) { return made, nil }
+	twin := newGenerator(t, "42/8", setup())
+	for i := range 100 {
+		want, err := twin.Generate()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := NewString(); err != nil || got != want.String() {
+			t.Fatalf("ID %d: %s, %v, want %v", i, got, err, want)
+		}
+		clock.Add(time.Duration(i%2) * time.Millisecond)
 	}
 }
 

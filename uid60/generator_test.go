@@ -88,17 +88,26 @@ func TestNew(t *testing.T) {
 		}
 		last = id
 	}
-	low := map[uint16]bool{}
-	for range 1000 {
-		s, err := NewString()
-		id, perr := Parse(s)
-		if err != nil || perr != nil || id <= last {
-			t.Fatalf("NewString: %q, %v after %v", s, err, last)
-		}
-		low[id.Random()], last = true, id
+}
+
+// NewString returns the text of what New would return.
+func TestNewString(t *testing.T) {
+	clock := conformance.NewClock(conformance.Start)
+	setup := func() conformance.Setup {
+		return conformance.Setup{Clock: clock.Now, Entropy: conformance.Entropy(1)}
 	}
-	if len(low) < 256 { // of 512
-		t.Errorf("NewString: %d values of random in 1000 IDs", len(low))
+	defer func(g *Generator) { global = g }(global)
+	global = newGenerator(t, setup())
+	twin := newGenerator(t, setup())
+	for i := range 100 {
+		want, err := twin.Generate()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := NewString(); err != nil || got != want.String() {
+			t.Fatalf("ID %d: %s, %v, want %v", i, got, err, want)
+		}
+		clock.Add(time.Duration(i%2) * time.Millisecond)
 	}
 }
 

@@ -340,14 +340,18 @@ func (g *Generator[T]) testFill(t *testing.T) {
 
 // Fill reads the clock once for 4096 IDs, as long as it has no need to wait.
 func (g *Generator[T]) testFillClock(t *testing.T) {
-	n := min(g.Burst, 10_000)
+	n := min(g.Burst, 3*4096)
 	if g.Leads {
-		n = g.supply(10_000)
+		n = g.supply(3 * 4096)
 	}
 	reads := 0
 	gen := g.New(t, Setup{Clock: func() time.Time { reads++; return Start }, Entropy: Entropy(3)})
-	if err := gen.Fill(make([]T, n)); err != nil {
+	ids := make([]T, n)
+	if err := gen.Fill(ids); err != nil {
 		t.Fatal(err)
+	}
+	if !g.Unordered {
+		increasing(t, ids)
 	}
 	if want := (n + 4095) / 4096; reads != want {
 		t.Errorf("Fill of %d IDs reads the clock %d times, want %d", n, reads, want)
@@ -371,6 +375,9 @@ func (g *Generator[T]) testRandom(t *testing.T) {
 				for i := range ids {
 					ids[i] = must[T](t)(gen.Generate())
 				}
+			}
+			if want := g.tick(clock.Now()); !ids[0].Time().Equal(want) {
+				t.Fatalf("%s: the time is %v, want %v", name, ids[0].Time(), want)
 			}
 			var last []byte
 			for i, id := range ids {
