@@ -1,6 +1,6 @@
 module github.com/sortid/sortid/bench
 
-go 1.26.0
+go 1.25.0
 
 require (
 	github.com/bwmarrin/snowflake v0.3.0
@@ -11,7 +11,7 @@ require (
 	github.com/rs/xid v1.6.0
 	github.com/segmentio/ksuid v1.0.4
 	github.com/sortid/sortid v0.0.0
-	golang.org/x/perf v0.0.0-20260908200009-22c9c6c9d4da
+	golang.org/x/perf v0.0.0-20240604174448-3b48cf0e0164
 )
 
 require github.com/aclements/go-moremath v0.0.0-20210112150236-f10218a38794 // indirect
