@@ -109,8 +109,8 @@ func (a *app) root() *cobra.Command {
 	})
 	root := &cobra.Command{
 		Use:   "sortid",
-		Short: "make, read and convert time-sortable IDs",
-		Long: `sortid makes, reads and converts time-sortable IDs of five formats: scru64,
+		Short: "make, read, convert and check time-sortable IDs",
+		Long: `sortid makes, reads, converts and checks time-sortable IDs of five formats: scru64,
 scru128, scru160, euid and uid60. "sortid schemes" helps to choose one.
 
 Commands that read IDs take them as arguments, or from standard input, one in a
