@@ -172,7 +172,7 @@ func (t *chance) certain() bool {
 
 func (t *chance) judge() {
 	if t.tries == 0 {
-		t.skip("there was no occasion")
+		t.skip("nothing in the stream calls for it")
 		return
 	}
 	expected := float64(t.tries) * t.probability
@@ -183,7 +183,7 @@ func (t *chance) judge() {
 		t.Count, t.Examples = 0, nil
 		return
 	}
-	t.Detail = fmt.Sprintf("%s in %s cases; chance explains %.2g", words.Times(t.Count), words.Count(t.tries), expected)
+	t.Detail = fmt.Sprintf("of %s cases; chance explains %.2g", words.Count(t.tries), expected)
 }
 
 // field makes a field to be tested for randomness.

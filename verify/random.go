@@ -1,7 +1,6 @@
 package verify
 
 import (
-	"fmt"
 	"math"
 
 	"github.com/sortid/sortid/verify/internal/pvalue"
@@ -54,7 +53,7 @@ func (c *checker) random() {
 			}
 			if p, seen := worst[r.test]; !seen || r.p < p {
 				worst[r.test] = r.p
-				t.Status, t.Detail = Pass, fmt.Sprintf("%s, p = %.2g", r.note, r.p)
+				t.Status, t.Detail = Pass, r.note+", p "+words.Probability(r.p)
 			}
 			if adjusted[i] < alarm {
 				t.Count++

@@ -18,7 +18,7 @@ var page string
 
 var tmpl = template.Must(template.New("page").Funcs(template.FuncMap{
 	"source": source, "verdict": verdict, "volume": volume, "found": found, "example": example,
-	"bias": bias, "count": words.Count, "timeline": timelineSVG, "bits": bitsSVG, "lead": leadSVG,
+	"bias": bias, "smallest": smallest, "count": words.Count, "timeline": timelineSVG, "bits": bitsSVG, "lead": leadSVG,
 	"groups": func(r *verify.Report) []group {
 		var gs []group
 		for _, g := range Groups {

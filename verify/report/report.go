@@ -93,6 +93,11 @@ func example(e verify.Example) string {
 	return strings.Join(parts, ": ")
 }
 
+// smallest words the smallest p-value of a field.
+func smallest(f verify.Field) string {
+	return fmt.Sprintf("the smallest p %s, with all tests counted p %s", words.Probability(f.P), words.Probability(f.Adjusted))
+}
+
 // bias words what bias of a field's bits the tests could have seen.
 func bias(f verify.Field) string {
 	if f.Bias == 0 {

@@ -108,13 +108,23 @@ func (p *printer) group(r *verify.Report, name, title string) {
 	p.printf("  %-7s %s  %s %s\n", name, p.mark(status), title, p.paint(Faint, "("+strings.Join(words, ", ")+")"))
 }
 
-// outcomes writes checks with what they found.
+// outcomes writes checks with what they found, the tests of a random field together.
 func (p *printer) outcomes(title string, cs []verify.Outcome, tone Tone) {
 	if len(cs) == 0 {
 		return
 	}
 	p.printf("\n%s\n", p.paint(Strong, title))
+	field := ""
 	for _, c := range cs {
+		if c.Group() == "random" {
+			dot := strings.LastIndexByte(c.Name, '.')
+			if c.Name[:dot] != field {
+				field = c.Name[:dot]
+				p.printf("  %s\n", p.paint(tone, field))
+			}
+			p.printf("      %-10s  %s\n", c.Name[dot+1:], c.Detail)
+			continue
+		}
 		p.printf("  %s  %s\n", p.paint(tone, c.Name), c.Title)
 		if f := found(c); f != "" {
 			p.printf("      %s\n", f)
@@ -155,7 +165,7 @@ func (p *printer) fields(r *verify.Report) {
 	for _, f := range r.Fields {
 		p.printf("  %-*s  %2d bits, %s, %s", width, f.Name, f.Width, words.Plural(f.Values, "value"), words.Plural(uint64(f.Tests), "test"))
 		if f.Tests > 0 {
-			p.printf(": the smallest p is %.2g, %.2g when all tests are counted", f.P, f.Adjusted)
+			p.printf(": %s", smallest(f))
 		}
 		p.printf("\n")
 		if p.Bars && f.Values > 0 {

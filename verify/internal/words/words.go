@@ -63,3 +63,11 @@ func Plural(n uint64, thing string) string {
 func Percent(part, whole uint64) string {
 	return fmt.Sprintf("%.2f%%", 100*float64(part)/float64(max(whole, 1)))
 }
+
+// Probability words a p-value, with its sign of relation.
+func Probability(p float64) string {
+	if p < 1e-300 {
+		return "< 1e-300"
+	}
+	return fmt.Sprintf("= %.2g", p)
+}
