@@ -300,7 +300,7 @@ func (l *Lease) keep(ctx context.Context) {
 			}
 			// Granted, and still short: the clocks disagree.
 		} else if ctx.Err() == nil {
-			s.log.Warn("lease: not renewed", "realm", s.config.Realm, "node", l.NodeID(), "left", terms.Duration(l.left()), "error", err)
+			s.log.Warn("lease: not renewed", "realm", s.config.Realm, "node", Block{l.NodeID(), uint8(l.NodeIDSize())}.String(), "left", terms.Duration(l.left()), "error", err)
 			l.window.Fail(err)
 		}
 		if !sleep(ctx, jitter(pause)) {

@@ -886,6 +886,9 @@ func TestModelFinds(t *testing.T) {
 		{"a fence that is a floor alone", floorAlone, with(fence, func(m *model) { m.ticks, m.halves = 1, true })},
 	} {
 		t.Run(c.name, func(t *testing.T) {
+			if c.m.halves && testing.Short() {
+				t.SkipNow()
+			}
 			c.m.variant = c.variant
 			c.m.limit = 5_000_000
 			states, trace := c.m.search()
