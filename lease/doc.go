@@ -9,7 +9,9 @@
 //	...
 //	defer l.Close(context.Background())
 //
-// The generator of a format then takes its node ID and its ticks from the lease.
+// A generator on a lease takes its node ID and its ticks from [Lease.Window], which hands
+// out each tick once. The generators of the format packages take node IDs from a node
+// spec or an option, and no window: they do not run on leases.
 //
 // # Why it is safe
 //
