@@ -151,16 +151,27 @@ func (c *Clock) Pause(ctx context.Context, us int64) error {
 			runtime.Gosched()
 			continue
 		}
-		timer := time.NewTimer(left)
-		select {
-		case <-timer.C:
-		case <-ctx.Done():
-			timer.Stop()
-			return contextError(ctx)
+		if err := sleep(ctx, left); err != nil {
+			return err
 		}
 		if c.counter == nil || micros > leg.Microseconds() {
 			return nil
 		}
+	}
+}
+
+func sleep(ctx context.Context, d time.Duration) error {
+	if ctx.Done() == nil { // as without any context: then it allocates nothing
+		time.Sleep(d)
+		return nil
+	}
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return contextError(ctx)
 	}
 }
 
