@@ -256,7 +256,7 @@ func (c *checker) segment(ids []id, line uint64, length int) {
 	if c.reserved != nil {
 		c.findReserved(ids, line)
 	}
-	c.each(ids)
+	c.each(ids, line)
 	if c.order == nil {
 		c.late.run(ids, line)
 		c.clock.run(ids, line)
@@ -267,16 +267,16 @@ func (c *checker) segment(ids []id, line uint64, length int) {
 
 // each gives the rules all IDs but those that are the same as the one before: a line
 // written twice says nothing of the random bits.
-func (c *checker) each(ids []id) {
+func (c *checker) each(ids []id, line uint64) {
 	start, last := 0, c.last
 	for i, v := range ids {
 		if v == last {
-			c.rules.each(ids[start:i])
+			c.rules.each(ids[start:i], line+uint64(start))
 			start = i + 1
 		}
 		last = v
 	}
-	c.rules.each(ids[start:])
+	c.rules.each(ids[start:], line+uint64(start))
 	c.last = last
 }
 

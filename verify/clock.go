@@ -183,14 +183,9 @@ func (k *clock) fault() {
 	if 2*n < k.n {
 		return
 	}
-	t := k.possible
 	guess, kind := k.c.f.guess(k.c.f.timestamp(k.outside.id), k.c.o.Now())
-	switch kind {
-	case wrongUnit:
-		t = k.unit
-	case wrongEpoch:
-		t = k.epoch
-	default:
+	t := map[mistake]*tally{wrongUnit: k.unit, wrongEpoch: k.epoch}[kind]
+	if t == nil {
 		return
 	}
 	t.Count, t.Examples = k.possible.Count, k.possible.Examples

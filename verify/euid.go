@@ -71,13 +71,13 @@ func newEUIDRules(c *checker) rules {
 	return r
 }
 
-func (r *euidRules) each(ids []id) {
+func (r *euidRules) each(ids []id, line uint64) {
 	for i := range ids {
 		v := &ids[i]
 		r.low.add(v.lo & (1<<32 - 1))
 		r.lengths[v.hi>>3&euid.MaxExtensionLength]++
 		if v.hi&euid.MaxVersionBits != 0 && r.version.hit() {
-			r.version.example(0, r.c.show(*v), "has the version bits %03b", v.hi&euid.MaxVersionBits)
+			r.version.example(line+uint64(i), r.c.show(*v), "has the version bits %03b", v.hi&euid.MaxVersionBits)
 		}
 	}
 	if r.c.o.Stateless {

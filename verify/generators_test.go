@@ -252,7 +252,10 @@ func subjectGenerators() (all []subjectGenerator) {
 // them, with a clock that runs, jumps and goes back.
 func TestGenerators(t *testing.T) {
 	n := 10_000_000
-	if testing.Short() || underRace {
+	switch {
+	case underRace:
+		n = 20_000
+	case testing.Short():
 		n = 100_000
 	}
 	for _, s := range subjectGenerators() {

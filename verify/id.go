@@ -61,8 +61,9 @@ type reason struct {
 
 // rules check what a format promises beyond order.
 type rules interface {
-	// each is given all IDs, in the order of their lines.
-	each(ids []id)
+	// each is given all IDs, in the order of their lines, the first being the one on the
+	// given line.
+	each(ids []id, line uint64)
 	// run is given IDs that strictly increase, the first being the one on the given
 	// line and each the successor of the one before. It comes after each.
 	run(ids []id, line uint64)

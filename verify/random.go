@@ -59,16 +59,16 @@ func (c *checker) random() {
 				t.Count++
 			}
 		}
-		enough := f.n > 1 && pvalue.Coin(0, f.n)*float64(len(ps)) < alarm
+		telling := f.n > 1 && pvalue.Coin(0, f.n)*float64(len(ps)) < alarm
 		for _, test := range testNames {
-			if _, ran := worst[test]; !ran || !enough {
+			if _, ran := worst[test]; !ran || !telling {
 				checks[test].skip("%s is too little to tell", words.Plural(f.n, "value"))
 			}
 		}
 		for bit := f.width - 1; bit >= 0 && f.n > 0; bit-- {
 			entry.Ones = append(entry.Ones, float64(f.ones(bit))/float64(f.n))
 		}
-		if enough {
+		if telling {
 			entry.Bias = bias(f.n, len(ps))
 		}
 		c.report.Fields = append(c.report.Fields, entry)

@@ -78,7 +78,7 @@ func newSCRU128Rules(c *checker) rules {
 	return r
 }
 
-func (r *scru128Rules) each(ids []id) {
+func (r *scru128Rules) each(ids []id, line uint64) {
 	for i := range ids {
 		r.entropy.add(ids[i].lo & (1<<entropyBits - 1))
 	}

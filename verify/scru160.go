@@ -177,7 +177,7 @@ func newSCRU160Rules(c *checker) rules {
 	return r
 }
 
-func (r *scru160Rules) each(ids []id) {
+func (r *scru160Rules) each(ids []id, line uint64) {
 	for i := range ids {
 		v := &ids[i]
 		high, low := v.lo>>8&(1<<half80-1), v.lo&0xff<<32|uint64(v.tail)

@@ -135,13 +135,13 @@ func (r *scru64Rules) startChanged(line, value, top uint64) {
 	}
 }
 
-func (r *scru64Rules) each(ids []id) {
+func (r *scru64Rules) each(ids []id, line uint64) {
 	if len(r.nodes) == 0 {
 		return
 	}
 	for i := range ids {
 		if v := scru64.ID(ids[i].hi); !r.ours(v) && r.node.hit() {
-			r.node.example(0, v.String(), "is of none of the nodes told of")
+			r.node.example(line+uint64(i), v.String(), "is of none of the nodes told of")
 		}
 	}
 }

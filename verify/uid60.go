@@ -68,7 +68,7 @@ func newUID60Rules(c *checker) rules {
 	return r
 }
 
-func (r *uid60Rules) each(ids []id) {
+func (r *uid60Rules) each(ids []id, line uint64) {
 	if r.random != nil {
 		for i := range ids {
 			r.random.add(ids[i].hi & (1<<r.free - 1))
@@ -80,7 +80,7 @@ func (r *uid60Rules) each(ids []id) {
 	for i := range ids {
 		worker := ids[i].hi & sequenceMask >> r.free
 		if r.workerKnown && worker != r.workerID && r.worker.hit() {
-			r.worker.example(0, r.c.show(ids[i]), "the worker ID is %d, before it was %d", worker, r.workerID)
+			r.worker.example(line+uint64(i), r.c.show(ids[i]), "the worker ID is %d, before it was %d", worker, r.workerID)
 		}
 		r.workerID, r.workerKnown = worker, true
 	}

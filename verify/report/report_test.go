@@ -246,8 +246,8 @@ func TestHTML(t *testing.T) {
 
 func TestUnique(t *testing.T) {
 	ids := []string{}
-	for i := range 60 {
-		ids = append(ids, scru64.ID(1_700_000_000_000/256<<24|42<<16|i).String())
+	for i := range scru64.ID(60) {
+		ids = append(ids, (1_700_000_000_000/256<<24 | 42<<16 | i).String())
 	}
 	source := func(name, text string) verify.Source {
 		return verify.Source{Name: name, Open: func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(text)), nil }}

@@ -220,17 +220,18 @@ func (p *printer) skipped(r *verify.Report) {
 	reasons := map[string][]string{}
 	var order []string
 	for _, c := range r.Checks {
-		if c.Status == verify.Skip {
-			if reasons[c.Detail] == nil {
-				order = append(order, c.Detail)
-			}
-			name := c.Name
-			if c.Group() == "random" { // all tests of a field at once
-				name = name[:strings.LastIndexByte(name, '.')]
-			}
-			if !slices.Contains(reasons[c.Detail], name) {
-				reasons[c.Detail] = append(reasons[c.Detail], name)
-			}
+		if c.Status != verify.Skip {
+			continue
+		}
+		if reasons[c.Detail] == nil {
+			order = append(order, c.Detail)
+		}
+		name := c.Name
+		if c.Group() == "random" && allSkipped(r, name[:strings.LastIndexByte(name, '.')+1]) {
+			name = name[:strings.LastIndexByte(name, '.')]
+		}
+		if !slices.Contains(reasons[c.Detail], name) {
+			reasons[c.Detail] = append(reasons[c.Detail], name)
 		}
 	}
 	if len(order) == 0 {
@@ -240,6 +241,13 @@ func (p *printer) skipped(r *verify.Report) {
 	for _, reason := range order {
 		p.printf("  %s: %s\n", p.paint(Faint, strings.Join(reasons[reason], ", ")), reason)
 	}
+}
+
+// allSkipped reports whether no check was made of those whose names begin so.
+func allSkipped(r *verify.Report, prefix string) bool {
+	return !slices.ContainsFunc(r.Checks, func(c verify.Outcome) bool {
+		return strings.HasPrefix(c.Name, prefix) && c.Status != verify.Skip
+	})
 }
 
 // UniqueText writes what [verify.Unique] found, for people.
