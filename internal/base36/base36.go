@@ -130,16 +130,18 @@ func put12(dst *[12]byte, v uint64) {
 	put6((*[6]byte)(dst[6:12]), v%pow6)
 }
 
-// put6 writes v, which must be below 36^6: as the binary fraction v / 36^6, whose
-// next two digits a multiplication by 36^2 moves before the point.
+// put6 writes v, which must be below 36^6: as the fraction v / 36^6 of 53 bits, in which
+// a multiplication by 36^2 moves two digits before the point. The fraction starts too large
+// by less than 2^-21, and the last two digits are worth more. A product fits 64 bits, and
+// what it has before the point needs no bounds check.
 func put6(dst *[6]byte, v uint64) {
-	a, f := bits.Mul64(v, 1<<64/pow4+1)
-	b, f := bits.Mul64(f, pow2)
-	c, _ := bits.Mul64(f, pow2)
-	// The masks spare bounds checks.
-	binary.LittleEndian.PutUint16(dst[0:], pairs[a&2047])
-	binary.LittleEndian.PutUint16(dst[2:], pairs[b&2047])
-	binary.LittleEndian.PutUint16(dst[4:], pairs[c&2047])
+	const point, whole = 53, 64 - 53
+	a := v * (1<<point/pow4 + 1)
+	b := a << whole >> whole * pow2
+	c := b << whole >> whole * pow2
+	binary.LittleEndian.PutUint16(dst[0:], pairs[a>>point])
+	binary.LittleEndian.PutUint16(dst[2:], pairs[b>>point])
+	binary.LittleEndian.PutUint16(dst[4:], pairs[c>>point])
 }
 
 // Decode62 reads 12 digits.
