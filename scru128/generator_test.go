@@ -238,7 +238,7 @@ func TestOverflowShortWay(t *testing.T) {
 			for j, id := range ids {
 				n := i + j
 				lead := id.Timestamp() - uint64(clock.Now().UnixMilli())
-				full := uint64(id.CounterHi())<<24|uint64(id.CounterLo()) == uint64(maxCounter-3+n)
+				full := uint64(id.CounterHi())<<24|uint64(id.CounterLo()) == uint64(maxCounter-3)+uint64(n)
 				if id.Compare(last) <= 0 || n < 4 && (lead != 0 || !full) || n >= 4 && (lead != 1 || id.CounterHi() != 0) {
 					t.Fatalf("batches of %d: ID %d is %v after %v", size, n, UUID(id), UUID(last))
 				}
