@@ -29,6 +29,8 @@ var (
 	ErrBusy = errors.New("lease: too many others are changing this realm")
 	// ErrNoTime: a [Store] has no clock.
 	ErrNoTime = errors.New("lease: the store has no clock")
+	// ErrUnsafe: a [Store] refuses to serve, for its settings would let it forget.
+	ErrUnsafe = errors.New("lease: the store could forget what it has stored")
 
 	// ErrSpent: a generator needs a tick that its lease does not grant (yet). The error
 	// that matches it says why the lease was not renewed.

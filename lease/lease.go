@@ -210,7 +210,7 @@ func insist(ctx context.Context, f func() error) (err error) {
 
 // settled reports whether an error is an answer, which it is no use to ask for again.
 func settled(err error) bool {
-	for _, e := range []error{ErrConfig, ErrRealm, ErrNoRealm, ErrFull, ErrLead, ErrClock, ErrForgotten} {
+	for _, e := range []error{ErrConfig, ErrRealm, ErrNoRealm, ErrFull, ErrLead, ErrClock, ErrForgotten, ErrUnsafe} {
 		if errors.Is(err, e) {
 			return true
 		}
