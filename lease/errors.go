@@ -32,9 +32,9 @@ var (
 	// ErrUnsafe: a [Store] refuses to serve, for its settings would let it forget.
 	ErrUnsafe = errors.New("lease: the store could forget what it has stored")
 
-	// ErrSpent: a generator needs a tick that its lease does not grant (yet). The error
+	// ErrExpired: a generator needs a tick that its lease does not grant (yet). The error
 	// that matches it says why the lease was not renewed.
-	ErrSpent = window.ErrSpent
+	ErrExpired = window.ErrExpired
 	// ErrClosed: the lease has been closed.
 	ErrClosed = window.ErrClosed
 	// ErrFit: the lease is one for IDs of another format.

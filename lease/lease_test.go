@@ -253,8 +253,8 @@ func TestStoreDown(t *testing.T) {
 				}
 				continue
 			}
-			if !errors.Is(err, ErrSpent) || !errors.Is(err, errDown) {
-				t.Fatalf("without the store: %v, want ErrSpent, and why", err)
+			if !errors.Is(err, ErrExpired) || !errors.Is(err, errDown) {
+				t.Fatalf("without the store: %v, want ErrExpired, and why", err)
 			}
 			break
 		}
@@ -299,7 +299,7 @@ func TestStoreHangs(t *testing.T) {
 		first := g.must()
 		n.set(func() { n.hang = true })
 		time.Sleep(10 * time.Minute)
-		if _, _, err := g.next(); !errors.Is(err, ErrSpent) || !errors.Is(err, context.DeadlineExceeded) {
+		if _, _, err := g.next(); !errors.Is(err, ErrExpired) || !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("the store hangs: %v", err)
 		}
 		n.set(func() { n.hang = false })
@@ -335,7 +335,7 @@ func TestLost(t *testing.T) {
 		n.set(func() { n.down = false })
 		for range 100 {
 			time.Sleep(time.Second)
-			if b, _, err := g.next(); !errors.Is(err, ErrSpent) {
+			if b, _, err := g.next(); !errors.Is(err, ErrExpired) {
 				t.Fatalf("with both node IDs at others: %v, %v", b, err)
 			}
 			g1.must()
@@ -580,7 +580,7 @@ func TestClock(t *testing.T) {
 		}
 		set(time.Hour)
 		time.Sleep(10 * time.Second)
-		if err := claim(); !errors.Is(err, ErrSpent) || !errors.Is(err, ErrClock) {
+		if err := claim(); !errors.Is(err, ErrExpired) || !errors.Is(err, ErrClock) {
 			t.Errorf("the clock has stepped: %v", err)
 		}
 		if err := l.Err(); !errors.Is(err, ErrClock) {

@@ -26,7 +26,7 @@
 // nothing more per ID, and one Claim (a few atomic operations, no allocation) per tick:
 // the tick is the generator's for good, even after the lease is closed or lost.
 //
-// If Claim fails, then with [ErrSpent] until the lease is renewed, or with [ErrClosed]
+// If Claim fails, then with [ErrExpired] until the lease is renewed, or with [ErrClosed]
 // for ever. A generator whose policy is to fail returns the error, and the next call
 // tries again. One whose policy is to wait calls [Window.Wait] with the same t, without
 // its lock, and then tries again. A generator must never go on without a claim, and
@@ -45,8 +45,8 @@ import (
 )
 
 var (
-	// ErrSpent: no tick is left that may be used.
-	ErrSpent = errors.New("lease: the window is spent")
+	// ErrExpired: no tick is left that may be used, until the lease is renewed.
+	ErrExpired = errors.New("lease: expired")
 	// ErrClosed: the lease has been closed.
 	ErrClosed = errors.New("lease: closed")
 	// ErrFit: the lease is one for IDs of another format.
@@ -116,7 +116,7 @@ func (w *Window) Fits(tick time.Duration, origin time.Time) error {
 
 // Claim gives the caller the first tick from t on that may be used and that nobody has
 // claimed, and all that come before it to nobody. It returns the grant that covers the
-// tick, or [ErrSpent] or [ErrClosed], then with the reason why the lease was not
+// tick, or [ErrExpired] or [ErrClosed], then with the reason why the lease was not
 // renewed, if there is one.
 func (w *Window) Claim(t int64) (*Grant, int64, error) {
 	for {
@@ -148,9 +148,9 @@ func (w *Window) spent(g *Grant, t int64) error {
 	if w.closed {
 		return ErrClosed
 	}
-	err := fmt.Errorf("%w: no node ID has been granted", ErrSpent)
+	err := fmt.Errorf("%w: no node ID has been granted", ErrExpired)
 	if g != none {
-		err = fmt.Errorf("%w: node ID %d/%d was granted up to %s, and the next ID is due at %s", ErrSpent,
+		err = fmt.Errorf("%w: node ID %d/%d was granted up to %s, and the next ID is due at %s", ErrExpired,
 			g.NodeID, w.size, w.text(g.Hi), w.text(t))
 	}
 	if w.reason != nil {
@@ -169,7 +169,7 @@ func (w *Window) Time(t int64) time.Time {
 func (w *Window) text(t int64) string { return w.Time(t).Format("2006-01-02T15:04:05.000Z") }
 
 // Wait blocks until Claim(t) may succeed, or can never succeed again, which is
-// [ErrClosed], or ctx ends: then the error matches [ErrSpent] and the context's.
+// [ErrClosed], or ctx ends: then the error matches [ErrExpired] and the context's.
 func (w *Window) Wait(ctx context.Context, t int64) error {
 	for {
 		w.mu.Lock()

@@ -24,8 +24,8 @@ func TestClaim(t *testing.T) {
 	}
 	spent := func(ask int64) {
 		t.Helper()
-		if g, got, err := w.Claim(ask); !errors.Is(err, ErrSpent) || g != nil || got != 0 {
-			t.Fatalf("Claim(%d) = %v, %d, %v, want ErrSpent", ask, g, got, err)
+		if g, got, err := w.Claim(ask); !errors.Is(err, ErrExpired) || g != nil || got != 0 {
+			t.Fatalf("Claim(%d) = %v, %d, %v, want ErrExpired", ask, g, got, err)
 		}
 	}
 
@@ -69,7 +69,7 @@ func TestReason(t *testing.T) {
 		t.Fatalf("within the window: %v", err)
 	}
 	_, _, err := w.Claim(4001)
-	if !errors.Is(err, ErrSpent) || !errors.Is(err, reason) {
+	if !errors.Is(err, ErrExpired) || !errors.Is(err, reason) {
 		t.Fatalf("at the end: %v", err)
 	}
 	for _, s := range []string{"42/8", "1970-01-01T00:17:04.000Z", "1970-01-01T00:17:04.256Z", "the store is down"} {
@@ -78,14 +78,14 @@ func TestReason(t *testing.T) {
 		}
 	}
 	w.Set(Grant{42, 0, 5000}, 4500)
-	if _, _, err := w.Claim(5000); !errors.Is(err, ErrSpent) || errors.Is(err, reason) || w.Err() != nil {
+	if _, _, err := w.Claim(5000); !errors.Is(err, ErrExpired) || errors.Is(err, reason) || w.Err() != nil {
 		t.Errorf("after the renewal: %v", err)
 	}
 	w.Set(Grant{42, None, 1<<63 - 1}, 1<<63-1)
 	if _, at, err := w.Claim(1<<63 - 2); err != nil || at != 1<<63-2 {
 		t.Errorf("the last tick: %d, %v", at, err)
 	}
-	if _, _, err := w.Claim(1<<63 - 2); !errors.Is(err, ErrSpent) {
+	if _, _, err := w.Claim(1<<63 - 2); !errors.Is(err, ErrExpired) {
 		t.Errorf("past the last tick: %v", err)
 	}
 }
@@ -161,7 +161,7 @@ func TestWait(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		start := time.Now()
-		if err := w.Wait(ctx, 17); !errors.Is(err, ErrSpent) || !errors.Is(err, context.DeadlineExceeded) || time.Since(start) != time.Second {
+		if err := w.Wait(ctx, 17); !errors.Is(err, ErrExpired) || !errors.Is(err, context.DeadlineExceeded) || time.Since(start) != time.Second {
 			t.Errorf("the context has ended: %v after %v", err, time.Since(start))
 		}
 		go func() { done <- w.Wait(t.Context(), 17) }()

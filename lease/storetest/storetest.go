@@ -378,7 +378,7 @@ func testLeases(t *testing.T, open func() lease.Store) {
 				}
 				for range 200 {
 					g, tick, err := l.Window().Claim(time.Now().UnixMilli())
-					if errors.Is(err, window.ErrSpent) {
+					if errors.Is(err, window.ErrExpired) {
 						time.Sleep(time.Millisecond)
 						continue
 					}
