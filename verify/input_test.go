@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -163,6 +164,93 @@ func TestBlocks(t *testing.T) {
 	if want.Lines != 30_000 || want.IDs != 29_999 || want.Bytes != uint64(len(input)) {
 		t.Errorf("%d lines, %d IDs, %d bytes", want.Lines, want.IDs, want.Bytes)
 	}
+}
+
+// Nor does it depend on the size of blocks, or on which of the goroutines is faster.
+func TestSchedules(t *testing.T) {
+	type schedule struct {
+		name                string
+		size, readers, cpus int
+		cut                 func(io.Reader) io.Reader
+	}
+	whole := func(r io.Reader) io.Reader { return r }
+	schedules := []schedule{
+		{"one reader", blockSize, 1, 1, whole},
+		{"a byte at a time", blockSize, 2, 4, iotest.OneByteReader},
+		{"half of what is asked for", blockSize, 4, 4, iotest.HalfReader},
+		{"small blocks", 997, 1, 1, whole},
+		{"small blocks, more readers", 1009, 4, 4, whole},
+		{"odd blocks", 26*512 + 1, 3, 4, iotest.DataErrReader},
+	}
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
+	for _, s := range subjects {
+		for _, unordered := range []bool{false, true} {
+			o := s.options
+			o.Now = func() time.Time { return modelNow }
+			o.Unordered = unordered
+			lines := s.make(newModel(11, "", 12_000, 0.02))
+			// A source of other habits takes over while those of the first are being learned.
+			later := newModel(12, "", 8000, 0.02)
+			later.ms += 1 << 32
+			other := slices.Concat(lines[:learn/2+100], find(s.scheme, "").make(later))
+			odd := blemish(slices.Clone(lines))
+			for input, lines := range map[string][]string{"sound": lines, "odd": odd, "two sources": other} {
+				want := ""
+				for _, how := range schedules {
+					runtime.GOMAXPROCS(how.cpus)
+					f := formatOf(s.scheme)
+					c, err := newChecker(f, o)
+					if err != nil {
+						t.Fatal(err)
+					}
+					r := c.check(t.Context(), how.cut(strings.NewReader(text(lines))),
+						reading{f: f, now: o.Now, size: how.size, readers: how.readers})
+					r.Elapsed = 0
+					got := fmt.Sprintf("%+v", r)
+					if want == "" {
+						want = got
+					}
+					if got != want {
+						t.Errorf("%s %s, %s, unordered %v: %s: %s\nwant %s", s.scheme, s.mode, input, unordered, how.name, got, want)
+					}
+				}
+			}
+		}
+	}
+}
+
+// blemish makes some of the lines what they should not be, each in a way of its own.
+func blemish(lines []string) []string {
+	r := rand.New(rand.NewPCG(3, 3))
+	for range 200 {
+		i := 1 + r.IntN(len(lines)-1)
+		l := lines[i]
+		if l == "" {
+			continue
+		}
+		switch r.IntN(9) {
+		case 0:
+			l = lines[i-1]
+		case 1:
+			l, lines[i-1] = lines[i-1], l
+		case 2:
+			l = strings.ToUpper(l)
+		case 3:
+			l = strings.ToLower(l)
+		case 4:
+			l += "\r"
+		case 5:
+			l = ""
+		case 6:
+			l = l[:len(l)/2] + "!" + l[len(l)/2+1:]
+		case 7:
+			l = lines[r.IntN(len(lines))]
+		case 8:
+			l = strings.Repeat("long", 100)
+		}
+		lines[i] = l
+	}
+	return lines
 }
 
 type readerFunc func([]byte) (int, error)

@@ -201,17 +201,20 @@ func (r *scru160Rules) add16(v uint64) {
 }
 
 func (r *scru160Rules) run(ids []id, line uint64) {
-	if r.decided {
-		for i := range ids {
-			r.judge(ids[i], line+uint64(i))
+	if !r.decided {
+		// As many as it takes, however many come together.
+		n := min(len(ids), max(learn-len(r.learning), 0))
+		for i, v := range ids[:n] {
+			r.learning = append(r.learning, item{v, line + uint64(i)})
 		}
-		return
-	}
-	for i, v := range ids {
-		r.learning = append(r.learning, item{v, line + uint64(i)})
-	}
-	if len(r.learning) >= learn {
+		if len(r.learning) < learn {
+			return
+		}
 		r.decide()
+		ids, line = ids[n:], line+uint64(n)
+	}
+	for i := range ids {
+		r.judge(ids[i], line+uint64(i))
 	}
 }
 

@@ -102,10 +102,15 @@ func Check(ctx context.Context, scheme string, r io.Reader, o Options) (*Report,
 	if err != nil {
 		return nil, err
 	}
-	start := time.Now()
-	src := newSource(ctx, r, reading{
+	return c.check(ctx, r, reading{
 		f: f, now: c.o.Now, eager: o.Live, size: blockSize, readers: runtime.GOMAXPROCS(0),
-	})
+	}), nil
+}
+
+// check reads the input to its end.
+func (c *checker) check(ctx context.Context, r io.Reader, how reading) *Report {
+	start := time.Now()
+	src := newSource(ctx, r, how)
 	defer src.close()
 	for b := src.next(ctx); b != nil; b = src.next(ctx) {
 		c.block(b)
@@ -119,5 +124,5 @@ func Check(ctx context.Context, scheme string, r io.Reader, o Options) (*Report,
 	}
 	report := c.finish()
 	report.Elapsed = time.Since(start)
-	return report, nil
+	return report
 }
