@@ -46,6 +46,10 @@ type format struct {
 	// read returns the ID of a text, and whether the ID's own text is just that.
 	read func(text []byte) (v id, canonical bool, err error)
 	text func(v id, length int) string // the text of that length, where there are two
+	// readLines does what reading line by line does, but faster; nil: there is no such
+	// way. It appends the IDs of the lines at the start of the text, up to the first one
+	// that is not just an ID's own text and LF.
+	readLines func(ids []id, text []byte) []id
 	// reasons names the check that each of read's errors fails.
 	reasons []reason
 	sorts   bool // whether texts sort as IDs do

@@ -222,17 +222,16 @@ func (b *block) read(f *format) {
 	broken := true // whether the next ID starts a segment
 	for len(text) > 0 {
 		// Lines tend to be as long as the one before.
-		if length < len(text) && text[length] == '\n' {
-			if v, ok, err := f.read(text[:length]); err == nil && ok {
-				if broken {
-					b.segments = append(b.segments, segment{len(b.ids), b.lines, length})
-					broken = false
-				}
-				b.ids = append(b.ids, v)
-				b.lines++
-				text = text[length+1:]
-				continue
+		before := len(b.ids)
+		b.ids = f.appendLines(b.ids, text, length)
+		if n := len(b.ids) - before; n > 0 {
+			if broken {
+				b.segments = append(b.segments, segment{before, b.lines, length})
+				broken = false
 			}
+			b.lines += uint64(n)
+			text = text[n*(length+1):]
+			continue
 		}
 		line, rest, _ := bytes.Cut(text, []byte{'\n'})
 		text = rest
@@ -247,6 +246,23 @@ func (b *block) read(f *format) {
 		broken = !ok
 		b.lines++
 	}
+}
+
+// appendLines appends the IDs of the lines at the start of the text, up to the first one
+// that is not just an ID's own text of the given length and LF.
+func (f *format) appendLines(ids []id, text []byte, length int) []id {
+	if f.readLines != nil {
+		return f.readLines(ids, text)
+	}
+	for length < len(text) && text[length] == '\n' {
+		v, ok, err := f.read(text[:length])
+		if err != nil || !ok {
+			break
+		}
+		ids = append(ids, v)
+		text = text[length+1:]
+	}
+	return ids
 }
 
 // unmarked returns the text without the byte order mark that some programs put in front.

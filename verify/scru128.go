@@ -3,20 +3,22 @@ package verify
 import (
 	"time"
 
+	"github.com/sortid/sortid/internal/base36"
 	"github.com/sortid/sortid/scru128"
 	"github.com/sortid/sortid/verify/internal/words"
 )
 
 var formatSCRU128 = format{
-	name:     "scru128",
-	lengths:  []int{scru128.TextLen},
-	shift:    16,
-	unit:     time.Millisecond,
-	epoch:    time.UnixMilli(0).UTC(),
-	last:     scru128.MaxTimestamp,
-	reserved: true,
-	read:     readSCRU128,
-	text:     func(v id, _ int) string { return scru128.FromUint128(v.hi, v.lo).String() },
+	name:      "scru128",
+	lengths:   []int{scru128.TextLen},
+	shift:     16,
+	unit:      time.Millisecond,
+	epoch:     time.UnixMilli(0).UTC(),
+	last:      scru128.MaxTimestamp,
+	reserved:  true,
+	read:      readSCRU128,
+	readLines: readLinesSCRU128,
+	text:      func(v id, _ int) string { return scru128.FromUint128(v.hi, v.lo).String() },
 	reasons: []reason{
 		{scru128.ErrLength, "length"}, {scru128.ErrSymbol, "symbol"}, {scru128.ErrRange, "range"},
 	},
@@ -33,6 +35,20 @@ func readSCRU128(text []byte) (v id, canonical bool, err error) {
 	}
 	v.hi, v.lo = s.Uint128()
 	return v, lowerCase(text), nil
+}
+
+func readLinesSCRU128(ids []id, text []byte) []id {
+	const length = scru128.TextLen
+	var s base36.Sequence128
+	for len(text) > length && text[length] == '\n' {
+		hi, lo, ok := s.Decode((*[length]byte)(text))
+		if !ok {
+			break
+		}
+		ids = append(ids, id{hi: hi, lo: lo})
+		text = text[length+1:]
+	}
+	return ids
 }
 
 // scru128Rules check the three layers: entropy new in each ID, counter_lo random in each

@@ -1,0 +1,84 @@
+package base36
+
+import (
+	"math/big"
+	"math/rand/v2"
+	"strings"
+	"testing"
+)
+
+// The same integers as one by one, of texts that begin alike and of any, and nothing but
+// what Append128 writes.
+func TestSequence128(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	var s Sequence128
+	try := func(text string) {
+		t.Helper()
+		wantHi, wantLo, fault := Decode128([]byte(text))
+		want := fault == OK && text == strings.ToLower(text)
+		hi, lo, ok := s.Decode((*[Len128]byte)([]byte(text)))
+		if ok != want || ok && (hi != wantHi || lo != wantLo) {
+			t.Fatalf("%q: %#x, %#x, %v; want %#x, %#x, %v", text, hi, lo, ok, wantHi, wantLo, want)
+		}
+	}
+	try(strings.Repeat("\x00", Len128))
+	hi, lo := r.Uint64(), r.Uint64()
+	for range 200_000 {
+		switch r.IntN(8) {
+		case 0:
+			hi += uint64(r.IntN(3)) - 1
+		case 1:
+			hi, lo = r.Uint64()>>r.IntN(64), r.Uint64()
+		default:
+			lo += r.Uint64() >> r.IntN(64)
+		}
+		digits := string(Append128(nil, hi, lo))
+		try(digits)
+		b := []byte(digits)
+		switch i := r.IntN(len(b)); r.IntN(4) {
+		case 0:
+			b[i] = byte(r.UintN(256))
+		case 1:
+			b[i] = strings.ToUpper(digits)[i]
+		case 2:
+			b = []byte(mixed(r, digits))
+		}
+		try(string(b))
+	}
+	// The largest integer, and those that are too large and begin as it does.
+	edges(130, func(n *big.Int) {
+		if digits := text(n, Len128); len(digits) == Len128 {
+			try(digits)
+		}
+	})
+	try("f5lxx1zz5pnorynqglhzmsp33")
+	try("f5lxx1zz5pnorynqglhzmsp34")
+	try("f5lxx1zz5pnorzzzzzzzzzzzz")
+}
+
+func BenchmarkSequence128(b *testing.B) {
+	for _, c := range []struct {
+		name string
+		step uint64
+	}{{"alike", 1 << 32}, {"unlike", 1 << 63}} {
+		b.Run(c.name, func(b *testing.B) {
+			texts := make([][Len128]byte, 256)
+			hi, lo := uint64(0x019ab1c2d3e4f567), uint64(0)
+			for i := range texts {
+				Append128(texts[i][:0], hi, lo+uint64(i)*0x9e3779b9&0xffffffff)
+				if lo += c.step; lo == 0 {
+					hi += 1 << 16
+				}
+			}
+			var s Sequence128
+			for b.Loop() {
+				for i := range texts {
+					if _, _, ok := s.Decode(&texts[i]); !ok {
+						b.Fatal(string(texts[i][:]))
+					}
+				}
+			}
+			b.ReportMetric(float64(b.Elapsed())/float64(b.N)/float64(len(texts)), "ns/line")
+		})
+	}
+}
