@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/sortid/sortid/internal/fault"
+	"github.com/sortid/sortid/internal/window"
 )
 
 // The reasons why a text, a byte string or an integer is no ID; see [ParseError].
@@ -41,6 +42,9 @@ var (
 	ErrEntropy = errors.New("scru64: the entropy source failed")
 	// ErrCounterStart: the function of [WithCounterStart] broke its contract.
 	ErrCounterStart = errors.New("scru64: the counter cannot start there")
+	// ErrLeaseExpired: the window of the lease has ended and was not renewed. The error
+	// says why. It is lease.ErrExpired.
+	ErrLeaseExpired = window.ErrExpired
 	// ErrOption: an option's value makes no sense.
 	ErrOption = errors.New("scru64: invalid option")
 )

@@ -12,6 +12,7 @@ import (
 
 	"github.com/sortid/sortid/internal/clock"
 	"github.com/sortid/sortid/internal/entropy"
+	"github.com/sortid/sortid/internal/window"
 )
 
 // DefaultRollbackAllowance is how far the clock may go back, or counter overflows may
@@ -70,9 +71,10 @@ type Generator struct {
 	end       ID    // the last ID of the same timestamp
 	timestamp int64 // of the last ID
 	seen      int64 // the clock's tick for which timestamp is settled
-	until     int64 // with errWait: the time to wait for, in Unix milliseconds
+	until     int64 // what to wait for: with errWait Unix milliseconds, with errLease a tick
 
-	node      ID // the node ID where it belongs
+	lease     *window.Window // nil without a lease
+	node      ID             // the node ID where it belongs
 	counter   int
 	guard     int // overflow guard bits; negative: the default
 	start     func(timestamp uint64, counterSize int) uint32
@@ -80,8 +82,11 @@ type Generator struct {
 	policy    RollbackPolicy
 }
 
-// errWait says that the clock must reach g.until first.
-var errWait = errors.New("scru64: wait")
+// These say that the clock, or the lease, must reach g.until first.
+var (
+	errWait  = errors.New("scru64: wait")
+	errLease = errors.New("scru64: wait for the lease")
+)
 
 // An Option sets up a [Generator].
 type Option func(*Generator) error
@@ -149,8 +154,8 @@ func WithRollbackPolicy(p RollbackPolicy) Option {
 // The default is one bit if node_id_size is 20 or more, else none.
 func WithOverflowGuard(bits int) Option {
 	return func(g *Generator) error {
-		if bits < 0 || bits > g.counter {
-			return fmt.Errorf("%w: WithOverflowGuard: %d bits, want 0 to %d, the counter's size", ErrOption, bits, g.counter)
+		if bits < 0 {
+			return fmt.Errorf("%w: WithOverflowGuard: %d bits", ErrOption, bits)
 		}
 		g.guard = bits
 		return nil
@@ -173,37 +178,75 @@ func WithCounterStart(start func(timestamp uint64, counterSize int) uint32) Opti
 	}
 }
 
+// WithLease takes the node ID, and the ticks that IDs may carry, from a lease, which is a
+// *lease.Lease of format lease.SCRU64; the NodeSpec must be the zero one. The generator
+// claims each tick before its first ID, so no pause and no clock lets an ID out of the
+// lease's window; within the tick an ID costs nothing more than without a lease. Node ID
+// and timestamp are the lease's: the node ID may change from one tick to the next, the
+// timestamp may be ahead of the clock, which counts as a rollback of that size. The clock
+// must be the lease's.
+//
+// At the end of the window the generator fails with [ErrLeaseExpired], or with
+// [RollbackWait] it blocks, until the lease is renewed. After the lease is closed it fails
+// with lease.ErrClosed for ever, once the tick that it is in has passed. [RollbackReset]
+// cannot be had. Generators may share a lease; each tick goes to one of them.
+func WithLease(l window.Lease) Option {
+	return func(g *Generator) error {
+		if l == nil {
+			return fmt.Errorf("%w: WithLease: the lease is nil", ErrOption)
+		}
+		w := l.Window()
+		if err := w.Fits(Tick, time.UnixMilli(0)); err != nil {
+			return fmt.Errorf("%w: WithLease: %w", ErrOption, err)
+		}
+		if err := checkSize(w.NodeIDSize()); err != nil {
+			return fmt.Errorf("%w: WithLease: %w", ErrOption, err)
+		}
+		g.lease = w
+		return nil
+	}
+}
+
 // NewGenerator returns the generator of a node. If the spec has a previous ID, all IDs
 // are larger than that, and a clock that is behind it counts as one that went back. It
-// returns [ErrNodeSpec] for the zero NodeSpec, or [ErrOption] and the option that is
-// wrong.
+// returns [ErrNodeSpec] for the zero NodeSpec, unless there is a lease, or [ErrOption]
+// and the option that is wrong.
 func NewGenerator(spec NodeSpec, opts ...Option) (*Generator, error) {
-	if spec.IsZero() {
-		return nil, fmt.Errorf("%w: none; make one with NewNodeSpec or ParseNodeSpec", ErrNodeSpec)
-	}
-	size := spec.NodeIDSize()
 	g := &Generator{
 		clock:     clock.System(),
 		rand:      entropy.System(),
 		timestamp: unseen,
 		seen:      unseen,
-		node:      newNodeSpec(spec.NodeID(), size).id,
-		counter:   counterBits(size),
 		guard:     -1,
 		allowance: int64(DefaultRollbackAllowance / Tick),
-	}
-	if id, ok := spec.Previous(); ok {
-		if id.Timestamp() >= MaxTimestamp {
-			return nil, fmt.Errorf("%w %q: no ID comes after the reserved timestamp", ErrNodeSpec, spec)
-		}
-		g.set(int64(id.Timestamp()), id.Counter(size))
 	}
 	for _, opt := range opts {
 		if err := opt(g); err != nil {
 			return nil, err
 		}
 	}
+	size := spec.NodeIDSize()
 	switch {
+	case g.lease != nil && !spec.IsZero():
+		return nil, fmt.Errorf("%w: WithLease: the lease has the node ID, so the NodeSpec must be zero, not %v", ErrOption, spec)
+	case g.lease != nil && g.policy == RollbackReset:
+		return nil, fmt.Errorf("%w: WithLease and RollbackReset exclude each other", ErrOption)
+	case g.lease != nil:
+		size = g.lease.NodeIDSize()
+	case spec.IsZero():
+		return nil, fmt.Errorf("%w: none; make one with NewNodeSpec or ParseNodeSpec", ErrNodeSpec)
+	}
+	g.counter = counterBits(size)
+	g.node = newNodeSpec(spec.NodeID(), size).id
+	if id, ok := spec.Previous(); ok {
+		if id.Timestamp() >= MaxTimestamp {
+			return nil, fmt.Errorf("%w %q: no ID comes after the reserved timestamp", ErrNodeSpec, spec)
+		}
+		g.set(int64(id.Timestamp()), id.Counter(size))
+	}
+	switch {
+	case g.guard > g.counter:
+		return nil, fmt.Errorf("%w: WithOverflowGuard: %d bits, want 0 to %d, the counter's size", ErrOption, g.guard, g.counter)
 	case g.guard >= 0 && g.start != nil:
 		return nil, fmt.Errorf("%w: WithOverflowGuard and WithCounterStart exclude each other", ErrOption)
 	case g.guard < 0 && size >= guardedSize:
@@ -251,11 +294,11 @@ func NewString() (string, error) {
 }
 
 // Generate returns the next ID. It fails with [ErrClockRollback], [ErrTimeRange],
-// [ErrEntropy] or [ErrCounterStart]; with [RollbackWait] it may block.
+// [ErrEntropy], [ErrCounterStart] or [ErrLeaseExpired]; with [RollbackWait] it may block.
 func (g *Generator) Generate() (ID, error) { return g.generate(context.Background()) }
 
 // GenerateContext is Generate, with a context that bounds the waiting of [RollbackWait].
-// If it ends, the error matches the context's and ErrClockRollback.
+// If it ends, the error matches the context's and ErrClockRollback or ErrLeaseExpired.
 func (g *Generator) GenerateContext(ctx context.Context) (ID, error) { return g.generate(ctx) }
 
 func (g *Generator) generate(ctx context.Context) (ID, error) {
@@ -272,10 +315,10 @@ func (g *Generator) generate(ctx context.Context) (ID, error) {
 		id, err := g.turn(now)
 		until := g.until
 		g.mu.Unlock()
-		if err != errWait {
+		if err != errWait && err != errLease {
 			return id, err
 		}
-		if err := g.wait(ctx, until); err != nil {
+		if err := g.wait(ctx, until, err); err != nil {
 			return 0, err
 		}
 	}
@@ -295,8 +338,8 @@ func (g *Generator) FillContext(ctx context.Context, ids []ID) error {
 		until := g.until
 		g.mu.Unlock()
 		rest = rest[n:]
-		if err == errWait {
-			err = g.wait(ctx, until)
+		if err == errWait || err == errLease {
+			err = g.wait(ctx, until, err)
 		}
 		if err != nil {
 			clear(ids)
@@ -314,7 +357,10 @@ func (g *Generator) All() iter.Seq2[ID, error] {
 	}
 }
 
-func (g *Generator) wait(ctx context.Context, until int64) error {
+func (g *Generator) wait(ctx context.Context, until int64, why error) error {
+	if why == errLease {
+		return g.lease.Wait(ctx, until)
+	}
 	if err := g.clock.Pause(ctx, until*1000); err != nil {
 		return fmt.Errorf("%w; gave up waiting: %w", ErrClockRollback, err)
 	}
@@ -356,16 +402,7 @@ func (g *Generator) turn(now int64) (ID, error) {
 		timestamp++
 	}
 	if now+g.allowance < timestamp {
-		switch g.policy {
-		case RollbackAbort:
-			return 0, fmt.Errorf("%w: it shows %v, the last ID %v", ErrClockRollback,
-				tickTime(now), tickTime(g.timestamp))
-		case RollbackWait:
-			g.until = (timestamp - g.allowance) << tickBits
-			return 0, errWait
-		default:
-			return g.begin(now, now)
-		}
+		return g.behind(now, timestamp)
 	}
 	if timestamp != g.timestamp {
 		return g.begin(now, timestamp)
@@ -375,8 +412,52 @@ func (g *Generator) turn(now int64) (ID, error) {
 	return g.last, nil
 }
 
+// behind does what the policy says where the clock, at tick now, is too far behind the
+// timestamp of the next ID.
+func (g *Generator) behind(now, timestamp int64) (ID, error) {
+	switch g.policy {
+	case RollbackAbort:
+		return 0, fmt.Errorf("%w: it shows %v, the last ID %v", ErrClockRollback,
+			tickTime(now), tickTime(g.timestamp))
+	case RollbackWait:
+		g.until = (timestamp - g.allowance) << tickBits
+		return 0, errWait
+	default:
+		return g.begin(now, now)
+	}
+}
+
 // begin makes the first ID of a timestamp, settled for the clock's tick seen.
 func (g *Generator) begin(seen, timestamp int64) (ID, error) {
+	if g.lease != nil {
+		return g.claim(seen, timestamp)
+	}
+	return g.first(seen, timestamp)
+}
+
+// claim is begin on a lease, which may allow a later timestamp only.
+func (g *Generator) claim(seen, wanted int64) (ID, error) {
+	grant, timestamp, err := g.lease.Claim(wanted)
+	switch {
+	case err == nil:
+	case g.policy == RollbackWait && !errors.Is(err, window.ErrClosed):
+		g.until = wanted
+		return 0, errLease
+	default:
+		return 0, err
+	}
+	g.node = ID(grant.NodeID) << g.counter
+	id, err := g.first(seen, timestamp)
+	if err == nil && seen+g.allowance < timestamp {
+		g.last-- // to be the first ID once the clock is near
+		g.seen = unseen
+		return g.behind(seen, timestamp)
+	}
+	return id, err
+}
+
+// first makes the first ID of a timestamp.
+func (g *Generator) first(seen, timestamp int64) (ID, error) {
 	if timestamp <= 0 || timestamp >= MaxTimestamp {
 		return 0, fmt.Errorf("%w: it shows %v", ErrTimeRange, tickTime(timestamp))
 	}

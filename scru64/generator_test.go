@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/sortid/sortid/internal/conformance"
+	"github.com/sortid/sortid/internal/window"
 )
 
 // The process-wide generator of all tests and examples.
@@ -50,6 +51,15 @@ func newGenerator(t testing.TB, spec string, s conformance.Setup, opts ...Option
 	return g
 }
 
+func leased(t testing.TB, l window.Lease, s conformance.Setup, opts ...Option) *Generator {
+	t.Helper()
+	g, err := NewGenerator(NodeSpec{}, append(options(s), append(opts, WithLease(l))...)...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g
+}
+
 func must(t testing.TB) func(ID, error) ID {
 	return func(id ID, err error) ID {
 		t.Helper()
@@ -62,6 +72,13 @@ func must(t testing.TB) func(ID, error) ID {
 
 // burst is what WithOverflowGuard's doc promises.
 func burst(counterSize, guard int) int { return 1<<counterSize - 1<<(counterSize-guard) + 1 }
+
+// A lease of node ID 42 of 8 bits for a long time.
+func longLease() conformance.Lease {
+	w := window.New(8, Tick, time.UnixMilli(0))
+	w.Set(window.Grant{NodeID: 42, Lo: 0, Hi: MaxTimestamp}, MaxTimestamp)
+	return conformance.Lease{W: w}
+}
 
 func TestGenerator(t *testing.T) {
 	for _, c := range []struct {
@@ -79,13 +96,18 @@ func TestGenerator(t *testing.T) {
 		{"1000000/20", nil, burst(4, 1), false},
 		{"5/23", nil, burst(1, 1), true}, // the guard bit is all of the counter
 		{"7/13", []Option{WithCounterStart(func(timestamp uint64, size int) uint32 { return uint32(timestamp) % 1000 })}, 1<<11 - 999, true},
+		{"", nil, burst(16, 0), false}, // on a lease
 	} {
 		t.Run(fmt.Sprintf("%s/%d", strings.ReplaceAll(c.spec, "/", "-"), c.burst), func(t *testing.T) {
 			g := conformance.Generator[ID]{
 				New: func(t testing.TB, s conformance.Setup) conformance.Gen[ID] {
+					if c.spec == "" {
+						return leased(t, longLease(), s)
+					}
 					return newGenerator(t, c.spec, s, c.opts...)
 				},
-				Tick: Tick, Default: conformance.Abort,
+				Leased: c.spec == "",
+				Tick:   Tick, Default: conformance.Abort,
 				Burst: c.burst, Leads: true, NoEntropy: c.noEntropy,
 				ErrClockRollback: ErrClockRollback, ErrTimeRange: ErrTimeRange, ErrEntropy: ErrEntropy,
 				Range: [2]time.Time{time.UnixMilli(256), time.UnixMilli(MaxTimestamp*256 - 1)},
@@ -96,6 +118,26 @@ func TestGenerator(t *testing.T) {
 			}
 			g.Run(t)
 		})
+	}
+}
+
+func TestLease(t *testing.T) {
+	for _, size := range []int{3, 8, 13} {
+		t.Run(fmt.Sprint(size), func(t *testing.T) {
+			g := conformance.Leased[ID]{
+				New: func(t testing.TB, l window.Lease, s conformance.Setup) (conformance.Gen[ID], error) {
+					return NewGenerator(NodeSpec{}, append(options(s), WithLease(l))...)
+				},
+				Tick: Tick, Epoch: time.UnixMilli(0), Size: size, Leads: true,
+				Node:             func(id ID) uint32 { return id.NodeID(size) },
+				At:               func(id ID) int64 { return int64(id.Timestamp()) },
+				ErrClockRollback: ErrClockRollback, ErrLeaseExpired: ErrLeaseExpired, ErrOption: ErrOption,
+			}
+			g.Run(t)
+		})
+	}
+	if _, err := NewGenerator(mustSpec("42/8"), WithLease(longLease())); !errors.Is(err, ErrOption) {
+		t.Errorf("a node spec and a lease: %v", err)
 	}
 }
 

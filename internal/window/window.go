@@ -63,6 +63,9 @@ type Grant struct {
 	Lo, Hi int64
 }
 
+// A Lease is what generators are given: a *lease.Lease.
+type Lease interface{ Window() *Window }
+
 // A Window holds the present grant of a lease. All its methods are safe for concurrent
 // use, and any number of generators may share one: a tick goes to one of them only.
 // Make one with [New].

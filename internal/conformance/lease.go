@@ -1,0 +1,397 @@
+package conformance
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/sortid/sortid/internal/window"
+)
+
+// A Lease is a window to be granted by hand.
+type Lease struct{ W *window.Window }
+
+// Window returns the window.
+func (l Lease) Window() *window.Window { return l.W }
+
+// A Leased describes a format's generator on a lease.
+type Leased[T ID[T]] struct {
+	// New makes one with WithLease and what the setup says.
+	New   func(t testing.TB, l window.Lease, s Setup) (Gen[T], error)
+	Tick  time.Duration // of the lease
+	Epoch time.Time
+	Size  int // of the node IDs, 3 bits at least
+	// Node and At return an ID's node ID and its tick.
+	Node func(T) uint32
+	At   func(T) int64
+	// Leads says that a generator whose counter is full borrows from the time to come.
+	Leads bool
+
+	ErrClockRollback, ErrLeaseExpired, ErrOption error
+}
+
+// now is the tick of Start, at which the tests' clocks stand first.
+func (g *Leased[T]) now() int64 { return int64(Start.Sub(g.Epoch) / g.Tick) }
+
+// lease returns a lease of so many ticks from Start on.
+func (g *Leased[T]) lease(node uint32, ticks int64) Lease {
+	w := window.New(g.Size, g.Tick, g.Epoch)
+	w.Set(window.Grant{NodeID: node, Lo: g.now(), Hi: g.now() + ticks}, g.now()+ticks)
+	return Lease{w}
+}
+
+func (g *Leased[T]) generator(t testing.TB, l window.Lease, s Setup) Gen[T] {
+	t.Helper()
+	gen, err := g.New(t, l, s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return gen
+}
+
+// check fails the test unless the ID has this node ID and this tick.
+func (g *Leased[T]) check(t testing.TB, id T, node uint32, tick int64) {
+	t.Helper()
+	if n, at := g.Node(id), g.At(id)-g.now(); n != node || at != tick {
+		t.Fatalf("%v has node ID %d and is of tick %d from the start, want %d and %d", id, n, at, node, tick)
+	}
+}
+
+// Run runs the tests.
+func (g *Leased[T]) Run(t *testing.T) {
+	t.Run("Window", g.testWindow)
+	t.Run("Later", g.testLater)
+	t.Run("TooFarAhead", g.testTooFarAhead)
+	t.Run("Back", g.testBack)
+	t.Run("Overflow", g.testOverflow)
+	t.Run("Wait", g.testWait)
+	t.Run("WaitFill", g.testWaitFill)
+	t.Run("Close", g.testClose)
+	t.Run("Shared", g.testShared)
+	t.Run("RandomWalk", g.testRandomWalk)
+	t.Run("Options", g.testOptions)
+	t.Run("Allocations", g.testAllocations)
+}
+
+// IDs have the lease's node ID and no tick beyond its window; after a renewal they go on.
+func (g *Leased[T]) testWindow(t *testing.T) {
+	l, clock := g.lease(5, 3), NewClock(Start)
+	gen := g.generator(t, l, Setup{Clock: clock.Now, Entropy: Entropy(1)})
+	var ids []T
+	for tick := range int64(3) {
+		for range 3 {
+			ids = append(ids, must[T](t)(gen.Generate()))
+			g.check(t, ids[len(ids)-1], 5, tick)
+		}
+		if tick == 2 {
+			clock.Add(g.Tick - time.Millisecond) // the last moment of the window
+			ids = append(ids, must[T](t)(gen.Generate()))
+			g.check(t, ids[len(ids)-1], 5, tick)
+			clock.Add(time.Millisecond - g.Tick)
+		}
+		clock.Add(g.Tick)
+	}
+	for range 2 {
+		if id, err := gen.Generate(); !errors.Is(err, g.ErrLeaseExpired) || id != *new(T) {
+			t.Fatalf("after the window: %v, %v", id, err)
+		}
+		batch := slices.Clone(ids[:2])
+		if err := gen.Fill(batch); !errors.Is(err, g.ErrLeaseExpired) || batch[0] != *new(T) || batch[1] != *new(T) {
+			t.Fatalf("after the window: Fill %v, %v", batch, err)
+		}
+	}
+	l.W.Set(window.Grant{NodeID: 6, Lo: g.now() + 3, Hi: g.now() + 9}, 0)
+	ids = append(ids, must[T](t)(gen.Generate()))
+	g.check(t, ids[len(ids)-1], 6, 3)
+	l.W.Set(window.Grant{NodeID: 2, Lo: g.now() + 5, Hi: g.now() + 9}, 0)
+	ids = append(ids, must[T](t)(gen.Generate())) // of a tick that it has
+	g.check(t, ids[len(ids)-1], 6, 3)
+	clock.Add(g.Tick)
+	ids = append(ids, must[T](t)(gen.Generate()))
+	g.check(t, ids[len(ids)-1], 2, 5)
+	increasing(t, ids)
+}
+
+// A window that begins later than the clock's time is begun at once.
+func (g *Leased[T]) testLater(t *testing.T) {
+	l, clock := g.lease(5, 3), NewClock(Start.Add(-2*g.Tick))
+	gen := g.generator(t, l, Setup{Clock: clock.Now, Entropy: Entropy(1)})
+	ids := []T{must[T](t)(gen.Generate()), must[T](t)(gen.Generate())}
+	clock.Add(2 * g.Tick)
+	ids = append(ids, must[T](t)(gen.Generate()))
+	for _, id := range ids {
+		g.check(t, id, 5, 0)
+	}
+	increasing(t, ids)
+}
+
+// But if it begins later by more than the allowance, the policy decides; and the tick
+// that was claimed serves as soon as the clock is near.
+func (g *Leased[T]) testTooFarAhead(t *testing.T) {
+	for _, policy := range []Policy{Abort, Wait} {
+		for _, random := range []Constant{0, 0x55, 0xff} { // for counters that start at either end
+			l, clock := g.lease(5, 3), NewClock(Start.Add(-3*g.Tick))
+			gen := g.generator(t, l, Setup{Clock: clock.Now, Entropy: random, Allowance: 2 * g.Tick, Policy: policy})
+			for range 3 {
+				ctx, cancel := context.WithTimeout(t.Context(), 5*time.Millisecond)
+				id, err := gen.GenerateContext(ctx)
+				cancel()
+				if !errors.Is(err, g.ErrClockRollback) || id != *new(T) || errors.Is(err, context.DeadlineExceeded) != (policy == Wait) {
+					t.Fatalf("policy %d, three ticks ahead with two allowed: %v, %v", policy, id, err)
+				}
+			}
+			clock.Add(g.Tick)
+			first := must[T](t)(gen.Generate())
+			g.check(t, first, 5, 0)
+			clock.Add(g.Tick)
+			increasing(t, []T{first, must[T](t)(gen.Generate())})
+		}
+	}
+}
+
+// A clock that goes back brings no tick back.
+func (g *Leased[T]) testBack(t *testing.T) {
+	l, clock := g.lease(5, 100), NewClock(Start.Add(50*g.Tick))
+	gen := g.generator(t, l, Setup{Clock: clock.Now, Entropy: Entropy(1), Policy: Abort, Allowance: 20 * g.Tick})
+	ids := []T{must[T](t)(gen.Generate())}
+	for range 20 {
+		clock.Add(-g.Tick)
+		ids = append(ids, must[T](t)(gen.Generate()))
+		g.check(t, ids[len(ids)-1], 5, 50)
+	}
+	clock.Add(-g.Tick)
+	if _, err := gen.Generate(); !errors.Is(err, g.ErrClockRollback) {
+		t.Fatalf("beyond the allowance: %v", err)
+	}
+	clock.Add(22 * g.Tick)
+	ids = append(ids, must[T](t)(gen.Generate()))
+	g.check(t, ids[len(ids)-1], 5, 51)
+	increasing(t, ids)
+}
+
+// A generator that borrows ticks from the time to come claims them, up to the end.
+func (g *Leased[T]) testOverflow(t *testing.T) {
+	if !g.Leads {
+		t.Skip("it waits for the clock")
+	}
+	l, clock := g.lease(5, 4), NewClock(Start)
+	gen := g.generator(t, l, Setup{Clock: clock.Now, Entropy: Entropy(1)})
+	last := must[T](t)(gen.Generate())
+	for ticks := int64(0); ; {
+		id, err := gen.Generate()
+		if errors.Is(err, g.ErrLeaseExpired) && ticks == 3 {
+			break
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if g.At(id) != g.At(last) {
+			ticks++
+		}
+		g.check(t, id, 5, ticks)
+		increasing(t, []T{last, id})
+		last = id
+	}
+	if used := l.W.Used() - g.now(); used != 3 {
+		t.Errorf("the last tick claimed is %d, want 3", used)
+	}
+}
+
+// With RollbackWait a generator waits for the renewal, as long as the context lets it.
+func (g *Leased[T]) testWait(t *testing.T) {
+	l, clock := g.lease(5, 1), NewClock(Start)
+	gen := g.generator(t, l, Setup{Clock: clock.Now, Entropy: Entropy(1), Policy: Wait})
+	first := must[T](t)(gen.Generate())
+	clock.Add(g.Tick)
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Millisecond)
+	defer cancel()
+	if id, err := gen.GenerateContext(ctx); !errors.Is(err, g.ErrLeaseExpired) || !errors.Is(err, context.DeadlineExceeded) || id != *new(T) {
+		t.Fatalf("without renewal: %v, %v", id, err)
+	}
+	select { // and it has asked for it
+	case <-l.W.Kicked():
+	default:
+		t.Error("no renewal was asked for")
+	}
+	go func() {
+		time.Sleep(5 * time.Millisecond)
+		l.W.Set(window.Grant{NodeID: 3, Lo: g.now() + 1, Hi: g.now() + 2}, 0)
+	}()
+	second := must[T](t)(gen.Generate())
+	g.check(t, second, 3, 1)
+	increasing(t, []T{first, second})
+	clock.Add(g.Tick)
+	go func() {
+		time.Sleep(5 * time.Millisecond)
+		l.W.Close()
+	}()
+	if _, err := gen.Generate(); !errors.Is(err, window.ErrClosed) {
+		t.Fatalf("closed while it waits: %v", err)
+	}
+}
+
+// Fill that waits in the middle keeps what it has.
+func (g *Leased[T]) testWaitFill(t *testing.T) {
+	const ticks = 60
+	l, clock := g.lease(0, 2), NewClock(Start)
+	gen := g.generator(t, l, Setup{Clock: clock.Now, Policy: Wait})
+	var wg sync.WaitGroup
+	wg.Go(func() { // renewal, always a tick late
+		for lo := g.now() + 2; lo < g.now()+ticks; lo += 2 {
+			time.Sleep(time.Millisecond)
+			clock.Add(3 * g.Tick)
+			time.Sleep(time.Millisecond)
+			l.W.Set(window.Grant{NodeID: uint32(lo) & 3, Lo: lo, Hi: lo + 2}, 0)
+			clock.Add(-g.Tick)
+		}
+		l.W.Close()
+	})
+	ids := make([]T, 20)
+	var last T
+	for batches := 0; ; batches++ {
+		err := gen.Fill(ids)
+		if errors.Is(err, window.ErrClosed) {
+			if batches == 0 {
+				t.Error("nothing was filled")
+			}
+			break
+		}
+		if err != nil {
+			t.Error(err)
+			break
+		}
+		increasing(t, append([]T{last}, ids...))
+		last = ids[len(ids)-1]
+	}
+	wg.Wait()
+}
+
+// After Close the tick that a generator has is still its own, and there is no other.
+func (g *Leased[T]) testClose(t *testing.T) {
+	l, clock := g.lease(5, 9), NewClock(Start)
+	gen := g.generator(t, l, Setup{Clock: clock.Now, Entropy: Entropy(1)})
+	must[T](t)(gen.Generate())
+	if used := l.W.Close() - g.now(); used != 0 {
+		t.Fatalf("used up to tick %d, want 0", used)
+	}
+	g.check(t, must[T](t)(gen.Generate()), 5, 0)
+	clock.Add(g.Tick)
+	if _, err := gen.Generate(); !errors.Is(err, window.ErrClosed) || errors.Is(err, g.ErrLeaseExpired) {
+		t.Fatalf("after Close: %v", err)
+	}
+}
+
+// Generators that share a lease share no tick.
+func (g *Leased[T]) testShared(t *testing.T) {
+	const generators, each = 4, 40
+	l, clock := g.lease(5, generators*each), NewClock(Start)
+	var mu sync.Mutex
+	owner := map[int64]int{}
+	var wg sync.WaitGroup
+	for i := range generators {
+		gen := g.generator(t, l, Setup{Clock: clock.Now, Allowance: 2 * generators * each * g.Tick})
+		wg.Go(func() {
+			for range each {
+				id, err := gen.Generate()
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				mu.Lock()
+				if other, ok := owner[g.At(id)]; ok && other != i {
+					t.Errorf("generators %d and %d both have tick %d", other, i, g.At(id))
+				}
+				owner[g.At(id)] = i
+				mu.Unlock()
+				clock.Add(g.Tick)
+			}
+		})
+	}
+	wg.Wait()
+}
+
+// Whatever the clock, the lease and the counters do: IDs increase, each is in a window
+// that was granted at some time, with its node ID, and no two generators have one tick.
+func (g *Leased[T]) testRandomWalk(t *testing.T) {
+	for seed := range uint64(20) {
+		r := rand.New(rand.NewPCG(seed, 7))
+		w, clock := window.New(g.Size, g.Tick, g.Epoch), NewClock(Start)
+		owner, granted := map[int64]int{}, map[int64]uint32{}
+		var gens [2]Gen[T]
+		var last [2]T
+		for i := range gens {
+			gens[i] = g.generator(t, Lease{w}, Setup{Clock: clock.Now, Entropy: Entropy(seed), Allowance: 30 * g.Tick, Policy: Abort})
+		}
+		hwm, made := g.now(), 0
+		for range 3000 {
+			switch r.IntN(4) {
+			case 0:
+				clock.Add(time.Duration(r.Int64N(9)-3) * g.Tick / 2)
+			case 1:
+				lo := max(hwm, int64(clock.Now().Sub(g.Epoch)/g.Tick)) + r.Int64N(3)
+				hwm = lo + 1 + r.Int64N(5)
+				node := r.Uint32N(1 << g.Size)
+				for at := lo; at < hwm; at++ {
+					granted[at] = node
+				}
+				w.Set(window.Grant{NodeID: node, Lo: lo, Hi: hwm}, hwm)
+			default:
+				i := r.IntN(len(gens))
+				id, err := gens[i].Generate()
+				if errors.Is(err, g.ErrLeaseExpired) || errors.Is(err, g.ErrClockRollback) {
+					continue
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+				made++
+				increasing(t, []T{last[i], id})
+				last[i] = id
+				if node, ok := granted[g.At(id)]; !ok || node != g.Node(id) {
+					t.Fatalf("seed %d: %v has node ID %d; its tick was granted: %v, to %d", seed, id, g.Node(id), ok, node)
+				}
+				if other, ok := owner[g.At(id)]; ok && other != i {
+					t.Fatalf("seed %d: both generators have the tick of %v", seed, id)
+				}
+				owner[g.At(id)] = i
+			}
+		}
+		if made < 100 {
+			t.Errorf("seed %d: only %d IDs", seed, made)
+		}
+	}
+}
+
+// What cannot go with a lease is refused.
+func (g *Leased[T]) testOptions(t *testing.T) {
+	good := g.lease(5, 9)
+	refused := func(what string, l window.Lease, s Setup, also error) {
+		t.Helper()
+		gen, err := g.New(t, l, s)
+		if err == nil || !errors.Is(err, g.ErrOption) || also != nil && !errors.Is(err, also) {
+			t.Errorf("%s: %v, %v", what, gen, err)
+		}
+	}
+	refused("a reset", good, Setup{Policy: Reset}, nil)
+	refused("no lease", nil, Setup{}, nil)
+	refused("other ticks", Lease{window.New(g.Size, 2*g.Tick, g.Epoch)}, Setup{}, window.ErrFit)
+	refused("another epoch", Lease{window.New(g.Size, g.Tick, g.Epoch.Add(g.Tick))}, Setup{}, window.ErrFit)
+	refused("a node ID too large", Lease{window.New(24, g.Tick, g.Epoch)}, Setup{}, nil)
+}
+
+func (g *Leased[T]) testAllocations(t *testing.T) {
+	l, clock := g.lease(5, 1<<30), NewClock(Start)
+	gen := g.generator(t, l, Setup{Clock: clock.Now, Entropy: Entropy(1)})
+	if n := testing.AllocsPerRun(1000, func() {
+		clock.Add(g.Tick)
+		if _, err := gen.Generate(); err != nil {
+			t.Fatal(err)
+		}
+	}); n != 0 {
+		t.Errorf("Generate allocates %v times a tick", n)
+	}
+}
