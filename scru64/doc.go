@@ -64,6 +64,17 @@
 // A node ID says nothing about who made an ID: it may have belonged to another process
 // at another time, and may belong to yet another one later.
 //
+// # Leases
+//
+// Package lease assigns node IDs from a store that all processes share, so that nobody
+// needs to, and keeps a node ID from ever being used twice for one tick: after restarts and
+// crashes, whatever clocks show and however long a process is stopped.
+//
+//	l, err := lease.Acquire(ctx, store, lease.Config{Realm: "orders", Format: lease.SCRU64, NodeIDSize: 8})
+//	g, err := scru64.NewGenerator(scru64.NodeSpec{}, scru64.WithLease(l))
+//
+// See [WithLease] for what changes.
+//
 // # Uniqueness and order
 //
 // The IDs of a generator strictly increase. The IDs of a realm are all different if
@@ -75,6 +86,8 @@
 //     the ID, and as a timestamp may be ahead of the clock by the allowance, let more time
 //     than that pass in between;
 //   - no generator has the policy [RollbackReset].
+//
+// On leases of one realm and one store all of this holds by itself.
 //
 // Nothing in an ID is secret: the counter counts. Its random start is there to make a
 // node ID assigned twice by mistake less harmful, so it takes no strong entropy, although
@@ -95,6 +108,7 @@
 //
 // # Options
 //
+//	WithLease              none: a node spec
 //	WithOverflowGuard      high bits of the counter that start at zero; 1 from size 20 on, else 0
 //	WithCounterStart       a function that chooses the counter's start instead
 //	WithRollbackAllowance  10 s

@@ -1,12 +1,14 @@
 package scru64_test
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"log"
 	"time"
 
+	"github.com/sortid/sortid/lease"
 	"github.com/sortid/sortid/scru64"
 )
 
@@ -175,4 +177,24 @@ func ExampleText() {
 	// Output:
 	// int64 109959589539758421
 	// string 0u2pf62ji4b9
+}
+
+// The store here is one in memory; package service/store has those on servers.
+func ExampleWithLease() {
+	ctx := context.Background()
+	l, err := lease.Acquire(ctx, lease.NewMemory(), lease.Config{Realm: "orders", Format: lease.SCRU64, NodeIDSize: 8})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer l.Close(ctx)
+	g, err := scru64.NewGenerator(scru64.NodeSpec{}, scru64.WithLease(l), scru64.WithRollbackPolicy(scru64.RollbackWait))
+	if err != nil {
+		log.Fatal(err)
+	}
+	id, err := g.Generate()
+	if err != nil {
+		log.Fatal(err) // with RollbackWait only if the lease is closed
+	}
+	fmt.Println(id.NodeID(8) == l.NodeID())
+	// Output: true
 }

@@ -60,6 +60,8 @@ const (
 // full the timestamp goes up by one, the counter starts at random again, and the
 // timestamp's lead over the clock counts as a rollback of that size.
 //
+// With a lease the node ID and the ticks are those that the lease grants; see [WithLease].
+//
 // All goroutines share the one generator of their node. Two generators that run at the
 // same time must differ in their node IDs, within a process, too.
 type Generator struct {
