@@ -131,7 +131,7 @@ func (w *Window) Claim(t int64) (*Grant, int64, error) {
 		if at >= w.soon.Load() {
 			w.Kick()
 		}
-		if at >= g.Hi {
+		if at >= g.Hi && (fenced || g.Hi == None) {
 			return nil, 0, w.spent(g, at)
 		}
 		if !w.used.CompareAndSwap(used, at) {
@@ -139,7 +139,7 @@ func (w *Window) Claim(t int64) (*Grant, int64, error) {
 		}
 		// The mark stands, and only now the grant is looked at for good: Close takes the
 		// grant away first and then looks at the mark, so one of the two sees the other.
-		if g = w.grant.Load(); g.Lo <= at && at < g.Hi {
+		if g = w.grant.Load(); g.Lo <= at && at < g.Hi || !fenced && g.Hi != None {
 			return g, at, nil
 		}
 	}
