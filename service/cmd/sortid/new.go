@@ -162,7 +162,7 @@ type production struct {
 }
 
 const (
-	maxBatch = 8192                  // IDs: their texts fit the cache, and writes are few
+	maxBatch = 16384                 // IDs: their texts fit the cache, and writes are few
 	slow     = 10 * time.Millisecond // a batch that takes longer is too large
 )
 
@@ -171,6 +171,9 @@ const (
 // side. Batches start small, so that the first IDs are there at once.
 func (p *production) race(ctx context.Context) error {
 	p.size = 1
+	if p.left > maxBatch {
+		widen(p.out)
+	}
 	turn := make(chan struct{})
 	close(turn)
 	var workers sync.WaitGroup

@@ -1,0 +1,44 @@
+package main
+
+import (
+	"io"
+	"os"
+	"strconv"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+// A long output has a pipe with room; a short one, and a pipe that has more, stay as they are.
+func TestPipeSize(t *testing.T) {
+	const small, large = 1 << 16, 1 << 21
+	for _, c := range []struct{ count, before, after int }{
+		{count: 1, before: small, after: small},
+		{count: maxBatch, before: small, after: small},
+		{count: maxBatch + 1, before: small, after: pipeSize},
+		{count: maxBatch + 1, before: large, after: large},
+	} {
+		r, w, err := os.Pipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer r.Close()
+		if _, err := unix.FcntlInt(w.Fd(), unix.F_SETPIPE_SZ, max(c.before, c.after)); err != nil {
+			t.Logf("no pipe of %d bytes here: %v", max(c.before, c.after), err)
+			w.Close()
+			continue
+		}
+		if _, err := unix.FcntlInt(w.Fd(), unix.F_SETPIPE_SZ, c.before); err != nil {
+			t.Fatal(err)
+		}
+		go io.Copy(io.Discard, r)
+		if code, stderr := start(nil, w, "new", "scru128", "-n", strconv.Itoa(c.count)); code != exitOK {
+			t.Fatalf("code %d, %s", code, stderr)
+		}
+		after, err := unix.FcntlInt(w.Fd(), unix.F_GETPIPE_SZ, 0)
+		if err != nil || after != c.after {
+			t.Errorf("%d IDs: a pipe of %d bytes has %d, %v; want %d", c.count, c.before, after, err, c.after)
+		}
+		w.Close()
+	}
+}
