@@ -74,6 +74,17 @@ func (f *field) add(v uint64) {
 	f.buffer = append(f.buffer, v)
 }
 
+// room makes room for up to n values and returns it, at least for one, to be filled at
+// once.
+func (f *field) room(n int) []uint64 {
+	if len(f.buffer) == fieldBuffer {
+		f.count()
+	}
+	at := len(f.buffer)
+	f.buffer = f.buffer[:min(at+n, fieldBuffer)]
+	return f.buffer[at:]
+}
+
 // count empties the buffer, except for the last value.
 func (f *field) count() {
 	fresh := f.buffer
@@ -89,35 +100,57 @@ func (f *field) count() {
 			f.raw.add(v, f.width)
 		}
 	}
-	for i := range f.chunks {
-		f.chunks[i].add(fresh)
-	}
+	addChunks(f.chunks, fresh)
 	if f.repeats != nil {
 		f.repeats.add(fresh)
 	}
 
-	before, low := f.buffer[0], uint64(1)<<(f.width-1)-1
-	x := f.centred(before)
-	if len(fresh) == len(f.buffer) {
-		f.products -= x * x // the first value of all has no predecessor
+	before := f.buffer[0]
+	if len(fresh) == len(f.buffer) { // the first value of all has no predecessor
+		f.products -= f.centred(before) * f.centred(before)
 	}
-	near, changed := f.near[:len(fresh)], f.changed[:len(fresh)]
-	narrow := f.width <= 32
-	for i, v := range fresh {
-		near[i], changed[i] = (v^v>>1)&low, v^before
-		if narrow {
-			near[i] |= changed[i] << 32
+	f.products += f.multiply(before, fresh)
+	f.compare(before, fresh)
+	f.buffer[0] = fresh[len(fresh)-1]
+	f.buffer = f.buffer[:1]
+}
+
+// multiply returns the sum of the products of successive values.
+func (f *field) multiply(before uint64, values []uint64) float64 {
+	x := f.centred(before)
+	var even, odd float64 // two sums, for one waits for its last addition
+	for ; len(values) >= 2; values = values[2:] {
+		y, z := f.centred(values[0]), f.centred(values[1])
+		even += x * y
+		odd += y * z
+		x = z
+	}
+	for _, v := range values {
+		even += x * f.centred(v)
+	}
+	return even + odd
+}
+
+// compare counts the bits of values that differ from their neighbours and from the value
+// before.
+func (f *field) compare(before uint64, values []uint64) {
+	low := uint64(1)<<(f.width-1) - 1
+	near := f.near[:len(values)]
+	if f.width <= 32 {
+		for i, v := range values {
+			near[i] = (v^v>>1)&low | (v^before)<<32
+			before = v
 		}
-		y := f.centred(v)
-		f.products += x * y
-		x, before = y, v
+		f.neighbours.add(near)
+		return
+	}
+	changed := f.changed[:len(values)]
+	for i, v := range values {
+		near[i], changed[i] = (v^v>>1)&low, v^before
+		before = v
 	}
 	f.neighbours.add(near)
-	if !narrow {
-		f.changes.add(changed)
-	}
-	f.buffer[0] = before
-	f.buffer = f.buffer[:1]
+	f.changes.add(changed)
 }
 
 // unequal returns how often a bit differed from the next higher one.
@@ -131,18 +164,26 @@ func (f *field) toggled(bit int) uint64 {
 	return f.changes.count(bit)
 }
 
-func (c *chunk) add(values []uint64) {
-	counts, shift := c.counts, c.shift
-	mask := uint64(len(counts) - 1)
-	if len(counts) == 256 { // the size known, no bounds are checked
-		counts := (*[256]uint64)(counts)
-		for _, v := range values {
-			counts[uint8(v>>shift)]++
+// addChunks counts the values, two bytes at a time where there are two: additions to the
+// same counts wait for each other more often.
+func addChunks(chunks []chunk, values []uint64) {
+	for len(chunks) > 0 {
+		c, shift := chunks[0], chunks[0].shift&63
+		if len(chunks) > 1 && c.width == 8 && chunks[1].width == 8 {
+			low, high := (*[256]uint64)(c.counts), (*[256]uint64)(chunks[1].counts)
+			for _, v := range values {
+				v >>= shift
+				low[uint8(v)]++
+				high[uint8(v>>8)]++
+			}
+			chunks = chunks[2:]
+			continue
 		}
-		return
-	}
-	for _, v := range values {
-		counts[v>>shift&mask]++
+		mask := uint64(len(c.counts) - 1)
+		for _, v := range values {
+			c.counts[v>>shift&mask]++
+		}
+		chunks = chunks[1:]
 	}
 }
 

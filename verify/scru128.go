@@ -95,8 +95,12 @@ func newSCRU128Rules(c *checker) rules {
 }
 
 func (r *scru128Rules) each(ids []id, line uint64) {
-	for i := range ids {
-		r.entropy.add(ids[i].lo & (1<<entropyBits - 1))
+	for rest := ids; len(rest) > 0; {
+		values := r.entropy.room(len(rest))
+		for i := range values {
+			values[i] = rest[i].lo & (1<<entropyBits - 1)
+		}
+		rest = rest[len(values):]
 	}
 	if r.c.o.Stateless {
 		for i := range ids {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"testing"
@@ -97,4 +98,30 @@ func BenchmarkRead(b *testing.B) {
 		r.Close()
 	}
 	perSecond(b, n)
+}
+
+// BenchmarkField is the price of a value in the tests of randomness.
+func BenchmarkField(b *testing.B) {
+	for _, width := range []int{9, 24, 32, 40} {
+		b.Run(fmt.Sprint(width), func(b *testing.B) {
+			r := rand.New(rand.NewPCG(1, 2))
+			values := make([]uint64, 1<<12)
+			for i := range values {
+				values[i] = r.Uint64() >> (64 - width)
+			}
+			f := newField("x", width)
+			n := 0
+			for b.Loop() {
+				for _, v := range values {
+					f.add(v)
+				}
+				n += len(values)
+				// Not the same values again, which repeats would tell.
+				for i := range values {
+					values[i] = (values[i]*5 + 1) & (1<<width - 1)
+				}
+			}
+			b.ReportMetric(float64(b.Elapsed())/float64(n), "ns/value")
+		})
+	}
 }
