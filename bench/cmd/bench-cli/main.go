@@ -166,6 +166,8 @@ func once(bin string, r run) (result, error) {
 	if err := cmd.Start(); err != nil {
 		return result{}, err
 	}
+	// More than a pipe holds: small reads would wake the writer often, which costs it
+	// time that is the reader's fault.
 	buf := make([]byte, 1<<20)
 	for {
 		if _, err := out.Read(buf); errors.Is(err, io.EOF) {
