@@ -225,11 +225,8 @@ func (c *checker) block(b *block) {
 		}
 	}
 	for i, s := range b.segments {
-		end := len(b.ids)
-		if i < len(b.segments)-1 {
-			end = b.segments[i+1].start
-		}
-		c.segment(b.ids[s.start:end], line+s.line, s.length)
+		s.line += line
+		c.segment(b.of(i), s)
 	}
 	c.clock.received(b)
 	if c.o.Progress != nil && b.at.Sub(c.lastShown) > 200*time.Millisecond {
@@ -238,8 +235,9 @@ func (c *checker) block(b *block) {
 	}
 }
 
-// segment takes IDs of lines that follow each other.
-func (c *checker) segment(ids []id, line uint64, length int) {
+// segment takes the IDs of a segment, whose line is that of the input.
+func (c *checker) segment(ids []id, s segment) {
+	line, length := s.line, s.length
 	if c.textLen == 0 {
 		c.textLen, c.next = length, line
 	}
@@ -254,20 +252,25 @@ func (c *checker) segment(ids []id, line uint64, length int) {
 		c.textLen = length
 	}
 	if c.reserved != nil {
-		c.findReserved(ids, line)
+		c.findReserved(ids, line, s.rises)
 	}
-	c.each(ids, line)
+	c.each(ids, line, s.rises)
 	if c.order == nil {
 		c.late.run(ids, line)
-		c.clock.run(ids, line)
+		c.clock.run(ids, line, s.rises)
 		return
 	}
-	c.order.feed(ids, line)
+	c.order.feed(ids, line, s.rises)
 }
 
 // each gives the rules all IDs but those that are the same as the one before: a line
 // written twice says nothing of the random bits.
-func (c *checker) each(ids []id, line uint64) {
+func (c *checker) each(ids []id, line uint64, rising bool) {
+	if rising && ids[0] != c.last {
+		c.rules.each(ids, line)
+		c.last = ids[len(ids)-1]
+		return
+	}
 	start, last := 0, c.last
 	for i, v := range ids {
 		if v == last {
@@ -280,8 +283,11 @@ func (c *checker) each(ids []id, line uint64) {
 	c.last = last
 }
 
-func (c *checker) findReserved(ids []id, line uint64) {
+func (c *checker) findReserved(ids []id, line uint64, rising bool) {
 	last, shift := c.f.last, c.f.shift
+	if rising && ids[0].hi>>shift != 0 && ids[len(ids)-1].hi>>shift != last {
+		return
+	}
 	for i := range ids {
 		if ts := ids[i].hi >> shift; (ts == 0 || ts == last) && c.reserved.hit() {
 			c.reserved.example(line+uint64(i), c.show(ids[i]), "timestamp %d", ts)
@@ -289,9 +295,9 @@ func (c *checker) findReserved(ids []id, line uint64) {
 	}
 }
 
-// accept takes IDs that are, for all that order tells, where they belong.
+// accept takes IDs that are, for all that order tells, where they belong. They increase.
 func (c *checker) accept(ids []id, line uint64) {
-	c.clock.run(ids, line)
+	c.clock.run(ids, line, true)
 	c.rules.run(ids, line)
 }
 

@@ -68,14 +68,19 @@ func (f *format) timestampOf(t time.Time) uint64 {
 	return min(uint64(max(ms, 0)/f.unit.Milliseconds()), f.last)
 }
 
-// run takes IDs of lines that follow each other.
-func (k *clock) run(ids []id, line uint64) {
+// run takes IDs of lines that follow each other, and is told if they are known to
+// increase.
+func (k *clock) run(ids []id, line uint64, rising bool) {
 	shift := k.c.f.shift
 	if k.n == 0 && len(ids) > 0 {
 		k.current, k.line = ids[0].hi>>shift, line
 		k.first = k.current
 	}
 	current := k.current
+	if rising && ids[0].hi>>shift == current && ids[len(ids)-1].hi>>shift == current {
+		k.n += uint64(len(ids))
+		return
+	}
 	for i := range ids {
 		if ts := ids[i].hi >> shift; ts != current {
 			n := k.n + uint64(i)

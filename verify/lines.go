@@ -45,6 +45,7 @@ type segment struct {
 	start  int    // of its IDs in the block
 	line   uint64 // of its first ID in the block, from 0
 	length int    // of its texts
+	rises  bool   // whether its IDs strictly increase
 }
 
 // The checks of single lines.
@@ -226,7 +227,7 @@ func (b *block) read(f *format) {
 		b.ids = f.appendLines(b.ids, text, length)
 		if n := len(b.ids) - before; n > 0 {
 			if broken {
-				b.segments = append(b.segments, segment{before, b.lines, length})
+				b.segments = append(b.segments, segment{start: before, line: b.lines, length: length})
 				broken = false
 			}
 			b.lines += uint64(n)
@@ -238,7 +239,7 @@ func (b *block) read(f *format) {
 		v, ok := b.slow(f, &line)
 		if ok {
 			if broken || len(line) != length {
-				b.segments = append(b.segments, segment{len(b.ids), b.lines, len(line)})
+				b.segments = append(b.segments, segment{start: len(b.ids), line: b.lines, length: len(line)})
 				length = len(line)
 			}
 			b.ids = append(b.ids, v)
@@ -246,6 +247,20 @@ func (b *block) read(f *format) {
 		broken = !ok
 		b.lines++
 	}
+	for i := range b.segments {
+		s := &b.segments[i]
+		ids := b.of(i)
+		s.rises = ascending(ids) == len(ids)
+	}
+}
+
+// of returns the IDs of a segment.
+func (b *block) of(segment int) []id {
+	ids := b.ids[b.segments[segment].start:]
+	if segment < len(b.segments)-1 {
+		ids = ids[:b.segments[segment+1].start-b.segments[segment].start]
+	}
+	return ids
 }
 
 // appendLines appends the IDs of the lines at the start of the text, up to the first one

@@ -153,12 +153,8 @@ type textLines struct {
 func (t *textLines) fill(c *cursor) (bool, error) {
 	for {
 		if b := t.block; b != nil && t.next < len(b.segments) {
-			s := b.segments[t.next]
-			end := len(b.ids)
-			if t.next++; t.next < len(b.segments) {
-				end = b.segments[t.next].start
-			}
-			c.ids, c.line = b.ids[s.start:end], t.line+s.line
+			c.ids, c.line = b.of(t.next), t.line+b.segments[t.next].line
+			t.next++
 			return true, nil
 		}
 		if t.block != nil {

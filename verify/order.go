@@ -50,15 +50,19 @@ func newOrder(c *checker) *order {
 	}
 }
 
-// feed takes the IDs of lines that follow each other.
-func (o *order) feed(ids []id, line uint64) {
+// feed takes the IDs of lines that follow each other, and is told if they are known to
+// increase.
+func (o *order) feed(ids []id, line uint64, rising bool) {
 	for len(ids) > 0 {
 		if o.state != steady || !less(o.held.id, ids[0]) {
 			o.step(item{ids[0], line})
 			ids, line = ids[1:], line+1
 			continue
 		}
-		n := ascending(ids)
+		n := len(ids)
+		if !rising {
+			n = ascending(ids)
+		}
 		o.give()
 		o.last = o.held
 		if n > 1 {
@@ -180,7 +184,7 @@ func (o *order) settle(next item) {
 		o.afresh(o.odd)
 	}
 	if !none {
-		o.feed([]id{next.id}, next.line)
+		o.feed([]id{next.id}, next.line, true)
 	}
 }
 

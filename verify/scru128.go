@@ -117,14 +117,14 @@ func scru128Counter(hi, lo32 uint64) uint64 { return hi&0xffff<<32 | lo32 }
 func (r *scru128Rules) run(ids []id, line uint64) {
 	hi, lo32 := r.hi, r.lo32
 	for i := range ids {
-		v := ids[i]
+		v := &ids[i]
 		// One more than before, but for a carry of any kind.
 		if v.hi == hi && v.lo>>32 == lo32+1 && v.lo>>32&counterMask != 0 && r.known {
 			lo32++
 			continue
 		}
 		r.hi, r.lo32 = hi, lo32
-		r.turn(v, line+uint64(i))
+		r.turn(*v, line+uint64(i))
 		hi, lo32 = v.hi, v.lo>>32
 	}
 	r.hi, r.lo32 = hi, lo32

@@ -303,11 +303,7 @@ func (u *unique) copyOne(i int, w *sorter) error {
 	for b := src.next(u.ctx); b != nil; b = src.next(u.ctx) {
 		line := u.take(i, b)
 		for k, s := range b.segments {
-			end := len(b.ids)
-			if k < len(b.segments)-1 {
-				end = b.segments[k+1].start
-			}
-			for n, v := range b.ids[s.start:end] {
+			for n, v := range b.of(k) {
 				if err := w.add(record{v, uint32(i), line + s.line + uint64(n)}); err != nil {
 					return err
 				}
