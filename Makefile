@@ -12,8 +12,9 @@ STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 GOVULNCHECK := golang.org/x/vuln/cmd/govulncheck@v1.2.0
 GOBIN       := $(shell bin=$$($(GO) env GOBIN 2>/dev/null); echo $${bin:-$$($(GO) env GOPATH)/bin})
 FUZZTIME    ?= 1m
+SOAK        ?= 1h
 
-.PHONY: build test race purego vet lint run bench bench-cli fuzz vectors clean help
+.PHONY: build test race purego vet lint run bench bench-cli bench-leases fuzz soak vectors clean help
 
 build: | go
 	cd service && $(GO) build -trimpath -o ../bin/sortid ./cmd/sortid
@@ -61,12 +62,22 @@ bench: | go
 bench-cli: build
 	cd bench && $(GO) run ./cmd/bench-cli
 
+# On servers that it starts; those that are not installed are named.
+bench-leases: | go
+	cd bench && $(GO) run ./cmd/bench-leases
+
 fuzz: | go
 	@for pkg in $$($(GO) list ./...); do \
 	  for f in $$($(GO) test -list '^Fuzz' $$pkg | grep '^Fuzz'); do \
 	    echo "$$pkg $$f"; $(GO) test -run '^$$' -fuzz "^$$f\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 10x $$pkg || exit 1; \
 	  done; \
 	done
+
+# The simulation of leases, in new worlds for an hour, and the torture of real processes
+# on real servers for ten times as long as among the tests.
+soak: | go
+	$(GO) test -count 1 -timeout 0 -v -run 'TestSimulation$$' ./lease -soak $(SOAK)
+	cd service && $(GO) test -count 1 -timeout 0 -v ./internal/torture -duration 5m
 
 vectors: | go
 	$(GO) run ./internal/vectors
@@ -76,7 +87,7 @@ clean:
 
 help:
 	@sed -n '/^# make/s/^# //p' Makefile
-	@echo 'make race|purego|vet|lint|fuzz|vectors|bench-cli|clean'
+	@echo 'make race|purego|vet|lint|fuzz|soak|vectors|bench-cli|bench-leases|clean'
 
 go:
 	@command -v $(GO) >/dev/null || { echo 'sortid needs Go 1.25 or later: https://go.dev/dl/'; exit 1; }
