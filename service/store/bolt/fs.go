@@ -1,0 +1,31 @@
+package bolt
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"runtime"
+	"syscall"
+
+	"github.com/sortid/sortid/lease"
+)
+
+func refuse(name string) error {
+	return fmt.Errorf("%w: the file is on a network file system (%s), want one on a disk of this machine; for several machines, take a store on a server", lease.ErrUnsafe, name)
+}
+
+// syncFolder makes the names of a folder's files last.
+func syncFolder(dir string) error {
+	if runtime.GOOS == "windows" {
+		return nil // it has no such call; NTFS keeps a journal of names
+	}
+	f, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	if err := f.Sync(); err != nil && !errors.Is(err, syscall.EINVAL) { // EINVAL: the file system has no need of it
+		return err
+	}
+	return nil
+}

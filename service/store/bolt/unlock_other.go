@@ -1,0 +1,8 @@
+//go:build windows || plan9 || solaris || aix || android
+
+package bolt
+
+import "os"
+
+// unlock does nothing: here locks end when the file is closed.
+func unlock(*os.File) {}
