@@ -8,10 +8,11 @@
 //	})
 //	...
 //	defer l.Close(context.Background())
+//	g, err := scru64.NewGenerator(scru64.NodeSpec{}, scru64.WithLease(l))
 //
 // A generator on a lease takes its node ID and its ticks from [Lease.Window], which hands
-// out each tick once. The generators of the format packages take node IDs from a node
-// spec or an option, and no window: they do not run on leases.
+// out each tick once. The packages scru64, scru160 and uid60 have the option WithLease.
+// The module github.com/sortid/sortid/service has stores on servers and in a file.
 //
 // # Why it is safe
 //
