@@ -77,18 +77,19 @@ func open(ctx context.Context, url string, create bool) (*Store, error) {
 // lock holds for the process, and two goroutines would not exclude each other.
 var turns sync.Map
 
-// parse returns the path of a URL.
+// parse returns the path of a URL. Its errors do not show the URL, for one that was meant
+// for another store may have a password in it.
 func parse(url string) (string, error) {
-	path, ok := strings.CutPrefix(url, "bolt:")
-	if rest, slashes := strings.CutPrefix(path, "//"); slashes {
-		ok = ok && strings.HasPrefix(rest, "/")
+	scheme, path, _ := strings.Cut(url, ":")
+	rest, slashes := strings.CutPrefix(path, "//")
+	if slashes {
 		path = rest
 	}
 	switch {
-	case !ok || path == "":
-		return "", fmt.Errorf("bolt: the URL %q: want bolt:file.db, bolt:/folder/file.db or bolt:///folder/file.db", url)
+	case !strings.EqualFold(scheme, "bolt") || path == "" || slashes && path[0] != '/':
+		return "", errors.New("bolt: the URL: want bolt:file.db, bolt:/folder/file.db or bolt:///folder/file.db")
 	case strings.Contains(path, "?"):
-		return "", fmt.Errorf("bolt: the URL %q: there are no parameters, and a file's name with a question mark is not accepted", url)
+		return "", errors.New("bolt: the URL: there are no parameters, and a file's name with a question mark is not accepted")
 	}
 	return path, nil
 }

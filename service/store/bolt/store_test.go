@@ -282,6 +282,7 @@ func TestURLs(t *testing.T) {
 		"bolt:./b/a b%20ü#.db":     "./b/a b%20ü#.db",
 		"bolt:/var/lib/a.db":       "/var/lib/a.db",
 		"bolt:///var/lib/a.db":     "/var/lib/a.db",
+		"BOLT:a.db":                "a.db",
 		`bolt:C:\data\a.db`:        `C:\data\a.db`,
 		"":                         "",
 		"bolt":                     "",
