@@ -524,18 +524,22 @@ func TestOutage(t *testing.T) {
 
 // A store that is not used has no connections.
 func TestIdleConnections(t *testing.T) {
-	url := with(t, testserver.Postgres(t), "application_name", "idle test of sortid")
-	s := open(t, url)
+	s := open(t, with(t, testserver.Postgres(t), "application_name", "sortid_idle"))
 	set(t, s, record(0), record(1))
 	admin := connect(t, testserver.Postgres(t))
-	var n int
-	for began := time.Now(); time.Since(began) < 5*time.Second; time.Sleep(50 * time.Millisecond) {
-		if err := admin.QueryRow(t.Context(), "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'idle test of sortid'").Scan(&n); err != nil {
+	connections := func() (n int) {
+		t.Helper()
+		if err := admin.QueryRow(t.Context(), "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'sortid_idle'").Scan(&n); err != nil {
 			t.Fatal(err)
 		}
-		if n == 0 {
-			return
+		return n
+	}
+	if connections() == 0 {
+		t.Error("just after its use there are no connections to be seen")
+	}
+	for began := time.Now(); connections() > 0; time.Sleep(50 * time.Millisecond) {
+		if time.Since(began) > 5*time.Second {
+			t.Fatalf("after 5 s there are %d connections", connections())
 		}
 	}
-	t.Errorf("after 5 s there are %d connections", n)
 }
