@@ -1,0 +1,356 @@
+package etcd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/sortid/sortid/lease"
+	"github.com/sortid/sortid/lease/storetest"
+	"github.com/sortid/sortid/service/internal/faulttest"
+	"github.com/sortid/sortid/service/internal/testserver"
+	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
+	clientv3 "go.etcd.io/etcd/client/v3"
+	"go.etcd.io/etcd/server/v3/embed"
+	"go.uber.org/zap"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+)
+
+var (
+	block = lease.Block{NodeID: 42, Size: 8}
+	none  = lease.Record{Realm: "realm", Block: block}
+	one   = lease.Record{Realm: "realm", Block: block, Epoch: 1, HWM: 1000, State: lease.Whole}
+	two   = lease.Record{Realm: "realm", Block: block, Epoch: 2, HWM: 2000, State: lease.Whole}
+)
+
+func open(t *testing.T, url string) *Store {
+	t.Helper()
+	s, err := Open(t.Context(), url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	return s
+}
+
+func set(t *testing.T, s lease.Store, prev, next lease.Record) {
+	t.Helper()
+	if ok, err := s.CompareAndSet(t.Context(), prev, next); !ok || err != nil {
+		t.Fatalf("CompareAndSet: %v, %v", ok, err)
+	}
+}
+
+// client returns etcd's own client for a store's URL.
+func client(t *testing.T, url, user, password string) *clientv3.Client {
+	t.Helper()
+	c, err := clientv3.New(clientv3.Config{
+		Endpoints: []string{strings.TrimPrefix(url, "etcd://")},
+		Username:  user, Password: password, Logger: zap.NewNop(),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.Close() })
+	return c
+}
+
+func TestStore(t *testing.T) {
+	base := testserver.Etcd(t)
+	n := 0
+	storetest.Run(t, func(t *testing.T) func() lease.Store {
+		n++
+		url := fmt.Sprintf("%s/%d", base, n)
+		return func() lease.Store { return open(t, url) }
+	})
+}
+
+func TestRestart(t *testing.T) {
+	server := testserver.StartEtcd(t)
+	faulttest.Restart(t, server, open(t, server.URL))
+}
+
+func TestOutage(t *testing.T) {
+	server := testserver.StartEtcd(t)
+	faulttest.Outage(t, server, open(t, server.URL))
+}
+
+func TestLostAnswer(t *testing.T) {
+	server := testserver.StartEtcd(t)
+	proxy := faulttest.NewProxy(t, strings.TrimPrefix(server.URL, "etcd://"))
+	faulttest.LostAnswer(t, proxy, open(t, "etcd://"+proxy.Addr), open(t, server.URL))
+}
+
+// Each of three members may be away, and the others go on with what was stored.
+func TestCluster(t *testing.T) {
+	servers := testserver.StartEtcdCluster(t)
+	url := servers[0].URL
+	for _, s := range servers[1:] {
+		url += strings.Replace(s.URL, "etcd://", ",", 1)
+	}
+	s := open(t, url)
+	set(t, s, none, one)
+	was := one
+	for i, server := range servers {
+		server.Stop()
+		next := was
+		next.Epoch++
+		for began := time.Now(); ; time.Sleep(100 * time.Millisecond) {
+			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+			r, err := s.Get(ctx, "realm", block)
+			if err == nil && r == was {
+				_, err = s.CompareAndSet(ctx, was, next) // without an answer it may be stored or not
+			}
+			cancel()
+			switch {
+			case err == nil && r != was && r != next:
+				t.Fatalf("without member %d: got %+v, want %+v or %+v", i, r, was, next)
+			case err == nil && r == next:
+			case time.Since(began) > 20*time.Second:
+				t.Fatalf("without member %d: %v", i, err)
+			default:
+				continue
+			}
+			break
+		}
+		was = next
+		server.Start()
+		if r, err := open(t, server.URL).Get(t.Context(), "realm", block); err != nil || r != was {
+			t.Fatalf("member %d, back again: %+v, %v, want %+v", i, r, err, was)
+		}
+	}
+}
+
+// repeater is an etcd that carries out a transaction and then says that it was canceled,
+// as a proxy can. Etcd's client repeats it by default.
+type repeater struct {
+	pb.KVClient
+	txns atomic.Int32
+}
+
+func (f *repeater) intercept(ctx context.Context, method string, request, reply any, conn *grpc.ClientConn, invoke grpc.UnaryInvoker, opts ...grpc.CallOption) error {
+	err := invoke(ctx, method, request, reply, conn, opts...)
+	if strings.HasSuffix(method, "/Txn") && err == nil && f.txns.Add(1) == 2 { // the first is Open's
+		return status.Error(codes.Canceled, "stream terminated by RST_STREAM with error code: CANCEL")
+	}
+	return err
+}
+
+// A change that was carried out and not acknowledged is not sent again.
+func TestNotRepeated(t *testing.T) {
+	var f repeater
+	s, err := New(t.Context(), clientv3.Config{
+		Endpoints:       []string{strings.TrimPrefix(testserver.StartEtcd(t).URL, "etcd://")},
+		MaxUnaryRetries: 100,
+		DialOptions:     []grpc.DialOption{grpc.WithChainUnaryInterceptor(f.intercept)},
+	}, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	ok, err := s.CompareAndSet(t.Context(), none, one)
+	if err == nil || f.txns.Load() != 2 {
+		t.Errorf("got %v, %v, after %d transactions, want an error after 2", ok, err, f.txns.Load())
+	}
+	if r, err := s.Get(t.Context(), "realm", block); err != nil || r != one {
+		t.Errorf("got %+v, %v, want %+v", r, err, one)
+	}
+}
+
+func TestURL(t *testing.T) {
+	config, prefix, err := parse("etcd://u:p@h,g:1/a/b")
+	if err != nil || strings.Join(config.Endpoints, " ") != "http://h:2379 http://g:1" || config.Username != "u" || config.Password != "p" || prefix != "a/b" {
+		t.Errorf("%+v, %q, %v", config, prefix, err)
+	}
+	if config, _, err := parse("etcds://h"); err != nil || config.Endpoints[0] != "https://h:2379" || config.TLS == nil {
+		t.Errorf("%+v, %v", config, err)
+	}
+	for _, c := range []struct{ url, want string }{
+		{"etcd:h", "://"},
+		{"http://u:secret@h", "etcd://"},
+		{"etcd://u@h", "only one"},
+		{"etcd://:secret@h", "only one"},
+		{"etcd://u:secret@h?ca=x", "etcds://"},
+		{"etcds://u:secret@h?ca=/absent", "ca"},
+		{"etcd://u:secret@h?x=secret", `"x"`},
+		{"etcd://u:se/secret@h", "%2F"},
+	} {
+		_, err := Open(t.Context(), c.url)
+		if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "secret") {
+			t.Errorf("%s: %v, want an error with %q", c.url, err, c.want)
+		}
+	}
+}
+
+// Without a server, or with one that says nothing, Open fails, in time.
+func TestNoServer(t *testing.T) {
+	server := testserver.StartEtcd(t)
+	server.Stop()
+	silent := faulttest.Silent(t)
+	for _, c := range []struct {
+		url, want string
+		timeout   time.Duration
+	}{
+		{strings.Replace(server.URL, "etcd://", "etcd://u:secret@", 1), "refused", 5 * time.Second},
+		{server.URL, "refused", 5 * time.Second},
+		{"etcd://u:secret@" + silent, "deadline", 500 * time.Millisecond},
+		{"etcd://" + silent, "deadline", 500 * time.Millisecond},
+	} {
+		ctx, cancel := context.WithTimeout(t.Context(), c.timeout)
+		began := time.Now()
+		_, err := Open(ctx, c.url)
+		cancel()
+		if err == nil || !strings.Contains(err.Error(), "127.0.0.1:") || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "secret") {
+			t.Errorf("%s: %v, want an error with %q", c.url, err, c.want)
+		}
+		if d := time.Since(began); d > 4*time.Second {
+			t.Errorf("%s: took %v", c.url, d)
+		}
+	}
+}
+
+// Users need permission. Tokens that etcd does not know any more are replaced.
+func TestAuth(t *testing.T) {
+	server := testserver.StartEtcd(t)
+	admin, ctx := client(t, server.URL, "", ""), t.Context()
+	must := func(_ any, err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	end := clientv3.GetPrefixRangeEnd
+	for user, grant := range map[string]clientv3.PermissionType{"writer": clientv3.PermissionType(clientv3.PermReadWrite), "reader": clientv3.PermissionType(clientv3.PermRead)} {
+		must(admin.RoleAdd(ctx, user))
+		must(admin.RoleGrantPermission(ctx, user, "/sortid/", end("/sortid/"), grant))
+		must(admin.UserAdd(ctx, user, "secret"))
+		must(admin.UserGrantRole(ctx, user, user))
+	}
+	must(admin.UserAdd(ctx, "root", "secret"))
+	must(admin.UserGrantRole(ctx, "root", "root"))
+	must(admin.AuthEnable(ctx))
+
+	as := func(user, rest string) string {
+		return strings.Replace(server.URL, "etcd://", "etcd://"+user, 1) + rest
+	}
+	for _, c := range []struct{ url, want string }{
+		{as("", ""), "name user and password"},
+		{as("writer:wrong@", ""), "authentication failed"},
+		{as("nobody:secret@", ""), "authentication failed"},
+		{as("reader:secret@", ""), "permission denied"},
+		{as("writer:secret@", "/other"), "readwrite --prefix /other/"},
+	} {
+		s, err := Open(ctx, c.url)
+		if err == nil {
+			s.Close()
+		}
+		if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "wrong") || strings.Contains(err.Error(), "secret") {
+			t.Errorf("%s: %v, want an error with %q", c.url, err, c.want)
+		}
+	}
+
+	s := open(t, as("writer:secret@", ""))
+	set(t, s, none, one)
+	root := client(t, server.URL, "root", "secret")
+	must(root.RoleAdd(ctx, "other")) // which makes all tokens old
+	set(t, s, one, two)
+	faulttest.Restart(t, server, s) // which loses them
+}
+
+// When etcd's quota is used up, the error says what to do.
+func TestQuota(t *testing.T) {
+	server := testserver.StartEtcd(t, func(c *embed.Config) { c.QuotaBackendBytes = 1 << 20 })
+	s := open(t, server.URL)
+	admin := client(t, server.URL, "", "")
+	var full error
+	for i := 0; i < 100 && full == nil; i++ {
+		_, full = admin.Put(t.Context(), fmt.Sprint("fill", i), strings.Repeat("x", 200<<10))
+		time.Sleep(20 * time.Millisecond)
+	}
+	if full == nil {
+		t.Fatal("20 MB do not fill 1 MB")
+	}
+	_, err := s.CompareAndSet(t.Context(), none, one)
+	if err == nil || !strings.Contains(err.Error(), "etcdctl alarm disarm") {
+		t.Errorf("CompareAndSet: %v", err)
+	}
+	if _, err := Open(t.Context(), server.URL); err == nil || !strings.Contains(err.Error(), "etcdctl alarm disarm") {
+		t.Errorf("Open: %v", err)
+	}
+}
+
+// What is not a record is not taken for one, or for none.
+func TestForeign(t *testing.T) {
+	url := testserver.StartEtcd(t).URL
+	s, admin := open(t, url), client(t, url, "", "")
+	for key, value := range map[string]string{"/sortid/realm/42/8": "nothing", "/sortid/a/42/8/9": "{}"} {
+		if _, err := admin.Put(t.Context(), key, value); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if r, err := s.Get(t.Context(), "realm", block); err == nil || !strings.Contains(err.Error(), "/sortid/realm/42/8") {
+		t.Errorf("Get: %+v, %v", r, err)
+	}
+	if ok, err := s.CompareAndSet(t.Context(), none, one); err == nil {
+		t.Errorf("CompareAndSet: %v", ok)
+	}
+	for _, realm := range []string{"realm", "a"} {
+		if r, err := s.List(t.Context(), realm); err == nil || !strings.Contains(err.Error(), "/sortid/") {
+			t.Errorf("List(%q): %+v, %v", realm, r, err)
+		}
+	}
+}
+
+// A list is read in pages.
+func TestPages(t *testing.T) {
+	s := open(t, testserver.Etcd(t))
+	const n = 2*page + 1
+	for i := range uint32(n) {
+		r := lease.Record{Realm: "pages", Block: lease.Block{NodeID: i, Size: 24}, Epoch: 1}
+		set(t, s, lease.Record{Realm: r.Realm, Block: r.Block}, r)
+	}
+	rs, err := s.List(t.Context(), "pages")
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := map[lease.Block]bool{}
+	for _, r := range rs {
+		found[r.Block] = true
+	}
+	if len(rs) != n || len(found) != n {
+		t.Errorf("%d records of %d blocks, want %d", len(rs), len(found), n)
+	}
+}
+
+func TestEncrypted(t *testing.T) {
+	server := testserver.StartEtcd(t, func(c *embed.Config) {
+		c.ClientAutoTLS = true
+		c.ListenClientUrls[0].Scheme, c.AdvertiseClientUrls[0].Scheme = "https", "https"
+	})
+	url := strings.Replace(server.URL, "etcd", "etcds", 1)
+	s := open(t, url+"?ca="+server.Dir+"/fixtures/client/cert.pem")
+	set(t, s, none, one)
+	if _, err := Open(t.Context(), url); err == nil || !strings.Contains(err.Error(), "certificate") {
+		t.Errorf("a certificate by somebody unknown: %v", err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
+	defer cancel()
+	if _, err := Open(ctx, server.URL); err == nil {
+		t.Error("a connection without encryption")
+	}
+}
+
+func TestConditions(t *testing.T) {
+	s := open(t, testserver.Etcd(t))
+	if c := s.Conditions(); c != nil {
+		t.Errorf("%q", c)
+	}
+	if _, err := s.Time(t.Context()); !errors.Is(err, lease.ErrNoTime) {
+		t.Errorf("Time: %v", err)
+	}
+}

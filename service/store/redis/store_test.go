@@ -1,0 +1,332 @@
+package redis
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+	"github.com/redis/go-redis/v9/logging"
+	"github.com/sortid/sortid/lease"
+	"github.com/sortid/sortid/lease/storetest"
+	"github.com/sortid/sortid/service/internal/faulttest"
+	"github.com/sortid/sortid/service/internal/testserver"
+)
+
+// The client would print each connection that fails.
+func init() { redis.SetLogger(&logging.VoidLogger{}) }
+
+var (
+	block = lease.Block{NodeID: 42, Size: 8}
+	none  = lease.Record{Realm: "realm", Block: block}
+	one   = lease.Record{Realm: "realm", Block: block, Epoch: 1, HWM: 1000, State: lease.Whole}
+	two   = lease.Record{Realm: "realm", Block: block, Epoch: 2, HWM: 2000, State: lease.Whole}
+)
+
+func open(t *testing.T, url string) *Store {
+	t.Helper()
+	s, err := Open(t.Context(), url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	return s
+}
+
+func change(t *testing.T, s lease.Store, prev, next lease.Record) {
+	t.Helper()
+	if ok, err := s.CompareAndSet(t.Context(), prev, next); !ok || err != nil {
+		t.Fatalf("CompareAndSet: %v, %v", ok, err)
+	}
+}
+
+// do runs a command on a server as its administrator.
+func do(t *testing.T, url string, args ...any) any {
+	t.Helper()
+	options, err := redis.ParseURL(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	client := redis.NewClient(options)
+	defer client.Close()
+	r, err := client.Do(t.Context(), args...).Result()
+	if err != nil {
+		t.Fatalf("%v: %v", args, err)
+	}
+	return r
+}
+
+func run(t *testing.T, base string) {
+	n := 0
+	storetest.Run(t, func(t *testing.T) func() lease.Store {
+		n++
+		url := fmt.Sprintf("%s%d:", base, n)
+		return func() lease.Store { return open(t, url) }
+	})
+}
+
+func TestStore(t *testing.T) { run(t, testserver.Redis(t)) }
+
+// With what the guarantee needs.
+func TestStoreOnDisk(t *testing.T) { run(t, testserver.StartRedis(t).URL+"?prefix=x") }
+
+func TestRestart(t *testing.T) {
+	server := testserver.StartRedis(t)
+	faulttest.Restart(t, server, open(t, server.URL))
+}
+
+func TestOutage(t *testing.T) {
+	server := testserver.StartRedis(t)
+	faulttest.Outage(t, server, open(t, server.URL))
+}
+
+func TestLostAnswer(t *testing.T) {
+	server := testserver.StartRedis(t)
+	proxy := faulttest.NewProxy(t, strings.TrimPrefix(server.URL, "redis://"))
+	faulttest.LostAnswer(t, proxy, open(t, "redis://"+proxy.Addr), open(t, server.URL))
+}
+
+// The guarantee is full, conditional or refused as the server's settings are.
+func TestConditions(t *testing.T) {
+	for _, c := range []struct {
+		settings string
+		want     []string // a word of each condition
+	}{
+		{"", nil},
+		{"--maxmemory 100mb --maxmemory-policy noeviction", nil},
+		{"--maxmemory 100mb --maxmemory-policy volatile-lru", nil}, // records do not expire
+		{"--maxmemory 0 --maxmemory-policy allkeys-lru", nil},      // no limit
+		{"--appendonly no", []string{"appendonly"}},
+		{"--appendfsync everysec", []string{"appendfsync"}},
+		{"--appendfsync no", []string{"appendfsync"}},
+		{"--no-appendfsync-on-rewrite yes", []string{"no-appendfsync-on-rewrite"}},
+		{"--appendfsync everysec --no-appendfsync-on-rewrite yes", []string{"appendfsync", "no-appendfsync-on-rewrite"}},
+	} {
+		server := testserver.StartRedis(t, strings.Fields(c.settings)...)
+		got := open(t, server.URL).Conditions()
+		ok := len(got) == len(c.want)
+		for i := range got {
+			ok = ok && strings.HasPrefix(got[i], "conditional: ") && strings.Contains(got[i], " "+c.want[i]+" ")
+		}
+		if !ok {
+			t.Errorf("%s: got %q, want %q", c.settings, got, c.want)
+		}
+		server.Stop()
+	}
+}
+
+func refused(t *testing.T, url, want string) {
+	t.Helper()
+	s, err := Open(t.Context(), url)
+	if err == nil {
+		s.Close()
+	}
+	if !errors.Is(err, lease.ErrUnsafe) || !strings.Contains(err.Error(), want) {
+		t.Errorf("%v, want ErrUnsafe with %q", err, want)
+	}
+}
+
+func TestUnsafe(t *testing.T) {
+	refused(t, testserver.StartRedis(t, "--maxmemory", "100mb", "--maxmemory-policy", "allkeys-lru").URL, "maxmemory-policy")
+	refused(t, testserver.StartRedis(t, "--cluster-enabled", "yes").URL, "cluster")
+}
+
+// A replica is refused, its master is conditional, and a master that has become a replica
+// does not answer any more, neither with what it has nor by changing it.
+func TestReplica(t *testing.T) {
+	master := testserver.StartRedis(t, "--repl-diskless-sync-delay", "0")
+	host, port, _ := strings.Cut(strings.TrimPrefix(master.URL, "redis://"), ":")
+	s := open(t, master.URL)
+	change(t, s, none, one)
+
+	replica := testserver.StartRedis(t, "--replicaof", host+" "+port)
+	for began := time.Now(); ; time.Sleep(50 * time.Millisecond) {
+		if strings.Contains(do(t, master.URL, "INFO", "replication").(string), "state=online") {
+			break
+		}
+		if time.Since(began) > 20*time.Second {
+			t.Fatal("the replica does not connect")
+		}
+	}
+	refused(t, replica.URL, "role")
+	if c := open(t, master.URL).Conditions(); len(c) != 1 || !strings.HasPrefix(c[0], "conditional: 1 replicas") {
+		t.Errorf("%q", c)
+	}
+
+	do(t, replica.URL, "REPLICAOF", "NO", "ONE")
+	promoted := open(t, replica.URL)
+	change(t, promoted, one, two)
+	do(t, master.URL, "REPLICAOF", host, "1") // whom it does not reach
+	if r, err := s.Get(t.Context(), "realm", block); err == nil || !strings.Contains(err.Error(), "replica") {
+		t.Errorf("Get from a replica that is behind: %+v, %v", r, err)
+	}
+	if ok, err := s.CompareAndSet(t.Context(), one, two); err == nil {
+		t.Errorf("CompareAndSet on a replica: %v", ok)
+	}
+}
+
+// Users need permission; without that to see settings, these are named.
+func TestPermission(t *testing.T) {
+	server := testserver.StartRedis(t)
+	do(t, server.URL, "ACL", "SETUSER", "least", "on", ">secret", "~sortid:*", "+eval", "+hget", "+hset", "+hdel", "+hgetall", "+time", "+info", "+config|get")
+	do(t, server.URL, "ACL", "SETUSER", "blind", "on", ">secret", "~sortid:*", "+@all", "-config")
+	do(t, server.URL, "ACL", "SETUSER", "reader", "on", ">secret", "~sortid:*", "+@all", "-hset")
+	do(t, server.URL, "ACL", "SETUSER", "other", "on", ">secret", "~other:*", "+@all")
+	do(t, server.URL, "ACL", "SETUSER", "stranger", "on", ">secret")
+	do(t, server.URL, "ACL", "SETUSER", "default", ">secret")
+	as := func(user string) string { return strings.Replace(server.URL, "redis://", "redis://"+user, 1) }
+
+	s := open(t, as("least:secret@"))
+	if c := s.Conditions(); c != nil {
+		t.Errorf("%q", c)
+	}
+	change(t, s, none, one)
+	if rs, err := s.List(t.Context(), "realm"); err != nil || len(rs) != 1 {
+		t.Errorf("List: %v, %v", rs, err)
+	}
+	if c := open(t, as("blind:secret@")).Conditions(); len(c) != 2 || !strings.Contains(c[0], "does not show") || !strings.Contains(c[1], "does not show") {
+		t.Errorf("%q", c)
+	}
+	if ok, err := open(t, as("reader:secret@")).CompareAndSet(t.Context(), one, two); err == nil || !strings.Contains(err.Error(), "ACL SETUSER") {
+		t.Errorf("a change without permission: %v, %v", ok, err)
+	}
+	for _, c := range []struct{ user, want string }{
+		{"", "name user and password"},
+		{"least:wrong@", "WRONGPASS"},
+		{"other:secret@", "ACL SETUSER"},
+		{"stranger:secret@", "ACL SETUSER"},
+	} {
+		_, err := Open(t.Context(), as(c.user))
+		if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "secret") {
+			t.Errorf("%s: %v, want an error with %q", c.user, err, c.want)
+		}
+	}
+}
+
+// When memory is used up, a change fails and nothing is dropped.
+func TestMemory(t *testing.T) {
+	server := testserver.StartRedis(t)
+	s := open(t, server.URL)
+	change(t, s, none, one)
+	do(t, server.URL, "CONFIG", "SET", "maxmemory", "1")
+	if ok, err := s.CompareAndSet(t.Context(), one, two); err == nil || !strings.Contains(err.Error(), "raise maxmemory") {
+		t.Errorf("CompareAndSet: %v, %v", ok, err)
+	}
+	do(t, server.URL, "CONFIG", "SET", "maxmemory", "0")
+	change(t, s, one, two)
+}
+
+// A client of the program's own must not repeat requests, and stays open.
+func TestNew(t *testing.T) {
+	options, err := redis.ParseURL(testserver.StartRedis(t).URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	repeats := redis.NewClient(options)
+	defer repeats.Close()
+	if _, err := New(t.Context(), repeats, ""); err == nil || !strings.Contains(err.Error(), "MaxRetries") {
+		t.Errorf("a client that repeats: %v", err)
+	}
+	options.MaxRetries = -1
+	client := redis.NewClient(options)
+	defer client.Close()
+	s, err := New(t.Context(), client, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	change(t, s, none, one)
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if n, err := client.HLen(t.Context(), "sortid:realm").Result(); n != 1 || err != nil {
+		t.Errorf("after Close: %d fields, %v", n, err)
+	}
+}
+
+func TestURL(t *testing.T) {
+	o, prefix, err := parse("redis://u:p@h/3?prefix=a%3a")
+	if err != nil || o.Addr != "h:6379" || o.Username != "u" || o.Password != "p" || o.DB != 3 || prefix != "a:" || o.TLSConfig != nil {
+		t.Errorf("%+v, %q, %v", o, prefix, err)
+	}
+	if o, _, err := parse("rediss://h:1"); err != nil || o.Addr != "h:1" || o.TLSConfig == nil {
+		t.Errorf("%+v, %v", o, err)
+	}
+	for _, c := range []struct{ url, want string }{
+		{"redis:h", "://"},
+		{"http://u:secret@h", "redis://"},
+		{"redis://u:secret@h,g", "one server"},
+		{"redis://u:secret@h/x", "database"},
+		{"redis://u:secret@h/-1", "database"},
+		{"redis://u:secret@h?ca=x", "rediss://"},
+		{"rediss://u:secret@h?ca=/absent", "ca"},
+		{"redis://u:secret@h?max_retries=3", `"max_retries"`},
+		{"redis://u:12/secret@h", "%2F"},
+	} {
+		_, err := Open(t.Context(), c.url)
+		if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "secret") {
+			t.Errorf("%s: %v, want an error with %q", c.url, err, c.want)
+		}
+	}
+}
+
+// Without a server, or with one that says nothing, Open fails, in time.
+func TestNoServer(t *testing.T) {
+	server := testserver.StartRedis(t)
+	server.Stop()
+	for _, c := range []struct {
+		url, want string
+		timeout   time.Duration
+	}{
+		{strings.Replace(server.URL, "redis://", "redis://u:secret@", 1), "refused", 5 * time.Second},
+		{"redis://u:secret@" + faulttest.Silent(t), "timeout", 500 * time.Millisecond},
+	} {
+		ctx, cancel := context.WithTimeout(t.Context(), c.timeout)
+		began := time.Now()
+		_, err := Open(ctx, c.url)
+		cancel()
+		if err == nil || !strings.Contains(err.Error(), "127.0.0.1:") || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "secret") {
+			t.Errorf("%s: %v, want an error with %q", c.url, err, c.want)
+		}
+		if d := time.Since(began); d > 4*time.Second {
+			t.Errorf("%s: took %v", c.url, d)
+		}
+	}
+}
+
+// What is not a record is not taken for one, or for none.
+func TestForeign(t *testing.T) {
+	url := testserver.StartRedis(t).URL
+	s := open(t, url)
+	do(t, url, "SET", "sortid:text", "x")
+	do(t, url, "HSET", "sortid:realm", "42/8", "nothing")
+	do(t, url, "HSET", "sortid:field", "x", "{}")
+	for _, realm := range []string{"text", "realm"} {
+		if r, err := s.Get(t.Context(), realm, block); err == nil {
+			t.Errorf("Get(%q): %+v", realm, r)
+		}
+		r := one
+		r.Realm = realm
+		if ok, err := s.CompareAndSet(t.Context(), lease.Record{Realm: realm, Block: block}, r); err == nil {
+			t.Errorf("CompareAndSet in %q: %v", realm, ok)
+		}
+	}
+	for _, realm := range []string{"text", "realm", "field"} {
+		if r, err := s.List(t.Context(), realm); err == nil {
+			t.Errorf("List(%q): %+v", realm, r)
+		}
+	}
+	// No 53-bit numbers anywhere.
+	a, b := none, none
+	a.Epoch, a.HWM, b.Epoch, b.HWM = 1<<63+1, 1<<62+1, 1<<63+2, 1<<62+2
+	do(t, url, "DEL", "sortid:realm")
+	change(t, s, none, a)
+	wrong := a
+	wrong.HWM--
+	if ok, err := s.CompareAndSet(t.Context(), wrong, b); ok || err != nil {
+		t.Errorf("a mark that is less by one: %v, %v", ok, err)
+	}
+	change(t, s, a, b)
+}
