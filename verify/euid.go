@@ -1,6 +1,8 @@
 package verify
 
 import (
+	"bytes"
+	"encoding/binary"
 	"time"
 
 	"github.com/sortid/sortid/euid"
@@ -30,10 +32,14 @@ func readEUID(text []byte) (v id, canonical bool, err error) {
 	if err := e.UnmarshalText(text); err != nil {
 		return id{}, false, err
 	}
-	var written [euid.TextLen]byte
-	b, _ := e.AppendText(written[:0])
-	v.hi, v.lo = e.Uint128()
-	return v, string(b) == string(text), nil
+	v = id{hi: binary.BigEndian.Uint64(e[:8]), lo: binary.BigEndian.Uint64(e[8:])}
+	_, small := cases(text)
+	return v, !small && !hasAlias(text), nil
+}
+
+// hasAlias reports whether there is a letter that is read as a digit, but never written.
+func hasAlias(text []byte) bool {
+	return bytes.IndexByte(text, 'O') >= 0 || bytes.IndexByte(text, 'I') >= 0 || bytes.IndexByte(text, 'L') >= 0
 }
 
 // euidRules check the two halves of random and the header: within a millisecond the high

@@ -117,6 +117,34 @@ func utf16(s string) string {
 	return string(b)
 }
 
+// Reserved timestamps are found among increasing IDs, where they can be only at the ends.
+func TestReserved(t *testing.T) {
+	for _, f := range formats {
+		if !f.reserved {
+			continue
+		}
+		lines := sample(f.name, 100)
+		least, greatest := f.text(id{}, f.lengths[0]), f.text(id{hi: f.last << f.shift}, f.lengths[0])
+		for _, c := range []struct {
+			lines []string
+			found []uint64
+		}{
+			{lines, nil},
+			{slices.Concat([]string{least}, lines), []uint64{1}},
+			{slices.Concat(lines, []string{greatest}), []uint64{101}},
+			{slices.Concat([]string{least}, lines, []string{greatest}), []uint64{1, 102}},
+		} {
+			var found []uint64
+			for _, e := range check(t, f.name, c.lines, Options{}).Check("form.reserved").Examples {
+				found = append(found, e.Line)
+			}
+			if !slices.Equal(found, c.found) {
+				t.Errorf("%s: found in lines %d, want %d", f.name, found, c.found)
+			}
+		}
+	}
+}
+
 // IDs go on across a bad line: what is missing there is no fault of the counters.
 func TestStepsAcrossBadLines(t *testing.T) {
 	for _, scheme := range Schemes() {

@@ -15,12 +15,15 @@ import (
 )
 
 // Reading is the work of three kinds of goroutines: one fills blocks with whole lines,
-// as many as there are processors turn the lines of a block into IDs, and the caller
-// takes the blocks in their order. A block does not leave its circle: the memory is that
-// of the blocks, however long the input is.
+// a few turn the lines of a block into IDs, and the caller takes the blocks in their
+// order. A block does not leave its circle: the memory is that of the blocks, however long
+// the input is.
 
 const (
-	blockSize = 128 << 10
+	blockSize = 256 << 10
+	// maxReaders is how many goroutines can be of use: to turn lines into IDs takes less
+	// than this many times as long as what the caller does.
+	maxReaders = 4
 
 	// patience is how long a block waits to become full.
 	patience = 100 * time.Millisecond

@@ -1,6 +1,7 @@
 package verify
 
 import (
+	"encoding/binary"
 	"time"
 
 	"github.com/sortid/sortid/internal/base36"
@@ -33,8 +34,8 @@ func readSCRU128(text []byte) (v id, canonical bool, err error) {
 	if err := s.UnmarshalText(text); err != nil {
 		return id{}, false, err
 	}
-	v.hi, v.lo = s.Uint128()
-	return v, lowerCase(text), nil
+	capitals, _ := cases(text)
+	return id{hi: binary.BigEndian.Uint64(s[:8]), lo: binary.BigEndian.Uint64(s[8:])}, !capitals, nil
 }
 
 func readLinesSCRU128(ids []id, text []byte) []id {

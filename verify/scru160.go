@@ -31,15 +31,12 @@ func readSCRU160(text []byte) (v id, canonical bool, err error) {
 	if err := s.UnmarshalText(text); err != nil {
 		return id{}, false, err
 	}
-	var buffer [scru160.HexLen]byte
-	var written []byte
-	if len(text) == scru160.HexLen {
-		written = s.AppendHex(buffer[:0])
-	} else {
-		written, _ = s.AppendText(buffer[:0])
-	}
 	v = id{binary.BigEndian.Uint64(s[:8]), binary.BigEndian.Uint64(s[8:16]), binary.BigEndian.Uint32(s[16:])}
-	return v, string(written) == string(text), nil
+	capitals, small := cases(text)
+	if len(text) == scru160.HexLen {
+		return v, !capitals, nil
+	}
+	return v, !small, nil
 }
 
 func textSCRU160(v id, length int) string {

@@ -1,7 +1,6 @@
 package verify
 
 import (
-	"encoding/binary"
 	"fmt"
 	"math"
 	"math/bits"
@@ -39,21 +38,8 @@ func readSCRU64(text []byte) (v id, canonical bool, err error) {
 	if err := n.UnmarshalText(text); err != nil {
 		return id{}, false, err
 	}
-	return id{hi: uint64(n)}, lowerCase(text), nil
-}
-
-// lowerCase reports whether Base36 digits have no capital among them. As their number is
-// fixed, they are then the text that their ID is written as. There must be eight or more.
-func lowerCase(digits []byte) bool {
-	const bit6, bit5 = 0x4040404040404040, 0x2020202020202020 // set in letters; in small ones
-	var capitals uint64
-	last := len(digits) - 8
-	for i := 0; i < last; i += 8 {
-		w := binary.LittleEndian.Uint64(digits[i:])
-		capitals |= w & bit6 &^ (w & bit5 << 1)
-	}
-	w := binary.LittleEndian.Uint64(digits[last:])
-	return capitals|w&bit6&^(w&bit5<<1) == 0
+	capitals, _ := cases(text)
+	return id{hi: uint64(n)}, !capitals, nil
 }
 
 // scru64Rules check the node ID and the counter, whose sizes the ID does not tell: within

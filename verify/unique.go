@@ -98,10 +98,11 @@ const (
 	maxPlaces  = 1000
 	maxClashes = 1000
 
-	// maxFan is how many inputs are merged at once, and mergeMemory what they all may
-	// take for their blocks.
+	// maxFan is how many inputs are merged at once, mergeMemory what they all may take
+	// for their blocks, and mergeBlock the most that one block may.
 	maxFan      = 256
 	mergeMemory = 32 << 20
+	mergeBlock  = 128 << 10
 )
 
 // errUnsorted says that a source that was taken for sorted is not.
@@ -214,7 +215,7 @@ func (u *unique) open(i, inputs int) (*source, io.Closer, error) {
 		return nil, nil, err
 	}
 	// A block has its text and, for most formats, IDs of nearly the same size.
-	size := min(blockSize, max(4096, mergeMemory/inputs/6))
+	size := min(mergeBlock, max(4096, mergeMemory/inputs/6))
 	return newSource(u.ctx, r, reading{f: u.f, now: time.Now, size: size, readers: 1}), r, nil
 }
 

@@ -103,7 +103,7 @@ func Check(ctx context.Context, scheme string, r io.Reader, o Options) (*Report,
 		return nil, err
 	}
 	return c.check(ctx, r, reading{
-		f: f, now: c.o.Now, eager: o.Live, size: blockSize, readers: runtime.GOMAXPROCS(0),
+		f: f, now: c.o.Now, eager: o.Live, size: blockSize, readers: min(runtime.GOMAXPROCS(0), maxReaders),
 	}), nil
 }
 

@@ -258,6 +258,9 @@ func (v *verification) one(ctx context.Context, scheme, name string) (*verify.Re
 		if v.inTerminal {
 			fmt.Fprintln(v.err, "sortid: reading IDs from the terminal, one in a line; Ctrl-D ends")
 		}
+		if f, ok := in.(*os.File); ok { // a pipe is the same from either end
+			widen(f)
+		}
 	} else {
 		f, err := verify.Open(name)
 		if err != nil {

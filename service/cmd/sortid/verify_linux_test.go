@@ -1,0 +1,34 @@
+package main
+
+import (
+	"io"
+	"os"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+// The pipe that IDs come from gets room.
+func TestVerifyPipeSize(t *testing.T) {
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	if _, err := unix.FcntlInt(w.Fd(), unix.F_SETPIPE_SZ, pipeSize); err != nil {
+		t.Skipf("no pipe of %d bytes here: %v", pipeSize, err)
+	}
+	if _, err := unix.FcntlInt(w.Fd(), unix.F_SETPIPE_SZ, 1<<16); err != nil {
+		t.Fatal(err)
+	}
+	go func() {
+		start(nil, w, "new", "scru128", "-n", "100")
+		w.Close()
+	}()
+	if code, stderr := start(r, io.Discard, "verify", "scru128"); code != exitOK {
+		t.Fatalf("code %d, %s", code, stderr)
+	}
+	if size, err := unix.FcntlInt(r.Fd(), unix.F_GETPIPE_SZ, 0); err != nil || size != pipeSize {
+		t.Errorf("the pipe has %d bytes, %v; want %d", size, err, pipeSize)
+	}
+}
