@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/sortid/sortid/internal/fault"
+	"github.com/sortid/sortid/internal/window"
 )
 
 // The reasons why a text or a byte string is no ID; see [ParseError].
@@ -37,6 +38,9 @@ var (
 	ErrTimeRange = errors.New("scru160: the clock is outside the timestamp's range")
 	// ErrEntropy: the entropy source failed or gave too few bytes.
 	ErrEntropy = errors.New("scru160: the entropy source failed")
+	// ErrLeaseExpired: the window of the lease has ended and was not renewed. The error
+	// says why. It is lease.ErrExpired.
+	ErrLeaseExpired = window.ErrExpired
 	// ErrOption: an option's value makes no sense.
 	ErrOption = errors.New("scru160: invalid option")
 )

@@ -11,6 +11,7 @@ import (
 
 	"github.com/sortid/sortid/internal/clock"
 	"github.com/sortid/sortid/internal/entropy"
+	"github.com/sortid/sortid/internal/window"
 )
 
 // DefaultRollbackAllowance is how far the clock may go back without any effect on the
@@ -24,9 +25,10 @@ type RollbackPolicy uint8
 const (
 	// RollbackReset starts afresh at the clock's time with a new random counter. The
 	// order of IDs is broken; uniqueness rests on their random bits, as it does between
-	// any two generators. This is the default.
+	// any two generators. This is the default, but not with a lease.
 	RollbackReset RollbackPolicy = iota
-	// RollbackAbort returns ErrClockRollback until the clock has caught up.
+	// RollbackAbort returns ErrClockRollback until the clock has caught up. With a lease
+	// this is the default.
 	RollbackAbort
 	// RollbackWait blocks until the clock is back within the allowance or the context
 	// ends.
@@ -53,6 +55,9 @@ const (
 // has passed the last timestamp, which takes longer if the clock went back. A context
 // bounds the wait; its end is [ErrOverflow].
 //
+// With a lease the node ID and the milliseconds are those that the lease grants; see
+// [WithLease].
+//
 // One generator that many goroutines share keeps the order over all of them, at the
 // price of a lock; a generator each is faster on many cores, and then IDs are in order
 // for each goroutine only, and each has a counter of its own to fill.
@@ -65,8 +70,8 @@ type Generator struct {
 	head    uint64 // that tick in its place in an ID's high 64 bits
 	counter uint64 // of the last ID, with its extension
 	seen    int64  // the clock's time for which tick is settled
-	until   int64  // with errWait: the time to wait for, in microseconds
-	why     error  // with errWait: what is wrong before that time
+	until   int64  // with errWait: what to wait for, Unix microseconds, or a tick of the lease
+	why     error  // with errWait: what is wrong before that
 
 	full   uint64 // the largest counter
 	start  uint64 // the bits of the counter that start at random
@@ -78,6 +83,7 @@ type Generator struct {
 	policy    RollbackPolicy
 	micros    bool
 
+	lease  *window.Window // nil without a lease
 	config config
 }
 
@@ -86,9 +92,10 @@ type config struct {
 	allowance        time.Duration
 	width, ext       int // width is negative where no option sets it
 	nodeID, nodeBits int
+	reset            bool // is not the default but an option's
 }
 
-// errWait says that the clock must reach g.until first.
+// errWait says that the clock, or the lease, must reach g.until first.
 var errWait = errors.New("scru160: wait")
 
 // An Option sets up a [Generator].
@@ -140,7 +147,7 @@ func WithRollbackPolicy(p RollbackPolicy) Option {
 		if p > RollbackWait {
 			return fmt.Errorf("%w: WithRollbackPolicy: no policy %d", ErrOption, p)
 		}
-		g.policy = p
+		g.policy, g.config.reset = p, p == RollbackReset
 		return nil
 	}
 }
@@ -203,6 +210,33 @@ func WithNode(id uint16, bits int) Option {
 	}
 }
 
+// WithLease takes the node ID, and the milliseconds that IDs may carry, from a lease, which
+// is a *lease.Lease of format lease.SCRU160; it stands in the place of [WithNode]. The
+// generator claims each millisecond before its first ID, so no pause and no clock lets an
+// ID out of the lease's window; within the millisecond an ID costs nothing more than
+// without a lease. Node ID and timestamp are the lease's: the node ID may change from one
+// millisecond to the next, the timestamp may be ahead of the clock, which counts as a
+// rollback of that size. The clock must be the lease's.
+//
+// At the end of the window the generator fails with [ErrLeaseExpired], or with
+// [RollbackWait] it blocks, until the lease is renewed. After the lease is closed it fails
+// with lease.ErrClosed for ever, once the millisecond that it is in has passed.
+// [RollbackReset] cannot be had, and [RollbackAbort] is the default. Generators may share
+// a lease; each millisecond goes to one of them, [WithMicroseconds], too.
+func WithLease(l window.Lease) Option {
+	return func(g *Generator) error {
+		if l == nil {
+			return fmt.Errorf("%w: WithLease: the lease is nil", ErrOption)
+		}
+		w := l.Window()
+		if err := w.Fits(time.Millisecond, time.UnixMilli(0)); err != nil {
+			return fmt.Errorf("%w: WithLease: %w", ErrOption, err)
+		}
+		g.lease = w
+		return nil
+	}
+}
+
 // NewGenerator returns a generator, or [ErrOption] and the option that is wrong.
 func NewGenerator(opts ...Option) (*Generator, error) {
 	g := &Generator{
@@ -217,18 +251,42 @@ func NewGenerator(opts ...Option) (*Generator, error) {
 			return nil, err
 		}
 	}
+	if err := g.settle(); err != nil {
+		return nil, err
+	}
 	if err := g.layout(); err != nil {
 		return nil, err
 	}
 	return g, nil
 }
 
+// settle makes the lease, if there is one, the owner of the node ID and of each tick.
+func (g *Generator) settle() error {
+	c := &g.config
+	switch {
+	case g.lease == nil:
+		return nil
+	case c.nodeBits > 0:
+		return fmt.Errorf("%w: WithLease and WithNode exclude each other: the lease has the node ID", ErrOption)
+	case c.reset:
+		return fmt.Errorf("%w: WithLease and RollbackReset exclude each other", ErrOption)
+	case g.policy == RollbackReset:
+		g.policy = RollbackAbort
+	}
+	c.nodeBits = g.lease.NodeIDSize()
+	return nil
+}
+
 // layout divides the ID among the counter, the node ID and random bits.
 func (g *Generator) layout() error {
 	c := &g.config
 	if c.ext+c.nodeBits > 16 {
-		return fmt.Errorf("%w: WithCounterExtension and WithNode: %d and %d bits are more than the 16 of random16",
-			ErrOption, c.ext, c.nodeBits)
+		node := "WithNode"
+		if g.lease != nil {
+			node = "WithLease"
+		}
+		return fmt.Errorf("%w: WithCounterExtension and %s: %d and %d bits are more than the 16 of random16",
+			ErrOption, node, c.ext, c.nodeBits)
 	}
 	unit, size := time.Millisecond, 16+c.ext
 	if g.micros {
@@ -243,9 +301,14 @@ func (g *Generator) layout() error {
 	}
 	g.allowance = int64(c.allowance / unit)
 	g.full, g.start, g.ext = 1<<size-1, 1<<c.width-1, c.ext
-	g.node = uint64(c.nodeID) << (64 - c.ext - c.nodeBits)
+	g.node = g.placeNode(uint32(c.nodeID))
 	g.random = 1<<(64-c.ext-c.nodeBits) - 1
 	return nil
+}
+
+// placeNode returns a node ID in its place in an ID's middle 64 bits.
+func (g *Generator) placeNode(id uint32) uint64 {
+	return uint64(id) << (64 - g.config.ext - g.config.nodeBits)
 }
 
 var global = func() *Generator {
@@ -270,8 +333,8 @@ func New() (id ID) {
 // NewString returns the text of [New].
 func NewString() string { return New().String() }
 
-// Generate returns the next ID. It fails with [ErrClockRollback], [ErrTimeRange] or
-// [ErrEntropy]; with a full counter or [RollbackWait] it may block.
+// Generate returns the next ID. It fails with [ErrClockRollback], [ErrTimeRange],
+// [ErrEntropy] or [ErrLeaseExpired]; with a full counter or [RollbackWait] it may block.
 func (g *Generator) Generate() (id ID, err error) {
 	err = g.generate(context.Background(), &id)
 	return id, err
@@ -279,7 +342,7 @@ func (g *Generator) Generate() (id ID, err error) {
 
 // GenerateContext is Generate, with a context that bounds its waiting. If it ends, the
 // error matches the context's, and [ErrOverflow] or, with [RollbackWait],
-// [ErrClockRollback].
+// [ErrClockRollback] or [ErrLeaseExpired].
 func (g *Generator) GenerateContext(ctx context.Context) (id ID, err error) {
 	err = g.generate(ctx, &id)
 	return id, err
@@ -353,6 +416,9 @@ func (g *Generator) All() iter.Seq2[ID, error] {
 }
 
 func (g *Generator) wait(ctx context.Context, until int64, why error) error {
+	if why == ErrLeaseExpired {
+		return g.lease.Wait(ctx, until)
+	}
 	if err := g.clock.Pause(ctx, until); err != nil {
 		return fmt.Errorf("%w; gave up waiting: %w", why, err)
 	}
@@ -419,24 +485,30 @@ func (g *Generator) turn(now int64) (hi, mid uint64, lo uint32, err error) {
 	case now > g.tick:
 		return g.begin(now)
 	case now+g.allowance < g.tick:
-		switch g.policy {
-		case RollbackAbort:
-			return 0, 0, 0, fmt.Errorf("%w: it shows %v, the last ID %v", ErrClockRollback,
-				g.time(now), g.time(g.tick))
-		case RollbackWait:
-			return g.waitFor(g.tick-g.allowance, ErrClockRollback)
-		default:
-			return g.begin(now)
-		}
+		return g.behind(now)
 	case g.counter == g.full:
-		return g.waitFor(g.tick+1, ErrOverflow)
+		return g.waitFor(g.time(g.tick+1).UnixMicro(), ErrOverflow)
 	}
 	g.seen = now
 	return g.next(now)
 }
 
-func (g *Generator) waitFor(tick int64, why error) (hi, mid uint64, lo uint32, err error) {
-	g.until, g.why = g.time(tick).UnixMicro(), why
+// behind does what the policy says where the clock's time now is too far behind the
+// generator's tick.
+func (g *Generator) behind(now int64) (hi, mid uint64, lo uint32, err error) {
+	switch g.policy {
+	case RollbackAbort:
+		return 0, 0, 0, fmt.Errorf("%w: it shows %v, the last ID %v", ErrClockRollback,
+			g.time(now), g.time(g.tick))
+	case RollbackWait:
+		return g.waitFor(g.time(g.tick-g.allowance).UnixMicro(), ErrClockRollback)
+	default:
+		return g.begin(now)
+	}
+}
+
+func (g *Generator) waitFor(until int64, why error) (hi, mid uint64, lo uint32, err error) {
+	g.until, g.why = until, why
 	return 0, 0, 0, errWait
 }
 
@@ -448,8 +520,41 @@ func (g *Generator) time(tick int64) time.Time {
 	return time.UnixMilli(tick).UTC()
 }
 
-// begin makes the first ID of a tick.
-func (g *Generator) begin(tick int64) (hi, mid uint64, lo uint32, err error) {
+// begin makes the first ID of the clock's time now.
+func (g *Generator) begin(now int64) (hi, mid uint64, lo uint32, err error) {
+	if g.lease == nil || g.micros && now/1000 == g.tick/1000 {
+		return g.first(now, now, g.node)
+	}
+	return g.claim(now)
+}
+
+// claim is begin on a lease where a new millisecond begins, for which it may allow a later
+// one only.
+func (g *Generator) claim(now int64) (hi, mid uint64, lo uint32, err error) {
+	unit := int64(1) // ticks in a millisecond
+	if g.micros {
+		unit = 1000
+	}
+	grant, timestamp, err := g.lease.Claim(now / unit)
+	switch {
+	case err == nil:
+	case g.policy == RollbackWait:
+		return g.waitFor(now/unit, ErrLeaseExpired)
+	default:
+		return 0, 0, 0, err
+	}
+	tick := max(now, timestamp*unit)
+	hi, mid, lo, err = g.first(now, tick, g.placeNode(grant.NodeID))
+	if err == nil && now+g.allowance < tick {
+		g.counter-- // to be the first ID once the clock is near
+		g.seen = unseen
+		return g.behind(now)
+	}
+	return hi, mid, lo, err
+}
+
+// first makes the first ID of a tick, settled for the clock's time seen.
+func (g *Generator) first(seen, tick int64, node uint64) (hi, mid uint64, lo uint32, err error) {
 	timestamp, micro := tick, int64(0)
 	if g.micros {
 		timestamp, micro = tick/1000, tick%1000
@@ -465,7 +570,7 @@ func (g *Generator) begin(tick int64) (hi, mid uint64, lo uint32, err error) {
 	if err != nil {
 		return 0, 0, 0, err
 	}
-	g.seen, g.tick = tick, tick
+	g.seen, g.tick, g.node = seen, tick, node
 	g.head = uint64(timestamp)<<16 | uint64(micro)<<6
 	g.counter = uint64(w) & g.start
 	hi, mid = g.place(mid)

@@ -5,11 +5,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/sortid/sortid/internal/conformance"
+	"github.com/sortid/sortid/internal/window"
 )
 
 func options(s conformance.Setup) (opts []Option) {
@@ -78,6 +80,207 @@ func TestGenerator(t *testing.T) {
 	}
 }
 
+// newWindow returns a window of node IDs of a size, and a lease of node ID 5 from tick lo,
+// counted from the start, up to hi.
+func newWindow(size int, lo, hi int64) conformance.Lease {
+	w := window.New(size, time.Millisecond, time.UnixMilli(0))
+	start := conformance.Start.UnixMilli()
+	w.Set(window.Grant{NodeID: 5, Lo: start + lo, Hi: start + hi}, start+hi)
+	return conformance.Lease{W: w}
+}
+
+// A long lease changes nothing but the default policy.
+func TestGeneratorOnLease(t *testing.T) {
+	for name, c := range map[string]struct {
+		burst, size, random int
+		opts                []Option
+	}{
+		"default":      {1<<15 + 1, 8, 8, nil},
+		"16 bits":      {1<<15 + 1, 16, 0, nil},
+		"extension":    {1<<20 - 1<<10, 8, 4, []Option{WithCounterExtension(4), WithCounterWidth(10)}},
+		"microseconds": {1<<5 + 1, 8, 8, []Option{WithMicroseconds()}},
+		"microseconds, extension": {1<<8 + 1, 8, 5,
+			[]Option{WithMicroseconds(), WithCounterExtension(3)}},
+	} {
+		g := subject(c.burst, c.random)
+		g.New = func(t testing.TB, s conformance.Setup) conformance.Gen[ID] {
+			l := newWindow(c.size, -1<<40, 1<<40)
+			return newGenerator(t, s, append(c.opts, WithLease(l))...)
+		}
+		g.Leased, g.Default = true, conformance.Abort
+		t.Run(name, g.Run)
+	}
+}
+
+func TestLease(t *testing.T) {
+	for _, c := range []struct {
+		size, ext int
+		micros    bool
+	}{
+		{3, 0, false}, {8, 0, false}, {16, 0, false}, {12, 4, false},
+		{8, 0, true}, {13, 3, true},
+	} {
+		opts := []Option{WithCounterExtension(c.ext)}
+		if c.micros {
+			opts = append(opts, WithMicroseconds())
+		}
+		g := conformance.Leased[ID]{
+			New: func(t testing.TB, l window.Lease, s conformance.Setup) (conformance.Gen[ID], error) {
+				return NewGenerator(append(append(options(s), opts...), WithLease(l))...)
+			},
+			Tick: time.Millisecond, Epoch: time.UnixMilli(0), Size: c.size,
+			Node: func(id ID) uint32 {
+				return uint32(id.Random16()>>(16-c.ext-c.size)) & (1<<c.size - 1)
+			},
+			At:               func(id ID) int64 { return int64(id.Timestamp()) },
+			ErrClockRollback: ErrClockRollback, ErrOverflow: ErrOverflow,
+			ErrLeaseExpired: ErrLeaseExpired, ErrOption: ErrOption,
+		}
+		t.Run(fmt.Sprintf("%+v", c), g.Run)
+	}
+}
+
+// With microseconds: a millisecond that comes later starts at its microsecond 0 and goes
+// on with the clock, all of it for one claim, and ends with the claim.
+func TestLeaseMicroseconds(t *testing.T) {
+	for _, policy := range []conformance.Policy{conformance.Default, conformance.Wait} {
+		clock := conformance.NewClock(conformance.Start.Add(300 * time.Microsecond))
+		l := newWindow(8, 2, 9)
+		g := newGenerator(t, conformance.Setup{Clock: clock.Now, Policy: policy}, WithMicroseconds(), WithLease(l))
+		var last ID
+		next := func(ms int64, micros int) {
+			t.Helper()
+			id, err := g.Generate()
+			at := int64(id.Timestamp()) - conformance.Start.UnixMilli()
+			if err != nil || at != ms || int(id.Micros()) != micros || id.Compare(last) <= 0 {
+				t.Fatalf("%v: %d ms %d µs after %v, %v; want %d ms %d µs", id.Hex(), at, id.Micros(), last.Hex(), err, ms, micros)
+			}
+			last = id
+		}
+		next(2, 0)
+		clock.Add(1700 * time.Microsecond) // the claimed millisecond begins
+		next(2, 0)
+		clock.Add(5 * time.Microsecond)
+		next(2, 5)
+		if used := l.W.Used() - conformance.Start.UnixMilli(); used != 2 {
+			t.Errorf("the last millisecond claimed is %d, want 2", used)
+		}
+
+		// Another generator has the next one.
+		h := newGenerator(t, conformance.Setup{Clock: clock.Now}, WithMicroseconds(), WithLease(l))
+		if id, err := h.Generate(); err != nil || id.Time() != conformance.Start.Add(3*time.Millisecond) || id.Micros() != 0 {
+			t.Fatalf("the other one: %v %v, %v", id.Time(), id.Micros(), err)
+		}
+		clock.Add(994 * time.Microsecond)
+		next(2, 999)
+		clock.Add(time.Microsecond)
+		next(4, 0)
+		clock.Add(1500 * time.Microsecond)
+		next(4, 500)
+
+		l.W.Close()
+		clock.Add(499 * time.Microsecond)
+		next(4, 999)
+		clock.Add(time.Microsecond)
+		if id, err := g.Generate(); !errors.Is(err, window.ErrClosed) {
+			t.Fatalf("%v: %v, %v after the end of the last millisecond", policy, id.Hex(), err)
+		}
+	}
+}
+
+// A claim too far ahead of the clock: its tick serves once the clock is near, from the
+// counter's start on; and when it is full, the wait is for the tick after it.
+func TestLeaseAhead(t *testing.T) {
+	for _, c := range []struct {
+		unit  time.Duration
+		start int
+		opts  []Option
+	}{
+		{time.Millisecond, 1<<15 - 1, nil},
+		{time.Millisecond, 0, []Option{WithCounterWidth(0)}},
+		{time.Microsecond, 1<<5 - 1, []Option{WithMicroseconds()}},
+		{time.Microsecond, 0, []Option{WithMicroseconds(), WithCounterWidth(0)}},
+	} {
+		clock := conformance.NewClock(conformance.Start)
+		g := newGenerator(t, conformance.Setup{Clock: clock.Now, Entropy: conformance.Constant(0xff), Allowance: 3 * time.Millisecond},
+			append(c.opts, WithLease(newWindow(8, 5, 9)))...)
+		if id, err := g.Generate(); !errors.Is(err, ErrClockRollback) {
+			t.Fatalf("%v, %v, want ErrClockRollback", id, err)
+		}
+		clock.Add(2 * time.Millisecond)
+		id, err := g.Generate()
+		if err != nil || int(id.Counter()) != c.start || !id.Time().Equal(conformance.Start.Add(5*time.Millisecond)) {
+			t.Errorf("counter %d at %v, %v, want %d", id.Counter(), id.Time(), err, c.start)
+		}
+		g.counter = g.full
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		want := conformance.Start.Add(5*time.Millisecond + c.unit).UnixMicro()
+		if id, err := g.GenerateContext(ctx); !errors.Is(err, ErrOverflow) || g.until != want {
+			t.Errorf("%v, %v, until %d, want ErrOverflow until %d", id, err, g.until, want)
+		}
+	}
+}
+
+// The reserved timestamps are no more to be had than without a lease.
+func TestLeaseRange(t *testing.T) {
+	for _, at := range []int64{0, MaxTimestamp} {
+		for _, opts := range [][]Option{nil, {WithMicroseconds()}} {
+			clock := conformance.NewClock(time.UnixMilli(at))
+			w := window.New(8, time.Millisecond, time.UnixMilli(0))
+			w.Set(window.Grant{NodeID: 5, Lo: at, Hi: at + 1}, at)
+			g := newGenerator(t, conformance.Setup{Clock: clock.Now}, append(opts, WithLease(conformance.Lease{W: w}))...)
+			if id, err := g.Generate(); !id.IsZero() || !errors.Is(err, ErrTimeRange) {
+				t.Errorf("at %d: %v, %v, want ErrTimeRange", at, id, err)
+			}
+		}
+	}
+}
+
+// A claim, and then entropy that fails: the node ID of the claim is not that of the tick
+// before, in which the generator goes on if the clock goes back.
+func TestLeaseEntropy(t *testing.T) {
+	clock := conformance.NewClock(conformance.Start)
+	l := newWindow(8, 0, 1)
+	fails := false
+	g := newGenerator(t, conformance.Setup{Clock: clock.Now, Entropy: reader(func(b []byte) (int, error) {
+		if fails {
+			return 0, io.EOF
+		}
+		return len(b), nil
+	})}, WithLease(l))
+	node := func() (uint16, time.Time) {
+		t.Helper()
+		id, err := g.Generate()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return id.Random16() >> 8, id.Time()
+	}
+	node()
+
+	start := conformance.Start.UnixMilli()
+	l.W.Set(window.Grant{NodeID: 6, Lo: start + 1, Hi: start + 9}, start+9)
+	clock.Add(time.Millisecond)
+	fails = true
+	if id, err := g.Generate(); !errors.Is(err, ErrEntropy) {
+		t.Fatalf("%v, %v, want ErrEntropy", id, err)
+	}
+	clock.Add(-time.Millisecond)
+	fails = false
+	if n, at := node(); n != 5 || !at.Equal(conformance.Start) {
+		t.Errorf("node ID %d at %v, want 5", n, at)
+	}
+	clock.Add(time.Millisecond)
+	if n, at := node(); n != 6 || !at.After(conformance.Start) {
+		t.Errorf("node ID %d at %v, want 6", n, at)
+	}
+}
+
+type reader func([]byte) (int, error)
+
+func (r reader) Read(b []byte) (int, error) { return r(b) }
+
 func TestNew(t *testing.T) {
 	last := New()
 	for range 10_000 {
@@ -130,6 +333,10 @@ func TestOptions(t *testing.T) {
 		{"WithNode", []Option{WithNode(256, 8)}},
 		{"WithNode", []Option{WithNode(1, 0)}},
 		{"WithCounterExtension and WithNode", []Option{WithNode(1, 9), WithCounterExtension(8)}},
+		{"WithCounterExtension and WithLease", []Option{WithLease(newWindow(9, 0, 1)), WithCounterExtension(8)}},
+		{"WithNode", []Option{WithLease(newWindow(8, 0, 1)), WithNode(1, 8)}},
+		{"RollbackReset", []Option{WithRollbackPolicy(RollbackReset), WithLease(newWindow(8, 0, 1))}},
+		{"WithLease", []Option{WithLease(nil)}},
 	} {
 		g, err := NewGenerator(c.opts...)
 		if g != nil || !errors.Is(err, ErrOption) || !strings.Contains(err.Error(), c.names) {
@@ -144,6 +351,9 @@ func TestOptions(t *testing.T) {
 		{WithNode(1, 8), WithCounterExtension(8)},
 		{WithNode(0, 0)},
 		{WithNode(0xffff, 16)},
+		{WithLease(newWindow(16, 0, 1))},
+		{WithLease(newWindow(1, 0, 1)), WithCounterExtension(15), WithNode(0, 0)},
+		{WithRollbackPolicy(RollbackReset), WithLease(newWindow(8, 0, 1)), WithRollbackPolicy(RollbackWait)},
 	} {
 		if _, err := NewGenerator(opts...); err != nil {
 			t.Error(err)

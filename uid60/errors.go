@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/sortid/sortid/internal/fault"
+	"github.com/sortid/sortid/internal/window"
 )
 
 // The reasons why a text, a byte string or an integer is no ID; see [ParseError].
@@ -30,11 +31,17 @@ var (
 var (
 	// ErrClockRollback: the clock went back by more than the allowance.
 	ErrClockRollback = errors.New("uid60: the clock is behind the last ID by more than the rollback allowance")
+	// ErrOverflow: the sequence is used up until the clock reaches the next millisecond,
+	// and the context ended before that.
+	ErrOverflow = errors.New("uid60: the sequence is used up until the clock moves on")
 	// ErrTimeRange: the clock shows a time that no ID can carry, before
 	// 2018-03-01T00:00:00.001Z or after 2157-07-13T07:35:11.102Z.
 	ErrTimeRange = errors.New("uid60: the clock is outside the timestamp's range")
 	// ErrEntropy: the entropy source failed or gave too few bytes.
 	ErrEntropy = errors.New("uid60: the entropy source failed")
+	// ErrLeaseExpired: the window of the lease has ended and was not renewed. The error
+	// says why. It is lease.ErrExpired.
+	ErrLeaseExpired = window.ErrExpired
 	// ErrOption: an option's value makes no sense.
 	ErrOption = errors.New("uid60: invalid option")
 )

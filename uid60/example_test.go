@@ -92,7 +92,7 @@ func ExampleGenerator_GenerateContext() {
 	defer cancel()
 	_, err = g.GenerateContext(ctx)
 	fmt.Println(err)
-	// Output: uid60: gave up waiting for the next millisecond: context deadline exceeded
+	// Output: uid60: the sequence is used up until the clock moves on; gave up waiting: context deadline exceeded
 }
 
 // The IDs of a day, in an index of integers; texts would not do.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/sortid/sortid/internal/clock"
 	"github.com/sortid/sortid/internal/entropy"
+	"github.com/sortid/sortid/internal/window"
 )
 
 // DefaultRollbackAllowance is how far the clock may go back without any effect on the
@@ -50,10 +51,14 @@ const unseen = -1 << 63
 // next, and after 511 starts at 0 again. As it may do so only between milliseconds, a
 // generator that has used 511 waits for the clock to reach the next millisecond: hardly
 // more than a millisecond as a rule, but as long as the clock needs to catch up after it
-// was set back within the allowance. A context bounds the wait.
+// was set back within the allowance. A context bounds the wait; its end is [ErrOverflow].
+//
+// With a lease the worker ID and the milliseconds are those that the lease grants; see
+// [WithLease].
 //
 // One generator that many goroutines share keeps the order over all of them and makes no
-// ID twice. Several generators need a worker ID each for that; see [WithWorker].
+// ID twice. Several generators need a worker ID each for that, or a lease; see [WithWorker]
+// and [WithLease].
 type Generator struct {
 	mu    sync.Mutex
 	clock clock.Clock
@@ -63,20 +68,18 @@ type Generator struct {
 	end       ID    // the same with sequence 511
 	timestamp int64 // of the last ID
 	seen      int64 // the clock's time, since the epoch, for which timestamp is settled
-	until     int64 // with errWait and errFull: the time to wait for
+	until     int64 // with errWait: the time to wait for, or the tick of the lease
+	why       error // with errWait: what is wrong before that
 
-	worker    ID    // where it belongs
-	free      int   // bits of random beside the worker ID
-	allowance int64 // milliseconds
+	lease     *window.Window // nil without a lease
+	worker    ID             // where it belongs
+	free      int            // bits of random beside the worker ID
+	allowance int64          // milliseconds
 	policy    RollbackPolicy
 }
 
-// These say that the clock must reach g.until first: because it went back too far, or
-// because the sequence of its millisecond is used up.
-var (
-	errWait = errors.New("uid60: wait")
-	errFull = errors.New("uid60: wait for the next millisecond")
-)
+// errWait says that the clock, or the lease, must reach g.until first.
+var errWait = errors.New("uid60: wait")
 
 // An Option sets up a [Generator].
 type Option func(*Generator) error
@@ -151,6 +154,36 @@ func WithWorker(id uint16, bits int) Option {
 	}
 }
 
+// WithLease takes the worker ID, and the milliseconds that IDs may carry, from a lease,
+// which is a *lease.Lease of format lease.UID60; it stands in the place of [WithWorker].
+// The generator claims each millisecond before its first ID, so no pause and no clock lets
+// an ID out of the lease's window; within the millisecond an ID costs nothing more than
+// without a lease. Worker ID and timestamp are the lease's: the worker ID may change from
+// one millisecond to the next, the timestamp may be ahead of the clock, which counts as a
+// rollback of that size. The clock must be the lease's.
+//
+// At the end of the window the generator fails with [ErrLeaseExpired], or with
+// [RollbackWait] it blocks, until the lease is renewed. After the lease is closed it fails
+// with lease.ErrClosed for ever, once the millisecond that it is in has passed.
+// [RollbackReset] cannot be had. Generators may share a lease; each millisecond goes to
+// one of them.
+func WithLease(l window.Lease) Option {
+	return func(g *Generator) error {
+		if l == nil {
+			return fmt.Errorf("%w: WithLease: the lease is nil", ErrOption)
+		}
+		w := l.Window()
+		if err := w.Fits(time.Millisecond, time.UnixMilli(epoch)); err != nil {
+			return fmt.Errorf("%w: WithLease: %w", ErrOption, err)
+		}
+		if size := w.NodeIDSize(); size < 1 || size > sequenceShift {
+			return fmt.Errorf("%w: WithLease: a worker ID of %d bits, want 1 to %d", ErrOption, size, sequenceShift)
+		}
+		g.lease = w
+		return nil
+	}
+}
+
 // NewGenerator returns a generator, or [ErrOption] and the option that is wrong.
 func NewGenerator(opts ...Option) (*Generator, error) {
 	g := &Generator{
@@ -166,6 +199,15 @@ func NewGenerator(opts ...Option) (*Generator, error) {
 		if err := opt(g); err != nil {
 			return nil, err
 		}
+	}
+	switch {
+	case g.lease == nil:
+	case g.free < sequenceShift:
+		return nil, fmt.Errorf("%w: WithLease and WithWorker exclude each other: the lease has the worker ID", ErrOption)
+	case g.policy == RollbackReset:
+		return nil, fmt.Errorf("%w: WithLease and RollbackReset exclude each other", ErrOption)
+	default:
+		g.free = sequenceShift - g.lease.NodeIDSize()
 	}
 	return g, nil
 }
@@ -192,12 +234,14 @@ func NewString() (string, error) {
 	return id.String(), nil
 }
 
-// Generate returns the next ID. It fails with [ErrClockRollback], [ErrTimeRange] or
-// [ErrEntropy]. It may block: for the next millisecond, and with [RollbackWait].
+// Generate returns the next ID. It fails with [ErrClockRollback], [ErrTimeRange],
+// [ErrEntropy] or [ErrLeaseExpired]. It may block: for the next millisecond, and with
+// [RollbackWait].
 func (g *Generator) Generate() (ID, error) { return g.generate(context.Background()) }
 
 // GenerateContext is Generate, with a context that bounds the waiting. If it ends, the
-// error matches the context's, and ErrClockRollback if it was RollbackWait that waited.
+// error matches the context's, and [ErrOverflow] or, with [RollbackWait],
+// [ErrClockRollback] or [ErrLeaseExpired].
 func (g *Generator) GenerateContext(ctx context.Context) (ID, error) { return g.generate(ctx) }
 
 func (g *Generator) generate(ctx context.Context) (ID, error) {
@@ -205,12 +249,12 @@ func (g *Generator) generate(ctx context.Context) (ID, error) {
 		counter := clock.Counter() // before the lock, to keep that short
 		g.mu.Lock()
 		id, err := g.next(g.clock.Milli(counter) - epoch)
-		until := g.until
+		until, why := g.until, g.why
 		g.mu.Unlock()
-		if err != errWait && err != errFull {
+		if err != errWait {
 			return id, err
 		}
-		if err := g.wait(ctx, until, err); err != nil {
+		if err := g.wait(ctx, until, why); err != nil {
 			return 0, err
 		}
 	}
@@ -227,11 +271,11 @@ func (g *Generator) FillContext(ctx context.Context, ids []ID) error {
 		counter := clock.Counter()
 		g.mu.Lock()
 		n, err := g.fill(g.clock.Milli(counter)-epoch, rest)
-		until := g.until
+		until, why := g.until, g.why
 		g.mu.Unlock()
 		rest = rest[n:]
-		if err == errWait || err == errFull {
-			err = g.wait(ctx, until, err)
+		if err == errWait {
+			err = g.wait(ctx, until, why)
 		}
 		if err != nil {
 			clear(ids)
@@ -251,15 +295,13 @@ func (g *Generator) All() iter.Seq2[ID, error] {
 
 // wait may return early, so that a clock that is set back meanwhile meets the policy.
 func (g *Generator) wait(ctx context.Context, until int64, why error) error {
-	err := g.clock.Pause(ctx, (until+epoch)*1000)
-	switch {
-	case err == nil:
-		return nil
-	case why == errFull:
-		return fmt.Errorf("uid60: gave up waiting for the next millisecond: %w", err)
-	default:
-		return fmt.Errorf("%w; gave up waiting: %w", ErrClockRollback, err)
+	if why == ErrLeaseExpired {
+		return g.lease.Wait(ctx, until)
 	}
+	if err := g.clock.Pause(ctx, (until+epoch)*1000); err != nil {
+		return fmt.Errorf("%w; gave up waiting: %w", why, err)
+	}
+	return nil
 }
 
 // next makes the next ID at the clock's time now, in milliseconds since the epoch.
@@ -294,26 +336,64 @@ func (g *Generator) turn(now int64) (ID, error) {
 	case now > g.timestamp:
 		return g.begin(now)
 	case now+g.allowance < g.timestamp:
-		switch g.policy {
-		case RollbackAbort:
-			return 0, fmt.Errorf("%w: it shows %v, the last ID %v", ErrClockRollback,
-				timeOf(now), timeOf(g.timestamp))
-		case RollbackWait:
-			g.until = g.timestamp - g.allowance
-			return 0, errWait
-		default:
-			return g.begin(now)
-		}
+		return g.behind(now)
 	case g.last == g.end:
-		g.until = g.timestamp + 1
-		return 0, errFull
+		return g.waitFor(g.timestamp+1, ErrOverflow)
 	}
 	g.seen = now
 	return g.next(now)
 }
 
-// begin makes the first ID of a timestamp, with which the sequence goes on.
-func (g *Generator) begin(timestamp int64) (ID, error) {
+// behind does what the policy says where the clock's time now is too far behind the
+// generator's timestamp.
+func (g *Generator) behind(now int64) (ID, error) {
+	switch g.policy {
+	case RollbackAbort:
+		return 0, fmt.Errorf("%w: it shows %v, the last ID %v", ErrClockRollback,
+			timeOf(now), timeOf(g.timestamp))
+	case RollbackWait:
+		return g.waitFor(g.timestamp-g.allowance, ErrClockRollback)
+	default:
+		return g.begin(now)
+	}
+}
+
+func (g *Generator) waitFor(until int64, why error) (ID, error) {
+	g.until, g.why = until, why
+	return 0, errWait
+}
+
+// begin makes the first ID of the clock's time now.
+func (g *Generator) begin(now int64) (ID, error) {
+	if g.lease != nil {
+		return g.claim(now)
+	}
+	return g.first(now, now)
+}
+
+// claim is begin on a lease, which may allow a later timestamp only.
+func (g *Generator) claim(now int64) (ID, error) {
+	grant, timestamp, err := g.lease.Claim(now)
+	switch {
+	case err == nil:
+	case g.policy == RollbackWait:
+		return g.waitFor(now, ErrLeaseExpired)
+	default:
+		return 0, err
+	}
+	g.worker = ID(grant.NodeID) << g.free
+	id, err := g.first(now, timestamp)
+	if err == nil && now+g.allowance < timestamp {
+		g.last -= 1 << sequenceShift // to be the first ID once the clock is near
+		g.seen = unseen
+		return g.behind(now)
+	}
+	return id, err
+}
+
+// first makes the first ID of a timestamp, settled for the clock's time seen. With it the
+// sequence goes on.
+func (g *Generator) first(seen, timestamp int64) (ID, error) {
 	if timestamp <= 0 || timestamp >= MaxTimestamp {
 		return 0, fmt.Errorf("%w: it shows %v", ErrTimeRange, timeOf(timestamp))
 	}
@@ -324,7 +404,7 @@ func (g *Generator) begin(timestamp int64) (ID, error) {
 	sequence := (ID(g.last.Sequence()) + 1) & MaxSequence
 	g.last = ID(timestamp)<<timestampShift | sequence<<sequenceShift | g.worker
 	g.end = g.last | MaxSequence<<sequenceShift
-	g.timestamp, g.seen = timestamp, timestamp
+	g.timestamp, g.seen = timestamp, seen
 	return g.last | random, nil
 }
 

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/sortid/sortid/internal/conformance"
+	"github.com/sortid/sortid/internal/window"
 )
 
 func options(s conformance.Setup) (opts []Option) {
@@ -52,6 +53,25 @@ func must(t testing.TB) func(ID, error) ID {
 	}
 }
 
+// subject returns the generator with the given options, and a worker ID of so many bits.
+func subject(bits int, opts ...Option) conformance.Generator[ID] {
+	random := 1<<(9-bits) - 1
+	return conformance.Generator[ID]{
+		New: func(t testing.TB, s conformance.Setup) conformance.Gen[ID] {
+			return newGenerator(t, s, opts...)
+		},
+		Tick: time.Millisecond, Default: conformance.Abort,
+		Burst: 512, Shared: true, NoEntropy: bits == 9,
+		ErrClockRollback: ErrClockRollback, ErrTimeRange: ErrTimeRange, ErrEntropy: ErrEntropy,
+		Range:  [2]time.Time{time.UnixMilli(epoch + 1), time.UnixMilli(epoch + MaxTimestamp - 1)},
+		Random: []byte{6: byte(random >> 8), 7: byte(random)},
+		Inside: func(g conformance.Gen[ID]) (int64, time.Time) {
+			gen := g.(*Generator)
+			return gen.rand.Second(), timeOf(gen.until)
+		},
+	}
+}
+
 func TestGenerator(t *testing.T) {
 	for bits := 0; bits <= 9; bits += 3 {
 		t.Run(fmt.Sprintf("%d worker bits", bits), func(t *testing.T) {
@@ -59,23 +79,114 @@ func TestGenerator(t *testing.T) {
 			if bits > 0 {
 				opts = []Option{WithWorker(1<<bits-3, bits)}
 			}
-			random := 1<<(9-bits) - 1
-			g := conformance.Generator[ID]{
-				New: func(t testing.TB, s conformance.Setup) conformance.Gen[ID] {
-					return newGenerator(t, s, opts...)
-				},
-				Tick: time.Millisecond, Default: conformance.Abort,
-				Burst: 512, Shared: true, NoEntropy: bits == 9,
-				ErrClockRollback: ErrClockRollback, ErrTimeRange: ErrTimeRange, ErrEntropy: ErrEntropy,
-				Range:  [2]time.Time{time.UnixMilli(epoch + 1), time.UnixMilli(epoch + MaxTimestamp - 1)},
-				Random: []byte{6: byte(random >> 8), 7: byte(random)},
-				Inside: func(g conformance.Gen[ID]) (int64, time.Time) {
-					gen := g.(*Generator)
-					return gen.rand.Second(), timeOf(gen.until)
-				},
-			}
+			g := subject(bits, opts...)
 			g.Run(t)
 		})
+	}
+}
+
+// newLease returns a lease of worker ID 1 of a size, from tick lo, counted from the start
+// of the tests, up to hi.
+func newLease(size int, lo, hi int64) conformance.Lease {
+	w := window.New(size, time.Millisecond, time.UnixMilli(epoch))
+	start := conformance.Start.UnixMilli() - epoch
+	w.Set(window.Grant{NodeID: 1, Lo: start + lo, Hi: start + hi}, start+hi)
+	return conformance.Lease{W: w}
+}
+
+// A long lease changes nothing.
+func TestGeneratorOnLease(t *testing.T) {
+	for _, bits := range []int{1, 4, 9} {
+		g := subject(bits)
+		g.New = func(t testing.TB, s conformance.Setup) conformance.Gen[ID] {
+			return newGenerator(t, s, WithLease(newLease(bits, -1<<37, 1<<41)))
+		}
+		g.Leased = true
+		t.Run(fmt.Sprint(bits), g.Run)
+	}
+}
+
+func TestLease(t *testing.T) {
+	for _, size := range []int{3, 6, 9} {
+		g := conformance.Leased[ID]{
+			New: func(t testing.TB, l window.Lease, s conformance.Setup) (conformance.Gen[ID], error) {
+				return NewGenerator(append(options(s), WithLease(l))...)
+			},
+			Tick: time.Millisecond, Epoch: time.UnixMilli(epoch), Size: size,
+			Node:             func(id ID) uint32 { return uint32(id.Worker(size)) },
+			At:               func(id ID) int64 { return int64(id.Timestamp()) },
+			ErrClockRollback: ErrClockRollback, ErrOverflow: ErrOverflow,
+			ErrLeaseExpired: ErrLeaseExpired, ErrOption: ErrOption,
+		}
+		t.Run(fmt.Sprint(size), g.Run)
+	}
+}
+
+// The sequence runs on from one claimed millisecond to the next, wherever they are, and
+// is 0 again after 511; a claim that has to wait for its ID skips no number.
+func TestLeaseSequence(t *testing.T) {
+	clock := conformance.NewClock(conformance.Start)
+	l := newLease(9, 0, 1)
+	g := newGenerator(t, conformance.Setup{Clock: clock.Now}, WithLease(l))
+	r := rand.New(rand.NewPCG(5, 5))
+	start := conformance.Start.UnixMilli() - epoch
+	claimed, rollbacks := int64(1), 0
+	var last ID
+	for i := 0; i < 20_000; {
+		id, err := g.Generate()
+		switch {
+		case errors.Is(err, ErrLeaseExpired):
+			now := clock.Now().UnixMilli() - epoch - start
+			lo := max(now, claimed) + r.Int64N(3)*r.Int64N(8_000)
+			claimed = lo + 1 + r.Int64N(3)
+			l.W.Set(window.Grant{NodeID: r.Uint32N(512), Lo: start + lo, Hi: start + claimed}, 0)
+			continue
+		case errors.Is(err, ErrClockRollback):
+			rollbacks++
+			clock.Add(time.Second)
+			continue
+		case err != nil:
+			t.Fatal(err)
+		}
+		if int(id.Sequence()) != i%512 || id <= last {
+			t.Fatalf("ID %d has the sequence %d, %v after %v", i, id.Sequence(), id, last)
+		}
+		last = id
+		if i++; i%512 == 0 || r.IntN(6) == 0 { // what the generator would wait for
+			clock.Add(max(0, last.Time().Add(time.Millisecond).Sub(clock.Now())))
+		}
+	}
+	if rollbacks == 0 {
+		t.Error("no claim was too far ahead: that was not tested")
+	}
+}
+
+// A sequence that is full in a millisecond ahead of the clock: the wait is for the one
+// after it.
+func TestLeaseAhead(t *testing.T) {
+	clock := conformance.NewClock(conformance.Start)
+	g := newGenerator(t, conformance.Setup{Clock: clock.Now}, WithLease(newLease(9, 5, 9)))
+	if err := g.Fill(make([]ID, 512)); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	id, err := g.GenerateContext(ctx)
+	if want := conformance.Start.Add(6 * time.Millisecond); !errors.Is(err, ErrOverflow) || !timeOf(g.until).Equal(want) {
+		t.Errorf("%v, %v, until %v, want ErrOverflow until %v", id, err, timeOf(g.until), want)
+	}
+}
+
+// The reserved timestamps are no more to be had than without a lease.
+func TestLeaseRange(t *testing.T) {
+	for _, tick := range []int64{0, MaxTimestamp} {
+		clock := conformance.NewClock(timeOf(tick))
+		w := window.New(4, time.Millisecond, time.UnixMilli(epoch))
+		w.Set(window.Grant{NodeID: 1, Lo: tick, Hi: tick + 1}, 0)
+		g := newGenerator(t, conformance.Setup{Clock: clock.Now}, WithLease(conformance.Lease{W: w}))
+		if id, err := g.Generate(); id != 0 || !errors.Is(err, ErrTimeRange) {
+			t.Errorf("at %d: %v, %v, want ErrTimeRange", tick, id, err)
+		}
 	}
 }
 
@@ -126,9 +237,19 @@ func TestOptions(t *testing.T) {
 		{"WithWorker", WithWorker(2, 1)},
 		{"WithWorker", WithWorker(512, 9)},
 		{"WithWorker", WithWorker(1<<16-1, 9)},
+		{"WithLease", WithLease(nil)},
+		{"WithLease", WithLease(newLease(10, 0, 1))},
 	} {
 		if g, err := NewGenerator(c.opt); g != nil || !errors.Is(err, ErrOption) || !strings.Contains(err.Error(), c.name) {
 			t.Errorf("%s: %v, %v", c.name, g, err)
+		}
+	}
+	lease := WithLease(newLease(4, 0, 1))
+	for name, opt := range map[string]Option{"WithWorker": WithWorker(0, 1), "RollbackReset": WithRollbackPolicy(RollbackReset)} {
+		for _, opts := range [][]Option{{lease, opt}, {opt, lease}} {
+			if g, err := NewGenerator(opts...); g != nil || !errors.Is(err, ErrOption) || !strings.Contains(err.Error(), "WithLease and "+name) {
+				t.Errorf("%s: %v, %v", name, g, err)
+			}
 		}
 	}
 }
@@ -177,9 +298,9 @@ func TestSteadyStream(t *testing.T) {
 		for now := int64(1000); now < 1020; now++ {
 			for limit := first; now > 1000 || limit > 0; limit-- {
 				id, err := g.next(now)
-				if err == errFull {
-					if g.until != now+1 {
-						t.Fatalf("at %d it waits for %d", now, g.until)
+				if err == errWait {
+					if g.until != now+1 || g.why != ErrOverflow {
+						t.Fatalf("at %d it waits for %d, %v", now, g.until, g.why)
 					}
 					break
 				}
@@ -246,8 +367,8 @@ func TestWaitForNext(t *testing.T) {
 			cause := errors.New("cause")
 			time.AfterFunc(5*time.Millisecond, func() { cancel(cause) })
 			id, err := g.GenerateContext(ctx)
-			if id != 0 || !errors.Is(err, context.Canceled) || !errors.Is(err, cause) || errors.Is(err, ErrClockRollback) {
-				t.Fatalf("back by %v: %v, %v, want the context's error alone", back, id, err)
+			if id != 0 || !errors.Is(err, context.Canceled) || !errors.Is(err, cause) || !errors.Is(err, ErrOverflow) || errors.Is(err, ErrClockRollback) {
+				t.Fatalf("back by %v: %v, %v, want ErrOverflow and the context's error", back, id, err)
 			}
 			two := []ID{1, 2}
 			if err := g.FillContext(ctx, two); !errors.Is(err, context.Canceled) || errors.Is(err, ErrClockRollback) || two[0]|two[1] != 0 {
@@ -347,7 +468,7 @@ func TestRollbackWaitUntil(t *testing.T) {
 	if _, err := g.next(1000); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := g.next(989); err != errWait || g.until != 990 {
+	if _, err := g.next(989); err != errWait || g.until != 990 || g.why != ErrClockRollback {
 		t.Errorf("%v until %d, want 990", err, g.until)
 	}
 	if _, err := g.next(990); err != nil {

@@ -28,10 +28,11 @@ type Leased[T ID[T]] struct {
 	// Node and At return an ID's node ID and its tick.
 	Node func(T) uint32
 	At   func(T) int64
-	// Leads says that a generator whose counter is full borrows from the time to come.
+	// Leads says that a generator whose counter is full borrows from the time to come; else
+	// it waits, and ErrOverflow is what it waits for.
 	Leads bool
 
-	ErrClockRollback, ErrLeaseExpired, ErrOption error
+	ErrClockRollback, ErrOverflow, ErrLeaseExpired, ErrOption error
 }
 
 // now is the tick of Start, at which the tests' clocks stand first.
@@ -67,7 +68,11 @@ func (g *Leased[T]) Run(t *testing.T) {
 	t.Run("Later", g.testLater)
 	t.Run("TooFarAhead", g.testTooFarAhead)
 	t.Run("Back", g.testBack)
-	t.Run("Overflow", g.testOverflow)
+	if g.Leads {
+		t.Run("Overflow", g.testOverflow)
+	} else {
+		t.Run("OverflowWait", g.testOverflowWait)
+	}
 	t.Run("Wait", g.testWait)
 	t.Run("WaitFill", g.testWaitFill)
 	t.Run("Close", g.testClose)
@@ -88,10 +93,10 @@ func (g *Leased[T]) testWindow(t *testing.T) {
 			g.check(t, ids[len(ids)-1], 5, tick)
 		}
 		if tick == 2 {
-			clock.Add(g.Tick - time.Millisecond) // the last moment of the window
+			clock.Add(g.Tick - time.Microsecond) // the last moment of the window
 			ids = append(ids, must[T](t)(gen.Generate()))
 			g.check(t, ids[len(ids)-1], 5, tick)
-			clock.Add(time.Millisecond - g.Tick)
+			clock.Add(time.Microsecond - g.Tick)
 		}
 		clock.Add(g.Tick)
 	}
@@ -175,9 +180,6 @@ func (g *Leased[T]) testBack(t *testing.T) {
 
 // A generator that borrows ticks from the time to come claims them, up to the end.
 func (g *Leased[T]) testOverflow(t *testing.T) {
-	if !g.Leads {
-		t.Skip("it waits for the clock")
-	}
 	l, clock := g.lease(5, 4), NewClock(Start)
 	gen := g.generator(t, l, Setup{Clock: clock.Now, Entropy: Entropy(1)})
 	last := must[T](t)(gen.Generate())
@@ -199,6 +201,45 @@ func (g *Leased[T]) testOverflow(t *testing.T) {
 	if used := l.W.Used() - g.now(); used != 3 {
 		t.Errorf("the last tick claimed is %d, want 3", used)
 	}
+}
+
+// One that waits for the clock waits until that has passed the tick which it has claimed,
+// ahead of the clock though it may be, and only then claims another.
+func (g *Leased[T]) testOverflowWait(t *testing.T) {
+	l, clock := g.lease(5, 4), NewClock(Start.Add(-g.Tick))
+	gen := g.generator(t, l, Setup{Clock: clock.Now, Entropy: Constant(0xff)})
+	ctx := ended(t)
+	var last T
+	var err error
+	for step := range 3 {
+		made := 0
+		for ; ; made++ {
+			var id T
+			if id, err = gen.GenerateContext(ctx); err != nil {
+				break
+			}
+			g.check(t, id, 5, int64(max(step-1, 0)))
+			increasing(t, []T{last, id})
+			last = id
+		}
+		if !errors.Is(err, g.ErrOverflow) || !errors.Is(err, context.Canceled) {
+			t.Fatalf("with all of a tick used up: %v, want ErrOverflow and the context's error", err)
+		}
+		if used := l.W.Used() - g.now(); used != int64(max(step-1, 0)) {
+			t.Errorf("the last tick claimed is %d, the clock at %v", used, clock.Now())
+		}
+		if (made == 0) != (step == 1) {
+			t.Errorf("%d IDs with the clock at %v", made, clock.Now())
+		}
+		clock.Add(g.Tick)
+	}
+}
+
+// ended returns a context that has ended: whoever would wait returns its error.
+func ended(t testing.TB) context.Context {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	return ctx
 }
 
 // With RollbackWait a generator waits for the renewal, as long as the context lets it.
@@ -249,11 +290,17 @@ func (g *Leased[T]) testWaitFill(t *testing.T) {
 			clock.Add(-g.Tick)
 		}
 		l.W.Close()
+		clock.Add(3 * g.Tick) // past the tick that is left
 	})
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+	defer cancel()
 	ids := make([]T, 20)
 	var last T
 	for batches := 0; ; batches++ {
-		err := gen.Fill(ids)
+		err := gen.FillContext(ctx, ids)
+		if err == nil {
+			err = ctx.Err() // a generator that never stops does not look at it
+		}
 		if errors.Is(err, window.ErrClosed) {
 			if batches == 0 {
 				t.Error("nothing was filled")
@@ -326,13 +373,17 @@ func (g *Leased[T]) testRandomWalk(t *testing.T) {
 		for i := range gens {
 			gens[i] = g.generator(t, Lease{w}, Setup{Clock: clock.Now, Entropy: Entropy(seed), Allowance: 30 * g.Tick, Policy: Abort})
 		}
-		hwm, made := g.now(), 0
+		hwm, made, ctx := g.now(), 0, ended(t)
 		for range 3000 {
 			switch r.IntN(4) {
 			case 0:
 				clock.Add(time.Duration(r.Int64N(9)-3) * g.Tick / 2)
 			case 1:
-				lo := max(hwm, int64(clock.Now().Sub(g.Epoch)/g.Tick)) + r.Int64N(3)
+				now := int64(clock.Now().Sub(g.Epoch) / g.Tick)
+				if hwm > now+25 { // soon all IDs would be too far ahead of the clock
+					continue
+				}
+				lo := max(hwm, now) + r.Int64N(3)
 				hwm = lo + 1 + r.Int64N(5)
 				node := r.Uint32N(1 << g.Size)
 				for at := lo; at < hwm; at++ {
@@ -341,8 +392,8 @@ func (g *Leased[T]) testRandomWalk(t *testing.T) {
 				w.Set(window.Grant{NodeID: node, Lo: lo, Hi: hwm}, hwm)
 			default:
 				i := r.IntN(len(gens))
-				id, err := gens[i].Generate()
-				if errors.Is(err, g.ErrLeaseExpired) || errors.Is(err, g.ErrClockRollback) {
+				id, err := gens[i].GenerateContext(ctx)
+				if errors.Is(err, g.ErrLeaseExpired) || errors.Is(err, g.ErrClockRollback) || !g.Leads && errors.Is(err, g.ErrOverflow) {
 					continue
 				}
 				if err != nil {
@@ -360,7 +411,7 @@ func (g *Leased[T]) testRandomWalk(t *testing.T) {
 				owner[g.At(id)] = i
 			}
 		}
-		if made < 100 {
+		if made < 500 {
 			t.Errorf("seed %d: only %d IDs", seed, made)
 		}
 	}
