@@ -43,7 +43,7 @@ func BenchmarkInspectJSON(b *testing.B) {
 
 func newGenerator(t testing.TB, s *Scheme, o Options) Generator {
 	t.Helper()
-	if s == SCRU64 && o.Values["node"] == "" {
+	if s == SCRU64 && o.Values["node"] == "" && o.Lease == nil {
 		values := map[string]string{"node": "42/8"}
 		for k, v := range o.Values {
 			values[k] = v

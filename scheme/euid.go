@@ -83,7 +83,7 @@ func newEUID(s *Scheme, o Options) (Generator, error) {
 	clock, standing := o.clock(s.Tick)
 	opts, err := setup[euid.Option, euid.RollbackPolicy]{
 		euid.WithClock, euid.WithEntropy, euid.WithRollbackAllowance, euid.WithRollbackPolicy,
-		euid.RollbackReset, euid.RollbackAbort, euid.RollbackWait,
+		euid.RollbackReset, euid.RollbackAbort, euid.RollbackWait, nil,
 	}.options(o, clock, func(name, value string) (euid.Option, error) {
 		first, second, sized := strings.Cut(value, "/") // ext
 		v, err := number(first, 1<<15-1)

@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/sortid/sortid/internal/window"
 )
 
 // A Generator makes IDs of one scheme. Its errors are those of the format's generator;
@@ -43,6 +45,11 @@ type Options struct {
 	At time.Time
 	// Entropy is the source of random bits. It must be cryptographically strong.
 	Entropy io.Reader
+	// Lease has the node ID and the ticks, of a scheme whose IDs carry a node ID: it is a
+	// *lease.Lease of the scheme's format, and stands in the place of the option
+	// [Scheme.Node]. Without the option "rollback" the generator waits when the lease has to
+	// be renewed first. Clock must be that of the lease, and At zero.
+	Lease window.Lease
 	// Values holds the values of the scheme's own options, by name, as text. The value of
 	// a switch is "true" or "false".
 	Values map[string]string
@@ -85,8 +92,13 @@ func (s *Scheme) NewGenerator(o Options) (Generator, error) {
 			return nil, unknownOption(s, name)
 		}
 	}
+	if o.Lease != nil {
+		if err := s.checkLease(o); err != nil {
+			return nil, err
+		}
+	}
 	for _, option := range s.Options {
-		if _, ok := o.Values[option.Name]; option.Needed && !ok {
+		if _, ok := o.Values[option.Name]; option.Needed && !ok && (o.Lease == nil || option.Name != s.Node) {
 			return nil, because(ErrOption, "%s needs the option %s: %s", s.Name, option.Name, option.Usage)
 		}
 	}
@@ -97,6 +109,29 @@ func (s *Scheme) NewGenerator(o Options) (Generator, error) {
 		}
 	}
 	return s.newGenerator(s, o)
+}
+
+// checkLease returns an error if a generator with these options cannot have a lease.
+func (s *Scheme) checkLease(o Options) error {
+	_, node := o.Values[s.Node]
+	switch {
+	case s.Node == "":
+		return because(ErrOption, "%s IDs carry no node ID, so there is nothing to lease; %s do", s.Name, list(nodeSchemes(), "and"))
+	case node:
+		return because(ErrOption, "the lease has the node ID, so the option %q cannot be had", s.Node)
+	case !o.At.IsZero():
+		return because(ErrOption, "a lease is of ticks to come, and not of %s", FormatTime(o.At))
+	}
+	return nil
+}
+
+func nodeSchemes() (names []string) {
+	for _, s := range all {
+		if s.Node != "" {
+			names = append(names, s.Name)
+		}
+	}
+	return names
 }
 
 // optionError is what becomes of a format's own error about its options.
@@ -275,6 +310,7 @@ type setup[O, P any] struct {
 	allowance          func(time.Duration) O
 	policy             func(P) O
 	reset, abort, wait P
+	lease              func(window.Lease) O // nil if the format's IDs carry no node ID
 }
 
 // options turns Options into the format's, but for those that own deals with.
@@ -285,6 +321,12 @@ func (s setup[O, P]) options(o Options, clock func() time.Time, own func(name, v
 	}
 	if o.Entropy != nil {
 		opts = append(opts, s.entropy(o.Entropy))
+	}
+	if o.Lease != nil {
+		opts = append(opts, s.lease(o.Lease))
+		if _, chosen := o.Values["rollback"]; !chosen {
+			opts = append(opts, s.policy(s.wait))
+		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(o.Values)) {
 		value := o.Values[name]

@@ -6,10 +6,12 @@ import (
 	"encoding/json"
 	"errors"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/sortid/sortid/internal/conformance"
+	"github.com/sortid/sortid/lease"
 	"github.com/sortid/sortid/scru64"
 	"github.com/sortid/sortid/uid60"
 )
@@ -167,6 +169,113 @@ func TestPatience(t *testing.T) {
 		id, err := newGenerator(t, SCRU64, Options{Values: values}).Next(t.Context())
 		if !errors.Is(err, scru64.ErrClockRollback) || time.Since(start) > 10*time.Second {
 			t.Errorf("%q, a year behind the last ID: %v, %v after %v", policy, id, err, time.Since(start))
+		}
+	}
+}
+
+// The formats that lease, and their node IDs.
+var leased = map[*Scheme]struct {
+	format lease.Format
+	node   func(ID) uint32
+}{
+	SCRU64:  {lease.SCRU64, func(id ID) uint32 { return scru64.ID(id.words[2]).NodeID(8) }},
+	SCRU160: {lease.SCRU160, func(id ID) uint32 { return uint32(scru160ID(id.words).Random16() >> 8) }},
+	UID60:   {lease.UID60, func(id ID) uint32 { return uint32(uid60.ID(id.words[2]).Worker(8)) }},
+}
+
+// On a lease, IDs have its node ID; when it ends, generators wait, or fail if told to.
+func TestLease(t *testing.T) {
+	for s := range leased {
+		for _, policy := range []string{"", "wait", "abort"} {
+			t.Run(s.Name+" "+policy, func(t *testing.T) {
+				t.Parallel()
+				testLease(t, s, policy)
+			})
+		}
+	}
+}
+
+func testLease(t *testing.T, s *Scheme, policy string) {
+	values := map[string]string{}
+	if policy != "" {
+		values["rollback"] = policy
+	}
+	store := &outage{Memory: lease.NewMemory()}
+	l := acquire(t, store, lease.Config{Realm: "r", Format: leased[s].format, NodeIDSize: 8, Window: 1100 * time.Millisecond})
+	g := newGenerator(t, s, Options{Lease: l, Values: values})
+	last := ID{}
+	check := func() {
+		t.Helper()
+		id := next(t, g)
+		if leased[s].node(id) != l.NodeID() || last.scheme != nil && id.Compare(last) <= 0 {
+			t.Fatalf("%v after %v, on node %d", id, last, l.NodeID())
+		}
+		last = id
+	}
+	for range 1000 {
+		check()
+	}
+	// Without the store, up to the end of the window and not beyond.
+	store.away.Store(true)
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
+	defer cancel()
+	var err error
+	for err == nil {
+		_, err = g.Next(ctx)
+	}
+	if waited := ctx.Err() != nil; !errors.Is(err, lease.ErrExpired) || waited != (policy != "abort") {
+		t.Fatalf("after the end of the window: %v", err)
+	}
+	store.away.Store(false)
+	if policy != "abort" {
+		check()
+	}
+}
+
+func acquire(t *testing.T, store lease.Store, config lease.Config) *lease.Lease {
+	l, err := lease.Acquire(t.Context(), store, config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Close(context.Background()) })
+	return l
+}
+
+// A store that can be away.
+type outage struct {
+	*lease.Memory
+	away atomic.Bool
+}
+
+func (o *outage) Time(ctx context.Context) (time.Time, error) {
+	if o.away.Load() {
+		return time.Time{}, errors.New("away")
+	}
+	return o.Memory.Time(ctx)
+}
+
+func TestLeaseOptions(t *testing.T) {
+	for _, s := range All() {
+		l := acquire(t, lease.NewMemory(), lease.Config{Realm: "r", Format: lease.Format{Bits: 8, Tick: 7 * time.Millisecond}, NodeIDSize: 8})
+		_, err := s.NewGenerator(Options{Lease: l})
+		if _, can := leased[s]; !can {
+			if s.Node != "" || !errors.Is(err, ErrOption) || !strings.Contains(err.Error(), "scru64, scru160 and uid60 do") {
+				t.Errorf("%s: %v", s.Name, err)
+			}
+			continue
+		}
+		if !errors.Is(err, lease.ErrFit) {
+			t.Errorf("%s on a lease of another format: %v", s.Name, err)
+		}
+		own := acquire(t, lease.NewMemory(), lease.Config{Realm: "r", Format: leased[s].format, NodeIDSize: 8})
+		for want, o := range map[string]Options{
+			"the lease has the node ID": {Lease: own, Values: map[string]string{s.Node: "42/8"}},
+			"ticks to come":             {Lease: own, At: time.Now()},
+			"RollbackReset exclude":     {Lease: own, Values: map[string]string{"rollback": "reset"}},
+		} {
+			if _, err := s.NewGenerator(o); !errors.Is(err, ErrOption) || !strings.Contains(err.Error(), want) {
+				t.Errorf("%s: %v, want %s", s.Name, err, want)
+			}
 		}
 	}
 }

@@ -40,6 +40,7 @@ type Scheme struct {
 	PerTick string // how many IDs a generator makes in one tick
 
 	Options []Option // what a generator can be told
+	Node    string   // the one of these that gives the node ID; empty if IDs carry none
 	Forms   []Form   // the forms that the IDs have
 
 	alphabet class // of the text form

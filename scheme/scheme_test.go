@@ -49,6 +49,9 @@ func TestTable(t *testing.T) {
 			}
 			options[o.Name] = true
 		}
+		if s.Node != "" && !options[s.Node] {
+			t.Errorf("%s: no option %q for the node ID", s.Name, s.Node)
+		}
 		for what, text := range map[string]string{"Title": s.Title, "Summary": s.Summary, "Choose": s.Choose,
 			"Alphabet": s.Alphabet, "Unique": s.Unique, "PerTick": s.PerTick} {
 			if text == "" {

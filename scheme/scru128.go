@@ -60,7 +60,7 @@ func newSCRU128(s *Scheme, o Options) (Generator, error) {
 	clock, standing := o.clock(s.Tick)
 	opts, err := setup[scru128.Option, scru128.RollbackPolicy]{
 		scru128.WithClock, scru128.WithEntropy, scru128.WithRollbackAllowance, scru128.WithRollbackPolicy,
-		scru128.RollbackReset, scru128.RollbackAbort, scru128.RollbackWait,
+		scru128.RollbackReset, scru128.RollbackAbort, scru128.RollbackWait, nil,
 	}.options(o, clock, func(name, value string) (scru128.Option, error) {
 		return scru128.Stateless(), flag(value)
 	})

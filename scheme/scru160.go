@@ -35,6 +35,7 @@ func scru160Scheme() *Scheme {
 			{Name: "counter-width", Value: "BITS", Usage: "bits of the counter that start at random; fewer make room for more IDs in a tick"},
 			{Name: "counter-ext", Value: "BITS", Usage: "bits of random16 that extend the counter"},
 		}, commonOptions...),
+		Node: "node",
 
 		alphabet: classBase32hex,
 		letters:  classUpper,
@@ -81,7 +82,7 @@ func newSCRU160(s *Scheme, o Options) (Generator, error) {
 	clock, standing := o.clock(tick)
 	opts, err := setup[scru160.Option, scru160.RollbackPolicy]{
 		scru160.WithClock, scru160.WithEntropy, scru160.WithRollbackAllowance, scru160.WithRollbackPolicy,
-		scru160.RollbackReset, scru160.RollbackAbort, scru160.RollbackWait,
+		scru160.RollbackReset, scru160.RollbackAbort, scru160.RollbackWait, scru160.WithLease,
 	}.options(o, clock, func(name, value string) (scru160.Option, error) {
 		switch name {
 		case "node":

@@ -34,6 +34,7 @@ func scru64Scheme() *Scheme {
 				Usage: "the node ID and its size in bits, as in 42/8, or an ID to continue after, as in 0u2r85hm2pt3/16"},
 			{Name: "guard", Value: "BITS", Usage: "high bits of the counter that start at zero, to make room for more IDs in a tick"},
 		}, commonOptions...),
+		Node: "node",
 
 		alphabet: classBase36,
 		letters:  classLower,
@@ -70,7 +71,7 @@ func newSCRU64(s *Scheme, o Options) (Generator, error) {
 	clock, standing := o.clock(s.Tick)
 	opts, err := setup[scru64.Option, scru64.RollbackPolicy]{
 		scru64.WithClock, scru64.WithEntropy, scru64.WithRollbackAllowance, scru64.WithRollbackPolicy,
-		scru64.RollbackReset, scru64.RollbackAbort, scru64.RollbackWait,
+		scru64.RollbackReset, scru64.RollbackAbort, scru64.RollbackWait, scru64.WithLease,
 	}.options(o, clock, func(name, value string) (scru64.Option, error) {
 		if name == "node" { // no option there, but the spec below
 			return nil, errNone
@@ -81,12 +82,15 @@ func newSCRU64(s *Scheme, o Options) (Generator, error) {
 	if err != nil {
 		return nil, err
 	}
-	spec, err := scru64.ParseNodeSpec(o.Values["node"])
-	if err != nil {
-		return nil, optionError(err)
+	var spec scru64.NodeSpec
+	if o.Lease == nil {
+		if spec, err = scru64.ParseNodeSpec(o.Values["node"]); err != nil {
+			return nil, optionError(err)
+		}
 	}
 	_, chosen := o.Values["rollback"]
-	if !chosen {
+	alone := !chosen && o.Lease == nil
+	if alone {
 		opts = append(opts, scru64.WithRollbackPolicy(scru64.RollbackWait))
 	}
 	g, err := scru64.NewGenerator(spec, opts...)
@@ -94,7 +98,7 @@ func newSCRU64(s *Scheme, o Options) (Generator, error) {
 		return nil, optionError(err)
 	}
 	var source source[scru64.ID] = g
-	if !chosen {
+	if alone {
 		source = patient{g, 1 << (24 - spec.NodeIDSize())}
 	}
 	return &generator[scru64.ID]{scheme: s, source: source, words: scru64Words, texts: scru64Texts, standing: standing}, nil

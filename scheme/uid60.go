@@ -31,6 +31,7 @@ func uid60Scheme() *Scheme {
 		Options: append([]Option{
 			{Name: "worker", Value: "ID/BITS", Usage: "the worker ID and its size of 1 to 9 bits, as in 5/4: it makes uniqueness certain"},
 		}, commonOptions...),
+		Node: "worker",
 
 		alphabet: classBase64,
 		parse: func(s string) (words, error) {
@@ -66,7 +67,7 @@ func newUID60(s *Scheme, o Options) (Generator, error) {
 	clock, standing := o.clock(s.Tick)
 	opts, err := setup[uid60.Option, uid60.RollbackPolicy]{
 		uid60.WithClock, uid60.WithEntropy, uid60.WithRollbackAllowance, uid60.WithRollbackPolicy,
-		uid60.RollbackReset, uid60.RollbackAbort, uid60.RollbackWait,
+		uid60.RollbackReset, uid60.RollbackAbort, uid60.RollbackWait, uid60.WithLease,
 	}.options(o, clock, func(name, value string) (uid60.Option, error) {
 		id, bits, err := pair(value) // worker
 		return uid60.WithWorker(id, bits), err
