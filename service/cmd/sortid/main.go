@@ -126,17 +126,10 @@ Exit codes: 0; 1 for bad input or another failure; 2 for wrong usage.`,
 		Version:       version(),
 		SilenceErrors: true,
 		SilenceUsage:  true,
-		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return nil
-			}
-			msg := fmt.Sprintf("unknown command %q", args[0])
-			if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
-				msg += fmt.Sprintf("; did you mean %q?", near[0])
-			}
-			return errors.New(msg)
-		},
-		RunE: func(cmd *cobra.Command, args []string) error { return cmd.Help() },
+		Args:          noCommand,
+		// What fails before this is wrong usage.
+		PersistentPreRun: func(*cobra.Command, []string) { a.started = true },
+		RunE:             func(cmd *cobra.Command, args []string) error { return cmd.Help() },
 	}
 	root.SuggestionsMinimumDistance = 2
 	root.DisableAutoGenTag = true
@@ -157,15 +150,20 @@ Exit codes: 0; 1 for bad input or another failure; 2 for wrong usage.`,
 	root.SetVersionTemplate("{{.Name}} {{.Version}}\n")
 	root.SetUsageTemplate(usageTemplate)
 	root.AddCommand(a.newCommand(), a.inspectCommand(), a.convertCommand(), a.boundsCommand(),
-		a.schemesCommand(), a.verifyCommand(), a.manCommand())
-	for _, cmd := range root.Commands() {
-		run := cmd.RunE
-		cmd.RunE = func(cmd *cobra.Command, args []string) error {
-			a.started = true
-			return run(cmd, args)
-		}
-	}
+		a.schemesCommand(), a.verifyCommand(), a.leaseCommand(), a.manCommand())
 	return root
+}
+
+// noCommand checks the arguments of a command that wants a command after it.
+func noCommand(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	msg := fmt.Sprintf("unknown command %q", args[0])
+	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
+		msg += fmt.Sprintf("; did you mean %q?", near[0])
+	}
+	return errors.New(msg)
 }
 
 // usageTemplate is cobra's, with flags that wrap.

@@ -28,11 +28,19 @@ after 512 IDs of uid60, for example.
 
 scru64 needs a node ID that no other generator has: --node, or the environment
 variable SCRU64_NODE_SPEC. When asked for more IDs than its node has it runs ahead
-of the clock by the allowance, and then waits for the clock.`,
+of the clock by the allowance, and then waits for the clock.
+
+Or the node ID is leased, for scru64, scru160 and uid60: --lease names a store that
+all processes share, such as a file on one machine or a database, and each gets a
+node ID that no other has. It is renewed meanwhile and given back at the end. When
+the store cannot be reached, IDs are made for half a minute to a minute more, and
+then new waits for the store and says so; with --rollback abort it fails instead.
+"sortid lease --help" tells more.`,
 		Example: `  sortid new scru128
   sortid new scru128 -n 1000000 -o uuid > ids.txt
   sortid new scru128 --forever --rate 5
   sortid new scru64 --node 42/8 -n 3
+  sortid new scru64 --lease bolt:/var/lib/sortid.db --forever --rate 100
   sortid new euid --ext 5/8 -o json
   sortid new scru160 --at 2026-11-17T10:30:00Z`,
 		Args:              oneScheme,
@@ -46,6 +54,7 @@ of the clock by the allowance, and then waits for the clock.`,
 	output := choose(cmd, "output", "o", "the form of the IDs", "text", "text", "hex", "int", "uuid", "json")
 	at := cmd.Flags().String("at", "", "make IDs of this `TIME` (see sortid bounds --help)")
 	cmd.Flags().Lookup("rate").DefValue = "0"
+	leasing := leasingFlags(cmd)
 	names := schemeOptions(cmd)
 
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -64,35 +73,40 @@ of the clock by the allowance, and then waits for the clock.`,
 			}
 			encode = func(batch scheme.Batch, b []byte, sep byte) []byte { return batch.Append(b, form, sep) }
 		}
-		options := scheme.Options{Values: map[string]string{}}
+		var options scheme.Options
 		if *at != "" {
 			if options.At, err = timeOf("at", *at, time.Now()); err != nil {
 				return err
 			}
 		}
-		for _, name := range names {
-			if flag := cmd.Flags().Lookup(name); flag.Changed {
-				options.Values[name] = flag.Value.String()
-			}
-		}
-		for _, o := range s.Options {
-			if _, given := options.Values[o.Name]; given || o.Env == "" {
-				continue
-			}
-			if value, ok := os.LookupEnv(o.Env); ok {
-				options.Values[o.Name] = value
-			} else if o.Needed {
-				return usagef("%s needs --%s %s or the environment variable %s: %s", s.Name, o.Name, o.Value, o.Env, o.Usage)
-			}
-		}
-		g, err := s.NewGenerator(options)
+		leased, err := leasing.wanted(cmd)
 		if err != nil {
-			return usageError{err}
+			return err
+		}
+		if options.Values, err = optionValues(cmd, s, names, leased); err != nil {
+			return err
+		}
+		if leased {
+			if err := leasing.check(s, options); err != nil {
+				return err
+			}
 		}
 
 		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 		defer stop()
 		context.AfterFunc(ctx, stop) // a second signal ends the program at once
+		if leased {
+			tenant, err := a.move(ctx, leasing, s, !strings.EqualFold(options.Values["rollback"], "abort"))
+			if err != nil {
+				return interrupted(ctx, err)
+			}
+			defer tenant.leave()
+			options.Lease = tenant.lease
+		}
+		g, err := s.NewGenerator(options)
+		if err != nil {
+			return usageError{err}
+		}
 		many := uint64(n)
 		if *forever {
 			many = math.MaxUint64
@@ -104,12 +118,17 @@ of the clock by the allowance, and then waits for the clock.`,
 			err = p.walk(ctx, float64(pace))
 		}
 		p.progress.end()
-		if err != nil && ctx.Err() != nil {
-			return errInterrupted
-		}
-		return err
+		return interrupted(ctx, err)
 	}
 	return cmd
+}
+
+// interrupted returns errInterrupted in the place of an error that came of a signal.
+func interrupted(ctx context.Context, err error) error {
+	if err != nil && ctx.Err() != nil {
+		return errInterrupted
+	}
+	return err
 }
 
 // schemeOptions adds the schemes' own options to the flags and returns their names.
@@ -138,6 +157,27 @@ func schemeOptions(cmd *cobra.Command) (names []string) {
 	cmd.RegisterFlagCompletionFunc("rollback", cobra.FixedCompletions([]string{"reset", "abort", "wait"}, cobra.ShellCompDirectiveNoFileComp))
 	sort.Strings(names)
 	return names
+}
+
+// optionValues returns the values of a scheme's own options. On a lease no node ID is needed.
+func optionValues(cmd *cobra.Command, s *scheme.Scheme, names []string, leased bool) (map[string]string, error) {
+	values := map[string]string{}
+	for _, name := range names {
+		if flag := cmd.Flags().Lookup(name); flag.Changed {
+			values[name] = flag.Value.String()
+		}
+	}
+	for _, o := range s.Options {
+		if _, given := values[o.Name]; given || o.Env == "" || leased && o.Name == s.Node {
+			continue
+		}
+		if value, ok := os.LookupEnv(o.Env); ok {
+			values[o.Name] = value
+		} else if o.Needed {
+			return nil, usagef("%s needs --%s %s or the environment variable %s, or --lease URL: %s", s.Name, o.Name, o.Value, o.Env, o.Usage)
+		}
+	}
+	return values, nil
 }
 
 // An optionFlag is a flag whose value the scheme reads.

@@ -1,0 +1,364 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+	"time"
+	"unicode"
+
+	"github.com/sortid/sortid/lease"
+	"github.com/sortid/sortid/scheme"
+	"github.com/sortid/sortid/service/store"
+)
+
+// A realmState is what a store has of a realm at a moment.
+type realmState struct {
+	name    string
+	root    lease.Record
+	order   []lease.Block
+	records map[lease.Block]lease.Record
+	now     int64         // the tick, by the store's clock
+	skew    time.Duration // how far the store's clock is ahead of this machine's
+}
+
+// readRealms reads the realm of the name, or those of the default names that there are.
+func readRealms(ctx context.Context, st store.Store, name string) ([]*realmState, error) {
+	if name != "" {
+		r, err := loadRealm(ctx, st, name)
+		if err != nil {
+			return nil, err
+		}
+		return []*realmState{r}, nil
+	}
+	var realms []*realmState
+	for _, name := range defaultRealms() {
+		r, err := loadRealm(ctx, st, name)
+		switch {
+		case err == nil:
+			realms = append(realms, r)
+		case !errors.Is(err, lease.ErrNoRealm):
+			return nil, err
+		}
+	}
+	if realms == nil {
+		return nil, fmt.Errorf("the store has none of the realms %s; --realm names another", strings.Join(defaultRealms(), ", "))
+	}
+	return realms, nil
+}
+
+// readRealm is readRealms for one who needs a single realm.
+func readRealm(ctx context.Context, st store.Store, name string) (*realmState, error) {
+	realms, err := readRealms(ctx, st, name)
+	if err != nil {
+		return nil, err
+	}
+	if len(realms) > 1 {
+		var names []string
+		for _, r := range realms {
+			names = append(names, r.name)
+		}
+		return nil, usagef("the store has several realms; --realm says which: %s", strings.Join(names, ", "))
+	}
+	return realms[0], nil
+}
+
+func loadRealm(ctx context.Context, st store.Store, name string) (*realmState, error) {
+	root, blocks, err := lease.Records(ctx, st, name)
+	if errors.Is(err, lease.ErrConfig) {
+		return nil, usageError{err}
+	}
+	if err != nil {
+		return nil, err
+	}
+	here := time.Now()
+	now, err := st.Time(ctx)
+	if errors.Is(err, lease.ErrNoTime) {
+		now, err = here, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	r := &realmState{name: name, root: root, records: map[lease.Block]lease.Record{}, now: root.Terms.At(now), skew: now.Sub(here)}
+	for _, b := range blocks {
+		r.order = append(r.order, b.Block)
+		r.records[b.Block] = b
+	}
+	return r, nil
+}
+
+// block reads a node ID of the realm.
+func (r *realmState) block(text string) (lease.Block, error) {
+	b, err := lease.ParseBlock(text)
+	if err != nil {
+		return b, usageError{err}
+	}
+	if b.Size < 1 || int(b.Size) > r.root.Terms.Bits {
+		return b, usagef("%s: a node ID of realm %q has 1 to %d bits", text, r.name, r.root.Terms.Bits)
+	}
+	return b, nil
+}
+
+// An item is something to show: as a card, or as JSON.
+type item interface{ lines() [][2]string }
+
+// An entry is a record as people see it. Its fields are all texts.
+type entry struct {
+	Realm      string `json:"realm"`
+	Generation string `json:"generation"`
+	Block      string `json:"block"`
+	NodeID     string `json:"node_id"`
+	Size       string `json:"size"`
+	State      string `json:"state"`
+	Holder     string `json:"holder,omitempty"`
+	Owner      string `json:"owner,omitempty"`
+	Until      string `json:"until,omitempty"`     // the end of all grants
+	FreeFrom   string `json:"free_from,omitempty"` // when others may take it
+	LeadMS     string `json:"lead_ms,omitempty"`   // of Until over the clock
+	HWM        string `json:"hwm"`
+	Deadline   string `json:"deadline,omitempty"`
+	Request    string `json:"request,omitempty"`
+	Epoch      string `json:"epoch"`
+
+	block lease.Block
+	lead  time.Duration
+}
+
+func (r *realmState) entries() (entries []entry) {
+	for _, b := range r.order {
+		entries = append(entries, r.entry(r.records[b]))
+	}
+	return entries
+}
+
+func (r *realmState) entry(rec lease.Record) entry {
+	t := r.root.Terms
+	e := entry{
+		Realm: r.name, Generation: r.root.Generation, Block: rec.Block.String(),
+		NodeID: strconv.FormatUint(uint64(rec.Block.NodeID), 10), Size: strconv.Itoa(int(rec.Block.Size)),
+		State: r.state(rec), Holder: printable(rec.Name),
+		HWM: strconv.FormatInt(rec.HWM, 10), Epoch: strconv.FormatUint(rec.Epoch, 10),
+		block: rec.Block,
+	}
+	if rec.HWM != 0 {
+		e.lead = t.Duration(rec.HWM - r.now)
+		e.Until, e.LeadMS = scheme.FormatTime(t.Time(rec.HWM)), strconv.FormatInt(e.lead.Milliseconds(), 10)
+	}
+	if rec.Owner != (lease.Owner{}) {
+		e.Owner, e.Request = rec.Owner.String(), strconv.FormatUint(rec.Request, 10)
+		e.FreeFrom, e.Deadline = scheme.FormatTime(t.Time(rec.Deadline)), strconv.FormatInt(rec.Deadline, 10)
+	}
+	return e
+}
+
+// state says in a word what a record means to people.
+func (r *realmState) state(rec lease.Record) string {
+	switch {
+	case rec.Epoch == 0:
+		return "unused"
+	case rec.State != lease.Whole:
+		return rec.State.String()
+	case rec.Held(r.now):
+		return "held"
+	case rec.Owner != (lease.Owner{}):
+		return "lapsed"
+	}
+	return "free"
+}
+
+// who names the holder.
+func (e entry) who() string {
+	if e.Holder != "" {
+		return e.Holder
+	}
+	return "owner " + e.Owner[:8]
+}
+
+func (e entry) lines() [][2]string {
+	return [][2]string{
+		{"node ID", e.Block}, {"realm", fmt.Sprintf("%s, generation %s", e.Realm, e.Generation)}, {"state", e.State},
+		{"holder", e.Holder}, {"owner", e.Owner}, {"request", e.Request}, {"granted until", e.Until}, {"lead", e.leadText()},
+		{"others from", e.FreeFrom}, {"changes", e.Epoch},
+	}
+}
+
+func (e entry) leadText() string {
+	switch {
+	case e.LeadMS == "":
+		return ""
+	case e.lead > 0:
+		return "+" + e.lead.String()
+	}
+	return e.lead.String()
+}
+
+// whole leaves only entries that are node IDs by themselves.
+func whole(entries []entry) []entry {
+	return slices.DeleteFunc(entries, func(e entry) bool {
+		return e.State != "held" && e.State != "lapsed" && e.State != "free"
+	})
+}
+
+// around returns the block and those that are node IDs by themselves and overlap it.
+func (r *realmState) around(b lease.Block) []entry {
+	rec, ok := r.records[b]
+	if !ok {
+		rec.Block = b
+	}
+	entries := []entry{r.entry(rec)}
+	for _, other := range r.order {
+		if o := r.records[other]; other != b && o.State == lease.Whole && (other.Contains(b) || b.Contains(other)) {
+			entries = append(entries, r.entry(o))
+		}
+	}
+	return entries
+}
+
+// A share says how much of a realm can be had; it adds up to 1.
+type share struct {
+	held, free float64
+	later      float64 // free, but not before a time beyond the lead
+}
+
+func (r *realmState) share() (s share) {
+	for i := range uint32(2) {
+		r.count(&s, lease.Block{NodeID: i, Size: 1}, r.root.HWM)
+	}
+	return s
+}
+
+// count adds a block; mark is the highest of those around it.
+func (r *realmState) count(s *share, b lease.Block, mark int64) {
+	rec := r.records[b]
+	mark = max(mark, rec.HWM)
+	part := 1 / float64(uint64(1)<<b.Size)
+	switch {
+	case rec.State == lease.Split || rec.State == lease.Merging:
+		for i := range uint32(2) {
+			r.count(s, lease.Block{NodeID: b.NodeID<<1 | i, Size: b.Size + 1}, mark)
+		}
+	case rec.Held(r.now):
+		s.held += part
+	case mark > r.now+r.root.Terms.Lead:
+		s.later += part
+	default:
+		s.free += part
+	}
+}
+
+func (s share) String() string {
+	return fmt.Sprintf("%s held, %s free, %s not yet", percent(s.held), percent(s.free), percent(s.later))
+}
+
+func percent(f float64) string { return strconv.FormatFloat(100*f, 'g', 3, 64) + "%" }
+
+func fraction(f float64) string { return strconv.FormatFloat(f, 'g', -1, 64) }
+
+// A summary tells about a realm.
+type summary struct {
+	Realm      string   `json:"realm"`
+	Generation string   `json:"generation"`
+	Bits       string   `json:"bits"`
+	TickMS     string   `json:"tick_ms"`
+	EpochTime  string   `json:"epoch"`
+	WindowMS   string   `json:"window_ms"`
+	LeadMS     string   `json:"max_lead_ms"`
+	Floor      string   `json:"floor,omitempty"` // no grant starts before
+	Held       string   `json:"held"`
+	Free       string   `json:"free"`
+	Later      string   `json:"not_yet"`
+	Clock      string   `json:"clock"`
+	AheadMS    string   `json:"clock_ahead_ms"` // of this machine's
+	Conditions []string `json:"conditions"`
+
+	terms lease.Terms
+	share share
+	skew  time.Duration
+}
+
+func (r *realmState) summary(conditions []string) summary {
+	t, s := r.root.Terms, r.share()
+	ms := func(ticks int64) string { return strconv.FormatInt(ticks*t.Tick, 10) }
+	sum := summary{
+		Realm: r.name, Generation: r.root.Generation, Bits: strconv.Itoa(t.Bits),
+		TickMS: ms(1), EpochTime: scheme.FormatTime(t.Time(0)), WindowMS: ms(t.Window), LeadMS: ms(t.Lead),
+		Held: fraction(s.held), Free: fraction(s.free), Later: fraction(s.later),
+		Clock: scheme.FormatTime(time.Now().Add(r.skew)), AheadMS: strconv.FormatInt(r.skew.Milliseconds(), 10),
+		Conditions: append([]string{}, conditions...),
+		terms:      t, share: s, skew: r.skew,
+	}
+	if r.root.HWM != 0 {
+		sum.Floor = scheme.FormatTime(t.Time(r.root.HWM))
+	}
+	return sum
+}
+
+func (s summary) lines() [][2]string {
+	t := s.terms
+	lines := [][2]string{
+		{"realm", fmt.Sprintf("%s, generation %s", s.Realm, s.Generation)},
+		{"node IDs", fmt.Sprintf("up to %s bits; %v", s.Bits, s.share)},
+		{"ticks", fmt.Sprintf("of %v from %s on", t.Duration(1), s.EpochTime)},
+		{"windows", fmt.Sprintf("up to %v", t.Duration(t.Window))},
+		{"lead", fmt.Sprintf("up to %v", t.Duration(t.Lead))},
+		{"granted from", s.Floor},
+		{"store's clock", fmt.Sprintf("%s, %v ahead of this machine's", s.Clock, s.skew.Round(time.Millisecond))},
+	}
+	for _, c := range s.Conditions {
+		lines = append(lines, [2]string{"conditions", c})
+	}
+	return lines
+}
+
+// leaseCard appends an item, a line for each of its parts.
+func (a *app) leaseCard(out []byte, it item) []byte {
+	const indent = 15
+	for _, line := range it.lines() {
+		if line[1] != "" {
+			out = fmt.Appendf(out, "%s%s\n", a.paint(strong, fmt.Sprintf("%-*s", indent, line[0])), wrap(line[1], max(a.width-indent, 20), strings.Repeat(" ", indent)))
+		}
+	}
+	return out
+}
+
+// leaseTable appends a realm and its node IDs.
+func (a *app) leaseTable(out []byte, r *realmState, entries []entry) []byte {
+	t := r.root.Terms
+	out = fmt.Appendf(out, "%s  %d bits, ticks of %v, windows of %v, lead of %v; %v\n", a.paint(strong, r.name), t.Bits,
+		t.Duration(1), t.Duration(t.Window), t.Duration(t.Lead), r.share())
+	if r.root.HWM > r.now+t.Lead {
+		out = fmt.Appendf(out, "fenced: node IDs are granted from %s on\n", scheme.FormatTime(t.Time(r.root.HWM)))
+	}
+	if len(entries) == 0 {
+		return out
+	}
+	var b strings.Builder
+	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "NODE ID\tSTATE\tUNTIL\tLEAD\tOWNER\tHOLDER")
+	for _, e := range entries {
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%.8s\t%s\n", e.Block, e.State, e.Until, e.leadText(), e.Owner, e.Holder)
+	}
+	w.Flush()
+	for i, line := range strings.Split(strings.TrimSuffix(b.String(), "\n"), "\n") {
+		style := plain
+		if i == 0 {
+			style = strong
+		}
+		out = append(append(out, a.paint(style, strings.TrimRight(line, " "))...), '\n')
+	}
+	return out
+}
+
+// printable keeps what others have stored from doing things to a terminal.
+func printable(s string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsGraphic(r) {
+			return r
+		}
+		return unicode.ReplacementChar
+	}, s)
+}
