@@ -26,9 +26,15 @@ const (
 	pow16Lo = pow8 * pow8 & (1<<64 - 1)
 	maxTop  = 1 << 128 / (pow8 * pow8) // the first nine of 25 digits are at most this
 
-	pow24Hi    = Limit62 * Limit62 >> 64
-	pow24Lo    = Limit62 * Limit62 & (1<<64 - 1)
-	reciprocal = 1 << 125 / Limit62
+	pow24Hi = Limit62 * Limit62 >> 64
+	pow24Lo = Limit62 * Limit62 & (1<<64 - 1)
+
+	// 2^62 / 36^12 = 0.97: the 64 bits after the point and the next 64, rounded up
+	recipHi = 1 << 126 / Limit62
+	recipLo = 1<<190/Limit62 - recipHi<<64 + 1
+	// 2^64 / 36^12 = 3.89: what is before the point and the 64 bits after it, rounded up
+	unit     = 1 << 64 / Limit62
+	unitRest = 1<<128/Limit62 - unit<<64 + 1
 )
 
 // A Fault says what is wrong with a text.
@@ -49,7 +55,7 @@ const noDigit = 1 << 28
 
 var (
 	// pairs holds the 1296 numerals of two digits, the first in the low byte.
-	pairs [2048]uint16
+	pairs [pow2]uint16
 	// weights holds what a digit is worth in each of four places.
 	weights [4][256]uint32
 )
@@ -94,17 +100,13 @@ func Append128(b []byte, hi, lo uint64) []byte {
 	if hi >= 1<<60 { // as timestamps will be in some centuries
 		dst[0], hi, lo = firstDigit(hi, lo)
 	}
-	// Divide the rest, which is below 36^24, by 36^12: by way of the reciprocal the
-	// quotient comes out right or one too small. No branch: nobody could predict it.
-	high, _ := bits.Mul64(hi<<3|lo>>61, reciprocal)
-	low := lo - high*Limit62
-	_, fits := bits.Sub64(low, Limit62, 0)
-	high += 1 - fits
-	low -= Limit62 & (fits - 1)
-	put6((*[6]byte)(dst[1:7]), high/pow6)
-	put6((*[6]byte)(dst[7:13]), high%pow6)
-	put6((*[6]byte)(dst[13:19]), low/pow6)
-	put6((*[6]byte)(dst[19:25]), low%pow6)
+	// The low half is first, since its fraction is there first.
+	high, f := divide(hi, lo)
+	put6((*[6]byte)(dst[13:19]), f)
+	put6((*[6]byte)(dst[19:25]), f*pow6)
+	f = fraction(high)
+	put6((*[6]byte)(dst[1:7]), f)
+	put6((*[6]byte)(dst[7:13]), f*pow6)
 	return b
 }
 
@@ -126,22 +128,44 @@ func firstDigit(hi, lo uint64) (digit byte, restHi, restLo uint64) {
 
 // put12 writes v, which must be below 36^12.
 func put12(dst *[12]byte, v uint64) {
-	put6((*[6]byte)(dst[0:6]), v/pow6)
-	put6((*[6]byte)(dst[6:12]), v%pow6)
+	f := fraction(v)
+	put6((*[6]byte)(dst[0:6]), f)
+	put6((*[6]byte)(dst[6:12]), f*pow6)
 }
 
-// put6 writes v, which must be below 36^6: as the fraction v / 36^6 of 53 bits, in which
-// a multiplication by 36^2 moves two digits before the point. The fraction starts too large
-// by less than 2^-21, and the last two digits are worth more. A product fits 64 bits, and
-// what it has before the point needs no bounds check.
-func put6(dst *[6]byte, v uint64) {
-	const point, whole = 53, 64 - 53
-	a := v * (1<<point/pow4 + 1)
-	b := a << whole >> whole * pow2
-	c := b << whole >> whole * pow2
-	binary.LittleEndian.PutUint16(dst[0:], pairs[a>>point])
-	binary.LittleEndian.PutUint16(dst[2:], pairs[b>>point])
-	binary.LittleEndian.PutUint16(dst[4:], pairs[c>>point])
+// fraction returns v / 36^12, for a v below that, as a binary fraction of 64 bits. Times
+// 36^n it has the first n of 12 digits before the point and, modulo 2^64, the fraction of
+// the others after it. All digits are right as long as the fraction is not too small, and
+// too large by less than what 1 is worth, 3.89 units of the last bit. Here it is by less
+// than 1.3: the product is rounded down, and unitRest up.
+func fraction(v uint64) uint64 {
+	rest, _ := bits.Mul64(v, unitRest)
+	return unit*v + rest + 1
+}
+
+// divide divides an integer below 36^24 by 36^12. It returns the quotient, and the fraction
+// of the remainder, too large by less than 3.3 units: 3 make up for what is left out, less
+// than 1 each by rounding a and b down and by lo * recipLo; recipLo is rounded up. No
+// fraction is so large that this changed the quotient.
+func divide(hi, lo uint64) (quotient, f uint64) {
+	hi, lo = hi<<2|lo>>62, lo<<2
+	quotient, f = bits.Mul64(hi, recipHi)
+	a, _ := bits.Mul64(lo, recipHi)
+	b, _ := bits.Mul64(hi, recipLo)
+	f, carry := bits.Add64(f, a, 0)
+	quotient += carry
+	f, carry = bits.Add64(f, b+3, 0)
+	return quotient + carry, f
+}
+
+// put6 writes the first six digits of a fraction.
+func put6(dst *[6]byte, f uint64) {
+	a, f := bits.Mul64(f, pow2)
+	b, f := bits.Mul64(f, pow2)
+	c, _ := bits.Mul64(f, pow2)
+	binary.LittleEndian.PutUint16(dst[0:], pairs[a])
+	binary.LittleEndian.PutUint16(dst[2:], pairs[b])
+	binary.LittleEndian.PutUint16(dst[4:], pairs[c])
 }
 
 // Decode62 reads 12 digits.

@@ -1,19 +1,28 @@
 package base36
 
-import "testing"
+import (
+	"math/big"
+	"math/rand/v2"
+	"testing"
+)
 
 // Every pair of digits at every place, beside the smallest and the largest others: where
 // a fraction that is off would show.
 func TestPut6(t *testing.T) {
-	try := func(v uint64) {
-		var got, want [6]byte
-		put6(&got, v)
+	twelve := func(v uint64) {
+		var got, want [12]byte
+		put12(&got, v)
 		for i, n := len(want)-1, v; i >= 0; i, n = i-1, n/36 {
 			want[i] = digits[n%36]
 		}
 		if got != want {
 			t.Fatalf("%d: %s, want %s", v, got, want)
 		}
+	}
+	try := func(v uint64) {
+		twelve(v)
+		twelve(v * pow6)
+		twelve(v*pow6 + pow6 - 1)
 	}
 	for pair := range uint64(pow2) {
 		for _, high := range []uint64{0, 1, pow2 - 1} {
@@ -27,5 +36,38 @@ func TestPut6(t *testing.T) {
 	for v := uint64(0); v < pow6; v += 99991 {
 		try(v)
 		try(pow6 - 1 - v)
+	}
+}
+
+// The quotient is exact, and the fraction is not too small nor too large by as much as 1 is
+// worth: for any quotient, also beside the smallest and the largest remainder.
+func TestDivide(t *testing.T) {
+	r := rand.New(rand.NewPCG(9, 10))
+	limit := big.NewInt(Limit62)
+	try := func(quotient, remainder uint64) {
+		n := new(big.Int).SetUint64(quotient)
+		n.Mul(n, limit).Add(n, new(big.Int).SetUint64(remainder))
+		hi, lo, _ := split(n)
+		q, f := divide(hi, lo)
+		// What stands before the point of f * 36^12.
+		scaled := new(big.Int).Mul(new(big.Int).SetUint64(f), limit)
+		before, _, _ := split(scaled)
+		if q != quotient || before != remainder {
+			t.Fatalf("%v: quotient %d, want %d; remainder %d, want %d", n, q, quotient, before, remainder)
+		}
+	}
+	edges := []uint64{0, 1, 2, pow6 - 1, pow6, Limit62/2 - 1, Limit62 / 2, Limit62 - 2, Limit62 - 1}
+	for _, q := range edges {
+		for _, rem := range edges {
+			try(q, rem)
+		}
+	}
+	for range 100_000 {
+		q, rem := r.Uint64N(Limit62)>>r.IntN(62), r.Uint64N(Limit62)>>r.IntN(62)
+		try(q, rem)
+		for _, edge := range edges {
+			try(q, edge)
+			try(edge, rem)
+		}
 	}
 }
