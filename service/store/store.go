@@ -12,6 +12,11 @@ import (
 	"github.com/sortid/sortid/lease"
 	"github.com/sortid/sortid/scheme"
 	"github.com/sortid/sortid/service/store/bolt"
+	"github.com/sortid/sortid/service/store/etcd"
+	"github.com/sortid/sortid/service/store/mysql"
+	"github.com/sortid/sortid/service/store/nats"
+	"github.com/sortid/sortid/service/store/postgres"
+	"github.com/sortid/sortid/service/store/redis"
 )
 
 // A Store is a [lease.Store] that tells what its guarantee rests on.
@@ -28,12 +33,24 @@ var ErrURL = errors.New("store: unknown URL")
 // A kind of store has one name or several, the schemes of its URLs.
 type kind struct {
 	names    []string
+	form     string // of its URLs
+	what     string
 	open     func(ctx context.Context, url string) (Store, error)
 	existing func(ctx context.Context, url string) (Store, error)
 }
 
 var kinds = []kind{
-	{[]string{"bolt"}, opener(bolt.Open), opener(bolt.OpenExisting)},
+	{[]string{"bolt"}, "bolt:PATH", "a file", opener(bolt.Open), opener(bolt.OpenExisting)},
+	server("PostgreSQL", "[USER[:PASSWORD]@]HOST[:PORT]/DATABASE", postgres.Open, "postgres", "postgresql"),
+	server("MariaDB or MySQL", "[USER[:PASSWORD]@]HOST[:PORT]/DATABASE", mysql.Open, "mysql", "mariadb"),
+	server("etcd", "[USER:PASSWORD@]HOST[:PORT][,HOST...][/PREFIX]", etcd.Open, "etcd", "etcds"),
+	server("NATS JetStream", "[USER:PASSWORD@]HOST[:PORT][,HOST...][/BUCKET]", nats.Open, "nats", "natss"),
+	server("Redis or Valkey", "[[USER]:PASSWORD@]HOST[:PORT][/DB]", redis.Open, "redis", "rediss"),
+}
+
+// server describes a store on a server, which is there or not.
+func server[S Store](what, form string, open func(context.Context, string) (S, error), names ...string) kind {
+	return kind{names, names[0] + "://" + form, what, opener(open), opener(open)}
 }
 
 func opener[S Store](open func(context.Context, string) (S, error)) func(context.Context, string) (Store, error) {
@@ -76,6 +93,15 @@ func Names() (names []string) {
 		names = append(names, k.names...)
 	}
 	return names
+}
+
+// Forms returns how the URLs of each kind of store look, and what the kind is, for the
+// help of a program.
+func Forms() (forms, kind []string) {
+	for _, k := range kinds {
+		forms, kind = append(forms, k.form), append(kind, k.what)
+	}
+	return forms, kind
 }
 
 func find(url string) (kind, error) {

@@ -19,7 +19,7 @@ func TestBadURLs(t *testing.T) {
 		"sortid.db":                   "begins with no scheme",
 		"host=h password=hunter2":     "begins with no scheme",
 		"blot:sortid.db":              `unknown scheme "blot"; did you mean "bolt"`,
-		"oracle://u:hunter2@h/d":      `unknown scheme "oracle"; there are bolt`,
+		"oracle://u:hunter2@h/d":      `unknown scheme "oracle"; there are bolt, postgres, `,
 		"://u:hunter2@h/d":            `unknown scheme ""`,
 		"/var/lib/sortid.db":          "begins with no scheme",
 		"https://u:hunter2@h/d?x=y:z": `unknown scheme "https"`,

@@ -28,16 +28,17 @@ has said otherwise, and IDs with that node ID carry times of that window only. I
 is renewed in good time. A process that dies leaves its node ID unused until half
 a window after the end of its last one.
 
-A realm is a set of node IDs, each of which only one process has at a time. Unless
-told otherwise, "sortid new" takes the scheme's name for it. Without --realm the
-commands look at the realms of these names: ` + strings.Join(defaultRealms(), ", ") + `.
+A realm is a set of node IDs, each of which only one process has at a time.
+Unless told otherwise, "sortid new" takes the scheme's name for it. Without
+--realm the commands look at the realms of these names: ` + strings.Join(defaultRealms(), ", ") + `.
 
-A store's URL is one of
+The URL of a store is one of
 
-  bolt:PATH        a file, for the processes of one machine
-` + serverURLs() + `
-The documentation of the packages in service/store tells the parameters, and on what
-each store's guarantee rests.`,
+` + storeURLs() + `
+where the file serves the processes of one machine. The documentation of the
+packages in service/store tells the parameters, and on what the guarantee rests;
+"sortid lease show URL" tells that, too. Others on this machine can see a password
+in a URL while the command runs; PostgreSQL's can be in ~/.pgpass instead.`,
 		Example: `  sortid lease list bolt:/var/lib/sortid.db
   sortid lease show bolt:/var/lib/sortid.db 42/8`,
 		Args: noCommand,
@@ -48,13 +49,12 @@ each store's guarantee rests.`,
 	return cmd
 }
 
-// serverURLs returns how the URLs of the stores on servers look.
-func serverURLs() string {
+// storeURLs returns how the URLs of the stores look.
+func storeURLs() string {
 	var b strings.Builder
-	for _, name := range store.Names() {
-		if name != "bolt" {
-			fmt.Fprintf(&b, "  %-16s a server\n", name+"://...")
-		}
+	forms, kinds := store.Forms()
+	for i := range forms {
+		fmt.Fprintf(&b, "    %-18s%s\n", kinds[i], forms[i])
 	}
 	return b.String()
 }
@@ -65,14 +65,14 @@ func (a *app) leaseListCommand() *cobra.Command {
 		Short: "show which node IDs are held, by whom and until when",
 		Long: `list shows the node IDs of a realm that were ever of use:
 
-  held      somebody has it, and renews it
-  lapsed    its holder has not renewed it in time: the next who comes may have it
-  free      nobody has it
+    held      somebody has it, and renews it
+    lapsed    its holder has not renewed it in time: the next may have it
+    free      nobody has it
 
-UNTIL is the end of all that was ever granted of the node ID; LEAD is how far that is
-ahead of the store's clock. What lies beyond the realm's lead can be granted only
-later, which the first line counts as "not yet". With --all, list also shows the
-node IDs that are split into smaller ones, or are part of a larger one (retired).`,
+UNTIL is the end of all that was ever granted of the node ID; LEAD is how far that
+is ahead of the store's clock. What lies beyond the realm's lead can be granted
+only later, which the first line counts as "not yet". With --all, list also shows
+the node IDs that are split into smaller ones, or part of a larger one (retired).`,
 		Example: `  sortid lease list bolt:/var/lib/sortid.db
   sortid lease list bolt:/var/lib/sortid.db --realm orders -o json | jq -r 'select(.state == "held") | .holder'`,
 		Args: storeArgs("URL"),
@@ -117,10 +117,10 @@ func (a *app) leaseShowCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "show URL [ID/BITS]",
 		Short: "show all about a realm, or about a node ID",
-		Long: `show tells all that the store has about a node ID, and about those that it overlaps:
-the larger one that it is part of, or the smaller ones that it is split into.
-Without a node ID it tells about the realm: how its node IDs and ticks count, how
-much of it is held, and on what the store's guarantee rests.`,
+		Long: `show tells all that the store has about a node ID, and about those that it
+overlaps: the larger one that it is part of, or the smaller ones that it is split
+into. Without a node ID it tells about the realm: how its node IDs and ticks count,
+how much of it is held, and on what the store's guarantee rests.`,
 		Example: `  sortid lease show bolt:/var/lib/sortid.db
   sortid lease show bolt:/var/lib/sortid.db 42/8 --realm orders
   sortid lease show bolt:/var/lib/sortid.db 42/8 -o json`,
@@ -173,9 +173,9 @@ func (a *app) leaseReleaseCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "release URL ID/BITS",
 		Short: "take a node ID from its holder",
-		Long: `release takes a node ID from the process that holds it, without that process: for one
-that is known to be gone, and whose node ID is needed before it lapses by itself, or
-for one that must not go on with it.
+		Long: `release takes a node ID from the process that holds it, without asking that one:
+because it is known to be gone, and the node ID is needed before it lapses by
+itself, or because it must not go on with it.
 
 This is safe at any time, and needs no proof that the process is gone. Its
 generators may go on to the end of the window that they have, and nobody else is
@@ -230,21 +230,22 @@ func (a *app) leaseFenceCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "fence URL",
 		Short: "make a realm safe after its store has lost something",
-		Long: `fence is for a store that was restored from an old copy, or failed over to a server
-that lacked the latest changes: it knows of too few grants, and could grant the same
-once more. Keep all processes away from the store, fence each of its realms, and only
-then let processes reach it again.
+		Long: `fence is for a store that was restored from an old copy, or failed over to a
+server that lacked the latest changes: it knows of too few grants, and could grant
+the same once more. Keep all processes away from the store, fence each of its
+realms, and only then let processes reach it again.
 
 A fence makes all grants from then on start after the end of all that were made
-before the loss: after the time of the fence, plus the realm's window, its lead, and
---skew, which is how far ahead the clocks may have been by which grants were made.
-Until then no node ID is granted anew. Running processes use up the windows that
-they have, and wait. All get new node IDs.
+before the loss: after the time of the fence, plus the realm's window, its lead,
+and --skew, which is how far ahead the clocks may have been by which grants were
+made. Until then no node ID is granted anew. Running processes use up the windows
+that they have, and wait. All get new node IDs.
 
-fence prints, for each realm, its name and the time from which on node IDs are granted
-again. Without --realm it fences those of the default names that the store has.
-If even the realm is gone, --format makes it anew. Then --lease-window must not be
-less than what the lost realm had, and --skew must cover what its lead was above 10s.
+fence prints, for each realm, its name and the time from which on node IDs are
+granted again. Without --realm it fences those of the default names that the store
+has. If even the realm is gone, --format makes it anew. Then --lease-window must
+not be less than what the lost realm had, and --skew must also cover what its lead
+was above 10s.
 
 fence asks first, unless told --yes.`,
 		Example: `  sortid lease fence postgres://sortid@db/sortid --realm orders
@@ -253,9 +254,9 @@ fence asks first, unless told --yes.`,
 		Args: storeArgs("URL"),
 	}
 	realm := realmFlag(cmd)
-	skew := cmd.Flags().Duration("skew", time.Minute, "how far ahead clocks may have been")
+	skew := cmd.Flags().Duration("skew", time.Minute, "how far ahead clocks may have been, a `DURATION`")
 	format := choose(cmd, "format", "", "make a realm that is lost, for the node IDs of", "", defaultRealms()...)
-	window := cmd.Flags().Duration("lease-window", 0, "with --format: the windows of the realm (default 1m0s)")
+	window := cmd.Flags().Duration("lease-window", 0, "with --format: the windows of the realm, a `DURATION` (default 1m0s)")
 	yes := cmd.Flags().BoolP("yes", "y", false, "do not ask")
 
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {

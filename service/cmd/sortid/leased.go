@@ -38,10 +38,10 @@ type leasing struct {
 
 func leasingFlags(cmd *cobra.Command) *leasing {
 	l := &leasing{bits: 8}
-	cmd.Flags().StringVar(&l.url, "lease", "", "lease the node ID from the store at this `URL`: "+strings.Join(store.Names(), ":, ")+":")
+	cmd.Flags().StringVar(&l.url, "lease", "", "lease the node ID from the store of this `URL`, such as bolt:PATH (see sortid lease --help)")
 	cmd.Flags().StringVar(&l.realm, "realm", "", "the `NAME` of the set of node IDs to lease from (default: the scheme's name)")
 	cmd.Flags().Var(&l.bits, "node-bits", "the size of the leased node ID")
-	cmd.Flags().DurationVar(&l.window, "lease-window", 0, "how far ahead the lease is kept renewed: IDs are made without the store for half of it at least (default: the realm's, 1m)")
+	cmd.Flags().DurationVar(&l.window, "lease-window", 0, "how far ahead the lease is kept renewed, a `DURATION`: IDs are made without the store for half of it at least (default: the realm's, 1m)")
 	return l
 }
 
