@@ -53,15 +53,30 @@
 //   - [WithCounterWidth]: how many bits of the counter start at random
 //   - [WithCounterExtension], [WithNode]: other uses of random16. The counter's bits come
 //     first, then the node ID's, then random ones; both together have 16 bits at most
+//   - [WithLease]: the node ID of a lease, in the place of WithNode's
 //   - [WithRollbackAllowance], [WithRollbackPolicy]: what happens when the clock goes back
 //   - [WithClock], [WithEntropy]: another clock or source of random bits
+//
+// # Leases
+//
+// A node ID makes it certain that generators with different ones never make the same ID,
+// where random bits make it very likely. Package lease assigns node IDs from a store that
+// all processes share, so that nobody needs to, and keeps a node ID from ever being used
+// twice for one millisecond: after restarts and crashes, whatever clocks show and however
+// long a process is stopped.
+//
+//	l, err := lease.Acquire(ctx, store, lease.Config{Realm: "orders", Format: lease.SCRU160, NodeIDSize: 8})
+//	g, err := scru160.NewGenerator(scru160.WithLease(l))
+//
+// See [WithLease] for what changes.
 //
 // # Order
 //
 // The IDs of one generator strictly increase, over all goroutines that share it, while
 // the clock does not go back by more than the allowance, 10 seconds unless configured.
 // Within the allowance a generator goes on with its last timestamp. Further back, the
-// policy decides: by default it starts afresh at the clock's time, out of order.
+// policy decides: by default it starts afresh at the clock's time, out of order. On a lease
+// it never does.
 //
 // When the timestamp moves on, the counter starts at a random number with its top bit
 // clear, and goes up by one with each ID until the next millisecond, which therefore has
@@ -82,6 +97,9 @@
 // so. Each bit less of [WithCounterWidth] takes one away, a node ID as many as it has
 // (between generators of the same node ID; others never make the same ID), and
 // [WithMicroseconds] ten, but only IDs of one microsecond then count.
+//
+// On leases of one realm and one store, with one counter extension for all, no two IDs are
+// the same, and that does not rest on random bits.
 //
 // Random bits come from ChaCha8, a cryptographically strong generator, seeded from the
 // operating system at least once in each second of use.

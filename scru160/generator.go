@@ -223,6 +223,10 @@ func WithNode(id uint16, bits int) Option {
 // with lease.ErrClosed for ever, once the millisecond that it is in has passed.
 // [RollbackReset] cannot be had, and [RollbackAbort] is the default. Generators may share
 // a lease; each millisecond goes to one of them, [WithMicroseconds], too.
+//
+// All generators of a realm must have one counter extension, for it decides where the
+// node ID stands. The size of the node ID is the lease's, and together with the extension
+// 16 bits at most.
 func WithLease(l window.Lease) Option {
 	return func(g *Generator) error {
 		if l == nil {

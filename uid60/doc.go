@@ -56,6 +56,18 @@
 // than the last ID made with it. The worker ID takes the high bits of random and leaves
 // the others random, 9 bits in all, which is nothing to keep a secret with.
 //
+// # Leases
+//
+// Package lease assigns worker IDs from a store that all processes share, so that nobody
+// needs to, and keeps a worker ID from ever being used twice for one millisecond: after
+// restarts and crashes, whatever clocks show and however long a process is stopped.
+//
+//	l, err := lease.Acquire(ctx, store, lease.Config{Realm: "orders", Format: lease.UID60, NodeIDSize: 4})
+//	g, err := uid60.NewGenerator(uid60.WithLease(l))
+//
+// On leases of one realm and one store uniqueness is certain by itself, also with worker
+// IDs of different sizes. See [WithLease] for what changes.
+//
 // # Sequence
 //
 // A generator's sequence starts at 0 and goes on from one millisecond to the next. After
@@ -65,9 +77,10 @@
 // milliseconds after that starts at 0.
 //
 // The wait ends when the clock reaches the millisecond after the last ID's, or when the
-// context of [Generator.GenerateContext] or [Generator.FillContext] ends. It is short
-// unless the clock was set back: then the clock must catch up first, by as much as the
-// allowance. With an injected clock that stands still it lasts for ever.
+// context of [Generator.GenerateContext] or [Generator.FillContext] ends, which is
+// [ErrOverflow]. It is short unless the clock was set back: then the clock must catch up
+// first, by as much as the allowance. With an injected clock that stands still it lasts
+// for ever.
 //
 // # Rollback
 //
@@ -79,6 +92,7 @@
 // # Options
 //
 //	WithWorker             a worker ID of 1 to 9 bits; none
+//	WithLease              the worker ID of a lease; none
 //	WithRollbackAllowance  10 s
 //	WithRollbackPolicy     RollbackAbort
 //	WithClock              the system's clock
@@ -89,11 +103,11 @@
 // # Cost
 //
 // A generator is safe for concurrent use. One for all goroutines keeps the order over
-// all of them and is certain not to repeat itself; more than one need worker IDs for
-// that. The limit is the format's own, 512 IDs in a millisecond from each generator; only
-// several workers make more. Making an ID allocates nothing, unless the generator has to
-// wait. [Generator.Fill] takes the lock and looks at the clock once for each millisecond
-// that it fills.
+// all of them and is certain not to repeat itself; more than one need worker IDs, or
+// leases, for that. The limit is the format's own, 512 IDs in a millisecond from each
+// generator; only several workers make more. Making an ID allocates nothing, unless the
+// generator has to wait. [Generator.Fill] takes the lock and looks at the clock once for
+// each millisecond that it fills.
 //
 // # Where the document is silent
 //
