@@ -5,6 +5,7 @@
 package bench
 
 import (
+	"context"
 	"testing"
 	"time"
 
@@ -17,6 +18,7 @@ import (
 	"github.com/segmentio/ksuid"
 
 	"github.com/sortid/sortid/euid"
+	"github.com/sortid/sortid/lease"
 	"github.com/sortid/sortid/scru128"
 	"github.com/sortid/sortid/scru160"
 	"github.com/sortid/sortid/scru64"
@@ -121,6 +123,40 @@ func BenchmarkNew(b *testing.B) {
 			sFlak = flake.Generate()
 		}
 	})
+}
+
+// The same generator with a node ID of its own and on a lease, which is so long that
+// overflows do not reach its end. Not uid60: its figure is that of its ceiling, either way.
+func BenchmarkLease(b *testing.B) {
+	acquire := func(format lease.Format, bits int) *lease.Lease {
+		l := must(lease.Acquire(b.Context(), lease.NewMemory(), lease.Config{
+			Realm: "bench", Format: format, NodeIDSize: bits, Window: 12 * time.Hour,
+		}))
+		b.Cleanup(func() { l.Close(context.Background()) })
+		return l
+	}
+	scru64s := func(name string, spec scru64.NodeSpec, opts ...scru64.Option) {
+		g := must(scru64.NewGenerator(spec, append(opts, scru64.WithRollbackAllowance(time.Hour))...))
+		b.Run("lib="+name, func(b *testing.B) {
+			for b.Loop() {
+				s64, sErr = g.Generate()
+			}
+			must(s64, sErr)
+		})
+	}
+	scru160s := func(name string, opt scru160.Option) {
+		g := must(scru160.NewGenerator(opt, scru160.WithCounterExtension(8))) // has no ceiling
+		b.Run("lib="+name, func(b *testing.B) {
+			for b.Loop() {
+				s160, sErr = g.Generate()
+			}
+			must(s160, sErr)
+		})
+	}
+	scru64s("scru64", must(scru64.NewNodeSpec(0, 1)))
+	scru64s("scru64-leased", scru64.NodeSpec{}, scru64.WithLease(acquire(lease.SCRU64, 1)))
+	scru160s("scru160", scru160.WithNode(0, 8))
+	scru160s("scru160-leased", scru160.WithLease(acquire(lease.SCRU160, 8)))
 }
 
 func BenchmarkNewString(b *testing.B) {
