@@ -243,7 +243,12 @@ func (l *Lease) NodeIDSize() int { return l.window.NodeIDSize() }
 // Window returns what a generator lives on: hand it to the one option of a format
 // package that takes it. Several generators of one format may share a window; a tick
 // then serves only one of them, so they may run a little ahead of the clock.
-func (l *Lease) Window() *window.Window { return l.window }
+func (l *Lease) Window() *window.Window {
+	if l == nil {
+		return nil // and the option says that there is no lease
+	}
+	return l.window
+}
 
 // Until returns when the present window ends, by this machine's clock; generators go on
 // until then even if the store is gone. It is in the past if the lease has not been

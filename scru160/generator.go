@@ -229,7 +229,7 @@ func WithNode(id uint16, bits int) Option {
 // 16 bits at most.
 func WithLease(l window.Lease) Option {
 	return func(g *Generator) error {
-		if l == nil {
+		if l == nil || l.Window() == nil {
 			return fmt.Errorf("%w: WithLease: the lease is nil", ErrOption)
 		}
 		w := l.Window()

@@ -194,7 +194,7 @@ func WithCounterStart(start func(timestamp uint64, counterSize int) uint32) Opti
 // cannot be had. Generators may share a lease; each tick goes to one of them.
 func WithLease(l window.Lease) Option {
 	return func(g *Generator) error {
-		if l == nil {
+		if l == nil || l.Window() == nil {
 			return fmt.Errorf("%w: WithLease: the lease is nil", ErrOption)
 		}
 		w := l.Window()
@@ -442,7 +442,7 @@ func (g *Generator) claim(seen, wanted int64) (ID, error) {
 	grant, timestamp, err := g.lease.Claim(wanted)
 	switch {
 	case err == nil:
-	case g.policy == RollbackWait && !errors.Is(err, window.ErrClosed):
+	case g.policy == RollbackWait: // it ends at once if the lease is closed
 		g.until = wanted
 		return 0, errLease
 	default:

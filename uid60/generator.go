@@ -169,7 +169,7 @@ func WithWorker(id uint16, bits int) Option {
 // one of them.
 func WithLease(l window.Lease) Option {
 	return func(g *Generator) error {
-		if l == nil {
+		if l == nil || l.Window() == nil {
 			return fmt.Errorf("%w: WithLease: the lease is nil", ErrOption)
 		}
 		w := l.Window()

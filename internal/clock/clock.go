@@ -171,12 +171,12 @@ func sleep(ctx context.Context, d time.Duration) error {
 	case <-timer.C:
 		return nil
 	case <-ctx.Done():
-		return contextError(ctx)
+		return ContextError(ctx)
 	}
 }
 
-// contextError returns an error that matches both the context's and its cause.
-func contextError(ctx context.Context) error {
+// ContextError returns an error that matches both the context's and its cause.
+func ContextError(ctx context.Context) error {
 	err := ctx.Err()
 	if cause := context.Cause(ctx); cause != err {
 		return fmt.Errorf("%w: %w", err, cause)

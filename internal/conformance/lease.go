@@ -429,6 +429,7 @@ func (g *Leased[T]) testOptions(t *testing.T) {
 	}
 	refused("a reset", good, Setup{Policy: Reset}, nil)
 	refused("no lease", nil, Setup{}, nil)
+	refused("a nil lease", Lease{}, Setup{}, nil)
 	refused("other ticks", Lease{window.New(g.Size, 2*g.Tick, g.Epoch)}, Setup{}, window.ErrFit)
 	refused("another epoch", Lease{window.New(g.Size, g.Tick, g.Epoch.Add(g.Tick))}, Setup{}, window.ErrFit)
 	refused("a node ID too large", Lease{window.New(24, g.Tick, g.Epoch)}, Setup{}, nil)

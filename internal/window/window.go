@@ -42,6 +42,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/sortid/sortid/internal/clock"
 )
 
 var (
@@ -192,7 +194,7 @@ func (w *Window) Wait(ctx context.Context, t int64) error {
 		select {
 		case <-changed:
 		case <-ctx.Done():
-			return fmt.Errorf("%w; gave up waiting: %w", w.spent(g, at), context.Cause(ctx))
+			return fmt.Errorf("%w; gave up waiting: %w", w.spent(g, at), clock.ContextError(ctx))
 		}
 	}
 }

@@ -24,7 +24,7 @@ func TestParseURL(t *testing.T) {
 		a    string
 	}{
 		{"x://h", URL{"x", "", "", []string{"h:7"}, "", nil}, ""},
-		{"x://h:1/", URL{"x", "", "", []string{"h:1"}, "", nil}, ""},
+		{"X://h:1/", URL{"x", "", "", []string{"h:1"}, "", nil}, ""},
 		{"xs://u:p@h:1,[::1]:2,[::1]/a/b/?a=1%262", URL{"xs", "u", "p", []string{"h:1", "[::1]:2", "[::1]:7"}, "a/b", nil}, "1&2"},
 		{"x://:p%2F%3f%23%40%25:+@h", URL{"x", "", "p/?#@%:+", []string{"h:7"}, "", nil}, ""},
 		{"x://u:a@b@h?a=%40", URL{"x", "u", "a@b", []string{"h:7"}, "", nil}, "@"},

@@ -15,7 +15,7 @@ import (
 
 // A URL names a store: scheme://user:password@host:port,host:port/path?name=value.
 type URL struct {
-	Scheme         string
+	Scheme         string // in lower case
 	User, Password string
 	Hosts          []string // host:port, at least one
 	Path           string   // without slashes around it
@@ -43,7 +43,7 @@ func ParseURL(s, port string, names ...string) (*URL, error) {
 	if strings.Contains(tail, "@") {
 		return nil, errors.New("there is an @ after the hosts; in a password, / is written %2F, ? is %3F, # is %23 and @ is %40")
 	}
-	u := &URL{Scheme: scheme}
+	u := &URL{Scheme: strings.ToLower(scheme)}
 	if i := strings.LastIndexByte(authority, '@'); i >= 0 {
 		user, password, _ := strings.Cut(authority[:i], ":")
 		var err1, err2 error

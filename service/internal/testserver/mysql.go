@@ -7,7 +7,6 @@ import (
 	"net/url"
 	"os"
 	"os/exec"
-	"os/user"
 	"path/filepath"
 	"syscall"
 	"testing"
@@ -42,33 +41,62 @@ func MySQL(t testing.TB) string {
 // an empty database "test".
 func StartMySQL(t testing.TB, settings ...string) *Server {
 	t.Helper()
-	dir := tempDir(t)
-	data, port := filepath.Join(dir, "data"), freePort(t)
-	u, err := user.Current()
-	if err != nil {
+	data, port := filepath.Join(tempDir(t), "data"), freePort(t)
+	if err := os.Mkdir(data, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	args := []string{"--no-defaults", "--datadir=" + data, "--user=" + u.Username}
+	asMySQL := func(*exec.Cmd) {}
+	if os.Getuid() == 0 { // as which it would run, but not its copying from node to node
+		asMySQL = demote(t, "mysql", data)
+	}
+	start := func(program string, args ...string) *exec.Cmd {
+		cmd := exec.Command(program, append([]string{"--no-defaults", "--datadir=" + data}, args...)...)
+		cmd.Dir = data
+		asMySQL(cmd)
+		return cmd
+	}
 	program, err := exec.LookPath("mariadbd")
 	if err == nil {
-		command(t, exec.Command("mariadb-install-db", append(args, "--auth-root-authentication-method=normal", "--skip-test-db", "--skip-name-resolve")...))
+		command(t, start("mariadb-install-db", "--auth-root-authentication-method=normal", "--skip-test-db", "--skip-name-resolve"))
 	} else if program, err = exec.LookPath("mysqld"); err == nil {
-		command(t, exec.Command(program, append(args, "--initialize-insecure")...))
+		command(t, start(program, "--initialize-insecure"))
 	} else {
 		Missing(t, "no MariaDB: SORTID_TEST_MYSQL_URL is not set, nobody listens at 127.0.0.1:3306, and neither mariadbd nor mysqld is installed")
 	}
 
-	args = append(args, fmt.Sprintf("--port=%d", port), "--bind-address=127.0.0.1",
-		"--socket="+filepath.Join(dir, "socket"), "--pid-file="+filepath.Join(dir, "pid"), "--innodb-buffer-pool-size=16M")
+	args := []string{fmt.Sprintf("--port=%d", port), "--bind-address=127.0.0.1", "--socket=" + filepath.Join(data, "socket"),
+		"--pid-file=" + filepath.Join(data, "pid"), "--innodb-buffer-pool-size=16M"}
 	for _, s := range settings {
 		args = append(args, "--"+s)
 	}
 	server := fmt.Sprintf("mysql://root@%s/", address(port))
 	s := newServer(t, server+"test", data, func() func() {
-		return run(t, exec.Command(program, args...), syscall.SIGKILL, func(ctx context.Context) error { return mysqlServes(ctx, server) })
+		return run(t, start(program, args...), syscall.SIGKILL, func(ctx context.Context) error { return mysqlServes(ctx, server) })
 	})
 	execMySQL(t, server, "CREATE DATABASE IF NOT EXISTS test")
 	return s
+}
+
+// StartGalera starts a Galera cluster of two nodes.
+func StartGalera(t testing.TB) (a, b *Server) {
+	t.Helper()
+	var provider string
+	for _, path := range []string{"/usr/lib/galera/libgalera_smm.so", "/usr/lib64/galera-4/libgalera_smm.so", "/usr/lib64/galera/libgalera_smm.so"} {
+		if _, err := os.Stat(path); err == nil {
+			provider = path
+		}
+	}
+	if _, err := exec.LookPath("rsync"); err != nil || provider == "" {
+		Missing(t, "no Galera cluster: rsync and libgalera_smm.so are not both installed")
+	}
+	node := func(group, others string) *Server {
+		return StartMySQL(t, "wsrep-on=ON", "wsrep-provider="+provider, "binlog-format=ROW", "innodb-autoinc-lock-mode=2",
+			"wsrep-node-address=127.0.0.1", "wsrep-cluster-address=gcomm://"+others,
+			"wsrep-sst-method=rsync", "wsrep-sst-receive-address="+address(freePort(t)),
+			fmt.Sprintf("wsrep-provider-options=gmcast.listen_addr=tcp://%s;ist.recv_addr=%s", group, address(freePort(t))))
+	}
+	first := address(freePort(t))
+	return node(first, ""), node(address(freePort(t)), first)
 }
 
 func mysqlServes(ctx context.Context, server string) error {
@@ -79,7 +107,8 @@ func mysqlServes(ctx context.Context, server string) error {
 	defer db.Close()
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
-	return db.PingContext(ctx)
+	_, err = db.ExecContext(ctx, "DO 1") // which a Galera node refuses until it is part of the cluster
+	return err
 }
 
 func execMySQL(t testing.TB, server, statement string) {

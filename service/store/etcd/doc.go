@@ -1,50 +1,62 @@
-// Package etcd keeps leases in etcd: a [lease.Store] for everybody who has an etcd
-// cluster anyway.
+// Package etcd keeps leases in an etcd cluster.
+//
+//	store, err := etcd.Open(ctx, "etcd://sortid:password@e1.example.com,e2.example.com,e3.example.com")
+//	...
+//	defer store.Close()
+//	l, err := lease.Acquire(ctx, store, lease.Config{Realm: "orders", Format: lease.SCRU64, NodeIDSize: 8})
 //
 // # URL
 //
-//	etcd://[user:password@]host[:2379][,host[:2379]...][/prefix][?ca=file&cert=file&key=file]
-//	etcds://...
+// etcd://USER:PASSWORD@HOST:PORT,HOST:PORT,.../PREFIX, or etcds:// for an encrypted
+// connection. In user and password the characters / ? # @ % must be written as %2F %3F %23
+// %40 %25. The hosts are members of one cluster; name several, so that the store works
+// while one is away. The port is 2379 by default, and PREFIX, with which all keys begin,
+// is sortid. With etcds there are the parameters
 //
-// The hosts are members of one cluster; name several, so that the store works while one
-// is away. The prefix is that of all keys, by default "sortid". With etcds the connection
-// is encrypted: ca is a file with the certificates that are trusted (by default those of
-// the system), cert and key are those of this client, where etcd demands one; a user then
-// is the common name of cert, and stays out of the URL.
+//   - ca: a file with the certificates that are trusted; by default the system's;
+//   - cert and key: files with the certificate and the key of this client, where etcd
+//     demands them. If it takes the user from the certificate, the URL has none.
 //
-// # What is stored
+// # How it works
 //
-// A record is the JSON form of [lease.Record] at a key of its own, for example
+// Each record is a key, /PREFIX/REALM/BLOCK, whose value is the record as JSON. In REALM
+// the characters / and % are written as %2F and %25. Look at a realm by
 //
-//	/sortid/orders                     + /0/0     the realm itself
-//	/sortid/orders@5b0c1e7f90a2d4c3    + /42/8    a node ID
+//	etcdctl get --prefix /sortid/orders@
 //
-// In a realm's name, / is written %2F and % is written %25. Look at a realm with
-// "etcdctl get --prefix /sortid/orders@". A user needs to read and write the prefix:
-// "etcdctl role grant-permission ROLE readwrite --prefix /sortid/". Each change leaves an
-// old revision behind, as all changes in etcd do: have etcd compact them
-// (--auto-compaction-retention=1h), or its quota fills up.
+// CompareAndSet reads the record and compares it, and then writes by a transaction on the
+// condition that the key has the revision that was read. Reads are linearizable, as
+// etcd's are by default. Each request is sent once; etcd's client would repeat some of
+// those that got no answer, and then take for refused what it had carried out.
+//
+// Each change leaves an old revision behind. Have etcd compact these, as by
+// --auto-compaction-retention=1h, or it uses up its quota and refuses to write.
+//
+// etcd has no clock for clients, so Time fails with [lease.ErrNoTime], and each process
+// goes by its own: keep the clocks of the machines synchronized. One that is ahead by more
+// than the realm's lead gets leases all the same, and leaves node IDs behind that nobody
+// is granted before their time ([lease.ErrLead]).
 //
 // # Guarantee
 //
-// A change is a transaction that writes the key if its revision still is that of the
-// record that was read and compared; reads are linearizable, which is etcd's default.
-// etcd answers when a majority has the change on its disks. So what leases rest on holds
-// as long as etcd itself keeps its promises, in crashes and failovers, and [Store.Conditions]
-// names nothing. They are broken by three things that no client can see:
+// No ID is issued twice, in crashes and failovers, as etcd answers only when a majority of
+// its members have a change on their disks. That is provided that
 //
-//   - A cluster restored from a snapshot, or forced to go on without its majority
-//     (--force-new-cluster). Before any process can reach it, fence its realms:
-//     "sortid lease fence URL", or [lease.Fence].
-//   - A member that runs with --unsafe-no-fsync.
-//   - A key that is deleted by hand. Leases that run notice ([lease.ErrForgotten]); fence
-//     the realm then, too.
+//   - no cluster takes the place of another: restored from a snapshot, or made from the
+//     rest of one by --force-new-cluster. If that has happened: stop all processes, call
+//     [lease.Fence] (sortid lease fence URL), start them again;
+//   - no member runs with --unsafe-no-fsync, which clients cannot see, and the disks have
+//     stored what they say that they have;
+//   - etcd is not one of the versions that could lose changes when they crashed: 3.5.0 to
+//     3.5.4, and, with a single member, those before 3.4.21;
+//   - nobody edits or deletes the keys.
 //
-// Each request is sent once, and what was sent and not answered is an error: etcd's client
-// would repeat some, and then report as refused what it had itself carried out.
+// None of these depends on settings that a client could look at, so that
+// [Store.Conditions] has nothing to say.
 //
-// etcd has no clock for its clients, so [Store.Time] fails with [lease.ErrNoTime] and each
-// process goes by its own. A process whose clock is ahead of the others' by more than the
-// realm's lead then is found out only by the node IDs that it leaves behind: they are not
-// granted before that time ([lease.ErrLead]). Have all clocks synchronized.
+// # Privileges
+//
+// To read and write the keys that begin with /PREFIX/, which Open makes sure of:
+//
+//	etcdctl role grant-permission ROLE readwrite --prefix /sortid/
 package etcd

@@ -10,8 +10,8 @@ import (
 	"github.com/sortid/sortid/lease"
 )
 
-// open returns the bucket's stream, and makes it if there is none. Two that make it at
-// the same time both succeed, as they make the same.
+// open returns the bucket's stream, and makes it if there is none. Of two that make the
+// same at one time both succeed.
 func (s *Store) open(ctx context.Context, options Options) (jetstream.Stream, error) {
 	name, replicas := "KV_"+s.name, max(options.Replicas, 1)
 	stream, err := s.js.Stream(ctx, name)
@@ -21,7 +21,7 @@ func (s *Store) open(ctx context.Context, options Options) (jetstream.Stream, er
 	if _, err := conditions(replicas, options.SyncAlways, s.conn.ConnectedServerVersion()); err != nil {
 		return nil, err
 	}
-	stream, err = s.js.CreateStream(ctx, jetstream.StreamConfig{
+	return s.js.CreateStream(ctx, jetstream.StreamConfig{
 		Name:              name,
 		Description:       "Leases of node IDs (sortid). Losing any of it can issue IDs twice.",
 		Subjects:          []string{s.subject(">")},
@@ -34,10 +34,6 @@ func (s *Store) open(ctx context.Context, options Options) (jetstream.Stream, er
 		DenyDelete:        true,
 		DenyPurge:         true,
 	})
-	if errors.Is(err, jetstream.ErrStreamNameAlreadyInUse) { // with other replicas, say
-		return s.js.Stream(ctx, name)
-	}
-	return stream, err
 }
 
 // check fails with [lease.ErrUnsafe] if a bucket of this configuration could drop records,

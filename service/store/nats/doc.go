@@ -1,75 +1,82 @@
-// Package nats keeps leases in NATS JetStream, in a key-value bucket: a [lease.Store]
-// whose guarantee depends on a setting of the servers that clients cannot see.
-// [Store.Conditions] says so.
+// Package nats keeps leases in a key-value bucket of NATS JetStream.
+//
+//	store, err := nats.Open(ctx, "nats://sortid:password@nats.example.com/sortid?sync=always")
+//	...
+//	defer store.Close()
+//	l, err := lease.Acquire(ctx, store, lease.Config{Realm: "orders", Format: lease.SCRU64, NodeIDSize: 8})
+//
+// By default NATS forgets up to two minutes when its machine crashes. So look at
+// [Store.Conditions]: for one replica, and with sync=always, it is empty.
 //
 // # URL
 //
-//	nats://[user:password@]host[:4222][,host[:4222]...][/bucket][?parameters]
-//	natss://...
+// nats://USER:PASSWORD@HOST:PORT,HOST:PORT,.../BUCKET?PARAMETER=VALUE&..., or natss:// for
+// an encrypted connection. In user and password the characters / ? # @ % must be written
+// as %2F %3F %23 %40 %25; a user without a password is a token. The port is 4222 by
+// default, and BUCKET is sortid. There are the parameters
 //
-// A user without a password is a token. The bucket is "sortid" by default, and made if
-// there is none. With natss the connection is encrypted. Parameters:
+//   - sync=always: you vouch that all servers sync each change, as said below;
+//   - replicas: on how many servers to keep the bucket if it is made now; by default 1;
+//   - creds: a file with credentials, as nsc makes them;
+//   - with natss, ca: a file with the certificates that are trusted; by default the
+//     system's; cert and key: files with the certificate and the key of this client,
+//     where the servers demand them.
 //
-//	replicas=3  on how many servers the bucket is kept, if it is made now (default 1)
-//	sync=always asserts that all servers sync each change before they acknowledge it
-//	creds=file  credentials, as nsc makes them
-//	ca=file     with natss: the certificates that are trusted (by default the system's)
-//	cert=file&key=file  with natss: those of this client, where the servers demand one
+// # How it works
 //
-// # What is stored
+// Each record is a key, REALM.BLOCK, whose value is the record as JSON. In REALM all but
+// ASCII letters, digits, - and _ is written as = and two hexadecimal digits a byte. Look at
+// a bucket by
 //
-// A record is the JSON form of [lease.Record] at a key of its own, for example
+//	nats kv ls sortid
+//	nats kv get sortid orders.0/0
 //
-//	orders.0/0                       the realm itself
-//	orders=405b0c1e7f90a2d4c3.42/8   a node ID of orders@5b0c1e7f90a2d4c3
+// Open makes the bucket if there is none. CompareAndSet reads the record and compares it,
+// and then publishes the new one on the condition that the key has the revision that was
+// read. Reads go to the leader of the bucket's stream and to none of its replicas. Each
+// request is sent once.
 //
-// A realm's name keeps its letters, digits, - and _, and has = and two hexadecimal digits
-// for each other byte; the empty name is =. Look at a bucket with "nats kv ls sortid" and
-// "nats kv get sortid orders.0/0". In the subjects of NATS that is $KV.sortid.KEY, in the
-// stream KV_sortid. A user needs to publish to
-//
-//	$KV.sortid.>  $JS.API.STREAM.INFO.KV_sortid  $JS.API.STREAM.MSG.GET.KV_sortid
-//	$JS.API.CONSUMER.CREATE.KV_sortid.>  $JS.API.CONSUMER.DELETE.KV_sortid.>
-//	$JS.API.INFO  $JS.FC.KV_sortid.>
-//
-// and, if it shall make the bucket, to $JS.API.STREAM.CREATE.KV_sortid; and to subscribe to
-// _INBOX.>.
+// NATS has no clock for clients, so Time fails with [lease.ErrNoTime], and each process
+// goes by its own: keep the clocks of the machines synchronized. One that is ahead by more
+// than the realm's lead gets leases all the same, and leaves node IDs behind that nobody
+// is granted before their time ([lease.ErrLead]).
 //
 // # Guarantee
 //
-// A change is published with the revision of the record that was read and compared, and
-// stored only if that still is the latest for its key. A record is read from the leader of
-// the bucket's stream, and not from any of its replicas, as clients of key-value buckets
-// otherwise do. So with one replica what leases rest on holds as long as the server keeps
-// what it has acknowledged. By default it does not: it syncs its files every two minutes,
-// so that its machine, when it crashes, forgets the changes since. Have it sync each:
+// No ID is issued twice, provided that
 //
-//	jetstream { sync_interval: always }
+//   - the bucket keeps what it has, and answers with what it has now: it is in files, has no
+//     maximal age and no limits beyond which it discards old messages, neither mirrors nor
+//     sources others, acknowledges what is stored and not before, and has no direct gets.
+//     Open fails with [lease.ErrUnsafe] otherwise. Buckets made by "nats kv add" have
+//     direct gets;
+//   - each server has jetstream { sync_interval: always } in its configuration, which those
+//     from version 2.10 on know. Clients cannot see that, so [Store.Conditions] names it
+//     unless the URL has sync=always;
+//   - there is one replica. With several, a leader that was cut off from the others may,
+//     until it notices, answer a read with what was true before; Conditions says so. A node
+//     ID can then be used twice if that happens to a process that is just dividing or
+//     joining node IDs, and which then is connected to the others. Before version 2.11
+//     several replicas do not even compare and set in one step, and are refused;
+//   - the disk has stored what it says that it has, and nobody edits the keys, or puts a
+//     restored stream in the place of the bucket. If that has happened: stop all processes,
+//     call [lease.Fence] (sortid lease fence URL), start them again.
 //
-// which servers from 2.10 on can. Clients are not told, so that Conditions names it unless
-// the URL has sync=always, by which you vouch for it.
+// A key that was deleted by hand is an error, [ErrDeleted], and no record that never was:
+// what had been granted is not known any more. Fence the realm then, too. If it is the key
+// of the realm itself, delete the bucket before that.
 //
-// With several replicas a second thing is open: a leader that has been cut off from the
-// others may, until it notices, answer reads with what was true before. That is against
-// what leases ask of a store, and a node ID could be used twice if a process reads from it
-// in the middle of dividing or joining node IDs, and is then connected to the others. It is
-// named, too. For the full guarantee use one replica. Servers before 2.11 do not compare
-// and set atomically in several replicas, so that these are refused.
+// # Privileges
 //
-// Open refuses, with [lease.ErrUnsafe], a bucket that would drop records or answer with
-// old ones: in memory, with a maximal age, with limits that make it discard old messages,
-// a mirror, with sources, acknowledging before it stores, or with direct gets. Buckets that
-// "nats kv add" has made have direct gets; let Open make one, or see the error.
+// To subscribe to _INBOX.> and to publish to
 //
-// A key that was deleted by hand, which leaves a marker, is an error and not a record that
-// does not exist: its mark is lost. Fence the realm then, as after a bucket was restored
-// from a backup, before any process can reach it: "sortid lease fence URL", or
-// [lease.Fence].
+//	$KV.sortid.>
+//	$JS.API.INFO
+//	$JS.API.STREAM.INFO.KV_sortid
+//	$JS.API.STREAM.MSG.GET.KV_sortid
+//	$JS.API.CONSUMER.CREATE.KV_sortid.>
+//	$JS.API.CONSUMER.DELETE.KV_sortid.>
+//	$JS.FC.KV_sortid.>
 //
-// Each request is sent once, and what was sent and not answered is an error.
-//
-// NATS has no clock for its clients, so [Store.Time] fails with [lease.ErrNoTime] and each
-// process goes by its own. A process whose clock is ahead of the others' by more than the
-// realm's lead then is found out only by the node IDs that it leaves behind: they are not
-// granted before that time ([lease.ErrLead]). Have all clocks synchronized.
+// Open needs $JS.API.STREAM.CREATE.KV_sortid only if the bucket does not exist.
 package nats

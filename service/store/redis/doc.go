@@ -1,53 +1,62 @@
-// Package redis keeps leases in Redis, or what speaks its protocol, such as Valkey: a
-// [lease.Store] whose guarantee depends on the server's settings. By default Redis may
-// forget the last seconds, or everything, and a replica that takes over lacks what had
-// not reached it. [Store.Conditions] says what this server's settings leave open.
+// Package redis keeps leases in Redis, or in what speaks its protocol, such as Valkey.
+//
+//	store, err := redis.Open(ctx, "redis://sortid:password@redis.example.com/0")
+//	...
+//	defer store.Close()
+//	l, err := lease.Acquire(ctx, store, lease.Config{Realm: "orders", Format: lease.SCRU64, NodeIDSize: 8})
+//
+// By default Redis forgets the last seconds in a crash, and more in a failover. So look at
+// [Store.Conditions]: with the settings below it is empty.
 //
 // # URL
 //
-//	redis://[[user]:password@]host[:6379][/db][?prefix=text]
-//	rediss://...[?prefix=text&ca=file&cert=file&key=file]
+// redis://USER:PASSWORD@HOST:PORT/DATABASE?prefix=TEXT, or rediss:// for an encrypted
+// connection. In user and password the characters / ? # @ % must be written as %2F %3F %23
+// %40 %25. The port is 6379 by default, the database 0, and the prefix, with which all
+// keys begin, "sortid:". With rediss there are the parameters
 //
-// The prefix is that of all keys, by default "sortid:". With rediss the connection is
-// encrypted: ca is a file with the certificates that are trusted (by default those of the
-// system), cert and key are those of this client, where the server demands one.
+//   - ca: a file with the certificates that are trusted; by default the system's;
+//   - cert and key: files with the certificate and the key of this client, where the
+//     server demands them.
 //
-// # What is stored
+// # How it works
 //
-// A realm is a hash, and a record a field of it, whose name is the block and whose value
-// the JSON form of [lease.Record]:
+// A realm is a hash. In it each record is a field, whose name is the block ("42/8") and
+// whose value is the record as JSON. Look at a realm by
 //
-//	sortid:orders                     0/0     the realm itself
-//	sortid:orders@5b0c1e7f90a2d4c3    42/8    a node ID
+//	HGETALL sortid:orders
+//	HGETALL sortid:orders@5b0c1e7f90a2d4c3
 //
-// Look at one with "HGETALL sortid:orders@5b0c1e7f90a2d4c3". A user needs
+// CompareAndSet reads the record and compares it, and then runs a script that writes the
+// field if it still has the value that was read. Redis runs one script at a time. Records
+// are read by a script, too, of a kind that a replica refuses to run: a server that was
+// made a replica in the meantime answers with an error, and not with what it happens to
+// have. Each request is sent once.
 //
-//	ACL SETUSER name ~sortid:* +eval +hget +hset +hdel +hgetall +time +info +config|get
-//
-// where without the last the settings cannot be seen, and are named as conditions.
+// Time is the server's (TIME).
 //
 // # Guarantee
 //
-// A change is one script, which sets the field if its value still is the one that was
-// read and compared. Redis runs one script at a time, so that it is atomic. It is done
-// with no other change in between and answered when it is on the disk, and so never
-// forgotten, if
+// No ID is issued twice, provided that
 //
-//   - appendonly is yes, appendfsync is always, and no-appendfsync-on-rewrite is no;
-//   - the server is one node, without replicas;
-//   - maxmemory is 0, or maxmemory-policy is not one of the allkeys-* ones.
+//   - the server is a master and not part of a cluster, and drops no records when memory
+//     is short: maxmemory is 0, or maxmemory-policy does not begin with allkeys-. Open
+//     fails with [lease.ErrUnsafe] otherwise;
+//   - appendonly is yes, appendfsync is always, and no-appendfsync-on-rewrite is no, so
+//     that what was answered is on the disk. What is missing is named by
+//     [Store.Conditions], as is that the server does not show it;
+//   - the server has no replicas. Redis answers before these have a change, so that one
+//     that becomes master has forgotten something. They are named, too. After a failover,
+//     as after restoring a copy: stop all processes, call [lease.Fence] (sortid lease
+//     fence URL), start them again;
+//   - none of that is changed after Open, the server keeps its settings when it is started
+//     again, the disk has stored what it says that it has, and nobody edits the keys.
 //
-// Without the third, or in a cluster, or on a replica, the store is refused with
-// [lease.ErrUnsafe]; without the first or the second it serves, and says so. All this is
-// looked at when the store is opened; do not change it afterwards. Sentinel is a set of
-// replicas. After a failover, or after the server has been restored from a copy or started
-// without its files, fence the realms before any process can reach it: "sortid lease fence
-// URL", or [lease.Fence].
+// # Privileges
 //
-// Records are read by a script, too, one that a replica refuses, so that a server that was
-// made a replica meanwhile answers with an error and not with what it happens to have.
+// Open finds out whether the user may read. All that is needed is
 //
-// Each request is sent once, and what was sent and not answered is an error.
+//	ACL SETUSER name ~sortid:* +eval +hget +hset +hdel +hgetall +time +info +config|get
 //
-// [Store.Time] is the server's clock (TIME).
+// Without +config|get the settings cannot be seen, and are named as conditions.
 package redis
