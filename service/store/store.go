@@ -13,6 +13,7 @@ import (
 	"github.com/sortid/sortid/scheme"
 	"github.com/sortid/sortid/service/store/bolt"
 	"github.com/sortid/sortid/service/store/etcd"
+	"github.com/sortid/sortid/service/store/mysql"
 	"github.com/sortid/sortid/service/store/nats"
 	"github.com/sortid/sortid/service/store/postgres"
 	"github.com/sortid/sortid/service/store/redis"
@@ -41,6 +42,7 @@ type kind struct {
 var kinds = []kind{
 	{[]string{"bolt"}, "bolt:PATH", "a file", opener(bolt.Open), opener(bolt.OpenExisting)},
 	server("PostgreSQL", "[USER[:PASSWORD]@]HOST[:PORT]/DATABASE", postgres.Open, "postgres", "postgresql"),
+	server("MariaDB or MySQL", "[USER[:PASSWORD]@]HOST[:PORT]/DATABASE", mysql.Open, "mysql", "mariadb"),
 	server("etcd", "[USER:PASSWORD@]HOST[:PORT][,HOST...][/PREFIX]", etcd.Open, "etcd", "etcds"),
 	server("NATS JetStream", "[USER:PASSWORD@]HOST[:PORT][,HOST...][/BUCKET]", nats.Open, "nats", "natss"),
 	server("Redis or Valkey", "[[USER]:PASSWORD@]HOST[:PORT][/DB]", redis.Open, "redis", "rediss"),

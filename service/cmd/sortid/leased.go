@@ -153,7 +153,7 @@ func (t *tenant) tell(ctx context.Context) {
 			if reason == nil {
 				reason = errors.New("the store does not answer")
 			}
-			t.say("node ID %s was leased until %s; waiting for the store: %v", t.node(), scheme.FormatTime(until), reason)
+			t.say("node ID %s was leased until %s; waiting for it to be renewed: %v", t.node(), scheme.FormatTime(until), reason)
 		}
 	}
 }
