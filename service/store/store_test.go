@@ -1,12 +1,14 @@
 package store_test
 
 import (
+	"context"
 	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/sortid/sortid/lease"
 	"github.com/sortid/sortid/service/store"
@@ -41,10 +43,12 @@ func TestBadURLs(t *testing.T) {
 // Each name leads to its own kind of store: that is the one that finds fault with the rest
 // of the URL. None shows a password.
 func TestNames(t *testing.T) {
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second) // for a host that there is not
+	defer cancel()
 	for _, name := range store.Names() {
 		for _, rest := range []string{"", "//u:hunter2@%zz/d", "//u:hunter2@h/d?no_such_parameter=1"} {
 			for _, name := range []string{name, strings.ToUpper(name)} {
-				s, err := store.Open(t.Context(), name+":"+rest)
+				s, err := store.Open(ctx, name+":"+rest)
 				if s != nil || err == nil || errors.Is(err, store.ErrURL) {
 					t.Errorf("%s:%s: %v, want an error of the store", name, rest, err)
 				} else if strings.Contains(err.Error(), "hunter2") {

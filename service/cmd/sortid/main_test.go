@@ -24,7 +24,7 @@ func TestScripts(t *testing.T) {
 			env.Setenv("GORACE", "atexit_sleep_ms=0")
 			return nil
 		},
-		Cmds:                map[string]func(*testscript.TestScript, bool, []string){"exit": exit},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exit": exit},
 		Condition: func(name string) (bool, error) {
 			if name != "root" {
 				return false, fmt.Errorf("no condition %s", name)
