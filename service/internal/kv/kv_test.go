@@ -1,20 +1,14 @@
 package kv
 
 import (
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
-	"crypto/x509"
-	"encoding/pem"
-	"math/big"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/sortid/sortid/lease"
+	"github.com/sortid/sortid/service/internal/testserver"
 )
 
 func TestParseURL(t *testing.T) {
@@ -84,22 +78,8 @@ func FuzzParseURL(f *testing.F) {
 
 func TestTLS(t *testing.T) {
 	dir := t.TempDir()
-	cert, key, none := filepath.Join(dir, "cert"), filepath.Join(dir, "key"), filepath.Join(dir, "none")
-	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	template := &x509.Certificate{SerialNumber: big.NewInt(1), NotAfter: time.Now().Add(time.Hour)}
-	der, err := x509.CreateCertificate(rand.Reader, template, template, &private.PublicKey, private)
-	if err != nil {
-		t.Fatal(err)
-	}
-	pkcs8, err := x509.MarshalPKCS8PrivateKey(private)
-	if err != nil {
-		t.Fatal(err)
-	}
-	os.WriteFile(cert, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}), 0o600)
-	os.WriteFile(key, pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: pkcs8}), 0o600)
+	none := filepath.Join(dir, "none")
+	cert, key := testserver.Certificate(t)
 	os.WriteFile(none, []byte("nothing"), 0o600)
 
 	for _, c := range []struct {

@@ -71,7 +71,6 @@
 // To subscribe to _INBOX.> and to publish to
 //
 //	$KV.sortid.>
-//	$JS.API.INFO
 //	$JS.API.STREAM.INFO.KV_sortid
 //	$JS.API.STREAM.MSG.GET.KV_sortid
 //	$JS.API.CONSUMER.CREATE.KV_sortid.>

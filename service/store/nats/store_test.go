@@ -509,6 +509,20 @@ func TestNew(t *testing.T) {
 	}
 }
 
+func TestEncrypted(t *testing.T) {
+	cert, key := testserver.Certificate(t)
+	url := testserver.StartNATS(t, fmt.Sprintf("tls { cert_file: %q, key_file: %q }", cert, key)).URL
+	url = strings.Replace(url, "nats:", "natss:", 1)
+	change(t, open(t, url+"?ca="+cert), none, one)
+	if _, err := Open(t.Context(), url); err == nil || !strings.Contains(err.Error(), "certificate") {
+		t.Errorf("a certificate by somebody unknown: %v", err)
+	}
+	plain := testserver.StartNATS(t).URL
+	if _, err := Open(t.Context(), strings.Replace(plain, "nats:", "natss:", 1)); err == nil {
+		t.Error("a connection without encryption")
+	}
+}
+
 func TestURL(t *testing.T) {
 	to, err := parse("nats://u:p@h,g:1/b?replicas=3&sync=always")
 	if err != nil || strings.Join(to.hosts, " ") != "h:4222 g:1" || to.options != (Options{"b", 3, true}) {

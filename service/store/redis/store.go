@@ -2,6 +2,7 @@ package redis
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"strconv"
@@ -53,9 +54,11 @@ func parse(url string) (options *redis.Options, prefix string, err error) {
 	}
 	switch {
 	case u.Scheme == "rediss":
-		if options.TLSConfig, err = u.TLS(); err != nil {
+		config, err := u.TLS()
+		if err != nil {
 			return nil, "", err
 		}
+		options.Dialer = (&tls.Dialer{Config: config}).DialContext // the client's own heeds no context
 	case u.Scheme != "redis":
 		return nil, "", errors.New("it begins with neither redis:// nor rediss://")
 	case u.Param("ca")+u.Param("cert")+u.Param("key") != "":

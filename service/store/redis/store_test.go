@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"strings"
 	"testing"
 	"time"
@@ -246,12 +247,34 @@ func TestNew(t *testing.T) {
 	}
 }
 
+func TestEncrypted(t *testing.T) {
+	cert, key := testserver.Certificate(t)
+	server := testserver.StartRedis(t)
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	addr := l.Addr().String()
+	l.Close()
+	do(t, server.URL, "CONFIG", "SET", "tls-cert-file", cert, "tls-key-file", key, "tls-ca-cert-file", cert,
+		"tls-auth-clients", "no", "tls-port", addr[strings.LastIndexByte(addr, ':')+1:])
+	change(t, open(t, "rediss://"+addr+"?ca="+cert), none, one)
+	if _, err := Open(t.Context(), "rediss://"+addr); err == nil || !strings.Contains(err.Error(), "certificate") {
+		t.Errorf("a certificate by somebody unknown: %v", err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+	defer cancel()
+	if _, err := Open(ctx, strings.Replace(server.URL, "redis:", "rediss:", 1)); err == nil {
+		t.Error("a connection without encryption")
+	}
+}
+
 func TestURL(t *testing.T) {
 	o, prefix, err := parse("redis://u:p@h/3?prefix=a%3a")
-	if err != nil || o.Addr != "h:6379" || o.Username != "u" || o.Password != "p" || o.DB != 3 || prefix != "a:" || o.TLSConfig != nil {
+	if err != nil || o.Addr != "h:6379" || o.Username != "u" || o.Password != "p" || o.DB != 3 || prefix != "a:" || o.Dialer != nil {
 		t.Errorf("%+v, %q, %v", o, prefix, err)
 	}
-	if o, _, err := parse("rediss://h:1"); err != nil || o.Addr != "h:1" || o.TLSConfig == nil {
+	if o, _, err := parse("rediss://h:1"); err != nil || o.Addr != "h:1" || o.Dialer == nil {
 		t.Errorf("%+v, %v", o, err)
 	}
 	for _, c := range []struct{ url, want string }{
@@ -276,12 +299,14 @@ func TestURL(t *testing.T) {
 func TestNoServer(t *testing.T) {
 	server := testserver.StartRedis(t)
 	server.Stop()
+	silent := faulttest.Silent(t)
 	for _, c := range []struct {
 		url, want string
 		timeout   time.Duration
 	}{
 		{strings.Replace(server.URL, "redis://", "redis://u:secret@", 1), "refused", 5 * time.Second},
-		{"redis://u:secret@" + faulttest.Silent(t), "timeout", 500 * time.Millisecond},
+		{"redis://u:secret@" + silent, "timeout", 500 * time.Millisecond},
+		{"rediss://u:secret@" + silent, "deadline", 500 * time.Millisecond},
 	} {
 		ctx, cancel := context.WithTimeout(t.Context(), c.timeout)
 		began := time.Now()
@@ -290,7 +315,7 @@ func TestNoServer(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), "127.0.0.1:") || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "secret") {
 			t.Errorf("%s: %v, want an error with %q", c.url, err, c.want)
 		}
-		if d := time.Since(began); d > 4*time.Second {
+		if d := time.Since(began); d > 2*time.Second {
 			t.Errorf("%s: took %v", c.url, d)
 		}
 	}
