@@ -16,6 +16,7 @@ import (
 	"syscall"
 
 	"github.com/fatih/color"
+	"github.com/redis/go-redis/v9/logging"
 	"github.com/sortid/sortid/scheme"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -25,6 +26,7 @@ import (
 func main() {
 	// So that a write to a closed pipe is an error like any other.
 	signal.Ignore(syscall.SIGPIPE)
+	logging.Disable() // Redis: what is wrong there is in the errors
 	a := &app{
 		in: os.Stdin, out: os.Stdout, err: os.Stderr,
 		inTerminal:  term.IsTerminal(int(os.Stdin.Fd())),
