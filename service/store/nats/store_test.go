@@ -68,6 +68,23 @@ func TestRestart(t *testing.T) {
 	faulttest.Restart(t, server, open(t, server.URL))
 }
 
+// While the connection is down calls fail at once, and nothing is kept to be sent later.
+func TestDisconnected(t *testing.T) {
+	server := testserver.StartNATS(t)
+	s := open(t, server.URL)
+	server.Stop()
+	for began := time.Now(); s.conn.IsConnected(); time.Sleep(10 * time.Millisecond) {
+		if time.Since(began) > 10*time.Second {
+			t.Fatal("still connected to a server that is gone")
+		}
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	if r, err := s.Get(ctx, "realm", block); err == nil || ctx.Err() != nil || !strings.Contains(err.Error(), "not connected") {
+		t.Errorf("Get: %+v, %v", r, err)
+	}
+}
+
 func TestOutage(t *testing.T) {
 	server := testserver.StartNATS(t)
 	faulttest.Outage(t, server, open(t, server.URL))
