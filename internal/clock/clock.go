@@ -136,20 +136,23 @@ func (c *Clock) sample(t time.Time, before, after uint64) {
 // and waiting still makes sense. It returns an error that matches the context's if that
 // ends. It is safe for concurrent use.
 func (c *Clock) Pause(ctx context.Context, us int64) error {
-	// A sleeping goroutine wakes late by some tens of microseconds.
-	const early, leg = 100 * time.Microsecond, 50 * time.Millisecond
+	// A sleeping goroutine wakes late by some tens of microseconds, so it sleeps for less,
+	// and not at all where that would be a large part of the wait.
+	const early, short, leg = 100 * time.Microsecond, 400 * time.Microsecond, 50 * time.Millisecond
 	for {
 		micros := us - c.Micro()
 		if micros <= 0 {
 			return nil
 		}
-		left := time.Duration(min(micros, leg.Microseconds()))*time.Microsecond - early
-		if c.counter == nil {
+		left := time.Duration(min(micros, leg.Microseconds())) * time.Microsecond
+		switch {
+		case c.counter == nil:
 			left = early // an injected clock need not run as real time does
-		}
-		if left <= 0 {
+		case left <= short:
 			runtime.Gosched()
 			continue
+		default:
+			left -= early
 		}
 		if err := sleep(ctx, left); err != nil {
 			return err
