@@ -151,9 +151,40 @@ Exit codes: 0; 1 for bad input or another failure; 2 for wrong usage.`,
 	})
 	root.SetVersionTemplate("{{.Name}} {{.Version}}\n")
 	root.SetUsageTemplate(usageTemplate)
+	root.SetHelpCommand(help())
 	root.AddCommand(a.newCommand(), a.inspectCommand(), a.convertCommand(), a.boundsCommand(),
 		a.schemesCommand(), a.verifyCommand(), a.leaseCommand(), a.manCommand())
 	return root
+}
+
+// help is cobra's command help, but for a command that does not exist, which is an error.
+func help() *cobra.Command {
+	return &cobra.Command{
+		Use:     "help [COMMAND]",
+		Short:   "help about any command",
+		Long:    "help shows what a command does, what flags it takes, and examples.",
+		Example: "  sortid help new",
+		ValidArgsFunction: func(cmd *cobra.Command, args []string, _ string) (names []cobra.Completion, _ cobra.ShellCompDirective) {
+			if at, _, err := cmd.Root().Find(args); err == nil {
+				for _, sub := range at.Commands() {
+					names = append(names, cobra.CompletionWithDesc(sub.Name(), sub.Short))
+				}
+			}
+			return names, cobra.ShellCompDirectiveNoFileComp
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			about, rest, err := cmd.Root().Find(args)
+			if err == nil && about.HasSubCommands() {
+				err = noCommand(about, rest)
+			}
+			if err != nil {
+				return usageError{err}
+			}
+			about.InitDefaultHelpFlag()
+			about.InitDefaultVersionFlag()
+			return about.Help()
+		},
+	}
 }
 
 // noCommand checks the arguments of a command that wants a command after it.
