@@ -69,6 +69,6 @@
 //
 // # Connections
 //
-// Connections are closed when they have been idle for about a second. A lease needs one
-// about twice a minute, for some milliseconds.
+// There are at most two at a time, and they are closed when they have been idle for a
+// quarter of a second. A lease needs one about twice a minute, for some milliseconds.
 package mysql

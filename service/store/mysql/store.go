@@ -15,6 +15,7 @@ import (
 // use.
 type Store struct {
 	db         *sql.DB
+	idle       *time.Timer // closes the connections
 	name       string
 	galera     bool
 	conditions []string
@@ -39,6 +40,7 @@ func New(ctx context.Context, config *mysql.Config) (*Store, error) {
 	err := s.connect(config, session)
 	if err == nil {
 		if err = s.prepare(ctx, config); err == nil {
+			s.idle = time.AfterFunc(idleTime, s.disconnect)
 			return s, nil
 		}
 		s.db.Close()
@@ -53,13 +55,30 @@ func (s *Store) connect(config *mysql.Config, setup []string) error {
 		return err
 	}
 	s.db = sql.OpenDB(c)
-	s.db.SetMaxOpenConns(2)
-	s.db.SetConnMaxIdleTime(500 * time.Millisecond)
+	s.db.SetMaxOpenConns(maxConns)
+	s.db.SetMaxIdleConns(maxConns)
 	return nil
 }
 
+// An idle connection costs the server one of the few that it allows, and making one some
+// milliseconds. sql.DB itself looks for idle ones only once a second.
+const (
+	maxConns = 2
+	idleTime = 250 * time.Millisecond
+)
+
+// disconnect closes the connections that nobody uses. It is called when nobody has used
+// one for a while, so each call of the store puts it off.
+func (s *Store) disconnect() {
+	s.db.SetMaxIdleConns(0)
+	s.db.SetMaxIdleConns(maxConns)
+}
+
 // Close closes the connections.
-func (s *Store) Close() error { return s.db.Close() }
+func (s *Store) Close() error {
+	s.idle.Stop()
+	return s.db.Close()
+}
 
 // Conditions says, in sentences for people, on what the guarantee of this server rests
 // that may not hold; nil if Open has seen nothing of that kind.
@@ -77,6 +96,7 @@ const (
 
 // Get returns the record of a block.
 func (s *Store) Get(ctx context.Context, realm string, b lease.Block) (lease.Record, error) {
+	defer s.idle.Reset(idleTime)
 	var (
 		readOnly string
 		epoch    sql.Null[uint64]
@@ -112,6 +132,7 @@ func (s *Store) Get(ctx context.Context, realm string, b lease.Block) (lease.Rec
 // driver returns it only if the connection was found closed, or not one byte of the
 // statement could be written; once something has been sent, it returns another error.
 func (s *Store) CompareAndSet(ctx context.Context, prev, next lease.Record) (bool, error) {
+	defer s.idle.Reset(idleTime)
 	record, err := json.Marshal(next)
 	if err != nil {
 		return false, s.failed(err)
@@ -140,6 +161,7 @@ func (s *Store) CompareAndSet(ctx context.Context, prev, next lease.Record) (boo
 
 // List returns the records of a realm.
 func (s *Store) List(ctx context.Context, realm string) (records []lease.Record, err error) {
+	defer s.idle.Reset(idleTime)
 	err = s.rows(ctx, func(scan func(...any) error) error {
 		var (
 			block  string
@@ -162,6 +184,7 @@ func (s *Store) List(ctx context.Context, realm string) (records []lease.Record,
 
 // Time returns the time of the server.
 func (s *Store) Time(ctx context.Context) (time.Time, error) {
+	defer s.idle.Reset(idleTime)
 	var text string // which the driver leaves alone, while it takes a time for one of its Loc
 	if err := s.db.QueryRowContext(ctx, "SELECT CAST(UTC_TIMESTAMP(6) AS CHAR)").Scan(&text); err != nil {
 		return time.Time{}, s.failed(err)
