@@ -33,10 +33,13 @@ func realmRecord(ctx context.Context, store Store, realm string) (Record, error)
 		return Record{}, err
 	}
 	root, err := store.Get(ctx, realm, Block{})
-	if err == nil && root.Epoch == 0 {
-		err = fmt.Errorf("%w: %q", ErrNoRealm, realm)
+	switch {
+	case err != nil:
+		return root, err
+	case root.Epoch == 0:
+		return root, fmt.Errorf("%w: %q", ErrNoRealm, realm)
 	}
-	return root, err
+	return root, checkTerms(root)
 }
 
 // Evict takes a block from whoever holds it. Its owner's generators go on to the end of
@@ -97,6 +100,9 @@ func Fence(ctx context.Context, store Store, config Config, skew time.Duration) 
 				return time.Time{}, err
 			}
 			next.State, next.Terms = Split, config.terms()
+		}
+		if err := checkTerms(next); err != nil {
+			return time.Time{}, err
 		}
 		now, err := store.Time(ctx)
 		if errors.Is(err, ErrNoTime) {

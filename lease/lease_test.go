@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"math/rand/v2"
 	"strings"
 	"sync"
@@ -970,5 +971,42 @@ func TestConfig(t *testing.T) {
 			t.Errorf("%+v: tick %d, %v", f, tick, err)
 		}
 		closed(t, l)
+	}
+}
+
+// A realm's record that something else has written is refused, whatever is in it.
+func TestForeignTerms(t *testing.T) {
+	good := Config{Format: SCRU64}.terms()
+	for name, spoil := range map[string]func(*Terms){
+		"none":              func(t *Terms) { *t = Terms{} },
+		"no tick":           func(t *Terms) { t.Tick = 0 },
+		"a negative tick":   func(t *Terms) { t.Tick = -256 },
+		"an enormous tick":  func(t *Terms) { t.Tick = math.MaxInt64 },
+		"no bits":           func(t *Terms) { t.Bits = 0 },
+		"too many bits":     func(t *Terms) { t.Bits = MaxBits + 1 },
+		"no window":         func(t *Terms) { t.Window = 0 },
+		"an endless window": func(t *Terms) { t.Window = math.MaxInt64 },
+		"no lead":           func(t *Terms) { t.Lead = 0 },
+		"an endless lead":   func(t *Terms) { t.Lead = math.MaxInt64 },
+	} {
+		t.Run(name, func(t *testing.T) {
+			terms := good
+			spoil(&terms)
+			store := NewMemory()
+			root := Record{Realm: "r", Epoch: 1, State: Split, Generation: "0123456789abcdef", Terms: terms}
+			if ok, err := store.CompareAndSet(t.Context(), Record{Realm: "r"}, root); !ok || err != nil {
+				t.Fatal(ok, err)
+			}
+			config := Config{Realm: "r", Format: SCRU64, NodeIDSize: 8}
+			_, acquire := Acquire(t.Context(), store, config)
+			_, _, records := Records(t.Context(), store, "r")
+			_, evict := Evict(t.Context(), store, "r", Block{42, 8})
+			_, fence := Fence(t.Context(), store, config, time.Minute)
+			for _, err := range []error{acquire, records, evict, fence} {
+				if !errors.Is(err, ErrRealm) {
+					t.Errorf("got %v, want ErrRealm", err)
+				}
+			}
+		})
 	}
 }

@@ -168,6 +168,18 @@ type Terms struct {
 	Lead   int64 `json:"lead"`   // how many ticks ahead of the time a grant may start
 }
 
+// checkTerms returns [ErrRealm] unless the terms in a realm's record are some that a
+// [Config] can make: with others, nothing could be reckoned.
+func checkTerms(root Record) error {
+	const hour = int64(time.Hour / time.Millisecond)
+	t := root.Terms
+	if t.Bits < 1 || t.Bits > MaxBits || t.Tick < 1 || t.Tick > hour ||
+		t.Window < 1 || t.Window > 24*hour/t.Tick || t.Lead < 1 || t.Lead > 24*hour/t.Tick {
+		return fmt.Errorf("%w: those of %q make no sense, so something else has written its record: %+v", ErrRealm, root.Realm, t)
+	}
+	return nil
+}
+
 // Time returns the time at which a tick begins.
 func (t Terms) Time(tick int64) time.Time {
 	return time.UnixMilli(t.Epoch + tick*t.Tick).UTC()

@@ -83,7 +83,7 @@ func (s *session) enter(ctx context.Context, create bool) error {
 		return fmt.Errorf("%w: realm %q is not the one that it was, and has no floor above what was granted then",
 			ErrForgotten, s.config.Realm)
 	}
-	if err := s.config.check(root.Terms); err != nil {
+	if err := cmp.Or(checkTerms(root), s.config.check(root.Terms)); err != nil {
 		return err
 	}
 	s.root, s.forgot = root, nil
