@@ -45,8 +45,12 @@ func leasingFlags(cmd *cobra.Command) *leasing {
 	return l
 }
 
-// wanted reports whether there is to be a lease.
+// wanted reports whether there is to be a lease. An empty URL is a mistake, such as an
+// unset variable, and must not quietly mean that there is none.
 func (l *leasing) wanted(cmd *cobra.Command) (bool, error) {
+	if l.url == "" && cmd.Flags().Changed("lease") {
+		return false, usagef("--lease wants the URL of a store, and has an empty text; see sortid lease --help")
+	}
 	for _, name := range []string{"realm", "node-bits", "lease-window"} {
 		if l.url == "" && cmd.Flags().Changed(name) {
 			return false, usagef("--%s goes with --lease URL", name)
