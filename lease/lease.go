@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -151,8 +150,8 @@ type Lease struct {
 	stop    context.CancelFunc
 	done    chan struct{}
 
-	mu     sync.Mutex // for Close
-	closed bool
+	closing chan struct{} // holds one Close at a time
+	closed  bool
 }
 
 // Acquire leases a node ID of the realm in the store, which must stay open until the
@@ -190,6 +189,7 @@ func Acquire(ctx context.Context, store Store, config Config) (*Lease, error) {
 		session: s,
 		stop:    stop,
 		done:    make(chan struct{}),
+		closing: make(chan struct{}, 1),
 	}
 	l.publish()
 	go l.keep(ctx)
@@ -327,8 +327,12 @@ func (l *Lease) Close(ctx context.Context) error {
 	case <-ctx.Done():
 		return fmt.Errorf("lease: a renewal is still under way: %w", context.Cause(ctx))
 	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
+	select {
+	case l.closing <- struct{}{}:
+		defer func() { <-l.closing }()
+	case <-ctx.Done():
+		return fmt.Errorf("lease: another Close is still under way: %w", context.Cause(ctx))
+	}
 	if l.closed {
 		return nil
 	}

@@ -776,6 +776,21 @@ func TestClose(t *testing.T) {
 		if _, _, err := g.next(); !errors.Is(err, ErrClosed) {
 			t.Errorf("closed: %v", err)
 		}
+		// One Close that hangs does not hold up another for longer than its own context.
+		patient, cancel := context.WithTimeout(t.Context(), time.Hour)
+		hung := make(chan error, 1)
+		go func() { hung <- l.Close(patient) }()
+		synctest.Wait()
+		start := time.Now()
+		ctx, stop := context.WithTimeout(t.Context(), time.Second)
+		defer stop()
+		if err := l.Close(ctx); !errors.Is(err, context.DeadlineExceeded) || time.Since(start) != time.Second {
+			t.Errorf("while another Close hangs: %v after %v", err, time.Since(start))
+		}
+		cancel()
+		if err := <-hung; !errors.Is(err, context.Canceled) {
+			t.Errorf("the Close that hung: %v", err)
+		}
 		if record().Owner == (Owner{}) {
 			t.Error("released without the store")
 		}
