@@ -561,7 +561,9 @@ func TestClock(t *testing.T) {
 			defer mu.Unlock()
 			return time.Now().Add(wrong)
 		}
-		for d, say := range map[time.Duration]string{time.Hour: "1h0m0s ahead", -time.Hour: "1h0m0s behind"} {
+		for d, say := range map[time.Duration]string{
+			time.Hour: "1h0m0s ahead", -time.Hour: "1h0m0s behind", 11 * time.Second: "11s ahead", -11 * time.Second: "11s behind",
+		} {
 			set(d)
 			if l, err := Acquire(t.Context(), m, c); !errors.Is(err, ErrClock) || !strings.Contains(err.Error(), say) {
 				t.Errorf("with a clock wrong by %v: %v, %v", d, l, err)
@@ -597,6 +599,14 @@ func TestClock(t *testing.T) {
 		if err != nil || r.HWM != 0 {
 			t.Fatal(r, err)
 		}
+	})
+}
+
+// How long a store takes to tell its time does not count as a clock that is behind.
+func TestSlowClock(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := &network{Store: NewMemory(), delay: func() time.Duration { return 15 * time.Second }}
+		closed(t, acquire(t, n, config(8)))
 	})
 }
 
