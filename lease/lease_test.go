@@ -7,8 +7,10 @@ import (
 	"maps"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -513,8 +515,13 @@ func TestEvict(t *testing.T) {
 		a := acquire(t, m, config(4))
 		g := book.generator(t, a)
 		first := g.must()
+		hi := a.Window().Grant().Hi
 		if ok, err := Evict(t.Context(), m, "realm", first); !ok || err != nil {
 			t.Fatalf("Evict: %v, %v", ok, err)
+		}
+		_, blocks, err := Records(t.Context(), m, "realm")
+		if i := slices.IndexFunc(blocks, func(r Record) bool { return r.Block == first }); err != nil || i < 0 || blocks[i].HWM != hi {
+			t.Errorf("granted up to tick %d, then evicted: %+v, %v", hi, blocks, err)
 		}
 		if ok, err := Evict(t.Context(), m, "realm", first); ok || err != nil {
 			t.Errorf("Evict again: %v, %v", ok, err)
@@ -823,6 +830,44 @@ func TestClose(t *testing.T) {
 	})
 }
 
+// A store that heeds no context.
+type stuck struct {
+	Store
+	on atomic.Pointer[chan struct{}] // what changes wait for
+}
+
+func (s *stuck) CompareAndSet(ctx context.Context, prev, next Record) (bool, error) {
+	if on := s.on.Load(); on != nil {
+		<-*on
+	}
+	return s.Store.CompareAndSet(ctx, prev, next)
+}
+
+// While such a store holds up a renewal, Close returns when its own context ends, and
+// leaves the store alone.
+func TestCloseWaitsForRenewal(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := &network{Store: NewMemory()}
+		s := &stuck{Store: n}
+		l := acquire(t, s, config(8))
+		on := make(chan struct{})
+		s.on.Store(&on)
+		time.Sleep(40 * time.Second) // a renewal is under way
+		s.on.Store(nil)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		before := n.calls("get", "set")
+		if err := l.Close(ctx); !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "renewal") {
+			t.Errorf("Close: %v", err)
+		}
+		if after := n.calls("get", "set"); after != before {
+			t.Errorf("Close has called the store %d times", after-before)
+		}
+		close(on)
+		closed(t, l)
+	})
+}
+
 // Renewal follows the generators, whose ticks may be ahead of the clock.
 func TestRenewalFollowsTicks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -882,6 +927,14 @@ func TestFence(t *testing.T) {
 		again, err := Fence(t.Context(), m, Config{Realm: "realm"}, 0)
 		if err != nil || !again.After(until) {
 			t.Errorf("fenced again until %v, %v", again, err)
+		}
+		// A floor never goes down, whatever a later fence takes for enough.
+		high, err := Fence(t.Context(), m, Config{Realm: "realm"}, time.Hour)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if low, err := Fence(t.Context(), m, Config{Realm: "realm"}, 0); err != nil || low != high {
+			t.Errorf("fenced until %v, and then with less skew until %v, %v", high, low, err)
 		}
 		closed(t, l)
 
