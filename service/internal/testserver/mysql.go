@@ -41,17 +41,23 @@ func MySQL(t testing.TB) string {
 // an empty database "test".
 func StartMySQL(t testing.TB, settings ...string) *Server {
 	t.Helper()
-	data, port := filepath.Join(tempDir(t), "data"), freePort(t)
-	if err := os.Mkdir(data, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	dir, port := tempDir(t), freePort(t)
+	data, temporary := filepath.Join(dir, "data"), filepath.Join(dir, "tmp")
 	asMySQL := func(*exec.Cmd) {}
-	if os.Getuid() == 0 { // as which it would run, but not its copying from node to node
-		asMySQL = demote(t, "mysql", data)
+	for _, path := range []string{data, temporary} {
+		if err := os.Mkdir(path, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if os.Getuid() == 0 { // as which it would run, but not its copying from node to node
+			asMySQL = demote(t, "mysql", path)
+		}
 	}
 	start := func(program string, args ...string) *exec.Cmd {
 		cmd := exec.Command(program, append([]string{"--no-defaults", "--datadir=" + data}, args...)...)
 		cmd.Dir = data
+		// A server deletes the temporary tables that it finds when it starts, even those of
+		// other servers.
+		cmd.Env = append(os.Environ(), "TMPDIR="+temporary)
 		asMySQL(cmd)
 		return cmd
 	}
