@@ -24,22 +24,29 @@ type Proxy struct {
 // NewProxy returns a proxy before the server at an address. It ends with the test.
 func NewProxy(t *testing.T, server string) *Proxy {
 	t.Helper()
+	p := &Proxy{server: server}
+	p.Addr = listen(t, p.serve)
+	return p
+}
+
+// listen serves each connection that is made to the address which it returns.
+func listen(t *testing.T, serve func(client net.Conn)) (addr string) {
+	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { l.Close() })
-	p := &Proxy{Addr: l.Addr().String(), server: server}
 	go func() {
 		for {
 			client, err := l.Accept()
 			if err != nil {
 				return
 			}
-			go p.serve(client)
+			go serve(client)
 		}
 	}()
-	return p
+	return l.Addr().String()
 }
 
 // Lose makes the proxy wait for a request with the marker in it. That one gets to the

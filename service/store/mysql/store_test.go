@@ -15,6 +15,7 @@ import (
 	"github.com/go-sql-driver/mysql"
 	"github.com/sortid/sortid/lease"
 	"github.com/sortid/sortid/lease/storetest"
+	"github.com/sortid/sortid/service/internal/faulttest"
 	"github.com/sortid/sortid/service/internal/testserver"
 )
 
@@ -539,8 +540,8 @@ func TestLostAnswers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := testserver.StartProxy(t, u.Host)
-	testserver.CheckLostAnswers(t, p, open(t, at(t, direct, nil, p.Addr, "")), open(t, direct))
+	p := faulttest.NewAnswerProxy(t, u.Host)
+	faulttest.LostAnswers(t, p, open(t, at(t, direct, nil, p.Addr, "")), open(t, direct))
 }
 
 // A statement that the server gives up, for whatever reason, is an error.
@@ -594,7 +595,7 @@ func TestRestart(t *testing.T) {
 
 func TestOutage(t *testing.T) {
 	server := testserver.StartMySQL(t)
-	testserver.CheckOutage(t, server, open(t, server.URL))
+	faulttest.Outage(t, server, open(t, server.URL))
 }
 
 // A store that is not used has no connections.

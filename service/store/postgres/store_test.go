@@ -17,6 +17,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/sortid/sortid/lease"
 	"github.com/sortid/sortid/lease/storetest"
+	"github.com/sortid/sortid/service/internal/faulttest"
 	"github.com/sortid/sortid/service/internal/testserver"
 )
 
@@ -220,7 +221,9 @@ func TestPasswordsStaySecret(t *testing.T) {
 }
 
 func TestNoServer(t *testing.T) {
-	refused(t, "postgres://me:hushhush@127.0.0.1:1/db", `database "db" at 127.0.0.1:1`, "does the server run")
+	if err := refused(t, "postgres://me:hushhush@127.0.0.1:1/db", `database "db" at 127.0.0.1:1`, "does the server run"); strings.Contains(err.Error(), "\n") {
+		t.Errorf("an error of several lines: %v", err)
+	}
 	// One that accepts connections and never answers.
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -482,10 +485,10 @@ func TestLostAnswers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := testserver.StartProxy(t, u.Host)
+	p := faulttest.NewAnswerProxy(t, u.Host)
 	u.Host = p.Addr
 	// With TLS the answers would be the same, but not their number.
-	testserver.CheckLostAnswers(t, p, open(t, with(t, u.String(), "sslmode", "disable")), open(t, direct))
+	faulttest.LostAnswers(t, p, open(t, with(t, u.String(), "sslmode", "disable")), open(t, direct))
 }
 
 // Calls fail while the server is down, and no longer; what was stored is there.
@@ -519,7 +522,7 @@ func TestRestart(t *testing.T) {
 
 func TestOutage(t *testing.T) {
 	server := testserver.StartPostgres(t)
-	testserver.CheckOutage(t, server, open(t, server.URL))
+	faulttest.Outage(t, server, open(t, server.URL))
 }
 
 // A store that is not used has no connections.

@@ -1,19 +1,90 @@
-package testserver
+package faulttest
 
 import (
 	"context"
-	"errors"
+	"io"
+	"net"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/sortid/sortid/lease"
 )
 
-// CheckLostAnswers loses one answer of the server after the other, on the way to a store
+// An AnswerProxy stands between a store and its server, to lose one of the server's
+// answers, of which it counts what it reads at a time: for protocols in which a server
+// speaks only when it is asked. Its methods are safe for concurrent use.
+type AnswerProxy struct {
+	Addr string // where it listens
+
+	target string
+	mu     sync.Mutex
+	lose   int // so many answers from now, the connection breaks; 0: it does not
+}
+
+// NewAnswerProxy returns a proxy for the server at an address. It ends with the test.
+func NewAnswerProxy(t *testing.T, target string) *AnswerProxy {
+	t.Helper()
+	p := &AnswerProxy{target: target}
+	p.Addr = listen(t, p.serve)
+	return p
+}
+
+// Lose has the nth answer from now on lost: it is taken from the server, which so has
+// carried out what was asked, and not handed on, and the connection is closed. n <= 0
+// means that none is.
+func (p *AnswerProxy) Lose(n int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.lose = max(n, 0)
+}
+
+// Lost reports whether the answer of the last Lose has been lost.
+func (p *AnswerProxy) Lost() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.lose == 0
+}
+
+// loses counts an answer, and reports whether it is the one to be lost.
+func (p *AnswerProxy) loses() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.lose == 0 {
+		return false
+	}
+	p.lose--
+	return p.lose == 0
+}
+
+func (p *AnswerProxy) serve(client net.Conn) {
+	defer client.Close()
+	server, err := net.Dial("tcp", p.target)
+	if err != nil {
+		return
+	}
+	defer server.Close()
+	go func() {
+		io.Copy(server, client)
+		server.Close()
+	}()
+	buf := make([]byte, 64<<10)
+	for {
+		n, err := server.Read(buf)
+		if n > 0 && p.loses() {
+			return
+		}
+		if _, werr := client.Write(buf[:n]); err != nil || werr != nil {
+			return
+		}
+	}
+}
+
+// LostAnswers loses one answer of the server after the other, on the way to a store
 // that reaches it through the proxy, and tests that no change is then reported as
 // refused: it may have been made, so it must be an error. The other store, of the same
 // records, tells whether it was.
-func CheckLostAnswers(t *testing.T, p *Proxy, through, direct lease.Store) {
+func LostAnswers(t *testing.T, p *AnswerProxy, through, direct lease.Store) {
 	t.Helper()
 	const most = 50
 	for _, kind := range []string{"first", "further"} {
@@ -77,63 +148,4 @@ func latest(t *testing.T, s lease.Store, r lease.Record, ambiguous bool) lease.R
 		t.Fatal(err)
 	}
 	return is
-}
-
-// CheckOutage holds a lease of the store while its server is down for longer than the
-// window, and tests that ticks are handed out until the window ends, then none, and soon
-// after the server is back again.
-func CheckOutage(t *testing.T, s *Server, store lease.Store) {
-	t.Helper()
-	const window = 2 * time.Second
-	l, err := lease.Acquire(t.Context(), store, lease.Config{
-		Realm: "outage", NodeIDSize: 8, Window: window,
-		Format: lease.Format{Bits: 8, Tick: time.Millisecond, Epoch: time.UnixMilli(0)},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	last := int64(0)
-	claim := func() error {
-		t.Helper()
-		_, tick, err := l.Window().Claim(time.Now().UnixMilli())
-		if err == nil && tick <= last {
-			t.Fatalf("tick %d after tick %d", tick, last)
-		}
-		last = max(last, tick)
-		return err
-	}
-	// For longer than a window, so it must have been renewed.
-	for began := time.Now(); time.Since(began) < window+window/4; time.Sleep(10 * time.Millisecond) {
-		if err := claim(); err != nil {
-			t.Fatalf("with the server up: %v", err)
-		}
-	}
-	s.Stop()
-	stopped := time.Now()
-	if err := claim(); err != nil {
-		t.Errorf("just after the server stopped: %v", err)
-	}
-	for claim() == nil {
-		if time.Since(stopped) > 2*window {
-			t.Fatal("without a server ticks are handed out beyond the window")
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
-	if err := claim(); !errors.Is(err, lease.ErrExpired) {
-		t.Errorf("without a server: %v, want %v", err, lease.ErrExpired)
-	}
-	if l.Err() == nil {
-		t.Error("without a server the lease tells no error")
-	}
-	s.Start()
-	started := time.Now()
-	for claim() != nil {
-		if time.Since(started) > 20*time.Second {
-			t.Fatalf("%v after the server is back: %v", time.Since(started), claim())
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
-	if err := l.Close(t.Context()); err != nil {
-		t.Errorf("Close: %v", err)
-	}
 }
