@@ -13,8 +13,9 @@
 //
 //   - socket, the path of a Unix socket to be used instead of host and port;
 //   - those of github.com/go-sql-driver/mysql, of which some use are tls (true,
-//     skip-verify, preferred) and timeout (10s). What it does not know is taken for a
-//     variable of the session. Those that the store itself needs it sets after that.
+//     skip-verify, preferred; without it nothing is encrypted) and timeout (10s). What it
+//     does not know is taken for a variable of the session; those that the store itself
+//     needs it sets after that.
 //
 // # How it works
 //

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"time"
 
@@ -224,4 +225,9 @@ func decode(realm, block string, epoch uint64, hwm int64, record []byte) (r leas
 }
 
 // failed words an error.
-func (s *Store) failed(err error) error { return fmt.Errorf("mysql: %s: %w", s.name, err) }
+func (s *Store) failed(err error) error {
+	if errors.Is(err, mysql.ErrInvalidConn) {
+		err = fmt.Errorf("the answer did not come: %w", err)
+	}
+	return fmt.Errorf("mysql: %s: %w", s.name, err)
+}

@@ -65,7 +65,8 @@
 //
 // Connections are closed when they have been idle for half a second. A lease needs one
 // about twice a minute, for some milliseconds; so a thousand processes have some twenty at
-// a time. Poolers such as PgBouncer may stand in between, in any mode: no prepared
-// statements or settings of the session are used, but for search_path if the URL has it;
-// set it for the role instead.
+// a time. Poolers such as PgBouncer may stand in between, if they keep to transactions:
+// no prepared statements or settings of the session are used, but for search_path if the
+// URL has it; set it for the role instead. The conditions that Open checks are those of
+// the server behind.
 package postgres

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
@@ -53,7 +54,7 @@ func New(ctx context.Context, pool *pgxpool.Pool) (*Store, error) {
 	return s, nil
 }
 
-// Close closes the connections that Open has made.
+// Close closes the connections that Open has made, when calls that are under way have ended.
 func (s *Store) Close() error {
 	if s.owned {
 		s.pool.Close()
@@ -166,12 +167,15 @@ func (s *Store) query(ctx context.Context, statement string, args ...string) (*p
 
 	conn, err := s.pool.Acquire(ctx)
 	if err != nil {
-		return nil, err
+		return nil, oneLine{err}
 	}
 	defer conn.Release()
 	results, err := conn.Conn().PgConn().ExecBatch(ctx, &batch).ReadAll()
 	if len(results) == 0 && code(err) == codeNotSupported {
 		return nil, fmt.Errorf("%w (%w)", errStandby, err)
+	}
+	if err != nil && code(err) == "" {
+		return nil, fmt.Errorf("the answer did not come: %w", err)
 	}
 	if err != nil {
 		return nil, err
@@ -198,6 +202,15 @@ func (s *Store) decode(realm, block string, row [][]byte) (r lease.Record, err e
 func signed(epoch uint64) string { return decimal(int64(epoch)) }
 
 func decimal(i int64) string { return strconv.FormatInt(i, 10) }
+
+// oneLine is an error of a connection attempt, of which pgx has one in each line.
+type oneLine struct{ error }
+
+func (e oneLine) Error() string {
+	return strings.NewReplacer(":\n\t", ": ", "\n\t", "; ").Replace(e.error.Error())
+}
+
+func (e oneLine) Unwrap() error { return e.error }
 
 // failed words an error.
 func (s *Store) failed(err error) error { return fmt.Errorf("postgres: %s: %w", s.name, err) }
