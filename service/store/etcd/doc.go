@@ -47,12 +47,10 @@
 //     [lease.Fence] (sortid lease fence URL), start them again;
 //   - no member runs with --unsafe-no-fsync, which clients cannot see, and the disks have
 //     stored what they say that they have;
-//   - etcd is not one of the versions that could lose changes when they crashed: 3.5.0 to
-//     3.5.4, and, with a single member, those before 3.4.21;
+//   - no member is of a version that can lose changes when it crashes: 3.5.0 to 3.5.4,
+//     which Open refuses where it can ask the member, and, in a cluster of one, those before
+//     3.4.21, which [Store.Conditions] names;
 //   - nobody edits or deletes the keys.
-//
-// None of these depends on settings that a client could look at, so that
-// [Store.Conditions] has nothing to say.
 //
 // # Privileges
 //

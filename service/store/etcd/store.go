@@ -24,11 +24,14 @@ type Store struct {
 	client *clientv3.Client
 	prefix string // of all keys: "/sortid/"
 	hosts  string // for errors
+
+	conditions []string
 }
 
 // Open returns the store at a URL; see the package comment. It asks etcd whether the user
-// may read and write there, and fails if not, or if there is no etcd. The context bounds
-// this call only.
+// may read and write there, and fails if not, or if there is no etcd; with
+// [lease.ErrUnsafe] if that is of a version that can lose changes. The context bounds this
+// call only.
 func Open(ctx context.Context, url string) (*Store, error) {
 	config, prefix, err := parse(url)
 	if err != nil {
@@ -98,7 +101,11 @@ func New(ctx context.Context, config clientv3.Config, prefix string) (*Store, er
 		return nil, s.failed("connect", err)
 	}
 	s.client = client
-	if err := s.try(ctx); err != nil {
+	err = s.try(ctx)
+	if err == nil {
+		err = s.inspect(ctx)
+	}
+	if err != nil {
 		client.Close()
 		end()
 		return nil, err
@@ -149,9 +156,9 @@ func again[T any](f func() (T, error)) (T, error) {
 	return r, err
 }
 
-// Conditions returns nil: the guarantee rests on nothing that the package comment does
-// not say of all etcd clusters.
-func (s *Store) Conditions() []string { return nil }
+// Conditions says, in sentences for people, on what the guarantee of this cluster's version
+// rests; nil if there is nothing beside what the package comment says of all.
+func (s *Store) Conditions() []string { return s.conditions }
 
 // Get returns the record of a block.
 func (s *Store) Get(ctx context.Context, realm string, b lease.Block) (lease.Record, error) {

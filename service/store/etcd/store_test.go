@@ -386,3 +386,43 @@ func TestConditions(t *testing.T) {
 		t.Errorf("Time: %v", err)
 	}
 }
+
+// Versions that can lose changes are refused, or named.
+func TestVersions(t *testing.T) {
+	url := testserver.Etcd(t)
+	config, prefix, err := parse(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for version, want := range map[string]string{
+		"3.3.27": "conditional", "3.4.20": "conditional", "3.4.21": "", "3.4.33": "", "3.5.0-rc.1": "unsafe", "3.5.0": "unsafe", "3.5.4": "unsafe",
+		"3.5.5": "", "3.5.21": "", "3.6.0": "", "4.0.0": "", "": "", "unknown": "", "away": "",
+	} {
+		t.Run(version, func(t *testing.T) {
+			config := config
+			config.DialOptions = []grpc.DialOption{grpc.WithChainUnaryInterceptor(func(ctx context.Context, method string, request, reply any, conn *grpc.ClientConn, invoke grpc.UnaryInvoker, opts ...grpc.CallOption) error {
+				err := invoke(ctx, method, request, reply, conn, opts...)
+				if r, ok := reply.(*pb.StatusResponse); ok && err == nil {
+					if r.Version = version; version == "away" {
+						return status.Error(codes.Unavailable, "away")
+					}
+				}
+				return err
+			})}
+			s, err := New(t.Context(), config, prefix)
+			if want == "unsafe" {
+				if !errors.Is(err, lease.ErrUnsafe) || !strings.Contains(err.Error(), "version "+version+" ") {
+					t.Fatalf("New: %v", err)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer s.Close()
+			if c := s.Conditions(); (want == "") != (c == nil) || want != "" && !strings.HasPrefix(c[0], want) {
+				t.Errorf("Conditions: %q", c)
+			}
+		})
+	}
+}
