@@ -196,13 +196,15 @@ func Decode128(src []byte) (hi, lo uint64, fault Fault) {
 	a := uint64(first)*pow8 + uint64(a1)*pow4 + uint64(a0)
 	b := uint64(b1)*pow4 + uint64(b0)
 	c := uint64(c1)*pow4 + uint64(c0)
-	hi, lo = bits.Mul64(a, pow16Lo)
-	midHi, midLo := bits.Mul64(b, pow8)
-	lo, carry1 := bits.Add64(lo, midLo, 0)
-	lo, carry2 := bits.Add64(lo, c, 0)
-	hi += midHi + carry1 + carry2 // of less than 48 bits
-	hi, over := bits.Add64(hi, a*pow16Hi, 0)
-	if a > maxTop || over != 0 {
+	hi, lo = bits.Mul64(b, pow8)
+	lo, carry := bits.Add64(lo, c, 0)
+	hi += carry
+	timesHi, timesLo := bits.Mul64(a, pow16Lo)
+	lo, carry = bits.Add64(lo, timesLo, 0)
+	hi += timesHi + carry // of less than 48 bits
+	top := a * pow16Hi
+	hi += top
+	if a > maxTop || hi < top {
 		return 0, 0, Range
 	}
 	return hi, lo, OK
