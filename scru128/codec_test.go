@@ -3,6 +3,7 @@ package scru128
 import (
 	"errors"
 	"math/big"
+	"os/exec"
 	"strconv"
 	"strings"
 	"testing"
@@ -144,5 +145,18 @@ func TestUUIDForms(t *testing.T) {
 	}
 	if v, err := Bytes(id).Value(); string(v.([]byte)) != string(id[:]) || err != nil {
 		t.Errorf("Bytes: Value = %v, %v", v, err)
+	}
+}
+
+// An inlined function spares its caller a copy of the ID or of a slice.
+func TestInlining(t *testing.T) {
+	out, err := exec.Command("go", "build", "-gcflags=-m", ".").CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	for _, name := range []string{"Parse", "ID.AppendText"} {
+		if !strings.Contains(string(out), "can inline "+name+"\n") {
+			t.Errorf("%s is not inlined", name)
+		}
 	}
 }
