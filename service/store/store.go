@@ -107,7 +107,7 @@ func Forms() (forms, kind []string) {
 func find(url string) (kind, error) {
 	name, _, ok := strings.Cut(url, ":")
 	if !ok { // the rest is not shown: who knows what is in it
-		return kind{}, fmt.Errorf("%w: it begins with no scheme; want one of %s:", ErrURL, strings.Join(Names(), ":, "))
+		return kind{}, fmt.Errorf("%w: it begins with no scheme, such as %s", ErrURL, strings.Join(Names(), ", "))
 	}
 	for _, k := range kinds {
 		for _, known := range k.names {

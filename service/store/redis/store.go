@@ -31,7 +31,7 @@ type Store struct {
 func Open(ctx context.Context, url string) (*Store, error) {
 	options, prefix, err := parse(url)
 	if err != nil {
-		return nil, fmt.Errorf("redis: the URL: %w; want redis://user:password@host:6379/0?prefix=sortid:", err)
+		return nil, fmt.Errorf("redis: the URL: %w; want redis://user:password@host:6379/0?prefix=NAME", err)
 	}
 	client := redis.NewClient(options)
 	s, err := New(ctx, client, prefix)
