@@ -72,8 +72,10 @@ func Evict(ctx context.Context, store Store, realm string, b Block) (bool, error
 // node IDs.
 //
 // If even the realm is gone, Fence makes it, by config, which else needs no more than
-// Realm. It fails with [ErrNoRealm] if config has no Format for that. After an error of
-// the store, call it again.
+// Realm. It fails with [ErrNoRealm] if config has no Format for that, and with [ErrRealm]
+// if the realm has another. Should a process have made the realm anew before the fence,
+// the Window and MaxLead of config count if they are more than that realm's. After an
+// error of the store, call it again.
 func Fence(ctx context.Context, store Store, config Config, skew time.Duration) (time.Time, error) {
 	if err := checkRealm(config.Realm); err != nil {
 		return time.Time{}, err
@@ -85,6 +87,18 @@ func Fence(ctx context.Context, store Store, config Config, skew time.Duration) 
 	if config.Now != nil {
 		clock = config.Now
 	}
+	var lost Terms // those of the realm that is gone, if config tells
+	fits := func(Terms) error { return nil }
+	if config.Format != (Format{}) {
+		config.NodeIDSize = max(config.NodeIDSize, 1)
+		var err error
+		if config, err = config.complete(); err != nil {
+			return time.Time{}, err
+		}
+		lost = config.terms()
+		config.Window, config.MaxLead = 0, 0 // the realm may have less
+		fits = config.check
+	}
 	for {
 		root, err := store.Get(ctx, config.Realm, Block{})
 		if err != nil {
@@ -92,16 +106,12 @@ func Fence(ctx context.Context, store Store, config Config, skew time.Duration) 
 		}
 		next := root
 		if root.Epoch == 0 {
-			if config.Format == (Format{}) {
+			if lost == (Terms{}) {
 				return time.Time{}, fmt.Errorf("%w: %q", ErrNoRealm, config.Realm)
 			}
-			config.NodeIDSize = max(config.NodeIDSize, 1)
-			if config, err = config.complete(); err != nil {
-				return time.Time{}, err
-			}
-			next.State, next.Terms = Split, config.terms()
+			next.State, next.Terms = Split, lost
 		}
-		if err := checkTerms(next); err != nil {
+		if err := cmp.Or(checkTerms(next), fits(next.Terms)); err != nil {
 			return time.Time{}, err
 		}
 		now, err := store.Time(ctx)
@@ -112,7 +122,7 @@ func Fence(ctx context.Context, store Store, config Config, skew time.Duration) 
 			return time.Time{}, err
 		}
 		t := next.Terms
-		ahead := t.Window + t.Lead + int64(skew/t.Duration(1)) + 2 // for two roundings
+		ahead := max(t.Window, lost.Window) + max(t.Lead, lost.Lead) + int64(skew/t.Duration(1)) + 2 // for two roundings
 		next.Epoch, next.Generation = root.Epoch+1, newGeneration()
 		next.HWM = max(root.HWM, t.At(now)+ahead)
 		ok, err := store.CompareAndSet(ctx, root, next)

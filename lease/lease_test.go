@@ -944,6 +944,16 @@ func TestFence(t *testing.T) {
 		if _, err := Fence(t.Context(), m, Config{Realm: "realm"}, -1); !errors.Is(err, ErrConfig) {
 			t.Errorf("Fence with a negative skew: %v", err)
 		}
+		if _, err := Fence(t.Context(), m, Config{Realm: "realm", Format: UID60}, 0); !errors.Is(err, ErrRealm) {
+			t.Errorf("Fence of a realm of another format: %v", err)
+		}
+		// A process came before the fence and made the realm anew, with a smaller window.
+		small := Config{Realm: "anew", Format: SCRU64, NodeIDSize: 8, Window: 10 * time.Second, MaxLead: time.Second}
+		closed(t, acquire(t, m, small))
+		large := Config{Realm: "anew", Format: SCRU64, Window: time.Hour, MaxLead: time.Minute}
+		if until, err := Fence(t.Context(), m, large, 0); err != nil || time.Until(until) < 61*time.Minute-2*SCRU64.Tick {
+			t.Errorf("Fence by larger terms than the realm's: %v, %v", until, err)
+		}
 		if until, err := Fence(t.Context(), m, Config{Realm: "none", Format: UID60}, 0); err != nil || time.Until(until) < 70*time.Second {
 			t.Errorf("Fence that makes the realm: %v, %v", until, err)
 		}
