@@ -138,6 +138,19 @@ func TestGrants(t *testing.T) {
 	}
 }
 
+// A block that somebody holds is neither divided nor retired, until its deadline.
+func TestHeldIsLeftAlone(t *testing.T) {
+	held := Record{Epoch: 1, HWM: 20, State: Whole, Owner: Owner{1}, Request: 1, Deadline: 30, Name: "me"}
+	for what, change := range map[string]func(Record, int64) (Record, error){"split": split, "retire": retire} {
+		if next, err := change(held, 29); err != errRefused || next != held {
+			t.Errorf("%s before the deadline: %+v, %v", what, next, err)
+		}
+		if next, err := change(held, 30); err != nil || next.Owner != (Owner{}) || next.Deadline != 0 || next.HWM != 20 || next.State == Whole {
+			t.Errorf("%s at the deadline: %+v, %v", what, next, err)
+		}
+	}
+}
+
 // The survey finds every place where a block can be, and prefers the tight ones whose
 // time has come.
 func TestChoose(t *testing.T) {
