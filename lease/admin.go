@@ -42,17 +42,17 @@ func realmRecord(ctx context.Context, store Store, realm string) (Record, error)
 	return root, checkTerms(root)
 }
 
-// Evict takes a block from whoever holds it. Its owner's generators go on to the end of
-// their window, which nobody else is granted, and then with another node ID. It reports
-// whether somebody held it.
-func Evict(ctx context.Context, store Store, realm string, b Block) (bool, error) {
+// Evict takes a block from the owner, or, if that is the zero Owner, from whoever holds
+// it. The owner's generators go on to the end of their window, which nobody else is
+// granted, and then with another node ID. It reports whether the owner held it.
+func Evict(ctx context.Context, store Store, realm string, b Block, owner Owner) (bool, error) {
 	root, err := realmRecord(ctx, store, realm)
 	if err != nil {
 		return false, err
 	}
 	for {
 		r, err := store.Get(ctx, realm+"@"+root.Generation, b)
-		if err != nil || r.Owner == (Owner{}) {
+		if err != nil || r.Owner == (Owner{}) || owner != (Owner{}) && r.Owner != owner {
 			return false, err
 		}
 		next := vacate(r)
@@ -62,6 +62,9 @@ func Evict(ctx context.Context, store Store, realm string, b Block) (bool, error
 		}
 	}
 }
+
+// maxSkew bounds the skew of a fence, which nothing takes back.
+const maxSkew = 24 * time.Hour
 
 // Fence makes a realm safe whose store has been restored from an old copy, or may have
 // lost changes for another reason. Call it before any process can reach that store. All
@@ -80,8 +83,8 @@ func Fence(ctx context.Context, store Store, config Config, skew time.Duration) 
 	if err := checkRealm(config.Realm); err != nil {
 		return time.Time{}, err
 	}
-	if skew < 0 {
-		return time.Time{}, fmt.Errorf("%w: a skew of %v", ErrConfig, skew)
+	if skew < 0 || skew > maxSkew {
+		return time.Time{}, fmt.Errorf("%w: a skew of %v, want at most %v: the realm would be without node IDs for as long", ErrConfig, skew, maxSkew)
 	}
 	clock := time.Now
 	if config.Now != nil {

@@ -51,6 +51,13 @@ type Config struct {
 	Logger *slog.Logger
 }
 
+// Validate returns [ErrConfig] if no store could give a lease for this configuration, and
+// says why.
+func (c Config) Validate() error {
+	_, err := c.complete()
+	return err
+}
+
 // complete checks the configuration and fills in what has a default.
 func (c Config) complete() (Config, error) {
 	if err := checkRealm(c.Realm); err != nil {
@@ -105,7 +112,7 @@ func (c Config) terms() Terms {
 func (c Config) check(t Terms) error {
 	mine := c.terms()
 	wrong := func(what string, has, want any) error {
-		return fmt.Errorf("%w: %q has %s %v, this process wants %v", ErrRealm, c.Realm, what, has, want)
+		return fmt.Errorf("%w: %q has %s %v, this process wants %v; ask for no more than it has, or name another realm", ErrRealm, c.Realm, what, has, want)
 	}
 	switch {
 	case t.Tick != mine.Tick:

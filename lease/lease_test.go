@@ -516,14 +516,22 @@ func TestEvict(t *testing.T) {
 		g := book.generator(t, a)
 		first := g.must()
 		hi := a.Window().Grant().Hi
-		if ok, err := Evict(t.Context(), m, "realm", first); !ok || err != nil {
-			t.Fatalf("Evict: %v, %v", ok, err)
+		if ok, err := Evict(t.Context(), m, "realm", first, Owner{1}); ok || err != nil {
+			t.Errorf("Evict of another owner: %v, %v", ok, err)
 		}
 		_, blocks, err := Records(t.Context(), m, "realm")
-		if i := slices.IndexFunc(blocks, func(r Record) bool { return r.Block == first }); err != nil || i < 0 || blocks[i].HWM != hi {
+		i := slices.IndexFunc(blocks, func(r Record) bool { return r.Block == first })
+		if err != nil || i < 0 || blocks[i].Owner == (Owner{}) {
+			t.Fatalf("nobody was to be evicted: %+v, %v", blocks, err)
+		}
+		if ok, err := Evict(t.Context(), m, "realm", first, blocks[i].Owner); !ok || err != nil {
+			t.Fatalf("Evict: %v, %v", ok, err)
+		}
+		_, blocks, err = Records(t.Context(), m, "realm")
+		if err != nil || blocks[i].HWM != hi {
 			t.Errorf("granted up to tick %d, then evicted: %+v, %v", hi, blocks, err)
 		}
-		if ok, err := Evict(t.Context(), m, "realm", first); ok || err != nil {
+		if ok, err := Evict(t.Context(), m, "realm", first, Owner{}); ok || err != nil {
 			t.Errorf("Evict again: %v, %v", ok, err)
 		}
 		var others []*Lease
@@ -542,7 +550,7 @@ func TestEvict(t *testing.T) {
 		if a.NodeID() == first.NodeID {
 			t.Error("the node ID is still the one evicted")
 		}
-		if _, err := Evict(t.Context(), m, "other", first); !errors.Is(err, ErrNoRealm) {
+		if _, err := Evict(t.Context(), m, "other", first, Owner{}); !errors.Is(err, ErrNoRealm) {
 			t.Errorf("Evict from no realm: %v", err)
 		}
 		closed(t, a)
@@ -638,7 +646,7 @@ func TestLead(t *testing.T) {
 		time.Sleep(time.Minute)
 		_, blocks, _ := Records(t.Context(), n, "realm")
 		for _, r := range blocks {
-			if _, err := Evict(t.Context(), n, "realm", r.Block); err != nil {
+			if _, err := Evict(t.Context(), n, "realm", r.Block, r.Owner); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -941,6 +949,9 @@ func TestFence(t *testing.T) {
 		if _, err := Fence(t.Context(), m, Config{Realm: "none"}, 0); !errors.Is(err, ErrNoRealm) {
 			t.Errorf("Fence of no realm: %v", err)
 		}
+		if _, err := Fence(t.Context(), m, Config{Realm: "realm"}, 24*time.Hour+1); !errors.Is(err, ErrConfig) {
+			t.Errorf("a skew of more than a day: %v", err)
+		}
 		if _, err := Fence(t.Context(), m, Config{Realm: "realm"}, -1); !errors.Is(err, ErrConfig) {
 			t.Errorf("Fence with a negative skew: %v", err)
 		}
@@ -1088,7 +1099,7 @@ func TestForeignTerms(t *testing.T) {
 			config := Config{Realm: "r", Format: SCRU64, NodeIDSize: 8}
 			_, acquire := Acquire(t.Context(), store, config)
 			_, _, records := Records(t.Context(), store, "r")
-			_, evict := Evict(t.Context(), store, "r", Block{42, 8})
+			_, evict := Evict(t.Context(), store, "r", Block{42, 8}, Owner{})
 			_, fence := Fence(t.Context(), store, config, time.Minute)
 			for _, err := range []error{acquire, records, evict, fence} {
 				if !errors.Is(err, ErrRealm) {

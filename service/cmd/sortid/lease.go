@@ -212,12 +212,12 @@ release asks first, unless told --yes.`,
 			return errors.New("nothing was changed")
 		}
 		return onStore(args[0], func(ctx context.Context, st store.Store) error {
-			held, err := lease.Evict(ctx, st, r.name, e.block)
+			held, err := lease.Evict(ctx, st, r.name, e.block, r.records[e.block].Owner)
 			switch {
 			case err != nil:
 				return err
 			case !held:
-				return fmt.Errorf("meanwhile node ID %s of realm %q has been given back", e.Block, r.name)
+				return fmt.Errorf("meanwhile node ID %s of realm %q has been given back by %s; nothing was changed", e.Block, r.name, e.who())
 			}
 			fmt.Fprintf(a.err, "sortid: node ID %s of realm %q is taken from %s, whose generators go on until %s at most; others can be granted it from then on\n", e.Block, r.name, e.who(), e.Until)
 			return nil

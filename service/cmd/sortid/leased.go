@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -89,6 +90,12 @@ type tenant struct {
 // move leases a node ID for a scheme's generator. With wait set it says on standard error
 // when that generator has to wait for the store, and when it goes on.
 func (a *app) move(ctx context.Context, l *leasing, s *scheme.Scheme, wait bool) (*tenant, error) {
+	config := lease.Config{
+		Realm: cmp.Or(l.realm, s.Name), Format: leaseFormats[s.Name], NodeIDSize: int(l.bits), Window: l.window, Name: myName(),
+	}
+	if err := config.Validate(); err != nil {
+		return nil, usageError{err}
+	}
 	limited, cancel := context.WithTimeout(ctx, storePatience)
 	defer cancel()
 	st, err := openStore(limited, store.Open, l.url)
@@ -98,18 +105,9 @@ func (a *app) move(ctx context.Context, l *leasing, s *scheme.Scheme, wait bool)
 	for _, condition := range st.Conditions() {
 		fmt.Fprintf(a.err, "sortid: %s\n", condition)
 	}
-	realm := l.realm
-	if realm == "" {
-		realm = s.Name
-	}
-	held, err := lease.Acquire(limited, st, lease.Config{
-		Realm: realm, Format: leaseFormats[s.Name], NodeIDSize: int(l.bits), Window: l.window, Name: myName(),
-	})
+	held, err := lease.Acquire(limited, st, config)
 	if err != nil {
 		st.Close()
-		if errors.Is(err, lease.ErrConfig) {
-			return nil, usageError{err}
-		}
 		return nil, err
 	}
 	t := &tenant{app: a, store: st, lease: held}

@@ -21,7 +21,7 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	defer l.Close(ctx)
+	defer l.Close(context.Background())
 	g, err := scru64.NewGenerator(scru64.NodeSpec{}, scru64.WithLease(l))
 	if err != nil {
 		log.Fatal(err)
