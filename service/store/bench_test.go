@@ -20,7 +20,8 @@ import (
 	"github.com/sortid/sortid/service/store"
 )
 
-// servers starts a server of each kind, set up so that it forgets nothing.
+// servers starts a server of each kind, set up so that it forgets nothing, but for NATS,
+// of which only version 2.10 can be.
 var servers = []struct {
 	name string
 	url  func(b *testing.B) string

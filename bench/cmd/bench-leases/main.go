@@ -84,7 +84,8 @@ func (b *benchmarks) document() []byte {
 	fmt.Fprintf(&md, `# Benchmarks of leases
 
 Written by `+"`make bench-leases`"+`; do not edit. Each store's server is on the same machine as the clients, with the
-settings under which it forgets nothing; what a disk takes to make a change durable is most of it.
+settings under which it forgets nothing, but for NATS, which syncs its files later if it is not told otherwise. What
+the disk takes to make a change durable is in these figures, and differs from disk to disk.
 
 Machine: %s, %d processors, %s/%s, %s.
 
