@@ -21,10 +21,10 @@ func TestVerifyPipeSize(t *testing.T) {
 	if _, err := unix.FcntlInt(w.Fd(), unix.F_SETPIPE_SZ, 1<<16); err != nil {
 		t.Fatal(err)
 	}
-	go func() {
-		start(nil, w, "new", "scru128", "-n", "100")
-		w.Close()
-	}()
+	if code, stderr := start(nil, w, "new", "scru128", "-n", "100"); code != exitOK { // the pipe holds these
+		t.Fatalf("code %d, %s", code, stderr)
+	}
+	w.Close()
 	if code, stderr := start(r, io.Discard, "verify", "scru128"); code != exitOK {
 		t.Fatalf("code %d, %s", code, stderr)
 	}
