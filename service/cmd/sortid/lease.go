@@ -38,7 +38,8 @@ The URL of a store is one of
 where the file serves the processes of one machine. The documentation of the
 packages in service/store tells the parameters, and on what the guarantee rests;
 "sortid lease show URL" tells that, too. Others on this machine can see a password
-in a URL while the command runs; PostgreSQL's can be in ~/.pgpass instead.`,
+in a URL while the command runs: with env:NAME instead the URL is taken from the
+environment variable NAME. PostgreSQL's password can also be in ~/.pgpass.`,
 		Example: `  sortid lease list bolt:/var/lib/sortid.db
   sortid lease show bolt:/var/lib/sortid.db 42/8`,
 		Args: noCommand,

@@ -179,7 +179,13 @@ func myName() string {
 }
 
 // openStore opens a store. A URL that none can be meant by is a mistake in the arguments.
+// With env:NAME the URL is in an environment variable, where others do not see a password.
 func openStore(ctx context.Context, open func(context.Context, string) (store.Store, error), url string) (store.Store, error) {
+	if name, ok := strings.CutPrefix(url, "env:"); ok {
+		if url = os.Getenv(name); url == "" {
+			return nil, usagef("the environment variable %q, which is to have the URL of a store, is not set", name)
+		}
+	}
 	st, err := open(ctx, url)
 	if errors.Is(err, store.ErrURL) {
 		return nil, usageError{err}
