@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/sortid/sortid/internal/clock"
 	"github.com/sortid/sortid/internal/window"
 )
 
@@ -207,7 +208,7 @@ func Acquire(ctx context.Context, store Store, config Config) (*Lease, error) {
 func insist(ctx context.Context, f func() error) (err error) {
 	pause := 200 * time.Millisecond
 	for range 4 {
-		if err = f(); err == nil || settled(err) || !sleep(ctx, jitter(pause)) {
+		if err = f(); err == nil || settled(err) || clock.Sleep(ctx, jitter(pause)) != nil {
 			return err
 		}
 		pause *= 2
@@ -228,18 +229,6 @@ func settled(err error) bool {
 // jitter returns a random duration from half of d to d.
 func jitter(d time.Duration) time.Duration { return d/2 + rand.N(d/2+1) }
 
-// sleep reports whether d has passed before ctx ended.
-func sleep(ctx context.Context, d time.Duration) bool {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return true
-	case <-ctx.Done():
-		return false
-	}
-}
-
 // NodeID returns the node ID that the lease has now, or had last. For generators it is
 // the window's grants that count.
 func (l *Lease) NodeID() uint32 { return l.node.Load() }
@@ -247,8 +236,8 @@ func (l *Lease) NodeID() uint32 { return l.node.Load() }
 // NodeIDSize returns the size of the node ID in bits.
 func (l *Lease) NodeIDSize() int { return l.window.NodeIDSize() }
 
-// Window returns what a generator lives on: hand it to the one option of a format
-// package that takes it. Several generators of one format may share a window; a tick
+// Window returns what generators live on, for the option WithLease of a format package,
+// which is given the lease. Several generators of one format may share a lease; a tick
 // then serves only one of them, so they may run a little ahead of the clock.
 func (l *Lease) Window() *window.Window {
 	if l == nil {
@@ -315,7 +304,7 @@ func (l *Lease) keep(ctx context.Context) {
 			s.log.Warn("lease: not renewed", "realm", s.config.Realm, "node", Block{l.NodeID(), uint8(l.NodeIDSize())}.String(), "left", terms.Duration(l.left()), "error", err)
 			l.window.Fail(err)
 		}
-		if !sleep(ctx, jitter(pause)) {
+		if clock.Sleep(ctx, jitter(pause)) != nil {
 			return
 		}
 		pause = min(2*pause, look)

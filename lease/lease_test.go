@@ -15,6 +15,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/sortid/sortid/internal/clock"
 	"github.com/sortid/sortid/internal/window"
 )
 
@@ -65,7 +66,7 @@ func (n *network) pass(ctx context.Context, op string) error {
 	if hang {
 		<-ctx.Done()
 	}
-	if !sleep(ctx, delay) || ctx.Err() != nil {
+	if clock.Sleep(ctx, delay) != nil || ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
 	if down {

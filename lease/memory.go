@@ -43,7 +43,7 @@ func (m *Memory) CompareAndSet(ctx context.Context, prev, next Record) (bool, er
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	now := m.get(prev.Realm, prev.Block)
-	if now.Epoch != prev.Epoch || now.HWM != prev.HWM {
+	if !now.Matches(prev) {
 		return false, nil
 	}
 	if m.realms == nil {

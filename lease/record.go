@@ -227,6 +227,12 @@ type Record struct {
 	Generation string `json:"generation,omitzero"`
 }
 
+// Matches reports whether a [Store] that holds r, or none if r.Epoch is 0, may replace it
+// for somebody who has read prev; it is the condition of CompareAndSet.
+func (r Record) Matches(prev Record) bool {
+	return r.Epoch == prev.Epoch && (r.HWM == prev.HWM || r.Epoch == 0)
+}
+
 // Held reports whether, at tick now, the block must be left to its owner.
 func (r Record) Held(now int64) bool {
 	return r.State == Whole && r.Owner != Owner{} && now < r.Deadline

@@ -244,3 +244,25 @@ func TestErrors(t *testing.T) {
 		}
 	}
 }
+
+func TestMatches(t *testing.T) {
+	none, one := Record{}, Record{Epoch: 1, HWM: 5}
+	for _, c := range []struct {
+		is, was Record
+		want    bool
+	}{
+		{none, none, true},
+		{none, Record{HWM: 5}, true}, // there is none, and the epoch says that this was expected
+		{none, one, false},
+		{one, none, false},
+		{one, one, true},
+		{one, Record{Epoch: 1, HWM: 5, Name: "other"}, true},
+		{one, Record{Epoch: 1, HWM: 6}, false},
+		{one, Record{Epoch: 2, HWM: 5}, false},
+		{one, Record{HWM: 5}, false},
+	} {
+		if got := c.is.Matches(c.was); got != c.want {
+			t.Errorf("%+v in the place of %+v: %v", c.is, c.was, got)
+		}
+	}
+}

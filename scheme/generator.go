@@ -116,7 +116,7 @@ func (s *Scheme) checkLease(o Options) error {
 	_, node := o.Values[s.Node]
 	switch {
 	case s.Node == "":
-		return because(ErrOption, "%s IDs carry no node ID, so there is nothing to lease; %s do", s.Name, list(nodeSchemes(), "and"))
+		return because(ErrOption, "%s IDs carry no node ID, so there is nothing to lease; %s do", s.Name, list(WithNode(), "and"))
 	case node:
 		return because(ErrOption, "the lease has the node ID, so the option %q cannot be had", s.Node)
 	case !o.At.IsZero():
@@ -125,7 +125,8 @@ func (s *Scheme) checkLease(o Options) error {
 	return nil
 }
 
-func nodeSchemes() (names []string) {
+// WithNode returns the names of the schemes whose IDs carry a node ID, which can be leased.
+func WithNode() (names []string) {
 	for _, s := range all {
 		if s.Node != "" {
 			names = append(names, s.Name)

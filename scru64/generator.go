@@ -73,7 +73,8 @@ type Generator struct {
 	end       ID    // the last ID of the same timestamp
 	timestamp int64 // of the last ID
 	seen      int64 // the clock's tick for which timestamp is settled
-	until     int64 // what to wait for: with errWait Unix milliseconds, with errLease a tick
+	until     int64 // with errWait: what to wait for, Unix milliseconds, or a tick of the lease
+	why       error // with errWait: what is wrong before that
 
 	lease     *window.Window // nil without a lease
 	node      ID             // the node ID where it belongs
@@ -84,11 +85,8 @@ type Generator struct {
 	policy    RollbackPolicy
 }
 
-// These say that the clock, or the lease, must reach g.until first.
-var (
-	errWait  = errors.New("scru64: wait")
-	errLease = errors.New("scru64: wait for the lease")
-)
+// errWait says that the clock, or the lease, must reach g.until first.
+var errWait = errors.New("scru64: wait")
 
 // An Option sets up a [Generator].
 type Option func(*Generator) error
@@ -315,12 +313,12 @@ func (g *Generator) generate(ctx context.Context) (ID, error) {
 			return id, nil
 		}
 		id, err := g.turn(now)
-		until := g.until
+		until, why := g.until, g.why
 		g.mu.Unlock()
-		if err != errWait && err != errLease {
+		if err != errWait {
 			return id, err
 		}
-		if err := g.wait(ctx, until, err); err != nil {
+		if err := g.wait(ctx, until, why); err != nil {
 			return 0, err
 		}
 	}
@@ -337,11 +335,11 @@ func (g *Generator) FillContext(ctx context.Context, ids []ID) error {
 		counter := clock.Counter()
 		g.mu.Lock()
 		n, err := g.fill(g.clock.Milli(counter)>>tickBits, rest[:min(len(rest), chunk)])
-		until := g.until
+		until, why := g.until, g.why
 		g.mu.Unlock()
 		rest = rest[n:]
-		if err == errWait || err == errLease {
-			err = g.wait(ctx, until, err)
+		if err == errWait {
+			err = g.wait(ctx, until, why)
 		}
 		if err != nil {
 			clear(ids)
@@ -360,11 +358,11 @@ func (g *Generator) All() iter.Seq2[ID, error] {
 }
 
 func (g *Generator) wait(ctx context.Context, until int64, why error) error {
-	if why == errLease {
+	if why == ErrLeaseExpired {
 		return g.lease.Wait(ctx, until)
 	}
 	if err := g.clock.Pause(ctx, until*1000); err != nil {
-		return fmt.Errorf("%w; gave up waiting: %w", ErrClockRollback, err)
+		return fmt.Errorf("%w; gave up waiting: %w", why, err)
 	}
 	return nil
 }
@@ -422,11 +420,15 @@ func (g *Generator) behind(now, timestamp int64) (ID, error) {
 		return 0, fmt.Errorf("%w: it shows %v, the last ID %v", ErrClockRollback,
 			tickTime(now), tickTime(g.timestamp))
 	case RollbackWait:
-		g.until = (timestamp - g.allowance) << tickBits
-		return 0, errWait
+		return g.waitFor((timestamp-g.allowance)<<tickBits, ErrClockRollback)
 	default:
 		return g.begin(now, now)
 	}
+}
+
+func (g *Generator) waitFor(until int64, why error) (ID, error) {
+	g.until, g.why = until, why
+	return 0, errWait
 }
 
 // begin makes the first ID of a timestamp, settled for the clock's tick seen.
@@ -443,8 +445,7 @@ func (g *Generator) claim(seen, wanted int64) (ID, error) {
 	switch {
 	case err == nil:
 	case g.policy == RollbackWait: // it ends at once if the lease is closed
-		g.until = wanted
-		return 0, errLease
+		return g.waitFor(wanted, ErrLeaseExpired)
 	default:
 		return 0, err
 	}

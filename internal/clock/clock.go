@@ -154,7 +154,7 @@ func (c *Clock) Pause(ctx context.Context, us int64) error {
 		default:
 			left -= early
 		}
-		if err := sleep(ctx, left); err != nil {
+		if err := Sleep(ctx, left); err != nil {
 			return err
 		}
 		if c.counter == nil || micros > leg.Microseconds() {
@@ -163,7 +163,8 @@ func (c *Clock) Pause(ctx context.Context, us int64) error {
 	}
 }
 
-func sleep(ctx context.Context, d time.Duration) error {
+// Sleep waits for d, or until ctx ends: then it returns the error of [ContextError].
+func Sleep(ctx context.Context, d time.Duration) error {
 	if ctx.Done() == nil { // as without any context: then it allocates nothing
 		time.Sleep(d)
 		return nil

@@ -134,6 +134,9 @@ func testCompare(t *testing.T, open func() lease.Store) {
 	one, two := full("realm", b, 1), full("realm", b, 2)
 	set(t, s, absent("realm", b), one, true)
 	set(t, s, absent("realm", b), two, false) // it exists
+	other, marked := lease.Block{NodeID: 43, Size: 8}, absent("realm", lease.Block{NodeID: 43, Size: 8})
+	marked.HWM = 1000 // of a record that does not exist the mark is of no account
+	set(t, s, marked, full("realm", other, 1), true)
 	for _, change := range []func(r *lease.Record){
 		func(r *lease.Record) { r.Epoch++ },
 		func(r *lease.Record) { r.Epoch-- },

@@ -113,8 +113,8 @@ neither.
 They start over half a minute, each with a connection of its own, and are then watched for a minute at default settings: a
 window of 60 s, renewed at half. To start is to connect, to have the store checked and to acquire, in milliseconds.
 Processor time is that of the server and of all nodes together, in percent of one processor. The last two columns are
-the same times a hundred, for a hundred thousand nodes; nobody ran these. PostgreSQL starts a process for each
-connection, which is most of its share. A window ten times as long divides all of it by ten.
+the same times a hundred, for a hundred thousand nodes; nobody ran these. A longer window means fewer renewals,
+in proportion.
 
 | Store | Start, half | 99 % | Requests a second | Processor | 100,000 nodes: requests a second | Processors |
 |---|--:|--:|--:|--:|--:|--:|

@@ -30,7 +30,7 @@ a window after the end of its last one.
 
 A realm is a set of node IDs, each of which only one process has at a time.
 Unless told otherwise, "sortid new" takes the scheme's name for it. Without
---realm the commands look at the realms of these names: ` + strings.Join(defaultRealms(), ", ") + `.
+--realm the commands look at the realms of these names: ` + strings.Join(scheme.WithNode(), ", ") + `.
 
 The URL of a store is one of
 
@@ -90,10 +90,7 @@ the node IDs that are split into smaller ones, or part of a larger one (retired)
 				return err
 			}
 			for i, r := range realms {
-				entries := r.entries()
-				if !*every {
-					entries = whole(entries)
-				}
+				entries := r.entries(*every)
 				if output.value == "json" {
 					out = appendJSON(out, entries...)
 					continue
@@ -256,7 +253,7 @@ fence asks first, unless told --yes.`,
 	}
 	realm := realmFlag(cmd)
 	skew := cmd.Flags().Duration("skew", time.Minute, "how far ahead clocks may have been, a `DURATION`")
-	format := choose(cmd, "format", "", "make a realm that is lost, for the node IDs of", "", defaultRealms()...)
+	format := choose(cmd, "format", "", "make a realm that is lost, for the node IDs of", "", scheme.WithNode()...)
 	window := cmd.Flags().Duration("lease-window", 0, "with --format: the windows of the realm, a `DURATION` (default 1m0s)")
 	yes := cmd.Flags().BoolP("yes", "y", false, "do not ask")
 
@@ -284,12 +281,12 @@ fence asks first, unless told --yes.`,
 		}); err != nil {
 			return err
 		}
-		if !*yes && !a.ask("Fence %s?\nFor about the window, the lead and %v no node ID is granted; running processes use up the windows\nthat they have, wait, and then get other node IDs.\nDo it?", quoted(names), *skew) {
+		if !*yes && !a.ask("Fence %q?\nFor about the window, the lead and %v no node ID is granted; running processes use up the windows\nthat they have, wait, and then get other node IDs.\nDo it?", names, *skew) {
 			return errors.New("nothing was changed")
 		}
-		for _, name := range names {
-			config := lease.Config{Realm: name, Format: leaseFormats[format.value], Window: *window}
-			if err := on(args[0], open, func(ctx context.Context, st store.Store) error {
+		if err := on(args[0], open, func(ctx context.Context, st store.Store) error {
+			for _, name := range names {
+				config := lease.Config{Realm: name, Format: leaseFormats[format.value], Window: *window}
 				from, err := lease.Fence(ctx, st, config, *skew)
 				if errors.Is(err, lease.ErrConfig) {
 					return usageError{err}
@@ -297,11 +294,13 @@ fence asks first, unless told --yes.`,
 				if err != nil {
 					return err
 				}
-				_, err = fmt.Fprintf(a.out, "%s\t%s\n", name, scheme.FormatTime(from))
-				return err
-			}); err != nil {
-				return err
+				if _, err := fmt.Fprintf(a.out, "%s\t%s\n", name, scheme.FormatTime(from)); err != nil {
+					return err
+				}
 			}
+			return nil
+		}); err != nil {
+			return err
 		}
 		fmt.Fprintln(a.err, "sortid: fenced; processes may reach the store again")
 		return nil
@@ -374,8 +373,4 @@ func appendJSON[T any](out []byte, items ...T) []byte {
 		out = append(append(out, b...), '\n')
 	}
 	return out
-}
-
-func quoted(names []string) string {
-	return fmt.Sprintf("%q", names)
 }

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/sortid/sortid/internal/clock"
 	"github.com/sortid/sortid/internal/window"
 	"github.com/sortid/sortid/lease"
 	"github.com/sortid/sortid/scheme"
@@ -141,7 +142,7 @@ func (t *tenant) node() string {
 func (t *tenant) tell(ctx context.Context) {
 	const look, worth = 200 * time.Millisecond, 3
 	late := 0
-	for sleep(ctx, look) == nil {
+	for clock.Sleep(ctx, look) == nil {
 		until := t.lease.Until()
 		if time.Now().Before(until) {
 			if late >= worth {
@@ -191,14 +192,4 @@ func openStore(ctx context.Context, open func(context.Context, string) (store.St
 		return nil, usageError{err}
 	}
 	return st, err
-}
-
-// defaultRealms returns the realms that sortid new leases from if it is not told another.
-func defaultRealms() (names []string) {
-	for _, s := range scheme.All() {
-		if s.Node != "" {
-			names = append(names, s.Name)
-		}
-	}
-	return names
 }

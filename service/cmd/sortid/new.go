@@ -12,6 +12,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/sortid/sortid/internal/clock"
 	"github.com/sortid/sortid/scheme"
 	"github.com/spf13/cobra"
 )
@@ -292,7 +293,7 @@ func (p *production) walk(ctx context.Context, perSecond float64) error {
 			due := time.Since(start).Seconds()*perSecond + 1 - float64(p.written)
 			if due < 1 {
 				next := min(float64(p.written)/perSecond, 1e9) // seconds
-				if err := sleep(ctx, time.Duration(next*1e9)-time.Since(start)); err != nil {
+				if err := clock.Sleep(ctx, time.Duration(next*1e9)-time.Since(start)); err != nil {
 					return err
 				}
 				continue
@@ -310,15 +311,4 @@ func (p *production) walk(ctx context.Context, perSecond float64) error {
 		}
 	}
 	return nil
-}
-
-func sleep(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 	"text/tabwriter"
@@ -36,7 +35,7 @@ func readRealms(ctx context.Context, st store.Store, name string) ([]*realmState
 		return []*realmState{r}, nil
 	}
 	var realms []*realmState
-	for _, name := range defaultRealms() {
+	for _, name := range scheme.WithNode() {
 		r, err := loadRealm(ctx, st, name)
 		switch {
 		case err == nil:
@@ -46,7 +45,7 @@ func readRealms(ctx context.Context, st store.Store, name string) ([]*realmState
 		}
 	}
 	if realms == nil {
-		return nil, fmt.Errorf("the store has none of the realms %s; --realm names another", strings.Join(defaultRealms(), ", "))
+		return nil, fmt.Errorf("the store has none of the realms %s; --realm names another", strings.Join(scheme.WithNode(), ", "))
 	}
 	return realms, nil
 }
@@ -128,9 +127,12 @@ type entry struct {
 	lead  time.Duration
 }
 
-func (r *realmState) entries() (entries []entry) {
+// entries returns those of all blocks, or of those that are node IDs by themselves.
+func (r *realmState) entries(all bool) (entries []entry) {
 	for _, b := range r.order {
-		entries = append(entries, r.entry(r.records[b]))
+		if rec := r.records[b]; all || rec.State == lease.Whole {
+			entries = append(entries, r.entry(rec))
+		}
 	}
 	return entries
 }
@@ -194,13 +196,6 @@ func (e entry) leadText() string {
 		return "+" + e.lead.String()
 	}
 	return e.lead.String()
-}
-
-// whole leaves only entries that are node IDs by themselves.
-func whole(entries []entry) []entry {
-	return slices.DeleteFunc(entries, func(e entry) bool {
-		return e.State != "held" && e.State != "lapsed" && e.State != "free"
-	})
 }
 
 // around returns the block and those that are node IDs by themselves and overlap it.

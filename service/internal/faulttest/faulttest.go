@@ -11,17 +11,8 @@ import (
 	"github.com/sortid/sortid/service/internal/testserver"
 )
 
-var block = lease.Block{NodeID: 42, Size: 8}
-
 func record(epoch uint64, name string) lease.Record {
-	return lease.Record{Realm: "fault", Block: block, Epoch: epoch, HWM: 1000, State: lease.Whole, Name: name}
-}
-
-func change(t *testing.T, s lease.Store, prev, next lease.Record) {
-	t.Helper()
-	if ok, err := s.CompareAndSet(t.Context(), prev, next); !ok || err != nil {
-		t.Fatalf("CompareAndSet: %v, %v", ok, err)
-	}
+	return lease.Record{Realm: "fault", Block: Block, Epoch: epoch, HWM: 1000, State: lease.Whole, Name: name}
 }
 
 func want(t *testing.T, s lease.Store, r lease.Record) {
@@ -36,14 +27,14 @@ func want(t *testing.T, s lease.Store, r lease.Record) {
 // goes on.
 func Restart(t *testing.T, server *testserver.Server, s lease.Store) {
 	t.Helper()
-	was := lease.Record{Realm: "fault", Block: block}
+	was := lease.Record{Realm: "fault", Block: Block}
 	for epoch := uint64(1); epoch < 5; epoch += 2 {
 		is := record(epoch, "before")
-		change(t, s, was, is)
+		Change(t, s, was, is)
 		server.Stop()
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		began := time.Now()
-		if r, err := s.Get(ctx, "fault", block); err == nil {
+		if r, err := s.Get(ctx, "fault", Block); err == nil {
 			t.Fatalf("from a server that is gone: %+v", r)
 		}
 		if ok, err := s.CompareAndSet(ctx, is, record(epoch+1, "never")); err == nil {
@@ -57,7 +48,7 @@ func Restart(t *testing.T, server *testserver.Server, s lease.Store) {
 		recovers(t, s)
 		want(t, s, is)
 		was = record(epoch+1, "after")
-		change(t, s, is, was)
+		Change(t, s, is, was)
 	}
 }
 
@@ -68,7 +59,7 @@ func recovers(t *testing.T, s lease.Store) {
 	began := time.Now()
 	for {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-		_, err := s.Get(ctx, "fault", block)
+		_, err := s.Get(ctx, "fault", Block)
 		cancel()
 		if err == nil {
 			return
@@ -85,7 +76,7 @@ func recovers(t *testing.T, s lease.Store) {
 // change was made, and the store cannot know. The store direct goes another way.
 func LostAnswer(t *testing.T, proxy *Proxy, s, direct lease.Store) {
 	t.Helper()
-	was := lease.Record{Realm: "fault", Block: block}
+	was := lease.Record{Realm: "fault", Block: Block}
 	for epoch := uint64(1); epoch <= 3; epoch++ {
 		is := record(epoch, "lost answer")
 		lost := proxy.Lose(is.Name)

@@ -95,11 +95,11 @@ func TestTLS(t *testing.T) {
 		{"key=" + key, "only one"},
 		{"cert=" + key + "&key=" + cert, "parameters cert and key"},
 	} {
-		u, err := ParseURL("x://h?"+c.params, "7", TLS...)
+		u, err := ParseURL("xs://h?"+c.params, "7", TLS...)
 		if err != nil {
 			t.Fatal(err)
 		}
-		config, err := u.TLS()
+		config, err := u.TLS("x")
 		switch {
 		case c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)):
 			t.Errorf("%s: %v, want an error with %q", c.params, err, c.want)
@@ -140,28 +140,6 @@ func TestRecord(t *testing.T) {
 	for _, r := range []lease.Record{{Realm: "a"}, {Epoch: 1, State: 9}} {
 		if value, err := Encode(r); err == nil {
 			t.Errorf("%+v: %s", r, value)
-		}
-	}
-}
-
-func TestMatches(t *testing.T) {
-	none, one := lease.Record{}, lease.Record{Epoch: 1, HWM: 5}
-	for _, c := range []struct {
-		is, was lease.Record
-		want    bool
-	}{
-		{none, none, true},
-		{none, lease.Record{HWM: 5}, true}, // there is none, and the epoch says that this was expected
-		{none, one, false},
-		{one, none, false},
-		{one, one, true},
-		{one, lease.Record{Epoch: 1, HWM: 5, Name: "other"}, true},
-		{one, lease.Record{Epoch: 1, HWM: 6}, false},
-		{one, lease.Record{Epoch: 2, HWM: 5}, false},
-		{one, lease.Record{HWM: 5}, false},
-	} {
-		if got := Matches(c.is, c.was); got != c.want {
-			t.Errorf("%+v in the place of %+v: %v", c.is, c.was, got)
 		}
 	}
 }

@@ -35,9 +35,3 @@ func Decode(value []byte, realm string, b lease.Block) (lease.Record, error) {
 	}
 	return r, nil
 }
-
-// Matches reports whether is, the record that is stored, may be replaced by somebody who
-// took it for was, as [lease.Store] has it.
-func Matches(is, was lease.Record) bool {
-	return is.Epoch == was.Epoch && (is.HWM == was.HWM || is.Epoch == 0)
-}

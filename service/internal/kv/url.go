@@ -84,10 +84,23 @@ func ParseURL(s, port string, names ...string) (*URL, error) {
 // Param returns a parameter, or "".
 func (u *URL) Param(name string) string { return u.params.Get(name) }
 
-// TLS returns what the parameters say: ca is a file with the certificates of those who
-// are trusted to sign that of a server, by default the system's; cert and key are files
-// with the certificate and the key that the client shows, by default none.
-func (u *URL) TLS() (*tls.Config, error) {
+// TLS returns nil if the URL has the scheme plain, and if that is followed by an s, what
+// the parameters say: ca is a file with the certificates of those who are trusted to sign
+// that of a server, by default the system's; cert and key are files with the certificate
+// and the key that the client shows, by default none. Other schemes are an error.
+func (u *URL) TLS(plain string) (*tls.Config, error) {
+	switch {
+	case u.Scheme == plain+"s":
+		return u.config()
+	case u.Scheme != plain:
+		return nil, fmt.Errorf("it begins with neither %s:// nor %[1]ss://", plain)
+	case u.Param("ca")+u.Param("cert")+u.Param("key") != "":
+		return nil, fmt.Errorf("ca, cert and key are parameters of %ss://", plain)
+	}
+	return nil, nil
+}
+
+func (u *URL) config() (*tls.Config, error) {
 	config := &tls.Config{MinVersion: tls.VersionTLS12}
 	if ca := u.Param("ca"); ca != "" {
 		pem, err := os.ReadFile(ca)

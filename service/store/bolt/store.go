@@ -16,6 +16,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/sortid/sortid/internal/clock"
 	"github.com/sortid/sortid/lease"
 	"go.etcd.io/bbolt"
 	bbolterrors "go.etcd.io/bbolt/errors"
@@ -153,7 +154,7 @@ func (s *Store) CompareAndSet(ctx context.Context, prev, next lease.Record) (sto
 			if err != nil {
 				return err
 			}
-			if now.Epoch != prev.Epoch || now.HWM != prev.HWM {
+			if !now.Matches(prev) {
 				return errRefused
 			}
 			records, err := tx.CreateBucketIfNotExists(bucket)
@@ -299,12 +300,8 @@ func (s *Store) lock(ctx context.Context, flag int, file **os.File) (*bbolt.DB, 
 		if !errors.Is(err, bbolterrors.ErrTimeout) {
 			return db, err
 		}
-		timer := time.NewTimer(pause/2 + rand.N(pause))
-		select {
-		case <-timer.C:
-		case <-ctx.Done():
-			timer.Stop()
-			return nil, fmt.Errorf("%s has the file locked; gave up waiting: %w", holder(s.path), context.Cause(ctx))
+		if err := clock.Sleep(ctx, pause/2+rand.N(pause)); err != nil {
+			return nil, fmt.Errorf("%s has the file locked; gave up waiting: %w", holder(s.path), err)
 		}
 	}
 }

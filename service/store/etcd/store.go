@@ -45,17 +45,12 @@ func parse(url string) (config clientv3.Config, prefix string, err error) {
 	if err != nil {
 		return config, "", err
 	}
+	if config.TLS, err = u.TLS("etcd"); err != nil {
+		return config, "", err
+	}
 	scheme := "http://"
-	switch {
-	case u.Scheme == "etcds":
+	if config.TLS != nil {
 		scheme = "https://"
-		if config.TLS, err = u.TLS(); err != nil {
-			return config, "", err
-		}
-	case u.Scheme != "etcd":
-		return config, "", errors.New("it begins with neither etcd:// nor etcds://")
-	case u.Param("ca")+u.Param("cert")+u.Param("key") != "":
-		return config, "", errors.New("ca, cert and key are parameters of etcds://")
 	}
 	if (u.User == "") != (u.Password == "") {
 		return config, "", errors.New("of user and password there is only one")
@@ -190,7 +185,7 @@ func (s *Store) CompareAndSet(ctx context.Context, prev, next lease.Record) (boo
 		return false, s.failed("write", err)
 	}
 	now, revision, err := s.get(ctx, prev.Realm, prev.Block)
-	if err != nil || !kv.Matches(now, prev) {
+	if err != nil || !now.Matches(prev) {
 		return false, err
 	}
 	key := s.key(prev.Realm, prev.Block)

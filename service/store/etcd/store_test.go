@@ -23,27 +23,13 @@ import (
 )
 
 var (
-	block = lease.Block{NodeID: 42, Size: 8}
-	none  = lease.Record{Realm: "realm", Block: block}
-	one   = lease.Record{Realm: "realm", Block: block, Epoch: 1, HWM: 1000, State: lease.Whole}
-	two   = lease.Record{Realm: "realm", Block: block, Epoch: 2, HWM: 2000, State: lease.Whole}
+	block          = faulttest.Block
+	none, one, two = faulttest.Record(0), faulttest.Record(1), faulttest.Record(2)
 )
 
 func open(t *testing.T, url string) *Store {
 	t.Helper()
-	s, err := Open(t.Context(), url)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { s.Close() })
-	return s
-}
-
-func set(t *testing.T, s lease.Store, prev, next lease.Record) {
-	t.Helper()
-	if ok, err := s.CompareAndSet(t.Context(), prev, next); !ok || err != nil {
-		t.Fatalf("CompareAndSet: %v, %v", ok, err)
-	}
+	return faulttest.Open(t, Open, url)
 }
 
 // client returns etcd's own client for a store's URL.
@@ -121,7 +107,7 @@ func TestCluster(t *testing.T) {
 		url += strings.Replace(s.URL, "etcd://", ",", 1)
 	}
 	s := open(t, url)
-	set(t, s, none, one)
+	faulttest.Change(t, s, none, one)
 	was := one
 	for i, server := range servers {
 		server.Stop()
@@ -282,9 +268,9 @@ func TestAuth(t *testing.T) {
 	}
 
 	s := open(t, as("writer:secret@", ""))
-	set(t, s, none, one)
+	faulttest.Change(t, s, none, one)
 	time.Sleep(3 * time.Second) // the token is checked and dropped once a second
-	set(t, s, one, two)
+	faulttest.Change(t, s, one, two)
 	if _, err := s.Get(ctx, "realm", block); err != nil {
 		t.Error(err)
 	}
@@ -344,7 +330,7 @@ func TestPages(t *testing.T) {
 	const n = 2*page + 1
 	for i := range uint32(n) {
 		r := lease.Record{Realm: "pages", Block: lease.Block{NodeID: i, Size: 24}, Epoch: 1}
-		set(t, s, lease.Record{Realm: r.Realm, Block: r.Block}, r)
+		faulttest.Change(t, s, lease.Record{Realm: r.Realm, Block: r.Block}, r)
 	}
 	rs, err := s.List(t.Context(), "pages")
 	if err != nil {
@@ -366,7 +352,7 @@ func TestEncrypted(t *testing.T) {
 	})
 	url := strings.Replace(server.URL, "etcd", "etcds", 1)
 	s := open(t, url+"?ca="+server.Dir+"/fixtures/client/cert.pem")
-	set(t, s, none, one)
+	faulttest.Change(t, s, none, one)
 	if _, err := Open(t.Context(), url); err == nil || !strings.Contains(err.Error(), "certificate") {
 		t.Errorf("a certificate by somebody unknown: %v", err)
 	}

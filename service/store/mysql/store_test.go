@@ -21,30 +21,13 @@ import (
 
 func open(t *testing.T, url string) *Store {
 	t.Helper()
-	s, err := Open(t.Context(), url)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { s.Close() })
-	return s
+	return faulttest.Open(t, Open, url)
 }
 
 // refused opens a store, which must fail with an error with these words.
 func refused(t *testing.T, url string, want ...string) error {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
-	defer cancel()
-	s, err := Open(ctx, url)
-	if err == nil {
-		s.Close()
-		t.Fatalf("no error, want one with %q", want)
-	}
-	for _, w := range want {
-		if !strings.Contains(err.Error(), w) {
-			t.Errorf("no %q in the error: %v", w, err)
-		}
-	}
-	return err
+	return faulttest.Refused(t, Open, url, want...)
 }
 
 // at returns a URL with another user, if user is not nil, host and database, if they are
@@ -91,18 +74,10 @@ func exec(t *testing.T, db *sql.DB, statements ...string) {
 	}
 }
 
-var block = lease.Block{NodeID: 42, Size: 8}
-
-func record(epoch uint64) lease.Record {
-	return lease.Record{Realm: "realm", Block: block, Epoch: epoch, HWM: int64(epoch) * 1000}
-}
-
-func set(t *testing.T, s *Store, prev, next lease.Record) {
-	t.Helper()
-	if ok, err := s.CompareAndSet(t.Context(), prev, next); err != nil || !ok {
-		t.Fatalf("CompareAndSet: %v, %v", ok, err)
-	}
-}
+var (
+	block  = faulttest.Block
+	record = faulttest.Record
+)
 
 func TestStore(t *testing.T) {
 	storetest.Run(t, func(t *testing.T) func() lease.Store {
@@ -151,7 +126,7 @@ func TestNew(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	set(t, s, record(0), record(1))
+	faulttest.Change(t, s, record(0), record(1))
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -271,8 +246,8 @@ func TestPrivileges(t *testing.T) {
 		grant(some + " ON test.sortid_lease")
 	}
 	s := open(t, user)
-	set(t, s, record(0), record(1))
-	set(t, s, record(1), record(2))
+	faulttest.Change(t, s, record(0), record(1))
+	faulttest.Change(t, s, record(1), record(2))
 	if r, err := s.Get(t.Context(), "realm", block); err != nil || r != record(2) {
 		t.Errorf("%+v, %v", r, err)
 	}
@@ -356,7 +331,7 @@ func TestInspect(t *testing.T) {
 func TestReadOnly(t *testing.T) {
 	server := testserver.StartMySQL(t)
 	s := open(t, server.URL)
-	set(t, s, record(0), record(1))
+	faulttest.Change(t, s, record(0), record(1))
 	exec(t, connect(t, server.URL), "SET GLOBAL read_only = ON")
 	for _, realm := range []string{"realm", "another"} {
 		if r, err := s.Get(t.Context(), realm, block); !errors.Is(err, lease.ErrUnsafe) {
@@ -405,14 +380,14 @@ func TestReplication(t *testing.T) {
 func TestGetWaitsForTheLog(t *testing.T) {
 	server := testserver.StartMySQL(t, "innodb-flush-log-at-timeout=2700")
 	a, b := open(t, server.URL), open(t, server.URL)
-	set(t, a, record(0), record(1))
+	faulttest.Change(t, a, record(0), record(1))
 	is := record(1)
 	for _, shown := range []bool{false, true} {
 		admin := connect(t, server.URL)
 		next := record(is.Epoch + 1)
 		// A commit that does not wait for the disk, as one that still is to.
 		exec(t, admin, "SET GLOBAL innodb_flush_log_at_trx_commit = 0")
-		set(t, a, is, next)
+		faulttest.Change(t, a, is, next)
 		exec(t, admin, "SET GLOBAL innodb_flush_log_at_trx_commit = 1")
 		if shown {
 			if r, err := b.Get(t.Context(), "realm", block); err != nil || r != next {
@@ -476,15 +451,9 @@ func TestEditedRow(t *testing.T) {
 	} {
 		url := testserver.MySQL(t)
 		s := open(t, url)
-		set(t, s, record(0), record(1))
+		faulttest.Change(t, s, record(0), record(1))
 		exec(t, connect(t, url), statement)
-		const want = `the row of realm "realm", block 42/8 was not written by this store`
-		if r, err := s.Get(t.Context(), "realm", block); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: Get: %+v, %v", statement, r, err)
-		}
-		if r, err := s.List(t.Context(), "realm"); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: List: %+v, %v", statement, r, err)
-		}
+		faulttest.Foreign(t, s, statement, `the row of realm "realm", block 42/8 was not written by this store`)
 	}
 }
 
@@ -492,34 +461,14 @@ func TestEditedRow(t *testing.T) {
 func TestRacingOpens(t *testing.T) {
 	url := testserver.MySQL(t)
 	admin := connect(t, url)
-	for range 5 {
-		exec(t, admin, "DROP TABLE IF EXISTS sortid_lease")
-		var wg sync.WaitGroup
-		begin := make(chan struct{})
-		for range 12 {
-			wg.Go(func() {
-				<-begin
-				s, err := Open(t.Context(), url)
-				if err != nil {
-					t.Error(err)
-					return
-				}
-				if _, err := s.List(t.Context(), "realm"); err != nil {
-					t.Error(err)
-				}
-				s.Close()
-			})
-		}
-		close(begin)
-		wg.Wait()
-	}
+	faulttest.RacingOpens(t, Open, url, func() { exec(t, admin, "DROP TABLE IF EXISTS sortid_lease") })
 }
 
 // A change of nothing is a change: the record was as expected.
 func TestChangeOfNothing(t *testing.T) {
 	s := open(t, testserver.MySQL(t))
-	set(t, s, record(0), record(1))
-	set(t, s, record(1), record(1))
+	faulttest.Change(t, s, record(0), record(1))
+	faulttest.Change(t, s, record(1), record(1))
 }
 
 // A realm with a name that is longer than any may be is not shortened.
@@ -548,7 +497,7 @@ func TestLostAnswers(t *testing.T) {
 func TestStatementsGivenUp(t *testing.T) {
 	url := testserver.MySQL(t)
 	s := open(t, url+"?innodb_lock_wait_timeout=1")
-	set(t, s, record(0), record(1))
+	faulttest.Change(t, s, record(0), record(1))
 	tx, err := connect(t, url).BeginTx(t.Context(), nil)
 	if err != nil {
 		t.Fatal(err)
@@ -561,36 +510,12 @@ func TestStatementsGivenUp(t *testing.T) {
 		t.Errorf("while the row is locked: %v, and no error", ok)
 	}
 	tx.Rollback()
-	set(t, s, record(1), record(2))
+	faulttest.Change(t, s, record(1), record(2))
 }
 
-// Calls fail while the server is down, and no longer; what was stored is there.
 func TestRestart(t *testing.T) {
 	server := testserver.StartMySQL(t)
-	s := open(t, server.URL)
-	set(t, s, record(0), record(1))
-	for i := range uint64(3) {
-		// Both connections of the pool are in use when they break.
-		var wg sync.WaitGroup
-		for range 2 {
-			wg.Go(func() {
-				if _, err := s.Get(t.Context(), "realm", block); err != nil {
-					t.Error(err)
-				}
-			})
-		}
-		wg.Wait()
-		server.Stop()
-		if i == 1 {
-			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
-			if _, err := s.Get(ctx, "realm", block); err == nil || !strings.Contains(err.Error(), "127.0.0.1:") {
-				t.Errorf("without a server: %v", err)
-			}
-			cancel()
-		}
-		server.Start()
-		set(t, s, record(1+i), record(2+i))
-	}
+	faulttest.RestartInUse(t, server, open(t, server.URL))
 }
 
 func TestOutage(t *testing.T) {
@@ -602,7 +527,7 @@ func TestOutage(t *testing.T) {
 func TestIdleConnections(t *testing.T) {
 	url := testserver.MySQL(t)
 	s := open(t, url)
-	set(t, s, record(0), record(1))
+	faulttest.Change(t, s, record(0), record(1))
 	admin := connect(t, at(t, url, nil, "", "mysql"))
 	connections := func() (n int) {
 		t.Helper()
@@ -619,7 +544,7 @@ func TestIdleConnections(t *testing.T) {
 			t.Fatalf("after 5 s there are %d connections", connections())
 		}
 	}
-	set(t, s, record(1), record(2))
+	faulttest.Change(t, s, record(1), record(2))
 }
 
 // On a Galera cluster each node has at once what was stored through another, and of two
@@ -635,7 +560,7 @@ func TestGalera(t *testing.T) {
 	is := record(0)
 	for i := range 300 {
 		next := record(is.Epoch + 1)
-		set(t, stores[i%2], is, next)
+		faulttest.Change(t, stores[i%2], is, next)
 		if r, err := stores[(i+1)%2].Get(t.Context(), "realm", block); err != nil || r != next {
 			t.Fatalf("change %d: the other node has epoch %d, %v", i, r.Epoch, err)
 		}

@@ -132,7 +132,7 @@ func (s *Store) CompareAndSet(ctx context.Context, prev, next lease.Record) (boo
 		return false, s.failed("write "+key, err)
 	}
 	now, revision, err := s.get(ctx, prev.Realm, prev.Block)
-	if err != nil || !kv.Matches(now, prev) {
+	if err != nil || !now.Matches(prev) {
 		return false, err
 	}
 	_, err = s.js.Publish(ctx, s.subject(key), value,
@@ -254,17 +254,12 @@ func parse(url string) (t target, err error) {
 	if err != nil {
 		return t, err
 	}
-	switch {
-	case u.Scheme == "natss":
-		config, err := u.TLS()
-		if err != nil {
-			return t, err
-		}
+	config, err := u.TLS("nats")
+	if err != nil {
+		return t, err
+	}
+	if config != nil {
 		t.nats = append(t.nats, nats.Secure(config))
-	case u.Scheme != "nats":
-		return t, errors.New("it begins with neither nats:// nor natss://")
-	case u.Param("ca")+u.Param("cert")+u.Param("key") != "":
-		return t, errors.New("ca, cert and key are parameters of natss://")
 	}
 	switch {
 	case u.Password != "":

@@ -18,27 +18,13 @@ import (
 )
 
 var (
-	block = lease.Block{NodeID: 42, Size: 8}
-	none  = lease.Record{Realm: "realm", Block: block}
-	one   = lease.Record{Realm: "realm", Block: block, Epoch: 1, HWM: 1000, State: lease.Whole}
-	two   = lease.Record{Realm: "realm", Block: block, Epoch: 2, HWM: 2000, State: lease.Whole}
+	block          = faulttest.Block
+	none, one, two = faulttest.Record(0), faulttest.Record(1), faulttest.Record(2)
 )
 
 func open(t *testing.T, url string) *Store {
 	t.Helper()
-	s, err := Open(t.Context(), url)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { s.Close() })
-	return s
-}
-
-func change(t *testing.T, s lease.Store, prev, next lease.Record) {
-	t.Helper()
-	if ok, err := s.CompareAndSet(t.Context(), prev, next); !ok || err != nil {
-		t.Fatalf("CompareAndSet: %v, %v", ok, err)
-	}
+	return faulttest.Open(t, Open, url)
 }
 
 // client returns a client of a server, whatever bucket the URL names.
@@ -135,7 +121,7 @@ func TestReplicas(t *testing.T) {
 	if c := s.Conditions(); len(c) != 2 || !strings.Contains(c[1], "3 replicas") {
 		t.Errorf("%q", c)
 	}
-	change(t, s, none, one)
+	faulttest.Change(t, s, none, one)
 	was := one
 	for i, server := range servers {
 		server.Stop()
@@ -191,7 +177,7 @@ func current(t *testing.T, url, also string) {
 func TestBucket(t *testing.T) {
 	url := testserver.NATS(t)
 	s := open(t, url)
-	change(t, s, lease.Record{Realm: "a b"}, lease.Record{Realm: "a b", Epoch: 1})
+	faulttest.Change(t, s, lease.Record{Realm: "a b"}, lease.Record{Realm: "a b", Epoch: 1})
 	_, js := client(t, url)
 	name := url[strings.LastIndexByte(url, '/')+1:]
 	bucket, err := js.KeyValue(t.Context(), name)
@@ -344,7 +330,7 @@ func TestLimit(t *testing.T) {
 func TestDeleted(t *testing.T) {
 	url := testserver.NATS(t)
 	s := open(t, url)
-	change(t, s, none, one)
+	faulttest.Change(t, s, none, one)
 	conn, _ := client(t, url)
 	marker := nats.NewMsg(s.subject("realm.42/8"))
 	marker.Header.Set("KV-Operation", "DEL")
@@ -390,7 +376,7 @@ func TestForeign(t *testing.T) {
 func TestBucketGone(t *testing.T) {
 	server := testserver.StartNATS(t)
 	s := open(t, server.URL)
-	change(t, s, none, one)
+	faulttest.Change(t, s, none, one)
 	if err := s.js.DeleteStream(t.Context(), "KV_sortid"); err != nil {
 		t.Fatal(err)
 	}
@@ -495,7 +481,7 @@ func TestPermission(t *testing.T) {
 	fails(as("least:secret@"), "STREAM.CREATE.KV_sortid")
 	open(t, as("maker:secret@"))
 	s := open(t, as("least:secret@"))
-	change(t, s, none, one)
+	faulttest.Change(t, s, none, one)
 	if rs, err := s.List(t.Context(), "realm"); err != nil || len(rs) != 1 {
 		t.Errorf("List: %v, %v", rs, err)
 	}
@@ -522,7 +508,7 @@ func TestNew(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	change(t, s, none, one)
+	faulttest.Change(t, s, none, one)
 	if err := s.Close(); err != nil || !conn.IsConnected() {
 		t.Errorf("after Close: %v, connected: %v", err, conn.IsConnected())
 	}
@@ -532,7 +518,7 @@ func TestEncrypted(t *testing.T) {
 	cert, key := testserver.Certificate(t)
 	url := testserver.StartNATS(t, fmt.Sprintf("tls { cert_file: %q, key_file: %q }", cert, key)).URL
 	url = strings.Replace(url, "nats:", "natss:", 1)
-	change(t, open(t, url+"?ca="+cert), none, one)
+	faulttest.Change(t, open(t, url+"?ca="+cert), none, one)
 	if _, err := Open(t.Context(), url); err == nil || !strings.Contains(err.Error(), "certificate") {
 		t.Errorf("a certificate by somebody unknown: %v", err)
 	}

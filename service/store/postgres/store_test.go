@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -23,30 +22,13 @@ import (
 
 func open(t *testing.T, url string) *Store {
 	t.Helper()
-	s, err := Open(t.Context(), url)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { s.Close() })
-	return s
+	return faulttest.Open(t, Open, url)
 }
 
 // refused opens a store, which must fail with an error with these words.
 func refused(t *testing.T, url string, want ...string) error {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
-	defer cancel()
-	s, err := Open(ctx, url)
-	if err == nil {
-		s.Close()
-		t.Fatalf("no error, want one with %q", want)
-	}
-	for _, w := range want {
-		if !strings.Contains(err.Error(), w) {
-			t.Errorf("no %q in the error: %v", w, err)
-		}
-	}
-	return err
+	return faulttest.Refused(t, Open, url, want...)
 }
 
 // with returns a URL with another parameter.
@@ -92,18 +74,10 @@ func exec(t *testing.T, conn *pgx.Conn, statements ...string) {
 	}
 }
 
-var block = lease.Block{NodeID: 42, Size: 8}
-
-func record(epoch uint64) lease.Record {
-	return lease.Record{Realm: "realm", Block: block, Epoch: epoch, HWM: int64(epoch) * 1000}
-}
-
-func set(t *testing.T, s *Store, prev, next lease.Record) {
-	t.Helper()
-	if ok, err := s.CompareAndSet(t.Context(), prev, next); err != nil || !ok {
-		t.Fatalf("CompareAndSet: %v, %v", ok, err)
-	}
-}
+var (
+	block  = faulttest.Block
+	record = faulttest.Record
+)
 
 func TestStore(t *testing.T) {
 	storetest.Run(t, func(t *testing.T) func() lease.Store {
@@ -257,8 +231,8 @@ func TestPrivileges(t *testing.T) {
 		exec(t, admin, "GRANT "+some+` ON sortid_lease TO "some one"`)
 	}
 	s := open(t, user)
-	set(t, s, record(0), record(1))
-	set(t, s, record(1), record(2))
+	faulttest.Change(t, s, record(0), record(1))
+	faulttest.Change(t, s, record(1), record(2))
 	if r, err := s.Get(t.Context(), "realm", block); err != nil || r != record(2) {
 		t.Errorf("%+v, %v", r, err)
 	}
@@ -285,7 +259,7 @@ func TestUnsafeSettings(t *testing.T) {
 func TestStandby(t *testing.T) {
 	server := testserver.StartPostgres(t)
 	s := open(t, server.URL)
-	set(t, s, record(0), record(1))
+	faulttest.Change(t, s, record(0), record(1))
 	server.Stop()
 	// Without a primary to follow it is a standby that is somewhat behind.
 	if err := os.WriteFile(filepath.Join(server.Dir, "standby.signal"), nil, 0o644); err != nil {
@@ -313,7 +287,7 @@ func TestSynchronousReplication(t *testing.T) {
 	server := testserver.StartPostgres(t)
 	a, b := open(t, server.URL), open(t, server.URL)
 	admin := connect(t, server.URL)
-	set(t, a, record(0), record(1))
+	faulttest.Change(t, a, record(0), record(1))
 	exec(t, admin, "ALTER SYSTEM SET synchronous_standby_names = 'nobody'", "SELECT pg_reload_conf()")
 	time.Sleep(500 * time.Millisecond) // for the server's processes to hear of it
 	within := func(f func(ctx context.Context) error) error {
@@ -411,15 +385,9 @@ func TestEditedRow(t *testing.T) {
 	} {
 		url := testserver.Postgres(t)
 		s := open(t, url)
-		set(t, s, record(0), record(1))
+		faulttest.Change(t, s, record(0), record(1))
 		exec(t, connect(t, url), statement)
-		const want = `the row of realm "realm", block 42/8 was not written by this store`
-		if r, err := s.Get(t.Context(), "realm", block); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: Get: %+v, %v", statement, r, err)
-		}
-		if r, err := s.List(t.Context(), "realm"); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: List: %+v, %v", statement, r, err)
-		}
+		faulttest.Foreign(t, s, statement, `the row of realm "realm", block 42/8 was not written by this store`)
 	}
 }
 
@@ -427,27 +395,7 @@ func TestEditedRow(t *testing.T) {
 func TestRacingOpens(t *testing.T) {
 	url := testserver.Postgres(t)
 	admin := connect(t, url)
-	for range 5 {
-		exec(t, admin, "DROP TABLE IF EXISTS sortid_lease")
-		var wg sync.WaitGroup
-		begin := make(chan struct{})
-		for range 12 {
-			wg.Go(func() {
-				<-begin
-				s, err := Open(t.Context(), url)
-				if err != nil {
-					t.Error(err)
-					return
-				}
-				if _, err := s.List(t.Context(), "realm"); err != nil {
-					t.Error(err)
-				}
-				s.Close()
-			})
-		}
-		close(begin)
-		wg.Wait()
-	}
+	faulttest.RacingOpens(t, Open, url, func() { exec(t, admin, "DROP TABLE IF EXISTS sortid_lease") })
 }
 
 // The table stays the same one when another comes before it in the search_path.
@@ -467,7 +415,7 @@ func TestTableStays(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	set(t, s, record(0), record(1))
+	faulttest.Change(t, s, record(0), record(1))
 	if _, err := pool.Exec(t.Context(), "SET search_path TO pg_temp, "+schema); err != nil {
 		t.Fatal(err)
 	}
@@ -491,33 +439,9 @@ func TestLostAnswers(t *testing.T) {
 	faulttest.LostAnswers(t, p, open(t, with(t, u.String(), "sslmode", "disable")), open(t, direct))
 }
 
-// Calls fail while the server is down, and no longer; what was stored is there.
 func TestRestart(t *testing.T) {
 	server := testserver.StartPostgres(t)
-	s := open(t, server.URL)
-	set(t, s, record(0), record(1))
-	for i := range uint64(3) {
-		// Both connections of the pool are in use when they break.
-		var wg sync.WaitGroup
-		for range 2 {
-			wg.Go(func() {
-				if _, err := s.Get(t.Context(), "realm", block); err != nil {
-					t.Error(err)
-				}
-			})
-		}
-		wg.Wait()
-		server.Stop()
-		if i == 1 {
-			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
-			if _, err := s.Get(ctx, "realm", block); err == nil || !strings.Contains(err.Error(), "127.0.0.1:") {
-				t.Errorf("without a server: %v", err)
-			}
-			cancel()
-		}
-		server.Start()
-		set(t, s, record(1+i), record(2+i))
-	}
+	faulttest.RestartInUse(t, server, open(t, server.URL))
 }
 
 func TestOutage(t *testing.T) {
@@ -528,7 +452,7 @@ func TestOutage(t *testing.T) {
 // A store that is not used has no connections.
 func TestIdleConnections(t *testing.T) {
 	s := open(t, with(t, testserver.Postgres(t), "application_name", "sortid_idle"))
-	set(t, s, record(0), record(1))
+	faulttest.Change(t, s, record(0), record(1))
 	admin := connect(t, testserver.Postgres(t))
 	connections := func() (n int) {
 		t.Helper()

@@ -52,17 +52,12 @@ func parse(url string) (options *redis.Options, prefix string, err error) {
 		Addr: u.Hosts[0], Username: u.User, Password: u.Password,
 		MaxRetries: -1, DialerRetries: 1, ContextTimeoutEnabled: true,
 	}
-	switch {
-	case u.Scheme == "rediss":
-		config, err := u.TLS()
-		if err != nil {
-			return nil, "", err
-		}
+	config, err := u.TLS("redis")
+	if err != nil {
+		return nil, "", err
+	}
+	if config != nil {
 		options.Dialer = (&tls.Dialer{Config: config}).DialContext // the client's own heeds no context
-	case u.Scheme != "redis":
-		return nil, "", errors.New("it begins with neither redis:// nor rediss://")
-	case u.Param("ca")+u.Param("cert")+u.Param("key") != "":
-		return nil, "", errors.New("ca, cert and key are parameters of rediss://")
 	}
 	if len(u.Hosts) > 1 {
 		return nil, "", errors.New("there are several hosts; leases need one server, for what several hold can differ")
@@ -153,7 +148,7 @@ func (s *Store) CompareAndSet(ctx context.Context, prev, next lease.Record) (boo
 		return false, s.failed("write", err)
 	}
 	now, was, err := s.get(ctx, prev.Realm, prev.Block)
-	if err != nil || !kv.Matches(now, prev) {
+	if err != nil || !now.Matches(prev) {
 		return false, err
 	}
 	done, err := s.client.Eval(ctx, set, []string{s.prefix + prev.Realm}, prev.Block.String(), was, string(value)).Bool()

@@ -21,27 +21,13 @@ import (
 func init() { redis.SetLogger(&logging.VoidLogger{}) }
 
 var (
-	block = lease.Block{NodeID: 42, Size: 8}
-	none  = lease.Record{Realm: "realm", Block: block}
-	one   = lease.Record{Realm: "realm", Block: block, Epoch: 1, HWM: 1000, State: lease.Whole}
-	two   = lease.Record{Realm: "realm", Block: block, Epoch: 2, HWM: 2000, State: lease.Whole}
+	block          = faulttest.Block
+	none, one, two = faulttest.Record(0), faulttest.Record(1), faulttest.Record(2)
 )
 
 func open(t *testing.T, url string) *Store {
 	t.Helper()
-	s, err := Open(t.Context(), url)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { s.Close() })
-	return s
-}
-
-func change(t *testing.T, s lease.Store, prev, next lease.Record) {
-	t.Helper()
-	if ok, err := s.CompareAndSet(t.Context(), prev, next); !ok || err != nil {
-		t.Fatalf("CompareAndSet: %v, %v", ok, err)
-	}
+	return faulttest.Open(t, Open, url)
 }
 
 // do runs a command on a server as its administrator.
@@ -141,7 +127,7 @@ func TestReplica(t *testing.T) {
 	master := testserver.StartRedis(t, "--repl-diskless-sync-delay", "0")
 	host, port, _ := strings.Cut(strings.TrimPrefix(master.URL, "redis://"), ":")
 	s := open(t, master.URL)
-	change(t, s, none, one)
+	faulttest.Change(t, s, none, one)
 
 	replica := testserver.StartRedis(t, "--replicaof", host+" "+port)
 	for began := time.Now(); ; time.Sleep(50 * time.Millisecond) {
@@ -159,7 +145,7 @@ func TestReplica(t *testing.T) {
 
 	do(t, replica.URL, "REPLICAOF", "NO", "ONE")
 	promoted := open(t, replica.URL)
-	change(t, promoted, one, two)
+	faulttest.Change(t, promoted, one, two)
 	do(t, master.URL, "REPLICAOF", host, "1") // whom it does not reach
 	if r, err := s.Get(t.Context(), "realm", block); err == nil || !strings.Contains(err.Error(), "replica") {
 		t.Errorf("Get from a replica that is behind: %+v, %v", r, err)
@@ -184,7 +170,7 @@ func TestPermission(t *testing.T) {
 	if c := s.Conditions(); c != nil {
 		t.Errorf("%q", c)
 	}
-	change(t, s, none, one)
+	faulttest.Change(t, s, none, one)
 	if rs, err := s.List(t.Context(), "realm"); err != nil || len(rs) != 1 {
 		t.Errorf("List: %v, %v", rs, err)
 	}
@@ -211,13 +197,13 @@ func TestPermission(t *testing.T) {
 func TestMemory(t *testing.T) {
 	server := testserver.StartRedis(t)
 	s := open(t, server.URL)
-	change(t, s, none, one)
+	faulttest.Change(t, s, none, one)
 	do(t, server.URL, "CONFIG", "SET", "maxmemory", "1")
 	if ok, err := s.CompareAndSet(t.Context(), one, two); err == nil || !strings.Contains(err.Error(), "raise maxmemory") {
 		t.Errorf("CompareAndSet: %v, %v", ok, err)
 	}
 	do(t, server.URL, "CONFIG", "SET", "maxmemory", "0")
-	change(t, s, one, two)
+	faulttest.Change(t, s, one, two)
 }
 
 // A client of the program's own must not repeat requests, and stays open.
@@ -238,7 +224,7 @@ func TestNew(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	change(t, s, none, one)
+	faulttest.Change(t, s, none, one)
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -258,7 +244,7 @@ func TestEncrypted(t *testing.T) {
 	l.Close()
 	do(t, server.URL, "CONFIG", "SET", "tls-cert-file", cert, "tls-key-file", key, "tls-ca-cert-file", cert,
 		"tls-auth-clients", "no", "tls-port", addr[strings.LastIndexByte(addr, ':')+1:])
-	change(t, open(t, "rediss://"+addr+"?ca="+cert), none, one)
+	faulttest.Change(t, open(t, "rediss://"+addr+"?ca="+cert), none, one)
 	if _, err := Open(t.Context(), "rediss://"+addr); err == nil || !strings.Contains(err.Error(), "certificate") {
 		t.Errorf("a certificate by somebody unknown: %v", err)
 	}
@@ -347,11 +333,11 @@ func TestForeign(t *testing.T) {
 	a, b := none, none
 	a.Epoch, a.HWM, b.Epoch, b.HWM = 1<<63+1, 1<<62+1, 1<<63+2, 1<<62+2
 	do(t, url, "DEL", "sortid:realm")
-	change(t, s, none, a)
+	faulttest.Change(t, s, none, a)
 	wrong := a
 	wrong.HWM--
 	if ok, err := s.CompareAndSet(t.Context(), wrong, b); ok || err != nil {
 		t.Errorf("a mark that is less by one: %v, %v", ok, err)
 	}
-	change(t, s, a, b)
+	faulttest.Change(t, s, a, b)
 }
