@@ -129,7 +129,7 @@ func TestLease(t *testing.T) {
 			New: func(t testing.TB, l window.Lease, s conformance.Setup) (conformance.Gen[ID], error) {
 				return NewGenerator(append(append(options(s), opts...), WithLease(l))...)
 			},
-			Tick: time.Millisecond, Epoch: time.UnixMilli(0), Size: c.size,
+			Format: lease.SCRU160, Size: c.size,
 			Node: func(id ID) uint32 {
 				return uint32(id.Random16()>>(16-c.ext-c.size)) & (1<<c.size - 1)
 			},
@@ -220,37 +220,6 @@ func TestLeaseAhead(t *testing.T) {
 		if id, err := g.GenerateContext(ctx); !errors.Is(err, ErrOverflow) || g.until != want {
 			t.Errorf("%v, %v, until %d, want ErrOverflow until %d", id, err, g.until, want)
 		}
-	}
-}
-
-// A lease as package lease gives it.
-func TestAcquiredLease(t *testing.T) {
-	l, err := lease.Acquire(t.Context(), lease.NewMemory(), lease.Config{Realm: "test", Format: lease.SCRU160, NodeIDSize: 8})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close(context.Background())
-	g := newGenerator(t, conformance.Setup{}, WithLease(l))
-	for range 100 {
-		id, err := g.Generate()
-		if err != nil || uint32(id.Random16()>>8) != l.NodeID() || time.Since(id.Time()).Abs() > time.Minute {
-			t.Fatalf("%v at %v, %v, want node ID %d", id, id.Time(), err, l.NodeID())
-		}
-	}
-	if err := l.Close(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	time.Sleep(2 * time.Millisecond)
-	if id, err := g.Generate(); !errors.Is(err, lease.ErrClosed) {
-		t.Errorf("after Close: %v, %v", id, err)
-	}
-	other, err := lease.Acquire(t.Context(), lease.NewMemory(), lease.Config{Realm: "test", Format: lease.SCRU64, NodeIDSize: 8})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer other.Close(context.Background())
-	if g, err := NewGenerator(WithLease(other)); g != nil || !errors.Is(err, lease.ErrFit) || !errors.Is(err, ErrOption) {
-		t.Errorf("a lease of another format: %v", err)
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 
 	"github.com/sortid/sortid/internal/conformance"
 	"github.com/sortid/sortid/internal/window"
+	"github.com/sortid/sortid/lease"
 )
 
 // The process-wide generator of all tests and examples.
@@ -128,7 +129,7 @@ func TestLease(t *testing.T) {
 				New: func(t testing.TB, l window.Lease, s conformance.Setup) (conformance.Gen[ID], error) {
 					return NewGenerator(NodeSpec{}, append(options(s), WithLease(l))...)
 				},
-				Tick: Tick, Epoch: time.UnixMilli(0), Size: size, Leads: true,
+				Format: lease.SCRU64, Size: size, Leads: true,
 				Node:             func(id ID) uint32 { return id.NodeID(size) },
 				At:               func(id ID) int64 { return int64(id.Timestamp()) },
 				ErrClockRollback: ErrClockRollback, ErrLeaseExpired: ErrLeaseExpired, ErrOption: ErrOption,

@@ -113,7 +113,7 @@ func TestLease(t *testing.T) {
 			New: func(t testing.TB, l window.Lease, s conformance.Setup) (conformance.Gen[ID], error) {
 				return NewGenerator(append(options(s), WithLease(l))...)
 			},
-			Tick: time.Millisecond, Epoch: time.UnixMilli(epoch), Size: size,
+			Format: lease.UID60, Size: size,
 			Node:             func(id ID) uint32 { return uint32(id.Worker(size)) },
 			At:               func(id ID) int64 { return int64(id.Timestamp()) },
 			ErrClockRollback: ErrClockRollback, ErrOverflow: ErrOverflow,
@@ -175,37 +175,6 @@ func TestLeaseAhead(t *testing.T) {
 	id, err := g.GenerateContext(ctx)
 	if want := conformance.Start.Add(6 * time.Millisecond); !errors.Is(err, ErrOverflow) || !timeOf(g.until).Equal(want) {
 		t.Errorf("%v, %v, until %v, want ErrOverflow until %v", id, err, timeOf(g.until), want)
-	}
-}
-
-// A lease as package lease gives it.
-func TestAcquiredLease(t *testing.T) {
-	l, err := lease.Acquire(t.Context(), lease.NewMemory(), lease.Config{Realm: "test", Format: lease.UID60, NodeIDSize: 6})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close(context.Background())
-	g := newGenerator(t, conformance.Setup{}, WithLease(l))
-	for range 100 {
-		id, err := g.Generate()
-		if err != nil || uint32(id.Worker(6)) != l.NodeID() || time.Since(id.Time()).Abs() > time.Minute {
-			t.Fatalf("%v at %v, %v, want node ID %d", id, id.Time(), err, l.NodeID())
-		}
-	}
-	if err := l.Close(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	time.Sleep(2 * time.Millisecond)
-	if id, err := g.Generate(); !errors.Is(err, lease.ErrClosed) {
-		t.Errorf("after Close: %v, %v", id, err)
-	}
-	other, err := lease.Acquire(t.Context(), lease.NewMemory(), lease.Config{Realm: "test", Format: lease.SCRU64, NodeIDSize: 6})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer other.Close(context.Background())
-	if g, err := NewGenerator(WithLease(other)); g != nil || !errors.Is(err, lease.ErrFit) || !errors.Is(err, ErrOption) {
-		t.Errorf("a lease of another format: %v", err)
 	}
 }
 

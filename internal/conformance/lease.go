@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/sortid/sortid/internal/window"
+	"github.com/sortid/sortid/lease"
 )
 
 // A Lease is a window to be granted by hand.
@@ -21,10 +22,9 @@ func (l Lease) Window() *window.Window { return l.W }
 // A Leased describes a format's generator on a lease.
 type Leased[T ID[T]] struct {
 	// New makes one with WithLease and what the setup says.
-	New   func(t testing.TB, l window.Lease, s Setup) (Gen[T], error)
-	Tick  time.Duration // of the lease
-	Epoch time.Time
-	Size  int // of the node IDs, 3 bits at least
+	New    func(t testing.TB, l window.Lease, s Setup) (Gen[T], error)
+	Format lease.Format
+	Size   int // of the node IDs, 3 bits at least
 	// Node and At return an ID's node ID and its tick.
 	Node func(T) uint32
 	At   func(T) int64
@@ -36,11 +36,11 @@ type Leased[T ID[T]] struct {
 }
 
 // now is the tick of Start, at which the tests' clocks stand first.
-func (g *Leased[T]) now() int64 { return int64(Start.Sub(g.Epoch) / g.Tick) }
+func (g *Leased[T]) now() int64 { return int64(Start.Sub(g.Format.Epoch) / g.Format.Tick) }
 
 // lease returns a lease of so many ticks from Start on.
 func (g *Leased[T]) lease(node uint32, ticks int64) Lease {
-	w := window.New(g.Size, g.Tick, g.Epoch)
+	w := window.New(g.Size, g.Format.Tick, g.Format.Epoch)
 	w.Set(window.Grant{NodeID: node, Lo: g.now(), Hi: g.now() + ticks}, g.now()+ticks)
 	return Lease{w}
 }
@@ -78,6 +78,7 @@ func (g *Leased[T]) Run(t *testing.T) {
 	t.Run("Close", g.testClose)
 	t.Run("Shared", g.testShared)
 	t.Run("RandomWalk", g.testRandomWalk)
+	t.Run("Acquired", g.testAcquired)
 	t.Run("Options", g.testOptions)
 	t.Run("Allocations", g.testAllocations)
 }
@@ -93,12 +94,12 @@ func (g *Leased[T]) testWindow(t *testing.T) {
 			g.check(t, ids[len(ids)-1], 5, tick)
 		}
 		if tick == 2 {
-			clock.Add(g.Tick - time.Microsecond) // the last moment of the window
+			clock.Add(g.Format.Tick - time.Microsecond) // the last moment of the window
 			ids = append(ids, must[T](t)(gen.Generate()))
 			g.check(t, ids[len(ids)-1], 5, tick)
-			clock.Add(time.Microsecond - g.Tick)
+			clock.Add(time.Microsecond - g.Format.Tick)
 		}
-		clock.Add(g.Tick)
+		clock.Add(g.Format.Tick)
 	}
 	for range 2 {
 		if id, err := gen.Generate(); !errors.Is(err, g.ErrLeaseExpired) || id != *new(T) {
@@ -115,7 +116,7 @@ func (g *Leased[T]) testWindow(t *testing.T) {
 	l.W.Set(window.Grant{NodeID: 2, Lo: g.now() + 5, Hi: g.now() + 9}, 0)
 	ids = append(ids, must[T](t)(gen.Generate())) // of a tick that it has
 	g.check(t, ids[len(ids)-1], 6, 3)
-	clock.Add(g.Tick)
+	clock.Add(g.Format.Tick)
 	ids = append(ids, must[T](t)(gen.Generate()))
 	g.check(t, ids[len(ids)-1], 2, 5)
 	increasing(t, ids)
@@ -123,10 +124,10 @@ func (g *Leased[T]) testWindow(t *testing.T) {
 
 // A window that begins later than the clock's time is begun at once.
 func (g *Leased[T]) testLater(t *testing.T) {
-	l, clock := g.lease(5, 3), NewClock(Start.Add(-2*g.Tick))
+	l, clock := g.lease(5, 3), NewClock(Start.Add(-2*g.Format.Tick))
 	gen := g.generator(t, l, Setup{Clock: clock.Now, Entropy: Entropy(1)})
 	ids := []T{must[T](t)(gen.Generate()), must[T](t)(gen.Generate())}
-	clock.Add(2 * g.Tick)
+	clock.Add(2 * g.Format.Tick)
 	ids = append(ids, must[T](t)(gen.Generate()))
 	for _, id := range ids {
 		g.check(t, id, 5, 0)
@@ -139,8 +140,8 @@ func (g *Leased[T]) testLater(t *testing.T) {
 func (g *Leased[T]) testTooFarAhead(t *testing.T) {
 	for _, policy := range []Policy{Abort, Wait} {
 		for _, random := range []Constant{0, 0x55, 0xff} { // for counters that start at either end
-			l, clock := g.lease(5, 3), NewClock(Start.Add(-3*g.Tick))
-			gen := g.generator(t, l, Setup{Clock: clock.Now, Entropy: random, Allowance: 2 * g.Tick, Policy: policy})
+			l, clock := g.lease(5, 3), NewClock(Start.Add(-3*g.Format.Tick))
+			gen := g.generator(t, l, Setup{Clock: clock.Now, Entropy: random, Allowance: 2 * g.Format.Tick, Policy: policy})
 			for range 3 {
 				ctx, cancel := context.WithTimeout(t.Context(), 5*time.Millisecond)
 				id, err := gen.GenerateContext(ctx)
@@ -149,10 +150,10 @@ func (g *Leased[T]) testTooFarAhead(t *testing.T) {
 					t.Fatalf("policy %d, three ticks ahead with two allowed: %v, %v", policy, id, err)
 				}
 			}
-			clock.Add(g.Tick)
+			clock.Add(g.Format.Tick)
 			first := must[T](t)(gen.Generate())
 			g.check(t, first, 5, 0)
-			clock.Add(g.Tick)
+			clock.Add(g.Format.Tick)
 			increasing(t, []T{first, must[T](t)(gen.Generate())})
 		}
 	}
@@ -160,19 +161,19 @@ func (g *Leased[T]) testTooFarAhead(t *testing.T) {
 
 // A clock that goes back brings no tick back.
 func (g *Leased[T]) testBack(t *testing.T) {
-	l, clock := g.lease(5, 100), NewClock(Start.Add(50*g.Tick))
-	gen := g.generator(t, l, Setup{Clock: clock.Now, Entropy: Entropy(1), Policy: Abort, Allowance: 20 * g.Tick})
+	l, clock := g.lease(5, 100), NewClock(Start.Add(50*g.Format.Tick))
+	gen := g.generator(t, l, Setup{Clock: clock.Now, Entropy: Entropy(1), Policy: Abort, Allowance: 20 * g.Format.Tick})
 	ids := []T{must[T](t)(gen.Generate())}
 	for range 20 {
-		clock.Add(-g.Tick)
+		clock.Add(-g.Format.Tick)
 		ids = append(ids, must[T](t)(gen.Generate()))
 		g.check(t, ids[len(ids)-1], 5, 50)
 	}
-	clock.Add(-g.Tick)
+	clock.Add(-g.Format.Tick)
 	if _, err := gen.Generate(); !errors.Is(err, g.ErrClockRollback) {
 		t.Fatalf("beyond the allowance: %v", err)
 	}
-	clock.Add(22 * g.Tick)
+	clock.Add(22 * g.Format.Tick)
 	ids = append(ids, must[T](t)(gen.Generate()))
 	g.check(t, ids[len(ids)-1], 5, 51)
 	increasing(t, ids)
@@ -206,7 +207,7 @@ func (g *Leased[T]) testOverflow(t *testing.T) {
 // One that waits for the clock waits until that has passed the tick which it has claimed,
 // ahead of the clock though it may be, and only then claims another.
 func (g *Leased[T]) testOverflowWait(t *testing.T) {
-	l, clock := g.lease(5, 4), NewClock(Start.Add(-g.Tick))
+	l, clock := g.lease(5, 4), NewClock(Start.Add(-g.Format.Tick))
 	gen := g.generator(t, l, Setup{Clock: clock.Now, Entropy: Constant(0xff)})
 	ctx := ended(t)
 	var last T
@@ -231,7 +232,7 @@ func (g *Leased[T]) testOverflowWait(t *testing.T) {
 		if (made == 0) != (step == 1) {
 			t.Errorf("%d IDs with the clock at %v", made, clock.Now())
 		}
-		clock.Add(g.Tick)
+		clock.Add(g.Format.Tick)
 	}
 }
 
@@ -247,7 +248,7 @@ func (g *Leased[T]) testWait(t *testing.T) {
 	l, clock := g.lease(5, 1), NewClock(Start)
 	gen := g.generator(t, l, Setup{Clock: clock.Now, Entropy: Entropy(1), Policy: Wait})
 	first := must[T](t)(gen.Generate())
-	clock.Add(g.Tick)
+	clock.Add(g.Format.Tick)
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Millisecond)
 	defer cancel()
 	if id, err := gen.GenerateContext(ctx); !errors.Is(err, g.ErrLeaseExpired) || !errors.Is(err, context.DeadlineExceeded) || id != *new(T) {
@@ -265,7 +266,7 @@ func (g *Leased[T]) testWait(t *testing.T) {
 	second := must[T](t)(gen.Generate())
 	g.check(t, second, 3, 1)
 	increasing(t, []T{first, second})
-	clock.Add(g.Tick)
+	clock.Add(g.Format.Tick)
 	go func() {
 		time.Sleep(5 * time.Millisecond)
 		l.W.Close()
@@ -284,13 +285,13 @@ func (g *Leased[T]) testWaitFill(t *testing.T) {
 	wg.Go(func() { // renewal, always a tick late
 		for lo := g.now() + 2; lo < g.now()+ticks; lo += 2 {
 			time.Sleep(time.Millisecond)
-			clock.Add(3 * g.Tick)
+			clock.Add(3 * g.Format.Tick)
 			time.Sleep(time.Millisecond)
 			l.W.Set(window.Grant{NodeID: uint32(lo) & 3, Lo: lo, Hi: lo + 2}, 0)
-			clock.Add(-g.Tick)
+			clock.Add(-g.Format.Tick)
 		}
 		l.W.Close()
-		clock.Add(3 * g.Tick) // past the tick that is left
+		clock.Add(3 * g.Format.Tick) // past the tick that is left
 	})
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 	defer cancel()
@@ -326,7 +327,7 @@ func (g *Leased[T]) testClose(t *testing.T) {
 		t.Fatalf("used up to tick %d, want 0", used)
 	}
 	g.check(t, must[T](t)(gen.Generate()), 5, 0)
-	clock.Add(g.Tick)
+	clock.Add(g.Format.Tick)
 	if _, err := gen.Generate(); !errors.Is(err, window.ErrClosed) || errors.Is(err, g.ErrLeaseExpired) {
 		t.Fatalf("after Close: %v", err)
 	}
@@ -340,7 +341,7 @@ func (g *Leased[T]) testShared(t *testing.T) {
 	owner := map[int64]int{}
 	var wg sync.WaitGroup
 	for i := range generators {
-		gen := g.generator(t, l, Setup{Clock: clock.Now, Allowance: 2 * generators * each * g.Tick})
+		gen := g.generator(t, l, Setup{Clock: clock.Now, Allowance: 2 * generators * each * g.Format.Tick})
 		wg.Go(func() {
 			for range each {
 				id, err := gen.Generate()
@@ -354,7 +355,7 @@ func (g *Leased[T]) testShared(t *testing.T) {
 				}
 				owner[g.At(id)] = i
 				mu.Unlock()
-				clock.Add(g.Tick)
+				clock.Add(g.Format.Tick)
 			}
 		})
 	}
@@ -366,20 +367,20 @@ func (g *Leased[T]) testShared(t *testing.T) {
 func (g *Leased[T]) testRandomWalk(t *testing.T) {
 	for seed := range uint64(20) {
 		r := rand.New(rand.NewPCG(seed, 7))
-		w, clock := window.New(g.Size, g.Tick, g.Epoch), NewClock(Start)
+		w, clock := window.New(g.Size, g.Format.Tick, g.Format.Epoch), NewClock(Start)
 		owner, granted := map[int64]int{}, map[int64]uint32{}
 		var gens [2]Gen[T]
 		var last [2]T
 		for i := range gens {
-			gens[i] = g.generator(t, Lease{w}, Setup{Clock: clock.Now, Entropy: Entropy(seed), Allowance: 30 * g.Tick, Policy: Abort})
+			gens[i] = g.generator(t, Lease{w}, Setup{Clock: clock.Now, Entropy: Entropy(seed), Allowance: 30 * g.Format.Tick, Policy: Abort})
 		}
 		hwm, made, ctx := g.now(), 0, ended(t)
 		for range 3000 {
 			switch r.IntN(4) {
 			case 0:
-				clock.Add(time.Duration(r.Int64N(9)-3) * g.Tick / 2)
+				clock.Add(time.Duration(r.Int64N(9)-3) * g.Format.Tick / 2)
 			case 1:
-				now := int64(clock.Now().Sub(g.Epoch) / g.Tick)
+				now := int64(clock.Now().Sub(g.Format.Epoch) / g.Format.Tick)
 				if hwm > now+25 { // soon all IDs would be too far ahead of the clock
 					continue
 				}
@@ -417,6 +418,42 @@ func (g *Leased[T]) testRandomWalk(t *testing.T) {
 	}
 }
 
+// A lease as package lease gives it, or one of another format.
+func (g *Leased[T]) testAcquired(t *testing.T) {
+	acquire := func(f lease.Format) *lease.Lease {
+		t.Helper()
+		l, err := lease.Acquire(t.Context(), lease.NewMemory(), lease.Config{Realm: "test", Format: f, NodeIDSize: g.Size})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { l.Close(context.Background()) })
+		return l
+	}
+	l := acquire(g.Format)
+	gen := g.generator(t, l, Setup{})
+	for range 100 {
+		id, err := gen.Generate()
+		if err != nil || g.Node(id) != l.NodeID() || time.Since(id.Time()).Abs() > time.Minute {
+			t.Fatalf("%v at %v, %v, want node ID %d", id, id.Time(), err, l.NodeID())
+		}
+	}
+	if err := l.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(g.Format.Tick + time.Millisecond)
+	if id, err := gen.Generate(); !errors.Is(err, lease.ErrClosed) {
+		t.Errorf("after Close: %v, %v", id, err)
+	}
+	other := lease.UID60
+	if g.Format == other {
+		other = lease.SCRU64
+	}
+	other.Bits = max(other.Bits, g.Size)
+	if gen, err := g.New(t, acquire(other), Setup{}); !errors.Is(err, lease.ErrFit) || !errors.Is(err, g.ErrOption) {
+		t.Errorf("a lease of another format: %v, %v", gen, err)
+	}
+}
+
 // What cannot go with a lease is refused.
 func (g *Leased[T]) testOptions(t *testing.T) {
 	good := g.lease(5, 9)
@@ -430,16 +467,16 @@ func (g *Leased[T]) testOptions(t *testing.T) {
 	refused("a reset", good, Setup{Policy: Reset}, nil)
 	refused("no lease", nil, Setup{}, nil)
 	refused("a nil lease", Lease{}, Setup{}, nil)
-	refused("other ticks", Lease{window.New(g.Size, 2*g.Tick, g.Epoch)}, Setup{}, window.ErrFit)
-	refused("another epoch", Lease{window.New(g.Size, g.Tick, g.Epoch.Add(g.Tick))}, Setup{}, window.ErrFit)
-	refused("a node ID too large", Lease{window.New(24, g.Tick, g.Epoch)}, Setup{}, nil)
+	refused("other ticks", Lease{window.New(g.Size, 2*g.Format.Tick, g.Format.Epoch)}, Setup{}, window.ErrFit)
+	refused("another epoch", Lease{window.New(g.Size, g.Format.Tick, g.Format.Epoch.Add(g.Format.Tick))}, Setup{}, window.ErrFit)
+	refused("a node ID too large", Lease{window.New(24, g.Format.Tick, g.Format.Epoch)}, Setup{}, nil)
 }
 
 func (g *Leased[T]) testAllocations(t *testing.T) {
 	l, clock := g.lease(5, 1<<30), NewClock(Start)
 	gen := g.generator(t, l, Setup{Clock: clock.Now, Entropy: Entropy(1)})
 	if n := testing.AllocsPerRun(1000, func() {
-		clock.Add(g.Tick)
+		clock.Add(g.Format.Tick)
 		if _, err := gen.Generate(); err != nil {
 			t.Fatal(err)
 		}
