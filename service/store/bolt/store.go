@@ -113,7 +113,8 @@ func resolve(path string, create bool) (string, error) {
 	case !create || !errors.Is(err, fs.ErrNotExist):
 		return "", err
 	}
-	if _, err := os.Lstat(path); err == nil {
+	// Another process may have made the file since.
+	if info, err := os.Lstat(path); err == nil && info.Mode().Type() == fs.ModeSymlink {
 		return "", errors.New("is a symbolic link to a file that does not exist")
 	}
 	dir, err := filepath.EvalSymlinks(filepath.Dir(path))

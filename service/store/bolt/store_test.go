@@ -140,15 +140,16 @@ func TestProcesses(t *testing.T) {
 	}
 	used := map[string]bool{}
 	for _, p := range processes {
-		lines := 0
+		lines, last := 0, ""
 		for ; p.lines.Scan(); lines++ {
-			if used[p.lines.Text()] {
-				t.Errorf("node ID and tick %s were used twice", p.lines.Text())
+			last = p.lines.Text()
+			if used[last] {
+				t.Errorf("node ID and tick %s were used twice", last)
 			}
-			used[p.lines.Text()] = true
+			used[last] = true
 		}
 		if err := p.Wait(); err != nil || lines != 20 {
-			t.Errorf("%d lines, %v: %s", lines, err, p.lines.Text())
+			t.Errorf("%d lines, %v; the last: %s", lines, err, last)
 		}
 	}
 	t.Logf("%d processes leased, used and gave back in %v", n, time.Since(begin))
