@@ -1,7 +1,12 @@
 package sortid_test
 
 import (
+	"go/parser"
+	"go/token"
+	"io/fs"
 	"os"
+	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -22,4 +27,65 @@ func TestNoDependencies(t *testing.T) {
 	if _, err := os.Stat("go.sum"); err == nil {
 		t.Error("the root module has a go.sum, so it has dependencies")
 	}
+}
+
+// A module is released by itself: what it uses of the root's internal packages could change
+// without a word, and a replacement would hold in this clone only.
+func TestModulesStandAlone(t *testing.T) {
+	const internal = "github.com/sortid/sortid/internal"
+	modules := 0
+	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		name := d.Name()
+		if d.IsDir() {
+			if path != "." && (strings.HasPrefix(name, ".") || name == "testdata" || name == "node_modules") {
+				return filepath.SkipDir
+			}
+			return nil
+		}
+		switch {
+		case name == "go.mod" || name == "go.work":
+			if name == "go.mod" {
+				modules++
+			}
+			text, err := os.ReadFile(path)
+			if err != nil {
+				return err
+			}
+			for i, line := range strings.Split(string(text), "\n") {
+				if strings.HasPrefix(strings.TrimSpace(line), "replace") || strings.Contains(line, "=>") {
+					t.Errorf("%s:%d: a replace directive", path, i+1)
+				}
+			}
+		case strings.HasSuffix(name, ".go") && ofAnotherModule(path):
+			file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.ImportsOnly)
+			if err != nil {
+				return err
+			}
+			for _, spec := range file.Imports {
+				if used, _ := strconv.Unquote(spec.Path.Value); used == internal || strings.HasPrefix(used, internal+"/") {
+					t.Errorf("%s imports %s", path, used)
+				}
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if modules < 2 {
+		t.Errorf("only %d modules were found: that tests nothing", modules)
+	}
+}
+
+// ofAnotherModule reports whether a file belongs to another module than the root.
+func ofAnotherModule(path string) bool {
+	for dir := filepath.Dir(path); dir != "."; dir = filepath.Dir(dir) {
+		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
+			return true
+		}
+	}
+	return false
 }

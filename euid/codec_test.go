@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sortid/sortid"
 	"github.com/sortid/sortid/internal/conformance"
 )
 
@@ -72,14 +73,6 @@ var codec = conformance.Codec[ID]{
 			"version":              strconv.Itoa(int(id.VersionBits())),
 			"random":               strconv.FormatUint(id.Random(), 10),
 		}
-	},
-	Errors: map[string]error{"length": ErrLength, "symbol": ErrSymbol, "check": ErrCheck},
-	ParseError: func(err error) (offset, length int, ok bool) {
-		var p *ParseError
-		if !errors.As(err, &p) {
-			return 0, 0, false
-		}
-		return p.Offset, p.Length, true
 	},
 	Others: map[string]conformance.Form[ID]{"uuid": {
 		Append: func(id ID) string { return UUID(id).String() },
@@ -164,8 +157,8 @@ func TestCheck(t *testing.T) {
 			if check == right && (err != nil || got != id) {
 				t.Errorf("Parse(%s): %v, %v", s, got, err)
 			}
-			var p *ParseError
-			if check != right && (!errors.As(err, &p) || p.Err != ErrCheck || p.Offset != -1 || !got.IsZero()) {
+			var p *sortid.ParseError
+			if check != right && (!errors.As(err, &p) || p.Err != sortid.ErrCheck || p.Offset != -1 || !got.IsZero()) {
 				t.Errorf("Parse(%s): %v, %v, want ErrCheck", s, got, err)
 			}
 		}
@@ -182,13 +175,13 @@ func TestTypos(t *testing.T) {
 			for _, c := range []byte(alphabet) {
 				b := []byte(s)
 				b[at] = c
-				if _, err := Parse(string(b)); c != s[at] && !errors.Is(err, ErrCheck) {
+				if _, err := Parse(string(b)); c != s[at] && !errors.Is(err, sortid.ErrCheck) {
 					t.Errorf("%q, mistyped from %s: %v, want ErrCheck", b, s, err)
 				}
 			}
 			if b := []byte(s); at > 0 && s[at] != s[at-1] {
 				b[at], b[at-1] = s[at-1], s[at]
-				if _, err := Parse(string(b)); !errors.Is(err, ErrCheck) {
+				if _, err := Parse(string(b)); !errors.Is(err, sortid.ErrCheck) {
 					t.Errorf("%q, swapped from %s: %v, want ErrCheck", b, s, err)
 				}
 			}
@@ -236,8 +229,8 @@ func TestFromFields(t *testing.T) {
 	} {
 		id, err := FromFields(c.timestamp, c.field, c.length, c.version, rnd)
 		if c.wrong != "" {
-			if !errors.Is(err, ErrField) || !strings.Contains(err.Error(), c.wrong) || !id.IsZero() {
-				t.Errorf("%+v: %v, %v, want ErrField that names %s", c, id, err, c.wrong)
+			if !errors.Is(err, sortid.ErrField) || !strings.Contains(err.Error(), c.wrong) || !id.IsZero() {
+				t.Errorf("%+v: %v, %v, want sortid.ErrField that names %s", c, id, err, c.wrong)
 			}
 			continue
 		}
@@ -263,7 +256,7 @@ func TestUint128(t *testing.T) {
 	if got, err := FromBytes(id.Bytes()); got != id || err != nil {
 		t.Errorf("FromBytes: %v, %v", got, err)
 	}
-	if got, err := FromBytes(id.Bytes()[1:]); !errors.Is(err, ErrBinaryLength) || got != (ID{}) {
+	if got, err := FromBytes(id.Bytes()[1:]); !errors.Is(err, sortid.ErrBinaryLength) || got != (ID{}) {
 		t.Errorf("FromBytes of 15: %v, %v", got, err)
 	}
 }
@@ -306,7 +299,7 @@ func TestUUIDForms(t *testing.T) {
 func TestErrorText(t *testing.T) {
 	for s, want := range map[string]string{
 		"":                                     "an empty input: wrong length: 0 bytes, want 27",
-		"C8EE934SR007G5Q94QKKXFRFV8U":          "not a symbol of Crockford's Base32: 'U' at offset 26",
+		"C8EE934SR007G5Q94QKKXFRFV8U":          "'U' at offset 26, want one of Crockford's Base32",
 		"C8EE934SR007G5Q94QKKXFRFV80":          "the check value does not fit",
 		"621ce48c-99c0-0078-16e9-25e73ebf0fda": "36 bytes, want 27",
 	} {

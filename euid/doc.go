@@ -31,9 +31,9 @@
 // L, O and U). Texts sort as the IDs do. Reading ignores case and takes O for 0, and I
 // and L for 1, but forgives no space and no hyphen.
 //
-// A text of another length is [ErrLength], one with a character that is no symbol is
-// [ErrSymbol] with the offset, and one whose check value does not fit is [ErrCheck]. Any
-// one wrong symbol and any two neighbours swapped are found for certain.
+// A text of another length is [sortid.ErrLength], one with a character that is no symbol
+// is [sortid.ErrSymbol] with the offset, and one whose check value does not fit is
+// [sortid.ErrCheck]. Any one wrong symbol and any two neighbours swapped are found for certain.
 //
 // [UUID] is the same ID in the form of a UUID, for a database's native uuid type, and
 // [Bytes] stores the 16 bytes. These have no check value.
@@ -41,15 +41,15 @@
 // # Extension
 //
 // An extension is a number that the generator's user attaches to its IDs, such as the
-// kind of thing that an ID stands for, or a shard: [WithExtension], or
-// [WithExtensionBits] for a fixed number of bits. [ID.Extension] reads it.
+// kind of thing that an ID stands for, or a shard. [Options]
+// has it, and [ID.Extension] reads it.
 //
-//	orders, err := euid.NewGenerator(euid.WithExtensionBits(7, 6))
+//	orders, err := euid.NewGenerator(euid.Options{Extension: 7, ExtensionLength: 6})
 //	id, err := orders.Generate()
 //	value, ok := id.Extension()  // 7, true
 //
-// The draft does not say in how many bits a value goes. WithExtension uses as many as
-// the value has, so that the most random bits are left, and attaching 0 is attaching
+// The draft does not say in how many bits a value goes. Without a stated length it
+// is as many as the value has, so that the most random bits are left, and attaching 0 is attaching
 // nothing.
 //
 // It belongs to a generator and not to single IDs because it stands in front of the
@@ -59,10 +59,7 @@
 // # Generation
 //
 // [New] never fails; see there for its only panic, at an impossible clock. A generator
-// of your own takes, besides an extension:
-//
-//   - [WithRollbackAllowance], [WithRollbackPolicy]: what happens when the clock goes back
-//   - [WithClock], [WithEntropy]: another clock or source of random bits
+// of your own takes, besides an extension, the [sortid.GeneratorOptions].
 //
 // # Order
 //
@@ -75,7 +72,7 @@
 // random go up by one with each ID, the low 32 are new, and the other bits stay. The
 // high 32 start anywhere, so there is a chance that they are used up before the
 // millisecond ends: n in 2^32 for n IDs in it. Generate and Fill then fail, as the draft
-// asks, with [ErrOverflow], and succeed again in the next millisecond. New waits for that
+// asks, with [sortid.ErrOverflow], and succeed again in the next millisecond. New waits for that
 // instead.
 //
 // IDs of different generators sort by the millisecond, as far as their clocks agree.
@@ -98,4 +95,14 @@
 // many busy cores that lock is what they wait for; a generator for each goroutine has no
 // such limit, takes about a kilobyte each, orders only the IDs of its goroutine, and
 // rests on randomness for uniqueness between them.
+//
+// # Source
+//
+// The format is that of "Extendable Universally Unique Identifier", DRAFT#3; the document
+// bears neither a date nor an address. The rules that are not the document's but this
+// package's own:
+//
+//   - version bits 0 mean version 1, and other versions parse;
+//   - an extension takes as many bits as its value has, or as many as are stated;
+//   - the allowance and the policies for a clock that goes back.
 package euid

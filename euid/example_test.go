@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/sortid/sortid"
 	"github.com/sortid/sortid/euid"
 )
 
@@ -36,13 +37,13 @@ func ExampleParseError() {
 		"C8EE943SR007G5Q94QKKXFRFV8B", // 34 typed as 43
 	} {
 		_, err := euid.Parse(text)
-		var p *euid.ParseError
+		var p *sortid.ParseError
 		fmt.Println(errors.As(err, &p), p.Offset, p.Err)
 	}
 	// Output:
 	// true -1 wrong length
-	// true 9 not a symbol of Crockford's Base32
-	// true -1 the check value does not fit: the text is mistyped
+	// true 9 not a symbol of the alphabet
+	// true -1 the check value does not fit, so the text is mistyped
 }
 
 // The IDs of a day, for a query on an ordered column: with UUID for one of a native
@@ -54,8 +55,8 @@ func ExampleFirst() {
 	// Output: id >= '621bc6ac-0000-0000-0000-000000000000' AND id < '621d1043-0000-0000-0000-000000000000'
 }
 
-func ExampleWithExtension() {
-	g, err := euid.NewGenerator(euid.WithExtension(42))
+func ExampleOptions() {
+	g, err := euid.NewGenerator(euid.Options{Extension: 42})
 	if err != nil {
 		panic(err)
 	}
@@ -66,8 +67,8 @@ func ExampleWithExtension() {
 }
 
 // With a stated number of bits a zero can be attached, too.
-func ExampleWithExtensionBits() {
-	g, err := euid.NewGenerator(euid.WithExtensionBits(0, 4))
+func ExampleOptions_length() {
+	g, err := euid.NewGenerator(euid.Options{ExtensionLength: 4})
 	if err != nil {
 		panic(err)
 	}
@@ -79,13 +80,13 @@ func ExampleWithExtensionBits() {
 
 // A batch that meets the end of a millisecond's IDs is made again.
 func ExampleGenerator_Fill() {
-	g, err := euid.NewGenerator()
+	g, err := euid.NewGenerator(euid.Options{})
 	if err != nil {
 		panic(err)
 	}
 	ids := make([]euid.ID, 1000)
 	err = g.Fill(ids)
-	for errors.Is(err, euid.ErrOverflow) {
+	for errors.Is(err, sortid.ErrOverflow) {
 		time.Sleep(time.Millisecond)
 		err = g.Fill(ids)
 	}

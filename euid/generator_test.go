@@ -8,65 +8,47 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sortid/sortid"
 	"github.com/sortid/sortid/internal/conformance"
+	"github.com/sortid/sortid/internal/gen"
 )
 
-func options(s conformance.Setup) (opts []Option) {
-	if s.Clock != nil {
-		opts = append(opts, WithClock(s.Clock))
-	}
-	if s.Entropy != nil {
-		opts = append(opts, WithEntropy(s.Entropy))
-	}
-	if s.Allowance != 0 {
-		opts = append(opts, WithRollbackAllowance(max(s.Allowance, 0)))
-	}
-	switch s.Policy {
-	case conformance.Abort:
-		opts = append(opts, WithRollbackPolicy(RollbackAbort))
-	case conformance.Wait:
-		opts = append(opts, WithRollbackPolicy(RollbackWait))
-	case conformance.Reset:
-		opts = append(opts, WithRollbackPolicy(RollbackReset))
-	}
-	return opts
-}
-
-func newGenerator(t testing.TB, s conformance.Setup, opts ...Option) *Generator {
+func newGenerator(t testing.TB, s conformance.Setup, own ...Options) *Generator {
 	t.Helper()
-	g, err := NewGenerator(append(options(s), opts...)...)
+	var o Options
+	if len(own) > 0 {
+		o = own[0]
+	}
+	o.GeneratorOptions = s
+	g, err := NewGenerator(o)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return g
 }
 
-func subject(opts ...Option) conformance.Generator[ID] {
+func subject(own ...Options) conformance.Generator[ID] {
 	return conformance.Generator[ID]{
 		New: func(t testing.TB, s conformance.Setup) conformance.Gen[ID] {
-			return newGenerator(t, s, opts...)
+			return newGenerator(t, s, own...)
 		},
-		Tick: time.Millisecond, Default: conformance.Reset,
+		Tick: time.Millisecond, Default: sortid.RollbackReset,
 		// No number of IDs is certain: the high half of random starts anywhere. From
 		// the suite's seeds it starts low enough for this many, and with the system's
 		// entropy the few thousand of each test fail once in a million runs.
-		Burst:            1 << 20,
-		ErrClockRollback: ErrClockRollback, ErrTimeRange: ErrTimeRange, ErrEntropy: ErrEntropy,
+		Burst:  1 << 20,
 		Range:  [2]time.Time{time.UnixMilli(0), time.UnixMilli(MaxTimestamp)},
 		Random: []byte{12: 0xff, 0xff, 0xff, 0xff},
-		Inside: func(g conformance.Gen[ID]) (int64, time.Time) {
-			gen := g.(*Generator)
-			return gen.rand.Second(), time.UnixMilli(gen.until)
-		},
+		Core:   func(g conformance.Gen[ID]) *gen.Core { return &g.(*Generator).core },
 	}
 }
 
 func TestGenerator(t *testing.T) {
 	for name, g := range map[string]conformance.Generator[ID]{
 		"default":          subject(),
-		"extension":        subject(WithExtension(42)),
-		"full extension":   subject(WithExtension(32767)),
-		"extension of one": subject(WithExtensionBits(0, 1)),
+		"extension":        subject(Options{Extension: 42}),
+		"full extension":   subject(Options{Extension: 32767}),
+		"extension of one": subject(Options{Extension: 0, ExtensionLength: 1}),
 	} {
 		t.Run(name, g.Run)
 	}
@@ -107,21 +89,17 @@ func TestNewString(t *testing.T) {
 func TestOptions(t *testing.T) {
 	for _, c := range []struct {
 		names string // what the error must name
-		opt   Option
+		opt   Options
 	}{
-		{"WithClock", WithClock(nil)},
-		{"WithEntropy", WithEntropy(nil)},
-		{"WithRollbackAllowance", WithRollbackAllowance(-1)},
-		{"WithRollbackPolicy", WithRollbackPolicy(RollbackWait + 1)},
-		{"WithExtension", WithExtension(32768)},
-		{"WithExtension", WithExtension(65535)},
-		{"WithExtensionBits", WithExtensionBits(0, 0)},
-		{"WithExtensionBits", WithExtensionBits(0, -1)},
-		{"WithExtensionBits", WithExtensionBits(0, 16)},
-		{"WithExtensionBits", WithExtensionBits(8, 3)},
-		{"WithExtensionBits", WithExtensionBits(65535, 15)},
+		{"RollbackPolicy", Options{GeneratorOptions: sortid.GeneratorOptions{RollbackPolicy: sortid.RollbackWait + 1}}},
+		{"Extension", Options{Extension: 32768}},
+		{"Extension", Options{Extension: 65535}},
+		{"ExtensionLength", Options{Extension: 0, ExtensionLength: -1}},
+		{"ExtensionLength", Options{Extension: 0, ExtensionLength: 16}},
+		{"ExtensionLength", Options{Extension: 8, ExtensionLength: 3}},
+		{"Extension", Options{Extension: 65535, ExtensionLength: 15}},
 	} {
-		if g, err := NewGenerator(c.opt); g != nil || !errors.Is(err, ErrOption) || !strings.Contains(err.Error(), c.names) {
+		if g, err := NewGenerator(c.opt); g != nil || !errors.Is(err, sortid.ErrOption) || !strings.Contains(err.Error(), c.names) {
 			t.Errorf("%s: %v, %v", c.names, g, err)
 		}
 	}
@@ -132,7 +110,7 @@ func TestOptions(t *testing.T) {
 func TestExtension(t *testing.T) {
 	clock := conformance.NewClock(conformance.Start)
 	entropy := conformance.Entropy(1)
-	try := func(opt Option, value uint16, length int) {
+	try := func(opt Options, value uint16, length int) {
 		t.Helper()
 		g := newGenerator(t, conformance.Setup{Clock: clock.Now, Entropy: entropy}, opt)
 		id, err := g.Generate()
@@ -145,13 +123,13 @@ func TestExtension(t *testing.T) {
 		}
 	}
 	for value := range 1 << 15 {
-		try(WithExtension(uint16(value)), uint16(value), bits.Len(uint(value)))
+		try(Options{Extension: uint16(value)}, uint16(value), bits.Len(uint(value)))
 	}
 	for length := 1; length <= 15; length++ {
 		for _, value := range []uint16{0, 1, 1<<length - 1, 1 << (length - 1)} {
-			try(WithExtensionBits(value, length), value, length)
+			try(Options{Extension: value, ExtensionLength: length}, value, length)
 		}
-		g := newGenerator(t, conformance.Setup{Clock: clock.Now, Entropy: entropy}, WithExtensionBits(0, length))
+		g := newGenerator(t, conformance.Setup{Clock: clock.Now, Entropy: entropy}, Options{Extension: 0, ExtensionLength: length})
 		var ones, zeros uint16
 		for range 100 { // that a bit never changes has a chance of 1 in 2^99
 			clock.Add(time.Millisecond)
@@ -166,18 +144,13 @@ func TestExtension(t *testing.T) {
 			t.Errorf("above %d bits of extension only %#x were ever 1 and %#x ever 0", length, ones, zeros&random)
 		}
 	}
-	// The last option counts, and 0 takes an extension away.
-	g := newGenerator(t, conformance.Setup{Clock: clock.Now, Entropy: entropy}, WithExtensionBits(5, 15), WithExtension(0))
-	if id, err := g.Generate(); err != nil || id.ExtensionLength() != 0 {
-		t.Errorf("%v, %v", UUID(id), err)
-	}
 }
 
 // Within a millisecond the header stays, the high half of random goes up by one and the
 // low half is new; in a new one all is new.
 func TestMonotonicity(t *testing.T) {
 	clock := conformance.NewClock(conformance.Start)
-	g := newGenerator(t, conformance.Setup{Clock: clock.Now, Entropy: conformance.Entropy(2)}, WithExtension(9))
+	g := newGenerator(t, conformance.Setup{Clock: clock.Now, Entropy: conformance.Entropy(2)}, Options{Extension: 9})
 	var last ID
 	headers, starts, lows := map[uint64]bool{}, map[uint64]bool{}, map[uint32]bool{}
 	const ticks, each = 500, 20
@@ -206,7 +179,7 @@ func TestMonotonicity(t *testing.T) {
 	}
 }
 
-// All ones for entropy: one ID in each millisecond, then ErrOverflow until the next.
+// All ones for entropy: one ID in each millisecond, then sortid.ErrOverflow until the next.
 func TestOverflow(t *testing.T) {
 	clock := conformance.NewClock(conformance.Start)
 	g := newGenerator(t, conformance.Setup{Clock: clock.Now, Entropy: conformance.Constant(0xff)})
@@ -218,17 +191,17 @@ func TestOverflow(t *testing.T) {
 		}
 		ids := []ID{id, id}
 		for range 3 {
-			if id, err := g.Generate(); !errors.Is(err, ErrOverflow) || !id.IsZero() {
+			if id, err := g.Generate(); !errors.Is(err, sortid.ErrOverflow) || !id.IsZero() {
 				t.Fatalf("%v, %v, want ErrOverflow", UUID(id), err)
 			}
-			if err := g.Fill(ids); !errors.Is(err, ErrOverflow) || !ids[0].IsZero() || !ids[1].IsZero() {
-				t.Fatalf("Fill: %v, %v, want ErrOverflow and no ID", ids, err)
+			if err := g.Fill(ids); !errors.Is(err, sortid.ErrOverflow) || !ids[0].IsZero() || !ids[1].IsZero() {
+				t.Fatalf("Fill: %v, %v, want sortid.ErrOverflow and no ID", ids, err)
 			}
 			clock.Add(-time.Millisecond) // and also with the clock behind
 		}
 		clock.Add(4 * time.Millisecond)
 	}
-	if err := g.Fill(make([]ID, 2)); !errors.Is(err, ErrOverflow) {
+	if err := g.Fill(make([]ID, 2)); !errors.Is(err, sortid.ErrOverflow) {
 		t.Errorf("Fill over the end: %v, want ErrOverflow", err)
 	}
 
@@ -240,7 +213,7 @@ func TestOverflow(t *testing.T) {
 	if err := g.Fill(ids); err != nil || ids[1].Random()>>32 != 1<<32-1 || ids[0].Compare(ids[1]) >= 0 {
 		t.Errorf("%v, %v", ids, err)
 	}
-	if _, err := g.Generate(); !errors.Is(err, ErrOverflow) {
+	if _, err := g.Generate(); !errors.Is(err, sortid.ErrOverflow) {
 		t.Errorf("%v, want ErrOverflow", err)
 	}
 }
@@ -260,15 +233,16 @@ func TestOverflowShortWay(t *testing.T) {
 			t.Fatalf("ID %d: %v, %v", i, UUID(ids[i]), err)
 		}
 	}
-	if id, err := g.Generate(); !errors.Is(err, ErrOverflow) || g.until != conformance.Start.UnixMilli()+1 {
-		t.Errorf("%v, %v until %d, want ErrOverflow until the next millisecond", UUID(id), err, g.until)
+	id, err := g.Generate()
+	if until, _ := g.core.Waits(); !errors.Is(err, sortid.ErrOverflow) || !until.Equal(conformance.Start.Add(time.Millisecond)) {
+		t.Errorf("%v, %v until %v, want ErrOverflow until the next millisecond", UUID(id), err, until)
 	}
 	g.high = maxHigh - 3
 	if err := g.Fill(ids[:3]); err != nil || ids[0].Random()>>32 != maxHigh-2 || ids[2].Random()>>32 != maxHigh {
 		t.Errorf("Fill of what is left: %v, %v", ids[:3], err)
 	}
 	g.high = maxHigh - 3
-	if err := g.Fill(ids); !errors.Is(err, ErrOverflow) {
+	if err := g.Fill(ids); !errors.Is(err, sortid.ErrOverflow) {
 		t.Errorf("Fill: %v, %v, want ErrOverflow", ids, err)
 	}
 }
@@ -292,10 +266,10 @@ func TestPatience(t *testing.T) {
 		clock.Add(time.Minute)
 	}
 
-	global.mu.Lock()
+	global.core.Lock()
 	until := time.Now().UnixMilli() + 5
-	global.timestamp, global.seen, global.high = until, unseen, maxHigh
-	global.mu.Unlock()
+	global.timestamp, global.settledTick, global.high = until, gen.NoTick, maxHigh
+	global.core.Unlock()
 	if id := New(); int64(id.Timestamp()) <= until {
 		t.Errorf("New makes %v, with all up to %d used up", UUID(id), until)
 	}
@@ -304,7 +278,7 @@ func TestPatience(t *testing.T) {
 // A reset starts afresh, whatever was left before.
 func TestResetStartsAfresh(t *testing.T) {
 	clock := conformance.NewClock(conformance.Start)
-	g := newGenerator(t, conformance.Setup{Clock: clock.Now, Entropy: conformance.Entropy(4)}, WithExtension(3))
+	g := newGenerator(t, conformance.Setup{Clock: clock.Now, Entropy: conformance.Entropy(4)}, Options{Extension: 3})
 	a, _ := g.Generate()
 	g.high = maxHigh
 	clock.Add(-time.Hour)

@@ -3,10 +3,11 @@ package euid
 import (
 	"bytes"
 	"encoding/binary"
-	"fmt"
 	"time"
 
+	"github.com/sortid/sortid"
 	"github.com/sortid/sortid/internal/clock"
+	"github.com/sortid/sortid/internal/parseerr"
 )
 
 // Size is the size of an ID in bytes.
@@ -35,7 +36,7 @@ const (
 //	+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
 //
 // where len is the length of the extension, in the low bits of random-and-extension,
-// and ver the version. IDs are immutable and comparable: == says whether two are the
+// and ver the version. IDs are immutable and comparable: == reports whether two are the
 // same, and both the bytes and the text sort by time. The zero ID is a valid ID of the
 // first millisecond of 1970; no generator makes it at any later time, so it can stand
 // for "none".
@@ -48,32 +49,28 @@ var Max = ID{
 }
 
 // FromFields returns the ID of the five fields, of which version is the version's bits:
-// 0 for version 1. It returns [ErrField] if one has more bits than its place: 42, 15, 4,
+// 0 for version 1. It returns [sortid.ErrField] if one has more bits than its place: 42, 15, 4,
 // 3 and 64.
 func FromFields(timestamp uint64, randomAndExtension uint16, extensionLength, version uint8, random uint64) (ID, error) {
 	switch {
 	case timestamp > MaxTimestamp:
-		return ID{}, fieldError("timestamp", timestamp, MaxTimestamp)
+		return ID{}, parseerr.Field(name, "timestamp", timestamp, MaxTimestamp)
 	case randomAndExtension > MaxRandomAndExtension:
-		return ID{}, fieldError("random_and_extension", uint64(randomAndExtension), MaxRandomAndExtension)
+		return ID{}, parseerr.Field(name, "random_and_extension", uint64(randomAndExtension), MaxRandomAndExtension)
 	case extensionLength > MaxExtensionLength:
-		return ID{}, fieldError("extension_length", uint64(extensionLength), MaxExtensionLength)
+		return ID{}, parseerr.Field(name, "extension_length", uint64(extensionLength), MaxExtensionLength)
 	case version > MaxVersionBits:
-		return ID{}, fieldError("version", uint64(version), MaxVersionBits)
+		return ID{}, parseerr.Field(name, "version", uint64(version), MaxVersionBits)
 	}
 	header := uint64(randomAndExtension)<<7 | uint64(extensionLength)<<3 | uint64(version)
 	return FromUint128(timestamp<<22|header, random), nil
 }
 
-func fieldError(name string, value, limit uint64) error {
-	return fmt.Errorf("%w: %s is %d, want at most %d", ErrField, name, value, limit)
-}
-
-// FromBytes returns the ID of 16 bytes in big-endian order, or a [ParseError]. Each
+// FromBytes returns the ID of 16 bytes in big-endian order, or a [sortid.ParseError]. Each
 // such sequence of bytes is an ID.
 func FromBytes(b []byte) (ID, error) {
 	if len(b) != Size {
-		return ID{}, &ParseError{Length: len(b), Offset: -1, Err: ErrBinaryLength}
+		return ID{}, parseerr.Binary(name, len(b), sortid.ErrBinaryLength, "16")
 	}
 	return ID(b), nil
 }

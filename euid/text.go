@@ -1,8 +1,9 @@
 package euid
 
 import (
+	"github.com/sortid/sortid"
 	"github.com/sortid/sortid/internal/crockford"
-	"github.com/sortid/sortid/internal/fault"
+	"github.com/sortid/sortid/internal/parseerr"
 )
 
 // TextLen is the length of an ID's text: 27 symbols of Crockford's Base32.
@@ -24,7 +25,7 @@ func checksum(hi, lo uint64) uint64 {
 }
 
 // Parse returns the ID of a text of 27 symbols of Crockford's Base32, in either case
-// and with o and O for 0, i, I, l and L for 1. Its errors are of type [*ParseError].
+// and with o and O for 0, i, I, l and L for 1. Its errors are of type [*sortid.ParseError].
 func Parse(s string) (id ID, err error) {
 	if err := id.decode([]byte(s)); err != nil { // which does not copy s
 		return ID{}, err
@@ -44,21 +45,17 @@ func MustParse(s string) ID {
 // decode sets the ID to that of b, which it does not keep, or leaves it alone.
 func (id *ID) decode(b []byte) error {
 	if len(b) != TextLen {
-		return textError(b, -1, ErrLength)
+		return parseerr.Text(name, b, -1, sortid.ErrLength, "27")
 	}
 	hi, lo, check, ok := crockford.Decode((*[TextLen]byte)(b))
 	if !ok {
-		return textError(b, crockford.BadSymbol((*[TextLen]byte)(b)), ErrSymbol)
+		return parseerr.Text(name, b, crockford.BadSymbol((*[TextLen]byte)(b)), sortid.ErrSymbol, "one of Crockford's Base32, 0-9 or A-Z without U")
 	}
 	if check != checksum(hi, lo) {
-		return textError(b, -1, ErrCheck)
+		return parseerr.Text(name, b, -1, sortid.ErrCheck, "")
 	}
 	id.put(hi, lo)
 	return nil
-}
-
-func textError(b []byte, at int, reason error) error {
-	return &ParseError{Input: fault.Clip(b), Length: len(b), Offset: at, Err: reason}
 }
 
 // String returns the ID's text: 27 symbols of Crockford's Base32, in upper case.
@@ -88,7 +85,7 @@ func (id ID) AppendText(b []byte) ([]byte, error) {
 func (id ID) MarshalText() ([]byte, error) { return id.AppendText(nil) }
 
 // UnmarshalText sets the ID to that of a text that [Parse] takes. With an error, of
-// type [*ParseError], it leaves the ID as it was.
+// type [*sortid.ParseError], it leaves the ID as it was.
 func (id *ID) UnmarshalText(b []byte) error { return id.decode(b) }
 
 // AppendBinary appends the ID's 16 bytes in big-endian order to b. It never fails.
@@ -98,7 +95,7 @@ func (id ID) AppendBinary(b []byte) ([]byte, error) { return append(b, id[:]...)
 func (id ID) MarshalBinary() ([]byte, error) { return id.AppendBinary(nil) }
 
 // UnmarshalBinary sets the ID to that of 16 bytes in big-endian order. With an error,
-// of type [*ParseError], it leaves the ID as it was.
+// of type [*sortid.ParseError], it leaves the ID as it was.
 func (id *ID) UnmarshalBinary(b []byte) error {
 	parsed, err := FromBytes(b)
 	if err != nil {

@@ -1,8 +1,6 @@
 package scheme
 
 import (
-	"cmp"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -59,158 +57,95 @@ func classify(text string) class {
 	return c
 }
 
-// A Candidate is one way to read a text.
+// A Candidate is one way to read a text: as an ID, in one of its forms.
 type Candidate struct {
 	ID   ID
 	Form Form
-	// Plausible says that the ID's time is one to be believed: not before 2010 or the
-	// first month of the format, and not after a year from now.
-	Plausible bool
-
-	usual bool // written just as the format writes it
-}
-
-// Reason says why the text may be read so.
-func (c Candidate) Reason() string { return c.shape() + c.believed() }
-
-func (c Candidate) shape() string {
-	switch c.Form {
-	case Hex:
-		switch c.ID.scheme.Bits {
-		case 64:
-			return "16 hexadecimal digits"
-		case 128:
-			return "32 hexadecimal digits"
-		}
-		return "40 hexadecimal digits"
-	case Int:
-		return "a decimal integer"
-	case UUID:
-		return "a UUID's 36 characters"
-	}
-	return c.ID.scheme.Alphabet
-}
-
-func (c Candidate) believed() string {
-	if c.Plausible {
-		return ", and its time is plausible"
-	}
-	return ", but its time is not plausible"
 }
 
 // rank orders candidates, the most probable first.
-func (c Candidate) rank() int {
+func (c Candidate) rank(text string) int {
 	r := 0
-	if !c.Plausible {
-		r += 8
-	}
 	switch c.Form {
 	case UUID:
-		r += 1
+		r = 1
 	case Hex:
-		r += 2
+		r = 2
 	case Int:
-		r += 3
+		r = 3
 	}
-	if !c.usual {
+	// A format writes the letters of its texts in one case, and numbers in lower case.
+	want := classLower
+	if c.Form == Text {
+		want = c.ID.scheme.letters
+	}
+	if classify(text)&want != want {
 		r += 4
 	}
 	return r
 }
 
 // Detect returns the ways to read a text without knowing its format, the most probable
-// first: by length, alphabet, check symbols and time. It tries the text forms, UUIDs,
-// hexadecimal numbers at full width and decimal integers. A reading whose time is not
-// plausible counts only for a text just as the format writes it, in a form that is
-// hard to take for another. [Undetected] words the error where there is no reading.
-func Detect(text string) []Candidate { return AppendDetect(nil, text) }
+// first. It tries the text forms, UUIDs, hexadecimal numbers at full width and decimal
+// integers, and keeps the readings that are plausible (see [ID.Plausible]) and could
+// come from a generator of the format.
+func Detect(text string) []Candidate { return AppendDetect(nil, text, time.Now()) }
 
-// AppendDetect is [Detect]; it appends to dst.
-func AppendDetect(dst []Candidate, text string) []Candidate {
+// AppendDetect is [Detect] at a time; it appends to found.
+func AppendDetect(found []Candidate, text string, now time.Time) []Candidate {
 	c := classify(text)
 	if c == 0 && len(text) != uuidtext.Len {
-		return dst
+		return found
 	}
-	start, now := len(dst), time.Now().UnixMilli()
+	start := len(found)
 	for _, s := range all {
-		dst = s.detect(dst, text, c, now)
+		found = s.detect(found, text, c, now)
 	}
-	if found := dst[start:]; len(found) > 1 {
-		slices.SortStableFunc(found, func(a, b Candidate) int { return a.rank() - b.rank() })
+	if more := found[start:]; len(more) > 1 {
+		slices.SortStableFunc(more, func(a, b Candidate) int { return a.rank(text) - b.rank(text) })
 	}
-	return dst
+	return found
 }
 
-func (s *Scheme) detect(dst []Candidate, text string, c class, now int64) []Candidate {
-	add := func(f Form, usual bool) {
+func (s *Scheme) detect(found []Candidate, text string, c class, now time.Time) []Candidate {
+	try := func(f Form) {
 		id, err := s.ParseAs(f, text)
-		if err != nil {
-			return
-		}
-		ms := id.Milli()
-		plausible := s.believeFrom <= ms && ms <= now+366*24*time.Hour.Milliseconds()
-		if plausible || usual && s.distinct(f) {
-			dst = append(dst, Candidate{ID: id, Form: f, Plausible: plausible, usual: usual})
+		if err == nil && id.Plausible(now) && id.Generated() {
+			found = append(found, Candidate{ID: id, Form: f})
 		}
 	}
 	if s.hasTextLength(len(text)) && c&s.alphabet != 0 {
-		add(Text, c&s.letters == s.letters)
+		try(Text)
 	}
 	if s.Bits == 128 && len(text) == uuidtext.Len {
-		add(UUID, c&classLower != 0)
+		try(UUID)
 	}
 	if c&classHex != 0 && len(text) == s.Bits/4 {
-		add(Hex, c&classLower != 0)
+		try(Hex)
 	}
 	if c&classDecimal != 0 && text[0] != '0' && len(text) <= s.digits {
-		add(Int, true)
+		try(Int)
 	}
-	return dst
+	return found
 }
 
-// distinct reports whether a text of the form is hardly ever anything else.
-func (s *Scheme) distinct(f Form) bool {
-	switch f {
-	case Text:
-		return len(s.TextLengths) == 1
-	case Hex:
-		return s.Bits == 160
+// PlausibleRange returns the times that an ID of the format probably has, if it was made
+// before now: from 2010, or the second month of the format's epoch where that is later
+// (small integers would be of the first), to a year from now.
+func (s *Scheme) PlausibleRange(now time.Time) (from, to time.Time) {
+	from = time.Date(2010, 1, 1, 0, 0, 0, 0, time.UTC)
+	if month := s.Epoch.AddDate(0, 1, 0); month.After(from) {
+		from = month
 	}
-	return false
+	return from, now.UTC().Add(365 * 24 * time.Hour)
 }
 
-// Undetected returns the error for a text that [Detect] finds no reading for.
-func Undetected(text string) error {
-	wrong := func(reason string) error {
-		return because(ErrForm, "cannot tell what %q is: %s", clip(text), reason)
-	}
-	if text == "" {
-		return wrong("it is empty")
-	}
-	implausible := false
-	var mistake error
-	for _, s := range all {
-		_, form, err := s.ParseAny(text)
-		switch {
-		case err == nil:
-			implausible = true
-		case form == Int: // too large
-		case form != Text || s.hasTextLength(len(text)):
-			// As long as an ID of the format, with a mistake.
-			mistake = cmp.Or(mistake, err)
-		}
-	}
-	switch {
-	case implausible:
-		return wrong("no format reads it as an ID of a plausible time; name the scheme to have it read all the same")
-	case mistake != nil:
-		return mistake
-	case classify(text)&classDecimal != 0:
-		return wrong("it is larger than the largest ID of any format")
-	}
-	lengths := make([]string, len(all))
-	for i, s := range all {
-		lengths[i] = fmt.Sprintf("%s %s", s.Name, s.Lengths())
-	}
-	return wrong(fmt.Sprintf("its length of %d characters fits no format (%s)", len(text), strings.Join(lengths, ", ")))
+// Plausible reports whether the ID's time is in its scheme's [Scheme.PlausibleRange].
+func (id ID) Plausible(now time.Time) bool {
+	ms := id.Milli()
+	return id.scheme.plausibleFrom <= ms && ms <= now.UnixMilli()+365*24*time.Hour.Milliseconds()
 }
+
+// Generated reports whether generators of the scheme make such IDs, whatever their time: of
+// EUID, those of version 1.
+func (id ID) Generated() bool { return id.scheme.generated == nil || id.scheme.generated(id) }

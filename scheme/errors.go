@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"github.com/sortid/sortid/internal/parseerr"
 )
 
 var (
@@ -23,22 +25,7 @@ type UnknownError struct {
 }
 
 func (e *UnknownError) Error() string {
-	msg := fmt.Sprintf("unknown %s %q", e.What, clip(e.Name))
-	if s := e.Suggestion(); s != "" {
-		return fmt.Sprintf("%s; did you mean %q? There are %s", msg, s, list(e.Known, "and"))
-	}
-	return msg + "; there are " + list(e.Known, "and")
-}
-
-// Suggestion returns what was probably meant, or nothing.
-func (e *UnknownError) Suggestion() string {
-	best, least := "", 3
-	for _, known := range e.Known {
-		if d := distance(strings.ToLower(clip(e.Name)), known); d < least && d < len(known) {
-			best, least = known, d
-		}
-	}
-	return best
+	return fmt.Sprintf("unknown %s %q; there are %s", e.What, parseerr.Shorten(e.Name), list(e.Known, "and"))
 }
 
 // A TimeError is a time that no ID of a scheme can show.
@@ -53,25 +40,27 @@ func (e *TimeError) Error() string {
 		e.Scheme.Name, FormatTime(e.Time), FormatTime(first), FormatTime(last))
 }
 
-// A kinded error is of a kind, but has words of its own.
-type kinded struct {
+// An OptionError is a wrong value of an option of a scheme's generators. It matches
+// [ErrOption].
+type OptionError struct {
+	Option, Value string // as given
+	Err           error  // what is wrong
+}
+
+func (e *OptionError) Error() string   { return fmt.Sprintf("%s %q: %v", e.Option, e.Value, e.Err) }
+func (e *OptionError) Unwrap() []error { return []error{ErrOption, e.Err} }
+
+// A kindError matches a sentinel, but has words of its own.
+type kindError struct {
 	error
 	kind error
 }
 
-func (e *kinded) Unwrap() []error { return []error{e.error, e.kind} }
+func (e *kindError) Unwrap() []error { return []error{e.error, e.kind} }
 
-// because returns an error of a kind that says why.
-func because(kind error, format string, args ...any) error {
-	return &kinded{fmt.Errorf(format, args...), kind}
-}
-
-// clip is what an error shows of a long input.
-func clip(s string) string {
-	if len(s) > 64 {
-		return s[:64] + "..."
-	}
-	return s
+// kindErrorf returns an error that matches kind.
+func kindErrorf(kind error, format string, args ...any) error {
+	return &kindError{fmt.Errorf(format, args...), kind}
 }
 
 // list joins names as a sentence does.
@@ -81,29 +70,4 @@ func list(names []string, last string) string {
 	}
 	n := len(names) - 1
 	return strings.Join(names[:n], ", ") + " " + last + " " + names[n]
-}
-
-// distance returns how many letters to add, drop, replace or swap with the next make b
-// of a.
-func distance(a, b string) int {
-	before, above := make([]int, len(b)+1), make([]int, len(b)+1)
-	for j := range above {
-		above[j] = j
-	}
-	for i := 1; i <= len(a); i++ {
-		row := make([]int, len(b)+1)
-		row[0] = i
-		for j := 1; j <= len(b); j++ {
-			cost := 1
-			if a[i-1] == b[j-1] {
-				cost = 0
-			}
-			row[j] = min(above[j]+1, row[j-1]+1, above[j-1]+cost)
-			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
-				row[j] = min(row[j], before[j-2]+1)
-			}
-		}
-		before, above = above, row
-	}
-	return above[len(b)]
 }

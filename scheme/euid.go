@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/sortid/sortid"
 	"github.com/sortid/sortid/euid"
 )
 
@@ -13,7 +14,6 @@ func euidScheme() *Scheme {
 		Name:    "euid",
 		Title:   "EUID, draft 3",
 		Summary: "128 bits with a check symbol and 15 bits of one's own",
-		Choose:  "people type IDs, or an ID carries 15 bits of yours",
 		Bits:    128,
 		Layout: []Field{
 			{Name: "timestamp", Bits: 42, Kind: KindTime, Meaning: "Unix time in milliseconds"},
@@ -23,6 +23,8 @@ func euidScheme() *Scheme {
 			{Name: "random", Bits: 64, Kind: KindRandom, Meaning: "high half +1 per ID in a millisecond, low half random"},
 		},
 		Alphabet:    "27 Crockford Base32 symbols, the last two a check",
+		Symbols:     "0123456789ABCDEFGHJKMNPQRSTVWXYZ",
+		FoldsCase:   true,
 		TextLengths: []int{euid.TextLen},
 		Example:     "C8EE934SR007G5Q94QKKXFRFV8B",
 		TextSorts:   true,
@@ -48,6 +50,8 @@ func euidScheme() *Scheme {
 		first: func(t time.Time) words { return euidWords(euid.First(t)) },
 		max:   euidWords(euid.Max),
 		notes: euidNotes,
+
+		generated: func(id ID) bool { return euidID(id.words).Version() == 1 },
 
 		newGenerator: newEUID,
 	}
@@ -80,27 +84,29 @@ func euidTexts(b []byte, ids []euid.ID, sep byte) []byte {
 }
 
 func newEUID(s *Scheme, o Options) (Generator, error) {
-	clock, standing := o.clock(s.Tick)
-	opts, err := setup[euid.Option, euid.RollbackPolicy]{
-		euid.WithClock, euid.WithEntropy, euid.WithRollbackAllowance, euid.WithRollbackPolicy,
-		euid.RollbackReset, euid.RollbackAbort, euid.RollbackWait, nil,
-	}.options(o, clock, func(name, value string) (euid.Option, error) {
-		first, second, sized := strings.Cut(value, "/") // ext
-		v, err := number(first, 1<<15-1)
-		if err != nil || !sized {
-			return euid.WithExtension(uint16(v)), err
-		}
-		bits, err := number(second, 15)
-		return euid.WithExtensionBits(uint16(v), int(bits)), err
+	clock, fixed := o.clock(s.Tick)
+	var opts euid.Options
+	err := o.set(&opts.GeneratorOptions, clock, func(name, value string) (err error) {
+		opts.Extension, opts.ExtensionLength, err = extension(value)
+		return err
 	})
 	if err != nil {
 		return nil, err
 	}
-	g, err := euid.NewGenerator(opts...)
+	g, err := euid.NewGenerator(opts)
 	if err != nil {
 		return nil, optionError(err)
 	}
 	// A full tick is an error there, gone in the next millisecond.
-	source := retrying[euid.ID]{g, euid.ErrOverflow}
-	return &generator[euid.ID]{scheme: s, source: source, words: euidWords, texts: euidTexts, standing: standing}, nil
+	source := retrying[euid.ID]{g, sortid.ErrOverflow}
+	return &generator[euid.ID]{scheme: s, source: source, words: euidWords, texts: euidTexts, fixed: fixed}, nil
+}
+
+// extension reads a number of up to 15 bits, "5", or with its length, "5/8".
+func extension(s string) (value uint16, length int, err error) {
+	if strings.Contains(s, "/") {
+		return pair(s)
+	}
+	v, err := number(s, euid.MaxRandomAndExtension)
+	return uint16(v), 0, err
 }

@@ -11,7 +11,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/sortid/sortid/internal/window"
+	"github.com/sortid/sortid"
+	"github.com/sortid/sortid/internal/parseerr"
 )
 
 // A Generator makes IDs of one scheme. Its errors are those of the format's generator;
@@ -49,7 +50,7 @@ type Options struct {
 	// *lease.Lease of the scheme's format, and stands in the place of the option
 	// [Scheme.Node]. Without the option "rollback" the generator waits when the lease has to
 	// be renewed first. Clock must be that of the lease, and At zero.
-	Lease window.Lease
+	Lease sortid.Lease
 	// Values holds the values of the scheme's own options, by name, as text. The value of
 	// a switch is "true" or "false".
 	Values map[string]string
@@ -99,7 +100,7 @@ func (s *Scheme) NewGenerator(o Options) (Generator, error) {
 	}
 	for _, option := range s.Options {
 		if _, ok := o.Values[option.Name]; option.Needed && !ok && (o.Lease == nil || option.Name != s.Node) {
-			return nil, because(ErrOption, "%s needs the option %s: %s", s.Name, option.Name, option.Usage)
+			return nil, kindErrorf(ErrOption, "%s needs the option %s: %s", s.Name, option.Name, option.Usage)
 		}
 	}
 	if !o.At.IsZero() {
@@ -116,11 +117,11 @@ func (s *Scheme) checkLease(o Options) error {
 	_, node := o.Values[s.Node]
 	switch {
 	case s.Node == "":
-		return because(ErrOption, "%s IDs carry no node ID, so there is nothing to lease; %s do", s.Name, list(WithNode(), "and"))
+		return kindErrorf(ErrOption, "%s IDs carry no node ID, so there is nothing to lease; %s do", s.Name, list(WithNode(), "and"))
 	case node:
-		return because(ErrOption, "the lease has the node ID, so the option %q cannot be had", s.Node)
+		return kindErrorf(ErrOption, "the lease gives the node ID, so the option %q cannot be used with it", s.Node)
 	case !o.At.IsZero():
-		return because(ErrOption, "a lease is of ticks to come, and not of %s", FormatTime(o.At))
+		return kindErrorf(ErrOption, "a lease is of ticks to come, and not of %s", FormatTime(o.At))
 	}
 	return nil
 }
@@ -136,12 +137,12 @@ func WithNode() (names []string) {
 }
 
 // optionError is what becomes of a format's own error about its options.
-func optionError(err error) error { return because(ErrOption, "%w", err) }
+func optionError(err error) error { return kindErrorf(ErrOption, "%w", err) }
 
 func unknownOption(s *Scheme, name string) error {
 	have := WithOption(name)
 	if len(have) == 0 {
-		return because(ErrOption, "no scheme has an option %q", name)
+		return kindErrorf(ErrOption, "no scheme has an option %q", name)
 	}
 	names := make([]string, len(have))
 	for i, s := range have {
@@ -151,19 +152,19 @@ func unknownOption(s *Scheme, name string) error {
 	if len(names) > 1 {
 		verb = "have"
 	}
-	return because(ErrOption, "%s has no option %q; %s %s it", s.Name, name, list(names, "and"), verb)
+	return kindErrorf(ErrOption, "%s has no option %q; %s %s it", s.Name, name, list(names, "and"), verb)
 }
 
-// A standing clock shows one time, and the next tick's when it is read again for the
-// same ID: then the generator waits for that, and will read the clock once more to see
-// what it waited for.
-type standing struct {
+// A fixedClock returns one time, and the next tick's when it is read a second time for the
+// same ID: the generator then waits for the next tick, and reads the clock once more to see
+// whether it has come.
+type fixedClock struct {
 	t     time.Time
 	step  time.Duration
 	reads int // for the present ID
 }
 
-func (c *standing) now() time.Time {
+func (c *fixedClock) now() time.Time {
 	c.reads++
 	if c.reads%2 == 0 {
 		c.t = c.t.Add(c.step)
@@ -171,9 +172,9 @@ func (c *standing) now() time.Time {
 	return c.t
 }
 
-// follow readies the clock for the next ID: a format that went ahead of the clock when a
-// tick was full takes it along.
-func (c *standing) follow(t time.Time) {
+// follow prepares the clock for the next ID. If the generator ran ahead because a tick was
+// full, the clock moves to the time of its last ID.
+func (c *fixedClock) follow(t time.Time) {
 	c.reads = 0
 	if t.After(c.t) {
 		c.t = t
@@ -181,11 +182,11 @@ func (c *standing) follow(t time.Time) {
 }
 
 // clock returns the clock that the options ask for, nil for the system's.
-func (o *Options) clock(step time.Duration) (func() time.Time, *standing) {
+func (o *Options) clock(step time.Duration) (func() time.Time, *fixedClock) {
 	if o.At.IsZero() {
 		return o.Clock, nil
 	}
-	c := &standing{t: o.At, step: step}
+	c := &fixedClock{t: o.At, step: step}
 	return c.now, c
 }
 
@@ -202,8 +203,8 @@ type generator[T any] struct {
 	words  func(T) words
 	// texts appends the IDs' texts, in a loop of the adapter's own: a call by way of a
 	// function value for each ID would cost as much as the ID.
-	texts    func(b []byte, ids []T, sep byte) []byte
-	standing *standing
+	texts func(b []byte, ids []T, sep byte) []byte
+	fixed *fixedClock
 }
 
 func (g *generator[T]) Next(ctx context.Context) (ID, error) {
@@ -216,8 +217,8 @@ func (g *generator[T]) Next(ctx context.Context) (ID, error) {
 
 func (g *generator[T]) next(ctx context.Context) (T, error) {
 	v, err := g.source.GenerateContext(ctx)
-	if err == nil && g.standing != nil {
-		g.standing.follow(ID{g.scheme, g.words(v)}.Time())
+	if err == nil && g.fixed != nil {
+		g.fixed.follow(ID{g.scheme, g.words(v)}.Time())
 	}
 	return v, err
 }
@@ -232,7 +233,7 @@ type batch[T any] struct {
 func (b *batch[T]) Fill(ctx context.Context, n int) error {
 	ids := slices.Grow(b.ids[:0], n)[:n]
 	b.ids = ids[:0]
-	if b.standing == nil {
+	if b.fixed == nil {
 		if err := b.source.FillContext(ctx, ids); err != nil {
 			return err
 		}
@@ -303,66 +304,53 @@ var commonOptions = []Option{
 	{Name: "allowance", Value: "DURATION", Usage: "how far the clock may go back without any effect, as in 10s"},
 }
 
-// A setup holds a format's own names for what all formats have: O is its type of options,
-// P that of its rollback policies.
-type setup[O, P any] struct {
-	clock              func(func() time.Time) O
-	entropy            func(io.Reader) O
-	allowance          func(time.Duration) O
-	policy             func(P) O
-	reset, abort, wait P
-	lease              func(window.Lease) O // nil if the format's IDs carry no node ID
-}
-
-// options turns Options into the format's, but for those that own deals with.
-func (s setup[O, P]) options(o Options, clock func() time.Time, own func(name, value string) (O, error)) ([]O, error) {
-	var opts []O
-	if clock != nil {
-		opts = append(opts, s.clock(clock))
-	}
-	if o.Entropy != nil {
-		opts = append(opts, s.entropy(o.Entropy))
-	}
+// set sets the format's options g, which all formats have. Own sets one of the format's own
+// options from its text.
+func (o *Options) set(g *sortid.GeneratorOptions, clock func() time.Time, own func(name, value string) error) error {
+	g.Clock, g.Entropy = clock, o.Entropy
 	if o.Lease != nil {
-		opts = append(opts, s.lease(o.Lease))
-		if _, chosen := o.Values["rollback"]; !chosen {
-			opts = append(opts, s.policy(s.wait))
-		}
+		g.RollbackPolicy = sortid.RollbackWait
 	}
 	for _, name := range slices.Sorted(maps.Keys(o.Values)) {
-		value := o.Values[name]
-		var opt O
 		var err error
-		switch name {
+		switch value := o.Values[name]; name {
 		case "allowance":
-			var d time.Duration
-			if d, err = time.ParseDuration(value); err != nil {
-				err = errors.New("want a duration such as 10s or 1m30s")
-			}
-			opt = s.allowance(d)
+			g.RollbackAllowance, err = allowance(value)
 		case "rollback":
-			switch strings.ToLower(value) {
-			case "reset":
-				opt = s.policy(s.reset)
-			case "abort":
-				opt = s.policy(s.abort)
-			case "wait":
-				opt = s.policy(s.wait)
-			default:
-				err = errors.New("want reset, abort or wait")
-			}
+			g.RollbackPolicy, err = policy(value)
 		default:
-			opt, err = own(name, value)
+			err = own(name, value)
 		}
-		switch err {
-		case nil:
-			opts = append(opts, opt)
-		case errNone:
-		default:
-			return nil, because(ErrOption, "%s %q: %w", name, value, err)
+		if err != nil {
+			return &OptionError{name, o.Values[name], err}
 		}
 	}
-	return opts, nil
+	return nil
+}
+
+func allowance(s string) (time.Duration, error) {
+	d, err := time.ParseDuration(s)
+	switch {
+	case err != nil:
+		return 0, errors.New("want a duration such as 10s or 1m30s")
+	case d < 0:
+		return 0, errors.New("it is negative; want a duration such as 10s, or 0s for none")
+	case d == 0:
+		return -1, nil
+	}
+	return d, nil
+}
+
+func policy(s string) (sortid.RollbackPolicy, error) {
+	switch strings.ToLower(s) {
+	case "reset":
+		return sortid.RollbackReset, nil
+	case "abort":
+		return sortid.RollbackAbort, nil
+	case "wait":
+		return sortid.RollbackWait, nil
+	}
+	return 0, errors.New("want reset, abort or wait")
 }
 
 // number reads an integer: decimal, or hexadecimal after 0x.
@@ -373,10 +361,10 @@ func number(s string, limit uint64) (uint64, error) {
 	}
 	v, err := strconv.ParseUint(digits, base, 64)
 	if err != nil && !errors.Is(err, strconv.ErrRange) {
-		return 0, fmt.Errorf("%q is not a number", clip(s))
+		return 0, fmt.Errorf("%q is not a number", parseerr.Shorten(s))
 	}
 	if err != nil || v > limit {
-		return 0, fmt.Errorf("%s is too large, want at most %d", clip(s), limit)
+		return 0, fmt.Errorf("%s is too large, want at most %d", parseerr.Shorten(s), limit)
 	}
 	return v, nil
 }
@@ -392,19 +380,26 @@ func pair(s string) (value uint16, bits int, err error) {
 		return 0, 0, err
 	}
 	n, err := number(second, 64)
+	if err == nil && n == 0 {
+		err = errors.New("its size is 0 bits, want 1 or more")
+	}
 	return uint16(v), int(n), err
 }
 
-// errNone says that an option is nothing to tell the format's generator.
-var errNone = errors.New("no option")
-
-// flag reads the value of a switch: nil says that it is on, errNone that it is off.
-func flag(s string) error {
-	switch on, err := strconv.ParseBool(s); {
-	case err != nil:
-		return errors.New("want true or false")
-	case !on:
-		return errNone
+// size reads a number of bits for an option where zero means the default and negative none.
+func size(s string, limit uint64) (int, error) {
+	v, err := number(s, limit)
+	if err == nil && v == 0 {
+		return -1, nil
 	}
-	return nil
+	return int(v), err
+}
+
+// flag reads the value of a switch.
+func flag(s string) (bool, error) {
+	on, err := strconv.ParseBool(s)
+	if err != nil {
+		return false, errors.New("want true or false")
+	}
+	return on, nil
 }

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/sortid/sortid/internal/parseerr"
 	"github.com/sortid/sortid/internal/uuidtext"
 )
 
@@ -74,7 +75,7 @@ func (id ID) appendBytes(b []byte) []byte {
 // FromBytes returns the ID of its bytes in big-endian order.
 func (s *Scheme) FromBytes(b []byte) (ID, error) {
 	if len(b) != s.Bits/8 {
-		return ID{}, because(ErrForm, "%s: %d bytes, want %d", s.Name, len(b), s.Bits/8)
+		return ID{}, kindErrorf(ErrForm, "%s: %d bytes, want %d", s.Name, len(b), s.Bits/8)
 	}
 	var full [24]byte
 	copy(full[24-len(b):], b)
@@ -133,7 +134,7 @@ func (s *Scheme) CheckForm(f Form) error {
 	for i, f := range s.Forms {
 		names[i] = string(f)
 	}
-	return because(ErrForm, "%s IDs have %d bits, so they have no form %q; their forms are %s",
+	return kindErrorf(ErrForm, "%s IDs have %d bits, so they have no form %q; their forms are %s",
 		s.Name, s.Bits, f, list(names, "and"))
 }
 
@@ -238,7 +239,7 @@ func (s *Scheme) parseInt(text string) (ID, error) {
 }
 
 func (s *Scheme) inputError(input, reason string) error {
-	return because(ErrForm, "%s: cannot parse %q: %s", s.Name, clip(input), reason)
+	return kindErrorf(ErrForm, "%s: cannot parse %q: %s", s.Name, parseerr.Shorten(input), reason)
 }
 
 const ten19 = 10_000_000_000_000_000_000 // the largest power of ten in a word
@@ -334,11 +335,7 @@ func (id ID) Fields() []Value {
 
 // timestamp returns the content of the timestamp field.
 func (id ID) timestamp() uint64 {
-	layout := id.scheme.Layout
-	if layout[0].Name == "" {
-		layout = layout[1:]
-	}
-	return layout[0].Of(id).low
+	return id.scheme.Timestamp().Of(id).low
 }
 
 // Milli returns the time of the ID's timestamp as Unix time in milliseconds.

@@ -6,20 +6,25 @@ import (
 	"time"
 )
 
-// AppendJSON appends the ID as a JSON object in one line to b. Every integer is a string,
-// so that none loses digits:
+// MarshalJSON returns what [ID.AppendJSON] appends, and null for the zero ID.
+func (id ID) MarshalJSON() ([]byte, error) {
+	if id.IsZero() {
+		return []byte("null"), nil
+	}
+	return id.AppendJSON(nil), nil
+}
+
+// AppendJSON appends the ID as a JSON object in one line to b, with these members:
 //
-//	scheme, text, int, hex, uuid (of 128 bits), time, fields, notes (if there are any)
-func (id ID) AppendJSON(b []byte) []byte {
+//	scheme, text, hex, int, uuid (of 128 bits), time, fields, notes (if there are any)
+//
+// An ID's integer and its fields are strings, so that no reader loses digits. The fields are
+// those of the scheme's layout, and more. AppendJSON is written by hand because streams of
+// IDs pass through it: encoding/json takes several times as long (see BenchmarkJSON).
+func (id ID) AppendJSON(b []byte, more ...Field) []byte {
 	b = append(b, `{"scheme":"`...)
 	b = append(b, id.scheme.Name...)
 	b = append(b, '"')
-	return append(id.appendMembers(b, nil), '}')
-}
-
-// appendMembers appends the members from the text on; split are fields to show beside
-// those of the layout.
-func (id ID) appendMembers(b []byte, split []Field) []byte {
 	for _, f := range id.scheme.Forms {
 		b = append(b, `,"`...)
 		b = append(b, f...)
@@ -31,7 +36,7 @@ func (id ID) appendMembers(b []byte, split []Field) []byte {
 	b = appendTime(b, id.Milli())
 	b = append(b, `","fields":`...)
 	open := byte('{')
-	for _, fields := range [2][]Field{id.scheme.Layout, split} {
+	for _, fields := range [2][]Field{id.scheme.Layout, more} {
 		for _, f := range fields {
 			if f.Name == "" {
 				continue
@@ -53,7 +58,7 @@ func (id ID) appendMembers(b []byte, split []Field) []byte {
 		}
 		b = append(b, ']')
 	}
-	return b
+	return append(b, '}')
 }
 
 // appendTime appends the time in [TimeLayout], which Format would take longer for.
@@ -77,102 +82,12 @@ func appendTime(b []byte, ms int64) []byte {
 	return append(b, 'Z')
 }
 
-// A Reading is an inspected text: the ID that it is, and what else it could be.
-type Reading struct {
-	Input string
-	Candidate
-	Given  bool        // that the scheme was given, and not detected
-	Others []Candidate // other readings, the most probable first
-	Split  []Field     // what to show a SCRU64 ID's node_ctr as, too; see SplitNode
-}
-
-// Inspect reads a text whose format is unknown. If it finds no reading, the error is
-// that of [Undetected].
-func Inspect(text string) (Reading, error) {
-	var r Reading
-	err := r.Inspect(nil, text)
-	return r, err
-}
-
-// Inspect sets the reading to that of a text: in any form of the scheme, or by [Detect]
-// if the scheme is nil. It keeps Split, and the memory of Others, so that a program can
-// read many texts without allocating for each; with an error the reading is not to be used.
-func (r *Reading) Inspect(s *Scheme, text string) error {
-	*r = Reading{Input: text, Others: r.Others[:0], Split: r.Split}
-	if s != nil {
-		id, form, err := s.ParseAny(text)
-		r.Candidate, r.Given = Candidate{ID: id, Form: form}, true
-		return err
-	}
-	found := AppendDetect(r.Others, text)
-	if len(found) == 0 {
-		return Undetected(text)
-	}
-	r.Candidate = found[0]
-	r.Others = append(found[:0], found[1:]...)
-	return nil
-}
-
-// Reason says why the text was read so.
-func (r *Reading) Reason() string {
-	if r.Given {
-		return "the scheme was given"
-	}
-	return r.Candidate.Reason()
-}
-
-// AppendJSON appends the reading as a JSON object in one line to b: what [ID.AppendJSON]
-// has, and input, form, reason, and others, a list of {scheme, form, text, time, reason}.
-func (r *Reading) AppendJSON(b []byte) []byte {
-	b = append(b, `{"scheme":"`...)
-	b = append(b, r.ID.scheme.Name...)
-	b = append(b, `","input":"`...)
-	b = append(b, r.Input...) // an alphabet of IDs needs no escapes
-	b = append(b, `","form":"`...)
-	b = append(b, r.Form...)
-	b = append(b, '"')
-	var split []Field
-	if r.ID.scheme == SCRU64 {
-		split = r.Split
-	}
-	b = r.ID.appendMembers(b, split)
-	b = append(b, `,"reason":"`...)
-	if r.Given {
-		b = append(b, r.Reason()...)
-	} else {
-		b = r.Candidate.appendReason(b)
-	}
-	b = append(b, `","others":[`...)
-	for i, c := range r.Others {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		b = append(b, `{"scheme":"`...)
-		b = append(b, c.ID.scheme.Name...)
-		b = append(b, `","form":"`...)
-		b = append(b, c.Form...)
-		b = append(b, `","text":"`...)
-		b = c.ID.Append(b, Text)
-		b = append(b, `","time":"`...)
-		b = appendTime(b, c.ID.Milli())
-		b = append(b, `","reason":"`...)
-		b = c.appendReason(b)
-		b = append(b, `"}`...)
-	}
-	return append(b, `]}`...)
-}
-
-func (c Candidate) appendReason(b []byte) []byte {
-	b = append(b, c.shape()...)
-	return append(b, c.believed()...)
-}
-
-// MarshalJSON returns the scheme's description; every integer in it is a string.
+// MarshalJSON returns the scheme's description.
 func (s *Scheme) MarshalJSON() ([]byte, error) {
 	type field struct {
 		Name    string `json:"name"`
-		Bits    int    `json:"bits,string"`
-		Low     int    `json:"low,string"`
+		Bits    int    `json:"bits"`
+		Low     int    `json:"low"`
 		Kind    Kind   `json:"kind"`
 		Meaning string `json:"meaning"`
 	}
@@ -190,25 +105,22 @@ func (s *Scheme) MarshalJSON() ([]byte, error) {
 	for i, o := range s.Options {
 		options[i] = option{o.Name, o.Value, o.Usage, o.Needed}
 	}
-	lengths := make([]string, len(s.TextLengths))
-	for i, n := range s.TextLengths {
-		lengths[i] = strconv.Itoa(n)
-	}
 	return json.Marshal(struct {
 		Name        string   `json:"scheme"`
 		Title       string   `json:"title"`
 		Summary     string   `json:"summary"`
-		Choose      string   `json:"choose"`
-		Bits        int      `json:"bits,string"`
+		Bits        int      `json:"bits"`
 		Layout      []field  `json:"layout"`
 		Forms       []Form   `json:"forms"`
 		Alphabet    string   `json:"text"`
-		TextLengths []string `json:"text_lengths"`
+		Symbols     string   `json:"symbols"`
+		FoldsCase   bool     `json:"folds_case"`
+		TextLengths []int    `json:"text_lengths"`
 		TextSorts   bool     `json:"text_sorts"`
 		Example     string   `json:"example"`
 		Max         string   `json:"max"`
 		Epoch       string   `json:"epoch"`
-		TickMillis  int64    `json:"tick_ms,string"`
+		TickMillis  int64    `json:"tick_ms"`
 		Reserved    bool     `json:"reserved"`
 		First       string   `json:"first"`
 		Last        string   `json:"last"`
@@ -216,7 +128,7 @@ func (s *Scheme) MarshalJSON() ([]byte, error) {
 		PerTick     string   `json:"per_tick"`
 		Options     []option `json:"options"`
 	}{
-		s.Name, s.Title, s.Summary, s.Choose, s.Bits, layout, s.Forms, s.Alphabet, lengths, s.TextSorts, s.Example,
+		s.Name, s.Title, s.Summary, s.Bits, layout, s.Forms, s.Alphabet, s.Symbols, s.FoldsCase, s.TextLengths, s.TextSorts, s.Example,
 		s.Max().In(Text), FormatTime(s.Epoch), s.Tick.Milliseconds(), s.Reserved, FormatTime(s.First), FormatTime(s.Last),
 		s.Unique, s.PerTick, options,
 	})

@@ -13,21 +13,25 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/sortid/sortid/internal/clock"
 )
 
 // A Scheme describes one of the five formats. There is one Scheme for each, so
-// pointers may be compared; nobody may change what they point to.
+// pointers may be compared; what they point to must not be changed.
 type Scheme struct {
 	Name    string // as in "scru128": the package's name, too
 	Title   string // the name that its document gives it
 	Summary string // what it is, in a few words
-	Choose  string // when to choose it
 
 	Bits   int     // of the integer that stores an ID: 64, 128 or 160
 	Layout []Field // from the most significant bit to the least; widths add up to Bits
 
 	Alphabet    string // the text form, in words
+	Symbols     string // the alphabet of the text form, in order of value
+	FoldsCase   bool   // whether reading a text ignores the case of letters
 	TextLengths []int  // the lengths of the texts that the format writes or reads
+	HexText     bool   // whether the format's document has the hexadecimal form as a text, too
 	Example     string // the text of an ID
 	TextSorts   bool   // whether texts sort by time; integers always do
 
@@ -52,14 +56,15 @@ type Scheme struct {
 	first      func(time.Time) words
 	max        words
 	notes      func(ID) []string
+	generated  func(ID) bool // whether generators make such an ID; nil: they may make any
 
 	newGenerator func(*Scheme, Options) (Generator, error)
 
-	digits      int   // of the largest ID as a decimal integer
-	believeFrom int64 // Unix milliseconds; see plausibleFrom
+	digits        int   // of the largest ID as a decimal integer
+	plausibleFrom int64 // Unix milliseconds; see PlausibleRange
 }
 
-// A Kind is what a field is for. Pages and terminals give each kind its colour.
+// A Kind is what a field is for.
 type Kind string
 
 // The kinds of fields.
@@ -116,8 +121,17 @@ func newScheme(s *Scheme) *Scheme {
 		s.First, s.Last = s.First.Add(s.Tick), s.Last.Add(-s.Tick)
 	}
 	s.digits = len(s.max.appendInt(nil))
-	s.believeFrom = s.plausibleFrom().UnixMilli()
+	from, _ := s.PlausibleRange(s.Epoch)
+	s.plausibleFrom = from.UnixMilli()
 	return s
+}
+
+// Timestamp returns the field that holds the time, in ticks since the epoch.
+func (s *Scheme) Timestamp() Field {
+	if s.Layout[0].Kind == KindZero {
+		return s.Layout[1]
+	}
+	return s.Layout[0]
 }
 
 // place fills in where the fields are, given their widths.
@@ -129,8 +143,7 @@ func place(layout []Field) {
 	}
 }
 
-// Lookup returns the scheme of a name, in either case. The error names them all, and
-// the one that was probably meant.
+// Lookup returns the scheme of a name, in either case. The error is an [UnknownError].
 func Lookup(name string) (*Scheme, error) {
 	for _, s := range all {
 		if strings.EqualFold(s.Name, name) {
@@ -199,33 +212,24 @@ func (s *Scheme) Bounds(from, to time.Time) (first, end ID, err error) {
 }
 
 // TimeLayout is how times are shown: RFC 3339 in UTC to the millisecond.
-const TimeLayout = "2006-01-02T15:04:05.000Z"
+const TimeLayout = clock.Layout
 
 // FormatTime returns the time in [TimeLayout].
 func FormatTime(t time.Time) string { return t.UTC().Format(TimeLayout) }
 
-// plausibleFrom is the earliest time at which a detected ID is believed: not before
-// 2010, nor in the first month of the format, which small integers fill.
-func (s *Scheme) plausibleFrom() time.Time {
-	from := time.Date(2010, 1, 1, 0, 0, 0, 0, time.UTC)
-	if month := s.Epoch.AddDate(0, 1, 0); month.After(from) {
-		from = month
-	}
-	return from
-}
+// UsualLengths returns the lengths of the format's texts, but for those that only times just
+// after the epoch have.
+func (s *Scheme) UsualLengths() []int { return s.TextLengths[max(0, len(s.TextLengths)-2):] }
 
-// Lengths returns the lengths of the format's texts in words, as in "9 or 10".
+// Lengths returns the usual lengths of the format's texts in words, as in "9 or 10".
 func (s *Scheme) Lengths() string {
-	lengths := s.TextLengths
-	if len(lengths) > 2 {
-		lengths = lengths[len(lengths)-2:] // the others are of times just after the epoch
-	}
+	lengths := s.UsualLengths()
 	words := make([]string, len(lengths))
 	for i, n := range lengths {
 		words[i] = strconv.Itoa(n)
 	}
-	if s.distinct(Hex) {
-		words = append(words, strconv.Itoa(s.Bits/4)) // a text of the format, too
+	if s.HexText {
+		words = append(words, strconv.Itoa(s.Bits/4))
 	}
 	return list(words, "or")
 }

@@ -12,7 +12,6 @@ func scru128Scheme() *Scheme {
 		Name:    "scru128",
 		Title:   "SCRU128",
 		Summary: "128 bits, unique without any coordination",
-		Choose:  "you want unique, sortable IDs and no trouble: the default choice",
 		Bits:    128,
 		Layout: []Field{
 			{Name: "timestamp", Bits: 48, Kind: KindTime, Meaning: "Unix time in milliseconds"},
@@ -21,6 +20,8 @@ func scru128Scheme() *Scheme {
 			{Name: "entropy", Bits: 32, Kind: KindRandom, Meaning: "random in each ID"},
 		},
 		Alphabet:    "25 Base36 digits",
+		Symbols:     "0123456789abcdefghijklmnopqrstuvwxyz",
+		FoldsCase:   true,
 		TextLengths: []int{scru128.TextLen},
 		Example:     "0372ijojuxuhjsfkeryi2mrtm",
 		TextSorts:   true,
@@ -57,19 +58,18 @@ func scru128Words(id scru128.ID) words {
 }
 
 func newSCRU128(s *Scheme, o Options) (Generator, error) {
-	clock, standing := o.clock(s.Tick)
-	opts, err := setup[scru128.Option, scru128.RollbackPolicy]{
-		scru128.WithClock, scru128.WithEntropy, scru128.WithRollbackAllowance, scru128.WithRollbackPolicy,
-		scru128.RollbackReset, scru128.RollbackAbort, scru128.RollbackWait, nil,
-	}.options(o, clock, func(name, value string) (scru128.Option, error) {
-		return scru128.Stateless(), flag(value)
+	clock, fixed := o.clock(s.Tick)
+	var opts scru128.Options
+	err := o.set(&opts.GeneratorOptions, clock, func(name, value string) (err error) {
+		opts.Stateless, err = flag(value)
+		return err
 	})
 	if err != nil {
 		return nil, err
 	}
-	g, err := scru128.NewGenerator(opts...)
+	g, err := scru128.NewGenerator(opts)
 	if err != nil {
 		return nil, optionError(err)
 	}
-	return &generator[scru128.ID]{scheme: s, source: g, words: scru128Words, texts: base36.AppendLines128[scru128.ID], standing: standing}, nil
+	return &generator[scru128.ID]{scheme: s, source: g, words: scru128Words, texts: base36.AppendLines128[scru128.ID], fixed: fixed}, nil
 }

@@ -12,7 +12,6 @@ func scru160Scheme() *Scheme {
 		Name:    "scru160",
 		Title:   "SCRU160",
 		Summary: "160 bits, about 111 of them random",
-		Choose:  "you want more randomness, or microseconds",
 		Bits:    160,
 		Layout: []Field{
 			{Name: "timestamp", Bits: 48, Kind: KindTime, Meaning: "Unix time in milliseconds"},
@@ -21,7 +20,10 @@ func scru160Scheme() *Scheme {
 			{Name: "random80", Bits: 80, Kind: KindRandom, Meaning: "random in each ID"},
 		},
 		Alphabet:    "32 base32hex symbols",
+		Symbols:     "0123456789ABCDEFGHIJKLMNOPQRSTUV",
+		FoldsCase:   true,
 		TextLengths: []int{scru160.TextLen},
+		HexText:     true,
 		Example:     "05TTUP1HNCPNH30VEK64KDQT9BSNU4C4",
 		TextSorts:   true,
 		Epoch:       time.UnixMilli(0).UTC(),
@@ -76,34 +78,33 @@ func scru160Texts(b []byte, ids []scru160.ID, sep byte) []byte {
 
 func newSCRU160(s *Scheme, o Options) (Generator, error) {
 	tick := s.Tick
-	if flag(o.Values["micros"]) == nil {
+	if on, err := flag(o.Values["micros"]); err == nil && on {
 		tick = time.Microsecond
 	}
-	clock, standing := o.clock(tick)
-	opts, err := setup[scru160.Option, scru160.RollbackPolicy]{
-		scru160.WithClock, scru160.WithEntropy, scru160.WithRollbackAllowance, scru160.WithRollbackPolicy,
-		scru160.RollbackReset, scru160.RollbackAbort, scru160.RollbackWait, scru160.WithLease,
-	}.options(o, clock, func(name, value string) (scru160.Option, error) {
+	clock, fixed := o.clock(tick)
+	var opts scru160.Options
+	opts.Lease = o.Lease
+	err := o.set(&opts.GeneratorOptions, clock, func(name, value string) (err error) {
 		switch name {
 		case "node":
-			id, bits, err := pair(value)
-			return scru160.WithNode(id, bits), err
+			opts.NodeID, opts.NodeIDSize, err = pair(value)
 		case "micros":
-			return scru160.WithMicroseconds(), flag(value)
+			opts.Microseconds, err = flag(value)
 		case "counter-width":
-			bits, err := number(value, 16)
-			return scru160.WithCounterWidth(int(bits)), err
-		default: // counter-ext
-			bits, err := number(value, 16)
-			return scru160.WithCounterExtension(int(bits)), err
+			opts.CounterWidth, err = size(value, 16)
+		case "counter-ext":
+			var bits uint64
+			bits, err = number(value, 16)
+			opts.CounterExtension = int(bits)
 		}
+		return err
 	})
 	if err != nil {
 		return nil, err
 	}
-	g, err := scru160.NewGenerator(opts...)
+	g, err := scru160.NewGenerator(opts)
 	if err != nil {
 		return nil, optionError(err)
 	}
-	return &generator[scru160.ID]{scheme: s, source: g, words: scru160Words, texts: scru160Texts, standing: standing}, nil
+	return &generator[scru160.ID]{scheme: s, source: g, words: scru160Words, texts: scru160Texts, fixed: fixed}, nil
 }

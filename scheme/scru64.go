@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/sortid/sortid"
 	"github.com/sortid/sortid/scru64"
 )
 
@@ -14,13 +15,14 @@ func scru64Scheme() *Scheme {
 		Name:    "scru64",
 		Title:   "SCRU64",
 		Summary: "64 bits, unique through assigned node IDs",
-		Choose:  "keys must be 64 bits and you can assign node IDs",
 		Bits:    64,
 		Layout: []Field{
 			{Name: "timestamp", Bits: 40, Kind: KindTime, Meaning: "Unix time in units of 256 ms"},
 			{Name: "node_ctr", Bits: 24, Kind: KindNode, Meaning: "node ID above, counter below"},
 		},
 		Alphabet:    "12 Base36 digits",
+		Symbols:     "0123456789abcdefghijklmnopqrstuvwxyz",
+		FoldsCase:   true,
 		TextLengths: []int{scru64.TextLen},
 		Example:     "0u2pf62ji4b9",
 		TextSorts:   true,
@@ -68,60 +70,55 @@ func scru64Texts(b []byte, ids []scru64.ID, sep byte) []byte {
 }
 
 func newSCRU64(s *Scheme, o Options) (Generator, error) {
-	clock, standing := o.clock(s.Tick)
-	opts, err := setup[scru64.Option, scru64.RollbackPolicy]{
-		scru64.WithClock, scru64.WithEntropy, scru64.WithRollbackAllowance, scru64.WithRollbackPolicy,
-		scru64.RollbackReset, scru64.RollbackAbort, scru64.RollbackWait, scru64.WithLease,
-	}.options(o, clock, func(name, value string) (scru64.Option, error) {
-		if name == "node" { // no option there, but the spec below
-			return nil, errNone
+	clock, fixed := o.clock(s.Tick)
+	opts := scru64.Options{Lease: o.Lease}
+	err := o.set(&opts.GeneratorOptions, clock, func(name, value string) (err error) {
+		if name == "guard" { // the node spec is below
+			opts.OverflowGuard, err = size(value, 24)
 		}
-		bits, err := number(value, 24)
-		return scru64.WithOverflowGuard(int(bits)), err
+		return err
 	})
 	if err != nil {
 		return nil, err
 	}
-	var spec scru64.NodeSpec
 	if o.Lease == nil {
-		if spec, err = scru64.ParseNodeSpec(o.Values["node"]); err != nil {
+		if opts.NodeSpec, err = scru64.ParseNodeSpec(o.Values["node"]); err != nil {
 			return nil, optionError(err)
 		}
 	}
 	_, chosen := o.Values["rollback"]
 	alone := !chosen && o.Lease == nil
 	if alone {
-		opts = append(opts, scru64.WithRollbackPolicy(scru64.RollbackWait))
+		opts.RollbackPolicy = sortid.RollbackWait
 	}
-	g, err := scru64.NewGenerator(spec, opts...)
+	g, err := scru64.NewGenerator(opts)
 	if err != nil {
 		return nil, optionError(err)
 	}
 	var source source[scru64.ID] = g
 	if alone {
-		source = patient{g, 1 << (24 - spec.NodeIDSize())}
+		source = waiting{g, 1 << (24 - opts.NodeSpec.NodeIDSize())}
 	}
-	return &generator[scru64.ID]{scheme: s, source: source, words: scru64Words, texts: scru64Texts, standing: standing}, nil
+	return &generator[scru64.ID]{scheme: s, source: source, words: scru64Words, texts: scru64Texts, fixed: fixed}, nil
 }
 
-// A patient generator waits when it is asked for more IDs than its node has, so that its
-// timestamp runs ahead of the clock by the whole allowance; but it does not wait for a
-// clock that went back by more, as RollbackWait alone would. A tick is a quarter of a
-// second, so a wait for the next one ends soon.
-type patient struct {
+// A waiting generator waits when its timestamp has run ahead of the clock by the whole
+// allowance. Unlike RollbackWait alone it waits at most 2 seconds, several ticks, so that it
+// fails when the clock was set back by more than the allowance.
+type waiting struct {
 	*scru64.Generator
 	perTick int
 }
 
-var errPatience = errors.New("the clock stayed there for 2 seconds")
+var errNoTick = errors.New("the clock stayed there for 2 seconds")
 
-func (p patient) GenerateContext(ctx context.Context) (scru64.ID, error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, 2*time.Second, errPatience)
+func (p waiting) GenerateContext(ctx context.Context) (scru64.ID, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, 2*time.Second, errNoTick)
 	defer cancel()
 	return p.Generator.GenerateContext(ctx)
 }
 
-func (p patient) FillContext(ctx context.Context, ids []scru64.ID) error {
+func (p waiting) FillContext(ctx context.Context, ids []scru64.ID) error {
 	for part := range slices.Chunk(ids, p.perTick) {
 		if err := p.fill(ctx, part); err != nil {
 			clear(ids)
@@ -132,8 +129,8 @@ func (p patient) FillContext(ctx context.Context, ids []scru64.ID) error {
 }
 
 // fill makes at most as many IDs as a tick has, for which it waits twice at most.
-func (p patient) fill(ctx context.Context, ids []scru64.ID) error {
-	ctx, cancel := context.WithTimeoutCause(ctx, 2*time.Second, errPatience)
+func (p waiting) fill(ctx context.Context, ids []scru64.ID) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, 2*time.Second, errNoTick)
 	defer cancel()
 	return p.Generator.FillContext(ctx, ids)
 }

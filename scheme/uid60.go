@@ -11,7 +11,6 @@ func uid60Scheme() *Scheme {
 		Name:    "uid60",
 		Title:   "uid60",
 		Summary: "60 bits in ten characters that look random",
-		Choose:  "IDs must be short and look random",
 		Bits:    64,
 		Layout: []Field{
 			{Bits: 4, Kind: KindZero, Meaning: "always zero"},
@@ -20,6 +19,7 @@ func uid60Scheme() *Scheme {
 			{Name: "random", Bits: 9, Kind: KindRandom, Meaning: "random in each ID; a worker ID can take its high bits"},
 		},
 		Alphabet:    "9 or 10 characters of A-Z a-z 0-9 - _",
+		Symbols:     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_",
 		TextLengths: []int{4, 5, 6, 7, 8, 9, 10},
 		Example:     "xinaS8QBh",
 		TextSorts:   false,
@@ -64,20 +64,19 @@ func uid60Texts(b []byte, ids []uid60.ID, sep byte) []byte {
 }
 
 func newUID60(s *Scheme, o Options) (Generator, error) {
-	clock, standing := o.clock(s.Tick)
-	opts, err := setup[uid60.Option, uid60.RollbackPolicy]{
-		uid60.WithClock, uid60.WithEntropy, uid60.WithRollbackAllowance, uid60.WithRollbackPolicy,
-		uid60.RollbackReset, uid60.RollbackAbort, uid60.RollbackWait, uid60.WithLease,
-	}.options(o, clock, func(name, value string) (uid60.Option, error) {
-		id, bits, err := pair(value) // worker
-		return uid60.WithWorker(id, bits), err
+	clock, fixed := o.clock(s.Tick)
+	var opts uid60.Options
+	opts.Lease = o.Lease
+	err := o.set(&opts.GeneratorOptions, clock, func(name, value string) (err error) {
+		opts.WorkerID, opts.WorkerIDSize, err = pair(value)
+		return err
 	})
 	if err != nil {
 		return nil, err
 	}
-	g, err := uid60.NewGenerator(opts...)
+	g, err := uid60.NewGenerator(opts)
 	if err != nil {
 		return nil, optionError(err)
 	}
-	return &generator[uid60.ID]{scheme: s, source: g, words: uid60Words, texts: uid60Texts, standing: standing}, nil
+	return &generator[uid60.ID]{scheme: s, source: g, words: uid60Words, texts: uid60Texts, fixed: fixed}, nil
 }

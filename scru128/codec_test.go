@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sortid/sortid"
 	"github.com/sortid/sortid/internal/conformance"
 )
 
@@ -37,14 +38,6 @@ var codec = conformance.Codec[ID]{
 			"counter_lo": strconv.FormatUint(uint64(id.CounterLo()), 10),
 			"entropy":    strconv.FormatUint(uint64(id.Entropy()), 10),
 		}
-	},
-	Errors: map[string]error{"length": ErrLength, "symbol": ErrSymbol, "range": ErrRange},
-	ParseError: func(err error) (offset, length int, ok bool) {
-		var p *ParseError
-		if !errors.As(err, &p) {
-			return 0, 0, false
-		}
-		return p.Offset, p.Length, true
 	},
 	Others: map[string]conformance.Form[ID]{"uuid": {
 		Append: func(id ID) string { return UUID(id).String() },
@@ -97,8 +90,8 @@ func TestFromFields(t *testing.T) {
 		if c.wrong == "" && (err != nil || UUID(id).String() != c.want) {
 			t.Errorf("FromFields(%x, %x, %x) = %v, %v, want %v", c.timestamp, c.hi, c.lo, UUID(id), err, c.want)
 		}
-		if c.wrong != "" && (!errors.Is(err, ErrField) || !strings.Contains(err.Error(), c.wrong)) {
-			t.Errorf("FromFields(%x, %x, %x): %v, want ErrField that names %s", c.timestamp, c.hi, c.lo, err, c.wrong)
+		if c.wrong != "" && (!errors.Is(err, sortid.ErrField) || !strings.Contains(err.Error(), c.wrong)) {
+			t.Errorf("FromFields(%x, %x, %x): %v, want sortid.ErrField that names %s", c.timestamp, c.hi, c.lo, err, c.wrong)
 		}
 	}
 }

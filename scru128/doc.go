@@ -35,13 +35,13 @@
 // # Uniqueness and order
 //
 // The IDs of one generator strictly increase and are all different, whatever the clock
-// does; save with [RollbackReset], the default, when the clock goes back by more than the
-// allowance, and with [Stateless], which keeps no order within a millisecond. IDs of different generators, and those before and after a reset, differ by
+// does, with two exceptions: [sortid.RollbackReset], the default, when the clock goes back
+// by more than the allowance; and [Options.Stateless], which keeps no order within a
+// millisecond. IDs of different generators, and those before and after a reset, differ by
 // their randomness: 80 bits where a generator makes less than an ID a second; in a busy
 // one the counters are drawn less often, and 32 bits are new in each ID.
 //
-// Neighbouring IDs are not secret from one another: who sees one can guess all but 32
-// bits of the next.
+// Neighbouring IDs are no secret: whoever sees one can guess all but 32 bits of the next.
 //
 // # Overflow and rollback
 //
@@ -51,10 +51,10 @@
 // a clock that has gone back.
 //
 // While the clock is back by at most the allowance, 10 s by default, the generator goes
-// on with the last timestamp. Beyond, its policy decides: [RollbackReset], the default,
-// starts afresh at the clock's time, as if it were another generator: unique, but in no
-// order with what was before. [RollbackAbort] fails with [ErrClockRollback] until the
-// clock has caught up, and [RollbackWait] blocks.
+// on with the last timestamp. Beyond, its policy decides: [sortid.RollbackReset], the
+// default, starts afresh at the clock's time, as if it were another generator: unique, but in no
+// order with what was before. [sortid.RollbackAbort] fails with
+// [sortid.ErrClockRollback] until the clock has caught up, and [sortid.RollbackWait] blocks.
 //
 // # Generators
 //
@@ -62,15 +62,11 @@
 // fail; with a clock that shows a time which no ID can carry they panic. Others are made
 // so:
 //
-//	g, err := scru128.NewGenerator(scru128.WithRollbackPolicy(scru128.RollbackAbort))
+//	g, err := scru128.NewGenerator(scru128.Options{
+//		GeneratorOptions: sortid.GeneratorOptions{RollbackPolicy: sortid.RollbackAbort},
+//	})
 //	id, err := g.Generate()
 //	err = g.Fill(ids)                // many, with one reading of the clock for 4096
-//
-//	WithRollbackAllowance  10 s
-//	WithRollbackPolicy     RollbackReset
-//	WithClock              the system's clock
-//	WithEntropy            ChaCha8, seeded by the operating system
-//	Stateless              off: both counters random in each ID, and no order in a millisecond
 //
 // # Cost
 //
@@ -80,4 +76,14 @@
 // those of different goroutines to the millisecond. [Generator.Fill] takes the lock once
 // for 4096 IDs. Making an ID, parsing and appending allocate nothing; String and NewString
 // allocate their result.
+//
+// # Source
+//
+// The format is that of "SCRU128: Sortable, Clock and Random number-based Unique
+// identifier", Specification v2.1.1, https://github.com/scru128/spec; the document bears no
+// date. The rules that are not the document's but this package's own:
+//
+//   - the binary form is 16 bytes, big-endian, and the UUID form has the same bits;
+//   - the allowance of 10 seconds, where the document says "a few seconds", and the policy of
+//     waiting beside those of a reset and an error, which the document recommends.
 package scru128

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/sortid/sortid"
 	"github.com/sortid/sortid/scru128"
 )
 
@@ -34,24 +35,24 @@ func ExampleParse() {
 func ExampleParse_error() {
 	_, err := scru128.Parse("0372ijojuxuhjsfkeryi2mrt!")
 	fmt.Println(err)
-	fmt.Println(errors.Is(err, scru128.ErrSymbol))
-	var p *scru128.ParseError
+	fmt.Println(errors.Is(err, sortid.ErrSymbol))
+	var p *sortid.ParseError
 	if errors.As(err, &p) {
 		fmt.Println(p.Offset)
 	}
 	// Output:
-	// scru128: cannot parse "0372ijojuxuhjsfkeryi2mrt!": not a Base36 digit: '!' at offset 24
+	// scru128: cannot parse "0372ijojuxuhjsfkeryi2mrt!": not a symbol of the alphabet: '!' at offset 24, want a Base36 digit, 0-9 or a-z
 	// true
 	// 24
 }
 
-// A generator that rather fails than breaks the order of its IDs.
+// A generator that fails sooner than break the order of its IDs.
 func ExampleNewGenerator() {
 	noon := time.Date(2024, 2, 29, 12, 0, 0, 0, time.UTC)
-	g, err := scru128.NewGenerator(
-		scru128.WithRollbackPolicy(scru128.RollbackAbort),
-		scru128.WithClock(func() time.Time { return noon }), // to be set back below
-	)
+	var o scru128.Options
+	o.RollbackPolicy = sortid.RollbackAbort
+	o.Clock = func() time.Time { return noon } // to be set back below
+	g, err := scru128.NewGenerator(o)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -59,19 +60,19 @@ func ExampleNewGenerator() {
 	fmt.Println(id.Time(), err)
 	noon = noon.Add(-time.Minute)
 	_, err = g.Generate()
-	fmt.Println(errors.Is(err, scru128.ErrClockRollback))
+	fmt.Println(errors.Is(err, sortid.ErrClockRollback))
 	// Output:
 	// 2024-02-29 12:00:00 +0000 UTC <nil>
 	// true
 }
 
 // Fixed entropy and a fixed clock make IDs that a test can compare.
-func ExampleWithEntropy() {
+func ExampleNewGenerator_entropy() {
 	noon := time.Date(2024, 2, 29, 12, 0, 0, 0, time.UTC)
-	g, err := scru128.NewGenerator(
-		scru128.WithClock(func() time.Time { return noon }),
-		scru128.WithEntropy(strings.NewReader("random enough for a test")),
-	)
+	g, err := scru128.NewGenerator(scru128.Options{GeneratorOptions: sortid.GeneratorOptions{
+		Clock:   func() time.Time { return noon },
+		Entropy: strings.NewReader("random enough for a test"),
+	}})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -89,7 +90,7 @@ func ExampleWithEntropy() {
 }
 
 func ExampleGenerator_Fill() {
-	g, err := scru128.NewGenerator()
+	g, err := scru128.NewGenerator(scru128.Options{})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -7,53 +7,35 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sortid/sortid"
 	"github.com/sortid/sortid/internal/conformance"
+	"github.com/sortid/sortid/internal/gen"
 )
 
-func options(s conformance.Setup) (opts []Option) {
-	if s.Clock != nil {
-		opts = append(opts, WithClock(s.Clock))
-	}
-	if s.Entropy != nil {
-		opts = append(opts, WithEntropy(s.Entropy))
-	}
-	if s.Allowance != 0 {
-		opts = append(opts, WithRollbackAllowance(max(s.Allowance, 0)))
-	}
-	switch s.Policy {
-	case conformance.Abort:
-		opts = append(opts, WithRollbackPolicy(RollbackAbort))
-	case conformance.Wait:
-		opts = append(opts, WithRollbackPolicy(RollbackWait))
-	case conformance.Reset:
-		opts = append(opts, WithRollbackPolicy(RollbackReset))
-	}
-	return opts
-}
-
-func newGenerator(t testing.TB, s conformance.Setup, opts ...Option) *Generator {
+func newGenerator(t testing.TB, s conformance.Setup, own ...Options) *Generator {
 	t.Helper()
-	g, err := NewGenerator(append(options(s), opts...)...)
+	var o Options
+	if len(own) > 0 {
+		o = own[0]
+	}
+	o.GeneratorOptions = s
+	g, err := NewGenerator(o)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return g
 }
 
-func subject(opts ...Option) conformance.Generator[ID] {
+func subject(own ...Options) conformance.Generator[ID] {
 	return conformance.Generator[ID]{
 		New: func(t testing.TB, s conformance.Setup) conformance.Gen[ID] {
-			return newGenerator(t, s, opts...)
+			return newGenerator(t, s, own...)
 		},
-		Tick: time.Millisecond, Default: conformance.Reset,
+		Tick: time.Millisecond, Default: sortid.RollbackReset,
 		Burst: 1 << 24, Leads: true,
-		ErrClockRollback: ErrClockRollback, ErrTimeRange: ErrTimeRange, ErrEntropy: ErrEntropy,
 		Range:  [2]time.Time{time.UnixMilli(1), time.UnixMilli(MaxTimestamp - 1)},
 		Random: []byte{12: 0xff, 0xff, 0xff, 0xff},
-		Inside: func(g conformance.Gen[ID]) (int64, time.Time) {
-			gen := g.(*Generator)
-			return gen.rand.Second(), time.UnixMilli(gen.until)
-		},
+		Core:   func(g conformance.Gen[ID]) *gen.Core { return &g.(*Generator).core },
 	}
 }
 
@@ -63,13 +45,13 @@ func TestGenerator(t *testing.T) {
 }
 
 func TestStateless(t *testing.T) {
-	g := subject(Stateless())
+	g := subject(Options{Stateless: true})
 	g.Unordered = true
 	g.Random = []byte{6: 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff}
 	g.Run(t)
 
 	clock := conformance.NewClock(conformance.Start)
-	gen := newGenerator(t, conformance.Setup{Clock: clock.Now, Entropy: conformance.Entropy(1)}, Stateless())
+	gen := newGenerator(t, conformance.Setup{Clock: clock.Now, Entropy: conformance.Entropy(1)}, Options{Stateless: true})
 	hi, lo := map[uint32]bool{}, map[uint32]bool{}
 	for range 100 {
 		id, err := gen.Generate()
@@ -122,8 +104,8 @@ func TestNewString(t *testing.T) {
 	global = newGenerator(t, conformance.Setup{Clock: clock.Now})
 	last := New()
 	twin = newGenerator(t, conformance.Setup{Clock: clock.Now})
-	twin.rand = global.rand // has the same words in store
-	twin.timestamp, twin.seen, twin.counter = global.timestamp, global.seen, global.counter
+	twin.core.Rand = global.core.Rand // has the same words in store
+	twin.timestamp, twin.settledTick, twin.counter = global.timestamp, global.settledTick, global.counter
 	for range 100 {
 		want, err := twin.Generate()
 		if got := NewString(); err != nil || got != want.String() || want.Compare(last) <= 0 {
@@ -134,15 +116,9 @@ func TestNewString(t *testing.T) {
 }
 
 func TestOptions(t *testing.T) {
-	for name, opt := range map[string]Option{
-		"WithClock":             WithClock(nil),
-		"WithEntropy":           WithEntropy(nil),
-		"WithRollbackAllowance": WithRollbackAllowance(-1),
-		"WithRollbackPolicy":    WithRollbackPolicy(RollbackWait + 1),
-	} {
-		if g, err := NewGenerator(opt); g != nil || !errors.Is(err, ErrOption) || !strings.Contains(err.Error(), name) {
-			t.Errorf("%s: %v, %v", name, g, err)
-		}
+	o := Options{GeneratorOptions: sortid.GeneratorOptions{RollbackPolicy: sortid.RollbackWait + 1}}
+	if g, err := NewGenerator(o); g != nil || !errors.Is(err, sortid.ErrOption) || !strings.Contains(err.Error(), "RollbackPolicy") {
+		t.Errorf("%v, %v", g, err)
 	}
 }
 
@@ -179,13 +155,13 @@ func TestThreeLayers(t *testing.T) {
 // timestamp, whose lead counts as a rollback.
 func TestOverflow(t *testing.T) {
 	for _, c := range []struct {
-		policy RollbackPolicy
+		policy sortid.RollbackPolicy
 		err    error
-	}{{RollbackAbort, ErrClockRollback}, {RollbackReset, nil}} {
+	}{{sortid.RollbackAbort, sortid.ErrClockRollback}, {sortid.RollbackReset, nil}} {
 		clock := conformance.NewClock(conformance.Start)
 		// All ones: each counter starts full.
-		g := newGenerator(t, conformance.Setup{Clock: clock.Now, Entropy: conformance.Constant(0xff)},
-			WithRollbackPolicy(c.policy), WithRollbackAllowance(5*time.Millisecond))
+		g := newGenerator(t, conformance.Setup{
+			Clock: clock.Now, Entropy: conformance.Constant(0xff), RollbackPolicy: c.policy, RollbackAllowance: 5 * time.Millisecond})
 		start := uint64(conformance.Start.UnixMilli())
 		want, _ := FromFields(start, MaxCounterHi, MaxCounterLo, MaxEntropy)
 		for i := range uint64(6) {
@@ -248,10 +224,10 @@ func TestOverflowShortWay(t *testing.T) {
 	}
 }
 
-// With RollbackWait and the lead used up, it waits for the tick that makes room.
+// With sortid.RollbackWait and the lead used up, it waits for the tick that makes room.
 func TestOverflowWait(t *testing.T) {
 	clock := conformance.NewClock(conformance.Start)
-	g := newGenerator(t, conformance.Setup{Clock: clock.Now, Policy: conformance.Wait, Allowance: 2 * time.Millisecond})
+	g := newGenerator(t, conformance.Setup{Clock: clock.Now, RollbackPolicy: sortid.RollbackWait, RollbackAllowance: 2 * time.Millisecond})
 	next := func() (id ID, err error) {
 		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Millisecond)
 		defer cancel()
@@ -264,8 +240,9 @@ func TestOverflowWait(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if id, err := next(); !errors.Is(err, context.DeadlineExceeded) || g.until != conformance.Start.UnixMilli()+1 {
-		t.Errorf("%v, %v until %d, want to wait for %d", UUID(id), err, g.until, conformance.Start.UnixMilli()+1)
+	id, err := next()
+	if until, _ := g.core.Waits(); !errors.Is(err, context.DeadlineExceeded) || !until.Equal(conformance.Start.Add(time.Millisecond)) {
+		t.Errorf("%v, %v until %v, want to wait for the next millisecond", UUID(id), err, until)
 	}
 	clock.Add(time.Millisecond)
 	if id, err := next(); err != nil || !id.Time().Equal(conformance.Start.Add(3*time.Millisecond)) {
@@ -298,7 +275,7 @@ func TestOverflowAtTheEnd(t *testing.T) {
 	if _, err := g.Generate(); err != nil {
 		t.Fatal(err)
 	}
-	if id, err := g.Generate(); !errors.Is(err, ErrTimeRange) {
+	if id, err := g.Generate(); !errors.Is(err, sortid.ErrTimeRange) {
 		t.Errorf("%v, %v, want ErrTimeRange", UUID(id), err)
 	}
 }

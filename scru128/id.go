@@ -3,10 +3,11 @@ package scru128
 import (
 	"bytes"
 	"encoding/binary"
-	"fmt"
 	"time"
 
+	"github.com/sortid/sortid"
 	"github.com/sortid/sortid/internal/clock"
+	"github.com/sortid/sortid/internal/parseerr"
 )
 
 // Size is the size of an ID in bytes.
@@ -34,7 +35,7 @@ const (
 //	|                            entropy                            |
 //	+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
 //
-// IDs are immutable and comparable: == says whether two are the same, and both
+// IDs are immutable and comparable: == reports whether two are the same, and both
 // the bytes and the text sort by time. The zero ID has the reserved timestamp 0;
 // no generator makes it, so it can stand for "none".
 type ID [Size]byte
@@ -45,22 +46,18 @@ var Max = ID{
 	0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff,
 }
 
-// FromFields returns the ID of the four fields. It returns [ErrField] if one has
+// FromFields returns the ID of the four fields. It returns [sortid.ErrField] if one has
 // more bits than its place: 48, 24, 24 and 32.
 func FromFields(timestamp uint64, counterHi, counterLo, entropy uint32) (ID, error) {
 	switch {
 	case timestamp > MaxTimestamp:
-		return ID{}, fieldError("timestamp", timestamp, MaxTimestamp)
+		return ID{}, parseerr.Field(name, "timestamp", timestamp, MaxTimestamp)
 	case counterHi > MaxCounterHi:
-		return ID{}, fieldError("counter_hi", uint64(counterHi), MaxCounterHi)
+		return ID{}, parseerr.Field(name, "counter_hi", uint64(counterHi), MaxCounterHi)
 	case counterLo > MaxCounterLo:
-		return ID{}, fieldError("counter_lo", uint64(counterLo), MaxCounterLo)
+		return ID{}, parseerr.Field(name, "counter_lo", uint64(counterLo), MaxCounterLo)
 	}
 	return pack(timestamp, uint64(counterHi)<<24|uint64(counterLo), entropy), nil
-}
-
-func fieldError(name string, value, limit uint64) error {
-	return fmt.Errorf("%w: %s is %d, want at most %d", ErrField, name, value, limit)
 }
 
 // pack builds an ID, given counter_hi and counter_lo as one integer of 48 bits.
@@ -75,10 +72,10 @@ func (id *ID) put(hi, lo uint64) {
 	binary.BigEndian.PutUint64(id[8:], lo)
 }
 
-// FromBytes returns the ID of 16 bytes in big-endian order, or a [ParseError].
+// FromBytes returns the ID of 16 bytes in big-endian order, or a [sortid.ParseError].
 func FromBytes(b []byte) (ID, error) {
 	if len(b) != Size {
-		return ID{}, &ParseError{Length: len(b), Offset: -1, Err: ErrBinaryLength}
+		return ID{}, parseerr.Binary(name, len(b), sortid.ErrBinaryLength, "16")
 	}
 	return ID(b), nil
 }

@@ -2,7 +2,8 @@ package scru128
 
 import (
 	"database/sql/driver"
-	"fmt"
+
+	"github.com/sortid/sortid/internal/parseerr"
 )
 
 // Value stores the ID as its text of 25 characters. To store it in a native uuid
@@ -31,17 +32,15 @@ func (id *ID) Scan(src any) error {
 	case [Size]byte:
 		*id = src
 		return nil
-	case nil:
-		return fmt.Errorf("%w: NULL; scan a nullable column into sql.Null[scru128.ID]", ErrScan)
 	default:
-		return fmt.Errorf("%w: a %T; want a text of 25 or 36 characters or 16 bytes", ErrScan, src)
+		return parseerr.Scan(name, src, "a text of 25 or 36 characters or 16 bytes")
 	}
 }
 
 // Value stores the ID in the 36-character form of a UUID, for a native uuid column.
 func (u UUID) Value() (driver.Value, error) { return u.String(), nil }
 
-// Scan is that of [ID].
+// Scan reads an ID from a database; see [ID.Scan].
 func (u *UUID) Scan(src any) error { return (*ID)(u).Scan(src) }
 
 // Bytes is an ID that a database stores as 16 raw bytes, in big-endian order, which
@@ -51,5 +50,5 @@ type Bytes ID
 // Value stores the ID as 16 bytes.
 func (b Bytes) Value() (driver.Value, error) { return b[:], nil }
 
-// Scan is that of [ID].
+// Scan reads an ID from a database; see [ID.Scan].
 func (b *Bytes) Scan(src any) error { return (*ID)(b).Scan(src) }

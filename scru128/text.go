@@ -3,17 +3,18 @@ package scru128
 import (
 	"encoding/binary"
 
+	"github.com/sortid/sortid"
 	"github.com/sortid/sortid/internal/base36"
-	"github.com/sortid/sortid/internal/fault"
+	"github.com/sortid/sortid/internal/parseerr"
 )
 
 // TextLen is the length of an ID's text: 25 digits of 0-9a-z.
 const TextLen = base36.Len128
 
 // Parse returns the ID of a text of 25 Base36 digits, in either case. Its errors are
-// of type [*ParseError].
+// of type [*sortid.ParseError].
 func Parse(s string) (id ID, err error) {
-	// The compiler inlines this much, which saves a copy of the ID; and it does not copy s.
+	// This is short enough to be inlined, which saves a copy of the ID. s is not copied.
 	err = id.decode([]byte(s))
 	return id, err
 }
@@ -31,23 +32,21 @@ func MustParse(s string) ID {
 func (id *ID) decode(b []byte) error {
 	hi, lo, bad := base36.Decode128(b)
 	if bad != base36.OK {
-		return textError(b, bad)
+		return textError(b[:len(b):len(b)], bad) // the capacity need not be kept across the call
 	}
 	id.put(hi, lo)
 	return nil
 }
 
-func textError(s []byte, bad base36.Fault) error {
-	e := &ParseError{Input: fault.Clip(s), Length: len(s), Offset: -1}
+func textError(s []byte, bad base36.Status) error {
 	switch bad {
 	case base36.Length:
-		e.Err = ErrLength
+		return parseerr.Text(name, s, -1, sortid.ErrLength, "25")
 	case base36.Symbol:
-		e.Offset, e.Err = base36.BadSymbol(s), ErrSymbol
+		return parseerr.Text(name, s, base36.BadSymbol(s), sortid.ErrSymbol, "a Base36 digit, 0-9 or a-z")
 	default:
-		e.Err = ErrRange
+		return parseerr.Text(name, s, -1, sortid.ErrRange, "at most f5lxx1zz5pnorynqglhzmsp33, the largest ID")
 	}
-	return e
 }
 
 // String returns the ID's text: 25 Base36 digits in lower case.
@@ -65,7 +64,7 @@ func (id ID) AppendText(b []byte) ([]byte, error) {
 func (id ID) MarshalText() ([]byte, error) { return id.AppendText(nil) }
 
 // UnmarshalText sets the ID to that of a text of 25 Base36 digits, in either case.
-// With an error, of type [*ParseError], it leaves the ID as it was.
+// With an error, of type [*sortid.ParseError], it leaves the ID as it was.
 func (id *ID) UnmarshalText(b []byte) error { return id.decode(b) }
 
 // AppendBinary appends the ID's 16 bytes in big-endian order to b. It never fails.
@@ -75,7 +74,7 @@ func (id ID) AppendBinary(b []byte) ([]byte, error) { return append(b, id[:]...)
 func (id ID) MarshalBinary() ([]byte, error) { return id.AppendBinary(nil) }
 
 // UnmarshalBinary sets the ID to that of 16 bytes in big-endian order. With an error,
-// of type [*ParseError], it leaves the ID as it was.
+// of type [*sortid.ParseError], it leaves the ID as it was.
 func (id *ID) UnmarshalBinary(b []byte) error {
 	parsed, err := FromBytes(b)
 	if err != nil {

@@ -1,9 +1,6 @@
 package scru128
 
-import (
-	"github.com/sortid/sortid/internal/fault"
-	"github.com/sortid/sortid/internal/uuidtext"
-)
+import "github.com/sortid/sortid/internal/uuidtext"
 
 // A UUID is an ID shown in the 36-character form of a UUID, for columns of a native
 // uuid type and for programs that know no other form. The bits are the ID's own, so
@@ -16,23 +13,10 @@ const UUIDLen = uuidtext.Len
 
 // ParseUUID returns the UUID of a 36-character text such as
 // 017fef39-c264-1ba5-6a94-83188841e05a, in either case. Its errors are of type
-// [*ParseError].
-func ParseUUID(s string) (UUID, error) {
-	u, at, err := decodeUUID([]byte(s))
-	if err != nil {
-		return UUID{}, &ParseError{Input: fault.Clip(s), Length: len(s), Offset: at, Err: err}
-	}
-	return u, nil
-}
-
-func decodeUUID(b []byte) (u UUID, at int, err error) {
-	if len(b) != UUIDLen {
-		return UUID{}, -1, ErrUUIDLength
-	}
-	if at := uuidtext.Decode((*[Size]byte)(&u), b); at >= 0 {
-		return UUID{}, at, ErrUUID
-	}
-	return u, -1, nil
+// [*sortid.ParseError].
+func ParseUUID(s string) (u UUID, err error) {
+	err = uuidtext.Unmarshal(name, (*[Size]byte)(&u), []byte(s))
+	return u, err
 }
 
 // String returns the 36-character text in lower case.
@@ -50,12 +34,7 @@ func (u UUID) AppendText(b []byte) ([]byte, error) {
 func (u UUID) MarshalText() ([]byte, error) { return u.AppendText(nil) }
 
 // UnmarshalText sets the UUID to that of a 36-character text, in either case. With an
-// error, of type [*ParseError], it leaves the UUID as it was.
+// error, of type [*sortid.ParseError], it leaves the UUID as it was.
 func (u *UUID) UnmarshalText(b []byte) error {
-	parsed, at, err := decodeUUID(b)
-	if err != nil {
-		return &ParseError{Input: fault.Clip(b), Length: len(b), Offset: at, Err: err}
-	}
-	*u = parsed
-	return nil
+	return uuidtext.Unmarshal(name, (*[Size]byte)(u), b)
 }

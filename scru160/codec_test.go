@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sortid/sortid"
 	"github.com/sortid/sortid/internal/conformance"
 )
 
@@ -38,14 +39,6 @@ var codec = conformance.Codec[ID]{
 			"random16":  strconv.FormatUint(uint64(id.Random16()), 10),
 			"random80":  new(big.Int).SetBytes(random80[:]).String(),
 		}
-	},
-	Errors: map[string]error{"length": ErrLength, "symbol": ErrSymbol},
-	ParseError: func(err error) (offset, length int, ok bool) {
-		var p *ParseError
-		if !errors.As(err, &p) {
-			return 0, 0, false
-		}
-		return p.Offset, p.Length, true
 	},
 	Others: map[string]conformance.Form[ID]{"hex": {Append: ID.Hex, Parse: Parse}},
 }
@@ -92,8 +85,8 @@ func TestFromFields(t *testing.T) {
 	} {
 		id, err := FromFields(c.timestamp, c.counter, c.random16, random80)
 		if c.want == "" {
-			if !errors.Is(err, ErrField) || !strings.Contains(err.Error(), "timestamp") || !id.IsZero() {
-				t.Errorf("FromFields(%x, ...): %v, %v, want ErrField that names timestamp", c.timestamp, id, err)
+			if !errors.Is(err, sortid.ErrField) || !strings.Contains(err.Error(), "timestamp") || !id.IsZero() {
+				t.Errorf("FromFields(%x, ...): %v, %v, want sortid.ErrField that names timestamp", c.timestamp, id, err)
 			}
 			continue
 		}
@@ -123,7 +116,7 @@ func TestFromBytes(t *testing.T) {
 	if id.Bytes()[0] == b[0] {
 		t.Error("Bytes returns the ID's own memory")
 	}
-	if got, err := FromBytes(b[1:]); !errors.Is(err, ErrBinaryLength) || got != (ID{}) {
+	if got, err := FromBytes(b[1:]); !errors.Is(err, sortid.ErrBinaryLength) || got != (ID{}) {
 		t.Errorf("FromBytes of 19: %v, %v", got, err)
 	}
 }
@@ -187,9 +180,9 @@ func TestSymbolOffset(t *testing.T) {
 				s[at] = c
 				s[len(s)-1-(len(s)-1-at)/2] = c // a second one, behind it
 				_, err := Parse(string(s))
-				var p *ParseError
-				if !errors.As(err, &p) || p.Offset != at || p.Err != ErrSymbol {
-					t.Fatalf("Parse(%q): %v, want ErrSymbol at %d", s, err, at)
+				var p *sortid.ParseError
+				if !errors.As(err, &p) || p.Offset != at || p.Err != sortid.ErrSymbol {
+					t.Fatalf("Parse(%q): %v, want sortid.ErrSymbol at %d", s, err, at)
 				}
 			}
 		}
@@ -199,8 +192,8 @@ func TestSymbolOffset(t *testing.T) {
 func TestErrorText(t *testing.T) {
 	for s, want := range map[string]string{
 		"":                                 "an empty input: wrong length: 0 bytes, want 32 of base32hex or 40 of hex",
-		"05TTUP1HNCPNH30VEK64KDQT9BSNU4CW": "'W' at offset 31: a text of 32 characters is base32hex",
-		"g17bdf6431bb33788c1f750c4a375d4af97f1184": "'g' at offset 0: a text of 40 characters is hex",
+		"05TTUP1HNCPNH30VEK64KDQT9BSNU4CW": "'W' at offset 31, want 0-9 or A-V, as a text of 32 characters is base32hex",
+		"g17bdf6431bb33788c1f750c4a375d4af97f1184": "'g' at offset 0, want 0-9 or a-f, as a text of 40 characters is hex",
 	} {
 		if _, err := Parse(s); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("Parse(%q): %v, want %s", s, err, want)

@@ -1,4 +1,4 @@
-// Package scru160 makes and reads SCRU160 IDs (specification 0.1.0): 160-bit unique IDs
+// Package scru160 makes and reads SCRU160 IDs (specification v0.1.0): 160-bit unique IDs
 // that sort by the time of their generation, need no coordination, and are mostly
 // random.
 //
@@ -31,31 +31,24 @@
 // a column or a file should hold one of them. [Bytes] stores the 20 bytes themselves.
 // The specification prints examples of both kinds; they are different IDs, not pairs.
 //
-// A text of another length is [ErrLength], one with a character that does not belong
-// there [ErrSymbol] with the offset; nothing is trimmed.
+// A text of another length is [sortid.ErrLength], one with a character that does not
+// belong there [sortid.ErrSymbol] with the offset; nothing is trimmed.
 //
 // # Generation
 //
 // [New] never fails; see there for its only panic, at an impossible clock. For anything
 // else make a generator:
 //
-//	g, err := scru160.NewGenerator(
-//		scru160.WithCounterExtension(8),               // 256 times as many IDs in a millisecond
-//		scru160.WithNode(42, 6),                       // a node ID of 6 bits
-//		scru160.WithRollbackPolicy(scru160.RollbackAbort))
+//	g, err := scru160.NewGenerator(scru160.Options{
+//		CounterExtension: 8,                // 256 times as many IDs in a millisecond
+//		NodeID:           42,
+//		NodeIDSize:       6,
+//	})
 //	id, err := g.Generate()
-//	err = g.Fill(ids)                                  // many at once, for less
+//	err = g.Fill(ids)                           // many at once, for less
 //
-// The options:
-//
-//   - [WithMicroseconds]: the counter field holds the microsecond, 0 to 999, and a
-//     counter of 6 bits: the specification's alternative usage
-//   - [WithCounterWidth]: how many bits of the counter start at random
-//   - [WithCounterExtension], [WithNode]: other uses of random16. The counter's bits come
-//     first, then the node ID's, then random ones; both together have 16 bits at most
-//   - [WithLease]: the node ID of a lease, in the place of WithNode's
-//   - [WithRollbackAllowance], [WithRollbackPolicy]: what happens when the clock goes back
-//   - [WithClock], [WithEntropy]: another clock or source of random bits
+// See [Options] for all of them. Of the 16 bits of random16 the counter extension comes
+// first, then the node ID, then random bits.
 //
 // # Leases
 //
@@ -66,9 +59,12 @@
 // long a process is stopped.
 //
 //	l, err := lease.Acquire(ctx, store, lease.Config{Realm: "orders", Format: lease.SCRU160, NodeIDSize: 8})
-//	g, err := scru160.NewGenerator(scru160.WithLease(l))
+//	g, err := scru160.NewGenerator(scru160.Options{Lease: l})
 //
-// See [WithLease] for what changes.
+// See [Options.Lease] for what changes. Generators that share one lease share its
+// milliseconds: each takes the next one that no other has taken. So they run ahead of the
+// clock: eight of them, each busy in every millisecond, by up to 7 ms. Where IDs must not
+// be ahead of the clock, share a generator, or give each its own lease.
 //
 // # Order
 //
@@ -78,14 +74,19 @@
 // policy decides: by default it starts afresh at the clock's time, out of order. On a lease
 // it never does.
 //
+// A small step back of the clock can block a generator: if it has used up the counter of
+// its last timestamp, it waits until the clock has passed that timestamp, which takes as
+// long as the step was, up to the allowance. A program that cannot wait passes a context
+// with a deadline, sets a smaller allowance, or extends the counter.
+//
 // When the timestamp moves on, the counter starts at a random number with its top bit
 // clear, and goes up by one with each ID until the next millisecond, which therefore has
 // room for at least 32,769 IDs. A generator that has used them up waits for the next
 // millisecond, and does not run ahead of the clock: the timestamp is the Unix time. Only
-// a program that does nothing but make IDs will notice. WithCounterWidth(0) doubles the
+// a program that does nothing but make IDs will notice. A negative CounterWidth doubles the
 // room, and an extension by k bits makes it 2^k times as large.
 //
-// IDs of different generators sort by the millisecond, [WithMicroseconds] by the
+// IDs of different generators sort by the millisecond, with [Options.Microseconds] by the
 // microsecond, as far as their clocks agree.
 //
 // # Uniqueness
@@ -94,9 +95,9 @@
 // different generators, and those before and after a reset, can only be the same within
 // one millisecond, and then any two are with a chance of 1 in 2^111: 15 random bits of
 // the counter's start and 96 of random16 and random80. Extending the counter leaves it
-// so. Each bit less of [WithCounterWidth] takes one away, a node ID as many as it has
+// so. Each bit less of [Options.CounterWidth] takes one away, a node ID as many as it has
 // (between generators of the same node ID; others never make the same ID), and
-// [WithMicroseconds] ten, but only IDs of one microsecond then count.
+// [Options.Microseconds] ten, but only IDs of one microsecond then count.
 //
 // On leases of one realm and one store, with one counter extension for all, no two IDs are
 // the same, and that does not rest on random bits.
@@ -111,4 +112,15 @@
 // many busy cores that lock is what they wait for; a generator for each goroutine has no
 // such limit, takes about a kilobyte each, orders only the IDs of its goroutine, and
 // rests on randomness for uniqueness between them.
+//
+// # Source
+//
+// The format is that of "SCRU160: Sortable, Clock and Random number-based Unique
+// identifier", Specification v0.1.0 of 2021-09-24; the document gives no address of its own.
+// The rules that are not the document's but this package's own:
+//
+//   - a generator whose counter is full waits for the next tick;
+//   - bits of a node ID follow those of the counter extension in random16;
+//   - the allowance and the policies for a clock that goes back;
+//   - node IDs from leases.
 package scru160

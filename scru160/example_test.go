@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/sortid/sortid"
 	"github.com/sortid/sortid/scru160"
 )
 
@@ -33,12 +34,12 @@ func ExampleParse() {
 
 func ExampleParseError() {
 	_, err := scru160.Parse("05TTUP1HNCPNH3OVEX64KDQT9BSNU4C4")
-	var p *scru160.ParseError
-	fmt.Println(errors.As(err, &p), errors.Is(err, scru160.ErrSymbol), p.Offset)
+	var p *sortid.ParseError
+	fmt.Println(errors.As(err, &p), errors.Is(err, sortid.ErrSymbol), p.Offset)
 	fmt.Println(err)
 	// Output:
 	// true true 17
-	// scru160: cannot parse "05TTUP1HNCPNH3OVEX64KDQT9BSNU4C4": not a digit of the encoding: 'X' at offset 17: a text of 32 characters is base32hex, of 0-9 and A-V
+	// scru160: cannot parse "05TTUP1HNCPNH3OVEX64KDQT9BSNU4C4": not a symbol of the alphabet: 'X' at offset 17, want 0-9 or A-V, as a text of 32 characters is base32hex
 }
 
 // The IDs of a day, for a query on an ordered column.
@@ -67,7 +68,7 @@ func ExampleHex() {
 }
 
 func ExampleGenerator_Fill() {
-	g, err := scru160.NewGenerator()
+	g, err := scru160.NewGenerator(scru160.Options{})
 	if err != nil {
 		panic(err)
 	}
@@ -80,10 +81,11 @@ func ExampleGenerator_Fill() {
 }
 
 // The time to the microsecond is in the ID.
-func ExampleWithMicroseconds() {
-	g, err := scru160.NewGenerator(
-		scru160.WithMicroseconds(),
-		scru160.WithClock(func() time.Time { return time.UnixMicro(1631540490683_250) }))
+func ExampleOptions_microseconds() {
+	g, err := scru160.NewGenerator(scru160.Options{
+		Microseconds:     true,
+		GeneratorOptions: sortid.GeneratorOptions{Clock: func() time.Time { return time.UnixMicro(1631540490683_250) }},
+	})
 	if err != nil {
 		panic(err)
 	}
@@ -93,17 +95,17 @@ func ExampleWithMicroseconds() {
 }
 
 // Of random16's 16 bits the high 4 extend the counter, and the next 8 hold the node ID.
-func ExampleWithNode() {
-	g, err := scru160.NewGenerator(scru160.WithCounterExtension(4), scru160.WithNode(42, 8))
+func ExampleOptions_nodeID() {
+	g, err := scru160.NewGenerator(scru160.Options{CounterExtension: 4, NodeID: 42, NodeIDSize: 8})
 	if err != nil {
 		panic(err)
 	}
 	id, err := g.Generate()
 	fmt.Println(id.Random16()>>4&0xff, err)
 
-	_, err = scru160.NewGenerator(scru160.WithCounterExtension(12), scru160.WithNode(42, 8))
+	_, err = scru160.NewGenerator(scru160.Options{CounterExtension: 12, NodeID: 42, NodeIDSize: 8})
 	fmt.Println(err)
 	// Output:
 	// 42 <nil>
-	// scru160: invalid option: WithCounterExtension and WithNode: 12 and 8 bits are more than the 16 of random16
+	// scru160: invalid option: CounterExtension and NodeIDSize: 12 and 8 bits are more than the 16 of random16
 }

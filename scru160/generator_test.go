@@ -10,35 +10,21 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sortid/sortid"
 	"github.com/sortid/sortid/internal/conformance"
+	"github.com/sortid/sortid/internal/gen"
 	"github.com/sortid/sortid/internal/window"
 	"github.com/sortid/sortid/lease"
 )
 
-func options(s conformance.Setup) (opts []Option) {
-	if s.Clock != nil {
-		opts = append(opts, WithClock(s.Clock))
-	}
-	if s.Entropy != nil {
-		opts = append(opts, WithEntropy(s.Entropy))
-	}
-	if s.Allowance != 0 {
-		opts = append(opts, WithRollbackAllowance(max(s.Allowance, 0)))
-	}
-	switch s.Policy {
-	case conformance.Abort:
-		opts = append(opts, WithRollbackPolicy(RollbackAbort))
-	case conformance.Wait:
-		opts = append(opts, WithRollbackPolicy(RollbackWait))
-	case conformance.Reset:
-		opts = append(opts, WithRollbackPolicy(RollbackReset))
-	}
-	return opts
-}
-
-func newGenerator(t testing.TB, s conformance.Setup, opts ...Option) *Generator {
+func newGenerator(t testing.TB, s conformance.Setup, own ...Options) *Generator {
 	t.Helper()
-	g, err := NewGenerator(append(options(s), opts...)...)
+	var o Options
+	if len(own) > 0 {
+		o = own[0]
+	}
+	o.GeneratorOptions = s
+	g, err := NewGenerator(o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -47,35 +33,31 @@ func newGenerator(t testing.TB, s conformance.Setup, opts ...Option) *Generator 
 
 // subject returns the generator with the given options, in which random16 has so many
 // random bits.
-func subject(burst, random int, opts ...Option) conformance.Generator[ID] {
+func subject(burst, random int, own ...Options) conformance.Generator[ID] {
 	random16 := 1<<random - 1
 	mask := append(make([]byte, 8), byte(random16>>8), byte(random16))
 	mask = append(mask, bytes.Repeat([]byte{0xff}, 10)...)
 	return conformance.Generator[ID]{
 		New: func(t testing.TB, s conformance.Setup) conformance.Gen[ID] {
-			return newGenerator(t, s, opts...)
+			return newGenerator(t, s, own...)
 		},
-		Tick: time.Millisecond, Default: conformance.Reset, Burst: burst,
-		ErrClockRollback: ErrClockRollback, ErrTimeRange: ErrTimeRange, ErrEntropy: ErrEntropy,
+		Tick: time.Millisecond, Default: sortid.RollbackReset, Burst: burst,
 		Range:  [2]time.Time{time.UnixMilli(1), time.UnixMilli(MaxTimestamp - 1)},
 		Random: mask,
-		Inside: func(g conformance.Gen[ID]) (int64, time.Time) {
-			gen := g.(*Generator)
-			return gen.rand.Second(), time.UnixMicro(gen.until)
-		},
+		Core:   func(g conformance.Gen[ID]) *gen.Core { return &g.(*Generator).core },
 	}
 }
 
 func TestGenerator(t *testing.T) {
 	for name, g := range map[string]conformance.Generator[ID]{
 		"default":      subject(1<<15+1, 16),
-		"width 0":      subject(1<<16, 16, WithCounterWidth(0)),
-		"extension":    subject(1<<30, 0, WithCounterExtension(16)),
-		"node":         subject(1<<15+1, 0, WithNode(0xabcd, 16)),
-		"mixed":        subject(1<<20-1<<10, 4, WithCounterExtension(4), WithNode(42, 8), WithCounterWidth(10)),
-		"microseconds": subject(1<<5+1, 16, WithMicroseconds()),
-		"microseconds, mixed": subject(1<<8+1, 5, WithMicroseconds(), WithCounterExtension(3),
-			WithNode(42, 8)),
+		"width 0":      subject(1<<16, 16, Options{CounterWidth: -1}),
+		"extension":    subject(1<<30, 0, Options{CounterExtension: 16}),
+		"node":         subject(1<<15+1, 0, Options{NodeID: 0xabcd, NodeIDSize: 16}),
+		"mixed":        subject(1<<20-1<<10, 4, Options{CounterExtension: 4, NodeID: 42, NodeIDSize: 8, CounterWidth: 10}),
+		"microseconds": subject(1<<5+1, 16, Options{Microseconds: true}),
+		"microseconds, mixed": subject(1<<8+1, 5, Options{Microseconds: true, CounterExtension: 3,
+			NodeID: 42, NodeIDSize: 8}),
 	} {
 		t.Run(name, g.Run)
 	}
@@ -83,32 +65,33 @@ func TestGenerator(t *testing.T) {
 
 // newWindow returns a window of node IDs of a size, and a lease of node ID 5 from tick lo,
 // counted from the start, up to hi.
-func newWindow(size int, lo, hi int64) conformance.Lease {
+func newWindow(size int, lo, hi int64) *window.Window {
 	w := window.New(size, time.Millisecond, time.UnixMilli(0))
 	start := conformance.Start.UnixMilli()
 	w.Set(window.Grant{NodeID: 5, Lo: start + lo, Hi: start + hi}, start+hi)
-	return conformance.Lease{W: w}
+	return w
 }
 
 // A long lease changes nothing but the default policy.
 func TestGeneratorOnLease(t *testing.T) {
 	for name, c := range map[string]struct {
 		burst, size, random int
-		opts                []Option
+		o                   Options
 	}{
-		"default":      {1<<15 + 1, 8, 8, nil},
-		"16 bits":      {1<<15 + 1, 16, 0, nil},
-		"extension":    {1<<20 - 1<<10, 8, 4, []Option{WithCounterExtension(4), WithCounterWidth(10)}},
-		"microseconds": {1<<5 + 1, 8, 8, []Option{WithMicroseconds()}},
+		"default":      {1<<15 + 1, 8, 8, Options{}},
+		"16 bits":      {1<<15 + 1, 16, 0, Options{}},
+		"extension":    {1<<20 - 1<<10, 8, 4, Options{CounterExtension: 4, CounterWidth: 10}},
+		"microseconds": {1<<5 + 1, 8, 8, Options{Microseconds: true}},
 		"microseconds, extension": {1<<8 + 1, 8, 5,
-			[]Option{WithMicroseconds(), WithCounterExtension(3)}},
+			Options{Microseconds: true, CounterExtension: 3}},
 	} {
 		g := subject(c.burst, c.random)
 		g.New = func(t testing.TB, s conformance.Setup) conformance.Gen[ID] {
-			l := newWindow(c.size, -1<<40, 1<<40)
-			return newGenerator(t, s, append(c.opts, WithLease(l))...)
+			o := c.o
+			o.Lease = newWindow(c.size, -1<<40, 1<<40)
+			return newGenerator(t, s, o)
 		}
-		g.Leased, g.Default = true, conformance.Abort
+		g.Leased, g.Default = true, sortid.RollbackAbort
 		t.Run(name, g.Run)
 	}
 }
@@ -121,21 +104,15 @@ func TestLease(t *testing.T) {
 		{3, 0, false}, {8, 0, false}, {16, 0, false}, {12, 4, false},
 		{8, 0, true}, {13, 3, true},
 	} {
-		opts := []Option{WithCounterExtension(c.ext)}
-		if c.micros {
-			opts = append(opts, WithMicroseconds())
-		}
 		g := conformance.Leased[ID]{
-			New: func(t testing.TB, l window.Lease, s conformance.Setup) (conformance.Gen[ID], error) {
-				return NewGenerator(append(append(options(s), opts...), WithLease(l))...)
+			New: func(t testing.TB, l sortid.Lease, s conformance.Setup) (conformance.Gen[ID], error) {
+				return NewGenerator(Options{GeneratorOptions: s, CounterExtension: c.ext, Microseconds: c.micros, Lease: l})
 			},
 			Format: lease.SCRU160, Size: c.size,
 			Node: func(id ID) uint32 {
 				return uint32(id.Random16()>>(16-c.ext-c.size)) & (1<<c.size - 1)
 			},
-			At:               func(id ID) int64 { return int64(id.Timestamp()) },
-			ErrClockRollback: ErrClockRollback, ErrOverflow: ErrOverflow,
-			ErrLeaseExpired: ErrLeaseExpired, ErrOption: ErrOption,
+			At: func(id ID) int64 { return int64(id.Timestamp()) },
 		}
 		t.Run(fmt.Sprintf("%+v", c), g.Run)
 	}
@@ -144,10 +121,10 @@ func TestLease(t *testing.T) {
 // With microseconds: a millisecond that comes later starts at its microsecond 0 and goes
 // on with the clock, all of it for one claim, and ends with the claim.
 func TestLeaseMicroseconds(t *testing.T) {
-	for _, policy := range []conformance.Policy{conformance.Default, conformance.Wait} {
+	for _, policy := range []sortid.RollbackPolicy{sortid.RollbackDefault, sortid.RollbackWait} {
 		clock := conformance.NewClock(conformance.Start.Add(300 * time.Microsecond))
 		l := newWindow(8, 2, 9)
-		g := newGenerator(t, conformance.Setup{Clock: clock.Now, Policy: policy}, WithMicroseconds(), WithLease(l))
+		g := newGenerator(t, conformance.Setup{Clock: clock.Now, RollbackPolicy: policy}, Options{Microseconds: true, Lease: l})
 		var last ID
 		next := func(ms int64, micros int) {
 			t.Helper()
@@ -163,12 +140,12 @@ func TestLeaseMicroseconds(t *testing.T) {
 		next(2, 0)
 		clock.Add(5 * time.Microsecond)
 		next(2, 5)
-		if used := l.W.Used() - conformance.Start.UnixMilli(); used != 2 {
+		if used := l.Used() - conformance.Start.UnixMilli(); used != 2 {
 			t.Errorf("the last millisecond claimed is %d, want 2", used)
 		}
 
 		// Another generator has the next one.
-		h := newGenerator(t, conformance.Setup{Clock: clock.Now}, WithMicroseconds(), WithLease(l))
+		h := newGenerator(t, conformance.Setup{Clock: clock.Now}, Options{Microseconds: true, Lease: l})
 		if id, err := h.Generate(); err != nil || id.Time() != conformance.Start.Add(3*time.Millisecond) || id.Micros() != 0 {
 			t.Fatalf("the other one: %v %v, %v", id.Time(), id.Micros(), err)
 		}
@@ -179,11 +156,11 @@ func TestLeaseMicroseconds(t *testing.T) {
 		clock.Add(1500 * time.Microsecond)
 		next(4, 500)
 
-		l.W.Close()
+		l.Close()
 		clock.Add(499 * time.Microsecond)
 		next(4, 999)
 		clock.Add(time.Microsecond)
-		if id, err := g.Generate(); !errors.Is(err, window.ErrClosed) {
+		if id, err := g.Generate(); !errors.Is(err, sortid.ErrLeaseClosed) {
 			t.Fatalf("%v: %v, %v after the end of the last millisecond", policy, id.Hex(), err)
 		}
 	}
@@ -195,17 +172,17 @@ func TestLeaseAhead(t *testing.T) {
 	for _, c := range []struct {
 		unit  time.Duration
 		start int
-		opts  []Option
+		o     Options
 	}{
-		{time.Millisecond, 1<<15 - 1, nil},
-		{time.Millisecond, 0, []Option{WithCounterWidth(0)}},
-		{time.Microsecond, 1<<5 - 1, []Option{WithMicroseconds()}},
-		{time.Microsecond, 0, []Option{WithMicroseconds(), WithCounterWidth(0)}},
+		{time.Millisecond, 1<<15 - 1, Options{}},
+		{time.Millisecond, 0, Options{CounterWidth: -1}},
+		{time.Microsecond, 1<<5 - 1, Options{Microseconds: true}},
+		{time.Microsecond, 0, Options{Microseconds: true, CounterWidth: -1}},
 	} {
 		clock := conformance.NewClock(conformance.Start)
-		g := newGenerator(t, conformance.Setup{Clock: clock.Now, Entropy: conformance.Constant(0xff), Allowance: 3 * time.Millisecond},
-			append(c.opts, WithLease(newWindow(8, 5, 9)))...)
-		if id, err := g.Generate(); !errors.Is(err, ErrClockRollback) {
+		c.o.Lease = newWindow(8, 5, 9)
+		g := newGenerator(t, conformance.Setup{Clock: clock.Now, Entropy: conformance.Constant(0xff), RollbackAllowance: 3 * time.Millisecond}, c.o)
+		if id, err := g.Generate(); !errors.Is(err, sortid.ErrClockRollback) {
 			t.Fatalf("%v, %v, want ErrClockRollback", id, err)
 		}
 		clock.Add(2 * time.Millisecond)
@@ -216,9 +193,10 @@ func TestLeaseAhead(t *testing.T) {
 		g.counter = g.full
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
-		want := conformance.Start.Add(5*time.Millisecond + c.unit).UnixMicro()
-		if id, err := g.GenerateContext(ctx); !errors.Is(err, ErrOverflow) || g.until != want {
-			t.Errorf("%v, %v, until %d, want ErrOverflow until %d", id, err, g.until, want)
+		want := conformance.Start.Add(5*time.Millisecond + c.unit)
+		id, err = g.GenerateContext(ctx)
+		if until, _ := g.core.Waits(); !errors.Is(err, sortid.ErrOverflow) || !until.Equal(want) {
+			t.Errorf("%v, %v, until %v, want ErrOverflow until %v", id, err, until, want)
 		}
 	}
 }
@@ -226,12 +204,13 @@ func TestLeaseAhead(t *testing.T) {
 // The reserved timestamps are no more to be had than without a lease.
 func TestLeaseRange(t *testing.T) {
 	for _, at := range []int64{0, MaxTimestamp} {
-		for _, opts := range [][]Option{nil, {WithMicroseconds()}} {
+		for _, o := range []Options{{}, {Microseconds: true}} {
 			clock := conformance.NewClock(time.UnixMilli(at))
 			w := window.New(8, time.Millisecond, time.UnixMilli(0))
 			w.Set(window.Grant{NodeID: 5, Lo: at, Hi: at + 1}, at)
-			g := newGenerator(t, conformance.Setup{Clock: clock.Now}, append(opts, WithLease(conformance.Lease{W: w}))...)
-			if id, err := g.Generate(); !id.IsZero() || !errors.Is(err, ErrTimeRange) {
+			o.Lease = w
+			g := newGenerator(t, conformance.Setup{Clock: clock.Now}, o)
+			if id, err := g.Generate(); !id.IsZero() || !errors.Is(err, sortid.ErrTimeRange) {
 				t.Errorf("at %d: %v, %v, want ErrTimeRange", at, id, err)
 			}
 		}
@@ -249,7 +228,7 @@ func TestLeaseEntropy(t *testing.T) {
 			return 0, io.EOF
 		}
 		return len(b), nil
-	})}, WithLease(l))
+	})}, Options{Lease: l})
 	node := func() (uint16, time.Time) {
 		t.Helper()
 		id, err := g.Generate()
@@ -261,10 +240,10 @@ func TestLeaseEntropy(t *testing.T) {
 	node()
 
 	start := conformance.Start.UnixMilli()
-	l.W.Set(window.Grant{NodeID: 6, Lo: start + 1, Hi: start + 9}, start+9)
+	l.Set(window.Grant{NodeID: 6, Lo: start + 1, Hi: start + 9}, start+9)
 	clock.Add(time.Millisecond)
 	fails = true
-	if id, err := g.Generate(); !errors.Is(err, ErrEntropy) {
+	if id, err := g.Generate(); !errors.Is(err, sortid.ErrEntropy) {
 		t.Fatalf("%v, %v, want ErrEntropy", id, err)
 	}
 	clock.Add(-time.Millisecond)
@@ -317,46 +296,42 @@ func TestNewString(t *testing.T) {
 func TestOptions(t *testing.T) {
 	for _, c := range []struct {
 		names string // what the error must name
-		opts  []Option
+		o     Options
 	}{
-		{"WithClock", []Option{WithClock(nil)}},
-		{"WithEntropy", []Option{WithEntropy(nil)}},
-		{"WithRollbackAllowance", []Option{WithRollbackAllowance(-1)}},
-		{"WithRollbackPolicy", []Option{WithRollbackPolicy(RollbackWait + 1)}},
-		{"WithCounterWidth", []Option{WithCounterWidth(-1)}},
-		{"WithCounterWidth", []Option{WithCounterWidth(16)}},
-		{"WithCounterWidth", []Option{WithCounterWidth(6), WithMicroseconds()}},
-		{"WithCounterWidth", []Option{WithCounterWidth(20), WithCounterExtension(4)}},
-		{"WithCounterExtension", []Option{WithCounterExtension(-1)}},
-		{"WithCounterExtension", []Option{WithCounterExtension(17)}},
-		{"WithNode", []Option{WithNode(0, -1)}},
-		{"WithNode", []Option{WithNode(0, 17)}},
-		{"WithNode", []Option{WithNode(256, 8)}},
-		{"WithNode", []Option{WithNode(1, 0)}},
-		{"WithCounterExtension and WithNode", []Option{WithNode(1, 9), WithCounterExtension(8)}},
-		{"WithCounterExtension and WithLease", []Option{WithLease(newWindow(9, 0, 1)), WithCounterExtension(8)}},
-		{"WithNode", []Option{WithLease(newWindow(8, 0, 1)), WithNode(1, 8)}},
-		{"RollbackReset", []Option{WithRollbackPolicy(RollbackReset), WithLease(newWindow(8, 0, 1))}},
-		{"WithLease", []Option{WithLease(nil)}},
+		{"RollbackPolicy", Options{GeneratorOptions: sortid.GeneratorOptions{RollbackPolicy: sortid.RollbackWait + 1}}},
+		{"CounterWidth", Options{CounterWidth: 16}},
+		{"CounterWidth", Options{CounterWidth: 6, Microseconds: true}},
+		{"CounterWidth", Options{CounterWidth: 20, CounterExtension: 4}},
+		{"CounterExtension", Options{CounterExtension: -1}},
+		{"CounterExtension", Options{CounterExtension: 17}},
+		{"NodeIDSize", Options{NodeIDSize: -1}},
+		{"NodeIDSize", Options{NodeIDSize: 17}},
+		{"NodeID", Options{NodeID: 256, NodeIDSize: 8}},
+		{"NodeID", Options{NodeID: 1}},
+		{"CounterExtension and NodeIDSize", Options{NodeID: 1, NodeIDSize: 9, CounterExtension: 8}},
+		{"CounterExtension and Lease", Options{Lease: newWindow(9, 0, 1), CounterExtension: 8}},
+		{"Lease", Options{Lease: newWindow(17, 0, 1)}},
+		{"Lease", Options{Lease: (*lease.Lease)(nil)}},
+		{"Lease and NodeIDSize", Options{Lease: newWindow(8, 0, 1), NodeID: 1, NodeIDSize: 8}},
+		{"NodeID", Options{Lease: newWindow(8, 0, 1), NodeID: 1}},
+		{"Lease and RollbackReset", Options{Lease: newWindow(8, 0, 1), GeneratorOptions: sortid.GeneratorOptions{RollbackPolicy: sortid.RollbackReset}}},
 	} {
-		g, err := NewGenerator(c.opts...)
-		if g != nil || !errors.Is(err, ErrOption) || !strings.Contains(err.Error(), c.names) {
+		g, err := NewGenerator(c.o)
+		if g != nil || !errors.Is(err, sortid.ErrOption) || !strings.Contains(err.Error(), c.names) {
 			t.Errorf("%s: %v, %v", c.names, g, err)
 		}
 	}
-	for _, opts := range [][]Option{
-		{WithCounterWidth(15)},
-		{WithCounterWidth(5), WithMicroseconds()},
-		{WithMicroseconds(), WithCounterWidth(21), WithCounterExtension(16)},
-		{WithCounterWidth(31), WithCounterExtension(16)},
-		{WithNode(1, 8), WithCounterExtension(8)},
-		{WithNode(0, 0)},
-		{WithNode(0xffff, 16)},
-		{WithLease(newWindow(16, 0, 1))},
-		{WithLease(newWindow(1, 0, 1)), WithCounterExtension(15), WithNode(0, 0)},
-		{WithRollbackPolicy(RollbackReset), WithLease(newWindow(8, 0, 1)), WithRollbackPolicy(RollbackWait)},
+	for _, o := range []Options{
+		{CounterWidth: 15},
+		{CounterWidth: 5, Microseconds: true},
+		{Microseconds: true, CounterWidth: 21, CounterExtension: 16},
+		{CounterWidth: 31, CounterExtension: 16},
+		{NodeID: 1, NodeIDSize: 8, CounterExtension: 8},
+		{NodeID: 0xffff, NodeIDSize: 16},
+		{Lease: newWindow(16, 0, 1)},
+		{Lease: newWindow(1, 0, 1), CounterExtension: 15},
 	} {
-		if _, err := NewGenerator(opts...); err != nil {
+		if _, err := NewGenerator(o); err != nil {
 			t.Error(err)
 		}
 	}
@@ -378,14 +353,17 @@ type mode struct {
 	ext, node, id, random int // bits, and the node ID
 }
 
-func (m mode) options() []Option {
-	opts := []Option{WithCounterExtension(m.ext), WithNode(uint16(m.id), m.node)}
+func (m mode) options() Options {
+	o := Options{CounterExtension: m.ext, NodeID: uint16(m.id), NodeIDSize: m.node, Microseconds: m.micros}
+	most := 15 + m.ext
 	if m.micros {
-		opts = append(opts, WithMicroseconds(), WithCounterWidth(min(m.random, 5+m.ext)))
-	} else {
-		opts = append(opts, WithCounterWidth(min(m.random, 15+m.ext)))
+		most = 5 + m.ext
 	}
-	return opts
+	o.CounterWidth = min(m.random, most)
+	if o.CounterWidth == 0 {
+		o.CounterWidth = -1
+	}
+	return o
 }
 
 // In every layout: the counter starts with the random bits that it should have and
@@ -416,7 +394,7 @@ func testLayout(t *testing.T, m mode) {
 	}
 	width := min(m.random, size-1)
 	clock := conformance.NewClock(conformance.Start)
-	g := newGenerator(t, conformance.Setup{Clock: clock.Now, Entropy: conformance.Entropy(uint64(size))}, m.options()...)
+	g := newGenerator(t, conformance.Setup{Clock: clock.Now, Entropy: conformance.Entropy(uint64(size))}, m.options())
 	const ticks, each = 100, 5
 	var ones, zeros int64 // over the starts
 	var set, clear [10]byte
@@ -471,19 +449,19 @@ func testLayout(t *testing.T, m mode) {
 func TestCapacity(t *testing.T) {
 	for _, c := range []struct {
 		want int
-		opts []Option
+		o    Options
 	}{
-		{1<<15 + 1, nil},
-		{1 << 16, []Option{WithCounterWidth(0)}},
-		{1<<16 - 1<<8 + 1, []Option{WithCounterWidth(8)}},
-		{1<<17 + 1, []Option{WithCounterExtension(2)}},
-		{1<<5 + 1, []Option{WithMicroseconds()}},
-		{1 << 6, []Option{WithMicroseconds(), WithCounterWidth(0)}},
-		{1<<8 + 1, []Option{WithMicroseconds(), WithCounterExtension(3)}},
+		{1<<15 + 1, Options{}},
+		{1 << 16, Options{CounterWidth: -1}},
+		{1<<16 - 1<<8 + 1, Options{CounterWidth: 8}},
+		{1<<17 + 1, Options{CounterExtension: 2}},
+		{1<<5 + 1, Options{Microseconds: true}},
+		{1 << 6, Options{Microseconds: true, CounterWidth: -1}},
+		{1<<8 + 1, Options{Microseconds: true, CounterExtension: 3}},
 	} {
 		clock := conformance.NewClock(conformance.Start)
 		// All ones: the counter starts as high as it can.
-		g := newGenerator(t, conformance.Setup{Clock: clock.Now, Entropy: conformance.Constant(0xff)}, c.opts...)
+		g := newGenerator(t, conformance.Setup{Clock: clock.Now, Entropy: conformance.Constant(0xff)}, c.o)
 		ids := make([]ID, c.want)
 		if err := g.Fill(ids); err != nil {
 			t.Fatal(err)
@@ -498,17 +476,18 @@ func TestCapacity(t *testing.T) {
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Millisecond)
 		id, err := g.GenerateContext(ctx)
-		if !id.IsZero() || !errors.Is(err, ErrOverflow) || !errors.Is(err, context.DeadlineExceeded) || errors.Is(err, ErrClockRollback) {
-			t.Errorf("after %d IDs: %v, %v, want ErrOverflow and the context's error", c.want, id, err)
+		if !id.IsZero() || !errors.Is(err, sortid.ErrOverflow) || !errors.Is(err, context.DeadlineExceeded) || errors.Is(err, sortid.ErrClockRollback) {
+			t.Errorf("after %d IDs: %v, %v, want sortid.ErrOverflow and the context's error", c.want, id, err)
 		}
 		cancel()
 	}
 }
 
 // full returns a generator whose counter is full, and its clock.
-func full(t *testing.T, opts ...Option) (*Generator, *conformance.Clock) {
+func full(t *testing.T, s conformance.Setup, o Options) (*Generator, *conformance.Clock) {
 	clock := conformance.NewClock(conformance.Start)
-	g := newGenerator(t, conformance.Setup{Clock: clock.Now, Entropy: conformance.Entropy(1)}, opts...)
+	s.Clock, s.Entropy = clock.Now, conformance.Entropy(1)
+	g := newGenerator(t, s, o)
 	if _, err := g.Generate(); err != nil {
 		t.Fatal(err)
 	}
@@ -519,10 +498,10 @@ func full(t *testing.T, opts ...Option) (*Generator, *conformance.Clock) {
 func TestOverflow(t *testing.T) {
 	for _, c := range []struct {
 		unit time.Duration
-		opts []Option
-	}{{time.Millisecond, nil}, {time.Microsecond, []Option{WithMicroseconds()}}} {
+		o    Options
+	}{{time.Millisecond, Options{}}, {time.Microsecond, Options{Microseconds: true}}} {
 		// A wait ends with the tick, and Fill goes on where it had to stop.
-		g, clock := full(t, c.opts...)
+		g, clock := full(t, conformance.Setup{}, c.o)
 		go func() {
 			time.Sleep(2 * time.Millisecond)
 			clock.Add(c.unit)
@@ -550,14 +529,14 @@ func TestOverflow(t *testing.T) {
 		}
 
 		// The context's own cause is matched, too, and a failed Fill leaves no IDs.
-		g, _ = full(t, c.opts...)
+		g, _ = full(t, conformance.Setup{}, c.o)
 		g.counter--
 		cause := errors.New("cause")
 		ctx, cancel := context.WithCancelCause(t.Context())
 		cancel(cause)
 		err = g.FillContext(ctx, ids)
-		if !errors.Is(err, ErrOverflow) || !errors.Is(err, context.Canceled) || !errors.Is(err, cause) {
-			t.Errorf("%v, want ErrOverflow, Canceled and the cause", err)
+		if !errors.Is(err, sortid.ErrOverflow) || !errors.Is(err, context.Canceled) || !errors.Is(err, cause) {
+			t.Errorf("%v, want sortid.ErrOverflow, Canceled and the cause", err)
 		}
 		for _, id := range ids {
 			if !id.IsZero() {
@@ -566,8 +545,8 @@ func TestOverflow(t *testing.T) {
 		}
 
 		// A clock that goes back during the wait: the policy decides.
-		for policy, want := range map[RollbackPolicy]error{RollbackReset: nil, RollbackAbort: ErrClockRollback} {
-			g, clock := full(t, append(c.opts, WithRollbackPolicy(policy))...)
+		for policy, want := range map[sortid.RollbackPolicy]error{sortid.RollbackReset: nil, sortid.RollbackAbort: sortid.ErrClockRollback} {
+			g, clock := full(t, conformance.Setup{RollbackPolicy: policy}, c.o)
 			go func() {
 				time.Sleep(2 * time.Millisecond)
 				clock.Add(-time.Hour)
@@ -579,10 +558,10 @@ func TestOverflow(t *testing.T) {
 		}
 
 		// A full counter and a clock a little behind: the last tick must pass first.
-		g, clock = full(t, c.opts...)
+		g, clock = full(t, conformance.Setup{}, c.o)
 		clock.Add(-5 * c.unit)
 		ctx, stop := context.WithTimeout(t.Context(), 5*time.Millisecond)
-		if id, err := g.GenerateContext(ctx); !errors.Is(err, ErrOverflow) {
+		if id, err := g.GenerateContext(ctx); !errors.Is(err, sortid.ErrOverflow) {
 			t.Errorf("%v, %v, want ErrOverflow", id, err)
 		}
 		stop()
@@ -605,7 +584,7 @@ func TestOverflowShortWay(t *testing.T) {
 		{mode{micros: true, ext: 16}, time.Microsecond},
 	} {
 		clock := conformance.NewClock(conformance.Start)
-		g := newGenerator(t, conformance.Setup{Clock: clock.Now}, c.m.options()...)
+		g := newGenerator(t, conformance.Setup{Clock: clock.Now}, c.m.options())
 		first, err := g.Generate()
 		if err != nil {
 			t.Fatal(err)
@@ -629,11 +608,12 @@ func TestOverflowShortWay(t *testing.T) {
 				}
 			}
 		}
-		if id, err := g.GenerateContext(ctx); !errors.Is(err, ErrOverflow) || g.until != conformance.Start.Add(c.unit).UnixMicro() {
-			t.Errorf("%+v: %v, %v, until %d, want ErrOverflow until the next tick", c.m, id, err, g.until)
+		id, err := g.GenerateContext(ctx)
+		if until, _ := g.core.Waits(); !errors.Is(err, sortid.ErrOverflow) || !until.Equal(conformance.Start.Add(c.unit)) {
+			t.Errorf("%+v: %v, %v, until %v, want ErrOverflow until the next tick", c.m, id, err, until)
 		}
 		g.counter = g.full - 3
-		if err := g.FillContext(ctx, ids); !errors.Is(err, ErrOverflow) {
+		if err := g.FillContext(ctx, ids); !errors.Is(err, sortid.ErrOverflow) {
 			t.Errorf("%+v: Fill %v, %v, want ErrOverflow", c.m, ids, err)
 		}
 	}
@@ -642,18 +622,16 @@ func TestOverflowShortWay(t *testing.T) {
 // On the system's clock: more IDs than a millisecond holds, in order, none of them
 // ahead of the clock.
 func TestOverflowSystemClock(t *testing.T) {
-	for name, opts := range map[string][]Option{
-		"milliseconds": nil, "microseconds": {WithMicroseconds()},
-	} {
-		g := newGenerator(t, conformance.Setup{}, opts...)
+	for name, o := range map[string]Options{"milliseconds": {}, "microseconds": {Microseconds: true}} {
+		g := newGenerator(t, conformance.Setup{}, o)
 		start := time.Now().Truncate(time.Millisecond)
 		g.Generate()
 		ids := make([]ID, 0, 5000)
 		for len(ids) < cap(ids) {
 			if len(ids)%500 == 0 {
-				g.mu.Lock()
+				g.core.Lock()
 				g.counter = g.full
-				g.mu.Unlock()
+				g.core.Unlock()
 			}
 			id, err := g.Generate()
 			if err != nil {
@@ -676,7 +654,7 @@ func TestOverflowSystemClock(t *testing.T) {
 // the order, with its top bit clear at the start.
 func TestMicroseconds(t *testing.T) {
 	clock := conformance.NewClock(conformance.Start)
-	g := newGenerator(t, conformance.Setup{Clock: clock.Now, Entropy: conformance.Entropy(2)}, WithMicroseconds())
+	g := newGenerator(t, conformance.Setup{Clock: clock.Now, Entropy: conformance.Entropy(2)}, Options{Microseconds: true})
 	var last ID
 	for us := range int64(2000) {
 		for i := range 3 {
@@ -707,15 +685,14 @@ func TestMicroseconds(t *testing.T) {
 // The allowance counts in ticks: here in single microseconds.
 func TestMicrosecondAllowance(t *testing.T) {
 	clock := conformance.NewClock(conformance.Start)
-	g := newGenerator(t, conformance.Setup{Clock: clock.Now, Entropy: conformance.Entropy(2), Policy: conformance.Abort,
-		Allowance: 7*time.Microsecond + 999}, WithMicroseconds())
+	g := newGenerator(t, conformance.Setup{Clock: clock.Now, Entropy: conformance.Entropy(2), RollbackPolicy: sortid.RollbackAbort, RollbackAllowance: 7*time.Microsecond + 999}, Options{Microseconds: true})
 	g.Generate()
 	clock.Add(-7 * time.Microsecond)
 	if _, err := g.Generate(); err != nil {
 		t.Error(err)
 	}
 	clock.Add(-time.Microsecond)
-	if _, err := g.Generate(); !errors.Is(err, ErrClockRollback) {
+	if _, err := g.Generate(); !errors.Is(err, sortid.ErrClockRollback) {
 		t.Errorf("%v, want ErrClockRollback", err)
 	}
 }
@@ -737,9 +714,9 @@ func TestResetStartsAfresh(t *testing.T) {
 }
 
 func BenchmarkGenerate(b *testing.B) {
-	for name, opts := range map[string][]Option{"default": nil, "microseconds": {WithMicroseconds()}} {
+	for name, o := range map[string]Options{"default": {}, "microseconds": {Microseconds: true}} {
 		b.Run(name, func(b *testing.B) {
-			g := newGenerator(b, conformance.Setup{}, opts...)
+			g := newGenerator(b, conformance.Setup{}, o)
 			for b.Loop() {
 				_, _ = g.Generate()
 			}

@@ -3,10 +3,11 @@ package scru160
 import (
 	"bytes"
 	"encoding/binary"
-	"fmt"
 	"time"
 
+	"github.com/sortid/sortid"
 	"github.com/sortid/sortid/internal/clock"
+	"github.com/sortid/sortid/internal/parseerr"
 )
 
 // Size is the size of an ID in bytes.
@@ -35,7 +36,7 @@ const (
 //	|                        random80, low 32                       |
 //	+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
 //
-// IDs are immutable and comparable: == says whether two are the same, and the bytes
+// IDs are immutable and comparable: == reports whether two are the same, and the bytes
 // and each of the two texts sort by time. The zero ID has the reserved timestamp 0; no
 // generator makes it, so it can stand for "none".
 type ID [Size]byte
@@ -46,11 +47,11 @@ var Max = ID{
 	0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff,
 }
 
-// FromFields returns the ID of the four fields. It returns [ErrField] if timestamp has
+// FromFields returns the ID of the four fields. It returns [sortid.ErrField] if timestamp has
 // more than 48 bits.
 func FromFields(timestamp uint64, counter, random16 uint16, random80 [10]byte) (id ID, err error) {
 	if timestamp > MaxTimestamp {
-		return ID{}, fmt.Errorf("%w: timestamp is %d, want at most %d", ErrField, timestamp, uint64(MaxTimestamp))
+		return ID{}, parseerr.Field(name, "timestamp", timestamp, MaxTimestamp)
 	}
 	mid := uint64(random16)<<48 | uint64(binary.BigEndian.Uint16(random80[0:]))<<32 |
 		uint64(binary.BigEndian.Uint32(random80[2:]))
@@ -65,11 +66,11 @@ func (id *ID) put(hi, mid uint64, lo uint32) {
 	binary.BigEndian.PutUint32(id[16:20], lo)
 }
 
-// FromBytes returns the ID of 20 bytes in big-endian order, or a [ParseError]. Each
+// FromBytes returns the ID of 20 bytes in big-endian order, or a [sortid.ParseError]. Each
 // such sequence of bytes is an ID.
 func FromBytes(b []byte) (ID, error) {
 	if len(b) != Size {
-		return ID{}, &ParseError{Length: len(b), Offset: -1, Err: ErrBinaryLength}
+		return ID{}, parseerr.Binary(name, len(b), sortid.ErrBinaryLength, "20")
 	}
 	return ID(b), nil
 }
@@ -91,11 +92,11 @@ func (id ID) Random16() uint16 { return binary.BigEndian.Uint16(id[8:10]) }
 func (id ID) Random80() [10]byte { return [10]byte(id[10:]) }
 
 // Micros returns the high 10 bits of the counter. If the ID's generator worked
-// [WithMicroseconds], and only then, they are the microseconds after Time, 0 to 999.
+// [Options.Microseconds], and only then, they are the microseconds after Time, 0 to 999.
 func (id ID) Micros() int { return int(id.Counter() >> 6) }
 
 // CounterLow returns the low 6 bits of the counter. If the ID's generator worked
-// [WithMicroseconds], and only then, they count IDs within the microsecond.
+// [Options.Microseconds], and only then, they count IDs within the microsecond.
 func (id ID) CounterLow() int { return int(id.Counter() & 63) }
 
 // Time returns the time of the timestamp, in UTC, to the millisecond.

@@ -2,7 +2,8 @@ package scru160
 
 import (
 	"database/sql/driver"
-	"fmt"
+
+	"github.com/sortid/sortid/internal/parseerr"
 )
 
 // Value stores the ID as its text of 32 characters. To store 40 hexadecimal digits use
@@ -25,17 +26,15 @@ func (id *ID) Scan(src any) error {
 	case [Size]byte:
 		*id = src
 		return nil
-	case nil:
-		return fmt.Errorf("%w: NULL; scan a nullable column into sql.Null[scru160.ID]", ErrScan)
 	default:
-		return fmt.Errorf("%w: a %T; want a text of 32 or 40 characters or 20 bytes", ErrScan, src)
+		return parseerr.Scan(name, src, "a text of 32 or 40 characters or 20 bytes")
 	}
 }
 
 // Value stores the ID as 40 hexadecimal digits.
 func (h Hex) Value() (driver.Value, error) { return h.String(), nil }
 
-// Scan is that of [ID].
+// Scan reads an ID from a database; see [ID.Scan].
 func (h *Hex) Scan(src any) error { return (*ID)(h).Scan(src) }
 
 // Bytes is an ID that a database stores as 20 raw bytes, in big-endian order, which
@@ -45,5 +44,5 @@ type Bytes ID
 // Value stores the ID as 20 bytes.
 func (b Bytes) Value() (driver.Value, error) { return b[:], nil }
 
-// Scan is that of [ID].
+// Scan reads an ID from a database; see [ID.Scan].
 func (b *Bytes) Scan(src any) error { return (*ID)(b).Scan(src) }

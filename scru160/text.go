@@ -3,8 +3,9 @@ package scru160
 import (
 	"encoding/hex"
 
+	"github.com/sortid/sortid"
 	"github.com/sortid/sortid/internal/base32hex"
-	"github.com/sortid/sortid/internal/fault"
+	"github.com/sortid/sortid/internal/parseerr"
 )
 
 const (
@@ -15,7 +16,7 @@ const (
 )
 
 // Parse returns the ID of a text of 32 base32hex symbols or of 40 hexadecimal digits,
-// in either case; the length tells which. Its errors are of type [*ParseError].
+// in either case; the length tells which. Its errors are of type [*sortid.ParseError].
 func Parse(s string) (id ID, err error) {
 	if err := id.decode([]byte(s)); err != nil { // which does not copy s
 		return ID{}, err
@@ -37,7 +38,7 @@ func (id *ID) decode(b []byte) error {
 	switch len(b) {
 	case TextLen:
 		if at := base32hex.Decode((*[Size]byte)(id), (*[TextLen]byte)(b)); at >= 0 {
-			return textError(b, at, ErrSymbol)
+			return parseerr.Text(name, b, at, sortid.ErrSymbol, "0-9 or A-V, as a text of 32 characters is base32hex")
 		}
 		return nil
 	case HexLen:
@@ -47,17 +48,13 @@ func (id *ID) decode(b []byte) error {
 			if err != hex.InvalidByteError(b[at]) {
 				at++
 			}
-			return textError(b, at, ErrSymbol)
+			return parseerr.Text(name, b, at, sortid.ErrSymbol, "0-9 or a-f, as a text of 40 characters is hex")
 		}
 		*id = parsed
 		return nil
 	default:
-		return textError(b, -1, ErrLength)
+		return parseerr.Text(name, b, -1, sortid.ErrLength, "32 of base32hex or 40 of hex")
 	}
-}
-
-func textError(b []byte, at int, reason error) error {
-	return &ParseError{Input: fault.Clip(b), Length: len(b), Offset: at, Err: reason}
 }
 
 // String returns the ID's text: 32 base32hex symbols in upper case.
@@ -82,7 +79,7 @@ func (id ID) AppendText(b []byte) ([]byte, error) {
 func (id ID) MarshalText() ([]byte, error) { return id.AppendText(nil) }
 
 // UnmarshalText sets the ID to that of a text that [Parse] takes. With an error, of
-// type [*ParseError], it leaves the ID as it was.
+// type [*sortid.ParseError], it leaves the ID as it was.
 func (id *ID) UnmarshalText(b []byte) error { return id.decode(b) }
 
 // Hex returns the ID's other text: 40 hexadecimal digits in lower case.
@@ -102,7 +99,7 @@ func (id ID) AppendBinary(b []byte) ([]byte, error) { return append(b, id[:]...)
 func (id ID) MarshalBinary() ([]byte, error) { return id.AppendBinary(nil) }
 
 // UnmarshalBinary sets the ID to that of 20 bytes in big-endian order. With an error,
-// of type [*ParseError], it leaves the ID as it was.
+// of type [*sortid.ParseError], it leaves the ID as it was.
 func (id *ID) UnmarshalBinary(b []byte) error {
 	parsed, err := FromBytes(b)
 	if err != nil {
@@ -126,5 +123,5 @@ func (h Hex) AppendText(b []byte) ([]byte, error) { return ID(h).AppendHex(b), n
 // MarshalText returns the 40 digits. It never fails.
 func (h Hex) MarshalText() ([]byte, error) { return h.AppendText(nil) }
 
-// UnmarshalText is that of [ID].
+// UnmarshalText sets the ID to that of a text; see [ID.UnmarshalText].
 func (h *Hex) UnmarshalText(b []byte) error { return (*ID)(h).UnmarshalText(b) }

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sortid/sortid"
 	"github.com/sortid/sortid/internal/conformance"
 )
 
@@ -36,14 +37,6 @@ var codec = conformance.Codec[ID]{
 			"timestamp": strconv.FormatUint(id.Timestamp(), 10),
 			"node_ctr":  strconv.FormatUint(uint64(id.NodeCtr()), 10),
 		}
-	},
-	Errors: map[string]error{"length": ErrLength, "symbol": ErrSymbol},
-	ParseError: func(err error) (offset, length int, ok bool) {
-		var p *ParseError
-		if !errors.As(err, &p) {
-			return 0, 0, false
-		}
-		return p.Offset, p.Length, true
 	},
 }
 
@@ -76,8 +69,8 @@ func TestFromFields(t *testing.T) {
 		if c.wrong == "" && (err != nil || id != c.want || id.Timestamp() != c.timestamp || id.NodeCtr() != c.nodeCtr) {
 			t.Errorf("FromFields(%d, %d) = %v, %v, want %v", c.timestamp, c.nodeCtr, id, err, c.want)
 		}
-		if c.wrong != "" && (id != 0 || !errors.Is(err, ErrField) || !strings.Contains(err.Error(), c.wrong)) {
-			t.Errorf("FromFields(%d, %d) = %v, %v, want ErrField that names %s", c.timestamp, c.nodeCtr, id, err, c.wrong)
+		if c.wrong != "" && (id != 0 || !errors.Is(err, sortid.ErrField) || !strings.Contains(err.Error(), c.wrong)) {
+			t.Errorf("FromFields(%d, %d) = %v, %v, want sortid.ErrField that names %s", c.timestamp, c.nodeCtr, id, err, c.wrong)
 		}
 	}
 	if MaxTimestamp != 282429536480 {
@@ -105,8 +98,8 @@ func TestNodeIDAndCounter(t *testing.T) {
 func TestAboveMax(t *testing.T) {
 	for _, v := range []uint64{uint64(Max) + 1, 1 << 63, 1<<64 - 1} {
 		id, err := FromUint64(v)
-		var p *ParseError
-		if id != 0 || !errors.Is(err, ErrRange) || !errors.As(err, &p) || !strings.Contains(err.Error(), strconv.FormatUint(v, 10)) {
+		var p *sortid.ParseError
+		if id != 0 || !errors.Is(err, sortid.ErrRange) || !errors.As(err, &p) || !strings.Contains(err.Error(), strconv.FormatUint(v, 10)) {
 			t.Errorf("FromUint64(%d) = %v, %v", v, id, err)
 		}
 		bad := ID(v)
@@ -114,27 +107,27 @@ func TestAboveMax(t *testing.T) {
 			t.Errorf("the text of ID(%d) is %q, and parses: %v", v, bad, err)
 		}
 		keep := []byte("x")
-		if b, err := bad.AppendText(keep); string(b) != "x" || !errors.Is(err, ErrRange) {
+		if b, err := bad.AppendText(keep); string(b) != "x" || !errors.Is(err, sortid.ErrRange) {
 			t.Errorf("AppendText of ID(%d): %q, %v", v, b, err)
 		}
-		if b, err := bad.AppendBinary(keep); string(b) != "x" || !errors.Is(err, ErrRange) {
+		if b, err := bad.AppendBinary(keep); string(b) != "x" || !errors.Is(err, sortid.ErrRange) {
 			t.Errorf("AppendBinary of ID(%d): %q, %v", v, b, err)
 		}
-		if v, err := bad.Value(); v != nil || !errors.Is(err, ErrRange) {
+		if v, err := bad.Value(); v != nil || !errors.Is(err, sortid.ErrRange) {
 			t.Errorf("Value of ID(%d): %v, %v", bad, v, err)
 		}
-		if v, err := Text(bad).Value(); v != nil || !errors.Is(err, ErrRange) {
+		if v, err := Text(bad).Value(); v != nil || !errors.Is(err, sortid.ErrRange) {
 			t.Errorf("Value of Text(%d): %v, %v", bad, v, err)
 		}
 		got := ID(7)
 		if err := got.UnmarshalBinary([]byte{byte(v >> 56), byte(v >> 48), byte(v >> 40), byte(v >> 32),
-			byte(v >> 24), byte(v >> 16), byte(v >> 8), byte(v)}); got != 7 || !errors.Is(err, ErrRange) {
+			byte(v >> 24), byte(v >> 16), byte(v >> 8), byte(v)}); got != 7 || !errors.Is(err, sortid.ErrRange) {
 			t.Errorf("UnmarshalBinary of %x: %v, %v", v, got, err)
 		}
-		if err := got.Scan(v); got != 7 || !errors.Is(err, ErrRange) {
+		if err := got.Scan(v); got != 7 || !errors.Is(err, sortid.ErrRange) {
 			t.Errorf("Scan(uint64(%d)): %v, %v", v, got, err)
 		}
-		if err := got.Scan(int64(v)); got != 7 || !errors.Is(err, ErrRange) {
+		if err := got.Scan(int64(v)); got != 7 || !errors.Is(err, sortid.ErrRange) {
 			t.Errorf("Scan(int64(%d)): %v, %v", int64(v), got, err)
 		}
 	}
@@ -163,7 +156,7 @@ func TestSQLForms(t *testing.T) {
 		}
 	}
 	for _, src := range []any{nil, 1.5, int32(1)} {
-		if err := new(ID).Scan(src); !errors.Is(err, ErrScan) {
+		if err := new(ID).Scan(src); !errors.Is(err, sortid.ErrScan) {
 			t.Errorf("Scan(%T): %v, want ErrScan", src, err)
 		}
 	}
@@ -290,7 +283,7 @@ func TestNodeSpec(t *testing.T) {
 			t.Errorf("NodeSpecAfter(..., %d): %v, %v", size, spec, err)
 		}
 	}
-	if spec, err := NodeSpecAfter(Max+1, 8); !spec.IsZero() || !errors.Is(err, ErrNodeSpec) || !errors.Is(err, ErrRange) {
+	if spec, err := NodeSpecAfter(Max+1, 8); !spec.IsZero() || !errors.Is(err, ErrNodeSpec) || !errors.Is(err, sortid.ErrRange) {
 		t.Errorf("NodeSpecAfter(Max+1): %v, %v", spec, err)
 	}
 }

@@ -47,11 +47,11 @@
 //
 // A generator needs a [NodeSpec]: 42/8, 0xb00/12, or 0u2r85hm2pt3/16, which continues
 // after that ID. The process-wide generator, that of [New] and [NewString], takes it from
-// the environment variable SCRU64_NODE_SPEC at its first use; without a good one New
+// the environment variable SCRU64_NODE_SPEC at its first use. If that is unset or invalid, New
 // fails with [ErrNodeSpec] and says what to set. Other generators are given it:
 //
 //	spec, err := scru64.NewNodeSpec(42, 8)
-//	g, err := scru64.NewGenerator(spec)
+//	g, err := scru64.NewGenerator(scru64.Options{NodeSpec: spec})
 //	id, err := g.Generate()
 //	err = g.Fill(ids)                     // many, with one reading of the clock for 4096
 //
@@ -71,9 +71,11 @@
 // crashes, whatever clocks show and however long a process is stopped.
 //
 //	l, err := lease.Acquire(ctx, store, lease.Config{Realm: "orders", Format: lease.SCRU64, NodeIDSize: 8})
-//	g, err := scru64.NewGenerator(scru64.NodeSpec{}, scru64.WithLease(l))
+//	g, err := scru64.NewGenerator(scru64.Options{Lease: l})
 //
-// See [WithLease] for what changes.
+// See [Options.Lease] for what changes. Generators that share one lease share its ticks:
+// each takes the next one that no other has taken, so they run ahead of the clock, eight
+// of them by up to 7 ticks of 256 ms.
 //
 // # Uniqueness and order
 //
@@ -85,7 +87,7 @@
 //     it. [NodeSpecAfter] and that ID make sure of this, whatever the clock shows. Without
 //     the ID, and as a timestamp may be ahead of the clock by the allowance, let more time
 //     than that pass in between;
-//   - no generator has the policy [RollbackReset].
+//   - no generator has the policy [sortid.RollbackReset].
 //
 // On leases of one realm and one store all of this holds by itself.
 //
@@ -98,23 +100,13 @@
 // When the counter is full the generator does not wait: it adds one to the timestamp and
 // starts the counter again. The timestamp is then ahead of the clock, and that counts as
 // a clock that has gone back: up to the allowance, 10 s by default and in whole ticks,
-// the generator goes on with the last timestamp; beyond, its policy decides. [RollbackAbort], the
-// default, fails with [ErrClockRollback] until the clock has caught up, [RollbackWait]
-// blocks, and [RollbackReset] starts afresh at the clock's time, WHICH CAN DUPLICATE IDS.
+// the generator goes on with the last timestamp; beyond, its policy decides.
+// [sortid.RollbackAbort], the default, fails with [sortid.ErrClockRollback] until the clock
+// has caught up, [sortid.RollbackWait] blocks, and [sortid.RollbackReset] starts afresh at the clock's time, WHICH CAN DUPLICATE IDS.
 //
-// To let a tick hold a certain number of IDs, [WithOverflowGuard] starts the counter
-// lower: its guard bits are zero at first. From a node_id_size of 20 on one guard bit is
+// To let a tick hold a certain number of IDs, [Options.OverflowGuard] starts the
+// counter lower: its guard bits are zero at first. From a node_id_size of 20 on one guard bit is
 // the default, since a counter of four bits or fewer would often start full or nearly so.
-//
-// # Options
-//
-//	WithLease              none: a node spec
-//	WithOverflowGuard      high bits of the counter that start at zero; 1 from size 20 on, else 0
-//	WithCounterStart       a function that chooses the counter's start instead
-//	WithRollbackAllowance  10 s
-//	WithRollbackPolicy     RollbackAbort
-//	WithClock              the system's clock
-//	WithEntropy            ChaCha8, seeded by the operating system
 //
 // # Cost
 //
@@ -123,12 +115,25 @@
 // it allocates nothing. Goroutines on many cores that contend for the lock do better with
 // [Generator.Fill], or with a generator and a node ID each.
 //
-// # Where the document is silent
+// # Source
 //
-// This package follows the published document, and its later versions in the reserved
-// timestamps, the overflow, the default guard bit, node specs and mixed sizes. Its own
-// decisions are: the allowance counts in whole ticks, 39 by default. A 12-digit ID of
-// timestamp 0 in a node spec gives the node ID and nothing to continue. 0x is in lower
-// case. The size in a node spec has one or two digits. A conversion such as ID(v) is not
-// checked; with a v above Max the marshalling methods fail.
+// The format is that of "SCRU64: Sortable, Clock-based, Realm-specifically Unique
+// identifier", https://github.com/scru64/spec, in the version that calls itself
+// "Specification (work in progress)" and bears neither a number nor a date. The rules that
+// are newer than that version, from later ones of the same document:
+//
+//   - the reserved timestamps 0 and 282429536480;
+//   - a full counter adds one to the timestamp, and the lead counts as a rollback;
+//   - one guard bit by default from a node_id_size of 20 on;
+//   - node specs and the environment variable SCRU64_NODE_SPEC;
+//   - node IDs of mixed sizes in one realm.
+//
+// The rules that are this package's own:
+//
+//   - the allowance counts in whole ticks, 39 by default;
+//   - in a node spec, an ID of 12 digits with timestamp 0 gives the node ID and nothing to
+//     continue, 0x is in lower case, and the size has one or two digits;
+//   - a conversion such as ID(v) is not checked; with a v above Max the marshalling methods
+//     fail;
+//   - node IDs from leases.
 package scru64

@@ -8,6 +8,7 @@ import (
 	"log"
 	"time"
 
+	"github.com/sortid/sortid"
 	"github.com/sortid/sortid/lease"
 	"github.com/sortid/sortid/scru64"
 )
@@ -41,13 +42,13 @@ func ExampleParse() {
 func ExampleParse_error() {
 	_, err := scru64.Parse("0u2pf62ji4b!")
 	fmt.Println(err)
-	fmt.Println(errors.Is(err, scru64.ErrSymbol))
-	var p *scru64.ParseError
+	fmt.Println(errors.Is(err, sortid.ErrSymbol))
+	var p *sortid.ParseError
 	if errors.As(err, &p) {
 		fmt.Println(p.Offset)
 	}
 	// Output:
-	// scru64: cannot parse "0u2pf62ji4b!": not a Base36 digit: '!' at offset 11
+	// scru64: cannot parse "0u2pf62ji4b!": not a symbol of the alphabet: '!' at offset 11, want a Base36 digit, 0-9 or a-z
 	// true
 	// 11
 }
@@ -59,10 +60,9 @@ func ExampleNewGenerator() {
 	}
 	// A clock that stands still and a counter that starts at zero, for the example's sake.
 	noon := time.Date(2024, 2, 29, 12, 0, 0, 0, time.UTC)
-	g, err := scru64.NewGenerator(spec,
-		scru64.WithClock(func() time.Time { return noon }),
-		scru64.WithOverflowGuard(16),
-	)
+	o := scru64.Options{NodeSpec: spec, OverflowGuard: 16}
+	o.Clock = func() time.Time { return noon }
+	g, err := scru64.NewGenerator(o)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -87,8 +87,9 @@ func ExampleNodeSpecAfter() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	g, err := scru64.NewGenerator(spec,
-		scru64.WithClock(func() time.Time { return last.Time().Add(-time.Second) }))
+	o := scru64.Options{NodeSpec: spec}
+	o.Clock = func() time.Time { return last.Time().Add(-time.Second) }
+	g, err := scru64.NewGenerator(o)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -122,7 +123,7 @@ func ExampleGenerator_Fill() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	g, err := scru64.NewGenerator(spec)
+	g, err := scru64.NewGenerator(scru64.Options{NodeSpec: spec})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -134,13 +135,15 @@ func ExampleGenerator_Fill() {
 	// Output: true
 }
 
-func ExampleWithCounterStart() {
+func ExampleOptions_counterStart() {
 	spec, err := scru64.ParseNodeSpec("3/4")
 	if err != nil {
 		log.Fatal(err)
 	}
-	g, err := scru64.NewGenerator(spec,
-		scru64.WithCounterStart(func(timestamp uint64, counterSize int) uint32 { return 1000 }))
+	g, err := scru64.NewGenerator(scru64.Options{
+		NodeSpec:     spec,
+		CounterStart: func(timestamp uint64, counterSize int) uint32 { return 1000 },
+	})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -179,15 +182,17 @@ func ExampleText() {
 	// string 0u2pf62ji4b9
 }
 
-// The store here is one in memory; package service/store has those on servers.
-func ExampleWithLease() {
+// The store here is one in memory; package store has those on servers.
+func ExampleOptions_lease() {
 	ctx := context.Background()
 	l, err := lease.Acquire(ctx, lease.NewMemory(), lease.Config{Realm: "orders", Format: lease.SCRU64, NodeIDSize: 8})
 	if err != nil {
 		log.Fatal(err)
 	}
 	defer l.Close(ctx)
-	g, err := scru64.NewGenerator(scru64.NodeSpec{}, scru64.WithLease(l), scru64.WithRollbackPolicy(scru64.RollbackWait))
+	o := scru64.Options{Lease: l}
+	o.RollbackPolicy = sortid.RollbackWait
+	g, err := scru64.NewGenerator(o)
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -11,7 +11,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sortid/sortid"
 	"github.com/sortid/sortid/internal/conformance"
+	"github.com/sortid/sortid/internal/gen"
 	"github.com/sortid/sortid/internal/window"
 	"github.com/sortid/sortid/lease"
 )
@@ -22,39 +24,14 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-func options(s conformance.Setup) (opts []Option) {
-	if s.Clock != nil {
-		opts = append(opts, WithClock(s.Clock))
-	}
-	if s.Entropy != nil {
-		opts = append(opts, WithEntropy(s.Entropy))
-	}
-	if s.Allowance != 0 {
-		opts = append(opts, WithRollbackAllowance(max(s.Allowance, 0)))
-	}
-	switch s.Policy {
-	case conformance.Abort:
-		opts = append(opts, WithRollbackPolicy(RollbackAbort))
-	case conformance.Wait:
-		opts = append(opts, WithRollbackPolicy(RollbackWait))
-	case conformance.Reset:
-		opts = append(opts, WithRollbackPolicy(RollbackReset))
-	}
-	return opts
-}
-
-func newGenerator(t testing.TB, spec string, s conformance.Setup, opts ...Option) *Generator {
+func newGenerator(t testing.TB, spec string, s conformance.Setup, own ...Options) *Generator {
 	t.Helper()
-	g, err := NewGenerator(mustSpec(spec), append(options(s), opts...)...)
-	if err != nil {
-		t.Fatal(err)
+	var o Options
+	if len(own) > 0 {
+		o = own[0]
 	}
-	return g
-}
-
-func leased(t testing.TB, l window.Lease, s conformance.Setup, opts ...Option) *Generator {
-	t.Helper()
-	g, err := NewGenerator(NodeSpec{}, append(options(s), append(opts, WithLease(l))...)...)
+	o.GeneratorOptions, o.NodeSpec = s, mustSpec(spec)
+	g, err := NewGenerator(o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -71,51 +48,51 @@ func must(t testing.TB) func(ID, error) ID {
 	}
 }
 
-// burst is what WithOverflowGuard's doc promises.
+// burst is what Options.OverflowGuard's doc promises.
 func burst(counterSize, guard int) int { return 1<<counterSize - 1<<(counterSize-guard) + 1 }
 
 // A lease of node ID 42 of 8 bits for a long time.
-func longLease() conformance.Lease {
+func longLease() *window.Window {
 	w := window.New(8, Tick, time.UnixMilli(0))
 	w.Set(window.Grant{NodeID: 42, Lo: 0, Hi: MaxTimestamp}, MaxTimestamp)
-	return conformance.Lease{W: w}
+	return w
 }
 
 func TestGenerator(t *testing.T) {
 	for _, c := range []struct {
 		spec      string
-		opts      []Option
+		o         Options
 		burst     int
 		noEntropy bool
 	}{
-		{"42/8", nil, burst(16, 0), false},
-		{"42/8", []Option{WithOverflowGuard(1)}, burst(16, 1), false},
-		{"42/8", []Option{WithOverflowGuard(16)}, burst(16, 16), true},
-		{"65535/16", []Option{WithOverflowGuard(4)}, burst(8, 4), false},
-		{"1/1", []Option{WithOverflowGuard(2)}, burst(23, 2), false},
-		{"0/19", nil, burst(5, 0), false},
-		{"1000000/20", nil, burst(4, 1), false},
-		{"5/23", nil, burst(1, 1), true}, // the guard bit is all of the counter
-		{"7/13", []Option{WithCounterStart(func(timestamp uint64, size int) uint32 { return uint32(timestamp) % 1000 })}, 1<<11 - 999, true},
-		{"", nil, burst(16, 0), false}, // on a lease
+		{"42/8", Options{}, burst(16, 0), false},
+		{"42/8", Options{OverflowGuard: 1}, burst(16, 1), false},
+		{"42/8", Options{OverflowGuard: 16}, burst(16, 16), true},
+		{"65535/16", Options{OverflowGuard: 4}, burst(8, 4), false},
+		{"1/1", Options{OverflowGuard: 2}, burst(23, 2), false},
+		{"0/19", Options{}, burst(5, 0), false},
+		{"1000000/20", Options{}, burst(4, 1), false},
+		{"5/23", Options{}, burst(1, 1), true}, // the guard bit is all of the counter
+		{"7/13", Options{CounterStart: func(timestamp uint64, size int) uint32 { return uint32(timestamp) % 1000 }}, 1<<11 - 999, true},
+		{"", Options{}, burst(16, 0), false}, // on a lease
 	} {
 		t.Run(fmt.Sprintf("%s/%d", strings.ReplaceAll(c.spec, "/", "-"), c.burst), func(t *testing.T) {
 			g := conformance.Generator[ID]{
 				New: func(t testing.TB, s conformance.Setup) conformance.Gen[ID] {
 					if c.spec == "" {
-						return leased(t, longLease(), s)
+						g, err := NewGenerator(Options{GeneratorOptions: s, Lease: longLease()})
+						if err != nil {
+							t.Fatal(err)
+						}
+						return g
 					}
-					return newGenerator(t, c.spec, s, c.opts...)
+					return newGenerator(t, c.spec, s, c.o)
 				},
 				Leased: c.spec == "",
-				Tick:   Tick, Default: conformance.Abort,
+				Tick:   Tick, Default: sortid.RollbackAbort,
 				Burst: c.burst, Leads: true, NoEntropy: c.noEntropy,
-				ErrClockRollback: ErrClockRollback, ErrTimeRange: ErrTimeRange, ErrEntropy: ErrEntropy,
 				Range: [2]time.Time{time.UnixMilli(256), time.UnixMilli(MaxTimestamp*256 - 1)},
-				Inside: func(g conformance.Gen[ID]) (int64, time.Time) {
-					gen := g.(*Generator)
-					return gen.rand.Second(), time.UnixMilli(gen.until)
-				},
+				Core:  func(g conformance.Gen[ID]) *gen.Core { return &g.(*Generator).core },
 			}
 			g.Run(t)
 		})
@@ -126,18 +103,17 @@ func TestLease(t *testing.T) {
 	for _, size := range []int{3, 8, 13} {
 		t.Run(fmt.Sprint(size), func(t *testing.T) {
 			g := conformance.Leased[ID]{
-				New: func(t testing.TB, l window.Lease, s conformance.Setup) (conformance.Gen[ID], error) {
-					return NewGenerator(NodeSpec{}, append(options(s), WithLease(l))...)
+				New: func(t testing.TB, l sortid.Lease, s conformance.Setup) (conformance.Gen[ID], error) {
+					return NewGenerator(Options{GeneratorOptions: s, Lease: l})
 				},
 				Format: lease.SCRU64, Size: size, Leads: true,
-				Node:             func(id ID) uint32 { return id.NodeID(size) },
-				At:               func(id ID) int64 { return int64(id.Timestamp()) },
-				ErrClockRollback: ErrClockRollback, ErrLeaseExpired: ErrLeaseExpired, ErrOption: ErrOption,
+				Node: func(id ID) uint32 { return id.NodeID(size) },
+				At:   func(id ID) int64 { return int64(id.Timestamp()) },
 			}
 			g.Run(t)
 		})
 	}
-	if _, err := NewGenerator(mustSpec("42/8"), WithLease(longLease())); !errors.Is(err, ErrOption) {
+	if _, err := NewGenerator(Options{NodeSpec: mustSpec("42/8"), Lease: longLease()}); !errors.Is(err, sortid.ErrOption) {
 		t.Errorf("a node spec and a lease: %v", err)
 	}
 }
@@ -217,25 +193,24 @@ func TestNewString(t *testing.T) {
 
 func TestOptions(t *testing.T) {
 	start := func(uint64, int) uint32 { return 0 }
+	spec := mustSpec("42/8")
 	for _, c := range []struct {
-		name string
-		opts []Option
+		names string // what the error must name
+		o     Options
 	}{
-		{"WithClock", []Option{WithClock(nil)}},
-		{"WithEntropy", []Option{WithEntropy(nil)}},
-		{"WithRollbackAllowance", []Option{WithRollbackAllowance(-1)}},
-		{"WithRollbackPolicy", []Option{WithRollbackPolicy(RollbackReset + 1)}},
-		{"WithOverflowGuard", []Option{WithOverflowGuard(-1)}},
-		{"WithOverflowGuard", []Option{WithOverflowGuard(17)}},
-		{"WithCounterStart", []Option{WithCounterStart(nil)}},
-		{"WithOverflowGuard and WithCounterStart", []Option{WithCounterStart(start), WithOverflowGuard(0)}},
+		{"RollbackPolicy", Options{NodeSpec: spec, GeneratorOptions: sortid.GeneratorOptions{RollbackPolicy: sortid.RollbackWait + 1}}},
+		{"OverflowGuard", Options{NodeSpec: spec, OverflowGuard: 17}},
+		{"OverflowGuard and CounterStart", Options{NodeSpec: spec, CounterStart: start, OverflowGuard: -1}},
+		{"Lease", Options{Lease: (*lease.Lease)(nil)}},
+		{"Lease and NodeSpec", Options{Lease: longLease(), NodeSpec: spec}},
+		{"Lease and RollbackReset", Options{Lease: longLease(), GeneratorOptions: sortid.GeneratorOptions{RollbackPolicy: sortid.RollbackReset}}},
 	} {
-		if g, err := NewGenerator(mustSpec("42/8"), c.opts...); g != nil || !errors.Is(err, ErrOption) || !strings.Contains(err.Error(), c.name) {
-			t.Errorf("%s: %v, %v", c.name, g, err)
+		if g, err := NewGenerator(c.o); g != nil || !errors.Is(err, sortid.ErrOption) || !strings.Contains(err.Error(), c.names) {
+			t.Errorf("%s: %v, %v", c.names, g, err)
 		}
 	}
-	if g, err := NewGenerator(NodeSpec{}); g != nil || !errors.Is(err, ErrNodeSpec) {
-		t.Errorf("the zero NodeSpec: %v, %v", g, err)
+	if g, err := NewGenerator(Options{}); g != nil || !errors.Is(err, ErrNodeSpec) {
+		t.Errorf("neither a NodeSpec nor a Lease: %v, %v", g, err)
 	}
 }
 
@@ -249,7 +224,7 @@ func TestNodeBits(t *testing.T) {
 			must2(NodeSpecAfter(First(conformance.Start)+ID(r.Uint32()&MaxNodeCtr), size)),
 		} {
 			clock := conformance.NewClock(conformance.Start)
-			g := newGenerator(t, spec.String(), conformance.Setup{Clock: clock.Now, Entropy: conformance.Entropy(1), Allowance: time.Hour})
+			g := newGenerator(t, spec.String(), conformance.Setup{Clock: clock.Now, Entropy: conformance.Entropy(1), RollbackAllowance: time.Hour})
 			last, _ := spec.Previous()
 			for range 2000 {
 				id := must(t)(g.Generate())
@@ -282,7 +257,7 @@ func TestMixedSizes(t *testing.T) {
 		ids = map[ID]bool{}
 		for _, spec := range specs {
 			clock := conformance.NewClock(conformance.Start)
-			g := newGenerator(t, spec, conformance.Setup{Clock: clock.Now}, WithOverflowGuard(24-mustSpec(spec).NodeIDSize()))
+			g := newGenerator(t, spec, conformance.Setup{Clock: clock.Now}, Options{OverflowGuard: 24 - mustSpec(spec).NodeIDSize()})
 			for range 1 << (24 - mustSpec(spec).NodeIDSize()) { // the whole tick
 				ids[must(t)(g.Generate())] = true
 				made++
@@ -307,15 +282,12 @@ func TestOverflowGuard(t *testing.T) {
 		counter := 24 - size
 		spec := must2(NewNodeSpec(1, size)).String()
 		for guard := -1; guard <= counter; guard++ {
-			var opts []Option
-			zeros := guard
-			if guard >= 0 {
-				opts = []Option{WithOverflowGuard(guard)}
-			} else if zeros = 0; size >= 20 {
+			zeros := max(guard, 0)
+			if guard == 0 && size >= 20 { // the default
 				zeros = 1
 			}
 			clock := conformance.NewClock(conformance.Start)
-			g := newGenerator(t, spec, conformance.Setup{Clock: clock.Now, Entropy: conformance.Entropy(uint64(size))}, opts...)
+			g := newGenerator(t, spec, conformance.Setup{Clock: clock.Now, Entropy: conformance.Entropy(uint64(size))}, Options{OverflowGuard: guard})
 			var ones, nils uint32
 			for range 200 {
 				c := must(t)(g.Generate()).Counter(size)
@@ -330,11 +302,11 @@ func TestOverflowGuard(t *testing.T) {
 	}
 }
 
-// With the largest start, a tick holds exactly what WithOverflowGuard promises.
+// With the largest start, a tick holds exactly what Options.OverflowGuard promises.
 func TestGuaranteedBurst(t *testing.T) {
 	for guard := range 9 {
 		clock := conformance.NewClock(conformance.Start)
-		g := newGenerator(t, "1/16", conformance.Setup{Clock: clock.Now, Entropy: conformance.Constant(0xff)}, WithOverflowGuard(guard))
+		g := newGenerator(t, "1/16", conformance.Setup{Clock: clock.Now, Entropy: conformance.Constant(0xff)}, Options{OverflowGuard: guard})
 		n := 0
 		for must(t)(g.Generate()).Time().Equal(conformance.Start) {
 			n++
@@ -350,13 +322,13 @@ func TestCounterStart(t *testing.T) {
 	tick := First(conformance.Start).Timestamp()
 	var asked []uint64
 	value := uint32(0xffff)
-	g := newGenerator(t, "42/8", conformance.Setup{Clock: clock.Now}, WithCounterStart(func(timestamp uint64, size int) uint32 {
+	g := newGenerator(t, "42/8", conformance.Setup{Clock: clock.Now}, Options{CounterStart: func(timestamp uint64, size int) uint32 {
 		if size != 16 {
 			t.Errorf("counter size %d, want 16", size)
 		}
 		asked = append(asked, timestamp)
 		return value
-	}))
+	}})
 	if id := must(t)(g.Generate()); id.Counter(8) != 0xffff || id.Timestamp() != tick {
 		t.Errorf("counter %x at %d", id.Counter(8), id.Timestamp())
 	}
@@ -390,11 +362,9 @@ func TestCounterStart(t *testing.T) {
 // the allowance; then the policy decides.
 func TestOverflowLead(t *testing.T) {
 	const allowance = 5 // ticks
-	setup := func(p conformance.Policy) (*conformance.Clock, *Generator) {
+	setup := func(p sortid.RollbackPolicy) (*conformance.Clock, *Generator) {
 		clock := conformance.NewClock(conformance.Start.Add(100 * time.Millisecond))
-		return clock, newGenerator(t, "3/20", conformance.Setup{
-			Clock: clock.Now, Policy: p, Allowance: allowance*Tick + Tick - 1,
-		}, WithOverflowGuard(4))
+		return clock, newGenerator(t, "3/20", conformance.Setup{Clock: clock.Now, RollbackPolicy: p, RollbackAllowance: allowance*Tick + Tick - 1}, Options{OverflowGuard: 4})
 	}
 	lead := func(clock *conformance.Clock, id ID) int {
 		return int(id.Timestamp()) - int(First(clock.Now()).Timestamp())
@@ -410,17 +380,17 @@ func TestOverflowLead(t *testing.T) {
 		return last
 	}
 
-	clock, g := setup(conformance.Abort)
+	clock, g := setup(sortid.RollbackAbort)
 	last := spend(clock, g)
 	for range 3 {
-		if id, err := g.Generate(); id != 0 || !errors.Is(err, ErrClockRollback) {
+		if id, err := g.Generate(); id != 0 || !errors.Is(err, sortid.ErrClockRollback) {
 			t.Fatalf("a lead of %d ticks used up: %v, %v", allowance, id, err)
 		}
 	}
 	clock.Add(Tick) // room for one tick more, and no more than that
 	for i := range 17 {
 		id, err := g.Generate()
-		if i < 16 && (err != nil || id <= last || lead(clock, id) != allowance) || i == 16 && !errors.Is(err, ErrClockRollback) {
+		if i < 16 && (err != nil || id <= last || lead(clock, id) != allowance) || i == 16 && !errors.Is(err, sortid.ErrClockRollback) {
 			t.Fatalf("ID %d one tick later: %v, %v", i, id, err)
 		}
 		last = max(last, id)
@@ -430,32 +400,32 @@ func TestOverflowLead(t *testing.T) {
 		t.Errorf("a minute later: %v, lead %d", id, lead(clock, id))
 	}
 	// Fill stops at the same place, and gives nothing.
-	_, g = setup(conformance.Abort)
+	_, g = setup(sortid.RollbackAbort)
 	ids := make([]ID, 16*(allowance+1)+1)
-	if err := g.Fill(ids); !errors.Is(err, ErrClockRollback) || ids[0] != 0 || ids[16*allowance] != 0 {
+	if err := g.Fill(ids); !errors.Is(err, sortid.ErrClockRollback) || ids[0] != 0 || ids[16*allowance] != 0 {
 		t.Errorf("Fill beyond the allowance: %v, %v", ids[0], err)
 	}
-	clock, g = setup(conformance.Abort)
+	clock, g = setup(sortid.RollbackAbort)
 	if err := g.Fill(ids[1:]); err != nil || lead(clock, ids[len(ids)-1]) != allowance {
 		t.Errorf("Fill up to the allowance: %v", err)
 	}
 
-	clock, g = setup(conformance.Wait)
+	clock, g = setup(sortid.RollbackWait)
 	last = spend(clock, g)
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
 	defer cancel()
-	if id, err := g.GenerateContext(ctx); id != 0 || !errors.Is(err, context.DeadlineExceeded) || !errors.Is(err, ErrClockRollback) {
+	if id, err := g.GenerateContext(ctx); id != 0 || !errors.Is(err, context.DeadlineExceeded) || !errors.Is(err, sortid.ErrClockRollback) {
 		t.Errorf("waiting in vain: %v, %v", id, err)
 	}
-	if want := conformance.Start.Add(Tick).UnixMilli(); g.until != want {
-		t.Errorf("it waits for %d, want %d", g.until, want)
+	if until, _ := g.core.Waits(); !until.Equal(conformance.Start.Add(Tick)) {
+		t.Errorf("it waits for %v, want the next tick", until)
 	}
 	time.AfterFunc(5*time.Millisecond, func() { clock.Add(Tick - 100*time.Millisecond) })
 	if id := must(t)(g.Generate()); id <= last || lead(clock, id) != allowance || !clock.Now().Equal(conformance.Start.Add(Tick)) {
 		t.Errorf("waiting: %v, lead %d at %v", id, lead(clock, id), clock.Now())
 	}
 
-	clock, g = setup(conformance.Reset)
+	clock, g = setup(sortid.RollbackReset)
 	spend(clock, g)
 	if id := must(t)(g.Generate()); lead(clock, id) != 0 {
 		t.Errorf("reset: lead %d", lead(clock, id))
@@ -476,14 +446,16 @@ func TestContinue(t *testing.T) {
 		{"long after", tick + 5<<16 + 77, time.Hour, 0, nil},
 		{"at the counter's end", tick + 5<<16 + 0xffff, 0, 0, nil},
 		{"clock back within the allowance", tick + 5<<16 + 77, -39 * Tick, tick + 5<<16 + 78, nil},
-		{"clock back further", tick + 5<<16 + 77, -39*Tick - 1, 0, ErrClockRollback},
+		{"clock back further", tick + 5<<16 + 77, -39*Tick - 1, 0, sortid.ErrClockRollback},
 		{"at the counter's end, clock back", tick + 5<<16 + 0xffff, -38 * Tick, 0, nil},
-		{"at the counter's end, clock back further", tick + 5<<16 + 0xffff, -39 * Tick, 0, ErrClockRollback},
-		{"after the last timestamp but one", (MaxTimestamp-1)<<24 + 5<<16, 0, 0, ErrClockRollback},
+		{"at the counter's end, clock back further", tick + 5<<16 + 0xffff, -39 * Tick, 0, sortid.ErrClockRollback},
+		{"after the last timestamp but one", (MaxTimestamp-1)<<24 + 5<<16, 0, 0, sortid.ErrClockRollback},
 		{"nothing to continue", 5 << 16, 0, 0, nil},
 	} {
 		clock := conformance.NewClock(conformance.Start.Add(c.at))
-		g, err := NewGenerator(must2(NodeSpecAfter(c.previous, 8)), WithClock(clock.Now), WithEntropy(conformance.Entropy(1)))
+		o := Options{NodeSpec: must2(NodeSpecAfter(c.previous, 8))}
+		o.Clock, o.Entropy = clock.Now, conformance.Entropy(1)
+		g, err := NewGenerator(o)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -502,7 +474,7 @@ func TestContinue(t *testing.T) {
 		}
 	}
 
-	if g, err := NewGenerator(must2(NodeSpecAfter(Max, 8))); g != nil || !errors.Is(err, ErrNodeSpec) {
+	if g, err := NewGenerator(Options{NodeSpec: must2(NodeSpecAfter(Max, 8))}); g != nil || !errors.Is(err, ErrNodeSpec) {
 		t.Errorf("after an ID with the reserved timestamp: %v, %v", g, err)
 	}
 
@@ -515,7 +487,7 @@ func TestContinue(t *testing.T) {
 		g := newGenerator(t, spec.String(), conformance.Setup{Clock: clock.Now})
 		for range r.IntN(80) {
 			id, err := g.Generate()
-			if errors.Is(err, ErrClockRollback) {
+			if errors.Is(err, sortid.ErrClockRollback) {
 				break
 			}
 			if err != nil || id <= last || id.NodeID(18) != 9 {
@@ -538,19 +510,19 @@ func TestOverflowAtTheEnd(t *testing.T) {
 		t.Fatalf("%v", id)
 	}
 	for range 2 {
-		if id, err := g.Generate(); id != 0 || !errors.Is(err, ErrTimeRange) {
+		if id, err := g.Generate(); id != 0 || !errors.Is(err, sortid.ErrTimeRange) {
 			t.Errorf("%v, %v, want ErrTimeRange", id, err)
 		}
 	}
-	if err := g.Fill(make([]ID, 3)); !errors.Is(err, ErrTimeRange) {
+	if err := g.Fill(make([]ID, 3)); !errors.Is(err, sortid.ErrTimeRange) {
 		t.Errorf("Fill: %v, want ErrTimeRange", err)
 	}
 }
 
-// RollbackReset duplicates, as its documentation says.
+// sortid.RollbackReset duplicates, as its documentation says.
 func TestResetDuplicates(t *testing.T) {
 	clock := conformance.NewClock(conformance.Start)
-	g := newGenerator(t, "42/8", conformance.Setup{Clock: clock.Now, Policy: conformance.Reset}, WithOverflowGuard(16))
+	g := newGenerator(t, "42/8", conformance.Setup{Clock: clock.Now, RollbackPolicy: sortid.RollbackReset}, Options{OverflowGuard: 16})
 	first := must(t)(g.Generate())
 	clock.Add(time.Minute)
 	must(t)(g.Generate())

@@ -2,13 +2,11 @@ package scru64
 
 import (
 	"cmp"
-	"fmt"
-	"strconv"
 	"time"
 
 	"github.com/sortid/sortid/internal/base36"
-
 	"github.com/sortid/sortid/internal/clock"
+	"github.com/sortid/sortid/internal/parseerr"
 )
 
 // Size is the size of an ID's binary form in bytes.
@@ -41,36 +39,32 @@ const Tick = 256 * time.Millisecond
 // The node_id takes the node_id_size high bits, 1 to 23, of the 24 that it shares with
 // the counter. The ID does not tell its node_id_size.
 //
-// IDs are immutable and comparable: == says whether two are the same, and both the
+// IDs are immutable and comparable: == reports whether two are the same, and both the
 // integers and the texts sort by time. The zero ID has the reserved timestamp 0; no
 // generator makes it, so it can stand for "none". A conversion ID(v) does not check v:
-// of a v above [Max] the marshalling methods return [ErrRange]. [FromUint64] checks.
+// of a v above [Max] the marshalling methods return [sortid.ErrRange]. [FromUint64] checks.
 type ID uint64
 
 // Max is the largest ID. Its timestamp is reserved: no generator makes it.
 const Max ID = base36.Limit62 - 1
 
 // FromFields returns the ID of a timestamp, in units of 256 ms, and of node ID and
-// counter as one integer of 24 bits. It returns [ErrField] if the one is above
+// counter as one integer of 24 bits. It returns [sortid.ErrField] if the one is above
 // [MaxTimestamp] or the other above [MaxNodeCtr].
 func FromFields(timestamp uint64, nodeCtr uint32) (ID, error) {
 	switch {
 	case timestamp > MaxTimestamp:
-		return 0, fieldError("timestamp", timestamp, MaxTimestamp)
+		return 0, parseerr.Field(name, "timestamp", timestamp, MaxTimestamp)
 	case nodeCtr > MaxNodeCtr:
-		return 0, fieldError("node_ctr", uint64(nodeCtr), MaxNodeCtr)
+		return 0, parseerr.Field(name, "node_ctr", uint64(nodeCtr), MaxNodeCtr)
 	}
 	return ID(timestamp<<nodeCtrBits | uint64(nodeCtr)), nil
 }
 
-func fieldError(name string, value, limit uint64) error {
-	return fmt.Errorf("%w: %s is %d, want at most %d", ErrField, name, value, limit)
-}
-
-// FromUint64 returns the ID of an integer, or a [ParseError] if it is above [Max].
+// FromUint64 returns the ID of an integer, or a [sortid.ParseError] if it is above [Max].
 func FromUint64(v uint64) (ID, error) {
 	if v > uint64(Max) {
-		return 0, rangeError(strconv.FormatUint(v, 10))
+		return 0, parseerr.Integer(name, v, integers)
 	}
 	return ID(v), nil
 }

@@ -1,11 +1,13 @@
 package scru64
 
 import (
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
 
-	"github.com/sortid/sortid/internal/fault"
+	"github.com/sortid/sortid"
+	"github.com/sortid/sortid/internal/parseerr"
 )
 
 // The sizes that a node ID may have, in bits.
@@ -13,6 +15,9 @@ const (
 	MinNodeIDSize = 1
 	MaxNodeIDSize = 23
 )
+
+// ErrNodeSpec: a node spec is malformed or missing, or its node ID does not fit its size.
+var ErrNodeSpec = errors.New("scru64: invalid node spec")
 
 // A NodeSpec is what a generator must know about its node: the node ID, the size of
 // that in bits, and, to continue another generator's work, an ID to go on from.
@@ -71,7 +76,7 @@ func NodeSpecAfter(id ID, size int) (NodeSpec, error) {
 		return NodeSpec{}, fmt.Errorf("%w: %w", ErrNodeSpec, err)
 	}
 	if id > Max {
-		return NodeSpec{}, fmt.Errorf("%w: ID %d, %w", ErrNodeSpec, uint64(id), ErrRange)
+		return NodeSpec{}, fmt.Errorf("%w: ID %d, %w", ErrNodeSpec, uint64(id), sortid.ErrRange)
 	}
 	return nodeSpecAfter(id, size), nil
 }
@@ -87,17 +92,13 @@ func nodeSpecAfter(id ID, size int) NodeSpec {
 func ParseNodeSpec(s string) (NodeSpec, error) {
 	spec, err := parseNodeSpec(s)
 	if err != nil {
-		shown := fmt.Sprintf("%q", fault.Clip(s))
-		if len(s) > fault.MaxInput {
-			shown += "..."
-		}
-		return NodeSpec{}, fmt.Errorf("%w %s: %w", ErrNodeSpec, shown, err)
+		return NodeSpec{}, fmt.Errorf("%w %q: %w", ErrNodeSpec, parseerr.Shorten(s), err)
 	}
 	return spec, nil
 }
 
 func parseNodeSpec(s string) (NodeSpec, error) {
-	if len(s) > fault.MaxInput {
+	if len(s) > parseerr.MaxInput {
 		return NodeSpec{}, fmt.Errorf("%d bytes long, want a text such as 42/8", len(s))
 	}
 	node, sizeText, found := strings.Cut(s, "/")

@@ -4,19 +4,20 @@ import (
 	"encoding/binary"
 	"fmt"
 
+	"github.com/sortid/sortid"
 	"github.com/sortid/sortid/internal/base36"
-	"github.com/sortid/sortid/internal/fault"
+	"github.com/sortid/sortid/internal/parseerr"
 )
 
 // TextLen is the length of an ID's text: 12 digits of 0-9a-z.
 const TextLen = base36.Len62
 
 // Parse returns the ID of a text of 12 Base36 digits, in either case. Its errors are of
-// type [*ParseError].
+// type [*sortid.ParseError].
 func Parse(s string) (ID, error) {
 	v, bad := base36.Decode62([]byte(s)) // which does not copy s
 	if bad != base36.OK {
-		return 0, textError([]byte(s), bad)
+		return 0, textError(s, bad)
 	}
 	return ID(v), nil
 }
@@ -30,11 +31,11 @@ func MustParse(s string) ID {
 	return id
 }
 
-func textError(s []byte, bad base36.Fault) error {
+func textError[T string | []byte](s T, bad base36.Status) error {
 	if bad == base36.Length {
-		return &ParseError{Input: fault.Clip(s), Length: len(s), Offset: -1, Err: ErrLength}
+		return parseerr.Text(name, s, -1, sortid.ErrLength, "12")
 	}
-	return &ParseError{Input: fault.Clip(s), Length: len(s), Offset: base36.BadSymbol(s), Err: ErrSymbol}
+	return parseerr.Text(name, s, base36.BadSymbol([]byte(s)), sortid.ErrSymbol, "a Base36 digit, 0-9 or a-z")
 }
 
 // String returns the ID's text: 12 Base36 digits in lower case. An ID above [Max] has
@@ -60,7 +61,7 @@ func (id ID) AppendText(b []byte) ([]byte, error) {
 func (id ID) MarshalText() ([]byte, error) { return id.AppendText(nil) }
 
 // UnmarshalText sets the ID to that of a text of 12 Base36 digits, in either case. With
-// an error, of type [*ParseError], it leaves the ID as it was.
+// an error, of type [*sortid.ParseError], it leaves the ID as it was.
 func (id *ID) UnmarshalText(b []byte) error {
 	v, bad := base36.Decode62(b)
 	if bad != base36.OK {
@@ -85,14 +86,14 @@ func (id ID) AppendBinary(b []byte) ([]byte, error) {
 func (id ID) MarshalBinary() ([]byte, error) { return id.AppendBinary(nil) }
 
 // UnmarshalBinary sets the ID to that of 8 bytes in big-endian order. With an error, of
-// type [*ParseError], it leaves the ID as it was.
+// type [*sortid.ParseError], it leaves the ID as it was.
 func (id *ID) UnmarshalBinary(b []byte) error {
 	if len(b) != Size {
-		return &ParseError{Length: len(b), Offset: -1, Err: ErrBinaryLength}
+		return parseerr.Binary(name, len(b), sortid.ErrBinaryLength, "8")
 	}
 	v := binary.BigEndian.Uint64(b)
 	if v > uint64(Max) {
-		return &ParseError{Length: len(b), Offset: -1, Err: ErrRange}
+		return parseerr.Binary(name, len(b), sortid.ErrRange, integers)
 	}
 	*id = ID(v)
 	return nil

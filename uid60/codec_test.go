@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sortid/sortid"
 	"github.com/sortid/sortid/internal/conformance"
 )
 
@@ -59,14 +60,6 @@ var codec = conformance.Codec[ID]{
 			"sequence":  strconv.FormatUint(uint64(id.Sequence()), 10),
 			"random":    strconv.FormatUint(uint64(id.Random()), 10),
 		}
-	},
-	Errors: map[string]error{"length": ErrLength, "symbol": ErrSymbol},
-	ParseError: func(err error) (offset, length int, ok bool) {
-		var p *ParseError
-		if !errors.As(err, &p) {
-			return 0, 0, false
-		}
-		return p.Offset, p.Length, true
 	},
 }
 
@@ -157,8 +150,8 @@ func TestFromFields(t *testing.T) {
 			id.Sequence() != c.sequence || id.Random() != c.random) {
 			t.Errorf("FromFields(%d, %d, %d) = %v, %v, want %v", c.timestamp, c.sequence, c.random, id, err, c.want)
 		}
-		if c.wrong != "" && (id != 0 || !errors.Is(err, ErrField) || !strings.Contains(err.Error(), c.wrong)) {
-			t.Errorf("FromFields(%d, %d, %d) = %v, %v, want ErrField that names %s", c.timestamp, c.sequence, c.random, id, err, c.wrong)
+		if c.wrong != "" && (id != 0 || !errors.Is(err, sortid.ErrField) || !strings.Contains(err.Error(), c.wrong)) {
+			t.Errorf("FromFields(%d, %d, %d) = %v, %v, want sortid.ErrField that names %s", c.timestamp, c.sequence, c.random, id, err, c.wrong)
 		}
 	}
 }
@@ -195,8 +188,8 @@ func TestWorker(t *testing.T) {
 func TestAboveMax(t *testing.T) {
 	for _, v := range []uint64{uint64(Max) + 1, 1 << 63, 1<<64 - 1} {
 		id, err := FromUint64(v)
-		var p *ParseError
-		if id != 0 || !errors.Is(err, ErrRange) || !errors.As(err, &p) || !strings.Contains(err.Error(), strconv.FormatUint(v, 10)) {
+		var p *sortid.ParseError
+		if id != 0 || !errors.Is(err, sortid.ErrRange) || !errors.As(err, &p) || !strings.Contains(err.Error(), strconv.FormatUint(v, 10)) {
 			t.Errorf("FromUint64(%d) = %v, %v", v, id, err)
 		}
 		bad := ID(v)
@@ -204,24 +197,24 @@ func TestAboveMax(t *testing.T) {
 			t.Errorf("the text of ID(%d) is %q, and parses: %v", v, bad, err)
 		}
 		keep := []byte("x")
-		if b, err := bad.AppendText(keep); string(b) != "x" || !errors.Is(err, ErrRange) {
+		if b, err := bad.AppendText(keep); string(b) != "x" || !errors.Is(err, sortid.ErrRange) {
 			t.Errorf("AppendText of ID(%d): %q, %v", v, b, err)
 		}
-		if b, err := bad.AppendBinary(keep); string(b) != "x" || !errors.Is(err, ErrRange) {
+		if b, err := bad.AppendBinary(keep); string(b) != "x" || !errors.Is(err, sortid.ErrRange) {
 			t.Errorf("AppendBinary of ID(%d): %q, %v", v, b, err)
 		}
-		if v, err := bad.Value(); v != nil || !errors.Is(err, ErrRange) {
+		if v, err := bad.Value(); v != nil || !errors.Is(err, sortid.ErrRange) {
 			t.Errorf("Value of ID(%d): %v, %v", bad, v, err)
 		}
-		if v, err := Text(bad).Value(); v != nil || !errors.Is(err, ErrRange) {
+		if v, err := Text(bad).Value(); v != nil || !errors.Is(err, sortid.ErrRange) {
 			t.Errorf("Value of Text(%d): %v, %v", bad, v, err)
 		}
 		got := ID(7)
 		if err := got.UnmarshalBinary([]byte{byte(v >> 56), byte(v >> 48), byte(v >> 40), byte(v >> 32),
-			byte(v >> 24), byte(v >> 16), byte(v >> 8), byte(v)}); got != 7 || !errors.Is(err, ErrRange) {
+			byte(v >> 24), byte(v >> 16), byte(v >> 8), byte(v)}); got != 7 || !errors.Is(err, sortid.ErrRange) {
 			t.Errorf("UnmarshalBinary of %x: %v, %v", v, got, err)
 		}
-		if err := got.Scan(int64(v)); got != 7 || !errors.Is(err, ErrRange) {
+		if err := got.Scan(int64(v)); got != 7 || !errors.Is(err, sortid.ErrRange) {
 			t.Errorf("Scan(int64(%d)): %v, %v", int64(v), got, err)
 		}
 	}
@@ -253,18 +246,18 @@ func TestSQLForms(t *testing.T) {
 	if err := got.Scan(uint64(Max)); err != nil || got != Max {
 		t.Errorf("Scan of the largest uint64: %v, %v", got, err)
 	}
-	if err := got.Scan(uint64(Max) + 1); !errors.Is(err, ErrRange) || got != Max {
+	if err := got.Scan(uint64(Max) + 1); !errors.Is(err, sortid.ErrRange) || got != Max {
 		t.Errorf("Scan of a uint64 too large: %v, %v", got, err)
 	}
 	// Eight bytes are a text of eight characters.
 	if err := got.Scan([]byte("AAAAAAAB")); err != nil || got != 1<<12 {
 		t.Errorf("Scan of eight characters: %v, %v", got, err)
 	}
-	if err := got.Scan(make([]byte, 8)); !errors.Is(err, ErrSymbol) {
+	if err := got.Scan(make([]byte, 8)); !errors.Is(err, sortid.ErrSymbol) {
 		t.Errorf("Scan of eight zero bytes: %v, %v", got, err)
 	}
 	for _, src := range []any{nil, 1.5, int32(1)} {
-		if err := new(ID).Scan(src); !errors.Is(err, ErrScan) {
+		if err := new(ID).Scan(src); !errors.Is(err, sortid.ErrScan) {
 			t.Errorf("Scan(%T): %v, want ErrScan", src, err)
 		}
 	}

@@ -43,13 +43,13 @@
 // # Uniqueness and order
 //
 // The IDs of one generator strictly increase, so no two are the same, while its policy
-// is not [RollbackReset]. Two generators without worker IDs, in one process or two, make
+// is not [sortid.RollbackReset]. Two generators without worker IDs, in one process or two, make
 // the same ID in the same millisecond with the same sequence once in 512 cases. As each
 // sequence starts at 0 those are not rare: do not run many of them.
 //
 // With worker IDs uniqueness is certain:
 //
-//	g, err := uid60.NewGenerator(uid60.WithWorker(5, 4))   // worker 5 of 16
+//	g, err := uid60.NewGenerator(uid60.Options{WorkerID: 5, WorkerIDSize: 4}) // worker 5 of 16
 //
 // as long as no two generators have the same worker ID at the same time, all have worker
 // IDs of the same size, and one that takes a worker ID over starts in a later millisecond
@@ -63,10 +63,12 @@
 // restarts and crashes, whatever clocks show and however long a process is stopped.
 //
 //	l, err := lease.Acquire(ctx, store, lease.Config{Realm: "orders", Format: lease.UID60, NodeIDSize: 4})
-//	g, err := uid60.NewGenerator(uid60.WithLease(l))
+//	g, err := uid60.NewGenerator(uid60.Options{Lease: l})
 //
 // On leases of one realm and one store uniqueness is certain by itself, also with worker
-// IDs of different sizes. See [WithLease] for what changes.
+// IDs of different sizes. See [Options.Lease] for what changes. Generators that share one
+// lease share its milliseconds: each takes the next one that no other has taken, so they
+// run ahead of the clock, eight of them by up to 7 ms.
 //
 // # Sequence
 //
@@ -74,31 +76,26 @@
 // 511 comes 0, but only with a new millisecond: a generator that has used 511 waits for
 // it. So a millisecond has at least one ID's room and at most 512, and a steady stream
 // fills 512 in each once it has waited for the first time: the sequence of the
-// milliseconds after that starts at 0.
+// milliseconds after that starts at 0. The document asks only that no sequence number
+// occur twice in a millisecond; that it never wraps within one is this package's stricter
+// rule, which makes IDs increase.
 //
 // The wait ends when the clock reaches the millisecond after the last ID's, or when the
 // context of [Generator.GenerateContext] or [Generator.FillContext] ends, which is
-// [ErrOverflow]. It is short unless the clock was set back: then the clock must catch up
-// first, by as much as the allowance. With an injected clock that stands still it lasts
+// [sortid.ErrOverflow]. It is short unless the clock was set back: then the clock must catch up
+// first, by as much as the allowance: small steps back block for as long as the step. With an injected clock that stands still it lasts
 // for ever.
 //
 // # Rollback
 //
 // While the clock is back by at most the allowance, 10 s by default, the generator goes
-// on with the last timestamp. Beyond, its policy decides: [RollbackAbort], the default,
-// fails with [ErrClockRollback] until the clock has caught up, [RollbackWait] blocks, and
-// [RollbackReset] goes on at the clock's time, WHICH CAN DUPLICATE IDS.
+// on with the last timestamp. Beyond, its policy decides: [sortid.RollbackAbort],
+// the default, fails with [sortid.ErrClockRollback] until the clock has caught up,
+// [sortid.RollbackWait] blocks, and [sortid.RollbackReset] goes on at the clock's time, WHICH CAN DUPLICATE IDS.
 //
 // # Options
 //
-//	WithWorker             a worker ID of 1 to 9 bits; none
-//	WithLease              the worker ID of a lease; none
-//	WithRollbackAllowance  10 s
-//	WithRollbackPolicy     RollbackAbort
-//	WithClock              the system's clock
-//	WithEntropy            ChaCha8, seeded by the operating system
-//
-// [New] and [NewString] use a process-wide generator that has the defaults.
+// See [Options]. [New] and [NewString] use a process-wide generator that has the defaults.
 //
 // # Cost
 //
@@ -109,11 +106,19 @@
 // generator has to wait. [Generator.Fill] takes the lock and looks at the clock once for
 // each millisecond that it fills.
 //
-// # Where the document is silent
+// # Source
 //
-// It does not say where a sequence starts, what a clock that goes back does to it, or
-// whether IDs may be padded; see above. No generator uses the first and the last
-// timestamp, so that the zero ID can stand for "none" and [Max] for the end of a range.
-// A conversion such as ID(v) is not checked; with a v above Max the marshalling methods
-// fail.
+// The format is that of the document "Unique ID Generator Design", which bears neither a
+// version, a date nor an address; uid60 is this project's name for it. The rules that are
+// not the document's but this package's own:
+//
+//   - the timestamp has 42 bits, see Layout;
+//   - the sequence starts at 0, goes on over milliseconds and never wraps within one;
+//   - no generator uses the first and the last timestamp, so that the zero ID can stand for
+//     "none" and [Max] for the end of a range;
+//   - short texts are padded, and padding is accepted;
+//   - worker IDs, also from leases, in the high bits of random;
+//   - the allowance and the policies for a clock that goes back;
+//   - a conversion such as ID(v) is not checked; with a v above Max the marshalling methods
+//     fail.
 package uid60

@@ -8,6 +8,7 @@ import (
 	"log"
 	"time"
 
+	"github.com/sortid/sortid"
 	"github.com/sortid/sortid/uid60"
 )
 
@@ -37,19 +38,19 @@ func ExampleParse() {
 func ExampleParse_error() {
 	_, err := uid60.Parse("xina+8QBh")
 	fmt.Println(err)
-	fmt.Println(errors.Is(err, uid60.ErrSymbol))
-	var p *uid60.ParseError
+	fmt.Println(errors.Is(err, sortid.ErrSymbol))
+	var p *sortid.ParseError
 	if errors.As(err, &p) {
 		fmt.Println(p.Offset)
 	}
 	// Output:
-	// uid60: cannot parse "xina+8QBh": not one of A-Z, a-z, 0-9, - and _: '+' at offset 4
+	// uid60: cannot parse "xina+8QBh": not a symbol of the alphabet: '+' at offset 4, want A-Z, a-z, 0-9, - or _
 	// true
 	// 4
 }
 
 func ExampleNewGenerator() {
-	g, err := uid60.NewGenerator(uid60.WithRollbackPolicy(uid60.RollbackWait))
+	g, err := uid60.NewGenerator(uid60.Options{GeneratorOptions: sortid.GeneratorOptions{RollbackPolicy: sortid.RollbackWait}})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -67,8 +68,8 @@ func ExampleNewGenerator() {
 }
 
 // Worker 5 of 16: its IDs are those of no other worker.
-func ExampleWithWorker() {
-	g, err := uid60.NewGenerator(uid60.WithWorker(5, 4))
+func ExampleOptions() {
+	g, err := uid60.NewGenerator(uid60.Options{WorkerID: 5, WorkerIDSize: 4})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -81,7 +82,7 @@ func ExampleWithWorker() {
 // never comes on this clock.
 func ExampleGenerator_GenerateContext() {
 	noon := time.Date(2024, 2, 29, 12, 0, 0, 0, time.UTC)
-	g, err := uid60.NewGenerator(uid60.WithClock(func() time.Time { return noon }))
+	g, err := uid60.NewGenerator(uid60.Options{GeneratorOptions: sortid.GeneratorOptions{Clock: func() time.Time { return noon }}})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -92,7 +93,7 @@ func ExampleGenerator_GenerateContext() {
 	defer cancel()
 	_, err = g.GenerateContext(ctx)
 	fmt.Println(err)
-	// Output: uid60: the sequence is used up until the clock moves on; gave up waiting: context deadline exceeded
+	// Output: uid60: the counter is full until the clock moves on; gave up waiting: context deadline exceeded
 }
 
 // The IDs of a day, in an index of integers; texts would not do.

@@ -2,227 +2,110 @@ package uid60
 
 import (
 	"context"
-	"errors"
-	"fmt"
-	"io"
 	"iter"
-	"sync"
-	"time"
 
+	"github.com/sortid/sortid"
 	"github.com/sortid/sortid/internal/clock"
-	"github.com/sortid/sortid/internal/entropy"
-	"github.com/sortid/sortid/internal/window"
+	"github.com/sortid/sortid/internal/gen"
 )
-
-// DefaultRollbackAllowance is how far the clock may go back without any effect on the
-// order of IDs.
-const DefaultRollbackAllowance = 10 * time.Second
-
-// A RollbackPolicy says what a generator does when the clock has gone back by more than
-// the allowance.
-type RollbackPolicy uint8
 
 const (
-	// RollbackAbort returns ErrClockRollback until the clock has caught up. This is the
-	// default.
-	RollbackAbort RollbackPolicy = iota
-	// RollbackWait blocks until the clock is back within the allowance or the context
-	// ends.
-	RollbackWait
-	// RollbackReset goes on at the clock's time.
-	//
-	// DANGER: THIS CAN MAKE IDS THAT EXIST ALREADY. The order of IDs is broken, and the
-	// generator goes through milliseconds that it has been in before: two of its IDs
-	// with the same sequence differ only if their random bits do, of which there are
-	// nine at most, and with a worker ID of nine bits none.
-	RollbackReset
+	name     = "uid60"
+	integers = "0 to 1152921504606846975, the largest ID"
 )
 
-// unseen is no time that a clock shows.
-const unseen = -1 << 63
+var format = gen.Format{Name: name, Epoch: epoch, Policy: sortid.RollbackAbort}
 
 // A Generator makes IDs that strictly increase, at most 512 in a millisecond.
 //
 //	Method                    Time from            Concurrent use   On a big rollback
 //	Generate, Fill, All       the system's clock   safe             the policy
-//	...Context                or WithClock's       safe             the policy
+//	...Context                or Options.Clock     safe             the policy
 //
 // The sequence starts at 0, goes up by one for each ID and from one millisecond to the
 // next, and after 511 starts at 0 again. As it may do so only between milliseconds, a
 // generator that has used 511 waits for the clock to reach the next millisecond: hardly
 // more than a millisecond as a rule, but as long as the clock needs to catch up after it
-// was set back within the allowance. A context bounds the wait; its end is [ErrOverflow].
-//
-// With a lease the worker ID and the milliseconds are those that the lease grants; see
-// [WithLease].
+// was set back within the allowance. A context bounds the wait; its end is
+// [sortid.ErrOverflow].
 //
 // One generator that many goroutines share keeps the order over all of them and makes no
-// ID twice. Several generators need a worker ID each for that, or a lease; see [WithWorker]
-// and [WithLease].
+// ID twice. Several generators need a worker ID each for that, or a lease; see [Options].
 type Generator struct {
-	mu    sync.Mutex
-	clock clock.Clock
-	rand  entropy.Source
+	core gen.Core
 
-	last      ID    // the last ID, save for its random bits
-	end       ID    // the same with sequence 511
-	timestamp int64 // of the last ID
-	seen      int64 // the clock's time, since the epoch, for which timestamp is settled
-	until     int64 // with errWait: the time to wait for, or the tick of the lease
-	why       error // with errWait: what is wrong before that
+	last        ID    // the last ID without its random bits
+	end         ID    // the same with sequence 511
+	timestamp   int64 // of the last ID
+	settledTick int64 // the clock's time, since the epoch, for which timestamp is settled
 
-	lease     *window.Window // nil without a lease
-	worker    ID             // where it belongs
-	free      int            // bits of random beside the worker ID
-	allowance int64          // milliseconds
-	policy    RollbackPolicy
+	worker     ID  // where it belongs
+	randomBits int // beside the worker ID
 }
 
-// errWait says that the clock, or the lease, must reach g.until first.
-var errWait = errors.New("uid60: wait")
+// Options are the options of a [Generator]. The zero value means the defaults, among them
+// [sortid.RollbackAbort] and no worker ID. Mind the danger of [sortid.RollbackReset]: after
+// it two IDs with the same sequence differ only if their random bits do, of which there are
+// nine at most, and with a worker ID of nine bits none.
+type Options struct {
+	sortid.GeneratorOptions
 
-// An Option sets up a [Generator].
-type Option func(*Generator) error
+	// WorkerID stands in the WorkerIDSize high bits of random in each ID, 1 to 9; the rest
+	// remains random. IDs of generators with different worker IDs of one size are never the
+	// same. With a size of zero there is none.
+	WorkerID     uint16
+	WorkerIDSize int
 
-// WithClock makes now the clock, to be called for each ID, in Fill for each millisecond,
-// and while a call waits also from several goroutines at once. It must not panic, which
-// would leave the generator locked. Without it a generator reads the system's clock, with
-// a timestamp that is at most 0.1 ms old. If a clock stands still, the 513th ID waits for
-// it.
-func WithClock(now func() time.Time) Option {
-	return func(g *Generator) error {
-		if now == nil {
-			return fmt.Errorf("%w: WithClock: the function is nil", ErrOption)
-		}
-		g.clock = clock.Injected(now)
-		return nil
-	}
+	// Lease grants the worker ID, and the milliseconds that IDs may carry; it excludes
+	// WorkerIDSize and RollbackReset. It is a *lease.Lease of format lease.UID60, or any
+	// other [sortid.Lease]. Clock must be the lease's.
+	//
+	// Worker ID and timestamp are the lease's: the worker ID may change from one
+	// millisecond to the next, and the timestamp may be ahead of the clock, which counts as
+	// a rollback of that size. When the lease has expired the generator fails with
+	// [sortid.ErrLeaseExpired], or blocks with [sortid.RollbackWait], until it is renewed.
+	// After the lease is closed it fails with [sortid.ErrLeaseClosed], once the
+	// millisecond that it is in has passed.
+	//
+	// Generators may share a lease. Each millisecond goes to one of them, so they take
+	// milliseconds ahead of the clock: n generators up to n-1.
+	Lease sortid.Lease
 }
 
-// WithEntropy makes r the source of random bits, read in full or the call fails; it
-// must be cryptographically strong. Without it a generator uses ChaCha8, seeded from
-// the operating system at least once in each second of use. A generator never reads r
-// from two goroutines at once.
-func WithEntropy(r io.Reader) Option {
-	return func(g *Generator) error {
-		if r == nil {
-			return fmt.Errorf("%w: WithEntropy: the reader is nil", ErrOption)
-		}
-		g.rand = entropy.From(r)
-		return nil
-	}
-}
-
-// WithRollbackAllowance sets how far the clock may go back while the generator goes on
-// with the last timestamp. It must not be negative; it counts in whole milliseconds.
-func WithRollbackAllowance(d time.Duration) Option {
-	return func(g *Generator) error {
-		if d < 0 {
-			return fmt.Errorf("%w: WithRollbackAllowance: %v is negative", ErrOption, d)
-		}
-		g.allowance = d.Milliseconds()
-		return nil
-	}
-}
-
-// WithRollbackPolicy sets what happens when the clock goes back further. Mind the danger
-// of [RollbackReset].
-func WithRollbackPolicy(p RollbackPolicy) Option {
-	return func(g *Generator) error {
-		if p > RollbackReset {
-			return fmt.Errorf("%w: WithRollbackPolicy: no policy %d", ErrOption, p)
-		}
-		g.policy = p
-		return nil
-	}
-}
-
-// WithWorker puts a worker ID of 1 to 9 bits into the high bits of random, in each ID;
-// the rest remains random. IDs of generators with different worker IDs of one size are
-// never the same. Other sizes or an id with more bits are an error.
-func WithWorker(id uint16, bits int) Option {
-	return func(g *Generator) error {
-		if bits < 1 || bits > sequenceShift {
-			return fmt.Errorf("%w: WithWorker: %d bits, want 1 to %d", ErrOption, bits, sequenceShift)
-		}
-		if id>>bits != 0 {
-			return fmt.Errorf("%w: WithWorker: %d, want at most %d for %d bits", ErrOption, id, 1<<bits-1, bits)
-		}
-		g.free = sequenceShift - bits
-		g.worker = ID(id) << g.free
-		return nil
-	}
-}
-
-// WithLease takes the worker ID, and the milliseconds that IDs may carry, from a lease,
-// which is a *lease.Lease of format lease.UID60; it stands in the place of [WithWorker].
-// The generator claims each millisecond before its first ID, so no pause and no clock lets
-// an ID out of the lease's window; within the millisecond an ID costs nothing more than
-// without a lease. Worker ID and timestamp are the lease's: the worker ID may change from
-// one millisecond to the next, the timestamp may be ahead of the clock, which counts as a
-// rollback of that size. The clock must be the lease's.
-//
-// At the end of the window the generator fails with [ErrLeaseExpired], or with
-// [RollbackWait] it blocks, until the lease is renewed. After the lease is closed it fails
-// with lease.ErrClosed for ever, once the millisecond that it is in has passed.
-// [RollbackReset] cannot be had. Generators may share a lease; each millisecond goes to
-// one of them.
-func WithLease(l window.Lease) Option {
-	return func(g *Generator) error {
-		if l == nil || l.Window() == nil {
-			return fmt.Errorf("%w: WithLease: the lease is nil", ErrOption)
-		}
-		w := l.Window()
-		if err := w.Fits(time.Millisecond, time.UnixMilli(epoch)); err != nil {
-			return fmt.Errorf("%w: WithLease: %w", ErrOption, err)
-		}
-		if size := w.NodeIDSize(); size < 1 || size > sequenceShift {
-			return fmt.Errorf("%w: WithLease: a worker ID of %d bits, want 1 to %d", ErrOption, size, sequenceShift)
-		}
-		g.lease = w
-		return nil
-	}
-}
-
-// NewGenerator returns a generator, or [ErrOption] and the option that is wrong.
-func NewGenerator(opts ...Option) (*Generator, error) {
+// NewGenerator returns a generator, or [sortid.ErrOption] and the option that is wrong.
+func NewGenerator(o Options) (*Generator, error) {
 	g := &Generator{
-		clock:     clock.System(),
-		rand:      entropy.System(),
-		last:      MaxSequence << sequenceShift, // so that 0 comes next
-		timestamp: unseen,
-		seen:      unseen,
-		free:      sequenceShift,
-		allowance: DefaultRollbackAllowance.Milliseconds(),
+		last:        MaxSequence << sequenceShift, // so that 0 comes next
+		timestamp:   gen.NoTick,
+		settledTick: gen.NoTick,
 	}
-	for _, opt := range opts {
-		if err := opt(g); err != nil {
-			return nil, err
+	if err := g.core.Init(&format, o.GeneratorOptions, o.Lease); err != nil {
+		return nil, err
+	}
+	size := o.WorkerIDSize
+	switch {
+	case size < 0 || size > sequenceShift:
+		return nil, g.core.OptionError("WorkerIDSize: %d bits, want 1 to %d", size, sequenceShift)
+	case o.WorkerID>>size != 0:
+		return nil, g.core.OptionError("WorkerID: %d, want at most %d for %d bits", o.WorkerID, 1<<size-1, size)
+	case o.Lease == nil:
+	case size > 0:
+		return nil, g.core.OptionError("Lease and WorkerIDSize exclude each other: the lease has the worker ID")
+	default:
+		if size = o.Lease.NodeIDSize(); size > sequenceShift {
+			return nil, g.core.OptionError("Lease: a worker ID of %d bits, want 1 to %d", size, sequenceShift)
 		}
 	}
-	switch {
-	case g.lease == nil:
-	case g.free < sequenceShift:
-		return nil, fmt.Errorf("%w: WithLease and WithWorker exclude each other: the lease has the worker ID", ErrOption)
-	case g.policy == RollbackReset:
-		return nil, fmt.Errorf("%w: WithLease and RollbackReset exclude each other", ErrOption)
-	default:
-		g.free = sequenceShift - g.lease.NodeIDSize()
-	}
+	g.randomBits = sequenceShift - size
+	g.worker = ID(o.WorkerID) << g.randomBits
 	return g, nil
 }
 
-var global = func() *Generator {
-	g, err := NewGenerator()
-	if err != nil {
-		panic(err)
-	}
-	return g
-}()
+var global = gen.Must(NewGenerator(Options{}))
 
 // New returns an ID of the process-wide generator, which all goroutines share and which
-// follows the defaults: it has no worker ID. Its errors are those of
-// [Generator.Generate].
+// follows the defaults: it has no worker ID. It fails as
+// [Generator.Generate] does.
 func New() (ID, error) { return global.generate(context.Background()) }
 
 // NewString returns the text of [New], or its error.
@@ -234,80 +117,57 @@ func NewString() (string, error) {
 	return id.String(), nil
 }
 
-// Generate returns the next ID. It fails with [ErrClockRollback], [ErrTimeRange],
-// [ErrEntropy] or [ErrLeaseExpired]. It may block: for the next millisecond, and with
-// [RollbackWait].
+// Generate returns the next ID. It fails with [sortid.ErrClockRollback],
+// [sortid.ErrTimeRange] (for a time before 2018-03-01T00:00:00.001Z or after
+// 2157-07-13T07:35:11.102Z) or [sortid.ErrEntropy], and on a lease with
+// [sortid.ErrLeaseExpired] or [sortid.ErrLeaseClosed]. It may block: for the next
+// millisecond, and with [sortid.RollbackWait].
 func (g *Generator) Generate() (ID, error) { return g.generate(context.Background()) }
 
 // GenerateContext is Generate, with a context that bounds the waiting. If it ends, the
-// error matches the context's, and [ErrOverflow] or, with [RollbackWait],
-// [ErrClockRollback] or [ErrLeaseExpired].
+// error matches the context's, and [sortid.ErrOverflow] or, with [sortid.RollbackWait],
+// [sortid.ErrClockRollback] or [sortid.ErrLeaseExpired].
 func (g *Generator) GenerateContext(ctx context.Context) (ID, error) { return g.generate(ctx) }
 
 func (g *Generator) generate(ctx context.Context) (ID, error) {
 	for {
 		counter := clock.Counter() // before the lock, to keep that short
-		g.mu.Lock()
-		id, err := g.next(g.clock.Milli(counter) - epoch)
-		until, why := g.until, g.why
-		g.mu.Unlock()
-		if err != errWait {
-			return id, err
+		g.core.Lock()
+		id, err := g.next(g.core.Clock.Milli(counter) - epoch)
+		if err == nil {
+			g.core.Unlock()
+			return id, nil
 		}
-		if err := g.wait(ctx, until, why); err != nil {
+		if err = g.core.Finish(ctx, err); err != gen.ErrRetry {
 			return 0, err
 		}
 	}
 }
 
 // Fill sets every element of ids to a new ID, in order. It reads the clock and takes the
-// lock once for each millisecond that it needs. Its errors are those of Generate; then
-// ids is cleared, and IDs already made are lost.
+// lock once for each millisecond that it needs. It fails as Generate does; then
+// it clears ids, and IDs already made are lost.
 func (g *Generator) Fill(ids []ID) error { return g.FillContext(context.Background(), ids) }
 
 // FillContext is Fill, with a context as in GenerateContext.
 func (g *Generator) FillContext(ctx context.Context, ids []ID) error {
-	for rest := ids; len(rest) > 0; {
-		counter := clock.Counter()
-		g.mu.Lock()
-		n, err := g.fill(g.clock.Milli(counter)-epoch, rest)
-		until, why := g.until, g.why
-		g.mu.Unlock()
-		rest = rest[n:]
-		if err == errWait {
-			err = g.wait(ctx, until, why)
-		}
-		if err != nil {
-			clear(ids)
-			return err
-		}
+	b := g.core.Batch(ctx, len(ids))
+	for b.Next() {
+		b.Done(g.fill(b.Now, ids[b.From:b.To]))
 	}
-	return nil
+	if b.Err != nil {
+		clear(ids)
+	}
+	return b.Err
 }
 
 // All returns an endless sequence of what Generate returns.
-func (g *Generator) All() iter.Seq2[ID, error] {
-	return func(yield func(ID, error) bool) {
-		for yield(g.Generate()) {
-		}
-	}
-}
-
-// wait may return early, so that a clock that is set back meanwhile meets the policy.
-func (g *Generator) wait(ctx context.Context, until int64, why error) error {
-	if why == ErrLeaseExpired {
-		return g.lease.Wait(ctx, until)
-	}
-	if err := g.clock.Pause(ctx, (until+epoch)*1000); err != nil {
-		return fmt.Errorf("%w; gave up waiting: %w", why, err)
-	}
-	return nil
-}
+func (g *Generator) All() iter.Seq2[ID, error] { return gen.All(g.Generate) }
 
 // next makes the next ID at the clock's time now, in milliseconds since the epoch.
 func (g *Generator) next(now int64) (ID, error) {
-	if now != g.seen || g.last == g.end {
-		return g.turn(now)
+	if now != g.settledTick || g.last == g.end {
+		return g.slowPath(now)
 	}
 	random, err := g.random()
 	if err != nil {
@@ -329,73 +189,52 @@ func (g *Generator) fill(now int64, ids []ID) (int, error) {
 	return len(ids), nil
 }
 
-// turn is next where the clock has moved or the sequence is used up.
-func (g *Generator) turn(now int64) (ID, error) {
-	g.rand.Tick(now + epoch)
+// slowPath is next where the clock has moved or the sequence is used up.
+func (g *Generator) slowPath(now int64) (ID, error) {
+	g.core.Rand.Tick(now + epoch)
+	if now > g.timestamp {
+		return g.begin(now)
+	}
+	reset, err := g.core.CheckRollback(now, g.timestamp, g.timestamp)
 	switch {
-	case now > g.timestamp:
+	case err != nil:
+		return 0, err
+	case reset:
 		return g.begin(now)
-	case now+g.allowance < g.timestamp:
-		return g.behind(now)
 	case g.last == g.end:
-		return g.waitFor(g.timestamp+1, ErrOverflow)
+		return 0, g.core.WaitFor(g.timestamp+1, sortid.ErrOverflow)
 	}
-	g.seen = now
+	g.settledTick = now
 	return g.next(now)
-}
-
-// behind does what the policy says where the clock's time now is too far behind the
-// generator's timestamp.
-func (g *Generator) behind(now int64) (ID, error) {
-	switch g.policy {
-	case RollbackAbort:
-		return 0, fmt.Errorf("%w: it shows %v, the last ID %v", ErrClockRollback,
-			timeOf(now), timeOf(g.timestamp))
-	case RollbackWait:
-		return g.waitFor(g.timestamp-g.allowance, ErrClockRollback)
-	default:
-		return g.begin(now)
-	}
-}
-
-func (g *Generator) waitFor(until int64, why error) (ID, error) {
-	g.until, g.why = until, why
-	return 0, errWait
 }
 
 // begin makes the first ID of the clock's time now.
 func (g *Generator) begin(now int64) (ID, error) {
-	if g.lease != nil {
-		return g.claim(now)
+	if !g.core.Leased() {
+		return g.first(now, now)
 	}
-	return g.first(now, now)
-}
-
-// claim is begin on a lease, which may allow a later timestamp only.
-func (g *Generator) claim(now int64) (ID, error) {
-	grant, timestamp, err := g.lease.Claim(now)
-	switch {
-	case err == nil:
-	case g.policy == RollbackWait:
-		return g.waitFor(now, ErrLeaseExpired)
-	default:
+	worker, timestamp, err := g.core.Claim(now)
+	if err != nil {
 		return 0, err
 	}
-	g.worker = ID(grant.NodeID) << g.free
+	g.worker = ID(worker) << g.randomBits
 	id, err := g.first(now, timestamp)
-	if err == nil && now+g.allowance < timestamp {
-		g.last -= 1 << sequenceShift // to be the first ID once the clock is near
-		g.seen = unseen
-		return g.behind(now)
+	if err != nil {
+		return 0, err
 	}
-	return id, err
+	if _, err := g.core.CheckRollback(now, timestamp, timestamp); err != nil {
+		g.last -= 1 << sequenceShift // to be the first ID once the clock is near
+		g.settledTick = gen.NoTick
+		return 0, err
+	}
+	return id, nil
 }
 
-// first makes the first ID of a timestamp, settled for the clock's time seen. With it the
-// sequence goes on.
-func (g *Generator) first(seen, timestamp int64) (ID, error) {
+// first makes the first ID of a timestamp, which is settled while the clock shows settled.
+// With it the sequence goes on.
+func (g *Generator) first(settled, timestamp int64) (ID, error) {
 	if timestamp <= 0 || timestamp >= MaxTimestamp {
-		return 0, fmt.Errorf("%w: it shows %v", ErrTimeRange, timeOf(timestamp))
+		return 0, g.core.TimeRangeError(timestamp)
 	}
 	random, err := g.random()
 	if err != nil {
@@ -404,20 +243,18 @@ func (g *Generator) first(seen, timestamp int64) (ID, error) {
 	sequence := (ID(g.last.Sequence()) + 1) & MaxSequence
 	g.last = ID(timestamp)<<timestampShift | sequence<<sequenceShift | g.worker
 	g.end = g.last | MaxSequence<<sequenceShift
-	g.timestamp, g.seen = timestamp, seen
+	g.timestamp, g.settledTick = timestamp, settled
 	return g.last | random, nil
 }
 
 // random returns the random bits of one ID.
 func (g *Generator) random() (ID, error) {
-	if g.free == 0 {
+	if g.randomBits == 0 {
 		return 0, nil
 	}
-	w, err := g.rand.Uint32()
+	w, err := g.core.Rand.Uint32()
 	if err != nil {
-		return 0, fmt.Errorf("%w: %w", ErrEntropy, err)
+		return 0, g.core.EntropyError(err)
 	}
-	return ID(w >> (32 - g.free)), nil
+	return ID(w >> (32 - g.randomBits)), nil
 }
-
-func timeOf(timestamp int64) time.Time { return time.UnixMilli(timestamp + epoch).UTC() }

@@ -9,35 +9,21 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sortid/sortid"
 	"github.com/sortid/sortid/internal/conformance"
+	"github.com/sortid/sortid/internal/gen"
 	"github.com/sortid/sortid/internal/window"
 	"github.com/sortid/sortid/lease"
 )
 
-func options(s conformance.Setup) (opts []Option) {
-	if s.Clock != nil {
-		opts = append(opts, WithClock(s.Clock))
-	}
-	if s.Entropy != nil {
-		opts = append(opts, WithEntropy(s.Entropy))
-	}
-	if s.Allowance != 0 {
-		opts = append(opts, WithRollbackAllowance(max(s.Allowance, 0)))
-	}
-	switch s.Policy {
-	case conformance.Abort:
-		opts = append(opts, WithRollbackPolicy(RollbackAbort))
-	case conformance.Wait:
-		opts = append(opts, WithRollbackPolicy(RollbackWait))
-	case conformance.Reset:
-		opts = append(opts, WithRollbackPolicy(RollbackReset))
-	}
-	return opts
-}
-
-func newGenerator(t testing.TB, s conformance.Setup, opts ...Option) *Generator {
+func newGenerator(t testing.TB, s conformance.Setup, own ...Options) *Generator {
 	t.Helper()
-	g, err := NewGenerator(append(options(s), opts...)...)
+	var o Options
+	if len(own) > 0 {
+		o = own[0]
+	}
+	o.GeneratorOptions = s
+	g, err := NewGenerator(o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -55,32 +41,28 @@ func must(t testing.TB) func(ID, error) ID {
 }
 
 // subject returns the generator with the given options, and a worker ID of so many bits.
-func subject(bits int, opts ...Option) conformance.Generator[ID] {
+func subject(bits int, own ...Options) conformance.Generator[ID] {
 	random := 1<<(9-bits) - 1
 	return conformance.Generator[ID]{
 		New: func(t testing.TB, s conformance.Setup) conformance.Gen[ID] {
-			return newGenerator(t, s, opts...)
+			return newGenerator(t, s, own...)
 		},
-		Tick: time.Millisecond, Default: conformance.Abort,
+		Tick: time.Millisecond, Default: sortid.RollbackAbort,
 		Burst: 512, Shared: true, NoEntropy: bits == 9,
-		ErrClockRollback: ErrClockRollback, ErrTimeRange: ErrTimeRange, ErrEntropy: ErrEntropy,
 		Range:  [2]time.Time{time.UnixMilli(epoch + 1), time.UnixMilli(epoch + MaxTimestamp - 1)},
 		Random: []byte{6: byte(random >> 8), 7: byte(random)},
-		Inside: func(g conformance.Gen[ID]) (int64, time.Time) {
-			gen := g.(*Generator)
-			return gen.rand.Second(), timeOf(gen.until)
-		},
+		Core:   func(g conformance.Gen[ID]) *gen.Core { return &g.(*Generator).core },
 	}
 }
 
 func TestGenerator(t *testing.T) {
 	for bits := 0; bits <= 9; bits += 3 {
 		t.Run(fmt.Sprintf("%d worker bits", bits), func(t *testing.T) {
-			var opts []Option
+			var o Options
 			if bits > 0 {
-				opts = []Option{WithWorker(1<<bits-3, bits)}
+				o = Options{WorkerID: 1<<bits - 3, WorkerIDSize: bits}
 			}
-			g := subject(bits, opts...)
+			g := subject(bits, o)
 			g.Run(t)
 		})
 	}
@@ -88,11 +70,11 @@ func TestGenerator(t *testing.T) {
 
 // newLease returns a lease of worker ID 1 of a size, from tick lo, counted from the start
 // of the tests, up to hi.
-func newLease(size int, lo, hi int64) conformance.Lease {
+func newLease(size int, lo, hi int64) *window.Window {
 	w := window.New(size, time.Millisecond, time.UnixMilli(epoch))
 	start := conformance.Start.UnixMilli() - epoch
 	w.Set(window.Grant{NodeID: 1, Lo: start + lo, Hi: start + hi}, start+hi)
-	return conformance.Lease{W: w}
+	return w
 }
 
 // A long lease changes nothing.
@@ -100,7 +82,7 @@ func TestGeneratorOnLease(t *testing.T) {
 	for _, bits := range []int{1, 4, 9} {
 		g := subject(bits)
 		g.New = func(t testing.TB, s conformance.Setup) conformance.Gen[ID] {
-			return newGenerator(t, s, WithLease(newLease(bits, -1<<37, 1<<41)))
+			return newGenerator(t, s, Options{Lease: newLease(bits, -1<<37, 1<<41)})
 		}
 		g.Leased = true
 		t.Run(fmt.Sprint(bits), g.Run)
@@ -110,14 +92,12 @@ func TestGeneratorOnLease(t *testing.T) {
 func TestLease(t *testing.T) {
 	for _, size := range []int{3, 6, 9} {
 		g := conformance.Leased[ID]{
-			New: func(t testing.TB, l window.Lease, s conformance.Setup) (conformance.Gen[ID], error) {
-				return NewGenerator(append(options(s), WithLease(l))...)
+			New: func(t testing.TB, l sortid.Lease, s conformance.Setup) (conformance.Gen[ID], error) {
+				return NewGenerator(Options{GeneratorOptions: s, Lease: l})
 			},
 			Format: lease.UID60, Size: size,
-			Node:             func(id ID) uint32 { return uint32(id.Worker(size)) },
-			At:               func(id ID) int64 { return int64(id.Timestamp()) },
-			ErrClockRollback: ErrClockRollback, ErrOverflow: ErrOverflow,
-			ErrLeaseExpired: ErrLeaseExpired, ErrOption: ErrOption,
+			Node: func(id ID) uint32 { return uint32(id.Worker(size)) },
+			At:   func(id ID) int64 { return int64(id.Timestamp()) },
 		}
 		t.Run(fmt.Sprint(size), g.Run)
 	}
@@ -128,7 +108,7 @@ func TestLease(t *testing.T) {
 func TestLeaseSequence(t *testing.T) {
 	clock := conformance.NewClock(conformance.Start)
 	l := newLease(9, 0, 1)
-	g := newGenerator(t, conformance.Setup{Clock: clock.Now}, WithLease(l))
+	g := newGenerator(t, conformance.Setup{Clock: clock.Now}, Options{Lease: l})
 	r := rand.New(rand.NewPCG(5, 5))
 	start := conformance.Start.UnixMilli() - epoch
 	claimed, rollbacks := int64(1), 0
@@ -136,13 +116,13 @@ func TestLeaseSequence(t *testing.T) {
 	for i := 0; i < 20_000; {
 		id, err := g.Generate()
 		switch {
-		case errors.Is(err, ErrLeaseExpired):
+		case errors.Is(err, sortid.ErrLeaseExpired):
 			now := clock.Now().UnixMilli() - epoch - start
 			lo := max(now, claimed) + r.Int64N(3)*r.Int64N(8_000)
 			claimed = lo + 1 + r.Int64N(3)
-			l.W.Set(window.Grant{NodeID: r.Uint32N(512), Lo: start + lo, Hi: start + claimed}, 0)
+			l.Set(window.Grant{NodeID: r.Uint32N(512), Lo: start + lo, Hi: start + claimed}, 0)
 			continue
-		case errors.Is(err, ErrClockRollback):
+		case errors.Is(err, sortid.ErrClockRollback):
 			rollbacks++
 			clock.Add(time.Second)
 			continue
@@ -166,26 +146,27 @@ func TestLeaseSequence(t *testing.T) {
 // after it.
 func TestLeaseAhead(t *testing.T) {
 	clock := conformance.NewClock(conformance.Start)
-	g := newGenerator(t, conformance.Setup{Clock: clock.Now}, WithLease(newLease(9, 5, 9)))
+	g := newGenerator(t, conformance.Setup{Clock: clock.Now}, Options{Lease: newLease(9, 5, 9)})
 	if err := g.Fill(make([]ID, 512)); err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	id, err := g.GenerateContext(ctx)
-	if want := conformance.Start.Add(6 * time.Millisecond); !errors.Is(err, ErrOverflow) || !timeOf(g.until).Equal(want) {
-		t.Errorf("%v, %v, until %v, want ErrOverflow until %v", id, err, timeOf(g.until), want)
+	want := conformance.Start.Add(6 * time.Millisecond)
+	if until, _ := g.core.Waits(); !errors.Is(err, sortid.ErrOverflow) || !until.Equal(want) {
+		t.Errorf("%v, %v, until %v, want ErrOverflow until %v", id, err, until, want)
 	}
 }
 
 // The reserved timestamps are no more to be had than without a lease.
 func TestLeaseRange(t *testing.T) {
 	for _, tick := range []int64{0, MaxTimestamp} {
-		clock := conformance.NewClock(timeOf(tick))
+		clock := conformance.NewClock(time.UnixMilli(epoch + tick))
 		w := window.New(4, time.Millisecond, time.UnixMilli(epoch))
 		w.Set(window.Grant{NodeID: 1, Lo: tick, Hi: tick + 1}, 0)
-		g := newGenerator(t, conformance.Setup{Clock: clock.Now}, WithLease(conformance.Lease{W: w}))
-		if id, err := g.Generate(); id != 0 || !errors.Is(err, ErrTimeRange) {
+		g := newGenerator(t, conformance.Setup{Clock: clock.Now}, Options{Lease: w})
+		if id, err := g.Generate(); id != 0 || !errors.Is(err, sortid.ErrTimeRange) {
 			t.Errorf("at %d: %v, %v, want ErrTimeRange", tick, id, err)
 		}
 	}
@@ -224,33 +205,26 @@ func TestNewString(t *testing.T) {
 }
 
 func TestOptions(t *testing.T) {
+	l := newLease(4, 0, 1)
 	for _, c := range []struct {
-		name string
-		opt  Option
+		names string // what the error must name
+		o     Options
 	}{
-		{"WithClock", WithClock(nil)},
-		{"WithEntropy", WithEntropy(nil)},
-		{"WithRollbackAllowance", WithRollbackAllowance(-1)},
-		{"WithRollbackPolicy", WithRollbackPolicy(RollbackReset + 1)},
-		{"WithWorker", WithWorker(0, 0)},
-		{"WithWorker", WithWorker(0, -1)},
-		{"WithWorker", WithWorker(0, 10)},
-		{"WithWorker", WithWorker(2, 1)},
-		{"WithWorker", WithWorker(512, 9)},
-		{"WithWorker", WithWorker(1<<16-1, 9)},
-		{"WithLease", WithLease(nil)},
-		{"WithLease", WithLease(newLease(10, 0, 1))},
+		{"RollbackPolicy", Options{GeneratorOptions: sortid.GeneratorOptions{RollbackPolicy: sortid.RollbackWait + 1}}},
+		{"WorkerIDSize", Options{WorkerIDSize: -1}},
+		{"WorkerIDSize", Options{WorkerIDSize: 10}},
+		{"WorkerID", Options{WorkerID: 1}},
+		{"WorkerID", Options{WorkerID: 2, WorkerIDSize: 1}},
+		{"WorkerID", Options{WorkerID: 512, WorkerIDSize: 9}},
+		{"WorkerID", Options{WorkerID: 1<<16 - 1, WorkerIDSize: 9}},
+		{"Lease", Options{Lease: newLease(10, 0, 1)}},
+		{"Lease", Options{Lease: (*lease.Lease)(nil)}},
+		{"Lease and WorkerIDSize", Options{Lease: l, WorkerIDSize: 1}},
+		{"WorkerID", Options{Lease: l, WorkerID: 1}},
+		{"Lease and RollbackReset", Options{Lease: l, GeneratorOptions: sortid.GeneratorOptions{RollbackPolicy: sortid.RollbackReset}}},
 	} {
-		if g, err := NewGenerator(c.opt); g != nil || !errors.Is(err, ErrOption) || !strings.Contains(err.Error(), c.name) {
-			t.Errorf("%s: %v, %v", c.name, g, err)
-		}
-	}
-	lease := WithLease(newLease(4, 0, 1))
-	for name, opt := range map[string]Option{"WithWorker": WithWorker(0, 1), "RollbackReset": WithRollbackPolicy(RollbackReset)} {
-		for _, opts := range [][]Option{{lease, opt}, {opt, lease}} {
-			if g, err := NewGenerator(opts...); g != nil || !errors.Is(err, ErrOption) || !strings.Contains(err.Error(), "WithLease and "+name) {
-				t.Errorf("%s: %v, %v", name, g, err)
-			}
+		if g, err := NewGenerator(c.o); g != nil || !errors.Is(err, sortid.ErrOption) || !strings.Contains(err.Error(), c.names) {
+			t.Errorf("%s: %v, %v", c.names, g, err)
 		}
 	}
 }
@@ -281,7 +255,7 @@ func TestSequence(t *testing.T) {
 		}
 	}
 
-	g = newGenerator(t, conformance.Setup{Clock: clock.Now, Policy: conformance.Reset})
+	g = newGenerator(t, conformance.Setup{Clock: clock.Now, RollbackPolicy: sortid.RollbackReset})
 	for i := range 100 {
 		if id := must(t)(g.Generate()); int(id.Sequence()) != i || !id.Time().Equal(clock.Now()) {
 			t.Errorf("with a reset for each ID: the sequence is %d, the time %v", id.Sequence(), id.Time())
@@ -299,9 +273,9 @@ func TestSteadyStream(t *testing.T) {
 		for now := int64(1000); now < 1020; now++ {
 			for limit := first; now > 1000 || limit > 0; limit-- {
 				id, err := g.next(now)
-				if err == errWait {
-					if g.until != now+1 || g.why != ErrOverflow {
-						t.Fatalf("at %d it waits for %d, %v", now, g.until, g.why)
+				if err == gen.ErrRetry {
+					if until, why := g.core.Waits(); until.UnixMilli() != epoch+now+1 || why != sortid.ErrOverflow {
+						t.Fatalf("at %d it waits for %v, %v", now, until, why)
 					}
 					break
 				}
@@ -354,10 +328,10 @@ func TestRealStream(t *testing.T) {
 // With 511 used the generator waits for the next millisecond, or until the context ends:
 // whatever the policy, also for a clock that is back within the allowance.
 func TestWaitForNext(t *testing.T) {
-	for _, policy := range []conformance.Policy{conformance.Abort, conformance.Wait, conformance.Reset} {
+	for _, policy := range []sortid.RollbackPolicy{sortid.RollbackAbort, sortid.RollbackWait, sortid.RollbackReset} {
 		for _, back := range []time.Duration{0, 3 * time.Millisecond, 10 * time.Second} {
 			clock := conformance.NewClock(conformance.Start)
-			g := newGenerator(t, conformance.Setup{Clock: clock.Now, Policy: policy})
+			g := newGenerator(t, conformance.Setup{Clock: clock.Now, RollbackPolicy: policy})
 			ids := make([]ID, 512)
 			if err := g.Fill(ids); err != nil || !ids[511].Time().Equal(conformance.Start) || ids[511].Sequence() != 511 {
 				t.Fatalf("%v, %v", ids[511], err)
@@ -368,11 +342,11 @@ func TestWaitForNext(t *testing.T) {
 			cause := errors.New("cause")
 			time.AfterFunc(5*time.Millisecond, func() { cancel(cause) })
 			id, err := g.GenerateContext(ctx)
-			if id != 0 || !errors.Is(err, context.Canceled) || !errors.Is(err, cause) || !errors.Is(err, ErrOverflow) || errors.Is(err, ErrClockRollback) {
-				t.Fatalf("back by %v: %v, %v, want ErrOverflow and the context's error", back, id, err)
+			if id != 0 || !errors.Is(err, context.Canceled) || !errors.Is(err, cause) || !errors.Is(err, sortid.ErrOverflow) || errors.Is(err, sortid.ErrClockRollback) {
+				t.Fatalf("back by %v: %v, %v, want sortid.ErrOverflow and the context's error", back, id, err)
 			}
 			two := []ID{1, 2}
-			if err := g.FillContext(ctx, two); !errors.Is(err, context.Canceled) || errors.Is(err, ErrClockRollback) || two[0]|two[1] != 0 {
+			if err := g.FillContext(ctx, two); !errors.Is(err, context.Canceled) || errors.Is(err, sortid.ErrClockRollback) || two[0]|two[1] != 0 {
 				t.Fatalf("back by %v: Fill %v, %v", back, two, err)
 			}
 
@@ -391,7 +365,7 @@ func TestWaitForNext(t *testing.T) {
 		t.Fatal(err)
 	}
 	time.AfterFunc(3*time.Millisecond, func() { clock.Add(-time.Minute) })
-	if id, err := g.Generate(); id != 0 || !errors.Is(err, ErrClockRollback) {
+	if id, err := g.Generate(); id != 0 || !errors.Is(err, sortid.ErrClockRollback) {
 		t.Errorf("the clock went back during the wait: %v, %v", id, err)
 	}
 
@@ -425,7 +399,7 @@ func TestWorkerBits(t *testing.T) {
 		for n := range uint16(2) {
 			worker := n * (1<<bits - 1) // all zeros, all ones
 			clock := conformance.NewClock(conformance.Start)
-			g := newGenerator(t, conformance.Setup{Clock: clock.Now, Entropy: conformance.Entropy(1)}, WithWorker(worker, bits))
+			g := newGenerator(t, conformance.Setup{Clock: clock.Now, Entropy: conformance.Entropy(1)}, Options{WorkerID: worker, WorkerIDSize: bits})
 			var ones, zeros uint16
 			for i := range 2000 {
 				id := must(t)(g.Generate())
@@ -463,24 +437,25 @@ func TestRandom(t *testing.T) {
 	}
 }
 
-// RollbackWait waits no longer than it must.
+// sortid.RollbackWait waits no longer than it must.
 func TestRollbackWaitUntil(t *testing.T) {
-	g := newGenerator(t, conformance.Setup{Policy: conformance.Wait, Allowance: 10 * time.Millisecond})
+	g := newGenerator(t, conformance.Setup{RollbackPolicy: sortid.RollbackWait, RollbackAllowance: 10 * time.Millisecond})
 	if _, err := g.next(1000); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := g.next(989); err != errWait || g.until != 990 || g.why != ErrClockRollback {
-		t.Errorf("%v until %d, want 990", err, g.until)
+	_, err := g.next(989)
+	if until, why := g.core.Waits(); err != gen.ErrRetry || until.UnixMilli() != epoch+990 || why != sortid.ErrClockRollback {
+		t.Errorf("%v until %v, %v, want 990 ms after the epoch", err, until, why)
 	}
 	if _, err := g.next(990); err != nil {
 		t.Error(err)
 	}
 }
 
-// RollbackReset duplicates, as its documentation says.
+// sortid.RollbackReset duplicates, as its documentation says.
 func TestResetDuplicates(t *testing.T) {
 	clock := conformance.NewClock(conformance.Start)
-	g := newGenerator(t, conformance.Setup{Clock: clock.Now, Policy: conformance.Reset}, WithWorker(7, 9))
+	g := newGenerator(t, conformance.Setup{Clock: clock.Now, RollbackPolicy: sortid.RollbackReset}, Options{WorkerID: 7, WorkerIDSize: 9})
 	first := must(t)(g.Generate())
 	for range 511 {
 		clock.Add(time.Minute)

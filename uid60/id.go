@@ -2,11 +2,10 @@ package uid60
 
 import (
 	"cmp"
-	"fmt"
-	"strconv"
 	"time"
 
 	"github.com/sortid/sortid/internal/clock"
+	"github.com/sortid/sortid/internal/parseerr"
 )
 
 // Size is the size of an ID's binary form in bytes.
@@ -39,38 +38,34 @@ const (
 //
 // A worker ID, where generators have one, takes the high bits of random.
 //
-// IDs are immutable and comparable: == says whether two are the same. The integers sort
+// IDs are immutable and comparable: == reports whether two are the same. The integers sort
 // by time, the texts do not. The zero ID has timestamp 0; no generator makes it, so it
 // can stand for "none". A conversion ID(v) does not check v: of a v above [Max] the
-// marshalling methods return [ErrRange]. [FromUint64] checks.
+// marshalling methods return [sortid.ErrRange]. [FromUint64] checks.
 type ID uint64
 
 // Max is the largest ID. No generator uses its timestamp.
 const Max ID = 1<<60 - 1
 
 // FromFields returns the ID of the three fields, the timestamp in milliseconds since
-// 2018-03-01T00:00:00Z. It returns [ErrField] if one has more bits than its place: 42, 9
+// 2018-03-01T00:00:00Z. It returns [sortid.ErrField] if one has more bits than its place: 42, 9
 // and 9.
 func FromFields(timestamp uint64, sequence, random uint16) (ID, error) {
 	switch {
 	case timestamp > MaxTimestamp:
-		return 0, fieldError("timestamp", timestamp, MaxTimestamp)
+		return 0, parseerr.Field(name, "timestamp", timestamp, MaxTimestamp)
 	case sequence > MaxSequence:
-		return 0, fieldError("sequence", uint64(sequence), MaxSequence)
+		return 0, parseerr.Field(name, "sequence", uint64(sequence), MaxSequence)
 	case random > MaxRandom:
-		return 0, fieldError("random", uint64(random), MaxRandom)
+		return 0, parseerr.Field(name, "random", uint64(random), MaxRandom)
 	}
 	return ID(timestamp<<timestampShift | uint64(sequence)<<sequenceShift | uint64(random)), nil
 }
 
-func fieldError(name string, value, limit uint64) error {
-	return fmt.Errorf("%w: %s is %d, want at most %d", ErrField, name, value, limit)
-}
-
-// FromUint64 returns the ID of an integer, or a [ParseError] if it is above [Max].
+// FromUint64 returns the ID of an integer, or a [sortid.ParseError] if it is above [Max].
 func FromUint64(v uint64) (ID, error) {
 	if v > uint64(Max) {
-		return 0, rangeError(strconv.FormatUint(v, 10))
+		return 0, parseerr.Integer(name, v, integers)
 	}
 	return ID(v), nil
 }

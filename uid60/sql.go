@@ -2,8 +2,8 @@ package uid60
 
 import (
 	"database/sql/driver"
-	"fmt"
-	"strconv"
+
+	"github.com/sortid/sortid/internal/parseerr"
 )
 
 // Value stores the ID as an integer, for a bigint column, which sorts by time. To store
@@ -23,13 +23,13 @@ func (id *ID) Scan(src any) error {
 	switch src := src.(type) {
 	case int64:
 		if src < 0 || src > int64(Max) {
-			return rangeError(strconv.FormatInt(src, 10))
+			return parseerr.Integer(name, src, integers)
 		}
 		*id = ID(src)
 		return nil
 	case uint64: // of an unsigned column, by some drivers
 		if src > uint64(Max) {
-			return rangeError(strconv.FormatUint(src, 10))
+			return parseerr.Integer(name, src, integers)
 		}
 		*id = ID(src)
 		return nil
@@ -37,10 +37,8 @@ func (id *ID) Scan(src any) error {
 		return id.UnmarshalText([]byte(src))
 	case []byte:
 		return id.UnmarshalText(src)
-	case nil:
-		return fmt.Errorf("%w: NULL; scan a nullable column into sql.Null[uid60.ID]", ErrScan)
 	default:
-		return fmt.Errorf("%w: a %T; want an integer or a text of 4 to 10 characters", ErrScan, src)
+		return parseerr.Scan(name, src, "an integer or a text of 4 to 10 characters")
 	}
 }
 
@@ -57,17 +55,17 @@ func (t Text) Value() (driver.Value, error) {
 	return t.String(), nil
 }
 
-// Scan is that of [ID].
+// Scan reads an ID from a database; see [ID.Scan].
 func (t *Text) Scan(src any) error { return (*ID)(t).Scan(src) }
 
-// String is that of [ID].
+// String returns the ID's text; see [ID.String].
 func (t Text) String() string { return ID(t).String() }
 
-// AppendText is that of [ID].
+// AppendText appends the ID's text to b; see [ID.AppendText].
 func (t Text) AppendText(b []byte) ([]byte, error) { return ID(t).AppendText(b) }
 
-// MarshalText is that of [ID].
+// MarshalText returns the ID's text; see [ID.MarshalText].
 func (t Text) MarshalText() ([]byte, error) { return ID(t).MarshalText() }
 
-// UnmarshalText is that of [ID].
+// UnmarshalText sets the ID to that of a text; see [ID.UnmarshalText].
 func (t *Text) UnmarshalText(b []byte) error { return (*ID)(t).UnmarshalText(b) }

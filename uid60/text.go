@@ -4,9 +4,10 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math/bits"
-	"slices"
 
-	"github.com/sortid/sortid/internal/fault"
+	"github.com/sortid/sortid"
+	"github.com/sortid/sortid/internal/basen"
+	"github.com/sortid/sortid/internal/parseerr"
 )
 
 // The lengths that an ID's text may have. The texts of IDs since May 2020 have ten
@@ -18,34 +19,16 @@ const (
 
 const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
 
-// noDigit is the worth of a byte that is no digit: a bit that no four digits have.
-const noDigit = 1 << 31
-
 var (
-	// pairs holds the 4096 numerals of two digits.
-	pairs [1 << 12][2]byte
-	// worths holds a digit's bits in each of four places.
-	worths [4][256]uint32
+	pairs       [1 << 12][2]byte // the 4096 numerals of two digits
+	decodeTable = basen.NewDecodeTable(alphabet, false)
 )
 
-func init() {
-	for i := range pairs {
-		pairs[i] = [2]byte{alphabet[i>>6], alphabet[i&63]}
-	}
-	for place := range worths {
-		worth := &worths[place]
-		for i := range worth {
-			worth[i] = noDigit
-		}
-		for i, c := range []byte(alphabet) {
-			worth[c] = uint32(i) << (6 * (3 - place))
-		}
-	}
-}
+func init() { basen.FillPairs(pairs[:], alphabet) }
 
 // Parse returns the ID of a text of 4 to 10 characters, which may be padded: with A in
 // front of the digits, so in the third place of the text. Case matters. Its errors are
-// of type [*ParseError].
+// of type [*sortid.ParseError].
 func Parse(s string) (ID, error) {
 	v, ok := decode([]byte(s)) // which does not copy s
 	if !ok {
@@ -68,31 +51,24 @@ func decode(b []byte) (v uint64, ok bool) {
 	if len(b) < MinTextLen || len(b) > MaxTextLen {
 		return 0, false
 	}
-	last := worths[2][b[0]] | worths[3][b[1]]
+	last := decodeTable[2][b[0]] + decodeTable[3][b[1]]
 	if len(b) == MaxTextLen { // all IDs of today
-		high, low := four((*[4]byte)(b[2:6])), four((*[4]byte)(b[6:10]))
-		return uint64(high)<<36 | uint64(low)<<12 | uint64(last), (high|low|last)&noDigit == 0
+		high, low := decodeTable.Four((*[4]byte)(b[2:6])), decodeTable.Four((*[4]byte)(b[6:10]))
+		return uint64(high)<<36 | uint64(low)<<12 | uint64(last), high|low|last < basen.NoSymbol
 	}
 	all := last
 	for _, c := range b[2:] {
-		all |= worths[3][c]
-		v = v<<6 | uint64(worths[3][c])
+		all |= decodeTable[3][c]
+		v = v<<6 | uint64(decodeTable[3][c])
 	}
-	return v<<12 | uint64(last), all&noDigit == 0
-}
-
-// four returns the 24 bits of four digits, and noDigit if any is none.
-func four(s *[4]byte) uint32 {
-	return worths[0][s[0]] | worths[1][s[1]] | worths[2][s[2]] | worths[3][s[3]]
+	return v<<12 | uint64(last), all < basen.NoSymbol
 }
 
 func textError(b []byte) error {
-	e := &ParseError{Input: fault.Clip(b), Length: len(b), Offset: -1, Err: ErrLength}
-	if MinTextLen <= len(b) && len(b) <= MaxTextLen {
-		e.Offset = slices.IndexFunc(b, func(c byte) bool { return worths[3][c] == noDigit })
-		e.Err = ErrSymbol
+	if len(b) < MinTextLen || len(b) > MaxTextLen {
+		return parseerr.Text(name, b, -1, sortid.ErrLength, "4 to 10")
 	}
-	return e
+	return parseerr.Text(name, b, decodeTable.BadSymbol(b), sortid.ErrSymbol, "A-Z, a-z, 0-9, - or _")
 }
 
 // appendText appends the text of v, which must not be above Max.
@@ -141,7 +117,7 @@ func (id ID) AppendText(b []byte) ([]byte, error) {
 func (id ID) MarshalText() ([]byte, error) { return id.AppendText(nil) }
 
 // UnmarshalText sets the ID to that of a text, as [Parse] reads it. With an error, of
-// type [*ParseError], it leaves the ID as it was.
+// type [*sortid.ParseError], it leaves the ID as it was.
 func (id *ID) UnmarshalText(b []byte) error {
 	v, ok := decode(b)
 	if !ok {
@@ -166,14 +142,14 @@ func (id ID) AppendBinary(b []byte) ([]byte, error) {
 func (id ID) MarshalBinary() ([]byte, error) { return id.AppendBinary(nil) }
 
 // UnmarshalBinary sets the ID to that of 8 bytes in big-endian order. With an error, of
-// type [*ParseError], it leaves the ID as it was.
+// type [*sortid.ParseError], it leaves the ID as it was.
 func (id *ID) UnmarshalBinary(b []byte) error {
 	if len(b) != Size {
-		return &ParseError{Length: len(b), Offset: -1, Err: ErrBinaryLength}
+		return parseerr.Binary(name, len(b), sortid.ErrBinaryLength, "8")
 	}
 	v := binary.BigEndian.Uint64(b)
 	if v > uint64(Max) {
-		return &ParseError{Length: len(b), Offset: -1, Err: ErrRange}
+		return parseerr.Binary(name, len(b), sortid.ErrRange, integers)
 	}
 	*id = ID(v)
 	return nil

@@ -3,7 +3,11 @@
 // decodes them ignoring case.
 package base32hex
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+
+	"github.com/sortid/sortid/internal/basen"
+)
 
 // The lengths of the two sides in bytes.
 const (
@@ -13,34 +17,12 @@ const (
 
 const symbols = "0123456789ABCDEFGHIJKLMNOPQRSTUV"
 
-// noSymbol is the worth of a byte that is no symbol: a bit that no four symbols have.
-const noSymbol = 1 << 31
-
 var (
-	// pairs holds the 1024 texts of ten bits.
-	pairs [1 << 10][2]byte
-	// worths holds a symbol's bits in each of four places.
-	worths [4][256]uint32
+	pairs       [1 << 10][2]byte // the 1024 texts of ten bits
+	decodeTable = basen.NewDecodeTable(symbols, true)
 )
 
-func init() {
-	for i := range pairs {
-		pairs[i] = [2]byte{symbols[i>>5], symbols[i&31]}
-	}
-	for place := range worths {
-		worth := &worths[place]
-		for i := range worth {
-			worth[i] = noSymbol
-		}
-		for i, c := range []byte(symbols) {
-			bits := uint32(i) << (5 * (3 - place))
-			worth[c] = bits
-			if c >= 'A' {
-				worth[c-'A'+'a'] = bits
-			}
-		}
-	}
-}
+func init() { basen.FillPairs(pairs[:], symbols) }
 
 // Encode writes the text of src.
 func Encode(dst *[Len]byte, src *[Size]byte) {
@@ -65,28 +47,14 @@ func put8(dst *[8]byte, v uint64) {
 // Decode reads a text into dst and returns -1. If a byte is no symbol it returns the
 // offset of the first such byte and leaves dst alone.
 func Decode(dst *[Size]byte, src *[Len]byte) (at int) {
-	a, b, c, d := four((*[4]byte)(src[0:4])), four((*[4]byte)(src[4:8])), four((*[4]byte)(src[8:12])), four((*[4]byte)(src[12:16]))
-	e, f, g, h := four((*[4]byte)(src[16:20])), four((*[4]byte)(src[20:24])), four((*[4]byte)(src[24:28])), four((*[4]byte)(src[28:32]))
-	if (a|b|c|d|e|f|g|h)&noSymbol != 0 {
-		return badSymbol(src)
+	a, b, c, d := decodeTable.Four((*[4]byte)(src[0:4])), decodeTable.Four((*[4]byte)(src[4:8])), decodeTable.Four((*[4]byte)(src[8:12])), decodeTable.Four((*[4]byte)(src[12:16]))
+	e, f, g, h := decodeTable.Four((*[4]byte)(src[16:20])), decodeTable.Four((*[4]byte)(src[20:24])), decodeTable.Four((*[4]byte)(src[24:28])), decodeTable.Four((*[4]byte)(src[28:32]))
+	if a|b|c|d|e|f|g|h >= basen.NoSymbol {
+		return decodeTable.BadSymbol(src[:])
 	}
 	// 20 bits in each: 64, 64 and 32.
 	binary.BigEndian.PutUint64(dst[0:8], uint64(a)<<44|uint64(b)<<24|uint64(c)<<4|uint64(d)>>16)
 	binary.BigEndian.PutUint64(dst[8:16], uint64(d)<<48|uint64(e)<<28|uint64(f)<<8|uint64(g)>>12)
 	binary.BigEndian.PutUint32(dst[16:20], g<<20|h)
 	return -1
-}
-
-// four returns the 20 bits of four symbols, and noSymbol if any is none.
-func four(s *[4]byte) uint32 {
-	return worths[0][s[0]] | worths[1][s[1]] | worths[2][s[2]] | worths[3][s[3]]
-}
-
-func badSymbol(s *[Len]byte) int {
-	for i, c := range s {
-		if worths[3][c] == noSymbol {
-			return i
-		}
-	}
-	return len(s)
 }

@@ -5,6 +5,8 @@ package base36
 import (
 	"encoding/binary"
 	"math/bits"
+
+	"github.com/sortid/sortid/internal/basen"
 )
 
 // The widths of the two sizes of integers in digits.
@@ -37,43 +39,27 @@ const (
 	unitRest = 1<<128/Limit62 - unit<<64 + 1
 )
 
-// A Fault says what is wrong with a text.
-type Fault uint8
+// A Status is the result of decoding a text.
+type Status uint8
 
 const (
-	OK     Fault = iota
-	Length       // not as many bytes as the width
-	Symbol       // a byte that is no digit; see BadSymbol
-	Range        // digits all, but the integer has more than 128 bits
+	OK     Status = iota
+	Length        // not as many bytes as the width
+	Symbol        // a byte that is no digit; see BadSymbol
+	Range         // digits all, but the integer has more than 128 bits
 )
 
 const digits = "0123456789abcdefghijklmnopqrstuvwxyz"
 
-// noDigit is the weight of a byte that is no digit: more than four digits are worth, so
-// that a sum shows it.
-const noDigit = 1 << 28
-
 var (
 	// pairs holds the 1296 numerals of two digits, the first in the low byte.
-	pairs [pow2]uint16
-	// weights holds what a digit is worth in each of four places.
-	weights [4][256]uint32
+	pairs       [pow2]uint16
+	decodeTable = basen.NewDecodeTable(digits, true)
 )
 
 func init() {
 	for i := range pow2 {
 		pairs[i] = uint16(digits[i/36]) | uint16(digits[i%36])<<8
-	}
-	for place, worth := range []uint32{pow2 * 36, pow2, 36, 1} {
-		for c := range weights[place] {
-			weights[place][c] = noDigit
-		}
-		for i, c := range []byte(digits) {
-			weights[place][c] = uint32(i) * worth
-			if c >= 'a' {
-				weights[place][c-'a'+'A'] = uint32(i) * worth
-			}
-		}
 	}
 }
 
@@ -169,27 +155,27 @@ func put6(dst *[6]byte, f uint64) {
 }
 
 // Decode62 reads 12 digits.
-func Decode62(src []byte) (v uint64, fault Fault) {
+func Decode62(src []byte) (v uint64, status Status) {
 	if len(src) != Len62 {
 		return 0, Length
 	}
-	a, b, c := four((*[4]byte)(src[0:4])), four((*[4]byte)(src[4:8])), four((*[4]byte)(src[8:12]))
-	if a|b|c >= noDigit {
+	a, b, c := decodeTable.Four((*[4]byte)(src[0:4])), decodeTable.Four((*[4]byte)(src[4:8])), decodeTable.Four((*[4]byte)(src[8:12]))
+	if a|b|c >= basen.NoSymbol {
 		return 0, Symbol
 	}
 	return (uint64(a)*pow4+uint64(b))*pow4 + uint64(c), OK
 }
 
 // Decode128 reads 25 digits as the integer hi * 2^64 + lo.
-func Decode128(src []byte) (hi, lo uint64, fault Fault) {
+func Decode128(src []byte) (hi, lo uint64, status Status) {
 	if len(src) != Len128 {
 		return 0, 0, Length
 	}
-	first := weights[3][src[0]]
-	a1, a0 := four((*[4]byte)(src[1:5])), four((*[4]byte)(src[5:9]))
-	b1, b0 := four((*[4]byte)(src[9:13])), four((*[4]byte)(src[13:17]))
-	c1, c0 := four((*[4]byte)(src[17:21])), four((*[4]byte)(src[21:25]))
-	if first|a1|a0|b1|b0|c1|c0 >= noDigit {
+	first := decodeTable[3][src[0]]
+	a1, a0 := decodeTable.Four((*[4]byte)(src[1:5])), decodeTable.Four((*[4]byte)(src[5:9]))
+	b1, b0 := decodeTable.Four((*[4]byte)(src[9:13])), decodeTable.Four((*[4]byte)(src[13:17]))
+	c1, c0 := decodeTable.Four((*[4]byte)(src[17:21])), decodeTable.Four((*[4]byte)(src[21:25]))
+	if first|a1|a0|b1|b0|c1|c0 >= basen.NoSymbol {
 		return 0, 0, Symbol
 	}
 	// a * 36^16 + b * 36^8 + c, with nine digits in a and eight in the others
@@ -210,17 +196,5 @@ func Decode128(src []byte) (hi, lo uint64, fault Fault) {
 	return hi, lo, OK
 }
 
-// four returns the value of four digits, noDigit or more if one of them is none.
-func four(s *[4]byte) uint32 {
-	return weights[0][s[0]] + weights[1][s[1]] + weights[2][s[2]] + weights[3][s[3]]
-}
-
 // BadSymbol returns the offset of the first byte that is no digit.
-func BadSymbol(s []byte) int {
-	for i, c := range s {
-		if weights[3][c] == noDigit {
-			return i
-		}
-	}
-	return len(s)
-}
+func BadSymbol(s []byte) int { return decodeTable.BadSymbol(s) }

@@ -67,8 +67,8 @@ func test62(t *testing.T, r *rand.Rand, v uint64) {
 	if got := string(Append62(nil, v)); got != want {
 		t.Fatalf("Append62(%d) = %s, want %s", v, got, want)
 	}
-	if got, fault := Decode62([]byte(mixed(r, want))); got != v || fault != OK {
-		t.Fatalf("Decode62(%s) = %d, %v, want %d", want, got, fault, v)
+	if got, status := Decode62([]byte(mixed(r, want))); got != v || status != OK {
+		t.Fatalf("Decode62(%s) = %d, %v, want %d", want, got, status, v)
 	}
 }
 
@@ -91,8 +91,8 @@ func test128(t *testing.T, r *rand.Rand, hi, lo uint64) {
 	if got := string(Append128(nil, hi, lo)); got != want {
 		t.Fatalf("Append128(%#x, %#x) = %s, want %s", hi, lo, got, want)
 	}
-	if h, l, fault := Decode128([]byte(mixed(r, want))); h != hi || l != lo || fault != OK {
-		t.Fatalf("Decode128(%s) = %#x, %#x, %v, want %#x, %#x", want, h, l, fault, hi, lo)
+	if h, l, status := Decode128([]byte(mixed(r, want))); h != hi || l != lo || status != OK {
+		t.Fatalf("Decode128(%s) = %#x, %#x, %v, want %#x, %#x", want, h, l, status, hi, lo)
 	}
 }
 
@@ -130,8 +130,8 @@ func TestRange(t *testing.T) {
 		if !ok {
 			hi, lo = 0, 0
 		}
-		if h, l, fault := Decode128([]byte(s)); h != hi || l != lo || (fault == Range) == ok || (fault == OK) != ok {
-			t.Fatalf("Decode128(%s) = %#x, %#x, %v, want %#x, %#x, in range: %v", s, h, l, fault, hi, lo, ok)
+		if h, l, status := Decode128([]byte(s)); h != hi || l != lo || (status == Range) == ok || (status == OK) != ok {
+			t.Fatalf("Decode128(%s) = %#x, %#x, %v, want %#x, %#x, in range: %v", s, h, l, status, hi, lo, ok)
 		}
 	}
 	for d := int64(-1000); d < 1000; d++ {
@@ -158,23 +158,23 @@ func TestRange(t *testing.T) {
 	}
 }
 
-// Every byte that is no digit, at every place: a fault, and the first one is found, also
+// Every byte that is no digit, at every place: an error, and the first one is found, also
 // with others behind it and in a number too large.
 func TestSymbols(t *testing.T) {
 	for _, good := range []string{"0u2pf62ji4b9", "zzzzzzzzzzzz", "0372ijojuxuhjsfkeryi2mrtm", "zzzzzzzzzzzzzzzzzzzzzzzzz"} {
-		decode := func(b []byte) Fault {
+		decode := func(b []byte) Status {
 			if len(b) == Len62 {
-				v, fault := Decode62(b)
-				if fault != OK && v != 0 {
-					t.Errorf("Decode62(%q) = %d, %v", b, v, fault)
+				v, status := Decode62(b)
+				if status != OK && v != 0 {
+					t.Errorf("Decode62(%q) = %d, %v", b, v, status)
 				}
-				return fault
+				return status
 			}
-			hi, lo, fault := Decode128(b)
-			if fault != OK && hi|lo != 0 {
-				t.Errorf("Decode128(%q) = %d, %d, %v", b, hi, lo, fault)
+			hi, lo, status := Decode128(b)
+			if status != OK && hi|lo != 0 {
+				t.Errorf("Decode128(%q) = %d, %d, %v", b, hi, lo, status)
 			}
-			return fault
+			return status
 		}
 		for at := range good {
 			for c := range 256 {
@@ -189,8 +189,8 @@ func TestSymbols(t *testing.T) {
 				}
 				for second := at; second < len(b); second++ { // from itself on
 					b[second] = byte(c)
-					if fault := decode(b); fault != Symbol || BadSymbol(b) != at {
-						t.Fatalf("%q: %v at %d, want Symbol at %d", b, fault, BadSymbol(b), at)
+					if status := decode(b); status != Symbol || BadSymbol(b) != at {
+						t.Fatalf("%q: %v at %d, want Symbol at %d", b, status, BadSymbol(b), at)
 					}
 				}
 			}
@@ -201,11 +201,11 @@ func TestSymbols(t *testing.T) {
 func TestLength(t *testing.T) {
 	for n := range 60 {
 		b := []byte(strings.Repeat("1", n))
-		if _, fault := Decode62(b); (fault == Length) != (n != Len62) {
-			t.Errorf("Decode62 of %d bytes: %v", n, fault)
+		if _, status := Decode62(b); (status == Length) != (n != Len62) {
+			t.Errorf("Decode62 of %d bytes: %v", n, status)
 		}
-		if _, _, fault := Decode128(b); (fault == Length) != (n != Len128) {
-			t.Errorf("Decode128 of %d bytes: %v", n, fault)
+		if _, _, status := Decode128(b); (status == Length) != (n != Len128) {
+			t.Errorf("Decode128 of %d bytes: %v", n, status)
 		}
 	}
 }
@@ -242,12 +242,12 @@ func FuzzDecode(f *testing.F) {
 		if !strings.ContainsAny(string(b), "+-_") {
 			n, ok = n.SetString(string(b), 36)
 		}
-		if v, fault := Decode62(b); (fault == OK) != (ok && len(b) == Len62) || fault == OK && n.Cmp(new(big.Int).SetUint64(v)) != 0 {
-			t.Errorf("Decode62(%q) = %d, %v; by math/big %v, %v", b, v, fault, n, ok)
+		if v, status := Decode62(b); (status == OK) != (ok && len(b) == Len62) || status == OK && n.Cmp(new(big.Int).SetUint64(v)) != 0 {
+			t.Errorf("Decode62(%q) = %d, %v; by math/big %v, %v", b, v, status, n, ok)
 		}
-		hi, lo, fault := Decode128(b)
-		if (fault == OK) != (ok && len(b) == Len128 && n.BitLen() <= 128) || fault == OK && n.Cmp(join(hi, lo)) != 0 {
-			t.Errorf("Decode128(%q) = %#x, %#x, %v; by math/big %v, %v", b, hi, lo, fault, n, ok)
+		hi, lo, status := Decode128(b)
+		if (status == OK) != (ok && len(b) == Len128 && n.BitLen() <= 128) || status == OK && n.Cmp(join(hi, lo)) != 0 {
+			t.Errorf("Decode128(%q) = %#x, %#x, %v; by math/big %v, %v", b, hi, lo, status, n, ok)
 		}
 	})
 }

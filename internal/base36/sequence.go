@@ -3,6 +3,8 @@ package base36
 import (
 	"encoding/binary"
 	"math/bits"
+
+	"github.com/sortid/sortid/internal/basen"
 )
 
 // A Sequence128 decodes texts of 25 digits one after the other. It is made for IDs of one
@@ -17,19 +19,8 @@ type Sequence128 struct {
 
 const headLen = Len128 - Len62
 
-// lower is what weights is, except that capitals are no digits here.
-var lower [4][256]uint32
-
-func init() {
-	for place, worth := range []uint32{pow2 * 36, pow2, 36, 1} {
-		for c := range lower[place] {
-			lower[place][c] = noDigit
-		}
-		for i, c := range []byte(digits) {
-			lower[place][c] = uint32(i) * worth
-		}
-	}
-}
+// lowerTable has no capitals.
+var lowerTable = basen.NewDecodeTable(digits, false)
 
 // Decode returns the integer hi * 2^64 + lo, unless the text is none.
 func (s *Sequence128) Decode(text *[Len128]byte) (hi, lo uint64, ok bool) {
@@ -37,18 +28,18 @@ func (s *Sequence128) Decode(text *[Len128]byte) (hi, lo uint64, ok bool) {
 	if (first != s.first || other != s.other || !s.known) && !s.begin((*[headLen]byte)(text[:headLen]), first, other) {
 		return 0, 0, false
 	}
-	a, b, c := lowerFour((*[4]byte)(text[13:17])), lowerFour((*[4]byte)(text[17:21])), lowerFour((*[4]byte)(text[21:25]))
+	a, b, c := lowerTable.Four((*[4]byte)(text[13:17])), lowerTable.Four((*[4]byte)(text[17:21])), lowerTable.Four((*[4]byte)(text[21:25]))
 	lo, carry := bits.Add64(s.lo, (uint64(a)*pow4+uint64(b))*pow4+uint64(c), 0)
 	hi, over := bits.Add64(s.hi, 0, carry)
-	return hi, lo, a|b|c < noDigit && over == 0
+	return hi, lo, a|b|c < basen.NoSymbol && over == 0
 }
 
 // begin decodes the first digits where they are new.
 func (s *Sequence128) begin(head *[headLen]byte, first, other uint64) (ok bool) {
 	s.known = false
-	top := uint64(lower[3][head[0]])
-	a, b, c := lowerFour((*[4]byte)(head[1:5])), lowerFour((*[4]byte)(head[5:9])), lowerFour((*[4]byte)(head[9:13]))
-	if a|b|c >= noDigit || top >= 16 {
+	top := uint64(lowerTable[3][head[0]])
+	a, b, c := lowerTable.Four((*[4]byte)(head[1:5])), lowerTable.Four((*[4]byte)(head[5:9])), lowerTable.Four((*[4]byte)(head[9:13]))
+	if a|b|c >= basen.NoSymbol || top >= 16 {
 		return false
 	}
 	// top * 36^24 + abc * 36^12
@@ -61,8 +52,4 @@ func (s *Sequence128) begin(head *[headLen]byte, first, other uint64) (ok bool) 
 	}
 	s.known, s.first, s.other, s.hi, s.lo = true, first, other, hi, lo
 	return true
-}
-
-func lowerFour(s *[4]byte) uint32 {
-	return lower[0][s[0]] + lower[1][s[1]] + lower[2][s[2]] + lower[3][s[3]]
 }

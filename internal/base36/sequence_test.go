@@ -14,8 +14,8 @@ func TestSequence128(t *testing.T) {
 	var s Sequence128
 	try := func(text string) {
 		t.Helper()
-		wantHi, wantLo, fault := Decode128([]byte(text))
-		want := fault == OK && text == strings.ToLower(text)
+		wantHi, wantLo, status := Decode128([]byte(text))
+		want := status == OK && text == strings.ToLower(text)
 		hi, lo, ok := s.Decode((*[Len128]byte)([]byte(text)))
 		if ok != want || ok && (hi != wantHi || lo != wantLo) {
 			t.Fatalf("%q: %#x, %#x, %v; want %#x, %#x, %v", text, hi, lo, ok, wantHi, wantLo, want)

@@ -1,8 +1,8 @@
-// Package clock tells the Unix time in milliseconds for a few nanoseconds.
+// Package clock reads the Unix time in milliseconds at a cost of a few nanoseconds.
 //
-// Reading the system's clock costs more than all the rest of making an ID, so a
-// [Clock] keeps its last reading for as long as a cheap counter says that little
-// time has passed. See [Staleness].
+// Reading the system's clock costs more than the rest of making an ID. So a [Clock] keeps
+// its last reading while a cheap counter shows that little time has passed. See
+// [Staleness].
 package clock
 
 import (
@@ -12,42 +12,41 @@ import (
 	"time"
 )
 
-// Staleness bounds how long a reading is kept: a [Clock] may answer with a
-// millisecond that the system's clock left (or, after a step, never was in) at
-// most this long ago. While the counter is steady it keeps no reading past the end of
-// its millisecond.
+// Staleness bounds how long a reading is kept. A [Clock] may return a millisecond that the
+// system's clock left, or that a step of the clock skipped, at most this long ago. While
+// the counter is steady no reading is kept past the end of its millisecond.
 const Staleness = 100 * time.Microsecond
 
 const (
-	// window is half of Staleness: the other half is there for a counter whose
-	// rate changes and for cores whose counters differ.
-	window = Staleness / 2
+	// lifetime is how long a reading is kept: half of Staleness. The other half allows for
+	// a counter whose rate changes and for cores whose counters differ.
+	lifetime = Staleness / 2
 
-	// maxUses ends the life of a reading where the counter stands still.
+	// maxUses is how often a reading is used, should the counter stand still.
 	maxUses = 4096
 
 	// The counter's rate is measured over intervals of these lengths.
 	minSample, maxSample = time.Millisecond, time.Second
 )
 
-// A Clock reads the time. It is not safe for concurrent use, save for [Clock.Pause] and
-// [Clock.Micro].
+// A Clock reads the time. It is not safe for concurrent use, except for [Clock.Pause]
+// and [Clock.Micro].
 type Clock struct {
-	ms    int64  // the last reading, Unix milliseconds
-	start uint64 // the first counter value that the reading holds for
-	span  uint64 // for how many counts from there it holds
-	uses  int    // for how many calls more it holds
+	ms        int64  // the last reading, Unix milliseconds
+	validFrom uint64 // the first counter value for which the reading is valid
+	validFor  uint64 // the number of counts from there for which it is
+	usesLeft  int    // the number of calls for which it is
 
 	now     func() time.Time
 	counter func() uint64 // nil: an injected clock, read on each call
 
-	// The sample under way began at since, when the counter was at most at from.
-	since       time.Time
-	from        uint64
-	rate, older float64 // the last two samples, in counts a nanosecond
+	// The present sample began at sampleTime, when the counter was at most sampleCount.
+	sampleTime         time.Time
+	sampleCount        uint64
+	rate, previousRate float64 // the last two samples, in counts per nanosecond
 }
 
-// System returns a clock that reads the system's.
+// System returns a clock that reads the system's clock.
 func System() Clock {
 	if !steady() {
 		return Injected(time.Now)
@@ -58,11 +57,14 @@ func System() Clock {
 // Injected returns a clock that calls now for each reading.
 func Injected(now func() time.Time) Clock { return Clock{now: now} }
 
+// Layout is how errors and reports show a time: RFC 3339 to the millisecond, of a time in UTC.
+const Layout = "2006-01-02T15:04:05.000Z"
+
 // farAway is a number of seconds, some thirty thousand years, that no format reaches.
 const farAway = 1 << 40
 
-// UnixMilli is that of t, but for times too far away to be counted in milliseconds:
-// those become some that are far away, too, before or after all others.
+// UnixMilli returns t.UnixMilli(), except for times that are too far away to be counted in
+// milliseconds. For these it returns a time that lies before or after all others.
 func UnixMilli(t time.Time) int64 {
 	if s := t.Unix(); s < -farAway || s > farAway {
 		return max(-farAway, min(s, farAway)) * 1000
@@ -81,8 +83,8 @@ func unixMicro(t time.Time) int64 {
 // Milli returns the Unix time in milliseconds, given a counter value that the
 // caller read with [Counter] no earlier than its own call began.
 func (c *Clock) Milli(counter uint64) int64 {
-	if counter-c.start < c.span && c.uses > 0 {
-		c.uses--
+	if counter-c.validFrom < c.validFor && c.usesLeft > 0 {
+		c.usesLeft--
 		return c.ms
 	}
 	return c.read()
@@ -100,51 +102,50 @@ func (c *Clock) read() int64 {
 	after := c.counter()
 	c.sample(t, before, after)
 
-	// The smaller of two samples: the other one may be a machine's that slept
-	// unnoticed, counting on while its clocks stood still.
-	rate := min(c.rate, c.older)
+	// The smaller of two samples counts. During the other one the machine may have slept:
+	// then its counter went on while its clocks stood still.
+	rate := min(c.rate, c.previousRate)
 	left := time.Millisecond - time.Duration(t.Nanosecond())%time.Millisecond
-	// A caller whose counter is a little older than this reading waited while others
-	// came before it: to such a call the reading is new.
-	slack := uint64(float64(window) * rate)
-	c.ms, c.uses = t.UnixMilli(), maxUses
-	c.start, c.span = before-slack, slack+uint64(float64(min(left, window))*rate)
+	// A caller whose counter value is a little older than this reading has waited for the
+	// lock. For it the reading is new.
+	slack := uint64(float64(lifetime) * rate)
+	c.ms, c.usesLeft = t.UnixMilli(), maxUses
+	c.validFrom, c.validFor = before-slack, slack+uint64(float64(min(left, lifetime))*rate)
 	return c.ms
 }
 
-// sample measures the counter's rate, erring on the slow side: it compares the
-// counter after the sample's first reading with the one before its last. Whatever is
-// not one steady stretch of time ends the use of the rates before it: a counter that
-// goes back, a machine that slept or stepped its clock, a long time without a reading.
+// sample measures the counter's rate, rounded down: it compares the counter after the
+// sample's first reading with the one before its last. Both rates are discarded when the
+// counter goes back, when the machine slept or stepped its clock, and after a long time
+// without a reading.
 func (c *Clock) sample(t time.Time, before, after uint64) {
-	d, counts := t.Sub(c.since), int64(before-c.from)
+	d, counts := t.Sub(c.sampleTime), int64(before-c.sampleCount)
 	steady := d >= 0 && counts >= 0 && int64(after-before) >= 0
 	if steady && d < minSample {
 		return
 	}
-	step := t.Round(0).Sub(c.since.Round(0)) - d // of the wall clock
+	step := t.Round(0).Sub(c.sampleTime.Round(0)) - d // of the wall clock
 	if steady && d <= maxSample && step.Abs() <= d/64 {
-		c.rate, c.older = float64(counts)/float64(d), c.rate
+		c.rate, c.previousRate = float64(counts)/float64(d), c.rate
 	} else {
-		c.rate, c.older = 0, 0
+		c.rate, c.previousRate = 0, 0
 	}
-	c.since, c.from = t, after
+	c.sampleTime, c.sampleCount = t, after
 }
 
-// Pause is one leg of a wait until us (Unix microseconds): it may return early, after
-// some tens of milliseconds, for the caller to see whether the clock went back meanwhile
-// and waiting still makes sense. It returns an error that matches the context's if that
-// ends. It is safe for concurrent use.
+// Pause waits until the clock shows us (Unix microseconds), or for 50 ms if that is
+// shorter: then the caller can check whether the clock was set meanwhile. If ctx ends,
+// Pause returns an error that matches the context's. It is safe for concurrent use.
 func (c *Clock) Pause(ctx context.Context, us int64) error {
-	// A sleeping goroutine wakes late by some tens of microseconds, so it sleeps for less,
-	// and not at all where that would be a large part of the wait.
-	const early, short, leg = 100 * time.Microsecond, 400 * time.Microsecond, 50 * time.Millisecond
+	// A sleeping goroutine wakes some tens of microseconds late. So it sleeps for a shorter
+	// time, and not at all where the delay would be a large part of the wait.
+	const early, short, longest = 100 * time.Microsecond, 400 * time.Microsecond, 50 * time.Millisecond
 	for {
 		micros := us - c.Micro()
 		if micros <= 0 {
 			return nil
 		}
-		left := time.Duration(min(micros, leg.Microseconds())) * time.Microsecond
+		left := time.Duration(min(micros, longest.Microseconds())) * time.Microsecond
 		switch {
 		case c.counter == nil:
 			left = early // an injected clock need not run as real time does
@@ -157,7 +158,7 @@ func (c *Clock) Pause(ctx context.Context, us int64) error {
 		if err := Sleep(ctx, left); err != nil {
 			return err
 		}
-		if c.counter == nil || micros > leg.Microseconds() {
+		if c.counter == nil || micros > longest.Microseconds() {
 			return nil
 		}
 	}
@@ -168,6 +169,10 @@ func Sleep(ctx context.Context, d time.Duration) error {
 	if ctx.Done() == nil { // as without any context: then it allocates nothing
 		time.Sleep(d)
 		return nil
+	}
+	// The select below chooses at random if the timer ends as well.
+	if ctx.Err() != nil {
+		return ContextError(ctx)
 	}
 	timer := time.NewTimer(d)
 	defer timer.Stop()

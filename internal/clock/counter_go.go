@@ -6,6 +6,6 @@ import "time"
 
 var start = time.Now()
 
-// Counter counts the nanoseconds of the monotonic clock, for want of a cheaper
-// counter that Go code can read.
+// Counter returns the nanoseconds of the monotonic clock: Go code can read no cheaper
+// counter.
 func Counter() uint64 { return uint64(time.Since(start)) }

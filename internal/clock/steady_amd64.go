@@ -2,6 +2,6 @@
 
 package clock
 
-// steady reports whether the time-stamp counter runs at one rate whatever the
-// processor does. Where it does not, it may stop while the processor idles.
+// steady reports whether the time-stamp counter runs at a constant
+// rate. If it does not, it may stop while the processor idles.
 func steady() bool

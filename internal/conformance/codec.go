@@ -16,6 +16,8 @@ import (
 	"math/rand/v2"
 	"testing"
 	"time"
+
+	"github.com/sortid/sortid"
 )
 
 // An ID is what the ID type of each format can do.
@@ -53,10 +55,6 @@ type Codec[T ID[T]] struct {
 	Text      func(*big.Int) string     // the canonical text by an independent method
 	Fields    func(T) map[string]string // in decimal
 	Sorts     bool                      // whether the order of texts is that of IDs
-
-	// Errors by the reasons that the vectors name, and what a *ParseError holds.
-	Errors     map[string]error
-	ParseError func(error) (offset, length int, ok bool)
 
 	// Others are further text forms, by the names that the vectors give them.
 	Others map[string]Form[T]
@@ -202,9 +200,9 @@ func (c *Codec[T]) testBadInput(t *testing.T) {
 		if got != *new(T) {
 			t.Errorf("Parse(%.40q) returns %v beside its error", s, got)
 		}
-		offset, length, ok := c.ParseError(err)
-		if !ok || length != len(s) || offset < -1 || offset > len(s) {
-			t.Errorf("Parse(%.40q): %v: a *ParseError %v, offset %d, length %d", s, err, ok, offset, length)
+		var p *sortid.ParseError
+		if !errors.As(err, &p) || p.Format != c.Format || p.Length != len(s) || p.Offset < -1 || p.Offset > len(s) {
+			t.Errorf("Parse(%.40q): %#v", s, err)
 		}
 		if len(err.Error()) > 500 {
 			t.Errorf("Parse(%.40q): the error is %d bytes long", s, len(err.Error()))
@@ -351,7 +349,8 @@ func (c *Codec[T]) Fuzz(f *testing.F, decode func(string) (*big.Int, bool)) {
 			t.Fatalf("Parse(%q) = %v, %v; by math/big %v, %v", s, id, err, want, ok)
 		}
 		if !ok {
-			if _, _, is := c.ParseError(err); !is {
+			var p *sortid.ParseError
+			if !errors.As(err, &p) {
 				t.Fatalf("Parse(%q): %v is no *ParseError", s, err)
 			}
 			return
@@ -363,8 +362,10 @@ func (c *Codec[T]) Fuzz(f *testing.F, decode func(string) (*big.Int, bool)) {
 }
 
 // reason returns the vectors' name of an error.
-func (c *Codec[T]) reason(err error) string {
-	for name, e := range c.Errors {
+func reason(err error) string {
+	for name, e := range map[string]error{
+		"length": sortid.ErrLength, "symbol": sortid.ErrSymbol, "range": sortid.ErrRange, "check": sortid.ErrCheck,
+	} {
 		if errors.Is(err, e) {
 			return name
 		}

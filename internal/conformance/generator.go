@@ -12,16 +12,9 @@ import (
 	"sync"
 	"testing"
 	"time"
-)
 
-// Policy is a format's RollbackPolicy.
-type Policy int
-
-const (
-	Default Policy = iota // no option given
-	Reset
-	Abort
-	Wait
+	"github.com/sortid/sortid"
+	"github.com/sortid/sortid/internal/gen"
 )
 
 // A Gen is a generator of any format.
@@ -33,19 +26,14 @@ type Gen[T any] interface {
 	All() iter.Seq2[T, error]
 }
 
-// A Setup says how to make a generator. The zero value of a field means the default.
-type Setup struct {
-	Clock     func() time.Time
-	Entropy   io.Reader
-	Allowance time.Duration // negative: none at all
-	Policy    Policy
-}
+// A Setup says how to make a generator.
+type Setup = sortid.GeneratorOptions
 
 // A Generator describes a format's generator, in one of its modes.
 type Generator[T ID[T]] struct {
 	New     func(t testing.TB, s Setup) Gen[T]
 	Tick    time.Duration
-	Default Policy // what the default amounts to
+	Default sortid.RollbackPolicy // what RollbackDefault amounts to
 
 	// Burst is how many IDs the generator makes at least in one tick of a frozen
 	// clock before it leaves that tick, or waits.
@@ -64,11 +52,9 @@ type Generator[T ID[T]] struct {
 	Leased bool
 	// Random masks the bits, in the binary form, that are random in each ID.
 	Random []byte
-	// Inside looks into a generator: the Unix second that its entropy source was last
-	// told, and the time that it waits for, or last waited for.
-	Inside func(Gen[T]) (second int64, until time.Time)
+	// Core returns the generator's core.
+	Core func(Gen[T]) *gen.Core
 
-	ErrClockRollback, ErrTimeRange, ErrEntropy error
 	// Range holds the first and the last time that an ID may carry.
 	Range [2]time.Time
 }
@@ -215,7 +201,7 @@ func (g *Generator[T]) testSystemClock(t *testing.T) {
 	}
 }
 
-// The time of an ID is that of the clock, whatever the clock's pace.
+// The time of an ID is the clock's, however fast that runs.
 func (g *Generator[T]) testTime(t *testing.T) {
 	clock := NewClock(Start)
 	gen := g.New(t, Setup{Clock: clock.Now, Entropy: Entropy(1)})
@@ -303,10 +289,10 @@ func (g *Generator[T]) testFrozen(t *testing.T) {
 	}
 }
 
-// Fill makes the very IDs that as many calls of Generate make.
+// Fill makes the same IDs as that many calls of Generate.
 func (g *Generator[T]) testFill(t *testing.T) {
 	one := NewClock(Start)
-	s := Setup{Clock: one.Now, Entropy: Entropy(3), Allowance: time.Hour}
+	s := Setup{Clock: one.Now, Entropy: Entropy(3), RollbackAllowance: time.Hour}
 	a := g.New(t, s)
 	s.Entropy = Entropy(3)
 	b := g.New(t, s)
@@ -371,7 +357,7 @@ func (g *Generator[T]) testRandom(t *testing.T) {
 	const ticks, each = 32, 32
 	for _, name := range []string{"Generate", "Fill"} {
 		clock := NewClock(Start)
-		gen := g.New(t, Setup{Clock: clock.Now, Allowance: time.Hour})
+		gen := g.New(t, Setup{Clock: clock.Now, RollbackAllowance: time.Hour})
 		ones := make([]int, 8*len(g.Random))
 		n, twins := 0, 0
 		for range ticks {
@@ -431,7 +417,7 @@ func (g *Generator[T]) testReseed(t *testing.T) {
 		clock.Add(step)
 		must[T](t)(gen.Generate())
 		want := g.tick(clock.Now()).Unix()
-		if second, _ := g.Inside(gen); second != want {
+		if second := g.Core(gen).Rand.Second(); second != want {
 			t.Fatalf("after a step of %v the seed is of the second %d, want %d", step, second, want)
 		}
 	}
@@ -440,7 +426,7 @@ func (g *Generator[T]) testReseed(t *testing.T) {
 // Within the allowance the generator goes on with the last tick.
 func (g *Generator[T]) testSmallRollback(t *testing.T) {
 	clock := NewClock(Start)
-	gen := g.New(t, Setup{Clock: clock.Now, Entropy: Entropy(4), Policy: Abort})
+	gen := g.New(t, Setup{Clock: clock.Now, Entropy: Entropy(4), RollbackPolicy: sortid.RollbackAbort})
 	ids := []T{must[T](t)(gen.Generate())}
 	for _, back := range []time.Duration{g.Tick, 20 * g.Tick, 10 * time.Second / g.Tick * g.Tick} {
 		clock := clock
@@ -465,7 +451,7 @@ func (g *Generator[T]) testSmallRollback(t *testing.T) {
 func (g *Generator[T]) testRandomWalk(t *testing.T) {
 	for seed := range uint64(20) {
 		clock := NewClock(Start)
-		gen := g.New(t, Setup{Clock: clock.Now, Entropy: Entropy(seed), Policy: Abort})
+		gen := g.New(t, Setup{Clock: clock.Now, Entropy: Entropy(seed), RollbackPolicy: sortid.RollbackAbort})
 		r := rand.New(rand.NewPCG(seed, 3))
 		var ids []T
 		at, top := time.Duration(0), time.Duration(0)
@@ -488,17 +474,17 @@ const beyond = 11 * time.Second
 
 func (g *Generator[T]) testAbort(t *testing.T) {
 	clock := NewClock(Start)
-	gen := g.New(t, Setup{Clock: clock.Now, Entropy: Entropy(5), Policy: Abort})
+	gen := g.New(t, Setup{Clock: clock.Now, Entropy: Entropy(5), RollbackPolicy: sortid.RollbackAbort})
 	first := must[T](t)(gen.Generate())
 	clock.Add(-beyond)
 	for range 3 {
-		if id, err := gen.Generate(); !errors.Is(err, g.ErrClockRollback) || id != *new(T) {
+		if id, err := gen.Generate(); !errors.Is(err, sortid.ErrClockRollback) || id != *new(T) {
 			t.Fatalf("back by %v: %v, %v, want ErrClockRollback", beyond, id, err)
 		}
 	}
 	ids := make([]T, 10)
 	ids[3] = first
-	if err := gen.Fill(ids); !errors.Is(err, g.ErrClockRollback) || slices.ContainsFunc(ids, func(id T) bool { return !id.IsZero() }) {
+	if err := gen.Fill(ids); !errors.Is(err, sortid.ErrClockRollback) || slices.ContainsFunc(ids, func(id T) bool { return !id.IsZero() }) {
 		t.Fatalf("back by %v: Fill %v, %v, want ErrClockRollback and no ID", beyond, ids, err)
 	}
 	clock.Add(beyond)
@@ -506,21 +492,21 @@ func (g *Generator[T]) testAbort(t *testing.T) {
 
 	// A shorter allowance is kept, too.
 	clock = NewClock(Start)
-	gen = g.New(t, Setup{Clock: clock.Now, Entropy: Entropy(5), Policy: Abort, Allowance: 2 * g.Tick})
+	gen = g.New(t, Setup{Clock: clock.Now, Entropy: Entropy(5), RollbackPolicy: sortid.RollbackAbort, RollbackAllowance: 2 * g.Tick})
 	must[T](t)(gen.Generate())
 	clock.Add(-2 * g.Tick)
 	must[T](t)(gen.Generate())
 	clock.Add(-g.Tick)
-	if _, err := gen.Generate(); !errors.Is(err, g.ErrClockRollback) {
+	if _, err := gen.Generate(); !errors.Is(err, sortid.ErrClockRollback) {
 		t.Fatalf("back by three ticks with two allowed: %v", err)
 	}
 
 	// So is none at all.
 	clock = NewClock(Start)
-	gen = g.New(t, Setup{Clock: clock.Now, Entropy: Entropy(5), Policy: Abort, Allowance: -1})
+	gen = g.New(t, Setup{Clock: clock.Now, Entropy: Entropy(5), RollbackPolicy: sortid.RollbackAbort, RollbackAllowance: -1})
 	must[T](t)(gen.Generate())
 	clock.Add(-g.Tick)
-	if _, err := gen.Generate(); !errors.Is(err, g.ErrClockRollback) {
+	if _, err := gen.Generate(); !errors.Is(err, sortid.ErrClockRollback) {
 		t.Fatalf("back by a tick with none allowed: %v", err)
 	}
 	clock.Add(2 * g.Tick)
@@ -529,7 +515,7 @@ func (g *Generator[T]) testAbort(t *testing.T) {
 
 func (g *Generator[T]) testReset(t *testing.T) {
 	clock := NewClock(Start)
-	gen := g.New(t, Setup{Clock: clock.Now, Entropy: Entropy(6), Policy: Reset})
+	gen := g.New(t, Setup{Clock: clock.Now, Entropy: Entropy(6), RollbackPolicy: sortid.RollbackReset})
 	must[T](t)(gen.Generate())
 	clock.Add(-beyond)
 	ids := []T{must[T](t)(gen.Generate()), must[T](t)(gen.Generate())}
@@ -543,13 +529,13 @@ func (g *Generator[T]) testReset(t *testing.T) {
 
 func (g *Generator[T]) testWait(t *testing.T) {
 	clock := NewClock(Start)
-	gen := g.New(t, Setup{Clock: clock.Now, Entropy: Entropy(7), Policy: Wait})
+	gen := g.New(t, Setup{Clock: clock.Now, Entropy: Entropy(7), RollbackPolicy: sortid.RollbackWait})
 	first := must[T](t)(gen.Generate())
 	clock.Add(-beyond)
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer cancel()
 	id, err := gen.GenerateContext(ctx)
-	if !errors.Is(err, context.DeadlineExceeded) || !errors.Is(err, g.ErrClockRollback) || id != *new(T) {
+	if !errors.Is(err, context.DeadlineExceeded) || !errors.Is(err, sortid.ErrClockRollback) || id != *new(T) {
 		t.Fatalf("the clock never caught up: %v, %v", id, err)
 	}
 	if err := gen.FillContext(ctx, make([]T, 3)); !errors.Is(err, context.DeadlineExceeded) {
@@ -568,7 +554,7 @@ func (g *Generator[T]) testWait(t *testing.T) {
 func (g *Generator[T]) testWaitTarget(t *testing.T) {
 	const ticks = 5
 	clock := NewClock(Start)
-	gen := g.New(t, Setup{Clock: clock.Now, Entropy: Entropy(7), Policy: Wait, Allowance: ticks * g.Tick})
+	gen := g.New(t, Setup{Clock: clock.Now, Entropy: Entropy(7), RollbackPolicy: sortid.RollbackWait, RollbackAllowance: ticks * g.Tick})
 	first := must[T](t)(gen.Generate())
 	clock.Add(-(ticks + 1) * g.Tick)
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Millisecond)
@@ -576,7 +562,7 @@ func (g *Generator[T]) testWaitTarget(t *testing.T) {
 	if id, err := gen.GenerateContext(ctx); !errors.Is(err, context.DeadlineExceeded) {
 		t.Fatalf("a tick before its time: %v, %v, want the context's error", id, err)
 	}
-	if _, until := g.Inside(gen); !until.Equal(Start.Add(-ticks * g.Tick)) {
+	if until, _ := g.Core(gen).Waits(); !until.Equal(Start.Add(-ticks * g.Tick)) {
 		t.Errorf("it waits for %v, want %v", until, Start.Add(-ticks*g.Tick))
 	}
 	clock.Add(g.Tick)
@@ -589,7 +575,7 @@ func (g *Generator[T]) testDefaultPolicy(t *testing.T) {
 	must[T](t)(gen.Generate())
 	clock.Add(-beyond)
 	_, err := gen.Generate()
-	if want := g.Default == Abort; errors.Is(err, g.ErrClockRollback) != want {
+	if want := g.Default == sortid.RollbackAbort; errors.Is(err, sortid.ErrClockRollback) != want {
 		t.Errorf("a big rollback with the defaults: %v, want an error: %v", err, want)
 	}
 }
@@ -618,7 +604,7 @@ func (g *Generator[T]) testEntropy(t *testing.T) {
 					ids = append(ids, id)
 					continue
 				}
-				if !errors.Is(err, g.ErrEntropy) || id != *new(T) {
+				if !errors.Is(err, sortid.ErrEntropy) || id != *new(T) {
 					t.Fatalf("with %d bytes of entropy: %v, %v, want ErrEntropy", n, id, err)
 				}
 				if tail == broken && !errors.Is(err, broken) {
@@ -665,7 +651,7 @@ func (g *Generator[T]) testEntropyLater(t *testing.T) {
 			round, left = i+1, n
 			id, err := gen.Generate()
 			if err != nil {
-				if !errors.Is(err, g.ErrEntropy) || id != *new(T) {
+				if !errors.Is(err, sortid.ErrEntropy) || id != *new(T) {
 					t.Fatalf("with %d bytes of entropy: %v, %v, want ErrEntropy", n, id, err)
 				}
 				left = all
@@ -684,7 +670,7 @@ func (g *Generator[T]) testEntropyLater(t *testing.T) {
 		clock.Add(time.Second)
 		left = n
 		batch := []T{ids[0], ids[0], ids[0]}
-		if err := gen.Fill(batch); err != nil && (!errors.Is(err, g.ErrEntropy) || slices.ContainsFunc(batch, func(id T) bool { return !id.IsZero() })) {
+		if err := gen.Fill(batch); err != nil && (!errors.Is(err, sortid.ErrEntropy) || slices.ContainsFunc(batch, func(id T) bool { return !id.IsZero() })) {
 			t.Fatalf("with %d bytes of entropy: Fill %v, %v, want ErrEntropy and no ID", n, batch, err)
 		}
 		left = all
@@ -717,7 +703,7 @@ func (g *Generator[T]) testTimeRange(t *testing.T) {
 		if c.ok && (err != nil || !id.Time().Equal(g.tick(c.at))) {
 			t.Errorf("at %v: %v, %v", c.at, id, err)
 		}
-		if !c.ok && (!errors.Is(err, g.ErrTimeRange) || id != *new(T)) {
+		if !c.ok && (!errors.Is(err, sortid.ErrTimeRange) || id != *new(T)) {
 			t.Errorf("at %v: %v, %v, want ErrTimeRange", c.at, id, err)
 		}
 	}

@@ -3,11 +3,15 @@ package conformance
 import (
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"math/big"
 	"os"
 	"path/filepath"
 	"runtime"
 	"testing"
+
+	"github.com/sortid/sortid"
+	"github.com/sortid/sortid/internal/clock"
 )
 
 // Vectors is the content of a file in testdata/vectors. Integers are decimal strings.
@@ -34,7 +38,7 @@ type Invalid struct {
 	Note   string `json:"note"`
 	Text   string `json:"text"`
 	Reason string `json:"reason"`
-	Offset int    `json:"offset"` // of the first bad byte; -1 for a fault of the whole
+	Offset int    `json:"offset"` // of the first bad byte; -1 if the error concerns the whole
 }
 
 // Dir returns the folder of the vectors.
@@ -80,7 +84,7 @@ func (c *Codec[T]) testVectors(t *testing.T) {
 		if b, _ := id.MarshalBinary(); hex.EncodeToString(b) != v.Hex {
 			t.Errorf("%s: bytes %x, want %s", v.Note, b, v.Hex)
 		}
-		if got := id.Time().Format(TimeLayout); got != v.Time {
+		if got := id.Time().Format(clock.Layout); got != v.Time {
 			t.Errorf("%s: time %s, want %s", v.Note, got, v.Time)
 		}
 		fields := c.Fields(id)
@@ -113,12 +117,9 @@ func (c *Codec[T]) testVectors(t *testing.T) {
 			t.Errorf("%s: Parse(%q) = %v, want an error", v.Note, v.Text, id)
 			continue
 		}
-		offset, _, _ := c.ParseError(err)
-		if c.reason(err) != v.Reason || offset != v.Offset {
-			t.Errorf("%s: Parse(%q): %s at %d, want %s at %d", v.Note, v.Text, c.reason(err), offset, v.Reason, v.Offset)
+		var p *sortid.ParseError
+		if !errors.As(err, &p) || reason(err) != v.Reason || p.Offset != v.Offset {
+			t.Errorf("%s: Parse(%q): %v, want %s at %d", v.Note, v.Text, err, v.Reason, v.Offset)
 		}
 	}
 }
-
-// TimeLayout is RFC 3339 in UTC to the millisecond.
-const TimeLayout = "2006-01-02T15:04:05.000Z"

@@ -1,47 +1,26 @@
 // Package crockford encodes 128 bits and 7 more, a check value, in 27 symbols of
 // Crockford's Base32: digits and capital letters without I, L, O and U, five bits in
 // each, most significant first. Decoding ignores case and takes O for 0 and I and L
-// for 1. What the check value is, is the caller's business.
+// for 1. The caller computes the check value.
 package crockford
+
+import "github.com/sortid/sortid/internal/basen"
 
 // Len is the length of a text.
 const Len = 27
 
 const symbols = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 
-// noSymbol is the worth of a byte that is no symbol: a bit that no four symbols have.
-const noSymbol = 1 << 31
-
 var (
-	// pairs holds the 1024 texts of ten bits.
-	pairs [1 << 10][2]byte
-	// worths holds a symbol's bits in each of four places.
-	worths [4][256]uint32
+	pairs       [1 << 10][2]byte // the 1024 texts of ten bits
+	decodeTable = basen.NewDecodeTable(symbols, true)
 )
 
 func init() {
-	for i := range pairs {
-		pairs[i] = [2]byte{symbols[i>>5], symbols[i&31]}
-	}
-	for place := range worths {
-		worth := &worths[place]
-		for i := range worth {
-			worth[i] = noSymbol
-		}
-		set := func(c byte, value int) {
-			bits := uint32(value) << (5 * (3 - place))
-			worth[c] = bits
-			if c >= 'A' {
-				worth[c-'A'+'a'] = bits
-			}
-		}
-		for i := range len(symbols) {
-			set(symbols[i], i)
-		}
-		set('O', 0)
-		set('I', 1)
-		set('L', 1)
-	}
+	basen.FillPairs(pairs[:], symbols)
+	decodeTable.Alias('O', '0')
+	decodeTable.Alias('I', '1')
+	decodeTable.Alias('L', '1')
 }
 
 // Encode writes the text of the integer (hi * 2^64 + lo) * 2^7 + check, where check is
@@ -66,10 +45,10 @@ func Encode(dst *[Len]byte, hi, lo, check uint64) {
 // Decode reads a text. If a byte is no symbol ok is false and the rest zero; see
 // [BadSymbol].
 func Decode(src *[Len]byte) (hi, lo, check uint64, ok bool) {
-	a, b, c := four((*[4]byte)(src[0:4])), four((*[4]byte)(src[4:8])), four((*[4]byte)(src[8:12]))
-	d, e, f := four((*[4]byte)(src[12:16])), four((*[4]byte)(src[16:20])), four((*[4]byte)(src[20:24]))
-	g := worths[1][src[24]] | worths[2][src[25]] | worths[3][src[26]]
-	if (a|b|c|d|e|f|g)&noSymbol != 0 {
+	a, b, c := decodeTable.Four((*[4]byte)(src[0:4])), decodeTable.Four((*[4]byte)(src[4:8])), decodeTable.Four((*[4]byte)(src[8:12]))
+	d, e, f := decodeTable.Four((*[4]byte)(src[12:16])), decodeTable.Four((*[4]byte)(src[16:20])), decodeTable.Four((*[4]byte)(src[20:24]))
+	g := decodeTable[1][src[24]] + decodeTable[2][src[25]] + decodeTable[3][src[26]]
+	if a|b|c|d|e|f|g >= basen.NoSymbol {
 		return 0, 0, 0, false
 	}
 	// 20 bits in each, 15 in the last: 64, 64 and 7.
@@ -78,17 +57,5 @@ func Decode(src *[Len]byte) (hi, lo, check uint64, ok bool) {
 	return hi, lo, uint64(g) & 127, true
 }
 
-// four returns the 20 bits of four symbols, and noSymbol if any is none.
-func four(s *[4]byte) uint32 {
-	return worths[0][s[0]] | worths[1][s[1]] | worths[2][s[2]] | worths[3][s[3]]
-}
-
 // BadSymbol returns the offset of the first byte that is no symbol.
-func BadSymbol(s *[Len]byte) int {
-	for i, c := range s {
-		if worths[3][c] == noSymbol {
-			return i
-		}
-	}
-	return len(s)
-}
+func BadSymbol(s *[Len]byte) int { return decodeTable.BadSymbol(s[:]) }

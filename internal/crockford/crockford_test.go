@@ -61,7 +61,7 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
-// Every byte at every place: a symbol in one of its guises, or a fault with its offset.
+// Every byte at every place: a symbol in one of its guises, or an error with its offset.
 func TestSymbols(t *testing.T) {
 	good := [Len]byte([]byte("C8EE934SR007G5Q94QKKXFRFV8B"))
 	for at := range Len {
@@ -75,7 +75,7 @@ func TestSymbols(t *testing.T) {
 			hi, lo, check, ok := Decode(&b)
 			if !known {
 				if got := BadSymbol(&b); hi != 0 || lo != 0 || check != 0 || ok || got != at {
-					t.Fatalf("%q: %x %x %x, %v, %d, want a fault at %d", b, hi, lo, check, ok, got, at)
+					t.Fatalf("%q: %x %x %x, %v, %d, want an error at %d", b, hi, lo, check, ok, got, at)
 				}
 				for second := at + 1; second < Len; second++ {
 					b[second] = '-'

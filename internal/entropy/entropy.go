@@ -9,9 +9,9 @@ import (
 )
 
 const (
-	words = 128 // in the buffer
+	bufferSize = 128 // in words
 
-	// reseedAfter bounds the buffers filled from one seed, whatever the clock says.
+	// reseedAfter is the number of times that the buffer is filled from one seed at most.
 	reseedAfter = 1 << 20
 )
 
@@ -21,26 +21,27 @@ const (
 // [From]. It is not safe for concurrent use.
 type Source struct {
 	used   int // of buf
-	buf    [words]uint32
+	buf    [bufferSize]uint32
 	reader io.Reader
-	bytes  [8]byte // what the reader fills; here, so that it is no garbage
+	bytes  [8]byte // what the reader fills; here, so that it is not allocated each time
 	chacha *rand.ChaCha8
-	fills  int   // that the present seed is still good for
-	second int64 // of the present seed
+	// refillsLeft is how often the buffer may still be filled from the present seed.
+	refillsLeft int
+	second      int64 // of the present seed
 }
 
 // System returns a source seeded from the operating system.
-func System() Source { return Source{used: words} }
+func System() Source { return Source{used: bufferSize} }
 
 // From returns a source that reads exactly the bytes that it needs from r, words in
 // big-endian order. An error of r, or too few bytes, is the caller's error.
-func From(r io.Reader) Source { return Source{used: words, reader: r} }
+func From(r io.Reader) Source { return Source{used: bufferSize, reader: r} }
 
 // Tick tells the source the Unix time in milliseconds. The source takes a new seed
-// in each second, so that two copies of one machine's memory soon part ways.
+// in each second, so that two copies of a virtual machine soon give different words.
 func (s *Source) Tick(ms int64) {
 	if second := ms / 1000; second != s.second {
-		s.second, s.fills, s.used = second, 0, words
+		s.second, s.refillsLeft, s.used = second, 0, bufferSize
 	}
 }
 
@@ -48,10 +49,10 @@ func (s *Source) Tick(ms int64) {
 // no older than that.
 func (s *Source) Second() int64 { return s.second }
 
-// Next32 returns 32 random bits if that takes nothing but a load, else false, for
-// [Source.Uint32] to do the rest.
+// Next32 returns 32 random bits and true if they are in the buffer. Otherwise it returns
+// false, and the caller uses [Source.Uint32].
 func (s *Source) Next32() (w uint32, ok bool) {
-	if s.used < words {
+	if s.used < bufferSize {
 		w, ok = s.buf[s.used], true
 		s.used++
 	}
@@ -60,7 +61,7 @@ func (s *Source) Next32() (w uint32, ok bool) {
 
 // Next96 is Next32 for 96 bits, 64 and 32.
 func (s *Source) Next96() (hi uint64, lo uint32, ok bool) {
-	if i := s.used; i < words-2 {
+	if i := s.used; i < bufferSize-2 {
 		hi, lo, ok = uint64(s.buf[i])<<32|uint64(s.buf[i+1]), s.buf[i+2], true
 		s.used = i + 3
 	}
@@ -87,7 +88,7 @@ func (s *Source) Uint64() (uint64, error) {
 		b, err := s.read(8)
 		return binary.BigEndian.Uint64(b), err
 	}
-	if s.used > words-2 {
+	if s.used > bufferSize-2 {
 		s.refill()
 	}
 	s.used += 2
@@ -100,17 +101,17 @@ func (s *Source) read(n int) ([]byte, error) {
 }
 
 func (s *Source) refill() {
-	if s.fills == 0 {
+	if s.refillsLeft == 0 {
 		var seed [32]byte
 		crand.Read(seed[:]) // never fails: it would end the program
 		if s.chacha == nil {
 			s.chacha = rand.NewChaCha8(seed)
 		}
 		s.chacha.Seed(seed)
-		s.fills = reseedAfter
+		s.refillsLeft = reseedAfter
 	}
-	s.fills--
-	for i := 0; i < words; i += 2 {
+	s.refillsLeft--
+	for i := 0; i < bufferSize; i += 2 {
 		w := s.chacha.Uint64()
 		s.buf[i], s.buf[i+1] = uint32(w>>32), uint32(w)
 	}

@@ -25,7 +25,7 @@ func must[T any](t testing.TB) func(T, error) T {
 // seeded returns a source of a known seed and the stream of words that it must give.
 func seeded(seed [32]byte) (*Source, func() uint32) {
 	s := System()
-	s.chacha, s.fills = rand.NewChaCha8(seed), reseedAfter
+	s.chacha, s.refillsLeft = rand.NewChaCha8(seed), reseedAfter
 	reference := rand.NewChaCha8(seed)
 	var low uint32
 	odd := false
@@ -53,18 +53,18 @@ func TestStream(t *testing.T) {
 				t.Fatalf("Uint32 = %#x as word %d", w, at)
 			}
 		case 1:
-			if at%words == words-1 {
+			if at%bufferSize == bufferSize-1 {
 				want() // goes unused
 			}
 			if w := must[uint64](t)(s.Uint64()); w != uint64(want())<<32|uint64(want()) {
 				t.Fatalf("Uint64 = %#x up to word %d", w, at)
 			}
 		case 2:
-			if w, ok := s.Next32(); ok != (at%words != 0) || ok && w != want() {
+			if w, ok := s.Next32(); ok != (at%bufferSize != 0) || ok && w != want() {
 				t.Fatalf("Next32 = %#x, %v as word %d", w, ok, at)
 			}
 		case 3:
-			left := (words - at%words) % words
+			left := (bufferSize - at%bufferSize) % bufferSize
 			hi, lo, ok := s.Next96()
 			if ok != (left >= 3) || ok && (hi != uint64(want())<<32|uint64(want()) || lo != want()) {
 				t.Fatalf("Next96 = %#x, %#x, %v with %d words left", hi, lo, ok, left)
@@ -87,7 +87,7 @@ func TestTick(t *testing.T) {
 		must[uint32](t)(a.Uint32())
 		b := copied(&a)
 		end := from/1000*1000 + 999
-		for i := range 3 * words {
+		for i := range 3 * bufferSize {
 			a.Tick(from)
 			b.Tick(end)
 			if x, y := must[uint32](t)(a.Uint32()), must[uint32](t)(b.Uint32()); x != y {
@@ -102,11 +102,11 @@ func TestTick(t *testing.T) {
 				t.Fatalf("from %d to %d: words of the old seed are left", from, to)
 			}
 			seen := map[uint32]bool{}
-			for range 3 * words {
+			for range 3 * bufferSize {
 				seen[must[uint32](t)(a.Uint32())] = true
 			}
 			same := 0
-			for range 3 * words {
+			for range 3 * bufferSize {
 				if seen[must[uint32](t)(b.Uint32())] {
 					same++
 				}
@@ -121,20 +121,20 @@ func TestTick(t *testing.T) {
 // Without any Tick a seed is good for a number of buffers, and then there is a new one.
 func TestReseed(t *testing.T) {
 	s, next := seeded([32]byte{2})
-	s.fills = 2
-	for i := range 2 * words {
+	s.refillsLeft = 2
+	for i := range 2 * bufferSize {
 		if w := must[uint32](t)(s.Uint32()); w != next() {
 			t.Fatalf("word %d is %#x", i, w)
 		}
 	}
 	same := 0
-	for range words {
+	for range bufferSize {
 		if must[uint32](t)(s.Uint32()) == next() {
 			same++
 		}
 	}
-	if same > 3 || s.fills != reseedAfter-1 {
-		t.Errorf("after the seed's last buffer %d words of %d are still its own; %d fills left", same, words, s.fills)
+	if same > 3 || s.refillsLeft != reseedAfter-1 {
+		t.Errorf("after the seed's last buffer %d words of %d are still its own; %d fills left", same, bufferSize, s.refillsLeft)
 	}
 }
 
@@ -274,19 +274,17 @@ type zero struct{}
 
 func (zero) Read(b []byte) (int, error) { clear(b); return len(b), nil }
 
-func BenchmarkUint32(b *testing.B) {
-	s := System()
-	for b.Loop() {
-		_, _ = s.Uint32()
-	}
+// The command bench of module bench runs this beside its own benchmark of the same name.
+func BenchmarkParts(b *testing.B) {
+	b.Run("lib=entropy-32-bits", func(b *testing.B) {
+		s := System()
+		for b.Loop() {
+			sinkWord, sinkErr = s.Uint32()
+		}
+	})
 }
 
-func BenchmarkNext96(b *testing.B) {
-	s := System()
-	for b.Loop() {
-		if _, _, ok := s.Next96(); !ok {
-			_, _ = s.Uint64()
-			_, _ = s.Uint32()
-		}
-	}
-}
+var (
+	sinkWord uint32
+	sinkErr  error
+)

@@ -1,7 +1,12 @@
 // Package uuidtext reads and writes the 36-character form of a UUID (RFC 9562).
 package uuidtext
 
-import "encoding/hex"
+import (
+	"encoding/hex"
+
+	"github.com/sortid/sortid"
+	"github.com/sortid/sortid/internal/parseerr"
+)
 
 // Len is the length of the form: 32 hexadecimal digits in groups of 8, 4, 4, 4 and
 // 12, with a hyphen between groups.
@@ -46,4 +51,16 @@ func firstBad(s []byte) int {
 		}
 	}
 	return len(s)
+}
+
+// Unmarshal sets u to the UUID of a text in either case. With an error, which is a
+// [*sortid.ParseError] of the format, it leaves u as it was.
+func Unmarshal(format string, u *[16]byte, s []byte) error {
+	if len(s) != Len {
+		return parseerr.Text(format, s, -1, sortid.ErrUUIDLength, "36")
+	}
+	if at := Decode(u, s); at >= 0 {
+		return parseerr.Text(format, s, at, sortid.ErrUUID, "a form like 017fef39-c264-1ba5-6a94-83188841e05a")
+	}
+	return nil
 }

@@ -17,6 +17,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/sortid/sortid/internal/clock"
 	"github.com/sortid/sortid/internal/conformance"
 )
 
@@ -74,7 +75,7 @@ func pow(base, exponent int64) *big.Int {
 	return new(big.Int).Exp(big.NewInt(base), big.NewInt(exponent), nil)
 }
 
-// digits writes n in an alphabet at a width: repeated division, nothing clever.
+// digits writes n in an alphabet at a width, by repeated division.
 func digits(n *big.Int, alphabet string, width int) string {
 	base, rest, digit := big.NewInt(int64(len(alphabet))), new(big.Int).Set(n), new(big.Int)
 	var b []byte
@@ -265,7 +266,7 @@ func (f *format) parse(text string) *big.Int {
 	return number(text, f.alphabet)
 }
 
-// cases are the spellings of a text in the other case and in a mixture.
+// cases returns a text in the other case and in mixed case.
 func cases(s string) map[string]string {
 	v := map[string]string{}
 	if u := strings.ToUpper(s); u != s {
@@ -392,7 +393,7 @@ func (f *format) valid(note string, n *big.Int, text string) conformance.Valid {
 		part := new(big.Int).Mod(new(big.Int).Rsh(n, shift), new(big.Int).Lsh(one, fd.bits))
 		v.Fields[fd.name] = part.String()
 		if i == 0 {
-			v.Time = f.time(part.Int64()).UTC().Format(conformance.TimeLayout)
+			v.Time = f.time(part.Int64()).UTC().Format(clock.Layout)
 		}
 		shift += fd.bits
 	}

@@ -9,6 +9,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/sortid/sortid"
 )
 
 func newWindow() *Window { return New(8, 256*time.Millisecond, time.Unix(0, 0)) }
@@ -17,28 +19,28 @@ func TestClaim(t *testing.T) {
 	w := newWindow()
 	want := func(ask int64, node uint32, tick int64) {
 		t.Helper()
-		g, got, err := w.Claim(ask)
-		if err != nil || got != tick || g.NodeID != node || tick < g.Lo || tick >= g.Hi {
-			t.Fatalf("Claim(%d) = %v, %d, %v, want node ID %d, tick %d", ask, g, got, err, node, tick)
+		id, got, err := w.ClaimTick(ask)
+		if err != nil || got != tick || id != node {
+			t.Fatalf("ClaimTick(%d) = %d, %d, %v, want node ID %d, tick %d", ask, id, got, err, node, tick)
 		}
 	}
-	spent := func(ask int64) {
+	expired := func(ask int64) {
 		t.Helper()
-		if g, got, err := w.Claim(ask); !errors.Is(err, ErrExpired) || g != nil || got != 0 {
-			t.Fatalf("Claim(%d) = %v, %d, %v, want ErrExpired", ask, g, got, err)
+		if id, got, err := w.ClaimTick(ask); !errors.Is(err, sortid.ErrLeaseExpired) || id != 0 || got != 0 {
+			t.Fatalf("ClaimTick(%d) = %d, %d, %v, want ErrLeaseExpired", ask, id, got, err)
 		}
 	}
 
-	spent(0)
+	expired(0)
 	w.Set(Grant{42, 10, 20}, 15)
 	want(5, 42, 10)
 	want(12, 42, 12)
 	want(12, 42, 13) // taken
-	want(11, 42, 14) // passed over for ever
-	spent(20)
-	spent(1 << 62)
+	want(11, 42, 14) // passed over, so lost
+	expired(20)
+	expired(1 << 62)
 	want(19, 42, 19)
-	spent(0)
+	expired(0)
 	w.Set(Grant{42, 10, 30}, 25)
 	want(0, 42, 20)
 	w.Set(Grant{7, 18, 40}, 35) // another node ID, whose ticks begin earlier
@@ -52,10 +54,10 @@ func TestClaim(t *testing.T) {
 		t.Errorf("Close = %d", used)
 	}
 	w.Set(Grant{9, 60, 70}, 65)
-	if _, _, err := w.Claim(65); !errors.Is(err, ErrClosed) {
+	if _, _, err := w.ClaimTick(65); !errors.Is(err, sortid.ErrLeaseClosed) {
 		t.Errorf("after Close: %v", err)
 	}
-	if err := w.Wait(t.Context(), 65); !errors.Is(err, ErrClosed) {
+	if err := w.WaitTick(t.Context(), 65); !errors.Is(err, sortid.ErrLeaseClosed) {
 		t.Errorf("Wait after Close: %v", err)
 	}
 }
@@ -65,11 +67,11 @@ func TestReason(t *testing.T) {
 	w.Set(Grant{42, 0, 4000}, 2000)
 	reason := errors.New("the store is down")
 	w.Fail(reason)
-	if _, _, err := w.Claim(3999); err != nil {
+	if _, _, err := w.ClaimTick(3999); err != nil {
 		t.Fatalf("within the window: %v", err)
 	}
-	_, _, err := w.Claim(4001)
-	if !errors.Is(err, ErrExpired) || !errors.Is(err, reason) {
+	_, _, err := w.ClaimTick(4001)
+	if !errors.Is(err, sortid.ErrLeaseExpired) || !errors.Is(err, reason) {
 		t.Fatalf("at the end: %v", err)
 	}
 	for _, s := range []string{"42/8", "1970-01-01T00:17:04.000Z", "1970-01-01T00:17:04.256Z", "the store is down"} {
@@ -78,36 +80,23 @@ func TestReason(t *testing.T) {
 		}
 	}
 	w.Set(Grant{42, 0, 5000}, 4500)
-	if _, _, err := w.Claim(5000); !errors.Is(err, ErrExpired) || errors.Is(err, reason) || w.Err() != nil {
+	if _, _, err := w.ClaimTick(5000); !errors.Is(err, sortid.ErrLeaseExpired) || errors.Is(err, reason) || w.Err() != nil {
 		t.Errorf("after the renewal: %v", err)
 	}
 	w.Set(Grant{42, None, 1<<63 - 1}, 1<<63-1)
-	if _, at, err := w.Claim(1<<63 - 2); err != nil || at != 1<<63-2 {
+	if _, at, err := w.ClaimTick(1<<63 - 2); err != nil || at != 1<<63-2 {
 		t.Errorf("the last tick: %d, %v", at, err)
 	}
-	if _, _, err := w.Claim(1<<63 - 2); !errors.Is(err, ErrExpired) {
+	if _, _, err := w.ClaimTick(1<<63 - 2); !errors.Is(err, sortid.ErrLeaseExpired) {
 		t.Errorf("past the last tick: %v", err)
 	}
 }
 
-func TestFits(t *testing.T) {
+func TestRequestRenewal(t *testing.T) {
 	w := newWindow()
-	if err := w.Fits(256*time.Millisecond, time.Unix(0, 0).UTC()); err != nil {
-		t.Error(err)
-	}
-	if err := w.Fits(time.Millisecond, time.Unix(0, 0)); !errors.Is(err, ErrFit) {
-		t.Errorf("other ticks: %v", err)
-	}
-	if err := w.Fits(256*time.Millisecond, time.Unix(1, 0)); !errors.Is(err, ErrFit) {
-		t.Errorf("another origin: %v", err)
-	}
-}
-
-func TestKick(t *testing.T) {
-	w := newWindow()
-	kicked := func() bool {
+	requested := func() bool {
 		select {
-		case <-w.Kicked():
+		case <-w.RenewalRequests():
 			return true
 		default:
 			return false
@@ -115,12 +104,12 @@ func TestKick(t *testing.T) {
 	}
 	w.Set(Grant{1, 0, 10}, 5)
 	for _, c := range []struct {
-		tick int64
-		kick bool
+		tick    int64
+		request bool
 	}{{4, false}, {5, true}, {6, true}, {10, true}} {
-		w.Claim(c.tick)
-		if got := kicked(); got != c.kick {
-			t.Errorf("tick %d: kick %v", c.tick, got)
+		w.ClaimTick(c.tick)
+		if got := requested(); got != c.request {
+			t.Errorf("tick %d: a request %v", c.tick, got)
 		}
 	}
 }
@@ -145,15 +134,15 @@ func TestWait(t *testing.T) {
 				}
 			}
 		}
-		go func() { done <- w.Wait(t.Context(), 15) }()
+		go func() { done <- w.WaitTick(t.Context(), 15) }()
 		waiting(true)
 		w.Set(Grant{1, 0, 10}, 5)
 		waiting(true)
 		w.Set(Grant{1, 0, 16}, 5)
 		waiting(false)
 
-		w.Claim(15)
-		go func() { done <- w.Wait(t.Context(), 15) }()
+		w.ClaimTick(15)
+		go func() { done <- w.WaitTick(t.Context(), 15) }()
 		waiting(true) // 15 is taken
 		w.Set(Grant{1, 0, 17}, 5)
 		waiting(false)
@@ -161,14 +150,14 @@ func TestWait(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		start := time.Now()
-		if err := w.Wait(ctx, 17); !errors.Is(err, ErrExpired) || !errors.Is(err, context.DeadlineExceeded) || time.Since(start) != time.Second {
+		if err := w.WaitTick(ctx, 17); !errors.Is(err, sortid.ErrLeaseExpired) || !errors.Is(err, context.DeadlineExceeded) || time.Since(start) != time.Second {
 			t.Errorf("the context has ended: %v after %v", err, time.Since(start))
 		}
-		go func() { done <- w.Wait(t.Context(), 17) }()
+		go func() { done <- w.WaitTick(t.Context(), 17) }()
 		waiting(true)
 		w.Close()
 		synctest.Wait()
-		if err := <-done; !errors.Is(err, ErrClosed) {
+		if err := <-done; !errors.Is(err, sortid.ErrLeaseClosed) {
 			t.Errorf("closed: %v", err)
 		}
 	})
@@ -187,8 +176,8 @@ func TestRace(t *testing.T) {
 			top[i] = None
 			wg.Go(func() {
 				for t0 := int64(0); ; t0++ {
-					g, at, err := w.Claim(t0)
-					if errors.Is(err, ErrClosed) {
+					id, at, err := w.ClaimTick(t0)
+					if errors.Is(err, sortid.ErrLeaseClosed) {
 						return
 					}
 					if err != nil {
@@ -197,8 +186,8 @@ func TestRace(t *testing.T) {
 					if taken[at].Add(1) > 1 {
 						t.Errorf("tick %d twice", at)
 					}
-					if at/8 < int64(g.NodeID) || at < t0 {
-						t.Errorf("tick %d, asked for %d, of node ID %d", at, t0, g.NodeID)
+					if at/8 < int64(id) || at < t0 {
+						t.Errorf("tick %d, asked for %d, of node ID %d", at, t0, id)
 					}
 					t0, top[i] = at, at
 				}
@@ -231,7 +220,7 @@ func TestCloseRace(t *testing.T) {
 			wg.Go(func() {
 				last := int64(0)
 				for n := 0; ; n++ {
-					_, at, err := w.Claim(last + 1)
+					_, at, err := w.ClaimTick(last + 1)
 					if err != nil {
 						break
 					}
@@ -256,7 +245,7 @@ func TestAllocations(t *testing.T) {
 	w := newWindow()
 	w.Set(Grant{1, 0, 1 << 40}, 1<<40)
 	at := int64(0)
-	if n := testing.AllocsPerRun(1000, func() { at++; w.Claim(at) }); n != 0 {
+	if n := testing.AllocsPerRun(1000, func() { at++; w.ClaimTick(at) }); n != 0 {
 		t.Errorf("Claim allocates %v times", n)
 	}
 }
@@ -267,6 +256,6 @@ func BenchmarkClaim(b *testing.B) {
 	at := int64(0)
 	for b.Loop() {
 		at++
-		w.Claim(at)
+		w.ClaimTick(at)
 	}
 }

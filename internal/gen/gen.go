@@ -1,0 +1,281 @@
+// Package gen is the core that the generators of all formats share: their options, their
+// clock and the policy for a clock that went back, waiting, claims of a lease's ticks, and
+// batches. The fields of an ID and the fast path that makes one are written out in each
+// format.
+package gen
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"sync"
+	"time"
+
+	"github.com/sortid/sortid"
+	"github.com/sortid/sortid/internal/clock"
+	"github.com/sortid/sortid/internal/entropy"
+)
+
+// NoTick is a sentinel: the generator has not read the clock yet.
+const NoTick = -1 << 63
+
+// batchSize is the number of IDs that Fill makes with one reading of the clock, in some
+// tens of microseconds.
+const batchSize = 4096
+
+// recheck is the longest wait for a lease before the clock is read again.
+const recheck = 50 * time.Millisecond
+
+// ErrRetry says that the generator has to wait, or has waited, and must try again.
+var ErrRetry = errors.New("gen: retry")
+
+// A Format describes the ticks of a format's timestamp and its default policy.
+type Format struct {
+	Name   string // of the format's package
+	Epoch  int64  // Unix time of tick 0 in milliseconds
+	Shift  int    // a tick has 2^Shift milliseconds
+	Policy sortid.RollbackPolicy
+}
+
+// A Core is the part of a generator that does not depend on the layout of its IDs. Its
+// methods are for callers that hold the lock, except where they say otherwise.
+type Core struct {
+	sync.Mutex
+	Clock clock.Clock
+	Rand  entropy.Source
+
+	format    *Format
+	allowance int64 // ticks
+	policy    sortid.RollbackPolicy
+	micros    bool         // ticks are microseconds
+	lease     sortid.Lease // nil without a lease
+
+	// With ErrRetry: the tick to wait for, and what is wrong before that.
+	until int64
+	why   error
+}
+
+// Init checks and sets the options. The lease may be nil.
+func (c *Core) Init(f *Format, o sortid.GeneratorOptions, l sortid.Lease) error {
+	c.format, c.lease, c.policy = f, l, o.RollbackPolicy
+	c.Clock, c.Rand = clock.System(), entropy.System()
+	if o.Clock != nil {
+		c.Clock = clock.Injected(o.Clock)
+	}
+	if o.Entropy != nil {
+		c.Rand = entropy.From(o.Entropy)
+	}
+	c.SetAllowance(o.RollbackAllowance, c.TickLength())
+	switch {
+	case c.policy > sortid.RollbackWait:
+		return c.OptionError("RollbackPolicy: no policy %d", c.policy)
+	case l != nil && c.policy == sortid.RollbackReset:
+		return c.OptionError("Lease and RollbackReset exclude each other")
+	case l != nil && c.policy == sortid.RollbackDefault:
+		c.policy = sortid.RollbackAbort
+	case c.policy == sortid.RollbackDefault:
+		c.policy = f.Policy
+	}
+	if l == nil {
+		return nil
+	}
+	if l.NodeIDSize() == 0 {
+		return c.OptionError("Lease: it is nil, or its node IDs have no bits")
+	}
+	length, epoch := l.TickLength(), l.Epoch()
+	if want := time.UnixMilli(f.Epoch); length != c.TickLength() || !epoch.Equal(want) {
+		return c.OptionError("Lease: it is for another format: its ticks are %v long and start at %s, want %v and %s",
+			length, epoch.UTC().Format(clock.Layout), c.TickLength(), want.UTC().Format(clock.Layout))
+	}
+	return nil
+}
+
+// Next32 returns 32 random bits if they are at hand; see entropy.Source. The compiler inlines
+// it in the formats' packages, which would not be so for a method of a package that they do
+// not import.
+func (c *Core) Next32() (w uint32, ok bool) { return c.Rand.Next32() }
+
+// Next96 is Next32 for 96 bits.
+func (c *Core) Next96() (hi uint64, lo uint32, ok bool) { return c.Rand.Next96() }
+
+// SetAllowance sets how far the clock may go back, in ticks of the given length.
+func (c *Core) SetAllowance(d, tick time.Duration) {
+	switch {
+	case d < 0:
+		d = 0
+	case d == 0:
+		d = sortid.DefaultRollbackAllowance
+	}
+	c.allowance = int64(d / tick)
+}
+
+// UseMicroseconds makes the microsecond the generator's tick; that of its lease remains.
+func (c *Core) UseMicroseconds(allowance time.Duration) {
+	c.micros = true
+	c.SetAllowance(allowance, time.Microsecond)
+}
+
+// TickLength returns the length of the format's tick.
+func (c *Core) TickLength() time.Duration { return time.Millisecond << c.format.Shift }
+
+// Now returns the clock's tick, given a counter value as clock.Milli wants it.
+func (c *Core) Now(counter uint64) int64 {
+	if c.micros {
+		return c.Clock.Micro()
+	}
+	return (c.Clock.Milli(counter) - c.format.Epoch) >> c.format.Shift
+}
+
+// Time returns the time at which a tick begins.
+func (c *Core) Time(tick int64) time.Time {
+	if c.micros {
+		return time.UnixMicro(tick).UTC()
+	}
+	return time.UnixMilli(tick<<c.format.Shift + c.format.Epoch).UTC()
+}
+
+// CheckRollback applies the policy if the clock, at tick now, is behind the tick of the next
+// ID by more than the allowance. It reports whether the generator must start afresh. Last
+// is the tick of the last ID.
+func (c *Core) CheckRollback(now, last, next int64) (reset bool, err error) {
+	if now+c.allowance >= next {
+		return false, nil
+	}
+	switch c.policy {
+	case sortid.RollbackReset:
+		return true, nil
+	case sortid.RollbackWait:
+		return false, c.WaitFor(next-c.allowance, sortid.ErrClockRollback)
+	default:
+		return false, c.errorf("%w: it shows %s, the last ID has %s", sortid.ErrClockRollback,
+			c.Time(now).Format(clock.Layout), c.Time(last).Format(clock.Layout))
+	}
+}
+
+// WaitFor makes Finish wait until the clock shows the tick. Why is the error if the
+// context ends first.
+func (c *Core) WaitFor(tick int64, why error) error {
+	c.until, c.why = tick, why
+	return ErrRetry
+}
+
+// Waits returns the time that Finish waits for, or last waited for, and its error if it
+// gives up.
+func (c *Core) Waits() (until time.Time, why error) { return c.Time(c.until), c.why }
+
+// Leased reports whether ticks must be claimed.
+func (c *Core) Leased() bool { return c.lease != nil }
+
+// Claim claims a tick of the lease from this one on, and returns it with the node ID.
+func (c *Core) Claim(tick int64) (nodeID uint32, claimed int64, err error) {
+	nodeID, claimed, err = c.lease.ClaimTick(tick)
+	if err != nil && c.policy == sortid.RollbackWait && errors.Is(err, sortid.ErrLeaseExpired) {
+		err = c.WaitFor(tick, sortid.ErrLeaseExpired)
+	}
+	return nodeID, claimed, err
+}
+
+// Finish unlocks the generator. If err is ErrRetry it then waits and returns ErrRetry, or
+// the error of the context; any other err it returns.
+func (c *Core) Finish(ctx context.Context, err error) error {
+	until, why := c.until, c.why
+	c.Unlock()
+	if err != ErrRetry {
+		return err
+	}
+	if err := c.wait(ctx, until, why); err != nil {
+		return err
+	}
+	return ErrRetry
+}
+
+// wait waits for a tick, but may end earlier, so that the caller reads the clock and asks
+// the lease again: a clock that was set meanwhile may have made the wait needless, or
+// wrong. It is called without the lock.
+func (c *Core) wait(ctx context.Context, until int64, why error) error {
+	if why != sortid.ErrLeaseExpired {
+		if err := c.Clock.Pause(ctx, c.Time(until).UnixMicro()); err != nil {
+			return c.errorf("%w; gave up waiting: %w", why, err)
+		}
+		return nil
+	}
+	short, cancel := context.WithTimeout(ctx, recheck)
+	defer cancel()
+	err := c.lease.WaitTick(short, until)
+	if short.Err() != nil && ctx.Err() == nil && !errors.Is(err, sortid.ErrLeaseClosed) {
+		return nil // it is time to read the clock again
+	}
+	return err
+}
+
+// A Batch is a call of Fill for n IDs. While Next returns true, the generator is locked and
+// the caller makes IDs From up to To at the clock's tick Now, and then calls Done.
+type Batch struct {
+	Now      int64
+	From, To int
+	Err      error
+
+	n    int
+	core *Core
+	ctx  context.Context
+}
+
+// Batch returns the batch of a call of Fill. It is called without the lock.
+func (c *Core) Batch(ctx context.Context, n int) Batch { return Batch{n: n, core: c, ctx: ctx} }
+
+// Next locks the generator and reads the clock, unless the batch is complete or has failed.
+func (b *Batch) Next() bool {
+	if b.From == b.n || b.Err != nil {
+		return false
+	}
+	counter := clock.Counter()
+	b.core.Lock()
+	b.Now = b.core.Now(counter)
+	b.To = min(b.From+batchSize, b.n)
+	return true
+}
+
+// Done unlocks the generator, of which the caller has made so many IDs.
+func (b *Batch) Done(made int, err error) {
+	b.From += made
+	if err = b.core.Finish(b.ctx, err); err != ErrRetry {
+		b.Err = err
+	}
+}
+
+// All returns an endless sequence of what generate returns.
+func All[T any](generate func() (T, error)) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		for yield(generate()) {
+		}
+	}
+}
+
+// OptionError returns an error that matches sortid.ErrOption.
+func (c *Core) OptionError(format string, args ...any) error {
+	return c.errorf("%w: %w", sortid.ErrOption, fmt.Errorf(format, args...))
+}
+
+// TimeRangeError returns the error of a tick that no ID can carry.
+func (c *Core) TimeRangeError(tick int64) error {
+	return c.errorf("%w: it shows %s", sortid.ErrTimeRange, c.Time(tick).Format(clock.Layout))
+}
+
+// EntropyError returns the error of the entropy source as the generator's.
+func (c *Core) EntropyError(err error) error {
+	return c.errorf("%w: %w", sortid.ErrEntropy, err)
+}
+
+// errorf prefixes the name of the format's package.
+func (c *Core) errorf(format string, args ...any) error {
+	return fmt.Errorf("%s: %w", c.format.Name, fmt.Errorf(format, args...))
+}
+
+// Must returns g, and panics if there is an error.
+func Must[G any](g G, err error) G {
+	if err != nil {
+		panic(err)
+	}
+	return g
+}

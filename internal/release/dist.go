@@ -1,0 +1,256 @@
+package main
+
+import (
+	"archive/tar"
+	"archive/zip"
+	"bytes"
+	"compress/gzip"
+	"crypto/sha256"
+	"debug/buildinfo"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+)
+
+// targets are what a release has binaries for.
+var targets = []target{
+	{"linux", "amd64"}, {"linux", "arm64"},
+	{"darwin", "amd64"}, {"darwin", "arm64"},
+	{"windows", "amd64"}, {"windows", "arm64"},
+}
+
+// A distribution writes the files of a release into dir. The bytes depend on the commit,
+// the version and the Go release, on nothing else.
+type distribution struct {
+	*sandbox
+	repo *repo
+	dir  string
+	time time.Time // of every file in an archive
+	host string    // sortid, for this machine
+}
+
+// distribute writes archives, packages, bills of materials and checksums for targets to
+// dir, which it makes or empties.
+func (r *repo) distribute(w io.Writer, version, dir string, targets []target) error {
+	next, err := r.version()
+	if err != nil {
+		return err
+	}
+	if version != next {
+		return fmt.Errorf("version %q: the modules require each other at %s; make bump VERSION=%s changes that", version, next, version)
+	}
+	commitTime, err := r.commitTime()
+	if err != nil {
+		return err
+	}
+	s, err := newSandbox(r, version, commitTime)
+	if err != nil {
+		return err
+	}
+	defer s.close()
+	if err := os.RemoveAll(dir); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	host, err := s.install(target{})
+	if err != nil {
+		return err
+	}
+	d := &distribution{sandbox: s, repo: r, dir: dir, time: commitTime, host: host}
+	stage, err := d.stageDocs()
+	if err != nil {
+		return err
+	}
+	for _, t := range targets {
+		if err := d.distributeTarget(t, stage); err != nil {
+			return fmt.Errorf("%s/%s: %w", t.os, t.arch, err)
+		}
+	}
+	return d.writeChecksums(w)
+}
+
+// A file of an archive.
+type file struct {
+	name string // slash-separated
+	mode fs.FileMode
+	data []byte
+}
+
+// stageDocs returns the files that are the same in all archives.
+func (d *distribution) stageDocs() ([]file, error) {
+	var files []file
+	man := filepath.Join(d.sandbox.dir, "man")
+	if err := os.Mkdir(man, 0o755); err != nil {
+		return nil, err
+	}
+	cmd := d.command(d.sandbox.dir, d.host, "man", man)
+	cmd.Env = append(cmd.Env, fmt.Sprintf("SOURCE_DATE_EPOCH=%d", d.time.Unix()))
+	if _, err := output(cmd); err != nil {
+		return nil, err
+	}
+	pages, err := os.ReadDir(man)
+	if err != nil {
+		return nil, err
+	}
+	for _, page := range pages {
+		data, err := os.ReadFile(filepath.Join(man, page.Name()))
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, file{"man/" + page.Name(), 0o644, data})
+	}
+	for _, shell := range [][2]string{{"bash", "bash"}, {"zsh", "zsh"}, {"fish", "fish"}, {"powershell", "ps1"}} {
+		text, err := output(d.command(d.sandbox.dir, d.host, "completion", shell[0]))
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, file{"completions/sortid." + shell[1], 0o644, []byte(text + "\n")})
+	}
+	for _, name := range []string{"LICENSE", "CHANGELOG.md", "README.md"} {
+		data, err := os.ReadFile(d.repo.name(name))
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, file{name, 0o644, data})
+	}
+	return files, nil
+}
+
+// distributeTarget writes the files for one target.
+func (d *distribution) distributeTarget(t target, docs []file) error {
+	name, err := d.install(t)
+	if err != nil {
+		return err
+	}
+	binary, err := os.ReadFile(name)
+	if err != nil {
+		return err
+	}
+	info, err := buildinfo.Read(bytes.NewReader(binary))
+	if err != nil {
+		return err
+	}
+	goroot, err := output(d.command(d.sandbox.dir, "go", "env", "GOROOT"))
+	if err != nil {
+		return err
+	}
+	text, err := notices(info, goroot, filepath.Join(d.sandbox.dir, "modules"))
+	if err != nil {
+		return err
+	}
+	files := append([]file{
+		{t.binary(), 0o755, binary},
+		{"THIRD-PARTY-NOTICES.txt", 0o644, text},
+	}, docs...)
+	base := fmt.Sprintf("sortid_%s_%s_%s", strings.TrimPrefix(d.version, "v"), t.os, t.arch)
+	if err := d.writeBillOfMaterials(base+".cdx.json", t, binary, info); err != nil {
+		return err
+	}
+	if t.os == "windows" {
+		return d.writeZip(base, files)
+	}
+	if err := d.writeTar(base, files); err != nil || t.os != "linux" {
+		return err
+	}
+	return d.writePackages(base, t, files)
+}
+
+// create makes a file of the distribution and writes it by f.
+func (d *distribution) create(name string, f func(io.Writer) error) error {
+	out, err := os.Create(filepath.Join(d.dir, name))
+	if err != nil {
+		return err
+	}
+	defer out.Close()
+	if err := f(out); err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	return out.Close()
+}
+
+// writeTar writes an archive with the files in a folder called base.
+func (d *distribution) writeTar(base string, files []file) error {
+	return d.create(base+".tar.gz", func(w io.Writer) error {
+		compressed, err := gzip.NewWriterLevel(w, gzip.BestCompression)
+		if err != nil {
+			return err
+		}
+		archive := tar.NewWriter(compressed)
+		for _, f := range files {
+			if err := archive.WriteHeader(&tar.Header{
+				Name: base + "/" + f.name, Mode: int64(f.mode), Size: int64(len(f.data)),
+				ModTime: d.time, Uname: "root", Gname: "root", Format: tar.FormatUSTAR,
+			}); err != nil {
+				return err
+			}
+			if _, err := archive.Write(f.data); err != nil {
+				return err
+			}
+		}
+		if err := archive.Close(); err != nil {
+			return err
+		}
+		return compressed.Close()
+	})
+}
+
+// writeZip is writeTar for Windows.
+func (d *distribution) writeZip(base string, files []file) error {
+	return d.create(base+".zip", func(w io.Writer) error {
+		archive := zip.NewWriter(w)
+		for _, f := range files {
+			header := &zip.FileHeader{Name: base + "/" + f.name, Method: zip.Deflate, Modified: d.time}
+			header.SetMode(f.mode)
+			out, err := archive.CreateHeader(header)
+			if err != nil {
+				return err
+			}
+			if _, err := out.Write(f.data); err != nil {
+				return err
+			}
+		}
+		return archive.Close()
+	})
+}
+
+// writeChecksums writes SHA256SUMS, and to w what is in it.
+func (d *distribution) writeChecksums(w io.Writer) error {
+	entries, err := os.ReadDir(d.dir)
+	if err != nil {
+		return err
+	}
+	var sums []string
+	for _, e := range entries {
+		data, err := os.ReadFile(filepath.Join(d.dir, e.Name()))
+		if err != nil {
+			return err
+		}
+		sums = append(sums, fmt.Sprintf("%x  %s\n", sha256.Sum256(data), e.Name()))
+	}
+	text := strings.Join(sums, "")
+	fmt.Fprint(w, text)
+	return os.WriteFile(filepath.Join(d.dir, "SHA256SUMS"), []byte(text), 0o644)
+}
+
+// parseTargets parses a list such as "linux/amd64,linux/arm64".
+func parseTargets(list string) ([]target, error) {
+	if list == "" {
+		return targets, nil
+	}
+	var parsed []target
+	for _, name := range strings.Split(list, ",") {
+		i := slices.IndexFunc(targets, func(t target) bool { return t.os+"/"+t.arch == name })
+		if i < 0 {
+			return nil, fmt.Errorf("no target %q: expected os/architecture out of %v", name, targets)
+		}
+		parsed = append(parsed, targets[i])
+	}
+	return parsed, nil
+}

@@ -1,0 +1,139 @@
+// Command release checks the repository's modules as their users get them, builds what a
+// release distributes, and makes the release. The Makefile calls it; docs/release.md
+// tells how.
+//
+// This module is not in go.work: the dependencies of this program must not change the
+// versions that the others are built with.
+package main
+
+import (
+	"debug/buildinfo"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"time"
+)
+
+const usage = `usage:
+  release check            packs the modules and uses them from a module proxy
+  release bump VERSION     makes the modules require each other at VERSION
+  release dist VERSION DIR [TARGETS]
+                           writes archives, packages and checksums to DIR
+  release notices BINARY   prints the licences of what a binary is made of
+  release [-n] tag VERSION runs all checks, tags the modules and pushes the tags
+`
+
+var (
+	dryRun = flag.Bool("n", false, "print the commands that change something, only")
+	remote = flag.String("remote", "origin", "where tags are pushed to")
+)
+
+func main() {
+	flag.Usage = func() { fmt.Fprint(os.Stderr, usage) }
+	flag.Parse()
+	if flag.NArg() == 0 {
+		flag.Usage()
+		os.Exit(2)
+	}
+	if err := run(flag.Arg(0), flag.Args()[1:]); err != nil {
+		fmt.Fprintln(os.Stderr, "release:", err)
+		os.Exit(1)
+	}
+}
+
+func run(command string, args []string) error {
+	root, err := output(exec.Command("git", "rev-parse", "--show-toplevel"))
+	if err != nil {
+		return err
+	}
+	r, err := open(root)
+	if err != nil {
+		return err
+	}
+	switch {
+	case command == "check" && len(args) == 0:
+		return r.checkRelease()
+	case command == "bump" && len(args) == 1:
+		changed, err := r.setVersion(args[0])
+		for _, name := range changed {
+			fmt.Println(name)
+		}
+		return err
+	case command == "dist" && (len(args) == 2 || len(args) == 3):
+		list, err := parseTargets(strings.Join(args[2:], ""))
+		if err != nil {
+			return err
+		}
+		return r.distribute(os.Stdout, args[0], args[1], list)
+	case command == "tag" && len(args) == 1:
+		t := &tagging{
+			repo: r, version: args[0], remote: *remote, dryRun: *dryRun, out: os.Stdout,
+			checks: [][]string{{"make", "test"}, {"make", "dist", "VERSION=" + args[0]}},
+		}
+		return t.run()
+	case command == "notices" && len(args) == 1:
+		return printNotices(args[0])
+	}
+	flag.Usage()
+	os.Exit(2)
+	return nil
+}
+
+func printNotices(binary string) error {
+	info, err := buildinfo.ReadFile(binary)
+	if err != nil {
+		return err
+	}
+	out, err := output(exec.Command("go", "env", "GOROOT", "GOMODCACHE"))
+	if err != nil {
+		return err
+	}
+	goroot, modules, _ := strings.Cut(out, "\n")
+	text, err := notices(info, goroot, modules)
+	if err != nil {
+		return err
+	}
+	_, err = os.Stdout.Write(text)
+	return err
+}
+
+// checkRelease checks the go.mod files, then packs the modules and uses them.
+func (r *repo) checkRelease() error {
+	if err := r.check(); err != nil {
+		return err
+	}
+	version, err := r.version()
+	if err != nil {
+		return err
+	}
+	commitTime, err := r.commitTime()
+	if err != nil {
+		return err
+	}
+	s, err := newSandbox(r, version, commitTime)
+	if err != nil {
+		return err
+	}
+	defer s.close()
+	return s.checkInstall(os.Stdout, r)
+}
+
+// commitTime returns SOURCE_DATE_EPOCH, and without it the time of the commit that is
+// checked out.
+func (r *repo) commitTime() (time.Time, error) {
+	text := os.Getenv("SOURCE_DATE_EPOCH")
+	if text == "" {
+		var err error
+		if text, err = output(exec.Command("git", "-C", r.root, "log", "-1", "--format=%ct")); err != nil {
+			return time.Time{}, err
+		}
+	}
+	seconds, err := strconv.ParseInt(text, 10, 64)
+	if err != nil {
+		return time.Time{}, fmt.Errorf("SOURCE_DATE_EPOCH is %q, expected seconds since 1970", text)
+	}
+	return time.Unix(seconds, 0).UTC(), nil
+}

@@ -1,0 +1,242 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"golang.org/x/mod/modfile"
+	"golang.org/x/mod/module"
+	"golang.org/x/mod/semver"
+)
+
+// rootPath is the path of the root module, and the prefix of the paths of all others.
+const rootPath = "github.com/sortid/sortid"
+
+// workspaceDir is the folder of the module that excludes the versions at which the
+// modules require each other.
+const workspaceDir = "internal/workspace"
+
+// A goModule is one module of the repository.
+type goModule struct {
+	dir       string // slash-separated, relative to the repository's root; "." for the root module
+	published bool   // whether releases have it
+	file      *modfile.File
+}
+
+func (m *goModule) path() string { return m.file.Module.Mod.Path }
+
+// tag returns the name of the tag that publishes version.
+func (m *goModule) tag(version string) string { return path.Join(m.dir, version) }
+
+// requires calls f for each requirement of another module of this repository.
+func (m *goModule) requires(f func(*modfile.Require)) {
+	for _, r := range m.file.Require {
+		if ours(r.Mod.Path) {
+			f(r)
+		}
+	}
+}
+
+func ours(modulePath string) bool {
+	return modulePath == rootPath || strings.HasPrefix(modulePath, rootPath+"/")
+}
+
+// A repo is a checkout of the repository.
+type repo struct {
+	root    string
+	work    *modfile.WorkFile
+	modules []*goModule // each after those that it requires
+}
+
+// open reads go.work and the go.mod of each module that it names. The comment
+// "not published" behind a module's folder in go.work keeps it out of releases.
+func open(root string) (*repo, error) {
+	name := filepath.Join(root, "go.work")
+	data, err := os.ReadFile(name)
+	if err != nil {
+		return nil, err
+	}
+	r := &repo{root: root}
+	if r.work, err = modfile.ParseWork(name, data, nil); err != nil {
+		return nil, err
+	}
+	for _, use := range r.work.Use {
+		m := &goModule{dir: path.Clean(use.Path), published: true}
+		for _, c := range use.Syntax.Suffix {
+			if strings.Contains(c.Token, "not published") {
+				m.published = false
+			}
+		}
+		name := filepath.Join(root, filepath.FromSlash(m.dir), "go.mod")
+		data, err := os.ReadFile(name)
+		if err != nil {
+			return nil, err
+		}
+		if m.file, err = modfile.Parse(name, data, nil); err != nil {
+			return nil, err
+		}
+		r.modules = append(r.modules, m)
+	}
+	return r, r.sort()
+}
+
+// sort puts each module after those that it requires.
+func (r *repo) sort() error {
+	var sorted []*goModule
+	for rest := r.modules; len(rest) > 0; {
+		i := slices.IndexFunc(rest, func(m *goModule) bool {
+			ready := true
+			m.requires(func(q *modfile.Require) {
+				waits := func(m *goModule) bool { return m.path() == q.Mod.Path }
+				ready = ready && !slices.ContainsFunc(rest, waits)
+			})
+			return ready
+		})
+		if i < 0 {
+			return errors.New("modules require each other in a circle, so none can be tagged first")
+		}
+		sorted = append(sorted, rest[i])
+		rest = slices.Delete(slices.Clone(rest), i, i+1)
+	}
+	r.modules = sorted
+	return nil
+}
+
+// published returns the modules of a release, in the order in which they are tagged.
+func (r *repo) published() (modules []*goModule) {
+	for _, m := range r.modules {
+		if m.published {
+			modules = append(modules, m)
+		}
+	}
+	return modules
+}
+
+func (r *repo) find(modulePath string) *goModule {
+	for _, m := range r.modules {
+		if m.path() == modulePath {
+			return m
+		}
+	}
+	return nil
+}
+
+// version returns the version at which the modules require each other, which is that of
+// the next release.
+func (r *repo) version() (string, error) {
+	if m := r.find(rootPath + "/cmd/sortid"); m != nil {
+		for _, q := range m.file.Require {
+			if q.Mod.Path == rootPath {
+				return q.Mod.Version, nil
+			}
+		}
+	}
+	return "", fmt.Errorf("cmd/sortid/go.mod does not require %s", rootPath)
+}
+
+// check returns what would make a release of these go.mod files fail.
+func (r *repo) check() error {
+	version, err := r.version()
+	if err != nil {
+		return err
+	}
+	if err := checkVersion(version); err != nil {
+		return err
+	}
+	var errs []error
+	report := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
+	if len(r.work.Replace) > 0 {
+		report("go.work has a replace directive: a clone would not build what users get")
+	}
+	required := map[module.Version]bool{}
+	for _, m := range r.modules {
+		name := path.Join(m.dir, "go.mod")
+		if want := path.Join(rootPath, m.dir); m.path() != want {
+			report("%s: the module is called %s, and its folder makes it %s", name, m.path(), want)
+		}
+		if len(m.file.Replace) > 0 {
+			report("%s has a replace directive: go install refuses such a module", name)
+		}
+		m.requires(func(q *modfile.Require) {
+			required[q.Mod] = true
+			if q.Mod.Version != version {
+				report("%s requires %s, others %s: make bump VERSION=... sets all", name, q.Mod, version)
+			}
+			switch needed := r.find(q.Mod.Path); {
+			case needed == nil:
+				report("%s requires %s, which go.work does not list", name, q.Mod.Path)
+			case m.published && !needed.published:
+				report("%s requires %s, which go.work marks as not published", name, q.Mod.Path)
+			}
+		})
+	}
+	ws := r.find(path.Join(rootPath, workspaceDir))
+	if ws == nil {
+		report("go.work does not list %s", workspaceDir)
+		return errors.Join(errs...)
+	}
+	excluded := map[module.Version]bool{}
+	for _, e := range ws.file.Exclude {
+		excluded[e.Mod] = true
+		if !required[e.Mod] {
+			report("%s/go.mod excludes %s, which no module requires", workspaceDir, e.Mod)
+		}
+	}
+	for q := range required {
+		if !excluded[q] {
+			report("%s/go.mod has to exclude %s, which is required", workspaceDir, q)
+		}
+	}
+	return errors.Join(errs...)
+}
+
+func checkVersion(version string) error {
+	if !semver.IsValid(version) || semver.Canonical(version) != version {
+		return fmt.Errorf("%q is no version: expected one such as v0.1.0", version)
+	}
+	return module.CheckPathMajor(version, "")
+}
+
+// setVersion makes the modules require each other at version. It returns the files that
+// it has changed.
+func (r *repo) setVersion(version string) (changed []string, err error) {
+	if err := checkVersion(version); err != nil {
+		return nil, err
+	}
+	for _, m := range r.modules {
+		old := modfile.Format(m.file.Syntax)
+		for _, q := range slices.Clone(m.file.Require) {
+			if ours(q.Mod.Path) {
+				if err := m.file.AddRequire(q.Mod.Path, version); err != nil {
+					return changed, err
+				}
+			}
+		}
+		for _, e := range slices.Clone(m.file.Exclude) {
+			if ours(e.Mod.Path) {
+				excluded := e.Mod.Path
+				if err := m.file.DropExclude(excluded, e.Mod.Version); err != nil {
+					return changed, err
+				}
+				if err := m.file.AddExclude(excluded, version); err != nil {
+					return changed, err
+				}
+			}
+		}
+		m.file.Cleanup()
+		data := modfile.Format(m.file.Syntax)
+		if string(data) == string(old) {
+			continue
+		}
+		if err := os.WriteFile(m.file.Syntax.Name, data, 0o644); err != nil {
+			return changed, err
+		}
+		changed = append(changed, path.Join(m.dir, "go.mod"))
+	}
+	return changed, nil
+}

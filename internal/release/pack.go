@@ -1,0 +1,155 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"go/parser"
+	"go/token"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"golang.org/x/mod/module"
+	modzip "golang.org/x/mod/zip"
+)
+
+// pack writes the published modules at version into dir as a module proxy has them: what
+// git tracks, and new files that it does not ignore.
+func (r *repo) pack(dir, version string, commitTime time.Time) error {
+	files, err := r.files()
+	if err != nil {
+		return err
+	}
+	for _, m := range r.published() {
+		if err := r.packModule(dir, m, version, commitTime, files); err != nil {
+			return fmt.Errorf("packing %s: %w", m.path(), err)
+		}
+	}
+	return nil
+}
+
+func (r *repo) packModule(dir string, m *goModule, version string, commitTime time.Time, files []string) error {
+	escaped, err := module.EscapePath(m.path())
+	if err != nil {
+		return err
+	}
+	at := filepath.Join(dir, filepath.FromSlash(escaped), "@v")
+	if err := os.MkdirAll(at, 0o755); err != nil {
+		return err
+	}
+	info, err := json.Marshal(struct {
+		Version string
+		Time    time.Time
+	}{version, commitTime.UTC()})
+	if err != nil {
+		return err
+	}
+	goMod, err := os.ReadFile(m.file.Syntax.Name)
+	if err != nil {
+		return err
+	}
+	for name, data := range map[string][]byte{
+		"list": []byte(version + "\n"), version + ".info": info, version + ".mod": goMod,
+	} {
+		if err := os.WriteFile(filepath.Join(at, name), data, 0o644); err != nil {
+			return err
+		}
+	}
+	zip, err := os.Create(filepath.Join(at, version+".zip"))
+	if err != nil {
+		return err
+	}
+	defer zip.Close()
+	if err := modzip.Create(zip, module.Version{Path: m.path(), Version: version}, r.moduleFiles(m, files)); err != nil {
+		return err
+	}
+	return zip.Close()
+}
+
+// files returns the repository's files, slash-separated.
+func (r *repo) files() ([]string, error) {
+	out, err := output(exec.Command("git", "-C", r.root, "ls-files", "-z", "--cached", "--others", "--exclude-standard"))
+	if err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(strings.Split(out, "\x00"), func(name string) bool {
+		_, err := os.Lstat(r.name(name))
+		return name == "" || err != nil // one that is deleted, but not in git yet
+	}), nil
+}
+
+func (r *repo) name(file string) string { return filepath.Join(r.root, filepath.FromSlash(file)) }
+
+// A moduleFile is a file of a module that is packed.
+type moduleFile struct{ inModule, name string }
+
+func (f moduleFile) Path() string                { return f.inModule }
+func (f moduleFile) Lstat() (fs.FileInfo, error) { return os.Lstat(f.name) }
+
+func (f moduleFile) Open() (io.ReadCloser, error) { return os.Open(f.name) }
+
+// moduleFiles returns those of files that are in m. A module without a licence of its
+// own gets the repository's, as the go command does it.
+func (r *repo) moduleFiles(m *goModule, files []string) (list []modzip.File) {
+	licensed := false
+	for _, name := range files {
+		inModule, ok := name, true
+		if m.dir != "." {
+			inModule, ok = strings.CutPrefix(name, m.dir+"/")
+		}
+		if !ok || r.inNestedModule(m, name) {
+			continue
+		}
+		licensed = licensed || inModule == "LICENSE"
+		list = append(list, moduleFile{inModule, r.name(name)})
+	}
+	if !licensed {
+		list = append(list, moduleFile{"LICENSE", r.name("LICENSE")})
+	}
+	return list
+}
+
+// inNestedModule reports whether file is in a module below m's folder.
+func (r *repo) inNestedModule(m *goModule, file string) bool {
+	for dir := path.Dir(file); dir != m.dir && dir != "."; dir = path.Dir(dir) {
+		if _, err := os.Stat(filepath.Join(r.name(dir), "go.mod")); err == nil {
+			return true
+		}
+	}
+	return false
+}
+
+// publicPackages returns the paths of the packages that a program can import from the
+// published modules.
+func (r *repo) publicPackages() ([]string, error) {
+	files, err := r.files()
+	if err != nil {
+		return nil, err
+	}
+	var packages []string
+	for _, m := range r.published() {
+		for _, f := range r.moduleFiles(m, files) {
+			name, dir := f.Path(), path.Dir(f.Path())
+			parts := strings.Split(dir, "/")
+			if path.Ext(name) != ".go" || strings.HasSuffix(name, "_test.go") ||
+				slices.Contains(parts, "internal") || slices.Contains(parts, "testdata") {
+				continue
+			}
+			file, err := parser.ParseFile(token.NewFileSet(), f.(moduleFile).name, nil, parser.PackageClauseOnly)
+			if err != nil {
+				return nil, err
+			}
+			if file.Name.Name != "main" {
+				packages = append(packages, path.Join(m.path(), dir))
+			}
+		}
+	}
+	slices.Sort(packages)
+	return slices.Compact(packages), nil
+}

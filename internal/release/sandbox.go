@@ -1,0 +1,122 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// A sandbox is where the packed modules are used as their users would: outside the
+// repository, from a module proxy, and with a module cache of its own, so that they
+// never meet the published ones of the same version.
+type sandbox struct {
+	dir     string // deleted by close
+	version string
+	env     []string
+}
+
+// newSandbox packs the modules of r.
+func newSandbox(r *repo, version string, commitTime time.Time) (s *sandbox, err error) {
+	dir, err := os.MkdirTemp("", "sortid-release-")
+	if err != nil {
+		return nil, err
+	}
+	s = &sandbox{dir: dir, version: version}
+	defer func() {
+		if err != nil {
+			s.close()
+		}
+	}()
+	proxy := filepath.Join(dir, "proxy")
+	if err := r.pack(proxy, version, commitTime); err != nil {
+		return nil, err
+	}
+	out, err := output(exec.Command("go", "env", "GOMODCACHE", "GOPROXY", "GOSUMDB", "GONOSUMDB"))
+	if err != nil {
+		return nil, err
+	}
+	caller := strings.Split(out, "\n")
+	downloaded, goproxy, sumdb, noSumDB := filepath.Join(caller[0], "cache", "download"), caller[1], caller[2], caller[3]
+	s.env = append(os.Environ(),
+		"GOWORK=off", "GOFLAGS=-modcacherw", "GOBIN=", "CGO_ENABLED=0", "GOPATH="+filepath.Join(dir, "go"),
+		"GOMODCACHE="+filepath.Join(dir, "modules"),
+		// What the caller has downloaded already need not be downloaded again.
+		"GOPROXY="+fileURL(proxy)+","+fileURL(downloaded)+","+goproxy,
+		"GOSUMDB="+sumdb, "GONOSUMDB="+strings.Trim(noSumDB+","+rootPath, ","),
+		// Nothing that would pass the proxy by.
+		"GOENV=off", "GOPRIVATE=", "GONOPROXY=",
+		// What would change the binaries.
+		"GOEXPERIMENT=", "GOFIPS140=off", "GOAMD64=v1", "GOARM64=v8.0",
+	)
+	return s, nil
+}
+
+func fileURL(dir string) string {
+	dir = filepath.ToSlash(dir)
+	if !strings.HasPrefix(dir, "/") {
+		dir = "/" + dir
+	}
+	return "file://" + dir
+}
+
+func (s *sandbox) close() error { return os.RemoveAll(s.dir) }
+
+// command returns a command that runs in the sandbox, in dir.
+func (s *sandbox) command(dir, name string, args ...string) *exec.Cmd {
+	cmd := exec.Command(name, args...)
+	cmd.Dir, cmd.Env = dir, append(s.env, "PWD="+dir)
+	return cmd
+}
+
+// install runs go install for the command sortid and returns the binary's path.
+// Without a target it installs for the machine that it runs on.
+func (s *sandbox) install(t target) (string, error) {
+	cmd := s.command(s.dir, "go", "install", "-trimpath", "-ldflags=-s -w -buildid=", rootPath+"/cmd/sortid@"+s.version)
+	host, err := output(exec.Command("go", "env", "GOHOSTOS", "GOHOSTARCH"))
+	if err != nil {
+		return "", err
+	}
+	hostOS, hostArch, _ := strings.Cut(host, "\n")
+	bin := filepath.Join(s.dir, "go", "bin")
+	if t == (target{}) {
+		t = target{hostOS, hostArch}
+	} else if t != (target{hostOS, hostArch}) {
+		bin = filepath.Join(bin, t.os+"_"+t.arch)
+	}
+	cmd.Env = append(cmd.Env, "GOOS="+t.os, "GOARCH="+t.arch)
+	if _, err := output(cmd); err != nil {
+		return "", err
+	}
+	return filepath.Join(bin, t.binary()), nil
+}
+
+// A target is what a binary is built for.
+type target struct{ os, arch string }
+
+func (t target) binary() string {
+	if t.os == "windows" {
+		return "sortid.exe"
+	}
+	return "sortid"
+}
+
+// output runs cmd and returns what it prints, without the last newline. The error has
+// what cmd prints on standard error.
+func output(cmd *exec.Cmd) (string, error) {
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		var exit *exec.ExitError
+		if errors.As(err, &exit) {
+			err = fmt.Errorf("%w\n%s%s", err, out, stderr.Bytes())
+		}
+		return "", fmt.Errorf("%s: %w", strings.Join(cmd.Args, " "), err)
+	}
+	return strings.TrimSuffix(string(out), "\n"), nil
+}

@@ -1,0 +1,132 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+)
+
+// A tagging is the step that publishes: it tags a commit, once for each module.
+type tagging struct {
+	repo    *repo
+	version string
+	remote  string     // where the tags are pushed to
+	checks  [][]string // commands that have to succeed before
+	dryRun  bool       // whether to print the commands that change something, only
+	out     io.Writer
+}
+
+// run refuses, or runs the checks, then tags the modules in the order in which they
+// require each other and pushes all tags, or none.
+func (t *tagging) run() error {
+	if err := t.refusal(); err != nil {
+		return err
+	}
+	for _, check := range t.checks {
+		if err := t.command(check...); err != nil {
+			return fmt.Errorf("nothing is tagged: %w", err)
+		}
+	}
+	if !t.dryRun {
+		// The checks may have changed a file, go.work.sum for instance.
+		if err := t.dirty(); err != nil {
+			return err
+		}
+	}
+	var tags []string
+	err := func() error {
+		for _, m := range t.repo.published() {
+			tag := m.tag(t.version)
+			if err := t.git("tag", "-a", "-m", m.path()+" "+t.version, tag); err != nil {
+				return err
+			}
+			tags = append(tags, tag)
+		}
+		return t.git(append([]string{"push", "--atomic", t.remote}, tags...)...)
+	}()
+	if err != nil && len(tags) > 0 && !t.dryRun {
+		// So that the command can be repeated.
+		err = errors.Join(err, t.git(append([]string{"tag", "-d"}, tags...)...))
+	}
+	return err
+}
+
+// refusal returns why the version cannot be released, and nil if it can.
+func (t *tagging) refusal() error {
+	next, err := t.repo.version()
+	if err != nil {
+		return err
+	}
+	errs := []error{t.repo.check(), t.dirty()}
+	if t.version != next {
+		errs = append(errs, fmt.Errorf("version %q: the modules require each other at %s; make bump VERSION=... changes that", t.version, next))
+	}
+	changelog, err := os.ReadFile(t.repo.name("CHANGELOG.md"))
+	if err != nil {
+		errs = append(errs, err)
+	} else if !bytes.Contains(changelog, []byte("\n## "+t.version+" ")) && !bytes.Contains(changelog, []byte("\n## "+t.version+"\n")) {
+		errs = append(errs, fmt.Errorf("CHANGELOG.md has no section \"## %s\"", t.version))
+	}
+	return errors.Join(append(errs, t.taken())...)
+}
+
+func (t *tagging) dirty() error {
+	status, err := output(exec.Command("git", "-C", t.repo.root, "status", "--porcelain"))
+	if err == nil && status != "" {
+		err = fmt.Errorf("the working tree has changes that are not committed:\n%s", status)
+	}
+	return err
+}
+
+// taken returns an error if a tag of the version exists, here or at the remote.
+func (t *tagging) taken() error {
+	here, err := output(exec.Command("git", "-C", t.repo.root, "tag", "--list"))
+	if err != nil {
+		return err
+	}
+	there, err := output(exec.Command("git", "-C", t.repo.root, "ls-remote", "--tags", "--refs", t.remote))
+	if err != nil {
+		return err
+	}
+	existing := strings.Fields(here + "\n" + strings.ReplaceAll(there, "refs/tags/", ""))
+	var errs []error
+	for _, m := range t.repo.published() {
+		if tag := m.tag(t.version); slices.Contains(existing, tag) {
+			errs = append(errs, fmt.Errorf("tag %s exists already: a published version never changes, so release the next one", tag))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+func (t *tagging) git(args ...string) error {
+	return t.command(append([]string{"git"}, args...)...)
+}
+
+// command prints a command and, unless this is a dry run, runs it in the repository.
+func (t *tagging) command(args ...string) error {
+	var line strings.Builder
+	for i, arg := range args {
+		if i > 0 {
+			line.WriteByte(' ')
+		}
+		if strings.ContainsAny(arg, " ") {
+			arg = "'" + arg + "'"
+		}
+		line.WriteString(arg)
+	}
+	fmt.Fprintln(t.out, line.String())
+	if t.dryRun {
+		return nil
+	}
+	cmd := exec.Command(args[0], args[1:]...)
+	cmd.Dir, cmd.Stdout, cmd.Stderr = t.repo.root, t.out, t.out
+	if err := cmd.Run(); err != nil {
+		return fmt.Errorf("%s: %w", line.String(), err)
+	}
+	return nil
+}

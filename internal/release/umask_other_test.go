@@ -1,0 +1,5 @@
+//go:build !unix
+
+package main
+
+func umask(mask int) int { return mask }
