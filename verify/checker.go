@@ -3,343 +3,249 @@ package verify
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
-	"github.com/sortid/sortid/scru64"
-	"github.com/sortid/sortid/verify/internal/pvalue"
+	"github.com/sortid/sortid/scheme"
+	"github.com/sortid/sortid/verify/internal/clock"
+	"github.com/sortid/sortid/verify/internal/findings"
+	"github.com/sortid/sortid/verify/internal/ids"
+	"github.com/sortid/sortid/verify/internal/order"
+	"github.com/sortid/sortid/verify/internal/randomness"
+	"github.com/sortid/sortid/verify/internal/reading"
+	"github.com/sortid/sortid/verify/internal/rules"
 	"github.com/sortid/sortid/verify/internal/words"
+	"github.com/sortid/sortid/verify/report"
 )
 
-// A checker gathers what is found in one source. It is given the blocks in their order.
+// A checker runs all checks of one source. It takes the source's blocks in their order
+// and hands their IDs on to those who check the order, the format's rules and the clock.
 type checker struct {
-	f      *format
+	f      *ids.Format
 	o      Options
-	report Report
+	report report.Report
 
-	tallies  []*tally
-	chances  []*chance
-	fields   []*field
-	raw      *bitWriter // of Options.Raw; nil: none
-	form     [formChecks]*tally
-	reserved *tally
-	text     *tally
-	input    *tally
+	found    findings.List
+	fields   randomness.Set
+	forms    [reading.FaultCount]*findings.Check
+	reserved *findings.Check // nil if no timestamp is
+	text     *findings.Check // nil if texts do not sort
+	input    *findings.Check
 
-	order     *order    // nil with Options.Unordered
-	late      *lateness // nil without
-	clock     *clock
-	rules     rules
-	last      id
-	textLen   int    // of the last ID
-	next      uint64 // the line after that
+	order     *order.Checker  // nil with Options.Unordered
+	disorder  *order.Disorder // nil without
+	clock     *clock.Checker
+	rules     rules.Rules
+	last      ids.ID
+	form      scheme.Form // that of the last ID; empty: there was none
+	intForm   bool        // whether there were integers
+	gap       bool        // whether there was a line without an ID after that
 	lastShown time.Time
 }
 
-func newChecker(f *format, o Options) (*checker, error) {
+func newChecker(f *ids.Format, o Options) (*checker, error) {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	if o.Stateless {
-		if f != &formatSCRU128 && f != &formatEUID {
-			return nil, fmt.Errorf("%w: %s has no stateless generators", ErrOption, f.name)
-		}
-		o.Unordered = true
+	if err := o.validate(f); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrOption, err)
 	}
-	if err := o.check(f); err != nil {
-		return nil, err
-	}
-	c := &checker{f: f, o: o, report: Report{Scheme: f.name, Source: o.Source}}
+	o.Unordered = o.Unordered || o.Stateless
+	c := &checker{f: f, o: o, report: report.Report{Scheme: f.Name, Source: o.Source}}
 	if o.Raw != "" {
-		c.raw = &bitWriter{w: o.RawTo}
+		c.fields.WriteRaw(o.Raw, o.RawTo)
 	}
-	c.input = c.tally("input.read", "the input can be read to its end", Fail)
-	for i, title := range [formChecks]string{
-		formLength:      "each line is as long as an ID",
-		formSymbol:      "each character is a digit of the encoding",
-		formRange:       "the digits denote no larger number than an ID may be",
-		formCheckSymbol: "the check symbols are those of the ID",
-		formOther:       "no line is an ID of another format",
-		formRoundTrip:   "each text is the one that its ID is written as",
-		formCase:        "letters are in the case that the format prefers",
-		formLineEnd:     "lines end with LF alone",
-		formBlank:       "no line is empty",
-	} {
-		severity := Fail
-		if i >= formCase {
-			severity = Warn
+	c.input = c.found.Check("input.read", "the input can be read to its end", report.Fail)
+	for i := range c.forms {
+		fault := reading.Fault(i)
+		severity := report.Fail
+		if fault.Tolerable() {
+			severity = report.Warn
 		}
-		if i == formRange && !f.has("range") || i == formCheckSymbol && !f.has("check") {
-			c.form[i] = new(tally) // never hit
+		name, title := fault.Check()
+		if fault == reading.BadCheckSymbol && f.Scheme != scheme.EUID {
+			c.forms[i] = new(findings.Check) // never hit, and not in the report
 			continue
 		}
-		c.form[i] = c.tally("form."+formNames[i], title, severity)
+		c.forms[i] = c.found.Check(name, title, severity)
 	}
-	if f.reserved {
-		c.reserved = c.tally("form.reserved", "no ID has a reserved timestamp", Fail)
+	if f.Reserved {
+		c.reserved = c.found.Check("form.reserved", "no ID has a reserved timestamp", report.Fail)
 	}
-	if f.sorts {
-		c.text = c.tally("order.text", "texts sort as their IDs do", Fail)
+	if f.TextSorts {
+		c.text = c.found.Check("order.text", "texts sort as their IDs do", report.Fail)
 	}
 	if o.Unordered {
-		c.late = newLateness(f)
+		c.disorder = order.NewDisorder(f)
 	} else {
-		c.order = newOrder(c)
+		c.order = order.NewChecker(f, &c.found, c.show, c)
 	}
-	c.rules = f.newRules(c)
-	c.clock = newClock(c)
+	c.rules = rules.New(f, &rules.Context{List: &c.found, Options: o.rules(), Fields: &c.fields, Show: c.show})
+	c.clock = clock.NewChecker(f, &c.found, clock.Options{
+		Now: o.Now, From: o.From, To: o.To, Unordered: o.Unordered, Live: o.Live,
+	})
 	return c, nil
 }
 
-// check refuses options that do not fit the format.
-func (o *Options) check(f *format) error {
-	wrong := func(format string, args ...any) error {
-		return fmt.Errorf("%w: "+format, append([]any{ErrOption}, args...)...)
+// show returns the text of an ID for an example, in the form that the source has.
+func (c *checker) show(v ids.ID) string {
+	if c.form == "" {
+		return c.f.In(scheme.Text, v)
 	}
-	switch {
-	case len(o.Nodes) > 0 && f != &formatSCRU64:
-		return wrong("%s has no node specs", f.name)
-	case o.badNode() != nil:
-		return wrong("%w", o.badNode())
-	case len(o.Nodes) > 1 && !o.Unordered:
-		return wrong("several node specs are for unordered sources")
-	case o.CounterStart != 0 && f != &formatSCRU64 && f != &formatSCRU160:
-		return wrong("%s has no counter whose start has a width of its own", f.name)
-	case o.CounterStart < Zero || o.CounterStart > 31:
-		return wrong("a counter start of %d bits", o.CounterStart)
-	case o.Usage != "" && f != &formatSCRU160, o.Extension != 0 && f != &formatSCRU160:
-		return wrong("%s has one usage of its counter only", f.name)
-	case o.Usage != "" && o.Usage != UsageDefault && o.Usage != UsageMicroseconds:
-		return wrong("usage %q, want %q or %q", o.Usage, UsageDefault, UsageMicroseconds)
-	case o.Extension < Zero || o.Extension > 16:
-		return wrong("an extension of %d bits, want at most 16", o.Extension)
-	case o.Usage == UsageMicroseconds && o.Extension > 0:
-		return wrong("the microseconds' counter has no extension")
-	case o.NodeBits != 0 && f != &formatSCRU160 && f != &formatUID60:
-		return wrong("%s has no node ID of its own", f.name)
-	case o.NodeBits < 0 || o.NodeBits+max(o.Extension, 0) > 16 || f == &formatUID60 && o.NodeBits > 9:
-		return wrong("a node ID of %d bits", o.NodeBits)
-	case !o.From.IsZero() && !o.To.IsZero() && o.To.Before(o.From):
-		return wrong("the latest possible time is before the earliest")
-	case o.Raw != "" && !slices.Contains(f.fields, o.Raw):
-		return wrong("no random field %q in %s; there is %s", o.Raw, f.name, strings.Join(f.fields, ", "))
-	case o.Raw != "" && o.RawTo == nil:
-		return wrong("nowhere to write the bits of %s", o.Raw)
-	}
-	return nil
+	return c.f.In(c.form, v)
 }
-
-func (o *Options) badNode() error {
-	for _, s := range o.Nodes {
-		if _, err := scru64.ParseNodeSpec(s); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (f *format) has(check string) bool {
-	return slices.ContainsFunc(f.reasons, func(r reason) bool { return r.check == check })
-}
-
-// tally makes a check, in the order of the report.
-func (c *checker) tally(name, title string, severity Status) *tally {
-	t := &tally{Outcome: Outcome{Name: name, Title: title}, severity: severity}
-	c.tallies = append(c.tallies, t)
-	return t
-}
-
-// A chance is a check of something that a sound generator does now and then by chance.
-type chance struct {
-	*tally
-	tries       uint64
-	probability float64 // of a hit in one try
-}
-
-// improbable is how improbable an event must be to be no chance.
-const improbable = 1e-8
-
-func (c *checker) chance(name, title string, probability float64) *chance {
-	t := &chance{c.tally(name, title, Fail), 0, probability}
-	c.chances = append(c.chances, t)
-	return t
-}
-
-// certain reports whether there were more hits than chance explains.
-func (t *chance) certain() bool {
-	return pvalue.AtLeast(t.Count, float64(t.tries)*t.probability) < improbable
-}
-
-func (t *chance) judge() {
-	if t.tries == 0 {
-		t.skip("nothing in the stream calls for it")
-		return
-	}
-	expected := float64(t.tries) * t.probability
-	if !t.certain() {
-		if t.Count > 0 {
-			t.Detail = fmt.Sprintf("%s in %s cases, as chance may have it", words.Times(t.Count), words.Count(t.tries))
-		}
-		t.Count, t.Examples = 0, nil
-		return
-	}
-	t.Detail = fmt.Sprintf("of %s cases; chance explains %.2g", words.Count(t.tries), expected)
-}
-
-// field makes a field to be tested for randomness.
-func (c *checker) field(name string, width int) *field {
-	f := newField(name, width)
-	if name == c.o.Raw {
-		f.raw = c.raw
-	}
-	c.fields = append(c.fields, f)
-	return f
-}
-
-func (c *checker) fact(name, format string, args ...any) {
-	c.report.Facts = append(c.report.Facts, Fact{name, fmt.Sprintf(format, args...)})
-}
-
-// show returns an ID's text for an example.
-func (c *checker) show(v id) string { return c.f.text(v, c.textLen) }
 
 func (c *checker) readFailed(err error) {
-	c.input.hit()
+	c.input.Hit()
 	c.input.Detail = err.Error()
 }
 
 // block takes the next block of the input.
-func (c *checker) block(b *block) {
+func (c *checker) block(b *reading.Block) {
 	line := c.report.Lines + 1
-	c.report.Bytes += uint64(len(b.text))
-	c.report.Lines += b.lines
-	c.report.IDs += uint64(len(b.ids))
-	for i, n := range b.forms.count {
-		t := c.form[i]
+	c.report.Bytes += uint64(b.Bytes)
+	c.report.Lines += b.Lines
+	c.report.IDs += uint64(len(b.IDs))
+	for i, n := range b.Faults.Count {
+		t := c.forms[i]
 		t.Count += n
-		for _, e := range b.forms.examples[i] {
-			if len(t.Examples) < maxExamples {
+		for _, e := range b.Faults.Examples[i] {
+			if len(t.Examples) < report.MaxExamples {
 				e.Line += line
 				t.Examples = append(t.Examples, e)
 			}
 		}
 	}
-	for i, s := range b.segments {
-		s.line += line
-		c.segment(b.of(i), s)
+	for i, s := range b.Segments {
+		s.Line += line
+		c.segment(b.Segment(i), s)
 	}
-	c.clock.received(b)
-	if c.o.Progress != nil && b.at.Sub(c.lastShown) > 200*time.Millisecond {
-		c.lastShown = b.at
+	c.gap = b.EndsBad || c.gap && len(b.Segments) == 0
+	if len(b.IDs) > 0 {
+		c.clock.Received(b.IDs[len(b.IDs)-1], b.At, c.report.Lines)
+	}
+	if c.o.Progress != nil && b.At.Sub(c.lastShown) > 200*time.Millisecond {
+		c.lastShown = b.At
 		c.o.Progress(Progress{c.report.Bytes, c.report.Lines, c.report.IDs})
 	}
 }
 
 // segment takes the IDs of a segment, whose line is that of the input.
-func (c *checker) segment(ids []id, s segment) {
-	line, length := s.line, s.length
-	if c.textLen == 0 {
-		c.textLen, c.next = length, line
+func (c *checker) segment(list []ids.ID, s reading.Segment) {
+	if (s.Gap || c.gap) && c.form != "" && c.order != nil {
+		c.order.Gap()
 	}
-	if line != c.next && c.order != nil {
-		c.order.gap()
+	c.gap = false
+	if c.form == "" {
+		c.form = s.Form
 	}
-	c.next = line + uint64(len(ids))
-	if length != c.textLen && c.f.sorts {
-		if c.text.hit() {
-			c.text.example(line, c.f.text(ids[0], length), "%d characters, in another encoding than the %d of the lines before", length, c.textLen)
+	c.intForm = c.intForm || s.Form == scheme.Int
+	if s.Form != c.form {
+		if c.text != nil && c.text.Hit() {
+			c.text.Example(s.Line, c.f.In(s.Form, list[0]), "is in the form %s, the lines before are in the form %s", s.Form, c.form)
 		}
-		c.textLen = length
+		c.form = s.Form
 	}
 	if c.reserved != nil {
-		c.findReserved(ids, line, s.rises)
+		c.findReserved(list, s.Line, s.Rising)
 	}
-	c.each(ids, line, s.rises)
+	c.each(list, s.Line, s.Rising)
 	if c.order == nil {
-		c.late.run(ids, line)
-		c.clock.run(ids, line, s.rises)
+		c.disorder.Feed(list, s.Line)
+		c.clock.Feed(list, s.Line, s.Rising)
 		return
 	}
-	c.order.feed(ids, line, s.rises)
+	c.order.Feed(list, s.Line, s.Rising)
 }
 
 // each gives the rules all IDs but those that are the same as the one before: a line
 // written twice says nothing of the random bits.
-func (c *checker) each(ids []id, line uint64, rising bool) {
-	if rising && ids[0] != c.last {
-		c.rules.each(ids, line)
-		c.last = ids[len(ids)-1]
+func (c *checker) each(list []ids.ID, line uint64, rising bool) {
+	if rising && list[0] != c.last {
+		c.rules.Each(list, line)
+		c.last = list[len(list)-1]
 		return
 	}
 	start, last := 0, c.last
-	for i, v := range ids {
+	for i, v := range list {
 		if v == last {
-			c.rules.each(ids[start:i], line+uint64(start))
+			c.rules.Each(list[start:i], line+uint64(start))
 			start = i + 1
 		}
 		last = v
 	}
-	c.rules.each(ids[start:], line+uint64(start))
+	c.rules.Each(list[start:], line+uint64(start))
 	c.last = last
 }
 
-func (c *checker) findReserved(ids []id, line uint64, rising bool) {
-	last, shift := c.f.last, c.f.shift
-	if rising && ids[0].hi>>shift != 0 && ids[len(ids)-1].hi>>shift != last {
+func (c *checker) findReserved(list []ids.ID, line uint64, rising bool) {
+	last, shift := c.f.Last, c.f.Shift
+	if rising && list[0].Hi>>shift != 0 && list[len(list)-1].Hi>>shift != last {
 		return
 	}
-	for i := range ids {
-		if ts := ids[i].hi >> shift; (ts == 0 || ts == last) && c.reserved.hit() {
-			c.reserved.example(line+uint64(i), c.show(ids[i]), "timestamp %d", ts)
+	for i := range list {
+		if ts := list[i].Hi >> shift; (ts == 0 || ts == last) && c.reserved.Hit() {
+			c.reserved.Example(line+uint64(i), c.show(list[i]), "timestamp %d", ts)
 		}
 	}
 }
 
-// accept takes IDs that are, for all that order tells, where they belong. They increase.
-func (c *checker) accept(ids []id, line uint64) {
-	c.clock.run(ids, line, true)
-	c.rules.run(ids, line)
+// Accept takes IDs that are, for all that order tells, where they belong. They increase.
+func (c *checker) Accept(list []ids.ID, line uint64) {
+	c.clock.Feed(list, line, true)
+	c.rules.Run(list, line)
 }
+
+// Back asks the rules about an ID that is smaller than the one before it.
+func (c *checker) Back(before, v ids.ID, line uint64) order.Step {
+	return c.rules.Back(before, v, line)
+}
+
+// Gap tells the rules that the step to the next ID cannot be judged.
+func (c *checker) Gap() { c.rules.Gap() }
+
+// Restart tells the rules that the source has begun afresh.
+func (c *checker) Restart() { c.rules.Restart() }
 
 // finish draws the conclusions.
-func (c *checker) finish() *Report {
-	if c.order != nil {
-		c.order.finish()
-	}
-	c.rules.finish()
-	c.clock.finish()
-	if c.late != nil {
-		c.late.report(c)
-	}
-	empty := c.tally("input.ids", "there are IDs in the input", Fail)
-	if c.report.IDs == 0 {
-		empty.hit()
-		switch c.report.Lines {
-		case 0:
-			empty.Detail = "the input is empty"
-		default:
-			empty.Detail = fmt.Sprintf("none of %s is a %s ID", words.Plural(c.report.Lines, "line"), c.f.name)
-		}
-	}
-	for _, t := range c.chances {
-		t.judge()
-	}
-	c.random()
-	if err := c.raw.flush(); err != nil {
-		c.readFailed(fmt.Errorf("cannot write the bits of %s: %w", c.o.Raw, err))
-	}
-
+func (c *checker) finish() *report.Report {
 	r := &c.report
-	r.Status = Pass
-	for _, t := range c.tallies {
-		t.judge()
-		if t.Status == Fail || t.Status == Warn && r.Status == Pass {
-			r.Status = t.Status
+	if c.order != nil {
+		c.order.Finish()
+	}
+	c.rules.Finish()
+	c.clock.Finish(r)
+	if c.disorder != nil {
+		c.disorder.Report(&c.found)
+	}
+	if c.text != nil && c.intForm {
+		c.text.Skip("decimal integers do not sort as texts")
+	}
+	c.found.JudgeChances()
+	r.Fields = c.fields.Judge(&c.found)
+	if err := c.fields.Flush(); err != nil {
+		c.readFailed(err)
+	}
+	none := c.found.Check("input.ids", "there are IDs in the input", report.Fail)
+	switch {
+	case r.Lines == 0:
+		none.Hit()
+		none.Detail = "the input is empty"
+		c.found.SkipAll("the input is empty")
+	case r.IDs == 0:
+		none.Hit()
+		none.Detail = fmt.Sprintf("none of %s is a %s ID", words.Plural(r.Lines, "line"), c.f.Name)
+		c.found.SkipAll("there are no IDs", "input", "form")
+	}
+	r.Facts = c.found.Facts()
+	r.Checks = c.found.Outcomes()
+	r.Status = report.Pass
+	for _, o := range r.Checks {
+		if o.Status == report.Fail || o.Status == report.Warn && r.Status == report.Pass {
+			r.Status = o.Status
 		}
-		r.Checks = append(r.Checks, t.Outcome)
 	}
 	groups := []string{"input", "form", "order", "rules", "clock", "random"}
-	slices.SortStableFunc(r.Checks, func(a, b Outcome) int {
+	slices.SortStableFunc(r.Checks, func(a, b report.Outcome) int {
 		return slices.Index(groups, a.Group()) - slices.Index(groups, b.Group())
 	})
 	return r

@@ -1,7 +1,8 @@
 package verify
 
 import (
-	"bytes"
+	"github.com/sortid/sortid/scru128"
+
 	"errors"
 	"fmt"
 	"io"
@@ -12,16 +13,15 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sortid/sortid"
 	"github.com/sortid/sortid/euid"
 	"github.com/sortid/sortid/internal/conformance"
-	"github.com/sortid/sortid/scru128"
 	"github.com/sortid/sortid/scru160"
 	"github.com/sortid/sortid/scru64"
 	"github.com/sortid/sortid/uid60"
+	"github.com/sortid/sortid/verify/internal/model"
+	"github.com/sortid/sortid/verify/report"
 )
-
-// underRace says that the race detector is on, which makes everything slow.
-var underRace bool
 
 // A stepClock moves on by a little at each call, and at times by a step forward or back,
 // back by less than the rollback allowance. A generator that asks again, as one does that
@@ -93,7 +93,7 @@ func running[T conformance.ID[T], G generator[T]](make func(now func() time.Time
 
 // again reports whether a call may be made again, which is so where EUIDs of a
 // millisecond are used up.
-func again(err error) bool { return errors.Is(err, euid.ErrOverflow) }
+func again(err error) bool { return errors.Is(err, sortid.ErrOverflow) }
 
 func drive[T conformance.ID[T]](t *testing.T, g generator[T], clock *stepClock, how string, most int, ordered bool, n int, w io.Writer) {
 	r := rand.New(rand.NewPCG(1, 1))
@@ -190,61 +190,71 @@ func subjectGenerators() (all []subjectGenerator) {
 		o.To = time.Date(2100, 1, 1, 0, 0, 0, 0, time.UTC)
 		all = append(all, subjectGenerator{scheme, mode, single, fill, back, most, o, run})
 	}
-	node := func(spec string, opts ...scru64.Option) func(subjectGenerator, *testing.T, string, int, io.Writer) {
+	node := func(spec string, o scru64.Options) func(subjectGenerator, *testing.T, string, int, io.Writer) {
 		return running[scru64.ID](func(now func() time.Time) (*scru64.Generator, error) {
 			s, err := scru64.ParseNodeSpec(spec)
 			if err != nil {
 				return nil, err
 			}
-			return scru64.NewGenerator(s, append(opts, scru64.WithClock(now))...)
+			o := o // several tests run at a time
+			o.NodeSpec, o.Clock = s, now
+			return scru64.NewGenerator(o)
 		})
 	}
-	add("scru64", "8", 25*us, 8*ms, 900*ms, 600, Options{}, node("42/8"))
-	add("scru64", "8 stated", 25*us, 8*ms, 900*ms, 600, Options{Nodes: []string{"42/8"}}, node("42/8"))
-	add("scru64", "1", 2*us, ms, 900*ms, 4000, Options{}, node("1/1"))
-	add("scru64", "20", 100*ms, 100*ms, 900*ms, 3, Options{}, node("0xabcde/20"))
-	add("scru64", "23", 200*ms, 200*ms, 900*ms, 1, Options{}, node("1/23"))
-	add("scru64", "guard", 20*us, 8*ms, 900*ms, 600, Options{}, node("42/8", scru64.WithOverflowGuard(3)))
-	add("scru64", "zero", 10*us, 4*ms, 900*ms, 600, Options{CounterStart: Zero}, node("42/8", scru64.WithOverflowGuard(16)))
+	add("scru64", "8", 25*us, 8*ms, 900*ms, 600, Options{}, node("42/8", scru64.Options{}))
+	add("scru64", "8 stated", 25*us, 8*ms, 900*ms, 600, Options{Nodes: []string{"42/8"}}, node("42/8", scru64.Options{}))
+	add("scru64", "1", 2*us, ms, 900*ms, 4000, Options{}, node("1/1", scru64.Options{}))
+	add("scru64", "20", 100*ms, 100*ms, 900*ms, 3, Options{}, node("0xabcde/20", scru64.Options{}))
+	add("scru64", "23", 200*ms, 200*ms, 900*ms, 1, Options{}, node("1/23", scru64.Options{}))
+	add("scru64", "guard", 20*us, 8*ms, 900*ms, 600, Options{}, node("42/8", scru64.Options{OverflowGuard: 3}))
+	add("scru64", "zero", 10*us, 4*ms, 900*ms, 600, Options{CounterStart: Zero}, node("42/8", scru64.Options{OverflowGuard: 16}))
 
-	s128 := func(opts ...scru128.Option) func(subjectGenerator, *testing.T, string, int, io.Writer) {
+	s128 := func(o scru128.Options) func(subjectGenerator, *testing.T, string, int, io.Writer) {
 		return running[scru128.ID](func(now func() time.Time) (*scru128.Generator, error) {
-			return scru128.NewGenerator(append(opts, scru128.WithClock(now))...)
+			o := o
+			o.Clock = now
+			return scru128.NewGenerator(o)
 		})
 	}
-	add("scru128", "", 2*us, 200*us, 300*ms, 1000, Options{}, s128())
-	add("scru128", "slow", 700*us, 700*us, 500*ms, 2, Options{}, s128())
-	add("scru128", "stateless", 20*us, 200*us, 300*ms, 1000, Options{Stateless: true}, s128(scru128.Stateless()))
+	add("scru128", "", 2*us, 200*us, 300*ms, 1000, Options{}, s128(scru128.Options{}))
+	add("scru128", "slow", 700*us, 700*us, 500*ms, 2, Options{}, s128(scru128.Options{}))
+	add("scru128", "stateless", 20*us, 200*us, 300*ms, 1000, Options{Stateless: true}, s128(scru128.Options{Stateless: true}))
 
-	s160 := func(opts ...scru160.Option) func(subjectGenerator, *testing.T, string, int, io.Writer) {
+	s160 := func(o scru160.Options) func(subjectGenerator, *testing.T, string, int, io.Writer) {
 		return running[scru160.ID](func(now func() time.Time) (*scru160.Generator, error) {
-			return scru160.NewGenerator(append(opts, scru160.WithClock(now))...)
+			o := o
+			o.Clock = now
+			return scru160.NewGenerator(o)
 		})
 	}
-	add("scru160", "", 2*us, 200*us, 3*ms, 1000, Options{}, s160())
-	add("scru160", "narrow", 2*us, 200*us, 3*ms, 1000, Options{}, s160(scru160.WithCounterWidth(9)))
-	add("scru160", "zero", 2*us, 200*us, 3*ms, 1000, Options{CounterStart: Zero}, s160(scru160.WithCounterWidth(0)))
-	add("scru160", "extended", 2*us, 200*us, 3*ms, 1000, Options{}, s160(scru160.WithCounterExtension(6)))
-	add("scru160", "node", 2*us, 200*us, 3*ms, 1000, Options{NodeBits: 10}, s160(scru160.WithCounterExtension(4), scru160.WithNode(700, 10)))
-	add("scru160", "microseconds", us, 3*us, 10*us, 25, Options{}, s160(scru160.WithMicroseconds()))
+	add("scru160", "", 2*us, 200*us, 3*ms, 1000, Options{}, s160(scru160.Options{}))
+	add("scru160", "narrow", 2*us, 200*us, 3*ms, 1000, Options{}, s160(scru160.Options{CounterWidth: 9}))
+	add("scru160", "zero", 2*us, 200*us, 3*ms, 1000, Options{CounterStart: Zero}, s160(scru160.Options{CounterWidth: -1}))
+	add("scru160", "extended", 2*us, 200*us, 3*ms, 1000, Options{}, s160(scru160.Options{CounterExtension: 6}))
+	add("scru160", "node", 2*us, 200*us, 3*ms, 1000, Options{NodeBits: 10}, s160(scru160.Options{CounterExtension: 4, NodeID: 700, NodeIDSize: 10}))
+	add("scru160", "microseconds", us, 3*us, 10*us, 25, Options{}, s160(scru160.Options{Microseconds: true}))
 
-	e := func(opts ...euid.Option) func(subjectGenerator, *testing.T, string, int, io.Writer) {
+	e := func(o euid.Options) func(subjectGenerator, *testing.T, string, int, io.Writer) {
 		return running[euid.ID](func(now func() time.Time) (*euid.Generator, error) {
-			return euid.NewGenerator(append(opts, euid.WithClock(now))...)
+			o := o
+			o.Clock = now
+			return euid.NewGenerator(o)
 		})
 	}
-	add("euid", "", 2*us, 200*us, 300*ms, 1000, Options{}, e())
-	add("euid", "extension", 2*us, 200*us, 300*ms, 1000, Options{}, e(euid.WithExtension(700)))
-	add("euid", "extension of 15", 2*us, 200*us, 300*ms, 1000, Options{}, e(euid.WithExtensionBits(3, 15)))
+	add("euid", "", 2*us, 200*us, 300*ms, 1000, Options{}, e(euid.Options{}))
+	add("euid", "extension", 2*us, 200*us, 300*ms, 1000, Options{}, e(euid.Options{Extension: 700}))
+	add("euid", "extension of 15", 2*us, 200*us, 300*ms, 1000, Options{}, e(euid.Options{Extension: 3, ExtensionLength: 15}))
 
-	u := func(opts ...uid60.Option) func(subjectGenerator, *testing.T, string, int, io.Writer) {
+	u := func(o uid60.Options) func(subjectGenerator, *testing.T, string, int, io.Writer) {
 		return running[uid60.ID](func(now func() time.Time) (*uid60.Generator, error) {
-			return uid60.NewGenerator(append(opts, uid60.WithClock(now))...)
+			o := o
+			o.Clock = now
+			return uid60.NewGenerator(o)
 		})
 	}
-	add("uid60", "", 20*us, ms, ms, 300, Options{}, u())
-	add("uid60", "worker", 20*us, ms, ms, 300, Options{NodeBits: 4}, u(uid60.WithWorker(11, 4)))
-	add("uid60", "worker of 9", 20*us, ms, ms, 300, Options{NodeBits: 9}, u(uid60.WithWorker(300, 9)))
+	add("uid60", "", 20*us, ms, ms, 300, Options{}, u(uid60.Options{}))
+	add("uid60", "worker", 20*us, ms, ms, 300, Options{NodeBits: 4}, u(uid60.Options{WorkerID: 11, WorkerIDSize: 4}))
+	add("uid60", "worker of 9", 20*us, ms, ms, 300, Options{NodeBits: 9}, u(uid60.Options{WorkerID: 300, WorkerIDSize: 9}))
 	return all
 }
 
@@ -253,7 +263,7 @@ func subjectGenerators() (all []subjectGenerator) {
 func TestGenerators(t *testing.T) {
 	n := 10_000_000
 	switch {
-	case underRace:
+	case model.UnderRace:
 		n = 20_000
 	case testing.Short():
 		n = 100_000
@@ -268,12 +278,12 @@ func TestGenerators(t *testing.T) {
 					s.run(s, t, how, n, w)
 					w.Close()
 				}()
-				report, err := Check(t.Context(), s.scheme, r, s.options)
+				got, err := Check(t.Context(), s.scheme, r, s.options)
 				if err != nil {
 					t.Fatal(err)
 				}
-				if report.Status != Pass || report.IDs < uint64(n) {
-					t.Errorf("%d IDs: %+v %+v", report.IDs, report.Failed(), report.Warned())
+				if got.Status != report.Pass || got.IDs < uint64(n) {
+					t.Errorf("%d IDs: %+v %+v", got.IDs, got.Failed(), got.Warned())
 				}
 			})
 		}
@@ -286,11 +296,11 @@ func TestGeneratorsLive(t *testing.T) {
 	if err := s64.UnmarshalText([]byte("1/4")); err != nil {
 		t.Fatal(err)
 	}
-	g64, err := scru64.NewGenerator(s64)
+	g64, err := scru64.NewGenerator(scru64.Options{NodeSpec: s64})
 	if err != nil {
 		t.Fatal(err)
 	}
-	g60, err := uid60.NewGenerator()
+	g60, err := uid60.NewGenerator(uid60.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -315,7 +325,7 @@ func TestGeneratorsLive(t *testing.T) {
 			t.Parallel()
 			var start time.Time
 			var left []byte
-			report, err := Check(t.Context(), scheme, readerFunc(func(b []byte) (int, error) {
+			got, err := Check(t.Context(), scheme, readerFunc(func(b []byte) (int, error) {
 				if start.IsZero() { // not before: a machine that is busy may take its time
 					start = time.Now()
 				}
@@ -336,61 +346,12 @@ func TestGeneratorsLive(t *testing.T) {
 				left = left[n:]
 				return n, nil
 			}), Options{Live: true})
-			if err != nil || report.Status != Pass {
-				t.Errorf("%v, %+v %+v", err, report.Failed(), report.Warned())
+			if err != nil || got.Status != report.Pass {
+				t.Errorf("%v, %+v %+v", err, got.Failed(), got.Warned())
 			}
-			if drift := report.Check("clock.drift"); drift.Status != Pass && !testing.Short() {
+			if drift := got.Check("clock.drift"); drift.Status != report.Pass && !testing.Short() {
 				t.Errorf("%+v", drift)
 			}
 		})
-	}
-}
-
-// Several generators of a format at once make no ID twice.
-func TestGeneratorsUnique(t *testing.T) {
-	const goroutines, each = 6, 50_000
-	for _, scheme := range []string{"scru128", "scru160", "euid"} {
-		var sources []Source
-		var wg sync.WaitGroup
-		texts := make([]bytes.Buffer, goroutines)
-		for i := range goroutines {
-			sources = append(sources, Source{Name: fmt.Sprint(i), Open: func() (io.ReadCloser, error) {
-				return io.NopCloser(bytes.NewReader(texts[i].Bytes())), nil
-			}})
-			wg.Go(func() {
-				g128, err := scru128.NewGenerator()
-				if err != nil {
-					t.Error(err)
-				}
-				g160, err := scru160.NewGenerator()
-				if err != nil {
-					t.Error(err)
-				}
-				g, err := euid.NewGenerator()
-				if err != nil {
-					t.Error(err)
-				}
-				for range each {
-					var id fmt.Stringer
-					switch scheme {
-					case "scru128":
-						id, err = g128.Generate()
-					case "scru160":
-						id, err = g160.Generate()
-					default:
-						id, err = g.Generate()
-					}
-					if err != nil {
-						t.Error(err)
-					}
-					fmt.Fprintln(&texts[i], id)
-				}
-			})
-		}
-		wg.Wait()
-		r, err := Unique(t.Context(), scheme, sources, UniqueOptions{})
-		if err != nil || r.Status != Pass || r.IDs != goroutines*each {
-			t.Errorf("%s: %v, %+v", scheme, err, r)
-		}
 	}
 }

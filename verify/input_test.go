@@ -16,16 +16,17 @@ import (
 	"testing/iotest"
 	"time"
 
+	"github.com/sortid/sortid/scheme"
 	"github.com/sortid/sortid/scru128"
 	"github.com/sortid/sortid/scru160"
+	"github.com/sortid/sortid/verify/internal/ids"
+	"github.com/sortid/sortid/verify/internal/model"
+	"github.com/sortid/sortid/verify/internal/reading"
+	"github.com/sortid/sortid/verify/report"
 )
 
-func sample(scheme string, n int) []string {
-	return find(scheme, "").make(newModel(7, "", n, 0.1))
-}
-
 // names returns the checks of a status.
-func names(cs []Outcome) (names []string) {
+func names(cs []report.Outcome) (names []string) {
 	for _, c := range cs {
 		names = append(names, c.Name)
 	}
@@ -34,14 +35,14 @@ func names(cs []Outcome) (names []string) {
 
 // Input that is not what it should be is named for what it is.
 func TestInput(t *testing.T) {
-	lines := sample("scru128", 1000)
-	sound := text(lines)
+	lines := model.Sample("scru128", 1000)
+	sound := model.Text(lines)
 	seq := ""
 	for i := range 1000 {
 		seq += fmt.Sprintln(i)
 	}
 	replaced := func(line string) string { return strings.Replace(sound, lines[499], line, 1) }
-	mixed := sample("scru160", 11)
+	mixed := model.Sample("scru160", 11)
 	mixed[10] = scru160.MustParse(mixed[10]).Hex()
 	for _, c := range []struct {
 		name, scheme, input string
@@ -55,7 +56,7 @@ func TestInput(t *testing.T) {
 		{name: "one line, no newline", input: lines[0]},
 		{name: "empty", fail: []string{"input.ids"}, word: "the input is empty"},
 		{name: "newline", input: "\n", fail: []string{"input.ids"}, warn: []string{"form.blank"}, word: "none of 1 line"},
-		{name: "seq", input: seq, fail: []string{"input.ids", "form.length"}, word: "none of 1,000 lines is a scru128 ID"},
+		{name: "seq", input: seq, fail: []string{"input.ids", "form.range"}, word: "none of 1,000 lines is a scru128 ID"},
 		{name: "windows", input: strings.ReplaceAll(sound, "\n", "\r\n"), warn: []string{"form.lineend"}, word: "CR LF", line: 1},
 		{name: "mark", input: "\ufeff" + sound, warn: []string{"form.lineend"}, word: "byte order mark", line: 1},
 		{name: "utf-16", input: utf16(sound), fail: []string{"input.ids", "form.length"}, word: "UTF-16"},
@@ -67,12 +68,14 @@ func TestInput(t *testing.T) {
 		{name: "too large", input: replaced("f5lxx1zz5pnorynqglhzmsp34"), fail: []string{"form.range"}, word: "largest", line: 500},
 		{name: "short line", input: replaced(lines[499][1:]), fail: []string{"form.length"}, word: "24 bytes", line: 500},
 		{name: "long line", input: replaced(strings.Repeat("x", 1000)), fail: []string{"form.length"}, word: "1000 bytes", line: 500},
-		{name: "very long line", input: replaced(strings.Repeat("x", 1_000_000)), fail: []string{"form.length"}, word: "xxx", line: 500},
-		{name: "very long, no end", input: strings.Repeat("0", 1_000_000), fail: []string{"input.ids", "form.length"}, word: "none of 1 line"},
-		{name: "other format", input: replaced(sample("scru64", 1)[0]), fail: []string{"form.format"}, word: "is a scru64 ID", line: 500},
-		{name: "other format of variable length", input: replaced(sample("uid60", 1)[0]), fail: []string{"form.format"}, word: "is a uid60 ID", line: 500},
+		{name: "very long line", input: replaced(strings.Repeat("x", 1_000_000)), fail: []string{"form.line"}, word: "longer than 64 KiB", line: 500},
+		{name: "very long, no end", input: strings.Repeat("0", 1_000_000), fail: []string{"input.ids", "form.line"}, word: "longer than 64 KiB"},
+		{name: "64 KiB", input: replaced(strings.Repeat("x", 64<<10)), fail: []string{"form.length"}, word: "65536 bytes", line: 500},
+		{name: "one more", input: replaced(strings.Repeat("x", 64<<10+1)), fail: []string{"form.line"}, word: "longer than 64 KiB", line: 500},
+		{name: "other format", input: replaced(model.Sample("scru64", 1)[0]), fail: []string{"form.format"}, word: "is a scru64 ID", line: 500},
+		{name: "other format of variable length", input: replaced(model.Sample("uid60", 1)[0]), fail: []string{"form.format"}, word: "is a uid60 ID", line: 500},
 		{name: "zeros", input: replaced("0000000000000000000000000"), fail: []string{"form.reserved", "order.behind"}, word: "timestamp 0", line: 500},
-		{name: "mixed encodings", scheme: "scru160", input: text(mixed), fail: []string{"order.text"}, word: "another encoding", line: 11},
+		{name: "mixed encodings", scheme: "scru160", input: model.Text(mixed), fail: []string{"order.text"}, word: "in the form hex", line: 11},
 		{name: "check symbol", scheme: "euid", input: "C8EE934SR007G5Q94QKKXFRFV8C\n", fail: []string{"input.ids", "form.check"}, word: "mistyped", line: 1},
 		{name: "aliases", scheme: "euid", input: strings.Replace("C8EE934SR007G5Q94QKKXFRFV8B\n", "0", "O", 1), warn: nil, fail: []string{"form.roundtrip"}, word: "C8EE934SR007", line: 1},
 		{name: "padding", scheme: "uid60", input: "xiAnaS8QBh\n", fail: []string{"form.roundtrip"}, word: "xinaS8QBh", line: 1},
@@ -85,7 +88,7 @@ func TestInput(t *testing.T) {
 			for _, r := range []io.Reader{
 				strings.NewReader(c.input), iotest.OneByteReader(strings.NewReader(c.input)), iotest.DataErrReader(strings.NewReader(c.input)),
 			} {
-				r, err := Check(t.Context(), c.scheme, r, Options{Now: func() time.Time { return modelNow }})
+				r, err := Check(t.Context(), c.scheme, r, Options{Now: func() time.Time { return model.Now }})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -109,6 +112,24 @@ func TestInput(t *testing.T) {
 	}
 }
 
+// Of an empty input no check has passed, and of lines without an ID only those of the
+// form.
+func TestNothingPassedWithoutIDs(t *testing.T) {
+	for _, f := range ids.Formats {
+		for _, input := range []string{"", "what?\n"} {
+			r, err := Check(t.Context(), f.Name, strings.NewReader(input), Options{Live: true})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, c := range r.Checks {
+				if c.Status == report.Pass && (input == "" || c.Group() != "form" && c.Group() != "input") {
+					t.Errorf("%s, input %q: %s passed", f.Name, input, c.Name)
+				}
+			}
+		}
+	}
+}
+
 func utf16(s string) string {
 	b := []byte("\xff\xfe")
 	for _, c := range []byte(s) {
@@ -119,12 +140,12 @@ func utf16(s string) string {
 
 // Reserved timestamps are found among increasing IDs, where they can be only at the ends.
 func TestReserved(t *testing.T) {
-	for _, f := range formats {
-		if !f.reserved {
+	for _, f := range ids.Formats {
+		if !f.Reserved {
 			continue
 		}
-		lines := sample(f.name, 100)
-		least, greatest := f.text(id{}, f.lengths[0]), f.text(id{hi: f.last << f.shift}, f.lengths[0])
+		lines := model.Sample(f.Name, 100)
+		least, greatest := f.In(scheme.Text, ids.ID{}), f.In(scheme.Text, ids.ID{Hi: f.Last << f.Shift})
 		for _, c := range []struct {
 			lines []string
 			found []uint64
@@ -135,11 +156,11 @@ func TestReserved(t *testing.T) {
 			{slices.Concat([]string{least}, lines, []string{greatest}), []uint64{1, 102}},
 		} {
 			var found []uint64
-			for _, e := range check(t, f.name, c.lines, Options{}).Check("form.reserved").Examples {
+			for _, e := range check(t, f.Name, c.lines, Options{}).Check("form.reserved").Examples {
 				found = append(found, e.Line)
 			}
 			if !slices.Equal(found, c.found) {
-				t.Errorf("%s: found in lines %d, want %d", f.name, found, c.found)
+				t.Errorf("%s: found in lines %d, want %d", f.Name, found, c.found)
 			}
 		}
 	}
@@ -147,25 +168,44 @@ func TestReserved(t *testing.T) {
 
 // IDs go on across a bad line: what is missing there is no fault of the counters.
 func TestStepsAcrossBadLines(t *testing.T) {
-	for _, scheme := range Schemes() {
-		lines := sample(scheme, 5000)
+	for _, scheme := range scheme.Names() {
+		lines := model.Sample(scheme, 5000)
 		for i := 100; i < len(lines); i += 100 {
 			lines[i] = "# a comment"
 		}
-		r := check(t, scheme, lines, find(scheme, "").options)
+		r := check(t, scheme, lines, options(model.Find(scheme, "")))
 		if got := names(r.Failed()); !slices.Equal(got, []string{"form.length"}) || r.Check("form.length").Count != 49 {
 			t.Errorf("%s: %+v", scheme, r.Failed())
 		}
 	}
 }
 
+// Lines to be ignored are counted, and nothing else.
+func TestIgnored(t *testing.T) {
+	for _, scheme := range scheme.Names() {
+		var lines []string
+		for i, l := range model.Sample(scheme, 3000) {
+			if i%3 == 0 {
+				lines = append(lines, Ignored)
+			}
+			lines = append(lines, l)
+		}
+		// A duplicate is still one, and its line the right one.
+		lines = append(lines, Ignored, lines[len(lines)-1])
+		r := check(t, scheme, lines, options(model.Find(scheme, "")))
+		if r.Lines != uint64(len(lines)) || r.IDs != 3001 || len(r.Failed()) != 1 || r.Check("order.duplicate").Examples[0].Line != uint64(len(lines)) {
+			t.Errorf("%s: %d lines, %d IDs, %+v", scheme, r.Lines, r.IDs, r.Failed())
+		}
+	}
+}
+
 // The report does not depend on how the input is cut into reads.
 func TestBlocks(t *testing.T) {
-	lines := sample("scru128", 30_000)
+	lines := model.Sample("scru128", 30_000)
 	lines[1000], lines[1001] = lines[1001], lines[1000]
 	lines[20_000] = "bad"
-	input := []byte(text(lines))
-	var want *Report
+	input := []byte(model.Text(lines))
+	var want *report.Report
 	r := rand.New(rand.NewPCG(1, 1))
 	for i := range 30 {
 		rest := input
@@ -177,7 +217,7 @@ func TestBlocks(t *testing.T) {
 			rest = rest[n:]
 			return n, nil
 		})
-		got, err := Check(t.Context(), "scru128", reader, Options{Now: func() time.Time { return modelNow }})
+		got, err := Check(t.Context(), "scru128", reader, Options{Now: func() time.Time { return model.Now }})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -203,46 +243,46 @@ func TestSchedules(t *testing.T) {
 	}
 	whole := func(r io.Reader) io.Reader { return r }
 	schedules := []schedule{
-		{"one reader", blockSize, 1, 1, whole},
-		{"a byte at a time", blockSize, 2, 4, iotest.OneByteReader},
-		{"half of what is asked for", blockSize, 4, 4, iotest.HalfReader},
+		{"one reader", reading.BlockSize, 1, 1, whole},
+		{"a byte at a time", reading.BlockSize, 2, 4, iotest.OneByteReader},
+		{"half of what is asked for", reading.BlockSize, 4, 4, iotest.HalfReader},
 		{"small blocks", 997, 1, 1, whole},
 		{"small blocks, more readers", 1009, 4, 4, whole},
 		{"odd blocks", 26*512 + 1, 3, 4, iotest.DataErrReader},
 	}
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
-	for _, s := range subjects {
-		if underRace && s.mode != "" { // which adds no goroutines
+	for _, s := range model.Subjects {
+		if model.UnderRace && s.Mode != "" { // which adds no goroutines
 			continue
 		}
 		for _, unordered := range []bool{false, true} {
-			o := s.options
-			o.Now = func() time.Time { return modelNow }
+			o := options(s)
+			o.Now = func() time.Time { return model.Now }
 			o.Unordered = unordered
-			lines := s.make(newModel(11, "", 12_000, 0.02))
+			lines := s.Make(model.New(11, "", 12_000, 0.02))
 			// A source of other habits takes over while those of the first are being learned.
-			later := newModel(12, "", 8000, 0.02)
-			later.ms += 1 << 32
-			other := slices.Concat(lines[:learn/2+100], find(s.scheme, "").make(later))
+			later := model.New(12, "", 8000, 0.02)
+			later.MS += 1 << 32
+			other := slices.Concat(lines[:2148], model.Find(s.Scheme, "").Make(later))
 			odd := blemish(slices.Clone(lines))
 			for input, lines := range map[string][]string{"sound": lines, "odd": odd, "two sources": other} {
 				want := ""
 				for _, how := range schedules {
 					runtime.GOMAXPROCS(how.cpus)
-					f := formatOf(s.scheme)
+					f := ids.Lookup(s.Scheme)
 					c, err := newChecker(f, o)
 					if err != nil {
 						t.Fatal(err)
 					}
-					r := c.check(t.Context(), how.cut(strings.NewReader(text(lines))),
-						reading{f: f, now: o.Now, size: how.size, readers: how.readers})
+					r := c.check(t.Context(), how.cut(strings.NewReader(model.Text(lines))),
+						reading.Options{Format: f, Now: o.Now, Size: how.size, Parsers: how.readers})
 					r.Elapsed = 0
 					got := fmt.Sprintf("%+v", r)
 					if want == "" {
 						want = got
 					}
 					if got != want {
-						t.Errorf("%s %s, %s, unordered %v: %s: %s\nwant %s", s.scheme, s.mode, input, unordered, how.name, got, want)
+						t.Errorf("%s %s, %s, unordered %v: %s: %s\nwant %s", s.Scheme, s.Mode, input, unordered, how.name, got, want)
 					}
 				}
 			}
@@ -291,12 +331,12 @@ func (f readerFunc) Read(b []byte) (int, error) { return f(b) }
 // A source that cannot be read to its end fails, with what was read before.
 func TestReadError(t *testing.T) {
 	broken := errors.New("the cable is cut")
-	r, err := Check(t.Context(), "scru128", io.MultiReader(strings.NewReader(text(sample("scru128", 100))), iotest.ErrReader(broken)), Options{})
-	if err != nil || r.Status != Fail || r.IDs != 100 || !strings.Contains(r.Check("input.read").Detail, broken.Error()) {
+	r, err := Check(t.Context(), "scru128", io.MultiReader(strings.NewReader(model.Text(model.Sample("scru128", 100))), iotest.ErrReader(broken)), Options{})
+	if err != nil || r.Status != report.Fail || r.IDs != 100 || !strings.Contains(r.Check("input.read").Detail, broken.Error()) {
 		t.Errorf("%v, %+v", err, r)
 	}
 	r, err = Check(t.Context(), "scru128", readerFunc(func([]byte) (int, error) { return 0, nil }), Options{})
-	if err != nil || r.Status != Fail {
+	if err != nil || r.Status != report.Fail {
 		t.Errorf("a reader that gives nothing: %v, %+v", err, r)
 	}
 }
@@ -304,7 +344,7 @@ func TestReadError(t *testing.T) {
 // A file that becomes shorter while it is read is named.
 func TestShrinkingFile(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "ids")
-	if err := os.WriteFile(name, streamSCRU128(t, 100_000, 10), 0o600); err != nil {
+	if err := os.WriteFile(name, model.Stream(100_000, 10), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	f, err := Open(name)
@@ -324,7 +364,7 @@ func TestShrinkingFile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if c := r.Check("input.read"); c.Status != Fail || !strings.Contains(c.Detail, ErrShrunk.Error()) {
+	if c := r.Check("input.read"); c.Status != report.Fail || !strings.Contains(c.Detail, ErrShrunk.Error()) {
 		t.Errorf("%+v", c)
 	}
 	if _, err := Open(t.TempDir()); err == nil || !strings.Contains(err.Error(), "directory") {
@@ -338,11 +378,11 @@ func TestCancel(t *testing.T) {
 	r, w := io.Pipe()
 	defer w.Close()
 	go func() {
-		io.WriteString(w, text(sample("scru128", 100)))
+		io.WriteString(w, model.Text(model.Sample("scru128", 100)))
 		time.Sleep(10 * time.Millisecond)
 		cancel()
 	}()
-	report, err := Check(ctx, "scru128", r, Options{Live: true, Now: func() time.Time { return modelNow.Add(-12 * time.Hour) }})
+	report, err := Check(ctx, "scru128", r, Options{Live: true, Now: func() time.Time { return model.Now.Add(-12 * time.Hour) }})
 	if err != nil || report.IDs != 100 || report.Facts[0].Name != "interrupted" {
 		t.Errorf("%v, %+v", err, report)
 	}
@@ -366,7 +406,7 @@ func TestOptions(t *testing.T) {
 		"both":         {"scru160", Options{Extension: 1, Usage: UsageMicroseconds}},
 		"room":         {"scru160", Options{Extension: 10, NodeBits: 10}},
 		"worker":       {"uid60", Options{NodeBits: 10}},
-		"times":        {"uid60", Options{From: modelNow, To: modelNow.Add(-1)}},
+		"times":        {"uid60", Options{From: model.Now, To: model.Now.Add(-1)}},
 		"raw":          {"scru128", Options{Raw: "random", RawTo: io.Discard}},
 		"raw to":       {"scru128", Options{Raw: "entropy"}},
 	} {
@@ -376,9 +416,18 @@ func TestOptions(t *testing.T) {
 	}
 }
 
+// randomFields are the fields whose bits can be written.
+var randomFields = map[string][]string{
+	"scru64":  {"counter"},
+	"scru128": {"entropy", "counter_lo", "counter_hi"},
+	"scru160": {"random80", "random16", "counter"},
+	"euid":    {"random_low", "random_high", "header"},
+	"uid60":   {"random"},
+}
+
 // The bits written are those of the field, in order.
 func TestRaw(t *testing.T) {
-	lines := sample("scru128", 3000)
+	lines := model.Sample("scru128", 3000)
 	var want, got bytes.Buffer
 	for _, l := range lines {
 		e := scru128.MustParse(l).Entropy()
@@ -388,7 +437,7 @@ func TestRaw(t *testing.T) {
 	if !bytes.Equal(got.Bytes(), want.Bytes()) {
 		t.Errorf("entropy: %d bytes of %d, or wrong ones", got.Len(), want.Len())
 	}
-	lines = sample("scru160", 3000)
+	lines = model.Sample("scru160", 3000)
 	got.Reset()
 	want.Reset()
 	for _, l := range lines {
@@ -399,17 +448,17 @@ func TestRaw(t *testing.T) {
 	if !bytes.Equal(got.Bytes(), want.Bytes()) {
 		t.Errorf("random80: %d bytes of %d, or wrong ones", got.Len(), want.Len())
 	}
-	for _, f := range formats {
-		for _, name := range f.fields {
+	for _, f := range ids.Formats {
+		for _, name := range randomFields[f.Name] {
 			got.Reset()
-			check(t, f.name, find(f.name, "").make(newModel(7, "", 3000, 1)), Options{Raw: name, RawTo: &got})
+			check(t, f.Name, model.Find(f.Name, "").Make(model.New(7, "", 3000, 1)), Options{Raw: name, RawTo: &got})
 			if got.Len() == 0 {
-				t.Errorf("%s %s: no bits", f.name, name)
+				t.Errorf("%s %s: no bits", f.Name, name)
 			}
 		}
 	}
 	r := check(t, "scru128", lines[:0], Options{Raw: "entropy", RawTo: failingWriter{}})
-	if r.Status != Fail || !strings.Contains(r.Check("input.read").Detail, "cannot write") {
+	if r.Status != report.Fail || !strings.Contains(r.Check("input.read").Detail, "cannot write") {
 		t.Errorf("a writer that fails: %+v", r.Failed())
 	}
 }
@@ -417,21 +466,3 @@ func TestRaw(t *testing.T) {
 type failingWriter struct{}
 
 func (failingWriter) Write([]byte) (int, error) { return 0, errors.New("no") }
-
-func TestBitWriter(t *testing.T) {
-	var out bytes.Buffer
-	b := bitWriter{w: &out}
-	b.add(0b101, 3)
-	b.add(0xffff_0000_ffff_0001, 64)
-	b.add(1, 1)
-	b.add(0x12345, 20)
-	b.flush()
-	bits := ""
-	for _, c := range out.Bytes() {
-		bits += fmt.Sprintf("%08b", c)
-	}
-	want := "101" + fmt.Sprintf("%064b", uint64(0xffff_0000_ffff_0001)) + "1" + fmt.Sprintf("%020b", 0x12345)
-	if want = want[:len(want)/8*8]; bits != want {
-		t.Errorf("%s, want %s", bits, want)
-	}
-}

@@ -5,32 +5,36 @@ import (
 	"slices"
 	"testing"
 	"time"
+
+	"github.com/sortid/sortid/verify/internal/ids"
+	"github.com/sortid/sortid/verify/internal/model"
+	"github.com/sortid/sortid/verify/report"
 )
 
 // liveRun feeds a checker with an ID of the generator's clock every so often of now.
-func liveRun(t *testing.T, length, every time.Duration, clock func(now time.Duration) time.Duration) *Report {
+func liveRun(t *testing.T, length, every time.Duration, clock func(now time.Duration) time.Duration) *report.Report {
 	t.Helper()
-	now := modelNow
+	now := model.Now
 	at := time.Duration(0)
 	counter := uint64(0)
-	m := newModel(1, "", 0, 0)
+	m := model.New(1, "", 0, 0)
 	last := uint64(0)
 	reader := readerFunc(func(b []byte) (int, error) {
 		if at >= length {
 			return 0, io.EOF
 		}
 		at += every
-		now = modelNow.Add(at)
-		ts := uint64(modelNow.UnixMilli() + clock(at).Milliseconds())
+		now = model.Now.Add(at)
+		ts := uint64(model.Now.UnixMilli() + clock(at).Milliseconds())
 		if counter++; ts != last {
 			counter = m.Uint64() >> 16
 			if ts/1000 == last/1000 { // counter_hi stays for a second or more
-				counter = counter & counterMask
+				counter = counter & (1<<24 - 1)
 			}
 			last = ts
 		}
-		v := id{hi: ts<<16 | counter>>32, lo: counter<<32 | m.Uint64()>>32}
-		return copy(b, formatSCRU128.text(v, 25)+"\n"), nil
+		v := ids.ID{Hi: ts<<16 | counter>>32, Lo: counter<<32 | m.Uint64()>>32}
+		return copy(b, ids.Lookup("scru128").In("text", v)+"\n"), nil
 	})
 	r, err := Check(t.Context(), "scru128", reader, Options{Live: true, Unordered: true, Now: func() time.Time { return now }})
 	if err != nil {
@@ -58,11 +62,11 @@ func TestLive(t *testing.T) {
 		if got := names(r.Failed()); !slices.Equal(got, c.want) {
 			t.Errorf("%s: %v, want %v: %+v", c.name, got, c.want, r.Failed())
 		}
-		if len(r.Lead) < 50 || len(r.Lead) > maxPoints {
+		if len(r.Lead) < 50 || len(r.Lead) > 240 {
 			t.Errorf("%s: %d points", c.name, len(r.Lead))
 		}
 	}
-	if r := liveRun(t, time.Second, 20*time.Millisecond, func(d time.Duration) time.Duration { return d * 2 }); r.Check("clock.drift").Status != Skip {
+	if r := liveRun(t, time.Second, 20*time.Millisecond, func(d time.Duration) time.Duration { return d * 2 }); r.Check("clock.drift").Status != report.Skip {
 		t.Errorf("too short for a drift: %+v", r.Check("clock.drift"))
 	}
 }

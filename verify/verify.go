@@ -1,15 +1,15 @@
-// Package verify tells whether somebody's generator of IDs does it right: it reads a
-// stream of IDs, one a line, and checks all that the format promises.
+// Package verify checks whether somebody's generator of IDs is right: it reads a stream
+// of IDs, one a line, and checks all that the format promises.
 //
 //   - Form: each rule of the text.
 //   - Order: IDs strictly increase.
 //   - The format's own rules: counters, node IDs, headers, sequences.
-//   - The clock: rollbacks, stand-still, units and epochs, drift.
+//   - The clock: rollbacks, standstill, units and epochs, drift.
 //   - Randomness of the fields that the format says are random: bias, patterns, values
-//     that repeat. See [Field].
+//     that repeat.
 //
-// [Check] does that for one source, in constant memory. [Unique] looks for the same ID
-// in any number of sources of any size.
+// [Check] does that for one source, in constant memory, and returns what package report
+// writes. Package duplicates looks for the same ID in any number of sources of any size.
 //
 // A check fails only for what a sound generator does not do; the probability that
 // chance alone makes one of a report's checks of randomness fail is below one in a
@@ -17,16 +17,27 @@
 package verify
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"runtime"
 	"time"
+
+	"github.com/sortid/sortid/scheme"
+	"github.com/sortid/sortid/verify/internal/ids"
+	"github.com/sortid/sortid/verify/internal/reading"
+	"github.com/sortid/sortid/verify/internal/rules"
+	"github.com/sortid/sortid/verify/report"
 )
 
-// ErrOption: an option that makes no sense, or an unknown scheme.
+// ErrOption is the error of an option that makes no sense, or of an unknown scheme.
 var ErrOption = errors.New("verify: invalid option")
+
+// ErrShrunk is the error of a file that had fewer bytes when it was read than when it was
+// opened.
+var ErrShrunk = reading.ErrShrunk
 
 // Options say what is known of a source, and what to do besides. The zero value is for
 // the IDs of one generator with the format's defaults, all in the order of generation.
@@ -76,13 +87,17 @@ type Options struct {
 	Now func() time.Time
 }
 
-// Zero is the value of an option that means none, where 0 means not said.
-const Zero = -1
+// Ignored is a line that is counted, but not looked at. A program that makes lines of IDs of
+// something else, such as a table, puts it where a line of that holds no record.
+const Ignored = reading.Ignored
+
+// Zero is the value of an option that means none, where 0 means unknown.
+const Zero = rules.Zero
 
 // The usages of scru160's counter.
 const (
-	UsageDefault      = "default"
-	UsageMicroseconds = "microseconds"
+	UsageDefault      = rules.UsageDefault
+	UsageMicroseconds = rules.UsageMicroseconds
 )
 
 // Progress is how far a check has come.
@@ -90,11 +105,37 @@ type Progress struct {
 	Bytes, Lines, IDs uint64
 }
 
-// Check reads the IDs of a source, of one of the [Schemes], one a line, until the input
+// rules returns the options that the format's rules need.
+func (o *Options) rules() rules.Options {
+	return rules.Options{
+		Unordered: o.Unordered, Stateless: o.Stateless,
+		Nodes: o.Nodes, CounterStart: o.CounterStart, Usage: o.Usage, Extension: o.Extension, NodeBits: o.NodeBits,
+	}
+}
+
+// validate returns an error if the options do not fit the format.
+func (o *Options) validate(f *ids.Format) error {
+	r := o.rules()
+	if err := r.Validate(f); err != nil {
+		return err
+	}
+	if !o.From.IsZero() && !o.To.IsZero() && o.To.Before(o.From) {
+		return errors.New("the latest possible time is before the earliest")
+	}
+	if o.Raw == "" {
+		return nil
+	}
+	if o.RawTo == nil {
+		return fmt.Errorf("nowhere to write the bits of %s", o.Raw)
+	}
+	return rules.CheckRaw(f, o.Raw)
+}
+
+// Check reads the IDs of a source, of the scheme of that name, one a line, until the input
 // or ctx ends. What is wrong with the source is in the report, also if the input cannot
-// be read to its end; an error is [ErrOption].
-func Check(ctx context.Context, scheme string, r io.Reader, o Options) (*Report, error) {
-	f := formatOf(scheme)
+// be read to its end. The only error is [ErrOption].
+func Check(ctx context.Context, scheme string, r io.Reader, o Options) (*report.Report, error) {
+	f := ids.Lookup(scheme)
 	if f == nil {
 		return nil, fmt.Errorf("%w: no scheme %q", ErrOption, scheme)
 	}
@@ -102,27 +143,43 @@ func Check(ctx context.Context, scheme string, r io.Reader, o Options) (*Report,
 	if err != nil {
 		return nil, err
 	}
-	return c.check(ctx, r, reading{
-		f: f, now: c.o.Now, eager: o.Live, size: blockSize, readers: min(runtime.GOMAXPROCS(0), maxReaders),
+	return c.check(ctx, r, reading.Options{
+		Format: f, Now: c.o.Now, Eager: o.Live, Parsers: min(runtime.GOMAXPROCS(0), reading.MaxParsers),
 	}), nil
 }
 
 // check reads the input to its end.
-func (c *checker) check(ctx context.Context, r io.Reader, how reading) *Report {
+func (c *checker) check(ctx context.Context, r io.Reader, o reading.Options) *report.Report {
 	start := time.Now()
-	src := newSource(ctx, r, how)
-	defer src.close()
-	for b := src.next(ctx); b != nil; b = src.next(ctx) {
+	src := reading.New(ctx, r, o)
+	defer src.Close()
+	for b := src.Next(ctx); b != nil; b = src.Next(ctx) {
 		c.block(b)
-		if b.err != nil && b.err != io.EOF {
-			c.readFailed(b.err)
+		if b.Err != nil && b.Err != io.EOF {
+			c.readFailed(b.Err)
 		}
-		src.done(b)
+		src.Release(b)
 	}
 	if ctx.Err() != nil {
-		c.fact("interrupted", "what came later was not read")
+		c.found.Fact("interrupted", "what came later was not read")
 	}
 	report := c.finish()
 	report.Elapsed = time.Since(start)
 	return report
+}
+
+// Open opens a file for reading. If the file turns out to be shorter than it was then,
+// its reader's last error is [ErrShrunk] in place of io.EOF; what was added meanwhile is
+// read, too.
+func Open(name string) (io.ReadCloser, error) { return reading.Open(name) }
+
+// Detect returns the name of the scheme of which the lines at the start of an input are.
+func Detect(head []byte) (name string, ok bool) {
+	for line := range bytes.Lines(head) {
+		text, _ := ids.CutPrefix(bytes.TrimSpace(line))
+		if found := scheme.Detect(string(text)); len(found) > 0 {
+			return found[0].ID.Scheme().Name, true
+		}
+	}
+	return "", false
 }

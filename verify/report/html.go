@@ -9,7 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/sortid/sortid/verify"
 	"github.com/sortid/sortid/verify/internal/words"
 )
 
@@ -19,7 +18,7 @@ var page string
 var tmpl = template.Must(template.New("page").Funcs(template.FuncMap{
 	"source": source, "verdict": verdict, "volume": volume, "found": found, "example": example,
 	"bias": bias, "smallest": smallest, "count": words.Count, "timeline": timelineSVG, "bits": bitsSVG, "lead": leadSVG,
-	"groups": func(r *verify.Report) []group {
+	"groups": func(r *Report) []group {
 		var gs []group
 		for _, g := range Groups {
 			o := group{Name: g.Name, Title: g.Title}
@@ -38,11 +37,11 @@ var tmpl = template.Must(template.New("page").Funcs(template.FuncMap{
 
 type group struct {
 	Name, Title string
-	Checks      []verify.Outcome
+	Checks      []Outcome
 }
 
 // HTML writes reports as a page that stands for itself: no script, nothing to load.
-func HTML(w io.Writer, rs []*verify.Report) error { return tmpl.Execute(w, rs) }
+func HTML(w io.Writer, rs []*Report) error { return tmpl.Execute(w, rs) }
 
 const chartWidth, chartHeight = 720.0, 140.0
 
@@ -74,7 +73,7 @@ func (c *chart) end() template.HTML {
 }
 
 // timelineSVG shows the IDs over time.
-func timelineSVG(t verify.Timeline) template.HTML {
+func timelineSVG(t Timeline) template.HTML {
 	most := uint64(0)
 	for _, n := range t.Count {
 		most = max(most, n)
@@ -101,7 +100,7 @@ func timelineSVG(t verify.Timeline) template.HTML {
 }
 
 // bitsSVG shows how far each bit of a field is from being 1 in half of the values.
-func bitsSVG(f verify.Field) template.HTML {
+func bitsSVG(f Field) template.HTML {
 	if f.Values == 0 {
 		return ""
 	}
@@ -132,7 +131,7 @@ func bitsSVG(f verify.Field) template.HTML {
 }
 
 // leadSVG shows how far the newest ID was ahead of the clock, over time.
-func leadSVG(points []verify.Lead) template.HTML {
+func leadSVG(points []Lead) template.HTML {
 	if len(points) < 2 {
 		return ""
 	}
@@ -145,7 +144,7 @@ func leadSVG(points []verify.Lead) template.HTML {
 	}
 	first, last := points[0].At, points[len(points)-1].At
 	length := max(last.Sub(first).Seconds(), 0.001)
-	x := func(p verify.Lead) float64 { return chartWidth * p.At.Sub(first).Seconds() / length }
+	x := func(p Lead) float64 { return chartWidth * p.At.Sub(first).Seconds() / length }
 	y := func(v float64) float64 { return chartHeight * (high - v) / (high - low) }
 	c := newChart("the clock's lead")
 	c.WriteString(`<polyline class="curve" points="`)

@@ -6,20 +6,19 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/sortid/sortid/verify"
 	"github.com/sortid/sortid/verify/internal/words"
 )
 
-// In JSON integers are strings, so that no reader loses digits.
+// Counts, sizes and seconds are numbers in JSON; IDs are strings.
 
 type jsonReport struct {
 	Scheme  string      `json:"scheme"`
 	Source  string      `json:"source"`
 	Status  string      `json:"status"`
 	Verdict string      `json:"verdict"`
-	Bytes   uint64      `json:"bytes,string"`
-	Lines   uint64      `json:"lines,string"`
-	IDs     uint64      `json:"ids,string"`
+	Bytes   uint64      `json:"bytes"`
+	Lines   uint64      `json:"lines"`
+	IDs     uint64      `json:"ids"`
 	First   string      `json:"first,omitempty"`
 	Last    string      `json:"last,omitempty"`
 	Seconds float64     `json:"seconds"`
@@ -38,22 +37,22 @@ type jsonCheck struct {
 	Name     string        `json:"name"`
 	Title    string        `json:"title"`
 	Status   string        `json:"status"`
-	Count    uint64        `json:"count,string"`
+	Count    uint64        `json:"count"`
 	Detail   string        `json:"detail,omitempty"`
 	Examples []jsonExample `json:"examples,omitempty"`
 }
 
 type jsonExample struct {
-	Line uint64 `json:"line,string,omitempty"`
+	Line uint64 `json:"line,omitempty"`
 	Text string `json:"text,omitempty"`
 	Note string `json:"note,omitempty"`
 }
 
 type jsonField struct {
 	Name     string    `json:"name"`
-	Width    int       `json:"width,string"`
-	Values   uint64    `json:"values,string"`
-	Tests    int       `json:"tests,string"`
+	Width    int       `json:"width"`
+	Values   uint64    `json:"values"`
+	Tests    int       `json:"tests"`
 	P        float64   `json:"p"`
 	Adjusted float64   `json:"p_adjusted"`
 	Worst    string    `json:"worst,omitempty"`
@@ -75,7 +74,7 @@ func stamp(t time.Time) string {
 }
 
 // JSON writes a report as one object in a line.
-func JSON(w io.Writer, r *verify.Report) error {
+func JSON(w io.Writer, r *Report) error {
 	out := jsonReport{
 		Scheme: r.Scheme, Source: source(r), Status: string(r.Status), Verdict: verdict(r),
 		Bytes: r.Bytes, Lines: r.Lines, IDs: r.IDs, First: stamp(r.First), Last: stamp(r.Last),
@@ -93,7 +92,7 @@ func JSON(w io.Writer, r *verify.Report) error {
 	for _, f := range r.Fields {
 		out.Fields = append(out.Fields, jsonField{
 			Name: f.Name, Width: f.Width, Values: f.Values, Tests: f.Tests,
-			P: f.P, Adjusted: f.Adjusted, Worst: f.Worst, Bias: f.Bias, Ones: f.Ones,
+			P: f.P, Adjusted: f.Adjusted, Worst: f.Worst, Bias: f.Bias, Ones: append([]float64{}, f.Ones...),
 		})
 	}
 	for _, l := range r.Lead {
@@ -102,7 +101,7 @@ func JSON(w io.Writer, r *verify.Report) error {
 	return json.NewEncoder(w).Encode(out)
 }
 
-func jsonExamples(es []verify.Example) (out []jsonExample) {
+func jsonExamples(es []Example) (out []jsonExample) {
 	for _, e := range es {
 		out = append(out, jsonExample(e))
 	}
@@ -110,22 +109,24 @@ func jsonExamples(es []verify.Example) (out []jsonExample) {
 }
 
 type jsonUnique struct {
-	Scheme     string       `json:"scheme"`
-	Status     string       `json:"status"`
-	Verdict    string       `json:"verdict"`
-	IDs        uint64       `json:"ids,string"`
-	Duplicates uint64       `json:"duplicates,string"`
-	Extra      uint64       `json:"extra_lines,string"`
-	Seconds    float64      `json:"seconds"`
-	Sources    []jsonSource `json:"sources"`
-	Clashes    []jsonClash  `json:"clashes,omitempty"`
+	Scheme      string       `json:"scheme"`
+	Status      string       `json:"status"`
+	Verdict     string       `json:"verdict"`
+	IDs         uint64       `json:"ids"`
+	Compared    uint64       `json:"compared"`
+	Interrupted bool         `json:"interrupted,omitempty"`
+	Duplicates  uint64       `json:"duplicates"`
+	Extra       uint64       `json:"extra_lines"`
+	Seconds     float64      `json:"seconds"`
+	Sources     []jsonSource `json:"sources"`
+	Clashes     []jsonClash  `json:"clashes,omitempty"`
 }
 
 type jsonSource struct {
 	Name     string        `json:"name"`
-	Lines    uint64        `json:"lines,string"`
-	IDs      uint64        `json:"ids,string"`
-	Bad      uint64        `json:"bad_lines,string"`
+	Lines    uint64        `json:"lines"`
+	IDs      uint64        `json:"ids"`
+	Bad      uint64        `json:"bad_lines"`
 	Copied   bool          `json:"sorted_on_disk"`
 	Node     string        `json:"node,omitempty"`
 	Error    string        `json:"error,omitempty"`
@@ -135,15 +136,15 @@ type jsonSource struct {
 type jsonClash struct {
 	Sources    [2]string `json:"sources"`
 	Node       string    `json:"node"`
-	Duplicates uint64    `json:"duplicates,string"`
+	Duplicates uint64    `json:"duplicates"`
 }
 
-// UniqueJSON writes what [verify.Unique] found as one object in a line. The duplicates
+// UniqueJSON writes what a search for duplicates found as one object in a line. The duplicates
 // themselves are in lines of [DuplicateJSON] before it.
-func UniqueJSON(w io.Writer, r *verify.UniqueReport) error {
+func UniqueJSON(w io.Writer, r *Unique) error {
 	out := jsonUnique{
 		Scheme: r.Scheme, Status: string(r.Status), Verdict: uniqueVerdict(r),
-		IDs: r.IDs, Duplicates: r.Duplicates, Extra: r.Extra, Seconds: r.Elapsed.Seconds(),
+		IDs: r.IDs, Compared: r.Compared, Interrupted: r.Interrupted, Duplicates: r.Duplicates, Extra: r.Extra, Seconds: r.Elapsed.Seconds(),
 		Sources: []jsonSource{},
 	}
 	for _, s := range r.Sources {
@@ -160,17 +161,17 @@ func UniqueJSON(w io.Writer, r *verify.UniqueReport) error {
 
 type jsonDuplicate struct {
 	Duplicate string      `json:"duplicate"`
-	Count     uint64      `json:"count,string"`
+	Count     uint64      `json:"count"`
 	Places    []jsonPlace `json:"places"`
 }
 
 type jsonPlace struct {
 	Source string `json:"source"`
-	Line   uint64 `json:"line,string"`
+	Line   uint64 `json:"line"`
 }
 
 // DuplicateJSON writes one duplicate as an object in a line.
-func DuplicateJSON(w io.Writer, d verify.Duplicate) error {
+func DuplicateJSON(w io.Writer, d Duplicate) error {
 	out := jsonDuplicate{Duplicate: d.Text, Count: d.Count}
 	for _, p := range d.Places {
 		out.Places = append(out.Places, jsonPlace(p))
@@ -179,7 +180,7 @@ func DuplicateJSON(w io.Writer, d verify.Duplicate) error {
 }
 
 // DuplicateText writes one duplicate as a line: the ID and its places.
-func DuplicateText(w io.Writer, d verify.Duplicate) error {
+func DuplicateText(w io.Writer, d Duplicate) error {
 	b := []byte(d.Text)
 	for _, p := range d.Places {
 		b = append(b, '\t')

@@ -6,7 +6,6 @@ import (
 	"io"
 	"strings"
 
-	"github.com/sortid/sortid/verify"
 	"github.com/sortid/sortid/verify/internal/words"
 )
 
@@ -47,21 +46,22 @@ type skipped struct {
 }
 
 // JUnit writes reports as a document that continuous-integration servers read: a test
-// suite for each source, a test case for each check.
-func JUnit(w io.Writer, rs []*verify.Report) error {
+// suite for each source, a test case for each check, and a suite for a search for
+// duplicates, unless that is nil.
+func JUnit(w io.Writer, rs []*Report, duplicates *Unique) error {
 	all := suites{Name: "sortid verify"}
 	for _, r := range rs {
 		s := suite{Name: r.Scheme + " " + source(r), Time: fmt.Sprintf("%.3f", r.Elapsed.Seconds())}
 		for _, c := range r.Checks {
 			t := testcase{Class: "verify." + r.Scheme + "." + c.Group(), Name: c.Name + ": " + c.Title}
 			switch c.Status {
-			case verify.Fail:
+			case Fail:
 				t.Failure = &failure{c.Name, orElse(found(c), c.Title), lines(c)}
 				s.Failures++
-			case verify.Skip:
+			case Skip:
 				t.Skipped = &skipped{c.Detail}
 				s.Skipped++
-			case verify.Warn:
+			case Warn:
 				t.Output = "warning: " + found(c) + "\n" + lines(c)
 			}
 			s.Tests++
@@ -69,12 +69,14 @@ func JUnit(w io.Writer, rs []*verify.Report) error {
 		}
 		all.add(s)
 	}
+	if duplicates != nil {
+		all.add(uniqueSuite(duplicates))
+	}
 	return all.write(w)
 }
 
-// UniqueJUnit writes what [verify.Unique] found: a test case for each source and one
-// for the duplicates.
-func UniqueJUnit(w io.Writer, r *verify.UniqueReport) error {
+// uniqueSuite has a test case for each source and one for the duplicates.
+func uniqueSuite(r *Unique) suite {
 	class := "verify." + r.Scheme + ".unique"
 	s := suite{Name: r.Scheme + " unique", Time: fmt.Sprintf("%.3f", r.Elapsed.Seconds())}
 	for _, src := range r.Sources {
@@ -87,13 +89,17 @@ func UniqueJUnit(w io.Writer, r *verify.UniqueReport) error {
 			faults = append(faults, words.Plural(src.Bad, "line")+" that hold no ID")
 		}
 		if len(faults) > 0 {
-			t.Failure = &failure{"unique.source", strings.Join(faults, "; "), lines(verify.Outcome{Examples: src.Examples})}
+			t.Failure = &failure{"unique.source", strings.Join(faults, "; "), lines(Outcome{Examples: src.Examples})}
 			s.Failures++
 		}
 		s.Cases = append(s.Cases, t)
 	}
 	t := testcase{Class: class, Name: "each ID is on one line"}
-	if r.Duplicates > 0 || r.IDs == 0 {
+	switch {
+	case r.Interrupted && r.Duplicates == 0:
+		t.Skipped = &skipped{uniqueVerdict(r)}
+		s.Skipped++
+	case r.Duplicates > 0 || r.IDs == 0:
 		text := ""
 		for _, d := range r.First {
 			text += d.Text + ": " + places(d) + "\n"
@@ -106,9 +112,7 @@ func UniqueJUnit(w io.Writer, r *verify.UniqueReport) error {
 	}
 	s.Cases = append(s.Cases, t)
 	s.Tests = len(s.Cases)
-	all := suites{Name: "sortid verify"}
-	all.add(s)
-	return all.write(w)
+	return s
 }
 
 func (all *suites) add(s suite) {
@@ -132,7 +136,7 @@ func (all *suites) write(w io.Writer) error {
 }
 
 // lines words a check's examples.
-func lines(c verify.Outcome) string {
+func lines(c Outcome) string {
 	var b strings.Builder
 	for _, e := range c.Examples {
 		b.WriteString(example(e) + "\n")

@@ -1,107 +1,167 @@
-// Package report writes what package verify has found: for people as text or as a page
-// of HTML, for machines as JSON or as JUnit's XML.
+// Package report holds what package verify and package duplicates find, and writes it:
+// for people as text or as a page of HTML, for machines as JSON or as JUnit's XML.
 package report
 
 import (
-	"fmt"
-	"strconv"
 	"strings"
-
-	"github.com/sortid/sortid/verify"
-	"github.com/sortid/sortid/verify/internal/words"
+	"time"
 )
 
-// Groups are the groups of checks, and what they are about.
-var Groups = []struct{ Name, Title string }{
-	{"input", "the input"},
-	{"form", "the form of each line"},
-	{"order", "the order of the IDs"},
-	{"rules", "the format's own rules"},
-	{"clock", "the clock"},
-	{"random", "randomness"},
+// A Status is the outcome of a check.
+type Status string
+
+// The outcomes of a check.
+const (
+	Pass Status = "pass"
+	Warn Status = "warn" // allowed, but hardly meant
+	Fail Status = "fail"
+	Skip Status = "skip" // the check was not made; Detail says why
+)
+
+// A Report is what was found in one source.
+type Report struct {
+	Scheme string
+	Source string // its name
+	Status Status // Fail if any check failed, else Warn if any warns, else Pass
+
+	Bytes, Lines, IDs uint64
+	First, Last       time.Time // the earliest and the latest timestamp
+	Facts             []Fact
+	Checks            []Outcome
+	Fields            []Field
+	Timeline          Timeline
+	Lead              []Lead // if timestamps were compared with this machine's clock
+	Elapsed           time.Duration
 }
 
-// tally counts the checks of a group, or of all with an empty name, by status.
-func tally(r *verify.Report, group string) map[verify.Status]uint64 {
-	n := map[verify.Status]uint64{}
+// A Fact is something that the IDs tell of their generator.
+type Fact struct{ Name, Value string }
+
+// An Outcome is one question about the source and its answer.
+type Outcome struct {
+	Name     string // group and name, such as order.duplicate
+	Title    string // what is right
+	Status   Status
+	Count    uint64 // faults
+	Detail   string
+	Examples []Example // the first faults
+}
+
+// Group returns the first part of the check's name: input, form, order, rules, clock or
+// random.
+func (o Outcome) Group() string {
+	group, _, _ := strings.Cut(o.Name, ".")
+	return group
+}
+
+// An Example is a line with a fault.
+type Example struct {
+	Line uint64 // from 1
+	Text string
+	Note string // what is wrong
+}
+
+// A Field is what the tests of randomness found in a field.
+type Field struct {
+	Name   string
+	Width  int    // in bits
+	Values uint64 // that were tested
+	// Bias is how far from one half the probability of a bit can be and almost
+	// certainly (in 99 of 100 cases) be found out, with as many values; 0 if no bias
+	// would be.
+	Bias float64
+	Ones []float64 // the share of ones, from the highest bit to the lowest
+	// P is the smallest of the p-values, and Adjusted that times the number of tests
+	// in the whole report that it competes with.
+	P, Adjusted float64
+	Worst       string // what that smallest one is about
+	Tests       int
+}
+
+// A Timeline is how many IDs there are of each time.
+type Timeline struct {
+	Start time.Time
+	Step  time.Duration
+	Count []uint64
+}
+
+// A Lead is how far the newest ID was ahead of the clock of this machine.
+type Lead struct {
+	At    time.Time
+	Ahead time.Duration // negative: behind
+}
+
+// Failed returns the checks that failed.
+func (r *Report) Failed() []Outcome { return r.with(Fail) }
+
+// Warned returns the checks that warn.
+func (r *Report) Warned() []Outcome { return r.with(Warn) }
+
+func (r *Report) with(s Status) (cs []Outcome) {
 	for _, c := range r.Checks {
-		if group == "" || c.Group() == group {
-			n[c.Status]++
+		if c.Status == s {
+			cs = append(cs, c)
 		}
 	}
-	return n
+	return cs
 }
 
-// verdict is the report in a line.
-func verdict(r *verify.Report) string {
-	n := tally(r, "")
-	all := n[verify.Pass] + n[verify.Warn] + n[verify.Fail]
-	switch r.Status {
-	case verify.Fail:
-		return fmt.Sprintf("%d of %s failed", n[verify.Fail], words.Plural(all, "check"))
-	case verify.Warn:
-		return fmt.Sprintf("%s passed, %s", words.Plural(all-n[verify.Warn], "check"), words.Plural(n[verify.Warn], "warning"))
-	}
-	return words.Plural(all, "check") + " passed"
-}
-
-// source is the name of the source.
-func source(r *verify.Report) string {
-	if r.Source == "" {
-		return "standard input"
-	}
-	return r.Source
-}
-
-// volume says how much was read.
-func volume(r *verify.Report) string {
-	s := fmt.Sprintf("%s, %s in %s", r.Scheme, words.Plural(r.IDs, "ID"), words.Plural(r.Lines, "line"))
-	if seconds := r.Elapsed.Seconds(); seconds > 0.1 {
-		s += fmt.Sprintf(", %.1f s, %s a second", seconds, words.Count(uint64(float64(r.Lines)/seconds)))
-	}
-	return s
-}
-
-// found says what a check found, in a few words.
-func found(c verify.Outcome) string {
-	var parts []string
-	if c.Count > 0 && c.Group() != "random" && c.Group() != "input" {
-		if c.Count == 1 {
-			parts = append(parts, "once")
-		} else {
-			parts = append(parts, words.Count(c.Count)+" times")
+// Check returns the check of a name, or nil.
+func (r *Report) Check(name string) *Outcome {
+	for i := range r.Checks {
+		if r.Checks[i].Name == name {
+			return &r.Checks[i]
 		}
 	}
-	if c.Detail != "" {
-		parts = append(parts, c.Detail)
-	}
-	return strings.Join(parts, "; ")
+	return nil
 }
 
-// example words a line with a fault.
-func example(e verify.Example) string {
-	var parts []string
-	if e.Line > 0 {
-		parts = append(parts, "line "+words.Count(e.Line))
-	}
-	if e.Text != "" {
-		parts = append(parts, strconv.Quote(e.Text))
-	}
-	if e.Note != "" {
-		parts = append(parts, e.Note)
-	}
-	return strings.Join(parts, ": ")
+// MaxExamples is how many faults of a kind a report shows.
+const MaxExamples = 5
+
+// A Unique is the outcome of a search for IDs that are on more than one line.
+type Unique struct {
+	Scheme     string
+	Status     Status // Fail if there are duplicates, or lines that are no IDs; else Warn if interrupted
+	Sources    []Source
+	IDs        uint64      // that were read
+	Compared   uint64      // of these, those that were compared; fewer than IDs if interrupted
+	Duplicates uint64      // IDs on more than one line
+	Extra      uint64      // lines beyond the first of each ID
+	First      []Duplicate // the first duplicates
+	Clashes    []Clash     // of scru64
+	Elapsed    time.Duration
+
+	Interrupted bool // whether the search was ended before its time
 }
 
-// smallest words the smallest p-value of a field.
-func smallest(f verify.Field) string {
-	return fmt.Sprintf("the smallest p %s, with all tests counted p %s", words.Probability(f.P), words.Probability(f.Adjusted))
+// A Source is one of the inputs that were searched.
+type Source struct {
+	Name       string
+	Lines, IDs uint64
+	Copied     bool      // whether it was sorted on disk, as its IDs are not in order
+	Bad        uint64    // lines that are no IDs
+	Examples   []Example // of these
+	Node       string    // for scru64: the bits that all its IDs have in front of the counter
+	Error      string    // why it could not be read to its end
 }
 
-// bias words what bias of a field's bits the tests could have seen.
-func bias(f verify.Field) string {
-	if f.Bias == 0 {
-		return "too few values to see any bias"
-	}
-	return fmt.Sprintf("a bit that is 1 in %.2f%% of the values, or more, would have been seen", 100*(0.5+f.Bias))
+// A Duplicate is an ID on several lines.
+type Duplicate struct {
+	Text   string
+	Count  uint64  // how many lines
+	Places []Place // the first thousand of them
+}
+
+// A Place is a line of a source.
+type Place struct {
+	Source string
+	Line   uint64
+}
+
+// A Clash is two sources of scru64 IDs with the same node ID and some of the same IDs.
+type Clash struct {
+	Sources    [2]string // twice the same name for IDs that one source has twice
+	Node       string    // the node ID, or the bits that it begins with
+	Duplicates uint64
 }

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/sortid/sortid/verify"
 	"github.com/sortid/sortid/verify/internal/words"
 )
 
@@ -37,17 +36,17 @@ func (s Style) paint(t Tone, text string) string {
 	return s.Paint(t, text)
 }
 
-var marks = map[verify.Status]struct {
+var marks = map[Status]struct {
 	word string
 	tone Tone
 }{
-	verify.Pass: {"ok", Good},
-	verify.Warn: {"warn", Caution},
-	verify.Fail: {"FAIL", Bad},
-	verify.Skip: {"-", Faint},
+	Pass: {"ok", Good},
+	Warn: {"warn", Caution},
+	Fail: {"FAIL", Bad},
+	Skip: {"-", Faint},
 }
 
-func (s Style) mark(status verify.Status) string {
+func (s Style) mark(status Status) string {
 	m := marks[status]
 	return s.paint(m.tone, fmt.Sprintf("%-4s", m.word))
 }
@@ -67,7 +66,7 @@ func (p *printer) printf(format string, args ...any) {
 
 // Text writes a report for people: the verdict first, then what was checked, what was
 // found, and what the IDs tell of their generator.
-func Text(w io.Writer, r *verify.Report, s Style) error {
+func Text(w io.Writer, r *Report, s Style) error {
 	p := &printer{Style: s, w: w}
 	p.printf("%s  %s: %s\n", s.mark(r.Status), s.paint(Strong, source(r)), s.paint(Strong, verdict(r)))
 	p.printf("      %s\n", s.paint(Faint, volume(r)))
@@ -84,13 +83,13 @@ func Text(w io.Writer, r *verify.Report, s Style) error {
 }
 
 // group writes the line of a group.
-func (p *printer) group(r *verify.Report, name, title string) {
+func (p *printer) group(r *Report, name, title string) {
 	n := tally(r, name)
-	status, words := verify.Pass, []string{}
+	status, words := Pass, []string{}
 	for _, c := range []struct {
-		status verify.Status
+		status Status
 		word   string
-	}{{verify.Fail, "failed"}, {verify.Warn, "warned"}, {verify.Pass, "passed"}, {verify.Skip, "not made"}} {
+	}{{Fail, "failed"}, {Warn, "warned"}, {Pass, "passed"}, {Skip, "not made"}} {
 		if n[c.status] > 0 {
 			words = append(words, fmt.Sprintf("%d %s", n[c.status], c.word))
 		}
@@ -98,18 +97,18 @@ func (p *printer) group(r *verify.Report, name, title string) {
 	switch {
 	case len(words) == 0:
 		return
-	case n[verify.Fail] > 0:
-		status = verify.Fail
-	case n[verify.Warn] > 0:
-		status = verify.Warn
-	case n[verify.Pass] == 0:
-		status = verify.Skip
+	case n[Fail] > 0:
+		status = Fail
+	case n[Warn] > 0:
+		status = Warn
+	case n[Pass] == 0:
+		status = Skip
 	}
 	p.printf("  %-7s %s  %s %s\n", name, p.mark(status), title, p.paint(Faint, "("+strings.Join(words, ", ")+")"))
 }
 
 // outcomes writes checks with what they found, the tests of a random field together.
-func (p *printer) outcomes(title string, cs []verify.Outcome, tone Tone) {
+func (p *printer) outcomes(title string, cs []Outcome, tone Tone) {
 	if len(cs) == 0 {
 		return
 	}
@@ -153,8 +152,8 @@ func bar(values []float64, most float64) string {
 }
 
 // fields writes what was found of the random fields.
-func (p *printer) fields(r *verify.Report) {
-	if len(r.Fields) == 0 || !slices.ContainsFunc(r.Fields, func(f verify.Field) bool { return f.Values > 0 }) {
+func (p *printer) fields(r *Report) {
+	if len(r.Fields) == 0 || !slices.ContainsFunc(r.Fields, func(f Field) bool { return f.Values > 0 }) {
 		return
 	}
 	p.printf("\n%s\n", p.paint(Strong, "Random fields"))
@@ -178,7 +177,7 @@ func (p *printer) fields(r *verify.Report) {
 
 // deviations returns how many standard deviations each bit's share of ones is from one
 // half.
-func deviations(f verify.Field) []float64 {
+func deviations(f Field) []float64 {
 	d := make([]float64, len(f.Ones))
 	for i, share := range f.Ones {
 		d[i] = math.Abs(share-0.5) * 2 * math.Sqrt(float64(f.Values))
@@ -187,7 +186,7 @@ func deviations(f verify.Field) []float64 {
 }
 
 // facts writes what the IDs tell of their generator.
-func (p *printer) facts(r *verify.Report) {
+func (p *printer) facts(r *Report) {
 	if len(r.Facts) == 0 {
 		return
 	}
@@ -216,11 +215,11 @@ func shrink(counts []uint64, most int) []float64 {
 }
 
 // skipped writes which checks could not be made.
-func (p *printer) skipped(r *verify.Report) {
+func (p *printer) skipped(r *Report) {
 	reasons := map[string][]string{}
 	var order []string
 	for _, c := range r.Checks {
-		if c.Status != verify.Skip {
+		if c.Status != Skip {
 			continue
 		}
 		if reasons[c.Detail] == nil {
@@ -244,14 +243,14 @@ func (p *printer) skipped(r *verify.Report) {
 }
 
 // allSkipped reports whether no check was made of those whose names begin so.
-func allSkipped(r *verify.Report, prefix string) bool {
-	return !slices.ContainsFunc(r.Checks, func(c verify.Outcome) bool {
-		return strings.HasPrefix(c.Name, prefix) && c.Status != verify.Skip
+func allSkipped(r *Report, prefix string) bool {
+	return !slices.ContainsFunc(r.Checks, func(c Outcome) bool {
+		return strings.HasPrefix(c.Name, prefix) && c.Status != Skip
 	})
 }
 
-// UniqueText writes what [verify.Unique] found, for people.
-func UniqueText(w io.Writer, r *verify.UniqueReport, s Style) error {
+// UniqueText writes what a search for duplicates found, for people.
+func UniqueText(w io.Writer, r *Unique, s Style) error {
 	p := &printer{Style: s, w: w}
 	p.printf("%s  %s\n", s.mark(r.Status), s.paint(Strong, uniqueVerdict(r)))
 	line := fmt.Sprintf("%s, %s in %s", r.Scheme, words.Plural(r.IDs, "ID"), words.Plural(uint64(len(r.Sources)), "source"))
@@ -301,20 +300,26 @@ func UniqueText(w io.Writer, r *verify.UniqueReport, s Style) error {
 	return p.err
 }
 
-func uniqueVerdict(r *verify.UniqueReport) string {
+func uniqueVerdict(r *Unique) string {
 	switch {
+	case r.Interrupted && r.Duplicates > 0:
+		return fmt.Sprintf("interrupted: %s on more than one line, among the %s compared until then", words.Plural(r.Duplicates, "ID"), words.Count(r.Compared))
+	case r.Interrupted && r.Compared == 0:
+		return fmt.Sprintf("interrupted after reading %s: none were compared", words.Plural(r.IDs, "ID"))
+	case r.Interrupted:
+		return fmt.Sprintf("interrupted after reading %s: each of the %s compared until then is on one line", words.Plural(r.IDs, "ID"), words.Count(r.Compared))
 	case r.Duplicates > 0:
 		return fmt.Sprintf("%s on more than one line", words.Plural(r.Duplicates, "ID"))
 	case r.IDs == 0:
 		return "there are no IDs"
-	case r.Status == verify.Fail:
+	case r.Status == Fail:
 		return "each ID is on one line, but there are lines that could not be read"
 	}
 	return "each ID is on one line"
 }
 
 // places words where a duplicate is.
-func places(d verify.Duplicate) string {
+func places(d Duplicate) string {
 	const most = 10
 	var parts []string
 	for _, p := range d.Places[:min(len(d.Places), most)] {

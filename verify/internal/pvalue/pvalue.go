@@ -1,4 +1,4 @@
-// Package pvalue says how likely an outcome is that is at least as extreme as the one
+// Package pvalue tells how probable an outcome is that is at least as extreme as the one
 // seen, if nothing but chance is at work. Small values are right to many digits, down
 // to the smallest that a float64 holds: with hundreds of tests and one false alarm in a
 // million, the far tail is what counts.
@@ -19,7 +19,7 @@ func Chi2(x float64, df int) float64 {
 	return twoSided(lower, upper)
 }
 
-// exact is up to how many throws Coin adds up the binomial terms. Above that the normal
+// exact is the number of throws up to which Coin adds up the binomial terms. Above that the normal
 // distribution is close, and its tails are the heavier ones.
 const exact = 2000
 
@@ -114,7 +114,7 @@ const (
 	maxTerms = 1e6
 )
 
-// away keeps v from being zero.
+// away returns v, or tiny if v is nearly zero.
 func away(v, tiny float64) float64 {
 	if math.Abs(v) < tiny {
 		return tiny

@@ -1,4 +1,4 @@
-// Package words words numbers and times for reports.
+// Package words puts numbers and times into words for reports.
 package words
 
 import (
@@ -6,12 +6,14 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/sortid/sortid/internal/clock"
 )
 
-// Stamp words a time as the formats know it.
-func Stamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }
+// Stamp returns a time in RFC 3339, in UTC to the millisecond.
+func Stamp(t time.Time) string { return t.UTC().Format(clock.Layout) }
 
-// Duration words a number of seconds.
+// Duration returns a number of seconds in a suitable unit.
 func Duration(seconds float64) string {
 	const minute, hour, day, year = 60, 3600, 86400, 365.2425 * 86400
 	switch {
@@ -29,7 +31,7 @@ func Duration(seconds float64) string {
 	return Trim(seconds/year) + " years"
 }
 
-// Trim words a number with at most three decimals.
+// Trim returns a number with at most three decimals.
 func Trim(v float64) string {
 	s := strconv.FormatFloat(v, 'f', 3, 64)
 	return strings.TrimSuffix(strings.TrimRight(s, "0"), ".")
@@ -44,7 +46,7 @@ func Count(n uint64) string {
 	return s
 }
 
-// Times words a number of occurrences.
+// Times returns a number of occurrences in words.
 func Times(n uint64) string {
 	if n == 1 {
 		return "once"
@@ -52,7 +54,7 @@ func Times(n uint64) string {
 	return Count(n) + " times"
 }
 
-// Plural words a number of things.
+// Plural returns a number of things in words.
 func Plural(n uint64, thing string) string {
 	if n == 1 {
 		return "1 " + thing
@@ -64,7 +66,7 @@ func Percent(part, whole uint64) string {
 	return fmt.Sprintf("%.2f%%", 100*float64(part)/float64(max(whole, 1)))
 }
 
-// Probability words a p-value, with its sign of relation.
+// Probability returns a p-value with its sign of relation.
 func Probability(p float64) string {
 	if p < 1e-300 {
 		return "< 1e-300"

@@ -1,0 +1,551 @@
+// Package duplicates looks for IDs that are on more than one line of any number of
+// inputs of any size. Inputs whose IDs are in order are merged as they are; the others
+// are sorted on disk first.
+package duplicates
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"math/bits"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/sortid/sortid/scheme"
+	"github.com/sortid/sortid/verify/internal/ids"
+	"github.com/sortid/sortid/verify/internal/reading"
+	"github.com/sortid/sortid/verify/report"
+)
+
+// ErrOption is the error of an option that makes no sense, or of an unknown scheme.
+var ErrOption = errors.New("duplicates: invalid option")
+
+// A Source is an input of [Find].
+type Source struct {
+	Name string
+	Open func() (io.ReadCloser, error)
+	// Once says that it can be opened only once, like standard input. It is then copied
+	// to disk, sorted.
+	Once bool
+	// Size is how many bytes there are to read, for Options.Progress; 0: unknown. If it is
+	// known, the readers that Open returns have a method Position() int64, safe for
+	// concurrent use, that returns how many were read.
+	Size int64
+}
+
+// File returns the source of a file. Its reader fails if the file becomes shorter while
+// it is read.
+func File(name string) Source {
+	s := Source{Name: name, Open: func() (io.ReadCloser, error) { return reading.Open(name) }}
+	if info, err := os.Stat(name); err == nil {
+		if s.Once = !info.Mode().IsRegular(); !s.Once {
+			s.Size = info.Size()
+		}
+	}
+	return s
+}
+
+// Options are the options of [Find]. The zero value is valid.
+type Options struct {
+	// Dir is where sources that are not in order are sorted, with 32 bytes an ID; empty:
+	// the system's folder for temporary files.
+	Dir string
+	// NodeIDSize is the node_id_size of scru64, to name the node IDs that clash; 0:
+	// inferred.
+	NodeIDSize int
+	// Each is called for each duplicate, in order.
+	Each func(report.Duplicate)
+	// Progress is called now and then.
+	Progress func(Progress)
+}
+
+// Progress is how far a search has come in one of its stages.
+type Progress struct {
+	Stage       Stage
+	Done, Total int64 // bytes; Total is 0 if it is not known
+}
+
+// A Stage is a part of a search.
+type Stage string
+
+// The stages. A search of sources that are all in order has the last one only.
+const (
+	StageOrder   Stage = "looking whether the IDs are in order"
+	StageSort    Stage = "sorting"
+	StageCompare Stage = "comparing"
+)
+
+const (
+	maxFirst   = 20
+	maxPlaces  = 1000
+	maxClashes = 1000
+
+	// maxFanIn is how many inputs are merged at once, mergeMemory what they all may take
+	// for their blocks, and mergeBlock the most that one block may.
+	maxFanIn    = 256
+	mergeMemory = 32 << 20
+	mergeBlock  = 128 << 10
+
+	// nodeCtrBits is the size of the node ID and the counter of scru64 together.
+	nodeCtrBits = 24
+	nodeCtrMask = 1<<nodeCtrBits - 1
+)
+
+// errUnsorted says that a source that was taken for sorted is not.
+var errUnsorted = errors.New("duplicates: not sorted")
+
+// Find looks for IDs of the scheme of a name that are on more than one line of any of the
+// sources. Sources that are in order are merged, which takes memory for a few lines of
+// each; the others are sorted piece by piece on disk first. If ctx ends early, the report is
+// of what was read and compared until then. An error means that no answer was found.
+func Find(ctx context.Context, scheme string, sources []Source, o Options) (*report.Unique, error) {
+	f := ids.Lookup(scheme)
+	switch {
+	case f == nil:
+		return nil, fmt.Errorf("%w: no scheme %q", ErrOption, scheme)
+	case o.NodeIDSize != 0 && !isSCRU64(f):
+		return nil, fmt.Errorf("%w: %s has no node_id_size", ErrOption, f.Name)
+	case o.NodeIDSize < 0 || o.NodeIDSize >= nodeCtrBits:
+		return nil, fmt.Errorf("%w: a node_id_size of %d", ErrOption, o.NodeIDSize)
+	}
+	start := time.Now()
+	s := &search{ctx: ctx, f: f, o: o, sources: sources, spool: spool{parent: o.Dir}}
+	defer s.spool.close()
+	err := s.run()
+	interrupted := err != nil && ctx.Err() != nil && errors.Is(err, context.Cause(ctx))
+	if err != nil && !interrupted {
+		return nil, err
+	}
+	r, err := s.conclude(interrupted)
+	if err != nil {
+		return nil, err
+	}
+	r.Elapsed = time.Since(start)
+	return r, nil
+}
+
+func isSCRU64(f *ids.Format) bool { return f.Scheme == scheme.SCRU64 }
+
+// A search is one call of Find.
+type search struct {
+	ctx     context.Context
+	f       *ids.Format
+	o       Options
+	sources []Source
+	spool   spool
+
+	found      []report.Source
+	commonBits []uint32 // of each source of scru64: the bits set in all IDs
+	anyBits    []uint32 // and those set in any
+	duplicates runWriter
+	ids        uint64 // IDs read
+	compared   uint64 // of these
+	progress   progress
+}
+
+// progress is how far the current stage has come.
+type progress struct {
+	Progress
+	shown time.Time
+	open  []interface{ Position() int64 } // the stage's inputs
+}
+
+// run merges the sources as they are, if all can be read again. If one turns out not to
+// be sorted, those that are not are sorted on disk first.
+func (s *search) run() error {
+	copied := make([]bool, len(s.sources))
+	for i, in := range s.sources {
+		copied[i] = in.Once || len(s.sources) > maxFanIn
+	}
+	s.reset()
+	if !slices.Contains(copied, true) {
+		if err := s.merge(copied, nil); !errors.Is(err, errUnsorted) {
+			return err
+		}
+		s.reset()
+	}
+	s.begin(StageOrder, func(i int) bool { return !copied[i] }, nil)
+	for i := range s.sources {
+		if !copied[i] {
+			sorted, err := s.sorted(i)
+			if err != nil {
+				return err
+			}
+			copied[i] = !sorted
+		}
+	}
+	runs, err := s.copy(copied)
+	if err != nil {
+		return err
+	}
+	room := maxFanIn
+	for _, c := range copied {
+		if !c {
+			room--
+		}
+	}
+	for len(runs) > max(room, 2) {
+		n := min(maxFanIn, len(runs))
+		joined, err := s.join(runs[:n])
+		if err != nil {
+			return err
+		}
+		runs = append(runs[n:], joined)
+	}
+	return s.merge(copied, runs)
+}
+
+// reset forgets what an attempt has found.
+func (s *search) reset() {
+	s.found = make([]report.Source, len(s.sources))
+	s.commonBits, s.anyBits = make([]uint32, len(s.sources)), make([]uint32, len(s.sources))
+	for i, in := range s.sources {
+		s.found[i] = report.Source{Name: in.Name}
+		s.commonBits[i] = nodeCtrMask
+	}
+	s.ids, s.compared = 0, 0
+	s.duplicates.discard()
+	s.duplicates = runWriter{spool: &s.spool}
+}
+
+// open starts reading a source, one of so many inputs.
+func (s *search) open(i, inputs int) (*reading.Reader, io.Closer, error) {
+	r, err := s.sources[i].Open()
+	if err != nil {
+		return nil, nil, err
+	}
+	if p, ok := r.(interface{ Position() int64 }); ok {
+		s.progress.open = append(s.progress.open, p)
+	}
+	// A block has its text and, for most formats, IDs of nearly the same size.
+	size := min(mergeBlock, max(4096, mergeMemory/inputs/6))
+	return reading.New(s.ctx, r, reading.Options{Format: s.f, Size: size}), r, nil
+}
+
+// account adds a block to what is known of its source, and returns the number of its first line.
+func (s *search) account(i int, b *reading.Block) (line uint64) {
+	in := &s.found[i]
+	line = in.Lines + 1
+	in.Lines += b.Lines
+	in.IDs += uint64(len(b.IDs))
+	s.ids += uint64(len(b.IDs))
+	for i, n := range b.Faults.Count {
+		if reading.Fault(i).Readable() {
+			continue
+		}
+		in.Bad += n
+		for _, e := range b.Faults.Examples[i] {
+			if len(in.Examples) < report.MaxExamples {
+				e.Line += line
+				in.Examples = append(in.Examples, e)
+			}
+		}
+	}
+	if isSCRU64(s.f) {
+		for _, v := range b.IDs {
+			s.commonBits[i] &= uint32(v.Hi)
+			s.anyBits[i] |= uint32(v.Hi) & nodeCtrMask
+		}
+	}
+	if b.Err != nil && b.Err != io.EOF {
+		in.Error = b.Err.Error()
+	}
+	s.show(b.At)
+	return line
+}
+
+// begin begins a stage that reads the sources for which reads returns true, and the runs.
+func (s *search) begin(stage Stage, reads func(source int) bool, runs []*run) {
+	p := progress{Progress: Progress{Stage: stage}, shown: s.progress.shown}
+	known := true
+	for i, in := range s.sources {
+		if reads(i) {
+			p.Total += in.Size
+			known = known && in.Size > 0
+		}
+	}
+	for _, r := range runs {
+		p.Total += int64(r.n * recordSize)
+	}
+	if !known {
+		p.Total = 0
+	}
+	s.progress = p
+}
+
+// show calls Options.Progress now and then.
+func (s *search) show(now time.Time) {
+	p := &s.progress
+	if s.o.Progress == nil || now.Sub(p.shown) < 200*time.Millisecond {
+		return
+	}
+	p.shown, p.Done = now, 0
+	for _, r := range p.open {
+		p.Done += r.Position()
+	}
+	s.o.Progress(p.Progress)
+}
+
+// sorted reports whether a source's IDs do not decrease.
+func (s *search) sorted(i int) (bool, error) {
+	src, closer, err := s.open(i, 1)
+	if err != nil {
+		return false, err
+	}
+	defer closer.Close()
+	defer src.Close()
+	var last ids.ID
+	for b := src.Next(s.ctx); b != nil; b = src.Next(s.ctx) {
+		for _, v := range b.IDs {
+			if ids.Less(v, last) {
+				return false, nil
+			}
+			last = v
+		}
+		s.show(b.At)
+		src.Release(b)
+	}
+	return true, context.Cause(s.ctx)
+}
+
+// copy sorts sources in pieces, each as large as the memory allows, on disk.
+func (s *search) copy(which []bool) ([]*run, error) {
+	s.begin(StageSort, func(i int) bool { return which[i] }, nil)
+	w := sorter{spool: &s.spool}
+	for i := range s.sources {
+		if !which[i] {
+			continue
+		}
+		if err := s.copyOne(i, &w); err != nil {
+			return nil, err
+		}
+	}
+	return w.finish()
+}
+
+func (s *search) copyOne(i int, w *sorter) error {
+	src, closer, err := s.open(i, 1)
+	if err != nil {
+		return err
+	}
+	defer closer.Close()
+	defer src.Close()
+	s.found[i].Copied = true
+	for b := src.Next(s.ctx); b != nil; b = src.Next(s.ctx) {
+		line := s.account(i, b)
+		for k, in := range b.Segments {
+			for n, v := range b.Segment(k) {
+				if err := w.add(record{v, uint32(i), line + in.Line + uint64(n)}); err != nil {
+					return err
+				}
+			}
+		}
+		src.Release(b)
+	}
+	return context.Cause(s.ctx)
+}
+
+// inputs opens the sources that were not copied, and the runs.
+func (s *search) inputs(copied []bool, runs []*run) (cursors []*cursor, err error) {
+	n := len(runs)
+	for _, c := range copied {
+		if !c {
+			n++
+		}
+	}
+	for i, c := range copied {
+		if c {
+			continue
+		}
+		src, closer, err := s.open(i, n)
+		if err != nil {
+			return cursors, err
+		}
+		cursors = append(cursors, &cursor{source: uint32(i), lines: &textLines{s: s, index: i, src: src, closer: closer}})
+	}
+	for _, r := range runs {
+		in, err := r.open(n)
+		if err != nil {
+			return cursors, err
+		}
+		s.progress.open = append(s.progress.open, in)
+		cursors = append(cursors, &cursor{lines: in})
+	}
+	return cursors, nil
+}
+
+// merge looks for duplicates in the sources that were not copied and in the runs.
+func (s *search) merge(copied []bool, runs []*run) error {
+	s.begin(StageCompare, func(i int) bool { return !copied[i] }, runs)
+	cursors, err := s.inputs(copied, runs)
+	defer func() {
+		for _, c := range cursors {
+			c.lines.close()
+		}
+	}()
+	if err != nil {
+		return err
+	}
+	// The first line of several with the same ID is noted when the second one comes.
+	var last record
+	first, noted := true, false
+	err = merge(cursors, func(r record) error {
+		if s.compared++; s.compared%(1<<18) == 0 {
+			if s.ctx.Err() != nil {
+				return context.Cause(s.ctx)
+			}
+			s.show(time.Now())
+		}
+		if r.id != last.id || first {
+			last, first, noted = r, false, false
+			return nil
+		}
+		if !noted {
+			noted = true
+			if err := s.duplicates.add(last); err != nil {
+				return err
+			}
+		}
+		return s.duplicates.add(r)
+	})
+	if err == nil {
+		err = context.Cause(s.ctx)
+	}
+	return err
+}
+
+// join merges runs into one.
+func (s *search) join(runs []*run) (*run, error) {
+	var cursors []*cursor
+	defer func() {
+		for _, c := range cursors {
+			c.lines.close()
+		}
+	}()
+	for _, r := range runs {
+		in, err := r.open(len(runs))
+		if err != nil {
+			return nil, err
+		}
+		cursors = append(cursors, &cursor{lines: in})
+	}
+	w := runWriter{spool: &s.spool}
+	err := merge(cursors, func(r record) error {
+		if w.n%(1<<18) == 0 && s.ctx.Err() != nil {
+			return context.Cause(s.ctx)
+		}
+		return w.add(r)
+	})
+	if err != nil {
+		return nil, err
+	}
+	joined, err := w.finish()
+	for _, r := range runs {
+		r.remove()
+	}
+	return joined, err
+}
+
+// conclude reports what was found.
+func (s *search) conclude(interrupted bool) (*report.Unique, error) {
+	r := &report.Unique{
+		Scheme: s.f.Name, Status: report.Pass, Sources: s.found,
+		IDs: s.ids, Compared: s.compared, Interrupted: interrupted,
+	}
+	if interrupted {
+		r.Status = report.Warn
+	}
+	for i := range r.Sources {
+		in := &r.Sources[i]
+		if isSCRU64(s.f) && in.IDs > 0 {
+			in.Node = s.node(s.commonBits[i], s.anyBits[i])
+		}
+		if in.Bad > 0 || in.Error != "" {
+			r.Status = report.Fail
+		}
+	}
+	if s.ids == 0 && !interrupted {
+		r.Status = report.Fail
+	}
+	clashes := map[[2]uint32]uint64{}
+	err := s.duplicates.groups(func(group []record, n uint64) {
+		d := report.Duplicate{Text: s.f.In(scheme.Text, group[0].id), Count: n}
+		for _, r := range group {
+			d.Places = append(d.Places, report.Place{Source: s.sources[r.source].Name, Line: r.line})
+		}
+		slices.SortFunc(d.Places, func(a, b report.Place) int {
+			return cmp.Or(strings.Compare(a.Source, b.Source), cmp.Compare(a.Line, b.Line))
+		})
+		r.Duplicates++
+		r.Extra += n - 1
+		if len(r.First) < maxFirst {
+			r.First = append(r.First, d)
+		}
+		if s.o.Each != nil {
+			s.o.Each(d)
+		}
+		if isSCRU64(s.f) {
+			s.countClashes(clashes, group)
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	if r.Duplicates > 0 {
+		r.Status = report.Fail
+	}
+	for pair, n := range clashes {
+		a, b := pair[0], pair[1]
+		r.Clashes = append(r.Clashes, report.Clash{
+			Sources:    [2]string{s.sources[a].Name, s.sources[b].Name},
+			Node:       s.node(s.commonBits[a]&s.commonBits[b], s.anyBits[a]|s.anyBits[b]),
+			Duplicates: n,
+		})
+	}
+	slices.SortFunc(r.Clashes, func(a, b report.Clash) int {
+		return cmp.Or(-cmp.Compare(a.Duplicates, b.Duplicates),
+			strings.Compare(a.Sources[0], b.Sources[0]), strings.Compare(a.Sources[1], b.Sources[1]))
+	})
+	return r, nil
+}
+
+// countClashes counts the pairs of sources that share an ID.
+func (s *search) countClashes(clashes map[[2]uint32]uint64, group []record) {
+	sources := make([]uint32, 0, len(group))
+	for _, r := range group {
+		sources = append(sources, r.source)
+	}
+	slices.Sort(sources)
+	before := [2]uint32{math.MaxUint32, math.MaxUint32}
+	for i := range sources[1:] {
+		pair := [2]uint32{sources[i], sources[i+1]}
+		if pair == before {
+			continue
+		}
+		before = pair
+		if _, known := clashes[pair]; known || len(clashes) < maxClashes {
+			clashes[pair]++
+		}
+	}
+}
+
+// node returns the name of the node ID of scru64 IDs, given the bits that are set in all of
+// them and those that are set in any.
+func (s *search) node(always, ever uint32) string {
+	same := bits.LeadingZeros32((always^ever)<<8 | 1<<7)
+	if size := s.o.NodeIDSize; size > 0 {
+		if same < size {
+			return fmt.Sprintf("several of %d bits", size)
+		}
+		return fmt.Sprintf("%d/%d", always>>(nodeCtrBits-size), size)
+	}
+	if same == 0 {
+		return "several"
+	}
+	return fmt.Sprintf("%0*b...", same, always>>(nodeCtrBits-same))
+}

@@ -1,0 +1,456 @@
+package duplicates
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/sortid/sortid/euid"
+	"github.com/sortid/sortid/scheme"
+	"github.com/sortid/sortid/scru128"
+	"github.com/sortid/sortid/scru160"
+	"github.com/sortid/sortid/verify/internal/ids"
+	"github.com/sortid/sortid/verify/internal/model"
+	"github.com/sortid/sortid/verify/internal/reading"
+	"github.com/sortid/sortid/verify/report"
+)
+
+// sourceOf returns a source of lines, which may be opened again or not.
+func sourceOf(name string, lines []string, once bool) Source {
+	return Source{Name: name, Once: once, Open: func() (io.ReadCloser, error) {
+		return io.NopCloser(strings.NewReader(model.Text(lines))), nil
+	}}
+}
+
+// duplicates is what Unique should find.
+func duplicates(sources map[string][]string) map[string][]report.Place {
+	all := map[string][]report.Place{}
+	for name, lines := range sources {
+		for i, l := range lines {
+			all[l] = append(all[l], report.Place{Source: name, Line: uint64(i + 1)})
+		}
+	}
+	for l, places := range all {
+		if len(places) < 2 {
+			delete(all, l)
+			continue
+		}
+		slices.SortFunc(places, func(a, b report.Place) int {
+			if c := strings.Compare(a.Source, b.Source); c != 0 {
+				return c
+			}
+			return int(a.Line) - int(b.Line)
+		})
+	}
+	return all
+}
+
+// Any number of sources, sorted or not, small or large beside the pieces that are
+// sorted at once: what is found is what a map finds.
+func TestFind(t *testing.T) {
+	for _, scheme := range scheme.Names() {
+		f := ids.Lookup(scheme)
+		for seed := range uint64(12) {
+			r := rand.New(rand.NewPCG(seed, 1))
+			lines := map[string][]string{}
+			var sources []Source
+			var all []string
+			var total uint64
+			for i := range 1 + r.IntN(8) {
+				name := fmt.Sprint("source ", i)
+				l := model.Find(scheme, "").Make(model.New(seed*100+uint64(i), "", 1+r.IntN(6000), 0.2))
+				if len(all) > 0 {
+					for range r.IntN(4) {
+						l = append(l, all[r.IntN(len(all))])
+					}
+				}
+				all = append(all, l...)
+				if r.IntN(2) == 0 {
+					slices.SortFunc(l, func(a, b string) int {
+						x, _, _, _ := f.Read([]byte(a))
+						y, _, _, _ := f.Read([]byte(b))
+						return ids.Compare(x, y)
+					})
+				}
+				lines[name] = l
+				total += uint64(len(l))
+				sources = append(sources, sourceOf(name, l, r.IntN(4) == 0))
+			}
+			want := duplicates(lines)
+			var last ids.ID
+			got, err := Find(t.Context(), scheme, sources, Options{Dir: t.TempDir(), Each: func(d report.Duplicate) {
+				if !slices.Equal(want[d.Text], d.Places) || d.Count != uint64(len(d.Places)) {
+					t.Errorf("%s, seed %d: %v, want %v", scheme, seed, d, want[d.Text])
+				}
+				delete(want, d.Text)
+				v, _, _, _ := f.Read([]byte(d.Text))
+				if ids.Less(v, last) {
+					t.Errorf("%s is given after %s", d.Text, f.In("text", last))
+				}
+				last = v
+			}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for l, places := range want {
+				t.Errorf("%s, seed %d: %s on %v is not found", scheme, seed, l, places)
+			}
+			if got.IDs != total || (got.Status == report.Pass) != (got.Duplicates == 0) {
+				t.Errorf("%s, seed %d: %d IDs, want %d; %s with %d duplicates", scheme, seed, got.IDs, total, got.Status, got.Duplicates)
+			}
+			for i, s := range got.Sources {
+				if s.Name != sources[i].Name || s.IDs != uint64(len(lines[s.Name])) || s.Bad != 0 || s.Error != "" {
+					t.Errorf("%s, seed %d: %+v", scheme, seed, s)
+				}
+			}
+		}
+	}
+}
+
+// More sources than are merged at once, and nothing is left on disk.
+func TestFindManySources(t *testing.T) {
+	dir := t.TempDir()
+	var sources []Source
+	for i := range 2*maxFanIn + 10 {
+		sources = append(sources, sourceOf(fmt.Sprint(i), model.Find("scru128", "").Make(model.New(uint64(i%(2*maxFanIn+9)), "", 20, 0.2)), false))
+	}
+	r, err := Find(t.Context(), "scru128", sources, Options{Dir: dir})
+	if err != nil || r.Duplicates != 20 || r.First[0].Places[0].Source != "0" || r.First[0].Places[1].Source != fmt.Sprint(len(sources)-1) {
+		t.Errorf("%v, %+v", err, r.First)
+	}
+	if left, _ := os.ReadDir(dir); len(left) > 0 {
+		t.Errorf("left on disk: %v", left)
+	}
+}
+
+// Runs are joined when there are more than can be merged at once.
+func TestJoin(t *testing.T) {
+	u := &search{ctx: t.Context(), f: ids.Lookup("scru128"), spool: spool{parent: t.TempDir()}}
+	defer u.spool.close()
+	r := rand.New(rand.NewPCG(1, 1))
+	var runs []*run
+	var want []record
+	for i := range 20 {
+		w := runWriter{spool: &u.spool}
+		v := uint64(0)
+		for line := range r.IntN(9000) {
+			v += r.Uint64N(5)
+			rec := record{ids.ID{Hi: v, Lo: v, Tail: 7}, uint32(i), uint64(line)}
+			want = append(want, rec)
+			if err := w.add(rec); err != nil {
+				t.Fatal(err)
+			}
+		}
+		run, err := w.finish()
+		if err != nil {
+			t.Fatal(err)
+		}
+		runs = append(runs, run)
+	}
+	joined, err := u.join(runs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	in, err := joined.open(1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer in.close()
+	order := func(a, b record) int {
+		return slices.Compare([]uint64{a.id.Hi, uint64(a.source), a.line}, []uint64{b.id.Hi, uint64(b.source), b.line})
+	}
+	var got []record
+	if err := merge([]*cursor{{lines: in}}, func(r record) error { got = append(got, r); return nil }); err != nil {
+		t.Fatal(err)
+	}
+	if !slices.IsSortedFunc(got, func(a, b record) int { return ids.Compare(a.id, b.id) }) {
+		t.Error("not in order")
+	}
+	slices.SortFunc(got, order)
+	slices.SortFunc(want, order)
+	if !slices.Equal(got, want) {
+		t.Errorf("%d records, want %d, or other ones", len(got), len(want))
+	}
+}
+
+// The clashing node IDs of scru64 are named.
+func TestFindNodes(t *testing.T) {
+	one := model.SCRU64(model.New(1, "", 3000, 0.2))
+	two := append(model.SCRU64(model.New(2, "", 3000, 0.2)), one[100:110]...)
+	other := model.SCRU64(model.New(3, "", 3000, 0.2))
+	for i, l := range other { // another node ID
+		v, _, _, _ := ids.Lookup("scru64").Read([]byte(l))
+		v.Hi ^= 1 << 22
+		other[i] = ids.Lookup("scru64").In(scheme.Text, v)
+	}
+	sources := []Source{sourceOf("one", one, false), sourceOf("two", two, false), sourceOf("other", other, false)}
+	for size, want := range map[int]string{0: "00101010...", 8: "42/8", 4: "2/4"} {
+		r, err := Find(t.Context(), "scru64", sources, Options{NodeIDSize: size, Dir: t.TempDir()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		// By chance the models share other IDs, too.
+		if len(r.Clashes) != 1 || r.Clashes[0].Sources != [2]string{"one", "two"} || r.Clashes[0].Node != want || r.Clashes[0].Duplicates < 10 {
+			t.Errorf("size %d: %+v", size, r.Clashes)
+		}
+		if size == 8 && (r.Sources[0].Node != "42/8" || r.Sources[2].Node != "106/8") {
+			t.Errorf("nodes %s and %s", r.Sources[0].Node, r.Sources[2].Node)
+		}
+	}
+}
+
+// Bad lines, sources that cannot be read, and none at all.
+func TestFindTrouble(t *testing.T) {
+	lines := model.Sample("scru128", 100)
+	lines[50] = "what?"
+	broken := Source{Name: "broken", Open: func() (io.ReadCloser, error) {
+		return io.NopCloser(io.MultiReader(strings.NewReader(model.Text(model.Sample("scru128", 10))), &failing{})), nil
+	}}
+	r, err := Find(t.Context(), "scru128", []Source{sourceOf("a", lines, false), broken}, Options{})
+	if err != nil || r.Status != report.Fail || r.Sources[0].Bad != 1 || r.Sources[0].Examples[0].Line != 51 || !strings.Contains(r.Sources[1].Error, "cut") {
+		t.Errorf("%v, %+v", err, r)
+	}
+	if r.Duplicates != 10 {
+		t.Errorf("%d duplicates, want 10", r.Duplicates)
+	}
+	missing := File(filepath.Join(t.TempDir(), "none"))
+	if r, err := Find(t.Context(), "scru128", []Source{missing}, Options{}); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("%v, %v", r, err)
+	}
+	if r, err := Find(t.Context(), "scru128", nil, Options{}); err != nil || r.Status != report.Fail {
+		t.Errorf("no source: %v, %v", r, err)
+	}
+	noDisk := filepath.Join(t.TempDir(), "none")
+	if r, err := Find(t.Context(), "scru128", []Source{sourceOf("a", lines, true)}, Options{Dir: noDisk}); err == nil {
+		t.Errorf("no place on disk: %v, %v", r, err)
+	}
+	for _, c := range []struct {
+		scheme string
+		o      Options
+	}{{"x", Options{}}, {"scru128", Options{NodeIDSize: 3}}, {"scru64", Options{NodeIDSize: 24}}} {
+		if _, err := Find(t.Context(), c.scheme, nil, c.o); !errors.Is(err, ErrOption) {
+			t.Errorf("%+v: %v", c, err)
+		}
+	}
+}
+
+type failing struct{}
+
+func (failing) Read([]byte) (int, error) { return 0, errors.New("the cable is cut") }
+
+// The duplicates of any input, cut into three sources, are those of a map.
+func FuzzFind(f *testing.F) {
+	for i, scheme := range scheme.Names() {
+		lines := append(model.Sample(scheme, 30), model.Sample(scheme, 20)...)
+		f.Add(uint8(i), uint8(0), uint16(200), uint16(500), []byte(model.Text(lines)))
+		slices.Sort(lines)
+		lines[3] = "x"
+		f.Add(uint8(i), uint8(5), uint16(0), uint16(1), []byte(model.Text(lines)))
+	}
+	f.Fuzz(func(t *testing.T, scheme, once uint8, a, b uint16, input []byte) {
+		fm := ids.Formats[int(scheme)%len(ids.Formats)]
+		cuts := []int{0, min(int(min(a, b)), len(input)), min(int(max(a, b)), len(input)), len(input)}
+		want := map[ids.ID]uint64{}
+		total := uint64(0)
+		var sources []Source
+		for i := range 3 {
+			part := input[cuts[i]:cuts[i+1]]
+			sources = append(sources, Source{
+				Name: string(rune('a' + i)), Once: once>>i&1 != 0,
+				Open: func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(part)), nil },
+			})
+			// The lines as Check sees them.
+			src := reading.New(t.Context(), bytes.NewReader(part), reading.Options{Format: fm, Size: 1 << 16})
+			for b := src.Next(t.Context()); b != nil; b = src.Next(t.Context()) {
+				for _, v := range b.IDs {
+					want[v]++
+					total++
+				}
+				src.Release(b)
+			}
+			src.Close()
+		}
+		var duplicates, extra uint64
+		for _, n := range want {
+			if n > 1 {
+				duplicates++
+				extra += n - 1
+			}
+		}
+		r, err := Find(t.Context(), fm.Name, sources, Options{Dir: t.TempDir()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.IDs != total || r.Duplicates != duplicates || r.Extra != extra {
+			t.Errorf("%d IDs, %d duplicates, %d extra lines; want %d, %d, %d", r.IDs, r.Duplicates, r.Extra, total, duplicates, extra)
+		}
+	})
+}
+
+// Several generators of a format at once make no ID twice.
+func TestGeneratorsUnique(t *testing.T) {
+	const goroutines, each = 6, 50_000
+	for _, scheme := range []string{"scru128", "scru160", "euid"} {
+		var sources []Source
+		var wg sync.WaitGroup
+		texts := make([]bytes.Buffer, goroutines)
+		for i := range goroutines {
+			sources = append(sources, Source{Name: fmt.Sprint(i), Open: func() (io.ReadCloser, error) {
+				return io.NopCloser(bytes.NewReader(texts[i].Bytes())), nil
+			}})
+			wg.Go(func() {
+				g128, err := scru128.NewGenerator(scru128.Options{})
+				if err != nil {
+					t.Error(err)
+				}
+				g160, err := scru160.NewGenerator(scru160.Options{})
+				if err != nil {
+					t.Error(err)
+				}
+				g, err := euid.NewGenerator(euid.Options{})
+				if err != nil {
+					t.Error(err)
+				}
+				for range each {
+					var id fmt.Stringer
+					switch scheme {
+					case "scru128":
+						id, err = g128.Generate()
+					case "scru160":
+						id, err = g160.Generate()
+					default:
+						id, err = g.Generate()
+					}
+					if err != nil {
+						t.Error(err)
+					}
+					fmt.Fprintln(&texts[i], id)
+				}
+			})
+		}
+		wg.Wait()
+		r, err := Find(t.Context(), scheme, sources, Options{})
+		if err != nil || r.Status != report.Pass || r.IDs != goroutines*each {
+			t.Errorf("%s: %v, %+v", scheme, err, r)
+		}
+	}
+}
+
+// BenchmarkFind is the speed over ten sorted files whose IDs are of the same time.
+func BenchmarkFind(b *testing.B) {
+	const files, each = 10, 400_000
+	dir := b.TempDir()
+	var sources []Source
+	for i := range files {
+		name := filepath.Join(dir, fmt.Sprint(i))
+		if err := os.WriteFile(name, model.Stream(each, 10), 0o600); err != nil {
+			b.Fatal(err)
+		}
+		sources = append(sources, File(name))
+	}
+	for b.Loop() {
+		r, err := Find(b.Context(), "scru128", sources, Options{})
+		if err != nil || r.Status != report.Pass {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(float64(files*each)*float64(b.N)/b.Elapsed().Seconds()/1e6, "MID/s")
+}
+
+// endless is a reader of sorted IDs that ends the context when it has given so many bytes,
+// and then waits.
+type endless struct {
+	io.Reader
+	left   int
+	cancel context.CancelFunc
+	done   <-chan struct{}
+}
+
+func (e *endless) Read(b []byte) (int, error) {
+	if e.left <= 0 {
+		e.cancel()
+		<-e.done
+	}
+	n, err := e.Reader.Read(b)
+	e.left -= n
+	return n, err
+}
+
+// A search that is interrupted reports what it has found until then, in each stage.
+func TestInterrupted(t *testing.T) {
+	lines := model.Sample("scru128", 200_000)
+	lines = slices.Insert(lines, 1000, lines[999])
+	shuffled := slices.Clone(lines)
+	slices.Reverse(shuffled)
+	for _, c := range []struct {
+		name       string
+		lines      []string
+		once       bool
+		left       int
+		status     report.Status
+		duplicates uint64
+		compared   bool
+	}{
+		{"at once", lines, false, 0, report.Warn, 0, false},
+		{"comparing", lines, false, 3_000_000, report.Fail, 1, true},
+		{"sorting", lines, true, 3_000_000, report.Warn, 0, false},
+	} {
+		ctx, cancel := context.WithCancel(t.Context())
+		dir := t.TempDir()
+		source := Source{Name: "a", Once: c.once, Open: func() (io.ReadCloser, error) {
+			return io.NopCloser(&endless{strings.NewReader(model.Text(c.lines)), c.left, cancel, ctx.Done()}), nil
+		}}
+		r, err := Find(ctx, "scru128", []Source{source}, Options{Dir: dir})
+		if err != nil {
+			t.Fatalf("%s: %v", c.name, err)
+		}
+		if !r.Interrupted || r.Status != c.status || r.Duplicates != c.duplicates || (r.Compared > 0) != c.compared ||
+			r.IDs >= uint64(len(c.lines)) || r.Compared > r.IDs || c.left > 0 && r.IDs == 0 {
+			t.Errorf("%s: %+v", c.name, r)
+		}
+		if left, _ := os.ReadDir(dir); len(left) > 0 {
+			t.Errorf("%s: left on disk: %v", c.name, left)
+		}
+	}
+}
+
+// The progress of each stage goes up to its total.
+func TestProgress(t *testing.T) {
+	dir := t.TempDir()
+	lines := model.Sample("scru128", 300_000)
+	slices.Reverse(lines[len(lines)-1000:])
+	name := filepath.Join(dir, "ids")
+	if err := os.WriteFile(name, []byte(model.Text(lines)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	last := map[Stage]Progress{}
+	s := &search{ctx: t.Context(), f: ids.Lookup("scru128"), sources: []Source{File(name)}, spool: spool{parent: dir}}
+	defer s.spool.close()
+	s.o.Progress = func(p Progress) {
+		if before := last[p.Stage]; p.Total == before.Total && p.Done < before.Done || p.Done > p.Total {
+			t.Errorf("%+v after %+v", p, before)
+		}
+		last[p.Stage] = p
+		s.progress.shown = time.Time{} // each time
+	}
+	s.progress.shown = time.Time{}
+	if err := s.run(); err != nil {
+		t.Fatal(err)
+	}
+	size := int64(len(lines) * 26)
+	for stage, total := range map[Stage]int64{StageOrder: size, StageSort: size, StageCompare: int64(len(lines) * recordSize)} {
+		if p := last[stage]; p.Total != total || p.Done == 0 {
+			t.Errorf("%s: %+v, want a total of %d", stage, p, total)
+		}
+	}
+}

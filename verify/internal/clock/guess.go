@@ -1,0 +1,93 @@
+package clock
+
+import (
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/sortid/sortid/verify/internal/ids"
+)
+
+type mistake uint8
+
+const (
+	noMistake mistake = iota
+	wrongUnit
+	wrongEpoch
+)
+
+var units = []struct {
+	name  string
+	units float64 // in a second
+}{
+	{"seconds", 1},
+	{"units of 1024 ms", 1000.0 / 1024},
+	{"units of 256 ms", 1000.0 / 256},
+	{"units of 250 ms", 4},
+	{"tenths of a second", 10},
+	{"hundredths of a second", 100},
+	{"milliseconds", 1e3},
+	{"microseconds", 1e6},
+	{"units of 100 ns", 1e7},
+	{"nanoseconds", 1e9},
+}
+
+var epochs = []time.Time{
+	time.Date(1970, 1, 1, 0, 0, 0, 0, time.UTC),
+	time.Date(2018, 3, 1, 0, 0, 0, 0, time.UTC),
+	time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC),
+	time.Date(2001, 1, 1, 0, 0, 0, 0, time.UTC),
+	time.Date(2010, 11, 4, 1, 42, 54, 657_000_000, time.UTC), // snowflake IDs
+	time.Date(2015, 1, 1, 0, 0, 0, 0, time.UTC),
+	time.Date(1900, 1, 1, 0, 0, 0, 0, time.UTC),
+	time.Date(1601, 1, 1, 0, 0, 0, 0, time.UTC),
+	time.Date(1582, 10, 15, 0, 0, 0, 0, time.UTC),
+}
+
+// guessMistake looks for the unit or the epoch with which an impossible timestamp would be
+// of the last years.
+func guessMistake(f *ids.Format, timestamp uint64, now time.Time) (guess string, kind mistake) {
+	const decade = 10 * 365.2425 * 86400
+	nearest := math.Inf(1)
+	try := func(units float64, epoch time.Time, raw, window float64) bool {
+		// Seconds before now: of a later time by no more than a day.
+		age := float64(now.UnixMilli()-epoch.UnixMilli())/1000 - raw/units
+		if age < -86400 || age > window || math.Abs(age) >= nearest {
+			return false
+		}
+		nearest = math.Abs(age)
+		return true
+	}
+	own := 1 / f.Tick.Seconds()
+	raw := float64(timestamp)
+	for _, e := range epochs {
+		if !e.Equal(f.Epoch) && try(own, e, raw, decade) {
+			guess, kind = fmt.Sprintf("as if they counted from %s, not %s", e.Format(time.DateOnly), f.Epoch.Format(time.DateOnly)), wrongEpoch
+		}
+	}
+	for _, u := range units {
+		if u.units != own && try(u.units, f.Epoch, raw, decade) {
+			guess, kind = fmt.Sprintf("as if they were in %s, not in %s", u.name, unitName(f)), wrongUnit
+		}
+	}
+	if kind != noMistake {
+		return guess, kind
+	}
+	// Microseconds do not fit, and their high bits are lost. Some number of lost bits
+	// makes any timestamp one of the last years, so it has to be a very recent one.
+	const month = 30 * 86400
+	period := float64(f.Last + 1)
+	micros := float64(now.UnixMicro() - f.Epoch.UnixMicro())
+	lost := math.Floor((micros + 86400e6 - raw) / period)
+	if period > 12*month*1e6 && lost > 0 && try(1e6, f.Epoch, raw+lost*period, month) {
+		return fmt.Sprintf("as if they were in microseconds, cut to size, not in %s", unitName(f)), wrongUnit
+	}
+	return "", noMistake
+}
+
+func unitName(f *ids.Format) string {
+	if f.Tick == time.Millisecond {
+		return "milliseconds"
+	}
+	return fmt.Sprintf("units of %d ms", f.Tick.Milliseconds())
+}

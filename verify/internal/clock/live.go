@@ -1,0 +1,144 @@
+package clock
+
+import (
+	"math"
+	"time"
+
+	"github.com/sortid/sortid"
+	"github.com/sortid/sortid/scheme"
+	"github.com/sortid/sortid/verify/internal/findings"
+	"github.com/sortid/sortid/verify/internal/ids"
+	"github.com/sortid/sortid/verify/internal/words"
+	"github.com/sortid/sortid/verify/report"
+)
+
+// A liveChecker measures how far the newest ID is ahead of this machine's clock.
+type liveChecker struct {
+	f                               *ids.Format
+	found                           *findings.List
+	allowance                       time.Duration // how far a sound generator may be ahead
+	ahead, lagging, stopped, drifts *findings.Check
+
+	points   []report.Lead // the most ahead of as many blocks each
+	perPoint int           // blocks
+	n        int           // blocks in the last point
+
+	timestamp uint64 // the largest so far
+	moved     time.Time
+	mostAhead time.Duration // the most ahead
+	start     time.Time
+}
+
+const (
+	// tolerance is what clocks of two machines may differ by, lagTolerance how old the
+	// newest ID may be where programs buffer their output.
+	tolerance    = time.Second
+	lagTolerance = 10 * time.Second
+	// A generator may stay at one timestamp for the rollback allowance.
+	maxStay = 15 * time.Second
+
+	maxDrift  = 0.002 // clocks are slewed by at most a quarter of that
+	maxPoints = 240
+)
+
+func newLiveChecker(f *ids.Format, found *findings.List) *liveChecker {
+	l := &liveChecker{
+		f: f, found: found, perPoint: 1, allowance: tolerance,
+		ahead:   found.Check("clock.ahead", "IDs are not of the time to come", report.Fail),
+		lagging: found.Check("clock.lagging", "the newest ID is of now", report.Fail),
+		stopped: found.Check("clock.stopped", "the timestamps move on with the time", report.Fail),
+		drifts:  found.Check("clock.drift", "the timestamps are as fast as this machine's clock", report.Fail),
+	}
+	if f.Scheme == scheme.SCRU64 { // the one whose full counter moves the timestamp on
+		l.allowance += sortid.DefaultRollbackAllowance
+	}
+	return l
+}
+
+// add takes the timestamp of the ID on a line, which came at a time.
+func (l *liveChecker) add(at time.Time, timestamp, line uint64) {
+	f := l.f
+	const far = 1 << 40 // ms; more would not fit a Duration
+	ahead := time.Duration(max(-far, min(far, f.Time(timestamp).UnixMilli()-at.UnixMilli()))) * time.Millisecond
+	if l.start.IsZero() {
+		l.start, l.moved, l.mostAhead = at, at, ahead
+	}
+	l.mostAhead = max(l.mostAhead, ahead)
+	if timestamp > l.timestamp {
+		l.timestamp, l.moved = timestamp, at
+	} else if at.Sub(l.moved) > maxStay && l.stopped.Hit() {
+		l.stopped.Example(line, words.Stamp(f.Time(timestamp)), "has been the timestamp for %v", at.Sub(l.moved).Round(time.Second))
+	}
+	if ahead > l.allowance && l.ahead.Hit() {
+		l.ahead.Example(line, words.Stamp(f.Time(timestamp)), "came at %s", words.Stamp(at))
+	}
+	if l.n == 0 || l.n >= l.perPoint {
+		if len(l.points) == maxPoints {
+			l.fold()
+		}
+		l.points, l.n = append(l.points, report.Lead{At: at, Ahead: ahead}), 0
+	}
+	if p := &l.points[len(l.points)-1]; ahead >= p.Ahead {
+		p.At, p.Ahead = at, ahead
+	}
+	l.n++
+}
+
+func (l *liveChecker) fold() {
+	half := l.points[:0]
+	for i := 0; i < len(l.points); i += 2 {
+		p := l.points[i]
+		if i+1 < len(l.points) && l.points[i+1].Ahead > p.Ahead {
+			p = l.points[i+1]
+		}
+		half = append(half, p)
+	}
+	l.points, l.perPoint = half, 2*l.perPoint
+}
+
+// finish draws the conclusions and returns the points.
+func (l *liveChecker) finish() []report.Lead {
+	if len(l.points) == 0 {
+		return nil
+	}
+	l.found.Fact("ahead of this machine's clock", "at most %s", signed(l.mostAhead))
+	if l.mostAhead < -lagTolerance {
+		l.lagging.Hit()
+		l.lagging.Detail = "it is " + words.Duration(-l.mostAhead.Seconds()) + " old"
+	}
+	slope, rest, length := fit(l.points)
+	if length < 5*time.Second || len(l.points) < 10 {
+		l.drifts.Skip("that takes at least 5 s and 10 looks at the clock")
+		return l.points
+	}
+	change := math.Abs(slope) * length.Seconds()
+	l.drifts.Detail = words.Trim(slope*1e6) + " µs a second"
+	if math.Abs(slope) > maxDrift && change > max(0.05, 2*l.f.Tick.Seconds(), 6*rest) {
+		l.drifts.Hit()
+	}
+	return l.points
+}
+
+func signed(d time.Duration) string {
+	if d < 0 {
+		return "-" + words.Duration(-d.Seconds())
+	}
+	return words.Duration(d.Seconds())
+}
+
+// fit puts a straight line through the points: its slope, the standard deviation of the
+// points from it in seconds, and the time from first to last.
+func fit(points []report.Lead) (slope, rest float64, length time.Duration) {
+	n := float64(len(points))
+	var x, y, xx, xy, yy float64
+	for _, p := range points {
+		a, b := p.At.Sub(points[0].At).Seconds(), p.Ahead.Seconds()
+		x, y, xx, xy, yy = x+a, y+b, xx+a*a, xy+a*b, yy+b*b
+	}
+	xx, xy, yy = xx-x*x/n, xy-x*y/n, yy-y*y/n
+	if xx > 0 {
+		slope = xy / xx
+		rest = math.Sqrt(max(0, yy-slope*xy) / n)
+	}
+	return slope, rest, points[len(points)-1].At.Sub(points[0].At)
+}

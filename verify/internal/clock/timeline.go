@@ -1,0 +1,65 @@
+package clock
+
+import (
+	"time"
+
+	"github.com/sortid/sortid/verify/internal/ids"
+	"github.com/sortid/sortid/verify/report"
+)
+
+// A timeline counts the IDs of each interval, in as many intervals as fit a
+// picture. When the time is longer than that it makes the intervals longer.
+type timeline struct {
+	width  uint64 // timestamps in an interval
+	first  uint64 // number of the first interval, counted from timestamp 0
+	counts []uint64
+}
+
+const maxIntervals = 240
+
+func (t *timeline) add(timestamp, n uint64) {
+	if t.counts == nil {
+		t.width, t.first, t.counts = 1, timestamp, make([]uint64, 1, maxIntervals)
+	}
+	for {
+		at := timestamp / t.width
+		first, last := min(at, t.first), max(at, t.first+uint64(len(t.counts))-1)
+		if last-first < maxIntervals {
+			t.extend(first, last)
+			t.counts[at-first] += n
+			return
+		}
+		t.fold()
+	}
+}
+
+// extend makes the intervals those from first to last.
+func (t *timeline) extend(first, last uint64) {
+	if gap := t.first - first; gap > 0 {
+		t.counts = append(make([]uint64, gap, maxIntervals), t.counts...)
+		t.first = first
+	}
+	for uint64(len(t.counts)) <= last-first {
+		t.counts = append(t.counts, 0)
+	}
+}
+
+// fold makes one interval of two.
+func (t *timeline) fold() {
+	folded := make([]uint64, 0, maxIntervals)
+	for i, n := range t.counts {
+		if i == 0 || (t.first+uint64(i))%2 == 0 {
+			folded = append(folded, 0)
+		}
+		folded[len(folded)-1] += n
+	}
+	t.width, t.first, t.counts = t.width*2, t.first/2, folded
+}
+
+func (t *timeline) result(f *ids.Format) report.Timeline {
+	return report.Timeline{
+		Start: f.Time(t.first * t.width),
+		Step:  time.Duration(min(t.width, 1<<62/uint64(f.Tick))) * f.Tick,
+		Count: t.counts,
+	}
+}

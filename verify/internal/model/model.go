@@ -1,0 +1,431 @@
+// Package model holds a small generator of each format, written for tests alone, that can
+// be told to make one kind of mistake.
+package model
+
+import (
+	"math/rand/v2"
+	"strings"
+	"time"
+
+	"github.com/sortid/sortid/euid"
+	"github.com/sortid/sortid/scheme"
+	"github.com/sortid/sortid/scru128"
+	"github.com/sortid/sortid/scru64"
+	"github.com/sortid/sortid/uid60"
+	"github.com/sortid/sortid/verify/internal/ids"
+)
+
+// A Model makes IDs by its own clock.
+type Model struct {
+	*rand.Rand
+	MS int64 // the clock, in milliseconds of Unix time
+
+	fault string // one of those that the format's function knows; empty: sound
+	n     int
+	pace  float64
+}
+
+var (
+	start = time.Date(2024, 5, 6, 7, 8, 9, 0, time.UTC).UnixMilli()
+
+	// Now is a time after that of all IDs of the models.
+	Now = time.UnixMilli(start).Add(12 * time.Hour)
+)
+
+// New returns a model that makes n IDs. At each of them the clock moves on with
+// probability pace.
+func New(seed uint64, fault string, n int, pace float64) *Model {
+	return &Model{Rand: rand.New(rand.NewPCG(seed, 99)), fault: fault, n: n, MS: start, pace: pace}
+}
+
+// is reports whether the fault is to be made now: whether it is the one named and one of
+// the model's rolls of a die with so many sides has come up.
+func (m *Model) is(fault string, sides int) bool {
+	return fault != "" && m.fault == fault && (sides == 1 || m.IntN(sides) == 0)
+}
+
+// Tick moves the clock now and then.
+func (m *Model) Tick() {
+	switch {
+	case m.Float64() >= m.pace:
+	case m.fault == "coarse":
+		m.MS += 1000
+	case m.is("rollback", 100):
+		m.MS -= 12_345
+	default:
+		m.MS += 1 + m.Int64N(3)
+		if m.fault != "rollback" && m.IntN(200) == 0 {
+			m.MS += m.Int64N(20_000)
+		}
+	}
+}
+
+// Timestamp returns the clock as the faulty generator takes it for a timestamp.
+func (m *Model) Timestamp(epoch time.Time, unit int64) uint64 {
+	ms := m.MS - epoch.UnixMilli()
+	switch m.fault {
+	case "seconds":
+		return uint64(ms / 1000)
+	case "micros":
+		return uint64(ms*1000) & (1<<48 - 1)
+	case "tick250":
+		return uint64(ms / 250)
+	case "milli":
+		return uint64(ms)
+	case "epoch2010":
+		return uint64((ms - time.Date(2010, 11, 4, 1, 42, 54, 0, time.UTC).UnixMilli()) / unit)
+	case "unixepoch":
+		return uint64(m.MS / unit)
+	}
+	return uint64(ms / unit)
+}
+
+// bits returns so many random bits, of which the fault makes one too often set, or which
+// come from a seed of 16 bits.
+func (m *Model) bits(bits int, biased, short, stuck string) uint64 {
+	v := m.Uint64()
+	if m.is(short, 1) {
+		v = v & 0xffff * 0xd1342543de82ef95
+		v ^= v >> 29
+		v *= 0x2545f4914f6cdd1d
+		v ^= v >> 32
+	}
+	v >>= 64 - bits
+	if m.is(biased, 4) {
+		v |= 1 << (bits / 2)
+	}
+	if m.is(stuck, 1) {
+		v &^= 1 << (bits / 3)
+	}
+	return v
+}
+
+// SCRU128 returns the texts of a model of scru128.
+func SCRU128(m *Model) (lines []string) {
+	var last, renewed, counter uint64
+	for range m.n {
+		if m.Tick(); m.fault == "frozen" {
+			m.MS = start
+		}
+		now := m.Timestamp(time.UnixMilli(0), 1)
+		switch {
+		case now != last:
+			lo := m.bits(24, "lo-biased", "", "")
+			switch m.fault {
+			case "lo-zero":
+				lo = 0
+			case "lo-kept":
+				lo = (counter + 1) & (1<<24 - 1)
+			case "lo-sequential":
+				lo = now * 977 & (1<<24 - 1)
+			}
+			if now-renewed >= 1000 && m.fault != "hi-kept" || m.fault == "hi-often" || now < last {
+				if renewed = now; !m.is("hi-half", 2) {
+					counter = m.bits(24, "hi-biased", "", "") << 24
+					if m.is("hi-biased", 2) {
+						counter |= 1 << 36
+					}
+				}
+			}
+			counter = counter&^(1<<24-1) | lo
+			if m.is("carry-lost", 200) {
+				counter |= (1<<24 - 1) - lo&63
+			}
+		case m.fault == "stuck", m.is("race", 50):
+		case m.fault == "carry-lost" && counter&(1<<24-1) == (1<<24-1):
+			counter &^= (1<<24 - 1)
+		case m.is("jump", 50):
+			counter += 2
+		default:
+			counter++
+		}
+		last = now
+		entropy := m.bits(32, "biased", "short", "stuck-bit")
+		switch m.fault {
+		case "entropy-counts":
+			entropy = uint64(len(lines))
+		case "entropy-repeats-last":
+			if len(lines)%2 == 1 {
+				entropy = uint64(scru128.MustParse(lines[len(lines)-1]).Entropy())
+			}
+		case "entropy-mirrored":
+			entropy = entropy&0xffff<<16 | entropy&0xffff
+		}
+		id := scru128.FromUint128(now<<16|counter>>32, counter<<32|entropy)
+		lines = append(lines, id.String())
+	}
+	return lines
+}
+
+const nodeID, nodeIDSize = 42, 8
+
+// SCRU64 returns the texts of a model of scru64 with the node ID 42/8.
+func SCRU64(m *Model) (lines []string) {
+	const size = 24 - nodeIDSize
+	var last, counter uint64
+	node := uint64(nodeID)
+	for i := range m.n {
+		m.MS += 20 // ticks are long
+		m.Tick()
+		now := m.Timestamp(time.UnixMilli(0), 256)
+		switch {
+		case now != last:
+			counter = m.bits(size, "biased", "", "stuck-bit")
+			switch m.fault {
+			case "zero":
+				counter = 0
+			case "kept":
+				counter = uint64(i) & (1<<size - 1)
+			case "guard":
+				counter >>= 3
+			case "overflow", "wrap":
+				if m.IntN(50) == 0 {
+					counter |= 1<<size - 1 - 31&m.Uint64()
+				}
+			}
+			if m.is("node", 400) {
+				node ^= 1
+			}
+		case m.is("race", 50):
+		case m.fault == "wrap" && counter == 1<<size-1:
+			counter = 0
+		case m.is("jump", 50):
+			counter += 2
+		default:
+			counter++
+		}
+		if counter >= 1<<size && m.fault != "overflow" && m.fault != "kept" {
+			for now == last {
+				m.MS++
+				now = m.Timestamp(time.UnixMilli(0), 256)
+			}
+			counter = m.bits(size, "", "", "")
+		}
+		last = now
+		v := now<<24 + node<<size + counter
+		if m.is("two-nodes", 2) {
+			v ^= 1 << size
+		}
+		lines = append(lines, scru64.ID(v).String())
+	}
+	return lines
+}
+
+// SCRU160 returns the texts of a model of scru160 whose counter extends into random16 by
+// ext bits, followed by a node ID of node bits, or whose counter holds microseconds.
+func SCRU160(m *Model, ext, node int, micros bool) (lines []string) {
+	var last, counter uint64
+	size := 16 + ext
+	us := int64(0)
+	for range m.n {
+		if m.Tick(); micros {
+			if us += m.Int64N(3) / 2; uint64(m.MS) != last/1000 || us > 999 {
+				m.MS += us / 1000
+				us = m.Int64N(600)
+			}
+		}
+		tick := m.Timestamp(time.UnixMilli(0), 1)
+		now := tick
+		if micros {
+			size, now = 6, tick*1000+uint64(us)
+		}
+		switch {
+		case now != last:
+			counter = m.bits(size-1, "start-biased", "", "")
+			switch m.fault {
+			case "kept":
+				counter = uint64(len(lines)) & (1<<(size-1) - 1)
+			case "five":
+				counter = 5
+			case "wide":
+				counter = m.bits(size, "", "", "")
+			case "zero":
+				counter = 0
+			}
+		case m.is("race", 50):
+		case m.is("jump", 50):
+			counter += 2
+		default:
+			counter++
+		}
+		if counter >= 1<<size {
+			if m.MS++; m.fault == "wrap" {
+				m.MS--
+				counter = 0
+			} else {
+				counter = m.bits(size-1, "", "", "")
+				tick = m.Timestamp(time.UnixMilli(0), 1)
+				if us = 0; micros {
+					now = tick * 1000
+				} else {
+					now = tick
+				}
+			}
+		}
+		last = now
+		head, tail := counter, m.bits(16, "biased16", "", "")
+		if micros {
+			us := uint64(us)
+			if m.fault == "micros-nano" {
+				us += 410
+			}
+			head = us<<6 | counter
+		} else if ext > 0 {
+			head = counter >> ext
+			tail = tail&(1<<(16-ext)-1) | counter<<(16-ext)&0xffff
+		}
+		if node > 0 {
+			shift := 16 - ext - node
+			tail = tail&^((1<<node-1)<<shift) | 5<<shift
+			if m.is("node", 100) {
+				tail ^= 1 << shift
+			}
+		}
+		hi, lo := m.bits(40, "biased80", "", ""), m.bits(40, "", "short", "stuck-bit")
+		v := ids.ID{Hi: tick<<16 | head, Lo: tail<<48 | hi<<8 | lo>>32, Tail: uint32(lo)}
+		lines = append(lines, ids.Lookup("scru160").In(scheme.Text, v))
+	}
+	return lines
+}
+
+// EUID returns the texts of a model of euid with an extension of ext bits.
+func EUID(m *Model, ext int) (lines []string) {
+	var last, high, header uint64
+	for range m.n {
+		m.Tick()
+		now := m.Timestamp(time.UnixMilli(0), 1)
+		switch {
+		case now != last:
+			before := high
+			high = m.bits(32, "high-biased", "", "")
+			header = m.bits(15, "header-biased", "", "")>>ext<<ext | 1<<ext>>1
+			switch m.fault {
+			case "high-zero":
+				high = 0
+			case "high-kept":
+				high = before + 1
+			case "wrap":
+				if m.IntN(200) == 0 {
+					high |= 1<<32 - 1 - 15&m.Uint64()
+				}
+			}
+		case m.is("race", 50):
+		case m.fault == "wrap" && high == 1<<32-1:
+			high = 0
+		case m.is("jump", 50):
+			high += 7
+		case m.is("header", 50):
+			header += 1 << ext
+			high++
+		default:
+			high++
+		}
+		high &= 1<<32 - 1
+		last = now
+		version := uint64(0)
+		if m.is("version", 1) {
+			version = 2
+		}
+		low := m.bits(32, "biased", "short", "stuck-bit")
+		id := euid.FromUint128(now<<22|header&0x7fff<<7|uint64(ext)<<3|version, high<<32|low)
+		lines = append(lines, id.String())
+	}
+	return lines
+}
+
+// UID60 returns the texts of a model of uid60 with a worker ID of worker bits.
+func UID60(m *Model, worker int) (lines []string) {
+	sequence, used := uint64(511), 0
+	var last uint64
+	for range m.n {
+		m.Tick()
+		now := m.Timestamp(uid60.ID(0).Time(), 1)
+		again := now == last
+		repeated := uint64(0)
+		switch {
+		case again && m.is("race", 50):
+		case m.is("jump", 50) && sequence < 500:
+			sequence += 2
+		case m.fault == "each-zero" && !again:
+			sequence = 0
+		case m.fault == "hurry": // the origin's generator: on from 511 to 0 at any time
+			sequence = (sequence + 1) & 511
+		case m.fault == "wrap" && again && used == 512:
+			m.MS++
+			now = m.Timestamp(uid60.ID(0).Time(), 1)
+			sequence = (sequence + 1) & 511
+		case m.is("again", 50) && again && used >= 4 && sequence >= 4:
+			repeated = 3
+		case sequence == 511 && again && m.fault != "wrap":
+			m.MS++
+			now = m.Timestamp(uid60.ID(0).Time(), 1)
+			sequence = 0
+		default:
+			sequence = (sequence + 1) & 511
+		}
+		if now != last {
+			used = 0
+		}
+		last = now
+		used++
+		random := m.bits(9, "biased", "", "stuck-bit")
+		if m.fault == "counts" {
+			random = uint64(len(lines)) & 511
+		}
+		if worker > 0 {
+			random = random>>worker | 1<<(9-worker)
+			if m.is("worker", 100) {
+				random ^= 1 << (9 - worker)
+			}
+		}
+		lines = append(lines, uid60.ID(now<<18|(sequence-repeated)<<9|random).String())
+	}
+	return lines
+}
+
+// Text joins lines as a file does.
+func Text(lines []string) string { return strings.Join(lines, "\n") + "\n" }
+
+// A Subject is a format's model in one of its modes, and the options that the tester needs
+// to know of it.
+type Subject struct {
+	Scheme, Mode string
+	Make         func(m *Model) []string
+	Nodes        []string
+	NodeBits     int
+}
+
+// Subjects are all of them.
+var Subjects = []Subject{
+	{Scheme: "scru64", Make: SCRU64},
+	{Scheme: "scru64", Mode: "node", Make: SCRU64, Nodes: []string{"42/8"}},
+	{Scheme: "scru128", Make: SCRU128},
+	{Scheme: "scru160", Make: func(m *Model) []string { return SCRU160(m, 0, 0, false) }},
+	{Scheme: "scru160", Mode: "extended", Make: func(m *Model) []string { return SCRU160(m, 5, 0, false) }},
+	{Scheme: "scru160", Mode: "node", Make: func(m *Model) []string { return SCRU160(m, 3, 4, false) }, NodeBits: 4},
+	{Scheme: "scru160", Mode: "micros", Make: func(m *Model) []string { return SCRU160(m, 0, 0, true) }},
+	{Scheme: "euid", Make: func(m *Model) []string { return EUID(m, 0) }},
+	{Scheme: "euid", Mode: "extension", Make: func(m *Model) []string { return EUID(m, 6) }},
+	{Scheme: "uid60", Make: func(m *Model) []string { return UID60(m, 0) }},
+	{Scheme: "uid60", Mode: "worker", Make: func(m *Model) []string { return UID60(m, 3) }, NodeBits: 3},
+}
+
+// Find returns the subject of a scheme in a mode.
+func Find(scheme, mode string) Subject {
+	for _, s := range Subjects {
+		if s.Scheme == scheme && s.Mode == mode {
+			return s
+		}
+	}
+	panic("no subject " + scheme + " " + mode)
+}
+
+// Sample returns n texts of a sound generator of a scheme.
+func Sample(scheme string, n int) []string {
+	return Find(scheme, "").Make(New(7, "", n, 0.1))
+}
+
+// Stream returns n lines of scru128 IDs, about so many of each millisecond.
+func Stream(n, each int) []byte {
+	return []byte(Text(SCRU128(New(1, "", n, 1/float64(each)))))
+}

@@ -1,0 +1,6 @@
+//go:build !race
+
+package model
+
+// UnderRace reports whether the race detector is on, which makes everything slow.
+const UnderRace = false

@@ -1,0 +1,42 @@
+package randomness
+
+import "io"
+
+// A BitWriter writes numbers of any width one after the other, high bit first, as tests
+// of random bits read them. Bits that fill no byte at the end are left out.
+type BitWriter struct {
+	w    io.Writer
+	held uint64 // the bits not yet in out, at the low end
+	n    int
+	out  []byte
+	err  error
+}
+
+const rawBuffer = 64 << 10
+
+// NewBitWriter returns a BitWriter that writes to w.
+func NewBitWriter(w io.Writer) *BitWriter { return &BitWriter{w: w} }
+
+// Add writes the low bits of v, which must have no others.
+func (b *BitWriter) Add(v uint64, width int) {
+	if width > 32 { // held has room for 32 more than a byte
+		b.Add(v>>32, width-32)
+		v, width = v&(1<<32-1), 32
+	}
+	b.held, b.n = b.held<<width|v, b.n+width
+	for ; b.n >= 8; b.n -= 8 {
+		b.out = append(b.out, byte(b.held>>(b.n-8)))
+	}
+	if len(b.out) >= rawBuffer {
+		b.Flush()
+	}
+}
+
+// Flush writes what is held back and returns the first error of all writes.
+func (b *BitWriter) Flush() error {
+	if b.err == nil {
+		_, b.err = b.w.Write(b.out)
+	}
+	b.out = b.out[:0]
+	return b.err
+}

@@ -1,0 +1,63 @@
+package randomness
+
+// columns counts, for each of the 64 bit positions, in how many words the bit is set.
+// It adds words vertically: plane k holds the bit of weight 2^k of all 64 counts, so one
+// word costs a few operations rather than one for each of its bits. Each addition takes
+// two words of a weight, and the first one waits for the second: how far a carry goes
+// then depends on the number of words alone, which the processor can predict.
+type columns struct {
+	planes  [48]uint64
+	waiting [48]uint64
+	n       uint64 // words; those of weight 2^k that wait are one if it has bit k set
+}
+
+// full adds three bits of the same weight in each column.
+func full(a, b, c uint64) (sum, carry uint64) {
+	half := a ^ b
+	return half ^ c, a&b | half&c
+}
+
+func (c *columns) add(words []uint64) {
+	for ; len(words) > 0 && c.n%8 != 0; words = words[1:] {
+		c.carry(words[0], 0)
+	}
+	ones, twos, fours := c.planes[0], c.planes[1], c.planes[2]
+	for ; len(words) >= 8; words = words[8:] {
+		w := (*[8]uint64)(words)
+		var a, b, d, e, eights uint64
+		ones, a = full(ones, w[0], w[1])
+		ones, b = full(ones, w[2], w[3])
+		twos, d = full(twos, a, b)
+		ones, a = full(ones, w[4], w[5])
+		ones, b = full(ones, w[6], w[7])
+		twos, e = full(twos, a, b)
+		fours, eights = full(fours, d, e)
+		c.carry(eights, 3)
+	}
+	c.planes[0], c.planes[1], c.planes[2] = ones, twos, fours
+	for _, w := range words {
+		c.carry(w, 0)
+	}
+}
+
+// carry adds a word of weight 2^k.
+func (c *columns) carry(w uint64, k int) {
+	n := c.n >> k
+	c.n += 1 << k
+	for ; n&1 != 0; n >>= 1 {
+		c.planes[k], w = full(c.planes[k], c.waiting[k], w)
+		k++
+	}
+	c.waiting[k] = w
+}
+
+// count returns the count of a bit position, 0 being the lowest.
+func (c *columns) count(bit int) (n uint64) {
+	for k := range c.planes {
+		n += c.planes[k] >> bit & 1 << k
+		if c.n>>k&1 != 0 {
+			n += c.waiting[k] >> bit & 1 << k
+		}
+	}
+	return n
+}

@@ -1,0 +1,115 @@
+package randomness
+
+import (
+	"math"
+
+	"github.com/sortid/sortid/verify/internal/pvalue"
+)
+
+// repeats counts how often the values of a field come back, over the whole stream and in
+// constant memory. It watches a part of all possible values, chosen by the value itself,
+// so that a value that comes back is seen both times however much lies in between. When
+// it has met too many different ones it goes on with half of that part.
+type repeats struct {
+	width    int
+	halvings int
+	last     uint64 // the largest hash that is watched
+	draws    uint64 // values met in the part now watched
+	distinct int
+	slots    []slot
+}
+
+// A slot counts a value, known by its hash; an empty one has the count 0.
+type slot struct {
+	hash  uint64
+	count uint32
+}
+
+const (
+	minSlots = 1 << 10
+	maxSlots = 1 << 16
+
+	// minRepeatWidth is the least width of a field at which coming back says more than
+	// the counts of the values do.
+	minRepeatWidth = 20
+)
+
+func newRepeats(width int) *repeats {
+	return &repeats{width: width, last: math.MaxUint64, slots: make([]slot, minSlots)}
+}
+
+func (r *repeats) add(words []uint64) {
+	last, shift := r.last, 64-r.width
+	for _, w := range words {
+		// An odd factor permutes the values, so each part of them is exactly as large
+		// as it should be.
+		if hash := w * 0x9e3779b97f4a7c15 << shift; hash <= last {
+			r.keep(hash, 1)
+			last = r.last
+		}
+	}
+}
+
+func (r *repeats) keep(hash uint64, count uint32) {
+	mask := uint64(len(r.slots) - 1)
+	// The high bits of what is watched, but for those that are zero in all of it.
+	i := hash << r.halvings >> 32 * (mask + 1) >> 32
+	for ; ; i = (i + 1) & mask {
+		s := &r.slots[i]
+		if s.count == 0 {
+			s.hash = hash
+			r.distinct++
+		}
+		if s.hash == hash {
+			if s.count <= math.MaxUint32-count {
+				s.count += count
+				r.draws += uint64(count)
+			}
+			break
+		}
+	}
+	if r.distinct > len(r.slots)/2 {
+		r.makeRoom()
+	}
+}
+
+// makeRoom doubles the slots, or, if they are as many as they may be, goes on with half
+// of what is watched.
+func (r *repeats) makeRoom() {
+	old, n := r.slots, 2*len(r.slots)
+	if n > maxSlots {
+		n = maxSlots
+		r.halvings++
+		r.last >>= 1
+	}
+	r.draws, r.distinct, r.slots = 0, 0, make([]slot, n)
+	for _, s := range old {
+		if s.count > 0 && s.hash <= r.last {
+			r.keep(s.hash, s.count)
+		}
+	}
+}
+
+// result returns how many values had come before, how many were to be expected, and the
+// p-value of that.
+func (r *repeats) result() (seen uint64, expected, p float64) {
+	cells := math.Ldexp(1, r.width-r.halvings)
+	k := float64(r.draws)
+	seen = r.draws - uint64(r.distinct)
+	load := k / cells
+	if load < 1e-4 {
+		expected = k * (k - 1) / 2 / cells
+	} else {
+		expected = k + cells*math.Expm1(k*math.Log1p(-1/cells))
+	}
+	empty := cells - float64(r.distinct)
+	expectedEmpty := cells - (k - expected)
+	switch {
+	case load < 0.3: // each pair a rare event, nearly independent of the others
+		return seen, expected, pvalue.Poisson(seen, expected)
+	case expectedEmpty < 1000: // each value not yet met is the rare event
+		return seen, expected, pvalue.Poisson(uint64(empty), expectedEmpty)
+	}
+	variance := cells * (math.Exp(-load) - (1+load)*math.Exp(-2*load))
+	return seen, expected, pvalue.Normal((float64(seen) - expected) / math.Sqrt(variance))
+}

@@ -1,0 +1,233 @@
+package reading
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/sortid/sortid/internal/parseerr"
+	"github.com/sortid/sortid/scheme"
+	"github.com/sortid/sortid/verify/internal/ids"
+	"github.com/sortid/sortid/verify/report"
+)
+
+// A Block is a number of whole lines and the IDs on them.
+type Block struct {
+	Lines    uint64
+	IDs      []ids.ID
+	Segments []Segment
+	Faults   Faults
+	Bytes    int       // of the lines
+	At       time.Time // when the last of them came
+	EndsBad  bool      // whether the last line that was looked at holds no ID
+	Err      error     // what ended the input after this block: io.EOF, or worse
+
+	buffer   []byte
+	text     []byte // the whole lines in buffer
+	first    bool   // whether the block is the input's first
+	overlong bool   // whether its last line goes on and is too long to be kept
+	ready    chan struct{}
+}
+
+// A Segment is a number of IDs on lines that follow each other, all in one form.
+type Segment struct {
+	Line   uint64 // that of the first ID in the block, from 0
+	Form   scheme.Form
+	Rising bool // whether the IDs strictly increase
+	Gap    bool // whether a line without an ID stands in front, in the same block
+
+	start  int // the first ID's place in the block
+	length int // of the texts
+}
+
+// Segment returns the IDs of the block's segment i.
+func (b *Block) Segment(i int) []ids.ID {
+	end := len(b.IDs)
+	if i+1 < len(b.Segments) {
+		end = b.Segments[i+1].start
+	}
+	return b.IDs[b.Segments[i].start:end]
+}
+
+// Ignored is a line that is counted, but not looked at. Programs that make lines of IDs of
+// something else put it where a line of theirs holds no record.
+const Ignored = "\x00ignored"
+
+// MaxLine is the length in bytes of the longest line that is looked at.
+const MaxLine = 64 << 10
+
+// parse turns the lines of the block into IDs.
+func (b *Block) parse(f *ids.Format) {
+	b.Lines, b.IDs, b.Segments, b.Bytes = 0, b.IDs[:0], b.Segments[:0], len(b.text)
+	b.Faults.reset()
+	text := b.text
+	if b.first {
+		text = b.cutMark(text)
+	}
+	form, length := scheme.Text, f.TextLengths[len(f.TextLengths)-1]
+	broken := true // whether the next ID starts a segment
+	bad := false   // whether there was a line without an ID since the last ID
+	for len(text) > 0 {
+		// Lines tend to be like the one before.
+		before := len(b.IDs)
+		b.IDs = f.AppendLines(b.IDs, text, form, length)
+		if n := len(b.IDs) - before; n > 0 {
+			if broken {
+				b.Segments = append(b.Segments, Segment{start: before, Line: b.Lines, Form: form, length: length, Gap: bad})
+				broken, bad = false, false
+			}
+			b.Lines += uint64(n)
+			text = text[n*(length+1):]
+			continue
+		}
+		line, rest, _ := bytes.Cut(text, []byte{'\n'})
+		text = rest
+		if len(line) > MaxLine || b.overlong && len(rest) == 0 {
+			b.tooLong(line)
+			broken, bad = true, true
+			b.Lines++
+			continue
+		}
+		if string(line) == Ignored {
+			broken = true
+			b.Lines++
+			continue
+		}
+		line = b.cutReturn(line)
+		v, lineForm, ok := b.parseLine(f, line)
+		if ok {
+			if broken || lineForm != form {
+				b.Segments = append(b.Segments, Segment{start: len(b.IDs), Line: b.Lines, Form: lineForm, length: len(line), Gap: bad})
+			}
+			bad = false
+			form, length = lineForm, len(line)
+			b.IDs = append(b.IDs, v)
+		}
+		broken, bad = !ok, bad || !ok
+		b.Lines++
+	}
+	b.EndsBad = bad
+	for i := range b.Segments {
+		list := b.Segment(i)
+		b.Segments[i].Rising = ids.Ascending(list) == len(list)
+	}
+}
+
+// cutMark cuts off the byte order mark that some programs put in front.
+func (b *Block) cutMark(text []byte) []byte {
+	rest, found := bytes.CutPrefix(text, []byte("\ufeff"))
+	if !found || len(rest) == 0 {
+		return text
+	}
+	if b.Faults.add(BadLineEnd) {
+		b.example(BadLineEnd, nil, "a byte order mark in front")
+	}
+	return rest
+}
+
+// cutReturn cuts off the carriage return of Windows' line ends.
+func (b *Block) cutReturn(line []byte) []byte {
+	text, windows := bytes.CutSuffix(line, []byte{'\r'})
+	if windows && b.Faults.add(BadLineEnd) {
+		b.example(BadLineEnd, text, "ends with CR LF, as Windows has it")
+	}
+	return text
+}
+
+// parseLine reads a line that is not just like the one before.
+func (b *Block) parseLine(f *ids.Format, text []byte) (v ids.ID, form scheme.Form, ok bool) {
+	if len(text) == 0 {
+		if b.Faults.add(Blank) {
+			b.example(Blank, nil, "")
+		}
+		return ids.ID{}, "", false
+	}
+	v, form, canonical, err := f.Read(text)
+	if err != nil {
+		b.badLine(f, text, form, err)
+		return ids.ID{}, form, false
+	}
+	if canonical {
+		return v, form, true
+	}
+	written := f.In(form, v)
+	check := BadRoundTrip
+	if bytes.EqualFold(text[len(text)-min(len(text), len(written)):], []byte(written)) {
+		check = BadCase
+	}
+	if b.Faults.add(check) {
+		b.example(check, text, "an ID is written "+written)
+	}
+	return v, form, true
+}
+
+// tooLong notes a line that is longer than any ID in any form.
+func (b *Block) tooLong(line []byte) {
+	if b.Faults.add(TooLong) {
+		b.example(TooLong, line, fmt.Sprintf("is longer than %d KiB", min(MaxLine, len(b.buffer))>>10))
+	}
+}
+
+// badLine notes why a line is no ID.
+func (b *Block) badLine(f *ids.Format, text []byte, form scheme.Form, err error) {
+	if other, ok := otherFormat(f, text); ok {
+		if b.Faults.add(OtherFormat) {
+			b.example(OtherFormat, text, fmt.Sprintf("is a %s ID", other))
+		}
+		return
+	}
+	check := faultOf(form, err)
+	if !b.Faults.add(check) {
+		return
+	}
+	// The error, without the text that stands before it in a report.
+	note := err.Error()
+	if _, rest, found := strings.Cut(note, fmt.Sprintf("%q", parseerr.Clip(text))); found {
+		note = strings.TrimPrefix(strings.TrimPrefix(rest, "..."), ": ")
+	}
+	if b.first && b.Lines == 0 {
+		for start, what := range map[string]string{
+			"\xff\xfe":         "the input is in UTF-16; IDs are ASCII",
+			"\xfe\xff":         "the input is in UTF-16; IDs are ASCII",
+			"\x1f\x8b":         "the input is compressed with gzip",
+			"\x28\xb5\x2f\xfd": "the input is compressed with zstd",
+		} {
+			if bytes.HasPrefix(text, []byte(start)) {
+				note = what
+			}
+		}
+	}
+	b.example(check, text, note)
+}
+
+// otherFormat says of which other format a text is an ID. It is asked about each bad
+// line, so it looks at the length first.
+func otherFormat(f *ids.Format, text []byte) (name string, ok bool) {
+	if !slices.ContainsFunc(ids.Formats, func(other *ids.Format) bool {
+		return other != f && slices.Contains(other.TextLengths, len(text))
+	}) {
+		return "", false
+	}
+	for _, c := range scheme.Detect(string(text)) {
+		other := c.ID.Scheme()
+		if other != f.Scheme && slices.Contains(other.TextLengths, len(text)) {
+			return other.Name, true
+		}
+	}
+	return "", false
+}
+
+func (b *Block) example(check Fault, text []byte, note string) {
+	b.Faults.Examples[check] = append(b.Faults.Examples[check], report.Example{Line: b.Lines, Text: excerpt(text), Note: note})
+}
+
+// excerpt returns what a report shows of a line.
+func excerpt(text []byte) string {
+	const most = 64
+	if len(text) > most {
+		return string(text[:most]) + "..."
+	}
+	return string(text)
+}

@@ -1,0 +1,87 @@
+package reading
+
+import (
+	"errors"
+
+	"github.com/sortid/sortid"
+	"github.com/sortid/sortid/scheme"
+	"github.com/sortid/sortid/verify/report"
+)
+
+// A Fault is something that is wrong with a line by itself.
+type Fault int
+
+// The faults of a line.
+const (
+	TooLong        Fault = iota
+	BadLength            // not as long as an ID
+	BadSymbol            // a character that is no digit of the encoding
+	BadRange             // a number that is too large, or too small, for an ID
+	BadCheckSymbol       // digits that the check symbol does not fit
+	OtherFormat          // an ID of another format
+	BadRoundTrip         // not the text that the ID is written as
+	BadCase              // that text, in the wrong case
+	BadLineEnd           // CR LF, or a byte order mark
+	Blank
+	FaultCount int = iota // how many faults there are
+)
+
+// Names and titles of the checks for faults.
+var faultChecks = [FaultCount]struct{ name, title string }{
+	TooLong:        {"line", "no line is longer than 64 KiB"},
+	BadLength:      {"length", "each line is as long as an ID"},
+	BadSymbol:      {"symbol", "each character is a digit of the encoding"},
+	BadRange:       {"range", "each number is in the range of IDs"},
+	BadCheckSymbol: {"check", "the check symbols are those of the ID"},
+	OtherFormat:    {"format", "no line is an ID of another format"},
+	BadRoundTrip:   {"roundtrip", "each text is the one that its ID is written as"},
+	BadCase:        {"case", "letters are in the case that the format prefers"},
+	BadLineEnd:     {"lineend", "lines end with LF alone"},
+	Blank:          {"blank", "no line is empty"},
+}
+
+// Check returns the name and the title of the check for the fault.
+func (f Fault) Check() (name, title string) {
+	return "form." + faultChecks[f].name, faultChecks[f].title
+}
+
+// Readable reports whether a line with the fault still holds an ID, or nothing.
+func (f Fault) Readable() bool { return f >= BadRoundTrip }
+
+// Tolerable reports whether the fault is worth no more than a warning.
+func (f Fault) Tolerable() bool { return f >= BadCase }
+
+// faultOf returns the fault that an error of reading a text in a form is about.
+func faultOf(form scheme.Form, err error) Fault {
+	if form == scheme.Int {
+		return BadRange // it has digits only
+	}
+	switch {
+	case errors.Is(err, sortid.ErrLength):
+		return BadLength
+	case errors.Is(err, sortid.ErrRange):
+		return BadRange
+	case errors.Is(err, sortid.ErrCheck):
+		return BadCheckSymbol
+	}
+	return BadSymbol
+}
+
+// Faults counts the faults of lines and keeps the first examples of each.
+type Faults struct {
+	Count    [FaultCount]uint64
+	Examples [FaultCount][]report.Example // with lines of the block, from 0
+}
+
+func (f *Faults) reset() {
+	f.Count = [FaultCount]uint64{}
+	for i := range f.Examples {
+		f.Examples[i] = f.Examples[i][:0]
+	}
+}
+
+// add counts a fault and reports whether its example is one to keep.
+func (f *Faults) add(check Fault) bool {
+	f.Count[check]++
+	return len(f.Examples[check]) < report.MaxExamples
+}

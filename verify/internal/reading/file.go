@@ -1,0 +1,54 @@
+package reading
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"sync/atomic"
+)
+
+// ErrShrunk: a file had fewer bytes when it was read than when it was opened.
+var ErrShrunk = errors.New("the file has become shorter while it was read")
+
+// Open opens a file for reading. If the file turns out to be shorter than it was then,
+// its reader's last error is [ErrShrunk] in place of io.EOF; what was added meanwhile is
+// read, too. A regular file's reader has a method Position() int64, safe for concurrent
+// use, that returns how many bytes were read.
+func Open(name string) (io.ReadCloser, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	info, err := f.Stat()
+	switch {
+	case err != nil:
+		f.Close()
+		return nil, err
+	case info.IsDir():
+		f.Close()
+		return nil, fmt.Errorf("%s is a directory", name)
+	case !info.Mode().IsRegular():
+		return f, nil
+	}
+	return &file{File: f, size: info.Size()}, nil
+}
+
+// A file is a regular file that is being read.
+type file struct {
+	*os.File
+	size int64
+	at   atomic.Int64
+}
+
+func (f *file) Read(b []byte) (int, error) {
+	n, err := f.File.Read(b)
+	at := f.at.Add(int64(n))
+	if err == io.EOF && at < f.size {
+		err = fmt.Errorf("%w: %d of %d bytes are left", ErrShrunk, at, f.size)
+	}
+	return n, err
+}
+
+// Position returns how many bytes were read.
+func (f *file) Position() int64 { return f.at.Load() }

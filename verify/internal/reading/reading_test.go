@@ -1,0 +1,149 @@
+package reading_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"github.com/sortid/sortid/scheme"
+	"github.com/sortid/sortid/verify/internal/ids"
+	"github.com/sortid/sortid/verify/internal/model"
+	"github.com/sortid/sortid/verify/internal/reading"
+)
+
+// An outcome is what is read of an input, however its blocks are cut.
+type outcome struct {
+	lines, ids uint64
+	segments   []uint64 // the line of each segment's first ID, where its form is new
+	gaps       int
+	faults     [reading.FaultCount]uint64
+	err        error
+}
+
+func read(t *testing.T, f *ids.Format, r io.Reader, o reading.Options) (all outcome) {
+	o.Format = f
+	in := reading.New(t.Context(), r, o)
+	defer in.Close()
+	form, gap := scheme.Form(""), false
+	for b := in.Next(t.Context()); b != nil; b = in.Next(t.Context()) {
+		for i, s := range b.Segments {
+			if s.Form != form {
+				all.segments = append(all.segments, all.lines+s.Line+1)
+				form = s.Form
+			}
+			if all.ids > 0 && (s.Gap || gap) {
+				all.gaps++
+			}
+			gap = false
+			list := b.Segment(i)
+			if s.Rising != (ids.Ascending(list) == len(list)) {
+				t.Errorf("segment %d: Rising is %v", i, s.Rising)
+			}
+			all.ids += uint64(len(list))
+		}
+		gap = b.EndsBad || gap && len(b.Segments) == 0
+		for i, n := range b.Faults.Count {
+			all.faults[i] += n
+		}
+		all.lines += b.Lines
+		all.err = b.Err
+		in.Release(b)
+	}
+	return all
+}
+
+// Segments, gaps and faults do not depend on blocks and reads.
+func TestRead(t *testing.T) {
+	f := ids.Lookup("scru128")
+	lines := model.Sample("scru128", 400)
+	for i := 100; i < 200; i++ {
+		v, _, _, err := f.Read([]byte(lines[i]))
+		if err != nil {
+			t.Fatal(err)
+		}
+		lines[i] = f.In(scheme.Hex, v)
+	}
+	lines[50] = "what?"
+	lines[51] = ""
+	lines[60] = reading.Ignored
+	lines[300] = strings.Repeat("x", 5000)
+	lines[301] = strings.ToUpper(lines[301])
+	text := model.Text(lines)
+	for _, size := range []int{600, 601, 4096, reading.BlockSize} {
+		for name, r := range map[string]io.Reader{
+			"whole": strings.NewReader(text), "bytes": iotest.OneByteReader(strings.NewReader(text)), "half": iotest.HalfReader(strings.NewReader(text)),
+		} {
+			for _, parsers := range []int{1, 3} {
+				got := read(t, f, r, reading.Options{Size: size, Parsers: parsers})
+				long := reading.BadLength
+				if size < 5000 {
+					long = reading.TooLong
+				}
+				want := outcome{lines: 400, ids: 396, segments: []uint64{1, 101, 201}, gaps: 2, err: io.EOF}
+				want.faults[reading.BadLength], want.faults[reading.Blank], want.faults[reading.BadCase] = 1, 1, 1
+				want.faults[long]++
+				if got.lines != want.lines || got.ids != want.ids || !slices.Equal(got.segments, want.segments) ||
+					got.gaps != want.gaps || got.faults != want.faults || got.err != want.err {
+					t.Errorf("size %d, %s, %d parsers: %+v, want %+v", size, name, parsers, got, want)
+				}
+				r = strings.NewReader(text)
+			}
+		}
+	}
+}
+
+// What is read before an error is not lost, and the end of the context ends the reading.
+func TestEnds(t *testing.T) {
+	f := ids.Lookup("euid")
+	broken := errors.New("the cable is cut")
+	text := model.Text(model.Sample("euid", 100))
+	if got := read(t, f, io.MultiReader(strings.NewReader(text), iotest.ErrReader(broken)), reading.Options{}); got.ids != 100 || got.err != broken {
+		t.Errorf("%+v", got)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	r, w := io.Pipe()
+	defer w.Close()
+	in := reading.New(ctx, r, reading.Options{Format: f})
+	defer in.Close()
+	cancel()
+	if b := in.Next(ctx); b != nil {
+		t.Errorf("a block of %d lines after the end", b.Lines)
+	}
+}
+
+// A file that becomes shorter while it is read is an error; one that grows is read on.
+func TestOpen(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "ids")
+	if err := os.WriteFile(name, make([]byte, 1000), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		size int64
+		want error
+	}{{100, reading.ErrShrunk}, {1000, nil}, {2000, nil}} {
+		f, err := reading.Open(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Truncate(name, c.size); err != nil {
+			t.Fatal(err)
+		}
+		b, err := io.ReadAll(f)
+		if !errors.Is(err, c.want) || int64(len(b)) != c.size || f.(interface{ Position() int64 }).Position() != c.size {
+			t.Errorf("cut to %d: %d bytes, %v", c.size, len(b), err)
+		}
+		f.Close()
+		if err := os.Truncate(name, 1000); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := reading.Open(t.TempDir()); err == nil || !strings.Contains(err.Error(), "directory") {
+		t.Errorf("a directory: %v", err)
+	}
+}

@@ -1,0 +1,104 @@
+package report
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/sortid/sortid/verify/internal/words"
+)
+
+// Groups are the groups of checks, and what they are about.
+var Groups = []struct{ Name, Title string }{
+	{"input", "the input"},
+	{"form", "the form of each line"},
+	{"order", "the order of the IDs"},
+	{"rules", "the format's own rules"},
+	{"clock", "the clock"},
+	{"random", "randomness"},
+}
+
+// tally counts the checks of a group, or of all with an empty name, by status.
+func tally(r *Report, group string) map[Status]uint64 {
+	n := map[Status]uint64{}
+	for _, c := range r.Checks {
+		if group == "" || c.Group() == group {
+			n[c.Status]++
+		}
+	}
+	return n
+}
+
+// verdict is the report in a line.
+func verdict(r *Report) string {
+	n := tally(r, "")
+	all := n[Pass] + n[Warn] + n[Fail]
+	switch r.Status {
+	case Fail:
+		return fmt.Sprintf("%d of %s failed", n[Fail], words.Plural(all, "check"))
+	case Warn:
+		return fmt.Sprintf("%s passed, %s", words.Plural(all-n[Warn], "check"), words.Plural(n[Warn], "warning"))
+	}
+	return words.Plural(all, "check") + " passed"
+}
+
+// source is the name of the source.
+func source(r *Report) string {
+	if r.Source == "" {
+		return "standard input"
+	}
+	return r.Source
+}
+
+// volume says how much was read.
+func volume(r *Report) string {
+	s := fmt.Sprintf("%s, %s in %s", r.Scheme, words.Plural(r.IDs, "ID"), words.Plural(r.Lines, "line"))
+	if seconds := r.Elapsed.Seconds(); seconds > 0.1 {
+		s += fmt.Sprintf(", %.1f s, %s a second", seconds, words.Count(uint64(float64(r.Lines)/seconds)))
+	}
+	return s
+}
+
+// found says what a check found, in a few words.
+func found(c Outcome) string {
+	var parts []string
+	if c.Count > 0 && c.Group() != "random" && c.Group() != "input" {
+		if c.Count == 1 {
+			parts = append(parts, "once")
+		} else {
+			parts = append(parts, words.Count(c.Count)+" times")
+		}
+	}
+	if c.Detail != "" {
+		parts = append(parts, c.Detail)
+	}
+	return strings.Join(parts, "; ")
+}
+
+// example words a line with a fault.
+func example(e Example) string {
+	var parts []string
+	if e.Line > 0 {
+		parts = append(parts, "line "+words.Count(e.Line))
+	}
+	if e.Text != "" {
+		parts = append(parts, strconv.Quote(e.Text))
+	}
+	if e.Note != "" {
+		parts = append(parts, e.Note)
+	}
+	return strings.Join(parts, ": ")
+}
+
+// smallest words the smallest p-value of a field.
+func smallest(f Field) string {
+	return fmt.Sprintf("the smallest p %s, with all tests counted p %s", words.Probability(f.P), words.Probability(f.Adjusted))
+}
+
+// bias words what bias of a field's bits the tests could have seen.
+func bias(f Field) string {
+	if f.Bias == 0 {
+		return "too few values to see any bias"
+	}
+	return fmt.Sprintf("a bit that is 1 in %.2f%% of the values, or more, would have been seen", 100*(0.5+f.Bias))
+}

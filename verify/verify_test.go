@@ -1,0 +1,19 @@
+package verify
+
+import (
+	"testing"
+
+	"github.com/sortid/sortid/scheme"
+	"github.com/sortid/sortid/verify/internal/model"
+)
+
+func TestDetect(t *testing.T) {
+	for _, scheme := range scheme.Names() {
+		if got, ok := Detect([]byte("# IDs\r\n\n" + model.Text(model.Sample(scheme, 3)))); !ok || got != scheme {
+			t.Errorf("%s: %s, %v", scheme, got, ok)
+		}
+	}
+	if got, ok := Detect([]byte("what\nis\nthis\n")); ok {
+		t.Errorf("words are %s", got)
+	}
+}
