@@ -12,7 +12,7 @@ import (
 // Records returns the record of a realm, and those of its blocks in the order of their
 // node IDs, larger blocks before their parts. It fails with [ErrNoRealm].
 func Records(ctx context.Context, store Store, realm string) (root Record, blocks []Record, err error) {
-	root, err = realmRecord(ctx, store, realm)
+	root, err = Realm(ctx, store, realm)
 	if err != nil {
 		return Record{}, nil, err
 	}
@@ -28,7 +28,8 @@ func Records(ctx context.Context, store Store, realm string) (root Record, block
 	return root, blocks, nil
 }
 
-func realmRecord(ctx context.Context, store Store, realm string) (Record, error) {
+// Realm returns the record of a realm. It fails with [ErrNoRealm].
+func Realm(ctx context.Context, store Store, realm string) (Record, error) {
 	if err := checkRealm(realm); err != nil {
 		return Record{}, err
 	}
@@ -36,17 +37,17 @@ func realmRecord(ctx context.Context, store Store, realm string) (Record, error)
 	switch {
 	case err != nil:
 		return root, err
-	case root.Epoch == 0:
+	case root.Revision == 0:
 		return root, fmt.Errorf("%w: %q", ErrNoRealm, realm)
 	}
 	return root, checkTerms(root)
 }
 
 // Evict takes a block from the owner, or, if that is the zero Owner, from whoever holds
-// it. The owner's generators go on to the end of their window, which nobody else is
-// granted, and then with another node ID. It reports whether the owner held it.
+// it. The owner's generators go on until it next renews its lease, at most to the end of
+// their window, which nobody else is granted, and then with another node ID. It reports whether the owner held it.
 func Evict(ctx context.Context, store Store, realm string, b Block, owner Owner) (bool, error) {
-	root, err := realmRecord(ctx, store, realm)
+	root, err := Realm(ctx, store, realm)
 	if err != nil {
 		return false, err
 	}
@@ -56,7 +57,7 @@ func Evict(ctx context.Context, store Store, realm string, b Block, owner Owner)
 			return false, err
 		}
 		next := vacate(r)
-		next.Epoch++
+		next.Revision++
 		if ok, err := store.CompareAndSet(ctx, r, next); ok || err != nil {
 			return ok, err
 		}
@@ -66,19 +67,124 @@ func Evict(ctx context.Context, store Store, realm string, b Block, owner Owner)
 // maxSkew bounds the skew of a fence, which nothing takes back.
 const maxSkew = 24 * time.Hour
 
+// Create makes the realm of a configuration, which needs no NodeIDSize for that, and
+// reports whether it did: it is no error if there is one already that fits. [Acquire] does
+// the same, unless Config.MustExist is set.
+func Create(ctx context.Context, store Store, config Config) (bool, error) {
+	config.NodeIDSize = max(config.NodeIDSize, 1)
+	config, err := config.complete()
+	if err != nil {
+		return false, err
+	}
+	root, err := store.Get(ctx, config.Realm, Block{})
+	if err != nil {
+		return false, err
+	}
+	if root.Revision == 0 {
+		if created, err := createRealm(ctx, store, config); created || err != nil {
+			return created, err
+		}
+		if root, err = store.Get(ctx, config.Realm, Block{}); err != nil {
+			return false, err
+		}
+	}
+	return false, cmp.Or(checkTerms(root), config.check(root.Terms))
+}
+
+// createRealm makes a realm that does not exist. It reports false if another process was
+// faster.
+func createRealm(ctx context.Context, store Store, config Config) (bool, error) {
+	prev := Record{Realm: config.Realm}
+	next := prev
+	next.Revision, next.State = 1, Split
+	next.Terms, next.Generation = config.terms(), newGeneration()
+	ok, err := store.CompareAndSet(ctx, prev, next)
+	if ok && err == nil {
+		config.Logger.Info("lease: realm created", "realm", config.Realm, "store", storeName(store))
+	}
+	return ok, err
+}
+
+// storeName says which store it is, if the store says so by a method String.
+func storeName(store Store) string {
+	if s, ok := store.(fmt.Stringer); ok {
+		return s.String()
+	}
+	return fmt.Sprintf("%T", store)
+}
+
+// SetTerms changes the window and the lead of a realm, each unless it is 0, and returns the
+// realm's terms. That is safe at any time, while leases are held. Leases that follow the
+// realm's terms do so from their second renewal on; those that were configured to have more
+// than the realm now has keep what they have, and are refused when they need a new node ID.
+//
+// From then on a [Fence] reckons with the longest window and lead that the realm has had.
+// A copy of the store that was made before does not know of a longer one: if it is
+// restored, the fence must be told.
+func SetTerms(ctx context.Context, store Store, realm string, window, lead time.Duration) (Terms, error) {
+	for {
+		root, err := Realm(ctx, store, realm)
+		if err != nil {
+			return Terms{}, err
+		}
+		next := root
+		next.Revision++
+		if next.Terms, err = root.Terms.with(window, lead); err != nil || next.Terms == root.Terms {
+			return root.Terms, err
+		}
+		if ok, err := store.CompareAndSet(ctx, root, next); ok || err != nil {
+			return next.Terms, err
+		}
+	}
+}
+
+// with returns the terms with another window and lead, each unless it is 0.
+func (t Terms) with(window, lead time.Duration) (Terms, error) {
+	const day = 24 * time.Hour
+	tick := t.Duration(1)
+	if window != 0 && (window < 4*tick || window > day) {
+		return t, fmt.Errorf("%w: a window of %v, want %v to %v", ErrConfig, window, 4*tick, day)
+	}
+	if lead != 0 && (lead < tick || lead > day) {
+		return t, fmt.Errorf("%w: a lead of %v, want %v to %v", ErrConfig, lead, tick, day)
+	}
+	next := t
+	if window != 0 {
+		next.Window = int64(window / tick)
+	}
+	if lead != 0 {
+		next.Lead = int64(lead / tick)
+	}
+	next.MostWindow, next.MostLead = t.most(next)
+	return next, nil
+}
+
+// most returns the longest window and lead of t, which other terms take the place of, as
+// these record them: 0 where it is their own.
+func (t Terms) most(next Terms) (window, lead int64) {
+	if window = max(t.Window, t.MostWindow, next.Window); window == next.Window {
+		window = 0
+	}
+	if lead = max(t.Lead, t.MostLead, next.Lead); lead == next.Lead {
+		lead = 0
+	}
+	return window, lead
+}
+
 // Fence makes a realm safe whose store has been restored from an old copy, or may have
 // lost changes for another reason. Call it before any process can reach that store. All
 // grants from then on start at the time that it returns or later: later than all that was
 // granted before the loss, as far as no clock by which grants were made was ahead by more
-// than skew. So for about the realm's window, its lead and skew no node ID is granted
-// anew; running processes use up the windows that they have, and then wait. All get new
-// node IDs.
+// than skew. Where the store still knows of grants that end later, those of the node IDs
+// concerned start after them. So for about the realm's window, its lead and skew no node ID
+// is granted anew; running processes use up the windows that they have, and then wait. All
+// get new node IDs.
 //
 // If even the realm is gone, Fence makes it, by config, which else needs no more than
 // Realm. It fails with [ErrNoRealm] if config has no Format for that, and with [ErrRealm]
-// if the realm has another. Should a process have made the realm anew before the fence,
-// the Window and MaxLead of config count if they are more than that realm's. After an
-// error of the store, call it again.
+// if the realm has another. The Window and MaxLead of config, unless they are 0, become
+// those of the realm; if the lost grants may have been longer than the realm in the store
+// tells, they must not be less than these were. After an error of the store, call it again.
 func Fence(ctx context.Context, store Store, config Config, skew time.Duration) (time.Time, error) {
 	if err := checkRealm(config.Realm); err != nil {
 		return time.Time{}, err
@@ -90,31 +196,34 @@ func Fence(ctx context.Context, store Store, config Config, skew time.Duration) 
 	if config.Now != nil {
 		clock = config.Now
 	}
-	var lost Terms // those of the realm that is gone, if config tells
-	fits := func(Terms) error { return nil }
 	if config.Format != (Format{}) {
 		config.NodeIDSize = max(config.NodeIDSize, 1)
 		var err error
 		if config, err = config.complete(); err != nil {
 			return time.Time{}, err
 		}
-		lost = config.terms()
-		config.Window, config.MaxLead = 0, 0 // the realm may have less
-		fits = config.check
 	}
 	for {
 		root, err := store.Get(ctx, config.Realm, Block{})
 		if err != nil {
 			return time.Time{}, err
 		}
-		next := root
-		if root.Epoch == 0 {
-			if lost == (Terms{}) {
-				return time.Time{}, fmt.Errorf("%w: %q", ErrNoRealm, config.Realm)
-			}
-			next.State, next.Terms = Split, lost
+		terms := root.Terms
+		switch {
+		case root.Revision == 0 && config.Format == (Format{}):
+			return time.Time{}, fmt.Errorf("%w: %q", ErrNoRealm, config.Realm)
+		case root.Revision == 0:
+			terms = config.terms()
+		case config.Format != (Format{}):
+			same := config
+			same.Window, same.MaxLead = 0, 0
+			err = same.check(terms)
 		}
-		if err := cmp.Or(checkTerms(next), fits(next.Terms)); err != nil {
+		if err = cmp.Or(checkTerms(Record{Realm: root.Realm, Terms: terms}), err); err != nil {
+			return time.Time{}, err
+		}
+		next := root
+		if next.Terms, err = terms.with(config.Window, config.MaxLead); err != nil {
 			return time.Time{}, err
 		}
 		now, err := store.Time(ctx)
@@ -125,15 +234,80 @@ func Fence(ctx context.Context, store Store, config Config, skew time.Duration) 
 			return time.Time{}, err
 		}
 		t := next.Terms
-		ahead := max(t.Window, lost.Window) + max(t.Lead, lost.Lead) + int64(skew/t.Duration(1)) + 2 // for two roundings
-		next.Epoch, next.Generation = root.Epoch+1, newGeneration()
+		ahead := max(t.Window, t.MostWindow) + max(t.Lead, t.MostLead) + int64(skew/t.Duration(1)) + 2 // for two roundings
+		next.Revision, next.State, next.Generation = root.Revision+1, Split, newGeneration()
 		next.HWM = max(root.HWM, t.At(now)+ahead)
+		// The floor is above all grants of the past, so these need not be reckoned with again.
+		next.Terms.MostWindow, next.Terms.MostLead = 0, 0
+		if err := carry(ctx, store, root, next); err != nil {
+			return time.Time{}, err
+		}
 		ok, err := store.CompareAndSet(ctx, root, next)
 		if err != nil {
 			return time.Time{}, err
 		}
-		if ok {
-			return t.Time(next.HWM), nil
+		if !ok {
+			continue
+		}
+		// Should processes reach the store after all, then what they were granted meanwhile is
+		// carried over before the floor comes within anybody's reach.
+		return t.Time(next.HWM), carry(ctx, store, root, next)
+	}
+}
+
+// carry writes the records with which a generation starts, as far as they are not there.
+func carry(ctx context.Context, store Store, from, to Record) error {
+	old, err := divided(ctx, store, from.Realm+"@"+from.Generation)
+	if err != nil {
+		return err
+	}
+	for _, r := range carryOver(old, to.HWM) {
+		for {
+			prev, err := store.Get(ctx, to.Realm+"@"+to.Generation, r.Block)
+			if err != nil {
+				return err
+			}
+			next := prev
+			next.Revision, next.HWM = prev.Revision+1, max(prev.HWM, r.HWM)
+			if prev.State == Retired {
+				next.State = r.State
+			}
+			if prev.Revision != 0 && next.HWM == prev.HWM && next.State == prev.State {
+				break
+			}
+			ok, err := store.CompareAndSet(ctx, prev, next)
+			if err != nil {
+				return err
+			}
+			if ok {
+				break
+			}
 		}
 	}
+	return nil
+}
+
+// divided returns the records of all blocks of a generation that do not lie in one that is
+// whole or retired, whose mark is that of all its parts. Unlike a list they are the latest.
+func divided(ctx context.Context, store Store, space string) (all []Record, err error) {
+	const batch = 256
+	blocks := []Block{{0, 1}, {1, 1}}
+	for len(blocks) > 0 {
+		n := min(batch, len(blocks))
+		records, err := store.GetMany(ctx, space, blocks[:n])
+		if err != nil {
+			return nil, err
+		}
+		blocks = blocks[n:]
+		for _, r := range records {
+			if r.Revision == 0 {
+				continue
+			}
+			all = append(all, r)
+			if r.State == Split || r.State == Merging {
+				blocks = append(blocks, r.Block.child(0), r.Block.child(1))
+			}
+		}
+	}
+	return all, nil
 }

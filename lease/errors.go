@@ -6,7 +6,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/sortid/sortid/internal/window"
+	"github.com/sortid/sortid"
+	"github.com/sortid/sortid/internal/clock"
 )
 
 var (
@@ -34,11 +35,9 @@ var (
 
 	// ErrExpired: a generator needs a tick that its lease does not grant (yet). The error
 	// that matches it says why the lease was not renewed.
-	ErrExpired = window.ErrExpired
+	ErrExpired = sortid.ErrLeaseExpired
 	// ErrClosed: the lease has been closed.
-	ErrClosed = window.ErrClosed
-	// ErrFit: the lease is one for IDs of another format.
-	ErrFit = window.ErrFit
+	ErrClosed = sortid.ErrLeaseClosed
 )
 
 // A LeadError says that a node ID, or with the zero Block the whole realm, cannot be
@@ -72,9 +71,10 @@ type FullError struct {
 	Held  []Record     // who holds the realm's node IDs, soonest deadline first
 	Until []time.Time  // the deadline of each
 	Ahead []*LeadError // node IDs that are free, but not yet
+	From  time.Time    // when one can be had, if its holder is gone and no other is given back before
 }
 
-const timeFormat = "2006-01-02T15:04:05.000Z"
+const timeFormat = clock.Layout
 
 func (e *FullError) Error() string {
 	const shown = 5
@@ -100,6 +100,9 @@ func (e *FullError) Error() string {
 	}
 	if len(e.Ahead) > 0 {
 		fmt.Fprintf(&b, "; %d free, but not yet: %v", len(e.Ahead), e.Ahead[0])
+	}
+	if !e.From.IsZero() {
+		fmt.Fprintf(&b, "; the next can be had from %s on, if its holder is gone, or as soon as one is given back", e.From.Format(timeFormat))
 	}
 	return b.String()
 }

@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/sortid/sortid"
 	"github.com/sortid/sortid/internal/clock"
 	"github.com/sortid/sortid/internal/window"
 )
@@ -22,9 +23,12 @@ const (
 // A Config says what to lease. Realm, Format and NodeIDSize are needed.
 type Config struct {
 	// Realm is the name of the set of node IDs among which the leased one is unique: up
-	// to 100 bytes of UTF-8, without control characters and without @. The first to come
-	// makes the realm.
+	// to 100 bytes of UTF-8, without control characters and without @. All generators of a
+	// format whose IDs must differ lease from one realm.
 	Realm string
+	// MustExist has [Acquire] fail with [ErrNoRealm] if the store has no such realm. Otherwise
+	// it makes the realm, as [Create] does, which also hides that a store has lost it.
+	MustExist bool
 	// Format is the format of the realm's IDs, with the largest size of a node ID: one of
 	// [SCRU64], [SCRU160] and [UID60], or one of these with fewer bits.
 	Format Format
@@ -44,11 +48,16 @@ type Config struct {
 	// realm.
 	MaxLead time.Duration
 
+	// Wait has [Acquire] wait until its context ends, if no node ID is free or the realm has
+	// just been fenced, instead of failing with [ErrFull] or [ErrLead].
+	Wait bool
+
 	// Name tells people who holds the lease: up to 100 bytes of UTF-8. It decides nothing.
 	Name string
 	// Now is this machine's clock, the one that the generators use. It is time.Now if nil.
 	Now func() time.Time
-	// Logger hears of renewals that fail and of node IDs lost and found. nil means none.
+	// Logger is told of realms that are made, of renewals that fail and of node IDs lost and
+	// found. nil means none.
 	Logger *slog.Logger
 }
 
@@ -112,20 +121,24 @@ func (c Config) terms() Terms {
 // check returns [ErrRealm] if the realm's terms are not what is configured.
 func (c Config) check(t Terms) error {
 	mine := c.terms()
-	wrong := func(what string, has, want any) error {
-		return fmt.Errorf("%w: %q has %s %v, this process wants %v; ask for no more than it has, or name another realm", ErrRealm, c.Realm, what, has, want)
+	wrong := func(what string, has, want any, advice string) error {
+		return fmt.Errorf("%w: %q has %s %v, this process wants %v; %s", ErrRealm, c.Realm, what, has, want, advice)
 	}
+	const (
+		other = "it serves IDs of another format: lease from the realm from which all generators of this format lease"
+		less  = "ask for no more, or change the realm's (sortid lease set)"
+	)
 	switch {
 	case t.Tick != mine.Tick:
-		return wrong("ticks of", t.Duration(1), mine.Duration(1))
+		return wrong("ticks of", t.Duration(1), mine.Duration(1), other)
 	case t.Epoch != mine.Epoch:
-		return wrong("the epoch", t.Time(0).Format(timeFormat), mine.Time(0).Format(timeFormat))
+		return wrong("the epoch", t.Time(0).Format(timeFormat), mine.Time(0).Format(timeFormat), other)
 	case t.Bits != mine.Bits:
-		return wrong("node IDs with at most so many bits:", t.Bits, mine.Bits)
+		return wrong("node IDs with at most so many bits:", t.Bits, mine.Bits, other)
 	case c.Window != 0 && mine.Window > t.Window:
-		return wrong("windows of at most", t.Duration(t.Window), c.Window)
+		return wrong("windows of at most", t.Duration(t.Window), c.Window, less)
 	case c.MaxLead != 0 && mine.Lead > t.Lead:
-		return wrong("leads of at most", t.Duration(t.Lead), c.MaxLead)
+		return wrong("leads of at most", t.Duration(t.Lead), c.MaxLead, less)
 	}
 	return nil
 }
@@ -142,8 +155,11 @@ func (c Config) ticks(t Terms) (window, lead int64) {
 	return window, lead
 }
 
+var _ sortid.Lease = (*Lease)(nil)
+
 // A Lease is a node ID that is this process's own, for as long as it is renewed, which a
-// goroutine does until Close. Generators live on its [Lease.Window].
+// goroutine does until Close. It is a [sortid.Lease], which
+// the Options of scru64, scru160 and uid60 take.
 //
 // If the store cannot be reached, generators go on to the window's end and then fail, or
 // wait; once it is back, so are they. If meanwhile somebody else has been given the node
@@ -155,6 +171,7 @@ type Lease struct {
 	window  *window.Window
 	node    atomic.Uint32
 	session *session // the goroutine's own until done is closed
+	renewAt int64    // with so many ticks left of the window; the goroutine's own, too
 	stop    context.CancelFunc
 	done    chan struct{}
 
@@ -174,14 +191,21 @@ func Acquire(ctx context.Context, store Store, config Config) (*Lease, error) {
 		return nil, err
 	}
 	s := newSession(store, config)
-	err = insist(ctx, func() error {
-		if s.root.Epoch == 0 {
-			if err := s.enter(ctx, true); err != nil {
+	acquire := func() error {
+		if s.root.Revision == 0 {
+			if err := s.enter(ctx, !config.MustExist); err != nil {
 				return err
 			}
 		}
 		return s.renew(ctx, window.None)
-	})
+	}
+	for err = retry(ctx, acquire); err != nil && config.Wait && passes(err); err = retry(ctx, acquire) {
+		// Others may give theirs back at any time.
+		if clock.Sleep(ctx, jitter(waitPause)) != nil {
+			err = fmt.Errorf("%w; gave up waiting: %w", err, context.Cause(ctx))
+			break
+		}
+	}
 	if err != nil {
 		if s.pending != nil {
 			// It may have been granted. Others can have it sooner if it is given back.
@@ -199,16 +223,31 @@ func Acquire(ctx context.Context, store Store, config Config) (*Lease, error) {
 		done:    make(chan struct{}),
 		closing: make(chan struct{}, 1),
 	}
+	l.spread()
 	l.publish()
+	l.rest()
 	go l.keep(ctx)
 	return l, nil
 }
 
-// insist calls f up to four times, as long as it fails for the store's sake.
-func insist(ctx context.Context, f func() error) (err error) {
+// waitPause is how often a lease that waits looks whether a node ID is free.
+const waitPause = 5 * time.Second
+
+// passes reports whether an error passes with time alone.
+func passes(err error) bool {
+	for _, e := range []error{ErrFull, ErrLead, ErrBusy} {
+		if errors.Is(err, e) {
+			return true
+		}
+	}
+	return false
+}
+
+// retry calls f until it succeeds or fails with a permanent error, at most four times.
+func retry(ctx context.Context, f func() error) (err error) {
 	pause := 200 * time.Millisecond
 	for range 4 {
-		if err = f(); err == nil || settled(err) || clock.Sleep(ctx, jitter(pause)) != nil {
+		if err = f(); err == nil || isPermanent(err) || clock.Sleep(ctx, jitter(pause)) != nil {
 			return err
 		}
 		pause *= 2
@@ -216,8 +255,8 @@ func insist(ctx context.Context, f func() error) (err error) {
 	return err
 }
 
-// settled reports whether an error is an answer, which it is no use to ask for again.
-func settled(err error) bool {
+// isPermanent reports whether a call that failed with err would fail again.
+func isPermanent(err error) bool {
 	for _, e := range []error{ErrConfig, ErrRealm, ErrNoRealm, ErrFull, ErrLead, ErrClock, ErrForgotten, ErrUnsafe} {
 		if errors.Is(err, e) {
 			return true
@@ -233,18 +272,30 @@ func jitter(d time.Duration) time.Duration { return d/2 + rand.N(d/2+1) }
 // the window's grants that count.
 func (l *Lease) NodeID() uint32 { return l.node.Load() }
 
-// NodeIDSize returns the size of the node ID in bits.
-func (l *Lease) NodeIDSize() int { return l.window.NodeIDSize() }
-
-// Window returns what generators live on, for the option WithLease of a format package,
-// which is given the lease. Several generators of one format may share a lease; a tick
-// then serves only one of them, so they may run a little ahead of the clock.
-func (l *Lease) Window() *window.Window {
+// NodeIDSize returns the size of the node ID in bits. That of a nil Lease is 0, which no
+// generator takes.
+func (l *Lease) NodeIDSize() int {
 	if l == nil {
-		return nil // and the option says that there is no lease
+		return 0
 	}
-	return l.window
+	return l.window.NodeIDSize()
 }
+
+// TickLength returns the length of a tick of the lease's format.
+func (l *Lease) TickLength() time.Duration { return l.window.TickLength() }
+
+// Epoch returns the time at which tick 0 of the lease's format begins.
+func (l *Lease) Epoch() time.Time { return l.window.Epoch() }
+
+// ClaimTick claims a tick for the generator that calls it; see [sortid.Lease]. It fails with
+// [ErrExpired] or [ErrClosed]. Several generators of one format may share a lease. A tick
+// then serves only one of them, so they may run a little ahead of the clock.
+func (l *Lease) ClaimTick(tick int64) (nodeID uint32, claimed int64, err error) {
+	return l.window.ClaimTick(tick)
+}
+
+// WaitTick blocks until ClaimTick(tick) may succeed; see [sortid.Lease].
+func (l *Lease) WaitTick(ctx context.Context, tick int64) error { return l.window.WaitTick(ctx, tick) }
 
 // Until returns when the present window ends, by this machine's clock; generators go on
 // until then even if the store is gone. It is in the past if the lease has not been
@@ -257,10 +308,25 @@ func (l *Lease) Err() error { return l.window.Err() }
 // publish gives the generators what the session has.
 func (l *Lease) publish() {
 	s := l.session
+	switch {
+	case s.held.Revision == 0 && s.withdrawn:
+		l.window.Set(window.Grant{Lo: window.None, Hi: window.None}, window.None)
+		return
+	case s.held.Revision == 0:
+		return // what was granted before remains
+	}
 	if id := s.held.Block.NodeID; l.node.Swap(id) != id {
 		s.log.Info("lease: node ID", "realm", s.config.Realm, "node", s.held.Block.String())
 	}
-	l.window.Set(window.Grant{NodeID: s.held.Block.NodeID, Lo: s.lo, Hi: s.held.HWM}, s.held.HWM-s.window/2)
+	l.window.Set(window.Grant{NodeID: s.held.Block.NodeID, Lo: s.lo, Hi: s.held.HWM}, s.held.HWM-l.renewAt)
+}
+
+// rest tells the store that the next renewal is probably a second or more away.
+func (l *Lease) rest() {
+	s := l.session
+	if store, ok := s.store.(interface{ CloseIdleConnections() }); ok && s.root.Terms.Duration(s.window) >= 3*time.Second {
+		store.CloseIdleConnections()
+	}
 }
 
 // left returns how much of the window is left to the generators, in ticks.
@@ -269,8 +335,16 @@ func (l *Lease) left() int64 {
 	return g.Hi - min(g.Hi, max(l.window.Used(), s.root.Terms.At(s.config.Now())))
 }
 
-// keep renews the lease until ctx ends: whenever half of the window is left or less, by
-// the generators' ticks or by the clock, whichever is further.
+// spread has the next renewal come at any time before half of the window has passed, so
+// that leases which were acquired at one moment, or renewed after one outage, are not
+// renewed at one moment. next has it come when half has passed, or a little earlier, so
+// that they do not come together again.
+func (l *Lease) spread() { l.renewAt = l.session.window/2 + rand.Int64N(l.session.window/2+1) }
+
+func (l *Lease) next() { l.renewAt = l.session.window/2 + rand.Int64N(l.session.window/8+1) }
+
+// keep renews the lease until ctx ends: whenever half of the window is left, or a little
+// more, by the generators' ticks or by the clock, whichever is further.
 func (l *Lease) keep(ctx context.Context) {
 	defer close(l.done)
 	s := l.session
@@ -278,13 +352,13 @@ func (l *Lease) keep(ctx context.Context) {
 	// A clock can be set, which wakes nobody, so it is looked at now and then.
 	look := max(terms.Duration(s.window)/8, time.Millisecond)
 	patience := max(look, 100*time.Millisecond)
-	pause := look / 8
+	pause, failed := look/8, false
 	for ctx.Err() == nil {
-		if spare := l.left() - s.window/2; spare > 0 {
+		if spare := l.left() - l.renewAt; spare > 0 {
 			timer := time.NewTimer(min(look, terms.Duration(min(spare, s.window))))
 			select {
 			case <-timer.C:
-			case <-l.window.Kicked():
+			case <-l.window.RenewalRequests():
 			case <-ctx.Done():
 			}
 			timer.Stop()
@@ -292,9 +366,17 @@ func (l *Lease) keep(ctx context.Context) {
 		}
 		limited, cancel := context.WithTimeout(ctx, patience)
 		err := s.renew(limited, l.window.Used())
+		slow := limited.Err() != nil
 		cancel()
+		if err == nil && failed {
+			l.spread()
+		} else if err == nil {
+			l.next()
+		}
+		failed = err != nil
+		l.publish()
 		if err == nil {
-			l.publish()
+			l.rest()
 			pause = look / 8
 			if l.left() > s.window/2 {
 				continue
@@ -303,13 +385,19 @@ func (l *Lease) keep(ctx context.Context) {
 		} else if ctx.Err() == nil {
 			s.log.Warn("lease: not renewed", "realm", s.config.Realm, "node", Block{l.NodeID(), uint8(l.NodeIDSize())}.String(), "left", terms.Duration(l.left()), "error", err)
 			l.window.Fail(err)
+			if slow { // a renewal may need more than the store does at this speed
+				patience = max(patience, min(2*patience, maxPatience))
+			}
 		}
-		if clock.Sleep(ctx, jitter(pause)) != nil {
+		if clock.Sleep(ctx, rand.N(pause+1)) != nil {
 			return
 		}
 		pause = min(2*pause, look)
 	}
 }
+
+// maxPatience is how long a renewal may take if windows are short.
+const maxPatience = 10 * time.Second
 
 // Close ends the lease: generators get no further tick, renewal stops, and the node ID
 // goes back to the store, free at once, with the ticks that were never used. If the
@@ -332,7 +420,7 @@ func (l *Lease) Close(ctx context.Context) error {
 	if l.closed {
 		return nil
 	}
-	err := insist(ctx, func() error { return l.session.release(ctx, used) })
+	err := retry(ctx, func() error { return l.session.release(ctx, used) })
 	l.closed = err == nil
 	return err
 }

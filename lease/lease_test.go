@@ -95,12 +95,25 @@ func (n *network) Get(ctx context.Context, realm string, b Block) (Record, error
 	return r, errors.Join(err, n.answer("get", r))
 }
 
+func (n *network) GetMany(ctx context.Context, realm string, blocks []Block) ([]Record, error) {
+	if err := n.pass(ctx, "get"); err != nil {
+		return nil, err
+	}
+	rs, err := n.Store.GetMany(ctx, realm, blocks)
+	return rs, errors.Join(err, n.answer("get", rs...))
+}
+
 func (n *network) CompareAndSet(ctx context.Context, prev, next Record) (bool, error) {
+	return n.CompareAndSetMany(ctx, []Change{{prev, next}})
+}
+
+func (n *network) CompareAndSetMany(ctx context.Context, changes []Change) (bool, error) {
 	if err := n.pass(ctx, "set"); err != nil {
 		return false, err
 	}
-	ok, err := n.Store.CompareAndSet(ctx, prev, next)
-	if err := errors.Join(err, n.answer("set", prev, next)); err != nil {
+	ok, err := n.Store.CompareAndSetMany(ctx, changes)
+	last := changes[len(changes)-1]
+	if err := errors.Join(err, n.answer("set", last.Prev, last.Next)); err != nil {
 		return false, err
 	}
 	return ok, nil
@@ -145,11 +158,11 @@ func (b *book) generator(t *testing.T, l *Lease) *generator {
 func (g *generator) next() (Block, int64, error) {
 	g.t.Helper()
 	now := max(time.Now().UnixMilli()/256, g.last+1)
-	grant, at, err := g.l.Window().Claim(now)
+	node, at, err := g.l.ClaimTick(now)
 	if err != nil {
 		return Block{}, 0, err
 	}
-	b := Block{grant.NodeID, uint8(g.l.NodeIDSize())}
+	b := Block{node, uint8(g.l.NodeIDSize())}
 	if at < now {
 		g.t.Errorf("tick %d after %d", at, g.last)
 	}
@@ -276,7 +289,7 @@ func TestStoreDown(t *testing.T) {
 		}
 
 		waited := make(chan error)
-		go func() { waited <- l.Window().Wait(t.Context(), time.Now().UnixMilli()/256) }()
+		go func() { waited <- l.WaitTick(t.Context(), time.Now().UnixMilli()/256) }()
 		synctest.Wait()
 		n.set(func() { n.down = false })
 		since = time.Now()
@@ -516,7 +529,7 @@ func TestEvict(t *testing.T) {
 		a := acquire(t, m, config(4))
 		g := book.generator(t, a)
 		first := g.must()
-		hi := a.Window().Grant().Hi
+		hi := a.window.Grant().Hi
 		if ok, err := Evict(t.Context(), m, "realm", first, Owner{1}); ok || err != nil {
 			t.Errorf("Evict of another owner: %v, %v", ok, err)
 		}
@@ -588,7 +601,7 @@ func TestClock(t *testing.T) {
 		set(9 * time.Second)
 		l := acquire(t, m, c)
 		claim := func() error {
-			_, _, err := l.Window().Claim(c.Now().UnixMilli() / 256)
+			_, _, err := l.ClaimTick(c.Now().UnixMilli() / 256)
 			return err
 		}
 		for range 100 {
@@ -636,7 +649,7 @@ func TestLead(t *testing.T) {
 		ahead.Now = func() time.Time { return time.Now().Add(time.Hour) }
 		for range 2 { // both
 			l := acquire(t, n, ahead)
-			if _, _, err := l.Window().Claim(ahead.Now().UnixMilli() / 256); err != nil {
+			if _, _, err := l.ClaimTick(ahead.Now().UnixMilli() / 256); err != nil {
 				t.Fatal(err)
 			}
 			defer closed(t, l)
@@ -828,10 +841,10 @@ func TestClose(t *testing.T) {
 		}
 		time.Sleep(time.Second)
 		l = acquire(t, n, c)
-		if g := l.Window().Grant(); g.Lo != time.Now().UnixMilli()/256 {
+		if g := l.window.Grant(); g.Lo != time.Now().UnixMilli()/256 {
 			t.Errorf("the next window begins at %d, the time is %d", g.Lo, time.Now().UnixMilli()/256)
 		}
-		lo := l.Window().Grant().Lo
+		lo := l.window.Grant().Lo
 		closed(t, l)
 		if r := record(); r.HWM != lo {
 			t.Errorf("no tick was used from %d on, and the record is %+v", lo, r)
@@ -885,7 +898,7 @@ func TestRenewalFollowsTicks(t *testing.T) {
 		l := acquire(t, NewMemory(), c)
 		until := l.Until()
 		for ahead := range int64(11) {
-			if _, _, err := l.Window().Claim(time.Now().Add(time.Duration(ahead)*time.Second).UnixMilli() / 256); err != nil {
+			if _, _, err := l.ClaimTick(time.Now().Add(time.Duration(ahead)*time.Second).UnixMilli() / 256); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -894,7 +907,7 @@ func TestRenewalFollowsTicks(t *testing.T) {
 			t.Errorf("with ticks used 10 s ahead the window has grown by %v", more)
 		}
 		// Not further ahead than the lead.
-		l.Window().Claim(time.Now().Add(29*time.Second).UnixMilli() / 256)
+		l.ClaimTick(time.Now().Add(29*time.Second).UnixMilli() / 256)
 		time.Sleep(2 * time.Second)
 		if err := l.Err(); !errors.Is(err, ErrLead) {
 			t.Errorf("with ticks used 29 s ahead: %v", err)
@@ -1063,11 +1076,11 @@ func TestConfig(t *testing.T) {
 	for _, f := range []Format{SCRU64, SCRU160, UID60} {
 		c := Config{Realm: fmt.Sprint(f.Bits), Format: f, NodeIDSize: f.Bits}
 		l := acquire(t, m, c)
-		if err := l.Window().Fits(f.Tick, f.Epoch); err != nil || l.NodeIDSize() != f.Bits {
-			t.Errorf("%+v: %v, %d bits", f, err, l.NodeIDSize())
+		if l.TickLength() != f.Tick || !l.Epoch().Equal(f.Epoch) || l.NodeIDSize() != f.Bits {
+			t.Errorf("%+v: %v from %v, %d bits", f, l.TickLength(), l.Epoch(), l.NodeIDSize())
 		}
 		now := time.Now()
-		if _, tick, err := l.Window().Claim(int64(now.Sub(f.Epoch) / f.Tick)); err != nil || now.Sub(l.Window().Time(tick)).Abs() > time.Second {
+		if _, tick, err := l.ClaimTick(int64(now.Sub(f.Epoch) / f.Tick)); err != nil || now.Sub(l.window.Time(tick)).Abs() > time.Second {
 			t.Errorf("%+v: tick %d, %v", f, tick, err)
 		}
 		closed(t, l)
@@ -1093,7 +1106,7 @@ func TestForeignTerms(t *testing.T) {
 			terms := good
 			spoil(&terms)
 			store := NewMemory()
-			root := Record{Realm: "r", Epoch: 1, State: Split, Generation: "0123456789abcdef", Terms: terms}
+			root := Record{Realm: "r", Revision: 1, State: Split, Generation: "0123456789abcdef", Terms: terms}
 			if ok, err := store.CompareAndSet(t.Context(), Record{Realm: "r"}, root); !ok || err != nil {
 				t.Fatal(ok, err)
 			}
@@ -1106,6 +1119,39 @@ func TestForeignTerms(t *testing.T) {
 				if !errors.Is(err, ErrRealm) {
 					t.Errorf("got %v, want ErrRealm", err)
 				}
+			}
+		})
+	}
+}
+
+// resting counts how often it may close its connections.
+type resting struct {
+	Store
+	n atomic.Int64
+}
+
+func (s *resting) CloseIdleConnections() { s.n.Add(1) }
+
+// A store may close its connections after each acquisition and renewal, unless the next is
+// near.
+func TestCloseIdleConnections(t *testing.T) {
+	for _, tc := range []struct {
+		window time.Duration
+		rests  bool
+	}{{10 * time.Second, true}, {2 * time.Second, false}} {
+		synctest.Test(t, func(t *testing.T) {
+			s := &resting{Store: NewMemory()}
+			l, err := Acquire(t.Context(), s, Config{Realm: "r", Format: SCRU64, NodeIDSize: 8, Window: tc.window, Now: time.Now})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer l.Close(t.Context())
+			if n := s.n.Load(); (n == 1) != tc.rests {
+				t.Errorf("window %v: %d times when it was acquired", tc.window, n)
+			}
+			time.Sleep(6 * tc.window)
+			if n := s.n.Load(); (n >= 6) != tc.rests {
+				t.Errorf("window %v: %d times in six windows", tc.window, n)
 			}
 		})
 	}

@@ -8,8 +8,8 @@ import (
 
 // Memory is a [Store] in the memory of one process: for tests, and for programs whose
 // generators all live in one process. It never forgets while the process runs; it knows
-// nothing of other processes, and of its own past after a restart. The zero Memory is
-// empty and ready for use.
+// nothing of other processes, nor of its own past after a restart: then wait for the window
+// and the lead before the first lease. The zero Memory is empty and ready for use.
 type Memory struct {
 	mu     sync.Mutex
 	realms map[string]map[Block]Record
@@ -35,24 +35,46 @@ func (m *Memory) get(realm string, b Block) Record {
 	return Record{Realm: realm, Block: b}
 }
 
+// GetMany returns the records of blocks.
+func (m *Memory) GetMany(ctx context.Context, realm string, blocks []Block) ([]Record, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, context.Cause(ctx)
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	records := make([]Record, len(blocks))
+	for i, b := range blocks {
+		records[i] = m.get(realm, b)
+	}
+	return records, nil
+}
+
 // CompareAndSet stores next in the place of prev.
 func (m *Memory) CompareAndSet(ctx context.Context, prev, next Record) (bool, error) {
+	return m.CompareAndSetMany(ctx, []Change{{prev, next}})
+}
+
+// CompareAndSetMany makes all changes or none.
+func (m *Memory) CompareAndSetMany(ctx context.Context, changes []Change) (bool, error) {
 	if err := ctx.Err(); err != nil {
 		return false, context.Cause(ctx)
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	now := m.get(prev.Realm, prev.Block)
-	if !now.Matches(prev) {
-		return false, nil
+	for _, c := range changes {
+		if !m.get(c.Prev.Realm, c.Prev.Block).Matches(c.Prev) {
+			return false, nil
+		}
 	}
-	if m.realms == nil {
-		m.realms = map[string]map[Block]Record{}
+	for _, c := range changes {
+		if m.realms == nil {
+			m.realms = map[string]map[Block]Record{}
+		}
+		if m.realms[c.Prev.Realm] == nil {
+			m.realms[c.Prev.Realm] = map[Block]Record{}
+		}
+		m.realms[c.Prev.Realm][c.Prev.Block] = c.Next
 	}
-	if m.realms[prev.Realm] == nil {
-		m.realms[prev.Realm] = map[Block]Record{}
-	}
-	m.realms[prev.Realm][prev.Block] = next
 	return true, nil
 }
 
@@ -68,6 +90,22 @@ func (m *Memory) List(ctx context.Context, realm string) ([]Record, error) {
 		records = append(records, r)
 	}
 	return records, nil
+}
+
+// Realms returns the names of the realms.
+func (m *Memory) Realms(ctx context.Context) ([]string, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, context.Cause(ctx)
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	var names []string
+	for name, records := range m.realms {
+		if _, ok := records[Block{}]; ok {
+			names = append(names, name)
+		}
+	}
+	return names, nil
 }
 
 // Time returns the system's time.

@@ -1,23 +1,29 @@
 package lease
 
-import "errors"
+import (
+	"cmp"
+	"errors"
+	"maps"
+	"slices"
+)
 
 // This file is the protocol: what may become of a record. Its functions know no store,
-// no clock and no randomness; the package's client, its exhaustive model and its
+// no clock and no randomness. The package's client, its exhaustive model and its
 // simulation all decide by them. Each takes records as the store has them and returns
-// the one to put in the place of the first, save for Epoch, which goes up by one with
+// the one to put in the place of the first, save for Revision, which goes up by one with
 // each record written.
 //
 // Where a decision rests on a second record, the order of reading matters:
 //
-//   - revive(r, parent): r was read before the parent was read, or written, as Split;
-//   - join(r, a, b): a and b were written, as Retired, after r was read, or written, as
+//   - revive(r, parent): r was read before parent was read as Split, at the same moment,
+//     or before parent was written as Split;
+//   - join(r, a, b): a and b were written as Retired after r was read or written as
 //     Merging. To write them anew matters even where they were Retired already: a
-//     revive that was decided on before then finds another Epoch.
+//     revive that was decided on before then finds another Revision.
 //
-// So whoever revives a half holds it against a merge that began before: either the
-// merge's own write to that half comes later, and finds it Whole, or it came in between,
-// and the revival fails.
+// Suppose process A revives a half while process B merges its parent. Then either B's
+// write to the half comes after A's, and finds it Whole, or it comes before, and A's write
+// is refused.
 
 var (
 	errRefused = errors.New("lease: the block has changed, or is held")
@@ -27,7 +33,7 @@ var (
 // A request holds what a grant depends on. All times are ticks.
 type request struct {
 	owner  Owner
-	number uint64
+	nonce  uint64 // drawn for this request alone
 	name   string
 	now    int64 // the time by the store's clock, if it has one
 	at     int64 // the tick that the node's generator has come to, or its clock
@@ -35,12 +41,13 @@ type request struct {
 	lead   int64
 }
 
-// free reports whether a whole block may be taken from whoever has it.
+// free reports whether a whole block may be granted, if need be in the place of an owner
+// whose deadline has passed.
 func free(r Record, now int64) bool { return r.State == Whole && !r.Held(now) }
 
-// take grants a free block, from tick lo up to the HWM of next. With errAhead, lo says
+// grant grants a free block, from tick lo up to the HWM of next. With errAhead, lo says
 // where the grant would have started.
-func (q request) take(r Record) (next Record, lo int64, err error) {
+func (q request) grant(r Record) (next Record, lo int64, err error) {
 	if !free(r, q.now) {
 		return r, 0, errRefused
 	}
@@ -71,14 +78,16 @@ func (q request) extend(r Record) (Record, error) {
 
 func (q request) hold(r Record, hi int64) Record {
 	r.HWM, r.Deadline = hi, hi+q.window/2
-	r.Owner, r.Request, r.Name = q.owner, q.number, q.name
+	r.Owner, r.Request, r.Name = q.owner, q.nonce, q.name
 	return r
 }
 
-// release ends a grant. The owner, who has used no tick later than used, and has had all
-// ticks from lo to r's HWM, gives back those that it will never use.
-func release(r Record, owner Owner, lo, used int64) (Record, error) {
-	if r.State != Whole || r.Owner != owner {
+// release ends the grant that is recorded in held. Its owner, who has used no tick later
+// than used, and has had all ticks from lo to held's HWM, gives back those that it will
+// never use. A record that differs from held in anything is not the owner's to release: a
+// copy of its process may have renewed the lease.
+func release(r, held Record, lo, used int64) (Record, error) {
+	if r != held || r.State != Whole {
 		return r, errRefused
 	}
 	if used < lo {
@@ -115,11 +124,11 @@ func revive(r, parent Record) (Record, error) {
 }
 
 // merge begins to make a split block whole again, and resplit gives that up.
-func merge(r Record) (Record, error) { return turn(r, Split, Merging) }
+func merge(r Record) (Record, error) { return changeState(r, Split, Merging) }
 
-func resplit(r Record) (Record, error) { return turn(r, Merging, Split) }
+func resplit(r Record) (Record, error) { return changeState(r, Merging, Split) }
 
-func turn(r Record, from, to State) (Record, error) {
+func changeState(r Record, from, to State) (Record, error) {
 	if r.State != from {
 		return r, errRefused
 	}
@@ -145,4 +154,32 @@ func join(r, a, b Record) (Record, error) {
 	r.State = Whole
 	r.HWM = max(r.HWM, a.HWM, b.HWM)
 	return r, nil
+}
+
+// carryOver returns the records with which a new generation starts, given the records of
+// the one before and the floor of the new one, larger blocks before their parts. They are
+// those of blocks whose marks are above the floor, and of the blocks around these, which
+// are split, so that none of them is whole without the marks of its parts.
+func carryOver(old []Record, floor int64) []Record {
+	next := map[Block]Record{}
+	for _, r := range old {
+		if r.HWM <= floor || r.Block == (Block{}) {
+			continue
+		}
+		is := next[r.Block]
+		is.Block, is.HWM = r.Block, r.HWM
+		next[r.Block] = is
+		for b := r.Block; b.Size > 1; {
+			b = b.parent()
+			around := next[b]
+			around.Block, around.State, around.HWM = b, Split, max(around.HWM, floor)
+			next[b] = around
+		}
+	}
+	return slices.SortedFunc(maps.Values(next), compareBlocks)
+}
+
+// compareBlocks orders records by their blocks, larger ones first.
+func compareBlocks(a, b Record) int {
+	return cmp.Or(cmp.Compare(a.Block.Size, b.Block.Size), cmp.Compare(a.Block.NodeID, b.Block.NodeID))
 }

@@ -83,13 +83,9 @@ func (b Block) child(i uint32) Block { return Block{b.NodeID<<1 | i, b.Size + 1}
 // toward returns the half of b that contains c.
 func (b Block) toward(c Block) Block { return b.child(c.NodeID >> (c.Size - b.Size - 1) & 1) }
 
-// An Owner is a random identity, drawn anew for each lease; the zero Owner is nobody.
+// An Owner is a random identity, drawn anew whenever a node ID is taken; the zero Owner is
+// nobody.
 type Owner [16]byte
-
-func newOwner() (o Owner) {
-	rand.Read(o[:]) // never fails: it would end the program
-	return o
-}
 
 func newGeneration() string {
 	var b [8]byte
@@ -158,14 +154,18 @@ func (s *State) UnmarshalText(text []byte) error {
 	return fmt.Errorf("lease: no state %.40q", text)
 }
 
-// Terms are what all leases of a realm have in common. They are set when the realm is
-// made and do not change.
+// Terms are what all leases of a realm have in common. They are set when the realm is made;
+// [SetTerms] and [Fence] can change the window and the lead.
 type Terms struct {
 	Bits   int   `json:"bits"`   // the largest size of a node ID
 	Tick   int64 `json:"tick"`   // the length of a tick, in milliseconds
 	Epoch  int64 `json:"epoch"`  // when tick 0 begins, in Unix milliseconds
 	Window int64 `json:"window"` // the most ticks that one grant may give
 	Lead   int64 `json:"lead"`   // how many ticks ahead of the time a grant may start
+
+	// The longest that these have been since the last fence, if they are shorter now.
+	MostWindow int64 `json:"most_window,omitzero"`
+	MostLead   int64 `json:"most_lead,omitzero"`
 }
 
 // checkTerms returns [ErrRealm] unless the terms in a realm's record are some that a
@@ -174,7 +174,8 @@ func checkTerms(root Record) error {
 	const hour = int64(time.Hour / time.Millisecond)
 	t := root.Terms
 	if t.Bits < 1 || t.Bits > MaxBits || t.Tick < 1 || t.Tick > hour ||
-		t.Window < 1 || t.Window > 24*hour/t.Tick || t.Lead < 1 || t.Lead > 24*hour/t.Tick {
+		t.Window < 1 || t.Window > 24*hour/t.Tick || t.Lead < 1 || t.Lead > 24*hour/t.Tick ||
+		t.MostWindow < 0 || t.MostWindow > 24*hour/t.Tick || t.MostLead < 0 || t.MostLead > 24*hour/t.Tick {
 		return fmt.Errorf("%w: those of %q make no sense, so something else has written its record: %+v", ErrRealm, root.Realm, t)
 	}
 	return nil
@@ -207,19 +208,19 @@ type Record struct {
 	// generation starts with no blocks at all.
 	Realm string `json:"realm"`
 	Block Block  `json:"block"`
-	// Epoch counts the changes of this record. It is 0 for a record that does not exist.
-	Epoch uint64 `json:"epoch"`
+	// Revision counts the changes of this record. It is 0 for a record that does not exist.
+	Revision uint64 `json:"revision,string"`
 	// HWM is the first tick never granted, of this block or of one that overlaps it. It
 	// goes down only where an owner gives back ticks that it has not used. In the realm's
 	// record it is the floor of the generation: no grant starts below it.
-	HWM   int64 `json:"hwm"`
+	HWM   int64 `json:"hwm,string"`
 	State State `json:"state"`
 
 	// The holder of a whole block; zero if there is none.
 	Owner    Owner  `json:"owner,omitzero"`
-	Request  uint64 `json:"request,omitzero"`  // the owner's own number for the grant
-	Deadline int64  `json:"deadline,omitzero"` // the tick from which on others may take the block
-	Name     string `json:"name,omitzero"`     // who that is, for people: it decides nothing
+	Request  uint64 `json:"request,omitzero,string"`  // drawn for the grant's request
+	Deadline int64  `json:"deadline,omitzero,string"` // the tick from which on others may take the block
+	Name     string `json:"name,omitzero"`            // who that is, for people: it decides nothing
 
 	// In the realm's record only: what holds for all leases, and a random name for the
 	// time from one [Fence] to the next.
@@ -227,10 +228,10 @@ type Record struct {
 	Generation string `json:"generation,omitzero"`
 }
 
-// Matches reports whether a [Store] that holds r, or none if r.Epoch is 0, may replace it
+// Matches reports whether a [Store] that holds r, or none if r.Revision is 0, may replace it
 // for somebody who has read prev; it is the condition of CompareAndSet.
 func (r Record) Matches(prev Record) bool {
-	return r.Epoch == prev.Epoch && (r.HWM == prev.HWM || r.Epoch == 0)
+	return r.Revision == prev.Revision && (r.HWM == prev.HWM || r.Revision == 0)
 }
 
 // Held reports whether, at tick now, the block must be left to its owner.

@@ -47,17 +47,17 @@ func TestBlock(t *testing.T) {
 // A record survives its JSON form, whose shape stores may rely on.
 func TestRecordJSON(t *testing.T) {
 	r := Record{
-		Realm: "realm@0123456789abcdef", Block: Block{42, 8}, Epoch: 7, HWM: 6640625000, State: Whole,
+		Realm: "realm@0123456789abcdef", Block: Block{42, 8}, Revision: 7, HWM: 6640625000, State: Whole,
 		Owner: Owner{0xab, 15: 0xcd}, Request: 3, Deadline: 6640625117, Name: "host <1>",
 	}
 	text, err := json.Marshal(r)
-	want := `{"realm":"realm@0123456789abcdef","block":"42/8","epoch":7,"hwm":6640625000,"state":"whole",` +
-		`"owner":"ab0000000000000000000000000000cd","request":3,"deadline":6640625117,"name":"host \u003c1\u003e"}`
+	want := `{"realm":"realm@0123456789abcdef","block":"42/8","revision":"7","hwm":"6640625000","state":"whole",` +
+		`"owner":"ab0000000000000000000000000000cd","request":"3","deadline":"6640625117","name":"host \u003c1\u003e"}`
 	if err != nil || string(text) != want {
 		t.Errorf("got  %s, %v\nwant %s", text, err, want)
 	}
-	root := Record{Realm: "realm", Epoch: 1, State: Split, Terms: Config{Format: UID60}.terms(), Generation: "0123456789abcdef"}
-	for _, r := range []Record{r, root, {}, {State: Merging, HWM: -1, Epoch: 1<<64 - 1}} {
+	root := Record{Realm: "realm", Revision: 1, State: Split, Terms: Config{Format: UID60}.terms(), Generation: "0123456789abcdef"}
+	for _, r := range []Record{r, root, {}, {State: Merging, HWM: -1, Revision: 1<<64 - 1}} {
 		text, err := json.Marshal(r)
 		var got Record
 		if err := errors.Join(err, json.Unmarshal(text, &got)); err != nil || got != r {
@@ -98,12 +98,12 @@ func TestGrants(t *testing.T) {
 	me, other := Owner{1}, Owner{2}
 	for range 100_000 {
 		is := Record{
-			Epoch: r.Uint64N(3), HWM: r.Int64N(40), State: State(r.IntN(4)),
+			Revision: r.Uint64N(3), HWM: r.Int64N(40), State: State(r.IntN(4)),
 			Owner: []Owner{{}, me, other}[r.IntN(3)], Deadline: r.Int64N(40),
 		}
-		q := request{owner: me, number: 5, name: "me", now: r.Int64N(40), at: r.Int64N(40), window: 1 + r.Int64N(10), lead: r.Int64N(5)}
+		q := request{owner: me, nonce: 5, name: "me", now: r.Int64N(40), at: r.Int64N(40), window: 1 + r.Int64N(10), lead: r.Int64N(5)}
 
-		next, lo, err := q.take(is)
+		next, lo, err := q.grant(is)
 		takable := is.State == Whole && (is.Owner == Owner{} || q.now >= is.Deadline)
 		near := max(is.HWM, q.now, q.at) <= q.now+q.lead
 		if (err == nil) != (takable && near) {
@@ -128,8 +128,17 @@ func TestGrants(t *testing.T) {
 		}
 
 		low, used := r.Int64N(40), r.Int64N(40)
-		next, err = release(is, me, low, used)
-		if (err == nil) != (is.State == Whole && is.Owner == me) {
+		for _, change := range []func(r *Record){
+			func(r *Record) { r.Revision++ }, func(r *Record) { r.HWM++ }, func(r *Record) { r.Request++ }, func(r *Record) { r.Owner[3]++ },
+		} {
+			held := is
+			change(&held)
+			if next, err := release(is, held, low, used); err != errRefused || next != is {
+				t.Fatalf("release of %+v by the holder of %+v: %+v, %v", is, held, next, err)
+			}
+		}
+		next, err = release(is, is, low, used)
+		if (err == nil) != (is.State == Whole) {
 			t.Fatalf("release of %+v: %v", is, err)
 		}
 		if err == nil && (next.HWM > is.HWM || next.HWM < is.HWM && (next.HWM <= used || next.HWM < low) || next.Owner != Owner{}) {
@@ -140,7 +149,7 @@ func TestGrants(t *testing.T) {
 
 // A block that somebody holds is neither divided nor retired, until its deadline.
 func TestHeldIsLeftAlone(t *testing.T) {
-	held := Record{Epoch: 1, HWM: 20, State: Whole, Owner: Owner{1}, Request: 1, Deadline: 30, Name: "me"}
+	held := Record{Revision: 1, HWM: 20, State: Whole, Owner: Owner{1}, Request: 1, Deadline: 30, Name: "me"}
 	for what, change := range map[string]func(Record, int64) (Record, error){"split": split, "retire": retire} {
 		if next, err := change(held, 29); err != errRefused || next != held {
 			t.Errorf("%s before the deadline: %+v, %v", what, next, err)
@@ -159,7 +168,7 @@ func TestChoose(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r := Record{Block: b, Epoch: 1, State: state, HWM: hwm}
+		r := Record{Block: b, Revision: 1, State: state, HWM: hwm}
 		if held {
 			r.Owner, r.Deadline = Owner{1}, 1000
 		}
@@ -192,12 +201,12 @@ func TestChoose(t *testing.T) {
 		{"a merge under way is left alone if it can be", 2, []Record{rec("0/1", Merging, 0, false), rec("0/2", Whole, 0, false), rec("1/2", Whole, 0, false), rec("1/1", Split, 0, false)}, "2/2", "0/2 1/2 2/2 3/2"},
 	} {
 		got := map[string]bool{}
-		v := look(c.records, 0, 100, c.size)
+		v := newSurvey(c.records, 0, 100, c.size, false)
 		if u := v.usable(10); len(u) > 0 && u[0].record.Block.String() != c.best || len(u) == 0 && c.best != "" {
 			t.Errorf("%s: the first of %v, want %s", c.name, u, c.best)
 		}
 		for range 500 {
-			b, _, ok := v.choose(10, 0, r)
+			b, ok := v.choose(Block{}, 10, 0, r)
 			if !ok {
 				break
 			}
@@ -217,7 +226,7 @@ func TestChoose(t *testing.T) {
 		// After many attempts, anywhere.
 		wide := map[Block]bool{}
 		for range 2000 {
-			b, _, _ := v.choose(10, 60, r)
+			b, _ := v.choose(Block{}, 10, 60, r)
 			wide[b] = true
 		}
 		if len(wide) < len(names) || c.records == nil && len(wide) != 1<<c.size {
@@ -225,7 +234,7 @@ func TestChoose(t *testing.T) {
 		}
 	}
 	// The floor of the generation counts as everything's mark.
-	if b, _, ok := look(nil, 111, 100, 2).choose(10, 0, r); ok {
+	if b, ok := newSurvey(nil, 111, 100, 2, false).choose(Block{}, 10, 0, r); ok {
 		t.Errorf("below the floor: %v", b)
 	}
 }
@@ -246,19 +255,19 @@ func TestErrors(t *testing.T) {
 }
 
 func TestMatches(t *testing.T) {
-	none, one := Record{}, Record{Epoch: 1, HWM: 5}
+	none, one := Record{}, Record{Revision: 1, HWM: 5}
 	for _, c := range []struct {
 		is, was Record
 		want    bool
 	}{
 		{none, none, true},
-		{none, Record{HWM: 5}, true}, // there is none, and the epoch says that this was expected
+		{none, Record{HWM: 5}, true}, // there is none, and the revision says that this was expected
 		{none, one, false},
 		{one, none, false},
 		{one, one, true},
-		{one, Record{Epoch: 1, HWM: 5, Name: "other"}, true},
-		{one, Record{Epoch: 1, HWM: 6}, false},
-		{one, Record{Epoch: 2, HWM: 5}, false},
+		{one, Record{Revision: 1, HWM: 5, Name: "other"}, true},
+		{one, Record{Revision: 1, HWM: 6}, false},
+		{one, Record{Revision: 2, HWM: 5}, false},
 		{one, Record{HWM: 5}, false},
 	} {
 		if got := c.is.Matches(c.was); got != c.want {

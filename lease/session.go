@@ -3,99 +3,137 @@ package lease
 import (
 	"cmp"
 	"context"
+	crand "crypto/rand"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
 	"slices"
+	"time"
 
+	"github.com/sortid/sortid/internal/clock"
 	"github.com/sortid/sortid/internal/window"
 )
 
-// A session is one owner's business with a store: it asks for a block, for more of its
-// ticks, and gives it back. It has no goroutine and no timer of its own, and is not safe
-// for concurrent use.
+// A session acquires, renews and releases one lease. It has no goroutine and no timer of
+// its own, and is not safe for concurrent use.
 type session struct {
 	store  Store
 	config Config
-	owner  Owner
-	rand   *rand.Rand
+	rand   *rand.Rand     // for choices, whose quality does not matter
+	read   func(b []byte) // reads randomness from the operating system
+	sleep  func(context.Context, time.Duration) error
 	log    *slog.Logger
 
-	root   Record // the realm's record, when a block was last chosen
+	root   Record // the realm's record, as read last
+	stale  bool   // it has changed its generation since
+	fresh  bool   // nothing was done since
 	window int64  // in ticks
 	lead   int64  // in ticks
+	area   Block  // where node IDs were in use when it began to look for one
 
-	// The block that is held, if held.Epoch is not 0, and the first tick of all that was
+	// The block that is held, if held.Revision is not 0, and the first tick of all that was
 	// granted of it; the last is held.HWM - 1. The record in the store may be a newer one:
 	// that is found out at the next change.
 	held Record
 	lo   int64
+	// The block was lost, so that nothing more may be used of what was granted.
+	withdrawn bool
 
-	// The grant that was asked for without an answer. There is at most one, and until its
-	// fate is known nothing else is asked for.
-	pending  *attempt
-	requests uint64
+	// The grant whose fate is unknown. There is at most one, and until its fate is known
+	// nothing else is asked for.
+	pending *attempt
 
-	top    int64 // the end of the last tick that was ever granted
-	forgot error // the store has turned out to be older than it was
+	top       int64 // the end of the last tick that was ever granted
+	notBefore int64 // no grant is taken before this tick
+	forgotten error // why nothing is taken from the store until it is fenced
 }
 
-// An attempt is a grant, from tick lo on, that takes effect if next takes the place of
-// prev in the store.
+// An attempt is a grant, from tick lo on, that takes effect with the last of the changes.
 type attempt struct {
-	prev, next Record
-	lo         int64
+	changes []Change
+	lo      int64
+	unsure  bool // it was sent, and no answer came
+	made    bool // the store has said that it is stored
 }
+
+func (a *attempt) last() Change { return a.changes[len(a.changes)-1] }
 
 func newSession(store Store, config Config) *session {
 	return &session{
-		store: store, config: config, owner: newOwner(), top: window.None,
-		rand: rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64())),
-		log:  config.Logger,
+		store: store, config: config, top: window.None, notBefore: window.None,
+		rand:  rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64())),
+		read:  func(b []byte) { crand.Read(b) }, // never fails: it would end the program
+		sleep: clock.Sleep,
+		log:   config.Logger,
 	}
+}
+
+// newOwner draws an owner.
+func (s *session) newOwner() (o Owner) {
+	s.read(o[:])
+	return o
 }
 
 // enter reads the realm's record, or makes it if create is set and there is none.
 func (s *session) enter(ctx context.Context, create bool) error {
-	root, err := s.store.Get(ctx, s.config.Realm, Block{})
+	root, err := s.readRoot(ctx)
 	if err != nil {
-		return s.failed("read the realm", err)
+		return err
 	}
-	switch known := s.root.Epoch != 0; {
-	case root.Epoch == 0 && known:
-		return fmt.Errorf("%w: realm %q is gone", ErrForgotten, s.config.Realm)
-	case root.Epoch == 0 && !create:
+	known := s.root.Revision != 0
+	switch {
+	case root.Revision == 0 && known:
+		return fmt.Errorf("%w: realm %q is gone; %s", ErrForgotten, s.config.Realm, afterFence)
+	case root.Revision == 0 && !create:
 		return fmt.Errorf("%w: %q", ErrNoRealm, s.config.Realm)
-	case root.Epoch == 0:
-		next := root
-		next.Epoch, next.State = 1, Split
-		next.Terms, next.Generation = s.config.terms(), newGeneration()
-		if _, err := s.store.CompareAndSet(ctx, root, next); err != nil {
+	case root.Revision == 0:
+		if _, err := createRealm(ctx, s.store, s.config); err != nil {
 			return s.failed("make the realm", err)
 		}
-		// Whoever made it, it is now to be read. What is there must not be taken from
-		// next, which may be lost if two were at it.
+		// Another process may have made it at the same moment, so it is read.
 		return s.enter(ctx, false)
-	case known && root.Generation == s.root.Generation && s.forgot != nil:
-		return s.forgot
-	case known && root.Generation != s.root.Generation && root.HWM < s.top:
-		return fmt.Errorf("%w: realm %q is not the one that it was, and has no floor above what was granted then",
-			ErrForgotten, s.config.Realm)
+	case known && root.Generation == s.root.Generation && s.forgotten != nil:
+		return s.forgotten
 	}
 	if err := cmp.Or(checkTerms(root), s.config.check(root.Terms)); err != nil {
 		return err
 	}
-	s.root, s.forgot = root, nil
-	s.window, s.lead = s.config.ticks(root.Terms)
+	if known && root.Generation != s.root.Generation && root.HWM < s.top {
+		if root.HWM == 0 {
+			return fmt.Errorf("%w: realm %q was made anew, without a fence; %s", ErrForgotten, s.config.Realm, afterFence)
+		}
+		// Others may be granted what this process has still to use.
+		s.notBefore, s.withdrawn = s.top, true
+	}
+	s.forgotten = nil
+	s.setRoot(root)
 	return nil
+}
+
+// readRoot reads the realm's record. It need not be safe from a crash of the store: if that
+// undoes it, then also all that is changed because of it.
+func (s *session) readRoot(ctx context.Context) (Record, error) {
+	records, err := s.store.GetMany(ctx, s.config.Realm, []Block{{}})
+	if err != nil {
+		return Record{}, s.failed("read the realm", err)
+	}
+	return records[0], nil
+}
+
+const afterFence = "when it has been fenced, this process gets a new node ID by itself"
+
+func (s *session) setRoot(root Record) {
+	s.root, s.stale, s.fresh = root, false, true
+	s.window, s.lead = s.config.ticks(root.Terms)
 }
 
 // space returns under which name the records of the realm's blocks are kept.
 func (s *session) space() string { return s.config.Realm + "@" + s.root.Generation }
 
-// request begins a request for a grant, for a generator that has used tick used.
-func (s *session) request(ctx context.Context, used int64) (request, error) {
+// request begins a request for a grant to an owner, whose generator has used tick used.
+func (s *session) request(ctx context.Context, owner Owner, used int64) (request, error) {
 	before := s.config.Now()
 	t, err := s.store.Time(ctx)
 	after := s.config.Now()
@@ -124,9 +162,8 @@ func (s *session) request(ctx context.Context, used int64) (request, error) {
 		return request{}, fmt.Errorf("%w: the generator has come to %s, %v ahead; at most %v are allowed",
 			ErrLead, terms.Time(used).Format(timeFormat), terms.Duration(used-now), lead)
 	}
-	s.requests++
 	return request{
-		owner: s.owner, number: s.requests, name: s.config.Name,
+		owner: owner, name: s.config.Name,
 		now: now, at: max(min(terms.At(before), now+s.lead), used),
 		window: s.window, lead: s.lead,
 	}, nil
@@ -134,15 +171,16 @@ func (s *session) request(ctx context.Context, used int64) (request, error) {
 
 // renew sees to it that there is a block with a window that reaches as far ahead as it
 // can; used is the last tick that the generator has used. After an error it can be
-// called again, and takes up where it was.
+// called again, and goes on where it was. Whether there is an error or not, what is held
+// may have changed.
 func (s *session) renew(ctx context.Context, used int64) error {
 	if s.pending != nil {
 		if err := s.settle(ctx); err != nil {
 			return err
 		}
 	}
-	if s.held.Epoch != 0 {
-		q, err := s.request(ctx, used)
+	if s.held.Revision != 0 {
+		q, err := s.request(ctx, s.held.Owner, used)
 		if err != nil {
 			return err
 		}
@@ -150,107 +188,242 @@ func (s *session) renew(ctx context.Context, used int64) error {
 		if err != nil || next == s.held {
 			return err
 		}
-		if err := s.propose(ctx, s.held, next, s.lo); err != nil {
+		if err := s.propose(ctx, []Change{{s.held, next}}, s.lo); err != nil {
 			return err
 		}
-		if s.held.Epoch != 0 {
+		if s.held.Revision != 0 {
 			return nil
 		}
 	}
 	return s.acquire(ctx, used)
 }
 
+// attempts bounds how often a session tries to get a block that another process may be
+// taking at the same moment.
+const attempts = 64
+
 // acquire gets a block.
 func (s *session) acquire(ctx context.Context, used int64) error {
-	const attempts = 64
-	for n := range attempts {
-		if err := s.enter(ctx, false); err != nil {
+	var q request
+	for lost := range attempts {
+		// To read these for each attempt would only make it more likely to lose the next.
+		if lost%8 == 0 || s.stale {
+			var err error
+			if !s.fresh || s.stale {
+				err = s.enter(ctx, false)
+			}
+			if s.fresh = false; err != nil {
+				return err
+			}
+			if q, err = s.request(ctx, s.newOwner(), used); err != nil {
+				return err
+			}
+			if q.now < s.notBefore {
+				return s.waiting()
+			}
+			if s.root.HWM > q.now+s.lead {
+				return s.ahead(Block{}, s.root.HWM, q.now)
+			}
+		}
+		v, leaf, err := s.find(ctx, q, lost)
+		if err != nil {
 			return err
 		}
-		records, err := s.store.List(ctx, s.space())
-		if err != nil {
-			return s.failed("list the node IDs", err)
-		}
-		q, err := s.request(ctx, used)
-		if err != nil {
+		if err := s.take(ctx, q, v, leaf); err != errRefused {
 			return err
 		}
-		if s.root.HWM > q.now+s.lead {
-			return s.ahead(Block{}, s.root.HWM, q.now)
-		}
-		v := look(records, s.root.HWM, q.now, uint8(s.config.NodeIDSize))
-		leaf, base, ok := v.choose(s.lead, n, s.rand)
-		if !ok {
-			return s.full(v)
-		}
-		if err := s.take(ctx, q, v, leaf, base); err != errRefused {
+		// Those who have lost a race start the next one at different times.
+		if err := s.sleep(ctx, time.Duration(s.rand.Int64N(int64(time.Millisecond)<<min(lost+2, 7)))); err != nil {
 			return err
 		}
 	}
 	return fmt.Errorf("%w: %d attempts at realm %q", ErrBusy, attempts, s.config.Realm)
 }
 
-// take gets a block out of the region whose record is base. It returns errRefused if
-// things are not, or no longer, as the survey had them.
-func (s *session) take(ctx context.Context, q request, v *survey, leaf Block, base Record) error {
-	prev, whole, err := s.whole(ctx, s.known(base), q.now)
-	for err == nil && prev.Block != leaf {
-		var parent Record
-		if parent, err = split(whole, q.now); err != nil {
-			break
+// waiting says that the process waits until it can be sure of what it is granted.
+func (s *session) waiting() error {
+	t := s.root.Terms
+	return fmt.Errorf("%w: realm %q has been fenced from %s on, below %s, up to which this process was granted times; when these have passed, it gets a new node ID by itself",
+		ErrForgotten, s.config.Realm, t.Time(s.root.HWM).Format(timeFormat), t.Time(s.notBefore).Format(timeFormat))
+}
+
+// find chooses a block that can be granted. It reads the records of a few blocks, and lists
+// the realm only if it finds none among these.
+//
+// In calm it looks where node IDs are in use, so that room for large ones remains
+// elsewhere. After lost races it looks further and further away from there, and reads only
+// what it must: many processes are starting.
+func (s *session) find(ctx context.Context, q request, lost int) (*survey, Block, error) {
+	size := uint8(s.config.NodeIDSize)
+	const (
+		listing  = 16 // from so many lost races on
+		probes   = 6  // in vain, before looking elsewhere
+		widening = 4  // bits by which it looks further away after each lost race
+	)
+	if lost < listing {
+		var around *survey // of the edge
+		if lost == 0 {
+			var err error
+			if around, err = s.look(ctx, q, edge(size)); err != nil {
+				return nil, Block{}, err
+			}
+			s.area = around.area()
+			if leaf, ok := around.choose(s.area, s.lead, lost, s.rand); ok {
+				return around, leaf, nil
+			}
 		}
-		if parent, err = s.write(ctx, prev, parent); err != nil {
-			break
+		for _, area := range []Block{s.area, {}} {
+			for range probes {
+				// The more processes are starting, the less room there is where they all look.
+				area.Size -= min(area.Size, uint8(widening*lost))
+				target := Block{uint32(s.rand.IntN(1 << (size - area.Size))), size}
+				small := size-area.Size <= 4 && lost == 0
+				var blocks []Block
+				switch {
+				case small:
+					blocks = parts(area, size)
+				case lost > 0:
+					blocks = parts(target, size)
+				default:
+					blocks = path(target)
+				}
+				v, err := s.look(ctx, q, blocks)
+				if err != nil {
+					return nil, Block{}, err
+				}
+				if lost > 0 && v.grantable(target, s.lead) {
+					return v, target, nil
+				}
+				if leaf, ok := v.choose(area, s.lead, lost, s.rand); ok {
+					return v, leaf, nil
+				}
+				if small {
+					break // there is nothing else
+				}
+			}
+			if lost == 0 {
+				if leaf, ok := around.choose(Block{}, s.lead, lost, s.rand); ok {
+					return around, leaf, nil
+				}
+			}
 		}
-		// The half was read for the survey, before this write of its parent.
-		prev = s.known(v.get(prev.Block.toward(leaf)))
-		whole, err = revive(prev, parent)
 	}
+	records, err := s.store.List(ctx, s.space())
+	if err != nil {
+		return nil, Block{}, s.failed("list the node IDs", err)
+	}
+	v := newSurvey(records, s.root.HWM, q.now, size, false)
+	leaf, ok := v.choose(Block{}, s.lead, lost, s.rand)
+	if !ok {
+		return nil, Block{}, s.full(v)
+	}
+	return v, leaf, nil
+}
+
+// look reads the records of blocks and surveys them. Smaller blocks come first, so that
+// each is read before the block around it.
+func (s *session) look(ctx context.Context, q request, blocks []Block) (*survey, error) {
+	records, err := s.store.GetMany(ctx, s.space(), blocks)
+	if err != nil {
+		return nil, s.failed("read node IDs", err)
+	}
+	return newSurvey(records, s.root.HWM, q.now, uint8(s.config.NodeIDSize), true), nil
+}
+
+// take gets a leaf out of the free region that a survey has found it in. It returns
+// errRefused if things are not, or no longer, as the survey had them.
+func (s *session) take(ctx context.Context, q request, v *survey, leaf Block) error {
+	base, ok := v.around(leaf)
+	if !ok {
+		return errRefused
+	}
+	prev, whole, err := s.makeWhole(ctx, v, s.withSpace(base), q.now)
 	if err != nil {
 		return err
 	}
-	next, lo, err := q.take(whole)
+	if base.Revision != 0 {
+		if err := s.complete(ctx, v, base.Block, leaf); err != nil {
+			return err
+		}
+	}
+	var changes []Change
+	for prev.Block != leaf {
+		parent, err := split(whole, q.now)
+		if err != nil {
+			return err
+		}
+		parent.Revision = prev.Revision + 1
+		changes = append(changes, Change{prev, parent})
+		// The half was read before this write of its parent.
+		prev = s.withSpace(v.get(prev.Block.toward(leaf)))
+		if whole, err = revive(prev, parent); err != nil {
+			return err
+		}
+	}
+	next, lo, err := q.grant(whole)
 	if err != nil {
 		return errRefused
 	}
-	if err := s.propose(ctx, prev, next, lo); err != nil {
+	if err := s.propose(ctx, append(changes, Change{prev, next}), lo); err != nil {
 		return err
 	}
-	if s.held.Epoch == 0 {
+	if s.held.Revision == 0 {
 		return errRefused
 	}
 	return nil
 }
 
-// known completes a record of a survey.
-func (s *session) known(r Record) Record {
+// complete adds to a survey the blocks within base on the way to a leaf.
+func (s *session) complete(ctx context.Context, v *survey, base, leaf Block) error {
+	var blocks []Block
+	for b := leaf; b != base; b = b.parent() {
+		if !v.knows(b) {
+			blocks = append(blocks, b)
+		}
+	}
+	if len(blocks) == 0 {
+		return nil
+	}
+	records, err := s.store.GetMany(ctx, s.space(), blocks)
+	if err != nil {
+		return s.failed("read node IDs", err)
+	}
+	v.add(records)
+	return nil
+}
+
+// withSpace completes a record of a survey.
+func (s *session) withSpace(r Record) Record {
 	r.Realm = s.space()
 	return r
 }
 
-// whole returns what becomes of the record prev, that of r's block, when the block is
+// makeWhole returns what becomes of the record prev, that of r's block, when the block is
 // made whole, which is left to the caller to write.
-func (s *session) whole(ctx context.Context, r Record, now int64) (prev, whole Record, err error) {
+func (s *session) makeWhole(ctx context.Context, v *survey, r Record, now int64) (prev, whole Record, err error) {
 	switch r.State {
 	case Whole:
 		return r, r, nil
 	case Retired:
-		parent, err := s.split(ctx, r.Block)
+		parent, err := s.splitParent(ctx, v, r.Block)
 		if err != nil {
 			return r, r, err
 		}
 		whole, err := revive(r, parent)
 		return r, whole, err
 	default:
-		return s.merged(ctx, r, now)
+		return s.mergeParts(ctx, r, now)
 	}
 }
 
-// split returns the record of the block around b as it is now, after b was read. If it
-// is about to be made whole, that is stopped.
-func (s *session) split(ctx context.Context, b Block) (Record, error) {
+// splitParent returns the record of the block around b, read no sooner than that of b. If
+// it is about to be made whole, that is stopped.
+func (s *session) splitParent(ctx context.Context, v *survey, b Block) (Record, error) {
 	if b.Size == 1 {
-		return s.root, nil // does not change within a generation
+		return s.root, nil // within a generation its mark and its state do not change
+	}
+	if v.partial {
+		return v.get(b.parent()), nil
 	}
 	parent, err := s.store.Get(ctx, s.space(), b.parent())
 	if err != nil {
@@ -259,10 +432,10 @@ func (s *session) split(ctx context.Context, b Block) (Record, error) {
 	if parent.State != Merging {
 		return parent, nil
 	}
-	return s.resplit(ctx, parent)
+	return s.cancelMerge(ctx, parent)
 }
 
-func (s *session) resplit(ctx context.Context, r Record) (Record, error) {
+func (s *session) cancelMerge(ctx context.Context, r Record) (Record, error) {
 	next, err := resplit(r)
 	if err != nil {
 		return r, err
@@ -270,8 +443,8 @@ func (s *session) resplit(ctx context.Context, r Record) (Record, error) {
 	return s.write(ctx, r, next)
 }
 
-// merged is whole for a block that is divided.
-func (s *session) merged(ctx context.Context, r Record, now int64) (prev, whole Record, err error) {
+// mergeParts is makeWhole for a block that is divided.
+func (s *session) mergeParts(ctx context.Context, r Record, now int64) (prev, whole Record, err error) {
 	if r.State == Split {
 		next, _ := merge(r)
 		if r, err = s.write(ctx, r, next); err != nil {
@@ -280,9 +453,9 @@ func (s *session) merged(ctx context.Context, r Record, now int64) (prev, whole 
 	}
 	var half [2]Record
 	for i := range half {
-		if half[i], err = s.retired(ctx, r.Block.child(uint32(i)), now); err != nil {
-			if err == errRefused { // somebody needs this half: so it shall stay one
-				s.resplit(ctx, r)
+		if half[i], err = s.retirePart(ctx, r.Block.child(uint32(i)), now); err != nil {
+			if err == errRefused { // another process holds a part, so the block stays split
+				s.cancelMerge(ctx, r)
 			}
 			return r, r, err
 		}
@@ -291,15 +464,15 @@ func (s *session) merged(ctx context.Context, r Record, now int64) (prev, whole 
 	return r, whole, err
 }
 
-// retired retires a half of a block that is Merging, in any case by a write.
-func (s *session) retired(ctx context.Context, b Block, now int64) (Record, error) {
+// retirePart retires a half of a block that is Merging, in any case by a write.
+func (s *session) retirePart(ctx context.Context, b Block, now int64) (Record, error) {
 	r, err := s.store.Get(ctx, s.space(), b)
 	if err != nil {
 		return r, s.failed("read a node ID", err)
 	}
 	whole := r
 	if r.State == Split || r.State == Merging {
-		if r, whole, err = s.merged(ctx, r, now); err != nil {
+		if r, whole, err = s.mergeParts(ctx, r, now); err != nil {
 			return r, err
 		}
 	}
@@ -312,7 +485,7 @@ func (s *session) retired(ctx context.Context, b Block, now int64) (Record, erro
 
 // write puts next in the place of prev, and returns it as it then stands.
 func (s *session) write(ctx context.Context, prev, next Record) (Record, error) {
-	next.Epoch = prev.Epoch + 1
+	next.Revision = prev.Revision + 1
 	ok, err := s.store.CompareAndSet(ctx, prev, next)
 	switch {
 	case err != nil:
@@ -323,80 +496,119 @@ func (s *session) write(ctx context.Context, prev, next Record) (Record, error) 
 	return next, nil
 }
 
-// propose asks for a grant and settles what has become of it.
-func (s *session) propose(ctx context.Context, prev, next Record, lo int64) error {
-	next.Epoch = prev.Epoch + 1
-	s.pending = &attempt{prev, next, lo}
+// propose asks for the grant that the last of the changes makes, and settles what has
+// become of it. The request gets a nonce that is read from the operating system now: two
+// copies of one process do not ask for the same.
+func (s *session) propose(ctx context.Context, changes []Change, lo int64) error {
+	var nonce [8]byte
+	s.read(nonce[:])
+	last := &changes[len(changes)-1]
+	last.Next.Revision = last.Prev.Revision + 1
+	last.Next.Request = binary.BigEndian.Uint64(nonce[:])
+	s.pending = &attempt{changes: changes, lo: lo}
 	return s.settle(ctx)
 }
 
 // settle finds out whether the pending grant was made: then it is held, else nothing is.
 // With an error that remains open, and settle must be called again.
 //
-// An answer that never came is not taken for a grant. The very same change is asked for
-// again, and that is safe: if the first request has been carried out, or will be before
-// the second, then the second is refused, and the record tells by the owner, which is
-// this session alone, and by the request's number, that it is this grant, whose ticks
-// nobody has used yet. And as long as the record is just so, nobody has been granted
-// anything after it.
+// If no answer comes, the very same request is made again. Should the first one have been
+// carried out, or be carried out before the second, then the second is refused, and the
+// record is word for word the one asked for. So this grant was made to this session, whose
+// generators have used nothing of it, and nobody has been granted anything since.
+//
+// A request that is refused when it is sent for the first time has not been carried out.
+// If the record is the one asked for all the same, then a copy of this process has sent
+// the same request, and the grant is the copy's.
 func (s *session) settle(ctx context.Context) error {
 	p := s.pending
-	ok, err := s.store.CompareAndSet(ctx, p.prev, p.next)
-	if err != nil {
-		return s.failed("lease a node ID", err)
-	}
-	if !ok {
-		r, err := s.store.Get(ctx, p.next.Realm, p.next.Block)
+	last := p.last()
+	if !p.made {
+		ok, err := s.compareAndSet(ctx, p.changes)
 		if err != nil {
-			return s.failed("read a node ID", err)
+			p.unsure = true
+			return s.failed("lease a node ID", err)
 		}
-		if r != p.next {
-			s.pending = nil
-			s.lose(r, p.prev)
+		if !ok && !p.unsure && s.held.Revision == 0 {
+			s.pending = nil // another process was faster
 			return nil
 		}
+		if !ok {
+			r, err := s.store.Get(ctx, last.Next.Realm, last.Next.Block)
+			if err != nil {
+				return s.failed("read a node ID", err)
+			}
+			if !p.unsure || r != last.Next {
+				s.pending = nil
+				s.lose(r, last.Prev)
+				return nil
+			}
+		}
+		p.made = true
 	}
 	// The grant counts only if its generation is still the realm's, and that is asked
 	// after the commit: a grant committed after a fence is found out here, however long
 	// this process was stopped since it chose the block.
-	root, err := s.store.Get(ctx, s.config.Realm, Block{})
+	root, err := s.readRoot(ctx)
 	if err != nil {
-		return s.failed("read the realm", err)
+		return err
 	}
 	s.pending = nil
 	if root.Generation != s.root.Generation {
-		s.log.Warn("lease: the realm has been fenced", "realm", s.config.Realm, "node", p.next.Block.String())
-		s.held = Record{}
+		s.log.Warn("lease: the realm has been fenced", "realm", s.config.Realm, "node", last.Next.Block.String())
+		s.held, s.stale = Record{}, true
 		return nil
 	}
-	s.held, s.lo, s.top = p.next, p.lo, max(s.top, p.next.HWM)
+	s.fresh = false
+	if root != s.root && cmp.Or(checkTerms(root), s.config.check(root.Terms)) == nil {
+		s.setRoot(root)
+	}
+	s.held, s.lo, s.top, s.withdrawn = last.Next, p.lo, max(s.top, last.Next.HWM), false
 	return nil
+}
+
+func (s *session) compareAndSet(ctx context.Context, changes []Change) (bool, error) {
+	if len(changes) == 1 {
+		return s.store.CompareAndSet(ctx, changes[0].Prev, changes[0].Next)
+	}
+	return s.store.CompareAndSetMany(ctx, changes)
 }
 
 // lose gives up the block, given its record as it is and as it was.
 func (s *session) lose(is, was Record) {
-	if s.held.Epoch != 0 {
+	if s.held.Revision != 0 {
 		s.log.Warn("lease: lost to another", "realm", s.config.Realm, "node", is.Block.String(), "owner", is.Owner.String(), "name", is.Name)
+		s.held, s.withdrawn = Record{}, true
 	}
-	s.held = Record{}
-	if is.Epoch < was.Epoch {
-		s.forgot = fmt.Errorf("%w: node ID %v of realm %q was at epoch %d and is at %d",
-			ErrForgotten, is.Block, s.config.Realm, was.Epoch, is.Epoch)
+	if is.Revision < was.Revision {
+		s.forgotten = fmt.Errorf("%w: node ID %v of realm %q was at revision %d and is at %d; %s",
+			ErrForgotten, is.Block, s.config.Realm, was.Revision, is.Revision, afterFence)
 	}
 }
 
-// release gives the block back, together with the ticks after used, which never will be.
+// release gives the block back, together with the ticks after used, which never will be
+// used.
 func (s *session) release(ctx context.Context, used int64) error {
-	b, lo := s.held, s.lo
-	if s.pending != nil {
-		b, lo = s.pending.next, s.pending.lo
+	held, asked, lo := s.held, Record{}, s.lo
+	if p := s.pending; p != nil {
+		switch asked, lo = p.last().Next, p.lo; {
+		case p.made:
+			held = asked
+		case !p.unsure: // it was not granted
+			asked, lo = Record{}, s.lo
+		case held.Revision == 0:
+			held = asked
+		}
 	}
-	for b.Epoch != 0 {
-		r, err := s.store.Get(ctx, b.Realm, b.Block)
+	for held.Revision != 0 {
+		r, err := s.store.Get(ctx, held.Realm, held.Block)
 		if err != nil {
 			return s.failed("read a node ID", err)
 		}
-		next, err := release(r, s.owner, lo, used)
+		if r == asked {
+			held = asked
+		}
+		next, err := release(r, held, lo, used)
 		if err != nil {
 			break // it is not ours, or no longer
 		}
@@ -422,7 +634,7 @@ func (s *session) ahead(b Block, lo, now int64) *LeadError {
 	return &LeadError{Realm: s.config.Realm, Block: b, Ahead: t.Duration(lo - now), Max: t.Duration(s.lead), Until: t.Time(lo)}
 }
 
-// full words that nothing is free.
+// full says that nothing is free.
 func (s *session) full(v *survey) error {
 	e := &FullError{Realm: s.config.Realm, Size: s.config.NodeIDSize, Held: v.held}
 	slices.SortFunc(e.Held, func(a, b Record) int { return cmp.Compare(a.Deadline, b.Deadline) })
@@ -431,6 +643,9 @@ func (s *session) full(v *survey) error {
 	}
 	for _, g := range v.regions {
 		e.Ahead = append(e.Ahead, s.ahead(g.record.Block, g.mark, v.now))
+	}
+	if from, ok := v.soonest(s.lead); ok {
+		e.From = s.root.Terms.Time(from)
 	}
 	return e
 }

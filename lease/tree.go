@@ -14,38 +14,51 @@ type region struct {
 	effort int
 }
 
-// A survey finds where in a realm a block of some size can be had.
+// A survey finds where in a realm a block of some size can be had, given the records of all
+// blocks or of some.
 type survey struct {
 	records map[Block]Record
+	partial bool // blocks without a record in the survey are unknown
 	now     int64
 	size    uint8
 	regions []region
 	held    []Record
 }
 
-// look surveys records, of one generation, whose floor is given.
-func look(records []Record, floor, now int64, size uint8) *survey {
-	v := &survey{records: make(map[Block]Record, len(records)), now: now, size: size}
-	for _, r := range records {
-		v.records[r.Block] = r
-	}
+// newSurvey surveys records, of one generation, whose floor is given.
+func newSurvey(records []Record, floor, now int64, size uint8, partial bool) *survey {
+	v := &survey{records: make(map[Block]Record, len(records)), partial: partial, now: now, size: size}
+	v.add(records)
 	v.walk(Block{0, 1}, floor, 0)
 	v.walk(Block{1, 1}, floor, 0)
 	return v
 }
 
+func (v *survey) add(records []Record) {
+	for _, r := range records {
+		v.records[r.Block] = r
+	}
+}
+
 // walk surveys a block. The mark is that of the blocks around it.
 func (v *survey) walk(b Block, mark int64, effort int) {
+	if !v.knows(b) {
+		return
+	}
 	r := v.get(b)
 	mark = max(mark, r.HWM)
 	switch {
 	case r.State == Retired || free(r, v.now):
-		v.regions = append(v.regions, region{r, mark, effort})
+		if b.Size <= v.size {
+			v.regions = append(v.regions, region{r, mark, effort})
+		}
 	case r.State == Whole:
 		v.held = append(v.held, r)
+	case v.partial && (r.State == Merging || b.Size >= v.size):
+		// That takes more than these records tell.
 	case b.Size < v.size:
 		if r.State == Merging {
-			effort = 1 // someone is about to make this one whole
+			effort = 1 // another process is about to make this one whole
 		}
 		v.walk(b.child(0), mark, effort)
 		v.walk(b.child(1), mark, effort)
@@ -75,12 +88,78 @@ func (v *survey) vacant(r Record) (mark int64, ok bool) {
 	return mark, ok
 }
 
-// get returns a block's record. In the survey, one that does not exist has no Realm.
+// knows reports whether the survey has a block's record, or knows that there is none.
+func (v *survey) knows(b Block) bool {
+	_, ok := v.records[b]
+	return ok || !v.partial
+}
+
+// get returns a block's record. In the survey, one that does not exist may have no Realm.
 func (v *survey) get(b Block) Record {
 	if r, ok := v.records[b]; ok {
 		return r
 	}
 	return Record{Block: b}
+}
+
+// around returns the record of the region that a leaf lies in.
+func (v *survey) around(leaf Block) (Record, bool) {
+	for _, u := range v.regions {
+		if u.record.Block.Contains(leaf) {
+			return u.record, true
+		}
+	}
+	return Record{}, false
+}
+
+// grantable reports whether a grant of a leaf can start now or within the lead.
+func (v *survey) grantable(leaf Block, lead int64) bool {
+	for _, u := range v.regions {
+		if u.record.Block.Contains(leaf) {
+			return u.mark <= v.now+lead
+		}
+	}
+	return false
+}
+
+// edge returns the blocks around the first node ID of a size, and their other halves,
+// smaller ones first.
+func edge(size uint8) []Block { return path(Block{0, size}) }
+
+// path returns a leaf, the blocks around it, and their other halves, smaller ones first.
+func path(leaf Block) (blocks []Block) {
+	for b := leaf; b.Size > 0; b = b.parent() {
+		blocks = append(blocks, b, Block{b.NodeID ^ 1, b.Size})
+	}
+	return blocks
+}
+
+// parts returns all blocks within area down to a size, with area itself and the blocks
+// around it, smaller ones first.
+func parts(area Block, size uint8) (blocks []Block) {
+	for ; size > area.Size; size-- {
+		n := uint32(1) << (size - area.Size)
+		for i := range n {
+			blocks = append(blocks, Block{area.NodeID*n + i, size})
+		}
+	}
+	for b := area; b.Size > 0; b = b.parent() {
+		blocks = append(blocks, b)
+	}
+	return blocks
+}
+
+// area returns the block at the beginning of the realm in which, as far as the edge of the
+// realm tells, all node IDs lie that are in use: beyond it there is none, or it is the
+// whole realm.
+func (v *survey) area() Block {
+	area := Block{0, v.size}
+	for k := v.size; k >= 1; k-- {
+		if r := v.get(Block{1, k}); r.State == Split || r.State == Merging || r.Held(v.now) {
+			area = Block{0, k - 1}
+		}
+	}
+	return area
 }
 
 // usable returns the regions of which a grant can start now or, if there is none, within
@@ -97,25 +176,26 @@ func (v *survey) usable(lead int64) []region {
 	return some
 }
 
-// choose picks a block that can be granted, at random from the first few that there are.
-// How many are a few grows with the attempts that others have spoiled, so that many who
-// start at once soon spread out. It returns the record of the region that it lies in.
-func (v *survey) choose(lead int64, attempt int, r *rand.Rand) (Block, Record, bool) {
-	regions, total := v.usable(lead), 0
+// choose picks a leaf within area that can be granted, at random from the first few that
+// there are. How many are a few grows with the races that were lost, so that many who start
+// at once soon spread out.
+func (v *survey) choose(area Block, lead int64, lost int, r *rand.Rand) (Block, bool) {
+	regions := slices.DeleteFunc(v.usable(lead), func(u region) bool { return !area.Contains(u.record.Block) })
+	total := 0
 	for _, u := range regions {
 		total += u.count(v.size)
 	}
 	if total == 0 {
-		return Block{}, Record{}, false
+		return Block{}, false
 	}
-	k := r.IntN(min(total, 8<<min(attempt, MaxBits)))
+	k := r.IntN(min(total, 8<<min(lost, MaxBits)))
 	for _, u := range regions {
 		if n := u.count(v.size); k >= n {
 			k -= n
 			continue
 		}
 		b := u.record.Block
-		return Block{b.NodeID<<(v.size-b.Size) + uint32(k), v.size}, u.record, true
+		return Block{b.NodeID<<(v.size-b.Size) + uint32(k), v.size}, true
 	}
 	panic("unreachable")
 }
@@ -132,3 +212,24 @@ func (v *survey) until(t int64) (some []region) {
 
 // count returns how many blocks of a size there are in the region.
 func (u region) count(size uint8) int { return 1 << (size - u.record.Block.Size) }
+
+// soonest returns the first tick at which a block can be had if nobody renews anything.
+func (v *survey) soonest(lead int64) (tick int64, ok bool) {
+	from := map[Block]int64{} // by the block that must be free as a whole
+	for _, r := range v.held {
+		b := r.Block
+		for b.Size > v.size {
+			b = b.parent()
+		}
+		from[b] = max(from[b], r.Deadline)
+	}
+	for _, u := range v.regions {
+		from[u.record.Block] = u.mark - lead
+	}
+	for _, t := range from {
+		if !ok || t < tick {
+			tick, ok = t, true
+		}
+	}
+	return tick, ok
+}

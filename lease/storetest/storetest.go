@@ -13,7 +13,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/sortid/sortid/internal/window"
 	"github.com/sortid/sortid/lease"
 )
 
@@ -31,6 +30,8 @@ func Run(t *testing.T, setup func(t *testing.T) (open func() lease.Store)) {
 		{"Compare", testCompare},
 		{"Keys", testKeys},
 		{"List", testList},
+		{"Many", testMany},
+		{"Realms", testRealms},
 		{"Race", testRace},
 		{"Latest", testLatest},
 		{"Reopen", testReopen},
@@ -50,9 +51,9 @@ func Run(t *testing.T, setup func(t *testing.T) (open func() lease.Store)) {
 }
 
 // A record in which every field is set.
-func full(realm string, b lease.Block, epoch uint64) lease.Record {
+func full(realm string, b lease.Block, revision uint64) lease.Record {
 	return lease.Record{
-		Realm: realm, Block: b, Epoch: epoch, HWM: int64(epoch) * 1000, State: lease.Whole,
+		Realm: realm, Block: b, Revision: revision, HWM: int64(revision) * 1000, State: lease.Whole,
 		Owner:   lease.Owner{0, 1, 0x7f, 0x80, 0xff, 0, '\'', '"', '\\', '%', '\n', 11, 12, 13, 14, 15},
 		Request: 1<<64 - 1, Deadline: 1<<62 + 1, Name: `a "name", it's 50% \ <b> ü 名 😀`,
 		Terms:      lease.Terms{Bits: 23, Tick: 256, Epoch: 1519862400000, Window: 234, Lead: 39},
@@ -89,7 +90,7 @@ func testAbsent(t *testing.T, open func() lease.Store) {
 	if rs, err := s.List(t.Context(), "realm"); err != nil || len(rs) != 0 {
 		t.Errorf("List of nothing: %v, %v", rs, err)
 	}
-	// What has an epoch is expected to be there.
+	// What has a revision is expected to be there.
 	set(t, s, full("realm", b, 1), full("realm", b, 2), false)
 	if r := get(t, s, "realm", b); r != absent("realm", b) {
 		t.Errorf("after a refusal there is %+v", r)
@@ -113,7 +114,7 @@ func testFields(t *testing.T, open func() lease.Store) {
 		func(r *lease.Record) { r.Terms, r.Generation = lease.Terms{}, "" },
 		func(r *lease.Record) { r.Name = strings.Repeat("ü", 50) },
 		func(r *lease.Record) { r.Deadline = math.MaxInt64 },
-		func(r *lease.Record) { r.Epoch = 1<<63 - 1 },
+		func(r *lease.Record) { r.Revision = 1<<63 - 1 },
 	} {
 		next := full("realm", b, uint64(i+1))
 		change(&next)
@@ -127,7 +128,7 @@ func testFields(t *testing.T, open func() lease.Store) {
 	}
 }
 
-// A change is made if the record has the epoch and the mark expected, and else not.
+// A change is made if the record has the revision and the mark expected, and else not.
 func testCompare(t *testing.T, open func() lease.Store) {
 	s := open()
 	b := lease.Block{NodeID: 42, Size: 8}
@@ -138,11 +139,11 @@ func testCompare(t *testing.T, open func() lease.Store) {
 	marked.HWM = 1000 // of a record that does not exist the mark is of no account
 	set(t, s, marked, full("realm", other, 1), true)
 	for _, change := range []func(r *lease.Record){
-		func(r *lease.Record) { r.Epoch++ },
-		func(r *lease.Record) { r.Epoch-- },
+		func(r *lease.Record) { r.Revision++ },
+		func(r *lease.Record) { r.Revision-- },
 		func(r *lease.Record) { r.HWM++ },
 		func(r *lease.Record) { r.HWM-- },
-		func(r *lease.Record) { r.Epoch, r.HWM = 0, 0 },
+		func(r *lease.Record) { r.Revision, r.HWM = 0, 0 },
 	} {
 		prev := one
 		change(&prev)
@@ -231,6 +232,119 @@ func testList(t *testing.T, open func() lease.Store) {
 	checkList(t, other, "realm", want)
 }
 
+// Several records are read in the order asked for, and changed together; nothing comes
+// after a change that is refused.
+func testMany(t *testing.T, open func() lease.Store) {
+	s, other := open(), open()
+	blocks := []lease.Block{{NodeID: 1, Size: 3}, {NodeID: 0, Size: 1}, {NodeID: 0, Size: 2}, {NodeID: 42, Size: 8}}
+	check := func(want ...lease.Record) {
+		t.Helper()
+		for _, s := range []lease.Store{s, other} {
+			got, err := s.GetMany(t.Context(), "realm", blocks)
+			if err != nil || !slices.Equal(got, want) {
+				t.Fatalf("GetMany: %v\n got %+v\nwant %+v", err, got, want)
+			}
+		}
+	}
+	setAll := func(want bool, changes ...lease.Change) {
+		t.Helper()
+		ok, err := s.CompareAndSetMany(t.Context(), changes)
+		if err != nil || ok != want {
+			t.Fatalf("CompareAndSetMany: %v, %v, want %v", ok, err, want)
+		}
+	}
+	var none, one, two [4]lease.Record
+	for i, b := range blocks {
+		none[i], one[i], two[i] = absent("realm", b), full("realm", b, 1), full("realm", b, 2)
+	}
+	check(none[:]...)
+	set(t, other, absent("another", blocks[0]), full("another", blocks[0], 1), true)
+	check(none[:]...)
+	setAll(true, lease.Change{Prev: none[1], Next: one[1]}, lease.Change{Prev: none[0], Next: one[0]})
+	check(one[0], one[1], none[2], none[3])
+	// The first is refused, for it exists, for it does not, for it has another mark.
+	marked := one[1]
+	marked.HWM++
+	for _, c := range []lease.Change{{Prev: none[1], Next: one[1]}, {Prev: one[2], Next: two[2]}, {Prev: two[1], Next: one[1]}, {Prev: marked, Next: two[1]}} {
+		setAll(false, c, lease.Change{Prev: one[0], Next: two[0]}, lease.Change{Prev: none[3], Next: one[3]})
+		check(one[0], one[1], none[2], none[3])
+	}
+	// An old and a new one.
+	setAll(true, lease.Change{Prev: one[1], Next: two[1]}, lease.Change{Prev: none[2], Next: one[2]}, lease.Change{Prev: one[0], Next: two[0]})
+	check(two[0], two[1], one[2], none[3])
+	// The last is refused. What came before it was made, or was not.
+	setAll(false, lease.Change{Prev: none[3], Next: one[3]}, lease.Change{Prev: one[0], Next: two[0]})
+	if r := get(t, other, "realm", blocks[3]); r != none[3] && r != one[3] {
+		t.Errorf("after a refusal there is %+v", r)
+	}
+	if r := get(t, other, "realm", blocks[0]); r != two[0] {
+		t.Errorf("after a refusal there is %+v, want %+v", r, two[0])
+	}
+	// Of many who divide the same block and take the same part, one does; nobody waits for
+	// another for ever.
+	const racers, rounds = 6, 15
+	stores := make([]lease.Store, racers)
+	for i := range stores {
+		stores[i] = open()
+	}
+	for round := range uint32(rounds) {
+		block := lease.Block{NodeID: round, Size: 9}
+		var won [racers]bool
+		var wg sync.WaitGroup
+		for i, s := range stores {
+			wg.Go(func() {
+				b := block
+				var changes []lease.Change
+				for range 4 {
+					r := full("race", b, 1)
+					r.Name = fmt.Sprint(i)
+					changes = append(changes, lease.Change{Prev: absent("race", b), Next: r})
+					b = lease.Block{NodeID: b.NodeID << 1, Size: b.Size + 1}
+				}
+				ok, err := s.CompareAndSetMany(t.Context(), changes[i%2:])
+				if err != nil {
+					t.Error(err)
+				}
+				won[i] = ok
+			})
+		}
+		wg.Wait()
+		is := get(t, s, "race", lease.Block{NodeID: round << 3, Size: 12})
+		for i, ok := range won {
+			if ok != (is.Name == fmt.Sprint(i)) {
+				t.Fatalf("round %d: told to have stored: %v; stored is that of %q", round, won, is.Name)
+			}
+		}
+	}
+}
+
+// The realms are those with a record of the zero Block, whatever their names.
+func testRealms(t *testing.T, open func() lease.Store) {
+	s := open()
+	check := func(want []string) {
+		t.Helper()
+		got, err := s.Realms(t.Context())
+		slices.Sort(got)
+		want = slices.Sorted(slices.Values(want))
+		if err != nil || !slices.Equal(got, want) {
+			t.Fatalf("Realms: %v\n got %q\nwant %q", err, got, want)
+		}
+	}
+	check(nil)
+	for i, name := range names {
+		if i%3 == 0 {
+			set(t, s, absent(name, lease.Block{}), full(name, lease.Block{}, 1), true)
+		}
+		b := lease.Block{NodeID: 0, Size: 1}
+		set(t, s, absent(name, b), full(name, b, 1), true)
+	}
+	var want []string
+	for i := 0; i < len(names); i += 3 {
+		want = append(want, names[i])
+	}
+	check(want)
+}
+
 // Of many who change one record from the same state, one does.
 func testRace(t *testing.T, open func() lease.Store) {
 	const racers, rounds = 8, 30
@@ -245,7 +359,7 @@ func testRace(t *testing.T, open func() lease.Store) {
 		won := make([]bool, racers)
 		for i, s := range stores {
 			wg.Go(func() {
-				next := full("realm", b, was.Epoch+1)
+				next := full("realm", b, was.Revision+1)
 				next.Name = fmt.Sprint(i)
 				ok, err := s.CompareAndSet(t.Context(), was, next)
 				if err != nil {
@@ -261,8 +375,8 @@ func testRace(t *testing.T, open func() lease.Store) {
 				t.Fatalf("round %d: told to have stored: %v; stored is that of %s", round, won, is.Name)
 			}
 		}
-		if is.Epoch != was.Epoch+1 {
-			t.Fatalf("round %d: the epoch went from %d to %d", round, was.Epoch, is.Epoch)
+		if is.Revision != was.Revision+1 {
+			t.Fatalf("round %d: the revision went from %d to %d", round, was.Revision, is.Revision)
 		}
 		was = is
 	}
@@ -274,11 +388,11 @@ func testLatest(t *testing.T, open func() lease.Store) {
 	b := lease.Block{NodeID: 42, Size: 8}
 	was := absent("realm", b)
 	for i := range 60 {
-		next := full("realm", b, was.Epoch+1)
+		next := full("realm", b, was.Revision+1)
 		set(t, stores[i%3], was, next, true)
 		for j := range stores {
 			if r := get(t, stores[(i+1+j)%3], "realm", b); r != next {
-				t.Fatalf("change %d: got epoch %d, want %d", i, r.Epoch, next.Epoch)
+				t.Fatalf("change %d: got revision %d, want %d", i, r.Revision, next.Revision)
 			}
 		}
 		was = next
@@ -317,6 +431,15 @@ func testContext(t *testing.T, open func() lease.Store) {
 		if _, err := s.Get(ctx, "realm", b); err == nil {
 			t.Error("Get: no error")
 		}
+		if _, err := s.GetMany(ctx, "realm", []lease.Block{b}); err == nil {
+			t.Error("GetMany: no error")
+		}
+		if _, err := s.Realms(ctx); err == nil {
+			t.Error("Realms: no error")
+		}
+		if ok, err := s.CompareAndSetMany(ctx, []lease.Change{{Prev: absent("realm", b), Next: full("realm", b, 1)}, {Prev: absent("realm", lease.Block{}), Next: full("realm", lease.Block{}, 1)}}); err == nil {
+			t.Errorf("CompareAndSetMany: %v, and no error", ok)
+		}
 		if _, err := s.List(ctx, "realm"); err == nil {
 			t.Error("List: no error")
 		}
@@ -329,7 +452,7 @@ func testContext(t *testing.T, open func() lease.Store) {
 	case <-time.After(10 * time.Second):
 		t.Fatal("a context that has ended ends nothing")
 	}
-	if r := get(t, s, "realm", b); r.Epoch == 0 {
+	if r := get(t, s, "realm", b); r.Revision == 0 {
 		set(t, s, r, full("realm", b, 1), true)
 	}
 }
@@ -380,8 +503,8 @@ func testLeases(t *testing.T, open func() lease.Store) {
 					return
 				}
 				for range 200 {
-					g, tick, err := l.Window().Claim(time.Now().UnixMilli())
-					if errors.Is(err, window.ErrExpired) {
+					node, tick, err := l.ClaimTick(time.Now().UnixMilli())
+					if errors.Is(err, lease.ErrExpired) {
 						time.Sleep(time.Millisecond)
 						continue
 					}
@@ -389,7 +512,7 @@ func testLeases(t *testing.T, open func() lease.Store) {
 						t.Error(err)
 						break
 					}
-					b := lease.Block{NodeID: g.NodeID, Size: uint8(size)}
+					b := lease.Block{NodeID: node, Size: uint8(size)}
 					mu.Lock()
 					for _, other := range used[tick] {
 						if other.Contains(b) || b.Contains(other) {
