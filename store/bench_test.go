@@ -1,0 +1,600 @@
+package store_test
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/sortid/sortid/lease"
+	"github.com/sortid/sortid/store"
+	"github.com/sortid/sortid/store/internal/connect"
+	"github.com/sortid/sortid/testserver"
+)
+
+// servers starts a server of each kind, set up so that it forgets nothing, but for NATS,
+// of which only version 2.10 can be.
+var servers = []struct {
+	name string
+	url  func(b *testing.B) string
+}{
+	{"bolt", func(b *testing.B) string { return "bolt:" + filepath.Join(b.TempDir(), "leases.db") }},
+	{"postgres", func(b *testing.B) string { return testserver.StartPostgres(b).URL }},
+	{"mysql", func(b *testing.B) string { return testserver.StartMySQL(b).URL }},
+	{"etcd", func(b *testing.B) string { return testserver.StartEtcd(b).URL }},
+	{"nats", func(b *testing.B) string { return testserver.StartNATS(b).URL }},
+	{"redis", func(b *testing.B) string { return testserver.StartRedis(b).URL }},
+}
+
+func open(b *testing.B, url string) lease.Store {
+	b.Helper()
+	s, err := store.Open(b.Context(), url)
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { s.Close() })
+	return s
+}
+
+// report gives the median and the 99th percentile of latencies, and nothing else.
+func report(b *testing.B, took []time.Duration) {
+	slices.Sort(took)
+	b.ReportMetric(0, "ns/op")
+	b.ReportMetric(float64(took[len(took)/2].Microseconds())/1000, "ms/p50")
+	b.ReportMetric(float64(took[len(took)*99/100].Microseconds())/1000, "ms/p99")
+}
+
+// BenchmarkAcquire leases a node ID of 8 bits in a realm in which a hundred are held, and
+// gives it back, which is not counted.
+func BenchmarkAcquire(b *testing.B) {
+	for _, server := range servers {
+		b.Run(server.name, func(b *testing.B) {
+			s := open(b, server.url(b))
+			config := lease.Config{Realm: "bench", Format: lease.SCRU64, NodeIDSize: 8}
+			acquire := func() *lease.Lease {
+				l, err := lease.Acquire(b.Context(), s, config)
+				if err != nil {
+					b.Fatal(err)
+				}
+				return l
+			}
+			for range 100 {
+				defer acquire().Close(context.Background())
+			}
+			var took []time.Duration
+			for b.Loop() {
+				start := time.Now()
+				l := acquire()
+				took = append(took, time.Since(start))
+				if err := l.Close(b.Context()); err != nil {
+					b.Fatal(err)
+				}
+			}
+			report(b, took)
+		})
+	}
+}
+
+// A watched store tells how long renewals take: from the first of a renewal's requests,
+// that for the time, to the last, the reading of the realm after the commit.
+type watched struct {
+	lease.Store
+	start time.Time // a lease renews in one goroutine
+	took  chan time.Duration
+}
+
+func (w *watched) Time(ctx context.Context) (time.Time, error) {
+	w.start = time.Now()
+	return w.Store.Time(ctx)
+}
+
+func (w *watched) GetMany(ctx context.Context, realm string, blocks []lease.Block) ([]lease.Record, error) {
+	r, err := w.Store.GetMany(ctx, realm, blocks)
+	if blocks[0] == (lease.Block{}) && err == nil {
+		select {
+		case w.took <- time.Since(w.start):
+		default: // while the node ID is acquired
+		}
+	}
+	return r, err
+}
+
+// BenchmarkExtend renews a lease again and again, by a window of a few milliseconds.
+func BenchmarkExtend(b *testing.B) {
+	for _, server := range servers {
+		b.Run(server.name, func(b *testing.B) {
+			w := &watched{Store: open(b, server.url(b)), took: make(chan time.Duration)}
+			l, err := lease.Acquire(b.Context(), w, lease.Config{
+				Realm: "bench", Format: lease.SCRU160, NodeIDSize: 8, Window: 4 * time.Millisecond,
+			})
+			if err != nil {
+				b.Fatal(err)
+			}
+			defer l.Close(context.Background())
+			var took []time.Duration
+			for b.Loop() {
+				select {
+				case d := <-w.took:
+					took = append(took, d)
+				case <-time.After(10 * time.Second):
+					b.Fatalf("no renewal in ten seconds: %v", l.Err())
+				}
+			}
+			report(b, took)
+		})
+	}
+}
+
+// BenchmarkNodes lets a thousand nodes, each with a connection of its own, hold leases at
+// default settings, and reports what that costs the server. They start over half a
+// minute, as renewals are spread later, and are then watched for a window's length.
+func BenchmarkNodes(b *testing.B) {
+	for _, server := range []struct {
+		name  string
+		start func(testing.TB) *testserver.Server
+	}{
+		{"postgres", func(t testing.TB) *testserver.Server { return testserver.StartPostgres(t) }},
+		{"etcd", func(t testing.TB) *testserver.Server { return testserver.StartEtcd(t) }},
+	} {
+		b.Run(server.name, func(b *testing.B) {
+			const nodes = 1000
+			url := server.start(b).URL
+			requests := &counted{}
+			leases, took := make([]*lease.Lease, nodes), make([]time.Duration, nodes)
+			var wg sync.WaitGroup
+			for i := range leases {
+				time.Sleep(lease.DefaultWindow / 2 / nodes)
+				wg.Go(func() {
+					start := time.Now()
+					s, err := store.Open(b.Context(), url)
+					if err != nil {
+						b.Error(err)
+						return
+					}
+					b.Cleanup(func() { s.Close() })
+					leases[i], err = lease.Acquire(b.Context(), requests.of(s), lease.Config{
+						Realm: "bench", Format: lease.SCRU64, NodeIDSize: 12, Name: fmt.Sprint("node ", i),
+					})
+					if err != nil {
+						b.Error(err)
+					}
+					took[i] = time.Since(start)
+				})
+			}
+			wg.Wait()
+			if b.Failed() {
+				return
+			}
+			before, cpu, begin := requests.n.Load(), processor(b), time.Now()
+			for b.Loop() {
+				time.Sleep(lease.DefaultWindow)
+			}
+			seconds := time.Since(begin).Seconds()
+			for _, l := range leases {
+				if err := errors.Join(l.Err(), late(l)); err != nil {
+					b.Error(err)
+				}
+			}
+			report(b, took)
+			b.ReportMetric(float64(requests.n.Load()-before)/seconds, "requests/s")
+			b.ReportMetric(100*(processor(b)-cpu).Seconds()/seconds, "%cpu")
+			for _, l := range leases {
+				wg.Go(func() { l.Close(context.Background()) })
+			}
+			wg.Wait()
+		})
+	}
+}
+
+// late returns an error if a lease is in the last quarter of its window.
+func late(l *lease.Lease) error {
+	if left := time.Until(l.Until()); left < lease.DefaultWindow/4 {
+		return fmt.Errorf("node %d has only %v left", l.NodeID(), left)
+	}
+	return nil
+}
+
+// counted counts the requests of all nodes.
+type counted struct{ n atomic.Int64 }
+
+func (c *counted) of(s lease.Store) lease.Store { return &counting{s, &c.n} }
+
+type counting struct {
+	lease.Store
+	n *atomic.Int64
+}
+
+func (c *counting) Get(ctx context.Context, realm string, b lease.Block) (lease.Record, error) {
+	c.n.Add(1)
+	return c.Store.Get(ctx, realm, b)
+}
+
+func (c *counting) CompareAndSet(ctx context.Context, prev, next lease.Record) (bool, error) {
+	c.n.Add(1)
+	return c.Store.CompareAndSet(ctx, prev, next)
+}
+
+func (c *counting) GetMany(ctx context.Context, realm string, blocks []lease.Block) ([]lease.Record, error) {
+	c.n.Add(1)
+	return c.Store.GetMany(ctx, realm, blocks)
+}
+
+func (c *counting) CompareAndSetMany(ctx context.Context, changes []lease.Change) (bool, error) {
+	c.n.Add(1)
+	return c.Store.CompareAndSetMany(ctx, changes)
+}
+
+func (c *counting) List(ctx context.Context, realm string) ([]lease.Record, error) {
+	c.n.Add(1)
+	return c.Store.List(ctx, realm)
+}
+
+func (c *counting) Time(ctx context.Context) (time.Time, error) {
+	t, err := c.Store.Time(ctx)
+	if !errors.Is(err, lease.ErrNoTime) {
+		c.n.Add(1)
+	}
+	return t, err
+}
+
+// BenchmarkTogether starts a thousand nodes at once, each with a store of its own, and
+// takes the time until all have a node ID. It also reports how many connections the server
+// had at most, and how many a little later, and what one start costs. Those on a file are
+// in eight processes. For PostgreSQL, whose connections are processes, there is the time of
+// what nobody can do without, too: of a thousand that connect and ask for SELECT 1.
+func BenchmarkTogether(b *testing.B) {
+	const nodes = 1000
+	for _, server := range servers {
+		b.Run(server.name, func(b *testing.B) {
+			url := server.url(b)
+			if server.name == "bolt" {
+				b.ReportMetric(startProcesses(b, url, 8, nodes).Seconds(), "s")
+				b.ReportMetric(0, "ns/op")
+				return
+			}
+			startTogether(b, url, nodes, 12)
+			oneStart(b, url)
+		})
+	}
+	b.Run("postgres-select", func(b *testing.B) { selectTogether(b, testserver.StartPostgres(b).URL, nodes) })
+	for _, server := range servers {
+		if server.name == "redis" {
+			b.Run("redis-10000-held", func(b *testing.B) {
+				url := server.url(b)
+				hold(b, url, 10000)
+				startTogether(b, url, nodes, 16)
+			})
+		}
+	}
+}
+
+// bench is what the leases of [BenchmarkTogether] and [BenchmarkHeld] have in common.
+var bench = lease.Config{Realm: "bench", Format: lease.SCRU64, NodeIDSize: 16, Window: time.Hour}
+
+func startTogether(b *testing.B, url string, nodes, bits int) {
+	b.Helper()
+	ctx, cancel := context.WithTimeout(b.Context(), 2*time.Minute)
+	defer cancel()
+	config := bench
+	config.NodeIDSize = bits
+	stores := make([]lease.Store, nodes)
+	together(b, url, nodes, func(i int) error {
+		s, err := store.Open(ctx, url)
+		if err == nil {
+			stores[i] = s
+			_, err = lease.Acquire(ctx, s, config)
+		}
+		return err
+	})
+	time.Sleep(2 * time.Second)
+	b.ReportMetric(float64(connections(url)), "connections-later")
+	for _, s := range stores {
+		if s != nil {
+			s.Close()
+		}
+	}
+}
+
+func selectTogether(b *testing.B, url string, nodes int) {
+	ctx, cancel := context.WithTimeout(b.Context(), 2*time.Minute)
+	defer cancel()
+	together(b, url, nodes, func(int) error {
+		_, err := connect.Retry(ctx, url, func(ctx context.Context) (struct{}, error) {
+			conn, err := pgconn.Connect(ctx, url+"?sslmode=disable")
+			if refused := (*pgconn.PgError)(nil); errors.As(err, &refused) && refused.Code == "53300" {
+				return struct{}{}, connect.Busy(err, 3*time.Second)
+			}
+			if err != nil {
+				return struct{}{}, err
+			}
+			defer conn.Close(ctx)
+			_, err = conn.Exec(ctx, "SELECT 1").ReadAll()
+			return struct{}{}, err
+		})
+		return err
+	})
+}
+
+// together calls start for each of the nodes at once. It reports how long it takes until all
+// calls have ended, and what they cost the server.
+func together(b *testing.B, url string, nodes int, start func(i int) error) {
+	b.Helper()
+	before, own := processor(b), ownProcessor(b)
+	begin := make(chan struct{})
+	var wg sync.WaitGroup
+	for i := range nodes {
+		wg.Go(func() {
+			<-begin
+			if err := start(i); err != nil {
+				b.Error(err)
+			}
+		})
+	}
+	done, most := make(chan struct{}), make(chan int)
+	go func() {
+		n := 0
+		for {
+			select {
+			case <-time.After(100 * time.Millisecond): // to count takes some milliseconds
+				n = max(n, connections(url))
+			case <-done:
+				most <- n
+				return
+			}
+		}
+	}()
+	began := time.Now()
+	close(begin)
+	wg.Wait()
+	took := time.Since(began)
+	close(done)
+	b.ReportMetric(0, "ns/op")
+	b.ReportMetric(took.Seconds(), "s")
+	b.ReportMetric(float64(<-most), "connections")
+	b.ReportMetric(((processor(b)-before)-(ownProcessor(b)-own)).Seconds()*1000/float64(nodes), "ms-server-cpu/start")
+}
+
+// hold leases node IDs, which stay leased.
+func hold(b *testing.B, url string, n int) {
+	b.Helper()
+	var wg sync.WaitGroup
+	var left atomic.Int64
+	left.Store(int64(n))
+	for range 8 {
+		wg.Go(func() {
+			s := open(b, url)
+			for left.Add(-1) >= 0 {
+				if _, err := lease.Acquire(b.Context(), s, bench); err != nil {
+					b.Error(err)
+					return
+				}
+			}
+		})
+	}
+	wg.Wait()
+}
+
+// BenchmarkHeld leases a node ID while ten to ten thousand are held.
+func BenchmarkHeld(b *testing.B) {
+	for _, server := range servers {
+		if server.name == "etcd" || server.name == "nats" {
+			continue // to fill them takes long
+		}
+		for _, held := range []int{10, 1000, 10000} {
+			b.Run(fmt.Sprintf("%s/held=%d", server.name, held), func(b *testing.B) {
+				url := server.url(b)
+				hold(b, url, held)
+				s := open(b, url)
+				var took []time.Duration
+				for b.Loop() {
+					start := time.Now()
+					l, err := lease.Acquire(b.Context(), s, bench)
+					if err != nil {
+						b.Fatal(err)
+					}
+					took = append(took, time.Since(start))
+					if err := l.Close(b.Context()); err != nil {
+						b.Fatal(err)
+					}
+				}
+				report(b, took)
+			})
+		}
+	}
+}
+
+// oneStart reports the requests and bytes of one start, as they pass a proxy: a request is
+// what the client sends in one piece.
+func oneStart(b *testing.B, raw string) {
+	b.Helper()
+	u, err := url.Parse(raw)
+	if err != nil {
+		b.Fatal(err)
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer l.Close()
+	server := u.Host
+	u.Host = l.Addr().String()
+	var requests, bytes atomic.Int64
+	forward := func(to, from net.Conn, pieces *atomic.Int64) {
+		buf := make([]byte, 64<<10)
+		for {
+			n, err := from.Read(buf)
+			if n > 0 {
+				pieces.Add(1)
+				bytes.Add(int64(n))
+			}
+			if _, werr := to.Write(buf[:n]); err != nil || werr != nil {
+				to.Close()
+				return
+			}
+		}
+	}
+	go func() {
+		for {
+			client, err := l.Accept()
+			if err != nil {
+				return
+			}
+			conn, err := net.Dial("tcp", server)
+			if err != nil {
+				client.Close()
+				continue
+			}
+			go forward(conn, client, &requests)
+			go forward(client, conn, new(atomic.Int64))
+		}
+	}()
+	config := bench
+	config.NodeIDSize = 12
+	if _, err := lease.Acquire(b.Context(), open(b, u.String()), config); err != nil {
+		b.Fatal(err)
+	}
+	b.ReportMetric(float64(requests.Load()), "requests/start")
+	b.ReportMetric(float64(bytes.Load()), "B/start")
+}
+
+// connections returns how many connections there are from this machine to a server.
+func connections(raw string) (n int) {
+	u, err := url.Parse(raw)
+	if err != nil {
+		return 0
+	}
+	port, _ := strconv.Atoi(u.Port())
+	table, err := os.ReadFile("/proc/net/tcp")
+	if err != nil {
+		return 0
+	}
+	remote := fmt.Sprintf("0100007F:%04X", port)
+	for line := range strings.Lines(string(table)) {
+		if f := strings.Fields(line); len(f) > 3 && f[2] == remote && f[3] == "01" { // established
+			n++
+		}
+	}
+	return n
+}
+
+// startProcesses has this program, as several processes, lease node IDs, and returns how
+// long that took.
+func startProcesses(b *testing.B, url string, processes, nodes int) time.Duration {
+	b.Helper()
+	var wg sync.WaitGroup
+	var all []*exec.Cmd
+	var inputs []io.Closer
+	began := time.Now()
+	for range processes {
+		cmd := exec.Command(os.Args[0])
+		cmd.Env = append(os.Environ(), "SORTID_BENCH_URL="+url, fmt.Sprintf("SORTID_BENCH_NODES=%d", nodes/processes))
+		cmd.Stderr = os.Stderr
+		in, err := cmd.StdinPipe()
+		if err != nil {
+			b.Fatal(err)
+		}
+		out, err := cmd.StdoutPipe()
+		if err != nil {
+			b.Fatal(err)
+		}
+		if err := cmd.Start(); err != nil {
+			b.Fatal(err)
+		}
+		all, inputs = append(all, cmd), append(inputs, in)
+		wg.Go(func() {
+			if line, err := bufio.NewReader(out).ReadString('\n'); err != nil {
+				b.Errorf("%q, %v", line, err)
+			}
+		})
+	}
+	wg.Wait()
+	took := time.Since(began)
+	for i, cmd := range all {
+		inputs[i].Close()
+		cmd.Wait()
+	}
+	return took
+}
+
+// TestMain makes this program one of the processes that startProcesses starts, if the
+// environment says so: it leases node IDs, says so, and holds them until its input ends.
+func TestMain(m *testing.M) {
+	url := os.Getenv("SORTID_BENCH_URL")
+	if url == "" {
+		os.Exit(m.Run())
+	}
+	nodes, _ := strconv.Atoi(os.Getenv("SORTID_BENCH_NODES"))
+	s, err := store.Open(context.Background(), url)
+	for i := 0; i < nodes && err == nil; i++ {
+		_, err = lease.Acquire(context.Background(), s, bench)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	fmt.Println("ready")
+	io.Copy(io.Discard, os.Stdin)
+}
+
+// processor returns the processor time of this process, with the nodes, and of its
+// children, with the server.
+func processor(b *testing.B) time.Duration {
+	paths, _ := filepath.Glob("/proc/[0-9]*/stat")
+	if paths == nil {
+		b.Skip("processor times are read from /proc, which is not here")
+	}
+	parent, used := map[int]int{}, map[int]int64{}
+	for _, path := range paths {
+		stat, err := os.ReadFile(path)
+		if err != nil {
+			continue // it has ended
+		}
+		// The fields after the name, which is in parentheses and may hold anything.
+		fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
+		pid, _ := strconv.Atoi(strings.Split(path, "/")[2])
+		parent[pid], _ = strconv.Atoi(fields[1])
+		for _, f := range fields[11:15] { // its own, and that of children that have ended
+			ticks, _ := strconv.ParseInt(f, 10, 64)
+			used[pid] += ticks
+		}
+	}
+	var ticks int64
+	for pid := range parent {
+		for at := pid; at > 0; at = parent[at] {
+			if at == os.Getpid() {
+				ticks += used[pid]
+				break
+			}
+		}
+	}
+	return time.Duration(ticks) * 10 * time.Millisecond // USER_HZ is 100
+}
+
+// ownProcessor returns the processor time of this process alone.
+func ownProcessor(b *testing.B) time.Duration {
+	stat, err := os.ReadFile("/proc/self/stat")
+	if err != nil {
+		b.Skip("processor times are read from /proc, which is not here")
+	}
+	var ticks int64
+	for _, f := range strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))[11:13] {
+		n, _ := strconv.ParseInt(f, 10, 64)
+		ticks += n
+	}
+	return time.Duration(ticks) * 10 * time.Millisecond
+}

@@ -1,0 +1,422 @@
+package bolt
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/sortid/sortid/lease"
+	"github.com/sortid/sortid/store/internal/connect"
+	"go.etcd.io/bbolt"
+	bbolterrors "go.etcd.io/bbolt/errors"
+)
+
+var bucket = []byte("leases")
+
+// ErrDamaged: the file is not, or no longer, a bbolt file with leases.
+var ErrDamaged = errors.New("not a bbolt file with leases, or damaged")
+
+// A Store is a [lease.Store] in a file. It is safe for concurrent use.
+type Store struct {
+	path       string        // absolute, without symbolic links
+	mutex      chan struct{} // one goroutine of this process at a time
+	named      atomic.Bool   // the file's name is known to be on the disk
+	checked    atomic.Int64  // when checkPages found nothing, in Unix seconds
+	conditions []string
+}
+
+// Open returns the store in the file of a URL such as "bolt:sortid.db", and makes the
+// file if there is none. It fails with [lease.ErrUnsafe] on a network file system, with
+// [ErrDamaged], or with an error of the operating system; if another process keeps the
+// file locked, when ctx ends.
+func Open(ctx context.Context, url string) (*Store, error) { return open(ctx, url, true) }
+
+// OpenExisting is Open for a file that must be there: without one it fails with
+// [fs.ErrNotExist]. Until something is stored it needs no right to write.
+func OpenExisting(ctx context.Context, url string) (*Store, error) { return open(ctx, url, false) }
+
+func open(ctx context.Context, url string, create bool) (*Store, error) {
+	given, err := parse(url)
+	if err != nil {
+		return nil, err
+	}
+	path, err := resolve(given, create)
+	if err != nil {
+		return nil, failed(given, err)
+	}
+	where := path
+	if _, err := os.Stat(path); err != nil {
+		where = filepath.Dir(path)
+	}
+	conditions, err := inspect(where)
+	if err != nil {
+		return nil, failed(path, err)
+	}
+	mutex, _ := mutexes.LoadOrStore(path, make(chan struct{}, 1))
+	s := &Store{path: path, mutex: mutex.(chan struct{}), conditions: conditions}
+	flag := os.O_RDONLY
+	if create {
+		flag = os.O_RDWR | os.O_CREATE
+	}
+	for began := time.Now(); ; {
+		err := s.with(ctx, flag, func(*bbolt.DB) error { return nil })
+		if err == nil {
+			return s, nil
+		}
+		if !errors.Is(err, errEmpty) || time.Since(began) > beginning || connect.Sleep(ctx, longest) != nil {
+			return nil, err
+		}
+	}
+}
+
+// mutexes has a channel for each file. On systems without flock (Solaris, AIX, Android) a
+// lock holds for the process, and two goroutines would not exclude each other.
+var mutexes sync.Map
+
+// parse returns the path of a URL. Its errors do not show the URL, for one that was meant
+// for another store may have a password in it.
+func parse(url string) (string, error) {
+	scheme, path, _ := strings.Cut(url, ":")
+	rest, slashes := strings.CutPrefix(path, "//")
+	if slashes {
+		path = rest
+	}
+	switch {
+	case !strings.EqualFold(scheme, "bolt") || path == "" || slashes && path[0] != '/':
+		return "", urlError("want bolt:file.db, bolt:/folder/file.db or bolt:///folder/file.db")
+	case strings.Contains(path, "?"):
+		return "", urlError("there are no parameters, and a file's name with a question mark is not accepted")
+	}
+	return path, nil
+}
+
+func urlError(text string) error { return connect.BadURL(errors.New("bolt: the URL: " + text)) }
+
+// resolve returns the absolute path of a file without symbolic links, so that whatever
+// becomes of these, a Store stays with one file.
+func resolve(path string, create bool) (string, error) {
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return "", err
+	}
+	info, err := os.Stat(path)
+	switch {
+	case err == nil && info.IsDir():
+		return "", errors.New("is a folder, want a file")
+	case err == nil && !info.Mode().IsRegular():
+		return "", errors.New("is not a regular file")
+	case err == nil:
+		return filepath.EvalSymlinks(path)
+	case !create || !errors.Is(err, fs.ErrNotExist):
+		return "", err
+	}
+	// Another process may have made the file since.
+	if info, err := os.Lstat(path); err == nil && info.Mode().Type() == fs.ModeSymlink {
+		return "", errors.New("is a symbolic link to a file that does not exist")
+	}
+	dir, err := filepath.EvalSymlinks(filepath.Dir(path))
+	if err != nil {
+		return "", fmt.Errorf("cannot make the file: %w", err)
+	}
+	return filepath.Join(dir, filepath.Base(path)), nil
+}
+
+// Conditions says, in sentences for people, on what the guarantee of this file rests that
+// could not be verified; nil if there is nothing.
+func (s *Store) Conditions() []string { return s.conditions }
+
+// Get returns the record of a block.
+func (s *Store) Get(ctx context.Context, realm string, b lease.Block) (r lease.Record, err error) {
+	err = s.view(ctx, func(records *bbolt.Bucket) error {
+		r, err = get(records, realm, b)
+		return err
+	})
+	return r, err
+}
+
+// GetMany returns the records of blocks, all of one moment.
+func (s *Store) GetMany(ctx context.Context, realm string, blocks []lease.Block) ([]lease.Record, error) {
+	found := make([]lease.Record, len(blocks))
+	err := s.view(ctx, func(records *bbolt.Bucket) (err error) {
+		for i := 0; i < len(blocks) && err == nil; i++ {
+			found[i], err = get(records, realm, blocks[i])
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return found, nil
+}
+
+// CompareAndSet stores next in the place of prev.
+func (s *Store) CompareAndSet(ctx context.Context, prev, next lease.Record) (bool, error) {
+	return s.CompareAndSetMany(ctx, []lease.Change{{Prev: prev, Next: next}})
+}
+
+// CompareAndSetMany makes all changes or none.
+func (s *Store) CompareAndSetMany(ctx context.Context, changes []lease.Change) (stored bool, err error) {
+	values := make([][]byte, len(changes))
+	for i, c := range changes {
+		if values[i], err = json.Marshal(c.Next); err != nil {
+			return false, failed(s.path, err)
+		}
+	}
+	if !s.named.Load() {
+		if err := syncFolder(filepath.Dir(s.path)); err != nil {
+			return false, failed(s.path, fmt.Errorf("cannot sync the folder: %w", err))
+		}
+		s.named.Store(true)
+	}
+	err = s.with(ctx, os.O_RDWR, func(db *bbolt.DB) error {
+		err := db.Update(func(tx *bbolt.Tx) error {
+			if now := time.Now().Unix(); now-s.checked.Load() >= 60 { // it reads the whole file
+				if err := checkPages(tx); err != nil {
+					return err
+				}
+				s.checked.Store(now)
+			}
+			records := tx.Bucket(bucket)
+			for _, c := range changes {
+				now, err := get(records, c.Prev.Realm, c.Prev.Block)
+				if err != nil {
+					return err
+				}
+				if !now.Matches(c.Prev) {
+					return errRefused
+				}
+			}
+			records, err := tx.CreateBucketIfNotExists(bucket)
+			for i := 0; i < len(changes) && err == nil; i++ {
+				err = records.Put(key(changes[i].Prev.Realm, changes[i].Prev.Block), values[i])
+			}
+			return err
+		})
+		stored = err == nil
+		if err == errRefused { // nothing was written
+			return nil
+		}
+		return err
+	})
+	if err != nil {
+		return false, err
+	}
+	return stored, nil
+}
+
+var errRefused = errors.New("refused")
+
+// checkPages fails if a page is said to be longer than any file may be: bbolt would count to
+// its end, in memory, when it replaces that page.
+func checkPages(tx *bbolt.Tx) error {
+	longest := maxSize / tx.DB().Info().PageSize
+	for id := 0; ; id++ {
+		page, err := tx.Page(id)
+		if page == nil || err != nil {
+			return err
+		}
+		switch page.Type {
+		case "branch", "leaf", "freelist":
+			if page.OverflowCount > longest {
+				return fmt.Errorf("%w: page %d is said to have %d more", ErrDamaged, id, page.OverflowCount)
+			}
+		}
+	}
+}
+
+// List returns the records of a realm.
+func (s *Store) List(ctx context.Context, realm string) (found []lease.Record, err error) {
+	err = s.view(ctx, func(records *bbolt.Bucket) error {
+		if records == nil {
+			return nil
+		}
+		prefix := []byte(realm + "/")
+		c := records.Cursor()
+		for k, v := c.Seek(prefix); bytes.HasPrefix(k, prefix); k, v = c.Next() {
+			r, err := decode(k, v)
+			if err != nil {
+				return err
+			}
+			if r.Realm == realm { // and not, of "a", that of "a/b"
+				found = append(found, r)
+			}
+		}
+		return nil
+	})
+	return found, err
+}
+
+// Realms returns the names of the realms.
+func (s *Store) Realms(ctx context.Context) (names []string, err error) {
+	end := []byte("/" + lease.Block{}.String())
+	err = s.view(ctx, func(records *bbolt.Bucket) error {
+		if records == nil {
+			return nil
+		}
+		return records.ForEach(func(k, _ []byte) error {
+			if name, ok := bytes.CutSuffix(k, end); ok {
+				names = append(names, string(name))
+			}
+			return nil
+		})
+	})
+	return names, err
+}
+
+// Time returns this machine's time: all who use the file have the same clock.
+func (s *Store) Time(context.Context) (time.Time, error) { return time.Now(), nil }
+
+// String says which store it is, for people.
+func (s *Store) String() string { return "bolt:" + s.path }
+
+// Close does nothing: between calls the file is closed.
+func (s *Store) Close() error { return nil }
+
+// key returns the key of a record. A block's text has one slash, so that the last but one
+// of the key ends the realm's name, whatever that is.
+func key(realm string, b lease.Block) []byte { return []byte(realm + "/" + b.String()) }
+
+func get(records *bbolt.Bucket, realm string, b lease.Block) (lease.Record, error) {
+	if records != nil {
+		k := key(realm, b)
+		if v := records.Get(k); v != nil {
+			return decode(k, v)
+		}
+	}
+	return lease.Record{Realm: realm, Block: b}, nil
+}
+
+func decode(k, v []byte) (r lease.Record, err error) {
+	err = json.Unmarshal(v, &r)
+	if err == nil && !bytes.Equal(k, key(r.Realm, r.Block)) {
+		err = fmt.Errorf("it is that of %q", key(r.Realm, r.Block))
+	}
+	if err != nil {
+		err = fmt.Errorf("%w: the record at %.200q: %w", ErrDamaged, k, err)
+	}
+	return r, err
+}
+
+// view calls f with the records, nil if there are none yet.
+func (s *Store) view(ctx context.Context, f func(*bbolt.Bucket) error) error {
+	return s.with(ctx, os.O_RDONLY, func(db *bbolt.DB) error {
+		return db.View(func(tx *bbolt.Tx) error { return f(tx.Bucket(bucket)) })
+	})
+}
+
+// with opens the file, calls f and closes it.
+func (s *Store) with(ctx context.Context, flag int, f func(*bbolt.DB) error) (err error) {
+	if ctx.Err() != nil {
+		return failed(s.path, context.Cause(ctx))
+	}
+	select {
+	case s.mutex <- struct{}{}:
+		defer func() { <-s.mutex }()
+	case <-ctx.Done():
+		return failed(s.path, fmt.Errorf("waiting for other calls of this process: %w", context.Cause(ctx)))
+	}
+	// bbolt believes what it reads. Where a file is damaged it panics, or reads beyond
+	// the end of the file, which then becomes a panic, too.
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	var file *os.File
+	defer func() {
+		if p := recover(); p != nil {
+			// The database's own Close might wait for the transaction for ever. What it has
+			// mapped stays mapped, and keeps a lock beyond Close.
+			unlock(file)
+			file.Close()
+			err = failed(s.path, fmt.Errorf("%w: %v", ErrDamaged, p))
+		}
+	}()
+	db, err := s.lock(ctx, flag, &file)
+	if err != nil {
+		return failed(s.path, err)
+	}
+	if err := errors.Join(f(db), db.Close()); err != nil {
+		return failed(s.path, err)
+	}
+	return nil
+}
+
+// maxSize bounds the file, in bytes, at some millions of records: a damaged one could
+// otherwise grow to anything.
+const maxSize = 1 << 30
+
+// How long to wait before another attempt at a locked file. A change takes some
+// milliseconds, most of them for the disk.
+const (
+	shortest = time.Millisecond
+	longest  = 16 * time.Millisecond
+)
+
+// beginning is how long a file may be empty, when it is opened, that another process makes.
+const beginning = time.Second
+
+var errEmpty = fmt.Errorf("%w: it is empty", ErrDamaged)
+
+// lock opens the file as soon as it can be had.
+func (s *Store) lock(ctx context.Context, flag int, file **os.File) (*bbolt.DB, error) {
+	options := &bbolt.Options{
+		ReadOnly: flag == os.O_RDONLY,
+		// Try once. bbolt would look again only every 50 ms, and know no context.
+		Timeout:      time.Nanosecond,
+		NoStatistics: true,
+		MaxSize:      maxSize,
+		OpenFile: func(path string, _ int, mode os.FileMode) (f *os.File, err error) {
+			*file, err = openFile(path, flag, mode)
+			return *file, err
+		},
+	}
+	for pause := shortest; ; pause = min(2*pause, longest) {
+		db, err := bbolt.Open(s.path, 0o600, options)
+		if !errors.Is(err, bbolterrors.ErrTimeout) {
+			return db, err
+		}
+		if err := connect.Sleep(ctx, pause/2+rand.N(pause)); err != nil {
+			return nil, fmt.Errorf("%s has the file locked; gave up waiting: %w", holder(s.path), err)
+		}
+	}
+}
+
+// openFile opens the file. Only [Open] may make it, or find it empty: a file that a Store has
+// used and that is empty has lost its records.
+func openFile(path string, flag int, mode os.FileMode) (*os.File, error) {
+	f, err := os.OpenFile(path, flag, mode)
+	switch {
+	case errors.Is(err, fs.ErrNotExist) && flag&os.O_CREATE == 0:
+		return nil, fmt.Errorf("the file is gone; if you put a backup in its place, fence its realms: %w", fs.ErrNotExist)
+	case err != nil || flag&os.O_CREATE != 0:
+		return f, err
+	}
+	info, err := f.Stat()
+	if err == nil && info.Size() == 0 {
+		err = errEmpty
+	}
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	return f, nil
+}
+
+// failed words an error about a file.
+func failed(path string, err error) error {
+	switch at, ok := err.(*fs.PathError); {
+	case errors.Is(err, bbolterrors.ErrInvalid), errors.Is(err, bbolterrors.ErrVersionMismatch), errors.Is(err, bbolterrors.ErrChecksum):
+		err = fmt.Errorf("%w: %w", ErrDamaged, err)
+	case ok && at.Path == path:
+		err = fmt.Errorf("%s: %w", at.Op, at.Err) // the path is named already
+	}
+	return fmt.Errorf("bolt: %s: %w", path, err)
+}

@@ -1,0 +1,596 @@
+package bolt
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/sortid/sortid/lease"
+	"github.com/sortid/sortid/lease/storetest"
+	"go.etcd.io/bbolt"
+)
+
+// The tests run this program again as other processes, each with a role.
+func TestMain(m *testing.M) {
+	if role := os.Getenv("BOLT_TEST_ROLE"); role != "" {
+		if err := roles[role](os.Getenv("BOLT_TEST_URL")); err != nil {
+			fmt.Println("error:", err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
+	os.Exit(m.Run())
+}
+
+var roles = map[string]func(url string) error{
+	"lease": playLease,
+	"count": playCount,
+	"hold":  playHold,
+}
+
+// A process plays a role; its lines come out of the scanner.
+type process struct {
+	*exec.Cmd
+	lines *bufio.Scanner
+	in    io.WriteCloser
+}
+
+func start(t *testing.T, role, url string) *process {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), os.Args[0])
+	cmd.Env = append(os.Environ(), "BOLT_TEST_ROLE="+role, "BOLT_TEST_URL="+url)
+	cmd.Stderr = os.Stderr
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	return &process{cmd, bufio.NewScanner(out), in}
+}
+
+func temp(t *testing.T) (path, url string) {
+	path = filepath.Join(t.TempDir(), "sortid.db")
+	return path, "bolt:" + path
+}
+
+func must(t *testing.T, url string) *Store {
+	t.Helper()
+	s, err := Open(t.Context(), url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+var block = lease.Block{NodeID: 42, Size: 8}
+
+// record returns the record that follows another by n changes.
+func record(n uint64) lease.Record {
+	r := lease.Record{Realm: "r", Block: block}
+	if n > 0 {
+		r.Revision, r.HWM, r.State = n, int64(n), lease.Whole
+	}
+	return r
+}
+
+func put(t *testing.T, s *Store, n uint64) {
+	t.Helper()
+	if ok, err := s.CompareAndSet(t.Context(), record(n-1), record(n)); !ok || err != nil {
+		t.Fatalf("change %d: %v, %v", n, ok, err)
+	}
+}
+
+func TestStore(t *testing.T) {
+	storetest.Run(t, func(t *testing.T) func() lease.Store {
+		_, url := temp(t)
+		return func() lease.Store { return must(t, url) }
+	})
+}
+
+// playLease leases a node ID, uses some ticks, which it prints, and gives it back.
+func playLease(url string) error {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	s, err := Open(ctx, url)
+	if err != nil {
+		return err
+	}
+	l, err := lease.Acquire(ctx, s, lease.Config{Realm: "r", Format: lease.SCRU160, NodeIDSize: 7})
+	if err != nil {
+		return err
+	}
+	for range 20 {
+		node, tick, err := l.ClaimTick(time.Now().UnixMilli())
+		if err != nil {
+			return err
+		}
+		fmt.Println(node, tick)
+	}
+	return l.Close(ctx)
+}
+
+// Many processes that start at once all get through, and no tick of a node ID is used twice.
+func TestProcesses(t *testing.T) {
+	n := 100
+	if testing.Short() {
+		n = 20
+	}
+	_, url := temp(t)
+	begin := time.Now()
+	var processes []*process
+	for range n {
+		processes = append(processes, start(t, "lease", url))
+	}
+	used := map[string]bool{}
+	for _, p := range processes {
+		lines, last := 0, ""
+		for ; p.lines.Scan(); lines++ {
+			last = p.lines.Text()
+			if used[last] {
+				t.Errorf("node ID and tick %s were used twice", last)
+			}
+			used[last] = true
+		}
+		if err := p.Wait(); err != nil || lines != 20 {
+			t.Errorf("%d lines, %v; the last: %s", lines, err, last)
+		}
+	}
+	t.Logf("%d processes leased, used and gave back in %v", n, time.Since(begin))
+	if took := time.Since(begin); took > 45*time.Second {
+		t.Errorf("that is too long")
+	}
+}
+
+// playCount changes a record again and again, and prints the revision of each change made.
+func playCount(url string) error {
+	s, err := Open(context.Background(), url)
+	for err == nil {
+		var r lease.Record
+		if r, err = s.Get(context.Background(), "r", block); err == nil {
+			var ok bool
+			if ok, err = s.CompareAndSet(context.Background(), r, record(r.Revision+1)); ok {
+				fmt.Println(r.Revision + 1)
+			}
+		}
+	}
+	return err
+}
+
+// A process that is killed has stored what it said, and leaves a file and a lock that do
+// not trouble the others.
+func TestKilled(t *testing.T) {
+	_, url := temp(t)
+	s := must(t, url)
+	var last uint64
+	for range 10 {
+		var killed []*process
+		for range 3 {
+			killed = append(killed, start(t, "count", url))
+		}
+		time.Sleep(time.Duration(50+rand.IntN(50)) * time.Millisecond)
+		said := map[string]bool{}
+		for _, p := range killed {
+			p.Process.Kill()
+			for p.lines.Scan() {
+				var n uint64
+				if _, err := fmt.Sscan(p.lines.Text(), &n); err != nil {
+					t.Fatal(p.lines.Text())
+				}
+				if said[p.lines.Text()] {
+					t.Errorf("two processes were told to have made change %d", n)
+				}
+				said[p.lines.Text()] = true
+				last = max(last, n)
+			}
+			p.Wait()
+		}
+		r, err := s.Get(t.Context(), "r", block)
+		if err != nil || r.Revision < last {
+			t.Fatalf("stored is change %d, %v; one was told that change %d is", r.Revision, err, last)
+		}
+		last = r.Revision
+		put(t, s, last+1)
+	}
+	if last < 50 {
+		t.Errorf("only %d changes were made", last)
+	}
+}
+
+// playHold keeps the file locked until its input ends.
+func playHold(url string) error {
+	db, err := bbolt.Open(strings.TrimPrefix(url, "bolt:"), 0o600, nil)
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	fmt.Println("held")
+	_, err = io.Copy(io.Discard, os.Stdin)
+	return err
+}
+
+// While another process has the file, a call waits, for as long as its context lasts.
+func TestHeld(t *testing.T) {
+	path, url := temp(t)
+	s := must(t, url)
+	put(t, s, 1)
+	p := start(t, "hold", url)
+	if !p.lines.Scan() || p.lines.Text() != "held" {
+		t.Fatal(p.lines.Text())
+	}
+	for name, call := range map[string]func(ctx context.Context) error{
+		"Open": func(ctx context.Context) error { _, err := Open(ctx, url); return err },
+		"Get":  func(ctx context.Context) error { _, err := s.Get(ctx, "r", block); return err },
+		"List": func(ctx context.Context) error { _, err := s.List(ctx, "r"); return err },
+		"CompareAndSet": func(ctx context.Context) error {
+			_, err := s.CompareAndSet(ctx, record(1), record(2))
+			return err
+		},
+	} {
+		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+		begin := time.Now()
+		err := call(ctx)
+		cancel()
+		if took := time.Since(begin); !errors.Is(err, context.DeadlineExceeded) || took > 5*time.Second {
+			t.Errorf("%s: %v after %v", name, err, took)
+		} else if !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), "has the file locked") {
+			t.Errorf("%s: the error is %v", name, err)
+		} else if linux && !strings.Contains(err.Error(), fmt.Sprintf("process %d ", p.Process.Pid)) {
+			t.Errorf("%s: the error does not name process %d: %v", name, p.Process.Pid, err)
+		}
+	}
+	// A call that waits succeeds once the file is unlocked.
+	time.AfterFunc(50*time.Millisecond, func() { p.in.Close() })
+	put(t, s, 2)
+	if err := p.Wait(); err != nil {
+		t.Error(err)
+	}
+}
+
+// A call that waits for another of the same process ends with its context, too.
+func TestTurn(t *testing.T) {
+	_, url := temp(t)
+	s := must(t, url)
+	s.mutex <- struct{}{}
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+	defer cancel()
+	if _, err := s.Get(ctx, "r", block); !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "of this process") {
+		t.Error(err)
+	}
+	<-s.mutex
+	put(t, s, 1)
+}
+
+func TestURLs(t *testing.T) {
+	for url, want := range map[string]string{
+		"bolt:a.db":                "a.db",
+		"bolt:./b/a b%20ü#.db":     "./b/a b%20ü#.db",
+		"bolt:/var/lib/a.db":       "/var/lib/a.db",
+		"bolt:///var/lib/a.db":     "/var/lib/a.db",
+		"BOLT:a.db":                "a.db",
+		`bolt:C:\data\a.db`:        `C:\data\a.db`,
+		"":                         "",
+		"bolt":                     "",
+		"bolt:":                    "",
+		"bolt://":                  "",
+		"bolt://a.db":              "",
+		"bolt://localhost/a.db":    "",
+		"bolt:a.db?timeout=5s":     "",
+		"blot:a.db":                "",
+		"/var/lib/a.db":            "",
+		"/":                        "",
+		"///a":                     "",
+		"postgres://u:secret@h/db": "",
+	} {
+		got, err := parse(url)
+		if got != want || (err == nil) != (want != "") {
+			t.Errorf("%q: %q, %v", url, got, err)
+		}
+	}
+}
+
+// What is no file for leases is refused, with the file's name and the reason, and left alone.
+func TestWrongFiles(t *testing.T) {
+	dir := t.TempDir()
+	in := func(name string) string { return filepath.Join(dir, name) }
+	for name, content := range map[string]string{"text": strings.Repeat("hello\n", 5000), "short": "x", "empty": "", "zeros": strings.Repeat("\x00", 1<<16)} {
+		if err := os.WriteFile(in(name), []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Symlink("nowhere", in("dangling")); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		name     string
+		open     func(context.Context, string) (*Store, error)
+		want     string
+		sentinel error
+	}{
+		{"", Open, "is a folder", nil},
+		{"no/such/folder.db", Open, "cannot make the file: lstat " + in("no"), fs.ErrNotExist},
+		{"text/below", Open, "not a directory", nil},
+		{"dangling", Open, "symbolic link to a file that does not exist", nil},
+		{"text", Open, "not a bbolt file with leases, or damaged: invalid database", ErrDamaged},
+		{"text", OpenExisting, "not a bbolt file with leases, or damaged: invalid database", ErrDamaged},
+		{"short", Open, "or damaged", ErrDamaged},
+		{"zeros", Open, "or damaged", ErrDamaged},
+		{"empty", OpenExisting, "it is empty", ErrDamaged},
+		{"missing", OpenExisting, "no such file", fs.ErrNotExist},
+	} {
+		before, _ := os.ReadDir(dir)
+		was, _ := os.ReadFile(in(c.name))
+		_, err := c.open(t.Context(), "bolt:"+in(c.name))
+		if err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), in(c.name)) || c.sentinel != nil && !errors.Is(err, c.sentinel) {
+			t.Errorf("%q: %v, want %s", c.name, err, c.want)
+		} else if strings.Count(err.Error(), in(c.name)) > 1 {
+			t.Errorf("%q: named twice: %v", c.name, err)
+		}
+		after, _ := os.ReadDir(dir)
+		if is, _ := os.ReadFile(in(c.name)); len(before) != len(after) || string(was) != string(is) {
+			t.Errorf("%q: the folder or the file was changed", c.name)
+		}
+	}
+
+	// An empty file is as good as none, and so is one behind a symbolic link.
+	if err := os.Symlink("empty", in("link")); err != nil {
+		t.Fatal(err)
+	}
+	put(t, must(t, "bolt:"+in("link")), 1)
+	if r, err := must(t, "bolt:"+in("empty")).Get(t.Context(), "r", block); err != nil || r != record(1) {
+		t.Errorf("%+v, %v", r, err)
+	}
+}
+
+// A file that another process is making is empty for a moment.
+func TestBeingMade(t *testing.T) {
+	path, url := temp(t)
+	if err := os.WriteFile(path, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	maker := time.AfterFunc(100*time.Millisecond, func() {
+		if _, err := Open(context.Background(), url); err != nil {
+			t.Error(err)
+		}
+	})
+	defer maker.Stop()
+	if _, err := OpenExisting(t.Context(), url); err != nil {
+		t.Error(err)
+	}
+}
+
+// A file that is gone is not made anew, for then all grants were forgotten.
+func TestGone(t *testing.T) {
+	path, url := temp(t)
+	s := must(t, url)
+	put(t, s, 1)
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	_, err := s.CompareAndSet(t.Context(), record(0), record(1))
+	if !errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), "the file is gone") {
+		t.Errorf("CompareAndSet: %v", err)
+	}
+	if _, err := s.Get(t.Context(), "r", block); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("Get: %v", err)
+	}
+	if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the file was made: %v", err)
+	}
+}
+
+// A relative path means the folder of the time of Open.
+func TestRelative(t *testing.T) {
+	t.Chdir(t.TempDir())
+	s := must(t, "bolt:sortid.db")
+	here, _ := os.Getwd()
+	t.Chdir(t.TempDir())
+	put(t, s, 1)
+	put(t, must(t, "bolt://"+here+"/sortid.db"), 2)
+}
+
+// The bbolt file of another program serves as well.
+func TestNotARecord(t *testing.T) {
+	path, url := temp(t)
+	db, err := bbolt.Open(path, 0o600, &bbolt.Options{NoFreelistSync: true})
+	if err == nil {
+		err = db.Update(func(tx *bbolt.Tx) error { _, err := tx.CreateBucket([]byte("other")); return err })
+	}
+	if err := errors.Join(err, db.Close()); err != nil {
+		t.Fatal(err)
+	}
+	s := must(t, url)
+	if rs, err := s.List(t.Context(), "r"); err != nil || len(rs) != 0 {
+		t.Error(rs, err)
+	}
+	put(t, s, 1)
+}
+
+// use does to a file all that can be done, and returns the errors. What matters is that
+// it returns.
+func use(t *testing.T, url string) (errs []error) {
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	s, err := Open(ctx, url)
+	if err != nil {
+		return []error{err}
+	}
+	_, err1 := s.Get(ctx, "r", block)
+	_, err2 := s.List(ctx, "r")
+	_, err3 := s.CompareAndSet(ctx, record(1), record(2))
+	_, err4 := s.CompareAndSet(ctx, lease.Record{Realm: "new"}, lease.Record{Realm: "new", Revision: 1})
+	return []error{err1, err2, err3, err4}
+}
+
+// A file that has been damaged gives errors. It never ends the process, nor does it
+// stay locked.
+func TestDamaged(t *testing.T) {
+	path, url := temp(t)
+	s := must(t, url)
+	put(t, s, 1)
+	for i := range uint32(300) {
+		b := lease.Block{NodeID: i, Size: 16}
+		if ok, err := s.CompareAndSet(t.Context(), lease.Record{Realm: "r", Block: b}, lease.Record{Realm: "r", Block: b, Revision: 1}); !ok || err != nil {
+			t.Fatal(ok, err)
+		}
+	}
+	good, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	page := os.Getpagesize()
+	damages := map[string]func(b []byte, r *rand.Rand) []byte{
+		"cut": func(b []byte, r *rand.Rand) []byte { return b[:r.IntN(len(b))] },
+		"cut at a page": func(b []byte, r *rand.Rand) []byte {
+			return b[:r.IntN(len(b)/page)*page]
+		},
+		"a page of zeros": func(b []byte, r *rand.Rand) []byte {
+			clear(b[r.IntN(len(b)/page)*page:][:page])
+			return b
+		},
+		"no page but zeros": func(b []byte, r *rand.Rand) []byte {
+			clear(b[2*page:])
+			return b
+		},
+		"a page of noise": func(b []byte, r *rand.Rand) []byte {
+			for i, at := 0, r.IntN(len(b)/page)*page; i < page; i++ {
+				b[at+i] = byte(r.Uint32())
+			}
+			return b
+		},
+		"two pages swapped": func(b []byte, r *rand.Rand) []byte {
+			i, j := r.IntN(len(b)/page)*page, r.IntN(len(b)/page)*page
+			was := string(b[i : i+page])
+			copy(b[i:i+page], b[j:j+page])
+			copy(b[j:], was)
+			return b
+		},
+		"a bit in each page's head": func(b []byte, r *rand.Rand) []byte {
+			for at := 2 * page; at < len(b); at += page {
+				b[at+r.IntN(64)] ^= 1 << r.IntN(8)
+			}
+			return b
+		},
+		"some bytes": func(b []byte, r *rand.Rand) []byte {
+			for range 50 {
+				b[r.IntN(len(b))] = byte(r.Uint32())
+			}
+			return b
+		},
+	}
+	rounds := 100
+	if testing.Short() {
+		rounds = 20
+	}
+	for name, damage := range damages {
+		failed := 0
+		for round := range rounds {
+			bad := damage(append([]byte(nil), good...), rand.New(rand.NewPCG(uint64(round), 0)))
+			if err := os.WriteFile(path, bad, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			for _, err := range use(t, url) {
+				if err != nil {
+					failed++
+					if !strings.Contains(err.Error(), path) || errors.Is(err, context.DeadlineExceeded) {
+						t.Errorf("%s, round %d: %v", name, round, err)
+					}
+					break
+				}
+			}
+		}
+		t.Logf("%s: %d of %d were noticed", name, failed, rounds)
+		if failed == 0 {
+			t.Errorf("%s: never noticed", name)
+		}
+		// A failed call releases its lock.
+		if err := os.WriteFile(path, good, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		for _, err := range use(t, url) {
+			if err != nil {
+				t.Errorf("after %s: %v", name, err)
+			}
+		}
+	}
+}
+
+// A record in the wrong place is damage.
+func TestWrongRecord(t *testing.T) {
+	path, url := temp(t)
+	s := must(t, url)
+	put(t, s, 1)
+	for _, value := range []string{`{"realm":"r","block":"43/8","revision":"1"}`, `{"realm":"other","block":"42/8"}`, `{}`, `nonsense`, ``} {
+		db, err := bbolt.Open(path, 0o600, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = db.Update(func(tx *bbolt.Tx) error {
+			return tx.Bucket(bucket).Put(key("r", block), []byte(value))
+		})
+		if err := errors.Join(err, db.Close()); err != nil {
+			t.Fatal(err)
+		}
+		_, err1 := s.Get(t.Context(), "r", block)
+		_, err2 := s.List(t.Context(), "r")
+		_, err3 := s.CompareAndSet(t.Context(), record(1), record(2))
+		for _, err := range []error{err1, err2, err3} {
+			if !errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(), "r/42/8") {
+				t.Errorf("%s: %v", value, err)
+			}
+		}
+	}
+}
+
+// Readers side by side see whole changes only.
+func TestReaders(t *testing.T) {
+	_, url := temp(t)
+	s := must(t, url)
+	put(t, s, 1)
+	ctx, cancel := context.WithCancel(t.Context())
+	var wg sync.WaitGroup
+	for range 4 {
+		wg.Go(func() {
+			var last uint64
+			for ctx.Err() == nil {
+				r, err := s.Get(t.Context(), "r", block)
+				if err != nil || r.Revision < last || int64(r.Revision) != r.HWM {
+					t.Errorf("%+v after %d, %v", r, last, err)
+					return
+				}
+				last = r.Revision
+			}
+		})
+	}
+	for n := uint64(2); n < 100; n++ {
+		put(t, s, n)
+	}
+	cancel()
+	wg.Wait()
+}
+
+// A change syncs the folder too, or says that it could not.
+func TestFolder(t *testing.T) {
+	if err := syncFolder(t.TempDir()); err != nil {
+		t.Error(err)
+	}
+	if err := syncFolder(filepath.Join(t.TempDir(), "none")); !errors.Is(err, fs.ErrNotExist) && linux {
+		t.Error(err)
+	}
+}

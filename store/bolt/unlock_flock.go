@@ -1,0 +1,11 @@
+//go:build !windows && !plan9 && !solaris && !aix && !android
+
+package bolt
+
+import (
+	"os"
+	"syscall"
+)
+
+// unlock releases bbolt's lock.
+func unlock(f *os.File) { syscall.Flock(int(f.Fd()), syscall.LOCK_UN) }

@@ -1,0 +1,101 @@
+package etcd
+
+import (
+	"bufio"
+	"context"
+	"crypto/tls"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/sortid/sortid/lease"
+	clientv3 "go.etcd.io/etcd/client/v3"
+)
+
+// A clock reads the time of etcd's members. Requests for data do not tell it, but the
+// client port also speaks HTTP, and answers to that have a Date.
+type clock struct {
+	dial  func(ctx context.Context, network, address string) (net.Conn, error)
+	hosts []string
+	next  atomic.Int32 // of hosts, the one that answered last
+}
+
+func newClock(config clientv3.Config) *clock {
+	c := &clock{dial: (&net.Dialer{}).DialContext}
+	if config.TLS != nil {
+		c.dial = (&tls.Dialer{Config: config.TLS}).DialContext
+	}
+	for _, endpoint := range config.Endpoints {
+		if _, host, ok := strings.Cut(endpoint, "://"); ok {
+			endpoint = host
+		}
+		c.hosts = append(c.hosts, endpoint)
+	}
+	return c
+}
+
+func (c *clock) now(ctx context.Context) (t time.Time, err error) {
+	next := int(c.next.Load())
+	for i := range c.hosts {
+		i = (next + i) % len(c.hosts)
+		limited, cancel := context.WithTimeout(ctx, 5*time.Second)
+		t, err = c.ask(limited, c.hosts[i])
+		cancel()
+		if err == nil || ctx.Err() != nil {
+			c.next.Store(int32(i))
+			return t, err
+		}
+	}
+	return t, err
+}
+
+// ask sends a request of its own rather than through [http.Client], which would log what a
+// port says that does not speak HTTP.
+func (c *clock) ask(ctx context.Context, host string) (time.Time, error) {
+	conn, err := c.dial(ctx, "tcp", host)
+	if err != nil {
+		return time.Time{}, err
+	}
+	defer conn.Close()
+	defer context.AfterFunc(ctx, func() { conn.Close() })()
+	if _, err := fmt.Fprintf(conn, "GET /version HTTP/1.1\r\nHost: %s\r\nConnection: close\r\n\r\n", host); err != nil {
+		return time.Time{}, err
+	}
+	answer := bufio.NewReader(io.LimitReader(conn, 16<<10))
+	if begin, err := answer.Peek(5); err == nil && string(begin) != "HTTP/" {
+		return time.Time{}, lease.ErrNoTime // --listen-client-http-urls has moved HTTP to a port of its own
+	}
+	response, err := http.ReadResponse(answer, nil)
+	if ctx.Err() != nil {
+		return time.Time{}, context.Cause(ctx)
+	}
+	if err != nil {
+		return time.Time{}, err
+	}
+	defer response.Body.Close()
+	if response.Header.Get("Date") == "" {
+		return time.Time{}, lease.ErrNoTime
+	}
+	date, err := http.ParseTime(response.Header.Get("Date"))
+	if err != nil {
+		return time.Time{}, fmt.Errorf("the Date of the answer: %w", err)
+	}
+	return within(time.Now(), date), nil
+}
+
+// within returns the time in the second that begins at date that is nearest to this
+// machine's time: a clock that agrees with the server's as far as that can be seen is
+// not corrected.
+func within(here, date time.Time) time.Time {
+	switch end := date.Add(time.Second - 1); {
+	case here.Before(date):
+		return date
+	case here.After(end):
+		return end
+	}
+	return here.Round(0)
+}

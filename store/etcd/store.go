@@ -1,0 +1,357 @@
+package etcd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/sortid/sortid/lease"
+	"github.com/sortid/sortid/store/internal/connect"
+	"github.com/sortid/sortid/store/internal/kv"
+	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
+	clientv3 "go.etcd.io/etcd/client/v3"
+	"go.uber.org/zap"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/backoff"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+)
+
+// DefaultPrefix is where all keys begin, unless the URL or the program says otherwise.
+const DefaultPrefix = "sortid"
+
+// A Store is a [lease.Store] in etcd. It is safe for concurrent use.
+type Store struct {
+	client *clientv3.Client
+	clock  *clock
+	prefix string // of all keys: "/sortid/"
+	hosts  string // for errors
+	seen   kv.Seen[int64]
+
+	conditions []string
+}
+
+// Open returns the store at a URL; see the package comment. It asks etcd whether the user
+// may read and write there, and fails if not, or if there is no etcd; with
+// [lease.ErrUnsafe] if that is of a version that can lose changes. The context bounds this
+// call only.
+func Open(ctx context.Context, url string) (*Store, error) {
+	config, prefix, err := parse(url)
+	if err != nil {
+		return nil, connect.BadURL(fmt.Errorf("etcd: the URL: %w; want etcd://user:password@host:2379,host:2379/prefix", err))
+	}
+	return New(ctx, config, prefix)
+}
+
+func parse(url string) (config clientv3.Config, prefix string, err error) {
+	u, err := kv.ParseURL(url, "2379", kv.TLS...)
+	if err != nil {
+		return config, "", err
+	}
+	if config.TLS, err = u.TLS("etcd"); err != nil {
+		return config, "", err
+	}
+	scheme := "http://"
+	if config.TLS != nil {
+		scheme = "https://"
+	}
+	if (u.User == "") != (u.Password == "") {
+		return config, "", errors.New("of user and password there is only one")
+	}
+	for _, host := range u.Hosts {
+		config.Endpoints = append(config.Endpoints, scheme+host)
+	}
+	config.Username, config.Password = u.User, u.Password
+	return config, u.Path, nil
+}
+
+// New is Open for what a URL cannot say. The prefix is [DefaultPrefix] if it is empty. New
+// takes a configuration and not a client, for the client must not repeat requests, which
+// cannot be told from one that exists already: MaxUnaryRetries is set to 1. Keep-alive
+// times and the logger have defaults that suit leases.
+func New(ctx context.Context, config clientv3.Config, prefix string) (*Store, error) {
+	config.MaxUnaryRetries = 1 // attempts, in fact
+	if config.Logger == nil && config.LogConfig == nil {
+		config.Logger = zap.NewNop() // what fails is returned
+	}
+	if config.DialKeepAliveTime == 0 {
+		config.DialKeepAliveTime, config.DialKeepAliveTimeout = 10*time.Second, 3*time.Second
+	}
+	config.DialOptions = append([]grpc.DialOption{
+		grpc.WithConnectParams(grpc.ConnectParams{Backoff: reconnect, MinConnectTimeout: 5 * time.Second}),
+		grpc.WithChainUnaryInterceptor(failFast),
+	}, config.DialOptions...)
+
+	s := &Store{prefix: "/" + strings.Trim(prefix, "/") + "/", hosts: strings.Join(config.Endpoints, ", "), clock: newClock(config)}
+	if s.prefix == "//" {
+		s.prefix = "/" + DefaultPrefix + "/"
+	}
+	_, err := connect.Retry(ctx, strings.Join(s.clock.hosts, ", "), func(ctx context.Context) (struct{}, error) {
+		err := s.connect(ctx, config)
+		if temporary(err) {
+			err = connect.Temporary(err)
+		}
+		return struct{}{}, err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+func (s *Store) connect(ctx context.Context, config clientv3.Config) error {
+	// The client lives as long as its context, and while it is made, as long as ours.
+	life, end := context.WithCancel(context.WithoutCancel(ctx))
+	stop := context.AfterFunc(ctx, end)
+	config.Context = life
+	client, err := clientv3.New(config)
+	if err != nil {
+		end()
+		if ctx.Err() != nil {
+			err = context.Cause(ctx)
+		}
+		return s.failed("connect", err)
+	}
+	s.client, s.conditions = client, nil
+	err = s.try(ctx)
+	if err == nil {
+		err = s.inspect(ctx)
+	}
+	if err == nil && !stop() {
+		err = s.failed("connect", context.Cause(ctx))
+	}
+	if err != nil {
+		client.Close()
+		end()
+	}
+	return err
+}
+
+// temporary reports whether an error of the connection, or of the cluster, may be gone at
+// the next attempt.
+func temporary(err error) bool {
+	if err == nil || strings.Contains(err.Error(), "authentication handshake failed: tls: ") {
+		return false
+	}
+	answer := rpctypes.EtcdError{}
+	return errors.As(err, &answer) && answer.Code() == codes.Unavailable || status.Code(err) == codes.Unavailable
+}
+
+// A store that comes back is to be found within seconds, not the two minutes that gRPC's
+// pauses grow to.
+var reconnect = backoff.Config{BaseDelay: 100 * time.Millisecond, Multiplier: 1.6, Jitter: 0.2, MaxDelay: 2 * time.Second}
+
+// failFast has a request fail at once if no member can be reached; etcd's client would
+// have it wait until its context ends, and so for ever without a deadline.
+func failFast(ctx context.Context, method string, request, reply any, conn *grpc.ClientConn, invoke grpc.UnaryInvoker, opts ...grpc.CallOption) error {
+	return invoke(ctx, method, request, reply, conn, append(opts, grpc.WaitForReady(false))...)
+}
+
+// try asks for all that the store will ask for, and changes nothing: no revision is below
+// 0. Permissions and the quota are checked all the same.
+func (s *Store) try(ctx context.Context) error {
+	key := s.key("", lease.Block{})
+	_, err := retryAuth(func() (*clientv3.TxnResponse, error) {
+		return s.client.Txn(ctx).
+			If(clientv3.Compare(clientv3.ModRevision(key), "<", 0)).
+			Then(clientv3.OpPut(key, "")).
+			Else(clientv3.OpGet(s.prefix, clientv3.WithPrefix(), clientv3.WithCountOnly())).
+			Commit()
+	})
+	if err != nil {
+		return s.failed("read and write", err)
+	}
+	return nil
+}
+
+// retryAuth calls f once more if etcd has refused it before it did anything, for a token that
+// it does not know (any more): the client has got itself a new one.
+func retryAuth[T any](f func() (T, error)) (T, error) {
+	r, err := f()
+	for _, e := range []error{rpctypes.ErrInvalidAuthToken, rpctypes.ErrAuthOldRevision, rpctypes.ErrUserEmpty} {
+		if errors.Is(err, e) {
+			return f()
+		}
+	}
+	return r, err
+}
+
+// Conditions says, in sentences for people, on what the guarantee of this cluster's version
+// rests; nil if there is nothing beside what the package comment says of all.
+func (s *Store) Conditions() []string { return s.conditions }
+
+// Get returns the record of a block.
+func (s *Store) Get(ctx context.Context, realm string, b lease.Block) (lease.Record, error) {
+	records, _, err := s.get(ctx, realm, []lease.Block{b})
+	if err != nil {
+		return lease.Record{}, err
+	}
+	return records[0], nil
+}
+
+// GetMany returns the records of blocks, all of one moment.
+func (s *Store) GetMany(ctx context.Context, realm string, blocks []lease.Block) ([]lease.Record, error) {
+	records, _, err := s.get(ctx, realm, blocks)
+	return records, err
+}
+
+// get also returns the revisions that etcd has of the records, 0 where there is none.
+func (s *Store) get(ctx context.Context, realm string, blocks []lease.Block) ([]lease.Record, []int64, error) {
+	gets := make([]clientv3.Op, len(blocks))
+	for i, b := range blocks {
+		gets[i] = clientv3.OpGet(s.key(realm, b))
+	}
+	resp, err := retryAuth(func() (*clientv3.TxnResponse, error) { return s.client.Txn(ctx).Then(gets...).Commit() })
+	if err != nil {
+		return nil, nil, s.failed("read", err)
+	}
+	records, revisions := make([]lease.Record, len(blocks)), make([]int64, len(blocks))
+	for i, b := range blocks {
+		records[i] = lease.Record{Realm: realm, Block: b}
+		for _, found := range resp.Responses[i].GetResponseRange().Kvs {
+			if records[i], err = kv.Decode(found.Value, realm, b); err != nil {
+				return nil, nil, s.failed("read "+s.key(realm, b), err)
+			}
+			revisions[i] = found.ModRevision
+		}
+		s.seen.Put(records[i], revisions[i])
+	}
+	return records, revisions, nil
+}
+
+// CompareAndSet stores next in the place of prev.
+func (s *Store) CompareAndSet(ctx context.Context, prev, next lease.Record) (bool, error) {
+	return s.CompareAndSetMany(ctx, []lease.Change{{Prev: prev, Next: next}})
+}
+
+// CompareAndSetMany makes all changes or none.
+func (s *Store) CompareAndSetMany(ctx context.Context, changes []lease.Change) (bool, error) {
+	return s.seen.Change(ctx, changes, s.get, s.put)
+}
+
+// put makes the changes if all their keys still have these revisions.
+func (s *Store) put(ctx context.Context, changes []lease.Change, revisions []int64) (bool, error) {
+	var compares []clientv3.Cmp
+	var puts []clientv3.Op
+	for i, c := range changes {
+		value, err := kv.Encode(c.Next)
+		if err != nil {
+			return false, s.failed("write", err)
+		}
+		key := s.key(c.Prev.Realm, c.Prev.Block)
+		compares = append(compares, clientv3.Compare(clientv3.ModRevision(key), "=", revisions[i]))
+		puts = append(puts, clientv3.OpPut(key, string(value)))
+	}
+	resp, err := retryAuth(func() (*clientv3.TxnResponse, error) {
+		return s.client.Txn(ctx).If(compares...).Then(puts...).Commit()
+	})
+	if err != nil {
+		return false, s.failed("write", err)
+	}
+	for i := range changes {
+		if resp.Succeeded {
+			s.seen.Put(changes[i].Next, resp.Header.Revision)
+		}
+	}
+	return resp.Succeeded, nil
+}
+
+// Realms returns the names of the realms.
+func (s *Store) Realms(ctx context.Context) (names []string, err error) {
+	for from, end := s.prefix, clientv3.GetPrefixRangeEnd(s.prefix); ; {
+		resp, err := retryAuth(func() (*clientv3.GetResponse, error) {
+			return s.client.Get(ctx, from, clientv3.WithRange(end), clientv3.WithLimit(1), clientv3.WithKeysOnly())
+		})
+		if err != nil {
+			return nil, s.failed("list the realms", err)
+		}
+		if len(resp.Kvs) == 0 {
+			return names, nil
+		}
+		folder, _, _ := strings.Cut(strings.TrimPrefix(string(resp.Kvs[0].Key), s.prefix), "/")
+		name := unescape.Replace(folder)
+		r, err := s.Get(ctx, name, lease.Block{})
+		if err != nil {
+			return nil, err
+		}
+		if r.Revision != 0 {
+			names = append(names, name)
+		}
+		from = clientv3.GetPrefixRangeEnd(s.prefix + folder + "/")
+	}
+}
+
+// page is how many records List asks for at a time.
+const page = 1000
+
+// List returns the records of a realm.
+func (s *Store) List(ctx context.Context, realm string) ([]lease.Record, error) {
+	var records []lease.Record
+	from := s.folder(realm)
+	end := clientv3.GetPrefixRangeEnd(from)
+	for {
+		resp, err := retryAuth(func() (*clientv3.GetResponse, error) {
+			return s.client.Get(ctx, from, clientv3.WithRange(end), clientv3.WithLimit(page))
+		})
+		if err != nil {
+			return nil, s.failed("list", err)
+		}
+		for _, e := range resp.Kvs {
+			b, err := lease.ParseBlock(string(e.Key[len(s.folder(realm)):]))
+			if err != nil {
+				return nil, s.failed("list", fmt.Errorf("the key %q is not that of a record: %w", e.Key, err))
+			}
+			r, err := kv.Decode(e.Value, realm, b)
+			if err != nil {
+				return nil, s.failed("read "+string(e.Key), err)
+			}
+			records = append(records, r)
+		}
+		if !resp.More {
+			return records, nil
+		}
+		from = string(resp.Kvs[len(resp.Kvs)-1].Key) + "\x00"
+	}
+}
+
+// folder returns the beginning of the keys of a realm, and of no other.
+func (s *Store) folder(realm string) string { return s.prefix + escape.Replace(realm) + "/" }
+
+func (s *Store) key(realm string, b lease.Block) string { return s.folder(realm) + b.String() }
+
+var (
+	escape   = strings.NewReplacer("%", "%25", "/", "%2F")
+	unescape = strings.NewReplacer("%25", "%", "%2F", "/")
+)
+
+// Time returns the time of a member's clock, which is known to within a second. It fails
+// with [lease.ErrNoTime] if etcd's client port does not speak HTTP.
+func (s *Store) Time(ctx context.Context) (time.Time, error) {
+	t, err := s.clock.now(ctx)
+	if err != nil && !errors.Is(err, lease.ErrNoTime) {
+		err = s.failed("read the time", err)
+	}
+	return t, err
+}
+
+// String says which store it is, for people.
+func (s *Store) String() string { return "etcd at " + s.hosts }
+
+// Close closes the connection; calls under way fail.
+func (s *Store) Close() error { return s.client.Close() }
+
+// failed words an error of etcd, and says what to do about those that last.
+func (s *Store) failed(what string, err error) error {
+	hint := ""
+	switch {
+	case errors.Is(err, rpctypes.ErrNoSpace):
+		hint = "; compact and defragment it, then: etcdctl alarm disarm"
+	case errors.Is(err, rpctypes.ErrPermissionDenied):
+		hint = "; grant it: etcdctl role grant-permission ROLE readwrite --prefix " + s.prefix
+	case errors.Is(err, rpctypes.ErrUserEmpty):
+		hint = "; name user and password in the URL"
+	}
+	return fmt.Errorf("%v: cannot %s: %w%s", s, what, err, hint)
+}

@@ -1,0 +1,434 @@
+package etcd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/sortid/sortid/lease"
+	"github.com/sortid/sortid/lease/storetest"
+	"github.com/sortid/sortid/store/internal/connect"
+	"github.com/sortid/sortid/store/internal/faulttest"
+	"github.com/sortid/sortid/testserver"
+	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
+	clientv3 "go.etcd.io/etcd/client/v3"
+	"go.uber.org/zap"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+)
+
+var (
+	block          = faulttest.Block
+	none, one, two = faulttest.Record(0), faulttest.Record(1), faulttest.Record(2)
+)
+
+func open(t *testing.T, url string) *Store {
+	t.Helper()
+	return faulttest.Open(t, Open, url)
+}
+
+// client returns etcd's own client for a store's URL.
+func client(t *testing.T, url, user, password string) *clientv3.Client {
+	t.Helper()
+	c, err := clientv3.New(clientv3.Config{
+		Endpoints: []string{strings.TrimPrefix(url, "etcd://")},
+		Username:  user, Password: password, Logger: zap.NewNop(),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.Close() })
+	return c
+}
+
+func TestStore(t *testing.T) {
+	base := testserver.Etcd(t)
+	n := 0
+	storetest.Run(t, func(t *testing.T) func() lease.Store {
+		n++
+		url := fmt.Sprintf("%s/%d", base, n)
+		return func() lease.Store { return open(t, url) }
+	})
+}
+
+func TestRestart(t *testing.T) {
+	server := testserver.StartEtcd(t)
+	faulttest.Restart(t, server, open(t, server.URL))
+}
+
+func TestOutage(t *testing.T) {
+	server := testserver.StartEtcd(t)
+	faulttest.Outage(t, server, open(t, server.URL))
+}
+
+// A server that has been away for a while, and asked for in vain, is soon found again.
+func TestReconnect(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes 12 s")
+	}
+	server := testserver.StartEtcd(t)
+	s := open(t, server.URL)
+	server.Stop()
+	for began := time.Now(); time.Since(began) < 12*time.Second; time.Sleep(200 * time.Millisecond) {
+		if _, err := s.Get(t.Context(), "realm", block); err == nil {
+			t.Fatal("a server that is gone answers")
+		}
+	}
+	server.Start()
+	began := time.Now()
+	for {
+		_, err := s.Get(t.Context(), "realm", block)
+		if err == nil {
+			return
+		}
+		if time.Since(began) > 4*time.Second {
+			t.Fatal(err)
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+}
+
+func TestLostAnswer(t *testing.T) {
+	server := testserver.StartEtcd(t)
+	proxy := faulttest.NewProxy(t, strings.TrimPrefix(server.URL, "etcd://"))
+	faulttest.LostAnswer(t, proxy, open(t, "etcd://"+proxy.Addr), open(t, server.URL))
+}
+
+// Each of three members may be away, and the others go on with what was stored.
+func TestCluster(t *testing.T) {
+	servers := testserver.StartEtcdCluster(t)
+	url := servers[0].URL
+	for _, s := range servers[1:] {
+		url += strings.Replace(s.URL, "etcd://", ",", 1)
+	}
+	s := open(t, url)
+	faulttest.Change(t, s, none, one)
+	was := one
+	for i, server := range servers {
+		server.Stop()
+		next := was
+		next.Revision++
+		for began := time.Now(); ; time.Sleep(100 * time.Millisecond) {
+			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+			r, err := s.Get(ctx, "realm", block)
+			if err == nil && r == was {
+				_, err = s.CompareAndSet(ctx, was, next) // without an answer it may be stored or not
+			}
+			cancel()
+			switch {
+			case err == nil && r != was && r != next:
+				t.Fatalf("without member %d: got %+v, want %+v or %+v", i, r, was, next)
+			case err == nil && r == next:
+			case time.Since(began) > 20*time.Second:
+				t.Fatalf("without member %d: %v", i, err)
+			default:
+				continue
+			}
+			break
+		}
+		was = next
+		server.Start()
+		if r, err := open(t, server.URL).Get(t.Context(), "realm", block); err != nil || r != was {
+			t.Fatalf("member %d, back again: %+v, %v, want %+v", i, r, err, was)
+		}
+	}
+}
+
+// repeater is an etcd that carries out a transaction and then says that it was canceled,
+// as a proxy can. Etcd's client repeats it by default.
+type repeater struct {
+	pb.KVClient
+	txns atomic.Int32
+}
+
+func (f *repeater) intercept(ctx context.Context, method string, request, reply any, conn *grpc.ClientConn, invoke grpc.UnaryInvoker, opts ...grpc.CallOption) error {
+	err := invoke(ctx, method, request, reply, conn, opts...)
+	txn, ok := request.(*pb.TxnRequest)
+	if ok && len(txn.Compare) > 0 && err == nil && f.txns.Add(1) == 2 { // the first is Open's
+		return status.Error(codes.Canceled, "stream terminated by RST_STREAM with error code: CANCEL")
+	}
+	return err
+}
+
+// A change that was carried out and not acknowledged is not sent again.
+func TestNotRepeated(t *testing.T) {
+	var f repeater
+	s, err := New(t.Context(), clientv3.Config{
+		Endpoints:       []string{strings.TrimPrefix(testserver.StartEtcd(t).URL, "etcd://")},
+		MaxUnaryRetries: 100,
+		DialOptions:     []grpc.DialOption{grpc.WithChainUnaryInterceptor(f.intercept)},
+	}, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	ok, err := s.CompareAndSet(t.Context(), none, one)
+	if err == nil || f.txns.Load() != 2 {
+		t.Errorf("got %v, %v, after %d transactions, want an error after 2", ok, err, f.txns.Load())
+	}
+	if r, err := s.Get(t.Context(), "realm", block); err != nil || r != one {
+		t.Errorf("got %+v, %v, want %+v", r, err, one)
+	}
+}
+
+func TestURL(t *testing.T) {
+	config, prefix, err := parse("etcd://u:p@h,g:1/a/b")
+	if err != nil || strings.Join(config.Endpoints, " ") != "http://h:2379 http://g:1" || config.Username != "u" || config.Password != "p" || prefix != "a/b" {
+		t.Errorf("%+v, %q, %v", config, prefix, err)
+	}
+	if config, _, err := parse("etcds://h"); err != nil || config.Endpoints[0] != "https://h:2379" || config.TLS == nil {
+		t.Errorf("%+v, %v", config, err)
+	}
+	for _, c := range []struct{ url, want string }{
+		{"etcd:h", "://"},
+		{"http://u:secret@h", "etcd://"},
+		{"etcd://u@h", "only one"},
+		{"etcd://:secret@h", "only one"},
+		{"etcd://u:secret@h?ca=x", "etcds://"},
+		{"etcds://u:secret@h?ca=/absent", "ca"},
+		{"etcd://u:secret@h?x=secret", `"x"`},
+		{"etcd://u:se/secret@h", "%2F"},
+	} {
+		_, err := Open(t.Context(), c.url)
+		if !errors.Is(err, connect.ErrURL) || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "secret") {
+			t.Errorf("%s: %v, want an error with %q", c.url, err, c.want)
+		}
+	}
+}
+
+func TestNoServer(t *testing.T) {
+	for _, user := range []string{"", "u:secret@"} {
+		faulttest.NoServer(t, Open, func(address string) string { return "etcd://" + user + address })
+	}
+}
+
+// Open waits for a server that starts.
+func TestServerStarts(t *testing.T) { faulttest.Comes(t, Open, testserver.StartEtcd(t)) }
+
+// Users need permission. Tokens that etcd does not know any more are replaced.
+func TestAuth(t *testing.T) {
+	server := testserver.StartEtcd(t, "auth-token-ttl=1")
+	admin, ctx := client(t, server.URL, "", ""), t.Context()
+	must := func(_ any, err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	end := clientv3.GetPrefixRangeEnd
+	for user, grant := range map[string]clientv3.PermissionType{"writer": clientv3.PermissionType(clientv3.PermReadWrite), "reader": clientv3.PermissionType(clientv3.PermRead)} {
+		must(admin.RoleAdd(ctx, user))
+		must(admin.RoleGrantPermission(ctx, user, "/sortid/", end("/sortid/"), grant))
+		must(admin.UserAdd(ctx, user, "secret"))
+		must(admin.UserGrantRole(ctx, user, user))
+	}
+	must(admin.UserAdd(ctx, "root", "secret"))
+	must(admin.UserGrantRole(ctx, "root", "root"))
+	must(admin.AuthEnable(ctx))
+
+	as := func(user, rest string) string {
+		return strings.Replace(server.URL, "etcd://", "etcd://"+user, 1) + rest
+	}
+	for _, c := range []struct{ url, want string }{
+		{as("", ""), "name user and password"},
+		{as("writer:wrong@", ""), "authentication failed"},
+		{as("nobody:secret@", ""), "authentication failed"},
+		{as("reader:secret@", ""), "permission denied"},
+		{as("writer:secret@", "/other"), "readwrite --prefix /other/"},
+	} {
+		s, err := Open(ctx, c.url)
+		if err == nil {
+			s.Close()
+		}
+		if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "wrong") || strings.Contains(err.Error(), "secret") {
+			t.Errorf("%s: %v, want an error with %q", c.url, err, c.want)
+		}
+	}
+
+	s := open(t, as("writer:secret@", ""))
+	faulttest.Change(t, s, none, one)
+	time.Sleep(3 * time.Second) // the token is checked and dropped once a second
+	faulttest.Change(t, s, one, two)
+	if _, err := s.Get(ctx, "realm", block); err != nil {
+		t.Error(err)
+	}
+	time.Sleep(3 * time.Second)
+	if rs, err := s.List(ctx, "realm"); err != nil || len(rs) != 1 {
+		t.Errorf("%v, %v", rs, err)
+	}
+}
+
+// When etcd's quota is used up, the error says what to do.
+func TestQuota(t *testing.T) {
+	server := testserver.StartEtcd(t, "quota-backend-bytes=1048576")
+	s := open(t, server.URL)
+	admin := client(t, server.URL, "", "")
+	var full error
+	for i := 0; i < 100 && full == nil; i++ {
+		_, full = admin.Put(t.Context(), fmt.Sprint("fill", i), strings.Repeat("x", 200<<10))
+		time.Sleep(20 * time.Millisecond)
+	}
+	if full == nil {
+		t.Fatal("20 MB do not fill 1 MB")
+	}
+	_, err := s.CompareAndSet(t.Context(), none, one)
+	if err == nil || !strings.Contains(err.Error(), "etcdctl alarm disarm") {
+		t.Errorf("CompareAndSet: %v", err)
+	}
+	if _, err := Open(t.Context(), server.URL); err == nil || !strings.Contains(err.Error(), "etcdctl alarm disarm") {
+		t.Errorf("Open: %v", err)
+	}
+}
+
+// What is not a record is not taken for one, or for none.
+func TestNotARecord(t *testing.T) {
+	url := testserver.StartEtcd(t).URL
+	s, admin := open(t, url), client(t, url, "", "")
+	for key, value := range map[string]string{"/sortid/realm/42/8": "nothing", "/sortid/a/42/8/9": "{}"} {
+		if _, err := admin.Put(t.Context(), key, value); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if r, err := s.Get(t.Context(), "realm", block); err == nil || !strings.Contains(err.Error(), "/sortid/realm/42/8") {
+		t.Errorf("Get: %+v, %v", r, err)
+	}
+	if ok, err := s.CompareAndSet(t.Context(), none, one); err == nil {
+		t.Errorf("CompareAndSet: %v", ok)
+	}
+	for _, realm := range []string{"realm", "a"} {
+		if r, err := s.List(t.Context(), realm); err == nil || !strings.Contains(err.Error(), "/sortid/") {
+			t.Errorf("List(%q): %+v, %v", realm, r, err)
+		}
+	}
+}
+
+// A list is read in pages.
+func TestPages(t *testing.T) {
+	s := open(t, testserver.Etcd(t))
+	const n = 2*page + 1
+	for i := range uint32(n) {
+		r := lease.Record{Realm: "pages", Block: lease.Block{NodeID: i, Size: 24}, Revision: 1}
+		faulttest.Change(t, s, lease.Record{Realm: r.Realm, Block: r.Block}, r)
+	}
+	rs, err := s.List(t.Context(), "pages")
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := map[lease.Block]bool{}
+	for _, r := range rs {
+		found[r.Block] = true
+	}
+	if len(rs) != n || len(found) != n {
+		t.Errorf("%d records of %d blocks, want %d", len(rs), len(found), n)
+	}
+}
+
+func TestEncrypted(t *testing.T) {
+	server := testserver.StartEtcd(t, "auto-tls")
+	url := strings.Replace(server.URL, "etcd", "etcds", 1)
+	s := open(t, url+"?ca="+server.Dir+"/fixtures/client/cert.pem")
+	faulttest.Change(t, s, none, one)
+	if _, err := s.Time(t.Context()); err != nil {
+		t.Error(err)
+	}
+	faulttest.Refused(t, Open, url, "certificate")
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
+	defer cancel()
+	if _, err := Open(ctx, server.URL); err == nil {
+		t.Error("a connection without encryption")
+	}
+}
+
+func TestConditions(t *testing.T) {
+	s := open(t, testserver.Etcd(t))
+	if c := s.Conditions(); c != nil {
+		t.Errorf("%q", c)
+	}
+}
+
+// A process whose clock is wrong gets no node ID, and a store whose members' HTTP is not
+// to be had says that it does not know the time.
+func TestTime(t *testing.T) {
+	faulttest.WrongClocks(t, open(t, testserver.Etcd(t)))
+
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	go func() { // what a port for gRPC alone says to whoever connects
+		for {
+			conn, err := l.Accept()
+			if err != nil {
+				return
+			}
+			defer conn.Close()
+			io.WriteString(conn, "\x00\x00\x06\x04\x00\x00\x00\x00\x00\x00\x05\x00\x00@\x00")
+		}
+	}()
+	if now, err := newClock(clientv3.Config{Endpoints: []string{"http://" + l.Addr().String()}}).now(t.Context()); !errors.Is(err, lease.ErrNoTime) {
+		t.Errorf("without HTTP: %v, %v", now, err)
+	}
+	server := testserver.StartEtcd(t)
+	s := open(t, server.URL+strings.Replace(testserver.StartEtcd(t).URL, "etcd://", ",", 1))
+	server.Stop()
+	if now, err := s.Time(t.Context()); err != nil || time.Since(now).Abs() > 2*time.Second {
+		t.Errorf("without one of two members: %v, %v", now, err)
+	}
+
+	date := time.Date(2026, 11, 17, 12, 0, 0, 0, time.UTC)
+	for here, want := range map[time.Duration]time.Duration{
+		-time.Hour: 0, 0: 0, 300 * time.Millisecond: 300 * time.Millisecond, time.Hour: time.Second - 1,
+	} {
+		if got := within(date.Add(here), date); !got.Equal(date.Add(want)) {
+			t.Errorf("%v after the Date: %v, want %v after it", here, got.Sub(date), want)
+		}
+	}
+}
+
+// Versions that can lose changes are refused, or named.
+func TestVersions(t *testing.T) {
+	url := testserver.Etcd(t)
+	config, prefix, err := parse(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for version, want := range map[string]string{
+		"3.3.27": "conditional", "3.4.20": "conditional", "3.4.21": "", "3.4.33": "", "3.5.0-rc.1": "unsafe", "3.5.0": "unsafe", "3.5.4": "unsafe",
+		"3.5.5": "", "3.5.21": "", "3.6.0": "", "4.0.0": "", "": "", "unknown": "", "away": "",
+	} {
+		t.Run(version, func(t *testing.T) {
+			config := config
+			config.DialOptions = []grpc.DialOption{grpc.WithChainUnaryInterceptor(func(ctx context.Context, method string, request, reply any, conn *grpc.ClientConn, invoke grpc.UnaryInvoker, opts ...grpc.CallOption) error {
+				err := invoke(ctx, method, request, reply, conn, opts...)
+				if r, ok := reply.(*pb.StatusResponse); ok && err == nil {
+					if r.Version = version; version == "away" {
+						return status.Error(codes.Unavailable, "away")
+					}
+				}
+				return err
+			})}
+			s, err := New(t.Context(), config, prefix)
+			if want == "unsafe" {
+				if !errors.Is(err, lease.ErrUnsafe) || !strings.Contains(err.Error(), "version "+version+" ") {
+					t.Fatalf("New: %v", err)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer s.Close()
+			if c := s.Conditions(); (want == "") != (c == nil) || want != "" && !strings.HasPrefix(c[0], want) {
+				t.Errorf("Conditions: %q", c)
+			}
+		})
+	}
+}

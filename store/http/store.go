@@ -1,0 +1,235 @@
+package http
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/sortid/sortid/lease"
+	"github.com/sortid/sortid/store/internal/connect"
+	"github.com/sortid/sortid/store/internal/kv"
+)
+
+// A Store is a [lease.Store] behind a server. It is safe for concurrent use.
+type Store struct {
+	client     *http.Client
+	base       string // ends in /v1/store/
+	token      string
+	conditions []string
+}
+
+// Open returns the store at a URL; see the package comment. It asks the server for the
+// conditions of its store, so it fails if the server has none or refuses the token. A server
+// that is away or not ready is asked again until ctx ends, or, if that has no deadline, for
+// 30 seconds. The context bounds this call only.
+func Open(ctx context.Context, url string) (*Store, error) {
+	s, err := parse(url)
+	if err != nil {
+		return nil, connect.BadURL(fmt.Errorf("http: the URL: %w; want https://host:8420?token=env:NAME", err))
+	}
+	answer, err := connect.Retry(ctx, s.address(), func(ctx context.Context) (answer ConditionsAnswer, err error) {
+		err = s.call(ctx, "conditions", struct{}{}, &answer)
+		return answer, err
+	})
+	if err != nil {
+		s.Close()
+		return nil, err
+	}
+	s.conditions = answer.Conditions
+	return s, nil
+}
+
+func parse(url string) (*Store, error) {
+	u, err := kv.ParseURL(url, "", append([]string{"token"}, kv.TLS...)...)
+	if err != nil {
+		return nil, err
+	}
+	config, err := u.TLS("http")
+	switch {
+	case err != nil:
+		return nil, err
+	case len(u.Hosts) > 1:
+		return nil, errors.New("there are several hosts; put them behind one address")
+	case u.User+u.Password != "":
+		return nil, errors.New("there is a user or a password; the server wants a token, as the parameter token")
+	}
+	token := u.Param("token")
+	if name, ok := strings.CutPrefix(token, "env:"); ok {
+		if token = os.Getenv(name); token == "" {
+			return nil, fmt.Errorf("the parameter token names the environment variable %.40s, which is not set", name)
+		}
+	}
+	transport := http.DefaultTransport.(*http.Transport).Clone()
+	transport.TLSClientConfig = config
+	transport.MaxIdleConnsPerHost = 4
+	s := &Store{
+		client: &http.Client{
+			Transport: transport,
+			// A redirect would send a change a second time.
+			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+		},
+		token: token,
+	}
+	s.base = u.Scheme + "://" + strings.TrimSuffix(u.Hosts[0], ":")
+	if u.Path != "" {
+		s.base += "/" + u.Path
+	}
+	s.base += "/v1/store/"
+	return s, nil
+}
+
+// String says which store it is, for people.
+func (s *Store) String() string { return s.address() }
+
+// Conditions implements the interface of package store.
+func (s *Store) Conditions() []string { return s.conditions }
+
+// Get implements [lease.Store].
+func (s *Store) Get(ctx context.Context, realm string, b lease.Block) (lease.Record, error) {
+	records, err := s.GetMany(ctx, realm, []lease.Block{b})
+	if err != nil {
+		return lease.Record{}, err
+	}
+	return records[0], nil
+}
+
+// GetMany implements [lease.Store], by one request.
+func (s *Store) GetMany(ctx context.Context, realm string, blocks []lease.Block) ([]lease.Record, error) {
+	if len(blocks) == 0 {
+		return nil, nil
+	}
+	var answer GetAnswer
+	if err := s.call(ctx, "get", GetRequest{realm, blocks}, &answer); err != nil {
+		return nil, err
+	}
+	if len(answer.Records) != len(blocks) {
+		return nil, fmt.Errorf("http: the server answered with %d records, want %d", len(answer.Records), len(blocks))
+	}
+	for i, r := range answer.Records {
+		if r.Realm != realm || r.Block != blocks[i] {
+			return nil, fmt.Errorf("http: the server answered with the record of %v of realm %q, want %v of %q", r.Block, r.Realm, blocks[i], realm)
+		}
+	}
+	return answer.Records, nil
+}
+
+// CompareAndSet implements [lease.Store].
+func (s *Store) CompareAndSet(ctx context.Context, prev, next lease.Record) (bool, error) {
+	return s.CompareAndSetMany(ctx, []lease.Change{{Prev: prev, Next: next}})
+}
+
+// CompareAndSetMany implements [lease.Store], by one request. It makes all changes or some
+// as the server's store does.
+func (s *Store) CompareAndSetMany(ctx context.Context, changes []lease.Change) (bool, error) {
+	if len(changes) == 0 {
+		return true, nil
+	}
+	request := CompareAndSetRequest{make([]Change, len(changes))}
+	for i, c := range changes {
+		request.Changes[i] = Change(c)
+	}
+	var answer CompareAndSetAnswer
+	err := s.call(ctx, "compare-and-set", request, &answer)
+	return answer.Stored && err == nil, err
+}
+
+// List implements [lease.Store].
+func (s *Store) List(ctx context.Context, realm string) ([]lease.Record, error) {
+	var answer ListAnswer
+	err := s.call(ctx, "list", ListRequest{realm}, &answer)
+	return answer.Records, err
+}
+
+// Realms implements [lease.Store]. It returns those that the token permits.
+func (s *Store) Realms(ctx context.Context) ([]string, error) {
+	var answer RealmsAnswer
+	err := s.call(ctx, "realms", struct{}{}, &answer)
+	return answer.Realms, err
+}
+
+// Time implements [lease.Store].
+func (s *Store) Time(ctx context.Context) (time.Time, error) {
+	var answer TimeAnswer
+	err := s.call(ctx, "time", struct{}{}, &answer)
+	return answer.Time, err
+}
+
+// Close closes the connections.
+func (s *Store) Close() error {
+	s.client.CloseIdleConnections()
+	return nil
+}
+
+// call sends a request and reads the answer.
+func (s *Store) call(ctx context.Context, operation string, request, answer any) error {
+	body, err := json.Marshal(request)
+	if err != nil {
+		return fmt.Errorf("http: %w", err)
+	}
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, s.base+operation, bytes.NewReader(body))
+	if err != nil {
+		return fmt.Errorf("http: %w", err)
+	}
+	// Without this the transport could send the body again on another connection. The
+	// server has not acted on a request whose body it has not got whole, so that would be
+	// safe, but one attempt is easier to reason about.
+	r.GetBody = nil
+	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set("Accept", "application/json")
+	if s.token != "" {
+		r.Header.Set("Authorization", "Bearer "+s.token)
+	}
+	resp, err := s.client.Do(r)
+	if err != nil {
+		return fmt.Errorf("http: %w", err)
+	}
+	defer resp.Body.Close()
+	const largest = 256 << 20 // the list of a realm with all of 2^20 node IDs in use
+	in := io.LimitReader(resp.Body, largest)
+	if resp.StatusCode != http.StatusOK {
+		return s.problem(operation, resp, in)
+	}
+	if err := json.NewDecoder(in).Decode(answer); err != nil {
+		return fmt.Errorf("http: the server's answer to %s: %w", operation, err)
+	}
+	io.Copy(io.Discard, in) // so that the connection can be used again
+	return nil
+}
+
+// ErrAccess: the server refuses the token, or it does not permit the realm.
+var ErrAccess = errors.New("http: the server permits no access")
+
+// problem returns the error of an answer that is none.
+func (s *Store) problem(operation string, resp *http.Response, body io.Reader) error {
+	text, _ := io.ReadAll(io.LimitReader(body, 64<<10))
+	var p Problem
+	json.Unmarshal(text, &p)
+	detail := cmp.Or(p.Detail, p.Title, resp.Status)
+	switch resp.StatusCode {
+	case http.StatusUnauthorized, http.StatusForbidden:
+		return fmt.Errorf("%w: %s", ErrAccess, detail)
+	case http.StatusNotImplemented:
+		return lease.ErrNoTime
+	case http.StatusNotFound:
+		return fmt.Errorf("http: %s has no store to lease from, or is no sortid server: %s", s.address(), detail)
+	}
+	for _, e := range p.Errors {
+		detail += ": " + e.Location + ": " + e.Message
+	}
+	err := fmt.Errorf("http: the server answered %s with %d: %s", operation, resp.StatusCode, detail)
+	switch resp.StatusCode {
+	case http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
+		return connect.Temporary(err)
+	}
+	return err
+}
+
+func (s *Store) address() string { return strings.TrimSuffix(s.base, "/v1/store/") }

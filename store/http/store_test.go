@@ -1,0 +1,285 @@
+package http
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/json"
+	"errors"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/sortid/sortid/lease"
+	"github.com/sortid/sortid/store/internal/connect"
+	"github.com/sortid/sortid/testserver"
+)
+
+const conditions = `{"conditions":["the disk keeps what it has synced"]}`
+
+// open opens a store whose server answers with a status and a body all but the first
+// request, which is for the conditions. It returns how many requests it has had since.
+func open(t *testing.T, status int, body string, header ...string) (*Store, *atomic.Int32) {
+	t.Helper()
+	requests := new(atomic.Int32)
+	ts := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasSuffix(r.URL.Path, "/conditions") {
+			w.Write([]byte(conditions))
+			return
+		}
+		requests.Add(1)
+		for i := 0; i < len(header); i += 2 {
+			w.Header().Set(header[i], header[i+1])
+		}
+		w.WriteHeader(status)
+		w.Write([]byte(body))
+	}))
+	t.Cleanup(ts.Close)
+	s, err := Open(t.Context(), ts.URL+"/behind/a/proxy?token=secret")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	return s, requests
+}
+
+func TestBadURLs(t *testing.T) {
+	for url, want := range map[string]string{
+		"http://":                             "",
+		"http://a,b?token=secret":             "several hosts",
+		"http://user:secret@a":                "a user or a password",
+		"http://a?tokne=secret":               "tokne",
+		"http://a?token=env:SORTID_NOT_THERE": "SORTID_NOT_THERE, which is not set",
+		"https://a?token=secret&ca=nowhere":   "nowhere",
+		"http://a:b:c?token=secret":           "",
+		"http://a?token=secret&token=secret":  "",
+		"ftp://a?token=secret%zz":             "",
+	} {
+		_, err := Open(t.Context(), url)
+		if !errors.Is(err, connect.ErrURL) || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "secret") {
+			t.Errorf("%s: %v, want %s", url, err, want)
+		}
+	}
+}
+
+// A server that cannot be reached is no mistake in the URL, and its error has no token.
+func TestUnreachable(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.Close()
+	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+	defer cancel()
+	_, err = Open(ctx, "http://"+l.Addr().String()+"?token=secret")
+	if err == nil || !strings.Contains(err.Error(), "refused") || errors.Is(err, connect.ErrURL) || strings.Contains(err.Error(), "secret") {
+		t.Errorf("%v", err)
+	}
+}
+
+// Open waits for a server that is not ready, or busy, and not for one that refuses.
+func TestNotReady(t *testing.T) {
+	for _, c := range []struct{ first, want int }{
+		{http.StatusServiceUnavailable, 3}, {http.StatusBadGateway, 3}, {http.StatusTooManyRequests, 3}, {http.StatusForbidden, 1},
+	} {
+		requests := 0
+		ts := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if requests++; requests < 3 {
+				w.WriteHeader(c.first)
+				return
+			}
+			w.Write([]byte(conditions))
+		}))
+		s, err := Open(t.Context(), ts.URL)
+		if err == nil {
+			s.Close()
+		}
+		if requests != c.want || (err == nil) != (c.want == 3) {
+			t.Errorf("%d: %d requests, %v", c.first, requests, err)
+		}
+		ts.Close()
+	}
+}
+
+// The token, the path and the body go to the server as they must.
+func TestRequest(t *testing.T) {
+	t.Setenv("SORTID_TEST_TOKEN", "from the environment")
+	var got *http.Request
+	var body GetRequest
+	ts := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasSuffix(r.URL.Path, "/conditions") {
+			w.Write([]byte(conditions))
+			return
+		}
+		got = r
+		if err := json.NewDecoder(r.Body).Decode(&body); err != nil {
+			t.Error(err)
+		}
+		w.Write([]byte(`{"records":[{"realm":"orders","block":"42/8","revision":"18446744073709551615","hwm":"9007199254740993","state":"whole"}]}`))
+	}))
+	defer ts.Close()
+	s, err := Open(t.Context(), ts.URL+"/path?token=env:SORTID_TEST_TOKEN")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	if c := s.Conditions(); len(c) != 1 || c[0] != "the disk keeps what it has synced" {
+		t.Errorf("conditions: %q", c)
+	}
+	block := lease.Block{NodeID: 42, Size: 8}
+	record, err := s.Get(t.Context(), "orders", block)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if record.Revision != 1<<64-1 || record.HWM != 1<<53+1 {
+		t.Errorf("%+v", record)
+	}
+	if got.Method != http.MethodPost || got.URL.Path != "/path/v1/store/get" || got.Header.Get("Authorization") != "Bearer from the environment" ||
+		got.Header.Get("Content-Type") != "application/json" || body.Realm != "orders" || len(body.Blocks) != 1 || body.Blocks[0] != block {
+		t.Errorf("%s %s %v %+v", got.Method, got.URL, got.Header, body)
+	}
+}
+
+// Whatever a server answers but what it must is an error, after one request.
+func TestAnswers(t *testing.T) {
+	const record = `{"realm":"r","block":"1/8","revision":"1","hwm":"2","state":"whole"}`
+	for name, c := range map[string]struct {
+		status int
+		body   string
+		is     error
+		want   string
+	}{
+		"no token":         {401, `{"title":"Unauthorized","status":401,"detail":"a valid token is needed"}`, ErrAccess, "a valid token is needed"},
+		"another realm":    {403, `{"detail":"this token does not permit that"}`, ErrAccess, "does not permit"},
+		"away":             {503, `{"detail":"the store did not answer"}`, nil, "503: the store did not answer"},
+		"too many":         {429, `{"detail":"the token's limit"}`, nil, "429: the token's limit"},
+		"invalid":          {422, `{"detail":"invalid request","errors":[{"message":"0 changes","location":"body.changes"}]}`, nil, "body.changes: 0 changes"},
+		"a proxy":          {502, `<html>Bad Gateway</html>`, nil, "502"},
+		"no server":        {404, `not found`, nil, "no sortid server"},
+		"redirect":         {307, ``, nil, "307"},
+		"moved":            {301, ``, nil, "301"},
+		"nothing":          {200, ``, nil, "the server's answer"},
+		"garbage":          {200, `<html>`, nil, "the server's answer"},
+		"cut off":          {200, `{"records":[` + record, nil, "the server's answer"},
+		"no record":        {200, `{"records":[]}`, nil, "0 records, want 1"},
+		"too many records": {200, `{"records":[` + record + `,` + record + `]}`, nil, "2 records, want 1"},
+		"another block":    {200, `{"records":[` + strings.Replace(record, "1/8", "2/8", 1) + `]}`, nil, "record of 2/8"},
+		"of another realm": {200, `{"records":[` + strings.Replace(record, `"r"`, `"other"`, 1) + `]}`, nil, `realm "other"`},
+		"a number too big": {200, `{"records":[` + strings.Replace(record, `"hwm":"2"`, `"hwm":"99999999999999999999"`, 1) + `]}`, nil, "the server's answer"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, requests := open(t, c.status, c.body, "Location", "/elsewhere")
+			_, err := s.Get(t.Context(), "r", lease.Block{NodeID: 1, Size: 8})
+			if err == nil || !strings.Contains(err.Error(), c.want) || c.is != nil && !errors.Is(err, c.is) || strings.Contains(err.Error(), "secret") {
+				t.Errorf("%v, want %s", err, c.want)
+			}
+			if n := requests.Load(); n != 1 {
+				t.Errorf("%d requests", n)
+			}
+		})
+	}
+}
+
+func TestNoTime(t *testing.T) {
+	s, _ := open(t, 501, `{"detail":"the store has no clock"}`)
+	if _, err := s.Time(t.Context()); !errors.Is(err, lease.ErrNoTime) {
+		t.Errorf("%v", err)
+	}
+}
+
+// A refusal is no error, and what is no clear yes is no yes.
+func TestRefused(t *testing.T) {
+	for body, wantErr := range map[string]bool{`{"stored":false}`: false, `{}`: false, `{"stored":"true"}`: true, `{"stored":true`: true} {
+		s, requests := open(t, 200, body)
+		stored, err := s.CompareAndSet(t.Context(), lease.Record{Realm: "r"}, lease.Record{Realm: "r", Revision: 1})
+		if stored || (err != nil) != wantErr || requests.Load() != 1 {
+			t.Errorf("%s: %v, %v, %d requests", body, stored, err, requests.Load())
+		}
+	}
+}
+
+// A change whose answer is lost is an error, and is not sent again: not on a connection
+// that has served requests before, and not on a new one.
+func TestLostAnswer(t *testing.T) {
+	var requests atomic.Int32
+	ts := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch {
+		case strings.HasSuffix(r.URL.Path, "/conditions"):
+			w.Write([]byte(conditions))
+		case strings.HasSuffix(r.URL.Path, "/compare-and-set"):
+			requests.Add(1)
+			panic(http.ErrAbortHandler) // closes the connection
+		}
+	}))
+	defer ts.Close()
+	s, err := Open(t.Context(), ts.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	for n := range int32(2) {
+		stored, err := s.CompareAndSet(t.Context(), lease.Record{Realm: "r"}, lease.Record{Realm: "r", Revision: 1})
+		if stored || err == nil || requests.Load() != n+1 {
+			t.Errorf("%v, %v after %d requests", stored, err, requests.Load())
+		}
+	}
+}
+
+// A server that does not answer holds nobody beyond the context's end.
+func TestSlow(t *testing.T) {
+	release := make(chan struct{})
+	ts := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Write([]byte(conditions[:5]))
+		http.NewResponseController(w).Flush()
+		<-release
+	}))
+	defer ts.Close()
+	defer close(release)
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	if _, err := Open(ctx, ts.URL); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("%v", err)
+	}
+}
+
+// With ca the server's certificate is verified; with cert and key the client has one.
+func TestTLS(t *testing.T) {
+	cert, key := testserver.Certificate(t)
+	pair, err := tls.LoadX509KeyPair(cert, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pem, err := os.ReadFile(cert)
+	if err != nil {
+		t.Fatal(err)
+	}
+	clients := x509.NewCertPool()
+	clients.AppendCertsFromPEM(pem)
+	ts := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { w.Write([]byte(conditions)) }))
+	ts.TLS = &tls.Config{Certificates: []tls.Certificate{pair}, ClientCAs: clients, ClientAuth: tls.RequireAndVerifyClientCert}
+	ts.StartTLS()
+	defer ts.Close()
+	for _, c := range []struct {
+		query url.Values
+		ok    bool
+	}{
+		{url.Values{"ca": {cert}, "cert": {cert}, "key": {key}}, true},
+		{url.Values{"ca": {cert}}, false},
+		{url.Values{"cert": {cert}, "key": {key}}, false},
+		{nil, false},
+	} {
+		s, err := Open(t.Context(), ts.URL+"?"+c.query.Encode())
+		if (err == nil) != c.ok {
+			t.Errorf("%v: %v", c.query, err)
+		}
+		if s != nil {
+			s.Close()
+		}
+	}
+}

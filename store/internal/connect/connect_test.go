@@ -1,0 +1,143 @@
+package connect
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/sortid/sortid/lease"
+)
+
+func TestIsPermanent(t *testing.T) {
+	for _, err := range []error{
+		errors.New("wrong password"), lease.ErrUnsafe, BadURL(io.EOF), &net.DNSError{IsNotFound: true}, fmt.Errorf("x: %w", lease.ErrUnsafe),
+	} {
+		if !isPermanent(err) {
+			t.Errorf("%v would be tried again", err)
+		}
+	}
+	for _, err := range []error{
+		Temporary(errors.New("starting")), Busy(errors.New("too many connections"), time.Second), io.EOF, &net.DNSError{IsTemporary: true}, &net.DNSError{IsTimeout: true},
+		&net.OpError{Op: "dial", Err: syscall.ECONNREFUSED}, fmt.Errorf("x: %w", syscall.ECONNRESET), context.DeadlineExceeded,
+	} {
+		if isPermanent(err) {
+			t.Errorf("%v would not be tried again", err)
+		}
+	}
+}
+
+func TestRetry(t *testing.T) {
+	refused := &net.OpError{Op: "dial", Err: syscall.ECONNREFUSED}
+	busy := Busy(errors.New("too many connections"), time.Second)
+	silent := func(ctx context.Context, _ int) error { <-ctx.Done(); return ctx.Err() }
+	for name, c := range map[string]struct {
+		patience time.Duration // of the caller; none if zero
+		attempt  func(ctx context.Context, n int) error
+		want     string // of the error
+		took     time.Duration
+		most     int // attempts, if each pause is as short as it can be
+	}{
+		"at once":              {0, func(context.Context, int) error { return nil }, "", 0, 1},
+		"permanent":            {0, func(context.Context, int) error { return errors.New("wrong password") }, "wrong password", 0, 1},
+		"away":                 {0, func(context.Context, int) error { return refused }, "tried for 30 s: dial: connection refused", Patience, 40},
+		"away, for long":       {time.Minute, func(context.Context, int) error { return refused }, "tried for 60 s: dial: connection refused", time.Minute, 70},
+		"away, with a context": {time.Second, func(context.Context, int) error { return refused }, "tried for 1 s: dial: connection refused", time.Second, 10},
+		"busy":                 {3 * time.Second, func(context.Context, int) error { return busy }, "tried for 3 s: too many connections", 3 * time.Second, 6},
+		"silent":               {0, silent, "no answer from host:1 in 30 s", Patience, 1},
+		"away, then silent": {0, func(ctx context.Context, n int) error {
+			if n < 3 {
+				return refused
+			}
+			return silent(ctx, n)
+		}, "tried for 30 s: dial: connection refused", Patience, 3},
+		"a reason": {0, func(ctx context.Context, n int) error { return Reason(silent(ctx, n)) }, "context deadline exceeded", Patience, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				ctx := t.Context()
+				if c.patience != 0 {
+					var cancel context.CancelFunc
+					ctx, cancel = context.WithTimeout(ctx, c.patience)
+					defer cancel()
+				}
+				began, n := time.Now(), 0
+				_, err := Retry(ctx, "host:1", func(ctx context.Context) (int, error) {
+					n++
+					return n, c.attempt(ctx, n)
+				})
+				if c.want == "" && err != nil || c.want != "" && (err == nil || err.Error() != c.want) {
+					t.Errorf("%v, want %q", err, c.want)
+				}
+				if took := time.Since(began); took != c.took || n > c.most {
+					t.Errorf("%d attempts took %v, want at most %d and %v", n, took, c.most, c.took)
+				}
+			})
+		})
+	}
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancelCause(t.Context())
+		time.AfterFunc(time.Second, func() { cancel(errors.New("interrupted")) })
+		_, err := Retry(ctx, "host:1", func(context.Context) (int, error) { return 0, refused })
+		if err == nil || !strings.HasSuffix(err.Error(), "interrupted") {
+			t.Error(err)
+		}
+	})
+	// Processes that fail together do not try again together.
+	synctest.Test(t, func(t *testing.T) {
+		second := map[time.Duration]bool{}
+		for range 20 {
+			began, n := time.Now(), 0
+			Retry(t.Context(), "host:1", func(context.Context) (int, error) {
+				if n++; n == 1 {
+					return 0, busy
+				}
+				return 0, nil
+			})
+			second[time.Since(began)] = true
+		}
+		if len(second) < 15 {
+			t.Errorf("20 processes tried again at %d times", len(second))
+		}
+	})
+}
+
+// Idle closes after its time without use, or soon after Rest.
+func TestIdle(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var closed atomic.Int64
+		idle := NewIdle(IdleTime, func() { closed.Add(1) })
+		want := func(n int, after time.Duration) {
+			t.Helper()
+			time.Sleep(after)
+			synctest.Wait()
+			if got := int(closed.Load()); got != n {
+				t.Fatalf("closed %d times in place of %d", got, n)
+			}
+		}
+		want(0, IdleTime-1)
+		idle.Used()
+		want(0, IdleTime-1)
+		want(1, 1)
+		idle.Used()
+		idle.Rest()
+		want(1, restTime-1)
+		idle.Used()
+		want(1, restTime)
+		idle.Rest()
+		want(2, restTime)
+		idle.Stop()
+
+		idle = NewIdle(2*IdleTime, func() { closed.Add(1) })
+		idle.Rest()
+		want(2, 2*IdleTime-1)
+		want(3, 1)
+	})
+}

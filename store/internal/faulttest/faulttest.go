@@ -1,0 +1,161 @@
+// Package faulttest tests what stores do when their servers fail.
+package faulttest
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/sortid/sortid/lease"
+	"github.com/sortid/sortid/testserver"
+)
+
+func record(revision uint64, name string) lease.Record {
+	return lease.Record{Realm: "fault", Block: Block, Revision: revision, HWM: 1000, State: lease.Whole, Name: name}
+}
+
+func want(t *testing.T, s lease.Store, r lease.Record) {
+	t.Helper()
+	if got, err := s.Get(t.Context(), r.Realm, r.Block); err != nil || got != r {
+		t.Fatalf("Get: %+v, %v, want %+v", got, err, r)
+	}
+}
+
+// Restart crashes the server, starts it again, and does both once more. Meanwhile calls
+// fail within their time; afterwards all that was stored is there, and the same store
+// goes on.
+func Restart(t *testing.T, server *testserver.Server, s lease.Store) {
+	t.Helper()
+	was := lease.Record{Realm: "fault", Block: Block}
+	for revision := uint64(1); revision < 5; revision += 2 {
+		is := record(revision, "before")
+		Change(t, s, was, is)
+		server.Stop()
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		began := time.Now()
+		if r, err := s.Get(ctx, "fault", Block); err == nil {
+			t.Fatalf("from a server that is gone: %+v", r)
+		}
+		if ok, err := s.CompareAndSet(ctx, is, record(revision+1, "never")); err == nil {
+			t.Fatalf("from a server that is gone: %v", ok)
+		}
+		if d := time.Since(began); d > 4*time.Second {
+			t.Errorf("two calls with one second took %v", d)
+		}
+		cancel()
+		server.Start()
+		recovers(t, s)
+		want(t, s, is)
+		was = record(revision+1, "after")
+		Change(t, s, is, was)
+	}
+}
+
+// recovers waits until a store whose server is back can be read.
+func recovers(t *testing.T, s lease.Store) {
+	t.Helper()
+	const most = 10 * time.Second
+	began := time.Now()
+	for {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		_, err := s.Get(ctx, "fault", Block)
+		cancel()
+		if err == nil {
+			return
+		}
+		if time.Since(began) > most {
+			t.Fatalf("%v after the server is back: %v", most, err)
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+}
+
+// LostAnswer cuts the connection of a store, which goes through the proxy, when a change
+// has reached the server and before the answer has come back. That must be an error: the
+// change was made, and the store cannot know. The store direct goes another way.
+func LostAnswer(t *testing.T, proxy *Proxy, s, direct lease.Store) {
+	t.Helper()
+	was := lease.Record{Realm: "fault", Block: Block}
+	for revision := uint64(1); revision <= 3; revision++ {
+		is := record(revision, "lost answer")
+		lost := proxy.Lose(is.Name)
+		ctx, cancel := context.WithTimeout(t.Context(), 1500*time.Millisecond)
+		ok, err := s.CompareAndSet(ctx, was, is)
+		cancel()
+		<-lost
+		if err == nil {
+			t.Errorf("no answer came, and CompareAndSet says %v", ok)
+		}
+		want(t, direct, is)
+		recovers(t, s)
+		if ok, err := s.CompareAndSet(t.Context(), was, is); ok || err != nil {
+			t.Errorf("once more: %v, %v, want a refusal", ok, err)
+		}
+		was = is
+	}
+}
+
+// Outage holds a lease while its server is away for longer than the window. Its ticks run
+// out, and no tick is handed out beyond what was granted; when the server is back, the
+// lease goes on by itself, with later ticks.
+func Outage(t *testing.T, server *testserver.Server, s lease.Store) {
+	t.Helper()
+	const window = 2 * time.Second
+	l, err := lease.Acquire(t.Context(), s, lease.Config{
+		Realm: "outage", NodeIDSize: 3, Window: window,
+		Format: lease.Format{Bits: 4, Tick: time.Millisecond, Epoch: time.UnixMilli(0)},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	last := int64(-1)
+	claim := func() error {
+		_, tick, err := l.ClaimTick(time.Now().UnixMilli())
+		if err == nil && tick <= last {
+			t.Fatalf("tick %d after %d", tick, last)
+		}
+		if err == nil {
+			last = tick
+		}
+		return err
+	}
+	// wait claims a tick now and then until that ends as it should.
+	wait := func(most time.Duration, end error) {
+		t.Helper()
+		var err error
+		for began := time.Now(); time.Since(began) < most; time.Sleep(5 * time.Millisecond) {
+			if err = claim(); errors.Is(err, end) {
+				return
+			}
+		}
+		t.Fatalf("for %v not %v, but %v (lease: %v)", most, end, err, l.Err())
+	}
+	if err := claim(); err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(window) // and it is renewed
+	if err := claim(); err != nil {
+		t.Fatal(err)
+	}
+	server.Stop()
+	until := l.Until()
+	wait(window+time.Second, lease.ErrExpired)
+	if last >= until.UnixMilli() {
+		t.Errorf("tick %d was used, and only those before %d were granted", last, until.UnixMilli())
+	}
+	for range 20 {
+		time.Sleep(50 * time.Millisecond)
+		if err := claim(); !errors.Is(err, lease.ErrExpired) {
+			t.Fatalf("without a store and beyond the window: %v", err)
+		}
+	}
+	if l.Err() == nil {
+		t.Error("the lease says that all is well")
+	}
+	server.Start()
+	wait(10*time.Second, nil)
+	if err := l.Close(t.Context()); err != nil {
+		t.Errorf("Close: %v", err)
+	}
+}

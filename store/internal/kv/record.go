@@ -1,0 +1,37 @@
+// Package kv has what the stores on key-value servers have in common: a record is one
+// value, its JSON form, and is replaced if the value still is the one that was read.
+package kv
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/sortid/sortid/lease"
+)
+
+// Encode returns a record's value.
+func Encode(r lease.Record) ([]byte, error) {
+	if r.Revision == 0 {
+		return nil, errors.New("a record with revision 0 means none and cannot be stored")
+	}
+	return json.Marshal(r)
+}
+
+// Decode returns the record of a value that was found at the key of realm and b. It fails
+// if the value is not one that Encode has made for that key.
+func Decode(value []byte, realm string, b lease.Block) (lease.Record, error) {
+	var r lease.Record
+	err := json.Unmarshal(value, &r)
+	switch {
+	case err != nil:
+	case r.Realm != realm || r.Block != b:
+		err = fmt.Errorf("it is that of %v of realm %q", r.Block, r.Realm)
+	case r.Revision == 0:
+		err = errors.New("it has no revision")
+	}
+	if err != nil {
+		return lease.Record{}, fmt.Errorf("what is stored for %v of realm %q is not its record: %w", b, realm, err)
+	}
+	return r, nil
+}

@@ -1,0 +1,128 @@
+package kv
+
+import (
+	"cmp"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"os"
+	"slices"
+	"strings"
+)
+
+// A URL names a store: scheme://user:password@host:port,host:port/path?name=value.
+type URL struct {
+	Scheme         string // in lower case
+	User, Password string
+	Hosts          []string // host:port, at least one
+	Path           string   // without slashes around it
+
+	params url.Values
+}
+
+// TLS are the parameters that [URL.TLS] reads.
+var TLS = []string{"ca", "cert", "key"}
+
+// ParseURL takes a URL apart. The port is that of hosts without one; the names are those
+// of the parameters that there may be. As a URL can have a password, and a part of it in
+// any place where it was not written as it should, errors quote nothing but the names of
+// parameters.
+func ParseURL(s, port string, names ...string) (*URL, error) {
+	scheme, rest, ok := strings.Cut(s, "://")
+	if !ok {
+		return nil, errors.New("there is no ://")
+	}
+	end := len(rest)
+	if i := strings.IndexAny(rest, "/?#"); i >= 0 {
+		end = i
+	}
+	authority, tail := rest[:end], rest[end:]
+	if strings.Contains(tail, "@") {
+		return nil, errors.New("there is an @ after the hosts; in a password, / is written %2F, ? is %3F, # is %23 and @ is %40")
+	}
+	u := &URL{Scheme: strings.ToLower(scheme)}
+	if i := strings.LastIndexByte(authority, '@'); i >= 0 {
+		user, password, _ := strings.Cut(authority[:i], ":")
+		var err1, err2 error
+		u.User, err1 = url.PathUnescape(user)
+		u.Password, err2 = url.PathUnescape(password)
+		if err1 != nil || err2 != nil {
+			return nil, errors.New("in the user or the password there is a % that is not followed by two hexadecimal digits; % itself is written %25")
+		}
+		authority = authority[i+1:]
+	}
+	for host := range strings.SplitSeq(authority, ",") {
+		// net/url takes no list, and knows what a host is.
+		h, err := url.Parse("tcp://" + host)
+		if err != nil || h.Hostname() == "" || strings.Contains(h.Hostname(), ":") && host[0] != '[' {
+			return nil, errors.New("the hosts are not host:port, with a comma between two")
+		}
+		u.Hosts = append(u.Hosts, net.JoinHostPort(h.Hostname(), cmp.Or(h.Port(), port)))
+	}
+	t, err := url.Parse(tail)
+	if err != nil || t.Fragment != "" {
+		return nil, errors.New("what follows the hosts is not /path?name=value&name=value")
+	}
+	u.Path = strings.Trim(t.Path, "/")
+	if u.params, err = url.ParseQuery(t.RawQuery); err != nil {
+		return nil, errors.New("what follows the ? is not name=value&name=value")
+	}
+	for name, values := range u.params {
+		switch {
+		case !slices.Contains(names, name):
+			return nil, fmt.Errorf("there is no parameter %.40q; there are: %s", name, cmp.Or(strings.Join(names, ", "), "none"))
+		case len(values) > 1:
+			return nil, fmt.Errorf("the parameter %s is there twice", name)
+		}
+	}
+	return u, nil
+}
+
+// Param returns a parameter, or "".
+func (u *URL) Param(name string) string { return u.params.Get(name) }
+
+// TLS returns nil if the URL has the scheme plain, and if that is followed by an s, what
+// the parameters say: ca is a file with the certificates of those who are trusted to sign
+// that of a server, by default the system's; cert and key are files with the certificate
+// and the key that the client shows, by default none. Other schemes are an error.
+func (u *URL) TLS(plain string) (*tls.Config, error) {
+	switch {
+	case u.Scheme == plain+"s":
+		return u.config()
+	case u.Scheme != plain:
+		return nil, fmt.Errorf("it begins with neither %s:// nor %[1]ss://", plain)
+	case u.Param("ca")+u.Param("cert")+u.Param("key") != "":
+		return nil, fmt.Errorf("ca, cert and key are parameters of %ss://", plain)
+	}
+	return nil, nil
+}
+
+func (u *URL) config() (*tls.Config, error) {
+	config := &tls.Config{MinVersion: tls.VersionTLS12}
+	if ca := u.Param("ca"); ca != "" {
+		pem, err := os.ReadFile(ca)
+		if err != nil {
+			return nil, fmt.Errorf("parameter ca: %w", err)
+		}
+		config.RootCAs = x509.NewCertPool()
+		if !config.RootCAs.AppendCertsFromPEM(pem) {
+			return nil, fmt.Errorf("parameter ca: %s has no certificate in PEM form", ca)
+		}
+	}
+	cert, key := u.Param("cert"), u.Param("key")
+	if cert == "" && key == "" {
+		return config, nil
+	}
+	if cert == "" || key == "" {
+		return nil, errors.New("of the parameters cert and key there is only one; want both or none")
+	}
+	pair, err := tls.LoadX509KeyPair(cert, key)
+	if err != nil {
+		return nil, fmt.Errorf("parameters cert and key: %w", err)
+	}
+	config.Certificates = []tls.Certificate{pair}
+	return config, nil
+}

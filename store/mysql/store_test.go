@@ -1,0 +1,601 @@
+package mysql
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/go-sql-driver/mysql"
+	"github.com/sortid/sortid/lease"
+	"github.com/sortid/sortid/lease/storetest"
+	"github.com/sortid/sortid/store/internal/connect"
+	"github.com/sortid/sortid/store/internal/faulttest"
+	"github.com/sortid/sortid/testserver"
+)
+
+func open(t *testing.T, url string) *Store {
+	t.Helper()
+	return faulttest.Open(t, Open, url)
+}
+
+// refused opens a store, which must fail with an error with these words.
+func refused(t *testing.T, url string, want ...string) error {
+	t.Helper()
+	return faulttest.Refused(t, Open, url, want...)
+}
+
+// at returns a URL with another user, if user is not nil, host and database, if they are
+// not empty.
+func at(t *testing.T, raw string, user *url.Userinfo, host, database string) string {
+	t.Helper()
+	u, err := url.Parse(raw)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if user != nil {
+		u.User = user
+	}
+	if host != "" {
+		u.Host = host
+	}
+	if database != "" {
+		u.Path = "/" + database
+	}
+	return u.String()
+}
+
+func dial(t *testing.T, url string) *sql.DB {
+	t.Helper()
+	config, err := parse(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := mysql.NewConnector(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	db := sql.OpenDB(c)
+	t.Cleanup(func() { db.Close() })
+	return db
+}
+
+func exec(t *testing.T, db *sql.DB, statements ...string) {
+	t.Helper()
+	for _, s := range statements {
+		if _, err := db.ExecContext(t.Context(), s); err != nil {
+			t.Fatalf("%s: %v", s, err)
+		}
+	}
+}
+
+var (
+	block  = faulttest.Block
+	record = faulttest.Record
+)
+
+func TestStore(t *testing.T) {
+	storetest.Run(t, func(t *testing.T) func() lease.Store {
+		url := testserver.MySQL(t)
+		return func() lease.Store { return open(t, url) }
+	})
+}
+
+// The store does not depend on the defaults of the server, or on parameters of the URL,
+// and what they stand for is what it has.
+func TestDefaultsOfTheServer(t *testing.T) {
+	server := testserver.StartMySQL(t, "transaction-isolation=READ-UNCOMMITTED", "autocommit=OFF", "sql-mode=ANSI",
+		"default-storage-engine=MyISAM", "default-time-zone=+05:45", "character-set-server=latin1", "collation-server=latin1_swedish_ci",
+		"log-bin=bin", "sync-binlog=1", "binlog-format=STATEMENT", "init-connect=SET NAMES latin1")
+	admin := dial(t, at(t, server.URL, nil, "", "mysql")+"?autocommit=1&tx_read_only=0")
+	exec(t, admin, "SET GLOBAL tx_read_only = ON")
+	n := 0
+	storetest.Run(t, func(t *testing.T) func() lease.Store {
+		n++
+		database := fmt.Sprint("test_", n)
+		exec(t, admin, "CREATE DATABASE "+database)
+		url := at(t, server.URL, nil, "", database) + "?parseTime=true&loc=Asia%2FKathmandu&clientFoundRows=false&interpolateParams=true&charset=latin1&sql_mode=%27%27"
+		open(t, url)
+		for _, change := range []string{"INSERT", "UPDATE"} {
+			exec(t, admin, fmt.Sprintf(`CREATE TRIGGER %[1]s.demand_%[2]s BEFORE %[2]s ON %[1]s.sortid_lease FOR EACH ROW
+				IF @@SESSION.autocommit <> 1 OR @@SESSION.tx_isolation <> 'REPEATABLE-READ' THEN
+					SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'not the settings that the store needs';
+				END IF`, database, change))
+		}
+		return func() lease.Store { return open(t, url) }
+	})
+}
+
+func TestNew(t *testing.T) {
+	url := testserver.MySQL(t)
+	config, err := parse(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dialed := 0
+	config.DialFunc = func(ctx context.Context, network, address string) (net.Conn, error) {
+		dialed++
+		return (&net.Dialer{}).DialContext(ctx, network, address)
+	}
+	s, err := New(t.Context(), config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	faulttest.Change(t, s, record(0), record(1))
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if dialed == 0 || config.ClientFoundRows {
+		t.Errorf("dialed %d times; config was changed: %v", dialed, config.ClientFoundRows)
+	}
+	if _, err := s.Get(t.Context(), "realm", block); err == nil {
+		t.Error("Get after Close: no error")
+	}
+}
+
+func TestURLs(t *testing.T) {
+	for _, bad := range []string{
+		"", "mysql", "mysql:", "mysql:x", "postgres://localhost/x", "root@tcp(localhost)/x", "sortid.db",
+		"mysql://localhost", "mysql://localhost/", "mysql://localhost/x/y", "mysql://localhost:none/x", "mysql://localhost/x?%zz", "mysql://localhost/x#y",
+		"mysql://localhost/x?timeout=soon", "mysql://localhost/x?tls=perhaps", "mysql://localhost/x?parseTime=2",
+	} {
+		if _, err := parse(bad); err == nil {
+			t.Errorf("%q is accepted", bad)
+		} else if !strings.Contains(err.Error(), "mysql: ") || !errors.Is(err, connect.ErrURL) {
+			t.Errorf("%q: %v", bad, err)
+		}
+	}
+	for raw, want := range map[string]mysql.Config{
+		"mysql://db.example.com/app":                        {Net: "tcp", Addr: "db.example.com:3306", DBName: "app"},
+		"mariadb://me:p%40ss%2Fw%3Ard@[::1]:3307/app%20one": {Net: "tcp", Addr: "[::1]:3307", User: "me", Passwd: "p@ss/w:rd", DBName: "app one"},
+		"mysql://me@/app":                                   {Net: "tcp", Addr: "127.0.0.1:3306", User: "me", DBName: "app"},
+		"mysql://me@localhost/app?socket=/run/my.sock":      {Net: "unix", Addr: "/run/my.sock", User: "me", DBName: "app"},
+		"mysql://h/app?timeout=3s&connectionAttributes=p:/": {Net: "tcp", Addr: "h:3306", DBName: "app", Timeout: 3 * time.Second, ConnectionAttributes: "p:/"},
+	} {
+		c, err := parse(raw)
+		if err != nil {
+			t.Errorf("%q: %v", raw, err)
+			continue
+		}
+		got := mysql.Config{Net: c.Net, Addr: c.Addr, User: c.User, Passwd: c.Passwd, DBName: c.DBName, Timeout: c.Timeout, ConnectionAttributes: c.ConnectionAttributes}
+		if fmt.Sprint(got) != fmt.Sprint(want) {
+			t.Errorf("%q: %+v", raw, got)
+		}
+	}
+	c, err := parse("mysql://db.example.com/app?tls=true")
+	if err != nil || c.TLS == nil || c.TLS.ServerName != "db.example.com" {
+		t.Errorf("%+v, %v", c, err)
+	}
+}
+
+// However a password is written into a URL, rightly or not, no error repeats it.
+func TestPasswordsStaySecret(t *testing.T) {
+	const secret = "hushhush"
+	for _, raw := range []string{
+		secret, "a%40" + secret, "%zz" + secret, "#" + secret, "/" + secret, "?" + secret, "@" + secret, ":" + secret, "a:" + secret + "@b",
+		"1#" + secret, "1/" + secret, "1?" + secret + "=", "1@" + secret, "[" + secret, "]" + secret, " " + secret, "\x00" + secret, "\\" + secret, "&" + secret, ")/" + secret,
+		"1/" + secret + "?x=" + secret, "1/a?" + secret + "#" + secret,
+	} {
+		for _, url := range []string{
+			"mysql://me:" + raw + "@127.0.0.1:1/db?timeout=1s",
+			"mysql://me:" + raw + "@127.0.0.1:x/db",
+			"mysql://me:" + raw + "@127.0.0.1:1/db?tls=nonsense",
+			"mysql://me:" + raw + "@127.0.0.1:1",
+			"mysql:/me:" + raw + "@127.0.0.1:1/db",
+		} {
+			ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+			s, err := Open(ctx, url)
+			cancel()
+			if err == nil {
+				s.Close()
+				t.Fatalf("%q: no error", url)
+			}
+			for e := err; e != nil; e = errors.Unwrap(e) {
+				if strings.Contains(e.Error(), secret) {
+					t.Errorf("%q: %v", url, e)
+				}
+			}
+		}
+	}
+}
+
+func TestNoServer(t *testing.T) {
+	faulttest.NoServer(t, Open, func(address string) string { return "mysql://me:secret@" + address + "/db" },
+		`database "db" at 127.0.0.1:`, "does the server run")
+}
+
+// Open waits for a server that starts, and for a connection if the server has none to
+// spare; so do all calls.
+func TestBusyServer(t *testing.T) {
+	server := testserver.StartMySQL(t, "max-connections=12")
+	faulttest.Comes(t, Open, server)
+	faulttest.Crowd(t, Open, server.URL)
+}
+
+// What the administrator has to know, and do, is in the error.
+func TestPrivileges(t *testing.T) {
+	server := testserver.StartMySQL(t)
+	admin := dial(t, server.URL)
+	exec(t, admin, "CREATE USER some@'127.0.0.1' IDENTIFIED BY 'hushhush'", "CREATE USER some@localhost IDENTIFIED BY 'hushhush'")
+	grant := func(what string) {
+		t.Helper()
+		exec(t, admin, "GRANT "+what+" TO some@'127.0.0.1'", "GRANT "+what+" TO some@localhost")
+	}
+	user := at(t, server.URL, url.UserPassword("some", "hushhush"), "", "")
+
+	if err := refused(t, at(t, user, url.UserPassword("some", "wrong-one"), "", ""), "check user and password"); strings.Contains(err.Error(), "wrong-one") {
+		t.Error(err)
+	}
+	refused(t, at(t, server.URL, nil, "", "elsewhere"), "CREATE DATABASE", "elsewhere")
+	refused(t, user, "GRANT SELECT, INSERT, UPDATE")
+	exec(t, admin, "CREATE TABLE other (id INT)")
+	grant("SELECT ON test.other")
+	refused(t, user, "cannot make the table", Schema, "GRANT SELECT, INSERT, UPDATE ON sortid_lease")
+
+	exec(t, admin, Schema)
+	for _, some := range []string{"SELECT", "INSERT", "UPDATE"} {
+		refused(t, user, "GRANT SELECT, INSERT, UPDATE")
+		grant(some + " ON test.sortid_lease")
+	}
+	s := open(t, user)
+	faulttest.Change(t, s, record(0), record(1))
+	faulttest.Change(t, s, record(1), record(2))
+	if r, err := s.Get(t.Context(), "realm", block); err != nil || r != record(2) {
+		t.Errorf("%+v, %v", r, err)
+	}
+	if c := s.Conditions(); c != nil {
+		t.Errorf("conditions of a server alone: %q", c)
+	}
+}
+
+// Servers with settings with which they could forget are refused.
+func TestUnsafeSettings(t *testing.T) {
+	server := testserver.StartMySQL(t, "log-bin=bin", "sync-binlog=1", "innodb-doublewrite=OFF", "log-warnings=0")
+	admin := dial(t, server.URL)
+	if c := open(t, server.URL).Conditions(); len(c) != 1 || !strings.Contains(c[0], "conditional: innodb_doublewrite") {
+		t.Errorf("%q", c)
+	}
+	for _, c := range []struct{ name, bad, good, want string }{
+		{"innodb_flush_log_at_trx_commit", "2", "1", "is 2, it must be 1: SET GLOBAL"},
+		{"innodb_flush_log_at_trx_commit", "0", "3", "is 0, it must be 1: SET GLOBAL"},
+		{"sync_binlog", "0", "1", "is 0, it must be 1: SET GLOBAL"},
+		{"sync_binlog", "100", "1", "is 100, it must be 1: SET GLOBAL"},
+		{"read_only", "ON", "OFF", "is read_only"},
+	} {
+		exec(t, admin, "SET GLOBAL "+c.name+" = "+c.bad)
+		if err := refused(t, server.URL, c.name, c.want); !errors.Is(err, lease.ErrUnsafe) {
+			t.Errorf("%s = %s: %v", c.name, c.bad, err)
+		}
+		exec(t, admin, "SET GLOBAL "+c.name+" = "+c.good)
+		open(t, server.URL)
+	}
+	nosync := testserver.StartMySQL(t, "innodb-flush-method=nosync")
+	if err := refused(t, nosync.URL, "innodb_flush_method"); !errors.Is(err, lease.ErrUnsafe) {
+		t.Error(err)
+	}
+}
+
+// Settings of servers that are not installed here.
+func TestInspect(t *testing.T) {
+	safe := func(key, value string) map[string]string {
+		m := map[string]string{
+			"innodb_flush_log_at_trx_commit": "1", "sync_binlog": "0", "log_bin": "OFF", "innodb_flush_method": "O_DIRECT",
+			"innodb_doublewrite": "ON", "read_only": "OFF",
+		}
+		m[key] = value
+		return m
+	}
+	for _, c := range []struct {
+		key, value string
+		unsafe     bool
+		conditions int
+	}{
+		{"version", "9", false, 0},
+		{"Innodb_redo_log_enabled", "ON", false, 0},
+		{"Innodb_redo_log_enabled", "OFF", true, 0},
+		{"innodb_doublewrite", "DETECT_ONLY", false, 1},
+		{"innodb_doublewrite", "DETECT_AND_RECOVER", false, 0},
+		{"innodb_flush_method", "littlesync", true, 0},
+		{"innodb_flush_method", "O_DIRECT_NO_FSYNC", false, 0},
+		{"innodb_flush_log_at_trx_commit", "", true, 0},
+		{"log_bin", "ON", true, 0},
+		{"read_only", "NO_LOCK", true, 0},
+		{"wsrep_on", "ON", false, 1},
+	} {
+		conditions, err := inspect(safe(c.key, c.value))
+		if errors.Is(err, lease.ErrUnsafe) != c.unsafe || len(conditions) != c.conditions {
+			t.Errorf("%s = %q: %q, %v", c.key, c.value, conditions, err)
+		}
+	}
+	group := safe("group_replication_group_name", "aaaa")
+	group["group_replication_consistency"] = "EVENTUAL"
+	if c, err := inspect(group); err != nil || len(c) != 1 {
+		t.Errorf("%q, %v", c, err)
+	}
+	group["group_replication_consistency"] = "BEFORE"
+	if c, err := inspect(group); err != nil || len(c) != 0 {
+		t.Errorf("%q, %v", c, err)
+	}
+}
+
+// A server that becomes a replica behind a Store's back no longer answers it, even to a
+// user whom read_only does not stop, and even if there is no record.
+func TestReadOnly(t *testing.T) {
+	server := testserver.StartMySQL(t)
+	s := open(t, server.URL)
+	faulttest.Change(t, s, record(0), record(1))
+	exec(t, dial(t, server.URL), "SET GLOBAL read_only = ON")
+	for _, realm := range []string{"realm", "another"} {
+		if r, err := s.Get(t.Context(), realm, block); !errors.Is(err, lease.ErrUnsafe) {
+			t.Errorf("Get from a replica: %+v, %v", r, err)
+		}
+	}
+}
+
+// A server with replicas has a condition, whatever the privileges of the user.
+func TestReplication(t *testing.T) {
+	primary := testserver.StartMySQL(t, "server-id=1", "log-bin=bin", "sync-binlog=1")
+	replica := testserver.StartMySQL(t, "server-id=2", "read-only=ON")
+	admin := dial(t, primary.URL)
+	exec(t, admin, Schema, "CREATE USER someone@localhost", "GRANT ALL ON test.* TO someone@localhost",
+		"CREATE USER repl@localhost IDENTIFIED BY 'hushhush'", "GRANT REPLICATION SLAVE ON *.* TO repl@localhost")
+	u, err := url.Parse(primary.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	exec(t, dial(t, replica.URL), fmt.Sprintf("CHANGE MASTER TO MASTER_HOST='127.0.0.1', MASTER_PORT=%s, MASTER_USER='repl', MASTER_PASSWORD='hushhush'", u.Port()), "START SLAVE")
+	connected := func() (n int) {
+		t.Helper()
+		var name string
+		if err := admin.QueryRowContext(t.Context(), "SHOW GLOBAL STATUS LIKE 'Slaves_connected'").Scan(&name, &n); err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	for began := time.Now(); connected() == 0; time.Sleep(50 * time.Millisecond) {
+		if time.Since(began) > 20*time.Second {
+			t.Fatal("the replica does not connect")
+		}
+	}
+	for _, user := range []string{"root", "someone"} {
+		if c := open(t, at(t, primary.URL, url.User(user), "", "")).Conditions(); len(c) != 1 || !strings.Contains(c[0], "conditional: the server has replicas (connected: 1)") {
+			t.Errorf("%s: %q", user, c)
+		}
+	}
+	if err := refused(t, replica.URL, "read_only"); !errors.Is(err, lease.ErrUnsafe) {
+		t.Error(err)
+	}
+}
+
+// What Get has shown outlives a crash, even if the change that it shows was not on the
+// disk yet.
+func TestGetWaitsForTheLog(t *testing.T) {
+	server := testserver.StartMySQL(t, "innodb-flush-log-at-timeout=2700")
+	a, b := open(t, server.URL), open(t, server.URL)
+	faulttest.Change(t, a, record(0), record(1))
+	is := record(1)
+	for _, shown := range []bool{false, true} {
+		admin := dial(t, server.URL)
+		next := record(is.Revision + 1)
+		// A commit that does not wait for the disk, as one that still is to.
+		exec(t, admin, "SET GLOBAL innodb_flush_log_at_trx_commit = 0")
+		faulttest.Change(t, a, is, next)
+		exec(t, admin, "SET GLOBAL innodb_flush_log_at_trx_commit = 1")
+		if shown {
+			if r, err := b.Get(t.Context(), "realm", block); err != nil || r != next {
+				t.Fatalf("%+v, %v", r, err)
+			}
+		}
+		server.Stop()
+		server.Start()
+		r, err := b.Get(t.Context(), "realm", block)
+		if err != nil {
+			t.Fatal(err)
+		}
+		switch {
+		case shown && r != next:
+			t.Errorf("Get has shown revision %d, and after a crash there is revision %d", next.Revision, r.Revision)
+		case !shown && r != is:
+			t.Errorf("the change without a sync has outlived the crash, so this tests nothing: %+v", r)
+		}
+		is = r
+	}
+}
+
+func TestWrongTable(t *testing.T) {
+	changed := func(old, new string) string {
+		t.Helper()
+		if !strings.Contains(Schema, old) {
+			t.Fatal(old)
+		}
+		return strings.Replace(Schema, old, new, 1)
+	}
+	for statement, want := range map[string]string{
+		"CREATE TABLE sortid_lease (id INT)":                              "not the table",
+		"CREATE TABLE sortid_lease (id INT PRIMARY KEY)":                  "id int PRI",
+		"CREATE VIEW sortid_lease AS SELECT 1 AS id":                      "not the table",
+		changed("PRIMARY KEY", "KEY"):                                     "realm varbinary MUL, block varbinary, revision bigint",
+		changed("(realm, block)", "(realm)"):                              "realm varbinary PRI, block varbinary, revision bigint",
+		changed("(realm, block)", "(realm, block, revision)"):             "revision bigint PRI",
+		changed("VARBINARY(255) ", "VARCHAR(200)"):                        "realm varchar PRI",
+		changed("hwm      BIGINT  ", "hwm INT"):                           "hwm int",
+		changed("gets     BIGINT UNSIGNED NOT NULL DEFAULT 0,", ""):       "record text",
+		strings.Replace(Schema, "ENGINE=InnoDB", "ENGINE=MyISAM", 1) + "": "engine",
+	} {
+		url := testserver.MySQL(t)
+		exec(t, dial(t, url), statement)
+		err := refused(t, url, "sortid_lease", want)
+		if strings.Contains(statement, "MyISAM") {
+			if !errors.Is(err, lease.ErrUnsafe) || !strings.Contains(err.Error(), "ENGINE=InnoDB") {
+				t.Error(err)
+			}
+		} else if !strings.Contains(err.Error(), "is not the table for leases") || !strings.Contains(err.Error(), columns) {
+			t.Errorf("%s: %v", statement, err)
+		}
+	}
+}
+
+// A row that somebody has edited is an error, and says so.
+func TestEditedRow(t *testing.T) {
+	for _, statement := range []string{
+		"UPDATE sortid_lease SET hwm = 1", "UPDATE sortid_lease SET revision = 7", "UPDATE sortid_lease SET record = '[]'",
+		`UPDATE sortid_lease SET record = REPLACE(record, '42/8', '41/8')`, `UPDATE sortid_lease SET record = REPLACE(record, '"realm":"realm"', '"realm":"other"')`,
+	} {
+		url := testserver.MySQL(t)
+		s := open(t, url)
+		faulttest.Change(t, s, record(0), record(1))
+		exec(t, dial(t, url), statement)
+		faulttest.NotARecord(t, s, statement, `the row of realm "realm", block 42/8 was not written by this store`)
+	}
+}
+
+// Of many who find no table one makes it, and all go on.
+func TestRacingOpens(t *testing.T) {
+	url := testserver.MySQL(t)
+	admin := dial(t, url)
+	faulttest.RacingOpens(t, Open, url, func() { exec(t, admin, "DROP TABLE IF EXISTS sortid_lease") })
+}
+
+// A change of nothing is a change: the record was as expected.
+func TestChangeOfNothing(t *testing.T) {
+	s := open(t, testserver.MySQL(t))
+	faulttest.Change(t, s, record(0), record(1))
+	faulttest.Change(t, s, record(1), record(1))
+}
+
+// A realm with a name that is longer than any may be is not shortened.
+func TestLongName(t *testing.T) {
+	s := open(t, testserver.MySQL(t)+"?sql_mode=%27%27")
+	r := record(0)
+	r.Realm = strings.Repeat("x", 256)
+	next := record(1)
+	next.Realm = r.Realm
+	if ok, err := s.CompareAndSet(t.Context(), r, next); err == nil {
+		t.Errorf("%v, and no error", ok)
+	}
+}
+
+func TestLostAnswers(t *testing.T) {
+	direct := testserver.MySQL(t)
+	u, err := url.Parse(direct)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := faulttest.NewAnswerProxy(t, u.Host)
+	faulttest.LostAnswers(t, p, open(t, at(t, direct, nil, p.Addr, "")), open(t, direct))
+}
+
+// A statement that the server gives up, for whatever reason, is an error.
+func TestStatementsGivenUp(t *testing.T) {
+	url := testserver.MySQL(t)
+	s := open(t, url+"?innodb_lock_wait_timeout=1")
+	faulttest.Change(t, s, record(0), record(1))
+	tx, err := dial(t, url).BeginTx(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tx.Rollback()
+	if _, err := tx.Exec("UPDATE sortid_lease SET gets = gets + 1"); err != nil {
+		t.Fatal(err)
+	}
+	if ok, err := s.CompareAndSet(t.Context(), record(1), record(2)); err == nil {
+		t.Errorf("while the row is locked: %v, and no error", ok)
+	}
+	tx.Rollback()
+	faulttest.Change(t, s, record(1), record(2))
+}
+
+func TestRestart(t *testing.T) {
+	server := testserver.StartMySQL(t)
+	faulttest.RestartInUse(t, server, open(t, server.URL))
+}
+
+func TestOutage(t *testing.T) {
+	server := testserver.StartMySQL(t)
+	faulttest.Outage(t, server, open(t, server.URL))
+}
+
+// A store that is not used has no connections.
+func TestIdleConnections(t *testing.T) {
+	url := testserver.MySQL(t)
+	s := open(t, url)
+	admin := dial(t, at(t, url, nil, "", "mysql"))
+	connections := func() (n int) {
+		t.Helper()
+		if err := admin.QueryRowContext(t.Context(), "SELECT COUNT(*) FROM information_schema.processlist WHERE db = ?", strings.Split(url, "3306/")[1]).Scan(&n); err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	faulttest.Change(t, s, record(0), record(1))
+	if connections() == 0 {
+		t.Error("just after its use there are no connections to be seen")
+	}
+	for began := time.Now(); connections() > 0; time.Sleep(50 * time.Millisecond) {
+		if time.Since(began) > 5*time.Second {
+			t.Fatalf("after 5 s there are %d connections", connections())
+		}
+	}
+	faulttest.Change(t, s, record(1), record(2))
+}
+
+// On a Galera cluster each node has at once what was stored through another, and of two
+// changes through two nodes at most one is made; the other one is refused or an error.
+func TestGalera(t *testing.T) {
+	one, two := testserver.StartGalera(t)
+	stores := []*Store{open(t, one.URL), open(t, two.URL)}
+	for _, s := range stores {
+		if c := s.Conditions(); len(c) != 1 || !strings.Contains(c[0], "conditional: the server is a node of a Galera cluster") {
+			t.Errorf("%q", c)
+		}
+	}
+	is := record(0)
+	for i := range 300 {
+		next := record(is.Revision + 1)
+		faulttest.Change(t, stores[i%2], is, next)
+		if r, err := stores[(i+1)%2].Get(t.Context(), "realm", block); err != nil || r != next {
+			t.Fatalf("change %d: the other node has revision %d, %v", i, r.Revision, err)
+		}
+		is = next
+	}
+	both, conflicts := 0, 0
+	for range 100 {
+		var ok [2]bool
+		var err [2]error
+		var wg sync.WaitGroup
+		for i, s := range stores {
+			wg.Go(func() {
+				next := record(is.Revision + 1)
+				next.Name = fmt.Sprint(i)
+				ok[i], err[i] = s.CompareAndSet(t.Context(), is, next)
+			})
+		}
+		wg.Wait()
+		r, e := stores[0].Get(t.Context(), "realm", block)
+		if e != nil {
+			t.Fatal(e)
+		}
+		for i := range ok {
+			if ok[i] != (r.Name == fmt.Sprint(i) && r.Revision == is.Revision+1) && err[i] == nil {
+				t.Fatalf("told to have stored: %v, errors: %v; stored: %+v", ok, err, r)
+			}
+			if err[i] != nil {
+				conflicts++
+			}
+		}
+		if ok[0] && ok[1] {
+			both++
+		}
+		is = r
+	}
+	if both > 0 {
+		t.Errorf("%d times both were told to have stored", both)
+	}
+	t.Logf("%d conflicts were errors", conflicts)
+}

@@ -1,0 +1,60 @@
+package mysql
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"strings"
+
+	"github.com/go-sql-driver/mysql"
+	"github.com/sortid/sortid/store/internal/connect"
+)
+
+// errURL says nothing of the URL that it is about: where that is malformed nobody can
+// tell what in it is the password.
+var errURL = connect.BadURL(errors.New("mysql: not a URL such as mysql://user:password@host:3306/database; " +
+	"in user, password and parameters the characters : / ? # @ % must be written as %3A %2F %3F %23 %40 %25"))
+
+// parse returns the driver's configuration for a URL.
+func parse(raw string) (*mysql.Config, error) {
+	u, err := url.Parse(raw)
+	if err != nil || u.Scheme != "mysql" && u.Scheme != "mariadb" || u.Opaque != "" {
+		return nil, errURL
+	}
+	// What follows the host has no @, or else a password may have got there.
+	if _, rest, _ := strings.Cut(raw, "://"); strings.Count(rest, "@") > 1 ||
+		strings.Contains(rest, "@") && u.User == nil || strings.Contains(rest, "#") {
+		return nil, errURL
+	}
+	database := strings.TrimPrefix(u.Path, "/")
+	if database == "" || strings.Contains(database, "/") {
+		return nil, fmt.Errorf("%w: it must name one database", errURL)
+	}
+	query, err := url.ParseQuery(u.RawQuery)
+	if err != nil {
+		return nil, errURL
+	}
+	host, port := u.Hostname(), u.Port()
+	if host == "" {
+		host = "127.0.0.1"
+	}
+	if port == "" {
+		port = "3306"
+	}
+	address := "tcp(" + net.JoinHostPort(host, port) + ")"
+	if socket := query.Get("socket"); socket != "" {
+		address = "unix(" + socket + ")"
+	}
+	query.Del("socket")
+	// The driver knows what the parameters mean, but has a syntax of its own for the rest.
+	config, err := mysql.ParseDSN(address + "/?" + query.Encode())
+	if err != nil {
+		return nil, connect.BadURL(fmt.Errorf("mysql: the URL's parameters: %w", err))
+	}
+	config.DBName = database
+	config.User = u.User.Username()
+	config.Passwd, _ = u.User.Password()
+	config.Logger = &mysql.NopLogger{} // errors are returned
+	return config, nil
+}

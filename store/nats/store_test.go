@@ -1,0 +1,583 @@
+package nats
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+	"github.com/sortid/sortid/lease"
+	"github.com/sortid/sortid/lease/storetest"
+	"github.com/sortid/sortid/store/internal/connect"
+	"github.com/sortid/sortid/store/internal/faulttest"
+	"github.com/sortid/sortid/testserver"
+)
+
+var (
+	block          = faulttest.Block
+	none, one, two = faulttest.Record(0), faulttest.Record(1), faulttest.Record(2)
+)
+
+func open(t *testing.T, url string) *Store {
+	t.Helper()
+	return faulttest.Open(t, Open, url)
+}
+
+// client returns a client of a server, whatever bucket the URL names.
+func client(t *testing.T, url string) (*nats.Conn, jetstream.JetStream) {
+	t.Helper()
+	conn, err := nats.Connect(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(conn.Close)
+	js, err := jetstream.New(conn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return conn, js
+}
+
+func TestStore(t *testing.T) {
+	storetest.Run(t, func(t *testing.T) func() lease.Store {
+		url := testserver.NATS(t)
+		return func() lease.Store { return open(t, url) }
+	})
+}
+
+func TestRestart(t *testing.T) {
+	server := testserver.StartNATS(t)
+	faulttest.Restart(t, server, open(t, server.URL))
+}
+
+// While the connection is down calls fail at once, and nothing is kept to be sent later.
+func TestDisconnected(t *testing.T) {
+	server := testserver.StartNATS(t)
+	s := open(t, server.URL)
+	server.Stop()
+	for began := time.Now(); s.conn.IsConnected(); time.Sleep(10 * time.Millisecond) {
+		if time.Since(began) > 10*time.Second {
+			t.Fatal("still connected to a server that is gone")
+		}
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	if r, err := s.Get(ctx, "realm", block); err == nil || ctx.Err() != nil || !strings.Contains(err.Error(), "not connected") {
+		t.Errorf("Get: %+v, %v", r, err)
+	}
+}
+
+func TestOutage(t *testing.T) {
+	server := testserver.StartNATS(t)
+	faulttest.Outage(t, server, open(t, server.URL))
+}
+
+func TestLostAnswer(t *testing.T) {
+	server := testserver.StartNATS(t)
+	proxy := faulttest.NewProxy(t, strings.TrimPrefix(server.URL, "nats://"))
+	faulttest.LostAnswer(t, proxy, open(t, "nats://"+proxy.Addr), open(t, server.URL))
+}
+
+// With replicas the suite passes all the same, the guarantee is conditional, and one
+// server may be away.
+func TestReplicas(t *testing.T) {
+	servers := testserver.StartNATSCluster(t)
+	url := servers[0].URL
+	for _, s := range servers[1:] {
+		url += strings.Replace(s.URL, "nats://", ",", 1)
+	}
+	conn, _ := client(t, servers[0].URL)
+	// A cluster takes a while to find itself.
+	for began := time.Now(); ; time.Sleep(200 * time.Millisecond) {
+		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
+		s, err := Open(ctx, url+"/first?replicas=3")
+		cancel()
+		if err == nil {
+			s.Close()
+			break
+		}
+		if errors.Is(err, lease.ErrUnsafe) && !since(conn.ConnectedServerVersion(), 2, 11) {
+			if _, err := Open(t.Context(), url+"/first"); err != nil {
+				t.Errorf("what was refused was made all the same: %v", err)
+			}
+			t.Logf("this nats-server is so old that the refusal is all there is to test: %v", err)
+			return
+		}
+		if time.Since(began) > time.Minute {
+			t.Fatal(err)
+		}
+	}
+	n := 0
+	storetest.Run(t, func(t *testing.T) func() lease.Store {
+		n++
+		url := fmt.Sprintf("%s/n%d?replicas=3", url, n)
+		return func() lease.Store { return open(t, url) }
+	})
+	s := open(t, url+"/first")
+	if c := s.Conditions(); len(c) != 2 || !strings.Contains(c[1], "3 replicas") {
+		t.Errorf("%q", c)
+	}
+	faulttest.Change(t, s, none, one)
+	was := one
+	for i, server := range servers {
+		server.Stop()
+		next := was
+		next.Revision++
+		for began := time.Now(); ; time.Sleep(100 * time.Millisecond) {
+			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+			r, err := s.Get(ctx, "realm", block)
+			if err == nil && r == was {
+				_, err = s.CompareAndSet(ctx, was, next) // without an answer it may be stored or not
+			}
+			cancel()
+			if err == nil && r == next {
+				break
+			}
+			if err == nil && r != was {
+				t.Fatalf("without server %d: got %+v, want %+v or %+v", i, r, was, next)
+			}
+			if time.Since(began) > 30*time.Second {
+				t.Fatalf("without server %d: %v", i, err)
+			}
+		}
+		was = next
+		server.Start()
+		current(t, servers[(i+1)%3].URL, server.URL)
+	}
+}
+
+// current waits until all replicas of the bucket are up to date, as its leader sees it.
+func current(t *testing.T, url, also string) {
+	t.Helper()
+	_, js := client(t, url+strings.Replace(also, "nats://", ",", 1))
+	for began := time.Now(); ; time.Sleep(100 * time.Millisecond) {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		stream, err := js.Stream(ctx, "KV_first")
+		cancel()
+		ok := err == nil && stream.CachedInfo().Cluster != nil && len(stream.CachedInfo().Cluster.Replicas) == 2
+		if ok {
+			for _, r := range stream.CachedInfo().Cluster.Replicas {
+				ok = ok && r.Current && !r.Offline
+			}
+		}
+		if ok {
+			return
+		}
+		if time.Since(began) > 30*time.Second {
+			t.Fatalf("the replicas are not up to date: %v", err)
+		}
+	}
+}
+
+// The bucket that Open makes is one that loses nothing, and a key-value bucket for others.
+func TestBucket(t *testing.T) {
+	url := testserver.NATS(t)
+	s := open(t, url)
+	faulttest.Change(t, s, lease.Record{Realm: "a b"}, lease.Record{Realm: "a b", Revision: 1})
+	_, js := client(t, url)
+	name := url[strings.LastIndexByte(url, '/')+1:]
+	bucket, err := js.KeyValue(t.Context(), name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, err := bucket.Get(t.Context(), "a=20b.0/0")
+	if err != nil || !strings.HasPrefix(string(e.Value()), `{"realm":"a b","block":"0/0","revision":"1",`) {
+		t.Errorf("%v, %v", e, err)
+	}
+	if err := bucket.Purge(t.Context(), "a=20b.0/0"); err == nil {
+		t.Error("a record can be purged")
+	}
+	stream, err := js.Stream(t.Context(), "KV_"+name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := stream.Purge(t.Context()); err == nil {
+		t.Error("all records can be purged")
+	}
+	if err := stream.DeleteMsg(t.Context(), e.Revision()); err == nil {
+		t.Error("a record can be deleted")
+	}
+	if s.stream.CachedInfo().Config.AllowDirect {
+		t.Error("direct gets are on")
+	}
+}
+
+// Many who open a bucket that does not exist all get the same one.
+func TestOpenRace(t *testing.T) {
+	url := testserver.NATS(t)
+	stores := make([]*Store, 8)
+	var wg sync.WaitGroup
+	for i := range stores {
+		wg.Go(func() {
+			s, err := Open(t.Context(), url)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			stores[i] = s
+		})
+	}
+	wg.Wait()
+	won := 0
+	for _, s := range stores {
+		if s == nil {
+			continue
+		}
+		defer s.Close()
+		ok, err := s.CompareAndSet(t.Context(), none, one)
+		if err != nil {
+			t.Error(err)
+		}
+		if ok {
+			won++
+		}
+	}
+	if won != 1 {
+		t.Errorf("%d of 8 made the same change", won)
+	}
+}
+
+// A bucket that could lose records, or show old ones, is refused; what only looks
+// like it is not.
+func TestUnsafe(t *testing.T) {
+	server := testserver.StartNATS(t)
+	_, js := client(t, server.URL)
+	good := func(name string) jetstream.StreamConfig {
+		return jetstream.StreamConfig{Name: "KV_" + name, Subjects: []string{"$KV." + name + ".>"}, MaxMsgsPerSubject: 1, Discard: jetstream.DiscardNew}
+	}
+	for i, c := range []struct {
+		change func(*jetstream.StreamConfig)
+		want   string // "" if it is not refused
+	}{
+		{func(c *jetstream.StreamConfig) {}, ""},
+		{func(c *jetstream.StreamConfig) { c.MaxMsgsPerSubject = 10 }, ""},
+		{func(c *jetstream.StreamConfig) { c.MaxBytes, c.MaxMsgs = 1<<20, 1000 }, ""},
+		{func(c *jetstream.StreamConfig) { c.Discard = jetstream.DiscardOld }, ""},
+		{func(c *jetstream.StreamConfig) { c.Discard, c.MaxBytes = jetstream.DiscardOld, 1<<20 }, "--discard new"},
+		{func(c *jetstream.StreamConfig) { c.Discard, c.MaxMsgs = jetstream.DiscardOld, 1000 }, "--discard new"},
+		{func(c *jetstream.StreamConfig) { c.Storage = jetstream.MemoryStorage }, "memory"},
+		{func(c *jetstream.StreamConfig) { c.MaxAge = time.Hour }, "--max-age"},
+		{func(c *jetstream.StreamConfig) { c.AllowDirect = true }, "--no-allow-direct"},
+		{func(c *jetstream.StreamConfig) { c.NoAck = true }, "acknowledge"},
+		{func(c *jetstream.StreamConfig) { c.Retention = jetstream.WorkQueuePolicy }, "retention"},
+		{func(c *jetstream.StreamConfig) { c.Retention = jetstream.InterestPolicy }, "retention"},
+		{func(c *jetstream.StreamConfig) { c.Subjects = append(c.Subjects, "other") }, "subjects"},
+		{func(c *jetstream.StreamConfig) { c.Sources = []*jetstream.StreamSource{{Name: "KV_b0"}} }, "other streams"},
+		{func(c *jetstream.StreamConfig) { c.Mirror, c.Subjects = &jetstream.StreamSource{Name: "KV_b0"}, nil }, "other streams"},
+	} {
+		name := fmt.Sprint("b", i)
+		config := good(name)
+		c.change(&config)
+		if _, err := js.CreateStream(t.Context(), config); err != nil {
+			t.Fatalf("%+v: %v", config, err)
+		}
+		s, err := Open(t.Context(), server.URL+"/"+name)
+		if err == nil {
+			s.Close()
+		}
+		if c.want == "" && err != nil {
+			t.Errorf("%+v: %v", config, err)
+		}
+		if c.want != "" && (!errors.Is(err, lease.ErrUnsafe) || !strings.Contains(err.Error(), c.want)) {
+			t.Errorf("%+v: %v, want ErrUnsafe with %q", config, err, c.want)
+		}
+	}
+	// What the server here may be too old for.
+	async := good("x")
+	async.PersistMode = jetstream.AsyncPersistMode
+	if err := check(async); !errors.Is(err, lease.ErrUnsafe) {
+		t.Errorf("asynchronous: %v", err)
+	}
+	// As people make them.
+	if _, err := js.CreateKeyValue(t.Context(), jetstream.KeyValueConfig{Bucket: "people"}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Open(t.Context(), server.URL+"/people"); !errors.Is(err, lease.ErrUnsafe) || !strings.Contains(err.Error(), "--no-allow-direct") {
+		t.Errorf("a bucket with direct gets: %v", err)
+	}
+}
+
+// When a limit is reached, a change fails and nothing is dropped.
+func TestLimit(t *testing.T) {
+	server := testserver.StartNATS(t)
+	_, js := client(t, server.URL)
+	if _, err := js.CreateStream(t.Context(), jetstream.StreamConfig{
+		Name: "KV_sortid", Subjects: []string{"$KV.sortid.>"}, MaxMsgsPerSubject: 1, Discard: jetstream.DiscardNew, MaxMsgs: 2,
+	}); err != nil {
+		t.Fatal(err)
+	}
+	s := open(t, server.URL)
+	var err error
+	stored := 0
+	for i := range uint32(4) {
+		var ok bool
+		b := lease.Block{NodeID: i, Size: 8}
+		ok, err = s.CompareAndSet(t.Context(), lease.Record{Realm: "r", Block: b}, lease.Record{Realm: "r", Block: b, Revision: 1})
+		if ok {
+			stored++
+		}
+	}
+	if rs, lerr := s.List(t.Context(), "r"); err == nil || stored != 2 || len(rs) != 2 || lerr != nil {
+		t.Errorf("%d stored, then: %v; %d are there, %v", stored, err, len(rs), lerr)
+	}
+}
+
+// A record that somebody has deleted is not one that never was.
+func TestDeleted(t *testing.T) {
+	url := testserver.NATS(t)
+	s := open(t, url)
+	faulttest.Change(t, s, none, one)
+	conn, _ := client(t, url)
+	marker := nats.NewMsg(s.subject("realm.42/8"))
+	marker.Header.Set("KV-Operation", "DEL")
+	if _, err := conn.RequestMsg(marker, 5*time.Second); err != nil {
+		t.Fatal(err)
+	}
+	if r, err := s.Get(t.Context(), "realm", block); !errors.Is(err, ErrDeleted) || !strings.Contains(err.Error(), "realm.42/8") {
+		t.Errorf("Get: %+v, %v", r, err)
+	}
+	for _, prev := range []lease.Record{none, one} {
+		if ok, err := s.CompareAndSet(t.Context(), prev, two); !errors.Is(err, ErrDeleted) {
+			t.Errorf("CompareAndSet: %v, %v", ok, err)
+		}
+	}
+	if rs, err := s.List(t.Context(), "realm"); !errors.Is(err, ErrDeleted) {
+		t.Errorf("List: %v, %v", rs, err)
+	}
+}
+
+// What is not a record is not taken for one, or for none.
+func TestNotARecord(t *testing.T) {
+	url := testserver.NATS(t)
+	s := open(t, url)
+	for key, value := range map[string]string{"realm.42/8": "nothing", "other.x": "{}"} {
+		if _, err := s.js.Publish(t.Context(), s.subject(key), []byte(value)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if r, err := s.Get(t.Context(), "realm", block); err == nil {
+		t.Errorf("Get: %+v", r)
+	}
+	if ok, err := s.CompareAndSet(t.Context(), none, one); err == nil {
+		t.Errorf("CompareAndSet: %v", ok)
+	}
+	for _, realm := range []string{"realm", "other"} {
+		if rs, err := s.List(t.Context(), realm); err == nil {
+			t.Errorf("List(%q): %v", realm, rs)
+		}
+	}
+}
+
+// A bucket that is removed under a store is no empty one.
+func TestBucketGone(t *testing.T) {
+	server := testserver.StartNATS(t)
+	s := open(t, server.URL)
+	faulttest.Change(t, s, none, one)
+	if err := s.js.DeleteStream(t.Context(), "KV_sortid"); err != nil {
+		t.Fatal(err)
+	}
+	if r, err := s.Get(t.Context(), "realm", block); err == nil {
+		t.Errorf("Get: %+v", r)
+	}
+	if ok, err := s.CompareAndSet(t.Context(), none, one); err == nil {
+		t.Errorf("CompareAndSet: %v", ok)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
+	defer cancel()
+	if rs, err := s.List(ctx, "realm"); err == nil {
+		t.Errorf("List: %v", rs)
+	}
+}
+
+func TestConditions(t *testing.T) {
+	for _, c := range []struct {
+		replicas int
+		sync     bool
+		version  string
+		want     int
+	}{
+		{1, false, "2.9.10", 1}, {1, false, "2.12.0", 1}, {1, false, "?", 1}, {3, false, "2.12.0", 2},
+		{1, true, "2.10.0", 0}, {1, true, "3.0.0-beta", 0}, {3, true, "2.11.4", 1},
+	} {
+		got, err := conditions(c.replicas, c.sync, c.version)
+		if err != nil || len(got) != c.want {
+			t.Errorf("%+v: %q, %v", c, got, err)
+		}
+		for _, s := range got {
+			if !strings.HasPrefix(s, "conditional: ") {
+				t.Errorf("%+v: %q", c, s)
+			}
+		}
+	}
+	for _, version := range []string{"2.9.10", "1.99.0", "?", ""} {
+		if _, err := conditions(1, true, version); !errors.Is(err, lease.ErrUnsafe) {
+			t.Errorf("sync=always with version %q, which cannot: %v", version, err)
+		}
+	}
+	if _, err := conditions(3, false, "2.10.29"); !errors.Is(err, lease.ErrUnsafe) {
+		t.Errorf("replicas that are not atomic: %v", err)
+	}
+
+	url := testserver.NATS(t)
+	s := open(t, url)
+	if c := s.Conditions(); len(c) != 1 || !strings.Contains(c[0], "sync_interval") {
+		t.Errorf("%q", c)
+	}
+}
+
+// The whole way, with a server that syncs each change.
+func TestSyncAlways(t *testing.T) {
+	old := testserver.StartNATS(t)
+	if conn, _ := client(t, old.URL); !since(conn.ConnectedServerVersion(), 2, 10) {
+		_, err := Open(t.Context(), old.URL+"?sync=always")
+		if !errors.Is(err, lease.ErrUnsafe) {
+			t.Fatalf("stated of a server that cannot: %v", err)
+		}
+		t.Logf("this nats-server is so old that the refusal is all there is to test: %v", err)
+		return
+	}
+	server := testserver.StartNATS(t, "jetstream { sync_interval: always }")
+	s := open(t, server.URL+"?sync=always")
+	if c := s.Conditions(); c != nil {
+		t.Errorf("%q", c)
+	}
+	faulttest.Restart(t, server, s)
+}
+
+// Users need permission, and those that the package comment lists are enough.
+func TestPermission(t *testing.T) {
+	const publish = `"$KV.sortid.>", "$JS.API.STREAM.INFO.KV_sortid", "$JS.API.STREAM.MSG.GET.KV_sortid", "$JS.API.CONSUMER.CREATE.KV_sortid.>", "$JS.API.CONSUMER.DELETE.KV_sortid.>", "$JS.FC.KV_sortid.>"`
+	user := func(name, publish string) string {
+		return fmt.Sprintf(`{ user: %s, password: secret, permissions { publish: [%s], subscribe: ["_INBOX.>"] } }`, name, publish)
+	}
+	server := testserver.StartNATS(t, "authorization { users: ["+strings.Join([]string{
+		`{ user: admin, password: secret }`,
+		user("maker", publish+`, "$JS.API.STREAM.CREATE.KV_sortid"`),
+		user("least", publish),
+		user("reader", strings.Replace(publish, `"$KV.sortid.>", `, "", 1)),
+	}, ", ")+"] }")
+	as := func(user string) string { return strings.Replace(server.URL, "nats://", "nats://"+user, 1) }
+	fails := func(url, want string) {
+		t.Helper()
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		s, err := Open(ctx, url)
+		if err == nil {
+			s.Close()
+		}
+		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "secret") {
+			t.Errorf("%s: %v, want an error with %q", url, err, want)
+		}
+	}
+	fails(as(""), "Authorization")
+	fails(as("admin:wrong@"), "Authorization")
+	fails(as("least:secret@"), "STREAM.CREATE.KV_sortid")
+	open(t, as("maker:secret@"))
+	s := open(t, as("least:secret@"))
+	faulttest.Change(t, s, none, one)
+	if rs, err := s.List(t.Context(), "realm"); err != nil || len(rs) != 1 {
+		t.Errorf("List: %v, %v", rs, err)
+	}
+	fails(as("least:secret@")+"/other", "STREAM.INFO.KV_other")
+	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+	defer cancel()
+	if ok, err := open(t, as("reader:secret@")).CompareAndSet(ctx, one, two); err == nil || !strings.Contains(err.Error(), "$KV.sortid.realm.42/8") {
+		t.Errorf("a change without permission: %v, %v", ok, err)
+	}
+}
+
+func TestNoJetStream(t *testing.T) {
+	server := testserver.StartNATS(t, "jetstream: disabled")
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
+	defer cancel()
+	if _, err := Open(ctx, server.URL); err == nil || !strings.Contains(err.Error(), "-js") {
+		t.Error(err)
+	}
+}
+
+// A connection of the program's own stays open.
+func TestNew(t *testing.T) {
+	url := testserver.NATS(t)
+	conn, _ := client(t, url)
+	s, err := New(t.Context(), conn, Options{Bucket: url[strings.LastIndexByte(url, '/')+1:]})
+	if err != nil {
+		t.Fatal(err)
+	}
+	faulttest.Change(t, s, none, one)
+	if err := s.Close(); err != nil || !conn.IsConnected() {
+		t.Errorf("after Close: %v, connected: %v", err, conn.IsConnected())
+	}
+}
+
+func TestEncrypted(t *testing.T) {
+	cert, key := testserver.Certificate(t)
+	url := testserver.StartNATS(t, fmt.Sprintf("tls { cert_file: %q, key_file: %q }", cert, key)).URL
+	url = strings.Replace(url, "nats:", "natss:", 1)
+	faulttest.Change(t, open(t, url+"?ca="+cert), none, one)
+	if _, err := Open(t.Context(), url); err == nil || !strings.Contains(err.Error(), "certificate") {
+		t.Errorf("a certificate by somebody unknown: %v", err)
+	}
+	plain := testserver.StartNATS(t).URL
+	if _, err := Open(t.Context(), strings.Replace(plain, "nats:", "natss:", 1)); err == nil {
+		t.Error("a connection without encryption")
+	}
+}
+
+func TestURL(t *testing.T) {
+	to, err := parse("nats://u:p@h,g:1/b?replicas=3&sync=always")
+	if err != nil || strings.Join(to.hosts, " ") != "h:4222 g:1" || to.options != (Options{"b", 3, true}) {
+		t.Errorf("%+v, %v", to, err)
+	}
+	for _, c := range []struct{ url, want string }{
+		{"nats:h", "://"},
+		{"http://u:secret@h", "nats://"},
+		{"nats://u:secret@h?ca=x", "natss://"},
+		{"natss://u:secret@h?ca=/absent", "ca"},
+		{"nats://u:secret@h?replicas=0", "replicas"},
+		{"nats://u:secret@h?replicas=x", "replicas"},
+		{"nats://u:secret@h?sync=never", "always"},
+		{"nats://u:secret@h?x=secret", `"x"`},
+		{"nats://u:se/secret@h", "%2F"},
+		{"nats://u:secret@127.0.0.1:1?creds=/absent", "/absent"},
+	} {
+		_, err := Open(t.Context(), c.url)
+		if err == nil || errors.Is(err, connect.ErrURL) == (c.want == "/absent") || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "secret") {
+			t.Errorf("%s: %v, want an error with %q", c.url, err, c.want)
+		}
+	}
+	if _, err := Open(t.Context(), testserver.NATS(t)+".x"); err == nil || !strings.Contains(err.Error(), "bucket") {
+		t.Errorf("a bucket with a dot: %v", err)
+	}
+}
+
+func TestNoServer(t *testing.T) {
+	faulttest.NoServer(t, Open, func(address string) string { return "nats://u:secret@" + address })
+}
+
+// Open waits for a server that starts.
+func TestServerStarts(t *testing.T) { faulttest.Comes(t, Open, testserver.StartNATS(t)) }
+
+// A process whose clock is wrong gets no node ID.
+func TestTime(t *testing.T) {
+	s := open(t, testserver.NATS(t))
+	if now, err := s.Time(t.Context()); err != nil || time.Since(now).Abs() > 2*time.Second {
+		t.Errorf("%v, %v", now, err)
+	}
+	faulttest.WrongClocks(t, s)
+}
+
+// No two realms have the same keys, and all keys are valid.
+func TestKeys(t *testing.T) {
+	for realm, want := range map[string]string{
+		"": "=.0/0", "orders": "orders.0/0", "a-b_9": "a-b_9.0/0", "a.b": "a=2Eb.0/0", "a=2Eb": "a=3D2Eb.0/0", "ü*>": "=C3=BC=2A=3E.0/0",
+	} {
+		if got := key(realm, lease.Block{}); got != want {
+			t.Errorf("%q: %s, want %s", realm, got, want)
+		}
+	}
+}

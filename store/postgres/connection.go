@@ -1,0 +1,109 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"net"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/sortid/sortid/store/internal/connect"
+)
+
+// Codes of errors, https://www.postgresql.org/docs/current/errcodes-appendix.html
+const (
+	codeWrongPassword      = "28P01"
+	codeNoLogin            = "28000"
+	codeNoDatabase         = "3D000"
+	codeNoPrivilege        = "42501"
+	codeNotSupported       = "0A000"
+	codeTooManyConnections = "53300"
+	codeStarting           = "57P03"
+	codeStopping           = "57P01"
+)
+
+// busyPause is long: a refusal costs the server nearly as much as a connection.
+const busyPause = 3 * time.Second
+
+func code(err error) string {
+	var e *pgconn.PgError
+	if errors.As(err, &e) {
+		return e.Code
+	}
+	return ""
+}
+
+// connection returns a connection of the pool. If the server has none to spare, it waits
+// for one.
+func (s *Store) connection(ctx context.Context) (*pgxpool.Conn, error) {
+	conn, err := s.pool.Acquire(ctx)
+	if code(err) == codeTooManyConnections {
+		conn, err = connect.Retry(ctx, s.hosts, func(ctx context.Context) (*pgxpool.Conn, error) {
+			conn, err := s.pool.Acquire(ctx)
+			if code(err) == codeTooManyConnections {
+				return nil, explain(err)
+			}
+			return conn, err
+		})
+	}
+	if err != nil {
+		return nil, explain(err)
+	}
+	return conn, nil
+}
+
+// A connectionError has a text of its own: that of pgx has a line for each address and
+// each way in which it was tried, and the reason may be in any of them.
+type connectionError struct {
+	text string
+	err  error
+}
+
+func (e connectionError) Error() string { return e.text }
+func (e connectionError) Unwrap() error { return e.err }
+
+const tlsRefused = "server refused TLS connection"
+
+// explain words an error of a connection attempt and adds what can be done about it.
+func explain(err error) error {
+	if _, ok := err.(connectionError); ok {
+		return err
+	}
+	var (
+		answer *pgconn.PgError
+		failed *pgconn.ConnectError
+	)
+	switch {
+	case errors.As(err, &answer):
+		hint := ""
+		switch answer.Code {
+		case codeWrongPassword, codeNoLogin:
+			hint = ": check user and password"
+		case codeNoDatabase:
+			hint = ": CREATE DATABASE, or correct the name in the URL"
+		case codeTooManyConnections:
+			err = connect.Busy(err, busyPause)
+		case codeStarting, codeStopping:
+			err = connect.Temporary(err)
+		}
+		return connectionError{answer.Error() + hint, err}
+	case !errors.As(err, &failed):
+		return err
+	}
+	var reasons []string
+	for line := range strings.Lines(errors.Unwrap(failed).Error()) {
+		if line = strings.TrimSpace(line); !strings.HasSuffix(line, tlsRefused) {
+			reasons = append(reasons, line)
+		}
+	}
+	if reasons == nil {
+		return connectionError{"the server offers no TLS, and the URL's sslmode demands it: set ssl = on, with a certificate, in the server's configuration", err}
+	}
+	text := strings.Join(reasons, "; ")
+	if dial := (*net.OpError)(nil); errors.As(err, &dial) && dial.Op == "dial" {
+		text += ": does the server run, and is this its address?"
+	}
+	return connectionError{text, err}
+}

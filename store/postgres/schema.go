@@ -1,0 +1,150 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/sortid/sortid/lease"
+)
+
+// Schema is the statement that makes the table, in the first schema of the search_path.
+//
+// The keys are of the collation "C", which compares bytes: exactly, and forever so, while
+// the order of others changes with the operating system, and breaks the index.
+const Schema = `CREATE TABLE sortid_lease (
+	realm    text   COLLATE "C" NOT NULL,
+	block    text   COLLATE "C" NOT NULL,
+	revision bigint NOT NULL,
+	hwm      bigint NOT NULL,
+	record   json   NOT NULL,
+	PRIMARY KEY (realm, block)
+)`
+
+// prepare checks the server, finds or makes the table, and checks that.
+func (s *Store) prepare(ctx context.Context) error {
+	state, err := s.inspect(ctx)
+	if err != nil {
+		return err
+	}
+	if err := state.checkServer(); err != nil {
+		return err
+	}
+	if state.table == "" {
+		if state, err = s.create(ctx); err != nil {
+			return err
+		}
+	}
+	if err := state.checkTable(s.user()); err != nil {
+		return err
+	}
+	s.statements = statementsFor(state.table)
+	s.conditions = state.conditions()
+	return nil
+}
+
+// A state is what the store needs to know of a server and of its table.
+type state struct {
+	fsync, fullPageWrites string
+	standbys              string // how many there are, if their replication is asynchronous
+
+	table       string // with its schema, so that it stays the same if the search_path changes; "" if there is none
+	kind        string // "r" is an ordinary table
+	persistence string // "p" is permanent
+	privileges  string // "t" if they suffice
+	key         string // "t" if there is a primary key (realm, block)
+	columns     string // those that the store uses
+}
+
+// inspect asks for the state, in one request: a thousand processes may start together.
+func (s *Store) inspect(ctx context.Context) (*state, error) {
+	r, err := s.query(ctx, inspection)
+	if err != nil {
+		return nil, err
+	}
+	row := r.Rows[0]
+	at := &state{fsync: string(row[0]), fullPageWrites: string(row[1]), standbys: string(row[2])}
+	if row[3] != nil {
+		at.table = pgx.Identifier{string(row[3]), string(row[4])}.Sanitize()
+		at.kind, at.persistence, at.privileges, at.key, at.columns = string(row[5]), string(row[6]), string(row[7]), string(row[8]), string(row[9])
+	}
+	return at, nil
+}
+
+const inspection = `SELECT current_setting('fsync'), current_setting('full_page_writes'),
+		(SELECT count(*) FROM pg_stat_get_wal_senders() WHERE current_setting('synchronous_standby_names') = ''),
+		n.nspname, c.relname, c.relkind, c.relpersistence,
+		has_table_privilege(c.oid, 'SELECT') AND has_table_privilege(c.oid, 'INSERT') AND has_table_privilege(c.oid, 'UPDATE'),
+		EXISTS (
+			SELECT FROM pg_index i WHERE i.indrelid = c.oid AND i.indisprimary AND
+				(SELECT string_agg(k.attname, ' ' ORDER BY k.attnum) FROM pg_attribute k WHERE k.attrelid = i.indexrelid) = 'realm block'),
+		(SELECT string_agg(concat_ws(' ', a.attname, format_type(a.atttypid, a.atttypmod), l.collname), ', ' ORDER BY a.attnum)
+			FROM pg_attribute a LEFT JOIN pg_collation l ON l.oid = a.attcollation
+			WHERE a.attrelid = c.oid AND a.attname IN ('realm', 'block', 'revision', 'hwm', 'record'))
+	FROM (SELECT to_regclass('sortid_lease') AS oid) t
+	LEFT JOIN pg_class c ON c.oid = t.oid
+	LEFT JOIN pg_namespace n ON n.oid = c.relnamespace`
+
+// create makes the table.
+func (s *Store) create(ctx context.Context) (*state, error) {
+	_, failure := s.query(ctx, Schema)
+	// It may have failed because another process was faster.
+	at, err := s.inspect(ctx)
+	if err != nil || at.table != "" {
+		return at, err
+	}
+	if code(failure) == codeNoPrivilege {
+		failure = fmt.Errorf("%w: have somebody who may do so run\n%s;\nGRANT SELECT, INSERT, UPDATE ON sortid_lease TO %s;", failure, Schema, s.user())
+	}
+	return nil, fmt.Errorf("cannot make the table: %w", failure)
+}
+
+// user returns the name of the role as it stands in statements.
+func (s *Store) user() string { return pgx.Identifier{s.pool.Config().ConnConfig.User}.Sanitize() }
+
+func (at *state) checkServer() error {
+	unsafe := func(setting string) error {
+		return fmt.Errorf("%w: %s is off, it must be on: ALTER SYSTEM SET %[2]s = on; SELECT pg_reload_conf()", lease.ErrUnsafe, setting)
+	}
+	switch {
+	case at.fsync != "on":
+		return unsafe("fsync")
+	case at.fullPageWrites != "on":
+		return unsafe("full_page_writes")
+	}
+	return nil
+}
+
+var errStandby = fmt.Errorf("%w: the server is a standby, it must be the primary: "+
+	"name that in the URL, or all servers together with target_session_attrs=read-write", lease.ErrUnsafe)
+
+const columns = "realm text C, block text C, revision bigint, hwm bigint, record json"
+
+func (at *state) checkTable(user string) error {
+	unfit := func(format string, args ...any) error {
+		return fmt.Errorf("%s is not the table for leases: rename it, or have another schema in the search_path: "+format, append([]any{at.table}, args...)...)
+	}
+	switch {
+	case at.kind != "r":
+		return unfit("it is a view, or another thing that is no table")
+	case at.columns != columns:
+		return unfit("it has of the columns that are needed (%s) these: %s", columns, at.columns)
+	case at.key != "t":
+		return unfit("it has no primary key (realm, block)")
+	case at.persistence != "p":
+		return fmt.Errorf("%w: the table %s is UNLOGGED or temporary, so a crash empties it: ALTER TABLE %[2]s SET LOGGED", lease.ErrUnsafe, at.table)
+	case at.privileges != "t":
+		return fmt.Errorf("permission denied for table %s: GRANT SELECT, INSERT, UPDATE ON %[1]s TO %s", at.table, user)
+	}
+	return nil
+}
+
+// conditions names standbys that may not have what was committed.
+func (at *state) conditions() []string {
+	if at.standbys == "0" {
+		return nil
+	}
+	return []string{fmt.Sprintf(
+		"conditional: the server is replicated asynchronously (connections: %s; synchronous_standby_names is empty). "+
+			"A standby that becomes the primary may lack changes: then fence all realms before processes reach it, or set synchronous_standby_names", at.standbys)}
+}

@@ -1,0 +1,330 @@
+package postgres
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/sortid/sortid/lease"
+	"github.com/sortid/sortid/store/internal/connect"
+)
+
+// A Store is a [lease.Store] in a PostgreSQL database. It is safe for concurrent use.
+type Store struct {
+	pool       *pgxpool.Pool
+	idle       *connect.Idle // closes the connections of the pool that Open has made
+	hosts      string        // "host:port", or several of them
+	database   string
+	statements statements
+	conditions []string
+}
+
+// Open returns the store in the database of a URL; see the package comment. It fails with
+// [lease.ErrUnsafe] if the server could forget what it has stored, or with the error of
+// the connection or of the server. No error contains the password.
+func Open(ctx context.Context, url string) (*Store, error) {
+	config, err := parse(url)
+	if err != nil {
+		return nil, err
+	}
+	pool, err := pgxpool.NewWithConfig(ctx, config)
+	if err != nil {
+		return nil, fmt.Errorf("postgres: %w", err)
+	}
+	s, err := New(ctx, pool)
+	if err != nil {
+		pool.Close()
+		return nil, err
+	}
+	s.idle = connect.NewIdle(config.MaxConnIdleTime, pool.Reset)
+	return s, nil
+}
+
+// New is Open for a program that has a pool of connections already. Close leaves it open.
+func New(ctx context.Context, pool *pgxpool.Pool) (*Store, error) {
+	c := pool.Config().ConnConfig
+	hosts := []string{net.JoinHostPort(c.Host, strconv.Itoa(int(c.Port)))}
+	for _, f := range c.Fallbacks {
+		if host := net.JoinHostPort(f.Host, strconv.Itoa(int(f.Port))); !slices.Contains(hosts, host) {
+			hosts = append(hosts, host)
+		}
+	}
+	s := &Store{pool: pool, hosts: strings.Join(hosts, ", "), database: c.Database}
+	_, err := connect.Retry(ctx, s.hosts, func(ctx context.Context) (struct{}, error) { return struct{}{}, s.prepare(ctx) })
+	if err != nil {
+		return nil, s.failed(err)
+	}
+	return s, nil
+}
+
+// Close closes the connections that Open has made, when calls that are under way have ended.
+func (s *Store) Close() error {
+	if s.idle != nil {
+		s.idle.Stop()
+		s.pool.Close()
+	}
+	return nil
+}
+
+// CloseIdleConnections closes, in a moment, the connections that nobody uses then. [lease.Acquire]
+// calls it when it is done, and so do renewals.
+func (s *Store) CloseIdleConnections() { s.idle.Rest() }
+
+// String says which store it is, for people.
+func (s *Store) String() string {
+	return fmt.Sprintf("postgres: database %q at %s", s.database, s.hosts)
+}
+
+// Conditions says, in sentences for people, on what the guarantee of this server rests
+// that may not hold; nil if Open has seen nothing of that kind.
+func (s *Store) Conditions() []string { return s.conditions }
+
+type statements struct{ table, get, getMany, list, realms string }
+
+func statementsFor(table string) statements {
+	return statements{
+		// The message makes this a transaction that writes, whose COMMIT waits for the
+		// synchronous standbys, if there are any.
+		get: `SELECT revision, hwm, record, CASE WHEN current_setting('synchronous_standby_names') <> ''
+			THEN pg_logical_emit_message(true, 'sortid_lease', '') END FROM ` + table + ` WHERE realm = $1 AND block = $2`,
+		// A row in any case, so that a standby that has no record does not go unnoticed.
+		getMany: `SELECT revision, hwm, record, block, pg_is_in_recovery() FROM (SELECT 1) one
+			LEFT JOIN ` + table + ` ON realm = $1 AND block = ANY (string_to_array($2, ' '))`,
+		realms: `SELECT realm FROM ` + table + ` WHERE block = '0/0'`,
+		list:   `SELECT revision, hwm, record, block FROM ` + table + ` WHERE realm = $1`,
+		table:  table,
+	}
+}
+
+// Get returns the record of a block.
+func (s *Store) Get(ctx context.Context, realm string, b lease.Block) (lease.Record, error) {
+	r, err := s.query(ctx, s.statements.get, realm, b.String())
+	if err != nil {
+		return lease.Record{}, s.failed(err)
+	}
+	if len(r.Rows) == 0 {
+		return lease.Record{Realm: realm, Block: b}, nil
+	}
+	return s.decode(realm, b.String(), r.Rows[0])
+}
+
+// GetMany returns the records of blocks, all of one moment. It does not wait for standbys, as
+// Get does: the log is in order, so if a failover undoes what was read, then it undoes all
+// later changes.
+func (s *Store) GetMany(ctx context.Context, realm string, blocks []lease.Block) ([]lease.Record, error) {
+	keys := make([]string, len(blocks))
+	for i, b := range blocks {
+		keys[i] = b.String()
+	}
+	r, err := s.read(ctx, s.statements.getMany, realm, strings.Join(keys, " "))
+	if err != nil {
+		return nil, s.failed(err)
+	}
+	rows := make(map[string][][]byte, len(r.Rows))
+	for _, row := range r.Rows {
+		if string(row[4]) != "f" {
+			return nil, s.failed(errStandby)
+		}
+		rows[string(row[3])] = row
+	}
+	records := make([]lease.Record, len(blocks))
+	for i, b := range blocks {
+		records[i] = lease.Record{Realm: realm, Block: b}
+		if row := rows[keys[i]]; row != nil {
+			if records[i], err = s.decode(realm, keys[i], row); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return records, nil
+}
+
+// CompareAndSet stores next in the place of prev.
+func (s *Store) CompareAndSet(ctx context.Context, prev, next lease.Record) (bool, error) {
+	return s.CompareAndSetMany(ctx, []lease.Change{{Prev: prev, Next: next}})
+}
+
+// CompareAndSetMany makes changes in their order, up to the first that is refused, in one
+// statement: so no lock is held while an answer is on its way. Those who change the same
+// records wait for each other; as all do so in one order, from larger blocks to smaller
+// ones, none waits for ever.
+func (s *Store) CompareAndSetMany(ctx context.Context, changes []lease.Change) (bool, error) {
+	var statement strings.Builder
+	var args []string
+	before, separator := "true", "WITH "
+	for i, c := range changes {
+		text, with, err := s.change(c, len(args), before)
+		if err != nil {
+			return false, s.failed(err)
+		}
+		name := fmt.Sprint("change", i)
+		statement.WriteString(separator + name + " AS (" + text + " RETURNING 1)")
+		args, before, separator = append(args, with...), "EXISTS (SELECT FROM "+name+")", ", "
+	}
+	r, err := s.query(ctx, statement.String()+" SELECT WHERE "+before, args...)
+	if err != nil {
+		return false, s.failed(err)
+	}
+	return len(r.Rows) == 1, nil
+}
+
+const (
+	insert = `INSERT INTO TABLE (realm, block, revision, hwm, record)
+		SELECT $1, $2, $3, $4, $5 WHERE CONDITION ON CONFLICT (realm, block) DO NOTHING`
+	update = `UPDATE TABLE SET revision = $3, hwm = $4, record = $5
+		WHERE realm = $1 AND block = $2 AND revision = $6 AND hwm = $7 AND CONDITION`
+)
+
+// change returns the statement that changes a record if a condition holds, and its
+// arguments, whose numbers follow last.
+func (s *Store) change(c lease.Change, last int, condition string) (statement string, args []string, err error) {
+	record, err := json.Marshal(c.Next)
+	args = []string{c.Prev.Realm, c.Prev.Block.String(), signed(c.Next.Revision), decimal(c.Next.HWM), string(record)}
+	types := []string{"text", "text", "bigint", "bigint", "json"}
+	form := insert
+	if c.Prev.Revision != 0 {
+		args = append(args, signed(c.Prev.Revision), decimal(c.Prev.HWM))
+		types = append(types, "bigint", "bigint")
+		form = update
+	}
+	pairs := []string{"TABLE", s.statements.table, "CONDITION", condition}
+	for i, name := range types {
+		pairs = append(pairs, fmt.Sprintf("$%d", i+1), fmt.Sprintf("$%d::%s", last+i+1, name))
+	}
+	return strings.NewReplacer(pairs...).Replace(form), args, err
+}
+
+// List returns the records of a realm.
+func (s *Store) List(ctx context.Context, realm string) ([]lease.Record, error) {
+	r, err := s.query(ctx, s.statements.list, realm)
+	if err != nil {
+		return nil, s.failed(err)
+	}
+	records := make([]lease.Record, len(r.Rows))
+	for i, row := range r.Rows {
+		if records[i], err = s.decode(realm, string(row[3]), row); err != nil {
+			return nil, err
+		}
+	}
+	return records, nil
+}
+
+// Realms returns the names of the realms.
+func (s *Store) Realms(ctx context.Context) ([]string, error) {
+	r, err := s.query(ctx, s.statements.realms)
+	if err != nil {
+		return nil, s.failed(err)
+	}
+	names := make([]string, len(r.Rows))
+	for i, row := range r.Rows {
+		names[i] = string(row[0])
+	}
+	return names, nil
+}
+
+// Time returns the time of the server.
+func (s *Store) Time(ctx context.Context) (time.Time, error) {
+	r, err := s.read(ctx, "SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint")
+	if err != nil {
+		return time.Time{}, s.failed(err)
+	}
+	micros, err := strconv.ParseInt(string(r.Rows[0][0]), 10, 64)
+	if err != nil {
+		return time.Time{}, s.failed(err)
+	}
+	return time.UnixMicro(micros), nil
+}
+
+// begin makes a transaction what the store needs, whatever the defaults are. It fails on a
+// standby, which knows no READ WRITE. A statement_timeout would end the wait for a
+// synchronous standby, and COMMIT would succeed without; it is the context that ends calls.
+var begin = []string{
+	"BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE",
+	"SET LOCAL synchronous_commit = on",
+	"SET LOCAL statement_timeout = 0",
+}
+
+// query carries out a statement with its arguments, in a transaction of its own. It all
+// goes to the server in one piece, once; nothing but the answer of COMMIT makes it a
+// success.
+func (s *Store) query(ctx context.Context, statement string, args ...string) (*pgconn.Result, error) {
+	var batch pgconn.Batch
+	for _, setting := range begin {
+		batch.ExecParams(setting, nil, nil, nil, nil)
+	}
+	batch.ExecParams(statement, values(args), nil, nil, nil)
+	batch.ExecParams("COMMIT", nil, nil, nil, nil)
+
+	conn, err := s.connection(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer conn.Release()
+	defer s.idle.Used()
+	results, err := conn.Conn().PgConn().ExecBatch(ctx, &batch).ReadAll()
+	if len(results) == 0 && code(err) == codeNotSupported {
+		return nil, fmt.Errorf("%w (%w)", errStandby, err)
+	}
+	if err != nil && code(err) == "" {
+		return nil, fmt.Errorf("the answer did not come: %w", err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if n := len(begin) + 2; len(results) != n {
+		return nil, fmt.Errorf("%d answers instead of %d", len(results), n)
+	}
+	return results[len(begin)], nil
+}
+
+// read carries out a statement that changes nothing, without a transaction around it.
+func (s *Store) read(ctx context.Context, statement string, args ...string) (*pgconn.Result, error) {
+	conn, err := s.connection(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer conn.Release()
+	defer s.idle.Used()
+	r := conn.Conn().PgConn().ExecParams(ctx, statement, values(args), nil, nil, nil).Read()
+	if r.Err != nil && code(r.Err) == "" {
+		return nil, fmt.Errorf("the answer did not come: %w", r.Err)
+	}
+	return r, r.Err
+}
+
+func values(args []string) [][]byte {
+	values := make([][]byte, len(args))
+	for i, arg := range args {
+		values[i] = []byte(arg)
+	}
+	return values
+}
+
+// decode returns the record of a row, whose key is known.
+func (s *Store) decode(realm, block string, row [][]byte) (r lease.Record, err error) {
+	err = json.Unmarshal(row[2], &r)
+	if err == nil && (r.Realm != realm || r.Block.String() != block || signed(r.Revision) != string(row[0]) || decimal(r.HWM) != string(row[1])) {
+		err = fmt.Errorf("its columns say otherwise than its JSON %s", row[2])
+	}
+	if err != nil {
+		err = s.failed(fmt.Errorf("the row of realm %q, block %s was not written by this store: %w", realm, block, err))
+	}
+	return r, err
+}
+
+// signed returns a revision as the bigint with the same 64 bits.
+func signed(revision uint64) string { return decimal(int64(revision)) }
+
+func decimal(i int64) string { return strconv.FormatInt(i, 10) }
+
+// failed words an error.
+func (s *Store) failed(err error) error {
+	return fmt.Errorf("%v: %w", s, err)
+}

@@ -1,0 +1,525 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/sortid/sortid/lease"
+	"github.com/sortid/sortid/lease/storetest"
+	"github.com/sortid/sortid/store/internal/connect"
+	"github.com/sortid/sortid/store/internal/faulttest"
+	"github.com/sortid/sortid/testserver"
+)
+
+func open(t *testing.T, url string) *Store {
+	t.Helper()
+	return faulttest.Open(t, Open, url)
+}
+
+// refused opens a store, which must fail with an error with these words.
+func refused(t *testing.T, url string, want ...string) error {
+	t.Helper()
+	return faulttest.Refused(t, Open, url, want...)
+}
+
+// with returns a URL with another parameter.
+func with(t *testing.T, raw, key, value string) string {
+	t.Helper()
+	u, err := url.Parse(raw)
+	if err != nil {
+		t.Fatal(err)
+	}
+	q := u.Query()
+	q.Set(key, value)
+	u.RawQuery = q.Encode()
+	return u.String()
+}
+
+// as returns a URL with another user.
+func as(t *testing.T, raw string, user *url.Userinfo) string {
+	t.Helper()
+	u, err := url.Parse(raw)
+	if err != nil {
+		t.Fatal(err)
+	}
+	u.User = user
+	return u.String()
+}
+
+func dial(t *testing.T, url string) *pgx.Conn {
+	t.Helper()
+	conn, err := pgx.Connect(t.Context(), url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { conn.Close(context.Background()) })
+	return conn
+}
+
+func exec(t *testing.T, conn *pgx.Conn, statements ...string) {
+	t.Helper()
+	for _, s := range statements {
+		if _, err := conn.Exec(t.Context(), s); err != nil {
+			t.Fatalf("%s: %v", s, err)
+		}
+	}
+}
+
+var (
+	block  = faulttest.Block
+	record = faulttest.Record
+)
+
+func TestStore(t *testing.T) {
+	storetest.Run(t, func(t *testing.T) func() lease.Store {
+		url := testserver.Postgres(t)
+		return func() lease.Store { return open(t, url) }
+	})
+}
+
+// The store does not depend on defaults that somebody has set for the role or the
+// database, and what they stand for is what it has.
+func TestDefaultsOfTheServer(t *testing.T) {
+	storetest.Run(t, func(t *testing.T) func() lease.Store {
+		url := testserver.Postgres(t)
+		for key, value := range map[string]string{
+			"default_transaction_isolation": "serializable", "default_transaction_read_only": "on",
+			"synchronous_commit": "off", "statement_timeout": "60s",
+			"DateStyle": "German", "TimeZone": "Asia/Kathmandu", "extra_float_digits": "-3",
+		} {
+			url = with(t, url, key, value)
+		}
+		open(t, url)
+		exec(t, dial(t, with(t, url, "default_transaction_read_only", "off")), `
+			CREATE FUNCTION demand() RETURNS trigger LANGUAGE plpgsql AS $$
+			BEGIN
+				IF current_setting('synchronous_commit') <> 'on' OR current_setting('transaction_isolation') <> 'read committed'
+					OR current_setting('statement_timeout') <> '0' THEN
+					RAISE EXCEPTION 'not the settings that the store needs';
+				END IF;
+				RETURN new;
+			END $$`, "CREATE TRIGGER demand BEFORE INSERT OR UPDATE ON sortid_lease FOR EACH ROW EXECUTE FUNCTION demand()")
+		return func() lease.Store { return open(t, url) }
+	})
+}
+
+// A pool that a program has already works, however it sends statements, and stays open.
+func TestNew(t *testing.T) {
+	storetest.Run(t, func(t *testing.T) func() lease.Store {
+		pool, err := pgxpool.New(t.Context(), testserver.Postgres(t))
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() {
+			if err := pool.Ping(context.Background()); err != nil {
+				t.Errorf("the pool was closed: %v", err)
+			}
+			pool.Close()
+		})
+		return func() lease.Store {
+			s, err := New(t.Context(), pool)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return s
+		}
+	})
+}
+
+func TestURLs(t *testing.T) {
+	for _, bad := range []string{
+		"", "postgres", "postgres:", "mysql://localhost/x", "host=localhost", "postgres:/x", "sortid.db",
+		"postgres://localhost:none/x", "postgres://localhost:99999/x", "postgres://localhost/x?sslmode=perhaps",
+		"postgres://localhost/x?pool_max_conns=0", "postgres://localhost/x?pool_max_conns=%zz", "postgres://localhost/x?a",
+		"postgres://localhost/x?target_session_attrs=nonsense",
+	} {
+		if _, err := parse(bad); err == nil {
+			t.Errorf("%q is accepted", bad)
+		} else if !strings.Contains(err.Error(), "postgres: ") || !errors.Is(err, connect.ErrURL) {
+			t.Errorf("%q: %v", bad, err)
+		}
+	}
+	c, err := parse("postgresql://me:p%40ss%2Fword@one:5433,two:5434/db?search_path=s&target_session_attrs=read-write")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if cc := c.ConnConfig; cc.User != "me" || cc.Password != "p@ss/word" || cc.Host != "one" || cc.Port != 5433 || cc.Database != "db" || cc.RuntimeParams["search_path"] != "s" {
+		t.Errorf("%+v", cc)
+	}
+	if c.MaxConns != 2 || c.MinConns != 0 || c.MaxConnIdleTime > time.Second {
+		t.Errorf("at most %d connections, at least %d, idle for %v", c.MaxConns, c.MinConns, c.MaxConnIdleTime)
+	}
+	if c, err = parse("postgres://h/d?pool_max_conns=7&pool_max_conn_idle_time=5m&application_name=x"); err != nil || c.MaxConns != 7 || c.MaxConnIdleTime != 5*time.Minute || c.ConnConfig.RuntimeParams["application_name"] != "x" {
+		t.Errorf("%+v, %v", c, err)
+	}
+}
+
+// However a password is written into a URL, rightly or not, no error repeats it.
+func TestPasswordsStaySecret(t *testing.T) {
+	const secret = "hushhush"
+	for _, raw := range []string{
+		secret, "a%40" + secret, "%zz" + secret, "#" + secret, "/" + secret, "?" + secret, "@" + secret, ":" + secret, "a:" + secret + "@b",
+		"1#" + secret, "1/" + secret, "1?" + secret + "=", "1@" + secret, "[" + secret, "]" + secret, " " + secret, "\x00" + secret, "\\" + secret, "&" + secret, "`: " + secret,
+		"1/" + secret + "?x=" + secret, "1/a?" + secret + "#" + secret,
+	} {
+		for _, url := range []string{
+			"postgres://me:" + raw + "@127.0.0.1:1/db?connect_timeout=1",
+			"postgres://me:" + raw + "@127.0.0.1:x/db",
+			"postgres://127.0.0.1:1/db?user=me&password=" + raw,
+			"postgres://me:" + raw + "@127.0.0.1:1/db?sslmode=nonsense",
+			"postgresql:/me:" + raw + "@127.0.0.1:1/db",
+		} {
+			ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+			s, err := Open(ctx, url)
+			cancel()
+			if err == nil {
+				s.Close()
+				t.Fatalf("%q: no error", url)
+			}
+			for e := err; e != nil; e = errors.Unwrap(e) {
+				if strings.Contains(e.Error(), secret) {
+					t.Errorf("%q: %v", url, e)
+				}
+			}
+		}
+	}
+}
+
+func TestNoServer(t *testing.T) {
+	faulttest.NoServer(t, Open, func(address string) string { return "postgres://me:secret@" + address + "/db" },
+		`database "db" at 127.0.0.1:`, "does the server run")
+}
+
+// Open waits for a server that starts, and for a connection if the server has none to
+// spare; so do all calls.
+func TestBusyServer(t *testing.T) {
+	server := testserver.StartPostgres(t, "max_connections=12", "superuser_reserved_connections=0", "max_wal_senders=0")
+	faulttest.Comes(t, Open, server)
+	faulttest.Crowd(t, Open, server.URL)
+}
+
+// The reason is named first, and alone.
+func TestReasons(t *testing.T) {
+	server := testserver.StartPostgres(t)
+	for _, mode := range []string{"prefer", "disable"} {
+		err := refused(t, with(t, as(t, server.URL, url.UserPassword("postgres", "wrong-one")), "sslmode", mode), "password authentication failed", "check user and password")
+		if strings.Contains(err.Error(), "TLS") {
+			t.Errorf("sslmode=%s: %v", mode, err)
+		}
+	}
+	refused(t, with(t, server.URL, "sslmode", "require"), "the server offers no TLS", "set ssl = on")
+}
+
+// What the administrator has to know, and do, is in the error.
+func TestPrivileges(t *testing.T) {
+	server := testserver.StartPostgres(t)
+	admin := dial(t, server.URL)
+	exec(t, admin, `CREATE USER "some one" PASSWORD 'hushhush'`)
+	user := as(t, server.URL, url.UserPassword("some one", "hushhush"))
+
+	refused(t, as(t, server.URL, url.UserPassword("postgres", "wrong-one")), "check user and password")
+	refused(t, strings.Replace(user, "/postgres", "/elsewhere", 1), "CREATE DATABASE", "elsewhere")
+	// Since PostgreSQL 15 only some may make tables in the schema public.
+	exec(t, admin, "REVOKE CREATE ON SCHEMA public FROM PUBLIC")
+	refused(t, user, "permission denied", Schema, `GRANT SELECT, INSERT, UPDATE ON sortid_lease TO "some one"`)
+
+	exec(t, admin, Schema)
+	for _, some := range []string{"SELECT", "INSERT", "UPDATE"} {
+		refused(t, user, "permission denied", `GRANT SELECT, INSERT, UPDATE ON "public"."sortid_lease" TO "some one"`)
+		exec(t, admin, "GRANT "+some+` ON sortid_lease TO "some one"`)
+	}
+	s := open(t, user)
+	faulttest.Change(t, s, record(0), record(1))
+	faulttest.Change(t, s, record(1), record(2))
+	if r, err := s.Get(t.Context(), "realm", block); err != nil || r != record(2) {
+		t.Errorf("%+v, %v", r, err)
+	}
+	if c := s.Conditions(); c != nil {
+		t.Errorf("conditions of a server without standbys: %q", c)
+	}
+}
+
+func TestUnsafeSettings(t *testing.T) {
+	for _, setting := range []string{"fsync", "full_page_writes"} {
+		server := testserver.StartPostgres(t, setting+"=off")
+		if err := refused(t, server.URL, setting+" is off", "it must be on", "ALTER SYSTEM SET "+setting+" = on"); !errors.Is(err, lease.ErrUnsafe) {
+			t.Errorf("%s: %v", setting, err)
+		}
+	}
+	url := testserver.Postgres(t)
+	exec(t, dial(t, url), strings.Replace(Schema, "CREATE", "CREATE UNLOGGED", 1))
+	if err := refused(t, url, "UNLOGGED", "SET LOGGED"); !errors.Is(err, lease.ErrUnsafe) {
+		t.Error(err)
+	}
+}
+
+// A standby is refused, and so is one that the primary has become behind a Store's back.
+func TestStandby(t *testing.T) {
+	server := testserver.StartPostgres(t)
+	s := open(t, server.URL)
+	faulttest.Change(t, s, record(0), record(1))
+	server.Stop()
+	// Without a primary to follow it is a standby that is somewhat behind.
+	if err := os.WriteFile(filepath.Join(server.Dir, "standby.signal"), nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	server.Start()
+	if err := refused(t, server.URL, "is a standby", "target_session_attrs"); !errors.Is(err, lease.ErrUnsafe) {
+		t.Error(err)
+	}
+	if r, err := s.Get(t.Context(), "realm", block); !errors.Is(err, lease.ErrUnsafe) {
+		t.Errorf("Get from a standby: %+v, %v", r, err)
+	}
+	if ok, err := s.CompareAndSet(t.Context(), record(1), record(2)); ok || !errors.Is(err, lease.ErrUnsafe) {
+		t.Errorf("CompareAndSet on a standby: %v, %v", ok, err)
+	}
+	// Of several servers the primary is found.
+	primary := testserver.StartPostgres(t)
+	host := strings.Split(strings.Split(server.URL, "@")[1], "/")[0]
+	open(t, strings.Replace(primary.URL, "@", "@"+host+",", 1)+"?target_session_attrs=read-write")
+}
+
+// A change that the synchronous standby has not got is not answered, and not shown either:
+// who would take it for done would find it gone when that standby is the primary.
+func TestSynchronousReplication(t *testing.T) {
+	server := testserver.StartPostgres(t)
+	a, b := open(t, server.URL), open(t, server.URL)
+	admin := dial(t, server.URL)
+	faulttest.Change(t, a, record(0), record(1))
+	exec(t, admin, "ALTER SYSTEM SET synchronous_standby_names = 'nobody'", "SELECT pg_reload_conf()")
+	time.Sleep(500 * time.Millisecond) // for the server's processes to hear of it
+	within := func(f func(ctx context.Context) error) error {
+		ctx, cancel := context.WithTimeout(t.Context(), 700*time.Millisecond)
+		defer cancel()
+		return f(ctx)
+	}
+	if err := within(func(ctx context.Context) error {
+		ok, err := a.CompareAndSet(ctx, record(1), record(2))
+		if err == nil {
+			t.Errorf("a change without the standby: %v", ok)
+		}
+		return err
+	}); !errors.Is(err, context.DeadlineExceeded) {
+		t.Error(err)
+	}
+	var revision int
+	for range 100 {
+		if err := admin.QueryRow(t.Context(), "SELECT revision FROM sortid_lease").Scan(&revision); err != nil {
+			t.Fatal(err)
+		}
+		if revision == 2 {
+			break
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	if revision != 2 {
+		t.Fatal("the change without the standby has not become visible, so this tests nothing")
+	}
+	if err := within(func(ctx context.Context) error {
+		r, err := b.Get(ctx, "realm", block)
+		if err == nil {
+			t.Errorf("Get shows what the standby may not have: %+v", r)
+		}
+		return err
+	}); !errors.Is(err, context.DeadlineExceeded) {
+		t.Error(err)
+	}
+	exec(t, admin, "ALTER SYSTEM RESET synchronous_standby_names", "SELECT pg_reload_conf()")
+	if r, err := b.Get(t.Context(), "realm", block); err != nil || r != record(2) {
+		t.Errorf("%+v, %v", r, err)
+	}
+}
+
+// A server with standbys that may be behind has a condition, whatever the privileges of
+// the user.
+func TestAsynchronousReplication(t *testing.T) {
+	server := testserver.StartPostgres(t)
+	admin := dial(t, server.URL)
+	exec(t, admin, Schema, "CREATE USER someone PASSWORD 'x'", "GRANT ALL ON sortid_lease TO someone")
+	standby, err := pgconn.Connect(t.Context(), with(t, server.URL, "replication", "true"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer standby.Close(context.Background())
+	for _, url := range []string{server.URL, as(t, server.URL, url.UserPassword("someone", "x"))} {
+		if c := open(t, url).Conditions(); len(c) != 1 || !strings.Contains(c[0], "conditional: ") || !strings.Contains(c[0], "asynchronously") {
+			t.Errorf("%q", c)
+		}
+	}
+	exec(t, admin, "REVOKE SELECT ON pg_stat_replication FROM PUBLIC")
+	open(t, as(t, server.URL, url.UserPassword("someone", "x")))
+}
+
+func TestWrongTable(t *testing.T) {
+	changed := func(old, new string) string {
+		t.Helper()
+		if !strings.Contains(Schema, old) {
+			t.Fatal(old)
+		}
+		return strings.Replace(Schema, old, new, 1)
+	}
+	for statement, want := range map[string]string{
+		"CREATE TABLE sortid_lease (id int)":                            "these: ",
+		changed("PRIMARY KEY (realm, block)", "CHECK (realm <> block)"): "no primary key (realm, block)",
+		changed("(realm, block)", "(realm)"):                            "no primary key (realm, block)",
+		changed("revision bigint", "revision int"):                      "revision integer",
+		changed("realm    text", "realm varchar"):                       "realm character varying",
+		changed(`"C"`, `"en-x-icu"`):                                    "realm text en-x-icu",
+		changed("record   json   NOT NULL,", ""):                        "hwm bigint",
+		"CREATE VIEW sortid_lease AS SELECT 1 AS id":                    "no table",
+		"CREATE TYPE sortid_lease AS (id int)":                          "no table",
+	} {
+		url := testserver.Postgres(t)
+		exec(t, dial(t, url), statement)
+		refused(t, url, ".\"sortid_lease\" is not the table for leases", "search_path", want)
+	}
+}
+
+// A row that somebody has edited is an error, and says so.
+func TestEditedRow(t *testing.T) {
+	for _, statement := range []string{
+		"UPDATE sortid_lease SET hwm = 1", "UPDATE sortid_lease SET revision = 7", "UPDATE sortid_lease SET record = '[]'",
+		`UPDATE sortid_lease SET record = jsonb_set(record::jsonb, '{block}', '"41/8"')`,
+		`UPDATE sortid_lease SET record = jsonb_set(record::jsonb, '{realm}', '"other"')`,
+	} {
+		url := testserver.Postgres(t)
+		s := open(t, url)
+		faulttest.Change(t, s, record(0), record(1))
+		exec(t, dial(t, url), statement)
+		faulttest.NotARecord(t, s, statement, `the row of realm "realm", block 42/8 was not written by this store`)
+	}
+}
+
+// Of many who find no table one makes it, and all go on.
+func TestRacingOpens(t *testing.T) {
+	url := testserver.Postgres(t)
+	admin := dial(t, url)
+	faulttest.RacingOpens(t, Open, url, func() { exec(t, admin, "DROP TABLE IF EXISTS sortid_lease") })
+}
+
+// The table stays the same one when another comes before it in the search_path.
+func TestTableStays(t *testing.T) {
+	raw := testserver.Postgres(t)
+	u, err := url.Parse(raw)
+	if err != nil {
+		t.Fatal(err)
+	}
+	schema := u.Query().Get("search_path")
+	pool, err := pgxpool.New(t.Context(), with(t, raw, "pool_max_conns", "1"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer pool.Close()
+	s, err := New(t.Context(), pool)
+	if err != nil {
+		t.Fatal(err)
+	}
+	faulttest.Change(t, s, record(0), record(1))
+	if _, err := pool.Exec(t.Context(), "SET search_path TO pg_temp, "+schema); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := pool.Exec(t.Context(), strings.Replace(Schema, "CREATE", "CREATE TEMPORARY", 1)); err != nil {
+		t.Fatal(err)
+	}
+	if r, err := s.Get(t.Context(), "realm", block); err != nil || r != record(1) {
+		t.Errorf("%+v, %v", r, err)
+	}
+}
+
+func TestLostAnswers(t *testing.T) {
+	direct := testserver.Postgres(t)
+	u, err := url.Parse(direct)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := faulttest.NewAnswerProxy(t, u.Host)
+	u.Host = p.Addr
+	// With TLS the answers would be the same, but not their number.
+	faulttest.LostAnswers(t, p, open(t, with(t, u.String(), "sslmode", "disable")), open(t, direct))
+}
+
+func TestRestart(t *testing.T) {
+	server := testserver.StartPostgres(t)
+	faulttest.RestartInUse(t, server, open(t, server.URL))
+}
+
+func TestOutage(t *testing.T) {
+	server := testserver.StartPostgres(t)
+	faulttest.Outage(t, server, open(t, server.URL))
+}
+
+// With the default sslmode, prefer, a server without TLS is not connected to twice.
+func TestOneConnectionWithoutTLS(t *testing.T) {
+	u, err := url.Parse(testserver.StartPostgres(t).URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	var made atomic.Int64
+	go func(server string) {
+		for {
+			client, err := l.Accept()
+			if err != nil {
+				return
+			}
+			made.Add(1)
+			go func() {
+				defer client.Close()
+				conn, err := net.Dial("tcp", server)
+				if err != nil {
+					return
+				}
+				defer conn.Close()
+				go io.Copy(conn, client)
+				io.Copy(client, conn)
+			}()
+		}
+	}(u.Host)
+	u.Host = l.Addr().String()
+	s := open(t, u.String())
+	faulttest.Change(t, s, record(0), record(1))
+	if n := made.Load(); n != 1 {
+		t.Errorf("%d connections in place of one", n)
+	}
+	if _, err := Open(t.Context(), with(t, u.String(), "sslmode", "require")); err == nil || !strings.Contains(err.Error(), "offers no TLS") {
+		t.Errorf("with sslmode=require: %v", err)
+	}
+}
+
+// A store that is not used has no connections.
+func TestIdleConnections(t *testing.T) {
+	s := open(t, with(t, testserver.Postgres(t), "application_name", "sortid_idle"))
+	admin := dial(t, testserver.Postgres(t))
+	connections := func() (n int) {
+		t.Helper()
+		if err := admin.QueryRow(t.Context(), "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'sortid_idle'").Scan(&n); err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	faulttest.Change(t, s, record(0), record(1))
+	if connections() == 0 {
+		t.Error("just after its use there are no connections to be seen")
+	}
+	for began := time.Now(); connections() > 0; time.Sleep(50 * time.Millisecond) {
+		if time.Since(began) > 5*time.Second {
+			t.Fatalf("after 5 s there are %d connections", connections())
+		}
+	}
+}

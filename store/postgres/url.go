@@ -1,0 +1,66 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/sortid/sortid/store/internal/connect"
+)
+
+// errURL says nothing of the URL that it is about: where that is malformed nobody can
+// tell what in it is the password.
+var errURL = connect.BadURL(errors.New("postgres: not a URL such as postgres://user:password@host:5432/database; " +
+	"in user, password and parameters the characters : / ? # @ % must be written as %3A %2F %3F %23 %40 %25"))
+
+// pingAfter is less than the time in which a server restarts.
+const pingAfter = 50 * time.Millisecond
+
+// parse returns the configuration of a URL, with the store's own defaults.
+func parse(raw string) (*pgxpool.Config, error) {
+	scheme, rest, ok := strings.Cut(raw, "://")
+	if scheme = strings.ToLower(scheme); !ok || scheme != "postgres" && scheme != "postgresql" {
+		return nil, errURL
+	}
+	raw = scheme + "://" + rest // pgx takes other schemes for something else
+	authority, tail := rest, ""
+	if i := strings.IndexAny(rest, "/?#"); i >= 0 {
+		authority, tail = rest[:i], rest[i:]
+	}
+	_, query, found := strings.Cut(tail, "?")
+	values, err := url.ParseQuery(query)
+	for part := range strings.SplitSeq(query, "&") {
+		if found && !strings.Contains(part, "=") {
+			return nil, errURL
+		}
+	}
+	if err != nil || strings.Count(authority, "@") > 1 || strings.ContainsAny(tail, "@#") {
+		return nil, errURL
+	}
+	if user, _, ok := strings.Cut(authority, "@"); ok {
+		if _, err := url.PathUnescape(user); err != nil {
+			return nil, errURL
+		}
+	}
+	config, err := pgxpool.ParseConfig(raw)
+	if err != nil {
+		return nil, connect.BadURL(fmt.Errorf("postgres: the URL: %w", err))
+	}
+	if !values.Has("pool_max_conns") {
+		config.MaxConns = 2
+	}
+	if !values.Has("pool_max_conn_idle_time") {
+		config.MaxConnIdleTime = connect.IdleTime
+	}
+	config.BeforeConnect = useDialer
+	// A call after a restart of the server must not fail because its connection is dead.
+	config.ShouldPing = func(_ context.Context, p pgxpool.ShouldPingParams) bool { return p.IdleDuration > pingAfter }
+	if name := config.ConnConfig.RuntimeParams["application_name"]; name == "" {
+		config.ConnConfig.RuntimeParams["application_name"] = "sortid"
+	}
+	return config, nil
+}

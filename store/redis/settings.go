@@ -1,0 +1,95 @@
+package redis
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/redis/go-redis/v9"
+	"github.com/sortid/sortid/lease"
+)
+
+// settings are a server's answers to what is asked about its settings.
+type settings struct {
+	info   *redis.StringCmd
+	config map[string]*redis.MapStringStringCmd
+}
+
+// wanted are the settings under which a crash of the machine forgets nothing.
+var wanted = []struct{ name, value, otherwise string }{
+	{"appendfsync", "always", "a crash of the machine forgets the last changes"},
+	{"no-appendfsync-on-rewrite", "no", "while the file is rewritten, a crash of the machine forgets the last changes"},
+}
+
+// ask adds the questions to a pipeline.
+func ask(ctx context.Context, pipe redis.Pipeliner) settings {
+	s := settings{pipe.Info(ctx), map[string]*redis.MapStringStringCmd{}}
+	for _, w := range wanted {
+		s.config[w.name] = pipe.ConfigGet(ctx, w.name)
+	}
+	return s
+}
+
+// conditions returns what the guarantee depends on, or fails with [lease.ErrUnsafe].
+func (s settings) conditions() (conditions []string, err error) {
+	text, err := s.info.Result()
+	if err != nil {
+		return nil, err
+	}
+	info := fields(text)
+	policy := info["maxmemory_policy"]
+	switch {
+	case info["role"] != "master":
+		return nil, unsafe("role is %q: it may be behind; connect to the master", info["role"])
+	case info["cluster_enabled"] == "1":
+		return nil, unsafe("cluster_enabled is 1: a cluster makes masters of replicas that lack the last changes; use a server of its own")
+	case info["maxmemory"] != "0" && strings.HasPrefix(policy, "allkeys-"):
+		return nil, unsafe("maxmemory-policy is %q: it would drop records when memory is short; CONFIG SET maxmemory-policy noeviction", policy)
+	case info["aof_enabled"] == "1" && info["aof_last_write_status"] == "err":
+		return nil, unsafe("aof_last_write_status is err: changes do not reach the append-only file; see the server's log for the reason, such as a full disk")
+	}
+	if n := info["connected_slaves"]; n != "0" {
+		conditions = append(conditions, fmt.Sprintf("conditional: %s replicas are connected, and Redis answers before these have a change: if one becomes master, changes are forgotten; then fence the realms", n))
+	}
+	if info["aof_enabled"] != "1" {
+		return append(conditions, "conditional: appendonly is no: a restart forgets what came after the last snapshot, or everything; set appendonly yes and appendfsync always"), nil
+	}
+	// When appendonly is turned on, the file counts only once it has been rewritten as a whole.
+	const rewrite = "conditional: %s: if appendonly was turned on since the server started, a restart forgets everything until a rewrite succeeds; " +
+		"INFO persistence must say aof_rewrite_in_progress:0 and aof_last_bgrewrite_status:ok"
+	switch {
+	case info["aof_last_bgrewrite_status"] == "err":
+		conditions = append(conditions, fmt.Sprintf(rewrite, "the last rewrite of the append-only file failed (aof_last_bgrewrite_status is err), see the server's log"))
+	case info["aof_rewrite_in_progress"] == "1" && info["aof_base_size"] == "0":
+		conditions = append(conditions, fmt.Sprintf(rewrite, "the append-only file is being rewritten (aof_rewrite_in_progress is 1)"))
+	}
+	for _, w := range wanted {
+		values, err := s.config[w.name].Result()
+		refusal := redis.Error(nil)
+		switch {
+		case errors.As(err, &refusal):
+			conditions = append(conditions, fmt.Sprintf("conditional: the server does not show its settings (%v): unless %s is %s, %s", err, w.name, w.value, w.otherwise))
+		case err != nil:
+			return nil, fmt.Errorf("the setting %s could not be read: %w", w.name, err)
+		case values[w.name] != w.value:
+			conditions = append(conditions, fmt.Sprintf("conditional: %s is %q: %s; set it to %s", w.name, values[w.name], w.otherwise, w.value))
+		}
+	}
+	return conditions, nil
+}
+
+func unsafe(format string, args ...any) error {
+	return fmt.Errorf("%w: "+format, append([]any{lease.ErrUnsafe}, args...)...)
+}
+
+// fields returns the answer to INFO by name.
+func fields(info string) map[string]string {
+	m := map[string]string{}
+	for line := range strings.Lines(info) {
+		if name, value, ok := strings.Cut(strings.TrimSpace(line), ":"); ok {
+			m[name] = value
+		}
+	}
+	return m
+}

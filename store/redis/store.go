@@ -1,0 +1,309 @@
+package redis
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+	"github.com/redis/go-redis/v9/maintnotifications"
+	"github.com/sortid/sortid/lease"
+	"github.com/sortid/sortid/store/internal/connect"
+	"github.com/sortid/sortid/store/internal/kv"
+)
+
+// DefaultPrefix is where all keys begin, unless the URL or the program says otherwise.
+const DefaultPrefix = "sortid:"
+
+// A Store is a [lease.Store] in Redis. It is safe for concurrent use.
+type Store struct {
+	client     *redis.Client
+	own        bool // Close closes the client
+	prefix     string
+	conditions []string
+	seen       kv.Seen[string]
+}
+
+// Open returns the store at a URL; see the package comment. It fails with
+// [lease.ErrUnsafe] if the server's settings let it forget, as far as they are not
+// left to [Store.Conditions]. The context bounds this call only.
+func Open(ctx context.Context, url string) (*Store, error) {
+	options, prefix, err := parse(url)
+	if err != nil {
+		return nil, connect.BadURL(fmt.Errorf("redis: the URL: %w; want redis://user:password@host:6379/0?prefix=NAME", err))
+	}
+	client := redis.NewClient(options)
+	s, err := New(ctx, client, prefix)
+	if err != nil {
+		client.Close()
+		return nil, err
+	}
+	s.own = true
+	return s, nil
+}
+
+func parse(url string) (options *redis.Options, prefix string, err error) {
+	u, err := kv.ParseURL(url, "6379", append([]string{"prefix"}, kv.TLS...)...)
+	if err != nil {
+		return nil, "", err
+	}
+	options = &redis.Options{
+		Addr: u.Hosts[0], Username: u.User, Password: u.Password,
+		MaxRetries: -1, DialerRetries: 1, ContextTimeoutEnabled: true,
+		ConnMaxIdleTime: idleTime, DisableIdentity: true,
+		MaintNotificationsConfig: &maintnotifications.Config{Mode: maintnotifications.ModeDisabled},
+	}
+	config, err := u.TLS("redis")
+	if err != nil {
+		return nil, "", err
+	}
+	options.Dialer = dialer(config)
+	if len(u.Hosts) > 1 {
+		return nil, "", errors.New("there are several hosts; leases need one server, for what several hold can differ")
+	}
+	if u.Path != "" {
+		if options.DB, err = strconv.Atoi(u.Path); err != nil || options.DB < 0 {
+			return nil, "", errors.New("what follows the host is not /n, the number of a database")
+		}
+	}
+	return options, u.Param("prefix"), nil
+}
+
+// New is Open for a program that has a client already, which stays open when the store is
+// closed. The prefix is [DefaultPrefix] if it is empty. The client must have been made
+// with MaxRetries: -1, or New fails: a change that is sent twice could be reported as
+// refused though it was carried out. With ContextTimeoutEnabled calls end with their
+// contexts, and not only after its own timeouts.
+func New(ctx context.Context, client *redis.Client, prefix string) (*Store, error) {
+	s := &Store{client: client, prefix: prefix}
+	if prefix == "" {
+		s.prefix = DefaultPrefix
+	}
+	if client.Options().MaxRetries > 0 {
+		return nil, s.failed("be used", errors.New("the client repeats requests; make it with MaxRetries: -1"))
+	}
+	_, err := connect.Retry(ctx, client.Options().Addr, func(ctx context.Context) (struct{}, error) {
+		return struct{}{}, temporary(s.prepare(ctx))
+	})
+	if err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// prepare looks at the server's settings, and finds out what the user may do, in one
+// request.
+func (s *Store) prepare(ctx context.Context) error {
+	conn := s.client.Conn() // the client itself would make one for pipelines alone
+	defer conn.Close()
+	pipe := conn.Pipeline()
+	settings := ask(ctx, pipe)
+	record := pipe.Eval(ctx, get, []string{s.prefix}, lease.Block{}.String())
+	list, now := pipe.HGetAll(ctx, s.prefix), pipe.Time(ctx)
+	_, err := pipe.Exec(ctx)
+	if err != nil && settings.info.Val() == "" {
+		return s.failed("connect", err)
+	} // else each command has its own error
+	if s.conditions, err = settings.conditions(); err != nil {
+		return s.failed("be used", err)
+	}
+	if err := record.Err(); err != nil && !errors.Is(err, redis.Nil) {
+		return s.failed("read", err)
+	}
+	if err := list.Err(); err != nil {
+		return s.failed("list", err)
+	}
+	if err := now.Err(); err != nil {
+		return s.failed("read the time", err)
+	}
+	return nil
+}
+
+// String says which store it is, for people.
+func (s *Store) String() string { return "redis at " + s.client.Options().Addr }
+
+// Conditions says, in sentences for people, on what the guarantee of this server rests
+// that its settings leave open or do not show; nil if there is nothing.
+func (s *Store) Conditions() []string { return s.conditions }
+
+// There is no field without a name, so that nothing is deleted. But a replica refuses a
+// script that would delete, and it is a replica whose answer may be old.
+const get = `
+redis.call('HDEL', KEYS[1], '')
+return redis.call('HMGET', KEYS[1], unpack(ARGV))`
+
+// The arguments are a field, its value and its next value, and so on; a field that does
+// not exist has the value "". Values are compared as text: Lua's numbers have 53 bits only.
+const set = `
+for i = 1, #ARGV, 3 do
+	if (redis.call('HGET', KEYS[1], ARGV[i]) or '') ~= ARGV[i+1] then
+		return 0
+	end
+end
+for i = 1, #ARGV, 3 do
+	redis.call('HSET', KEYS[1], ARGV[i], ARGV[i+2])
+end
+return 1`
+
+// Get returns the record of a block.
+func (s *Store) Get(ctx context.Context, realm string, b lease.Block) (lease.Record, error) {
+	records, _, err := s.get(ctx, realm, []lease.Block{b})
+	if err != nil {
+		return lease.Record{}, err
+	}
+	return records[0], nil
+}
+
+// GetMany returns the records of blocks, all of one moment.
+func (s *Store) GetMany(ctx context.Context, realm string, blocks []lease.Block) ([]lease.Record, error) {
+	records, _, err := s.get(ctx, realm, blocks)
+	return records, err
+}
+
+// get also returns the values of the records, "" where there is none.
+func (s *Store) get(ctx context.Context, realm string, blocks []lease.Block) ([]lease.Record, []string, error) {
+	fields := make([]any, len(blocks))
+	for i, b := range blocks {
+		fields[i] = b.String()
+	}
+	found, err := s.client.Eval(ctx, get, []string{s.prefix + realm}, fields...).Slice()
+	if err == nil && len(found) != len(blocks) {
+		err = fmt.Errorf("%d values instead of %d", len(found), len(blocks))
+	}
+	if err != nil {
+		return nil, nil, s.failed("read", err)
+	}
+	records, values := make([]lease.Record, len(blocks)), make([]string, len(blocks))
+	for i, b := range blocks {
+		records[i] = lease.Record{Realm: realm, Block: b}
+		if found[i] == nil {
+			continue
+		}
+		values[i], _ = found[i].(string)
+		if records[i], err = kv.Decode([]byte(values[i]), realm, b); err != nil {
+			return nil, nil, s.failed("read "+s.prefix+realm, err)
+		}
+	}
+	for i, r := range records {
+		s.seen.Put(r, values[i])
+	}
+	return records, values, nil
+}
+
+// CompareAndSet stores next in the place of prev.
+func (s *Store) CompareAndSet(ctx context.Context, prev, next lease.Record) (bool, error) {
+	return s.CompareAndSetMany(ctx, []lease.Change{{Prev: prev, Next: next}})
+}
+
+// CompareAndSetMany makes all changes or none.
+func (s *Store) CompareAndSetMany(ctx context.Context, changes []lease.Change) (bool, error) {
+	return s.seen.Change(ctx, changes, s.get, s.put)
+}
+
+// put makes the changes if all their fields still have these values.
+func (s *Store) put(ctx context.Context, changes []lease.Change, was []string) (bool, error) {
+	var args []any
+	var values []string
+	for i, c := range changes {
+		value, err := kv.Encode(c.Next)
+		if err != nil {
+			return false, s.failed("write", err)
+		}
+		values = append(values, string(value))
+		args = append(args, c.Prev.Block.String(), was[i], string(value))
+	}
+	done, err := s.client.Eval(ctx, set, []string{s.prefix + changes[0].Prev.Realm}, args...).Bool()
+	if err != nil {
+		return false, s.failed("write", err)
+	}
+	for i := range changes {
+		if done {
+			s.seen.Put(changes[i].Next, values[i])
+		}
+	}
+	return done, nil
+}
+
+// List returns the records of a realm.
+func (s *Store) List(ctx context.Context, realm string) ([]lease.Record, error) {
+	values, err := s.client.HGetAll(ctx, s.prefix+realm).Result()
+	if err != nil {
+		return nil, s.failed("list", err)
+	}
+	records := make([]lease.Record, 0, len(values))
+	for field, value := range values {
+		b, err := lease.ParseBlock(field)
+		if err != nil {
+			return nil, s.failed("list "+s.prefix+realm, fmt.Errorf("the field %q is not that of a record: %w", field, err))
+		}
+		r, err := kv.Decode([]byte(value), realm, b)
+		if err != nil {
+			return nil, s.failed("read "+s.prefix+realm, err)
+		}
+		records = append(records, r)
+	}
+	return records, nil
+}
+
+// Realms returns the names of the realms. It goes through all keys of the database.
+func (s *Store) Realms(ctx context.Context) (names []string, err error) {
+	found := map[string]bool{} // a scan can return a key twice
+	pattern := strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`).Replace(s.prefix) + "*"
+	scan := s.client.ScanType(ctx, 0, pattern, 1000, "hash").Iterator()
+	for scan.Next(ctx) {
+		realm := strings.TrimPrefix(scan.Val(), s.prefix)
+		if found[realm] {
+			continue
+		}
+		found[realm] = true
+		is, err := s.client.HExists(ctx, s.prefix+realm, lease.Block{}.String()).Result()
+		if err != nil {
+			return nil, s.failed("list the realms", err)
+		}
+		if is {
+			names = append(names, realm)
+		}
+	}
+	if err := scan.Err(); err != nil {
+		return nil, s.failed("list the realms", err)
+	}
+	return names, nil
+}
+
+// Time returns the time of the server's clock.
+func (s *Store) Time(ctx context.Context) (time.Time, error) {
+	t, err := s.client.Time(ctx).Result()
+	if err != nil {
+		return time.Time{}, s.failed("read the time", err)
+	}
+	return t, nil
+}
+
+// Close closes the connections, unless the client was given to [New].
+func (s *Store) Close() error {
+	if s.own {
+		return s.client.Close()
+	}
+	return nil
+}
+
+// failed words an error of Redis, and says what to do about those that last.
+func (s *Store) failed(what string, err error) error {
+	hint := ""
+	switch {
+	case redis.HasErrorPrefix(err, "READONLY"):
+		hint = "; it is a replica now: connect to the master, and fence the realms if that has taken over"
+	case redis.HasErrorPrefix(err, "OOM"):
+		hint = "; raise maxmemory"
+	case redis.HasErrorPrefix(err, "WRONGTYPE"):
+		hint = "; give leases a prefix of their own"
+	case redis.HasErrorPrefix(err, "NOPERM"), strings.Contains(err.Error(), "The user executing the script"):
+		hint = "; permit it: ACL SETUSER name ~" + s.prefix + "* +eval +hget +hmget +hset +hdel +hgetall +hexists +scan +time +info +config|get"
+	case redis.HasErrorPrefix(err, "NOAUTH"):
+		hint = "; name user and password in the URL"
+	}
+	return fmt.Errorf("%v: cannot %s: %w%s", s, what, err, hint)
+}

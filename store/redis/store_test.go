@@ -1,0 +1,440 @@
+package redis
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+	"github.com/redis/go-redis/v9/logging"
+	"github.com/sortid/sortid/lease"
+	"github.com/sortid/sortid/lease/storetest"
+	"github.com/sortid/sortid/store/internal/connect"
+	"github.com/sortid/sortid/store/internal/faulttest"
+	"github.com/sortid/sortid/testserver"
+)
+
+// The client would print each connection that fails.
+func init() { redis.SetLogger(&logging.VoidLogger{}) }
+
+var (
+	block          = faulttest.Block
+	none, one, two = faulttest.Record(0), faulttest.Record(1), faulttest.Record(2)
+)
+
+func open(t *testing.T, url string) *Store {
+	t.Helper()
+	return faulttest.Open(t, Open, url)
+}
+
+// do runs a command on a server as its administrator.
+func do(t *testing.T, url string, args ...any) any {
+	t.Helper()
+	options, err := redis.ParseURL(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	client := redis.NewClient(options)
+	defer client.Close()
+	r, err := client.Do(t.Context(), args...).Result()
+	if err != nil {
+		t.Fatalf("%v: %v", args, err)
+	}
+	return r
+}
+
+func run(t *testing.T, base string) {
+	n := 0
+	storetest.Run(t, func(t *testing.T) func() lease.Store {
+		n++
+		url := fmt.Sprintf("%s%d:", base, n)
+		return func() lease.Store { return open(t, url) }
+	})
+}
+
+func TestStore(t *testing.T) { run(t, testserver.Redis(t)) }
+
+// With what the guarantee needs.
+func TestStoreOnDisk(t *testing.T) { run(t, testserver.StartRedis(t).URL+"?prefix=x") }
+
+func TestRestart(t *testing.T) {
+	server := testserver.StartRedis(t)
+	faulttest.Restart(t, server, open(t, server.URL))
+}
+
+func TestOutage(t *testing.T) {
+	server := testserver.StartRedis(t)
+	faulttest.Outage(t, server, open(t, server.URL))
+}
+
+func TestLostAnswer(t *testing.T) {
+	server := testserver.StartRedis(t)
+	proxy := faulttest.NewProxy(t, strings.TrimPrefix(server.URL, "redis://"))
+	faulttest.LostAnswer(t, proxy, open(t, "redis://"+proxy.Addr), open(t, server.URL))
+}
+
+// The guarantee is full, conditional or refused as the server's settings are.
+func TestConditions(t *testing.T) {
+	for _, c := range []struct {
+		settings string
+		want     []string // a word of each condition
+	}{
+		{"", nil},
+		{"--maxmemory 100mb --maxmemory-policy noeviction", nil},
+		{"--maxmemory 100mb --maxmemory-policy volatile-lru", nil}, // records do not expire
+		{"--maxmemory 0 --maxmemory-policy allkeys-lru", nil},      // no limit
+		{"--appendonly no", []string{"appendonly"}},
+		{"--appendfsync everysec", []string{"appendfsync"}},
+		{"--appendfsync no", []string{"appendfsync"}},
+		{"--no-appendfsync-on-rewrite yes", []string{"no-appendfsync-on-rewrite"}},
+		{"--appendfsync everysec --no-appendfsync-on-rewrite yes", []string{"appendfsync", "no-appendfsync-on-rewrite"}},
+	} {
+		server := testserver.StartRedis(t, strings.Fields(c.settings)...)
+		got := open(t, server.URL).Conditions()
+		ok := len(got) == len(c.want)
+		for i := range got {
+			ok = ok && strings.HasPrefix(got[i], "conditional: ") && strings.Contains(got[i], " "+c.want[i]+" ")
+		}
+		if !ok {
+			t.Errorf("%s: got %q, want %q", c.settings, got, c.want)
+		}
+		server.Stop()
+	}
+}
+
+func refused(t *testing.T, url, want string) {
+	t.Helper()
+	s, err := Open(t.Context(), url)
+	if err == nil {
+		s.Close()
+	}
+	if !errors.Is(err, lease.ErrUnsafe) || !strings.Contains(err.Error(), want) {
+		t.Errorf("%v, want ErrUnsafe with %q", err, want)
+	}
+}
+
+func TestUnsafe(t *testing.T) {
+	refused(t, testserver.StartRedis(t, "--maxmemory", "100mb", "--maxmemory-policy", "allkeys-lru").URL, "maxmemory-policy")
+	refused(t, testserver.StartRedis(t, "--cluster-enabled", "yes").URL, "cluster")
+}
+
+// A replica is refused, its master is conditional, and a master that has become a replica
+// does not answer any more, neither with what it has nor by changing it.
+func TestReplica(t *testing.T) {
+	master := testserver.StartRedis(t, "--repl-diskless-sync-delay", "0")
+	host, port, _ := strings.Cut(strings.TrimPrefix(master.URL, "redis://"), ":")
+	s := open(t, master.URL)
+	faulttest.Change(t, s, none, one)
+
+	replica := testserver.StartRedis(t, "--replicaof", host+" "+port)
+	for began := time.Now(); ; time.Sleep(50 * time.Millisecond) {
+		if strings.Contains(do(t, master.URL, "INFO", "replication").(string), "state=online") {
+			break
+		}
+		if time.Since(began) > 20*time.Second {
+			t.Fatal("the replica does not connect")
+		}
+	}
+	refused(t, replica.URL, "role")
+	if c := open(t, master.URL).Conditions(); len(c) != 1 || !strings.HasPrefix(c[0], "conditional: 1 replicas") {
+		t.Errorf("%q", c)
+	}
+
+	do(t, replica.URL, "REPLICAOF", "NO", "ONE")
+	promoted := open(t, replica.URL)
+	faulttest.Change(t, promoted, one, two)
+	do(t, master.URL, "REPLICAOF", host, "1") // whom it does not reach
+	if r, err := s.Get(t.Context(), "realm", block); err == nil || !strings.Contains(err.Error(), "replica") {
+		t.Errorf("Get from a replica that is behind: %+v, %v", r, err)
+	}
+	if ok, err := s.CompareAndSet(t.Context(), one, two); err == nil {
+		t.Errorf("CompareAndSet on a replica: %v", ok)
+	}
+}
+
+// Users need permission; without that to see settings, these are named.
+func TestPermission(t *testing.T) {
+	server := testserver.StartRedis(t)
+	do(t, server.URL, "ACL", "SETUSER", "least", "on", ">secret", "~sortid:*", "+eval", "+hget", "+hmget", "+hset", "+hdel", "+hgetall", "+hexists", "+scan", "+time", "+info", "+config|get")
+	do(t, server.URL, "ACL", "SETUSER", "blind", "on", ">secret", "~sortid:*", "+@all", "-config")
+	do(t, server.URL, "ACL", "SETUSER", "reader", "on", ">secret", "~sortid:*", "+@all", "-hset")
+	do(t, server.URL, "ACL", "SETUSER", "other", "on", ">secret", "~other:*", "+@all")
+	do(t, server.URL, "ACL", "SETUSER", "stranger", "on", ">secret")
+	do(t, server.URL, "ACL", "SETUSER", "default", ">secret")
+	as := func(user string) string { return strings.Replace(server.URL, "redis://", "redis://"+user, 1) }
+
+	s := open(t, as("least:secret@"))
+	if c := s.Conditions(); c != nil {
+		t.Errorf("%q", c)
+	}
+	faulttest.Change(t, s, none, one)
+	if rs, err := s.List(t.Context(), "realm"); err != nil || len(rs) != 1 {
+		t.Errorf("List: %v, %v", rs, err)
+	}
+	if _, err := s.Realms(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if c := open(t, as("blind:secret@")).Conditions(); len(c) != 2 || !strings.Contains(c[0], "does not show") || !strings.Contains(c[1], "does not show") {
+		t.Errorf("%q", c)
+	}
+	if ok, err := open(t, as("reader:secret@")).CompareAndSet(t.Context(), one, two); err == nil || !strings.Contains(err.Error(), "ACL SETUSER") {
+		t.Errorf("a change without permission: %v, %v", ok, err)
+	}
+	for _, c := range []struct{ user, want string }{
+		{"", "name user and password"},
+		{"least:wrong@", "WRONGPASS"},
+		{"other:secret@", "ACL SETUSER"},
+		{"stranger:secret@", "ACL SETUSER"},
+	} {
+		_, err := Open(t.Context(), as(c.user))
+		if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "secret") {
+			t.Errorf("%s: %v, want an error with %q", c.user, err, c.want)
+		}
+	}
+}
+
+// When appendonly is turned on, a restart forgets everything until the file has been
+// written as a whole.
+func TestRewrite(t *testing.T) {
+	server := testserver.StartRedis(t, "--appendonly", "no")
+	persistence := func() map[string]string { return fields(do(t, server.URL, "INFO", "persistence").(string)) }
+	do(t, server.URL, "SET", "key", "value")
+	do(t, server.URL, "CONFIG", "SET", "rdb-key-save-delay", "100000000") // microseconds for each key
+	do(t, server.URL, "CONFIG", "SET", "appendonly", "yes")
+	named := func(want string) {
+		t.Helper()
+		if c := open(t, server.URL).Conditions(); len(c) != 1 || !strings.Contains(c[0], want) || !strings.Contains(c[0], "forgets everything") {
+			t.Errorf("%q, want a condition with %q", c, want)
+		}
+	}
+	named("aof_rewrite_in_progress is 1")
+
+	pid := fields(do(t, server.URL, "INFO", "server").(string))["process_id"]
+	kill := func() {
+		t.Helper()
+		children, err := os.ReadFile("/proc/" + pid + "/task/" + pid + "/children")
+		if err != nil {
+			t.Skip("the process that rewrites the file cannot be found here")
+		}
+		if child, err := strconv.Atoi(strings.TrimSpace(string(children))); err == nil {
+			syscall.Kill(child, syscall.SIGKILL)
+		}
+	}
+	for began := time.Now(); persistence()["aof_last_bgrewrite_status"] != "err"; time.Sleep(20 * time.Millisecond) {
+		if kill(); time.Since(began) > 10*time.Second {
+			t.Fatal("the rewrite does not fail")
+		}
+	}
+	named("aof_last_bgrewrite_status is err")
+
+	do(t, server.URL, "CONFIG", "SET", "rdb-key-save-delay", "0")
+	kill() // the one that has begun with the delay
+	for began := time.Now(); ; time.Sleep(20 * time.Millisecond) {
+		if p := persistence(); p["aof_last_bgrewrite_status"] == "ok" && p["aof_rewrite_in_progress"] == "0" {
+			break
+		}
+		if time.Since(began) > 20*time.Second {
+			t.Fatal("the rewrite does not succeed")
+		}
+	}
+	if c := open(t, server.URL).Conditions(); c != nil {
+		t.Errorf("after a rewrite: %q", c)
+	}
+}
+
+// Settings that were not read, because the connection failed, are an error and no condition.
+func TestSettings(t *testing.T) {
+	const info = "role:master\ncluster_enabled:0\nmaxmemory:0\nconnected_slaves:0\naof_enabled:1\naof_last_bgrewrite_status:ok\n"
+	conditionsOf := func(info string, config error) ([]string, error) {
+		s := settings{redis.NewStringCmd(t.Context()), map[string]*redis.MapStringStringCmd{}}
+		s.info.SetVal(info)
+		for _, w := range wanted {
+			s.config[w.name] = redis.NewMapStringStringCmd(t.Context())
+			s.config[w.name].SetVal(map[string]string{w.name: w.value})
+			s.config[w.name].SetErr(config)
+		}
+		return s.conditions()
+	}
+	if c, err := conditionsOf(info+"aof_last_write_status:ok", nil); c != nil || err != nil {
+		t.Errorf("%q, %v", c, err)
+	}
+	if c, err := conditionsOf(info+"aof_last_write_status:err", nil); !errors.Is(err, lease.ErrUnsafe) || !strings.Contains(err.Error(), "aof_last_write_status") {
+		t.Errorf("a file that cannot be written: %q, %v", c, err)
+	}
+	if c, err := conditionsOf(info, io.EOF); !errors.Is(err, io.EOF) || !strings.Contains(err.Error(), "could not be read") {
+		t.Errorf("a connection that was cut: %q, %v", c, err)
+	}
+}
+
+// A store that is not used has no connections.
+func TestConnections(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it waits for connections to close")
+	}
+	for _, tls := range []bool{false, true} {
+		server := testserver.StartRedis(t)
+		url := server.URL
+		if tls {
+			url = encrypted(t, server)
+		}
+		s := open(t, url)
+		clients := func() string { return fields(do(t, server.URL, "INFO", "clients").(string))["connected_clients"] }
+		for revision := range uint64(3) {
+			faulttest.Change(t, s, faulttest.Record(revision), faulttest.Record(revision+1))
+			if clients() == "1" {
+				t.Error("just after its use there is no connection but that of the test")
+			}
+			for began := time.Now(); clients() != "1"; time.Sleep(20 * time.Millisecond) {
+				if time.Since(began) > 5*time.Second {
+					t.Fatalf("after 5 s there are %s connections", clients())
+				}
+			}
+		}
+	}
+}
+
+// When memory is used up, a change fails and nothing is dropped.
+func TestMemory(t *testing.T) {
+	server := testserver.StartRedis(t)
+	s := open(t, server.URL)
+	faulttest.Change(t, s, none, one)
+	do(t, server.URL, "CONFIG", "SET", "maxmemory", "1")
+	if ok, err := s.CompareAndSet(t.Context(), one, two); err == nil || !strings.Contains(err.Error(), "raise maxmemory") {
+		t.Errorf("CompareAndSet: %v, %v", ok, err)
+	}
+	do(t, server.URL, "CONFIG", "SET", "maxmemory", "0")
+	faulttest.Change(t, s, one, two)
+}
+
+// A client of the program's own must not repeat requests, and stays open.
+func TestNew(t *testing.T) {
+	options, err := redis.ParseURL(testserver.StartRedis(t).URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	repeats := redis.NewClient(options)
+	defer repeats.Close()
+	if _, err := New(t.Context(), repeats, ""); err == nil || !strings.Contains(err.Error(), "MaxRetries") {
+		t.Errorf("a client that repeats: %v", err)
+	}
+	options.MaxRetries = -1
+	client := redis.NewClient(options)
+	defer client.Close()
+	s, err := New(t.Context(), client, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	faulttest.Change(t, s, none, one)
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if n, err := client.HLen(t.Context(), "sortid:realm").Result(); n != 1 || err != nil {
+		t.Errorf("after Close: %d fields, %v", n, err)
+	}
+}
+
+// encrypted has a server listen for encrypted connections too, and returns the URL for that.
+func encrypted(t *testing.T, server *testserver.Server) (url string) {
+	t.Helper()
+	cert, key := testserver.Certificate(t)
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	addr := l.Addr().String()
+	l.Close()
+	do(t, server.URL, "CONFIG", "SET", "tls-cert-file", cert, "tls-key-file", key, "tls-ca-cert-file", cert,
+		"tls-auth-clients", "no", "tls-port", addr[strings.LastIndexByte(addr, ':')+1:])
+	return "rediss://" + addr + "?ca=" + cert
+}
+
+func TestEncrypted(t *testing.T) {
+	server := testserver.StartRedis(t)
+	url := encrypted(t, server)
+	faulttest.Change(t, open(t, url), none, one)
+	url, _, _ = strings.Cut(url, "?")
+	faulttest.Refused(t, Open, url, "certificate")
+	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+	defer cancel()
+	if _, err := Open(ctx, strings.Replace(server.URL, "redis:", "rediss:", 1)); err == nil {
+		t.Error("a connection without encryption")
+	}
+}
+
+func TestURL(t *testing.T) {
+	o, prefix, err := parse("redis://u:p@h/3?prefix=a%3a")
+	if err != nil || o.Addr != "h:6379" || o.Username != "u" || o.Password != "p" || o.DB != 3 || prefix != "a:" {
+		t.Errorf("%+v, %q, %v", o, prefix, err)
+	}
+	if o, _, err := parse("rediss://h:1"); err != nil || o.Addr != "h:1" {
+		t.Errorf("%+v, %v", o, err)
+	}
+	for _, c := range []struct{ url, want string }{
+		{"redis:h", "://"},
+		{"http://u:secret@h", "redis://"},
+		{"redis://u:secret@h,g", "one server"},
+		{"redis://u:secret@h/x", "database"},
+		{"redis://u:secret@h/-1", "database"},
+		{"redis://u:secret@h?ca=x", "rediss://"},
+		{"rediss://u:secret@h?ca=/absent", "ca"},
+		{"redis://u:secret@h?max_retries=3", `"max_retries"`},
+		{"redis://u:12/secret@h", "%2F"},
+	} {
+		_, err := Open(t.Context(), c.url)
+		if !errors.Is(err, connect.ErrURL) || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "secret") {
+			t.Errorf("%s: %v, want an error with %q", c.url, err, c.want)
+		}
+	}
+}
+
+func TestNoServer(t *testing.T) {
+	for _, scheme := range []string{"redis", "rediss"} {
+		faulttest.NoServer(t, Open, func(address string) string { return scheme + "://u:secret@" + address })
+	}
+}
+
+// Open waits for a server that starts.
+func TestServerStarts(t *testing.T) { faulttest.Comes(t, Open, testserver.StartRedis(t)) }
+
+// What is not a record is not taken for one, or for none.
+func TestNotARecord(t *testing.T) {
+	url := testserver.StartRedis(t).URL
+	s := open(t, url)
+	do(t, url, "SET", "sortid:text", "x")
+	do(t, url, "HSET", "sortid:realm", "42/8", "nothing")
+	do(t, url, "HSET", "sortid:field", "x", "{}")
+	for _, realm := range []string{"text", "realm"} {
+		if r, err := s.Get(t.Context(), realm, block); err == nil {
+			t.Errorf("Get(%q): %+v", realm, r)
+		}
+		r := one
+		r.Realm = realm
+		if ok, err := s.CompareAndSet(t.Context(), lease.Record{Realm: realm, Block: block}, r); err == nil {
+			t.Errorf("CompareAndSet in %q: %v", realm, ok)
+		}
+	}
+	for _, realm := range []string{"text", "realm", "field"} {
+		if r, err := s.List(t.Context(), realm); err == nil {
+			t.Errorf("List(%q): %+v", realm, r)
+		}
+	}
+	// No 53-bit numbers anywhere.
+	a, b := none, none
+	a.Revision, a.HWM, b.Revision, b.HWM = 1<<63+1, 1<<62+1, 1<<63+2, 1<<62+2
+	do(t, url, "DEL", "sortid:realm")
+	faulttest.Change(t, s, none, a)
+	wrong := a
+	wrong.HWM--
+	if ok, err := s.CompareAndSet(t.Context(), wrong, b); ok || err != nil {
+		t.Errorf("a mark that is less by one: %v, %v", ok, err)
+	}
+	faulttest.Change(t, s, a, b)
+}

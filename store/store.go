@@ -1,0 +1,126 @@
+// Package store opens a store of leases by its URL, whichever it is: for programs that
+// learn only at run time which one they use. A program that knows imports the package of
+// that store instead, and nothing of the others.
+package store
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/sortid/sortid/lease"
+	"github.com/sortid/sortid/scheme"
+	"github.com/sortid/sortid/store/bolt"
+	"github.com/sortid/sortid/store/etcd"
+	"github.com/sortid/sortid/store/http"
+	"github.com/sortid/sortid/store/internal/connect"
+	"github.com/sortid/sortid/store/mysql"
+	"github.com/sortid/sortid/store/nats"
+	"github.com/sortid/sortid/store/postgres"
+	"github.com/sortid/sortid/store/redis"
+)
+
+// A Store is a [lease.Store] that tells what its guarantee rests on.
+type Store interface {
+	lease.Store
+	// String says which store it is, without a password.
+	String() string
+	// Conditions says, in sentences for people, under which conditions that could not be
+	// verified no ID is issued twice; nil if there are none.
+	Conditions() []string
+}
+
+// ErrURL matches the error of each store whose URL is malformed.
+var ErrURL = connect.ErrURL
+
+// A kind of store has one name or several, the schemes of its URLs.
+type kind struct {
+	names    []string
+	form     string // of its URLs
+	what     string
+	open     func(ctx context.Context, url string) (Store, error)
+	existing func(ctx context.Context, url string) (Store, error)
+}
+
+var kinds = []kind{
+	{[]string{"bolt"}, "bolt:PATH", "a file", opener(bolt.Open), opener(bolt.OpenExisting)},
+	server("PostgreSQL", "[USER[:PASSWORD]@]HOST[:PORT]/DATABASE", postgres.Open, "postgres", "postgresql"),
+	server("MariaDB or MySQL", "[USER[:PASSWORD]@]HOST[:PORT]/DATABASE", mysql.Open, "mysql", "mariadb"),
+	server("etcd", "[USER:PASSWORD@]HOST[:PORT][,HOST...][/PREFIX]", etcd.Open, "etcd", "etcds"),
+	server("NATS JetStream", "[USER:PASSWORD@]HOST[:PORT][,HOST...][/BUCKET]", nats.Open, "nats", "natss"),
+	server("Redis or Valkey", "[[USER]:PASSWORD@]HOST[:PORT][/DB]", redis.Open, "redis", "rediss"),
+	server("a sortid server", "HOST[:PORT][/PATH][?token=env:NAME]", http.Open, "https", "http"),
+}
+
+// server describes a store on a server, which is there or not.
+func server[S Store](what, form string, open func(context.Context, string) (S, error), names ...string) kind {
+	return kind{names, names[0] + "://" + form, what, opener(open), opener(open)}
+}
+
+func opener[S Store](open func(context.Context, string) (S, error)) func(context.Context, string) (Store, error) {
+	return func(ctx context.Context, url string) (Store, error) {
+		s, err := open(ctx, url)
+		if err != nil {
+			return nil, err // and not a Store that holds a nil pointer
+		}
+		return s, nil
+	}
+}
+
+// Open opens the store of a URL, such as bolt:sortid.db or postgres://user@host/database;
+// the documentation of the packages below this one tells the parameters of each. It makes
+// what the store needs, such as a file or a table, if that is not there yet.
+//
+// It fails with [ErrURL], with [lease.ErrUnsafe] if the store is set up so that it could
+// forget, or with an error of the store. A database or another server that is
+// away or busy is tried again until ctx ends, or, if that has no deadline, for 30 seconds.
+// No error has a password in it.
+func Open(ctx context.Context, url string) (Store, error) {
+	k, err := find(url)
+	if err != nil {
+		return nil, err
+	}
+	return k.open(ctx, url)
+}
+
+// OpenExisting is like Open but creates no file: one that does not exist is an error that
+// matches [io/fs.ErrNotExist]. On a server it is the same as Open.
+func OpenExisting(ctx context.Context, url string) (Store, error) {
+	k, err := find(url)
+	if err != nil {
+		return nil, err
+	}
+	return k.existing(ctx, url)
+}
+
+// Names returns the schemes of the URLs that Open takes.
+func Names() (names []string) {
+	for _, k := range kinds {
+		names = append(names, k.names...)
+	}
+	return names
+}
+
+// Forms returns how the URLs of each kind of store look, and what the kind is, for the
+// help of a program.
+func Forms() (forms, kind []string) {
+	for _, k := range kinds {
+		forms, kind = append(forms, k.form), append(kind, k.what)
+	}
+	return forms, kind
+}
+
+func find(url string) (kind, error) {
+	name, _, ok := strings.Cut(url, ":")
+	if !ok { // the URL is not shown, as it may hold a password
+		return kind{}, connect.BadURL(fmt.Errorf("store: the URL begins with no scheme, such as %s", strings.Join(Names(), ", ")))
+	}
+	for _, k := range kinds {
+		for _, known := range k.names {
+			if strings.EqualFold(name, known) {
+				return k, nil
+			}
+		}
+	}
+	return kind{}, connect.BadURL(fmt.Errorf("store: the URL: %w", &scheme.UnknownError{What: "scheme", Name: name, Known: Names()}))
+}

@@ -1,0 +1,109 @@
+package store_test
+
+import (
+	"cmp"
+	"errors"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/sortid/sortid/lease"
+	"github.com/sortid/sortid/store"
+)
+
+// The log of a program says in which store a realm was made.
+func TestRealmCreatedIn(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "leases.db")
+	s, err := store.Open(t.Context(), "bolt:"+path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	var log strings.Builder
+	c := lease.Config{Realm: "orders", Format: lease.SCRU64, NodeIDSize: 8, Logger: slog.New(slog.NewTextHandler(&log, nil))}
+	if _, err := lease.Create(t.Context(), s, c); err != nil {
+		t.Fatal(err)
+	}
+	if path, err = filepath.EvalSymlinks(path); err != nil {
+		t.Fatal(err)
+	}
+	if want := "realm=orders store=bolt:" + path; !strings.Contains(log.String(), want) {
+		t.Errorf("the log is %q, want %q in it", &log, want)
+	}
+}
+
+// A URL that leads nowhere is an error that tells what is wrong with it, and no secret.
+func TestBadURLs(t *testing.T) {
+	for url, want := range map[string]string{
+		"":                          "begins with no scheme, such as bolt",
+		"sortid.db":                 "begins with no scheme",
+		"host=h password=hunter2":   "begins with no scheme",
+		"blot:sortid.db":            `unknown scheme "blot"; there are bolt, postgres, `,
+		"oracle://u:hunter2@h/d":    `unknown scheme "oracle"; there are bolt, postgres, `,
+		"://u:hunter2@h/d":          `unknown scheme ""`,
+		"/var/lib/sortid.db":        "begins with no scheme",
+		"ftp://u:hunter2@h/d?x=y:z": `unknown scheme "ftp"`,
+	} {
+		s, err := store.Open(t.Context(), url)
+		if s != nil || !errors.Is(err, store.ErrURL) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, want %s", url, err, want)
+			continue
+		}
+		if strings.Contains(err.Error(), "hunter2") {
+			t.Errorf("%q: the password is in the error: %v", url, err)
+		}
+		if _, err := store.OpenExisting(t.Context(), url); !errors.Is(err, store.ErrURL) {
+			t.Errorf("%q: OpenExisting: %v", url, err)
+		}
+	}
+}
+
+// Each name leads to its own kind of store: that is the one that finds fault with the rest
+// of the URL, which is malformed whatever the kind. None shows a password.
+func TestNames(t *testing.T) {
+	packages := map[string]string{"postgresql": "postgres", "mariadb": "mysql", "etcds": "etcd", "natss": "nats", "rediss": "redis", "https": "http"}
+	for _, name := range store.Names() {
+		for _, rest := range []string{"", "//u:hunter2@%zz/d?"} {
+			for _, name := range []string{name, strings.ToUpper(name)} {
+				s, err := store.Open(t.Context(), name+":"+rest)
+				if s != nil || !errors.Is(err, store.ErrURL) {
+					t.Errorf("%s:%s: %v, want an error of the URL", name, rest, err)
+					continue
+				}
+				if name = strings.ToLower(name); !strings.HasPrefix(err.Error(), cmp.Or(packages[name], name)+":") {
+					t.Errorf("%s:%s: %v, want an error of the store", name, rest, err)
+				}
+				if strings.Contains(err.Error(), "hunter2") {
+					t.Errorf("%s:%s: the password is in the error: %v", name, rest, err)
+				}
+			}
+		}
+	}
+}
+
+func TestBolt(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "sortid.db")
+	if _, err := store.OpenExisting(t.Context(), "bolt:"+path); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("OpenExisting of nothing: %v", err)
+	}
+	if _, err := os.Stat(path); err == nil {
+		t.Error("OpenExisting made a file")
+	}
+	for _, url := range []string{"bolt:" + path, "bolt://" + path, "BOLT:" + path} {
+		s, err := store.Open(t.Context(), url)
+		if err != nil {
+			t.Errorf("%s: %v", url, err)
+			continue
+		}
+		l, err := lease.Acquire(t.Context(), s, lease.Config{Realm: "r", Format: lease.SCRU64, NodeIDSize: 8})
+		if err == nil {
+			err = l.Close(t.Context())
+		}
+		if err = errors.Join(err, s.Close()); err != nil {
+			t.Errorf("%s: %v", url, err)
+		}
+	}
+}

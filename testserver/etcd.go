@@ -1,0 +1,192 @@
+package testserver
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"crypto/tls"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// Etcd returns the URL of a prefix of the test's own: in the cluster at
+// SORTID_TEST_ETCD_URL, the one at 127.0.0.1:2379, or a new one.
+func Etcd(t testing.TB) string {
+	t.Helper()
+	base := os.Getenv("SORTID_TEST_ETCD_URL")
+	if base == "" {
+		if base = "etcd://127.0.0.1:2379"; !listening("127.0.0.1:2379") {
+			base = StartEtcd(t).URL
+		}
+	}
+	u, err := url.Parse(base)
+	if err != nil || u.Scheme != "etcd" {
+		t.Fatal("SORTID_TEST_ETCD_URL: want etcd://user:password@host:2379")
+	}
+	prefix := uniqueName()
+	t.Cleanup(func() {
+		if err := deleteEtcdPrefix(u, "/"+prefix+"/"); err != nil {
+			t.Logf("deleting the test's keys from etcd: %v", err)
+		}
+	})
+	return u.JoinPath(prefix).String()
+}
+
+// deleteEtcdPrefix deletes all keys with a prefix, through etcd's JSON gateway.
+func deleteEtcdPrefix(u *url.URL, prefix string) error {
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	var auth struct{ Token string }
+	if password, ok := u.User.Password(); ok {
+		if err := etcdCall(ctx, u.Host, "auth/authenticate", "", map[string]any{"name": u.User.Username(), "password": password}, &auth); err != nil {
+			return err
+		}
+	}
+	end := []byte(prefix)
+	end[len(end)-1]++
+	return etcdCall(ctx, u.Host, "kv/deleterange", auth.Token, map[string]any{"key": []byte(prefix), "range_end": end}, nil)
+}
+
+func etcdCall(ctx context.Context, host, method, token string, request, answer any) error {
+	body, err := json.Marshal(request)
+	if err != nil {
+		return err
+	}
+	r, err := http.NewRequestWithContext(ctx, "POST", "http://"+host+"/v3/"+method, bytes.NewReader(body))
+	if err != nil {
+		return err
+	}
+	r.Header.Set("Authorization", token)
+	resp, err := http.DefaultClient.Do(r)
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	body, err = io.ReadAll(resp.Body)
+	switch {
+	case err != nil:
+		return err
+	case resp.StatusCode != http.StatusOK:
+		return fmt.Errorf("%s: %s: %s", method, resp.Status, body)
+	case answer != nil:
+		return json.Unmarshal(body, answer)
+	}
+	return nil
+}
+
+// StartEtcd starts an etcd of one member, with flags such as "auth-token-ttl=1".
+func StartEtcd(t testing.TB, flags ...string) *Server {
+	t.Helper()
+	return startEtcd(t, etcdProgram(t), []int{freePort(t)}, 0, []int{freePort(t)}, flags)
+}
+
+// StartEtcdCluster starts an etcd cluster of three members. Each URL is that of one
+// member alone.
+func StartEtcdCluster(t testing.TB) [3]*Server {
+	t.Helper()
+	program := etcdProgram(t)
+	clients, peers := make([]int, 3), make([]int, 3)
+	for i := range clients {
+		clients[i], peers[i] = freePort(t), freePort(t)
+	}
+	var servers [3]*Server
+	var wg sync.WaitGroup
+	for i := range servers {
+		wg.Go(func() { // each is ready only when there is another
+			servers[i] = startEtcd(t, program, clients, i, peers, nil)
+		})
+	}
+	wg.Wait()
+	if t.Failed() {
+		t.FailNow()
+	}
+	return servers
+}
+
+// startEtcd starts the i-th of the members that serve clients and each other at these
+// ports.
+func startEtcd(t testing.TB, program string, clients []int, i int, peers []int, flags []string) *Server {
+	t.Helper()
+	dir := tempDir(t)
+	client, peer := "http://"+address(clients[i]), "http://"+address(peers[i])
+	if slices.Contains(flags, "auto-tls") {
+		client = "https://" + address(clients[i])
+	}
+	var members []string
+	for j, port := range peers {
+		members = append(members, fmt.Sprintf("m%d=http://%s", j, address(port)))
+	}
+	args := []string{
+		fmt.Sprintf("--name=m%d", i), "--data-dir=" + dir, "--log-level=error",
+		"--listen-client-urls=" + client, "--advertise-client-urls=" + client,
+		"--listen-peer-urls=" + peer, "--initial-advertise-peer-urls=" + peer,
+		"--initial-cluster=" + strings.Join(members, ","),
+		"--heartbeat-interval=50", "--election-timeout=500",
+	}
+	for _, f := range flags {
+		args = append(args, "--"+f)
+	}
+	browser := &http.Client{
+		Timeout:   5 * time.Second,
+		Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, DisableKeepAlives: true},
+	}
+	return newServer(t, "etcd://"+address(clients[i]), dir, func() (stop func()) {
+		return run(t, exec.Command(program, args...), syscall.SIGKILL, func(ctx context.Context) error {
+			r, err := http.NewRequestWithContext(ctx, "GET", client+"/health", nil)
+			if err != nil {
+				return err
+			}
+			resp, err := browser.Do(r)
+			if err != nil {
+				return err
+			}
+			defer resp.Body.Close()
+			if resp.StatusCode != http.StatusOK {
+				body, _ := io.ReadAll(resp.Body)
+				return fmt.Errorf("/health: %s: %s", resp.Status, body)
+			}
+			return nil
+		})
+	})
+}
+
+// etcdProgram returns the path of etcd's server: the one in the PATH, or the one that the
+// go command builds, and caches, from the module in the folder "etcd" beside this file.
+func etcdProgram(t testing.TB) string {
+	t.Helper()
+	if path, err := exec.LookPath("etcd"); err == nil {
+		return path
+	}
+	path, err := buildEtcd()
+	if err != nil {
+		Missing(t, "no etcd: SORTID_TEST_ETCD_URL is not set, nobody listens at 127.0.0.1:2379, it is not installed, and cannot be built: %v", err)
+	}
+	return path
+}
+
+var buildEtcd = sync.OnceValues(func() (string, error) {
+	_, file, _, _ := runtime.Caller(0)
+	cmd := exec.Command("go", "tool", "-n", "go.etcd.io/etcd/server/v3")
+	cmd.Dir = filepath.Join(filepath.Dir(file), "etcd")
+	cmd.Env = append(os.Environ(), "PWD="+cmd.Dir, "GOWORK=off")
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		return "", fmt.Errorf("%s in %s: %s", cmd, cmd.Dir, cmp.Or(strings.TrimSpace(stderr.String()), err.Error()))
+	}
+	return strings.TrimSpace(string(out)), nil
+})

@@ -1,0 +1,3 @@
+module github.com/sortid/sortid/testserver
+
+go 1.26.0

@@ -1,0 +1,15 @@
+package testserver
+
+import (
+	"os/exec"
+	"syscall"
+)
+
+// killWithParent makes the system kill a program when the tests end, even if they are killed
+// themselves. Call it just before the start.
+func killWithParent(cmd *exec.Cmd) {
+	if cmd.SysProcAttr == nil {
+		cmd.SysProcAttr = &syscall.SysProcAttr{}
+	}
+	cmd.SysProcAttr.Pdeathsig = syscall.SIGKILL
+}

@@ -1,0 +1,226 @@
+// Package testserver gives tests the servers that they talk to.
+//
+// There is a file for each kind of server. A function with the name of a kind returns the
+// URL of a place of the test's own on a server that runs already: the one that an
+// environment variable names, such as SORTID_TEST_POSTGRES_URL, or the one at the kind's
+// usual address on this machine; failing these it starts one. A function Start... always
+// starts a server, which the test can stop and start again. If the programs for that are
+// not installed, the test is skipped, or fails where the environment variable CI is set.
+//
+// Nothing of it outlives the test.
+package testserver
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// Missing skips the test because something is not installed, or fails it if CI is set.
+func Missing(t testing.TB, format string, args ...any) {
+	t.Helper()
+	if os.Getenv("CI") != "" {
+		t.Fatalf(format, args...)
+	}
+	t.Skipf(format, args...)
+}
+
+// A Server is a server of one test. Its methods are for one goroutine at a time.
+type Server struct {
+	URL string // for the Open of the store; it stays the same when the server is started again
+	Dir string // its data, or "" if it has none on disk
+
+	t     testing.TB
+	start func() (stop func())
+	stop  func() // nil if it does not run
+}
+
+// newServer starts a server by a function that returns when it is ready, and which may
+// fail the test. The server ends with the test.
+func newServer(t testing.TB, url, dir string, start func() (stop func())) *Server {
+	s := &Server{URL: url, Dir: dir, t: t, start: start}
+	t.Cleanup(s.Stop)
+	s.Start()
+	return s
+}
+
+// Start starts the server after a Stop, with the same data and the same port, and returns
+// when it is ready.
+func (s *Server) Start() {
+	s.t.Helper()
+	if s.stop == nil {
+		s.stop = s.start()
+	}
+}
+
+// Stop stops the server as a crash would.
+func (s *Server) Stop() {
+	if s.stop != nil {
+		s.stop()
+		s.stop = nil
+	}
+}
+
+// run starts a server's program and waits until ready returns nil, for which it is called
+// again and again. The function it returns sends the program a signal, SIGKILL or one
+// that ends it as fast, and waits for its end.
+func run(t testing.TB, cmd *exec.Cmd, sig syscall.Signal, ready func(context.Context) error) (stop func()) {
+	t.Helper()
+	var out output
+	cmd.Stdout, cmd.Stderr = &out, &out
+	cmd.WaitDelay = 10 * time.Second // for children that keep the output open
+	killWithParent(cmd)
+	if err := cmd.Start(); err != nil {
+		t.Fatalf("starting %s: %v", cmd.Path, err)
+	}
+	ended := make(chan struct{})
+	go func() {
+		cmd.Wait()
+		close(ended)
+	}()
+	stop = func() {
+		cmd.Process.Signal(sig)
+		select {
+		case <-ended:
+		case <-time.After(30 * time.Second):
+			cmd.Process.Kill()
+			<-ended
+		}
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	for {
+		err := ready(ctx)
+		if err == nil {
+			return stop
+		}
+		select {
+		case <-ended:
+		case <-ctx.Done():
+		case <-time.After(30 * time.Millisecond):
+			continue
+		}
+		stop()
+		t.Fatalf("%s does not serve: %v\n%v\n%s", cmd.Path, err, cmd.ProcessState, out.String())
+	}
+}
+
+// command runs a program to its end, and fails the test if the program fails.
+func command(t testing.TB, cmd *exec.Cmd) {
+	t.Helper()
+	killWithParent(cmd)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%s: %v\n%s", strings.Join(cmd.Args, " "), err, out)
+	}
+}
+
+// clientOutput runs a server's command-line client and returns what it prints.
+func clientOutput(cmd *exec.Cmd) (string, error) {
+	var out, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &stderr
+	if err := cmd.Run(); err != nil {
+		return "", fmt.Errorf("%s: %s: %w", filepath.Base(cmd.Path), bytes.TrimSpace(stderr.Bytes()), err)
+	}
+	return strings.TrimSpace(out.String()), nil
+}
+
+// output is the last of what a program has printed.
+type output struct {
+	mu  sync.Mutex
+	buf []byte
+}
+
+func (o *output) Write(p []byte) (int, error) {
+	const most = 16 << 10
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.buf = append(o.buf, p...)
+	if n := len(o.buf); n > 2*most {
+		o.buf = append(o.buf[:0], o.buf[n-most:]...)
+	}
+	return len(p), nil
+}
+
+func (o *output) String() string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return string(bytes.TrimSpace(o.buf))
+}
+
+// tempDir returns a new folder that is removed with the test. Unlike that of t.TempDir it
+// can be reached by other users, as servers run as, and its path is short enough for a
+// socket in it.
+func tempDir(t testing.TB) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "sortid")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	if err := os.Chmod(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// freePort returns a port of 127.0.0.1 that nothing listens on. It is none of those that
+// the system gives to outgoing connections, so that it is still free when a server that
+// was stopped is started again. Until the test ends no other test gets it, in this process
+// or another: the UDP port of that number, which no server uses, is held for that.
+func freePort(t testing.TB) int {
+	t.Helper()
+	for range 100 {
+		port := 10000 + rand.IntN(20000)
+		held, err := net.ListenPacket("udp", address(port))
+		if err != nil {
+			continue
+		}
+		l, err := net.Listen("tcp", address(port))
+		if err != nil {
+			held.Close()
+			continue
+		}
+		l.Close()
+		t.Cleanup(func() { held.Close() })
+		return port
+	}
+	t.Fatal("no free port on 127.0.0.1")
+	return 0
+}
+
+func address(port int) string { return "127.0.0.1:" + strconv.Itoa(port) }
+
+// dial returns a connection that ends with ctx at the latest.
+func dial(ctx context.Context, address string) (net.Conn, error) {
+	conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", address)
+	if err != nil {
+		return nil, err
+	}
+	if end, ok := ctx.Deadline(); ok {
+		conn.SetDeadline(end)
+	}
+	return conn, nil
+}
+
+// listening reports whether somebody listens at an address.
+func listening(addr string) bool {
+	conn, err := net.DialTimeout("tcp", addr, time.Second)
+	if err == nil {
+		conn.Close()
+	}
+	return err == nil
+}
+
+// uniqueName returns a new name for what a test makes on a server: letters, digits and _.
+func uniqueName() string { return fmt.Sprintf("sortid_test_%016x", rand.Uint64()) }

@@ -1,0 +1,169 @@
+package testserver
+
+import (
+	"context"
+	"encoding/json"
+	"net/url"
+	"testing"
+)
+
+// A test's schema is its own; a server that was stopped and started again has what was
+// committed.
+func TestPostgres(t *testing.T) {
+	a, b := Postgres(t), Postgres(t)
+	if a == b {
+		t.Fatal("two tests have the same schema")
+	}
+	s := StartPostgres(t, "work_mem=77MB")
+	execPostgres(t, s.URL, "CREATE TABLE here (x int)")
+	s.Stop()
+	if err := postgresServes(t.Context(), s.URL); err == nil {
+		t.Fatal("a server that was stopped serves")
+	}
+	s.Start()
+	got, err := queryPostgres(t.Context(), s.URL, "SELECT current_setting('work_mem') FROM (SELECT count(*) FROM here) c")
+	if err != nil || got != "77MB" {
+		t.Errorf("after a stop: %q, %v", got, err)
+	}
+}
+
+func TestMySQL(t *testing.T) {
+	a, b := MySQL(t), MySQL(t)
+	if a == b {
+		t.Fatal("two tests have the same database")
+	}
+	s := StartMySQL(t, "max-connections=77")
+	execMySQL(t, s.URL, "CREATE TABLE test.here (x int)")
+	s.Stop()
+	if err := mysqlServes(t.Context(), s.URL); err == nil {
+		t.Fatal("a server that was stopped serves")
+	}
+	s.Start()
+	got, err := queryMySQL(t.Context(), s.URL, "SELECT @@max_connections FROM (SELECT count(*) FROM test.here) c")
+	if err != nil || got != "77" {
+		t.Errorf("after a stop: %q, %v", got, err)
+	}
+}
+
+func TestRedis(t *testing.T) {
+	s := StartRedis(t, "--requirepass", "pass word")
+	u, err := url.Parse(s.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := redisCall(t.Context(), u, "SET", "key", "value"); err == nil {
+		t.Fatal("a server with a password serves without it")
+	}
+	u.User = url.UserPassword("", "pass word")
+	if err := redisCall(t.Context(), u, "SET", "key", "value"); err != nil {
+		t.Fatal(err)
+	}
+	s.Stop()
+	if listening(u.Host) {
+		t.Fatal("a server that was stopped listens")
+	}
+	s.Start()
+	// LTRIM fails for a key that is no list, and not for one that is missing.
+	if err := redisCall(t.Context(), u, "LTRIM", "key", "0", "1"); err == nil {
+		t.Error("after a stop: the key is gone")
+	}
+
+	t.Setenv("SORTID_TEST_REDIS_URL", u.String())
+	var key string
+	t.Run("cleanup", func(t *testing.T) {
+		own, err := url.Parse(Redis(t))
+		if err != nil {
+			t.Fatal(err)
+		}
+		key = own.Query().Get("prefix") + "key"
+		if err := redisCall(t.Context(), u, "SET", key, "value"); err != nil {
+			t.Fatal(err)
+		}
+	})
+	if err := redisCall(t.Context(), u, "LTRIM", key, "0", "1"); err != nil {
+		t.Errorf("after a test its key is there: %v", err)
+	}
+}
+
+func TestNATS(t *testing.T) {
+	s := StartNATS(t, "authorization { user: u, password: p }")
+	u, err := url.Parse(s.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := natsCall(t.Context(), u, ""); err == nil {
+		t.Fatal("a server with a password serves without it")
+	}
+	u.User = url.UserPassword("u", "p")
+	if has, err := natsCall(t.Context(), u, "$JS.API.INFO"); !has || err != nil {
+		t.Fatal(has, err)
+	}
+	s.Stop()
+	if listening(u.Host) {
+		t.Fatal("a server that was stopped listens")
+	}
+	s.Start()
+	if has, err := natsCall(t.Context(), u, "$JS.API.INFO"); !has || err != nil {
+		t.Fatal(has, err)
+	}
+}
+
+func TestEtcd(t *testing.T) {
+	s := StartEtcd(t, "max-txn-ops=77")
+	u, err := url.Parse(s.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	call := func(method string, request any) (count string) {
+		t.Helper()
+		var answer struct{ Count string }
+		if err := etcdCall(context.Background(), u.Host, method, "", request, &answer); err != nil {
+			t.Fatal(err)
+		}
+		return answer.Count
+	}
+	call("kv/put", map[string]any{"key": []byte("key")})
+	s.Stop()
+	if listening(u.Host) {
+		t.Fatal("a server that was stopped listens")
+	}
+	s.Start()
+	if n := call("kv/range", map[string]any{"key": []byte("key")}); n != "1" {
+		t.Errorf("after a stop: %q keys, want 1", n)
+	}
+
+	t.Setenv("SORTID_TEST_ETCD_URL", s.URL)
+	t.Run("cleanup", func(t *testing.T) {
+		own, err := url.Parse(Etcd(t))
+		if err != nil {
+			t.Fatal(err)
+		}
+		call("kv/put", map[string]any{"key": []byte(own.Path + "/key")})
+	})
+	if n := call("kv/range", map[string]any{"key": []byte("/"), "range_end": []byte{'/' + 1}}); n != "" {
+		t.Errorf("after a test there are %s keys of its own", n)
+	}
+}
+
+func TestEtcdTLS(t *testing.T) {
+	s := StartEtcd(t, "auto-tls")
+	u, err := url.Parse(s.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := etcdCall(t.Context(), u.Host, "kv/put", "", json.RawMessage("{}"), nil); err == nil {
+		t.Error("a server with TLS serves without it")
+	}
+}
+
+// No port is given twice, though no server listens on the first yet.
+func TestFreePort(t *testing.T) {
+	given := map[int]bool{}
+	for range 400 {
+		port := freePort(t)
+		if given[port] {
+			t.Fatalf("port %d is given twice", port)
+		}
+		given[port] = true
+	}
+}

@@ -1,0 +1,14 @@
+//go:build !unix
+
+package testserver
+
+import (
+	"os/exec"
+	"testing"
+)
+
+// runAs skips the test: here a program cannot be run as another user by its number.
+func runAs(t testing.TB, name, dir string) func(*exec.Cmd) {
+	Missing(t, "cannot run the server as user %s on this system", name)
+	return nil
+}
