@@ -1,0 +1,132 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/sortid/sortid/cmd/sortid/internal/when"
+	"github.com/sortid/sortid/scheme"
+	"github.com/spf13/cobra"
+)
+
+func (a *app) boundsCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "bounds SCHEME --from TIME [--to TIME]",
+		Short: "show the IDs between which those of a time range are",
+		Long: `bounds prints two IDs: the smallest of the tick of the range's start, and the smallest
+of the tick of its end. IDs of the time range are those from the first on, up to but
+not including the second.
+
+The range is from --from to --to, or now; or the day of --on; or that around the time
+of an ID, --around. A TIME is one of ` + when.Accepted + `.
+
+The texts of uid60 do not sort by time, so its bounds are integers.
+
+With -o sql it prints a condition for a WHERE clause. --as says how the column stores
+IDs: as text, hex (a text, too), int, uuid, bytea (of PostgreSQL) or blob (of SQLite,
+MySQL and others). Without it that is int for the formats of 64 bits, and text for the
+others. --column is taken as it is.`,
+		Example: `  sortid bounds scru128 --on 2026-11-17 --tz Europe/Berlin
+  sortid bounds scru64 --from -2h -o int
+  sortid bounds euid --around C8EE934SR007G5Q94QKKXFRFV8B --within 5m
+  sortid bounds scru128 --from -7d -o sql --column orders.id --as uuid`,
+		Args:              oneScheme,
+		ValidArgsFunction: completeScheme,
+	}
+	times := addSpanFlags(cmd, "now")
+	output := choose(cmd, "output", "o", "what to print", "text", "text", "hex", "int", "uuid", "json", "sql")
+	column := cmd.Flags().String("column", "id", "the `COLUMN` in the condition of -o sql")
+	as := choose(cmd, "as", "", "how the column stores IDs", "", "text", "hex", "int", "uuid", "bytea", "blob")
+
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		s, err := scheme.Lookup(args[0])
+		if err != nil {
+			return err
+		}
+		for _, name := range []string{"column", "as"} {
+			if cmd.Flags().Changed(name) && output.value != "sql" {
+				return usagef("--%s goes with -o sql", name)
+			}
+		}
+		now := time.Now()
+		r, err := times.read(now, s)
+		switch {
+		case err != nil:
+			return err
+		case r.from.IsZero():
+			return usageError{errNoSpan}
+		case r.to.IsZero():
+			r.to = now
+		}
+		start, end := r.from, r.to
+		first, last, err := s.Bounds(start, end)
+		if err != nil {
+			return usageError{err}
+		}
+		var out string
+		switch output.value {
+		case "json":
+			b, err := json.Marshal(struct {
+				Scheme string    `json:"scheme"`
+				From   string    `json:"from"`
+				To     string    `json:"to"`
+				First  scheme.ID `json:"first"`
+				End    scheme.ID `json:"end"`
+			}{s.Name, scheme.FormatTime(start), scheme.FormatTime(end), first, last})
+			if err != nil {
+				return err
+			}
+			out = string(b)
+		case "sql":
+			if out, err = condition(s, *column, as.value, first, last); err != nil {
+				return usageError{err}
+			}
+		default:
+			form := scheme.Form(output.value)
+			if form == scheme.Text && !s.TextSorts {
+				if cmd.Flags().Changed("output") {
+					return usagef("the texts of %s do not sort by time, so no two of them bound a range; its integers do: -o int", s.Name)
+				}
+				form = scheme.Int
+			}
+			if err := s.CheckForm(form); err != nil {
+				return usageError{err}
+			}
+			out = first.In(form) + "\n" + last.In(form)
+		}
+		_, err = fmt.Fprintln(a.out, out)
+		return err
+	}
+	return cmd
+}
+
+// condition returns the SQL condition that a column's ID is in [first, end).
+func condition(s *scheme.Scheme, column, as string, first, end scheme.ID) (string, error) {
+	if strings.TrimSpace(column) == "" || strings.ContainsAny(column, "\r\n") {
+		return "", fmt.Errorf("--column %q is no column", column)
+	}
+	form, format := scheme.Form(as), "'%s'"
+	switch as {
+	case "":
+		form = scheme.Text
+		if s.Bits == 64 {
+			form, format = scheme.Int, "%s"
+		}
+	case "int":
+		format = "%s"
+	case "bytea":
+		form, format = scheme.Hex, `'\x%s'`
+	case "blob":
+		form, format = scheme.Hex, "X'%s'"
+	case "text":
+		if !s.TextSorts {
+			return "", fmt.Errorf("the texts of %s do not sort by time, so no condition on them tells a range; its integers do: --as int", s.Name)
+		}
+	}
+	if err := s.CheckForm(form); err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("%s >= "+format+" AND %s < "+format, column, first.In(form), column, end.In(form)), nil
+}

@@ -1,0 +1,221 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/fatih/color"
+	"github.com/sortid/sortid/scheme"
+)
+
+// The styles of what is no field.
+var (
+	plain   = color.New()
+	strong  = color.New(color.Bold)
+	faint   = color.New(color.Faint)
+	caution = color.New(color.FgYellow)
+)
+
+// palette holds the colours of an ID's fields, from the first on.
+var palette = []*color.Color{
+	color.New(color.FgHiCyan), color.New(color.FgHiYellow), color.New(color.FgHiMagenta),
+	color.New(color.FgHiGreen), color.New(color.FgHiBlue), color.New(color.FgHiRed),
+}
+
+// paint returns the text in a style, if out shows colours.
+func (a *app) paint(style *color.Color, text string) string {
+	if !a.colours || style == plain {
+		return text
+	}
+	style.EnableColor()
+	return style.Sprint(text)
+}
+
+// A band is a field on the map of bits: with a colour, or with a letter where there are
+// none.
+type band struct {
+	scheme.Value
+	style  *color.Color
+	letter byte
+}
+
+// bands returns the fields of an ID, also those without a name.
+func bands(r *reading) []band {
+	layout := r.ID.Scheme().Layout
+	if split := r.splitFields(); split != nil {
+		layout = append(layout[:1:1], split...)
+	}
+	var all []band
+	used, colour := "", 0
+	for _, f := range layout {
+		v := band{Value: f.Of(r.ID), style: faint, letter: '.'}
+		if f.Name != "" {
+			v.style = palette[colour]
+			colour++
+			for i := range len(f.Name) {
+				if v.letter = f.Name[i]; !strings.Contains(used, f.Name[i:i+1]) {
+					break
+				}
+			}
+			used += string(v.letter)
+		}
+		all = append(all, v)
+	}
+	return all
+}
+
+// card appends the picture of an ID: its bits, its fields, its time and its forms.
+func (a *app) card(b []byte, r *reading, now time.Time) []byte {
+	title := a.paint(strong, r.name()) + "  " + a.paint(strong, r.text())
+	summary := "of another format"
+	if r.foreign == nil {
+		summary = r.ID.Scheme().Summary
+	}
+	if len(r.name())+2+len(r.text())+2+len(summary) <= a.width {
+		title += "  " + a.paint(faint, summary)
+	}
+	b = fmt.Appendf(b, "%s\n\n", title)
+	if r.foreign == nil {
+		fields := bands(r)
+		b = append(a.bits(b, r.ID, fields), '\n')
+		b = append(a.fields(b, fields), '\n')
+	}
+	line := func(name, value string) {
+		b = fmt.Appendf(b, "  %s  %s\n", a.paint(faint, fmt.Sprintf("%-6s", name)), wrap(value, max(a.width-10, 30), strings.Repeat(" ", 10)))
+	}
+	if t := r.time(); !t.IsZero() {
+		line("time", a.paint(strong, scheme.FormatTime(t))+", "+distance(t, now))
+		line("local", t.Local().Format("2006-01-02 15:04:05.000 -07:00"))
+	}
+	if r.foreign == nil {
+		for _, f := range r.ID.Scheme().Forms {
+			if f != scheme.Text {
+				line(string(f), r.ID.In(f))
+			}
+		}
+		for _, note := range r.ID.Notes() {
+			line("note", a.paint(caution, note))
+		}
+	}
+	line("read", "as "+r.as()+": "+r.reason())
+	if r.stripped != nil {
+		line("from", quote(r.input)+", less "+strings.Join(r.stripped, ", "))
+	}
+	for i := range r.others {
+		o := &r.others[i]
+		value := "as " + o.as() + ": " + o.shape()
+		if t := o.time(); !t.IsZero() {
+			value += ": " + scheme.FormatTime(t)
+		}
+		line("or", value)
+	}
+	return b
+}
+
+// bits appends the bits of an ID, as many bytes in a row as fit, each field in its
+// colour, or with its letter below.
+func (a *app) bits(b []byte, id scheme.ID, fields []band) []byte {
+	raw := id.Bytes()
+	perRow := 8
+	if a.width < 2+8*9 {
+		perRow = 4
+	}
+	of := func(bit int) *band { // counted from the left
+		place := len(raw)*8 - 1 - bit
+		for i := range fields {
+			if fields[i].Low <= place {
+				return &fields[i]
+			}
+		}
+		return nil
+	}
+	var digits, letters []byte
+	for start := 0; start < len(raw); start += perRow {
+		row := raw[start:min(start+perRow, len(raw))]
+		digits, letters = digits[:0], append(letters[:0], "  "...)
+		current := of(start * 8)
+		b = append(b, "  "...)
+		for i := range len(row) * 8 {
+			if i > 0 && i%8 == 0 {
+				digits, letters = append(digits, ' '), append(letters, ' ')
+			}
+			if f := of(start*8 + i); f != current {
+				b = append(b, a.paint(current.style, string(digits))...)
+				digits, current = digits[:0], f
+			}
+			digits = append(digits, '0'+row[i/8]>>(7-i%8)&1)
+			letters = append(letters, current.letter)
+		}
+		b = append(b, a.paint(current.style, string(digits))...)
+		b = append(b, '\n')
+		if !a.colours {
+			b = append(append(b, letters...), '\n')
+		}
+	}
+	return b
+}
+
+// fields appends the table of the fields: name, width, value, meaning.
+func (a *app) fields(b []byte, fields []band) []byte {
+	name, value := 0, 0
+	for _, f := range fields {
+		name, value = max(name, len(f.Name)), max(value, len(f.String()))
+	}
+	indent := 4 + name + 2 + 7 + 2 + value + 2
+	for _, f := range fields {
+		if f.Name == "" {
+			continue
+		}
+		mark := string(f.letter)
+		if a.colours {
+			mark = "■"
+		}
+		meaning := wrap(f.Meaning, max(a.width-indent, 20), strings.Repeat(" ", indent))
+		b = fmt.Appendf(b, "  %s %s  %2d bits  %*s  %s\n", a.paint(f.style, mark), a.paint(f.style, fmt.Sprintf("%-*s", name, f.Name)),
+			f.Bits, value, f.String(), meaning)
+	}
+	return b
+}
+
+// distance says how long before or after now a time is, in its two largest units.
+func distance(t, now time.Time) string {
+	d := now.Unix() - t.Unix() // a time.Duration ends after 292 years
+	past := d >= 0
+	if !past {
+		d = -d
+	}
+	if d == 0 {
+		return "just now"
+	}
+	const hour, day = 3600, 24 * 3600
+	units := []struct {
+		name   string
+		length int64
+	}{{"year", 365*day + 6*hour}, {"month", 30*day + 10*hour}, {"day", day}, {"hour", hour}, {"minute", 60}, {"second", 1}}
+	words := ""
+	for i, u := range units {
+		n := d / u.length
+		if n == 0 {
+			continue
+		}
+		words = quantity(n, u.name)
+		if i+1 < len(units) {
+			if m := d % u.length / units[i+1].length; m > 0 {
+				words += " " + quantity(m, units[i+1].name)
+			}
+		}
+		break
+	}
+	if past {
+		return words + " ago"
+	}
+	return "in " + words
+}
+
+func quantity(n int64, unit string) string {
+	if n != 1 {
+		unit += "s"
+	}
+	return fmt.Sprintf("%d %s", n, unit)
+}

@@ -1,0 +1,118 @@
+package main
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/sortid/sortid/scheme"
+	"github.com/spf13/cobra"
+)
+
+func (a *app) convertCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "convert [ID...|-] --to FORM",
+		Short: "write IDs in another form",
+		Long: `convert writes IDs in another form: the format's own text, a hexadecimal number at
+full width, a decimal integer, a UUID (for IDs of 128 bits), or the time alone.
+
+Scheme and form are found out as "sortid inspect" does, unless --scheme and --from
+tell them. Where that is not sure, because a text can be read in several ways or
+looks like a uid60, as many words do, convert asks for --scheme. ` + plausibility + `
+
+An ID that begins with "-" goes after the argument "--".`,
+		Example: `  sortid convert --to uuid 0372ijojuxuhjsfkeryi2mrtm
+  sortid convert --scheme scru64 --from int --to text 109959589539758421
+  sortid convert --to time 01ARZ3NDEKTSV4RRFFQ69G5FAV
+  sortid new scru128 -n 5 | sortid convert --to hex`,
+		ValidArgsFunction: cobra.NoFileCompletions,
+	}
+	given := chooseScheme(cmd, "the scheme of all the IDs, instead of finding out")
+	forms := []string{"text", "hex", "int", "uuid"}
+	from := choose(cmd, "from", "", "the form that the IDs are in, instead of finding out", "", forms...)
+	to := choose(cmd, "to", "", "the form to write", "", append(forms[:len(forms):len(forms)], "time")...)
+
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if to.value == "" {
+			return usagef("convert wants --to text, hex, int, uuid or time")
+		}
+		if given.Scheme != nil {
+			for _, form := range []string{from.value, to.value} {
+				if form == "" || form == "time" {
+					continue
+				}
+				if err := given.CheckForm(scheme.Form(form)); err != nil {
+					return usageError{err}
+				}
+			}
+		}
+		in := reader{scheme: given.Scheme}
+		return a.texts(args, func(b []byte, text string) ([]byte, error) {
+			r, err := in.readAs(scheme.Form(from.value), text)
+			switch {
+			case err != nil:
+				return b, err
+			case to.value == "time":
+				return r.appendTime(b)
+			}
+			if err := r.sure(); err != nil {
+				return b, err
+			}
+			if r.foreign != nil {
+				return b, fmt.Errorf("%s is of the format %s, of which convert writes the time only: --to time", quote(text), r.name())
+			}
+			form := scheme.Form(to.value)
+			if err := r.ID.Scheme().CheckForm(form); err != nil {
+				return b, err
+			}
+			return append(r.ID.Append(b, form), '\n'), nil
+		})
+	}
+	return cmd
+}
+
+// readAs reads a text in a form, or in any if from is empty.
+func (in *reader) readAs(from scheme.Form, text string) (reading, error) {
+	if s := in.scheme; s != nil && from != "" {
+		bare := text
+		id, err := s.ParseAs(from, text)
+		if err != nil {
+			bare, _ = strip(text)
+			id, err = s.ParseAs(from, bare)
+		}
+		return reading{input: text, now: time.Now(), guess: guess{Candidate: scheme.Candidate{ID: id, Form: from}}, given: true}, err
+	}
+	r, err := in.read(text)
+	if err != nil || from == "" || r.given && r.Form == from {
+		return r, err
+	}
+	found := r
+	var fit []guess
+	for _, g := range append([]guess{r.guess}, r.others...) {
+		if g.foreign == nil && g.Form == from {
+			fit = append(fit, g)
+		}
+	}
+	if len(fit) == 0 {
+		return r, fmt.Errorf("no scheme reads %s as %s with a plausible time, but as %s; --scheme tells which to use", quote(text), from, found.as())
+	}
+	r.guess, r.others = fit[0], fit[1:]
+	return r, nil
+}
+
+// appendTime appends the time in a line, of which all readings must be.
+func (r *reading) appendTime(b []byte) ([]byte, error) {
+	t := r.time()
+	same := true
+	for i := range r.others {
+		same = same && r.others[i].time().Equal(t)
+	}
+	if !same || len(r.others) == 0 {
+		if err := r.sure(); err != nil {
+			return b, err
+		}
+	}
+	if t.IsZero() {
+		return b, fmt.Errorf("%s is %s, which has no time in it", quote(r.input), r.as())
+	}
+	return append(append(b, formatTime(t)...), '\n'), nil
+}

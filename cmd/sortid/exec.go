@@ -1,0 +1,273 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"os/signal"
+	"runtime"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/sortid/sortid/scheme"
+	"github.com/sortid/sortid/scru64"
+	"github.com/spf13/cobra"
+)
+
+// A program run by "lease exec" makes IDs of the ticks up to the lease's end, and nobody
+// checks which. A generator may run ahead of the clock by the rollback allowance, 10 s by
+// default. So the program must have ended that long before the lease does.
+type execTimes struct {
+	terminate time.Duration // before the lease's end: ask the program to end
+	kill      time.Duration // before the lease's end: end it
+	look      time.Duration // between two looks at the lease
+}
+
+var usualTimes = execTimes{20 * time.Second, 15 * time.Second, 100 * time.Millisecond}
+
+// window returns the shortest window with which a program can run: half of it is left when
+// the lease is first renewed.
+func (t execTimes) window() time.Duration { return 2*t.terminate + t.terminate/2 }
+
+// An exitError ends the command with an exit code, without a word.
+type exitError int
+
+func (e exitError) Error() string { return "exit code " + strconv.Itoa(int(e)) }
+
+func (a *app) leaseExecCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "exec URL [flags] -- PROGRAM [ARGUMENT...]",
+		Short: "run a program in any language with a leased node ID",
+		Long: `exec leases a node ID and runs a program with it, in these environment variables:
+
+  SCRU64_NODE_SPEC  as in 42/8, which the SCRU64 libraries of all languages read
+  SORTID_NODE_ID    as in 42
+  SORTID_NODE_BITS  as in 8
+
+The program starts when its first tick has come. It gets the signals that exec gets,
+and exec exits as it does: 128 and the signal's number where a signal ended it, 127
+if there is no such program, 126 if it cannot be run.
+
+The lease is kept while the program runs. If it cannot be, because the store is away
+for too long, the program gets SIGTERM 20 seconds before the lease ends and SIGKILL 15
+seconds before; exec then exits with 1. So no ID is made after the lease's end, if the
+program's generators run at most 10 seconds ahead of the clock, which is the default.
+When the program has ended, its node ID stays out of use until the lease would have
+ended: nobody knows which was its last tick.
+
+If exec is killed, so is the program, on Linux. What no wrapper can see: a machine that
+is suspended as a whole, or a program that sets the clock.`,
+		Example: `  sortid lease exec postgres://localhost/ids --realm orders --node-bits 8 -- node app.js
+  sortid lease exec bolt:/var/lib/sortid.db -- python3 worker.py --verbose`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if cmd.ArgsLenAtDash() != 1 || len(args) < 2 {
+				return errors.New("exec wants URL -- PROGRAM [ARGUMENT...], with the two hyphens")
+			}
+			return nil
+		},
+		ValidArgsFunction: cobra.NoFileCompletions,
+	}
+	l := &leasing{bits: 8}
+	l.addTo(cmd)
+	format := chooseScheme(cmd, "the format of the program's IDs, "+strings.Join(scheme.WithNode(), ", ")+" (default scru64)")
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		l.url = args[0]
+		s := scheme.SCRU64
+		if format.Scheme != nil {
+			s = format.Scheme
+		}
+		if err := l.checkExec(cmd, s); err != nil {
+			return err
+		}
+		path, err := exec.LookPath(args[1])
+		if err != nil { // 127 and 126 are what shells exit with
+			a.complain("%v", err)
+			if errors.Is(err, exec.ErrNotFound) || errors.Is(err, fs.ErrNotExist) {
+				return exitError(127)
+			}
+			return exitError(126)
+		}
+		return a.leaseExec(usualTimes, l, s, path, args[1:])
+	}
+	return cmd
+}
+
+// checkExec finds mistakes before the store is asked for anything.
+func (l *leasing) checkExec(cmd *cobra.Command, s *scheme.Scheme) error {
+	f, ok := leaseFormats[s.Name]
+	switch {
+	case !ok:
+		return usagef("--scheme %s: its IDs carry no node ID; want %s", s.Name, strings.Join(scheme.WithNode(), ", "))
+	case l.bits > count(f.Bits):
+		return usagef("--node-bits %d: a node ID of %s has 1 to %d bits", l.bits, s.Name, f.Bits)
+	case l.url == "":
+		return usagef("exec wants the URL of a store, and has an empty text; see sortid lease --help")
+	case l.window != 0 && l.window < usualTimes.window():
+		return usagef("--lease-window %v: the program must end %v before the lease does, so want at least %v", l.window, usualTimes.terminate, usualTimes.window())
+	}
+	_, err := l.wanted(cmd)
+	return err
+}
+
+// leaseExec runs a program on a lease.
+func (a *app) leaseExec(times execTimes, l *leasing, s *scheme.Scheme, path string, args []string) error {
+	signals := make(chan os.Signal, 16)
+	signal.Notify(signals, forwarded...)
+	defer signal.Stop(signals)
+	ctx, cancel := context.WithCancelCause(context.Background())
+	defer cancel(nil)
+	started := make(chan *os.Process, 1)
+	passed := make(chan struct{})
+	go func() {
+		defer close(passed)
+		a.passSignals(signals, started, func() { cancel(errInterrupted) })
+	}()
+	defer func() {
+		close(started)
+		<-passed
+	}()
+
+	holder, err := a.acquireLease(ctx, l, s, false)
+	if err != nil {
+		return interrupted(ctx, err)
+	}
+	defer holder.releaseSpent()
+	from, err := holder.firstTick()
+	if err != nil {
+		return err
+	}
+	if window := holder.lease.Until().Sub(from); window < times.window() {
+		return fmt.Errorf("realm %q has windows of %v, and the program must end %v before its lease does; have it get at least %v with \"sortid lease set\"",
+			l.realmFor(s), window.Round(time.Second), times.terminate, times.window())
+	}
+	if err := sleep(ctx, time.Until(from)); err != nil {
+		return interrupted(ctx, err)
+	}
+
+	node := holder.lease.NodeID()
+	cmd := exec.Command(path)
+	cmd.Args = args
+	cmd.Stdin, cmd.Stderr = os.Stdin, os.Stderr
+	if a.childOut != nil {
+		cmd.Stdout = a.childOut
+	}
+	cmd.Env = append(os.Environ(),
+		scru64.NodeSpecVar+"="+holder.node(),
+		"SORTID_NODE_ID="+strconv.FormatUint(uint64(node), 10),
+		"SORTID_NODE_BITS="+strconv.Itoa(holder.lease.NodeIDSize()))
+	dieWithParent(cmd)
+	ended := make(chan error, 1)
+	ran := make(chan error, 1)
+	go func() {
+		// The child dies when the thread that started it does, so the thread is kept.
+		runtime.LockOSThread()
+		defer runtime.UnlockOSThread()
+		err := cmd.Start()
+		ran <- err
+		if err == nil {
+			ended <- cmd.Wait()
+		}
+	}()
+	if err := <-ran; err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	started <- cmd.Process
+
+	var lost string // why the program is ended
+	for {
+		select {
+		case <-ended:
+			if lost != "" {
+				return fmt.Errorf("%s was ended, because %s", path, lost)
+			}
+			return exitAs(cmd.ProcessState)
+		case <-time.After(times.look):
+		}
+		left := time.Until(holder.lease.Until())
+		moved := holder.lease.NodeID() != node
+		switch {
+		case lost == "" && (left < times.terminate || moved):
+			lost = holder.whyLost(moved)
+			holder.say("ending the program: %s", lost)
+			cmd.Process.Signal(syscall.SIGTERM)
+		case left < times.kill || moved:
+			cmd.Process.Kill()
+		}
+	}
+}
+
+// passSignals passes signals on to the program that comes from started, until that is closed.
+// One that comes before and ends programs interrupts the wait for the node ID, and is kept
+// for the program, which may run already.
+func (a *app) passSignals(signals <-chan os.Signal, started <-chan *os.Process, interrupt func()) {
+	var program *os.Process
+	var early []os.Signal
+	for {
+		select {
+		case program = <-started:
+			if program == nil {
+				return
+			}
+			for _, sig := range early {
+				program.Signal(sig)
+			}
+		case sig := <-signals:
+			switch {
+			case program == nil && ends(sig):
+				early = append(early, sig)
+				interrupt()
+			case program != nil && !(a.inTerminal && fromKeyboard(sig)): // else the terminal has sent it to both
+				program.Signal(sig)
+			}
+		}
+	}
+}
+
+// firstTick returns the time of the first tick that the lease grants from now on.
+func (t *leaseHolder) firstTick() (time.Time, error) {
+	_, tick, err := t.lease.ClaimTick(t.tickOf(time.Now()))
+	return t.timeOf(tick), err
+}
+
+func (t *leaseHolder) tickOf(at time.Time) int64 {
+	return at.Sub(t.lease.Epoch()).Milliseconds() / t.lease.TickLength().Milliseconds()
+}
+
+func (t *leaseHolder) timeOf(tick int64) time.Time {
+	return t.lease.Epoch().Add(time.Duration(tick) * t.lease.TickLength())
+}
+
+// whyLost says why a program cannot go on.
+func (t *leaseHolder) whyLost(moved bool) string {
+	if moved {
+		return "the lease of its node ID was lost"
+	}
+	reason := "the store does not answer"
+	if err := t.lease.Err(); err != nil {
+		reason = err.Error()
+	}
+	return fmt.Sprintf("its lease ends at %s and cannot be renewed: %s", scheme.FormatTime(t.lease.Until()), reason)
+}
+
+// releaseSpent gives the node ID back with all its ticks used: the program's last one is
+// not known.
+func (t *leaseHolder) releaseSpent() {
+	t.lease.ClaimTick(t.tickOf(t.lease.Until()) - 1) // fails if there is none left, which is as good
+	t.release()
+}
+
+// exitAs returns the error with which the command exits as a program did.
+func exitAs(state *os.ProcessState) error {
+	if status, ok := state.Sys().(syscall.WaitStatus); ok && status.Signaled() {
+		return exitError(128 + int(status.Signal()))
+	}
+	if code := state.ExitCode(); code != 0 {
+		return exitError(code)
+	}
+	return nil
+}

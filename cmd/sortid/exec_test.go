@@ -1,0 +1,325 @@
+//go:build unix
+
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	bbolt "go.etcd.io/bbolt"
+
+	"github.com/sortid/sortid/scheme"
+	"github.com/sortid/sortid/scru64"
+	"github.com/sortid/sortid/testserver"
+)
+
+// interpreters returns the commands of the generators in other languages.
+func interpreters(t *testing.T) map[string][]string {
+	all := map[string][]string{}
+	for name, file := range map[string]string{"python3": "scru64.py", "node": "scru64.mjs"} {
+		path, err := exec.LookPath(name)
+		if err != nil {
+			testserver.Missing(t, "%s is not installed", name)
+		}
+		file, err = filepath.Abs(filepath.Join("testdata", "exec", file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		all[name] = []string{path, file}
+	}
+	return all
+}
+
+// createRealm makes the realm, of which commands would otherwise say that it is new.
+func createRealm(t *testing.T, store string) {
+	t.Helper()
+	if code, stderr := start(nil, io.Discard, "lease", "create", store, "--realm", "scru64", "--format", "scru64"); code != 0 {
+		t.Fatal(stderr)
+	}
+}
+
+// countTwice counts the IDs that stand in the files more than once. A last line that was
+// cut off is no ID.
+func countTwice(t *testing.T, files []string) (ids, twice int) {
+	t.Helper()
+	seen := map[scru64.ID]bool{}
+	for _, name := range files {
+		f, err := os.Open(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		lines := bufio.NewScanner(f)
+		for lines.Scan() {
+			id, err := scru64.Parse(lines.Text())
+			if err != nil {
+				if lines.Scan() {
+					t.Errorf("%s: %v", name, err)
+				}
+				break
+			}
+			ids++
+			if seen[id] {
+				twice++
+			}
+			seen[id] = true
+		}
+		f.Close()
+	}
+	return ids, twice
+}
+
+// Programs in Python and JavaScript that are killed and stopped in all ways make no ID
+// twice. Two that are given one node ID do, so the test would see it.
+func TestExecTorture(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes a while")
+	}
+	command, dir := commandPath(t), t.TempDir()
+	programs := interpreters(t)
+	store := "bolt:" + filepath.Join(dir, "s.db")
+
+	createRealm(t, store)
+	var mu sync.Mutex
+	var files []string
+	output := func(cmd *exec.Cmd) {
+		mu.Lock()
+		defer mu.Unlock()
+		f, err := os.CreateTemp(dir, "ids")
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		t.Cleanup(func() { f.Close() })
+		cmd.Stdout = f
+		files = append(files, f.Name())
+	}
+
+	stop := time.Now().Add(12 * time.Second)
+	var wg sync.WaitGroup
+	for i := range 4 {
+		program := programs[[]string{"python3", "node"}[i%2]]
+		wg.Go(func() {
+			rng := rand.New(rand.NewPCG(uint64(i), 1))
+			for time.Now().Before(stop) {
+				cmd := exec.Command(command, append([]string{"lease", "exec", store, "--node-bits", "6", "--"}, program...)...)
+				cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+				output(cmd)
+				var stderr bytes.Buffer
+				cmd.Stderr = &stderr
+				cmd.WaitDelay = 5 * time.Second
+				if err := cmd.Start(); err != nil {
+					t.Error(err)
+					return
+				}
+				group := -cmd.Process.Pid
+				pause := func() { time.Sleep(time.Second + rand.N(2*time.Second)) }
+				pause()
+				switch rng.IntN(4) {
+				case 0: // the wrapper alone, and Linux ends the program
+					cmd.Process.Kill()
+				case 1:
+					syscall.Kill(group, syscall.SIGKILL)
+				case 2: // both sleep for a while
+					syscall.Kill(group, syscall.SIGSTOP)
+					pause()
+					syscall.Kill(group, syscall.SIGCONT)
+					pause()
+					cmd.Process.Signal(syscall.SIGTERM)
+				case 3:
+					cmd.Process.Signal(syscall.SIGTERM)
+				}
+				cmd.Wait()
+				if strings.Contains(stderr.String(), "sortid:") {
+					t.Errorf("%s", &stderr)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	ids, twice := countTwice(t, files)
+	t.Logf("%d IDs of %d processes", ids, len(files))
+	if twice > 0 {
+		t.Errorf("%d IDs stand there twice", twice)
+	}
+	if ids < 1000 || len(files) < 8 {
+		t.Errorf("%d IDs of %d processes: too few to tell anything", ids, len(files))
+	}
+
+	files = nil
+	for _, program := range programs {
+		cmd := exec.Command(program[0], program[1:]...)
+		cmd.Env = append(os.Environ(), scru64.NodeSpecVar+"=42/8")
+		output(cmd)
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		wg.Go(func() {
+			time.Sleep(2 * time.Second)
+			cmd.Process.Kill()
+			cmd.Wait()
+		})
+	}
+	wg.Wait()
+	if _, twice := countTwice(t, files); twice == 0 {
+		t.Error("two programs with one node ID made no ID twice: this test can find nothing")
+	}
+}
+
+// When the lease cannot be renewed, the program is told to end, and ended, before the
+// lease is.
+func TestExecStoreAway(t *testing.T) {
+	for _, c := range []struct {
+		name, script string
+	}{
+		{"heeds SIGTERM", `trap 'date +%s%N; exit 0' TERM; echo up; while :; do sleep 0.05; done`},
+		{"ignores SIGTERM", `trap '' TERM; echo up; while :; do date +%s%N; sleep 0.05; done`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			path := filepath.Join(t.TempDir(), "s.db")
+			out, err := os.CreateTemp(t.TempDir(), "out")
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer out.Close()
+			var stderr bytes.Buffer
+			a := &app{err: &stderr, width: 80, childOut: out}
+			l := &leasing{url: "bolt:" + path, bits: 8, window: 6 * time.Second}
+			times := execTimes{2 * time.Second, time.Second, 20 * time.Millisecond}
+			sh, err := exec.LookPath("sh")
+			if err != nil {
+				t.Fatal(err)
+			}
+			done := make(chan error, 1)
+			go func() { done <- a.leaseExec(times, l, scheme.SCRU64, sh, []string{"sh", "-c", c.script}) }()
+
+			read := func() string {
+				b, err := os.ReadFile(out.Name())
+				if err != nil {
+					t.Fatal(err)
+				}
+				return string(b)
+			}
+			for deadline := time.Now().Add(20 * time.Second); !strings.HasPrefix(read(), "up\n"); time.Sleep(10 * time.Millisecond) {
+				if time.Now().After(deadline) {
+					t.Fatal("the program did not start")
+				}
+			}
+			// From now on the store answers nobody.
+			db, err := bbolt.Open(path, 0o600, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			err = <-done
+			db.Close()
+			if err == nil || !strings.Contains(err.Error(), "was ended, because its lease ends at ") {
+				t.Fatalf("%v", err)
+			}
+			_, text, _ := strings.Cut(err.Error(), "its lease ends at ")
+			text, _, _ = strings.Cut(text, " ")
+			end, err := time.Parse(time.RFC3339, text)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var last int64
+			for line := range strings.Lines(strings.TrimPrefix(read(), "up\n")) {
+				fmt.Sscan(line, &last)
+			}
+			if at := time.Unix(0, last); last == 0 || !at.Before(end) {
+				t.Errorf("the program lived until %v, its lease until %v", at, end)
+			}
+		})
+	}
+}
+
+// A signal that comes when the program runs, but before its process is known, is passed on;
+// one that ends no program does not interrupt the wait for a node ID.
+func TestPassSignals(t *testing.T) {
+	cmd := exec.Command("sh", "-c", `trap 'exit 9' TERM; echo ready; while :; do sleep 0.05; done`)
+	pipe, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if lines := bufio.NewScanner(pipe); !lines.Scan() {
+		t.Fatal("the program prints nothing")
+	}
+	signals, started := make(chan os.Signal), make(chan *os.Process)
+	interrupted := 0
+	var passed sync.WaitGroup
+	passed.Go(func() { new(app).passSignals(signals, started, func() { interrupted++ }) })
+	signals <- syscall.SIGWINCH
+	signals <- syscall.SIGCONT
+	signals <- syscall.SIGTERM
+	started <- cmd.Process
+	var exit *exec.ExitError
+	if err := cmd.Wait(); !errors.As(err, &exit) || exit.ExitCode() != 9 {
+		t.Errorf("%v, want exit code 9", err)
+	}
+	close(started)
+	passed.Wait()
+	if interrupted != 1 {
+		t.Errorf("interrupted %d times, want once", interrupted)
+	}
+}
+
+// exec exits as the program does, and passes signals on.
+func TestExecExit(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "s.db")
+	createRealm(t, "bolt:"+path)
+	for script, want := range map[string]int{"exit 0": 0, "exit 7": 7, "kill -TERM $$": 143} {
+		var stderr bytes.Buffer
+		a := &app{err: &stderr, width: 80}
+		code := a.run([]string{"lease", "exec", "bolt:" + path, "--", "sh", "-c", script})
+		if code != want || stderr.Len() > 0 {
+			t.Errorf("%s: exit code %d, want %d; %s", script, code, want, &stderr)
+		}
+	}
+
+	cmd := exec.Command(commandPath(t), "lease", "exec", "bolt:"+path, "--realm", "orders", "--create", "--node-bits", "5", "--",
+		"sh", "-c", `trap 'echo hup' HUP; trap 'echo term; exit 9' TERM; echo $SCRU64_NODE_SPEC $SORTID_NODE_ID $SORTID_NODE_BITS; while :; do sleep 0.05; done`)
+	pipe, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	lines := bufio.NewScanner(pipe)
+	next := func() string { lines.Scan(); return lines.Text() }
+	var spec scru64.NodeSpec
+	var id, bits int
+	var text string
+	if _, err := fmt.Sscan(next(), &text, &id, &bits); err != nil {
+		t.Fatal(err)
+	}
+	if spec, err = scru64.ParseNodeSpec(text); err != nil || bits != 5 || int(spec.NodeID()) != id || spec.NodeIDSize() != 5 {
+		t.Errorf("%q, %d, %d: %v", text, id, bits, err)
+	}
+	cmd.Process.Signal(syscall.SIGHUP)
+	if got := next(); got != "hup" {
+		t.Errorf("after SIGHUP: %q", got)
+	}
+	cmd.Process.Signal(syscall.SIGTERM)
+	if got := next(); got != "term" {
+		t.Errorf("after SIGTERM: %q", got)
+	}
+	var exit *exec.ExitError
+	if err := cmd.Wait(); !errors.As(err, &exit) || exit.ExitCode() != 9 {
+		t.Errorf("%v, want exit code 9", err)
+	}
+}

@@ -1,0 +1,190 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"text/template"
+	"time"
+
+	"github.com/sortid/sortid/scheme"
+	"github.com/spf13/cobra"
+)
+
+// plausibility is the rule by which a format is guessed, as help texts state it.
+const plausibility = `A guess counts only if the ID's time is plausible: from 2010 (uid60: from 2018-04)
+to a year from now.`
+
+func (a *app) inspectCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "inspect [ID...|-]",
+		Short: "show what is in IDs",
+		Long: `inspect shows the bits, the fields and the time of IDs, and their other forms.
+
+The format is found out by length, alphabet, check symbols and time, from the
+format's own text, a UUID, a hexadecimal number at full width or a decimal
+integer; inspect says why, and lists other readings. ` + plausibility + `
+--scheme tells the format, and takes IDs of any time.
+
+IDs of other formats are named, with their time: UUIDs of RFC 9562, ULID, KSUID,
+xid, ObjectID, TypeID and Snowflakes.
+
+Quotes, brackets, braces, a comma at the end, urn:uuid:, 0x, blanks, and hyphens in
+an EUID are taken off first. An ID that begins with "-", as some of uid60 do, goes
+after the argument "--".
+
+--format is a template of Go's text/template with .Input, .Scheme, .Form, .Text,
+.Hex, .Int, .UUID, .Time (.Time.Unix and so on, too), .Fields.NAME, .Plausible,
+.Foreign (true for other formats) and .Reason.`,
+		Example: `  sortid inspect 0372ijojuxuhjsfkeryi2mrtm
+  sortid inspect --scheme scru64 --node-size 8 0u2pf62ji4b9
+  sortid inspect 017fef39-c264-1ba5-6a94-83188841e05a
+  sortid inspect --format '{{.Time}} {{.Scheme}} {{.Fields.timestamp}}' 0u2pf62ji4b9
+  sortid inspect -- -inaS8QBh
+  tail -f ids.txt | sortid inspect -o json`,
+		ValidArgsFunction: cobra.NoFileCompletions,
+	}
+	given := chooseScheme(cmd, "the scheme of all the IDs, instead of finding out")
+	output := choose(cmd, "output", "o", "a picture of each ID, its time, scheme and fields in a line, or a JSON object in a line", "card", "card", "short", "json")
+	layout := cmd.Flags().String("format", "", "print each ID by a `TEMPLATE`")
+	size := cmd.Flags().Int("node-size", 0, "the size of the node ID in `BITS`, to tell node ID and counter of scru64 apart")
+
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		var split []scheme.Field
+		if cmd.Flags().Changed("node-size") {
+			var err error
+			if split, err = scheme.SplitNode(*size); err != nil {
+				return usagef("--node-size: %w", err)
+			}
+			if given.Scheme != nil && given.Scheme != scheme.SCRU64 {
+				return usagef("--node-size is for scru64, and --scheme says %s", given.Name)
+			}
+		}
+		write := map[string]func(b []byte, r *reading) ([]byte, error){
+			"short": appendShort,
+			"json": func(b []byte, r *reading) ([]byte, error) {
+				b, err := r.appendJSON(b)
+				return append(b, '\n'), err
+			},
+			"card": a.cards(),
+		}[output.value]
+		if cmd.Flags().Changed("format") {
+			if cmd.Flags().Changed("output") {
+				return usagef("--format and --output exclude each other")
+			}
+			var err error
+			if write, err = formatter(*layout); err != nil {
+				return usagef("--format: %w", err)
+			}
+		}
+		in := reader{scheme: given.Scheme}
+		return a.texts(args, func(b []byte, text string) ([]byte, error) {
+			r, err := in.read(text)
+			if err != nil {
+				return b, err
+			}
+			if split != nil && (r.foreign != nil || r.ID.Scheme() != scheme.SCRU64) {
+				return b, usagef("--node-size is for scru64, and %s is read as %s", quote(text), r.as())
+			}
+			r.split = split
+			return write(b, &r)
+		})
+	}
+	return cmd
+}
+
+// cards returns a function that appends one card after another.
+func (a *app) cards() func(b []byte, r *reading) ([]byte, error) {
+	first := true
+	return func(b []byte, r *reading) ([]byte, error) {
+		if !first {
+			b = append(b, '\n')
+		}
+		first = false
+		return a.card(b, r, time.Now()), nil
+	}
+}
+
+// appendShort appends time, scheme and fields in a line.
+func appendShort(b []byte, r *reading) ([]byte, error) {
+	t := formatTime(r.time())
+	if t == "" {
+		t = "-"
+	}
+	if r.foreign != nil {
+		return fmt.Appendf(b, "%s %s\n", t, r.name()), nil
+	}
+	b = fmt.Appendf(b, "%s %s", t, r.name())
+	for _, v := range r.fields() {
+		b = fmt.Appendf(b, " %s=%s", v.Name, v)
+	}
+	return append(b, '\n'), nil
+}
+
+// fields returns the named fields of the ID, with the parts of SCRU64's node_ctr in its
+// place if they are to be shown.
+func (r *reading) fields() []scheme.Value {
+	values := r.ID.Fields()
+	if split := r.splitFields(); split != nil {
+		values = values[:1]
+		for _, f := range split {
+			values = append(values, f.Of(r.ID))
+		}
+	}
+	return values
+}
+
+// A stamp is a time that prints as IDs' times do.
+type stamp struct{ time.Time }
+
+func (s stamp) String() string { return formatTime(s.Time) }
+
+// templateData is what a template of --format can print.
+type templateData struct {
+	Input, Scheme, Form, Text, Hex, Int, UUID, Reason string
+
+	Time               stamp
+	Fields             map[string]string
+	Plausible, Foreign bool
+}
+
+// formatter returns a function that prints readings by a template.
+func formatter(layout string) (func(b []byte, r *reading) ([]byte, error), error) {
+	t, err := template.New("format").Option("missingkey=zero").Parse(layout)
+	if err != nil {
+		return nil, plainTemplateError(err)
+	}
+	if err := t.Execute(io.Discard, templateData{}); err != nil {
+		return nil, plainTemplateError(err)
+	}
+	return func(b []byte, r *reading) ([]byte, error) {
+		d := templateData{
+			Input: r.input, Scheme: r.name(), Form: string(r.Form), Text: r.text(), Reason: r.reason(),
+			Time: stamp{r.time()}, Plausible: r.plausible(), Foreign: r.foreign != nil, Fields: map[string]string{},
+		}
+		if r.foreign == nil {
+			d.Hex, d.Int = r.ID.In(scheme.Hex), r.ID.In(scheme.Int)
+			if r.ID.Scheme().HasForm(scheme.UUID) {
+				d.UUID = r.ID.In(scheme.UUID)
+			}
+			for _, v := range r.ID.Fields() {
+				d.Fields[v.Name] = v.String()
+			}
+			for _, v := range r.fields() {
+				d.Fields[v.Name] = v.String()
+			}
+		}
+		var line strings.Builder
+		if err := t.Execute(&line, d); err != nil {
+			return b, plainTemplateError(err)
+		}
+		return append(append(b, line.String()...), '\n'), nil
+	}, nil
+}
+
+// plainTemplateError rids a template's error of the names of this program's types.
+func plainTemplateError(err error) error {
+	msg := strings.TrimPrefix(err.Error(), "template: format:")
+	msg = strings.ReplaceAll(msg, "in type main.templateData", "")
+	return fmt.Errorf("the template: %s", strings.TrimSpace(msg))
+}

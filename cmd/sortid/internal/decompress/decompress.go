@@ -1,0 +1,43 @@
+// Package decompress reads files of gzip and Zstandard, which it knows by their content.
+package decompress
+
+import (
+	"bufio"
+	"bytes"
+	"io"
+
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
+)
+
+var (
+	gzipMagic = []byte{0x1f, 0x8b}
+	zstdMagic = []byte{0x28, 0xb5, 0x2f, 0xfd}
+)
+
+// NewReader returns a reader of what r holds, decompressed if it is compressed. It waits for
+// no more input than it needs to tell.
+func NewReader(r io.Reader) (io.Reader, error) {
+	b := bufio.NewReaderSize(r, 64<<10)
+	switch {
+	case begins(b, gzipMagic):
+		return gzip.NewReader(b)
+	case begins(b, zstdMagic):
+		d, err := zstd.NewReader(b, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true))
+		if err != nil {
+			return nil, err
+		}
+		return d.IOReadCloser(), nil
+	}
+	return b, nil
+}
+
+// begins reports whether the input begins so, and reads on only while it may.
+func begins(b *bufio.Reader, magic []byte) bool {
+	for n := 1; n <= len(magic); n++ {
+		if head, err := b.Peek(n); err != nil || !bytes.HasPrefix(magic, head) {
+			return false
+		}
+	}
+	return true
+}

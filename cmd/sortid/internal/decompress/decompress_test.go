@@ -1,0 +1,71 @@
+package decompress
+
+import (
+	"bytes"
+	"io"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
+)
+
+func compressed(t *testing.T, text string) map[string][]byte {
+	var g, z bytes.Buffer
+	gw := gzip.NewWriter(&g)
+	zw, err := zstd.NewWriter(&z)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, w := range []io.WriteCloser{gw, zw} {
+		if _, err := io.WriteString(w, text); err != nil {
+			t.Fatal(err)
+		}
+		if err := w.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return map[string][]byte{"plain": []byte(text), "gzip": g.Bytes(), "zstd": z.Bytes()}
+}
+
+func TestNewReader(t *testing.T) {
+	for _, text := range []string{"", "x", "abc", strings.Repeat("0372ijojuxuhjsfkeryi2mrtm\n", 100_000)} {
+		for name, data := range compressed(t, text) {
+			for how, r := range map[string]io.Reader{"whole": bytes.NewReader(data), "bytes": iotest.OneByteReader(bytes.NewReader(data))} {
+				d, err := NewReader(r)
+				if err != nil {
+					t.Fatalf("%s: %v", name, err)
+				}
+				got, err := io.ReadAll(d)
+				if err != nil || string(got) != text {
+					t.Errorf("%s, %s: %d bytes of %d, %v", name, how, len(got), len(text), err)
+				}
+			}
+			// Members that follow each other are read on, as gzip and zstd do.
+			d, err := NewReader(io.MultiReader(bytes.NewReader(data), bytes.NewReader(data)))
+			if err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+			if got, err := io.ReadAll(d); err != nil || string(got) != text+text {
+				t.Errorf("%s twice: %d bytes of %d, %v", name, len(got), 2*len(text), err)
+			}
+		}
+	}
+}
+
+// What is cut short is an error at its end, not an end.
+func TestCutShort(t *testing.T) {
+	for name, data := range compressed(t, strings.Repeat("0372ijojuxuhjsfkeryi2mrtm\n", 1000)) {
+		if name == "plain" {
+			continue
+		}
+		d, err := NewReader(bytes.NewReader(data[:len(data)-5]))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := io.ReadAll(d); err == nil {
+			t.Errorf("%s: no error", name)
+		}
+	}
+}

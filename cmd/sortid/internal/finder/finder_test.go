@@ -1,0 +1,346 @@
+package finder
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/sortid/sortid/scheme"
+)
+
+// find returns the matches in a text.
+func find(f *Finder, text string) (found []Match) {
+	f.Find([]byte(text), 0, func(m Match) { found = append(found, m) })
+	return found
+}
+
+// The cases that all implementations share.
+func TestCases(t *testing.T) {
+	b, err := os.ReadFile("../../../../testdata/scan.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	type id struct {
+		Start, End               int
+		Scheme, Form, Time, Text string
+	}
+	var file struct {
+		Now   time.Time
+		Cases []struct {
+			Note, Text string
+			Schemes    []string
+			IDs        []id
+		}
+	}
+	if err := json.Unmarshal(b, &file); err != nil || len(file.Cases) < 50 {
+		t.Fatal(len(file.Cases), err)
+	}
+	for _, c := range file.Cases {
+		var schemes []*scheme.Scheme
+		for _, name := range c.Schemes {
+			s, err := scheme.Lookup(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			schemes = append(schemes, s)
+		}
+		var got []id
+		for _, m := range find(New(file.Now, schemes...), c.Text) {
+			name := m.ID.Scheme().Name
+			if m.UUIDv7 {
+				name = "UUIDv7"
+			}
+			got = append(got, id{m.Start, m.End, name, string(m.Form), scheme.FormatTime(m.ID.Time()), c.Text[m.Start:m.End]})
+		}
+		if !slices.Equal(got, c.IDs) {
+			t.Errorf("%s: %q:\n%v, want\n%v", c.Note, c.Text, got, c.IDs)
+		}
+	}
+}
+
+// generated returns IDs of a scheme that are made now.
+func generated(t testing.TB, s *scheme.Scheme, n int) (ids []scheme.ID) {
+	t.Helper()
+	o := scheme.Options{}
+	if s == scheme.SCRU64 {
+		o.Values = map[string]string{"node": "42/8"}
+	}
+	g, err := s.NewGenerator(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range n {
+		id, err := g.Next(context.Background())
+		if err != nil {
+			t.Fatal(err)
+		}
+		ids = append(ids, id)
+	}
+	return ids
+}
+
+// Every ID in every form is found between any two characters that are no word's, at every
+// place in the text. A UID60 without a digit in letters of one case is not: one in hundreds.
+func TestComplete(t *testing.T) {
+	around := []string{" ", "\n", `"`, "'", ",", ":", "=", "/", "(", "[", "{", "<", ";", "|", "\t", "&", "é", "."}
+	for _, s := range scheme.All() {
+		for _, form := range []scheme.Form{scheme.Text, scheme.Hex, scheme.UUID} {
+			if !s.HasForm(form) {
+				continue
+			}
+			var named []*scheme.Scheme
+			if s == scheme.UID60 {
+				named = append(named, s)
+			}
+			f := New(time.Now(), named...)
+			missed := 0
+			for i, id := range generated(t, s, 2000) {
+				text := id.In(form)
+				before, after := around[i%len(around)], around[i/len(around)%len(around)]
+				line := strings.Repeat("x", i%17) + before + text + after + strings.Repeat("y", i%13)
+				found := find(f, line)
+				if len(found) != 1 || line[found[0].Start:found[0].End] != text ||
+					found[0].ID != id && !found[0].UUIDv7 && s.Bits != 64 {
+					missed++
+					if s != scheme.UID60 {
+						t.Errorf("%s %s: %q: %v", s.Name, form, line, found)
+					}
+				}
+			}
+			if missed > 20 {
+				t.Errorf("%s %s: %d of 2000 missed", s.Name, form, missed)
+			}
+		}
+	}
+}
+
+// A text scanned in parts that end between words has the IDs that it has as a whole.
+func TestParts(t *testing.T) {
+	var text []byte
+	for i, id := range generated(t, scheme.SCRU128, 300) {
+		text = append(id.Append(text, []scheme.Form{scheme.Text, scheme.UUID, scheme.Hex}[i%3]), " -_/\n"[i%5])
+	}
+	whole := find(New(time.Now()), string(text))
+	if len(whole) != 300 {
+		t.Fatal(len(whole))
+	}
+	rng := rand.New(rand.NewPCG(1, 2))
+	for range 50 {
+		f := New(time.Now())
+		var parts []Match
+		for from := 0; from < len(text); {
+			end := from + rng.IntN(200)
+			for end < len(text) && (end == 0 || classes[text[end-1]] != 0) {
+				end++
+			}
+			end = min(end, len(text))
+			context := max(0, from-Context)
+			f.Find(text[context:end], from-context, func(m Match) {
+				m.Start, m.End = m.Start+context, m.End+context
+				parts = append(parts, m)
+			})
+			from = end
+		}
+		if !slices.Equal(parts, whole) {
+			t.Fatalf("%d in parts, %d in all", len(parts), len(whole))
+		}
+	}
+}
+
+func TestAllocates(t *testing.T) {
+	var line []byte
+	for _, s := range scheme.All() {
+		for _, id := range generated(t, s, 2) {
+			line = append(append(line, " id="...), id.String()...)
+			line = append(append(line, " id="...), id.In(scheme.Hex)...)
+		}
+	}
+	for _, f := range []*Finder{New(time.Now()), New(time.Now(), scheme.All()...)} {
+		n := 0
+		if a := testing.AllocsPerRun(100, func() { f.Find(line, 0, func(Match) { n++ }) }); a != 0 || n < 8*101 {
+			t.Errorf("%v allocations, %d IDs", a, n)
+		}
+	}
+}
+
+var soak = flag.Bool("soak", false, "look for false IDs in all of the corpus, not in a part of it")
+
+// At most one false ID in 100 MB of source code, English, Base64 and logs of Git.
+func TestFalse(t *testing.T) {
+	const mega = 1 << 20
+	part := 8 * mega
+	if *soak {
+		part = 100 * mega
+	}
+	rng := rand.NewChaCha8([32]byte{1})
+	f := New(time.Now())
+	var false, total int
+	look := func(kind string, text []byte) {
+		total += len(text)
+		f.Find(text, 0, func(m Match) {
+			false++
+			t.Logf("%s: %s as %s of %v", kind, text[m.Start:m.End], m.ID.Scheme(), m.ID.Time())
+		})
+	}
+	// Source code: Go's own, with its hashes, tables and test vectors. English is in it, too:
+	// its comments, and this project's documents.
+	source := 0
+	walk := func(root string, limit int) {
+		filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+			if err != nil || d.IsDir() || source > limit {
+				return nil
+			}
+			if b, err := os.ReadFile(path); err == nil && bytes.IndexByte(b[:min(len(b), 8<<10)], 0) < 0 {
+				source += len(b)
+				look("source", b)
+			}
+			return nil
+		})
+	}
+	root, err := exec.Command("go", "env", "GOROOT").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	walk(filepath.Join(strings.TrimSpace(string(root)), "src"), 4*part)
+	if source < part {
+		t.Fatalf("%d bytes of source code in %s", source, root)
+	}
+	// Documents hold IDs as examples, which are no false ones: those of the repository are
+	// left out, but their words are not.
+	var words []string
+	docs, _ := filepath.Glob("../../../../docs/*.md")
+	for _, doc := range docs {
+		b, err := os.ReadFile(doc)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for word := range strings.FieldsSeq(string(b)) {
+			if strings.Trim(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ.,;:()-'`*") == "" {
+				words = append(words, word)
+			}
+		}
+	}
+	if len(words) < 1000 {
+		t.Fatalf("%d words in the documents", len(words))
+	}
+	pick := rand.New(rng)
+	var text bytes.Buffer
+	for text.Len() < part {
+		fmt.Fprintf(&text, "%s ", words[pick.IntN(len(words))])
+	}
+	look("English", text.Bytes())
+
+	random := make([]byte, part/4*3)
+	for _, encoding := range []*base64.Encoding{base64.StdEncoding, base64.URLEncoding} {
+		rng.Read(random)
+		encoded := encoding.AppendEncode(nil, random)
+		look("Base64", encoded)
+		text.Reset()
+		for line := range slices.Chunk(encoded, 76) {
+			text.Write(append(line[:len(line):len(line)], '\n'))
+		}
+		look("Base64 in lines", text.Bytes())
+	}
+	// What "git log" prints, and the index lines of "git log -p".
+	text.Reset()
+	w := bufio.NewWriter(&text)
+	for text.Len() < part {
+		var sum [64]byte
+		rng.Read(sum[:])
+		fmt.Fprintf(w, "commit %s\nMerge: %s %s\nDate: Sat Nov 21 12:00:00 2026\n\n    change\n\nindex %s..%s 100644\n",
+			hex.EncodeToString(sum[:20]), hex.EncodeToString(sum[20:26]), hex.EncodeToString(sum[26:32]),
+			hex.EncodeToString(sum[32:40]), hex.EncodeToString(sum[40:60]))
+		w.Flush()
+	}
+	look("Git", text.Bytes())
+	// MD5 sums and UUIDs of version 4.
+	text.Reset()
+	for text.Len() < part {
+		var sum [16]byte
+		rng.Read(sum[:])
+		fmt.Fprintf(&text, "%x  file\n", sum)
+		sum[6], sum[8] = sum[6]&0x0f|0x40, sum[8]&0x3f|0x80
+		fmt.Fprintf(&text, "request %x-%x-%x-%x-%x\n", sum[:4], sum[4:6], sum[6:8], sum[8:10], sum[10:])
+	}
+	look("sums and UUIDs", text.Bytes())
+
+	t.Logf("%d false IDs in %d MB", false, total>>20)
+	if limit := max(1, total/(100*mega)); false > limit {
+		t.Errorf("%d false IDs in %d MB, want at most %d", false, total>>20, limit)
+	}
+}
+
+// Of the numbers that look like IDs only by chance none is taken for one, wherever the
+// first stands.
+func TestRatio(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 4))
+	accepted := 0
+	for range 1000 {
+		var r Ratio
+		for range 200 {
+			if r.Accept(rng.IntN(700) == 0) {
+				accepted++
+			}
+		}
+	}
+	if accepted > 20 { // mostly the first of all
+		t.Errorf("%d of 200000 accepted", accepted)
+	}
+	// After many hashes, IDs are told after a few dozen.
+	var r Ratio
+	for range 1000 {
+		r.Accept(false)
+	}
+	n := 0
+	for !r.Accept(true) {
+		n++
+	}
+	if n > 200 {
+		t.Errorf("the %dth ID is the first accepted", n)
+	}
+}
+
+func FuzzFind(f *testing.F) {
+	for _, s := range scheme.All() {
+		f.Add("x " + s.Example + " 0x" + s.Max().In(scheme.Hex))
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		end := 0
+		for _, m := range find(New(time.Now(), scheme.All()...), text) {
+			if m.Start < end || m.End > len(text) {
+				t.Fatalf("%q: %v", text, m)
+			}
+			end = m.End
+			if id, err := m.ID.Scheme().ParseAs(m.Form, text[m.Start:m.End]); err != nil || id != m.ID || !id.Plausible(time.Now()) {
+				t.Fatalf("%q: %v, %v", text, m, err)
+			}
+		}
+	})
+}
+
+func BenchmarkFind(b *testing.B) {
+	var text []byte
+	for i, id := range generated(b, scheme.SCRU128, 1000) {
+		text = fmt.Appendf(text, "2026-11-21T12:00:00.%03dZ INFO http: request served method=GET path=/v1/orders/%s status=200 duration=12.4ms\n"+
+			"2026-11-21T12:00:00.%03dZ DEBUG cache: lookup key=user:%d hit=true shard=7 took=0.3ms worker=pool-3\n", i, id, i, i)
+	}
+	f := New(time.Now())
+	b.SetBytes(int64(len(text)))
+	for b.Loop() {
+		f.Find(text, 0, func(Match) {})
+	}
+}

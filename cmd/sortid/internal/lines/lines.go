@@ -1,0 +1,70 @@
+// Package lines reads lines of untrusted text, of any length and with any bytes, in constant
+// memory.
+package lines
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"io"
+)
+
+// Max is the longest line in bytes, with its end, that a [Reader] returns.
+const Max = 64 << 10
+
+// ErrTooLong: the line is longer than [Max]. The reader has skipped it.
+var ErrTooLong = errors.New("longer than 64 KiB, which no ID is; skipped")
+
+// ErrUTF16: the input begins as UTF-16 does. It is final.
+var ErrUTF16 = errors.New(`this is UTF-16, as Windows writes it, and not UTF-8; "iconv -f UTF-16 -t UTF-8" converts it`)
+
+// A Reader reads lines.
+type Reader struct {
+	r   *bufio.Reader
+	n   int
+	err error // that the underlying reader ended with
+}
+
+// NewReader returns a reader of r's lines.
+func NewReader(r io.Reader) *Reader { return &Reader{r: bufio.NewReaderSize(r, Max)} }
+
+// Number returns the number of the last line that Next returned, counted from 1. Blank
+// lines count.
+func (r *Reader) Number() int { return r.n }
+
+// Next returns the next line that is not blank, without its end. The bytes
+// are good until the next call. The last line need not end. After [ErrTooLong] the next
+// call goes on; any other error is final: [io.EOF] or that of the underlying reader.
+func (r *Reader) Next() ([]byte, error) {
+	for r.err == nil {
+		line, err := r.r.ReadSlice('\n')
+		if len(line) > 0 {
+			r.n++
+		}
+		long := err == bufio.ErrBufferFull
+		for err == bufio.ErrBufferFull {
+			_, err = r.r.ReadSlice('\n')
+		}
+		r.err = err
+		if long {
+			return nil, ErrTooLong
+		}
+		if r.n == 1 { // there may be a byte-order mark
+			if bytes.HasPrefix(line, []byte("\xff\xfe")) || bytes.HasPrefix(line, []byte("\xfe\xff")) {
+				r.err = ErrUTF16
+				return nil, r.err
+			}
+			line = bytes.TrimPrefix(line, []byte("\ufeff"))
+		}
+		if len(bytes.TrimSpace(line)) > 0 {
+			return bytes.TrimRight(line, "\r\n"), nil
+		}
+	}
+	return nil, r.err
+}
+
+// Ready reports whether Next can return without waiting for input.
+func (r *Reader) Ready() bool {
+	b, _ := r.r.Peek(r.r.Buffered())
+	return bytes.IndexByte(b, '\n') >= 0
+}

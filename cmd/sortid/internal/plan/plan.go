@@ -1,0 +1,332 @@
+// Package plan computes which of the ID formats hold for a given load, and for how long:
+// the probability of a collision over the years, the IDs that fit in a tick, what a burst
+// does. The formulas are derived in docs/choosing.md.
+package plan
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/sortid/sortid/scheme"
+)
+
+const (
+	// MaxRisk is the highest probability of a collision over the lifetime with which a
+	// format still fits.
+	MaxRisk = 1e-6
+
+	secondsPerYear = 365.2425 * 24 * 60 * 60
+
+	// allowance is how far a generator's timestamp may run ahead of the clock: the
+	// default rollback allowance, in seconds.
+	allowance = 10
+
+	// maxOverflow is the share of ticks in which the counter of scru64 may be full.
+	maxOverflow = 1e-3
+)
+
+// A Request describes a load.
+type Request struct {
+	Rate      float64 `json:"rate"`      // IDs a second of all processes together, on average
+	Burst     float64 `json:"burst"`     // the most IDs that one process asks for at once; 0: not known
+	Processes int     `json:"processes"` // how many make IDs at the same time
+	Years     float64 `json:"years"`     // how long
+	Bits      int     `json:"bits"`      // the widest ID that fits the column: 64 or 128; 0: any
+	Nodes     bool    `json:"can_assign_nodes"`
+	From      string  `json:"from"` // the day on which it begins, as in 2026-11-21
+}
+
+// A Plan is the answer to a Request.
+type Plan struct {
+	Request     Request  `json:"asked"`
+	IDs         float64  `json:"ids"`         // made over the lifetime
+	Recommended string   `json:"recommended"` // the name of a format; empty if none fits
+	Command     string   `json:"command,omitempty"`
+	Formats     []Format `json:"formats"`
+}
+
+// A Format says how one format does.
+type Format struct {
+	Scheme  string   `json:"scheme"`
+	Fits    bool     `json:"fits"`
+	Reasons []string `json:"reasons"` // why it does not fit; else what makes it unique
+
+	// Collision is the probability that any two IDs are equal over the lifetime.
+	Collision float64 `json:"collision_probability"`
+
+	// PerTick is how many IDs one process makes in a tick on average before the format
+	// has no more for that tick.
+	PerTick float64 `json:"ids_per_tick"`
+	Tick    float64 `json:"tick_seconds"`
+
+	// What a burst does: it waits, or IDs carry times ahead of the clock.
+	BurstWaits float64 `json:"burst_waits_seconds"`
+	BurstAhead float64 `json:"burst_ahead_seconds"`
+
+	Ends    string         `json:"ends"`  // the last day that an ID can carry
+	Bytes   int            `json:"bytes"` // in a column of PostgreSQL
+	Column  string         `json:"column"`
+	Options map[string]int `json:"options"` // what to give the generator
+}
+
+// A formatModel computes what differs between the formats.
+type formatModel struct {
+	scheme *scheme.Scheme
+	column string
+	bytes  int
+	load   func(*load, *Format)
+}
+
+// models lists the formats in the order in which they are recommended, if the column has
+// room for more than 64 bits.
+var models = []formatModel{
+	{scheme.SCRU128, "uuid", 16, scru128},
+	{scheme.SCRU160, "bytea", 21, scru160}, // 20 and a byte of length
+	{scheme.EUID, "uuid", 16, euid},
+	{scheme.SCRU64, "bigint", 8, scru64},
+	{scheme.UID60, "bigint", 8, uid60},
+}
+
+// A load is a request in the units of the formulas.
+type load struct {
+	Request
+	perSecond float64 // IDs a second of one process
+	pairs     float64 // of IDs that two processes make in the same millisecond
+}
+
+// Compute returns the plan for a request. It returns an error that names the field which
+// is out of range.
+func Compute(r Request) (*Plan, error) {
+	from, err := r.check()
+	if err != nil {
+		return nil, err
+	}
+	p := &Plan{Request: r, IDs: r.Rate * r.Years * secondsPerYear}
+	l := &load{Request: r, perSecond: r.Rate / float64(r.Processes), pairs: pairs(r)}
+	end := from.AddDate(0, 0, int(math.Ceil(r.Years*365.2425)))
+	byName := map[string]Format{}
+	for _, m := range models {
+		f := Format{
+			Scheme: m.scheme.Name, Fits: true, Tick: m.scheme.Tick.Seconds(),
+			Ends: m.scheme.Last.UTC().Format(time.DateOnly), Bytes: m.bytes, Column: m.column,
+			Options: map[string]int{}, Reasons: []string{},
+		}
+		m.load(l, &f)
+		if r.Processes == 1 && f.Fits {
+			f.Reasons = []string{"one generator never makes an ID twice"}
+		}
+		if f.Collision > MaxRisk {
+			f.refuse("two IDs would be the same: %s, more than one in a million", Odds(f.Collision))
+		}
+		if last := m.scheme.Last; end.After(last) {
+			f.refuse("its timestamps end in %d", last.Year())
+		}
+		if r.Bits != 0 && m.scheme.Bits > r.Bits {
+			f.refuse("an ID has %d bits", m.scheme.Bits)
+		}
+		byName[f.Scheme] = f
+		if f.Fits && p.Recommended == "" {
+			p.Recommended = f.Scheme
+		}
+	}
+	for _, s := range scheme.All() {
+		p.Formats = append(p.Formats, byName[s.Name])
+	}
+	p.Command = p.command()
+	return p, nil
+}
+
+func (r *Request) check() (from time.Time, err error) {
+	switch from, err = time.Parse(time.DateOnly, r.From); {
+	case err != nil:
+		return from, fmt.Errorf("from is %q, want a day such as 2026-11-21", r.From)
+	case !(r.Rate > 0 && r.Rate <= 1e15):
+		return from, fmt.Errorf("rate is %v, want IDs a second: more than 0, at most 1e15", r.Rate)
+	case !(r.Burst >= 0 && r.Burst <= 1e12):
+		return from, fmt.Errorf("burst is %v, want IDs at once: 0 to 1e12", r.Burst)
+	case r.Processes < 1 || r.Processes > 1e9:
+		return from, fmt.Errorf("processes is %d, want 1 to 1000000000", r.Processes)
+	case !(r.Years > 0 && r.Years <= 10000):
+		return from, fmt.Errorf("years is %v, want more than 0, at most 10000", r.Years)
+	case r.Bits != 0 && r.Bits != 64 && r.Bits != 128:
+		return from, errors.New("bits is neither 64 nor 128 nor any")
+	}
+	return from, nil
+}
+
+// pairs returns the expected number of pairs of IDs that two different processes make in
+// the same millisecond. The IDs of one generator always differ.
+func pairs(r Request) float64 {
+	processes := float64(r.Processes)
+	perMilli := r.Rate / processes / 1000
+	return r.Years * secondsPerYear * 1000 * processes * (processes - 1) / 2 * perMilli * perMilli
+}
+
+// collision returns the probability of at least one collision, if two IDs of different
+// processes and the same millisecond are equal with probability 2^-bits.
+func (l *load) collision(bits float64) float64 {
+	return -math.Expm1(-l.pairs * math.Exp2(-bits))
+}
+
+func (f *Format) refuse(format string, args ...any) {
+	if f.Fits {
+		f.Fits, f.Reasons = false, nil
+	}
+	f.Reasons = append(f.Reasons, fmt.Sprintf(format, args...))
+}
+
+func (f *Format) because(format string, args ...any) {
+	if !f.Fits {
+		return
+	}
+	f.Reasons = append(f.Reasons, fmt.Sprintf(format, args...))
+}
+
+func scru128(l *load, f *Format) {
+	// counter_hi and counter_lo start at random and entropy is new in each ID.
+	f.Collision = l.collision(24 + 24 + 32)
+	f.PerTick = 1 << 47 // half of the counters' 48 bits
+	f.because("80 random bits")
+}
+
+func scru160(l *load, f *Format) {
+	// The counter starts at one of 2^15 values; random16 and random80 are new in each ID.
+	f.Collision = l.collision(15 + 16 + 80)
+	mean := 65536 - 32767.0/2
+	f.PerTick = math.Floor(mean)
+	f.waits(l, mean, 32769)
+	f.because("about 111 random bits")
+}
+
+func euid(l *load, f *Format) {
+	// 15 random bits and a start of 32 bits for each millisecond, 32 bits for each ID.
+	f.Collision = l.collision(15 + 32 + 32)
+	f.PerTick = 1 << 31
+	f.because("79 random bits, while no extension is used")
+}
+
+// waits fills in what becomes of rates and bursts in a format that waits for the next
+// millisecond, with so many IDs in each on average and at least.
+func (f *Format) waits(l *load, mean, least float64) {
+	if l.Burst > 0 {
+		f.BurstWaits = math.Floor((l.Burst-1)/mean) * f.Tick
+	}
+	if l.perSecond*f.Tick > least {
+		f.refuse("a process makes at most %.0f IDs a second", least/f.Tick)
+	}
+}
+
+// nodeSizes returns the numbers of bits that node IDs for the processes may have, best
+// first: with room for twice as many, as in a rolling deployment, down to just enough.
+func nodeSizes(processes, most int) (sizes []int) {
+	least := max(1, int(math.Ceil(math.Log2(float64(processes)))))
+	roomy := max(1, int(math.Ceil(math.Log2(2*float64(processes)))))
+	for size := min(roomy, most); size >= least; size-- {
+		sizes = append(sizes, size)
+	}
+	return sizes
+}
+
+func scru64(l *load, f *Format) {
+	if l.Processes > 1 && !l.Nodes {
+		f.refuse("each process needs a node ID of its own, assigned or leased")
+	}
+	sizes := nodeSizes(l.Processes, 23)
+	if len(sizes) == 0 {
+		f.refuse("there are at most 2^23 node IDs")
+		return
+	}
+	// The best size is the first that holds; if none does, the last is shown.
+	const tick = 0.256
+	perTick := l.perSecond * tick
+	peak := perTick + 6*math.Sqrt(perTick)
+	rate, burst := false, false
+	for _, size := range sizes {
+		var guard int
+		var mean float64
+		guard, mean, rate = counter(24-size, peak)
+		f.Options["node_id_size"], f.Options["overflow_guard"] = size, guard
+		f.PerTick = math.Floor(mean)
+		if l.Burst > 0 {
+			f.BurstAhead = math.Floor((l.Burst-1)/mean) * tick
+		}
+		if burst = f.BurstAhead <= allowance; rate && burst {
+			break
+		}
+	}
+	if !rate {
+		f.refuse("a process would make more IDs than its counter of %d bits holds in 256 ms", 24-f.Options["node_id_size"])
+	}
+	if !burst {
+		f.refuse("a burst would run %s ahead of the clock, more than the allowance of %d s", Seconds(f.BurstAhead), allowance)
+	}
+	f.because("a node ID of %d bits for each process", f.Options["node_id_size"])
+}
+
+// counter returns the overflow guard bits that a counter of scru64 needs so that a tick
+// with so many IDs overflows it in at most one tick of a thousand, how many IDs it then
+// holds on average, and whether there are such.
+func counter(bits int, perTick float64) (guard int, mean float64, ok bool) {
+	if bits <= 4 {
+		guard = 1 // the default from a node_id_size of 20 on
+	}
+	size := math.Exp2(float64(bits))
+	for ; ; guard++ {
+		starts := math.Exp2(float64(bits - guard)) // values at which a tick's counter starts
+		mean = size - (starts-1)/2
+		full := perTick - 1 - (size - starts) // of these, those that leave too little room
+		if ok = full/starts <= maxOverflow; ok || guard == bits {
+			return guard, mean, ok
+		}
+	}
+}
+
+func uid60(l *load, f *Format) {
+	f.PerTick = 512
+	f.waits(l, 512, 512)
+	if sizes := nodeSizes(l.Processes, 9); l.Nodes && l.Processes > 1 && len(sizes) > 0 {
+		f.Options["worker_bits"] = sizes[0]
+		f.because("a worker ID of %d bits for each process", sizes[0])
+		return
+	}
+	// A sequence of 9 bits, anywhere in any process, and 9 random bits.
+	f.Collision = l.collision(9 + 9)
+	if l.Nodes {
+		f.because("there are worker IDs for at most 512 processes")
+	} else {
+		f.because("18 bits that differ by chance")
+	}
+}
+
+// Format returns how the format of a name does.
+func (p *Plan) Format(name string) Format {
+	for _, f := range p.Formats {
+		if f.Scheme == name {
+			return f
+		}
+	}
+	return Format{}
+}
+
+// command returns the command to go on with.
+func (p *Plan) command() string {
+	f := p.Format(p.Recommended)
+	switch {
+	case p.Recommended == "":
+		return ""
+	case p.Recommended == "scru64":
+		command := fmt.Sprintf("sortid new scru64 --lease STORE --node-bits %d", f.Options["node_id_size"])
+		if p.Request.Processes == 1 {
+			command = fmt.Sprintf("sortid new scru64 --node 0/%d", f.Options["node_id_size"])
+		}
+		if guard := f.Options["overflow_guard"]; guard > 0 {
+			command += fmt.Sprintf(" --guard %d", guard)
+		}
+		return command
+	case f.Options["worker_bits"] > 0:
+		return fmt.Sprintf("sortid new uid60 --lease STORE --node-bits %d", f.Options["worker_bits"])
+	}
+	return "sortid new " + p.Recommended
+}

@@ -1,0 +1,387 @@
+package plan
+
+import (
+	"encoding/json"
+	"flag"
+	"math"
+	"math/big"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/sortid/sortid/scheme"
+)
+
+var update = flag.Bool("update", false, "write testdata/plan.json")
+
+const casesFile = "../../../../testdata/plan.json"
+
+// base is a load that is changed in one respect at a time.
+var base = Request{Rate: 5000, Burst: 100000, Processes: 200, Years: 20, From: "2026-11-21"}
+
+func requests() []Request {
+	rs := []Request{base}
+	vary := func(change func(*Request)) {
+		r := base
+		change(&r)
+		rs = append(rs, r)
+		r.Nodes = !r.Nodes
+		rs = append(rs, r)
+		r.Bits = 64
+		rs = append(rs, r)
+	}
+	vary(func(*Request) {})
+	vary(func(r *Request) { r.Bits = 128 })
+	vary(func(r *Request) { r.Processes = 1 })
+	vary(func(r *Request) { r.Processes = 2 })
+	vary(func(r *Request) { r.Processes, r.Rate = 512, 1e-3 })
+	vary(func(r *Request) { r.Processes = 513 })
+	vary(func(r *Request) { r.Processes, r.Rate, r.Burst = 1<<23, 1e6, 0 })
+	vary(func(r *Request) { r.Processes = 1<<23 + 1 })
+	vary(func(r *Request) { r.Rate = 1e9 })
+	vary(func(r *Request) { r.Rate = 1e12 })
+	vary(func(r *Request) { r.Rate, r.Processes = 3e8, 20 })
+	vary(func(r *Request) { r.Burst = 1e9 })
+	vary(func(r *Request) { r.Burst = 1 })
+	vary(func(r *Request) { r.Years = 100 })
+	vary(func(r *Request) { r.Years = 5000 })
+	vary(func(r *Request) { r.Years = 0.01 })
+	return rs
+}
+
+// The cases are for other implementations, too. The page's are held to the same file.
+func TestCases(t *testing.T) {
+	var plans []*Plan
+	for _, r := range requests() {
+		p, err := Compute(r)
+		if err != nil {
+			t.Fatalf("%+v: %v", r, err)
+		}
+		plans = append(plans, p)
+	}
+	got, err := json.MarshalIndent(plans, "", "\t")
+	if err != nil {
+		t.Fatal(err)
+	}
+	got = append(got, '\n')
+	if *update {
+		if err := os.WriteFile(filepath.FromSlash(casesFile), got, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(filepath.FromSlash(casesFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if string(want) != string(got) {
+		t.Errorf("%s is not what this package computes; if the change is meant: go test ./internal/plan -update", casesFile)
+	}
+}
+
+// randomBits has the random bits in two IDs of one tick, from each format's layout.
+func randomBits(t *testing.T, s *scheme.Scheme) (bits int) {
+	for _, f := range s.Layout {
+		switch f.Name {
+		case "counter_hi", "counter_lo", "entropy", "counter", "random16", "random80", "random", "sequence":
+			bits += f.Bits
+		case "timestamp", "extension_length", "version", "":
+		default:
+			if !strings.Contains(f.Name, "random") {
+				t.Fatalf("%s has a field %s that this test does not know", s, f.Name)
+			}
+			bits += f.Bits
+		}
+	}
+	if s == scheme.SCRU160 {
+		bits-- // the counter starts below 2^15
+	}
+	return bits
+}
+
+// The probabilities against exact arithmetic.
+func TestCollisionExact(t *testing.T) {
+	for _, r := range requests() {
+		if r.Processes == 1 {
+			continue
+		}
+		p, err := Compute(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		rat := func(f float64) *big.Rat { return new(big.Rat).SetFloat64(f) }
+		mul := func(fs ...*big.Rat) *big.Rat {
+			x := big.NewRat(1, 1)
+			for _, f := range fs {
+				x.Mul(x, f)
+			}
+			return x
+		}
+		n := int64(r.Processes)
+		pairsOfProcesses := new(big.Rat).SetFrac(new(big.Int).Mul(big.NewInt(n), big.NewInt(n-1)), big.NewInt(2))
+		perMilli := mul(rat(r.Rate), big.NewRat(1, 1000*n))
+		millis := mul(rat(r.Years), big.NewRat(3652425*24*60*60, 10000), big.NewRat(1000, 1))
+		equal := mul(millis, pairsOfProcesses, perMilli, perMilli)
+		for _, s := range []*scheme.Scheme{scheme.SCRU128, scheme.SCRU160, scheme.EUID, scheme.UID60} {
+			f := p.Format(s.Name)
+			if f.Options["worker_bits"] > 0 {
+				if f.Collision != 0 {
+					t.Errorf("%+v: %s with worker IDs: %v", r, s, f.Collision)
+				}
+				continue
+			}
+			e := mul(equal, new(big.Rat).SetFrac(big.NewInt(1), new(big.Int).Lsh(big.NewInt(1), uint(randomBits(t, s)))))
+			expected, _ := e.Float64()
+			want := -math.Expm1(-expected)
+			if math.Abs(f.Collision-want) > 1e-9*want {
+				t.Errorf("%+v: %s: %v, want %v", r, s, f.Collision, want)
+			}
+		}
+	}
+}
+
+// A world makes IDs in small versions of the formats, in which collisions are frequent
+// enough to count. make returns what sets an ID apart from others of its millisecond.
+type world struct {
+	name string
+	bits float64 // as the formula has it
+	new  func(*rand.Rand) (newMilli func(ms int), make func() uint64)
+}
+
+var worlds = []world{
+	{"scru128", 3 + 6 + 2, func(rng *rand.Rand) (func(int), func() uint64) {
+		var hi, lo uint64
+		return func(ms int) {
+				if ms%8 == 0 { // for the second of the real format
+					hi = rng.Uint64N(1 << 3)
+				}
+				lo = rng.Uint64N(1 << 6)
+			}, func() uint64 {
+				if lo++; lo == 1<<6 {
+					hi, lo = (hi+1)%(1<<3), 0
+				}
+				return (hi<<6|lo)<<2 | rng.Uint64N(1<<2)
+			}
+	}},
+	{"scru160", 8 + 3, func(rng *rand.Rand) (func(int), func() uint64) {
+		var counter uint64 // of 9 bits, started in the low 8
+		return func(int) { counter = rng.Uint64N(1 << 8) },
+			func() uint64 { counter++; return counter<<3 | rng.Uint64N(1<<3) }
+	}},
+	{"euid", 2 + 6 + 3, func(rng *rand.Rand) (func(int), func() uint64) {
+		var header, high uint64
+		return func(int) { header, high = rng.Uint64N(1<<2), rng.Uint64N(1<<6) },
+			func() uint64 { high++; return header<<32 | high%(1<<6)<<3 | rng.Uint64N(1<<3) }
+	}},
+	{"uid60", 3 + 8, func(rng *rand.Rand) (func(int), func() uint64) {
+		// Anywhere, as after a while. It is short, so that two processes do not keep
+		// their distance for a large part of the test.
+		sequence := rng.Uint64N(1 << 3)
+		return func(int) {},
+			func() uint64 { sequence = (sequence + 1) % (1 << 3); return sequence<<8 | rng.Uint64N(1<<8) }
+	}},
+}
+
+// run lets processes make IDs at random times and returns the pairs that were equal.
+func (w world) run(rng *rand.Rand, processes, millis int, perMilli float64) (equal int) {
+	type process struct {
+		newMilli func(int)
+		make     func() uint64
+	}
+	all := make([]process, processes)
+	for i := range all {
+		all[i].newMilli, all[i].make = w.new(rng)
+	}
+	for ms := range millis {
+		ids := map[uint64]int{}
+		for _, p := range all {
+			p.newMilli(ms)
+			for range poisson(rng, perMilli) {
+				id := p.make()
+				equal += ids[id]
+				ids[id]++
+			}
+		}
+	}
+	return equal
+}
+
+func poisson(rng *rand.Rand, mean float64) (n int) {
+	for p := rng.Float64(); p > math.Exp(-mean); p *= rng.Float64() {
+		n++
+	}
+	return n
+}
+
+func TestMonteCarlo(t *testing.T) {
+	for _, w := range worlds {
+		t.Run(w.name, func(t *testing.T) {
+			rng := rand.New(rand.NewPCG(1, 2))
+			const processes, perMilli = 5, 0.6
+
+			// How many pairs are equal over a long time.
+			const millis = 400_000
+			r := Request{Rate: processes * perMilli * 1000, Processes: processes, Years: millis / 1000.0 / secondsPerYear}
+			want := pairs(r) * math.Exp2(-w.bits)
+			got := float64(w.run(rng, processes, millis, perMilli))
+			if sigma := math.Sqrt(want); math.Abs(got-want) > 5*sigma {
+				t.Errorf("%v equal pairs, the formula says %.1f +- %.1f", got, want, sigma)
+			}
+
+			// How often there is at least one in a short time.
+			const lifetimes, short = 3000, 400
+			r.Years = short / 1000.0 / secondsPerYear
+			l := load{pairs: pairs(r)}
+			p := l.collision(w.bits)
+			var hit float64
+			for range lifetimes {
+				if w.run(rng, processes, short, perMilli) > 0 {
+					hit++
+				}
+			}
+			if sigma := math.Sqrt(p * (1 - p) / lifetimes); math.Abs(hit/lifetimes-p) > 5*sigma {
+				t.Errorf("a collision in %v of lifetimes, the formula says %v +- %v", hit/lifetimes, p, sigma)
+			}
+		})
+	}
+}
+
+// The counter of scru64, with the guard bits that the plan chooses.
+func TestCounter(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 4))
+	for _, bits := range []int{1, 4, 5, 8, 12, 16, 23} {
+		size := math.Exp2(float64(bits))
+		for _, load := range []float64{0.001, 0.1, 0.4, 0.5, 0.7, 0.9, 1, 1.1} {
+			perTick := math.Floor(load * size)
+			guard, mean, ok := counter(bits, perTick)
+			if ok != (perTick <= size) {
+				t.Errorf("%d bits, %v IDs a tick: %v", bits, perTick, ok)
+			}
+			const ticks = 200_000
+			var held float64
+			overflows := 0
+			for range ticks {
+				start := rng.Uint64N(1 << (bits - guard))
+				room := size - float64(start)
+				held += room
+				if perTick > room {
+					overflows++
+				}
+			}
+			if diff := math.Abs(held/ticks-mean) / size; diff > 0.005 {
+				t.Errorf("%d bits, guard %d: a tick holds %v on average, the plan says %v", bits, guard, held/ticks, mean)
+			}
+			if ok && overflows > ticks*maxOverflow*1.3 {
+				t.Errorf("%d bits, guard %d, %v IDs a tick: %d of %d ticks overflow", bits, guard, perTick, overflows, ticks)
+			}
+			if bits <= 4 && guard < 1 {
+				t.Errorf("%d bits: guard %d is below the default", bits, guard)
+			}
+		}
+	}
+}
+
+// A burst takes as many ticks as the plan says, within one.
+func TestBurst(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 6))
+	p, err := Compute(Request{Rate: 10, Burst: 200_000, Processes: 200, Years: 1, Nodes: true, From: base.From})
+	if err != nil {
+		t.Fatal(err)
+	}
+	meanTicks := func(room func() float64) float64 {
+		const bursts = 2000
+		n := 0
+		for range bursts {
+			for left := 200_000.0; left > 0; n++ {
+				left -= room()
+			}
+		}
+		return float64(n)/bursts - 1 // the first tick is that of the clock
+	}
+	f := p.Format("scru64")
+	bits := 24 - f.Options["node_id_size"]
+	starts := uint64(1) << (bits - f.Options["overflow_guard"])
+	if n := meanTicks(func() float64 { return float64(uint64(1)<<bits - rng.Uint64N(starts)) }); math.Abs(n-f.BurstAhead/0.256) > 1 {
+		t.Errorf("scru64: %v ticks ahead, the plan says %v s", n, f.BurstAhead)
+	}
+	f = p.Format("scru160")
+	if n := meanTicks(func() float64 { return float64(65536 - rng.Uint64N(1<<15)) }); math.Abs(n-f.BurstWaits/0.001) > 1 {
+		t.Errorf("scru160: %v ticks, the plan says %v s", n, f.BurstWaits)
+	}
+	if got, want := p.Format("uid60").BurstWaits, 0.390; math.Abs(got-want) > 1e-9 {
+		t.Errorf("uid60 waits %v s, want %v", got, want)
+	}
+}
+
+func TestRecommended(t *testing.T) {
+	for _, c := range []struct {
+		change func(*Request)
+		want   string
+	}{
+		{func(*Request) {}, "scru128"},
+		{func(r *Request) { r.Bits = 128 }, "scru128"},
+		{func(r *Request) { r.Bits = 64 }, ""},
+		{func(r *Request) { r.Bits, r.Nodes = 64, true }, "scru64"},
+		{func(r *Request) { r.Bits, r.Processes = 64, 1 }, "scru64"},
+		{func(r *Request) { r.Bits, r.Nodes, r.Rate, r.Burst = 64, true, 6e7, 0 }, "uid60"},
+		{func(r *Request) { r.Rate, r.Processes = 1e10, 1000 }, "scru160"},
+		{func(r *Request) { r.Years = 9500 }, ""},
+	} {
+		r := base
+		c.change(&r)
+		p, err := Compute(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if p.Recommended != c.want {
+			t.Errorf("%+v: %q, want %q: %+v", r, p.Recommended, c.want, p.Formats)
+		}
+		if (p.Command == "") != (c.want == "") || !strings.Contains(p.Command, c.want) {
+			t.Errorf("%+v: command %q", r, p.Command)
+		}
+		for _, f := range p.Formats {
+			if len(f.Reasons) == 0 {
+				t.Errorf("%+v: %s has no reason", r, f.Scheme)
+			}
+		}
+	}
+}
+
+func TestErrors(t *testing.T) {
+	for _, c := range []struct {
+		change func(*Request)
+		want   string
+	}{
+		{func(r *Request) { r.Rate = 0 }, "rate is 0"},
+		{func(r *Request) { r.Rate = math.NaN() }, "rate is NaN"},
+		{func(r *Request) { r.Rate = math.Inf(1) }, "rate is +Inf"},
+		{func(r *Request) { r.Burst = -1 }, "burst is -1"},
+		{func(r *Request) { r.Processes = 0 }, "processes is 0"},
+		{func(r *Request) { r.Years = -2 }, "years is -2"},
+		{func(r *Request) { r.Bits = 60 }, "bits is neither"},
+		{func(r *Request) { r.From = "today" }, `from is "today"`},
+	} {
+		r := base
+		c.change(&r)
+		if _, err := Compute(r); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%+v: %v, want %q", r, err, c.want)
+		}
+	}
+}
+
+func TestWords(t *testing.T) {
+	for p, want := range map[float64]string{
+		0: "none", 1: "certain", 0.5: "50 %", 1.0 / 3e6: "one in 3 million", 1 / 1.25e9: "one in 1.2 billion",
+		1e-25: "one in 10^25", 1 / 9.964e5: "one in 996 thousand", 1 / 9.996e5: "one in 1 million", 0.001: "one in 1000", 1 / 9.99e6: "one in 10 million",
+	} {
+		if got := Odds(p); got != want {
+			t.Errorf("Odds(%v) = %q, want %q", p, got, want)
+		}
+	}
+	for s, want := range map[float64]string{0.256: "256 ms", 1.536: "1.5 s", 600: "10 min", 36000: "10 h"} {
+		if got := Seconds(s); got != want {
+			t.Errorf("Seconds(%v) = %q, want %q", s, got, want)
+		}
+	}
+}

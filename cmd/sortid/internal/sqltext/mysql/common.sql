@@ -1,0 +1,41 @@
+DELIMITER //
+
+DROP PROCEDURE IF EXISTS sortid_reject //
+CREATE PROCEDURE sortid_reject(format VARCHAR(10), input VARCHAR(255), reason VARCHAR(255))
+NO SQL
+COMMENT 'Raises 22018, the error of an input that is no ID.'
+BEGIN
+  DECLARE message VARCHAR(128) DEFAULT LEFT(CONCAT(
+    format, ': cannot parse "', REPLACE(LEFT(input, 32), CHAR(0), '?'), '": ', reason), 128); -- as long as it may be
+  SIGNAL SQLSTATE '22018' SET MESSAGE_TEXT = message;
+END //
+
+DROP PROCEDURE IF EXISTS sortid_check_text //
+CREATE PROCEDURE sortid_check_text(format VARCHAR(10), input VARCHAR(255), shortest INT, longest INT, symbols VARCHAR(255))
+NO SQL
+COMMENT 'Raises 22018 for a text that has another length or other characters.'
+BEGIN
+  IF LENGTH(input) NOT BETWEEN shortest AND longest THEN
+    CALL sortid_reject(format, input, CONCAT('wrong length: ', LENGTH(input), ' bytes'));
+  ELSEIF CAST(input AS BINARY) REGEXP CONCAT('[^', symbols, ']') THEN
+    CALL sortid_reject(format, input, CONCAT('a character is none of ', symbols));
+  END IF;
+END //
+
+DROP FUNCTION IF EXISTS sortid_ms //
+CREATE FUNCTION sortid_ms(at DATETIME(6)) RETURNS BIGINT DETERMINISTIC NO SQL
+COMMENT 'The Unix time of a time in milliseconds, or 0 before 1970.'
+RETURN GREATEST(0, TIMESTAMPDIFF(MICROSECOND, TIMESTAMP'1970-01-01 00:00:00', at) DIV 1000) //
+
+DROP FUNCTION IF EXISTS sortid_time //
+CREATE FUNCTION sortid_time(ms BIGINT) RETURNS DATETIME(3) DETERMINISTIC NO SQL
+COMMENT 'The time of a Unix time in milliseconds; NULL after the year 9999.'
+RETURN IF(ms > 253402300799999, NULL,
+  TIMESTAMP'1970-01-01 00:00:00' + INTERVAL ms DIV 1000 SECOND + INTERVAL ms MOD 1000 * 1000 MICROSECOND) //
+
+DROP FUNCTION IF EXISTS sortid_number //
+CREATE FUNCTION sortid_number(bytes VARBINARY(8)) RETURNS BIGINT UNSIGNED DETERMINISTIC NO SQL
+COMMENT 'The number of at most eight bytes.'
+RETURN CAST(CONV(HEX(bytes), 16, 10) AS UNSIGNED) //
+
+DELIMITER ;

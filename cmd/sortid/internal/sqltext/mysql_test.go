@@ -1,0 +1,365 @@
+package sqltext
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"math/rand/v2"
+	"net/url"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-sql-driver/mysql"
+	_ "modernc.org/sqlite"
+
+	"github.com/sortid/sortid/scheme"
+	"github.com/sortid/sortid/scru160"
+	"github.com/sortid/sortid/testserver"
+)
+
+// openMySQL connects to an empty database, with one connection.
+func openMySQL(t *testing.T) (db *sql.DB, u *url.URL) {
+	t.Helper()
+	u, err := url.Parse(testserver.MySQL(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	config := mysql.NewConfig()
+	config.Net, config.Addr, config.User, config.DBName = "tcp", u.Host, u.User.Username(), u.Path[1:]
+	config.Passwd, _ = u.User.Password()
+	config.MultiStatements = false
+	connector, err := mysql.NewConnector(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	db = sql.OpenDB(connector)
+	db.SetMaxOpenConns(1)
+	t.Cleanup(func() { db.Close() })
+	return db, u
+}
+
+// statements splits a file as the client does.
+func statements(file string) (list []string) {
+	delimiter := ";"
+	var statement strings.Builder
+	for line := range strings.Lines(file) {
+		if d, ok := strings.CutPrefix(line, "DELIMITER "); ok {
+			delimiter = strings.TrimSpace(d)
+			continue
+		}
+		if strings.HasPrefix(line, "--") {
+			continue
+		}
+		statement.WriteString(line)
+		if s := strings.TrimSpace(statement.String()); strings.HasSuffix(s, delimiter) {
+			list = append(list, strings.TrimSuffix(s, delimiter))
+			statement.Reset()
+		}
+	}
+	return list
+}
+
+// example returns the statements that a file's comments show.
+func example(file string) []string {
+	var shown strings.Builder
+	for line := range strings.Lines(file) {
+		if s, ok := strings.CutPrefix(line, "--   "); ok && !strings.HasPrefix(s, "- ") {
+			shown.WriteString(s)
+		}
+	}
+	return statements(shown.String())
+}
+
+func execAll(t *testing.T, db *sql.DB, list []string) {
+	t.Helper()
+	for _, s := range list {
+		if _, err := db.ExecContext(t.Context(), s); err != nil {
+			t.Fatalf("%v\n%s", err, s)
+		}
+	}
+}
+
+// row returns the columns of a query's only row.
+func row(t *testing.T, db *sql.DB, query string, args ...any) ([]string, error) {
+	t.Helper()
+	rows, err := db.QueryContext(t.Context(), query, args...)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	names, err := rows.Columns()
+	if err != nil {
+		return nil, err
+	}
+	columns := make([]sql.NullString, len(names))
+	into := make([]any, len(names))
+	for i := range columns {
+		into[i] = &columns[i]
+	}
+	for rows.Next() {
+		if err := rows.Scan(into...); err != nil {
+			return nil, err
+		}
+	}
+	got := make([]string, len(names))
+	for i, c := range columns {
+		got[i] = c.String
+		if !c.Valid {
+			got[i] = "NULL"
+		}
+	}
+	return got, rows.Err()
+}
+
+// mysqlStored is an expression that shows a stored ID as PostgreSQL's types do.
+func mysqlStored(f format, id string) string {
+	switch f.typ {
+	case "uuid":
+		return "LOWER(INSERT(INSERT(INSERT(INSERT(HEX(" + id + "), 21, 0, '-'), 17, 0, '-'), 13, 0, '-'), 9, 0, '-'))"
+	case "bytea":
+		return `CONCAT('\\x', LOWER(HEX(` + id + ")))"
+	}
+	return id
+}
+
+// The vectors, and random IDs.
+func TestMySQLCodecs(t *testing.T) {
+	db, _ := openMySQL(t)
+	text := MySQL(scheme.Names())
+	execAll(t, db, statements(text))
+	execAll(t, db, statements(text)) // again
+	r := rand.New(rand.NewPCG(5, 6))
+	for _, f := range formats {
+		query := "SELECT " + mysqlStored(f, f.name+"_parse(?)") + ", " + f.name + "_text(" + f.name + "_parse(?)), " +
+			"DATE_FORMAT(" + f.name + "_time(" + f.name + "_parse(?)), '%Y-%m-%dT%H:%i:%s.%f')"
+		v := readVectors(t, f.name)
+		for _, v := range v.Valid {
+			want := v.Canonical
+			if want == "" {
+				want = v.Text
+			}
+			if f.name == "scru160" && len(want) == 40 {
+				want = scru160.MustParse(want).String()
+			}
+			wants := []string{f.stored(v.Text), want, strings.TrimSuffix(v.Time, "Z") + "000"}
+			if len(v.Time) > 24 { // after the year 9999
+				wants[2] = "NULL"
+			}
+			if got, err := row(t, db, query, v.Text, v.Text, v.Text); err != nil || !slices.Equal(got, wants) {
+				t.Errorf("%s %s: %q, %v; want %q", f.name, v.Text, got, err, wants)
+			}
+		}
+		for _, v := range v.Invalid {
+			got, err := row(t, db, "SELECT "+f.name+"_parse(?)", v.Text)
+			var e *mysql.MySQLError
+			want := map[string]string{"length": "wrong length", "symbol": "a character is none of", "check": "check value", "range": "larger than"}[v.Reason]
+			if !errors.As(err, &e) || string(e.SQLState[:]) != "22018" || !strings.Contains(e.Message, want) || want == "" {
+				t.Errorf("%s %q (%s): %q, %v", f.name, v.Text, v.Note, got, err)
+			}
+		}
+		for range *many / 100 {
+			text := f.random(r)
+			if got, err := row(t, db, query, text, text, text); err != nil || got[0] != f.stored(text) || got[1] != text {
+				t.Fatalf("%s: %s reads as %q, %v", f.name, text, got, err)
+			}
+		}
+		for _, call := range []string{"text", "parse", "time", "first"} {
+			if got, err := row(t, db, "SELECT "+f.name+"_"+call+"(NULL)"); err != nil || got[0] != "NULL" {
+				t.Errorf("%s_%s of NULL: %q, %v", f.name, call, got, err)
+			}
+		}
+	}
+	for _, call := range []string{"scru64_text(-1)", "scru64_text(4738381338321616896)", "uid60_text(-1)", "scru128_text('')", "euid_text('x')", "scru160_text(REPEAT('x', 21))"} {
+		if got, err := row(t, db, "SELECT "+call); err == nil {
+			t.Errorf("%s is %q", call, got)
+		}
+	}
+}
+
+// mysqlTimes are hard cases of time arithmetic.
+func mysqlTimes(f format) (times []time.Time) {
+	for _, near := range []time.Time{
+		f.epoch, f.last, time.Unix(0, 0), time.Date(2026, 11, 17, 10, 30, 0, 0, time.UTC), time.Date(2038, 1, 19, 3, 14, 8, 0, time.UTC),
+		time.Date(2106, 2, 7, 6, 28, 16, 0, time.UTC), time.Date(5000, 7, 1, 0, 0, 0, 0, time.UTC), time.Date(9999, 12, 31, 23, 59, 58, 0, time.UTC),
+	} {
+		for _, d := range []time.Duration{-time.Second, -f.tick, -time.Microsecond, 0, time.Microsecond, 999 * time.Microsecond, time.Millisecond, f.tick} {
+			if at := near.Add(d).UTC(); at.Year() <= 9999 {
+				times = append(times, at)
+			}
+		}
+	}
+	return times
+}
+
+func TestMySQLTimes(t *testing.T) {
+	db, _ := openMySQL(t)
+	execAll(t, db, statements(MySQL(scheme.Names())))
+	execAll(t, db, []string{"SET time_zone = '+05:45'"})
+	for _, f := range formats {
+		for _, at := range mysqlTimes(f) {
+			text := at.Format("2006-01-02 15:04:05.000000")
+			got, err := row(t, db, "SELECT "+f.name+"_text("+f.name+"_first(?)), "+f.name+"_first("+f.name+"_time("+f.name+"_first(?))) = "+f.name+"_first(?)", text, text, text)
+			inRange := !at.Before(f.epoch) && at.Before(f.last)
+			if err != nil || got[0] != f.first(at) || inRange && got[1] != "1" {
+				t.Errorf("%s at %s: %q, %v; want %s and 1", f.name, text, got, err, f.first(at))
+			}
+		}
+	}
+}
+
+// The examples in the comments work as they stand.
+func TestMySQLExamples(t *testing.T) {
+	db, _ := openMySQL(t)
+	execAll(t, db, statements(MySQL(scheme.Names())))
+	for _, f := range formats {
+		list := example(read("mysql", []string{f.name}))
+		if len(list) < 4 {
+			t.Fatalf("%s: %d statements", f.name, len(list))
+		}
+		execAll(t, db, list)
+		table := "events_" + f.name
+		want := []string{"2", "2", "1"}
+		if f.typ == "bigint" {
+			want = []string{"1", "1", "0"}
+			if _, err := db.Exec("INSERT INTO " + table + " (id, what) VALUES (-1, '')"); err == nil {
+				t.Errorf("%s takes -1", table)
+			}
+		}
+		got, err := row(t, db, "SELECT COUNT(*), SUM(e.at <=> "+f.name+"_time(e.id)), MAX(e.at > UTC_TIMESTAMP() - INTERVAL 1 MINUTE) FROM "+table+" AS e JOIN "+table+"_text AS t ON t.id = "+f.name+"_text(e.id)")
+		if err != nil || !slices.Equal(got, want) {
+			t.Errorf("%s: %q, %v; want %q", f.name, got, err, want)
+		}
+		// The generated column is exact at far times, too.
+		for _, at := range mysqlTimes(f) {
+			if at.Before(f.epoch) || !at.Before(f.last) {
+				continue
+			}
+			execAll(t, db, []string{"DELETE FROM " + table, "INSERT INTO " + table + " (id, what) VALUES (" + f.name + "_first('" + at.Format("2006-01-02 15:04:05.000000") + "'), '')"})
+			if got, err := row(t, db, "SELECT at = "+f.name+"_time(id) FROM "+table); err != nil || got[0] != "1" {
+				t.Errorf("%s: the generated column of %v: %q, %v", f.name, at, got, err)
+			}
+		}
+	}
+}
+
+// The client takes the file, twice.
+func TestMySQLClient(t *testing.T) {
+	_, u := openMySQL(t)
+	name, err := exec.LookPath("mariadb")
+	if err != nil {
+		if name, err = exec.LookPath("mysql"); err != nil {
+			testserver.Missing(t, "neither mariadb nor mysql in the PATH")
+		}
+	}
+	for range 2 {
+		cmd := exec.CommandContext(context.Background(), name, "-h", u.Hostname(), "-P", u.Port(), "-u", u.User.Username(), "--protocol=tcp", u.Path[1:])
+		cmd.Stdin = strings.NewReader(MySQL([]string{"euid", "scru64"}))
+		if out, err := cmd.CombinedOutput(); err != nil || len(out) > 0 {
+			t.Fatalf("%v\n%s", err, out)
+		}
+	}
+}
+
+func openSQLite(t *testing.T) *sql.DB {
+	t.Helper()
+	db, err := sql.Open("sqlite", ":memory:")
+	if err != nil {
+		t.Fatal(err)
+	}
+	db.SetMaxOpenConns(1)
+	t.Cleanup(func() { db.Close() })
+	for range 2 {
+		execAll(t, db, statements(SQLite(scheme.Names())))
+	}
+	return db
+}
+
+// literal is a stored ID as SQLite writes it.
+func literal(f format, text string) string {
+	s := f.stored(text)
+	if f.typ == "bigint" {
+		return s
+	}
+	return "X'" + strings.NewReplacer("-", "", `\x`, "").Replace(s) + "'"
+}
+
+// The views show the texts and the times of the vectors, of random IDs, and of what the
+// DEFAULTs make.
+func TestSQLite(t *testing.T) {
+	db := openSQLite(t)
+	r := rand.New(rand.NewPCG(7, 8))
+	for _, f := range formats {
+		table := "events_" + f.name
+		check := func(text, at string) {
+			t.Helper()
+			execAll(t, db, []string{"DELETE FROM " + table, "INSERT INTO " + table + " (id, what) VALUES (" + literal(f, text) + ", '')"})
+			got, err := row(t, db, "SELECT t.id, t.at, typeof(e.id) FROM "+table+"_text AS t, "+table+" AS e")
+			if err != nil || got[0] != text || at != "" && got[1] != at || got[2] == "text" {
+				t.Errorf("%s: %q, %v; want %s and %s", f.name, got, err, text, at)
+			}
+		}
+		for _, v := range readVectors(t, f.name).Valid {
+			s, _ := scheme.Lookup(f.name)
+			id, err := s.Parse(v.Text)
+			if err != nil {
+				t.Fatal(err)
+			}
+			at := strings.NewReplacer("T", " ", "Z", "").Replace(v.Time)
+			if len(v.Time) > 24 {
+				at = "NULL"
+			}
+			check(id.String(), at)
+		}
+		for range *many / 50 {
+			check(f.random(r), "")
+		}
+		for _, at := range mysqlTimes(f) {
+			if !at.Before(f.epoch) && at.Before(f.last) {
+				s, _ := scheme.Lookup(f.name)
+				id, _ := s.Parse(f.first(at))
+				check(f.first(at), id.Time().Format("2006-01-02 15:04:05.000"))
+			}
+		}
+		for _, bad := range []string{"-1", "'x'", "X'00'", "9223372036854775807", "NULL"} {
+			if _, err := db.Exec("INSERT INTO " + table + " (id, what) VALUES (" + bad + ", '')"); err == nil && !(f.typ == "bigint" && bad == "NULL") {
+				t.Errorf("%s takes %s", table, bad)
+			}
+		}
+		if f.typ == "bigint" {
+			continue
+		}
+		execAll(t, db, []string{"DELETE FROM " + table})
+		before := time.Now().Add(-time.Millisecond)
+		for range 1000 {
+			execAll(t, db, []string{"INSERT INTO " + table + " (what) VALUES ('')"})
+		}
+		rows, err := db.Query("SELECT id FROM " + table + "_text")
+		if err != nil {
+			t.Fatal(err)
+		}
+		seen := 0
+		s, _ := scheme.Lookup(f.name)
+		for rows.Next() {
+			var text string
+			if err := rows.Scan(&text); err != nil {
+				t.Fatal(err)
+			}
+			id, err := s.Parse(text)
+			if err != nil || id.Time().Before(before.Truncate(time.Millisecond)) || id.Time().After(time.Now()) {
+				t.Errorf("%s: %s at %v, %v", f.name, text, id, err)
+			}
+			for _, field := range id.Fields() {
+				if f.name == "euid" && (field.Name == "version" || field.Name == "extension_length") && field.String() != "0" {
+					t.Errorf("%s has a %s of %s", text, field.Name, field)
+				}
+			}
+			seen++
+		}
+		if seen != 1000 || rows.Err() != nil {
+			t.Errorf("%s: %d IDs, %v", f.name, seen, rows.Err())
+		}
+	}
+}

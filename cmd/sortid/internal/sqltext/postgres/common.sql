@@ -1,0 +1,64 @@
+CREATE SCHEMA IF NOT EXISTS sortid;
+
+-- Double precision does for a clock: it is right to a fraction of a microsecond.
+CREATE OR REPLACE FUNCTION sortid.clock_ms() RETURNS bigint
+LANGUAGE sql VOLATILE PARALLEL SAFE
+RETURN floor(date_part('epoch', clock_timestamp()) * 1000)::bigint;
+COMMENT ON FUNCTION sortid.clock_ms() IS
+'Unix time in milliseconds, by the clock of the server. All generators of this schema read the clock here.';
+
+DO $$
+BEGIN
+  CREATE DOMAIN sortid.generated_ms AS bigint
+    CONSTRAINT a_generated_id_carries_a_time_from_1970_to_10889 CHECK (VALUE BETWEEN 1 AND 281474976710654);
+EXCEPTION WHEN duplicate_object THEN NULL;
+END
+$$;
+COMMENT ON DOMAIN sortid.generated_ms IS
+'The milliseconds since 1970 that an ID of scru128 or scru160 carries when it is generated. The first and the last are reserved.';
+
+CREATE OR REPLACE FUNCTION sortid.reject_clock(format text, ms bigint) RETURNS void
+LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+AS $$
+BEGIN
+  RAISE EXCEPTION '%: the clock shows % ms after 1970, which no ID can carry', format, ms
+    USING ERRCODE = 'datetime_field_overflow';
+END
+$$;
+COMMENT ON FUNCTION sortid.reject_clock(text, bigint) IS
+'Raises 22008, the error of a generator whose clock shows a time that no ID can carry.';
+
+CREATE OR REPLACE FUNCTION sortid.reject(format text, input text, reason text, code text = '22P02') RETURNS void
+LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+AS $$
+BEGIN
+  RAISE EXCEPTION '%: cannot parse "%": %', format,
+    left(input, 64) || CASE WHEN length(input) > 64 THEN '...' ELSE '' END, reason
+    USING ERRCODE = code;
+END
+$$;
+COMMENT ON FUNCTION sortid.reject(text, text, text, text) IS
+'Raises the error of an input that is no ID: 22P02 or another code.';
+
+CREATE OR REPLACE FUNCTION sortid.reject_length(format text, input text, want text) RETURNS void
+LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+AS $$
+BEGIN
+  PERFORM sortid.reject(format, input, 'wrong length: ' || octet_length(input) || ' bytes, want ' || want);
+END
+$$;
+COMMENT ON FUNCTION sortid.reject_length(text, text, text) IS
+'Raises 22P02, the error of a text that is not as long as an ID''s.';
+
+CREATE OR REPLACE FUNCTION sortid.reject_symbol(format text, input text, symbols text, name text) RETURNS void
+LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+AS $$
+DECLARE
+  good text := substring(input COLLATE "C" from '^[' || symbols || ']*');
+BEGIN
+  PERFORM sortid.reject(format, input,
+    'not ' || name || ': "' || substr(input, length(good) + 1, 1) || '" at offset ' || octet_length(good));
+END
+$$;
+COMMENT ON FUNCTION sortid.reject_symbol(text, text, text, text) IS
+'Raises 22P02, the error of a text with a character that is none of the symbols.';

@@ -1,0 +1,21 @@
+-- Time-sortable IDs for PostgreSQL 14 and later: functions, domains and generators.
+-- It needs no extension and no superuser, only the right to create a schema. It can be
+-- run again, to upgrade:
+--
+--   psql -v ON_ERROR_STOP=1 -1 -f FILE
+--
+-- A role that uses the functions and the defaults needs:
+--
+--   GRANT USAGE ON SCHEMA sortid TO app;
+--
+-- A table:
+--
+--   CREATE TABLE events (
+--     id   uuid PRIMARY KEY DEFAULT sortid.scru128_new(),
+--     what text NOT NULL
+--   );
+--   SELECT sortid.scru128_text(id), sortid.scru128_time(id), what FROM events
+--     WHERE id >= sortid.scru128_first('2026-11-17 00:00+00')
+--       AND id < sortid.scru128_first('2026-11-18 00:00+00');
+--
+-- \df+ sortid.* explains each function.

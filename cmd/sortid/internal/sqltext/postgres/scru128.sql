@@ -1,0 +1,144 @@
+-- scru128: stored as uuid. Any uuid is an ID, and they sort alike.
+
+CREATE OR REPLACE FUNCTION sortid.scru128_text(id uuid) RETURNS text
+LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
+AS $$
+DECLARE
+  -- The digits are those of two divisions by 36^12 = 2^24 * 3^24. The low 24 bits take no
+  -- part in these, and a remainder by 3^24 with 24 bits more fits a bigint.
+  hex       text := translate(id::text, '-', '');
+  remainder bigint := ('x' || left(hex, 14))::bit(56)::bigint;
+  quotient  bigint := remainder / 282429536481; -- without its low 24 bits
+  low       bigint; -- these
+BEGIN
+  remainder := remainder % 282429536481 << 24 | ('x' || substr(hex, 15, 6))::bit(24)::bigint;
+  quotient := quotient << 24 | remainder / 282429536481;
+  remainder := remainder % 282429536481 << 24 | ('x' || substr(hex, 21, 6))::bit(24)::bigint;
+  low := remainder / 282429536481;
+  remainder := remainder % 282429536481 << 24 | ('x' || right(hex, 6))::bit(24)::bigint;
+  RETURN substr('0123456789abcdef', 1 + (quotient / 282429536481)::int, 1)
+    || sortid.base36_text(quotient % 282429536481 << 24 | low)
+    || sortid.base36_text(remainder);
+END
+$$;
+COMMENT ON FUNCTION sortid.scru128_text(uuid) IS
+'The text of a SCRU128 ID: 25 Base36 digits in lower case.';
+
+CREATE OR REPLACE FUNCTION sortid.scru128_parse(text text) RETURNS uuid
+LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
+AS $$
+DECLARE
+  digits bytea;
+  high   bigint;
+  middle bigint;
+  low    bigint;
+BEGIN
+  IF octet_length(text) <> 25 THEN
+    PERFORM sortid.reject_length('scru128', text, '25');
+  ELSIF text COLLATE "C" ~ '[^0-9A-Za-z]' THEN
+    PERFORM sortid.reject_symbol('scru128', text, '0-9A-Za-z', 'a Base36 digit');
+  END IF;
+  digits := text::bytea;
+  -- (first digit * 36^12 + middle) * 36^12 + low, where 36^12 = 2^24 * 3^24. Each step
+  -- leaves 24 bits behind and carries the rest on.
+  high := sortid.base36_value(digits, 0);
+  middle := sortid.base36_number(digits, 1);
+  low := sortid.base36_number(digits, 13);
+  high := high * 282429536481 + (middle >> 24);
+  middle := (middle & 16777215) * 282429536481 + (low >> 24);
+  low := (middle & 16777215) << 24 | (low & 16777215);
+  middle := (high & 16777215) * 282429536481 + (middle >> 24);
+  high := (high >> 24) * 282429536481 + (middle >> 24);
+  IF high >= 72057594037927936 THEN -- 2^56
+    PERFORM sortid.reject('scru128', text, 'larger than f5lxx1zz5pnorynqglhzmsp33, the largest ID', '22003');
+  END IF;
+  RETURN (lpad(to_hex(high), 14, '0') || lpad(to_hex(middle & 16777215), 6, '0') || lpad(to_hex(low), 12, '0'))::uuid;
+END
+$$;
+COMMENT ON FUNCTION sortid.scru128_parse(text) IS
+'The SCRU128 ID of a text of 25 Base36 digits, in either case. Raises 22003 for a number above the largest ID, 22P02 for any other text.';
+
+CREATE OR REPLACE FUNCTION sortid.scru128_time(id uuid) RETURNS timestamptz
+LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+RETURN (timestamp '1970-01-01'
+  + ('x' || encode(substr(uuid_send(id), 1, 4), 'hex'))::bit(32)::bigint * interval '65.536 s'
+  + ('x' || encode(substr(uuid_send(id), 5, 2), 'hex'))::bit(16)::int * interval '1 ms') AT TIME ZONE 'UTC';
+COMMENT ON FUNCTION sortid.scru128_time(uuid) IS
+'The time of a SCRU128 ID, to the millisecond. To find the IDs of a time range compare the ID with scru128_first: an index on the ID serves that.';
+
+CREATE OR REPLACE FUNCTION sortid.scru128_first("time" timestamptz) RETURNS uuid
+LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+RETURN rpad(
+  lpad(to_hex(floor(extract(epoch from timestamptz_smaller(timestamptz '10889-08-02 05:31:50.655+00',
+    timestamptz_larger(timestamptz '1970-01-01 00:00:00+00', "time")) AT TIME ZONE 'UTC') * 1000)::bigint), 12, '0'),
+  32, substr('0f', 1 + ("time" >= timestamptz '10889-08-02 05:31:50.656+00')::int, 1))::uuid;
+COMMENT ON FUNCTION sortid.scru128_first(timestamptz) IS
+'The smallest SCRU128 ID of a time''s millisecond. The IDs from time a up to but not including b: id >= scru128_first(a) AND id < scru128_first(b). A time before 1970 gives the smallest ID, one after the last timestamp the largest.';
+
+CREATE OR REPLACE FUNCTION sortid.scru128_partman_time(id text) RETURNS timestamptz
+LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+RETURN sortid.scru128_time(id::uuid);
+COMMENT ON FUNCTION sortid.scru128_partman_time(text) IS
+'The time decoder for pg_partman; the encoder is scru128_first.';
+
+-- The last six bytes of a bigint are the time. Of a random UUID's 16 bytes, bytes 7 and 9
+-- have bits that are always the same; without bytes 4 to 9, the ten that are left are random.
+CREATE OR REPLACE FUNCTION sortid.scru128_new() RETURNS uuid
+LANGUAGE sql VOLATILE PARALLEL SAFE
+RETURN encode(substr(int8send(sortid.clock_ms()::sortid.generated_ms), 3)
+  || overlay(uuid_send(gen_random_uuid()) PLACING ''::bytea FROM 4 FOR 6), 'hex')::uuid;
+COMMENT ON FUNCTION sortid.scru128_new() IS
+'A new SCRU128 ID: the time and 80 random bits. Order: by millisecond; IDs of one millisecond have none. In read-only transactions, too.';
+
+-- It starts at random, so that the counters of two installations differ.
+DO $$
+BEGIN
+  IF to_regclass('sortid.scru128_counter') IS NULL THEN
+    EXECUTE format('CREATE SEQUENCE sortid.scru128_counter MINVALUE 0 MAXVALUE 281474976710655 START %s NO CYCLE CACHE 64',
+      floor(random() * 140737488355328)::bigint);
+  END IF;
+END
+$$;
+COMMENT ON SEQUENCE sortid.scru128_counter IS
+'The counters of the IDs that scru128_new_session makes; each session takes 64 at a time.';
+GRANT USAGE ON SEQUENCE sortid.scru128_counter TO PUBLIC;
+
+CREATE OR REPLACE FUNCTION sortid.scru128_new_session() RETURNS uuid
+LANGUAGE sql VOLATILE PARALLEL UNSAFE
+RETURN encode(substr(int8send(sortid.clock_ms()::sortid.generated_ms), 3)
+  || substr(int8send(nextval('sortid.scru128_counter')), 3) || substr(uuid_send(gen_random_uuid()), 1, 4), 'hex')::uuid;
+COMMENT ON FUNCTION sortid.scru128_new_session() IS
+'A new SCRU128 ID: the time, a counter and 32 random bits. Order: strict within a session, after a ROLLBACK too, but not while the clock is behind where it was; by millisecond over sessions. The counter, which the sequence scru128_counter makes, tells roughly how many IDs were made. Not in read-only transactions.';
+
+CREATE SEQUENCE IF NOT EXISTS sortid.scru128_state AS bigint MINVALUE 0 NO CYCLE CACHE 1;
+COMMENT ON SEQUENCE sortid.scru128_state IS
+'The first 64 bits of the last ID that scru128_new_ordered made: the timestamp and a counter. Never set it back.';
+GRANT USAGE ON SEQUENCE sortid.scru128_state TO PUBLIC;
+
+CREATE OR REPLACE FUNCTION sortid.scru128_advance() RETURNS bigint
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
+SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+  -- The counter starts at random in the lower half; the last quarter is never reached.
+  RETURN sortid.advance('scru128', 'sortid.scru128_state', 1, 140737488355327, 16, 49152, 32768);
+END
+$$;
+COMMENT ON FUNCTION sortid.scru128_advance() IS
+'The part of scru128_new_ordered that begins a new millisecond, for which roles need no rights on the sequence.';
+
+CREATE OR REPLACE FUNCTION sortid.scru128_new_ordered() RETURNS uuid
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
+AS $$
+DECLARE
+  ms   bigint := sortid.clock_ms();
+  head bigint := nextval('sortid.scru128_state');
+BEGIN
+  IF head >> 16 NOT BETWEEN ms AND ms + 10000 OR head & 65535 >= 49152 THEN
+    head := sortid.scru128_advance();
+  END IF;
+  RETURN encode(int8send(head) || overlay(uuid_send(gen_random_uuid()) PLACING ''::bytea FROM 5 FOR 8), 'hex')::uuid;
+END
+$$;
+COMMENT ON FUNCTION sortid.scru128_new_ordered() IS
+'A new SCRU128 ID: the time, a counter of 16 bits with a random start in each millisecond, and 64 random bits. Order: strict over all sessions of this database, whatever the clock does; gaps. Raises 55000 while the clock is over 10 seconds behind the last ID. Not in read-only transactions.';

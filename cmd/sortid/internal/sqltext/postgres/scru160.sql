@@ -1,0 +1,89 @@
+-- scru160: stored as bytea, or as the domain scru160, which has the length.
+
+DO $$
+BEGIN
+  CREATE DOMAIN sortid.scru160 AS bytea CHECK (octet_length(VALUE) = 20);
+EXCEPTION WHEN duplicate_object THEN NULL;
+END
+$$;
+COMMENT ON DOMAIN sortid.scru160 IS 'A SCRU160 ID: its 20 bytes.';
+
+CREATE OR REPLACE FUNCTION sortid.scru160_text(id bytea) RETURNS text
+LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
+AS $$
+DECLARE
+  hex text := encode(id, 'hex');
+BEGIN
+  IF octet_length(id) <> 20 THEN
+    PERFORM sortid.reject('scru160', id::text, 'wrong length of the binary form: ' || octet_length(id) || ' bytes, want 20');
+  END IF;
+  RETURN sortid.base32hex_text(('x' || left(hex, 10))::bit(40)::bigint)
+    || sortid.base32hex_text(('x' || substr(hex, 11, 10))::bit(40)::bigint)
+    || sortid.base32hex_text(('x' || substr(hex, 21, 10))::bit(40)::bigint)
+    || sortid.base32hex_text(('x' || substr(hex, 31))::bit(40)::bigint);
+END
+$$;
+COMMENT ON FUNCTION sortid.scru160_text(bytea) IS
+'The text of a SCRU160 ID: 32 base32hex symbols in upper case. The other text, of 40 hexadecimal digits, is encode(id, ''hex''). Raises 22P02 for a bytea that has not 20 bytes.';
+
+CREATE OR REPLACE FUNCTION sortid.scru160_parse(text text) RETURNS bytea
+LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
+AS $$
+DECLARE
+  symbols bytea;
+BEGIN
+  IF octet_length(text) = 40 THEN
+    IF text COLLATE "C" ~ '[^0-9A-Fa-f]' THEN
+      PERFORM sortid.reject_symbol('scru160', text, '0-9A-Fa-f', 'a hexadecimal digit');
+    END IF;
+    RETURN decode(text, 'hex');
+  ELSIF octet_length(text) <> 32 THEN
+    PERFORM sortid.reject_length('scru160', text, '32 or 40');
+  ELSIF text COLLATE "C" ~ '[^0-9A-Va-v]' THEN
+    PERFORM sortid.reject_symbol('scru160', text, '0-9A-Va-v', 'a base32hex symbol');
+  END IF;
+  symbols := text::bytea;
+  RETURN decode(sortid.base32hex_hex(symbols, 0) || sortid.base32hex_hex(symbols, 8)
+    || sortid.base32hex_hex(symbols, 16) || sortid.base32hex_hex(symbols, 24), 'hex');
+END
+$$;
+COMMENT ON FUNCTION sortid.scru160_parse(text) IS
+'The SCRU160 ID of a text of 32 base32hex symbols or 40 hexadecimal digits, in either case. Raises 22P02 for any other text.';
+
+CREATE OR REPLACE FUNCTION sortid.scru160_time(id bytea) RETURNS timestamptz
+LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+RETURN (timestamp '1970-01-01'
+  + ('x' || encode(substr(id, 1, 4), 'hex'))::bit(32)::bigint * interval '65.536 s'
+  + ('x' || encode(substr(id, 5, 2), 'hex'))::bit(16)::int * interval '1 ms') AT TIME ZONE 'UTC';
+COMMENT ON FUNCTION sortid.scru160_time(bytea) IS
+'The time of a SCRU160 ID, to the millisecond. To find the IDs of a time range compare the ID with scru160_first: an index on the ID serves that.';
+
+CREATE OR REPLACE FUNCTION sortid.scru160_first("time" timestamptz) RETURNS bytea
+LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+RETURN decode(rpad(
+  lpad(to_hex(floor(extract(epoch from timestamptz_smaller(timestamptz '10889-08-02 05:31:50.655+00',
+    timestamptz_larger(timestamptz '1970-01-01 00:00:00+00', "time")) AT TIME ZONE 'UTC') * 1000)::bigint), 12, '0'),
+  40, substr('0f', 1 + ("time" >= timestamptz '10889-08-02 05:31:50.656+00')::int, 1)), 'hex');
+COMMENT ON FUNCTION sortid.scru160_first(timestamptz) IS
+'The smallest SCRU160 ID of a time''s millisecond. The IDs from time a up to but not including b: id >= scru160_first(a) AND id < scru160_first(b). A time before 1970 gives the smallest ID, one after the last timestamp the largest.';
+
+CREATE OR REPLACE FUNCTION sortid.scru160_partman_time(id text) RETURNS timestamptz
+LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+RETURN sortid.scru160_time(id::bytea);
+COMMENT ON FUNCTION sortid.scru160_partman_time(text) IS
+'The time decoder for pg_partman; the encoder is scru160_first.';
+
+CREATE OR REPLACE FUNCTION sortid.scru160_new() RETURNS bytea
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL SAFE
+AS $$
+DECLARE
+  ms     sortid.generated_ms := sortid.clock_ms();
+  random bytea := uuid_send(gen_random_uuid()); -- random but for some bits of bytes 7 and 9
+BEGIN
+  -- The counter's first bit is 0, as that of a generator is when a millisecond begins.
+  RETURN substr(int8send(ms), 3) || set_byte(substr(random, 1, 6), 0, get_byte(random, 0) & 127)
+    || substr(random, 8, 1) || substr(random, 10);
+END
+$$;
+COMMENT ON FUNCTION sortid.scru160_new() IS
+'A new SCRU160 ID: the time and 111 random bits. Order: by millisecond; IDs of one millisecond have none. In read-only transactions, too.';

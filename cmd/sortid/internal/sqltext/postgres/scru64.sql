@@ -1,0 +1,126 @@
+-- scru64: stored as bigint, or as the domain scru64, which has the range.
+
+DO $$
+BEGIN
+  CREATE DOMAIN sortid.scru64 AS bigint CHECK (VALUE BETWEEN 0 AND 4738381338321616895);
+EXCEPTION WHEN duplicate_object THEN NULL;
+END
+$$;
+COMMENT ON DOMAIN sortid.scru64 IS 'A SCRU64 ID: its integer, from 0 to 36^12 - 1.';
+
+CREATE OR REPLACE FUNCTION sortid.scru64_text(id bigint) RETURNS text
+LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
+AS $$
+BEGIN
+  IF id NOT BETWEEN 0 AND 4738381338321616895 THEN
+    PERFORM sortid.reject('scru64', id::text, 'not from 0 to 4738381338321616895, the largest ID', '22003');
+  END IF;
+  RETURN sortid.base36_text(id);
+END
+$$;
+COMMENT ON FUNCTION sortid.scru64_text(bigint) IS
+'The text of a SCRU64 ID: 12 Base36 digits in lower case. Raises 22003 for an integer that is no ID.';
+
+CREATE OR REPLACE FUNCTION sortid.scru64_parse(text text) RETURNS bigint
+LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
+AS $$
+BEGIN
+  IF octet_length(text) <> 12 THEN
+    PERFORM sortid.reject_length('scru64', text, '12');
+  ELSIF text COLLATE "C" ~ '[^0-9A-Za-z]' THEN
+    PERFORM sortid.reject_symbol('scru64', text, '0-9A-Za-z', 'a Base36 digit');
+  END IF;
+  RETURN sortid.base36_number(text::bytea, 0);
+END
+$$;
+COMMENT ON FUNCTION sortid.scru64_parse(text) IS
+'The SCRU64 ID of a text of 12 Base36 digits, in either case. Raises 22P02 for any other text.';
+
+CREATE OR REPLACE FUNCTION sortid.scru64_time(id bigint) RETURNS timestamptz
+LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+RETURN (timestamp '1970-01-01' + (id >> 24) * interval '0.256 s') AT TIME ZONE 'UTC';
+COMMENT ON FUNCTION sortid.scru64_time(bigint) IS
+'The time of a SCRU64 ID, to 256 milliseconds. To find the IDs of a time range compare the ID with scru64_first: an index on the ID serves that.';
+
+CREATE OR REPLACE FUNCTION sortid.scru64_first("time" timestamptz) RETURNS bigint
+LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+RETURN int8smaller(4738381338321616895,
+  (floor(extract(epoch from timestamptz_smaller(timestamptz '4261-02-27 06:08:59.136+00',
+    timestamptz_larger(timestamptz '1970-01-01 00:00:00+00', "time")) AT TIME ZONE 'UTC') * 1000)::bigint >> 8) << 24);
+COMMENT ON FUNCTION sortid.scru64_first(timestamptz) IS
+'The smallest SCRU64 ID of a time''s tick of 256 milliseconds. The IDs from time a up to but not including b: id >= scru64_first(a) AND id < scru64_first(b). A time before 1970 gives 0, one after the last timestamp the largest ID.';
+
+CREATE OR REPLACE FUNCTION sortid.scru64_partman_time(id text) RETURNS timestamptz
+LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+RETURN sortid.scru64_time(id::bigint);
+COMMENT ON FUNCTION sortid.scru64_partman_time(text) IS
+'The time decoder for pg_partman; the encoder is scru64_first.';
+
+CREATE SEQUENCE IF NOT EXISTS sortid.scru64_state AS bigint MINVALUE 0 NO CYCLE CACHE 1;
+COMMENT ON SEQUENCE sortid.scru64_state IS
+'The tick of the last ID that scru64_new made, and in 24 bits below it the counter. Never set it back.';
+GRANT USAGE ON SEQUENCE sortid.scru64_state TO PUBLIC;
+
+-- A crash can undo the last steps of the sequence, if no commit has waited for them. So after
+-- one, ticks are left out that may have been those of forgotten IDs. A crash also empties
+-- unlogged tables, and ends all sessions: each session looks once whether this one is empty.
+CREATE UNLOGGED TABLE IF NOT EXISTS sortid.scru64_begun AS SELECT clock_timestamp() AS at;
+COMMENT ON TABLE sortid.scru64_begun IS
+'When scru64_new was first called since the server crashed, or since this standby has taken over; empty until then.';
+
+CREATE OR REPLACE FUNCTION sortid.scru64_begin(session timestamptz) RETURNS void
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
+SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+  IF NOT EXISTS (SELECT FROM sortid.scru64_begun) THEN
+    -- The forgotten IDs are of ticks at most two seconds ahead of the crash: see advance.
+    PERFORM pg_sleep(extract(epoch FROM session - clock_timestamp()) + 2.5);
+    INSERT INTO sortid.scru64_begun SELECT clock_timestamp();
+  END IF;
+  PERFORM set_config('scru64_new.begun', 'sortid.scru64_state'::regclass::oid::text, false);
+END
+$$;
+COMMENT ON FUNCTION sortid.scru64_begin(timestamptz) IS
+'The part of scru64_new for the first call in a session, which began at a time. After a crash it waits until 2.5 seconds after that.';
+
+CREATE OR REPLACE FUNCTION sortid.scru64_advance(size int) RETURNS bigint
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
+SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+  -- As many counters as the node ID leaves room for. They start with four guard bits, so that
+  -- a tick holds nearly as many IDs.
+  counters int := 1 << (24 - size);
+BEGIN
+  RETURN sortid.advance('scru64', 'sortid.scru64_state', 256, 282429536479, 24, counters,
+    greatest(counters / 16, 1));
+END
+$$;
+COMMENT ON FUNCTION sortid.scru64_advance(int) IS
+'The part of scru64_new that begins a new tick, for which roles need no rights on the sequence.';
+
+CREATE OR REPLACE FUNCTION sortid.scru64_new(node_id int, size int) RETURNS bigint
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
+AS $$
+DECLARE
+  tick bigint := sortid.clock_ms() >> 8;
+  id   bigint;
+BEGIN
+  IF size NOT BETWEEN 1 AND 23 OR node_id NOT BETWEEN 0 AND (1 << size) - 1 THEN
+    RAISE EXCEPTION 'scru64: no node ID % of % bits: want a size from 1 to 23 and a node ID that fits it', node_id, size
+      USING ERRCODE = 'invalid_parameter_value';
+  END IF;
+  id := nextval('sortid.scru64_state');
+  IF current_setting('scru64_new.begun', true) IS DISTINCT FROM 'sortid.scru64_state'::regclass::oid::text THEN
+    PERFORM sortid.scru64_begin(coalesce((SELECT backend_start FROM pg_stat_get_activity(pg_backend_pid())), now()));
+    id := sortid.scru64_advance(size);
+  -- 39 ticks are the rollback allowance of 10 seconds.
+  ELSIF id >> 24 NOT BETWEEN tick AND tick + 39 OR id & 16777215 >= 1 << (24 - size) THEN
+    id := sortid.scru64_advance(size);
+  END IF;
+  RETURN id | (node_id::bigint << (24 - size));
+END
+$$;
+COMMENT ON FUNCTION sortid.scru64_new(int, int) IS
+'A new SCRU64 ID of a node ID of so many bits. Order: strict over all sessions of this database, whatever the clock does; gaps. Unique while no other database or program uses the node ID. Waits where it would come over two seconds ahead of the clock, and after a crash of the server until the session is 2.5 seconds old. Raises 55000 while the clock is over 10 seconds behind the last ID. Not in read-only transactions.';

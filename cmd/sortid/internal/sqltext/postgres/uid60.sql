@@ -1,0 +1,66 @@
+-- uid60: stored as bigint, or as the domain uid60, which has the range. The texts do not
+-- sort. There is no generator: a millisecond has 512 IDs, and to keep count of them over
+-- all sessions each ID would have to wait for a lock.
+
+DO $$
+BEGIN
+  CREATE DOMAIN sortid.uid60 AS bigint CHECK (VALUE BETWEEN 0 AND 1152921504606846975);
+EXCEPTION WHEN duplicate_object THEN NULL;
+END
+$$;
+COMMENT ON DOMAIN sortid.uid60 IS 'A uid60: its integer, from 0 to 2^60 - 1.';
+
+CREATE OR REPLACE FUNCTION sortid.uid60_text(id bigint) RETURNS text
+LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
+AS $$
+DECLARE
+  digits text;
+BEGIN
+  IF id NOT BETWEEN 0 AND 1152921504606846975 THEN
+    PERFORM sortid.reject('uid60', id::text, 'not from 0 to 1152921504606846975, the largest ID', '22003');
+  END IF;
+  -- Nine bytes are twelve digits of Base64, of which the leading zeros, A, are left out.
+  digits := ltrim(translate(encode('\x00'::bytea || int8send(id), 'base64'), '+/', '-_'), 'A');
+  digits := lpad(digits, greatest(length(digits), 4), 'A');
+  RETURN right(digits, 2) || left(digits, -2);
+END
+$$;
+COMMENT ON FUNCTION sortid.uid60_text(bigint) IS
+'The text of a uid60: 4 to 10 characters of 0-9A-Za-z_-. Texts do not sort by time. Raises 22003 for an integer that is no ID.';
+
+CREATE OR REPLACE FUNCTION sortid.uid60_parse(text text) RETURNS bigint
+LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
+AS $$
+BEGIN
+  IF octet_length(text) NOT BETWEEN 4 AND 10 THEN
+    PERFORM sortid.reject_length('uid60', text, '4 to 10');
+  ELSIF text COLLATE "C" ~ '[^0-9A-Za-z_-]' THEN
+    PERFORM sortid.reject_symbol('uid60', text, '0-9A-Za-z_-', 'one of A-Z, a-z, 0-9, - and _');
+  END IF;
+  RETURN ('x' || right(encode(decode(
+    lpad(translate(substr(text, 3) || left(text, 2), '-_', '+/'), 12, 'A'), 'base64'), 'hex'), 16))::bit(64)::bigint;
+END
+$$;
+COMMENT ON FUNCTION sortid.uid60_parse(text) IS
+'The uid60 of a text of 4 to 10 characters. Case matters. Raises 22P02 for any other text.';
+
+CREATE OR REPLACE FUNCTION sortid.uid60_time(id bigint) RETURNS timestamptz
+LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+RETURN (timestamp '2018-03-01' + (id >> 18) * interval '1 ms') AT TIME ZONE 'UTC';
+COMMENT ON FUNCTION sortid.uid60_time(bigint) IS
+'The time of a uid60, to the millisecond. To find the IDs of a time range compare the ID with uid60_first: an index on the ID serves that.';
+
+CREATE OR REPLACE FUNCTION sortid.uid60_first("time" timestamptz) RETURNS bigint
+LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+RETURN int8smaller(1152921504606846975,
+  (floor(extract(epoch from timestamptz_smaller(timestamptz '2157-07-13 15:35:11.104+00',
+    timestamptz_larger(timestamptz '2018-03-01 00:00:00+00', "time")) AT TIME ZONE 'UTC') * 1000)::bigint
+    - 1519862400000) << 18);
+COMMENT ON FUNCTION sortid.uid60_first(timestamptz) IS
+'The smallest uid60 of a time''s millisecond. The IDs from time a up to but not including b: id >= uid60_first(a) AND id < uid60_first(b). A time before 2018-03-01 gives 0, one after the last timestamp the largest ID.';
+
+CREATE OR REPLACE FUNCTION sortid.uid60_partman_time(id text) RETURNS timestamptz
+LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+RETURN sortid.uid60_time(id::bigint);
+COMMENT ON FUNCTION sortid.uid60_partman_time(text) IS
+'The time decoder for pg_partman; the encoder is uid60_first.';

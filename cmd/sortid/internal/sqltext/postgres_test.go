@@ -1,0 +1,1006 @@
+package sqltext
+
+import (
+	"context"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net/url"
+	"os"
+	"os/exec"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/sortid/sortid/euid"
+	"github.com/sortid/sortid/scheme"
+	"github.com/sortid/sortid/scru128"
+	"github.com/sortid/sortid/scru160"
+	"github.com/sortid/sortid/scru64"
+	"github.com/sortid/sortid/testserver"
+	"github.com/sortid/sortid/uid60"
+	"github.com/sortid/sortid/verify/duplicates"
+	"github.com/sortid/sortid/verify/report"
+)
+
+var many = flag.Int("many", 50_000, "how many random IDs of each format to convert")
+
+// A database is a PostgreSQL database with the functions in it.
+type database struct {
+	t      testing.TB
+	url    string
+	schema string
+	*pgx.Conn
+}
+
+// install makes a schema of a name of its own in the test's database.
+func install(t testing.TB) *database {
+	t.Helper()
+	place := testserver.Postgres(t)
+	u, err := url.Parse(place)
+	if err != nil {
+		t.Fatal(err)
+	}
+	schema := "Sortid_" + u.Query().Get("search_path")
+	d := connect(t, place, schema)
+	d.run(must(Postgres(schema, scheme.Names()))(t))
+	t.Cleanup(func() { d.run(`DROP SCHEMA "` + schema + `" CASCADE`) })
+	return d
+}
+
+func connect(t testing.TB, place, schema string) *database {
+	t.Helper()
+	conn, err := pgx.Connect(context.Background(), place)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { conn.Close(context.Background()) })
+	return &database{t: t, url: place, schema: schema, Conn: conn}
+}
+
+func must(text string, err error) func(testing.TB) string {
+	return func(t testing.TB) string {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return text
+	}
+}
+
+// in puts the name of the schema into a statement, as the command does.
+func (d *database) in(statement string) string { return inSchema(statement, d.schema) }
+
+// run runs statements, of which the schema is sortid.
+func (d *database) run(statements string) {
+	d.t.Helper()
+	if _, err := d.PgConn().Exec(context.Background(), d.in(statements)).ReadAll(); err != nil {
+		d.t.Fatalf("%v\n%.500s", err, statements)
+	}
+}
+
+// query returns the first column of a query as text.
+func (d *database) query(query string, args ...any) []string {
+	d.t.Helper()
+	rows, err := d.queryError(query, args...)
+	if err != nil {
+		d.t.Fatalf("%s: %v", query, err)
+	}
+	return rows
+}
+
+func (d *database) queryError(query string, args ...any) ([]string, error) {
+	args = append([]any{pgx.QueryResultFormats{pgx.TextFormatCode}}, args...)
+	rows, err := d.Query(context.Background(), d.in(query), args...)
+	if err != nil {
+		return nil, err
+	}
+	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (string, error) {
+		value := row.RawValues()[0]
+		if value == nil {
+			return "NULL", nil
+		}
+		return string(value), nil
+	})
+}
+
+// one returns the value of an expression as text.
+func (d *database) one(expression string, args ...any) string {
+	d.t.Helper()
+	return d.query("SELECT "+expression, args...)[0]
+}
+
+// code returns the SQLSTATE and the message with which a query fails.
+func (d *database) code(query string, args ...any) (code, message string) {
+	rows, err := d.queryError(query, args...)
+	var e *pgconn.PgError
+	if !errors.As(err, &e) {
+		d.t.Errorf("%s %v: %v, %v; want an error of the server", query, args, rows, err)
+		return "", ""
+	}
+	return e.Code, e.Message
+}
+
+// A format is one of the five, as the database sees it.
+type format struct {
+	name   string
+	typ    string                 // that stores an ID
+	stored func(id string) string // how the type shows the ID of a text
+	first  func(time.Time) string
+	last   time.Time // the first time that is too late
+	epoch  time.Time
+	tick   time.Duration
+	random func(*rand.Rand) string // the text of an ID
+	max    string
+}
+
+func uuidOf(id [16]byte) string {
+	return scru128.UUID(id).String()
+}
+
+var formats = []format{
+	{
+		name: "scru64", typ: "bigint", max: scru64.Max.String(),
+		stored: func(s string) string { return fmt.Sprint(uint64(scru64.MustParse(s))) },
+		first:  func(t time.Time) string { return scru64.First(t).String() },
+		random: func(r *rand.Rand) string { return scru64.ID(r.Uint64N(uint64(scru64.Max) + 1)).String() },
+	}, {
+		name: "scru128", typ: "uuid", max: scru128.Max.String(),
+		stored: func(s string) string { return uuidOf(scru128.MustParse(s)) },
+		first:  func(t time.Time) string { return scru128.First(t).String() },
+		random: func(r *rand.Rand) string { return scru128.FromUint128(r.Uint64(), r.Uint64()).String() },
+	}, {
+		name: "scru160", typ: "bytea", max: scru160.Max.String(),
+		stored: func(s string) string { return `\x` + scru160.Hex(scru160.MustParse(s)).String() },
+		first:  func(t time.Time) string { return scru160.First(t).String() },
+		random: func(r *rand.Rand) string {
+			var id scru160.ID
+			for i := range id {
+				id[i] = byte(r.Uint32())
+			}
+			return id.String()
+		},
+	}, {
+		name: "euid", typ: "uuid", max: euid.Max.String(),
+		stored: func(s string) string { return uuidOf(euid.MustParse(s)) },
+		first:  func(t time.Time) string { return euid.First(t).String() },
+		random: func(r *rand.Rand) string { return euid.FromUint128(r.Uint64(), r.Uint64()).String() },
+	}, {
+		name: "uid60", typ: "bigint", max: uid60.Max.String(),
+		stored: func(s string) string { return fmt.Sprint(uint64(uid60.MustParse(s))) },
+		first:  func(t time.Time) string { return uid60.First(t).String() },
+		random: func(r *rand.Rand) string { return uid60.ID(r.Uint64N(uint64(uid60.Max) + 1)).String() },
+	},
+}
+
+func init() {
+	for i := range formats {
+		f := &formats[i]
+		s, err := scheme.Lookup(f.name)
+		if err != nil {
+			panic(err)
+		}
+		f.epoch, f.last = s.Range()
+		f.last = f.last.Add(time.Nanosecond)
+		f.tick = s.Tick
+	}
+}
+
+// vectors are those of testdata/vectors.
+type vectors struct {
+	Valid []struct {
+		Text, Canonical, Hex, Time string
+		Int                        json.Number
+	}
+	Invalid []struct{ Note, Text, Reason string }
+}
+
+func readVectors(t testing.TB, format string) (v vectors) {
+	t.Helper()
+	b, err := os.ReadFile("../../../../testdata/vectors/" + format + ".json")
+	if err == nil {
+		err = json.Unmarshal(b, &v)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(v.Valid) < 30 || len(v.Invalid) < 30 {
+		t.Fatalf("%s: only %d and %d vectors", format, len(v.Valid), len(v.Invalid))
+	}
+	return v
+}
+
+func TestPostgresVectors(t *testing.T) {
+	d := install(t)
+	for _, f := range formats {
+		v := readVectors(t, f.name)
+		for _, v := range v.Valid {
+			want := v.Canonical
+			if want == "" {
+				want = v.Text
+			}
+			if f.name == "scru160" && len(want) == 40 {
+				want = scru160.MustParse(want).String()
+			}
+			got := d.query("SELECT x FROM (SELECT sortid."+f.name+"_parse($1) AS id) AS t, "+
+				"LATERAL (VALUES (id::text), (sortid."+f.name+"_text(id)), "+
+				`(to_char(sortid.`+f.name+`_time(id) AT TIME ZONE 'UTC', 'FMYYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))) AS v(x)`, v.Text)
+			if wants := []string{f.stored(v.Text), want, v.Time}; !slices.Equal(got, wants) {
+				t.Errorf("%s %s: %q, want %q", f.name, v.Text, got, wants)
+			}
+		}
+		for _, v := range v.Invalid {
+			if strings.Contains(v.Text, "\x00") {
+				continue // which the type text does not have
+			}
+			code, message := d.code("SELECT sortid."+f.name+"_parse($1)", v.Text)
+			want, reason := "22P02", map[string]string{
+				"length": "wrong length: ", "symbol": "not a", "check": "the check value does not fit", "range": "larger than ",
+			}[v.Reason]
+			if f.name == "uid60" && v.Reason == "symbol" {
+				reason = "not one of"
+			}
+			if v.Reason == "range" {
+				want = "22003"
+			}
+			if code != want || reason == "" || !strings.Contains(message, reason) || !strings.HasPrefix(message, f.name+": ") {
+				t.Errorf("%s %q (%s): %s %s; want %s and %q", f.name, v.Text, v.Note, code, message, want, reason)
+			}
+		}
+	}
+}
+
+// Random IDs over the whole range: text and parse are equal to Go's.
+func TestPostgresRandom(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes a while")
+	}
+	d := install(t)
+	r := rand.New(rand.NewPCG(1, 2))
+	for _, f := range formats {
+		for left := *many; left > 0; left -= 10_000 {
+			texts := make([]string, min(left, 10_000))
+			stored := make([]string, len(texts))
+			for i := range texts {
+				texts[i] = f.random(r)
+				stored[i] = f.stored(texts[i])
+			}
+			got := d.query("SELECT t || ' ' || s || ' ' || sortid."+f.name+"_text(s::"+f.typ+") || ' ' || sortid."+f.name+"_parse(t)::text"+
+				" FROM unnest($1::text[], $2::text[]) AS x(t, s) WHERE sortid."+f.name+"_text(s::"+f.typ+") <> t COLLATE \"C\" OR sortid."+f.name+"_parse(t)::text <> s COLLATE \"C\"", texts, stored)
+			if len(got) > 0 {
+				t.Fatalf("%s: %d of %d are wrong, such as %s", f.name, len(got), len(texts), got[0])
+			}
+		}
+	}
+}
+
+// Each bit that a generator says is random is 1 in about half of its IDs; the others of the
+// random part are 0.
+func TestPostgresRandomBits(t *testing.T) {
+	d := install(t)
+	const n = 4000
+	for _, g := range []struct {
+		call   string
+		from   int      // where the random part begins
+		zeroes [][2]int // bits of it, from and up to, that are 0
+	}{
+		{"uuid_send(sortid.scru128_new())", 48, nil},
+		{"uuid_send(sortid.scru128_new_session())", 96, nil},
+		{"uuid_send(sortid.scru128_new_ordered())", 64, nil},
+		{"uuid_send(sortid.euid_new())", 42, [][2]int{{57, 64}}},
+		{"sortid.scru160_new()", 48, [][2]int{{48, 49}}},
+	} {
+		var ones [160]int
+		bits := 0
+		for _, digits := range d.query(fmt.Sprintf("SELECT encode(%s, 'hex') FROM generate_series(1, %d)", g.call, n)) {
+			id, err := hex.DecodeString(digits)
+			if err != nil {
+				t.Fatal(err)
+			}
+			bits = 8 * len(id)
+			for i := range bits {
+				ones[i] += int(id[i/8] >> (7 - i%8) & 1)
+			}
+		}
+		for i := g.from; i < bits; i++ {
+			least, most := n*45/100, n*55/100 // more than six standard deviations
+			for _, z := range g.zeroes {
+				if z[0] <= i && i < z[1] {
+					least, most = 0, 0
+				}
+			}
+			if ones[i] < least || ones[i] > most {
+				t.Errorf("%s: bit %d is 1 in %d of %d", g.call, i, ones[i], n)
+			}
+		}
+	}
+}
+
+// first and time are exact, and inverse to each other, at any time.
+func TestPostgresTimes(t *testing.T) {
+	d := install(t)
+	d.run("SET TIME ZONE 'Asia/Kathmandu'") // none of it depends on that
+	const layout = "2006-01-02 15:04:05.999999+00"
+	for _, f := range formats {
+		var times []time.Time
+		for _, near := range []time.Time{
+			f.epoch, f.last, time.Unix(0, 0), time.Date(2026, 11, 17, 10, 30, 0, 0, time.UTC),
+			time.Date(2106, 2, 7, 6, 28, 16, 0, time.UTC), time.Date(2262, 4, 11, 23, 47, 16, 0, time.UTC),
+			time.Date(4253, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(5000, 7, 1, 0, 0, 0, 0, time.UTC), time.Date(9999, 12, 31, 23, 59, 59, 0, time.UTC),
+		} {
+			for _, d := range []time.Duration{-time.Second, -f.tick, -time.Microsecond, 0, time.Microsecond, 999 * time.Microsecond, time.Millisecond, f.tick} {
+				times = append(times, near.Add(d).UTC())
+			}
+		}
+		for _, at := range times {
+			text := at.Format(layout)
+			if at.Year() > 9999 {
+				text = strings.TrimPrefix(at.Format(layout), "+")
+			}
+			want := f.first(at)
+			first := "sortid." + f.name + "_first('" + text + "')"
+			if at.Year() < 1 {
+				continue
+			}
+			if got := d.one("sortid." + f.name + "_text(" + first + ")"); got != want {
+				t.Errorf("%s: first of %s is %s, want %s", f.name, text, got, want)
+			}
+			if at.Before(f.epoch) || !at.Before(f.last) {
+				continue
+			}
+			tick := f.epoch.Add(at.Sub(f.epoch).Truncate(f.tick))
+			if at.Sub(f.epoch) > 290*365*24*time.Hour { // where a Duration ends
+				tick = time.UnixMilli(at.UnixMilli() / f.tick.Milliseconds() * f.tick.Milliseconds())
+			}
+			if got := d.one("sortid." + f.name + "_time(" + first + ") = '" + tick.UTC().Format(layout) + "'"); got != "t" {
+				t.Errorf("%s: time of the first ID of %s is %s", f.name, text, d.one("sortid."+f.name+"_time("+first+")"))
+			}
+		}
+		for at, want := range map[string]string{"-infinity": f.first(time.Unix(-1<<40, 0)), "4000-01-01 BC": f.first(time.Unix(-1<<40, 0)), "infinity": f.max, "290000-01-01": f.max} {
+			if got := d.one("sortid." + f.name + "_text(sortid." + f.name + "_first('" + at + "'))"); got != want {
+				t.Errorf("%s: first of %s is %s, want %s", f.name, at, got, want)
+			}
+		}
+	}
+}
+
+// NULL gives NULL, and what no ID has gives an error.
+func TestPostgresBadInput(t *testing.T) {
+	d := install(t)
+	for _, f := range formats {
+		for _, expression := range []string{"text(NULL::" + f.typ + ")", "parse(NULL)", "time(NULL::" + f.typ + ")", "first(NULL)"} {
+			if got := d.one("sortid." + f.name + "_" + expression); got != "NULL" {
+				t.Errorf("%s_%s is %s", f.name, expression, got)
+			}
+		}
+	}
+	for query, want := range map[string]string{
+		"SELECT sortid.scru64_text(-1)":                           "22003",
+		"SELECT sortid.scru64_text(4738381338321616896)":          "22003",
+		"SELECT sortid.uid60_text(-1)":                            "22003",
+		"SELECT sortid.uid60_text(1152921504606846976)":           "22003",
+		"SELECT sortid.scru160_text('')":                          "22P02",
+		`SELECT sortid.scru160_text('\x00')`:                      "22P02",
+		"SELECT (-1)::sortid.scru64":                              "23514",
+		"SELECT 4738381338321616896::sortid.scru64":               "23514",
+		"SELECT 1152921504606846976::sortid.uid60":                "23514",
+		`SELECT '\x00'::sortid.scru160`:                           "23514",
+		"SELECT sortid.scru64_new(0, 0)":                          "22023",
+		"SELECT sortid.scru64_new(0, 24)":                         "22023",
+		"SELECT sortid.scru64_new(256, 8)":                        "22023",
+		"SELECT sortid.scru64_new(-1, 8)":                         "22023",
+		"SELECT sortid.scru128_parse(repeat('x', 1000000))":       "22P02",
+		"SELECT sortid.scru128_parse('0372ijojuxuhjſfkeryi2mrt')": "22P02", // ſ is s to some
+	} {
+		if code, message := d.code(query); code != want || len(message) > 200 {
+			t.Errorf("%s: %s %s, want %s", query, code, message, want)
+		}
+	}
+}
+
+// The planner sees through time and first, which is what their speed and the pruning of
+// partitions rest on.
+func TestPostgresInlined(t *testing.T) {
+	d := install(t)
+	for _, f := range formats {
+		plan := strings.Join(d.query("EXPLAIN VERBOSE SELECT sortid."+f.name+"_time(id), sortid."+f.name+"_first(at), sortid."+f.name+"_partman_time(id::text) "+
+			"FROM (VALUES (NULL::"+f.typ+", now()), (NULL, now())) AS v(id, at)"), "\n")
+		if strings.Contains(plan, f.name+"_") || !strings.Contains(plan, "EXTRACT") {
+			t.Errorf("%s: not inlined:\n%s", f.name, plan)
+		}
+	}
+}
+
+// Each function has a comment, and is marked as what it is.
+func TestPostgresCatalog(t *testing.T) {
+	d := install(t)
+	for _, row := range d.query(`SELECT proname || ': ' || coalesce(obj_description(p.oid), 'no comment')
+		FROM pg_proc AS p WHERE pronamespace = $1::regnamespace AND (obj_description(p.oid) IS NULL OR NOT (proisstrict OR proname LIKE 'reject%' OR provolatile = 'v')
+		  OR provolatile <> CASE WHEN proname ~ '_new|advance|begin|^clock' THEN 'v' ELSE 'i' END
+		  OR proparallel <> CASE WHEN proname ~ 'ordered|session|scru64_new|advance|begin' THEN 'u' ELSE 's' END)`, `"`+d.schema+`"`) {
+		t.Error(row)
+	}
+	if n := d.one("count(*) FROM pg_proc WHERE pronamespace = $1::regnamespace", `"`+d.schema+`"`); n < "40" {
+		t.Errorf("%s functions", n)
+	}
+}
+
+// Of 24 monthly partitions one is read.
+func TestPostgresPruning(t *testing.T) {
+	d := install(t)
+	for _, f := range formats {
+		table := f.name + "_events"
+		d.run("CREATE TABLE " + table + " (id " + f.typ + " PRIMARY KEY) PARTITION BY RANGE (id)")
+		start := time.Now().UTC().AddDate(0, -12, 0)
+		start = time.Date(start.Year(), start.Month(), 1, 0, 0, 0, 0, time.UTC)
+		month := func(i int) string { return start.AddDate(0, i, 0).Format("2006-01-02 15:04:05+00") }
+		for i := range 24 {
+			d.run(fmt.Sprintf("CREATE TABLE %[1]s_%[2]d PARTITION OF %[1]s FOR VALUES FROM (sortid.%[3]s_first('%[4]s')) TO (sortid.%[3]s_first('%[5]s'))",
+				table, i, f.name, month(i), month(i+1)))
+		}
+		d.run("INSERT INTO " + table + " SELECT sortid." + f.name + "_first(t) FROM generate_series(timestamptz '" + month(0) + "', timestamptz '" + month(24) + "' - interval '1 day', '1 day') AS t")
+		d.run("ANALYZE " + table)
+		where := "SELECT count(*) FROM " + table + " WHERE id >= sortid." + f.name + "_first(%s) AND id < sortid." + f.name + "_first(%s)"
+		literal := fmt.Sprintf(where, "'"+month(5)+"'", "'"+month(6)+"'")
+		scans := func(what, query string, partitions ...string) {
+			t.Helper()
+			plan := strings.Join(d.query("EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF) "+query), "\n")
+			for i := range 24 {
+				name := fmt.Sprintf("%s_%d ", table, i)
+				read := strings.Contains(plan, "on "+name) || strings.Contains(plan, "using "+table+"_"+strconv.Itoa(i)+"_pkey")
+				for line := range strings.Lines(plan) {
+					if strings.Contains(line, "on "+name) && strings.Contains(line, "never executed") {
+						read = false
+					}
+				}
+				if read != slices.Contains(partitions, strconv.Itoa(i)) {
+					t.Errorf("%s, %s: partition %d read: %v\n%s", f.name, what, i, read, plan)
+					return
+				}
+			}
+		}
+		scans("literals", literal, "5")
+		for _, mode := range []string{"force_custom_plan", "force_generic_plan"} {
+			d.run("SET plan_cache_mode = " + mode + "; PREPARE range_" + f.name + "(timestamptz, timestamptz) AS " + fmt.Sprintf(where, "$1", "$2"))
+			scans(mode, "EXECUTE range_"+f.name+"('"+month(7)+"', '"+month(8)+"')", "7")
+			d.run("DEALLOCATE range_" + f.name)
+		}
+		d.run("RESET plan_cache_mode")
+		scans("now()", fmt.Sprintf(where, "now() - interval '1 second'", "now()"), "12")
+		d.run("SET enable_hashjoin = off; SET enable_mergejoin = off")
+		scans("a join", "SELECT sum(x.count) FROM (VALUES (timestamptz '"+month(9)+"', timestamptz '"+month(10)+"')) AS v(a, b), generate_series(1, 2), LATERAL ("+
+			fmt.Sprintf(where, "a", "b")+") AS x", "9")
+		scans("a nested loop", "SELECT count(*) FROM generate_series(timestamptz '"+month(3)+"' + interval '1 day', '"+month(3)+"'::timestamptz + interval '3 days', '1 day') AS t JOIN "+
+			table+" ON id = sortid."+f.name+"_first(t)", "3")
+		d.run("RESET enable_hashjoin; RESET enable_mergejoin")
+		if got, want := d.query(literal)[0], start.AddDate(0, 6, 0).Sub(start.AddDate(0, 5, 0))/(24*time.Hour); got != fmt.Sprint(int(want)) {
+			t.Errorf("%s: %s rows in %s, want %d", f.name, got, month(5), want)
+		}
+	}
+}
+
+// generators are those of PostgreSQL. "first" is the text of the generator's ID.
+var generators = []struct {
+	name, call, format string
+	ordered            bool // strictly, over all sessions
+	session            bool // strictly, in each session
+}{
+	{"scru64_new", "scru64_new(5, 8)", "scru64", true, true},
+	{"scru128_new", "scru128_new()", "scru128", false, false},
+	{"scru128_new_session", "scru128_new_session()", "scru128", false, true},
+	{"scru128_new_ordered", "scru128_new_ordered()", "scru128", true, true},
+	{"euid_new", "euid_new()", "euid", false, false},
+	{"scru160_new", "scru160_new()", "scru160", false, false},
+}
+
+const clients, perClient = 8, 25_000
+
+// generate lets clients make n IDs each, and more until the channel is closed, and returns
+// them. A client whose server stops connects again.
+func generate(d *database, expression string, n int, enough <-chan struct{}) [][]string {
+	d.t.Helper()
+	all := make([][]string, clients)
+	errs := make([]error, clients)
+	var group sync.WaitGroup
+	for i := range all {
+		group.Go(func() {
+			ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
+			defer cancel()
+			var conn *pgx.Conn
+			defer func() {
+				if conn != nil {
+					conn.Close(ctx)
+				}
+			}()
+			for len(all[i]) < n || !isClosed(enough) {
+				if ctx.Err() != nil {
+					errs[i] = ctx.Err()
+					return
+				}
+				if conn == nil || conn.IsClosed() {
+					var err error
+					if conn, err = pgx.Connect(ctx, d.url); err != nil {
+						time.Sleep(10 * time.Millisecond)
+						continue
+					}
+				}
+				// Rows that came before a stop count: they were handed out.
+				rows, err := conn.Query(ctx, d.in("SELECT "+expression+" FROM generate_series(1, 200)"))
+				if err != nil {
+					continue
+				}
+				for rows.Next() {
+					var id string
+					if err := rows.Scan(&id); err != nil {
+						errs[i] = err
+						return
+					}
+					all[i] = append(all[i], id)
+				}
+				var e *pgconn.PgError
+				if errors.As(rows.Err(), &e) && e.Code[:2] != "57" {
+					errs[i] = e
+					return
+				}
+			}
+		})
+	}
+	group.Wait()
+	if err := errors.Join(errs...); err != nil {
+		d.t.Fatal(err)
+	}
+	return all
+}
+
+func closed() <-chan struct{} {
+	c := make(chan struct{})
+	close(c)
+	return c
+}
+
+func isClosed(c <-chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
+	}
+}
+
+// unique has package duplicates look for an ID that is there twice.
+func unique(t testing.TB, format string, all [][]string) *report.Unique {
+	t.Helper()
+	var sources []duplicates.Source
+	for i, ids := range all {
+		sources = append(sources, duplicates.Source{
+			Name: fmt.Sprint("client ", i),
+			Open: func() (io.ReadCloser, error) {
+				return io.NopCloser(strings.NewReader(strings.Join(ids, "\n") + "\n")), nil
+			},
+		})
+	}
+	r, err := duplicates.Find(t.Context(), format, sources, duplicates.Options{Dir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func TestPostgresGenerators(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes a while")
+	}
+	d := install(t)
+	for _, g := range generators {
+		n := perClient
+		if !g.ordered {
+			n /= 5
+		}
+		all := generate(d, "sortid."+g.format+"_text(sortid."+g.call+")", n, closed())
+		r := unique(t, g.format, all)
+		if r.Status != report.Pass || r.IDs < uint64(clients*n) {
+			t.Errorf("%s: %d IDs, %d twice", g.name, r.IDs, r.Duplicates)
+		}
+		for i, ids := range all {
+			if g.session && !increases(ids) {
+				t.Errorf("%s: client %d is out of order", g.name, i)
+			}
+		}
+		s, _ := scheme.Lookup(g.format)
+		now := time.Now()
+		if id, err := s.Parse(all[0][0]); err != nil || id.Time().After(now.Add(time.Second)) || id.Time().Before(now.Add(-time.Minute)) {
+			t.Errorf("%s: %s at %v, %v", g.name, all[0][0], now, err)
+		}
+	}
+}
+
+func increases(ids []string) bool {
+	return slices.IsSortedFunc(ids, func(a, b string) int {
+		if a == b {
+			return 1
+		}
+		return strings.Compare(a, b)
+	})
+}
+
+// One session after the other gets greater IDs from the ordered generators, and a
+// ROLLBACK does not matter to those that promise an order.
+func TestPostgresOrder(t *testing.T) {
+	d := install(t)
+	for _, g := range generators {
+		call := "sortid." + g.format + "_text(sortid." + g.call + ")"
+		if g.ordered {
+			sessions := []*database{d, connect(t, d.url, d.schema), connect(t, d.url, d.schema)}
+			var ids []string
+			for i := range 600 {
+				ids = append(ids, sessions[i%3].one(call))
+			}
+			if !increases(ids) {
+				t.Errorf("%s: out of order over sessions", g.name)
+			}
+		}
+		if g.session {
+			var ids []string
+			for i := range 600 {
+				d.run("BEGIN")
+				ids = append(ids, d.one(call))
+				d.run([]string{"ROLLBACK", "COMMIT"}[i%2])
+			}
+			if !increases(ids) {
+				t.Errorf("%s: out of order after a ROLLBACK", g.name)
+			}
+		}
+	}
+}
+
+// After an immediate stop of the server no ID comes again. That a naive generator, with a
+// cycling sequence for a counter, is caught shows that the test would see it.
+func TestPostgresStops(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes a while")
+	}
+	server := testserver.StartPostgres(t, "max_connections=40")
+	d := connect(t, server.URL, DefaultSchema)
+	d.run(must(Postgres(DefaultSchema, scheme.Names()))(t))
+	// It cycles so soon that even a slow machine makes more IDs in a tick.
+	d.run(`CREATE SEQUENCE naive MAXVALUE 255 CYCLE;
+		CREATE FUNCTION naive_new() RETURNS bigint LANGUAGE sql VOLATILE
+		RETURN (sortid.clock_ms() / 256 << 24) | (5 << 16) | nextval('naive')`)
+	for _, g := range []struct{ name, call, format string }{
+		{"scru64_new", "sortid.scru64_text(sortid.scru64_new(5, 8))", "scru64"},
+		{"scru128_new_ordered", "sortid.scru128_text(sortid.scru128_new_ordered())", "scru128"},
+		{"naive", "sortid.scru64_text(public.naive_new())", "scru64"},
+	} {
+		stopped := make(chan struct{})
+		go func() {
+			defer close(stopped)
+			for range 3 {
+				if g.name == "naive" {
+					return
+				}
+				time.Sleep(3 * time.Second) // after a crash the first call waits for two
+				server.Stop()
+				server.Start()
+			}
+		}()
+		all := generate(d, g.call, perClient, stopped)
+		<-stopped
+		r := unique(t, g.format, all)
+		if naive := g.name == "naive"; naive != (r.Duplicates > 0) || r.IDs < clients*perClient {
+			t.Errorf("%s: %d IDs, %d of them twice", g.name, r.IDs, r.Duplicates)
+		}
+		for i, ids := range all {
+			if g.name != "naive" && !increases(ids) {
+				t.Errorf("%s: client %d is out of order", g.name, i)
+				for j := 1; j < len(ids); j++ {
+					if ids[j] <= ids[j-1] {
+						a, b := scru64.MustParse(ids[j-1]), scru64.MustParse(ids[j])
+						t.Logf("ZZ %d: %s %d %x -> %s %d %x", j, ids[j-1], a.Timestamp(), a.NodeCtr(), ids[j], b.Timestamp(), b.NodeCtr())
+					}
+				}
+			}
+		}
+	}
+}
+
+// IDs that were read in a transaction that had not ended when the server crashed are not
+// made again, even if it is back within their tick.
+func TestPostgresStopsInTransaction(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes a while")
+	}
+	server := testserver.StartPostgres(t)
+	d := connect(t, server.URL, DefaultSchema)
+	d.run(must(Postgres(DefaultSchema, scheme.Names()))(t))
+	const n = 20000
+	var all []string
+	generate := func() {
+		all = append(all, d.query("SELECT sortid.scru64_text(sortid.scru64_new(1, 2)) FROM generate_series(1, $1::int)", n)...)
+	}
+	for range 3 {
+		d.run("BEGIN")
+		generate()
+		server.Stop()
+		server.Start()
+		d = connect(t, server.URL, DefaultSchema)
+		generate()
+	}
+	if r := unique(t, "scru64", [][]string{all}); r.Duplicates > 0 || r.IDs != 6*n {
+		t.Errorf("%d IDs, %d of them twice", r.IDs, r.Duplicates)
+	}
+	if !increases(all) {
+		t.Error("out of order")
+	}
+}
+
+// setClock lets the generators read a time that the test sets, in milliseconds.
+func (d *database) setClock() {
+	d.run(`CREATE TABLE sortid.test_clock (ms bigint);
+		INSERT INTO sortid.test_clock SELECT sortid.clock_ms();
+		CREATE OR REPLACE FUNCTION sortid.clock_ms() RETURNS bigint LANGUAGE plpgsql VOLATILE STRICT
+		AS 'BEGIN RETURN (SELECT ms FROM sortid.test_clock); END'`)
+}
+
+func (d *database) moveClock(by time.Duration) {
+	d.run("UPDATE sortid.test_clock SET ms = ms + " + fmt.Sprint(by.Milliseconds()))
+}
+
+// locks returns how many advisory locks are held in the database.
+func (d *database) locks() string {
+	return d.one("count(*) FROM pg_locks WHERE locktype = 'advisory' AND database = (SELECT oid FROM pg_database WHERE datname = current_database()) AND classid = 1936683636")
+}
+
+// Within the allowance a generator goes on, beyond it raises, and no lock is left behind.
+func TestPostgresClockSetBack(t *testing.T) {
+	d := install(t)
+	d.setClock()
+	for _, g := range generators {
+		if !g.ordered {
+			continue
+		}
+		call := "sortid." + g.format + "_text(sortid." + g.call + ")"
+		ids := []string{d.one(call)}
+		d.moveClock(-9 * time.Second)
+		ids = append(ids, d.one(call), d.one(call))
+		d.moveClock(-2 * time.Second)
+		for range 3 {
+			if code, message := d.code("SELECT " + call); code != "55000" || !strings.Contains(message, "more than 10 seconds") {
+				t.Errorf("%s: %s %s", g.name, code, message)
+			}
+		}
+		d.moveClock(4 * time.Second)
+		ids = append(ids, d.one(call))
+		d.moveClock(time.Minute)
+		ids = append(ids, d.one(call))
+		if !increases(ids) {
+			t.Errorf("%s: out of order: %q", g.name, ids)
+		}
+		// In a transaction that goes on after the error the lock is free, too.
+		d.run("BEGIN")
+		d.moveClock(-time.Hour)
+		d.run("SAVEPOINT a")
+		d.code("SELECT " + call)
+		d.run("ROLLBACK TO a")
+		if n := d.locks(); n != "0" {
+			t.Errorf("%s: %s locks after an error", g.name, n)
+		}
+		d.moveClock(2 * time.Hour)
+		d.one(call)
+		if n := d.locks(); n != "0" {
+			t.Errorf("%s: %s locks after a new tick", g.name, n)
+		}
+		d.run("ROLLBACK")
+	}
+	// A time that no ID can carry.
+	for _, at := range []string{"-1", "0", "281474976710656", "-62135596800000"} {
+		d.run("UPDATE sortid.test_clock SET ms = " + at)
+		for _, g := range generators {
+			if code, _ := d.code("SELECT sortid." + g.call); code != "22008" && code != "23514" && !(g.ordered && code == "55000") {
+				t.Errorf("%s at %s: %s", g.name, at, code)
+			}
+		}
+	}
+}
+
+// A counter that is used up goes on in the next tick, and past the allowance raises.
+func TestPostgresCounterOverflow(t *testing.T) {
+	d := install(t)
+	d.setClock()
+	d.one("sortid.scru64_new(1, 23)")
+	// As it waits when it comes further ahead of the clock, it begins there.
+	d.moveClock(-9 * time.Second)
+	ids := d.query("SELECT sortid.scru64_text(sortid.scru64_new(1, 23)) FROM generate_series(1, 7)")
+	if !increases(ids) {
+		t.Error("out of order")
+	}
+	first, last := scru64.MustParse(ids[0]), scru64.MustParse(ids[len(ids)-1])
+	if ticks := last.Timestamp() - first.Timestamp(); ticks != 3 && ticks != 4 {
+		t.Errorf("7 IDs with counters of one bit went on for %d ticks", ticks)
+	}
+	if code, _ := d.code("SELECT sortid.scru64_new(1, 23) FROM generate_series(1, 20)"); code != "55000" {
+		t.Errorf("past the allowance: %s", code)
+	}
+	d.moveClock(20 * time.Second)
+	if id := scru64.MustParse(d.one("sortid.scru64_text(sortid.scru64_new(1, 23))")); id <= last {
+		t.Errorf("%v after %v", id, last)
+	}
+	for _, id := range d.query("SELECT sortid.scru128_new_ordered() FROM generate_series(1, 60000)")[59_990:] {
+		if !strings.HasPrefix(id, "0") {
+			t.Error(id)
+		}
+	}
+}
+
+// A query that is cancelled in a generator leaves no lock.
+func TestPostgresCancelled(t *testing.T) {
+	d := install(t)
+	other := connect(t, d.url, d.schema)
+	d.run("BEGIN; SELECT pg_advisory_xact_lock(1936683636, 'sortid.scru64_state'::regclass::oid::int)")
+	other.run("SET statement_timeout = 50")
+	if code, _ := other.code("SELECT sortid.scru64_new(1, 8)"); code != "57014" {
+		t.Errorf("while another session holds the lock: %s", code)
+	}
+	d.run("ROLLBACK")
+	other.run("SET statement_timeout = 0; BEGIN")
+	other.one("sortid.scru64_new(1, 8)")
+	if n := d.locks(); n != "0" {
+		t.Errorf("%s locks", n)
+	}
+}
+
+// In a read-only transaction the stateless generators work, and the codecs.
+func TestPostgresReadOnly(t *testing.T) {
+	d := install(t)
+	for _, g := range generators {
+		d.run("BEGIN READ ONLY")
+		if _, err := d.queryError("SELECT sortid." + g.call); (err == nil) != (!g.session) {
+			t.Errorf("%s: %v", g.name, err)
+		}
+		d.run("ROLLBACK")
+	}
+}
+
+// A role needs the schema, and nothing else: not even rights on the sequences, which it
+// cannot move.
+func TestPostgresRole(t *testing.T) {
+	d := install(t)
+	role := "sortid_test_" + strconv.FormatUint(rand.Uint64(), 36)
+	d.run("CREATE ROLE " + role)
+	defer d.run("RESET ROLE; DROP OWNED BY " + role + "; DROP ROLE " + role)
+	d.run(`GRANT USAGE ON SCHEMA sortid TO ` + role)
+	d.run("SET ROLE " + role)
+	for _, g := range generators {
+		for range 3 {
+			d.one("sortid." + g.format + "_text(sortid." + g.call + ")")
+		}
+	}
+	for _, query := range []string{
+		"SELECT setval('sortid.scru64_state', 1)",
+		"SELECT sortid.advance('scru64', 'sortid.scru64_state', 1, 281474976710656, 24, 1, 1)",
+		"ALTER SEQUENCE sortid.scru64_state RESTART",
+	} {
+		if code, _ := d.code(query); code != "42501" {
+			t.Errorf("%s: %s", query, code)
+		}
+	}
+	d.run("RESET ROLE")
+}
+
+func program(t *testing.T, name string) string {
+	t.Helper()
+	path, err := exec.LookPath(name)
+	if err != nil {
+		testserver.Missing(t, "no %s in the PATH", name)
+	}
+	return path
+}
+
+func output(t *testing.T, in string, name string, args ...string) string {
+	t.Helper()
+	cmd := exec.Command(program(t, name), args...)
+	cmd.Stdin = strings.NewReader(in)
+	var out, errs strings.Builder
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	if err := cmd.Run(); err != nil {
+		t.Fatalf("%s: %v\n%s", cmd, err, errs.String())
+	}
+	return out.String()
+}
+
+// psql takes the file twice, in a database where nothing is a superuser's, and a dump of it
+// works elsewhere and goes on after the last IDs.
+func TestPostgresDump(t *testing.T) {
+	server := testserver.StartPostgres(t)
+	admin := connect(t, server.URL, DefaultSchema)
+	admin.run("CREATE ROLE plain LOGIN PASSWORD 'pass'")
+	for _, name := range []string{"a", "b"} {
+		admin.run("CREATE DATABASE " + name + " OWNER plain")
+	}
+	at := func(name string) string {
+		u, err := url.Parse(server.URL)
+		if err != nil {
+			t.Fatal(err)
+		}
+		u.User, u.Path = url.UserPassword("plain", "pass"), "/"+name
+		return u.String()
+	}
+	text := must(Postgres(DefaultSchema, scheme.Names()))(t)
+	for range 2 {
+		output(t, text, "psql", "-q", "-v", "ON_ERROR_STOP=1", "-X", at("a"))
+	}
+	output(t, text, "psql", "-q", "-v", "ON_ERROR_STOP=1", "-X", "-1", at("a"))
+	a := connect(t, at("a"), DefaultSchema)
+	a.setClock()
+	a.run(`CREATE TABLE events (
+		a bigint DEFAULT sortid.scru64_new(1, 8), b uuid PRIMARY KEY DEFAULT sortid.scru128_new_ordered(), c uuid DEFAULT sortid.scru128_new_session(),
+		d uuid DEFAULT sortid.euid_new(), e sortid.scru160 DEFAULT sortid.scru160_new(), f sortid.scru64 DEFAULT sortid.scru64_new(1, 8), n int,
+		at timestamptz GENERATED ALWAYS AS (sortid.scru128_time(b)) STORED);
+		CREATE INDEX ON events (sortid.scru128_text(b));
+		INSERT INTO events (n) SELECT generate_series(1, 1000)`)
+	dump := output(t, "", "pg_dump", "--no-owner", at("a"))
+	output(t, dump, "psql", "-q", "-v", "ON_ERROR_STOP=1", "-X", at("b"))
+	b := connect(t, at("b"), DefaultSchema)
+	if n := b.one("count(*) FROM events"); n != "1000" {
+		t.Errorf("%s rows after the restore", n)
+	}
+	b.run("INSERT INTO events (n) SELECT generate_series(1001, 1100)") // at the same time as the last before
+	for column, typ := range map[string]string{"a": "bigint", "b": "uuid", "f": "bigint"} {
+		if ok := b.one("bool_and(x > y) FROM (SELECT " + column + "::" + typ + " AS x, lag(" + column + "::" + typ + ") OVER (ORDER BY n) AS y FROM events) AS t"); ok != "t" {
+			t.Errorf("column %s is out of order after the restore", column)
+		}
+	}
+	// Twice the file over the restored schema, and again the generators go on.
+	output(t, text, "psql", "-q", "-v", "ON_ERROR_STOP=1", "-X", at("b"))
+	if ok := b.one("sortid.scru128_new_ordered() > max(b::text)::uuid FROM events"); ok != "t" {
+		t.Error("out of order after the file was run again")
+	}
+}
+
+// A table of a schema of another name; and the SQL of one format does without the others.
+func TestPostgresOnly(t *testing.T) {
+	for _, name := range scheme.Names() {
+		schema := "only_" + name + strconv.FormatUint(rand.Uint64(), 36)
+		d := connect(t, testserver.Postgres(t), schema)
+		d.run(must(Postgres(schema, []string{name}))(t))
+		f := formats[slices.IndexFunc(formats, func(f format) bool { return f.name == name })]
+		if got := d.one("sortid." + name + "_text(sortid." + name + "_first('infinity'))"); got != f.max {
+			t.Errorf("%s: %s", name, got)
+		}
+		d.run(`DROP SCHEMA "` + schema + `" CASCADE`)
+	}
+	for _, bad := range []string{"", "a b", `a"`, "1a", strings.Repeat("a", 64), "a.b"} {
+		if text, err := Postgres(bad, scheme.Names()); err == nil {
+			t.Errorf("schema %q: %.100s", bad, text)
+		}
+	}
+}
+
+// How docs/databases.md says that rows with a UUIDv4 get an ID of their time.
+func TestPostgresMigration(t *testing.T) {
+	d := install(t)
+	doc, err := os.ReadFile("../../../../docs/databases.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.run("CREATE TABLE events (id uuid PRIMARY KEY DEFAULT gen_random_uuid(), created_at timestamptz); INSERT INTO events (created_at) SELECT generate_series(now() - interval '1 year', now(), '1 day')")
+	ran := 0
+	for line := range strings.Lines(string(doc)) {
+		if s := strings.TrimSpace(line); strings.HasPrefix(s, "ALTER TABLE events ADD") || strings.HasPrefix(s, "UPDATE events") {
+			d.run(s)
+			ran++
+		}
+	}
+	if got := d.one("count(DISTINCT new_id) FILTER (WHERE abs(extract(epoch FROM sortid.scru128_time(new_id) - created_at)) < 0.002 AND right(new_id::text, 12) = right(id::text, 12)) FROM events"); ran != 2 || got != "366" {
+		t.Errorf("%d statements, %s rows", ran, got)
+	}
+}

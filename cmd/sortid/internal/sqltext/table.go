@@ -1,0 +1,180 @@
+package sqltext
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/sortid/sortid/scheme"
+)
+
+// A Table is partitioned by the time of its IDs.
+type Table struct {
+	Name   string
+	Format string    // of the IDs
+	From   time.Time // the month that the first partition begins with
+	Months int       // that the partitions are for
+	Daily  bool      // a partition for each day in place of each month
+}
+
+// MaxPartitions is how many partitions a Table may have; databases get slow with more.
+const MaxPartitions = 8000
+
+// A partition holds the IDs from first up to but not including end.
+type partition struct {
+	name       string
+	from       time.Time
+	first, end scheme.ID
+}
+
+// partitions returns the partitions, and the one after the last.
+func (t Table) partitions() (all []partition, next partition, err error) {
+	if err := checkName("table", t.Name); err != nil {
+		return nil, next, err
+	}
+	if len(t.Name) > 50 {
+		return nil, next, fmt.Errorf("the name of the table has %d characters; with the date of a partition it would be too long: want at most 50", len(t.Name))
+	}
+	s, err := scheme.Lookup(t.Format)
+	if err != nil {
+		return nil, next, err
+	}
+	layout := "2006_01"
+	after := func(at time.Time) time.Time { return at.AddDate(0, 1, 0) }
+	if t.Daily {
+		layout = "2006_01_02"
+		after = func(at time.Time) time.Time { return at.AddDate(0, 0, 1) }
+	}
+	from := time.Date(t.From.Year(), t.From.Month(), 1, 0, 0, 0, 0, time.UTC)
+	end := from.AddDate(0, t.Months, 0)
+	for at := from; !at.After(end); at = after(at) {
+		p := partition{name: at.Format(layout), from: at}
+		if p.first, p.end, err = s.Bounds(at, after(at)); err != nil {
+			return nil, next, err
+		}
+		all = append(all, p)
+		if len(all) > MaxPartitions {
+			return nil, next, fmt.Errorf("more than %d partitions", MaxPartitions)
+		}
+	}
+	if len(all) < 2 {
+		return nil, next, errors.New("want partitions for at least one month")
+	}
+	return all[:len(all)-1], all[len(all)-1], nil
+}
+
+// Postgres returns the SQL of the table for PostgreSQL, with the functions of a schema.
+func (t Table) Postgres(schema string) (string, error) {
+	if err := checkName("schema", schema); err != nil {
+		return "", err
+	}
+	all, next, err := t.partitions()
+	if err != nil {
+		return "", err
+	}
+	typ := map[string]string{"scru64": "bigint", "scru160": "bytea", "uid60": "bigint"}[t.Format]
+	if typ == "" {
+		typ = "uuid"
+	}
+	generate := map[string]string{"scru64": " DEFAULT sortid.scru64_new(1, 8)", "uid60": ""}
+	value, ok := generate[t.Format]
+	if !ok {
+		value = " DEFAULT sortid." + t.Format + "_new()"
+	}
+	first := func(at time.Time) string {
+		return "sortid." + t.Format + "_first('" + at.Format("2006-01-02 15:04+00") + "')"
+	}
+	name := `"` + t.Name + `"`
+	part := func(p partition) string { return `"` + t.Name + "_" + p.name + `"` }
+	var b strings.Builder
+	fmt.Fprintf(&b, `-- A table partitioned by the time of its %[1]s IDs. It needs the functions of "sortid sql
+-- postgres". It can be run again with a later --from, to add partitions. There is no DEFAULT
+-- partition: every query without an upper bound would read it, and a new partition
+-- would wait for it to be searched.
+
+CREATE TABLE IF NOT EXISTS %[2]s (
+  id   %[3]s PRIMARY KEY%[4]s,
+  what text NOT NULL
+) PARTITION BY RANGE (id);
+
+`, t.Format, name, typ, value)
+	if t.Format == "scru64" {
+		b.WriteString("-- The DEFAULT makes IDs as node 1 of 256: give each database a node ID of its own.\n\n")
+	}
+	for i, p := range all {
+		end := next
+		if i+1 < len(all) {
+			end = all[i+1]
+		}
+		fmt.Fprintf(&b, "CREATE TABLE IF NOT EXISTS %s PARTITION OF %s\n  FOR VALUES FROM (%s) TO (%s);\n", part(p), name, first(p.from), first(end.from))
+	}
+	fmt.Fprintf(&b, `
+-- A query with the functions reads only the partitions of its time, even where the time is
+-- a parameter or now() - interval '1 hour':
+--
+--   SELECT * FROM %[1]s WHERE id >= %[2]s AND id < %[3]s;
+--
+-- To drop the oldest partition (the first command does not block, and stands alone, outside
+-- of a transaction):
+--
+--   ALTER TABLE %[1]s DETACH PARTITION %[4]s CONCURRENTLY;
+--   DROP TABLE %[4]s;
+`, name, first(all[0].from), first(next.from), part(all[0]))
+	if typ == "uuid" {
+		fmt.Fprintf(&b, `--
+-- In place of the partitions above, pg_partman 5.2 or later can make and drop them:
+--
+--   SELECT partman.create_parent('public.%[1]s', 'id', '%[2]s', p_default_table := false,
+--     p_time_encoder := 'sortid.%[3]s_first', p_time_decoder := 'sortid.%[3]s_partman_time');
+--   UPDATE partman.part_config SET retention = '%[4]d months', retention_keep_table = false
+--     WHERE parent_table = 'public.%[1]s';
+`, t.Name, map[bool]string{false: "1 month", true: "1 day"}[t.Daily], t.Format, t.Months)
+	}
+	return inSchema(b.String(), schema), nil
+}
+
+// MySQL returns the SQL of the table for MariaDB and MySQL.
+func (t Table) MySQL() (string, error) {
+	all, next, err := t.partitions()
+	if err != nil {
+		return "", err
+	}
+	s := all[0].first.Scheme()
+	typ, by := "BIGINT", "RANGE (id)"
+	literal := func(id scheme.ID) string { return id.In(scheme.Int) }
+	if s.Bits > 64 {
+		typ, by = fmt.Sprintf("BINARY(%d)", s.Bits/8), "RANGE COLUMNS (id)"
+		literal = func(id scheme.ID) string { return "X'" + id.In(scheme.Hex) + "'" }
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, `-- A table partitioned by the time of its %s IDs. The first partition also takes whatever
+-- is older. What is later than the last is refused.
+
+CREATE TABLE IF NOT EXISTS `+"`%s`"+` (
+  id   %s PRIMARY KEY,
+  what VARCHAR(100) NOT NULL
+) PARTITION BY %s (
+`, t.Format, t.Name, typ, by)
+	for i, p := range all {
+		comma := ","
+		if i == len(all)-1 {
+			comma = ""
+		}
+		fmt.Fprintf(&b, "  PARTITION p%s VALUES LESS THAN (%s)%s\n", p.name, literal(p.end), comma)
+	}
+	fmt.Fprintf(&b, `);
+
+-- The next partition:
+--
+--   ALTER TABLE `+"`%[1]s`"+` ADD PARTITION (PARTITION p%[2]s VALUES LESS THAN (%[3]s));
+--
+-- To drop the oldest:
+--
+--   ALTER TABLE `+"`%[1]s`"+` DROP PARTITION p%[4]s;
+--
+-- A query whose bounds are literals or F_first of constants reads only the partitions of its
+-- time; EXPLAIN PARTITIONS shows which.
+`, t.Name, next.name, literal(next.end), all[0].name)
+	return b.String(), nil
+}

@@ -1,0 +1,142 @@
+package sqltext
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/sortid/sortid/scheme"
+)
+
+func table(format string) Table {
+	now := time.Now().UTC()
+	return Table{Name: "Events_" + format, Format: format, From: time.Date(now.Year(), now.Month()-12, 1, 0, 0, 0, 0, time.UTC), Months: 24}
+}
+
+// The table takes an ID of now, in the partition of this month, which a query of that time
+// alone reads; running the text again with a later month adds partitions.
+func TestPostgresTable(t *testing.T) {
+	d := install(t)
+	for _, f := range formats {
+		tab := table(f.name)
+		d.run(must(tab.Postgres(DefaultSchema))(t))
+		d.run(must(tab.Postgres(DefaultSchema))(t))
+		later := tab
+		later.From = later.From.AddDate(0, 12, 0)
+		d.run(must(later.Postgres(DefaultSchema))(t))
+		name := `"` + tab.Name + `"`
+		if n := d.one("count(*) FROM pg_inherits WHERE inhparent = $1::regclass", name); n != "36" {
+			t.Errorf("%s: %s partitions, want 36", f.name, n)
+		}
+		d.run("INSERT INTO " + name + " (id, what) VALUES (sortid." + f.name + "_first(now()), '')")
+		if f.name != "uid60" {
+			d.run("INSERT INTO " + name + " (what) VALUES ('')")
+		}
+		want := tab.Name + "_" + time.Now().UTC().Format("2006_01")
+		if got := d.query("SELECT DISTINCT tableoid::regclass::text FROM " + name); len(got) != 1 || got[0] != `"`+want+`"` {
+			t.Errorf("%s: IDs of now are in %q, want %s", f.name, got, want)
+		}
+		// The queries and the commands of the comments.
+		shown := example(must(tab.Postgres(DefaultSchema))(t))
+		for _, s := range shown {
+			if strings.HasPrefix(s, "SELECT partman") || strings.HasPrefix(s, "UPDATE partman") {
+				continue // an extension that is not there
+			}
+			if _, err := d.Exec(t.Context(), d.in(s)); err != nil {
+				t.Errorf("%s: %v", s, err)
+			}
+		}
+		if len(shown) < 3 {
+			t.Errorf("%s: %q", f.name, shown)
+		}
+		if n := d.one("count(*) FROM pg_inherits WHERE inhparent = $1::regclass", name); n != "35" {
+			t.Errorf("%s: %s partitions after the oldest was dropped", f.name, n)
+		}
+	}
+	daily := table("scru128")
+	daily.Name, daily.Daily, daily.Months = "daily", true, 1
+	d.run(must(daily.Postgres(DefaultSchema))(t))
+	if n := d.one("count(*) FROM pg_inherits WHERE inhparent = 'daily'::regclass"); n < "28" || n > "31" {
+		t.Errorf("%s days", n)
+	}
+}
+
+// pg_partman encodes a time by one function, and decodes a bound by another.
+func TestPostgresPartman(t *testing.T) {
+	d := install(t)
+	for _, f := range formats {
+		got := d.one("sortid." + f.name + "_partman_time(sortid." + f.name + "_first('2026-11-01 00:00+00')::text) = '2026-11-01 00:00+00'")
+		if got != "t" {
+			t.Errorf("%s: %s", f.name, got)
+		}
+	}
+}
+
+func TestMySQLTable(t *testing.T) {
+	db, _ := openMySQL(t)
+	execAll(t, db, statements(MySQL(scheme.Names())))
+	for _, f := range formats {
+		tab := table(f.name)
+		text, err := tab.MySQL()
+		if err != nil {
+			t.Fatal(err)
+		}
+		execAll(t, db, statements(text))
+		execAll(t, db, statements(text))
+		execAll(t, db, []string{"INSERT INTO `" + tab.Name + "` VALUES (" + f.name + "_first(UTC_TIMESTAMP(3)), '')"})
+		all, next, err := tab.partitions()
+		if err != nil {
+			t.Fatal(err)
+		}
+		form := func(id scheme.ID) string {
+			if id.Scheme().Bits > 64 {
+				return "X'" + id.In(scheme.Hex) + "'"
+			}
+			return id.In(scheme.Int)
+		}
+		scanned := func(first, end string) string {
+			got, err := row(t, db, fmt.Sprintf("EXPLAIN PARTITIONS SELECT * FROM `%s` WHERE id >= %s AND id < %s", tab.Name, first, end))
+			if err != nil {
+				t.Fatal(err)
+			}
+			return got[3]
+		}
+		if got := scanned(form(all[5].first), form(all[6].first)); got != "p"+all[5].name {
+			t.Errorf("%s: reads %s, want p%s", f.name, got, all[5].name)
+		}
+		if got := scanned(f.name+"_first('"+all[7].from.Format("2006-01-02")+"')", f.name+"_first('"+all[8].from.Format("2006-01-02")+"')"); got != "p"+all[7].name {
+			t.Errorf("%s: with functions reads %s, want p%s", f.name, got, all[7].name)
+		}
+		execAll(t, db, example(text))
+		if got, err := row(t, db, "SELECT COUNT(*), MIN(PARTITION_NAME), MAX(PARTITION_NAME) FROM information_schema.PARTITIONS WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = ?", tab.Name); err != nil ||
+			got[0] != "24" || got[1] != "p"+all[1].name || got[2] != "p"+next.name {
+			t.Errorf("%s: %q, %v", f.name, got, err)
+		}
+	}
+}
+
+func TestTableErrors(t *testing.T) {
+	good := table("scru128")
+	for name, change := range map[string]func(*Table){
+		"a name with a quote":    func(t *Table) { t.Name = `a"b` },
+		"a long name":            func(t *Table) { t.Name = strings.Repeat("a", 51) },
+		"no format":              func(t *Table) { t.Format = "ulid" },
+		"no month":               func(t *Table) { t.Months = 0 },
+		"minus a month":          func(t *Table) { t.Months = -5 },
+		"too many days":          func(t *Table) { t.Daily, t.Months = true, 1000 },
+		"before the epoch":       func(t *Table) { t.Format, t.From = "uid60", time.Date(2018, 1, 1, 0, 0, 0, 0, time.UTC) },
+		"after the last tick":    func(t *Table) { t.Format, t.From = "euid", time.Date(2109, 1, 1, 0, 0, 0, 0, time.UTC) },
+		"a year beyond all IDs":  func(t *Table) { t.From = time.Date(20000, 1, 1, 0, 0, 0, 0, time.UTC) },
+		"a number beyond limits": func(t *Table) { t.Months = 1 << 40 },
+	} {
+		bad := good
+		change(&bad)
+		if text, err := bad.Postgres(DefaultSchema); err == nil {
+			t.Errorf("%s: %.200s", name, text)
+		}
+		if text, err := bad.MySQL(); err == nil {
+			t.Errorf("%s: %.200s", name, text)
+		}
+	}
+}

@@ -1,0 +1,142 @@
+package torture
+
+import (
+	"io"
+	"math/rand/v2"
+	"net"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+// What a proxy does to the connections that it has and gets.
+const (
+	pass      = iota
+	delay     // each request takes 400 ms to get to the server
+	loseReply // the server's next answer is lost, and the connection cut
+	halfClose // the client hears that the connection ended; what it has sent still arrives
+	faults    // how many there are, with none
+)
+
+// A proxy stands between processes and their server, and now and then does something to
+// their connections.
+type proxy struct {
+	address string
+	server  string
+	fault   atomic.Int32
+	made    [faults]atomic.Int64 // how often each was done to a connection
+}
+
+// newProxy returns a proxy for the server at an address, which ends with the test.
+func newProxy(t *testing.T, server string, random *rand.Rand) *proxy {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &proxy{address: l.Addr().String(), server: server}
+	done := make(chan struct{})
+	t.Cleanup(func() {
+		close(done)
+		l.Close()
+	})
+	go func() {
+		for {
+			client, err := l.Accept()
+			if err != nil {
+				return
+			}
+			go p.serve(client.(*net.TCPConn))
+		}
+	}()
+	go func() {
+		for n := random.IntN(faults); ; n++ {
+			fault := delay + n%(faults-delay)
+			made := p.made[fault].Load()
+			p.fault.Store(int32(fault))
+			select {
+			case <-time.After(time.Duration(200+random.IntN(600)) * time.Millisecond):
+			case <-done:
+				return
+			}
+			// Renewals are rare: the fault stays until it has met one.
+			for range 300 {
+				if p.made[fault].Load() > made {
+					break
+				}
+				select {
+				case <-time.After(10 * time.Millisecond):
+				case <-done:
+					return
+				}
+			}
+			p.fault.Store(pass)
+			select {
+			case <-time.After(time.Duration(500+random.IntN(1500)) * time.Millisecond):
+			case <-done:
+				return
+			}
+		}
+	}()
+	return p
+}
+
+func (p *proxy) serve(client *net.TCPConn) {
+	defer client.Close()
+	conn, err := net.Dial("tcp", p.server)
+	if err != nil {
+		return
+	}
+	defer conn.Close()
+	server := conn.(*net.TCPConn)
+	var wg sync.WaitGroup
+	wg.Go(func() { // requests
+		defer server.CloseWrite()
+		p.copy(server, client, func() bool {
+			if p.fault.Load() == delay {
+				p.made[delay].Add(1)
+				time.Sleep(400 * time.Millisecond)
+			}
+			return true
+		})
+	})
+	wg.Go(func() { // answers
+		defer client.CloseWrite()
+		p.copy(client, server, func() bool {
+			switch f := p.fault.Load(); f {
+			case loseReply:
+				p.made[f].Add(1)
+				client.Close()
+				server.Close()
+				return false
+			case halfClose:
+				p.made[f].Add(1)
+				client.CloseWrite()
+				time.AfterFunc(time.Second, func() { client.Close() })
+				return false
+			}
+			return true
+		})
+	})
+	wg.Wait()
+}
+
+// copy forwards what comes, a piece at a time, as long as before returns true.
+func (p *proxy) copy(to io.Writer, from io.Reader, before func() bool) {
+	buf := make([]byte, 32<<10)
+	for {
+		n, err := from.Read(buf)
+		if n > 0 {
+			if !before() {
+				return
+			}
+			if _, err := to.Write(buf[:n]); err != nil {
+				return
+			}
+		}
+		if err != nil {
+			return
+		}
+	}
+}

@@ -1,0 +1,151 @@
+// Package when reads times as people write them on a command line.
+package when
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Accepted lists what [Parse] accepts.
+const Accepted = `2006-01-02, "2006-01-02 15:04", "2006-01-02 15:04:05", 2006-01-02T15:04:05Z or with ` +
+	`an offset such as +01:00 (UTC without one), @1136214245.5 (Unix seconds), @1136214245500 (Unix ` +
+	`milliseconds, from 13 digits on), now, or relative to now: -2h, +30m, -7d`
+
+var layouts = func() (all []string) {
+	for _, sep := range []string{"T", " "} {
+		for _, clock := range []string{"15:04:05", "15:04"} {
+			for _, zone := range []string{"", "Z07:00", " Z07:00"} {
+				all = append(all, "2006-01-02"+sep+clock+zone)
+			}
+		}
+	}
+	return append(all, "2006-01-02")
+}()
+
+// Parse returns the time that a text means, in UTC. now is the present; the error lists
+// what is accepted.
+func Parse(text string, now time.Time) (time.Time, error) { return ParseIn(text, now, time.UTC) }
+
+// ParseIn is [Parse] with times that have no offset in a zone.
+func ParseIn(text string, now time.Time, zone *time.Location) (time.Time, error) {
+	t, err := parse(strings.TrimSpace(text), now, zone)
+	if err != nil {
+		return time.Time{}, fmt.Errorf("cannot read the time %q: %w; accepted are %s", text, err, Accepted)
+	}
+	return t.UTC(), nil
+}
+
+var errForm = errors.New("it is of no known form")
+
+func parse(text string, now time.Time, zone *time.Location) (time.Time, error) {
+	switch {
+	case text == "":
+		return time.Time{}, errors.New("it is empty")
+	case strings.EqualFold(text, "now"):
+		return now, nil
+	case text[0] == '@':
+		return unix(text[1:])
+	case text[0] == '-' || text[0] == '+':
+		d, err := duration(text)
+		return now.Add(d), err
+	}
+	for _, layout := range layouts {
+		t, err := time.ParseInLocation(layout, text, zone)
+		if err == nil {
+			return t, nil
+		}
+		// Of the form, but there is no such day or hour.
+		if p := (*time.ParseError)(nil); errors.As(err, &p) && strings.HasSuffix(p.Message, "out of range") {
+			return time.Time{}, errors.New(strings.TrimPrefix(p.Message, ": "))
+		}
+	}
+	return time.Time{}, errForm
+}
+
+// Day returns the first time of a day in a zone, and that of the next day. The day is a
+// date, today or yesterday.
+func Day(text string, now time.Time, zone *time.Location) (from, to time.Time, err error) {
+	day, err := time.ParseInLocation(time.DateOnly, strings.TrimSpace(text), zone)
+	if back, ok := map[string]int{"today": 0, "yesterday": -1}[strings.ToLower(strings.TrimSpace(text))]; ok {
+		y, m, d := now.In(zone).Date()
+		day, err = time.Date(y, m, d+back, 0, 0, 0, 0, zone), nil
+	}
+	if err != nil {
+		return from, to, fmt.Errorf("cannot read the date %q; want 2006-01-02, today or yesterday", text)
+	}
+	y, m, d := day.Date()
+	return day.UTC(), time.Date(y, m, d+1, 0, 0, 0, 0, zone).UTC(), nil
+}
+
+const (
+	maxSeconds = 1e12 // far after any format's last time; more are milliseconds
+	maxMillis  = maxSeconds * 1000
+)
+
+// unix reads Unix seconds with a decimal fraction, or milliseconds.
+func unix(text string) (time.Time, error) {
+	whole, fraction, _ := strings.Cut(text, ".")
+	seconds, err := strconv.ParseInt(whole, 10, 64)
+	if err != nil && !errors.Is(err, strconv.ErrRange) || strings.HasPrefix(whole, "+") {
+		return time.Time{}, errForm
+	}
+	if err == nil && fraction == "" && (seconds >= maxSeconds || seconds <= -maxSeconds) && seconds < maxMillis && seconds > -maxMillis {
+		return time.UnixMilli(seconds), nil
+	}
+	if err != nil || seconds >= maxSeconds || seconds <= -maxSeconds {
+		return time.Time{}, errors.New("it is too far away")
+	}
+	var nanos int64
+	for i, scale := 0, int64(1e8); i < len(fraction); i, scale = i+1, scale/10 {
+		digit := fraction[i] - '0'
+		if digit > 9 {
+			return time.Time{}, errForm
+		}
+		nanos += int64(digit) * scale
+	}
+	if strings.HasPrefix(whole, "-") {
+		nanos = -nanos
+	}
+	return time.Unix(seconds, nanos), nil
+}
+
+// duration reads a duration with a sign, which may begin with weeks and days.
+func duration(text string) (time.Duration, error) {
+	sign, rest := text[:1], text[1:]
+	var total time.Duration
+	for _, unit := range []struct {
+		letter string
+		length time.Duration
+	}{{"w", 7 * 24 * time.Hour}, {"d", 24 * time.Hour}} {
+		number, after, ok := strings.Cut(rest, unit.letter)
+		if !ok {
+			continue
+		}
+		n, err := strconv.ParseUint(number, 10, 31)
+		if err != nil {
+			return 0, errForm
+		}
+		part := time.Duration(n) * unit.length
+		if part/unit.length != time.Duration(n) || total+part < total {
+			return 0, errors.New("it is too far away")
+		}
+		total, rest = total+part, after
+	}
+	if rest != "" || total == 0 && !strings.ContainsAny(text, "wd") {
+		d, err := time.ParseDuration(rest)
+		if err != nil || rest[0] == '-' || rest[0] == '+' {
+			return 0, errForm
+		}
+		if total+d < total {
+			return 0, errors.New("it is too far away")
+		}
+		total += d
+	}
+	if sign == "-" {
+		total = -total
+	}
+	return total, nil
+}

@@ -1,0 +1,194 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/sortid/sortid/lease"
+	"github.com/sortid/sortid/store"
+	"go.etcd.io/bbolt"
+)
+
+func openBolt(t *testing.T) (path string, st store.Store) {
+	t.Helper()
+	path = filepath.Join(t.TempDir(), "leases.db")
+	st, err := store.Open(t.Context(), "bolt:"+path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { st.Close() })
+	return path, st
+}
+
+// Only a clear yes takes a node ID from its holder, or fences a realm.
+func TestAsk(t *testing.T) {
+	for answer, yes := range map[string]bool{"y\n": true, "Yes\r\n": true, "y": true, "n\n": false, "\n": false, "": false, "yo\n": false, "\ny\n": false} {
+		path, st := openBolt(t)
+		l, err := lease.Acquire(t.Context(), st, lease.Config{Realm: "scru64", Format: lease.SCRU64, NodeIDSize: 8, Name: "me"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		node := lease.Block{NodeID: l.NodeID(), Size: 8}
+		root, _, err := lease.Records(t.Context(), st, "scru64")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, args := range [][]string{{"lease", "release", "bolt:" + path, node.String()}, {"lease", "fence", "bolt:" + path}} {
+			var out, errs bytes.Buffer
+			a := &app{in: strings.NewReader(answer), out: &out, err: &errs, inTerminal: true, width: 80}
+			if code := a.run(args); (code == exitOK) != yes || code == exitUsage || !strings.Contains(errs.String(), "[y/N]") {
+				t.Errorf("%v answered with %q: code %d, %s", args, answer, code, errs.String())
+			}
+		}
+		r, err := st.Get(t.Context(), "scru64@"+root.Generation, node)
+		if err != nil || (r.Owner == lease.Owner{}) != yes {
+			t.Errorf("answered with %q: %+v, %v", answer, r, err)
+		}
+		after, _, err := lease.Records(t.Context(), st, "scru64")
+		if err != nil || (after.Generation != root.Generation) != yes {
+			t.Errorf("answered with %q: the realm was %+v, is %+v, %v", answer, root, after, err)
+		}
+		l.Close(t.Context())
+	}
+}
+
+// However the making of IDs ends, the node ID is given back.
+func TestGivenBack(t *testing.T) {
+	path, st := openBolt(t)
+	if _, err := lease.Create(t.Context(), st, lease.Config{Realm: "scru64", Format: lease.SCRU64}); err != nil {
+		t.Fatal(err)
+	}
+	for _, out := range []*full{{after: 100}, {after: 100_000}} {
+		code, stderr := start(nil, out, "new", "scru64", "--lease", "bolt:"+path, "--forever")
+		if code != exitBad || stderr != "sortid: disk full\n" {
+			t.Errorf("code %d, %s", code, stderr)
+		}
+	}
+	_, blocks, err := lease.Records(t.Context(), st, "scru64")
+	if err != nil {
+		t.Fatal(err)
+	}
+	used := 0
+	for _, r := range blocks {
+		if r.Owner != (lease.Owner{}) {
+			t.Errorf("%v is still held by %s", r.Block, r.Name)
+		}
+		if r.State == lease.Whole && r.HWM > 0 {
+			used++
+		}
+	}
+	if used == 0 {
+		t.Error("no node ID was ever used")
+	}
+}
+
+// A store that does not answer at the end delays it by so much and no more, and the IDs
+// that were made are good.
+func TestNotGivenBack(t *testing.T) {
+	path, _ := openBolt(t)
+	lock := &locker{path: path}
+	begin := time.Now()
+	code, stderr := start(nil, lock, "new", "scru64", "--lease", "bolt:"+path, "-n", "1")
+	defer lock.db.Close()
+	if code != exitOK || !strings.Contains(stderr, "could not be given back, and is free by itself soon after 20") || !strings.Contains(stderr, "has the file locked") {
+		t.Errorf("code %d, %s", code, stderr)
+	}
+	if took := time.Since(begin); took > releasePatience+5*time.Second {
+		t.Errorf("it took %v", took)
+	}
+}
+
+// A locker locks the store when the first ID comes.
+type locker struct {
+	path string
+	db   *bbolt.DB
+}
+
+func (l *locker) Write(b []byte) (n int, err error) {
+	l.db, err = bbolt.Open(l.path, 0o600, nil)
+	return len(b), err
+}
+
+// What the store's guarantee rests on is said, once, and not in the way of the IDs.
+func TestConditions(t *testing.T) {
+	dir, err := os.MkdirTemp("/dev/shm", "sortid")
+	if err != nil {
+		t.Skipf("no file system whose guarantee has conditions: %v", err)
+	}
+	defer os.RemoveAll(dir)
+	url := "bolt:" + filepath.Join(dir, "leases.db")
+	if st, err := store.Open(t.Context(), url); err != nil || st.Conditions() == nil {
+		t.Skipf("no conditions on the file system of /dev/shm: %v", err)
+	}
+	var out bytes.Buffer
+	code, stderr := start(nil, &out, "new", "scru64", "--lease", url, "-n", "2")
+	if code != exitOK || strings.Count(out.String(), "\n") != 2 || strings.Count(stderr, "sortid: conditional: the file is on tmpfs") != 1 {
+		t.Errorf("code %d, %s, %s", code, out.String(), stderr)
+	}
+	out.Reset()
+	if code, _ := start(nil, &out, "lease", "show", url); code != exitOK || !strings.Contains(strings.Join(strings.Fields(out.String()), " "), "conditions conditional: the file is on tmpfs") {
+		t.Errorf("code %d, %s", code, out.String())
+	}
+}
+
+// A holder's name cannot do things to a terminal.
+func TestHolderNames(t *testing.T) {
+	path, st := openBolt(t)
+	root := lease.Record{Realm: "scru64", Revision: 1, State: lease.Split, Generation: "g", Terms: lease.Terms{Bits: 8, Tick: 256, Window: 200, Lead: 40}}
+	b := lease.Block{NodeID: 1, Size: 1}
+	held := lease.Record{Realm: "scru64@g", Block: b, Revision: 1, HWM: 5, State: lease.Whole, Owner: lease.Owner{1}, Deadline: math.MaxInt64 / 256, Name: "ü\x1b[31m\n\u202e"}
+	for _, r := range []lease.Record{root, held} {
+		if ok, err := st.CompareAndSet(t.Context(), lease.Record{Realm: r.Realm, Block: r.Block}, r); !ok || err != nil {
+			t.Fatal(ok, err)
+		}
+	}
+	for _, args := range [][]string{{"list", "bolt:" + path}, {"show", "bolt:" + path, "1/1"}, {"list", "bolt:" + path, "-o", "json"}} {
+		var out bytes.Buffer
+		if code, stderr := start(nil, &out, append([]string{"lease"}, args...)...); code != exitOK || strings.ContainsAny(out.String(), "\x1b\u202e") || !strings.Contains(out.String(), "ü\ufffd[31m\ufffd\ufffd") {
+			t.Errorf("%v: code %d, %q, %s", args, code, out.String(), stderr)
+		}
+		if args[len(args)-1] == "json" && !json.Valid(out.Bytes()) {
+			t.Errorf("no JSON: %s", out.String())
+		}
+	}
+}
+
+// How much of a realm can be had: each part of it counts once.
+func TestShare(t *testing.T) {
+	const now, lead = 1000, 40
+	type b = lease.Block
+	held := lease.Record{State: lease.Whole, Owner: lease.Owner{1}, HWM: now + 1, Deadline: now + 2}
+	expired := lease.Record{State: lease.Whole, Owner: lease.Owner{1}, HWM: now, Deadline: now + 1}
+	lapsed := lease.Record{State: lease.Whole, Owner: lease.Owner{1}, HWM: now - 1, Deadline: now}
+	split := lease.Record{State: lease.Split}
+	at := func(r lease.Record, mark int64) lease.Record { r.HWM = mark; return r }
+	for name, c := range map[string]struct {
+		floor  int64
+		blocks map[lease.Block]lease.Record
+		want   string
+	}{
+		"empty":            {0, nil, "0% held, 100% free, 0% not available yet"},
+		"fenced":           {now + lead + 1, nil, "0% held, 0% free, 100% not available yet"},
+		"fenced, nearly":   {now + lead, nil, "0% held, 100% free, 0% not available yet"},
+		"half held":        {0, map[b]lease.Record{{NodeID: 0, Size: 1}: held}, "50% held, 50% free, 0% not available yet"},
+		"half expired":     {0, map[b]lease.Record{{NodeID: 0, Size: 1}: expired}, "0% held, 50% expired, 50% free, 0% not available yet"},
+		"half lapsed":      {0, map[b]lease.Record{{NodeID: 0, Size: 1}: lapsed}, "0% held, 100% free, 0% not available yet"},
+		"lapsed, and late": {0, map[b]lease.Record{{NodeID: 0, Size: 1}: at(lapsed, now+lead+1)}, "0% held, 50% free, 50% not available yet"},
+		"a quarter":        {0, map[b]lease.Record{{NodeID: 1, Size: 1}: split, {NodeID: 3, Size: 2}: held}, "25% held, 75% free, 0% not available yet"},
+		"the mark of a whole is that of its parts": {0, map[b]lease.Record{{NodeID: 1, Size: 1}: at(split, now+lead+1), {NodeID: 3, Size: 2}: held}, "25% held, 50% free, 25% not available yet"},
+		"retired within a whole":                   {0, map[b]lease.Record{{NodeID: 1, Size: 1}: held, {NodeID: 3, Size: 2}: at(lease.Record{}, now+lead+1)}, "50% held, 50% free, 0% not available yet"},
+		"small":                                    {0, map[b]lease.Record{{NodeID: 0, Size: 1}: split, {NodeID: 0, Size: 2}: {State: lease.Merging}, {NodeID: 0, Size: 3}: held}, "12.5% held, 87.5% free, 0% not available yet"},
+	} {
+		r := &realmState{root: lease.Record{HWM: c.floor, Terms: lease.Terms{Lead: lead}}, records: c.blocks, now: now}
+		if got := fmt.Sprint(r.share()); got != c.want {
+			t.Errorf("%s: %s, want %s", name, got, c.want)
+		}
+	}
+}

@@ -1,0 +1,97 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/sortid/sortid/scru64"
+	"github.com/spf13/cobra"
+	"github.com/spf13/cobra/doc"
+)
+
+func (a *app) manCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "man DIR",
+		Short: "write the manual pages into a folder",
+		Long: `man writes the manual pages of all commands into a folder that exists. Their date is
+that of today, or SOURCE_DATE_EPOCH in seconds since 1970.`,
+		Example: `  sortid man /usr/local/share/man/man1
+  sortid man . && man ./sortid-inspect.1`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return fmt.Errorf("man takes one folder, not %d arguments", len(args))
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if info, err := os.Stat(args[0]); err != nil {
+				return err
+			} else if !info.IsDir() {
+				return fmt.Errorf("%s is not a folder", args[0])
+			}
+			return writeManPages(cmd.Root(), args[0])
+		},
+	}
+}
+
+// writeManPages writes the manual pages of cmd and of the commands below it.
+func writeManPages(cmd *cobra.Command, dir string) error {
+	for _, sub := range cmd.Commands() {
+		if !sub.IsAvailableCommand() {
+			continue
+		}
+		if err := writeManPages(sub, dir); err != nil {
+			return err
+		}
+	}
+	var page bytes.Buffer
+	if err := doc.GenMan(cmd, &doc.GenManHeader{Section: "1", Source: "sortid", Manual: "sortid"}, &page); err != nil {
+		return err
+	}
+	// Manual pages have these sections before the examples, which cobra writes last but
+	// for the references.
+	text, rest := page.String(), ""
+	for _, section := range []string{"\n.SH EXAMPLE\n", "\n.SH SEE ALSO\n"} {
+		if at := strings.Index(text, section); at >= 0 {
+			text, rest = text[:at+1], text[at+1:]
+			break
+		}
+	}
+	text += manSection("EXIT STATUS", exitStatus)
+	text += manSection("ENVIRONMENT", append(environment[cmd.Name()], environment[""]...))
+	name := strings.ReplaceAll(cmd.CommandPath(), " ", "-") + ".1"
+	return os.WriteFile(filepath.Join(dir, name), []byte(text+rest), 0o644)
+}
+
+// A manEntry is a term and what it means.
+type manEntry struct{ term, meaning string }
+
+var exitStatus = []manEntry{
+	{"0", "Success. A reader that closes standard output early is no failure."},
+	{"1", "Bad input, a failed check, or another failure. Bad lines are named on standard error, and the rest of the input is read."},
+	{"2", "Wrong usage."},
+	{"129, 130, 143", "Ended by SIGHUP, SIGINT or SIGTERM; a leased node ID was given back."},
+}
+
+// environment has the variables of each command, and below "" those of all.
+var environment = map[string][]manEntry{
+	"": {
+		{"NO_COLOR", "If it is not empty, the output has no colours."},
+		{"CLICOLOR_FORCE", "If it is neither empty nor 0, and NO_COLOR is empty, the output has colours even if it is no terminal."},
+	},
+	"new":    {{scru64.NodeSpecVar, "The node ID of scru64 if there is neither --node nor --lease, such as 42/8."}},
+	"verify": {{"TMPDIR", "The folder for temporary files."}},
+	"man":    {{"SOURCE_DATE_EPOCH", "The date of the pages, in seconds since 1970."}},
+}
+
+func manSection(title string, entries []manEntry) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, ".SH %s\n", title)
+	for _, e := range entries {
+		fmt.Fprintf(&b, ".TP\n\\fB%s\\fP\n%s\n", e.term, strings.ReplaceAll(e.meaning, "-", `\-`))
+	}
+	return b.String()
+}

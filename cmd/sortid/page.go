@@ -1,0 +1,35 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/sortid/sortid/cmd/sortid/web"
+	"github.com/spf13/cobra"
+)
+
+func (a *app) pageCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "page",
+		Short: "write a web page that looks into IDs",
+		Long: `page writes a web page to standard output, one file that works offline: it shows
+what is in IDs, finds them in logs, makes some, gives the IDs of a time range, and
+helps to choose a format. What is pasted there stays there: the page loads nothing and
+sends nothing.`,
+		Example: `  sortid page > sortid.html`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return fmt.Errorf("page takes no arguments; unexpected argument %q", args[0])
+			}
+			return nil
+		},
+		ValidArgsFunction: cobra.NoFileCompletions,
+		RunE: func(*cobra.Command, []string) error {
+			page, err := web.Page()
+			if err != nil {
+				return err
+			}
+			_, err = a.out.Write(page)
+			return err
+		},
+	}
+}

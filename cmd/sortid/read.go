@@ -1,0 +1,275 @@
+package main
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/sortid/sortid/cmd/sortid/internal/finder"
+	"github.com/sortid/sortid/cmd/sortid/internal/foreign"
+	"github.com/sortid/sortid/scheme"
+)
+
+// A guess is one way to read a text: as an ID of one of the five formats, or of another.
+type guess struct {
+	scheme.Candidate
+	foreign *foreign.Reading // of another format; then the candidate is zero
+}
+
+// name returns the name of the format.
+func (g *guess) name() string {
+	if g.foreign != nil {
+		return g.foreign.Name
+	}
+	return g.ID.Scheme().Name
+}
+
+// time returns the ID's time, zero if it has none.
+func (g *guess) time() time.Time {
+	if g.foreign != nil {
+		return g.foreign.Time
+	}
+	return g.ID.Time()
+}
+
+func (g *guess) text() string {
+	if g.foreign != nil {
+		return g.foreign.Text
+	}
+	return g.ID.String()
+}
+
+// as names the format and the form.
+func (g *guess) as() string {
+	if g.foreign != nil {
+		return g.foreign.Name
+	}
+	return g.name() + " " + string(g.Form)
+}
+
+// shape words what a text that is read so looks like.
+func (g *guess) shape() string {
+	switch {
+	case g.foreign != nil:
+		return g.foreign.Shape
+	case g.Form == scheme.Hex:
+		return fmt.Sprintf("%d hexadecimal digits", g.ID.Scheme().Bits/4)
+	case g.Form == scheme.Int:
+		return "a decimal integer"
+	case g.Form == scheme.UUID:
+		return "a UUID's 36 characters"
+	}
+	return g.ID.Scheme().Alphabet
+}
+
+// A reading is a text read as an ID, and what else the text could be.
+type reading struct {
+	input    string
+	stripped []string // what was taken off the input first
+	guess
+	given  bool    // whether the scheme was given, and not found out
+	others []guess // other readings, the most probable first
+	split  []scheme.Field
+	now    time.Time // when it was read
+}
+
+// A reader reads texts: in any form of a scheme, or in all forms that are plausible if the
+// scheme is nil.
+type reader struct {
+	scheme *scheme.Scheme
+	hashes finder.Ratio // of 40 hexadecimal digits: Git's commits or SCRU160
+
+	candidates []scheme.Candidate // for reuse, as guesses
+	guesses    []guess
+}
+
+// read reads a text. The reading's others are good until the next call.
+func (in *reader) read(text string) (reading, error) {
+	now := time.Now()
+	r := reading{input: text, now: now}
+	if s := in.scheme; s != nil {
+		id, form, err := s.ParseAny(text)
+		if err != nil { // unless it is one as it stands, as uid60's may be
+			if text, r.stripped = strip(text); r.stripped != nil {
+				id, form, err = s.ParseAny(text)
+			}
+		}
+		r.Candidate, r.given = scheme.Candidate{ID: id, Form: form}, true
+		return r, err
+	}
+	text, r.stripped = strip(text)
+	in.candidates = scheme.AppendDetect(in.candidates[:0], text, now)
+	all := in.guesses[:0]
+	for _, c := range in.candidates {
+		all = append(all, guess{Candidate: c})
+	}
+	for _, f := range foreign.Read(text, now) {
+		if g := (guess{foreign: &f}); strings.HasPrefix(f.Name, "UUID") {
+			all = slices.Insert(all, 0, g) // its version and variant are no accident
+		} else {
+			all = append(all, g)
+		}
+	}
+	if len(text) == 40 && isHex(text) && !in.hashes.Accept(len(all) > 0) && len(all) > 0 {
+		return r, fmt.Errorf("%s is probably a hash, as others here are; --scheme scru160 reads it all the same", quote(text))
+	}
+	if len(all) == 0 {
+		return r, unreadable(text)
+	}
+	in.guesses = all
+	r.guess, r.others = all[0], all[1:]
+	return r, nil
+}
+
+// sure returns an error if the reading is a guess that is more than a little likely to be
+// wrong: another one is plausible as well, or it is a text of uid60.
+func (r *reading) sure() error {
+	switch {
+	case r.given:
+		return nil
+	case len(r.others) > 0:
+		names := []string{r.as()}
+		for i := range r.others {
+			names = append(names, r.others[i].as())
+		}
+		return fmt.Errorf("%s can be read as %s; --scheme tells which it is", quote(r.input), strings.Join(names, " or as "))
+	case r.wordLike():
+		return fmt.Errorf("%s looks like a uid60, but many words do; --scheme uid60 tells that it is one", quote(r.input))
+	}
+	return nil
+}
+
+// wordLike reports whether the text was read as one of uid60, which has no check, and for
+// which any word of its length may pass.
+func (r *reading) wordLike() bool {
+	return r.foreign == nil && r.ID.Scheme() == scheme.UID60 && r.Form == scheme.Text
+}
+
+// reason says why the text was read so.
+func (r *reading) reason() string {
+	switch {
+	case r.given:
+		return "the scheme was given"
+	case r.time().IsZero():
+		return r.shape()
+	case r.wordLike():
+		return r.shape() + ", and its time is plausible, as that of many words is"
+	}
+	return r.shape() + ", and its time is plausible"
+}
+
+func (r *reading) plausible() bool { return r.foreign != nil || r.ID.Plausible(r.now) }
+
+// A readingJSON is a reading in JSON, but for what the ID itself has.
+type readingJSON struct {
+	Input     string      `json:"input"`
+	Form      scheme.Form `json:"form,omitempty"`
+	Stripped  []string    `json:"stripped,omitempty"`
+	Plausible bool        `json:"plausible"`
+	Reason    string      `json:"reason"`
+	Others    []otherJSON `json:"others"`
+}
+
+type otherJSON struct {
+	Scheme  string      `json:"scheme,omitempty"`
+	Foreign string      `json:"foreign,omitempty"`
+	Form    scheme.Form `json:"form,omitempty"`
+	Text    string      `json:"text"`
+	Time    string      `json:"time,omitempty"`
+	Reason  string      `json:"reason"`
+}
+
+// appendJSON appends the reading as a JSON object in one line.
+func (r *reading) appendJSON(b []byte) ([]byte, error) {
+	v := readingJSON{r.input, r.Form, r.stripped, r.plausible(), r.reason(), make([]otherJSON, len(r.others))}
+	for i := range r.others {
+		o := &r.others[i]
+		v.Others[i] = otherJSON{Form: o.Form, Text: o.text(), Time: formatTime(o.time()), Reason: o.shape()}
+		if o.foreign != nil {
+			v.Others[i].Foreign = o.name()
+		} else {
+			v.Others[i].Scheme = o.name()
+		}
+	}
+	if r.foreign != nil {
+		object, err := json.Marshal(struct {
+			Foreign string `json:"foreign"`
+			Text    string `json:"text"`
+			Time    string `json:"time,omitempty"`
+			readingJSON
+		}{r.name(), r.text(), formatTime(r.time()), v})
+		return append(b, object...), err
+	}
+	rest, err := json.Marshal(v)
+	if err != nil {
+		return b, err
+	}
+	b = r.ID.AppendJSON(b, r.splitFields()...)
+	return append(append(b[:len(b)-1], ','), rest[1:]...), nil
+}
+
+// splitFields returns the parts of SCRU64's node_ctr, if they are to be shown.
+func (r *reading) splitFields() []scheme.Field {
+	if r.foreign == nil && r.ID.Scheme() == scheme.SCRU64 {
+		return r.split
+	}
+	return nil
+}
+
+// formatTime is [scheme.FormatTime], and nothing for no time.
+func formatTime(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return scheme.FormatTime(t)
+}
+
+// unreadable returns the error for a text that is no ID of any format.
+func unreadable(text string) error {
+	wrong := func(format string, args ...any) error {
+		return fmt.Errorf("cannot tell what %s is: %s", quote(text), fmt.Sprintf(format, args...))
+	}
+	if text == "" {
+		return wrong("it is empty")
+	}
+	var invalid error
+	for _, s := range scheme.All() {
+		id, form, err := s.ParseAny(text)
+		switch {
+		case err == nil:
+			now := time.Now()
+			if from, to := s.PlausibleRange(now); !id.Plausible(now) {
+				return wrong("as %s %s its time would be %s, which is not plausible (%s to %s); --scheme %s reads it all the same",
+					s.Name, form, scheme.FormatTime(id.Time()), from.Format(time.DateOnly), to.Format(time.DateOnly), s.Name)
+			}
+			return wrong("it would be %s, but of a version that no generator makes; --scheme %s reads it all the same", s.Name, s.Name)
+		case form == scheme.Int: // too large
+		case form != scheme.Text || slices.Contains(s.UsualLengths(), len(text)):
+			// As long as an ID of the format, with an error in it.
+			invalid = cmp.Or(invalid, err)
+		}
+	}
+	switch {
+	case invalid != nil:
+		return invalid
+	case strings.Trim(text, "0123456789") == "":
+		return wrong("it is larger than the largest ID of any format")
+	}
+	var lengths []string
+	for _, s := range scheme.All() {
+		lengths = append(lengths, s.Name+" "+s.Lengths())
+	}
+	return wrong("its length of %d characters fits no format (%s)", len(text), strings.Join(lengths, ", "))
+}
+
+// quote returns the start of a text in quotes, as errors show it.
+func quote(text string) string {
+	if len(text) > 64 {
+		return strconv.Quote(text[:64] + "...")
+	}
+	return strconv.Quote(text)
+}

@@ -1,0 +1,108 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+	"github.com/sortid/sortid/scheme"
+)
+
+// schemaOf returns a JSON Schema of docs/schemas.
+func schemaOf(t *testing.T, name string) *jsonschema.Schema {
+	t.Helper()
+	path, err := filepath.Abs(filepath.Join("../../docs/schemas", name+".json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := jsonschema.NewCompiler().Compile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// What the commands print as JSON is what the schemas in docs say.
+func TestSchemas(t *testing.T) {
+	var input strings.Builder
+	for _, s := range scheme.All() {
+		fmt.Fprintln(&input, s.Example)
+		for _, form := range s.Forms {
+			id, _ := s.Parse(s.Example)
+			fmt.Fprintln(&input, `"`+id.In(form)+`",`)
+		}
+	}
+	for _, text := range []string{"018bcfe5-68b1-7a5c-92d1-0123456789ab", "919108f7-52d1-4320-9bac-f847db4148a8", "01ARZ3NDEKTSV4RRFFQ69G5FAV",
+		"0ujtsYcgvSTl8PAuAdqWYSMnLOv", "9m4e2mr0ui3e8a215n4g", "507f1f77bcf86cd799439011", "user_01h455vb4pex5vsknk084sn02q",
+		"1541815603606036480", "0x0186a7aa022a4155", " {017fef39-c264-1ba5-6a94-83188841e05a} ", "C8EE934-SR007G5-Q94QKKX-FRFV8B"} {
+		fmt.Fprintln(&input, text)
+	}
+	lines := strings.Count(input.String(), "\n")
+	db := "bolt:" + filepath.Join(t.TempDir(), "leases.db")
+	for _, args := range []string{"lease create " + db + " --realm orders --format scru64", "lease create " + db + " --realm fenced --format scru64",
+		"lease fence " + db + " --realm fenced --yes", "new scru64 -n 1 --lease " + db + " --realm orders --node-bits 3"} {
+		if code, stderr := start(nil, io.Discard, strings.Fields(args)...); code != 0 {
+			t.Fatalf("%s: code %d, %s", args, code, stderr)
+		}
+	}
+	for _, c := range []struct {
+		schema, args string
+		lines        int
+	}{
+		{"id", "new scru64 --node 42/8 -n 3 -o json", 3}, {"id", "new scru128 -n 3 -o json", 3}, {"id", "new scru160 -n 3 -o json", 3},
+		{"id", "new euid --ext 5/8 -n 3 -o json", 3}, {"id", "new uid60 -n 3 -o json", 3},
+		{"inspect", "inspect -o json", lines},
+		{"inspect", "inspect -o json --scheme uid60 AAAA", 1},
+		{"inspect", "inspect -o json --node-size 8 0u2pf62ji4b9", 1},
+		{"scan", "scan -o json", 0},
+		{"scan", "scan -o json --scheme uid60,scru64", 0},
+		{"bounds", "bounds scru64 --from -1h -o json", 1}, {"bounds", "bounds uid60 --on 2026-11-17 -o json", 1},
+		{"schemes", "schemes -o json", 5},
+		{"plan", "plan --rate 5000 -o json", 1}, {"plan", "plan --rate 1e9 --burst 1e6 --processes 1000 --bits 64 -o json", 1},
+		{"lease", "lease list " + db + " --realm orders --all -o json", 0}, {"lease", "lease show " + db + " 0/3 --realm orders -o json", 1},
+		{"lease", "lease show " + db + " 7/3 --realm orders -o json", 1}, {"realm", "lease show " + db + " --realm orders -o json", 1},
+		{"realm", "lease show " + db + " --realm fenced -o json", 1},
+	} {
+		schema := schemaOf(t, c.schema)
+		var out bytes.Buffer
+		code, stderr := start(strings.NewReader(input.String()), &out, strings.Fields(c.args)...)
+		if code != 0 {
+			t.Errorf("%s: code %d, %s", c.args, code, stderr)
+		}
+		n := 0
+		for line := range strings.Lines(out.String()) {
+			n++
+			v, err := jsonschema.UnmarshalJSON(strings.NewReader(line))
+			if err != nil {
+				t.Fatalf("%s: %v", c.args, err)
+			}
+			if err := schema.Validate(v); err != nil {
+				t.Errorf("%s: %s: %v", c.args, line, err)
+			}
+			// The schema is no empty one: it has no place for what is not there, and each
+			// required member is.
+			object := v.(map[string]any)
+			object["else"] = true
+			if schema.Validate(v) == nil {
+				t.Errorf("%s: an unknown member is accepted", c.schema)
+			}
+			delete(object, "else")
+			for name := range object {
+				value := object[name]
+				object[name] = map[string]any{"wrong": json.Number("1")}
+				if schema.Validate(v) == nil {
+					t.Errorf("%s: %s may be anything", c.schema, name)
+				}
+				object[name] = value
+			}
+		}
+		if c.lines != 0 && n != c.lines || n == 0 {
+			t.Errorf("%s: %d lines, want %d", c.args, n, c.lines)
+		}
+	}
+}

@@ -1,0 +1,198 @@
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/sortid/sortid/testserver"
+)
+
+// A served is a "sortid serve" in a process of its own.
+type served struct {
+	*exec.Cmd
+	url string
+	log *bufio.Scanner
+}
+
+// serve starts the command and waits until it serves.
+func serve(t *testing.T, args ...string) *served {
+	t.Helper()
+	cmd := exec.Command(commandPath(t), append([]string{"serve", "--listen", "127.0.0.1:0"}, args...)...)
+	pipe, err := cmd.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		cmd.Process.Kill()
+		cmd.Wait()
+	})
+	s := &served{Cmd: cmd, log: bufio.NewScanner(pipe)}
+	for s.log.Scan() {
+		var line struct{ Msg, Address string }
+		if err := json.Unmarshal(s.log.Bytes(), &line); err != nil {
+			t.Fatalf("%v: %s", err, s.log.Text())
+		}
+		if line.Msg == "serving" {
+			s.url = line.Address
+			return s
+		}
+	}
+	t.Fatal("it ended before it served")
+	return nil
+}
+
+func get(t *testing.T, url string) (status int, body string) {
+	t.Helper()
+	resp, err := http.Get(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	b, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return resp.StatusCode, string(b)
+}
+
+// The server prints what the command prints, finishes requests when it is told to end, and
+// gives its node IDs back.
+func TestServe(t *testing.T) {
+	db := "bolt:" + filepath.Join(t.TempDir(), "s.db")
+	s := serve(t, "--store", db)
+
+	const id = "0372ijojuxuhjsfkeryi2mrtm"
+	var out strings.Builder
+	if code, stderr := start(nil, &out, "inspect", "-o", "json", id); code != 0 {
+		t.Fatal(stderr)
+	}
+	if _, body := get(t, s.url+"/v1/inspect/"+id); body != out.String() {
+		t.Errorf("inspect: got %s, want %s", body, out.String())
+	}
+	out.Reset()
+	if code, stderr := start(nil, &out, "bounds", "scru128", "--from", "2026-11-17", "--to", "2026-11-18", "-o", "json"); code != 0 {
+		t.Fatal(stderr)
+	}
+	if _, body := get(t, s.url+"/v1/bounds/scru128?from=2026-11-17&to=2026-11-18"); body != out.String() {
+		t.Errorf("bounds: got %s, want %s", body, out.String())
+	}
+	out.Reset()
+	if code, stderr := start(nil, &out, "schemes", "-o", "json"); code != 0 {
+		t.Fatal(stderr)
+	}
+	if _, body := get(t, s.url+"/v1/schemes"); body != out.String() {
+		t.Errorf("schemes: got %s, want %s", body, out.String())
+	}
+
+	waitServing(t, s)
+
+	// A request that is under way when the signal comes.
+	body, feed := io.Pipe()
+	answered := make(chan string, 1)
+	go func() {
+		resp, err := http.Post(s.url+"/v1/inspect", "text/plain", body)
+		if err != nil {
+			answered <- err.Error()
+			return
+		}
+		defer resp.Body.Close()
+		b, err := io.ReadAll(resp.Body)
+		answered <- string(b)
+	}()
+	io.WriteString(feed, id+"\n")
+	s.Process.Signal(syscall.SIGTERM)
+	time.Sleep(300 * time.Millisecond)
+	if status, body := get(t, s.url+"/readyz"); status != http.StatusServiceUnavailable {
+		t.Errorf("ready while it goes down: %d %s", status, body)
+	}
+	time.Sleep(time.Second) // now it listens no more
+	io.WriteString(feed, id+"\n")
+	feed.Close()
+	if got := <-answered; strings.Count(got, `"scheme":"scru128"`) != 2 {
+		t.Errorf("the request under way: %s", got)
+	}
+	for s.log.Scan() {
+	}
+	if err := s.Wait(); err != nil {
+		t.Errorf("exit: %v", err)
+	}
+	out.Reset()
+	if code, stderr := start(nil, &out, "lease", "list", db, "--realm", "scru64"); code != 0 || strings.Contains(out.String(), " held ") {
+		t.Errorf("after the end: %s%s", out.String(), stderr)
+	}
+}
+
+// What the documents say that curl prints, it prints. New IDs differ.
+func TestServeDocuments(t *testing.T) {
+	for _, program := range []string{"sh", "curl"} {
+		if _, err := exec.LookPath(program); err != nil {
+			testserver.Missing(t, "%s is not installed", program)
+		}
+	}
+	s := serve(t, "--store", "bolt:"+filepath.Join(t.TempDir(), "s.db"))
+	waitServing(t, s)
+	newID := regexp.MustCompile(`\b0w[0-9a-z]{10}\b|"1176[0-9]{14}"`)
+	mask := func(text string) string { return newID.ReplaceAllString(text, "ID") }
+	for _, name := range []string{"README.md", "docs/service.md"} {
+		text, err := os.ReadFile(filepath.Join("..", "..", filepath.FromSlash(name)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		requests := 0
+		for _, block := range strings.Split(string(text), "```console\n")[1:] {
+			block, _, _ = strings.Cut(block, "```")
+			for _, part := range strings.Split("\n"+block, "\n$ ")[1:] {
+				line, want, _ := strings.Cut(part, "\n")
+				if !strings.Contains(line, "curl ") {
+					continue
+				}
+				requests++
+				got, err := exec.Command("sh", "-c", strings.ReplaceAll(strings.Replace(line, "curl ", "curl -s ", 1), "http://127.0.0.1:8420", s.url)).Output()
+				if err != nil {
+					t.Errorf("%s: %s: %v", name, line, err)
+				}
+				if got, want := mask(strings.TrimSpace(string(got))), mask(strings.TrimSpace(want)); got != want {
+					t.Errorf("%s: %s\ngot  %s\nwant %s", name, line, got, want)
+				}
+			}
+		}
+		if requests < 3 {
+			t.Errorf("%s has %d requests", name, requests)
+		}
+	}
+}
+
+// waitServing waits until a server has its node IDs.
+func waitServing(t *testing.T, s *served) {
+	t.Helper()
+	deadline := time.Now().Add(20 * time.Second)
+	for status := 0; status != http.StatusOK; status, _ = get(t, s.url+"/readyz") {
+		if time.Now().After(deadline) {
+			t.Fatal("not ready")
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+}
+
+// commandPath returns the path of the command, which testscript has put into the PATH.
+func commandPath(t *testing.T) string {
+	t.Helper()
+	path, err := exec.LookPath("sortid")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}

@@ -1,0 +1,423 @@
+package server
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/sortid/sortid/lease"
+	"github.com/sortid/sortid/scru128"
+	"github.com/sortid/sortid/testserver"
+)
+
+// raw opens a connection and writes the beginning of a request.
+func raw(t *testing.T, url, text string) (net.Conn, *bufio.Reader) {
+	t.Helper()
+	conn, err := net.Dial("tcp", strings.TrimPrefix(url, "http://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { conn.Close() })
+	conn.SetDeadline(time.Now().Add(20 * time.Second))
+	if _, err := io.WriteString(conn, text); err != nil {
+		t.Fatal(err)
+	}
+	return conn, bufio.NewReader(conn)
+}
+
+func TestManyHeaders(t *testing.T) {
+	_, ts := start(t, Config{})
+	conn, in := raw(t, ts.URL, "GET /healthz HTTP/1.1\r\nHost: a\r\n")
+	go func() {
+		for i := range 1_000_000 {
+			if _, err := fmt.Fprintf(conn, "X-Header-%d: 0123456789\r\n", i); err != nil {
+				return
+			}
+		}
+	}()
+	resp, err := http.ReadResponse(in, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusRequestHeaderFieldsTooLarge {
+		t.Errorf("%s", resp.Status)
+	}
+}
+
+// Clients that send the header, or a body, piece by piece do not hold a connection for
+// long, on any path.
+func TestSlowClients(t *testing.T) {
+	defer func(d time.Duration) { lineTimeout = d }(lineTimeout)
+	lineTimeout = 2 * time.Second
+	_, ts := start(t, Config{Store: lease.NewMemory()})
+	const body = " HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n"
+	var wg sync.WaitGroup
+	for _, text := range []string{
+		"GET /healthz HTTP/1.1\r\nHost: a\r\n",
+		"POST /v1/store/get" + body,
+		"POST /v1/ids/scru128" + body,
+		"POST /v1/inspect" + body,
+		"POST /nowhere" + body,
+	} {
+		wg.Go(func() {
+			_, in := raw(t, ts.URL, text)
+			begun := time.Now()
+			answer, err := io.ReadAll(in) // until the server closes the connection
+			if took := time.Since(begun); err != nil || took > 15*time.Second {
+				t.Errorf("%.40q: held for %v: %v\n%s", text, took, err, answer)
+			}
+			if bytes.Contains(answer, []byte("HTTP/1.1 5")) {
+				t.Errorf("%.40q: %s", text, answer)
+			}
+		})
+	}
+	wg.Wait()
+}
+
+// endless is a body of so many bytes at most, in lines of a length, 0 for one line.
+type endless struct{ left, line, at int }
+
+func (e *endless) Read(p []byte) (int, error) {
+	if e.left <= 0 {
+		return 0, io.EOF
+	}
+	n := min(len(p), e.left)
+	for i := range n {
+		p[i] = 'x'
+		if e.at++; e.at == e.line {
+			p[i], e.at = '\n', 0
+		}
+	}
+	e.left -= n
+	return n, nil
+}
+
+// A body without an end is refused, and takes no memory.
+func TestEndlessBody(t *testing.T) {
+	_, ts := start(t, Config{Store: lease.NewMemory()})
+	runtime.GC()
+	var before runtime.MemStats
+	runtime.ReadMemStats(&before)
+	for _, c := range []struct {
+		path string
+		line int
+		want string
+	}{
+		{"/v1/inspect", 0, "the body is longer than 67108864 bytes"},
+		{"/v1/inspect", 1000, "the body is longer than 67108864 bytes"},
+		{"/v1/store/get", 0, "413"},
+		{"/v1/ids/scru128", 0, ""},
+		{"/nowhere", 0, "404"},
+	} {
+		r, err := http.NewRequest(http.MethodPost, ts.URL+c.path, &endless{left: 1 << 40, line: c.line})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header.Set("Content-Type", "application/json")
+		resp, err := http.DefaultTransport.RoundTrip(r)
+		if err != nil {
+			// The server has answered and closed the connection while the client still wrote.
+			if !strings.Contains(err.Error(), "reset by peer") && !strings.Contains(err.Error(), "broken pipe") && !strings.Contains(err.Error(), "EOF") && !errors.Is(err, net.ErrClosed) {
+				t.Errorf("%s: %v", c.path, err)
+			}
+			continue
+		}
+		last := make([]byte, 0, 4096)
+		piece := make([]byte, 4096)
+		for {
+			n, err := resp.Body.Read(piece)
+			last = append(last, piece[:n]...)
+			last = last[max(0, len(last)-1000):]
+			if err != nil {
+				break
+			}
+		}
+		resp.Body.Close()
+		if !strings.Contains(resp.Status+string(last), c.want) {
+			t.Errorf("%s: %s: %s, want %s", c.path, resp.Status, last, c.want)
+		}
+	}
+	var after runtime.MemStats
+	runtime.ReadMemStats(&after)
+	if grown := int64(after.Sys) - int64(before.Sys); grown > 48<<20 {
+		t.Errorf("%d MB of memory taken", grown>>20)
+	}
+}
+
+// certificate makes a certificate in files of these names.
+func certificate(t *testing.T, cert, key string) {
+	t.Helper()
+	newCert, newKey := testserver.Certificate(t)
+	for from, to := range map[string]string{newCert: cert, newKey: key} {
+		b, err := os.ReadFile(from)
+		if err == nil {
+			err = os.WriteFile(to, b, 0o600)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// serveTLS serves over TLS, as the command does, until the test ends.
+func serveTLS(t *testing.T, cert, key, clientCA string) (url string) {
+	t.Helper()
+	s, err := New(Config{Inspect: inspect})
+	if err != nil {
+		t.Fatal(err)
+	}
+	hs := s.HTTPServer()
+	if hs.TLSConfig, err = TLSConfig(cert, key, clientCA, nil); err != nil {
+		t.Fatal(err)
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	go hs.ServeTLS(l, "", "")
+	t.Cleanup(func() {
+		hs.Close()
+		s.Close(context.Background())
+	})
+	return "https://" + l.Addr().String()
+}
+
+// A renewed certificate is used without a restart; one that cannot be read is not.
+func TestCertificateReread(t *testing.T) {
+	defer func(d time.Duration) { reloadInterval = d }(reloadInterval)
+	reloadInterval = 0
+	dir := t.TempDir()
+	cert, key := filepath.Join(dir, "cert"), filepath.Join(dir, "key")
+	certificate(t, cert, key)
+	url := serveTLS(t, cert, key, "")
+	seen := func() string {
+		t.Helper()
+		conn, err := tls.Dial("tcp", strings.TrimPrefix(url, "https://"), &tls.Config{InsecureSkipVerify: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close()
+		return string(conn.ConnectionState().PeerCertificates[0].Raw)
+	}
+	first := seen()
+	if err := os.WriteFile(cert, []byte("half a file"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if seen() != first {
+		t.Error("another certificate after a file that is none")
+	}
+	certificate(t, cert, key)
+	second := seen()
+	if second == first {
+		t.Error("the old certificate after the file was renewed")
+	}
+	os.Remove(cert)
+	if seen() != second {
+		t.Error("another certificate after the file was removed")
+	}
+	if _, err := TLSConfig(cert, key, "", nil); err == nil {
+		t.Error("a server without a certificate")
+	}
+}
+
+// With certificates of clients nobody else is served.
+func TestClientCA(t *testing.T) {
+	cert, key := testserver.Certificate(t)
+	url := serveTLS(t, cert, key, cert)
+	other, otherKey := testserver.Certificate(t)
+	for _, c := range []struct {
+		cert, key string
+		ok        bool
+	}{{cert, key, true}, {other, otherKey, false}, {"", "", false}} {
+		config := &tls.Config{InsecureSkipVerify: true}
+		if c.cert != "" {
+			pair, err := tls.LoadX509KeyPair(c.cert, c.key)
+			if err != nil {
+				t.Fatal(err)
+			}
+			config.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) { return &pair, nil }
+		}
+		client := &http.Client{Transport: &http.Transport{TLSClientConfig: config}}
+		resp, err := client.Get(url + "/healthz")
+		if err == nil {
+			resp.Body.Close()
+		}
+		if (err == nil) != c.ok {
+			t.Errorf("certificate %q: %v", c.cert, err)
+		}
+	}
+	if _, err := TLSConfig(cert, key, key, nil); err == nil || !strings.Contains(err.Error(), "no certificate in PEM") {
+		t.Errorf("a key as certificates: %v", err)
+	}
+}
+
+// HTTP/2, with TLS and, for clients that know it beforehand, without.
+func TestHTTP2(t *testing.T) {
+	_, plain := start(t, Config{})
+	cert, key := testserver.Certificate(t)
+	pem, err := os.ReadFile(cert)
+	if err != nil {
+		t.Fatal(err)
+	}
+	roots := x509.NewCertPool()
+	roots.AppendCertsFromPEM(pem)
+	for _, url := range []string{plain.URL, serveTLS(t, cert, key, "")} {
+		protocols := new(http.Protocols)
+		protocols.SetHTTP2(true)
+		protocols.SetUnencryptedHTTP2(true)
+		client := &http.Client{Timeout: 10 * time.Second, Transport: &http.Transport{Protocols: protocols, TLSClientConfig: &tls.Config{RootCAs: roots}}}
+		resp, err := client.Get(url + "/v1/ids/scru128?n=10")
+		if err != nil {
+			t.Errorf("%s: %v", url, err)
+			continue
+		}
+		b, _ := io.ReadAll(resp.Body)
+		resp.Body.Close()
+		if resp.ProtoMajor != 2 || bytes.Count(b, []byte("\n")) != 10 {
+			t.Errorf("%s: %s, %s", url, resp.Proto, b)
+		}
+		// Lines are answered while the body goes on.
+		body, feed := io.Pipe()
+		go io.WriteString(feed, "xinaS8QBh\n")
+		resp, err = client.Post(url+"/v1/inspect", "text/plain", body)
+		if err != nil {
+			t.Errorf("%s: %v", url, err)
+			continue
+		}
+		answers := bufio.NewScanner(resp.Body)
+		for i := range 3 {
+			if i > 0 {
+				io.WriteString(feed, "xinaS8QBh\n")
+			}
+			if !answers.Scan() || !strings.Contains(answers.Text(), "uid60") {
+				t.Errorf("%s: %q, %v", url, answers.Text(), answers.Err())
+			}
+		}
+		feed.Close()
+		resp.Body.Close()
+		client.CloseIdleConnections()
+	}
+}
+
+// A token takes as many comparisons whichever it is, and if it is none.
+func TestTokenTime(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "tokens")
+	var texts []string
+	for i := range 5 {
+		text, line, err := NewToken(fmt.Sprint(i), []string{"ids"}, 0, 0)
+		if err == nil {
+			err = AppendToken(path, line)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		texts = append(texts, text)
+	}
+	tokens, err := OpenTokens(path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func(f func(a, b []byte) int) { compare = f }(compare)
+	usual, comparisons := compare, 0
+	compare = func(a, b []byte) int {
+		if len(a) != 32 || len(b) != 32 {
+			t.Errorf("compares %d with %d bytes, want hashes", len(a), len(b))
+		}
+		comparisons++
+		return usual(a, b)
+	}
+	for _, text := range append(texts, "", "wrong", texts[0][:20], strings.Repeat("x", 10000)) {
+		comparisons = 0
+		tokens.find(text)
+		if comparisons != len(texts) {
+			t.Errorf("%.20s: %d comparisons, want %d", text, comparisons, len(texts))
+		}
+	}
+}
+
+// The log has a line for each request, with the ID that the client has seen.
+func TestLog(t *testing.T) {
+	var log bytes.Buffer
+	s, err := New(Config{Inspect: inspect, Logger: slog.New(slog.NewJSONHandler(&log, nil))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close(t.Context())
+	w := newRecorder()
+	r, _ := http.NewRequest(http.MethodGet, "/v1/ids/scru12?n=1", nil)
+	r.Header.Set("Authorization", "Bearer secret")
+	s.ServeHTTP(w, r)
+	var line struct {
+		Request, Method, Path string
+		Status                int
+		Bytes                 int64
+	}
+	if err := json.Unmarshal(log.Bytes(), &line); err != nil {
+		t.Fatalf("%v: %s", err, &log)
+	}
+	id, err := scru128.Parse(line.Request)
+	if err != nil || line.Request != w.Header().Get("X-Request-Id") || time.Since(id.Time()).Abs() > time.Minute {
+		t.Errorf("request ID %q, %v", line.Request, err)
+	}
+	if line.Method != "GET" || line.Path != "/v1/ids/scru12" || line.Status != 422 || line.Bytes != int64(w.Body.Len()) || bytes.Contains(log.Bytes(), []byte("secret")) {
+		t.Errorf("%s", &log)
+	}
+}
+
+// While the store is away scru64 goes on until the end of the window, then says so; when the
+// store is back it goes on by itself.
+func TestWindowEnds(t *testing.T) {
+	memory := lease.NewMemory()
+	for name, format := range map[string]lease.Format{"scru64": lease.SCRU64, "uid60": lease.UID60} {
+		if _, err := lease.Create(t.Context(), memory, lease.Config{Realm: name, Format: format, Window: 2 * time.Second}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	store := &flaky{Store: memory}
+	s, ts := start(t, Config{Store: store, MustExist: true})
+	waitReady(t, s)
+	request := func() answer {
+		if a := send(t, http.MethodGet, ts.URL+"/v1/ids/scru128", ""); a.StatusCode != 200 {
+			t.Errorf("scru128: %d: %s", a.StatusCode, a.body)
+		}
+		return send(t, http.MethodGet, ts.URL+"/v1/ids/scru64", "")
+	}
+	until := func(status int) (last answer, others int) {
+		for range 2000 {
+			if last = request(); last.StatusCode == status {
+				return last, others
+			}
+			others++
+			time.Sleep(5 * time.Millisecond)
+		}
+		t.Fatalf("never %d: %s", status, last.body)
+		return
+	}
+	store.down.Store(true)
+	a, before := until(http.StatusServiceUnavailable)
+	if before == 0 {
+		t.Error("no ID was made without the store")
+	}
+	if a.Header.Get("Retry-After") == "" || strings.Contains(a.body, "10.9.8.7") {
+		t.Errorf("%v %s", a.Header, a.body)
+	}
+	store.down.Store(false)
+	until(http.StatusOK)
+}

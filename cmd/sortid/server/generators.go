@@ -1,0 +1,177 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	"github.com/sortid/sortid"
+	"github.com/sortid/sortid/lease"
+	"github.com/sortid/sortid/scheme"
+)
+
+// generators has one generator for each format. Those of formats with node IDs come when
+// the store has given a lease.
+type generators struct {
+	config Config
+	byName map[string]*source
+	stop   context.CancelFunc
+	tasks  sync.WaitGroup
+}
+
+// A source makes the IDs of one format.
+type source struct {
+	scheme *scheme.Scheme
+
+	mu        sync.Mutex
+	generator scheme.Generator // nil while err is why there is none
+	lease     *lease.Lease     // nil if the format needs none
+	err       error
+	batches   sync.Pool // of scheme.Batch
+}
+
+// leased has the formats that cannot do without a node ID.
+var leased = map[*scheme.Scheme]lease.Format{
+	scheme.SCRU64: lease.SCRU64,
+	scheme.UID60:  lease.UID60,
+}
+
+func newGenerators(c Config) (*generators, error) {
+	ctx, stop := context.WithCancel(context.Background())
+	g := &generators{config: c, byName: map[string]*source{}, stop: stop}
+	for _, s := range scheme.All() {
+		src := &source{scheme: s}
+		g.byName[s.Name] = src
+		format, needsLease := leased[s]
+		switch {
+		case !needsLease:
+			generator, err := s.NewGenerator(scheme.Options{})
+			if err != nil {
+				stop()
+				return nil, err
+			}
+			src.generator = generator
+		case c.Store == nil:
+			src.err = fmt.Errorf("this server has no store to lease a node ID of %s from; start it with one", s.Name)
+		default:
+			src.err = errNoNodeID
+			g.tasks.Go(func() { g.acquire(ctx, src, format) })
+		}
+	}
+	return g, nil
+}
+
+// acquire leases a node ID for a source, and tries until it has one.
+func (g *generators) acquire(ctx context.Context, src *source, format lease.Format) {
+	pause := 100 * time.Millisecond
+	for {
+		err := g.tryAcquire(ctx, src, format)
+		if err == nil || ctx.Err() != nil {
+			return
+		}
+		g.config.Logger.Warn("cannot lease a node ID", slog.String("scheme", src.scheme.Name), slog.Any("error", err))
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(pause/2 + rand.N(pause)):
+		}
+		pause = min(2*pause, 10*time.Second)
+	}
+}
+
+func (g *generators) tryAcquire(ctx context.Context, src *source, format lease.Format) error {
+	limited, cancel := context.WithTimeout(ctx, 30*time.Second)
+	defer cancel()
+	held, err := lease.Acquire(limited, g.config.Store, lease.Config{
+		Realm: src.scheme.Name, Format: format, NodeIDSize: g.config.NodeIDSize, Name: g.config.Name, MustExist: g.config.MustExist, Logger: g.config.Logger,
+	})
+	if err != nil {
+		return err
+	}
+	// Requests must not wait for a store that is away: they are told to come back.
+	generator, err := src.scheme.NewGenerator(scheme.Options{Lease: held, Values: map[string]string{"rollback": "abort"}})
+	if err != nil {
+		held.Close(limited)
+		return err
+	}
+	src.mu.Lock()
+	src.generator, src.lease, src.err = generator, held, nil
+	src.mu.Unlock()
+	return nil
+}
+
+// get returns the source's generator, or the reason why there is none.
+func (src *source) get() (scheme.Generator, error) {
+	src.mu.Lock()
+	defer src.mu.Unlock()
+	return src.generator, src.err
+}
+
+// append appends n IDs to b, each followed by sep.
+func (src *source) append(ctx context.Context, b []byte, n int, form scheme.Form, sep byte) ([]byte, error) {
+	generator, err := src.get()
+	if err != nil {
+		return b, fmt.Errorf("%w: %w", errUnavailable, err)
+	}
+	batch, _ := src.batches.Get().(scheme.Batch)
+	if batch == nil {
+		batch = generator.NewBatch()
+	}
+	defer src.batches.Put(batch)
+	for n > 0 {
+		k := min(n, 4096)
+		if err := batch.Fill(ctx, k); err != nil {
+			return b, fmt.Errorf("%w: %w", errUnavailable, publicError(err))
+		}
+		b = batch.Append(b, form, sep)
+		n -= k
+	}
+	return b, nil
+}
+
+// What is wrong with the store is for the log, and not for everybody.
+var errNoNodeID = errors.New("the server has no node ID yet: the store does not answer, or has none that is free; the server's log says more")
+
+// publicError returns what clients are told of a generator's error.
+func publicError(err error) error {
+	switch {
+	case errors.Is(err, sortid.ErrLeaseExpired):
+		return errors.New("the server's lease has ended, since the store does not answer, or refused; the server's log says more")
+	case errors.Is(err, sortid.ErrClockRollback):
+		return errors.New("there are no more IDs of the server's node ID until its clock has caught up with the last")
+	}
+	return err
+}
+
+// err returns why a format that needs a lease has none, or nil.
+func (g *generators) err() error {
+	for s := range leased {
+		if _, err := g.byName[s.Name].get(); err != nil {
+			return fmt.Errorf("%s: %w", s.Name, err)
+		}
+	}
+	return nil
+}
+
+// close gives the leases back.
+func (g *generators) close(ctx context.Context) error {
+	g.stop()
+	g.tasks.Wait()
+	var errs []error
+	for s := range leased {
+		src := g.byName[s.Name]
+		src.mu.Lock()
+		if src.lease != nil {
+			if err := src.lease.Close(ctx); err != nil {
+				errs = append(errs, fmt.Errorf("%s: %w", s.Name, err))
+			}
+			src.generator, src.lease, src.err = nil, nil, errors.New("the server goes down")
+		}
+		src.mu.Unlock()
+	}
+	return errors.Join(errs...)
+}

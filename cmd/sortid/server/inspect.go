@@ -1,0 +1,250 @@
+package server
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humago"
+
+	"github.com/sortid/sortid/cmd/sortid/internal/when"
+	"github.com/sortid/sortid/scheme"
+)
+
+// lineTimeout is how long a client may take for the next part of its lines.
+var lineTimeout = 30 * time.Second
+
+func (s *Server) registerInspect() {
+	object := &huma.Schema{Type: huma.TypeObject, AdditionalProperties: true}
+	errorsOf := []int{http.StatusUnauthorized, http.StatusUnprocessableEntity, http.StatusTooManyRequests}
+
+	one := huma.Operation{
+		OperationID: "inspect", Method: http.MethodGet, Path: "/v1/inspect/{id}", Tags: []string{"inspect"},
+		Summary:     "Show what is in an ID",
+		Description: "Returns what `sortid inspect -o json` prints.",
+		Errors:      errorsOf,
+		Responses:   jsonResponse("the ID's scheme, forms, time and fields", object),
+	}
+	s.secure(&one, permitAny)
+	huma.Register(s.api, one, func(ctx context.Context, in *struct {
+		ID     string `path:"id" maxLength:"200" doc:"An ID in any form"`
+		Scheme string `query:"scheme" doc:"The ID's scheme, if it is known" enum:"scru64,scru128,scru160,euid,uid60"`
+	}) (*rawOutput, error) {
+		given, err := lookup(in.Scheme)
+		if err != nil {
+			return nil, err
+		}
+		b, err := s.config.Inspect(nil, given, in.ID)
+		if err != nil {
+			return nil, huma.Error422UnprocessableEntity("no ID", &huma.ErrorDetail{Message: err.Error(), Location: "path.id", Value: in.ID})
+		}
+		return rawJSON(append(b, '\n')), nil
+	})
+
+	lines := huma.Operation{
+		OperationID: "inspect-lines", Method: http.MethodPost, Path: "/v1/inspect", Tags: []string{"inspect"},
+		Summary: "Show what is in IDs, one in a line",
+		Description: "Returns one JSON object for each line that is not blank, as it reads them. For a line that is no ID the object has " +
+			"`line` and `error`, and the rest goes on.",
+		Errors: append(slices.Clone(errorsOf), http.StatusRequestEntityTooLarge),
+		RequestBody: &huma.RequestBody{Required: true, Description: "IDs, one in a line",
+			Content: map[string]*huma.MediaType{"text/plain": {Schema: &huma.Schema{Type: huma.TypeString}}}},
+		Responses: map[string]*huma.Response{"200": {Description: "one object a line",
+			Content: map[string]*huma.MediaType{typeNDJSON: {Schema: &huma.Schema{Type: huma.TypeString}}}}},
+	}
+	s.secure(&lines, permitAny)
+	huma.Register(s.api, lines, func(ctx context.Context, in *struct {
+		Scheme string `query:"scheme" doc:"The scheme of all IDs, if it is known" enum:"scru64,scru128,scru160,euid,uid60"`
+		Length int64  `header:"Content-Length" hidden:"true"`
+	}) (*huma.StreamResponse, error) {
+		given, err := lookup(in.Scheme)
+		if err != nil {
+			return nil, err
+		}
+		if in.Length > maxLines {
+			return nil, huma.NewError(http.StatusRequestEntityTooLarge,
+				fmt.Sprintf("the body has %d bytes, want at most %d; send it in parts", in.Length, int64(maxLines)))
+		}
+		return &huma.StreamResponse{Body: func(ctx huma.Context) { s.inspectLines(ctx, given) }}, nil
+	})
+
+	bounds := huma.Operation{
+		OperationID: "bounds", Method: http.MethodGet, Path: "/v1/bounds/{scheme}", Tags: []string{"inspect"},
+		Summary:     "Show the IDs between which those of a time range are",
+		Description: "Returns what `sortid bounds -o json` prints. A time is one of " + when.Accepted + ".",
+		Errors:      errorsOf,
+		Responses:   jsonResponse("the first ID of the range and the first after it", object),
+	}
+	s.secure(&bounds, permitAny)
+	huma.Register(s.api, bounds, s.bounds)
+
+	schemes := huma.Operation{
+		OperationID: "schemes", Method: http.MethodGet, Path: "/v1/schemes", Tags: []string{"inspect"},
+		Summary:     "Describe the five formats",
+		Description: "Returns what `sortid schemes -o json` prints: one object a line.",
+		Errors:      errorsOf,
+		Responses: map[string]*huma.Response{"200": {Description: "one object a line",
+			Content: map[string]*huma.MediaType{typeNDJSON: {Schema: &huma.Schema{Type: huma.TypeString}}}}},
+	}
+	s.secure(&schemes, permitAny)
+	huma.Register(s.api, schemes, func(context.Context, *struct{}) (*rawOutput, error) {
+		return &rawOutput{ContentType: typeNDJSON, Body: s.config.Schemes}, nil
+	})
+}
+
+func jsonResponse(description string, schema *huma.Schema) map[string]*huma.Response {
+	return map[string]*huma.Response{"200": {Description: description, Content: map[string]*huma.MediaType{typeJSON: {Schema: schema}}}}
+}
+
+func rawJSON(b []byte) *rawOutput { return &rawOutput{ContentType: typeJSON, Body: b} }
+
+// lookup returns the scheme of a query parameter, nil if there is none.
+func lookup(name string) (*scheme.Scheme, error) {
+	if name == "" {
+		return nil, nil
+	}
+	return scheme.Lookup(name)
+}
+
+// inspectLines answers line by line, in memory that does not grow with the body.
+func (s *Server) inspectLines(ctx huma.Context, given *scheme.Scheme) {
+	r, w := humago.Unwrap(ctx)
+	control := http.NewResponseController(w)
+	control.EnableFullDuplex() // answers may begin before the body has ended
+	body := http.MaxBytesReader(w, r.Body, maxLines)
+	w.Header().Set("Content-Type", typeNDJSON)
+	out := bufio.NewWriterSize(deadlineWriter{w, control}, 32<<10)
+	defer out.Flush()
+
+	const longest = 64 << 10
+	in := bufio.NewReaderSize(deadlineReader{body, control}, longest)
+	var b []byte
+	for number := 1; ; number++ {
+		line, err := in.ReadSlice('\n')
+		long := errors.Is(err, bufio.ErrBufferFull)
+		for errors.Is(err, bufio.ErrBufferFull) {
+			_, err = in.ReadSlice('\n')
+		}
+		text := strings.TrimSpace(string(line))
+		switch {
+		case long:
+			b = appendLineError(b[:0], number, errors.New("longer than 64 KiB, which no ID is"))
+		case text == "":
+			b = b[:0]
+		default:
+			var wrong error
+			if b, wrong = s.config.Inspect(b[:0], given, text); wrong != nil {
+				b = appendLineError(b[:0], number, wrong)
+			} else {
+				b = append(b, '\n')
+			}
+		}
+		if _, werr := out.Write(b); werr != nil {
+			return
+		}
+		if err != nil {
+			if !errors.Is(err, io.EOF) {
+				wrong, tooLarge := bodyError(err)
+				out.Write(appendLineError(nil, number+1, wrong))
+				if !tooLarge { // what is left of the body must not be taken for another request
+					out.Flush()
+					control.Flush()
+					panic(http.ErrAbortHandler)
+				}
+			}
+			return
+		}
+		if in.Buffered() == 0 { // what has come is answered before the next is waited for
+			out.Flush()
+			control.Flush()
+		}
+	}
+}
+
+// bodyError says in plain words why a body was not read to its end.
+func bodyError(err error) (wrong error, tooLarge bool) {
+	var limit *http.MaxBytesError
+	if errors.As(err, &limit) {
+		return fmt.Errorf("the body is longer than %d bytes; send it in parts", limit.Limit), true
+	}
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		return fmt.Errorf("nothing came for %v, so the rest was not read", lineTimeout), false
+	}
+	return errors.New("the body broke off"), false
+}
+
+func appendLineError(b []byte, number int, err error) []byte {
+	line, _ := json.Marshal(struct {
+		Line  int    `json:"line"`
+		Error string `json:"error"`
+	}{number, err.Error()})
+	return append(append(b, line...), '\n')
+}
+
+// A deadlineReader gives a client a while for each read, not for the whole body.
+type deadlineReader struct {
+	io.Reader
+	control *http.ResponseController
+}
+
+func (d deadlineReader) Read(p []byte) (int, error) {
+	d.control.SetReadDeadline(time.Now().Add(lineTimeout))
+	return d.Reader.Read(p)
+}
+
+// A deadlineWriter gives a client a while to take each part of an answer.
+type deadlineWriter struct {
+	io.Writer
+	control *http.ResponseController
+}
+
+func (d deadlineWriter) Write(p []byte) (int, error) {
+	d.control.SetWriteDeadline(time.Now().Add(lineTimeout))
+	return d.Writer.Write(p)
+}
+
+func (s *Server) bounds(_ context.Context, in *struct {
+	Scheme string `path:"scheme" doc:"The format's name" enum:"scru64,scru128,scru160,euid,uid60"`
+	From   string `query:"from" required:"true" maxLength:"100" doc:"The first time of the range"`
+	To     string `query:"to" maxLength:"100" doc:"The first time after the range; now unless given"`
+}) (*rawOutput, error) {
+	sch, err := scheme.Lookup(in.Scheme)
+	if err != nil {
+		return nil, err
+	}
+	now := time.Now()
+	times := [2]time.Time{1: now}
+	for i, text := range []string{in.From, in.To} {
+		if text == "" {
+			continue
+		}
+		if times[i], err = when.Parse(text, now); err != nil {
+			name := [2]string{"from", "to"}[i]
+			return nil, huma.Error422UnprocessableEntity("no time", &huma.ErrorDetail{Message: err.Error(), Location: "query." + name, Value: text})
+		}
+	}
+	first, end, err := sch.Bounds(times[0], times[1])
+	if err != nil {
+		return nil, huma.Error422UnprocessableEntity("no range of IDs", &huma.ErrorDetail{Message: err.Error(), Location: "query"})
+	}
+	b, err := json.Marshal(struct {
+		Scheme string          `json:"scheme"`
+		From   string          `json:"from"`
+		To     string          `json:"to"`
+		First  json.RawMessage `json:"first"`
+		End    json.RawMessage `json:"end"`
+	}{sch.Name, scheme.FormatTime(times[0]), scheme.FormatTime(times[1]), first.AppendJSON(nil), end.AppendJSON(nil)})
+	if err != nil {
+		return nil, err
+	}
+	return rawJSON(append(b, '\n')), nil
+}

@@ -1,0 +1,166 @@
+package server
+
+import (
+	"log/slog"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+
+	"github.com/sortid/sortid/scru128"
+)
+
+type metrics struct {
+	registry *prometheus.Registry
+	requests *prometheus.CounterVec
+	duration *prometheus.HistogramVec
+	ids      *prometheus.CounterVec
+}
+
+func newMetrics(s *Server) *metrics {
+	m := &metrics{
+		registry: prometheus.NewRegistry(),
+		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "sortid_requests_total", Help: "Requests by route and status code.",
+		}, []string{"route", "code"}),
+		duration: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name: "sortid_request_duration_seconds", Help: "Time to answer, by route.",
+			Buckets: []float64{.0001, .00025, .0005, .001, .0025, .005, .01, .025, .05, .1, .25, 1, 5},
+		}, []string{"route"}),
+		ids: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "sortid_ids_total", Help: "IDs made, by scheme.",
+		}, []string{"scheme"}),
+	}
+	m.registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
+		m.requests, m.duration, m.ids)
+	if s.config.Store == nil {
+		return m
+	}
+	for sch := range leased {
+		src := s.generators.byName[sch.Name]
+		labels := prometheus.Labels{"scheme": sch.Name}
+		m.registry.MustRegister(
+			prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+				Name: "sortid_lease_held", Help: "1 if the server has a node ID of the scheme, else 0.", ConstLabels: labels,
+			}, func() float64 {
+				if _, err := src.get(); err != nil {
+					return 0
+				}
+				return 1
+			}),
+			prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+				Name: "sortid_lease_remaining_seconds", Help: "How long IDs can be made without the store.", ConstLabels: labels,
+			}, src.remaining))
+	}
+	return m
+}
+
+// remaining returns for how many seconds the source's lease lets it make IDs.
+func (src *source) remaining() float64 {
+	src.mu.Lock()
+	defer src.mu.Unlock()
+	if src.lease == nil {
+		return 0
+	}
+	return max(0, time.Until(src.lease.Until()).Seconds())
+}
+
+// A recorder remembers the status and the size of an answer.
+type recorder struct {
+	http.ResponseWriter
+	status int
+	bytes  int64
+}
+
+func (r *recorder) WriteHeader(status int) {
+	if r.status == 0 {
+		r.status = status
+	}
+	r.ResponseWriter.WriteHeader(status)
+}
+
+func (r *recorder) Write(b []byte) (int, error) {
+	if r.status == 0 {
+		r.status = http.StatusOK
+	}
+	n, err := r.ResponseWriter.Write(b)
+	r.bytes += int64(n)
+	return n, err
+}
+
+// Flush is for the compression, which does not look for it through Unwrap.
+func (r *recorder) Flush() { http.NewResponseController(r.ResponseWriter).Flush() }
+
+// Unwrap is for [http.ResponseController].
+func (r *recorder) Unwrap() http.ResponseWriter { return r.ResponseWriter }
+
+// observe gives each request an ID, and logs and counts it.
+func (s *Server) observe(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		start := time.Now()
+		id := scru128.NewString()
+		w.Header().Set("X-Request-Id", id)
+		w.Header().Set("X-Content-Type-Options", "nosniff")
+		rec := &recorder{ResponseWriter: w}
+		defer func() {
+			if p := recover(); p == http.ErrAbortHandler {
+				defer panic(p) // after it has been logged
+			} else if p != nil {
+				s.log.Error("panic", slog.String("request", id), slog.Any("value", p))
+				if rec.status == 0 {
+					s.problem(rec, http.StatusInternalServerError, "the server failed; its log says more under request "+id)
+				}
+			}
+			if rec.status == 0 {
+				rec.status = http.StatusOK
+			}
+			took := time.Since(start)
+			route := r.Pattern
+			if route == "" || route == fallbackPattern {
+				route = "none"
+			}
+			s.metrics.requests.WithLabelValues(route, strconv.Itoa(rec.status)).Inc()
+			s.metrics.duration.WithLabelValues(route).Observe(took.Seconds())
+			s.log.LogAttrs(r.Context(), slog.LevelInfo, "request",
+				slog.String("request", id), slog.String("method", r.Method), slog.String("path", r.URL.Path),
+				slog.Int("status", rec.status), slog.Int64("bytes", rec.bytes), slog.Float64("ms", float64(took.Microseconds())/1000),
+				slog.String("from", r.RemoteAddr))
+		}()
+		next.ServeHTTP(rec, r)
+	})
+}
+
+// fallback answers what no other pattern of the mux takes: unknown paths and methods.
+func (s *Server) fallback(w http.ResponseWriter, r *http.Request) {
+	var allowed []string
+	for _, method := range []string{http.MethodGet, http.MethodHead, http.MethodPost} {
+		other := *r
+		other.Method = method
+		if _, pattern := s.mux.Handler(&other); pattern != fallbackPattern {
+			allowed = append(allowed, method)
+		}
+	}
+	if len(allowed) == 0 {
+		s.problem(w, http.StatusNotFound, "no such path; /openapi.json lists them")
+		return
+	}
+	w.Header().Set("Allow", strings.Join(append(allowed, http.MethodOptions), ", "))
+	if r.Method == http.MethodOptions {
+		w.WriteHeader(http.StatusNoContent)
+		return
+	}
+	s.problem(w, http.StatusMethodNotAllowed, "this path takes "+strings.Join(allowed, ", "))
+}
+
+const fallbackPattern = "/"
+
+// problem writes an error in the form of RFC 9457.
+func (s *Server) problem(w http.ResponseWriter, status int, detail string) {
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(status)
+	s.api.Marshal(w, typeJSON, huma.NewError(status, detail))
+}

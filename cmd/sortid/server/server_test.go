@@ -1,0 +1,699 @@
+package server
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/sortid/sortid/lease"
+	"github.com/sortid/sortid/lease/storetest"
+	"github.com/sortid/sortid/scheme"
+	httpstore "github.com/sortid/sortid/store/http"
+)
+
+// inspect stands for that of the command.
+func inspect(b []byte, s *scheme.Scheme, text string) ([]byte, error) {
+	if s == nil {
+		found := scheme.Detect(text)
+		if len(found) == 0 {
+			return b, fmt.Errorf("%q is no ID", text)
+		}
+		return found[0].ID.AppendJSON(b), nil
+	}
+	id, _, err := s.ParseAny(text)
+	if err != nil {
+		return b, err
+	}
+	return id.AppendJSON(b), nil
+}
+
+// schemes stands for that of the command.
+func schemes(t *testing.T) (b []byte) {
+	t.Helper()
+	for _, s := range scheme.All() {
+		line, err := json.Marshal(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b = append(append(b, line...), '\n')
+	}
+	return b
+}
+
+// start serves a configuration until the test ends.
+func start(t *testing.T, c Config) (*Server, *httptest.Server) {
+	t.Helper()
+	c.Inspect, c.Schemes = inspect, schemes(t)
+	s, err := New(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ts := httptest.NewUnstartedServer(nil)
+	ts.Config = s.HTTPServer()
+	ts.Start()
+	t.Cleanup(func() {
+		ts.Close()
+		if err := s.Close(context.Background()); err != nil {
+			t.Error(err)
+		}
+	})
+	return s, ts
+}
+
+// waitReady waits until the server has its leases.
+func waitReady(t *testing.T, s *Server) {
+	t.Helper()
+	for range 1000 {
+		if s.generators.err() == nil {
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	t.Fatal(s.generators.err())
+}
+
+type answer struct {
+	*http.Response
+	body string
+}
+
+// send sends a request, whose headers are "Name: value".
+func send(t *testing.T, method, url, body string, headers ...string) answer {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), method, url, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, h := range headers {
+		name, value, _ := strings.Cut(h, ": ")
+		r.Header.Set(name, value)
+	}
+	resp, err := http.DefaultTransport.RoundTrip(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	b, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return answer{resp, string(b)}
+}
+
+func TestIDs(t *testing.T) {
+	s, ts := start(t, Config{Store: lease.NewMemory()})
+	waitReady(t, s)
+	last := map[string]scheme.ID{}
+	for _, sch := range scheme.All() {
+		for _, form := range sch.Forms {
+			for _, n := range []int{1, 2, 5000} {
+				for _, accept := range []string{"", "application/json"} {
+					url := fmt.Sprintf("%s/v1/ids/%s?n=%d&form=%s", ts.URL, sch.Name, n, form)
+					a := send(t, http.MethodPost, url, "", "Accept: "+accept)
+					if a.StatusCode != 200 || a.Header.Get("Cache-Control") != "no-store" {
+						t.Fatalf("%s: %d %s: %s", url, a.StatusCode, a.Header.Get("Cache-Control"), a.body)
+					}
+					var texts []string
+					if accept == "" {
+						if got := a.Header.Get("Content-Type"); got != typeText {
+							t.Errorf("%s: type %s", url, got)
+						}
+						if !strings.HasSuffix(a.body, "\n") {
+							t.Errorf("%s: no line's end: %q", url, a.body)
+						}
+						texts = strings.Split(strings.TrimSuffix(a.body, "\n"), "\n")
+					} else {
+						var out struct {
+							Scheme string   `json:"scheme"`
+							IDs    []string `json:"ids"`
+						}
+						if err := json.Unmarshal([]byte(a.body), &out); err != nil || out.Scheme != sch.Name || a.Header.Get("Content-Type") != typeJSON {
+							t.Fatalf("%s: %v, type %s: %.200s", url, err, a.Header.Get("Content-Type"), a.body)
+						}
+						texts = out.IDs
+					}
+					if len(texts) != n {
+						t.Fatalf("%s: %d IDs, want %d", url, len(texts), n)
+					}
+					for _, text := range texts {
+						id, err := sch.ParseAs(form, text)
+						if err != nil {
+							t.Fatal(err)
+						}
+						if before, ok := last[sch.Name]; ok && id.Compare(before) <= 0 {
+							t.Fatalf("%s: %s after %s", url, id, before)
+						}
+						last[sch.Name] = id
+					}
+				}
+			}
+		}
+	}
+	if a := send(t, http.MethodGet, ts.URL+"/v1/ids/scru128?n=100000", ""); strings.Count(a.body, "\n") != 100000 {
+		t.Errorf("%d IDs", strings.Count(a.body, "\n"))
+	}
+}
+
+// Many clients at once get no ID twice.
+func TestConcurrent(t *testing.T) {
+	s, ts := start(t, Config{Store: lease.NewMemory()})
+	waitReady(t, s)
+	var mu sync.Mutex
+	seen := map[string]bool{}
+	var wg sync.WaitGroup
+	for range 8 {
+		wg.Go(func() {
+			for _, name := range scheme.Names() {
+				a := send(t, http.MethodGet, ts.URL+"/v1/ids/"+name+"?n=500", "")
+				mu.Lock()
+				for id := range strings.Lines(a.body) {
+					if seen[name+id] {
+						t.Errorf("%s twice: %s", name, id)
+					}
+					seen[name+id] = true
+				}
+				mu.Unlock()
+			}
+		})
+	}
+	wg.Wait()
+	if want := 8 * 5 * 500; len(seen) != want {
+		t.Errorf("%d IDs, want %d", len(seen), want)
+	}
+}
+
+func TestRequests(t *testing.T) {
+	s, ts := start(t, Config{Store: lease.NewMemory(), Version: "v1.2.3"})
+	waitReady(t, s)
+	_, bare := start(t, Config{})
+	long := strings.Repeat("x", 70000)
+	for _, c := range []struct {
+		name, method, url, body string
+		headers                 []string
+		status                  int
+		want                    string
+	}{
+		{"no store", "GET", bare.URL + "/v1/ids/scru64", "", nil, 503, "has no store to lease a node ID of scru64 from"},
+		{"no store for others", "POST", bare.URL + "/v1/store/time", "{}", nil, 404, "no such path"},
+		{"no store, ready", "GET", bare.URL + "/readyz", "", nil, 200, "ready"},
+		{"unknown scheme", "GET", ts.URL + "/v1/ids/scru12", "", nil, 422, "scru64, scru128, scru160, euid, uid60"},
+		{"too many", "GET", ts.URL + "/v1/ids/scru128?n=100001", "", nil, 422, "expected number <= 100000"},
+		{"none", "GET", ts.URL + "/v1/ids/scru128?n=0", "", nil, 422, "expected number >= 1"},
+		{"negative", "GET", ts.URL + "/v1/ids/scru128?n=-1", "", nil, 422, "query.n"},
+		{"not a number", "GET", ts.URL + "/v1/ids/scru128?n=many", "", nil, 422, "query.n"},
+		{"unknown form", "GET", ts.URL + "/v1/ids/scru128?form=ulid", "", nil, 422, "text, hex, int, uuid"},
+		{"form of another width", "GET", ts.URL + "/v1/ids/scru64?form=uuid", "", nil, 422, "scru64 IDs have 64 bits"},
+		{"unknown parameter", "GET", ts.URL + "/v1/ids/scru128?m=3", "", nil, 422, "query.m"},
+		{"accepts neither", "GET", ts.URL + "/v1/ids/scru128", "", []string{"Accept: image/png"}, 406, "text/plain or application/json"},
+		{"prefers JSON", "GET", ts.URL + "/v1/ids/scru128", "", []string{"Accept: text/plain;q=0.5, application/json"}, 200, `{"scheme"`},
+		{"unknown path", "GET", ts.URL + "/v2/ids", "", nil, 404, "no such path"},
+		{"unknown method", "DELETE", ts.URL + "/v1/ids/euid", "", nil, 405, "this path takes GET, HEAD, POST"},
+		{"options", "OPTIONS", ts.URL + "/v1/inspect", "", nil, 204, ""},
+		{"head", "HEAD", ts.URL + "/v1/ids/euid", "", nil, 200, ""},
+		{"inspect", "GET", ts.URL + "/v1/inspect/0372ijojuxuhjsfkeryi2mrtm", "", nil, 200, `"time":"2022-04-03T11:40:14.308Z"`},
+		{"inspect no ID", "GET", ts.URL + "/v1/inspect/nonsense", "", nil, 422, `"location":"path.id"`},
+		{"inspect as", "GET", ts.URL + "/v1/inspect/naS8QBhxi?scheme=euid", "", nil, 422, "euid"},
+		{"inspect long", "GET", ts.URL + "/v1/inspect/" + long[:300], "", nil, 422, "expected length <= 200"},
+		{"lines", "POST", ts.URL + "/v1/inspect", "nonsense\n\n 0u2pf62ji4b9 \r\n" + long + "\nxinaS8QBh", nil, 200,
+			`{"line":1,"error":"\"nonsense\" is no ID"}` + "\n" + `{"scheme":"scru64","text":"0u2pf62ji4b9"`},
+		{"a long line", "POST", ts.URL + "/v1/inspect", long + "\nxinaS8QBh", nil, 200,
+			`{"line":1,"error":"longer than 64 KiB, which no ID is"}` + "\n" + `{"scheme":"uid60"`},
+		{"no lines", "POST", ts.URL + "/v1/inspect", "", nil, 200, ""},
+		{"bounds", "GET", ts.URL + "/v1/bounds/scru64?from=2026-11-17&to=2026-11-18", "", nil, 200, `"to":"2026-11-18T00:00:00.000Z"`},
+		{"bounds without a start", "GET", ts.URL + "/v1/bounds/scru64", "", nil, 422, "query.from"},
+		{"bounds, no time", "GET", ts.URL + "/v1/bounds/scru64?from=soon", "", nil, 422, `"location":"query.from"`},
+		{"bounds, empty", "GET", ts.URL + "/v1/bounds/scru64?from=2026-11-17&to=2026-11-16", "", nil, 422, "is empty"},
+		{"schemes", "GET", ts.URL + "/v1/schemes", "", nil, 200, `{"scheme":"scru64"`},
+		{"live", "GET", ts.URL + "/healthz", "", nil, 200, "ok"},
+		{"ready", "GET", ts.URL + "/readyz", "", nil, 200, "ready"},
+		{"metrics", "GET", ts.URL + "/metrics", "", nil, 200, "# HELP sortid_lease_remaining_seconds"},
+		{"description", "GET", ts.URL + "/openapi.json", "", nil, 200, `"version":"v1.2.3"`},
+		{"page", "GET", ts.URL + "/", "", nil, 200, "GET /v1/ids/{scheme}"},
+		{"not JSON", "POST", ts.URL + "/v1/store/get", "realm", nil, 400, "not the JSON that /openapi.json describes"},
+		{"more than JSON", "POST", ts.URL + "/v1/store/get", `{"realm":"r","blocks":["1/8"]} x`, nil, 400, "goes on after its JSON object"},
+		{"unknown member", "POST", ts.URL + "/v1/store/get", `{"realm":"r","block":"1/8"}`, nil, 400, `unknown field \"block\"`},
+		{"no block", "POST", ts.URL + "/v1/store/get", `{"realm":"r","blocks":["1/99"]}`, nil, 400, "not a node ID and its size"},
+		{"a body too large", "POST", ts.URL + "/v1/store/get", strings.Repeat(" ", 2<<20), nil, 413, ""},
+		{"two realms", "POST", ts.URL + "/v1/store/compare-and-set", `{"changes":[{"prev":{"realm":"a"},"next":{"realm":"b"}}]}`, nil, 422, "different blocks"},
+		{"no changes", "POST", ts.URL + "/v1/store/compare-and-set", `{"changes":[]}`, nil, 422, "0 changes, want 1 to"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			a := send(t, c.method, c.url, c.body, c.headers...)
+			if a.StatusCode != c.status || !strings.Contains(a.body, c.want) {
+				t.Fatalf("%d, want %d with %q:\n%.500s", a.StatusCode, c.status, c.want, a.body)
+			}
+			if id := a.Header.Get("X-Request-Id"); len(id) != 25 {
+				t.Errorf("request ID %q", id)
+			}
+			if c.status >= 400 {
+				var p httpstore.Problem
+				if err := json.Unmarshal([]byte(a.body), &p); err != nil || p.Status != c.status || p.Title == "" || a.Header.Get("Content-Type") != "application/problem+json" {
+					t.Errorf("no problem: %v, %s: %s", err, a.Header.Get("Content-Type"), a.body)
+				}
+			}
+			if c.status == 503 && a.Header.Get("Retry-After") == "" {
+				t.Error("no Retry-After")
+			}
+		})
+	}
+}
+
+func TestGzip(t *testing.T) {
+	_, ts := start(t, Config{})
+	a := send(t, http.MethodGet, ts.URL+"/v1/ids/scru128?n=1000", "", "Accept-Encoding: gzip")
+	if a.Header.Get("Content-Encoding") != "gzip" {
+		t.Fatal(a.Header)
+	}
+	r, err := gzip.NewReader(strings.NewReader(a.body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := io.ReadAll(r)
+	if err != nil || bytes.Count(b, []byte("\n")) != 1000 {
+		t.Errorf("%d lines, %v", bytes.Count(b, []byte("\n")), err)
+	}
+}
+
+// The server's store is a store like any other, through the client.
+func TestStore(t *testing.T) {
+	storetest.Run(t, func(t *testing.T) func() lease.Store {
+		_, ts := start(t, Config{Store: lease.NewMemory(), Conditions: []string{"as long as the process lives"}})
+		return func() lease.Store {
+			s, err := httpstore.Open(t.Context(), ts.URL)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := s.Conditions(); !slices.Equal(got, []string{"as long as the process lives"}) {
+				t.Errorf("conditions: %q", got)
+			}
+			return withoutOwn{s}
+		}
+	})
+}
+
+// withoutOwn hides the realms in which the server leases its own node IDs.
+type withoutOwn struct{ *httpstore.Store }
+
+func (s withoutOwn) Realms(ctx context.Context) ([]string, error) {
+	names, err := s.Store.Realms(ctx)
+	return slices.DeleteFunc(names, func(name string) bool { return name == "scru64" || name == "uid60" }), err
+}
+
+// A flaky store fails while it is told to.
+type flaky struct {
+	lease.Store
+	down, noClock atomic.Bool
+}
+
+var errDown = errors.New("the database at 10.9.8.7 is down")
+
+func (f *flaky) GetMany(ctx context.Context, realm string, b []lease.Block) ([]lease.Record, error) {
+	if f.down.Load() {
+		return nil, errDown
+	}
+	return f.Store.GetMany(ctx, realm, b)
+}
+
+func (f *flaky) Get(ctx context.Context, realm string, b lease.Block) (lease.Record, error) {
+	if f.down.Load() {
+		return lease.Record{}, errDown
+	}
+	return f.Store.Get(ctx, realm, b)
+}
+
+func (f *flaky) Time(ctx context.Context) (time.Time, error) {
+	if f.down.Load() {
+		return time.Time{}, errDown
+	}
+	if f.noClock.Load() {
+		return time.Time{}, lease.ErrNoTime
+	}
+	return f.Store.Time(ctx)
+}
+
+func (f *flaky) CompareAndSetMany(ctx context.Context, changes []lease.Change) (bool, error) {
+	if f.down.Load() {
+		return false, errDown
+	}
+	return f.Store.CompareAndSetMany(ctx, changes)
+}
+
+func (f *flaky) List(ctx context.Context, realm string) ([]lease.Record, error) {
+	if f.down.Load() {
+		return nil, errDown
+	}
+	return f.Store.List(ctx, realm)
+}
+
+func (f *flaky) Realms(ctx context.Context) ([]string, error) {
+	if f.down.Load() {
+		return nil, errDown
+	}
+	return f.Store.Realms(ctx)
+}
+
+// While the store is away, what needs none goes on, and the rest comes back by itself. What
+// is wrong with the store is in the log and not in answers.
+func TestStoreAway(t *testing.T) {
+	store := &flaky{Store: lease.NewMemory()}
+	store.down.Store(true)
+	var log bytes.Buffer
+	var mu sync.Mutex
+	logger := slog.New(slog.NewTextHandler(writerFunc(func(b []byte) (int, error) {
+		mu.Lock()
+		defer mu.Unlock()
+		return log.Write(b)
+	}), nil))
+	s, ts := start(t, Config{Store: store, Logger: logger})
+	for path, status := range map[string]int{
+		"/v1/ids/scru128": 200, "/v1/ids/scru160": 200, "/v1/ids/euid": 200, "/healthz": 200,
+		"/v1/ids/scru64": 503, "/v1/ids/uid60": 503, "/readyz": 503,
+	} {
+		a := send(t, http.MethodGet, ts.URL+path, "")
+		if a.StatusCode != status {
+			t.Errorf("%s: %d, want %d: %s", path, a.StatusCode, status, a.body)
+		}
+		if strings.Contains(a.body, "10.9.8.7") {
+			t.Errorf("%s: the answer tells what the log should: %s", path, a.body)
+		}
+	}
+	a := send(t, http.MethodPost, ts.URL+"/v1/store/get", `{"realm":"r","blocks":["1/8"]}`)
+	if a.StatusCode != 503 || a.Header.Get("Retry-After") == "" || strings.Contains(a.body, "10.9.8.7") {
+		t.Errorf("%d: %s", a.StatusCode, a.body)
+	}
+	store.down.Store(false)
+	waitReady(t, s)
+	if a := send(t, http.MethodGet, ts.URL+"/v1/ids/scru64", ""); a.StatusCode != 200 {
+		t.Errorf("%d: %s", a.StatusCode, a.body)
+	}
+	mu.Lock()
+	if !strings.Contains(log.String(), "10.9.8.7") {
+		t.Errorf("the log does not say what is wrong with the store: %s", &log)
+	}
+	mu.Unlock()
+
+	s.Drain()
+	if a := send(t, http.MethodGet, ts.URL+"/readyz", ""); a.StatusCode != 503 || !strings.Contains(a.body, "goes down") {
+		t.Errorf("draining: %d: %s", a.StatusCode, a.body)
+	}
+}
+
+type writerFunc func([]byte) (int, error)
+
+func (f writerFunc) Write(b []byte) (int, error) { return f(b) }
+
+// A server gives its node IDs back when it goes down.
+func TestClose(t *testing.T) {
+	store := lease.NewMemory()
+	s, err := New(Config{Store: store, Inspect: inspect})
+	if err != nil {
+		t.Fatal(err)
+	}
+	waitReady(t, s)
+	held := func() (n int) {
+		for _, realm := range []string{"scru64", "uid60"} {
+			root, err := store.Get(t.Context(), realm, lease.Block{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			records, err := store.List(t.Context(), realm+"@"+root.Generation)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, r := range records {
+				if (r.Owner != lease.Owner{}) {
+					n++
+				}
+			}
+		}
+		return n
+	}
+	if n := held(); n != 2 {
+		t.Errorf("%d node IDs held, want 2", n)
+	}
+	if err := s.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if n := held(); n != 0 {
+		t.Errorf("%d node IDs held after Close", n)
+	}
+}
+
+func TestTokens(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "tokens")
+	texts := map[string]string{}
+	add := func(name string, requests, ids int, permissions ...string) {
+		t.Helper()
+		text, line, err := NewToken(name, permissions, requests, ids)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := AppendToken(path, line); err != nil {
+			t.Fatal(err)
+		}
+		texts[name] = text
+	}
+	add("ids", 0, 0, "ids")
+	add("orders", 0, 0, "realm:orders")
+	add("admin", 0, 0, "admin")
+	add("slow", 2, 5, "ids")
+	tokens, err := OpenTokens(path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, ts := start(t, Config{Store: lease.NewMemory(), Tokens: tokens})
+	waitReady(t, s)
+
+	with := func(name string) string { return "Authorization: Bearer " + texts[name] }
+	const get = `{"realm":"%s","blocks":["1/8"]}`
+	cas := `{"changes":[{"prev":{"realm":"%s","block":"0/8"},"next":{"realm":"%[1]s","block":"0/8","revision":"1","hwm":"0","state":"whole"}}]}`
+	type status map[string]int
+	for _, c := range []struct {
+		method, path, body string
+		want               status
+	}{
+		{"GET", "/v1/ids/scru128", "", status{"ids": 200, "orders": 403, "admin": 200}},
+		{"POST", "/v1/ids/scru64", "", status{"ids": 200, "orders": 403, "admin": 200}},
+		{"GET", "/v1/inspect/xinaS8QBh", "", status{"ids": 200, "orders": 200, "admin": 200}},
+		{"POST", "/v1/inspect", "xinaS8QBh", status{"ids": 200, "orders": 200, "admin": 200}},
+		{"GET", "/v1/bounds/euid?from=-1h", "", status{"ids": 200, "orders": 200, "admin": 200}},
+		{"GET", "/v1/schemes", "", status{"ids": 200, "orders": 200, "admin": 200}},
+		{"GET", "/metrics", "", status{"ids": 403, "orders": 403, "admin": 200}},
+		{"POST", "/v1/store/get", fmt.Sprintf(get, "orders"), status{"ids": 403, "orders": 200, "admin": 200}},
+		{"POST", "/v1/store/get", fmt.Sprintf(get, "orders@0123456789abcdef"), status{"ids": 403, "orders": 200, "admin": 200}},
+		{"POST", "/v1/store/get", fmt.Sprintf(get, "scru64"), status{"ids": 403, "orders": 403, "admin": 200}},
+		{"POST", "/v1/store/get", fmt.Sprintf(get, "ordersX"), status{"ids": 403, "orders": 403, "admin": 200}},
+		{"POST", "/v1/store/list", `{"realm":"other"}`, status{"ids": 403, "orders": 403, "admin": 200}},
+		{"POST", "/v1/store/list", `{"realm":"orders"}`, status{"ids": 403, "orders": 200, "admin": 200}},
+		{"POST", "/v1/store/compare-and-set", fmt.Sprintf(cas, "other"), status{"ids": 403, "orders": 403, "admin": 200}},
+		{"POST", "/v1/store/compare-and-set", fmt.Sprintf(cas, "orders"), status{"ids": 403, "orders": 200, "admin": 200}},
+		{"POST", "/v1/store/time", "{}", status{"ids": 403, "orders": 200, "admin": 200}},
+		{"POST", "/v1/store/conditions", "{}", status{"ids": 403, "orders": 200, "admin": 200}},
+		{"POST", "/v1/store/realms", "{}", status{"ids": 403, "orders": 200, "admin": 200}},
+	} {
+		var refused string
+		for _, header := range []string{"Accept: */*", "Authorization: Bearer wrong", "Authorization: Basic " + texts["admin"],
+			"Authorization: " + texts["admin"], "Authorization: Bearer " + texts["admin"][:20], "Authorization: Bearer "} {
+			a := send(t, c.method, ts.URL+c.path, c.body, header)
+			if a.StatusCode != 401 || a.Header.Get("WWW-Authenticate") == "" {
+				t.Errorf("%s %s with %.22q: %d", c.method, c.path, header, a.StatusCode)
+			}
+			if refused != "" && a.body != refused {
+				t.Errorf("%s %s: the words differ: %s and %s", c.method, c.path, refused, a.body)
+			}
+			refused = a.body
+		}
+		for name, want := range c.want {
+			a := send(t, c.method, ts.URL+c.path, c.body, with(name))
+			if a.StatusCode != want {
+				t.Errorf("%s %s with %s: %d, want %d: %s", c.method, c.path, name, a.StatusCode, want, a.body)
+			}
+			if want == 403 && !strings.Contains(a.body, `"detail":"`+forbidden+`"`) {
+				t.Errorf("%s %s with %s: %s", c.method, c.path, name, a.body)
+			}
+		}
+	}
+	for _, path := range []string{"/healthz", "/readyz", "/", "/openapi.json"} {
+		if a := send(t, http.MethodGet, ts.URL+path, ""); a.StatusCode != 200 {
+			t.Errorf("%s without a token: %d", path, a.StatusCode)
+		}
+	}
+	if a := send(t, http.MethodPost, ts.URL+"/v1/store/realms", "{}", with("orders")); strings.Contains(a.body, "scru64") {
+		t.Errorf("a token sees realms that it may not use: %s", a.body)
+	}
+	if a := send(t, http.MethodPost, ts.URL+"/v1/store/realms", "{}", with("admin")); !strings.Contains(a.body, "scru64") {
+		t.Errorf("realms: %s", a.body)
+	}
+
+	// Limits: two requests at once; five IDs a second, but any one answer.
+	var codes []int
+	for range 4 {
+		a := send(t, http.MethodGet, ts.URL+"/v1/schemes", "", with("slow"))
+		codes = append(codes, a.StatusCode)
+		if a.StatusCode == 429 && a.Header.Get("Retry-After") != "1" {
+			t.Errorf("Retry-After: %q", a.Header.Get("Retry-After"))
+		}
+	}
+	if codes[0] != 200 || codes[1] != 200 || !slices.Contains(codes, 429) {
+		t.Errorf("at two requests a second: %v", codes)
+	}
+
+	// A client of Go.
+	st, err := httpstore.Open(t.Context(), ts.URL+"?token="+texts["orders"])
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer st.Close()
+	l, err := lease.Acquire(t.Context(), st, lease.Config{Realm: "orders", Format: lease.SCRU64, NodeIDSize: 8})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := l.Close(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if _, err := st.Get(t.Context(), "other", lease.Block{}); !errors.Is(err, httpstore.ErrAccess) {
+		t.Errorf("another realm: %v", err)
+	}
+	if _, err := httpstore.Open(t.Context(), ts.URL); !errors.Is(err, httpstore.ErrAccess) {
+		t.Errorf("without a token: %v", err)
+	}
+}
+
+// The file is read again when it changes; with a mistake in it the tokens stay.
+func TestTokensReread(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "tokens")
+	one, line1, _ := NewToken("one", []string{"ids"}, 0, 0)
+	two, line2, _ := NewToken("two", []string{"ids"}, 0, 0)
+	write := func(text string) {
+		t.Helper()
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("# tokens\n\n" + line1)
+	tokens, err := OpenTokens(path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	has := func(text string) bool {
+		tokens.mu.Lock()
+		tokens.checked = time.Time{}
+		tokens.mu.Unlock()
+		return tokens.find(text) != nil
+	}
+	if !has(one) || has(two) {
+		t.Error("at first")
+	}
+	write(line2)
+	if has(one) || !has(two) {
+		t.Error("after a change")
+	}
+	write(line2 + "three deadbeef ids\n")
+	if has(one) || !has(two) {
+		t.Error("with a mistake in the file")
+	}
+	os.Remove(path)
+	if !has(two) {
+		t.Error("without the file")
+	}
+	write(line1)
+	if !has(one) || has(two) {
+		t.Error("after it came back")
+	}
+}
+
+func TestBadTokens(t *testing.T) {
+	sum := strings.Repeat("ab", 32)
+	for text, want := range map[string]string{
+		"name " + sum:                                  "line 1: want NAME SHA256 PERMISSIONS",
+		"\nname abcd ids":                              "line 2: name: the SHA-256 has 4 characters",
+		"name " + sum + " everything":                  `"everything" is no permission`,
+		"name " + sum + " realm:":                      `"realm:" is no permission`,
+		"name " + sum + " ids requests=-1":             `"requests=-1" is no limit`,
+		"name " + sum + " ids speed=3":                 `"speed=3" is no limit`,
+		"a " + sum + " ids\nb " + sum + " ids":         "line 2: b is already in the file",
+		"a " + sum + " ids\na " + sum[2:] + "00 admin": "line 2: a is already in the file",
+	} {
+		if _, err := parseTokens(strings.NewReader(text)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, want %s", text, err, want)
+		}
+	}
+	for _, name := range []string{"", "a b", "#a", "a\n"} {
+		if _, _, err := NewToken(name, []string{"ids"}, 0, 0); err == nil {
+			t.Errorf("a token for %q", name)
+		}
+	}
+	if _, _, err := NewToken("a", []string{"realm:a b"}, 0, 0); err == nil {
+		t.Error("a realm with a space")
+	}
+}
+
+func TestQuoteList(t *testing.T) {
+	for in, want := range map[string]string{
+		`["a"`:         `["a"`,
+		`["ab"cd"`:     `["ab","cd"`,
+		`["a"bcd"e"f"`: `["a","bcd","e","f"`,
+	} {
+		if got := string(quoteList([]byte(in), 2)); got != want {
+			t.Errorf("%s: %s, want %s", in, got, want)
+		}
+	}
+}
+
+func TestCORS(t *testing.T) {
+	_, closed := start(t, Config{})
+	_, open := start(t, Config{Origins: []string{"https://example.com"}})
+	for _, c := range []struct{ url, origin, want string }{
+		{closed.URL, "https://example.com", ""},
+		{open.URL, "https://example.com", "https://example.com"},
+		{open.URL, "https://example.org", ""},
+	} {
+		a := send(t, http.MethodGet, c.url+"/v1/ids/scru128", "", "Origin: "+c.origin)
+		if got := a.Header.Get("Access-Control-Allow-Origin"); got != c.want {
+			t.Errorf("%s from %s: %q, want %q", c.url, c.origin, got, c.want)
+		}
+	}
+}
+
+// gets counts the calls of Get.
+type gets struct {
+	lease.Store
+	n atomic.Int64
+}
+
+func (g *gets) Get(ctx context.Context, realm string, b lease.Block) (lease.Record, error) {
+	g.n.Add(1)
+	return g.Store.Get(ctx, realm, b)
+}
+
+// Only Get of a store returns what outlives its crash, so it is asked if a client calls Get.
+func TestGetOfOne(t *testing.T) {
+	store := &gets{Store: lease.NewMemory()}
+	s, ts := start(t, Config{Store: store})
+	waitReady(t, s)
+	client, err := httpstore.Open(t.Context(), ts.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.Close()
+	before := store.n.Load()
+	r, err := client.Get(t.Context(), "scru64", lease.Block{})
+	if err != nil || r.Revision == 0 || store.n.Load() != before+1 {
+		t.Errorf("%+v, %v, %d calls of Get", r, err, store.n.Load()-before)
+	}
+}

@@ -1,0 +1,82 @@
+package server
+
+import (
+	"context"
+	"net/http"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humago"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+)
+
+func (s *Server) registerStatus() {
+	text := func(description string) map[string]*huma.Response {
+		return map[string]*huma.Response{"200": {Description: description,
+			Content: map[string]*huma.MediaType{"text/plain": {Schema: &huma.Schema{Type: huma.TypeString}}}}}
+	}
+	get := func(id, path, summary, permission string, responses map[string]*huma.Response, errors ...int) huma.Operation {
+		op := huma.Operation{OperationID: id, Method: http.MethodGet, Path: path, Tags: []string{"status"},
+			Summary: summary, Responses: responses, Errors: errors}
+		s.secure(&op, permission)
+		return op
+	}
+
+	huma.Register(s.api, get("healthz", "/healthz", "Say whether the process lives", permitNone, text("it does")),
+		func(context.Context, *struct{}) (*rawOutput, error) {
+			return &rawOutput{ContentType: typeText, CacheControl: "no-store", Body: []byte("ok\n")}, nil
+		})
+
+	huma.Register(s.api, get("readyz", "/readyz", "Say whether the server can serve: the store answers, and the server has its node IDs",
+		permitNone, text("it can"), http.StatusUnprocessableEntity, http.StatusServiceUnavailable),
+		func(ctx context.Context, _ *struct{}) (*rawOutput, error) {
+			if s.draining.Load() {
+				return nil, huma.Error503ServiceUnavailable("the server goes down")
+			}
+			if err := s.ready.err(ctx); err != nil {
+				// What is wrong with the store is for the log, and not for everybody.
+				s.log.Warn("not ready", "error", err)
+				return nil, huma.Error503ServiceUnavailable("the store does not answer, or has given no node ID yet; the server's log says more")
+			}
+			return &rawOutput{ContentType: typeText, CacheControl: "no-store", Body: []byte("ready\n")}, nil
+		})
+
+	metrics := promhttp.HandlerFor(s.metrics.registry, promhttp.HandlerOpts{DisableCompression: true})
+	huma.Register(s.api, get("metrics", "/metrics", "Metrics for Prometheus", permitAdmin, text("in Prometheus' text format"),
+		http.StatusUnauthorized, http.StatusForbidden, http.StatusUnprocessableEntity, http.StatusTooManyRequests),
+		func(context.Context, *struct{}) (*huma.StreamResponse, error) {
+			return &huma.StreamResponse{Body: func(ctx huma.Context) {
+				r, w := humago.Unwrap(ctx)
+				metrics.ServeHTTP(w, r)
+			}}, nil
+		})
+
+	page := get("page", "/{$}", "A page for people", permitNone, nil)
+	page.Hidden = true
+	huma.Register(s.api, page, func(context.Context, *struct{}) (*huma.StreamResponse, error) {
+		return &huma.StreamResponse{Body: func(ctx huma.Context) {
+			if s.config.Page != nil {
+				ctx.SetHeader("Content-Type", "text/html; charset=utf-8")
+				ctx.BodyWriter().Write(s.config.Page)
+				return
+			}
+			ctx.SetHeader("Content-Type", typeText)
+			ctx.BodyWriter().Write([]byte(s.endpoints()))
+		}}, nil
+	})
+}
+
+// endpoints names the endpoints for people.
+func (s *Server) endpoints() string {
+	var b strings.Builder
+	b.WriteString("sortid " + s.config.Version + "\n\n")
+	for path, item := range sorted(s.api.OpenAPI().Paths) {
+		for _, op := range []*huma.Operation{item.Get, item.Post} {
+			if op != nil {
+				b.WriteString(op.Method + " " + path + "\n    " + op.Summary + "\n")
+			}
+		}
+	}
+	b.WriteString("GET /openapi.json\n    Describe all of this for programs\n")
+	return b.String()
+}

@@ -1,0 +1,66 @@
+package main
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/sortid/sortid/cmd/sortid/internal/finder"
+	"github.com/sortid/sortid/scheme"
+)
+
+// wrappers are the pairs that stand around IDs in programs, data and prose.
+var wrappers = []struct{ open, close, name string }{
+	{`"`, `"`, "quotes"}, {`'`, `'`, "quotes"}, {"`", "`", "quotes"},
+	{"(", ")", "brackets"}, {"[", "]", "brackets"}, {"<", ">", "brackets"},
+	{"{", "}", "braces"},
+}
+
+// strip takes off a text what often stands around an ID and is none of it, and names what
+// it took.
+func strip(text string) (bare string, taken []string) {
+	if n := len(text); n > 0 && finder.InWord(text[0]) && finder.InWord(text[n-1]) &&
+		strings.IndexByte(text, '-') < 0 && strings.IndexByte(text, ':') < 0 && text[min(1, n-1)]|0x20 != 'x' {
+		return text, nil // as most are
+	}
+	take := func(rest, name string) {
+		text = rest
+		if !slices.Contains(taken, name) {
+			taken = append(taken, name)
+		}
+	}
+	for before := ""; before != text; {
+		before = text
+		if rest := strings.TrimSpace(text); rest != text {
+			take(rest, "blanks")
+		}
+		if n := len(text); n > 1 && (text[n-1] == ',' || text[n-1] == ';') {
+			take(text[:n-1], "comma")
+		}
+		for _, w := range wrappers {
+			if len(text) > 2 && strings.HasPrefix(text, w.open) && strings.HasSuffix(text, w.close) {
+				take(text[1:len(text)-1], w.name)
+			}
+		}
+		if len(text) > 9 && strings.EqualFold(text[:9], "urn:uuid:") {
+			take(text[9:], "urn:uuid:")
+		}
+	}
+	for _, prefix := range []string{"0x", "0X", `\x`} {
+		if rest, ok := strings.CutPrefix(text, prefix); ok && isHex(rest) {
+			take(rest, prefix)
+		}
+	}
+	// People group the symbols of an EUID to read them aloud.
+	if n := strings.Count(text, "-"); n > 0 && len(text)-n == 27 {
+		rest := strings.ReplaceAll(text, "-", "")
+		if _, err := scheme.EUID.Parse(rest); err == nil {
+			take(rest, "hyphens")
+		}
+	}
+	return text, taken
+}
+
+// isHex reports whether the text is a hexadecimal number of 64, 128 or 160 bits.
+func isHex(text string) bool {
+	return (len(text) == 16 || len(text) == 32 || len(text) == 40) && strings.Trim(text, "0123456789abcdefABCDEF") == ""
+}

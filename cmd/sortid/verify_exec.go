@@ -1,0 +1,322 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/sortid/sortid/verify"
+	"github.com/sortid/sortid/verify/duplicates"
+	"github.com/sortid/sortid/verify/report"
+)
+
+// An execution is a generator that verify starts itself.
+type execution struct {
+	command   string
+	processes int
+	length    time.Duration
+}
+
+const (
+	maxProcesses = 1000
+
+	// endTime is how long a process may take to end when it is asked to, before it is
+	// killed.
+	endTime = 2 * time.Second
+)
+
+// A generatorProcess is one of the processes that verify has started. Its lines go to the
+// checker, and to a file for the search of duplicates.
+type generatorProcess struct {
+	name    string
+	cmd     *exec.Cmd
+	out     *os.File // what it prints
+	file    string
+	done    chan struct{} // closed when the process has ended
+	started time.Time
+	length  time.Duration // that it ran for; set when done is closed
+	err     error         // how it ended; the same
+	ended   atomic.Bool   // whether verify has ended it
+
+	source *source
+	report *report.Report
+}
+
+// runExec starts generators, checks what each prints, and looks for duplicates over all.
+func (v *verification) runExec(args []string) (err error) {
+	name := ""
+	if len(args) > 0 {
+		var files []string
+		if name, files, err = splitScheme(args); err != nil {
+			return err
+		}
+		if name == "" || len(args) > 1 {
+			return usagef("--exec takes the place of files: %q is one too many", files[0])
+		}
+	}
+	if err := v.options(); err != nil {
+		return err
+	}
+	dir, err := os.MkdirTemp(v.uo.Dir, "sortid-")
+	if err != nil {
+		return fmt.Errorf("no place on disk for what the processes print: %w", err)
+	}
+	defer os.RemoveAll(dir)
+	ctx, cancel := context.WithTimeout(until(), v.exec.length)
+	defer cancel()
+	var all []*generatorProcess
+	defer func() {
+		for _, p := range all {
+			p.end()
+		}
+	}()
+	for i := range v.exec.processes {
+		p, err := v.startProcess(fmt.Sprint("process ", i+1), filepath.Join(dir, fmt.Sprint(i+1)))
+		if err != nil {
+			return fmt.Errorf("cannot start %q: %w", v.exec.command, err)
+		}
+		all = append(all, p)
+	}
+	stop := context.AfterFunc(ctx, func() {
+		for _, p := range all {
+			go p.end()
+		}
+	})
+	defer stop()
+	if name == "" {
+		var sources []*source
+		for _, p := range all {
+			sources = append(sources, p.source)
+		}
+		if name, err = schemeOf(sources...); err != nil {
+			return err
+		}
+	}
+	if err := v.checkProcesses(name, all); err != nil {
+		return err
+	}
+	p := &printer{verification: v, out: bufio.NewWriter(v.out)}
+	var sources []duplicates.Source
+	for _, process := range all {
+		if v.tellEnd(process) {
+			p.bad = true
+		}
+		sources = append(sources, duplicates.File(process.file))
+		sources[len(sources)-1].Name = process.name
+		if err := p.report(process.report); err != nil {
+			return err
+		}
+	}
+	searching := until()
+	r, err := v.find(searching, name, sources, p.out)
+	if err != nil {
+		return err
+	}
+	if err := p.end(r); err != nil {
+		return err
+	}
+	if r.Interrupted {
+		return interrupted(searching, errInterrupted)
+	}
+	return nil
+}
+
+// startProcess starts one process. What it prints as errors goes to standard error, with
+// its name.
+func (v *verification) startProcess(name, file string) (*generatorProcess, error) {
+	r, w, err := os.Pipe()
+	if err != nil {
+		return nil, err
+	}
+	widen(w)
+	p := &generatorProcess{name: name, out: r, file: file, cmd: shell(v.exec.command), done: make(chan struct{})}
+	messages := &prefixed{app: v.app, prefix: name + ": "}
+	p.cmd.Stdout, p.cmd.Stderr = w, messages
+	// What holds the error output open when the process is gone is not waited for.
+	p.cmd.WaitDelay = endTime
+	ownGroup(p.cmd)
+	p.started = time.Now()
+	err = p.cmd.Start()
+	w.Close()
+	if err != nil {
+		r.Close()
+		return nil, err
+	}
+	p.source = &source{name: name, once: true, column: v.column, open: func() (io.ReadCloser, error) { return &wholeLines{process: p}, nil }}
+	go func() {
+		p.err = p.cmd.Wait()
+		p.length = time.Since(p.started)
+		messages.flush()
+		close(p.done)
+	}()
+	return p, nil
+}
+
+// end ends the process and all that it has started: it asks first, and then kills.
+func (p *generatorProcess) end() {
+	select {
+	case <-p.done:
+	default:
+		p.ended.Store(true)
+		interruptGroup(p.cmd)
+		select {
+		case <-p.done:
+		case <-time.After(endTime):
+		}
+	}
+	killGroup(p.cmd) // what the process has left behind
+	<-p.done
+	p.out.SetReadDeadline(time.Now().Add(endTime)) // something may still hold the pipe open
+}
+
+// checkProcesses checks what the processes print until they end.
+func (v *verification) checkProcesses(scheme string, all []*generatorProcess) error {
+	bar := v.newProgress("IDs", -1)
+	defer bar.end()
+	counts := make([]atomic.Uint64, len(all))
+	var barLock sync.Mutex
+	errs := make([]error, len(all))
+	var wg sync.WaitGroup
+	for i, p := range all {
+		wg.Go(func() {
+			errs[i] = v.checkProcess(scheme, p, func(n uint64) {
+				counts[i].Store(n)
+				sum := uint64(0)
+				for i := range counts {
+					sum += counts[i].Load()
+				}
+				barLock.Lock()
+				defer barLock.Unlock()
+				bar.show(sum)
+			})
+			p.out.Close() // it cannot write on if nobody reads
+		})
+	}
+	wg.Wait()
+	return errors.Join(errs...)
+}
+
+func (v *verification) checkProcess(scheme string, p *generatorProcess, show func(ids uint64)) error {
+	in, err := p.source.read()
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	file, err := os.Create(p.file)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	w := bufio.NewWriterSize(file, 256<<10)
+	o := v.o
+	o.Source = p.name
+	o.Progress = func(at verify.Progress) { show(at.IDs) }
+	// The context that ends the processes ends their output; it is read to the end.
+	p.report, err = verify.Check(context.Background(), scheme, io.TeeReader(in, w), o)
+	if err == nil {
+		err = w.Flush()
+	}
+	return err
+}
+
+// tellEnd says how a process has ended if that was not to be expected, and reports whether
+// it was a failure.
+func (v *verification) tellEnd(p *generatorProcess) (failed bool) {
+	<-p.done
+	after := fmt.Sprintf("after %.1f s and %s lines", p.length.Seconds(), thousands(p.report.Lines))
+	switch {
+	case p.ended.Load():
+		if p.report.Lines == 0 {
+			v.complain("%s has printed nothing in %.1f s", p.name, p.length.Seconds())
+			return true
+		}
+		return false
+	case p.err != nil:
+		v.complain("%s ended by itself %s: %v", p.name, after, p.err)
+		return true
+	case p.report.Lines == 0:
+		v.complain("%s ended by itself after %.1f s and has printed nothing", p.name, p.length.Seconds())
+		return true
+	case !v.quiet:
+		v.complain("%s ended by itself %s", p.name, after)
+	}
+	return false
+}
+
+// wholeLines reads what a process prints, but for the rest of a line that it was ended in.
+type wholeLines struct {
+	process *generatorProcess
+	buffer  []byte // a block that begins with the rest of a line
+	rest    int    // its length
+	out     []byte // whole lines of buffer
+	err     error
+}
+
+func (l *wholeLines) Read(b []byte) (int, error) {
+	for len(l.out) == 0 {
+		if l.err != nil {
+			return 0, l.err
+		}
+		if l.buffer == nil {
+			l.buffer = make([]byte, 256<<10)
+		}
+		n, err := l.process.out.Read(l.buffer[l.rest:])
+		n += l.rest
+		if errors.Is(err, os.ErrDeadlineExceeded) || errors.Is(err, fs.ErrClosed) {
+			err = io.EOF
+		}
+		end := bytes.LastIndexByte(l.buffer[:n], '\n') + 1
+		switch {
+		case err != nil && !l.process.ended.Load(), end == 0 && n == len(l.buffer):
+			end = n // the line has no end, or is too long to be an ID
+		case err != nil:
+			n = end // cut off
+		}
+		l.out, l.err = bytes.Clone(l.buffer[:end]), err
+		l.rest = copy(l.buffer, l.buffer[end:n])
+	}
+	n := copy(b, l.out)
+	l.out = l.out[n:]
+	return n, nil
+}
+
+func (l *wholeLines) Close() error { return nil }
+
+// prefixed writes lines to standard error, each with a prefix.
+type prefixed struct {
+	app    *app
+	prefix string
+	line   []byte
+}
+
+var prefixedLock sync.Mutex // lines of several processes do not mix
+
+func (w *prefixed) Write(b []byte) (int, error) {
+	for line := range bytes.Lines(b) {
+		w.line = append(w.line, line...)
+		if bytes.HasSuffix(w.line, []byte("\n")) || len(w.line) > 4096 {
+			w.flush()
+		}
+	}
+	return len(b), nil
+}
+
+func (w *prefixed) flush() {
+	if len(w.line) == 0 {
+		return
+	}
+	prefixedLock.Lock()
+	defer prefixedLock.Unlock()
+	fmt.Fprintf(w.app.err, "%s%s\n", w.prefix, bytes.TrimRight(w.line, "\r\n"))
+	w.line = w.line[:0]
+}

@@ -1,0 +1,22 @@
+//go:build !unix
+
+package main
+
+import (
+	"os/exec"
+	"strconv"
+)
+
+// shell returns a command of the system's shell.
+func shell(command string) *exec.Cmd { return exec.Command("cmd", "/c", command) }
+
+func ownGroup(*exec.Cmd) {}
+
+// interruptGroup does nothing: console programs cannot be asked to end.
+func interruptGroup(*exec.Cmd) {}
+
+// killGroup kills the command's process and all that it has started.
+func killGroup(cmd *exec.Cmd) {
+	exec.Command("taskkill", "/t", "/f", "/pid", strconv.Itoa(cmd.Process.Pid)).Run()
+	cmd.Process.Kill()
+}

@@ -1,0 +1,197 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"sync"
+
+	"github.com/sortid/sortid/cmd/sortid/internal/column"
+	"github.com/sortid/sortid/cmd/sortid/internal/decompress"
+	"github.com/sortid/sortid/scheme"
+	"github.com/sortid/sortid/verify"
+	"github.com/sortid/sortid/verify/duplicates"
+)
+
+// A source is one of the inputs of verify: a file, a pipe, or standard input.
+type source struct {
+	name   string // as given; "-" is standard input
+	size   int64  // in bytes, 0 if it is not known
+	once   bool   // whether it can be opened only once
+	column column.Column
+
+	open   func() (io.ReadCloser, error)
+	opened *sourceLines // not yet read, but for what a guess at the scheme has looked at
+}
+
+// source returns the source of an argument.
+func (v *verification) source(name string) *source {
+	s := &source{name: name, column: v.column}
+	if name == "-" {
+		s.once = true
+		s.open = func() (io.ReadCloser, error) {
+			if f, ok := v.in.(*os.File); ok { // a pipe is the same from either end
+				widen(f)
+			}
+			return io.NopCloser(v.in), nil
+		}
+		return s
+	}
+	s.open = func() (io.ReadCloser, error) { return verify.Open(name) }
+	if info, err := os.Stat(name); err == nil {
+		if s.once = !info.Mode().IsRegular(); !s.once {
+			s.size = info.Size()
+		}
+	}
+	return s
+}
+
+// title returns the name for messages.
+func (s *source) title() string {
+	if s.name == "-" {
+		return "standard input"
+	}
+	return s.name
+}
+
+// sourceLines are the lines of a source, one for each ID. They may be closed while they are
+// being read.
+type sourceLines struct {
+	*bufio.Reader
+	file  io.ReadCloser
+	plain io.Reader // of the file, decompressed
+
+	mu              sync.Mutex
+	reading, closed bool
+}
+
+// Read is the Read of the bufio.Reader.
+func (l *sourceLines) Read(b []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.closed {
+		return 0, os.ErrClosed
+	}
+	l.reading = true
+	l.mu.Unlock()
+	n, err := l.Reader.Read(b)
+	l.mu.Lock()
+	l.reading = false
+	if l.closed {
+		l.free()
+	}
+	return n, err
+}
+
+// Close closes the file, and frees what its decompression needs as soon as nobody reads.
+func (l *sourceLines) Close() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.closed = true
+	if !l.reading {
+		l.free()
+	}
+	return l.file.Close()
+}
+
+func (l *sourceLines) free() {
+	if c, ok := l.plain.(io.Closer); ok {
+		c.Close()
+	}
+}
+
+// read opens the source, or goes on with it if a guess has opened it.
+func (s *source) read() (*sourceLines, error) {
+	if in := s.opened; in != nil {
+		s.opened = nil
+		return in, nil
+	}
+	file, err := s.open()
+	if err != nil {
+		return nil, err
+	}
+	plain, err := decompress.NewReader(file)
+	if err != nil {
+		file.Close()
+		return nil, fmt.Errorf("%s: cannot be decompressed: %w", s.title(), err)
+	}
+	return &sourceLines{Reader: bufio.NewReaderSize(column.NewReader(plain, s.column), head), file: file, plain: plain}, nil
+}
+
+// Position returns how many bytes of the file were read.
+func (l *sourceLines) Position() int64 {
+	if p, ok := l.file.(interface{ Position() int64 }); ok {
+		return p.Position()
+	}
+	return 0
+}
+
+// head is how many bytes of a source a guess at its scheme may look at.
+const head = 64 << 10
+
+// guess returns the scheme of the first line that tells it. It waits for no more lines than
+// that takes, and what it has looked at is still to be read.
+func (s *source) guess() (name string, ok bool, err error) {
+	in, err := s.read()
+	if err != nil {
+		return "", false, err
+	}
+	s.opened = in
+	for done := false; !done; {
+		_, err := in.Peek(in.Buffered() + 1) // waits for what comes next
+		done = err != nil                    // the end, or the buffer is full
+		start, _ := in.Peek(in.Buffered())
+		if !done {
+			start = start[:bytes.LastIndexByte(start, '\n')+1]
+		}
+		if name, ok := verify.Detect(start); ok {
+			return name, true, nil
+		}
+	}
+	return "", false, nil
+}
+
+// close closes a source that was opened and not read.
+func (s *source) close() {
+	if s.opened != nil {
+		s.opened.Close()
+		s.opened = nil
+	}
+}
+
+// schemeOf returns the scheme that sources tell by themselves.
+func schemeOf(sources ...*source) (string, error) {
+	for _, s := range sources {
+		name, ok, err := s.guess()
+		if !s.once {
+			s.close()
+		}
+		if err != nil {
+			return "", err
+		}
+		if ok {
+			return name, nil
+		}
+	}
+	return "", usagef("%s", untold(sources...))
+}
+
+// untold says what to do where sources do not tell their scheme.
+func untold(sources ...*source) string {
+	what := "the sources do not tell their format"
+	if len(sources) == 1 {
+		what = sources[0].title() + " does not tell its format"
+	}
+	return fmt.Sprintf("%s; name it before the files, as in \"sortid verify scru128\": one of %s", what, strings.Join(scheme.Names(), ", "))
+}
+
+// duplicatesSource returns the source for a search of duplicates.
+func (s *source) duplicatesSource() duplicates.Source {
+	return duplicates.Source{
+		Name: s.title(), Once: s.once, Size: s.size,
+		Open: func() (io.ReadCloser, error) { return s.read() },
+	}
+}

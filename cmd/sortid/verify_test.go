@@ -1,0 +1,131 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+)
+
+// The example in docs/verify.md does what it says: the first program fails for the
+// reasons given, the second one passes, also in several processes at once.
+func TestDocumentedExample(t *testing.T) {
+	python, err := exec.LookPath("python3")
+	if err != nil {
+		t.Skip("there is no python3")
+	}
+	doc, err := os.ReadFile("../../docs/verify.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	programs := strings.Split(string(doc), "```python\n")[1:]
+	if len(programs) != 2 {
+		t.Fatalf("%d programs, want 2", len(programs))
+	}
+	dir := t.TempDir()
+	var names []string
+	for i, p := range programs {
+		p, _, _ = strings.Cut(p, "```")
+		name := filepath.Join(dir, fmt.Sprint(i, ".py"))
+		if err := os.WriteFile(name, []byte(p), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		names = append(names, name)
+	}
+	ids := func(name string) []byte {
+		out, err := exec.Command(python, name).Output()
+		if err != nil {
+			t.Error(err)
+		}
+		return out
+	}
+
+	var out bytes.Buffer
+	code, stderr := start(bytes.NewReader(ids(names[0])), &out, "verify", "scru128")
+	if code != exitBad || stderr != "" {
+		t.Errorf("the first program: code %d, %s", code, stderr)
+	}
+	for _, want := range []string{"rules.counter_hi.early  counter_hi", "random.entropy\n      balance     bit 31 is 1 in 0.00%", "random.counter_lo\n      balance     bit 0"} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("the first program: no %q in:\n%s", want, out.String())
+		}
+	}
+
+	out.Reset()
+	if code, stderr := start(bytes.NewReader(ids(names[1])), &out, "verify", "scru128"); code != exitOK {
+		t.Errorf("the second program: code %d, %s%s", code, stderr, out.String())
+	}
+	out.Reset()
+	code, stderr = start(nil, &out, "verify", "scru128", "--exec", python+" "+names[1], "--processes", "3", "--for", "60s")
+	if code != exitOK || !strings.Contains(out.String(), "ok    each ID is on one line\n      scru128, 300,000 IDs in 3 sources") {
+		t.Errorf("three processes: code %d, %s%s", code, stderr, out.String())
+	}
+}
+
+// What verify prints as JSON is what its schema says, and the schema is strict.
+func TestVerifySchema(t *testing.T) {
+	schema := schemaOf(t, "verify")
+	dir := t.TempDir()
+	file := func(name string, args ...string) string {
+		var out bytes.Buffer
+		if code, stderr := start(nil, &out, append([]string{"new"}, args...)...); code != exitOK {
+			t.Fatal(stderr)
+		}
+		name = filepath.Join(dir, name)
+		if err := os.WriteFile(name, append(out.Bytes(), "bad\n"...), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return name
+	}
+	euid, node := file("euid", "euid", "-n", "2000"), file("node", "scru64", "--node", "42/8", "-n", "2000")
+	empty := filepath.Join(dir, "empty")
+	if err := os.WriteFile(empty, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	kinds := map[string]bool{}
+	for _, args := range [][]string{
+		{"verify", "-o", "json", euid, node},
+		{"verify", "-o", "json", "euid", euid, empty, "--live"},
+		{"verify", "-o", "json", "--unique", node, node},
+	} {
+		var out bytes.Buffer
+		if code, stderr := start(nil, &out, args...); code != exitBad || stderr != "" {
+			t.Errorf("%v: code %d, %s", args, code, stderr)
+		}
+		for line := range strings.Lines(out.String()) {
+			v, err := jsonschema.UnmarshalJSON(strings.NewReader(line))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := schema.Validate(v); err != nil {
+				t.Fatalf("%s: %v", line, err)
+			}
+			object := v.(map[string]any)
+			for _, kind := range []string{"checks", "places", "clashes"} {
+				if object[kind] != nil {
+					kinds[kind] = true
+				}
+			}
+			for _, name := range append(slices.Collect(maps.Keys(object)), "else") {
+				value, present := object[name]
+				object[name] = map[string]any{}
+				if schema.Validate(v) == nil {
+					t.Fatalf("%s may be anything in %s", name, line)
+				}
+				if object[name] = value; !present {
+					delete(object, name)
+				}
+			}
+		}
+	}
+	if len(kinds) != 3 {
+		t.Errorf("there were only lines with %v", kinds)
+	}
+}

@@ -1,0 +1,21 @@
+package browsertest
+
+import (
+	"math/big"
+
+	"github.com/chromedp/chromedp"
+)
+
+func integer(text string) *big.Int {
+	i, ok := new(big.Int).SetString(text, 10)
+	if !ok {
+		panic(text)
+	}
+	return i
+}
+
+// click clicks the first element of a selector.
+func (tb *tab) click(selector string) {
+	tb.Helper()
+	tb.do(chromedp.Click(chromedp.CSS(selector)))
+}

@@ -1,0 +1,112 @@
+package browsertest
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+	"github.com/sortid/sortid/testserver"
+)
+
+// npm installs a package into a folder of the test's own, which it returns.
+func npm(t testing.TB, name string) string {
+	t.Helper()
+	program := install(t, "npm", "npm")
+	dir := t.TempDir()
+	cmd := exec.Command(program, "install", "--silent", "--no-audit", "--no-fund", "--prefix", dir, name)
+	cmd.Dir = dir
+	if out, err := cmd.CombinedOutput(); err != nil {
+		testserver.Missing(t, "npm cannot install %s, so the test was not made: %v\n%s", name, err, out)
+	}
+	return dir
+}
+
+// The module's own tests.
+func TestNode(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs Node: not with -short")
+	}
+	node := install(t, "nodejs", "node", "nodejs")
+	cmd := exec.Command(node, "--test")
+	cmd.Dir = ".."
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+// What is published works for a program that installs it, beside the package scru128 by
+// that format's author: each reads what the other writes.
+func TestNpm(t *testing.T) {
+	if testing.Short() {
+		t.Skip("installs a package: not with -short")
+	}
+	node := install(t, "nodejs", "node", "nodejs")
+	dir := npm(t, "scru128@3.0.6")
+	pack := exec.Command("npm", "pack", "--silent", "--pack-destination", dir)
+	pack.Dir = ".."
+	if out, err := pack.CombinedOutput(); err != nil {
+		t.Fatalf("npm pack: %v\n%s", err, out)
+	}
+	packed, err := filepath.Glob(filepath.Join(dir, "*.tgz"))
+	if err != nil || len(packed) != 1 {
+		t.Fatalf("npm packed %v, %v", packed, err)
+	}
+	add := exec.Command("npm", "install", "--silent", "--offline", "--no-audit", "--no-fund", "--prefix", dir, packed[0])
+	if out, err := add.CombinedOutput(); err != nil {
+		t.Fatalf("npm install: %v\n%s", err, out)
+	}
+	script, err := os.ReadFile("../tests/scru128.peer.js")
+	if err != nil {
+		t.Fatal(err)
+	}
+	name := filepath.Join(dir, "peer.mjs")
+	if err := os.WriteFile(name, script, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(node, "--test", name)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+// Every vector in the browser, whose engine for regular expressions and big integers is
+// not that of this machine's Node.
+func TestVectorsInBrowser(t *testing.T) {
+	tb := tabOf(t)
+	tb.mayLoad = "http://127.0.0.1:"
+	mux := http.NewServeMux()
+	mux.Handle("/", http.FileServerFS(os.DirFS("../../../..")))
+	mux.HandleFunc("/favicon.ico", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) })
+	server := httptest.NewServer(mux)
+	defer server.Close()
+	tb.do(chromedp.Navigate(server.URL + "/cmd/sortid/web/package.json"))
+	var results map[string]struct {
+		Checked int
+		Faults  []string
+	}
+	out := eval[string](tb, `(async () => {
+		const { formats } = await import("/cmd/sortid/web/sortid.js");
+		const { checkVectors } = await import("/cmd/sortid/web/tests/vectors.js");
+		const results = {};
+		for (const format of formats) {
+			results[format.name] = checkVectors(format, await (await fetch("/testdata/vectors/" + format.name + ".json")).json());
+		}
+		return JSON.stringify(results);
+	})()`)
+	if err := json.Unmarshal([]byte(out), &results); err != nil {
+		t.Fatal(err)
+	}
+	if len(results) != 5 {
+		t.Errorf("%d formats, want 5", len(results))
+	}
+	for name, r := range results {
+		if r.Checked < 70 || len(r.Faults) > 0 {
+			t.Errorf("%s: %d vectors, faults %q", name, r.Checked, r.Faults)
+		}
+	}
+}

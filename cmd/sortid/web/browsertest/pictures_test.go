@@ -1,0 +1,99 @@
+package browsertest
+
+import (
+	"bytes"
+	"cmp"
+	"flag"
+	"image"
+	"image/color"
+	"image/draw"
+	"image/png"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+	"github.com/sortid/sortid/scheme"
+)
+
+var pictures = flag.String("pictures", "", "the `FOLDER` to write pictures of the page into")
+
+// The pictures of the page in README.md and docs/page.md, which "make pictures" writes.
+func TestPictures(t *testing.T) {
+	tb := tabOf(t)
+	take := func(name string, width, height int64, dark bool, prepare func()) {
+		tb.screen(width, height, dark)
+		prepare()
+		b, err := chromedp.Run(tb.ctx, chromedp.CaptureScreenshot())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(b) < 10_000 {
+			t.Errorf("%s has %d bytes, so hardly anything is on it", name, len(b))
+		}
+		if *pictures != "" {
+			if b, err = shrink(b); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(filepath.Join(*pictures, "page-"+name+".png"), b, 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	take("look", 1100, 1010, false, func() {
+		tb.open("#" + example)
+		eval[bool](tb, `(() => {
+			document.querySelector(".map button:nth-of-type(2), .map .bits:nth-child(3) button").dispatchEvent(new MouseEvent("mouseover", { bubbles: true }));
+			return true;
+		})()`)
+	})
+	take("dark", 1100, 1010, true, func() { tb.open("#C8EE934SR007G5Q94QKKXFRFV8B") })
+	take("narrow", 400, 860, false, func() { tb.open("#0u2pf62ji4b9") })
+	take("many", 1100, 860, true, func() {
+		tb.open("")
+		var ids strings.Builder
+		begin := time.Date(2026, 11, 17, 6, 0, 0, 0, time.UTC)
+		for i := range 96 { // a morning that gets busier, and a quiet hour
+			if n := 20 + i/3 + i*37%11 - i*i%7; i < 40 || i > 54 {
+				g, err := scheme.SCRU128.NewGenerator(scheme.Options{At: begin.Add(time.Duration(i) * 4 * time.Minute)})
+				if err != nil {
+					t.Fatal(err)
+				}
+				for range n {
+					id, err := g.Next(t.Context())
+					if err != nil {
+						t.Fatal(err)
+					}
+					ids.WriteString(id.String() + "\n")
+				}
+			}
+		}
+		tb.paste(ids.String())
+	})
+	take("choose", 1100, 1080, false, func() { tb.open("#choose") })
+	take("formats", 1100, 1010, false, func() { tb.open("") })
+}
+
+// shrink writes a picture with its 256 most frequent colours, which is close to all.
+func shrink(b []byte) ([]byte, error) {
+	full, err := png.Decode(bytes.NewReader(b))
+	if err != nil {
+		return nil, err
+	}
+	count := map[color.Color]int{}
+	for y := range full.Bounds().Dy() {
+		for x := range full.Bounds().Dx() {
+			count[full.At(x, y)]++
+		}
+	}
+	palette := slices.SortedFunc(maps.Keys(count), func(a, b color.Color) int { return cmp.Compare(count[b], count[a]) })
+	small := image.NewPaletted(full.Bounds(), color.Palette(palette[:min(len(palette), 256)]))
+	draw.Draw(small, small.Bounds(), full, image.Point{}, draw.Src)
+	var out bytes.Buffer
+	err = (&png.Encoder{CompressionLevel: png.BestCompression}).Encode(&out, small)
+	return out.Bytes(), err
+}

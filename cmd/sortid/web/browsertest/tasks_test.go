@@ -1,0 +1,435 @@
+package browsertest
+
+import (
+	"compress/gzip"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/browser"
+	"github.com/chromedp/chromedp"
+)
+
+const example = "0372ijojuxuhjsfkeryi2mrtm"
+
+func TestLookAtOne(t *testing.T) {
+	tb := open(t, "#"+example)
+	tb.contains(".card", example, "SCRU128", "2022-04-03T11:40:14.308Z", "years", "ago",
+		"2022-04-03 13:40:14.308 +02:00", "Europe/Berlin", // the zone of the test's browser
+		"017fef39c2641ba56a9483188841e05a", "1993501768880490086615869617690763354", "017fef39-c264-1ba5-6a94-83188841e05a",
+		"counter_lo", "9732888", "+1 per ID, random start in each millisecond", "25 Base36 digits, and its time is plausible")
+	if got := tb.text("title"); got != example+": scru128" {
+		t.Errorf("the title is %q", got)
+	}
+
+	// The map has each bit, in the colour of its field's kind.
+	bits := eval[string](tb, `[...document.querySelectorAll(".map .bit")].map((bit) => bit.textContent).join("")`)
+	if want := fmt.Sprintf("%0128b", integer("1993501768880490086615869617690763354")); bits != want {
+		t.Errorf("bits %s, want %s", bits, want)
+	}
+	kinds := eval[string](tb, `[...document.querySelectorAll(".map button.segment")].map((s) => s.className).join()`)
+	if kinds != "segment time,segment counter,segment counter,segment random" {
+		t.Errorf("the segments are %s", kinds)
+	}
+
+	// Pointing at a field shows its meaning and value in place.
+	for _, c := range []struct{ field, want string }{
+		{"counter_hi", "counter_hi 1811818\n0x1ba56a, bits 79 to 56\nrandom, renewed each second"},
+		{"entropy", "entropy 2286018650\n0x8841e05a, bits 31 to 0\nrandom in each ID"},
+	} {
+		eval[bool](tb, `(() => {
+			const segment = [...document.querySelectorAll(".map button.segment")].find((s) => s.ariaLabel.startsWith(%s));
+			segment.dispatchEvent(new MouseEvent("mouseover", { bubbles: true }));
+			return true;
+		})()`, c.field)
+		if got := tb.text(".tip"); got != c.want {
+			t.Errorf("the tip of %s is %q, want %q", c.field, got, c.want)
+		}
+		if got := tb.text(".fields tr.on"); !strings.Contains(got, c.field) {
+			t.Errorf("the row of %s is %q", c.field, got)
+		}
+	}
+
+	// The address bar follows, and is followed.
+	tb.paste("0u2pf62ji4b9")
+	if got := eval[string](tb, `location.hash`); got != "#0u2pf62ji4b9" {
+		t.Errorf("the address bar has %q", got)
+	}
+	eval[string](tb, `location.hash = "#xinaS8QBh"`)
+	tb.until(`document.querySelector('.card[aria-label="uid60 xinaS8QBh"]') !== null`)
+	tb.paste("")
+	if got := eval[string](tb, `location.hash`); got != "" {
+		t.Errorf("the address bar has %q after all is cleared", got)
+	}
+	if n := tb.count(".format"); n != 5 {
+		t.Errorf("%d formats are explained, want 5", n)
+	}
+}
+
+// A real copy, through the browser's clipboard.
+func TestCopy(t *testing.T) {
+	tb := open(t, "#"+example)
+	for _, name := range []string{"clipboard-read", "clipboard-write"} {
+		if _, err := chromedp.CallBrowser(tb.ctx, browser.SetPermission, browser.SetPermissionParams{
+			Permission: &browser.PermissionDescriptor{Name: name}, Setting: browser.PermissionSettingGranted,
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	tb.click(`[aria-label="Copy UUID"]`)
+	tb.until(`document.querySelector('[aria-label="Copy UUID"]').textContent === "Copied"`)
+	if got := eval[string](tb, `navigator.clipboard.readText()`); got != "017fef39-c264-1ba5-6a94-83188841e05a" {
+		t.Errorf("copied: %q", got)
+	}
+}
+
+func TestLookAtAFew(t *testing.T) {
+	tb := open(t, "")
+	tb.paste("0u2pf62ji4b9\n\n" + example + "\r\nnot-an-id!\n 05TTUP1HNCPNH30VEK64KDQT9BSNU4C4 ")
+	if n := tb.count("#result .card"); n != 3 {
+		t.Errorf("%d cards, want 3", n)
+	}
+	tb.contains("#result", "Line 4: not-an-id! is no ID")
+	tb.contains("#status", "3 IDs; 1 line without one")
+}
+
+// Why a text is no ID.
+func TestWrong(t *testing.T) {
+	tb := open(t, "")
+	for text, want := range map[string]string{
+		"C8EE934SR007G5Q94QKKXFRFV8C":  "the check value does not fit",
+		"0372ijojuxuhjsfkeryi2mrt!":    `"!" at offset 24`,
+		"0372ijojuxuhjsfkeryi2mrtmo":   "26 characters fits no format (scru64 12, scru128 25, scru160 32, euid 27, uid60 9 or 10)",
+		"n1.txt":                       "6 characters fits no format",
+		"f5lxx1zz5pnorynqglhzmsp33":    "its time would be 10889-08-02T05:31:50.655Z, and plausible is 2010-01-01 to",
+		strings.Repeat("9", 50):        "larger than the largest ID",
+		"Zm9vYmFyYmF6cXV4cXV1eHF1dXU=": "is no ID",
+	} {
+		tb.paste(text)
+		tb.contains("#result", want)
+		if n := tb.count("#result .card"); n != 0 {
+			t.Errorf("%s has a card", text)
+		}
+	}
+	// With the format given it is read all the same.
+	tb.paste("f5lxx1zz5pnorynqglhzmsp33")
+	tb.set("read-as", "scru128")
+	tb.contains(".card", "10889-08-02T05:31:50.655Z", "no generator makes this ID", "the format was given")
+}
+
+func TestLookAtMany(t *testing.T) {
+	tb := open(t, "")
+	ids := strings.Fields(run(t, "", "new", "scru128", "-n", "600", "--at", "-2h") + run(t, "", "new", "euid", "-n", "400", "--at", "-1h"))
+	tb.paste(strings.Join(ids, "\n"))
+	tb.contains("#status", "1,000 IDs: 600 scru128, 400 euid; from ")
+	if n := tb.count(".list tbody tr"); n != 1000 {
+		t.Fatalf("%d rows, want 1000", n)
+	}
+	heights := eval[[]float64](tb, `[...document.querySelectorAll(".plot rect")].map((r) => parseFloat(r.getAttribute("height"))).filter((h) => h > 0)`)
+	if len(heights) != 2 || heights[0] != 90 || heights[1] != 60 {
+		t.Errorf("the bars of the timeline are %v high, want 90 and 60", heights)
+	}
+
+	column := func(i int) []string {
+		return strings.Fields(eval[string](tb, `[...document.querySelectorAll(".list tbody tr")].map((r) => r.cells[%s].textContent).join(" ")`, i))
+	}
+	click := func(i int) {
+		tb.click(fmt.Sprintf(".list thead th:nth-child(%d) button", i+1))
+	}
+	for i, name := range []string{"Line", "Time", "Format", "ID"} {
+		for _, direction := range []string{"ascending", "descending"} {
+			if i > 0 || direction == "descending" { // by line from the start
+				click(i)
+			}
+			if got := eval[string](tb, `document.querySelector(".list th[aria-sort]").innerText + " " + document.querySelector(".list th[aria-sort]").ariaSort`); !strings.HasPrefix(got, name) || !strings.HasSuffix(got, direction) {
+				t.Errorf("sorted by %q, want %s %s", got, name, direction)
+			}
+			got := column(i)
+			if i == 0 { // "1,000" sorts as a number
+				for j := range got {
+					got[j] = fmt.Sprintf("%8s", strings.ReplaceAll(got[j], ",", ""))
+				}
+			}
+			if direction == "descending" {
+				slices.Reverse(got)
+			}
+			if len(got) != 1000 || !slices.IsSorted(got) {
+				t.Errorf("column %s is not %s", name, direction)
+			}
+		}
+	}
+
+	// A row opens its card, and closes it.
+	tb.click(".list tbody button")
+	if n := tb.count(".list .card"); n != 1 {
+		t.Errorf("%d cards, want 1", n)
+	}
+	tb.click(".list tbody button")
+	if n := tb.count(".list .card"); n != 0 {
+		t.Errorf("%d cards, want none", n)
+	}
+
+	tb.catchCopies()
+	click(3)
+	tb.click("#copy-json")
+	lines := strings.Split(strings.TrimSpace(eval[string](tb, `window.copied`)), "\n")
+	if len(lines) != 1000 || !strings.Contains(lines[0], `"scheme":"scru128"`) {
+		t.Errorf("%d lines of JSON, the first %s", len(lines), lines[0])
+	}
+
+	tb.paste(strings.Repeat(strings.Join(ids, "\n")+"\n", 3))
+	tb.contains("#status", "3,000 IDs", "2,000 repetitions")
+	tb.click(".list > .row:last-child button")
+	if n := tb.count(".list tbody tr"); n != 2000 {
+		t.Errorf("%d rows after one more thousand, want 2000", n)
+	}
+}
+
+// The page answers a paste of a thousand IDs in the time of a blink. The time is printed;
+// what is checked is what it shows.
+func TestThousandIDs(t *testing.T) {
+	tb := open(t, "")
+	for _, format := range []string{"scru64", "scru128", "scru160", "euid", "uid60"} {
+		args := []string{"new", format, "-n", "1000"}
+		if format == "scru64" {
+			args = append(args, "--node", "42/8")
+		}
+		ids := run(t, "", args...)
+		took := eval[float64](tb, `(async () => {
+			const input = document.getElementById("input");
+			const begin = performance.now();
+			input.value = %s;
+			input.dispatchEvent(new Event("input", { bubbles: true }));
+			document.body.offsetHeight; // lays out
+			return performance.now() - begin;
+		})()`, ids)
+		t.Logf("1000 %s: %.0f ms", format, took)
+		tb.contains("#status", "1,000 IDs: 1,000 "+format)
+	}
+}
+
+const logText = `2026-11-21T12:00:44Z INFO order 03ha0fadamez822zrqzfunrpx shipped
+2026-11-21T12:00:45Z INFO nothing here
+{"id":"01a1fe9e-a177-6f8d-cfdd-e552d33a1615","ok":true}
+GET /orders/03ha0fadamez822zrqzfunrpx?x=1 200
+`
+
+func TestLog(t *testing.T) {
+	tb := open(t, "")
+	tb.paste(logText)
+	tb.contains("#status", "3 IDs; 1 line without one")
+	tb.contains("#result", "line 1, column 33", "line 3, column 8", "line 4, column 13", "GET /orders/")
+	if got := eval[string](tb, `[...document.querySelectorAll("mark")].map((m) => m.textContent).join(" ")`); got !=
+		"03ha0fadamez822zrqzfunrpx 01a1fe9e-a177-6f8d-cfdd-e552d33a1615 03ha0fadamez822zrqzfunrpx" {
+		t.Errorf("marked: %s", got)
+	}
+}
+
+// Files are opened and dropped, compressed and large ones, too.
+func TestFiles(t *testing.T) {
+	tb := open(t, "")
+	write := func(name string, content []byte) string {
+		path := filepath.Join(t.TempDir(), name)
+		if err := os.WriteFile(path, content, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	upload := func(path string) {
+		tb.do(chromedp.SetUploadFiles(chromedp.CSS("#file"), []string{path}))
+	}
+	upload(write("app.log", []byte(logText)))
+	tb.until(`document.querySelectorAll("#result .card").length === 3`)
+
+	large := strings.Repeat(logText, 20_000) // 4 MB, with 60,000 IDs
+	upload(write("large.log", []byte(large)))
+	tb.until(`document.getElementById("status").textContent.startsWith("60,000 IDs: 60,000 scru128")`)
+
+	var b strings.Builder
+	z := gzip.NewWriter(&b)
+	z.Write([]byte(strings.Repeat(logText, 3)))
+	z.Close()
+	upload(write("app.log.gz", []byte(b.String())))
+	tb.until(`document.getElementById("status").textContent.startsWith("9 IDs")`)
+
+	// One line of several megabytes, which is read in parts: no ID is torn, and columns go on.
+	long := strings.Repeat(strings.Repeat("x", 999)+",03ha0fadamez822zrqzfunrpx,", 4000)
+	upload(write("long.json", []byte("{}\n"+long)))
+	tb.until(`document.getElementById("status").textContent.startsWith("4,000 IDs: 4,000 scru128")`)
+	tb.catchCopies()
+	tb.click("#copy-json")
+	var last struct{ Line, Column int }
+	if err := json.Unmarshal([]byte(lastLine(eval[string](tb, `window.copied`))), &last); err != nil {
+		t.Fatal(err)
+	}
+	if want := 3999*1026 + 1001; last.Line != 2 || last.Column != want {
+		t.Errorf("the last is in line %d, column %d, want 2 and %d", last.Line, last.Column, want)
+	}
+
+	upload(write("truncated.gz", []byte(b.String()[:b.Len()/2])))
+	tb.until(`document.getElementById("result").textContent.includes("could not be read to its end")`)
+
+	upload(write("program", []byte("\x7fELF\x00\x00\x01")))
+	tb.until(`document.getElementById("result").textContent.includes("program is a binary file")`)
+
+	eval[bool](tb, `(() => {
+		const dataTransfer = new DataTransfer();
+		dataTransfer.items.add(new File([%s], "dropped.log"));
+		for (const type of ["dragover", "drop"]) document.body.dispatchEvent(new DragEvent(type, { bubbles: true, cancelable: true, dataTransfer }));
+		return true;
+	})()`, logText)
+	tb.until(`document.querySelectorAll("#result .card").length === 3`)
+}
+
+// What the page makes passes the tester of the command.
+func TestMake(t *testing.T) {
+	tb := open(t, "#make")
+	begin := time.Now().Add(-time.Second)
+	for _, format := range []string{"scru64", "scru128", "scru160", "euid", "uid60"} {
+		tb.set("make-format", format)
+		tb.set("make-node", map[string]string{"scru64": "42/8", "uid60": "5/4"}[format])
+		tb.set("make-count", "5000")
+		tb.click("#make-form button")
+		tb.contains("#make-status", "5,000 new IDs of "+format)
+		ids := eval[string](tb, `document.getElementById("make-output").value`)
+		if n := strings.Count(ids, "\n"); n != 5000 {
+			t.Fatalf("%s: %d lines, want 5000", format, n)
+		}
+		options := map[string][]string{"scru64": {"--node", "42/8"}, "uid60": {"--worker-bits", "4"}}[format]
+		run(t, ids, append([]string{"verify", format}, options...)...)
+		var last struct{ Time time.Time }
+		if err := json.Unmarshal([]byte(run(t, "", "inspect", "-o", "json", "--", lastLine(ids))), &last); err != nil {
+			t.Fatal(err)
+		}
+		if last.Time.Before(begin) || last.Time.After(time.Now().Add(time.Second)) {
+			t.Errorf("%s: the last is of %v", format, last.Time)
+		}
+		for _, form := range []string{"hex", "int", "text"} {
+			tb.set("make-form-of", form)
+			tb.set("make-count", "3")
+			tb.click("#make-form button")
+			run(t, eval[string](tb, `document.getElementById("make-output").value`), "convert", "--scheme", format, "--from", form, "--to", "text")
+		}
+	}
+
+	// On to Look, with the format given.
+	tb.click("#make-look")
+	if n := tb.count("#result .card"); n != 3 {
+		t.Errorf("%d cards, want 3", n)
+	}
+
+	// A node ID, and its mistakes.
+	tb.open("#make")
+	tb.set("make-format", "scru64")
+	for node, want := range map[string]string{"256/8": "256 is no node ID of 8 bits", "42": "like 42/8", "1/24": "1 to 23 bits"} {
+		tb.set("make-node", node)
+		tb.click("#make-form button")
+		tb.contains("#make-status", want)
+	}
+	tb.set("make-node", "42/8")
+	tb.set("make-count", "1")
+	tb.click("#make-form button")
+	id := strings.TrimSpace(eval[string](tb, `document.getElementById("make-output").value`))
+	if out := run(t, "", "inspect", "-o", "json", "--scheme", "scru64", "--node-size", "8", id); !strings.Contains(out, `"node_id":"42"`) {
+		t.Errorf("%s has not the node ID: %s", id, out)
+	}
+	tb.set("make-format", "euid")
+	tb.set("make-extension", "77")
+	tb.click("#make-form button")
+	id = strings.TrimSpace(eval[string](tb, `document.getElementById("make-output").value`))
+	if out := run(t, "", "inspect", "-o", "json", id); !strings.Contains(out, "extension 77") {
+		t.Errorf("%s has not the extension: %s", id, out)
+	}
+}
+
+func lastLine(text string) string {
+	lines := strings.Fields(text)
+	return lines[len(lines)-1]
+}
+
+// The page's conditions are the command's.
+func TestRange(t *testing.T) {
+	tb := open(t, "#range")
+	tb.set("range-from", "2026-11-17")
+	tb.set("range-to", "2026-11-17T12:30:00+01:00")
+	tb.set("range-column", "orders.id")
+	for format, types := range map[string]string{
+		"scru64": "text hex int bytea blob", "scru128": "text hex int uuid bytea blob", "scru160": "text hex int bytea blob",
+		"euid": "text hex int uuid bytea blob", "uid60": "hex int bytea blob", // whose texts do not sort
+	} {
+		tb.set("range-format", format)
+		offered := eval[string](tb, `[...document.getElementById("range-type").options].map((o) => o.value).join(" ")`)
+		if offered != types {
+			t.Errorf("%s: the types are %s, want %s", format, offered, types)
+		}
+		for _, columnType := range strings.Fields(types) {
+			tb.set("range-type", columnType)
+			want := strings.TrimSpace(run(t, "", "bounds", format, "--from", "2026-11-17", "--to", "2026-11-17T11:30:00Z",
+				"-o", "sql", "--column", "orders.id", "--as", columnType))
+			if got := tb.text(".sql"); got != want {
+				t.Errorf("%s as %s: %s, want %s", format, columnType, got, want)
+			}
+		}
+	}
+	for _, c := range []struct{ id, value, want string }{
+		{"range-from", "2026-02-30", "no such day"},
+		{"range-from", "2026-11-18", "the range is empty"},
+		{"range-from", "1900-01-01", "cannot show 1900-01-01"},
+		{"range-column", " ", "no name"},
+	} {
+		tb.set("range-from", "2026-11-17")
+		tb.set(c.id, c.value)
+		tb.contains("#range-status", c.want)
+		if n := tb.count("#range-result *"); n != 0 {
+			t.Errorf("%s: an answer all the same", c.value)
+		}
+	}
+}
+
+func TestChoose(t *testing.T) {
+	tb := open(t, "#choose")
+	for id, value := range map[string]string{"rate": "2000", "burst": "100000", "processes": "50", "years": "10", "bits": "64"} {
+		tb.set("choose-"+id, value)
+	}
+	tb.click("#choose-nodes")
+	var want struct {
+		Recommended, Command string
+		Formats              []struct {
+			Scheme  string
+			Fits    bool
+			Reasons []string
+		}
+	}
+	out := run(t, "", "plan", "--rate", "2000", "--burst", "100000", "--processes", "50", "--years", "10", "--bits", "64", "--can-assign-nodes", "-o", "json")
+	if err := json.Unmarshal([]byte(out), &want); err != nil {
+		t.Fatal(err)
+	}
+	tb.contains("#choose-status", "631 billion IDs in all", "Recommended: "+want.Recommended)
+	if got := tb.text("#choose-command"); got != want.Command {
+		t.Errorf("the command is %q, want %q", got, want.Command)
+	}
+	for i, f := range want.Formats {
+		fits := "no"
+		if f.Fits {
+			fits = "fits"
+		}
+		got := eval[[]string](tb, `[...document.querySelectorAll(".plan tbody tr")[%s].cells].map((c) => c.innerText)`, i)
+		if got[0] != f.Scheme || got[1] != fits || got[2] != strings.Join(f.Reasons, "; ") {
+			t.Errorf("%s: %q, want %v", f.Scheme, got, f)
+		}
+	}
+	// Curves only of the formats that can collide.
+	if n := tb.count(".risk polyline"); n != 3 {
+		t.Errorf("%d curves, want 3", n)
+	}
+	tb.set("choose-rate", "0")
+	tb.contains("#choose-status", "rate is 0")
+	tb.set("choose-rate", "1")
+	tb.set("choose-processes", "1")
+	tb.contains("#choose-result", "one generator never makes an ID twice", "None, of any format")
+}

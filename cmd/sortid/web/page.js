@@ -1,0 +1,903 @@
+// The page: what it shows and does. Of what people paste, only text nodes are made.
+
+import {
+  Finder, ParseError, Ratio, collisionProbability, count, detect, formatTime, formats, lookup, odds, parseTime, plan,
+  plausible, plausibleRange, seconds, strip,
+} from "./sortid.js";
+
+const $ = (id) => document.getElementById(id);
+const on = (id, type, listener) => $(id).addEventListener(type, listener);
+
+// Makes an element; children are elements or texts.
+function make(tag, properties = {}, ...children) {
+  const element = document.createElement(tag);
+  for (const [name, value] of Object.entries(properties)) {
+    if (name in element && name !== "form") element[name] = value;
+    else element.setAttribute(name, value);
+  }
+  element.append(...children);
+  return element;
+}
+
+const svgElement = (tag, attributes, ...children) => {
+  const element = document.createElementNS("http://www.w3.org/2000/svg", tag);
+  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
+  element.append(...children);
+  return element;
+};
+
+const classed = (tag) => (className, ...children) => make(tag, { className }, ...children);
+const div = classed("div");
+const paragraph = classed("p");
+const span = classed("span");
+
+// Characters that a screen does not show, or that change the order of others.
+const HIDDEN = /[\u0000-\u0008\u000a-\u001f\u007f-\u00a0\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2000-\u200f\u2028-\u202f\u205f-\u206f\u3000\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\uffff\ud800-\udfff\u{e0000}-\u{e0fff}]/gu;
+
+// A text that somebody else wrote, with such characters written out.
+function foreign(text) {
+  const element = span("foreign");
+  let done = 0;
+  for (const match of text.matchAll(HIDDEN)) {
+    element.append(text.slice(done, match.index), escape(match[0]));
+    done = match.index + match[0].length;
+  }
+  element.append(text.slice(done));
+  return element;
+}
+
+const escape = (c) => span("escape", "U+" + c.codePointAt(0).toString(16).toUpperCase().padStart(4, "0"));
+
+const clip = (text, length) => (text.length > length ? text.slice(0, length) + "…" : text);
+const grouped = (n) => n.toLocaleString("en");
+const plural = (n, unit) => `${grouped(n)} ${unit}${n === 1 ? "" : "s"}`;
+
+async function copy(text, button) {
+  const label = button.textContent;
+  try {
+    await navigator.clipboard.writeText(text);
+  } catch { // not allowed, or not there
+    const area = make("textarea", { value: text, className: "away" });
+    document.body.append(area);
+    area.select();
+    document.execCommand("copy");
+    area.remove();
+    button.focus();
+  }
+  button.textContent = "Copied";
+  setTimeout(() => { button.textContent = label; }, 1500);
+}
+
+function makeButton(text, press, properties = {}) {
+  const button = make("button", { type: "button", ...properties }, text);
+  button.addEventListener("click", () => press(button));
+  return button;
+}
+
+const copyButton = (text, what) =>
+  makeButton("Copy", (button) => copy(text, button), { className: "copy", "aria-label": `Copy ${what}` });
+
+const complain = (view, error) => $(`${view}-status`).replaceChildren(span("problem", foreign(error.message)));
+
+/* Times */
+
+// How long before or after now a time is, in its two largest units.
+function distance(milli, now) {
+  let seconds = Math.floor(now / 1000) - Math.floor(milli / 1000);
+  const past = seconds >= 0;
+  seconds = Math.abs(seconds);
+  if (seconds === 0) return "just now";
+  const day = 24 * 3600;
+  const units = [["year", 365 * day + 6 * 3600], ["month", 30 * day + 10 * 3600], ["day", day], ["hour", 3600], ["minute", 60], ["second", 1]];
+  const i = units.findIndex(([, length]) => seconds >= length);
+  let words = plural(Math.floor(seconds / units[i][1]), units[i][0]);
+  if (i + 1 < units.length) {
+    const rest = Math.floor(seconds % units[i][1] / units[i + 1][1]);
+    if (rest > 0) words += " " + plural(rest, units[i + 1][0]);
+  }
+  return past ? `${words} ago` : `in ${words}`;
+}
+
+// A time in the zone of this machine.
+function localTime(milli) {
+  const offset = -new Date(milli).getTimezoneOffset();
+  const zone = `${offset < 0 ? "-" : "+"}${String(Math.floor(Math.abs(offset) / 60)).padStart(2, "0")}:${String(Math.abs(offset) % 60).padStart(2, "0")}`;
+  return formatTime(milli + offset * 60_000).replace("T", " ").replace("Z", " " + zone);
+}
+
+const zoneName = Intl.DateTimeFormat().resolvedOptions().timeZone ?? "local";
+
+/* Bits */
+
+const wide = matchMedia("(min-width: 44rem)");
+
+const fieldName = (field) => field.name || "zero";
+const place = (field) => (field.bits === 1 ? `bit ${field.low}` : `bits ${field.low + field.bits - 1} to ${field.low}`);
+
+// The bits of an ID as a map: a field is one or more segments of rows.
+function bitMap(id, highlight) {
+  const map = make("div", { className: "map", role: "group", "aria-label": "Bits" });
+  const bits = id.value.toString(2).padStart(id.format.bits, "0");
+  const tip = make("div", { className: "tip", hidden: true });
+  const draw = () => {
+    const columns = wide.matches ? 32 : 16;
+    map.replaceChildren();
+    for (let start = 0; start < bits.length; start += columns) {
+      const row = div("bits");
+      row.style.gridTemplateColumns = `repeat(${columns}, minmax(0, 1fr))`;
+      for (const field of id.format.fields) {
+        const left = bits.length - field.low - field.bits;
+        const from = Math.max(left, start);
+        const to = Math.min(left + field.bits, start + columns);
+        if (from < to) row.append(segment(id, field, bits, from, to, from === left));
+      }
+      map.append(row);
+    }
+    map.append(tip);
+  };
+  map.mark = (field) => {
+    for (const part of map.querySelectorAll(".segment")) part.classList.toggle("on", part.dataset.field === String(field?.low));
+  };
+  const hide = () => {
+    tip.hidden = true;
+    map.mark();
+    highlight();
+  };
+  const show = ({ target }) => {
+    const part = target.closest(".segment");
+    const field = part && id.format.fields.find(({ low }) => String(low) === part.dataset.field);
+    if (!field) return;
+    map.mark(field);
+    highlight(field);
+    const value = id.field(field);
+    tip.replaceChildren(make("strong", {}, fieldName(field)), ` ${value}`, make("br"), `0x${value.toString(16)}, ${place(field)}`, make("br"), field.meaning);
+    tip.hidden = false;
+    const box = part.getBoundingClientRect();
+    const frame = map.getBoundingClientRect();
+    tip.style.top = `${box.bottom - frame.top + 6}px`;
+    tip.style.left = "0";
+    tip.style.left = `${Math.max(0, Math.min(box.left - frame.left, frame.width - tip.offsetWidth))}px`;
+  };
+  for (const event of ["mouseover", "focusin", "click"]) map.addEventListener(event, show);
+  for (const event of ["mouseleave", "focusout"]) map.addEventListener(event, hide);
+  map.addEventListener("keydown", (event) => { if (event.key === "Escape") hide(); });
+  wide.addEventListener("change", () => { if (map.isConnected) draw(); });
+  draw();
+  return map;
+}
+
+// The part of a field that is in one row. The first takes the focus for all.
+function segment(id, field, bits, from, to, first) {
+  const element = make(first ? "button" : "div", { className: `segment ${field.kind}` });
+  if (first) {
+    element.type = "button";
+    element.setAttribute("aria-label", `${fieldName(field)}, ${id.field(field)}: ${field.meaning}; ${place(field)}`);
+  } else {
+    element.setAttribute("aria-hidden", "true");
+  }
+  element.dataset.field = field.low;
+  element.style.gridColumn = `span ${to - from}`;
+  element.style.gridTemplateColumns = `repeat(${to - from}, minmax(0, 1fr))`;
+  element.append(span("name", first ? fieldName(field) : ""));
+  for (let i = from; i < to; i++) {
+    element.append(make("span", { className: i % 8 === 0 && i > from ? "bit byte" : "bit" }, bits[i]));
+  }
+  return element;
+}
+
+function tableOf(className, heads, rows) {
+  return make("table", { className }, make("thead", {}, make("tr", {}, ...heads)), make("tbody", {}, ...rows));
+}
+
+const head = (text, className = "") => make("th", { scope: "col", className }, text);
+
+function fieldTable(id, map) {
+  const rows = id.format.fields.map((field) => {
+    const row = make("tr", {},
+      make("th", { scope: "row" }, span(`swatch ${field.kind}`), fieldName(field)),
+      make("td", { className: "bits-of number" }, String(field.bits)),
+      make("td", { className: "number value" }, id.field(field).toString()),
+      make("td", {}, field.meaning));
+    row.addEventListener("mouseenter", () => map.mark(field));
+    row.addEventListener("mouseleave", () => map.mark());
+    return row;
+  });
+  return tableOf("fields", [head("Field"), head("Bits", "number"), head("Value", "number"), head("Meaning")], rows);
+}
+
+/* Items: {id, form} of one of the five formats; of another {foreign, milli, text}, and id if it can be read as one, too. */
+
+const nameOf = (item) => item.foreign ?? item.id.format.name;
+const milliOf = (item) => (item.foreign ? item.milli : item.id.milli);
+const timeOf = (item) => (milliOf(item) === undefined ? "" : formatTime(milliOf(item)));
+const as = (item) => (item.foreign ? item.foreign : `${item.id.format.name} ${item.form}`);
+
+/* A card */
+
+const formNames = { text: "Text", hex: "Hex", int: "Integer", uuid: "UUID" };
+
+// A card of an item, which may have {reason, others, stripped}, and a place in a log.
+function card(item) {
+  const facts = make("dl", { className: "facts" });
+  const fact = (name, ...values) => facts.append(make("dt", {}, name), make("dd", {}, ...values));
+  const copied = (name, value) => fact(name, span("", value), copyButton(value, name));
+  const time = timeOf(item);
+  if (time) {
+    fact("Time", make("strong", {}, time), span("quiet", distance(milliOf(item), Date.now())), copyButton(time, "time"));
+    fact("Local", span("", localTime(milliOf(item))), span("quiet", zoneName));
+  }
+  const title = item.foreign ? item.input : item.id.text;
+  const about = item.foreign ? `${item.foreign} of RFC 9562` : `${item.id.format.title}: ${item.id.format.summary}`;
+  const element = make("article", { className: "card", "aria-label": `${nameOf(item)} ${title}` },
+    make("header", {}, make("h3", { className: "id" }, title), span("quiet", about)));
+  if (item.context !== undefined) {
+    element.append(paragraph("place", span("quiet", `line ${grouped(item.line)}, column ${item.column}: `),
+      ...excerpt(item)));
+  }
+  if (!item.foreign) {
+    const { id } = item;
+    let rows = [];
+    const map = bitMap(id, (field) => rows.forEach((row, i) => row.classList.toggle("on", id.format.fields[i] === field)));
+    const table = fieldTable(id, map);
+    rows = [...table.tBodies[0].rows];
+    element.append(map, table);
+    for (const form of id.format.forms) copied(formNames[form], id[form]);
+    for (const note of id.notes) fact("Note", span("", note));
+  }
+  if (item.reason) fact("Read", span("", `as ${as(item)}: ${item.reason}`));
+  for (const other of item.others ?? []) fact("Or", span("", `as ${as(other)}: ${other.reason}${timeOf(other) && `: ${timeOf(other)}`}`));
+  if (item.foreign && item.context !== undefined) fact("Or", span("", `as ${item.id.format.name} ${item.form}`));
+  if (item.stripped?.length) fact("Taken off", span("", item.stripped.join(", ")));
+  element.append(facts);
+  return element;
+}
+
+// The text around an ID in its line.
+function excerpt({ context, start, end }) {
+  const from = Math.max(0, start - 60);
+  return [
+    from > 0 ? "…" : "", foreign(context.slice(from, start)),
+    make("mark", {}, foreign(context.slice(start, end))),
+    foreign(context.slice(end, end + 100)), end + 100 < context.length ? "…" : "",
+  ];
+}
+
+/* Look */
+
+const MOST = 200_000; // items that are kept
+
+// Collects the IDs of a text, which may come in parts.
+class Search {
+  constructor(format) {
+    this.format = format; // or undefined
+    this.now = Date.now();
+    this.finder = new Finder({ formats: format && [format], now: this.now });
+    this.hashes = new Ratio();
+    this.items = [];
+    this.lines = 0; // that have ended
+    this.column = 0; // where a part of the line begins
+    this.faults = []; // lines that look like an ID and are none
+    this.faultCount = 0;
+    this.without = 0; // lines of text that hold none
+    this.rest = "";
+  }
+
+  add(text, last) {
+    const lines = (this.rest + text).split("\n");
+    this.rest = lines.pop();
+    for (const line of lines) {
+      this.part(line.endsWith("\r") ? line.slice(0, -1) : line);
+      this.lines++;
+      this.column = 0;
+    }
+    if (last && this.rest) {
+      this.part(this.rest);
+      this.lines++;
+    } else if (this.rest.length > 1 << 20) { // read a long line in parts, which end between words
+      let end = this.rest.length;
+      while (end > 0 && /[0-9A-Za-z_-]/.test(this.rest[end - 1])) end--;
+      end ||= this.rest.length;
+      this.part(this.rest.slice(0, end));
+      this.column += end;
+      this.rest = this.rest.slice(end);
+    }
+  }
+
+  // Reads a line, or a part of one.
+  part(text) {
+    const line = this.lines + 1;
+    const word = text.trim();
+    if (!word || this.items.length >= MOST) return;
+    let problem;
+    if (word.length <= 100 && !/\s/.test(word)) {
+      try {
+        this.items.push({ ...read(word, this.format, this.now, this.hashes), line, input: word });
+        return;
+      } catch (error) {
+        problem = error;
+      }
+    }
+    let found = false;
+    for (const { id, form, start, end, foreign } of this.finder.find(text)) {
+      found = true;
+      const from = Math.max(0, start - 200);
+      this.items.push({
+        id, form, foreign, milli: id.milli, line, column: this.column + start + 1, input: text.slice(start, end),
+        context: text.slice(from, end + 200), start: start - from, end: end - from,
+      });
+    }
+    if (found) return;
+    this.without++;
+    if (problem) {
+      this.faultCount++;
+      if (this.faults.length < 20) this.faults.push({ line, word, problem });
+    }
+  }
+}
+
+// Reads a word that is an ID as a whole, or throws an error that says why it is none.
+function read(word, format, now, hashes) {
+  const { text, stripped } = strip(word);
+  if (format) {
+    try {
+      return { ...format.parseAny(word), reason: "the format was given" };
+    } catch (error) {
+      if (stripped.length === 0) throw error;
+      return { ...format.parseAny(text), reason: "the format was given", stripped };
+    }
+  }
+  const [first, ...others] = detect(text, now);
+  if (/^[0-9a-fA-F]{40}$/.test(text) && !hashes.accept(first !== undefined) && first) {
+    throw new Error("probably a hash, as others here are; read as scru160 it is shown all the same");
+  }
+  if (!first) throw new Error(why(text));
+  return { ...first, reason: first.foreign && first.milli === undefined ? first.reason : `${first.reason}, and its time is plausible`, others, stripped };
+}
+
+// Why a word is no ID.
+function why(word) {
+  const day = (milli) => formatTime(milli).split("T")[0];
+  let mistake;
+  for (const format of formats) {
+    try {
+      const { id } = format.parseAny(word);
+      const { from, to } = plausibleRange(format);
+      return (plausible(id) ? "no generator makes such an ID"
+        : `as ${format.name} its time would be ${formatTime(id.milli)}, and plausible is ${day(from)} to ${day(to)}`) +
+        `; read as ${format.name} it is shown all the same`;
+    } catch (error) {
+      if (error instanceof ParseError && [...format.textLengths.slice(-2), 36].includes(word.length)) mistake ??= `${format.name}: ${error.detail}`;
+    }
+  }
+  if (/^[0-9]+$/.test(word)) return "it is larger than the largest ID of any format";
+  const lengths = formats.map((format) => `${format.name} ${format.textLengths.slice(-2).join(" or ")}`).join(", ");
+  return mistake ?? `its length of ${plural(word.length, "character")} fits no format (${lengths})`;
+}
+
+const CARDS = 4; // up to so many IDs are shown as a card each
+const ROWS = 1000; // rows of a table at first
+
+function showSearch(search, source) {
+  const { items } = search;
+  const parts = [];
+  let status = "";
+  if (items.length === 1 && items[0].context === undefined) {
+    parts.push(card(items[0]));
+  } else if (items.length > 0 && items.length <= CARDS) {
+    status = `${plural(items.length, "ID")}${without(search)}`;
+    parts.push(...items.map((item) => card(item)));
+  } else if (items.length > 0) {
+    status = summary(search);
+    parts.push(timeline(items), list(items));
+  } else if (search.lines > 1 || search.faultCount === 0) {
+    status = `No ID in ${plural(search.lines, "line")}${source ? ` of ${source}` : ""}.`;
+  }
+  if (search.faultCount) parts.unshift(faultList(search));
+  if (search.ended) parts.unshift(paragraph("problem", search.ended));
+  $("status").textContent = status;
+  $("result").replaceChildren(...parts);
+}
+
+function without(search) {
+  return search.without ? `; ${plural(search.without, "line")} without one` : "";
+}
+
+function faultList(search) {
+  const rows = search.faults.map(({ line, word, problem }) => paragraph("problem",
+    search.lines > 1 ? `Line ${grouped(line)}: ` : "", foreign(clip(word, 80)), ` is no ID: ${problem.detail ?? problem.message}`));
+  const more = search.faultCount - search.faults.length;
+  if (more > 0) rows.push(paragraph("quiet", `and ${plural(more, "line")} more like these`));
+  return div("faults", ...rows);
+}
+
+function summary(search) {
+  const counts = new Map();
+  const values = new Set();
+  let first = Infinity;
+  let last = -Infinity;
+  for (const item of search.items) {
+    counts.set(nameOf(item), (counts.get(nameOf(item)) ?? 0) + 1);
+    values.add(item.id?.text ?? item.text);
+    first = Math.min(first, milliOf(item) ?? first);
+    last = Math.max(last, milliOf(item) ?? last);
+  }
+  const twice = search.items.length - values.size;
+  return `${plural(search.items.length, "ID")}: ${[...counts].map(([name, n]) => `${grouped(n)} ${name}`).join(", ")}; ` +
+    `${first <= last ? `from ${formatTime(first)} to ${formatTime(last)}` : "none with a time"}${twice ? `; ${plural(twice, "repetition")}` : ""}${without(search)}`;
+}
+
+// A plot of how many IDs were made when. The arrow keys go along it.
+function timeline(items) {
+  const times = items.map(milliOf).filter((milli) => milli !== undefined);
+  if (times.length === 0) return "";
+  let first = Infinity;
+  let last = -Infinity;
+  for (const milli of times) {
+    first = Math.min(first, milli);
+    last = Math.max(last, milli);
+  }
+  const length = last - first + 1;
+  const bars = Math.min(96, length);
+  const counts = new Array(bars).fill(0);
+  for (const milli of times) counts[Math.floor((milli - first) * bars / length)]++;
+  const most = Math.max(...counts);
+  const rects = counts.map((count, i) => {
+    const height = count ? Math.max(1.5, 90 * count / most) : 0;
+    return svgElement("rect", { x: `${100 * i / bars}%`, width: `${Math.max(0.25, 100 / bars - 0.15)}%`, y: `${100 - height}%`, height: `${height}%` });
+  });
+  const svg = svgElement("svg", { "role": "slider", "tabindex": 0, "aria-label": "Timeline", "aria-valuemin": 0, "aria-valuemax": bars - 1 }, ...rects);
+  const about = paragraph("quiet");
+  const bounds = (i) => [first + Math.floor(i * length / bars), first + Math.floor((i + 1) * length / bars) - 1];
+  let at = -1;
+  const show = (i) => {
+    rects[at]?.classList.remove("on");
+    at = i;
+    const says = i < 0
+      ? `How many were made when; ${grouped(most)} at most in ${duration(length / bars)}. Point at a bar, or use the arrow keys.`
+      : `${plural(counts[i], "ID")} from ${formatTime(bounds(i)[0])} to ${formatTime(bounds(i)[1])}`;
+    rects[i]?.classList.add("on");
+    about.textContent = says;
+    svg.setAttribute("aria-valuenow", String(Math.max(i, 0)));
+    svg.setAttribute("aria-valuetext", says);
+  };
+  svg.addEventListener("mousemove", (event) => {
+    const box = svg.getBoundingClientRect();
+    show(Math.max(0, Math.min(bars - 1, Math.floor((event.clientX - box.left) * bars / box.width))));
+  });
+  svg.addEventListener("mouseleave", () => show(-1));
+  svg.addEventListener("blur", () => show(-1));
+  svg.addEventListener("keydown", (event) => {
+    const next = { ArrowRight: at + 1, ArrowUp: at + 1, ArrowLeft: Math.max(at, 1) - 1, ArrowDown: Math.max(at, 1) - 1, Home: 0, End: bars - 1 }[event.key];
+    if (next === undefined) return;
+    event.preventDefault();
+    show(Math.min(bars - 1, next));
+  });
+  show(-1);
+  return div("plot", svg,
+    paragraph("ends", span("", formatTime(first)), span("", formatTime(last))), about);
+}
+
+// A length of time in one unit.
+function duration(milli) {
+  for (const [unit, length] of [["day", 86_400_000], ["hour", 3_600_000], ["minute", 60_000], ["second", 1000]]) {
+    if (milli >= length) return plural(Number((milli / length).toPrecision(2)), unit);
+  }
+  return plural(Math.max(1, Math.round(milli)), "millisecond");
+}
+
+const columns = [
+  { name: "Line", className: "where optional", value: (item) => item.line, show: (item) => grouped(item.line) },
+  { name: "Time", value: (item) => milliOf(item) ?? -Infinity, show: timeOf },
+  { name: "Format", className: "optional", value: nameOf, show: nameOf },
+  { name: "ID", value: (item) => item.input, show: (item) => item.input },
+];
+
+// The table of many IDs. A column's head sorts by it; an ID opens its card.
+function list(items) {
+  let order = items;
+  let sorted = 0;
+  let descending = false;
+  let rows = Math.min(ROWS, items.length);
+  const body = make("tbody");
+  const more = makeButton("", () => {
+    const from = rows;
+    rows = Math.min(order.length, rows + ROWS);
+    draw(from);
+    body.rows[from]?.querySelector("button")?.focus();
+  });
+  const heads = columns.map((column, i) => head(makeButton(column.name, () => sort(i)), column.className));
+  const draw = (from = 0) => {
+    if (from === 0) body.replaceChildren();
+    body.append(...order.slice(from, rows).map(row));
+    more.hidden = rows >= order.length;
+    more.textContent = `Show ${grouped(Math.min(ROWS, order.length - rows))} more of ${grouped(order.length)}`;
+    heads.forEach((cell, i) => {
+      if (i === sorted) cell.setAttribute("aria-sort", descending ? "descending" : "ascending");
+      else cell.removeAttribute("aria-sort");
+      cell.firstChild.textContent = columns[i].name + (i === sorted ? (descending ? " ↓" : " ↑") : "");
+    });
+  };
+  const sort = (i) => {
+    descending = i === sorted && !descending;
+    sorted = i;
+    const { value } = columns[i];
+    const sign = descending ? -1 : 1;
+    order = items.map((item) => [value(item), item])
+      .sort(([a], [b]) => (a < b ? -sign : a > b ? sign : 0)).map(([, item]) => item);
+    draw();
+  };
+  draw();
+  const copyLines = (show) => (button) => copy(order.map(show).join("\n") + "\n", button);
+  return div("list",
+    div("row", makeButton("Copy as text", copyLines((item) => (item.foreign ? item.input : item.id.text))),
+      makeButton("Copy as JSON", copyLines((item) => JSON.stringify(record(item))), { id: "copy-json" })),
+    make("table", {}, make("thead", {}, make("tr", {}, ...heads)), body), div("row", more));
+}
+
+function row(item) {
+  const cells = columns.map((column) => make("td", { className: column.className ?? "" }, column.show(item)));
+  const element = make("tr", {}, ...cells);
+  cells.at(-1).replaceChildren(makeButton(item.input, (button) => {
+    const open = element.nextSibling?.className === "opened";
+    if (open) element.nextSibling.remove();
+    else element.after(make("tr", { className: "opened" }, make("td", { colSpan: columns.length }, card(item))));
+    button.setAttribute("aria-expanded", String(!open));
+  }, { className: "plain", "aria-expanded": "false" }));
+  return element;
+}
+
+// What "sortid inspect -o json" prints of an item, and its place.
+function record(item) {
+  const { form, input, line, column } = item;
+  if (item.foreign) return { foreign: item.foreign, text: item.text ?? input, time: timeOf(item) || undefined, input, line, column };
+  return { ...item.id.toJSON(), input, form, line, column };
+}
+
+function chosenFormat() {
+  const name = $("read-as").value;
+  return name ? lookup(name) : undefined;
+}
+
+let running = 0; // so that a newer search ends an older one
+
+function look() {
+  running++;
+  const text = $("input").value;
+  document.title = "sortid: look into an ID";
+  $("clear").hidden = !text;
+  if (!text.trim()) {
+    $("status").textContent = "";
+    $("result").replaceChildren(overview());
+    setHash("");
+    return;
+  }
+  const search = new Search(chosenFormat());
+  search.add(text, true);
+  showSearch(search);
+  const hidden = [...text.matchAll(HIDDEN)].filter(([c]) => c !== "\n" && c !== "\r").length;
+  if (hidden > 0) {
+    $("result").prepend(paragraph("quiet",
+      `The text has ${plural(hidden, "character")} that a screen does not show or that change the order of others; below they stand as U+XXXX.`));
+  }
+  const single = search.items.length === 1 && search.lines === 1 ? search.items[0] : undefined;
+  setHash(single ? single.input : "");
+  if (single) document.title = `${single.input}: ${nameOf(single)}`;
+}
+
+// Reads a file in parts, so that the page stays alive, of any size.
+async function openFile(file) {
+  const run = ++running;
+  const search = new Search(chosenFormat());
+  $("input").value = "";
+  $("clear").hidden = false;
+  setHash("");
+  try {
+    let stream = file.stream();
+    const head = new Uint8Array(await file.slice(0, 8192).arrayBuffer());
+    if (head[0] === 0x1f && head[1] === 0x8b) stream = stream.pipeThrough(new DecompressionStream("gzip"));
+    const reader = stream.getReader();
+    const decoder = new TextDecoder();
+    let read = 0;
+    let next = 0;
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (run !== running) return reader.cancel();
+      if (read === 0 && value?.subarray(0, 8192).includes(0)) {
+        reader.cancel();
+        $("result").replaceChildren(paragraph("problem", foreign(file.name), " is a binary file, not text."));
+        $("status").textContent = "";
+        return undefined;
+      }
+      search.add(done ? decoder.decode() : decoder.decode(value, { stream: true }), done);
+      if (done) break;
+      read += value.length;
+      if (search.items.length >= MOST) {
+        reader.cancel();
+        search.ended = `The first ${grouped(MOST)} IDs; the file was not read further.`;
+        break;
+      }
+      if (performance.now() > next) {
+        $("status").textContent = `${Math.round(read / 1e6)} MB, ${plural(search.items.length, "ID")}`;
+        next = performance.now() + 100;
+        await new Promise((resolve) => { setTimeout(resolve); });
+      }
+    }
+  } catch (error) {
+    search.ended = `The file could not be read to its end: ${error.message}`;
+  }
+  showSearch(search, "the file");
+  return undefined;
+}
+
+/* The formats, as what there is to see before an ID is there */
+
+function overview() {
+  const kinds = { time: "time", counter: "counter", node: "node and counter", random: "random", data: "data", zero: "always zero" };
+  return div("formats",
+    paragraph("legend", ...Object.entries(kinds).map(([kind, words]) =>
+      span("", span(`swatch ${kind}`), words))),
+    ...formats.map((format) => {
+      const example = makeButton(format.example, () => lookAt(format.example), { className: "plain" });
+      const strip = make("div", { className: "strip", role: "img", "aria-label": format.fields.map((field) => `${field.bits} bits ${fieldName(field)}`).join(", ") });
+      for (const field of format.fields) {
+        const fits = field.bits > format.bits / 12 ? fieldName(field) : "";
+        const part = make("span", { className: `segment ${field.kind}`, title: `${fieldName(field)}, ${field.bits} bits: ${field.meaning}` },
+          span("name", fits), span("name", String(field.bits)));
+        part.style.flexGrow = field.bits;
+        strip.append(part);
+      }
+      return make("article", { className: "format" },
+        make("header", {}, make("h3", {}, format.title), span("quiet", format.summary)),
+        strip, paragraph("", example));
+    }));
+}
+
+function lookAt(text) {
+  $("input").value = text;
+  go("look");
+  look();
+  $("input").focus();
+}
+
+/* Make */
+
+function options(select, values, chosen) {
+  select.replaceChildren(...values.map((value) => make("option", { value, selected: value === chosen }, value)));
+}
+
+function makeChanged() {
+  const format = lookup($("make-format").value);
+  const form = $("make-form-of").value;
+  options($("make-form-of"), format.forms, format.forms.includes(form) ? form : "text");
+  $("make-node-label").hidden = !["scru64", "uid60"].includes(format.name);
+  $("make-node").required = format.name === "scru64";
+  $("make-extension-label").hidden = format.name !== "euid";
+  $("make-about").textContent = {
+    scru64: "scru64 is unique only if no other generator has the node ID: a number and its size in bits, as in 42/8, or an ID to go on after, as in 0u2r85hm2pt3/16.",
+    uid60: "With a worker ID that no other generator has, as in 5/4, uid60 is unique for certain; without one its 9 random bits make repetitions rare.",
+    euid: "An extension is a number of yours, up to 32767, that each ID carries.",
+  }[format.name] ?? "";
+}
+
+function makeSome(event) {
+  event.preventDefault();
+  const format = lookup($("make-format").value);
+  const count = Math.min(10_000, Math.max(1, Math.floor(Number($("make-count").value))));
+  const node = $("make-node-label").hidden ? "" : $("make-node").value.trim();
+  const extension = $("make-extension-label").hidden ? "" : $("make-extension").value;
+  const ids = [];
+  try {
+    const generator = format.generator({ ...(node && { node }), ...(extension && { extension: Number(extension) }) });
+    for (let i = 0; i < count; i++) ids.push(generator.generate());
+  } catch (error) {
+    complain("make", error);
+    $("make-result").hidden = true;
+    return;
+  }
+  $("make-status").textContent = `${plural(ids.length, "new ID")} of ${format.name}`;
+  $("make-output").value = ids.map((id) => id[$("make-form-of").value]).join("\n") + "\n";
+  $("make-output").rows = Math.min(16, ids.length + 1);
+  $("make-result").hidden = false;
+  $("make-look").dataset.format = format.name;
+}
+
+/* Range */
+
+const columnTypes = { text: "text", hex: "text (hex)", int: "bigint, numeric", uuid: "uuid", bytea: "bytea (PostgreSQL)", blob: "blob (SQLite, MySQL)" };
+
+function rangeChanged() {
+  const format = lookup($("range-format").value);
+  const select = $("range-type");
+  const types = ["text", "hex", "int", ...(format.bits === 128 ? ["uuid"] : []), "bytea", "blob"].filter((type) => type !== "text" || format.textSorts);
+  if ($("range-form").dataset.format !== format.name || !types.includes(select.value)) {
+    select.replaceChildren(...types.map((type) => make("option", { value: type }, columnTypes[type])));
+    select.value = format.bits === 64 ? "int" : "text";
+    $("range-form").dataset.format = format.name;
+  }
+  try {
+    const now = Date.now();
+    const from = parseTime($("range-from").value, now);
+    const to = parseTime($("range-to").value, now);
+    const { first, end } = format.bounds(from, to);
+    const sql = condition($("range-column").value, select.value, first, end);
+    const form = { bytea: "hex", blob: "hex" }[select.value] ?? select.value;
+    const fact = (name, value, about, what) => [make("dt", {}, name),
+      make("dd", {}, make("span", { className: what }, value), span("quiet", about), copyButton(value, name))];
+    $("range-status").textContent = "";
+    $("range-result").replaceChildren(make("article", { className: "card" }, make("dl", { className: "facts" },
+      ...fact("First", first.in(form), formatTime(from), "first"),
+      ...fact("End", end.in(form), `${formatTime(to)}, not included`, "end"),
+      ...fact("SQL", sql, "", "sql"))));
+  } catch (error) {
+    complain("range", error);
+    $("range-result").replaceChildren();
+  }
+}
+
+// The SQL condition that a column's ID is in the range.
+function condition(column, type, first, end) {
+  if (!column.trim()) throw new RangeError("the column has no name");
+  const literal = {
+    int: (id) => id.int,
+    bytea: (id) => `'\\x${id.hex}'`,
+    blob: (id) => `X'${id.hex}'`,
+  }[type] ?? ((id) => `'${id.in(type)}'`);
+  return `${column} >= ${literal(first)} AND ${column} < ${literal(end)}`;
+}
+
+/* Choose */
+
+function chooseChanged() {
+  const number = (id) => ($(id).value === "" ? NaN : Number($(id).value));
+  let answer;
+  try {
+    answer = plan({
+      rate: number("choose-rate"), burst: $("choose-burst").value === "" ? 0 : number("choose-burst"), processes: number("choose-processes"),
+      years: number("choose-years"), bits: Number($("choose-bits").value), can_assign_nodes: $("choose-nodes").checked,
+    });
+  } catch (error) {
+    complain("choose", error);
+    $("choose-result").replaceChildren();
+    return;
+  }
+  $("choose-status").textContent = `${count(answer.ids)} IDs in all. ` +
+    (answer.recommended ? `Recommended: ${answer.recommended}.` : "No format fits. See which of the numbers can change.");
+  const burst = (format) => (format.burst_ahead_seconds > 0 ? `runs ${seconds(format.burst_ahead_seconds)} ahead of the clock`
+    : format.burst_waits_seconds > 0 ? `waits ${seconds(format.burst_waits_seconds)}` : "goes through at once");
+  const heads = ["Format", "", "Why", "Collision", "IDs in a tick", ...(answer.asked.burst > 0 ? ["A burst"] : []), "Until", "Column"];
+  const rows = answer.formats.map((format) => make("tr", { className: format.scheme === answer.recommended ? "recommended" : "" },
+    make("th", { scope: "row" }, format.scheme),
+    ...[
+      format.fits ? "fits" : "no", format.reasons.join("; "), odds(format.collision_probability),
+      `${count(format.ids_per_tick)} in ${seconds(format.tick_seconds)}`, ...(answer.asked.burst > 0 ? [burst(format)] : []),
+      format.ends.split("-")[0], `${format.column}, ${format.bytes} bytes`,
+    ].map((text, i) => make("td", { className: i === 0 ? (format.fits ? "fits" : "problem") : "", "data-head": heads[i + 1] }, text))));
+  const parts = [tableOf("plan", heads.map((name) => (name ? head(name) : make("td"))), rows)];
+  if (answer.command) {
+    parts.unshift(make("dl", { className: "facts" }, make("dt", {}, "Go on with"),
+      make("dd", {}, make("code", { id: "choose-command" }, answer.command), copyButton(answer.command, "the command"))));
+  }
+  parts.push(riskPlot(answer));
+  $("choose-result").replaceChildren(div("answer", ...parts));
+}
+
+// A plot of each format's probability of a collision over the years.
+function riskPlot({ asked, formats: results }) {
+  const lines = results.map(({ scheme }) => ({
+    scheme, points: Array.from({ length: 41 }, (_, i) => {
+      const years = asked.years * Math.max(i, 0.2) / 40;
+      return [i / 40, collisionProbability(lookup(scheme), { ...asked, years })];
+    }),
+  })).filter(({ points }) => points.at(-1)[1] > 0);
+  const figure = make("figure", { className: "plot risk" });
+  figure.append(make("h3", {}, "Probability that two IDs have ever been the same"));
+  if (lines.length === 0) {
+    figure.append(paragraph("quiet", "None, of any format, in all these years."));
+    return figure;
+  }
+  // From certainty down to below the smallest, in powers of a thousand.
+  const least = Math.min(...lines.map(({ points }) => Math.log10(points[1][1])));
+  const bottom = Math.min(-9, Math.floor(Math.max(least, -45) / 3) * 3);
+  const height = (p) => 100 * Math.min(1, Math.log10(Math.max(p, 10 ** bottom)) / bottom);
+  const svg = svgElement("svg", { viewBox: "0 0 100 100", preserveAspectRatio: "none", role: "img",
+    "aria-label": lines.map(({ scheme, points }) => `${scheme}: ${odds(points.at(-1)[1])} after ${asked.years} years`).join("; ") });
+  const box = div("box", svg);
+  const across = (power, kind) => svg.append(svgElement("line", { x1: 0, x2: 100, y1: 100 * power / bottom, y2: 100 * power / bottom, class: kind }));
+  for (let power = 0; power >= bottom; power -= bottom < -24 ? 9 : 3) {
+    across(power, "grid");
+    const label = span("tick", power === 0 ? "certain" : `one in 10^${-power}`);
+    label.style.top = `${100 * power / bottom}%`;
+    box.append(label);
+  }
+  across(-6, "limit");
+  lines.sort((a, b) => b.points.at(-1)[1] - a.points.at(-1)[1]);
+  let above = -Infinity;
+  for (const { scheme, points } of lines) {
+    svg.append(svgElement("polyline", { points: points.map(([x, p]) => `${100 * x},${height(p)}`).join(" "), class: "curve" }));
+    const label = span("name", scheme);
+    above = Math.max(above + 6.5, height(points.at(-1)[1])); // so that names do not overlap
+    label.style.top = `${above}%`;
+    box.append(label);
+  }
+  figure.append(box, paragraph("ends", span("", "now"), span("", `${asked.years} years`)),
+    paragraph("quiet", "The dashed line is one in a million, above which no format is recommended." +
+      (lines.length < results.length ? ` ${results.filter(({ scheme }) => !lines.some((line) => line.scheme === scheme)).map(({ scheme }) => scheme).join(" and ")}: none.` : "")));
+  return figure;
+}
+
+/* The address bar, and what is on the screen */
+
+const views = ["look", "make", "range", "choose"];
+
+function go(view) {
+  for (const name of views) $(`view-${name}`).hidden = name !== view;
+  for (const link of document.querySelectorAll("nav a")) {
+    if (link.hash === `#${view}`) link.setAttribute("aria-current", "page");
+    else link.removeAttribute("aria-current");
+  }
+}
+
+function setHash(text) {
+  const hash = text && text !== "look" ? `#${encodeURIComponent(text)}` : "";
+  if (location.hash !== hash) history.replaceState(null, "", hash || location.pathname + location.search);
+}
+
+function follow() {
+  let hash = location.hash.slice(1);
+  try {
+    hash = decodeURIComponent(hash);
+  } catch { /* as it is, then */ }
+  if (views.includes(hash)) {
+    go(hash);
+    return;
+  }
+  go("look");
+  if (hash !== $("input").value.trim()) {
+    $("input").value = hash;
+    look();
+  }
+}
+
+/* Start */
+
+options($("make-format"), formats.map((format) => format.name), "scru128");
+options($("range-format"), formats.map((format) => format.name), "scru128");
+options($("make-form-of"), lookup("scru128").forms, "text");
+for (const format of formats) $("read-as").append(make("option", { value: format.name }, format.name));
+
+on("input", "input", look);
+on("read-as", "change", look);
+on("clear", "click", () => lookAt(""));
+on("file", "change", () => { if ($("file").files[0]) openFile($("file").files[0]); });
+on("make-format", "change", makeChanged);
+on("make-form", "submit", makeSome);
+on("make-copy", "click", () => copy($("make-output").value, $("make-copy")));
+on("make-look", "click", () => {
+  $("read-as").value = $("make-look").dataset.format;
+  lookAt($("make-output").value);
+});
+on("range-form", "input", rangeChanged);
+on("range-form", "submit", (event) => event.preventDefault());
+on("choose-form", "input", chooseChanged);
+on("choose-form", "submit", (event) => event.preventDefault());
+addEventListener("hashchange", follow);
+addEventListener("dragover", (event) => {
+  event.preventDefault();
+  $("input").classList.add("over");
+});
+addEventListener("dragleave", () => $("input").classList.remove("over"));
+addEventListener("drop", (event) => {
+  event.preventDefault();
+  $("input").classList.remove("over");
+  go("look");
+  const [file] = event.dataTransfer.files;
+  if (file) openFile(file);
+  else lookAt(event.dataTransfer.getData("text"));
+});
+
+makeChanged();
+rangeChanged();
+chooseChanged();
+$("result").append(overview());
+$("clear").hidden = true;
+follow();

@@ -1,0 +1,70 @@
+// Finding IDs in text, in the cases that the command has, too.
+import assert from "node:assert/strict";
+import { createCipheriv } from "node:crypto";
+import { readFileSync } from "node:fs";
+import test from "node:test";
+import { Finder, detect, find, formatTime, lookup, scru128, scru160, strip } from "../sortid.js";
+
+const { cases, now } = JSON.parse(readFileSync(new URL("../../../../testdata/scan.json", import.meta.url)));
+const options = (schemes) => ({ now: Date.parse(now), ...(schemes.length && { formats: schemes.map(lookup) }) });
+
+test("shared cases", () => {
+  assert.ok(cases.length > 50, `only ${cases.length} cases`);
+  for (const { note, text, schemes, ids } of cases) {
+    const bytes = (offset) => Buffer.byteLength(text.slice(0, offset));
+    const got = find(text, options(schemes)).map(({ id, form, start, end, foreign }) => ({
+      start: bytes(start), end: bytes(end), scheme: foreign ?? id.format.name, form, time: formatTime(id.milli), text: text.slice(start, end),
+    }));
+    assert.deepEqual(got, ids, note);
+  }
+});
+
+test("a Finder remembers hashes", () => {
+  const finder = new Finder();
+  const id = scru160.generate().hex;
+  assert.equal(finder.find(id).length, 1);
+  for (let i = 0; i < 20; i++) finder.find("da39a3ee5e6b4b0d3255bfef95601890afd8070" + i % 10);
+  assert.equal(finder.find(id).length, 0);
+  for (let i = 0; i < 200; i++) finder.find(id);
+  assert.equal(finder.find(id).length, 1);
+});
+
+// The same bytes each time: three in a hundred random UUIDs have a plausible time, and
+// the first of a text is then taken for an ID.
+test("random text holds no IDs", () => {
+  const stream = createCipheriv("aes-128-ctr", Buffer.alloc(16, "key"), Buffer.alloc(16));
+  const random = (size) => stream.update(Buffer.alloc(size));
+  let text = "";
+  for (let i = 0; i < 32; i++) text += random(1 << 16).toString(["base64", "hex"][i % 2]) + "\n";
+  for (let i = 0; i < 5000; i++) {
+    const bytes = random(16);
+    bytes[6] = bytes[6] & 0x0f | 0x40;
+    bytes[8] = bytes[8] & 0x3f | 0x80;
+    text += bytes.toString("hex").replace(/^(.{8})(.{4})(.{4})(.{4})/, "$1-$2-$3-$4-") + "\n" + random(20).toString("hex") + "\n";
+  }
+  assert.deepEqual(find(text, options([])).map(({ start, end }) => text.slice(start, end)), []);
+});
+
+test("what stands around an ID is taken off", () => {
+  for (const [text, want, ...names] of [
+    ["x", "x"], [" x\n", "x", "blanks"], ['"x",', "x", "comma", "quotes"], ["{'x'};", "x", "comma", "braces", "quotes"], ["<x>", "x", "brackets"],
+    ["urn:uuid:017fef39-c264-1ba5-6a94-83188841e05a", "017fef39-c264-1ba5-6a94-83188841e05a", "urn:uuid:"],
+    ["0x0027692f10061c62", "0027692f10061c62", "0x"], ["\\x017fef39c2641ba56a9483188841e05a", "017fef39c2641ba56a9483188841e05a", "\\x"],
+    ["0x12", "0x12"], ["C8EE9-34SR0-07G5Q-94QKK-XFRFV-8B", "C8EE934SR007G5Q94QKKXFRFV8B", "hyphens"], ['"', '"'], [",", ","], ["", ""],
+  ]) assert.deepEqual(strip(text), { text: want, stripped: names }, text);
+});
+
+test("UUIDs of RFC 9562 are called that", () => {
+  const name = (text) => detect(text).map(({ foreign, id }) => foreign ?? id.format.name).join(" ");
+  const time = (text) => formatTime(detect(text)[0].milli);
+  assert.equal(name("018bcfe5-68b1-7a5c-92d1-0123456789ab"), "UUIDv7 scru128");
+  assert.equal(time("018bcfe5-68b1-7a5c-92d1-0123456789ab"), "2023-11-14T22:13:20.177Z");
+  assert.equal(name("018bcfe568b17a5c92d10123456789ab"), "UUIDv7 scru128");
+  assert.equal(name("919108f7-52d1-4320-9bac-f847db4148a8"), "UUIDv4");
+  assert.equal(name("919108f752d143209bacf847db4148a8"), "");
+  assert.equal(name("c232ab00-9414-11ec-b3c8-9f6bdeced846"), "UUIDv1");
+  assert.equal(time("c232ab00-9414-11ec-b3c8-9f6bdeced846"), "2022-02-22T19:22:22.000Z"); // of the RFC
+  assert.equal(time("1ec9414c-232a-6b00-b3c8-9f6bdeced846"), "2022-02-22T19:22:22.000Z");
+  assert.equal(name("f81d4fae-7dec-11d0-a765-00a0c91e6bf6"), ""); // of 1997
+  assert.equal(name(scru128.parse("0372ijojuxuhjsfkeryi2mrtm").uuid), "scru128");
+});

@@ -1,0 +1,65 @@
+package web
+
+import (
+	"bytes"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// The module in the folder, which is published, knows what package scheme knows.
+func TestModuleIsCurrent(t *testing.T) {
+	have, err := os.ReadFile("sortid.js")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := Describe(have)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(have, want) {
+		t.Error("sortid.js differs from package scheme: run go generate")
+	}
+	if _, err := Describe([]byte("export const formats = [];\n")); err == nil {
+		t.Error("a module without descriptions passes")
+	}
+}
+
+func TestPage(t *testing.T) {
+	page, err := Page()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(page) >= 100_000 {
+		t.Errorf("%d bytes, want fewer than 100,000", len(page))
+	}
+	if bytes.Contains(page, []byte("{policy}")) || bytes.Contains(page, []byte("{script}")) || bytes.Contains(page, []byte("{style}")) {
+		t.Error("a piece is missing")
+	}
+
+	// The policy has the hash of each script and style, and there are no others.
+	policy := regexp.MustCompile(`http-equiv="Content-Security-Policy" content="([^"]*)"`).FindSubmatch(page)
+	if policy == nil || bytes.Contains(policy[1], []byte("unsafe")) {
+		t.Fatalf("the policy is %q", policy)
+	}
+	for _, tag := range []string{"script", "style"} {
+		pieces := regexp.MustCompile(`(?s)<`+tag+`[^>]*>(.*?)</`+tag+`>`).FindAllSubmatch(page, -1)
+		if len(pieces) != 1 {
+			t.Fatalf("%d elements %s, want 1", len(pieces), tag)
+		}
+		if want := tag + "-src " + hash(pieces[0][1]) + ";"; !bytes.Contains(policy[1], []byte(want)) {
+			t.Errorf("the policy %s has not %s", policy[1], want)
+		}
+	}
+	if found := regexp.MustCompile(`(?i)<[^>]* (on[a-z]+|style)=`).Find(regexp.MustCompile(`(?s)<script.*</script>`).ReplaceAll(page, nil)); found != nil {
+		t.Errorf("an attribute that the policy forbids: %s", found)
+	}
+
+	// What text can become must not become HTML.
+	for _, bad := range []string{"innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval(", "Function(", "import(", "fetch(", "XMLHttpRequest", "WebSocket", "sendBeacon", "localStorage", "cookie"} {
+		if strings.Contains(string(page), bad) {
+			t.Errorf("the page has %s", bad)
+		}
+	}
+}
