@@ -1,0 +1,98 @@
+// Command gorm stores events under SCRU128 keys in PostgreSQL, with GORM.
+//
+//	DATABASE_URL=postgres://... go run .
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log"
+	"os"
+	"time"
+
+	"gorm.io/driver/postgres"
+	"gorm.io/gorm"
+
+	"github.com/sortid/sortid/scru128"
+)
+
+func main() {
+	if err := run(context.Background(), os.Getenv("DATABASE_URL"), os.Stdout); err != nil {
+		log.Fatal(err)
+	}
+}
+
+// An Event is a row. A scru128.UUID is the ID as a column of type uuid takes it.
+type Event struct {
+	ID   scru128.UUID `gorm:"type:uuid;primaryKey"`
+	What string       `gorm:"not null"`
+}
+
+// BeforeCreate gives the event an ID, if it has none.
+func (e *Event) BeforeCreate(*gorm.DB) error {
+	if scru128.ID(e.ID).IsZero() {
+		e.ID = scru128.UUID(scru128.New())
+	}
+	return nil
+}
+
+func run(ctx context.Context, url string, out io.Writer) error {
+	db, err := gorm.Open(postgres.Open(url))
+	if err != nil {
+		return err
+	}
+	pool, err := db.DB()
+	if err != nil {
+		return err
+	}
+	defer pool.Close()
+	db = db.WithContext(ctx)
+
+	if err := db.AutoMigrate(&Event{}); err != nil {
+		return err
+	}
+	// An old event, as one that is moved from elsewhere.
+	old := Event{ID: scru128.UUID(scru128.First(time.Now().Add(-48 * time.Hour))), What: "moved"}
+	if err := db.Create(&old).Error; err != nil {
+		return err
+	}
+	events := make([]Event, 250)
+	for i := range events {
+		events[i].What = fmt.Sprint("event ", i)
+	}
+	if err := db.CreateInBatches(events, 100).Error; err != nil {
+		return err
+	}
+
+	now := time.Now()
+	recent, err := between(db, now.Add(-time.Hour), now.Add(time.Second))
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(out, "%d events of the last hour\n", len(recent))
+
+	var last scru128.UUID // before all
+	for number := 1; ; number++ {
+		events, err := page(db, last, 100)
+		if err != nil || len(events) == 0 {
+			return err
+		}
+		fmt.Fprintf(out, "page %d: %d events, first %s\n", number, len(events), events[0].What)
+		last = events[len(events)-1].ID
+	}
+}
+
+// between returns the events from a time up to, but not including, another.
+func between(db *gorm.DB, from, to time.Time) (events []Event, err error) {
+	err = db.Where("id >= ? AND id < ?", scru128.UUID(scru128.First(from)), scru128.UUID(scru128.First(to))).
+		Order("id").Find(&events).Error
+	return events, err
+}
+
+// page returns the events that follow an ID. Unlike with OFFSET the last page costs no more
+// than the first.
+func page(db *gorm.DB, after scru128.UUID, limit int) (events []Event, err error) {
+	err = db.Where("id > ?", after).Order("id").Limit(limit).Find(&events).Error
+	return events, err
+}

@@ -1,0 +1,118 @@
+// Command mariadb stores events under SCRU128 keys in MariaDB or MySQL, with database/sql.
+//
+//	DSN=user:password@tcp(127.0.0.1:3306)/database go run .
+package main
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"io"
+	"log"
+	"os"
+	"time"
+
+	_ "github.com/go-sql-driver/mysql"
+
+	"github.com/sortid/sortid/scru128"
+)
+
+func main() {
+	if err := run(context.Background(), os.Getenv("DSN"), os.Stdout); err != nil {
+		log.Fatal(err)
+	}
+}
+
+// An Event is a row. Its ID tells when it was made. Scan reads the column's bytes into a
+// scru128.ID; what is stored must be a scru128.Bytes, since an ID is stored as its text.
+type Event struct {
+	ID   scru128.ID
+	What string
+}
+
+func run(ctx context.Context, name string, out io.Writer) error {
+	db, err := sql.Open("mysql", name)
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+
+	if _, err := db.ExecContext(ctx, "CREATE TABLE IF NOT EXISTS events (id BINARY(16) PRIMARY KEY, what VARCHAR(100) NOT NULL)"); err != nil {
+		return err
+	}
+	// An old event, as one that is moved from elsewhere.
+	if err := insert(ctx, db, []Event{{ID: scru128.First(time.Now().Add(-48 * time.Hour)), What: "moved"}}); err != nil {
+		return err
+	}
+	events := make([]Event, 250)
+	for i := range events {
+		events[i] = Event{ID: scru128.New(), What: fmt.Sprint("event ", i)}
+	}
+	if err := insert(ctx, db, events); err != nil {
+		return err
+	}
+
+	now := time.Now()
+	recent, err := between(ctx, db, now.Add(-time.Hour), now.Add(time.Second))
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(out, "%d events of the last hour\n", len(recent))
+
+	var last scru128.ID // before all
+	for number := 1; ; number++ {
+		events, err := page(ctx, db, last, 100)
+		if err != nil || len(events) == 0 {
+			return err
+		}
+		fmt.Fprintf(out, "page %d: %d events, first %s\n", number, len(events), events[0].What)
+		last = events[len(events)-1].ID
+	}
+}
+
+// insert stores events in one transaction.
+func insert(ctx context.Context, db *sql.DB, events []Event) error {
+	tx, err := db.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer tx.Rollback()
+	statement, err := tx.PrepareContext(ctx, "INSERT INTO events (id, what) VALUES (?, ?)")
+	if err != nil {
+		return err
+	}
+	for _, e := range events {
+		if _, err := statement.ExecContext(ctx, scru128.Bytes(e.ID), e.What); err != nil {
+			return err
+		}
+	}
+	return tx.Commit()
+}
+
+// between returns the events from a time up to, but not including, another.
+func between(ctx context.Context, db *sql.DB, from, to time.Time) ([]Event, error) {
+	return query(ctx, db, "SELECT id, what FROM events WHERE id >= ? AND id < ? ORDER BY id",
+		scru128.Bytes(scru128.First(from)), scru128.Bytes(scru128.First(to)))
+}
+
+// page returns the events that follow an ID. Unlike with OFFSET the last page costs no more
+// than the first.
+func page(ctx context.Context, db *sql.DB, after scru128.ID, limit int) ([]Event, error) {
+	return query(ctx, db, "SELECT id, what FROM events WHERE id > ? ORDER BY id LIMIT ?", scru128.Bytes(after), limit)
+}
+
+func query(ctx context.Context, db *sql.DB, query string, args ...any) (events []Event, err error) {
+	rows, err := db.QueryContext(ctx, query, args...)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var e Event
+		if err := rows.Scan(&e.ID, &e.What); err != nil {
+			return nil, err
+		}
+		events = append(events, e)
+	}
+	return events, rows.Err()
+}

@@ -1,0 +1,102 @@
+// Command pgx stores events under SCRU128 keys in PostgreSQL, with pgx.
+//
+//	DATABASE_URL=postgres://... go run .
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log"
+	"os"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/sortid/sortid/pgxid"
+	"github.com/sortid/sortid/scru128"
+)
+
+func main() {
+	if err := run(context.Background(), os.Getenv("DATABASE_URL"), os.Stdout); err != nil {
+		log.Fatal(err)
+	}
+}
+
+// An Event is a row. Its ID tells when it was made.
+type Event struct {
+	ID   scru128.ID
+	What string
+}
+
+func run(ctx context.Context, url string, out io.Writer) error {
+	config, err := pgxpool.ParseConfig(url)
+	if err != nil {
+		return err
+	}
+	config.AfterConnect = func(_ context.Context, conn *pgx.Conn) error {
+		pgxid.Register(conn.TypeMap())
+		return nil
+	}
+	pool, err := pgxpool.NewWithConfig(ctx, config)
+	if err != nil {
+		return err
+	}
+	defer pool.Close()
+
+	if _, err := pool.Exec(ctx, `CREATE TABLE IF NOT EXISTS events (id uuid PRIMARY KEY, what text NOT NULL)`); err != nil {
+		return err
+	}
+	// An old event, as one that is moved from elsewhere.
+	old := Event{ID: scru128.First(time.Now().Add(-48 * time.Hour)), What: "moved"}
+	if _, err := pool.Exec(ctx, `INSERT INTO events (id, what) VALUES ($1, $2)`, old.ID, old.What); err != nil {
+		return err
+	}
+	// Many at once, in binary.
+	events := make([]Event, 250)
+	for i := range events {
+		events[i] = Event{ID: scru128.New(), What: fmt.Sprint("event ", i)}
+	}
+	rows := pgx.CopyFromSlice(len(events), func(i int) ([]any, error) { return []any{events[i].ID, events[i].What}, nil })
+	if _, err := pool.CopyFrom(ctx, pgx.Identifier{"events"}, []string{"id", "what"}, rows); err != nil {
+		return err
+	}
+
+	now := time.Now()
+	recent, err := between(ctx, pool, now.Add(-time.Hour), now.Add(time.Second))
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(out, "%d events of the last hour\n", len(recent))
+
+	var last scru128.ID // before all
+	for number := 1; ; number++ {
+		events, err := page(ctx, pool, last, 100)
+		if err != nil || len(events) == 0 {
+			return err
+		}
+		fmt.Fprintf(out, "page %d: %d events, first %s\n", number, len(events), events[0].What)
+		last = events[len(events)-1].ID
+	}
+}
+
+// between returns the events from a time up to, but not including, another.
+func between(ctx context.Context, pool *pgxpool.Pool, from, to time.Time) ([]Event, error) {
+	rows, err := pool.Query(ctx, `SELECT id, what FROM events WHERE id >= $1 AND id < $2 ORDER BY id`,
+		scru128.First(from), scru128.First(to))
+	if err != nil {
+		return nil, err
+	}
+	return pgx.CollectRows(rows, pgx.RowToStructByPos[Event])
+}
+
+// page returns the events that follow an ID. Unlike with OFFSET the last page costs no more
+// than the first.
+func page(ctx context.Context, pool *pgxpool.Pool, after scru128.ID, limit int) ([]Event, error) {
+	rows, err := pool.Query(ctx, `SELECT id, what FROM events WHERE id > $1 ORDER BY id LIMIT $2`, after, limit)
+	if err != nil {
+		return nil, err
+	}
+	return pgx.CollectRows(rows, pgx.RowToStructByPos[Event])
+}
