@@ -36,10 +36,10 @@ func must[T any](v T, err error) T {
 // makes 512 IDs a millisecond, snowflake 4096. So has scru64, with 23 bits of counter
 // 33 million a second; its overflows run ahead of the clock, here for up to an hour.
 var (
-	gen64  = must(scru64.NewGenerator(must(scru64.NewNodeSpec(0, 1)), scru64.WithRollbackAllowance(time.Hour)))
-	gen160 = must(scru160.NewGenerator())
-	genE   = must(euid.NewGenerator())
-	gen60  = must(uid60.NewGenerator())
+	gen64  = new64(scru64.Options{NodeSpec: must(scru64.NewNodeSpec(0, 1))})
+	gen160 = must(scru160.NewGenerator(scru160.Options{}))
+	genE   = must(euid.NewGenerator(euid.Options{}))
+	gen60  = must(uid60.NewGenerator(uid60.Options{}))
 	flake  = must(snowflake.NewNode(1))
 )
 
@@ -127,6 +127,11 @@ func BenchmarkNew(b *testing.B) {
 
 // The same generator with a node ID of its own and on a lease, which is so long that
 // overflows do not reach its end. Not uid60: its figure is that of its ceiling, either way.
+func new64(o scru64.Options) *scru64.Generator {
+	o.RollbackAllowance = time.Hour
+	return must(scru64.NewGenerator(o))
+}
+
 func BenchmarkLease(b *testing.B) {
 	acquire := func(format lease.Format, bits int) *lease.Lease {
 		l := must(lease.Acquire(b.Context(), lease.NewMemory(), lease.Config{
@@ -135,8 +140,8 @@ func BenchmarkLease(b *testing.B) {
 		b.Cleanup(func() { l.Close(context.Background()) })
 		return l
 	}
-	scru64s := func(name string, spec scru64.NodeSpec, opts ...scru64.Option) {
-		g := must(scru64.NewGenerator(spec, append(opts, scru64.WithRollbackAllowance(time.Hour))...))
+	scru64s := func(name string, o scru64.Options) {
+		g := new64(o)
 		b.Run("lib="+name, func(b *testing.B) {
 			for b.Loop() {
 				s64, sErr = g.Generate()
@@ -144,8 +149,9 @@ func BenchmarkLease(b *testing.B) {
 			must(s64, sErr)
 		})
 	}
-	scru160s := func(name string, opt scru160.Option) {
-		g := must(scru160.NewGenerator(opt, scru160.WithCounterExtension(8))) // has no ceiling
+	scru160s := func(name string, o scru160.Options) {
+		o.CounterExtension = 8 // has no ceiling
+		g := must(scru160.NewGenerator(o))
 		b.Run("lib="+name, func(b *testing.B) {
 			for b.Loop() {
 				s160, sErr = g.Generate()
@@ -153,10 +159,10 @@ func BenchmarkLease(b *testing.B) {
 			must(s160, sErr)
 		})
 	}
-	scru64s("scru64", must(scru64.NewNodeSpec(0, 1)))
-	scru64s("scru64-leased", scru64.NodeSpec{}, scru64.WithLease(acquire(lease.SCRU64, 1)))
-	scru160s("scru160", scru160.WithNode(0, 8))
-	scru160s("scru160-leased", scru160.WithLease(acquire(lease.SCRU160, 8)))
+	scru64s("scru64", scru64.Options{NodeSpec: must(scru64.NewNodeSpec(0, 1))})
+	scru64s("scru64-leased", scru64.Options{Lease: acquire(lease.SCRU64, 1)})
+	scru160s("scru160", scru160.Options{NodeIDSize: 8})
+	scru160s("scru160-leased", scru160.Options{Lease: acquire(lease.SCRU160, 8)})
 }
 
 func BenchmarkNewString(b *testing.B) {
@@ -388,7 +394,7 @@ func BenchmarkParallel(b *testing.B) {
 	// A generator for each goroutine: no contention, and an order for each alone.
 	b.Run("lib=scru128-each", func(b *testing.B) {
 		b.RunParallel(func(pb *testing.PB) {
-			g := must(scru128.NewGenerator())
+			g := must(scru128.NewGenerator(scru128.Options{}))
 			for pb.Next() {
 				g.Generate()
 			}
@@ -411,7 +417,7 @@ func BenchmarkBatch(b *testing.B) {
 		perID(b)
 	})
 	b.Run("lib=scru128", func(b *testing.B) {
-		g := must(scru128.NewGenerator())
+		g := must(scru128.NewGenerator(scru128.Options{}))
 		ids := make([]scru128.ID, batch)
 		for b.Loop() {
 			sErr = g.Fill(ids)

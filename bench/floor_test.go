@@ -5,21 +5,17 @@ import (
 	"sync"
 	"testing"
 	"time"
-
-	"github.com/sortid/sortid/internal/clock"
-	"github.com/sortid/sortid/internal/entropy"
 )
 
 var (
-	sTime  time.Time
-	sSpan  time.Duration
-	sWord  uint64
-	sMilli int64
-	sHalf  uint32
+	sTime time.Time
+	sSpan time.Duration
+	sWord uint64
 )
 
-// What an ID is made of, and what a program would use without the means of this
-// project: see docs/performance.md.
+// What a program would make an ID of without the packages clock and entropy of this project,
+// whose own benchmarks of this name the command bench runs beside it; see
+// docs/performance.md.
 func BenchmarkParts(b *testing.B) {
 	b.Run("lib=time.Now", func(b *testing.B) {
 		for b.Loop() {
@@ -30,17 +26,6 @@ func BenchmarkParts(b *testing.B) {
 		start := time.Now()
 		for b.Loop() {
 			sSpan = time.Since(start)
-		}
-	})
-	b.Run("lib=counter", func(b *testing.B) {
-		for b.Loop() {
-			sWord = clock.Counter()
-		}
-	})
-	b.Run("lib=clock", func(b *testing.B) {
-		c := clock.System()
-		for b.Loop() {
-			sMilli = c.Milli(clock.Counter())
 		}
 	})
 	b.Run("lib=mutex", func(b *testing.B) {
@@ -55,12 +40,6 @@ func BenchmarkParts(b *testing.B) {
 		r := rand.NewChaCha8([32]byte{1})
 		for b.Loop() {
 			sWord = r.Uint64()
-		}
-	})
-	b.Run("lib=entropy-32-bits", func(b *testing.B) {
-		r := entropy.System()
-		for b.Loop() {
-			sHalf, sErr = r.Uint32()
 		}
 	})
 }

@@ -6,6 +6,7 @@
 package main
 
 import (
+	"bufio"
 	"cmp"
 	"errors"
 	"flag"
@@ -26,10 +27,12 @@ import (
 
 // A run is one command line; its input, if any, is a file that cat feeds it by a pipe.
 type run struct {
-	title string
-	args  []string
-	input string
-	lines int
+	title   string
+	program string // the command if it is empty
+	env     []string
+	args    []string
+	input   string
+	lines   int
 }
 
 type result struct {
@@ -56,8 +59,13 @@ func main() {
 	}
 	defer os.RemoveAll(dir)
 	runs, err := prepare(path, dir, *lines)
+	var scans []run
+	var size int64
 	if err == nil {
-		err = measure(path, *docs, runs, *count)
+		scans, size, err = prepareLog(path, dir, *lines/8)
+	}
+	if err == nil {
+		err = measure(path, *docs, runs, scans, size, *count)
 	}
 	if err != nil {
 		log.Print(err)
@@ -101,6 +109,47 @@ func prepare(bin, dir string, lines int) (runs []run, err error) {
 	return append(runs, unique), nil
 }
 
+// prepareLog makes a log of which every second line holds an ID, and returns its size.
+func prepareLog(bin, dir string, lines int) (runs []run, size int64, err error) {
+	ids := filepath.Join(dir, "logged")
+	if err := write(bin, ids, lines/2); err != nil {
+		return nil, 0, err
+	}
+	in, err := os.Open(ids)
+	if err != nil {
+		return nil, 0, err
+	}
+	defer in.Close()
+	file := filepath.Join(dir, "log")
+	out, err := os.Create(file)
+	if err != nil {
+		return nil, 0, err
+	}
+	defer out.Close()
+	w := bufio.NewWriterSize(out, 1<<20)
+	scanner := bufio.NewScanner(in)
+	for i := 0; scanner.Scan(); i++ {
+		at := time.UnixMilli(1_795_000_000_000 + int64(i)*7).UTC().Format("2006-01-02T15:04:05.000Z")
+		fmt.Fprintf(w, "%s INFO  http: request served method=GET path=/v1/orders/%s status=200 bytes=%d duration=12.4ms\n"+
+			"%s DEBUG cache: lookup key=user:%d hit=true shard=7 took=0.3ms goroutine=42 worker=pool-3\n", at, scanner.Bytes(), i%90_000, at, i%1_000_000)
+	}
+	if err := cmp.Or(scanner.Err(), w.Flush()); err != nil {
+		return nil, 0, err
+	}
+	info, err := out.Stat()
+	if err != nil {
+		return nil, 0, err
+	}
+	for _, output := range []string{"annotate", "lines", "ids"} {
+		runs = append(runs, run{title: "sortid scan -o " + output, args: []string{"scan", "-o", output, file}})
+	}
+	const pattern = "[0-9A-Za-z_-]{9,40}"
+	if grep, err := exec.LookPath("grep"); err == nil {
+		runs = append(runs, run{title: "LC_ALL=C grep -oE '" + pattern + "'", program: grep, env: []string{"LC_ALL=C"}, args: []string{"-oE", pattern, file}})
+	}
+	return runs, info.Size(), nil
+}
+
 func write(bin, file string, lines int) error {
 	f, err := os.Create(file)
 	if err != nil {
@@ -112,7 +161,20 @@ func write(bin, file string, lines int) error {
 	return cmd.Run()
 }
 
-func measure(bin, docs string, runs []run, count int) error {
+// fastest runs a command several times and returns the run with the least processor time.
+func fastest(bin string, r run, count int) (result, error) {
+	var results []result
+	for range count {
+		res, err := once(bin, r)
+		if err != nil {
+			return res, fmt.Errorf("%s: %w", r.title, err)
+		}
+		results = append(results, res)
+	}
+	return slices.MinFunc(results, func(a, b result) int { return cmp.Compare(a.cpu, b.cpu) }), nil
+}
+
+func measure(bin, docs string, runs, scans []run, size int64, count int) error {
 	var md strings.Builder
 	fmt.Fprintf(&md, `# Benchmarks of the command
 
@@ -126,17 +188,33 @@ Machine: %s, %d processors, %s/%s, %s.
 |---|--:|--:|--:|--:|
 `, count, report.Processor(), runtime.NumCPU(), runtime.GOOS, runtime.GOARCH, runtime.Version())
 	for _, r := range runs {
-		var results []result
-		for range count {
-			res, err := once(bin, r)
-			if err != nil {
-				return fmt.Errorf("%s: %w", r.title, err)
-			}
-			results = append(results, res)
+		best, err := fastest(bin, r, count)
+		if err != nil {
+			return err
 		}
-		best := slices.MinFunc(results, func(a, b result) int { return cmp.Compare(a.cpu, b.cpu) })
 		line := fmt.Sprintf("| `%s` | %.1f | %.1f | %.1f | %.0f |\n", r.title, float64(r.lines)/1e6,
 			float64(r.lines)/1e6/best.wall.Seconds(), float64(r.lines)/1e6/best.cpu.Seconds(), float64(best.rss)/1024)
+		fmt.Print(line)
+		md.WriteString(line)
+	}
+	head := fmt.Sprintf(`
+## IDs in a log
+
+A log of %d MB, of which every second line holds an ID of scru128; the output goes to a pipe. Both programs read the same
+file, one after the other.
+
+| Command | MB per second | MB per CPU second | Peak memory, MB |
+|---|--:|--:|--:|
+`, size/1e6)
+	fmt.Print(head)
+	md.WriteString(head)
+	for _, r := range scans {
+		best, err := fastest(bin, r, count)
+		if err != nil {
+			return err
+		}
+		mb := float64(size) / 1e6
+		line := fmt.Sprintf("| `%s` | %.0f | %.0f | %.0f |\n", r.title, mb/best.wall.Seconds(), mb/best.cpu.Seconds(), float64(best.rss)/1024)
 		fmt.Print(line)
 		md.WriteString(line)
 	}
@@ -144,7 +222,8 @@ Machine: %s, %d processors, %s/%s, %s.
 }
 
 func once(bin string, r run) (result, error) {
-	cmd := exec.Command(bin, r.args...)
+	cmd := exec.Command(cmp.Or(r.program, bin), r.args...)
+	cmd.Env = append(os.Environ(), r.env...)
 	cmd.Stderr = os.Stderr
 	out, err := cmd.StdoutPipe()
 	if err != nil {

@@ -80,19 +80,26 @@ func run(pattern string, count int, benchtime string) ([]byte, error) {
 		return nil, err
 	}
 	defer os.RemoveAll(dir)
-	bin := filepath.Join(dir, "bench.test")
-	build := exec.Command("go", "test", "-c", "-o", bin, ".")
-	build.Stdout, build.Stderr = os.Stderr, os.Stderr
-	if err := build.Run(); err != nil {
-		return nil, err
+	const root = "github.com/sortid/sortid/internal/"
+	var binaries []string
+	for _, p := range []string{".", root + "clock", root + "entropy"} {
+		bin := filepath.Join(dir, filepath.Base(p)+".test")
+		build := exec.Command("go", "test", "-c", "-o", bin, p)
+		build.Stdout, build.Stderr = os.Stderr, os.Stderr
+		if err := build.Run(); err != nil {
+			return nil, err
+		}
+		binaries = append(binaries, bin)
 	}
 	var out bytes.Buffer
 	for range count {
-		cmd := exec.Command(bin, "-test.run", "^$", "-test.bench", pattern, "-test.benchmem", "-test.benchtime", benchtime)
-		cmd.Stdout = io.MultiWriter(&out, os.Stderr)
-		cmd.Stderr = os.Stderr
-		if err := cmd.Run(); err != nil {
-			return nil, err
+		for _, bin := range binaries {
+			cmd := exec.Command(bin, "-test.run", "^$", "-test.bench", pattern, "-test.benchmem", "-test.benchtime", benchtime)
+			cmd.Stdout = io.MultiWriter(&out, os.Stderr)
+			cmd.Stderr = os.Stderr
+			if err := cmd.Run(); err != nil {
+				return nil, err
+			}
 		}
 	}
 	return out.Bytes(), nil

@@ -1,0 +1,342 @@
+package databases
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"io"
+	"maps"
+	"math/rand/v2"
+	"net/url"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-sql-driver/mysql"
+	"github.com/gofrs/uuid/v5"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype"
+	"github.com/oklog/ulid/v2"
+
+	"github.com/sortid/sortid/pgxid"
+	"github.com/sortid/sortid/scru128"
+	"github.com/sortid/sortid/scru64"
+	"github.com/sortid/sortid/testserver"
+)
+
+var (
+	measure = flag.String("measure", "", "the file for the results; without it little is measured")
+	scale   = flag.Float64("scale", 1, "the part of the rows and of the buffer pool to measure with")
+)
+
+// sizes of what is measured.
+type sizes struct {
+	old, rows     int // of keys
+	checkpoint    int // rows from one checkpoint of PostgreSQL to the next
+	calls, rounds int // of functions
+	buffers       int // megabytes of the buffer pool
+}
+
+func size() sizes {
+	if *measure == "" {
+		return sizes{old: 2000, rows: 1000, checkpoint: 500, calls: 1000, rounds: 1, buffers: 16}
+	}
+	part := func(n float64) int { return int(n * *scale) }
+	return sizes{old: part(3_000_000), rows: part(1_000_000), checkpoint: part(250_000), calls: 10_000, rounds: 30, buffers: part(64)}
+}
+
+func Test(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it measures")
+	}
+	var r Results
+	t.Run("Postgres", func(t *testing.T) { measurePostgres(t, &r) })
+	t.Run("MariaDB", func(t *testing.T) { measureMariaDB(t, &r) })
+	for _, keys := range []Keys{r.Postgres, r.MariaDB} {
+		for _, k := range keys.Keys {
+			if k.RowsPerSecond <= 0 || k.Log <= 0 || k.Index <= 0 || k.Reads < 0 {
+				t.Errorf("%+v", k)
+			}
+		}
+	}
+	if *measure == "" || t.Failed() {
+		return
+	}
+	b, err := json.MarshalIndent(r, "", "\t")
+	if err == nil {
+		err = os.WriteFile(*measure, b, 0o644)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// payload is what a row has beside its key.
+var payload = strings.Repeat("an event. ", 5)
+
+// A key makes the values of a primary key.
+type key struct {
+	name             string
+	postgres, mysql  string // types; empty: not measured
+	value            func() any
+	text             func() string // for MariaDB's LOAD DATA: hexadecimal digits of bytes, or as it is
+	serial, hexBytes bool
+}
+
+func keys(t testing.TB) []key {
+	spec, err := scru64.ParseNodeSpec("5/4") // with room for more IDs than a table takes
+	check(t, err)
+	generator, err := scru64.NewGenerator(scru64.Options{NodeSpec: spec})
+	check(t, err)
+	make64 := func() scru64.ID {
+		id, err := generator.Generate()
+		check(t, err)
+		return id
+	}
+	entropy := ulid.Monotonic(rand.NewChaCha8([32]byte{1}), 0)
+	makeULID := func() string { return ulid.MustNew(ulid.Now(), entropy).String() }
+	return []key{
+		{name: "serial", postgres: "bigserial", mysql: "BIGINT AUTO_INCREMENT", serial: true},
+		{name: "scru64", postgres: "bigint", mysql: "BIGINT", value: func() any { return make64() }, text: func() string { return fmt.Sprint(uint64(make64())) }},
+		{name: "scru128", postgres: "uuid", mysql: "BINARY(16)", value: func() any { return scru128.New() }, hexBytes: true,
+			text: func() string { id := scru128.New(); return fmt.Sprintf("%x", id[:]) }},
+		{name: "UUIDv7", postgres: "uuid", mysql: "BINARY(16)", value: func() any { return pgtype.UUID{Bytes: uuid.Must(uuid.NewV7()), Valid: true} }, hexBytes: true,
+			text: func() string { return fmt.Sprintf("%x", uuid.Must(uuid.NewV7()).Bytes()) }},
+		{name: "scru128 as text", postgres: `text COLLATE "C"`, mysql: "CHAR(25) CHARACTER SET ascii COLLATE ascii_bin", value: func() any { return scru128.NewString() },
+			text: scru128.NewString},
+		{name: "ULID as text", postgres: `text COLLATE "C"`, mysql: "CHAR(26) CHARACTER SET ascii COLLATE ascii_bin", value: func() any { return makeULID() }, text: makeULID},
+		{name: "UUIDv4", postgres: "uuid", mysql: "BINARY(16)", value: func() any { return pgtype.UUID{Bytes: uuid.Must(uuid.NewV4()), Valid: true} }, hexBytes: true,
+			text: func() string { return fmt.Sprintf("%x", uuid.Must(uuid.NewV4()).Bytes()) }},
+	}
+}
+
+func check(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func measurePostgres(t *testing.T, r *Results) {
+	ctx := context.Background()
+	sizes := size()
+	server := testserver.StartPostgres(t, fmt.Sprintf("shared_buffers=%dMB", sizes.buffers), "max_wal_size=20GB", "checkpoint_timeout=1d", "autovacuum=off", "fsync=off")
+	connect := func() *pgx.Conn {
+		conn, err := pgx.Connect(ctx, server.URL)
+		check(t, err)
+		t.Cleanup(func() { conn.Close(ctx) })
+		pgxid.Register(conn.TypeMap())
+		return conn
+	}
+	conn := connect()
+	run := func(statement string) {
+		t.Helper()
+		_, err := conn.PgConn().Exec(ctx, statement).ReadAll()
+		check(t, err)
+	}
+	number := func(query string) (n float64) {
+		t.Helper()
+		check(t, conn.QueryRow(ctx, query).Scan(&n))
+		return n
+	}
+	functions := exec.Command("go", "run", ".", "sql", "postgres")
+	functions.Dir, functions.Stderr = "../../../cmd/sortid", os.Stderr
+	text, err := functions.Output()
+	check(t, err)
+	run(string(text))
+
+	r.Postgres.Old, r.Postgres.Rows, r.Postgres.Buffers = sizes.old, sizes.rows, sizes.buffers
+	check(t, conn.QueryRow(ctx, "SHOW server_version").Scan(&r.Postgres.Version))
+	r.Postgres.Version, _, _ = strings.Cut(r.Postgres.Version, " ")
+	for i, k := range keys(t) {
+		table := fmt.Sprint("keys", i)
+		run("CREATE TABLE " + table + " (id " + k.postgres + " PRIMARY KEY, what text)")
+		columns, values := []string{"id", "what"}, func(int) ([]any, error) { return []any{k.value(), payload}, nil }
+		if k.serial {
+			columns, values = []string{"what"}, func(int) ([]any, error) { return []any{payload}, nil }
+		}
+		add := func(rows int) {
+			for left := rows; left > 0; left -= 10_000 {
+				_, err := conn.CopyFrom(ctx, pgx.Identifier{table}, columns, pgx.CopyFromSlice(min(left, 10_000), values))
+				check(t, err)
+			}
+		}
+		add(sizes.old)
+		run("CHECKPOINT")
+		reads := func() float64 {
+			run("SELECT pg_stat_force_next_flush()")
+			return number("SELECT idx_blks_read FROM pg_statio_user_indexes WHERE relname = '" + table + "'")
+		}
+		readsBefore, wal, begin := reads(), number("SELECT pg_current_wal_insert_lsn() - '0/0'"), time.Now()
+		for left := sizes.rows; left > 0; left -= sizes.checkpoint {
+			add(sizes.checkpoint)
+			run("CHECKPOINT")
+		}
+		took := time.Since(begin)
+		result := Key{Name: k.name, RowsPerSecond: float64(sizes.rows) / took.Seconds(), Log: (number("SELECT pg_current_wal_insert_lsn() - '0/0'") - wal) / 1e6,
+			Index: number("SELECT pg_relation_size('"+table+"_pkey')") / 1e6, Reads: reads() - readsBefore}
+		r.Postgres.Keys = append(r.Postgres.Keys, result)
+		t.Logf("%+v", result)
+		run("DROP TABLE " + table)
+	}
+
+	// Functions: the best of several rounds, each of which goes through all of them.
+	run(fmt.Sprintf(`CREATE TABLE samples AS SELECT sortid.scru64_new(1, 4) AS i, id AS u, sortid.scru128_text(id) AS t, sortid.euid_text(id) AS e, now() + n * interval '1 s' AS at
+		FROM (SELECT gen_random_uuid() AS id, n FROM generate_series(1, %d) AS n) AS ids; CREATE SEQUENCE plain; ANALYZE samples`, sizes.calls))
+	calls := []string{
+		"gen_random_uuid()", "nextval('plain')", "sortid.scru128_text(u)", "sortid.scru128_parse(t)", "sortid.scru128_time(u)", "sortid.scru128_first(at)",
+		"sortid.scru64_text(i)", "sortid.scru64_time(i)", "sortid.scru64_first(at)", "sortid.euid_text(u)", "sortid.euid_parse(e)",
+		"sortid.scru128_new()", "sortid.scru128_new_session()", "sortid.scru128_new_ordered()", "sortid.scru64_new(1, 4)", "sortid.euid_new()", "sortid.scru160_new()",
+	}
+	best := map[string]float64{}
+	lowest := func(name string, value float64) {
+		if v, ok := best[name]; !ok || value < v {
+			best[name] = value
+		}
+	}
+	timed := func(do func()) float64 {
+		begin := time.Now()
+		do()
+		return float64(time.Since(begin))
+	}
+	for range sizes.rounds {
+		for _, call := range append([]string{"u"}, calls...) {
+			lowest(call, timed(func() { number("SELECT count(" + call + ") FROM samples") })/float64(sizes.calls))
+		}
+	}
+	for _, call := range calls {
+		name := strings.TrimPrefix(call, "sortid.")
+		name, _, _ = strings.Cut(name, "(")
+		r.Functions = append(r.Functions, Figure{name, max(best[call]-best["u"], 0)})
+	}
+
+	// Inserting with a DEFAULT, 10,000 rows a statement.
+	defaults := map[string]string{"gen_random_uuid": "uuid DEFAULT gen_random_uuid()", "scru128_new": "uuid DEFAULT sortid.scru128_new()",
+		"scru128_new_session": "uuid DEFAULT sortid.scru128_new_session()", "scru128_new_ordered": "uuid DEFAULT sortid.scru128_new_ordered()",
+		"scru64_new": "bigint DEFAULT sortid.scru64_new(1, 4)", "nextval": "bigint DEFAULT nextval('plain')"}
+	names := slices.Sorted(maps.Keys(defaults))
+	for range sizes.rounds {
+		for _, name := range names {
+			run("CREATE TABLE filled (id " + defaults[name] + " PRIMARY KEY, n int)")
+			lowest("insert "+name, timed(func() {
+				for range max(1, sizes.calls/10_000) {
+					run("INSERT INTO filled (n) SELECT generate_series(1, 10000)")
+				}
+			}))
+			run("DROP TABLE filled")
+		}
+	}
+	for _, name := range names {
+		r.Defaults = append(r.Defaults, Figure{name, float64(max(1, sizes.calls/10_000)*10_000) / best["insert "+name] * 1e9})
+	}
+
+	for _, name := range names {
+		run(fmt.Sprintf(`CREATE TABLE filled (id %s, n int); INSERT INTO filled (n) SELECT generate_series(1, %d);
+			ALTER TABLE filled ADD PRIMARY KEY (id); CHECKPOINT`, defaults[name], sizes.old))
+		took := timed(func() {
+			for left := sizes.checkpoint; left > 0; left -= 10_000 {
+				run(fmt.Sprintf("INSERT INTO filled (n) SELECT generate_series(1, %d)", min(left, 10_000)))
+			}
+		})
+		r.DefaultsOnto = append(r.DefaultsOnto, Figure{name, float64(sizes.checkpoint) / took * 1e9})
+		run("DROP TABLE filled")
+	}
+
+	// CopyFrom. The IDs are made before.
+	ids := make([]scru128.ID, sizes.calls)
+	for i := range ids {
+		ids[i] = scru128.New()
+	}
+	plain, err := pgx.Connect(ctx, server.URL) // without pgxid
+	check(t, err)
+	defer plain.Close(ctx)
+	copies := []struct {
+		name  string
+		conn  *pgx.Conn
+		value func(scru128.ID) any
+	}{
+		{"pgtype.UUID", plain, func(id scru128.ID) any { return pgtype.UUID{Bytes: id, Valid: true} }},
+		{"scru128.ID with pgxid", conn, func(id scru128.ID) any { return id }},
+		{"scru128.UUID without pgxid", plain, func(id scru128.ID) any { return scru128.UUID(id) }},
+	}
+	for range sizes.rounds {
+		for _, c := range copies {
+			run("CREATE TABLE copied (id uuid)")
+			lowest("copy "+c.name, timed(func() {
+				_, err := c.conn.CopyFrom(ctx, pgx.Identifier{"copied"}, []string{"id"}, pgx.CopyFromSlice(len(ids), func(i int) ([]any, error) { return []any{c.value(ids[i])}, nil }))
+				check(t, err)
+			})/float64(sizes.calls))
+			run("DROP TABLE copied")
+		}
+	}
+	for _, c := range copies {
+		r.Copy = append(r.Copy, Figure{c.name, best["copy "+c.name]})
+	}
+}
+
+func measureMariaDB(t *testing.T, r *Results) {
+	sizes := size()
+	server := testserver.StartMySQL(t, fmt.Sprintf("innodb-buffer-pool-size=%dM", sizes.buffers), "innodb-flush-log-at-trx-commit=0", "local-infile=1", "innodb-log-file-size=1G")
+	u, err := url.Parse(server.URL)
+	check(t, err)
+	config := mysql.NewConfig()
+	config.Net, config.Addr, config.User, config.DBName = "tcp", u.Host, u.User.Username(), strings.TrimPrefix(u.Path, "/")
+	connector, err := mysql.NewConnector(config)
+	check(t, err)
+	db := sql.OpenDB(connector)
+	defer db.Close()
+	db.SetMaxOpenConns(1)
+	run := func(statement string) {
+		t.Helper()
+		_, err := db.Exec(statement)
+		check(t, err)
+	}
+	status := func(name string) (n float64) {
+		t.Helper()
+		check(t, db.QueryRow("SHOW GLOBAL STATUS LIKE '"+name+"'").Scan(new(string), &n))
+		return n
+	}
+	r.MariaDB.Old, r.MariaDB.Rows, r.MariaDB.Buffers = sizes.old/2, sizes.rows/4, sizes.buffers
+	check(t, db.QueryRow("SELECT VERSION()").Scan(&r.MariaDB.Version))
+	r.MariaDB.Version, _, _ = strings.Cut(r.MariaDB.Version, "-")
+	for i, k := range keys(t) {
+		table := fmt.Sprint("keys", i)
+		run("CREATE TABLE " + table + " (id " + k.mysql + " PRIMARY KEY, what VARCHAR(100))")
+		columns := "(id, what)"
+		if k.serial {
+			columns = "(what)"
+		} else if k.hexBytes {
+			columns = "(@id, what) SET id = UNHEX(@id)"
+		}
+		add := func(rows int) {
+			for left := rows; left > 0; left -= 10_000 {
+				var lines strings.Builder
+				for range min(left, 10_000) {
+					if !k.serial {
+						lines.WriteString(k.text())
+						lines.WriteByte('\t')
+					}
+					fmt.Fprintln(&lines, payload)
+				}
+				mysql.RegisterReaderHandler("rows", func() io.Reader { return strings.NewReader(lines.String()) })
+				run("LOAD DATA LOCAL INFILE 'Reader::rows' INTO TABLE " + table + " " + columns)
+			}
+		}
+		add(r.MariaDB.Old)
+		reads, written, begin := status("Innodb_buffer_pool_reads"), status("Innodb_os_log_written"), time.Now()
+		add(r.MariaDB.Rows)
+		took := time.Since(begin)
+		result := Key{Name: k.name, RowsPerSecond: float64(r.MariaDB.Rows) / took.Seconds(),
+			Log: (status("Innodb_os_log_written") - written) / 1e6, Reads: status("Innodb_buffer_pool_reads") - reads}
+		run("ANALYZE TABLE " + table)
+		check(t, db.QueryRow("SELECT DATA_LENGTH / 1e6 FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = ?", table).Scan(&result.Index))
+		r.MariaDB.Keys = append(r.MariaDB.Keys, result)
+		t.Logf("%+v", result)
+		run("DROP TABLE " + table)
+	}
+}
