@@ -1,10 +1,17 @@
-# make build   bin/sortid
-# make test    every test of every module, with and without the race detector
-# make run     build, then make three IDs and inspect them
-# make bench   this project beside its peers: prints a table, writes docs/benchmarks.md
-# make help    the rest
+# make build              bin/sortid
+# make run                build, then make three IDs and inspect one
+# make run-serve          build, then serve IDs on http://127.0.0.1:8420, with the store bin/serve.db
+# make test               every test of every module, the race detector, a release tried out
+# make test-short         the quick tests of every module, for who changes one thing
+# make check-release      pack the modules, and install and import them as users do
+# make dist VERSION=...   archives, packages, bills of materials and checksums in dist/
+# make release VERSION=...  run all checks, tag the modules, push the tags; DRYRUN=1 prints the steps
+# make lint               staticcheck and govulncheck
+# make bench              this project beside its peers: prints a table, writes docs/benchmarks.md
 
-MODULES := . service bench
+# The modules of a clone, from go.work; internal/workspace has no code.
+MODULES := $(patsubst ./%,%,$(filter-out ./internal/workspace,$(shell awk '$$1 ~ /^\.(\/|$$)/ { print $$1 }' go.work)))
+PACKAGES := $(subst ././,./,$(patsubst %,./%/...,$(MODULES)))
 SHELL   := /bin/bash -o pipefail
 GO      ?= go
 
@@ -12,49 +19,93 @@ STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 GOVULNCHECK := golang.org/x/vuln/cmd/govulncheck@v1.2.0
 GOBIN       := $(shell bin=$$($(GO) env GOBIN 2>/dev/null); echo $${bin:-$$($(GO) env GOPATH)/bin})
 FUZZTIME    ?= 1m
+REMOTE      ?= origin
 SOAK        ?= 1h
 
-.PHONY: build test race purego vet lint run bench bench-cli bench-leases fuzz soak vectors clean help
+.PHONY: build test test-short check-release setup-ci race purego vet lint run run-serve bench bench-cli bench-leases bench-db bench-serve fuzz soak pictures vectors dist release bump clean help go
 
+# The command says from which commit it is built, where git knows.
 build: | go
-	cd service && $(GO) build -trimpath -o ../bin/sortid ./cmd/sortid
+	@git rev-parse HEAD >/dev/null 2>&1 && vcs=auto || vcs=false; \
+	$(GO) build -trimpath -buildvcs=$$vcs -o bin/sortid ./cmd/sortid
+
+# These start so many processes that others beside them would run out of time.
+ALONE := $(addprefix github.com/sortid/sortid/,cmd/sortid/internal/torture cmd/sortid/web/browsertest)
+
+# With -p: more packages at a time than there may be processors, for many wait for servers.
 
 # The full tests first, then those that matter for concurrency again under the race
-# detector, then the build without assembly, then 32 bits.
-test: vet
-	$(call each,$(GO) test ./...)
+# detector, then the build without assembly, then 32 bits, then a release.
+test: $(if $(CI),setup-ci) vet
+	$(GO) test -p 3 -timeout 30m $$($(GO) list $(PACKAGES) | grep -vxF $(addprefix -e ,$(ALONE)))
+	for package in $(ALONE); do $(GO) test -timeout 30m $$package || exit 1; done
 	$(MAKE) race purego
 	@case $$($(GO) env GOHOSTOS GOHOSTARCH | xargs) in \
 	  'linux amd64') GOARCH=386 $(GO) test -short ./scru64 ./scru128 ./scru160 ./euid ./uid60 ./internal/... ;; \
-	  *) echo 'programs for 32 bits (linux/386) do not run here: passed over' ;; esac
+	  *) echo 'skipped: programs for 32 bits (linux/386) do not run here' ;; esac
+	$(MAKE) check-release
 
-# The race detector is the one thing here that wants a C compiler. In CI nothing is passed over.
+test-short: | go
+	$(GO) test -short -p 6 $(PACKAGES)
+
+# internal/release is not in go.work: see its main.go.
+RELEASE := GOWORK=off $(GO) -C internal/release
+
+check-release: | go
+	$(RELEASE) vet ./...
+	$(RELEASE) test -count=1 ./...
+	$(RELEASE) run . check
+
+dist: | go
+	$(RELEASE) run . dist "$(VERSION)" "$(CURDIR)/dist" $(TARGETS)
+
+release: | go
+	$(RELEASE) run . $(if $(DRYRUN),-n) -remote $(REMOTE) tag "$(VERSION)"
+
+# The version at which the modules require each other: that of the next release.
+bump: | go
+	$(RELEASE) run . bump "$(VERSION)"
+	@echo "Now move what is new in CHANGELOG.md below a heading \"## $(VERSION)\"."
+
+# What the tests need from the system; it needs root only if something is missing.
+setup-ci:
+	.ci/setup
+
+# The race detector needs a C compiler. In CI nothing is skipped. What is left out runs
+# other programs, or has no goroutines of its own.
 race: | go
 	@if [ -z "$$CI" ] && ! command -v $$($(GO) env CC) >/dev/null; then \
-	  echo 'no C compiler here, which the race detector needs: passed over'; exit 0; fi; \
-	set -e; for m in $(MODULES); do echo "$$m: go test -race -short"; (cd $$m && $(GO) test -race -short ./...); done
+	  echo 'skipped: the race detector needs a C compiler, and there is none'; exit 0; fi; \
+	set -x; $(GO) test -race -short -p 4 -timeout 30m $$($(GO) list $(PACKAGES) | grep -v -e /bench -e /examples -e /sqltext -e /torture -e /browsertest)
 
 purego: | go
 	$(GO) test -short -tags purego ./...
 
+# The systems and processors that the command is distributed for are vetted, too; what that
+# needs compiled is compiled without optimization, which takes half the time.
 vet: | go
-	$(call each,$(GO) vet ./...)
+	$(GO) vet $(PACKAGES)
 	@unformatted=$$(gofmt -l .); [ -z "$$unformatted" ] || { echo "not gofmt-clean: $$unformatted"; exit 1; }
 	GOARCH=arm64 $(GO) vet ./...
+	GOOS=darwin $(GO) vet -gcflags='all=-N -l' ./cmd/sortid
+	GOOS=windows $(GO) vet -gcflags='all=-N -l' ./cmd/sortid
 
-# The tools are fetched by the go command. One that cannot be had, or that cannot reach
-# its database, is named and passed over.
+# The go command fetches the tools. A tool that cannot be fetched, or cannot reach its
+# database, is skipped with a message.
 lint: vet
-	@$(GO) install $(STATICCHECK) 2>/dev/null || { echo 'staticcheck cannot be had here: passed over'; exit 0; }; \
+	@$(GO) install $(STATICCHECK) 2>/dev/null || { echo 'skipped: staticcheck cannot be fetched'; exit 0; }; \
 	for m in $(MODULES); do echo "$$m: staticcheck"; (cd $$m && $(GOBIN)/staticcheck ./...) || exit 1; done
-	@$(GO) install $(GOVULNCHECK) 2>/dev/null || { echo 'govulncheck cannot be had here: passed over'; exit 0; }; \
+	@$(GO) install $(GOVULNCHECK) 2>/dev/null || { echo 'skipped: govulncheck cannot be fetched'; exit 0; }; \
 	for m in $(MODULES); do echo "$$m: govulncheck"; (cd $$m && $(GOBIN)/govulncheck ./...); status=$$?; \
 	  [ $$status != 3 ] || exit 1; \
-	  [ $$status = 0 ] || { echo 'govulncheck could not do its work here: passed over'; break; }; done
+	  [ $$status = 0 ] || { echo 'skipped: govulncheck cannot reach its database'; break; }; done
 
 run: build
 	bin/sortid new scru128 -n 3
 	bin/sortid new scru128 | bin/sortid inspect -
+
+run-serve: build
+	bin/sortid serve --store bolt:bin/serve.db
 
 bench: | go
 	cd bench && $(GO) run ./cmd/bench
@@ -62,9 +113,17 @@ bench: | go
 bench-cli: build
 	cd bench && $(GO) run ./cmd/bench-cli
 
-# On servers that it starts; those that are not installed are named.
+# It starts the servers, and says which are not installed.
 bench-leases: | go
 	cd bench && $(GO) run ./cmd/bench-leases
+
+# It starts PostgreSQL and MariaDB, for some ten minutes.
+bench-db: | go
+	cd bench && $(GO) run ./cmd/bench-db
+
+# It starts Redis and PostgreSQL, for some three minutes.
+bench-serve: | go
+	cd bench && $(GO) run ./cmd/bench-serve
 
 fuzz: | go
 	@for pkg in $$($(GO) list ./...); do \
@@ -73,25 +132,29 @@ fuzz: | go
 	  done; \
 	done
 
-# The simulation of leases, in new worlds for an hour, and the torture of real processes
-# on real servers for ten times as long as among the tests.
+# The simulation of leases with new seeds for an hour, and the torture of real processes on
+# real servers for ten times as long as in the tests.
 soak: | go
 	$(GO) test -count 1 -timeout 0 -v -run 'TestSimulation$$' ./lease -soak $(SOAK)
-	cd service && $(GO) test -count 1 -timeout 0 -v ./internal/torture -duration 5m
+	$(GO) test -count 1 -timeout 0 -v -run 'TestManyNodes$$' ./lease -nodes 100000
+	cd cmd/sortid && $(GO) test -count 1 -timeout 0 -v -run 'TestFalse$$' ./internal/finder -soak
+	cd cmd/sortid && $(GO) test -count 1 -timeout 0 -v ./internal/torture -duration 5m
+	cd cmd/sortid && $(GO) test -count 1 -timeout 0 -v ./internal/sqltext -many 1000000
+	cd cmd/sortid && $(GO) test -run '^$$' -fuzz '^FuzzRequests$$' -fuzztime $(SOAK) -fuzzminimizetime 10x ./server
+
+# Of the page, in Chromium.
+pictures: | go
+	cd cmd/sortid/web/browsertest && $(GO) test -count 1 -run TestPictures . -args -pictures $(CURDIR)/docs
 
 vectors: | go
 	$(GO) run ./internal/vectors
 
 clean:
-	rm -rf bin
+	rm -rf bin dist
 
 help:
 	@sed -n '/^# make/s/^# //p' Makefile
-	@echo 'make race|purego|vet|lint|fuzz|soak|vectors|bench-cli|bench-leases|clean'
+	@echo 'make race|purego|vet|fuzz|soak|pictures|vectors|bench-cli|bench-leases|bench-db|bench-serve|bump|setup-ci|clean'
 
 go:
 	@command -v $(GO) >/dev/null || { echo 'sortid needs Go 1.25 or later: https://go.dev/dl/'; exit 1; }
-
-define each
-@set -e; for m in $(MODULES); do echo "$$m: $(1)"; (cd $$m && $(1)); done
-endef
