@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -19,6 +20,21 @@ const (
 	typeText   = "text/plain; charset=utf-8"
 	typeJSON   = "application/json"
 	typeNDJSON = "application/x-ndjson"
+)
+
+const (
+	pathIDs = "/v1/ids/{scheme}"
+	// So many IDs, in any form and as JSON, are too short to be compressed.
+	fewIDs = 16
+)
+
+// Headers that are never changed.
+var (
+	headerText   = []string{typeText}
+	headerJSON   = []string{typeJSON}
+	noStore      = []string{"no-store"}
+	noSniff      = []string{"nosniff"}
+	varyEncoding = []string{"Accept-Encoding"}
 )
 
 type idsInput struct {
@@ -43,7 +59,7 @@ func (s *Server) registerIDs() {
 		op := huma.Operation{
 			OperationID:  strings.ToLower(method) + "-ids",
 			Method:       method,
-			Path:         "/v1/ids/{scheme}",
+			Path:         pathIDs,
 			Summary:      "Make IDs",
 			Description:  "Returns new IDs, in order. Not cached. scru64 and uid60 need a server with a store.",
 			Tags:         []string{"ids"},
@@ -65,14 +81,13 @@ func (s *Server) registerIDs() {
 				},
 			}},
 		}
-		op.Middlewares = huma.Middlewares{s.quickIDs}
 		s.secure(&op, permitIDs)
 		huma.Register(s.api, op, s.ids)
 	}
 }
 
 func (s *Server) ids(ctx context.Context, in *idsInput) (*huma.StreamResponse, error) {
-	a, err := s.makeIDs(ctx, in)
+	a, err := s.makeIDs(ctx, tokenOf(ctx), in)
 	if err != nil {
 		return nil, err
 	}
@@ -82,21 +97,39 @@ func (s *Server) ids(ctx context.Context, in *idsInput) (*huma.StreamResponse, e
 	}}, nil
 }
 
-// quickIDs answers the requests that come by far most often, without what it takes to check
-// and convert any request. What is unusual or wrong in one is left to next.
-func (s *Server) quickIDs(ctx huma.Context, next func(huma.Context)) {
-	r, w := humago.Unwrap(ctx)
-	in := idsInput{Scheme: r.PathValue("scheme"), Accept: r.Header.Get("Accept")}
-	if s.generators.byName[in.Scheme] == nil || !in.parse(r.URL.RawQuery) {
-		next(ctx)
-		return
-	}
-	a, err := s.makeIDs(ctx.Context(), &in)
-	if err != nil {
-		next(ctx)
-		return
-	}
-	a.write(w)
+// quickIDs answers the requests that come by far most often, without what it takes to route,
+// check and convert any request. What is unusual or wrong in one is left to next.
+func (s *Server) quickIDs(next http.Handler) http.Handler {
+	patterns := map[string]string{http.MethodGet: "GET " + pathIDs, http.MethodPost: "POST " + pathIDs}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		in := idsInput{Accept: r.Header.Get("Accept")}
+		in.Scheme, _ = strings.CutPrefix(r.URL.Path, strings.TrimSuffix(pathIDs, "{scheme}"))
+		pattern := patterns[r.Method]
+		if pattern == "" || r.ContentLength != 0 || s.generators.byName[in.Scheme] == nil || !in.parse(r.URL.RawQuery) ||
+			in.N > fewIDs && r.Header.Get("Accept-Encoding") != "" {
+			next.ServeHTTP(w, r)
+			return
+		}
+		var e *token
+		if s.config.Tokens != nil {
+			var no *refusal
+			if e, no = s.admit(r.Header.Get("Authorization"), permitIDs); no != nil {
+				next.ServeHTTP(w, r)
+				return
+			}
+		}
+		a, err := s.makeIDs(r.Context(), e, &in)
+		if err != nil {
+			next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), tokenKey{}, e)))
+			return
+		}
+		r.Pattern = pattern
+		w.Header()["Vary"] = varyEncoding
+		a.write(w)
+		if r.ProtoMajor == 1 { // the client need not wait for the log
+			w.(http.Flusher).Flush()
+		}
+	})
 }
 
 // parse reads a query that is valid and has nothing unusual in it, and reports whether
@@ -128,14 +161,15 @@ func (in *idsInput) parse(query string) bool {
 
 // An idsAnswer is the body of an answer, in a buffer that is used again.
 type idsAnswer struct {
-	contentType string
+	contentType []string
 	body        []byte
 	buf         *[]byte
 }
 
 func (a idsAnswer) write(w http.ResponseWriter) {
 	h := w.Header()
-	h["Content-Type"], h["Cache-Control"] = []string{a.contentType}, []string{"no-store"}
+	h["Content-Type"], h["Cache-Control"] = a.contentType, noStore
+	h["Content-Length"] = []string{strconv.Itoa(len(a.body))}
 	w.Write(a.body)
 	if cap(a.body) <= 1<<20 {
 		*a.buf = a.body
@@ -143,7 +177,8 @@ func (a idsAnswer) write(w http.ResponseWriter) {
 	}
 }
 
-func (s *Server) makeIDs(ctx context.Context, in *idsInput) (a idsAnswer, err error) {
+// makeIDs makes the IDs that a request with the token e, which may be nil, asks for.
+func (s *Server) makeIDs(ctx context.Context, e *token, in *idsInput) (a idsAnswer, err error) {
 	src := s.generators.byName[in.Scheme]
 	form := scheme.Form(in.Form)
 	if err := src.scheme.CheckForm(form); err != nil {
@@ -151,7 +186,7 @@ func (s *Server) makeIDs(ctx context.Context, in *idsInput) (a idsAnswer, err er
 			Message: err.Error(), Location: "query.form", Value: in.Form,
 		})
 	}
-	if err := s.spend(ctx, in.N); err != nil {
+	if err := spend(e, in.N); err != nil {
 		return a, err
 	}
 	asJSON, err := accepts(in.Accept)
@@ -170,9 +205,9 @@ func (s *Server) makeIDs(ctx context.Context, in *idsInput) (a idsAnswer, err er
 		buffers.Put(buf)
 		return a, unavailable(err)
 	}
-	contentType := typeText
+	contentType := headerText
 	if asJSON {
-		contentType = typeJSON
+		contentType = headerJSON
 		b = quoteList(b, start)
 		b = append(b, "]}\n"...)
 	}

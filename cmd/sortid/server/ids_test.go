@@ -1,11 +1,16 @@
 package server
 
 import (
+	"context"
+	"log/slog"
 	"maps"
 	"net/http"
+	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/sortid/sortid/lease"
 	"github.com/sortid/sortid/scheme"
@@ -55,4 +60,70 @@ func TestQuickAnswers(t *testing.T) {
 			}
 		}
 	}
+}
+
+// A request that the quick way leaves to the other counts once for its token's limit.
+func TestQuickCounts(t *testing.T) {
+	text, line, err := NewToken("one", []string{permitIDs}, 1, 0) // one request a second
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "tokens")
+	if err := AppendToken(file, line); err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string]int{
+		"/v1/ids/euid":             http.StatusOK,
+		"/v1/ids/euid?n=%31":       http.StatusOK,
+		"/v1/ids/scru64?form=uuid": http.StatusUnprocessableEntity,
+		"/v1/ids/scru64":           http.StatusServiceUnavailable,
+	} {
+		tokens, err := OpenTokens(file, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, ts := start(t, Config{Tokens: tokens})
+		if a := send(t, http.MethodGet, ts.URL+path, "", "Authorization: Bearer "+text); a.StatusCode != want {
+			t.Errorf("%s: %d, want %d: %s", path, a.StatusCode, want, a.body)
+		}
+	}
+}
+
+// A client has its IDs before they are logged.
+func TestAnswerBeforeLog(t *testing.T) {
+	answered := make(chan struct{})
+	log := &waitingLog{Handler: slog.DiscardHandler, until: answered}
+	_, ts := start(t, Config{Logger: slog.New(log)})
+	for _, method := range []string{http.MethodGet, http.MethodPost} {
+		if a := send(t, method, ts.URL+"/v1/ids/scru128", "", "Connection: close"); a.StatusCode != http.StatusOK || len(a.body) != 26 {
+			t.Errorf("%s: %d, %q", method, a.StatusCode, a.body)
+		}
+	}
+	close(answered)
+	ts.Close()
+	if log.late.Load() || log.lines.Load() != 2 {
+		t.Errorf("%d lines; one waited in vain: %t", log.lines.Load(), log.late.Load())
+	}
+}
+
+// A waitingLog takes no line before until is closed.
+type waitingLog struct {
+	slog.Handler
+	until chan struct{}
+	late  atomic.Bool
+	lines atomic.Int32
+}
+
+func (l *waitingLog) Enabled(context.Context, slog.Level) bool { return true }
+
+func (l *waitingLog) Handle(_ context.Context, line slog.Record) error {
+	if line.Message == "request" {
+		l.lines.Add(1)
+	}
+	select {
+	case <-l.until:
+	case <-time.After(time.Minute):
+		l.late.Store(true)
+	}
+	return nil
 }

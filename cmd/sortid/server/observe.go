@@ -103,8 +103,8 @@ func (s *Server) observe(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		start := time.Now()
 		id := scru128.NewString()
-		w.Header().Set("X-Request-Id", id)
-		w.Header().Set("X-Content-Type-Options", "nosniff")
+		h := w.Header()
+		h["X-Request-Id"], h["X-Content-Type-Options"] = []string{id}, noSniff
 		rec := &recorder{ResponseWriter: w}
 		defer func() {
 			if p := recover(); p == http.ErrAbortHandler {
@@ -125,10 +125,14 @@ func (s *Server) observe(next http.Handler) http.Handler {
 			}
 			s.metrics.requests.WithLabelValues(route, strconv.Itoa(rec.status)).Inc()
 			s.metrics.duration.WithLabelValues(route).Observe(took.Seconds())
-			s.log.LogAttrs(r.Context(), slog.LevelInfo, "request",
-				slog.String("request", id), slog.String("method", r.Method), slog.String("path", r.URL.Path),
-				slog.Int("status", rec.status), slog.Int64("bytes", rec.bytes), slog.Float64("ms", float64(took.Microseconds())/1000),
-				slog.String("from", r.RemoteAddr))
+			if log := s.log.Handler(); log.Enabled(r.Context(), slog.LevelInfo) {
+				// A method of the Logger would first look up where it was called.
+				line := slog.NewRecord(start.Add(took), slog.LevelInfo, "request", 0)
+				line.AddAttrs(slog.String("request", id), slog.String("method", r.Method), slog.String("path", r.URL.Path),
+					slog.Int("status", rec.status), slog.Int64("bytes", rec.bytes), slog.Int64("us", took.Microseconds()),
+					slog.String("from", r.RemoteAddr))
+				log.Handle(r.Context(), line)
+			}
 		}()
 		next.ServeHTTP(rec, r)
 	})

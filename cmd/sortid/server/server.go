@@ -124,7 +124,7 @@ func New(c Config) (*Server, error) {
 		return nil, err
 	}
 	s.mux.HandleFunc(fallbackPattern, s.fallback)
-	handler := http.Handler(compress(s.mux))
+	handler := s.quickIDs(compress(s.mux))
 	if len(c.Origins) > 0 {
 		handler = cors.New(cors.Options{
 			AllowedOrigins: c.Origins,

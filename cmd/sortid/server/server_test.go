@@ -542,11 +542,14 @@ func TestTokens(t *testing.T) {
 
 	// Limits: two requests at once; five IDs a second, but any one answer.
 	var codes []int
-	for range 4 {
+	for range 1000 { // a machine that is very slow stays within the limit for a while
 		a := send(t, http.MethodGet, ts.URL+"/v1/schemes", "", with("slow"))
 		codes = append(codes, a.StatusCode)
-		if a.StatusCode == 429 && a.Header.Get("Retry-After") != "1" {
-			t.Errorf("Retry-After: %q", a.Header.Get("Retry-After"))
+		if a.StatusCode == 429 {
+			if a.Header.Get("Retry-After") != "1" {
+				t.Errorf("Retry-After: %q", a.Header.Get("Retry-After"))
+			}
+			break
 		}
 	}
 	if codes[0] != 200 || codes[1] != 200 || !slices.Contains(codes, 429) {
