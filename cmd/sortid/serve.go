@@ -26,6 +26,9 @@ const (
 	drainPatience = 20 * time.Second
 )
 
+// drain is a variable for tests.
+var drain = func() { time.Sleep(drainPause) }
+
 // serving holds the flags of serve.
 type serving struct {
 	listen, store, tokens     string
@@ -175,13 +178,18 @@ func (a *app) serve(f *serving) error {
 	if err != nil {
 		return err
 	}
-	address, run := "http://"+listener.Addr().String(), hs.Serve
-	if f.cert != "" {
-		address = "https://" + listener.Addr().String()
-		run = func(l net.Listener) error { return hs.ServeTLS(l, "", "") }
-	}
+	address := listener.Addr().String()
+	shutdown := hs.Shutdown
 	failed := make(chan error, 1)
-	go func() { failed <- run(listener) }()
+	if f.cert != "" {
+		address = "https://" + address
+		go func() { failed <- hs.ServeTLS(listener, "", "") }()
+	} else {
+		address = "http://" + address
+		l := s.Listener(listener)
+		shutdown = func(ctx context.Context) error { return errors.Join(hs.Shutdown(ctx), l.Shutdown(ctx)) }
+		go func() { failed <- hs.Serve(l) }()
+	}
 	log.Info("serving", slog.String("address", address), slog.Bool("tokens", config.Tokens != nil))
 
 	select {
@@ -192,10 +200,10 @@ func (a *app) serve(f *serving) error {
 	}
 	log.Info("going down")
 	s.Drain()
-	time.Sleep(drainPause)
+	drain()
 	patience, cancel := context.WithTimeout(context.Background(), drainPatience)
 	defer cancel()
-	err = hs.Shutdown(patience)
+	err = shutdown(patience)
 	if err == nil {
 		if err = <-failed; errors.Is(err, http.ErrServerClosed) {
 			err = nil

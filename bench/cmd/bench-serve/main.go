@@ -66,7 +66,7 @@ func write(r *service.Results, docs string) error {
 Written by `+"`make bench-serve`"+`; do not edit. All servers and clients are on one machine and share its processors.
 `+"`sortid serve`"+` has a file as its store and writes its log to a file. Its client is fasthttp's, that of Redis %s is go-redis, that
 of PostgreSQL %s is pgx. Redis keeps nothing on the disk. Beside them is a server of net/http that always gives the same short
-answer, without a log: no service on net/http can be faster. Of five rounds, the best counts.
+answer, without a log: what any service on net/http takes. Of five rounds, the best counts.
 
 Machine: %s, %d processors, %s/%s, %s.
 

@@ -25,44 +25,28 @@ func (s *Server) secure(op *huma.Operation, permission string) {
 // authorize answers requests of clients that may not do what they ask for.
 func (s *Server) authorize(ctx huma.Context, next func(huma.Context)) {
 	permission, _ := ctx.Operation().Metadata[metadataPermission].(string)
-	if s.config.Tokens == nil || permission == permitNone || tokenOf(ctx.Context()) != nil {
+	if s.config.Tokens == nil || permission == permitNone {
 		next(ctx)
 		return
 	}
-	e, no := s.admit(ctx.Header("Authorization"), permission)
-	if no != nil {
-		if no.header != "" {
-			ctx.SetHeader(no.header, no.value)
-		}
-		huma.WriteErr(s.api, ctx, no.status, no.detail)
-		return
-	}
-	next(huma.WithValue(ctx, tokenKey{}, e))
-}
-
-// A refusal is the answer to a client that may not do what it asks for.
-type refusal struct {
-	status        int
-	detail        string
-	header, value string
-}
-
-// admit returns the token in the header Authorization of a request that may be answered.
-func (s *Server) admit(authorization, permission string) (*token, *refusal) {
-	text, ok := bearer(authorization)
+	text, ok := bearer(ctx.Header("Authorization"))
 	e := s.config.Tokens.find(text)
 	if !ok || e == nil {
-		return nil, &refusal{http.StatusUnauthorized, "a valid token is needed: send the header \"Authorization: Bearer TOKEN\"",
-			"WWW-Authenticate", `Bearer realm="sortid"`}
+		ctx.SetHeader("WWW-Authenticate", `Bearer realm="sortid"`)
+		huma.WriteErr(s.api, ctx, http.StatusUnauthorized, "a valid token is needed: send the header \"Authorization: Bearer TOKEN\"")
+		return
 	}
 	// What realm a request is about stands in its body; those operations check it.
 	if permission != permitRealms && !e.may(permission, "") {
-		return nil, &refusal{status: http.StatusForbidden, detail: forbidden}
+		huma.WriteErr(s.api, ctx, http.StatusForbidden, forbidden)
+		return
 	}
 	if wait := delay(e.requests, 1); wait > 0 {
-		return nil, &refusal{http.StatusTooManyRequests, "the token's limit of requests a second is reached", "Retry-After", seconds(wait)}
+		ctx.SetHeader("Retry-After", seconds(wait))
+		huma.WriteErr(s.api, ctx, http.StatusTooManyRequests, "the token's limit of requests a second is reached")
+		return
 	}
-	return e, nil
+	next(huma.WithValue(ctx, tokenKey{}, e))
 }
 
 const forbidden = "this token does not permit that"
@@ -89,8 +73,9 @@ func (s *Server) permitStore(ctx context.Context) error {
 	return nil
 }
 
-// spend takes n IDs from what a token may have; e may be nil.
-func spend(e *token, n int) error {
+// spend takes n IDs from what the request's token may have.
+func (s *Server) spend(ctx context.Context, n int) error {
+	e := tokenOf(ctx)
 	if e == nil {
 		return nil
 	}

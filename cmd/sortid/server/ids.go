@@ -22,20 +22,13 @@ const (
 	typeNDJSON = "application/x-ndjson"
 )
 
-const (
-	pathIDs = "/v1/ids/{scheme}"
-	// So many IDs, in any form and as JSON, are too short to be compressed.
-	fewIDs = 16
-)
+const idsPath = "/v1/ids/"
 
-// Headers that are never changed.
-var (
-	headerText   = []string{typeText}
-	headerJSON   = []string{typeJSON}
-	noStore      = []string{"no-store"}
-	noSniff      = []string{"nosniff"}
-	varyEncoding = []string{"Accept-Encoding"}
-)
+// idsRoutes has the patterns of the requests for IDs, by method.
+var idsRoutes = map[string]string{
+	http.MethodGet:  "GET " + idsPath + "{scheme}",
+	http.MethodPost: "POST " + idsPath + "{scheme}",
+}
 
 type idsInput struct {
 	Scheme string `path:"scheme" doc:"The format's name" enum:"scru64,scru128,scru160,euid,uid60"`
@@ -59,7 +52,7 @@ func (s *Server) registerIDs() {
 		op := huma.Operation{
 			OperationID:  strings.ToLower(method) + "-ids",
 			Method:       method,
-			Path:         pathIDs,
+			Path:         idsPath + "{scheme}",
 			Summary:      "Make IDs",
 			Description:  "Returns new IDs, in order. Not cached. scru64 and uid60 need a server with a store.",
 			Tags:         []string{"ids"},
@@ -81,55 +74,40 @@ func (s *Server) registerIDs() {
 				},
 			}},
 		}
+		op.Middlewares = huma.Middlewares{s.quickIDs}
 		s.secure(&op, permitIDs)
 		huma.Register(s.api, op, s.ids)
 	}
 }
 
 func (s *Server) ids(ctx context.Context, in *idsInput) (*huma.StreamResponse, error) {
-	a, err := s.makeIDs(ctx, tokenOf(ctx), in)
+	a, err := s.makeIDs(ctx, in)
 	if err != nil {
 		return nil, err
 	}
 	return &huma.StreamResponse{Body: func(ctx huma.Context) {
 		_, w := humago.Unwrap(ctx)
 		a.write(w)
+		a.free()
 	}}, nil
 }
 
-// quickIDs answers the requests that come by far most often, without what it takes to route,
-// check and convert any request. What is unusual or wrong in one is left to next.
-func (s *Server) quickIDs(next http.Handler) http.Handler {
-	patterns := map[string]string{http.MethodGet: "GET " + pathIDs, http.MethodPost: "POST " + pathIDs}
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		in := idsInput{Accept: r.Header.Get("Accept")}
-		in.Scheme, _ = strings.CutPrefix(r.URL.Path, strings.TrimSuffix(pathIDs, "{scheme}"))
-		pattern := patterns[r.Method]
-		if pattern == "" || r.ContentLength != 0 || s.generators.byName[in.Scheme] == nil || !in.parse(r.URL.RawQuery) ||
-			in.N > fewIDs && r.Header.Get("Accept-Encoding") != "" {
-			next.ServeHTTP(w, r)
-			return
-		}
-		var e *token
-		if s.config.Tokens != nil {
-			var no *refusal
-			if e, no = s.admit(r.Header.Get("Authorization"), permitIDs); no != nil {
-				next.ServeHTTP(w, r)
-				return
-			}
-		}
-		a, err := s.makeIDs(r.Context(), e, &in)
-		if err != nil {
-			next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), tokenKey{}, e)))
-			return
-		}
-		r.Pattern = pattern
-		w.Header()["Vary"] = varyEncoding
-		a.write(w)
-		if r.ProtoMajor == 1 { // the client need not wait for the log
-			w.(http.Flusher).Flush()
-		}
-	})
+// quickIDs answers the requests that come by far most often, without what it takes to check
+// and convert any request. What is unusual or wrong in one is left to next.
+func (s *Server) quickIDs(ctx huma.Context, next func(huma.Context)) {
+	r, w := humago.Unwrap(ctx)
+	in := idsInput{Scheme: r.PathValue("scheme"), Accept: r.Header.Get("Accept")}
+	if s.generators.byName[in.Scheme] == nil || !in.parse(r.URL.RawQuery) {
+		next(ctx)
+		return
+	}
+	a, err := s.makeIDs(ctx.Context(), &in)
+	if err != nil {
+		next(ctx)
+		return
+	}
+	a.write(w)
+	a.free()
 }
 
 // parse reads a query that is valid and has nothing unusual in it, and reports whether
@@ -161,24 +139,27 @@ func (in *idsInput) parse(query string) bool {
 
 // An idsAnswer is the body of an answer, in a buffer that is used again.
 type idsAnswer struct {
-	contentType []string
+	contentType string
 	body        []byte
 	buf         *[]byte
 }
 
 func (a idsAnswer) write(w http.ResponseWriter) {
 	h := w.Header()
-	h["Content-Type"], h["Cache-Control"] = a.contentType, noStore
+	h["Content-Type"], h["Cache-Control"] = []string{a.contentType}, []string{"no-store"}
 	h["Content-Length"] = []string{strconv.Itoa(len(a.body))}
 	w.Write(a.body)
+}
+
+// free keeps the answer's memory for the next one.
+func (a idsAnswer) free() {
 	if cap(a.body) <= 1<<20 {
 		*a.buf = a.body
 		buffers.Put(a.buf)
 	}
 }
 
-// makeIDs makes the IDs that a request with the token e, which may be nil, asks for.
-func (s *Server) makeIDs(ctx context.Context, e *token, in *idsInput) (a idsAnswer, err error) {
+func (s *Server) makeIDs(ctx context.Context, in *idsInput) (a idsAnswer, err error) {
 	src := s.generators.byName[in.Scheme]
 	form := scheme.Form(in.Form)
 	if err := src.scheme.CheckForm(form); err != nil {
@@ -186,7 +167,7 @@ func (s *Server) makeIDs(ctx context.Context, e *token, in *idsInput) (a idsAnsw
 			Message: err.Error(), Location: "query.form", Value: in.Form,
 		})
 	}
-	if err := spend(e, in.N); err != nil {
+	if err := s.spend(ctx, in.N); err != nil {
 		return a, err
 	}
 	asJSON, err := accepts(in.Accept)
@@ -205,9 +186,9 @@ func (s *Server) makeIDs(ctx context.Context, e *token, in *idsInput) (a idsAnsw
 		buffers.Put(buf)
 		return a, unavailable(err)
 	}
-	contentType := headerText
+	contentType := typeText
 	if asJSON {
-		contentType = headerJSON
+		contentType = typeJSON
 		b = quoteList(b, start)
 		b = append(b, "]}\n"...)
 	}

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"context"
 	"log/slog"
 	"net/http"
 	"strconv"
@@ -103,8 +104,8 @@ func (s *Server) observe(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		start := time.Now()
 		id := scru128.NewString()
-		h := w.Header()
-		h["X-Request-Id"], h["X-Content-Type-Options"] = []string{id}, noSniff
+		w.Header().Set("X-Request-Id", id)
+		w.Header().Set("X-Content-Type-Options", "nosniff")
 		rec := &recorder{ResponseWriter: w}
 		defer func() {
 			if p := recover(); p == http.ErrAbortHandler {
@@ -118,24 +119,36 @@ func (s *Server) observe(next http.Handler) http.Handler {
 			if rec.status == 0 {
 				rec.status = http.StatusOK
 			}
-			took := time.Since(start)
 			route := r.Pattern
 			if route == "" || route == fallbackPattern {
 				route = "none"
 			}
-			s.metrics.requests.WithLabelValues(route, strconv.Itoa(rec.status)).Inc()
-			s.metrics.duration.WithLabelValues(route).Observe(took.Seconds())
-			if log := s.log.Handler(); log.Enabled(r.Context(), slog.LevelInfo) {
-				// A method of the Logger would first look up where it was called.
-				line := slog.NewRecord(start.Add(took), slog.LevelInfo, "request", 0)
-				line.AddAttrs(slog.String("request", id), slog.String("method", r.Method), slog.String("path", r.URL.Path),
-					slog.Int("status", rec.status), slog.Int64("bytes", rec.bytes), slog.Int64("us", took.Microseconds()),
-					slog.String("from", r.RemoteAddr))
-				log.Handle(r.Context(), line)
-			}
+			s.record(r.Context(), &answered{id: id, method: r.Method, path: r.URL.Path, route: route, from: r.RemoteAddr,
+				status: rec.status, bytes: rec.bytes, took: time.Since(start)})
 		}()
 		next.ServeHTTP(rec, r)
 	})
+}
+
+// answered is what is known of a request in the end.
+type answered struct {
+	id, method, path, route, from string
+	status                        int
+	bytes                         int64
+	took                          time.Duration
+}
+
+// record logs and counts a request.
+func (s *Server) record(ctx context.Context, a *answered) {
+	s.metrics.requests.WithLabelValues(a.route, strconv.Itoa(a.status)).Inc()
+	s.metrics.duration.WithLabelValues(a.route).Observe(a.took.Seconds())
+	if log := s.log.Handler(); log.Enabled(ctx, slog.LevelInfo) {
+		// A method of the Logger would first look up where it was called.
+		line := slog.NewRecord(time.Now(), slog.LevelInfo, "request", 0)
+		line.AddAttrs(slog.String("request", a.id), slog.String("method", a.method), slog.String("path", a.path),
+			slog.Int("status", a.status), slog.Int64("bytes", a.bytes), slog.Int64("us", a.took.Microseconds()), slog.String("from", a.from))
+		log.Handle(ctx, line)
+	}
 }
 
 // fallback answers what no other pattern of the mux takes: unknown paths and methods.

@@ -77,6 +77,9 @@ const (
 	maxMany     = 1000     // records in one request
 	retryAfter  = 1        // seconds, told with 503 and 429
 	headerLimit = 16 << 10 // bytes of a request's headers
+
+	headerTimeout = 5 * time.Second
+	idleTimeout   = 2 * time.Minute
 )
 
 // New returns a server. It starts to lease the node IDs that it needs, in the background.
@@ -124,7 +127,7 @@ func New(c Config) (*Server, error) {
 		return nil, err
 	}
 	s.mux.HandleFunc(fallbackPattern, s.fallback)
-	handler := s.quickIDs(compress(s.mux))
+	handler := http.Handler(compress(s.mux))
 	if len(c.Origins) > 0 {
 		handler = cors.New(cors.Options{
 			AllowedOrigins: c.Origins,
@@ -162,10 +165,10 @@ func (s *Server) HTTPServer() *http.Server {
 	return &http.Server{
 		Handler:           s,
 		Protocols:         protocols,
-		ReadHeaderTimeout: 5 * time.Second,
+		ReadHeaderTimeout: headerTimeout,
 		ReadTimeout:       lineTimeout, // of lines to inspect: for each part
 		WriteTimeout:      time.Minute,
-		IdleTimeout:       2 * time.Minute,
+		IdleTimeout:       idleTimeout,
 		MaxHeaderBytes:    headerLimit,
 		ErrorLog:          slog.NewLogLogger(s.log.Handler(), slog.LevelDebug),
 	}
