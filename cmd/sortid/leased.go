@@ -26,7 +26,8 @@ var leaseFormats = map[string]lease.Format{
 	scheme.UID60.Name:   lease.UID60,
 }
 
-const (
+// They are variables for tests.
+var (
 	storePatience   = 30 * time.Second // for a store to answer
 	storeSlow       = 3 * time.Second  // then it is said that there is no answer yet
 	releasePatience = 5 * time.Second  // at the end, for it to take the node ID back

@@ -1,20 +1,34 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"os/signal"
 	"strconv"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
+	"github.com/sortid/sortid/lease"
+	"github.com/sortid/sortid/store"
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"sortid": main})
+	// A slow machine may take longer than people would wait.
+	storePatience, storeSlow, releasePatience = 5*time.Minute, 5*time.Minute, 5*time.Minute
+	testscript.Main(m, map[string]func(){
+		"sortid": main,
+		// "serve" of this one drains until its standard input ends.
+		"sortid-drains": func() {
+			drain = func() { io.Copy(io.Discard, os.Stdin) }
+			main()
+		},
+	})
 }
 
 func TestScripts(t *testing.T) {
@@ -29,7 +43,7 @@ func TestScripts(t *testing.T) {
 			env.Setenv("GORACE", "atexit_sleep_ms=0")
 			return nil
 		},
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exit": exit},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exit": exit, "later": later},
 		Condition: func(name string) (bool, error) {
 			if name != "root" {
 				return false, fmt.Errorf("no condition %s", name)
@@ -56,5 +70,36 @@ func exit(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	if got != want {
 		ts.Fatalf("exit code %d, want %d", got, want)
+	}
+}
+
+// later FILE DURATION makes leases in a file as old as they are after that time, in which
+// nobody has renewed them: it takes the time off their ticks.
+func later(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: later FILE DURATION")
+	}
+	d, err := time.ParseDuration(args[1])
+	ts.Check(err)
+	ctx := context.Background()
+	st, err := store.OpenExisting(ctx, "bolt:"+ts.MkAbs(args[0]))
+	ts.Check(err)
+	defer st.Close()
+	names, err := st.Realms(ctx)
+	ts.Check(err)
+	for _, name := range names {
+		root, blocks, err := lease.Records(ctx, st, name)
+		ts.Check(err)
+		ticks := d.Milliseconds() / root.Terms.Tick
+		for _, r := range blocks {
+			if r.Owner == (lease.Owner{}) {
+				continue
+			}
+			next := r
+			next.Revision, next.HWM, next.Deadline = r.Revision+1, r.HWM-ticks, r.Deadline-ticks
+			if ok, err := st.CompareAndSet(ctx, r, next); err != nil || !ok {
+				ts.Fatalf("%v: changed: %v, %v", r.Block, ok, err)
+			}
+		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"encoding/json"
 	"io"
+	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -22,13 +23,19 @@ type served struct {
 	*exec.Cmd
 	url string
 	log *bufio.Scanner
+	in  io.Closer
 }
 
-// serve starts the command and waits until it serves.
+// serve starts the command and waits until it serves. When it goes down it drains until in
+// is closed.
 func serve(t *testing.T, args ...string) *served {
 	t.Helper()
-	cmd := exec.Command(commandPath(t), append([]string{"serve", "--listen", "127.0.0.1:0"}, args...)...)
+	cmd := exec.Command(commandPath(t, "sortid-drains"), append([]string{"serve", "--listen", "127.0.0.1:0"}, args...)...)
 	pipe, err := cmd.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	in, err := cmd.StdinPipe()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,7 +46,7 @@ func serve(t *testing.T, args ...string) *served {
 		cmd.Process.Kill()
 		cmd.Wait()
 	})
-	s := &served{Cmd: cmd, log: bufio.NewScanner(pipe)}
+	s := &served{Cmd: cmd, log: bufio.NewScanner(pipe), in: in}
 	for s.log.Scan() {
 		var line struct{ Msg, Address string }
 		if err := json.Unmarshal(s.log.Bytes(), &line); err != nil {
@@ -97,32 +104,32 @@ func TestServe(t *testing.T) {
 		t.Errorf("schemes: got %s, want %s", body, out.String())
 	}
 
-	waitServing(t, s)
+	waitReadiness(t, s, http.StatusOK)
 
-	// A request that is under way when the signal comes.
+	// A request that is under way when the signal comes, with one line answered.
 	body, feed := io.Pipe()
-	answered := make(chan string, 1)
-	go func() {
-		resp, err := http.Post(s.url+"/v1/inspect", "text/plain", body)
-		if err != nil {
-			answered <- err.Error()
-			return
-		}
-		defer resp.Body.Close()
-		b, err := io.ReadAll(resp.Body)
-		answered <- string(b)
-	}()
-	io.WriteString(feed, id+"\n")
-	s.Process.Signal(syscall.SIGTERM)
-	time.Sleep(300 * time.Millisecond)
-	if status, body := get(t, s.url+"/readyz"); status != http.StatusServiceUnavailable {
-		t.Errorf("ready while it goes down: %d %s", status, body)
+	go io.WriteString(feed, id+"\n")
+	answer, err := http.Post(s.url+"/v1/inspect", "text/plain", body)
+	if err != nil {
+		t.Fatal(err)
 	}
-	time.Sleep(time.Second) // now it listens no more
+	defer answer.Body.Close()
+	s.Process.Signal(syscall.SIGTERM)
+	waitReadiness(t, s, http.StatusServiceUnavailable)
+	s.in.Close()
+	if !soon(func() bool {
+		conn, err := net.Dial("tcp", strings.TrimPrefix(s.url, "http://"))
+		if err == nil {
+			conn.Close()
+		}
+		return err != nil
+	}) {
+		t.Error("it listens on")
+	}
 	io.WriteString(feed, id+"\n")
 	feed.Close()
-	if got := <-answered; strings.Count(got, `"scheme":"scru128"`) != 2 {
-		t.Errorf("the request under way: %s", got)
+	if b, err := io.ReadAll(answer.Body); err != nil || strings.Count(string(b), `"scheme":"scru128"`) != 2 {
+		t.Errorf("the request under way: %s, %v", b, err)
 	}
 	for s.log.Scan() {
 	}
@@ -143,8 +150,8 @@ func TestServeDocuments(t *testing.T) {
 		}
 	}
 	s := serve(t, "--store", "bolt:"+filepath.Join(t.TempDir(), "s.db"))
-	waitServing(t, s)
-	newID := regexp.MustCompile(`\b0w[0-9a-z]{10}\b|"1176[0-9]{14}"`)
+	waitReadiness(t, s, http.StatusOK)
+	newID := regexp.MustCompile(`\b0[w-z][0-9a-z]{10}\b|[\[,]"[0-9]{18}"`)
 	mask := func(text string) string { return newID.ReplaceAllString(text, "ID") }
 	for _, name := range []string{"README.md", "docs/service.md"} {
 		text, err := os.ReadFile(filepath.Join("..", "..", filepath.FromSlash(name)))
@@ -175,22 +182,28 @@ func TestServeDocuments(t *testing.T) {
 	}
 }
 
-// waitServing waits until a server has its node IDs.
-func waitServing(t *testing.T, s *served) {
+// waitReadiness waits until a server's /readyz has this status: 200 when it has its node IDs.
+func waitReadiness(t *testing.T, s *served, want int) {
 	t.Helper()
-	deadline := time.Now().Add(20 * time.Second)
-	for status := 0; status != http.StatusOK; status, _ = get(t, s.url+"/readyz") {
-		if time.Now().After(deadline) {
-			t.Fatal("not ready")
-		}
-		time.Sleep(10 * time.Millisecond)
+	if !soon(func() bool { status, _ := get(t, s.url+"/readyz"); return status == want }) {
+		t.Fatalf("its readiness is never %d", want)
 	}
 }
 
-// commandPath returns the path of the command, which testscript has put into the PATH.
-func commandPath(t *testing.T) string {
+// soon waits for a condition, and reports whether it came true.
+func soon(condition func() bool) bool {
+	for deadline := time.Now().Add(2 * time.Minute); !condition(); time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			return false
+		}
+	}
+	return true
+}
+
+// commandPath returns the path of a command of TestMain, which testscript has put into the PATH.
+func commandPath(t *testing.T, name string) string {
 	t.Helper()
-	path, err := exec.LookPath("sortid")
+	path, err := exec.LookPath(name)
 	if err != nil {
 		t.Fatal(err)
 	}

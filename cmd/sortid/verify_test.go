@@ -63,7 +63,7 @@ func TestDocumentedExample(t *testing.T) {
 		t.Errorf("the second program: code %d, %s%s", code, stderr, out.String())
 	}
 	out.Reset()
-	code, stderr = start(nil, &out, "verify", "scru128", "--exec", python+" "+names[1], "--processes", "3", "--for", "60s")
+	code, stderr = start(nil, &out, "verify", "scru128", "--exec", python+" "+names[1], "--processes", "3", "--for", "10m")
 	if code != exitOK || !strings.Contains(out.String(), "ok    each ID is on one line\n      scru128, 300,000 IDs in 3 sources") {
 		t.Errorf("three processes: code %d, %s%s", code, stderr, out.String())
 	}

@@ -15,7 +15,7 @@ import (
 )
 
 // A Listener answers plain requests for IDs by itself, and lets an [http.Server] have each
-// connection on which something else arrives, from that on: most of the time that a
+// connection on which something else arrives, from then on: most of the time that a
 // request for one ID takes is net/http's otherwise. A plain request is one in HTTP/1.1 that
 // comes as a whole, without a body, and has nothing in it that needs more than an answer
 // with IDs.

@@ -72,18 +72,21 @@ func TestCases(t *testing.T) {
 	}
 }
 
-// generated returns IDs of a scheme that are made now.
+// generated returns IDs of a scheme, of times all over the last year: the texts of UID60
+// that are made within hours have letters in common.
 func generated(t testing.TB, s *scheme.Scheme, n int) (ids []scheme.ID) {
 	t.Helper()
 	o := scheme.Options{}
 	if s == scheme.SCRU64 {
 		o.Values = map[string]string{"node": "42/8"}
 	}
-	g, err := s.NewGenerator(o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for range n {
+	now := time.Now()
+	for i := range n {
+		o.At = now.AddDate(-1, 0, 0).Add(365 * 24 * time.Hour / time.Duration(n) * time.Duration(i))
+		g, err := s.NewGenerator(o)
+		if err != nil {
+			t.Fatal(err)
+		}
 		id, err := g.Next(context.Background())
 		if err != nil {
 			t.Fatal(err)

@@ -228,7 +228,7 @@ func TestMySQLExamples(t *testing.T) {
 				t.Errorf("%s takes -1", table)
 			}
 		}
-		got, err := row(t, db, "SELECT COUNT(*), SUM(e.at <=> "+f.name+"_time(e.id)), MAX(e.at > UTC_TIMESTAMP() - INTERVAL 1 MINUTE) FROM "+table+" AS e JOIN "+table+"_text AS t ON t.id = "+f.name+"_text(e.id)")
+		got, err := row(t, db, "SELECT COUNT(*), SUM(e.at <=> "+f.name+"_time(e.id)), MAX(e.at > UTC_TIMESTAMP() - INTERVAL 1 HOUR) FROM "+table+" AS e JOIN "+table+"_text AS t ON t.id = "+f.name+"_text(e.id)")
 		if err != nil || !slices.Equal(got, want) {
 			t.Errorf("%s: %q, %v; want %q", f.name, got, err, want)
 		}

@@ -2,6 +2,7 @@ package sqltext
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -29,13 +30,17 @@ func TestPostgresTable(t *testing.T) {
 		if n := d.one("count(*) FROM pg_inherits WHERE inhparent = $1::regclass", name); n != "36" {
 			t.Errorf("%s: %s partitions, want 36", f.name, n)
 		}
+		this := func() string { return `"` + tab.Name + "_" + time.Now().UTC().Format("2006_01") + `"` }
+		months := []string{this()}
 		d.run("INSERT INTO " + name + " (id, what) VALUES (sortid." + f.name + "_first(now()), '')")
 		if f.name != "uid60" {
 			d.run("INSERT INTO " + name + " (what) VALUES ('')")
 		}
-		want := tab.Name + "_" + time.Now().UTC().Format("2006_01")
-		if got := d.query("SELECT DISTINCT tableoid::regclass::text FROM " + name); len(got) != 1 || got[0] != `"`+want+`"` {
-			t.Errorf("%s: IDs of now are in %q, want %s", f.name, got, want)
+		months = append(months, this()) // another, if a month has just ended
+		for _, got := range d.query("SELECT tableoid::regclass::text FROM " + name) {
+			if !slices.Contains(months, got) {
+				t.Errorf("%s: an ID of now is in %s, want %s", f.name, got, months)
+			}
 		}
 		// The queries and the commands of the comments.
 		shown := example(must(tab.Postgres(DefaultSchema))(t))

@@ -82,6 +82,16 @@ func newProxy(t *testing.T, server string, random *rand.Rand) *proxy {
 	return p
 }
 
+// all reports whether each fault was made.
+func (p *proxy) all() bool {
+	for fault := delay; fault < faults; fault++ {
+		if p.made[fault].Load() == 0 {
+			return false
+		}
+	}
+	return true
+}
+
 func (p *proxy) serve(client *net.TCPConn) {
 	defer client.Close()
 	conn, err := net.Dial("tcp", p.server)

@@ -33,7 +33,7 @@ import (
 )
 
 var (
-	duration = flag.Duration("duration", 12*time.Second, "how long to torture each store")
+	duration = flag.Duration("duration", 12*time.Second, "how long to torture each store in a round, of which there is one if that was enough")
 	seed     = flag.Uint64("seed", rand.Uint64(), "decides what is done to the processes, but not what comes of it")
 )
 
@@ -50,7 +50,7 @@ var guard = strconv.Itoa(24 - nodeBits)
 
 func TestBolt(t *testing.T) {
 	t.Parallel()
-	torture(t, build(t, command), "", []string{"bolt:" + filepath.Join(t.TempDir(), "leases.db")}, nil).mustBeSound(t)
+	torture(t, build(t, command), "", []string{"bolt:" + filepath.Join(t.TempDir(), "leases.db")}, nil, (*result).much).mustBeSound(t)
 }
 
 // On servers that are killed and started again, with a proxy before them that delays,
@@ -72,17 +72,15 @@ func TestServers(t *testing.T) {
 			}
 			p := newProxy(t, u.Host, rand.New(rand.NewPCG(*seed, processes+1)))
 			u.Host = p.address
-			r := torture(t, sortid, "", []string{u.String()}, server)
+			r := torture(t, sortid, "", []string{u.String()}, server, func(r *result) bool { return r.much() && p.all() })
 			r.mustBeSound(t)
 			if r.restarts.Load() == 0 {
 				t.Error("the server was never killed")
 			}
 			t.Logf("requests delayed: %d; answers lost: %d; connections half closed: %d",
 				p.made[delay].Load(), p.made[loseReply].Load(), p.made[halfClose].Load())
-			for fault := delay; fault < faults; fault++ {
-				if p.made[fault].Load() == 0 {
-					t.Errorf("the proxy has never done what it can do, number %d", fault)
-				}
+			if !p.all() {
+				t.Error("the proxy has never done all that it can do")
 			}
 		})
 	}
@@ -94,7 +92,7 @@ func TestServe(t *testing.T) {
 	sortid := build(t, command)
 	store := "bolt:" + filepath.Join(t.TempDir(), "leases.db")
 	a, b := serve(t, sortid, store), serve(t, sortid, store)
-	r := torture(t, sortid, "", []string{a.url, b.url}, a)
+	r := torture(t, sortid, "", []string{a.url, b.url}, a, (*result).much)
 	r.mustBeSound(t)
 	if r.restarts.Load() == 0 {
 		t.Error("the server was never killed")
@@ -110,15 +108,31 @@ type server struct {
 
 func serve(t *testing.T, sortid, store string) *server {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	l.Close()
-	s := &server{t: t, sortid: sortid, store: store, url: "http://" + l.Addr().String()}
+	s := &server{t: t, sortid: sortid, store: store, url: "http://" + freeAddress(t)}
 	s.Start()
 	t.Cleanup(s.Stop)
 	return s
+}
+
+// freeAddress returns an address on which nobody listens, and which nobody gets before the
+// test ends, as in package testserver: the system does not give its port to outgoing
+// connections, and tests that look for one find the UDP port taken.
+func freeAddress(t *testing.T) string {
+	t.Helper()
+	for range 100 {
+		address := fmt.Sprint("127.0.0.1:", 10000+rand.IntN(20000))
+		held, err := net.ListenPacket("udp", address)
+		if err != nil {
+			continue
+		}
+		t.Cleanup(func() { held.Close() })
+		if l, err := net.Listen("tcp", address); err == nil {
+			l.Close()
+			return address
+		}
+	}
+	t.Fatal("no free port on 127.0.0.1")
+	return ""
 }
 
 // Start starts the server and waits until it serves.
@@ -127,7 +141,7 @@ func (s *server) Start() {
 	if err := s.process.Start(); err != nil {
 		s.t.Fatal(err)
 	}
-	for range 2000 {
+	for range 12000 {
 		if resp, err := http.Get(s.url + "/healthz"); err == nil {
 			resp.Body.Close()
 			return
@@ -146,7 +160,7 @@ func (s *server) Stop() {
 // The same, with generators whose lease does not keep to its window, must find duplicates.
 func TestUnfenced(t *testing.T) {
 	t.Parallel()
-	r := torture(t, build(t, command), build(t, unfenced), []string{"bolt:" + filepath.Join(t.TempDir(), "leases.db")}, nil)
+	r := torture(t, build(t, command), build(t, unfenced), []string{"bolt:" + filepath.Join(t.TempDir(), "leases.db")}, nil, func(*result) bool { return false })
 	t.Log(r)
 	if !strings.Contains(r.verdict, "duplicate") || r.sound {
 		t.Errorf("no duplicate was found without the fence:\n%s", r)
@@ -166,21 +180,32 @@ func TestTogether(t *testing.T) {
 			var all [many]*exec.Cmd
 			var first [many]string
 			var wg sync.WaitGroup
+			end := time.Now().Add(10 * time.Minute)
 			for i := range all {
-				// Each holds its node ID until it is told to end.
-				all[i] = exec.Command(sortid, "new", "scru64", "--lease", url, "--node-bits", "7", "--rate", "1", "--forever", "--create")
-				all[i].Stderr = os.Stderr
-				out, err := all[i].StdoutPipe()
-				if err != nil {
-					t.Fatal(err)
-				}
 				wg.Go(func() {
-					if err := all[i].Start(); err != nil {
-						t.Error(err)
-						return
+					for time.Now().Before(end) {
+						// Each holds its node ID until it is told to end.
+						all[i] = exec.Command(sortid, "new", "scru64", "--lease", url, "--node-bits", "7", "--rate", "1", "--forever", "--create")
+						var stderr bytes.Buffer
+						all[i].Stderr = &stderr
+						out, err := all[i].StdoutPipe()
+						if err == nil {
+							err = all[i].Start()
+						}
+						if err != nil {
+							t.Error(err)
+							return
+						}
+						time.AfterFunc(time.Until(end), func() { all[i].Process.Kill() })
+						if first[i], _ = bufio.NewReader(out).ReadString('\n'); first[i] != "" {
+							return
+						}
+						all[i].Wait()
+						if !strings.Contains(stderr.String(), "deadline exceeded") { // as on a slow machine
+							t.Errorf("%s", &stderr)
+							return
+						}
 					}
-					time.AfterFunc(time.Minute, func() { all[i].Process.Kill() })
-					first[i], _ = bufio.NewReader(out).ReadString('\n')
 				})
 			}
 			wg.Wait()
@@ -260,11 +285,16 @@ func (r *result) mustBeSound(t *testing.T) {
 	if !r.sound {
 		t.Errorf("IDs were made twice, or the files are no good")
 	}
-	seconds := int(duration.Seconds())
-	if r.ids < rate*seconds || r.lives < processes || r.hands < seconds/3 ||
-		int(r.killed.Load()) < seconds/5 || int(r.stopped.Load()) < seconds/5 {
+	if !r.much() {
 		t.Errorf("too little has happened")
 	}
+}
+
+// much reports whether so much has happened that a duplicate would have been made.
+func (r *result) much() bool {
+	seconds := int(duration.Seconds())
+	return r.ids >= rate*seconds && r.lives >= processes && r.hands >= seconds/3 &&
+		int(r.killed.Load()) >= seconds/5 && int(r.stopped.Load()) >= seconds/5
 }
 
 // A crasher is a server that can be killed and started again.
@@ -275,19 +305,32 @@ type crasher interface {
 
 // torture lets processes make IDs on leases from the store at urls, of which each process
 // takes one, and does to them, and to its server if that is given, what can happen to them. The processes are of the command
-// sortid, or of generator if that is given.
-func torture(t *testing.T, sortid, generator string, urls []string, server crasher) *result {
+// sortid, or of generator if that is given. It ends when enough has happened, or a
+// duplicate; on a slow machine that takes some rounds.
+func torture(t *testing.T, sortid, generator string, urls []string, server crasher, enough func(*result) bool) *result {
 	t.Logf("-seed %d -duration %v", *seed, *duration)
 	r := &result{}
 	dir := t.TempDir()
+	for round := range 20 {
+		r.torture(t, cmp.Or(generator, sortid), urls, server, dir, round)
+		if r.evaluate(t, sortid, dir); t.Failed() || !r.sound || enough(r) {
+			break
+		}
+	}
+	return r
+}
+
+// torture is a round.
+func (r *result) torture(t *testing.T, generator string, urls []string, server crasher, dir string, round int) {
+	seed := *seed + uint64(round)
 	end := time.Now().Add(*duration)
 	var wg sync.WaitGroup
 	for slot := range processes {
-		random := rand.New(rand.NewPCG(*seed, uint64(slot)))
+		random := rand.New(rand.NewPCG(seed, uint64(slot)))
 		wg.Go(func() {
 			for life := 0; time.Now().Before(end); life++ {
-				out := filepath.Join(dir, fmt.Sprintf("%d-%d", slot, life))
-				if err := r.live(cmp.Or(generator, sortid), urls[random.IntN(len(urls))], out, random, end); err != nil {
+				out := filepath.Join(dir, fmt.Sprintf("%d-%d-%d", round, slot, life))
+				if err := r.live(generator, urls[random.IntN(len(urls))], out, random, end); err != nil {
 					t.Error(err)
 					return
 				}
@@ -296,7 +339,7 @@ func torture(t *testing.T, sortid, generator string, urls []string, server crash
 		})
 	}
 	if server != nil {
-		random := rand.New(rand.NewPCG(*seed, processes))
+		random := rand.New(rand.NewPCG(seed, processes))
 		for time.Until(end) > 6*time.Second {
 			time.Sleep(time.Duration(1000+random.IntN(4000)) * time.Millisecond)
 			server.Stop()
@@ -306,8 +349,6 @@ func torture(t *testing.T, sortid, generator string, urls []string, server crash
 		}
 	}
 	wg.Wait()
-	r.evaluate(t, sortid, dir)
-	return r
 }
 
 // live is the life of one process.
@@ -347,9 +388,11 @@ func (r *result) live(generator, url, out string, random *rand.Rand, end time.Ti
 		case 1:
 			process.Process.Signal(syscall.SIGTERM)
 			r.ended.Add(1)
-			if until(10 * time.Second) {
+			select {
+			case <-done:
+			case <-time.After(2 * time.Minute):
 				process.Process.Kill()
-				return errors.New("a process does not end in ten seconds after SIGTERM")
+				return errors.New("a process does not end after SIGTERM")
 			}
 		default: // longer than any deadline, or not
 			process.Process.Signal(syscall.SIGSTOP)
@@ -389,6 +432,7 @@ func (r *result) evaluate(t *testing.T, sortid, dir string) {
 	}
 	var files []string
 	var uses []use
+	r.ids = 0
 	for _, path := range paths {
 		ids := read(t, path)
 		if len(ids) == 0 {
@@ -406,7 +450,7 @@ func (r *result) evaluate(t *testing.T, sortid, dir string) {
 			}
 		}
 	}
-	r.lives = len(files)
+	r.lives, r.hands, r.shared = len(files), 0, 0
 	slices.SortFunc(uses, func(a, b use) int {
 		return cmp.Or(cmp.Compare(a.node, b.node), cmp.Compare(a.tick, b.tick))
 	})
@@ -417,6 +461,10 @@ func (r *result) evaluate(t *testing.T, sortid, dir string) {
 				r.shared++
 			}
 		}
+	}
+	if len(files) == 0 {
+		r.sound, r.verdict = true, "no IDs"
+		return
 	}
 	out, err := exec.Command(sortid, append([]string{"verify", "scru64", "--unique"}, files...)...).CombinedOutput()
 	r.sound, r.verdict = err == nil && r.shared == 0, string(out)

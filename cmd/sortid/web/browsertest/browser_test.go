@@ -129,6 +129,7 @@ func startBrowser(t testing.TB) context.Context {
 	}
 	ctx, cancel := chromedp.NewExecAllocator(context.Background(),
 		chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.NoFirstRun, chromedp.Headless, chromedp.DisableGPU,
+		chromedp.WSURLReadTimeout(5*time.Minute),
 		chromedp.UserDataDir(filepath.Join(scratch, "profile")),
 		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-background-networking", true),
 		chromedp.Flag("disable-component-update", true), chromedp.Flag("disable-sync", true),
@@ -160,7 +161,7 @@ func tabOf(t testing.TB) *tab {
 	t.Helper()
 	ctx, cancel := chromedp.NewContext(startBrowser(t))
 	t.Cleanup(cancel)
-	ctx, cancel = context.WithTimeout(ctx, 2*time.Minute)
+	ctx, cancel = context.WithTimeout(ctx, 10*time.Minute)
 	t.Cleanup(cancel)
 	tb := &tab{TB: t, ctx: ctx}
 	err := chromedp.Listen(ctx, func(event any) {
@@ -243,7 +244,7 @@ func call[P, R any](tb *tab, command cdp.Command[P, R], params P) R {
 // until waits until a JavaScript expression is true.
 func (tb *tab) until(expression string) {
 	tb.Helper()
-	if _, err := chromedp.Run(tb.ctx, chromedp.Poll[bool](expression)); err != nil {
+	if _, err := chromedp.Run(tb.ctx, chromedp.Poll[bool](expression, chromedp.WithPollingTimeout(5*time.Minute))); err != nil {
 		tb.Fatalf("%v: %s", err, expression)
 	}
 }
