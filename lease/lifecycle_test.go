@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"sync"
@@ -453,8 +454,10 @@ func TestReadsPerStart(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	r := rand.New(rand.NewPCG(1, 1))
 	start := func() {
 		s := newSession(c, cfg)
+		s.rand = r
 		if err := errors.Join(s.enter(t.Context(), true), s.renew(t.Context(), window.None)); err != nil {
 			t.Fatal(err)
 		}

@@ -495,6 +495,19 @@ func full(t *testing.T, s conformance.Setup, o Options) (*Generator, *conformanc
 	return g, clock
 }
 
+// whenWaiting moves the clock by a step when the generator waits for the next tick, which
+// has the length unit.
+func whenWaiting(g *Generator, clock *conformance.Clock, unit, step time.Duration) {
+	next := clock.Now().Add(unit)
+	for waits := false; !waits; time.Sleep(time.Millisecond) {
+		g.core.Lock()
+		until, _ := g.core.Waits()
+		g.core.Unlock()
+		waits = until.Equal(next)
+	}
+	clock.Add(step)
+}
+
 func TestOverflow(t *testing.T) {
 	for _, c := range []struct {
 		unit time.Duration
@@ -502,19 +515,13 @@ func TestOverflow(t *testing.T) {
 	}{{time.Millisecond, Options{}}, {time.Microsecond, Options{Microseconds: true}}} {
 		// A wait ends with the tick, and Fill goes on where it had to stop.
 		g, clock := full(t, conformance.Setup{}, c.o)
-		go func() {
-			time.Sleep(2 * time.Millisecond)
-			clock.Add(c.unit)
-		}()
+		go whenWaiting(g, clock, c.unit, c.unit)
 		id, err := g.Generate()
 		if err != nil || !id.Time().Equal(clock.Now().Truncate(time.Millisecond)) {
 			t.Errorf("%v, %v", id.Time(), err)
 		}
 		g.counter = g.full - 3
-		go func() {
-			time.Sleep(2 * time.Millisecond)
-			clock.Add(c.unit)
-		}()
+		go whenWaiting(g, clock, c.unit, c.unit)
 		ids := make([]ID, 20)
 		if err := g.Fill(ids); err != nil {
 			t.Fatal(err)
@@ -547,10 +554,7 @@ func TestOverflow(t *testing.T) {
 		// A clock that goes back during the wait: the policy decides.
 		for policy, want := range map[sortid.RollbackPolicy]error{sortid.RollbackReset: nil, sortid.RollbackAbort: sortid.ErrClockRollback} {
 			g, clock := full(t, conformance.Setup{RollbackPolicy: policy}, c.o)
-			go func() {
-				time.Sleep(2 * time.Millisecond)
-				clock.Add(-time.Hour)
-			}()
+			go whenWaiting(g, clock, c.unit, -time.Hour)
 			id, err := g.Generate()
 			if !errors.Is(err, want) || want == nil && !id.Time().Equal(clock.Now()) {
 				t.Errorf("the clock goes back during the wait: %v, %v", id, err)

@@ -47,7 +47,7 @@ func Etcd(t testing.TB) string {
 
 // deleteEtcdPrefix deletes all keys with a prefix, through etcd's JSON gateway.
 func deleteEtcdPrefix(u *url.URL, prefix string) error {
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	var auth struct{ Token string }
 	if password, ok := u.User.Password(); ok {
@@ -90,7 +90,7 @@ func etcdCall(ctx context.Context, host, method, token string, request, answer a
 // StartEtcd starts an etcd of one member, with flags such as "auth-token-ttl=1".
 func StartEtcd(t testing.TB, flags ...string) *Server {
 	t.Helper()
-	return startEtcd(t, etcdProgram(t), []int{freePort(t)}, 0, []int{freePort(t)}, flags)
+	return startEtcd(t, etcdProgram(t), []int{FreePort(t)}, 0, []int{FreePort(t)}, flags)
 }
 
 // StartEtcdCluster starts an etcd cluster of three members. Each URL is that of one
@@ -100,7 +100,7 @@ func StartEtcdCluster(t testing.TB) [3]*Server {
 	program := etcdProgram(t)
 	clients, peers := make([]int, 3), make([]int, 3)
 	for i := range clients {
-		clients[i], peers[i] = freePort(t), freePort(t)
+		clients[i], peers[i] = FreePort(t), FreePort(t)
 	}
 	var servers [3]*Server
 	var wg sync.WaitGroup
@@ -140,7 +140,7 @@ func startEtcd(t testing.TB, program string, clients []int, i int, peers []int, 
 		args = append(args, "--"+f)
 	}
 	browser := &http.Client{
-		Timeout:   5 * time.Second,
+		Timeout:   20 * time.Second,
 		Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, DisableKeepAlives: true},
 	}
 	return newServer(t, "etcd://"+address(clients[i]), dir, func() (stop func()) {

@@ -40,7 +40,7 @@ func MySQL(t testing.TB) string {
 // an empty database "test".
 func StartMySQL(t testing.TB, settings ...string) *Server {
 	t.Helper()
-	dir, port := tempDir(t), freePort(t)
+	dir, port := tempDir(t), FreePort(t)
 	data, temporary := filepath.Join(dir, "data"), filepath.Join(dir, "tmp")
 	setUser := func(*exec.Cmd) {}
 	for _, path := range []string{data, temporary} {
@@ -97,15 +97,15 @@ func StartGalera(t testing.TB) (a, b *Server) {
 	node := func(group, others string) *Server {
 		return StartMySQL(t, "wsrep-on=ON", "wsrep-provider="+provider, "binlog-format=ROW", "innodb-autoinc-lock-mode=2",
 			"wsrep-node-address=127.0.0.1", "wsrep-cluster-address=gcomm://"+others,
-			"wsrep-sst-method=rsync", "wsrep-sst-receive-address="+address(freePort(t)),
-			fmt.Sprintf("wsrep-provider-options=gmcast.listen_addr=tcp://%s;ist.recv_addr=%s", group, address(freePort(t))))
+			"wsrep-sst-method=rsync", "wsrep-sst-receive-address="+address(FreePort(t)),
+			fmt.Sprintf("wsrep-provider-options=gmcast.listen_addr=tcp://%s;ist.recv_addr=%s", group, address(FreePort(t))))
 	}
-	first := address(freePort(t))
-	return node(first, ""), node(address(freePort(t)), first)
+	first := address(FreePort(t))
+	return node(first, ""), node(address(FreePort(t)), first)
 }
 
 func mysqlServes(ctx context.Context, server string) error {
-	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
 	defer cancel()
 	_, err := queryMySQL(ctx, server, "DO 1") // which a Galera node refuses until it is part of the cluster
 	return err
@@ -113,7 +113,7 @@ func mysqlServes(ctx context.Context, server string) error {
 
 func execMySQL(t testing.TB, server, statement string) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	if _, err := queryMySQL(ctx, server, statement); err != nil {
 		t.Fatalf("%s: %v", statement, err)
@@ -128,7 +128,7 @@ func queryMySQL(ctx context.Context, server, statement string) (string, error) {
 		return "", err
 	}
 	args := []string{"--no-defaults", "--protocol=tcp", "--host=" + u.Hostname(), "--port=" + cmp.Or(u.Port(), "3306"),
-		"--user=" + u.User.Username(), "--connect-timeout=5", "--batch", "--skip-column-names", "--execute=" + statement}
+		"--user=" + u.User.Username(), "--connect-timeout=60", "--batch", "--skip-column-names", "--execute=" + statement}
 	program, err := exec.LookPath("mariadb")
 	if err == nil {
 		args = append(args, "--skip-ssl") // it would want a certificate that it trusts

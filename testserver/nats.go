@@ -13,7 +13,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 )
 
 // NATS returns the URL of a bucket of the test's own, which does not exist yet: on the
@@ -52,7 +51,7 @@ func NATS(t testing.TB) string {
 // natsCall connects to the server of a URL and reports whether it has JetStream. If there
 // is a subject, it sends an empty request to that and waits for the answer.
 func natsCall(ctx context.Context, u *url.URL, subject string) (hasJetStream bool, err error) {
-	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	conn, err := dial(ctx, u.Host)
 	if err != nil {
@@ -104,7 +103,7 @@ func natsCall(ctx context.Context, u *url.URL, subject string) (hasJetStream boo
 func StartNATS(t testing.TB, lines ...string) *Server {
 	t.Helper()
 	program, dir := natsServer(t), tempDir(t)
-	return startNATS(t, program, dir, freePort(t), lines)
+	return startNATS(t, program, dir, FreePort(t), lines)
 }
 
 // StartNATSCluster starts a cluster of three NATS servers with JetStream. Each URL is
@@ -115,12 +114,12 @@ func StartNATSCluster(t testing.TB) [3]*Server {
 	var ports [3]int
 	var routes []string
 	for i := range ports {
-		ports[i] = freePort(t)
+		ports[i] = FreePort(t)
 		routes = append(routes, "nats://"+address(ports[i]))
 	}
 	var servers [3]*Server
 	for i, port := range ports {
-		servers[i] = startNATS(t, program, tempDir(t), freePort(t), []string{
+		servers[i] = startNATS(t, program, tempDir(t), FreePort(t), []string{
 			fmt.Sprintf("server_name: s%d", i),
 			fmt.Sprintf("cluster { name: test, listen: %q, routes: [%s] }", address(port), strings.Join(routes, ", ")),
 		})

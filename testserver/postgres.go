@@ -62,7 +62,7 @@ func StartPostgres(t testing.TB, settings ...string) *Server {
 	setUser(initdb)
 	command(t, initdb)
 
-	port := freePort(t)
+	port := FreePort(t)
 	server := fmt.Sprintf("postgres://postgres:pass-word@%s/postgres", address(port))
 	args := []string{"-D", data, "-p", fmt.Sprint(port), "-c", "listen_addresses=127.0.0.1",
 		"-c", "unix_socket_directories=", "-c", "shared_buffers=16MB"}
@@ -95,7 +95,7 @@ func postgresPrograms(t testing.TB) string {
 }
 
 func postgresServes(ctx context.Context, server string) error {
-	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
 	defer cancel()
 	_, err := queryPostgres(ctx, server, "SELECT 1")
 	return err
@@ -103,7 +103,7 @@ func postgresServes(ctx context.Context, server string) error {
 
 func execPostgres(t testing.TB, server, statement string) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	if _, err := queryPostgres(ctx, server, statement); err != nil {
 		t.Fatalf("%s: %v", statement, err)
@@ -123,6 +123,6 @@ func queryPostgres(ctx context.Context, server, statement string) (string, error
 	}
 	cmd := exec.CommandContext(ctx, program, "--no-psqlrc", "--no-password", "--quiet", "--tuples-only", "--no-align",
 		"--dbname="+server, "--command="+statement)
-	cmd.Env = append(os.Environ(), "PGCONNECT_TIMEOUT=5")
+	cmd.Env = append(os.Environ(), "PGCONNECT_TIMEOUT=60")
 	return clientOutput(cmd)
 }

@@ -12,7 +12,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 )
 
 // Redis returns the URL of a prefix of the test's own: on the server at
@@ -31,7 +30,7 @@ func Redis(t testing.TB) string {
 	}
 	prefix := uniqueName() + ":"
 	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		ctx, cancel := context.WithTimeout(context.Background(), patience)
 		defer cancel()
 		const script = "for _, key in ipairs(redis.call('KEYS', ARGV[1])) do redis.call('DEL', key) end return 1"
 		if err := redisCall(ctx, u, "EVAL", script, "0", prefix+"*"); err != nil {
@@ -50,7 +49,7 @@ func StartRedis(t testing.TB, settings ...string) *Server {
 	if err != nil {
 		Missing(t, "redis-server is not installed: %v", err)
 	}
-	dir, port := tempDir(t), freePort(t)
+	dir, port := tempDir(t), FreePort(t)
 	settings = append([]string{
 		"--bind", "127.0.0.1", "--port", strconv.Itoa(port), "--dir", dir,
 		"--save", "", "--appendonly", "yes", "--appendfsync", "always",

@@ -72,6 +72,10 @@ func (s *Server) Stop() {
 	}
 }
 
+// patience is for what takes seconds even on a slow machine, so that it fails instead of
+// hanging.
+const patience = 3 * time.Minute
+
 // run starts a server's program and waits until ready returns nil, for which it is called
 // again and again. The function it returns sends the program a signal, SIGKILL or one
 // that ends it as fast, and waits for its end.
@@ -98,7 +102,7 @@ func run(t testing.TB, cmd *exec.Cmd, sig syscall.Signal, ready func(context.Con
 			<-ended
 		}
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	for {
 		err := ready(ctx)
@@ -174,11 +178,11 @@ func tempDir(t testing.TB) string {
 	return dir
 }
 
-// freePort returns a port of 127.0.0.1 that nothing listens on. It is none of those that
+// FreePort returns a port of 127.0.0.1 that nothing listens on. It is none of those that
 // the system gives to outgoing connections, so that it is still free when a server that
 // was stopped is started again. Until the test ends no other test gets it, in this process
 // or another: the UDP port of that number, which no server uses, is held for that.
-func freePort(t testing.TB) int {
+func FreePort(t testing.TB) int {
 	t.Helper()
 	for range 100 {
 		port := 10000 + rand.IntN(20000)

@@ -160,7 +160,7 @@ func TestEtcdTLS(t *testing.T) {
 func TestFreePort(t *testing.T) {
 	given := map[int]bool{}
 	for range 400 {
-		port := freePort(t)
+		port := FreePort(t)
 		if given[port] {
 			t.Fatalf("port %d is given twice", port)
 		}

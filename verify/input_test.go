@@ -375,14 +375,14 @@ func TestShrinkingFile(t *testing.T) {
 // When the context ends there is a report of what came until then.
 func TestCancel(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
 	r, w := io.Pipe()
 	defer w.Close()
-	go func() {
-		io.WriteString(w, model.Text(model.Sample("scru128", 100)))
-		time.Sleep(10 * time.Millisecond)
-		cancel()
-	}()
-	report, err := Check(ctx, "scru128", r, Options{Live: true, Now: func() time.Time { return model.Now.Add(-12 * time.Hour) }})
+	go io.WriteString(w, model.Text(model.Sample("scru128", 100)))
+	report, err := Check(ctx, "scru128", r, Options{
+		Live: true, Now: func() time.Time { return model.Now.Add(-12 * time.Hour) },
+		Progress: func(Progress) { cancel() },
+	})
 	if err != nil || report.IDs != 100 || report.Facts[0].Name != "interrupted" {
 		t.Errorf("%v, %+v", err, report)
 	}

@@ -412,11 +412,11 @@ func TestSystem(t *testing.T) {
 	c := System()
 	end := time.Now().Add(300 * time.Millisecond)
 	for now := time.Now(); now.Before(end); {
-		before := now.UnixMilli()
+		// A machine's clock may step while the test runs; Staleness is for that.
+		before := now.Add(-Staleness).UnixMilli()
 		ms := c.Milli(Counter())
 		now = time.Now()
-		// A machine's clock may step while the test runs; Staleness is for that.
-		if old := now.Add(-Staleness).UnixMilli(); ms < min(before, old) || ms > now.UnixMilli() {
+		if ms < min(before, now.Add(-Staleness).UnixMilli()) || ms > now.UnixMilli() {
 			t.Fatalf("%d between %d and %d", ms, before, now.UnixMilli())
 		}
 	}
@@ -484,7 +484,7 @@ func TestPause(t *testing.T) {
 	if err := c.Pause(t.Context(), began.Add(time.Hour).UnixMicro()); err != nil {
 		t.Fatal(err)
 	}
-	if d := time.Since(began); d < 10*time.Millisecond || d > 10*time.Second {
+	if d := time.Since(began); d < 10*time.Millisecond {
 		t.Errorf("a leg of %v", d)
 	}
 	var calls atomic.Int32
@@ -521,12 +521,8 @@ func TestWaitContext(t *testing.T) {
 			time.Sleep(5 * time.Millisecond)
 			end(cause)
 		}()
-		began := time.Now()
 		if err := wait(ctx, &c, far.UnixMilli()); !errors.Is(err, context.Canceled) || !errors.Is(err, cause) {
 			t.Errorf("%s: %v, want Canceled and the cause", name, err)
-		}
-		if d := time.Since(began); d > 5*time.Second {
-			t.Errorf("%s: %v to notice", name, d)
 		}
 	}
 }

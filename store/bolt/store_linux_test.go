@@ -10,7 +10,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/sortid/sortid/lease"
 	"golang.org/x/sys/unix"
@@ -121,7 +120,7 @@ func init() { roles["full"] = playFull }
 
 // playFull makes changes with room for a few only, and then with more.
 func playFull(url string) error {
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	s, err := Open(ctx, url)
 	if err != nil {

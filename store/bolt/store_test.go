@@ -14,6 +14,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/sortid/sortid/lease"
@@ -65,6 +66,10 @@ func start(t *testing.T, role, url string) *process {
 	return &process{cmd, bufio.NewScanner(out), in}
 }
 
+// patience is for what takes seconds even on a slow machine, so that it fails instead of
+// hanging.
+const patience = 5 * time.Minute
+
 func temp(t *testing.T) (path, url string) {
 	path = filepath.Join(t.TempDir(), "sortid.db")
 	return path, "bolt:" + path
@@ -106,13 +111,13 @@ func TestStore(t *testing.T) {
 
 // playLease leases a node ID, uses some ticks, which it prints, and gives it back.
 func playLease(url string) error {
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	s, err := Open(ctx, url)
 	if err != nil {
 		return err
 	}
-	l, err := lease.Acquire(ctx, s, lease.Config{Realm: "r", Format: lease.SCRU160, NodeIDSize: 7})
+	l, err := lease.Acquire(ctx, s, lease.Config{Realm: "r", Format: lease.SCRU160, NodeIDSize: 7, Window: time.Hour})
 	if err != nil {
 		return err
 	}
@@ -153,9 +158,6 @@ func TestProcesses(t *testing.T) {
 		}
 	}
 	t.Logf("%d processes leased, used and gave back in %v", n, time.Since(begin))
-	if took := time.Since(begin); took > 45*time.Second {
-		t.Errorf("that is too long")
-	}
 }
 
 // playCount changes a record again and again, and prints the revision of each change made.
@@ -179,25 +181,37 @@ func TestKilled(t *testing.T) {
 	_, url := temp(t)
 	s := must(t, url)
 	var last uint64
-	for range 10 {
+	for round := 0; round < 10 || last < 50; round++ {
 		var killed []*process
 		for range 3 {
 			killed = append(killed, start(t, "count", url))
 		}
-		time.Sleep(time.Duration(50+rand.IntN(50)) * time.Millisecond)
 		said := map[string]bool{}
+		hear := func(p *process) bool {
+			t.Helper()
+			if !p.lines.Scan() {
+				return false
+			}
+			var n uint64
+			if _, err := fmt.Sscan(p.lines.Text(), &n); err != nil {
+				t.Fatal(p.lines.Text())
+			}
+			if said[p.lines.Text()] {
+				t.Errorf("two processes were told to have made change %d", n)
+			}
+			said[p.lines.Text()] = true
+			last = max(last, n)
+			return true
+		}
+		for _, p := range killed { // not before each has made a change
+			if !hear(p) {
+				t.Fatal("a process ended by itself")
+			}
+		}
+		time.Sleep(rand.N(50 * time.Millisecond))
 		for _, p := range killed {
 			p.Process.Kill()
-			for p.lines.Scan() {
-				var n uint64
-				if _, err := fmt.Sscan(p.lines.Text(), &n); err != nil {
-					t.Fatal(p.lines.Text())
-				}
-				if said[p.lines.Text()] {
-					t.Errorf("two processes were told to have made change %d", n)
-				}
-				said[p.lines.Text()] = true
-				last = max(last, n)
+			for hear(p) {
 			}
 			p.Wait()
 		}
@@ -207,9 +221,6 @@ func TestKilled(t *testing.T) {
 		}
 		last = r.Revision
 		put(t, s, last+1)
-	}
-	if last < 50 {
-		t.Errorf("only %d changes were made", last)
 	}
 }
 
@@ -243,12 +254,16 @@ func TestHeld(t *testing.T) {
 			return err
 		},
 	} {
-		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
-		begin := time.Now()
-		err := call(ctx)
-		cancel()
-		if took := time.Since(begin); !errors.Is(err, context.DeadlineExceeded) || took > 5*time.Second {
-			t.Errorf("%s: %v after %v", name, err, took)
+		var err error
+		// On a slow machine a short time is up before the call has looked at the file.
+		for d, seen := 100*time.Millisecond, false; !seen && d < patience; d *= 4 {
+			ctx, cancel := context.WithTimeout(t.Context(), d)
+			err = call(ctx)
+			cancel()
+			seen = err == nil || strings.Contains(err.Error(), "has the file locked")
+		}
+		if !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("%s: %v", name, err)
 		} else if !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), "has the file locked") {
 			t.Errorf("%s: the error is %v", name, err)
 		} else if linux && !strings.Contains(err.Error(), fmt.Sprintf("process %d ", p.Process.Pid)) {
@@ -265,16 +280,18 @@ func TestHeld(t *testing.T) {
 
 // A call that waits for another of the same process ends with its context, too.
 func TestTurn(t *testing.T) {
-	_, url := temp(t)
-	s := must(t, url)
-	s.mutex <- struct{}{}
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
-	defer cancel()
-	if _, err := s.Get(ctx, "r", block); !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "of this process") {
-		t.Error(err)
-	}
-	<-s.mutex
-	put(t, s, 1)
+	synctest.Test(t, func(t *testing.T) {
+		_, url := temp(t)
+		s := must(t, url)
+		s.mutex <- struct{}{}
+		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+		defer cancel()
+		if _, err := s.Get(ctx, "r", block); !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "of this process") {
+			t.Error(err)
+		}
+		<-s.mutex
+		put(t, s, 1)
+	})
 }
 
 func TestURLs(t *testing.T) {
@@ -358,21 +375,24 @@ func TestWrongFiles(t *testing.T) {
 	}
 }
 
-// A file that another process is making is empty for a moment.
+// A file that another process is making is empty for a moment: of virtual time, for the
+// patience with it has an end.
 func TestBeingMade(t *testing.T) {
-	path, url := temp(t)
-	if err := os.WriteFile(path, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	maker := time.AfterFunc(100*time.Millisecond, func() {
-		if _, err := Open(context.Background(), url); err != nil {
+	synctest.Test(t, func(t *testing.T) {
+		path, url := temp(t)
+		if err := os.WriteFile(path, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		maker := time.AfterFunc(beginning/2, func() {
+			if _, err := Open(context.Background(), url); err != nil {
+				t.Error(err)
+			}
+		})
+		defer maker.Stop()
+		if _, err := OpenExisting(t.Context(), url); err != nil {
 			t.Error(err)
 		}
 	})
-	defer maker.Stop()
-	if _, err := OpenExisting(t.Context(), url); err != nil {
-		t.Error(err)
-	}
 }
 
 // A file that is gone is not made anew, for then all grants were forgotten.
@@ -425,7 +445,7 @@ func TestNotARecord(t *testing.T) {
 // use does to a file all that can be done, and returns the errors. What matters is that
 // it returns.
 func use(t *testing.T, url string) (errs []error) {
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	s, err := Open(ctx, url)
 	if err != nil {

@@ -6,7 +6,6 @@ import (
 	"crypto/x509"
 	"encoding/json"
 	"errors"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -18,6 +17,7 @@ import (
 
 	"github.com/sortid/sortid/lease"
 	"github.com/sortid/sortid/store/internal/connect"
+	"github.com/sortid/sortid/store/internal/faulttest"
 	"github.com/sortid/sortid/testserver"
 )
 
@@ -70,14 +70,11 @@ func TestBadURLs(t *testing.T) {
 
 // A server that cannot be reached is no mistake in the URL, and its error has no token.
 func TestUnreachable(t *testing.T) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	l.Close()
-	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
-	defer cancel()
-	_, err = Open(ctx, "http://"+l.Addr().String()+"?token=secret")
+	away := faulttest.Away(t)
+	err := faulttest.Patiently(t, 300*time.Millisecond, func(ctx context.Context) error {
+		_, err := Open(ctx, "http://"+away+"?token=secret")
+		return err
+	}, "refused")
 	if err == nil || !strings.Contains(err.Error(), "refused") || errors.Is(err, connect.ErrURL) || strings.Contains(err.Error(), "secret") {
 		t.Errorf("%v", err)
 	}

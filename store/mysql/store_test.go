@@ -358,11 +358,7 @@ func TestReplication(t *testing.T) {
 		}
 		return n
 	}
-	for began := time.Now(); connected() == 0; time.Sleep(50 * time.Millisecond) {
-		if time.Since(began) > 20*time.Second {
-			t.Fatal("the replica does not connect")
-		}
-	}
+	faulttest.Eventually(t, func() bool { return connected() > 0 }, func() string { return "the replica does not connect" })
 	for _, user := range []string{"root", "someone"} {
 		if c := open(t, at(t, primary.URL, url.User(user), "", "")).Conditions(); len(c) != 1 || !strings.Contains(c[0], "conditional: the server has replicas (connected: 1)") {
 			t.Errorf("%s: %q", user, c)
@@ -380,7 +376,8 @@ func TestGetWaitsForTheLog(t *testing.T) {
 	a, b := open(t, server.URL), open(t, server.URL)
 	faulttest.Change(t, a, record(0), record(1))
 	is := record(1)
-	for _, shown := range []bool{false, true} {
+	tries := 0
+	for shown, done := false, false; !done; {
 		admin := dial(t, server.URL)
 		next := record(is.Revision + 1)
 		// A commit that does not wait for the disk, as one that still is to.
@@ -398,12 +395,13 @@ func TestGetWaitsForTheLog(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		switch {
+		switch tries++; {
 		case shown && r != next:
 			t.Errorf("Get has shown revision %d, and after a crash there is revision %d", next.Revision, r.Revision)
-		case !shown && r != is:
-			t.Errorf("the change without a sync has outlived the crash, so this tests nothing: %+v", r)
+		case !shown && r != is && tries >= 5: // the server may have synced its log for another reason
+			t.Fatalf("%d changes without a sync have outlived a crash, so this tests nothing: %+v", tries, r)
 		}
+		shown, done = shown || r == is, shown
 		is = r
 	}
 }
@@ -528,21 +526,12 @@ func TestIdleConnections(t *testing.T) {
 	admin := dial(t, at(t, url, nil, "", "mysql"))
 	connections := func() (n int) {
 		t.Helper()
-		if err := admin.QueryRowContext(t.Context(), "SELECT COUNT(*) FROM information_schema.processlist WHERE db = ?", strings.Split(url, "3306/")[1]).Scan(&n); err != nil {
+		if err := admin.QueryRowContext(t.Context(), "SELECT COUNT(*) FROM information_schema.processlist WHERE db = ?", url[strings.LastIndexByte(url, '/')+1:]).Scan(&n); err != nil {
 			t.Fatal(err)
 		}
 		return n
 	}
-	faulttest.Change(t, s, record(0), record(1))
-	if connections() == 0 {
-		t.Error("just after its use there are no connections to be seen")
-	}
-	for began := time.Now(); connections() > 0; time.Sleep(50 * time.Millisecond) {
-		if time.Since(began) > 5*time.Second {
-			t.Fatalf("after 5 s there are %d connections", connections())
-		}
-	}
-	faulttest.Change(t, s, record(1), record(2))
+	faulttest.Idles(t, s, 1, connections)
 }
 
 // On a Galera cluster each node has at once what was stored through another, and of two

@@ -31,12 +31,12 @@ func open(t *testing.T, url string) *Store {
 // client returns a client of a server, whatever bucket the URL names.
 func client(t *testing.T, url string) (*nats.Conn, jetstream.JetStream) {
 	t.Helper()
-	conn, err := nats.Connect(url)
+	conn, err := nats.Connect(url, nats.Timeout(time.Minute))
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(conn.Close)
-	js, err := jetstream.New(conn)
+	js, err := jetstream.New(conn, jetstream.WithDefaultTimeout(time.Minute))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,12 +60,8 @@ func TestDisconnected(t *testing.T) {
 	server := testserver.StartNATS(t)
 	s := open(t, server.URL)
 	server.Stop()
-	for began := time.Now(); s.conn.IsConnected(); time.Sleep(10 * time.Millisecond) {
-		if time.Since(began) > 10*time.Second {
-			t.Fatal("still connected to a server that is gone")
-		}
-	}
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	faulttest.Eventually(t, func() bool { return !s.conn.IsConnected() }, func() string { return "still connected to a server that is gone" })
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	if r, err := s.Get(ctx, "realm", block); err == nil || ctx.Err() != nil || !strings.Contains(err.Error(), "not connected") {
 		t.Errorf("Get: %+v, %v", r, err)
@@ -93,24 +89,25 @@ func TestReplicas(t *testing.T) {
 	}
 	conn, _ := client(t, servers[0].URL)
 	// A cluster takes a while to find itself.
-	for began := time.Now(); ; time.Sleep(200 * time.Millisecond) {
-		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
-		s, err := Open(ctx, url+"/first?replicas=3")
-		cancel()
-		if err == nil {
+	var err error
+	faulttest.Eventually(t, func() bool {
+		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+		defer cancel()
+		var s *Store
+		if s, err = Open(ctx, url+"/first?replicas=3"); err == nil {
 			s.Close()
-			break
 		}
-		if errors.Is(err, lease.ErrUnsafe) && !since(conn.ConnectedServerVersion(), 2, 11) {
-			if _, err := Open(t.Context(), url+"/first"); err != nil {
-				t.Errorf("what was refused was made all the same: %v", err)
-			}
-			t.Logf("this nats-server is so old that the refusal is all there is to test: %v", err)
-			return
-		}
-		if time.Since(began) > time.Minute {
+		return err == nil || errors.Is(err, lease.ErrUnsafe)
+	}, func() string { return err.Error() })
+	if err != nil {
+		if since(conn.ConnectedServerVersion(), 2, 11) {
 			t.Fatal(err)
 		}
+		if _, err := Open(t.Context(), url+"/first"); err != nil {
+			t.Errorf("what was refused was made all the same: %v", err)
+		}
+		t.Logf("this nats-server is so old that the refusal is all there is to test: %v", err)
+		return
 	}
 	n := 0
 	storetest.Run(t, func(t *testing.T) func() lease.Store {
@@ -122,29 +119,13 @@ func TestReplicas(t *testing.T) {
 	if c := s.Conditions(); len(c) != 2 || !strings.Contains(c[1], "3 replicas") {
 		t.Errorf("%q", c)
 	}
-	faulttest.Change(t, s, none, one)
+	faulttest.Stores(t, "with all servers", s, none, one)
 	was := one
 	for i, server := range servers {
 		server.Stop()
 		next := was
 		next.Revision++
-		for began := time.Now(); ; time.Sleep(100 * time.Millisecond) {
-			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-			r, err := s.Get(ctx, "realm", block)
-			if err == nil && r == was {
-				_, err = s.CompareAndSet(ctx, was, next) // without an answer it may be stored or not
-			}
-			cancel()
-			if err == nil && r == next {
-				break
-			}
-			if err == nil && r != was {
-				t.Fatalf("without server %d: got %+v, want %+v or %+v", i, r, was, next)
-			}
-			if time.Since(began) > 30*time.Second {
-				t.Fatalf("without server %d: %v", i, err)
-			}
-		}
+		faulttest.Stores(t, fmt.Sprint("without server ", i), s, was, next)
 		was = next
 		server.Start()
 		current(t, servers[(i+1)%3].URL, server.URL)
@@ -155,23 +136,20 @@ func TestReplicas(t *testing.T) {
 func current(t *testing.T, url, also string) {
 	t.Helper()
 	_, js := client(t, url+strings.Replace(also, "nats://", ",", 1))
-	for began := time.Now(); ; time.Sleep(100 * time.Millisecond) {
-		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-		stream, err := js.Stream(ctx, "KV_first")
-		cancel()
+	var err error
+	faulttest.Eventually(t, func() bool {
+		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+		defer cancel()
+		var stream jetstream.Stream
+		stream, err = js.Stream(ctx, "KV_first")
 		ok := err == nil && stream.CachedInfo().Cluster != nil && len(stream.CachedInfo().Cluster.Replicas) == 2
 		if ok {
 			for _, r := range stream.CachedInfo().Cluster.Replicas {
 				ok = ok && r.Current && !r.Offline
 			}
 		}
-		if ok {
-			return
-		}
-		if time.Since(began) > 30*time.Second {
-			t.Fatalf("the replicas are not up to date: %v", err)
-		}
-	}
+		return ok
+	}, func() string { return fmt.Sprintf("the replicas are not up to date: %v", err) })
 }
 
 // The bucket that Open makes is one that loses nothing, and a key-value bucket for others.
@@ -335,7 +313,7 @@ func TestDeleted(t *testing.T) {
 	conn, _ := client(t, url)
 	marker := nats.NewMsg(s.subject("realm.42/8"))
 	marker.Header.Set("KV-Operation", "DEL")
-	if _, err := conn.RequestMsg(marker, 5*time.Second); err != nil {
+	if _, err := conn.RequestMsg(marker, time.Minute); err != nil {
 		t.Fatal(err)
 	}
 	if r, err := s.Get(t.Context(), "realm", block); !errors.Is(err, ErrDeleted) || !strings.Contains(err.Error(), "realm.42/8") {
@@ -464,12 +442,13 @@ func TestPermission(t *testing.T) {
 	as := func(user string) string { return strings.Replace(server.URL, "nats://", "nats://"+user, 1) }
 	fails := func(url, want string) {
 		t.Helper()
-		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-		defer cancel()
-		s, err := Open(ctx, url)
-		if err == nil {
-			s.Close()
-		}
+		err := faulttest.Patiently(t, time.Second, func(ctx context.Context) error {
+			s, err := Open(ctx, url)
+			if err == nil {
+				s.Close()
+			}
+			return err
+		}, want)
 		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "secret") {
 			t.Errorf("%s: %v, want an error with %q", url, err, want)
 		}
@@ -484,18 +463,21 @@ func TestPermission(t *testing.T) {
 		t.Errorf("List: %v, %v", rs, err)
 	}
 	fails(as("least:secret@")+"/other", "STREAM.INFO.KV_other")
-	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-	defer cancel()
-	if ok, err := open(t, as("reader:secret@")).CompareAndSet(ctx, one, two); err == nil || !strings.Contains(err.Error(), "$KV.sortid.realm.42/8") {
-		t.Errorf("a change without permission: %v, %v", ok, err)
+	reader := open(t, as("reader:secret@"))
+	if err := faulttest.Patiently(t, time.Second, func(ctx context.Context) error {
+		_, err := reader.CompareAndSet(ctx, one, two)
+		return err
+	}, "$KV.sortid.realm.42/8"); err == nil || !strings.Contains(err.Error(), "$KV.sortid.realm.42/8") {
+		t.Errorf("a change without permission: %v", err)
 	}
 }
 
 func TestNoJetStream(t *testing.T) {
 	server := testserver.StartNATS(t, "jetstream: disabled")
-	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
-	defer cancel()
-	if _, err := Open(ctx, server.URL); err == nil || !strings.Contains(err.Error(), "-js") {
+	if err := faulttest.Patiently(t, 3*time.Second, func(ctx context.Context) error {
+		_, err := Open(ctx, server.URL)
+		return err
+	}, "-js"); err == nil || !strings.Contains(err.Error(), "-js") {
 		t.Error(err)
 	}
 }
@@ -565,9 +547,7 @@ func TestServerStarts(t *testing.T) { faulttest.Comes(t, Open, testserver.StartN
 // A process whose clock is wrong gets no node ID.
 func TestTime(t *testing.T) {
 	s := open(t, testserver.NATS(t))
-	if now, err := s.Time(t.Context()); err != nil || time.Since(now).Abs() > 2*time.Second {
-		t.Errorf("%v, %v", now, err)
-	}
+	faulttest.SameClock(t, s)
 	faulttest.WrongClocks(t, s)
 }
 

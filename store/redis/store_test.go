@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"os"
 	"strconv"
 	"strings"
@@ -135,14 +134,10 @@ func TestReplica(t *testing.T) {
 	faulttest.Change(t, s, none, one)
 
 	replica := testserver.StartRedis(t, "--replicaof", host+" "+port)
-	for began := time.Now(); ; time.Sleep(50 * time.Millisecond) {
-		if strings.Contains(do(t, master.URL, "INFO", "replication").(string), "state=online") {
-			break
-		}
-		if time.Since(began) > 20*time.Second {
-			t.Fatal("the replica does not connect")
-		}
-	}
+	faulttest.Eventually(t, func() bool {
+		return strings.Contains(do(t, master.URL, "INFO", "replication").(string), "state=online") &&
+			strings.Contains(do(t, replica.URL, "INFO", "replication").(string), "master_link_status:up")
+	}, func() string { return "the replica does not connect" })
 	refused(t, replica.URL, "role")
 	if c := open(t, master.URL).Conditions(); len(c) != 1 || !strings.HasPrefix(c[0], "conditional: 1 replicas") {
 		t.Errorf("%q", c)
@@ -228,23 +223,18 @@ func TestRewrite(t *testing.T) {
 			syscall.Kill(child, syscall.SIGKILL)
 		}
 	}
-	for began := time.Now(); persistence()["aof_last_bgrewrite_status"] != "err"; time.Sleep(20 * time.Millisecond) {
-		if kill(); time.Since(began) > 10*time.Second {
-			t.Fatal("the rewrite does not fail")
-		}
-	}
+	faulttest.Eventually(t, func() bool {
+		kill()
+		return persistence()["aof_last_bgrewrite_status"] == "err"
+	}, func() string { return "the rewrite does not fail" })
 	named("aof_last_bgrewrite_status is err")
 
 	do(t, server.URL, "CONFIG", "SET", "rdb-key-save-delay", "0")
 	kill() // the one that has begun with the delay
-	for began := time.Now(); ; time.Sleep(20 * time.Millisecond) {
-		if p := persistence(); p["aof_last_bgrewrite_status"] == "ok" && p["aof_rewrite_in_progress"] == "0" {
-			break
-		}
-		if time.Since(began) > 20*time.Second {
-			t.Fatal("the rewrite does not succeed")
-		}
-	}
+	faulttest.Eventually(t, func() bool {
+		p := persistence()
+		return p["aof_last_bgrewrite_status"] == "ok" && p["aof_rewrite_in_progress"] == "0"
+	}, func() string { return "the rewrite does not succeed" })
 	if c := open(t, server.URL).Conditions(); c != nil {
 		t.Errorf("after a rewrite: %q", c)
 	}
@@ -286,18 +276,13 @@ func TestConnections(t *testing.T) {
 			url = encrypted(t, server)
 		}
 		s := open(t, url)
-		clients := func() string { return fields(do(t, server.URL, "INFO", "clients").(string))["connected_clients"] }
-		for revision := range uint64(3) {
-			faulttest.Change(t, s, faulttest.Record(revision), faulttest.Record(revision+1))
-			if clients() == "1" {
-				t.Error("just after its use there is no connection but that of the test")
+		faulttest.Idles(t, s, 3, func() int { // beside the connection of the test
+			n, err := strconv.Atoi(fields(do(t, server.URL, "INFO", "clients").(string))["connected_clients"])
+			if err != nil {
+				t.Fatal(err)
 			}
-			for began := time.Now(); clients() != "1"; time.Sleep(20 * time.Millisecond) {
-				if time.Since(began) > 5*time.Second {
-					t.Fatalf("after 5 s there are %s connections", clients())
-				}
-			}
-		}
+			return n - 1
+		})
 	}
 }
 
@@ -345,15 +330,10 @@ func TestNew(t *testing.T) {
 func encrypted(t *testing.T, server *testserver.Server) (url string) {
 	t.Helper()
 	cert, key := testserver.Certificate(t)
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	addr := l.Addr().String()
-	l.Close()
+	port := testserver.FreePort(t)
 	do(t, server.URL, "CONFIG", "SET", "tls-cert-file", cert, "tls-key-file", key, "tls-ca-cert-file", cert,
-		"tls-auth-clients", "no", "tls-port", addr[strings.LastIndexByte(addr, ':')+1:])
-	return "rediss://" + addr + "?ca=" + cert
+		"tls-auth-clients", "no", "tls-port", port)
+	return fmt.Sprintf("rediss://127.0.0.1:%d?ca=%s", port, cert)
 }
 
 func TestEncrypted(t *testing.T) {

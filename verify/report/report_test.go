@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -21,8 +22,9 @@ import (
 
 // stream returns IDs with some duplicates and lines that are none.
 func stream(t *testing.T, n int, sound bool) string {
-	start, i := time.Now().Add(-time.Hour), 0
+	start, i := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC), 0
 	var o scru128.Options
+	o.Entropy = rand.NewChaCha8([32]byte{})
 	o.Clock = func() time.Time {
 		i++
 		return start.Add(time.Duration(i/10) * time.Millisecond)
@@ -50,7 +52,9 @@ func stream(t *testing.T, n int, sound bool) string {
 }
 
 func check(t *testing.T, n int, sound bool) *report.Report {
-	r, err := verify.Check(t.Context(), "scru128", strings.NewReader(stream(t, n, sound)), verify.Options{Source: "<ids & more>"})
+	now := time.Date(2026, 11, 21, 13, 0, 0, 0, time.UTC)
+	r, err := verify.Check(t.Context(), "scru128", strings.NewReader(stream(t, n, sound)),
+		verify.Options{Source: "<ids & more>", Now: func() time.Time { return now }})
 	if err != nil {
 		t.Fatal(err)
 	}

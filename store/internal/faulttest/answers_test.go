@@ -36,7 +36,7 @@ func TestAnswerProxy(t *testing.T) {
 	p := NewAnswerProxy(t, l.Addr().String())
 	ask := func(conn net.Conn, b byte) error {
 		t.Helper()
-		conn.SetDeadline(time.Now().Add(10 * time.Second))
+		conn.SetDeadline(time.Now().Add(patience))
 		conn.Write([]byte{b})
 		_, err := io.ReadFull(conn, make([]byte, 1))
 		if h := <-heard; h != b {

@@ -2,11 +2,11 @@ package faulttest
 
 import (
 	"bytes"
+	"context"
 	"net"
 	"sync"
 	"sync/atomic"
 	"testing"
-	"time"
 )
 
 // A Proxy stands between a store and its server, to lose answers. It finds the one that is
@@ -17,8 +17,14 @@ type Proxy struct {
 
 	server string
 	mu     sync.Mutex
-	marker []byte        // nil if no answer is to be lost
-	lost   chan struct{} // closed when it is
+	marker []byte // nil if no answer is to be lost
+	loss   loss
+}
+
+// A loss is what becomes of the connection with the marker.
+type loss struct {
+	sent chan struct{}   // closed when the server has the request
+	cut  context.Context // ends when the connection is to be cut
 }
 
 // NewProxy returns a proxy before the server at an address. It ends with the test.
@@ -49,26 +55,26 @@ func listen(t *testing.T, serve func(client net.Conn)) (addr string) {
 	return l.Addr().String()
 }
 
-// Lose makes the proxy wait for a request with the marker in it. That one gets to the
-// server; but from then on the client hears nothing on this connection, and when the
-// server has had time to answer, it is cut. Then the channel is closed, and all is as
-// before.
-func (p *Proxy) Lose(marker string) <-chan struct{} {
+// Lose makes the proxy wait for a request with the marker in it. When that one has got to
+// the server, the channel sent is closed; but from then on the client hears nothing on this
+// connection, until cut is called and cuts it. Then all is as before.
+func (p *Proxy) Lose(marker string) (sent <-chan struct{}, cut func()) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.marker, p.lost = []byte(marker), make(chan struct{})
-	return p.lost
+	p.marker, p.loss.sent = []byte(marker), make(chan struct{})
+	p.loss.cut, cut = context.WithCancel(context.Background())
+	return p.loss.sent, cut
 }
 
 // found reports whether the bytes have the marker, of which then there is no more.
-func (p *Proxy) found(b []byte) (lost chan struct{}, ok bool) {
+func (p *Proxy) found(b []byte) (l loss, ok bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.marker == nil || !bytes.Contains(b, p.marker) {
-		return nil, false
+		return loss{}, false
 	}
 	p.marker = nil
-	return p.lost, true
+	return p.loss, true
 }
 
 func (p *Proxy) serve(client net.Conn) {
@@ -97,16 +103,20 @@ func (p *Proxy) serve(client net.Conn) {
 	for {
 		n, err := client.Read(buf)
 		seen = append(seen, buf[:n]...)
-		if lost, ok := p.found(seen); ok {
+		loss, lost := p.found(seen)
+		if lost {
 			deaf.Store(true)
-			time.AfterFunc(300*time.Millisecond, func() {
+			context.AfterFunc(loss.cut, func() {
 				client.Close()
 				server.Close()
-				close(lost)
 			})
 		}
 		seen = seen[max(0, len(seen)-100):]
-		if _, werr := server.Write(buf[:n]); err != nil || werr != nil {
+		_, werr := server.Write(buf[:n])
+		if lost {
+			close(loss.sent)
+		}
+		if err != nil || werr != nil {
 			return
 		}
 	}
