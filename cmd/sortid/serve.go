@@ -187,7 +187,11 @@ func (a *app) serve(f *serving) error {
 	} else {
 		address = "http://" + address
 		l := s.Listener(listener)
-		shutdown = func(ctx context.Context) error { return errors.Join(hs.Shutdown(ctx), l.Shutdown(ctx)) }
+		shutdown = func(ctx context.Context) error { // both at once
+			plain := make(chan error, 1)
+			hs.RegisterOnShutdown(func() { plain <- l.Shutdown(ctx) })
+			return errors.Join(hs.Shutdown(ctx), <-plain)
+		}
 		go func() { failed <- hs.Serve(l) }()
 	}
 	log.Info("serving", slog.String("address", address), slog.Bool("tokens", config.Tokens != nil))

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"bytes"
 	"context"
 	"log/slog"
 	"net"
@@ -27,6 +28,7 @@ type Listener struct {
 	server *Server
 	passed chan accepted
 	closed chan struct{}
+	ended  chan struct{} // no connection comes any more
 	close  func() error
 
 	mu   sync.Mutex
@@ -41,7 +43,8 @@ type accepted struct {
 
 // Listener returns a Listener that takes its connections from l.
 func (s *Server) Listener(l net.Listener) *Listener {
-	p := &Listener{Listener: l, server: s, passed: make(chan accepted), closed: make(chan struct{}), kept: map[net.Conn]bool{}}
+	p := &Listener{Listener: l, server: s, passed: make(chan accepted), closed: make(chan struct{}), ended: make(chan struct{}),
+		kept: map[net.Conn]bool{}}
 	p.close = sync.OnceValue(func() error {
 		close(p.closed)
 		return l.Close()
@@ -51,6 +54,7 @@ func (s *Server) Listener(l net.Listener) *Listener {
 }
 
 func (l *Listener) acceptAll() {
+	defer close(l.ended)
 	for {
 		c, err := l.Listener.Accept()
 		if err == nil {
@@ -100,6 +104,10 @@ func (l *Listener) Close() error { return l.close() }
 // Accept has not returned. When ctx is done it closes them at once, and returns its error.
 func (l *Listener) Shutdown(ctx context.Context) error {
 	l.Close()
+	select {
+	case <-l.ended:
+	case <-ctx.Done():
+	}
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()
 	for {
@@ -138,6 +146,7 @@ func (l *Listener) serve(c net.Conn) {
 		in    = make([]byte, 4<<10)
 		out   []byte
 		until = time.Now().Add(headerTimeout)
+		post  bool // was the last request
 	)
 	c.SetDeadline(until)
 	for {
@@ -147,18 +156,25 @@ func (l *Listener) serve(c net.Conn) {
 			return
 		}
 		start := time.Now()
-		if start.Add(idleTimeout / 2).After(until) { // once in a while is enough
+		if start.Add(idleTimeout - headerTimeout).After(until) { // once in a while is enough
 			until = start.Add(idleTimeout)
 			c.SetDeadline(until)
 		}
-		r, ok := parsePlain(in[:n])
+		text := in[:n]
+		if post { // net/http, too, allows for clients that end a body with one line more
+			if text = bytes.TrimLeft(text, "\r\n"); len(text) == 0 {
+				continue
+			}
+		}
+		r, ok := parsePlain(text)
+		post = r.method == http.MethodPost
 		if ok {
 			out, ok = l.server.answerPlain(c, out[:0], &r, start, from)
 		}
 		if !ok {
 			c.SetDeadline(time.Time{})
 			l.keep(c, false)
-			if !l.pass(accepted{conn: &readConn{c, in[:n]}}) {
+			if !l.pass(accepted{conn: &readConn{c, text}}) {
 				c.Close()
 			}
 			return
@@ -166,8 +182,12 @@ func (l *Listener) serve(c net.Conn) {
 	}
 }
 
-// So many IDs, in any form and as JSON, are too short to be compressed.
-const fewIDs = 16
+const (
+	// So many IDs, in any form and as JSON, are too short to be compressed.
+	fewIDs = 16
+	// More than so many take longer than net/http does, which sees when a client has left.
+	manyIDs = 4096
+)
 
 // answerPlain answers a request on c, by way of the memory of out, which it returns. It
 // reports false if it has written nothing, since the request has something unusual or
@@ -175,7 +195,7 @@ const fewIDs = 16
 func (s *Server) answerPlain(c net.Conn, out []byte, r *plainRequest, start time.Time, from string) ([]byte, bool) {
 	ctx := context.Background()
 	in := idsInput{Scheme: strings.TrimPrefix(r.path, idsPath), Accept: r.accept}
-	if s.generators.byName[in.Scheme] == nil || !in.parse(r.query) || in.N > fewIDs && r.encoding != "" {
+	if s.generators.byName[in.Scheme] == nil || !in.parse(r.query) || in.N > manyIDs || in.N > fewIDs && r.encoding != "" {
 		return out, false
 	}
 	if s.config.Tokens != nil {
@@ -199,6 +219,9 @@ func (s *Server) answerPlain(c net.Conn, out []byte, r *plainRequest, start time
 	out = append(out, a.contentType...)
 	out = append(out, "\r\nDate: "...)
 	out = start.UTC().AppendFormat(out, http.TimeFormat)
+	if len(s.config.Origins) > 0 {
+		out = append(out, "\r\nVary: Origin"...)
+	}
 	out = append(out, "\r\nVary: Accept-Encoding\r\n"+
 		"X-Content-Type-Options: nosniff\r\n"+
 		"X-Request-Id: "...)
@@ -232,6 +255,14 @@ func (c *readConn) Read(b []byte) (int, error) {
 		c.read = nil
 	}
 	return n, nil
+}
+
+// CloseWrite is for the http.Server, which looks for it before it closes a connection.
+func (c *readConn) CloseWrite() error {
+	if w, ok := c.Conn.(interface{ CloseWrite() error }); ok {
+		return w.CloseWrite()
+	}
+	return nil
 }
 
 // A plainRequest is a request for IDs with nothing unusual in it. Headers that it does not

@@ -28,7 +28,7 @@ var plainRequests = []string{
 	"GET /v1/ids/uid60?n=1000 HTTP/1.1\r\nhost:[::1]:80\r\nuser-agent: x/1 (y; z)\r\nX-Thing: 1\r\nX-Thing: 2\r\n\r\n",
 	"GET /v1/ids/scru160?n=16&form=hex HTTP/1.1\r\nHost: a\r\nACCEPT-ENCODING: gzip\r\nConnection: Keep-Alive\r\n\r\n",
 	"GET /v1/ids/euid?form=uuid&n=2 HTTP/1.1\r\nHost: a\r\nAccept: application/json \r\n\r\n",
-	"POST /v1/ids/scru128?n=100000 HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\nTransfer-Encodings: none\r\n\r\n",
+	"POST /v1/ids/scru128?n=4096 HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\nTransfer-Encodings: none\r\n\r\n",
 	"POST /v1/ids/scru128 HTTP/1.1\r\nHost: a\r\nAccept: text/*, */*;q=0.1\r\nAuthorization: Basic x\r\n\r\n",
 }
 
@@ -43,6 +43,7 @@ var otherRequests = []string{
 	"GET /v1/ids/ulid HTTP/1.1\r\nHost: a\r\n\r\n",
 	"GET /v1/ids/%73cru128 HTTP/1.1\r\nHost: a\r\n\r\n",
 	"GET /v1/ids/scru128/ HTTP/1.1\r\nHost: a\r\n\r\n",
+	"GET /v1/ids/scru128?n=4097 HTTP/1.1\r\nHost: a\r\n\r\n",
 	"GET /v1/ids/scru128?n=0 HTTP/1.1\r\nHost: a\r\n\r\n",
 	"GET /v1/ids/scru128?n=3&n=4 HTTP/1.1\r\nHost: a\r\n\r\n",
 	"GET /v1/ids/scru64?form=uuid HTTP/1.1\r\nHost: a\r\n\r\n",
@@ -85,7 +86,14 @@ func keptConnections(l *Listener) int {
 
 // A Listener answers as an http.Server would, and has it answer what is not plain.
 func TestPlain(t *testing.T) {
-	s, ts := start(t, Config{Store: lease.NewMemory()})
+	t.Run("plain", func(t *testing.T) { testPlain(t, Config{Store: lease.NewMemory()}) })
+	t.Run("cors", func(t *testing.T) {
+		testPlain(t, Config{Store: lease.NewMemory(), Origins: []string{"https://example.com"}})
+	})
+}
+
+func testPlain(t *testing.T, config Config) {
+	s, ts := start(t, config)
 	waitReady(t, s)
 	slow := httptest.NewUnstartedServer(nil)
 	slow.Config = s.HTTPServer()
@@ -152,10 +160,10 @@ func TestPlain(t *testing.T) {
 func TestPlainSequence(t *testing.T) {
 	s, ts := start(t, Config{Store: lease.NewMemory()})
 	waitReady(t, s)
-	plain, other := plainRequests[1], "GET /v1/schemes HTTP/1.1\r\nHost: a\r\n\r\n"
+	plain, post, other := plainRequests[1], plainRequests[6], "GET /v1/schemes HTTP/1.1\r\nHost: a\r\n\r\n"
 	var pieces []string // an empty one stands for an answer that is waited for
 	for i := 1; i < len(plain); i++ {
-		pieces = append(pieces, plain, "", plain, "", plain[:i], plain[i:], "", plain, "", plain+plain+plain[:i], "", "", plain[i:], "", other, "", plain, "")
+		pieces = append(pieces, post, "", "\r\n", plain, "", post, "", "\r\n"+plain, "", plain, "", plain[:i], plain[i:], "", plain, "", plain+plain+plain[:i], "", "", plain[i:], "", other, "", plain, "")
 		c, in := raw(t, ts.URL, "")
 		for j, piece := range pieces {
 			if piece != "" {
@@ -328,6 +336,39 @@ func TestListenerShutdown(t *testing.T) {
 	}
 }
 
+// Shutdown waits for a connection that comes just then.
+func TestListenerShutdownLate(t *testing.T) {
+	s, err := New(Config{Inspect: inspect})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close(t.Context())
+	inner := &late{pipes{conns: make(chan net.Conn, 1)}}
+	l := s.Listener(inner)
+	ended := make(chan error)
+	go func() { ended <- l.Shutdown(t.Context()) }()
+	<-l.closed
+	select {
+	case <-ended:
+		t.Error("Shutdown did not wait for Accept")
+	case <-time.After(50 * time.Millisecond):
+	}
+	client, server := net.Pipe()
+	inner.conns <- server
+	close(inner.conns)
+	if err := <-ended; err != nil || keptConnections(l) != 0 {
+		t.Errorf("%d connections, %v", keptConnections(l), err)
+	}
+	if _, err := client.Read(make([]byte, 1)); err != io.EOF {
+		t.Errorf("the connection is not closed: %v", err)
+	}
+}
+
+// late is a listener that has another connection when it is closed.
+type late struct{ pipes }
+
+func (*late) Close() error { return nil }
+
 // failing is a listener that fails before it has a connection.
 type failing struct {
 	net.Listener
@@ -362,13 +403,20 @@ func TestListenerFails(t *testing.T) {
 	if resp, err := http.ReadResponse(in, nil); err != nil || resp.StatusCode != http.StatusOK {
 		t.Errorf("%+v, %v", resp, err)
 	}
-	raw(t, "http://"+inner.Addr().String(), "GET / HTTP/1.1\r\n")
+	_, in = raw(t, "http://"+inner.Addr().String(), "GET / HTTP/1.1\r\n")
 	c, err := l.Accept()
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer c.Close()
 	if b, err := bufio.NewReader(c).ReadString('\n'); err != nil || b != "GET / HTTP/1.1\r\n" {
+		t.Errorf("%q, %v", b, err)
+	}
+	// An http.Server closes one side first, so that the client gets the last answer.
+	if err := c.(interface{ CloseWrite() error }).CloseWrite(); err != nil {
+		t.Error(err)
+	}
+	if b, err := io.ReadAll(in); err != nil || len(b) > 0 {
 		t.Errorf("%q, %v", b, err)
 	}
 }
