@@ -11,7 +11,6 @@ import (
 	"flag"
 	"fmt"
 	"math/rand/v2"
-	"net"
 	"net/http"
 	"net/url"
 	"os"
@@ -108,31 +107,10 @@ type server struct {
 
 func serve(t *testing.T, sortid, store string) *server {
 	t.Helper()
-	s := &server{t: t, sortid: sortid, store: store, url: "http://" + freeAddress(t)}
+	s := &server{t: t, sortid: sortid, store: store, url: fmt.Sprint("http://127.0.0.1:", testserver.FreePort(t))}
 	s.Start()
 	t.Cleanup(s.Stop)
 	return s
-}
-
-// freeAddress returns an address on which nobody listens, and which nobody gets before the
-// test ends, as in package testserver: the system does not give its port to outgoing
-// connections, and tests that look for one find the UDP port taken.
-func freeAddress(t *testing.T) string {
-	t.Helper()
-	for range 100 {
-		address := fmt.Sprint("127.0.0.1:", 10000+rand.IntN(20000))
-		held, err := net.ListenPacket("udp", address)
-		if err != nil {
-			continue
-		}
-		t.Cleanup(func() { held.Close() })
-		if l, err := net.Listen("tcp", address); err == nil {
-			l.Close()
-			return address
-		}
-	}
-	t.Fatal("no free port on 127.0.0.1")
-	return ""
 }
 
 // Start starts the server and waits until it serves.
