@@ -140,7 +140,6 @@ soak: | go
 	cd cmd/sortid && $(GO) test -count 1 -timeout 0 -v -run 'TestFalse$$' ./internal/finder -soak
 	cd cmd/sortid && $(GO) test -count 1 -timeout 0 -v ./internal/torture -duration 5m
 	cd cmd/sortid && $(GO) test -count 1 -timeout 0 -v ./internal/sqltext -many 1000000
-	cd cmd/sortid && $(GO) test -run '^$$' -fuzz '^FuzzPlain$$' -fuzztime $(FUZZTIME) -fuzzminimizetime 10x ./server
 	cd cmd/sortid && $(GO) test -run '^$$' -fuzz '^FuzzRequests$$' -fuzztime $(SOAK) -fuzzminimizetime 10x ./server
 
 # Of the page, in Chromium.

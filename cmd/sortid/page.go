@@ -24,7 +24,7 @@ sends nothing.`,
 		},
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(*cobra.Command, []string) error {
-			page, err := web.Page()
+			page, _, err := web.Page()
 			if err != nil {
 				return err
 			}

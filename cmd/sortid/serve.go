@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -16,6 +17,7 @@ import (
 	"github.com/sortid/sortid/cmd/sortid/web"
 	"github.com/sortid/sortid/lease"
 	"github.com/sortid/sortid/scheme"
+	"github.com/sortid/sortid/store"
 	"github.com/spf13/cobra"
 )
 
@@ -34,7 +36,7 @@ type serving struct {
 	listen, store, tokens     string
 	cert, key, clientCA       string
 	open, create              bool
-	origins                   []string
+	hosts, origins            []string
 	nodeBits                  int
 	storeGiven, nodeBitsGiven bool
 }
@@ -48,6 +50,10 @@ func (a *app) serveCommand() *cobra.Command {
 state of its own. Without flags it listens on the loopback address, has no store and
 asks for no tokens. http://127.0.0.1:8420/ is the page that "sortid page" writes, and
 /openapi.json describes what else it answers.
+
+Without tokens it answers only requests whose Host is a loopback name or address, the
+address at which the request arrives, or a name given by --host. So no web page can
+reach it through a domain name of its own.
 
 With --store it leases a node ID for itself, so that it can make scru64 and uid60 IDs,
 and lets other programs lease theirs through it: their store is the address of this
@@ -75,6 +81,7 @@ Each request is logged to standard error as a line of JSON.`,
 	flags.StringVar(&f.key, "tls-key", "", "a `FILE` with the key of the certificate")
 	flags.StringVar(&f.clientCA, "client-ca", "", "a `FILE` of certificates: only clients with one that these have signed are served")
 	flags.BoolVar(&f.open, "open", false, "serve anybody who can reach the address")
+	flags.StringArrayVar(&f.hosts, "host", nil, "a `NAME` under which clients reach the server without tokens; repeat it for several")
 	flags.StringArrayVar(&f.origins, "cors", nil, "the `ORIGIN` of web pages that may call the server from a browser; repeat it for several")
 	flags.IntVar(&f.nodeBits, "node-bits", 8, "the size of the server's own node IDs in bits, 1 to 9")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
@@ -90,7 +97,7 @@ Each request is logged to standard error as a line of JSON.`,
 
 // check finds mistakes before anything is opened.
 func (f *serving) check() error {
-	host, _, err := net.SplitHostPort(f.listen)
+	_, _, err := net.SplitHostPort(f.listen)
 	switch {
 	case err != nil:
 		return usagef("--listen %q is no address; want HOST:PORT, such as 127.0.0.1:8420", f.listen)
@@ -107,54 +114,55 @@ func (f *serving) check() error {
 	case f.nodeBits < 1 || f.nodeBits > 9:
 		return usagef("--node-bits %d: want 1 to 9, so that uid60 has room for them", f.nodeBits)
 	}
-	if ip := net.ParseIP(host); host == "localhost" || ip != nil && ip.IsLoopback() {
-		return nil
-	}
-	if f.tokens == "" && f.clientCA == "" && !f.open {
+	if !f.loopback() && f.tokens == "" && f.clientCA == "" && !f.open {
 		return usagef("--listen %s can be reached from other machines: add --tokens FILE or --client-ca FILE, or --open if anybody may use it", f.listen)
 	}
 	return nil
 }
 
+// loopback reports whether only programs of this machine can reach the server.
+func (f *serving) loopback() bool {
+	host, _, _ := net.SplitHostPort(f.listen)
+	ip := net.ParseIP(host)
+	return host == "localhost" || ip != nil && ip.IsLoopback()
+}
+
+// serve serves until a signal comes. Its errors have the form of the log.
 func (a *app) serve(f *serving) error {
 	late := &lateWriter{w: a.err}
 	defer late.flush()
 	log := slog.New(slog.NewJSONHandler(late, nil))
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
+	err := a.serveUntil(ctx, stop, f, log)
+	var usage usageError
+	if err == nil || errors.As(err, &usage) || errors.Is(err, errInterrupted) {
+		return err
+	}
+	log.Error("the server ends", slog.Any("error", err))
+	return exitError(exitBad)
+}
 
-	page, err := web.Page()
+// serveUntil serves until the context ends. It listens before it leases anything, so that a
+// server whose port is taken changes nothing.
+func (a *app) serveUntil(ctx context.Context, stop func(), f *serving, log *slog.Logger) error {
+	config, err := f.config(log)
 	if err != nil {
 		return err
 	}
-	schemes, err := schemesJSON()
-	if err != nil {
-		return err
-	}
-	config := server.Config{
-		Name: myName(), NodeIDSize: f.nodeBits, Origins: f.origins, Version: version(), Logger: log, Page: page, Schemes: schemes,
-		Inspect: func(b []byte, s *scheme.Scheme, text string) ([]byte, error) {
-			in := reader{scheme: s}
-			r, err := in.read(text)
-			if err != nil {
-				return b, err
-			}
-			return r.appendJSON(b)
-		},
-	}
-	if f.tokens != "" {
-		tokens, err := server.OpenTokens(f.tokens, log)
-		if err != nil {
+	var tlsConfig *tls.Config
+	if f.cert != "" {
+		if tlsConfig, err = server.TLSConfig(f.cert, f.key, f.clientCA, log); err != nil {
 			return err
 		}
-		config.Tokens = tokens
 	}
+	listener, err := net.Listen("tcp", f.listen)
+	if err != nil {
+		return fmt.Errorf("cannot listen: %w", err)
+	}
+	defer listener.Close()
 	if f.store != "" {
-		limited, cancel := context.WithTimeout(ctx, storePatience)
-		l := &leasing{url: f.store, create: f.create, log: log}
-		st, err := a.openRealms(limited, l, lease.Config{Realm: scheme.SCRU64.Name, Format: lease.SCRU64},
-			lease.Config{Realm: scheme.UID60.Name, Format: lease.UID60})
-		cancel()
+		st, err := a.openOwnRealms(ctx, f, log)
 		if err != nil {
 			return interrupted(ctx, err)
 		}
@@ -168,57 +176,90 @@ func (a *app) serve(f *serving) error {
 	if err != nil {
 		return err
 	}
+	defer func() {
+		patience, cancel := context.WithTimeout(context.Background(), releasePatience)
+		defer cancel()
+		if err := s.Close(patience); err != nil {
+			log.Warn("a node ID was not given back; it is free again when its lease ends", slog.Any("error", err))
+		}
+	}()
 	hs := s.HTTPServer()
-	if f.cert != "" {
-		if hs.TLSConfig, err = server.TLSConfig(f.cert, f.key, f.clientCA, log); err != nil {
-			return err
-		}
-	}
-	listener, err := net.Listen("tcp", f.listen)
-	if err != nil {
-		return err
-	}
-	address := listener.Addr().String()
-	shutdown := hs.Shutdown
-	failed := make(chan error, 1)
-	if f.cert != "" {
-		address = "https://" + address
-		go func() { failed <- hs.ServeTLS(listener, "", "") }()
-	} else {
-		address = "http://" + address
-		l := s.Listener(listener)
-		shutdown = func(ctx context.Context) error { // both at once
-			plain := make(chan error, 1)
-			hs.RegisterOnShutdown(func() { plain <- l.Shutdown(ctx) })
-			return errors.Join(hs.Shutdown(ctx), <-plain)
-		}
-		go func() { failed <- hs.Serve(l) }()
-	}
-	log.Info("serving", slog.String("address", address), slog.Bool("tokens", config.Tokens != nil))
+	hs.TLSConfig = tlsConfig
+	return serveHTTP(ctx, stop, s, hs, listener, log)
+}
 
+// config returns what the server needs to know, except for the store.
+func (f *serving) config(log *slog.Logger) (c server.Config, err error) {
+	c = server.Config{
+		Name: myName(), NodeIDSize: f.nodeBits, Origins: f.origins, Version: version(), Logger: log,
+		Inspect: func(b []byte, s *scheme.Scheme, text string) ([]byte, error) {
+			in := reader{scheme: s}
+			r, err := in.read(text)
+			if err != nil {
+				return b, err
+			}
+			return r.appendJSON(b)
+		},
+	}
+	if host, _, _ := net.SplitHostPort(f.listen); host != "" {
+		c.Hosts = append(c.Hosts, host)
+	}
+	c.Hosts = append(c.Hosts, f.hosts...)
+	if c.Page, c.PagePolicy, err = web.Page(); err != nil {
+		return c, err
+	}
+	if c.Schemes, err = schemesJSON(); err != nil {
+		return c, err
+	}
+	if f.tokens == "" {
+		return c, nil
+	}
+	if !f.loopback() && f.cert == "" {
+		log.Warn("tokens cross the network in plain text: add --tls-cert and --tls-key, or let a proxy in front do TLS")
+	}
+	c.Tokens, err = server.OpenTokens(f.tokens, log)
+	return c, err
+}
+
+// openOwnRealms opens the store, with the realms in which the server itself leases.
+func (a *app) openOwnRealms(ctx context.Context, f *serving, log *slog.Logger) (store.Store, error) {
+	ctx, cancel := context.WithTimeout(ctx, storePatience)
+	defer cancel()
+	l := &leasing{url: f.store, create: f.create, log: log}
+	return a.openRealms(ctx, l, lease.Config{Realm: scheme.SCRU64.Name, Format: lease.SCRU64},
+		lease.Config{Realm: scheme.UID60.Name, Format: lease.UID60})
+}
+
+// serveHTTP serves until the context ends, and then finishes the requests under way.
+func serveHTTP(ctx context.Context, stop func(), s *server.Server, hs *http.Server, listener net.Listener, log *slog.Logger) error {
+	address := "http://" + listener.Addr().String()
+	serve := func() error { return hs.Serve(server.Limit(listener)) }
+	if hs.TLSConfig != nil {
+		address = "https://" + listener.Addr().String()
+		serve = func() error { return hs.ServeTLS(server.Limit(listener), "", "") }
+	}
+	failed := make(chan error, 1)
+	go func() { failed <- serve() }()
+	log.Info("serving", slog.String("address", address), slog.Bool("tokens", s.HasTokens()))
 	select {
 	case err := <-failed:
 		return err
 	case <-ctx.Done():
 		stop() // a second signal ends the program at once
 	}
-	log.Info("going down")
+	log.Info("shutting down")
 	s.Drain()
 	drain()
 	patience, cancel := context.WithTimeout(context.Background(), drainPatience)
 	defer cancel()
-	err = shutdown(patience)
-	if err == nil {
-		if err = <-failed; errors.Is(err, http.ErrServerClosed) {
-			err = nil
-		}
+	if err := hs.Shutdown(patience); err != nil {
+		hs.Close()
+		return fmt.Errorf("some requests were cut off, since they did not end within %v: %w", drainPatience, err)
 	}
-	patience, cancel = context.WithTimeout(context.Background(), releasePatience)
-	defer cancel()
-	if closing := s.Close(patience); closing != nil {
-		log.Warn("a node ID was not given back; it is free again when its lease ends", slog.Any("error", closing))
+	if err := <-failed; !errors.Is(err, http.ErrServerClosed) {
+		return err
 	}
-	return err
+	return nil
 }
 
 func (a *app) serveTokenCommand() *cobra.Command {

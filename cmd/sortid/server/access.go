@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humago"
 	"golang.org/x/time/rate"
 )
 
@@ -25,28 +26,35 @@ func (s *Server) secure(op *huma.Operation, permission string) {
 // authorize answers requests of clients that may not do what they ask for.
 func (s *Server) authorize(ctx huma.Context, next func(huma.Context)) {
 	permission, _ := ctx.Operation().Metadata[metadataPermission].(string)
-	if s.config.Tokens == nil || permission == permitNone {
-		next(ctx)
-		return
-	}
-	text, ok := bearer(ctx.Header("Authorization"))
-	e := s.config.Tokens.find(text)
-	if !ok || e == nil {
-		ctx.SetHeader("WWW-Authenticate", `Bearer realm="sortid"`)
-		huma.WriteErr(s.api, ctx, http.StatusUnauthorized, "a valid token is needed: send the header \"Authorization: Bearer TOKEN\"")
-		return
-	}
-	// What realm a request is about stands in its body; those operations check it.
-	if permission != permitRealms && !e.may(permission, "") {
-		huma.WriteErr(s.api, ctx, http.StatusForbidden, forbidden)
-		return
-	}
-	if wait := delay(e.requests, 1); wait > 0 {
-		ctx.SetHeader("Retry-After", seconds(wait))
-		huma.WriteErr(s.api, ctx, http.StatusTooManyRequests, "the token's limit of requests a second is reached")
+	e, err := s.allow(ctx.Header("Authorization"), permission)
+	if err != nil {
+		_, w := humago.Unwrap(ctx)
+		s.refuse(w, err)
 		return
 	}
 	next(huma.WithValue(ctx, tokenKey{}, e))
+}
+
+// allow returns the token of an Authorization header, nil if none is needed. It returns a
+// problem if the token does not permit the request, or has reached its limit of requests.
+func (s *Server) allow(header, permission string) (*token, error) {
+	if s.config.Tokens == nil || permission == permitNone {
+		return nil, nil
+	}
+	text, ok := bearer(header)
+	e := s.config.Tokens.find(text)
+	if !ok || e == nil {
+		return nil, huma.ErrorWithHeaders(huma.Error401Unauthorized("a valid token is needed: send the header \"Authorization: Bearer TOKEN\""),
+			http.Header{"WWW-Authenticate": {`Bearer realm="sortid"`}})
+	}
+	// The body of a request to the store names its realm; those operations check it.
+	if permission != permitRealms && !e.may(permission, "") {
+		return nil, huma.Error403Forbidden(forbidden)
+	}
+	if wait := take(e.requests, 1); wait > 0 {
+		return nil, tooMany(wait, "the token's limit of requests a second is reached")
+	}
+	return e, nil
 }
 
 const forbidden = "this token does not permit that"
@@ -73,30 +81,40 @@ func (s *Server) permitStore(ctx context.Context) error {
 	return nil
 }
 
-// spend takes n IDs from what the request's token may have.
-func (s *Server) spend(ctx context.Context, n int) error {
-	e := tokenOf(ctx)
-	if e == nil {
-		return nil
+// charge takes n IDs from what a token may have, nil for no token, and from what the source
+// yields: from both or from neither.
+func (s *Server) charge(e *token, src *source, n int) error {
+	now := time.Now()
+	var mine *rate.Reservation
+	if e != nil && e.ids != nil {
+		mine = e.ids.ReserveN(now, n)
+		if wait := mine.DelayFrom(now); wait > 0 {
+			mine.CancelAt(now)
+			return tooMany(wait, "the token's limit of IDs a second is reached")
+		}
 	}
-	if wait := delay(e.ids, n); wait > 0 {
-		return huma.ErrorWithHeaders(huma.Error429TooManyRequests("the token's limit of IDs a second is reached"),
-			http.Header{"Retry-After": {seconds(wait)}})
+	if wait := take(src.limit, n); wait > 0 {
+		if mine != nil {
+			mine.CancelAt(now)
+		}
+		return busyFor(wait, "one node ID of %s yields no %d IDs now; ask again later, or for fewer", src.scheme.Name, n)
 	}
 	return nil
 }
 
-// delay takes n from a limiter, or takes nothing and returns when there will be so many.
-func delay(l *rate.Limiter, n int) time.Duration {
-	if l == nil {
+// take takes n from a limiter, or takes nothing and returns when there will be so many.
+func take(l *rate.Limiter, n int) time.Duration {
+	now := time.Now()
+	if l == nil || l.AllowN(now, n) {
 		return 0
 	}
-	r := l.ReserveN(time.Now(), n)
-	wait := r.Delay()
-	if wait > 0 {
-		r.Cancel()
-	}
-	return wait
+	missing := float64(n) - l.TokensAt(now)
+	return max(time.Millisecond, time.Duration(missing/float64(l.Limit())*float64(time.Second)))
+}
+
+// tooMany returns the problem 429, which says when to ask again.
+func tooMany(wait time.Duration, detail string) error {
+	return huma.ErrorWithHeaders(huma.Error429TooManyRequests(detail), http.Header{"Retry-After": {seconds(wait)}})
 }
 
 func seconds(d time.Duration) string { return fmt.Sprintf("%.0f", math.Max(1, math.Ceil(d.Seconds()))) }

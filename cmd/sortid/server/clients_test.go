@@ -43,7 +43,7 @@ func raw(t *testing.T, url, text string) (net.Conn, *bufio.Reader) {
 
 func TestManyHeaders(t *testing.T) {
 	_, ts := start(t, Config{})
-	conn, in := raw(t, ts.URL, "GET /healthz HTTP/1.1\r\nHost: a\r\n")
+	conn, in := raw(t, ts.URL, "GET /healthz HTTP/1.1\r\nHost: localhost\r\n")
 	go func() {
 		for i := range 1_000_000 {
 			if _, err := fmt.Fprintf(conn, "X-Header-%d: 0123456789\r\n", i); err != nil {
@@ -67,10 +67,10 @@ func TestSlowClients(t *testing.T) {
 	defer func(d time.Duration) { lineTimeout = d }(lineTimeout)
 	lineTimeout = 2 * time.Second
 	_, ts := start(t, Config{Store: lease.NewMemory()})
-	const body = " HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n"
+	const body = " HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n"
 	var wg sync.WaitGroup
 	for _, text := range []string{
-		"GET /healthz HTTP/1.1\r\nHost: a\r\n",
+		"GET /healthz HTTP/1.1\r\nHost: localhost\r\n",
 		"POST /v1/store/get" + body,
 		"POST /v1/ids/scru128" + body,
 		"POST /v1/inspect" + body,
@@ -377,7 +377,7 @@ func TestLog(t *testing.T) {
 	}
 	defer s.Close(t.Context())
 	w := newRecorder()
-	r, _ := http.NewRequest(http.MethodGet, "/v1/ids/scru12?n=1", nil)
+	r, _ := http.NewRequest(http.MethodGet, "http://localhost/v1/ids/scru12?n=1", nil)
 	r.Header.Set("Authorization", "Bearer secret")
 	s.ServeHTTP(w, r)
 	var line struct {

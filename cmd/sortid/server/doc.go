@@ -9,11 +9,7 @@
 //		...
 //	}
 //	defer s.Close(context.Background())
-//	http.ListenAndServe("127.0.0.1:8420", s)
-//
-// A [Listener] takes the most frequent requests, those for IDs, away from net/http:
-//
-//	s.HTTPServer().Serve(s.Listener(listener))
+//	s.HTTPServer().Serve(listener)
 //
 // The endpoints are described by the server itself, at /openapi.json.
 package server

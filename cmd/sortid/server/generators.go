@@ -6,8 +6,11 @@ import (
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
+	"strconv"
 	"sync"
 	"time"
+
+	"golang.org/x/time/rate"
 
 	"github.com/sortid/sortid"
 	"github.com/sortid/sortid/lease"
@@ -26,6 +29,7 @@ type generators struct {
 // A source makes the IDs of one format.
 type source struct {
 	scheme *scheme.Scheme
+	limit  *rate.Limiter // of IDs a second; nil if the generator itself waits when it must
 
 	mu        sync.Mutex
 	generator scheme.Generator // nil while err is why there is none
@@ -38,6 +42,18 @@ type source struct {
 var leased = map[*scheme.Scheme]lease.Format{
 	scheme.SCRU64: lease.SCRU64,
 	scheme.UID60:  lease.UID60,
+}
+
+// guardBits are the high bits of scru64's counter that start at zero in each tick. So a tick
+// has room for 97 % of the counter's numbers on average.
+const guardBits = 4
+
+// newLimit returns a limiter for what one node ID of scru64 yields. It keeps the generator,
+// which may be 10 s ahead of the clock, at most 2 s ahead. So a request is either served in
+// full or refused before any of its IDs is made.
+func newLimit(nodeIDSize int) *rate.Limiter {
+	perSecond := 0.95 * float64(int(1)<<(24-nodeIDSize)) / scheme.SCRU64.Tick.Seconds()
+	return rate.NewLimiter(rate.Limit(perSecond), max(int(2*perSecond), maxIDs))
 }
 
 func newGenerators(c Config) (*generators, error) {
@@ -59,6 +75,9 @@ func newGenerators(c Config) (*generators, error) {
 			src.err = fmt.Errorf("this server has no store to lease a node ID of %s from; start it with one", s.Name)
 		default:
 			src.err = errNoNodeID
+			if s == scheme.SCRU64 {
+				src.limit = newLimit(c.NodeIDSize)
+			}
 			g.tasks.Go(func() { g.acquire(ctx, src, format) })
 		}
 	}
@@ -88,12 +107,17 @@ func (g *generators) tryAcquire(ctx context.Context, src *source, format lease.F
 	defer cancel()
 	held, err := lease.Acquire(limited, g.config.Store, lease.Config{
 		Realm: src.scheme.Name, Format: format, NodeIDSize: g.config.NodeIDSize, Name: g.config.Name, MustExist: g.config.MustExist, Logger: g.config.Logger,
+		Now: g.config.clock,
 	})
 	if err != nil {
 		return err
 	}
 	// Requests must not wait for a store that is away: they are told to come back.
-	generator, err := src.scheme.NewGenerator(scheme.Options{Lease: held, Values: map[string]string{"rollback": "abort"}})
+	values := map[string]string{"rollback": "abort"}
+	if _, ok := src.scheme.Option("guard"); ok {
+		values["guard"] = strconv.Itoa(guardBits)
+	}
+	generator, err := src.scheme.NewGenerator(scheme.Options{Lease: held, Clock: g.config.clock, Values: values})
 	if err != nil {
 		held.Close(limited)
 		return err
@@ -111,8 +135,8 @@ func (src *source) get() (scheme.Generator, error) {
 	return src.generator, src.err
 }
 
-// append appends n IDs to b, each followed by sep.
-func (src *source) append(ctx context.Context, b []byte, n int, form scheme.Form, sep byte) ([]byte, error) {
+// append appends n IDs to b, a line each.
+func (src *source) append(ctx context.Context, b []byte, n int, form scheme.Form) ([]byte, error) {
 	generator, err := src.get()
 	if err != nil {
 		return b, fmt.Errorf("%w: %w", errUnavailable, err)
@@ -122,15 +146,20 @@ func (src *source) append(ctx context.Context, b []byte, n int, form scheme.Form
 		batch = generator.NewBatch()
 	}
 	defer src.batches.Put(batch)
-	for n > 0 {
-		k := min(n, 4096)
-		if err := batch.Fill(ctx, k); err != nil {
-			return b, fmt.Errorf("%w: %w", errUnavailable, publicError(err))
-		}
-		b = batch.Append(b, form, sep)
-		n -= k
+	if err := batch.Fill(ctx, n); err != nil {
+		return b, fmt.Errorf("%w: %w", errUnavailable, publicError(err))
 	}
-	return b, nil
+	return batch.Append(b, form, '\n'), nil
+}
+
+// ready returns nil if the source can make an ID now. It makes one to find out.
+func (src *source) ready() error {
+	generator, err := src.get()
+	if err != nil {
+		return err
+	}
+	_, err = generator.Next(context.Background())
+	return err
 }
 
 // What is wrong with the store is for the log, and not for everybody.
@@ -147,10 +176,13 @@ func publicError(err error) error {
 	return err
 }
 
-// err returns why a format that needs a lease has none, or nil.
-func (g *generators) err() error {
+// ready returns why a format that this server serves can make no ID now, or nil.
+func (g *generators) ready() error {
+	if g.config.Store == nil {
+		return nil // it serves no format that needs a lease
+	}
 	for s := range leased {
-		if _, err := g.byName[s.Name].get(); err != nil {
+		if err := g.byName[s.Name].ready(); err != nil {
 			return fmt.Errorf("%s: %w", s.Name, err)
 		}
 	}
@@ -169,7 +201,7 @@ func (g *generators) close(ctx context.Context) error {
 			if err := src.lease.Close(ctx); err != nil {
 				errs = append(errs, fmt.Errorf("%s: %w", s.Name, err))
 			}
-			src.generator, src.lease, src.err = nil, nil, errors.New("the server goes down")
+			src.generator, src.lease, src.err = nil, nil, errors.New("the server shuts down")
 		}
 		src.mu.Unlock()
 	}

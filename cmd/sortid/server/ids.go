@@ -1,17 +1,20 @@
 package server
 
 import (
-	"cmp"
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net/http"
+	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/danielgtaylor/huma/v2"
-	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
 	"github.com/sortid/sortid/scheme"
 )
@@ -20,22 +23,17 @@ const (
 	typeText   = "text/plain; charset=utf-8"
 	typeJSON   = "application/json"
 	typeNDJSON = "application/x-ndjson"
+
+	idsPath   = "/v1/ids/"
+	storePath = "/v1/store/"
 )
 
-const idsPath = "/v1/ids/"
+// pieceSize is how many IDs are made and written at a time, so that the memory of an answer
+// does not grow with the number of its IDs.
+const pieceSize = 1024
 
-// idsRoutes has the patterns of the requests for IDs, by method.
-var idsRoutes = map[string]string{
-	http.MethodGet:  "GET " + idsPath + "{scheme}",
-	http.MethodPost: "POST " + idsPath + "{scheme}",
-}
-
-type idsInput struct {
-	Scheme string `path:"scheme" doc:"The format's name" enum:"scru64,scru128,scru160,euid,uid60"`
-	N      int    `query:"n" doc:"How many IDs" minimum:"1" maximum:"100000" default:"1"`
-	Form   string `query:"form" doc:"The form of the IDs; uuid is for formats of 128 bits" enum:"text,hex,int,uuid" default:"text"`
-	Accept string `header:"Accept" doc:"text/plain, one ID a line, or application/json"`
-}
+// takeTimeout is how long a client may take for one piece of an answer.
+const takeTimeout = 10 * time.Second
 
 // A rawOutput is a body that is written as it is.
 type rawOutput struct {
@@ -44,21 +42,37 @@ type rawOutput struct {
 	Body         []byte
 }
 
-// buffers keeps the memory of answers for the next ones.
-var buffers = sync.Pool{New: func() any { return new([]byte) }}
-
+// registerIDs registers the requests for IDs. They are by far the most frequent ones, so
+// their handler is one of net/http; huma only describes them.
 func (s *Server) registerIDs() {
+	least, most := 1.0, float64(maxIDs)
+	var names, forms []any
+	for _, f := range scheme.All() {
+		names = append(names, f.Name)
+		for _, form := range f.Forms {
+			if !slices.Contains(forms, any(string(form))) {
+				forms = append(forms, string(form))
+			}
+		}
+	}
 	for _, method := range []string{http.MethodGet, http.MethodPost} {
-		op := huma.Operation{
-			OperationID:  strings.ToLower(method) + "-ids",
-			Method:       method,
-			Path:         idsPath + "{scheme}",
-			Summary:      "Make IDs",
-			Description:  "Returns new IDs, in order. Not cached. scru64 and uid60 need a server with a store.",
-			Tags:         []string{"ids"},
-			MaxBodyBytes: maxBody,
-			Errors: []int{http.StatusUnauthorized, http.StatusForbidden, http.StatusNotAcceptable, http.StatusUnprocessableEntity,
-				http.StatusTooManyRequests, http.StatusServiceUnavailable},
+		op := &huma.Operation{
+			OperationID: strings.ToLower(method) + "-ids",
+			Method:      method,
+			Path:        idsPath + "{scheme}",
+			Summary:     "Make IDs",
+			Description: "Returns new IDs, in order. Not cached. scru64 and uid60 need a server with a store.",
+			Tags:        []string{"ids"},
+			Parameters: []*huma.Param{
+				{Name: "scheme", In: "path", Required: true, Description: "The format's name",
+					Schema: &huma.Schema{Type: huma.TypeString, Enum: names}},
+				{Name: "n", In: "query", Description: "How many IDs",
+					Schema: &huma.Schema{Type: huma.TypeInteger, Minimum: &least, Maximum: &most, Default: 1}},
+				{Name: "form", In: "query", Description: "The form of the IDs; uuid is for formats of 128 bits",
+					Schema: &huma.Schema{Type: huma.TypeString, Enum: forms, Default: string(scheme.Text)}},
+				{Name: "Accept", In: "header", Description: "text/plain, one ID a line, or application/json",
+					Schema: &huma.Schema{Type: huma.TypeString}},
+			},
 			Responses: map[string]*huma.Response{"200": {
 				Description: "IDs, one in a line, or as JSON",
 				Content: map[string]*huma.MediaType{
@@ -74,160 +88,159 @@ func (s *Server) registerIDs() {
 				},
 			}},
 		}
-		op.Middlewares = huma.Middlewares{s.quickIDs}
-		s.secure(&op, permitIDs)
-		huma.Register(s.api, op, s.ids)
+		s.describeErrors(op, http.StatusUnauthorized, http.StatusForbidden, http.StatusNotAcceptable, http.StatusUnprocessableEntity,
+			http.StatusTooManyRequests, http.StatusServiceUnavailable)
+		s.secure(op, permitIDs)
+		s.api.OpenAPI().AddOperation(op)
+		s.mux.HandleFunc(method+" "+op.Path, s.serveIDs)
 	}
 }
 
-func (s *Server) ids(ctx context.Context, in *idsInput) (*huma.StreamResponse, error) {
-	a, err := s.makeIDs(ctx, in)
+// describeErrors adds problem documents to the responses of an operation.
+func (s *Server) describeErrors(op *huma.Operation, codes ...int) {
+	problem := &huma.MediaType{Schema: &huma.Schema{Ref: "#/components/schemas/ErrorModel"}}
+	for _, code := range codes {
+		op.Responses[strconv.Itoa(code)] = &huma.Response{Description: http.StatusText(code),
+			Content: map[string]*huma.MediaType{"application/problem+json": problem}}
+	}
+}
+
+func (s *Server) serveIDs(w http.ResponseWriter, r *http.Request) {
+	if err := s.writeIDs(w, r); err != nil {
+		s.refuse(w, err)
+	}
+}
+
+// An idsRequest is a valid request for IDs.
+type idsRequest struct {
+	source *source
+	n      int
+	form   scheme.Form
+	asJSON bool
+}
+
+// parseIDs reads a request. It checks all of it before anything is charged or made.
+func (s *Server) parseIDs(r *http.Request) (in idsRequest, err error) {
+	name := r.PathValue("scheme")
+	if in.source = s.generators.byName[name]; in.source == nil {
+		return in, invalid("unknown scheme, want one of "+strings.Join(scheme.Names(), ", "), "path.scheme")
+	}
+	in.n, in.form = 1, scheme.Text
+	if r.URL.RawQuery != "" {
+		if err := in.parseQuery(r.URL.RawQuery); err != nil {
+			return in, err
+		}
+	}
+	if err := in.source.scheme.CheckForm(in.form); err != nil {
+		return in, invalid(err.Error(), "query.form")
+	}
+	in.asJSON, err = accepts(r.Header.Get("Accept"))
+	return in, err
+}
+
+func (in *idsRequest) parseQuery(raw string) error {
+	query, err := url.ParseQuery(raw)
 	if err != nil {
-		return nil, err
+		return invalid("not a query: "+err.Error(), "query")
 	}
-	return &huma.StreamResponse{Body: func(ctx huma.Context) {
-		_, w := humago.Unwrap(ctx)
-		a.write(w)
-		a.free()
-	}}, nil
-}
-
-// quickIDs answers the requests that come by far most often, without what it takes to check
-// and convert any request. What is unusual or wrong in one is left to next.
-func (s *Server) quickIDs(ctx huma.Context, next func(huma.Context)) {
-	r, w := humago.Unwrap(ctx)
-	in := idsInput{Scheme: r.PathValue("scheme"), Accept: r.Header.Get("Accept")}
-	if s.generators.byName[in.Scheme] == nil || !in.parse(r.URL.RawQuery) {
-		next(ctx)
-		return
-	}
-	a, err := s.makeIDs(ctx.Context(), &in)
-	if err != nil {
-		next(ctx)
-		return
-	}
-	a.write(w)
-	a.free()
-}
-
-// parse reads a query that is valid and has nothing unusual in it, and reports whether
-// this one is.
-func (in *idsInput) parse(query string) bool {
-	for query != "" {
-		var part string
-		part, query, _ = strings.Cut(query, "&")
-		switch name, value, _ := strings.Cut(part, "="); {
-		case name == "n" && in.N == 0 && len(value) <= len("100000"):
-			for _, c := range []byte(value) {
-				if c < '0' || c > '9' {
-					return false
-				}
-				in.N = 10*in.N + int(c-'0')
+	for name, values := range query {
+		value := values[len(values)-1]
+		switch name {
+		case "n":
+			n, err := strconv.Atoi(value)
+			if len(values) > 1 || err != nil || n < 1 || n > maxIDs {
+				return invalid(fmt.Sprintf("%.20q is no number of IDs, want 1 to %d", value, maxIDs), "query.n")
 			}
-			if in.N < 1 || in.N > maxIDs {
-				return false
-			}
-		case name == "form" && in.Form == "" && value != "":
-			in.Form = value
+			in.n = n
+		case "form":
+			in.form = scheme.Form(value) // which is checked with the format
 		default:
-			return false
+			return invalid("unknown parameter, want n or form", "query."+name)
 		}
 	}
-	in.N, in.Form = cmp.Or(in.N, 1), cmp.Or(in.Form, string(scheme.Text))
-	return true
+	return nil
 }
 
-// An idsAnswer is the body of an answer, in a buffer that is used again.
-type idsAnswer struct {
-	contentType string
-	body        []byte
-	buf         *[]byte
-}
+// pieces keeps the memory of pieces for the next answers.
+var pieces = sync.Pool{New: func() any { return new([]byte) }}
 
-func (a idsAnswer) write(w http.ResponseWriter) {
-	h := w.Header()
-	h["Content-Type"], h["Cache-Control"] = []string{a.contentType}, []string{"no-store"}
-	h["Content-Length"] = []string{strconv.Itoa(len(a.body))}
-	w.Write(a.body)
-}
-
-// free keeps the answer's memory for the next one.
-func (a idsAnswer) free() {
-	if cap(a.body) <= 1<<20 {
-		*a.buf = a.body
-		buffers.Put(a.buf)
-	}
-}
-
-func (s *Server) makeIDs(ctx context.Context, in *idsInput) (a idsAnswer, err error) {
-	src := s.generators.byName[in.Scheme]
-	form := scheme.Form(in.Form)
-	if err := src.scheme.CheckForm(form); err != nil {
-		return a, huma.Error422UnprocessableEntity("form does not fit the scheme", &huma.ErrorDetail{
-			Message: err.Error(), Location: "query.form", Value: in.Form,
-		})
-	}
-	if err := s.spend(ctx, in.N); err != nil {
-		return a, err
-	}
-	asJSON, err := accepts(in.Accept)
+// writeIDs answers a request for IDs. It returns an error if it has written nothing. If it
+// fails later it breaks the answer off, so that the client sees that it is not whole.
+func (s *Server) writeIDs(w http.ResponseWriter, r *http.Request) error {
+	token, err := s.allow(r.Header.Get("Authorization"), permitIDs)
 	if err != nil {
-		return a, err
+		return err
 	}
-	buf := buffers.Get().(*[]byte)
-	b := (*buf)[:0]
-	sep := byte('\n')
-	if asJSON {
-		b = append(b, `{"scheme":"`+in.Scheme+`","ids":["`...)
-		sep = '"'
+	in, err := s.parseIDs(r)
+	if err != nil {
+		return err
 	}
-	start := len(b)
-	if b, err = src.append(ctx, b, in.N, form, sep); err != nil {
-		buffers.Put(buf)
-		return a, unavailable(err)
+	if in.n > pieceSize {
+		if !s.largeAnswers.enter() {
+			return busy("too many large answers are under way; ask again, or for at most %d IDs", pieceSize)
+		}
+		defer s.largeAnswers.leave()
 	}
+	if err := s.charge(token, in.source, in.n); err != nil {
+		return err
+	}
+	b := pieces.Get().(*[]byte)
+	defer pieces.Put(b)
+	if err := in.piece(r.Context(), b, 0); err != nil {
+		return unavailable(err)
+	}
+	h := w.Header()
 	contentType := typeText
-	if asJSON {
+	if in.asJSON {
 		contentType = typeJSON
-		b = quoteList(b, start)
-		b = append(b, "]}\n"...)
 	}
-	s.metrics.ids.WithLabelValues(in.Scheme).Add(float64(in.N))
-	return idsAnswer{contentType, b, buf}, nil
+	h["Content-Type"], h["Cache-Control"] = []string{contentType}, []string{"no-store"}
+	if in.n <= pieceSize {
+		h["Content-Length"] = []string{strconv.Itoa(len(*b))}
+	}
+	http.NewResponseController(w).SetWriteDeadline(time.Now().Add(takeTimeout))
+	made := s.metrics.ids.WithLabelValues(in.source.scheme.Name)
+	for done := 0; ; {
+		if _, err := w.Write(*b); err != nil {
+			panic(http.ErrAbortHandler)
+		}
+		n := min(pieceSize, in.n-done)
+		made.Add(float64(n))
+		if done += n; done == in.n {
+			return nil
+		}
+		if err := in.piece(r.Context(), b, done); err != nil {
+			s.log.Warn("an answer breaks off", slog.String("scheme", in.source.scheme.Name), slog.Any("error", err))
+			panic(http.ErrAbortHandler)
+		}
+		http.NewResponseController(w).SetWriteDeadline(time.Now().Add(takeTimeout))
+	}
 }
 
-// quoteList turns b[start:], IDs that are each followed by a quotation mark, into JSON
-// strings with commas between them. The first has its opening mark before start.
-func quoteList(b []byte, start int) []byte {
-	list := b[start:]
-	n := 0
-	for _, c := range list {
-		if c == '"' {
-			n++
-		}
+// piece makes the next IDs of an answer that has so many already, and sets b to their text.
+func (in *idsRequest) piece(ctx context.Context, b *[]byte, done int) error {
+	n := min(pieceSize, in.n-done)
+	var err error
+	if *b, err = in.source.append(ctx, (*b)[:0], n, in.form); err != nil || !in.asJSON {
+		return err
 	}
-	// Each mark but the last becomes `","`: two more characters. From the end on, so that
-	// nothing is overwritten before it is read.
-	b = append(b, make([]byte, 2*(n-1))...)
-	to := len(b)
-	last := true
-	for from := start + len(list) - 1; from >= start; from-- {
-		c := b[from]
-		if c == '"' && !last {
-			to -= 3
-			copy(b[to:], `","`)
-			continue
-		}
-		last = false
-		to--
-		b[to] = c
+	list := bytes.ReplaceAll((*b)[:len(*b)-1], []byte("\n"), []byte(`","`))
+	*b = (*b)[:0]
+	if done == 0 {
+		*b = append(*b, `{"scheme":"`+in.source.scheme.Name+`","ids":["`...)
+	} else {
+		*b = append(*b, `","`...)
 	}
-	return b
+	*b = append(*b, list...)
+	if done+n == in.n {
+		*b = append(*b, "\"]}\n"...)
+	}
+	return nil
 }
 
 // accepts reports whether the answer is to be JSON. Without a preference it is text.
 func accepts(header string) (asJSON bool, err error) {
-	if header == "" {
+	if header == "" || header == "*/*" {
 		return false, nil
 	}
 	best := 0.0
@@ -264,8 +277,14 @@ func accepts(header string) (asJSON bool, err error) {
 // unavailable returns the problem for an error that will pass.
 func unavailable(err error) error {
 	if errors.Is(err, errUnavailable) {
-		detail := strings.TrimPrefix(err.Error(), errUnavailable.Error()+": ")
-		return huma.ErrorWithHeaders(huma.Error503ServiceUnavailable(detail), http.Header{"Retry-After": {fmt.Sprint(retryAfter)}})
+		return busy("%s", strings.TrimPrefix(err.Error(), errUnavailable.Error()+": "))
 	}
 	return err
+}
+
+// busy returns the problem 503, which says when to ask again.
+func busy(format string, args ...any) error { return busyFor(retryAfter*time.Second, format, args...) }
+
+func busyFor(d time.Duration, format string, args ...any) error {
+	return huma.ErrorWithHeaders(huma.Error503ServiceUnavailable(fmt.Sprintf(format, args...)), http.Header{"Retry-After": {seconds(d)}})
 }

@@ -1,8 +1,9 @@
 package server
 
 import (
-	"context"
+	"errors"
 	"log/slog"
+	"maps"
 	"net/http"
 	"strconv"
 	"strings"
@@ -46,9 +47,9 @@ func newMetrics(s *Server) *metrics {
 		labels := prometheus.Labels{"scheme": sch.Name}
 		m.registry.MustRegister(
 			prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-				Name: "sortid_lease_held", Help: "1 if the server has a node ID of the scheme, else 0.", ConstLabels: labels,
+				Name: "sortid_lease_held", Help: "1 if the server has a node ID of the scheme and can make an ID now, else 0.", ConstLabels: labels,
 			}, func() float64 {
-				if _, err := src.get(); err != nil {
+				if src.ready() != nil {
 					return 0
 				}
 				return 1
@@ -123,32 +124,26 @@ func (s *Server) observe(next http.Handler) http.Handler {
 			if route == "" || route == fallbackPattern {
 				route = "none"
 			}
-			s.record(r.Context(), &answered{id: id, method: r.Method, path: r.URL.Path, route: route, from: r.RemoteAddr,
-				status: rec.status, bytes: rec.bytes, took: time.Since(start)})
+			took := time.Since(start)
+			s.metrics.requests.WithLabelValues(route, strconv.Itoa(rec.status)).Inc()
+			s.metrics.duration.WithLabelValues(route).Observe(took.Seconds())
+			s.logRequest(r, id, rec, took)
 		}()
 		next.ServeHTTP(rec, r)
 	})
 }
 
-// answered is what is known of a request in the end.
-type answered struct {
-	id, method, path, route, from string
-	status                        int
-	bytes                         int64
-	took                          time.Duration
-}
-
-// record logs and counts a request.
-func (s *Server) record(ctx context.Context, a *answered) {
-	s.metrics.requests.WithLabelValues(a.route, strconv.Itoa(a.status)).Inc()
-	s.metrics.duration.WithLabelValues(a.route).Observe(a.took.Seconds())
-	if log := s.log.Handler(); log.Enabled(ctx, slog.LevelInfo) {
-		// A method of the Logger would first look up where it was called.
-		line := slog.NewRecord(time.Now(), slog.LevelInfo, "request", 0)
-		line.AddAttrs(slog.String("request", a.id), slog.String("method", a.method), slog.String("path", a.path),
-			slog.Int("status", a.status), slog.Int64("bytes", a.bytes), slog.Int64("us", a.took.Microseconds()), slog.String("from", a.from))
-		log.Handle(ctx, line)
+// logRequest logs a request in the end.
+func (s *Server) logRequest(r *http.Request, id string, rec *recorder, took time.Duration) {
+	log := s.log.Handler()
+	if !log.Enabled(r.Context(), slog.LevelInfo) {
+		return
 	}
+	// A method of the Logger would first look up where it was called.
+	line := slog.NewRecord(time.Now(), slog.LevelInfo, "request", 0)
+	line.AddAttrs(slog.String("request", id), slog.String("method", r.Method), slog.String("path", r.URL.Path),
+		slog.Int("status", rec.status), slog.Int64("bytes", rec.bytes), slog.Int64("us", took.Microseconds()), slog.String("from", r.RemoteAddr))
+	log.Handle(r.Context(), line)
 }
 
 // fallback answers what no other pattern of the mux takes: unknown paths and methods.
@@ -177,7 +172,21 @@ const fallbackPattern = "/"
 
 // problem writes an error in the form of RFC 9457.
 func (s *Server) problem(w http.ResponseWriter, status int, detail string) {
+	s.refuse(w, huma.NewError(status, detail))
+}
+
+// refuse writes an error that says its status; another one is a failure of the server.
+func (s *Server) refuse(w http.ResponseWriter, err error) {
+	var status huma.StatusError
+	if !errors.As(err, &status) {
+		s.log.Error("a request failed", slog.Any("error", err))
+		status = huma.Error500InternalServerError("the server failed; its log says more")
+	}
+	var headers huma.HeadersError
+	if errors.As(err, &headers) {
+		maps.Copy(w.Header(), headers.GetHeaders())
+	}
 	w.Header().Set("Content-Type", "application/problem+json")
-	w.WriteHeader(status)
-	s.api.Marshal(w, typeJSON, huma.NewError(status, detail))
+	w.WriteHeader(status.GetStatus())
+	s.api.Marshal(w, typeJSON, status)
 }

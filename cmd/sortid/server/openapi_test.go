@@ -124,7 +124,7 @@ func TestOpenAPI(t *testing.T) {
 							url, length = ts.URL, 1<<30
 						}
 						t.Run(status, func(t *testing.T) {
-							_, in := raw(t, url, fmt.Sprintf("POST %s HTTP/1.1\r\nHost: a\r\n%s\r\nContent-Length: %d\r\n\r\n%s",
+							_, in := raw(t, url, fmt.Sprintf("POST %s HTTP/1.1\r\nHost: localhost\r\n%s\r\nContent-Length: %d\r\n\r\n%s",
 								request, admin, length, strings.Repeat(" ", min(length-1, 2<<20))))
 							resp, err := http.ReadResponse(in, nil)
 							if err != nil {

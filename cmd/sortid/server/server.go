@@ -12,6 +12,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 	"github.com/klauspost/compress/gzhttp"
+	"github.com/klauspost/compress/gzip"
 	"github.com/rs/cors"
 
 	"github.com/sortid/sortid/lease"
@@ -38,6 +39,10 @@ type Config struct {
 
 	// Tokens says who may do what; nil: anybody may do everything.
 	Tokens *Tokens
+	// Hosts are the names under which clients reach the server, beside loopback names and the
+	// address at which a request arrives. Without Tokens, requests for other names are
+	// refused: otherwise a web page could reach the server through a name of its own.
+	Hosts []string
 	// Origins are the origins of web pages that may call the server from a browser.
 	Origins []string
 
@@ -52,8 +57,12 @@ type Config struct {
 	Version string
 	// Page is the HTML that is served at /; a text that names the endpoints if it is nil.
 	Page []byte
+	// PagePolicy is the content security policy of Page.
+	PagePolicy string
 	// Logger hears of each request and of what goes wrong; nil: nobody does.
 	Logger *slog.Logger
+
+	clock func() time.Time // for tests; nil: the system's
 }
 
 // A Server is an [http.Handler]. It is safe for concurrent use. Make one with [New].
@@ -65,8 +74,11 @@ type Server struct {
 	api        huma.API
 	generators *generators
 	metrics    *metrics
-	ready      readiness
 	draining   atomic.Bool
+
+	requests     gate
+	largeAnswers gate // IDs of more than one piece
+	lineBodies   gate // bodies of lines to inspect
 }
 
 // Limits of requests.
@@ -75,8 +87,14 @@ const (
 	maxLines    = 64 << 20 // bytes of lines to inspect
 	maxBody     = 1 << 20  // bytes of other bodies
 	maxMany     = 1000     // records in one request
-	retryAfter  = 1        // seconds, told with 503 and 429
+	retryAfter  = 1        // seconds, told with 503
 	headerLimit = 16 << 10 // bytes of a request's headers
+
+	maxConnections  = 2048
+	maxStreams      = 32   // of one HTTP/2 connection
+	maxRequests     = 1024 // under way
+	maxLargeAnswers = 64   // under way
+	maxLineBodies   = 64   // under way
 
 	headerTimeout = 5 * time.Second
 	idleTimeout   = 2 * time.Minute
@@ -99,13 +117,16 @@ func New(c Config) (*Server, error) {
 	if c.Version == "" {
 		c.Version = "unknown"
 	}
-	s := &Server{config: c, log: c.Logger, mux: http.NewServeMux()}
-	var err error
+	s := &Server{config: c, log: c.Logger, mux: http.NewServeMux(),
+		requests: newGate(maxRequests), largeAnswers: newGate(maxLargeAnswers), lineBodies: newGate(maxLineBodies)}
+	guard, err := newGuard(c)
+	if err != nil {
+		return nil, err
+	}
 	if s.generators, err = newGenerators(c); err != nil {
 		return nil, err
 	}
 	s.metrics = newMetrics(s)
-	s.ready.check = s.checkReady
 
 	config := huma.DefaultConfig("sortid", c.Version)
 	config.Info.Description = "Time-sortable IDs of five formats, their inspection, and a store of leases of node IDs."
@@ -122,7 +143,8 @@ func New(c Config) (*Server, error) {
 		s.registerStore()
 	}
 
-	compress, err := gzhttp.NewWrapper(gzhttp.MinSize(1024))
+	// The stateless level keeps no memory between the writes of an answer.
+	compress, err := gzhttp.NewWrapper(gzhttp.MinSize(1024), gzhttp.CompressionLevel(gzip.StatelessCompression))
 	if err != nil {
 		return nil, err
 	}
@@ -137,17 +159,20 @@ func New(c Config) (*Server, error) {
 			MaxAge:         600,
 		}).Handler(handler)
 	}
-	s.handler = s.observe(handler)
+	s.handler = s.observe(s.admit(guard.protect(s, handler)))
 	return s, nil
 }
 
 // ServeHTTP answers a request.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.handler.ServeHTTP(w, r) }
 
+// HasTokens reports whether requests need a token.
+func (s *Server) HasTokens() bool { return s.config.Tokens != nil }
+
 // OpenAPI returns the description of the endpoints, as JSON.
 func (s *Server) OpenAPI() ([]byte, error) { return s.api.OpenAPI().MarshalJSON() }
 
-// Drain makes /readyz say that the server goes down, so that load balancers send no more
+// Drain makes /readyz say that the server shuts down, so that load balancers send no more
 // requests. It goes on answering those that come.
 func (s *Server) Drain() { s.draining.Store(true) }
 
@@ -170,43 +195,16 @@ func (s *Server) HTTPServer() *http.Server {
 		WriteTimeout:      time.Minute,
 		IdleTimeout:       idleTimeout,
 		MaxHeaderBytes:    headerLimit,
-		ErrorLog:          slog.NewLogLogger(s.log.Handler(), slog.LevelDebug),
+		HTTP2: &http.HTTP2Config{
+			MaxConcurrentStreams:          maxStreams,
+			MaxReceiveBufferPerConnection: 256 << 10,
+			MaxReceiveBufferPerStream:     64 << 10,
+			SendPingTimeout:               idleTimeout,
+			WriteByteTimeout:              takeTimeout,
+		},
+		ErrorLog: slog.NewLogLogger(s.log.Handler(), slog.LevelDebug),
 	}
 }
 
 // errUnavailable becomes status 503.
 var errUnavailable = errors.New("unavailable")
-
-// A readiness remembers for a moment whether the server can serve, so that probes cost
-// the store little.
-type readiness struct {
-	check func(context.Context) error
-	last  atomic.Pointer[verdict]
-}
-
-type verdict struct {
-	at  time.Time
-	err error
-}
-
-func (r *readiness) err(ctx context.Context) error {
-	if v := r.last.Load(); v != nil && time.Since(v.at) < time.Second {
-		return v.err
-	}
-	ctx, cancel := context.WithTimeout(ctx, 3*time.Second)
-	defer cancel()
-	v := &verdict{err: r.check(ctx), at: time.Now()}
-	r.last.Store(v)
-	return v.err
-}
-
-// checkReady returns nil if the store answers and the server has its leases.
-func (s *Server) checkReady(ctx context.Context) error {
-	if s.config.Store == nil {
-		return nil
-	}
-	if _, err := s.config.Store.Time(ctx); err != nil && !errors.Is(err, lease.ErrNoTime) {
-		return fmt.Errorf("the store does not answer: %w", err)
-	}
-	return s.generators.err()
-}

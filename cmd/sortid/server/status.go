@@ -27,16 +27,16 @@ func (s *Server) registerStatus() {
 			return &rawOutput{ContentType: typeText, CacheControl: "no-store", Body: []byte("ok\n")}, nil
 		})
 
-	huma.Register(s.api, get("readyz", "/readyz", "Say whether the server can serve: the store answers, and the server has its node IDs",
+	huma.Register(s.api, get("readyz", "/readyz", "Say whether the server can make IDs of each format that it serves",
 		permitNone, text("it can"), http.StatusUnprocessableEntity, http.StatusServiceUnavailable),
 		func(ctx context.Context, _ *struct{}) (*rawOutput, error) {
 			if s.draining.Load() {
-				return nil, huma.Error503ServiceUnavailable("the server goes down")
+				return nil, huma.Error503ServiceUnavailable("the server shuts down")
 			}
-			if err := s.ready.err(ctx); err != nil {
+			if err := s.generators.ready(); err != nil {
 				// What is wrong with the store is for the log, and not for everybody.
 				s.log.Warn("not ready", "error", err)
-				return nil, huma.Error503ServiceUnavailable("the store does not answer, or has given no node ID yet; the server's log says more")
+				return nil, huma.Error503ServiceUnavailable("a format has no node ID, or can make no ID now; the server's log says more")
 			}
 			return &rawOutput{ContentType: typeText, CacheControl: "no-store", Body: []byte("ready\n")}, nil
 		})
@@ -57,6 +57,7 @@ func (s *Server) registerStatus() {
 		return &huma.StreamResponse{Body: func(ctx huma.Context) {
 			if s.config.Page != nil {
 				ctx.SetHeader("Content-Type", "text/html; charset=utf-8")
+				ctx.SetHeader("Content-Security-Policy", s.config.PagePolicy)
 				ctx.BodyWriter().Write(s.config.Page)
 				return
 			}

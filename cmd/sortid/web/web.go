@@ -94,9 +94,10 @@ func Describe(module []byte) ([]byte, error) {
 	return bytes.Join([][]byte{before, []byte(begin), descriptions, []byte(end), after}, nil), nil
 }
 
-// Page returns the page. All of it is readable, and what runs is what the hashes of its
-// content security policy say.
-func Page() ([]byte, error) {
+// Page returns the page and its content security policy for a header. The page has a policy
+// within itself, too, which cannot forbid frames. All of the page is readable, and only the
+// scripts and styles run whose hashes the policy has.
+func Page() (page []byte, policy string, err error) {
 	piece := func(name string) []byte {
 		b, err := files.ReadFile(name)
 		if err != nil {
@@ -106,7 +107,7 @@ func Page() ([]byte, error) {
 	}
 	module, err := Describe(piece("sortid.js"))
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	// Both in one script, for a script in a page can import only from a URL.
 	script := exported.ReplaceAll(module, nil)
@@ -114,12 +115,13 @@ func Page() ([]byte, error) {
 	script = append(script, imported.ReplaceAll(piece("page.js"), nil)...)
 	style := piece("page.css")
 	if bytes.Contains(bytes.ToLower(script), []byte("</script")) || bytes.Contains(bytes.ToLower(style), []byte("</style")) {
-		return nil, fmt.Errorf("a script or a style ends within itself")
+		return nil, "", fmt.Errorf("a script or a style ends within itself")
 	}
-	policy := fmt.Sprintf("default-src 'none'; script-src %s; style-src %s; img-src data:; "+
+	policy = fmt.Sprintf("default-src 'none'; script-src %s; style-src %s; img-src data:; "+
 		"base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'; trusted-types 'none'", hash(script), hash(style))
-	return []byte(strings.NewReplacer("{policy}", policy, "{style}", string(style), "{script}", string(script)).
-		Replace(string(piece("page.html")))), nil
+	page = []byte(strings.NewReplacer("{policy}", policy, "{style}", string(style), "{script}", string(script)).
+		Replace(string(piece("page.html"))))
+	return page, policy + "; frame-ancestors 'none'", nil
 }
 
 var (

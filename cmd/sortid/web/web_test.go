@@ -2,6 +2,7 @@ package web
 
 import (
 	"bytes"
+	"html"
 	"os"
 	"regexp"
 	"strings"
@@ -27,7 +28,7 @@ func TestModuleIsCurrent(t *testing.T) {
 }
 
 func TestPage(t *testing.T) {
-	page, err := Page()
+	page, header, err := Page()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -42,6 +43,9 @@ func TestPage(t *testing.T) {
 	policy := regexp.MustCompile(`http-equiv="Content-Security-Policy" content="([^"]*)"`).FindSubmatch(page)
 	if policy == nil || bytes.Contains(policy[1], []byte("unsafe")) {
 		t.Fatalf("the policy is %q", policy)
+	}
+	if want := string(policy[1]) + "; frame-ancestors 'none'"; html.UnescapeString(want) != header {
+		t.Errorf("the policy for the header is %s, want %s", header, want)
 	}
 	for _, tag := range []string{"script", "style"} {
 		pieces := regexp.MustCompile(`(?s)<`+tag+`[^>]*>(.*?)</`+tag+`>`).FindAllSubmatch(page, -1)

@@ -1,0 +1,101 @@
+package server
+
+import (
+	"fmt"
+	"net"
+	"net/http"
+	"net/netip"
+	"slices"
+	"strings"
+)
+
+// A guard keeps web pages of strangers away from the server. A browser may send requests for
+// any page that its user visits, and a server without tokens trusts whoever reaches it.
+type guard struct {
+	anyHost   bool     // tokens protect the server
+	hosts     []string // lower case, without a port
+	anyOrigin bool     // of web pages, except for the store
+	origins   *http.CrossOriginProtection
+}
+
+func newGuard(c Config) (*guard, error) {
+	g := &guard{anyHost: c.Tokens != nil, origins: http.NewCrossOriginProtection()}
+	for _, host := range c.Hosts {
+		name := hostName(host)
+		if name == "" || strings.ContainsAny(name, "/*@ ") {
+			return nil, fmt.Errorf("server: %q is no host, want a name or an address without a scheme, such as ids.example.com", host)
+		}
+		g.hosts = append(g.hosts, name)
+	}
+	for _, origin := range c.Origins {
+		if origin == "*" {
+			g.anyOrigin = true
+			continue
+		}
+		if err := g.origins.AddTrustedOrigin(origin); err != nil {
+			return nil, fmt.Errorf("server: %q is no origin, want one such as https://example.com: %w", origin, err)
+		}
+	}
+	return g, nil
+}
+
+// protect refuses requests to a foreign host, and requests of foreign web pages that could
+// change something.
+func (g *guard) protect(s *Server, next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch {
+		case !g.anyHost && !g.allows(r):
+			s.problem(w, http.StatusMisdirectedRequest, fmt.Sprintf("this server has no tokens, so it does not answer for the host %.100q; "+
+				"use its address, or name the host with --host", r.Host))
+		case g.foreign(r):
+			s.problem(w, http.StatusForbidden, "a web page of another origin may not do this; --cors names the origins that may")
+		default:
+			next.ServeHTTP(w, r)
+		}
+	})
+}
+
+// foreign reports whether a web page of a foreign origin wants to change something. To make
+// IDs is a change, whatever the method.
+func (g *guard) foreign(r *http.Request) bool {
+	if g.anyOrigin && !strings.HasPrefix(r.URL.Path, storePath) {
+		return false
+	}
+	if r.Method == http.MethodGet && strings.HasPrefix(r.URL.Path, idsPath) {
+		post := *r
+		post.Method = http.MethodPost
+		r = &post
+	}
+	return g.origins.Check(r) != nil
+}
+
+// allows reports whether a request names a host of this server.
+func (g *guard) allows(r *http.Request) bool {
+	name := hostName(r.Host)
+	if name == "localhost" || slices.Contains(g.hosts, name) {
+		return true
+	}
+	ip, err := netip.ParseAddr(name)
+	if err != nil {
+		return false
+	}
+	if ip = ip.Unmap(); ip.IsLoopback() {
+		return true
+	}
+	local, ok := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
+	if !ok {
+		return false
+	}
+	at, err := netip.ParseAddrPort(local.String())
+	return err == nil && at.Addr().Unmap().WithZone("") == ip.WithZone("")
+}
+
+// hostName returns the name or the address of a Host header, without the port and in lower
+// case.
+func hostName(host string) string {
+	if name, _, err := net.SplitHostPort(host); err == nil {
+		host = name
+	}
+	host = strings.TrimSuffix(strings.TrimPrefix(host, "["), "]")
+	return strings.ToLower(strings.TrimSuffix(host, "."))
+}
