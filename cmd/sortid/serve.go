@@ -143,7 +143,7 @@ func (a *app) serve(f *serving) error {
 		},
 	}
 	if f.tokens != "" {
-		tokens, err := server.OpenTokens(f.tokens, log)
+		tokens, err := server.OpenTokens(ctx, f.tokens, log)
 		if err != nil {
 			return err
 		}
@@ -170,7 +170,7 @@ func (a *app) serve(f *serving) error {
 	}
 	hs := s.HTTPServer()
 	if f.cert != "" {
-		if hs.TLSConfig, err = server.TLSConfig(f.cert, f.key, f.clientCA, log); err != nil {
+		if hs.TLSConfig, err = server.TLSConfig(ctx, f.cert, f.key, f.clientCA, log); err != nil {
 			return err
 		}
 	}

@@ -34,7 +34,7 @@ func TestOpenAPI(t *testing.T) {
 	if err := AppendToken(path, line); err != nil {
 		t.Fatal(err)
 	}
-	tokens, err := OpenTokens(path, nil)
+	tokens, err := OpenTokens(t.Context(), path, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
