@@ -12,12 +12,14 @@ func (a *app) serveTokenCommand() *cobra.Command {
 		Use:   "token NAME",
 		Short: "make a token for the server",
 		Long: `token makes a new token and prints it to standard output: give it to the program
-that is to use the server. With --tokens it appends the line for the server to that
-file; without, it prints the line to standard error. The file holds only the SHA-256
-of a token.
+that is to use the server. With --tokens it first appends the line for the server to
+that file; without, it prints the line to standard error. The file holds only the
+SHA-256 of a token. Each name can be in it once, and its last line must end in a
+newline: else the line may be cut off, and no token is made.
 
 --allow names what the token may do: "ids" (make IDs), "realm:NAME" (lease node IDs of
-that realm), "admin" (everything, and the metrics). Any token may inspect IDs.`,
+that realm), "admin" (everything, and the metrics). Any token may inspect IDs. For
+--ids, an inspected line counts as one ID, and a long one as one for each 64 bytes.`,
 		Example: `  sortid serve token shop --tokens tokens.txt --allow ids
   sortid serve token orders --tokens tokens.txt --allow ids,realm:orders --requests 100 --ids 100000`,
 		Args: func(cmd *cobra.Command, args []string) error {
@@ -40,14 +42,21 @@ that realm), "admin" (everything, and the metrics). Any token may inspect IDs.`,
 		if err != nil {
 			return usageError{err}
 		}
-		// A token that could not be printed is of no use in the file.
+		if *file != "" { // first: a token that is printed is valid
+			if err := server.AppendToken(*file, line); err != nil {
+				return err
+			}
+		}
 		if _, err := fmt.Fprintln(a.out, text); err != nil {
-			return err
+			if *file == "" {
+				return err
+			}
+			// Also if the reader closed standard output, for the name is taken now.
+			return fmt.Errorf("the token was not printed: %v; delete the line of %s from %s and make the token again", err, args[0], *file)
 		}
-		if *file != "" {
-			return server.AppendToken(*file, line)
+		if *file == "" {
+			_, err = fmt.Fprint(a.err, line)
 		}
-		_, err = fmt.Fprint(a.err, line)
 		return err
 	}
 	return cmd
