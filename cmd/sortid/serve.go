@@ -79,7 +79,7 @@ Each request is logged to standard error as a line of JSON.`,
 	flags.StringVar(&f.tokens, "tokens", "", "a `FILE` of tokens; it is read again when it changes")
 	flags.StringVar(&f.cert, "tls-cert", "", "a `FILE` with the server's certificate, for HTTPS; it is read again when it changes")
 	flags.StringVar(&f.key, "tls-key", "", "a `FILE` with the key of the certificate")
-	flags.StringVar(&f.clientCA, "client-ca", "", "a `FILE` of certificates: only clients with one that these have signed are served")
+	flags.StringVar(&f.clientCA, "client-ca", "", "a `FILE` of certificates: only clients with one that these have signed are served; it is read again when it changes")
 	flags.BoolVar(&f.open, "open", false, "serve anybody who can reach the address")
 	flags.StringArrayVar(&f.hosts, "host", nil, "a `NAME` under which clients reach the server without tokens; repeat it for several")
 	flags.StringArrayVar(&f.origins, "cors", nil, "the `ORIGIN` of web pages that may call the server from a browser; repeat it for several")
@@ -146,13 +146,13 @@ func (a *app) serve(f *serving) error {
 // serveUntil serves until the context ends. It listens before it leases anything, so that a
 // server whose port is taken changes nothing.
 func (a *app) serveUntil(ctx context.Context, stop func(), f *serving, log *slog.Logger) error {
-	config, err := f.config(log)
+	config, err := f.config(ctx, log)
 	if err != nil {
 		return err
 	}
 	var tlsConfig *tls.Config
 	if f.cert != "" {
-		if tlsConfig, err = server.TLSConfig(f.cert, f.key, f.clientCA, log); err != nil {
+		if tlsConfig, err = server.TLSConfig(ctx, f.cert, f.key, f.clientCA, log); err != nil {
 			return err
 		}
 	}
@@ -189,7 +189,7 @@ func (a *app) serveUntil(ctx context.Context, stop func(), f *serving, log *slog
 }
 
 // config returns what the server needs to know, except for the store.
-func (f *serving) config(log *slog.Logger) (c server.Config, err error) {
+func (f *serving) config(ctx context.Context, log *slog.Logger) (c server.Config, err error) {
 	c = server.Config{
 		Name: myName(), NodeIDSize: f.nodeBits, Origins: f.origins, Version: version(), Logger: log,
 		Inspect: func(b []byte, s *scheme.Scheme, text string) ([]byte, error) {
@@ -217,7 +217,7 @@ func (f *serving) config(log *slog.Logger) (c server.Config, err error) {
 	if !f.loopback() && f.cert == "" {
 		log.Warn("tokens cross the network in plain text: add --tls-cert and --tls-key, or let a proxy in front do TLS")
 	}
-	c.Tokens, err = server.OpenTokens(f.tokens, log)
+	c.Tokens, err = server.OpenTokens(ctx, f.tokens, log)
 	return c, err
 }
 
@@ -260,52 +260,6 @@ func serveHTTP(ctx context.Context, stop func(), s *server.Server, hs *http.Serv
 		return err
 	}
 	return nil
-}
-
-func (a *app) serveTokenCommand() *cobra.Command {
-	cmd := &cobra.Command{
-		Use:   "token NAME",
-		Short: "make a token for the server",
-		Long: `token makes a new token and prints it to standard output: give it to the program
-that is to use the server. With --tokens it appends the line for the server to that
-file; without, it prints the line to standard error. The file holds only the SHA-256
-of a token.
-
---allow names what the token may do: "ids" (make IDs), "realm:NAME" (lease node IDs of
-that realm), "admin" (everything, and the metrics). Any token may inspect IDs.`,
-		Example: `  sortid serve token shop --tokens tokens.txt --allow ids
-  sortid serve token orders --tokens tokens.txt --allow ids,realm:orders --requests 100 --ids 100000`,
-		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) != 1 {
-				return fmt.Errorf("token wants one name, for whom the token is; there are %d arguments", len(args))
-			}
-			return nil
-		},
-		ValidArgsFunction: cobra.NoFileCompletions,
-	}
-	file := cmd.Flags().String("tokens", "", "the `FILE` to append the line to; it is made if it is not there")
-	allow := cmd.Flags().StringSlice("allow", []string{"ids"}, "what the token may do, with commas between: `PERMISSION`")
-	requests := cmd.Flags().Int("requests", 0, "at most `N` requests a second (0: no limit)")
-	ids := cmd.Flags().Int("ids", 0, "at most `N` IDs a second (0: no limit)")
-	cmd.RunE = func(_ *cobra.Command, args []string) error {
-		if *requests < 0 || *ids < 0 {
-			return usagef("--requests and --ids want 0 or more")
-		}
-		text, line, err := server.NewToken(args[0], *allow, *requests, *ids)
-		if err != nil {
-			return usageError{err}
-		}
-		// A token that could not be printed is of no use in the file.
-		if _, err := fmt.Fprintln(a.out, text); err != nil {
-			return err
-		}
-		if *file != "" {
-			return server.AppendToken(*file, line)
-		}
-		_, err = fmt.Fprint(a.err, line)
-		return err
-	}
-	return cmd
 }
 
 // noArguments checks the arguments of a command that takes flags only.

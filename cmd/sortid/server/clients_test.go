@@ -3,7 +3,6 @@ package server
 import (
 	"bufio"
 	"bytes"
-	"context"
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/json"
@@ -177,113 +176,6 @@ func TestEndlessBody(t *testing.T) {
 	}
 }
 
-// certificate makes a certificate in files of these names.
-func certificate(t *testing.T, cert, key string) {
-	t.Helper()
-	newCert, newKey := testserver.Certificate(t)
-	for from, to := range map[string]string{newCert: cert, newKey: key} {
-		b, err := os.ReadFile(from)
-		if err == nil {
-			err = os.WriteFile(to, b, 0o600)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-}
-
-// serveTLS serves over TLS, as the command does, until the test ends.
-func serveTLS(t *testing.T, cert, key, clientCA string) (url string) {
-	t.Helper()
-	s, err := New(Config{Inspect: inspect})
-	if err != nil {
-		t.Fatal(err)
-	}
-	hs := s.HTTPServer()
-	if hs.TLSConfig, err = TLSConfig(cert, key, clientCA, nil); err != nil {
-		t.Fatal(err)
-	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	go hs.ServeTLS(l, "", "")
-	t.Cleanup(func() {
-		hs.Close()
-		s.Close(context.Background())
-	})
-	return "https://" + l.Addr().String()
-}
-
-// A renewed certificate is used without a restart; one that cannot be read is not.
-func TestCertificateReread(t *testing.T) {
-	defer func(d time.Duration) { reloadInterval = d }(reloadInterval)
-	reloadInterval = 0
-	dir := t.TempDir()
-	cert, key := filepath.Join(dir, "cert"), filepath.Join(dir, "key")
-	certificate(t, cert, key)
-	url := serveTLS(t, cert, key, "")
-	seen := func() string {
-		t.Helper()
-		conn, err := tls.Dial("tcp", strings.TrimPrefix(url, "https://"), &tls.Config{InsecureSkipVerify: true})
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer conn.Close()
-		return string(conn.ConnectionState().PeerCertificates[0].Raw)
-	}
-	first := seen()
-	if err := os.WriteFile(cert, []byte("half a file"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if seen() != first {
-		t.Error("another certificate after a file that is none")
-	}
-	certificate(t, cert, key)
-	second := seen()
-	if second == first {
-		t.Error("the old certificate after the file was renewed")
-	}
-	os.Remove(cert)
-	if seen() != second {
-		t.Error("another certificate after the file was removed")
-	}
-	if _, err := TLSConfig(cert, key, "", nil); err == nil {
-		t.Error("a server without a certificate")
-	}
-}
-
-// With certificates of clients nobody else is served.
-func TestClientCA(t *testing.T) {
-	cert, key := testserver.Certificate(t)
-	url := serveTLS(t, cert, key, cert)
-	other, otherKey := testserver.Certificate(t)
-	for _, c := range []struct {
-		cert, key string
-		ok        bool
-	}{{cert, key, true}, {other, otherKey, false}, {"", "", false}} {
-		config := &tls.Config{InsecureSkipVerify: true}
-		if c.cert != "" {
-			pair, err := tls.LoadX509KeyPair(c.cert, c.key)
-			if err != nil {
-				t.Fatal(err)
-			}
-			config.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) { return &pair, nil }
-		}
-		client := &http.Client{Transport: &http.Transport{TLSClientConfig: config}}
-		resp, err := client.Get(url + "/healthz")
-		if err == nil {
-			resp.Body.Close()
-		}
-		if (err == nil) != c.ok {
-			t.Errorf("certificate %q: %v", c.cert, err)
-		}
-	}
-	if _, err := TLSConfig(cert, key, key, nil); err == nil || !strings.Contains(err.Error(), "no certificate in PEM") {
-		t.Errorf("a key as certificates: %v", err)
-	}
-}
-
 // HTTP/2, with TLS and, for clients that know it beforehand, without.
 func TestHTTP2(t *testing.T) {
 	_, plain := start(t, Config{})
@@ -346,7 +238,7 @@ func TestTokenTime(t *testing.T) {
 		}
 		texts = append(texts, text)
 	}
-	tokens, err := OpenTokens(path, nil)
+	tokens, err := OpenTokens(t.Context(), path, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

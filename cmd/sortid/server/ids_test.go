@@ -36,7 +36,7 @@ func TestCountsOnce(t *testing.T) {
 		"/v1/ids/scru64?form=uuid": http.StatusUnprocessableEntity,
 		"/v1/ids/scru64":           http.StatusServiceUnavailable,
 	} {
-		tokens, err := OpenTokens(file, nil)
+		tokens, err := OpenTokens(t.Context(), file, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

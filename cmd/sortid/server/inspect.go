@@ -23,6 +23,9 @@ import (
 // lineTimeout is how long a client may take for the next part of its lines.
 var lineTimeout = 30 * time.Second
 
+// bodyTimeout is how long a body of lines may take.
+var bodyTimeout = 10 * time.Minute
+
 func (s *Server) registerInspect() {
 	object := &huma.Schema{Type: huma.TypeObject, AdditionalProperties: true}
 	errorsOf := []int{http.StatusUnauthorized, http.StatusUnprocessableEntity, http.StatusTooManyRequests}
@@ -43,6 +46,9 @@ func (s *Server) registerInspect() {
 		if err != nil {
 			return nil, err
 		}
+		if err := s.spendLines(ctx, 1, len(in.ID)); err != nil {
+			return nil, err
+		}
 		b, err := s.config.Inspect(nil, given, in.ID)
 		if err != nil {
 			return nil, huma.Error422UnprocessableEntity("no ID", &huma.ErrorDetail{Message: err.Error(), Location: "path.id", Value: in.ID})
@@ -55,7 +61,7 @@ func (s *Server) registerInspect() {
 		Summary: "Show what is in IDs, one in a line",
 		Description: "Returns one JSON object for each line that is not blank, as it reads them. For a line that is no ID the object has " +
 			"`line` and `error`, and the rest goes on.",
-		Errors: append(slices.Clone(errorsOf), http.StatusRequestEntityTooLarge),
+		Errors: append(slices.Clone(errorsOf), http.StatusRequestEntityTooLarge, http.StatusServiceUnavailable),
 		RequestBody: &huma.RequestBody{Required: true, Description: "IDs, one in a line",
 			Content: map[string]*huma.MediaType{"text/plain": {Schema: &huma.Schema{Type: huma.TypeString}}}},
 		Responses: map[string]*huma.Response{"200": {Description: "one object a line",
@@ -74,7 +80,13 @@ func (s *Server) registerInspect() {
 			return nil, huma.NewError(http.StatusRequestEntityTooLarge,
 				fmt.Sprintf("the body has %d bytes, want at most %d; send it in parts", in.Length, int64(maxLines)))
 		}
-		return &huma.StreamResponse{Body: func(ctx huma.Context) { s.inspectLines(ctx, given) }}, nil
+		if !s.lineBodies.enter() {
+			return nil, busy("%d bodies are being inspected; ask again", maxLineBodies)
+		}
+		return &huma.StreamResponse{Body: func(ctx huma.Context) {
+			defer s.lineBodies.leave()
+			s.inspectLines(ctx, given)
+		}}, nil
 	})
 
 	bounds := huma.Operation{
@@ -120,47 +132,27 @@ func (s *Server) inspectLines(ctx huma.Context, given *scheme.Scheme) {
 	r, w := humago.Unwrap(ctx)
 	control := http.NewResponseController(w)
 	control.EnableFullDuplex() // answers may begin before the body has ended
-	body := http.MaxBytesReader(w, r.Body, maxLines)
 	w.Header().Set("Content-Type", typeNDJSON)
-	out := bufio.NewWriterSize(deadlineWriter{w, control}, 32<<10)
+	body := deadlineReader{http.MaxBytesReader(w, r.Body, maxLines), control, time.Now().Add(bodyTimeout)}
+	in := bufio.NewReaderSize(body, 16<<10)
+	out := bufio.NewWriterSize(deadlineWriter{w, control}, 16<<10)
 	defer out.Flush()
-
-	const longest = 64 << 10
-	in := bufio.NewReaderSize(deadlineReader{body, control}, longest)
 	var b []byte
 	for number := 1; ; number++ {
-		line, err := in.ReadSlice('\n')
-		long := errors.Is(err, bufio.ErrBufferFull)
-		for errors.Is(err, bufio.ErrBufferFull) {
-			_, err = in.ReadSlice('\n')
-		}
-		text := strings.TrimSpace(string(line))
-		switch {
-		case long:
-			b = appendLineError(b[:0], number, errors.New("longer than 64 KiB, which no ID is"))
-		case text == "":
-			b = b[:0]
-		default:
-			var wrong error
-			if b, wrong = s.config.Inspect(b[:0], given, text); wrong != nil {
-				b = appendLineError(b[:0], number, wrong)
-			} else {
-				b = append(b, '\n')
+		line, long, err := s.readLine(ctx.Context(), in)
+		if err == nil || errors.Is(err, io.EOF) {
+			b = s.appendInspected(b[:0], given, number, line, long)
+		} else {
+			wrong, tooLarge := bodyError(err)
+			out.Write(appendLineError(nil, number, wrong))
+			if !tooLarge { // what is left of the body must not be taken for another request
+				out.Flush()
+				control.Flush()
+				panic(http.ErrAbortHandler)
 			}
-		}
-		if _, werr := out.Write(b); werr != nil {
 			return
 		}
-		if err != nil {
-			if !errors.Is(err, io.EOF) {
-				wrong, tooLarge := bodyError(err)
-				out.Write(appendLineError(nil, number+1, wrong))
-				if !tooLarge { // what is left of the body must not be taken for another request
-					out.Flush()
-					control.Flush()
-					panic(http.ErrAbortHandler)
-				}
-			}
+		if _, werr := out.Write(b); werr != nil || err != nil {
 			return
 		}
 		if in.Buffered() == 0 { // what has come is answered before the next is waited for
@@ -170,6 +162,41 @@ func (s *Server) inspectLines(ctx huma.Context, given *scheme.Scheme) {
 	}
 }
 
+// readLine reads a line and charges it to the request's token. Of a long line it returns the
+// beginning. The line is good until the next call.
+func (s *Server) readLine(ctx context.Context, in *bufio.Reader) (line string, long bool, err error) {
+	part, err := in.ReadSlice('\n')
+	line = string(part[:min(len(part), maxLine+1)])
+	for lines := 1; ; lines = 0 {
+		if wait := s.waitLines(ctx, lines, len(part)); wait != nil {
+			return line, long, wait
+		}
+		if !errors.Is(err, bufio.ErrBufferFull) {
+			return strings.TrimSpace(line), long || len(part) > maxLine, err
+		}
+		long = true
+		part, err = in.ReadSlice('\n')
+	}
+}
+
+// maxLine is the number of bytes that a line may have. No ID comes near it.
+const maxLine = 1 << 10
+
+// appendInspected appends what is in a line.
+func (s *Server) appendInspected(b []byte, given *scheme.Scheme, number int, line string, long bool) []byte {
+	switch {
+	case long:
+		return appendLineError(b, number, fmt.Errorf("longer than %d bytes, which no ID is", maxLine))
+	case line == "":
+		return b
+	}
+	b, err := s.config.Inspect(b, given, line)
+	if err != nil {
+		return appendLineError(b[:0], number, err)
+	}
+	return append(b, '\n')
+}
+
 // bodyError says in plain words why a body was not read to its end.
 func bodyError(err error) (wrong error, tooLarge bool) {
 	var limit *http.MaxBytesError
@@ -177,7 +204,10 @@ func bodyError(err error) (wrong error, tooLarge bool) {
 		return fmt.Errorf("the body is longer than %d bytes; send it in parts", limit.Limit), true
 	}
 	if errors.Is(err, os.ErrDeadlineExceeded) {
-		return fmt.Errorf("nothing came for %v, so the rest was not read", lineTimeout), false
+		return fmt.Errorf("nothing came for %v, or the body took longer than %v, so the rest was not read", lineTimeout, bodyTimeout), false
+	}
+	if errors.Is(err, errLimit) {
+		return err, false
 	}
 	return errors.New("the body broke off"), false
 }
@@ -190,14 +220,19 @@ func appendLineError(b []byte, number int, err error) []byte {
 	return append(append(b, line...), '\n')
 }
 
-// A deadlineReader gives a client a while for each read, not for the whole body.
+// A deadlineReader gives a client a while for each read, and longer for the whole body.
 type deadlineReader struct {
 	io.Reader
 	control *http.ResponseController
+	end     time.Time
 }
 
 func (d deadlineReader) Read(p []byte) (int, error) {
-	d.control.SetReadDeadline(time.Now().Add(lineTimeout))
+	deadline := time.Now().Add(lineTimeout)
+	if deadline.After(d.end) {
+		deadline = d.end
+	}
+	d.control.SetReadDeadline(deadline)
 	return d.Reader.Read(p)
 }
 

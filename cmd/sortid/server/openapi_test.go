@@ -34,7 +34,7 @@ func TestOpenAPI(t *testing.T) {
 	if err := AppendToken(path, line); err != nil {
 		t.Fatal(err)
 	}
-	tokens, err := OpenTokens(path, nil)
+	tokens, err := OpenTokens(t.Context(), path, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -42,7 +42,7 @@ func TestOpenAPI(t *testing.T) {
 	s, ts := start(t, Config{Store: store, Tokens: tokens})
 	waitReady(t, s)
 	away.down.Store(true)
-	_, tsAway := start(t, Config{Store: away, Tokens: tokens})
+	sAway, tsAway := start(t, Config{Store: away, Tokens: tokens})
 	hardly(t, tokens, "slow")
 	usual := lineTimeout
 	lineTimeout = time.Second
@@ -150,6 +150,10 @@ func TestOpenAPI(t *testing.T) {
 					case "503":
 						if path == "/v1/store/conditions" { // needs no store
 							continue
+						}
+						if path == "/v1/inspect" {
+							for sAway.lineBodies.enter() {
+							}
 						}
 						answers = append(answers, send(t, method, tsAway.URL+request, body, admin))
 					default:

@@ -1,97 +1,96 @@
 package server
 
 import (
+	"bytes"
+	"context"
 	"crypto/tls"
 	"crypto/x509"
+	"encoding/pem"
 	"errors"
 	"fmt"
 	"log/slog"
-	"os"
-	"sync"
-	"time"
+	"sync/atomic"
 )
 
-// TLSConfig returns a configuration with the certificate and the key of these files. They
-// are read again when they have changed, within a minute. With clientCA, a file of
-// certificates, only clients with a certificate of one of these are served.
-func TLSConfig(certFile, keyFile, clientCA string, log *slog.Logger) (*tls.Config, error) {
-	if log == nil {
-		log = slog.New(slog.DiscardHandler)
+// TLSConfig returns a configuration with the certificate and the key of these files. With
+// clientCA, a file of certificates, only clients with a certificate that one of these has
+// signed are served. The files are read again within seconds of a change until ctx is done.
+// A file with a mistake is not used, and the log says so.
+func TLSConfig(ctx context.Context, certFile, keyFile, clientCA string, log *slog.Logger) (*tls.Config, error) {
+	var pair atomic.Pointer[tls.Certificate]
+	usePair := func(contents [][]byte) error {
+		if _, err := decodeCertificates(contents[0]); err != nil {
+			return err
+		}
+		p, err := tls.X509KeyPair(contents[0], contents[1])
+		if err == nil {
+			pair.Store(&p)
+		}
+		return err
 	}
-	p := &keyPair{certFile: certFile, keyFile: keyFile, log: log}
-	if err := p.load(); err != nil {
+	if err := watchFiles(ctx, log, "certificate", usePair, certFile, keyFile); err != nil {
 		return nil, err
 	}
-	c := &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: p.certificate}
-	if clientCA != "" {
-		pem, err := os.ReadFile(clientCA)
+	config := &tls.Config{
+		MinVersion:     tls.VersionTLS12,
+		GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return pair.Load(), nil },
+	}
+	if clientCA == "" {
+		return config, nil
+	}
+
+	config.ClientAuth = tls.RequireAndVerifyClientCert
+	config.ClientCAs = x509.NewCertPool()          // nil stands for the system's
+	config.NextProtos = []string{"h2", "http/1.1"} // net/http cannot add them to current
+	var current atomic.Pointer[tls.Config]
+	config.GetConfigForClient = func(*tls.ClientHelloInfo) (*tls.Config, error) { return current.Load(), nil }
+	useClientCA := func(contents [][]byte) error {
+		pool, err := certPool(contents[0])
 		if err != nil {
-			return nil, fmt.Errorf("certificates of clients: %w", err)
+			return err
 		}
-		c.ClientCAs = x509.NewCertPool()
-		if !c.ClientCAs.AppendCertsFromPEM(pem) {
-			return nil, fmt.Errorf("certificates of clients: %s has no certificate in PEM", clientCA)
-		}
-		c.ClientAuth = tls.RequireAndVerifyClientCert
+		c := config.Clone()
+		c.ClientCAs = pool
+		current.Store(c)
+		return nil
 	}
-	return c, nil
+	if err := watchFiles(ctx, log, "certificates of clients", useClientCA, clientCA); err != nil {
+		return nil, err
+	}
+	return config, nil
 }
 
-// reloadInterval is how often the files are looked at, at most.
-var reloadInterval = time.Minute
-
-type keyPair struct {
-	certFile, keyFile string
-	log               *slog.Logger
-
-	mu      sync.Mutex
-	cert    *tls.Certificate
-	state   [2]fileState
-	checked time.Time
-}
-
-func (p *keyPair) load() error {
-	state, err := p.stat()
+// certPool returns the certificates of a text in PEM.
+func certPool(text []byte) (*x509.CertPool, error) {
+	certs, err := decodeCertificates(text)
 	if err != nil {
-		return fmt.Errorf("certificate: %w", err)
+		return nil, err
 	}
-	cert, err := tls.LoadX509KeyPair(p.certFile, p.keyFile)
-	if err != nil {
-		return fmt.Errorf("certificate: %w", err)
-	}
-	p.cert, p.state, p.checked = &cert, state, time.Now()
-	return nil
-}
-
-func (p *keyPair) stat() (state [2]fileState, err error) {
-	for i, name := range []string{p.certFile, p.keyFile} {
-		info, err := os.Stat(name)
+	pool := x509.NewCertPool()
+	for i, der := range certs {
+		cert, err := x509.ParseCertificate(der)
 		if err != nil {
-			return state, err
+			return nil, fmt.Errorf("certificate %d: %w", i+1, err)
 		}
-		state[i] = fileState{info.ModTime(), info.Size()}
+		pool.AddCert(cert)
 	}
-	return state, nil
+	return pool, nil
 }
 
-func (p *keyPair) certificate(*tls.ClientHelloInfo) (*tls.Certificate, error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if time.Since(p.checked) >= reloadInterval {
-		p.checked = time.Now()
-		if state, err := p.stat(); err != nil || state != p.state {
-			if err == nil {
-				err = p.load()
-			}
-			if err != nil {
-				p.log.Error("the certificate stays as it was", slog.Any("error", err))
-			} else {
-				p.log.Info("read the certificate again")
-			}
+// decodeCertificates returns the certificates of a text in PEM. It returns an error if one is
+// cut off or malformed, which the standard library skips.
+func decodeCertificates(text []byte) (certs [][]byte, err error) {
+	whole := 0
+	for block, rest := pem.Decode(text); block != nil; block, rest = pem.Decode(rest) {
+		if whole++; block.Type == "CERTIFICATE" {
+			certs = append(certs, block.Bytes)
 		}
 	}
-	if p.cert == nil {
-		return nil, errors.New("no certificate")
+	if begun := bytes.Count(text, []byte("-----BEGIN")); begun != whole {
+		return nil, fmt.Errorf("of %d PEM blocks %d are whole; the file may be cut off: write it again", begun, whole)
 	}
-	return p.cert, nil
+	if len(certs) == 0 {
+		return nil, errors.New("there is no certificate in PEM")
+	}
+	return certs, nil
 }

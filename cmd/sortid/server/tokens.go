@@ -1,7 +1,7 @@
 package server
 
 import (
-	"bufio"
+	"bytes"
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
@@ -11,14 +11,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"log/slog"
 	"os"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
-	"time"
 	"unicode"
 
 	"golang.org/x/time/rate"
@@ -38,22 +36,12 @@ const (
 //	NAME SHA256 PERMISSIONS [requests=N] [ids=N]
 //
 // SHA256 is that of the token, in hexadecimal. PERMISSIONS are separated by commas: "ids",
-// "realm:NAME", "admin". The limits are requests and IDs a second. Blank lines and lines
-// that begin with # are skipped. The file is read again within a second of a change; if it
-// is not well-formed then, the tokens stay as they were. Tokens is safe for concurrent use.
+// "realm:NAME", "admin". The limits are requests and IDs a second; inspected lines count as
+// IDs. Blank lines and lines that begin with # are skipped. Each line must end in a newline,
+// so that no half of a line is taken for a whole one. Tokens is safe for concurrent use.
 type Tokens struct {
-	path string
-	log  *slog.Logger
-
 	mu      sync.Mutex
 	entries []*token
-	checked time.Time
-	state   fileState
-}
-
-type fileState struct {
-	modified time.Time
-	size     int64
 }
 
 type token struct {
@@ -65,33 +53,23 @@ type token struct {
 	limits   string // as in the file, to keep the limiters where they did not change
 }
 
-// OpenTokens reads a file of tokens. Errors name the line.
-func OpenTokens(path string, log *slog.Logger) (*Tokens, error) {
-	if log == nil {
-		log = slog.New(slog.DiscardHandler)
-	}
-	t := &Tokens{path: path, log: log}
-	if err := t.reload(); err != nil {
+// OpenTokens reads a file of tokens, and again within seconds of each change until ctx is
+// done. A changed file with a mistake, or without tokens, is not used, and the log says so.
+func OpenTokens(ctx context.Context, path string, log *slog.Logger) (*Tokens, error) {
+	t := &Tokens{}
+	if err := watchFiles(ctx, log, "file of tokens", t.use, path); err != nil {
 		return nil, err
 	}
-	t.checked = time.Now()
 	return t, nil
 }
 
-func (t *Tokens) reload() error {
-	f, err := os.Open(t.path)
+func (t *Tokens) use(contents [][]byte) error {
+	entries, err := parseTokens(contents[0])
 	if err != nil {
-		return fmt.Errorf("file of tokens: %w", err)
+		return err
 	}
-	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return fmt.Errorf("file of tokens: %w", err)
-	}
-	entries, err := parseTokens(f)
-	if err != nil {
-		return fmt.Errorf("file of tokens %s: %w", t.path, err)
-	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
 	for _, e := range entries { // what a token has spent is not forgotten
 		for _, old := range t.entries {
 			if old.sum == e.sum && old.limits == e.limits {
@@ -99,14 +77,18 @@ func (t *Tokens) reload() error {
 			}
 		}
 	}
-	t.entries, t.state = entries, fileState{info.ModTime(), info.Size()}
+	t.entries = entries
 	return nil
 }
 
-func parseTokens(r io.Reader) (entries []*token, err error) {
-	lines := bufio.NewScanner(r)
-	for number := 1; lines.Scan(); number++ {
-		fields := strings.Fields(lines.Text())
+func parseTokens(text []byte) (entries []*token, err error) {
+	if err := checkLastLine(text); err != nil {
+		return nil, err
+	}
+	number := 0
+	for line := range strings.Lines(string(text)) {
+		number++
+		fields := strings.Fields(line)
 		if len(fields) == 0 || strings.HasPrefix(fields[0], "#") {
 			continue
 		}
@@ -121,7 +103,19 @@ func parseTokens(r io.Reader) (entries []*token, err error) {
 		}
 		entries = append(entries, e)
 	}
-	return entries, lines.Err()
+	if len(entries) == 0 {
+		return nil, errors.New("there are no tokens; \"sortid serve token NAME --tokens FILE\" adds one")
+	}
+	return entries, nil
+}
+
+// checkLastLine returns an error if the last line of a file may be half a line.
+func checkLastLine(text []byte) error {
+	if len(text) == 0 || text[len(text)-1] == '\n' {
+		return nil
+	}
+	return fmt.Errorf("line %d does not end in a newline, so it may be cut off: complete or delete it, and end it in a newline",
+		bytes.Count(text, []byte("\n"))+1)
 }
 
 func parseToken(fields []string) (*token, error) {
@@ -171,39 +165,15 @@ var compare = subtle.ConstantTimeCompare
 func (t *Tokens) find(text string) *token {
 	sum := sha256.Sum256([]byte(text))
 	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.refresh()
+	entries := t.entries
+	t.mu.Unlock()
 	var found *token
-	for _, e := range t.entries {
+	for _, e := range entries {
 		if compare(e.sum[:], sum[:]) == 1 {
 			found = e
 		}
 	}
 	return found
-}
-
-// refresh reads the file again if it has changed, at most once a second.
-func (t *Tokens) refresh() {
-	if now := time.Now(); now.Sub(t.checked) >= time.Second {
-		t.checked = now
-		info, err := os.Stat(t.path)
-		if err == nil && (fileState{info.ModTime(), info.Size()}) == t.state {
-			return
-		}
-		if err == nil {
-			err = t.reload()
-		}
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			t.log.Error("the tokens stay as they were", slog.Any("error", err))
-		} else if err != nil {
-			t.log.Error("the file of tokens is gone; the tokens stay as they were", slog.String("path", t.path))
-		} else {
-			t.log.Info("read the tokens again", slog.Int("tokens", len(t.entries)))
-		}
-		if err != nil {
-			t.state = fileState{} // said once a second until it is mended
-		}
-	}
 }
 
 // may reports whether the token has a permission, for a realm if that is not empty.
@@ -227,12 +197,15 @@ func NewToken(name string, permissions []string, requests, ids int) (text, line 
 	if name == "" || strings.HasPrefix(name, "#") || strings.ContainsFunc(name, func(r rune) bool { return unicode.IsSpace(r) || !unicode.IsPrint(r) }) {
 		return "", "", fmt.Errorf("%q is no name of a token: want printable characters without spaces, the first not #", name)
 	}
+	if len(permissions) == 0 {
+		return "", "", errors.New("a token without permissions: want ids, realm:NAME or admin")
+	}
 	for _, p := range permissions {
 		if err := checkPermission(p); err != nil {
 			return "", "", err
 		}
-		if strings.ContainsFunc(p, unicode.IsSpace) {
-			return "", "", fmt.Errorf("%q has a space, which a file of tokens cannot hold", p)
+		if strings.ContainsFunc(p, func(r rune) bool { return r == ',' || unicode.IsSpace(r) }) {
+			return "", "", fmt.Errorf("%q has a space or a comma, which a file of tokens cannot hold", p)
 		}
 	}
 	var secret [32]byte
@@ -249,22 +222,22 @@ func NewToken(name string, permissions []string, requests, ids int) (text, line 
 	return text, line + "\n", nil
 }
 
-// AppendToken appends a line of [NewToken] to a file, which only its owner can read if it
-// is made. It returns an error if the file would not be one of tokens then.
+// AppendToken appends a line of [NewToken] to a file. If there is no file, it makes one that
+// only its owner can read. It returns an error if the file has a mistake, or the name already.
 func AppendToken(path, line string) error {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o600)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	have, err := io.ReadAll(f)
+	text, err := io.ReadAll(f)
 	if err != nil {
 		return err
 	}
-	if len(have) > 0 && have[len(have)-1] != '\n' {
-		line = "\n" + line
+	if err = checkLastLine(text); err == nil {
+		_, err = parseTokens(append(text, line...))
 	}
-	if _, err := parseTokens(strings.NewReader(string(have) + line)); err != nil {
+	if err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
 	if _, err := f.WriteString(line); err != nil {
@@ -280,3 +253,37 @@ func tokenOf(ctx context.Context) *token {
 	e, _ := ctx.Value(tokenKey{}).(*token)
 	return e
 }
+
+// spendLines takes inspected lines, of size bytes together, from the limit of IDs of the
+// request's token. It returns a problem if the limit is reached.
+func (s *Server) spendLines(ctx context.Context, lines, size int) error {
+	e := tokenOf(ctx)
+	if e == nil {
+		return nil
+	}
+	if wait := take(e.ids, linesCost(lines, size)); wait > 0 {
+		return tooMany(wait, "the token's limit of IDs a second is reached; each inspected line counts as one")
+	}
+	return nil
+}
+
+// waitLines is like spendLines, for an answer that has begun: it waits while the limit is
+// reached. It returns an error if that would take longer than lineTimeout, or ctx is done.
+func (s *Server) waitLines(ctx context.Context, lines, size int) error {
+	e := tokenOf(ctx)
+	if e == nil || e.ids == nil {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, lineTimeout)
+	defer cancel()
+	if err := e.ids.WaitN(ctx, linesCost(lines, size)); err != nil {
+		return errLimit
+	}
+	return nil
+}
+
+var errLimit = errors.New("the token's limit of IDs a second is reached, so the rest was not read")
+
+// linesCost returns the number of IDs that inspected lines count as: one for each line, or
+// one for each 64 bytes if that is more.
+func linesCost(lines, size int) int { return max(lines, (size+63)/64) }

@@ -1,0 +1,29 @@
+package main
+
+import (
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// A token that could not be printed has taken its name, and the error says so. That also
+// holds if the reader of standard output has closed it, which is no error elsewhere.
+func TestTokenNotPrinted(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "tokens")
+	r, closed := io.Pipe()
+	r.Close()
+	for name, out := range map[string]io.Writer{"shop": &full{}, "orders": closed} {
+		code, stderr := start(nil, out, "serve", "token", name, "--tokens", path)
+		if want := "delete the line of " + name + " from " + path; code != exitBad || !strings.Contains(stderr, want) {
+			t.Errorf("code %d, %q, want %q", code, stderr, want)
+		}
+		if b, err := os.ReadFile(path); err != nil || !strings.Contains(string(b), name+" ") {
+			t.Errorf("%v: %s", err, b)
+		}
+		if code, stderr := start(nil, out, "serve", "token", name); code == exitOK && out != closed || strings.Contains(stderr, name) {
+			t.Errorf("without a file: code %d, %q", code, stderr)
+		}
+	}
+}

@@ -1,0 +1,90 @@
+package server
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"log/slog"
+	"os"
+	"slices"
+	"strings"
+	"time"
+)
+
+// watchInterval is how often files are read to see whether they have changed.
+const watchInterval = time.Second
+
+// watchedFiles are files that change together, such as a certificate and its key. Their
+// contents are compared: a change may keep the size and the time of a file.
+type watchedFiles struct {
+	what  string // for errors
+	paths []string
+	use   func(contents [][]byte) error
+
+	contents [][]byte // when they were last read
+	failure  string   // of that reading
+}
+
+// watchFiles calls use with the contents of the files, and again after each change until ctx
+// is done. If use returns an error, it must keep what it had. Errors of later calls are
+// logged, once for each change.
+func watchFiles(ctx context.Context, log *slog.Logger, what string, use func([][]byte) error, paths ...string) error {
+	if log == nil {
+		log = slog.New(slog.DiscardHandler)
+	}
+	w := &watchedFiles{what: what, paths: paths, use: use}
+	if _, err := w.refresh(); err != nil {
+		return err
+	}
+	go w.watch(ctx, log)
+	return nil
+}
+
+func (w *watchedFiles) watch(ctx context.Context, log *slog.Logger) {
+	ticker := time.NewTicker(watchInterval)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+		}
+		switch changed, err := w.refresh(); {
+		case err != nil:
+			log.Error("a changed file is not used; what was read before stays in use", slog.Any("error", err))
+		case changed:
+			log.Info("a changed file is used", slog.Any("files", w.paths))
+		}
+	}
+}
+
+// refresh reads the files, and uses them if they have changed.
+func (w *watchedFiles) refresh() (changed bool, err error) {
+	contents, err := readFiles(w.paths)
+	failure := ""
+	if err != nil {
+		failure = err.Error()
+	}
+	if failure == w.failure && slices.EqualFunc(contents, w.contents, bytes.Equal) {
+		return false, nil
+	}
+	w.contents, w.failure = contents, failure
+	if err != nil { // it names the file
+		return true, fmt.Errorf("%s: %w", w.what, err)
+	}
+	if err := w.use(contents); err != nil {
+		return true, fmt.Errorf("%s %s: %w", w.what, strings.Join(w.paths, " and "), err)
+	}
+	return true, nil
+}
+
+func readFiles(paths []string) ([][]byte, error) {
+	contents := make([][]byte, len(paths))
+	for i, path := range paths {
+		var err error
+		if contents[i], err = os.ReadFile(path); err != nil {
+			return nil, err
+		}
+	}
+	return contents, nil
+}
