@@ -17,7 +17,8 @@ import (
 // ent makes its code in a temporary folder, and the program is tested with it.
 func TestGenerated(t *testing.T) {
 	dir := t.TempDir()
-	if err := entc.Generate("./ent/schema", &gen.Config{Target: dir, Package: "github.com/sortid/sortid/examples/ent/ent"}); err != nil {
+	config := &gen.Config{Target: dir, Package: "github.com/sortid/sortid/examples/ent/ent"}
+	if err := entc.Generate("./ent/schema", config); err != nil {
 		t.Fatal(err)
 	}
 	here, err := filepath.Abs("ent")
@@ -43,7 +44,9 @@ func TestGenerated(t *testing.T) {
 		t.Fatal(err)
 	}
 	// vet would look for the folders of what is only in the overlay.
-	out, err := exec.Command("go", "test", "-count", "1", "-v", "-vet=off", "-tags", "generated", "-overlay", overlay, ".").CombinedOutput()
+	cmd := exec.Command("go", "test", "-count", "1", "-v", "-vet=off",
+		"-tags", "generated", "-overlay", overlay, ".")
+	out, err := cmd.CombinedOutput()
 	t.Logf("%s", out)
 	if err != nil {
 		t.Fatal(err)

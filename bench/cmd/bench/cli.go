@@ -60,28 +60,31 @@ func measureCLI(lines io.Writer, o options) error {
 
 // prepare makes the input files.
 func prepare(bin, dir string, lines int) (runs []run, err error) {
-	n := fmt.Sprint(lines)
+	n, millions := fmt.Sprint(lines), float64(lines)/1e6
 	for _, s := range []string{"scru64", "scru128", "scru160", "euid"} {
 		args := []string{"new", s, "-n", n}
 		if s == "scru64" {
 			args = append(args, "--node", "0/1", "--allowance", "1h")
 		}
-		runs = append(runs, run{title: strings.Join(append([]string{"sortid"}, args...), " "), args: args, millions: float64(lines) / 1e6})
+		runs = append(runs, run{args: args, millions: millions})
 	}
 	file, part := filepath.Join(dir, "ids"), filepath.Join(dir, "part")
 	if err := cmp.Or(writeIDs(bin, file, lines), writeIDs(bin, part, lines/10)); err != nil {
 		return nil, err
 	}
-	for _, r := range []run{
-		{args: []string{"inspect", "-o", "json", "-"}, input: part, millions: float64(lines/10) / 1e6},
-		{args: []string{"convert", "--to", "hex", "-"}, input: part, millions: float64(lines/10) / 1e6},
-		{args: []string{"verify", "scru128", "-"}, input: file, millions: float64(lines) / 1e6},
-	} {
-		r.title = strings.TrimSuffix("sortid "+strings.Join(r.args, " "), " -")
-		runs = append(runs, r)
+	runs = append(runs,
+		run{args: []string{"inspect", "-o", "json", "-"}, input: part, millions: millions / 10},
+		run{args: []string{"convert", "--to", "hex", "-"}, input: part, millions: millions / 10},
+		run{args: []string{"verify", "scru128", "-"}, input: file, millions: millions},
+	)
+	for i, r := range runs {
+		runs[i].title = strings.TrimSuffix("sortid "+strings.Join(r.args, " "), " -")
 	}
 	// Ten sources with generators of their own.
-	unique := run{title: "sortid verify scru128 --unique (ten files)", args: []string{"verify", "scru128", "--unique"}, millions: float64(10*(lines/2)) / 1e6}
+	unique := run{
+		title: "sortid verify scru128 --unique (ten files)",
+		args:  []string{"verify", "scru128", "--unique"}, millions: 5 * millions,
+	}
 	for i := range 10 {
 		f := filepath.Join(dir, fmt.Sprintf("source%d", i))
 		if err := writeIDs(bin, f, lines/2); err != nil {
@@ -113,8 +116,10 @@ func prepareLog(bin, dir string, lines int) (runs []run, err error) {
 	scanner := bufio.NewScanner(in)
 	for i := 0; scanner.Scan(); i++ {
 		at := time.UnixMilli(1_795_000_000_000 + int64(i)*7).UTC().Format("2006-01-02T15:04:05.000Z")
-		fmt.Fprintf(w, "%s INFO  http: request served method=GET path=/v1/orders/%s status=200 bytes=%d duration=12.4ms\n"+
-			"%s DEBUG cache: lookup key=user:%d hit=true shard=7 took=0.3ms goroutine=42 worker=pool-3\n", at, scanner.Bytes(), i%90_000, at, i%1_000_000)
+		fmt.Fprintf(w, "%s INFO  http: request served method=GET path=/v1/orders/%s "+
+			"status=200 bytes=%d duration=12.4ms\n", at, scanner.Bytes(), i%90_000)
+		fmt.Fprintf(w, "%s DEBUG cache: lookup key=user:%d hit=true shard=7 took=0.3ms "+
+			"goroutine=42 worker=pool-3\n", at, i%1_000_000)
 	}
 	if err := cmp.Or(scanner.Err(), w.Flush()); err != nil {
 		return nil, err
@@ -124,11 +129,15 @@ func prepareLog(bin, dir string, lines int) (runs []run, err error) {
 		return nil, err
 	}
 	for _, output := range []string{"annotate", "lines", "ids"} {
-		runs = append(runs, run{title: "sortid scan -o " + output, args: []string{"scan", "-o", output, file}})
+		args := []string{"scan", "-o", output, file}
+		runs = append(runs, run{title: "sortid scan -o " + output, args: args})
 	}
 	const pattern = "[0-9A-Za-z_-]{9,40}"
 	if grep, err := exec.LookPath("grep"); err == nil {
-		runs = append(runs, run{title: "LC_ALL=C grep -oE '" + pattern + "'", program: grep, env: []string{"LC_ALL=C"}, args: []string{"-oE", pattern, file}})
+		runs = append(runs, run{
+			title: "LC_ALL=C grep -oE '" + pattern + "'", program: grep,
+			env: []string{"LC_ALL=C"}, args: []string{"-oE", pattern, file},
+		})
 	}
 	for i := range runs {
 		runs[i].benchmark, runs[i].millions = "Log", float64(info.Size())/1e6
@@ -193,7 +202,8 @@ func (r run) once(bin string, lines io.Writer) error {
 	}
 	cpu := (cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()).Seconds()
 	usage, _ := cmd.ProcessState.SysUsage().(*syscall.Rusage)
-	result.Write(lines, cmp.Or(r.benchmark, "CLI"), r.title, cpu, "cpu-s", r.millions, "M", r.millions/wall, "M/s", r.millions/cpu, "M/cpu-s", float64(usage.Maxrss)/1024, "MB-peak")
+	result.Write(lines, cmp.Or(r.benchmark, "CLI"), r.title, cpu, "cpu-s", r.millions, "M",
+		r.millions/wall, "M/s", r.millions/cpu, "M/cpu-s", float64(usage.Maxrss)/1024, "MB-peak")
 	return nil
 }
 

@@ -22,22 +22,24 @@ type document struct {
 
 func (d *document) printf(format string, args ...any) { fmt.Fprintf(d, format, args...) }
 
-// A column of a table has a value for each row. A row without one has an empty cell.
+// values returns the value of each row that has one.
+type values func(row string) (value float64, ok bool)
+
+// A column of a table. A row without a value has an empty cell.
 type column struct {
 	title, format string
-	value         func(row string) (value float64, ok bool)
+	values        values
 }
 
-// of is a value for each row of a benchmark.
-func (d *document) of(benchmark, unit string) func(string) (float64, bool) {
+// of returns the values of a benchmark in a unit.
+func (d *document) of(benchmark, unit string) values {
 	return func(row string) (float64, bool) { return d.Get(benchmark, row, unit) }
 }
 
-// times multiplies the values of a column.
-func times(factor float64, value func(string) (float64, bool)) func(string) (float64, bool) {
+func (v values) times(factor float64) values {
 	return func(row string) (float64, bool) {
-		v, ok := value(row)
-		return factor * v, ok
+		value, ok := v(row)
+		return factor * value, ok
 	}
 }
 
@@ -54,7 +56,7 @@ func (d *document) table(title string, rows []string, show func(string) string, 
 	for _, row := range rows {
 		d.printf("| %s |", show(row))
 		for _, c := range columns {
-			if v, ok := c.value(row); ok {
+			if v, ok := c.values(row); ok {
 				d.printf(" "+c.format, v)
 			}
 			d.WriteString(" |")
@@ -77,19 +79,26 @@ func bold(name string) string {
 
 // ours reports whether a name is one of this project's.
 func ours(name string) bool {
-	return name == "clock" || name == "entropy-32-bits" || strings.HasPrefix(name, "scru") || strings.HasPrefix(name, "euid") || name == "uid60"
+	for _, prefix := range []string{"scru", "euid", "uid60", "clock", "entropy"} {
+		if strings.HasPrefix(name, prefix) {
+			return true
+		}
+	}
+	return false
 }
 
 // machine describes the machine in a line.
 func machine() string {
-	return fmt.Sprintf("%s, %d processors, %s/%s, %s", processor(), runtime.NumCPU(), runtime.GOOS, runtime.GOARCH, runtime.Version())
+	return fmt.Sprintf("%s, %d processors, %s/%s, %s",
+		processor(), runtime.NumCPU(), runtime.GOOS, runtime.GOARCH, runtime.Version())
 }
 
 // processor returns the processor's name, as far as the system tells it.
 func processor() string {
 	info, _ := os.ReadFile("/proc/cpuinfo")
 	for line := range strings.Lines(string(info)) {
-		if name, value, ok := strings.Cut(line, ":"); ok && strings.TrimSpace(name) == "model name" {
+		name, value, _ := strings.Cut(line, ":")
+		if strings.TrimSpace(name) == "model name" {
 			return strings.TrimSpace(value)
 		}
 	}
@@ -98,14 +107,14 @@ func processor() string {
 
 // chart writes horizontal bars as an SVG file that reads on light and dark pages, and refers
 // to it. A bar over four times the median is cut off, with its figure beside it all the same.
-func (d *document) chart(file, title, alt string, rows []string, value func(string) (float64, bool)) {
+func (d *document) chart(file, title, alt string, rows []string, v values) {
 	const row, left, width, right = 22, 180, 420, 80
-	values, top := make([]float64, len(rows)), 0.0
+	lengths, top := make([]float64, len(rows)), 0.0
 	for i, name := range rows {
-		values[i], _ = value(name)
-		top = max(top, values[i])
+		lengths[i], _ = v(name)
+		top = max(top, lengths[i])
 	}
-	top = min(top, 4*values[len(values)/2])
+	top = min(top, 4*lengths[len(lengths)/2])
 	var svg bytes.Buffer
 	fmt.Fprintf(&svg, `<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" font-family="sans-serif" font-size="13">
 <rect width="100%%" height="100%%" fill="#ffffff"/>
@@ -113,18 +122,19 @@ func (d *document) chart(file, title, alt string, rows []string, value func(stri
 `, left+width+right, 40+row*len(rows), html.EscapeString(title))
 	for i, name := range rows {
 		y := 36 + row*i
-		w := min(values[i]/top, 1) * width
+		w := min(lengths[i]/top, 1) * width
 		colour, mark := "#b8c0cc", ""
 		if ours(name) {
 			colour = "#2563eb"
 		}
-		if values[i] > top {
+		if lengths[i] > top {
 			mark = " (cut)"
 		}
 		fmt.Fprintf(&svg, `<text x="%d" y="%d" text-anchor="end" fill="#222222">%s</text>
 <rect x="%d" y="%d" width="%.1f" height="%d" fill="%s"/>
 <text x="%.1f" y="%d" fill="#222222">%.1f%s</text>
-`, left-8, y+14, html.EscapeString(name), left, y+2, w, row-6, colour, float64(left)+w+6, y+14, values[i], mark)
+`, left-8, y+14, html.EscapeString(name), left, y+2, w, row-6, colour,
+			float64(left)+w+6, y+14, lengths[i], mark)
 	}
 	svg.WriteString("</svg>\n")
 	d.printf("\n![%s](benchmarks/%s.svg)\n", alt, file)

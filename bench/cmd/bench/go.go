@@ -54,14 +54,16 @@ func measureGo(lines io.Writer, o options) error {
 	defer file.Close()
 	for range o.count {
 		for _, bin := range binaries {
-			cmd := exec.Command(bin, "-test.run", "^$", "-test.bench", o.bench, "-test.benchmem", "-test.benchtime", o.benchtime)
+			cmd := exec.Command(bin, "-test.run", "^$", "-test.bench", o.bench,
+				"-test.benchmem", "-test.benchtime", o.benchtime)
 			cmd.Stdout, cmd.Stderr = io.MultiWriter(lines, file), os.Stderr
 			if err := cmd.Run(); err != nil {
 				return err
 			}
 		}
 	}
-	stat := exec.Command("go", "tool", "benchstat", "-row", "/lib", "-table", ".name", "-col", "", file.Name())
+	stat := exec.Command("go", "tool", "benchstat",
+		"-row", "/lib", "-table", ".name", "-col", "", file.Name())
 	stat.Stdout, stat.Stderr = os.Stdout, os.Stderr
 	return stat.Run()
 }
@@ -81,24 +83,25 @@ Written by `+"`make bench`"+`; do not edit.
 A ratio compares with the library marked 1.00 in the same table and run; that of a generator
 on a lease, with the same format's without. What each nanosecond goes to is told in
 [performance.md](performance.md).
-`, processor(), runtime.NumCPU(), runtime.GOOS, runtime.GOARCH, runtime.Version(), o.count, o.benchtime)
+`, processor(), runtime.NumCPU(), runtime.GOOS, runtime.GOARCH, runtime.Version(),
+		o.count, o.benchtime)
 	for _, op := range operations {
-		value := d.of(op.name, op.unit)
+		value := func(row string) float64 { return d.Value(op.name, row, op.unit) }
 		rows := slices.SortedFunc(slices.Values(d.Rows(op.name)), func(a, b string) int {
-			return cmp.Or(cmp.Compare(d.Value(op.name, a, op.unit), d.Value(op.name, b, op.unit)), cmp.Compare(a, b))
+			return cmp.Or(cmp.Compare(value(a), value(b)), cmp.Compare(a, b))
 		})
 		if len(rows) == 0 {
 			d.err = cmp.Or(d.err, fmt.Errorf("no results for %s", op.name))
 			return
 		}
 		d.printf("\n## %s\n", op.title)
-		d.chart(strings.ToLower(op.name), op.title+", "+op.unit, op.title, rows, value)
+		perOp := d.of(op.name, op.unit)
+		d.chart(strings.ToLower(op.name), op.title+", "+op.unit, op.title, rows, perOp)
 		d.WriteByte('\n')
 		d.table("Library", rows, bold,
-			column{op.unit, "%.1f", value},
+			column{op.unit, "%.1f", perOp},
 			column{"Ratio", "%.2f", func(row string) (float64, bool) {
-				base := cmp.Or(op.base, strings.TrimSuffix(row, "-leased"))
-				return d.Value(op.name, row, op.unit) / d.Value(op.name, base, op.unit), true
+				return value(row) / value(cmp.Or(op.base, strings.TrimSuffix(row, "-leased"))), true
 			}},
 			column{"B/op", "%.0f", d.of(op.name, "B/op")},
 			column{"allocs/op", "%.0f", d.of(op.name, "allocs/op")})

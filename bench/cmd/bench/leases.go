@@ -10,7 +10,9 @@ func measureLeases(lines io.Writer, o options) error {
 	for _, b := range []struct{ bench, benchtime string }{
 		{"Acquire|Extend", o.benchtime}, {"Held", "50x"}, {"Together", "1x"}, {"Nodes", "1x"},
 	} {
-		if err := test(lines, "../store", "-run", "^$", "-timeout", "30m", "-bench", b.bench, "-benchtime", b.benchtime, "."); err != nil {
+		err := test(lines, "../store", "-run", "^$", "-timeout", "30m",
+			"-bench", b.bench, "-benchtime", b.benchtime, ".")
+		if err != nil {
 			return err
 		}
 	}
@@ -53,11 +55,15 @@ To acquire, half of the calls take no longer than this, in milliseconds, while 1
 			stores = append(stores, store)
 		}
 	}
-	held := func(n string) func(string) (float64, bool) {
-		return func(store string) (float64, bool) { return d.Get("Held", store+"/held="+n, "ms/p50") }
+	held := func(n string) values {
+		return func(store string) (float64, bool) {
+			return d.Get("Held", store+"/held="+n, "ms/p50")
+		}
 	}
 	d.table("Store", stores, plain,
-		column{"10", "%.2f", held("10")}, column{"1000", "%.2f", held("1000")}, column{"10,000", "%.2f", held("10000")})
+		column{"10", "%.2f", held("10")},
+		column{"1000", "%.2f", held("1000")},
+		column{"10,000", "%.2f", held("10000")})
 	d.WriteString(`
 ## A thousand nodes at once
 
@@ -68,7 +74,7 @@ itself, what the client sends in one piece (a request), and bytes in both direct
 "postgres, SELECT 1" is a thousand clients that only connect and ask for that: each connection is a process of the server.
 
 `)
-	rounded := func(unit string) func(string) (float64, bool) {
+	rounded := func(unit string) values {
 		return func(row string) (float64, bool) {
 			v, ok := d.Get("Together", row, unit)
 			return math.Round(100*v) / 100, ok
@@ -97,6 +103,6 @@ in proportion.
 		column{"99 %", "%.1f", d.of("Nodes", "ms/p99")},
 		column{"Requests a second", "%.0f", requests},
 		column{"Processor", "%.1f %%", processor},
-		column{"100,000 nodes: requests a second", "%.0f", times(100, requests)},
+		column{"100,000 nodes: requests a second", "%.0f", requests.times(100)},
 		column{"Processors", "%.1f", processor})
 }

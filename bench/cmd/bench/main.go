@@ -35,11 +35,16 @@ type options struct {
 }
 
 var subcommands = map[string]subcommand{
-	"go":     {"benchmarks.md", options{count: 10, benchtime: "200ms", bench: "."}, measureGo, writeGo},
-	"cli":    {"benchmarks-cli.md", options{count: 5, scale: 1}, measureCLI, writeCLI},
-	"db":     {"benchmarks-databases.md", options{count: 30, scale: 1}, measureDatabases, writeDatabases},
-	"leases": {"benchmarks-leases.md", options{benchtime: "300x"}, measureLeases, writeLeases},
-	"serve":  {"benchmarks-serve.md", options{count: 5, benchtime: "1500ms"}, measureServe, writeServe},
+	"go": {"benchmarks.md", options{count: 10, benchtime: "200ms", bench: "."},
+		measureGo, writeGo},
+	"cli": {"benchmarks-cli.md", options{count: 5, scale: 1},
+		measureCLI, writeCLI},
+	"db": {"benchmarks-databases.md", options{count: 30, scale: 1},
+		measureDatabases, writeDatabases},
+	"leases": {"benchmarks-leases.md", options{benchtime: "300x"},
+		measureLeases, writeLeases},
+	"serve": {"benchmarks-serve.md", options{count: 5, benchtime: "1500ms"},
+		measureServe, writeServe},
 }
 
 func main() {
@@ -61,10 +66,12 @@ func main() {
 		flags.IntVar(&o.count, "count", o.count, "repetitions, of which the best counts")
 	}
 	if o.benchtime != "" {
-		flags.StringVar(&o.benchtime, "benchtime", o.benchtime, "time of each repetition, or 300x for so many calls")
+		flags.StringVar(&o.benchtime, "benchtime", o.benchtime,
+			"time of each repetition, or 300x for so many calls")
 	}
 	if o.bench != "" {
-		flags.StringVar(&o.bench, "bench", o.bench, "which benchmarks to run; with another than . nothing is written")
+		flags.StringVar(&o.bench, "bench", o.bench,
+			"which benchmarks to run; with another than . nothing is written")
 	}
 	if o.scale > 0 {
 		flags.Float64Var(&o.scale, "scale", o.scale, "the part of the lines or rows to measure with")

@@ -7,7 +7,8 @@ import (
 )
 
 func measureServe(lines io.Writer, o options) error {
-	return testServers(lines, "service", "-rounds", strconv.Itoa(o.count), "-time", o.benchtime)
+	rounds := strconv.Itoa(o.count)
+	return testServers(lines, "service", "-rounds", rounds, "-time", o.benchtime)
 }
 
 func writeServe(d *document, o options) {
@@ -36,7 +37,8 @@ IDs a second of the service to those of the other, where each request to the oth
 			ratio := func(benchmark string) float64 {
 				return d.Value(benchmark, own, "ids/s") / d.Value(benchmark, other, "ids/s")
 			}
-			d.printf("| %s to %s | %.2f | %.2f |\n", own, other, ratio("Connections1"), ratio("Connections64"))
+			d.printf("| %s to %s | %.2f | %.2f |\n", own, other,
+				ratio("Connections1"), ratio("Connections64"))
 		}
 	}
 	for _, c := range []struct{ benchmark, title, file string }{
@@ -55,7 +57,7 @@ IDs a second of the service to those of the other, where each request to the oth
 			}
 		}
 		title := c.title + ": thousand requests a second"
-		d.chart(c.file, title, title, single, times(1e-3, d.of(c.benchmark, "ids/s")))
+		d.chart(c.file, title, title, single, d.of(c.benchmark, "ids/s").times(1e-3))
 	}
 	d.printf(`
 ## Memory
@@ -68,7 +70,8 @@ PostgreSQL is killed while the server has leases of %.0f s from it. A client ask
 
 | | |
 |---|--:|
-`, d.Value("Memory", "idle", "MB"), d.Value("Memory", "used", "MB"), d.Value("Memory", "used", "connections"), d.Value("Away", "lease", "s"))
+`, d.Value("Memory", "idle", "MB"), d.Value("Memory", "used", "MB"),
+		d.Value("Memory", "used", "connections"), d.Value("Away", "lease", "s"))
 	for _, row := range []struct{ what, format, row, unit string }{
 		{"the store was away for", "%.1f s", "store", "s"},
 		{"scru64 IDs were made without it for", "%.1f s", "scru64", "s"},

@@ -62,12 +62,14 @@ func Test(t *testing.T) {
 
 // printKey prints what a primary key cost: megabytes of WAL or redo log written, and of the
 // index in the end; blocks read from outside the buffer pool.
-func printKey(t *testing.T, benchmark, name string, rows int, took time.Duration, log, index, reads float64) {
+func printKey(t *testing.T, benchmark, name string, perSecond, log, index, reads float64) {
 	t.Helper()
-	if log <= 0 || index <= 0 || reads < 0 {
-		t.Errorf("%s, %s: %f MB of log, %f MB of index, %f reads", benchmark, name, log, index, reads)
+	if perSecond <= 0 || log <= 0 || index <= 0 || reads < 0 {
+		t.Errorf("%s, %s: %f rows a second, %f MB of log, %f MB of index, %f reads",
+			benchmark, name, perSecond, log, index, reads)
 	}
-	result.Write(os.Stdout, benchmark, name, float64(rows)/took.Seconds(), "rows/s", log, "log-MB", index, "index-MB", reads, "reads")
+	result.Write(os.Stdout, benchmark, name,
+		perSecond, "rows/s", log, "log-MB", index, "index-MB", reads, "reads")
 }
 
 // payload is what a row has beside its key.
@@ -173,9 +175,10 @@ func measurePostgres(t *testing.T) {
 			add(sizes.checkpoint)
 			run("CHECKPOINT")
 		}
-		took := time.Since(begin)
-		printKey(t, "KeysPostgres", k.name, sizes.rows, took, (number("SELECT pg_current_wal_insert_lsn() - '0/0'")-wal)/1e6,
-			number("SELECT pg_relation_size('"+table+"_pkey')")/1e6, reads()-readsBefore)
+		perSecond := float64(sizes.rows) / time.Since(begin).Seconds()
+		written := number("SELECT pg_current_wal_insert_lsn() - '0/0'") - wal
+		index := number("SELECT pg_relation_size('" + table + "_pkey')")
+		printKey(t, "KeysPostgres", k.name, perSecond, written/1e6, index/1e6, reads()-readsBefore)
 		run("DROP TABLE " + table)
 	}
 
@@ -193,7 +196,8 @@ func measurePostgres(t *testing.T) {
 		return float64(time.Since(begin))
 	}
 	query := func(expression string) float64 {
-		return timed(func() { number("SELECT count(" + expression + ") FROM samples") }) / float64(sizes.calls)
+		took := timed(func() { number("SELECT count(" + expression + ") FROM samples") })
+		return took / float64(sizes.calls)
 	}
 	for range *rounds {
 		result.Write(os.Stdout, "Baseline", "column", query("u"), "ns/op")
@@ -318,12 +322,13 @@ func measureMariaDB(t *testing.T) {
 		add(old)
 		reads, written, begin := status("Innodb_buffer_pool_reads"), status("Innodb_os_log_written"), time.Now()
 		add(rows)
-		took := time.Since(begin)
-		log, read := (status("Innodb_os_log_written")-written)/1e6, status("Innodb_buffer_pool_reads")-reads
+		perSecond := float64(rows) / time.Since(begin).Seconds()
+		log := status("Innodb_os_log_written") - written
+		read := status("Innodb_buffer_pool_reads") - reads
 		run("ANALYZE TABLE " + table)
 		var index float64
-		check(t, db.QueryRow("SELECT DATA_LENGTH / 1e6 FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = ?", table).Scan(&index))
-		printKey(t, "KeysMariaDB", k.name, rows, took, log, index, read)
+		check(t, db.QueryRow("SELECT DATA_LENGTH FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = ?", table).Scan(&index))
+		printKey(t, "KeysMariaDB", k.name, perSecond, log/1e6, index/1e6, read)
 		run("DROP TABLE " + table)
 	}
 }

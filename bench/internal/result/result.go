@@ -14,7 +14,8 @@ import (
 // Write writes a line with the result of one row of a benchmark: values, each followed by
 // its unit. Of several lines about a row, the one with the best first value counts.
 func Write(w io.Writer, benchmark, row string, values ...any) {
-	fmt.Fprintln(w, append([]any{"Benchmark" + benchmark + "/" + url.PathEscape(row), 1}, values...)...)
+	name := "Benchmark" + benchmark + "/" + url.PathEscape(row)
+	fmt.Fprintln(w, append([]any{name, 1}, values...)...)
 }
 
 // A Set holds results.
@@ -26,7 +27,10 @@ type Set struct {
 
 // Read reads lines, and skips those that hold no results.
 func Read(r io.Reader) (*Set, error) {
-	s := &Set{Config: map[string]string{}, rows: map[string][]string{}, values: map[[2]string][]benchfmt.Value{}}
+	s := &Set{
+		Config: map[string]string{}, rows: map[string][]string{},
+		values: map[[2]string][]benchfmt.Value{},
+	}
 	lines := benchfmt.NewReader(r, "results")
 	for lines.Scan() {
 		if line, ok := lines.Result().(*benchfmt.Result); ok {

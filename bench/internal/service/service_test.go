@@ -239,7 +239,8 @@ func measureRates(t *testing.T, sortid string) {
 					if rate <= 0 || p99 < half {
 						t.Errorf("%f a second, half %f, 99 in 100 %f ms", rate, half, p99)
 					}
-					result.Write(os.Stdout, fmt.Sprint("Connections", connections), source.name, rate*float64(source.ids), "ids/s", 1000*half, "µs/p50", 1000*p99, "µs/p99")
+					result.Write(os.Stdout, fmt.Sprint("Connections", connections), source.name,
+						rate*float64(source.ids), "ids/s", 1000*half, "µs/p50", 1000*p99, "µs/p99")
 				})
 			}
 		}
@@ -248,7 +249,9 @@ func measureRates(t *testing.T, sortid string) {
 
 // load makes requests over some connections for a while. It returns how many a second, and
 // what each took.
-func load(t *testing.T, connections int, duration time.Duration, open func() client) (rate float64, times []time.Duration) {
+func load(t *testing.T, connections int, duration time.Duration, open func() client) (
+	rate float64, times []time.Duration,
+) {
 	clients := make([]client, connections)
 	for i := range clients {
 		clients[i] = open()
@@ -342,7 +345,7 @@ func measureAway(t *testing.T, sortid string) {
 	s := serve(t, sortid, store.URL)
 
 	var times [3][]time.Duration
-	var unavailable, failures int // requests for scru64 answered with 503; answered otherwise, or others
+	var unavailable, failures int // requests for scru64 answered with 503; all others that failed
 	// until requests both kinds of IDs until scru64's status is this, or for a while.
 	until := func(phase, want int, most time.Duration) time.Duration {
 		start := time.Now()
@@ -379,7 +382,8 @@ func measureAway(t *testing.T, sortid string) {
 	back := until(2, http.StatusOK, time.Minute).Seconds()
 	until(2, -1, window)
 	if failures > 0 || unavailable == 0 || without <= 0 || back <= 0 {
-		t.Errorf("%d failures, %d unavailable, %f s without the store, %f s until it was back", failures, unavailable, without, back)
+		t.Errorf("%d failures, %d unavailable, %f s without the store, %f s until it was back",
+			failures, unavailable, without, back)
 	}
 	result.Write(os.Stdout, "Away", "lease", window.Seconds(), "s")
 	result.Write(os.Stdout, "Away", "store", away, "s")
