@@ -111,19 +111,19 @@ bench: | go
 	cd bench && $(GO) run ./cmd/bench
 
 bench-cli: build
-	cd bench && $(GO) run ./cmd/bench-cli
+	cd bench && $(GO) run ./cmd/bench cli
 
 # It starts the servers, and says which are not installed.
 bench-leases: | go
-	cd bench && $(GO) run ./cmd/bench-leases
+	cd bench && $(GO) run ./cmd/bench leases
 
 # It starts PostgreSQL and MariaDB, for some ten minutes.
 bench-db: | go
-	cd bench && $(GO) run ./cmd/bench-db
+	cd bench && $(GO) run ./cmd/bench db
 
 # It starts Redis and PostgreSQL, for some three minutes.
 bench-serve: | go
-	cd bench && $(GO) run ./cmd/bench-serve
+	cd bench && $(GO) run ./cmd/bench serve
 
 fuzz: | go
 	@for pkg in $$($(GO) list ./...); do \

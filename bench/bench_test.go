@@ -402,83 +402,42 @@ func BenchmarkParallel(b *testing.B) {
 	})
 }
 
-const batch = 1000
-
 // A thousand IDs at once; divided by a thousand when reported.
 func BenchmarkBatch(b *testing.B) {
-	perID := func(b *testing.B) {
-		b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/batch, "ns/id")
-	}
-	b.Run("lib=scru64", func(b *testing.B) {
-		ids := make([]scru64.ID, batch)
-		for b.Loop() {
-			sErr = gen64.Fill(ids)
+	g := must(scru128.NewGenerator(scru128.Options{}))
+	batch(b, "scru64", func(ids []scru64.ID) { sErr = gen64.Fill(ids) })
+	batch(b, "scru128", func(ids []scru128.ID) { sErr = g.Fill(ids) })
+	batch(b, "scru160", func(ids []scru160.ID) { sErr = gen160.Fill(ids) })
+	batch(b, "euid", func(ids []euid.ID) { sErr = genE.Fill(ids) })
+	batch(b, "uid60", func(ids []uid60.ID) { sErr = gen60.Fill(ids) })
+	batch(b, "xid", func(ids []xid.ID) {
+		for i := range ids {
+			ids[i] = xid.New()
 		}
-		perID(b)
 	})
-	b.Run("lib=scru128", func(b *testing.B) {
-		g := must(scru128.NewGenerator(scru128.Options{}))
-		ids := make([]scru128.ID, batch)
-		for b.Loop() {
-			sErr = g.Fill(ids)
+	batch(b, "ulid", func(ids []ulid.ULID) {
+		for i := range ids {
+			ids[i] = ulid.Make()
 		}
-		perID(b)
 	})
-	b.Run("lib=scru160", func(b *testing.B) {
-		ids := make([]scru160.ID, batch)
-		for b.Loop() {
-			sErr = gen160.Fill(ids)
+	batch(b, "google-uuid-v7", func(ids []google.UUID) {
+		for i := range ids {
+			ids[i], sErr = google.NewV7()
 		}
-		perID(b)
 	})
-	b.Run("lib=euid", func(b *testing.B) {
-		ids := make([]euid.ID, batch)
-		for b.Loop() {
-			sErr = genE.Fill(ids)
+	batch(b, "ksuid", func(ids []ksuid.KSUID) {
+		for i := range ids {
+			ids[i] = ksuid.New()
 		}
-		perID(b)
 	})
-	b.Run("lib=uid60", func(b *testing.B) {
-		ids := make([]uid60.ID, batch)
+}
+
+func batch[T any](b *testing.B, name string, fill func([]T)) {
+	b.Run("lib="+name, func(b *testing.B) {
+		ids := make([]T, 1000)
 		for b.Loop() {
-			sErr = gen60.Fill(ids)
+			fill(ids)
 		}
-		perID(b)
-	})
-	b.Run("lib=xid", func(b *testing.B) {
-		ids := make([]xid.ID, batch)
-		for b.Loop() {
-			for i := range ids {
-				ids[i] = xid.New()
-			}
-		}
-		perID(b)
-	})
-	b.Run("lib=ulid", func(b *testing.B) {
-		ids := make([]ulid.ULID, batch)
-		for b.Loop() {
-			for i := range ids {
-				ids[i] = ulid.Make()
-			}
-		}
-		perID(b)
-	})
-	b.Run("lib=google-uuid-v7", func(b *testing.B) {
-		ids := make([]google.UUID, batch)
-		for b.Loop() {
-			for i := range ids {
-				ids[i], sErr = google.NewV7()
-			}
-		}
-		perID(b)
-	})
-	b.Run("lib=ksuid", func(b *testing.B) {
-		ids := make([]ksuid.KSUID, batch)
-		for b.Loop() {
-			for i := range ids {
-				ids[i] = ksuid.New()
-			}
-		}
-		perID(b)
+		b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*len(ids)), "ns/id")
 	})
 }

@@ -180,25 +180,6 @@ func TestStepsAcrossBadLines(t *testing.T) {
 	}
 }
 
-// Lines to be ignored are counted, and nothing else.
-func TestIgnored(t *testing.T) {
-	for _, scheme := range scheme.Names() {
-		var lines []string
-		for i, l := range model.Sample(scheme, 3000) {
-			if i%3 == 0 {
-				lines = append(lines, Ignored)
-			}
-			lines = append(lines, l)
-		}
-		// A duplicate is still one, and its line the right one.
-		lines = append(lines, Ignored, lines[len(lines)-1])
-		r := check(t, scheme, lines, options(model.Find(scheme, "")))
-		if r.Lines != uint64(len(lines)) || r.IDs != 3001 || len(r.Failed()) != 1 || r.Check("order.duplicate").Examples[0].Line != uint64(len(lines)) {
-			t.Errorf("%s: %d lines, %d IDs, %+v", scheme, r.Lines, r.IDs, r.Failed())
-		}
-	}
-}
-
 // The report does not depend on how the input is cut into reads.
 func TestBlocks(t *testing.T) {
 	lines := model.Sample("scru128", 30_000)

@@ -87,10 +87,6 @@ type Options struct {
 	Now func() time.Time
 }
 
-// Ignored is a line that is counted, but not looked at. A program that makes lines of IDs of
-// something else, such as a table, puts it where a line of that holds no record.
-const Ignored = reading.Ignored
-
 // Zero is the value of an option that means none, where 0 means unknown.
 const Zero = rules.Zero
 

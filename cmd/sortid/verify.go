@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"github.com/fatih/color"
-	"github.com/sortid/sortid/cmd/sortid/internal/column"
 	"github.com/sortid/sortid/scheme"
 	"github.com/sortid/sortid/verify"
 	"github.com/sortid/sortid/verify/duplicates"
@@ -28,7 +27,7 @@ func (a *app) verifyCommand() *cobra.Command {
 		Short: "test a generator by its IDs, or look for duplicates",
 		Long: `verify reads the IDs of a generator, one in a line, in the order in which they were made, and checks all that the format promises: the form of each line, the order, the counters, the clock, and whether what should be random looks random. Each FILE is a source of its own. Without one, standard input is. The first lines of a source tell its format, if SCHEME does not.
 
-The IDs may be in any form: the format's text, a UUID, an integer, or hexadecimal digits with or without \x or 0x in front. Files may be compressed with gzip or zstd. --field and --json-key take the IDs out of tables and of lines of JSON.
+The IDs may be in any form: the format's text, a UUID, an integer, or hexadecimal digits with or without \x or 0x in front. Files may be compressed with gzip or zstd.
 
 With --unique it looks for IDs that are on more than one line of all the FILEs together, however many and large they are.
 
@@ -38,7 +37,7 @@ The exit code is 0 if all is well (there may be warnings), 1 if a check failed.`
 		Example: `  sortid new scru128 -n 1000000 | sortid verify
   my-generator | sortid verify scru64 --node 42/8 --live
   sortid verify scru128 --exec 'python3 gen.py' --processes 8 --for 10s
-  sortid verify --field order_id orders.csv.gz
+  cut -d, -f3 orders.csv | sortid verify
   sortid verify --unique -o json node1.txt node2.txt node3.txt
   sortid verify euid ids.txt -o html > report.html
   sortid verify scru128 ids.txt --raw entropy | RNG_test stdin32`,
@@ -67,8 +66,6 @@ The exit code is 0 if all is well (there may be warnings), 1 if a check failed.`
 	f.StringVar(&v.o.Raw, "raw", "", "write the bits of a random `FIELD` to standard output, for other tests of randomness, and the report to standard error")
 	f.IntVar(&v.uo.NodeIDSize, "node-size", 0, "with --unique: the size of scru64's node IDs in `BITS`, to name those that clash")
 	f.StringVar(&v.uo.Dir, "tmp", "", "with --unique or --exec: the `FOLDER` for temporary files")
-	f.StringVar(&v.column.Field, "field", "", "the IDs are in this field of CSV or TSV: its `NUMBER`, from 1, or its NAME in the first line")
-	f.StringVar(&v.column.Key, "json-key", "", "the IDs are the values of this `KEY` of JSON objects, one a line; dots lead into objects within")
 	f.StringVar(&v.exec.command, "exec", "", "start this `COMMAND` of the shell and check the IDs that it prints")
 	f.IntVar(&v.exec.processes, "processes", 1, "with --exec: how many processes of it, at the same time")
 	f.DurationVar(&v.exec.length, "for", 10*time.Second, "with --exec: the `TIME` after which they are ended")
@@ -109,7 +106,6 @@ type verification struct {
 	extension  string
 	nodeBits   int
 	workerBits int
-	column     column.Column
 	exec       execution
 }
 
@@ -138,8 +134,6 @@ func (v *verification) checkFlags(cmd *cobra.Command) error {
 	switch {
 	case executes && v.o.Raw != "":
 		return usagef("--raw does not go with --exec")
-	case v.column.Field != "" && v.column.Key != "":
-		return usagef("--field is for CSV and TSV, --json-key for JSON: give one of them")
 	case v.output.value == "list" && !v.unique:
 		return usagef("-o list goes with --unique")
 	case v.output.value == "html" && (v.unique || executes):
@@ -148,9 +142,6 @@ func (v *verification) checkFlags(cmd *cobra.Command) error {
 		return usagef("--processes %d: want 1 to %d", v.exec.processes, maxProcesses)
 	case executes && v.exec.length <= 0:
 		return usagef("--for %v: want a time above zero, such as 10s", v.exec.length)
-	}
-	if err := v.column.Check(); err != nil {
-		return usagef("--field: %v", err)
 	}
 	return nil
 }

@@ -152,7 +152,7 @@ func (v *verification) startProcess(name, file string) (*generatorProcess, error
 		r.Close()
 		return nil, err
 	}
-	p.source = &source{name: name, once: true, column: v.column, open: func() (io.ReadCloser, error) { return &wholeLines{process: p}, nil }}
+	p.source = &source{name: name, once: true, open: func() (io.ReadCloser, error) { return &wholeLines{process: p}, nil }}
 	go func() {
 		p.err = p.cmd.Wait()
 		p.length = time.Since(p.started)

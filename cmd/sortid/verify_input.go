@@ -9,7 +9,6 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/sortid/sortid/cmd/sortid/internal/column"
 	"github.com/sortid/sortid/cmd/sortid/internal/decompress"
 	"github.com/sortid/sortid/scheme"
 	"github.com/sortid/sortid/verify"
@@ -18,10 +17,9 @@ import (
 
 // A source is one of the inputs of verify: a file, a pipe, or standard input.
 type source struct {
-	name   string // as given; "-" is standard input
-	size   int64  // in bytes, 0 if it is not known
-	once   bool   // whether it can be opened only once
-	column column.Column
+	name string // as given; "-" is standard input
+	size int64  // in bytes, 0 if it is not known
+	once bool   // whether it can be opened only once
 
 	open   func() (io.ReadCloser, error)
 	opened *sourceLines // not yet read, but for what a guess at the scheme has looked at
@@ -29,7 +27,7 @@ type source struct {
 
 // source returns the source of an argument.
 func (v *verification) source(name string) *source {
-	s := &source{name: name, column: v.column}
+	s := &source{name: name}
 	if name == "-" {
 		s.once = true
 		s.open = func() (io.ReadCloser, error) {
@@ -57,8 +55,7 @@ func (s *source) title() string {
 	return s.name
 }
 
-// sourceLines are the lines of a source, one for each ID. They may be closed while they are
-// being read.
+// sourceLines are the lines of a source. They may be closed while they are being read.
 type sourceLines struct {
 	*bufio.Reader
 	file  io.ReadCloser
@@ -118,7 +115,7 @@ func (s *source) read() (*sourceLines, error) {
 		file.Close()
 		return nil, fmt.Errorf("%s: cannot be decompressed: %w", s.title(), err)
 	}
-	return &sourceLines{Reader: bufio.NewReaderSize(column.NewReader(plain, s.column), head), file: file, plain: plain}, nil
+	return &sourceLines{Reader: bufio.NewReaderSize(plain, head), file: file, plain: plain}, nil
 }
 
 // Position returns how many bytes of the file were read.

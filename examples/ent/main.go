@@ -1,11 +1,12 @@
-// Command ent stores events under SCRU128 keys in PostgreSQL, with code that ent made of
-// ent/schema. To make it again:
+//go:build generated
+
+// Command ent stores events under SCRU128 keys in PostgreSQL, with code that ent makes of
+// ent/schema. To make the code and run the program:
 //
 //	go run entgo.io/ent/cmd/ent@v0.14.5 generate ./ent/schema
+//	DATABASE_URL=postgres://... go run -tags generated .
 //
-// To run the program:
-//
-//	DATABASE_URL=postgres://... go run .
+// A program with its generated code beside it needs no such tag.
 package main
 
 import (

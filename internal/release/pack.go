@@ -3,8 +3,6 @@ package main
 import (
 	"encoding/json"
 	"fmt"
-	"go/parser"
-	"go/token"
 	"io"
 	"io/fs"
 	"os"
@@ -128,28 +126,17 @@ func (r *repo) inNestedModule(m *goModule, file string) bool {
 // publicPackages returns the paths of the packages that a program can import from the
 // published modules.
 func (r *repo) publicPackages() ([]string, error) {
-	files, err := r.files()
+	args := []string{"list", "-f", `{{if and .GoFiles (ne .Name "main")}}{{.ImportPath}}{{end}}`}
+	for _, m := range r.published() {
+		args = append(args, "./"+m.dir+"/...")
+	}
+	cmd := exec.Command("go", args...)
+	cmd.Dir, cmd.Env = r.root, append(os.Environ(), "GOWORK=") // the clone's go.work
+	out, err := output(cmd)
 	if err != nil {
 		return nil, err
 	}
-	var packages []string
-	for _, m := range r.published() {
-		for _, f := range r.moduleFiles(m, files) {
-			name, dir := f.Path(), path.Dir(f.Path())
-			parts := strings.Split(dir, "/")
-			if path.Ext(name) != ".go" || strings.HasSuffix(name, "_test.go") ||
-				slices.Contains(parts, "internal") || slices.Contains(parts, "testdata") {
-				continue
-			}
-			file, err := parser.ParseFile(token.NewFileSet(), f.(moduleFile).name, nil, parser.PackageClauseOnly)
-			if err != nil {
-				return nil, err
-			}
-			if file.Name.Name != "main" {
-				packages = append(packages, path.Join(m.path(), dir))
-			}
-		}
-	}
-	slices.Sort(packages)
-	return slices.Compact(packages), nil
+	return slices.DeleteFunc(strings.Fields(out), func(name string) bool {
+		return slices.Contains(strings.Split(name, "/"), "internal")
+	}), nil
 }

@@ -1,13 +1,13 @@
-// The command bench runs the benchmarks of this module, prints benchstat's table of
-// them, and writes docs/benchmarks.md with a chart for each operation. All its figures
-// come from that one run.
+// The command bench measures this project, and writes a document about it in docs.
 //
-//	go run ./cmd/bench [-count 10] [-benchtime 200ms] [-bench REGEXP]
+//	go run ./cmd/bench [go|cli|db|leases|serve] [flags]
+//
+// What it measures is printed in the format of Go's benchmarks. Such lines, in a file, are
+// what -results reads.
 package main
 
 import (
 	"bytes"
-	"cmp"
 	"flag"
 	"fmt"
 	"io"
@@ -15,208 +15,119 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
-	"slices"
-	"strings"
 
-	"golang.org/x/perf/benchfmt"
-
-	"github.com/sortid/sortid/bench/internal/report"
+	"github.com/sortid/sortid/bench/internal/result"
 )
 
-// An operation is a benchmark, told as what it measures and against whom. Without a base
-// what ends in -leased is compared with what does not.
-type operation struct {
-	name, title, unit, base string
+// A subcommand measures something, as lines with results, and writes about it.
+type subcommand struct {
+	document string // the file's name
+	options  options
+	measure  func(lines io.Writer, o options) error
+	write    func(d *document, o options)
 }
 
-var operations = []operation{
-	{"New", "Make an ID", "ns/op", "xid"},
-	{"Lease", "Make an ID on a lease", "ns/op", ""},
-	{"NewString", "Make an ID as a string", "ns/op", "ulid"},
-	{"Append", "Append the text to a buffer", "ns/op", "ulid"},
-	{"Parse", "Parse the text", "ns/op", "ulid"},
-	{"Parallel", "Make an ID, on all processors at once", "ns/op", "xid"},
-	{"Batch", "Make an ID of a thousand at once", "ns/id", "xid"},
-	{"Parts", "What an ID is made of", "ns/op", "time.Now"},
+// options say how much is measured.
+type options struct {
+	count            int
+	benchtime, bench string
+	scale            float64
 }
 
-// ours are the libraries of this project.
-var ours = []string{"scru64", "scru128", "scru160", "euid", "uid60", "scru64-leased", "scru160-leased", "scru128-each", "clock", "entropy-32-bits"}
+var subcommands = map[string]subcommand{
+	"go": {"benchmarks.md", options{count: 10, benchtime: "200ms", bench: "."},
+		measureGo, writeGo},
+	"cli": {"benchmarks-cli.md", options{count: 5, scale: 1},
+		measureCLI, writeCLI},
+	"db": {"benchmarks-databases.md", options{count: 30, scale: 1},
+		measureDatabases, writeDatabases},
+	"leases": {"benchmarks-leases.md", options{benchtime: "300x"},
+		measureLeases, writeLeases},
+	"serve": {"benchmarks-serve.md", options{count: 5, benchtime: "1500ms"},
+		measureServe, writeServe},
+}
 
 func main() {
 	log.SetFlags(0)
 	log.SetPrefix("bench: ")
-	count := flag.Int("count", 10, "repetitions of each benchmark")
-	benchtime := flag.String("benchtime", "200ms", "time of each repetition")
-	pattern := flag.String("bench", ".", "which benchmarks to run; with another than . nothing is written")
-	docs := flag.String("docs", "../docs", "the folder for benchmarks.md and its charts")
-	flag.Parse()
+	name, args := "go", os.Args[1:]
+	if len(args) > 0 && args[0] != "" && args[0][0] != '-' {
+		name, args = args[0], args[1:]
+	}
+	c, ok := subcommands[name]
+	if !ok {
+		log.Fatalf("there is no %q to measure: want go, cli, db, leases or serve", name)
+	}
+	o := c.options
+	flags := flag.NewFlagSet("bench "+name, flag.ExitOnError)
+	docs := flags.String("docs", "../docs", "the folder for "+c.document+" and its charts")
+	results := flags.String("results", "", "a `FILE` of results to write about, instead of measuring")
+	if o.count > 0 {
+		flags.IntVar(&o.count, "count", o.count, "repetitions, of which the best counts")
+	}
+	if o.benchtime != "" {
+		flags.StringVar(&o.benchtime, "benchtime", o.benchtime,
+			"time of each repetition, or 300x for so many calls")
+	}
+	if o.bench != "" {
+		flags.StringVar(&o.bench, "bench", o.bench,
+			"which benchmarks to run; with another than . nothing is written")
+	}
+	if o.scale > 0 {
+		flags.Float64Var(&o.scale, "scale", o.scale, "the part of the lines or rows to measure with")
+	}
+	flags.Parse(args)
 
-	raw, err := run(*pattern, *count, *benchtime)
+	lines, err := read(*results, c, o)
 	if err != nil {
 		log.Fatal(err)
 	}
-	if err := benchstat(raw); err != nil {
-		log.Fatal(err)
-	}
-	if *pattern != "." {
+	if c.options.bench != o.bench {
 		return
 	}
-	results, err := read(raw)
-	if err != nil {
-		log.Fatal(err)
-	}
-	if err := write(*docs, results, *count, *benchtime); err != nil {
+	if err := write(lines, *docs, c, o); err != nil {
 		log.Fatal(err)
 	}
 }
 
-// run runs all benchmarks once, and again, so that the repetitions of each are spread
-// over the whole time: a noisy minute then spoils one of each, not all of some.
-func run(pattern string, count int, benchtime string) ([]byte, error) {
-	dir, err := os.MkdirTemp("", "bench-")
-	if err != nil {
-		return nil, err
+// read returns the lines of a file, or of a measurement, which it also prints.
+func read(file string, c subcommand, o options) ([]byte, error) {
+	if file != "" {
+		return os.ReadFile(file)
 	}
-	defer os.RemoveAll(dir)
-	const root = "github.com/sortid/sortid/internal/"
-	var binaries []string
-	for _, p := range []string{".", root + "clock", root + "entropy"} {
-		bin := filepath.Join(dir, filepath.Base(p)+".test")
-		build := exec.Command("go", "test", "-c", "-o", bin, p)
-		build.Stdout, build.Stderr = os.Stderr, os.Stderr
-		if err := build.Run(); err != nil {
-			return nil, err
-		}
-		binaries = append(binaries, bin)
-	}
-	var out bytes.Buffer
-	for range count {
-		for _, bin := range binaries {
-			cmd := exec.Command(bin, "-test.run", "^$", "-test.bench", pattern, "-test.benchmem", "-test.benchtime", benchtime)
-			cmd.Stdout = io.MultiWriter(&out, os.Stderr)
-			cmd.Stderr = os.Stderr
-			if err := cmd.Run(); err != nil {
-				return nil, err
-			}
-		}
-	}
-	return out.Bytes(), nil
+	var lines bytes.Buffer
+	err := c.measure(io.MultiWriter(&lines, os.Stdout), o)
+	return lines.Bytes(), err
 }
 
-func benchstat(raw []byte) error {
-	f, err := os.CreateTemp("", "bench-*.txt")
+func write(lines []byte, docs string, c subcommand, o options) error {
+	set, err := result.Read(bytes.NewReader(lines))
 	if err != nil {
 		return err
 	}
-	defer os.Remove(f.Name())
-	if _, err := f.Write(raw); err != nil {
+	d := &document{Set: set, charts: filepath.Join(docs, "benchmarks")}
+	if err := os.MkdirAll(d.charts, 0o755); err != nil {
 		return err
 	}
-	if err := f.Close(); err != nil {
-		return err
+	c.write(d, o)
+	if d.err != nil {
+		return d.err
 	}
-	cmd := exec.Command("go", "tool", "benchstat", "-row", "/lib", "-table", ".name", "-col", "", f.Name())
-	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
-	return cmd.Run()
+	return os.WriteFile(filepath.Join(docs, c.document), d.Bytes(), 0o644)
 }
 
-// Of one operation and library: the least of the repetitions of each unit.
-type key struct{ operation, lib, unit string }
-
-func read(raw []byte) (map[key]float64, error) {
-	results := map[key]float64{}
-	r := benchfmt.NewReader(bytes.NewReader(raw), "go test")
-	for r.Scan() {
-		res, ok := r.Result().(*benchfmt.Result)
-		if !ok {
-			continue
-		}
-		base, parts := res.Name.Parts()
-		lib := ""
-		for _, p := range parts {
-			if name, ok := strings.CutPrefix(string(p), "/lib="); ok {
-				lib = name
-			}
-		}
-		for _, v := range res.Values {
-			value, unit := v.Value, v.Unit
-			if v.OrigUnit != "" {
-				value, unit = v.OrigValue, v.OrigUnit
-			}
-			k := key{string(base), lib, unit}
-			if old, ok := results[k]; !ok || value < old {
-				results[k] = value
-			}
-		}
+// test runs "go test" in a folder.
+func test(lines io.Writer, dir string, args ...string) error {
+	cmd := exec.Command("go", append([]string{"test", "-count", "1"}, args...)...)
+	cmd.Dir, cmd.Stdout, cmd.Stderr = dir, lines, os.Stderr
+	if err := cmd.Run(); err != nil {
+		return fmt.Errorf("%s: %w", cmd, err)
 	}
-	return results, r.Err()
+	return nil
 }
 
-func write(docs string, results map[key]float64, count int, benchtime string) error {
-	charts := filepath.Join(docs, "benchmarks")
-	if err := os.MkdirAll(charts, 0o755); err != nil {
-		return err
-	}
-	var md strings.Builder
-	fmt.Fprintf(&md, `# Benchmarks
-
-Written by `+"`make bench`"+`; do not edit.
-
-| | |
-|---|---|
-| Machine | %s, %d processors |
-| System | %s/%s |
-| Go | %s |
-| Repetitions | %d of %s each; the tables give the least |
-
-A ratio compares with the library marked 1.00 in the same table and run; that of a generator
-on a lease, with the same format's without. What each nanosecond goes to is told in
-[performance.md](performance.md).
-`, report.Processor(), runtime.NumCPU(), runtime.GOOS, runtime.GOARCH, runtime.Version(), count, benchtime)
-	for _, op := range operations {
-		rows := rows(op, results)
-		if len(rows) == 0 {
-			return fmt.Errorf("no results for %s", op.name)
-		}
-		fmt.Fprintf(&md, "\n## %s\n\n![%[1]s](benchmarks/%s.svg)\n\n", op.title, strings.ToLower(op.name))
-		fmt.Fprintf(&md, "| Library | %s | Ratio | B/op | allocs/op |\n|---|--:|--:|--:|--:|\n", op.unit)
-		bars := make([]report.Bar, 0, len(rows))
-		for _, r := range rows {
-			name := r.lib
-			if r.ours {
-				name = "**" + name + "**"
-			}
-			fmt.Fprintf(&md, "| %s | %.1f | %.2f | %.0f | %.0f |\n", name, r.value, r.ratio, r.bytes, r.allocs)
-			bars = append(bars, report.Bar{Name: r.lib, Value: r.value, Strong: r.ours})
-		}
-		svg := report.Chart(op.title+", "+op.unit, bars)
-		if err := os.WriteFile(filepath.Join(charts, strings.ToLower(op.name)+".svg"), svg, 0o644); err != nil {
-			return err
-		}
-	}
-	return os.WriteFile(filepath.Join(docs, "benchmarks.md"), []byte(md.String()), 0o644)
-}
-
-type row struct {
-	lib                         string
-	ours                        bool
-	value, ratio, bytes, allocs float64
-}
-
-func rows(op operation, results map[key]float64) (out []row) {
-	for k, v := range results {
-		if k.operation == op.name && k.unit == op.unit {
-			base := cmp.Or(op.base, strings.TrimSuffix(k.lib, "-leased"))
-			out = append(out, row{
-				lib: k.lib, ours: slices.Contains(ours, k.lib),
-				value: v, ratio: v / results[key{op.name, base, op.unit}],
-				bytes:  results[key{op.name, k.lib, "B/op"}],
-				allocs: results[key{op.name, k.lib, "allocs/op"}],
-			})
-		}
-	}
-	slices.SortFunc(out, func(a, b row) int { return cmp.Or(cmp.Compare(a.value, b.value), cmp.Compare(a.lib, b.lib)) })
-	return out
+// testServers runs the test of a package below internal, which measures servers.
+func testServers(lines io.Writer, pkg string, args ...string) error {
+	os.Setenv("CI", "1") // so that a server that is not installed is an error
+	return test(lines, "", append([]string{"-timeout", "0", "-v", "./internal/" + pkg}, args...)...)
 }

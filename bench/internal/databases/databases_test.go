@@ -1,9 +1,10 @@
+// Package databases measures keys and functions in databases, and prints lines that package
+// result reads. Without flags it measures a little, to see that it works.
 package databases
 
 import (
 	"context"
 	"database/sql"
-	"encoding/json"
 	"flag"
 	"fmt"
 	"io"
@@ -23,6 +24,7 @@ import (
 	"github.com/jackc/pgx/v5/pgtype"
 	"github.com/oklog/ulid/v2"
 
+	"github.com/sortid/sortid/bench/internal/result"
 	"github.com/sortid/sortid/pgxid"
 	"github.com/sortid/sortid/scru128"
 	"github.com/sortid/sortid/scru64"
@@ -30,50 +32,44 @@ import (
 )
 
 var (
-	measure = flag.String("measure", "", "the file for the results; without it little is measured")
-	scale   = flag.Float64("scale", 1, "the part of the rows and of the buffer pool to measure with")
+	rounds = flag.Int("rounds", 1, "how often functions are measured")
+	scale  = flag.Float64("scale", 0, "the part of the rows and of the buffer pool to measure with; 0: few")
 )
 
 // sizes of what is measured.
 type sizes struct {
-	old, rows     int // of keys
-	checkpoint    int // rows from one checkpoint of PostgreSQL to the next
-	calls, rounds int // of functions
-	buffers       int // megabytes of the buffer pool
+	old, rows  int // of keys
+	checkpoint int // rows from one checkpoint of PostgreSQL to the next
+	calls      int // of functions
+	buffers    int // megabytes of the buffer pool
 }
 
 func size() sizes {
-	if *measure == "" {
-		return sizes{old: 2000, rows: 1000, checkpoint: 500, calls: 1000, rounds: 1, buffers: 16}
+	if *scale == 0 {
+		return sizes{old: 2000, rows: 1000, checkpoint: 500, calls: 1000, buffers: 16}
 	}
 	part := func(n float64) int { return int(n * *scale) }
-	return sizes{old: part(3_000_000), rows: part(1_000_000), checkpoint: part(250_000), calls: 10_000, rounds: 30, buffers: part(64)}
+	return sizes{old: part(3_000_000), rows: part(1_000_000), checkpoint: part(250_000), calls: 10_000, buffers: part(64)}
 }
 
 func Test(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it measures")
 	}
-	var r Results
-	t.Run("Postgres", func(t *testing.T) { measurePostgres(t, &r) })
-	t.Run("MariaDB", func(t *testing.T) { measureMariaDB(t, &r) })
-	for _, keys := range []Keys{r.Postgres, r.MariaDB} {
-		for _, k := range keys.Keys {
-			if k.RowsPerSecond <= 0 || k.Log <= 0 || k.Index <= 0 || k.Reads < 0 {
-				t.Errorf("%+v", k)
-			}
-		}
+	t.Run("Postgres", measurePostgres)
+	t.Run("MariaDB", measureMariaDB)
+}
+
+// printKey prints what a primary key cost: megabytes of WAL or redo log written, and of the
+// index in the end; blocks read from outside the buffer pool.
+func printKey(t *testing.T, benchmark, name string, perSecond, log, index, reads float64) {
+	t.Helper()
+	if perSecond <= 0 || log <= 0 || index <= 0 || reads < 0 {
+		t.Errorf("%s, %s: %f rows a second, %f MB of log, %f MB of index, %f reads",
+			benchmark, name, perSecond, log, index, reads)
 	}
-	if *measure == "" || t.Failed() {
-		return
-	}
-	b, err := json.MarshalIndent(r, "", "\t")
-	if err == nil {
-		err = os.WriteFile(*measure, b, 0o644)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	result.Write(os.Stdout, benchmark, name,
+		perSecond, "rows/s", log, "log-MB", index, "index-MB", reads, "reads")
 }
 
 // payload is what a row has beside its key.
@@ -122,7 +118,7 @@ func check(t testing.TB, err error) {
 	}
 }
 
-func measurePostgres(t *testing.T, r *Results) {
+func measurePostgres(t *testing.T) {
 	ctx := context.Background()
 	sizes := size()
 	server := testserver.StartPostgres(t, fmt.Sprintf("shared_buffers=%dMB", sizes.buffers), "max_wal_size=20GB", "checkpoint_timeout=1d", "autovacuum=off", "fsync=off")
@@ -150,9 +146,11 @@ func measurePostgres(t *testing.T, r *Results) {
 	check(t, err)
 	run(string(text))
 
-	r.Postgres.Old, r.Postgres.Rows, r.Postgres.Buffers = sizes.old, sizes.rows, sizes.buffers
-	check(t, conn.QueryRow(ctx, "SHOW server_version").Scan(&r.Postgres.Version))
-	r.Postgres.Version, _, _ = strings.Cut(r.Postgres.Version, " ")
+	var version string
+	check(t, conn.QueryRow(ctx, "SHOW server_version").Scan(&version))
+	version, _, _ = strings.Cut(version, " ")
+	fmt.Println("postgres:", version)
+	result.Write(os.Stdout, "Sizes", "KeysPostgres", sizes.old, "old", sizes.rows, "rows", sizes.buffers, "MB")
 	for i, k := range keys(t) {
 		table := fmt.Sprint("keys", i)
 		run("CREATE TABLE " + table + " (id " + k.postgres + " PRIMARY KEY, what text)")
@@ -177,15 +175,14 @@ func measurePostgres(t *testing.T, r *Results) {
 			add(sizes.checkpoint)
 			run("CHECKPOINT")
 		}
-		took := time.Since(begin)
-		result := Key{Name: k.name, RowsPerSecond: float64(sizes.rows) / took.Seconds(), Log: (number("SELECT pg_current_wal_insert_lsn() - '0/0'") - wal) / 1e6,
-			Index: number("SELECT pg_relation_size('"+table+"_pkey')") / 1e6, Reads: reads() - readsBefore}
-		r.Postgres.Keys = append(r.Postgres.Keys, result)
-		t.Logf("%+v", result)
+		perSecond := float64(sizes.rows) / time.Since(begin).Seconds()
+		written := number("SELECT pg_current_wal_insert_lsn() - '0/0'") - wal
+		index := number("SELECT pg_relation_size('" + table + "_pkey')")
+		printKey(t, "KeysPostgres", k.name, perSecond, written/1e6, index/1e6, reads()-readsBefore)
 		run("DROP TABLE " + table)
 	}
 
-	// Functions: the best of several rounds, each of which goes through all of them.
+	// Functions, in rounds that go through all of them.
 	run(fmt.Sprintf(`CREATE TABLE samples AS SELECT sortid.scru64_new(1, 4) AS i, id AS u, sortid.scru128_text(id) AS t, sortid.euid_text(id) AS e, now() + n * interval '1 s' AS at
 		FROM (SELECT gen_random_uuid() AS id, n FROM generate_series(1, %d) AS n) AS ids; CREATE SEQUENCE plain; ANALYZE samples`, sizes.calls))
 	calls := []string{
@@ -193,26 +190,21 @@ func measurePostgres(t *testing.T, r *Results) {
 		"sortid.scru64_text(i)", "sortid.scru64_time(i)", "sortid.scru64_first(at)", "sortid.euid_text(u)", "sortid.euid_parse(e)",
 		"sortid.scru128_new()", "sortid.scru128_new_session()", "sortid.scru128_new_ordered()", "sortid.scru64_new(1, 4)", "sortid.euid_new()", "sortid.scru160_new()",
 	}
-	best := map[string]float64{}
-	lowest := func(name string, value float64) {
-		if v, ok := best[name]; !ok || value < v {
-			best[name] = value
-		}
-	}
 	timed := func(do func()) float64 {
 		begin := time.Now()
 		do()
 		return float64(time.Since(begin))
 	}
-	for range sizes.rounds {
-		for _, call := range append([]string{"u"}, calls...) {
-			lowest(call, timed(func() { number("SELECT count(" + call + ") FROM samples") })/float64(sizes.calls))
-		}
+	query := func(expression string) float64 {
+		took := timed(func() { number("SELECT count(" + expression + ") FROM samples") })
+		return took / float64(sizes.calls)
 	}
-	for _, call := range calls {
-		name := strings.TrimPrefix(call, "sortid.")
-		name, _, _ = strings.Cut(name, "(")
-		r.Functions = append(r.Functions, Figure{name, max(best[call]-best["u"], 0)})
+	for range *rounds {
+		result.Write(os.Stdout, "Baseline", "column", query("u"), "ns/op")
+		for _, call := range calls {
+			name, _, _ := strings.Cut(strings.TrimPrefix(call, "sortid."), "(")
+			result.Write(os.Stdout, "Functions", name, query(call), "ns/op")
+		}
 	}
 
 	// Inserting with a DEFAULT, 10,000 rows a statement.
@@ -220,19 +212,18 @@ func measurePostgres(t *testing.T, r *Results) {
 		"scru128_new_session": "uuid DEFAULT sortid.scru128_new_session()", "scru128_new_ordered": "uuid DEFAULT sortid.scru128_new_ordered()",
 		"scru64_new": "bigint DEFAULT sortid.scru64_new(1, 4)", "nextval": "bigint DEFAULT nextval('plain')"}
 	names := slices.Sorted(maps.Keys(defaults))
-	for range sizes.rounds {
+	for range *rounds {
 		for _, name := range names {
 			run("CREATE TABLE filled (id " + defaults[name] + " PRIMARY KEY, n int)")
-			lowest("insert "+name, timed(func() {
-				for range max(1, sizes.calls/10_000) {
+			statements := max(1, sizes.calls/10_000)
+			took := timed(func() {
+				for range statements {
 					run("INSERT INTO filled (n) SELECT generate_series(1, 10000)")
 				}
-			}))
+			})
+			result.Write(os.Stdout, "Defaults", name, float64(statements*10_000)/took*1e9, "rows/s")
 			run("DROP TABLE filled")
 		}
-	}
-	for _, name := range names {
-		r.Defaults = append(r.Defaults, Figure{name, float64(max(1, sizes.calls/10_000)*10_000) / best["insert "+name] * 1e9})
 	}
 
 	for _, name := range names {
@@ -243,7 +234,7 @@ func measurePostgres(t *testing.T, r *Results) {
 				run(fmt.Sprintf("INSERT INTO filled (n) SELECT generate_series(1, %d)", min(left, 10_000)))
 			}
 		})
-		r.DefaultsOnto = append(r.DefaultsOnto, Figure{name, float64(sizes.checkpoint) / took * 1e9})
+		result.Write(os.Stdout, "DefaultsOnto", name, float64(sizes.checkpoint)/took*1e9, "rows/s")
 		run("DROP TABLE filled")
 	}
 
@@ -264,22 +255,20 @@ func measurePostgres(t *testing.T, r *Results) {
 		{"scru128.ID with pgxid", conn, func(id scru128.ID) any { return id }},
 		{"scru128.UUID without pgxid", plain, func(id scru128.ID) any { return scru128.UUID(id) }},
 	}
-	for range sizes.rounds {
+	for range *rounds {
 		for _, c := range copies {
 			run("CREATE TABLE copied (id uuid)")
-			lowest("copy "+c.name, timed(func() {
+			took := timed(func() {
 				_, err := c.conn.CopyFrom(ctx, pgx.Identifier{"copied"}, []string{"id"}, pgx.CopyFromSlice(len(ids), func(i int) ([]any, error) { return []any{c.value(ids[i])}, nil }))
 				check(t, err)
-			})/float64(sizes.calls))
+			})
+			result.Write(os.Stdout, "Copy", c.name, took/float64(sizes.calls), "ns/row")
 			run("DROP TABLE copied")
 		}
 	}
-	for _, c := range copies {
-		r.Copy = append(r.Copy, Figure{c.name, best["copy "+c.name]})
-	}
 }
 
-func measureMariaDB(t *testing.T, r *Results) {
+func measureMariaDB(t *testing.T) {
 	sizes := size()
 	server := testserver.StartMySQL(t, fmt.Sprintf("innodb-buffer-pool-size=%dM", sizes.buffers), "innodb-flush-log-at-trx-commit=0", "local-infile=1", "innodb-log-file-size=1G")
 	u, err := url.Parse(server.URL)
@@ -301,9 +290,12 @@ func measureMariaDB(t *testing.T, r *Results) {
 		check(t, db.QueryRow("SHOW GLOBAL STATUS LIKE '"+name+"'").Scan(new(string), &n))
 		return n
 	}
-	r.MariaDB.Old, r.MariaDB.Rows, r.MariaDB.Buffers = sizes.old/2, sizes.rows/4, sizes.buffers
-	check(t, db.QueryRow("SELECT VERSION()").Scan(&r.MariaDB.Version))
-	r.MariaDB.Version, _, _ = strings.Cut(r.MariaDB.Version, "-")
+	old, rows := sizes.old/2, sizes.rows/4
+	var version string
+	check(t, db.QueryRow("SELECT VERSION()").Scan(&version))
+	version, _, _ = strings.Cut(version, "-")
+	fmt.Println("mariadb:", version)
+	result.Write(os.Stdout, "Sizes", "KeysMariaDB", old, "old", rows, "rows", sizes.buffers, "MB")
 	for i, k := range keys(t) {
 		table := fmt.Sprint("keys", i)
 		run("CREATE TABLE " + table + " (id " + k.mysql + " PRIMARY KEY, what VARCHAR(100))")
@@ -327,16 +319,16 @@ func measureMariaDB(t *testing.T, r *Results) {
 				run("LOAD DATA LOCAL INFILE 'Reader::rows' INTO TABLE " + table + " " + columns)
 			}
 		}
-		add(r.MariaDB.Old)
+		add(old)
 		reads, written, begin := status("Innodb_buffer_pool_reads"), status("Innodb_os_log_written"), time.Now()
-		add(r.MariaDB.Rows)
-		took := time.Since(begin)
-		result := Key{Name: k.name, RowsPerSecond: float64(r.MariaDB.Rows) / took.Seconds(),
-			Log: (status("Innodb_os_log_written") - written) / 1e6, Reads: status("Innodb_buffer_pool_reads") - reads}
+		add(rows)
+		perSecond := float64(rows) / time.Since(begin).Seconds()
+		log := status("Innodb_os_log_written") - written
+		read := status("Innodb_buffer_pool_reads") - reads
 		run("ANALYZE TABLE " + table)
-		check(t, db.QueryRow("SELECT DATA_LENGTH / 1e6 FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = ?", table).Scan(&result.Index))
-		r.MariaDB.Keys = append(r.MariaDB.Keys, result)
-		t.Logf("%+v", result)
+		var index float64
+		check(t, db.QueryRow("SELECT DATA_LENGTH FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = ?", table).Scan(&index))
+		printKey(t, "KeysMariaDB", k.name, perSecond, log/1e6, index/1e6, read)
 		run("DROP TABLE " + table)
 	}
 }

@@ -1,3 +1,5 @@
+// Package service measures "sortid serve" beside Redis and PostgreSQL, and prints lines that
+// package result reads. Without flags it measures a little, to see that it works.
 package service
 
 import (
@@ -25,12 +27,16 @@ import (
 	"github.com/redis/go-redis/v9"
 	"github.com/valyala/fasthttp"
 
+	"github.com/sortid/sortid/bench/internal/result"
 	"github.com/sortid/sortid/testserver"
 )
 
-var measure = flag.String("measure", "", "the file for the results; without it little is measured")
+var (
+	rounds   = flag.Int("rounds", 1, "how often each source is measured")
+	duration = flag.Duration("time", 100*time.Millisecond, "how long it is measured")
+)
 
-// emptyServer is an environment variable. If it is set, this program is the server [Empty],
+// emptyServer is an environment variable. If it is set, this program is the server [serveEmpty],
 // on the listener that it has inherited as its file 3.
 const emptyServer = "SORTID_BENCH_EMPTY_SERVER"
 
@@ -47,7 +53,8 @@ func TestMain(m *testing.M) {
 	os.Exit(1)
 }
 
-// serveEmpty starts the server [Empty], and returns its URL.
+// serveEmpty starts a server of net/http that always gives the same short answer, which is
+// what any service on net/http costs, and returns its URL.
 func serveEmpty(t *testing.T) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -82,28 +89,9 @@ func Test(t *testing.T) {
 	if out, err := exec.Command("go", "build", "-o", sortid, "github.com/sortid/sortid/cmd/sortid").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	var r Results
-	measureRates(t, sortid, &r)
-	measureMemory(t, sortid, &r)
-	measureAway(t, sortid, &r)
-	for _, run := range r.Runs {
-		if run.Rate <= 0 || run.P99 < run.Half {
-			t.Errorf("%+v", run)
-		}
-	}
-	if r.Away.Failures > 0 || r.Away.Unavailable == 0 || r.Away.Goes <= 0 || r.Away.Back <= 0 {
-		t.Errorf("%+v", r.Away)
-	}
-	if r.Megabytes <= 0 {
-		t.Errorf("%.1f MB", r.Megabytes)
-	}
-	t.Logf("%+v", r)
-	if *measure == "" || t.Failed() {
-		return
-	}
-	b, err := json.MarshalIndent(r, "", "\t")
-	check(t, err)
-	check(t, os.WriteFile(*measure, b, 0o644))
+	measureRates(t, sortid)
+	measureMemory(t, sortid)
+	measureAway(t, sortid)
 }
 
 func check(t testing.TB, err error) {
@@ -174,8 +162,8 @@ func status(url string) int {
 // A client makes one request over a connection of its own, for some IDs.
 type client func(context.Context) error
 
-// measureRates measures all sources in turn, several times, and takes the best of each.
-func measureRates(t *testing.T, sortid string, r *Results) {
+// measureRates measures all sources in turn, several times.
+func measureRates(t *testing.T, sortid string) {
 	redisServer := testserver.StartRedis(t, "--appendonly", "no")
 	postgres := testserver.StartPostgres(t)
 	// A node ID of one bit leaves room for 33 million scru64 IDs a second.
@@ -186,8 +174,10 @@ func measureRates(t *testing.T, sortid string, r *Results) {
 	check(t, err)
 	_, err = conn.Exec(ctx, "CREATE SEQUENCE ids")
 	check(t, err)
-	check(t, conn.QueryRow(ctx, "SHOW server_version").Scan(&r.Postgres))
-	r.Postgres, _, _ = strings.Cut(r.Postgres, " ")
+	var version string
+	check(t, conn.QueryRow(ctx, "SHOW server_version").Scan(&version))
+	version, _, _ = strings.Cut(version, " ")
+	fmt.Println("postgres:", version)
 	check(t, conn.Close(ctx))
 	options, err := redis.ParseURL(redisServer.URL)
 	check(t, err)
@@ -197,7 +187,8 @@ func measureRates(t *testing.T, sortid string, r *Results) {
 	info, err := rdb.Info(ctx, "server").Result()
 	check(t, err)
 	_, info, _ = strings.Cut(info, "redis_version:")
-	r.Redis, _, _ = strings.Cut(info, "\r")
+	info, _, _ = strings.Cut(info, "\r")
+	fmt.Println("redis:", info)
 
 	get := func(server, path string, ids int) func(*testing.T) client {
 		return func(t *testing.T) client {
@@ -221,11 +212,11 @@ func measureRates(t *testing.T, sortid string, r *Results) {
 		ids  int
 		open func(*testing.T) client
 	}{
-		{Redis, 1, func(*testing.T) client {
+		{"Redis INCR", 1, func(*testing.T) client {
 			return func(ctx context.Context) error { return rdb.Incr(ctx, "ids").Err() }
 		}},
-		{SCRU64, 1, get(s.url, "/v1/ids/scru64", 1)},
-		{Postgres, 1, func(t *testing.T) client {
+		{"scru64", 1, get(s.url, "/v1/ids/scru64", 1)},
+		{"PostgreSQL nextval", 1, func(t *testing.T) client {
 			conn, err := pgx.Connect(t.Context(), postgres.URL)
 			check(t, err)
 			t.Cleanup(func() { conn.Close(context.Background()) })
@@ -234,37 +225,33 @@ func measureRates(t *testing.T, sortid string, r *Results) {
 				return conn.QueryRow(ctx, "SELECT nextval('ids')").Scan(&id)
 			}
 		}},
-		{Empty, 1, get(serveEmpty(t), "/", 1)},
-		{SCRU128, 1, get(s.url, "/v1/ids/scru128", 1)},
-		{Batches64, 1000, get(s.url, "/v1/ids/scru64?n=1000", 1000)},
-		{Batches128, 1000, get(s.url, "/v1/ids/scru128?n=1000", 1000)},
-	}
-	rounds, duration := 1, 100*time.Millisecond
-	if *measure != "" {
-		rounds, duration = 5, 1500*time.Millisecond
+		{"net/http, an empty answer", 1, get(serveEmpty(t), "/", 1)},
+		{"scru128", 1, get(s.url, "/v1/ids/scru128", 1)},
+		{"scru64, 1000 a request", 1000, get(s.url, "/v1/ids/scru64?n=1000", 1000)},
+		{"scru128, 1000 a request", 1000, get(s.url, "/v1/ids/scru128?n=1000", 1000)},
 	}
 	for _, connections := range []int{1, 64} {
-		best := map[string]Run{}
-		for range rounds {
+		for range *rounds {
 			for _, source := range sources {
 				t.Run(fmt.Sprint(source.name, connections), func(t *testing.T) {
-					run := load(t, connections, duration, func() client { return source.open(t) })
-					run.Source, run.Connections = source.name, connections
-					run.Rate *= float64(source.ids)
-					if run.Rate > best[source.name].Rate {
-						best[source.name] = run
+					rate, times := load(t, connections, *duration, func() client { return source.open(t) })
+					half, p99 := quantile(times, .5), quantile(times, .99)
+					if rate <= 0 || p99 < half {
+						t.Errorf("%f a second, half %f, 99 in 100 %f ms", rate, half, p99)
 					}
+					result.Write(os.Stdout, fmt.Sprint("Connections", connections), source.name,
+						rate*float64(source.ids), "ids/s", 1000*half, "µs/p50", 1000*p99, "µs/p99")
 				})
 			}
-		}
-		for _, source := range sources {
-			r.Runs = append(r.Runs, best[source.name])
 		}
 	}
 }
 
-// load makes requests over some connections for a while; the Rate is that of requests.
-func load(t *testing.T, connections int, duration time.Duration, open func() client) Run {
+// load makes requests over some connections for a while. It returns how many a second, and
+// what each took.
+func load(t *testing.T, connections int, duration time.Duration, open func() client) (
+	rate float64, times []time.Duration,
+) {
 	clients := make([]client, connections)
 	for i := range clients {
 		clients[i] = open()
@@ -290,8 +277,8 @@ func load(t *testing.T, connections int, duration time.Duration, open func() cli
 	}
 	wg.Wait()
 	elapsed := time.Since(start).Seconds()
-	all := slices.Concat(took...)
-	return Run{Rate: float64(len(all)) / elapsed, Half: quantile(all, .5), P99: quantile(all, .99)}
+	times = slices.Concat(took...)
+	return float64(len(times)) / elapsed, times
 }
 
 // quantile returns, in milliseconds, what this part of the times does not exceed.
@@ -304,12 +291,11 @@ func quantile(times []time.Duration, part float64) float64 {
 }
 
 // measureMemory measures a server with connections that are open after requests.
-func measureMemory(t *testing.T, sortid string, r *Results) {
+func measureMemory(t *testing.T, sortid string) {
 	s := serve(t, sortid, "bolt:"+filepath.Join(t.TempDir(), "s.db"))
-	r.Idle = resident(t, s.pid)
-	r.Connections = 1000
+	result.Write(os.Stdout, "Memory", "idle", resident(t, s.pid), "MB")
 	var wg sync.WaitGroup
-	clients := make([]*http.Client, r.Connections)
+	clients := make([]*http.Client, 1000)
 	for i := range clients {
 		clients[i] = &http.Client{Transport: &http.Transport{}}
 		defer clients[i].CloseIdleConnections()
@@ -327,8 +313,8 @@ func measureMemory(t *testing.T, sortid string, r *Results) {
 			})
 		}
 		wg.Wait()
-		r.Megabytes = max(r.Megabytes, resident(t, s.pid))
 	}
+	result.Write(os.Stdout, "Memory", "used", resident(t, s.pid), "MB", len(clients), "connections")
 }
 
 // resident returns the most memory that a process has had, in megabytes.
@@ -340,11 +326,14 @@ func resident(t *testing.T, pid int) float64 {
 	_, rest, _ := strings.Cut(string(text), "VmHWM:")
 	kilobytes, err := strconv.ParseFloat(strings.Fields(rest)[0], 64)
 	check(t, err)
+	if kilobytes <= 0 {
+		t.Errorf("%f kB", kilobytes)
+	}
 	return kilobytes / 1024
 }
 
 // measureAway kills the store of a server for longer than its leases last.
-func measureAway(t *testing.T, sortid string, r *Results) {
+func measureAway(t *testing.T, sortid string) {
 	window := 4 * time.Second
 	store := testserver.StartPostgres(t)
 	for _, realm := range []string{"scru64", "uid60"} {
@@ -354,9 +343,9 @@ func measureAway(t *testing.T, sortid string, r *Results) {
 		}
 	}
 	s := serve(t, sortid, store.URL)
-	r.Away.Window = window.Seconds()
 
 	var times [3][]time.Duration
+	var unavailable, failures int // requests for scru64 answered with 503; all others that failed
 	// until requests both kinds of IDs until scru64's status is this, or for a while.
 	until := func(phase, want int, most time.Duration) time.Duration {
 		start := time.Now()
@@ -366,15 +355,15 @@ func measureAway(t *testing.T, sortid string, r *Results) {
 			times[phase] = append(times[phase], time.Since(before))
 			before = time.Now()
 			if other := status(s.url + "/v1/ids/scru128"); other != http.StatusOK {
-				r.Away.Failures++
+				failures++
 			}
 			times[phase] = append(times[phase], time.Since(before))
 			switch got {
 			case http.StatusOK:
 			case http.StatusServiceUnavailable:
-				r.Away.Unavailable++
+				unavailable++
 			default:
-				r.Away.Failures++
+				failures++
 			}
 			if got == want {
 				break
@@ -386,13 +375,22 @@ func measureAway(t *testing.T, sortid string, r *Results) {
 	until(0, -1, window)
 	store.Stop()
 	down := time.Now()
-	r.Away.Goes = until(1, http.StatusServiceUnavailable, time.Minute).Seconds()
+	without := until(1, http.StatusServiceUnavailable, time.Minute).Seconds()
 	until(1, -1, window/2)
-	r.Away.Down = time.Since(down).Seconds()
+	away := time.Since(down).Seconds()
 	store.Start()
-	r.Away.Back = until(2, http.StatusOK, time.Minute).Seconds()
+	back := until(2, http.StatusOK, time.Minute).Seconds()
 	until(2, -1, window)
-	for i, phase := range times {
-		r.Away.P99[i] = quantile(phase, .99)
+	if failures > 0 || unavailable == 0 || without <= 0 || back <= 0 {
+		t.Errorf("%d failures, %d unavailable, %f s without the store, %f s until it was back",
+			failures, unavailable, without, back)
+	}
+	result.Write(os.Stdout, "Away", "lease", window.Seconds(), "s")
+	result.Write(os.Stdout, "Away", "store", away, "s")
+	result.Write(os.Stdout, "Away", "scru64", without, "s", unavailable, "unavailable")
+	result.Write(os.Stdout, "Away", "other", failures, "failures")
+	result.Write(os.Stdout, "Away", "return", back, "s")
+	for i, phase := range []string{"before", "while", "after"} {
+		result.Write(os.Stdout, "Away", phase, quantile(times[i], .99), "ms/p99")
 	}
 }

@@ -51,10 +51,6 @@ func (b *Block) Segment(i int) []ids.ID {
 	return b.IDs[b.Segments[i].start:end]
 }
 
-// Ignored is a line that is counted, but not looked at. Programs that make lines of IDs of
-// something else put it where a line of theirs holds no record.
-const Ignored = "\x00ignored"
-
 // MaxLine is the length in bytes of the longest line that is looked at.
 const MaxLine = 64 << 10
 
@@ -87,11 +83,6 @@ func (b *Block) parse(f *ids.Format) {
 		if len(line) > MaxLine || b.overlong && len(rest) == 0 {
 			b.tooLong(line)
 			broken, bad = true, true
-			b.Lines++
-			continue
-		}
-		if string(line) == Ignored {
-			broken = true
 			b.Lines++
 			continue
 		}

@@ -1,0 +1,105 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"strconv"
+)
+
+func measureDatabases(lines io.Writer, o options) error {
+	rounds, scale := strconv.Itoa(o.count), fmt.Sprint(o.scale)
+	return testServers(lines, "databases", "-rounds", rounds, "-scale", scale)
+}
+
+func writeDatabases(d *document, _ options) {
+	d.printf(`# Benchmarks in databases
+
+Written by `+"`make bench-db`"+`; do not edit. PostgreSQL %s and MariaDB %s run on the same machine as the client,
+and do not wait for the disk, so that the figures are of the databases and not of the disk.
+
+Machine: %s.
+
+## Ratios
+
+| What | Ratio |
+|---|--:|
+`, d.Config["postgres"], d.Config["mariadb"], machine())
+	const postgres, mariadb = "KeysPostgres", "KeysMariaDB"
+	// A call takes what a query with it takes longer than one without.
+	without := d.Value("Baseline", "column", "ns/op")
+	call := func(function string) (float64, bool) {
+		return max(d.Value("Functions", function, "ns/op")-without, 0), true
+	}
+	ratio := func(what string, v values, of, to string) {
+		a, _ := v(of)
+		b, _ := v(to)
+		d.printf("| %s | %.2f |\n", what, a/cmp.Or(b, 1))
+	}
+	log, reads := d.of(postgres, "log-MB"), d.of(postgres, "reads")
+	perSecond := d.of(postgres, "rows/s")
+	ratio("PostgreSQL: WAL of UUIDv4 to that of scru128", log, "UUIDv4", "scru128")
+	ratio("PostgreSQL: index blocks read by UUIDv4 to those by scru128", reads, "UUIDv4", "scru128")
+	ratio("PostgreSQL: rows a second of scru128 to those of UUIDv4", perSecond, "scru128", "UUIDv4")
+	ratio("PostgreSQL: WAL of scru128 to that of bigserial", log, "scru128", "serial")
+	perSecond = d.of(mariadb, "rows/s")
+	ratio("MariaDB: rows a second of scru128 to those of UUIDv4", perSecond, "scru128", "UUIDv4")
+	for _, name := range []string{
+		"scru128_text", "scru128_parse", "scru128_time", "scru128_first", "scru64_text", "scru128_new",
+	} {
+		ratio("Time of "+name+" to that of gen_random_uuid", call, name, "gen_random_uuid")
+	}
+	empty, onto := d.of("Defaults", "rows/s"), d.of("DefaultsOnto", "rows/s")
+	ratio("Rows a second with DEFAULT scru128_new() to those with gen_random_uuid(), onto other rows",
+		onto, "scru128_new", "gen_random_uuid")
+	ratio("The same, into an empty table", empty, "scru128_new", "gen_random_uuid")
+	copied := d.of("Copy", "ns/row")
+	ratio("Time of CopyFrom with pgxid to that with pgtype.UUID",
+		copied, "scru128.ID with pgxid", "pgtype.UUID")
+
+	d.keys(postgres, "postgres-keys", "PostgreSQL", "WAL",
+		"with COPY of 10,000 at a time and a checkpoint\nfour times")
+	d.WriteString("\nBlocks read are those of the index that were not in PostgreSQL's buffers.\n")
+	d.keys(mariadb, "mariadb-keys", "MariaDB", "Redo log", "with LOAD DATA of 10,000 at a time")
+	d.WriteString(`
+The index holds the rows, too.
+
+## Functions in PostgreSQL
+
+Nanoseconds a call, the best of several rounds.
+
+`)
+	d.table("", d.Rows("Functions"), bold, column{"ns a call", "%.0f", call})
+	title := "PostgreSQL: ns a call"
+	d.chart("postgres-functions", title, title, d.Rows("Functions"), call)
+	d.printf(`
+## Inserting with a DEFAULT
+
+Rows a second, 10,000 a statement, into a table with a primary key: into an empty one (the best of several
+rounds), and into one with %.0f rows, whose index does not fit into the buffer pool of %.0f MB.
+
+`, d.Value("Sizes", postgres, "old"), d.Value("Sizes", postgres, "MB"))
+	d.table("", d.Rows("Defaults"), bold,
+		column{"empty", "%.0f", empty}, column{"with rows", "%.0f", onto})
+	d.WriteString("\n## CopyFrom\n\nNanoseconds a row of one column.\n\n")
+	d.table("", d.Rows("Copy"), bold, column{"ns a row", "%.0f", copied})
+}
+
+// keys writes about primary keys.
+func (d *document) keys(benchmark, file, database, log, how string) {
+	size := func(unit string) float64 { return d.Value("Sizes", benchmark, unit) }
+	d.printf(`
+## Primary keys in %s
+
+%.0f rows of a key and 50 bytes added to %.0f others, %s, with a buffer pool of %.0f MB. The time includes making the keys.
+
+`, database, size("rows"), size("old"), how, size("MB"))
+	perSecond := d.of(benchmark, "rows/s")
+	d.table("Key", d.Rows(benchmark), bold,
+		column{"Rows a second", "%.0f", perSecond},
+		column{log + ", MB", "%.0f", d.of(benchmark, "log-MB")},
+		column{"Index, MB", "%.0f", d.of(benchmark, "index-MB")},
+		column{"Blocks read", "%.0f", d.of(benchmark, "reads")})
+	title := database + ": thousand rows a second"
+	d.chart(file, title, title, d.Rows(benchmark), perSecond.times(1e-3))
+}
