@@ -221,7 +221,9 @@ func help() *cobra.Command {
 		ValidArgsFunction: func(cmd *cobra.Command, args []string, _ string) (names []cobra.Completion, _ cobra.ShellCompDirective) {
 			if at, _, err := cmd.Root().Find(args); err == nil {
 				for _, sub := range at.Commands() {
-					names = append(names, cobra.CompletionWithDesc(sub.Name(), sub.Short))
+					if !sub.Hidden {
+						names = append(names, cobra.CompletionWithDesc(sub.Name(), sub.Short))
+					}
 				}
 			}
 			return names, cobra.ShellCompDirectiveNoFileComp
