@@ -5,10 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	neturl "net/url"
 	"os"
 	"os/exec"
 	"os/signal"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -29,6 +31,18 @@ type execTimes struct {
 }
 
 var usualTimes = execTimes{20 * time.Second, 15 * time.Second, 100 * time.Millisecond}
+
+// deadlines are the times when a program must end. They are of the wall clock, as ticks are.
+type deadlines struct {
+	Terminate, Kill time.Time // get it SIGTERM and SIGKILL
+	Until           time.Time // the end of the lease
+}
+
+// deadlines returns what the watchdog of a program must know. It asks the program to end
+// later than exec does, since exec, unless it is stopped, has asked by then.
+func (t execTimes) deadlines(until time.Time) deadlines {
+	return deadlines{until.Add(-(t.terminate + t.kill) / 2), until.Add(-t.kill), until}
+}
 
 // window returns the shortest window with which a program can run: half of it is left when
 // the lease is first renewed.
@@ -60,8 +74,20 @@ program's generators run at most 10 seconds ahead of the clock, which is the def
 When the program has ended, its node ID stays out of use until the lease would have
 ended: nobody knows which was its last tick.
 
-If exec is killed, so is the program, on Linux. What no wrapper can see: a machine that
-is suspended as a whole, or a program that sets the clock.`,
+The program does not get the variable NAME of env:NAME, nor the one of token=env:NAME
+in the URL: they have secrets of the store. A program that needs one itself must get
+it by another variable. They stay in the environment of exec, which other processes of
+the same user can read.
+
+If exec is killed, so is the program, on Linux. If exec is stopped, as by Ctrl-Z, its
+watchdog ends the program in time, even a program that is stopped, too. The watchdog
+is a second process; if it ends, exec ends the program. Other systems have no
+watchdog: there a program goes on past the end of the lease if its exec is stopped or
+killed.
+
+What exec cannot see: a machine or a container that is suspended as a whole, exec and
+its watchdog both stopped, a clock that is set back, and processes that the program
+leaves behind.`,
 		Example: `  sortid lease exec postgres://localhost/ids --realm orders --node-bits 8 -- node app.js
   sortid lease exec bolt:/var/lib/sortid.db -- python3 worker.py --verbose`,
 		Args: func(cmd *cobra.Command, args []string) error {
@@ -149,6 +175,12 @@ func (a *app) leaseExec(times execTimes, l *leasing, s *scheme.Scheme, path stri
 		return interrupted(ctx, err)
 	}
 
+	env := l.environ()
+	until := holder.lease.Until()
+	dog, err := startWatchdog(times.deadlines(until), env)
+	if err != nil {
+		return err
+	}
 	node := holder.lease.NodeID()
 	cmd := exec.Command(path)
 	cmd.Args = args
@@ -156,11 +188,11 @@ func (a *app) leaseExec(times execTimes, l *leasing, s *scheme.Scheme, path stri
 	if a.childOut != nil {
 		cmd.Stdout = a.childOut
 	}
-	cmd.Env = append(os.Environ(),
+	cmd.Env = append(env,
 		scru64.NodeSpecVar+"="+holder.node(),
 		"SORTID_NODE_ID="+strconv.FormatUint(uint64(node), 10),
 		"SORTID_NODE_BITS="+strconv.Itoa(holder.lease.NodeIDSize()))
-	dieWithParent(cmd)
+	dog.guard(cmd)
 	ended := make(chan error, 1)
 	ran := make(chan error, 1)
 	go func() {
@@ -174,31 +206,76 @@ func (a *app) leaseExec(times execTimes, l *leasing, s *scheme.Scheme, path stri
 		}
 	}()
 	if err := <-ran; err != nil {
+		dog.end()
 		return fmt.Errorf("%s: %w", path, err)
 	}
 	started <- cmd.Process
 
 	var lost string // why the program is ended
+	var kill time.Time
+	lose := func(why string) {
+		if lost != "" {
+			return
+		}
+		lost, kill = why, time.Now().Add(times.terminate-times.kill)
+		cmd.Process.Signal(syscall.SIGTERM)
+		d := times.deadlines(until)
+		d.Terminate = d.Kill // once is enough
+		dog.tell(d)
+		holder.say("ending the program: %s", lost)
+	}
+	told := dog.tell(times.deadlines(until))
+	gone := dog.gone
 	for {
+		if told != nil {
+			lose("its watchdog does not answer: " + told.Error())
+		}
 		select {
 		case <-ended:
+			if dog.end() && lost == "" {
+				lost = "exec was stopped, and its lease ended at " + scheme.FormatTime(until)
+			}
 			if lost != "" {
 				return fmt.Errorf("%s was ended, because %s", path, lost)
 			}
 			return exitAs(cmd.ProcessState)
+		case <-gone:
+			gone = nil
+			lose("its watchdog has ended")
 		case <-time.After(times.look):
 		}
-		left := time.Until(holder.lease.Until())
+		if now := holder.lease.Until(); lost == "" && !now.Equal(until) {
+			until = now
+			told = dog.tell(times.deadlines(until))
+		}
+		left := time.Until(until)
 		moved := holder.lease.NodeID() != node
 		switch {
 		case lost == "" && (left < times.terminate || moved):
-			lost = holder.whyLost(moved)
-			holder.say("ending the program: %s", lost)
-			cmd.Process.Signal(syscall.SIGTERM)
-		case left < times.kill || moved:
+			lose(holder.whyLost(moved))
+		case lost != "" && (left < times.kill || moved || time.Now().After(kill)):
 			cmd.Process.Kill()
 		}
 	}
+}
+
+// environ returns the environment of a program: it gets no variable with a secret of the store.
+func (l *leasing) environ() []string {
+	var secret []string
+	url := l.url
+	if name, ok := strings.CutPrefix(url, "env:"); ok {
+		secret, url = append(secret, name), os.Getenv(name)
+	}
+	_, query, _ := strings.Cut(url, "?")
+	parameters, _ := neturl.ParseQuery(query)
+	if name, ok := strings.CutPrefix(parameters.Get("token"), "env:"); ok {
+		secret = append(secret, name)
+	}
+	same := func(a, b string) bool { return a == b || runtime.GOOS == "windows" && strings.EqualFold(a, b) }
+	return slices.DeleteFunc(os.Environ(), func(variable string) bool {
+		name, _, _ := strings.Cut(variable, "=")
+		return slices.ContainsFunc(secret, func(s string) bool { return same(s, name) })
+	})
 }
 
 // passSignals passes signals on to the program that comes from started, until that is closed.

@@ -1,11 +1,194 @@
 package main
 
 import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
 	"os/exec"
+	"os/signal"
 	"syscall"
+	"time"
+
+	"github.com/sortid/sortid/scheme"
+	"github.com/spf13/cobra"
+	"golang.org/x/sys/unix"
 )
 
-// dieWithParent has a program killed when this process ends, however it ends.
-func dieWithParent(cmd *exec.Cmd) {
-	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+// A watchdog is a process that ends the program in time if "lease exec" does not, because it
+// is stopped or hangs. It is this command again, in a session of its own, so that Ctrl-Z in a
+// terminal does not stop it. A socket tells it when the program must end.
+type watchdog struct {
+	cmd     *exec.Cmd
+	conn    int // the socket
+	program int // a file descriptor that stands for the program, or -1
+	gone    chan struct{}
+}
+
+const (
+	watchdogName  = "exec-watchdog"
+	watchdogConn  = 3 // the watchdog's end of the socket
+	watchdogEnded = 3 // its exit code when it has ended the program
+)
+
+// startWatchdog starts a watchdog, which knows the deadlines from its first moment on.
+func startWatchdog(d deadlines, env []string) (*watchdog, error) {
+	conns, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_SEQPACKET|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return nil, fmt.Errorf("a socket for the watchdog: %w", err)
+	}
+	theirs := os.NewFile(uintptr(conns[1]), "watchdog")
+	defer theirs.Close()
+	w := &watchdog{cmd: exec.Command("/proc/self/exe"), conn: conns[0], program: -1, gone: make(chan struct{})}
+	w.cmd.Args = []string{"sortid", "lease", watchdogName}
+	w.cmd.Env, w.cmd.Dir, w.cmd.Stderr = env, "/", os.Stderr
+	w.cmd.ExtraFiles = []*os.File{theirs}
+	w.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	if err = w.tell(d); err == nil {
+		err = w.cmd.Start()
+	}
+	if err != nil {
+		unix.Close(w.conn)
+		return nil, fmt.Errorf("the watchdog cannot be started: %w", err)
+	}
+	go func() {
+		w.cmd.Wait()
+		close(w.gone)
+	}()
+	return w, nil
+}
+
+// guard prepares a program that has not started: the kernel kills it when this process ends,
+// and the watchdog can signal it.
+func (w *watchdog) guard(cmd *exec.Cmd) {
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, PidFD: &w.program}
+}
+
+// tell sends the watchdog new deadlines, and the program if it is new. It does not wait: a
+// watchdog that does not read is an error.
+func (w *watchdog) tell(d deadlines) error {
+	text, err := json.Marshal(d)
+	if err != nil {
+		return err
+	}
+	var rights []byte
+	if w.program >= 0 {
+		rights = unix.UnixRights(w.program)
+		defer func() {
+			unix.Close(w.program)
+			w.program = -1
+		}()
+	}
+	return unix.Sendmsg(w.conn, text, rights, nil, unix.MSG_DONTWAIT|unix.MSG_NOSIGNAL)
+}
+
+// end ends the watchdog, and reports whether that has ended the program.
+func (w *watchdog) end() bool {
+	unix.Close(w.conn)
+	w.cmd.Process.Signal(syscall.SIGCONT) // it may be stopped
+	<-w.gone
+	return w.cmd.ProcessState.ExitCode() == watchdogEnded
+}
+
+// addWatchdogCommand adds the command that is the watchdog.
+func (a *app) addWatchdogCommand(lease *cobra.Command) {
+	lease.AddCommand(&cobra.Command{
+		Use: watchdogName, Short: "end the program of exec", Hidden: true,
+		Args: noArguments, ValidArgsFunction: cobra.NoFileCompletions,
+		RunE: func(*cobra.Command, []string) error { return a.watch() },
+	})
+}
+
+// watch is the watchdog. It returns when the process that started it closes the socket or ends.
+func (a *app) watch() error {
+	signal.Ignore(forwarded...) // a service manager sends SIGTERM to all processes of a service
+	ward := ward{process: -1, parent: os.Getppid()}
+	for {
+		events := []unix.PollFd{{Fd: watchdogConn, Events: unix.POLLIN}}
+		ready, err := unix.Poll(events, int(usualTimes.look.Milliseconds()))
+		switch {
+		case errors.Is(err, unix.EINTR):
+			continue
+		case err != nil:
+			return err
+		case ready == 0: // so these are the newest deadlines
+			if ward.keep(time.Now()) {
+				go a.complain("ending the program: its lease ends at %s, and exec, process %d, is stopped or hangs", // a reader that is stopped, too, must not block
+					scheme.FormatTime(ward.Until), ward.parent)
+			}
+			continue
+		}
+		more, err := ward.receive()
+		if err != nil {
+			return fmt.Errorf("only \"sortid lease exec\" starts the watchdog: %w", err)
+		}
+		if !more {
+			break
+		}
+	}
+	if ward.signal(syscall.SIGKILL); ward.ended {
+		return exitError(watchdogEnded)
+	}
+	return nil
+}
+
+// A ward is the program that a watchdog watches.
+type ward struct {
+	deadlines
+	process int // a file descriptor, or -1 if there is none yet
+	parent  int // the process that started the program and the watchdog
+	ended   bool
+}
+
+// receive reads new deadlines. It reports whether more can come.
+func (w *ward) receive() (more bool, err error) {
+	text, rights := make([]byte, 1024), make([]byte, unix.CmsgSpace(4))
+	n, m, _, _, err := unix.Recvmsg(watchdogConn, text, rights, unix.MSG_CMSG_CLOEXEC)
+	if err != nil || n == 0 {
+		return false, err
+	}
+	var d deadlines
+	if err := json.Unmarshal(text[:n], &d); err != nil {
+		return false, err
+	}
+	if !w.ended { // a program that was told to end gets no more time
+		w.deadlines = d
+	}
+	if m == 0 {
+		return true, nil
+	}
+	messages, err := unix.ParseSocketControlMessage(rights[:m])
+	if err != nil {
+		return false, err
+	}
+	processes, err := unix.ParseUnixRights(&messages[0])
+	if err == nil {
+		w.process = processes[0]
+	}
+	return true, err
+}
+
+// keep signals the program if it is time to. It reports whether that has told it to end.
+func (w *ward) keep(now time.Time) (told bool) {
+	switch {
+	case !now.Before(w.Kill):
+		w.signal(syscall.SIGKILL)
+		w.ended = true
+	case !now.Before(w.Terminate) && !w.ended:
+		w.signal(syscall.SIGTERM)
+		w.ended = true
+		return true
+	}
+	return false
+}
+
+// signal sends a signal to the program. If its process is not known yet, or the kernel is
+// older than Linux 5.4, the process that started it is killed, and the program dies with it.
+func (w *ward) signal(s syscall.Signal) {
+	switch {
+	case w.process >= 0:
+		unix.PidfdSendSignal(w.process, s, nil, 0)
+	case s == syscall.SIGKILL && os.Getppid() == w.parent:
+		syscall.Kill(w.parent, s)
+	}
 }

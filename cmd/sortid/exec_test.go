@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -327,5 +328,28 @@ func TestExecExit(t *testing.T) {
 	var exit *exec.ExitError
 	if err := cmd.Wait(); !errors.As(err, &exit) || exit.ExitCode() != 9 {
 		t.Errorf("%v, want exit code 9", err)
+	}
+}
+
+// A program gets none of the variables that the URL of a store names.
+func TestExecEnvironment(t *testing.T) {
+	t.Setenv("STORE_TOKEN", "secret")
+	t.Setenv("STORE_URL", "https://ids.example.com?ca=ca.pem&token=env:STORE_TOKEN")
+	t.Setenv("STORE_TOKEN_FILE", "kept")
+	for url, want := range map[string]string{
+		"bolt:s.db":     "STORE_TOKEN STORE_TOKEN_FILE STORE_URL",
+		"env:STORE_URL": "STORE_TOKEN_FILE",
+		"https://ids.example.com?token=env:STORE_TOKEN": "STORE_TOKEN_FILE STORE_URL",
+	} {
+		var names []string
+		for _, variable := range (&leasing{url: url}).environ() {
+			if name, _, _ := strings.Cut(variable, "="); strings.HasPrefix(name, "STORE_") {
+				names = append(names, name)
+			}
+		}
+		slices.Sort(names)
+		if got := strings.Join(names, " "); got != want {
+			t.Errorf("%s: %s, want %s", url, got, want)
+		}
 	}
 }

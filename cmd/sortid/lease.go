@@ -51,6 +51,7 @@ environment variable NAME. PostgreSQL's password can also be in ~/.pgpass.`,
 	cmd.SuggestionsMinimumDistance = 2
 	cmd.AddCommand(a.leaseListCommand(), a.leaseShowCommand(), a.leaseCreateCommand(), a.leaseSetCommand(), a.leaseReleaseCommand(), a.leaseFenceCommand(),
 		a.leaseExecCommand())
+	a.addWatchdogCommand(cmd)
 	return cmd
 }
 

@@ -134,12 +134,12 @@ func (a *app) acquireLease(ctx context.Context, l *leasing, s *scheme.Scheme, wa
 		return nil, err
 	}
 	for _, condition := range st.Conditions() {
-		fmt.Fprintf(a.err, "sortid: %s\n", condition)
+		a.complain("%s", condition)
 	}
 	config.MustExist = true // by now
 	held, err := lease.Acquire(limited, st, config)
 	if l.wait && (errors.Is(err, lease.ErrFull) || errors.Is(err, lease.ErrLead)) {
-		fmt.Fprintf(a.err, "sortid: waiting for a node ID: %v\n", err)
+		a.complain("waiting for a node ID: %v", err)
 		config.Wait = true
 		held, err = lease.Acquire(ctx, st, config)
 	}
@@ -238,7 +238,7 @@ func (t *leaseHolder) release() {
 	ctx, cancel := context.WithTimeout(context.Background(), releasePatience)
 	defer cancel()
 	if err := t.lease.Close(ctx); err != nil {
-		fmt.Fprintf(t.err, "sortid: node ID %s could not be given back, and is free by itself soon after %s: %v\n", t.node(), scheme.FormatTime(until), err)
+		t.complain("node ID %s could not be given back, and is free by itself soon after %s: %v", t.node(), scheme.FormatTime(until), err)
 	}
 	t.store.Close()
 }
@@ -278,7 +278,7 @@ func (t *leaseHolder) say(format string, args ...any) {
 	if t.errTerminal {
 		over = "\r\x1b[K"
 	}
-	fmt.Fprintf(t.err, over+"sortid: "+format+"\n", args...)
+	fmt.Fprint(t.err, over+"sortid: "+printable(fmt.Sprintf(format, args...))+"\n")
 }
 
 // myName tells people who holds a lease.

@@ -114,8 +114,18 @@ func (a *app) run(args []string) int {
 		fmt.Fprintf(a.err, "Run '%s --help' for help.\n", cmd.CommandPath())
 		return exitUsage
 	}
-	a.complain("%v", err)
+	for _, err := range joined(err) {
+		a.complain("%v", err)
+	}
 	return exitBad
+}
+
+// joined returns the errors of which [errors.Join] has made one, or the only one.
+func joined(err error) []error {
+	if all, ok := err.(interface{ Unwrap() []error }); ok && errors.Join(all.Unwrap()...).Error() == err.Error() {
+		return all.Unwrap()
+	}
+	return []error{err}
 }
 
 // An errWriter remembers the first error of a writer, since cobra ignores errors in
@@ -221,7 +231,9 @@ func help() *cobra.Command {
 		ValidArgsFunction: func(cmd *cobra.Command, args []string, _ string) (names []cobra.Completion, _ cobra.ShellCompDirective) {
 			if at, _, err := cmd.Root().Find(args); err == nil {
 				for _, sub := range at.Commands() {
-					names = append(names, cobra.CompletionWithDesc(sub.Name(), sub.Short))
+					if !sub.Hidden {
+						names = append(names, cobra.CompletionWithDesc(sub.Name(), sub.Short))
+					}
 				}
 			}
 			return names, cobra.ShellCompDirectiveNoFileComp

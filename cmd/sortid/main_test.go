@@ -23,6 +23,11 @@ func TestMain(m *testing.M) {
 	storePatience, storeSlow, releasePatience = 5*time.Minute, 5*time.Minute, 5*time.Minute
 	testscript.Main(m, map[string]func(){
 		"sortid": main,
+		// "lease exec" of this one takes a short window.
+		"sortid-briefly": func() {
+			usualTimes = execTimes{10 * time.Second, 9 * time.Second, 20 * time.Millisecond}
+			main()
+		},
 		// "serve" of this one drains until its standard input ends.
 		"sortid-drains": func() {
 			drain = func() { io.Copy(io.Discard, os.Stdin) }

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"text/tabwriter"
 	"time"
-	"unicode"
 
 	"github.com/sortid/sortid/lease"
 	"github.com/sortid/sortid/scheme"
@@ -376,7 +375,7 @@ func (a *app) leaseCard(out []byte, it item) []byte {
 	const indent = 15
 	for _, line := range it.lines() {
 		if line[1] != "" {
-			out = fmt.Appendf(out, "%s%s\n", a.paint(strong, fmt.Sprintf("%-*s", indent, line[0])), wrap(line[1], max(a.width-indent, 20), strings.Repeat(" ", indent)))
+			out = fmt.Appendf(out, "%s%s\n", a.paint(strong, fmt.Sprintf("%-*s", indent, line[0])), wrap(printable(line[1]), max(a.width-indent, 20), strings.Repeat(" ", indent)))
 		}
 	}
 	return out
@@ -385,7 +384,7 @@ func (a *app) leaseCard(out []byte, it item) []byte {
 // leaseTable appends a realm and its node IDs.
 func (a *app) leaseTable(out []byte, r *realmState, entries []entry) []byte {
 	t := r.root.Terms
-	out = fmt.Appendf(out, "%s  %d bits, ticks of %v, windows of %v, lead of %v; %v\n", a.paint(strong, r.name), t.Bits,
+	out = fmt.Appendf(out, "%s  %d bits, ticks of %v, windows of %v, lead of %v; %v\n", a.paint(strong, printable(r.name)), t.Bits,
 		t.Duration(1), t.Duration(t.Window), t.Duration(t.Lead), r.share())
 	if r.root.HWM > r.now+t.Lead {
 		out = fmt.Appendf(out, "fenced: node IDs are granted from %s on\n", scheme.FormatTime(t.Time(r.root.HWM)))
@@ -408,14 +407,4 @@ func (a *app) leaseTable(out []byte, r *realmState, entries []entry) []byte {
 		out = append(append(out, a.paint(style, strings.TrimRight(line, " "))...), '\n')
 	}
 	return out
-}
-
-// printable keeps what others have stored from doing things to a terminal.
-func printable(s string) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.IsGraphic(r) {
-			return r
-		}
-		return unicode.ReplacementChar
-	}, s)
 }

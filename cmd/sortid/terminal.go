@@ -3,7 +3,10 @@ package main
 import (
 	"fmt"
 	"os"
+	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/fatih/color"
 	"github.com/muesli/reflow/wordwrap"
@@ -50,9 +53,26 @@ func terminalWidth(f *os.File, otherwise int) int {
 	return otherwise
 }
 
-// complain tells on standard error what is wrong.
+// complain tells on standard error what is wrong. The text may come from a server, so it is
+// one line that does nothing to a terminal.
 func (a *app) complain(format string, args ...any) {
-	fmt.Fprintln(a.err, wrap("sortid: "+fmt.Sprintf(format, args...), a.errWidth, ""))
+	fmt.Fprintln(a.err, wrap("sortid: "+printable(fmt.Sprintf(format, args...)), a.errWidth, ""))
+}
+
+// printable shows as escapes what could do things to a terminal: control characters and
+// those that change the direction of text.
+func printable(s string) string {
+	var b strings.Builder
+	for i, r := range s {
+		if unicode.IsGraphic(r) && (r != utf8.RuneError || strings.HasPrefix(s[i:], string(r))) {
+			b.WriteRune(r)
+			continue
+		}
+		_, size := utf8.DecodeRuneInString(s[i:])
+		quoted := strconv.Quote(s[i : i+size])
+		b.WriteString(quoted[1 : len(quoted)-1])
+	}
+	return b.String()
 }
 
 // wrap breaks a text between words into lines of at most width characters, of which the

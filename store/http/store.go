@@ -10,8 +10,10 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"strconv"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/sortid/sortid/lease"
 	"github.com/sortid/sortid/store/internal/connect"
@@ -212,7 +214,7 @@ func (s *Store) problem(operation string, resp *http.Response, body io.Reader) e
 	text, _ := io.ReadAll(io.LimitReader(body, 64<<10))
 	var p Problem
 	json.Unmarshal(text, &p)
-	detail := cmp.Or(p.Detail, p.Title, resp.Status)
+	detail := printable(cmp.Or(p.Detail, p.Title, resp.Status))
 	switch resp.StatusCode {
 	case http.StatusUnauthorized, http.StatusForbidden:
 		return fmt.Errorf("%w: %s", ErrAccess, detail)
@@ -222,7 +224,7 @@ func (s *Store) problem(operation string, resp *http.Response, body io.Reader) e
 		return fmt.Errorf("http: %s has no store to lease from, or is no sortid server: %s", s.address(), detail)
 	}
 	for _, e := range p.Errors {
-		detail += ": " + e.Location + ": " + e.Message
+		detail += ": " + printable(e.Location) + ": " + printable(e.Message)
 	}
 	err := fmt.Errorf("http: the server answered %s with %d: %s", operation, resp.StatusCode, detail)
 	switch resp.StatusCode {
@@ -230,6 +232,14 @@ func (s *Store) problem(operation string, resp *http.Response, body io.Reader) e
 		return connect.Temporary(err)
 	}
 	return err
+}
+
+// printable quotes a text of the server that could do things to a terminal.
+func printable(s string) string {
+	if strings.ContainsFunc(s, func(r rune) bool { return !unicode.IsGraphic(r) }) {
+		return strconv.Quote(s)
+	}
+	return s
 }
 
 func (s *Store) address() string { return strings.TrimSuffix(s.base, "/v1/store/") }

@@ -68,6 +68,17 @@ func TestBadURLs(t *testing.T) {
 	}
 }
 
+// The text of a server's error does nothing to a terminal.
+func TestServerText(t *testing.T) {
+	for _, status := range []int{http.StatusForbidden, http.StatusNotFound, http.StatusUnprocessableEntity} {
+		s, _ := open(t, status, `{"detail":"\u001b[2Jno\n\u009b1m","errors":[{"location":"\u202equery","message":"\u007fno"}]}`)
+		_, err := s.Realms(t.Context())
+		if err == nil || strings.ContainsAny(err.Error(), "\x1b\n\u009b\u202e\x7f") || !strings.Contains(err.Error(), `"\x1b[2Jno\n\u009b1m"`) {
+			t.Errorf("%d: %q", status, err)
+		}
+	}
+}
+
 // A server that cannot be reached is no mistake in the URL, and its error has no token.
 func TestUnreachable(t *testing.T) {
 	away := faulttest.Away(t)

@@ -1,0 +1,234 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// A wrapped is a process of "lease exec" in a group of its own, with a short window.
+type wrapped struct {
+	*testing.T
+	*exec.Cmd
+	program int // its process
+	out     *os.File
+	stderr  bytes.Buffer
+}
+
+// wrapExec starts a shell script, which gets a loop that prints the time.
+func wrapExec(t *testing.T, script string) *wrapped {
+	dir := t.TempDir()
+	store := "bolt:" + filepath.Join(dir, "s.db")
+	createRealm(t, store)
+	out, err := os.Create(filepath.Join(dir, "out"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { out.Close() })
+	w := &wrapped{T: t, out: out, Cmd: exec.Command(commandPath(t, "sortid-briefly"), "lease", "exec", store, "--lease-window", "26s", "--",
+		"sh", "-c", `echo $$; `+script+`; while :; do date +%s%N; sleep 0.05; done`)}
+	w.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	w.Stdout, w.Stderr = out, &w.stderr
+	if err := w.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { syscall.Kill(-w.Process.Pid, syscall.SIGKILL) })
+	if !soon(func() bool { return len(w.lines()) > 2 }) {
+		t.Fatal("the program does not run")
+	}
+	if w.program, err = strconv.Atoi(w.lines()[0]); err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+func (w *wrapped) lines() []string {
+	b, err := os.ReadFile(w.out.Name())
+	if err != nil {
+		w.Fatal(err)
+	}
+	return strings.Split(string(b), "\n")
+}
+
+// code waits for the wrapper's end.
+func (w *wrapped) code() int {
+	var exit *exec.ExitError
+	if err := w.Wait(); err != nil && !errors.As(err, &exit) {
+		w.Fatal(err)
+	}
+	return w.ProcessState.ExitCode()
+}
+
+// stat returns a process's state and parent, "X" if there is none.
+func stat(process int) (state string, parent int) {
+	b, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", process))
+	_, rest, ok := strings.Cut(string(b), ") ")
+	if !ok {
+		return "X", 0
+	}
+	fmt.Sscan(rest, &state, &parent)
+	return state, parent
+}
+
+func dead(process int) bool {
+	state, _ := stat(process)
+	return state == "X" || state == "Z"
+}
+
+// watchdog returns the process of the watchdog, when it ignores signals and knows the program.
+func (w *wrapped) watchdog() (process int) {
+	if !soon(func() bool {
+		all, err := filepath.Glob("/proc/[0-9]*/cmdline")
+		if err != nil {
+			w.Fatal(err)
+		}
+		for _, name := range all {
+			b, _ := os.ReadFile(name)
+			p, _ := strconv.Atoi(filepath.Base(filepath.Dir(name)))
+			_, parent := stat(p)
+			status, _ := os.ReadFile(filepath.Join(filepath.Dir(name), "status"))
+			_, ignored, _ := strings.Cut(string(status), "SigIgn:\t")
+			var mask uint64
+			fmt.Sscanf(ignored, "%x", &mask)
+			if parent == w.Process.Pid && strings.Contains(string(b), watchdogName) && mask&(1<<(syscall.SIGTERM-1)) != 0 && hasPidfd(p) {
+				process = p
+			}
+		}
+		return process != 0
+	}) {
+		w.Fatal("there is no watchdog")
+	}
+	return process
+}
+
+// hasPidfd reports whether a process has a file descriptor that stands for a process.
+func hasPidfd(process int) bool {
+	links, _ := filepath.Glob(fmt.Sprintf("/proc/%d/fd/*", process))
+	return slices.ContainsFunc(links, func(link string) bool {
+		to, _ := os.Readlink(link)
+		return strings.Contains(to, "pidfd")
+	})
+}
+
+// A program whose wrapper is stopped ends before its lease does, whether it heeds SIGTERM,
+// ignores it or is stopped, too.
+func TestExecStopped(t *testing.T) {
+	for _, c := range []struct {
+		name, script string
+		group        bool
+	}{
+		{"heeds SIGTERM", `trap 'date +%s%N; exit 0' TERM`, false},
+		{"ignores SIGTERM", `trap '' TERM`, false},
+		{"stopped", `:`, true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			w := wrapExec(t, c.script)
+			w.watchdog()
+			target := w.Process.Pid
+			if c.group {
+				target = -target
+			}
+			if err := syscall.Kill(target, syscall.SIGSTOP); err != nil {
+				t.Fatal(err)
+			}
+			if !soon(func() bool { return dead(w.program) }) {
+				t.Fatal("the program lives on while its wrapper is stopped")
+			}
+			if state, _ := stat(w.Process.Pid); state != "T" {
+				t.Errorf("the wrapper is in state %s, want it stopped", state)
+			}
+			syscall.Kill(target, syscall.SIGCONT)
+			if code := w.code(); code != exitBad {
+				t.Errorf("exit code %d, want %d", code, exitBad)
+			}
+			ended := regexp.MustCompile(`was ended, because .*its lease end.* at (\S+)`).FindStringSubmatch(w.stderr.String())
+			if ended == nil {
+				t.Fatalf("%q", &w.stderr)
+			}
+			end, err := time.Parse(time.RFC3339, ended[1])
+			if err != nil {
+				t.Fatal(err)
+			}
+			lines := w.lines()
+			last, err := strconv.ParseInt(lines[len(lines)-2], 10, 64)
+			if at := time.Unix(0, last); err != nil || !at.Before(end) {
+				t.Errorf("the program ran until %v, its lease until %v: %v", at, end, err)
+			}
+		})
+	}
+}
+
+// The watchdog outlives a signal to all processes of a service, and ends with the wrapper. If
+// it is killed, the program is ended.
+func TestExecWatchdog(t *testing.T) {
+	t.Run("signalled", func(t *testing.T) {
+		t.Parallel()
+		w := wrapExec(t, `trap 'exit 9' TERM`)
+		dog := w.watchdog()
+		syscall.Kill(dog, syscall.SIGTERM)
+		syscall.Kill(dog, syscall.SIGSTOP) // and does not keep the wrapper from its end
+		w.Process.Signal(syscall.SIGTERM)
+		if code := w.code(); code != 9 || w.stderr.Len() > 0 {
+			t.Errorf("exit code %d, want 9; %s", code, &w.stderr)
+		}
+		if !dead(dog) {
+			t.Error("the watchdog lives on")
+		}
+	})
+	t.Run("killed", func(t *testing.T) {
+		t.Parallel()
+		w := wrapExec(t, `trap '' TERM`)
+		syscall.Kill(w.watchdog(), syscall.SIGKILL)
+		if code := w.code(); code != exitBad || !strings.Contains(w.stderr.String(), "was ended, because its watchdog ") {
+			t.Errorf("exit code %d; %s", code, &w.stderr)
+		}
+		if !dead(w.program) {
+			t.Error("the program lives on")
+		}
+	})
+	t.Run("orphaned", func(t *testing.T) {
+		t.Parallel()
+		w := wrapExec(t, `trap '' TERM`)
+		dog := w.watchdog()
+		w.Process.Kill()
+		w.Wait()
+		if !soon(func() bool { return dead(dog) && dead(w.program) }) {
+			t.Error("the watchdog or the program lives on")
+		}
+	})
+}
+
+// A watchdog that does not know the program, as on an old kernel, kills the process that
+// started both, with which the program dies.
+func TestExecWatchdogAlone(t *testing.T) {
+	conns, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_SEQPACKET|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	theirs := os.NewFile(uintptr(conns[1]), "watchdog")
+	w := &watchdog{conn: conns[0], program: -1}
+	defer unix.Close(w.conn)
+	if err := w.tell(usualTimes.deadlines(time.Now())); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command("sh", "-c", commandPath(t, "sortid")+" lease "+watchdogName+" & wait")
+	cmd.ExtraFiles = []*os.File{theirs}
+	err = cmd.Run()
+	theirs.Close()
+	if status, ok := cmd.ProcessState.Sys().(syscall.WaitStatus); !ok || status.Signal() != syscall.SIGKILL {
+		t.Errorf("%v, want it killed", err)
+	}
+}

@@ -1,0 +1,282 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	apps "k8s.io/api/apps/v1"
+	batch "k8s.io/api/batch/v1"
+	core "k8s.io/api/core/v1"
+	"sigs.k8s.io/yaml"
+)
+
+// packaged returns the text of a file of the repository.
+func packaged(t *testing.T, name string) string {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join("..", "..", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}
+
+// buildSortid builds the command of this clone.
+func buildSortid(t *testing.T) string {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("builds the command")
+	}
+	sortid := filepath.Join(t.TempDir(), "sortid")
+	build := exec.Command("go", "build", "-o", sortid, "./cmd/sortid")
+	build.Dir = filepath.Join("..", "..")
+	build.Env = append(os.Environ(), "GOWORK=")
+	if text, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, text)
+	}
+	return sortid
+}
+
+// A deployment is how an example starts the server.
+type deployment struct {
+	args   []string
+	tokens string // the path of the file of tokens
+	store  bool   // whether STORE_URL is set
+}
+
+// test runs the server with the example's arguments, but a port and files that are free here.
+// It must answer probes of another host, and refuse to start without tokens.
+func (d deployment) test(t *testing.T, sortid string) {
+	t.Helper()
+	dir := t.TempDir()
+	tokens := filepath.Join(dir, "tokens")
+	args := slices.Clone(d.args)
+	listen, file := slices.Index(args, "--listen")+1, slices.Index(args, "--tokens")+1
+	if listen == 0 || file == 0 || args[file] != d.tokens {
+		t.Fatalf("%q: want --listen, and --tokens %s", args, d.tokens)
+	}
+	host, _, err := net.SplitHostPort(args[listen])
+	if err != nil {
+		t.Fatal(err)
+	}
+	args[listen], args[file] = net.JoinHostPort(host, "0"), tokens
+	start := func(args []string) (*exec.Cmd, *bytes.Buffer) {
+		var stderr bytes.Buffer
+		cmd := exec.CommandContext(t.Context(), sortid, args...)
+		cmd.Env = os.Environ()
+		if d.store {
+			cmd.Env = append(cmd.Env, "STORE_URL=bolt:"+filepath.Join(dir, "leases.db"))
+		}
+		cmd.Stderr = &stderr
+		return cmd, &stderr
+	}
+
+	cmd, stderr := start(args)
+	if err := cmd.Run(); err == nil || !strings.Contains(stderr.String(), tokens) {
+		t.Errorf("without a file of tokens: %v, %s", err, stderr)
+	}
+	if host == "" {
+		cmd, stderr = start(slices.Delete(slices.Clone(args), file-1, file+1))
+		if err := cmd.Run(); err == nil || !strings.Contains(stderr.String(), "can be reached from other machines") {
+			t.Errorf("without --tokens: %v, %s", err, stderr)
+		}
+	}
+
+	mustRun(t, sortid, "serve", "token", "shop", "--tokens", tokens)
+	cmd, _ = start(args)
+	cmd.Stderr = nil
+	log, err := cmd.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer cmd.Process.Kill()
+	address := serving(t, log)
+	go io.Copy(io.Discard, log)
+	for path, want := range map[string]int{"/healthz": http.StatusOK, "/readyz": http.StatusOK, "/v1/ids/scru128": http.StatusUnauthorized} {
+		code := 0
+		for range 1200 { // until it is ready
+			if code = get(t, address+path); code == want {
+				break
+			}
+			time.Sleep(50 * time.Millisecond)
+		}
+		if code != want {
+			t.Errorf("%s: %d, want %d", path, code, want)
+		}
+	}
+	cmd.Process.Signal(syscall.SIGTERM)
+	if err := cmd.Wait(); err != nil {
+		t.Errorf("after SIGTERM: %v", err)
+	}
+}
+
+// serving reads the server's log until it says where it listens.
+func serving(t *testing.T, log io.Reader) (address string) {
+	t.Helper()
+	var all strings.Builder
+	for lines := bufio.NewScanner(log); lines.Scan(); all.WriteString(lines.Text() + "\n") {
+		var line struct{ Msg, Address string }
+		if json.Unmarshal(lines.Bytes(), &line) == nil && line.Msg == "serving" {
+			_, port, err := net.SplitHostPort(strings.TrimPrefix(line.Address, "http://"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			return "http://127.0.0.1:" + port
+		}
+	}
+	t.Fatalf("the server does not serve:\n%s", &all)
+	return ""
+}
+
+// get asks as Kubernetes does, whose probes name a pod's address as the host.
+func get(t *testing.T, url string) int {
+	t.Helper()
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	request.Host = "10.1.2.3:8420"
+	answer, err := http.DefaultClient.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer.Body.Close()
+	return answer.StatusCode
+}
+
+// instruction returns the arguments of the Dockerfile's last instruction of a kind, as JSON.
+func instruction(t *testing.T, name string) (args []string) {
+	t.Helper()
+	for line := range strings.Lines(packaged(t, "Dockerfile")) {
+		if text, ok := strings.CutPrefix(line, name+" "); ok {
+			args = nil
+			if err := json.Unmarshal([]byte(text), &args); err != nil {
+				t.Fatalf("%s: %v", line, err)
+			}
+		}
+	}
+	return args
+}
+
+// The image serves where other machines reach it, and only with tokens.
+func TestImageServes(t *testing.T) {
+	if entry := instruction(t, "ENTRYPOINT"); !slices.Equal(entry, []string{"/usr/bin/sortid"}) {
+		t.Errorf("ENTRYPOINT %q", entry)
+	}
+	args := instruction(t, "CMD")
+	if !slices.Contains(args, ":8420") || !strings.Contains(packaged(t, "Dockerfile"), "\nEXPOSE 8420\n") {
+		t.Errorf("CMD %q: want the port that EXPOSE names, of all addresses", args)
+	}
+	deployment{args: args, tokens: "/etc/sortid/tokens"}.test(t, buildSortid(t))
+}
+
+// strictly reads a manifest. An unknown field is an error.
+func strictly[T any](t *testing.T, text string) (object T) {
+	t.Helper()
+	if err := yaml.UnmarshalStrict([]byte(text), &object); err != nil {
+		t.Errorf("%v\n%s", err, text)
+	}
+	return object
+}
+
+// The manifests have the fields of Kubernetes, and their parts name each other correctly.
+func TestKubernetesManifests(t *testing.T) {
+	job := strictly[batch.Job](t, packaged(t, "packaging/kubernetes/new-lease.yaml"))
+	if job.Kind != "Job" || job.APIVersion != "batch/v1" {
+		t.Errorf("new-lease.yaml is a %s of %s", job.Kind, job.APIVersion)
+	}
+
+	text := packaged(t, "packaging/kubernetes/serve.yaml")
+	first, second, _ := strings.Cut(text, "\n---\n")
+	service, servers := strictly[core.Service](t, first), strictly[apps.Deployment](t, second)
+	if service.Kind != "Service" || service.APIVersion != "v1" || servers.Kind != "Deployment" || servers.APIVersion != "apps/v1" {
+		t.Fatal("serve.yaml is not a Service and a Deployment")
+	}
+	pod := servers.Spec.Template
+	for name, value := range service.Spec.Selector {
+		if pod.Labels[name] != value || servers.Spec.Selector.MatchLabels[name] != value {
+			t.Errorf("the label %s=%s does not connect the Service, the Deployment and its pods", name, value)
+		}
+	}
+	if len(service.Spec.Selector) == 0 || len(pod.Spec.Containers) != 1 || len(pod.Spec.Volumes) != 1 {
+		t.Fatal("want a selector, a container and a volume")
+	}
+	c, volume := pod.Spec.Containers[0], pod.Spec.Volumes[0]
+	ports := []string{service.Spec.Ports[0].TargetPort.String()}
+	for _, probe := range []*core.Probe{c.LivenessProbe, c.ReadinessProbe, c.StartupProbe} {
+		if probe == nil || probe.HTTPGet == nil {
+			t.Fatal("a probe is missing")
+		}
+		ports = append(ports, probe.HTTPGet.Port.String())
+	}
+	for _, port := range ports {
+		if port != c.Ports[0].Name {
+			t.Errorf("the port %q is not that of the container", port)
+		}
+	}
+	if c.LivenessProbe.HTTPGet.Path != "/healthz" || c.ReadinessProbe.HTTPGet.Path != "/readyz" {
+		t.Error("the probes ask other paths than the server has")
+	}
+	if c.VolumeMounts[0].Name != volume.Name || c.Env[0].Name != "STORE_URL" {
+		t.Error("the container lacks the volume or STORE_URL")
+	}
+	secret := c.Env[0].ValueFrom.SecretKeyRef
+	if secret.Name != volume.Secret.SecretName || !strings.Contains(text, "create secret generic "+secret.Name+" --from-file="+volume.Secret.Items[0].Key+" --from-literal="+secret.Key+"=") {
+		t.Error("the comment makes another secret than the pods use")
+	}
+	if user := pod.Spec.SecurityContext.RunAsUser; user == nil || *user != 65532 {
+		t.Error("the pods run as another user than the image")
+	}
+	path := filepath.Join(c.VolumeMounts[0].MountPath, volume.Secret.Items[0].Path)
+	deployment{args: c.Args, tokens: path, store: true}.test(t, buildSortid(t))
+}
+
+// systemd accepts the unit of the server, and its command serves.
+func TestSystemdServe(t *testing.T) {
+	const name = "packaging/systemd/sortid.service"
+	var args []string
+	for line := range strings.Lines(packaged(t, name)) {
+		if command, ok := strings.CutPrefix(line, "ExecStart=/usr/bin/sortid "); ok {
+			command = strings.NewReplacer("${LISTEN}", "127.0.0.1:8420", "${CREDENTIALS_DIRECTORY}", "/run/credentials/sortid.service").Replace(command)
+			args = strings.Fields(command)
+		}
+	}
+	sortid := buildSortid(t)
+	t.Run("run", func(t *testing.T) {
+		deployment{args: args, tokens: "/run/credentials/sortid.service/tokens", store: true}.test(t, sortid)
+	})
+	t.Run("verify", func(t *testing.T) {
+		// The unit names a command that need not be installed here.
+		unit := filepath.Join(t.TempDir(), "sortid.service")
+		text := strings.ReplaceAll(packaged(t, name), "/usr/bin/sortid", sortid)
+		if err := os.WriteFile(unit, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		out, err := exec.Command(need(t, "systemd-analyze"), "verify", "--man=no", unit).CombinedOutput()
+		var exit *exec.ExitError
+		if err != nil && !errors.As(err, &exit) {
+			t.Fatal(err)
+		}
+		// It also tells of other units of the machine, which it loads.
+		for line := range strings.Lines(string(out)) {
+			if strings.Contains(line, "sortid") {
+				t.Error(line)
+			}
+		}
+	})
+}
