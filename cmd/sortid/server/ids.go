@@ -190,15 +190,10 @@ func (s *Server) writeIDs(w http.ResponseWriter, r *http.Request) error {
 		return unavailable(err)
 	}
 	h := w.Header()
-	contentType := typeText
+	h["Content-Type"], h["Cache-Control"] = headerText, headerNoStore
 	if in.asJSON {
-		contentType = typeJSON
+		h["Content-Type"] = headerJSON
 	}
-	h["Content-Type"], h["Cache-Control"] = []string{contentType}, []string{"no-store"}
-	if in.n <= pieceSize {
-		h["Content-Length"] = []string{strconv.Itoa(len(*b))}
-	}
-	http.NewResponseController(w).SetWriteDeadline(time.Now().Add(takeTimeout))
 	made := s.metrics.ids.WithLabelValues(in.source.scheme.Name)
 	for done := 0; ; {
 		if _, err := w.Write(*b); err != nil {
@@ -216,6 +211,14 @@ func (s *Server) writeIDs(w http.ResponseWriter, r *http.Request) error {
 		http.NewResponseController(w).SetWriteDeadline(time.Now().Add(takeTimeout))
 	}
 }
+
+// Values of headers that many answers share.
+var (
+	headerText    = []string{typeText}
+	headerJSON    = []string{typeJSON}
+	headerNoStore = []string{"no-store"}
+	headerNoSniff = []string{"nosniff"}
+)
 
 // piece makes the next IDs of an answer that has so many already, and sets b to their text.
 func (in *idsRequest) piece(ctx context.Context, b *[]byte, done int) error {

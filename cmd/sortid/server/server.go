@@ -98,6 +98,7 @@ const (
 
 	headerTimeout = 5 * time.Second
 	idleTimeout   = 2 * time.Minute
+	writeTimeout  = 30 * time.Second // longer than a request waits for the store
 )
 
 // New returns a server. It starts to lease the node IDs that it needs, in the background.
@@ -149,7 +150,7 @@ func New(c Config) (*Server, error) {
 		return nil, err
 	}
 	s.mux.HandleFunc(fallbackPattern, s.fallback)
-	handler := http.Handler(compress(s.mux))
+	handler := compressIfAsked(compress(s.mux), s.mux)
 	if len(c.Origins) > 0 {
 		handler = cors.New(cors.Options{
 			AllowedOrigins: c.Origins,
@@ -161,6 +162,17 @@ func New(c Config) (*Server, error) {
 	}
 	s.handler = s.observe(s.admit(guard.protect(s, handler)))
 	return s, nil
+}
+
+// compressIfAsked spares other requests what compression costs.
+func compressIfAsked(compressed, plain http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if len(r.Header["Accept-Encoding"]) > 0 {
+			compressed.ServeHTTP(w, r)
+			return
+		}
+		plain.ServeHTTP(w, r)
+	})
 }
 
 // ServeHTTP answers a request.
@@ -192,7 +204,7 @@ func (s *Server) HTTPServer() *http.Server {
 		Protocols:         protocols,
 		ReadHeaderTimeout: headerTimeout,
 		ReadTimeout:       lineTimeout, // of lines to inspect: for each part
-		WriteTimeout:      time.Minute,
+		WriteTimeout:      writeTimeout, // of long answers: for each piece
 		IdleTimeout:       idleTimeout,
 		MaxHeaderBytes:    headerLimit,
 		HTTP2: &http.HTTP2Config{
