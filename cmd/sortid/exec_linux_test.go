@@ -27,7 +27,8 @@ type wrapped struct {
 	stderr  bytes.Buffer
 }
 
-// wrapExec starts a shell script, which gets a loop that prints the time.
+// wrapExec starts a shell script, which gets a loop that prints the time. It is not for
+// several tests at once, as no command in this process is.
 func wrapExec(t *testing.T, script string) *wrapped {
 	dir := t.TempDir()
 	store := "bolt:" + filepath.Join(dir, "s.db")
@@ -134,8 +135,8 @@ func TestExecStopped(t *testing.T) {
 		{"stopped", `:`, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			t.Parallel()
 			w := wrapExec(t, c.script)
+			t.Parallel()
 			w.watchdog()
 			target := w.Process.Pid
 			if c.group {
@@ -175,8 +176,8 @@ func TestExecStopped(t *testing.T) {
 // it is killed, the program is ended.
 func TestExecWatchdog(t *testing.T) {
 	t.Run("signalled", func(t *testing.T) {
-		t.Parallel()
 		w := wrapExec(t, `trap 'exit 9' TERM`)
+		t.Parallel()
 		dog := w.watchdog()
 		syscall.Kill(dog, syscall.SIGTERM)
 		syscall.Kill(dog, syscall.SIGSTOP) // and does not keep the wrapper from its end
@@ -189,8 +190,8 @@ func TestExecWatchdog(t *testing.T) {
 		}
 	})
 	t.Run("killed", func(t *testing.T) {
-		t.Parallel()
 		w := wrapExec(t, `trap '' TERM`)
+		t.Parallel()
 		syscall.Kill(w.watchdog(), syscall.SIGKILL)
 		if code := w.code(); code != exitBad || !strings.Contains(w.stderr.String(), "was ended, because its watchdog ") {
 			t.Errorf("exit code %d; %s", code, &w.stderr)
@@ -200,8 +201,8 @@ func TestExecWatchdog(t *testing.T) {
 		}
 	})
 	t.Run("orphaned", func(t *testing.T) {
-		t.Parallel()
 		w := wrapExec(t, `trap '' TERM`)
+		t.Parallel()
 		dog := w.watchdog()
 		w.Process.Kill()
 		w.Wait()
