@@ -446,13 +446,13 @@ func (p *simProcess) renewer(t *simTask, yield func() bool) {
 			if err == nil {
 				err = s.renew(ctx, p.used())
 			}
-			w.tell("%d: renewed: %v %d to %d, %v", p.name, s.held.Block, s.lo, s.held.HWM, err)
+			w.tell("%d: renewed: %v %d to %d, %v", p.name, s.held.Block, s.held.From, s.held.HWM, err)
 			if errors.Is(err, errDead) {
 				break
 			}
 			switch {
 			case s.held.Revision != 0:
-				p.window.Set(window.Grant{NodeID: s.held.Block.NodeID, Lo: s.lo, Hi: s.held.HWM}, window.None)
+				p.window.Set(window.Grant{NodeID: s.held.Block.NodeID, Lo: s.held.From, Hi: s.held.HWM}, window.None)
 			case s.withdrawn:
 				p.window.Set(window.Grant{Lo: window.None, Hi: window.None}, window.None)
 			}
