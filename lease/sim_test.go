@@ -51,13 +51,14 @@ type world struct {
 	wild       int64 // how far clocks can step
 	restores   bool  // clocks are wrong by less than skew, and the store is restored at times
 	skew       int64
-	unfenced   bool // and then not fenced
-	fences     bool // the store, which has lost nothing, is fenced at times
-	clones     bool // machines are cloned at times
-	forgetMark bool // a fence carries over nothing
-	forgets    bool // the store loses a change at times
-	blind      bool // the store does not compare
-	atomic     bool // the store makes all of several changes, or none
+	unfenced   bool  // and then not fenced
+	fences     bool  // the store, which has lost nothing, is fenced at times
+	clones     bool  // machines are cloned at times
+	forgetMark bool  // a fence carries over nothing
+	forgets    bool  // the store loses a change at times
+	blind      bool  // the store does not compare
+	told       int64 // the latest time that a client went by
+	atomic     bool  // the store makes all of several changes, or none
 	trouble    float64
 
 	draws  int
@@ -258,8 +259,47 @@ func (w *world) get(realm string, b Block) Record {
 	return Record{Realm: realm, Block: b}
 }
 
+// allows asks as a server does whether the protocol allows changes. That it does not is
+// wrong: all here keep to it.
+func (w *world) allows(changes []Change) bool {
+	if w.unfenced || w.forgets || w.blind || w.forgetMark {
+		return true
+	}
+	realm, blocks, err := Evidence(changes)
+	if err != nil {
+		w.wrong = err.Error()
+		return false
+	}
+	k := Known{Root: w.get("sim", Block{}), Now: time.UnixMilli(w.now - w.skew)}
+	if w.hasTime {
+		k.Now = time.UnixMilli(w.now + w.storeClock)
+	}
+	k.Ahead = max(0, time.UnixMilli(w.told).Sub(k.Now))
+	for _, b := range blocks {
+		k.Records = append(k.Records, w.get(realm, b))
+	}
+	for _, c := range changes {
+		k.Current = append(k.Current, w.get("sim@"+k.Root.Generation, c.Next.Block))
+		if !w.get(c.Prev.Realm, c.Prev.Block).Matches(c.Prev) {
+			return true // the store refuses them
+		}
+	}
+	ok, err := k.Check(changes)
+	if err != nil {
+		w.wrong = fmt.Sprintf("%v\nof %+v\nthe realm is %+v", err, changes, k.Root)
+	} else if !ok {
+		w.count["conflict"]++
+		w.tell("   %v: not now", changes[0].Prev.Block)
+	}
+	w.count["check"]++
+	return ok
+}
+
 // applyAll makes changes up to the first that is refused, or all or none.
 func (w *world) applyAll(changes []Change) bool {
+	if !w.allows(changes) {
+		return false
+	}
 	if w.atomic {
 		for _, c := range changes {
 			is := w.get(c.Prev.Realm, c.Prev.Block)
@@ -658,13 +698,19 @@ func (s *simStore) CompareAndSetMany(_ context.Context, changes []Change) (bool,
 }
 
 func (s *simStore) Time(context.Context) (time.Time, error) {
-	if !s.w.hasTime {
+	w := s.w
+	if !w.hasTime {
+		w.told = max(w.told, w.now+w.skew)
+		if s.p != nil {
+			w.told = max(w.told, s.p.now().UnixMilli())
+		}
 		return time.Time{}, ErrNoTime
 	}
 	if err := s.travel(); err != nil {
 		return time.Time{}, err
 	}
-	t := time.UnixMilli(s.w.now + s.w.storeClock)
+	t := time.UnixMilli(w.now + w.storeClock)
+	w.told = max(w.told, t.UnixMilli())
 	return t, s.travel()
 }
 
