@@ -525,6 +525,11 @@ func (s *session) settle(ctx context.Context) error {
 	last := p.last()
 	if !p.made {
 		ok, err := s.compareAndSet(ctx, p.changes)
+		if errors.Is(err, ErrIllegal) {
+			// It was not carried out, now or before. Should it be later, nobody uses the grant.
+			s.pending = nil
+			return s.failed("lease a node ID", err)
+		}
 		if err != nil {
 			p.unsure = true
 			return s.failed("lease a node ID", err)

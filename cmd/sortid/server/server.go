@@ -66,6 +66,7 @@ type Server struct {
 	generators *generators
 	metrics    *metrics
 	ready      readiness
+	guard      *guard // nil without a store
 	draining   atomic.Bool
 }
 
