@@ -10,7 +10,9 @@ import (
 )
 
 // Records returns the record of a realm, and those of its blocks in the order of their
-// node IDs, larger blocks before their parts. It fails with [ErrNoRealm].
+// node IDs, larger blocks before their parts. It fails with [ErrNoRealm]. Records that no
+// client makes are left out; then it returns the others, with an error that matches
+// [ErrRecord].
 func Records(ctx context.Context, store Store, realm string) (root Record, blocks []Record, err error) {
 	root, err = Realm(ctx, store, realm)
 	if err != nil {
@@ -20,11 +22,22 @@ func Records(ctx context.Context, store Store, realm string) (root Record, block
 	if err != nil {
 		return Record{}, nil, err
 	}
+	var strange []string
+	blocks = slices.DeleteFunc(blocks, func(r Record) bool {
+		legal := r.Block.Size >= 1 && int(r.Block.Size) <= root.Terms.Bits && r.State <= Merging
+		if !legal {
+			strange = append(strange, r.Block.String())
+		}
+		return !legal
+	})
 	slices.SortFunc(blocks, func(a, b Record) int {
 		return cmp.Or(
 			cmp.Compare(a.Block.NodeID<<(MaxBits-a.Block.Size), b.Block.NodeID<<(MaxBits-b.Block.Size)),
 			cmp.Compare(a.Block.Size, b.Block.Size))
 	})
+	if len(strange) > 0 {
+		return root, blocks, fmt.Errorf("%w: %d of them, such as that of %s; something else has written them", ErrRecord, len(strange), strange[0])
+	}
 	return root, blocks, nil
 }
 
