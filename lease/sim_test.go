@@ -52,6 +52,8 @@ type world struct {
 	restores   bool  // clocks are wrong by less than skew, and the store is restored at times
 	skew       int64
 	unfenced   bool  // and then not fenced
+	hostile    bool  // somebody who may change the realm asks for whatever does harm
+	unchecked  bool  // and the store makes it
 	fences     bool  // the store, which has lost nothing, is fenced at times
 	clones     bool  // machines are cloned at times
 	forgetMark bool  // a fence carries over nothing
@@ -197,7 +199,10 @@ func (w *world) happen() {
 			i--
 		}
 	}
-	if w.chance(0.0005) {
+	if w.hostile && w.chance(0.1) {
+		w.harm()
+	}
+	if w.chance(0.0005) && !w.hostile {
 		w.storeClock = w.wrongBy()
 		w.tell("the store's clock is %d ms ahead", w.storeClock)
 	}
@@ -262,7 +267,7 @@ func (w *world) get(realm string, b Block) Record {
 // allows asks as a server does whether the protocol allows changes. That it does not is
 // wrong: all here keep to it.
 func (w *world) allows(changes []Change) bool {
-	if w.unfenced || w.forgets || w.blind || w.forgetMark {
+	if w.unfenced || w.forgets || w.blind || w.forgetMark || w.unchecked {
 		return true
 	}
 	realm, blocks, err := Evidence(changes)
@@ -270,6 +275,27 @@ func (w *world) allows(changes []Change) bool {
 		w.wrong = err.Error()
 		return false
 	}
+	for _, c := range changes {
+		if !w.get(c.Prev.Realm, c.Prev.Block).Matches(c.Prev) {
+			return true // the store refuses them
+		}
+	}
+	ok, err := w.known(realm, blocks, changes).Check(changes)
+	switch {
+	case err != nil && w.hostile: // the realm may be no longer what a client knew
+		w.count["refused"]++
+	case err != nil:
+		w.wrong = fmt.Sprintf("%v\nof %+v", err, changes)
+	case !ok:
+		w.count["conflict"]++
+		w.tell("   %v: not now", changes[0].Prev.Block)
+	}
+	w.count["check"]++
+	return ok
+}
+
+// known returns what a server knows.
+func (w *world) known(realm string, blocks []Block, changes []Change) Known {
 	k := Known{Root: w.get("sim", Block{}), Now: time.UnixMilli(w.now - w.skew)}
 	if w.hasTime {
 		k.Now = time.UnixMilli(w.now + w.storeClock)
@@ -280,19 +306,8 @@ func (w *world) allows(changes []Change) bool {
 	}
 	for _, c := range changes {
 		k.Current = append(k.Current, w.get("sim@"+k.Root.Generation, c.Next.Block))
-		if !w.get(c.Prev.Realm, c.Prev.Block).Matches(c.Prev) {
-			return true // the store refuses them
-		}
 	}
-	ok, err := k.Check(changes)
-	if err != nil {
-		w.wrong = fmt.Sprintf("%v\nof %+v\nthe realm is %+v", err, changes, k.Root)
-	} else if !ok {
-		w.count["conflict"]++
-		w.tell("   %v: not now", changes[0].Prev.Block)
-	}
-	w.count["check"]++
-	return ok
+	return k
 }
 
 // applyAll makes changes up to the first that is refused, or all or none.
