@@ -80,7 +80,7 @@ func malformed(c Change) string {
 	case c.Prev.Realm != next.Realm || c.Prev.Block != next.Block:
 		return "prev and next are records of different blocks"
 	case ofBlock == (next.Block == Block{}):
-		return fmt.Sprintf("%q has no record of %v: the realm's own record is 0/0 of NAME, those of node IDs are of NAME@GENERATION", next.Realm, next.Block)
+		return fmt.Sprintf("%.120q has no record of %v: the realm's own record is 0/0 of NAME, those of node IDs are of NAME@GENERATION", next.Realm, next.Block)
 	case next.Revision == 0:
 		return "the revision of a stored record is not 0"
 	case next.Block.Size > MaxBits || next.Block.NodeID >= 1<<next.Block.Size:
@@ -112,28 +112,34 @@ type Known struct {
 	Count int
 }
 
-// Check reports whether a store may make changes, in their order, as far as the protocol is
-// concerned. It works out by the functions that clients use what may become of each record, and compares.
+// Check reports whether the protocol allows changes, in their order. It works out, by the
+// functions that clients use, what may become of each record, and compares.
 //
 //   - false without an error: another change came first, as with CompareAndSet. A client
-//     that has read the records again can go on.
+//     that reads the records again can go on.
 //   - An error that matches [ErrIllegal]: no client that keeps to the protocol asks for
 //     this.
 //
-// A client that does not keep to it may still do harm, but none that makes others issue an
-// ID twice. It can hold and [Evict] all node IDs of the realm, fence it, change its terms
-// and fill it with [MaxRecords] records. What is behind that:
+// The one who calls it must then make the changes by CompareAndSetMany, with the records
+// that were checked as Prev.
 //
-//   - A grant starts at the mark or above, and ends within the realm's longest window and
-//     lead of the time. So marks do not run away from the time, and a fence is above all.
-//   - The mark goes down in a release only, to the record's From at the lowest. All ticks from
-//     there on are those of the owner, who shows by the Key that it is the owner: others,
-//     who can read the record, can take the block from it, but not its mark.
-//   - A block that no part is in use of is whole only if both halves were retired since the
-//     merge began, which their Request shows.
-//   - A fence raises the floor above all that may have been granted. Its generation is
-//     unused, but for marks above the time's reach that it has carried over.
-//   - The records of a generation that is over can change, and new ones cannot be made.
+// A client that does not keep to the protocol may still do harm: it can hold and evict all
+// node IDs of the realm, fence it, change its terms within the limits of a [Config], and fill
+// it with [MaxRecords] records. It cannot make others issue an ID twice:
+//
+//   - A grant starts at the mark or above. It ends within the realm's longest window and
+//     lead of the time, so a fence that is above these is above all grants.
+//   - The mark goes down in a release only, at most to the record's From. The ticks from
+//     there on were granted to the owner, whose key the release shows. Others can read the
+//     record and evict the owner, but that leaves the mark.
+//   - Halves are joined only if both were retired by a write since the merge began. Their
+//     Request shows that.
+//   - A fence raises the floor above all that may have been granted, and begins a generation
+//     that was not in use. Before it begins, its only records are marks above that floor,
+//     which the realm has, and the blocks around these.
+//   - Records of a generation that is over can change, and no new ones are made.
+//
+// This holds while the clock that Now is read from does not go back.
 func (k Known) Check(changes []Change) (bool, error) {
 	if _, _, err := Evidence(changes); err != nil {
 		return false, err
@@ -245,7 +251,7 @@ func same(is, want, next Record) error {
 		{"owner", next.Owner, want.Owner}, {"generation", next.Generation, want.Generation}, {"terms", next.Terms, want.Terms},
 	} {
 		if f.got != f.want {
-			return fmt.Errorf("the %s is %v, want %v", f.name, f.got, f.want)
+			return fmt.Errorf("the %s is %.120s, want %v", f.name, fmt.Sprint(f.got), f.want)
 		}
 	}
 	return errors.New("the name or the key is not what it should be")

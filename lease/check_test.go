@@ -198,3 +198,39 @@ func TestIllegalIsNotPending(t *testing.T) {
 		}
 	})
 }
+
+// Whatever the records hold, Check answers, and allows no mark that is lower than it was
+// granted to others, or far ahead of the time.
+func FuzzCheck(f *testing.F) {
+	f.Add(int64(900), int64(960), int64(1000), int64(1060), int64(1090), uint64(3), uint8(1), uint8(1), int64(1000), int64(60), int64(256))
+	f.Add(int64(900), int64(960), int64(960), int64(940), int64(0), uint64(3), uint8(1), uint8(9), int64(1000), int64(60), int64(256))
+	f.Add(int64(-1<<63), int64(1<<63-1), int64(1<<62), int64(1<<63-1), int64(-1<<63), uint64(1<<64-1), uint8(2), uint8(3), int64(-1<<63), int64(1<<62), int64(1<<62))
+	f.Fuzz(func(t *testing.T, from, mark, nextFrom, nextMark, deadline int64, revision uint64, was, state uint8, now, window, tick int64) {
+		root := Record{
+			Realm: "r", Revision: 7, State: Split, Generation: "0123456789abcdef",
+			Terms: Terms{Bits: 4, Tick: tick, Window: window, Lead: window / 4},
+		}
+		key := Owner{1}
+		is := Record{Realm: "r@0123456789abcdef", Block: Block{1, 1}, Revision: revision, State: State(was % 4), HWM: mark, From: from, Deadline: deadline / 2}
+		next := Record{Realm: is.Realm, Block: is.Block, Revision: revision + 1, State: State(state % 4), HWM: nextMark, From: nextFrom, Deadline: deadline}
+		if was&4 != 0 {
+			is.Owner = ownerOf(key)
+		}
+		switch state >> 2 & 3 {
+		case 1:
+			next.Owner = ownerOf(key)
+		case 2:
+			next.Key = key
+		case 3:
+			next.Owner = Owner{2}
+		}
+		k := Known{Root: root, Now: time.UnixMilli(now), Records: []Record{is}}
+		if ok, _ := k.Check([]Change{{is, next}}); !ok {
+			return
+		}
+		released := is.Owner != Owner{} && next.Key == key && next.HWM >= is.From
+		if next.HWM < is.HWM && !released || next.HWM > max(is.HWM, root.Terms.reach(k.Now)) {
+			t.Errorf("%+v became %+v", is, next)
+		}
+	})
+}

@@ -54,15 +54,58 @@ func serveRealm(t *testing.T) served {
 	return served{memory, ts.URL, client, root, held}
 }
 
-// lists counts the calls of List.
-type lists struct {
+// reads counts the calls of the methods that read.
+type reads struct {
 	lease.Store
-	n atomic.Int64
+	lists, many, others atomic.Int64
 }
 
-func (l *lists) List(ctx context.Context, realm string) ([]lease.Record, error) {
-	l.n.Add(1)
-	return l.Store.List(ctx, realm)
+func (r *reads) List(ctx context.Context, realm string) ([]lease.Record, error) {
+	r.lists.Add(1)
+	return r.Store.List(ctx, realm)
+}
+
+func (r *reads) GetMany(ctx context.Context, realm string, blocks []lease.Block) ([]lease.Record, error) {
+	r.many.Add(1)
+	return r.Store.GetMany(ctx, realm, blocks)
+}
+
+func (r *reads) Get(ctx context.Context, realm string, b lease.Block) (lease.Record, error) {
+	r.others.Add(1)
+	return r.Store.Get(ctx, realm, b)
+}
+
+func (r *reads) Time(ctx context.Context) (time.Time, error) {
+	r.others.Add(1)
+	return r.Store.Time(ctx)
+}
+
+// A check reads the records by one GetMany, and remembers the rest.
+func TestReadsPerCheck(t *testing.T) {
+	memory := lease.NewMemory()
+	store := &reads{Store: memory}
+	g := newGuard(store)
+	if _, err := lease.Create(t.Context(), memory, lease.Config{Realm: "orders", Format: lease.SCRU64}); err != nil {
+		t.Fatal(err)
+	}
+	root, err := lease.Realm(t.Context(), memory, "orders")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := lease.Record{Realm: "orders@" + root.Generation, Block: lease.Block{NodeID: 1, Size: 1}}
+	for i, state := range []lease.State{lease.Split, lease.Merging, lease.Split, lease.Merging} {
+		next := r
+		next.Revision, next.State = r.Revision+1, state
+		store.many.Store(0)
+		store.others.Store(0)
+		if ok, err := g.compareAndSet(t.Context(), []lease.Change{{Prev: r, Next: next}}); !ok || err != nil {
+			t.Fatal(ok, err)
+		}
+		if many, others := store.many.Load(), store.others.Load(); many != 1 || i > 0 && others != 0 {
+			t.Errorf("change %d: %d calls of GetMany, want 1, and %d of Get and Time", i, many, others)
+		}
+		r = next
+	}
 }
 
 // What a client must not store is refused with the reason, and nothing is stored.
@@ -241,7 +284,7 @@ func TestFenceCarriesOverHTTP(t *testing.T) {
 // A client can fill a realm with so many records and no more, and nobody counts them at each.
 func TestManyRecords(t *testing.T) {
 	memory := lease.NewMemory()
-	store := &lists{Store: memory}
+	store := &reads{Store: memory}
 	_, ts := start(t, Config{Store: store, MustExist: true})
 	client, err := httpstore.Open(t.Context(), ts.URL)
 	if err != nil {
@@ -275,7 +318,7 @@ func TestManyRecords(t *testing.T) {
 		!strings.Contains(last.Error(), "which is the most") {
 		t.Errorf("%d records were made, there are %d, then %v, %v", made, len(records), last, err)
 	}
-	if n := store.n.Load(); n > int64(made/recountAfter)*2 {
+	if n := store.lists.Load(); n > int64(made/recountAfter)*2 {
 		t.Errorf("%d lists for %d records", n, made)
 	}
 }
