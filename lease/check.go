@@ -1,6 +1,7 @@
 package lease
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strings"
@@ -80,16 +81,16 @@ func malformed(c Change) string {
 	case c.Prev.Realm != next.Realm || c.Prev.Block != next.Block:
 		return "prev and next are records of different blocks"
 	case ofBlock == (next.Block == Block{}):
-		return fmt.Sprintf("%.120q has no record of %v: the realm's own record is 0/0 of NAME, those of node IDs are of NAME@GENERATION", next.Realm, next.Block)
+		return fmt.Sprintf("%.120q has no record of %v: the realm's own record is 0/0 of NAME, "+
+			"those of node IDs are of NAME@GENERATION", next.Realm, next.Block)
 	case next.Revision == 0:
 		return "the revision of a stored record is not 0"
 	case next.Block.Size > MaxBits || next.Block.NodeID >= 1<<next.Block.Size:
 		return fmt.Sprintf("%v is no node ID", next.Block)
 	}
-	for _, err := range []error{checkRealm(realm), checkGeneration(generation), checkName("name", next.Name)} {
-		if err != nil {
-			return err.Error()
-		}
+	err := cmp.Or(checkRealm(realm), checkGeneration(generation), checkName("name", next.Name))
+	if err != nil {
+		return err.Error()
 	}
 	return ""
 }
@@ -216,7 +217,8 @@ func (c *checker) change(is, next Record) error {
 	case err != nil:
 		return err
 	case int(next.Block.Size) > c.Root.Terms.Bits:
-		return fmt.Errorf("%v has more than the %d bits of the realm's node IDs", next.Block, c.Root.Terms.Bits)
+		return fmt.Errorf("%v has more than the %d bits of the realm's node IDs",
+			next.Block, c.Root.Terms.Bits)
 	}
 	if is.Revision == 0 {
 		if c.Count++; c.Count > MaxRecords && !c.past {
@@ -246,9 +248,15 @@ func same(is, want, next Record) error {
 		name      string
 		got, want any
 	}{
-		{"revision", next.Revision, want.Revision}, {"state", next.State, want.State}, {"hwm", next.HWM, want.HWM},
-		{"from", next.From, want.From}, {"deadline", next.Deadline, want.Deadline}, {"request", next.Request, want.Request},
-		{"owner", next.Owner, want.Owner}, {"generation", next.Generation, want.Generation}, {"terms", next.Terms, want.Terms},
+		{"revision", next.Revision, want.Revision},
+		{"state", next.State, want.State},
+		{"hwm", next.HWM, want.HWM},
+		{"from", next.From, want.From},
+		{"deadline", next.Deadline, want.Deadline},
+		{"request", next.Request, want.Request},
+		{"owner", next.Owner, want.Owner},
+		{"generation", next.Generation, want.Generation},
+		{"terms", next.Terms, want.Terms},
 	} {
 		if f.got != f.want {
 			return fmt.Errorf("the %s is %.120s, want %v", f.name, fmt.Sprint(f.got), f.want)
@@ -317,7 +325,8 @@ func (c *checker) retired(is, next Record) (Record, error) {
 	if is.Block.Size == 1 {
 		return is, errors.New("no block is around it that could be made whole")
 	}
-	if parent := c.records[is.Block.parent()]; parent.State != Merging || parent.Revision != next.Request {
+	parent := c.records[is.Block.parent()]
+	if parent.State != Merging || parent.Revision != next.Request {
 		return is, errConflict
 	}
 	if is.State == Merging {
@@ -353,7 +362,8 @@ func (c *checker) extended(is, next Record) (Record, error) {
 func (c *checker) request(next Record, grant func(q request) (Record, error)) (r Record, err error) {
 	half := next.Deadline - next.HWM
 	if half < 0 || half > c.window/2 {
-		return r, fmt.Errorf("the deadline is %d ticks after hwm, want at most %d, which is half a window", half, c.window/2)
+		return r, fmt.Errorf("the deadline is %d ticks after hwm, want at most %d, which is half a window",
+			half, c.window/2)
 	}
 	for w := max(1, 2*half); w <= min(2*half+1, c.window); w++ {
 		r, err = grant(request{
@@ -391,7 +401,8 @@ func (c *checker) carried(is, next Record) (Record, error) {
 	is.State, is.HWM = next.State, old.HWM
 	if next.State == Retired && next.Request == 0 {
 		if !beyond {
-			return is, fmt.Errorf("a fence carries over marks above %d, and hwm is %d", t.reach(c.Now), old.HWM)
+			return is, fmt.Errorf("a fence carries over marks above %d, and hwm is %d",
+				t.reach(c.Now), old.HWM)
 		}
 		return is, nil
 	}
@@ -404,7 +415,8 @@ func (c *checker) carried(is, next Record) (Record, error) {
 	}
 	for _, half := range []Record{a, b} { // what is divided stands for the mark around it
 		if half.State == Split && half.HWM < next.HWM {
-			return is, fmt.Errorf("hwm of the half %v is %d, want at least %d", half.Block, half.HWM, next.HWM)
+			return is, fmt.Errorf("hwm of the half %v is %d, want at least %d",
+				half.Block, half.HWM, next.HWM)
 		}
 	}
 	if beyond && next.HWM == old.HWM {
@@ -418,7 +430,8 @@ func (c *checker) carried(is, next Record) (Record, error) {
 func (c *checker) checkFloor(t Terms, floor int64) error {
 	least, most := t.reach(c.Now)+1, t.floor(c.Now.Add(c.Ahead), maxSkew)
 	if floor < least || floor > max(most, c.Root.HWM) {
-		return fmt.Errorf("the floor is %d, want %d to %d; a fence that took longer than its skew can be made again with a larger one", floor, least, most)
+		return fmt.Errorf("the floor is %d, want %d to %d; a fence that took longer than its skew "+
+			"can be made again with a larger one", floor, least, most)
 	}
 	return nil
 }
@@ -426,31 +439,20 @@ func (c *checker) checkFloor(t Terms, floor int64) error {
 // changeRoot is change for the realm's own record: it is made, its terms are set, or it is
 // fenced.
 func (c *checker) changeRoot(is, next Record) error {
+	if err := legalTerms(next.Terms); err != nil {
+		return err
+	}
 	terms, made := next.Terms, is.Revision == 0
-	if made {
-		is.HWM = 0
-	} else if err := checkTerms(is); err != nil {
-		return err
-	}
-	if err := legalTerms(terms); err != nil {
-		return err
-	}
 	if !made {
-		var window, lead time.Duration
-		if terms.Window != is.Terms.Window {
-			window = is.Terms.Duration(terms.Window)
-		}
-		if terms.Lead != is.Terms.Lead {
-			lead = is.Terms.Duration(terms.Lead)
-		}
 		var err error
-		if terms, err = is.Terms.with(window, lead); err != nil {
+		if terms, err = changedTerms(is, terms); err != nil {
 			return err
 		}
-		if next.Generation == is.Generation {
-			is.Terms = terms
-			return same(is, is, next)
-		}
+	}
+	if !made && next.Generation == is.Generation {
+		want := is
+		want.Terms = terms
+		return same(is, want, next)
 	}
 	if err := c.unused(terms); err != nil {
 		return err
@@ -464,6 +466,21 @@ func (c *checker) changeRoot(is, next Record) error {
 		}
 	}
 	return same(is, fenced(is, terms, next.Generation, next.HWM), next)
+}
+
+// changedTerms returns the terms of a realm when its window and lead become those of next.
+func changedTerms(root Record, next Terms) (Terms, error) {
+	if err := checkTerms(root); err != nil {
+		return next, err
+	}
+	var window, lead time.Duration
+	if next.Window != root.Terms.Window {
+		window = next.Duration(next.Window)
+	}
+	if next.Lead != root.Terms.Lead {
+		lead = next.Duration(next.Lead)
+	}
+	return root.Terms.with(window, lead)
 }
 
 // unused returns an error if the records that [Evidence] names for a new generation are not

@@ -32,14 +32,17 @@ func (s *Server) registerStore() {
 	}
 	none, records := object(nil), object(properties{"records": arrayOf(recordSchema)}, "records")
 	register(s, "get", "Read records of a realm",
-		object(properties{"realm": realmSchema, "blocks": many(text("as in 42/8"))}, "realm", "blocks"), records, s.storeGet)
+		object(properties{"realm": realmSchema, "blocks": many(text("as in 42/8"))}, "realm", "blocks"),
+		records, s.storeGet)
 	change := object(properties{"prev": recordSchema, "next": recordSchema}, "prev", "next")
-	register(s, "compare-and-set", "Replace records if they are still those that were read, in order, up to the first that is refused",
+	register(s, "compare-and-set",
+		"Replace records if they are still those that were read, in order, up to the first that is refused",
 		object(properties{"changes": many(change)}, "changes"),
 		object(properties{"stored": {Type: huma.TypeBoolean}}, "stored"), s.storeCompareAndSet)
 	register(s, "realms", "Name the realms that the token permits", none,
 		object(properties{"realms": arrayOf(text("a name"))}, "realms"), s.storeRealms)
-	register(s, "list", "Read all records of a realm", object(properties{"realm": realmSchema}, "realm"), records, s.storeList)
+	register(s, "list", "Read all records of a realm",
+		object(properties{"realm": realmSchema}, "realm"), records, s.storeList)
 	register(s, "time", "Read the store's clock", none,
 		object(properties{"time": {Type: huma.TypeString, Format: "date-time"}}, "time"), s.storeTime)
 	register(s, "conditions", "Say under which conditions the store never forgets", none,
@@ -103,7 +106,9 @@ func (s *Server) storeGet(ctx context.Context, in httpstore.GetRequest) (out htt
 	}
 }
 
-func (s *Server) storeCompareAndSet(ctx context.Context, in httpstore.CompareAndSetRequest) (out httpstore.CompareAndSetAnswer, err error) {
+func (s *Server) storeCompareAndSet(ctx context.Context, in httpstore.CompareAndSetRequest) (
+	out httpstore.CompareAndSetAnswer, err error,
+) {
 	if len(in.Changes) < 1 || len(in.Changes) > maxMany {
 		return out, invalid(fmt.Sprintf("%d changes, want 1 to %d", len(in.Changes), maxMany), "body.changes")
 	}
@@ -158,13 +163,18 @@ func (s *Server) storeConditions(ctx context.Context, _ struct{}) (out httpstore
 
 // register registers an operation of the store. It is the one place that decodes, and that
 // maps errors to status codes.
-func register[In, Out any](s *Server, name, summary string, in, out *huma.Schema, do func(context.Context, In) (Out, error)) {
+func register[In, Out any](s *Server, name, summary string, in, out *huma.Schema,
+	do func(context.Context, In) (Out, error)) {
 	op := huma.Operation{
-		OperationID: "store-" + name, Method: http.MethodPost, Path: "/v1/store/" + name, Tags: []string{"store"},
+		OperationID: "store-" + name,
+		Method:      http.MethodPost,
+		Path:        "/v1/store/" + name,
+		Tags:        []string{"store"},
 		Summary:     summary,
 		Middlewares: huma.Middlewares{s.readJSON},
-		Errors: []int{http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden, http.StatusRequestTimeout, http.StatusRequestEntityTooLarge,
-			http.StatusUnsupportedMediaType, http.StatusUnprocessableEntity, http.StatusTooManyRequests, http.StatusServiceUnavailable},
+		Errors: []int{http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden,
+			http.StatusRequestTimeout, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType,
+			http.StatusUnprocessableEntity, http.StatusTooManyRequests, http.StatusServiceUnavailable},
 		Responses: jsonResponse(summary, out),
 	}
 	if name == "time" {
@@ -201,7 +211,8 @@ const bodyTimeout = 5 * time.Second
 // this type without asking first.
 func (s *Server) readJSON(ctx huma.Context, next func(huma.Context)) {
 	if kind, _, err := mime.ParseMediaType(ctx.Header("Content-Type")); err != nil || kind != typeJSON {
-		huma.WriteErr(s.api, ctx, http.StatusUnsupportedMediaType, "the body must be JSON: send the header \"Content-Type: "+typeJSON+"\"")
+		huma.WriteErr(s.api, ctx, http.StatusUnsupportedMediaType,
+			"the body must be JSON: send the header \"Content-Type: "+typeJSON+"\"")
 		return
 	}
 	ctx.SetReadDeadline(time.Now().Add(bodyTimeout))
@@ -209,9 +220,11 @@ func (s *Server) readJSON(ctx huma.Context, next func(huma.Context)) {
 	var timeout net.Error
 	switch {
 	case len(body) > maxBody:
-		huma.WriteErr(s.api, ctx, http.StatusRequestEntityTooLarge, fmt.Sprintf("the body has more than %d bytes", maxBody))
+		huma.WriteErr(s.api, ctx, http.StatusRequestEntityTooLarge,
+			fmt.Sprintf("the body has more than %d bytes", maxBody))
 	case errors.As(err, &timeout) && timeout.Timeout():
-		huma.WriteErr(s.api, ctx, http.StatusRequestTimeout, fmt.Sprintf("the body did not come within %v", bodyTimeout))
+		huma.WriteErr(s.api, ctx, http.StatusRequestTimeout,
+			fmt.Sprintf("the body did not come within %v", bodyTimeout))
 	case err != nil:
 		huma.WriteErr(s.api, ctx, http.StatusBadRequest, "the body ends too soon")
 	default:

@@ -107,7 +107,8 @@ func (g *guard) changeRealm(ctx context.Context, changes []lease.Change) (bool, 
 
 // allows reports whether the protocol allows changes of blocks, of which so many make a
 // record.
-func (g *guard) allows(ctx context.Context, changes []lease.Change, records []lease.Record, made int) (bool, error) {
+func (g *guard) allows(ctx context.Context, changes []lease.Change, records []lease.Record,
+	made int) (bool, error) {
 	realm := baseRealm(changes[0].Next.Realm)
 	k, known := g.recall(realm)
 	if known {
@@ -125,7 +126,8 @@ func (g *guard) allows(ctx context.Context, changes []lease.Change, records []le
 }
 
 // check checks changes by what is known and by the records that are evidence.
-func (g *guard) check(ctx context.Context, k known, changes []lease.Change, records []lease.Record, made int) (bool, error) {
+func (g *guard) check(ctx context.Context, k known, changes []lease.Change, records []lease.Record,
+	made int) (bool, error) {
 	space, current := changes[0].Next.Realm, k.root.Realm+"@"+k.root.Generation
 	now := k.with(records)
 	var err error
