@@ -36,7 +36,7 @@ func Records(ctx context.Context, store Store, realm string) (root Record, block
 			cmp.Compare(a.Block.Size, b.Block.Size))
 	})
 	if len(strange) > 0 {
-		return root, blocks, fmt.Errorf("%w: %d of them, such as that of %s; something else has written them", ErrRecord, len(strange), strange[0])
+		return root, blocks, fmt.Errorf("%w: %d of them, such as the one of %s; something else has written them", ErrRecord, len(strange), strange[0])
 	}
 	return root, blocks, nil
 }

@@ -82,7 +82,7 @@ func malformed(c Change) string {
 		return "prev and next are records of different blocks"
 	case ofBlock == (next.Block == Block{}):
 		return fmt.Sprintf("%.120q has no record of %v: the realm's own record is 0/0 of NAME, "+
-			"those of node IDs are of NAME@GENERATION", next.Realm, next.Block)
+			"each node ID's record is of NAME@GENERATION", next.Realm, next.Block)
 	case next.Revision == 0:
 		return "the revision of a stored record is not 0"
 	case next.Block.Size > MaxBits || next.Block.NodeID >= 1<<next.Block.Size:
@@ -385,7 +385,7 @@ func released(is, next Record) (Record, error) {
 	case next.HWM == is.HWM && next.Key == Owner{}:
 		return vacate(is), nil
 	case ownerOf(next.Key) != is.Owner:
-		return is, errors.New("the key is not that of the owner, who alone may lower hwm")
+		return is, errors.New("the key is not the owner's, and only the owner may lower hwm")
 	}
 	r, err := release(is, is, next.HWM-1)
 	r.Key = next.Key
@@ -468,7 +468,7 @@ func (c *checker) changeRoot(is, next Record) error {
 	return same(is, fenced(is, terms, next.Generation, next.HWM), next)
 }
 
-// changedTerms returns the terms of a realm when its window and lead become those of next.
+// changedTerms returns a realm's terms with the window and the lead of next.
 func changedTerms(root Record, next Terms) (Terms, error) {
 	if err := checkTerms(root); err != nil {
 		return next, err

@@ -87,7 +87,7 @@ func TestCheck(t *testing.T) {
 		{"a release of all", held(rec("0/1", 3, Whole, 0), 900, 1020, 1050), to(held(rec("0/1", 3, Whole, 0), 900, 1020, 1050), shown(900, key)), nil, nil, ok},
 		{"a release of more", held(rec("0/1", 3, Whole, 0), 900, 1020, 1050), to(held(rec("0/1", 3, Whole, 0), 900, 1020, 1050), shown(899, key)), nil, nil, "hwm is 899, want 900"},
 		{"a release that raises the mark", held(rec("0/1", 3, Whole, 0), 900, 1020, 1050), to(held(rec("0/1", 3, Whole, 0), 900, 1020, 1050), shown(1021, key)), nil, nil, "hwm is 1021, want 1020"},
-		{"a release by another", held(rec("0/1", 3, Whole, 0), 900, 1020, 1050), to(held(rec("0/1", 3, Whole, 0), 900, 1020, 1050), shown(950, Owner{4})), nil, nil, "not that of the owner"},
+		{"a release by another", held(rec("0/1", 3, Whole, 0), 900, 1020, 1050), to(held(rec("0/1", 3, Whole, 0), 900, 1020, 1050), shown(950, Owner{4})), nil, nil, "not the owner's"},
 		{"a release of what nobody holds", rec("0/1", 3, Whole, 900), to(rec("0/1", 3, Whole, 900), shown(800, Owner{})), nil, nil, "held"},
 		{"an eviction", held(rec("0/1", 3, Whole, 0), 900, 1020, 1050), to(held(rec("0/1", 3, Whole, 0), 900, 1020, 1050), shown(1020, Owner{})), nil, nil, ok},
 

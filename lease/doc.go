@@ -41,7 +41,7 @@
 //     still be carried out.
 //
 // The record says from which tick on all was granted to this owner: the mark never goes below
-// that. And it shows a key, of which the owner is the hash.
+// that. And it shows the key whose hash the owner is.
 //
 // Neither clocks nor deadlines occur in this. Clocks decide where a grant starts, and
 // deadlines when a node ID is offered to another process. If they are wrong, then node IDs

@@ -223,7 +223,7 @@ func TestForeignRecords(t *testing.T) {
 	for _, args := range [][]string{{"lease", "list", url}, {"lease", "show", url}, {"lease", "list", url, "-o", "json", "--all"}} {
 		code, out, stderr := sortid(args...)
 		if code != exitBad || !strings.Contains(stderr, `realm "first@x"`) || !strings.Contains(stderr, "want a name without @") ||
-			!strings.Contains(stderr, `realm "middle"`) || !strings.Contains(stderr, `realm "last": lease: records that make no sense: 1 of them, such as that of 1/24`) {
+			!strings.Contains(stderr, `realm "middle"`) || !strings.Contains(stderr, `realm "last": lease: records that make no sense: 1 of them, such as the one of 1/24`) {
 			t.Errorf("%v: code %d, %s", args, code, stderr)
 		}
 		if args[len(args)-1] != "--all" && (!strings.Contains(out, "first") || !strings.Contains(out, "last")) {

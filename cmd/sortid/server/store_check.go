@@ -105,8 +105,8 @@ func (g *guard) changeRealm(ctx context.Context, changes []lease.Change) (bool, 
 	return g.store.CompareAndSetMany(ctx, changes)
 }
 
-// allows reports whether the protocol allows changes of blocks, of which so many make a
-// record.
+// allows reports whether the protocol allows changes of blocks. made says how
+// many of them make a record.
 func (g *guard) allows(ctx context.Context, changes []lease.Change, records []lease.Record,
 	made int) (bool, error) {
 	realm := baseRealm(changes[0].Next.Realm)

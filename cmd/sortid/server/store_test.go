@@ -144,12 +144,12 @@ func TestAttacks(t *testing.T) {
 			r.Deadline += 1 << 40
 		})}},
 		"a deadline far ahead": {"ticks after hwm, want at most", []lease.Change{next(v.held, func(r *lease.Record) { r.Deadline += 1000 })}},
-		"a lower mark":         {"the key is not that of the owner", []lease.Change{next(v.held, release(0))}},
-		"a lower mark, a wrong key": {"the key is not that of the owner", []lease.Change{next(v.held, func(r *lease.Record) {
+		"a lower mark":         {"the key is not the owner's", []lease.Change{next(v.held, release(0))}},
+		"a lower mark, a wrong key": {"the key is not the owner's", []lease.Change{next(v.held, func(r *lease.Record) {
 			release(0)(r)
 			r.Key = r.Owner
 		})}},
-		"a mark below the grant": {"the key is not that of the owner", []lease.Change{next(v.held, release(v.held.From-v.held.HWM-1))}},
+		"a mark below the grant": {"the key is not the owner's", []lease.Change{next(v.held, release(v.held.From-v.held.HWM-1))}},
 		"a lease that is held": {"held", []lease.Change{next(v.held, func(r *lease.Record) {
 			r.Owner, r.Request, r.From = lease.Owner{1}, 1, r.HWM
 			r.HWM += 4
