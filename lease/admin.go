@@ -10,7 +10,9 @@ import (
 )
 
 // Records returns the record of a realm, and those of its blocks in the order of their
-// node IDs, larger blocks before their parts. It fails with [ErrNoRealm].
+// node IDs, larger blocks before their parts. It fails with [ErrNoRealm]. Records that no
+// client makes are left out; then it returns the others, with an error that matches
+// [ErrRecord].
 func Records(ctx context.Context, store Store, realm string) (root Record, blocks []Record, err error) {
 	root, err = Realm(ctx, store, realm)
 	if err != nil {
@@ -20,11 +22,22 @@ func Records(ctx context.Context, store Store, realm string) (root Record, block
 	if err != nil {
 		return Record{}, nil, err
 	}
+	var strange []string
+	blocks = slices.DeleteFunc(blocks, func(r Record) bool {
+		legal := r.Block.Size >= 1 && int(r.Block.Size) <= root.Terms.Bits && r.State <= Merging
+		if !legal {
+			strange = append(strange, r.Block.String())
+		}
+		return !legal
+	})
 	slices.SortFunc(blocks, func(a, b Record) int {
 		return cmp.Or(
 			cmp.Compare(a.Block.NodeID<<(MaxBits-a.Block.Size), b.Block.NodeID<<(MaxBits-b.Block.Size)),
 			cmp.Compare(a.Block.Size, b.Block.Size))
 	})
+	if len(strange) > 0 {
+		return root, blocks, fmt.Errorf("%w: %d of them, such as the one of %s; something else has written them", ErrRecord, len(strange), strange[0])
+	}
 	return root, blocks, nil
 }
 
@@ -95,9 +108,7 @@ func Create(ctx context.Context, store Store, config Config) (bool, error) {
 // faster.
 func createRealm(ctx context.Context, store Store, config Config) (bool, error) {
 	prev := Record{Realm: config.Realm}
-	next := prev
-	next.Revision, next.State = 1, Split
-	next.Terms, next.Generation = config.terms(), newGeneration()
+	next := fenced(prev, config.terms(), newGeneration(), 0)
 	ok, err := store.CompareAndSet(ctx, prev, next)
 	if ok && err == nil {
 		config.Logger.Info("lease: realm created", "realm", config.Realm, "store", storeName(store))
@@ -186,60 +197,28 @@ func (t Terms) most(next Terms) (window, lead int64) {
 // those of the realm; if the lost grants may have been longer than the realm in the store
 // tells, they must not be less than these were. After an error of the store, call it again.
 func Fence(ctx context.Context, store Store, config Config, skew time.Duration) (time.Time, error) {
-	if err := checkRealm(config.Realm); err != nil {
+	config, err := fenceConfig(config, skew)
+	if err != nil {
 		return time.Time{}, err
-	}
-	if skew < 0 || skew > maxSkew {
-		return time.Time{}, fmt.Errorf("%w: a skew of %v, want at most %v: the realm would be without node IDs for as long", ErrConfig, skew, maxSkew)
-	}
-	clock := time.Now
-	if config.Now != nil {
-		clock = config.Now
-	}
-	if config.Format != (Format{}) {
-		config.NodeIDSize = max(config.NodeIDSize, 1)
-		var err error
-		if config, err = config.complete(); err != nil {
-			return time.Time{}, err
-		}
 	}
 	for {
 		root, err := store.Get(ctx, config.Realm, Block{})
 		if err != nil {
 			return time.Time{}, err
 		}
-		terms := root.Terms
-		switch {
-		case root.Revision == 0 && config.Format == (Format{}):
-			return time.Time{}, fmt.Errorf("%w: %q", ErrNoRealm, config.Realm)
-		case root.Revision == 0:
-			terms = config.terms()
-		case config.Format != (Format{}):
-			same := config
-			same.Window, same.MaxLead = 0, 0
-			err = same.check(terms)
-		}
-		if err = cmp.Or(checkTerms(Record{Realm: root.Realm, Terms: terms}), err); err != nil {
-			return time.Time{}, err
-		}
-		next := root
-		if next.Terms, err = terms.with(config.Window, config.MaxLead); err != nil {
+		terms, err := config.fencedTerms(root)
+		if err != nil {
 			return time.Time{}, err
 		}
 		now, err := store.Time(ctx)
 		if errors.Is(err, ErrNoTime) {
-			now, err = clock(), nil
+			now, err = config.Now(), nil
 		}
 		if err != nil {
 			return time.Time{}, err
 		}
-		t := next.Terms
-		ahead := max(t.Window, t.MostWindow) + max(t.Lead, t.MostLead) + int64(skew/t.Duration(1)) + 2 // for two roundings
-		next.Revision, next.State, next.Generation = root.Revision+1, Split, newGeneration()
-		next.HWM = max(root.HWM, t.At(now)+ahead)
-		// The floor is above all grants of the past, so these need not be reckoned with again.
-		next.Terms.MostWindow, next.Terms.MostLead = 0, 0
-		if err := carry(ctx, store, root, next); err != nil {
+		next := fenced(root, terms, newGeneration(), max(root.HWM, terms.floor(now, skew)))
+		if err := carry(ctx, store, root, next, true); err != nil {
 			return time.Time{}, err
 		}
 		ok, err := store.CompareAndSet(ctx, root, next)
@@ -251,17 +230,85 @@ func Fence(ctx context.Context, store Store, config Config, skew time.Duration) 
 		}
 		// Should processes reach the store after all, then what they were granted meanwhile is
 		// carried over before the floor comes within anybody's reach.
-		return t.Time(next.HWM), carry(ctx, store, root, next)
+		return terms.Time(next.HWM), carry(ctx, store, root, next, false)
 	}
 }
 
+// fenceConfig checks what [Fence] is told, and completes it.
+func fenceConfig(config Config, skew time.Duration) (Config, error) {
+	if err := checkRealm(config.Realm); err != nil {
+		return config, err
+	}
+	if skew < 0 || skew > maxSkew {
+		return config, fmt.Errorf("%w: a skew of %v, want at most %v: the realm would be without node IDs for as long", ErrConfig, skew, maxSkew)
+	}
+	if config.Now == nil {
+		config.Now = time.Now
+	}
+	if config.Format == (Format{}) {
+		return config, nil
+	}
+	config.NodeIDSize = max(config.NodeIDSize, 1)
+	return config.complete()
+}
+
+// fencedTerms returns the terms that a fence gives a realm.
+func (c Config) fencedTerms(root Record) (Terms, error) {
+	terms, known := root.Terms, c.Format != (Format{})
+	switch {
+	case root.Revision == 0 && !known:
+		return terms, fmt.Errorf("%w: %q", ErrNoRealm, c.Realm)
+	case root.Revision == 0:
+		terms = c.terms()
+	case known:
+		same := c
+		same.Window, same.MaxLead = 0, 0
+		if err := cmp.Or(checkTerms(root), same.check(terms)); err != nil {
+			return terms, err
+		}
+	}
+	if err := checkTerms(Record{Realm: c.Realm, Terms: terms}); err != nil {
+		return terms, err
+	}
+	return terms.with(c.Window, c.MaxLead)
+}
+
+// reach returns the tick at which grants of time now end, or earlier.
+func (t Terms) reach(now time.Time) int64 {
+	return t.At(now) + max(t.Window, t.MostWindow) + max(t.Lead, t.MostLead)
+}
+
+// floor returns the first tick that a fence lets be granted.
+func (t Terms) floor(now time.Time, skew time.Duration) int64 {
+	return t.reach(now) + int64((skew+fenceTime)/t.Duration(1)) + 2 // for two roundings
+}
+
+// fenceTime is how much later than the time that it has read a fence may take effect, beside
+// the skew.
+const fenceTime = time.Second
+
+// fenced returns what a fence makes of a realm's record.
+func fenced(root Record, terms Terms, generation string, floor int64) Record {
+	root.Revision, root.State, root.Generation, root.HWM = root.Revision+1, Split, generation, floor
+	// The floor is above all grants of the past, so these need not be considered again.
+	terms.MostWindow, terms.MostLead = 0, 0
+	root.Terms = terms
+	return root
+}
+
 // carry writes the records with which a generation starts, as far as they are not there.
-func carry(ctx context.Context, store Store, from, to Record) error {
+// Before the generation starts, parts come first: a block is split because a part of it has
+// a record.
+func carry(ctx context.Context, store Store, from, to Record, before bool) error {
 	old, err := divided(ctx, store, from.Realm+"@"+from.Generation)
 	if err != nil {
 		return err
 	}
-	for _, r := range carryOver(old, to.HWM) {
+	records := carryOver(old, to.HWM)
+	if before {
+		slices.Reverse(records)
+	}
+	for _, r := range records {
 		for {
 			prev, err := store.Get(ctx, to.Realm+"@"+to.Generation, r.Block)
 			if err != nil {

@@ -40,6 +40,9 @@
 //     revision goes up, as with each change, so that nothing that was decided before can
 //     still be carried out.
 //
+// The record says from which tick on all was granted to this owner: the mark never goes below
+// that. And it shows the key whose hash the owner is.
+//
 // Neither clocks nor deadlines occur in this. Clocks decide where a grant starts, and
 // deadlines when a node ID is offered to another process. If they are wrong, then node IDs
 // are lost, unused or refused, and never used twice.
@@ -72,6 +75,13 @@
 // above the floor that the store still knows. A process asks for the generation after each
 // commit and before it uses the grant; so a process that was stopped while the store was
 // restored finds out that what it got in the old one counts for nothing.
+//
+// # Behind a server
+//
+// A server that hands on its store need not trust its clients. [Known.Check] says, by the
+// records that the server has read, whether the protocol allows a change. So a client that
+// does not keep to the protocol can take node IDs from others, and cannot make them issue an
+// ID twice.
 //
 // # Limits
 //

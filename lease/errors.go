@@ -17,6 +17,8 @@ var (
 	ErrRealm = errors.New("lease: the realm has other terms")
 	// ErrNoRealm: the store has no such realm.
 	ErrNoRealm = errors.New("lease: no such realm")
+	// ErrRecord: a realm has records that no client makes.
+	ErrRecord = errors.New("lease: records that make no sense")
 	// ErrFull: no node ID of this size is free; see [FullError].
 	ErrFull = errors.New("lease: no free node ID")
 	// ErrLead: a grant would start too far ahead of the time; see [LeadError].

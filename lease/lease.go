@@ -318,7 +318,7 @@ func (l *Lease) publish() {
 	if id := s.held.Block.NodeID; l.node.Swap(id) != id {
 		s.log.Info("lease: node ID", "realm", s.config.Realm, "node", s.held.Block.String())
 	}
-	l.window.Set(window.Grant{NodeID: s.held.Block.NodeID, Lo: s.lo, Hi: s.held.HWM}, s.held.HWM-l.renewAt)
+	l.window.Set(window.Grant{NodeID: s.held.Block.NodeID, Lo: s.held.From, Hi: s.held.HWM}, s.held.HWM-l.renewAt)
 }
 
 // rest tells the store that the next renewal is probably a second or more away.

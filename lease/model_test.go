@@ -485,7 +485,8 @@ func (m *model) process(s *mState, i int) {
 		if m.variant == releaseByOwner && r.Owner == (Owner{byte(p.owner)}) {
 			held = r
 		}
-		next, err := release(r, held, int64(p.heldLo), int64(p.used))
+		r.From, held.From = int64(p.heldLo), int64(p.heldLo)
+		next, err := release(r, held, int64(p.used))
 		if err != nil {
 			to("has nothing to release", func(p *mProc) { p.stage = over })
 			return
@@ -555,10 +556,10 @@ func (m *model) acquire(s *mState, i int) {
 	}
 	take := func(b int8, whole Record) {
 		m.grants(p, func(q request) {
-			if next, lo, err := q.grant(whole); err == nil {
+			if next, err := q.grant(whole); err == nil {
 				c := change{gen: p.gen, block: b, prev: p.mem[b], next: fromRecord(next)}
 				c.next.revision++
-				m.ask(s, i, c, int8(lo), "takes")
+				m.ask(s, i, c, int8(next.From), "takes")
 			}
 		})
 	}
@@ -577,7 +578,7 @@ func (m *model) acquire(s *mState, i int) {
 				continue
 			}
 			m.grants(p, func(q request) {
-				next, lo, err := q.grant(half)
+				next, err := q.grant(half)
 				if err != nil {
 					return
 				}
@@ -587,7 +588,7 @@ func (m *model) acquire(s *mState, i int) {
 				}
 				c.next.revision++
 				c.firstNext.revision++
-				m.ask(s, i, c, int8(lo), "divides and takes")
+				m.ask(s, i, c, int8(next.From), "divides and takes")
 			})
 		}
 	}

@@ -45,20 +45,17 @@ type request struct {
 // whose deadline has passed.
 func free(r Record, now int64) bool { return r.State == Whole && !r.Held(now) }
 
-// grant grants a free block, from tick lo up to the HWM of next. With errAhead, lo says
-// where the grant would have started.
-func (q request) grant(r Record) (next Record, lo int64, err error) {
+// grant grants a free block, from the tick From up to the HWM of what it returns.
+func (q request) grant(r Record) (Record, error) {
 	if !free(r, q.now) {
-		return r, 0, errRefused
+		return r, errRefused
 	}
-	lo = max(r.HWM, q.now)
-	if lo > q.now+q.lead {
-		return r, lo, errAhead
+	lo := max(r.HWM, q.now)
+	if max(lo, q.at) > q.now+q.lead {
+		return r, errAhead
 	}
-	if q.at > q.now+q.lead {
-		return r, q.at, errAhead
-	}
-	return q.hold(r, max(lo, q.at)+q.window), lo, nil
+	r.From = lo
+	return q.hold(r, max(lo, q.at)+q.window), nil
 }
 
 // extend grants the owner of a block more ticks, from the HWM of r on. If there is no
@@ -78,20 +75,19 @@ func (q request) extend(r Record) (Record, error) {
 
 func (q request) hold(r Record, hi int64) Record {
 	r.HWM, r.Deadline = hi, hi+q.window/2
-	r.Owner, r.Request, r.Name = q.owner, q.nonce, q.name
+	r.Owner, r.Request, r.Name, r.Key = q.owner, q.nonce, q.name, Owner{}
 	return r
 }
 
 // release ends the grant that is recorded in held. Its owner, who has used no tick later
-// than used, and has had all ticks from lo to held's HWM, gives back those that it will
-// never use. A record that differs from held in anything is not the owner's to release: a
-// copy of its process may have renewed the lease.
-func release(r, held Record, lo, used int64) (Record, error) {
+// than used, gives back those that it will never use. A record that differs from held in
+// anything is not the owner's to release: a copy of its process may have renewed the lease.
+func release(r, held Record, used int64) (Record, error) {
 	if r != held || r.State != Whole {
 		return r, errRefused
 	}
-	if used < lo {
-		r.HWM = min(r.HWM, lo)
+	if used < r.From {
+		r.HWM = min(r.HWM, r.From)
 	} else {
 		r.HWM = min(r.HWM, used+1)
 	}
@@ -99,7 +95,7 @@ func release(r, held Record, lo, used int64) (Record, error) {
 }
 
 func vacate(r Record) Record {
-	r.Owner, r.Request, r.Deadline, r.Name = Owner{}, 0, 0, ""
+	r.Owner, r.From, r.Request, r.Deadline, r.Name, r.Key = Owner{}, 0, 0, 0, "", Owner{}
 	return r
 }
 
@@ -118,7 +114,7 @@ func revive(r, parent Record) (Record, error) {
 	if r.State != Retired || parent.State != Split {
 		return r, errRefused
 	}
-	r.State = Whole
+	r.State, r.Request = Whole, 0
 	r.HWM = max(r.HWM, parent.HWM)
 	return r, nil
 }

@@ -2,6 +2,7 @@ package lease
 
 import (
 	"crypto/rand"
+	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -84,11 +85,17 @@ func (b Block) child(i uint32) Block { return Block{b.NodeID<<1 | i, b.Size + 1}
 func (b Block) toward(c Block) Block { return b.child(c.NodeID >> (c.Size - b.Size - 1) & 1) }
 
 // An Owner is a random identity, drawn anew whenever a node ID is taken; the zero Owner is
-// nobody.
+// nobody. It is the hash of a key that only the owner's process knows.
 type Owner [16]byte
 
+// ownerOf returns the owner who has a key.
+func ownerOf(key Owner) Owner {
+	sum := sha256.Sum256(key[:])
+	return Owner(sum[:len(Owner{})])
+}
+
 func newGeneration() string {
-	var b [8]byte
+	var b [generationBytes]byte
 	rand.Read(b[:])
 	return hex.EncodeToString(b[:])
 }
@@ -217,10 +224,17 @@ type Record struct {
 	State State `json:"state"`
 
 	// The holder of a whole block; zero if there is none.
-	Owner    Owner  `json:"owner,omitzero"`
-	Request  uint64 `json:"request,omitzero,string"`  // drawn for the grant's request
+	Owner Owner `json:"owner,omitzero"`
+	// The first tick that the owner was granted: all from there to HWM are the owner's.
+	From int64 `json:"from,omitzero,string"`
+	// Request is drawn for the grant's request. In a half that was retired it is the Revision
+	// of the block around it, which was to be made whole then.
+	Request  uint64 `json:"request,omitzero,string"`
 	Deadline int64  `json:"deadline,omitzero,string"` // the tick from which on others may take the block
 	Name     string `json:"name,omitzero"`            // who that is, for people: it decides nothing
+
+	// Key shows, in a block that its owner has released, that it was the owner.
+	Key Owner `json:"key,omitzero"`
 
 	// In the realm's record only: what holds for all leases, and a random name for the
 	// time from one [Fence] to the next.
@@ -250,6 +264,17 @@ func checkName(what, s string) error {
 		return fmt.Errorf("%w: the %s %q is not UTF-8", ErrConfig, what, s)
 	case strings.ContainsFunc(s, unicode.IsControl):
 		return fmt.Errorf("%w: the %s %q has control characters", ErrConfig, what, s)
+	}
+	return nil
+}
+
+// generationBytes is the number of random bytes in the name of a generation.
+const generationBytes = 8
+
+func checkGeneration(s string) error {
+	b, err := hex.DecodeString(s)
+	if err != nil || len(b) != generationBytes || hex.EncodeToString(b) != s {
+		return fmt.Errorf("%w: the generation %.40q: want %d hexadecimal digits", ErrConfig, s, 2*generationBytes)
 	}
 	return nil
 }

@@ -99,20 +99,20 @@ func TestGrants(t *testing.T) {
 	for range 100_000 {
 		is := Record{
 			Revision: r.Uint64N(3), HWM: r.Int64N(40), State: State(r.IntN(4)),
-			Owner: []Owner{{}, me, other}[r.IntN(3)], Deadline: r.Int64N(40),
+			Owner: []Owner{{}, me, other}[r.IntN(3)], Deadline: r.Int64N(40), Key: Owner{9},
 		}
 		q := request{owner: me, nonce: 5, name: "me", now: r.Int64N(40), at: r.Int64N(40), window: 1 + r.Int64N(10), lead: r.Int64N(5)}
 
-		next, lo, err := q.grant(is)
+		next, err := q.grant(is)
 		takable := is.State == Whole && (is.Owner == Owner{} || q.now >= is.Deadline)
 		near := max(is.HWM, q.now, q.at) <= q.now+q.lead
 		if (err == nil) != (takable && near) {
 			t.Fatalf("%+v takes %+v: %v", q, is, err)
 		}
 		if err == nil {
-			if lo < is.HWM || lo < q.now || next.HWM < lo+q.window || next.HWM > q.now+q.lead+q.window ||
-				next.Owner != me || next.Request != 5 || next.Name != "me" || next.Deadline <= next.HWM-1 || next.State != Whole {
-				t.Fatalf("%+v takes %+v: %+v from %d", q, is, next, lo)
+			if lo := next.From; lo < is.HWM || lo < q.now || next.HWM < lo+q.window || next.HWM > q.now+q.lead+q.window ||
+				next.Owner != me || next.Request != 5 || next.Name != "me" || next.Deadline <= next.HWM-1 || next.State != Whole || (next.Key != Owner{}) {
+				t.Fatalf("%+v takes %+v: %+v", q, is, next)
 			}
 		} else if next != is {
 			t.Fatalf("refused, and yet %+v becomes %+v", is, next)
@@ -128,16 +128,17 @@ func TestGrants(t *testing.T) {
 		}
 
 		low, used := r.Int64N(40), r.Int64N(40)
+		is.From = low
 		for _, change := range []func(r *Record){
 			func(r *Record) { r.Revision++ }, func(r *Record) { r.HWM++ }, func(r *Record) { r.Request++ }, func(r *Record) { r.Owner[3]++ },
 		} {
 			held := is
 			change(&held)
-			if next, err := release(is, held, low, used); err != errRefused || next != is {
+			if next, err := release(is, held, used); err != errRefused || next != is {
 				t.Fatalf("release of %+v by the holder of %+v: %+v, %v", is, held, next, err)
 			}
 		}
-		next, err = release(is, is, low, used)
+		next, err = release(is, is, used)
 		if (err == nil) != (is.State == Whole) {
 			t.Fatalf("release of %+v: %v", is, err)
 		}

@@ -33,11 +33,11 @@ type session struct {
 	lead   int64  // in ticks
 	area   Block  // where node IDs were in use when it began to look for one
 
-	// The block that is held, if held.Revision is not 0, and the first tick of all that was
-	// granted of it; the last is held.HWM - 1. The record in the store may be a newer one:
-	// that is found out at the next change.
+	// The block that is held, if held.Revision is not 0. All ticks from held.From up to
+	// held.HWM - 1 were granted. The record in the store may be a newer one: that is found
+	// out at the next change.
 	held Record
-	lo   int64
+	key  Owner // shows who the owner is
 	// The block was lost, so that nothing more may be used of what was granted.
 	withdrawn bool
 
@@ -50,10 +50,9 @@ type session struct {
 	forgotten error // why nothing is taken from the store until it is fenced
 }
 
-// An attempt is a grant, from tick lo on, that takes effect with the last of the changes.
+// An attempt is a grant that takes effect with the last of the changes.
 type attempt struct {
 	changes []Change
-	lo      int64
 	unsure  bool // it was sent, and no answer came
 	made    bool // the store has said that it is stored
 }
@@ -70,10 +69,10 @@ func newSession(store Store, config Config) *session {
 	}
 }
 
-// newOwner draws an owner.
-func (s *session) newOwner() (o Owner) {
-	s.read(o[:])
-	return o
+// newOwner draws a key, and returns the owner who has it.
+func (s *session) newOwner() Owner {
+	s.read(s.key[:])
+	return ownerOf(s.key)
 }
 
 // enter reads the realm's record, or makes it if create is set and there is none.
@@ -188,7 +187,7 @@ func (s *session) renew(ctx context.Context, used int64) error {
 		if err != nil || next == s.held {
 			return err
 		}
-		if err := s.propose(ctx, []Change{{s.held, next}}, s.lo); err != nil {
+		if err := s.propose(ctx, []Change{{s.held, next}}); err != nil {
 			return err
 		}
 		if s.held.Revision != 0 {
@@ -360,11 +359,11 @@ func (s *session) take(ctx context.Context, q request, v *survey, leaf Block) er
 			return err
 		}
 	}
-	next, lo, err := q.grant(whole)
+	next, err := q.grant(whole)
 	if err != nil {
 		return errRefused
 	}
-	if err := s.propose(ctx, append(changes, Change{prev, next}), lo); err != nil {
+	if err := s.propose(ctx, append(changes, Change{prev, next})); err != nil {
 		return err
 	}
 	if s.held.Revision == 0 {
@@ -453,7 +452,7 @@ func (s *session) mergeParts(ctx context.Context, r Record, now int64) (prev, wh
 	}
 	var half [2]Record
 	for i := range half {
-		if half[i], err = s.retirePart(ctx, r.Block.child(uint32(i)), now); err != nil {
+		if half[i], err = s.retirePart(ctx, r, uint32(i), now); err != nil {
 			if err == errRefused { // another process holds a part, so the block stays split
 				s.cancelMerge(ctx, r)
 			}
@@ -464,9 +463,9 @@ func (s *session) mergeParts(ctx context.Context, r Record, now int64) (prev, wh
 	return r, whole, err
 }
 
-// retirePart retires a half of a block that is Merging, in any case by a write.
-func (s *session) retirePart(ctx context.Context, b Block, now int64) (Record, error) {
-	r, err := s.store.Get(ctx, s.space(), b)
+// retirePart retires half i of a block that is Merging, in any case by a write.
+func (s *session) retirePart(ctx context.Context, merging Record, i uint32, now int64) (Record, error) {
+	r, err := s.store.Get(ctx, s.space(), merging.Block.child(i))
 	if err != nil {
 		return r, s.failed("read a node ID", err)
 	}
@@ -480,6 +479,7 @@ func (s *session) retirePart(ctx context.Context, b Block, now int64) (Record, e
 	if err != nil {
 		return r, err
 	}
+	next.Request = merging.Revision // shows that this write came after that one
 	return s.write(ctx, r, next)
 }
 
@@ -499,13 +499,13 @@ func (s *session) write(ctx context.Context, prev, next Record) (Record, error) 
 // propose asks for the grant that the last of the changes makes, and settles what has
 // become of it. The request gets a nonce that is read from the operating system now: two
 // copies of one process do not ask for the same.
-func (s *session) propose(ctx context.Context, changes []Change, lo int64) error {
+func (s *session) propose(ctx context.Context, changes []Change) error {
 	var nonce [8]byte
 	s.read(nonce[:])
 	last := &changes[len(changes)-1]
 	last.Next.Revision = last.Prev.Revision + 1
 	last.Next.Request = binary.BigEndian.Uint64(nonce[:])
-	s.pending = &attempt{changes: changes, lo: lo}
+	s.pending = &attempt{changes: changes}
 	return s.settle(ctx)
 }
 
@@ -525,6 +525,11 @@ func (s *session) settle(ctx context.Context) error {
 	last := p.last()
 	if !p.made {
 		ok, err := s.compareAndSet(ctx, p.changes)
+		if errors.Is(err, ErrIllegal) {
+			// It was not carried out, now or before. Should it be later, nobody uses the grant.
+			s.pending = nil
+			return s.failed("lease a node ID", err)
+		}
 		if err != nil {
 			p.unsure = true
 			return s.failed("lease a node ID", err)
@@ -563,7 +568,7 @@ func (s *session) settle(ctx context.Context) error {
 	if root != s.root && cmp.Or(checkTerms(root), s.config.check(root.Terms)) == nil {
 		s.setRoot(root)
 	}
-	s.held, s.lo, s.top, s.withdrawn = last.Next, p.lo, max(s.top, last.Next.HWM), false
+	s.held, s.top, s.withdrawn = last.Next, max(s.top, last.Next.HWM), false
 	return nil
 }
 
@@ -589,13 +594,13 @@ func (s *session) lose(is, was Record) {
 // release gives the block back, together with the ticks after used, which never will be
 // used.
 func (s *session) release(ctx context.Context, used int64) error {
-	held, asked, lo := s.held, Record{}, s.lo
+	held, asked := s.held, Record{}
 	if p := s.pending; p != nil {
-		switch asked, lo = p.last().Next, p.lo; {
+		switch asked = p.last().Next; {
 		case p.made:
 			held = asked
 		case !p.unsure: // it was not granted
-			asked, lo = Record{}, s.lo
+			asked = Record{}
 		case held.Revision == 0:
 			held = asked
 		}
@@ -608,10 +613,11 @@ func (s *session) release(ctx context.Context, used int64) error {
 		if r == asked {
 			held = asked
 		}
-		next, err := release(r, held, lo, used)
+		next, err := release(r, held, used)
 		if err != nil {
 			break // it is not ours, or no longer
 		}
+		next.Key = s.key
 		if _, err = s.write(ctx, r, next); err == nil {
 			break
 		}

@@ -51,13 +51,16 @@ type world struct {
 	wild       int64 // how far clocks can step
 	restores   bool  // clocks are wrong by less than skew, and the store is restored at times
 	skew       int64
-	unfenced   bool // and then not fenced
-	fences     bool // the store, which has lost nothing, is fenced at times
-	clones     bool // machines are cloned at times
-	forgetMark bool // a fence carries over nothing
-	forgets    bool // the store loses a change at times
-	blind      bool // the store does not compare
-	atomic     bool // the store makes all of several changes, or none
+	unfenced   bool  // and then not fenced
+	hostile    bool  // somebody who may change the realm asks for whatever does harm
+	unchecked  bool  // and the store makes it
+	fences     bool  // the store, which has lost nothing, is fenced at times
+	clones     bool  // machines are cloned at times
+	forgetMark bool  // a fence carries over nothing
+	forgets    bool  // the store loses a change at times
+	blind      bool  // the store does not compare
+	told       int64 // the latest time that a client went by
+	atomic     bool  // the store makes all of several changes, or none
 	trouble    float64
 
 	draws  int
@@ -196,7 +199,10 @@ func (w *world) happen() {
 			i--
 		}
 	}
-	if w.chance(0.0005) {
+	if w.hostile && w.chance(0.1) {
+		w.harm()
+	}
+	if w.chance(0.0005) && !w.hostile {
 		w.storeClock = w.wrongBy()
 		w.tell("the store's clock is %d ms ahead", w.storeClock)
 	}
@@ -258,8 +264,57 @@ func (w *world) get(realm string, b Block) Record {
 	return Record{Realm: realm, Block: b}
 }
 
+// allows asks as a server does whether the protocol allows changes. That it does not is
+// wrong: all here keep to it.
+func (w *world) allows(changes []Change) bool {
+	if w.unfenced || w.forgets || w.blind || w.forgetMark || w.unchecked {
+		return true
+	}
+	realm, blocks, err := Evidence(changes)
+	if err != nil {
+		w.wrong = err.Error()
+		return false
+	}
+	for _, c := range changes {
+		if !w.get(c.Prev.Realm, c.Prev.Block).Matches(c.Prev) {
+			return true // the store refuses them
+		}
+	}
+	ok, err := w.known(realm, blocks, changes).Check(changes)
+	switch {
+	case err != nil && w.hostile: // the realm may be no longer what a client knew
+		w.count["refused"]++
+	case err != nil:
+		w.wrong = fmt.Sprintf("%v\nof %+v", err, changes)
+	case !ok:
+		w.count["conflict"]++
+		w.tell("   %v: not now", changes[0].Prev.Block)
+	}
+	w.count["check"]++
+	return ok
+}
+
+// known returns what a server knows.
+func (w *world) known(realm string, blocks []Block, changes []Change) Known {
+	k := Known{Root: w.get("sim", Block{}), Now: time.UnixMilli(w.now - w.skew)}
+	if w.hasTime {
+		k.Now = time.UnixMilli(w.now + w.storeClock)
+	}
+	k.Ahead = max(0, time.UnixMilli(w.told).Sub(k.Now))
+	for _, b := range blocks {
+		k.Records = append(k.Records, w.get(realm, b))
+	}
+	for _, c := range changes {
+		k.Current = append(k.Current, w.get("sim@"+k.Root.Generation, c.Next.Block))
+	}
+	return k
+}
+
 // applyAll makes changes up to the first that is refused, or all or none.
 func (w *world) applyAll(changes []Change) bool {
+	if !w.allows(changes) {
+		return false
+	}
 	if w.atomic {
 		for _, c := range changes {
 			is := w.get(c.Prev.Realm, c.Prev.Block)
@@ -446,13 +501,13 @@ func (p *simProcess) renewer(t *simTask, yield func() bool) {
 			if err == nil {
 				err = s.renew(ctx, p.used())
 			}
-			w.tell("%d: renewed: %v %d to %d, %v", p.name, s.held.Block, s.lo, s.held.HWM, err)
+			w.tell("%d: renewed: %v %d to %d, %v", p.name, s.held.Block, s.held.From, s.held.HWM, err)
 			if errors.Is(err, errDead) {
 				break
 			}
 			switch {
 			case s.held.Revision != 0:
-				p.window.Set(window.Grant{NodeID: s.held.Block.NodeID, Lo: s.lo, Hi: s.held.HWM}, window.None)
+				p.window.Set(window.Grant{NodeID: s.held.Block.NodeID, Lo: s.held.From, Hi: s.held.HWM}, window.None)
 			case s.withdrawn:
 				p.window.Set(window.Grant{Lo: window.None, Hi: window.None}, window.None)
 			}
@@ -658,13 +713,19 @@ func (s *simStore) CompareAndSetMany(_ context.Context, changes []Change) (bool,
 }
 
 func (s *simStore) Time(context.Context) (time.Time, error) {
-	if !s.w.hasTime {
+	w := s.w
+	if !w.hasTime {
+		w.told = max(w.told, w.now+w.skew)
+		if s.p != nil {
+			w.told = max(w.told, s.p.now().UnixMilli())
+		}
 		return time.Time{}, ErrNoTime
 	}
 	if err := s.travel(); err != nil {
 		return time.Time{}, err
 	}
-	t := time.UnixMilli(s.w.now + s.w.storeClock)
+	t := time.UnixMilli(w.now + w.storeClock)
+	w.told = max(w.told, t.UnixMilli())
 	return t, s.travel()
 }
 

@@ -45,7 +45,8 @@ type Store interface {
 	// CompareAndSetMany makes changes of several records of one realm, in their order, each
 	// as CompareAndSet would, up to the first that is refused. It reports whether all were
 	// made. A store that can makes all or none; another may have made those before the one
-	// that was refused.
+	// that was refused. An error that matches [ErrIllegal] promises like false that nothing
+	// was changed: a store behind a server makes only changes that [Known.Check] allows.
 	CompareAndSetMany(ctx context.Context, changes []Change) (bool, error)
 
 	// List returns all records with this realm, exactly, in any order. It need not be a

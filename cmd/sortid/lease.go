@@ -49,7 +49,7 @@ environment variable NAME. PostgreSQL's password can also be in ~/.pgpass.`,
 		RunE: func(cmd *cobra.Command, args []string) error { return cmd.Help() },
 	}
 	cmd.SuggestionsMinimumDistance = 2
-	cmd.AddCommand(a.leaseListCommand(), a.leaseShowCommand(), a.leaseCreateCommand(), a.leaseSetCommand(), a.leaseReleaseCommand(), a.leaseFenceCommand(),
+	cmd.AddCommand(a.leaseListCommand(), a.leaseShowCommand(), a.leaseCreateCommand(), a.leaseSetCommand(), a.leaseEvictCommand(), a.leaseFenceCommand(),
 		a.leaseExecCommand())
 	a.addWatchdogCommand(cmd)
 	return cmd
@@ -111,9 +111,10 @@ IDs that are split into smaller ones, or part of a larger one (retired).`,
 			return err
 		}
 		var out []byte
+		var unread error
 		err := a.onStore(args[0], func(ctx context.Context, st store.Store) error {
-			realms, err := readRealms(ctx, st, *realm)
-			if err != nil {
+			realms, err := a.readRealms(ctx, st, *realm)
+			if unread = reported(err); unread == nil && err != nil {
 				return err
 			}
 			for i, r := range realms {
@@ -133,7 +134,7 @@ IDs that are split into smaller ones, or part of a larger one (retired).`,
 			return err
 		}
 		_, err = a.out.Write(out)
-		return err
+		return cmp.Or(err, unread)
 	}
 	return cmd
 }
@@ -159,15 +160,19 @@ how much of it is held, and on what the store's guarantee rests.`,
 			return err
 		}
 		var items []item
+		var unread error
 		err := a.onStore(args[0], func(ctx context.Context, st store.Store) error {
 			if len(args) == 1 {
-				realms, err := readRealms(ctx, st, *realm)
+				realms, err := a.readRealms(ctx, st, *realm)
 				for _, r := range realms {
 					items = append(items, r.summary(st.Conditions()))
 				}
+				if unread = reported(err); unread != nil {
+					err = nil
+				}
 				return err
 			}
-			r, err := readRealm(ctx, st, *realm)
+			r, err := a.readRealm(ctx, st, *realm)
 			if err != nil {
 				return err
 			}
@@ -192,16 +197,16 @@ how much of it is held, and on what the store's guarantee rests.`,
 			}
 		}
 		_, err = a.out.Write(out)
-		return err
+		return cmp.Or(err, unread)
 	}
 	return cmd
 }
 
-func (a *app) leaseReleaseCommand() *cobra.Command {
+func (a *app) leaseEvictCommand() *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "release URL ID/BITS",
+		Use:   "evict URL ID/BITS",
 		Short: "take a node ID from its holder",
-		Long: `release takes a node ID from the process that holds it. That process is not asked.
+		Long: `evict takes a node ID from the process that holds it. That process is not asked.
 Use it if the process is known to be gone and the node ID is needed before its lease
 expires, or if the process must not go on with it.
 
@@ -210,9 +215,9 @@ generators go on until it next renews its lease, at most to the end of the windo
 that they have, and nobody else is granted a time before that end. Then they go on
 with another node ID, if there is one.
 
-release asks first, unless told --yes.`,
-		Example: `  sortid lease release bolt:/var/lib/sortid.db 42/8
-  sortid lease release bolt:/var/lib/sortid.db 42/8 --realm orders --yes`,
+evict asks first, unless told --yes.`,
+		Example: `  sortid lease evict bolt:/var/lib/sortid.db 42/8
+  sortid lease evict bolt:/var/lib/sortid.db 42/8 --realm orders --yes`,
 		Args: storeArgs("URL", "ID/BITS"),
 	}
 	realm := realmFlag(cmd)
@@ -225,7 +230,7 @@ release asks first, unless told --yes.`,
 		var r *realmState
 		var e entry
 		if err := a.onStore(args[0], func(ctx context.Context, st store.Store) (err error) {
-			if r, err = readRealm(ctx, st, *realm); err != nil {
+			if r, err = a.readRealm(ctx, st, *realm); err != nil {
 				return err
 			}
 			b, err := r.block(args[1])
@@ -317,7 +322,7 @@ of it. Make a new one; should an old one be restored all the same, fence it with
 			return usagef("set wants --lease-window or --lead")
 		}
 		return a.onStore(args[0], func(ctx context.Context, st store.Store) error {
-			r, err := readRealm(ctx, st, *realm)
+			r, err := a.readRealm(ctx, st, *realm)
 			if err != nil {
 				return err
 			}
@@ -385,59 +390,114 @@ fence asks first, unless told --yes.`,
 		if err := cmp.Or(checkRealmFlag(cmd), a.canAsk(cmd, *yes)); err != nil {
 			return err
 		}
-		open := store.OpenExisting
-		if format.value != "" {
-			open = store.Open
-		}
-		lost := cmp.Or(*realm, format.value) // the realm to be made if there is none
-		var names []string
-		if err := a.on(args[0], open, func(ctx context.Context, st store.Store) (err error) {
-			if *realm != "" {
-				names = []string{*realm}
-				if format.value == "" {
-					_, err = loadRealm(ctx, st, *realm)
-				}
-				return err
-			}
-			names, err = realmNames(ctx, st)
-			if format.value != "" && !slices.Contains(names, lost) {
-				names = append(names, lost)
-			}
-			if err == nil && len(names) == 0 {
-				err = errors.New("the store has no realms; --format makes one that is lost")
-			}
-			return err
-		}); err != nil {
+		f := &fencing{app: a, url: args[0], realm: *realm, format: format.value, skew: *skew, window: *window, lead: *lead}
+		if err := f.find(); err != nil {
 			return err
 		}
-		if !*yes && !a.ask("Fence %q?\nFor about the window, the lead and %v no node ID is granted; running processes use up the windows\nthat they have, wait, and then get other node IDs.\nDo it?", names, *skew) {
+		if !*yes && !a.ask("Fence %q?\nFor about the window, the lead and %v no node ID is granted; running processes use up the windows\nthat they have, wait, and then get other node IDs.\nDo it?", f.names, *skew) {
 			return errors.New("nothing was changed")
 		}
-		if err := a.on(args[0], open, func(ctx context.Context, st store.Store) error {
-			for _, name := range names {
-				config := lease.Config{Realm: name, Window: *window, MaxLead: *lead}
-				if name == lost {
-					config.Format = leaseFormats[format.value]
-				}
-				from, err := lease.Fence(ctx, st, config, *skew)
-				if errors.Is(err, lease.ErrConfig) {
-					return usageError{err}
-				}
-				if err != nil {
-					return fmt.Errorf("realm %q is not fenced; let no process reach the store before all its realms are: %w", name, err)
-				}
-				if _, err := fmt.Fprintf(a.out, "%s\t%s\n", name, scheme.FormatTime(from)); err != nil {
-					return err
-				}
-			}
-			return nil
-		}); err != nil {
-			return err
-		}
-		fmt.Fprintln(a.err, "sortid: fenced; processes may reach the store again")
-		return nil
+		return f.run()
 	}
 	return cmd
+}
+
+// A fencing fences realms of a store, one after the other.
+type fencing struct {
+	*app
+	url, realm, format string
+	skew, window, lead time.Duration
+
+	names []string // of the realms
+	done  []string // those that are fenced
+}
+
+// lost returns the name of the realm to be made if there is none.
+func (f *fencing) lost() string { return cmp.Or(f.realm, f.format) }
+
+func (f *fencing) on(do func(context.Context, store.Store) error) error {
+	if f.format != "" {
+		return f.app.on(f.url, store.Open, do)
+	}
+	return f.onStore(f.url, do)
+}
+
+// find finds the realms to fence.
+func (f *fencing) find() error {
+	return f.on(func(ctx context.Context, st store.Store) (err error) {
+		switch {
+		case f.realm == "":
+			f.names, err = realmNames(ctx, st)
+			if f.format != "" && !slices.Contains(f.names, f.format) {
+				f.names = append(f.names, f.format)
+			}
+		default:
+			f.names = []string{f.realm}
+			if f.format == "" {
+				_, err = lease.Realm(ctx, st, f.realm)
+			}
+			if errors.Is(err, lease.ErrConfig) {
+				return usageError{err}
+			}
+		}
+		if err == nil && len(f.names) == 0 {
+			err = errors.New("the store has no realms; --format makes one that is lost")
+		}
+		return err
+	})
+}
+
+// run fences the realms, all that it can, and says which it has fenced and which not.
+func (f *fencing) run() error {
+	var failed, wrong error // wrong: the arguments are
+	err := f.on(func(ctx context.Context, st store.Store) error {
+		for _, name := range f.names {
+			from, err := f.fence(ctx, st, name)
+			switch {
+			case err == nil:
+				f.done = append(f.done, name)
+				_, err = fmt.Fprintf(f.out, "%s\t%s\n", name, scheme.FormatTime(from))
+				failed = cmp.Or(failed, err)
+			case errors.Is(err, lease.ErrConfig) && isRealmName(name):
+				wrong = cmp.Or(wrong, err)
+				fallthrough
+			default:
+				f.complain("realm %q is not fenced: %v", name, err)
+			}
+		}
+		return nil
+	})
+	if len(f.done) == len(f.names) && err == nil {
+		fmt.Fprintln(f.err, "sortid: fenced; processes may reach the store again")
+		return failed
+	}
+	if err != nil {
+		f.complain("%v", err)
+	}
+	f.warn()
+	if wrong != nil && len(f.done) == 0 {
+		return usageError{wrong}
+	}
+	return errReported
+}
+
+func (f *fencing) fence(ctx context.Context, st store.Store, name string) (time.Time, error) {
+	config := lease.Config{Realm: name, Window: f.window, MaxLead: f.lead}
+	if name == f.lost() {
+		config.Format = leaseFormats[f.format]
+	}
+	return lease.Fence(ctx, st, config, f.skew)
+}
+
+// warn says what is fenced and what is not.
+func (f *fencing) warn() {
+	left := slices.DeleteFunc(slices.Clone(f.names), func(name string) bool { return slices.Contains(f.done, name) })
+	f.complain("fenced: %q; not fenced: %q; let no process reach the store before all its realms are fenced", f.done, left)
+}
+
+// isRealmName reports whether a realm can have this name.
+func isRealmName(name string) bool {
+	return lease.Config{Realm: name, Format: lease.SCRU64, NodeIDSize: 1}.Validate() == nil
 }
 
 func realmFlag(cmd *cobra.Command) *string {

@@ -44,7 +44,7 @@ func TestAsk(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, args := range [][]string{{"lease", "release", "bolt:" + path, node.String()}, {"lease", "fence", "bolt:" + path}} {
+		for _, args := range [][]string{{"lease", "evict", "bolt:" + path, node.String()}, {"lease", "fence", "bolt:" + path}} {
 			var out, errs bytes.Buffer
 			a := &app{in: strings.NewReader(answer), out: &out, err: &errs, inTerminal: true, width: 80}
 			if code := a.run(args); (code == exitOK) != yes || code == exitUsage || !strings.Contains(errs.String(), "[y/N]") {
@@ -224,5 +224,64 @@ func TestShare(t *testing.T) {
 		if got := fmt.Sprint(r.share()); got != c.want {
 			t.Errorf("%s: %s, want %s", name, got, c.want)
 		}
+	}
+}
+
+// What cannot be read in a store, because something else has written it, is named, and all
+// else is listed and fenced.
+func TestForeignRecords(t *testing.T) {
+	path, st := openBolt(t)
+	url := "bolt:" + path
+	for _, name := range []string{"first", "last"} {
+		if _, err := lease.Create(t.Context(), st, lease.Config{Realm: name, Format: lease.SCRU64}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	root, err := lease.Realm(t.Context(), st, "last")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range []lease.Record{
+		{Realm: "last@" + root.Generation, Block: lease.Block{NodeID: 1, Size: 24}, State: lease.Whole},
+		{Realm: "first@x", State: lease.Whole},
+		{Realm: "middle", State: lease.Split},
+	} {
+		r.Revision = 1
+		if ok, err := st.CompareAndSet(t.Context(), lease.Record{Realm: r.Realm, Block: r.Block}, r); !ok || err != nil {
+			t.Fatal(ok, err)
+		}
+	}
+	sortid := func(args ...string) (int, string, string) {
+		var out bytes.Buffer
+		code, stderr := start(nil, &out, args...)
+		return code, out.String(), stderr
+	}
+	for _, args := range [][]string{{"lease", "list", url}, {"lease", "show", url}, {"lease", "list", url, "-o", "json", "--all"}} {
+		code, out, stderr := sortid(args...)
+		if code != exitBad || !strings.Contains(stderr, `realm "first@x"`) || !strings.Contains(stderr, "want a name without @") ||
+			!strings.Contains(stderr, `realm "middle"`) || !strings.Contains(stderr, `realm "last": lease: records that make no sense: 1 of them, such as the one of 1/24`) {
+			t.Errorf("%v: code %d, %s", args, code, stderr)
+		}
+		if args[len(args)-1] != "--all" && (!strings.Contains(out, "first") || !strings.Contains(out, "last")) {
+			t.Errorf("%v: %s", args, out)
+		}
+	}
+	if code, out, stderr := sortid("lease", "list", url, "--realm", "last", "--all"); code != exitBad || !strings.Contains(out, "last") || strings.Contains(out, "1/24") {
+		t.Errorf("code %d, %s, %s", code, out, stderr)
+	}
+	if code, _, stderr := sortid("lease", "evict", url, "1/8", "--yes"); code != exitBad || !strings.Contains(stderr, "--realm says which realm is meant") {
+		t.Errorf("code %d, %s", code, stderr)
+	}
+	code, out, stderr := sortid("lease", "fence", url, "--yes")
+	if code != exitBad || strings.Count(out, "\n") != 2 || !strings.HasPrefix(out, "first\t20") || !strings.Contains(out, "\nlast\t20") {
+		t.Errorf("code %d, %s", code, out)
+	}
+	if !strings.Contains(stderr, `realm "first@x" is not fenced: `) || !strings.Contains(stderr, `realm "middle" is not fenced: `) ||
+		!strings.Contains(stderr, `fenced: ["first" "last"]; not fenced: ["first@x" "middle"]; let no process reach the store before all its realms are fenced`) ||
+		strings.Contains(stderr, "may reach the store again") {
+		t.Errorf("%s", stderr)
+	}
+	if after, err := lease.Realm(t.Context(), st, "last"); err != nil || after.Generation == root.Generation {
+		t.Errorf("the realm after those that cannot be fenced is not: %+v, %v", after, err)
 	}
 }

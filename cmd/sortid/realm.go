@@ -25,31 +25,40 @@ type realmState struct {
 	skew    time.Duration // how far the store's clock is ahead of this machine's
 }
 
-// readRealms reads the realm of the name, or all that the store has.
-func readRealms(ctx context.Context, st store.Store, name string) ([]*realmState, error) {
-	if name != "" {
-		r, err := loadRealm(ctx, st, name)
-		if err != nil {
+// readRealms reads the realm of the name, or all that the store has. With errReported it
+// has said what it cannot read, and returns the rest.
+func (a *app) readRealms(ctx context.Context, st store.Store, name string) (realms []*realmState, err error) {
+	names := []string{name}
+	if name == "" {
+		if names, err = realmNames(ctx, st); err != nil {
 			return nil, err
 		}
-		return []*realmState{r}, nil
-	}
-	names, err := realmNames(ctx, st)
-	if err != nil {
-		return nil, err
-	}
-	if len(names) == 0 {
-		return nil, errors.New("the store has no realms")
-	}
-	var realms []*realmState
-	for _, name := range names {
-		r, err := loadRealm(ctx, st, name)
-		if err != nil {
-			return nil, fmt.Errorf("realm %q: %w", name, err)
+		if len(names) == 0 {
+			return nil, errors.New("the store has no realms")
 		}
-		realms = append(realms, r)
 	}
-	return realms, nil
+	for _, n := range names {
+		r, problem := loadRealm(ctx, st, n)
+		switch {
+		case r == nil && name != "":
+			return nil, problem
+		case problem != nil:
+			a.complain("realm %q: %v", n, problem)
+			err = errReported
+		}
+		if r != nil {
+			realms = append(realms, r)
+		}
+	}
+	return realms, err
+}
+
+// reported returns an error of readRealms if it comes with what could be read.
+func reported(err error) error {
+	if errors.Is(err, errReported) {
+		return err
+	}
+	return nil
 }
 
 // realmNames returns the names of all realms in order.
@@ -60,9 +69,12 @@ func realmNames(ctx context.Context, st store.Store) ([]string, error) {
 }
 
 // readRealm is readRealms for one who needs a single realm.
-func readRealm(ctx context.Context, st store.Store, name string) (*realmState, error) {
-	realms, err := readRealms(ctx, st, name)
-	if err != nil {
+func (a *app) readRealm(ctx context.Context, st store.Store, name string) (*realmState, error) {
+	realms, err := a.readRealms(ctx, st, name)
+	switch {
+	case reported(err) != nil && name == "":
+		return nil, errors.New("--realm says which realm is meant")
+	case reported(err) == nil && err != nil:
 		return nil, err
 	}
 	if len(realms) > 1 {
@@ -75,13 +87,16 @@ func readRealm(ctx context.Context, st store.Store, name string) (*realmState, e
 	return realms[0], nil
 }
 
+// loadRealm reads a realm. With an error that matches [lease.ErrRecord] it returns what it
+// could read.
 func loadRealm(ctx context.Context, st store.Store, name string) (*realmState, error) {
-	root, blocks, err := lease.Records(ctx, st, name)
-	if errors.Is(err, lease.ErrConfig) {
-		return nil, usageError{err}
-	}
-	if err != nil {
-		return nil, err
+	root, blocks, unread := lease.Records(ctx, st, name)
+	switch {
+	case errors.Is(unread, lease.ErrRecord):
+	case errors.Is(unread, lease.ErrConfig):
+		return nil, usageError{unread}
+	case unread != nil:
+		return nil, unread
 	}
 	here := time.Now()
 	now, err := st.Time(ctx)
@@ -96,7 +111,7 @@ func loadRealm(ctx context.Context, st store.Store, name string) (*realmState, e
 		r.order = append(r.order, b.Block)
 		r.records[b.Block] = b
 	}
-	return r, nil
+	return r, unread
 }
 
 // block reads a node ID of the realm.

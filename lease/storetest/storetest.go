@@ -21,10 +21,7 @@ import (
 // that function returns a connection of its own, as another process would make it. Run
 // closes each, and may open one again afterwards.
 func Run(t *testing.T, setup func(t *testing.T) (open func() lease.Store)) {
-	for _, c := range []struct {
-		name string
-		test func(t *testing.T, open func() lease.Store)
-	}{
+	run(t, setup, []test{
 		{"Absent", testAbsent},
 		{"Fields", testFields},
 		{"Compare", testCompare},
@@ -38,7 +35,22 @@ func Run(t *testing.T, setup func(t *testing.T) (open func() lease.Store)) {
 		{"Context", testContext},
 		{"Time", testTime},
 		{"Leases", testLeases},
-	} {
+	})
+}
+
+// Leases tests a kind of store that makes only changes that the protocol allows, and so
+// refuses much of what the tests of [Run] store. Those test what is behind it.
+func Leases(t *testing.T, setup func(t *testing.T) (open func() lease.Store)) {
+	run(t, setup, []test{{"Leases", testLeases}})
+}
+
+type test struct {
+	name string
+	test func(t *testing.T, open func() lease.Store)
+}
+
+func run(t *testing.T, setup func(t *testing.T) (open func() lease.Store), tests []test) {
+	for _, c := range tests {
 		t.Run(c.name, func(t *testing.T) {
 			open := setup(t)
 			c.test(t, func() lease.Store {

@@ -228,6 +228,10 @@ func (s *Store) problem(operation string, resp *http.Response, body io.Reader) e
 	}
 	err := fmt.Errorf("http: the server answered %s with %d: %s", operation, resp.StatusCode, detail)
 	switch resp.StatusCode {
+	case http.StatusUnprocessableEntity:
+		if operation == "compare-and-set" {
+			return fmt.Errorf("%w: %w", lease.ErrIllegal, err)
+		}
 	case http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
 		return connect.Temporary(err)
 	}

@@ -212,6 +212,18 @@ func TestRefused(t *testing.T) {
 	}
 }
 
+// A change that the protocol does not allow is an error that says so, and why.
+func TestIllegal(t *testing.T) {
+	s, requests := open(t, 422, `{"detail":"invalid request","errors":[{"message":"hwm is 5, want 7","location":"body.changes[0].next"}]}`)
+	stored, err := s.CompareAndSet(t.Context(), lease.Record{Realm: "r"}, lease.Record{Realm: "r", Revision: 1})
+	if stored || !errors.Is(err, lease.ErrIllegal) || !strings.Contains(err.Error(), "body.changes[0].next: hwm is 5, want 7") || requests.Load() != 1 {
+		t.Errorf("%v, %v, %d requests", stored, err, requests.Load())
+	}
+	if _, err := s.Get(t.Context(), "r", lease.Block{}); err == nil || errors.Is(err, lease.ErrIllegal) {
+		t.Errorf("get: %v", err)
+	}
+}
+
 // A change whose answer is lost is an error, and is not sent again: not on a connection
 // that has served requests before, and not on a new one.
 func TestLostAnswer(t *testing.T) {

@@ -23,8 +23,8 @@ import (
 // lineTimeout is how long a client may take for the next part of its lines.
 var lineTimeout = 30 * time.Second
 
-// bodyTimeout is how long a body of lines may take.
-var bodyTimeout = 10 * time.Minute
+// linesTimeout is how long a body of lines may take.
+const linesTimeout = 10 * time.Minute
 
 func (s *Server) registerInspect() {
 	object := &huma.Schema{Type: huma.TypeObject, AdditionalProperties: true}
@@ -133,7 +133,7 @@ func (s *Server) inspectLines(ctx huma.Context, given *scheme.Scheme) {
 	control := http.NewResponseController(w)
 	control.EnableFullDuplex() // answers may begin before the body has ended
 	w.Header().Set("Content-Type", typeNDJSON)
-	body := deadlineReader{http.MaxBytesReader(w, r.Body, maxLines), control, time.Now().Add(bodyTimeout)}
+	body := deadlineReader{http.MaxBytesReader(w, r.Body, maxLines), control, time.Now().Add(linesTimeout)}
 	in := bufio.NewReaderSize(body, 16<<10)
 	out := bufio.NewWriterSize(deadlineWriter{w, control}, 16<<10)
 	defer out.Flush()
@@ -204,7 +204,7 @@ func bodyError(err error) (wrong error, tooLarge bool) {
 		return fmt.Errorf("the body is longer than %d bytes; send it in parts", limit.Limit), true
 	}
 	if errors.Is(err, os.ErrDeadlineExceeded) {
-		return fmt.Errorf("nothing came for %v, or the body took longer than %v, so the rest was not read", lineTimeout, bodyTimeout), false
+		return fmt.Errorf("nothing came for %v, or the body took longer than %v, so the rest was not read", lineTimeout, linesTimeout), false
 	}
 	if errors.Is(err, errLimit) {
 		return err, false

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"context"
 	"net"
 	"net/http"
 
@@ -23,6 +24,16 @@ func (g gate) enter() bool {
 		return true
 	default:
 		return false
+	}
+}
+
+// wait waits for room, and takes it.
+func (g gate) wait(ctx context.Context) error {
+	select {
+	case g <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
 	}
 }
 

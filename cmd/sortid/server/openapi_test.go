@@ -65,7 +65,8 @@ func TestOpenAPI(t *testing.T) {
 	}
 	escape := strings.NewReplacer("~", "~0", "/", "~1", "{", "%7B", "}", "%7D", "+", "%2B").Replace
 
-	record := `{"realm":"orders","block":"1/8","revision":"%s","hwm":"0","state":"whole"}`
+	record := `{"realm":"orders","block":"0/0","revision":"%s","hwm":"0","state":"split",` +
+		`"terms":{"bits":23,"tick":256,"epoch":0,"window":234,"lead":39},"generation":"0123456789abcdef"}`
 	good := map[string]struct{ path, body string }{ // where it is not the path of the operation
 		"/v1/ids/{scheme}":          {"/v1/ids/scru64", ""},
 		"/v1/inspect/{id}":          {"/v1/inspect/xinaS8QBh", ""},
@@ -125,7 +126,7 @@ func TestOpenAPI(t *testing.T) {
 						}
 						t.Run(status, func(t *testing.T) {
 							_, in := raw(t, url, fmt.Sprintf("POST %s HTTP/1.1\r\nHost: localhost\r\n%s\r\nContent-Length: %d\r\n\r\n%s",
-								request, admin, length, strings.Repeat(" ", min(length-1, 2<<20))))
+								request, admin+"\r\nContent-Type: application/json", length, strings.Repeat(" ", min(length-1, 2<<20))))
 							resp, err := http.ReadResponse(in, nil)
 							if err != nil {
 								t.Fatal(err)
@@ -134,6 +135,8 @@ func TestOpenAPI(t *testing.T) {
 							b, _ := io.ReadAll(resp.Body)
 							answers = append(answers, answer{resp, string(b)})
 						})
+					case "415":
+						answers = append(answers, send(t, method, ts.URL+request, body, admin, "Content-Type: text/plain"), send(t, method, ts.URL+request, body, admin, "Content-Type: "))
 					case "422":
 						answers = append(answers, send(t, method, ts.URL+with("nonsense=1"), body, admin))
 					case "429":

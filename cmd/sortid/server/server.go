@@ -74,11 +74,15 @@ type Server struct {
 	api        huma.API
 	generators *generators
 	metrics    *metrics
+	checked    *checkedStore // nil without a store
 	draining   atomic.Bool
 
 	requests     gate
 	largeAnswers gate // IDs of more than one piece
 	lineBodies   gate // bodies of lines to inspect
+	storeQueue   gate // requests of the store, except lists
+	storeLists   gate
+	storeCalls   gate // calls of the store for clients
 }
 
 // Limits of requests.
@@ -95,6 +99,11 @@ const (
 	maxRequests     = 1024 // under way
 	maxLargeAnswers = 64   // under way
 	maxLineBodies   = 64   // under way
+	maxStoreQueue   = 64   // under way, lists apart
+	maxStoreLists   = 4    // under way; each may take as much memory as a realm has records
+	// At a time, for clients. The server's own leases never wait for those that queue here: a
+	// store has two connections, and the next that is free is theirs.
+	maxStoreCalls = 2
 
 	headerTimeout = 5 * time.Second
 	idleTimeout   = 2 * time.Minute
@@ -119,7 +128,8 @@ func New(c Config) (*Server, error) {
 		c.Version = "unknown"
 	}
 	s := &Server{config: c, log: c.Logger, mux: http.NewServeMux(),
-		requests: newGate(maxRequests), largeAnswers: newGate(maxLargeAnswers), lineBodies: newGate(maxLineBodies)}
+		requests: newGate(maxRequests), largeAnswers: newGate(maxLargeAnswers), lineBodies: newGate(maxLineBodies),
+		storeQueue: newGate(maxStoreQueue), storeLists: newGate(maxStoreLists), storeCalls: newGate(maxStoreCalls)}
 	guard, err := newGuard(c)
 	if err != nil {
 		return nil, err
@@ -203,7 +213,7 @@ func (s *Server) HTTPServer() *http.Server {
 		Handler:           s,
 		Protocols:         protocols,
 		ReadHeaderTimeout: headerTimeout,
-		ReadTimeout:       lineTimeout, // of lines to inspect: for each part
+		ReadTimeout:       lineTimeout,  // of lines to inspect: for each part
 		WriteTimeout:      writeTimeout, // of long answers: for each piece
 		IdleTimeout:       idleTimeout,
 		MaxHeaderBytes:    headerLimit,

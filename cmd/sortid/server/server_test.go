@@ -111,6 +111,9 @@ func send(t *testing.T, method, url, body string, headers ...string) answer {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if strings.Contains(url, "/v1/store/") {
+		r.Header.Set("Content-Type", typeJSON)
+	}
 	for _, h := range headers {
 		name, value, _ := strings.Cut(h, ": ")
 		r.Header.Set(name, value)
@@ -301,21 +304,30 @@ func TestGzip(t *testing.T) {
 	}
 }
 
-// The server's store is a store like any other, through the client.
+// The server's store is a store like any other, through the client; and if it makes only
+// what the protocol allows, it is one to lease from.
 func TestStore(t *testing.T) {
-	storetest.Run(t, func(t *testing.T) func() lease.Store {
-		_, ts := start(t, Config{Store: lease.NewMemory(), Conditions: []string{"as long as the process lives"}})
-		return func() lease.Store {
-			s, err := httpstore.Open(t.Context(), ts.URL)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if got := s.Conditions(); !slices.Equal(got, []string{"as long as the process lives"}) {
-				t.Errorf("conditions: %q", got)
-			}
-			return withoutOwn{s}
+	setup := func(allowAny bool) func(t *testing.T) func() lease.Store {
+		return func(t *testing.T) func() lease.Store { return openStore(t, allowAny) }
+	}
+	storetest.Run(t, setup(true))
+	t.Run("Checked", func(t *testing.T) { storetest.Leases(t, setup(false)) })
+}
+
+// openStore starts a server, and returns a function that opens its store.
+func openStore(t *testing.T, allowAny bool) func() lease.Store {
+	s, ts := start(t, Config{Store: lease.NewMemory(), Conditions: []string{"as long as the process lives"}})
+	s.checked.any = allowAny
+	return func() lease.Store {
+		s, err := httpstore.Open(t.Context(), ts.URL)
+		if err != nil {
+			t.Fatal(err)
 		}
-	})
+		if got := s.Conditions(); !slices.Equal(got, []string{"as long as the process lives"}) {
+			t.Errorf("conditions: %q", got)
+		}
+		return withoutOwn{s}
+	}
 }
 
 // withoutOwn hides the realms in which the server leases its own node IDs.
@@ -493,7 +505,8 @@ func TestTokens(t *testing.T) {
 
 	with := func(name string) string { return "Authorization: Bearer " + texts[name] }
 	const get = `{"realm":"%s","blocks":["1/8"]}`
-	cas := `{"changes":[{"prev":{"realm":"%s","block":"0/8"},"next":{"realm":"%[1]s","block":"0/8","revision":"1","hwm":"0","state":"whole"}}]}`
+	cas := `{"changes":[{"prev":{"realm":"%s","block":"0/0"},"next":{"realm":"%[1]s","block":"0/0","revision":"1","hwm":"0","state":"split",` +
+		`"terms":{"bits":23,"tick":256,"epoch":0,"window":234,"lead":39},"generation":"0123456789abcdef"}}]}`
 	type status map[string]int
 	for _, c := range []struct {
 		method, path, body string

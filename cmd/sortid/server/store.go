@@ -10,175 +10,186 @@ import (
 	"iter"
 	"log/slog"
 	"maps"
+	"mime"
+	"net"
 	"net/http"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
 	"github.com/sortid/sortid/lease"
 	httpstore "github.com/sortid/sortid/store/http"
 )
 
-// rawBody is the input of the store's operations: JSON as [httpstore] has it.
-type rawBody struct {
-	RawBody []byte `contentType:"application/json"`
-}
-
 // registerStore registers the endpoints of the interface lease.Store.
 func (s *Server) registerStore() {
-	store := s.config.Store
-	str := func(doc string) *huma.Schema { return &huma.Schema{Type: huma.TypeString, Description: doc} }
-	integer := func(doc string) *huma.Schema {
-		return &huma.Schema{Type: huma.TypeString, Pattern: "^-?[0-9]+$", Description: doc}
+	s.checked = newCheckedStore(s.config.Store)
+	many := func(items *huma.Schema) *huma.Schema {
+		most := maxMany
+		return &huma.Schema{Type: huma.TypeArray, Items: items, MaxItems: &most}
 	}
-	object := func(required []string, properties map[string]*huma.Schema) *huma.Schema {
-		return &huma.Schema{Type: huma.TypeObject, Required: required, Properties: properties}
-	}
-	realm := str("The name of the realm, with \"@\" and the generation for the records of its node IDs")
-	record := object([]string{"realm", "block", "revision", "hwm", "state"}, map[string]*huma.Schema{
-		"realm":    realm,
-		"block":    str("The node ID and its size, as in 42/8; 0/0 is the realm's own record"),
-		"revision": integer("How often the record was changed; 0: there is none"),
-		"hwm":      integer("The first tick never granted"),
-		"state":    str("What the block is: retired, whole, split or merging"),
-		"owner":    str("Who holds it"), "request": integer("The owner's number for the grant"),
-		"deadline": integer("The tick from which on others may take it"), "name": str("The holder's name, for people"),
-		"terms": {Type: huma.TypeObject, AdditionalProperties: true, Description: "What holds for all leases of the realm"}, "generation": str("The realm's generation"),
-	})
-
-	records := &huma.Schema{Type: huma.TypeArray, Items: record}
-	block := str("as in 42/8")
-	many := maxMany
-
+	none, records := object(nil), object(properties{"records": arrayOf(recordSchema)}, "records")
 	register(s, "get", "Read records of a realm",
-		object([]string{"realm", "blocks"}, map[string]*huma.Schema{"realm": realm, "blocks": {Type: huma.TypeArray, Items: block, MaxItems: &many}}),
-		object([]string{"records"}, map[string]*huma.Schema{"records": records}),
-		func(ctx context.Context, in httpstore.GetRequest) (out httpstore.GetAnswer, err error) {
-			if len(in.Blocks) > maxMany {
-				return out, invalid(fmt.Sprintf("%d blocks, want at most %d", len(in.Blocks), maxMany), "body.blocks")
-			}
-			if err = s.permitRealm(ctx, baseRealm(in.Realm)); err != nil {
-				return out, err
-			}
-			if len(in.Blocks) == 1 { // what Get returns outlives a crash of the store
-				var r lease.Record
-				r, err = store.Get(ctx, in.Realm, in.Blocks[0])
-				out.Records = []lease.Record{r}
-			} else {
-				out.Records, err = store.GetMany(ctx, in.Realm, in.Blocks)
-			}
-			if out.Records == nil {
-				out.Records = []lease.Record{}
-			}
+		object(properties{"realm": realmSchema, "blocks": many(text("as in 42/8"))}, "realm", "blocks"),
+		records, s.storeGet)
+	change := object(properties{"prev": recordSchema, "next": recordSchema}, "prev", "next")
+	register(s, "compare-and-set",
+		"Replace records if they are still those that were read, in order, up to the first that is refused",
+		object(properties{"changes": many(change)}, "changes"),
+		object(properties{"stored": {Type: huma.TypeBoolean}}, "stored"), s.storeCompareAndSet)
+	register(s, "realms", "Name the realms that the token permits", none,
+		object(properties{"realms": arrayOf(text("a name"))}, "realms"), s.storeRealms)
+	register(s, "list", "Read all records of a realm",
+		object(properties{"realm": realmSchema}, "realm"), records, s.storeList)
+	register(s, "time", "Read the store's clock", none,
+		object(properties{"time": {Type: huma.TypeString, Format: "date-time"}}, "time"), s.storeTime)
+	register(s, "conditions", "Say under which conditions the store never forgets", none,
+		object(properties{"conditions": arrayOf(text("a sentence"))}, "conditions"), s.storeConditions)
+}
+
+type properties map[string]*huma.Schema
+
+func object(p properties, required ...string) *huma.Schema {
+	return &huma.Schema{Type: huma.TypeObject, Required: required, Properties: p}
+}
+
+func arrayOf(items *huma.Schema) *huma.Schema {
+	return &huma.Schema{Type: huma.TypeArray, Items: items}
+}
+
+func text(doc string) *huma.Schema { return &huma.Schema{Type: huma.TypeString, Description: doc} }
+
+// integer describes an integer of 64 bits, which is a text in JSON.
+func integer(doc string) *huma.Schema {
+	return &huma.Schema{Type: huma.TypeString, Pattern: "^-?[0-9]+$", Description: doc}
+}
+
+var (
+	realmSchema  = text("The name of the realm, with \"@\" and the generation for the records of its node IDs")
+	recordSchema = object(properties{
+		"realm":      realmSchema,
+		"block":      text("The node ID and its size, as in 42/8; 0/0 is the realm's own record"),
+		"revision":   integer("How often the record was changed; 0: there is none"),
+		"hwm":        integer("The first tick never granted"),
+		"state":      text("What the block is: retired, whole, split or merging"),
+		"owner":      text("Who holds it"),
+		"from":       integer("The first tick that the owner was granted"),
+		"request":    integer("The owner's number for the grant, or for which merge the block was retired"),
+		"deadline":   integer("The tick from which on others may take it"),
+		"name":       text("The holder's name, for people"),
+		"key":        text("Shows in a block that was released that the owner did so"),
+		"terms":      {Type: huma.TypeObject, AdditionalProperties: true, Description: "What holds for all leases of the realm"},
+		"generation": text("The realm's generation"),
+	}, "realm", "block", "revision", "hwm", "state")
+)
+
+func (s *Server) storeGet(ctx context.Context, in httpstore.GetRequest) (out httpstore.GetAnswer, err error) {
+	if len(in.Blocks) > maxMany {
+		return out, invalid(fmt.Sprintf("%d blocks, want at most %d", len(in.Blocks), maxMany), "body.blocks")
+	}
+	if err := s.permitRealm(ctx, baseRealm(in.Realm)); err != nil {
+		return out, err
+	}
+	out.Records = []lease.Record{}
+	switch store := s.config.Store; len(in.Blocks) {
+	case 0:
+		return out, nil
+	case 1: // what Get returns outlives a crash of the store
+		r, err := store.Get(ctx, in.Realm, in.Blocks[0])
+		out.Records = append(out.Records, r)
+		return out, err
+	default:
+		out.Records, err = store.GetMany(ctx, in.Realm, in.Blocks)
+		return out, err
+	}
+}
+
+func (s *Server) storeCompareAndSet(ctx context.Context, in httpstore.CompareAndSetRequest) (
+	out httpstore.CompareAndSetAnswer, err error,
+) {
+	if len(in.Changes) < 1 || len(in.Changes) > maxMany {
+		return out, invalid(fmt.Sprintf("%d changes, want 1 to %d", len(in.Changes), maxMany), "body.changes")
+	}
+	changes := make([]lease.Change, len(in.Changes))
+	for i, c := range in.Changes {
+		changes[i] = lease.Change(c)
+		if err := s.permitRealm(ctx, baseRealm(c.Next.Realm)); err != nil {
 			return out, err
-		})
-	change := object([]string{"prev", "next"}, map[string]*huma.Schema{"prev": record, "next": record})
-	register(s, "compare-and-set", "Replace records if they are still those that were read, in order, up to the first that is refused",
-		object([]string{"changes"}, map[string]*huma.Schema{"changes": {Type: huma.TypeArray, Items: change, MaxItems: &many}}),
-		object([]string{"stored"}, map[string]*huma.Schema{"stored": {Type: huma.TypeBoolean}}),
-		func(ctx context.Context, in httpstore.CompareAndSetRequest) (out httpstore.CompareAndSetAnswer, err error) {
-			if len(in.Changes) < 1 || len(in.Changes) > maxMany {
-				return out, invalid(fmt.Sprintf("%d changes, want 1 to %d", len(in.Changes), maxMany), "body.changes")
-			}
-			changes := make([]lease.Change, len(in.Changes))
-			for i, c := range in.Changes {
-				at := fmt.Sprintf("body.changes[%d].next", i)
-				switch {
-				case c.Prev.Realm != c.Next.Realm || c.Prev.Block != c.Next.Block:
-					return out, invalid("prev and next are records of different blocks", at)
-				case c.Next.Realm != in.Changes[0].Next.Realm:
-					return out, invalid("the changes are of several realms", at)
-				case c.Next.Revision == 0:
-					return out, invalid("the revision of a stored record is not 0", at+".revision")
-				}
-				changes[i] = lease.Change(c)
-			}
-			if err = s.permitRealm(ctx, baseRealm(changes[0].Next.Realm)); err == nil {
-				out.Stored, err = store.CompareAndSetMany(ctx, changes)
-			}
-			return out, err
-		})
-	register(s, "realms", "Name the realms that the token permits", object(nil, nil),
-		object([]string{"realms"}, map[string]*huma.Schema{"realms": {Type: huma.TypeArray, Items: str("a name")}}),
-		func(ctx context.Context, _ struct{}) (out httpstore.RealmsAnswer, err error) {
-			if err = s.permitStore(ctx); err != nil {
-				return out, err
-			}
-			names, err := store.Realms(ctx)
-			out.Realms = slices.DeleteFunc(names, func(name string) bool { return s.permitRealm(ctx, name) != nil })
-			if out.Realms == nil {
-				out.Realms = []string{}
-			}
-			return out, err
-		})
-	register(s, "list", "Read all records of a realm", object([]string{"realm"}, map[string]*huma.Schema{"realm": realm}),
-		object([]string{"records"}, map[string]*huma.Schema{"records": records}),
-		func(ctx context.Context, in httpstore.ListRequest) (out httpstore.ListAnswer, err error) {
-			if err = s.permitRealm(ctx, baseRealm(in.Realm)); err == nil {
-				out.Records, err = store.List(ctx, in.Realm)
-			}
-			if out.Records == nil {
-				out.Records = []lease.Record{}
-			}
-			return out, err
-		})
-	register(s, "time", "Read the store's clock", object(nil, nil),
-		object([]string{"time"}, map[string]*huma.Schema{"time": {Type: huma.TypeString, Format: "date-time"}}),
-		func(ctx context.Context, _ struct{}) (out httpstore.TimeAnswer, err error) {
-			if err = s.permitStore(ctx); err != nil {
-				return out, err
-			}
-			out.Time, err = store.Time(ctx)
-			return out, err
-		})
-	register(s, "conditions", "Say under which conditions the store never forgets", object(nil, nil),
-		object([]string{"conditions"}, map[string]*huma.Schema{"conditions": {Type: huma.TypeArray, Items: str("a sentence")}}),
-		func(ctx context.Context, _ struct{}) (out httpstore.ConditionsAnswer, err error) {
-			if err = s.permitStore(ctx); err != nil {
-				return out, err
-			}
-			out.Conditions = append([]string{}, s.config.Conditions...)
-			return out, nil
-		})
+		}
+	}
+	out.Stored, err = s.checked.compareAndSet(ctx, changes)
+	if wrong := (*lease.ChangeError)(nil); errors.As(err, &wrong) {
+		return out, invalid(wrong.Reason, fmt.Sprintf("body.changes[%d].next", wrong.Index))
+	}
+	return out, err
+}
+
+func (s *Server) storeRealms(ctx context.Context, _ struct{}) (out httpstore.RealmsAnswer, err error) {
+	if err := s.permitStore(ctx); err != nil {
+		return out, err
+	}
+	names, err := s.config.Store.Realms(ctx)
+	names = slices.DeleteFunc(names, func(name string) bool { return s.permitRealm(ctx, name) != nil })
+	out.Realms = append([]string{}, names...)
+	return out, err
+}
+
+func (s *Server) storeList(ctx context.Context, in httpstore.ListRequest) (out httpstore.ListAnswer, err error) {
+	if err := s.permitRealm(ctx, baseRealm(in.Realm)); err != nil {
+		return out, err
+	}
+	records, err := s.config.Store.List(ctx, in.Realm)
+	out.Records = append([]lease.Record{}, records...)
+	return out, err
+}
+
+func (s *Server) storeTime(ctx context.Context, _ struct{}) (out httpstore.TimeAnswer, err error) {
+	if err := s.permitStore(ctx); err != nil {
+		return out, err
+	}
+	out.Time, err = s.config.Store.Time(ctx)
+	return out, err
+}
+
+func (s *Server) storeConditions(ctx context.Context, _ struct{}) (out httpstore.ConditionsAnswer, err error) {
+	if err := s.permitStore(ctx); err != nil {
+		return out, err
+	}
+	out.Conditions = append([]string{}, s.config.Conditions...)
+	return out, nil
 }
 
 // register registers an operation of the store. It is the one place that decodes, and that
 // maps errors to status codes.
-func register[In, Out any](s *Server, name, summary string, in, out *huma.Schema, do func(context.Context, In) (Out, error)) {
+func register[In, Out any](s *Server, name, summary string, in, out *huma.Schema,
+	do func(context.Context, In) (Out, error)) {
 	op := huma.Operation{
-		OperationID: "store-" + name, Method: http.MethodPost, Path: "/v1/store/" + name, Tags: []string{"store"},
-		Summary:      summary,
-		MaxBodyBytes: maxBody, SkipValidateBody: true,
-		Errors: []int{http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden, http.StatusRequestTimeout, http.StatusRequestEntityTooLarge,
+		OperationID: "store-" + name,
+		Method:      http.MethodPost,
+		Path:        "/v1/store/" + name,
+		Tags:        []string{"store"},
+		Summary:     summary,
+		Middlewares: huma.Middlewares{s.bound(name), s.readJSON},
+		Errors: []int{http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden,
+			http.StatusRequestTimeout, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType,
 			http.StatusUnprocessableEntity, http.StatusTooManyRequests, http.StatusServiceUnavailable},
-		RequestBody: &huma.RequestBody{Required: true},
-		Responses:   jsonResponse(summary, out),
+		Responses: jsonResponse(summary, out),
 	}
 	if name == "time" {
 		op.Errors = append(op.Errors, http.StatusNotImplemented)
 	}
 	s.secure(&op, permitRealms)
-	huma.Register(s.api, op, func(ctx context.Context, raw *rawBody) (*rawOutput, error) {
-		var request In
-		d := json.NewDecoder(bytes.NewReader(raw.RawBody))
-		d.DisallowUnknownFields()
-		if err := d.Decode(&request); err != nil {
-			return nil, huma.Error400BadRequest("the body is not the JSON that /openapi.json describes: " + err.Error())
-		}
-		if _, err := d.Token(); !errors.Is(err, io.EOF) {
-			return nil, huma.Error400BadRequest("the body goes on after its JSON object")
-		}
-		answer, err := do(ctx, request)
-		var status huma.StatusError
-		switch {
-		case errors.As(err, &status):
+	huma.Register(s.api, op, func(ctx context.Context, _ *struct{}) (*rawOutput, error) {
+		request, err := decodeBody[In](ctx)
+		if err != nil {
 			return nil, err
-		case errors.Is(err, lease.ErrNoTime):
-			return nil, huma.Error501NotImplemented("the store has no clock")
-		case err != nil: // what it says is about the store's network, which is not the client's
-			s.log.Warn("the store failed", slog.String("operation", name), slog.Any("error", err))
-			return nil, unavailable(fmt.Errorf("%w: the store did not answer, or refused; the server's log says more", errUnavailable))
+		}
+		answer, err := callStore(ctx, s, request, do)
+		if err != nil {
+			return nil, s.storeProblem(name, err)
 		}
 		b, err := json.Marshal(answer)
 		if err != nil {
@@ -186,8 +197,99 @@ func register[In, Out any](s *Server, name, summary string, in, out *huma.Schema
 		}
 		return &rawOutput{ContentType: typeJSON, CacheControl: "no-store", Body: append(b, '\n')}, nil
 	})
-	// Register describes a RawBody as bytes.
-	op.RequestBody.Content = map[string]*huma.MediaType{typeJSON: {Schema: in}}
+	// readJSON reads the body, so the body is described only now.
+	s.api.OpenAPI().Paths[op.Path].Post.RequestBody = &huma.RequestBody{
+		Required: true, Content: map[string]*huma.MediaType{typeJSON: {Schema: in}},
+	}
+}
+
+// bound refuses requests of an operation while too many are under way.
+func (s *Server) bound(name string) func(huma.Context, func(huma.Context)) {
+	queue := s.storeQueue
+	if name == "list" {
+		queue = s.storeLists
+	}
+	return func(ctx huma.Context, next func(huma.Context)) {
+		_, w := humago.Unwrap(ctx)
+		if !queue.enter() {
+			s.refuse(w, busy("too many requests of the store are under way; ask again"))
+			return
+		}
+		defer queue.leave()
+		next(ctx)
+	}
+}
+
+// callStore calls the store when it is the request's turn.
+func callStore[In, Out any](ctx context.Context, s *Server, request In, do func(context.Context, In) (Out, error)) (out Out, err error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, storeTimeout, errUnavailable)
+	defer cancel()
+	if err := s.storeCalls.wait(ctx); err != nil {
+		return out, err
+	}
+	defer s.storeCalls.leave()
+	return do(ctx, request)
+}
+
+type bodyKey struct{}
+
+// storeTimeout is how long a request waits for the store.
+const storeTimeout = 15 * time.Second
+
+// bodyTimeout is how long a client may take to send a body.
+const bodyTimeout = 5 * time.Second
+
+// readJSON reads the body of a request of the store. A page of another origin cannot send
+// this type without asking first.
+func (s *Server) readJSON(ctx huma.Context, next func(huma.Context)) {
+	if kind, _, err := mime.ParseMediaType(ctx.Header("Content-Type")); err != nil || kind != typeJSON {
+		huma.WriteErr(s.api, ctx, http.StatusUnsupportedMediaType,
+			"the body must be JSON: send the header \"Content-Type: "+typeJSON+"\"")
+		return
+	}
+	ctx.SetReadDeadline(time.Now().Add(bodyTimeout))
+	body, err := io.ReadAll(io.LimitReader(ctx.BodyReader(), maxBody+1))
+	var timeout net.Error
+	switch {
+	case len(body) > maxBody:
+		huma.WriteErr(s.api, ctx, http.StatusRequestEntityTooLarge,
+			fmt.Sprintf("the body has more than %d bytes", maxBody))
+	case errors.As(err, &timeout) && timeout.Timeout():
+		huma.WriteErr(s.api, ctx, http.StatusRequestTimeout,
+			fmt.Sprintf("the body did not come within %v", bodyTimeout))
+	case err != nil:
+		huma.WriteErr(s.api, ctx, http.StatusBadRequest, "the body ends too soon")
+	default:
+		next(huma.WithValue(ctx, bodyKey{}, body))
+	}
+}
+
+// decodeBody decodes what readJSON has read.
+func decodeBody[In any](ctx context.Context) (request In, err error) {
+	body, _ := ctx.Value(bodyKey{}).([]byte)
+	d := json.NewDecoder(bytes.NewReader(body))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&request); err != nil {
+		return request, huma.Error400BadRequest("the body is not the JSON that /openapi.json describes: " + err.Error())
+	}
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		return request, huma.Error400BadRequest("the body goes on after its JSON object")
+	}
+	return request, nil
+}
+
+// storeProblem returns the problem that an operation of the store answers with. What a store
+// says is about its network, which is not the client's.
+func (s *Server) storeProblem(operation string, err error) error {
+	var status huma.StatusError
+	switch {
+	case errors.As(err, &status):
+		return err
+	case errors.Is(err, lease.ErrNoTime):
+		return huma.Error501NotImplemented("the store has no clock")
+	}
+	s.log.Warn("the store failed", slog.String("operation", operation), slog.Any("error", err))
+	return unavailable(fmt.Errorf("%w: the store did not answer, or refused; the server's log says more", errUnavailable))
 }
 
 // baseRealm returns the realm of a record's name, which may have a generation.

@@ -1,0 +1,238 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/sortid/sortid/lease"
+)
+
+// A checkedStore lets a store make only changes that the protocol allows. It is safe for
+// concurrent use.
+//
+// Each change costs a GetMany. The realm's record and the time, which change little, are
+// read again when they are old, and before a change is refused.
+type checkedStore struct {
+	store lease.Store
+	any   bool // allow all changes, for tests of what transports them
+
+	mu     sync.Mutex
+	realms map[string]known
+	counts map[string]count // by the name of the realm with its generation
+}
+
+// known is what a checkedStore remembers of a realm.
+type known struct {
+	root  lease.Record
+	read  time.Time     // when it was read
+	ahead time.Duration // how far the store's clock was ahead of this machine's
+	lead  time.Duration // how far clients' clocks may be, if the store has none
+}
+
+// A count says how many records there are, and how many were made here since they were
+// counted.
+type count struct{ all, since int }
+
+const (
+	rememberFor  = 10 * time.Second
+	mostRealms   = 1000 // to remember
+	recountAfter = 1000 // records made here; other servers may have made as many
+)
+
+func newCheckedStore(store lease.Store) *checkedStore {
+	return &checkedStore{store: store, realms: map[string]known{}, counts: map[string]count{}}
+}
+
+// compareAndSet makes changes, as CompareAndSetMany of the store does, if the protocol allows
+// them. Else it fails with [lease.ErrIllegal].
+func (g *checkedStore) compareAndSet(ctx context.Context, changes []lease.Change) (bool, error) {
+	if g.any {
+		return g.store.CompareAndSetMany(ctx, changes)
+	}
+	if changes[0].Next.Block == (lease.Block{}) {
+		return g.changeRealm(ctx, changes)
+	}
+	space, blocks, err := lease.Evidence(changes)
+	if err != nil {
+		return false, err
+	}
+	records, err := g.store.GetMany(ctx, space, blocks)
+	if err != nil {
+		return false, err
+	}
+	made := 0
+	for i, c := range changes {
+		if !records[i].Matches(c.Prev) {
+			return false, nil
+		}
+		changes[i].Prev = records[i]
+		if records[i].Revision == 0 {
+			made++
+		}
+	}
+	if ok, err := g.allows(ctx, changes, records, made); !ok || err != nil {
+		return false, err
+	}
+	stored, err := g.store.CompareAndSetMany(ctx, changes)
+	if !stored && err == nil {
+		g.add(space, -made)
+	}
+	return stored, err
+}
+
+// changeRealm is compareAndSet for a realm's own record.
+func (g *checkedStore) changeRealm(ctx context.Context, changes []lease.Change) (bool, error) {
+	space, blocks, err := lease.Evidence(changes)
+	if err != nil {
+		return false, err
+	}
+	realm := changes[0].Next.Realm
+	k, err := g.read(ctx, realm)
+	if err != nil {
+		return false, err
+	}
+	records, err := g.store.GetMany(ctx, space, blocks)
+	if err != nil {
+		return false, err
+	}
+	if ok, err := k.with(records).Check(changes); !ok || err != nil {
+		return false, err
+	}
+	changes[0].Prev = k.root
+	defer g.forget(realm)
+	return g.store.CompareAndSetMany(ctx, changes)
+}
+
+// allows reports whether the protocol allows changes of blocks. made says how
+// many of them make a record.
+func (g *checkedStore) allows(ctx context.Context, changes []lease.Change, records []lease.Record,
+	made int) (bool, error) {
+	realm := baseRealm(changes[0].Next.Realm)
+	k, known := g.recall(realm)
+	if known {
+		ok, err := g.check(ctx, k, changes, records, made)
+		if ok || err != nil && !errors.Is(err, lease.ErrIllegal) {
+			return ok, err
+		}
+	}
+	// What is remembered may be too old to refuse a change.
+	k, err := g.read(ctx, realm)
+	if err != nil {
+		return false, err
+	}
+	return g.check(ctx, k, changes, records, made)
+}
+
+// check checks changes by what is known and by the records that are evidence.
+func (g *checkedStore) check(ctx context.Context, k known, changes []lease.Change, records []lease.Record,
+	made int) (bool, error) {
+	space, current := changes[0].Next.Realm, k.root.Realm+"@"+k.root.Generation
+	now := k.with(records)
+	var err error
+	if space != current {
+		if now.Current, err = g.store.GetMany(ctx, current, blocksOf(changes)); err != nil {
+			return false, err
+		}
+		return now.Check(changes)
+	}
+	if made > 0 {
+		if now.Count, err = g.reserve(ctx, space, made); err != nil {
+			return false, err
+		}
+	}
+	ok, err := now.Check(changes)
+	if !ok || err != nil {
+		g.add(space, -made)
+	}
+	return ok, err
+}
+
+func (k known) with(records []lease.Record) lease.Known {
+	return lease.Known{Root: k.root, Now: time.Now().Add(k.ahead), Ahead: k.lead, Records: records}
+}
+
+func blocksOf(changes []lease.Change) (blocks []lease.Block) {
+	for _, c := range changes {
+		blocks = append(blocks, c.Next.Block)
+	}
+	return blocks
+}
+
+// reserve counts n records that are about to be made, and returns how many there are. It
+// lists them now and then; once there are too many, that cannot change.
+func (g *checkedStore) reserve(ctx context.Context, space string, n int) (int, error) {
+	g.mu.Lock()
+	c, ok := g.counts[space]
+	g.mu.Unlock()
+	if !ok || c.since+n > recountAfter && c.all < lease.MaxRecords {
+		records, err := g.store.List(ctx, space)
+		if err != nil {
+			return 0, err
+		}
+		g.mu.Lock()
+		if len(g.counts) >= mostRealms {
+			clear(g.counts)
+		}
+		g.counts[space] = count{all: len(records)}
+		g.mu.Unlock()
+	}
+	return g.add(space, n), nil
+}
+
+// add adds to the count of records, if there is one, and returns what it was.
+func (g *checkedStore) add(space string, n int) int {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	c, ok := g.counts[space]
+	if ok {
+		g.counts[space] = count{c.all + n, c.since + n}
+	}
+	return c.all
+}
+
+// read reads the realm's record and the time, and remembers them.
+func (g *checkedStore) read(ctx context.Context, realm string) (known, error) {
+	root, err := g.store.Get(ctx, realm, lease.Block{})
+	if err != nil {
+		return known{}, err
+	}
+	k := known{root: root, read: time.Now()}
+	now, err := g.store.Time(ctx)
+	switch {
+	case errors.Is(err, lease.ErrNoTime):
+		k.lead = root.Terms.Duration(root.Terms.Lead)
+	case err != nil:
+		return known{}, err
+	default:
+		k.ahead = now.Sub(k.read)
+	}
+	if root.Revision != 0 {
+		g.remember(realm, k)
+	}
+	return k, nil
+}
+
+// recall returns what is known of a realm, and whether that is not too old.
+func (g *checkedStore) recall(realm string) (known, bool) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	k, ok := g.realms[realm]
+	return k, ok && time.Since(k.read) < rememberFor
+}
+
+func (g *checkedStore) remember(realm string, k known) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if len(g.realms) >= mostRealms {
+		clear(g.realms)
+	}
+	g.realms[realm] = k
+}
+
+func (g *checkedStore) forget(realm string) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	delete(g.realms, realm)
+}

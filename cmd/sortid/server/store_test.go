@@ -1,0 +1,354 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/sortid/sortid/lease"
+	httpstore "github.com/sortid/sortid/store/http"
+)
+
+// A realm that is served, with a node ID of 2 bits held by another process.
+type served struct {
+	memory *lease.Memory
+	url    string
+	client *httpstore.Store
+	root   lease.Record
+	held   lease.Record
+}
+
+func serveRealm(t *testing.T) served {
+	t.Helper()
+	memory := lease.NewMemory()
+	_, ts := start(t, Config{Store: memory, MustExist: true})
+	client, err := httpstore.Open(t.Context(), ts.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { client.Close() })
+	l, err := lease.Acquire(t.Context(), client, lease.Config{Realm: "orders", Format: lease.SCRU64, NodeIDSize: 2, Name: "victim"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := l.Close(t.Context()); err != nil && !errors.Is(err, t.Context().Err()) {
+			t.Error(err)
+		}
+	})
+	root, err := lease.Realm(t.Context(), client, "orders")
+	if err != nil {
+		t.Fatal(err)
+	}
+	held, err := client.Get(t.Context(), "orders@"+root.Generation, lease.Block{NodeID: l.NodeID(), Size: 2})
+	if err != nil || held.Name != "victim" {
+		t.Fatalf("%+v, %v", held, err)
+	}
+	return served{memory, ts.URL, client, root, held}
+}
+
+// reads counts the calls of the methods that read.
+type reads struct {
+	lease.Store
+	lists, many, others atomic.Int64
+}
+
+func (r *reads) List(ctx context.Context, realm string) ([]lease.Record, error) {
+	r.lists.Add(1)
+	return r.Store.List(ctx, realm)
+}
+
+func (r *reads) GetMany(ctx context.Context, realm string, blocks []lease.Block) ([]lease.Record, error) {
+	r.many.Add(1)
+	return r.Store.GetMany(ctx, realm, blocks)
+}
+
+func (r *reads) Get(ctx context.Context, realm string, b lease.Block) (lease.Record, error) {
+	r.others.Add(1)
+	return r.Store.Get(ctx, realm, b)
+}
+
+func (r *reads) Time(ctx context.Context) (time.Time, error) {
+	r.others.Add(1)
+	return r.Store.Time(ctx)
+}
+
+// A check reads the records by one GetMany, and remembers the rest.
+func TestReadsPerCheck(t *testing.T) {
+	memory := lease.NewMemory()
+	store := &reads{Store: memory}
+	g := newCheckedStore(store)
+	if _, err := lease.Create(t.Context(), memory, lease.Config{Realm: "orders", Format: lease.SCRU64}); err != nil {
+		t.Fatal(err)
+	}
+	root, err := lease.Realm(t.Context(), memory, "orders")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := lease.Record{Realm: "orders@" + root.Generation, Block: lease.Block{NodeID: 1, Size: 1}}
+	for i, state := range []lease.State{lease.Split, lease.Merging, lease.Split, lease.Merging} {
+		next := r
+		next.Revision, next.State = r.Revision+1, state
+		store.many.Store(0)
+		store.others.Store(0)
+		if ok, err := g.compareAndSet(t.Context(), []lease.Change{{Prev: r, Next: next}}); !ok || err != nil {
+			t.Fatal(ok, err)
+		}
+		if many, others := store.many.Load(), store.others.Load(); many != 1 || i > 0 && others != 0 {
+			t.Errorf("change %d: %d calls of GetMany, want 1, and %d of Get and Time", i, many, others)
+		}
+		r = next
+	}
+}
+
+// What a client must not store is refused with the reason, and nothing is stored.
+func TestAttacks(t *testing.T) {
+	v := serveRealm(t)
+	space := v.held.Realm
+	absent := func(realm string, b lease.Block) lease.Record { return lease.Record{Realm: realm, Block: b} }
+	next := func(prev lease.Record, change func(r *lease.Record)) lease.Change {
+		r := prev
+		r.Revision++
+		change(&r)
+		return lease.Change{Prev: prev, Next: r}
+	}
+	now := v.root.Terms.At(time.Now())
+	whole := func(r *lease.Record) { r.State = lease.Whole }
+	for name, c := range map[string]struct {
+		want    string
+		changes []lease.Change
+	}{
+		"0/0 of a generation":    {"has no record of 0/0", []lease.Change{next(absent(space, lease.Block{}), whole)}},
+		"a node ID of a realm":   {"has no record of 1/8", []lease.Change{next(absent("orders", lease.Block{NodeID: 1, Size: 8}), whole)}},
+		"no name":                {"want a name without @", []lease.Change{next(absent("", lease.Block{}), whole)}},
+		"a name too long":        {"101 bytes", []lease.Change{next(absent(strings.Repeat("x", 101), lease.Block{}), whole)}},
+		"control characters":     {"control characters", []lease.Change{next(absent("a\x1b[2Jb", lease.Block{}), whole)}},
+		"no generation":          {"want 16 hexadecimal digits", []lease.Change{next(absent("orders@", lease.Block{NodeID: 1, Size: 8}), whole)}},
+		"two generations":        {"want 16 hexadecimal digits", []lease.Change{next(absent(space+"@x", lease.Block{NodeID: 1, Size: 8}), whole)}},
+		"no such realm":          {"no such realm", []lease.Change{next(absent("other@0123456789abcdef", lease.Block{NodeID: 1, Size: 8}), whole)}},
+		"a node ID from nowhere": {"the block around 9/8 is retired, want split", []lease.Change{next(absent(space, lease.Block{NodeID: 9, Size: 8}), whole)}},
+		"too many bits":          {"more than the 23 bits", []lease.Change{next(absent(space, lease.Block{NodeID: 9, Size: 24}), whole)}},
+		"another realm beside": {"of another realm than the first", []lease.Change{
+			next(v.held, func(r *lease.Record) { r.HWM++ }), next(absent("uid60@0123456789abcdef", lease.Block{NodeID: 1, Size: 1}), whole)}},
+		"one node ID twice": {"occurs twice", []lease.Change{next(v.held, func(r *lease.Record) { r.HWM++ }), next(v.held, func(r *lease.Record) { r.HWM++ })}},
+		"any mark":          {"the deadline is", []lease.Change{next(v.held, func(r *lease.Record) { r.HWM += 1 << 40 })}},
+		"a mark far ahead": {"too far ahead of the time", []lease.Change{next(v.held, func(r *lease.Record) {
+			r.HWM += 1 << 40
+			r.Deadline += 1 << 40
+		})}},
+		"a deadline far ahead": {"ticks after hwm, want at most", []lease.Change{next(v.held, func(r *lease.Record) { r.Deadline += 1000 })}},
+		"a lower mark":         {"the key is not the owner's", []lease.Change{next(v.held, release(0))}},
+		"a lower mark, a wrong key": {"the key is not the owner's", []lease.Change{next(v.held, func(r *lease.Record) {
+			release(0)(r)
+			r.Key = r.Owner
+		})}},
+		"a mark below the grant": {"the key is not the owner's", []lease.Change{next(v.held, release(v.held.From-v.held.HWM-1))}},
+		"a lease that is held": {"held", []lease.Change{next(v.held, func(r *lease.Record) {
+			r.Owner, r.Request, r.From = lease.Owner{1}, 1, r.HWM
+			r.HWM += 4
+			r.Deadline = r.HWM + 2
+		})}},
+		"a revision too high":   {"the revision is", []lease.Change{next(v.held, func(r *lease.Record) { *r = vacated(*r); r.Revision++ })}},
+		"terms in a node ID":    {"the terms is", []lease.Change{next(v.held, func(r *lease.Record) { *r = vacated(*r); r.Terms = v.root.Terms })}},
+		"a name that is none":   {"the name has 101 bytes", []lease.Change{next(v.held, func(r *lease.Record) { r.Name = strings.Repeat("x", 101) })}},
+		"a held block split":    {"held", []lease.Change{next(v.held, func(r *lease.Record) { *r = vacated(*r); r.State = lease.Split })}},
+		"a realm with no terms": {"make no sense", []lease.Change{next(absent("new", lease.Block{}), func(r *lease.Record) { r.State, r.Generation = lease.Split, v.root.Generation })}},
+		"a window of a year":    {"make no sense", []lease.Change{next(v.root, func(r *lease.Record) { r.Terms.Window = 365 * 24 * 3600 * 4 })}},
+		"another tick":          {"the terms is", []lease.Change{next(v.root, func(r *lease.Record) { r.Terms.Tick = 1000 })}},
+		"a window forgotten":    {"the terms is", []lease.Change{next(v.root, func(r *lease.Record) { r.Terms.Window /= 2 })}},
+		"a fence that is none":  {"the floor is", []lease.Change{next(v.root, func(r *lease.Record) { r.Generation = "0123456789abcdef" })}},
+		"a fence below the time": {"the floor is", []lease.Change{next(v.root, func(r *lease.Record) {
+			r.Generation, r.HWM = "0123456789abcdef", now
+		})}},
+		"a fence for ever": {"the floor is", []lease.Change{next(v.root, func(r *lease.Record) {
+			r.Generation, r.HWM = "0123456789abcdef", 1<<60
+		})}},
+		"a generation that is a name": {"want 16 hexadecimal digits", []lease.Change{next(v.root, func(r *lease.Record) {
+			r.Generation, r.HWM = "../../../../etc", now+1000
+		})}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			last := c.changes[len(c.changes)-1].Next
+			before, err := v.memory.Get(t.Context(), last.Realm, last.Block)
+			if err != nil {
+				t.Fatal(err)
+			}
+			ok, err := v.client.CompareAndSetMany(t.Context(), c.changes)
+			if ok || !errors.Is(err, lease.ErrIllegal) || !strings.Contains(err.Error(), c.want) ||
+				!strings.Contains(err.Error(), fmt.Sprintf("body.changes[%d]", len(c.changes)-1)) {
+				t.Errorf("%v, %v, want %q", ok, err, c.want)
+			}
+			if after, err := v.memory.Get(t.Context(), last.Realm, last.Block); err != nil || after != before {
+				t.Errorf("stored %+v, %v", after, err)
+			}
+		})
+	}
+	// An eviction is for operators, and keeps the mark.
+	if ok, err := lease.Evict(t.Context(), v.client, "orders", v.held.Block, v.held.Owner); !ok || err != nil {
+		t.Errorf("an eviction: %v, %v", ok, err)
+	}
+}
+
+func vacated(r lease.Record) lease.Record {
+	return lease.Record{Realm: r.Realm, Block: r.Block, Revision: r.Revision, HWM: r.HWM, State: r.State}
+}
+
+// release gives a block back with a mark that is lower by d.
+func release(d int64) func(r *lease.Record) {
+	return func(r *lease.Record) {
+		if d == 0 {
+			d = -1
+		}
+		*r = vacated(*r)
+		r.HWM += d
+	}
+}
+
+// What is stored is compared and checked, whatever the client says is.
+func TestCheckedAgainstTheStore(t *testing.T) {
+	v := serveRealm(t)
+	stale := v.held
+	stale.Revision--
+	next := stale
+	next.HWM, next.Revision = next.HWM+1<<40, stale.Revision+1
+	if ok, err := v.client.CompareAndSet(t.Context(), stale, next); ok || err != nil {
+		t.Errorf("a change of what is no longer there: %v, %v, want false", ok, err)
+	}
+	claimed := v.held // it is held, whatever the client claims
+	claimed.Owner, claimed.Deadline, claimed.From = lease.Owner{}, 0, 0
+	next = claimed
+	next.Revision++
+	next.State = lease.Split
+	if ok, err := v.client.CompareAndSet(t.Context(), claimed, next); ok || !errors.Is(err, lease.ErrIllegal) {
+		t.Errorf("a held block split: %v, %v", ok, err)
+	}
+}
+
+// Operators do over HTTP what they do elsewhere, and every lease goes on.
+func TestOperators(t *testing.T) {
+	v := serveRealm(t)
+	ctx := t.Context()
+	if made, err := lease.Create(ctx, v.client, lease.Config{Realm: "made", Format: lease.UID60, Window: time.Hour}); !made || err != nil {
+		t.Fatal(made, err)
+	}
+	if _, err := lease.SetTerms(ctx, v.client, "made", 10*time.Second, time.Second); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := lease.SetTerms(ctx, v.client, "made", 0, time.Minute); err != nil {
+		t.Fatal(err)
+	}
+	for _, skew := range []time.Duration{0, time.Hour, 24 * time.Hour} {
+		for _, c := range []lease.Config{{Realm: "made"}, {Realm: "orders", Window: time.Minute}, {Realm: fmt.Sprint("lost", skew), Format: lease.SCRU160}} {
+			if _, err := lease.Fence(ctx, v.client, c, skew); err != nil {
+				t.Errorf("%s with a skew of %v: %v", c.Realm, skew, err)
+			}
+		}
+	}
+	// A realm cannot be fenced back into a generation that it had.
+	back := v.root
+	now, err := lease.Realm(ctx, v.client, "orders")
+	if err != nil {
+		t.Fatal(err)
+	}
+	back.HWM, back.Revision, back.Terms = now.HWM, now.Revision+1, now.Terms
+	if ok, err := v.client.CompareAndSet(ctx, now, back); ok || err == nil || !strings.Contains(err.Error(), "used before") {
+		t.Errorf("back into the old generation: %v, %v", ok, err)
+	}
+}
+
+// A fence over HTTP carries over marks that are above its floor, and what is around them.
+func TestFenceCarriesOverHTTP(t *testing.T) {
+	v := serveRealm(t)
+	far := v.held
+	far.Revision, far.HWM = far.Revision+1, far.HWM+1<<30
+	if ok, err := v.memory.CompareAndSet(t.Context(), v.held, far); !ok || err != nil {
+		t.Fatal(ok, err)
+	}
+	if _, err := lease.Fence(t.Context(), v.client, lease.Config{Realm: "orders"}, 0); err != nil {
+		t.Fatal(err)
+	}
+	root, blocks, err := lease.Records(t.Context(), v.client, "orders")
+	if err != nil || len(blocks) != 2 || blocks[0].State != lease.Split || blocks[0].HWM != root.HWM ||
+		blocks[1].Block != far.Block || blocks[1].State != lease.Retired || blocks[1].HWM != far.HWM {
+		t.Errorf("%+v, %v", blocks, err)
+	}
+}
+
+// A client can fill a realm with so many records and no more, and nobody counts them at each.
+func TestManyRecords(t *testing.T) {
+	memory := lease.NewMemory()
+	store := &reads{Store: memory}
+	_, ts := start(t, Config{Store: store, MustExist: true})
+	client, err := httpstore.Open(t.Context(), ts.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.Close()
+	if _, err := lease.Create(t.Context(), client, lease.Config{Realm: "orders", Format: lease.SCRU64}); err != nil {
+		t.Fatal(err)
+	}
+	root, err := lease.Realm(t.Context(), client, "orders")
+	if err != nil {
+		t.Fatal(err)
+	}
+	space := "orders@" + root.Generation
+	made, last := 0, error(nil)
+	for size := uint8(1); last == nil && size < 20; size++ {
+		for from := uint32(0); last == nil && from < 1<<size; from += maxMany {
+			var changes []lease.Change
+			for n := from; n < min(from+maxMany, 1<<size); n++ {
+				b := lease.Block{NodeID: n, Size: size}
+				changes = append(changes, lease.Change{Prev: lease.Record{Realm: space, Block: b}, Next: lease.Record{Realm: space, Block: b, Revision: 1, State: lease.Split}})
+			}
+			var ok bool
+			if ok, last = client.CompareAndSetMany(t.Context(), changes); ok {
+				made += len(changes)
+			}
+		}
+	}
+	records, err := memory.List(t.Context(), space)
+	if err != nil || len(records) != made || made > lease.MaxRecords || made < lease.MaxRecords-maxMany || !errors.Is(last, lease.ErrIllegal) ||
+		!strings.Contains(last.Error(), "which is the most") {
+		t.Errorf("%d records were made, there are %d, then %v, %v", made, len(records), last, err)
+	}
+	if n := store.lists.Load(); n > int64(made/recountAfter)*2 {
+		t.Errorf("%d lists for %d records", n, made)
+	}
+}
+
+// The store's endpoints take JSON that is told to be JSON, so a page of another origin must
+// ask first, and a body that is cut off is the client's fault.
+func TestStoreBodies(t *testing.T) {
+	_, ts := start(t, Config{Store: lease.NewMemory()})
+	for kind, status := range map[string]int{
+		"": 415, "text/plain": 415, "application/x-www-form-urlencoded": 415, "application/json; charset": 415,
+		"application/json": 200, "application/json; charset=utf-8": 200, "Application/JSON": 200,
+	} {
+		a := send(t, http.MethodPost, ts.URL+"/v1/store/realms", "{}", "Content-Type: "+kind)
+		if a.StatusCode != status || status == 415 && !strings.Contains(a.body, "Content-Type: application/json") {
+			t.Errorf("%q: %d, want %d: %s", kind, a.StatusCode, status, a.body)
+		}
+	}
+	for _, path := range []string{"get", "compare-and-set", "list", "realms", "time", "conditions"} {
+		c, err := net.Dial("tcp", strings.TrimPrefix(ts.URL, "http://"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprintf(c, "POST /v1/store/%s HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{", path)
+		if err := c.(*net.TCPConn).CloseWrite(); err != nil {
+			t.Fatal(err)
+		}
+		answer, err := io.ReadAll(c)
+		c.Close()
+		if err != nil || !strings.HasPrefix(string(answer), "HTTP/1.1 400 ") || !strings.Contains(string(answer), "the body ends too soon") {
+			t.Errorf("%s cut off: %v\n%s", path, err, answer)
+		}
+	}
+}

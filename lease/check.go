@@ -1,0 +1,513 @@
+package lease
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+)
+
+// MaxRecords is how many records of one generation of a realm [Known.Check] lets be made:
+// enough for all 32,768 node IDs of 15 bits, or, scattered in the largest realm, for about
+// 3,000. Whoever may change a realm can store so many, and a list of them takes some 20 MB.
+const MaxRecords = 1 << 16
+
+// ErrIllegal: the protocol does not allow a change; see [ChangeError].
+var ErrIllegal = errors.New("lease: the protocol does not allow this change")
+
+// A ChangeError says which of several changes the protocol does not allow, and why. It
+// matches [ErrIllegal].
+type ChangeError struct {
+	Index  int
+	Reason string
+}
+
+func (e *ChangeError) Error() string {
+	return fmt.Sprintf("%v: change %d: %s", ErrIllegal, e.Index, e.Reason)
+}
+
+// Is matches [ErrIllegal].
+func (e *ChangeError) Is(target error) bool { return target == ErrIllegal }
+
+// Evidence returns what a server must read to check changes: the records of blocks of one
+// realm, by one GetMany, in this order. It fails with [ErrIllegal] where the changes by
+// themselves show that no store may make them.
+func Evidence(changes []Change) (realm string, blocks []Block, err error) {
+	if len(changes) == 0 {
+		return "", nil, &ChangeError{0, "there is none"}
+	}
+	realm = changes[0].Next.Realm
+	seen := map[Block]bool{}
+	for i, c := range changes {
+		reason := malformed(c)
+		switch {
+		case reason != "":
+		case c.Next.Realm != realm:
+			reason = "it is of another realm than the first"
+		case seen[c.Next.Block]:
+			reason = fmt.Sprintf("%v occurs twice", c.Next.Block)
+		}
+		if reason != "" {
+			return "", nil, &ChangeError{i, reason}
+		}
+		seen[c.Next.Block] = true
+		blocks = append(blocks, c.Next.Block)
+	}
+	if root := changes[0].Next; root.Block == (Block{}) {
+		return root.Realm + "@" + root.Generation, []Block{{0, 1}, {1, 1}}, nil
+	}
+	// A block is read before the one around it.
+	for _, c := range changes {
+		b := c.Next.Block
+		if c.Prev.State == Merging || c.Next.State == Split {
+			blocks = append(blocks, b.child(0), b.child(1))
+		}
+		if b.Size > 1 && (c.Prev.State == Retired || c.Next.State == Retired) {
+			blocks = append(blocks, b.parent())
+		}
+	}
+	return realm, blocks, nil
+}
+
+// malformed says what is wrong with a change whatever the store has.
+func malformed(c Change) string {
+	next := c.Next
+	realm, generation, ofBlock := strings.Cut(next.Realm, "@")
+	if !ofBlock {
+		generation = next.Generation
+	}
+	switch {
+	case c.Prev.Realm != next.Realm || c.Prev.Block != next.Block:
+		return "prev and next are records of different blocks"
+	case ofBlock == (next.Block == Block{}):
+		return fmt.Sprintf("%.120q has no record of %v: the realm's own record is 0/0 of NAME, "+
+			"each node ID's record is of NAME@GENERATION", next.Realm, next.Block)
+	case next.Revision == 0:
+		return "the revision of a stored record is not 0"
+	case next.Block.Size > MaxBits || next.Block.NodeID >= 1<<next.Block.Size:
+		return fmt.Sprintf("%v is no node ID", next.Block)
+	}
+	err := cmp.Or(checkRealm(realm), checkGeneration(generation), checkName("name", next.Name))
+	if err != nil {
+		return err.Error()
+	}
+	return ""
+}
+
+// Known is what a server knows when it is asked to change records.
+type Known struct {
+	// Root is the realm's record. Its Revision is 0 if there is none.
+	Root Record
+	// Now is the time by the store's clock or, if it has none, by the server's.
+	Now time.Time
+	// Ahead is how far ahead of Now the time may be that clients go by: 0 if the store has
+	// a clock, else the realm's lead.
+	Ahead time.Duration
+	// Records are the records that [Evidence] names.
+	Records []Record
+	// Current has the records of the changed blocks in Root's generation, if the changes are
+	// of another.
+	Current []Record
+	// Count is how many records Root's generation has; needed for changes that make one.
+	Count int
+}
+
+// Check reports whether the protocol allows changes, in their order. It works out, by the
+// functions that clients use, what may become of each record, and compares.
+//
+//   - false without an error: another change came first, as with CompareAndSet. A client
+//     that reads the records again can go on.
+//   - An error that matches [ErrIllegal]: no client that keeps to the protocol asks for
+//     this.
+//
+// The one who calls it must then make the changes by CompareAndSetMany, with the records
+// that were checked as Prev.
+//
+// A client that does not keep to the protocol may still do harm: it can hold and evict all
+// node IDs of the realm, fence it, change its terms within the limits of a [Config], and fill
+// it with [MaxRecords] records. It cannot make others issue an ID twice:
+//
+//   - A grant starts at the mark or above. It ends within the realm's longest window and
+//     lead of the time, so a fence that is above these is above all grants.
+//   - The mark goes down in a release only, at most to the record's From. The ticks from
+//     there on were granted to the owner, whose key the release shows. Others can read the
+//     record and evict the owner, but that leaves the mark.
+//   - Halves are joined only if both were retired by a write since the merge began. Their
+//     Request shows that.
+//   - A fence raises the floor above all that may have been granted, and begins a generation
+//     that was not in use. Before it begins, its only records are marks above that floor,
+//     which the realm has, and the blocks around these.
+//   - Records of a generation that is over can change, and no new ones are made.
+//
+// This holds while the clock that Now is read from does not go back.
+func (k Known) Check(changes []Change) (bool, error) {
+	if _, _, err := Evidence(changes); err != nil {
+		return false, err
+	}
+	c := newChecker(k, changes[0].Next)
+	for _, change := range changes {
+		if !c.stored(change.Next).Matches(change.Prev) {
+			return false, nil
+		}
+	}
+	for i, change := range changes {
+		err := c.change(c.stored(change.Next), change.Next)
+		switch {
+		case err == errConflict, err != nil && c.past && c.stored(change.Next).Revision != 0:
+			return false, nil
+		case err != nil:
+			return false, &ChangeError{i, err.Error()}
+		}
+		c.records[change.Next.Block] = change.Next
+	}
+	return true, nil
+}
+
+// errConflict: another change came first.
+var errConflict = errors.New("lease: another change came first")
+
+// A checker checks the changes of one call of Check.
+type checker struct {
+	Known
+	records, current map[Block]Record
+	past             bool  // the changes are not of the realm's generation
+	now              int64 // the latest tick that clients may go by
+	window, lead     int64 // the longest
+}
+
+func newChecker(k Known, next Record) *checker {
+	t := k.Root.Terms
+	c := &checker{Known: k, records: byBlock(k.Records), current: byBlock(k.Current),
+		window: max(t.Window, t.MostWindow), lead: max(t.Lead, t.MostLead)}
+	_, generation, ofBlock := strings.Cut(next.Realm, "@")
+	c.past = ofBlock && generation != k.Root.Generation
+	if checkTerms(k.Root) == nil {
+		c.now = t.At(k.Now.Add(k.Ahead))
+	}
+	return c
+}
+
+func byBlock(records []Record) map[Block]Record {
+	m := make(map[Block]Record, len(records))
+	for _, r := range records {
+		m[r.Block] = r
+	}
+	return m
+}
+
+// stored returns the record that next is to replace.
+func (c *checker) stored(next Record) Record {
+	r := c.records[next.Block]
+	if next.Block == (Block{}) {
+		r = c.Root
+	}
+	r.Realm, r.Block = next.Realm, next.Block
+	return r
+}
+
+// change returns an error unless is may become next.
+func (c *checker) change(is, next Record) error {
+	if next.Block == (Block{}) {
+		return c.changeRoot(is, next)
+	}
+	switch err := checkTerms(c.Root); {
+	case c.Root.Revision == 0:
+		return errors.New("there is no such realm")
+	case err != nil:
+		return err
+	case int(next.Block.Size) > c.Root.Terms.Bits:
+		return fmt.Errorf("%v has more than the %d bits of the realm's node IDs",
+			next.Block, c.Root.Terms.Bits)
+	}
+	if is.Revision == 0 {
+		if c.Count++; c.Count > MaxRecords && !c.past {
+			return fmt.Errorf("the realm has %d records, which is the most", MaxRecords)
+		}
+	}
+	want, err := c.outcome(is, next)
+	switch err {
+	case nil:
+	case errRefused:
+		return fmt.Errorf("the block is %v, or held, and cannot become %v", is.State, next.State)
+	case errAhead:
+		return errors.New("it is too far ahead of the time")
+	default:
+		return err
+	}
+	return same(is, want, next)
+}
+
+// same compares what a record becomes with what it should.
+func same(is, want, next Record) error {
+	want.Revision = is.Revision + 1
+	if want == next {
+		return nil
+	}
+	for _, f := range []struct {
+		name      string
+		got, want any
+	}{
+		{"revision", next.Revision, want.Revision},
+		{"state", next.State, want.State},
+		{"hwm", next.HWM, want.HWM},
+		{"from", next.From, want.From},
+		{"deadline", next.Deadline, want.Deadline},
+		{"request", next.Request, want.Request},
+		{"owner", next.Owner, want.Owner},
+		{"generation", next.Generation, want.Generation},
+		{"terms", next.Terms, want.Terms},
+	} {
+		if f.got != f.want {
+			return fmt.Errorf("the %s is %.120s, want %v", f.name, fmt.Sprint(f.got), f.want)
+		}
+	}
+	return errors.New("the name or the key is not what it should be")
+}
+
+// outcome returns what may become of a record that is to be next, save for the Revision.
+func (c *checker) outcome(is, next Record) (Record, error) {
+	switch {
+	case c.past && is.Revision == 0:
+		return c.carried(is, next)
+	case next.State == Merging:
+		return merge(is)
+	case next.State == Retired:
+		return c.retired(is, next)
+	case next.State == Split && is.State == Merging && next.HWM == is.HWM:
+		return resplit(is)
+	case next.Owner != Owner{} && next.Owner == is.Owner:
+		return c.extended(is, next)
+	case next.State == Whole && is.State == Whole && next.Owner == Owner{}:
+		return released(is, next)
+	}
+	whole, err := c.whole(is)
+	switch {
+	case err != nil:
+		return is, err
+	case next.State == Split:
+		return split(whole, c.now)
+	case next.Owner != Owner{}:
+		return c.granted(whole, next)
+	}
+	return whole, nil
+}
+
+// whole returns the record of a block that is whole, or is made so.
+func (c *checker) whole(is Record) (Record, error) {
+	switch is.State {
+	case Retired:
+		parent := c.Root
+		if is.Block.Size > 1 {
+			parent = c.records[is.Block.parent()]
+		}
+		if parent.State == Merging {
+			return is, errConflict
+		}
+		whole, err := revive(is, parent)
+		if err != nil {
+			err = fmt.Errorf("the block around %v is %v, want split", is.Block, parent.State)
+		}
+		return whole, err
+	case Merging:
+		a, b := c.records[is.Block.child(0)], c.records[is.Block.child(1)]
+		if whole, err := join(is, a, b); err == nil && a.Request == is.Revision && b.Request == is.Revision {
+			return whole, nil
+		}
+		return is, errConflict
+	case Whole:
+		return is, nil
+	}
+	return is, errRefused
+}
+
+func (c *checker) retired(is, next Record) (Record, error) {
+	if is.Block.Size == 1 {
+		return is, errors.New("no block is around it that could be made whole")
+	}
+	parent := c.records[is.Block.parent()]
+	if parent.State != Merging || parent.Revision != next.Request {
+		return is, errConflict
+	}
+	if is.State == Merging {
+		whole, err := c.whole(is)
+		if err != nil {
+			return is, err
+		}
+		is = whole
+	}
+	r, err := retire(is, c.now)
+	r.Request = next.Request
+	return r, err
+}
+
+// granted returns the grant of a block that next shows.
+func (c *checker) granted(whole, next Record) (Record, error) {
+	return c.request(next, func(q request) (Record, error) {
+		q.now = min(next.From, c.now) // the time of the request, which has passed
+		return q.grant(whole)
+	})
+}
+
+// extended returns the extension that next shows.
+func (c *checker) extended(is, next Record) (Record, error) {
+	return c.request(next, func(q request) (Record, error) {
+		q.now = min(q.at, c.now)
+		return q.extend(is)
+	})
+}
+
+// request tries the requests that can have led to next. The deadline of a grant is half its
+// window later than its end, rounded down.
+func (c *checker) request(next Record, grant func(q request) (Record, error)) (r Record, err error) {
+	half := next.Deadline - next.HWM
+	if half < 0 || half > c.window/2 {
+		return r, fmt.Errorf("the deadline is %d ticks after hwm, want at most %d, which is half a window",
+			half, c.window/2)
+	}
+	for w := max(1, 2*half); w <= min(2*half+1, c.window); w++ {
+		r, err = grant(request{
+			owner: next.Owner, nonce: next.Request, name: next.Name,
+			at: next.HWM - w, window: w, lead: c.lead,
+		})
+		if err == nil && r.HWM == next.HWM && r.From == next.From {
+			break
+		}
+	}
+	return r, err
+}
+
+// released returns what the release or the eviction makes of a record that next shows.
+func released(is, next Record) (Record, error) {
+	switch {
+	case is.Owner == Owner{}:
+		return is, errRefused
+	case next.HWM == is.HWM && next.Key == Owner{}:
+		return vacate(is), nil
+	case ownerOf(next.Key) != is.Owner:
+		return is, errors.New("the key is not the owner's, and only the owner may lower hwm")
+	}
+	r, err := release(is, is, next.HWM-1)
+	r.Key = next.Key
+	return r, err
+}
+
+// carried returns the record with which a generation starts that a fence prepares. Only marks
+// that no client could be granted now are carried over, and only blocks around them are
+// split: so no generation has records that is not about to start.
+func (c *checker) carried(is, next Record) (Record, error) {
+	old, t := c.current[is.Block], c.Root.Terms
+	beyond := old.HWM > t.reach(c.Now)
+	is.State, is.HWM = next.State, old.HWM
+	if next.State == Retired && next.Request == 0 {
+		if !beyond {
+			return is, fmt.Errorf("a fence carries over marks above %d, and hwm is %d",
+				t.reach(c.Now), old.HWM)
+		}
+		return is, nil
+	}
+	if next.State != Split {
+		return is, errConflict
+	}
+	a, b := c.records[is.Block.child(0)], c.records[is.Block.child(1)]
+	if a.Revision == 0 && b.Revision == 0 {
+		return is, errConflict
+	}
+	for _, half := range []Record{a, b} { // what is divided stands for the mark around it
+		if half.State == Split && half.HWM < next.HWM {
+			return is, fmt.Errorf("hwm of the half %v is %d, want at least %d",
+				half.Block, half.HWM, next.HWM)
+		}
+	}
+	if beyond && next.HWM == old.HWM {
+		return is, nil
+	}
+	is.HWM = next.HWM
+	return is, c.checkFloor(t, next.HWM)
+}
+
+// checkFloor returns an error unless a fence that takes effect now can have the floor.
+func (c *checker) checkFloor(t Terms, floor int64) error {
+	least, most := t.reach(c.Now)+1, t.floor(c.Now.Add(c.Ahead), maxSkew)
+	if floor < least || floor > max(most, c.Root.HWM) {
+		return fmt.Errorf("the floor is %d, want %d to %d; a fence that took longer than its skew "+
+			"can be made again with a larger one", floor, least, most)
+	}
+	return nil
+}
+
+// changeRoot is change for the realm's own record: it is made, its terms are set, or it is
+// fenced.
+func (c *checker) changeRoot(is, next Record) error {
+	if err := legalTerms(next.Terms); err != nil {
+		return err
+	}
+	terms, made := next.Terms, is.Revision == 0
+	if !made {
+		var err error
+		if terms, err = changedTerms(is, terms); err != nil {
+			return err
+		}
+	}
+	if !made && next.Generation == is.Generation {
+		want := is
+		want.Terms = terms
+		return same(is, want, next)
+	}
+	if err := c.unused(terms); err != nil {
+		return err
+	}
+	if !made || next.HWM != 0 {
+		if next.HWM < is.HWM {
+			return fmt.Errorf("the floor is %d, and was %d", next.HWM, is.HWM)
+		}
+		if err := c.checkFloor(terms, next.HWM); err != nil {
+			return err
+		}
+	}
+	return same(is, fenced(is, terms, next.Generation, next.HWM), next)
+}
+
+// changedTerms returns a realm's terms with the window and the lead of next.
+func changedTerms(root Record, next Terms) (Terms, error) {
+	if err := checkTerms(root); err != nil {
+		return next, err
+	}
+	var window, lead time.Duration
+	if next.Window != root.Terms.Window {
+		window = next.Duration(next.Window)
+	}
+	if next.Lead != root.Terms.Lead {
+		lead = next.Duration(next.Lead)
+	}
+	return root.Terms.with(window, lead)
+}
+
+// unused returns an error if the records that [Evidence] names for a new generation are not
+// those that a fence has carried over just now.
+func (c *checker) unused(t Terms) error {
+	for _, r := range c.records {
+		if r.Revision != 0 && (r.State == Whole || r.State == Merging || r.HWM <= t.reach(c.Now)) {
+			return errors.New("the generation has been used before")
+		}
+	}
+	return nil
+}
+
+// legalTerms returns an error unless a [Config] can make the terms.
+func legalTerms(t Terms) error {
+	if err := checkTerms(Record{Terms: t}); err != nil {
+		return err
+	}
+	c := Config{
+		Realm: "realm", Format: Format{Bits: t.Bits, Tick: t.Duration(1)}, NodeIDSize: 1,
+		Window: t.Duration(t.Window), MaxLead: t.Duration(t.Lead),
+	}
+	if err := c.Validate(); err != nil {
+		return err
+	}
+	if y := t.Time(0).Year(); y < 0 || y > 9999 {
+		return fmt.Errorf("the epoch is in the year %d", y)
+	}
+	return nil
+}

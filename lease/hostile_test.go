@@ -1,0 +1,179 @@
+package lease
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// harm has somebody who may change the realm ask for a change that a client does not ask
+// for. What [Known.Check] allows is made.
+func (w *world) harm() {
+	root := w.get("sim", Block{})
+	if root.Revision == 0 {
+		return
+	}
+	is := root
+	if w.chance(0.98) {
+		is = w.anyRecord(root)
+	}
+	next := w.worse(root, is)
+	next.Revision = is.Revision + 1
+	for range w.rand.IntN(3) {
+		next = w.mutate(next)
+	}
+	changes := []Change{{is, next}}
+	realm, blocks, err := Evidence(changes)
+	if err != nil {
+		return
+	}
+	ok, _ := w.known(realm, blocks, changes).Check(changes)
+	if w.unchecked || ok {
+		w.count["harm"]++
+		w.count[fmt.Sprintf("harm: %v to %v", is.State, next.State)]++
+		if next.HWM < is.HWM {
+			w.count["harm: mark lowered"]++
+		}
+		w.tell("harm: %+v to %+v", is, next)
+		w.apply(is, next)
+	}
+}
+
+// anyRecord returns a record of any generation, or one that does not exist.
+func (w *world) anyRecord(root Record) Record {
+	if w.chance(0.3) {
+		size := 1 + w.rand.IntN(w.format.Bits)
+		return w.get("sim@"+root.Generation, Block{uint32(w.rand.IntN(1 << size)), uint8(size)})
+	}
+	keys := slices.SortedFunc(maps.Keys(w.store), func(a, b simKey) int {
+		if a.realm != b.realm {
+			return strings.Compare(a.realm, b.realm)
+		}
+		return compareBlocks(Record{Block: a.block}, Record{Block: b.block})
+	})
+	key := keys[w.rand.IntN(len(keys))]
+	return w.get(key.realm, key.block)
+}
+
+// hostileKey is the key of the owner who does harm.
+var hostileKey = Owner{0xff, 1}
+
+// worse returns something that the record could become.
+func (w *world) worse(root, is Record) Record {
+	t := root.Terms
+	now := t.At(time.UnixMilli(w.now + w.storeClock))
+	span := 2 * (max(t.Window, t.MostWindow) + max(t.Lead, t.MostLead))
+	tick := func() int64 { return now + w.rand.Int64N(2*span) - span }
+	if is.Block == (Block{}) {
+		if w.chance(0.1) {
+			is.Terms, _ = t.with(t.Duration(t.Window+w.rand.Int64N(5)), t.Duration(t.Lead+w.rand.Int64N(3)))
+			return is
+		}
+		generation := newGeneration()
+		if w.chance(0.5) { // one that was
+			_, generation, _ = strings.Cut(w.anyRecord(root).Realm, "@")
+		}
+		return fenced(is, t, generation, max(is.HWM, tick()+t.Window))
+	}
+	q := request{owner: ownerOf(hostileKey), nonce: uint64(w.draws), now: tick(), at: tick(), window: 1 + w.rand.Int64N(span), lead: span}
+	whole := is
+	whole.State = Whole
+	switch w.rand.IntN(9) {
+	case 0, 1:
+		if w.chance(0.5) {
+			whole = vacate(whole)
+		}
+		next, _ := q.grant(whole)
+		return next
+	case 2:
+		if w.chance(0.5) {
+			q.owner = is.Owner
+		}
+		next, _ := q.extend(is)
+		return next
+	case 3, 4:
+		next, _ := release(is, is, is.HWM-w.rand.Int64N(span))
+		if next.Key = hostileKey; w.chance(0.5) {
+			next.Key = is.Owner
+		}
+		return next
+	case 5:
+		return vacate(is)
+	case 6:
+		next := vacate(is)
+		next.State = State(w.rand.IntN(4))
+		return next
+	case 7:
+		next := vacate(is)
+		next.State, next.Request = Retired, w.get(is.Realm, is.Block.parent()).Revision
+		return next
+	}
+	a, b := w.get(is.Realm, is.Block.child(0)), w.get(is.Realm, is.Block.child(1))
+	if w.chance(0.5) {
+		a.State, b.State = Retired, Retired
+	}
+	next, _ := join(is, a, b)
+	return next
+}
+
+// mutate changes a field of a record.
+func (w *world) mutate(r Record) Record {
+	by := w.rand.Int64N(41) - 20
+	switch w.rand.IntN(8) {
+	case 0:
+		r.HWM += by
+	case 1:
+		r.From += by
+	case 2:
+		r.Deadline += by
+	case 3:
+		r.HWM, r.Deadline = r.HWM+by, r.Deadline+by
+	case 4:
+		r.State = State(w.rand.IntN(4))
+	case 5:
+		r.Owner = ownerOf(hostileKey)
+	case 6:
+		r.Request += uint64(by)
+	case 7:
+		r.Revision++
+	}
+	return r
+}
+
+func hostileWorld(w *world) {
+	w.hostile, w.hasTime, w.restores, w.clones, w.fences = true, true, false, false, true
+	w.wild, w.skew = 200, 1000
+}
+
+// Whoever may change a realm can do to it what Check allows, and no tick is used twice by
+// those who keep to the protocol.
+func TestHostile(t *testing.T) {
+	worlds := 60
+	if testing.Short() {
+		worlds = 5
+	}
+	total := map[string]int{}
+	for seed := range uint64(worlds) {
+		w, story := simulate(seed+1, simSteps, hostileWorld)
+		if w.wrong != "" {
+			lines := strings.Split(story, "\n")
+			t.Fatalf("seed %d: %s\n%s", seed+1, w.wrong, strings.Join(lines[max(0, len(lines)-60):], "\n"))
+		}
+		for what, n := range w.count {
+			total[what] += n
+		}
+	}
+	t.Logf("%v", total)
+	if testing.Short() {
+		return
+	}
+	for _, what := range []string{"use", "renewal", "takeover", "fence", "harm: mark lowered", "harm: whole to whole", "harm: whole to split",
+		"harm: split to merging", "harm: merging to split", "harm: retired to whole", "harm: retired to retired"} {
+		if total[what] < 10 {
+			t.Errorf("%s: %d times, want more", what, total[what])
+		}
+	}
+}
