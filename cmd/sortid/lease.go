@@ -11,8 +11,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/sortid/sortid/format"
 	"github.com/sortid/sortid/lease"
-	"github.com/sortid/sortid/scheme"
 	"github.com/sortid/sortid/store"
 	"github.com/spf13/cobra"
 )
@@ -269,17 +269,17 @@ make IDs a second time.`,
 		Args: storeArgs("URL"),
 	}
 	realm := realmFlag(cmd)
-	format := choose(cmd, "format", "", "the scheme whose node IDs it has", "", scheme.WithNode()...)
+	of := choose(cmd, "format", "", "the scheme whose node IDs it has", "", format.WithNode()...)
 	window, lead := termFlags(cmd, "1m0s", "10s")
 
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if err := checkRealmFlag(cmd); err != nil {
 			return err
 		}
-		if format.value == "" {
-			return usagef("create wants --format: one of %s", strings.Join(scheme.WithNode(), ", "))
+		if of.value == "" {
+			return usagef("create wants --format: one of %s", strings.Join(format.WithNode(), ", "))
 		}
-		config := lease.Config{Realm: cmp.Or(*realm, format.value), Format: leaseFormats[format.value], NodeIDSize: 1, Window: *window, MaxLead: *lead}
+		config := lease.Config{Realm: cmp.Or(*realm, of.value), Format: leaseFormats[of.value], NodeIDSize: 1, Window: *window, MaxLead: *lead}
 		if err := config.Validate(); err != nil {
 			return usageError{err}
 		}
@@ -376,7 +376,7 @@ fence asks first, unless told --yes.`,
 	}
 	realm := realmFlag(cmd)
 	skew := cmd.Flags().Duration("skew", time.Minute, "how far ahead clocks may have been, a `DURATION`")
-	format := choose(cmd, "format", "", "make a realm that is lost, for the node IDs of", "", scheme.WithNode()...)
+	of := choose(cmd, "format", "", "make a realm that is lost, for the node IDs of", "", format.WithNode()...)
 	window, lead := termFlags(cmd, "the realm's", "the realm's")
 	yes := cmd.Flags().BoolP("yes", "y", false, "do not ask")
 
@@ -385,21 +385,21 @@ fence asks first, unless told --yes.`,
 			return err
 		}
 		open := store.OpenExisting
-		if format.value != "" {
+		if of.value != "" {
 			open = store.Open
 		}
-		lost := cmp.Or(*realm, format.value) // the realm to be made if there is none
+		lost := cmp.Or(*realm, of.value) // the realm to be made if there is none
 		var names []string
 		if err := a.on(args[0], open, func(ctx context.Context, st store.Store) (err error) {
 			if *realm != "" {
 				names = []string{*realm}
-				if format.value == "" {
+				if of.value == "" {
 					_, err = loadRealm(ctx, st, *realm)
 				}
 				return err
 			}
 			names, err = realmNames(ctx, st)
-			if format.value != "" && !slices.Contains(names, lost) {
+			if of.value != "" && !slices.Contains(names, lost) {
 				names = append(names, lost)
 			}
 			if err == nil && len(names) == 0 {
@@ -416,7 +416,7 @@ fence asks first, unless told --yes.`,
 			for _, name := range names {
 				config := lease.Config{Realm: name, Window: *window, MaxLead: *lead}
 				if name == lost {
-					config.Format = leaseFormats[format.value]
+					config.Format = leaseFormats[of.value]
 				}
 				from, err := lease.Fence(ctx, st, config, *skew)
 				if errors.Is(err, lease.ErrConfig) {
@@ -425,7 +425,7 @@ fence asks first, unless told --yes.`,
 				if err != nil {
 					return fmt.Errorf("realm %q is not fenced; let no process reach the store before all its realms are: %w", name, err)
 				}
-				if _, err := fmt.Fprintf(a.out, "%s\t%s\n", name, scheme.FormatTime(from)); err != nil {
+				if _, err := fmt.Fprintf(a.out, "%s\t%s\n", name, format.FormatTime(from)); err != nil {
 					return err
 				}
 			}

@@ -14,8 +14,8 @@ import (
 
 	"github.com/sortid/sortid/cmd/sortid/server"
 	"github.com/sortid/sortid/cmd/sortid/web"
+	"github.com/sortid/sortid/format"
 	"github.com/sortid/sortid/lease"
-	"github.com/sortid/sortid/scheme"
 	"github.com/spf13/cobra"
 )
 
@@ -133,8 +133,8 @@ func (a *app) serve(f *serving) error {
 	}
 	config := server.Config{
 		Name: myName(), NodeIDSize: f.nodeBits, Origins: f.origins, Version: version(), Logger: log, Page: page, Schemes: schemes,
-		Inspect: func(b []byte, s *scheme.Scheme, text string) ([]byte, error) {
-			in := reader{scheme: s}
+		Inspect: func(b []byte, s *format.Format, text string) ([]byte, error) {
+			in := reader{format: s}
 			r, err := in.read(text)
 			if err != nil {
 				return b, err
@@ -152,8 +152,8 @@ func (a *app) serve(f *serving) error {
 	if f.store != "" {
 		limited, cancel := context.WithTimeout(ctx, storePatience)
 		l := &leasing{url: f.store, create: f.create, log: log}
-		st, err := a.openRealms(limited, l, lease.Config{Realm: scheme.SCRU64.Name, Format: lease.SCRU64},
-			lease.Config{Realm: scheme.UID60.Name, Format: lease.UID60})
+		st, err := a.openRealms(limited, l, lease.Config{Realm: format.SCRU64.Name, Format: lease.SCRU64},
+			lease.Config{Realm: format.UID60.Name, Format: lease.UID60})
 		cancel()
 		if err != nil {
 			return interrupted(ctx, err)

@@ -11,7 +11,7 @@ import (
 
 	"github.com/sortid/sortid/cmd/sortid/internal/column"
 	"github.com/sortid/sortid/cmd/sortid/internal/decompress"
-	"github.com/sortid/sortid/scheme"
+	"github.com/sortid/sortid/format"
 	"github.com/sortid/sortid/verify"
 	"github.com/sortid/sortid/verify/duplicates"
 )
@@ -162,8 +162,8 @@ func (s *source) close() {
 	}
 }
 
-// schemeOf returns the scheme that sources tell by themselves.
-func schemeOf(sources ...*source) (string, error) {
+// formatOf returns the scheme that sources tell by themselves.
+func formatOf(sources ...*source) (string, error) {
 	for _, s := range sources {
 		name, ok, err := s.guess()
 		if !s.once {
@@ -185,7 +185,7 @@ func untold(sources ...*source) string {
 	if len(sources) == 1 {
 		what = sources[0].title() + " does not tell its format"
 	}
-	return fmt.Sprintf("%s; name it before the files, as in \"sortid verify scru128\": one of %s", what, strings.Join(scheme.Names(), ", "))
+	return fmt.Sprintf("%s; name it before the files, as in \"sortid verify scru128\": one of %s", what, strings.Join(format.Names(), ", "))
 }
 
 // duplicatesSource returns the source for a search of duplicates.

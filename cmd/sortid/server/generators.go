@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"github.com/sortid/sortid"
+	"github.com/sortid/sortid/format"
 	"github.com/sortid/sortid/lease"
-	"github.com/sortid/sortid/scheme"
 )
 
 // generators has one generator for each format. Those of formats with node IDs come when
@@ -25,31 +25,31 @@ type generators struct {
 
 // A source makes the IDs of one format.
 type source struct {
-	scheme *scheme.Scheme
+	format *format.Format
 
 	mu        sync.Mutex
-	generator scheme.Generator // nil while err is why there is none
+	generator format.Generator // nil while err is why there is none
 	lease     *lease.Lease     // nil if the format needs none
 	err       error
-	batches   sync.Pool // of scheme.Batch
+	batches   sync.Pool // of format.Batch
 }
 
 // leased has the formats that cannot do without a node ID.
-var leased = map[*scheme.Scheme]lease.Format{
-	scheme.SCRU64: lease.SCRU64,
-	scheme.UID60:  lease.UID60,
+var leased = map[*format.Format]lease.Format{
+	format.SCRU64: lease.SCRU64,
+	format.UID60:  lease.UID60,
 }
 
 func newGenerators(c Config) (*generators, error) {
 	ctx, stop := context.WithCancel(context.Background())
 	g := &generators{config: c, byName: map[string]*source{}, stop: stop}
-	for _, s := range scheme.All() {
-		src := &source{scheme: s}
+	for _, s := range format.All() {
+		src := &source{format: s}
 		g.byName[s.Name] = src
-		format, needsLease := leased[s]
+		terms, needsLease := leased[s]
 		switch {
 		case !needsLease:
-			generator, err := s.NewGenerator(scheme.Options{})
+			generator, err := s.NewGenerator(format.Options{})
 			if err != nil {
 				stop()
 				return nil, err
@@ -59,21 +59,21 @@ func newGenerators(c Config) (*generators, error) {
 			src.err = fmt.Errorf("this server has no store to lease a node ID of %s from; start it with one", s.Name)
 		default:
 			src.err = errNoNodeID
-			g.tasks.Go(func() { g.acquire(ctx, src, format) })
+			g.tasks.Go(func() { g.acquire(ctx, src, terms) })
 		}
 	}
 	return g, nil
 }
 
 // acquire leases a node ID for a source, and tries until it has one.
-func (g *generators) acquire(ctx context.Context, src *source, format lease.Format) {
+func (g *generators) acquire(ctx context.Context, src *source, terms lease.Format) {
 	pause := 100 * time.Millisecond
 	for {
-		err := g.tryAcquire(ctx, src, format)
+		err := g.tryAcquire(ctx, src, terms)
 		if err == nil || ctx.Err() != nil {
 			return
 		}
-		g.config.Logger.Warn("cannot lease a node ID", slog.String("scheme", src.scheme.Name), slog.Any("error", err))
+		g.config.Logger.Warn("cannot lease a node ID", slog.String("scheme", src.format.Name), slog.Any("error", err))
 		select {
 		case <-ctx.Done():
 			return
@@ -83,17 +83,17 @@ func (g *generators) acquire(ctx context.Context, src *source, format lease.Form
 	}
 }
 
-func (g *generators) tryAcquire(ctx context.Context, src *source, format lease.Format) error {
+func (g *generators) tryAcquire(ctx context.Context, src *source, terms lease.Format) error {
 	limited, cancel := context.WithTimeout(ctx, 30*time.Second)
 	defer cancel()
 	held, err := lease.Acquire(limited, g.config.Store, lease.Config{
-		Realm: src.scheme.Name, Format: format, NodeIDSize: g.config.NodeIDSize, Name: g.config.Name, MustExist: g.config.MustExist, Logger: g.config.Logger,
+		Realm: src.format.Name, Format: terms, NodeIDSize: g.config.NodeIDSize, Name: g.config.Name, MustExist: g.config.MustExist, Logger: g.config.Logger,
 	})
 	if err != nil {
 		return err
 	}
 	// Requests must not wait for a store that is away: they are told to come back.
-	generator, err := src.scheme.NewGenerator(scheme.Options{Lease: held, Values: map[string]string{"rollback": "abort"}})
+	generator, err := src.format.NewGenerator(format.Options{Lease: held, Values: map[string]string{"rollback": "abort"}})
 	if err != nil {
 		held.Close(limited)
 		return err
@@ -105,19 +105,19 @@ func (g *generators) tryAcquire(ctx context.Context, src *source, format lease.F
 }
 
 // get returns the source's generator, or the reason why there is none.
-func (src *source) get() (scheme.Generator, error) {
+func (src *source) get() (format.Generator, error) {
 	src.mu.Lock()
 	defer src.mu.Unlock()
 	return src.generator, src.err
 }
 
 // append appends n IDs to b, each followed by sep.
-func (src *source) append(ctx context.Context, b []byte, n int, form scheme.Form, sep byte) ([]byte, error) {
+func (src *source) append(ctx context.Context, b []byte, n int, form format.Encoding, sep byte) ([]byte, error) {
 	generator, err := src.get()
 	if err != nil {
 		return b, fmt.Errorf("%w: %w", errUnavailable, err)
 	}
-	batch, _ := src.batches.Get().(scheme.Batch)
+	batch, _ := src.batches.Get().(format.Batch)
 	if batch == nil {
 		batch = generator.NewBatch()
 	}

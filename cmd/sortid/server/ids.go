@@ -13,7 +13,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
-	"github.com/sortid/sortid/scheme"
+	"github.com/sortid/sortid/format"
 )
 
 const (
@@ -133,7 +133,7 @@ func (in *idsInput) parse(query string) bool {
 			return false
 		}
 	}
-	in.N, in.Form = cmp.Or(in.N, 1), cmp.Or(in.Form, string(scheme.Text))
+	in.N, in.Form = cmp.Or(in.N, 1), cmp.Or(in.Form, string(format.Text))
 	return true
 }
 
@@ -161,8 +161,8 @@ func (a idsAnswer) free() {
 
 func (s *Server) makeIDs(ctx context.Context, in *idsInput) (a idsAnswer, err error) {
 	src := s.generators.byName[in.Scheme]
-	form := scheme.Form(in.Form)
-	if err := src.scheme.CheckForm(form); err != nil {
+	form := format.Encoding(in.Form)
+	if err := src.format.CheckEncoding(form); err != nil {
 		return a, huma.Error422UnprocessableEntity("form does not fit the scheme", &huma.ErrorDetail{
 			Message: err.Error(), Location: "query.form", Value: in.Form,
 		})

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sortid/sortid/format"
 	"github.com/sortid/sortid/lease"
-	"github.com/sortid/sortid/scheme"
 )
 
 // A query in its plain spelling is answered as the same one with characters escaped, for
@@ -32,7 +32,7 @@ func TestQuickAnswers(t *testing.T) {
 		{"?count=3", "?c%6Funt=3"},
 	}
 	for _, method := range []string{http.MethodGet, http.MethodPost} {
-		for _, sch := range append(scheme.All(), &scheme.Scheme{Name: "ulid"}) {
+		for _, sch := range append(format.All(), &format.Format{Name: "ulid"}) {
 			for _, accept := range []string{"*/*", "application/json", "image/png"} {
 				for _, q := range queries {
 					var got [2]answer
