@@ -14,6 +14,7 @@ func euidFormat() *Format {
 		Name:    "euid",
 		Title:   "EUID, draft 3",
 		Summary: "128 bits with a check symbol and 15 bits of one's own",
+		Source:  "Extendable Universally Unique Identifier, DRAFT#3",
 		Bits:    128,
 		Layout: []Field{
 			{Name: "timestamp", Bits: 42, Kind: KindTime, Meaning: "Unix time in milliseconds"},
@@ -32,9 +33,16 @@ func euidFormat() *Format {
 		Tick:        time.Millisecond,
 		Unique:      "79 random bits",
 		PerTick:     "2^31 on average, then it waits for the next millisecond",
+		Choose:      "people type IDs, or an ID carries 15 bits of yours",
 		Options: append([]Option{
 			{Name: "ext", Value: "N[/BITS]", Usage: "the extension, a number of up to 15 bits, as in 5, or 5/8 to state its length"},
 		}, commonOptions...),
+		Plan: Plan{
+			Preference: 3, Unique: "79 random bits, while no extension is used",
+			RandomBits: 15 + 32 + 32, // of each millisecond, and of each ID
+			PerTick:    1 << 31,
+		},
+		SQL: SQL{Postgres: "uuid", Bytes: 16, New: "euid_new()"},
 
 		alphabet: classCrockford,
 		letters:  classUpper,

@@ -77,7 +77,7 @@ func (s *Format) Option(name string) (Option, bool) {
 
 // WithOption returns the formats that have an option of the name.
 func WithOption(name string) (formats []*Format) {
-	for _, s := range all {
+	for _, s := range ours {
 		if _, ok := s.Option(name); ok {
 			formats = append(formats, s)
 		}
@@ -128,7 +128,7 @@ func (s *Format) checkLease(o Options) error {
 
 // WithNode returns the names of the formats whose IDs carry a node ID, which can be leased.
 func WithNode() (names []string) {
-	for _, s := range all {
+	for _, s := range ours {
 		if s.Node != "" {
 			names = append(names, s.Name)
 		}
@@ -144,15 +144,11 @@ func unknownOption(s *Format, name string) error {
 	if len(have) == 0 {
 		return kindErrorf(ErrOption, "no scheme has an option %q", name)
 	}
-	names := make([]string, len(have))
-	for i, s := range have {
-		names[i] = s.Name
-	}
 	verb := "has"
-	if len(names) > 1 {
+	if len(have) > 1 {
 		verb = "have"
 	}
-	return kindErrorf(ErrOption, "%s has no option %q; %s %s it", s.Name, name, list(names, "and"), verb)
+	return kindErrorf(ErrOption, "%s has no option %q; %s %s it", s.Name, name, list(names(have), "and"), verb)
 }
 
 // A fixedClock returns one time, and the next tick's when it is read a second time for the

@@ -15,8 +15,8 @@ import (
 	"github.com/sortid/sortid/internal/uuidtext"
 )
 
-// An ID is an ID of one of the five formats. It is immutable and comparable. The zero
-// ID belongs to no format, and has no methods to call but IsZero, Format and String.
+// An ID is an ID of one of the formats. It is immutable and comparable. The zero ID belongs to
+// no format, and has no methods to call but IsZero, Format and String.
 type ID struct {
 	format *Format
 	words  words
@@ -30,7 +30,7 @@ func (w words) compare(other words) int { return slices.Compare(w[:], other[:]) 
 // A Encoding is a way to write an ID.
 type Encoding string
 
-// The forms. All formats have the first three; those of 128 bits have the last.
+// The encodings. All formats of ours have the first three; those of 128 bits have the last.
 const (
 	Text Encoding = "text" // the format's own
 	Hex  Encoding = "hex"  // the whole ID, big-endian, at full width, in lower case
@@ -62,14 +62,11 @@ func (id ID) Compare(other ID) int { return id.words.compare(other.words) }
 func (id ID) Bytes() []byte { return id.appendBytes(nil) }
 
 func (id ID) appendBytes(b []byte) []byte {
-	switch id.format.Bits {
-	case 160:
-		b = binary.BigEndian.AppendUint32(b, uint32(id.words[0]))
-		fallthrough
-	case 128:
-		b = binary.BigEndian.AppendUint64(b, id.words[1])
+	var full [24]byte
+	for i, w := range id.words {
+		binary.BigEndian.PutUint64(full[8*i:], w)
 	}
-	return binary.BigEndian.AppendUint64(b, id.words[2])
+	return append(b, full[len(full)-id.format.Bits/8:]...)
 }
 
 // FromBytes returns the ID of its bytes in big-endian order.
@@ -94,12 +91,12 @@ func (s *Format) id(w words, err error) (ID, error) {
 	return ID{s, w}, nil
 }
 
-// String returns the ID's text.
+// String returns the ID's text, in the first of its format's encodings.
 func (id ID) String() string {
 	if id.IsZero() {
 		return "no ID"
 	}
-	return id.In(Text)
+	return id.In(id.format.Encodings[0])
 }
 
 // In returns the ID in a form that its format has.
@@ -138,12 +135,15 @@ func (s *Format) CheckEncoding(f Encoding) error {
 		s.Name, s.Bits, f, list(names, "and"))
 }
 
-// Parse returns the ID of a text in the format's own form.
-func (s *Format) Parse(text string) (ID, error) { return s.id(s.parse(text)) }
+// Parse returns the ID of a text as the format writes it.
+func (s *Format) Parse(text string) (ID, error) { return s.ParseAs(s.Encodings[0], text) }
 
 // ParseAs returns the ID of a text in the given form: a hexadecimal number must have
 // its full width, and may be in either case; an integer may not have a sign.
 func (s *Format) ParseAs(f Encoding, text string) (ID, error) {
+	if f == Text && s.parse != nil {
+		return s.id(s.parse(text))
+	}
 	if err := s.CheckEncoding(f); err != nil {
 		return ID{}, err
 	}
@@ -152,10 +152,8 @@ func (s *Format) ParseAs(f Encoding, text string) (ID, error) {
 		return s.parseHex(text)
 	case Int:
 		return s.parseInt(text)
-	case UUID:
-		return s.parseUUID(text)
 	}
-	return s.Parse(text)
+	return s.parseUUID(text)
 }
 
 // ParseAny returns the ID of a text in any form of the format, and the form. A text
@@ -333,18 +331,53 @@ func (id ID) Fields() []Value {
 	return values
 }
 
-// timestamp returns the content of the timestamp field.
-func (id ID) timestamp() uint64 {
-	return id.format.Timestamp().Of(id).low
+// HasTime reports whether the ID carries a time.
+func (id ID) HasTime() bool { return id.timed() != nil }
+
+// timed returns the format by which the ID's time is read, nil if it carries none.
+func (id ID) timed() *Format {
+	f := id.format
+	if f.within != nil {
+		f = f.within(id.words)
+	}
+	if f == nil || !f.HasTime() {
+		return nil
+	}
+	return f
 }
 
-// Milli returns the time of the ID's timestamp as Unix time in milliseconds.
+// Milli returns the time of the ID's timestamp as Unix time in milliseconds, 0 if the ID
+// carries none.
 func (id ID) Milli() int64 {
-	return id.format.Epoch.UnixMilli() + int64(id.timestamp())*id.format.Tick.Milliseconds()
+	f := id.timed()
+	if f == nil {
+		return 0
+	}
+	return id.milli(f)
 }
 
-// Time returns the time of the ID's timestamp, in UTC.
-func (id ID) Time() time.Time { return time.UnixMilli(id.Milli()).UTC() }
+// milli returns the time as a format's timestamp.
+func (id ID) milli(f *Format) int64 {
+	var ticks uint64
+	for i := range f.timestamp {
+		t := &f.timestamp[i]
+		ticks |= id.from(t.Low) & (1<<t.Bits - 1) << t.Shift
+	}
+	if f.tickMilli == 0 {
+		return f.epochMilli + int64(ticks/f.perMilli)
+	}
+	return f.epochMilli + int64(ticks)*f.tickMilli
+}
+
+// Time returns the time of the ID's timestamp to the millisecond, in UTC: the zero time if the
+// ID carries none.
+func (id ID) Time() time.Time {
+	f := id.timed()
+	if f == nil {
+		return time.Time{}
+	}
+	return time.UnixMilli(id.milli(f)).UTC()
+}
 
 // Notes returns what else there is to say about the ID: that no generator makes it,
 // what it carries.

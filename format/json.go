@@ -99,7 +99,7 @@ func (s *Format) MarshalJSON() ([]byte, error) {
 	}
 	layout := make([]field, len(s.Layout))
 	for i, f := range s.Layout {
-		layout[i] = field(f)
+		layout[i] = field{f.Name, f.Bits, f.Low, f.Kind, f.Meaning}
 	}
 	options := make([]option, len(s.Options))
 	for i, o := range s.Options {
@@ -129,7 +129,7 @@ func (s *Format) MarshalJSON() ([]byte, error) {
 		Options     []option   `json:"options"`
 	}{
 		s.Name, s.Title, s.Summary, s.Bits, layout, s.Encodings, s.Alphabet, s.Symbols, s.FoldsCase, s.TextLengths, s.TextSorts, s.Example,
-		s.Max().In(Text), FormatTime(s.Epoch), s.Tick.Milliseconds(), s.Reserved, FormatTime(s.First), FormatTime(s.Last),
+		s.Max().String(), FormatTime(s.Epoch), s.Tick.Milliseconds(), s.Reserved, FormatTime(s.First), FormatTime(s.Last),
 		s.Unique, s.PerTick, options,
 	})
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/sortid/sortid"
+	"github.com/sortid/sortid/lease"
 	"github.com/sortid/sortid/scru64"
 )
 
@@ -15,6 +16,7 @@ func scru64Format() *Format {
 		Name:    "scru64",
 		Title:   "SCRU64",
 		Summary: "64 bits, unique through assigned node IDs",
+		Source:  "SCRU64: Sortable, Clock-based, Realm-specifically Unique identifier, https://github.com/scru64/spec",
 		Bits:    64,
 		Layout: []Field{
 			{Name: "timestamp", Bits: 40, Kind: KindTime, Meaning: "Unix time in units of 256 ms"},
@@ -31,12 +33,17 @@ func scru64Format() *Format {
 		Reserved:    true,
 		Unique:      "an assigned node ID",
 		PerTick:     "2^24 over all nodes; more borrow the next tick",
+		Choose:      "keys must be 64 bits and you can assign node IDs",
+		Search:      Search{Short: true, Prefix: "0"},
 		Options: append([]Option{
 			{Name: "node", Value: "ID/BITS", Needed: true, Env: scru64.NodeSpecVar,
 				Usage: "the node ID and its size in bits, as in 42/8, or an ID to continue after, as in 0u2r85hm2pt3/16"},
 			{Name: "guard", Value: "BITS", Usage: "high bits of the counter that start at zero, to make room for more IDs in a tick"},
 		}, commonOptions...),
-		Node: "node",
+		Node:  "node",
+		Lease: lease.SCRU64,
+		Plan:  Plan{Preference: 4, NodeBits: 23, NodeSize: "node_id_size", CounterBits: 24},
+		SQL:   SQL{Postgres: "bigint", Bytes: 8, New: "scru64_new(1, 8)"},
 
 		alphabet: classBase36,
 		letters:  classLower,

@@ -83,7 +83,7 @@ after the argument "--".
 			if err != nil {
 				return b, err
 			}
-			if split != nil && (r.foreign != nil || r.ID.Format() != format.SCRU64) {
+			if split != nil && r.ID.Format() != format.SCRU64 {
 				return b, usagef("--node-size is for scru64, and %s is read as %s", quote(text), r.as())
 			}
 			r.split = split
@@ -111,7 +111,7 @@ func appendShort(b []byte, r *reading) ([]byte, error) {
 	if t == "" {
 		t = "-"
 	}
-	if r.foreign != nil {
+	if !r.ours() {
 		return fmt.Appendf(b, "%s %s\n", t, r.name()), nil
 	}
 	b = fmt.Appendf(b, "%s %s", t, r.name())
@@ -159,10 +159,10 @@ func formatter(layout string) (func(b []byte, r *reading) ([]byte, error), error
 	}
 	return func(b []byte, r *reading) ([]byte, error) {
 		d := templateData{
-			Input: r.input, Scheme: r.name(), Form: string(r.Encoding), Text: r.text(), Reason: r.reason(),
-			Time: stamp{r.time()}, Plausible: r.plausible(), Foreign: r.foreign != nil, Fields: map[string]string{},
+			Input: r.input, Scheme: r.name(), Form: string(r.form()), Text: r.text(), Reason: r.reason(),
+			Time: stamp{r.time()}, Plausible: r.plausible(), Foreign: !r.ours(), Fields: map[string]string{},
 		}
-		if r.foreign == nil {
+		if r.ours() {
 			d.Hex, d.Int = r.ID.In(format.Hex), r.ID.In(format.Int)
 			if r.ID.Format().HasEncoding(format.UUID) {
 				d.UUID = r.ID.In(format.UUID)

@@ -32,7 +32,7 @@ func TestQuickAnswers(t *testing.T) {
 		{"?count=3", "?c%6Funt=3"},
 	}
 	for _, method := range []string{http.MethodGet, http.MethodPost} {
-		for _, sch := range append(format.All(), &format.Format{Name: "ulid"}) {
+		for _, sch := range append(format.Ours(), &format.Format{Name: "ulid"}) {
 			for _, accept := range []string{"*/*", "application/json", "image/png"} {
 				for _, q := range queries {
 					var got [2]answer
