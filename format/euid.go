@@ -28,6 +28,7 @@ func euidFormat() *Format {
 		FoldsCase:   true,
 		TextLengths: []int{euid.TextLen},
 		Example:     "C8EE934SR007G5Q94QKKXFRFV8B",
+		Grouped:     true,
 		TextSorts:   true,
 		Epoch:       time.UnixMilli(0).UTC(),
 		Tick:        time.Millisecond,

@@ -46,6 +46,7 @@ type Format struct {
 	Prefixed    bool       // whether a name and an underscore stand before the text
 	Mark        string     // what else tells an ID, to go on after the words for its encoding
 	Example     string     // the text of an ID
+	Grouped     bool       // whether people put hyphens between the symbols of a text
 	TextSorts   bool       // whether texts sort by time; integers always do
 	Search      Search     // how to find it among other text
 
@@ -62,8 +63,11 @@ type Format struct {
 	Options []Option     // what a generator can be told
 	Node    string       // the one of these that gives the node ID; empty if IDs carry none
 	Lease   lease.Format // how node IDs are leased; zero if IDs carry none
-	Plan    Plan
-	SQL     SQL
+	// NodeCounter is the size of the field that node ID and counter share, 0 if there is none. Such
+	// a format needs node IDs, and its full counter borrows the next tick. See SplitNode.
+	NodeCounter int
+	Plan        Plan
+	SQL         SQL
 
 	alphabet class // of the text
 	letters  class // the case in which the format writes letters, 0 for both
@@ -115,9 +119,6 @@ type Plan struct {
 
 	NodeBits int    // the largest size of a node ID, with which IDs are certainly unique
 	NodeSize string // what the plan calls the size
-	// CounterBits is the size of node ID and counter together, in a format that needs node IDs,
-	// and whose full counter borrows the next tick.
-	CounterBits int
 }
 
 // SQL is what a database has to know about a format.
@@ -173,9 +174,10 @@ func All() []*Format { return slices.Clone(all) }
 func Ours() []*Format { return slices.Clone(ours) }
 
 // Names returns the names of the formats of ours.
-func Names() []string { return names(ours) }
+func Names() []string { return NamesOf(ours) }
 
-func names(formats []*Format) []string {
+// NamesOf returns the names of formats.
+func NamesOf(formats []*Format) []string {
 	names := make([]string, len(formats))
 	for i, f := range formats {
 		names[i] = f.Name
@@ -247,15 +249,15 @@ func (s *Format) Max() ID { return ID{s, s.max} }
 // HasEncoding reports whether the format's IDs have the form.
 func (s *Format) HasEncoding(f Encoding) bool { return slices.Contains(s.Encodings, f) }
 
-// SplitNode returns what node_ctr of SCRU64 is made of, given the size of the node ID,
-// 1 to 23 bits, which an ID does not tell: node_id and counter.
-func SplitNode(size int) ([]Field, error) {
-	if size < 1 || size > 23 {
-		return nil, fmt.Errorf("a node ID has 1 to 23 bits, not %d", size)
+// SplitNode returns the fields of node ID and counter, of a format where they share one, given the
+// size of the node ID: an ID does not tell it.
+func (s *Format) SplitNode(size int) ([]Field, error) {
+	if most := s.NodeCounter - 1; size < 1 || size > most {
+		return nil, fmt.Errorf("a node ID has 1 to %d bits, not %d", most, size)
 	}
 	fields := []Field{
 		{Name: "node_id", Bits: size, Kind: KindNode, Meaning: "the node that made the ID"},
-		{Name: "counter", Bits: 24 - size, Kind: KindCounter, Meaning: "+1 per ID, random start in each tick"},
+		{Name: "counter", Bits: s.NodeCounter - size, Kind: KindCounter, Meaning: "+1 per ID, random start in each tick"},
 	}
 	place(fields)
 	return fields, nil

@@ -297,7 +297,7 @@ func TestBounds(t *testing.T) {
 
 func TestSplitNode(t *testing.T) {
 	id := next(t, newGenerator(t, SCRU64, Options{Values: map[string]string{"node": "42/8"}}))
-	split, err := SplitNode(8)
+	split, err := SCRU64.SplitNode(8)
 	if err != nil || len(split) != 2 {
 		t.Fatalf("%v, %v", split, err)
 	}
@@ -312,7 +312,7 @@ func TestSplitNode(t *testing.T) {
 		t.Errorf("%s", b)
 	}
 	for _, size := range []int{-1, 0, 24} {
-		if _, err := SplitNode(size); err == nil {
+		if _, err := SCRU64.SplitNode(size); err == nil {
 			t.Errorf("a node ID of %d bits is no error", size)
 		}
 	}

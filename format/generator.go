@@ -127,13 +127,8 @@ func (s *Format) checkLease(o Options) error {
 }
 
 // WithNode returns the names of the formats whose IDs carry a node ID, which can be leased.
-func WithNode() (names []string) {
-	for _, s := range ours {
-		if s.Node != "" {
-			names = append(names, s.Name)
-		}
-	}
-	return names
+func WithNode() []string {
+	return NamesOf(slices.DeleteFunc(Ours(), func(s *Format) bool { return s.Node == "" }))
 }
 
 // optionError is what becomes of a format's own error about its options.
@@ -148,7 +143,7 @@ func unknownOption(s *Format, name string) error {
 	if len(have) > 1 {
 		verb = "have"
 	}
-	return kindErrorf(ErrOption, "%s has no option %q; %s %s it", s.Name, name, list(names(have), "and"), verb)
+	return kindErrorf(ErrOption, "%s has no option %q; %s %s it", s.Name, name, list(NamesOf(have), "and"), verb)
 }
 
 // A fixedClock returns one time, and the next tick's when it is read a second time for the

@@ -43,8 +43,8 @@ type band struct {
 // bands returns the fields of an ID, also those without a name.
 func bands(r *reading) []band {
 	layout := r.ID.Format().Layout
-	if split := r.splitFields(); split != nil {
-		layout = append(layout[:1:1], split...)
+	if r.split != nil {
+		layout = append(layout[:1:1], r.split...)
 	}
 	var all []band
 	used, colour := "", 0

@@ -68,10 +68,10 @@ type reading struct {
 	input    string
 	stripped []string // what was taken off the input first
 	guess
-	given  bool    // whether the scheme was given, and not found out
-	others []guess // other readings, the most probable first
-	split  []format.Field
-	now    time.Time // when it was read
+	given  bool           // whether the scheme was given, and not found out
+	others []guess        // other readings, the most probable first
+	split  []format.Field // node ID and counter, if they are to be shown instead of their field
+	now    time.Time      // when it was read
 }
 
 // hashLength is how many hexadecimal digits a SHA-1 has, as the names of Git's commits.
@@ -200,16 +200,8 @@ func (r *reading) appendJSON(b []byte) ([]byte, error) {
 	if err != nil {
 		return b, err
 	}
-	b = r.ID.AppendJSON(b, r.splitFields()...)
+	b = r.ID.AppendJSON(b, r.split...)
 	return append(append(b[:len(b)-1], ','), rest[1:]...), nil
-}
-
-// splitFields returns the parts of SCRU64's node_ctr, if they are to be shown.
-func (r *reading) splitFields() []format.Field {
-	if r.ID.Format() == format.SCRU64 {
-		return r.split
-	}
-	return nil
 }
 
 // formatTime is [format.FormatTime], and nothing for no time.

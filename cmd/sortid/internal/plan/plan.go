@@ -108,7 +108,7 @@ func (l *load) format(s *format.Format, end time.Time) Format {
 		Ends: s.Last.UTC().Format(time.DateOnly), Bytes: s.SQL.Bytes, Column: s.SQL.Postgres,
 		Options: map[string]int{}, Reasons: []string{},
 	}
-	if s.Plan.CounterBits > 0 {
+	if s.NodeCounter > 0 {
 		l.byNode(s, &f)
 	} else {
 		l.byChance(s, &f)
@@ -234,7 +234,7 @@ func (l *load) byNode(s *format.Format, f *Format) {
 	for _, size := range sizes {
 		var guard int
 		var mean float64
-		guard, mean, rate = counter(s.Plan.CounterBits-size, peak)
+		guard, mean, rate = counter(s.NodeCounter-size, peak)
 		f.Options[s.Plan.NodeSize], f.Options[overflowGuard] = size, guard
 		f.PerTick = math.Floor(mean)
 		if l.Burst > 0 {
@@ -246,7 +246,7 @@ func (l *load) byNode(s *format.Format, f *Format) {
 	}
 	if !rate {
 		f.refuse("a process would make more IDs than its counter of %d bits holds in %s",
-			s.Plan.CounterBits-f.Options[s.Plan.NodeSize], Seconds(f.Tick))
+			s.NodeCounter-f.Options[s.Plan.NodeSize], Seconds(f.Tick))
 	}
 	if !burst {
 		f.refuse("a burst would run %s ahead of the clock, more than the allowance of %d s", Seconds(f.BurstAhead), allowance)
