@@ -199,9 +199,9 @@ func (w way) fits(text string, alphabets class) bool {
 // PlausibleRange returns the times that an ID of the format probably has, if it was made
 // before now: from 2010, or the second month of the format's epoch where that is later
 // (small integers would be of the first), to a year from now.
-func (s *Format) PlausibleRange(now time.Time) (from, to time.Time) {
+func (f *Format) PlausibleRange(now time.Time) (from, to time.Time) {
 	from = time.Date(2010, 1, 1, 0, 0, 0, 0, time.UTC)
-	if month := s.Epoch.AddDate(0, 1, 0); month.After(from) {
+	if month := f.Epoch.AddDate(0, 1, 0); month.After(from) {
 		from = month
 	}
 	return from, now.UTC().Add(365 * 24 * time.Hour)

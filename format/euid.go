@@ -92,8 +92,8 @@ func euidTexts(b []byte, ids []euid.ID, sep byte) []byte {
 	return b
 }
 
-func newEUID(s *Format, o Options) (Generator, error) {
-	clock, fixed := o.clock(s.Tick)
+func newEUID(f *Format, o Options) (Generator, error) {
+	clock, fixed := o.clock(f.Tick)
 	var opts euid.Options
 	err := o.set(&opts.GeneratorOptions, clock, func(name, value string) (err error) {
 		opts.Extension, opts.ExtensionLength, err = extension(value)
@@ -108,7 +108,7 @@ func newEUID(s *Format, o Options) (Generator, error) {
 	}
 	// A full tick is an error there, gone in the next millisecond.
 	source := retrying[euid.ID]{g, sortid.ErrOverflow}
-	return &generator[euid.ID]{format: s, source: source, words: euidWords, texts: euidTexts, fixed: fixed}, nil
+	return &generator[euid.ID]{format: f, source: source, words: euidWords, texts: euidTexts, fixed: fixed}, nil
 }
 
 // extension reads a number of up to 15 bits, "5", or with its length, "5/8".

@@ -187,38 +187,38 @@ func NamesOf(formats []*Format) []string {
 
 // Generates reports whether the format is one of ours, so that [Format.NewGenerator] makes its
 // IDs. Those of others are only read.
-func (s *Format) Generates() bool { return s.newGenerator != nil }
+func (f *Format) Generates() bool { return f.newGenerator != nil }
 
 // HasTime reports whether IDs of the format carry a time.
-func (s *Format) HasTime() bool { return s.Tick != 0 }
+func (f *Format) HasTime() bool { return f.Tick != 0 }
 
 // newFormat completes a description: what follows from the rest is not written down.
-func newFormat(s *Format) *Format {
-	place(s.Layout)
-	if s.Encodings == nil {
-		s.Encodings = []Encoding{Text, Hex, Int}
-		if s.Bits == 128 {
-			s.Encodings = append(s.Encodings, UUID)
+func newFormat(f *Format) *Format {
+	place(f.Layout)
+	if f.Encodings == nil {
+		f.Encodings = []Encoding{Text, Hex, Int}
+		if f.Bits == 128 {
+			f.Encodings = append(f.Encodings, UUID)
 		}
 	}
-	s.digits = len(s.max.appendInt(nil))
-	if !s.HasTime() {
-		return s
+	f.digits = len(f.max.appendInt(nil))
+	if !f.HasTime() {
+		return f
 	}
-	for _, f := range s.Layout {
-		if f.Kind == KindTime {
-			s.timestamp = append(s.timestamp, f)
+	for _, field := range f.Layout {
+		if field.Kind == KindTime {
+			f.timestamp = append(f.timestamp, field)
 		}
 	}
-	s.epochMilli = s.Epoch.UnixMilli()
-	s.tickMilli, s.perMilli = s.Tick.Milliseconds(), uint64(time.Millisecond/s.Tick)
-	s.First, s.Last = s.Range()
-	if s.Reserved {
-		s.First, s.Last = s.First.Add(s.Tick), s.Last.Add(-s.Tick)
+	f.epochMilli = f.Epoch.UnixMilli()
+	f.tickMilli, f.perMilli = f.Tick.Milliseconds(), uint64(time.Millisecond/f.Tick)
+	f.First, f.Last = f.Range()
+	if f.Reserved {
+		f.First, f.Last = f.First.Add(f.Tick), f.Last.Add(-f.Tick)
 	}
-	from, _ := s.PlausibleRange(s.Epoch)
-	s.plausibleFrom = from.UnixMilli()
-	return s
+	from, _ := f.PlausibleRange(f.Epoch)
+	f.plausibleFrom = from.UnixMilli()
+	return f
 }
 
 // place fills in where the fields are, given their widths.
@@ -232,32 +232,32 @@ func place(layout []Field) {
 
 // Lookup returns the format of ours of a name, in either case. The error is an [UnknownError].
 func Lookup(name string) (*Format, error) {
-	for _, s := range ours {
-		if strings.EqualFold(s.Name, name) {
-			return s, nil
+	for _, f := range ours {
+		if strings.EqualFold(f.Name, name) {
+			return f, nil
 		}
 	}
 	return nil, &UnknownError{What: "scheme", Name: name, Known: Names()}
 }
 
 // String returns the format's name.
-func (s *Format) String() string { return s.Name }
+func (f *Format) String() string { return f.Name }
 
 // Max returns the largest ID.
-func (s *Format) Max() ID { return ID{s, s.max} }
+func (f *Format) Max() ID { return ID{f, f.max} }
 
 // HasEncoding reports whether the format's IDs have the form.
-func (s *Format) HasEncoding(f Encoding) bool { return slices.Contains(s.Encodings, f) }
+func (f *Format) HasEncoding(e Encoding) bool { return slices.Contains(f.Encodings, e) }
 
 // SplitNode returns the fields of node ID and counter, of a format where they share one, given the
 // size of the node ID: an ID does not tell it.
-func (s *Format) SplitNode(size int) ([]Field, error) {
-	if most := s.NodeCounter - 1; size < 1 || size > most {
+func (f *Format) SplitNode(size int) ([]Field, error) {
+	if most := f.NodeCounter - 1; size < 1 || size > most {
 		return nil, fmt.Errorf("a node ID has 1 to %d bits, not %d", most, size)
 	}
 	fields := []Field{
 		{Name: "node_id", Bits: size, Kind: KindNode, Meaning: "the node that made the ID"},
-		{Name: "counter", Bits: s.NodeCounter - size, Kind: KindCounter, Meaning: "+1 per ID, random start in each tick"},
+		{Name: "counter", Bits: f.NodeCounter - size, Kind: KindCounter, Meaning: "+1 per ID, random start in each tick"},
 	}
 	place(fields)
 	return fields, nil
@@ -265,35 +265,39 @@ func (s *Format) SplitNode(size int) ([]Field, error) {
 
 // Range returns the first and the last time that an ID of the format can show, at the
 // reserved timestamps too.
-func (s *Format) Range() (first, last time.Time) {
-	return s.Epoch, s.Max().Time().Add(s.Tick - time.Nanosecond)
+func (f *Format) Range() (first, last time.Time) {
+	return f.Epoch, f.Max().Time().Add(f.Tick - time.Nanosecond)
 }
 
 // CheckTime returns a [TimeError] if no ID of the format can show the time.
-func (s *Format) CheckTime(t time.Time) error {
-	if first, last := s.Range(); t.Before(first) || t.After(last) {
-		return &TimeError{Format: s, Time: t}
+func (f *Format) CheckTime(t time.Time) error {
+	if first, last := f.Range(); t.Before(first) || t.After(last) {
+		return &TimeError{Format: f, Time: t}
 	}
 	return nil
 }
 
 // Bounds returns the smallest ID of from's tick and that of to's: the IDs from the one
 // up to, but not including, the other are those of the time range. It returns a
-// [TimeError] for a time that no ID can show, and another error if the range is empty.
-func (s *Format) Bounds(from, to time.Time) (first, end ID, err error) {
+// [TimeError] for a time that no ID can show, and another error if the range is empty or IDs are
+// not in order of time.
+func (f *Format) Bounds(from, to time.Time) (first, end ID, err error) {
+	if f.first == nil {
+		return ID{}, ID{}, fmt.Errorf("%s: IDs are not in order of time, so no two of them bound a range", f.Name)
+	}
 	for _, t := range [2]time.Time{from, to} {
-		if err := s.CheckTime(t); err != nil {
+		if err := f.CheckTime(t); err != nil {
 			return ID{}, ID{}, err
 		}
 	}
-	first, end = ID{s, s.first(from)}, ID{s, s.first(to)}
+	first, end = ID{f, f.first(from)}, ID{f, f.first(to)}
 	switch {
 	case !from.Before(to):
 		return ID{}, ID{}, fmt.Errorf("%s: the range from %s to %s is empty: its end must be later than its start",
-			s.Name, FormatTime(from), FormatTime(to))
+			f.Name, FormatTime(from), FormatTime(to))
 	case first == end:
 		return ID{}, ID{}, fmt.Errorf("%s: the range from %s to %s lies within one tick, and IDs do not tell times within %v apart",
-			s.Name, FormatTime(from), FormatTime(to), s.Tick)
+			f.Name, FormatTime(from), FormatTime(to), f.Tick)
 	}
 	return first, end, nil
 }
@@ -306,17 +310,17 @@ func FormatTime(t time.Time) string { return t.UTC().Format(TimeLayout) }
 
 // UsualLengths returns the lengths of the format's texts, but for those that only times just
 // after the epoch have.
-func (s *Format) UsualLengths() []int { return s.TextLengths[max(0, len(s.TextLengths)-2):] }
+func (f *Format) UsualLengths() []int { return f.TextLengths[max(0, len(f.TextLengths)-2):] }
 
 // Lengths returns the usual lengths of the format's texts in words, as in "9 or 10".
-func (s *Format) Lengths() string {
-	lengths := s.UsualLengths()
+func (f *Format) Lengths() string {
+	lengths := f.UsualLengths()
 	words := make([]string, len(lengths))
 	for i, n := range lengths {
 		words[i] = strconv.Itoa(n)
 	}
-	if s.HexText {
-		words = append(words, strconv.Itoa(s.Bits/4))
+	if f.HexText {
+		words = append(words, strconv.Itoa(f.Bits/4))
 	}
 	return list(words, "or")
 }

@@ -216,6 +216,17 @@ func other(f *Format) *Format {
 		}
 		return nil
 	}
+	if f.HasTime() && f.inOrder() {
+		f.first = func(t time.Time) words {
+			w, ticks := fixed, f.ticks(t)
+			for _, field := range f.timestamp {
+				for i := range field.Bits {
+					w.setBit(field.Low+i, ticks>>(field.Shift+i)&1)
+				}
+			}
+			return w
+		}
+	}
 	if f.Symbols != "" {
 		n := newNumerals(f)
 		f.alphabet, f.parse, f.appendText = ^class(0), n.parse, n.append
@@ -225,11 +236,39 @@ func other(f *Format) *Format {
 
 func (w *words) setBit(place int, bit uint64) { w[2-place/64] |= bit << (place % 64) }
 
+// ticks returns the timestamp of a time after the epoch. (A time.Duration ends after 292 years.)
+func (f *Format) ticks(t time.Time) uint64 {
+	ms := uint64(t.UnixMilli() - f.epochMilli)
+	if f.tickMilli == 0 {
+		return ms*f.perMilli + uint64(t.Nanosecond()%1e6)/uint64(f.Tick)
+	}
+	return ms / uint64(f.tickMilli)
+}
+
+// inOrder reports whether IDs are in order of time: whether the fields of the timestamp stand in
+// order, with nothing that varies before or between them.
+func (f *Format) inOrder() bool {
+	next := 64 // the bits of the timestamp below it are still to come
+	for _, field := range f.Layout {
+		switch field.Kind {
+		case KindTime:
+			if field.Shift >= next {
+				return false
+			}
+			next = field.Shift
+		case KindFixed, KindZero:
+		default:
+			return next == 0
+		}
+	}
+	return next == 0
+}
+
 // fixedBits returns how many bits of all IDs have one value, zeros at the top aside.
-func (s *Format) fixedBits() (n int) {
-	for _, f := range s.Layout {
-		if f.Kind == KindFixed {
-			n += f.Bits
+func (f *Format) fixedBits() (n int) {
+	for _, field := range f.Layout {
+		if field.Kind == KindFixed {
+			n += field.Bits
 		}
 	}
 	return n
@@ -237,8 +276,8 @@ func (s *Format) fixedBits() (n int) {
 
 // cutPrefix returns what stands before the ID in a text, with its underscore, and the ID. Without
 // a correct prefix, rest is empty where the format has one.
-func (s *Format) cutPrefix(text string) (prefix, rest string) {
-	if !s.Prefixed {
+func (f *Format) cutPrefix(text string) (prefix, rest string) {
+	if !f.Prefixed {
 		return "", text
 	}
 	i := strings.LastIndexByte(text, '_')

@@ -162,6 +162,34 @@ func TestTypeID(t *testing.T) {
 	}
 }
 
+// The bounds of a range of time are the smallest IDs of its ticks, in the formats whose IDs are in
+// order of time.
+func TestOthersBounds(t *testing.T) {
+	from := time.Date(2026, 11, 17, 10, 30, 0, 0, time.UTC)
+	var unordered []string
+	for _, f := range others {
+		first, end, err := f.Bounds(from, from.Add(time.Hour))
+		if err != nil {
+			unordered = append(unordered, f.Name)
+			continue
+		}
+		if at := first.Time(); at.After(from) || from.Sub(at) >= f.Tick {
+			t.Errorf("%s: %v of %v", f.Name, first, at)
+		}
+		if got := end.Time().Sub(first.Time()); got.Round(time.Second) != time.Hour || first.Compare(end) >= 0 {
+			t.Errorf("%s: %v to %v", f.Name, first, end)
+		}
+		before := new(big.Int).Sub(first.Big(), big.NewInt(1)) // an ID of it may have other fixed bits
+		b := before.FillBytes(make([]byte, f.Bits/8))
+		if id, err := f.FromBytes(b); err == nil && !id.Time().Before(from) {
+			t.Errorf("%s: %v stands before %v, and is of %v", f.Name, id, first, id.Time())
+		}
+	}
+	if got := strings.Join(unordered, " "); got != "uuidv1 uuidv2 uuidv3 uuidv4 uuidv5 uuidv8 typeid" {
+		t.Error(got)
+	}
+}
+
 func BenchmarkDetect(b *testing.B) {
 	now := time.Now()
 	for _, f := range []*Format{SCRU128, SCRU64, UUIDv7, others[8]} {

@@ -65,8 +65,8 @@ func scru128Words(id scru128.ID) words {
 	return words{0, hi, lo}
 }
 
-func newSCRU128(s *Format, o Options) (Generator, error) {
-	clock, fixed := o.clock(s.Tick)
+func newSCRU128(f *Format, o Options) (Generator, error) {
+	clock, fixed := o.clock(f.Tick)
 	var opts scru128.Options
 	err := o.set(&opts.GeneratorOptions, clock, func(name, value string) (err error) {
 		opts.Stateless, err = flag(value)
@@ -79,5 +79,5 @@ func newSCRU128(s *Format, o Options) (Generator, error) {
 	if err != nil {
 		return nil, optionError(err)
 	}
-	return &generator[scru128.ID]{format: s, source: g, words: scru128Words, texts: base36.AppendLines128[scru128.ID], fixed: fixed}, nil
+	return &generator[scru128.ID]{format: f, source: g, words: scru128Words, texts: base36.AppendLines128[scru128.ID], fixed: fixed}, nil
 }

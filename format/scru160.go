@@ -87,8 +87,8 @@ func scru160Texts(b []byte, ids []scru160.ID, sep byte) []byte {
 	return b
 }
 
-func newSCRU160(s *Format, o Options) (Generator, error) {
-	tick := s.Tick
+func newSCRU160(f *Format, o Options) (Generator, error) {
+	tick := f.Tick
 	if on, err := flag(o.Values["micros"]); err == nil && on {
 		tick = time.Microsecond
 	}
@@ -117,5 +117,5 @@ func newSCRU160(s *Format, o Options) (Generator, error) {
 	if err != nil {
 		return nil, optionError(err)
 	}
-	return &generator[scru160.ID]{format: s, source: g, words: scru160Words, texts: scru160Texts, fixed: fixed}, nil
+	return &generator[scru160.ID]{format: f, source: g, words: scru160Words, texts: scru160Texts, fixed: fixed}, nil
 }

@@ -77,8 +77,8 @@ func scru64Texts(b []byte, ids []scru64.ID, sep byte) []byte {
 	return b
 }
 
-func newSCRU64(s *Format, o Options) (Generator, error) {
-	clock, fixed := o.clock(s.Tick)
+func newSCRU64(f *Format, o Options) (Generator, error) {
+	clock, fixed := o.clock(f.Tick)
 	opts := scru64.Options{Lease: o.Lease}
 	err := o.set(&opts.GeneratorOptions, clock, func(name, value string) (err error) {
 		if name == "guard" { // the node spec is below
@@ -107,7 +107,7 @@ func newSCRU64(s *Format, o Options) (Generator, error) {
 	if alone {
 		source = waiting{g, 1 << (24 - opts.NodeSpec.NodeIDSize())}
 	}
-	return &generator[scru64.ID]{format: s, source: source, words: scru64Words, texts: scru64Texts, fixed: fixed}, nil
+	return &generator[scru64.ID]{format: f, source: source, words: scru64Words, texts: scru64Texts, fixed: fixed}, nil
 }
 
 // A waiting generator waits when its timestamp has run ahead of the clock by the whole

@@ -74,8 +74,8 @@ func uid60Texts(b []byte, ids []uid60.ID, sep byte) []byte {
 	return b
 }
 
-func newUID60(s *Format, o Options) (Generator, error) {
-	clock, fixed := o.clock(s.Tick)
+func newUID60(f *Format, o Options) (Generator, error) {
+	clock, fixed := o.clock(f.Tick)
 	var opts uid60.Options
 	opts.Lease = o.Lease
 	err := o.set(&opts.GeneratorOptions, clock, func(name, value string) (err error) {
@@ -89,5 +89,5 @@ func newUID60(s *Format, o Options) (Generator, error) {
 	if err != nil {
 		return nil, optionError(err)
 	}
-	return &generator[uid60.ID]{format: s, source: g, words: uid60Words, texts: uid60Texts, fixed: fixed}, nil
+	return &generator[uid60.ID]{format: f, source: g, words: uid60Words, texts: uid60Texts, fixed: fixed}, nil
 }
