@@ -62,11 +62,16 @@ func (id ID) Compare(other ID) int { return id.words.compare(other.words) }
 func (id ID) Bytes() []byte { return id.appendBytes(nil) }
 
 func (id ID) appendBytes(b []byte) []byte {
-	var full [24]byte
-	for i, w := range id.words {
-		binary.BigEndian.PutUint64(full[8*i:], w)
+	switch id.format.Bits {
+	case 160:
+		b = binary.BigEndian.AppendUint32(b, uint32(id.words[0]))
+		fallthrough
+	case 128:
+		b = binary.BigEndian.AppendUint64(b, id.words[1])
+	case 96:
+		b = binary.BigEndian.AppendUint32(b, uint32(id.words[1]))
 	}
-	return append(b, full[len(full)-id.format.Bits/8:]...)
+	return binary.BigEndian.AppendUint64(b, id.words[2])
 }
 
 // FromBytes returns the ID of its bytes in big-endian order.
