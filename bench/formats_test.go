@@ -83,7 +83,9 @@ func strict(text, written string) error {
 func readUUID(version byte) func(string) (string, time.Time, error) {
 	return func(text string) (string, time.Time, error) {
 		u, err := uuid.FromString(text)
-		if err == nil && (u.Variant() != uuid.VariantRFC9562 || u.Version() != version || len(text) != 36 && uuidTime(u).IsZero() || len(text) != 36 && len(text) != 32) {
+		timeless := len(text) != 36 && uuidTime(u).IsZero()
+		if err == nil && (u.Variant() != uuid.VariantRFC9562 || u.Version() != version ||
+			timeless || len(text) != 36 && len(text) != 32) {
 			err = fmt.Errorf("version %d", u.Version())
 		}
 		return u.String(), uuidTime(u), err

@@ -40,7 +40,8 @@ func (n *numerals) parse(text string) (w words, err error) {
 		digit := n.values[rest[i]]
 		if digit == noDigit {
 			at := len(text) - len(rest) + i
-			return words{}, f.inputError(text, fmt.Sprintf("%q at offset %d is not in the alphabet", text[at:at+1], at))
+			reason := fmt.Sprintf("%q at offset %d is not in the alphabet", text[at:at+1], at)
+			return words{}, f.inputError(text, reason)
 		}
 		carry := uint64(digit)
 		for j := 2; j >= 0; j-- {

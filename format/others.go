@@ -33,9 +33,12 @@ var uuids = []*Format{
 		Field{Name: "clock_seq", Bits: 6, Kind: KindCounter},
 		Field{Name: "local_domain", Bits: 8, Kind: KindData},
 		Field{Name: "node", Bits: 48, Kind: KindNode}),
-	uuid(3, "a name's MD5", "5df41881-3aed-3515-88a7-2f4a814cf09e", 0, time.Time{}, parts("md5_high", "md5_mid", "md5_low", KindData)...),
-	uuid(4, "random", "919108f7-52d1-4320-9bac-f847db4148a8", 0, time.Time{}, parts("random_a", "random_b", "random_c", KindRandom)...),
-	uuid(5, "a name's SHA-1", "2ed6657d-e927-568b-95e1-2665a8aea6a2", 0, time.Time{}, parts("sha1_high", "sha1_mid", "sha1_low", KindData)...),
+	uuid(3, "a name's MD5", "5df41881-3aed-3515-88a7-2f4a814cf09e", 0, time.Time{},
+		parts("md5_high", "md5_mid", "md5_low", KindData)...),
+	uuid(4, "random", "919108f7-52d1-4320-9bac-f847db4148a8", 0, time.Time{},
+		parts("random_a", "random_b", "random_c", KindRandom)...),
+	uuid(5, "a name's SHA-1", "2ed6657d-e927-568b-95e1-2665a8aea6a2", 0, time.Time{},
+		parts("sha1_high", "sha1_mid", "sha1_low", KindData)...),
 	uuid(6, "time and node, in order", "1ec9414c-232a-6b00-b3c8-9f6bdeced846", 100*time.Nanosecond, gregorian,
 		Field{Name: "time_high", Bits: 32, Kind: KindTime, Shift: 28},
 		Field{Name: "time_mid", Bits: 16, Kind: KindTime, Shift: 12},
@@ -43,7 +46,8 @@ var uuids = []*Format{
 		Field{Name: "clock_seq", Bits: 14, Kind: KindCounter},
 		Field{Name: "node", Bits: 48, Kind: KindNode}),
 	UUIDv7,
-	uuid(8, "the maker's own", "2489e9ad-2ee2-8e00-8ec9-32d5f69181c0", 0, time.Time{}, parts("custom_a", "custom_b", "custom_c", KindData)...),
+	uuid(8, "the maker's own", "2489e9ad-2ee2-8e00-8ec9-32d5f69181c0", 0, time.Time{},
+		parts("custom_a", "custom_b", "custom_c", KindData)...),
 }
 
 // UUIDv7 is the UUID of version 7, whose timestamp stands where that of SCRU128 does.
@@ -55,17 +59,26 @@ var UUIDv7 = uuid(7, "Unix time and random bits", "017f22e2-79b0-7cc3-98c4-dc0c0
 // others are the formats of others, in the order in which their readings are listed.
 var others = append(uuids,
 	other(&Format{
-		Name: "ulid", Title: "ULID", Summary: "Unix time and 80 random bits", Source: "https://github.com/ulid/spec", Bits: 128,
+		Name: "ulid", Title: "ULID",
+		Summary: "Unix time and 80 random bits",
+		Source:  "https://github.com/ulid/spec",
+		Bits:    128,
 		Layout: []Field{
 			{Name: "timestamp", Bits: 48, Kind: KindTime},
 			{Name: "randomness", Bits: 80, Kind: KindRandom},
 		},
-		Alphabet: "26 Crockford Base32 symbols", Symbols: crockford, FoldsCase: true, TextLengths: []int{26}, TextSorts: true,
-		Example: "01ARZ3NDEKTSV4RRFFQ69G5FAV",
-		Epoch:   unix(0), Tick: time.Millisecond,
+		Alphabet: "26 Crockford Base32 symbols",
+		Symbols:  crockford, FoldsCase: true,
+		TextLengths: []int{26},
+		TextSorts:   true,
+		Example:     "01ARZ3NDEKTSV4RRFFQ69G5FAV",
+		Epoch:       unix(0), Tick: time.Millisecond,
 	}),
 	other(&Format{
-		Name: "ksuid", Title: "KSUID", Summary: "seconds and 128 random bits", Source: "https://github.com/segmentio/ksuid", Bits: 160,
+		Name: "ksuid", Title: "KSUID",
+		Summary: "seconds and 128 random bits",
+		Source:  "https://github.com/segmentio/ksuid",
+		Bits:    160,
 		Layout: []Field{
 			{Name: "timestamp", Bits: 32, Kind: KindTime},
 			{Name: "payload", Bits: 128, Kind: KindRandom},
@@ -75,16 +88,22 @@ var others = append(uuids,
 		Epoch:   unix(1_400_000_000_000), Tick: time.Second,
 	}),
 	other(&Format{
-		Name: "xid", Title: "xid", Summary: "seconds, a machine, a process and a counter", Source: "https://github.com/rs/xid", Bits: 96,
+		Name: "xid", Title: "xid",
+		Summary: "seconds, a machine, a process and a counter",
+		Source:  "https://github.com/rs/xid",
+		Bits:    96,
 		Layout: []Field{
 			{Name: "time", Bits: 32, Kind: KindTime},
 			{Name: "machine", Bits: 24, Kind: KindNode},
 			{Name: "pid", Bits: 16, Kind: KindNode},
 			{Name: "counter", Bits: 24, Kind: KindCounter},
 		},
-		Alphabet: "20 base32hex symbols in lower case", Symbols: base32hex, TextLengths: []int{20}, TextPad: 4, TextSorts: true,
-		Example: "9m4e2mr0ui3e8a215n4g",
-		Epoch:   unix(0), Tick: time.Second,
+		Alphabet:    "20 base32hex symbols in lower case",
+		Symbols:     base32hex,
+		TextLengths: []int{20}, TextPad: 4,
+		TextSorts: true,
+		Example:   "9m4e2mr0ui3e8a215n4g",
+		Epoch:     unix(0), Tick: time.Second,
 	}),
 	other(&Format{
 		Name: "objectid", Title: "ObjectID", Summary: "MongoDB's: seconds, random bits and a counter",
@@ -99,30 +118,41 @@ var others = append(uuids,
 		Epoch:   unix(0), Tick: time.Second,
 	}),
 	other(&Format{
-		Name: "typeid", Title: "TypeID", Summary: "a prefix and a UUID", Source: "https://github.com/jetify-com/typeid", Bits: 128,
-		Layout:   []Field{{Name: "uuid", Bits: 128, Kind: KindData}},
-		Alphabet: "a prefix and 26 Base32 symbols", Symbols: strings.ToLower(crockford), TextLengths: []int{26}, TextSorts: true,
-		Prefixed: true, Example: "user_01h455vb4pex5vsknk084sn02q",
+		Name: "typeid", Title: "TypeID",
+		Summary:     "a prefix and a UUID",
+		Source:      "https://github.com/jetify-com/typeid",
+		Bits:        128,
+		Layout:      []Field{{Name: "uuid", Bits: 128, Kind: KindData}},
+		Alphabet:    "a prefix and 26 Base32 symbols",
+		Symbols:     strings.ToLower(crockford),
+		TextLengths: []int{26},
+		TextSorts:   true,
+		Prefixed:    true, Example: "user_01h455vb4pex5vsknk084sn02q",
 		within: uuidOf,
 	}),
-	snowflake("twitter", "Snowflake (Twitter)", "https://github.com/twitter-archive/snowflake/tree/b3f6a3c6ca8e1b6847baa6ff42bf72201e2c2231",
+	snowflake("twitter", "Snowflake (Twitter)",
+		"https://github.com/twitter-archive/snowflake",
 		"175928847299117063", 1288834974657, time.Millisecond,
 		Field{Name: "timestamp", Bits: 41, Kind: KindTime},
 		Field{Name: "datacenter", Bits: 5, Kind: KindNode},
 		Field{Name: "worker", Bits: 5, Kind: KindNode},
 		Field{Name: "sequence", Bits: 12, Kind: KindCounter}),
-	snowflake("discord", "Snowflake (Discord)", "https://docs.discord.com/developers/reference#snowflakes",
+	snowflake("discord", "Snowflake (Discord)",
+		"https://docs.discord.com/developers/reference#snowflakes",
 		"175928847299117063", 1420070400000, time.Millisecond,
 		Field{Name: "timestamp", Bits: 41, Kind: KindTime},
 		Field{Name: "worker", Bits: 5, Kind: KindNode},
 		Field{Name: "process", Bits: 5, Kind: KindNode},
 		Field{Name: "increment", Bits: 12, Kind: KindCounter}),
-	snowflake("instagram", "Snowflake (Instagram)", "https://instagram-engineering.com/sharding-ids-at-instagram-1cf5a71e5a5c",
+	snowflake("instagram", "Snowflake (Instagram)",
+		"https://instagram-engineering.com/sharding-ids-at-instagram-1cf5a71e5a5c",
 		"1541815603606036480", 1314220021721, time.Millisecond,
 		Field{Name: "timestamp", Bits: 40, Kind: KindTime},
 		Field{Name: "shard", Bits: 13, Kind: KindNode},
 		Field{Name: "sequence", Bits: 10, Kind: KindCounter}),
-	snowflake("sonyflake", "Sonyflake", "https://github.com/sony/sonyflake", "175928847299117063", 1409529600000, 10*time.Millisecond,
+	snowflake("sonyflake", "Sonyflake",
+		"https://github.com/sony/sonyflake",
+		"175928847299117063", 1409529600000, 10*time.Millisecond,
 		Field{Name: "time", Bits: 39, Kind: KindTime},
 		Field{Name: "sequence", Bits: 8, Kind: KindCounter},
 		Field{Name: "machine", Bits: 16, Kind: KindNode}),
@@ -152,10 +182,13 @@ func uuid(version uint64, summary, example string, tick time.Duration, epoch tim
 	}
 	return other(&Format{
 		Name: fmt.Sprint("uuidv", version), Title: fmt.Sprint("UUIDv", version), Summary: summary,
-		Source: "https://www.rfc-editor.org/rfc/rfc9562", Bits: 128, Layout: layout, Encodings: encodings,
-		Alphabet: "a UUID's 36 characters", Mark: ", with the variant and version of RFC 9562", TextSorts: version == 6 || version == 7,
-		Example: example,
-		Epoch:   epoch, Tick: tick,
+		Source: "https://www.rfc-editor.org/rfc/rfc9562",
+		Bits:   128, Layout: layout, Encodings: encodings,
+		Alphabet:  "a UUID's 36 characters",
+		Mark:      ", with the variant and version of RFC 9562",
+		TextSorts: version == 6 || version == 7,
+		Example:   example,
+		Epoch:     epoch, Tick: tick,
 	})
 }
 
@@ -177,10 +210,16 @@ func uuidOf(w words) *Format {
 // snowflake returns the row of an integer of 63 bits.
 func snowflake(name, title, source, example string, epoch int64, tick time.Duration, fields ...Field) *Format {
 	return other(&Format{
-		Name: name, Title: title, Summary: "63 bits, unique through assigned node IDs", Source: source, Bits: 64,
+		Name: name, Title: title,
+		Summary:   "63 bits, unique through assigned node IDs",
+		Source:    source,
+		Bits:      64,
 		Layout:    append([]Field{{Bits: 1, Kind: KindZero}}, fields...),
-		Encodings: []Encoding{Int}, Alphabet: "a decimal integer", Mark: " of 63 bits", Example: example,
-		Epoch: unix(epoch), Tick: tick,
+		Encodings: []Encoding{Int},
+		Alphabet:  "a decimal integer",
+		Mark:      " of 63 bits",
+		Example:   example,
+		Epoch:     unix(epoch), Tick: tick,
 	})
 }
 
@@ -281,7 +320,8 @@ func (f *Format) cutPrefix(text string) (prefix, rest string) {
 		return "", text
 	}
 	i := strings.LastIndexByte(text, '_')
-	if i < 1 || i >= maxPrefix || text[0] == '_' || text[i-1] == '_' || strings.Trim(text[:i], "abcdefghijklmnopqrstuvwxyz_") != "" {
+	if i < 1 || i >= maxPrefix || text[0] == '_' || text[i-1] == '_' ||
+		strings.Trim(text[:i], "abcdefghijklmnopqrstuvwxyz_") != "" {
 		return "", ""
 	}
 	return text[:i+1], text[i+1:]
