@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/sortid/sortid/cmd/sortid/internal/finder"
@@ -221,7 +222,11 @@ func unreadable(text string) error {
 		return wrong("it is empty")
 	}
 	var invalid error
+	decimal := strings.Trim(text, "0123456789") == ""
 	for _, s := range format.Ours() {
+		if !fits(s, text, decimal) {
+			continue
+		}
 		id, form, err := s.ParseAny(text)
 		switch {
 		case err == nil:
@@ -240,15 +245,29 @@ func unreadable(text string) error {
 	switch {
 	case invalid != nil:
 		return invalid
-	case strings.Trim(text, "0123456789") == "":
+	case decimal:
 		return wrong("it is larger than the largest ID of any format")
 	}
+	return wrong("its length of %d characters fits no format (%s)", len(text), allLengths())
+}
+
+// fits reports whether a text may be one of a format, with or without an error in it. To
+// explain why others are none would cost more than to read an ID.
+func fits(s *format.Format, text string, decimal bool) bool {
+	n := len(text)
+	return decimal && n <= mostDigits || slices.Contains(s.TextLengths, n) || n == s.Bits/4 || s.Bits == 128 && n == 36
+}
+
+// mostDigits is how many decimal digits the largest integer of any format has.
+const mostDigits = 49
+
+var allLengths = sync.OnceValue(func() string {
 	var lengths []string
 	for _, s := range format.Ours() {
 		lengths = append(lengths, s.Name+" "+s.Lengths())
 	}
-	return wrong("its length of %d characters fits no format (%s)", len(text), strings.Join(lengths, ", "))
-}
+	return strings.Join(lengths, ", ")
+})
 
 // quote returns the start of a text in quotes, as errors show it.
 func quote(text string) string {

@@ -1,58 +1,187 @@
 package server
 
 import (
+	"cmp"
+	"compress/gzip"
+	"encoding/json"
+	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/sortid/sortid/format"
 	"github.com/sortid/sortid/lease"
 )
 
 func newRecorder() *httptest.ResponseRecorder { return httptest.NewRecorder() }
 
+// A seed is a request: method, path, query, headers in lines, and body.
+type seed [5]string
+
+var seeds = []seed{
+	{"GET", "/v1/ids/scru128", "n=3&form=hex", "Accept: application/json;q=0.5, */*", ""},
+	{"POST", "/v1/ids/scru64", "n=100000", "Accept-Encoding: gzip", ""},
+	{"HEAD", "/v1/ids/scru64", "n=3&form=int", "Accept: application/json", ""},
+	{"POST", "/v1/ids/uid60", "n=2000", "Accept: application/json\nAccept-Encoding: gzip", ""},
+	{"GET", "/v1/ids/euid", "form=uuid&n=-1", "Origin: https://example.com", ""},
+	{"GET", "/v1/inspect/0372ijojuxuhjsfkeryi2mrtm", "scheme=scru128", "", ""},
+	{"POST", "/v1/inspect", "", "Content-Type: text/plain", "xinaS8QBh\n\nnonsense\r\n\x00"},
+	{"GET", "/v1/bounds/uid60", "from=-1h&to=2026-11-17T00:00:00Z", "", ""},
+	{"GET", "/v1/schemes", "", "Accept-Encoding: gzip", ""},
+	{"GET", "/healthz", "", "", ""},
+	{"GET", "/readyz", "", "", ""},
+	{"GET", "/", "", "Host: example.com", ""},
+	{"GET", "/openapi.json", "", "Accept-Encoding: gzip", ""},
+	{"POST", "/v1/store/get", "", "Content-Type: application/json", `{"realm":"scru64","blocks":["0/0","1/8"]}`},
+	{"POST", "/v1/store/list", "", "Content-Type: application/json", `{"realm":"scru64@0123456789abcdef"}`},
+	{"POST", "/v1/store/realms", "", "Content-Type: application/json", `{}`},
+	{"POST", "/v1/store/time", "", "Content-Type: application/json", `{}`},
+	{"POST", "/v1/store/conditions", "", "Content-Type: application/json", `{}`},
+	{"POST", "/v1/store/compare-and-set", "", "Content-Type: application/json",
+		`{"changes":[{"prev":{"realm":"r","block":"1/8"},"next":{"realm":"r","block":"1/8","revision":"1","hwm":"18446744073709551615","state":"whole"}}]}`},
+	{"OPTIONS", "/v1/ids/scru128", "", "Access-Control-Request-Method: GET\nOrigin: https://example.com", ""},
+	{"GET", "/metrics", "", "Authorization: Bearer x", ""},
+	{"HEAD", "/metrics", "", "Authorization: Bearer x", ""},
+	{"CONNECT", "//v1/../v1//ids", "%zz", "Expect: 100-continue", ""},
+}
+
+// request returns the request as net/http would pass it on, nil if it would not.
+func (s seed) request() *http.Request {
+	r, err := http.NewRequest(s[0], "http://localhost/", strings.NewReader(s[4]))
+	if err != nil {
+		return nil
+	}
+	r.URL = &url.URL{Path: "/" + strings.TrimPrefix(s[1], "/"), RawQuery: s[2]}
+	r.RequestURI, r.RemoteAddr = r.URL.RequestURI(), "127.0.0.1:1"
+	for line := range strings.Lines(s[3]) {
+		name, value, _ := strings.Cut(strings.TrimSpace(line), ": ")
+		r.Header.Add(name, value)
+	}
+	return r
+}
+
 // No request makes the server fail: there is no status of 500 and above but 501 and 503.
+// Errors are problem documents, HEAD answers as GET does, and no ID comes twice.
 func FuzzRequests(f *testing.F) {
 	s, err := New(Config{Store: lease.NewMemory(), Inspect: inspect, Origins: []string{"https://example.com"}})
 	if err != nil {
 		f.Fatal(err)
 	}
 	f.Cleanup(func() { s.Close(f.Context()) })
-	for _, seed := range [][5]string{
-		{"GET", "/v1/ids/scru128", "n=3&form=hex", "Accept: application/json;q=0.5, */*", ""},
-		{"POST", "/v1/ids/scru64", "n=100000", "Accept-Encoding: gzip", ""},
-		{"GET", "/v1/ids/euid", "form=uuid&n=-1", "Origin: https://example.com", ""},
-		{"GET", "/v1/inspect/0372ijojuxuhjsfkeryi2mrtm", "scheme=scru128", "", ""},
-		{"POST", "/v1/inspect", "", "Content-Type: text/plain", "xinaS8QBh\n\nnonsense\r\n\x00"},
-		{"GET", "/v1/bounds/uid60", "from=-1h&to=2026-11-17T00:00:00Z", "", ""},
-		{"POST", "/v1/store/get", "", "Content-Type: application/json", `{"realm":"scru64","blocks":["0/0","1/8"]}`},
-		{"POST", "/v1/store/list", "", "", `{"realm":"scru64@0123456789abcdef"}`},
-		{"POST", "/v1/store/realms", "", "", `{}`},
-		{"POST", "/v1/store/time", "", "", `{}`},
-		{"POST", "/v1/store/compare-and-set", "", "Content-Type: application/json",
-			`{"changes":[{"prev":{"realm":"r","block":"1/8"},"next":{"realm":"r","block":"1/8","revision":"1","hwm":"18446744073709551615","state":"whole"}}]}`},
-		{"OPTIONS", "/v1/ids/scru128", "", "Access-Control-Request-Method: GET\nOrigin: https://example.com", ""},
-		{"HEAD", "/metrics", "", "Authorization: Bearer x", ""},
-		{"CONNECT", "//v1/../v1//ids", "%zz", "Expect: 100-continue", ""},
-	} {
+	checkSeeds(f, s)
+	for _, seed := range seeds {
 		f.Add(seed[0], seed[1], seed[2], seed[3], seed[4])
 	}
+	last := map[string]format.ID{}
 	f.Fuzz(func(t *testing.T, method, path, query, headers, body string) {
-		r, err := http.NewRequest(method, "http://localhost/", strings.NewReader(body))
-		if err != nil {
-			return // net/http does not pass such a request on
-		}
-		r.URL = &url.URL{Path: "/" + strings.TrimPrefix(path, "/"), RawQuery: query}
-		r.RequestURI, r.RemoteAddr = r.URL.RequestURI(), "127.0.0.1:1"
-		for line := range strings.Lines(headers) {
-			name, value, _ := strings.Cut(strings.TrimSpace(line), ": ")
-			r.Header.Add(name, value)
+		given := seed{method, path, query, headers, body}
+		r := given.request()
+		if r == nil {
+			return
 		}
 		w := newRecorder()
 		s.ServeHTTP(w, r)
-		if w.Code >= 500 && w.Code != http.StatusServiceUnavailable && w.Code != http.StatusNotImplemented {
-			t.Errorf("%s %s: %d: %s", method, r.URL, w.Code, w.Body)
+		checkAnswer(t, r, w, last)
+		if method != http.MethodGet && method != http.MethodHead {
+			return
 		}
+		given[0] = map[string]string{http.MethodGet: http.MethodHead, http.MethodHead: http.MethodGet}[method]
+		other, w2 := given.request(), newRecorder()
+		s.ServeHTTP(w2, other)
+		checkAnswer(t, other, w2, last)
+		compareHead(t, r, w, w2)
 	})
+}
+
+// checkSeeds fails unless each operation that is described occurs among the seeds.
+func checkSeeds(f *testing.F, s *Server) {
+	seen := map[string]bool{}
+	for _, seed := range seeds {
+		_, pattern := s.mux.Handler(seed.request())
+		seen[pattern] = true
+	}
+	for path, item := range s.api.OpenAPI().Paths {
+		for _, op := range []*huma.Operation{item.Get, item.Post} {
+			if op != nil && !seen[op.Method+" "+path] {
+				f.Errorf("no seed for %s %s", op.Method, path)
+			}
+		}
+	}
+}
+
+func checkAnswer(t *testing.T, r *http.Request, w *httptest.ResponseRecorder, last map[string]format.ID) {
+	t.Helper()
+	body := w.Body.Bytes()
+	if w.Header().Get("Content-Encoding") == "gzip" {
+		in, err := gzip.NewReader(w.Body)
+		if err == nil {
+			body, err = io.ReadAll(in)
+		}
+		if err != nil {
+			t.Errorf("%s %s: %v", r.Method, r.URL, err)
+		}
+	}
+	switch {
+	case w.Code >= 500 && w.Code != http.StatusServiceUnavailable && w.Code != http.StatusNotImplemented:
+		t.Errorf("%s %s: %d: %s", r.Method, r.URL, w.Code, body)
+	case w.Code >= 400:
+		var p struct{ Status int }
+		err := json.Unmarshal(body, &p)
+		if err != nil || p.Status != w.Code || w.Header().Get("Content-Type") != "application/problem+json" {
+			t.Errorf("%s %s: %d, but no problem: %v, %s: %s", r.Method, r.URL, w.Code, err, w.Header().Get("Content-Type"), body)
+		}
+	case w.Code == http.StatusOK:
+		checkNew(t, r, body, last)
+	}
+}
+
+// checkNew fails unless the IDs of an answer come after all before them.
+func checkNew(t *testing.T, r *http.Request, body []byte, last map[string]format.ID) {
+	t.Helper()
+	name, ok := strings.CutPrefix(r.URL.Path, idsPath)
+	sch, err := format.Lookup(name)
+	if !ok || err != nil {
+		return
+	}
+	form := format.Encoding(cmp.Or(r.URL.Query().Get("form"), string(format.Text)))
+	texts := strings.Fields(string(body))
+	if strings.HasPrefix(string(body), "{") {
+		var list struct{ IDs []string }
+		if err := json.Unmarshal(body, &list); err != nil {
+			t.Errorf("%s: %v", r.URL, err)
+		}
+		texts = list.IDs
+	}
+	for _, text := range texts {
+		id, err := sch.ParseAs(form, text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if before, ok := last[name]; ok && id.Compare(before) <= 0 {
+			t.Fatalf("%s after %s", id, before)
+		}
+		last[name] = id
+	}
+}
+
+// compareHead fails unless the answers to GET and to HEAD have the same status and headers.
+// What the server can make at the moment may differ, and HEAD compresses nothing.
+func compareHead(t *testing.T, r *http.Request, a, b *httptest.ResponseRecorder) {
+	t.Helper()
+	if a.Code == http.StatusServiceUnavailable || b.Code == http.StatusServiceUnavailable {
+		return
+	}
+	for _, w := range []*httptest.ResponseRecorder{a, b} {
+		w.Header().Del("X-Request-Id")
+		w.Header().Del("Content-Encoding")
+	}
+	if a.Code != b.Code || !maps.EqualFunc(a.Header(), b.Header(), slices.Equal) {
+		t.Errorf("%s: GET and HEAD differ: %d %v and %d %v", r.URL, a.Code, a.Header(), b.Code, b.Header())
+	}
 }

@@ -152,11 +152,15 @@ func (src *source) append(ctx context.Context, b []byte, n int, form format.Enco
 	return batch.Append(b, form, '\n'), nil
 }
 
-// ready returns nil if the source can make an ID now. It makes one to find out.
+// ready returns nil if the source can make an ID now. It makes one to find out, which counts
+// for the limit, but is never refused: a busy server is ready.
 func (src *source) ready() error {
 	generator, err := src.get()
 	if err != nil {
 		return err
+	}
+	if src.limit != nil {
+		src.limit.Reserve()
 	}
 	_, err = generator.Next(context.Background())
 	return err

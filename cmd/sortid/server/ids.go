@@ -218,6 +218,7 @@ var (
 	headerJSON    = []string{typeJSON}
 	headerNoStore = []string{"no-store"}
 	headerNoSniff = []string{"nosniff"}
+	headerClose   = []string{"close"}
 )
 
 // piece makes the next IDs of an answer that has so many already, and sets b to their text.

@@ -106,6 +106,9 @@ func (s *Server) observe(next http.Handler) http.Handler {
 		start := time.Now()
 		id := scru128.NewString()
 		w.Header()["X-Request-Id"], w.Header()["X-Content-Type-Options"] = []string{id}, headerNoSniff
+		if s.draining.Load() { // a connection that is kept would be cut off under its next request
+			w.Header()["Connection"] = headerClose
+		}
 		rec := &recorder{ResponseWriter: w}
 		defer func() {
 			if p := recover(); p == http.ErrAbortHandler {

@@ -195,7 +195,7 @@ func (s *Server) HasTokens() bool { return s.config.Tokens != nil }
 func (s *Server) OpenAPI() ([]byte, error) { return s.api.OpenAPI().MarshalJSON() }
 
 // Drain makes /readyz say that the server shuts down, so that load balancers send no more
-// requests. It goes on answering those that come.
+// requests. It goes on answering those that come, and asks clients to close their connections.
 func (s *Server) Drain() { s.draining.Store(true) }
 
 // Close stops the generators and gives the server's leases back. No request may be under

@@ -1,0 +1,265 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptrace"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+
+	"golang.org/x/net/http2"
+	"golang.org/x/net/http2/hpack"
+)
+
+// most is the largest amount of memory that a server under attack may take.
+const most = 128 << 20
+
+// mostMemory returns the largest amount of memory that a process has had.
+func mostMemory(t *testing.T, pid int) (bytes int) {
+	t.Helper()
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, line, _ := strings.Cut(string(status), "VmHWM:")
+	if _, err := fmt.Sscanf(line, "%d kB", &bytes); err != nil {
+		t.Fatal(err)
+	}
+	return bytes << 10
+}
+
+// skipLog reads the log until the process ends.
+func (s *served) skipLog() {
+	for s.log.Scan() {
+	}
+}
+
+// dial opens a connection with a buffer so small that long answers wait in the server.
+func (s *served) dial(t *testing.T, buffer int) net.Conn {
+	t.Helper()
+	conn, err := net.Dial("tcp", strings.TrimPrefix(s.url, "http://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { conn.Close() })
+	conn.(*net.TCPConn).SetReadBuffer(buffer)
+	return conn
+}
+
+// Answers that nobody takes cost a server no more memory than a bound, by HTTP/1.1 and by
+// HTTP/2 with a window that is closed.
+func TestUntakenAnswers(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("only Linux tells the most memory that a process has had")
+	}
+	if testing.Short() {
+		t.Skip("the race detector, with which -short goes, takes memory itself")
+	}
+	for _, c := range []struct {
+		name    string
+		headers map[string]string
+		attack  func(*testing.T, *served, map[string]string)
+	}{
+		{"HTTP1", nil, unread},
+		{"HTTP1Gzip", map[string]string{"accept-encoding": "gzip"}, unread},
+		{"HTTP1JSON", map[string]string{"accept": "application/json"}, unread},
+		{"HTTP2", nil, closedWindow},
+		{"HTTP2Gzip", map[string]string{"accept-encoding": "gzip"}, closedWindow},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := serve(t)
+			go s.skipLog()
+			c.attack(t, s, c.headers)
+			if status, _ := get(t, s.url+"/v1/ids/scru128"); status != http.StatusOK {
+				t.Errorf("another client gets %d", status)
+			}
+			used := mostMemory(t, s.Process.Pid)
+			t.Logf("%d MB", used>>20)
+			if used > most {
+				t.Errorf("%d MB of memory taken, want at most %d", used>>20, most>>20)
+			}
+		})
+	}
+}
+
+// unread asks on 200 connections, and reads of each answer the beginning.
+func unread(t *testing.T, s *served, headers map[string]string) {
+	request := "GET /v1/ids/scru128?n=100000 HTTP/1.1\r\nHost: localhost\r\n"
+	for name, value := range headers {
+		request += name + ": " + value + "\r\n"
+	}
+	var answered sync.WaitGroup
+	for range 200 {
+		conn := s.dial(t, 4<<10)
+		if _, err := io.WriteString(conn, request+"\r\n"); err != nil {
+			t.Fatal(err)
+		}
+		answered.Go(func() {
+			if _, err := io.ReadFull(conn, make([]byte, 12)); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	answered.Wait()
+}
+
+// closedWindow asks on 250 streams without a window for answers, on as few connections as the
+// server allows, and waits until all of them have begun.
+func closedWindow(t *testing.T, s *served, headers map[string]string) {
+	const streams = 250
+	for begun := 0; begun < streams; {
+		conn := s.dial(t, 4<<10)
+		if _, err := io.WriteString(conn, http2.ClientPreface); err != nil {
+			t.Fatal(err)
+		}
+		f := http2.NewFramer(conn, conn)
+		if err := f.WriteSettings(http2.Setting{ID: http2.SettingInitialWindowSize, Val: 0}); err != nil {
+			t.Fatal(err)
+		}
+		begun += stall(t, f, streams-begun, headers)
+	}
+}
+
+// stall opens up to n streams, as many as the server allows on a connection, and returns how
+// many it has opened.
+func stall(t *testing.T, f *http2.Framer, n int, headers map[string]string) (opened int) {
+	for opened == 0 || n > 0 {
+		frame, err := f.ReadFrame()
+		if err != nil {
+			t.Fatal(err)
+		}
+		switch frame := frame.(type) {
+		case *http2.SettingsFrame:
+			if frame.IsAck() {
+				continue
+			}
+			if most, ok := frame.Value(http2.SettingMaxConcurrentStreams); ok {
+				n = min(n, int(most))
+			}
+			for ; opened < n; opened++ {
+				if err := f.WriteHeaders(http2.HeadersFrameParam{StreamID: uint32(2*opened + 1), EndStream: true, EndHeaders: true,
+					BlockFragment: requestHeaders(headers)}); err != nil {
+					t.Fatal(err)
+				}
+			}
+		case *http2.HeadersFrame, *http2.RSTStreamFrame:
+			n-- // has begun
+		}
+	}
+	return opened
+}
+
+func requestHeaders(headers map[string]string) []byte {
+	var b bytes.Buffer
+	e := hpack.NewEncoder(&b)
+	for _, h := range [][2]string{{":method", "GET"}, {":scheme", "http"}, {":authority", "localhost"}, {":path", "/v1/ids/scru128?n=100000"}} {
+		e.WriteField(hpack.HeaderField{Name: h[0], Value: h[1]})
+	}
+	for name, value := range headers {
+		e.WriteField(hpack.HeaderField{Name: name, Value: value})
+	}
+	return b.Bytes()
+}
+
+// SIGTERM under load loses no answer: neither one that is under way, nor one to a client that
+// keeps its connection and goes on until the server no longer listens.
+func TestServeEndsUnderLoad(t *testing.T) {
+	s := serve(t, "--store", "bolt:"+filepath.Join(t.TempDir(), "s.db"))
+	waitReadiness(t, s, http.StatusOK)
+	logEnds := make(chan struct{})
+	go func() {
+		defer close(logEnds)
+		s.skipLog()
+	}()
+
+	const clients = 8
+	var clientsDone sync.WaitGroup
+	var rounds [clients]atomic.Int64
+	for i := range clients {
+		clientsDone.Go(func() { askUntilGone(t, s.url+"/v1/ids/scru64?n=10", &rounds[i]) })
+	}
+	// These answers are longer than what buffers hold.
+	var large [clients]net.Conn
+	for i := range large {
+		large[i] = s.dial(t, 64<<10)
+		io.WriteString(large[i], "GET /v1/ids/scru160?n=100000 HTTP/1.1\r\nHost: localhost\r\n\r\n")
+	}
+	readers := make([]*bufio.Reader, clients)
+	for i, conn := range large {
+		readers[i] = bufio.NewReader(conn)
+		if _, err := readers[i].Peek(1); err != nil {
+			t.Fatal(err)
+		}
+	}
+
+	s.Process.Signal(syscall.SIGTERM)
+	waitReadiness(t, s, http.StatusServiceUnavailable)
+	for i := range rounds {
+		before := rounds[i].Load()
+		if !soon(func() bool { return rounds[i].Load() > before+2 }) {
+			t.Error("a client is not answered while the server drains")
+		}
+	}
+	s.in.Close()
+	clientsDone.Wait()
+	var underWay sync.WaitGroup
+	for _, in := range readers {
+		underWay.Go(func() {
+			resp, err := http.ReadResponse(in, nil)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			defer resp.Body.Close()
+			b, err := io.ReadAll(resp.Body)
+			if lines := bytes.Count(b, []byte("\n")); err != nil || lines != 100_000 {
+				t.Errorf("an answer under way: %d lines, %v", lines, err)
+			}
+		})
+	}
+	underWay.Wait()
+	<-logEnds
+	if err := s.Wait(); err != nil {
+		t.Errorf("exit: %v", err)
+	}
+}
+
+// askUntilGone sends requests, on one connection as long as the server keeps it, until the
+// server takes no new connection.
+func askUntilGone(t *testing.T, url string, rounds *atomic.Int64) {
+	transport := &http.Transport{}
+	defer transport.CloseIdleConnections()
+	for {
+		reused := false
+		trace := &httptrace.ClientTrace{GotConn: func(c httptrace.GotConnInfo) { reused = c.Reused }}
+		r, err := http.NewRequestWithContext(httptrace.WithClientTrace(t.Context(), trace), http.MethodPost, url, http.NoBody)
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		resp, err := transport.RoundTrip(r)
+		if err != nil {
+			// A new connection may be cut off before the server has seen it.
+			if reused {
+				t.Errorf("a request is lost: %v", err)
+			}
+			return
+		}
+		b, err := io.ReadAll(resp.Body)
+		resp.Body.Close()
+		if err != nil || resp.StatusCode != http.StatusOK || bytes.Count(b, []byte("\n")) != 10 {
+			t.Errorf("%s: %v: %s", resp.Status, err, b)
+		}
+		rounds.Add(1)
+	}
+}

@@ -1,0 +1,81 @@
+package main
+
+import (
+	"context"
+	"io"
+	"log/slog"
+	"net"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/sortid/sortid/cmd/sortid/server"
+)
+
+// one is a listener that accepts one connection, which is in memory.
+type one struct {
+	conn   chan net.Conn
+	closed chan struct{}
+}
+
+func (l one) Accept() (net.Conn, error) {
+	select {
+	case conn := <-l.conn:
+		return conn, nil
+	case <-l.closed:
+		return nil, net.ErrClosed
+	}
+}
+
+func (l one) Close() error   { close(l.closed); return nil }
+func (l one) Addr() net.Addr { return &net.TCPAddr{} }
+
+// A client that goes on for ever delays the end of a server by its patience and no more.
+func TestSlowClientAtShutdown(t *testing.T) { synctest.Test(t, testSlowClientAtShutdown) }
+
+func testSlowClientAtShutdown(t *testing.T) {
+	f, log := &serving{listen: "127.0.0.1:0"}, slog.New(slog.DiscardHandler)
+	config, err := f.config(t.Context(), log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := server.New(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	l := one{make(chan net.Conn), make(chan struct{})}
+	ended := make(chan error, 1)
+	go func() { ended <- serveHTTP(ctx, stop, s, s.HTTPServer(), l, log) }()
+
+	client, conn := net.Pipe()
+	defer client.Close()
+	l.conn <- conn
+	go io.Copy(io.Discard, client)
+	var writing sync.WaitGroup
+	writing.Go(func() {
+		io.WriteString(client, "POST /v1/inspect HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000000\r\n\r\n")
+		for {
+			if _, err := io.WriteString(client, "x\n"); err != nil {
+				return
+			}
+			time.Sleep(time.Second)
+		}
+	})
+	time.Sleep(time.Minute)
+	begin := time.Now()
+	stop()
+	err = <-ended
+	if took := time.Since(begin); took < drainPatience || took > drainPatience+drainPause+time.Second {
+		t.Errorf("it ends after %v, want %v", took, drainPause+drainPatience)
+	}
+	if err == nil || !strings.Contains(err.Error(), "some requests were cut off") {
+		t.Errorf("error %v, want one that says what was cut off", err)
+	}
+	writing.Wait()
+	if err := s.Close(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
