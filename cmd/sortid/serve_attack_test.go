@@ -162,7 +162,7 @@ func stall(t *testing.T, f *http2.Framer, n int, headers map[string]string) (ope
 func requestHeaders(headers map[string]string) []byte {
 	var b bytes.Buffer
 	e := hpack.NewEncoder(&b)
-	for _, h := range [][2]string{{":method", "GET"}, {":scheme", "http"}, {":authority", "localhost"}, {":path", "/v1/ids/scru128?n=100000"}} {
+	for _, h := range [][2]string{{":method", "GET"}, {":format", "http"}, {":authority", "localhost"}, {":path", "/v1/ids/scru128?n=100000"}} {
 		e.WriteField(hpack.HeaderField{Name: h[0], Value: h[1]})
 	}
 	for name, value := range headers {

@@ -30,7 +30,7 @@ func inBubble(t *testing.T, test func(*testing.T)) {
 // of scru64.
 func virtual(t *testing.T, c Config) *Server {
 	t.Helper()
-	c.Inspect, c.Schemes, c.clock = inspect, schemes(t), time.Now
+	c.Inspect, c.Formats, c.clock = inspect, formats(t), time.Now
 	if c.Store == nil {
 		c.Store = lease.NewMemory()
 	}
@@ -124,7 +124,7 @@ func limited(t *testing.T, requests, ids int) (*Tokens, string) {
 func TestGreedyClients(t *testing.T) { inBubble(t, testGreedyClients) }
 
 func testGreedyClients(t *testing.T) {
-	s := virtual(t, Config{NodeIDSize: 8})
+	s := virtual(t, Config{NodeBits: 8})
 	const duration = 20 * time.Second
 	// What was saved up before is not for the limit.
 	for ask(t.Context(), s, "GET", "/v1/ids/scru64?n=100000", "").status == http.StatusOK {
@@ -191,7 +191,7 @@ func testRefusalsCostNothing(t *testing.T) {
 	}
 	burst := float64(source.Burst())
 	time.Sleep(time.Minute)
-	check("unknown form", 422, ask(t.Context(), s, "GET", "/v1/ids/scru64?n=5000&form=uuid", "", bearer), 100_000, burst)
+	check("unknown encoding", 422, ask(t.Context(), s, "GET", "/v1/ids/scru64?n=5000&encoding=uuid", "", bearer), 100_000, burst)
 	check("not acceptable", 406, ask(t.Context(), s, "GET", "/v1/ids/scru64", "", bearer, "Accept: image/png"), 100_000, burst)
 	check("once", 200, spend(50_000, "/v1/ids/scru64"), 50_000, burst-50_000)
 	w := spend(100_000, "/v1/ids/scru64")
@@ -227,7 +227,7 @@ func testRefusalsCostNothing(t *testing.T) {
 func TestProbesAreCharged(t *testing.T) { inBubble(t, testProbesAreCharged) }
 
 func testProbesAreCharged(t *testing.T) {
-	s := virtual(t, Config{NodeIDSize: 9})
+	s := virtual(t, Config{NodeBits: 9})
 	source := s.generators.byName["scru64"].limit
 	source.AllowN(time.Now(), int(source.Tokens()))
 	before, begin := source.Tokens(), time.Now()

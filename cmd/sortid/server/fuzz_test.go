@@ -25,15 +25,15 @@ func newRecorder() *httptest.ResponseRecorder { return httptest.NewRecorder() }
 type seed [5]string
 
 var seeds = []seed{
-	{"GET", "/v1/ids/scru128", "n=3&form=hex", "Accept: application/json;q=0.5, */*", ""},
+	{"GET", "/v1/ids/scru128", "n=3&encoding=hex", "Accept: application/json;q=0.5, */*", ""},
 	{"POST", "/v1/ids/scru64", "n=100000", "Accept-Encoding: gzip", ""},
-	{"HEAD", "/v1/ids/scru64", "n=3&form=int", "Accept: application/json", ""},
+	{"HEAD", "/v1/ids/scru64", "n=3&encoding=int", "Accept: application/json", ""},
 	{"POST", "/v1/ids/uid60", "n=2000", "Accept: application/json\nAccept-Encoding: gzip", ""},
-	{"GET", "/v1/ids/euid", "form=uuid&n=-1", "Origin: https://example.com", ""},
-	{"GET", "/v1/inspect/0372ijojuxuhjsfkeryi2mrtm", "scheme=scru128", "", ""},
+	{"GET", "/v1/ids/euid", "encoding=uuid&n=-1", "Origin: https://example.com", ""},
+	{"GET", "/v1/inspect/0372ijojuxuhjsfkeryi2mrtm", "format=scru128", "", ""},
 	{"POST", "/v1/inspect", "", "Content-Type: text/plain", "xinaS8QBh\n\nnonsense\r\n\x00"},
 	{"GET", "/v1/bounds/uid60", "from=-1h&to=2026-11-17T00:00:00Z", "", ""},
-	{"GET", "/v1/schemes", "", "Accept-Encoding: gzip", ""},
+	{"GET", "/v1/formats", "", "Accept-Encoding: gzip", ""},
 	{"GET", "/healthz", "", "", ""},
 	{"GET", "/readyz", "", "", ""},
 	{"GET", "/", "", "Host: example.com", ""},
@@ -149,7 +149,7 @@ func checkNew(t *testing.T, r *http.Request, body []byte, last map[string]format
 	if !ok || err != nil {
 		return
 	}
-	form := format.Encoding(cmp.Or(r.URL.Query().Get("form"), string(format.Text)))
+	encoding := format.Encoding(cmp.Or(r.URL.Query().Get("encoding"), string(format.Text)))
 	texts := strings.Fields(string(body))
 	if strings.HasPrefix(string(body), "{") {
 		var list struct{ IDs []string }
@@ -159,7 +159,7 @@ func checkNew(t *testing.T, r *http.Request, body []byte, last map[string]format
 		texts = list.IDs
 	}
 	for _, text := range texts {
-		id, err := sch.ParseAs(form, text)
+		id, err := sch.ParseAs(encoding, text)
 		if err != nil {
 			t.Fatal(err)
 		}
