@@ -26,8 +26,8 @@ const (
 	// maxOverflow is the share of ticks in which the counter that borrows may be full.
 	maxOverflow = 1e-3
 
-	nodeBits      = "node_bits" // in Options, as is
-	overflowGuard = "overflow_guard"
+	nodeBits      = "node_bits"      // in Options
+	overflowGuard = "overflow_guard" // the same
 )
 
 // A Request describes a load.
