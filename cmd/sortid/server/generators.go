@@ -152,13 +152,19 @@ func (src *source) append(ctx context.Context, b []byte, n int, form scheme.Form
 	return batch.Append(b, form, '\n'), nil
 }
 
+// readyPatience is how long a generator may wait for the next tick and still count as one
+// that can make an ID now. After a small step back of the clock uid60 may wait longer.
+const readyPatience = time.Second
+
 // ready returns nil if the source can make an ID now. It makes one to find out.
 func (src *source) ready() error {
 	generator, err := src.get()
 	if err != nil {
 		return err
 	}
-	_, err = generator.Next(context.Background())
+	ctx, cancel := context.WithTimeout(context.Background(), readyPatience)
+	defer cancel()
+	_, err = generator.Next(ctx)
 	return err
 }
 
