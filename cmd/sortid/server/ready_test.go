@@ -123,12 +123,21 @@ type watcher struct {
 	ending map[string]bool // formats of which IDs could be made for the rest of a tick only
 }
 
+// inBubble runs a test in a bubble of synctest, whose time begins when uid60 has one, too.
+func inBubble(t *testing.T, test func(t *testing.T)) {
+	synctest.Test(t, func(t *testing.T) {
+		time.Sleep(time.Until(time.Date(2026, 11, 17, 12, 0, 0, 0, time.UTC)))
+		test(t)
+	})
+}
+
 // watch starts a server in a bubble of synctest.
 func watch(t *testing.T, c Config) *watcher {
 	t.Helper()
-	// A bubble begins in the year 2000, when uid60 has no time yet.
-	time.Sleep(time.Until(time.Date(2026, 11, 17, 12, 0, 0, 0, time.UTC)))
 	c.Inspect = inspect
+	if c.clock == nil {
+		c.clock = time.Now // with the system's a generator may wait without sleep
+	}
 	s, err := New(c)
 	if err != nil {
 		t.Fatal(err)
@@ -144,23 +153,30 @@ func (w *watcher) status(path string) int {
 	return recorder.Code
 }
 
-// look checks that requests, /readyz and the metrics tell the same, and returns which
-// formats can be made.
-func (w *watcher) look() (can map[string]bool) {
-	w.Helper()
+// can returns which formats with leases can be made.
+func (w *watcher) can() [2]bool {
 	synctest.Wait()
-	can = map[string]bool{"scru64": w.status("/v1/ids/scru64") == 200, "uid60": w.status("/v1/ids/uid60") == 200}
-	values := gaugesOf(w.T, w.s.metrics.registry)
-	for name, made := range can {
+	return [2]bool{w.status("/v1/ids/scru64") == 200, w.status("/v1/ids/uid60") == 200}
+}
+
+// look checks that requests, /readyz and the metrics tell the same, and returns whether
+// scru64 and uid60 can be made.
+func (w *watcher) look() [2]bool {
+	w.Helper()
+	can, values, ready := w.can(), gaugesOf(w.T, w.s.metrics.registry), w.status("/readyz") == 200
+	if w.can() != can { // it changed meanwhile: uid60 waits for a millisecond now and then
+		return w.look()
+	}
+	for i, name := range []string{"scru64", "uid60"} {
 		labels := "{scheme=" + name + "}"
 		held, left := values["sortid_lease_held"+labels], values["sortid_lease_remaining_seconds"+labels]
-		ending := made && left == 0
-		if (held == 1) != made || left > 0 && !made || left > 71 || ending && w.ending[name] {
-			w.Errorf("%s: made: %v; held: %v, for %v s", name, made, held, left)
+		ending := can[i] && left == 0
+		if (held == 1) != can[i] || left > 0 && !can[i] || left > 71 || ending && w.ending[name] {
+			w.Errorf("%s: made: %v; held: %v, for %v s", name, can[i], held, left)
 		}
 		w.ending[name] = ending
 	}
-	if ready := w.status("/readyz") == 200; ready != (can["scru64"] && can["uid60"]) {
+	if ready != (can == [2]bool{true, true}) {
 		w.Errorf("ready: %v, while %v", ready, can)
 	}
 	return can
@@ -206,7 +222,7 @@ func (w *watcher) breaks(spoil, mend func()) {
 	w.wants("well", 10*time.Minute)
 	spoil()
 	w.wants("ill", 4*time.Minute, all...)
-	if can := w.look(); can["scru64"] || can["uid60"] {
+	if can := w.look(); can != [2]bool{} {
 		w.Errorf("ill, yet IDs are made: %v", can)
 	}
 	if mend == nil {
@@ -214,7 +230,7 @@ func (w *watcher) breaks(spoil, mend func()) {
 	}
 	mend()
 	w.pass(time.Minute)
-	if can := w.look(); !can["scru64"] || !can["uid60"] {
+	if can := w.look(); can != [2]bool{true, true} {
 		w.Errorf("mended, yet IDs are not made: %v", can)
 	}
 	w.wants("mended", 10*time.Minute)
@@ -305,13 +321,32 @@ func TestReadyTellsTheTruth(t *testing.T) {
 			watch(t, Config{Store: store}).wants("full", 5*time.Minute, "SortidNoNodeID{scheme=scru64}", "SortidStoreAway{scheme=scru64}")
 		},
 	} {
-		t.Run(name, func(t *testing.T) { synctest.Test(t, test) })
+		t.Run(name, func(t *testing.T) { inBubble(t, test) })
 	}
+}
+
+// A clock that is a little ahead uses up the window sooner, and the metric knows.
+func TestRemaining(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		store := &flaky{Store: lease.NewMemory()}
+		w := watch(t, Config{Store: store, clock: func() time.Time { return time.Now().Add(8 * time.Second) }})
+		w.pass(time.Minute)
+		store.down.Store(true)
+		synctest.Wait()
+		left := gaugesOf(t, w.s.metrics.registry)["sortid_lease_remaining_seconds{scheme=uid60}"]
+		start := time.Now()
+		for w.look()[1] {
+			time.Sleep(time.Second)
+		}
+		if took := time.Since(start).Seconds(); took < left-1 || took > left+1 {
+			t.Errorf("IDs were made for %v s, and %v s remained", took, left)
+		}
+	})
 }
 
 // A probe does not wait until a clock that went back a little has caught up.
 func TestReadyDoesNotWait(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
 		var offset atomic.Int64
 		w := watch(t, Config{Store: lease.NewMemory(), clock: func() time.Time { return time.Now().Add(time.Duration(offset.Load())) }})
 		w.pass(10 * time.Second)
@@ -334,13 +369,13 @@ func TestReadyDoesNotWait(t *testing.T) {
 
 // A server that shuts down is not ready, and holds no lease afterwards.
 func TestReadyAfterClose(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
 		w := watch(t, Config{Store: lease.NewMemory()})
 		w.pass(10 * time.Second)
 		if err := w.s.Close(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		if can := w.look(); can["scru64"] || can["uid60"] {
+		if can := w.look(); can != [2]bool{} {
 			t.Error(can)
 		}
 	})
@@ -348,7 +383,7 @@ func TestReadyAfterClose(t *testing.T) {
 
 // The metrics tell which version runs, and whether a changed file is refused.
 func TestBuildAndFiles(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
 		path := filepath.Join(t.TempDir(), "tokens")
 		_, line, _ := NewToken("shop", []string{"ids"}, 0, 0)
 		write(t, path, line)
