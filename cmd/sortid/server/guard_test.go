@@ -9,9 +9,11 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/sortid/sortid/lease"
 	httpstore "github.com/sortid/sortid/store/http"
@@ -298,5 +300,53 @@ func TestPagePolicy(t *testing.T) {
 	if got := a.Header.Get("Content-Security-Policy"); got != policy || a.body != "<!doctype html>" ||
 		a.Header.Get("X-Content-Type-Options") != "nosniff" {
 		t.Errorf("%q, %q, %v", got, a.body, a.Header)
+	}
+}
+
+// The limits of docs/service.md are those of the server.
+func TestDocumentedLimits(t *testing.T) {
+	text, err := os.ReadFile(filepath.FromSlash("../../../docs/service.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, table, _ := strings.Cut(string(text), "| Limit | Value |\n|---|---|\n")
+	table, _, _ = strings.Cut(table, "\n\n")
+	rows := map[string]string{}
+	for line := range strings.Lines(table + "\n") {
+		cells := strings.Split(line, "|")
+		what, _, _ := strings.Cut(strings.TrimSpace(cells[1]), ";")
+		rows[what] = strings.TrimSpace(cells[2])
+	}
+	seconds := func(d time.Duration) string { return fmt.Sprintf("%.0f s", d.Seconds()) }
+	for what, want := range map[string]string{
+		"IDs in a request":                fmt.Sprintf("%d,%03d", maxIDs/1000, maxIDs%1000),
+		"connections":                     fmt.Sprint(maxConnections),
+		"streams of an HTTP/2 connection": fmt.Sprint(maxStreams),
+		"requests under way":              fmt.Sprint(maxRequests),
+		fmt.Sprintf("answers of more than %d IDs under way", pieceSize): fmt.Sprint(maxLargeAnswers),
+		"bodies of lines under way":                                     fmt.Sprint(maxLineBodies),
+		"requests of the store under way, except lists":                 fmt.Sprint(maxStoreQueue),
+		"lists of the store under way":                                  fmt.Sprint(maxStoreLists),
+		"a body of lines":                                               fmt.Sprintf("%d MiB", maxLines>>20),
+		"another body":                                                  fmt.Sprintf("%d MiB", maxBody>>20),
+		"an inspected line":                                             fmt.Sprintf("%d bytes", maxLine),
+		"blocks or changes in a request of the store":                   fmt.Sprint(maxMany),
+		"time for the headers":                                          seconds(headerTimeout),
+		"time for a body of the store":                                  seconds(bodyTimeout),
+		"time for the next part of lines":                               seconds(lineTimeout),
+		"time for a body of lines":                                      fmt.Sprintf("%.0f min", linesTimeout.Minutes()),
+		"time for an answer":                                            seconds(writeTimeout),
+		"time to take a part of a large answer":                         seconds(takeTimeout),
+	} {
+		if rows[what] != want {
+			t.Errorf("%s: %q, want %q", what, rows[what], want)
+		}
+		delete(rows, what)
+	}
+	for what := range rows {
+		t.Errorf("%q is no limit that is known here", what)
+	}
+	if !strings.Contains(string(text), fmt.Sprintf("can store up to %d,%03d records", lease.MaxRecords/1000, lease.MaxRecords%1000)) {
+		t.Error("the number of records differs")
 	}
 }
