@@ -153,6 +153,7 @@ type tab struct {
 	testing.TB
 	ctx     context.Context
 	mayLoad string // what the URLs of requests that are expected begin with
+	maySay  bool   // the browser's log may say something
 
 	mu       sync.Mutex
 	problems []string
@@ -177,7 +178,9 @@ func tabOf(t testing.TB) *tab {
 		case *runtime.EventExceptionThrown:
 			tb.problem("an exception: %v", e.ExceptionDetails)
 		case *log.EventEntryAdded:
-			tb.problem("the log says: %s", e.Entry.Text)
+			if !tb.maySay {
+				tb.problem("the log says: %s", e.Entry.Text)
+			}
 		}
 	})
 	if err != nil {
