@@ -203,7 +203,8 @@ func (a *app) serveUntil(ctx context.Context, stop func(), f *serving, log *slog
 // config returns what the server needs to know, except for the store.
 func (f *serving) config(ctx context.Context, log *slog.Logger) (c server.Config, err error) {
 	c = server.Config{
-		Name: myName(), NodeIDSize: f.nodeBits, Hosts: f.names(), Origins: f.origins, Version: version(), Logger: log,
+		Name: myName(), NodeIDSize: f.nodeBits, Hosts: f.names(), Origins: f.origins,
+		Version: version(), Logger: log,
 		Inspect: func(b []byte, s *scheme.Scheme, text string) ([]byte, error) {
 			in := reader{scheme: s}
 			r, err := in.read(text)

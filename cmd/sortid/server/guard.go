@@ -41,7 +41,8 @@ func newGuard(c Config) (*guard, error) {
 			continue
 		}
 		if err := g.origins.AddTrustedOrigin(origin); err != nil {
-			return nil, fmt.Errorf("%q is no origin, want one such as https://example.com: %w", origin, err)
+			return nil, fmt.Errorf("%q is no origin, want one such as "+
+				"https://example.com: %w", origin, err)
 		}
 	}
 	return g, nil

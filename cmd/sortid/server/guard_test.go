@@ -177,8 +177,9 @@ func TestHostsAndOriginsChecked(t *testing.T) {
 }
 
 // realmChange is a body for compare-and-set that makes a realm.
-const realmChange = `{"changes":[{"prev":{"realm":"made","block":"0/0"},"next":{"realm":"made","block":"0/0","revision":"1","hwm":"0",` +
-	`"state":"split","terms":{"bits":23,"tick":256,"epoch":0,"window":234,"lead":39},"generation":"0123456789abcdef"}}]}`
+const realmChange = `{"changes":[{"prev":{"realm":"made","block":"0/0"},` +
+	`"next":{"realm":"made","block":"0/0","revision":"1","hwm":"0","state":"split",` +
+	`"terms":{"bits":23,"tick":256,"epoch":0,"window":234,"lead":39},"generation":"0123456789abcdef"}}]}`
 
 // Browsers send what a page of any origin asks for, and only withhold the answer. So a
 // request that a foreign page sent must not do anything.

@@ -64,7 +64,8 @@ func newMetrics(s *Server) *metrics {
 				return 1
 			}),
 			prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-				Name: "sortid_lease_remaining_seconds", Help: "How long IDs can be made without the store; 0 if none can be made now.", ConstLabels: labels,
+				Name: "sortid_lease_remaining_seconds", ConstLabels: labels,
+				Help: "How long IDs can be made without the store; 0 if none can be made now.",
 			}, func() float64 { return src.remaining(now).Seconds() }))
 	}
 	return m
@@ -73,7 +74,8 @@ func newMetrics(s *Server) *metrics {
 // filesRefused is one for all servers of a process, which opens the files before it makes
 // these.
 var filesRefused = prometheus.NewGaugeVec(prometheus.GaugeOpts{
-	Name: "sortid_file_refused", Help: "1 while a changed file of tokens or certificates is not used, else 0.",
+	Name: "sortid_file_refused",
+	Help: "1 while a changed file of tokens or certificates is not used, else 0.",
 }, []string{"file"})
 
 // remaining returns for how long the source's lease lets it make IDs, by the generator's

@@ -318,7 +318,8 @@ func TestReadyTellsTheTruth(t *testing.T) {
 				}
 				defer l.Close(context.Background())
 			}
-			watch(t, Config{Store: store}).wants("full", 5*time.Minute, "SortidNoNodeID{scheme=scru64}", "SortidStoreAway{scheme=scru64}")
+			watch(t, Config{Store: store}).wants("full", 5*time.Minute,
+				"SortidNoNodeID{scheme=scru64}", "SortidStoreAway{scheme=scru64}")
 		},
 	} {
 		t.Run(name, func(t *testing.T) { inBubble(t, test) })
@@ -348,7 +349,8 @@ func TestRemaining(t *testing.T) {
 func TestReadyDoesNotWait(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		var offset atomic.Int64
-		w := watch(t, Config{Store: lease.NewMemory(), clock: func() time.Time { return time.Now().Add(time.Duration(offset.Load())) }})
+		clock := func() time.Time { return time.Now().Add(time.Duration(offset.Load())) }
+		w := watch(t, Config{Store: lease.NewMemory(), clock: clock})
 		w.pass(10 * time.Second)
 		offset.Store(-int64(5 * time.Second))
 		made := 0
@@ -361,8 +363,11 @@ func TestReadyDoesNotWait(t *testing.T) {
 		if got := w.status("/readyz"); got != http.StatusServiceUnavailable || time.Since(start) > 2*readyPatience {
 			t.Errorf("%d after %v", got, time.Since(start))
 		}
-		if values := gaugesOf(t, w.s.metrics.registry); values["sortid_lease_held{scheme=uid60}"] != 0 || values["sortid_lease_held{scheme=scru64}"] != 1 {
-			t.Error(values)
+		held := func(name string) float64 {
+			return gaugesOf(t, w.s.metrics.registry)["sortid_lease_held{scheme="+name+"}"]
+		}
+		if held("uid60") != 0 || held("scru64") != 1 {
+			t.Errorf("held: uid60 %v, scru64 %v", held("uid60"), held("scru64"))
 		}
 	})
 }
@@ -398,7 +403,9 @@ func TestBuildAndFiles(t *testing.T) {
 			t.Helper()
 			untilRead()
 			fired := w.filesFire(10 * time.Minute)
-			return gaugesOf(t, w.s.metrics.registry)["sortid_file_refused{file="+path+"}"], slices.Contains(fired, "SortidFileRefused{file="+path+"}")
+			labels := "{file=" + path + "}"
+			is = gaugesOf(t, w.s.metrics.registry)["sortid_file_refused"+labels]
+			return is, slices.Contains(fired, "SortidFileRefused"+labels)
 		}
 		check := func(what string, want bool) {
 			t.Helper()
@@ -417,7 +424,8 @@ func TestBuildAndFiles(t *testing.T) {
 		check("removed", true)
 		found := false
 		for series, value := range gaugesOf(t, w.s.metrics.registry) {
-			found = found || value == 1 && strings.HasPrefix(series, "sortid_build_info{goversion=go") && strings.HasSuffix(series, ",version=v1.2.3}")
+			found = found || value == 1 && strings.HasPrefix(series, "sortid_build_info{goversion=go") &&
+				strings.HasSuffix(series, ",version=v1.2.3}")
 		}
 		if !found {
 			t.Error("no build")

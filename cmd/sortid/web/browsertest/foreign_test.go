@@ -27,7 +27,8 @@ func TestForeignPage(t *testing.T) {
 	first, rest, _ := strings.Cut(name+"="+value, "=")
 	evil := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/html")
-		fmt.Fprintf(w, `<!doctype html><title>evil</title><form id="form" method="post" enctype="text/plain" action="%s/v1/store/compare-and-set"><input name='%s' value='%s'></form>`,
+		fmt.Fprintf(w, `<!doctype html><title>evil</title><form id="form" method="post" enctype="text/plain"
+			action="%s/v1/store/compare-and-set"><input name='%s' value='%s'></form>`,
 			server, first, rest)
 	}))
 	defer evil.Close()
@@ -56,7 +57,8 @@ func TestForeignPage(t *testing.T) {
 	}
 	post := func(url, kind, mode string) string {
 		t.Helper()
-		return eval[string](tb, `fetch(%s, {method: "POST", mode: %s, headers: {"Content-Type": %s}, body: %s}).then((r) => r.type + " " + r.status, (e) => "refused")`,
+		return eval[string](tb, `fetch(%s, {method: "POST", mode: %s, headers: {"Content-Type": %s}, body: %s}).
+			then((r) => r.type + " " + r.status, (e) => "refused")`,
 			url, mode, kind, name+"="+value)
 	}
 	unchanged("the start")
@@ -77,7 +79,8 @@ func TestForeignPage(t *testing.T) {
 					}
 				}
 				for _, method := range []string{"GET", "HEAD", "POST"} {
-					eval[string](tb, `fetch(%s, {method: %s, mode: %s}).then((r) => r.type, (e) => "refused")`, target+"/v1/ids/euid", method, mode)
+					eval[string](tb, `fetch(%s, {method: %s, mode: %s}).then((r) => r.type, (e) => "refused")`,
+						target+"/v1/ids/euid", method, mode)
 				}
 			}
 			unchanged("requests of " + origin + " to " + target)
