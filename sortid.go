@@ -9,7 +9,7 @@
 //   - [github.com/sortid/sortid/uid60]: 60 bits in ten characters that look random
 //
 // All five have the same functions, types and methods, as far as the formats allow.
-// Package [github.com/sortid/sortid/scheme] puts them behind one table, for programs that
+// Package [github.com/sortid/sortid/format] puts them behind one table, for programs that
 // learn only at run time which format they handle.
 package sortid
 

@@ -8,8 +8,8 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/sortid/sortid/format"
 	"github.com/sortid/sortid/lease"
-	"github.com/sortid/sortid/scheme"
 	"github.com/sortid/sortid/store/bolt"
 	"github.com/sortid/sortid/store/etcd"
 	"github.com/sortid/sortid/store/http"
@@ -122,5 +122,5 @@ func find(url string) (kind, error) {
 			}
 		}
 	}
-	return kind{}, connect.BadURL(fmt.Errorf("store: the URL: %w", &scheme.UnknownError{What: "scheme", Name: name, Known: Names()}))
+	return kind{}, connect.BadURL(fmt.Errorf("store: the URL: %w", &format.UnknownError{What: "scheme", Name: name, Known: Names()}))
 }

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/sortid/sortid/scheme"
+	"github.com/sortid/sortid/format"
 	"github.com/sortid/sortid/verify/internal/clock"
 	"github.com/sortid/sortid/verify/internal/findings"
 	"github.com/sortid/sortid/verify/internal/ids"
@@ -36,9 +36,9 @@ type checker struct {
 	clock     *clock.Checker
 	rules     rules.Rules
 	last      ids.ID
-	form      scheme.Form // that of the last ID; empty: there was none
-	intForm   bool        // whether there were integers
-	gap       bool        // whether there was a line without an ID after that
+	form      format.Encoding // that of the last ID; empty: there was none
+	intForm   bool            // whether there were integers
+	gap       bool            // whether there was a line without an ID after that
 	lastShown time.Time
 }
 
@@ -62,7 +62,7 @@ func newChecker(f *ids.Format, o Options) (*checker, error) {
 			severity = report.Warn
 		}
 		name, title := fault.Check()
-		if fault == reading.BadCheckSymbol && f.Scheme != scheme.EUID {
+		if fault == reading.BadCheckSymbol && f.Format != format.EUID {
 			c.forms[i] = new(findings.Check) // never hit, and not in the report
 			continue
 		}
@@ -89,7 +89,7 @@ func newChecker(f *ids.Format, o Options) (*checker, error) {
 // show returns the text of an ID for an example, in the form that the source has.
 func (c *checker) show(v ids.ID) string {
 	if c.form == "" {
-		return c.f.In(scheme.Text, v)
+		return c.f.In(format.Text, v)
 	}
 	return c.f.In(c.form, v)
 }
@@ -138,7 +138,7 @@ func (c *checker) segment(list []ids.ID, s reading.Segment) {
 	if c.form == "" {
 		c.form = s.Form
 	}
-	c.intForm = c.intForm || s.Form == scheme.Int
+	c.intForm = c.intForm || s.Form == format.Int
 	if s.Form != c.form {
 		if c.text != nil && c.text.Hit() {
 			c.text.Example(s.Line, c.f.In(s.Form, list[0]), "is in the form %s, the lines before are in the form %s", s.Form, c.form)

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/sortid/sortid/scheme"
+	"github.com/sortid/sortid/format"
 	"github.com/sortid/sortid/verify/internal/model"
 	"github.com/sortid/sortid/verify/report"
 )
@@ -69,7 +69,7 @@ func controls() (cs []control) {
 		return &cs[len(cs)-1]
 	}
 	// The same for all formats.
-	for _, scheme := range scheme.Names() {
+	for _, scheme := range format.Names() {
 		for _, e := range []struct {
 			name string
 			want string
@@ -264,7 +264,7 @@ func TestControlsWithoutFault(t *testing.T) {
 
 // An outlier in the year 5000 is one fault, wherever it comes.
 func TestOutliers(t *testing.T) {
-	for _, scheme := range scheme.Names() {
+	for _, scheme := range format.Names() {
 		s := model.Find(scheme, "")
 		m := model.New(1, "", 1, 1)
 		m.MS = time.Date(2100, 1, 1, 0, 0, 0, 0, time.UTC).UnixMilli()

@@ -8,7 +8,7 @@ import (
 	"testing/iotest"
 	"time"
 
-	"github.com/sortid/sortid/scheme"
+	"github.com/sortid/sortid/format"
 	"github.com/sortid/sortid/verify/internal/ids"
 	"github.com/sortid/sortid/verify/internal/model"
 	"github.com/sortid/sortid/verify/report"
@@ -26,7 +26,7 @@ func lineCount(b []byte) uint64 {
 // Whatever the input, there is a report that adds up, and it does not depend on how the
 // input is cut.
 func FuzzCheck(f *testing.F) {
-	for i, scheme := range scheme.Names() {
+	for i, scheme := range format.Names() {
 		lines := model.Sample(scheme, 40)
 		f.Add(uint8(i), uint8(0), []byte(model.Text(lines)))
 		slices.Reverse(lines)

@@ -16,7 +16,7 @@ import (
 	"testing/iotest"
 	"time"
 
-	"github.com/sortid/sortid/scheme"
+	"github.com/sortid/sortid/format"
 	"github.com/sortid/sortid/scru128"
 	"github.com/sortid/sortid/scru160"
 	"github.com/sortid/sortid/verify/internal/ids"
@@ -145,7 +145,7 @@ func TestReserved(t *testing.T) {
 			continue
 		}
 		lines := model.Sample(f.Name, 100)
-		least, greatest := f.In(scheme.Text, ids.ID{}), f.In(scheme.Text, ids.ID{Hi: f.Last << f.Shift})
+		least, greatest := f.In(format.Text, ids.ID{}), f.In(format.Text, ids.ID{Hi: f.Last << f.Shift})
 		for _, c := range []struct {
 			lines []string
 			found []uint64
@@ -168,7 +168,7 @@ func TestReserved(t *testing.T) {
 
 // IDs go on across a bad line: what is missing there is no fault of the counters.
 func TestStepsAcrossBadLines(t *testing.T) {
-	for _, scheme := range scheme.Names() {
+	for _, scheme := range format.Names() {
 		lines := model.Sample(scheme, 5000)
 		for i := 100; i < len(lines); i += 100 {
 			lines[i] = "# a comment"

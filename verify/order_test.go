@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/sortid/sortid/scheme"
+	"github.com/sortid/sortid/format"
 	"github.com/sortid/sortid/verify/internal/model"
 	"github.com/sortid/sortid/verify/internal/words"
 	"github.com/sortid/sortid/verify/report"
@@ -18,7 +18,7 @@ import (
 
 // How far merged streams are out of order, against a plain computation.
 func TestDisorder(t *testing.T) {
-	for _, scheme := range scheme.Names() {
+	for _, scheme := range format.Names() {
 		var all []string
 		for seed := range uint64(3) {
 			all = append(all, model.Find(scheme, "").Make(model.New(seed, "", 2000, 0.5))...)

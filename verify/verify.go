@@ -25,7 +25,7 @@ import (
 	"runtime"
 	"time"
 
-	"github.com/sortid/sortid/scheme"
+	"github.com/sortid/sortid/format"
 	"github.com/sortid/sortid/verify/internal/ids"
 	"github.com/sortid/sortid/verify/internal/reading"
 	"github.com/sortid/sortid/verify/internal/rules"
@@ -173,8 +173,8 @@ func Open(name string) (io.ReadCloser, error) { return reading.Open(name) }
 func Detect(head []byte) (name string, ok bool) {
 	for line := range bytes.Lines(head) {
 		text, _ := ids.CutPrefix(bytes.TrimSpace(line))
-		if found := scheme.Detect(string(text)); len(found) > 0 {
-			return found[0].ID.Scheme().Name, true
+		if found := format.Detect(string(text)); len(found) > 0 {
+			return found[0].ID.Format().Name, true
 		}
 	}
 	return "", false

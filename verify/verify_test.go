@@ -3,12 +3,12 @@ package verify
 import (
 	"testing"
 
-	"github.com/sortid/sortid/scheme"
+	"github.com/sortid/sortid/format"
 	"github.com/sortid/sortid/verify/internal/model"
 )
 
 func TestDetect(t *testing.T) {
-	for _, scheme := range scheme.Names() {
+	for _, scheme := range format.Names() {
 		if got, ok := Detect([]byte("# IDs\r\n\n" + model.Text(model.Sample(scheme, 3)))); !ok || got != scheme {
 			t.Errorf("%s: %s, %v", scheme, got, ok)
 		}

@@ -13,7 +13,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/sortid/sortid/scheme"
+	"github.com/sortid/sortid/format"
 )
 
 // start runs a command in this process.
@@ -182,8 +182,8 @@ var (
 // In colours or without, on terminals wide and narrow, a card says the same.
 func TestCard(t *testing.T) {
 	now := time.Date(2026, 11, 17, 10, 30, 0, 0, time.UTC)
-	for _, s := range scheme.All() {
-		r, err := (&reader{scheme: s}).read(s.Example)
+	for _, s := range format.All() {
+		r, err := (&reader{format: s}).read(s.Example)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/sortid/sortid/cmd/sortid/internal/when"
-	"github.com/sortid/sortid/scheme"
+	"github.com/sortid/sortid/format"
 	"github.com/spf13/cobra"
 )
 
@@ -32,8 +32,8 @@ others. --column is taken as it is.`,
   sortid bounds scru64 --from -2h -o int
   sortid bounds euid --around C8EE934SR007G5Q94QKKXFRFV8B --within 5m
   sortid bounds scru128 --from -7d -o sql --column orders.id --as uuid`,
-		Args:              oneScheme,
-		ValidArgsFunction: completeScheme,
+		Args:              oneFormat,
+		ValidArgsFunction: completeFormat,
 	}
 	times := addSpanFlags(cmd, "now")
 	output := choose(cmd, "output", "o", "what to print", "text", "text", "hex", "int", "uuid", "json", "sql")
@@ -41,7 +41,7 @@ others. --column is taken as it is.`,
 	as := choose(cmd, "as", "", "how the column stores IDs", "", "text", "hex", "int", "uuid", "bytea", "blob")
 
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		s, err := scheme.Lookup(args[0])
+		s, err := format.Lookup(args[0])
 		if err != nil {
 			return err
 		}
@@ -72,9 +72,9 @@ others. --column is taken as it is.`,
 				Scheme string    `json:"scheme"`
 				From   string    `json:"from"`
 				To     string    `json:"to"`
-				First  scheme.ID `json:"first"`
-				End    scheme.ID `json:"end"`
-			}{s.Name, scheme.FormatTime(start), scheme.FormatTime(end), first, last})
+				First  format.ID `json:"first"`
+				End    format.ID `json:"end"`
+			}{s.Name, format.FormatTime(start), format.FormatTime(end), first, last})
 			if err != nil {
 				return err
 			}
@@ -84,14 +84,14 @@ others. --column is taken as it is.`,
 				return usageError{err}
 			}
 		default:
-			form := scheme.Form(output.value)
-			if form == scheme.Text && !s.TextSorts {
+			form := format.Encoding(output.value)
+			if form == format.Text && !s.TextSorts {
 				if cmd.Flags().Changed("output") {
 					return usagef("the texts of %s do not sort by time, so no two of them bound a range; its integers do: -o int", s.Name)
 				}
-				form = scheme.Int
+				form = format.Int
 			}
-			if err := s.CheckForm(form); err != nil {
+			if err := s.CheckEncoding(form); err != nil {
 				return usageError{err}
 			}
 			out = first.In(form) + "\n" + last.In(form)
@@ -103,30 +103,30 @@ others. --column is taken as it is.`,
 }
 
 // condition returns the SQL condition that a column's ID is in [first, end).
-func condition(s *scheme.Scheme, column, as string, first, end scheme.ID) (string, error) {
+func condition(s *format.Format, column, as string, first, end format.ID) (string, error) {
 	if strings.TrimSpace(column) == "" || strings.ContainsAny(column, "\r\n") {
 		return "", fmt.Errorf("--column %q is no column", column)
 	}
-	form, format := scheme.Form(as), "'%s'"
+	form, quoted := format.Encoding(as), "'%s'"
 	switch as {
 	case "":
-		form = scheme.Text
+		form = format.Text
 		if s.Bits == 64 {
-			form, format = scheme.Int, "%s"
+			form, quoted = format.Int, "%s"
 		}
 	case "int":
-		format = "%s"
+		quoted = "%s"
 	case "bytea":
-		form, format = scheme.Hex, `'\x%s'`
+		form, quoted = format.Hex, `'\x%s'`
 	case "blob":
-		form, format = scheme.Hex, "X'%s'"
+		form, quoted = format.Hex, "X'%s'"
 	case "text":
 		if !s.TextSorts {
 			return "", fmt.Errorf("the texts of %s do not sort by time, so no condition on them tells a range; its integers do: --as int", s.Name)
 		}
 	}
-	if err := s.CheckForm(form); err != nil {
+	if err := s.CheckEncoding(form); err != nil {
 		return "", err
 	}
-	return fmt.Sprintf("%s >= "+format+" AND %s < "+format, column, first.In(form), column, end.In(form)), nil
+	return fmt.Sprintf("%s >= "+quoted+" AND %s < "+quoted, column, first.In(form), column, end.In(form)), nil
 }

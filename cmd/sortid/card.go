@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/fatih/color"
-	"github.com/sortid/sortid/scheme"
+	"github.com/sortid/sortid/format"
 )
 
 // The styles of what is no field.
@@ -35,14 +35,14 @@ func (a *app) paint(style *color.Color, text string) string {
 // A band is a field on the map of bits: with a colour, or with a letter where there are
 // none.
 type band struct {
-	scheme.Value
+	format.Value
 	style  *color.Color
 	letter byte
 }
 
 // bands returns the fields of an ID, also those without a name.
 func bands(r *reading) []band {
-	layout := r.ID.Scheme().Layout
+	layout := r.ID.Format().Layout
 	if split := r.splitFields(); split != nil {
 		layout = append(layout[:1:1], split...)
 	}
@@ -70,7 +70,7 @@ func (a *app) card(b []byte, r *reading, now time.Time) []byte {
 	title := a.paint(strong, r.name()) + "  " + a.paint(strong, r.text())
 	summary := "of another format"
 	if r.foreign == nil {
-		summary = r.ID.Scheme().Summary
+		summary = r.ID.Format().Summary
 	}
 	if len(r.name())+2+len(r.text())+2+len(summary) <= a.width {
 		title += "  " + a.paint(faint, summary)
@@ -85,12 +85,12 @@ func (a *app) card(b []byte, r *reading, now time.Time) []byte {
 		b = fmt.Appendf(b, "  %s  %s\n", a.paint(faint, fmt.Sprintf("%-6s", name)), wrap(value, max(a.width-10, 30), strings.Repeat(" ", 10)))
 	}
 	if t := r.time(); !t.IsZero() {
-		line("time", a.paint(strong, scheme.FormatTime(t))+", "+distance(t, now))
+		line("time", a.paint(strong, format.FormatTime(t))+", "+distance(t, now))
 		line("local", t.Local().Format("2006-01-02 15:04:05.000 -07:00"))
 	}
 	if r.foreign == nil {
-		for _, f := range r.ID.Scheme().Forms {
-			if f != scheme.Text {
+		for _, f := range r.ID.Format().Encodings {
+			if f != format.Text {
 				line(string(f), r.ID.In(f))
 			}
 		}
@@ -106,7 +106,7 @@ func (a *app) card(b []byte, r *reading, now time.Time) []byte {
 		o := &r.others[i]
 		value := "as " + o.as() + ": " + o.shape()
 		if t := o.time(); !t.IsZero() {
-			value += ": " + scheme.FormatTime(t)
+			value += ": " + format.FormatTime(t)
 		}
 		line("or", value)
 	}
@@ -115,7 +115,7 @@ func (a *app) card(b []byte, r *reading, now time.Time) []byte {
 
 // bits appends the bits of an ID, as many bytes in a row as fit, each field in its
 // colour, or with its letter below.
-func (a *app) bits(b []byte, id scheme.ID, fields []band) []byte {
+func (a *app) bits(b []byte, id format.ID, fields []band) []byte {
 	raw := id.Bytes()
 	perRow := 8
 	if a.width < 2+8*9 {

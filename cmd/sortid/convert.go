@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/sortid/sortid/scheme"
+	"github.com/sortid/sortid/format"
 	"github.com/spf13/cobra"
 )
 
@@ -26,7 +26,7 @@ An ID that begins with "-" goes after the argument "--".`,
   sortid new scru128 -n 5 | sortid convert --to hex`,
 		ValidArgsFunction: cobra.NoFileCompletions,
 	}
-	given := chooseScheme(cmd, "the scheme of all the IDs, instead of finding out")
+	given := chooseFormat(cmd, "the scheme of all the IDs, instead of finding out")
 	forms := []string{"text", "hex", "int", "uuid"}
 	from := choose(cmd, "from", "", "the form that the IDs are in, instead of finding out", "", forms...)
 	to := choose(cmd, "to", "", "the form to write", "", append(forms[:len(forms):len(forms)], "time")...)
@@ -35,19 +35,19 @@ An ID that begins with "-" goes after the argument "--".`,
 		if to.value == "" {
 			return usagef("convert wants --to text, hex, int, uuid or time")
 		}
-		if given.Scheme != nil {
+		if given.Format != nil {
 			for _, form := range []string{from.value, to.value} {
 				if form == "" || form == "time" {
 					continue
 				}
-				if err := given.CheckForm(scheme.Form(form)); err != nil {
+				if err := given.CheckEncoding(format.Encoding(form)); err != nil {
 					return usageError{err}
 				}
 			}
 		}
-		in := reader{scheme: given.Scheme}
+		in := reader{format: given.Format}
 		return a.texts(args, func(b []byte, text string) ([]byte, error) {
-			r, err := in.readAs(scheme.Form(from.value), text)
+			r, err := in.readAs(format.Encoding(from.value), text)
 			switch {
 			case err != nil:
 				return b, err
@@ -60,8 +60,8 @@ An ID that begins with "-" goes after the argument "--".`,
 			if r.foreign != nil {
 				return b, fmt.Errorf("%s is of the format %s, of which convert writes the time only: --to time", quote(text), r.name())
 			}
-			form := scheme.Form(to.value)
-			if err := r.ID.Scheme().CheckForm(form); err != nil {
+			form := format.Encoding(to.value)
+			if err := r.ID.Format().CheckEncoding(form); err != nil {
 				return b, err
 			}
 			return append(r.ID.Append(b, form), '\n'), nil
@@ -71,24 +71,24 @@ An ID that begins with "-" goes after the argument "--".`,
 }
 
 // readAs reads a text in a form, or in any if from is empty.
-func (in *reader) readAs(from scheme.Form, text string) (reading, error) {
-	if s := in.scheme; s != nil && from != "" {
+func (in *reader) readAs(from format.Encoding, text string) (reading, error) {
+	if s := in.format; s != nil && from != "" {
 		bare := text
 		id, err := s.ParseAs(from, text)
 		if err != nil {
 			bare, _ = strip(text)
 			id, err = s.ParseAs(from, bare)
 		}
-		return reading{input: text, now: time.Now(), guess: guess{Candidate: scheme.Candidate{ID: id, Form: from}}, given: true}, err
+		return reading{input: text, now: time.Now(), guess: guess{Candidate: format.Candidate{ID: id, Encoding: from}}, given: true}, err
 	}
 	r, err := in.read(text)
-	if err != nil || from == "" || r.given && r.Form == from {
+	if err != nil || from == "" || r.given && r.Encoding == from {
 		return r, err
 	}
 	found := r
 	var fit []guess
 	for _, g := range append([]guess{r.guess}, r.others...) {
-		if g.foreign == nil && g.Form == from {
+		if g.foreign == nil && g.Encoding == from {
 			fit = append(fit, g)
 		}
 	}

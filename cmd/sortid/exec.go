@@ -16,7 +16,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/sortid/sortid/scheme"
+	"github.com/sortid/sortid/format"
 	"github.com/sortid/sortid/scru64"
 	"github.com/spf13/cobra"
 )
@@ -100,12 +100,12 @@ leaves behind.`,
 	}
 	l := &leasing{bits: 8}
 	l.addTo(cmd)
-	format := chooseScheme(cmd, "the format of the program's IDs, "+strings.Join(scheme.WithNode(), ", ")+" (default scru64)")
+	given := chooseFormat(cmd, "the format of the program's IDs, "+strings.Join(format.WithNode(), ", ")+" (default scru64)")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		l.url = args[0]
-		s := scheme.SCRU64
-		if format.Scheme != nil {
-			s = format.Scheme
+		s := format.SCRU64
+		if given.Format != nil {
+			s = given.Format
 		}
 		if err := l.checkExec(cmd, s); err != nil {
 			return err
@@ -124,11 +124,11 @@ leaves behind.`,
 }
 
 // checkExec finds mistakes before the store is asked for anything.
-func (l *leasing) checkExec(cmd *cobra.Command, s *scheme.Scheme) error {
+func (l *leasing) checkExec(cmd *cobra.Command, s *format.Format) error {
 	f, ok := leaseFormats[s.Name]
 	switch {
 	case !ok:
-		return usagef("--scheme %s: its IDs carry no node ID; want %s", s.Name, strings.Join(scheme.WithNode(), ", "))
+		return usagef("--scheme %s: its IDs carry no node ID; want %s", s.Name, strings.Join(format.WithNode(), ", "))
 	case l.bits > count(f.Bits):
 		return usagef("--node-bits %d: a node ID of %s has 1 to %d bits", l.bits, s.Name, f.Bits)
 	case l.url == "":
@@ -141,7 +141,7 @@ func (l *leasing) checkExec(cmd *cobra.Command, s *scheme.Scheme) error {
 }
 
 // leaseExec runs a program on a lease.
-func (a *app) leaseExec(times execTimes, l *leasing, s *scheme.Scheme, path string, args []string) error {
+func (a *app) leaseExec(times execTimes, l *leasing, s *format.Format, path string, args []string) error {
 	signals := make(chan os.Signal, 16)
 	signal.Notify(signals, forwarded...)
 	defer signal.Stop(signals)
@@ -233,7 +233,7 @@ func (a *app) leaseExec(times execTimes, l *leasing, s *scheme.Scheme, path stri
 		select {
 		case <-ended:
 			if dog.end() && lost == "" {
-				lost = "exec was stopped, and its lease ended at " + scheme.FormatTime(until)
+				lost = "exec was stopped, and its lease ended at " + format.FormatTime(until)
 			}
 			if lost != "" {
 				return fmt.Errorf("%s was ended, because %s", path, lost)
@@ -328,7 +328,7 @@ func (t *leaseHolder) whyLost(moved bool) string {
 	if err := t.lease.Err(); err != nil {
 		reason = err.Error()
 	}
-	return fmt.Sprintf("its lease ends at %s and cannot be renewed: %s", scheme.FormatTime(t.lease.Until()), reason)
+	return fmt.Sprintf("its lease ends at %s and cannot be renewed: %s", format.FormatTime(t.lease.Until()), reason)
 }
 
 // releaseSpent gives the node ID back with all its ticks used: the program's last one is

@@ -10,7 +10,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/sortid/sortid/scheme"
+	"github.com/sortid/sortid/format"
 	"github.com/spf13/cobra"
 	"golang.org/x/sys/unix"
 )
@@ -114,7 +114,7 @@ func (a *app) watch() error {
 		case ready == 0: // so these are the newest deadlines
 			if ward.keep(time.Now()) {
 				go a.complain("ending the program: its lease ends at %s, and exec, process %d, is stopped or hangs", // a reader that is stopped, too, must not block
-					scheme.FormatTime(ward.Until), ward.parent)
+					format.FormatTime(ward.Until), ward.parent)
 			}
 			continue
 		}

@@ -21,7 +21,7 @@ import (
 
 	bbolt "go.etcd.io/bbolt"
 
-	"github.com/sortid/sortid/scheme"
+	"github.com/sortid/sortid/format"
 	"github.com/sortid/sortid/scru64"
 	"github.com/sortid/sortid/testserver"
 )
@@ -212,7 +212,7 @@ func TestExecStoreAway(t *testing.T) {
 				t.Fatal(err)
 			}
 			done := make(chan error, 1)
-			go func() { done <- a.leaseExec(times, l, scheme.SCRU64, sh, []string{"sh", "-c", c.script}) }()
+			go func() { done <- a.leaseExec(times, l, format.SCRU64, sh, []string{"sh", "-c", c.script}) }()
 
 			read := func() string {
 				b, err := os.ReadFile(out.Name())

@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/sortid/sortid/scheme"
+	"github.com/sortid/sortid/format"
 	"github.com/spf13/cobra"
 )
 
@@ -22,7 +22,7 @@ func (c *choice) String() string { return c.value }
 func (c *choice) Type() string   { return "FORM" }
 func (c *choice) Set(s string) error {
 	if !slices.Contains(c.of, s) {
-		return &scheme.UnknownError{What: "value", Name: s, Known: c.of}
+		return &format.UnknownError{What: "value", Name: s, Known: c.of}
 	}
 	c.value = s
 	return nil
@@ -37,46 +37,46 @@ func choose(cmd *cobra.Command, name, short, usage, value string, of ...string) 
 	return c
 }
 
-// A schemeFlag is a flag that names a scheme.
-type schemeFlag struct{ *scheme.Scheme }
+// A formatFlag is a flag that names a scheme.
+type formatFlag struct{ *format.Format }
 
-func (f *schemeFlag) Type() string { return "SCHEME" }
-func (f *schemeFlag) String() string {
-	if f.Scheme == nil {
+func (f *formatFlag) Type() string { return "SCHEME" }
+func (f *formatFlag) String() string {
+	if f.Format == nil {
 		return ""
 	}
 	return f.Name
 }
 
-func (f *schemeFlag) Set(name string) (err error) {
-	f.Scheme, err = scheme.Lookup(name)
+func (f *formatFlag) Set(name string) (err error) {
+	f.Format, err = format.Lookup(name)
 	return err
 }
 
-func chooseScheme(cmd *cobra.Command, usage string) *schemeFlag {
-	f := &schemeFlag{}
+func chooseFormat(cmd *cobra.Command, usage string) *formatFlag {
+	f := &formatFlag{}
 	cmd.Flags().Var(f, "scheme", usage)
-	cmd.RegisterFlagCompletionFunc("scheme", cobra.FixedCompletions(scheme.Names(), cobra.ShellCompDirectiveNoFileComp))
+	cmd.RegisterFlagCompletionFunc("scheme", cobra.FixedCompletions(format.Names(), cobra.ShellCompDirectiveNoFileComp))
 	return f
 }
 
-// oneScheme checks the argument of a command that wants a scheme and nothing else.
-func oneScheme(cmd *cobra.Command, args []string) error {
+// oneFormat checks the argument of a command that wants a scheme and nothing else.
+func oneFormat(cmd *cobra.Command, args []string) error {
 	switch len(args) {
 	case 0:
-		return fmt.Errorf("%s wants a scheme: %s", cmd.Name(), strings.Join(scheme.Names(), ", "))
+		return fmt.Errorf("%s wants a scheme: %s", cmd.Name(), strings.Join(format.Names(), ", "))
 	case 1:
-		_, err := scheme.Lookup(args[0])
+		_, err := format.Lookup(args[0])
 		return err
 	}
 	return fmt.Errorf("%s wants one scheme, and nothing else; unexpected argument %q", cmd.Name(), args[1])
 }
 
-func completeScheme(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+func completeFormat(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 	if len(args) > 0 {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
-	return scheme.Names(), cobra.ShellCompDirectiveNoFileComp
+	return format.Names(), cobra.ShellCompDirectiveNoFileComp
 }
 
 // A count is a number of things, at least one.
@@ -119,7 +119,7 @@ var fieldFlags = strings.NewReplacer("CounterExtension", "--counter-ext", "Count
 
 // optionError words an error of a generator's options by the flags that gave them.
 func optionError(err error) error {
-	var option *scheme.OptionError
+	var option *format.OptionError
 	if errors.As(err, &option) {
 		err = fmt.Errorf("--%s %q: %w", option.Option, option.Value, option.Err)
 	}

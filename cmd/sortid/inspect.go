@@ -7,7 +7,7 @@ import (
 	"text/template"
 	"time"
 
-	"github.com/sortid/sortid/scheme"
+	"github.com/sortid/sortid/format"
 	"github.com/spf13/cobra"
 )
 
@@ -44,19 +44,19 @@ after the argument "--".
   tail -f ids.txt | sortid inspect -o json`,
 		ValidArgsFunction: cobra.NoFileCompletions,
 	}
-	given := chooseScheme(cmd, "the scheme of all the IDs, instead of finding out")
+	given := chooseFormat(cmd, "the scheme of all the IDs, instead of finding out")
 	output := choose(cmd, "output", "o", "a picture of each ID, its time, scheme and fields in a line, or a JSON object in a line", "card", "card", "short", "json")
 	layout := cmd.Flags().String("format", "", "print each ID by a `TEMPLATE`")
 	size := cmd.Flags().Int("node-size", 0, "the size of the node ID in `BITS`, to tell node ID and counter of scru64 apart")
 
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		var split []scheme.Field
+		var split []format.Field
 		if cmd.Flags().Changed("node-size") {
 			var err error
-			if split, err = scheme.SplitNode(*size); err != nil {
+			if split, err = format.SplitNode(*size); err != nil {
 				return usagef("--node-size: %w", err)
 			}
-			if given.Scheme != nil && given.Scheme != scheme.SCRU64 {
+			if given.Format != nil && given.Format != format.SCRU64 {
 				return usagef("--node-size is for scru64, and --scheme says %s", given.Name)
 			}
 		}
@@ -77,13 +77,13 @@ after the argument "--".
 				return usagef("--format: %w", err)
 			}
 		}
-		in := reader{scheme: given.Scheme}
+		in := reader{format: given.Format}
 		return a.texts(args, func(b []byte, text string) ([]byte, error) {
 			r, err := in.read(text)
 			if err != nil {
 				return b, err
 			}
-			if split != nil && (r.foreign != nil || r.ID.Scheme() != scheme.SCRU64) {
+			if split != nil && (r.foreign != nil || r.ID.Format() != format.SCRU64) {
 				return b, usagef("--node-size is for scru64, and %s is read as %s", quote(text), r.as())
 			}
 			r.split = split
@@ -123,7 +123,7 @@ func appendShort(b []byte, r *reading) ([]byte, error) {
 
 // fields returns the named fields of the ID, with the parts of SCRU64's node_ctr in its
 // place if they are to be shown.
-func (r *reading) fields() []scheme.Value {
+func (r *reading) fields() []format.Value {
 	values := r.ID.Fields()
 	if split := r.splitFields(); split != nil {
 		values = values[:1]
@@ -159,13 +159,13 @@ func formatter(layout string) (func(b []byte, r *reading) ([]byte, error), error
 	}
 	return func(b []byte, r *reading) ([]byte, error) {
 		d := templateData{
-			Input: r.input, Scheme: r.name(), Form: string(r.Form), Text: r.text(), Reason: r.reason(),
+			Input: r.input, Scheme: r.name(), Form: string(r.Encoding), Text: r.text(), Reason: r.reason(),
 			Time: stamp{r.time()}, Plausible: r.plausible(), Foreign: r.foreign != nil, Fields: map[string]string{},
 		}
 		if r.foreign == nil {
-			d.Hex, d.Int = r.ID.In(scheme.Hex), r.ID.In(scheme.Int)
-			if r.ID.Scheme().HasForm(scheme.UUID) {
-				d.UUID = r.ID.In(scheme.UUID)
+			d.Hex, d.Int = r.ID.In(format.Hex), r.ID.In(format.Int)
+			if r.ID.Format().HasEncoding(format.UUID) {
+				d.UUID = r.ID.In(format.UUID)
 			}
 			for _, v := range r.ID.Fields() {
 				d.Fields[v.Name] = v.String()

@@ -11,8 +11,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/sortid/sortid/format"
 	"github.com/sortid/sortid/lease"
-	"github.com/sortid/sortid/scheme"
 	"github.com/sortid/sortid/store"
 	"github.com/spf13/cobra"
 )
@@ -275,17 +275,17 @@ make IDs a second time.`,
 		Args: storeArgs("URL"),
 	}
 	realm := realmFlag(cmd)
-	format := choose(cmd, "format", "", "the scheme whose node IDs it has", "", scheme.WithNode()...)
+	of := choose(cmd, "format", "", "the scheme whose node IDs it has", "", format.WithNode()...)
 	window, lead := termFlags(cmd, "1m0s", "10s")
 
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if err := checkRealmFlag(cmd); err != nil {
 			return err
 		}
-		if format.value == "" {
-			return usagef("create wants --format: one of %s", strings.Join(scheme.WithNode(), ", "))
+		if of.value == "" {
+			return usagef("create wants --format: one of %s", strings.Join(format.WithNode(), ", "))
 		}
-		config := lease.Config{Realm: cmp.Or(*realm, format.value), Format: leaseFormats[format.value], NodeIDSize: 1, Window: *window, MaxLead: *lead}
+		config := lease.Config{Realm: cmp.Or(*realm, of.value), Format: leaseFormats[of.value], NodeIDSize: 1, Window: *window, MaxLead: *lead}
 		if err := config.Validate(); err != nil {
 			return usageError{err}
 		}
@@ -382,7 +382,7 @@ fence asks first, unless told --yes.`,
 	}
 	realm := realmFlag(cmd)
 	skew := cmd.Flags().Duration("skew", time.Minute, "how far ahead clocks may have been, a `DURATION`")
-	format := choose(cmd, "format", "", "make a realm that is lost, for the node IDs of", "", scheme.WithNode()...)
+	of := choose(cmd, "format", "", "make a realm that is lost, for the node IDs of", "", format.WithNode()...)
 	window, lead := termFlags(cmd, "the realm's", "the realm's")
 	yes := cmd.Flags().BoolP("yes", "y", false, "do not ask")
 
@@ -390,7 +390,7 @@ fence asks first, unless told --yes.`,
 		if err := cmp.Or(checkRealmFlag(cmd), a.canAsk(cmd, *yes)); err != nil {
 			return err
 		}
-		f := &fencing{app: a, url: args[0], realm: *realm, format: format.value, skew: *skew, window: *window, lead: *lead}
+		f := &fencing{app: a, url: args[0], realm: *realm, format: of.value, skew: *skew, window: *window, lead: *lead}
 		if err := f.find(); err != nil {
 			return err
 		}
@@ -456,7 +456,7 @@ func (f *fencing) run() error {
 			switch {
 			case err == nil:
 				f.done = append(f.done, name)
-				_, err = fmt.Fprintf(f.out, "%s\t%s\n", name, scheme.FormatTime(from))
+				_, err = fmt.Fprintf(f.out, "%s\t%s\n", name, format.FormatTime(from))
 				failed = cmp.Or(failed, err)
 			case errors.Is(err, lease.ErrConfig) && isRealmName(name):
 				wrong = cmp.Or(wrong, err)

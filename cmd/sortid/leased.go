@@ -12,8 +12,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/sortid/sortid/format"
 	"github.com/sortid/sortid/lease"
-	"github.com/sortid/sortid/scheme"
 	"github.com/sortid/sortid/store"
 	"github.com/spf13/cobra"
 )
@@ -21,9 +21,9 @@ import (
 // leaseFormats has, by its name, each scheme whose node IDs can be leased. The name is
 // that of the realm, too, unless another is given.
 var leaseFormats = map[string]lease.Format{
-	scheme.SCRU64.Name:  lease.SCRU64,
-	scheme.SCRU160.Name: lease.SCRU160,
-	scheme.UID60.Name:   lease.UID60,
+	format.SCRU64.Name:  lease.SCRU64,
+	format.SCRU160.Name: lease.SCRU160,
+	format.UID60.Name:   lease.UID60,
 }
 
 // They are variables for tests.
@@ -82,10 +82,10 @@ func (l *leasing) wanted(cmd *cobra.Command) (bool, error) {
 }
 
 // realmFor returns the name of the realm.
-func (l *leasing) realmFor(s *scheme.Scheme) string { return cmp.Or(l.realm, s.Name) }
+func (l *leasing) realmFor(s *format.Format) string { return cmp.Or(l.realm, s.Name) }
 
 // check finds mistakes before the store is asked for anything.
-func (l *leasing) check(s *scheme.Scheme, options scheme.Options) error {
+func (l *leasing) check(s *format.Format, options format.Options) error {
 	f, ok := leaseFormats[s.Name]
 	if ok && l.bits > count(f.Bits) {
 		return usagef("--node-bits %d: a node ID of %s has 1 to %d bits", l.bits, s.Name, f.Bits)
@@ -120,7 +120,7 @@ type leaseHolder struct {
 
 // acquireLease leases a node ID for a scheme's generator. With wait set it says on standard error
 // when that generator has to wait for the store, and when it goes on.
-func (a *app) acquireLease(ctx context.Context, l *leasing, s *scheme.Scheme, wait bool) (*leaseHolder, error) {
+func (a *app) acquireLease(ctx context.Context, l *leasing, s *format.Format, wait bool) (*leaseHolder, error) {
 	config := lease.Config{
 		Realm: l.realmFor(s), Format: leaseFormats[s.Name], NodeIDSize: int(l.bits), Window: l.window, Name: myName(),
 	}
@@ -238,7 +238,7 @@ func (t *leaseHolder) release() {
 	ctx, cancel := context.WithTimeout(context.Background(), releasePatience)
 	defer cancel()
 	if err := t.lease.Close(ctx); err != nil {
-		t.complain("node ID %s could not be given back, and is free by itself soon after %s: %v", t.node(), scheme.FormatTime(until), err)
+		t.complain("node ID %s could not be given back, and is free by itself soon after %s: %v", t.node(), format.FormatTime(until), err)
 	}
 	t.store.Close()
 }
@@ -267,7 +267,7 @@ func (t *leaseHolder) tell(ctx context.Context) {
 			if reason == nil {
 				reason = errors.New("the store does not answer")
 			}
-			t.say("node ID %s was leased until %s; waiting for it to be renewed: %v", t.node(), scheme.FormatTime(until), reason)
+			t.say("node ID %s was leased until %s; waiting for it to be renewed: %v", t.node(), format.FormatTime(until), reason)
 		}
 	}
 }

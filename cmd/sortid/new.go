@@ -10,7 +10,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/sortid/sortid/scheme"
+	"github.com/sortid/sortid/format"
 	"github.com/spf13/cobra"
 )
 
@@ -41,8 +41,8 @@ then new waits for the store and says so; with --rollback abort it fails instead
   sortid new scru64 --lease bolt:/var/lib/sortid.db --forever --rate 100
   sortid new euid --ext 5/8 -o json
   sortid new scru160 --at 2026-11-17T10:30:00Z`,
-		Args:              oneScheme,
-		ValidArgsFunction: completeScheme,
+		Args:              oneFormat,
+		ValidArgsFunction: completeFormat,
 	}
 	n := count(1)
 	var pace rate
@@ -53,25 +53,25 @@ then new waits for the store and says so; with --rollback abort it fails instead
 	at := cmd.Flags().String("at", "", "make IDs of this `TIME` (see sortid bounds --help)")
 	cmd.Flags().Lookup("rate").DefValue = "0"
 	leasing := leasingFlags(cmd)
-	names := schemeOptions(cmd)
+	names := formatOptions(cmd)
 
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		s, err := scheme.Lookup(args[0])
+		s, err := format.Lookup(args[0])
 		if err != nil {
 			return err
 		}
 		if *forever && cmd.Flags().Changed("count") {
 			return usagef("--forever and --count exclude each other")
 		}
-		encode := scheme.Batch.AppendJSON
+		encode := format.Batch.AppendJSON
 		if output.value != "json" {
-			form := scheme.Form(output.value)
-			if err := s.CheckForm(form); err != nil {
+			form := format.Encoding(output.value)
+			if err := s.CheckEncoding(form); err != nil {
 				return usageError{err}
 			}
-			encode = func(batch scheme.Batch, b []byte, sep byte) []byte { return batch.Append(b, form, sep) }
+			encode = func(batch format.Batch, b []byte, sep byte) []byte { return batch.Append(b, form, sep) }
 		}
-		var options scheme.Options
+		var options format.Options
 		if *at != "" {
 			if options.At, err = timeOf("at", *at, time.Now()); err != nil {
 				return err
@@ -120,12 +120,12 @@ then new waits for the store and says so; with --rollback abort it fails instead
 	return cmd
 }
 
-// schemeOptions adds the schemes' own options to the flags and returns their names.
-func schemeOptions(cmd *cobra.Command) (names []string) {
+// formatOptions adds the schemes' own options to the flags and returns their names.
+func formatOptions(cmd *cobra.Command) (names []string) {
 	usage := map[string]string{}
-	for _, s := range scheme.All() {
+	for _, s := range format.All() {
 		for _, o := range s.Options {
-			if have := scheme.WithOption(o.Name); len(have) == len(scheme.All()) {
+			if have := format.WithOption(o.Name); len(have) == len(format.All()) {
 				usage[o.Name] = o.Usage
 			} else {
 				usage[o.Name] += "; " + s.Name + ": " + o.Usage
@@ -149,7 +149,7 @@ func schemeOptions(cmd *cobra.Command) (names []string) {
 }
 
 // optionValues returns the values of a scheme's own options. On a lease no node ID is needed.
-func optionValues(cmd *cobra.Command, s *scheme.Scheme, names []string, leased bool) (map[string]string, error) {
+func optionValues(cmd *cobra.Command, s *format.Format, names []string, leased bool) (map[string]string, error) {
 	values := map[string]string{}
 	for _, name := range names {
 		if flag := cmd.Flags().Lookup(name); flag.Changed {
@@ -179,8 +179,8 @@ func (f *optionFlag) Set(s string) error { f.value = s; return nil }
 // A production makes IDs and writes them out.
 type production struct {
 	*app
-	generator scheme.Generator
-	encode    func(batch scheme.Batch, b []byte, sep byte) []byte
+	generator format.Generator
+	encode    func(batch format.Batch, b []byte, sep byte) []byte
 	left      uint64 // how many IDs are still to be made
 	progress  *progress
 
@@ -233,7 +233,7 @@ func (p *production) race(ctx context.Context) error {
 }
 
 // fill makes the next batch, and returns how many IDs it has: none at the end.
-func (p *production) fill(ctx context.Context, batch scheme.Batch) (int, error) {
+func (p *production) fill(ctx context.Context, batch format.Batch) (int, error) {
 	n := int(min(p.left, uint64(p.size)))
 	if n == 0 || ctx.Err() != nil {
 		return 0, context.Cause(ctx)

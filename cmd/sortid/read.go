@@ -11,12 +11,12 @@ import (
 
 	"github.com/sortid/sortid/cmd/sortid/internal/finder"
 	"github.com/sortid/sortid/cmd/sortid/internal/foreign"
-	"github.com/sortid/sortid/scheme"
+	"github.com/sortid/sortid/format"
 )
 
 // A guess is one way to read a text: as an ID of one of the five formats, or of another.
 type guess struct {
-	scheme.Candidate
+	format.Candidate
 	foreign *foreign.Reading // of another format; then the candidate is zero
 }
 
@@ -25,7 +25,7 @@ func (g *guess) name() string {
 	if g.foreign != nil {
 		return g.foreign.Name
 	}
-	return g.ID.Scheme().Name
+	return g.ID.Format().Name
 }
 
 // time returns the ID's time, zero if it has none.
@@ -48,7 +48,7 @@ func (g *guess) as() string {
 	if g.foreign != nil {
 		return g.foreign.Name
 	}
-	return g.name() + " " + string(g.Form)
+	return g.name() + " " + string(g.Encoding)
 }
 
 // shape words what a text that is read so looks like.
@@ -56,14 +56,14 @@ func (g *guess) shape() string {
 	switch {
 	case g.foreign != nil:
 		return g.foreign.Shape
-	case g.Form == scheme.Hex:
-		return fmt.Sprintf("%d hexadecimal digits", g.ID.Scheme().Bits/4)
-	case g.Form == scheme.Int:
+	case g.Encoding == format.Hex:
+		return fmt.Sprintf("%d hexadecimal digits", g.ID.Format().Bits/4)
+	case g.Encoding == format.Int:
 		return "a decimal integer"
-	case g.Form == scheme.UUID:
+	case g.Encoding == format.UUID:
 		return "a UUID's 36 characters"
 	}
-	return g.ID.Scheme().Alphabet
+	return g.ID.Format().Alphabet
 }
 
 // A reading is a text read as an ID, and what else the text could be.
@@ -73,17 +73,17 @@ type reading struct {
 	guess
 	given  bool    // whether the scheme was given, and not found out
 	others []guess // other readings, the most probable first
-	split  []scheme.Field
+	split  []format.Field
 	now    time.Time // when it was read
 }
 
 // A reader reads texts: in any form of a scheme, or in all forms that are plausible if the
 // scheme is nil.
 type reader struct {
-	scheme *scheme.Scheme
+	format *format.Format
 	hashes finder.Ratio // of 40 hexadecimal digits: Git's commits or SCRU160
 
-	candidates []scheme.Candidate // for reuse, as guesses
+	candidates []format.Candidate // for reuse, as guesses
 	guesses    []guess
 }
 
@@ -91,18 +91,18 @@ type reader struct {
 func (in *reader) read(text string) (reading, error) {
 	now := time.Now()
 	r := reading{input: text, now: now}
-	if s := in.scheme; s != nil {
+	if s := in.format; s != nil {
 		id, form, err := s.ParseAny(text)
 		if err != nil { // unless it is one as it stands, as uid60's may be
 			if text, r.stripped = strip(text); r.stripped != nil {
 				id, form, err = s.ParseAny(text)
 			}
 		}
-		r.Candidate, r.given = scheme.Candidate{ID: id, Form: form}, true
+		r.Candidate, r.given = format.Candidate{ID: id, Encoding: form}, true
 		return r, err
 	}
 	text, r.stripped = strip(text)
-	in.candidates = scheme.AppendDetect(in.candidates[:0], text, now)
+	in.candidates = format.AppendDetect(in.candidates[:0], text, now)
 	all := in.guesses[:0]
 	for _, c := range in.candidates {
 		all = append(all, guess{Candidate: c})
@@ -146,7 +146,7 @@ func (r *reading) sure() error {
 // wordLike reports whether the text was read as one of uid60, which has no check, and for
 // which any word of its length may pass.
 func (r *reading) wordLike() bool {
-	return r.foreign == nil && r.ID.Scheme() == scheme.UID60 && r.Form == scheme.Text
+	return r.foreign == nil && r.ID.Format() == format.UID60 && r.Encoding == format.Text
 }
 
 // reason says why the text was read so.
@@ -166,29 +166,29 @@ func (r *reading) plausible() bool { return r.foreign != nil || r.ID.Plausible(r
 
 // A readingJSON is a reading in JSON, but for what the ID itself has.
 type readingJSON struct {
-	Input     string      `json:"input"`
-	Form      scheme.Form `json:"form,omitempty"`
-	Stripped  []string    `json:"stripped,omitempty"`
-	Plausible bool        `json:"plausible"`
-	Reason    string      `json:"reason"`
-	Others    []otherJSON `json:"others"`
+	Input     string          `json:"input"`
+	Form      format.Encoding `json:"form,omitempty"`
+	Stripped  []string        `json:"stripped,omitempty"`
+	Plausible bool            `json:"plausible"`
+	Reason    string          `json:"reason"`
+	Others    []otherJSON     `json:"others"`
 }
 
 type otherJSON struct {
-	Scheme  string      `json:"scheme,omitempty"`
-	Foreign string      `json:"foreign,omitempty"`
-	Form    scheme.Form `json:"form,omitempty"`
-	Text    string      `json:"text"`
-	Time    string      `json:"time,omitempty"`
-	Reason  string      `json:"reason"`
+	Scheme  string          `json:"scheme,omitempty"`
+	Foreign string          `json:"foreign,omitempty"`
+	Form    format.Encoding `json:"form,omitempty"`
+	Text    string          `json:"text"`
+	Time    string          `json:"time,omitempty"`
+	Reason  string          `json:"reason"`
 }
 
 // appendJSON appends the reading as a JSON object in one line.
 func (r *reading) appendJSON(b []byte) ([]byte, error) {
-	v := readingJSON{r.input, r.Form, r.stripped, r.plausible(), r.reason(), make([]otherJSON, len(r.others))}
+	v := readingJSON{r.input, r.Encoding, r.stripped, r.plausible(), r.reason(), make([]otherJSON, len(r.others))}
 	for i := range r.others {
 		o := &r.others[i]
-		v.Others[i] = otherJSON{Form: o.Form, Text: o.text(), Time: formatTime(o.time()), Reason: o.shape()}
+		v.Others[i] = otherJSON{Form: o.Encoding, Text: o.text(), Time: formatTime(o.time()), Reason: o.shape()}
 		if o.foreign != nil {
 			v.Others[i].Foreign = o.name()
 		} else {
@@ -213,19 +213,19 @@ func (r *reading) appendJSON(b []byte) ([]byte, error) {
 }
 
 // splitFields returns the parts of SCRU64's node_ctr, if they are to be shown.
-func (r *reading) splitFields() []scheme.Field {
-	if r.foreign == nil && r.ID.Scheme() == scheme.SCRU64 {
+func (r *reading) splitFields() []format.Field {
+	if r.foreign == nil && r.ID.Format() == format.SCRU64 {
 		return r.split
 	}
 	return nil
 }
 
-// formatTime is [scheme.FormatTime], and nothing for no time.
+// formatTime is [format.FormatTime], and nothing for no time.
 func formatTime(t time.Time) string {
 	if t.IsZero() {
 		return ""
 	}
-	return scheme.FormatTime(t)
+	return format.FormatTime(t)
 }
 
 // unreadable returns the error for a text that is no ID of any format.
@@ -237,18 +237,18 @@ func unreadable(text string) error {
 		return wrong("it is empty")
 	}
 	var invalid error
-	for _, s := range scheme.All() {
+	for _, s := range format.All() {
 		id, form, err := s.ParseAny(text)
 		switch {
 		case err == nil:
 			now := time.Now()
 			if from, to := s.PlausibleRange(now); !id.Plausible(now) {
 				return wrong("as %s %s its time would be %s, which is not plausible (%s to %s); --scheme %s reads it all the same",
-					s.Name, form, scheme.FormatTime(id.Time()), from.Format(time.DateOnly), to.Format(time.DateOnly), s.Name)
+					s.Name, form, format.FormatTime(id.Time()), from.Format(time.DateOnly), to.Format(time.DateOnly), s.Name)
 			}
 			return wrong("it would be %s, but of a version that no generator makes; --scheme %s reads it all the same", s.Name, s.Name)
-		case form == scheme.Int: // too large
-		case form != scheme.Text || slices.Contains(s.UsualLengths(), len(text)):
+		case form == format.Int: // too large
+		case form != format.Text || slices.Contains(s.UsualLengths(), len(text)):
 			// As long as an ID of the format, with an error in it.
 			invalid = cmp.Or(invalid, err)
 		}
@@ -260,7 +260,7 @@ func unreadable(text string) error {
 		return wrong("it is larger than the largest ID of any format")
 	}
 	var lengths []string
-	for _, s := range scheme.All() {
+	for _, s := range format.All() {
 		lengths = append(lengths, s.Name+" "+s.Lengths())
 	}
 	return wrong("its length of %d characters fits no format (%s)", len(text), strings.Join(lengths, ", "))

@@ -10,8 +10,8 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"github.com/sortid/sortid/format"
 	"github.com/sortid/sortid/lease"
-	"github.com/sortid/sortid/scheme"
 	"github.com/sortid/sortid/store"
 )
 
@@ -187,14 +187,14 @@ func (r *realmState) entry(rec lease.Record) entry {
 	if mark := r.mark(rec); mark != 0 {
 		e.lead = t.Duration(mark - r.now)
 		ms := e.lead.Milliseconds()
-		e.Until, e.LeadMS = scheme.FormatTime(t.Time(mark)), &ms
+		e.Until, e.LeadMS = format.FormatTime(t.Time(mark)), &ms
 	}
 	if rec.Owner != (lease.Owner{}) {
 		e.Owner, e.Request = rec.Owner.String(), strconv.FormatUint(rec.Request, 10)
 		e.Deadline = strconv.FormatInt(rec.Deadline, 10)
 	}
 	if from := r.freeFrom(rec); from > r.now {
-		e.FreeFrom = scheme.FormatTime(t.Time(from))
+		e.FreeFrom = format.FormatTime(t.Time(from))
 	}
 	return e
 }
@@ -353,14 +353,14 @@ func (r *realmState) summary(conditions []string) summary {
 	ms := func(ticks int64) int64 { return ticks * t.Tick }
 	sum := summary{
 		Realm: r.name, Generation: r.root.Generation, Bits: t.Bits,
-		TickMS: ms(1), EpochTime: scheme.FormatTime(t.Time(0)), WindowMS: ms(t.Window), LeadMS: ms(t.Lead),
+		TickMS: ms(1), EpochTime: format.FormatTime(t.Time(0)), WindowMS: ms(t.Window), LeadMS: ms(t.Lead),
 		Held: s.held, Expired: s.expired, Free: s.free, Later: s.later,
-		Clock: scheme.FormatTime(time.Now().Add(r.skew)), AheadMS: r.skew.Milliseconds(),
+		Clock: format.FormatTime(time.Now().Add(r.skew)), AheadMS: r.skew.Milliseconds(),
 		Conditions: append([]string{}, conditions...),
 		terms:      t, share: s, skew: r.skew,
 	}
 	if r.root.HWM != 0 {
-		sum.Floor = scheme.FormatTime(t.Time(r.root.HWM))
+		sum.Floor = format.FormatTime(t.Time(r.root.HWM))
 	}
 	return sum
 }
@@ -402,7 +402,7 @@ func (a *app) leaseTable(out []byte, r *realmState, entries []entry) []byte {
 	out = fmt.Appendf(out, "%s  %d bits, ticks of %v, windows of %v, lead of %v; %v\n", a.paint(strong, printable(r.name)), t.Bits,
 		t.Duration(1), t.Duration(t.Window), t.Duration(t.Lead), r.share())
 	if r.root.HWM > r.now+t.Lead {
-		out = fmt.Appendf(out, "fenced: node IDs are granted from %s on\n", scheme.FormatTime(t.Time(r.root.HWM)))
+		out = fmt.Appendf(out, "fenced: node IDs are granted from %s on\n", format.FormatTime(t.Time(r.root.HWM)))
 	}
 	if len(entries) == 0 {
 		return out

@@ -14,7 +14,7 @@ import (
 	"github.com/sortid/sortid/cmd/sortid/internal/decompress"
 	"github.com/sortid/sortid/cmd/sortid/internal/finder"
 	"github.com/sortid/sortid/cmd/sortid/internal/lines"
-	"github.com/sortid/sortid/scheme"
+	"github.com/sortid/sortid/format"
 	"github.com/spf13/cobra"
 )
 
@@ -46,9 +46,9 @@ Exit codes, as grep's: 0 if something was found, 1 if not, 2 for trouble.`,
   sortid scan -o ids --scheme scru128,uid60 dump.sql
   sortid scan -o json < events.jsonl | jq -r .time`,
 	}
-	var given schemesFlag
+	var given formatsFlag
 	cmd.Flags().Var(&given, "scheme", "the schemes to look for, with commas between them (default all but uid60)")
-	cmd.RegisterFlagCompletionFunc("scheme", cobra.FixedCompletions(scheme.Names(), cobra.ShellCompDirectiveNoFileComp))
+	cmd.RegisterFlagCompletionFunc("scheme", cobra.FixedCompletions(format.Names(), cobra.ShellCompDirectiveNoFileComp))
 	output := choose(cmd, "output", "o", "what to print", "annotate", "annotate", "lines", "ids", "json")
 	times := addSpanFlags(cmd, "no end")
 
@@ -56,9 +56,9 @@ Exit codes, as grep's: 0 if something was found, 1 if not, 2 for trouble.`,
 		now := time.Now()
 		s := &scan{app: a, finder: finder.New(now, given...), output: output.value, to: 1<<63 - 1}
 		if len(given) == 1 {
-			s.reader.scheme = given[0]
+			s.reader.format = given[0]
 		}
-		r, err := times.read(now, s.reader.scheme)
+		r, err := times.read(now, s.reader.format)
 		if err != nil {
 			return err
 		}
@@ -78,11 +78,11 @@ Exit codes, as grep's: 0 if something was found, 1 if not, 2 for trouble.`,
 	return cmd
 }
 
-// A schemesFlag is a flag that names schemes.
-type schemesFlag []*scheme.Scheme
+// A formatsFlag is a flag that names schemes.
+type formatsFlag []*format.Format
 
-func (f *schemesFlag) Type() string { return "SCHEME,..." }
-func (f *schemesFlag) String() string {
+func (f *formatsFlag) Type() string { return "SCHEME,..." }
+func (f *formatsFlag) String() string {
 	var b []byte
 	for i, s := range *f {
 		if i > 0 {
@@ -93,9 +93,9 @@ func (f *schemesFlag) String() string {
 	return string(b)
 }
 
-func (f *schemesFlag) Set(names string) error {
+func (f *formatsFlag) Set(names string) error {
 	for name := range bytes.SplitSeq([]byte(names), []byte(",")) {
-		s, err := scheme.Lookup(string(name))
+		s, err := format.Lookup(string(name))
 		if err != nil {
 			return err
 		}
@@ -363,7 +363,7 @@ func nameOf(m finder.Match) string {
 	if m.UUIDv7 {
 		return "UUIDv7"
 	}
-	return m.ID.Scheme().Name
+	return m.ID.Format().Name
 }
 
 func (s *scan) appendID(m finder.Match, text []byte, column int64) {
@@ -378,9 +378,9 @@ func (s *scan) appendID(m finder.Match, text []byte, column int64) {
 
 // appendJSON appends what inspect says of the ID, and where it is.
 func (s *scan) appendJSON(m finder.Match, text string, column int64) {
-	found := guess{Candidate: scheme.Candidate{ID: m.ID, Form: m.Form}}
-	r := reading{input: text, now: time.Now(), guess: found, given: s.reader.scheme != nil}
-	if all, err := (&reader{scheme: s.reader.scheme}).read(text); err == nil {
+	found := guess{Candidate: format.Candidate{ID: m.ID, Encoding: m.Form}}
+	r := reading{input: text, now: time.Now(), guess: found, given: s.reader.format != nil}
+	if all, err := (&reader{format: s.reader.format}).read(text); err == nil {
 		r = all
 		if !m.UUIDv7 && (r.foreign != nil || r.Candidate != found.Candidate) {
 			// inspect puts another reading first.
@@ -405,7 +405,7 @@ func (s *scan) appendJSON(m finder.Match, text string, column int64) {
 	s.out = append(append(append(b[:len(b)-1], ','), place[1:]...), '\n')
 }
 
-// appendTime appends a time as [scheme.FormatTime] writes it. Log lines in a row are mostly
+// appendTime appends a time as [format.FormatTime] writes it. Log lines in a row are mostly
 // of one day, of which it formats the date once.
 func (s *scan) appendTime(b []byte, ms int64) []byte {
 	const perDay = 24 * 60 * 60 * 1000

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
-	"github.com/sortid/sortid/scheme"
+	"github.com/sortid/sortid/format"
 )
 
 // schemaOf returns a JSON Schema of docs/schemas.
@@ -30,9 +30,9 @@ func schemaOf(t *testing.T, name string) *jsonschema.Schema {
 // What the commands print as JSON is what the schemas in docs say.
 func TestSchemas(t *testing.T) {
 	var input strings.Builder
-	for _, s := range scheme.All() {
+	for _, s := range format.All() {
 		fmt.Fprintln(&input, s.Example)
-		for _, form := range s.Forms {
+		for _, form := range s.Encodings {
 			id, _ := s.Parse(s.Example)
 			fmt.Fprintln(&input, `"`+id.In(form)+`",`)
 		}

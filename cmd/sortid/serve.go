@@ -15,8 +15,8 @@ import (
 
 	"github.com/sortid/sortid/cmd/sortid/server"
 	"github.com/sortid/sortid/cmd/sortid/web"
+	"github.com/sortid/sortid/format"
 	"github.com/sortid/sortid/lease"
-	"github.com/sortid/sortid/scheme"
 	"github.com/sortid/sortid/store"
 	"github.com/spf13/cobra"
 )
@@ -205,8 +205,8 @@ func (f *serving) config(ctx context.Context, log *slog.Logger) (c server.Config
 	c = server.Config{
 		Name: myName(), NodeIDSize: f.nodeBits, Hosts: f.names(), Origins: f.origins,
 		Version: version(), Logger: log,
-		Inspect: func(b []byte, s *scheme.Scheme, text string) ([]byte, error) {
-			in := reader{scheme: s}
+		Inspect: func(b []byte, s *format.Format, text string) ([]byte, error) {
+			in := reader{format: s}
 			r, err := in.read(text)
 			if err != nil {
 				return b, err
@@ -235,8 +235,8 @@ func (a *app) openOwnRealms(ctx context.Context, f *serving, log *slog.Logger) (
 	ctx, cancel := context.WithTimeout(ctx, storePatience)
 	defer cancel()
 	l := &leasing{url: f.store, create: f.create, log: log}
-	return a.openRealms(ctx, l, lease.Config{Realm: scheme.SCRU64.Name, Format: lease.SCRU64},
-		lease.Config{Realm: scheme.UID60.Name, Format: lease.UID60})
+	return a.openRealms(ctx, l, lease.Config{Realm: format.SCRU64.Name, Format: lease.SCRU64},
+		lease.Config{Realm: format.UID60.Name, Format: lease.UID60})
 }
 
 // serveHTTP serves until the context ends, and then finishes the requests under way.

@@ -7,7 +7,7 @@ import (
 	_ "time/tzdata" // for --tz where the system has no zones, as in a container
 
 	"github.com/sortid/sortid/cmd/sortid/internal/when"
-	"github.com/sortid/sortid/scheme"
+	"github.com/sortid/sortid/format"
 	"github.com/spf13/cobra"
 )
 
@@ -37,7 +37,7 @@ type span struct{ from, to time.Time }
 
 // read returns the range that the flags tell. The ID of --around may be of any format, and
 // is read as one of s first, unless s is nil.
-func (f *spanFlags) read(now time.Time, s *scheme.Scheme) (r span, err error) {
+func (f *spanFlags) read(now time.Time, s *format.Format) (r span, err error) {
 	for _, pair := range [][2]string{{"on", "from"}, {"on", "to"}, {"on", "around"}, {"around", "from"}, {"around", "to"}} {
 		if f.given(pair[0]) && f.given(pair[1]) {
 			return r, usagef("--%s and --%s exclude each other", pair[0], pair[1])
@@ -86,9 +86,9 @@ func (f *spanFlags) read(now time.Time, s *scheme.Scheme) (r span, err error) {
 func (f *spanFlags) given(name string) bool { return f.cmd.Flags().Changed(name) }
 
 // timeOfID returns the time of an ID, of the scheme if it can be.
-func timeOfID(text string, s *scheme.Scheme) (time.Time, error) {
+func timeOfID(text string, s *format.Format) (time.Time, error) {
 	if s != nil {
-		if r, err := (&reader{scheme: s}).read(text); err == nil {
+		if r, err := (&reader{format: s}).read(text); err == nil {
 			return r.time(), nil
 		}
 	}

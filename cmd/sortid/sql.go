@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/sortid/sortid/cmd/sortid/internal/sqltext"
-	"github.com/sortid/sortid/scheme"
+	"github.com/sortid/sortid/format"
 	"github.com/spf13/cobra"
 )
 
@@ -124,24 +124,24 @@ func (l *formatList) String() string { return strings.Join(*l, ",") }
 func (l *formatList) Set(s string) error {
 	*l = nil
 	for name := range strings.SplitSeq(s, ",") {
-		format, err := scheme.Lookup(strings.TrimSpace(name))
+		s, err := format.Lookup(strings.TrimSpace(name))
 		if err != nil {
 			return err
 		}
-		*l = append(*l, format.Name)
+		*l = append(*l, s.Name)
 	}
 	return nil
 }
 
 // names returns the formats of the list in the order of all, each once.
 func (l *formatList) names() []string {
-	return slices.DeleteFunc(scheme.Names(), func(name string) bool { return !slices.Contains(*l, name) })
+	return slices.DeleteFunc(format.Names(), func(name string) bool { return !slices.Contains(*l, name) })
 }
 
 func chooseFormats(cmd *cobra.Command) *formatList {
-	l := formatList(scheme.Names())
+	l := formatList(format.Names())
 	cmd.Flags().Var(&l, "only", "the formats to print")
-	cmd.RegisterFlagCompletionFunc("only", cobra.FixedCompletions(scheme.Names(), cobra.ShellCompDirectiveNoFileComp))
+	cmd.RegisterFlagCompletionFunc("only", cobra.FixedCompletions(format.Names(), cobra.ShellCompDirectiveNoFileComp))
 	return &l
 }
 
@@ -173,7 +173,7 @@ func (p *partitions) read(cmd *cobra.Command, formats *formatList) (*sqltext.Tab
 		}
 		return nil, nil
 	}
-	t := &sqltext.Table{Name: p.name, Format: scheme.SCRU128.Name, From: time.Now(), Months: p.months, Daily: p.by.value == "day"}
+	t := &sqltext.Table{Name: p.name, Format: format.SCRU128.Name, From: time.Now(), Months: p.months, Daily: p.by.value == "day"}
 	if changed("only") {
 		names := formats.names()
 		if len(names) != 1 {

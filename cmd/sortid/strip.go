@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/sortid/sortid/cmd/sortid/internal/finder"
-	"github.com/sortid/sortid/scheme"
+	"github.com/sortid/sortid/format"
 )
 
 // wrappers are the pairs that stand around IDs in programs, data and prose.
@@ -53,7 +53,7 @@ func strip(text string) (bare string, taken []string) {
 	// People group the symbols of an EUID to read them aloud.
 	if n := strings.Count(text, "-"); n > 0 && len(text)-n == 27 {
 		rest := strings.ReplaceAll(text, "-", "")
-		if _, err := scheme.EUID.Parse(rest); err == nil {
+		if _, err := format.EUID.Parse(rest); err == nil {
 			take(rest, "hyphens")
 		}
 	}

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/agnivade/levenshtein"
-	"github.com/sortid/sortid/scheme"
+	"github.com/sortid/sortid/format"
 )
 
 // nearest returns the name that was probably meant, or nothing.
@@ -23,7 +23,7 @@ func nearest(name string, known []string) string {
 // withSuggestion returns the error's message, and what was probably meant by an unknown
 // name.
 func withSuggestion(err error) string {
-	var unknown *scheme.UnknownError
+	var unknown *format.UnknownError
 	if errors.As(err, &unknown) && len(unknown.Name) < 64 {
 		if near := nearest(unknown.Name, unknown.Known); near != "" {
 			return fmt.Sprintf("%v; did you mean %q?", err, near)

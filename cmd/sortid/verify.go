@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/fatih/color"
-	"github.com/sortid/sortid/scheme"
+	"github.com/sortid/sortid/format"
 	"github.com/sortid/sortid/verify"
 	"github.com/sortid/sortid/verify/duplicates"
 	"github.com/sortid/sortid/verify/report"
@@ -45,7 +45,7 @@ The exit code is 0 if all is well (there may be warnings), 1 if a check failed.`
 			if len(args) > 0 {
 				return nil, cobra.ShellCompDirectiveDefault
 			}
-			return scheme.Names(), cobra.ShellCompDirectiveDefault
+			return format.Names(), cobra.ShellCompDirectiveDefault
 		},
 	}
 	v := &verification{app: a}
@@ -209,12 +209,12 @@ func (v *verification) style() report.Style {
 	}
 }
 
-// splitScheme takes the scheme off the arguments, if it is there.
-func splitScheme(args []string) (name string, files []string, err error) {
+// splitFormat takes the scheme off the arguments, if it is there.
+func splitFormat(args []string) (name string, files []string, err error) {
 	if len(args) == 0 {
 		return "", []string{"-"}, nil
 	}
-	s, err := scheme.Lookup(args[0])
+	s, err := format.Lookup(args[0])
 	if err == nil {
 		if len(args) == 1 {
 			return s.Name, []string{"-"}, nil
@@ -229,7 +229,7 @@ func splitScheme(args []string) (name string, files []string, err error) {
 
 // run verifies each source by itself.
 func (v *verification) run(args []string) error {
-	name, files, err := splitScheme(args)
+	name, files, err := splitFormat(args)
 	if err != nil {
 		return err
 	}
@@ -360,7 +360,7 @@ func (p *printer) end(duplicates *report.Unique) (err error) {
 
 // runUnique looks for duplicates in all sources together.
 func (v *verification) runUnique(args []string) error {
-	name, files, err := splitScheme(args)
+	name, files, err := splitFormat(args)
 	if err != nil {
 		return err
 	}
@@ -372,7 +372,7 @@ func (v *verification) runUnique(args []string) error {
 		all = append(all, v.source(file))
 	}
 	if name == "" {
-		if name, err = schemeOf(all...); err != nil {
+		if name, err = formatOf(all...); err != nil {
 			return err
 		}
 	}

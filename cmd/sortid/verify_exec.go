@@ -57,7 +57,7 @@ func (v *verification) runExec(args []string) (err error) {
 	name := ""
 	if len(args) > 0 {
 		var files []string
-		if name, files, err = splitScheme(args); err != nil {
+		if name, files, err = splitFormat(args); err != nil {
 			return err
 		}
 		if name == "" || len(args) > 1 {
@@ -98,7 +98,7 @@ func (v *verification) runExec(args []string) (err error) {
 		for _, p := range all {
 			sources = append(sources, p.source)
 		}
-		if name, err = schemeOf(sources...); err != nil {
+		if name, err = formatOf(sources...); err != nil {
 			return err
 		}
 	}

@@ -10,7 +10,7 @@ import (
 	"sync"
 
 	"github.com/sortid/sortid/cmd/sortid/internal/decompress"
-	"github.com/sortid/sortid/scheme"
+	"github.com/sortid/sortid/format"
 	"github.com/sortid/sortid/verify"
 	"github.com/sortid/sortid/verify/duplicates"
 )
@@ -159,8 +159,8 @@ func (s *source) close() {
 	}
 }
 
-// schemeOf returns the scheme that sources tell by themselves.
-func schemeOf(sources ...*source) (string, error) {
+// formatOf returns the scheme that sources tell by themselves.
+func formatOf(sources ...*source) (string, error) {
 	for _, s := range sources {
 		name, ok, err := s.guess()
 		if !s.once {
@@ -182,7 +182,7 @@ func untold(sources ...*source) string {
 	if len(sources) == 1 {
 		what = sources[0].title() + " does not tell its format"
 	}
-	return fmt.Sprintf("%s; name it before the files, as in \"sortid verify scru128\": one of %s", what, strings.Join(scheme.Names(), ", "))
+	return fmt.Sprintf("%s; name it before the files, as in \"sortid verify scru128\": one of %s", what, strings.Join(format.Names(), ", "))
 }
 
 // duplicatesSource returns the source for a search of duplicates.

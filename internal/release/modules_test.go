@@ -176,7 +176,7 @@ func TestModuleFiles(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"scru64", "scheme", "lease", "lease/storetest", "store", "store/bolt", "store/postgres"} {
+	for _, name := range []string{"scru64", "format", "lease", "lease/storetest", "store", "store/bolt", "store/postgres"} {
 		if !slices.Contains(packages, rootPath+"/"+name) {
 			t.Errorf("package %s is not among the public ones", name)
 		}

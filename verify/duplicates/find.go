@@ -16,7 +16,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/sortid/sortid/scheme"
+	"github.com/sortid/sortid/format"
 	"github.com/sortid/sortid/verify/internal/ids"
 	"github.com/sortid/sortid/verify/internal/reading"
 	"github.com/sortid/sortid/verify/report"
@@ -129,7 +129,7 @@ func Find(ctx context.Context, scheme string, sources []Source, o Options) (*rep
 	return r, nil
 }
 
-func isSCRU64(f *ids.Format) bool { return f.Scheme == scheme.SCRU64 }
+func isSCRU64(f *ids.Format) bool { return f.Format == format.SCRU64 }
 
 // A search is one call of Find.
 type search struct {
@@ -474,7 +474,7 @@ func (s *search) conclude(interrupted bool) (*report.Unique, error) {
 	}
 	clashes := map[[2]uint32]uint64{}
 	err := s.duplicates.groups(func(group []record, n uint64) {
-		d := report.Duplicate{Text: s.f.In(scheme.Text, group[0].id), Count: n}
+		d := report.Duplicate{Text: s.f.In(format.Text, group[0].id), Count: n}
 		for _, r := range group {
 			d.Places = append(d.Places, report.Place{Source: s.sources[r.source].Name, Line: r.line})
 		}

@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"github.com/sortid/sortid/euid"
-	"github.com/sortid/sortid/scheme"
+	"github.com/sortid/sortid/format"
 	"github.com/sortid/sortid/scru128"
 	"github.com/sortid/sortid/scru160"
 	"github.com/sortid/sortid/verify/internal/ids"
@@ -58,7 +58,7 @@ func duplicates(sources map[string][]string) map[string][]report.Place {
 // Any number of sources, sorted or not, small or large beside the pieces that are
 // sorted at once: what is found is what a map finds.
 func TestFind(t *testing.T) {
-	for _, scheme := range scheme.Names() {
+	for _, scheme := range format.Names() {
 		f := ids.Lookup(scheme)
 		for seed := range uint64(12) {
 			r := rand.New(rand.NewPCG(seed, 1))
@@ -191,7 +191,7 @@ func TestFindNodes(t *testing.T) {
 	for i, l := range other { // another node ID
 		v, _, _, _ := ids.Lookup("scru64").Read([]byte(l))
 		v.Hi ^= 1 << 22
-		other[i] = ids.Lookup("scru64").In(scheme.Text, v)
+		other[i] = ids.Lookup("scru64").In(format.Text, v)
 	}
 	sources := []Source{sourceOf("one", one, false), sourceOf("two", two, false), sourceOf("other", other, false)}
 	for size, want := range map[int]string{0: "00101010...", 8: "42/8", 4: "2/4"} {
@@ -250,7 +250,7 @@ func (failing) Read([]byte) (int, error) { return 0, errors.New("the cable is cu
 
 // The duplicates of any input, cut into three sources, are those of a map.
 func FuzzFind(f *testing.F) {
-	for i, scheme := range scheme.Names() {
+	for i, scheme := range format.Names() {
 		lines := append(model.Sample(scheme, 30), model.Sample(scheme, 20)...)
 		f.Add(uint8(i), uint8(0), uint16(200), uint16(500), []byte(model.Text(lines)))
 		slices.Sort(lines)

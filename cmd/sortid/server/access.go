@@ -97,7 +97,7 @@ func (s *Server) charge(e *token, src *source, n int) error {
 		if mine != nil {
 			mine.CancelAt(now)
 		}
-		return busyFor(wait, "one node ID of %s yields no %d IDs now; ask again later, or for fewer", src.scheme.Name, n)
+		return busyFor(wait, "one node ID of %s yields no %d IDs now; ask again later, or for fewer", src.format.Name, n)
 	}
 	return nil
 }

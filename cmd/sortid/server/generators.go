@@ -13,8 +13,8 @@ import (
 	"golang.org/x/time/rate"
 
 	"github.com/sortid/sortid"
+	"github.com/sortid/sortid/format"
 	"github.com/sortid/sortid/lease"
-	"github.com/sortid/sortid/scheme"
 )
 
 // generators has one generator for each format. Those of formats with node IDs come when
@@ -28,20 +28,20 @@ type generators struct {
 
 // A source makes the IDs of one format.
 type source struct {
-	scheme *scheme.Scheme
+	format *format.Format
 	limit  *rate.Limiter // of IDs a second; nil if the generator itself waits when it must
 
 	mu        sync.Mutex
-	generator scheme.Generator // nil while err is why there is none
+	generator format.Generator // nil while err is why there is none
 	lease     *lease.Lease     // nil if the format needs none
 	err       error
-	batches   sync.Pool // of scheme.Batch
+	batches   sync.Pool // of format.Batch
 }
 
 // leased has the formats that cannot do without a node ID.
-var leased = map[*scheme.Scheme]lease.Format{
-	scheme.SCRU64: lease.SCRU64,
-	scheme.UID60:  lease.UID60,
+var leased = map[*format.Format]lease.Format{
+	format.SCRU64: lease.SCRU64,
+	format.UID60:  lease.UID60,
 }
 
 // guardBits are the high bits of scru64's counter that start at zero in each tick. So a tick
@@ -52,20 +52,20 @@ const guardBits = 4
 // which may be 10 s ahead of the clock, at most 2 s ahead. So a request is either served in
 // full or refused before any of its IDs is made.
 func newLimit(nodeIDSize int) *rate.Limiter {
-	perSecond := 0.95 * float64(int(1)<<(24-nodeIDSize)) / scheme.SCRU64.Tick.Seconds()
+	perSecond := 0.95 * float64(int(1)<<(24-nodeIDSize)) / format.SCRU64.Tick.Seconds()
 	return rate.NewLimiter(rate.Limit(perSecond), max(int(2*perSecond), maxIDs))
 }
 
 func newGenerators(c Config) (*generators, error) {
 	ctx, stop := context.WithCancel(context.Background())
 	g := &generators{config: c, byName: map[string]*source{}, stop: stop}
-	for _, s := range scheme.All() {
-		src := &source{scheme: s}
+	for _, s := range format.All() {
+		src := &source{format: s}
 		g.byName[s.Name] = src
-		format, needsLease := leased[s]
+		terms, needsLease := leased[s]
 		switch {
 		case !needsLease:
-			generator, err := s.NewGenerator(scheme.Options{})
+			generator, err := s.NewGenerator(format.Options{})
 			if err != nil {
 				stop()
 				return nil, err
@@ -75,24 +75,24 @@ func newGenerators(c Config) (*generators, error) {
 			src.err = fmt.Errorf("this server has no store to lease a node ID of %s from; start it with one", s.Name)
 		default:
 			src.err = errNoNodeID
-			if s == scheme.SCRU64 {
+			if s == format.SCRU64 {
 				src.limit = newLimit(c.NodeIDSize)
 			}
-			g.tasks.Go(func() { g.acquire(ctx, src, format) })
+			g.tasks.Go(func() { g.acquire(ctx, src, terms) })
 		}
 	}
 	return g, nil
 }
 
 // acquire leases a node ID for a source, and tries until it has one.
-func (g *generators) acquire(ctx context.Context, src *source, format lease.Format) {
+func (g *generators) acquire(ctx context.Context, src *source, terms lease.Format) {
 	pause := 100 * time.Millisecond
 	for {
-		err := g.tryAcquire(ctx, src, format)
+		err := g.tryAcquire(ctx, src, terms)
 		if err == nil || ctx.Err() != nil {
 			return
 		}
-		g.config.Logger.Warn("cannot lease a node ID", slog.String("scheme", src.scheme.Name), slog.Any("error", err))
+		g.config.Logger.Warn("cannot lease a node ID", slog.String("scheme", src.format.Name), slog.Any("error", err))
 		select {
 		case <-ctx.Done():
 			return
@@ -102,11 +102,11 @@ func (g *generators) acquire(ctx context.Context, src *source, format lease.Form
 	}
 }
 
-func (g *generators) tryAcquire(ctx context.Context, src *source, format lease.Format) error {
+func (g *generators) tryAcquire(ctx context.Context, src *source, terms lease.Format) error {
 	limited, cancel := context.WithTimeout(ctx, 30*time.Second)
 	defer cancel()
 	held, err := lease.Acquire(limited, g.config.Store, lease.Config{
-		Realm: src.scheme.Name, Format: format, NodeIDSize: g.config.NodeIDSize, Name: g.config.Name, MustExist: g.config.MustExist, Logger: g.config.Logger,
+		Realm: src.format.Name, Format: terms, NodeIDSize: g.config.NodeIDSize, Name: g.config.Name, MustExist: g.config.MustExist, Logger: g.config.Logger,
 		Now: g.config.clock,
 	})
 	if err != nil {
@@ -114,10 +114,10 @@ func (g *generators) tryAcquire(ctx context.Context, src *source, format lease.F
 	}
 	// Requests must not wait for a store that is away: they are told to come back.
 	values := map[string]string{"rollback": "abort"}
-	if _, ok := src.scheme.Option("guard"); ok {
+	if _, ok := src.format.Option("guard"); ok {
 		values["guard"] = strconv.Itoa(guardBits)
 	}
-	generator, err := src.scheme.NewGenerator(scheme.Options{Lease: held, Clock: g.config.clock, Values: values})
+	generator, err := src.format.NewGenerator(format.Options{Lease: held, Clock: g.config.clock, Values: values})
 	if err != nil {
 		held.Close(limited)
 		return err
@@ -129,19 +129,19 @@ func (g *generators) tryAcquire(ctx context.Context, src *source, format lease.F
 }
 
 // get returns the source's generator, or the reason why there is none.
-func (src *source) get() (scheme.Generator, error) {
+func (src *source) get() (format.Generator, error) {
 	src.mu.Lock()
 	defer src.mu.Unlock()
 	return src.generator, src.err
 }
 
 // append appends n IDs to b, a line each.
-func (src *source) append(ctx context.Context, b []byte, n int, form scheme.Form) ([]byte, error) {
+func (src *source) append(ctx context.Context, b []byte, n int, form format.Encoding) ([]byte, error) {
 	generator, err := src.get()
 	if err != nil {
 		return b, fmt.Errorf("%w: %w", errUnavailable, err)
 	}
-	batch, _ := src.batches.Get().(scheme.Batch)
+	batch, _ := src.batches.Get().(format.Batch)
 	if batch == nil {
 		batch = generator.NewBatch()
 	}

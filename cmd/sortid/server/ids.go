@@ -16,7 +16,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"github.com/sortid/sortid/scheme"
+	"github.com/sortid/sortid/format"
 )
 
 const (
@@ -47,9 +47,9 @@ type rawOutput struct {
 func (s *Server) registerIDs() {
 	least, most := 1.0, float64(maxIDs)
 	var names, forms []any
-	for _, f := range scheme.All() {
+	for _, f := range format.All() {
 		names = append(names, f.Name)
-		for _, form := range f.Forms {
+		for _, form := range f.Encodings {
 			if !slices.Contains(forms, any(string(form))) {
 				forms = append(forms, string(form))
 			}
@@ -69,7 +69,7 @@ func (s *Server) registerIDs() {
 				{Name: "n", In: "query", Description: "How many IDs",
 					Schema: &huma.Schema{Type: huma.TypeInteger, Minimum: &least, Maximum: &most, Default: 1}},
 				{Name: "form", In: "query", Description: "The form of the IDs; uuid is for formats of 128 bits",
-					Schema: &huma.Schema{Type: huma.TypeString, Enum: forms, Default: string(scheme.Text)}},
+					Schema: &huma.Schema{Type: huma.TypeString, Enum: forms, Default: string(format.Text)}},
 				{Name: "Accept", In: "header", Description: "text/plain, one ID a line, or application/json",
 					Schema: &huma.Schema{Type: huma.TypeString}},
 			},
@@ -115,7 +115,7 @@ func (s *Server) serveIDs(w http.ResponseWriter, r *http.Request) {
 type idsRequest struct {
 	source *source
 	n      int
-	form   scheme.Form
+	form   format.Encoding
 	asJSON bool
 }
 
@@ -123,15 +123,15 @@ type idsRequest struct {
 func (s *Server) parseIDs(r *http.Request) (in idsRequest, err error) {
 	name := r.PathValue("scheme")
 	if in.source = s.generators.byName[name]; in.source == nil {
-		return in, invalid("unknown scheme, want one of "+strings.Join(scheme.Names(), ", "), "path.scheme")
+		return in, invalid("unknown scheme, want one of "+strings.Join(format.Names(), ", "), "path.format")
 	}
-	in.n, in.form = 1, scheme.Text
+	in.n, in.form = 1, format.Text
 	if r.URL.RawQuery != "" {
 		if err := in.parseQuery(r.URL.RawQuery); err != nil {
 			return in, err
 		}
 	}
-	if err := in.source.scheme.CheckForm(in.form); err != nil {
+	if err := in.source.format.CheckEncoding(in.form); err != nil {
 		return in, invalid(err.Error(), "query.form")
 	}
 	in.asJSON, err = accepts(r.Header.Get("Accept"))
@@ -153,7 +153,7 @@ func (in *idsRequest) parseQuery(raw string) error {
 			}
 			in.n = n
 		case "form":
-			in.form = scheme.Form(value) // which is checked with the format
+			in.form = format.Encoding(value) // which is checked with the format
 		default:
 			return invalid("unknown parameter, want n or form", "query."+name)
 		}
@@ -194,7 +194,7 @@ func (s *Server) writeIDs(w http.ResponseWriter, r *http.Request) error {
 	if in.asJSON {
 		h["Content-Type"] = headerJSON
 	}
-	made := s.metrics.ids.WithLabelValues(in.source.scheme.Name)
+	made := s.metrics.ids.WithLabelValues(in.source.format.Name)
 	for done := 0; ; {
 		if _, err := w.Write(*b); err != nil {
 			panic(http.ErrAbortHandler)
@@ -205,7 +205,7 @@ func (s *Server) writeIDs(w http.ResponseWriter, r *http.Request) error {
 			return nil
 		}
 		if err := in.piece(r.Context(), b, done); err != nil {
-			s.log.Warn("an answer breaks off", slog.String("scheme", in.source.scheme.Name), slog.Any("error", err))
+			s.log.Warn("an answer breaks off", slog.String("scheme", in.source.format.Name), slog.Any("error", err))
 			panic(http.ErrAbortHandler)
 		}
 		http.NewResponseController(w).SetWriteDeadline(time.Now().Add(takeTimeout))
@@ -230,7 +230,7 @@ func (in *idsRequest) piece(ctx context.Context, b *[]byte, done int) error {
 	list := bytes.ReplaceAll((*b)[:len(*b)-1], []byte("\n"), []byte(`","`))
 	*b = (*b)[:0]
 	if done == 0 {
-		*b = append(*b, `{"scheme":"`+in.source.scheme.Name+`","ids":["`...)
+		*b = append(*b, `{"scheme":"`+in.source.format.Name+`","ids":["`...)
 	} else {
 		*b = append(*b, `","`...)
 	}

@@ -17,7 +17,7 @@ import (
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
 	"github.com/sortid/sortid/cmd/sortid/internal/when"
-	"github.com/sortid/sortid/scheme"
+	"github.com/sortid/sortid/format"
 )
 
 // lineTimeout is how long a client may take for the next part of its lines.
@@ -120,15 +120,15 @@ func jsonResponse(description string, schema *huma.Schema) map[string]*huma.Resp
 func rawJSON(b []byte) *rawOutput { return &rawOutput{ContentType: typeJSON, Body: b} }
 
 // lookup returns the scheme of a query parameter, nil if there is none.
-func lookup(name string) (*scheme.Scheme, error) {
+func lookup(name string) (*format.Format, error) {
 	if name == "" {
 		return nil, nil
 	}
-	return scheme.Lookup(name)
+	return format.Lookup(name)
 }
 
 // inspectLines answers line by line, in memory that does not grow with the body.
-func (s *Server) inspectLines(ctx huma.Context, given *scheme.Scheme) {
+func (s *Server) inspectLines(ctx huma.Context, given *format.Format) {
 	r, w := humago.Unwrap(ctx)
 	control := http.NewResponseController(w)
 	control.EnableFullDuplex() // answers may begin before the body has ended
@@ -183,7 +183,7 @@ func (s *Server) readLine(ctx context.Context, in *bufio.Reader) (line string, l
 const maxLine = 1 << 10
 
 // appendInspected appends what is in a line.
-func (s *Server) appendInspected(b []byte, given *scheme.Scheme, number int, line string, long bool) []byte {
+func (s *Server) appendInspected(b []byte, given *format.Format, number int, line string, long bool) []byte {
 	switch {
 	case long:
 		return appendLineError(b, number, fmt.Errorf("longer than %d bytes, which no ID is", maxLine))
@@ -252,7 +252,7 @@ func (s *Server) bounds(_ context.Context, in *struct {
 	From   string `query:"from" required:"true" maxLength:"100" doc:"The first time of the range"`
 	To     string `query:"to" maxLength:"100" doc:"The first time after the range; now unless given"`
 }) (*rawOutput, error) {
-	sch, err := scheme.Lookup(in.Scheme)
+	sch, err := format.Lookup(in.Scheme)
 	if err != nil {
 		return nil, err
 	}
@@ -277,7 +277,7 @@ func (s *Server) bounds(_ context.Context, in *struct {
 		To     string          `json:"to"`
 		First  json.RawMessage `json:"first"`
 		End    json.RawMessage `json:"end"`
-	}{sch.Name, scheme.FormatTime(times[0]), scheme.FormatTime(times[1]), first.AppendJSON(nil), end.AppendJSON(nil)})
+	}{sch.Name, format.FormatTime(times[0]), format.FormatTime(times[1]), first.AppendJSON(nil), end.AppendJSON(nil)})
 	if err != nil {
 		return nil, err
 	}

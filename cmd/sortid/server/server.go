@@ -15,8 +15,8 @@ import (
 	"github.com/klauspost/compress/gzip"
 	"github.com/rs/cors"
 
+	"github.com/sortid/sortid/format"
 	"github.com/sortid/sortid/lease"
-	"github.com/sortid/sortid/scheme"
 )
 
 // A Config says what to serve. Its zero value serves IDs and inspection, to anybody who
@@ -48,7 +48,7 @@ type Config struct {
 
 	// Inspect appends what `sortid inspect -o json` prints of a text to b, without the
 	// line's end. The scheme is nil if it is not known. It is needed.
-	Inspect func(b []byte, s *scheme.Scheme, text string) ([]byte, error)
+	Inspect func(b []byte, s *format.Format, text string) ([]byte, error)
 
 	// Schemes is what `sortid schemes -o json` prints.
 	Schemes []byte

@@ -22,16 +22,16 @@ import (
 
 	"golang.org/x/time/rate"
 
+	"github.com/sortid/sortid/format"
 	"github.com/sortid/sortid/lease"
 	"github.com/sortid/sortid/lease/storetest"
-	"github.com/sortid/sortid/scheme"
 	httpstore "github.com/sortid/sortid/store/http"
 )
 
 // inspect stands for that of the command.
-func inspect(b []byte, s *scheme.Scheme, text string) ([]byte, error) {
+func inspect(b []byte, s *format.Format, text string) ([]byte, error) {
 	if s == nil {
-		found := scheme.Detect(text)
+		found := format.Detect(text)
 		if len(found) == 0 {
 			return b, fmt.Errorf("%q is no ID", text)
 		}
@@ -47,7 +47,7 @@ func inspect(b []byte, s *scheme.Scheme, text string) ([]byte, error) {
 // schemes stands for that of the command.
 func schemes(t *testing.T) (b []byte) {
 	t.Helper()
-	for _, s := range scheme.All() {
+	for _, s := range format.All() {
 		line, err := json.Marshal(s)
 		if err != nil {
 			t.Fatal(err)
@@ -133,9 +133,9 @@ func send(t *testing.T, method, url, body string, headers ...string) answer {
 func TestIDs(t *testing.T) {
 	s, ts := start(t, Config{Store: lease.NewMemory()})
 	waitReady(t, s)
-	last := map[string]scheme.ID{}
-	for _, sch := range scheme.All() {
-		for _, form := range sch.Forms {
+	last := map[string]format.ID{}
+	for _, sch := range format.All() {
+		for _, form := range sch.Encodings {
 			for _, n := range []int{1, 2, 5000} {
 				for _, accept := range []string{"", "application/json"} {
 					url := fmt.Sprintf("%s/v1/ids/%s?n=%d&form=%s", ts.URL, sch.Name, n, form)
@@ -193,7 +193,7 @@ func TestConcurrent(t *testing.T) {
 	var wg sync.WaitGroup
 	for range 8 {
 		wg.Go(func() {
-			for _, name := range scheme.Names() {
+			for _, name := range format.Names() {
 				a := send(t, http.MethodGet, ts.URL+"/v1/ids/"+name+"?n=500", "")
 				mu.Lock()
 				for id := range strings.Lines(a.body) {

@@ -12,7 +12,7 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/sortid/sortid/scheme"
+	"github.com/sortid/sortid/format"
 )
 
 //go:generate go run ./generate
@@ -55,12 +55,12 @@ func Descriptions() ([]byte, error) {
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(true) // the text stands inside a script
 	b.WriteString("[\n")
-	for i, s := range scheme.All() {
+	for i, s := range format.All() {
 		plausibleFrom, _ := s.PlausibleRange(s.Epoch)
 		d := description{
 			Name: s.Name, Title: s.Title, Summary: s.Summary, Bits: s.Bits,
 			Alphabet: s.Alphabet, Symbols: s.Symbols, FoldsCase: s.FoldsCase, TextLengths: s.TextLengths, HexText: s.HexText,
-			TextSorts: s.TextSorts, Example: s.Example, Max: s.Max().In(scheme.Int), Epoch: s.Epoch.UnixMilli(),
+			TextSorts: s.TextSorts, Example: s.Example, Max: s.Max().In(format.Int), Epoch: s.Epoch.UnixMilli(),
 			Tick: s.Tick.Milliseconds(), Reserved: s.Reserved, Last: s.Last.UnixMilli(), PlausibleFrom: plausibleFrom.UnixMilli(),
 		}
 		for _, f := range s.Layout {
@@ -70,7 +70,7 @@ func Descriptions() ([]byte, error) {
 			return nil, err
 		}
 		b.Truncate(b.Len() - 1)
-		if i < len(scheme.All())-1 {
+		if i < len(format.All())-1 {
 			b.WriteByte(',')
 		}
 		b.WriteByte('\n')

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/sortid/sortid"
-	"github.com/sortid/sortid/scheme"
+	"github.com/sortid/sortid/format"
 	"github.com/sortid/sortid/verify/internal/findings"
 	"github.com/sortid/sortid/verify/internal/ids"
 	"github.com/sortid/sortid/verify/internal/words"
@@ -49,7 +49,7 @@ func newLiveChecker(f *ids.Format, found *findings.List) *liveChecker {
 		stopped: found.Check("clock.stopped", "the timestamps move on with the time", report.Fail),
 		drifts:  found.Check("clock.drift", "the timestamps are as fast as this machine's clock", report.Fail),
 	}
-	if f.Scheme == scheme.SCRU64 { // the one whose full counter moves the timestamp on
+	if f.Format == format.SCRU64 { // the one whose full counter moves the timestamp on
 		l.allowance += sortid.DefaultRollbackAllowance
 	}
 	return l

@@ -6,8 +6,8 @@ import (
 
 	"github.com/sortid/sortid"
 	"github.com/sortid/sortid/euid"
+	"github.com/sortid/sortid/format"
 	"github.com/sortid/sortid/internal/base36"
-	"github.com/sortid/sortid/scheme"
 	"github.com/sortid/sortid/scru128"
 	"github.com/sortid/sortid/scru160"
 	"github.com/sortid/sortid/scru64"
@@ -23,12 +23,12 @@ type codec struct {
 	readLines func(list []ID, text []byte) []ID
 }
 
-var codecs = map[*scheme.Scheme]codec{
-	scheme.SCRU64:  {read: readSCRU64},
-	scheme.SCRU128: {read: readSCRU128, readLines: readLinesSCRU128},
-	scheme.SCRU160: {read: readSCRU160},
-	scheme.EUID:    {read: readEUID},
-	scheme.UID60:   {read: readUID60},
+var codecs = map[*format.Format]codec{
+	format.SCRU64:  {read: readSCRU64},
+	format.SCRU128: {read: readSCRU128, readLines: readLinesSCRU128},
+	format.SCRU160: {read: readSCRU160},
+	format.EUID:    {read: readEUID},
+	format.UID60:   {read: readUID60},
 }
 
 func readSCRU64(text []byte) (v ID, canonical bool, err error) {

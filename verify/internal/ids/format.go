@@ -8,14 +8,14 @@ import (
 	"slices"
 	"time"
 
+	"github.com/sortid/sortid/format"
 	"github.com/sortid/sortid/internal/uuidtext"
-	"github.com/sortid/sortid/scheme"
 	"github.com/sortid/sortid/verify/internal/words"
 )
 
 // A Format is one of the formats, as the tester sees it.
 type Format struct {
-	*scheme.Scheme
+	*format.Format
 	Shift uint   // the timestamp is Hi >> Shift
 	Last  uint64 // the largest timestamp; if Reserved is set, it and 0 are never generated
 
@@ -26,11 +26,11 @@ type Format struct {
 var Formats = newFormats()
 
 func newFormats() (formats []*Format) {
-	for _, s := range scheme.All() {
-		i := slices.IndexFunc(s.Layout, func(f scheme.Field) bool { return f.Kind == scheme.KindTime })
+	for _, s := range format.All() {
+		i := slices.IndexFunc(s.Layout, func(f format.Field) bool { return f.Kind == format.KindTime })
 		timestamp := s.Layout[i]
 		formats = append(formats, &Format{
-			Scheme: s,
+			Format: s,
 			Shift:  uint(timestamp.Low - (s.Bits - 64)),
 			Last:   timestamp.Of(s.Max()).Uint64(),
 			codec:  codecs[s],
@@ -94,7 +94,7 @@ func (f *Format) fromBytes(b *[20]byte) (v ID) {
 }
 
 // In returns an ID in a form that the format has.
-func (f *Format) In(form scheme.Form, v ID) string {
+func (f *Format) In(form format.Encoding, v ID) string {
 	id, err := f.FromBytes(f.bytes(v))
 	if err != nil { // not an ID of the format, so there is no other way to write it
 		return hex.EncodeToString(f.bytes(v))
@@ -105,25 +105,25 @@ func (f *Format) In(form scheme.Form, v ID) string {
 // Read returns the ID of a text in any of the format's forms, the form, and whether the
 // text is the one that the ID is written as in that form. A hexadecimal number may have
 // the prefix \x or 0x, as databases and programs print it.
-func (f *Format) Read(text []byte) (v ID, form scheme.Form, canonical bool, err error) {
+func (f *Format) Read(text []byte) (v ID, form format.Encoding, canonical bool, err error) {
 	v, canonical, textErr := f.read(text)
 	if textErr == nil {
-		return v, scheme.Text, canonical, nil
+		return v, format.Text, canonical, nil
 	}
 	digits, prefixed := CutPrefix(text)
-	var id scheme.ID
+	var id format.ID
 	if prefixed {
-		form = scheme.Hex
+		form = format.Hex
 		id, err = f.ParseAs(form, string(digits))
 	} else {
 		id, form, err = f.ParseAny(string(text))
 	}
-	if form == scheme.Text && len(text) == f.Bits/4 { // hexadecimal digits but for one, say
-		form = scheme.Hex
+	if form == format.Text && len(text) == f.Bits/4 { // hexadecimal digits but for one, say
+		form = format.Hex
 		id, err = f.ParseAs(form, string(text))
 	}
 	switch {
-	case err != nil && form == scheme.Text:
+	case err != nil && form == format.Text:
 		return ID{}, form, false, textErr
 	case err != nil:
 		return ID{}, form, false, err
@@ -131,7 +131,7 @@ func (f *Format) Read(text []byte) (v ID, form scheme.Form, canonical bool, err 
 	var raw [20]byte
 	copy(raw[:], id.Bytes())
 	v = f.fromBytes(&raw)
-	if form == scheme.Int && f.Timestamp(v) == 0 {
+	if form == format.Int && f.Timestamp(v) == 0 {
 		return ID{}, form, false, ErrSmall
 	}
 	return v, form, id.In(form) == string(digits), nil
@@ -155,14 +155,14 @@ func CutPrefix(text []byte) (digits []byte, prefixed bool) {
 // AppendLines appends the IDs of the lines at the start of the text, up to the first one
 // that is not just an ID in the given form, as it is written, and LF. All have the given
 // length.
-func (f *Format) AppendLines(list []ID, text []byte, form scheme.Form, length int) []ID {
-	if form == scheme.Text && f.readLines != nil {
+func (f *Format) AppendLines(list []ID, text []byte, form format.Encoding, length int) []ID {
+	if form == format.Text && f.readLines != nil {
 		return f.readLines(list, text)
 	}
 	for length < len(text) && text[length] == '\n' {
 		var v ID
 		var ok bool
-		if form == scheme.Text {
+		if form == format.Text {
 			var err error
 			v, ok, err = f.read(text[:length])
 			ok = ok && err == nil
@@ -179,10 +179,10 @@ func (f *Format) AppendLines(list []ID, text []byte, form scheme.Form, length in
 }
 
 // readBytes reads the forms that spell an ID's bytes, if that is how it is written.
-func (f *Format) readBytes(text []byte, form scheme.Form) (v ID, ok bool) {
+func (f *Format) readBytes(text []byte, form format.Encoding) (v ID, ok bool) {
 	var raw [20]byte
 	switch form {
-	case scheme.Hex:
+	case format.Hex:
 		text, _ = CutPrefix(text)
 		if len(text) != f.Bits/4 || hasCapital(text) {
 			return ID{}, false
@@ -190,7 +190,7 @@ func (f *Format) readBytes(text []byte, form scheme.Form) (v ID, ok bool) {
 		if _, err := hex.Decode(raw[:], text); err != nil {
 			return ID{}, false
 		}
-	case scheme.UUID:
+	case format.UUID:
 		if len(text) != uuidtext.Len || hasCapital(text) || uuidtext.Decode((*[16]byte)(raw[:]), text) >= 0 {
 			return ID{}, false
 		}

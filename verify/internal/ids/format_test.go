@@ -8,13 +8,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/sortid/sortid/scheme"
+	"github.com/sortid/sortid/format"
 	"github.com/sortid/sortid/verify/internal/ids"
 	"github.com/sortid/sortid/verify/internal/model"
 )
 
 // texts returns the IDs of a sample in a form.
-func texts(t *testing.T, f *ids.Format, form scheme.Form, n int) []string {
+func texts(t *testing.T, f *ids.Format, form format.Encoding, n int) []string {
 	lines := model.Sample(f.Name, n)
 	for i, l := range lines {
 		v, _, _, err := f.Read([]byte(l))
@@ -28,7 +28,7 @@ func texts(t *testing.T, f *ids.Format, form scheme.Form, n int) []string {
 
 // variants calls try with texts of a format and form that differ from those of IDs in any
 // byte, and in several letters' case.
-func variants(t *testing.T, f *ids.Format, form scheme.Form, try func(text string)) {
+func variants(t *testing.T, f *ids.Format, form format.Encoding, try func(text string)) {
 	r := rand.New(rand.NewPCG(4, 4))
 	for _, s := range texts(t, f, form, 4) {
 		try(s)
@@ -53,7 +53,7 @@ func variants(t *testing.T, f *ids.Format, form scheme.Form, try func(text strin
 // A text is canonical if it is what its ID is written as.
 func TestCanonical(t *testing.T) {
 	for _, f := range ids.Formats {
-		for _, form := range f.Forms {
+		for _, form := range f.Encodings {
 			sound, other := 0, 0
 			variants(t, f, form, func(text string) {
 				v, as, canonical, err := f.Read([]byte(text))
@@ -79,14 +79,14 @@ func TestCanonical(t *testing.T) {
 // Lines read together are those read one by one.
 func TestAppendLines(t *testing.T) {
 	for _, f := range ids.Formats {
-		for _, form := range f.Forms {
+		for _, form := range f.Encodings {
 			around := texts(t, f, form, 2)
 			variants(t, f, form, func(text string) {
 				length := len(text)
 				for _, end := range []string{"\n", "\r\n", "", "x\n", "\x00"} {
 					input := fmt.Sprint(around[0], "\n", text, end, around[1], "\n")
 					var want []ids.ID
-					for rest := input; form != scheme.Int && len(rest) > length && rest[length] == '\n'; rest = rest[length+1:] {
+					for rest := input; form != format.Int && len(rest) > length && rest[length] == '\n'; rest = rest[length+1:] {
 						v, as, canonical, err := f.Read([]byte(rest[:length]))
 						if err != nil || !canonical || as != form {
 							break
@@ -105,11 +105,11 @@ func TestAppendLines(t *testing.T) {
 // Hexadecimal numbers are read with the prefixes that databases and programs write.
 func TestPrefixes(t *testing.T) {
 	for _, f := range ids.Formats {
-		hex := texts(t, f, scheme.Hex, 1)[0]
+		hex := texts(t, f, format.Hex, 1)[0]
 		want, _, _, _ := f.Read([]byte(hex))
 		for _, prefix := range []string{"", `\x`, `\\x`, "0x", "0X"} {
 			v, form, canonical, err := f.Read([]byte(prefix + hex))
-			if err != nil || v != want || form != scheme.Hex || !canonical {
+			if err != nil || v != want || form != format.Hex || !canonical {
 				t.Errorf("%s %s%s: %v %s %v %v", f.Name, prefix, hex, v, form, canonical, err)
 			}
 		}

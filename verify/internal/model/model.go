@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/sortid/sortid/euid"
-	"github.com/sortid/sortid/scheme"
+	"github.com/sortid/sortid/format"
 	"github.com/sortid/sortid/scru128"
 	"github.com/sortid/sortid/scru64"
 	"github.com/sortid/sortid/uid60"
@@ -283,7 +283,7 @@ func SCRU160(m *Model, ext, node int, micros bool) (lines []string) {
 		}
 		hi, lo := m.bits(40, "biased80", "", ""), m.bits(40, "", "short", "stuck-bit")
 		v := ids.ID{Hi: tick<<16 | head, Lo: tail<<48 | hi<<8 | lo>>32, Tail: uint32(lo)}
-		lines = append(lines, ids.Lookup("scru160").In(scheme.Text, v))
+		lines = append(lines, ids.Lookup("scru160").In(format.Text, v))
 	}
 	return lines
 }

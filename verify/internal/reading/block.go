@@ -7,8 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/sortid/sortid/format"
 	"github.com/sortid/sortid/internal/parseerr"
-	"github.com/sortid/sortid/scheme"
 	"github.com/sortid/sortid/verify/internal/ids"
 	"github.com/sortid/sortid/verify/report"
 )
@@ -34,7 +34,7 @@ type Block struct {
 // A Segment is a number of IDs on lines that follow each other, all in one form.
 type Segment struct {
 	Line   uint64 // that of the first ID in the block, from 0
-	Form   scheme.Form
+	Form   format.Encoding
 	Rising bool // whether the IDs strictly increase
 	Gap    bool // whether a line without an ID stands in front, in the same block
 
@@ -62,7 +62,7 @@ func (b *Block) parse(f *ids.Format) {
 	if b.first {
 		text = b.cutMark(text)
 	}
-	form, length := scheme.Text, f.TextLengths[len(f.TextLengths)-1]
+	form, length := format.Text, f.TextLengths[len(f.TextLengths)-1]
 	broken := true // whether the next ID starts a segment
 	bad := false   // whether there was a line without an ID since the last ID
 	for len(text) > 0 {
@@ -128,7 +128,7 @@ func (b *Block) cutReturn(line []byte) []byte {
 }
 
 // parseLine reads a line that is not just like the one before.
-func (b *Block) parseLine(f *ids.Format, text []byte) (v ids.ID, form scheme.Form, ok bool) {
+func (b *Block) parseLine(f *ids.Format, text []byte) (v ids.ID, form format.Encoding, ok bool) {
 	if len(text) == 0 {
 		if b.Faults.add(Blank) {
 			b.example(Blank, nil, "")
@@ -162,7 +162,7 @@ func (b *Block) tooLong(line []byte) {
 }
 
 // badLine notes why a line is no ID.
-func (b *Block) badLine(f *ids.Format, text []byte, form scheme.Form, err error) {
+func (b *Block) badLine(f *ids.Format, text []byte, form format.Encoding, err error) {
 	if other, ok := otherFormat(f, text); ok {
 		if b.Faults.add(OtherFormat) {
 			b.example(OtherFormat, text, fmt.Sprintf("is a %s ID", other))
@@ -201,9 +201,9 @@ func otherFormat(f *ids.Format, text []byte) (name string, ok bool) {
 	}) {
 		return "", false
 	}
-	for _, c := range scheme.Detect(string(text)) {
-		other := c.ID.Scheme()
-		if other != f.Scheme && slices.Contains(other.TextLengths, len(text)) {
+	for _, c := range format.Detect(string(text)) {
+		other := c.ID.Format()
+		if other != f.Format && slices.Contains(other.TextLengths, len(text)) {
 			return other.Name, true
 		}
 	}

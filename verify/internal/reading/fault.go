@@ -4,7 +4,7 @@ import (
 	"errors"
 
 	"github.com/sortid/sortid"
-	"github.com/sortid/sortid/scheme"
+	"github.com/sortid/sortid/format"
 	"github.com/sortid/sortid/verify/report"
 )
 
@@ -52,8 +52,8 @@ func (f Fault) Readable() bool { return f >= BadRoundTrip }
 func (f Fault) Tolerable() bool { return f >= BadCase }
 
 // faultOf returns the fault that an error of reading a text in a form is about.
-func faultOf(form scheme.Form, err error) Fault {
-	if form == scheme.Int {
+func faultOf(form format.Encoding, err error) Fault {
+	if form == format.Int {
 		return BadRange // it has digits only
 	}
 	switch {

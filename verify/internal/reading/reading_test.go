@@ -11,7 +11,7 @@ import (
 	"testing"
 	"testing/iotest"
 
-	"github.com/sortid/sortid/scheme"
+	"github.com/sortid/sortid/format"
 	"github.com/sortid/sortid/verify/internal/ids"
 	"github.com/sortid/sortid/verify/internal/model"
 	"github.com/sortid/sortid/verify/internal/reading"
@@ -30,7 +30,7 @@ func read(t *testing.T, f *ids.Format, r io.Reader, o reading.Options) (all outc
 	o.Format = f
 	in := reading.New(t.Context(), r, o)
 	defer in.Close()
-	form, gap := scheme.Form(""), false
+	form, gap := format.Encoding(""), false
 	for b := in.Next(t.Context()); b != nil; b = in.Next(t.Context()) {
 		for i, s := range b.Segments {
 			if s.Form != form {
@@ -67,7 +67,7 @@ func TestRead(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		lines[i] = f.In(scheme.Hex, v)
+		lines[i] = f.In(format.Hex, v)
 	}
 	lines[50] = "what?"
 	lines[51] = ""

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/sortid/sortid/scheme"
+	"github.com/sortid/sortid/format"
 	"github.com/sortid/sortid/scru64"
 	"github.com/sortid/sortid/verify/internal/findings"
 	"github.com/sortid/sortid/verify/internal/ids"
@@ -62,31 +62,31 @@ type Context struct {
 
 // New returns the rules of a format. The options must be valid.
 func New(f *ids.Format, c *Context) Rules {
-	switch f.Scheme {
-	case scheme.SCRU64:
+	switch f.Format {
+	case format.SCRU64:
 		return newSCRU64(c)
-	case scheme.SCRU128:
+	case format.SCRU128:
 		return newSCRU128(c)
-	case scheme.SCRU160:
+	case format.SCRU160:
 		return newSCRU160(c)
-	case scheme.EUID:
+	case format.EUID:
 		return newEUID(c)
 	}
 	return newUID60(c)
 }
 
 // randomFields are the fields of each format whose bits are tested for randomness.
-var randomFields = map[*scheme.Scheme][]string{
-	scheme.SCRU64:  {"counter"},
-	scheme.SCRU128: {"entropy", "counter_lo", "counter_hi"},
-	scheme.SCRU160: {"random80", "random16", "counter"},
-	scheme.EUID:    {"random_low", "random_high", "header"},
-	scheme.UID60:   {"random"},
+var randomFields = map[*format.Format][]string{
+	format.SCRU64:  {"counter"},
+	format.SCRU128: {"entropy", "counter_lo", "counter_hi"},
+	format.SCRU160: {"random80", "random16", "counter"},
+	format.EUID:    {"random_low", "random_high", "header"},
+	format.UID60:   {"random"},
 }
 
 // CheckRaw returns an error if the format has no random field of the name.
 func CheckRaw(f *ids.Format, name string) error {
-	if fields := randomFields[f.Scheme]; !slices.Contains(fields, name) {
+	if fields := randomFields[f.Format]; !slices.Contains(fields, name) {
 		return fmt.Errorf("no random field %q in %s; there is %s", name, f.Name, strings.Join(fields, ", "))
 	}
 	return nil
@@ -94,19 +94,19 @@ func CheckRaw(f *ids.Format, name string) error {
 
 // Validate returns an error if the options do not fit the format.
 func (o *Options) Validate(f *ids.Format) error {
-	is := func(schemes ...*scheme.Scheme) bool { return slices.Contains(schemes, f.Scheme) }
+	is := func(schemes ...*format.Format) bool { return slices.Contains(schemes, f.Format) }
 	switch {
-	case o.Stateless && !is(scheme.SCRU128, scheme.EUID):
+	case o.Stateless && !is(format.SCRU128, format.EUID):
 		return fmt.Errorf("%s has no stateless generators", f.Name)
-	case len(o.Nodes) > 0 && !is(scheme.SCRU64):
+	case len(o.Nodes) > 0 && !is(format.SCRU64):
 		return fmt.Errorf("%s has no node specs", f.Name)
 	case len(o.Nodes) > 1 && !o.Unordered:
 		return errors.New("several node specs are for unordered sources")
-	case o.CounterStart != 0 && !is(scheme.SCRU64, scheme.SCRU160):
+	case o.CounterStart != 0 && !is(format.SCRU64, format.SCRU160):
 		return fmt.Errorf("%s has no counter whose start has a width of its own", f.Name)
 	case o.CounterStart < Zero || o.CounterStart > 31:
 		return fmt.Errorf("a counter start of %d bits", o.CounterStart)
-	case (o.Usage != "" || o.Extension != 0) && !is(scheme.SCRU160):
+	case (o.Usage != "" || o.Extension != 0) && !is(format.SCRU160):
 		return fmt.Errorf("%s has one usage of its counter only", f.Name)
 	case o.Usage != "" && o.Usage != UsageDefault && o.Usage != UsageMicroseconds:
 		return fmt.Errorf("usage %q, want %q or %q", o.Usage, UsageDefault, UsageMicroseconds)
@@ -114,9 +114,9 @@ func (o *Options) Validate(f *ids.Format) error {
 		return fmt.Errorf("an extension of %d bits, want at most 16", o.Extension)
 	case o.Usage == UsageMicroseconds && o.Extension > 0:
 		return errors.New("the microseconds' counter has no extension")
-	case o.NodeBits != 0 && !is(scheme.SCRU160, scheme.UID60):
+	case o.NodeBits != 0 && !is(format.SCRU160, format.UID60):
 		return fmt.Errorf("%s has no node ID of its own", f.Name)
-	case o.NodeBits < 0 || o.NodeBits+max(o.Extension, 0) > 16 || is(scheme.UID60) && o.NodeBits > 9:
+	case o.NodeBits < 0 || o.NodeBits+max(o.Extension, 0) > 16 || is(format.UID60) && o.NodeBits > 9:
 		return fmt.Errorf("a node ID of %d bits", o.NodeBits)
 	}
 	for _, s := range o.Nodes {

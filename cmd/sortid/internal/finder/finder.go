@@ -8,7 +8,7 @@ import (
 	"time"
 	"unsafe"
 
-	"github.com/sortid/sortid/scheme"
+	"github.com/sortid/sortid/format"
 )
 
 // Context is how many bytes before a place [Finder.Find] has to see to judge what stands
@@ -18,8 +18,8 @@ const Context = 37
 // A Match is an ID in a text.
 type Match struct {
 	Start, End int // its place: text[Start:End]
-	ID         scheme.ID
-	Form       scheme.Form
+	ID         format.ID
+	Form       format.Encoding
 	UUIDv7     bool // whether it is a UUID of version 7, of which ID is the reading as SCRU128
 }
 
@@ -38,14 +38,14 @@ type Finder struct {
 
 // New returns a Finder of IDs that are plausible now: of the named schemes, or of all but
 // UID60 if none is named.
-func New(now time.Time, schemes ...*scheme.Scheme) *Finder {
-	has := func(s *scheme.Scheme) bool {
-		return slices.Contains(schemes, s) || len(schemes) == 0 && s != scheme.UID60
+func New(now time.Time, schemes ...*format.Format) *Finder {
+	has := func(s *format.Format) bool {
+		return slices.Contains(schemes, s) || len(schemes) == 0 && s != format.UID60
 	}
 	return &Finder{
 		now: now, only: len(schemes) > 0,
-		scru64: has(scheme.SCRU64), scru128: has(scheme.SCRU128), scru160: has(scheme.SCRU160),
-		euid: has(scheme.EUID), uid60: has(scheme.UID60),
+		scru64: has(format.SCRU64), scru128: has(format.SCRU128), scru160: has(format.SCRU160),
+		euid: has(format.EUID), uid60: has(format.UID60),
 	}
 }
 
@@ -176,16 +176,16 @@ func (f *Finder) judge(text []byte, start, end int) (Match, bool) {
 	case 16:
 		return f.judgeHex(text, start, end)
 	case 25:
-		return f.judgeText(f.scru128, scheme.SCRU128, text, start, end)
+		return f.judgeText(f.scru128, format.SCRU128, text, start, end)
 	case 27:
-		return f.judgeText(f.euid, scheme.EUID, text, start, end)
+		return f.judgeText(f.euid, format.EUID, text, start, end)
 	case 32:
 		if kinds := kindsOf(text[start:end]); kinds&^(digit|lowerHex|upperHex) == 0 {
 			return f.judgeHex(text, start, end)
 		} else if kinds&(lowerHigh|upperHigh) != 0 {
 			return Match{}, false
 		}
-		return f.judgeText(f.scru160, scheme.SCRU160, text, start, end)
+		return f.judgeText(f.scru160, format.SCRU160, text, start, end)
 	case 40:
 		return f.judgeHex(text, start, end)
 	case 17, 33, 41: // \x of PostgreSQL
@@ -219,7 +219,7 @@ func (f *Finder) text12(text []byte, start, end int) (Match, bool) {
 		kindsOf(text[start+2:end])&^(digit|lowerHex|upperHex) == 0 {
 		return Match{}, false
 	}
-	m, ok := f.judgeText(f.scru64, scheme.SCRU64, text, start, end)
+	m, ok := f.judgeText(f.scru64, format.SCRU64, text, start, end)
 	return m, ok && !besideBase64(text, start, end)
 }
 
@@ -248,18 +248,18 @@ func besideBase64(text []byte, start, end int) bool {
 }
 
 // judgeText judges a run as a text in a format's own form, with letters of one case.
-func (f *Finder) judgeText(want bool, s *scheme.Scheme, text []byte, start, end int) (Match, bool) {
+func (f *Finder) judgeText(want bool, s *format.Format, text []byte, start, end int) (Match, bool) {
 	if !want {
 		return Match{}, false
 	}
 	if kinds := kindsOf(text[start:end]); kinds&lower != 0 && kinds&upper != 0 {
 		return Match{}, false
 	}
-	return f.parse(s, scheme.Text, text, start, end)
+	return f.parse(s, format.Text, text, start, end)
 }
 
 // parse reads text[start:end] as an ID, if it is one that is plausible.
-func (f *Finder) parse(s *scheme.Scheme, form scheme.Form, text []byte, start, end int) (Match, bool) {
+func (f *Finder) parse(s *format.Format, form format.Encoding, text []byte, start, end int) (Match, bool) {
 	// The ID keeps nothing of the string, so that it need not be a copy.
 	id, err := s.ParseAs(form, unsafe.String(&text[start], end-start))
 	if err != nil || !id.Plausible(f.now) || !id.Generated() {
@@ -279,30 +279,30 @@ func (f *Finder) judgeHex(text []byte, start, end int) (m Match, ok bool) {
 	case 16:
 		ratio = &f.hex16
 		if f.scru64 {
-			m, ok = f.parse(scheme.SCRU64, scheme.Hex, text, start, end)
+			m, ok = f.parse(format.SCRU64, format.Hex, text, start, end)
 		}
 		if !ok && f.uid60 {
-			m, ok = f.parse(scheme.UID60, scheme.Hex, text, start, end)
+			m, ok = f.parse(format.UID60, format.Hex, text, start, end)
 		}
 	case 32:
 		ratio = &f.hex32
-		m, ok = f.parse128(scheme.Hex, text, start, end)
+		m, ok = f.parse128(format.Hex, text, start, end)
 	case 40:
 		ratio = &f.hex40
 		if f.scru160 {
-			m, ok = f.parse(scheme.SCRU160, scheme.Hex, text, start, end)
+			m, ok = f.parse(format.SCRU160, format.Hex, text, start, end)
 		}
 	}
 	return m, f.only && ok || !f.only && ratio.Accept(ok)
 }
 
 // parse128 reads an ID of SCRU128 or EUID.
-func (f *Finder) parse128(form scheme.Form, text []byte, start, end int) (m Match, ok bool) {
+func (f *Finder) parse128(form format.Encoding, text []byte, start, end int) (m Match, ok bool) {
 	if f.scru128 {
-		m, ok = f.parse(scheme.SCRU128, form, text, start, end)
+		m, ok = f.parse(format.SCRU128, form, text, start, end)
 	}
 	if !ok && f.euid {
-		m, ok = f.parse(scheme.EUID, form, text, start, end)
+		m, ok = f.parse(format.EUID, form, text, start, end)
 	}
 	return m, ok
 }
@@ -318,7 +318,7 @@ func (f *Finder) judgeUUID(text []byte, start, end int) (Match, bool) {
 	if kinds&^(digit|lowerHex|upperHex) != 0 {
 		return Match{}, false
 	}
-	m, ok := f.parse128(scheme.UUID, text, start, end)
+	m, ok := f.parse128(format.UUID, text, start, end)
 	if f.only {
 		return m, ok
 	}
@@ -328,7 +328,7 @@ func (f *Finder) judgeUUID(text []byte, start, end int) (Match, bool) {
 	switch {
 	case !standard:
 		return m, f.uuid.Accept(ok)
-	case version == '7' && ok && m.ID.Scheme() == scheme.SCRU128:
+	case version == '7' && ok && m.ID.Format() == format.SCRU128:
 		m.UUIDv7 = true
 		return m, true
 	}
@@ -356,7 +356,7 @@ func (f *Finder) nextUID60(text []byte, i int) (Match, bool) {
 		if kinds&digit == 0 && (kinds&lower == 0 || kinds&upper == 0) {
 			continue
 		}
-		if m, ok := f.parse(scheme.UID60, scheme.Text, text, start, i); ok {
+		if m, ok := f.parse(format.UID60, format.Text, text, start, i); ok {
 			return m, true
 		}
 	}

@@ -19,7 +19,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/sortid/sortid/scheme"
+	"github.com/sortid/sortid/format"
 )
 
 // find returns the matches in a text.
@@ -50,9 +50,9 @@ func TestCases(t *testing.T) {
 		t.Fatal(len(file.Cases), err)
 	}
 	for _, c := range file.Cases {
-		var schemes []*scheme.Scheme
+		var schemes []*format.Format
 		for _, name := range c.Schemes {
-			s, err := scheme.Lookup(name)
+			s, err := format.Lookup(name)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -60,11 +60,11 @@ func TestCases(t *testing.T) {
 		}
 		var got []id
 		for _, m := range find(New(file.Now, schemes...), c.Text) {
-			name := m.ID.Scheme().Name
+			name := m.ID.Format().Name
 			if m.UUIDv7 {
 				name = "UUIDv7"
 			}
-			got = append(got, id{m.Start, m.End, name, string(m.Form), scheme.FormatTime(m.ID.Time()), c.Text[m.Start:m.End]})
+			got = append(got, id{m.Start, m.End, name, string(m.Form), format.FormatTime(m.ID.Time()), c.Text[m.Start:m.End]})
 		}
 		if !slices.Equal(got, c.IDs) {
 			t.Errorf("%s: %q:\n%v, want\n%v", c.Note, c.Text, got, c.IDs)
@@ -74,10 +74,10 @@ func TestCases(t *testing.T) {
 
 // generated returns IDs of a scheme, of times all over the last year: the texts of UID60
 // that are made within hours have letters in common.
-func generated(t testing.TB, s *scheme.Scheme, n int) (ids []scheme.ID) {
+func generated(t testing.TB, s *format.Format, n int) (ids []format.ID) {
 	t.Helper()
-	o := scheme.Options{}
-	if s == scheme.SCRU64 {
+	o := format.Options{}
+	if s == format.SCRU64 {
 		o.Values = map[string]string{"node": "42/8"}
 	}
 	now := time.Now()
@@ -100,13 +100,13 @@ func generated(t testing.TB, s *scheme.Scheme, n int) (ids []scheme.ID) {
 // place in the text. A UID60 without a digit in letters of one case is not: one in hundreds.
 func TestComplete(t *testing.T) {
 	around := []string{" ", "\n", `"`, "'", ",", ":", "=", "/", "(", "[", "{", "<", ";", "|", "\t", "&", "é", "."}
-	for _, s := range scheme.All() {
-		for _, form := range []scheme.Form{scheme.Text, scheme.Hex, scheme.UUID} {
-			if !s.HasForm(form) {
+	for _, s := range format.All() {
+		for _, form := range []format.Encoding{format.Text, format.Hex, format.UUID} {
+			if !s.HasEncoding(form) {
 				continue
 			}
-			var named []*scheme.Scheme
-			if s == scheme.UID60 {
+			var named []*format.Format
+			if s == format.UID60 {
 				named = append(named, s)
 			}
 			f := New(time.Now(), named...)
@@ -119,7 +119,7 @@ func TestComplete(t *testing.T) {
 				if len(found) != 1 || line[found[0].Start:found[0].End] != text ||
 					found[0].ID != id && !found[0].UUIDv7 && s.Bits != 64 {
 					missed++
-					if s != scheme.UID60 {
+					if s != format.UID60 {
 						t.Errorf("%s %s: %q: %v", s.Name, form, line, found)
 					}
 				}
@@ -134,8 +134,8 @@ func TestComplete(t *testing.T) {
 // A text scanned in parts that end between words has the IDs that it has as a whole.
 func TestParts(t *testing.T) {
 	var text []byte
-	for i, id := range generated(t, scheme.SCRU128, 300) {
-		text = append(id.Append(text, []scheme.Form{scheme.Text, scheme.UUID, scheme.Hex}[i%3]), " -_/\n"[i%5])
+	for i, id := range generated(t, format.SCRU128, 300) {
+		text = append(id.Append(text, []format.Encoding{format.Text, format.UUID, format.Hex}[i%3]), " -_/\n"[i%5])
 	}
 	whole := find(New(time.Now()), string(text))
 	if len(whole) != 300 {
@@ -166,13 +166,13 @@ func TestParts(t *testing.T) {
 
 func TestAllocates(t *testing.T) {
 	var line []byte
-	for _, s := range scheme.All() {
+	for _, s := range format.All() {
 		for _, id := range generated(t, s, 2) {
 			line = append(append(line, " id="...), id.String()...)
-			line = append(append(line, " id="...), id.In(scheme.Hex)...)
+			line = append(append(line, " id="...), id.In(format.Hex)...)
 		}
 	}
-	for _, f := range []*Finder{New(time.Now()), New(time.Now(), scheme.All()...)} {
+	for _, f := range []*Finder{New(time.Now()), New(time.Now(), format.All()...)} {
 		n := 0
 		if a := testing.AllocsPerRun(100, func() { f.Find(line, 0, func(Match) { n++ }) }); a != 0 || n < 8*101 {
 			t.Errorf("%v allocations, %d IDs", a, n)
@@ -196,7 +196,7 @@ func TestFalse(t *testing.T) {
 		total += len(text)
 		f.Find(text, 0, func(m Match) {
 			false++
-			t.Logf("%s: %s as %s of %v", kind, text[m.Start:m.End], m.ID.Scheme(), m.ID.Time())
+			t.Logf("%s: %s as %s of %v", kind, text[m.Start:m.End], m.ID.Format(), m.ID.Time())
 		})
 	}
 	// Source code: Go's own, with its hashes, tables and test vectors. English is in it, too:
@@ -318,17 +318,17 @@ func TestRatio(t *testing.T) {
 }
 
 func FuzzFind(f *testing.F) {
-	for _, s := range scheme.All() {
-		f.Add("x " + s.Example + " 0x" + s.Max().In(scheme.Hex))
+	for _, s := range format.All() {
+		f.Add("x " + s.Example + " 0x" + s.Max().In(format.Hex))
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		end := 0
-		for _, m := range find(New(time.Now(), scheme.All()...), text) {
+		for _, m := range find(New(time.Now(), format.All()...), text) {
 			if m.Start < end || m.End > len(text) {
 				t.Fatalf("%q: %v", text, m)
 			}
 			end = m.End
-			if id, err := m.ID.Scheme().ParseAs(m.Form, text[m.Start:m.End]); err != nil || id != m.ID || !id.Plausible(time.Now()) {
+			if id, err := m.ID.Format().ParseAs(m.Form, text[m.Start:m.End]); err != nil || id != m.ID || !id.Plausible(time.Now()) {
 				t.Fatalf("%q: %v, %v", text, m, err)
 			}
 		}
@@ -337,7 +337,7 @@ func FuzzFind(f *testing.F) {
 
 func BenchmarkFind(b *testing.B) {
 	var text []byte
-	for i, id := range generated(b, scheme.SCRU128, 1000) {
+	for i, id := range generated(b, format.SCRU128, 1000) {
 		text = fmt.Appendf(text, "2026-11-21T12:00:00.%03dZ INFO http: request served method=GET path=/v1/orders/%s status=200 duration=12.4ms\n"+
 			"2026-11-21T12:00:00.%03dZ DEBUG cache: lookup key=user:%d hit=true shard=7 took=0.3ms worker=pool-3\n", i, id, i, i)
 	}

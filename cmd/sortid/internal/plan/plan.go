@@ -9,7 +9,7 @@ import (
 	"math"
 	"time"
 
-	"github.com/sortid/sortid/scheme"
+	"github.com/sortid/sortid/format"
 )
 
 const (
@@ -73,7 +73,7 @@ type Format struct {
 
 // A formatModel computes what differs between the formats.
 type formatModel struct {
-	scheme *scheme.Scheme
+	format *format.Format
 	column string
 	bytes  int
 	load   func(*load, *Format)
@@ -82,11 +82,11 @@ type formatModel struct {
 // models lists the formats in the order in which they are recommended, if the column has
 // room for more than 64 bits.
 var models = []formatModel{
-	{scheme.SCRU128, "uuid", 16, scru128},
-	{scheme.SCRU160, "bytea", 21, scru160}, // 20 and a byte of length
-	{scheme.EUID, "uuid", 16, euid},
-	{scheme.SCRU64, "bigint", 8, scru64},
-	{scheme.UID60, "bigint", 8, uid60},
+	{format.SCRU128, "uuid", 16, scru128},
+	{format.SCRU160, "bytea", 21, scru160}, // 20 and a byte of length
+	{format.EUID, "uuid", 16, euid},
+	{format.SCRU64, "bigint", 8, scru64},
+	{format.UID60, "bigint", 8, uid60},
 }
 
 // A load is a request in the units of the formulas.
@@ -109,8 +109,8 @@ func Compute(r Request) (*Plan, error) {
 	byName := map[string]Format{}
 	for _, m := range models {
 		f := Format{
-			Scheme: m.scheme.Name, Fits: true, Tick: m.scheme.Tick.Seconds(),
-			Ends: m.scheme.Last.UTC().Format(time.DateOnly), Bytes: m.bytes, Column: m.column,
+			Scheme: m.format.Name, Fits: true, Tick: m.format.Tick.Seconds(),
+			Ends: m.format.Last.UTC().Format(time.DateOnly), Bytes: m.bytes, Column: m.column,
 			Options: map[string]int{}, Reasons: []string{},
 		}
 		m.load(l, &f)
@@ -120,18 +120,18 @@ func Compute(r Request) (*Plan, error) {
 		if f.Collision > MaxRisk {
 			f.refuse("two IDs would be the same: %s, more than one in a million", Odds(f.Collision))
 		}
-		if last := m.scheme.Last; end.After(last) {
+		if last := m.format.Last; end.After(last) {
 			f.refuse("its timestamps end in %d", last.Year())
 		}
-		if r.Bits != 0 && m.scheme.Bits > r.Bits {
-			f.refuse("an ID has %d bits", m.scheme.Bits)
+		if r.Bits != 0 && m.format.Bits > r.Bits {
+			f.refuse("an ID has %d bits", m.format.Bits)
 		}
 		byName[f.Scheme] = f
 		if f.Fits && p.Recommended == "" {
 			p.Recommended = f.Scheme
 		}
 	}
-	for _, s := range scheme.All() {
+	for _, s := range format.All() {
 		p.Formats = append(p.Formats, byName[s.Name])
 	}
 	p.Command = p.command()

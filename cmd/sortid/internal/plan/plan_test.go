@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/sortid/sortid/scheme"
+	"github.com/sortid/sortid/format"
 )
 
 var update = flag.Bool("update", false, "write testdata/plan.json")
@@ -81,7 +81,7 @@ func TestCases(t *testing.T) {
 }
 
 // randomBits has the random bits in two IDs of one tick, from each format's layout.
-func randomBits(t *testing.T, s *scheme.Scheme) (bits int) {
+func randomBits(t *testing.T, s *format.Format) (bits int) {
 	for _, f := range s.Layout {
 		switch f.Name {
 		case "counter_hi", "counter_lo", "entropy", "counter", "random16", "random80", "random", "sequence":
@@ -94,7 +94,7 @@ func randomBits(t *testing.T, s *scheme.Scheme) (bits int) {
 			bits += f.Bits
 		}
 	}
-	if s == scheme.SCRU160 {
+	if s == format.SCRU160 {
 		bits-- // the counter starts below 2^15
 	}
 	return bits
@@ -123,7 +123,7 @@ func TestCollisionExact(t *testing.T) {
 		perMilli := mul(rat(r.Rate), big.NewRat(1, 1000*n))
 		millis := mul(rat(r.Years), big.NewRat(3652425*24*60*60, 10000), big.NewRat(1000, 1))
 		equal := mul(millis, pairsOfProcesses, perMilli, perMilli)
-		for _, s := range []*scheme.Scheme{scheme.SCRU128, scheme.SCRU160, scheme.EUID, scheme.UID60} {
+		for _, s := range []*format.Format{format.SCRU128, format.SCRU160, format.EUID, format.UID60} {
 			f := p.Format(s.Name)
 			if f.Options["worker_bits"] > 0 {
 				if f.Collision != 0 {

@@ -15,7 +15,7 @@ import (
 	"github.com/go-sql-driver/mysql"
 	_ "modernc.org/sqlite"
 
-	"github.com/sortid/sortid/scheme"
+	"github.com/sortid/sortid/format"
 	"github.com/sortid/sortid/scru160"
 	"github.com/sortid/sortid/testserver"
 )
@@ -115,7 +115,7 @@ func row(t *testing.T, db *sql.DB, query string, args ...any) ([]string, error) 
 }
 
 // mysqlStored is an expression that shows a stored ID as PostgreSQL's types do.
-func mysqlStored(f format, id string) string {
+func mysqlStored(f tested, id string) string {
 	switch f.typ {
 	case "uuid":
 		return "LOWER(INSERT(INSERT(INSERT(INSERT(HEX(" + id + "), 21, 0, '-'), 17, 0, '-'), 13, 0, '-'), 9, 0, '-'))"
@@ -128,7 +128,7 @@ func mysqlStored(f format, id string) string {
 // The vectors, and random IDs.
 func TestMySQLCodecs(t *testing.T) {
 	db, _ := openMySQL(t)
-	text := MySQL(scheme.Names())
+	text := MySQL(format.Names())
 	execAll(t, db, statements(text))
 	execAll(t, db, statements(text)) // again
 	r := rand.New(rand.NewPCG(5, 6))
@@ -180,7 +180,7 @@ func TestMySQLCodecs(t *testing.T) {
 }
 
 // mysqlTimes are hard cases of time arithmetic.
-func mysqlTimes(f format) (times []time.Time) {
+func mysqlTimes(f tested) (times []time.Time) {
 	for _, near := range []time.Time{
 		f.epoch, f.last, time.Unix(0, 0), time.Date(2026, 11, 17, 10, 30, 0, 0, time.UTC), time.Date(2038, 1, 19, 3, 14, 8, 0, time.UTC),
 		time.Date(2106, 2, 7, 6, 28, 16, 0, time.UTC), time.Date(5000, 7, 1, 0, 0, 0, 0, time.UTC), time.Date(9999, 12, 31, 23, 59, 58, 0, time.UTC),
@@ -196,7 +196,7 @@ func mysqlTimes(f format) (times []time.Time) {
 
 func TestMySQLTimes(t *testing.T) {
 	db, _ := openMySQL(t)
-	execAll(t, db, statements(MySQL(scheme.Names())))
+	execAll(t, db, statements(MySQL(format.Names())))
 	execAll(t, db, []string{"SET time_zone = '+05:45'"})
 	for _, f := range formats {
 		for _, at := range mysqlTimes(f) {
@@ -213,7 +213,7 @@ func TestMySQLTimes(t *testing.T) {
 // The examples in the comments work as they stand.
 func TestMySQLExamples(t *testing.T) {
 	db, _ := openMySQL(t)
-	execAll(t, db, statements(MySQL(scheme.Names())))
+	execAll(t, db, statements(MySQL(format.Names())))
 	for _, f := range formats {
 		list := example(read("mysql", []string{f.name}))
 		if len(list) < 4 {
@@ -272,13 +272,13 @@ func openSQLite(t *testing.T) *sql.DB {
 	db.SetMaxOpenConns(1)
 	t.Cleanup(func() { db.Close() })
 	for range 2 {
-		execAll(t, db, statements(SQLite(scheme.Names())))
+		execAll(t, db, statements(SQLite(format.Names())))
 	}
 	return db
 }
 
 // literal is a stored ID as SQLite writes it.
-func literal(f format, text string) string {
+func literal(f tested, text string) string {
 	s := f.stored(text)
 	if f.typ == "bigint" {
 		return s
@@ -302,7 +302,7 @@ func TestSQLite(t *testing.T) {
 			}
 		}
 		for _, v := range readVectors(t, f.name).Valid {
-			s, _ := scheme.Lookup(f.name)
+			s, _ := format.Lookup(f.name)
 			id, err := s.Parse(v.Text)
 			if err != nil {
 				t.Fatal(err)
@@ -318,7 +318,7 @@ func TestSQLite(t *testing.T) {
 		}
 		for _, at := range mysqlTimes(f) {
 			if !at.Before(f.epoch) && at.Before(f.last) {
-				s, _ := scheme.Lookup(f.name)
+				s, _ := format.Lookup(f.name)
 				id, _ := s.Parse(f.first(at))
 				check(f.first(at), id.Time().Format("2006-01-02 15:04:05.000"))
 			}
@@ -341,7 +341,7 @@ func TestSQLite(t *testing.T) {
 			t.Fatal(err)
 		}
 		seen := 0
-		s, _ := scheme.Lookup(f.name)
+		s, _ := format.Lookup(f.name)
 		for rows.Next() {
 			var text string
 			if err := rows.Scan(&text); err != nil {

@@ -23,7 +23,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/sortid/sortid/euid"
-	"github.com/sortid/sortid/scheme"
+	"github.com/sortid/sortid/format"
 	"github.com/sortid/sortid/scru128"
 	"github.com/sortid/sortid/scru160"
 	"github.com/sortid/sortid/scru64"
@@ -53,7 +53,7 @@ func install(t testing.TB) *database {
 	}
 	schema := "Sortid_" + u.Query().Get("search_path")
 	d := connect(t, place, schema)
-	d.run(must(Postgres(schema, scheme.Names()))(t))
+	d.run(must(Postgres(schema, format.Names()))(t))
 	t.Cleanup(func() { d.run(`DROP SCHEMA "` + schema + `" CASCADE`) })
 	return d
 }
@@ -131,8 +131,8 @@ func (d *database) code(query string, args ...any) (code, message string) {
 	return e.Code, e.Message
 }
 
-// A format is one of the five, as the database sees it.
-type format struct {
+// A tested format is one of the five, as the database sees it.
+type tested struct {
 	name   string
 	typ    string                 // that stores an ID
 	stored func(id string) string // how the type shows the ID of a text
@@ -148,7 +148,7 @@ func uuidOf(id [16]byte) string {
 	return scru128.UUID(id).String()
 }
 
-var formats = []format{
+var formats = []tested{
 	{
 		name: "scru64", typ: "bigint", max: scru64.Max.String(),
 		stored: func(s string) string { return fmt.Sprint(uint64(scru64.MustParse(s))) },
@@ -186,7 +186,7 @@ var formats = []format{
 func init() {
 	for i := range formats {
 		f := &formats[i]
-		s, err := scheme.Lookup(f.name)
+		s, err := format.Lookup(f.name)
 		if err != nil {
 			panic(err)
 		}
@@ -617,7 +617,7 @@ func TestPostgresGenerators(t *testing.T) {
 				t.Errorf("%s: client %d is out of order", g.name, i)
 			}
 		}
-		s, _ := scheme.Lookup(g.format)
+		s, _ := format.Lookup(g.format)
 		now := time.Now()
 		if id, err := s.Parse(all[0][0]); err != nil || id.Time().After(now.Add(time.Second)) || id.Time().Before(begin.Add(-time.Second)) {
 			t.Errorf("%s: %s from %v to %v, %v", g.name, all[0][0], begin, now, err)
@@ -672,7 +672,7 @@ func TestPostgresStops(t *testing.T) {
 	}
 	server := testserver.StartPostgres(t, "max_connections=40")
 	d := connect(t, server.URL, DefaultSchema)
-	d.run(must(Postgres(DefaultSchema, scheme.Names()))(t))
+	d.run(must(Postgres(DefaultSchema, format.Names()))(t))
 	// It cycles so soon that even a slow machine makes more IDs in a tick.
 	d.run(`CREATE SEQUENCE naive MAXVALUE 15 CYCLE;
 		CREATE FUNCTION naive_new() RETURNS bigint LANGUAGE sql VOLATILE
@@ -716,7 +716,7 @@ func TestPostgresStopsInTransaction(t *testing.T) {
 	}
 	server := testserver.StartPostgres(t)
 	d := connect(t, server.URL, DefaultSchema)
-	d.run(must(Postgres(DefaultSchema, scheme.Names()))(t))
+	d.run(must(Postgres(DefaultSchema, format.Names()))(t))
 	const n = 20000
 	var all []string
 	generate := func() {
@@ -934,7 +934,7 @@ func TestPostgresDump(t *testing.T) {
 		u.User, u.Path = url.UserPassword("plain", "pass"), "/"+name
 		return u.String()
 	}
-	text := must(Postgres(DefaultSchema, scheme.Names()))(t)
+	text := must(Postgres(DefaultSchema, format.Names()))(t)
 	for range 2 {
 		output(t, text, "psql", "-q", "-v", "ON_ERROR_STOP=1", "-X", at("a"))
 	}
@@ -968,18 +968,18 @@ func TestPostgresDump(t *testing.T) {
 
 // A table of a schema of another name; and the SQL of one format does without the others.
 func TestPostgresOnly(t *testing.T) {
-	for _, name := range scheme.Names() {
+	for _, name := range format.Names() {
 		schema := "only_" + name + strconv.FormatUint(rand.Uint64(), 36)
 		d := connect(t, testserver.Postgres(t), schema)
 		d.run(must(Postgres(schema, []string{name}))(t))
-		f := formats[slices.IndexFunc(formats, func(f format) bool { return f.name == name })]
+		f := formats[slices.IndexFunc(formats, func(f tested) bool { return f.name == name })]
 		if got := d.one("sortid." + name + "_text(sortid." + name + "_first('infinity'))"); got != f.max {
 			t.Errorf("%s: %s", name, got)
 		}
 		d.run(`DROP SCHEMA "` + schema + `" CASCADE`)
 	}
 	for _, bad := range []string{"", "a b", `a"`, "1a", strings.Repeat("a", 64), "a.b"} {
-		if text, err := Postgres(bad, scheme.Names()); err == nil {
+		if text, err := Postgres(bad, format.Names()); err == nil {
 			t.Errorf("schema %q: %.100s", bad, text)
 		}
 	}

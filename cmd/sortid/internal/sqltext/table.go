@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/sortid/sortid/scheme"
+	"github.com/sortid/sortid/format"
 )
 
 // A Table is partitioned by the time of its IDs.
@@ -25,7 +25,7 @@ const MaxPartitions = 8000
 type partition struct {
 	name       string
 	from       time.Time
-	first, end scheme.ID
+	first, end format.ID
 }
 
 // partitions returns the partitions, and the one after the last.
@@ -36,7 +36,7 @@ func (t Table) partitions() (all []partition, next partition, err error) {
 	if len(t.Name) > 50 {
 		return nil, next, fmt.Errorf("the name of the table has %d characters; with the date of a partition it would be too long: want at most 50", len(t.Name))
 	}
-	s, err := scheme.Lookup(t.Format)
+	s, err := format.Lookup(t.Format)
 	if err != nil {
 		return nil, next, err
 	}
@@ -140,12 +140,12 @@ func (t Table) MySQL() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	s := all[0].first.Scheme()
+	s := all[0].first.Format()
 	typ, by := "BIGINT", "RANGE (id)"
-	literal := func(id scheme.ID) string { return id.In(scheme.Int) }
+	literal := func(id format.ID) string { return id.In(format.Int) }
 	if s.Bits > 64 {
 		typ, by = fmt.Sprintf("BINARY(%d)", s.Bits/8), "RANGE COLUMNS (id)"
-		literal = func(id scheme.ID) string { return "X'" + id.In(scheme.Hex) + "'" }
+		literal = func(id format.ID) string { return "X'" + id.In(format.Hex) + "'" }
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, `-- A table partitioned by the time of its %s IDs. The first partition also takes whatever

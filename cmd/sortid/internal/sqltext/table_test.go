@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/sortid/sortid/scheme"
+	"github.com/sortid/sortid/format"
 )
 
 func table(format string) Table {
@@ -80,7 +80,7 @@ func TestPostgresPartman(t *testing.T) {
 
 func TestMySQLTable(t *testing.T) {
 	db, _ := openMySQL(t)
-	execAll(t, db, statements(MySQL(scheme.Names())))
+	execAll(t, db, statements(MySQL(format.Names())))
 	for _, f := range formats {
 		tab := table(f.name)
 		text, err := tab.MySQL()
@@ -94,11 +94,11 @@ func TestMySQLTable(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		form := func(id scheme.ID) string {
-			if id.Scheme().Bits > 64 {
-				return "X'" + id.In(scheme.Hex) + "'"
+		form := func(id format.ID) string {
+			if id.Format().Bits > 64 {
+				return "X'" + id.In(format.Hex) + "'"
 			}
-			return id.In(scheme.Int)
+			return id.In(format.Int)
 		}
 		scanned := func(first, end string) string {
 			got, err := row(t, db, fmt.Sprintf("EXPLAIN PARTITIONS SELECT * FROM `%s` WHERE id >= %s AND id < %s", tab.Name, first, end))

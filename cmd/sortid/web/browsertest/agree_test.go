@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/sortid/sortid/scheme"
+	"github.com/sortid/sortid/format"
 )
 
 // A record is what both the page and the command say of an ID.
@@ -60,7 +60,7 @@ func same(t testing.TB, got, want []record) {
 func TestAgree(t *testing.T) {
 	tb := open(t, "")
 	tb.catchCopies()
-	for _, s := range scheme.All() {
+	for _, s := range format.All() {
 		var ids []string
 		for i := range 1000 {
 			n, err := rand.Int(rand.Reader, new(big.Int).Add(s.Max().Big(), big.NewInt(1)))
@@ -68,12 +68,12 @@ func TestAgree(t *testing.T) {
 				t.Fatal(err)
 			}
 			n.Rsh(n, uint(i%s.Bits)) // small ones, too
-			id, err := s.ParseAs(scheme.Int, n.String())
+			id, err := s.ParseAs(format.Int, n.String())
 			if err != nil {
 				t.Fatal(err)
 			}
-			text := id.In(s.Forms[i%len(s.Forms)])
-			if _, form, err := s.ParseAny(text); err != nil || form != s.Forms[i%len(s.Forms)] {
+			text := id.In(s.Encodings[i%len(s.Encodings)])
+			if _, form, err := s.ParseAny(text); err != nil || form != s.Encodings[i%len(s.Encodings)] {
 				text = id.String() // an integer as long as another form is read as that
 			}
 			ids = append(ids, text)
@@ -88,10 +88,10 @@ func TestAgreeUndetermined(t *testing.T) {
 	tb := open(t, "")
 	tb.catchCopies()
 	var ids []string
-	for _, s := range scheme.All() {
-		for _, form := range s.Forms {
+	for _, s := range format.All() {
+		for _, form := range s.Encodings {
 			args := []string{"new", s.Name, "-n", "200", "-o", string(form)}
-			if s == scheme.SCRU64 {
+			if s == format.SCRU64 {
 				args = append(args, "--node", "42/8")
 			}
 			ids = append(ids, strings.Fields(run(t, "", args...))...)
@@ -108,7 +108,7 @@ func TestAgreeUndetermined(t *testing.T) {
 // The smallest IDs of a thousand random times of each format.
 func TestAgreeBounds(t *testing.T) {
 	tb := open(t, "#range")
-	for _, s := range scheme.All() {
+	for _, s := range format.All() {
 		tb.set("range-format", s.Name)
 		tb.set("range-type", "hex")
 		first, last := s.Range()
@@ -130,8 +130,8 @@ func TestAgreeBounds(t *testing.T) {
 			if err != nil {
 				continue
 			}
-			times = append(times, [2]string{scheme.FormatTime(from), scheme.FormatTime(to)})
-			want = append(want, a.In(scheme.Hex)+" "+b.In(scheme.Hex))
+			times = append(times, [2]string{format.FormatTime(from), format.FormatTime(to)})
+			want = append(want, a.In(format.Hex)+" "+b.In(format.Hex))
 		}
 		got := eval[[]string](tb, `%s.map(([from, to]) => {
 			document.getElementById("range-from").value = from;

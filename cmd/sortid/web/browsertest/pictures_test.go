@@ -17,7 +17,7 @@ import (
 	"time"
 
 	"github.com/chromedp/chromedp"
-	"github.com/sortid/sortid/scheme"
+	"github.com/sortid/sortid/format"
 )
 
 var pictures = flag.String("pictures", "", "the `FOLDER` to write pictures of the page into")
@@ -59,7 +59,7 @@ func TestPictures(t *testing.T) {
 		begin := time.Date(2026, 11, 17, 6, 0, 0, 0, time.UTC)
 		for i := range 96 { // a morning that gets busier, and a quiet hour
 			if n := 20 + i/3 + i*37%11 - i*i%7; i < 40 || i > 54 {
-				g, err := scheme.SCRU128.NewGenerator(scheme.Options{At: begin.Add(time.Duration(i) * 4 * time.Minute)})
+				g, err := format.SCRU128.NewGenerator(format.Options{At: begin.Add(time.Duration(i) * 4 * time.Minute)})
 				if err != nil {
 					t.Fatal(err)
 				}

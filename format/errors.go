@@ -1,4 +1,4 @@
-package scheme
+package format
 
 import (
 	"errors"
@@ -10,9 +10,9 @@ import (
 )
 
 var (
-	// ErrForm: the IDs of a scheme do not have the form, or a text is not of it.
-	ErrForm = errors.New("wrong form")
-	// ErrOption: an option that the scheme does not have, lacks, or has with another
+	// ErrEncoding: the IDs of a format do not have the form, or a text is not of it.
+	ErrEncoding = errors.New("wrong form")
+	// ErrOption: an option that the format does not have, lacks, or has with another
 	// kind of value.
 	ErrOption = errors.New("wrong option")
 )
@@ -28,19 +28,19 @@ func (e *UnknownError) Error() string {
 	return fmt.Sprintf("unknown %s %q; there are %s", e.What, parseerr.Shorten(e.Name), list(e.Known, "and"))
 }
 
-// A TimeError is a time that no ID of a scheme can show.
+// A TimeError is a time that no ID of a format can show.
 type TimeError struct {
-	Scheme *Scheme
+	Format *Format
 	Time   time.Time
 }
 
 func (e *TimeError) Error() string {
-	first, last := e.Scheme.Range()
+	first, last := e.Format.Range()
 	return fmt.Sprintf("%s: %s is outside the format's range, %s to %s",
-		e.Scheme.Name, FormatTime(e.Time), FormatTime(first), FormatTime(last))
+		e.Format.Name, FormatTime(e.Time), FormatTime(first), FormatTime(last))
 }
 
-// An OptionError is a wrong value of an option of a scheme's generators. It matches
+// An OptionError is a wrong value of an option of a format's generators. It matches
 // [ErrOption].
 type OptionError struct {
 	Option, Value string // as given

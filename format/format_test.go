@@ -1,4 +1,4 @@
-package scheme
+package format
 
 import (
 	"bytes"
@@ -63,8 +63,8 @@ func TestTable(t *testing.T) {
 		if id, err := s.Parse(s.Example); err != nil || id.String() != s.Example {
 			t.Errorf("%s: the example %s parses as %v, %v", s.Name, s.Example, id, err)
 		}
-		if !s.HasForm(Text) || s.HasForm(UUID) != (s.Bits == 128) || s.HasForm("json") {
-			t.Errorf("%s: forms %v", s.Name, s.Forms)
+		if !s.HasEncoding(Text) || s.HasEncoding(UUID) != (s.Bits == 128) || s.HasEncoding("json") {
+			t.Errorf("%s: forms %v", s.Name, s.Encodings)
 		}
 	}
 	if len(names) != 5 {
@@ -74,7 +74,7 @@ func TestTable(t *testing.T) {
 
 // The range that the table says is that which the format's generator keeps to.
 func TestRange(t *testing.T) {
-	last := map[*Scheme]string{
+	last := map[*Format]string{
 		SCRU64:  FormatTime(time.UnixMilli((scru64.MaxTimestamp-1)*256 + 255)),
 		SCRU128: "10889-08-02T05:31:50.654Z", SCRU160: "10889-08-02T05:31:50.654Z",
 		EUID: "2109-05-15T07:35:11.103Z", UID60: "2157-07-13T07:35:11.102Z",
@@ -131,13 +131,13 @@ func TestLookup(t *testing.T) {
 			t.Fatalf("Lookup(%q): %v", name, err)
 		}
 	}
-	if _, err := LookupForm("txet"); err == nil || !strings.Contains(err.Error(), `unknown form "txet"`) {
-		t.Errorf("LookupForm: %v", err)
+	if _, err := LookupEncoding("txet"); err == nil || !strings.Contains(err.Error(), `unknown form "txet"`) {
+		t.Errorf("LookupEncoding: %v", err)
 	}
 }
 
 // vectors are the formats' own; the table must say the same as they.
-func vectors(t testing.TB, s *Scheme) (v conformance.Vectors) {
+func vectors(t testing.TB, s *Format) (v conformance.Vectors) {
 	t.Helper()
 	b, err := os.ReadFile(filepath.Join(conformance.Dir(), s.Name+".json"))
 	if err == nil {
@@ -162,7 +162,7 @@ func TestVectors(t *testing.T) {
 			if v.Canon != "" {
 				text = v.Canon
 			}
-			want := map[Form]string{Text: text, Int: v.Int, Hex: v.Hex}
+			want := map[Encoding]string{Text: text, Int: v.Int, Hex: v.Hex}
 			if s.Bits == 128 {
 				want[UUID] = v.Hex[:8] + "-" + v.Hex[8:12] + "-" + v.Hex[12:16] + "-" + v.Hex[16:20] + "-" + v.Hex[20:]
 			}
@@ -211,12 +211,12 @@ func TestVectors(t *testing.T) {
 	}
 }
 
-func TestBadForms(t *testing.T) {
+func TestBadEncodings(t *testing.T) {
 	for _, s := range All() {
 		full := strings.Repeat("f", s.Bits/4)
 		over := new(big.Int).Add(s.Max().Big(), big.NewInt(1)).String()
 		for _, c := range []struct {
-			form Form
+			form Encoding
 			text string
 		}{
 			{Text, ""}, {Text, "!"}, {Text, strings.Repeat("0", 1000)}, {Text, "\x00\xff"},
@@ -240,14 +240,14 @@ func TestBadForms(t *testing.T) {
 		if id, err := s.ParseAs(Int, "000"+max); err != nil || id != s.Max() {
 			t.Errorf("%s: the largest integer with leading zeros: %v, %v", s.Name, id, err)
 		}
-		if _, err := s.FromBytes(make([]byte, s.Bits/8+1)); !errors.Is(err, ErrForm) {
+		if _, err := s.FromBytes(make([]byte, s.Bits/8+1)); !errors.Is(err, ErrEncoding) {
 			t.Errorf("%s: FromBytes of one byte too many: %v", s.Name, err)
 		}
 		if s.Bits == 64 {
 			if id, err := s.FromBytes(bytes.Repeat([]byte{0xff}, 8)); err == nil {
 				t.Errorf("%s: FromBytes of an integer above the largest: %v", s.Name, id)
 			}
-			if _, err := s.ParseAs(UUID, "017fef39-c264-1ba5-6a94-83188841e05a"); !errors.Is(err, ErrForm) ||
+			if _, err := s.ParseAs(UUID, "017fef39-c264-1ba5-6a94-83188841e05a"); !errors.Is(err, ErrEncoding) ||
 				!strings.Contains(err.Error(), "64 bits") {
 				t.Errorf("%s: ParseAs UUID: %v", s.Name, err)
 			}
@@ -258,7 +258,7 @@ func TestBadForms(t *testing.T) {
 func TestBounds(t *testing.T) {
 	from := time.Date(2026, 11, 17, 10, 30, 0, 123_456_789, time.UTC)
 	to := from.Add(36 * time.Hour)
-	first := map[*Scheme]func(time.Time) string{
+	first := map[*Format]func(time.Time) string{
 		SCRU64:  func(t time.Time) string { return scru64.First(t).String() },
 		SCRU128: func(t time.Time) string { return scru128.First(t).String() },
 		SCRU160: func(t time.Time) string { return scru160.First(t).String() },
@@ -348,12 +348,12 @@ func TestCompare(t *testing.T) {
 			t.Errorf("%s: Compare", s.Name)
 		}
 	}
-	if (ID{}).String() != "no ID" || (ID{}).Scheme() != nil || !(ID{}).IsZero() || SCRU64.Max().IsZero() {
+	if (ID{}).String() != "no ID" || (ID{}).Format() != nil || !(ID{}).IsZero() || SCRU64.Max().IsZero() {
 		t.Error("the zero ID")
 	}
 }
 
-func TestSchemeJSON(t *testing.T) {
+func TestFormatJSON(t *testing.T) {
 	for _, s := range All() {
 		b, err := json.Marshal(s)
 		if err != nil {
@@ -410,7 +410,7 @@ func members(t *testing.T, object []byte) (m map[string]any) {
 	return m
 }
 
-// The symbols of a scheme, in their order, are those with which it writes.
+// The symbols of a format, in their order, are those with which it writes.
 func TestSymbols(t *testing.T) {
 	for _, s := range All() {
 		for _, v := range vectors(t, s).Valid {

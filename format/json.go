@@ -1,4 +1,4 @@
-package scheme
+package format
 
 import (
 	"encoding/json"
@@ -19,13 +19,13 @@ func (id ID) MarshalJSON() ([]byte, error) {
 //	scheme, text, hex, int, uuid (of 128 bits), time, fields, notes (if there are any)
 //
 // An ID's integer and its fields are strings, so that no reader loses digits. The fields are
-// those of the scheme's layout, and more. AppendJSON is written by hand because streams of
+// those of the format's layout, and more. AppendJSON is written by hand because streams of
 // IDs pass through it: encoding/json takes several times as long (see BenchmarkJSON).
 func (id ID) AppendJSON(b []byte, more ...Field) []byte {
 	b = append(b, `{"scheme":"`...)
-	b = append(b, id.scheme.Name...)
+	b = append(b, id.format.Name...)
 	b = append(b, '"')
-	for _, f := range id.scheme.Forms {
+	for _, f := range id.format.Encodings {
 		b = append(b, `,"`...)
 		b = append(b, f...)
 		b = append(b, `":"`...)
@@ -36,7 +36,7 @@ func (id ID) AppendJSON(b []byte, more ...Field) []byte {
 	b = appendTime(b, id.Milli())
 	b = append(b, `","fields":`...)
 	open := byte('{')
-	for _, fields := range [2][]Field{id.scheme.Layout, more} {
+	for _, fields := range [2][]Field{id.format.Layout, more} {
 		for _, f := range fields {
 			if f.Name == "" {
 				continue
@@ -82,8 +82,8 @@ func appendTime(b []byte, ms int64) []byte {
 	return append(b, 'Z')
 }
 
-// MarshalJSON returns the scheme's description.
-func (s *Scheme) MarshalJSON() ([]byte, error) {
+// MarshalJSON returns the format's description.
+func (s *Format) MarshalJSON() ([]byte, error) {
 	type field struct {
 		Name    string `json:"name"`
 		Bits    int    `json:"bits"`
@@ -106,29 +106,29 @@ func (s *Scheme) MarshalJSON() ([]byte, error) {
 		options[i] = option{o.Name, o.Value, o.Usage, o.Needed}
 	}
 	return json.Marshal(struct {
-		Name        string   `json:"scheme"`
-		Title       string   `json:"title"`
-		Summary     string   `json:"summary"`
-		Bits        int      `json:"bits"`
-		Layout      []field  `json:"layout"`
-		Forms       []Form   `json:"forms"`
-		Alphabet    string   `json:"text"`
-		Symbols     string   `json:"symbols"`
-		FoldsCase   bool     `json:"folds_case"`
-		TextLengths []int    `json:"text_lengths"`
-		TextSorts   bool     `json:"text_sorts"`
-		Example     string   `json:"example"`
-		Max         string   `json:"max"`
-		Epoch       string   `json:"epoch"`
-		TickMillis  int64    `json:"tick_ms"`
-		Reserved    bool     `json:"reserved"`
-		First       string   `json:"first"`
-		Last        string   `json:"last"`
-		Unique      string   `json:"unique"`
-		PerTick     string   `json:"per_tick"`
-		Options     []option `json:"options"`
+		Name        string     `json:"scheme"`
+		Title       string     `json:"title"`
+		Summary     string     `json:"summary"`
+		Bits        int        `json:"bits"`
+		Layout      []field    `json:"layout"`
+		Encodings   []Encoding `json:"forms"`
+		Alphabet    string     `json:"text"`
+		Symbols     string     `json:"symbols"`
+		FoldsCase   bool       `json:"folds_case"`
+		TextLengths []int      `json:"text_lengths"`
+		TextSorts   bool       `json:"text_sorts"`
+		Example     string     `json:"example"`
+		Max         string     `json:"max"`
+		Epoch       string     `json:"epoch"`
+		TickMillis  int64      `json:"tick_ms"`
+		Reserved    bool       `json:"reserved"`
+		First       string     `json:"first"`
+		Last        string     `json:"last"`
+		Unique      string     `json:"unique"`
+		PerTick     string     `json:"per_tick"`
+		Options     []option   `json:"options"`
 	}{
-		s.Name, s.Title, s.Summary, s.Bits, layout, s.Forms, s.Alphabet, s.Symbols, s.FoldsCase, s.TextLengths, s.TextSorts, s.Example,
+		s.Name, s.Title, s.Summary, s.Bits, layout, s.Encodings, s.Alphabet, s.Symbols, s.FoldsCase, s.TextLengths, s.TextSorts, s.Example,
 		s.Max().In(Text), FormatTime(s.Epoch), s.Tick.Milliseconds(), s.Reserved, FormatTime(s.First), FormatTime(s.Last),
 		s.Unique, s.PerTick, options,
 	})

@@ -1,4 +1,4 @@
-package scheme
+package format
 
 import (
 	"slices"
@@ -59,14 +59,14 @@ func classify(text string) class {
 
 // A Candidate is one way to read a text: as an ID, in one of its forms.
 type Candidate struct {
-	ID   ID
-	Form Form
+	ID       ID
+	Encoding Encoding
 }
 
 // rank orders candidates, the most probable first.
 func (c Candidate) rank(text string) int {
 	r := 0
-	switch c.Form {
+	switch c.Encoding {
 	case UUID:
 		r = 1
 	case Hex:
@@ -76,8 +76,8 @@ func (c Candidate) rank(text string) int {
 	}
 	// A format writes the letters of its texts in one case, and numbers in lower case.
 	want := classLower
-	if c.Form == Text {
-		want = c.ID.scheme.letters
+	if c.Encoding == Text {
+		want = c.ID.format.letters
 	}
 	if classify(text)&want != want {
 		r += 4
@@ -107,11 +107,11 @@ func AppendDetect(found []Candidate, text string, now time.Time) []Candidate {
 	return found
 }
 
-func (s *Scheme) detect(found []Candidate, text string, c class, now time.Time) []Candidate {
-	try := func(f Form) {
+func (s *Format) detect(found []Candidate, text string, c class, now time.Time) []Candidate {
+	try := func(f Encoding) {
 		id, err := s.ParseAs(f, text)
 		if err == nil && id.Plausible(now) && id.Generated() {
-			found = append(found, Candidate{ID: id, Form: f})
+			found = append(found, Candidate{ID: id, Encoding: f})
 		}
 	}
 	if s.hasTextLength(len(text)) && c&s.alphabet != 0 {
@@ -132,7 +132,7 @@ func (s *Scheme) detect(found []Candidate, text string, c class, now time.Time) 
 // PlausibleRange returns the times that an ID of the format probably has, if it was made
 // before now: from 2010, or the second month of the format's epoch where that is later
 // (small integers would be of the first), to a year from now.
-func (s *Scheme) PlausibleRange(now time.Time) (from, to time.Time) {
+func (s *Format) PlausibleRange(now time.Time) (from, to time.Time) {
 	from = time.Date(2010, 1, 1, 0, 0, 0, 0, time.UTC)
 	if month := s.Epoch.AddDate(0, 1, 0); month.After(from) {
 		from = month
@@ -140,12 +140,12 @@ func (s *Scheme) PlausibleRange(now time.Time) (from, to time.Time) {
 	return from, now.UTC().Add(365 * 24 * time.Hour)
 }
 
-// Plausible reports whether the ID's time is in its scheme's [Scheme.PlausibleRange].
+// Plausible reports whether the ID's time is in its format's [Format.PlausibleRange].
 func (id ID) Plausible(now time.Time) bool {
 	ms := id.Milli()
-	return id.scheme.plausibleFrom <= ms && ms <= now.UnixMilli()+365*24*time.Hour.Milliseconds()
+	return id.format.plausibleFrom <= ms && ms <= now.UnixMilli()+365*24*time.Hour.Milliseconds()
 }
 
-// Generated reports whether generators of the scheme make such IDs, whatever their time: of
+// Generated reports whether generators of the format make such IDs, whatever their time: of
 // EUID, those of version 1.
-func (id ID) Generated() bool { return id.scheme.generated == nil || id.scheme.generated(id) }
+func (id ID) Generated() bool { return id.format.generated == nil || id.format.generated(id) }

@@ -1,4 +1,4 @@
-package scheme
+package format
 
 import (
 	"bytes"
@@ -24,7 +24,7 @@ func TestBatch(t *testing.T) {
 		g := newGenerator(t, s, Options{})
 		last := next(t, g)
 		batch := g.NewBatch()
-		for _, f := range s.Forms {
+		for _, f := range s.Encodings {
 			const n = 1000
 			if err := batch.Fill(t.Context(), n); err != nil {
 				t.Fatal(err)
@@ -59,7 +59,7 @@ func TestBatch(t *testing.T) {
 func TestBatchAllocates(t *testing.T) {
 	g := newGenerator(t, SCRU128, Options{}).NewBatch()
 	b := make([]byte, 0, 512*64)
-	for _, f := range SCRU128.Forms {
+	for _, f := range SCRU128.Encodings {
 		if n := testing.AllocsPerRun(100, func() {
 			if err := g.Fill(context.Background(), 512); err != nil {
 				t.Fatal(err)
@@ -76,7 +76,7 @@ func TestBatchAllocates(t *testing.T) {
 func TestAt(t *testing.T) {
 	at := conformance.Start.Add(1234 * time.Second)
 	for _, c := range []struct {
-		scheme *Scheme
+		format *Format
 		values map[string]string
 		n      int
 		ticks  time.Duration // that n IDs may take at most
@@ -95,19 +95,19 @@ func TestAt(t *testing.T) {
 		var g Batch
 		synctest.Test(t, func(t *testing.T) {
 			start := time.Now()
-			g = newGenerator(t, c.scheme, Options{At: at, Values: c.values, Entropy: conformance.Entropy(1)}).NewBatch()
+			g = newGenerator(t, c.format, Options{At: at, Values: c.values, Entropy: conformance.Entropy(1)}).NewBatch()
 			if err := g.Fill(t.Context(), c.n); err != nil || time.Since(start) != 0 {
-				t.Errorf("%s %v: %v, after a wait of %v", c.scheme.Name, c.values, err, time.Since(start))
+				t.Errorf("%s %v: %v, after a wait of %v", c.format.Name, c.values, err, time.Since(start))
 			}
 		})
 		last := ID{}
 		for i, line := range strings.Fields(string(g.Append(nil, Text, '\n'))) {
-			id, err := c.scheme.Parse(line)
+			id, err := c.format.Parse(line)
 			if err != nil || i > 0 && id.Compare(last) <= 0 {
-				t.Fatalf("%s %v: %v after %v, %v", c.scheme.Name, c.values, id, last, err)
+				t.Fatalf("%s %v: %v after %v, %v", c.format.Name, c.values, id, last, err)
 			}
-			if d := id.Time().Sub(at); i == 0 && d > 0 || d <= -c.scheme.Tick || d > c.ticks {
-				t.Fatalf("%s %v: ID %d is of %v, %v after At", c.scheme.Name, c.values, i, id.Time(), d)
+			if d := id.Time().Sub(at); i == 0 && d > 0 || d <= -c.format.Tick || d > c.ticks {
+				t.Fatalf("%s %v: ID %d is of %v, %v after At", c.format.Name, c.values, i, id.Time(), d)
 			}
 			last = id
 		}
@@ -177,7 +177,7 @@ func testPatience(t *testing.T) {
 }
 
 // The formats that lease, and their node IDs.
-var leased = map[*Scheme]struct {
+var leased = map[*Format]struct {
 	format lease.Format
 	node   func(ID) uint32
 }{
@@ -197,7 +197,7 @@ func TestLease(t *testing.T) {
 	}
 }
 
-func testLease(t *testing.T, s *Scheme, policy string) {
+func testLease(t *testing.T, s *Format, policy string) {
 	values := map[string]string{}
 	if policy != "" {
 		values["rollback"] = policy
@@ -210,7 +210,7 @@ func testLease(t *testing.T, s *Scheme, policy string) {
 	check := func() {
 		t.Helper()
 		id := next(t, g)
-		if leased[s].node(id) != l.NodeID() || last.scheme != nil && id.Compare(last) <= 0 {
+		if leased[s].node(id) != l.NodeID() || last.format != nil && id.Compare(last) <= 0 {
 			t.Fatalf("%v after %v, on node %d", id, last, l.NodeID())
 		}
 		last = id
@@ -286,7 +286,7 @@ func TestLeaseOptions(t *testing.T) {
 
 func TestOptions(t *testing.T) {
 	at := time.Now()
-	one := func(s *Scheme, name, value string) (ID, error) {
+	one := func(s *Format, name, value string) (ID, error) {
 		values := map[string]string{name: value}
 		if s == SCRU64 && name != "node" {
 			values["node"] = "42/8"
@@ -298,7 +298,7 @@ func TestOptions(t *testing.T) {
 		return g.Next(t.Context())
 	}
 	for _, c := range []struct {
-		scheme      *Scheme
+		format      *Format
 		name, value string
 		want        func(ID) bool
 	}{
@@ -326,13 +326,13 @@ func TestOptions(t *testing.T) {
 		}},
 		{EUID, "ext", "0", func(id ID) bool { return euidID(id.words).ExtensionLength() == 0 }},
 	} {
-		id, err := one(c.scheme, c.name, c.value)
+		id, err := one(c.format, c.name, c.value)
 		if err != nil || !c.want(id) {
-			t.Errorf("%s: %s=%s: %v, %v", c.scheme.Name, c.name, c.value, id, err)
+			t.Errorf("%s: %s=%s: %v, %v", c.format.Name, c.name, c.value, id, err)
 		}
 	}
 	for _, c := range []struct {
-		scheme            *Scheme
+		format            *Format
 		name, value, want string
 	}{
 		{SCRU128, "node", "1/8", "scru64 and scru160 have it"},
@@ -362,9 +362,9 @@ func TestOptions(t *testing.T) {
 		{SCRU128, "allowance", "10", "10s"},
 		{SCRU128, "allowance", "-1s", "negative"},
 	} {
-		id, err := one(c.scheme, c.name, c.value)
+		id, err := one(c.format, c.name, c.value)
 		if !errors.Is(err, ErrOption) || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%s: %s=%q: %v, %v, want %q", c.scheme.Name, c.name, c.value, id, err, c.want)
+			t.Errorf("%s: %s=%q: %v, %v, want %q", c.format.Name, c.name, c.value, id, err, c.want)
 		}
 	}
 	if _, err := SCRU64.NewGenerator(Options{}); !errors.Is(err, ErrOption) || !strings.Contains(err.Error(), "42/8") {
@@ -372,7 +372,7 @@ func TestOptions(t *testing.T) {
 	}
 }
 
-// Every scheme has the policies and the allowance, and they do what they say.
+// Every format has the policies and the allowance, and they do what they say.
 func TestRollback(t *testing.T) {
 	for _, s := range All() {
 		for _, policy := range []string{"reset", "abort", "wait", "ABORT"} {

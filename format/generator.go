@@ -1,4 +1,4 @@
-package scheme
+package format
 
 import (
 	"context"
@@ -15,7 +15,7 @@ import (
 	"github.com/sortid/sortid/internal/parseerr"
 )
 
-// A Generator makes IDs of one scheme. Its errors are those of the format's generator;
+// A Generator makes IDs of one format. Its errors are those of the format's generator;
 // what waits there waits here, until the context ends. It is safe for concurrent use,
 // unless it has a clock that stands still.
 type Generator interface {
@@ -31,8 +31,8 @@ type Batch interface {
 	// Fill replaces the batch's IDs by the next n of the generator. With an error the
 	// batch is empty, and IDs already made are lost.
 	Fill(ctx context.Context, n int) error
-	// Append appends the IDs in a form that the scheme has to b, each followed by sep.
-	Append(b []byte, f Form, sep byte) []byte
+	// Append appends the IDs in a form that the format has to b, each followed by sep.
+	Append(b []byte, f Encoding, sep byte) []byte
 	// AppendJSON is Append with [ID.AppendJSON].
 	AppendJSON(b []byte, sep byte) []byte
 }
@@ -46,17 +46,17 @@ type Options struct {
 	At time.Time
 	// Entropy is the source of random bits. It must be cryptographically strong.
 	Entropy io.Reader
-	// Lease has the node ID and the ticks, of a scheme whose IDs carry a node ID: it is a
-	// *lease.Lease of the scheme's format, and stands in the place of the option
-	// [Scheme.Node]. Without the option "rollback" the generator waits when the lease has to
+	// Lease has the node ID and the ticks, of a format whose IDs carry a node ID: it is a
+	// *lease.Lease of the format's format, and stands in the place of the option
+	// [Format.Node]. Without the option "rollback" the generator waits when the lease has to
 	// be renewed first. Clock must be that of the lease, and At zero.
 	Lease sortid.Lease
-	// Values holds the values of the scheme's own options, by name, as text. The value of
+	// Values holds the values of the format's own options, by name, as text. The value of
 	// a switch is "true" or "false".
 	Values map[string]string
 }
 
-// An Option is something that a scheme's generators can be told.
+// An Option is something that a format's generators can be told.
 type Option struct {
 	Name   string // as in "counter-width"
 	Value  string // the shape of its value, as in "BITS"; empty for a switch
@@ -66,7 +66,7 @@ type Option struct {
 }
 
 // Option returns the option of a name.
-func (s *Scheme) Option(name string) (Option, bool) {
+func (s *Format) Option(name string) (Option, bool) {
 	for _, o := range s.Options {
 		if o.Name == name {
 			return o, true
@@ -75,19 +75,19 @@ func (s *Scheme) Option(name string) (Option, bool) {
 	return Option{}, false
 }
 
-// WithOption returns the schemes that have an option of the name.
-func WithOption(name string) (schemes []*Scheme) {
+// WithOption returns the formats that have an option of the name.
+func WithOption(name string) (formats []*Format) {
 	for _, s := range all {
 		if _, ok := s.Option(name); ok {
-			schemes = append(schemes, s)
+			formats = append(formats, s)
 		}
 	}
-	return schemes
+	return formats
 }
 
 // NewGenerator returns a generator. It returns [ErrOption] and says which option is
 // unknown, missing or wrong, or a [TimeError] for an At that no ID may have.
-func (s *Scheme) NewGenerator(o Options) (Generator, error) {
+func (s *Format) NewGenerator(o Options) (Generator, error) {
 	for _, name := range slices.Sorted(maps.Keys(o.Values)) {
 		if _, ok := s.Option(name); !ok {
 			return nil, unknownOption(s, name)
@@ -113,7 +113,7 @@ func (s *Scheme) NewGenerator(o Options) (Generator, error) {
 }
 
 // checkLease returns an error if a generator with these options cannot have a lease.
-func (s *Scheme) checkLease(o Options) error {
+func (s *Format) checkLease(o Options) error {
 	_, node := o.Values[s.Node]
 	switch {
 	case s.Node == "":
@@ -126,7 +126,7 @@ func (s *Scheme) checkLease(o Options) error {
 	return nil
 }
 
-// WithNode returns the names of the schemes whose IDs carry a node ID, which can be leased.
+// WithNode returns the names of the formats whose IDs carry a node ID, which can be leased.
 func WithNode() (names []string) {
 	for _, s := range all {
 		if s.Node != "" {
@@ -139,7 +139,7 @@ func WithNode() (names []string) {
 // optionError is what becomes of a format's own error about its options.
 func optionError(err error) error { return kindErrorf(ErrOption, "%w", err) }
 
-func unknownOption(s *Scheme, name string) error {
+func unknownOption(s *Format, name string) error {
 	have := WithOption(name)
 	if len(have) == 0 {
 		return kindErrorf(ErrOption, "no scheme has an option %q", name)
@@ -198,7 +198,7 @@ type source[T any] interface {
 
 // A generator makes a [Generator] of a format's.
 type generator[T any] struct {
-	scheme *Scheme
+	format *Format
 	source source[T]
 	words  func(T) words
 	// texts appends the IDs' texts, in a loop of the adapter's own: a call by way of a
@@ -212,13 +212,13 @@ func (g *generator[T]) Next(ctx context.Context) (ID, error) {
 	if err != nil {
 		return ID{}, err
 	}
-	return ID{g.scheme, g.words(v)}, nil
+	return ID{g.format, g.words(v)}, nil
 }
 
 func (g *generator[T]) next(ctx context.Context) (T, error) {
 	v, err := g.source.GenerateContext(ctx)
 	if err == nil && g.fixed != nil {
-		g.fixed.follow(ID{g.scheme, g.words(v)}.Time())
+		g.fixed.follow(ID{g.format, g.words(v)}.Time())
 	}
 	return v, err
 }
@@ -249,19 +249,19 @@ func (b *batch[T]) Fill(ctx context.Context, n int) error {
 	return nil
 }
 
-func (b *batch[T]) Append(dst []byte, f Form, sep byte) []byte {
+func (b *batch[T]) Append(dst []byte, f Encoding, sep byte) []byte {
 	if f == Text {
 		return b.texts(dst, b.ids, sep)
 	}
 	for _, v := range b.ids {
-		dst = append(ID{b.scheme, b.words(v)}.Append(dst, f), sep)
+		dst = append(ID{b.format, b.words(v)}.Append(dst, f), sep)
 	}
 	return dst
 }
 
 func (b *batch[T]) AppendJSON(dst []byte, sep byte) []byte {
 	for _, v := range b.ids {
-		dst = append(ID{b.scheme, b.words(v)}.AppendJSON(dst), sep)
+		dst = append(ID{b.format, b.words(v)}.AppendJSON(dst), sep)
 	}
 	return dst
 }
@@ -298,7 +298,7 @@ func (r retrying[T]) retry(ctx context.Context, try func() error) error {
 	}
 }
 
-// The options that all schemes have.
+// The options that all formats have.
 var commonOptions = []Option{
 	{Name: "rollback", Value: "POLICY", Usage: "what to do when the clock has gone back by more than the allowance: reset, abort or wait"},
 	{Name: "allowance", Value: "DURATION", Usage: "how far the clock may go back without any effect, as in 10s"},

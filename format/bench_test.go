@@ -1,4 +1,4 @@
-package scheme
+package format
 
 import (
 	"context"
@@ -9,7 +9,7 @@ import (
 
 func BenchmarkAppend(b *testing.B) {
 	for _, s := range all {
-		for _, f := range s.Forms {
+		for _, f := range s.Encodings {
 			b.Run(s.Name+"/"+string(f), func(b *testing.B) {
 				batch := newGenerator(b, s, Options{}).NewBatch()
 				const n = 512
@@ -53,7 +53,7 @@ func described(id ID) any {
 		fields[f.Name] = f.String()
 	}
 	v := struct {
-		Scheme string            `json:"scheme"`
+		Format string            `json:"scheme"`
 		Text   string            `json:"text"`
 		Hex    string            `json:"hex"`
 		Int    string            `json:"int"`
@@ -61,14 +61,14 @@ func described(id ID) any {
 		Time   string            `json:"time"`
 		Fields map[string]string `json:"fields"`
 		Notes  []string          `json:"notes,omitempty"`
-	}{id.scheme.Name, id.In(Text), id.In(Hex), id.In(Int), "", FormatTime(id.Time()), fields, id.Notes()}
-	if id.scheme.HasForm(UUID) {
+	}{id.format.Name, id.In(Text), id.In(Hex), id.In(Int), "", FormatTime(id.Time()), fields, id.Notes()}
+	if id.format.HasEncoding(UUID) {
 		v.UUID = id.In(UUID)
 	}
 	return v
 }
 
-func newGenerator(t testing.TB, s *Scheme, o Options) Generator {
+func newGenerator(t testing.TB, s *Format, o Options) Generator {
 	t.Helper()
 	if s == SCRU64 && o.Values["node"] == "" && o.Lease == nil {
 		values := map[string]string{"node": "42/8"}

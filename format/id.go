@@ -1,4 +1,4 @@
-package scheme
+package format
 
 import (
 	"encoding/binary"
@@ -15,10 +15,10 @@ import (
 	"github.com/sortid/sortid/internal/uuidtext"
 )
 
-// An ID is an ID of one of the five schemes. It is immutable and comparable. The zero
-// ID belongs to no scheme, and has no methods to call but IsZero, Scheme and String.
+// An ID is an ID of one of the five formats. It is immutable and comparable. The zero
+// ID belongs to no format, and has no methods to call but IsZero, Format and String.
 type ID struct {
-	scheme *Scheme
+	format *Format
 	words  words
 }
 
@@ -27,42 +27,42 @@ type words [3]uint64
 
 func (w words) compare(other words) int { return slices.Compare(w[:], other[:]) }
 
-// A Form is a way to write an ID.
-type Form string
+// A Encoding is a way to write an ID.
+type Encoding string
 
-// The forms. All schemes have the first three; those of 128 bits have the last.
+// The forms. All formats have the first three; those of 128 bits have the last.
 const (
-	Text Form = "text" // the format's own
-	Hex  Form = "hex"  // the whole ID, big-endian, at full width, in lower case
-	Int  Form = "int"  // a decimal integer
-	UUID Form = "uuid" // 36 characters, without a UUID's version and variant
+	Text Encoding = "text" // the format's own
+	Hex  Encoding = "hex"  // the whole ID, big-endian, at full width, in lower case
+	Int  Encoding = "int"  // a decimal integer
+	UUID Encoding = "uuid" // 36 characters, without a UUID's version and variant
 )
 
-// LookupForm returns the form of a name.
-func LookupForm(name string) (Form, error) {
-	switch f := Form(strings.ToLower(name)); f {
+// LookupEncoding returns the form of a name.
+func LookupEncoding(name string) (Encoding, error) {
+	switch f := Encoding(strings.ToLower(name)); f {
 	case Text, Hex, Int, UUID:
 		return f, nil
 	}
 	return "", &UnknownError{What: "form", Name: name, Known: []string{"text", "hex", "int", "uuid"}}
 }
 
-// Scheme returns the ID's scheme, nil for the zero ID.
-func (id ID) Scheme() *Scheme { return id.scheme }
+// Format returns the ID's format, nil for the zero ID.
+func (id ID) Format() *Format { return id.format }
 
 // IsZero reports whether id is the zero value, which is no ID at all; the ID 0 of a
-// scheme is not.
-func (id ID) IsZero() bool { return id.scheme == nil }
+// format is not.
+func (id ID) IsZero() bool { return id.format == nil }
 
 // Compare returns -1, 0 or +1 as id is less than, the same as or greater than other,
-// as an integer. IDs of one scheme then are in order of time.
+// as an integer. IDs of one format then are in order of time.
 func (id ID) Compare(other ID) int { return id.words.compare(other.words) }
 
-// Bytes returns the ID's bytes in big-endian order, as many as its scheme has.
+// Bytes returns the ID's bytes in big-endian order, as many as its format has.
 func (id ID) Bytes() []byte { return id.appendBytes(nil) }
 
 func (id ID) appendBytes(b []byte) []byte {
-	switch id.scheme.Bits {
+	switch id.format.Bits {
 	case 160:
 		b = binary.BigEndian.AppendUint32(b, uint32(id.words[0]))
 		fallthrough
@@ -73,9 +73,9 @@ func (id ID) appendBytes(b []byte) []byte {
 }
 
 // FromBytes returns the ID of its bytes in big-endian order.
-func (s *Scheme) FromBytes(b []byte) (ID, error) {
+func (s *Format) FromBytes(b []byte) (ID, error) {
 	if len(b) != s.Bits/8 {
-		return ID{}, kindErrorf(ErrForm, "%s: %d bytes, want %d", s.Name, len(b), s.Bits/8)
+		return ID{}, kindErrorf(ErrEncoding, "%s: %d bytes, want %d", s.Name, len(b), s.Bits/8)
 	}
 	var full [24]byte
 	copy(full[24-len(b):], b)
@@ -84,10 +84,10 @@ func (s *Scheme) FromBytes(b []byte) (ID, error) {
 	})
 }
 
-func (s *Scheme) fromWords(w words) (ID, error) { return s.id(w, s.check(w)) }
+func (s *Format) fromWords(w words) (ID, error) { return s.id(w, s.check(w)) }
 
 // id makes an ID of what an adapter returned.
-func (s *Scheme) id(w words, err error) (ID, error) {
+func (s *Format) id(w words, err error) (ID, error) {
 	if err != nil {
 		return ID{}, err
 	}
@@ -102,49 +102,49 @@ func (id ID) String() string {
 	return id.In(Text)
 }
 
-// In returns the ID in a form that its scheme has.
-func (id ID) In(f Form) string { return string(id.Append(nil, f)) }
+// In returns the ID in a form that its format has.
+func (id ID) In(f Encoding) string { return string(id.Append(nil, f)) }
 
-// Append appends the ID in a form that its scheme has to b; see [Scheme.HasForm].
-func (id ID) Append(b []byte, f Form) []byte {
+// Append appends the ID in a form that its format has to b; see [Format.HasEncoding].
+func (id ID) Append(b []byte, f Encoding) []byte {
 	switch f {
 	case Text:
-		return id.scheme.appendText(b, id.words)
+		return id.format.appendText(b, id.words)
 	case Hex:
 		var raw [20]byte
 		return hex.AppendEncode(b, id.appendBytes(raw[:0]))
 	case Int:
 		return id.words.appendInt(b)
 	case UUID:
-		if id.scheme.Bits == 128 {
+		if id.format.Bits == 128 {
 			var raw [16]byte
 			id.appendBytes(raw[:0])
 			return uuidtext.Append(b, &raw)
 		}
 	}
-	panic("scheme: " + id.scheme.Name + " IDs have no form " + strconv.Quote(string(f)))
+	panic("format: " + id.format.Name + " IDs have no form " + strconv.Quote(string(f)))
 }
 
-// CheckForm returns [ErrForm] and says why if the scheme's IDs do not have the form.
-func (s *Scheme) CheckForm(f Form) error {
-	if s.HasForm(f) {
+// CheckEncoding returns [ErrEncoding] and says why if the format's IDs do not have the form.
+func (s *Format) CheckEncoding(f Encoding) error {
+	if s.HasEncoding(f) {
 		return nil
 	}
-	names := make([]string, len(s.Forms))
-	for i, f := range s.Forms {
+	names := make([]string, len(s.Encodings))
+	for i, f := range s.Encodings {
 		names[i] = string(f)
 	}
-	return kindErrorf(ErrForm, "%s IDs have %d bits, so they have no form %q; their forms are %s",
+	return kindErrorf(ErrEncoding, "%s IDs have %d bits, so they have no form %q; their forms are %s",
 		s.Name, s.Bits, f, list(names, "and"))
 }
 
 // Parse returns the ID of a text in the format's own form.
-func (s *Scheme) Parse(text string) (ID, error) { return s.id(s.parse(text)) }
+func (s *Format) Parse(text string) (ID, error) { return s.id(s.parse(text)) }
 
 // ParseAs returns the ID of a text in the given form: a hexadecimal number must have
 // its full width, and may be in either case; an integer may not have a sign.
-func (s *Scheme) ParseAs(f Form, text string) (ID, error) {
-	if err := s.CheckForm(f); err != nil {
+func (s *Format) ParseAs(f Encoding, text string) (ID, error) {
+	if err := s.CheckEncoding(f); err != nil {
 		return ID{}, err
 	}
 	switch f {
@@ -158,17 +158,17 @@ func (s *Scheme) ParseAs(f Form, text string) (ID, error) {
 	return s.Parse(text)
 }
 
-// ParseAny returns the ID of a text in any form of the scheme, and the form. A text
+// ParseAny returns the ID of a text in any form of the format, and the form. A text
 // that could be of two is read as the first of: text, UUID, hex, int.
-func (s *Scheme) ParseAny(text string) (ID, Form, error) {
-	f := s.formOf(text)
+func (s *Format) ParseAny(text string) (ID, Encoding, error) {
+	f := s.encodingOf(text)
 	id, err := s.ParseAs(f, text)
 	return id, f, err
 }
 
-// formOf tells the form by length and alphabet; a text that fits none is to be read as
+// encodingOf tells the form by length and alphabet; a text that fits none is to be read as
 // the format's own.
-func (s *Scheme) formOf(text string) Form {
+func (s *Format) encodingOf(text string) Encoding {
 	c := classify(text)
 	switch {
 	case s.hasTextLength(len(text)):
@@ -182,9 +182,9 @@ func (s *Scheme) formOf(text string) Form {
 	return Text
 }
 
-func (s *Scheme) hasTextLength(n int) bool { return slices.Contains(s.TextLengths, n) }
+func (s *Format) hasTextLength(n int) bool { return slices.Contains(s.TextLengths, n) }
 
-func (s *Scheme) parseHex(text string) (ID, error) {
+func (s *Format) parseHex(text string) (ID, error) {
 	var raw [20]byte
 	if want := s.Bits / 4; len(text) != want {
 		return ID{}, s.inputError(text, fmt.Sprintf("%d characters; the hexadecimal form has %d", len(text), want))
@@ -200,7 +200,7 @@ func (s *Scheme) parseHex(text string) (ID, error) {
 	return s.FromBytes(raw[:n])
 }
 
-func (s *Scheme) parseUUID(text string) (ID, error) {
+func (s *Format) parseUUID(text string) (ID, error) {
 	if len(text) != uuidtext.Len {
 		return ID{}, s.inputError(text, fmt.Sprintf("%d characters; a UUID has %d", len(text), uuidtext.Len))
 	}
@@ -211,7 +211,7 @@ func (s *Scheme) parseUUID(text string) (ID, error) {
 	return s.FromBytes(raw[:])
 }
 
-func (s *Scheme) parseInt(text string) (ID, error) {
+func (s *Format) parseInt(text string) (ID, error) {
 	if text == "" {
 		return ID{}, s.inputError(text, "it is empty; an integer has decimal digits")
 	}
@@ -238,8 +238,8 @@ func (s *Scheme) parseInt(text string) (ID, error) {
 	return s.fromWords(w)
 }
 
-func (s *Scheme) inputError(input, reason string) error {
-	return kindErrorf(ErrForm, "%s: cannot parse %q: %s", s.Name, parseerr.Shorten(input), reason)
+func (s *Format) inputError(input, reason string) error {
+	return kindErrorf(ErrEncoding, "%s: cannot parse %q: %s", s.Name, parseerr.Shorten(input), reason)
 }
 
 const ten19 = 10_000_000_000_000_000_000 // the largest power of ten in a word
@@ -322,10 +322,10 @@ func (v Value) String() string { return string(v.Append(nil)) }
 // Uint64 returns the content of a field of at most 64 bits.
 func (v Value) Uint64() uint64 { return v.low }
 
-// Fields returns the content of each named field of the scheme's layout, in its order.
+// Fields returns the content of each named field of the format's layout, in its order.
 func (id ID) Fields() []Value {
-	values := make([]Value, 0, len(id.scheme.Layout))
-	for _, f := range id.scheme.Layout {
+	values := make([]Value, 0, len(id.format.Layout))
+	for _, f := range id.format.Layout {
 		if f.Name != "" {
 			values = append(values, f.Of(id))
 		}
@@ -335,12 +335,12 @@ func (id ID) Fields() []Value {
 
 // timestamp returns the content of the timestamp field.
 func (id ID) timestamp() uint64 {
-	return id.scheme.Timestamp().Of(id).low
+	return id.format.Timestamp().Of(id).low
 }
 
 // Milli returns the time of the ID's timestamp as Unix time in milliseconds.
 func (id ID) Milli() int64 {
-	return id.scheme.Epoch.UnixMilli() + int64(id.timestamp())*id.scheme.Tick.Milliseconds()
+	return id.format.Epoch.UnixMilli() + int64(id.timestamp())*id.format.Tick.Milliseconds()
 }
 
 // Time returns the time of the ID's timestamp, in UTC.
@@ -350,11 +350,11 @@ func (id ID) Time() time.Time { return time.UnixMilli(id.Milli()).UTC() }
 // what it carries.
 func (id ID) Notes() []string {
 	var notes []string
-	if t := id.Time(); t.Before(id.scheme.First) || t.After(id.scheme.Last) {
+	if t := id.Time(); t.Before(id.format.First) || t.After(id.format.Last) {
 		notes = append(notes, "the timestamp is reserved: no generator makes this ID")
 	}
-	if id.scheme.notes != nil {
-		notes = append(notes, id.scheme.notes(id)...)
+	if id.format.notes != nil {
+		notes = append(notes, id.format.notes(id)...)
 	}
 	return notes
 }

@@ -1,4 +1,4 @@
-package scheme
+package format
 
 import (
 	"crypto/sha1"
@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// Each ID of the last years, in each form, is taken for what it is, in each scheme.
+// Each ID of the last years, in each form, is taken for what it is, in each format.
 func TestDetect(t *testing.T) {
 	for _, s := range All() {
 		for years := range 8 {
@@ -21,10 +21,10 @@ func TestDetect(t *testing.T) {
 			g := newGenerator(t, s, Options{At: at})
 			for range 100 {
 				id := next(t, g)
-				for _, f := range s.Forms {
+				for _, f := range s.Encodings {
 					text := id.In(f)
 					found := Detect(text)
-					if len(found) == 0 || found[0].ID != id || found[0].Form != f {
+					if len(found) == 0 || found[0].ID != id || found[0].Encoding != f {
 						t.Fatalf("%s of %d years ago as %s: %s is taken for %v", s.Name, years, f, text, found)
 					}
 					for i, c := range found {
@@ -77,7 +77,7 @@ func TestDetectExamples(t *testing.T) {
 		found := Detect(text)
 		got := ""
 		if len(found) > 0 {
-			got = found[0].ID.Scheme().Name + " " + string(found[0].Form)
+			got = found[0].ID.Format().Name + " " + string(found[0].Encoding)
 		}
 		if got != want {
 			t.Errorf("%s is taken for %q, want %q: %v", text, got, want, found)
@@ -89,7 +89,7 @@ func TestDetectExamples(t *testing.T) {
 func TestDetectSeveral(t *testing.T) {
 	const text = "01A1E6CDA80000000000000000000ABC" // hexadecimal digits are base32hex, too
 	found := Detect(text)
-	if len(found) != 1 || found[0].Form != Hex || found[0].ID.Scheme() != SCRU128 {
+	if len(found) != 1 || found[0].Encoding != Hex || found[0].ID.Format() != SCRU128 {
 		t.Errorf("%v", found)
 	}
 	id, err := SCRU64.ParseAs(Int, "119000000000000000")
@@ -155,9 +155,9 @@ func FuzzDetect(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		for _, c := range Detect(text) {
-			again, err := c.ID.Scheme().ParseAs(c.Form, text)
+			again, err := c.ID.Format().ParseAs(c.Encoding, text)
 			if err != nil || again != c.ID || !again.Plausible(time.Now().Add(time.Second)) {
-				t.Fatalf("%q as %s %s: %v, %v", text, c.ID.Scheme(), c.Form, again, err)
+				t.Fatalf("%q as %s %s: %v, %v", text, c.ID.Format(), c.Encoding, again, err)
 			}
 		}
 	})

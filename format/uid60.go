@@ -1,4 +1,4 @@
-package scheme
+package format
 
 import (
 	"time"
@@ -6,8 +6,8 @@ import (
 	"github.com/sortid/sortid/uid60"
 )
 
-func uid60Scheme() *Scheme {
-	return &Scheme{
+func uid60Format() *Format {
+	return &Format{
 		Name:    "uid60",
 		Title:   "uid60",
 		Summary: "60 bits in ten characters that look random",
@@ -63,7 +63,7 @@ func uid60Texts(b []byte, ids []uid60.ID, sep byte) []byte {
 	return b
 }
 
-func newUID60(s *Scheme, o Options) (Generator, error) {
+func newUID60(s *Format, o Options) (Generator, error) {
 	clock, fixed := o.clock(s.Tick)
 	var opts uid60.Options
 	opts.Lease = o.Lease
@@ -78,5 +78,5 @@ func newUID60(s *Scheme, o Options) (Generator, error) {
 	if err != nil {
 		return nil, optionError(err)
 	}
-	return &generator[uid60.ID]{scheme: s, source: g, words: uid60Words, texts: uid60Texts, fixed: fixed}, nil
+	return &generator[uid60.ID]{format: s, source: g, words: uid60Words, texts: uid60Texts, fixed: fixed}, nil
 }

@@ -1,4 +1,4 @@
-package scheme
+package format
 
 import (
 	"encoding/binary"
@@ -7,8 +7,8 @@ import (
 	"github.com/sortid/sortid/scru160"
 )
 
-func scru160Scheme() *Scheme {
-	return &Scheme{
+func scru160Format() *Format {
+	return &Format{
 		Name:    "scru160",
 		Title:   "SCRU160",
 		Summary: "160 bits, about 111 of them random",
@@ -76,7 +76,7 @@ func scru160Texts(b []byte, ids []scru160.ID, sep byte) []byte {
 	return b
 }
 
-func newSCRU160(s *Scheme, o Options) (Generator, error) {
+func newSCRU160(s *Format, o Options) (Generator, error) {
 	tick := s.Tick
 	if on, err := flag(o.Values["micros"]); err == nil && on {
 		tick = time.Microsecond
@@ -106,5 +106,5 @@ func newSCRU160(s *Scheme, o Options) (Generator, error) {
 	if err != nil {
 		return nil, optionError(err)
 	}
-	return &generator[scru160.ID]{scheme: s, source: g, words: scru160Words, texts: scru160Texts, fixed: fixed}, nil
+	return &generator[scru160.ID]{format: s, source: g, words: scru160Words, texts: scru160Texts, fixed: fixed}, nil
 }

@@ -1,4 +1,4 @@
-package scheme
+package format
 
 import (
 	"fmt"
@@ -9,8 +9,8 @@ import (
 	"github.com/sortid/sortid/euid"
 )
 
-func euidScheme() *Scheme {
-	return &Scheme{
+func euidFormat() *Format {
+	return &Format{
 		Name:    "euid",
 		Title:   "EUID, draft 3",
 		Summary: "128 bits with a check symbol and 15 bits of one's own",
@@ -83,7 +83,7 @@ func euidTexts(b []byte, ids []euid.ID, sep byte) []byte {
 	return b
 }
 
-func newEUID(s *Scheme, o Options) (Generator, error) {
+func newEUID(s *Format, o Options) (Generator, error) {
 	clock, fixed := o.clock(s.Tick)
 	var opts euid.Options
 	err := o.set(&opts.GeneratorOptions, clock, func(name, value string) (err error) {
@@ -99,7 +99,7 @@ func newEUID(s *Scheme, o Options) (Generator, error) {
 	}
 	// A full tick is an error there, gone in the next millisecond.
 	source := retrying[euid.ID]{g, sortid.ErrOverflow}
-	return &generator[euid.ID]{scheme: s, source: source, words: euidWords, texts: euidTexts, fixed: fixed}, nil
+	return &generator[euid.ID]{format: s, source: source, words: euidWords, texts: euidTexts, fixed: fixed}, nil
 }
 
 // extension reads a number of up to 15 bits, "5", or with its length, "5/8".

@@ -1,4 +1,4 @@
-package scheme
+package format
 
 import (
 	"context"
@@ -10,8 +10,8 @@ import (
 	"github.com/sortid/sortid/scru64"
 )
 
-func scru64Scheme() *Scheme {
-	return &Scheme{
+func scru64Format() *Format {
+	return &Format{
 		Name:    "scru64",
 		Title:   "SCRU64",
 		Summary: "64 bits, unique through assigned node IDs",
@@ -69,7 +69,7 @@ func scru64Texts(b []byte, ids []scru64.ID, sep byte) []byte {
 	return b
 }
 
-func newSCRU64(s *Scheme, o Options) (Generator, error) {
+func newSCRU64(s *Format, o Options) (Generator, error) {
 	clock, fixed := o.clock(s.Tick)
 	opts := scru64.Options{Lease: o.Lease}
 	err := o.set(&opts.GeneratorOptions, clock, func(name, value string) (err error) {
@@ -99,7 +99,7 @@ func newSCRU64(s *Scheme, o Options) (Generator, error) {
 	if alone {
 		source = waiting{g, 1 << (24 - opts.NodeSpec.NodeIDSize())}
 	}
-	return &generator[scru64.ID]{scheme: s, source: source, words: scru64Words, texts: scru64Texts, fixed: fixed}, nil
+	return &generator[scru64.ID]{format: s, source: source, words: scru64Words, texts: scru64Texts, fixed: fixed}, nil
 }
 
 // A waiting generator waits when its timestamp has run ahead of the clock by the whole

@@ -1,11 +1,11 @@
-// Package scheme puts the five ID formats behind one table, for programs that learn
+// Package format puts the five ID formats behind one table, for programs that learn
 // only at run time which format they handle: a command, a server, a page, a tester.
 //
-// A [Scheme] describes a format (layout, forms, epoch, tick, range) and gives its
+// A [Format] describes a format (layout, forms, epoch, tick, range) and gives its
 // operations: parse, inspect, generate, convert, bounds. An [ID] is an ID of any of
 // them, and [Detect] says which format an unknown text may be of. A program that knows
 // its format imports that format's package instead: it is shorter and faster.
-package scheme
+package format
 
 import (
 	"fmt"
@@ -17,9 +17,9 @@ import (
 	"github.com/sortid/sortid/internal/clock"
 )
 
-// A Scheme describes one of the five formats. There is one Scheme for each, so
+// A Format describes one of the five formats. There is one Format for each, so
 // pointers may be compared; what they point to must not be changed.
-type Scheme struct {
+type Format struct {
 	Name    string // as in "scru128": the package's name, too
 	Title   string // the name that its document gives it
 	Summary string // what it is, in a few words
@@ -43,9 +43,9 @@ type Scheme struct {
 	Unique  string // why no two IDs are the same
 	PerTick string // how many IDs a generator makes in one tick
 
-	Options []Option // what a generator can be told
-	Node    string   // the one of these that gives the node ID; empty if IDs carry none
-	Forms   []Form   // the forms that the IDs have
+	Options   []Option   // what a generator can be told
+	Node      string     // the one of these that gives the node ID; empty if IDs carry none
+	Encodings []Encoding // the forms that the IDs have
 
 	alphabet class // of the text form
 	letters  class // the case in which the format writes letters, 0 for both
@@ -58,7 +58,7 @@ type Scheme struct {
 	notes      func(ID) []string
 	generated  func(ID) bool // whether generators make such an ID; nil: they may make any
 
-	newGenerator func(*Scheme, Options) (Generator, error)
+	newGenerator func(*Format, Options) (Generator, error)
 
 	digits        int   // of the largest ID as a decimal integer
 	plausibleFrom int64 // Unix milliseconds; see PlausibleRange
@@ -88,19 +88,19 @@ type Field struct {
 
 // The five formats.
 var (
-	SCRU64  = newScheme(scru64Scheme())
-	SCRU128 = newScheme(scru128Scheme())
-	SCRU160 = newScheme(scru160Scheme())
-	EUID    = newScheme(euidScheme())
-	UID60   = newScheme(uid60Scheme())
+	SCRU64  = newFormat(scru64Format())
+	SCRU128 = newFormat(scru128Format())
+	SCRU160 = newFormat(scru160Format())
+	EUID    = newFormat(euidFormat())
+	UID60   = newFormat(uid60Format())
 
-	all = []*Scheme{SCRU64, SCRU128, SCRU160, EUID, UID60}
+	all = []*Format{SCRU64, SCRU128, SCRU160, EUID, UID60}
 )
 
-// All returns the five schemes, in the order in which tables show them.
-func All() []*Scheme { return append([]*Scheme(nil), all...) }
+// All returns the five formats, in the order in which tables show them.
+func All() []*Format { return append([]*Format(nil), all...) }
 
-// Names returns the names of the five schemes.
+// Names returns the names of the five formats.
 func Names() []string {
 	names := make([]string, len(all))
 	for i, s := range all {
@@ -109,12 +109,12 @@ func Names() []string {
 	return names
 }
 
-// newScheme completes a description: what follows from the rest is not written down.
-func newScheme(s *Scheme) *Scheme {
+// newFormat completes a description: what follows from the rest is not written down.
+func newFormat(s *Format) *Format {
 	place(s.Layout)
-	s.Forms = []Form{Text, Hex, Int}
+	s.Encodings = []Encoding{Text, Hex, Int}
 	if s.Bits == 128 {
-		s.Forms = append(s.Forms, UUID)
+		s.Encodings = append(s.Encodings, UUID)
 	}
 	s.First, s.Last = s.Range()
 	if s.Reserved {
@@ -127,7 +127,7 @@ func newScheme(s *Scheme) *Scheme {
 }
 
 // Timestamp returns the field that holds the time, in ticks since the epoch.
-func (s *Scheme) Timestamp() Field {
+func (s *Format) Timestamp() Field {
 	if s.Layout[0].Kind == KindZero {
 		return s.Layout[1]
 	}
@@ -143,8 +143,8 @@ func place(layout []Field) {
 	}
 }
 
-// Lookup returns the scheme of a name, in either case. The error is an [UnknownError].
-func Lookup(name string) (*Scheme, error) {
+// Lookup returns the format of a name, in either case. The error is an [UnknownError].
+func Lookup(name string) (*Format, error) {
 	for _, s := range all {
 		if strings.EqualFold(s.Name, name) {
 			return s, nil
@@ -153,14 +153,14 @@ func Lookup(name string) (*Scheme, error) {
 	return nil, &UnknownError{What: "scheme", Name: name, Known: Names()}
 }
 
-// String returns the scheme's name.
-func (s *Scheme) String() string { return s.Name }
+// String returns the format's name.
+func (s *Format) String() string { return s.Name }
 
 // Max returns the largest ID.
-func (s *Scheme) Max() ID { return ID{s, s.max} }
+func (s *Format) Max() ID { return ID{s, s.max} }
 
-// HasForm reports whether the format's IDs have the form.
-func (s *Scheme) HasForm(f Form) bool { return slices.Contains(s.Forms, f) }
+// HasEncoding reports whether the format's IDs have the form.
+func (s *Format) HasEncoding(f Encoding) bool { return slices.Contains(s.Encodings, f) }
 
 // SplitNode returns what node_ctr of SCRU64 is made of, given the size of the node ID,
 // 1 to 23 bits, which an ID does not tell: node_id and counter.
@@ -178,14 +178,14 @@ func SplitNode(size int) ([]Field, error) {
 
 // Range returns the first and the last time that an ID of the format can show, at the
 // reserved timestamps too.
-func (s *Scheme) Range() (first, last time.Time) {
+func (s *Format) Range() (first, last time.Time) {
 	return s.Epoch, s.Max().Time().Add(s.Tick - time.Nanosecond)
 }
 
 // CheckTime returns a [TimeError] if no ID of the format can show the time.
-func (s *Scheme) CheckTime(t time.Time) error {
+func (s *Format) CheckTime(t time.Time) error {
 	if first, last := s.Range(); t.Before(first) || t.After(last) {
-		return &TimeError{Scheme: s, Time: t}
+		return &TimeError{Format: s, Time: t}
 	}
 	return nil
 }
@@ -193,7 +193,7 @@ func (s *Scheme) CheckTime(t time.Time) error {
 // Bounds returns the smallest ID of from's tick and that of to's: the IDs from the one
 // up to, but not including, the other are those of the time range. It returns a
 // [TimeError] for a time that no ID can show, and another error if the range is empty.
-func (s *Scheme) Bounds(from, to time.Time) (first, end ID, err error) {
+func (s *Format) Bounds(from, to time.Time) (first, end ID, err error) {
 	for _, t := range [2]time.Time{from, to} {
 		if err := s.CheckTime(t); err != nil {
 			return ID{}, ID{}, err
@@ -219,10 +219,10 @@ func FormatTime(t time.Time) string { return t.UTC().Format(TimeLayout) }
 
 // UsualLengths returns the lengths of the format's texts, but for those that only times just
 // after the epoch have.
-func (s *Scheme) UsualLengths() []int { return s.TextLengths[max(0, len(s.TextLengths)-2):] }
+func (s *Format) UsualLengths() []int { return s.TextLengths[max(0, len(s.TextLengths)-2):] }
 
 // Lengths returns the usual lengths of the format's texts in words, as in "9 or 10".
-func (s *Scheme) Lengths() string {
+func (s *Format) Lengths() string {
 	lengths := s.UsualLengths()
 	words := make([]string, len(lengths))
 	for i, n := range lengths {

@@ -1,4 +1,4 @@
-package scheme
+package format
 
 import (
 	"time"
@@ -7,8 +7,8 @@ import (
 	"github.com/sortid/sortid/scru128"
 )
 
-func scru128Scheme() *Scheme {
-	return &Scheme{
+func scru128Format() *Format {
+	return &Format{
 		Name:    "scru128",
 		Title:   "SCRU128",
 		Summary: "128 bits, unique without any coordination",
@@ -57,7 +57,7 @@ func scru128Words(id scru128.ID) words {
 	return words{0, hi, lo}
 }
 
-func newSCRU128(s *Scheme, o Options) (Generator, error) {
+func newSCRU128(s *Format, o Options) (Generator, error) {
 	clock, fixed := o.clock(s.Tick)
 	var opts scru128.Options
 	err := o.set(&opts.GeneratorOptions, clock, func(name, value string) (err error) {
@@ -71,5 +71,5 @@ func newSCRU128(s *Scheme, o Options) (Generator, error) {
 	if err != nil {
 		return nil, optionError(err)
 	}
-	return &generator[scru128.ID]{scheme: s, source: g, words: scru128Words, texts: base36.AppendLines128[scru128.ID], fixed: fixed}, nil
+	return &generator[scru128.ID]{format: s, source: g, words: scru128Words, texts: base36.AppendLines128[scru128.ID], fixed: fixed}, nil
 }
