@@ -8,7 +8,7 @@ import (
 )
 
 func BenchmarkAppend(b *testing.B) {
-	for _, s := range all {
+	for _, s := range ours {
 		for _, f := range s.Encodings {
 			b.Run(s.Name+"/"+string(f), func(b *testing.B) {
 				batch := newGenerator(b, s, Options{}).NewBatch()
@@ -28,7 +28,7 @@ func BenchmarkAppend(b *testing.B) {
 
 // BenchmarkJSON is the reason why AppendJSON does without encoding/json.
 func BenchmarkJSON(b *testing.B) {
-	for _, s := range all {
+	for _, s := range ours {
 		id := next(b, newGenerator(b, s, Options{At: time.Now()}))
 		buf := make([]byte, 0, 4096)
 		b.Run(s.Name+"/AppendJSON", func(b *testing.B) {

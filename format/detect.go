@@ -57,14 +57,26 @@ func classify(text string) class {
 	return c
 }
 
-// A Candidate is one way to read a text: as an ID, in one of its forms.
+// A Candidate is one way to read a text: as an ID, in one of its encodings.
 type Candidate struct {
 	ID       ID
 	Encoding Encoding
+	Prefix   string // what stands before the ID in the text, of a format that is [Format.Prefixed]
 }
 
-// rank orders candidates, the most probable first.
-func (c Candidate) rank(text string) int {
+// String returns the text of the ID, with the prefix.
+func (c Candidate) String() string { return c.Prefix + c.ID.String() }
+
+// rank orders the candidates of a text in the alphabets c, the most probable first: UUIDs, whose
+// variant and version are no accident, then the formats of ours, then others.
+func (c Candidate) rank(alphabets class) int {
+	f := c.ID.format
+	switch {
+	case f.fixedBits() > 4:
+		return -1
+	case !f.Generates():
+		return 8
+	}
 	r := 0
 	switch c.Encoding {
 	case UUID:
@@ -77,73 +89,133 @@ func (c Candidate) rank(text string) int {
 	// A format writes the letters of its texts in one case, and numbers in lower case.
 	want := classLower
 	if c.Encoding == Text {
-		want = c.ID.format.letters
+		want = f.letters
 	}
-	if classify(text)&want != want {
+	if alphabets&want != want {
 		r += 4
 	}
 	return r
 }
 
 // Detect returns the ways to read a text without knowing its format, the most probable
-// first. It tries the text forms, UUIDs, hexadecimal numbers at full width and decimal
-// integers, and keeps the readings that are plausible (see [ID.Plausible]) and could
-// come from a generator of the format.
+// first. It tries the encodings of all formats, integers and hexadecimal numbers at full width
+// among them, and keeps the readings that are plausible (see [ID.Plausible]) and could come from
+// a generator of the format.
 func Detect(text string) []Candidate { return AppendDetect(nil, text, time.Now()) }
+
+// DetectOurs is [Detect] for the formats of ours alone.
+func DetectOurs(text string) []Candidate { return ourWays.detect(nil, text, time.Now()) }
 
 // AppendDetect is [Detect] at a time; it appends to found.
 func AppendDetect(found []Candidate, text string, now time.Time) []Candidate {
-	c := classify(text)
-	if c == 0 && len(text) != uuidtext.Len {
+	return allWays.detect(found, text, now)
+}
+
+// A way to read a text is as an ID of a format in one of its encodings.
+type way struct {
+	format   *Format
+	encoding Encoding
+}
+
+// ways holds the ways to read a text by the text's length.
+type ways [][]way
+
+var ourWays, allWays = newWays(ours), newWays(all)
+
+// maxPrefix is the length of the longest prefix with its underscore.
+const maxPrefix = 64
+
+func newWays(formats []*Format) (w ways) {
+	add := func(length int, f *Format, e Encoding) {
+		for len(w) <= length {
+			w = append(w, nil)
+		}
+		w[length] = append(w[length], way{f, e})
+	}
+	for _, f := range formats {
+		for _, e := range f.Encodings {
+			switch e {
+			case Text:
+				for _, n := range f.TextLengths {
+					if !f.Prefixed {
+						add(n, f, e)
+						continue
+					}
+					for prefix := 2; prefix <= maxPrefix; prefix++ {
+						add(prefix+n, f, e)
+					}
+				}
+			case UUID:
+				add(uuidtext.Len, f, e)
+			case Hex:
+				add(f.Bits/4, f, e)
+			case Int:
+				for n := range f.digits {
+					add(n+1, f, e)
+				}
+			}
+		}
+	}
+	return w
+}
+
+// detect appends the plausible readings of a text.
+func (w ways) detect(found []Candidate, text string, now time.Time) []Candidate {
+	if len(text) >= len(w) {
 		return found
 	}
 	start := len(found)
-	for _, s := range all {
-		found = s.detect(found, text, c, now)
+	alphabets := classify(text)
+	for _, way := range w[len(text)] {
+		if !way.fits(text, alphabets) {
+			continue
+		}
+		id, err := way.format.ParseAs(way.encoding, text)
+		if err == nil && id.Plausible(now) && id.Generated() {
+			prefix, _ := way.format.cutPrefix(text)
+			found = append(found, Candidate{ID: id, Encoding: way.encoding, Prefix: prefix})
+		}
 	}
 	if more := found[start:]; len(more) > 1 {
-		slices.SortStableFunc(more, func(a, b Candidate) int { return a.rank(text) - b.rank(text) })
+		slices.SortStableFunc(more, func(a, b Candidate) int { return a.rank(alphabets) - b.rank(alphabets) })
 	}
 	return found
 }
 
-func (s *Format) detect(found []Candidate, text string, c class, now time.Time) []Candidate {
-	try := func(f Encoding) {
-		id, err := s.ParseAs(f, text)
-		if err == nil && id.Plausible(now) && id.Generated() {
-			found = append(found, Candidate{ID: id, Encoding: f})
-		}
+// fits reports whether a text that is in the given alphabets may be read in the way.
+func (w way) fits(text string, alphabets class) bool {
+	switch w.encoding {
+	case Text:
+		_, id := w.format.cutPrefix(text)
+		return alphabets&w.format.alphabet != 0 && w.format.hasTextLength(len(id))
+	case Hex:
+		return alphabets&classHex != 0
+	case Int:
+		return alphabets&classDecimal != 0 && text[0] != '0'
 	}
-	if s.hasTextLength(len(text)) && c&s.alphabet != 0 {
-		try(Text)
-	}
-	if s.Bits == 128 && len(text) == uuidtext.Len {
-		try(UUID)
-	}
-	if c&classHex != 0 && len(text) == s.Bits/4 {
-		try(Hex)
-	}
-	if c&classDecimal != 0 && text[0] != '0' && len(text) <= s.digits {
-		try(Int)
-	}
-	return found
+	return true
 }
 
 // PlausibleRange returns the times that an ID of the format probably has, if it was made
 // before now: from 2010, or the second month of the format's epoch where that is later
 // (small integers would be of the first), to a year from now.
-func (s *Format) PlausibleRange(now time.Time) (from, to time.Time) {
+func (f *Format) PlausibleRange(now time.Time) (from, to time.Time) {
 	from = time.Date(2010, 1, 1, 0, 0, 0, 0, time.UTC)
-	if month := s.Epoch.AddDate(0, 1, 0); month.After(from) {
+	if month := f.Epoch.AddDate(0, 1, 0); month.After(from) {
 		from = month
 	}
 	return from, now.UTC().Add(365 * 24 * time.Hour)
 }
 
-// Plausible reports whether the ID's time is in its format's [Format.PlausibleRange].
+// Plausible reports whether the ID's time is in its format's [Format.PlausibleRange]. An ID that
+// carries no time is plausible.
 func (id ID) Plausible(now time.Time) bool {
-	ms := id.Milli()
-	return id.format.plausibleFrom <= ms && ms <= now.UnixMilli()+365*24*time.Hour.Milliseconds()
+	f := id.timed()
+	if f == nil {
+		return true
+	}
+	ms := id.milli(f)
+	return f.plausibleFrom <= ms && ms <= now.UnixMilli()+365*24*time.Hour.Milliseconds()
 }
 
 // Generated reports whether generators of the format make such IDs, whatever their time: of

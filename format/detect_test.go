@@ -12,7 +12,7 @@ import (
 
 // Each ID of the last years, in each form, is taken for what it is, in each format.
 func TestDetect(t *testing.T) {
-	for _, s := range All() {
+	for _, s := range Ours() {
 		for years := range 8 {
 			at := time.Now().AddDate(-years, 0, -1)
 			if from, _ := s.PlausibleRange(at); at.Before(from) {
@@ -23,7 +23,7 @@ func TestDetect(t *testing.T) {
 				id := next(t, g)
 				for _, f := range s.Encodings {
 					text := id.In(f)
-					found := Detect(text)
+					found := DetectOurs(text)
 					if len(found) == 0 || found[0].ID != id || found[0].Encoding != f {
 						t.Fatalf("%s of %d years ago as %s: %s is taken for %v", s.Name, years, f, text, found)
 					}
@@ -74,7 +74,7 @@ func TestDetectExamples(t *testing.T) {
 		"ZZZZZZZZZZZZ":                         "", // not plausible, and not as scru64 writes it
 		"AAAA":                                 "", // uid60 at its epoch
 	} {
-		found := Detect(text)
+		found := DetectOurs(text)
 		got := ""
 		if len(found) > 0 {
 			got = found[0].ID.Format().Name + " " + string(found[0].Encoding)
@@ -88,7 +88,7 @@ func TestDetectExamples(t *testing.T) {
 // A reading that is less probable is not lost.
 func TestDetectSeveral(t *testing.T) {
 	const text = "01A1E6CDA80000000000000000000ABC" // hexadecimal digits are base32hex, too
-	found := Detect(text)
+	found := DetectOurs(text)
 	if len(found) != 1 || found[0].Encoding != Hex || found[0].ID.Format() != SCRU128 {
 		t.Errorf("%v", found)
 	}
@@ -107,7 +107,7 @@ func TestDetectSeveral(t *testing.T) {
 // The first and the last plausible time, and those just outside.
 func TestPlausible(t *testing.T) {
 	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
-	for _, s := range All() {
+	for _, s := range Ours() {
 		from, to := s.PlausibleRange(now)
 		want := "2010-01-01T00:00:00.000Z"
 		if s == UID60 {
@@ -134,7 +134,7 @@ func TestDetectHashes(t *testing.T) {
 		n := 0
 		for i := range 10_000 {
 			sum := sha1.Sum(fmt.Appendf(nil, "blob %d", i))
-			if found := Detect(hex.EncodeToString(sum[:])); len(found) > 0 {
+			if found := DetectOurs(hex.EncodeToString(sum[:])); len(found) > 0 {
 				n++
 				if i < 300 {
 					t.Errorf("%x is taken for %v", sum, found)
@@ -148,13 +148,13 @@ func TestDetectHashes(t *testing.T) {
 }
 
 func FuzzDetect(f *testing.F) {
-	for _, s := range All() {
+	for _, s := range Ours() {
 		f.Add(s.Example)
 		f.Add(s.Max().In(Int))
 		f.Add(s.Max().In(Hex))
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		for _, c := range Detect(text) {
+		for _, c := range DetectOurs(text) {
 			again, err := c.ID.Format().ParseAs(c.Encoding, text)
 			if err != nil || again != c.ID || !again.Plausible(time.Now().Add(time.Second)) {
 				t.Fatalf("%q as %s %s: %v, %v", text, c.ID.Format(), c.Encoding, again, err)

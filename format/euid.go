@@ -14,6 +14,7 @@ func euidFormat() *Format {
 		Name:    "euid",
 		Title:   "EUID, draft 3",
 		Summary: "128 bits with a check symbol and 15 bits of one's own",
+		Source:  "Extendable Universally Unique Identifier, DRAFT#3",
 		Bits:    128,
 		Layout: []Field{
 			{Name: "timestamp", Bits: 42, Kind: KindTime, Meaning: "Unix time in milliseconds"},
@@ -27,14 +28,22 @@ func euidFormat() *Format {
 		FoldsCase:   true,
 		TextLengths: []int{euid.TextLen},
 		Example:     "C8EE934SR007G5Q94QKKXFRFV8B",
+		Grouped:     true,
 		TextSorts:   true,
 		Epoch:       time.UnixMilli(0).UTC(),
 		Tick:        time.Millisecond,
 		Unique:      "79 random bits",
 		PerTick:     "2^31 on average, then it waits for the next millisecond",
+		Choose:      "people type IDs, or an ID carries 15 bits of yours",
 		Options: append([]Option{
 			{Name: "ext", Value: "N[/BITS]", Usage: "the extension, a number of up to 15 bits, as in 5, or 5/8 to state its length"},
 		}, commonOptions...),
+		Plan: Plan{
+			Preference: 3, Unique: "79 random bits, while no extension is used",
+			RandomBits: 15 + 32 + 32, // of each millisecond, and of each ID
+			PerTick:    1 << 31,
+		},
+		SQL: SQL{Postgres: "uuid", Bytes: 16, New: "euid_new()"},
 
 		alphabet: classCrockford,
 		letters:  classUpper,
@@ -83,8 +92,8 @@ func euidTexts(b []byte, ids []euid.ID, sep byte) []byte {
 	return b
 }
 
-func newEUID(s *Format, o Options) (Generator, error) {
-	clock, fixed := o.clock(s.Tick)
+func newEUID(f *Format, o Options) (Generator, error) {
+	clock, fixed := o.clock(f.Tick)
 	var opts euid.Options
 	err := o.set(&opts.GeneratorOptions, clock, func(name, value string) (err error) {
 		opts.Extension, opts.ExtensionLength, err = extension(value)
@@ -99,7 +108,7 @@ func newEUID(s *Format, o Options) (Generator, error) {
 	}
 	// A full tick is an error there, gone in the next millisecond.
 	source := retrying[euid.ID]{g, sortid.ErrOverflow}
-	return &generator[euid.ID]{format: s, source: source, words: euidWords, texts: euidTexts, fixed: fixed}, nil
+	return &generator[euid.ID]{format: f, source: source, words: euidWords, texts: euidTexts, fixed: fixed}, nil
 }
 
 // extension reads a number of up to 15 bits, "5", or with its length, "5/8".

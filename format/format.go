@@ -1,10 +1,15 @@
-// Package format puts the five ID formats behind one table, for programs that learn
+// Package format is one table of every format of IDs that the product knows: the five that it
+// makes, and those of others, such as UUIDs, ULID and Snowflakes. It is for programs that learn
 // only at run time which format they handle: a command, a server, a page, a tester.
 //
-// A [Format] describes a format (layout, forms, epoch, tick, range) and gives its
-// operations: parse, inspect, generate, convert, bounds. An [ID] is an ID of any of
-// them, and [Detect] says which format an unknown text may be of. A program that knows
-// its format imports that format's package instead: it is shorter and faster.
+// A [Format] holds what such a program asks about a format: its names, layout, text, time and
+// range, how to find it in text, what its generators can be told, how its node IDs are leased,
+// what a planner and a database have to know. It parses, converts and generates. An [ID] is an
+// ID of any format, and [Detect] says of which formats a text may be. A program that knows its
+// format imports that format's package instead: it is shorter and faster.
+//
+// A format of ours has a file with its description and its operations. A format of others is a
+// row of data in others.go, and one decoder reads them all.
 package format
 
 import (
@@ -15,39 +20,56 @@ import (
 	"time"
 
 	"github.com/sortid/sortid/internal/clock"
+	"github.com/sortid/sortid/lease"
 )
 
-// A Format describes one of the five formats. There is one Format for each, so
-// pointers may be compared; what they point to must not be changed.
+// A Format describes a format of IDs. There is one for each, so pointers may be compared. What
+// they point to must not be changed. Some fields are set only for formats of ours; see
+// [Format.Generates].
 type Format struct {
 	Name    string // as in "scru128": the package's name, too
 	Title   string // the name that its document gives it
 	Summary string // what it is, in a few words
+	Source  string // its document: the title, the address, or both
 
-	Bits   int     // of the integer that stores an ID: 64, 128 or 160
+	Bits   int     // of the integer that an ID is, a multiple of 32
 	Layout []Field // from the most significant bit to the least; widths add up to Bits
 
-	Alphabet    string // the text form, in words
-	Symbols     string // the alphabet of the text form, in order of value
-	FoldsCase   bool   // whether reading a text ignores the case of letters
-	TextLengths []int  // the lengths of the texts that the format writes or reads
-	HexText     bool   // whether the format's document has the hexadecimal form as a text, too
-	Example     string // the text of an ID
-	TextSorts   bool   // whether texts sort by time; integers always do
+	// The text.
+	Encodings   []Encoding // that the IDs have, their text first
+	Alphabet    string     // the text in words
+	Symbols     string     // the alphabet in order of value; empty if the text is no [Text]
+	FoldsCase   bool       // whether reading a text ignores the case of letters
+	TextLengths []int      // the lengths of the texts that the format writes or reads
+	TextPad     int        // how many zero bits follow the ID in the text
+	HexText     bool       // whether the format's document has the hexadecimal form as a text, too
+	Prefixed    bool       // whether a name and an underscore stand before the text
+	Mark        string     // what else tells an ID, to go on after the words for its encoding
+	Example     string     // the text of an ID
+	Grouped     bool       // whether people put hyphens between the symbols of a text
+	TextSorts   bool       // whether texts sort by time; integers always do
+	Search      Search     // how to find it among other text
 
+	// The time. Tick is 0 if IDs carry none.
 	Epoch       time.Time     // the time of timestamp 0
-	Tick        time.Duration // the unit of the timestamp
+	Tick        time.Duration // the unit of the timestamp, that divides a millisecond or is a multiple
 	Reserved    bool          // whether no generator uses the first and the last timestamp
 	First, Last time.Time     // the first and the last time that a generator puts into an ID
 
-	Unique  string // why no two IDs are the same
-	PerTick string // how many IDs a generator makes in one tick
+	// What follows is of formats of ours.
+	Unique  string       // why no two IDs are the same
+	PerTick string       // how many IDs a generator makes in one tick
+	Choose  string       // when to choose the format
+	Options []Option     // what a generator can be told
+	Node    string       // the one of these that gives the node ID; empty if IDs carry none
+	Lease   lease.Format // how node IDs are leased; zero if IDs carry none
+	// NodeCounter is the size of the field that node ID and counter share, 0 if there is none. Such
+	// a format needs node IDs, and its full counter borrows the next tick. See SplitNode.
+	NodeCounter int
+	Plan        Plan
+	SQL         SQL
 
-	Options   []Option   // what a generator can be told
-	Node      string     // the one of these that gives the node ID; empty if IDs carry none
-	Encodings []Encoding // the forms that the IDs have
-
-	alphabet class // of the text form
+	alphabet class // of the text
 	letters  class // the case in which the format writes letters, 0 for both
 
 	parse      func(string) (words, error)
@@ -56,12 +78,54 @@ type Format struct {
 	first      func(time.Time) words
 	max        words
 	notes      func(ID) []string
-	generated  func(ID) bool // whether generators make such an ID; nil: they may make any
+	generated  func(ID) bool       // whether generators make such an ID; nil: they may make any
+	within     func(words) *Format // the format that tells the time of this ID; nil: this one
 
 	newGenerator func(*Format, Options) (Generator, error)
 
-	digits        int   // of the largest ID as a decimal integer
-	plausibleFrom int64 // Unix milliseconds; see PlausibleRange
+	digits        int // of the largest ID as a decimal integer
+	timestamp     []Field
+	epochMilli    int64  // Unix milliseconds
+	tickMilli     int64  // milliseconds in a tick, 0 if it is shorter than one
+	perMilli      uint64 // ticks in a millisecond, if it is shorter
+	plausibleFrom int64  // Unix milliseconds; see PlausibleRange
+}
+
+// A Search says how texts of a format are found among other text, beyond what alphabet and
+// lengths tell. The zero Search is for texts that hardly anything else looks like.
+type Search struct {
+	// WordLike: many words look like a text. The format is looked for only where it is named.
+	WordLike bool
+	// Short: the text is short and has no check. It is not looked for within Base64, among
+	// numbers such as 0x12, or in another case of letters than the format writes.
+	Short bool
+	// Prefix is what the texts of all plausible times begin with.
+	Prefix string
+}
+
+// A Plan is what a planner has to know about a format. Its formulas are in docs/choosing.md.
+type Plan struct {
+	Preference int    // its place in the order in which formats are recommended, from 1
+	Unique     string // what makes IDs unique, without node IDs
+
+	// RandomBits is by how many random bits the IDs of two processes and the same millisecond
+	// differ.
+	RandomBits float64
+	// PerTick is how many IDs a process makes in a tick on average.
+	PerTick float64
+	// Least is how many a process makes in a tick at least, if it then waits for the next
+	// one; else 0.
+	Least float64
+
+	NodeBits int    // the largest size of a node ID, with which IDs are certainly unique
+	NodeSize string // what the plan calls the size
+}
+
+// SQL is what a database has to know about a format.
+type SQL struct {
+	Postgres string // the column type that stores IDs in binary in PostgreSQL
+	Bytes    int    // that a value takes in it
+	New      string // the call of a function in the database that makes an ID; empty if none does
 }
 
 // A Kind is what a field is for.
@@ -75,6 +139,7 @@ const (
 	KindRandom  Kind = "random"
 	KindData    Kind = "data"
 	KindZero    Kind = "zero"
+	KindFixed   Kind = "fixed" // the same in all IDs of the format
 )
 
 // A Field is a row of bits in a layout.
@@ -84,54 +149,76 @@ type Field struct {
 	Low     int    // the place of the lowest bit; that of the ID's lowest bit is 0
 	Kind    Kind
 	Meaning string // in one line
+	Value   uint64 // of a field of KindFixed
+	Shift   int    // of KindTime: the place of the field's lowest bit in the timestamp
 }
 
-// The five formats.
+// The formats of ours.
 var (
 	SCRU64  = newFormat(scru64Format())
 	SCRU128 = newFormat(scru128Format())
 	SCRU160 = newFormat(scru160Format())
 	EUID    = newFormat(euidFormat())
 	UID60   = newFormat(uid60Format())
-
-	all = []*Format{SCRU64, SCRU128, SCRU160, EUID, UID60}
 )
 
-// All returns the five formats, in the order in which tables show them.
-func All() []*Format { return append([]*Format(nil), all...) }
+var (
+	ours = []*Format{SCRU64, SCRU128, SCRU160, EUID, UID60}
+	all  = slices.Concat(ours, others)
+)
 
-// Names returns the names of the five formats.
-func Names() []string {
-	names := make([]string, len(all))
-	for i, s := range all {
-		names[i] = s.Name
+// All returns the table: the formats of ours, then those of others.
+func All() []*Format { return slices.Clone(all) }
+
+// Ours returns the formats that generators make IDs of, in the order in which tables show them.
+func Ours() []*Format { return slices.Clone(ours) }
+
+// Names returns the names of the formats of ours.
+func Names() []string { return NamesOf(ours) }
+
+// NamesOf returns the names of formats.
+func NamesOf(formats []*Format) []string {
+	names := make([]string, len(formats))
+	for i, f := range formats {
+		names[i] = f.Name
 	}
 	return names
 }
 
-// newFormat completes a description: what follows from the rest is not written down.
-func newFormat(s *Format) *Format {
-	place(s.Layout)
-	s.Encodings = []Encoding{Text, Hex, Int}
-	if s.Bits == 128 {
-		s.Encodings = append(s.Encodings, UUID)
-	}
-	s.First, s.Last = s.Range()
-	if s.Reserved {
-		s.First, s.Last = s.First.Add(s.Tick), s.Last.Add(-s.Tick)
-	}
-	s.digits = len(s.max.appendInt(nil))
-	from, _ := s.PlausibleRange(s.Epoch)
-	s.plausibleFrom = from.UnixMilli()
-	return s
-}
+// Generates reports whether the format is one of ours, so that [Format.NewGenerator] makes its
+// IDs. Those of others are only read.
+func (f *Format) Generates() bool { return f.newGenerator != nil }
 
-// Timestamp returns the field that holds the time, in ticks since the epoch.
-func (s *Format) Timestamp() Field {
-	if s.Layout[0].Kind == KindZero {
-		return s.Layout[1]
+// HasTime reports whether IDs of the format carry a time.
+func (f *Format) HasTime() bool { return f.Tick != 0 }
+
+// newFormat completes a description: what follows from the rest is not written down.
+func newFormat(f *Format) *Format {
+	place(f.Layout)
+	if f.Encodings == nil {
+		f.Encodings = []Encoding{Text, Hex, Int}
+		if f.Bits == 128 {
+			f.Encodings = append(f.Encodings, UUID)
+		}
 	}
-	return s.Layout[0]
+	f.digits = len(f.max.appendInt(nil))
+	if !f.HasTime() {
+		return f
+	}
+	for _, field := range f.Layout {
+		if field.Kind == KindTime {
+			f.timestamp = append(f.timestamp, field)
+		}
+	}
+	f.epochMilli = f.Epoch.UnixMilli()
+	f.tickMilli, f.perMilli = f.Tick.Milliseconds(), uint64(time.Millisecond/f.Tick)
+	f.First, f.Last = f.Range()
+	if f.Reserved {
+		f.First, f.Last = f.First.Add(f.Tick), f.Last.Add(-f.Tick)
+	}
+	from, _ := f.PlausibleRange(f.Epoch)
+	f.plausibleFrom = from.UnixMilli()
+	return f
 }
 
 // place fills in where the fields are, given their widths.
@@ -143,34 +230,34 @@ func place(layout []Field) {
 	}
 }
 
-// Lookup returns the format of a name, in either case. The error is an [UnknownError].
+// Lookup returns the format of ours of a name, in either case. The error is an [UnknownError].
 func Lookup(name string) (*Format, error) {
-	for _, s := range all {
-		if strings.EqualFold(s.Name, name) {
-			return s, nil
+	for _, f := range ours {
+		if strings.EqualFold(f.Name, name) {
+			return f, nil
 		}
 	}
 	return nil, &UnknownError{What: "scheme", Name: name, Known: Names()}
 }
 
 // String returns the format's name.
-func (s *Format) String() string { return s.Name }
+func (f *Format) String() string { return f.Name }
 
 // Max returns the largest ID.
-func (s *Format) Max() ID { return ID{s, s.max} }
+func (f *Format) Max() ID { return ID{f, f.max} }
 
 // HasEncoding reports whether the format's IDs have the form.
-func (s *Format) HasEncoding(f Encoding) bool { return slices.Contains(s.Encodings, f) }
+func (f *Format) HasEncoding(e Encoding) bool { return slices.Contains(f.Encodings, e) }
 
-// SplitNode returns what node_ctr of SCRU64 is made of, given the size of the node ID,
-// 1 to 23 bits, which an ID does not tell: node_id and counter.
-func SplitNode(size int) ([]Field, error) {
-	if size < 1 || size > 23 {
-		return nil, fmt.Errorf("a node ID has 1 to 23 bits, not %d", size)
+// SplitNode returns the fields of node ID and counter, of a format where they share one, given the
+// size of the node ID: an ID does not tell it.
+func (f *Format) SplitNode(size int) ([]Field, error) {
+	if most := f.NodeCounter - 1; size < 1 || size > most {
+		return nil, fmt.Errorf("a node ID has 1 to %d bits, not %d", most, size)
 	}
 	fields := []Field{
 		{Name: "node_id", Bits: size, Kind: KindNode, Meaning: "the node that made the ID"},
-		{Name: "counter", Bits: 24 - size, Kind: KindCounter, Meaning: "+1 per ID, random start in each tick"},
+		{Name: "counter", Bits: f.NodeCounter - size, Kind: KindCounter, Meaning: "+1 per ID, random start in each tick"},
 	}
 	place(fields)
 	return fields, nil
@@ -178,35 +265,39 @@ func SplitNode(size int) ([]Field, error) {
 
 // Range returns the first and the last time that an ID of the format can show, at the
 // reserved timestamps too.
-func (s *Format) Range() (first, last time.Time) {
-	return s.Epoch, s.Max().Time().Add(s.Tick - time.Nanosecond)
+func (f *Format) Range() (first, last time.Time) {
+	return f.Epoch, f.Max().Time().Add(f.Tick - time.Nanosecond)
 }
 
 // CheckTime returns a [TimeError] if no ID of the format can show the time.
-func (s *Format) CheckTime(t time.Time) error {
-	if first, last := s.Range(); t.Before(first) || t.After(last) {
-		return &TimeError{Format: s, Time: t}
+func (f *Format) CheckTime(t time.Time) error {
+	if first, last := f.Range(); t.Before(first) || t.After(last) {
+		return &TimeError{Format: f, Time: t}
 	}
 	return nil
 }
 
 // Bounds returns the smallest ID of from's tick and that of to's: the IDs from the one
 // up to, but not including, the other are those of the time range. It returns a
-// [TimeError] for a time that no ID can show, and another error if the range is empty.
-func (s *Format) Bounds(from, to time.Time) (first, end ID, err error) {
+// [TimeError] for a time that no ID can show, and another error if the range is empty or IDs are
+// not in order of time.
+func (f *Format) Bounds(from, to time.Time) (first, end ID, err error) {
+	if f.first == nil {
+		return ID{}, ID{}, fmt.Errorf("%s: IDs are not in order of time, so no two of them bound a range", f.Name)
+	}
 	for _, t := range [2]time.Time{from, to} {
-		if err := s.CheckTime(t); err != nil {
+		if err := f.CheckTime(t); err != nil {
 			return ID{}, ID{}, err
 		}
 	}
-	first, end = ID{s, s.first(from)}, ID{s, s.first(to)}
+	first, end = ID{f, f.first(from)}, ID{f, f.first(to)}
 	switch {
 	case !from.Before(to):
 		return ID{}, ID{}, fmt.Errorf("%s: the range from %s to %s is empty: its end must be later than its start",
-			s.Name, FormatTime(from), FormatTime(to))
+			f.Name, FormatTime(from), FormatTime(to))
 	case first == end:
 		return ID{}, ID{}, fmt.Errorf("%s: the range from %s to %s lies within one tick, and IDs do not tell times within %v apart",
-			s.Name, FormatTime(from), FormatTime(to), s.Tick)
+			f.Name, FormatTime(from), FormatTime(to), f.Tick)
 	}
 	return first, end, nil
 }
@@ -219,17 +310,17 @@ func FormatTime(t time.Time) string { return t.UTC().Format(TimeLayout) }
 
 // UsualLengths returns the lengths of the format's texts, but for those that only times just
 // after the epoch have.
-func (s *Format) UsualLengths() []int { return s.TextLengths[max(0, len(s.TextLengths)-2):] }
+func (f *Format) UsualLengths() []int { return f.TextLengths[max(0, len(f.TextLengths)-2):] }
 
 // Lengths returns the usual lengths of the format's texts in words, as in "9 or 10".
-func (s *Format) Lengths() string {
-	lengths := s.UsualLengths()
+func (f *Format) Lengths() string {
+	lengths := f.UsualLengths()
 	words := make([]string, len(lengths))
 	for i, n := range lengths {
 		words[i] = strconv.Itoa(n)
 	}
-	if s.HexText {
-		words = append(words, strconv.Itoa(s.Bits/4))
+	if f.HexText {
+		words = append(words, strconv.Itoa(f.Bits/4))
 	}
 	return list(words, "or")
 }

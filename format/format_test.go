@@ -25,7 +25,7 @@ import (
 
 func TestTable(t *testing.T) {
 	names := map[string]bool{}
-	for _, s := range All() {
+	for _, s := range Ours() {
 		if names[s.Name] {
 			t.Errorf("two schemes %s", s.Name)
 		}
@@ -79,7 +79,7 @@ func TestRange(t *testing.T) {
 		SCRU128: "10889-08-02T05:31:50.654Z", SCRU160: "10889-08-02T05:31:50.654Z",
 		EUID: "2109-05-15T07:35:11.103Z", UID60: "2157-07-13T07:35:11.102Z",
 	}
-	for _, s := range All() {
+	for _, s := range Ours() {
 		if got := FormatTime(s.Last); got != last[s] {
 			t.Errorf("%s: the last time is %s, want %s", s.Name, got, last[s])
 		}
@@ -119,7 +119,7 @@ func TestRange(t *testing.T) {
 }
 
 func TestLookup(t *testing.T) {
-	for _, s := range All() {
+	for _, s := range Ours() {
 		if got, err := Lookup(strings.ToUpper(s.Name)); got != s || err != nil {
 			t.Errorf("Lookup(%s): %v, %v", s.Name, got, err)
 		}
@@ -150,7 +150,7 @@ func vectors(t testing.TB, s *Format) (v conformance.Vectors) {
 }
 
 func TestVectors(t *testing.T) {
-	for _, s := range All() {
+	for _, s := range Ours() {
 		v := vectors(t, s)
 		for _, v := range v.Valid {
 			id, err := s.Parse(v.Text)
@@ -212,7 +212,7 @@ func TestVectors(t *testing.T) {
 }
 
 func TestBadEncodings(t *testing.T) {
-	for _, s := range All() {
+	for _, s := range Ours() {
 		full := strings.Repeat("f", s.Bits/4)
 		over := new(big.Int).Add(s.Max().Big(), big.NewInt(1)).String()
 		for _, c := range []struct {
@@ -265,7 +265,7 @@ func TestBounds(t *testing.T) {
 		EUID:    func(t time.Time) string { return euid.First(t).String() },
 		UID60:   func(t time.Time) string { return uid60.First(t).String() },
 	}
-	for _, s := range All() {
+	for _, s := range Ours() {
 		a, b, err := s.Bounds(from, to)
 		if err != nil || a.String() != first[s](from) || b.String() != first[s](to) {
 			t.Errorf("%s: %v, %v, %v", s.Name, a, b, err)
@@ -297,7 +297,7 @@ func TestBounds(t *testing.T) {
 
 func TestSplitNode(t *testing.T) {
 	id := next(t, newGenerator(t, SCRU64, Options{Values: map[string]string{"node": "42/8"}}))
-	split, err := SplitNode(8)
+	split, err := SCRU64.SplitNode(8)
 	if err != nil || len(split) != 2 {
 		t.Fatalf("%v, %v", split, err)
 	}
@@ -312,7 +312,7 @@ func TestSplitNode(t *testing.T) {
 		t.Errorf("%s", b)
 	}
 	for _, size := range []int{-1, 0, 24} {
-		if _, err := SplitNode(size); err == nil {
+		if _, err := SCRU64.SplitNode(size); err == nil {
 			t.Errorf("a node ID of %d bits is no error", size)
 		}
 	}
@@ -342,7 +342,7 @@ func TestNotes(t *testing.T) {
 }
 
 func TestCompare(t *testing.T) {
-	for _, s := range All() {
+	for _, s := range Ours() {
 		a, b := ID{s, s.first(s.First)}, s.Max()
 		if a.Compare(b) != -1 || b.Compare(a) != 1 || a.Compare(a) != 0 {
 			t.Errorf("%s: Compare", s.Name)
@@ -354,7 +354,7 @@ func TestCompare(t *testing.T) {
 }
 
 func TestFormatJSON(t *testing.T) {
-	for _, s := range All() {
+	for _, s := range Ours() {
 		b, err := json.Marshal(s)
 		if err != nil {
 			t.Fatal(err)
@@ -377,7 +377,7 @@ func TestFormatJSON(t *testing.T) {
 
 // An ID's JSON is what encoding/json would make of the same values.
 func TestIDJSON(t *testing.T) {
-	for _, s := range All() {
+	for _, s := range Ours() {
 		for _, v := range vectors(t, s).Valid {
 			id, err := s.Parse(v.Text)
 			if err != nil {
@@ -412,7 +412,7 @@ func members(t *testing.T, object []byte) (m map[string]any) {
 
 // The symbols of a format, in their order, are those with which it writes.
 func TestSymbols(t *testing.T) {
-	for _, s := range All() {
+	for _, s := range Ours() {
 		for _, v := range vectors(t, s).Valid {
 			id, _ := s.Parse(v.Text)
 			text := id.String()

@@ -32,7 +32,7 @@ type Batch interface {
 	// batch is empty, and IDs already made are lost.
 	Fill(ctx context.Context, n int) error
 	// Append appends the IDs in a form that the format has to b, each followed by sep.
-	Append(b []byte, f Encoding, sep byte) []byte
+	Append(b []byte, e Encoding, sep byte) []byte
 	// AppendJSON is Append with [ID.AppendJSON].
 	AppendJSON(b []byte, sep byte) []byte
 }
@@ -66,8 +66,8 @@ type Option struct {
 }
 
 // Option returns the option of a name.
-func (s *Format) Option(name string) (Option, bool) {
-	for _, o := range s.Options {
+func (f *Format) Option(name string) (Option, bool) {
+	for _, o := range f.Options {
 		if o.Name == name {
 			return o, true
 		}
@@ -77,9 +77,9 @@ func (s *Format) Option(name string) (Option, bool) {
 
 // WithOption returns the formats that have an option of the name.
 func WithOption(name string) (formats []*Format) {
-	for _, s := range all {
-		if _, ok := s.Option(name); ok {
-			formats = append(formats, s)
+	for _, f := range ours {
+		if _, ok := f.Option(name); ok {
+			formats = append(formats, f)
 		}
 	}
 	return formats
@@ -87,39 +87,39 @@ func WithOption(name string) (formats []*Format) {
 
 // NewGenerator returns a generator. It returns [ErrOption] and says which option is
 // unknown, missing or wrong, or a [TimeError] for an At that no ID may have.
-func (s *Format) NewGenerator(o Options) (Generator, error) {
+func (f *Format) NewGenerator(o Options) (Generator, error) {
 	for _, name := range slices.Sorted(maps.Keys(o.Values)) {
-		if _, ok := s.Option(name); !ok {
-			return nil, unknownOption(s, name)
+		if _, ok := f.Option(name); !ok {
+			return nil, unknownOption(f, name)
 		}
 	}
 	if o.Lease != nil {
-		if err := s.checkLease(o); err != nil {
+		if err := f.checkLease(o); err != nil {
 			return nil, err
 		}
 	}
-	for _, option := range s.Options {
-		if _, ok := o.Values[option.Name]; option.Needed && !ok && (o.Lease == nil || option.Name != s.Node) {
-			return nil, kindErrorf(ErrOption, "%s needs the option %s: %s", s.Name, option.Name, option.Usage)
+	for _, option := range f.Options {
+		if _, ok := o.Values[option.Name]; option.Needed && !ok && (o.Lease == nil || option.Name != f.Node) {
+			return nil, kindErrorf(ErrOption, "%s needs the option %s: %s", f.Name, option.Name, option.Usage)
 		}
 	}
 	if !o.At.IsZero() {
-		if o.At.Before(s.First) || o.At.After(s.Last) {
-			return nil, fmt.Errorf("%w; a generator makes IDs from %s to %s", &TimeError{s, o.At},
-				FormatTime(s.First), FormatTime(s.Last))
+		if o.At.Before(f.First) || o.At.After(f.Last) {
+			return nil, fmt.Errorf("%w; a generator makes IDs from %s to %s", &TimeError{f, o.At},
+				FormatTime(f.First), FormatTime(f.Last))
 		}
 	}
-	return s.newGenerator(s, o)
+	return f.newGenerator(f, o)
 }
 
 // checkLease returns an error if a generator with these options cannot have a lease.
-func (s *Format) checkLease(o Options) error {
-	_, node := o.Values[s.Node]
+func (f *Format) checkLease(o Options) error {
+	_, node := o.Values[f.Node]
 	switch {
-	case s.Node == "":
-		return kindErrorf(ErrOption, "%s IDs carry no node ID, so there is nothing to lease; %s do", s.Name, list(WithNode(), "and"))
+	case f.Node == "":
+		return kindErrorf(ErrOption, "%s IDs carry no node ID, so there is nothing to lease; %s do", f.Name, list(WithNode(), "and"))
 	case node:
-		return kindErrorf(ErrOption, "the lease gives the node ID, so the option %q cannot be used with it", s.Node)
+		return kindErrorf(ErrOption, "the lease gives the node ID, so the option %q cannot be used with it", f.Node)
 	case !o.At.IsZero():
 		return kindErrorf(ErrOption, "a lease is of ticks to come, and not of %s", FormatTime(o.At))
 	}
@@ -127,32 +127,23 @@ func (s *Format) checkLease(o Options) error {
 }
 
 // WithNode returns the names of the formats whose IDs carry a node ID, which can be leased.
-func WithNode() (names []string) {
-	for _, s := range all {
-		if s.Node != "" {
-			names = append(names, s.Name)
-		}
-	}
-	return names
+func WithNode() []string {
+	return NamesOf(slices.DeleteFunc(Ours(), func(f *Format) bool { return f.Node == "" }))
 }
 
 // optionError is what becomes of a format's own error about its options.
 func optionError(err error) error { return kindErrorf(ErrOption, "%w", err) }
 
-func unknownOption(s *Format, name string) error {
+func unknownOption(f *Format, name string) error {
 	have := WithOption(name)
 	if len(have) == 0 {
 		return kindErrorf(ErrOption, "no scheme has an option %q", name)
 	}
-	names := make([]string, len(have))
-	for i, s := range have {
-		names[i] = s.Name
-	}
 	verb := "has"
-	if len(names) > 1 {
+	if len(have) > 1 {
 		verb = "have"
 	}
-	return kindErrorf(ErrOption, "%s has no option %q; %s %s it", s.Name, name, list(names, "and"), verb)
+	return kindErrorf(ErrOption, "%s has no option %q; %s %s it", f.Name, name, list(NamesOf(have), "and"), verb)
 }
 
 // A fixedClock returns one time, and the next tick's when it is read a second time for the
@@ -249,12 +240,12 @@ func (b *batch[T]) Fill(ctx context.Context, n int) error {
 	return nil
 }
 
-func (b *batch[T]) Append(dst []byte, f Encoding, sep byte) []byte {
-	if f == Text {
+func (b *batch[T]) Append(dst []byte, e Encoding, sep byte) []byte {
+	if e == Text {
 		return b.texts(dst, b.ids, sep)
 	}
 	for _, v := range b.ids {
-		dst = append(ID{b.format, b.words(v)}.Append(dst, f), sep)
+		dst = append(ID{b.format, b.words(v)}.Append(dst, e), sep)
 	}
 	return dst
 }

@@ -20,7 +20,7 @@ import (
 
 // A batch in any form is IDs that increase, of this very moment, each on its line.
 func TestBatch(t *testing.T) {
-	for _, s := range All() {
+	for _, s := range Ours() {
 		g := newGenerator(t, s, Options{})
 		last := next(t, g)
 		batch := g.NewBatch()
@@ -259,7 +259,7 @@ func (o *outage) Time(ctx context.Context) (time.Time, error) {
 }
 
 func TestLeaseOptions(t *testing.T) {
-	for _, s := range All() {
+	for _, s := range Ours() {
 		l := acquire(t, lease.NewMemory(), lease.Config{Realm: "r", Format: lease.Format{Bits: 8, Tick: 7 * time.Millisecond}, NodeIDSize: 8})
 		_, err := s.NewGenerator(Options{Lease: l})
 		if _, can := leased[s]; !can {
@@ -374,7 +374,7 @@ func TestOptions(t *testing.T) {
 
 // Every format has the policies and the allowance, and they do what they say.
 func TestRollback(t *testing.T) {
-	for _, s := range All() {
+	for _, s := range Ours() {
 		for _, policy := range []string{"reset", "abort", "wait", "ABORT"} {
 			clock := conformance.NewClock(conformance.Start)
 			g := newGenerator(t, s, Options{Clock: clock.Now, Values: map[string]string{"rollback": policy, "allowance": "5s"}})
@@ -406,7 +406,7 @@ func TestRollback(t *testing.T) {
 }
 
 func TestGeneratorErrors(t *testing.T) {
-	for _, s := range All() {
+	for _, s := range Ours() {
 		g := newGenerator(t, s, Options{Entropy: conformance.Limited(conformance.Entropy(1), 40)})
 		batch := g.NewBatch()
 		if err := batch.Fill(t.Context(), 1); err != nil {

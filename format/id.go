@@ -15,8 +15,8 @@ import (
 	"github.com/sortid/sortid/internal/uuidtext"
 )
 
-// An ID is an ID of one of the five formats. It is immutable and comparable. The zero
-// ID belongs to no format, and has no methods to call but IsZero, Format and String.
+// An ID is an ID of one of the formats. It is immutable and comparable. The zero ID belongs to
+// no format, and has no methods to call but IsZero, Format and String.
 type ID struct {
 	format *Format
 	words  words
@@ -30,7 +30,7 @@ func (w words) compare(other words) int { return slices.Compare(w[:], other[:]) 
 // A Encoding is a way to write an ID.
 type Encoding string
 
-// The forms. All formats have the first three; those of 128 bits have the last.
+// The encodings. All formats of ours have the first three; those of 128 bits have the last.
 const (
 	Text Encoding = "text" // the format's own
 	Hex  Encoding = "hex"  // the whole ID, big-endian, at full width, in lower case
@@ -68,46 +68,48 @@ func (id ID) appendBytes(b []byte) []byte {
 		fallthrough
 	case 128:
 		b = binary.BigEndian.AppendUint64(b, id.words[1])
+	case 96:
+		b = binary.BigEndian.AppendUint32(b, uint32(id.words[1]))
 	}
 	return binary.BigEndian.AppendUint64(b, id.words[2])
 }
 
 // FromBytes returns the ID of its bytes in big-endian order.
-func (s *Format) FromBytes(b []byte) (ID, error) {
-	if len(b) != s.Bits/8 {
-		return ID{}, kindErrorf(ErrEncoding, "%s: %d bytes, want %d", s.Name, len(b), s.Bits/8)
+func (f *Format) FromBytes(b []byte) (ID, error) {
+	if len(b) != f.Bits/8 {
+		return ID{}, kindErrorf(ErrEncoding, "%s: %d bytes, want %d", f.Name, len(b), f.Bits/8)
 	}
 	var full [24]byte
 	copy(full[24-len(b):], b)
-	return s.fromWords(words{
+	return f.fromWords(words{
 		binary.BigEndian.Uint64(full[0:]), binary.BigEndian.Uint64(full[8:]), binary.BigEndian.Uint64(full[16:]),
 	})
 }
 
-func (s *Format) fromWords(w words) (ID, error) { return s.id(w, s.check(w)) }
+func (f *Format) fromWords(w words) (ID, error) { return f.id(w, f.check(w)) }
 
 // id makes an ID of what an adapter returned.
-func (s *Format) id(w words, err error) (ID, error) {
+func (f *Format) id(w words, err error) (ID, error) {
 	if err != nil {
 		return ID{}, err
 	}
-	return ID{s, w}, nil
+	return ID{f, w}, nil
 }
 
-// String returns the ID's text.
+// String returns the ID's text, in the first of its format's encodings.
 func (id ID) String() string {
 	if id.IsZero() {
 		return "no ID"
 	}
-	return id.In(Text)
+	return id.In(id.format.Encodings[0])
 }
 
 // In returns the ID in a form that its format has.
-func (id ID) In(f Encoding) string { return string(id.Append(nil, f)) }
+func (id ID) In(e Encoding) string { return string(id.Append(nil, e)) }
 
 // Append appends the ID in a form that its format has to b; see [Format.HasEncoding].
-func (id ID) Append(b []byte, f Encoding) []byte {
-	switch f {
+func (id ID) Append(b []byte, e Encoding) []byte {
+	switch e {
 	case Text:
 		return id.format.appendText(b, id.words)
 	case Hex:
@@ -122,59 +124,60 @@ func (id ID) Append(b []byte, f Encoding) []byte {
 			return uuidtext.Append(b, &raw)
 		}
 	}
-	panic("format: " + id.format.Name + " IDs have no form " + strconv.Quote(string(f)))
+	panic("format: " + id.format.Name + " IDs have no form " + strconv.Quote(string(e)))
 }
 
 // CheckEncoding returns [ErrEncoding] and says why if the format's IDs do not have the form.
-func (s *Format) CheckEncoding(f Encoding) error {
-	if s.HasEncoding(f) {
+func (f *Format) CheckEncoding(e Encoding) error {
+	if f.HasEncoding(e) {
 		return nil
 	}
-	names := make([]string, len(s.Encodings))
-	for i, f := range s.Encodings {
-		names[i] = string(f)
+	names := make([]string, len(f.Encodings))
+	for i, e := range f.Encodings {
+		names[i] = string(e)
 	}
 	return kindErrorf(ErrEncoding, "%s IDs have %d bits, so they have no form %q; their forms are %s",
-		s.Name, s.Bits, f, list(names, "and"))
+		f.Name, f.Bits, e, list(names, "and"))
 }
 
-// Parse returns the ID of a text in the format's own form.
-func (s *Format) Parse(text string) (ID, error) { return s.id(s.parse(text)) }
+// Parse returns the ID of a text as the format writes it.
+func (f *Format) Parse(text string) (ID, error) { return f.ParseAs(f.Encodings[0], text) }
 
 // ParseAs returns the ID of a text in the given form: a hexadecimal number must have
 // its full width, and may be in either case; an integer may not have a sign.
-func (s *Format) ParseAs(f Encoding, text string) (ID, error) {
-	if err := s.CheckEncoding(f); err != nil {
+func (f *Format) ParseAs(e Encoding, text string) (ID, error) {
+	if e == Text && f.parse != nil {
+		return f.id(f.parse(text))
+	}
+	if err := f.CheckEncoding(e); err != nil {
 		return ID{}, err
 	}
-	switch f {
+	switch e {
 	case Hex:
-		return s.parseHex(text)
+		return f.parseHex(text)
 	case Int:
-		return s.parseInt(text)
-	case UUID:
-		return s.parseUUID(text)
+		return f.parseInt(text)
 	}
-	return s.Parse(text)
+	return f.parseUUID(text)
 }
 
 // ParseAny returns the ID of a text in any form of the format, and the form. A text
 // that could be of two is read as the first of: text, UUID, hex, int.
-func (s *Format) ParseAny(text string) (ID, Encoding, error) {
-	f := s.encodingOf(text)
-	id, err := s.ParseAs(f, text)
-	return id, f, err
+func (f *Format) ParseAny(text string) (ID, Encoding, error) {
+	e := f.encodingOf(text)
+	id, err := f.ParseAs(e, text)
+	return id, e, err
 }
 
 // encodingOf tells the form by length and alphabet; a text that fits none is to be read as
 // the format's own.
-func (s *Format) encodingOf(text string) Encoding {
+func (f *Format) encodingOf(text string) Encoding {
 	c := classify(text)
 	switch {
-	case s.hasTextLength(len(text)):
-	case s.Bits == 128 && len(text) == uuidtext.Len:
+	case f.hasTextLength(len(text)):
+	case f.Bits == 128 && len(text) == uuidtext.Len:
 		return UUID
-	case len(text) == s.Bits/4 && c&classHex != 0:
+	case len(text) == f.Bits/4 && c&classHex != 0:
 		return Hex
 	case c&classDecimal != 0:
 		return Int
@@ -182,38 +185,38 @@ func (s *Format) encodingOf(text string) Encoding {
 	return Text
 }
 
-func (s *Format) hasTextLength(n int) bool { return slices.Contains(s.TextLengths, n) }
+func (f *Format) hasTextLength(n int) bool { return slices.Contains(f.TextLengths, n) }
 
-func (s *Format) parseHex(text string) (ID, error) {
+func (f *Format) parseHex(text string) (ID, error) {
 	var raw [20]byte
-	if want := s.Bits / 4; len(text) != want {
-		return ID{}, s.inputError(text, fmt.Sprintf("%d characters; the hexadecimal form has %d", len(text), want))
+	if want := f.Bits / 4; len(text) != want {
+		return ID{}, f.inputError(text, fmt.Sprintf("%d characters; the hexadecimal form has %d", len(text), want))
 	}
 	n, err := hex.Decode(raw[:], []byte(text))
 	if err != nil {
 		for i := range len(text) {
 			if classes[text[i]]&classHex == 0 {
-				return ID{}, s.inputError(text, fmt.Sprintf("%q at offset %d is no hexadecimal digit", text[i:i+1], i))
+				return ID{}, f.inputError(text, fmt.Sprintf("%q at offset %d is no hexadecimal digit", text[i:i+1], i))
 			}
 		}
 	}
-	return s.FromBytes(raw[:n])
+	return f.FromBytes(raw[:n])
 }
 
-func (s *Format) parseUUID(text string) (ID, error) {
+func (f *Format) parseUUID(text string) (ID, error) {
 	if len(text) != uuidtext.Len {
-		return ID{}, s.inputError(text, fmt.Sprintf("%d characters; a UUID has %d", len(text), uuidtext.Len))
+		return ID{}, f.inputError(text, fmt.Sprintf("%d characters; a UUID has %d", len(text), uuidtext.Len))
 	}
 	var raw [16]byte
 	if at := uuidtext.Decode(&raw, []byte(text)); at >= 0 {
-		return ID{}, s.inputError(text, fmt.Sprintf("%q at offset %d is not the hexadecimal digit or hyphen of a UUID", text[at:at+1], at))
+		return ID{}, f.inputError(text, fmt.Sprintf("%q at offset %d is not the hexadecimal digit or hyphen of a UUID", text[at:at+1], at))
 	}
-	return s.FromBytes(raw[:])
+	return f.FromBytes(raw[:])
 }
 
-func (s *Format) parseInt(text string) (ID, error) {
+func (f *Format) parseInt(text string) (ID, error) {
 	if text == "" {
-		return ID{}, s.inputError(text, "it is empty; an integer has decimal digits")
+		return ID{}, f.inputError(text, "it is empty; an integer has decimal digits")
 	}
 	var w words
 	for i := 0; i < len(text); {
@@ -222,7 +225,7 @@ func (s *Format) parseInt(text string) (ID, error) {
 		for end := min(i+19, len(text)); i < end; i++ {
 			digit := text[i] - '0'
 			if digit > 9 {
-				return ID{}, s.inputError(text, fmt.Sprintf("%q at offset %d is no decimal digit", text[i:i+1], i))
+				return ID{}, f.inputError(text, fmt.Sprintf("%q at offset %d is no decimal digit", text[i:i+1], i))
 			}
 			part, scale = part*10+uint64(digit), scale*10
 		}
@@ -231,15 +234,15 @@ func (s *Format) parseInt(text string) (ID, error) {
 			low, carry := bits.Add64(low, part, 0)
 			w[j], part = low, over+carry
 		}
-		if part != 0 || w.compare(s.max) > 0 {
-			return ID{}, s.inputError(text, fmt.Sprintf("larger than %s, the largest ID", s.Max().In(Int)))
+		if part != 0 || w.compare(f.max) > 0 {
+			return ID{}, f.inputError(text, fmt.Sprintf("larger than %s, the largest ID", f.Max().In(Int)))
 		}
 	}
-	return s.fromWords(w)
+	return f.fromWords(w)
 }
 
-func (s *Format) inputError(input, reason string) error {
-	return kindErrorf(ErrEncoding, "%s: cannot parse %q: %s", s.Name, parseerr.Shorten(input), reason)
+func (f *Format) inputError(input, reason string) error {
+	return kindErrorf(ErrEncoding, "%s: cannot parse %q: %s", f.Name, parseerr.Shorten(input), reason)
 }
 
 const ten19 = 10_000_000_000_000_000_000 // the largest power of ten in a word
@@ -333,24 +336,59 @@ func (id ID) Fields() []Value {
 	return values
 }
 
-// timestamp returns the content of the timestamp field.
-func (id ID) timestamp() uint64 {
-	return id.format.Timestamp().Of(id).low
+// HasTime reports whether the ID carries a time.
+func (id ID) HasTime() bool { return id.timed() != nil }
+
+// timed returns the format by which the ID's time is read, nil if it carries none.
+func (id ID) timed() *Format {
+	f := id.format
+	if f.within != nil {
+		f = f.within(id.words)
+	}
+	if f == nil || !f.HasTime() {
+		return nil
+	}
+	return f
 }
 
-// Milli returns the time of the ID's timestamp as Unix time in milliseconds.
+// Milli returns the time of the ID's timestamp as Unix time in milliseconds, 0 if the ID
+// carries none.
 func (id ID) Milli() int64 {
-	return id.format.Epoch.UnixMilli() + int64(id.timestamp())*id.format.Tick.Milliseconds()
+	f := id.timed()
+	if f == nil {
+		return 0
+	}
+	return id.milli(f)
 }
 
-// Time returns the time of the ID's timestamp, in UTC.
-func (id ID) Time() time.Time { return time.UnixMilli(id.Milli()).UTC() }
+// milli returns the time as a format's timestamp.
+func (id ID) milli(f *Format) int64 {
+	var ticks uint64
+	for i := range f.timestamp {
+		t := &f.timestamp[i]
+		ticks |= id.from(t.Low) & (1<<t.Bits - 1) << t.Shift
+	}
+	if f.tickMilli == 0 {
+		return f.epochMilli + int64(ticks/f.perMilli)
+	}
+	return f.epochMilli + int64(ticks)*f.tickMilli
+}
+
+// Time returns the time of the ID's timestamp to the millisecond, in UTC: the zero time if the
+// ID carries none.
+func (id ID) Time() time.Time {
+	f := id.timed()
+	if f == nil {
+		return time.Time{}
+	}
+	return time.UnixMilli(id.milli(f)).UTC()
+}
 
 // Notes returns what else there is to say about the ID: that no generator makes it,
 // what it carries.
 func (id ID) Notes() []string {
 	var notes []string
-	if t := id.Time(); t.Before(id.format.First) || t.After(id.format.Last) {
+	if t := id.Time(); id.format.Reserved && (t.Before(id.format.First) || t.After(id.format.Last)) {
 		notes = append(notes, "the timestamp is reserved: no generator makes this ID")
 	}
 	if id.format.notes != nil {

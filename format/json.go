@@ -83,7 +83,7 @@ func appendTime(b []byte, ms int64) []byte {
 }
 
 // MarshalJSON returns the format's description.
-func (s *Format) MarshalJSON() ([]byte, error) {
+func (f *Format) MarshalJSON() ([]byte, error) {
 	type field struct {
 		Name    string `json:"name"`
 		Bits    int    `json:"bits"`
@@ -97,12 +97,12 @@ func (s *Format) MarshalJSON() ([]byte, error) {
 		Usage  string `json:"usage"`
 		Needed bool   `json:"needed"`
 	}
-	layout := make([]field, len(s.Layout))
-	for i, f := range s.Layout {
-		layout[i] = field(f)
+	layout := make([]field, len(f.Layout))
+	for i, b := range f.Layout {
+		layout[i] = field{b.Name, b.Bits, b.Low, b.Kind, b.Meaning}
 	}
-	options := make([]option, len(s.Options))
-	for i, o := range s.Options {
+	options := make([]option, len(f.Options))
+	for i, o := range f.Options {
 		options[i] = option{o.Name, o.Value, o.Usage, o.Needed}
 	}
 	return json.Marshal(struct {
@@ -128,8 +128,8 @@ func (s *Format) MarshalJSON() ([]byte, error) {
 		PerTick     string     `json:"per_tick"`
 		Options     []option   `json:"options"`
 	}{
-		s.Name, s.Title, s.Summary, s.Bits, layout, s.Encodings, s.Alphabet, s.Symbols, s.FoldsCase, s.TextLengths, s.TextSorts, s.Example,
-		s.Max().In(Text), FormatTime(s.Epoch), s.Tick.Milliseconds(), s.Reserved, FormatTime(s.First), FormatTime(s.Last),
-		s.Unique, s.PerTick, options,
+		f.Name, f.Title, f.Summary, f.Bits, layout, f.Encodings, f.Alphabet, f.Symbols, f.FoldsCase, f.TextLengths, f.TextSorts, f.Example,
+		f.Max().String(), FormatTime(f.Epoch), f.Tick.Milliseconds(), f.Reserved, FormatTime(f.First), FormatTime(f.Last),
+		f.Unique, f.PerTick, options,
 	})
 }

@@ -12,6 +12,7 @@ func scru128Format() *Format {
 		Name:    "scru128",
 		Title:   "SCRU128",
 		Summary: "128 bits, unique without any coordination",
+		Source:  "SCRU128: Sortable, Clock and Random number-based Unique identifier, https://github.com/scru128/spec",
 		Bits:    128,
 		Layout: []Field{
 			{Name: "timestamp", Bits: 48, Kind: KindTime, Meaning: "Unix time in milliseconds"},
@@ -30,9 +31,16 @@ func scru128Format() *Format {
 		Reserved:    true,
 		Unique:      "80 random bits",
 		PerTick:     "no limit: full counters borrow the next millisecond",
+		Choose:      "you want unique, sortable IDs and no trouble: the default choice",
 		Options: append([]Option{
 			{Name: "stateless", Usage: "make each ID from the clock and 80 random bits alone, in no order within a millisecond"},
 		}, commonOptions...),
+		Plan: Plan{
+			Preference: 1, Unique: "80 random bits",
+			RandomBits: 24 + 24 + 32, // counter_hi and counter_lo start at random, entropy is new in each ID
+			PerTick:    1 << 47,      // half of the counters' 48 bits
+		},
+		SQL: SQL{Postgres: "uuid", Bytes: 16, New: "scru128_new()"},
 
 		alphabet: classBase36,
 		letters:  classLower,
@@ -57,8 +65,8 @@ func scru128Words(id scru128.ID) words {
 	return words{0, hi, lo}
 }
 
-func newSCRU128(s *Format, o Options) (Generator, error) {
-	clock, fixed := o.clock(s.Tick)
+func newSCRU128(f *Format, o Options) (Generator, error) {
+	clock, fixed := o.clock(f.Tick)
 	var opts scru128.Options
 	err := o.set(&opts.GeneratorOptions, clock, func(name, value string) (err error) {
 		opts.Stateless, err = flag(value)
@@ -71,5 +79,5 @@ func newSCRU128(s *Format, o Options) (Generator, error) {
 	if err != nil {
 		return nil, optionError(err)
 	}
-	return &generator[scru128.ID]{format: s, source: g, words: scru128Words, texts: base36.AppendLines128[scru128.ID], fixed: fixed}, nil
+	return &generator[scru128.ID]{format: f, source: g, words: scru128Words, texts: base36.AppendLines128[scru128.ID], fixed: fixed}, nil
 }

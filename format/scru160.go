@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"time"
 
+	"github.com/sortid/sortid/lease"
 	"github.com/sortid/sortid/scru160"
 )
 
@@ -12,6 +13,7 @@ func scru160Format() *Format {
 		Name:    "scru160",
 		Title:   "SCRU160",
 		Summary: "160 bits, about 111 of them random",
+		Source:  "SCRU160: Sortable, Clock and Random number-based Unique identifier, v0.1.0 of 2021-09-24",
 		Bits:    160,
 		Layout: []Field{
 			{Name: "timestamp", Bits: 48, Kind: KindTime, Meaning: "Unix time in milliseconds"},
@@ -31,13 +33,22 @@ func scru160Format() *Format {
 		Reserved:    true,
 		Unique:      "about 111 random bits",
 		PerTick:     "32769 at least, then it waits for the next millisecond",
+		Choose:      "you want more randomness, or microseconds",
 		Options: append([]Option{
 			{Name: "node", Value: "ID/BITS", Usage: "a node ID and its size in bits, as in 42/8, for the bits of random16 that extend no counter"},
 			{Name: "micros", Usage: "put the microsecond into the counter's 10 high bits"},
 			{Name: "counter-width", Value: "BITS", Usage: "bits of the counter that start at random; fewer make room for more IDs in a tick"},
 			{Name: "counter-ext", Value: "BITS", Usage: "bits of random16 that extend the counter"},
 		}, commonOptions...),
-		Node: "node",
+		Node:  "node",
+		Lease: lease.SCRU160,
+		Plan: Plan{
+			Preference: 2, Unique: "about 111 random bits",
+			RandomBits: 15 + 16 + 80,      // the counter starts at one of 2^15 values; random16 and random80 are new in each ID
+			PerTick:    65536 - 32767.0/2, // from the mean start on
+			Least:      32769,
+		},
+		SQL: SQL{Postgres: "bytea", Bytes: 20 + 1, New: "scru160_new()"}, // with a byte of length
 
 		alphabet: classBase32hex,
 		letters:  classUpper,
@@ -76,8 +87,8 @@ func scru160Texts(b []byte, ids []scru160.ID, sep byte) []byte {
 	return b
 }
 
-func newSCRU160(s *Format, o Options) (Generator, error) {
-	tick := s.Tick
+func newSCRU160(f *Format, o Options) (Generator, error) {
+	tick := f.Tick
 	if on, err := flag(o.Values["micros"]); err == nil && on {
 		tick = time.Microsecond
 	}
@@ -106,5 +117,5 @@ func newSCRU160(s *Format, o Options) (Generator, error) {
 	if err != nil {
 		return nil, optionError(err)
 	}
-	return &generator[scru160.ID]{format: s, source: g, words: scru160Words, texts: scru160Texts, fixed: fixed}, nil
+	return &generator[scru160.ID]{format: f, source: g, words: scru160Words, texts: scru160Texts, fixed: fixed}, nil
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/sortid/sortid"
+	"github.com/sortid/sortid/lease"
 	"github.com/sortid/sortid/scru64"
 )
 
@@ -15,6 +16,7 @@ func scru64Format() *Format {
 		Name:    "scru64",
 		Title:   "SCRU64",
 		Summary: "64 bits, unique through assigned node IDs",
+		Source:  "SCRU64: Sortable, Clock-based, Realm-specifically Unique identifier, https://github.com/scru64/spec",
 		Bits:    64,
 		Layout: []Field{
 			{Name: "timestamp", Bits: 40, Kind: KindTime, Meaning: "Unix time in units of 256 ms"},
@@ -31,12 +33,18 @@ func scru64Format() *Format {
 		Reserved:    true,
 		Unique:      "an assigned node ID",
 		PerTick:     "2^24 over all nodes; more borrow the next tick",
+		Choose:      "keys must be 64 bits and you can assign node IDs",
+		Search:      Search{Short: true, Prefix: "0"},
 		Options: append([]Option{
 			{Name: "node", Value: "ID/BITS", Needed: true, Env: scru64.NodeSpecVar,
 				Usage: "the node ID and its size in bits, as in 42/8, or an ID to continue after, as in 0u2r85hm2pt3/16"},
 			{Name: "guard", Value: "BITS", Usage: "high bits of the counter that start at zero, to make room for more IDs in a tick"},
 		}, commonOptions...),
-		Node: "node",
+		Node:        "node",
+		Lease:       lease.SCRU64,
+		NodeCounter: 24,
+		Plan:        Plan{Preference: 4, NodeBits: 23, NodeSize: "node_id_size"},
+		SQL:         SQL{Postgres: "bigint", Bytes: 8, New: "scru64_new(1, 8)"},
 
 		alphabet: classBase36,
 		letters:  classLower,
@@ -69,8 +77,8 @@ func scru64Texts(b []byte, ids []scru64.ID, sep byte) []byte {
 	return b
 }
 
-func newSCRU64(s *Format, o Options) (Generator, error) {
-	clock, fixed := o.clock(s.Tick)
+func newSCRU64(f *Format, o Options) (Generator, error) {
+	clock, fixed := o.clock(f.Tick)
 	opts := scru64.Options{Lease: o.Lease}
 	err := o.set(&opts.GeneratorOptions, clock, func(name, value string) (err error) {
 		if name == "guard" { // the node spec is below
@@ -99,7 +107,7 @@ func newSCRU64(s *Format, o Options) (Generator, error) {
 	if alone {
 		source = waiting{g, 1 << (24 - opts.NodeSpec.NodeIDSize())}
 	}
-	return &generator[scru64.ID]{format: s, source: source, words: scru64Words, texts: scru64Texts, fixed: fixed}, nil
+	return &generator[scru64.ID]{format: f, source: source, words: scru64Words, texts: scru64Texts, fixed: fixed}, nil
 }
 
 // A waiting generator waits when its timestamp has run ahead of the clock by the whole

@@ -3,6 +3,7 @@ package format
 import (
 	"time"
 
+	"github.com/sortid/sortid/lease"
 	"github.com/sortid/sortid/uid60"
 )
 
@@ -11,6 +12,7 @@ func uid60Format() *Format {
 		Name:    "uid60",
 		Title:   "uid60",
 		Summary: "60 bits in ten characters that look random",
+		Source:  "Unique ID Generator Design",
 		Bits:    64,
 		Layout: []Field{
 			{Bits: 4, Kind: KindZero, Meaning: "always zero"},
@@ -28,10 +30,19 @@ func uid60Format() *Format {
 		Reserved:    true,
 		Unique:      "a sequence and 9 random bits, or an assigned worker ID",
 		PerTick:     "512, then it waits for the next millisecond",
+		Choose:      "IDs must be short and look random",
+		Search:      Search{WordLike: true},
 		Options: append([]Option{
 			{Name: "worker", Value: "ID/BITS", Usage: "the worker ID and its size of 1 to 9 bits, as in 5/4: it makes uniqueness certain"},
 		}, commonOptions...),
-		Node: "worker",
+		Node:  "worker",
+		Lease: lease.UID60,
+		Plan: Plan{
+			Preference: 5, Unique: "18 bits that differ by chance",
+			RandomBits: 9 + 9, // the sequence is anywhere in any process
+			PerTick:    512, Least: 512, NodeBits: 9, NodeSize: "worker_bits",
+		},
+		SQL: SQL{Postgres: "bigint", Bytes: 8},
 
 		alphabet: classBase64,
 		parse: func(s string) (words, error) {
@@ -63,8 +74,8 @@ func uid60Texts(b []byte, ids []uid60.ID, sep byte) []byte {
 	return b
 }
 
-func newUID60(s *Format, o Options) (Generator, error) {
-	clock, fixed := o.clock(s.Tick)
+func newUID60(f *Format, o Options) (Generator, error) {
+	clock, fixed := o.clock(f.Tick)
 	var opts uid60.Options
 	opts.Lease = o.Lease
 	err := o.set(&opts.GeneratorOptions, clock, func(name, value string) (err error) {
@@ -78,5 +89,5 @@ func newUID60(s *Format, o Options) (Generator, error) {
 	if err != nil {
 		return nil, optionError(err)
 	}
-	return &generator[uid60.ID]{format: s, source: g, words: uid60Words, texts: uid60Texts, fixed: fixed}, nil
+	return &generator[uid60.ID]{format: f, source: g, words: uid60Words, texts: uid60Texts, fixed: fixed}, nil
 }

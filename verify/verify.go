@@ -173,7 +173,7 @@ func Open(name string) (io.ReadCloser, error) { return reading.Open(name) }
 func Detect(head []byte) (name string, ok bool) {
 	for line := range bytes.Lines(head) {
 		text, _ := ids.CutPrefix(bytes.TrimSpace(line))
-		if found := format.Detect(string(text)); len(found) > 0 {
+		if found := format.DetectOurs(string(text)); len(found) > 0 {
 			return found[0].ID.Format().Name, true
 		}
 	}

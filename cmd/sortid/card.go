@@ -43,8 +43,8 @@ type band struct {
 // bands returns the fields of an ID, also those without a name.
 func bands(r *reading) []band {
 	layout := r.ID.Format().Layout
-	if split := r.splitFields(); split != nil {
-		layout = append(layout[:1:1], split...)
+	if r.split != nil {
+		layout = append(layout[:1:1], r.split...)
 	}
 	var all []band
 	used, colour := "", 0
@@ -69,14 +69,14 @@ func bands(r *reading) []band {
 func (a *app) card(b []byte, r *reading, now time.Time) []byte {
 	title := a.paint(strong, r.name()) + "  " + a.paint(strong, r.text())
 	summary := "of another format"
-	if r.foreign == nil {
+	if r.ours() {
 		summary = r.ID.Format().Summary
 	}
 	if len(r.name())+2+len(r.text())+2+len(summary) <= a.width {
 		title += "  " + a.paint(faint, summary)
 	}
 	b = fmt.Appendf(b, "%s\n\n", title)
-	if r.foreign == nil {
+	if r.ours() {
 		fields := bands(r)
 		b = append(a.bits(b, r.ID, fields), '\n')
 		b = append(a.fields(b, fields), '\n')
@@ -88,7 +88,7 @@ func (a *app) card(b []byte, r *reading, now time.Time) []byte {
 		line("time", a.paint(strong, format.FormatTime(t))+", "+distance(t, now))
 		line("local", t.Local().Format("2006-01-02 15:04:05.000 -07:00"))
 	}
-	if r.foreign == nil {
+	if r.ours() {
 		for _, f := range r.ID.Format().Encodings {
 			if f != format.Text {
 				line(string(f), r.ID.In(f))

@@ -57,7 +57,7 @@ An ID that begins with "-" goes after the argument "--".`,
 			if err := r.sure(); err != nil {
 				return b, err
 			}
-			if r.foreign != nil {
+			if !r.ours() {
 				return b, fmt.Errorf("%s is of the format %s, of which convert writes the time only: --to time", quote(text), r.name())
 			}
 			form := format.Encoding(to.value)
@@ -88,7 +88,7 @@ func (in *reader) readAs(from format.Encoding, text string) (reading, error) {
 	found := r
 	var fit []guess
 	for _, g := range append([]guess{r.guess}, r.others...) {
-		if g.foreign == nil && g.Encoding == from {
+		if g.ours() && g.Encoding == from {
 			fit = append(fit, g)
 		}
 	}

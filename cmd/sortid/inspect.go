@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"text/template"
 	"time"
@@ -14,6 +15,11 @@ import (
 // plausibility is the rule by which a format is guessed, as help texts state it.
 const plausibility = `A guess counts only if the ID's time is plausible: from 2010 (uid60: from 2018-04)
 to a year from now.`
+
+// shared are the formats in which node ID and counter share a field.
+var shared = slices.DeleteFunc(format.Ours(), func(s *format.Format) bool { return s.NodeCounter == 0 })
+
+var sharedNames = strings.Join(format.NamesOf(shared), ", ")
 
 func (a *app) inspectCommand() *cobra.Command {
 	cmd := &cobra.Command{
@@ -47,17 +53,18 @@ after the argument "--".
 	given := chooseFormat(cmd, "the scheme of all the IDs, instead of finding out")
 	output := choose(cmd, "output", "o", "a picture of each ID, its time, scheme and fields in a line, or a JSON object in a line", "card", "card", "short", "json")
 	layout := cmd.Flags().String("format", "", "print each ID by a `TEMPLATE`")
-	size := cmd.Flags().Int("node-size", 0, "the size of the node ID in `BITS`, to tell node ID and counter of scru64 apart")
+	size := cmd.Flags().Int("node-size", 0, "the size of the node ID in `BITS`, to tell node ID and counter of "+sharedNames+" apart")
 
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		var split []format.Field
-		if cmd.Flags().Changed("node-size") {
-			var err error
-			if split, err = format.SplitNode(*size); err != nil {
-				return usagef("--node-size: %w", err)
+		split := cmd.Flags().Changed("node-size")
+		if split {
+			for _, s := range shared {
+				if _, err := s.SplitNode(*size); err != nil {
+					return usagef("--node-size: %w", err)
+				}
 			}
-			if given.Format != nil && given.Format != format.SCRU64 {
-				return usagef("--node-size is for scru64, and --scheme says %s", given.Name)
+			if given.Format != nil && given.NodeCounter == 0 {
+				return usagef("--node-size is for %s, and --scheme says %s", sharedNames, given.Name)
 			}
 		}
 		write := map[string]func(b []byte, r *reading) ([]byte, error){
@@ -83,10 +90,14 @@ after the argument "--".
 			if err != nil {
 				return b, err
 			}
-			if split != nil && (r.foreign != nil || r.ID.Format() != format.SCRU64) {
-				return b, usagef("--node-size is for scru64, and %s is read as %s", quote(text), r.as())
+			if split {
+				if r.ID.Format().NodeCounter == 0 {
+					return b, usagef("--node-size is for %s, and %s is read as %s", sharedNames, quote(text), r.as())
+				}
+				if r.split, err = r.ID.Format().SplitNode(*size); err != nil {
+					return b, usagef("--node-size: %w", err)
+				}
 			}
-			r.split = split
 			return write(b, &r)
 		})
 	}
@@ -111,7 +122,7 @@ func appendShort(b []byte, r *reading) ([]byte, error) {
 	if t == "" {
 		t = "-"
 	}
-	if r.foreign != nil {
+	if !r.ours() {
 		return fmt.Appendf(b, "%s %s\n", t, r.name()), nil
 	}
 	b = fmt.Appendf(b, "%s %s", t, r.name())
@@ -121,13 +132,13 @@ func appendShort(b []byte, r *reading) ([]byte, error) {
 	return append(b, '\n'), nil
 }
 
-// fields returns the named fields of the ID, with the parts of SCRU64's node_ctr in its
-// place if they are to be shown.
+// fields returns the named fields of the ID, with node ID and counter instead of the field that
+// they share if they are to be shown.
 func (r *reading) fields() []format.Value {
 	values := r.ID.Fields()
-	if split := r.splitFields(); split != nil {
+	if r.split != nil {
 		values = values[:1]
-		for _, f := range split {
+		for _, f := range r.split {
 			values = append(values, f.Of(r.ID))
 		}
 	}
@@ -159,10 +170,10 @@ func formatter(layout string) (func(b []byte, r *reading) ([]byte, error), error
 	}
 	return func(b []byte, r *reading) ([]byte, error) {
 		d := templateData{
-			Input: r.input, Scheme: r.name(), Form: string(r.Encoding), Text: r.text(), Reason: r.reason(),
-			Time: stamp{r.time()}, Plausible: r.plausible(), Foreign: r.foreign != nil, Fields: map[string]string{},
+			Input: r.input, Scheme: r.name(), Form: string(r.form()), Text: r.text(), Reason: r.reason(),
+			Time: stamp{r.time()}, Plausible: r.plausible(), Foreign: !r.ours(), Fields: map[string]string{},
 		}
-		if r.foreign == nil {
+		if r.ours() {
 			d.Hex, d.Int = r.ID.In(format.Hex), r.ID.In(format.Int)
 			if r.ID.Format().HasEncoding(format.UUID) {
 				d.UUID = r.ID.In(format.UUID)

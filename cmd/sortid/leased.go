@@ -18,13 +18,17 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// leaseFormats has, by its name, each scheme whose node IDs can be leased. The name is
+// leaseFormats has, by its name, each format whose node IDs can be leased. The name is
 // that of the realm, too, unless another is given.
-var leaseFormats = map[string]lease.Format{
-	format.SCRU64.Name:  lease.SCRU64,
-	format.SCRU160.Name: lease.SCRU160,
-	format.UID60.Name:   lease.UID60,
-}
+var leaseFormats = func() map[string]lease.Format {
+	formats := map[string]lease.Format{}
+	for _, s := range format.Ours() {
+		if s.Node != "" {
+			formats[s.Name] = s.Lease
+		}
+	}
+	return formats
+}()
 
 // They are variables for tests.
 var (

@@ -123,9 +123,9 @@ then new waits for the store and says so; with --rollback abort it fails instead
 // formatOptions adds the schemes' own options to the flags and returns their names.
 func formatOptions(cmd *cobra.Command) (names []string) {
 	usage := map[string]string{}
-	for _, s := range format.All() {
+	for _, s := range format.Ours() {
 		for _, o := range s.Options {
-			if have := format.WithOption(o.Name); len(have) == len(format.All()) {
+			if have := format.WithOption(o.Name); len(have) == len(format.Ours()) {
 				usage[o.Name] = o.Usage
 			} else {
 				usage[o.Name] += "; " + s.Name + ": " + o.Usage

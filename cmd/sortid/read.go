@@ -10,60 +10,57 @@ import (
 	"time"
 
 	"github.com/sortid/sortid/cmd/sortid/internal/finder"
-	"github.com/sortid/sortid/cmd/sortid/internal/foreign"
 	"github.com/sortid/sortid/format"
 )
 
-// A guess is one way to read a text: as an ID of one of the five formats, or of another.
-type guess struct {
-	format.Candidate
-	foreign *foreign.Reading // of another format; then the candidate is zero
-}
+// A guess is one way to read a text.
+type guess struct{ format.Candidate }
+
+// ours reports whether the ID is of a format that sortid makes, or else only reads.
+func (g *guess) ours() bool { return g.ID.Format().Generates() }
 
 // name returns the name of the format.
 func (g *guess) name() string {
-	if g.foreign != nil {
-		return g.foreign.Name
+	if !g.ours() {
+		return g.ID.Format().Title
 	}
 	return g.ID.Format().Name
 }
 
 // time returns the ID's time, zero if it has none.
-func (g *guess) time() time.Time {
-	if g.foreign != nil {
-		return g.foreign.Time
-	}
-	return g.ID.Time()
-}
+func (g *guess) time() time.Time { return g.ID.Time() }
 
-func (g *guess) text() string {
-	if g.foreign != nil {
-		return g.foreign.Text
+func (g *guess) text() string { return g.Candidate.String() }
+
+// form returns the form of the text, of an ID that sortid can write in others.
+func (g *guess) form() format.Encoding {
+	if !g.ours() {
+		return ""
 	}
-	return g.ID.String()
+	return g.Encoding
 }
 
 // as names the format and the form.
 func (g *guess) as() string {
-	if g.foreign != nil {
-		return g.foreign.Name
+	if !g.ours() {
+		return g.name()
 	}
 	return g.name() + " " + string(g.Encoding)
 }
 
 // shape words what a text that is read so looks like.
 func (g *guess) shape() string {
-	switch {
-	case g.foreign != nil:
-		return g.foreign.Shape
-	case g.Encoding == format.Hex:
-		return fmt.Sprintf("%d hexadecimal digits", g.ID.Format().Bits/4)
-	case g.Encoding == format.Int:
-		return "a decimal integer"
-	case g.Encoding == format.UUID:
-		return "a UUID's 36 characters"
+	f := g.ID.Format()
+	shape := f.Alphabet
+	switch g.Encoding {
+	case format.Hex:
+		shape = fmt.Sprintf("%d hexadecimal digits", f.Bits/4)
+	case format.Int:
+		shape = "a decimal integer"
+	case format.UUID:
+		shape = "a UUID's 36 characters"
 	}
-	return g.ID.Format().Alphabet
+	return shape + f.Mark
 }
 
 // A reading is a text read as an ID, and what else the text could be.
@@ -71,19 +68,22 @@ type reading struct {
 	input    string
 	stripped []string // what was taken off the input first
 	guess
-	given  bool    // whether the scheme was given, and not found out
-	others []guess // other readings, the most probable first
-	split  []format.Field
-	now    time.Time // when it was read
+	given  bool           // whether the scheme was given, and not found out
+	others []guess        // other readings, the most probable first
+	split  []format.Field // node ID and counter, if they are to be shown instead of their field
+	now    time.Time      // when it was read
 }
+
+// hashLength is how many hexadecimal digits a SHA-1 has, as the names of Git's commits.
+const hashLength = 40
 
 // A reader reads texts: in any form of a scheme, or in all forms that are plausible if the
 // scheme is nil.
 type reader struct {
 	format *format.Format
-	hashes finder.Ratio // of 40 hexadecimal digits: Git's commits or SCRU160
+	hashes finder.Ratio // of hashLength hexadecimal digits: hashes or IDs
 
-	candidates []format.Candidate // for reuse, as guesses
+	candidates []format.Candidate // for reuse
 	guesses    []guess
 }
 
@@ -107,15 +107,8 @@ func (in *reader) read(text string) (reading, error) {
 	for _, c := range in.candidates {
 		all = append(all, guess{Candidate: c})
 	}
-	for _, f := range foreign.Read(text, now) {
-		if g := (guess{foreign: &f}); strings.HasPrefix(f.Name, "UUID") {
-			all = slices.Insert(all, 0, g) // its version and variant are no accident
-		} else {
-			all = append(all, g)
-		}
-	}
-	if len(text) == 40 && isHex(text) && !in.hashes.Accept(len(all) > 0) && len(all) > 0 {
-		return r, fmt.Errorf("%s is probably a hash, as others here are; --scheme scru160 reads it all the same", quote(text))
+	if len(text) == hashLength && isHex(text) && !in.hashes.Accept(len(all) > 0) && len(all) > 0 {
+		return r, fmt.Errorf("%s is probably a hash, as others here are; --scheme %s reads it all the same", quote(text), all[0].name())
 	}
 	if len(all) == 0 {
 		return r, unreadable(text)
@@ -138,15 +131,14 @@ func (r *reading) sure() error {
 		}
 		return fmt.Errorf("%s can be read as %s; --scheme tells which it is", quote(r.input), strings.Join(names, " or as "))
 	case r.wordLike():
-		return fmt.Errorf("%s looks like a uid60, but many words do; --scheme uid60 tells that it is one", quote(r.input))
+		return fmt.Errorf("%s looks like a %s, but many words do; --scheme %[2]s tells that it is one", quote(r.input), r.name())
 	}
 	return nil
 }
 
-// wordLike reports whether the text was read as one of uid60, which has no check, and for
-// which any word of its length may pass.
+// wordLike reports whether the text was read as one that any word of its length may pass for.
 func (r *reading) wordLike() bool {
-	return r.foreign == nil && r.ID.Format() == format.UID60 && r.Encoding == format.Text
+	return r.ID.Format().Search.WordLike && r.Encoding == format.Text
 }
 
 // reason says why the text was read so.
@@ -162,7 +154,7 @@ func (r *reading) reason() string {
 	return r.shape() + ", and its time is plausible"
 }
 
-func (r *reading) plausible() bool { return r.foreign != nil || r.ID.Plausible(r.now) }
+func (r *reading) plausible() bool { return r.ID.Plausible(r.now) }
 
 // A readingJSON is a reading in JSON, but for what the ID itself has.
 type readingJSON struct {
@@ -185,17 +177,17 @@ type otherJSON struct {
 
 // appendJSON appends the reading as a JSON object in one line.
 func (r *reading) appendJSON(b []byte) ([]byte, error) {
-	v := readingJSON{r.input, r.Encoding, r.stripped, r.plausible(), r.reason(), make([]otherJSON, len(r.others))}
+	v := readingJSON{r.input, r.form(), r.stripped, r.plausible(), r.reason(), make([]otherJSON, len(r.others))}
 	for i := range r.others {
 		o := &r.others[i]
-		v.Others[i] = otherJSON{Form: o.Encoding, Text: o.text(), Time: formatTime(o.time()), Reason: o.shape()}
-		if o.foreign != nil {
+		v.Others[i] = otherJSON{Form: o.form(), Text: o.text(), Time: formatTime(o.time()), Reason: o.shape()}
+		if !o.ours() {
 			v.Others[i].Foreign = o.name()
 		} else {
 			v.Others[i].Scheme = o.name()
 		}
 	}
-	if r.foreign != nil {
+	if !r.ours() {
 		object, err := json.Marshal(struct {
 			Foreign string `json:"foreign"`
 			Text    string `json:"text"`
@@ -208,16 +200,8 @@ func (r *reading) appendJSON(b []byte) ([]byte, error) {
 	if err != nil {
 		return b, err
 	}
-	b = r.ID.AppendJSON(b, r.splitFields()...)
+	b = r.ID.AppendJSON(b, r.split...)
 	return append(append(b[:len(b)-1], ','), rest[1:]...), nil
-}
-
-// splitFields returns the parts of SCRU64's node_ctr, if they are to be shown.
-func (r *reading) splitFields() []format.Field {
-	if r.foreign == nil && r.ID.Format() == format.SCRU64 {
-		return r.split
-	}
-	return nil
 }
 
 // formatTime is [format.FormatTime], and nothing for no time.
@@ -237,7 +221,7 @@ func unreadable(text string) error {
 		return wrong("it is empty")
 	}
 	var invalid error
-	for _, s := range format.All() {
+	for _, s := range format.Ours() {
 		id, form, err := s.ParseAny(text)
 		switch {
 		case err == nil:
@@ -260,7 +244,7 @@ func unreadable(text string) error {
 		return wrong("it is larger than the largest ID of any format")
 	}
 	var lengths []string
-	for _, s := range format.All() {
+	for _, s := range format.Ours() {
 		lengths = append(lengths, s.Name+" "+s.Lengths())
 	}
 	return wrong("its length of %d characters fits no format (%s)", len(text), strings.Join(lengths, ", "))

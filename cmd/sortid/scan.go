@@ -358,19 +358,12 @@ func (s *scan) count(text []byte, offset int64) {
 	}
 }
 
-// nameOf returns the name of a match's format.
-func nameOf(m finder.Match) string {
-	if m.UUIDv7 {
-		return "UUIDv7"
-	}
-	return m.ID.Format().Name
-}
-
 func (s *scan) appendID(m finder.Match, text []byte, column int64) {
+	found := guess{format.Candidate{ID: m.ID, Encoding: m.Encoding}}
 	b := append(s.out, s.file...)
 	b = strconv.AppendInt(append(b, ':'), int64(s.line), 10)
 	b = strconv.AppendInt(append(b, ':'), column, 10)
-	b = append(append(b, '\t'), nameOf(m)...)
+	b = append(append(b, '\t'), found.name()...)
 	b = s.appendTime(append(b, '\t'), m.ID.Milli())
 	b = append(append(b, '\t'), text[m.Start:m.End]...)
 	s.out = append(b, '\n')
@@ -378,15 +371,15 @@ func (s *scan) appendID(m finder.Match, text []byte, column int64) {
 
 // appendJSON appends what inspect says of the ID, and where it is.
 func (s *scan) appendJSON(m finder.Match, text string, column int64) {
-	found := guess{Candidate: format.Candidate{ID: m.ID, Encoding: m.Form}}
+	found := guess{format.Candidate{ID: m.ID, Encoding: m.Encoding}}
 	r := reading{input: text, now: time.Now(), guess: found, given: s.reader.format != nil}
 	if all, err := (&reader{format: s.reader.format}).read(text); err == nil {
 		r = all
-		if !m.UUIDv7 && (r.foreign != nil || r.Candidate != found.Candidate) {
+		if r.Candidate != found.Candidate {
 			// inspect puts another reading first.
 			others := []guess{r.guess}
 			for _, o := range r.others {
-				if o.foreign != nil || o.Candidate != found.Candidate {
+				if o.Candidate != found.Candidate {
 					others = append(others, o)
 				}
 			}

@@ -46,12 +46,12 @@ each: the bits of the layout, the forms, the range of times, the options.`,
 
 // schemesJSON returns all that is known about each scheme, one object a line.
 func schemesJSON() (out []byte, err error) {
-	for _, s := range format.All() {
+	for _, s := range format.Ours() {
 		b, err := json.Marshal(s)
 		if err != nil {
 			return nil, err
 		}
-		choose, err := json.Marshal(chooseWhen[s])
+		choose, err := json.Marshal(s.Choose)
 		if err != nil {
 			return nil, err
 		}
@@ -60,20 +60,11 @@ func schemesJSON() (out []byte, err error) {
 	return out, nil
 }
 
-// chooseWhen says when to choose each scheme.
-var chooseWhen = map[*format.Format]string{
-	format.SCRU64:  "keys must be 64 bits and you can assign node IDs",
-	format.SCRU128: "you want unique, sortable IDs and no trouble: the default choice",
-	format.SCRU160: "you want more randomness, or microseconds",
-	format.EUID:    "people type IDs, or an ID carries 15 bits of yours",
-	format.UID60:   "IDs must be short and look random",
-}
-
 // comparison returns the table of the schemes: a column for what fits one, the rest
 // below.
 func (a *app) comparison() []byte {
 	rows := [][]string{{"SCHEME", "BITS", "TEXT", "TICK", "UNTIL", "TEXT SORTS", "UNIQUE THROUGH"}}
-	for _, s := range format.All() {
+	for _, s := range format.Ours() {
 		sorts := "no"
 		if s.TextSorts {
 			sorts = "yes"
@@ -119,14 +110,14 @@ func (a *app) comparison() []byte {
 		b = append(b, '\n')
 		b = append(b, a.paint(strong, title)...)
 		b = append(b, '\n')
-		for _, s := range format.All() {
+		for _, s := range format.Ours() {
 			b = fmt.Appendf(b, "  %-9s%s\n", s.Name, wrap(of(s), max(a.width-11, 20), strings.Repeat(" ", 11)))
 		}
 	}
 	if narrow {
 		section("UNIQUE THROUGH", func(s *format.Format) string { return s.Unique })
 	}
-	section("CHOOSE IT WHEN", func(s *format.Format) string { return chooseWhen[s] })
+	section("CHOOSE IT WHEN", func(s *format.Format) string { return s.Choose })
 	section("IN ONE TICK", func(s *format.Format) string { return s.PerTick })
 	section("LOOKS LIKE", func(s *format.Format) string { return s.Example })
 	return b

@@ -50,17 +50,24 @@ func strip(text string) (bare string, taken []string) {
 			take(rest, prefix)
 		}
 	}
-	// People group the symbols of an EUID to read them aloud.
-	if n := strings.Count(text, "-"); n > 0 && len(text)-n == 27 {
-		rest := strings.ReplaceAll(text, "-", "")
-		if _, err := format.EUID.Parse(rest); err == nil {
-			take(rest, "hyphens")
+	// People group the symbols of a text to read them aloud.
+	if rest := strings.ReplaceAll(text, "-", ""); rest != text && slices.ContainsFunc(grouped, func(s *format.Format) bool {
+		if !slices.Contains(s.TextLengths, len(rest)) {
+			return false
 		}
+		_, err := s.Parse(rest)
+		return err == nil
+	}) {
+		take(rest, "hyphens")
 	}
 	return text, taken
 }
 
-// isHex reports whether the text is a hexadecimal number of 64, 128 or 160 bits.
+// grouped holds the formats whose texts may have hyphens.
+var grouped = slices.DeleteFunc(format.Ours(), func(s *format.Format) bool { return !s.Grouped })
+
+// isHex reports whether the text is a hexadecimal number as wide as a format's IDs.
 func isHex(text string) bool {
-	return (len(text) == 16 || len(text) == 32 || len(text) == 40) && strings.Trim(text, "0123456789abcdefABCDEF") == ""
+	return slices.ContainsFunc(format.Ours(), func(s *format.Format) bool { return len(text) == s.Bits/4 }) &&
+		strings.Trim(text, "0123456789abcdefABCDEF") == ""
 }

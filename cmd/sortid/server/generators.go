@@ -59,7 +59,7 @@ func newLimit(nodeIDSize int) *rate.Limiter {
 func newGenerators(c Config) (*generators, error) {
 	ctx, stop := context.WithCancel(context.Background())
 	g := &generators{config: c, byName: map[string]*source{}, stop: stop}
-	for _, s := range format.All() {
+	for _, s := range format.Ours() {
 		src := &source{format: s}
 		g.byName[s.Name] = src
 		terms, needsLease := leased[s]

@@ -47,7 +47,7 @@ type rawOutput struct {
 func (s *Server) registerIDs() {
 	least, most := 1.0, float64(maxIDs)
 	var names, forms []any
-	for _, f := range format.All() {
+	for _, f := range format.Ours() {
 		names = append(names, f.Name)
 		for _, form := range f.Encodings {
 			if !slices.Contains(forms, any(string(form))) {

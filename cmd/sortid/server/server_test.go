@@ -31,7 +31,7 @@ import (
 // inspect stands for that of the command.
 func inspect(b []byte, s *format.Format, text string) ([]byte, error) {
 	if s == nil {
-		found := format.Detect(text)
+		found := format.DetectOurs(text)
 		if len(found) == 0 {
 			return b, fmt.Errorf("%q is no ID", text)
 		}
@@ -47,7 +47,7 @@ func inspect(b []byte, s *format.Format, text string) ([]byte, error) {
 // schemes stands for that of the command.
 func schemes(t *testing.T) (b []byte) {
 	t.Helper()
-	for _, s := range format.All() {
+	for _, s := range format.Ours() {
 		line, err := json.Marshal(s)
 		if err != nil {
 			t.Fatal(err)
@@ -134,7 +134,7 @@ func TestIDs(t *testing.T) {
 	s, ts := start(t, Config{Store: lease.NewMemory()})
 	waitReady(t, s)
 	last := map[string]format.ID{}
-	for _, sch := range format.All() {
+	for _, sch := range format.Ours() {
 		for _, form := range sch.Encodings {
 			for _, n := range []int{1, 2, 5000} {
 				for _, accept := range []string{"", "application/json"} {

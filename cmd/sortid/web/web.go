@@ -55,7 +55,7 @@ func Descriptions() ([]byte, error) {
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(true) // the text stands inside a script
 	b.WriteString("[\n")
-	for i, s := range format.All() {
+	for i, s := range format.Ours() {
 		plausibleFrom, _ := s.PlausibleRange(s.Epoch)
 		d := description{
 			Name: s.Name, Title: s.Title, Summary: s.Summary, Bits: s.Bits,
@@ -70,7 +70,7 @@ func Descriptions() ([]byte, error) {
 			return nil, err
 		}
 		b.Truncate(b.Len() - 1)
-		if i < len(format.All())-1 {
+		if i < len(format.Ours())-1 {
 			b.WriteByte(',')
 		}
 		b.WriteByte('\n')

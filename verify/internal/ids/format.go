@@ -26,7 +26,7 @@ type Format struct {
 var Formats = newFormats()
 
 func newFormats() (formats []*Format) {
-	for _, s := range format.All() {
+	for _, s := range format.Ours() {
 		i := slices.IndexFunc(s.Layout, func(f format.Field) bool { return f.Kind == format.KindTime })
 		timestamp := s.Layout[i]
 		formats = append(formats, &Format{

@@ -201,7 +201,7 @@ func otherFormat(f *ids.Format, text []byte) (name string, ok bool) {
 	}) {
 		return "", false
 	}
-	for _, c := range format.Detect(string(text)) {
+	for _, c := range format.DetectOurs(string(text)) {
 		other := c.ID.Format()
 		if other != f.Format && slices.Contains(other.TextLengths, len(text)) {
 			return other.Name, true

@@ -5,6 +5,7 @@ package finder
 import (
 	"bytes"
 	"slices"
+	"strings"
 	"time"
 	"unsafe"
 
@@ -19,34 +20,64 @@ const Context = 37
 type Match struct {
 	Start, End int // its place: text[Start:End]
 	ID         format.ID
-	Form       format.Encoding
-	UUIDv7     bool // whether it is a UUID of version 7, of which ID is the reading as SCRU128
+	Encoding   format.Encoding
 }
 
 // A Finder finds IDs. It remembers how many numbers in hexadecimal digits had plausible
 // times, so one Finder should see all parts of an input, in order.
 type Finder struct {
 	now  time.Time
-	only bool // whether schemes were named: then they are not held to be hashes
+	only bool // whether formats were named: then their IDs are not held to be hashes
 
-	scru64, scru128, scru160, euid, uid60 bool
+	// What to look for, by the length of a run of letters and digits.
+	texts [maxRun + 1][]textRule
+	hex   [maxRun + 1][]*format.Format
+	uuids []*format.Format // in the form with hyphens
 
-	hex16, hex32, hex40 Ratio
-	uuid                Ratio // without those of RFC 9562
-	anyUUID             Ratio
+	// Those whose alphabet has - and _, by the length of a run of these, letters and digits.
+	words [maxRun + 1][]textRule
+	word  bool // whether there are any
+
+	hashes  [maxRun + 1]Ratio // by length
+	uuid    Ratio             // without those of RFC 9562
+	anyUUID Ratio
 }
 
-// New returns a Finder of IDs that are plausible now: of the named schemes, or of all but
-// UID60 if none is named.
-func New(now time.Time, schemes ...*format.Format) *Finder {
-	has := func(s *format.Format) bool {
-		return slices.Contains(schemes, s) || len(schemes) == 0 && s != format.UID60
+// maxRun is the length of the longest run that can be an ID, a prefix such as 0x included.
+const maxRun = 42
+
+// A textRule says how to judge a run as long as a format's text.
+type textRule struct {
+	*format.Format
+	written byte // the classes that its alphabet has a part in
+	symbols byte // and those in which it may be read, too
+}
+
+// New returns a Finder of IDs that are plausible now: of the named formats, or, if none is
+// named, of all formats of ours that no words look like.
+func New(now time.Time, named ...*format.Format) *Finder {
+	f := &Finder{now: now, only: len(named) > 0}
+	for _, s := range format.Ours() {
+		if f.only && !slices.Contains(named, s) || !f.only && s.Search.WordLike {
+			continue
+		}
+		rule := textRule{s, kindsOf([]byte(s.Symbols)), kindsOf([]byte(s.Symbols))}
+		if s.FoldsCase {
+			rule.symbols |= kindsOf([]byte(strings.ToUpper(s.Symbols) + strings.ToLower(s.Symbols)))
+		}
+		rules := &f.texts
+		if rule.symbols&dash != 0 {
+			rules, f.word = &f.words, true
+		}
+		for _, n := range s.UsualLengths() {
+			rules[n] = append(rules[n], rule)
+		}
+		f.hex[s.Bits/4] = append(f.hex[s.Bits/4], s)
+		if s.HasEncoding(format.UUID) {
+			f.uuids = append(f.uuids, s)
+		}
 	}
-	return &Finder{
-		now: now, only: len(schemes) > 0,
-		scru64: has(format.SCRU64), scru128: has(format.SCRU128), scru160: has(format.SCRU160),
-		euid: has(format.EUID), uid60: has(format.UID60),
-	}
+	return f
 }
 
 // The classes of bytes.
@@ -63,6 +94,8 @@ const (
 	alnum = dash - 1
 	lower = lowerHex | lowerMid | lowerHigh
 	upper = upperHex | upperMid | upperHigh
+
+	hexDigits = digit | lowerHex | upperHex
 )
 
 var classes = func() (t [256]byte) {
@@ -100,13 +133,13 @@ var isAlnum = func() (t [256]bool) {
 	return t
 }()
 
-// shortest is the length of the shortest text that is looked for, uid60's aside.
+// shortest is the length of the shortest run that is looked at, and of a UUID's last group.
 const shortest = 12
 
 // Find calls each for every ID in text[from:], in order. What stands before from is seen as
 // context. The text must not end within a word.
 func (f *Finder) Find(text []byte, from int, each func(Match)) {
-	if !f.uid60 {
+	if !f.word {
 		for {
 			m, ok := f.next(text, from)
 			if !ok {
@@ -117,19 +150,19 @@ func (f *Finder) Find(text []byte, from int, each func(Match)) {
 		}
 	}
 	a, okA := f.next(text, from)
-	b, okB := f.nextUID60(text, from)
+	b, okB := f.nextWord(text, from)
 	for okA || okB {
 		if okA && (!okB || a.Start < b.Start) {
 			each(a)
 			a, okA = f.next(text, a.End)
 		} else {
 			each(b)
-			b, okB = f.nextUID60(text, b.End)
+			b, okB = f.nextWord(text, b.End)
 		}
 	}
 }
 
-// next returns the next ID that is none of UID60. It goes from run to run of letters and
+// next returns the next ID whose text is a run of letters and digits. It goes from run to run of letters and
 // digits, and skips those that are too short without looking at each byte: if the twelfth
 // byte from here is none of a run, no run that begins before it is long enough.
 func (f *Finder) next(text []byte, i int) (Match, bool) {
@@ -153,7 +186,7 @@ func (f *Finder) next(text []byte, i int) (Match, bool) {
 		for end < len(text) && isAlnum[text[end]] {
 			end++
 		}
-		if n := end - start; n >= shortest && n <= 42 {
+		if n := end - start; n >= shortest && n <= maxRun {
 			if m, ok := f.judge(text, start, end); ok {
 				return m, true
 			}
@@ -165,40 +198,42 @@ func (f *Finder) next(text []byte, i int) (Match, bool) {
 
 // judge says whether a run of letters and digits is an ID, or the end of a UUID.
 func (f *Finder) judge(text []byte, start, end int) (Match, bool) {
-	switch end - start {
-	case 12:
-		if text[start] == '0' {
-			if m, ok := f.text12(text, start, end); ok {
-				return m, true
-			}
+	n := end - start
+	if isHexLength(n) {
+		if kinds := kindsOf(text[start:end]); kinds&^hexDigits == 0 {
+			return f.judgeHex(text, start, end, kinds)
 		}
+	}
+	for i := range f.texts[n] {
+		if m, ok := f.judgeText(&f.texts[n][i], text, start, end); ok {
+			return m, true
+		}
+	}
+	switch {
+	case n == shortest:
 		return f.judgeUUID(text, start-24, end)
-	case 16:
-		return f.judgeHex(text, start, end)
-	case 25:
-		return f.judgeText(f.scru128, format.SCRU128, text, start, end)
-	case 27:
-		return f.judgeText(f.euid, format.EUID, text, start, end)
-	case 32:
-		if kinds := kindsOf(text[start:end]); kinds&^(digit|lowerHex|upperHex) == 0 {
-			return f.judgeHex(text, start, end)
-		} else if kinds&(lowerHigh|upperHigh) != 0 {
-			return Match{}, false
-		}
-		return f.judgeText(f.scru160, format.SCRU160, text, start, end)
-	case 40:
-		return f.judgeHex(text, start, end)
-	case 17, 33, 41: // \x of PostgreSQL
-		if text[start] == 'x' && start > 0 && text[start-1] == '\\' {
-			return f.judgeHex(text, start+1, end)
-		}
-	case 18, 34, 42:
-		if text[start] == '0' && (text[start+1] == 'x' || text[start+1] == 'X') {
-			return f.judgeHex(text, start+2, end)
-		}
+	case isHexLength(n-1) && text[start] == 'x' && start > 0 && text[start-1] == '\\': // \x of PostgreSQL
+		start++
+	case isHexLength(n-2) && text[start] == '0' && (text[start+1] == 'x' || text[start+1] == 'X'):
+		start += 2
+	default:
+		return Match{}, false
+	}
+	if kinds := kindsOf(text[start:end]); kinds&^hexDigits == 0 {
+		return f.judgeHex(text, start, end, kinds)
 	}
 	return Match{}, false
 }
+
+// isHexLength reports whether IDs of a format in hexadecimal digits are so long.
+func isHexLength(n int) bool { return n >= 0 && n <= maxRun && hexLengths[n] }
+
+var hexLengths = func() (t [maxRun + 1]bool) {
+	for _, s := range format.Ours() {
+		t[s.Bits/4] = true
+	}
+	return t
+}()
 
 // kindsOf returns the classes of a text's bytes.
 func kindsOf(text []byte) (kinds byte) {
@@ -208,19 +243,29 @@ func kindsOf(text []byte) (kinds byte) {
 	return kinds
 }
 
-// text12 judges a run of twelve that begins with 0, as SCRU64 does until 2033. It takes no
-// number such as 0x0123456789, nothing in the midst of Base64, and, unless SCRU64 is named,
-// no capitals, which the format does not write: it is short, and has no check.
-func (f *Finder) text12(text []byte, start, end int) (Match, bool) {
-	if !f.only && kindsOf(text[start:end])&upper != 0 {
+// judgeText judges a run as a text in a format's own form, with letters of one case. A short
+// text may be no number such as 0x0123456789, nothing in the midst of Base64, and, unless its
+// format is named, must be in the case that the format writes.
+func (f *Finder) judgeText(s *textRule, text []byte, start, end int) (Match, bool) {
+	search := &s.Search
+	if p := search.Prefix; p != "" && string(text[start:start+len(p)]) != p {
 		return Match{}, false
 	}
-	if second := text[start+1] | 0x20; (second == 'x' || second == 'b' || second == 'o') &&
-		kindsOf(text[start+2:end])&^(digit|lowerHex|upperHex) == 0 {
+	kinds := kindsOf(text[start:end])
+	if kinds&^s.symbols != 0 || kinds&lower != 0 && kinds&upper != 0 {
 		return Match{}, false
 	}
-	m, ok := f.judgeText(f.scru64, format.SCRU64, text, start, end)
-	return m, ok && !besideBase64(text, start, end)
+	if search.Short && (!f.only && kinds&^s.written != 0 || isNumber(text[start:end])) {
+		return Match{}, false
+	}
+	m, ok := f.parse(s.Format, format.Text, text, start, end)
+	return m, ok && !(search.Short && besideBase64(text, start, end))
+}
+
+// isNumber reports whether a text is a number in the notation of programs, such as 0x1f.
+func isNumber(text []byte) bool {
+	base := text[1] | 0x20
+	return text[0] == '0' && (base == 'x' || base == 'b' || base == 'o') && kindsOf(text[2:])&^hexDigits == 0
 }
 
 // besideBase64 reports whether a run is joined by + / - or _ to another one that has digits
@@ -247,62 +292,31 @@ func besideBase64(text []byte, start, end int) bool {
 	return false
 }
 
-// judgeText judges a run as a text in a format's own form, with letters of one case.
-func (f *Finder) judgeText(want bool, s *format.Format, text []byte, start, end int) (Match, bool) {
-	if !want {
-		return Match{}, false
-	}
-	if kinds := kindsOf(text[start:end]); kinds&lower != 0 && kinds&upper != 0 {
-		return Match{}, false
-	}
-	return f.parse(s, format.Text, text, start, end)
-}
-
 // parse reads text[start:end] as an ID, if it is one that is plausible.
-func (f *Finder) parse(s *format.Format, form format.Encoding, text []byte, start, end int) (Match, bool) {
+func (f *Finder) parse(s *format.Format, e format.Encoding, text []byte, start, end int) (Match, bool) {
 	// The ID keeps nothing of the string, so that it need not be a copy.
-	id, err := s.ParseAs(form, unsafe.String(&text[start], end-start))
+	id, err := s.ParseAs(e, unsafe.String(&text[start], end-start))
 	if err != nil || !id.Plausible(f.now) || !id.Generated() {
 		return Match{}, false
 	}
-	return Match{Start: start, End: end, ID: id, Form: form}, true
+	return Match{start, end, id, e}, true
 }
 
-// judgeHex judges a number of 16, 32 or 40 hexadecimal digits.
-func (f *Finder) judgeHex(text []byte, start, end int) (m Match, ok bool) {
-	kinds := kindsOf(text[start:end])
-	if kinds&^(digit|lowerHex|upperHex) != 0 || kinds&lower != 0 && kinds&upper != 0 {
+// judgeHex judges a number in hexadecimal digits.
+func (f *Finder) judgeHex(text []byte, start, end int, kinds byte) (Match, bool) {
+	if kinds&lower != 0 && kinds&upper != 0 {
 		return Match{}, false
 	}
-	var ratio *Ratio
-	switch end - start {
-	case 16:
-		ratio = &f.hex16
-		if f.scru64 {
-			m, ok = f.parse(format.SCRU64, format.Hex, text, start, end)
-		}
-		if !ok && f.uid60 {
-			m, ok = f.parse(format.UID60, format.Hex, text, start, end)
-		}
-	case 32:
-		ratio = &f.hex32
-		m, ok = f.parse128(format.Hex, text, start, end)
-	case 40:
-		ratio = &f.hex40
-		if f.scru160 {
-			m, ok = f.parse(format.SCRU160, format.Hex, text, start, end)
-		}
-	}
-	return m, f.only && ok || !f.only && ratio.Accept(ok)
+	m, ok := f.parseFirst(f.hex[end-start], format.Hex, text, start, end)
+	return m, f.only && ok || !f.only && f.hashes[end-start].Accept(ok)
 }
 
-// parse128 reads an ID of SCRU128 or EUID.
-func (f *Finder) parse128(form format.Encoding, text []byte, start, end int) (m Match, ok bool) {
-	if f.scru128 {
-		m, ok = f.parse(format.SCRU128, form, text, start, end)
-	}
-	if !ok && f.euid {
-		m, ok = f.parse(format.EUID, form, text, start, end)
+// parseFirst reads text[start:end] as an ID of the first of the formats that can be.
+func (f *Finder) parseFirst(formats []*format.Format, e format.Encoding, text []byte, start, end int) (m Match, ok bool) {
+	for _, s := range formats {
+		if m, ok = f.parse(s, e, text, start, end); ok {
+			break
+		}
 	}
 	return m, ok
 }
@@ -315,10 +329,10 @@ func (f *Finder) judgeUUID(text []byte, start, end int) (Match, bool) {
 	}
 	kinds := kindsOf(text[start:start+8]) | kindsOf(text[start+9:start+13]) | kindsOf(text[start+14:start+18]) |
 		kindsOf(text[start+19:start+23]) | kindsOf(text[start+24:end])
-	if kinds&^(digit|lowerHex|upperHex) != 0 {
+	if kinds&^hexDigits != 0 {
 		return Match{}, false
 	}
-	m, ok := f.parse128(format.UUID, text, start, end)
+	m, ok := f.parseFirst(f.uuids, format.UUID, text, start, end)
 	if f.only {
 		return m, ok
 	}
@@ -328,18 +342,18 @@ func (f *Finder) judgeUUID(text []byte, start, end int) (Match, bool) {
 	switch {
 	case !standard:
 		return m, f.uuid.Accept(ok)
-	case version == '7' && ok && m.ID.Format() == format.SCRU128:
-		m.UUIDv7 = true
-		return m, true
+	case version == '7' && ok:
+		if v7, ok := f.parse(format.UUIDv7, format.UUID, text, start, end); ok {
+			return v7, true
+		}
 	}
 	// By its bits a UUID without a time; but one in eight SCRU128 IDs has such bits, too.
 	return m, ok && likely
 }
 
-// nextUID60 returns the next text of UID60: a run of nine or ten characters of its alphabet
-// with a plausible time, in which not all letters but the first are of one case and no
-// digit is among them, as in words.
-func (f *Finder) nextUID60(text []byte, i int) (Match, bool) {
+// nextWord returns the next text that is a run of letters, digits, - and _, in which not all
+// letters but the first are of one case and no digit is among them, as in words.
+func (f *Finder) nextWord(text []byte, i int) (Match, bool) {
 	for i < len(text) {
 		if classes[text[i]] == 0 {
 			i++
@@ -349,15 +363,18 @@ func (f *Finder) nextUID60(text []byte, i int) (Match, bool) {
 		for i < len(text) && classes[text[i]] != 0 {
 			i++
 		}
-		if n := i - start; n < 9 || n > 10 || start > 0 && classes[text[start-1]] != 0 {
+		n := i - start
+		if n > maxRun || f.words[n] == nil || start > 0 && classes[text[start-1]] != 0 {
 			continue
 		}
 		kinds := kindsOf(text[start+1 : i])
 		if kinds&digit == 0 && (kinds&lower == 0 || kinds&upper == 0) {
 			continue
 		}
-		if m, ok := f.parse(format.UID60, format.Text, text, start, i); ok {
-			return m, true
+		for _, rule := range f.words[n] {
+			if m, ok := f.parse(rule.Format, format.Text, text, start, i); ok {
+				return m, true
+			}
 		}
 	}
 	return Match{}, false

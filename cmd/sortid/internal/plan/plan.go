@@ -23,8 +23,10 @@ const (
 	// default rollback allowance, in seconds.
 	allowance = 10
 
-	// maxOverflow is the share of ticks in which the counter of scru64 may be full.
+	// maxOverflow is the share of ticks in which the counter that borrows may be full.
 	maxOverflow = 1e-3
+
+	overflowGuard = "overflow_guard" // in Options
 )
 
 // A Request describes a load.
@@ -71,24 +73,6 @@ type Format struct {
 	Options map[string]int `json:"options"` // what to give the generator
 }
 
-// A formatModel computes what differs between the formats.
-type formatModel struct {
-	format *format.Format
-	column string
-	bytes  int
-	load   func(*load, *Format)
-}
-
-// models lists the formats in the order in which they are recommended, if the column has
-// room for more than 64 bits.
-var models = []formatModel{
-	{format.SCRU128, "uuid", 16, scru128},
-	{format.SCRU160, "bytea", 21, scru160}, // 20 and a byte of length
-	{format.EUID, "uuid", 16, euid},
-	{format.SCRU64, "bigint", 8, scru64},
-	{format.UID60, "bigint", 8, uid60},
-}
-
 // A load is a request in the units of the formulas.
 type load struct {
 	Request
@@ -106,36 +90,42 @@ func Compute(r Request) (*Plan, error) {
 	p := &Plan{Request: r, IDs: r.Rate * r.Years * secondsPerYear}
 	l := &load{Request: r, perSecond: r.Rate / float64(r.Processes), pairs: pairs(r)}
 	end := from.AddDate(0, 0, int(math.Ceil(r.Years*365.2425)))
-	byName := map[string]Format{}
-	for _, m := range models {
-		f := Format{
-			Scheme: m.format.Name, Fits: true, Tick: m.format.Tick.Seconds(),
-			Ends: m.format.Last.UTC().Format(time.DateOnly), Bytes: m.bytes, Column: m.column,
-			Options: map[string]int{}, Reasons: []string{},
+	preferred := 0
+	for _, s := range format.Ours() {
+		f := l.format(s, end)
+		if f.Fits && (preferred == 0 || s.Plan.Preference < preferred) {
+			preferred, p.Recommended, p.Command = s.Plan.Preference, s.Name, f.command(s, r.Processes)
 		}
-		m.load(l, &f)
-		if r.Processes == 1 && f.Fits {
-			f.Reasons = []string{"one generator never makes an ID twice"}
-		}
-		if f.Collision > MaxRisk {
-			f.refuse("two IDs would be the same: %s, more than one in a million", Odds(f.Collision))
-		}
-		if last := m.format.Last; end.After(last) {
-			f.refuse("its timestamps end in %d", last.Year())
-		}
-		if r.Bits != 0 && m.format.Bits > r.Bits {
-			f.refuse("an ID has %d bits", m.format.Bits)
-		}
-		byName[f.Scheme] = f
-		if f.Fits && p.Recommended == "" {
-			p.Recommended = f.Scheme
-		}
+		p.Formats = append(p.Formats, f)
 	}
-	for _, s := range format.All() {
-		p.Formats = append(p.Formats, byName[s.Name])
-	}
-	p.Command = p.command()
 	return p, nil
+}
+
+// format says how a format does until the time end.
+func (l *load) format(s *format.Format, end time.Time) Format {
+	f := Format{
+		Scheme: s.Name, Fits: true, Tick: s.Tick.Seconds(), PerTick: math.Floor(s.Plan.PerTick),
+		Ends: s.Last.UTC().Format(time.DateOnly), Bytes: s.SQL.Bytes, Column: s.SQL.Postgres,
+		Options: map[string]int{}, Reasons: []string{},
+	}
+	if s.NodeCounter > 0 {
+		l.byNode(s, &f)
+	} else {
+		l.byChance(s, &f)
+	}
+	if l.Processes == 1 && f.Fits {
+		f.Reasons = []string{"one generator never makes an ID twice"}
+	}
+	if f.Collision > MaxRisk {
+		f.refuse("two IDs would be the same: %s, more than one in a million", Odds(f.Collision))
+	}
+	if end.After(s.Last) {
+		f.refuse("its timestamps end in %d", s.Last.Year())
+	}
+	if l.Bits != 0 && s.Bits > l.Bits {
+		f.refuse("an ID has %d bits", s.Bits)
+	}
+	return f
 }
 
 func (r *Request) check() (from time.Time, err error) {
@@ -184,27 +174,24 @@ func (f *Format) because(format string, args ...any) {
 	f.Reasons = append(f.Reasons, fmt.Sprintf(format, args...))
 }
 
-func scru128(l *load, f *Format) {
-	// counter_hi and counter_lo start at random and entropy is new in each ID.
-	f.Collision = l.collision(24 + 24 + 32)
-	f.PerTick = 1 << 47 // half of the counters' 48 bits
-	f.because("80 random bits")
-}
-
-func scru160(l *load, f *Format) {
-	// The counter starts at one of 2^15 values; random16 and random80 are new in each ID.
-	f.Collision = l.collision(15 + 16 + 80)
-	mean := 65536 - 32767.0/2
-	f.PerTick = math.Floor(mean)
-	f.waits(l, mean, 32769)
-	f.because("about 111 random bits")
-}
-
-func euid(l *load, f *Format) {
-	// 15 random bits and a start of 32 bits for each millisecond, 32 bits for each ID.
-	f.Collision = l.collision(15 + 32 + 32)
-	f.PerTick = 1 << 31
-	f.because("79 random bits, while no extension is used")
+// byChance fills in the plan of a format that needs no node IDs. With them, if it has them, its
+// IDs are certainly unique.
+func (l *load) byChance(s *format.Format, f *Format) {
+	if s.Plan.Least > 0 {
+		f.waits(l, s.Plan.PerTick, s.Plan.Least)
+	}
+	nodes := l.Nodes && s.Plan.NodeBits > 0
+	if sizes := nodeSizes(l.Processes, s.Plan.NodeBits); nodes && l.Processes > 1 && len(sizes) > 0 {
+		f.Options[s.Plan.NodeSize] = sizes[0]
+		f.because("a %s ID of %d bits for each process", s.Node, sizes[0])
+		return
+	}
+	f.Collision = l.collision(s.Plan.RandomBits)
+	if nodes {
+		f.because("there are %s IDs for at most %d processes", s.Node, 1<<s.Plan.NodeBits)
+	} else {
+		f.because("%s", s.Plan.Unique)
+	}
 }
 
 // waits fills in what becomes of rates and bursts in a format that waits for the next
@@ -229,43 +216,45 @@ func nodeSizes(processes, most int) (sizes []int) {
 	return sizes
 }
 
-func scru64(l *load, f *Format) {
+// byNode fills in the plan of a format that needs node IDs, and whose full counter borrows the
+// next tick.
+func (l *load) byNode(s *format.Format, f *Format) {
 	if l.Processes > 1 && !l.Nodes {
 		f.refuse("each process needs a node ID of its own, assigned or leased")
 	}
-	sizes := nodeSizes(l.Processes, 23)
+	sizes := nodeSizes(l.Processes, s.Plan.NodeBits)
 	if len(sizes) == 0 {
-		f.refuse("there are at most 2^23 node IDs")
+		f.refuse("there are at most 2^%d node IDs", s.Plan.NodeBits)
 		return
 	}
 	// The best size is the first that holds; if none does, the last is shown.
-	const tick = 0.256
-	perTick := l.perSecond * tick
+	perTick := l.perSecond * f.Tick
 	peak := perTick + 6*math.Sqrt(perTick)
 	rate, burst := false, false
 	for _, size := range sizes {
 		var guard int
 		var mean float64
-		guard, mean, rate = counter(24-size, peak)
-		f.Options["node_id_size"], f.Options["overflow_guard"] = size, guard
+		guard, mean, rate = counter(s.NodeCounter-size, peak)
+		f.Options[s.Plan.NodeSize], f.Options[overflowGuard] = size, guard
 		f.PerTick = math.Floor(mean)
 		if l.Burst > 0 {
-			f.BurstAhead = math.Floor((l.Burst-1)/mean) * tick
+			f.BurstAhead = math.Floor((l.Burst-1)/mean) * f.Tick
 		}
 		if burst = f.BurstAhead <= allowance; rate && burst {
 			break
 		}
 	}
 	if !rate {
-		f.refuse("a process would make more IDs than its counter of %d bits holds in 256 ms", 24-f.Options["node_id_size"])
+		f.refuse("a process would make more IDs than its counter of %d bits holds in %s",
+			s.NodeCounter-f.Options[s.Plan.NodeSize], Seconds(f.Tick))
 	}
 	if !burst {
 		f.refuse("a burst would run %s ahead of the clock, more than the allowance of %d s", Seconds(f.BurstAhead), allowance)
 	}
-	f.because("a node ID of %d bits for each process", f.Options["node_id_size"])
+	f.because("a node ID of %d bits for each process", f.Options[s.Plan.NodeSize])
 }
 
-// counter returns the overflow guard bits that a counter of scru64 needs so that a tick
+// counter returns the overflow guard bits that such a counter needs so that a tick
 // with so many IDs overflows it in at most one tick of a thousand, how many IDs it then
 // holds on average, and whether there are such.
 func counter(bits int, perTick float64) (guard int, mean float64, ok bool) {
@@ -283,23 +272,6 @@ func counter(bits int, perTick float64) (guard int, mean float64, ok bool) {
 	}
 }
 
-func uid60(l *load, f *Format) {
-	f.PerTick = 512
-	f.waits(l, 512, 512)
-	if sizes := nodeSizes(l.Processes, 9); l.Nodes && l.Processes > 1 && len(sizes) > 0 {
-		f.Options["worker_bits"] = sizes[0]
-		f.because("a worker ID of %d bits for each process", sizes[0])
-		return
-	}
-	// A sequence of 9 bits, anywhere in any process, and 9 random bits.
-	f.Collision = l.collision(9 + 9)
-	if l.Nodes {
-		f.because("there are worker IDs for at most 512 processes")
-	} else {
-		f.because("18 bits that differ by chance")
-	}
-}
-
 // Format returns how the format of a name does.
 func (p *Plan) Format(name string) Format {
 	for _, f := range p.Formats {
@@ -311,22 +283,17 @@ func (p *Plan) Format(name string) Format {
 }
 
 // command returns the command to go on with.
-func (p *Plan) command() string {
-	f := p.Format(p.Recommended)
-	switch {
-	case p.Recommended == "":
-		return ""
-	case p.Recommended == "scru64":
-		command := fmt.Sprintf("sortid new scru64 --lease STORE --node-bits %d", f.Options["node_id_size"])
-		if p.Request.Processes == 1 {
-			command = fmt.Sprintf("sortid new scru64 --node 0/%d", f.Options["node_id_size"])
-		}
-		if guard := f.Options["overflow_guard"]; guard > 0 {
-			command += fmt.Sprintf(" --guard %d", guard)
-		}
-		return command
-	case f.Options["worker_bits"] > 0:
-		return fmt.Sprintf("sortid new uid60 --lease STORE --node-bits %d", f.Options["worker_bits"])
+func (f *Format) command(s *format.Format, processes int) string {
+	command := "sortid new " + s.Name
+	switch size := f.Options[s.Plan.NodeSize]; {
+	case size == 0:
+	case processes == 1:
+		command += fmt.Sprintf(" --%s 0/%d", s.Node, size)
+	default:
+		command += fmt.Sprintf(" --lease STORE --node-bits %d", size)
 	}
-	return "sortid new " + p.Recommended
+	if guard := f.Options[overflowGuard]; guard > 0 {
+		command += fmt.Sprintf(" --guard %d", guard)
+	}
+	return command
 }

@@ -73,14 +73,10 @@ func (t Table) Postgres(schema string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	typ := map[string]string{"scru64": "bigint", "scru160": "bytea", "uid60": "bigint"}[t.Format]
-	if typ == "" {
-		typ = "uuid"
-	}
-	generate := map[string]string{"scru64": " DEFAULT sortid.scru64_new(1, 8)", "uid60": ""}
-	value, ok := generate[t.Format]
-	if !ok {
-		value = " DEFAULT sortid." + t.Format + "_new()"
+	s := next.first.Format()
+	typ, value := s.SQL.Postgres, ""
+	if s.SQL.New != "" {
+		value = " DEFAULT sortid." + s.SQL.New
 	}
 	first := func(at time.Time) string {
 		return "sortid." + t.Format + "_first('" + at.Format("2006-01-02 15:04+00") + "')"
@@ -99,7 +95,7 @@ CREATE TABLE IF NOT EXISTS %[2]s (
 ) PARTITION BY RANGE (id);
 
 `, t.Format, name, typ, value)
-	if t.Format == "scru64" {
+	if node, ok := s.Option(s.Node); ok && node.Needed {
 		b.WriteString("-- The DEFAULT makes IDs as node 1 of 256: give each database a node ID of its own.\n\n")
 	}
 	for i, p := range all {

@@ -1,0 +1,246 @@
+package bench
+
+import (
+	"crypto/md5"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/bwmarrin/snowflake"
+	"github.com/gofrs/uuid/v5"
+	"github.com/oklog/ulid/v2"
+	"github.com/rs/xid"
+	"github.com/segmentio/ksuid"
+	"github.com/sortid/sortid/format"
+	"go.jetify.com/typeid"
+)
+
+// These tests hold the rows of package format for formats of others to those formats' own
+// libraries.
+
+// An oracle reads texts of a format with its own library.
+type oracle struct {
+	make func() string
+	// read returns the text as the library writes it, and the time, zero if there is none.
+	read func(text string) (string, time.Time, error)
+}
+
+var oracles = map[string]oracle{
+	"UUIDv1": {func() string { return uuid.Must(uuid.NewV1()).String() }, readUUID(1)},
+	"UUIDv4": {func() string { return uuid.Must(uuid.NewV4()).String() }, readUUID(4)},
+	"UUIDv6": {func() string { return uuid.Must(uuid.NewV6()).String() }, readUUID(6)},
+	"UUIDv7": {func() string { return uuid.Must(uuid.NewV7()).String() }, readUUID(7)},
+	"ULID": {func() string { return ulid.Make().String() }, func(text string) (string, time.Time, error) {
+		id, err := ulid.ParseStrict(text)
+		return id.String(), id.Timestamp(), err
+	}},
+	"KSUID": {func() string { return ksuid.New().String() }, func(text string) (string, time.Time, error) {
+		id, err := ksuid.Parse(text)
+		return id.String(), id.Time(), errors.Join(err, strict(text, id.String()))
+	}},
+	"xid": {func() string { return xid.New().String() }, func(text string) (string, time.Time, error) {
+		id, err := xid.FromString(text)
+		return id.String(), id.Time(), errors.Join(err, strict(text, id.String()))
+	}},
+	"TypeID": {func() string { return typeid.Must(typeid.WithPrefix("order_line")).String() }, func(text string) (string, time.Time, error) {
+		id, err := typeid.FromString(text)
+		if err != nil || id.Prefix() == "" {
+			return "", time.Time{}, fmt.Errorf("no TypeID with a prefix: %w", err)
+		}
+		t := uuidTime(uuid.Must(uuid.FromBytes(id.UUIDBytes())))
+		return id.String(), t, err
+	}},
+	"Snowflake (Twitter)": {func() string { return twitter.Generate().String() }, func(text string) (string, time.Time, error) {
+		id, err := snowflake.ParseString(text)
+		if err != nil || id <= 0 || strings.Trim(text, "0123456789") != "" || text[0] == '0' {
+			return "", time.Time{}, fmt.Errorf("no snowflake: %w", err)
+		}
+		return id.String(), time.UnixMilli(id.Time()), err
+	}},
+}
+
+// The library's epoch is Twitter's.
+var twitter = func() *snowflake.Node {
+	node, err := snowflake.NewNode(42)
+	if err != nil {
+		panic(err)
+	}
+	return node
+}()
+
+// strict returns an error for a text that its library reads as another: some read any symbols.
+func strict(text, written string) error {
+	if text != written {
+		return fmt.Errorf("%q is read as %q", text, written)
+	}
+	return nil
+}
+
+func readUUID(version byte) func(string) (string, time.Time, error) {
+	return func(text string) (string, time.Time, error) {
+		u, err := uuid.FromString(text)
+		timeless := len(text) != 36 && uuidTime(u).IsZero()
+		if err == nil && (u.Variant() != uuid.VariantRFC9562 || u.Version() != version ||
+			timeless || len(text) != 36 && len(text) != 32) {
+			err = fmt.Errorf("version %d", u.Version())
+		}
+		return u.String(), uuidTime(u), err
+	}
+}
+
+// uuidTime returns the time of a UUID, zero if its version has none.
+func uuidTime(u uuid.UUID) (t time.Time) {
+	var ts uuid.Timestamp
+	var err error
+	switch {
+	case u.Variant() != uuid.VariantRFC9562:
+		return t
+	case u.Version() == uuid.V1:
+		ts, err = uuid.TimestampFromV1(u)
+	case u.Version() == uuid.V6:
+		ts, err = uuid.TimestampFromV6(u)
+	case u.Version() == uuid.V7:
+		ts, err = uuid.TimestampFromV7(u)
+	default:
+		return t
+	}
+	if err == nil {
+		t, err = ts.Time()
+	}
+	if err != nil {
+		panic(err)
+	}
+	return t
+}
+
+// readings returns the readings of a text as IDs of formats of others.
+func readings(text string, now time.Time) (found []format.Candidate) {
+	for _, c := range format.AppendDetect(nil, text, now) {
+		if !c.ID.Format().Generates() {
+			found = append(found, c)
+		}
+	}
+	return found
+}
+
+// What the libraries make is read as they read it: as IDs of their format, with their text and
+// their time.
+func TestOthersMade(t *testing.T) {
+	for name, o := range oracles {
+		for range 1000 {
+			text := o.make()
+			_, at, err := o.read(text)
+			if err != nil {
+				t.Fatal(name, err)
+			}
+			found := readings(text, time.Now())
+			if len(found) == 0 || found[0].ID.Format().Title != name || found[0].String() != text ||
+				!found[0].ID.Time().Equal(at.Truncate(time.Millisecond)) {
+				t.Fatalf("%s: %s of %v is read as %v", name, text, at, found)
+			}
+		}
+	}
+}
+
+// Examples of the formats' own documents and of the services.
+func TestOthersExamples(t *testing.T) {
+	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
+	for text, want := range map[string]string{
+		"017F22E2-79B0-7CC3-98C4-DC0C0C07398F": "UUIDv7 2022-02-22T19:22:22.000Z",
+		"017f22e279b07cc398c4dc0c0c07398f":     "UUIDv7 2022-02-22T19:22:22.000Z",
+		"C232AB00-9414-11EC-B3C8-9F6BDECED846": "UUIDv1 2022-02-22T19:22:22.000Z",
+		"1EC9414C-232A-6B00-B3C8-9F6BDECED846": "UUIDv6 2022-02-22T19:22:22.000Z",
+		"919108f7-52d1-4320-9bac-f847db4148a8": "UUIDv4",
+		"2489E9AD-2EE2-8E00-8EC9-32D5F69181C0": "UUIDv8",
+		"01ARZ3NDEKTSV4RRFFQ69G5FAV":           "ULID 2016-07-30T23:54:10.259Z",
+		"0ujtsYcgvSTl8PAuAdqWYSMnLOv":          "KSUID 2017-10-10T04:00:47.000Z",
+		"9m4e2mr0ui3e8a215n4g":                 "xid 2011-03-22T17:50:19.000Z",
+		"507f1f77bcf86cd799439011":             "ObjectID 2012-10-17T21:13:27.000Z",
+		"user_01h455vb4pex5vsknk084sn02q":      "TypeID 2023-06-30T03:34:18.518Z",
+		"175928847299117063":                   "Snowflake (Twitter) 2012-03-03T13:01:20.453Z, Snowflake (Discord) 2016-04-30T11:18:25.796Z, Snowflake (Instagram) 2012-04-23T14:46:14.619Z, Sonyflake 2017-12-27T16:16:04.490Z",
+		"1541815603606036480":                  "Snowflake (Twitter) 2022-06-28T16:07:40.105Z, Snowflake (Discord) 2026-08-25T14:24:45.448Z, Snowflake (Instagram) 2017-06-21T04:19:24.445Z",
+		"d41d8cd98f00b204e9800998ecf8427e":     "", // MD5
+		"f81d4fae-7dec-11d0-a765-00a0c91e6bf6": "", // of 1997
+		"00000000-0000-0000-0000-000000000000": "",
+		"017f22e2-79b0-7cc3-18c4-dc0c0c07398f": "", // another variant
+		"7ZZZZZZZZZZZZZZZZZZZZZZZZZ":           "", // of the year 10889
+		"000000000000000000000000000":          "", // KSUID's epoch
+		"1732190400000":                        "", // milliseconds
+		"9223372036854775807":                  "",
+		"":                                     "", "oops": "", "user_": "", "_": "", strings.Repeat("é", 18): "", strings.Repeat("9", 40): "",
+		"internationalization": "",
+	} {
+		var got []string
+		for _, c := range readings(text, now) {
+			s := c.ID.Format().Title
+			if c.ID.HasTime() {
+				s += " " + format.FormatTime(c.ID.Time())
+			}
+			got = append(got, s)
+		}
+		if got := strings.Join(got, ", "); got != want {
+			t.Errorf("%s is read as %q, want %q", text, got, want)
+		}
+	}
+}
+
+// Hashes without hyphens are hardly ever taken for UUIDs.
+func TestOthersHashes(t *testing.T) {
+	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
+	n := 0
+	for i := range 10_000 {
+		sum := md5.Sum(fmt.Append(nil, i))
+		n += len(readings(hex.EncodeToString(sum[:]), now))
+	}
+	if n > 20 {
+		t.Errorf("%d of 10000 MD5 sums have readings", n)
+	}
+}
+
+// A text of a format with one to three characters changed is read as the library reads it, or
+// by neither, and no reading panics.
+func FuzzOthers(f *testing.F) {
+	for _, o := range oracles {
+		text := o.make()
+		f.Add(text)
+		for i := range len(text) {
+			for _, c := range []string{"", "0", "7", "8", "F", "I", "O", "Z", "f", "o", "u", "z", "-", "_", "é"} {
+				f.Add(text[:i] + c + text[i+1:])
+			}
+		}
+	}
+	f.Add(strconv.FormatInt(1<<63-1, 10))
+	now := time.Now()
+	f.Fuzz(func(t *testing.T, text string) {
+		got := map[string]format.Candidate{}
+		for _, c := range readings(text, now) {
+			got[c.ID.Format().Title] = c
+			again := readings(c.String(), now)
+			if len(again) == 0 || again[0].ID.Format() != readings(text, now)[0].ID.Format() {
+				t.Fatalf("%q is %v, and its text %v", text, c, again)
+			}
+		}
+		for name, o := range oracles {
+			want, at, err := o.read(text)
+			c, found := got[name]
+			if err != nil {
+				if found {
+					t.Fatalf("%s: %q is read as %v, and the library says %v", name, text, c.ID.Fields(), err)
+				}
+				continue
+			}
+			from, to := format.UUIDv7.PlausibleRange(now)
+			plausible := at.IsZero() || at.After(from.AddDate(5, 0, 0)) && at.Before(to.Add(-time.Minute))
+			if plausible && !found {
+				t.Fatalf("%s: %q is %q of %v, and is not read", name, text, want, at)
+			}
+			if found && (c.String() != want || !c.ID.Time().Equal(at.Truncate(time.Millisecond))) {
+				t.Fatalf("%s: %q is %q of %v, and is read as %v of %v", name, text, want, at, c, c.ID.Time())
+			}
+		}
+	})
+}
