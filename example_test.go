@@ -20,7 +20,7 @@ type shiftLease struct {
 	next, to int64 // the first tick that is left, and the one after the last
 }
 
-func (l *shiftLease) NodeIDSize() int           { return 8 }
+func (l *shiftLease) NodeBits() int             { return 8 }
 func (l *shiftLease) TickLength() time.Duration { return scru64.Tick }
 func (l *shiftLease) Epoch() time.Time          { return time.UnixMilli(0) }
 

@@ -88,8 +88,8 @@ type GeneratorOptions struct {
 // concurrent use, since several generators may share a lease, and they must not call the
 // generator.
 type Lease interface {
-	// NodeIDSize returns the size of the node IDs in bits. It never changes.
-	NodeIDSize() int
+	// NodeBits returns the size of the node IDs in bits. It never changes.
+	NodeBits() int
 
 	// TickLength returns the length of a tick, and Epoch the time at which tick 0 begins.
 	// Both depend on the format of the IDs: 256 ms from 1970 for scru64, 1 ms from 1970

@@ -135,7 +135,7 @@ func new64(o scru64.Options) *scru64.Generator {
 func BenchmarkLease(b *testing.B) {
 	acquire := func(format lease.Format, bits int) *lease.Lease {
 		l := must(lease.Acquire(b.Context(), lease.NewMemory(), lease.Config{
-			Realm: "bench", Format: format, NodeIDSize: bits, Window: 12 * time.Hour,
+			Realm: "bench", Format: format, NodeBits: bits, Window: 12 * time.Hour,
 		}))
 		b.Cleanup(func() { l.Close(context.Background()) })
 		return l
@@ -161,7 +161,7 @@ func BenchmarkLease(b *testing.B) {
 	}
 	scru64s("scru64", scru64.Options{NodeSpec: must(scru64.NewNodeSpec(0, 1))})
 	scru64s("scru64-leased", scru64.Options{Lease: acquire(lease.SCRU64, 1)})
-	scru160s("scru160", scru160.Options{NodeIDSize: 8})
+	scru160s("scru160", scru160.Options{NodeBits: 8})
 	scru160s("scru160-leased", scru160.Options{Lease: acquire(lease.SCRU160, 8)})
 }
 

@@ -53,7 +53,7 @@ func described(id ID) any {
 		fields[f.Name] = f.String()
 	}
 	v := struct {
-		Format string            `json:"scheme"`
+		Format string            `json:"format"`
 		Text   string            `json:"text"`
 		Hex    string            `json:"hex"`
 		Int    string            `json:"int"`

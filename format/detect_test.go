@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// Each ID of the last years, in each form, is taken for what it is, in each format.
+// Each ID of the last years, in each encoding, is taken for what it is, in each format.
 func TestDetect(t *testing.T) {
 	for _, s := range Ours() {
 		for years := range 8 {

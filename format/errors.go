@@ -10,8 +10,8 @@ import (
 )
 
 var (
-	// ErrEncoding: the IDs of a format do not have the form, or a text is not of it.
-	ErrEncoding = errors.New("wrong form")
+	// ErrEncoding: the IDs of a format do not have the encoding, or a text is not of it.
+	ErrEncoding = errors.New("wrong encoding")
 	// ErrOption: an option that the format does not have, lacks, or has with another
 	// kind of value.
 	ErrOption = errors.New("wrong option")
@@ -19,7 +19,7 @@ var (
 
 // An UnknownError is a name that stands for nothing.
 type UnknownError struct {
-	What  string   // "scheme", "form"
+	What  string   // "format", "encoding"
 	Name  string   // as given
 	Known []string // what would be right
 }

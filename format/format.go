@@ -42,7 +42,7 @@ type Format struct {
 	FoldsCase   bool       // whether reading a text ignores the case of letters
 	TextLengths []int      // the lengths of the texts that the format writes or reads
 	TextPad     int        // how many zero bits follow the ID in the text
-	HexText     bool       // whether the format's document has the hexadecimal form as a text, too
+	HexText     bool       // whether the format's document has the hexadecimal encoding as a text, too
 	Prefixed    bool       // whether a name and an underscore stand before the text
 	Mark        string     // what else tells an ID, to go on after the words for its encoding
 	Example     string     // the text of an ID
@@ -237,7 +237,7 @@ func Lookup(name string) (*Format, error) {
 			return f, nil
 		}
 	}
-	return nil, &UnknownError{What: "scheme", Name: name, Known: Names()}
+	return nil, &UnknownError{What: "format", Name: name, Known: Names()}
 }
 
 // String returns the format's name.
@@ -246,7 +246,7 @@ func (f *Format) String() string { return f.Name }
 // Max returns the largest ID.
 func (f *Format) Max() ID { return ID{f, f.max} }
 
-// HasEncoding reports whether the format's IDs have the form.
+// HasEncoding reports whether the format's IDs have the encoding.
 func (f *Format) HasEncoding(e Encoding) bool { return slices.Contains(f.Encodings, e) }
 
 // SplitNode returns the fields of node ID and counter, of a format where they share one, given the

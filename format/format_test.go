@@ -27,7 +27,7 @@ func TestTable(t *testing.T) {
 	names := map[string]bool{}
 	for _, s := range Ours() {
 		if names[s.Name] {
-			t.Errorf("two schemes %s", s.Name)
+			t.Errorf("two formats %s", s.Name)
 		}
 		names[s.Name] = true
 		low, fields := s.Bits, map[string]bool{}
@@ -64,11 +64,11 @@ func TestTable(t *testing.T) {
 			t.Errorf("%s: the example %s parses as %v, %v", s.Name, s.Example, id, err)
 		}
 		if !s.HasEncoding(Text) || s.HasEncoding(UUID) != (s.Bits == 128) || s.HasEncoding("json") {
-			t.Errorf("%s: forms %v", s.Name, s.Encodings)
+			t.Errorf("%s: encodings %v", s.Name, s.Encodings)
 		}
 	}
 	if len(names) != 5 {
-		t.Errorf("%d schemes", len(names))
+		t.Errorf("%d formats", len(names))
 	}
 }
 
@@ -131,7 +131,7 @@ func TestLookup(t *testing.T) {
 			t.Fatalf("Lookup(%q): %v", name, err)
 		}
 	}
-	if _, err := LookupEncoding("txet"); err == nil || !strings.Contains(err.Error(), `unknown form "txet"`) {
+	if _, err := LookupEncoding("txet"); err == nil || !strings.Contains(err.Error(), `unknown encoding "txet"`) {
 		t.Errorf("LookupEncoding: %v", err)
 	}
 }
@@ -166,16 +166,16 @@ func TestVectors(t *testing.T) {
 			if s.Bits == 128 {
 				want[UUID] = v.Hex[:8] + "-" + v.Hex[8:12] + "-" + v.Hex[12:16] + "-" + v.Hex[16:20] + "-" + v.Hex[20:]
 			}
-			for f, form := range want {
-				if got := id.In(f); got != form {
-					t.Errorf("%s: %s: %s %s, want %s", s.Name, v.Note, f, got, form)
+			for f, encoding := range want {
+				if got := id.In(f); got != encoding {
+					t.Errorf("%s: %s: %s %s, want %s", s.Name, v.Note, f, got, encoding)
 				}
-				for _, form := range []string{form, strings.ToUpper(form)} {
-					if f == Text && form != text {
+				for _, encoding := range []string{encoding, strings.ToUpper(encoding)} {
+					if f == Text && encoding != text {
 						continue
 					}
-					if got, err := s.ParseAs(f, form); err != nil || got != id {
-						t.Errorf("%s: %s: ParseAs(%s, %s) = %v, %v", s.Name, v.Note, f, form, got, err)
+					if got, err := s.ParseAs(f, encoding); err != nil || got != id {
+						t.Errorf("%s: %s: ParseAs(%s, %s) = %v, %v", s.Name, v.Note, f, encoding, got, err)
 					}
 				}
 			}
@@ -216,8 +216,8 @@ func TestBadEncodings(t *testing.T) {
 		full := strings.Repeat("f", s.Bits/4)
 		over := new(big.Int).Add(s.Max().Big(), big.NewInt(1)).String()
 		for _, c := range []struct {
-			form Encoding
-			text string
+			encoding Encoding
+			text     string
 		}{
 			{Text, ""}, {Text, "!"}, {Text, strings.Repeat("0", 1000)}, {Text, "\x00\xff"},
 			{Hex, ""}, {Hex, full[1:]}, {Hex, full + "f"}, {Hex, "g" + full[1:]}, {Hex, full[1:] + "é"[:1]}, {Hex, "0x" + full[2:]},
@@ -226,9 +226,9 @@ func TestBadEncodings(t *testing.T) {
 			{UUID, ""}, {UUID, "017fef39-c264-1ba5-6a94_83188841e05a"}, {UUID, "g17fef39-c264-1ba5-6a94-83188841e05a"},
 			{UUID, "017fef39c2641ba56a9483188841e05a"}, {"json", "{}"},
 		} {
-			id, err := s.ParseAs(c.form, c.text)
+			id, err := s.ParseAs(c.encoding, c.text)
 			if err == nil || !id.IsZero() || len(err.Error()) > 400 {
-				t.Errorf("%s: ParseAs(%s, %.100q) = %v, %.500v", s.Name, c.form, c.text, id, err)
+				t.Errorf("%s: ParseAs(%s, %.100q) = %v, %.500v", s.Name, c.encoding, c.text, id, err)
 			}
 		}
 		for _, text := range []string{"", "!", full + "f", over, "-1", "0x1", strings.Repeat("z", 100)} {
@@ -360,7 +360,7 @@ func TestFormatJSON(t *testing.T) {
 			t.Fatal(err)
 		}
 		var got struct {
-			Scheme, Symbols string
+			Format, Symbols string
 			Bits            int
 			Layout          []struct {
 				Name      string
@@ -368,7 +368,7 @@ func TestFormatJSON(t *testing.T) {
 			}
 			Lengths []int `json:"text_lengths"`
 		}
-		if err := json.Unmarshal(b, &got); err != nil || got.Scheme != s.Name || got.Bits != s.Bits || got.Symbols != s.Symbols ||
+		if err := json.Unmarshal(b, &got); err != nil || got.Format != s.Name || got.Bits != s.Bits || got.Symbols != s.Symbols ||
 			len(got.Layout) != len(s.Layout) || !slices.Equal(got.Lengths, s.TextLengths) {
 			t.Errorf("%s: %s, %v", s.Name, b, err)
 		}

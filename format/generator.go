@@ -31,7 +31,7 @@ type Batch interface {
 	// Fill replaces the batch's IDs by the next n of the generator. With an error the
 	// batch is empty, and IDs already made are lost.
 	Fill(ctx context.Context, n int) error
-	// Append appends the IDs in a form that the format has to b, each followed by sep.
+	// Append appends the IDs in an encoding that the format has to b, each followed by sep.
 	Append(b []byte, e Encoding, sep byte) []byte
 	// AppendJSON is Append with [ID.AppendJSON].
 	AppendJSON(b []byte, sep byte) []byte
@@ -137,7 +137,7 @@ func optionError(err error) error { return kindErrorf(ErrOption, "%w", err) }
 func unknownOption(f *Format, name string) error {
 	have := WithOption(name)
 	if len(have) == 0 {
-		return kindErrorf(ErrOption, "no scheme has an option %q", name)
+		return kindErrorf(ErrOption, "no format has an option %q", name)
 	}
 	verb := "has"
 	if len(have) > 1 {

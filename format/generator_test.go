@@ -18,7 +18,7 @@ import (
 	"github.com/sortid/sortid/uid60"
 )
 
-// A batch in any form is IDs that increase, of this very moment, each on its line.
+// A batch in any encoding is IDs that increase, of this very moment, each on its line.
 func TestBatch(t *testing.T) {
 	for _, s := range Ours() {
 		g := newGenerator(t, s, Options{})
@@ -204,7 +204,7 @@ func testLease(t *testing.T, s *Format, policy string) {
 	}
 	time.Sleep(time.Until(conformance.Start)) // virtual time begins before the epoch of uid60
 	store := &outage{Memory: lease.NewMemory()}
-	l := acquire(t, store, lease.Config{Realm: "r", Format: leased[s].format, NodeIDSize: 8, Window: 1100 * time.Millisecond})
+	l := acquire(t, store, lease.Config{Realm: "r", Format: leased[s].format, NodeBits: 8, Window: 1100 * time.Millisecond})
 	g := newGenerator(t, s, Options{Clock: time.Now, Lease: l, Values: values})
 	last := ID{}
 	check := func() {
@@ -260,7 +260,7 @@ func (o *outage) Time(ctx context.Context) (time.Time, error) {
 
 func TestLeaseOptions(t *testing.T) {
 	for _, s := range Ours() {
-		l := acquire(t, lease.NewMemory(), lease.Config{Realm: "r", Format: lease.Format{Bits: 8, Tick: 7 * time.Millisecond}, NodeIDSize: 8})
+		l := acquire(t, lease.NewMemory(), lease.Config{Realm: "r", Format: lease.Format{Bits: 8, Tick: 7 * time.Millisecond}, NodeBits: 8})
 		_, err := s.NewGenerator(Options{Lease: l})
 		if _, can := leased[s]; !can {
 			if s.Node != "" || !errors.Is(err, ErrOption) || !strings.Contains(err.Error(), "scru64, scru160 and uid60 do") {
@@ -271,7 +271,7 @@ func TestLeaseOptions(t *testing.T) {
 		if !errors.Is(err, ErrOption) || !strings.Contains(err.Error(), "another format") {
 			t.Errorf("%s on a lease of another format: %v", s.Name, err)
 		}
-		own := acquire(t, lease.NewMemory(), lease.Config{Realm: "r", Format: leased[s].format, NodeIDSize: 8})
+		own := acquire(t, lease.NewMemory(), lease.Config{Realm: "r", Format: leased[s].format, NodeBits: 8})
 		for want, o := range map[string]Options{
 			"the lease gives the node ID": {Lease: own, Values: map[string]string{s.Node: "42/8"}},
 			"ticks to come":               {Lease: own, At: time.Now()},
@@ -337,7 +337,7 @@ func TestOptions(t *testing.T) {
 	}{
 		{SCRU128, "node", "1/8", "scru64 and scru160 have it"},
 		{SCRU64, "ext", "1", "euid has it"},
-		{SCRU64, "nod", "1", `no scheme has an option "nod"`},
+		{SCRU64, "nod", "1", `no format has an option "nod"`},
 		{SCRU64, "node", "42", "slash"},
 		{SCRU64, "node", "256/8", "256"},
 		{SCRU64, "guard", "17", "OverflowGuard"},

@@ -38,13 +38,13 @@ const (
 	UUID Encoding = "uuid" // 36 characters, without a UUID's version and variant
 )
 
-// LookupEncoding returns the form of a name.
+// LookupEncoding returns the encoding of a name.
 func LookupEncoding(name string) (Encoding, error) {
 	switch f := Encoding(strings.ToLower(name)); f {
 	case Text, Hex, Int, UUID:
 		return f, nil
 	}
-	return "", &UnknownError{What: "form", Name: name, Known: []string{"text", "hex", "int", "uuid"}}
+	return "", &UnknownError{What: "encoding", Name: name, Known: []string{"text", "hex", "int", "uuid"}}
 }
 
 // Format returns the ID's format, nil for the zero ID.
@@ -104,10 +104,10 @@ func (id ID) String() string {
 	return id.In(id.format.Encodings[0])
 }
 
-// In returns the ID in a form that its format has.
+// In returns the ID in an encoding that its format has.
 func (id ID) In(e Encoding) string { return string(id.Append(nil, e)) }
 
-// Append appends the ID in a form that its format has to b; see [Format.HasEncoding].
+// Append appends the ID in an encoding that its format has to b; see [Format.HasEncoding].
 func (id ID) Append(b []byte, e Encoding) []byte {
 	switch e {
 	case Text:
@@ -124,10 +124,10 @@ func (id ID) Append(b []byte, e Encoding) []byte {
 			return uuidtext.Append(b, &raw)
 		}
 	}
-	panic("format: " + id.format.Name + " IDs have no form " + strconv.Quote(string(e)))
+	panic("format: " + id.format.Name + " IDs have no encoding " + strconv.Quote(string(e)))
 }
 
-// CheckEncoding returns [ErrEncoding] and says why if the format's IDs do not have the form.
+// CheckEncoding returns [ErrEncoding] and says why if the format's IDs do not have the encoding.
 func (f *Format) CheckEncoding(e Encoding) error {
 	if f.HasEncoding(e) {
 		return nil
@@ -136,14 +136,14 @@ func (f *Format) CheckEncoding(e Encoding) error {
 	for i, e := range f.Encodings {
 		names[i] = string(e)
 	}
-	return kindErrorf(ErrEncoding, "%s IDs have %d bits, so they have no form %q; their forms are %s",
+	return kindErrorf(ErrEncoding, "%s IDs have %d bits, so they have no encoding %q; their encodings are %s",
 		f.Name, f.Bits, e, list(names, "and"))
 }
 
 // Parse returns the ID of a text as the format writes it.
 func (f *Format) Parse(text string) (ID, error) { return f.ParseAs(f.Encodings[0], text) }
 
-// ParseAs returns the ID of a text in the given form: a hexadecimal number must have
+// ParseAs returns the ID of a text in the given encoding: a hexadecimal number must have
 // its full width, and may be in either case; an integer may not have a sign.
 func (f *Format) ParseAs(e Encoding, text string) (ID, error) {
 	if e == Text && f.parse != nil {
@@ -161,7 +161,7 @@ func (f *Format) ParseAs(e Encoding, text string) (ID, error) {
 	return f.parseUUID(text)
 }
 
-// ParseAny returns the ID of a text in any form of the format, and the form. A text
+// ParseAny returns the ID of a text in any encoding of the format, and the encoding. A text
 // that could be of two is read as the first of: text, UUID, hex, int.
 func (f *Format) ParseAny(text string) (ID, Encoding, error) {
 	e := f.encodingOf(text)
@@ -169,7 +169,7 @@ func (f *Format) ParseAny(text string) (ID, Encoding, error) {
 	return id, e, err
 }
 
-// encodingOf tells the form by length and alphabet; a text that fits none is to be read as
+// encodingOf tells the encoding by length and alphabet; a text that fits none is to be read as
 // the format's own.
 func (f *Format) encodingOf(text string) Encoding {
 	c := classify(text)
@@ -190,7 +190,7 @@ func (f *Format) hasTextLength(n int) bool { return slices.Contains(f.TextLength
 func (f *Format) parseHex(text string) (ID, error) {
 	var raw [20]byte
 	if want := f.Bits / 4; len(text) != want {
-		return ID{}, f.inputError(text, fmt.Sprintf("%d characters; the hexadecimal form has %d", len(text), want))
+		return ID{}, f.inputError(text, fmt.Sprintf("%d characters; the hexadecimal encoding has %d", len(text), want))
 	}
 	n, err := hex.Decode(raw[:], []byte(text))
 	if err != nil {

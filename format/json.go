@@ -16,13 +16,13 @@ func (id ID) MarshalJSON() ([]byte, error) {
 
 // AppendJSON appends the ID as a JSON object in one line to b, with these members:
 //
-//	scheme, text, hex, int, uuid (of 128 bits), time, fields, notes (if there are any)
+//	format, text, hex, int, uuid (of 128 bits), time, fields, notes (if there are any)
 //
 // An ID's integer and its fields are strings, so that no reader loses digits. The fields are
 // those of the format's layout, and more. AppendJSON is written by hand because streams of
 // IDs pass through it: encoding/json takes several times as long (see BenchmarkJSON).
 func (id ID) AppendJSON(b []byte, more ...Field) []byte {
-	b = append(b, `{"scheme":"`...)
+	b = append(b, `{"format":"`...)
 	b = append(b, id.format.Name...)
 	b = append(b, '"')
 	for _, f := range id.format.Encodings {
@@ -106,12 +106,12 @@ func (f *Format) MarshalJSON() ([]byte, error) {
 		options[i] = option{o.Name, o.Value, o.Usage, o.Needed}
 	}
 	return json.Marshal(struct {
-		Name        string     `json:"scheme"`
+		Name        string     `json:"format"`
 		Title       string     `json:"title"`
 		Summary     string     `json:"summary"`
 		Bits        int        `json:"bits"`
 		Layout      []field    `json:"layout"`
-		Encodings   []Encoding `json:"forms"`
+		Encodings   []Encoding `json:"encodings"`
 		Alphabet    string     `json:"text"`
 		Symbols     string     `json:"symbols"`
 		FoldsCase   bool       `json:"folds_case"`

@@ -98,7 +98,7 @@ func newSCRU160(f *Format, o Options) (Generator, error) {
 	err := o.set(&opts.GeneratorOptions, clock, func(name, value string) (err error) {
 		switch name {
 		case "node":
-			opts.NodeID, opts.NodeIDSize, err = pair(value)
+			opts.NodeID, opts.NodeBits, err = pair(value)
 		case "micros":
 			opts.Microseconds, err = flag(value)
 		case "counter-width":

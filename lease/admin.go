@@ -80,11 +80,11 @@ func Evict(ctx context.Context, store Store, realm string, b Block, owner Owner)
 // maxSkew bounds the skew of a fence, which nothing takes back.
 const maxSkew = 24 * time.Hour
 
-// Create makes the realm of a configuration, which needs no NodeIDSize for that, and
+// Create makes the realm of a configuration, which needs no NodeBits for that, and
 // reports whether it did: it is no error if there is one already that fits. [Acquire] does
 // the same, unless Config.MustExist is set.
 func Create(ctx context.Context, store Store, config Config) (bool, error) {
-	config.NodeIDSize = max(config.NodeIDSize, 1)
+	config.NodeBits = max(config.NodeBits, 1)
 	config, err := config.complete()
 	if err != nil {
 		return false, err
@@ -248,7 +248,7 @@ func fenceConfig(config Config, skew time.Duration) (Config, error) {
 	if config.Format == (Format{}) {
 		return config, nil
 	}
-	config.NodeIDSize = max(config.NodeIDSize, 1)
+	config.NodeBits = max(config.NodeBits, 1)
 	return config.complete()
 }
 

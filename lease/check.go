@@ -500,7 +500,7 @@ func legalTerms(t Terms) error {
 		return err
 	}
 	c := Config{
-		Realm: "realm", Format: Format{Bits: t.Bits, Tick: t.Duration(1)}, NodeIDSize: 1,
+		Realm: "realm", Format: Format{Bits: t.Bits, Tick: t.Duration(1)}, NodeBits: 1,
 		Window: t.Duration(t.Window), MaxLead: t.Duration(t.Lead),
 	}
 	if err := c.Validate(); err != nil {

@@ -171,7 +171,7 @@ func (r *refusing) CompareAndSetMany(ctx context.Context, changes []Change) (boo
 func TestIllegalIsNotPending(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := &refusing{Store: NewMemory(), refused: map[uint64]bool{}}
-		config := Config{Realm: "realm", Format: SCRU64, NodeIDSize: 4, Window: 10 * time.Second}
+		config := Config{Realm: "realm", Format: SCRU64, NodeBits: 4, Window: 10 * time.Second}
 		l, err := Acquire(t.Context(), store, config)
 		if err != nil {
 			t.Fatal(err)

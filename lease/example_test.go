@@ -12,14 +12,14 @@ func ExampleAcquire() {
 	ctx := context.Background()
 	store := lease.NewMemory()
 	l, err := lease.Acquire(ctx, store, lease.Config{
-		Realm: "orders", Format: lease.SCRU64, NodeIDSize: 8, Name: "host-1",
+		Realm: "orders", Format: lease.SCRU64, NodeBits: 8, Name: "host-1",
 	})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
 	defer l.Close(ctx)
-	fmt.Println("node IDs of", l.NodeIDSize(), "bits; below 256:", l.NodeID() < 256)
+	fmt.Println("node IDs of", l.NodeBits(), "bits; below 256:", l.NodeID() < 256)
 	fmt.Println("good for", time.Until(l.Until()).Round(time.Minute), "and renewed")
 	// Output:
 	// node IDs of 8 bits; below 256: true
@@ -31,7 +31,7 @@ func ExampleRecords() {
 	store := lease.NewMemory()
 	for _, size := range []int{1, 2} {
 		l, err := lease.Acquire(ctx, store, lease.Config{
-			Realm: "orders", Format: lease.UID60, NodeIDSize: size, Name: fmt.Sprint("host-", size),
+			Realm: "orders", Format: lease.UID60, NodeBits: size, Name: fmt.Sprint("host-", size),
 		})
 		if err != nil {
 			fmt.Println(err)

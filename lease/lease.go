@@ -20,7 +20,7 @@ const (
 	DefaultMaxLead = 10 * time.Second
 )
 
-// A Config says what to lease. Realm, Format and NodeIDSize are needed.
+// A Config says what to lease. Realm, Format and NodeBits are needed.
 type Config struct {
 	// Realm is the name of the set of node IDs among which the leased one is unique: up
 	// to 100 bytes of UTF-8, without control characters and without @. All generators of a
@@ -32,9 +32,9 @@ type Config struct {
 	// Format is the format of the realm's IDs, with the largest size of a node ID: one of
 	// [SCRU64], [SCRU160] and [UID60], or one of these with fewer bits.
 	Format Format
-	// NodeIDSize is the size of the node ID in bits, from 1 to Format.Bits. Leases of
+	// NodeBits is the size of the node ID in bits, from 1 to Format.Bits. Leases of
 	// different sizes share a realm.
-	NodeIDSize int
+	NodeBits int
 
 	// Window is how far ahead of the time the lease is kept renewed, which is how long
 	// generators go on without the store, at least half of it; from 4 ticks to a day.
@@ -83,8 +83,8 @@ func (c Config) complete() (Config, error) {
 		return c, fmt.Errorf("%w: the format's tick is %v, want whole milliseconds up to an hour", ErrConfig, f.Tick)
 	case f.Bits < 1 || f.Bits > MaxBits:
 		return c, fmt.Errorf("%w: the format's node IDs have %d bits, want 1 to %d", ErrConfig, f.Bits, MaxBits)
-	case c.NodeIDSize < 1 || c.NodeIDSize > f.Bits:
-		return c, fmt.Errorf("%w: a node ID of %d bits, want 1 to %d", ErrConfig, c.NodeIDSize, f.Bits)
+	case c.NodeBits < 1 || c.NodeBits > f.Bits:
+		return c, fmt.Errorf("%w: a node ID of %d bits, want 1 to %d", ErrConfig, c.NodeBits, f.Bits)
 	case c.Window != 0 && (c.Window < 4*f.Tick || c.Window > day):
 		return c, fmt.Errorf("%w: a window of %v, want %v to %v", ErrConfig, c.Window, 4*f.Tick, day)
 	case c.MaxLead != 0 && (c.MaxLead < f.Tick || c.MaxLead > day):
@@ -164,7 +164,7 @@ var _ sortid.Lease = (*Lease)(nil)
 // If the store cannot be reached, generators go on to the window's end and then fail, or
 // wait; once it is back, so are they. If meanwhile somebody else has been given the node
 // ID, the lease gets another one, and its generators go over to that, without a step
-// back in time; so NodeID may change, NodeIDSize never does.
+// back in time; so NodeID may change, NodeBits never does.
 //
 // All methods are safe for concurrent use.
 type Lease struct {
@@ -217,7 +217,7 @@ func Acquire(ctx context.Context, store Store, config Config) (*Lease, error) {
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	l := &Lease{
-		window:  window.New(config.NodeIDSize, config.Format.Tick, config.Format.Epoch),
+		window:  window.New(config.NodeBits, config.Format.Tick, config.Format.Epoch),
 		session: s,
 		stop:    stop,
 		done:    make(chan struct{}),
@@ -272,13 +272,13 @@ func jitter(d time.Duration) time.Duration { return d/2 + rand.N(d/2+1) }
 // the window's grants that count.
 func (l *Lease) NodeID() uint32 { return l.node.Load() }
 
-// NodeIDSize returns the size of the node ID in bits. That of a nil Lease is 0, which no
+// NodeBits returns the size of the node ID in bits. That of a nil Lease is 0, which no
 // generator takes.
-func (l *Lease) NodeIDSize() int {
+func (l *Lease) NodeBits() int {
 	if l == nil {
 		return 0
 	}
-	return l.window.NodeIDSize()
+	return l.window.NodeBits()
 }
 
 // TickLength returns the length of a tick of the lease's format.
@@ -383,7 +383,7 @@ func (l *Lease) keep(ctx context.Context) {
 			}
 			// Granted, and still short: the clocks disagree.
 		} else if ctx.Err() == nil {
-			s.log.Warn("lease: not renewed", "realm", s.config.Realm, "node", Block{l.NodeID(), uint8(l.NodeIDSize())}.String(), "left", terms.Duration(l.left()), "error", err)
+			s.log.Warn("lease: not renewed", "realm", s.config.Realm, "node", Block{l.NodeID(), uint8(l.NodeBits())}.String(), "left", terms.Duration(l.left()), "error", err)
 			l.window.Fail(err)
 			if slow { // a renewal may need more than the store does at this speed
 				patience = max(patience, min(2*patience, maxPatience))

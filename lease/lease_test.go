@@ -162,7 +162,7 @@ func (g *generator) next() (Block, int64, error) {
 	if err != nil {
 		return Block{}, 0, err
 	}
-	b := Block{node, uint8(g.l.NodeIDSize())}
+	b := Block{node, uint8(g.l.NodeBits())}
 	if at < now {
 		g.t.Errorf("tick %d after %d", at, g.last)
 	}
@@ -191,7 +191,7 @@ func (g *generator) must() Block {
 }
 
 func config(size int) Config {
-	return Config{Realm: "realm", Format: SCRU64, NodeIDSize: size}
+	return Config{Realm: "realm", Format: SCRU64, NodeBits: size}
 }
 
 func acquire(t *testing.T, s Store, c Config) *Lease {
@@ -227,7 +227,7 @@ func TestKeepsAhead(t *testing.T) {
 		g := new(book).generator(t, l)
 		first := g.must()
 		if first != (Block{l.NodeID(), 8}) {
-			t.Errorf("the lease has %d/%d, the window %v", l.NodeID(), l.NodeIDSize(), first)
+			t.Errorf("the lease has %d/%d, the window %v", l.NodeID(), l.NodeBits(), first)
 		}
 		before := n.calls("set")
 		for range 3600 {
@@ -474,7 +474,7 @@ func TestSizes(t *testing.T) {
 	c.Format.Bits = 6
 	sized := func(size, count int) (leases []*Lease) {
 		t.Helper()
-		c.NodeIDSize = size
+		c.NodeBits = size
 		for range count {
 			leases = append(leases, acquire(t, m, c))
 		}
@@ -484,7 +484,7 @@ func TestSizes(t *testing.T) {
 		t.Helper()
 		for i, a := range leases {
 			for _, b := range leases[:i] {
-				x, y := Block{a.NodeID(), uint8(a.NodeIDSize())}, Block{b.NodeID(), uint8(b.NodeIDSize())}
+				x, y := Block{a.NodeID(), uint8(a.NodeBits())}, Block{b.NodeID(), uint8(b.NodeBits())}
 				if x.Contains(y) || y.Contains(x) {
 					t.Errorf("%v and %v", x, y)
 				}
@@ -493,7 +493,7 @@ func TestSizes(t *testing.T) {
 	}
 	full := func(size int) {
 		t.Helper()
-		c.NodeIDSize = size
+		c.NodeBits = size
 		if l, err := Acquire(t.Context(), m, c); !errors.Is(err, ErrFull) {
 			t.Errorf("a node ID of %d bits: %v, %v, want ErrFull", size, l, err)
 		}
@@ -973,7 +973,7 @@ func TestFence(t *testing.T) {
 			t.Errorf("Fence of a realm of another format: %v", err)
 		}
 		// A process came before the fence and made the realm anew, with a smaller window.
-		small := Config{Realm: "anew", Format: SCRU64, NodeIDSize: 8, Window: 10 * time.Second, MaxLead: time.Second}
+		small := Config{Realm: "anew", Format: SCRU64, NodeBits: 8, Window: 10 * time.Second, MaxLead: time.Second}
 		closed(t, acquire(t, m, small))
 		large := Config{Realm: "anew", Format: SCRU64, Window: time.Hour, MaxLead: time.Minute}
 		if until, err := Fence(t.Context(), m, large, 0); err != nil || time.Until(until) < 61*time.Minute-2*SCRU64.Tick {
@@ -1050,8 +1050,8 @@ func TestConfig(t *testing.T) {
 		{func(c *Config) { c.Format = Format{} }, ErrConfig, "tick"},
 		{func(c *Config) { c.Format.Tick = 1500 * time.Microsecond }, ErrConfig, "1.5ms"},
 		{func(c *Config) { c.Format.Bits = 25 }, ErrConfig, "25"},
-		{func(c *Config) { c.NodeIDSize = 0 }, ErrConfig, "0 bits"},
-		{func(c *Config) { c.NodeIDSize = 24 }, ErrConfig, "24 bits"},
+		{func(c *Config) { c.NodeBits = 0 }, ErrConfig, "0 bits"},
+		{func(c *Config) { c.NodeBits = 24 }, ErrConfig, "24 bits"},
 		{func(c *Config) { c.Window = time.Second }, ErrConfig, "1s"},
 		{func(c *Config) { c.Window = 25 * time.Hour }, ErrConfig, "25h"},
 		{func(c *Config) { c.MaxLead = -1 }, ErrConfig, "lead"},
@@ -1074,10 +1074,10 @@ func TestConfig(t *testing.T) {
 		}
 	}
 	for _, f := range []Format{SCRU64, SCRU160, UID60} {
-		c := Config{Realm: fmt.Sprint(f.Bits), Format: f, NodeIDSize: f.Bits}
+		c := Config{Realm: fmt.Sprint(f.Bits), Format: f, NodeBits: f.Bits}
 		l := acquire(t, m, c)
-		if l.TickLength() != f.Tick || !l.Epoch().Equal(f.Epoch) || l.NodeIDSize() != f.Bits {
-			t.Errorf("%+v: %v from %v, %d bits", f, l.TickLength(), l.Epoch(), l.NodeIDSize())
+		if l.TickLength() != f.Tick || !l.Epoch().Equal(f.Epoch) || l.NodeBits() != f.Bits {
+			t.Errorf("%+v: %v from %v, %d bits", f, l.TickLength(), l.Epoch(), l.NodeBits())
 		}
 		now := time.Now()
 		if _, tick, err := l.ClaimTick(int64(now.Sub(f.Epoch) / f.Tick)); err != nil || now.Sub(l.window.Time(tick)).Abs() > time.Second {
@@ -1110,7 +1110,7 @@ func TestForeignTerms(t *testing.T) {
 			if ok, err := store.CompareAndSet(t.Context(), Record{Realm: "r"}, root); !ok || err != nil {
 				t.Fatal(ok, err)
 			}
-			config := Config{Realm: "r", Format: SCRU64, NodeIDSize: 8}
+			config := Config{Realm: "r", Format: SCRU64, NodeBits: 8}
 			_, acquire := Acquire(t.Context(), store, config)
 			_, _, records := Records(t.Context(), store, "r")
 			_, evict := Evict(t.Context(), store, "r", Block{42, 8}, Owner{})
@@ -1141,7 +1141,7 @@ func TestCloseIdleConnections(t *testing.T) {
 	}{{10 * time.Second, true}, {2 * time.Second, false}} {
 		synctest.Test(t, func(t *testing.T) {
 			s := &resting{Store: NewMemory()}
-			l, err := Acquire(t.Context(), s, Config{Realm: "r", Format: SCRU64, NodeIDSize: 8, Window: tc.window, Now: time.Now})
+			l, err := Acquire(t.Context(), s, Config{Realm: "r", Format: SCRU64, NodeBits: 8, Window: tc.window, Now: time.Now})
 			if err != nil {
 				t.Fatal(err)
 			}

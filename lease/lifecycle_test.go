@@ -34,7 +34,7 @@ func TestClones(t *testing.T) {
 		for _, ahead := range []time.Duration{0, tick, 9 * time.Second} {
 			synctest.Test(t, func(t *testing.T) {
 				m := NewMemory()
-				c := Config{Realm: "realm", Format: Format{Bits: 16, Tick: tick, Epoch: time.UnixMilli(0)}, NodeIDSize: 8}
+				c := Config{Realm: "realm", Format: Format{Bits: 16, Tick: tick, Epoch: time.UnixMilli(0)}, NodeBits: 8}
 				c, err := c.complete()
 				if err != nil {
 					t.Fatal(err)
@@ -119,7 +119,7 @@ func TestFenceCarriesMarks(t *testing.T) {
 			part := 0.0
 			for _, size := range sizes {
 				for {
-					c.NodeIDSize = size
+					c.NodeBits = size
 					l, err := Acquire(t.Context(), n, c)
 					if err != nil {
 						break
@@ -303,7 +303,7 @@ func TestWait(t *testing.T) {
 		defer closed(t, a)
 		abandon(b)
 		for _, size := range []int{1, 8} {
-			c.NodeIDSize = size
+			c.NodeBits = size
 			_, err := Acquire(t.Context(), m, c)
 			var full *FullError
 			if !errors.As(err, &full) || full.From.Before(b.Until()) || full.From.After(b.Until().Add(31*time.Second)) {
@@ -313,7 +313,7 @@ func TestWait(t *testing.T) {
 				t.Errorf("%q does not say %q", err, want)
 			}
 		}
-		c.NodeIDSize, c.Wait = 1, true
+		c.NodeBits, c.Wait = 1, true
 		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 		defer cancel()
 		if _, err := Acquire(ctx, m, c); !errors.Is(err, ErrFull) || !errors.Is(err, context.DeadlineExceeded) {

@@ -253,7 +253,7 @@ func (s *session) waiting() error {
 // elsewhere. After lost races it looks further and further away from there, and reads only
 // what it must: many processes are starting.
 func (s *session) find(ctx context.Context, q request, lost int) (*survey, Block, error) {
-	size := uint8(s.config.NodeIDSize)
+	size := uint8(s.config.NodeBits)
 	const (
 		listing  = 16 // from so many lost races on
 		probes   = 6  // in vain, before looking elsewhere
@@ -326,7 +326,7 @@ func (s *session) look(ctx context.Context, q request, blocks []Block) (*survey,
 	if err != nil {
 		return nil, s.failed("read node IDs", err)
 	}
-	return newSurvey(records, s.root.HWM, q.now, uint8(s.config.NodeIDSize), true), nil
+	return newSurvey(records, s.root.HWM, q.now, uint8(s.config.NodeBits), true), nil
 }
 
 // take gets a leaf out of the free region that a survey has found it in. It returns
@@ -642,7 +642,7 @@ func (s *session) ahead(b Block, lo, now int64) *LeadError {
 
 // full says that nothing is free.
 func (s *session) full(v *survey) error {
-	e := &FullError{Realm: s.config.Realm, Size: s.config.NodeIDSize, Held: v.held}
+	e := &FullError{Realm: s.config.Realm, Size: s.config.NodeBits, Held: v.held}
 	slices.SortFunc(e.Held, func(a, b Record) int { return cmp.Compare(a.Deadline, b.Deadline) })
 	for _, r := range e.Held {
 		e.Until = append(e.Until, s.root.Terms.Time(r.Deadline))

@@ -452,7 +452,7 @@ func (p *simProcess) born(t *simTask, yield func() bool) {
 	}
 	p.size = w.sizes[w.rand.IntN(len(w.sizes))]
 	config := w.config
-	config.NodeIDSize, config.Now = p.size, p.now
+	config.NodeBits, config.Now = p.size, p.now
 	config, err := config.complete()
 	if err != nil {
 		panic(err)
@@ -838,7 +838,7 @@ func TestManyNodes(t *testing.T) {
 		n.set(func() {
 			n.delay = func() time.Duration { i++; return time.Duration(i*7919%5000) * time.Microsecond }
 		})
-		cfg := Config{Realm: "sim", Format: Format{Bits: MaxBits, Tick: 256 * time.Millisecond, Epoch: time.UnixMilli(0)}, NodeIDSize: size}
+		cfg := Config{Realm: "sim", Format: Format{Bits: MaxBits, Tick: 256 * time.Millisecond, Epoch: time.UnixMilli(0)}, NodeBits: size}
 		used := map[Block]int64{} // the last tick of each that was granted
 		for _, life := range []string{"first", "second"} {
 			leases := make([]*Lease, nodes)

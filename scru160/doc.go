@@ -42,7 +42,7 @@
 //	g, err := scru160.NewGenerator(scru160.Options{
 //		CounterExtension: 8,                // 256 times as many IDs in a millisecond
 //		NodeID:           42,
-//		NodeIDSize:       6,
+//		NodeBits:       6,
 //	})
 //	id, err := g.Generate()
 //	err = g.Fill(ids)                           // many at once, for less
@@ -58,7 +58,7 @@
 // twice for one millisecond: after restarts and crashes, whatever clocks show and however
 // long a process is stopped.
 //
-//	l, err := lease.Acquire(ctx, store, lease.Config{Realm: "orders", Format: lease.SCRU160, NodeIDSize: 8})
+//	l, err := lease.Acquire(ctx, store, lease.Config{Realm: "orders", Format: lease.SCRU160, NodeBits: 8})
 //	g, err := scru160.NewGenerator(scru160.Options{Lease: l})
 //
 // See [Options.Lease] for what changes. Generators that share one lease share its

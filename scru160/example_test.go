@@ -96,16 +96,16 @@ func ExampleOptions_microseconds() {
 
 // Of random16's 16 bits the high 4 extend the counter, and the next 8 hold the node ID.
 func ExampleOptions_nodeID() {
-	g, err := scru160.NewGenerator(scru160.Options{CounterExtension: 4, NodeID: 42, NodeIDSize: 8})
+	g, err := scru160.NewGenerator(scru160.Options{CounterExtension: 4, NodeID: 42, NodeBits: 8})
 	if err != nil {
 		panic(err)
 	}
 	id, err := g.Generate()
 	fmt.Println(id.Random16()>>4&0xff, err)
 
-	_, err = scru160.NewGenerator(scru160.Options{CounterExtension: 12, NodeID: 42, NodeIDSize: 8})
+	_, err = scru160.NewGenerator(scru160.Options{CounterExtension: 12, NodeID: 42, NodeBits: 8})
 	fmt.Println(err)
 	// Output:
 	// 42 <nil>
-	// scru160: invalid option: CounterExtension and NodeIDSize: 12 and 8 bits are more than the 16 of random16
+	// scru160: invalid option: CounterExtension and NodeBits: 12 and 8 bits are more than the 16 of random16
 }

@@ -73,15 +73,15 @@ type Options struct {
 	// as one integer of all its bits.
 	CounterExtension int
 
-	// NodeID stands in the highest NodeIDSize bits of the random16 field that
+	// NodeID stands in the highest NodeBits bits of the random16 field that
 	// CounterExtension leaves free, so that generators with different node IDs never make
 	// the same ID, if all of them have node IDs of one size and one counter extension. With
 	// a size of zero there is none.
-	NodeID     uint16
-	NodeIDSize int
+	NodeID   uint16
+	NodeBits int
 
 	// Lease grants the node ID, and the milliseconds that IDs may carry; it excludes
-	// NodeIDSize and RollbackReset. It is a *lease.Lease of format lease.SCRU160, or any
+	// NodeBits and RollbackReset. It is a *lease.Lease of format lease.SCRU160, or any
 	// other [sortid.Lease]. Clock must be the lease's.
 	//
 	// Node ID and timestamp are the lease's: the node ID may change from one millisecond to
@@ -106,19 +106,19 @@ func NewGenerator(o Options) (*Generator, error) {
 	if err := g.core.Init(&format, o.GeneratorOptions, o.Lease); err != nil {
 		return nil, err
 	}
-	g.nodeBits = o.NodeIDSize
-	node := "NodeIDSize"
+	g.nodeBits = o.NodeBits
+	node := "NodeBits"
 	switch {
 	case o.CounterExtension < 0 || o.CounterExtension > 16:
 		return nil, g.core.OptionError("CounterExtension: %d bits, want 0 to 16", o.CounterExtension)
-	case o.NodeIDSize < 0 || o.NodeIDSize > 16:
-		return nil, g.core.OptionError("NodeIDSize: %d bits, want 0 to 16", o.NodeIDSize)
-	case int(o.NodeID)>>o.NodeIDSize != 0:
-		return nil, g.core.OptionError("NodeID: %d has more than the %d bits of NodeIDSize", o.NodeID, o.NodeIDSize)
-	case o.Lease != nil && o.NodeIDSize > 0:
-		return nil, g.core.OptionError("Lease and NodeIDSize exclude each other: the lease has the node ID")
+	case o.NodeBits < 0 || o.NodeBits > 16:
+		return nil, g.core.OptionError("NodeBits: %d bits, want 0 to 16", o.NodeBits)
+	case int(o.NodeID)>>o.NodeBits != 0:
+		return nil, g.core.OptionError("NodeID: %d has more than the %d bits of NodeBits", o.NodeID, o.NodeBits)
+	case o.Lease != nil && o.NodeBits > 0:
+		return nil, g.core.OptionError("Lease and NodeBits exclude each other: the lease has the node ID")
 	case o.Lease != nil:
-		g.nodeBits, node = o.Lease.NodeIDSize(), "Lease"
+		g.nodeBits, node = o.Lease.NodeBits(), "Lease"
 	}
 	if g.ext+g.nodeBits > 16 {
 		return nil, g.core.OptionError("CounterExtension and %s: %d and %d bits are more than the 16 of random16",

@@ -53,11 +53,11 @@ func TestGenerator(t *testing.T) {
 		"default":      subject(1<<15+1, 16),
 		"width 0":      subject(1<<16, 16, Options{CounterWidth: -1}),
 		"extension":    subject(1<<30, 0, Options{CounterExtension: 16}),
-		"node":         subject(1<<15+1, 0, Options{NodeID: 0xabcd, NodeIDSize: 16}),
-		"mixed":        subject(1<<20-1<<10, 4, Options{CounterExtension: 4, NodeID: 42, NodeIDSize: 8, CounterWidth: 10}),
+		"node":         subject(1<<15+1, 0, Options{NodeID: 0xabcd, NodeBits: 16}),
+		"mixed":        subject(1<<20-1<<10, 4, Options{CounterExtension: 4, NodeID: 42, NodeBits: 8, CounterWidth: 10}),
 		"microseconds": subject(1<<5+1, 16, Options{Microseconds: true}),
 		"microseconds, mixed": subject(1<<8+1, 5, Options{Microseconds: true, CounterExtension: 3,
-			NodeID: 42, NodeIDSize: 8}),
+			NodeID: 42, NodeBits: 8}),
 	} {
 		t.Run(name, g.Run)
 	}
@@ -304,15 +304,15 @@ func TestOptions(t *testing.T) {
 		{"CounterWidth", Options{CounterWidth: 20, CounterExtension: 4}},
 		{"CounterExtension", Options{CounterExtension: -1}},
 		{"CounterExtension", Options{CounterExtension: 17}},
-		{"NodeIDSize", Options{NodeIDSize: -1}},
-		{"NodeIDSize", Options{NodeIDSize: 17}},
-		{"NodeID", Options{NodeID: 256, NodeIDSize: 8}},
+		{"NodeBits", Options{NodeBits: -1}},
+		{"NodeBits", Options{NodeBits: 17}},
+		{"NodeID", Options{NodeID: 256, NodeBits: 8}},
 		{"NodeID", Options{NodeID: 1}},
-		{"CounterExtension and NodeIDSize", Options{NodeID: 1, NodeIDSize: 9, CounterExtension: 8}},
+		{"CounterExtension and NodeBits", Options{NodeID: 1, NodeBits: 9, CounterExtension: 8}},
 		{"CounterExtension and Lease", Options{Lease: newWindow(9, 0, 1), CounterExtension: 8}},
 		{"Lease", Options{Lease: newWindow(17, 0, 1)}},
 		{"Lease", Options{Lease: (*lease.Lease)(nil)}},
-		{"Lease and NodeIDSize", Options{Lease: newWindow(8, 0, 1), NodeID: 1, NodeIDSize: 8}},
+		{"Lease and NodeBits", Options{Lease: newWindow(8, 0, 1), NodeID: 1, NodeBits: 8}},
 		{"NodeID", Options{Lease: newWindow(8, 0, 1), NodeID: 1}},
 		{"Lease and RollbackReset", Options{Lease: newWindow(8, 0, 1), GeneratorOptions: sortid.GeneratorOptions{RollbackPolicy: sortid.RollbackReset}}},
 	} {
@@ -326,8 +326,8 @@ func TestOptions(t *testing.T) {
 		{CounterWidth: 5, Microseconds: true},
 		{Microseconds: true, CounterWidth: 21, CounterExtension: 16},
 		{CounterWidth: 31, CounterExtension: 16},
-		{NodeID: 1, NodeIDSize: 8, CounterExtension: 8},
-		{NodeID: 0xffff, NodeIDSize: 16},
+		{NodeID: 1, NodeBits: 8, CounterExtension: 8},
+		{NodeID: 0xffff, NodeBits: 16},
 		{Lease: newWindow(16, 0, 1)},
 		{Lease: newWindow(1, 0, 1), CounterExtension: 15},
 	} {
@@ -354,7 +354,7 @@ type mode struct {
 }
 
 func (m mode) options() Options {
-	o := Options{CounterExtension: m.ext, NodeID: uint16(m.id), NodeIDSize: m.node, Microseconds: m.micros}
+	o := Options{CounterExtension: m.ext, NodeID: uint16(m.id), NodeBits: m.node, Microseconds: m.micros}
 	most := 15 + m.ext
 	if m.micros {
 		most = 5 + m.ext

@@ -70,7 +70,7 @@
 // needs to, and keeps a node ID from ever being used twice for one tick: after restarts and
 // crashes, whatever clocks show and however long a process is stopped.
 //
-//	l, err := lease.Acquire(ctx, store, lease.Config{Realm: "orders", Format: lease.SCRU64, NodeIDSize: 8})
+//	l, err := lease.Acquire(ctx, store, lease.Config{Realm: "orders", Format: lease.SCRU64, NodeBits: 8})
 //	g, err := scru64.NewGenerator(scru64.Options{Lease: l})
 //
 // See [Options.Lease] for what changes. Generators that share one lease share its ticks:

@@ -114,7 +114,7 @@ func NewGenerator(o Options) (*Generator, error) {
 	case o.Lease != nil && !spec.IsZero():
 		return nil, g.core.OptionError("Lease and NodeSpec exclude each other: the lease has the node ID, the NodeSpec is %v", spec)
 	case o.Lease != nil:
-		size = o.Lease.NodeIDSize()
+		size = o.Lease.NodeBits()
 		if err := checkSize(size); err != nil {
 			return nil, g.core.OptionError("Lease: %w", err)
 		}

@@ -65,7 +65,7 @@ func BenchmarkAcquire(b *testing.B) {
 	for _, server := range servers {
 		b.Run(server.name, func(b *testing.B) {
 			s := open(b, server.url(b))
-			config := lease.Config{Realm: "bench", Format: lease.SCRU64, NodeIDSize: 8}
+			config := lease.Config{Realm: "bench", Format: lease.SCRU64, NodeBits: 8}
 			acquire := func() *lease.Lease {
 				l, err := lease.Acquire(b.Context(), s, config)
 				if err != nil {
@@ -120,7 +120,7 @@ func BenchmarkExtend(b *testing.B) {
 		b.Run(server.name, func(b *testing.B) {
 			w := &watched{Store: open(b, server.url(b)), took: make(chan time.Duration)}
 			l, err := lease.Acquire(b.Context(), w, lease.Config{
-				Realm: "bench", Format: lease.SCRU160, NodeIDSize: 8, Window: 4 * time.Millisecond,
+				Realm: "bench", Format: lease.SCRU160, NodeBits: 8, Window: 4 * time.Millisecond,
 			})
 			if err != nil {
 				b.Fatal(err)
@@ -168,7 +168,7 @@ func BenchmarkNodes(b *testing.B) {
 					}
 					b.Cleanup(func() { s.Close() })
 					leases[i], err = lease.Acquire(b.Context(), requests.of(s), lease.Config{
-						Realm: "bench", Format: lease.SCRU64, NodeIDSize: 12, Name: fmt.Sprint("node ", i),
+						Realm: "bench", Format: lease.SCRU64, NodeBits: 12, Name: fmt.Sprint("node ", i),
 					})
 					if err != nil {
 						b.Error(err)
@@ -284,14 +284,14 @@ func BenchmarkTogether(b *testing.B) {
 }
 
 // bench is what the leases of [BenchmarkTogether] and [BenchmarkHeld] have in common.
-var bench = lease.Config{Realm: "bench", Format: lease.SCRU64, NodeIDSize: 16, Window: time.Hour}
+var bench = lease.Config{Realm: "bench", Format: lease.SCRU64, NodeBits: 16, Window: time.Hour}
 
 func startTogether(b *testing.B, url string, nodes, bits int) {
 	b.Helper()
 	ctx, cancel := context.WithTimeout(b.Context(), 2*time.Minute)
 	defer cancel()
 	config := bench
-	config.NodeIDSize = bits
+	config.NodeBits = bits
 	stores := make([]lease.Store, nodes)
 	together(b, url, nodes, func(i int) error {
 		s, err := store.Open(ctx, url)
@@ -464,7 +464,7 @@ func oneStart(b *testing.B, raw string) {
 		}
 	}()
 	config := bench
-	config.NodeIDSize = 12
+	config.NodeBits = 12
 	if _, err := lease.Acquire(b.Context(), open(b, u.String()), config); err != nil {
 		b.Fatal(err)
 	}

@@ -23,7 +23,7 @@ func TestRealmCreatedIn(t *testing.T) {
 	}
 	defer s.Close()
 	var log strings.Builder
-	c := lease.Config{Realm: "orders", Format: lease.SCRU64, NodeIDSize: 8, Logger: slog.New(slog.NewTextHandler(&log, nil))}
+	c := lease.Config{Realm: "orders", Format: lease.SCRU64, NodeBits: 8, Logger: slog.New(slog.NewTextHandler(&log, nil))}
 	if _, err := lease.Create(t.Context(), s, c); err != nil {
 		t.Fatal(err)
 	}
@@ -98,7 +98,7 @@ func TestBolt(t *testing.T) {
 			t.Errorf("%s: %v", url, err)
 			continue
 		}
-		l, err := lease.Acquire(t.Context(), s, lease.Config{Realm: "r", Format: lease.SCRU64, NodeIDSize: 8})
+		l, err := lease.Acquire(t.Context(), s, lease.Config{Realm: "r", Format: lease.SCRU64, NodeBits: 8})
 		if err == nil {
 			err = l.Close(t.Context())
 		}

@@ -62,7 +62,7 @@
 // needs to, and keeps a worker ID from ever being used twice for one millisecond: after
 // restarts and crashes, whatever clocks show and however long a process is stopped.
 //
-//	l, err := lease.Acquire(ctx, store, lease.Config{Realm: "orders", Format: lease.UID60, NodeIDSize: 4})
+//	l, err := lease.Acquire(ctx, store, lease.Config{Realm: "orders", Format: lease.UID60, NodeBits: 4})
 //	g, err := uid60.NewGenerator(uid60.Options{Lease: l})
 //
 // On leases of one realm and one store uniqueness is certain by itself, also with worker

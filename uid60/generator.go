@@ -92,7 +92,7 @@ func NewGenerator(o Options) (*Generator, error) {
 	case size > 0:
 		return nil, g.core.OptionError("Lease and WorkerIDSize exclude each other: the lease has the worker ID")
 	default:
-		if size = o.Lease.NodeIDSize(); size > sequenceShift {
+		if size = o.Lease.NodeBits(); size > sequenceShift {
 			return nil, g.core.OptionError("Lease: a worker ID of %d bits, want 1 to %d", size, sequenceShift)
 		}
 	}

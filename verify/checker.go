@@ -31,15 +31,15 @@ type checker struct {
 	text     *findings.Check // nil if texts do not sort
 	input    *findings.Check
 
-	order     *order.Checker  // nil with Options.Unordered
-	disorder  *order.Disorder // nil without
-	clock     *clock.Checker
-	rules     rules.Rules
-	last      ids.ID
-	form      format.Encoding // that of the last ID; empty: there was none
-	intForm   bool            // whether there were integers
-	gap       bool            // whether there was a line without an ID after that
-	lastShown time.Time
+	order       *order.Checker  // nil with Options.Unordered
+	disorder    *order.Disorder // nil without
+	clock       *clock.Checker
+	rules       rules.Rules
+	last        ids.ID
+	encoding    format.Encoding // that of the last ID; empty: there was none
+	intEncoding bool            // whether there were integers
+	gap         bool            // whether there was a line without an ID after that
+	lastShown   time.Time
 }
 
 func newChecker(f *ids.Format, o Options) (*checker, error) {
@@ -50,7 +50,7 @@ func newChecker(f *ids.Format, o Options) (*checker, error) {
 		return nil, fmt.Errorf("%w: %w", ErrOption, err)
 	}
 	o.Unordered = o.Unordered || o.Stateless
-	c := &checker{f: f, o: o, report: report.Report{Scheme: f.Name, Source: o.Source}}
+	c := &checker{f: f, o: o, report: report.Report{Format: f.Name, Source: o.Source}}
 	if o.Raw != "" {
 		c.fields.WriteRaw(o.Raw, o.RawTo)
 	}
@@ -86,12 +86,12 @@ func newChecker(f *ids.Format, o Options) (*checker, error) {
 	return c, nil
 }
 
-// show returns the text of an ID for an example, in the form that the source has.
+// show returns the text of an ID for an example, in the encoding that the source has.
 func (c *checker) show(v ids.ID) string {
-	if c.form == "" {
+	if c.encoding == "" {
 		return c.f.In(format.Text, v)
 	}
-	return c.f.In(c.form, v)
+	return c.f.In(c.encoding, v)
 }
 
 func (c *checker) readFailed(err error) {
@@ -131,19 +131,19 @@ func (c *checker) block(b *reading.Block) {
 
 // segment takes the IDs of a segment, whose line is that of the input.
 func (c *checker) segment(list []ids.ID, s reading.Segment) {
-	if (s.Gap || c.gap) && c.form != "" && c.order != nil {
+	if (s.Gap || c.gap) && c.encoding != "" && c.order != nil {
 		c.order.Gap()
 	}
 	c.gap = false
-	if c.form == "" {
-		c.form = s.Form
+	if c.encoding == "" {
+		c.encoding = s.Encoding
 	}
-	c.intForm = c.intForm || s.Form == format.Int
-	if s.Form != c.form {
+	c.intEncoding = c.intEncoding || s.Encoding == format.Int
+	if s.Encoding != c.encoding {
 		if c.text != nil && c.text.Hit() {
-			c.text.Example(s.Line, c.f.In(s.Form, list[0]), "is in the form %s, the lines before are in the form %s", s.Form, c.form)
+			c.text.Example(s.Line, c.f.In(s.Encoding, list[0]), "is in the encoding %s, the lines before are in the encoding %s", s.Encoding, c.encoding)
 		}
-		c.form = s.Form
+		c.encoding = s.Encoding
 	}
 	if c.reserved != nil {
 		c.findReserved(list, s.Line, s.Rising)
@@ -217,7 +217,7 @@ func (c *checker) finish() *report.Report {
 	if c.disorder != nil {
 		c.disorder.Report(&c.found)
 	}
-	if c.text != nil && c.intForm {
+	if c.text != nil && c.intEncoding {
 		c.text.Skip("decimal integers do not sort as texts")
 	}
 	c.found.JudgeChances()

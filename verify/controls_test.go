@@ -12,12 +12,12 @@ import (
 )
 
 // check runs Check on lines.
-func check(t testing.TB, scheme string, lines []string, o Options) *report.Report {
+func check(t testing.TB, formatName string, lines []string, o Options) *report.Report {
 	t.Helper()
 	if o.Now == nil {
 		o.Now = func() time.Time { return model.Now }
 	}
-	r, err := Check(t.Context(), scheme, strings.NewReader(model.Text(lines)), o)
+	r, err := Check(t.Context(), formatName, strings.NewReader(model.Text(lines)), o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -34,11 +34,11 @@ func TestSound(t *testing.T) {
 		seeds = 4
 	}
 	for _, s := range model.Subjects {
-		t.Run(s.Scheme+"/"+s.Mode, func(t *testing.T) {
+		t.Run(s.Format+"/"+s.Mode, func(t *testing.T) {
 			for seed := range uint64(seeds) {
 				for _, pace := range []float64{1, 0.3, 0.01} {
 					n := 10 + int(seed*seed*seed)%20_000
-					r := check(t, s.Scheme, s.Make(model.New(seed, "", n, pace)), options(s))
+					r := check(t, s.Format, s.Make(model.New(seed, "", n, pace)), options(s))
 					if r.Status != report.Pass {
 						t.Fatalf("seed %d, pace %g, %d IDs: %+v %+v", seed, pace, n, r.Failed(), r.Warned())
 					}
@@ -64,12 +64,12 @@ type control struct {
 }
 
 func controls() (cs []control) {
-	add := func(scheme, mode, fault string, want ...string) *control {
-		cs = append(cs, control{Subject: model.Find(scheme, mode), fault: fault, want: want, pace: 0.05, n: 40_000})
+	add := func(formatName, mode, fault string, want ...string) *control {
+		cs = append(cs, control{Subject: model.Find(formatName, mode), fault: fault, want: want, pace: 0.05, n: 40_000})
 		return &cs[len(cs)-1]
 	}
 	// The same for all formats.
-	for _, scheme := range format.Names() {
+	for _, formatName := range format.Names() {
 		for _, e := range []struct {
 			name string
 			want string
@@ -81,17 +81,17 @@ func controls() (cs []control) {
 			{"behind", "order.behind", func(l []string) []string { l[5000] = l[100]; return l }},
 			{"restart", "clock.rollback", func(l []string) []string { return slices.Concat(l[30_000:], l[:30_000]) }},
 		} {
-			c := add(scheme, "", e.name, e.want)
+			c := add(formatName, "", e.name, e.want)
 			c.edit, c.once = e.edit, true
 		}
-		add(scheme, "", "rollback", "clock.rollback")
-		if scheme != "scru64" && scheme != "uid60" { // they leave ticks early
-			add(scheme, "", "coarse", "clock.resolution").pace = 0.002
+		add(formatName, "", "rollback", "clock.rollback")
+		if formatName != "scru64" && formatName != "uid60" { // they leave ticks early
+			add(formatName, "", "coarse", "clock.resolution").pace = 0.002
 		}
 	}
-	for _, scheme := range []string{"scru128", "scru160", "euid"} {
-		add(scheme, "", "seconds", "clock.unit").pace = 1
-		add(scheme, "", "epoch2010", "clock.epoch")
+	for _, formatName := range []string{"scru128", "scru160", "euid"} {
+		add(formatName, "", "seconds", "clock.unit").pace = 1
+		add(formatName, "", "epoch2010", "clock.epoch")
 	}
 	add("scru128", "", "micros", "clock.unit")
 	add("scru160", "", "micros", "clock.unit")
@@ -194,7 +194,7 @@ func TestNegativeControls(t *testing.T) {
 		if model.UnderRace && i%8 != 0 { // nothing here is about races
 			continue
 		}
-		t.Run(c.Scheme+c.Mode+"/"+c.fault, func(t *testing.T) {
+		t.Run(c.Format+c.Mode+"/"+c.fault, func(t *testing.T) {
 			fault := c.fault
 			if c.edit != nil {
 				fault = ""
@@ -203,7 +203,7 @@ func TestNegativeControls(t *testing.T) {
 			if c.edit != nil {
 				lines = c.edit(lines)
 			}
-			r := check(t, c.Scheme, lines, options(c.Subject))
+			r := check(t, c.Format, lines, options(c.Subject))
 			if r.Status != report.Fail {
 				t.Fatal("not caught")
 			}
@@ -255,17 +255,17 @@ func TestControlsWithoutFault(t *testing.T) {
 		if (testing.Short() || model.UnderRace) && i%10 != 0 {
 			continue
 		}
-		r := check(t, c.Scheme, c.Make(model.New(uint64(i), "", c.n, c.pace)), options(c.Subject))
+		r := check(t, c.Format, c.Make(model.New(uint64(i), "", c.n, c.pace)), options(c.Subject))
 		if r.Status != report.Pass {
-			t.Errorf("%s %s, control %d %s: %+v", c.Scheme, c.Mode, i, c.fault, r.Failed())
+			t.Errorf("%s %s, control %d %s: %+v", c.Format, c.Mode, i, c.fault, r.Failed())
 		}
 	}
 }
 
 // An outlier in the year 5000 is one fault, wherever it comes.
 func TestOutliers(t *testing.T) {
-	for _, scheme := range format.Names() {
-		s := model.Find(scheme, "")
+	for _, formatName := range format.Names() {
+		s := model.Find(formatName, "")
 		m := model.New(1, "", 1, 1)
 		m.MS = time.Date(2100, 1, 1, 0, 0, 0, 0, time.UTC).UnixMilli()
 		far := s.Make(m)[0]
@@ -275,7 +275,7 @@ func TestOutliers(t *testing.T) {
 		for at := range 6 {
 			for name, line := range map[string]string{"far": far, "old": old} {
 				lines := slices.Insert(s.Make(model.New(3, "", 5000, 0.1)), at, line)
-				r := check(t, scheme, lines, options(s))
+				r := check(t, formatName, lines, options(s))
 				faults := uint64(0)
 				for _, c := range r.Failed() {
 					faults += c.Count
@@ -285,8 +285,8 @@ func TestOutliers(t *testing.T) {
 				if name == "old" && at == 0 {
 					want = 0
 				}
-				if faults != want && !(want == 0 && scheme == "uid60") { // whose sequence may tell
-					t.Errorf("%s: %s in line %d: %d faults, want %d: %+v", scheme, name, at+1, faults, want, r.Failed())
+				if faults != want && !(want == 0 && formatName == "uid60") { // whose sequence may tell
+					t.Errorf("%s: %s in line %d: %d faults, want %d: %+v", formatName, name, at+1, faults, want, r.Failed())
 				}
 			}
 		}

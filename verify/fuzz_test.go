@@ -26,8 +26,8 @@ func lineCount(b []byte) uint64 {
 // Whatever the input, there is a report that adds up, and it does not depend on how the
 // input is cut.
 func FuzzCheck(f *testing.F) {
-	for i, scheme := range format.Names() {
-		lines := model.Sample(scheme, 40)
+	for i, formatName := range format.Names() {
+		lines := model.Sample(formatName, 40)
 		f.Add(uint8(i), uint8(0), []byte(model.Text(lines)))
 		slices.Reverse(lines)
 		f.Add(uint8(i), uint8(1), []byte(model.Text(lines)))
@@ -39,8 +39,8 @@ func FuzzCheck(f *testing.F) {
 	}
 	f.Add(uint8(1), uint8(0), []byte("\ufeff\n\n\r\n0\n0000000000000000000000000\nf5lxx1zz5pnorynqglhzmsp33"))
 	f.Add(uint8(1), uint8(0), []byte("\ufeff"))
-	f.Fuzz(func(t *testing.T, scheme, mode uint8, input []byte) {
-		fm := ids.Formats[int(scheme)%len(ids.Formats)]
+	f.Fuzz(func(t *testing.T, which, mode uint8, input []byte) {
+		fm := ids.Formats[int(which)%len(ids.Formats)]
 		o := Options{Now: func() time.Time { return model.Now }, Unordered: mode&1 != 0, Live: mode&2 != 0}
 		if mode&4 != 0 && fm.Name == "scru128" {
 			o.Stateless = true

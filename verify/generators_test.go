@@ -60,7 +60,7 @@ func (c *stepClock) next() { c.asked.Store(false) }
 
 // A subjectGenerator is one of the project's generators, in one of its modes.
 type subjectGenerator struct {
-	scheme, mode string
+	format, mode string
 	single, fill time.Duration // the clock's pace for each
 	back         time.Duration
 	most         int // IDs in a Fill
@@ -186,9 +186,9 @@ func drive[T conformance.ID[T]](t *testing.T, g generator[T], clock *stepClock, 
 
 func subjectGenerators() (all []subjectGenerator) {
 	const ms, us = time.Millisecond, time.Microsecond
-	add := func(scheme, mode string, single, fill, back time.Duration, most int, o Options, run func(subjectGenerator, *testing.T, string, int, io.Writer)) {
+	add := func(formatName, mode string, single, fill, back time.Duration, most int, o Options, run func(subjectGenerator, *testing.T, string, int, io.Writer)) {
 		o.To = time.Date(2100, 1, 1, 0, 0, 0, 0, time.UTC)
-		all = append(all, subjectGenerator{scheme, mode, single, fill, back, most, o, run})
+		all = append(all, subjectGenerator{formatName, mode, single, fill, back, most, o, run})
 	}
 	node := func(spec string, o scru64.Options) func(subjectGenerator, *testing.T, string, int, io.Writer) {
 		return running[scru64.ID](func(now func() time.Time) (*scru64.Generator, error) {
@@ -231,7 +231,7 @@ func subjectGenerators() (all []subjectGenerator) {
 	add("scru160", "narrow", 2*us, 200*us, 3*ms, 1000, Options{}, s160(scru160.Options{CounterWidth: 9}))
 	add("scru160", "zero", 2*us, 200*us, 3*ms, 1000, Options{CounterStart: Zero}, s160(scru160.Options{CounterWidth: -1}))
 	add("scru160", "extended", 2*us, 200*us, 3*ms, 1000, Options{}, s160(scru160.Options{CounterExtension: 6}))
-	add("scru160", "node", 2*us, 200*us, 3*ms, 1000, Options{NodeBits: 10}, s160(scru160.Options{CounterExtension: 4, NodeID: 700, NodeIDSize: 10}))
+	add("scru160", "node", 2*us, 200*us, 3*ms, 1000, Options{NodeBits: 10}, s160(scru160.Options{CounterExtension: 4, NodeID: 700, NodeBits: 10}))
 	add("scru160", "microseconds", us, 3*us, 10*us, 25, Options{}, s160(scru160.Options{Microseconds: true}))
 
 	e := func(o euid.Options) func(subjectGenerator, *testing.T, string, int, io.Writer) {
@@ -270,7 +270,7 @@ func TestGenerators(t *testing.T) {
 	}
 	for _, s := range subjectGenerators() {
 		for _, how := range []string{"single", "fill", "parallel"} {
-			t.Run(s.scheme+"/"+s.mode+"/"+how, func(t *testing.T) {
+			t.Run(s.format+"/"+s.mode+"/"+how, func(t *testing.T) {
 				t.Parallel()
 				r, w := io.Pipe()
 				defer r.Close()
@@ -278,7 +278,7 @@ func TestGenerators(t *testing.T) {
 					s.run(s, t, how, n, w)
 					w.Close()
 				}()
-				got, err := Check(t.Context(), s.scheme, r, s.options)
+				got, err := Check(t.Context(), s.format, r, s.options)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -308,7 +308,7 @@ func TestGeneratorsLive(t *testing.T) {
 	if testing.Short() {
 		length = 500 * time.Millisecond
 	}
-	for scheme, next := range map[string]func([]byte) ([]byte, error){
+	for formatName, next := range map[string]func([]byte) ([]byte, error){
 		"scru64": func(b []byte) ([]byte, error) {
 			id, err := g64.Generate()
 			return fmt.Append(b, id), err
@@ -321,11 +321,11 @@ func TestGeneratorsLive(t *testing.T) {
 			return fmt.Append(b, id), err
 		},
 	} {
-		t.Run(scheme, func(t *testing.T) {
+		t.Run(formatName, func(t *testing.T) {
 			t.Parallel()
 			var start, made time.Time
 			var left []byte
-			got, err := Check(t.Context(), scheme, readerFunc(func(b []byte) (int, error) {
+			got, err := Check(t.Context(), formatName, readerFunc(func(b []byte) (int, error) {
 				if start.IsZero() { // not before: a machine that is busy may take its time
 					start = time.Now()
 				}

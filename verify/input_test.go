@@ -45,7 +45,7 @@ func TestInput(t *testing.T) {
 	mixed := model.Sample("scru160", 11)
 	mixed[10] = scru160.MustParse(mixed[10]).Hex()
 	for _, c := range []struct {
-		name, scheme, input string
+		name, format, input string
 		fail, warn          []string
 		word                string // in the detail or the examples
 		line                uint64 // of the first example
@@ -75,20 +75,20 @@ func TestInput(t *testing.T) {
 		{name: "other format", input: replaced(model.Sample("scru64", 1)[0]), fail: []string{"form.format"}, word: "is a scru64 ID", line: 500},
 		{name: "other format of variable length", input: replaced(model.Sample("uid60", 1)[0]), fail: []string{"form.format"}, word: "is a uid60 ID", line: 500},
 		{name: "zeros", input: replaced("0000000000000000000000000"), fail: []string{"form.reserved", "order.behind"}, word: "timestamp 0", line: 500},
-		{name: "mixed encodings", scheme: "scru160", input: model.Text(mixed), fail: []string{"order.text"}, word: "in the form hex", line: 11},
-		{name: "check symbol", scheme: "euid", input: "C8EE934SR007G5Q94QKKXFRFV8C\n", fail: []string{"input.ids", "form.check"}, word: "mistyped", line: 1},
-		{name: "aliases", scheme: "euid", input: strings.Replace("C8EE934SR007G5Q94QKKXFRFV8B\n", "0", "O", 1), warn: nil, fail: []string{"form.roundtrip"}, word: "C8EE934SR007", line: 1},
-		{name: "padding", scheme: "uid60", input: "xiAnaS8QBh\n", fail: []string{"form.roundtrip"}, word: "xinaS8QBh", line: 1},
+		{name: "mixed encodings", format: "scru160", input: model.Text(mixed), fail: []string{"order.text"}, word: "in the encoding hex", line: 11},
+		{name: "check symbol", format: "euid", input: "C8EE934SR007G5Q94QKKXFRFV8C\n", fail: []string{"input.ids", "form.check"}, word: "mistyped", line: 1},
+		{name: "aliases", format: "euid", input: strings.Replace("C8EE934SR007G5Q94QKKXFRFV8B\n", "0", "O", 1), warn: nil, fail: []string{"form.roundtrip"}, word: "C8EE934SR007", line: 1},
+		{name: "padding", format: "uid60", input: "xiAnaS8QBh\n", fail: []string{"form.roundtrip"}, word: "xinaS8QBh", line: 1},
 		{name: "binary", input: "\x00\x01\x02\n\xff\xfe\n", fail: []string{"input.ids", "form.length"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if c.scheme == "" {
-				c.scheme = "scru128"
+			if c.format == "" {
+				c.format = "scru128"
 			}
 			for _, r := range []io.Reader{
 				strings.NewReader(c.input), iotest.OneByteReader(strings.NewReader(c.input)), iotest.DataErrReader(strings.NewReader(c.input)),
 			} {
-				r, err := Check(t.Context(), c.scheme, r, Options{Now: func() time.Time { return model.Now }})
+				r, err := Check(t.Context(), c.format, r, Options{Now: func() time.Time { return model.Now }})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -113,7 +113,7 @@ func TestInput(t *testing.T) {
 }
 
 // Of an empty input no check has passed, and of lines without an ID only those of the
-// form.
+// encoding.
 func TestNothingPassedWithoutIDs(t *testing.T) {
 	for _, f := range ids.Formats {
 		for _, input := range []string{"", "what?\n"} {
@@ -168,14 +168,14 @@ func TestReserved(t *testing.T) {
 
 // IDs go on across a bad line: what is missing there is no fault of the counters.
 func TestStepsAcrossBadLines(t *testing.T) {
-	for _, scheme := range format.Names() {
-		lines := model.Sample(scheme, 5000)
+	for _, formatName := range format.Names() {
+		lines := model.Sample(formatName, 5000)
 		for i := 100; i < len(lines); i += 100 {
 			lines[i] = "# a comment"
 		}
-		r := check(t, scheme, lines, options(model.Find(scheme, "")))
+		r := check(t, formatName, lines, options(model.Find(formatName, "")))
 		if got := names(r.Failed()); !slices.Equal(got, []string{"form.length"}) || r.Check("form.length").Count != 49 {
-			t.Errorf("%s: %+v", scheme, r.Failed())
+			t.Errorf("%s: %+v", formatName, r.Failed())
 		}
 	}
 }
@@ -244,13 +244,13 @@ func TestSchedules(t *testing.T) {
 			// A source of other habits takes over while those of the first are being learned.
 			later := model.New(12, "", 8000, 0.02)
 			later.MS += 1 << 32
-			other := slices.Concat(lines[:2148], model.Find(s.Scheme, "").Make(later))
+			other := slices.Concat(lines[:2148], model.Find(s.Format, "").Make(later))
 			odd := blemish(slices.Clone(lines))
 			for input, lines := range map[string][]string{"sound": lines, "odd": odd, "two sources": other} {
 				want := ""
 				for _, how := range schedules {
 					runtime.GOMAXPROCS(how.cpus)
-					f := ids.Lookup(s.Scheme)
+					f := ids.Lookup(s.Format)
 					c, err := newChecker(f, o)
 					if err != nil {
 						t.Fatal(err)
@@ -263,7 +263,7 @@ func TestSchedules(t *testing.T) {
 						want = got
 					}
 					if got != want {
-						t.Errorf("%s %s, %s, unordered %v: %s: %s\nwant %s", s.Scheme, s.Mode, input, unordered, how.name, got, want)
+						t.Errorf("%s %s, %s, unordered %v: %s: %s\nwant %s", s.Format, s.Mode, input, unordered, how.name, got, want)
 					}
 				}
 			}
@@ -371,10 +371,10 @@ func TestCancel(t *testing.T) {
 
 func TestOptions(t *testing.T) {
 	for name, c := range map[string]struct {
-		scheme string
+		format string
 		o      Options
 	}{
-		"scheme":       {"scru65", Options{}},
+		"format":       {"scru65", Options{}},
 		"stateless":    {"scru64", Options{Stateless: true}},
 		"nodes":        {"scru128", Options{Nodes: []string{"1/2"}}},
 		"node spec":    {"scru64", Options{Nodes: []string{"1/25"}}},
@@ -382,7 +382,7 @@ func TestOptions(t *testing.T) {
 		"start":        {"scru128", Options{CounterStart: 3}},
 		"start width":  {"scru160", Options{CounterStart: 99}},
 		"usage":        {"scru160", Options{Usage: "x"}},
-		"usage scheme": {"euid", Options{Usage: UsageDefault}},
+		"usage format": {"euid", Options{Usage: UsageDefault}},
 		"extension":    {"scru160", Options{Extension: 17}},
 		"both":         {"scru160", Options{Extension: 1, Usage: UsageMicroseconds}},
 		"room":         {"scru160", Options{Extension: 10, NodeBits: 10}},
@@ -391,7 +391,7 @@ func TestOptions(t *testing.T) {
 		"raw":          {"scru128", Options{Raw: "random", RawTo: io.Discard}},
 		"raw to":       {"scru128", Options{Raw: "entropy"}},
 	} {
-		if r, err := Check(t.Context(), c.scheme, strings.NewReader(""), c.o); !errors.Is(err, ErrOption) || r != nil {
+		if r, err := Check(t.Context(), c.format, strings.NewReader(""), c.o); !errors.Is(err, ErrOption) || r != nil {
 			t.Errorf("%s: %v, %v", name, r, err)
 		}
 	}

@@ -18,12 +18,12 @@ import (
 
 // How far merged streams are out of order, against a plain computation.
 func TestDisorder(t *testing.T) {
-	for _, scheme := range format.Names() {
+	for _, formatName := range format.Names() {
 		var all []string
 		for seed := range uint64(3) {
-			all = append(all, model.Find(scheme, "").Make(model.New(seed, "", 2000, 0.5))...)
+			all = append(all, model.Find(formatName, "").Make(model.New(seed, "", 2000, 0.5))...)
 		}
-		f := ids.Lookup(scheme)
+		f := ids.Lookup(formatName)
 		byID := map[string]ids.ID{}
 		for _, l := range all {
 			v, _, _, err := f.Read([]byte(l))
@@ -56,27 +56,27 @@ func TestDisorder(t *testing.T) {
 				}
 			}
 		}
-		r := check(t, scheme, all, Options{Unordered: true})
+		r := check(t, formatName, all, Options{Unordered: true})
 		if r.Status != report.Pass {
-			t.Errorf("%s: %+v", scheme, r.Failed())
+			t.Errorf("%s: %+v", formatName, r.Failed())
 		}
 		facts := fmt.Sprint(r.Facts)
 		for _, want := range []string{
 			fmt.Sprintf("%s (", words.Plural(uint64(late), "ID")), fmt.Sprintf("at most %s (line", f.Span(most)), fmt.Sprintf("at most %s}", words.Count(uint64(lines))),
 		} {
 			if !strings.Contains(facts, want) {
-				t.Errorf("%s: no %q in %s", scheme, want, facts)
+				t.Errorf("%s: no %q in %s", formatName, want, facts)
 			}
 		}
-		if r := check(t, scheme, all, Options{}); r.Status != report.Fail {
-			t.Errorf("%s: the merged stream passes as one source", scheme)
+		if r := check(t, formatName, all, Options{}); r.Status != report.Fail {
+			t.Errorf("%s: the merged stream passes as one source", formatName)
 		}
 	}
 }
 
 // What holds for each ID alone is checked in merged streams, too.
 func TestUnordered(t *testing.T) {
-	for _, c := range []struct{ scheme, mode, fault, want string }{
+	for _, c := range []struct{ format, mode, fault, want string }{
 		{"scru128", "", "biased", "random.entropy.balance"},
 		{"scru128", "", "epoch2010", "clock.epoch"},
 		{"scru160", "", "biased80", "random.random80.high.balance"},
@@ -85,14 +85,14 @@ func TestUnordered(t *testing.T) {
 		{"euid", "", "stuck-bit", "random.random_low.balance"},
 		{"uid60", "", "biased", "random.random.balance"},
 	} {
-		s := model.Find(c.scheme, c.mode)
+		s := model.Find(c.format, c.mode)
 		lines := s.Make(model.New(1, c.fault, 20_000, 0.05))
 		rand.New(rand.NewPCG(1, 1)).Shuffle(len(lines), func(i, j int) { lines[i], lines[j] = lines[j], lines[i] })
 		o := options(s)
 		o.Unordered = true
-		r := check(t, c.scheme, lines, o)
+		r := check(t, c.format, lines, o)
 		if got := r.Check(c.want); got == nil || got.Status != report.Fail {
-			t.Errorf("%s %s: %s does not fail: %+v", c.scheme, c.fault, c.want, r.Failed())
+			t.Errorf("%s %s: %s does not fail: %+v", c.format, c.fault, c.want, r.Failed())
 		}
 	}
 }

@@ -32,7 +32,7 @@ import (
 	"github.com/sortid/sortid/verify/report"
 )
 
-// ErrOption is the error of an option that makes no sense, or of an unknown scheme.
+// ErrOption is the error of an option that makes no sense, or of an unknown format.
 var ErrOption = errors.New("verify: invalid option")
 
 // ErrShrunk is the error of a file that had fewer bytes when it was read than when it was
@@ -127,13 +127,13 @@ func (o *Options) validate(f *ids.Format) error {
 	return rules.CheckRaw(f, o.Raw)
 }
 
-// Check reads the IDs of a source, of the scheme of that name, one a line, until the input
+// Check reads the IDs of a source, of the format of that name, one a line, until the input
 // or ctx ends. What is wrong with the source is in the report, also if the input cannot
 // be read to its end. The only error is [ErrOption].
-func Check(ctx context.Context, scheme string, r io.Reader, o Options) (*report.Report, error) {
-	f := ids.Lookup(scheme)
+func Check(ctx context.Context, formatName string, r io.Reader, o Options) (*report.Report, error) {
+	f := ids.Lookup(formatName)
 	if f == nil {
-		return nil, fmt.Errorf("%w: no scheme %q", ErrOption, scheme)
+		return nil, fmt.Errorf("%w: no format %q", ErrOption, formatName)
 	}
 	c, err := newChecker(f, o)
 	if err != nil {
@@ -169,7 +169,7 @@ func (c *checker) check(ctx context.Context, r io.Reader, o reading.Options) *re
 // read, too.
 func Open(name string) (io.ReadCloser, error) { return reading.Open(name) }
 
-// Detect returns the name of the scheme of which the lines at the start of an input are.
+// Detect returns the name of the format of which the lines at the start of an input are.
 func Detect(head []byte) (name string, ok bool) {
 	for line := range bytes.Lines(head) {
 		text, _ := ids.CutPrefix(bytes.TrimSpace(line))

@@ -8,9 +8,9 @@ import (
 )
 
 func TestDetect(t *testing.T) {
-	for _, scheme := range format.Names() {
-		if got, ok := Detect([]byte("# IDs\r\n\n" + model.Text(model.Sample(scheme, 3)))); !ok || got != scheme {
-			t.Errorf("%s: %s, %v", scheme, got, ok)
+	for _, formatName := range format.Names() {
+		if got, ok := Detect([]byte("# IDs\r\n\n" + model.Text(model.Sample(formatName, 3)))); !ok || got != formatName {
+			t.Errorf("%s: %s, %v", formatName, got, ok)
 		}
 	}
 	if got, ok := Detect([]byte("what\nis\nthis\n")); ok {

@@ -13,7 +13,7 @@ import (
 
 func (a *app) boundsCommand() *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "bounds SCHEME --from TIME [--to TIME]",
+		Use:   "bounds FORMAT --from TIME [--to TIME]",
 		Short: "show the IDs between which those of a time range are",
 		Long: `bounds prints two IDs: the smallest of the tick of the range's start, and the smallest
 of the tick of its end. IDs of the time range are those from the first on, up to but
@@ -69,7 +69,7 @@ others. --column is taken as it is.`,
 		switch output.value {
 		case "json":
 			b, err := json.Marshal(struct {
-				Scheme string    `json:"scheme"`
+				Format string    `json:"format"`
 				From   string    `json:"from"`
 				To     string    `json:"to"`
 				First  format.ID `json:"first"`
@@ -84,17 +84,17 @@ others. --column is taken as it is.`,
 				return usageError{err}
 			}
 		default:
-			form := format.Encoding(output.value)
-			if form == format.Text && !s.TextSorts {
+			encoding := format.Encoding(output.value)
+			if encoding == format.Text && !s.TextSorts {
 				if cmd.Flags().Changed("output") {
 					return usagef("the texts of %s do not sort by time, so no two of them bound a range; its integers do: -o int", s.Name)
 				}
-				form = format.Int
+				encoding = format.Int
 			}
-			if err := s.CheckEncoding(form); err != nil {
+			if err := s.CheckEncoding(encoding); err != nil {
 				return usageError{err}
 			}
-			out = first.In(form) + "\n" + last.In(form)
+			out = first.In(encoding) + "\n" + last.In(encoding)
 		}
 		_, err = fmt.Fprintln(a.out, out)
 		return err
@@ -107,26 +107,26 @@ func condition(s *format.Format, column, as string, first, end format.ID) (strin
 	if strings.TrimSpace(column) == "" || strings.ContainsAny(column, "\r\n") {
 		return "", fmt.Errorf("--column %q is no column", column)
 	}
-	form, quoted := format.Encoding(as), "'%s'"
+	encoding, quoted := format.Encoding(as), "'%s'"
 	switch as {
 	case "":
-		form = format.Text
+		encoding = format.Text
 		if s.Bits == 64 {
-			form, quoted = format.Int, "%s"
+			encoding, quoted = format.Int, "%s"
 		}
 	case "int":
 		quoted = "%s"
 	case "bytea":
-		form, quoted = format.Hex, `'\x%s'`
+		encoding, quoted = format.Hex, `'\x%s'`
 	case "blob":
-		form, quoted = format.Hex, "X'%s'"
+		encoding, quoted = format.Hex, "X'%s'"
 	case "text":
 		if !s.TextSorts {
 			return "", fmt.Errorf("the texts of %s do not sort by time, so no condition on them tells a range; its integers do: --as int", s.Name)
 		}
 	}
-	if err := s.CheckEncoding(form); err != nil {
+	if err := s.CheckEncoding(encoding); err != nil {
 		return "", err
 	}
-	return fmt.Sprintf("%s >= "+quoted+" AND %s < "+quoted, column, first.In(form), column, end.In(form)), nil
+	return fmt.Sprintf("%s >= "+quoted+" AND %s < "+quoted, column, first.In(encoding), column, end.In(encoding)), nil
 }

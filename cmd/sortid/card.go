@@ -65,7 +65,7 @@ func bands(r *reading) []band {
 	return all
 }
 
-// card appends the picture of an ID: its bits, its fields, its time and its forms.
+// card appends the picture of an ID: its bits, its fields, its time and its encodings.
 func (a *app) card(b []byte, r *reading, now time.Time) []byte {
 	title := a.paint(strong, r.name()) + "  " + a.paint(strong, r.text())
 	summary := "of another format"

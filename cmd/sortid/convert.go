@@ -10,37 +10,37 @@ import (
 
 func (a *app) convertCommand() *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "convert [ID...|-] --to FORM",
-		Short: "write IDs in another form",
-		Long: `convert writes IDs in another form: the format's own text, a hexadecimal number at
+		Use:   "convert [ID...|-] --to ENCODING",
+		Short: "write IDs in another encoding",
+		Long: `convert writes IDs in another encoding: the format's own text, a hexadecimal number at
 full width, a decimal integer, a UUID (for IDs of 128 bits), or the time alone.
 
-Scheme and form are found out as "sortid inspect" does, unless --scheme and --from
+Format and encoding are found out as "sortid inspect" does, unless --format and --from
 tell them. Where that is not sure, because a text can be read in several ways or
-looks like a uid60, as many words do, convert asks for --scheme. ` + plausibility + `
+looks like a uid60, as many words do, convert asks for --format. ` + plausibility + `
 
 An ID that begins with "-" goes after the argument "--".`,
 		Example: `  sortid convert --to uuid 0372ijojuxuhjsfkeryi2mrtm
-  sortid convert --scheme scru64 --from int --to text 109959589539758421
+  sortid convert --format scru64 --from int --to text 109959589539758421
   sortid convert --to time 01ARZ3NDEKTSV4RRFFQ69G5FAV
   sortid new scru128 -n 5 | sortid convert --to hex`,
 		ValidArgsFunction: cobra.NoFileCompletions,
 	}
-	given := chooseFormat(cmd, "the scheme of all the IDs, instead of finding out")
-	forms := []string{"text", "hex", "int", "uuid"}
-	from := choose(cmd, "from", "", "the form that the IDs are in, instead of finding out", "", forms...)
-	to := choose(cmd, "to", "", "the form to write", "", append(forms[:len(forms):len(forms)], "time")...)
+	given := chooseFormat(cmd, "the format of all the IDs, instead of finding out")
+	encodings := []string{"text", "hex", "int", "uuid"}
+	from := choose(cmd, "from", "", "the encoding that the IDs are in, instead of finding out", "", encodings...)
+	to := choose(cmd, "to", "", "the encoding to write", "", append(encodings[:len(encodings):len(encodings)], "time")...)
 
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if to.value == "" {
 			return usagef("convert wants --to text, hex, int, uuid or time")
 		}
 		if given.Format != nil {
-			for _, form := range []string{from.value, to.value} {
-				if form == "" || form == "time" {
+			for _, encoding := range []string{from.value, to.value} {
+				if encoding == "" || encoding == "time" {
 					continue
 				}
-				if err := given.CheckEncoding(format.Encoding(form)); err != nil {
+				if err := given.CheckEncoding(format.Encoding(encoding)); err != nil {
 					return usageError{err}
 				}
 			}
@@ -60,17 +60,17 @@ An ID that begins with "-" goes after the argument "--".`,
 			if !r.ours() {
 				return b, fmt.Errorf("%s is of the format %s, of which convert writes the time only: --to time", quote(text), r.name())
 			}
-			form := format.Encoding(to.value)
-			if err := r.ID.Format().CheckEncoding(form); err != nil {
+			encoding := format.Encoding(to.value)
+			if err := r.ID.Format().CheckEncoding(encoding); err != nil {
 				return b, err
 			}
-			return append(r.ID.Append(b, form), '\n'), nil
+			return append(r.ID.Append(b, encoding), '\n'), nil
 		})
 	}
 	return cmd
 }
 
-// readAs reads a text in a form, or in any if from is empty.
+// readAs reads a text in an encoding, or in any if from is empty.
 func (in *reader) readAs(from format.Encoding, text string) (reading, error) {
 	if s := in.format; s != nil && from != "" {
 		bare := text
@@ -93,7 +93,7 @@ func (in *reader) readAs(from format.Encoding, text string) (reading, error) {
 		}
 	}
 	if len(fit) == 0 {
-		return r, fmt.Errorf("no scheme reads %s as %s with a plausible time, but as %s; --scheme tells which to use", quote(text), from, found.as())
+		return r, fmt.Errorf("no format reads %s as %s with a plausible time, but as %s; --format tells which to use", quote(text), from, found.as())
 	}
 	r.guess, r.others = fit[0], fit[1:]
 	return r, nil

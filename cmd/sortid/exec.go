@@ -128,7 +128,7 @@ func (l *leasing) checkExec(cmd *cobra.Command, s *format.Format) error {
 	f, ok := leaseFormats[s.Name]
 	switch {
 	case !ok:
-		return usagef("--scheme %s: its IDs carry no node ID; want %s", s.Name, strings.Join(format.WithNode(), ", "))
+		return usagef("--format %s: its IDs carry no node ID; want %s", s.Name, strings.Join(format.WithNode(), ", "))
 	case l.bits > count(f.Bits):
 		return usagef("--node-bits %d: a node ID of %s has 1 to %d bits", l.bits, s.Name, f.Bits)
 	case l.url == "":
@@ -191,7 +191,7 @@ func (a *app) leaseExec(times execTimes, l *leasing, s *format.Format, path stri
 	cmd.Env = append(env,
 		scru64.NodeSpecVar+"="+holder.node(),
 		"SORTID_NODE_ID="+strconv.FormatUint(uint64(node), 10),
-		"SORTID_NODE_BITS="+strconv.Itoa(holder.lease.NodeIDSize()))
+		"SORTID_NODE_BITS="+strconv.Itoa(holder.lease.NodeBits()))
 	dog.guard(cmd)
 	ended := make(chan error, 1)
 	ran := make(chan error, 1)

@@ -37,10 +37,10 @@ func choose(cmd *cobra.Command, name, short, usage, value string, of ...string) 
 	return c
 }
 
-// A formatFlag is a flag that names a scheme.
+// A formatFlag is a flag that names a format.
 type formatFlag struct{ *format.Format }
 
-func (f *formatFlag) Type() string { return "SCHEME" }
+func (f *formatFlag) Type() string { return "FORMAT" }
 func (f *formatFlag) String() string {
 	if f.Format == nil {
 		return ""
@@ -55,21 +55,21 @@ func (f *formatFlag) Set(name string) (err error) {
 
 func chooseFormat(cmd *cobra.Command, usage string) *formatFlag {
 	f := &formatFlag{}
-	cmd.Flags().Var(f, "scheme", usage)
-	cmd.RegisterFlagCompletionFunc("scheme", cobra.FixedCompletions(format.Names(), cobra.ShellCompDirectiveNoFileComp))
+	cmd.Flags().Var(f, "format", usage)
+	cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(format.Names(), cobra.ShellCompDirectiveNoFileComp))
 	return f
 }
 
-// oneFormat checks the argument of a command that wants a scheme and nothing else.
+// oneFormat checks the argument of a command that wants a format and nothing else.
 func oneFormat(cmd *cobra.Command, args []string) error {
 	switch len(args) {
 	case 0:
-		return fmt.Errorf("%s wants a scheme: %s", cmd.Name(), strings.Join(format.Names(), ", "))
+		return fmt.Errorf("%s wants a format: %s", cmd.Name(), strings.Join(format.Names(), ", "))
 	case 1:
 		_, err := format.Lookup(args[0])
 		return err
 	}
-	return fmt.Errorf("%s wants one scheme, and nothing else; unexpected argument %q", cmd.Name(), args[1])
+	return fmt.Errorf("%s wants one format, and nothing else; unexpected argument %q", cmd.Name(), args[1])
 }
 
 func completeFormat(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
@@ -113,7 +113,7 @@ func (r *rate) Set(s string) error {
 // fieldFlags names the flag of each field of the formats' options, whose names the formats'
 // errors have.
 var fieldFlags = strings.NewReplacer("CounterExtension", "--counter-ext", "CounterWidth", "--counter-width",
-	"ExtensionLength", "the length in --ext", "Extension", "--ext", "NodeIDSize", "the size in --node", "NodeID", "--node",
+	"ExtensionLength", "the length in --ext", "Extension", "--ext", "NodeBits", "the size in --node", "NodeID", "--node",
 	"NodeSpec", "--node", "OverflowGuard", "--guard", "RollbackPolicy", "--rollback", "RollbackReset", "--rollback reset",
 	"RollbackAllowance", "--allowance", "WorkerIDSize", "the size in --worker", "WorkerID", "--worker", "Lease", "--lease")
 

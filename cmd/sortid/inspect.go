@@ -25,12 +25,12 @@ func (a *app) inspectCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "inspect [ID...|-]",
 		Short: "show what is in IDs",
-		Long: `inspect shows the bits, the fields and the time of IDs, and their other forms.
+		Long: `inspect shows the bits, the fields and the time of IDs, and their other encodings.
 
 The format is found out by length, alphabet, check symbols and time, from the
 format's own text, a UUID, a hexadecimal number at full width or a decimal
 integer; inspect says why, and lists other readings. ` + plausibility + `
---scheme tells the format, and takes IDs of any time.
+--format tells the format, and takes IDs of any time.
 
 IDs of other formats are named, with their time: UUIDs of RFC 9562, ULID, KSUID,
 xid, ObjectID, TypeID and Snowflakes.
@@ -39,32 +39,32 @@ Quotes, brackets, braces, a comma at the end, urn:uuid:, 0x, blanks, and hyphens
 an EUID are taken off first. An ID that begins with "-", as some of uid60 do, goes
 after the argument "--".
 
---format is a template of Go's text/template with .Input, .Scheme, .Form, .Text,
+--template is a template of Go's text/template with .Input, .Format, .Encoding, .Text,
 .Hex, .Int, .UUID, .Time (.Time.Unix and so on, too), .Fields.NAME, .Plausible,
 .Foreign (true for other formats) and .Reason.`,
 		Example: `  sortid inspect 0372ijojuxuhjsfkeryi2mrtm
-  sortid inspect --scheme scru64 --node-size 8 0u2pf62ji4b9
+  sortid inspect --format scru64 --node-bits 8 0u2pf62ji4b9
   sortid inspect 017fef39-c264-1ba5-6a94-83188841e05a
-  sortid inspect --format '{{.Time}} {{.Scheme}} {{.Fields.timestamp}}' 0u2pf62ji4b9
+  sortid inspect --template '{{.Time}} {{.Format}} {{.Fields.timestamp}}' 0u2pf62ji4b9
   sortid inspect -- -inaS8QBh
   tail -f ids.txt | sortid inspect -o json`,
 		ValidArgsFunction: cobra.NoFileCompletions,
 	}
-	given := chooseFormat(cmd, "the scheme of all the IDs, instead of finding out")
-	output := choose(cmd, "output", "o", "a picture of each ID, its time, scheme and fields in a line, or a JSON object in a line", "card", "card", "short", "json")
-	layout := cmd.Flags().String("format", "", "print each ID by a `TEMPLATE`")
-	size := cmd.Flags().Int("node-size", 0, "the size of the node ID in `BITS`, to tell node ID and counter of "+sharedNames+" apart")
+	given := chooseFormat(cmd, "the format of all the IDs, instead of finding out")
+	output := choose(cmd, "output", "o", "a picture of each ID, its time, format and fields in a line, or a JSON object in a line", "card", "card", "short", "json")
+	layout := cmd.Flags().String("template", "", "print each ID by a `TEMPLATE`")
+	size := cmd.Flags().Int("node-bits", 0, "the size of the node ID in `BITS`, to tell node ID and counter of "+sharedNames+" apart")
 
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		split := cmd.Flags().Changed("node-size")
+		split := cmd.Flags().Changed("node-bits")
 		if split {
 			for _, s := range shared {
 				if _, err := s.SplitNode(*size); err != nil {
-					return usagef("--node-size: %w", err)
+					return usagef("--node-bits: %w", err)
 				}
 			}
 			if given.Format != nil && given.NodeCounter == 0 {
-				return usagef("--node-size is for %s, and --scheme says %s", sharedNames, given.Name)
+				return usagef("--node-bits is for %s, and --format says %s", sharedNames, given.Name)
 			}
 		}
 		write := map[string]func(b []byte, r *reading) ([]byte, error){
@@ -75,13 +75,13 @@ after the argument "--".
 			},
 			"card": a.cards(),
 		}[output.value]
-		if cmd.Flags().Changed("format") {
+		if cmd.Flags().Changed("template") {
 			if cmd.Flags().Changed("output") {
-				return usagef("--format and --output exclude each other")
+				return usagef("--template and --output exclude each other")
 			}
 			var err error
 			if write, err = formatter(*layout); err != nil {
-				return usagef("--format: %w", err)
+				return usagef("--template: %w", err)
 			}
 		}
 		in := reader{format: given.Format}
@@ -92,10 +92,10 @@ after the argument "--".
 			}
 			if split {
 				if r.ID.Format().NodeCounter == 0 {
-					return b, usagef("--node-size is for %s, and %s is read as %s", sharedNames, quote(text), r.as())
+					return b, usagef("--node-bits is for %s, and %s is read as %s", sharedNames, quote(text), r.as())
 				}
 				if r.split, err = r.ID.Format().SplitNode(*size); err != nil {
-					return b, usagef("--node-size: %w", err)
+					return b, usagef("--node-bits: %w", err)
 				}
 			}
 			return write(b, &r)
@@ -116,7 +116,7 @@ func (a *app) cards() func(b []byte, r *reading) ([]byte, error) {
 	}
 }
 
-// appendShort appends time, scheme and fields in a line.
+// appendShort appends time, format and fields in a line.
 func appendShort(b []byte, r *reading) ([]byte, error) {
 	t := formatTime(r.time())
 	if t == "" {
@@ -150,9 +150,9 @@ type stamp struct{ time.Time }
 
 func (s stamp) String() string { return formatTime(s.Time) }
 
-// templateData is what a template of --format can print.
+// templateData is what a template of --template can print.
 type templateData struct {
-	Input, Scheme, Form, Text, Hex, Int, UUID, Reason string
+	Input, Format, Encoding, Text, Hex, Int, UUID, Reason string
 
 	Time               stamp
 	Fields             map[string]string
@@ -170,7 +170,7 @@ func formatter(layout string) (func(b []byte, r *reading) ([]byte, error), error
 	}
 	return func(b []byte, r *reading) ([]byte, error) {
 		d := templateData{
-			Input: r.input, Scheme: r.name(), Form: string(r.form()), Text: r.text(), Reason: r.reason(),
+			Input: r.input, Format: r.name(), Encoding: string(r.encoding()), Text: r.text(), Reason: r.reason(),
 			Time: stamp{r.time()}, Plausible: r.plausible(), Foreign: !r.ours(), Fields: map[string]string{},
 		}
 		if r.ours() {

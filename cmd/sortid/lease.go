@@ -32,7 +32,7 @@ a window after the end of its last one.
 
 A realm is a set of node IDs, each of which only one process has at a time. All
 generators whose IDs must differ lease from one realm of one store; unless told
-otherwise, "sortid new" takes the one that has the scheme's name. Without --realm the
+otherwise, "sortid new" takes the one that has the format's name. Without --realm the
 commands below deal with all realms that the store has.
 
 The URL of a store is one of
@@ -262,9 +262,9 @@ evict asks first, unless told --yes.`,
 
 func (a *app) leaseCreateCommand() *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "create URL --format SCHEME",
+		Use:   "create URL --format FORMAT",
 		Short: "make a realm",
-		Long: `create makes a realm for the node IDs of a scheme, in a file that it makes, too, or on
+		Long: `create makes a realm for the node IDs of a format, in a file that it makes, too, or on
 a server. That there is such a realm already is no error; it is left as it is.
 
 "sortid new --lease" does not make a realm on a server or in a file that has others,
@@ -275,7 +275,7 @@ make IDs a second time.`,
 		Args: storeArgs("URL"),
 	}
 	realm := realmFlag(cmd)
-	of := choose(cmd, "format", "", "the scheme whose node IDs it has", "", format.WithNode()...)
+	of := choose(cmd, "format", "", "the format whose node IDs it has", "", format.WithNode()...)
 	window, lead := termFlags(cmd, "1m0s", "10s")
 
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -285,7 +285,7 @@ make IDs a second time.`,
 		if of.value == "" {
 			return usagef("create wants --format: one of %s", strings.Join(format.WithNode(), ", "))
 		}
-		config := lease.Config{Realm: cmp.Or(*realm, of.value), Format: leaseFormats[of.value], NodeIDSize: 1, Window: *window, MaxLead: *lead}
+		config := lease.Config{Realm: cmp.Or(*realm, of.value), Format: leaseFormats[of.value], NodeBits: 1, Window: *window, MaxLead: *lead}
 		if err := config.Validate(); err != nil {
 			return usageError{err}
 		}
@@ -497,7 +497,7 @@ func (f *fencing) warn() {
 
 // isRealmName reports whether a realm can have this name.
 func isRealmName(name string) bool {
-	return lease.Config{Realm: name, Format: lease.SCRU64, NodeIDSize: 1}.Validate() == nil
+	return lease.Config{Realm: name, Format: lease.SCRU64, NodeBits: 1}.Validate() == nil
 }
 
 func realmFlag(cmd *cobra.Command) *string {

@@ -35,7 +35,7 @@ func openBolt(t *testing.T) (path string, st store.Store) {
 func TestAsk(t *testing.T) {
 	for answer, yes := range map[string]bool{"y\n": true, "Yes\r\n": true, "y": true, "n\n": false, "\n": false, "": false, "yo\n": false, "\ny\n": false} {
 		path, st := openBolt(t)
-		l, err := lease.Acquire(t.Context(), st, lease.Config{Realm: "scru64", Format: lease.SCRU64, NodeIDSize: 8, Name: "me"})
+		l, err := lease.Acquire(t.Context(), st, lease.Config{Realm: "scru64", Format: lease.SCRU64, NodeBits: 8, Name: "me"})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -57,7 +57,7 @@ func leasingFlags(cmd *cobra.Command) *leasing {
 
 // addTo adds the flags that do not name the store.
 func (l *leasing) addTo(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&l.realm, "realm", "", "the `NAME` of the set of node IDs to lease from (default: the scheme's name)")
+	cmd.Flags().StringVar(&l.realm, "realm", "", "the `NAME` of the set of node IDs to lease from (default: the format's name)")
 	cmd.Flags().Var(&l.bits, "node-bits", "the size of the leased node ID")
 	cmd.Flags().DurationVar(&l.window, "lease-window", 0, "how far ahead the lease is kept renewed, a `DURATION`: IDs are made without the store for half of it at least (default: the realm's, 1m)")
 	cmd.Flags().BoolVar(&l.create, "create", false, "make the realm if the store has none of this name; without --create only a file that is new gets one")
@@ -107,7 +107,7 @@ type noLease struct {
 	size int
 }
 
-func (l noLease) NodeIDSize() int                             { return l.size }
+func (l noLease) NodeBits() int                               { return l.size }
 func (l noLease) TickLength() time.Duration                   { return l.Format.Tick }
 func (l noLease) Epoch() time.Time                            { return l.Format.Epoch }
 func (l noLease) ClaimTick(int64) (uint32, int64, error)      { return 0, 0, lease.ErrExpired }
@@ -122,11 +122,11 @@ type leaseHolder struct {
 	watch sync.WaitGroup
 }
 
-// acquireLease leases a node ID for a scheme's generator. With wait set it says on standard error
+// acquireLease leases a node ID for a format's generator. With wait set it says on standard error
 // when that generator has to wait for the store, and when it goes on.
 func (a *app) acquireLease(ctx context.Context, l *leasing, s *format.Format, wait bool) (*leaseHolder, error) {
 	config := lease.Config{
-		Realm: l.realmFor(s), Format: leaseFormats[s.Name], NodeIDSize: int(l.bits), Window: l.window, Name: myName(),
+		Realm: l.realmFor(s), Format: leaseFormats[s.Name], NodeBits: int(l.bits), Window: l.window, Name: myName(),
 	}
 	if err := config.Validate(); err != nil {
 		return nil, usageError{err}
@@ -192,7 +192,7 @@ func (a *app) openRealms(ctx context.Context, l *leasing, realms ...lease.Config
 	return st, nil
 }
 
-// formatName returns the name of the scheme that a realm's format is of.
+// formatName returns the name of the format that a realm's format is of.
 func formatName(f lease.Format) string {
 	for name, known := range leaseFormats {
 		if known == f {
@@ -248,7 +248,7 @@ func (t *leaseHolder) release() {
 }
 
 func (t *leaseHolder) node() string {
-	return lease.Block{NodeID: t.lease.NodeID(), Size: uint8(t.lease.NodeIDSize())}.String()
+	return lease.Block{NodeID: t.lease.NodeID(), Size: uint8(t.lease.NodeBits())}.String()
 }
 
 // tell says when the lease has run out, and when it is renewed, until ctx ends. A process

@@ -155,7 +155,7 @@ func (a *app) root() *cobra.Command {
 		Use:   "sortid",
 		Short: "make, read, convert and check time-sortable IDs",
 		Long: `sortid makes, reads, converts and checks time-sortable IDs of five formats: scru64,
-scru128, scru160, euid and uid60. "sortid schemes" helps to choose one.
+scru128, scru160, euid and uid60. "sortid formats" helps to choose one.
 
 Commands that read IDs take them as arguments, or one per line from standard input
 if there is no argument or the argument is "-". A bad line is reported on standard
@@ -198,7 +198,7 @@ Exit codes: 0; 1 for bad input or another failure; 2 for wrong usage.`,
 			}
 			return fmt.Errorf("--%s %q: want %s", invalid.GetFlag().Name, invalid.GetValue(), want)
 		}
-		if unknown != nil && cmd.Flags().Lookup("scheme") != nil {
+		if unknown != nil && cmd.Flags().Lookup("format") != nil {
 			return fmt.Errorf("%w; an ID that begins with \"-\" goes after \"--\"", err)
 		}
 		return err
@@ -209,7 +209,7 @@ Exit codes: 0; 1 for bad input or another failure; 2 for wrong usage.`,
 	root.SetHelpTemplate(helpTemplate)
 	root.SetHelpCommand(help())
 	root.AddCommand(a.newCommand(), a.inspectCommand(), a.scanCommand(), a.convertCommand(), a.boundsCommand(),
-		a.schemesCommand(), a.planCommand(), a.verifyCommand(), a.leaseCommand(), a.serveCommand(), a.sqlCommand(),
+		a.formatsCommand(), a.planCommand(), a.verifyCommand(), a.leaseCommand(), a.serveCommand(), a.sqlCommand(),
 		a.pageCommand(), a.manCommand())
 	root.InitDefaultCompletionCmd()
 	for _, cmd := range root.Commands() {

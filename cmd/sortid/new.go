@@ -16,9 +16,9 @@ import (
 
 func (a *app) newCommand() *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "new SCHEME",
+		Use:   "new FORMAT",
 		Short: "make IDs",
-		Long: `new makes IDs of a scheme, one in a line, in order.
+		Long: `new makes IDs of a format, one in a line, in order.
 
 With --at the clock stands still at that time, and all IDs are of its tick. Only
 when the format has no more IDs in a tick does the clock go to the next one:
@@ -49,7 +49,7 @@ then new waits for the store and says so; with --rollback abort it fails instead
 	cmd.Flags().VarP(&n, "count", "n", "how many IDs")
 	forever := cmd.Flags().Bool("forever", false, "make IDs without end")
 	cmd.Flags().Var(&pace, "rate", "IDs a second, on average since the start; without it, as many as possible")
-	output := choose(cmd, "output", "o", "the form of the IDs", "text", "text", "hex", "int", "uuid", "json")
+	output := choose(cmd, "output", "o", "the encoding of the IDs", "text", "text", "hex", "int", "uuid", "json")
 	at := cmd.Flags().String("at", "", "make IDs of this `TIME` (see sortid bounds --help)")
 	cmd.Flags().Lookup("rate").DefValue = "0"
 	leasing := leasingFlags(cmd)
@@ -65,11 +65,11 @@ then new waits for the store and says so; with --rollback abort it fails instead
 		}
 		encode := format.Batch.AppendJSON
 		if output.value != "json" {
-			form := format.Encoding(output.value)
-			if err := s.CheckEncoding(form); err != nil {
+			encoding := format.Encoding(output.value)
+			if err := s.CheckEncoding(encoding); err != nil {
 				return usageError{err}
 			}
-			encode = func(batch format.Batch, b []byte, sep byte) []byte { return batch.Append(b, form, sep) }
+			encode = func(batch format.Batch, b []byte, sep byte) []byte { return batch.Append(b, encoding, sep) }
 		}
 		var options format.Options
 		if *at != "" {
@@ -120,7 +120,7 @@ then new waits for the store and says so; with --rollback abort it fails instead
 	return cmd
 }
 
-// formatOptions adds the schemes' own options to the flags and returns their names.
+// formatOptions adds the formats' own options to the flags and returns their names.
 func formatOptions(cmd *cobra.Command) (names []string) {
 	usage := map[string]string{}
 	for _, s := range format.Ours() {
@@ -148,7 +148,7 @@ func formatOptions(cmd *cobra.Command) (names []string) {
 	return names
 }
 
-// optionValues returns the values of a scheme's own options. On a lease no node ID is needed.
+// optionValues returns the values of a format's own options. On a lease no node ID is needed.
 func optionValues(cmd *cobra.Command, s *format.Format, names []string, leased bool) (map[string]string, error) {
 	values := map[string]string{}
 	for _, name := range names {
@@ -169,7 +169,7 @@ func optionValues(cmd *cobra.Command, s *format.Format, names []string, leased b
 	return values, nil
 }
 
-// An optionFlag is a flag whose value the scheme reads.
+// An optionFlag is a flag whose value the format reads.
 type optionFlag struct{ value, kind string }
 
 func (f *optionFlag) String() string     { return f.value }

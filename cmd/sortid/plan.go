@@ -82,7 +82,7 @@ func (a *app) planTable(p *plan.Plan) []byte {
 		if !f.Fits {
 			verdict = "no"
 		}
-		b = append(b, a.paint(strong, fmt.Sprintf("%-9s", f.Scheme))...)
+		b = append(b, a.paint(strong, fmt.Sprintf("%-9s", f.Format))...)
 		b = fmt.Appendf(b, "%-*s", indent-9, verdict)
 		text := strings.Join(f.Reasons, "; ")
 		if f.Fits {

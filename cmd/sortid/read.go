@@ -32,15 +32,15 @@ func (g *guess) time() time.Time { return g.ID.Time() }
 
 func (g *guess) text() string { return g.Candidate.String() }
 
-// form returns the form of the text, of an ID that sortid can write in others.
-func (g *guess) form() format.Encoding {
+// encoding returns the encoding of the text, of an ID that sortid can write in others.
+func (g *guess) encoding() format.Encoding {
 	if !g.ours() {
 		return ""
 	}
 	return g.Encoding
 }
 
-// as names the format and the form.
+// as names the format and the encoding.
 func (g *guess) as() string {
 	if !g.ours() {
 		return g.name()
@@ -68,7 +68,7 @@ type reading struct {
 	input    string
 	stripped []string // what was taken off the input first
 	guess
-	given  bool           // whether the scheme was given, and not found out
+	given  bool           // whether the format was given, and not found out
 	others []guess        // other readings, the most probable first
 	split  []format.Field // node ID and counter, if they are to be shown instead of their field
 	now    time.Time      // when it was read
@@ -77,8 +77,8 @@ type reading struct {
 // hashLength is how many hexadecimal digits a SHA-1 has, as the names of Git's commits.
 const hashLength = 40
 
-// A reader reads texts: in any form of a scheme, or in all forms that are plausible if the
-// scheme is nil.
+// A reader reads texts: in any encoding of a format, or in all encodings that are plausible if the
+// format is nil.
 type reader struct {
 	format *format.Format
 	hashes finder.Ratio // of hashLength hexadecimal digits: hashes or IDs
@@ -92,13 +92,13 @@ func (in *reader) read(text string) (reading, error) {
 	now := time.Now()
 	r := reading{input: text, now: now}
 	if s := in.format; s != nil {
-		id, form, err := s.ParseAny(text)
+		id, encoding, err := s.ParseAny(text)
 		if err != nil { // unless it is one as it stands, as uid60's may be
 			if text, r.stripped = strip(text); r.stripped != nil {
-				id, form, err = s.ParseAny(text)
+				id, encoding, err = s.ParseAny(text)
 			}
 		}
-		r.Candidate, r.given = format.Candidate{ID: id, Encoding: form}, true
+		r.Candidate, r.given = format.Candidate{ID: id, Encoding: encoding}, true
 		return r, err
 	}
 	text, r.stripped = strip(text)
@@ -108,7 +108,7 @@ func (in *reader) read(text string) (reading, error) {
 		all = append(all, guess{Candidate: c})
 	}
 	if len(text) == hashLength && isHex(text) && !in.hashes.Accept(len(all) > 0) && len(all) > 0 {
-		return r, fmt.Errorf("%s is probably a hash, as others here are; --scheme %s reads it all the same", quote(text), all[0].name())
+		return r, fmt.Errorf("%s is probably a hash, as others here are; --format %s reads it all the same", quote(text), all[0].name())
 	}
 	if len(all) == 0 {
 		return r, unreadable(text)
@@ -129,9 +129,9 @@ func (r *reading) sure() error {
 		for i := range r.others {
 			names = append(names, r.others[i].as())
 		}
-		return fmt.Errorf("%s can be read as %s; --scheme tells which it is", quote(r.input), strings.Join(names, " or as "))
+		return fmt.Errorf("%s can be read as %s; --format tells which it is", quote(r.input), strings.Join(names, " or as "))
 	case r.wordLike():
-		return fmt.Errorf("%s looks like a %s, but many words do; --scheme %[2]s tells that it is one", quote(r.input), r.name())
+		return fmt.Errorf("%s looks like a %s, but many words do; --format %[2]s tells that it is one", quote(r.input), r.name())
 	}
 	return nil
 }
@@ -145,7 +145,7 @@ func (r *reading) wordLike() bool {
 func (r *reading) reason() string {
 	switch {
 	case r.given:
-		return "the scheme was given"
+		return "the format was given"
 	case r.time().IsZero():
 		return r.shape()
 	case r.wordLike():
@@ -159,7 +159,7 @@ func (r *reading) plausible() bool { return r.ID.Plausible(r.now) }
 // A readingJSON is a reading in JSON, but for what the ID itself has.
 type readingJSON struct {
 	Input     string          `json:"input"`
-	Form      format.Encoding `json:"form,omitempty"`
+	Encoding  format.Encoding `json:"encoding,omitempty"`
 	Stripped  []string        `json:"stripped,omitempty"`
 	Plausible bool            `json:"plausible"`
 	Reason    string          `json:"reason"`
@@ -167,24 +167,24 @@ type readingJSON struct {
 }
 
 type otherJSON struct {
-	Scheme  string          `json:"scheme,omitempty"`
-	Foreign string          `json:"foreign,omitempty"`
-	Form    format.Encoding `json:"form,omitempty"`
-	Text    string          `json:"text"`
-	Time    string          `json:"time,omitempty"`
-	Reason  string          `json:"reason"`
+	Format   string          `json:"format,omitempty"`
+	Foreign  string          `json:"foreign,omitempty"`
+	Encoding format.Encoding `json:"encoding,omitempty"`
+	Text     string          `json:"text"`
+	Time     string          `json:"time,omitempty"`
+	Reason   string          `json:"reason"`
 }
 
 // appendJSON appends the reading as a JSON object in one line.
 func (r *reading) appendJSON(b []byte) ([]byte, error) {
-	v := readingJSON{r.input, r.form(), r.stripped, r.plausible(), r.reason(), make([]otherJSON, len(r.others))}
+	v := readingJSON{r.input, r.encoding(), r.stripped, r.plausible(), r.reason(), make([]otherJSON, len(r.others))}
 	for i := range r.others {
 		o := &r.others[i]
-		v.Others[i] = otherJSON{Form: o.form(), Text: o.text(), Time: formatTime(o.time()), Reason: o.shape()}
+		v.Others[i] = otherJSON{Encoding: o.encoding(), Text: o.text(), Time: formatTime(o.time()), Reason: o.shape()}
 		if !o.ours() {
 			v.Others[i].Foreign = o.name()
 		} else {
-			v.Others[i].Scheme = o.name()
+			v.Others[i].Format = o.name()
 		}
 	}
 	if !r.ours() {
@@ -222,17 +222,17 @@ func unreadable(text string) error {
 	}
 	var invalid error
 	for _, s := range format.Ours() {
-		id, form, err := s.ParseAny(text)
+		id, encoding, err := s.ParseAny(text)
 		switch {
 		case err == nil:
 			now := time.Now()
 			if from, to := s.PlausibleRange(now); !id.Plausible(now) {
-				return wrong("as %s %s its time would be %s, which is not plausible (%s to %s); --scheme %s reads it all the same",
-					s.Name, form, format.FormatTime(id.Time()), from.Format(time.DateOnly), to.Format(time.DateOnly), s.Name)
+				return wrong("as %s %s its time would be %s, which is not plausible (%s to %s); --format %s reads it all the same",
+					s.Name, encoding, format.FormatTime(id.Time()), from.Format(time.DateOnly), to.Format(time.DateOnly), s.Name)
 			}
-			return wrong("it would be %s, but of a version that no generator makes; --scheme %s reads it all the same", s.Name, s.Name)
-		case form == format.Int: // too large
-		case form != format.Text || slices.Contains(s.UsualLengths(), len(text)):
+			return wrong("it would be %s, but of a version that no generator makes; --format %s reads it all the same", s.Name, s.Name)
+		case encoding == format.Int: // too large
+		case encoding != format.Text || slices.Contains(s.UsualLengths(), len(text)):
 			// As long as an ID of the format, with an error in it.
 			invalid = cmp.Or(invalid, err)
 		}

@@ -26,16 +26,16 @@ func (a *app) scanCommand() *cobra.Command {
 
 With -o annotate every line passes through, with the time in brackets after each
 ID. With -o lines only lines with an ID pass, unchanged; with --from and --to only
-IDs of that time count. -o ids prints FILE:LINE:COLUMN, scheme, time and ID, with
+IDs of that time count. -o ids prints FILE:LINE:COLUMN, format, time and ID, with
 tabs between them; -o json what "sortid inspect" does, and file, line and column.
 Columns count bytes from 1.
 
 An ID stands by itself: no letter or digit is next to it. It is in its format's
-text form with letters of one case, a UUID, or a hexadecimal number of full width.
+text encoding with letters of one case, a UUID, or a hexadecimal number of full width.
 Its check symbols are right and its time is plausible: from 2010 to a year from
 now. Hexadecimal numbers count only where nine in ten of their length have such a
 time, since hashes look the same. UUIDs of version 7 count, too. uid60, of which
-many words are, is looked for only if --scheme names it.
+many words are, is looked for only if --format names it.
 
 Files may be compressed with gzip or Zstandard. Binary files are skipped. A line
 longer than 256 KiB is taken in parts.
@@ -43,12 +43,12 @@ longer than 256 KiB is taken in parts.
 Exit codes, as grep's: 0 if something was found, 1 if not, 2 for trouble.`,
 		Example: `  tail -f app.log | sortid scan
   sortid scan --from 2026-11-17 --to 2026-11-18 -o lines app.log.*.gz
-  sortid scan -o ids --scheme scru128,uid60 dump.sql
+  sortid scan -o ids --format scru128,uid60 dump.sql
   sortid scan -o json < events.jsonl | jq -r .time`,
 	}
 	var given formatsFlag
-	cmd.Flags().Var(&given, "scheme", "the schemes to look for, with commas between them (default all but uid60)")
-	cmd.RegisterFlagCompletionFunc("scheme", cobra.FixedCompletions(format.Names(), cobra.ShellCompDirectiveNoFileComp))
+	cmd.Flags().Var(&given, "format", "the formats to look for, with commas between them (default all but uid60)")
+	cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(format.Names(), cobra.ShellCompDirectiveNoFileComp))
 	output := choose(cmd, "output", "o", "what to print", "annotate", "annotate", "lines", "ids", "json")
 	times := addSpanFlags(cmd, "no end")
 
@@ -78,10 +78,10 @@ Exit codes, as grep's: 0 if something was found, 1 if not, 2 for trouble.`,
 	return cmd
 }
 
-// A formatsFlag is a flag that names schemes.
+// A formatsFlag is a flag that names formats.
 type formatsFlag []*format.Format
 
-func (f *formatsFlag) Type() string { return "SCHEME,..." }
+func (f *formatsFlag) Type() string { return "FORMAT,..." }
 func (f *formatsFlag) String() string {
 	var b []byte
 	for i, s := range *f {

@@ -32,9 +32,9 @@ func TestSchemas(t *testing.T) {
 	var input strings.Builder
 	for _, s := range format.Ours() {
 		fmt.Fprintln(&input, s.Example)
-		for _, form := range s.Encodings {
+		for _, encoding := range s.Encodings {
 			id, _ := s.Parse(s.Example)
-			fmt.Fprintln(&input, `"`+id.In(form)+`",`)
+			fmt.Fprintln(&input, `"`+id.In(encoding)+`",`)
 		}
 	}
 	for _, text := range []string{"018bcfe5-68b1-7a5c-92d1-0123456789ab", "919108f7-52d1-4320-9bac-f847db4148a8", "01ARZ3NDEKTSV4RRFFQ69G5FAV",
@@ -57,12 +57,12 @@ func TestSchemas(t *testing.T) {
 		{"id", "new scru64 --node 42/8 -n 3 -o json", 3}, {"id", "new scru128 -n 3 -o json", 3}, {"id", "new scru160 -n 3 -o json", 3},
 		{"id", "new euid --ext 5/8 -n 3 -o json", 3}, {"id", "new uid60 -n 3 -o json", 3},
 		{"inspect", "inspect -o json", lines},
-		{"inspect", "inspect -o json --scheme uid60 AAAA", 1},
-		{"inspect", "inspect -o json --node-size 8 0u2pf62ji4b9", 1},
+		{"inspect", "inspect -o json --format uid60 AAAA", 1},
+		{"inspect", "inspect -o json --node-bits 8 0u2pf62ji4b9", 1},
 		{"scan", "scan -o json", 0},
-		{"scan", "scan -o json --scheme uid60,scru64", 0},
+		{"scan", "scan -o json --format uid60,scru64", 0},
 		{"bounds", "bounds scru64 --from -1h -o json", 1}, {"bounds", "bounds uid60 --on 2026-11-17 -o json", 1},
-		{"schemes", "schemes -o json", 5},
+		{"formats", "formats -o json", 5},
 		{"plan", "plan --rate 5000 -o json", 1}, {"plan", "plan --rate 1e9 --burst 1e6 --processes 1000 --bits 64 -o json", 1},
 		{"lease", "lease list " + db + " --realm orders --all -o json", 0}, {"lease", "lease show " + db + " 0/3 --realm orders -o json", 1},
 		{"lease", "lease show " + db + " 7/3 --realm orders -o json", 1}, {"realm", "lease show " + db + " --realm orders -o json", 1},

@@ -203,7 +203,7 @@ func (a *app) serveUntil(ctx context.Context, stop func(), f *serving, log *slog
 // config returns what the server needs to know, except for the store.
 func (f *serving) config(ctx context.Context, log *slog.Logger) (c server.Config, err error) {
 	c = server.Config{
-		Name: myName(), NodeIDSize: f.nodeBits, Hosts: f.names(), Origins: f.origins,
+		Name: myName(), NodeBits: f.nodeBits, Hosts: f.names(), Origins: f.origins,
 		Version: version(), Logger: log,
 		Inspect: func(b []byte, s *format.Format, text string) ([]byte, error) {
 			in := reader{format: s}
@@ -217,7 +217,7 @@ func (f *serving) config(ctx context.Context, log *slog.Logger) (c server.Config
 	if c.Page, c.PagePolicy, err = web.Page(); err != nil {
 		return c, err
 	}
-	if c.Schemes, err = schemesJSON(); err != nil {
+	if c.Formats, err = formatsJSON(); err != nil {
 		return c, err
 	}
 	if f.tokens == "" {

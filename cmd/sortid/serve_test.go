@@ -101,11 +101,11 @@ func TestServe(t *testing.T) {
 		t.Errorf("bounds: got %s, want %s", body, out.String())
 	}
 	out.Reset()
-	if code, stderr := start(nil, &out, "schemes", "-o", "json"); code != 0 {
+	if code, stderr := start(nil, &out, "formats", "-o", "json"); code != 0 {
 		t.Fatal(stderr)
 	}
-	if _, body := get(t, s.url+"/v1/schemes"); body != out.String() {
-		t.Errorf("schemes: got %s, want %s", body, out.String())
+	if _, body := get(t, s.url+"/v1/formats"); body != out.String() {
+		t.Errorf("formats: got %s, want %s", body, out.String())
 	}
 
 	waitReadiness(t, s, http.StatusOK)
@@ -132,7 +132,7 @@ func TestServe(t *testing.T) {
 	}
 	io.WriteString(feed, id+"\n")
 	feed.Close()
-	if b, err := io.ReadAll(answer.Body); err != nil || strings.Count(string(b), `"scheme":"scru128"`) != 2 {
+	if b, err := io.ReadAll(answer.Body); err != nil || strings.Count(string(b), `"format":"scru128"`) != 2 {
 		t.Errorf("the request under way: %s, %v", b, err)
 	}
 	for s.log.Scan() {

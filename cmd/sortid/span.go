@@ -85,7 +85,7 @@ func (f *spanFlags) read(now time.Time, s *format.Format) (r span, err error) {
 
 func (f *spanFlags) given(name string) bool { return f.cmd.Flags().Changed(name) }
 
-// timeOfID returns the time of an ID, of the scheme if it can be.
+// timeOfID returns the time of an ID, of the format if it can be.
 func timeOfID(text string, s *format.Format) (time.Time, error) {
 	if s != nil {
 		if r, err := (&reader{format: s}).read(text); err == nil {

@@ -118,7 +118,7 @@ With --table it prints a table instead, partitioned by the time of its IDs.`,
 // A formatList is a flag that names formats, separated by commas.
 type formatList []string
 
-func (l *formatList) Type() string   { return "SCHEME,..." }
+func (l *formatList) Type() string   { return "FORMAT,..." }
 func (l *formatList) String() string { return strings.Join(*l, ",") }
 
 func (l *formatList) Set(s string) error {

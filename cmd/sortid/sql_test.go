@@ -40,7 +40,7 @@ func TestSQLDump(t *testing.T) {
 	run(text.String())
 	defer run("DROP SCHEMA " + schema + " CASCADE")
 	for _, g := range []struct {
-		scheme, generator string
+		format, generator string
 		flags             []string
 	}{
 		{"scru64", "scru64_new(5, 8)", []string{"--node", "5/8"}},
@@ -66,11 +66,11 @@ func TestSQLDump(t *testing.T) {
 		run(fmt.Sprintf("DROP TABLE IF EXISTS ids; CREATE TABLE ids AS SELECT n, %s.%s AS id FROM generate_series(1, %d) AS n", schema, g.generator, n))
 		dump := column("id::text")
 		var out strings.Builder
-		if code, stderr := start(strings.NewReader(dump), &out, "convert", "--scheme", g.scheme, "--to", "text"); code != 0 || out.String() != column(schema+"."+g.scheme+"_text(id)") {
+		if code, stderr := start(strings.NewReader(dump), &out, "convert", "--format", g.format, "--to", "text"); code != 0 || out.String() != column(schema+"."+g.format+"_text(id)") {
 			t.Errorf("%s: convert: code %d, %s\n%.200s", g.generator, code, stderr, out.String())
 		}
 		out.Reset()
-		if code, stderr := start(strings.NewReader(dump), &out, append([]string{"verify", g.scheme, "-"}, g.flags...)...); code != 0 {
+		if code, stderr := start(strings.NewReader(dump), &out, append([]string{"verify", g.format, "-"}, g.flags...)...); code != 0 {
 			t.Errorf("%s: verify: code %d, %s\n%s", g.generator, code, stderr, out.String())
 		}
 	}

@@ -23,9 +23,9 @@ import (
 
 func (a *app) verifyCommand() *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "verify [SCHEME] [FILE...|-]",
+		Use:   "verify [FORMAT] [FILE...|-]",
 		Short: "test a generator by its IDs, or look for duplicates",
-		Long: `verify reads the IDs of a generator, one in a line, in the order in which they were made, and checks all that the format promises: the form of each line, the order, the counters, the clock, and whether what should be random looks random. Each FILE is a source of its own. Without one, standard input is. The first lines of a source tell its format, if SCHEME does not.
+		Long: `verify reads the IDs of a generator, one in a line, in the order in which they were made, and checks all that the format promises: the form of each line, the order, the counters, the clock, and whether what should be random looks random. Each FILE is a source of its own. Without one, standard input is. The first lines of a source tell its format, if FORMAT does not.
 
 The IDs may be in any form: the format's text, a UUID, an integer, or hexadecimal digits with or without \x or 0x in front. Files may be compressed with gzip or zstd.
 
@@ -64,7 +64,7 @@ The exit code is 0 if all is well (there may be warnings), 1 if a check failed.`
 	f.IntVar(&v.nodeBits, "node-bits", 0, "the size in `BITS` of the node ID in random16 of scru160")
 	f.IntVar(&v.workerBits, "worker-bits", 0, "the size in `BITS` of the worker ID in random of uid60")
 	f.StringVar(&v.o.Raw, "raw", "", "write the bits of a random `FIELD` to standard output, for other tests of randomness, and the report to standard error")
-	f.IntVar(&v.uo.NodeIDSize, "node-size", 0, "with --unique: the size of scru64's node IDs in `BITS`, to name those that clash")
+	f.IntVar(&v.uo.NodeBits, "node-bits", 0, "with --unique: the size of scru64's node IDs in `BITS`, to name those that clash")
 	f.StringVar(&v.uo.Dir, "tmp", "", "with --unique or --exec: the `FOLDER` for temporary files")
 	f.StringVar(&v.exec.command, "exec", "", "start this `COMMAND` of the shell and check the IDs that it prints")
 	f.IntVar(&v.exec.processes, "processes", 1, "with --exec: how many processes of it, at the same time")
@@ -113,7 +113,7 @@ type verification struct {
 func (v *verification) checkFlags(cmd *cobra.Command) error {
 	changed := cmd.Flags().Changed
 	executes := v.exec.command != ""
-	for _, name := range []string{"node-size", "tmp"} {
+	for _, name := range []string{"node-bits", "tmp"} {
 		if changed(name) && !v.unique && !executes {
 			return usagef("--%s goes with --unique or --exec", name)
 		}
@@ -166,7 +166,7 @@ func (v *verification) options() (err error) {
 		return err
 	}
 	if v.nodeBits != 0 && v.workerBits != 0 {
-		return usagef("--node-bits is for scru160, --worker-bits for uid60")
+		return usagef("--node-bits is for scru160, --node-bits for uid60")
 	}
 	v.o.NodeBits = max(v.nodeBits, v.workerBits)
 	return nil
@@ -209,7 +209,7 @@ func (v *verification) style() report.Style {
 	}
 }
 
-// splitFormat takes the scheme off the arguments, if it is there.
+// splitFormat takes the format off the arguments, if it is there.
 func splitFormat(args []string) (name string, files []string, err error) {
 	if len(args) == 0 {
 		return "", []string{"-"}, nil
@@ -266,15 +266,15 @@ func (v *verification) run(args []string) error {
 	return p.end(nil)
 }
 
-// one verifies one source, of the scheme of a name if that is known.
-func (v *verification) one(ctx context.Context, scheme string, s *source) (*report.Report, error) {
+// one verifies one source, of the format of a name if that is known.
+func (v *verification) one(ctx context.Context, name string, s *source) (*report.Report, error) {
 	if s.name == "-" && v.inTerminal {
 		fmt.Fprintln(v.err, "sortid: reading IDs from the terminal, one in a line; Ctrl-D ends")
 	}
-	if scheme == "" {
+	if name == "" {
 		var ok bool
 		var err error
-		if scheme, ok, err = s.guess(); err != nil {
+		if name, ok, err = s.guess(); err != nil {
 			return nil, err
 		} else if !ok {
 			s.close()
@@ -301,7 +301,7 @@ func (v *verification) one(ctx context.Context, scheme string, s *source) (*repo
 			o.Progress = func(at verify.Progress) { p.show(at.IDs) }
 		}
 	}
-	return verify.Check(ctx, scheme, in, o)
+	return verify.Check(ctx, name, in, o)
 }
 
 // A printer prints reports.

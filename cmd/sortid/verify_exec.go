@@ -180,7 +180,7 @@ func (p *generatorProcess) end() {
 }
 
 // checkProcesses checks what the processes print until they end.
-func (v *verification) checkProcesses(scheme string, all []*generatorProcess) error {
+func (v *verification) checkProcesses(name string, all []*generatorProcess) error {
 	bar := v.newProgress("IDs", -1)
 	defer bar.end()
 	counts := make([]atomic.Uint64, len(all))
@@ -189,7 +189,7 @@ func (v *verification) checkProcesses(scheme string, all []*generatorProcess) er
 	var wg sync.WaitGroup
 	for i, p := range all {
 		wg.Go(func() {
-			errs[i] = v.checkProcess(scheme, p, func(n uint64) {
+			errs[i] = v.checkProcess(name, p, func(n uint64) {
 				counts[i].Store(n)
 				sum := uint64(0)
 				for i := range counts {
@@ -206,7 +206,7 @@ func (v *verification) checkProcesses(scheme string, all []*generatorProcess) er
 	return errors.Join(errs...)
 }
 
-func (v *verification) checkProcess(scheme string, p *generatorProcess, show func(ids uint64)) error {
+func (v *verification) checkProcess(name string, p *generatorProcess, show func(ids uint64)) error {
 	in, err := p.source.read()
 	if err != nil {
 		return err
@@ -222,7 +222,7 @@ func (v *verification) checkProcess(scheme string, p *generatorProcess, show fun
 	o.Source = p.name
 	o.Progress = func(at verify.Progress) { show(at.IDs) }
 	// The context that ends the processes ends their output; it is read to the end.
-	p.report, err = verify.Check(context.Background(), scheme, io.TeeReader(in, w), o)
+	p.report, err = verify.Check(context.Background(), name, io.TeeReader(in, w), o)
 	if err == nil {
 		err = w.Flush()
 	}

@@ -22,7 +22,7 @@ type source struct {
 	once bool   // whether it can be opened only once
 
 	open   func() (io.ReadCloser, error)
-	opened *sourceLines // not yet read, but for what a guess at the scheme has looked at
+	opened *sourceLines // not yet read, but for what a guess at the format has looked at
 }
 
 // source returns the source of an argument.
@@ -126,10 +126,10 @@ func (l *sourceLines) Position() int64 {
 	return 0
 }
 
-// head is how many bytes of a source a guess at its scheme may look at.
+// head is how many bytes of a source a guess at its format may look at.
 const head = 64 << 10
 
-// guess returns the scheme of the first line that tells it. It waits for no more lines than
+// guess returns the format of the first line that tells it. It waits for no more lines than
 // that takes, and what it has looked at is still to be read.
 func (s *source) guess() (name string, ok bool, err error) {
 	in, err := s.read()
@@ -159,7 +159,7 @@ func (s *source) close() {
 	}
 }
 
-// formatOf returns the scheme that sources tell by themselves.
+// formatOf returns the format that sources tell by themselves.
 func formatOf(sources ...*source) (string, error) {
 	for _, s := range sources {
 		name, ok, err := s.guess()
@@ -176,7 +176,7 @@ func formatOf(sources ...*source) (string, error) {
 	return "", usagef("%s", untold(sources...))
 }
 
-// untold says what to do where sources do not tell their scheme.
+// untold says what to do where sources do not tell their format.
 func untold(sources ...*source) string {
 	what := "the sources do not tell their format"
 	if len(sources) == 1 {

@@ -423,7 +423,7 @@ func (g *Leased[T]) testRandomWalk(t *testing.T) {
 func (g *Leased[T]) testAcquired(t *testing.T) {
 	acquire := func(f lease.Format) *lease.Lease {
 		t.Helper()
-		l, err := lease.Acquire(t.Context(), lease.NewMemory(), lease.Config{Realm: "test", Format: f, NodeIDSize: g.Size})
+		l, err := lease.Acquire(t.Context(), lease.NewMemory(), lease.Config{Realm: "test", Format: f, NodeBits: g.Size})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -23,14 +23,14 @@ type Vectors struct {
 
 // Valid is a text, in canonical form or not, and what it means.
 type Valid struct {
-	Note   string            `json:"note"`
-	Text   string            `json:"text"`
-	Canon  string            `json:"canonical,omitempty"` // where text is not
-	Int    string            `json:"int"`
-	Hex    string            `json:"hex"` // big-endian, at full width
-	Time   string            `json:"time"`
-	Fields map[string]string `json:"fields"`
-	Forms  map[string]string `json:"forms,omitempty"` // other text forms
+	Note      string            `json:"note"`
+	Text      string            `json:"text"`
+	Canon     string            `json:"canonical,omitempty"` // where text is not
+	Int       string            `json:"int"`
+	Hex       string            `json:"hex"` // big-endian, at full width
+	Time      string            `json:"time"`
+	Fields    map[string]string `json:"fields"`
+	Encodings map[string]string `json:"encodings,omitempty"` // other text encodings
 }
 
 // Invalid is a text that is no ID.
@@ -97,16 +97,16 @@ func (c *Codec[T]) testVectors(t *testing.T) {
 		if len(fields) != len(v.Fields) {
 			t.Errorf("%s: fields %v, want %v", v.Note, fields, v.Fields)
 		}
-		for name, want := range v.Forms {
-			form, ok := c.Others[name]
+		for name, want := range v.Encodings {
+			encoding, ok := c.Others[name]
 			if !ok {
-				t.Errorf("%s: no form %q", v.Note, name)
+				t.Errorf("%s: no encoding %q", v.Note, name)
 				continue
 			}
-			if got := form.Append(id); got != want {
+			if got := encoding.Append(id); got != want {
 				t.Errorf("%s: %s %q, want %q", v.Note, name, got, want)
 			}
-			if got, err := form.Parse(want); err != nil || got != id {
+			if got, err := encoding.Parse(want); err != nil || got != id {
 				t.Errorf("%s: %s %q parsed as %v, %v", v.Note, name, want, got, err)
 			}
 		}

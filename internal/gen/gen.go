@@ -80,7 +80,7 @@ func (c *Core) Init(f *Format, o sortid.GeneratorOptions, l sortid.Lease) error 
 	if l == nil {
 		return nil
 	}
-	if l.NodeIDSize() == 0 {
+	if l.NodeBits() == 0 {
 		return c.OptionError("Lease: it is nil, or its node IDs have no bits")
 	}
 	length, epoch := l.TickLength(), l.Epoch()

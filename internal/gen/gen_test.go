@@ -19,7 +19,7 @@ type testLease struct {
 	wait   func(context.Context) error
 }
 
-func (l testLease) NodeIDSize() int                             { return 8 }
+func (l testLease) NodeBits() int                               { return 8 }
 func (l testLease) TickLength() time.Duration                   { return l.length }
 func (l testLease) Epoch() time.Time                            { return time.UnixMilli(-1000) }
 func (l testLease) ClaimTick(int64) (uint32, int64, error)      { return 0, 0, sortid.ErrLeaseExpired }

@@ -398,10 +398,10 @@ func (f *format) valid(note string, n *big.Int, text string) conformance.Valid {
 		shift += fd.bits
 	}
 	for name, form := range f.forms {
-		if v.Forms == nil {
-			v.Forms = map[string]string{}
+		if v.Encodings == nil {
+			v.Encodings = map[string]string{}
 		}
-		v.Forms[name] = form(n)
+		v.Encodings[name] = form(n)
 	}
 	return v
 }

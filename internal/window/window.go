@@ -69,8 +69,8 @@ func New(size int, tick time.Duration, epoch time.Time) *Window {
 	return w
 }
 
-// NodeIDSize returns the size of the node IDs in bits.
-func (w *Window) NodeIDSize() int { return w.size }
+// NodeBits returns the size of the node IDs in bits.
+func (w *Window) NodeBits() int { return w.size }
 
 // TickLength returns the length of a tick.
 func (w *Window) TickLength() time.Duration { return w.tick }

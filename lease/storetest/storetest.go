@@ -514,7 +514,7 @@ func testLeases(t *testing.T, open func() lease.Store) {
 				for ctx.Err() == nil && (errors.Is(err, lease.ErrFull) || errors.Is(err, lease.ErrBusy)) {
 					if l, err = lease.Acquire(ctx, s, lease.Config{
 						Realm: "leases", Format: lease.Format{Bits: 4, Tick: time.Millisecond, Epoch: time.UnixMilli(0)},
-						NodeIDSize: size, Window: 10 * time.Second, MaxLead: 10 * time.Second, Name: fmt.Sprint("process ", i),
+						NodeBits: size, Window: 10 * time.Second, MaxLead: 10 * time.Second, Name: fmt.Sprint("process ", i),
 					}); err != nil {
 						time.Sleep(20 * time.Millisecond)
 					}

@@ -4,7 +4,7 @@
 //	store, err := bolt.Open(ctx, "bolt:sortid.db")
 //	...
 //	defer store.Close()
-//	l, err := lease.Acquire(ctx, store, lease.Config{Realm: "orders", Format: lease.SCRU64, NodeIDSize: 8})
+//	l, err := lease.Acquire(ctx, store, lease.Config{Realm: "orders", Format: lease.SCRU64, NodeBits: 8})
 //
 // # URL
 //

@@ -117,7 +117,7 @@ func playLease(url string) error {
 	if err != nil {
 		return err
 	}
-	l, err := lease.Acquire(ctx, s, lease.Config{Realm: "r", Format: lease.SCRU160, NodeIDSize: 7, Window: time.Hour})
+	l, err := lease.Acquire(ctx, s, lease.Config{Realm: "r", Format: lease.SCRU160, NodeBits: 7, Window: time.Hour})
 	if err != nil {
 		return err
 	}

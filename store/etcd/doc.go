@@ -3,7 +3,7 @@
 //	store, err := etcd.Open(ctx, "etcd://sortid:password@e1.example.com,e2.example.com,e3.example.com")
 //	...
 //	defer store.Close()
-//	l, err := lease.Acquire(ctx, store, lease.Config{Realm: "orders", Format: lease.SCRU64, NodeIDSize: 8})
+//	l, err := lease.Acquire(ctx, store, lease.Config{Realm: "orders", Format: lease.SCRU64, NodeBits: 8})
 //
 // # URL
 //

@@ -4,7 +4,7 @@
 //	store, err := http.Open(ctx, "https://ids.example.com?token=env:SORTID_TOKEN")
 //	...
 //	defer store.Close()
-//	l, err := lease.Acquire(ctx, store, lease.Config{Realm: "orders", Format: lease.SCRU64, NodeIDSize: 8})
+//	l, err := lease.Acquire(ctx, store, lease.Config{Realm: "orders", Format: lease.SCRU64, NodeBits: 8})
 //
 // # URL
 //

@@ -3,7 +3,7 @@
 //	store, err := mysql.Open(ctx, "mysql://sortid:password@db.example.com/app")
 //	...
 //	defer store.Close()
-//	l, err := lease.Acquire(ctx, store, lease.Config{Realm: "orders", Format: lease.SCRU64, NodeIDSize: 8})
+//	l, err := lease.Acquire(ctx, store, lease.Config{Realm: "orders", Format: lease.SCRU64, NodeBits: 8})
 //
 // # URL
 //

@@ -3,7 +3,7 @@
 //	store, err := nats.Open(ctx, "nats://sortid:password@nats.example.com/sortid?sync=always")
 //	...
 //	defer store.Close()
-//	l, err := lease.Acquire(ctx, store, lease.Config{Realm: "orders", Format: lease.SCRU64, NodeIDSize: 8})
+//	l, err := lease.Acquire(ctx, store, lease.Config{Realm: "orders", Format: lease.SCRU64, NodeBits: 8})
 //
 // By default NATS forgets up to two minutes when its machine crashes. So look at
 // [Store.Conditions]: for one replica, and with sync=always, it is empty.

@@ -3,7 +3,7 @@
 //	store, err := redis.Open(ctx, "redis://sortid:password@redis.example.com/0")
 //	...
 //	defer store.Close()
-//	l, err := lease.Acquire(ctx, store, lease.Config{Realm: "orders", Format: lease.SCRU64, NodeIDSize: 8})
+//	l, err := lease.Acquire(ctx, store, lease.Config{Realm: "orders", Format: lease.SCRU64, NodeBits: 8})
 //
 // By default Redis forgets the last seconds in a crash, and more in a failover. So look at
 // [Store.Conditions]: with the settings below it is empty.

@@ -22,7 +22,7 @@ import (
 	"github.com/sortid/sortid/verify/report"
 )
 
-// ErrOption is the error of an option that makes no sense, or of an unknown scheme.
+// ErrOption is the error of an option that makes no sense, or of an unknown format.
 var ErrOption = errors.New("duplicates: invalid option")
 
 // A Source is an input of [Find].
@@ -55,9 +55,9 @@ type Options struct {
 	// Dir is where sources that are not in order are sorted, with 32 bytes an ID; empty:
 	// the system's folder for temporary files.
 	Dir string
-	// NodeIDSize is the node_id_size of scru64, to name the node IDs that clash; 0:
+	// NodeBits is the node_id_size of scru64, to name the node IDs that clash; 0:
 	// inferred.
-	NodeIDSize int
+	NodeBits int
 	// Each is called for each duplicate, in order.
 	Each func(report.Duplicate)
 	// Progress is called now and then.
@@ -99,19 +99,19 @@ const (
 // errUnsorted says that a source that was taken for sorted is not.
 var errUnsorted = errors.New("duplicates: not sorted")
 
-// Find looks for IDs of the scheme of a name that are on more than one line of any of the
+// Find looks for IDs of the format of a name that are on more than one line of any of the
 // sources. Sources that are in order are merged, which takes memory for a few lines of
 // each; the others are sorted piece by piece on disk first. If ctx ends early, the report is
 // of what was read and compared until then. An error means that no answer was found.
-func Find(ctx context.Context, scheme string, sources []Source, o Options) (*report.Unique, error) {
-	f := ids.Lookup(scheme)
+func Find(ctx context.Context, formatName string, sources []Source, o Options) (*report.Unique, error) {
+	f := ids.Lookup(formatName)
 	switch {
 	case f == nil:
-		return nil, fmt.Errorf("%w: no scheme %q", ErrOption, scheme)
-	case o.NodeIDSize != 0 && !isSCRU64(f):
+		return nil, fmt.Errorf("%w: no format %q", ErrOption, formatName)
+	case o.NodeBits != 0 && !isSCRU64(f):
 		return nil, fmt.Errorf("%w: %s has no node_id_size", ErrOption, f.Name)
-	case o.NodeIDSize < 0 || o.NodeIDSize >= nodeCtrBits:
-		return nil, fmt.Errorf("%w: a node_id_size of %d", ErrOption, o.NodeIDSize)
+	case o.NodeBits < 0 || o.NodeBits >= nodeCtrBits:
+		return nil, fmt.Errorf("%w: a node_id_size of %d", ErrOption, o.NodeBits)
 	}
 	start := time.Now()
 	s := &search{ctx: ctx, f: f, o: o, sources: sources, spool: spool{parent: o.Dir}}
@@ -454,7 +454,7 @@ func (s *search) join(runs []*run) (*run, error) {
 // conclude reports what was found.
 func (s *search) conclude(interrupted bool) (*report.Unique, error) {
 	r := &report.Unique{
-		Scheme: s.f.Name, Status: report.Pass, Sources: s.found,
+		Format: s.f.Name, Status: report.Pass, Sources: s.found,
 		IDs: s.ids, Compared: s.compared, Interrupted: interrupted,
 	}
 	if interrupted {
@@ -538,7 +538,7 @@ func (s *search) countClashes(clashes map[[2]uint32]uint64, group []record) {
 // them and those that are set in any.
 func (s *search) node(always, ever uint32) string {
 	same := bits.LeadingZeros32((always^ever)<<8 | 1<<7)
-	if size := s.o.NodeIDSize; size > 0 {
+	if size := s.o.NodeBits; size > 0 {
 		if same < size {
 			return fmt.Sprintf("several of %d bits", size)
 		}

@@ -58,8 +58,8 @@ func duplicates(sources map[string][]string) map[string][]report.Place {
 // Any number of sources, sorted or not, small or large beside the pieces that are
 // sorted at once: what is found is what a map finds.
 func TestFind(t *testing.T) {
-	for _, scheme := range format.Names() {
-		f := ids.Lookup(scheme)
+	for _, formatName := range format.Names() {
+		f := ids.Lookup(formatName)
 		for seed := range uint64(12) {
 			r := rand.New(rand.NewPCG(seed, 1))
 			lines := map[string][]string{}
@@ -68,7 +68,7 @@ func TestFind(t *testing.T) {
 			var total uint64
 			for i := range 1 + r.IntN(8) {
 				name := fmt.Sprint("source ", i)
-				l := model.Find(scheme, "").Make(model.New(seed*100+uint64(i), "", 1+r.IntN(6000), 0.2))
+				l := model.Find(formatName, "").Make(model.New(seed*100+uint64(i), "", 1+r.IntN(6000), 0.2))
 				if len(all) > 0 {
 					for range r.IntN(4) {
 						l = append(l, all[r.IntN(len(all))])
@@ -88,9 +88,9 @@ func TestFind(t *testing.T) {
 			}
 			want := duplicates(lines)
 			var last ids.ID
-			got, err := Find(t.Context(), scheme, sources, Options{Dir: t.TempDir(), Each: func(d report.Duplicate) {
+			got, err := Find(t.Context(), formatName, sources, Options{Dir: t.TempDir(), Each: func(d report.Duplicate) {
 				if !slices.Equal(want[d.Text], d.Places) || d.Count != uint64(len(d.Places)) {
-					t.Errorf("%s, seed %d: %v, want %v", scheme, seed, d, want[d.Text])
+					t.Errorf("%s, seed %d: %v, want %v", formatName, seed, d, want[d.Text])
 				}
 				delete(want, d.Text)
 				v, _, _, _ := f.Read([]byte(d.Text))
@@ -103,14 +103,14 @@ func TestFind(t *testing.T) {
 				t.Fatal(err)
 			}
 			for l, places := range want {
-				t.Errorf("%s, seed %d: %s on %v is not found", scheme, seed, l, places)
+				t.Errorf("%s, seed %d: %s on %v is not found", formatName, seed, l, places)
 			}
 			if got.IDs != total || (got.Status == report.Pass) != (got.Duplicates == 0) {
-				t.Errorf("%s, seed %d: %d IDs, want %d; %s with %d duplicates", scheme, seed, got.IDs, total, got.Status, got.Duplicates)
+				t.Errorf("%s, seed %d: %d IDs, want %d; %s with %d duplicates", formatName, seed, got.IDs, total, got.Status, got.Duplicates)
 			}
 			for i, s := range got.Sources {
 				if s.Name != sources[i].Name || s.IDs != uint64(len(lines[s.Name])) || s.Bad != 0 || s.Error != "" {
-					t.Errorf("%s, seed %d: %+v", scheme, seed, s)
+					t.Errorf("%s, seed %d: %+v", formatName, seed, s)
 				}
 			}
 		}
@@ -195,7 +195,7 @@ func TestFindNodes(t *testing.T) {
 	}
 	sources := []Source{sourceOf("one", one, false), sourceOf("two", two, false), sourceOf("other", other, false)}
 	for size, want := range map[int]string{0: "00101010...", 8: "42/8", 4: "2/4"} {
-		r, err := Find(t.Context(), "scru64", sources, Options{NodeIDSize: size, Dir: t.TempDir()})
+		r, err := Find(t.Context(), "scru64", sources, Options{NodeBits: size, Dir: t.TempDir()})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -235,10 +235,10 @@ func TestFindTrouble(t *testing.T) {
 		t.Errorf("no place on disk: %v, %v", r, err)
 	}
 	for _, c := range []struct {
-		scheme string
+		format string
 		o      Options
-	}{{"x", Options{}}, {"scru128", Options{NodeIDSize: 3}}, {"scru64", Options{NodeIDSize: 24}}} {
-		if _, err := Find(t.Context(), c.scheme, nil, c.o); !errors.Is(err, ErrOption) {
+	}{{"x", Options{}}, {"scru128", Options{NodeBits: 3}}, {"scru64", Options{NodeBits: 24}}} {
+		if _, err := Find(t.Context(), c.format, nil, c.o); !errors.Is(err, ErrOption) {
 			t.Errorf("%+v: %v", c, err)
 		}
 	}
@@ -250,15 +250,15 @@ func (failing) Read([]byte) (int, error) { return 0, errors.New("the cable is cu
 
 // The duplicates of any input, cut into three sources, are those of a map.
 func FuzzFind(f *testing.F) {
-	for i, scheme := range format.Names() {
-		lines := append(model.Sample(scheme, 30), model.Sample(scheme, 20)...)
+	for i, formatName := range format.Names() {
+		lines := append(model.Sample(formatName, 30), model.Sample(formatName, 20)...)
 		f.Add(uint8(i), uint8(0), uint16(200), uint16(500), []byte(model.Text(lines)))
 		slices.Sort(lines)
 		lines[3] = "x"
 		f.Add(uint8(i), uint8(5), uint16(0), uint16(1), []byte(model.Text(lines)))
 	}
-	f.Fuzz(func(t *testing.T, scheme, once uint8, a, b uint16, input []byte) {
-		fm := ids.Formats[int(scheme)%len(ids.Formats)]
+	f.Fuzz(func(t *testing.T, which, once uint8, a, b uint16, input []byte) {
+		fm := ids.Formats[int(which)%len(ids.Formats)]
 		cuts := []int{0, min(int(min(a, b)), len(input)), min(int(max(a, b)), len(input)), len(input)}
 		want := map[ids.ID]uint64{}
 		total := uint64(0)
@@ -300,7 +300,7 @@ func FuzzFind(f *testing.F) {
 // Several generators of a format at once make no ID twice.
 func TestGeneratorsUnique(t *testing.T) {
 	const goroutines, each = 6, 50_000
-	for _, scheme := range []string{"scru128", "scru160", "euid"} {
+	for _, formatName := range []string{"scru128", "scru160", "euid"} {
 		var sources []Source
 		var wg sync.WaitGroup
 		texts := make([]bytes.Buffer, goroutines)
@@ -323,7 +323,7 @@ func TestGeneratorsUnique(t *testing.T) {
 				}
 				for range each {
 					var id fmt.Stringer
-					switch scheme {
+					switch formatName {
 					case "scru128":
 						id, err = g128.Generate()
 					case "scru160":
@@ -339,9 +339,9 @@ func TestGeneratorsUnique(t *testing.T) {
 			})
 		}
 		wg.Wait()
-		r, err := Find(t.Context(), scheme, sources, Options{})
+		r, err := Find(t.Context(), formatName, sources, Options{})
 		if err != nil || r.Status != report.Pass || r.IDs != goroutines*each {
-			t.Errorf("%s: %v, %+v", scheme, err, r)
+			t.Errorf("%s: %v, %+v", formatName, err, r)
 		}
 	}
 }

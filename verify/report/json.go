@@ -12,7 +12,7 @@ import (
 // Counts, sizes and seconds are numbers in JSON; IDs are strings.
 
 type jsonReport struct {
-	Scheme  string      `json:"scheme"`
+	Format  string      `json:"format"`
 	Source  string      `json:"source"`
 	Status  string      `json:"status"`
 	Verdict string      `json:"verdict"`
@@ -76,7 +76,7 @@ func stamp(t time.Time) string {
 // JSON writes a report as one object in a line.
 func JSON(w io.Writer, r *Report) error {
 	out := jsonReport{
-		Scheme: r.Scheme, Source: source(r), Status: string(r.Status), Verdict: verdict(r),
+		Format: r.Format, Source: source(r), Status: string(r.Status), Verdict: verdict(r),
 		Bytes: r.Bytes, Lines: r.Lines, IDs: r.IDs, First: stamp(r.First), Last: stamp(r.Last),
 		Seconds: r.Elapsed.Seconds(),
 		Facts:   []jsonFact{}, Fields: []jsonField{},
@@ -109,7 +109,7 @@ func jsonExamples(es []Example) (out []jsonExample) {
 }
 
 type jsonUnique struct {
-	Scheme      string       `json:"scheme"`
+	Format      string       `json:"format"`
 	Status      string       `json:"status"`
 	Verdict     string       `json:"verdict"`
 	IDs         uint64       `json:"ids"`
@@ -143,7 +143,7 @@ type jsonClash struct {
 // themselves are in lines of [DuplicateJSON] before it.
 func UniqueJSON(w io.Writer, r *Unique) error {
 	out := jsonUnique{
-		Scheme: r.Scheme, Status: string(r.Status), Verdict: uniqueVerdict(r),
+		Format: r.Format, Status: string(r.Status), Verdict: uniqueVerdict(r),
 		IDs: r.IDs, Compared: r.Compared, Interrupted: r.Interrupted, Duplicates: r.Duplicates, Extra: r.Extra, Seconds: r.Elapsed.Seconds(),
 		Sources: []jsonSource{},
 	}

@@ -51,9 +51,9 @@ type skipped struct {
 func JUnit(w io.Writer, rs []*Report, duplicates *Unique) error {
 	all := suites{Name: "sortid verify"}
 	for _, r := range rs {
-		s := suite{Name: r.Scheme + " " + source(r), Time: fmt.Sprintf("%.3f", r.Elapsed.Seconds())}
+		s := suite{Name: r.Format + " " + source(r), Time: fmt.Sprintf("%.3f", r.Elapsed.Seconds())}
 		for _, c := range r.Checks {
-			t := testcase{Class: "verify." + r.Scheme + "." + c.Group(), Name: c.Name + ": " + c.Title}
+			t := testcase{Class: "verify." + r.Format + "." + c.Group(), Name: c.Name + ": " + c.Title}
 			switch c.Status {
 			case Fail:
 				t.Failure = &failure{c.Name, orElse(found(c), c.Title), lines(c)}
@@ -77,8 +77,8 @@ func JUnit(w io.Writer, rs []*Report, duplicates *Unique) error {
 
 // uniqueSuite has a test case for each source and one for the duplicates.
 func uniqueSuite(r *Unique) suite {
-	class := "verify." + r.Scheme + ".unique"
-	s := suite{Name: r.Scheme + " unique", Time: fmt.Sprintf("%.3f", r.Elapsed.Seconds())}
+	class := "verify." + r.Format + ".unique"
+	s := suite{Name: r.Format + " unique", Time: fmt.Sprintf("%.3f", r.Elapsed.Seconds())}
 	for _, src := range r.Sources {
 		t := testcase{Class: class, Name: src.Name}
 		var faults []string

@@ -20,7 +20,7 @@ const (
 
 // A Report is what was found in one source.
 type Report struct {
-	Scheme string
+	Format string
 	Source string // its name
 	Status Status // Fail if any check failed, else Warn if any warns, else Pass
 
@@ -121,7 +121,7 @@ const MaxExamples = 5
 
 // A Unique is the outcome of a search for IDs that are on more than one line.
 type Unique struct {
-	Scheme     string
+	Format     string
 	Status     Status // Fail if there are duplicates, or lines that are no IDs; else Warn if interrupted
 	Sources    []Source
 	IDs        uint64      // that were read

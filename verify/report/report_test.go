@@ -165,7 +165,7 @@ func TestJSON(t *testing.T) {
 			t.Fatal(err)
 		}
 		numbers(t, "", v)
-		if want := []string{"fail", "pass", "fail"}[i]; v["status"] != want || v["source"] != "<ids & more>" || v["scheme"] != "scru128" {
+		if want := []string{"fail", "pass", "fail"}[i]; v["status"] != want || v["source"] != "<ids & more>" || v["format"] != "scru128" {
 			t.Errorf("line %d: %v %v", i, v["status"], v["source"])
 		}
 		if len(v["checks"].([]any)) < 20 {
@@ -279,7 +279,7 @@ func TestUnique(t *testing.T) {
 	all := strings.Join(ids, "\n") + "\n"
 	var each bytes.Buffer
 	r, err := duplicates.Find(t.Context(), "scru64", []duplicates.Source{source("a", all), source("b", strings.Join(ids[10:40], "\n")+"\nwhat\n")},
-		duplicates.Options{NodeIDSize: 8, Each: func(d report.Duplicate) {
+		duplicates.Options{NodeBits: 8, Each: func(d report.Duplicate) {
 			if err := report.DuplicateJSON(&each, d); err != nil {
 				t.Error(err)
 			}

@@ -52,7 +52,7 @@ func source(r *Report) string {
 
 // volume says how much was read.
 func volume(r *Report) string {
-	s := fmt.Sprintf("%s, %s in %s", r.Scheme, words.Plural(r.IDs, "ID"), words.Plural(r.Lines, "line"))
+	s := fmt.Sprintf("%s, %s in %s", r.Format, words.Plural(r.IDs, "ID"), words.Plural(r.Lines, "line"))
 	if seconds := r.Elapsed.Seconds(); seconds > 0.1 {
 		s += fmt.Sprintf(", %.1f s, %s a second", seconds, words.Count(uint64(float64(r.Lines)/seconds)))
 	}

@@ -253,7 +253,7 @@ func allSkipped(r *Report, prefix string) bool {
 func UniqueText(w io.Writer, r *Unique, s Style) error {
 	p := &printer{Style: s, w: w}
 	p.printf("%s  %s\n", s.mark(r.Status), s.paint(Strong, uniqueVerdict(r)))
-	line := fmt.Sprintf("%s, %s in %s", r.Scheme, words.Plural(r.IDs, "ID"), words.Plural(uint64(len(r.Sources)), "source"))
+	line := fmt.Sprintf("%s, %s in %s", r.Format, words.Plural(r.IDs, "ID"), words.Plural(uint64(len(r.Sources)), "source"))
 	if seconds := r.Elapsed.Seconds(); seconds > 0.1 {
 		line += fmt.Sprintf(", %.1f s, %s a second", seconds, words.Count(uint64(float64(r.IDs)/seconds)))
 	}
@@ -291,7 +291,7 @@ func UniqueText(w io.Writer, r *Unique, s Style) error {
 			p.printf("      %s\n", s.paint(Bad, "cannot be read to its end: "+src.Error))
 		}
 		if src.Bad > 0 {
-			p.printf("      %s\n", s.paint(Bad, words.Plural(src.Bad, "line")+" that hold no "+r.Scheme+" ID"))
+			p.printf("      %s\n", s.paint(Bad, words.Plural(src.Bad, "line")+" that hold no "+r.Format+" ID"))
 			for _, e := range src.Examples {
 				p.printf("      %s\n", s.paint(Faint, example(e)))
 			}

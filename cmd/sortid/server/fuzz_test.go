@@ -20,10 +20,10 @@ func FuzzRequests(f *testing.F) {
 	}
 	f.Cleanup(func() { s.Close(f.Context()) })
 	for _, seed := range [][5]string{
-		{"GET", "/v1/ids/scru128", "n=3&form=hex", "Accept: application/json;q=0.5, */*", ""},
+		{"GET", "/v1/ids/scru128", "n=3&encoding=hex", "Accept: application/json;q=0.5, */*", ""},
 		{"POST", "/v1/ids/scru64", "n=100000", "Accept-Encoding: gzip", ""},
-		{"GET", "/v1/ids/euid", "form=uuid&n=-1", "Origin: https://example.com", ""},
-		{"GET", "/v1/inspect/0372ijojuxuhjsfkeryi2mrtm", "scheme=scru128", "", ""},
+		{"GET", "/v1/ids/euid", "encoding=uuid&n=-1", "Origin: https://example.com", ""},
+		{"GET", "/v1/inspect/0372ijojuxuhjsfkeryi2mrtm", "format=scru128", "", ""},
 		{"POST", "/v1/inspect", "", "Content-Type: text/plain", "xinaS8QBh\n\nnonsense\r\n\x00"},
 		{"GET", "/v1/bounds/uid60", "from=-1h&to=2026-11-17T00:00:00Z", "", ""},
 		{"POST", "/v1/store/get", "", "Content-Type: application/json", `{"realm":"scru64","blocks":["0/0","1/8"]}`},

@@ -51,8 +51,8 @@ const guardBits = 4
 // newLimit returns a limiter for what one node ID of scru64 yields. It keeps the generator,
 // which may be 10 s ahead of the clock, at most 2 s ahead. So a request is either served in
 // full or refused before any of its IDs is made.
-func newLimit(nodeIDSize int) *rate.Limiter {
-	perSecond := 0.95 * float64(int(1)<<(24-nodeIDSize)) / format.SCRU64.Tick.Seconds()
+func newLimit(nodeBits int) *rate.Limiter {
+	perSecond := 0.95 * float64(int(1)<<(24-nodeBits)) / format.SCRU64.Tick.Seconds()
 	return rate.NewLimiter(rate.Limit(perSecond), max(int(2*perSecond), maxIDs))
 }
 
@@ -76,7 +76,7 @@ func newGenerators(c Config) (*generators, error) {
 		default:
 			src.err = errNoNodeID
 			if s == format.SCRU64 {
-				src.limit = newLimit(c.NodeIDSize)
+				src.limit = newLimit(c.NodeBits)
 			}
 			g.tasks.Go(func() { g.acquire(ctx, src, terms) })
 		}
@@ -92,7 +92,7 @@ func (g *generators) acquire(ctx context.Context, src *source, terms lease.Forma
 		if err == nil || ctx.Err() != nil {
 			return
 		}
-		g.config.Logger.Warn("cannot lease a node ID", slog.String("scheme", src.format.Name), slog.Any("error", err))
+		g.config.Logger.Warn("cannot lease a node ID", slog.String("format", src.format.Name), slog.Any("error", err))
 		select {
 		case <-ctx.Done():
 			return
@@ -106,7 +106,7 @@ func (g *generators) tryAcquire(ctx context.Context, src *source, terms lease.Fo
 	limited, cancel := context.WithTimeout(ctx, 30*time.Second)
 	defer cancel()
 	held, err := lease.Acquire(limited, g.config.Store, lease.Config{
-		Realm: src.format.Name, Format: terms, NodeIDSize: g.config.NodeIDSize, Name: g.config.Name, MustExist: g.config.MustExist, Logger: g.config.Logger,
+		Realm: src.format.Name, Format: terms, NodeBits: g.config.NodeBits, Name: g.config.Name, MustExist: g.config.MustExist, Logger: g.config.Logger,
 		Now: g.config.clock,
 	})
 	if err != nil {
@@ -136,7 +136,7 @@ func (src *source) get() (format.Generator, error) {
 }
 
 // append appends n IDs to b, a line each.
-func (src *source) append(ctx context.Context, b []byte, n int, form format.Encoding) ([]byte, error) {
+func (src *source) append(ctx context.Context, b []byte, n int, encoding format.Encoding) ([]byte, error) {
 	generator, err := src.get()
 	if err != nil {
 		return b, fmt.Errorf("%w: %w", errUnavailable, err)
@@ -149,7 +149,7 @@ func (src *source) append(ctx context.Context, b []byte, n int, form format.Enco
 	if err := batch.Fill(ctx, n); err != nil {
 		return b, fmt.Errorf("%w: %w", errUnavailable, publicError(err))
 	}
-	return batch.Append(b, form, '\n'), nil
+	return batch.Append(b, encoding, '\n'), nil
 }
 
 // readyPatience is how long a generator may wait for the next tick and still count as one

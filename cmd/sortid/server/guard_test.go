@@ -197,7 +197,7 @@ func TestForeignPages(t *testing.T) {
 		"old, sandboxed":      {"Origin: null"},
 		"old, another port":   {"Origin: http://127.0.0.1:1"},
 		"like a trusted page": {"Origin: https://trusted.example.evil.example"},
-		"another scheme":      {"Origin: http://trusted.example"},
+		"another format":      {"Origin: http://trusted.example"},
 	}
 	friends := map[string][]string{
 		"no browser":          nil,

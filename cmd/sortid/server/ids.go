@@ -46,12 +46,12 @@ type rawOutput struct {
 // their handler is one of net/http; huma only describes them.
 func (s *Server) registerIDs() {
 	least, most := 1.0, float64(maxIDs)
-	var names, forms []any
+	var names, encodings []any
 	for _, f := range format.Ours() {
 		names = append(names, f.Name)
-		for _, form := range f.Encodings {
-			if !slices.Contains(forms, any(string(form))) {
-				forms = append(forms, string(form))
+		for _, encoding := range f.Encodings {
+			if !slices.Contains(encodings, any(string(encoding))) {
+				encodings = append(encodings, string(encoding))
 			}
 		}
 	}
@@ -59,17 +59,17 @@ func (s *Server) registerIDs() {
 		op := &huma.Operation{
 			OperationID: strings.ToLower(method) + "-ids",
 			Method:      method,
-			Path:        idsPath + "{scheme}",
+			Path:        idsPath + "{format}",
 			Summary:     "Make IDs",
 			Description: "Returns new IDs, in order. Not cached. scru64 and uid60 need a server with a store.",
 			Tags:        []string{"ids"},
 			Parameters: []*huma.Param{
-				{Name: "scheme", In: "path", Required: true, Description: "The format's name",
+				{Name: "format", In: "path", Required: true, Description: "The format's name",
 					Schema: &huma.Schema{Type: huma.TypeString, Enum: names}},
 				{Name: "n", In: "query", Description: "How many IDs",
 					Schema: &huma.Schema{Type: huma.TypeInteger, Minimum: &least, Maximum: &most, Default: 1}},
-				{Name: "form", In: "query", Description: "The form of the IDs; uuid is for formats of 128 bits",
-					Schema: &huma.Schema{Type: huma.TypeString, Enum: forms, Default: string(format.Text)}},
+				{Name: "encoding", In: "query", Description: "The encoding of the IDs; uuid is for formats of 128 bits",
+					Schema: &huma.Schema{Type: huma.TypeString, Enum: encodings, Default: string(format.Text)}},
 				{Name: "Accept", In: "header", Description: "text/plain, one ID a line, or application/json",
 					Schema: &huma.Schema{Type: huma.TypeString}},
 			},
@@ -80,10 +80,10 @@ func (s *Server) registerIDs() {
 					typeJSON: {Schema: &huma.Schema{
 						Type: huma.TypeObject,
 						Properties: map[string]*huma.Schema{
-							"scheme": {Type: huma.TypeString},
+							"format": {Type: huma.TypeString},
 							"ids":    {Type: huma.TypeArray, Items: &huma.Schema{Type: huma.TypeString}},
 						},
-						Required: []string{"scheme", "ids"},
+						Required: []string{"format", "ids"},
 					}},
 				},
 			}},
@@ -113,26 +113,26 @@ func (s *Server) serveIDs(w http.ResponseWriter, r *http.Request) {
 
 // An idsRequest is a valid request for IDs.
 type idsRequest struct {
-	source *source
-	n      int
-	form   format.Encoding
-	asJSON bool
+	source   *source
+	n        int
+	encoding format.Encoding
+	asJSON   bool
 }
 
 // parseIDs reads a request. It checks all of it before anything is charged or made.
 func (s *Server) parseIDs(r *http.Request) (in idsRequest, err error) {
-	name := r.PathValue("scheme")
+	name := r.PathValue("format")
 	if in.source = s.generators.byName[name]; in.source == nil {
-		return in, invalid("unknown scheme, want one of "+strings.Join(format.Names(), ", "), "path.format")
+		return in, invalid("unknown format, want one of "+strings.Join(format.Names(), ", "), "path.format")
 	}
-	in.n, in.form = 1, format.Text
+	in.n, in.encoding = 1, format.Text
 	if r.URL.RawQuery != "" {
 		if err := in.parseQuery(r.URL.RawQuery); err != nil {
 			return in, err
 		}
 	}
-	if err := in.source.format.CheckEncoding(in.form); err != nil {
-		return in, invalid(err.Error(), "query.form")
+	if err := in.source.format.CheckEncoding(in.encoding); err != nil {
+		return in, invalid(err.Error(), "query.encoding")
 	}
 	in.asJSON, err = accepts(r.Header.Get("Accept"))
 	return in, err
@@ -152,10 +152,10 @@ func (in *idsRequest) parseQuery(raw string) error {
 				return invalid(fmt.Sprintf("%.20q is no number of IDs, want 1 to %d", value, maxIDs), "query.n")
 			}
 			in.n = n
-		case "form":
-			in.form = format.Encoding(value) // which is checked with the format
+		case "encoding":
+			in.encoding = format.Encoding(value) // which is checked with the format
 		default:
-			return invalid("unknown parameter, want n or form", "query."+name)
+			return invalid("unknown parameter, want n or encoding", "query."+name)
 		}
 	}
 	return nil
@@ -205,7 +205,7 @@ func (s *Server) writeIDs(w http.ResponseWriter, r *http.Request) error {
 			return nil
 		}
 		if err := in.piece(r.Context(), b, done); err != nil {
-			s.log.Warn("an answer breaks off", slog.String("scheme", in.source.format.Name), slog.Any("error", err))
+			s.log.Warn("an answer breaks off", slog.String("format", in.source.format.Name), slog.Any("error", err))
 			panic(http.ErrAbortHandler)
 		}
 		http.NewResponseController(w).SetWriteDeadline(time.Now().Add(takeTimeout))
@@ -224,13 +224,13 @@ var (
 func (in *idsRequest) piece(ctx context.Context, b *[]byte, done int) error {
 	n := min(pieceSize, in.n-done)
 	var err error
-	if *b, err = in.source.append(ctx, (*b)[:0], n, in.form); err != nil || !in.asJSON {
+	if *b, err = in.source.append(ctx, (*b)[:0], n, in.encoding); err != nil || !in.asJSON {
 		return err
 	}
 	list := bytes.ReplaceAll((*b)[:len(*b)-1], []byte("\n"), []byte(`","`))
 	*b = (*b)[:0]
 	if done == 0 {
-		*b = append(*b, `{"scheme":"`+in.source.format.Name+`","ids":["`...)
+		*b = append(*b, `{"format":"`+in.source.format.Name+`","ids":["`...)
 	} else {
 		*b = append(*b, `","`...)
 	}

@@ -31,10 +31,10 @@ func TestCountsOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	for path, want := range map[string]int{
-		"/v1/ids/euid":             http.StatusOK,
-		"/v1/ids/euid?n=%31":       http.StatusOK,
-		"/v1/ids/scru64?form=uuid": http.StatusUnprocessableEntity,
-		"/v1/ids/scru64":           http.StatusServiceUnavailable,
+		"/v1/ids/euid":                 http.StatusOK,
+		"/v1/ids/euid?n=%31":           http.StatusOK,
+		"/v1/ids/scru64?encoding=uuid": http.StatusUnprocessableEntity,
+		"/v1/ids/scru64":               http.StatusServiceUnavailable,
 	} {
 		tokens, err := OpenTokens(t.Context(), file, nil)
 		if err != nil {

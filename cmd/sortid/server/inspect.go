@@ -35,14 +35,14 @@ func (s *Server) registerInspect() {
 		Summary:     "Show what is in an ID",
 		Description: "Returns what `sortid inspect -o json` prints.",
 		Errors:      errorsOf,
-		Responses:   jsonResponse("the ID's scheme, forms, time and fields", object),
+		Responses:   jsonResponse("the ID's format, encodings, time and fields", object),
 	}
 	s.secure(&one, permitAny)
 	huma.Register(s.api, one, func(ctx context.Context, in *struct {
-		ID     string `path:"id" maxLength:"200" doc:"An ID in any form"`
-		Scheme string `query:"scheme" doc:"The ID's scheme, if it is known" enum:"scru64,scru128,scru160,euid,uid60"`
+		ID     string `path:"id" maxLength:"200" doc:"An ID in any encoding"`
+		Format string `query:"format" doc:"The ID's format, if it is known" enum:"scru64,scru128,scru160,euid,uid60"`
 	}) (*rawOutput, error) {
-		given, err := lookup(in.Scheme)
+		given, err := lookup(in.Format)
 		if err != nil {
 			return nil, err
 		}
@@ -69,10 +69,10 @@ func (s *Server) registerInspect() {
 	}
 	s.secure(&lines, permitAny)
 	huma.Register(s.api, lines, func(ctx context.Context, in *struct {
-		Scheme string `query:"scheme" doc:"The scheme of all IDs, if it is known" enum:"scru64,scru128,scru160,euid,uid60"`
+		Format string `query:"format" doc:"The format of all IDs, if it is known" enum:"scru64,scru128,scru160,euid,uid60"`
 		Length int64  `header:"Content-Length" hidden:"true"`
 	}) (*huma.StreamResponse, error) {
-		given, err := lookup(in.Scheme)
+		given, err := lookup(in.Format)
 		if err != nil {
 			return nil, err
 		}
@@ -90,7 +90,7 @@ func (s *Server) registerInspect() {
 	})
 
 	bounds := huma.Operation{
-		OperationID: "bounds", Method: http.MethodGet, Path: "/v1/bounds/{scheme}", Tags: []string{"inspect"},
+		OperationID: "bounds", Method: http.MethodGet, Path: "/v1/bounds/{format}", Tags: []string{"inspect"},
 		Summary:     "Show the IDs between which those of a time range are",
 		Description: "Returns what `sortid bounds -o json` prints. A time is one of " + when.Accepted + ".",
 		Errors:      errorsOf,
@@ -99,17 +99,17 @@ func (s *Server) registerInspect() {
 	s.secure(&bounds, permitAny)
 	huma.Register(s.api, bounds, s.bounds)
 
-	schemes := huma.Operation{
-		OperationID: "schemes", Method: http.MethodGet, Path: "/v1/schemes", Tags: []string{"inspect"},
+	formats := huma.Operation{
+		OperationID: "formats", Method: http.MethodGet, Path: "/v1/formats", Tags: []string{"inspect"},
 		Summary:     "Describe the five formats",
-		Description: "Returns what `sortid schemes -o json` prints: one object a line.",
+		Description: "Returns what `sortid formats -o json` prints: one object a line.",
 		Errors:      errorsOf,
 		Responses: map[string]*huma.Response{"200": {Description: "one object a line",
 			Content: map[string]*huma.MediaType{typeNDJSON: {Schema: &huma.Schema{Type: huma.TypeString}}}}},
 	}
-	s.secure(&schemes, permitAny)
-	huma.Register(s.api, schemes, func(context.Context, *struct{}) (*rawOutput, error) {
-		return &rawOutput{ContentType: typeNDJSON, Body: s.config.Schemes}, nil
+	s.secure(&formats, permitAny)
+	huma.Register(s.api, formats, func(context.Context, *struct{}) (*rawOutput, error) {
+		return &rawOutput{ContentType: typeNDJSON, Body: s.config.Formats}, nil
 	})
 }
 
@@ -119,7 +119,7 @@ func jsonResponse(description string, schema *huma.Schema) map[string]*huma.Resp
 
 func rawJSON(b []byte) *rawOutput { return &rawOutput{ContentType: typeJSON, Body: b} }
 
-// lookup returns the scheme of a query parameter, nil if there is none.
+// lookup returns the format of a query parameter, nil if there is none.
 func lookup(name string) (*format.Format, error) {
 	if name == "" {
 		return nil, nil
@@ -248,11 +248,11 @@ func (d deadlineWriter) Write(p []byte) (int, error) {
 }
 
 func (s *Server) bounds(_ context.Context, in *struct {
-	Scheme string `path:"scheme" doc:"The format's name" enum:"scru64,scru128,scru160,euid,uid60"`
+	Format string `path:"format" doc:"The format's name" enum:"scru64,scru128,scru160,euid,uid60"`
 	From   string `query:"from" required:"true" maxLength:"100" doc:"The first time of the range"`
 	To     string `query:"to" maxLength:"100" doc:"The first time after the range; now unless given"`
 }) (*rawOutput, error) {
-	sch, err := format.Lookup(in.Scheme)
+	sch, err := format.Lookup(in.Format)
 	if err != nil {
 		return nil, err
 	}
@@ -272,7 +272,7 @@ func (s *Server) bounds(_ context.Context, in *struct {
 		return nil, huma.Error422UnprocessableEntity("no range of IDs", &huma.ErrorDetail{Message: err.Error(), Location: "query"})
 	}
 	b, err := json.Marshal(struct {
-		Scheme string          `json:"scheme"`
+		Format string          `json:"format"`
 		From   string          `json:"from"`
 		To     string          `json:"to"`
 		First  json.RawMessage `json:"first"`

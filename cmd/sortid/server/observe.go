@@ -35,8 +35,8 @@ func newMetrics(s *Server) *metrics {
 			Buckets: []float64{.0001, .00025, .0005, .001, .0025, .005, .01, .025, .05, .1, .25, 1, 5},
 		}, []string{"route"}),
 		ids: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "sortid_ids_total", Help: "IDs made, by scheme.",
-		}, []string{"scheme"}),
+			Name: "sortid_ids_total", Help: "IDs made, by format.",
+		}, []string{"format"}),
 	}
 	m.registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
 		m.requests, m.duration, m.ids, filesRefused,
@@ -53,10 +53,10 @@ func newMetrics(s *Server) *metrics {
 	}
 	for sch := range leased {
 		src := s.generators.byName[sch.Name]
-		labels := prometheus.Labels{"scheme": sch.Name}
+		labels := prometheus.Labels{"format": sch.Name}
 		m.registry.MustRegister(
 			prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-				Name: "sortid_lease_held", Help: "1 if the server has a node ID of the scheme and can make an ID now, else 0.", ConstLabels: labels,
+				Name: "sortid_lease_held", Help: "1 if the server has a node ID of the format and can make an ID now, else 0.", ConstLabels: labels,
 			}, func() float64 {
 				if src.ready() != nil {
 					return 0

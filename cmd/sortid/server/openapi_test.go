@@ -68,10 +68,10 @@ func TestOpenAPI(t *testing.T) {
 	record := `{"realm":"orders","block":"0/0","revision":"%s","hwm":"0","state":"split",` +
 		`"terms":{"bits":23,"tick":256,"epoch":0,"window":234,"lead":39},"generation":"0123456789abcdef"}`
 	good := map[string]struct{ path, body string }{ // where it is not the path of the operation
-		"/v1/ids/{scheme}":          {"/v1/ids/scru64", ""},
+		"/v1/ids/{format}":          {"/v1/ids/scru64", ""},
 		"/v1/inspect/{id}":          {"/v1/inspect/xinaS8QBh", ""},
 		"/v1/inspect":               {"", "xinaS8QBh\nnonsense"},
-		"/v1/bounds/{scheme}":       {"/v1/bounds/euid?from=-1h", ""},
+		"/v1/bounds/{format}":       {"/v1/bounds/euid?from=-1h", ""},
 		"/v1/store/get":             {"", `{"realm":"orders","blocks":["1/8"]}`},
 		"/v1/store/list":            {"", `{"realm":"orders"}`},
 		"/v1/store/compare-and-set": {"", `{"changes":[{"prev":` + fmt.Sprintf(record, "0") + `,"next":` + fmt.Sprintf(record, "1") + `}]}`},

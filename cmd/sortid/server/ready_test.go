@@ -168,7 +168,7 @@ func (w *watcher) look() [2]bool {
 		return w.look()
 	}
 	for i, name := range []string{"scru64", "uid60"} {
-		labels := "{scheme=" + name + "}"
+		labels := "{format=" + name + "}"
 		held, left := values["sortid_lease_held"+labels], values["sortid_lease_remaining_seconds"+labels]
 		ending := can[i] && left == 0
 		if (held == 1) != can[i] || left > 0 && !can[i] || left > 71 || ending && w.ending[name] {
@@ -212,8 +212,8 @@ func (w *watcher) wants(when string, d time.Duration, want ...string) {
 
 // all are the alerts while no format with leases can be made.
 var all = []string{
-	"SortidNoNodeID{scheme=scru64}", "SortidNoNodeID{scheme=uid60}",
-	"SortidStoreAway{scheme=scru64}", "SortidStoreAway{scheme=uid60}",
+	"SortidNoNodeID{format=scru64}", "SortidNoNodeID{format=uid60}",
+	"SortidStoreAway{format=scru64}", "SortidStoreAway{format=uid60}",
 }
 
 // breaks checks a server that is well, whose leases then end, and that gets well again.
@@ -312,14 +312,14 @@ func TestReadyTellsTheTruth(t *testing.T) {
 		"one realm is full": func(t *testing.T) {
 			store := lease.NewMemory()
 			for range 2 {
-				l, err := lease.Acquire(t.Context(), store, lease.Config{Realm: "scru64", Format: lease.SCRU64, NodeIDSize: 1})
+				l, err := lease.Acquire(t.Context(), store, lease.Config{Realm: "scru64", Format: lease.SCRU64, NodeBits: 1})
 				if err != nil {
 					t.Fatal(err)
 				}
 				defer l.Close(context.Background())
 			}
 			watch(t, Config{Store: store}).wants("full", 5*time.Minute,
-				"SortidNoNodeID{scheme=scru64}", "SortidStoreAway{scheme=scru64}")
+				"SortidNoNodeID{format=scru64}", "SortidStoreAway{format=scru64}")
 		},
 	} {
 		t.Run(name, func(t *testing.T) { inBubble(t, test) })
@@ -334,7 +334,7 @@ func TestRemaining(t *testing.T) {
 		w.pass(time.Minute)
 		store.down.Store(true)
 		synctest.Wait()
-		left := gaugesOf(t, w.s.metrics.registry)["sortid_lease_remaining_seconds{scheme=uid60}"]
+		left := gaugesOf(t, w.s.metrics.registry)["sortid_lease_remaining_seconds{format=uid60}"]
 		start := time.Now()
 		for w.look()[1] {
 			time.Sleep(time.Second)
@@ -364,7 +364,7 @@ func TestReadyDoesNotWait(t *testing.T) {
 			t.Errorf("%d after %v", got, time.Since(start))
 		}
 		held := func(name string) float64 {
-			return gaugesOf(t, w.s.metrics.registry)["sortid_lease_held{scheme="+name+"}"]
+			return gaugesOf(t, w.s.metrics.registry)["sortid_lease_held{format="+name+"}"]
 		}
 		if held("uid60") != 0 || held("scru64") != 1 {
 			t.Errorf("held: uid60 %v, scru64 %v", held("uid60"), held("scru64"))

@@ -34,8 +34,8 @@ type Config struct {
 	Conditions []string
 	// Name tells people who holds the server's leases.
 	Name string
-	// NodeIDSize is the size of the server's own node IDs in bits; 8 if it is 0.
-	NodeIDSize int
+	// NodeBits is the size of the server's own node IDs in bits; 8 if it is 0.
+	NodeBits int
 
 	// Tokens says who may do what; nil: anybody may do everything.
 	Tokens *Tokens
@@ -47,11 +47,11 @@ type Config struct {
 	Origins []string
 
 	// Inspect appends what `sortid inspect -o json` prints of a text to b, without the
-	// line's end. The scheme is nil if it is not known. It is needed.
+	// line's end. The format is nil if it is not known. It is needed.
 	Inspect func(b []byte, s *format.Format, text string) ([]byte, error)
 
-	// Schemes is what `sortid schemes -o json` prints.
-	Schemes []byte
+	// Formats is what `sortid formats -o json` prints.
+	Formats []byte
 
 	// Version is the version that the server tells.
 	Version string
@@ -118,11 +118,11 @@ func New(c Config) (*Server, error) {
 	if c.Inspect == nil {
 		return nil, errors.New("server: Config.Inspect is nil")
 	}
-	if c.NodeIDSize == 0 {
-		c.NodeIDSize = 8
+	if c.NodeBits == 0 {
+		c.NodeBits = 8
 	}
-	if c.NodeIDSize < 1 || c.NodeIDSize > lease.UID60.Bits {
-		return nil, fmt.Errorf("server: a node ID of %d bits, want 1 to %d", c.NodeIDSize, lease.UID60.Bits)
+	if c.NodeBits < 1 || c.NodeBits > lease.UID60.Bits {
+		return nil, fmt.Errorf("server: a node ID of %d bits, want 1 to %d", c.NodeBits, lease.UID60.Bits)
 	}
 	if c.Version == "" {
 		c.Version = "unknown"

@@ -44,8 +44,8 @@ func inspect(b []byte, s *format.Format, text string) ([]byte, error) {
 	return id.AppendJSON(b), nil
 }
 
-// schemes stands for that of the command.
-func schemes(t *testing.T) (b []byte) {
+// formats stands for that of the command.
+func formats(t *testing.T) (b []byte) {
 	t.Helper()
 	for _, s := range format.Ours() {
 		line, err := json.Marshal(s)
@@ -60,7 +60,7 @@ func schemes(t *testing.T) (b []byte) {
 // start serves a configuration until the test ends.
 func start(t *testing.T, c Config) (*Server, *httptest.Server) {
 	t.Helper()
-	c.Inspect, c.Schemes = inspect, schemes(t)
+	c.Inspect, c.Formats = inspect, formats(t)
 	s, err := New(c)
 	if err != nil {
 		t.Fatal(err)
@@ -135,10 +135,10 @@ func TestIDs(t *testing.T) {
 	waitReady(t, s)
 	last := map[string]format.ID{}
 	for _, sch := range format.Ours() {
-		for _, form := range sch.Encodings {
+		for _, encoding := range sch.Encodings {
 			for _, n := range []int{1, 2, 5000} {
 				for _, accept := range []string{"", "application/json"} {
-					url := fmt.Sprintf("%s/v1/ids/%s?n=%d&form=%s", ts.URL, sch.Name, n, form)
+					url := fmt.Sprintf("%s/v1/ids/%s?n=%d&encoding=%s", ts.URL, sch.Name, n, encoding)
 					a := send(t, http.MethodPost, url, "", "Accept: "+accept)
 					if a.StatusCode != 200 || a.Header.Get("Cache-Control") != "no-store" {
 						t.Fatalf("%s: %d %s: %s", url, a.StatusCode, a.Header.Get("Cache-Control"), a.body)
@@ -154,10 +154,10 @@ func TestIDs(t *testing.T) {
 						texts = strings.Split(strings.TrimSuffix(a.body, "\n"), "\n")
 					} else {
 						var out struct {
-							Scheme string   `json:"scheme"`
+							Format string   `json:"format"`
 							IDs    []string `json:"ids"`
 						}
-						if err := json.Unmarshal([]byte(a.body), &out); err != nil || out.Scheme != sch.Name || a.Header.Get("Content-Type") != typeJSON {
+						if err := json.Unmarshal([]byte(a.body), &out); err != nil || out.Format != sch.Name || a.Header.Get("Content-Type") != typeJSON {
 							t.Fatalf("%s: %v, type %s: %.200s", url, err, a.Header.Get("Content-Type"), a.body)
 						}
 						texts = out.IDs
@@ -166,7 +166,7 @@ func TestIDs(t *testing.T) {
 						t.Fatalf("%s: %d IDs, want %d", url, len(texts), n)
 					}
 					for _, text := range texts {
-						id, err := sch.ParseAs(form, text)
+						id, err := sch.ParseAs(encoding, text)
 						if err != nil {
 							t.Fatal(err)
 						}
@@ -226,39 +226,39 @@ func TestRequests(t *testing.T) {
 		{"no store", "GET", bare.URL + "/v1/ids/scru64", "", nil, 503, "has no store to lease a node ID of scru64 from"},
 		{"no store for others", "POST", bare.URL + "/v1/store/time", "{}", nil, 404, "no such path"},
 		{"no store, ready", "GET", bare.URL + "/readyz", "", nil, 200, "ready"},
-		{"unknown scheme", "GET", ts.URL + "/v1/ids/scru12", "", nil, 422, "scru64, scru128, scru160, euid, uid60"},
+		{"unknown format", "GET", ts.URL + "/v1/ids/scru12", "", nil, 422, "scru64, scru128, scru160, euid, uid60"},
 		{"too many", "GET", ts.URL + "/v1/ids/scru128?n=100001", "", nil, 422, "want 1 to 100000"},
 		{"none", "GET", ts.URL + "/v1/ids/scru128?n=0", "", nil, 422, "want 1 to 100000"},
 		{"negative", "GET", ts.URL + "/v1/ids/scru128?n=-1", "", nil, 422, "query.n"},
 		{"not a number", "GET", ts.URL + "/v1/ids/scru128?n=many", "", nil, 422, "query.n"},
-		{"unknown form", "GET", ts.URL + "/v1/ids/scru128?form=ulid", "", nil, 422, "text, hex, int and uuid"},
-		{"form of another width", "GET", ts.URL + "/v1/ids/scru64?form=uuid", "", nil, 422, "scru64 IDs have 64 bits"},
+		{"unknown encoding", "GET", ts.URL + "/v1/ids/scru128?encoding=ulid", "", nil, 422, "text, hex, int and uuid"},
+		{"encoding of another width", "GET", ts.URL + "/v1/ids/scru64?encoding=uuid", "", nil, 422, "scru64 IDs have 64 bits"},
 		{"unknown parameter", "GET", ts.URL + "/v1/ids/scru128?m=3", "", nil, 422, "query.m"},
 		{"accepts neither", "GET", ts.URL + "/v1/ids/scru128", "", []string{"Accept: image/png"}, 406, "text/plain or application/json"},
-		{"prefers JSON", "GET", ts.URL + "/v1/ids/scru128", "", []string{"Accept: text/plain;q=0.5, application/json"}, 200, `{"scheme"`},
+		{"prefers JSON", "GET", ts.URL + "/v1/ids/scru128", "", []string{"Accept: text/plain;q=0.5, application/json"}, 200, `{"format"`},
 		{"unknown path", "GET", ts.URL + "/v2/ids", "", nil, 404, "no such path"},
 		{"unknown method", "DELETE", ts.URL + "/v1/ids/euid", "", nil, 405, "this path takes GET, HEAD, POST"},
 		{"options", "OPTIONS", ts.URL + "/v1/inspect", "", nil, 204, ""},
 		{"head", "HEAD", ts.URL + "/v1/ids/euid", "", nil, 200, ""},
 		{"inspect", "GET", ts.URL + "/v1/inspect/0372ijojuxuhjsfkeryi2mrtm", "", nil, 200, `"time":"2022-04-03T11:40:14.308Z"`},
 		{"inspect no ID", "GET", ts.URL + "/v1/inspect/nonsense", "", nil, 422, `"location":"path.id"`},
-		{"inspect as", "GET", ts.URL + "/v1/inspect/naS8QBhxi?scheme=euid", "", nil, 422, "euid"},
+		{"inspect as", "GET", ts.URL + "/v1/inspect/naS8QBhxi?format=euid", "", nil, 422, "euid"},
 		{"inspect long", "GET", ts.URL + "/v1/inspect/" + long[:300], "", nil, 422, "expected length <= 200"},
 		{"lines", "POST", ts.URL + "/v1/inspect", "nonsense\n\n 0u2pf62ji4b9 \r\n" + long + "\nxinaS8QBh", nil, 200,
-			`{"line":1,"error":"\"nonsense\" is no ID"}` + "\n" + `{"scheme":"scru64","text":"0u2pf62ji4b9"`},
+			`{"line":1,"error":"\"nonsense\" is no ID"}` + "\n" + `{"format":"scru64","text":"0u2pf62ji4b9"`},
 		{"a long line", "POST", ts.URL + "/v1/inspect", long + "\nxinaS8QBh", nil, 200,
-			`{"line":1,"error":"longer than 1024 bytes, which no ID is"}` + "\n" + `{"scheme":"uid60"`},
+			`{"line":1,"error":"longer than 1024 bytes, which no ID is"}` + "\n" + `{"format":"uid60"`},
 		{"no lines", "POST", ts.URL + "/v1/inspect", "", nil, 200, ""},
 		{"bounds", "GET", ts.URL + "/v1/bounds/scru64?from=2026-11-17&to=2026-11-18", "", nil, 200, `"to":"2026-11-18T00:00:00.000Z"`},
 		{"bounds without a start", "GET", ts.URL + "/v1/bounds/scru64", "", nil, 422, "query.from"},
 		{"bounds, no time", "GET", ts.URL + "/v1/bounds/scru64?from=soon", "", nil, 422, `"location":"query.from"`},
 		{"bounds, empty", "GET", ts.URL + "/v1/bounds/scru64?from=2026-11-17&to=2026-11-16", "", nil, 422, "is empty"},
-		{"schemes", "GET", ts.URL + "/v1/schemes", "", nil, 200, `{"scheme":"scru64"`},
+		{"formats", "GET", ts.URL + "/v1/formats", "", nil, 200, `{"format":"scru64"`},
 		{"live", "GET", ts.URL + "/healthz", "", nil, 200, "ok"},
 		{"ready", "GET", ts.URL + "/readyz", "", nil, 200, "ready"},
 		{"metrics", "GET", ts.URL + "/metrics", "", nil, 200, "# HELP sortid_lease_remaining_seconds"},
 		{"description", "GET", ts.URL + "/openapi.json", "", nil, 200, `"version":"v1.2.3"`},
-		{"page", "GET", ts.URL + "/", "", nil, 200, "GET /v1/ids/{scheme}"},
+		{"page", "GET", ts.URL + "/", "", nil, 200, "GET /v1/ids/{format}"},
 		{"not JSON", "POST", ts.URL + "/v1/store/get", "realm", nil, 400, "not the JSON that /openapi.json describes"},
 		{"more than JSON", "POST", ts.URL + "/v1/store/get", `{"realm":"r","blocks":["1/8"]} x`, nil, 400, "goes on after its JSON object"},
 		{"unknown member", "POST", ts.URL + "/v1/store/get", `{"realm":"r","block":"1/8"}`, nil, 400, `unknown field \"block\"`},
@@ -517,7 +517,7 @@ func TestTokens(t *testing.T) {
 		{"GET", "/v1/inspect/xinaS8QBh", "", status{"ids": 200, "orders": 200, "admin": 200}},
 		{"POST", "/v1/inspect", "xinaS8QBh", status{"ids": 200, "orders": 200, "admin": 200}},
 		{"GET", "/v1/bounds/euid?from=-1h", "", status{"ids": 200, "orders": 200, "admin": 200}},
-		{"GET", "/v1/schemes", "", status{"ids": 200, "orders": 200, "admin": 200}},
+		{"GET", "/v1/formats", "", status{"ids": 200, "orders": 200, "admin": 200}},
 		{"GET", "/metrics", "", status{"ids": 403, "orders": 403, "admin": 200}},
 		{"POST", "/v1/store/get", fmt.Sprintf(get, "orders"), status{"ids": 403, "orders": 200, "admin": 200}},
 		{"POST", "/v1/store/get", fmt.Sprintf(get, "orders@0123456789abcdef"), status{"ids": 403, "orders": 200, "admin": 200}},
@@ -568,7 +568,7 @@ func TestTokens(t *testing.T) {
 	// Limits: two requests at once; five IDs a second, but any one answer.
 	hardly(t, tokens, "slow")
 	for i, want := range []int{200, 200, 429} {
-		a := send(t, http.MethodGet, ts.URL+"/v1/schemes", "", with("slow"))
+		a := send(t, http.MethodGet, ts.URL+"/v1/formats", "", with("slow"))
 		after, _ := strconv.Atoi(a.Header.Get("Retry-After"))
 		if a.StatusCode != want || (want == 429) != (after > 1800 && after <= 3600) {
 			t.Errorf("request %d: %d, want %d; Retry-After: %q", i, a.StatusCode, want, a.Header.Get("Retry-After"))
@@ -581,7 +581,7 @@ func TestTokens(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer st.Close()
-	l, err := lease.Acquire(t.Context(), st, lease.Config{Realm: "orders", Format: lease.SCRU64, NodeIDSize: 8})
+	l, err := lease.Acquire(t.Context(), st, lease.Config{Realm: "orders", Format: lease.SCRU64, NodeBits: 8})
 	if err != nil {
 		t.Fatal(err)
 	}

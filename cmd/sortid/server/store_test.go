@@ -34,7 +34,7 @@ func serveRealm(t *testing.T) served {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { client.Close() })
-	l, err := lease.Acquire(t.Context(), client, lease.Config{Realm: "orders", Format: lease.SCRU64, NodeIDSize: 2, Name: "victim"})
+	l, err := lease.Acquire(t.Context(), client, lease.Config{Realm: "orders", Format: lease.SCRU64, NodeBits: 2, Name: "victim"})
 	if err != nil {
 		t.Fatal(err)
 	}

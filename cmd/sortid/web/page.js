@@ -205,16 +205,16 @@ function fieldTable(id, map) {
   return tableOf("fields", [head("Field"), head("Bits", "number"), head("Value", "number"), head("Meaning")], rows);
 }
 
-/* Items: {id, form} of one of the five formats; of another {foreign, milli, text}, and id if it can be read as one, too. */
+/* Items: {id, encoding} of one of the five formats; of another {foreign, milli, text}, and id if it can be read as one, too. */
 
 const nameOf = (item) => item.foreign ?? item.id.format.name;
 const milliOf = (item) => (item.foreign ? item.milli : item.id.milli);
 const timeOf = (item) => (milliOf(item) === undefined ? "" : formatTime(milliOf(item)));
-const as = (item) => (item.foreign ? item.foreign : `${item.id.format.name} ${item.form}`);
+const as = (item) => (item.foreign ? item.foreign : `${item.id.format.name} ${item.encoding}`);
 
 /* A card */
 
-const formNames = { text: "Text", hex: "Hex", int: "Integer", uuid: "UUID" };
+const encodingNames = { text: "Text", hex: "Hex", int: "Integer", uuid: "UUID" };
 
 // A card of an item, which may have {reason, others, stripped}, and a place in a log.
 function card(item) {
@@ -241,12 +241,12 @@ function card(item) {
     const table = fieldTable(id, map);
     rows = [...table.tBodies[0].rows];
     element.append(map, table);
-    for (const form of id.format.forms) copied(formNames[form], id[form]);
+    for (const encoding of id.format.encodings) copied(encodingNames[encoding], id[encoding]);
     for (const note of id.notes) fact("Note", span("", note));
   }
   if (item.reason) fact("Read", span("", `as ${as(item)}: ${item.reason}`));
   for (const other of item.others ?? []) fact("Or", span("", `as ${as(other)}: ${other.reason}${timeOf(other) && `: ${timeOf(other)}`}`));
-  if (item.foreign && item.context !== undefined) fact("Or", span("", `as ${item.id.format.name} ${item.form}`));
+  if (item.foreign && item.context !== undefined) fact("Or", span("", `as ${item.id.format.name} ${item.encoding}`));
   if (item.stripped?.length) fact("Taken off", span("", item.stripped.join(", ")));
   element.append(facts);
   return element;
@@ -318,11 +318,11 @@ class Search {
       }
     }
     let found = false;
-    for (const { id, form, start, end, foreign } of this.finder.find(text)) {
+    for (const { id, encoding, start, end, foreign } of this.finder.find(text)) {
       found = true;
       const from = Math.max(0, start - 200);
       this.items.push({
-        id, form, foreign, milli: id.milli, line, column: this.column + start + 1, input: text.slice(start, end),
+        id, encoding, foreign, milli: id.milli, line, column: this.column + start + 1, input: text.slice(start, end),
         context: text.slice(from, end + 200), start: start - from, end: end - from,
       });
     }
@@ -548,9 +548,9 @@ function row(item) {
 
 // What "sortid inspect -o json" prints of an item, and its place.
 function record(item) {
-  const { form, input, line, column } = item;
+  const { encoding, input, line, column } = item;
   if (item.foreign) return { foreign: item.foreign, text: item.text ?? input, time: timeOf(item) || undefined, input, line, column };
-  return { ...item.id.toJSON(), input, form, line, column };
+  return { ...item.id.toJSON(), input, encoding, line, column };
 }
 
 function chosenFormat() {
@@ -667,8 +667,8 @@ function options(select, values, chosen) {
 
 function makeChanged() {
   const format = lookup($("make-format").value);
-  const form = $("make-form-of").value;
-  options($("make-form-of"), format.forms, format.forms.includes(form) ? form : "text");
+  const encoding = $("make-encoding").value;
+  options($("make-encoding"), format.encodings, format.encodings.includes(encoding) ? encoding : "text");
   $("make-node-label").hidden = !["scru64", "uid60"].includes(format.name);
   $("make-node").required = format.name === "scru64";
   $("make-extension-label").hidden = format.name !== "euid";
@@ -695,7 +695,7 @@ function makeSome(event) {
     return;
   }
   $("make-status").textContent = `${plural(ids.length, "new ID")} of ${format.name}`;
-  $("make-output").value = ids.map((id) => id[$("make-form-of").value]).join("\n") + "\n";
+  $("make-output").value = ids.map((id) => id[$("make-encoding").value]).join("\n") + "\n";
   $("make-output").rows = Math.min(16, ids.length + 1);
   $("make-result").hidden = false;
   $("make-look").dataset.format = format.name;
@@ -720,13 +720,13 @@ function rangeChanged() {
     const to = parseTime($("range-to").value, now);
     const { first, end } = format.bounds(from, to);
     const sql = condition($("range-column").value, select.value, first, end);
-    const form = { bytea: "hex", blob: "hex" }[select.value] ?? select.value;
+    const encoding = { bytea: "hex", blob: "hex" }[select.value] ?? select.value;
     const fact = (name, value, about, what) => [make("dt", {}, name),
       make("dd", {}, make("span", { className: what }, value), span("quiet", about), copyButton(value, name))];
     $("range-status").textContent = "";
     $("range-result").replaceChildren(make("article", { className: "card" }, make("dl", { className: "facts" },
-      ...fact("First", first.in(form), formatTime(from), "first"),
-      ...fact("End", end.in(form), `${formatTime(to)}, not included`, "end"),
+      ...fact("First", first.in(encoding), formatTime(from), "first"),
+      ...fact("End", end.in(encoding), `${formatTime(to)}, not included`, "end"),
       ...fact("SQL", sql, "", "sql"))));
   } catch (error) {
     complain("range", error);
@@ -765,8 +765,8 @@ function chooseChanged() {
   const burst = (format) => (format.burst_ahead_seconds > 0 ? `runs ${seconds(format.burst_ahead_seconds)} ahead of the clock`
     : format.burst_waits_seconds > 0 ? `waits ${seconds(format.burst_waits_seconds)}` : "goes through at once");
   const heads = ["Format", "", "Why", "Collision", "IDs in a tick", ...(answer.asked.burst > 0 ? ["A burst"] : []), "Until", "Column"];
-  const rows = answer.formats.map((format) => make("tr", { className: format.scheme === answer.recommended ? "recommended" : "" },
-    make("th", { scope: "row" }, format.scheme),
+  const rows = answer.formats.map((format) => make("tr", { className: format.format === answer.recommended ? "recommended" : "" },
+    make("th", { scope: "row" }, format.format),
     ...[
       format.fits ? "fits" : "no", format.reasons.join("; "), odds(format.collision_probability),
       `${count(format.ids_per_tick)} in ${seconds(format.tick_seconds)}`, ...(answer.asked.burst > 0 ? [burst(format)] : []),
@@ -783,10 +783,10 @@ function chooseChanged() {
 
 // A plot of each format's probability of a collision over the years.
 function riskPlot({ asked, formats: results }) {
-  const lines = results.map(({ scheme }) => ({
-    scheme, points: Array.from({ length: 41 }, (_, i) => {
+  const lines = results.map(({ format }) => ({
+    format, points: Array.from({ length: 41 }, (_, i) => {
       const years = asked.years * Math.max(i, 0.2) / 40;
-      return [i / 40, collisionProbability(lookup(scheme), { ...asked, years })];
+      return [i / 40, collisionProbability(lookup(format), { ...asked, years })];
     }),
   })).filter(({ points }) => points.at(-1)[1] > 0);
   const figure = make("figure", { className: "plot risk" });
@@ -800,7 +800,7 @@ function riskPlot({ asked, formats: results }) {
   const bottom = Math.min(-9, Math.floor(Math.max(least, -45) / 3) * 3);
   const height = (p) => 100 * Math.min(1, Math.log10(Math.max(p, 10 ** bottom)) / bottom);
   const svg = svgElement("svg", { viewBox: "0 0 100 100", preserveAspectRatio: "none", role: "img",
-    "aria-label": lines.map(({ scheme, points }) => `${scheme}: ${odds(points.at(-1)[1])} after ${asked.years} years`).join("; ") });
+    "aria-label": lines.map(({ format, points }) => `${format}: ${odds(points.at(-1)[1])} after ${asked.years} years`).join("; ") });
   const box = div("box", svg);
   const across = (power, kind) => svg.append(svgElement("line", { x1: 0, x2: 100, y1: 100 * power / bottom, y2: 100 * power / bottom, class: kind }));
   for (let power = 0; power >= bottom; power -= bottom < -24 ? 9 : 3) {
@@ -812,16 +812,16 @@ function riskPlot({ asked, formats: results }) {
   across(-6, "limit");
   lines.sort((a, b) => b.points.at(-1)[1] - a.points.at(-1)[1]);
   let above = -Infinity;
-  for (const { scheme, points } of lines) {
+  for (const { format, points } of lines) {
     svg.append(svgElement("polyline", { points: points.map(([x, p]) => `${100 * x},${height(p)}`).join(" "), class: "curve" }));
-    const label = span("name", scheme);
+    const label = span("name", format);
     above = Math.max(above + 6.5, height(points.at(-1)[1])); // so that names do not overlap
     label.style.top = `${above}%`;
     box.append(label);
   }
   figure.append(box, paragraph("ends", span("", "now"), span("", `${asked.years} years`)),
     paragraph("quiet", "The dashed line is one in a million, above which no format is recommended." +
-      (lines.length < results.length ? ` ${results.filter(({ scheme }) => !lines.some((line) => line.scheme === scheme)).map(({ scheme }) => scheme).join(" and ")}: none.` : "")));
+      (lines.length < results.length ? ` ${results.filter(({ format }) => !lines.some((line) => line.format === format)).map(({ format }) => format).join(" and ")}: none.` : "")));
   return figure;
 }
 
@@ -862,7 +862,7 @@ function follow() {
 
 options($("make-format"), formats.map((format) => format.name), "scru128");
 options($("range-format"), formats.map((format) => format.name), "scru128");
-options($("make-form-of"), lookup("scru128").forms, "text");
+options($("make-encoding"), lookup("scru128").encodings, "text");
 for (const format of formats) $("read-as").append(make("option", { value: format.name }, format.name));
 
 on("input", "input", look);

@@ -2,7 +2,7 @@
 export type Time = Date | number;
 
 /** A way to write an ID; only formats of 128 bits have "uuid". */
-export type Form = "text" | "hex" | "int" | "uuid";
+export type Encoding = "text" | "hex" | "int" | "uuid";
 
 export type FormatName = "scru64" | "scru128" | "scru160" | "euid" | "uid60";
 
@@ -49,7 +49,7 @@ export declare class ID {
   readonly fields: Readonly<Record<string, bigint>>;
   /** What else there is to say, such as that no generator makes this ID. */
   readonly notes: string[];
-  in(form: Form): string;
+  in(encoding: Encoding): string;
   field(field: Pick<Field, "low" | "bits">): bigint;
   compare(other: ID): -1 | 0 | 1;
   equals(other: ID): boolean;
@@ -93,7 +93,7 @@ export declare class Format {
   readonly bits: number;
   readonly fields: readonly Field[];
   readonly timestamp: Field;
-  readonly forms: readonly Form[];
+  readonly encodings: readonly Encoding[];
   readonly alphabet: string;
   readonly symbols: string;
   readonly foldsCase: boolean;
@@ -112,10 +112,10 @@ export declare class Format {
   /** The last time that a generator puts into an ID, in Unix milliseconds. */
   readonly last: number;
   readonly plausibleFrom: number;
-  /** The ID of a text in the format's own form. All that read texts throw a ParseError for one that is no ID. */
+  /** The ID of a text in the format's own encoding. All that read texts throw a ParseError for one that is no ID. */
   parse(text: string): ID;
-  parseAs(form: Form, text: string): ID;
-  parseAny(text: string): { id: ID; form: Form };
+  parseAs(encoding: Encoding, text: string): ID;
+  parseAny(text: string): { id: ID; encoding: Encoding };
   fromInt(value: bigint | number | string): ID;
   fromBytes(bytes: Uint8Array): ID;
   fromFields(values: Record<string, bigint | number | string>): ID;
@@ -141,7 +141,7 @@ export declare function lookup(name: string): Format;
 /** A reading of a text as an ID of one of the five formats. */
 export interface Candidate {
   id: ID;
-  form: Form;
+  encoding: Encoding;
   reason: string;
   foreign?: undefined;
 }
@@ -172,7 +172,7 @@ export declare function plausible(id: ID, now?: number): boolean;
 /** An ID in a text: text.slice(start, end). */
 export interface Match {
   id: ID;
-  form: Form;
+  encoding: Encoding;
   start: number;
   end: number;
   /** "UUIDv7" for one of these; the ID is its reading as scru128. */
@@ -220,7 +220,7 @@ export interface PlanRequest {
 }
 
 export interface PlanFormat {
-  scheme: FormatName;
+  format: FormatName;
   fits: boolean;
   reasons: string[];
   collision_probability: number;
@@ -231,7 +231,7 @@ export interface PlanFormat {
   ends: string;
   bytes: number;
   column: string;
-  options: { node_id_size?: number; overflow_guard?: number; worker_bits?: number };
+  options: { node_bits?: number; overflow_guard?: number; node_bits?: number };
 }
 
 /** Which formats hold for a load, as "sortid plan -o json" answers. */

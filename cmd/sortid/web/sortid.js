@@ -4,7 +4,7 @@
 // README has examples, and sortid.d.ts describes all of it. The command "sortid page" puts
 // this file, without its exports, into a page.
 
-// What each format is made of. "go generate" writes this line from the Go package scheme.
+// What each format is made of. "go generate" writes this line from the Go package format.
 const descriptions = [
 {"name":"scru64","title":"SCRU64","summary":"64 bits, unique through assigned node IDs","bits":64,"alphabet":"12 Base36 digits","symbols":"0123456789abcdefghijklmnopqrstuvwxyz","foldsCase":true,"textLengths":[12],"hexText":false,"textSorts":true,"example":"0u2pf62ji4b9","max":"4738381338321616895","epoch":0,"tick":256,"reserved":true,"last":72301961338879,"plausibleFrom":1262304000000,"fields":[{"name":"timestamp","bits":40,"kind":"time","meaning":"Unix time in units of 256 ms"},{"name":"node_ctr","bits":24,"kind":"node","meaning":"node ID above, counter below"}]},
 {"name":"scru128","title":"SCRU128","summary":"128 bits, unique without any coordination","bits":128,"alphabet":"25 Base36 digits","symbols":"0123456789abcdefghijklmnopqrstuvwxyz","foldsCase":true,"textLengths":[25],"hexText":false,"textSorts":true,"example":"0372ijojuxuhjsfkeryi2mrtm","max":"340282366920938463463374607431768211455","epoch":0,"tick":1,"reserved":true,"last":281474976710654,"plausibleFrom":1262304000000,"fields":[{"name":"timestamp","bits":48,"kind":"time","meaning":"Unix time in milliseconds"},{"name":"counter_hi","bits":24,"kind":"counter","meaning":"random, renewed each second"},{"name":"counter_lo","bits":24,"kind":"counter","meaning":"+1 per ID, random start in each millisecond"},{"name":"entropy","bits":32,"kind":"random","meaning":"random in each ID"}]},
@@ -76,7 +76,7 @@ function numerals({ name, symbols, foldsCase }) {
   };
 }
 
-// The text form of a format: parse returns an integer or throws a ParseError.
+// The text encoding of a format: parse returns an integer or throws a ParseError.
 function codec(description) {
   const { name, bits, hexText, textLengths } = description;
   const { read, value, write } = numerals(description);
@@ -130,11 +130,11 @@ export class ID {
     return this.format.bits === 128 ? this.hex.replace(/^(.{8})(.{4})(.{4})(.{4})/, "$1-$2-$3-$4-") : undefined;
   }
 
-  in(form) {
-    if (!this.format.forms.includes(form)) {
-      throw new RangeError(`${this.format.name} IDs have no form ${JSON.stringify(form)}; their forms are ${this.format.forms.join(", ")}`);
+  in(encoding) {
+    if (!this.format.encodings.includes(encoding)) {
+      throw new RangeError(`${this.format.name} IDs have no encoding ${JSON.stringify(encoding)}; their encodings are ${this.format.encodings.join(", ")}`);
     }
-    return this[form];
+    return this[encoding];
   }
 
   field(field) {
@@ -174,8 +174,8 @@ export class ID {
 
   /** What "sortid inspect -o json" prints of an ID. */
   toJSON() {
-    const all = { scheme: this.format.name };
-    for (const form of this.format.forms) all[form] = this[form];
+    const all = { format: this.format.name };
+    for (const encoding of this.format.encodings) all[encoding] = this[encoding];
     all.time = formatTime(this.milli);
     all.fields = Object.fromEntries(Object.entries(this.fields).map(([name, value]) => [name, value.toString()]));
     if (this.notes.length) all.notes = this.notes;
@@ -187,7 +187,7 @@ export class Format {
   constructor(description) {
     Object.assign(this, description);
     this.max = BigInt(description.max);
-    this.forms = this.bits === 128 ? ["text", "hex", "int", "uuid"] : ["text", "hex", "int"];
+    this.encodings = this.bits === 128 ? ["text", "hex", "int", "uuid"] : ["text", "hex", "int"];
     let low = this.bits;
     this.fields = this.fields.map((field) => Object.freeze({ ...field, low: low -= field.bits }));
     this.timestamp = this.fields.find((field) => field.name === "timestamp");
@@ -196,33 +196,33 @@ export class Format {
 
   parse(text) { return this.#checked(text, codecs[this.name].parse(text)); }
 
-  parseAs(form, text) {
-    if (form === "text") return this.parse(text);
-    if (!this.forms.includes(form)) throw new RangeError(`${this.name} IDs have no form ${JSON.stringify(form)}; their forms are ${this.forms.join(", ")}`);
+  parseAs(encoding, text) {
+    if (encoding === "text") return this.parse(text);
+    if (!this.encodings.includes(encoding)) throw new RangeError(`${this.name} IDs have no encoding ${JSON.stringify(encoding)}; their encodings are ${this.encodings.join(", ")}`);
     const [length, symbols, what] = {
       hex: [this.bits / 4, /[^0-9a-f]/i, "no hexadecimal digit"],
       int: [undefined, /[^0-9]/, "no decimal digit"],
       uuid: [36, /[^0-9a-f-]|(?<=^(.{8}|.{13}|.{18}|.{23}))[^-]|(?<!^(.{8}|.{13}|.{18}|.{23}))-/i, "not the hexadecimal digit or hyphen of a UUID"],
-    }[form];
+    }[encoding];
     if (length ? text.length !== length : text === "") {
-      throw new ParseError(this.name, text, "length", -1, `${text.length} characters, where the form ${form} has ${length ?? "some"}`);
+      throw new ParseError(this.name, text, "length", -1, `${text.length} characters, where the encoding ${encoding} has ${length ?? "some"}`);
     }
     const offset = text.search(symbols);
     if (offset >= 0) {
       const c = String.fromCodePoint(text.codePointAt(offset));
       throw new ParseError(this.name, text, "symbol", offset, `${JSON.stringify(c)} at offset ${offset} is ${what}`);
     }
-    if (form !== "int") return this.#checked(text, BigInt("0x" + text.replace(/-/g, "")));
+    if (encoding !== "int") return this.#checked(text, BigInt("0x" + text.replace(/-/g, "")));
     return this.#checked(text, text.length > 64 ? this.max + 1n : BigInt(text));
   }
 
-  /** The ID of a text in any form, and the form: {id, form}. */
+  /** The ID of a text in any encoding, and the encoding: {id, encoding}. */
   parseAny(text) {
-    const form = this.#formOf(text);
-    return { id: this.parseAs(form, text), form };
+    const encoding = this.#encodingOf(text);
+    return { id: this.parseAs(encoding, text), encoding };
   }
 
-  #formOf(text) {
+  #encodingOf(text) {
     if (this.textLengths.includes(text.length)) return "text";
     if (this.bits === 128 && text.length === 36) return "uuid";
     if (text.length === this.bits / 4 && /^[0-9a-fA-F]+$/.test(text)) return "hex";
@@ -546,8 +546,8 @@ export function plausible(id, now = Date.now()) {
 
 // Whether letters are in the case in which they are written: that of the format in its
 // own texts, lower case in others.
-function usualCase(format, form, text) {
-  if (form !== "text") return !/[A-Z]/.test(text);
+function usualCase(format, encoding, text) {
+  if (encoding !== "text") return !/[A-Z]/.test(text);
   if (!format.foldsCase) return true;
   return format.symbols.includes("a") ? !/[A-Z]/.test(text) : !/[a-z]/.test(text);
 }
@@ -572,20 +572,20 @@ function standardUUID(text) {
 }
 
 /**
- * The ways to read a text whose format is unknown, the most probable first, as {id, form,
+ * The ways to read a text whose format is unknown, the most probable first, as {id, encoding,
  * reason}: those whose time is plausible and that a generator of the format could make.
  * A UUID of RFC 9562 comes first, as {foreign, milli, text, reason}: its name, its time if
  * it has one.
  */
 export function detect(text, now = Date.now()) {
   const found = [];
-  const attempt = (format, form, reason) => {
+  const attempt = (format, encoding, reason) => {
     try {
-      const id = format.parseAs(form, text);
+      const id = format.parseAs(encoding, text);
       if (!plausible(id, now) || !generated(id)) return;
-      const rank = ["text", "uuid", "hex", "int"].indexOf(form) + (usualCase(format, form, text) ? 0 : 4);
-      found.push({ id, form, reason, rank });
-    } catch { /* not in this form */ }
+      const rank = ["text", "uuid", "hex", "int"].indexOf(encoding) + (usualCase(format, encoding, text) ? 0 : 4);
+      found.push({ id, encoding, reason, rank });
+    } catch { /* not in this encoding */ }
   };
   for (const format of formats) {
     if (format.textLengths.includes(text.length)) attempt(format, "text", format.alphabet);
@@ -594,7 +594,7 @@ export function detect(text, now = Date.now()) {
     if (/^[1-9][0-9]{0,48}$/.test(text)) attempt(format, "int", "a decimal integer");
   }
   found.sort((a, b) => a.rank - b.rank);
-  const candidates = found.map(({ id, form, reason }) => ({ id, form, reason }));
+  const candidates = found.map(({ id, encoding, reason }) => ({ id, encoding, reason }));
   const hyphens = /^.{8}-.{4}-.{4}-.{4}-.{12}$/.test(text);
   const uuid = hyphens || text.length === 32 ? standardUUID(text) : undefined;
   if (uuid && (uuid.milli === undefined ? hyphens : uuid.milli >= formats[0].plausibleFrom && uuid.milli < now + 365 * DAY)) {
@@ -669,7 +669,7 @@ export class Finder {
     this.now = now;
   }
 
-  /** The IDs in a text, in order: {id, form, start, end}; foreign is "UUIDv7" where it is one. */
+  /** The IDs in a text, in order: {id, encoding, start, end}; foreign is "UUIDv7" where it is one. */
   find(text) {
     const found = [];
     for (const { 0: run, index } of text.matchAll(/[0-9A-Za-z]{12,}/g)) {
@@ -706,11 +706,11 @@ export class Finder {
     return undefined;
   }
 
-  #parse(format, form, word, start) {
+  #parse(format, encoding, word, start) {
     if (this.only ? !this.only.includes(format) : format === uid60) return undefined;
     try {
-      const id = format.parseAs(form, word);
-      return plausible(id, this.now) && generated(id) ? { id, form, start, end: start + word.length } : undefined;
+      const id = format.parseAs(encoding, word);
+      return plausible(id, this.now) && generated(id) ? { id, encoding, start, end: start + word.length } : undefined;
     } catch {
       return undefined;
     }
@@ -884,7 +884,7 @@ const models = {
     for (size of sizes) { // the first that holds is best; if none does, the last is shown
       const { guard, mean, ok } = guardBits(24 - size, perTick + 6 * Math.sqrt(perTick));
       rate = ok;
-      result.options = { node_id_size: size, overflow_guard: guard };
+      result.options = { node_bits: size, overflow_guard: guard };
       result.ids_per_tick = Math.floor(mean);
       if (load.burst > 0) result.burst_ahead_seconds = Math.floor((load.burst - 1) / mean) * tick;
       burst = result.burst_ahead_seconds <= MOST_AHEAD;
@@ -899,7 +899,7 @@ const models = {
     const [size] = nodeSizes(load.processes, 9);
     if (!load.can_assign_nodes) return "18 bits that differ by chance";
     if (!size || load.processes === 1) return "there are worker IDs for at most 512 processes";
-    result.options.worker_bits = size;
+    result.options.node_bits = size;
     return `a worker ID of ${size} bits for each process`;
   },
 };
@@ -926,7 +926,7 @@ export function plan(request) {
     const reasons = [];
     const refuse = (reason) => { reasons.push(reason); };
     const result = {
-      scheme: format.name, collision_probability: collisionProbability(format, asked), ids_per_tick: 0, tick_seconds: format.tick / 1000,
+      format: format.name, collision_probability: collisionProbability(format, asked), ids_per_tick: 0, tick_seconds: format.tick / 1000,
       burst_waits_seconds: 0, burst_ahead_seconds: 0, ends: formatTime(format.last).split("T")[0], bytes, column, options: {},
     };
     const unique = models[format.name](load, result, refuse);
@@ -950,10 +950,10 @@ export function plan(request) {
 // The command to go on with.
 function planCommand({ processes }, result) {
   if (!result) return "";
-  const { scheme, options } = result;
-  if (scheme === "scru64") {
-    const node = processes === 1 ? `--node 0/${options.node_id_size}` : `--lease STORE --node-bits ${options.node_id_size}`;
+  const { format, options } = result;
+  if (format === "scru64") {
+    const node = processes === 1 ? `--node 0/${options.node_bits}` : `--lease STORE --node-bits ${options.node_bits}`;
     return `sortid new scru64 ${node}${options.overflow_guard > 0 ? ` --guard ${options.overflow_guard}` : ""}`;
   }
-  return `sortid new ${scheme}${options.worker_bits ? ` --lease STORE --node-bits ${options.worker_bits}` : ""}`;
+  return `sortid new ${format}${options.node_bits ? ` --lease STORE --node-bits ${options.node_bits}` : ""}`;
 }

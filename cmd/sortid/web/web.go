@@ -20,7 +20,7 @@ import (
 //go:embed page.html page.css page.js sortid.js
 var files embed.FS
 
-// A description is what sortid.js knows of a scheme. Times are Unix milliseconds.
+// A description is what sortid.js knows of a format. Times are Unix milliseconds.
 type description struct {
 	Name          string  `json:"name"`
 	Title         string  `json:"title"`
@@ -49,7 +49,7 @@ type field struct {
 	Meaning string `json:"meaning"`
 }
 
-// Descriptions returns what sortid.js is to know of the schemes: a line of JSON for each.
+// Descriptions returns what sortid.js is to know of the formats: a line of JSON for each.
 func Descriptions() ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
@@ -79,7 +79,7 @@ func Descriptions() ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// Describe returns sortid.js with the descriptions of the schemes in it.
+// Describe returns sortid.js with the descriptions of the formats in it.
 func Describe(module []byte) ([]byte, error) {
 	const begin, end = "\nconst descriptions = ", ";\n"
 	descriptions, err := Descriptions()

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// The module in the folder, which is published, knows what package scheme knows.
+// The module in the folder, which is published, knows what package format knows.
 func TestModuleIsCurrent(t *testing.T) {
 	have, err := os.ReadFile("sortid.js")
 	if err != nil {
@@ -20,7 +20,7 @@ func TestModuleIsCurrent(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !bytes.Equal(have, want) {
-		t.Error("sortid.js differs from package scheme: run go generate")
+		t.Error("sortid.js differs from package format: run go generate")
 	}
 	if _, err := Describe([]byte("export const formats = [];\n")); err == nil {
 		t.Error("a module without descriptions passes")

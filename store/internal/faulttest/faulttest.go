@@ -111,7 +111,7 @@ func Outage(t *testing.T, server *testserver.Server, s lease.Store) {
 	t.Helper()
 	const window = 4 * time.Second
 	l, err := lease.Acquire(t.Context(), s, lease.Config{
-		Realm: "outage", NodeIDSize: 3, Window: window,
+		Realm: "outage", NodeBits: 3, Window: window,
 		Format: lease.Format{Bits: 4, Tick: time.Millisecond, Epoch: time.UnixMilli(0)},
 	})
 	if err != nil {

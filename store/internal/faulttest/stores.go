@@ -196,7 +196,7 @@ func WrongClocks(t *testing.T, s lease.Store) {
 		{365 * 24 * time.Hour, lease.ErrClock}, {-365 * 24 * time.Hour, lease.ErrClock},
 	} {
 		l, err := lease.Acquire(t.Context(), s, lease.Config{
-			Realm: "clocks", Format: lease.SCRU64, NodeIDSize: 8, MaxLead: time.Minute, Now: func() time.Time { return time.Now().Add(c.ahead) },
+			Realm: "clocks", Format: lease.SCRU64, NodeBits: 8, MaxLead: time.Minute, Now: func() time.Time { return time.Now().Add(c.ahead) },
 		})
 		if !errors.Is(err, c.want) {
 			t.Errorf("a process %v ahead: %v, want %v", c.ahead, err, c.want)

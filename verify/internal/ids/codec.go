@@ -14,7 +14,7 @@ import (
 	"github.com/sortid/sortid/uid60"
 )
 
-// A codec reads the texts of a format, faster than package scheme does.
+// A codec reads the texts of a format, faster than package format does.
 type codec struct {
 	// read returns the ID of a text, and whether the text is the one that the ID is
 	// written as.
@@ -62,7 +62,7 @@ func readLinesSCRU128(list []ID, text []byte) []ID {
 }
 
 func readSCRU160(text []byte) (v ID, canonical bool, err error) {
-	if len(text) == scru160.HexLen { // another form
+	if len(text) == scru160.HexLen { // another encoding
 		return ID{}, false, sortid.ErrLength
 	}
 	var s scru160.ID

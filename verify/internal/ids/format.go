@@ -22,7 +22,7 @@ type Format struct {
 	codec
 }
 
-// Formats are the formats that can be checked, one for each scheme.
+// Formats are the formats that can be checked, one for each format.
 var Formats = newFormats()
 
 func newFormats() (formats []*Format) {
@@ -93,19 +93,19 @@ func (f *Format) fromBytes(b *[20]byte) (v ID) {
 	return v
 }
 
-// In returns an ID in a form that the format has.
-func (f *Format) In(form format.Encoding, v ID) string {
+// In returns an ID in an encoding that the format has.
+func (f *Format) In(encoding format.Encoding, v ID) string {
 	id, err := f.FromBytes(f.bytes(v))
 	if err != nil { // not an ID of the format, so there is no other way to write it
 		return hex.EncodeToString(f.bytes(v))
 	}
-	return id.In(form)
+	return id.In(encoding)
 }
 
-// Read returns the ID of a text in any of the format's forms, the form, and whether the
-// text is the one that the ID is written as in that form. A hexadecimal number may have
+// Read returns the ID of a text in any of the format's encodings, the encoding, and whether the
+// text is the one that the ID is written as in that encoding. A hexadecimal number may have
 // the prefix \x or 0x, as databases and programs print it.
-func (f *Format) Read(text []byte) (v ID, form format.Encoding, canonical bool, err error) {
+func (f *Format) Read(text []byte) (v ID, encoding format.Encoding, canonical bool, err error) {
 	v, canonical, textErr := f.read(text)
 	if textErr == nil {
 		return v, format.Text, canonical, nil
@@ -113,28 +113,28 @@ func (f *Format) Read(text []byte) (v ID, form format.Encoding, canonical bool, 
 	digits, prefixed := CutPrefix(text)
 	var id format.ID
 	if prefixed {
-		form = format.Hex
-		id, err = f.ParseAs(form, string(digits))
+		encoding = format.Hex
+		id, err = f.ParseAs(encoding, string(digits))
 	} else {
-		id, form, err = f.ParseAny(string(text))
+		id, encoding, err = f.ParseAny(string(text))
 	}
-	if form == format.Text && len(text) == f.Bits/4 { // hexadecimal digits but for one, say
-		form = format.Hex
-		id, err = f.ParseAs(form, string(text))
+	if encoding == format.Text && len(text) == f.Bits/4 { // hexadecimal digits but for one, say
+		encoding = format.Hex
+		id, err = f.ParseAs(encoding, string(text))
 	}
 	switch {
-	case err != nil && form == format.Text:
-		return ID{}, form, false, textErr
+	case err != nil && encoding == format.Text:
+		return ID{}, encoding, false, textErr
 	case err != nil:
-		return ID{}, form, false, err
+		return ID{}, encoding, false, err
 	}
 	var raw [20]byte
 	copy(raw[:], id.Bytes())
 	v = f.fromBytes(&raw)
-	if form == format.Int && f.Timestamp(v) == 0 {
-		return ID{}, form, false, ErrSmall
+	if encoding == format.Int && f.Timestamp(v) == 0 {
+		return ID{}, encoding, false, ErrSmall
 	}
-	return v, form, id.In(form) == string(digits), nil
+	return v, encoding, id.In(encoding) == string(digits), nil
 }
 
 // ErrSmall is the error of an integer that is too small to be an ID of any time but the
@@ -153,21 +153,21 @@ func CutPrefix(text []byte) (digits []byte, prefixed bool) {
 }
 
 // AppendLines appends the IDs of the lines at the start of the text, up to the first one
-// that is not just an ID in the given form, as it is written, and LF. All have the given
+// that is not just an ID in the given encoding, as it is written, and LF. All have the given
 // length.
-func (f *Format) AppendLines(list []ID, text []byte, form format.Encoding, length int) []ID {
-	if form == format.Text && f.readLines != nil {
+func (f *Format) AppendLines(list []ID, text []byte, encoding format.Encoding, length int) []ID {
+	if encoding == format.Text && f.readLines != nil {
 		return f.readLines(list, text)
 	}
 	for length < len(text) && text[length] == '\n' {
 		var v ID
 		var ok bool
-		if form == format.Text {
+		if encoding == format.Text {
 			var err error
 			v, ok, err = f.read(text[:length])
 			ok = ok && err == nil
 		} else {
-			v, ok = f.readBytes(text[:length], form)
+			v, ok = f.readBytes(text[:length], encoding)
 		}
 		if !ok {
 			break
@@ -178,10 +178,10 @@ func (f *Format) AppendLines(list []ID, text []byte, form format.Encoding, lengt
 	return list
 }
 
-// readBytes reads the forms that spell an ID's bytes, if that is how it is written.
-func (f *Format) readBytes(text []byte, form format.Encoding) (v ID, ok bool) {
+// readBytes reads the encodings that spell an ID's bytes, if that is how it is written.
+func (f *Format) readBytes(text []byte, encoding format.Encoding) (v ID, ok bool) {
 	var raw [20]byte
-	switch form {
+	switch encoding {
 	case format.Hex:
 		text, _ = CutPrefix(text)
 		if len(text) != f.Bits/4 || hasCapital(text) {

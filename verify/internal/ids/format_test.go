@@ -13,24 +13,24 @@ import (
 	"github.com/sortid/sortid/verify/internal/model"
 )
 
-// texts returns the IDs of a sample in a form.
-func texts(t *testing.T, f *ids.Format, form format.Encoding, n int) []string {
+// texts returns the IDs of a sample in an encoding.
+func texts(t *testing.T, f *ids.Format, encoding format.Encoding, n int) []string {
 	lines := model.Sample(f.Name, n)
 	for i, l := range lines {
 		v, _, _, err := f.Read([]byte(l))
 		if err != nil {
 			t.Fatal(err)
 		}
-		lines[i] = f.In(form, v)
+		lines[i] = f.In(encoding, v)
 	}
 	return lines
 }
 
-// variants calls try with texts of a format and form that differ from those of IDs in any
+// variants calls try with texts of a format and encoding that differ from those of IDs in any
 // byte, and in several letters' case.
-func variants(t *testing.T, f *ids.Format, form format.Encoding, try func(text string)) {
+func variants(t *testing.T, f *ids.Format, encoding format.Encoding, try func(text string)) {
 	r := rand.New(rand.NewPCG(4, 4))
-	for _, s := range texts(t, f, form, 4) {
+	for _, s := range texts(t, f, encoding, 4) {
 		try(s)
 		try(strings.ToUpper(s))
 		try(strings.ToLower(s))
@@ -53,15 +53,15 @@ func variants(t *testing.T, f *ids.Format, form format.Encoding, try func(text s
 // A text is canonical if it is what its ID is written as.
 func TestCanonical(t *testing.T) {
 	for _, f := range ids.Formats {
-		for _, form := range f.Encodings {
+		for _, encoding := range f.Encodings {
 			sound, other := 0, 0
-			variants(t, f, form, func(text string) {
+			variants(t, f, encoding, func(text string) {
 				v, as, canonical, err := f.Read([]byte(text))
 				if err != nil {
 					return
 				}
 				if written := f.In(as, v); canonical != (written == text) {
-					t.Errorf("%s %s %q, written %s: canonical is %v", f.Name, form, text, written, canonical)
+					t.Errorf("%s %s %q, written %s: canonical is %v", f.Name, encoding, text, written, canonical)
 				}
 				if canonical {
 					sound++
@@ -70,7 +70,7 @@ func TestCanonical(t *testing.T) {
 				}
 			})
 			if sound == 0 || other == 0 {
-				t.Errorf("%s %s: %d texts were canonical, %d were not", f.Name, form, sound, other)
+				t.Errorf("%s %s: %d texts were canonical, %d were not", f.Name, encoding, sound, other)
 			}
 		}
 	}
@@ -79,22 +79,22 @@ func TestCanonical(t *testing.T) {
 // Lines read together are those read one by one.
 func TestAppendLines(t *testing.T) {
 	for _, f := range ids.Formats {
-		for _, form := range f.Encodings {
-			around := texts(t, f, form, 2)
-			variants(t, f, form, func(text string) {
+		for _, encoding := range f.Encodings {
+			around := texts(t, f, encoding, 2)
+			variants(t, f, encoding, func(text string) {
 				length := len(text)
 				for _, end := range []string{"\n", "\r\n", "", "x\n", "\x00"} {
 					input := fmt.Sprint(around[0], "\n", text, end, around[1], "\n")
 					var want []ids.ID
-					for rest := input; form != format.Int && len(rest) > length && rest[length] == '\n'; rest = rest[length+1:] {
+					for rest := input; encoding != format.Int && len(rest) > length && rest[length] == '\n'; rest = rest[length+1:] {
 						v, as, canonical, err := f.Read([]byte(rest[:length]))
-						if err != nil || !canonical || as != form {
+						if err != nil || !canonical || as != encoding {
 							break
 						}
 						want = append(want, v)
 					}
-					if got := f.AppendLines(nil, []byte(input), form, length); !slices.Equal(got, want) {
-						t.Errorf("%s %s: of %q %v are read, want %v", f.Name, form, input, got, want)
+					if got := f.AppendLines(nil, []byte(input), encoding, length); !slices.Equal(got, want) {
+						t.Errorf("%s %s: of %q %v are read, want %v", f.Name, encoding, input, got, want)
 					}
 				}
 			})
@@ -108,20 +108,20 @@ func TestPrefixes(t *testing.T) {
 		hex := texts(t, f, format.Hex, 1)[0]
 		want, _, _, _ := f.Read([]byte(hex))
 		for _, prefix := range []string{"", `\x`, `\\x`, "0x", "0X"} {
-			v, form, canonical, err := f.Read([]byte(prefix + hex))
-			if err != nil || v != want || form != format.Hex || !canonical {
-				t.Errorf("%s %s%s: %v %s %v %v", f.Name, prefix, hex, v, form, canonical, err)
+			v, encoding, canonical, err := f.Read([]byte(prefix + hex))
+			if err != nil || v != want || encoding != format.Hex || !canonical {
+				t.Errorf("%s %s%s: %v %s %v %v", f.Name, prefix, hex, v, encoding, canonical, err)
 			}
 		}
 		for _, bad := range []string{`\x`, `\x` + hex[1:], `\x` + hex + "0", `x` + hex, `\x` + hex[1:] + "g"} {
-			if v, form, _, err := f.Read([]byte(bad)); err == nil {
-				t.Errorf("%s %q is read as %v, %s", f.Name, bad, v, form)
+			if v, encoding, _, err := f.Read([]byte(bad)); err == nil {
+				t.Errorf("%s %q is read as %v, %s", f.Name, bad, v, encoding)
 			}
 		}
 	}
 }
 
-// What is known of a format is what its scheme says.
+// What is known of a format is what its format says.
 func TestFormats(t *testing.T) {
 	for _, f := range ids.Formats {
 		line := model.Sample(f.Name, 1)[0]

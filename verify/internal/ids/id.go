@@ -1,6 +1,6 @@
-// Package ids holds IDs of any format as integers, and reads them from the forms in
+// Package ids holds IDs of any format as integers, and reads them from the encodings in
 // which files have them. What it knows of a format beyond its codec it takes from
-// package scheme.
+// package format.
 package ids
 
 import (

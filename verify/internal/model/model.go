@@ -389,7 +389,7 @@ func Text(lines []string) string { return strings.Join(lines, "\n") + "\n" }
 // A Subject is a format's model in one of its modes, and the options that the tester needs
 // to know of it.
 type Subject struct {
-	Scheme, Mode string
+	Format, Mode string
 	Make         func(m *Model) []string
 	Nodes        []string
 	NodeBits     int
@@ -397,32 +397,32 @@ type Subject struct {
 
 // Subjects are all of them.
 var Subjects = []Subject{
-	{Scheme: "scru64", Make: SCRU64},
-	{Scheme: "scru64", Mode: "node", Make: SCRU64, Nodes: []string{"42/8"}},
-	{Scheme: "scru128", Make: SCRU128},
-	{Scheme: "scru160", Make: func(m *Model) []string { return SCRU160(m, 0, 0, false) }},
-	{Scheme: "scru160", Mode: "extended", Make: func(m *Model) []string { return SCRU160(m, 5, 0, false) }},
-	{Scheme: "scru160", Mode: "node", Make: func(m *Model) []string { return SCRU160(m, 3, 4, false) }, NodeBits: 4},
-	{Scheme: "scru160", Mode: "micros", Make: func(m *Model) []string { return SCRU160(m, 0, 0, true) }},
-	{Scheme: "euid", Make: func(m *Model) []string { return EUID(m, 0) }},
-	{Scheme: "euid", Mode: "extension", Make: func(m *Model) []string { return EUID(m, 6) }},
-	{Scheme: "uid60", Make: func(m *Model) []string { return UID60(m, 0) }},
-	{Scheme: "uid60", Mode: "worker", Make: func(m *Model) []string { return UID60(m, 3) }, NodeBits: 3},
+	{Format: "scru64", Make: SCRU64},
+	{Format: "scru64", Mode: "node", Make: SCRU64, Nodes: []string{"42/8"}},
+	{Format: "scru128", Make: SCRU128},
+	{Format: "scru160", Make: func(m *Model) []string { return SCRU160(m, 0, 0, false) }},
+	{Format: "scru160", Mode: "extended", Make: func(m *Model) []string { return SCRU160(m, 5, 0, false) }},
+	{Format: "scru160", Mode: "node", Make: func(m *Model) []string { return SCRU160(m, 3, 4, false) }, NodeBits: 4},
+	{Format: "scru160", Mode: "micros", Make: func(m *Model) []string { return SCRU160(m, 0, 0, true) }},
+	{Format: "euid", Make: func(m *Model) []string { return EUID(m, 0) }},
+	{Format: "euid", Mode: "extension", Make: func(m *Model) []string { return EUID(m, 6) }},
+	{Format: "uid60", Make: func(m *Model) []string { return UID60(m, 0) }},
+	{Format: "uid60", Mode: "worker", Make: func(m *Model) []string { return UID60(m, 3) }, NodeBits: 3},
 }
 
-// Find returns the subject of a scheme in a mode.
-func Find(scheme, mode string) Subject {
+// Find returns the subject of a format in a mode.
+func Find(formatName, mode string) Subject {
 	for _, s := range Subjects {
-		if s.Scheme == scheme && s.Mode == mode {
+		if s.Format == formatName && s.Mode == mode {
 			return s
 		}
 	}
-	panic("no subject " + scheme + " " + mode)
+	panic("no subject " + formatName + " " + mode)
 }
 
-// Sample returns n texts of a sound generator of a scheme.
-func Sample(scheme string, n int) []string {
-	return Find(scheme, "").Make(New(7, "", n, 0.1))
+// Sample returns n texts of a sound generator of a format.
+func Sample(formatName string, n int) []string {
+	return Find(formatName, "").Make(New(7, "", n, 0.1))
 }
 
 // Stream returns n lines of scru128 IDs, about so many of each millisecond.

@@ -31,12 +31,12 @@ type Block struct {
 	ready    chan struct{}
 }
 
-// A Segment is a number of IDs on lines that follow each other, all in one form.
+// A Segment is a number of IDs on lines that follow each other, all in one encoding.
 type Segment struct {
-	Line   uint64 // that of the first ID in the block, from 0
-	Form   format.Encoding
-	Rising bool // whether the IDs strictly increase
-	Gap    bool // whether a line without an ID stands in front, in the same block
+	Line     uint64 // that of the first ID in the block, from 0
+	Encoding format.Encoding
+	Rising   bool // whether the IDs strictly increase
+	Gap      bool // whether a line without an ID stands in front, in the same block
 
 	start  int // the first ID's place in the block
 	length int // of the texts
@@ -62,16 +62,16 @@ func (b *Block) parse(f *ids.Format) {
 	if b.first {
 		text = b.cutMark(text)
 	}
-	form, length := format.Text, f.TextLengths[len(f.TextLengths)-1]
+	encoding, length := format.Text, f.TextLengths[len(f.TextLengths)-1]
 	broken := true // whether the next ID starts a segment
 	bad := false   // whether there was a line without an ID since the last ID
 	for len(text) > 0 {
 		// Lines tend to be like the one before.
 		before := len(b.IDs)
-		b.IDs = f.AppendLines(b.IDs, text, form, length)
+		b.IDs = f.AppendLines(b.IDs, text, encoding, length)
 		if n := len(b.IDs) - before; n > 0 {
 			if broken {
-				b.Segments = append(b.Segments, Segment{start: before, Line: b.Lines, Form: form, length: length, Gap: bad})
+				b.Segments = append(b.Segments, Segment{start: before, Line: b.Lines, Encoding: encoding, length: length, Gap: bad})
 				broken, bad = false, false
 			}
 			b.Lines += uint64(n)
@@ -87,13 +87,13 @@ func (b *Block) parse(f *ids.Format) {
 			continue
 		}
 		line = b.cutReturn(line)
-		v, lineForm, ok := b.parseLine(f, line)
+		v, lineEncoding, ok := b.parseLine(f, line)
 		if ok {
-			if broken || lineForm != form {
-				b.Segments = append(b.Segments, Segment{start: len(b.IDs), Line: b.Lines, Form: lineForm, length: len(line), Gap: bad})
+			if broken || lineEncoding != encoding {
+				b.Segments = append(b.Segments, Segment{start: len(b.IDs), Line: b.Lines, Encoding: lineEncoding, length: len(line), Gap: bad})
 			}
 			bad = false
-			form, length = lineForm, len(line)
+			encoding, length = lineEncoding, len(line)
 			b.IDs = append(b.IDs, v)
 		}
 		broken, bad = !ok, bad || !ok
@@ -128,22 +128,22 @@ func (b *Block) cutReturn(line []byte) []byte {
 }
 
 // parseLine reads a line that is not just like the one before.
-func (b *Block) parseLine(f *ids.Format, text []byte) (v ids.ID, form format.Encoding, ok bool) {
+func (b *Block) parseLine(f *ids.Format, text []byte) (v ids.ID, encoding format.Encoding, ok bool) {
 	if len(text) == 0 {
 		if b.Faults.add(Blank) {
 			b.example(Blank, nil, "")
 		}
 		return ids.ID{}, "", false
 	}
-	v, form, canonical, err := f.Read(text)
+	v, encoding, canonical, err := f.Read(text)
 	if err != nil {
-		b.badLine(f, text, form, err)
-		return ids.ID{}, form, false
+		b.badLine(f, text, encoding, err)
+		return ids.ID{}, encoding, false
 	}
 	if canonical {
-		return v, form, true
+		return v, encoding, true
 	}
-	written := f.In(form, v)
+	written := f.In(encoding, v)
 	check := BadRoundTrip
 	if bytes.EqualFold(text[len(text)-min(len(text), len(written)):], []byte(written)) {
 		check = BadCase
@@ -151,10 +151,10 @@ func (b *Block) parseLine(f *ids.Format, text []byte) (v ids.ID, form format.Enc
 	if b.Faults.add(check) {
 		b.example(check, text, "an ID is written "+written)
 	}
-	return v, form, true
+	return v, encoding, true
 }
 
-// tooLong notes a line that is longer than any ID in any form.
+// tooLong notes a line that is longer than any ID in any encoding.
 func (b *Block) tooLong(line []byte) {
 	if b.Faults.add(TooLong) {
 		b.example(TooLong, line, fmt.Sprintf("is longer than %d KiB", min(MaxLine, len(b.buffer))>>10))
@@ -162,14 +162,14 @@ func (b *Block) tooLong(line []byte) {
 }
 
 // badLine notes why a line is no ID.
-func (b *Block) badLine(f *ids.Format, text []byte, form format.Encoding, err error) {
+func (b *Block) badLine(f *ids.Format, text []byte, encoding format.Encoding, err error) {
 	if other, ok := otherFormat(f, text); ok {
 		if b.Faults.add(OtherFormat) {
 			b.example(OtherFormat, text, fmt.Sprintf("is a %s ID", other))
 		}
 		return
 	}
-	check := faultOf(form, err)
+	check := faultOf(encoding, err)
 	if !b.Faults.add(check) {
 		return
 	}

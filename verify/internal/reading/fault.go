@@ -51,9 +51,9 @@ func (f Fault) Readable() bool { return f >= BadRoundTrip }
 // Tolerable reports whether the fault is worth no more than a warning.
 func (f Fault) Tolerable() bool { return f >= BadCase }
 
-// faultOf returns the fault that an error of reading a text in a form is about.
-func faultOf(form format.Encoding, err error) Fault {
-	if form == format.Int {
+// faultOf returns the fault that an error of reading a text in an encoding is about.
+func faultOf(encoding format.Encoding, err error) Fault {
+	if encoding == format.Int {
 		return BadRange // it has digits only
 	}
 	switch {

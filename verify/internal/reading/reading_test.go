@@ -20,7 +20,7 @@ import (
 // An outcome is what is read of an input, however its blocks are cut.
 type outcome struct {
 	lines, ids uint64
-	segments   []uint64 // the line of each segment's first ID, where its form is new
+	segments   []uint64 // the line of each segment's first ID, where its encoding is new
 	gaps       int
 	faults     [reading.FaultCount]uint64
 	err        error
@@ -30,12 +30,12 @@ func read(t *testing.T, f *ids.Format, r io.Reader, o reading.Options) (all outc
 	o.Format = f
 	in := reading.New(t.Context(), r, o)
 	defer in.Close()
-	form, gap := format.Encoding(""), false
+	encoding, gap := format.Encoding(""), false
 	for b := in.Next(t.Context()); b != nil; b = in.Next(t.Context()) {
 		for i, s := range b.Segments {
-			if s.Form != form {
+			if s.Encoding != encoding {
 				all.segments = append(all.segments, all.lines+s.Line+1)
-				form = s.Form
+				encoding = s.Encoding
 			}
 			if all.ids > 0 && (s.Gap || gap) {
 				all.gaps++

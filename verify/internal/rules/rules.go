@@ -94,7 +94,7 @@ func CheckRaw(f *ids.Format, name string) error {
 
 // Validate returns an error if the options do not fit the format.
 func (o *Options) Validate(f *ids.Format) error {
-	is := func(schemes ...*format.Format) bool { return slices.Contains(schemes, f.Format) }
+	is := func(formats ...*format.Format) bool { return slices.Contains(formats, f.Format) }
 	switch {
 	case o.Stateless && !is(format.SCRU128, format.EUID):
 		return fmt.Errorf("%s has no stateless generators", f.Name)

@@ -122,7 +122,7 @@ var classes = func() (t [256]byte) {
 	return t
 }()
 
-// InWord reports whether a byte may be one of an ID in any form.
+// InWord reports whether a byte may be one of an ID in any encoding.
 func InWord(b byte) bool { return classes[b] != 0 }
 
 // isAlnum is classes[b]&alnum != 0 in a table of its own, for the loop that sees most bytes.
@@ -243,7 +243,7 @@ func kindsOf(text []byte) (kinds byte) {
 	return kinds
 }
 
-// judgeText judges a run as a text in a format's own form, with letters of one case. A short
+// judgeText judges a run as a text in a format's own encoding, with letters of one case. A short
 // text may be no number such as 0x0123456789, nothing in the midst of Base64, and, unless its
 // format is named, must be in the case that the format writes.
 func (f *Finder) judgeText(s *textRule, text []byte, start, end int) (Match, bool) {

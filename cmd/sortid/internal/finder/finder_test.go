@@ -35,14 +35,14 @@ func TestCases(t *testing.T) {
 		t.Fatal(err)
 	}
 	type id struct {
-		Start, End               int
-		Scheme, Form, Time, Text string
+		Start, End                   int
+		Format, Encoding, Time, Text string
 	}
 	var file struct {
 		Now   time.Time
 		Cases []struct {
 			Note, Text string
-			Schemes    []string
+			Formats    []string
 			IDs        []id
 		}
 	}
@@ -50,16 +50,16 @@ func TestCases(t *testing.T) {
 		t.Fatal(len(file.Cases), err)
 	}
 	for _, c := range file.Cases {
-		var schemes []*format.Format
-		for _, name := range c.Schemes {
+		var formats []*format.Format
+		for _, name := range c.Formats {
 			s, err := format.Lookup(name)
 			if err != nil {
 				t.Fatal(err)
 			}
-			schemes = append(schemes, s)
+			formats = append(formats, s)
 		}
 		var got []id
-		for _, m := range find(New(file.Now, schemes...), c.Text) {
+		for _, m := range find(New(file.Now, formats...), c.Text) {
 			name := m.ID.Format().Name
 			if m.ID.Format() == format.UUIDv7 {
 				name = format.UUIDv7.Title
@@ -72,7 +72,7 @@ func TestCases(t *testing.T) {
 	}
 }
 
-// generated returns IDs of a scheme, of times all over the last year: the texts of UID60
+// generated returns IDs of a format, of times all over the last year: the texts of UID60
 // that are made within hours have letters in common.
 func generated(t testing.TB, s *format.Format, n int) (ids []format.ID) {
 	t.Helper()
@@ -96,13 +96,13 @@ func generated(t testing.TB, s *format.Format, n int) (ids []format.ID) {
 	return ids
 }
 
-// Every ID in every form is found between any two characters that are no word's, at every
+// Every ID in every encoding is found between any two characters that are no word's, at every
 // place in the text. A UID60 without a digit in letters of one case is not: one in hundreds.
 func TestComplete(t *testing.T) {
 	around := []string{" ", "\n", `"`, "'", ",", ":", "=", "/", "(", "[", "{", "<", ";", "|", "\t", "&", "é", "."}
 	for _, s := range format.Ours() {
-		for _, form := range []format.Encoding{format.Text, format.Hex, format.UUID} {
-			if !s.HasEncoding(form) {
+		for _, encoding := range []format.Encoding{format.Text, format.Hex, format.UUID} {
+			if !s.HasEncoding(encoding) {
 				continue
 			}
 			var named []*format.Format
@@ -112,7 +112,7 @@ func TestComplete(t *testing.T) {
 			f := New(time.Now(), named...)
 			missed := 0
 			for i, id := range generated(t, s, 2000) {
-				text := id.In(form)
+				text := id.In(encoding)
 				before, after := around[i%len(around)], around[i/len(around)%len(around)]
 				line := strings.Repeat("x", i%17) + before + text + after + strings.Repeat("y", i%13)
 				found := find(f, line)
@@ -120,12 +120,12 @@ func TestComplete(t *testing.T) {
 					found[0].ID != id && found[0].ID.Format() != format.UUIDv7 && s.Bits != 64 {
 					missed++
 					if s != format.UID60 {
-						t.Errorf("%s %s: %q: %v", s.Name, form, line, found)
+						t.Errorf("%s %s: %q: %v", s.Name, encoding, line, found)
 					}
 				}
 			}
 			if missed > 20 {
-				t.Errorf("%s %s: %d of 2000 missed", s.Name, form, missed)
+				t.Errorf("%s %s: %d of 2000 missed", s.Name, encoding, missed)
 			}
 		}
 	}

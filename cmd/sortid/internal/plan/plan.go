@@ -51,7 +51,7 @@ type Plan struct {
 
 // A Format says how one format does.
 type Format struct {
-	Scheme  string   `json:"scheme"`
+	Format  string   `json:"format"`
 	Fits    bool     `json:"fits"`
 	Reasons []string `json:"reasons"` // why it does not fit; else what makes it unique
 
@@ -104,7 +104,7 @@ func Compute(r Request) (*Plan, error) {
 // format says how a format does until the time end.
 func (l *load) format(s *format.Format, end time.Time) Format {
 	f := Format{
-		Scheme: s.Name, Fits: true, Tick: s.Tick.Seconds(), PerTick: math.Floor(s.Plan.PerTick),
+		Format: s.Name, Fits: true, Tick: s.Tick.Seconds(), PerTick: math.Floor(s.Plan.PerTick),
 		Ends: s.Last.UTC().Format(time.DateOnly), Bytes: s.SQL.Bytes, Column: s.SQL.Postgres,
 		Options: map[string]int{}, Reasons: []string{},
 	}
@@ -275,7 +275,7 @@ func counter(bits int, perTick float64) (guard int, mean float64, ok bool) {
 // Format returns how the format of a name does.
 func (p *Plan) Format(name string) Format {
 	for _, f := range p.Formats {
-		if f.Scheme == name {
+		if f.Format == name {
 			return f
 		}
 	}

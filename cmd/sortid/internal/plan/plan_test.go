@@ -125,7 +125,7 @@ func TestCollisionExact(t *testing.T) {
 		equal := mul(millis, pairsOfProcesses, perMilli, perMilli)
 		for _, s := range []*format.Format{format.SCRU128, format.SCRU160, format.EUID, format.UID60} {
 			f := p.Format(s.Name)
-			if f.Options["worker_bits"] > 0 {
+			if f.Options["node_bits"] > 0 {
 				if f.Collision != 0 {
 					t.Errorf("%+v: %s with worker IDs: %v", r, s, f.Collision)
 				}
@@ -300,7 +300,7 @@ func TestBurst(t *testing.T) {
 		return float64(n)/bursts - 1 // the first tick is that of the clock
 	}
 	f := p.Format("scru64")
-	bits := 24 - f.Options["node_id_size"]
+	bits := 24 - f.Options["node_bits"]
 	starts := uint64(1) << (bits - f.Options["overflow_guard"])
 	if n := meanTicks(func() float64 { return float64(uint64(1)<<bits - rng.Uint64N(starts)) }); math.Abs(n-f.BurstAhead/0.256) > 1 {
 		t.Errorf("scru64: %v ticks ahead, the plan says %v s", n, f.BurstAhead)
@@ -342,7 +342,7 @@ func TestRecommended(t *testing.T) {
 		}
 		for _, f := range p.Formats {
 			if len(f.Reasons) == 0 {
-				t.Errorf("%+v: %s has no reason", r, f.Scheme)
+				t.Errorf("%+v: %s has no reason", r, f.Format)
 			}
 		}
 	}

@@ -5,19 +5,19 @@ import type { paths } from "./api.js";
 
 const client = createClient<paths>({ baseUrl: process.argv[2]! });
 
-const ids = await client.GET("/v1/ids/{scheme}", {
-	params: { path: { scheme: "scru64" }, query: { n: 3, form: "int" } },
+const ids = await client.GET("/v1/ids/{format}", {
+	params: { path: { format: "scru64" }, query: { n: 3, encoding: "int" } },
 	headers: { Accept: "application/json" },
 });
 if (typeof ids.data !== "object") {
 	throw new Error(JSON.stringify(ids));
 }
 const list: string[] = ids.data.ids;
-if (ids.data.scheme !== "scru64" || list.length !== 3 || !(BigInt(list[0]!) < BigInt(list[1]!))) {
+if (ids.data.format !== "scru64" || list.length !== 3 || !(BigInt(list[0]!) < BigInt(list[1]!))) {
 	throw new Error(JSON.stringify(ids.data));
 }
 
-const wrong = await client.GET("/v1/ids/{scheme}", { params: { path: { scheme: "scru128" }, query: { n: 1000000 } } });
+const wrong = await client.GET("/v1/ids/{format}", { params: { path: { format: "scru128" }, query: { n: 1000000 } } });
 if (wrong.error?.status !== 422 || wrong.error.errors?.[0]?.location !== "query.n") {
 	throw new Error(JSON.stringify(wrong));
 }

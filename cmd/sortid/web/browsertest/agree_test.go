@@ -17,7 +17,7 @@ import (
 
 // A record is what both the page and the command say of an ID.
 type record struct {
-	Scheme, Input, Form, Text, Hex, Int, UUID, Time string
+	Format, Input, Encoding, Text, Hex, Int, UUID, Time string
 
 	Fields map[string]string
 	Notes  []string
@@ -56,7 +56,7 @@ func same(t testing.TB, got, want []record) {
 	}
 }
 
-// A thousand random IDs of each format, of all times, in all forms.
+// A thousand random IDs of each format, of all times, in all encodings.
 func TestAgree(t *testing.T) {
 	tb := open(t, "")
 	tb.catchCopies()
@@ -73,24 +73,24 @@ func TestAgree(t *testing.T) {
 				t.Fatal(err)
 			}
 			text := id.In(s.Encodings[i%len(s.Encodings)])
-			if _, form, err := s.ParseAny(text); err != nil || form != s.Encodings[i%len(s.Encodings)] {
-				text = id.String() // an integer as long as another form is read as that
+			if _, encoding, err := s.ParseAny(text); err != nil || encoding != s.Encodings[i%len(s.Encodings)] {
+				text = id.String() // an integer as long as another encoding is read as that
 			}
 			ids = append(ids, text)
 		}
-		want := records(t, run(t, strings.Join(ids, "\n"), "inspect", "--scheme", s.Name, "-o", "json"))
+		want := records(t, run(t, strings.Join(ids, "\n"), "inspect", "--format", s.Name, "-o", "json"))
 		same(t, tb.inPage(ids, s.Name), want)
 	}
 }
 
-// New IDs of all formats and forms, whose format is found out.
+// New IDs of all formats and encodings, whose format is found out.
 func TestAgreeUndetermined(t *testing.T) {
 	tb := open(t, "")
 	tb.catchCopies()
 	var ids []string
 	for _, s := range format.Ours() {
-		for _, form := range s.Encodings {
-			args := []string{"new", s.Name, "-n", "200", "-o", string(form)}
+		for _, encoding := range s.Encodings {
+			args := []string{"new", s.Name, "-n", "200", "-o", string(encoding)}
 			if s == format.SCRU64 {
 				args = append(args, "--node", "42/8")
 			}
@@ -161,7 +161,7 @@ func TestAgreePlan(t *testing.T) {
 		}
 		Recommended, Command string
 		Formats              []struct {
-			Scheme  string
+			Format  string
 			Fits    bool
 			Reasons []string
 		}
@@ -183,7 +183,7 @@ func TestAgreePlan(t *testing.T) {
 		}
 		rows := eval[[][]string](tb, `[...document.querySelectorAll(".plan tbody tr")].map((r) => [...r.cells].map((c) => c.textContent))`)
 		for i, f := range c.Formats {
-			if rows[i][0] != f.Scheme || (rows[i][1] == "fits") != f.Fits || rows[i][2] != strings.Join(f.Reasons, "; ") {
+			if rows[i][0] != f.Format || (rows[i][1] == "fits") != f.Fits || rows[i][2] != strings.Join(f.Reasons, "; ") {
 				t.Errorf("%+v: %q, want %+v", c.Asked, rows[i], f)
 			}
 		}

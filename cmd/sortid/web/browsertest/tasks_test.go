@@ -178,7 +178,7 @@ func TestLookAtMany(t *testing.T) {
 	click(3)
 	tb.click("#copy-json")
 	lines := strings.Split(strings.TrimSpace(eval[string](tb, `window.copied`)), "\n")
-	if len(lines) != 1000 || !strings.Contains(lines[0], `"scheme":"scru128"`) {
+	if len(lines) != 1000 || !strings.Contains(lines[0], `"format":"scru128"`) {
 		t.Errorf("%d lines of JSON, the first %s", len(lines), lines[0])
 	}
 
@@ -300,7 +300,7 @@ func TestMake(t *testing.T) {
 		if n := strings.Count(ids, "\n"); n != 5000 {
 			t.Fatalf("%s: %d lines, want 5000", format, n)
 		}
-		options := map[string][]string{"scru64": {"--node", "42/8"}, "uid60": {"--worker-bits", "4"}}[format]
+		options := map[string][]string{"scru64": {"--node", "42/8"}, "uid60": {"--node-bits", "4"}}[format]
 		run(t, ids, append([]string{"verify", format}, options...)...)
 		var last struct{ Time time.Time }
 		if err := json.Unmarshal([]byte(run(t, "", "inspect", "-o", "json", "--", lastLine(ids))), &last); err != nil {
@@ -309,11 +309,11 @@ func TestMake(t *testing.T) {
 		if last.Time.Before(begin) || last.Time.After(time.Now().Add(time.Second)) {
 			t.Errorf("%s: the last is of %v", format, last.Time)
 		}
-		for _, form := range []string{"hex", "int", "text"} {
-			tb.set("make-form-of", form)
+		for _, encoding := range []string{"hex", "int", "text"} {
+			tb.set("make-encoding", encoding)
 			tb.set("make-count", "3")
 			tb.click("#make-form button")
-			run(t, eval[string](tb, `document.getElementById("make-output").value`), "convert", "--scheme", format, "--from", form, "--to", "text")
+			run(t, eval[string](tb, `document.getElementById("make-output").value`), "convert", "--format", format, "--from", encoding, "--to", "text")
 		}
 	}
 
@@ -335,7 +335,7 @@ func TestMake(t *testing.T) {
 	tb.set("make-count", "1")
 	tb.click("#make-form button")
 	id := strings.TrimSpace(eval[string](tb, `document.getElementById("make-output").value`))
-	if out := run(t, "", "inspect", "-o", "json", "--scheme", "scru64", "--node-size", "8", id); !strings.Contains(out, `"node_id":"42"`) {
+	if out := run(t, "", "inspect", "-o", "json", "--format", "scru64", "--node-bits", "8", id); !strings.Contains(out, `"node_id":"42"`) {
 		t.Errorf("%s has not the node ID: %s", id, out)
 	}
 	tb.set("make-format", "euid")
@@ -400,7 +400,7 @@ func TestChoose(t *testing.T) {
 	var want struct {
 		Recommended, Command string
 		Formats              []struct {
-			Scheme  string
+			Format  string
 			Fits    bool
 			Reasons []string
 		}
@@ -419,8 +419,8 @@ func TestChoose(t *testing.T) {
 			fits = "fits"
 		}
 		got := eval[[]string](tb, `[...document.querySelectorAll(".plan tbody tr")[%s].cells].map((c) => c.innerText)`, i)
-		if got[0] != f.Scheme || got[1] != fits || got[2] != strings.Join(f.Reasons, "; ") {
-			t.Errorf("%s: %q, want %v", f.Scheme, got, f)
+		if got[0] != f.Format || got[1] != fits || got[2] != strings.Join(f.Reasons, "; ") {
+			t.Errorf("%s: %q, want %v", f.Format, got, f)
 		}
 	}
 	// Curves only of the formats that can collide.

@@ -1,4 +1,4 @@
-// The command generate writes what package scheme knows of the formats into sortid.js.
+// The command generate writes what package format knows of the formats into sortid.js.
 package main
 
 import (

@@ -9,12 +9,12 @@ function random(limit) {
   return BigInt("0x" + Buffer.from(bytes).toString("hex")) % limit;
 }
 
-test("every form reads back, and texts sort like integers", () => {
+test("every encoding reads back, and texts sort like integers", () => {
   for (const format of formats) {
     let last = format.fromInt(0n);
     for (let i = 0; i < 2000; i++) {
       const id = format.fromInt(random(format.max + 1n) >> BigInt(i % format.bits)); // small ones, too
-      for (const form of format.forms) assert.ok(format.parseAs(form, id.in(form)).equals(id), `${format.name} ${form} ${id.int}`);
+      for (const encoding of format.encodings) assert.ok(format.parseAs(encoding, id.in(encoding)).equals(id), `${format.name} ${encoding} ${id.int}`);
       assert.ok(format.fromBytes(id.bytes).equals(id));
       assert.ok(format.fromFields(id.fields).equals(id));
       if (format.textSorts) assert.equal(Math.sign(id.text < last.text ? -1 : id.text > last.text), id.compare(last), `${last} ${id}`);
@@ -48,7 +48,7 @@ test("wrong input is named", () => {
     assert.throws(() => scru128.parseAs("hex", text), (error) => error instanceof ParseError && error.message.includes(reason));
   }
   assert.throws(() => scru128.parseAs("uuid", "017fef39-c264-1ba5-6a94-83188841e0_a"), /"_" at offset 34/);
-  assert.throws(() => scru64.parseAs("uuid", "017fef39-c264-1ba5-6a94-83188841e05a"), /have no form "uuid"/);
+  assert.throws(() => scru64.parseAs("uuid", "017fef39-c264-1ba5-6a94-83188841e05a"), /have no encoding "uuid"/);
   assert.throws(() => scru64.fromInt(36n ** 12n), /larger than zzzzzzzzzzzz/);
   assert.throws(() => uid60.parseAs("int", (1n << 60n).toString()), /larger/);
   assert.throws(() => scru160.parseAs("int", "9".repeat(100_000)), /larger/);
@@ -66,9 +66,9 @@ test("an unknown text is taken for what it is", () => {
       for (let i = 0; i < 50; i++) {
         const generator = format.generator({ now: () => time, ...(format === scru64 && { node: "42/8" }) });
         const id = generator.generate();
-        for (const form of format.forms) {
-          const found = detect(id.in(form)).find((candidate) => candidate.id); // by chance it has a UUID's bits
-          assert.ok(found?.id.equals(id) && found.form === form, `${format.name} ${form} ${id.in(form)}: ${found?.id.format.name} ${found?.form}`);
+        for (const encoding of format.encodings) {
+          const found = detect(id.in(encoding)).find((candidate) => candidate.id); // by chance it has a UUID's bits
+          assert.ok(found?.id.equals(id) && found.encoding === encoding, `${format.name} ${encoding} ${id.in(encoding)}: ${found?.id.format.name} ${found?.encoding}`);
         }
       }
     }

@@ -13,7 +13,7 @@ test("shared cases", () => {
     for (const [i, format] of want.formats.entries()) {
       const p = got.formats[i].collision_probability;
       assert.ok(Math.abs(p - format.collision_probability) <= 1e-9 * format.collision_probability,
-        `${format.scheme}: ${p}, want ${format.collision_probability} of ${JSON.stringify(want.asked)}`);
+        `${format.format}: ${p}, want ${format.collision_probability} of ${JSON.stringify(want.asked)}`);
       format.collision_probability = p;
     }
     want.ids = Number(want.ids.toPrecision(12));

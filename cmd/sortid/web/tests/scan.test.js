@@ -6,14 +6,14 @@ import test from "node:test";
 import { Finder, detect, find, formatTime, lookup, scru128, scru160, strip } from "../sortid.js";
 
 const { cases, now } = JSON.parse(readFileSync(new URL("../../../../testdata/scan.json", import.meta.url)));
-const options = (schemes) => ({ now: Date.parse(now), ...(schemes.length && { formats: schemes.map(lookup) }) });
+const options = (formats) => ({ now: Date.parse(now), ...(formats.length && { formats: formats.map(lookup) }) });
 
 test("shared cases", () => {
   assert.ok(cases.length > 50, `only ${cases.length} cases`);
-  for (const { note, text, schemes, ids } of cases) {
+  for (const { note, text, formats, ids } of cases) {
     const bytes = (offset) => Buffer.byteLength(text.slice(0, offset));
-    const got = find(text, options(schemes)).map(({ id, form, start, end, foreign }) => ({
-      start: bytes(start), end: bytes(end), scheme: foreign ?? id.format.name, form, time: formatTime(id.milli), text: text.slice(start, end),
+    const got = find(text, options(formats)).map(({ id, encoding, start, end, foreign }) => ({
+      start: bytes(start), end: bytes(end), format: foreign ?? id.format.name, encoding, time: formatTime(id.milli), text: text.slice(start, end),
     }));
     assert.deepEqual(got, ids, note);
   }

@@ -16,13 +16,13 @@ export function checkVectors(format, vectors) {
       continue;
     }
     const text = v.canonical ?? v.text;
-    const forms = { text, int: v.int, hex: v.hex, ...v.forms };
-    for (const [form, want] of Object.entries(forms)) {
-      same(v.note, form, id.in(form), want);
-      same(v.note, `${form}, parsed`, format.parseAs(form, want).int, v.int);
+    const encodings = { text, int: v.int, hex: v.hex, ...v.encodings };
+    for (const [encoding, want] of Object.entries(encodings)) {
+      same(v.note, encoding, id.in(encoding), want);
+      same(v.note, `${encoding}, parsed`, format.parseAs(encoding, want).int, v.int);
       // A decimal integer as long as a text is read as that.
-      if (form === "text" || !format.textLengths.includes(want.length)) {
-        same(v.note, `${form}, parsed in any form`, format.parseAny(want).id.int, v.int);
+      if (encoding === "text" || !format.textLengths.includes(want.length)) {
+        same(v.note, `${encoding}, parsed in any encoding`, format.parseAny(want).id.int, v.int);
       }
     }
     same(v.note, "time", formatTime(id.milli), v.time);

@@ -48,7 +48,7 @@ func main() {
 
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
 	defer stop()
-	if err := run(ctx, *url, *rate, *guard, lease.Config{Realm: *realm, Format: lease.SCRU64, NodeIDSize: *nodeBits, Window: *window}); err != nil {
+	if err := run(ctx, *url, *rate, *guard, lease.Config{Realm: *realm, Format: lease.SCRU64, NodeBits: *nodeBits, Window: *window}); err != nil {
 		log.Fatal(err)
 	}
 }

@@ -10,17 +10,17 @@ import (
 	"github.com/spf13/cobra"
 )
 
-func (a *app) schemesCommand() *cobra.Command {
+func (a *app) formatsCommand() *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "schemes",
+		Use:   "formats",
 		Short: "compare the formats, to choose one",
-		Long: `schemes compares the five formats. With -o json it prints all that is known about
-each: the bits of the layout, the forms, the range of times, the options.`,
-		Example: `  sortid schemes
-  sortid schemes -o json | jq -r 'select(.bits == 128) | .scheme'`,
+		Long: `formats compares the five formats. With -o json it prints all that is known about
+each: the bits of the layout, the encodings, the range of times, the options.`,
+		Example: `  sortid formats
+  sortid formats -o json | jq -r 'select(.bits == 128) | .format'`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return fmt.Errorf("schemes wants no arguments; unexpected argument %q", args[0])
+				return fmt.Errorf("formats wants no arguments; unexpected argument %q", args[0])
 			}
 			return nil
 		},
@@ -34,7 +34,7 @@ each: the bits of the layout, the forms, the range of times, the options.`,
 			out = a.comparison()
 		} else {
 			var err error
-			if out, err = schemesJSON(); err != nil {
+			if out, err = formatsJSON(); err != nil {
 				return err
 			}
 		}
@@ -44,8 +44,8 @@ each: the bits of the layout, the forms, the range of times, the options.`,
 	return cmd
 }
 
-// schemesJSON returns all that is known about each scheme, one object a line.
-func schemesJSON() (out []byte, err error) {
+// schemesJSON returns all that is known about each format, one object a line.
+func formatsJSON() (out []byte, err error) {
 	for _, s := range format.Ours() {
 		b, err := json.Marshal(s)
 		if err != nil {
@@ -60,10 +60,10 @@ func schemesJSON() (out []byte, err error) {
 	return out, nil
 }
 
-// comparison returns the table of the schemes: a column for what fits one, the rest
+// comparison returns the table of the formats: a column for what fits one, the rest
 // below.
 func (a *app) comparison() []byte {
-	rows := [][]string{{"SCHEME", "BITS", "TEXT", "TICK", "UNTIL", "TEXT SORTS", "UNIQUE THROUGH"}}
+	rows := [][]string{{"FORMAT", "BITS", "TEXT", "TICK", "UNTIL", "TEXT SORTS", "UNIQUE THROUGH"}}
 	for _, s := range format.Ours() {
 		sorts := "no"
 		if s.TextSorts {
