@@ -3,7 +3,7 @@ package euid
 import "github.com/sortid/sortid/internal/uuidtext"
 
 // A UUID is an ID shown in the 36-character form of a UUID, for columns of a native
-// uuid type and for programs that know no other form. The bits are the ID's own, so
+// uuid type and for programs that know no other encoding. The bits are the ID's own, so
 // UUIDs sort as IDs do; they carry no UUID version or variant. Convert with UUID(id)
 // and ID(uuid).
 type UUID ID

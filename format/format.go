@@ -117,8 +117,7 @@ type Plan struct {
 	// one; else 0.
 	Least float64
 
-	NodeBits int    // the largest size of a node ID, with which IDs are certainly unique
-	NodeSize string // what the plan calls the size
+	NodeBits int // the largest size of a node ID, with which IDs are certainly unique
 }
 
 // SQL is what a database has to know about a format.

@@ -43,7 +43,7 @@ func scru64Format() *Format {
 		Node:        "node",
 		Lease:       lease.SCRU64,
 		NodeCounter: 24,
-		Plan:        Plan{Preference: 4, NodeBits: 23, NodeSize: "node_bits"},
+		Plan:        Plan{Preference: 4, NodeBits: 23},
 		SQL:         SQL{Postgres: "bigint", Bytes: 8, New: "scru64_new(1, 8)"},
 
 		alphabet: classBase36,

@@ -40,7 +40,7 @@ func uid60Format() *Format {
 		Plan: Plan{
 			Preference: 5, Unique: "18 bits that differ by chance",
 			RandomBits: 9 + 9, // the sequence is anywhere in any process
-			PerTick:    512, Least: 512, NodeBits: 9, NodeSize: "node_bits",
+			PerTick:    512, Least: 512, NodeBits: 9,
 		},
 		SQL: SQL{Postgres: "bigint", Bytes: 8},
 

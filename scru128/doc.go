@@ -20,7 +20,7 @@
 // The timestamps 0 and 2^48 - 1 are reserved. IDs that have them parse, for they serve as
 // dummies and bounds, as the zero ID and [Max] do, but no generator makes them.
 //
-// # Forms
+// # Encodings
 //
 // The text is the 128-bit integer in Base36: 25 digits 0-9a-z, written in lower case, read
 // in either, and at most f5lxx1zz5pnorynqglhzmsp33. The binary form is the integer's 16

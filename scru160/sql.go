@@ -7,7 +7,7 @@ import (
 )
 
 // Value stores the ID as its text of 32 characters. To store 40 hexadecimal digits use
-// [Hex], in a binary column [Bytes]. One column holds one form: the forms do not sort
+// [Hex], in a binary column [Bytes]. One column holds one encoding: they do not sort
 // among each other. For a nullable column use sql.Null[ID].
 func (id ID) Value() (driver.Value, error) { return id.String(), nil }
 

@@ -31,7 +31,7 @@
 // The timestamps 0 and 282429536480 are reserved. IDs that have them parse, for they
 // serve as dummies and bounds, as the zero ID and [Max] do, but no generator makes them.
 //
-// # Forms
+// # Encodings
 //
 // The text is the integer in Base36: 12 digits 0-9a-z, written in lower case, read in
 // either. Texts sort as the integers do, and both sort by time. The binary form is the

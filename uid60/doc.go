@@ -22,7 +22,7 @@
 // with the rest make the 60 of its name: it is 42. And where its rule for the sequence
 // speaks of a second it means a millisecond.
 //
-// # Forms
+// # Encodings
 //
 // The text is the integer in base 64, with the digits A-Z, a-z, 0-9, - and _ for 0 to
 // 63: the most significant first, no zeros in front, and then the last two digits, which

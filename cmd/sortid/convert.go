@@ -28,8 +28,8 @@ An ID that begins with "-" goes after the argument "--".`,
 	}
 	given := chooseFormat(cmd, "the format of all the IDs, instead of finding out")
 	encodings := []string{"text", "hex", "int", "uuid"}
-	from := choose(cmd, "from", "", "the encoding that the IDs are in, instead of finding out", "", encodings...)
-	to := choose(cmd, "to", "", "the encoding to write", "", append(encodings[:len(encodings):len(encodings)], "time")...)
+	from := choose(cmd, "from", "", "the `ENCODING` that the IDs are in, instead of finding out", "", encodings...)
+	to := choose(cmd, "to", "", "the `ENCODING` to write", "", append(encodings[:len(encodings):len(encodings)], "time")...)
 
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if to.value == "" {

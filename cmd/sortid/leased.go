@@ -192,7 +192,7 @@ func (a *app) openRealms(ctx context.Context, l *leasing, realms ...lease.Config
 	return st, nil
 }
 
-// formatName returns the name of the format that a realm's format is of.
+// formatName returns the name of the format that has a realm's bits, ticks and epoch.
 func formatName(f lease.Format) string {
 	for name, known := range leaseFormats {
 		if known == f {

@@ -198,7 +198,7 @@ Exit codes: 0; 1 for bad input or another failure; 2 for wrong usage.`,
 			}
 			return fmt.Errorf("--%s %q: want %s", invalid.GetFlag().Name, invalid.GetValue(), want)
 		}
-		if unknown != nil && cmd.Flags().Lookup("format") != nil {
+		if unknown != nil && strings.Contains(cmd.Use, "[ID...") {
 			return fmt.Errorf("%w; an ID that begins with \"-\" goes after \"--\"", err)
 		}
 		return err

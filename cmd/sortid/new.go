@@ -49,7 +49,7 @@ then new waits for the store and says so; with --rollback abort it fails instead
 	cmd.Flags().VarP(&n, "count", "n", "how many IDs")
 	forever := cmd.Flags().Bool("forever", false, "make IDs without end")
 	cmd.Flags().Var(&pace, "rate", "IDs a second, on average since the start; without it, as many as possible")
-	output := choose(cmd, "output", "o", "the encoding of the IDs", "text", "text", "hex", "int", "uuid", "json")
+	output := choose(cmd, "output", "o", "the `ENCODING` of the IDs", "text", "text", "hex", "int", "uuid", "json")
 	at := cmd.Flags().String("at", "", "make IDs of this `TIME` (see sortid bounds --help)")
 	cmd.Flags().Lookup("rate").DefValue = "0"
 	leasing := leasingFlags(cmd)

@@ -27,7 +27,7 @@ func (a *app) verifyCommand() *cobra.Command {
 		Short: "test a generator by its IDs, or look for duplicates",
 		Long: `verify reads the IDs of a generator, one in a line, in the order in which they were made, and checks all that the format promises: the form of each line, the order, the counters, the clock, and whether what should be random looks random. Each FILE is a source of its own. Without one, standard input is. The first lines of a source tell its format, if FORMAT does not.
 
-The IDs may be in any form: the format's text, a UUID, an integer, or hexadecimal digits with or without \x or 0x in front. Files may be compressed with gzip or zstd.
+The IDs may be in any encoding: the format's text, a UUID, an integer, or hexadecimal digits with or without \x or 0x in front. Files may be compressed with gzip or zstd.
 
 With --unique it looks for IDs that are on more than one line of all the FILEs together, however many and large they are.
 
@@ -61,10 +61,8 @@ The exit code is 0 if all is well (there may be warnings), 1 if a check failed.`
 	f.StringVar(&v.start, "counter-start", "", "how many `BITS` the counter of scru64 or scru160 starts at random with, 0 for a start at zero (default: found out)")
 	usage := choose(cmd, "usage", "", "what scru160 uses its counter for, instead of finding out", "", verify.UsageDefault, verify.UsageMicroseconds)
 	f.StringVar(&v.extension, "extension", "", "how many `BITS` of random16 extend the counter of scru160 (default: found out)")
-	f.IntVar(&v.nodeBits, "node-bits", 0, "the size in `BITS` of the node ID in random16 of scru160")
-	f.IntVar(&v.workerBits, "worker-bits", 0, "the size in `BITS` of the worker ID in random of uid60")
+	f.IntVar(&v.o.NodeBits, "node-bits", 0, "the size in `BITS` of the node ID of scru160 or uid60; with --unique or --exec also of scru64, to name the node IDs that clash")
 	f.StringVar(&v.o.Raw, "raw", "", "write the bits of a random `FIELD` to standard output, for other tests of randomness, and the report to standard error")
-	f.IntVar(&v.uo.NodeBits, "node-bits", 0, "with --unique: the size of scru64's node IDs in `BITS`, to name those that clash")
 	f.StringVar(&v.uo.Dir, "tmp", "", "with --unique or --exec: the `FOLDER` for temporary files")
 	f.StringVar(&v.exec.command, "exec", "", "start this `COMMAND` of the shell and check the IDs that it prints")
 	f.IntVar(&v.exec.processes, "processes", 1, "with --exec: how many processes of it, at the same time")
@@ -97,26 +95,22 @@ The exit code is 0 if all is well (there may be warnings), 1 if a check failed.`
 // A verification is a run of the verify command.
 type verification struct {
 	*app
-	output     *choice
-	unique     bool
-	o          verify.Options
-	uo         duplicates.Options
-	from, to   string
-	start      string
-	extension  string
-	nodeBits   int
-	workerBits int
-	exec       execution
+	output    *choice
+	unique    bool
+	o         verify.Options
+	uo        duplicates.Options
+	from, to  string
+	start     string
+	extension string
+	exec      execution
 }
 
 // checkFlags refuses flags that would have no effect together.
 func (v *verification) checkFlags(cmd *cobra.Command) error {
 	changed := cmd.Flags().Changed
 	executes := v.exec.command != ""
-	for _, name := range []string{"node-bits", "tmp"} {
-		if changed(name) && !v.unique && !executes {
-			return usagef("--%s goes with --unique or --exec", name)
-		}
+	if changed("tmp") && !v.unique && !executes {
+		return usagef("--tmp goes with --unique or --exec")
 	}
 	for _, name := range []string{"processes", "for"} {
 		if changed(name) && !executes {
@@ -125,7 +119,7 @@ func (v *verification) checkFlags(cmd *cobra.Command) error {
 	}
 	for _, name := range []string{
 		"unordered", "stateless", "live", "from", "to", "node", "counter-start", "usage",
-		"extension", "node-bits", "worker-bits", "raw", "exec",
+		"extension", "raw", "exec",
 	} {
 		if changed(name) && v.unique {
 			return usagef("--%s does not go with --unique", name)
@@ -165,10 +159,6 @@ func (v *verification) options() (err error) {
 	if v.o.Extension, err = width("extension", v.extension); err != nil {
 		return err
 	}
-	if v.nodeBits != 0 && v.workerBits != 0 {
-		return usagef("--node-bits is for scru160, --node-bits for uid60")
-	}
-	v.o.NodeBits = max(v.nodeBits, v.workerBits)
 	return nil
 }
 
@@ -380,6 +370,7 @@ func (v *verification) runUnique(args []string) error {
 	for _, s := range all {
 		sources = append(sources, s.duplicatesSource())
 	}
+	v.uo.NodeBits = v.o.NodeBits
 	out := bufio.NewWriterSize(v.out, 64<<10)
 	ctx := until()
 	r, err := v.find(ctx, name, sources, out)

@@ -15,6 +15,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/sortid/sortid/format"
 	"github.com/sortid/sortid/verify"
 	"github.com/sortid/sortid/verify/duplicates"
 	"github.com/sortid/sortid/verify/report"
@@ -101,6 +102,9 @@ func (v *verification) runExec(args []string) (err error) {
 		if name, err = formatOf(sources...); err != nil {
 			return err
 		}
+	}
+	if name == format.SCRU64.Name { // whose bits only the search for duplicates needs
+		v.uo.NodeBits, v.o.NodeBits = v.o.NodeBits, 0
 	}
 	if err := v.checkProcesses(name, all); err != nil {
 		return err

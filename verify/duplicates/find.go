@@ -55,8 +55,7 @@ type Options struct {
 	// Dir is where sources that are not in order are sorted, with 32 bytes an ID; empty:
 	// the system's folder for temporary files.
 	Dir string
-	// NodeBits is the node_id_size of scru64, to name the node IDs that clash; 0:
-	// inferred.
+	// NodeBits is the size of scru64's node IDs, to name those that clash; 0: inferred.
 	NodeBits int
 	// Each is called for each duplicate, in order.
 	Each func(report.Duplicate)
@@ -109,9 +108,9 @@ func Find(ctx context.Context, formatName string, sources []Source, o Options) (
 	case f == nil:
 		return nil, fmt.Errorf("%w: no format %q", ErrOption, formatName)
 	case o.NodeBits != 0 && !isSCRU64(f):
-		return nil, fmt.Errorf("%w: %s has no node_id_size", ErrOption, f.Name)
+		return nil, fmt.Errorf("%w: the bits of the node ID are for scru64, not %s", ErrOption, f.Name)
 	case o.NodeBits < 0 || o.NodeBits >= nodeCtrBits:
-		return nil, fmt.Errorf("%w: a node_id_size of %d", ErrOption, o.NodeBits)
+		return nil, fmt.Errorf("%w: a node ID of %d bits, want 1 to 23", ErrOption, o.NodeBits)
 	}
 	start := time.Now()
 	s := &search{ctx: ctx, f: f, o: o, sources: sources, spool: spool{parent: o.Dir}}

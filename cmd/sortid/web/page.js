@@ -762,16 +762,16 @@ function chooseChanged() {
   }
   $("choose-status").textContent = `${count(answer.ids)} IDs in all. ` +
     (answer.recommended ? `Recommended: ${answer.recommended}.` : "No format fits. See which of the numbers can change.");
-  const burst = (format) => (format.burst_ahead_seconds > 0 ? `runs ${seconds(format.burst_ahead_seconds)} ahead of the clock`
-    : format.burst_waits_seconds > 0 ? `waits ${seconds(format.burst_waits_seconds)}` : "goes through at once");
+  const burst = (row) => (row.burst_ahead_seconds > 0 ? `runs ${seconds(row.burst_ahead_seconds)} ahead of the clock`
+    : row.burst_waits_seconds > 0 ? `waits ${seconds(row.burst_waits_seconds)}` : "goes through at once");
   const heads = ["Format", "", "Why", "Collision", "IDs in a tick", ...(answer.asked.burst > 0 ? ["A burst"] : []), "Until", "Column"];
-  const rows = answer.formats.map((format) => make("tr", { className: format.format === answer.recommended ? "recommended" : "" },
-    make("th", { scope: "row" }, format.format),
+  const rows = answer.formats.map((row) => make("tr", { className: row.format === answer.recommended ? "recommended" : "" },
+    make("th", { scope: "row" }, row.format),
     ...[
-      format.fits ? "fits" : "no", format.reasons.join("; "), odds(format.collision_probability),
-      `${count(format.ids_per_tick)} in ${seconds(format.tick_seconds)}`, ...(answer.asked.burst > 0 ? [burst(format)] : []),
-      format.ends.split("-")[0], `${format.column}, ${format.bytes} bytes`,
-    ].map((text, i) => make("td", { className: i === 0 ? (format.fits ? "fits" : "problem") : "", "data-head": heads[i + 1] }, text))));
+      row.fits ? "fits" : "no", row.reasons.join("; "), odds(row.collision_probability),
+      `${count(row.ids_per_tick)} in ${seconds(row.tick_seconds)}`, ...(answer.asked.burst > 0 ? [burst(row)] : []),
+      row.ends.split("-")[0], `${row.column}, ${row.bytes} bytes`,
+    ].map((text, i) => make("td", { className: i === 0 ? (row.fits ? "fits" : "problem") : "", "data-head": heads[i + 1] }, text))));
   const parts = [tableOf("plan", heads.map((name) => (name ? head(name) : make("td"))), rows)];
   if (answer.command) {
     parts.unshift(make("dl", { className: "facts" }, make("dt", {}, "Go on with"),

@@ -231,7 +231,7 @@ export interface PlanFormat {
   ends: string;
   bytes: number;
   column: string;
-  options: { node_bits?: number; overflow_guard?: number; node_bits?: number };
+  options: { node_bits?: number; overflow_guard?: number };
 }
 
 /** Which formats hold for a load, as "sortid plan -o json" answers. */

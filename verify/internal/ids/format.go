@@ -22,7 +22,7 @@ type Format struct {
 	codec
 }
 
-// Formats are the formats that can be checked, one for each format.
+// Formats are the formats that can be checked: all of package format.
 var Formats = newFormats()
 
 func newFormats() (formats []*Format) {

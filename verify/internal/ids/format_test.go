@@ -121,7 +121,7 @@ func TestPrefixes(t *testing.T) {
 	}
 }
 
-// What is known of a format is what its format says.
+// What is known of a format is what package format says.
 func TestFormats(t *testing.T) {
 	for _, f := range ids.Formats {
 		line := model.Sample(f.Name, 1)[0]

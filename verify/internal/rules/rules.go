@@ -115,7 +115,7 @@ func (o *Options) Validate(f *ids.Format) error {
 	case o.Usage == UsageMicroseconds && o.Extension > 0:
 		return errors.New("the microseconds' counter has no extension")
 	case o.NodeBits != 0 && !is(format.SCRU160, format.UID60):
-		return fmt.Errorf("%s has no node ID of its own", f.Name)
+		return fmt.Errorf("the bits of the node ID are for scru160 and uid60, not %s", f.Name)
 	case o.NodeBits < 0 || o.NodeBits+max(o.Extension, 0) > 16 || is(format.UID60) && o.NodeBits > 9:
 		return fmt.Errorf("a node ID of %d bits", o.NodeBits)
 	}

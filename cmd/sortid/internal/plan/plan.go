@@ -26,7 +26,8 @@ const (
 	// maxOverflow is the share of ticks in which the counter that borrows may be full.
 	maxOverflow = 1e-3
 
-	overflowGuard = "overflow_guard" // in Options
+	nodeBits      = "node_bits"      // in Options
+	overflowGuard = "overflow_guard" // the same
 )
 
 // A Request describes a load.
@@ -182,7 +183,7 @@ func (l *load) byChance(s *format.Format, f *Format) {
 	}
 	nodes := l.Nodes && s.Plan.NodeBits > 0
 	if sizes := nodeSizes(l.Processes, s.Plan.NodeBits); nodes && l.Processes > 1 && len(sizes) > 0 {
-		f.Options[s.Plan.NodeSize] = sizes[0]
+		f.Options[nodeBits] = sizes[0]
 		f.because("a %s ID of %d bits for each process", s.Node, sizes[0])
 		return
 	}
@@ -235,7 +236,7 @@ func (l *load) byNode(s *format.Format, f *Format) {
 		var guard int
 		var mean float64
 		guard, mean, rate = counter(s.NodeCounter-size, peak)
-		f.Options[s.Plan.NodeSize], f.Options[overflowGuard] = size, guard
+		f.Options[nodeBits], f.Options[overflowGuard] = size, guard
 		f.PerTick = math.Floor(mean)
 		if l.Burst > 0 {
 			f.BurstAhead = math.Floor((l.Burst-1)/mean) * f.Tick
@@ -246,12 +247,12 @@ func (l *load) byNode(s *format.Format, f *Format) {
 	}
 	if !rate {
 		f.refuse("a process would make more IDs than its counter of %d bits holds in %s",
-			s.NodeCounter-f.Options[s.Plan.NodeSize], Seconds(f.Tick))
+			s.NodeCounter-f.Options[nodeBits], Seconds(f.Tick))
 	}
 	if !burst {
 		f.refuse("a burst would run %s ahead of the clock, more than the allowance of %d s", Seconds(f.BurstAhead), allowance)
 	}
-	f.because("a node ID of %d bits for each process", f.Options[s.Plan.NodeSize])
+	f.because("a node ID of %d bits for each process", f.Options[nodeBits])
 }
 
 // counter returns the overflow guard bits that such a counter needs so that a tick
@@ -285,7 +286,7 @@ func (p *Plan) Format(name string) Format {
 // command returns the command to go on with.
 func (f *Format) command(s *format.Format, processes int) string {
 	command := "sortid new " + s.Name
-	switch size := f.Options[s.Plan.NodeSize]; {
+	switch size := f.Options[nodeBits]; {
 	case size == 0:
 	case processes == 1:
 		command += fmt.Sprintf(" --%s 0/%d", s.Node, size)

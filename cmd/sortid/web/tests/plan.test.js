@@ -10,11 +10,11 @@ test("shared cases", () => {
   assert.ok(cases.length > 20, `only ${cases.length} cases`);
   for (const want of cases) {
     const got = JSON.parse(JSON.stringify(plan(want.asked)));
-    for (const [i, format] of want.formats.entries()) {
+    for (const [i, row] of want.formats.entries()) {
       const p = got.formats[i].collision_probability;
-      assert.ok(Math.abs(p - format.collision_probability) <= 1e-9 * format.collision_probability,
-        `${format.format}: ${p}, want ${format.collision_probability} of ${JSON.stringify(want.asked)}`);
-      format.collision_probability = p;
+      assert.ok(Math.abs(p - row.collision_probability) <= 1e-9 * row.collision_probability,
+        `${row.format}: ${p}, want ${row.collision_probability} of ${JSON.stringify(want.asked)}`);
+      row.collision_probability = p;
     }
     want.ids = Number(want.ids.toPrecision(12));
     got.ids = Number(got.ids.toPrecision(12));
