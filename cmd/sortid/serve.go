@@ -117,7 +117,19 @@ func (f *serving) check() error {
 	if !f.loopback() && f.tokens == "" && f.clientCA == "" && !f.open {
 		return usagef("--listen %s can be reached from other machines: add --tokens FILE or --client-ca FILE, or --open if anybody may use it", f.listen)
 	}
+	if err := (server.Config{Hosts: f.names(), Origins: f.origins}).Check(); err != nil {
+		return usageError{err}
+	}
 	return nil
+}
+
+// names returns the names under which clients reach the server.
+func (f *serving) names() []string {
+	host, _, _ := net.SplitHostPort(f.listen)
+	if host == "" {
+		return f.hosts
+	}
+	return append([]string{host}, f.hosts...)
 }
 
 // loopback reports whether only programs of this machine can reach the server.
@@ -191,7 +203,8 @@ func (a *app) serveUntil(ctx context.Context, stop func(), f *serving, log *slog
 // config returns what the server needs to know, except for the store.
 func (f *serving) config(ctx context.Context, log *slog.Logger) (c server.Config, err error) {
 	c = server.Config{
-		Name: myName(), NodeBits: f.nodeBits, Origins: f.origins, Version: version(), Logger: log,
+		Name: myName(), NodeBits: f.nodeBits, Hosts: f.names(), Origins: f.origins,
+		Version: version(), Logger: log,
 		Inspect: func(b []byte, s *format.Format, text string) ([]byte, error) {
 			in := reader{format: s}
 			r, err := in.read(text)
@@ -201,10 +214,6 @@ func (f *serving) config(ctx context.Context, log *slog.Logger) (c server.Config
 			return r.appendJSON(b)
 		},
 	}
-	if host, _, _ := net.SplitHostPort(f.listen); host != "" {
-		c.Hosts = append(c.Hosts, host)
-	}
-	c.Hosts = append(c.Hosts, f.hosts...)
 	if c.Page, c.PagePolicy, err = web.Page(); err != nil {
 		return c, err
 	}

@@ -2,8 +2,11 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/json"
+	"errors"
 	"io"
+	"io/fs"
 	"net"
 	"net/http"
 	"os"
@@ -15,6 +18,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sortid/sortid/cmd/sortid/web"
 	"github.com/sortid/sortid/testserver"
 )
 
@@ -139,6 +143,72 @@ func TestServe(t *testing.T) {
 	out.Reset()
 	if code, stderr := start(nil, &out, "lease", "list", db, "--realm", "scru64"); code != 0 || strings.Contains(out.String(), " held ") {
 		t.Errorf("after the end: %s%s", out.String(), stderr)
+	}
+}
+
+// A server whose port is taken makes and leases nothing.
+func TestServePortTaken(t *testing.T) {
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer taken.Close()
+	fresh := filepath.Join(t.TempDir(), "fresh.db")
+	used := filepath.Join(t.TempDir(), "used.db")
+	var out strings.Builder
+	for _, realm := range []string{"scru64", "uid60"} {
+		if code, stderr := start(nil, &out, "lease", "create", "bolt:"+used, "--realm", realm, "--format", realm); code != 0 {
+			t.Fatal(stderr)
+		}
+	}
+	before, err := os.ReadFile(used)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{fresh, used} {
+		cmd := exec.Command(commandPath(t, "sortid"), "serve", "--listen", taken.Addr().String(), "--store", "bolt:"+path)
+		var stderr bytes.Buffer
+		cmd.Stderr = &stderr
+		var exit *exec.ExitError
+		if err := cmd.Run(); !errors.As(err, &exit) || exit.ExitCode() != exitBad {
+			t.Errorf("%v: %s", err, &stderr)
+		}
+		var line struct{ Level, Msg, Error string }
+		if err := json.Unmarshal(stderr.Bytes(), &line); err != nil || line.Level != "ERROR" || !strings.Contains(line.Error, taken.Addr().String()) {
+			t.Errorf("%v: %s", err, &stderr)
+		}
+	}
+	if _, err := os.Stat(fresh); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("it has made a file: %v", err)
+	}
+	if after, err := os.ReadFile(used); err != nil || !bytes.Equal(before, after) {
+		t.Errorf("it has changed the file: %v", err)
+	}
+}
+
+// The page comes with its policy, which lets no other page frame it; and a page that reaches
+// the server through a name of its own gets nothing.
+func TestServePage(t *testing.T) {
+	_, policy, err := web.Page()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := serve(t, "--host", "ids.example.com")
+	for host, want := range map[string]int{"": 200, "ids.example.com": 200, "evil.example": http.StatusMisdirectedRequest} {
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.url+"/", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Host = host
+		resp, err := http.DefaultClient.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		resp.Body.Close()
+		got := resp.Header.Get("Content-Security-Policy")
+		if resp.StatusCode != want || want == 200 && (got != policy || !strings.HasSuffix(got, "; frame-ancestors 'none'")) {
+			t.Errorf("%q: %d, want %d, with the policy %q", host, resp.StatusCode, want, got)
+		}
 	}
 }
 

@@ -152,6 +152,10 @@ func (src *source) append(ctx context.Context, b []byte, n int, encoding format.
 	return batch.Append(b, encoding, '\n'), nil
 }
 
+// readyPatience is how long a generator may wait for the next tick and still count as one
+// that can make an ID now. After a small step back of the clock uid60 may wait longer.
+const readyPatience = time.Second
+
 // ready returns nil if the source can make an ID now. It makes one to find out, which counts
 // for the limit, but is never refused: a busy server is ready.
 func (src *source) ready() error {
@@ -162,7 +166,9 @@ func (src *source) ready() error {
 	if src.limit != nil {
 		src.limit.Reserve()
 	}
-	_, err = generator.Next(context.Background())
+	ctx, cancel := context.WithTimeout(context.Background(), readyPatience)
+	defer cancel()
+	_, err = generator.Next(ctx)
 	return err
 }
 

@@ -5,6 +5,7 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"net/url"
 	"slices"
 	"strings"
 )
@@ -18,12 +19,19 @@ type guard struct {
 	origins   *http.CrossOriginProtection
 }
 
+// Check returns an error if Hosts or Origins has a mistake.
+func (c Config) Check() error {
+	_, err := newGuard(c)
+	return err
+}
+
 func newGuard(c Config) (*guard, error) {
 	g := &guard{anyHost: c.Tokens != nil, origins: http.NewCrossOriginProtection()}
 	for _, host := range c.Hosts {
 		name := hostName(host)
-		if name == "" || strings.ContainsAny(name, "/*@ ") {
-			return nil, fmt.Errorf("server: %q is no host, want a name or an address without a scheme, such as ids.example.com", host)
+		if name == "" || strings.Contains(name, "*") {
+			return nil, fmt.Errorf("%q is no host, want a name or an address without a scheme, "+
+				"such as ids.example.com", host)
 		}
 		g.hosts = append(g.hosts, name)
 	}
@@ -33,7 +41,8 @@ func newGuard(c Config) (*guard, error) {
 			continue
 		}
 		if err := g.origins.AddTrustedOrigin(origin); err != nil {
-			return nil, fmt.Errorf("server: %q is no origin, want one such as https://example.com: %w", origin, err)
+			return nil, fmt.Errorf("%q is no origin, want one such as "+
+				"https://example.com: %w", origin, err)
 		}
 	}
 	return g, nil
@@ -56,12 +65,12 @@ func (g *guard) protect(s *Server, next http.Handler) http.Handler {
 }
 
 // foreign reports whether a web page of a foreign origin wants to change something. To make
-// IDs is a change, whatever the method.
+// IDs is a change, also by GET and HEAD.
 func (g *guard) foreign(r *http.Request) bool {
 	if g.anyOrigin && !strings.HasPrefix(r.URL.Path, storePath) {
 		return false
 	}
-	if r.Method == http.MethodGet && strings.HasPrefix(r.URL.Path, idsPath) {
+	if strings.HasPrefix(r.URL.Path, idsPath) && r.Method != http.MethodOptions {
 		post := *r
 		post.Method = http.MethodPost
 		r = &post
@@ -91,11 +100,14 @@ func (g *guard) allows(r *http.Request) bool {
 }
 
 // hostName returns the name or the address of a Host header, without the port and in lower
-// case.
+// case. It is empty if the header is malformed.
 func hostName(host string) string {
-	if name, _, err := net.SplitHostPort(host); err == nil {
-		host = name
+	if ip, err := netip.ParseAddr(host); err == nil {
+		return ip.String() // of --host or --listen, without brackets
 	}
-	host = strings.TrimSuffix(strings.TrimPrefix(host, "["), "]")
-	return strings.ToLower(strings.TrimSuffix(host, "."))
+	u, err := url.Parse("http://" + host)
+	if err != nil || u.Host != host {
+		return ""
+	}
+	return strings.ToLower(strings.TrimSuffix(u.Hostname(), "."))
 }

@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"maps"
 	"net/http"
+	"runtime"
 	"strconv"
 	"strings"
 	"time"
@@ -38,9 +39,17 @@ func newMetrics(s *Server) *metrics {
 		}, []string{"format"}),
 	}
 	m.registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
-		m.requests, m.duration, m.ids)
+		m.requests, m.duration, m.ids, filesRefused,
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+			Name: "sortid_build_info", Help: "1, with the versions of the server and of Go.",
+			ConstLabels: prometheus.Labels{"version": s.config.Version, "goversion": runtime.Version()},
+		}, func() float64 { return 1 }))
 	if s.config.Store == nil {
 		return m
+	}
+	now := s.config.clock
+	if now == nil {
+		now = time.Now
 	}
 	for sch := range leased {
 		src := s.generators.byName[sch.Name]
@@ -55,20 +64,32 @@ func newMetrics(s *Server) *metrics {
 				return 1
 			}),
 			prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-				Name: "sortid_lease_remaining_seconds", Help: "How long IDs can be made without the store.", ConstLabels: labels,
-			}, src.remaining))
+				Name: "sortid_lease_remaining_seconds", ConstLabels: labels,
+				Help: "How long IDs can be made without the store; 0 if none can be made now.",
+			}, func() float64 { return src.remaining(now).Seconds() }))
 	}
 	return m
 }
 
-// remaining returns for how many seconds the source's lease lets it make IDs.
-func (src *source) remaining() float64 {
+// filesRefused is one for all servers of a process, which opens the files before it makes
+// these.
+var filesRefused = prometheus.NewGaugeVec(prometheus.GaugeOpts{
+	Name: "sortid_file_refused",
+	Help: "1 while a changed file of tokens or certificates is not used, else 0.",
+}, []string{"file"})
+
+// remaining returns for how long the source's lease lets it make IDs, by the generator's
+// clock. It is 0 if the source can make none now.
+func (src *source) remaining(now func() time.Time) time.Duration {
+	if src.ready() != nil {
+		return 0
+	}
 	src.mu.Lock()
 	defer src.mu.Unlock()
 	if src.lease == nil {
 		return 0
 	}
-	return max(0, time.Until(src.lease.Until()).Seconds())
+	return max(0, src.lease.Until().Sub(now()))
 }
 
 // A recorder remembers the status and the size of an answer.

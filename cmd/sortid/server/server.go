@@ -134,6 +134,11 @@ func New(c Config) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
+	// The stateless level keeps no memory between the writes of an answer.
+	compress, err := gzhttp.NewWrapper(gzhttp.MinSize(1024), gzhttp.CompressionLevel(gzip.StatelessCompression))
+	if err != nil {
+		return nil, err
+	}
 	if s.generators, err = newGenerators(c); err != nil {
 		return nil, err
 	}
@@ -154,11 +159,6 @@ func New(c Config) (*Server, error) {
 		s.registerStore()
 	}
 
-	// The stateless level keeps no memory between the writes of an answer.
-	compress, err := gzhttp.NewWrapper(gzhttp.MinSize(1024), gzhttp.CompressionLevel(gzip.StatelessCompression))
-	if err != nil {
-		return nil, err
-	}
 	s.mux.HandleFunc(fallbackPattern, s.fallback)
 	handler := compressIfAsked(compress(s.mux), s.mux)
 	if len(c.Origins) > 0 {

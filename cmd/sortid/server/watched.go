@@ -36,6 +36,7 @@ func watchFiles(ctx context.Context, log *slog.Logger, what string, use func([][
 	if _, err := w.refresh(); err != nil {
 		return err
 	}
+	w.refused(0)
 	go w.watch(ctx, log)
 	return nil
 }
@@ -51,11 +52,18 @@ func (w *watchedFiles) watch(ctx context.Context, log *slog.Logger) {
 		}
 		switch changed, err := w.refresh(); {
 		case err != nil:
+			w.refused(1)
 			log.Error("a changed file is not used; what was read before stays in use", slog.Any("error", err))
 		case changed:
+			w.refused(0)
 			log.Info("a changed file is used", slog.Any("files", w.paths))
 		}
 	}
+}
+
+// refused sets the metric of the files.
+func (w *watchedFiles) refused(is float64) {
+	filesRefused.WithLabelValues(strings.Join(w.paths, " and ")).Set(is)
 }
 
 // refresh reads the files, and uses them if they have changed.

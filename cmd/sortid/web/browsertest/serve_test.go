@@ -10,14 +10,14 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// "sortid serve" has the page at /, where it works as it does from a file.
-func TestServed(t *testing.T) {
-	tb := tabOf(t)
+// serve starts "sortid serve", and returns its URL.
+func serve(t *testing.T, args ...string) (address string) {
+	t.Helper()
 	command, err := sortid()
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command(command, "serve", "--listen", "127.0.0.1:0")
+	cmd := exec.Command(command, append([]string{"serve", "--listen", "127.0.0.1:0"}, args...)...)
 	log, err := cmd.StderrPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -25,18 +25,31 @@ func TestServed(t *testing.T) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	defer func() {
-		cmd.Process.Signal(syscall.SIGKILL)
-		cmd.Wait()
-	}()
-	var line struct{ Address string }
-	for lines := bufio.NewScanner(log); line.Address == "" && lines.Scan(); {
+	lines := bufio.NewScanner(log)
+	for address == "" && lines.Scan() {
+		var line struct{ Address string }
 		if err := json.Unmarshal(lines.Bytes(), &line); err != nil {
 			t.Fatalf("%v: %s", err, lines.Bytes())
 		}
+		address = line.Address
 	}
-	tb.mayLoad = line.Address
-	tb.do(chromedp.Navigate(line.Address + "/#" + example))
+	go func() { // it must not wait for a reader of its log
+		for lines.Scan() {
+		}
+	}()
+	t.Cleanup(func() {
+		cmd.Process.Signal(syscall.SIGKILL)
+		cmd.Wait()
+	})
+	return address
+}
+
+// "sortid serve" has the page at /, where it works as it does from a file.
+func TestServed(t *testing.T) {
+	tb := tabOf(t)
+	address := serve(t)
+	tb.mayLoad = address
+	tb.do(chromedp.Navigate(address + "/#" + example))
 	tb.contains("#result .card", "2022-04-03T11:40:14.308Z")
 	if got := eval[int](tb, `performance.getEntriesByType("resource").length`); got != 0 {
 		t.Errorf("the page loads %d more", got)

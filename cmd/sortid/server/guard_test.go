@@ -1,0 +1,353 @@
+package server
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/sortid/sortid/lease"
+	httpstore "github.com/sortid/sortid/store/http"
+)
+
+// sendHost sends a request for a host, word for word, over HTTP/1.1.
+func sendHost(t *testing.T, url, request string) answer {
+	t.Helper()
+	c, err := net.Dial("tcp", strings.TrimPrefix(url, "http://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	io.WriteString(c, request)
+	resp, err := http.ReadResponse(bufio.NewReader(c), nil)
+	if err != nil {
+		t.Fatalf("%q: %v", request, err)
+	}
+	defer resp.Body.Close()
+	b, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return answer{resp, string(b)}
+}
+
+// checkProblem checks that an answer is a problem document with this status.
+func checkProblem(t *testing.T, what string, a answer, status int) {
+	t.Helper()
+	var p httpstore.Problem
+	if a.StatusCode != status || a.Header.Get("Content-Type") != "application/problem+json" ||
+		json.Unmarshal([]byte(a.body), &p) != nil || p.Status != status || p.Detail == "" {
+		t.Errorf("%s: %d, want the problem %d: %s", what, a.StatusCode, status, a.body)
+	}
+}
+
+// A page whose domain name leads to this machine has that name as its Host. Without tokens
+// the server answers only for hosts that no such page can have.
+func TestHosts(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "tokens")
+	_, line, _ := NewToken("shop", []string{"ids"}, 0, 0)
+	write(t, path, line)
+	tokens, err := OpenTokens(t.Context(), path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	open, plain := start(t, Config{Hosts: []string{"IDs.example.com", "fd00::1", "sortid:8420"}})
+	guarded, _ := start(t, Config{Tokens: tokens})
+	for host, served := range map[string]bool{
+		"localhost": true, "localhost:8420": true, "LOCALHOST.": true, "LocalHost.:8420": true,
+		"127.0.0.1": true, "127.0.0.1:8420": true, "127.0.0.1.": true, "127.9.9.9": true,
+		"[::1]": true, "[::1]:8420": true, "[0:0::1]": true,
+		"[::ffff:127.0.0.1]": true, "[::ffff:7f00:1]:8420": true,
+		"ids.example.com": true, "IDS.Example.Com.:8420": true, "[fd00::1]:8420": true, "sortid": true,
+
+		"": false, ":8420": false, ".": false,
+		"evil.example": false, "evil.example:8420": false,
+		"localhost.evil.example": false, "127.0.0.1.nip.io": false, "127.0.0.1.nip.io:8420": false,
+		"xids.example.com": false, "ids.example.com.evil.example": false, "example.com": false,
+		"localhost..": false, "127.1": false, "2130706433": false, "0x7f000001": false,
+		"0.0.0.0": false, "0.0.0.0:8420": false, "[::]": false, "10.0.0.1": false, "[fd00::2]": false,
+		"[::ffff:10.0.0.1]": false, "localhost@evil.example": false, "evil.example@localhost": false,
+		"localhost:8420@evil.example": false, "127.0.0.1:8420@evil.example": false,
+		"[::1]:8420@evil.example": false, "[::1].evil.example": false, "[localhost]": false,
+		"[::1": false, "::1]:8420": false, "localhost:evil.example": false, "localhost,evil.example": false,
+	} {
+		request := "GET /v1/ids/euid HTTP/1.1\r\nHost: " + host + "\r\nConnection: close\r\n\r\n"
+		switch a := sendHost(t, plain.URL, request); {
+		case strings.Contains(host, "@"): // net/http refuses it
+			if a.StatusCode != http.StatusBadRequest {
+				t.Errorf("%q: %d", host, a.StatusCode)
+			}
+		case served && a.StatusCode != http.StatusOK:
+			t.Errorf("%q: %d: %s", host, a.StatusCode, a.body)
+		case !served:
+			checkProblem(t, fmt.Sprintf("%q", host), a, http.StatusMisdirectedRequest)
+		}
+		for _, path := range []string{"/", "/healthz", "/v1/ids/euid", "/openapi.json", "/nowhere"} {
+			r := httptest.NewRequest(http.MethodGet, path, nil)
+			r.Host = host
+			w := httptest.NewRecorder()
+			open.ServeHTTP(w, r)
+			if refused := w.Code == http.StatusMisdirectedRequest; refused == served {
+				t.Errorf("%s of %q: %d", path, host, w.Code)
+			}
+			w = httptest.NewRecorder()
+			if guarded.ServeHTTP(w, r); w.Code == http.StatusMisdirectedRequest {
+				t.Errorf("with tokens, %s of %q: %d", path, host, w.Code)
+			}
+		}
+	}
+	// The host of an absolute URL counts, and not the header.
+	a := sendHost(t, plain.URL, "GET http://evil.example/healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+	checkProblem(t, "an absolute URL", a, http.StatusMisdirectedRequest)
+	// HTTP/1.0 may have no host.
+	a = sendHost(t, plain.URL, "GET /healthz HTTP/1.0\r\n\r\n")
+	checkProblem(t, "no host", a, http.StatusMisdirectedRequest)
+	// A name has no way around over HTTP/2.
+	protocols := new(http.Protocols)
+	protocols.SetUnencryptedHTTP2(true)
+	transport := &http.Transport{Protocols: protocols}
+	defer transport.CloseIdleConnections()
+	r, _ := http.NewRequestWithContext(t.Context(), http.MethodGet, plain.URL+"/healthz", nil)
+	r.Host = "evil.example"
+	resp, err := transport.RoundTrip(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp.Body.Close()
+	if resp.ProtoMajor != 2 || resp.StatusCode != http.StatusMisdirectedRequest {
+		t.Errorf("%s: %d, want 421", resp.Proto, resp.StatusCode)
+	}
+}
+
+// A client that reaches a machine by its address is served; what arrives at another address
+// of the machine is not meant for that one.
+func TestHostIsLocalAddress(t *testing.T) {
+	s, _ := start(t, Config{})
+	for at, hosts := range map[string]map[string]int{
+		"10.0.0.5:8420":          {"10.0.0.5": 200, "10.0.0.5:8420": 200, "[::ffff:10.0.0.5]": 200, "10.0.0.6": 421, "0.0.0.0": 421},
+		"[fd00::5]:80":           {"[fd00::5]": 200, "[fd00:0::5]:80": 200, "[fd00::6]": 421, "10.0.0.5": 421},
+		"[::ffff:10.0.0.5]:8420": {"10.0.0.5": 200},
+		"[fe80::1%eth0]:8420":    {"[fe80::1]:8420": 200, "[fe80::2]:8420": 421},
+	} {
+		addr, err := net.ResolveTCPAddr("tcp", at)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for host, want := range hosts {
+			r := httptest.NewRequest(http.MethodGet, "/healthz", nil)
+			r.Host = host
+			w := httptest.NewRecorder()
+			s.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), http.LocalAddrContextKey, net.Addr(addr))))
+			if w.Code != want {
+				t.Errorf("%s at %s: %d, want %d", host, at, w.Code, want)
+			}
+		}
+	}
+}
+
+// Mistakes in the configuration are named before anything is leased.
+func TestHostsAndOriginsChecked(t *testing.T) {
+	for _, c := range []Config{
+		{Hosts: []string{"http://ids.example.com"}}, {Hosts: []string{"*"}}, {Hosts: []string{"*.example.com"}},
+		{Hosts: []string{""}}, {Hosts: []string{"a b"}}, {Hosts: []string{"user@a"}}, {Hosts: []string{"a/b"}},
+		{Origins: []string{"example.com"}}, {Origins: []string{"https://example.com/path"}}, {Origins: []string{""}},
+	} {
+		c.Inspect = inspect
+		if err := c.Check(); err == nil {
+			t.Errorf("%q, %q: no error", c.Hosts, c.Origins)
+		}
+		if s, err := New(c); err == nil {
+			s.Close(t.Context())
+			t.Errorf("%q, %q: New returns no error", c.Hosts, c.Origins)
+		}
+	}
+	good := Config{Hosts: []string{"ids.example.com", "::1", "[fd00::1]:80"}, Origins: []string{"*", "https://example.com:8443"}}
+	if err := good.Check(); err != nil {
+		t.Error(err)
+	}
+}
+
+// realmChange is a body for compare-and-set that makes a realm.
+const realmChange = `{"changes":[{"prev":{"realm":"made","block":"0/0"},` +
+	`"next":{"realm":"made","block":"0/0","revision":"1","hwm":"0","state":"split",` +
+	`"terms":{"bits":23,"tick":256,"epoch":0,"window":234,"lead":39},"generation":"0123456789abcdef"}}]}`
+
+// Browsers send what a page of any origin asks for, and only withhold the answer. So a
+// request that a foreign page sent must not do anything.
+func TestForeignPages(t *testing.T) {
+	const (
+		trusted = "https://trusted.example"
+		cross   = "Sec-Fetch-Site: cross-site"
+	)
+	foreign := map[string][]string{
+		"cross-site":          {cross, "Origin: https://evil.example"},
+		"same-site":           {"Sec-Fetch-Site: same-site", "Origin: http://other.localhost"},
+		"without an origin":   {cross},
+		"a sandboxed page":    {cross, "Origin: null"},
+		"an old browser":      {"Origin: https://evil.example"},
+		"old, sandboxed":      {"Origin: null"},
+		"old, another port":   {"Origin: http://127.0.0.1:1"},
+		"like a trusted page": {"Origin: https://trusted.example.evil.example"},
+		"another format":      {"Origin: http://trusted.example"},
+	}
+	friends := map[string][]string{
+		"no browser":          nil,
+		"its own page":        {"Sec-Fetch-Site: same-origin"},
+		"typed by the user":   {"Sec-Fetch-Site: none"},
+		"its own page, old":   {"Origin: http://SELF"},
+		"a trusted page":      {cross, "Origin: " + trusted},
+		"a trusted page, old": {"Origin: " + trusted},
+	}
+	requests := []struct{ method, path, body string }{
+		{"POST", "/v1/store/compare-and-set", realmChange},
+		{"POST", "/v1/store/list", `{"realm":"scru64"}`},
+		{"GET", "/v1/ids/euid", ""},
+		{"HEAD", "/v1/ids/euid", ""},
+		{"POST", "/v1/ids/euid", ""},
+		{"POST", "/v1/inspect", "xinaS8QBh"},
+	}
+	for name, origins := range map[string][]string{"one origin": {trusted}, "any origin": {trusted, "*"}} {
+		t.Run(name, func(t *testing.T) {
+			memory := lease.NewMemory()
+			_, ts := start(t, Config{Store: memory, Origins: origins})
+			made := func() bool {
+				r, err := memory.Get(t.Context(), "made", lease.Block{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				return r.Revision != 0
+			}
+			for who, headers := range foreign {
+				for _, c := range requests {
+					// A form can say text/plain, and without asking first no page can say JSON.
+					for _, kind := range []string{typeText, typeJSON} {
+						what := fmt.Sprintf("%s, %s %s, %s", who, c.method, c.path, kind)
+						a := send(t, c.method, ts.URL+c.path, c.body, append(headers, "Content-Type: "+kind)...)
+						switch {
+						case name == "any origin" && !strings.HasPrefix(c.path, storePath):
+							if a.StatusCode != http.StatusOK {
+								t.Errorf("%s: %d: %s", what, a.StatusCode, a.body)
+							}
+						case c.method == http.MethodHead:
+							if a.StatusCode != http.StatusForbidden {
+								t.Errorf("%s: %d, want 403", what, a.StatusCode)
+							}
+						default:
+							checkProblem(t, what, a, http.StatusForbidden)
+						}
+					}
+				}
+				for _, path := range []string{"/", "/healthz", "/openapi.json", "/v1/inspect/xinaS8QBh"} {
+					if a := send(t, http.MethodGet, ts.URL+path, "", headers...); a.StatusCode != http.StatusOK {
+						t.Errorf("%s, GET %s: %d", who, path, a.StatusCode)
+					}
+				}
+			}
+			if made() {
+				t.Fatal("a foreign page has changed the store")
+			}
+			for who, headers := range friends {
+				for _, c := range requests {
+					if c.path == "/v1/store/compare-and-set" {
+						continue
+					}
+					var own []string
+					for _, h := range headers {
+						own = append(own, strings.ReplaceAll(h, "SELF", strings.TrimPrefix(ts.URL, "http://")))
+					}
+					if a := send(t, c.method, ts.URL+c.path, c.body, own...); a.StatusCode != http.StatusOK {
+						t.Errorf("%s, %s %s: %d: %s", who, c.method, c.path, a.StatusCode, a.body)
+					}
+				}
+			}
+			// The body is one that a program can store.
+			if a := send(t, http.MethodPost, ts.URL+"/v1/store/compare-and-set", realmChange); a.StatusCode != http.StatusOK || !made() {
+				t.Errorf("a program: %d: %s", a.StatusCode, a.body)
+			}
+		})
+	}
+}
+
+// A page may ask first whether it can send JSON. Only a trusted one may, and only of a host
+// of the server.
+func TestPreflight(t *testing.T) {
+	_, ts := start(t, Config{Store: lease.NewMemory(), Origins: []string{"https://trusted.example"}})
+	for origin, want := range map[string]string{"https://trusted.example": "https://trusted.example", "https://evil.example": "", "null": ""} {
+		a := send(t, http.MethodOptions, ts.URL+"/v1/store/compare-and-set", "", "Origin: "+origin, "Sec-Fetch-Site: cross-site",
+			"Access-Control-Request-Method: POST", "Access-Control-Request-Headers: content-type")
+		if got := a.Header.Get("Access-Control-Allow-Origin"); got != want {
+			t.Errorf("%s: allowed %q, want %q", origin, got, want)
+		}
+	}
+	a := sendHost(t, ts.URL, "OPTIONS /v1/ids/euid HTTP/1.1\r\nHost: evil.example\r\nOrigin: https://trusted.example\r\n"+
+		"Access-Control-Request-Method: POST\r\nConnection: close\r\n\r\n")
+	checkProblem(t, "for a foreign host", a, http.StatusMisdirectedRequest)
+}
+
+// The page's policy comes with the page, and with nothing else.
+func TestPagePolicy(t *testing.T) {
+	const policy = "default-src 'none'; frame-ancestors 'none'"
+	_, ts := start(t, Config{Page: []byte("<!doctype html>"), PagePolicy: policy})
+	a := send(t, http.MethodGet, ts.URL+"/", "")
+	if got := a.Header.Get("Content-Security-Policy"); got != policy || a.body != "<!doctype html>" ||
+		a.Header.Get("X-Content-Type-Options") != "nosniff" {
+		t.Errorf("%q, %q, %v", got, a.body, a.Header)
+	}
+}
+
+// The limits of docs/service.md are those of the server.
+func TestDocumentedLimits(t *testing.T) {
+	text, err := os.ReadFile(filepath.FromSlash("../../../docs/service.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, table, _ := strings.Cut(string(text), "| Limit | Value |\n|---|---|\n")
+	table, _, _ = strings.Cut(table, "\n\n")
+	rows := map[string]string{}
+	for line := range strings.Lines(table + "\n") {
+		cells := strings.Split(line, "|")
+		what, _, _ := strings.Cut(strings.TrimSpace(cells[1]), ";")
+		rows[what] = strings.TrimSpace(cells[2])
+	}
+	seconds := func(d time.Duration) string { return fmt.Sprintf("%.0f s", d.Seconds()) }
+	for what, want := range map[string]string{
+		"IDs in a request":                fmt.Sprintf("%d,%03d", maxIDs/1000, maxIDs%1000),
+		"connections":                     fmt.Sprint(maxConnections),
+		"streams of an HTTP/2 connection": fmt.Sprint(maxStreams),
+		"requests under way":              fmt.Sprint(maxRequests),
+		fmt.Sprintf("answers of more than %d IDs under way", pieceSize): fmt.Sprint(maxLargeAnswers),
+		"bodies of lines under way":                                     fmt.Sprint(maxLineBodies),
+		"requests of the store under way, except lists":                 fmt.Sprint(maxStoreQueue),
+		"lists of the store under way":                                  fmt.Sprint(maxStoreLists),
+		"a body of lines":                                               fmt.Sprintf("%d MiB", maxLines>>20),
+		"another body":                                                  fmt.Sprintf("%d MiB", maxBody>>20),
+		"an inspected line":                                             fmt.Sprintf("%d bytes", maxLine),
+		"blocks or changes in a request of the store":                   fmt.Sprint(maxMany),
+		"time for the headers":                                          seconds(headerTimeout),
+		"time for a body of the store":                                  seconds(bodyTimeout),
+		"time for the next part of lines":                               seconds(lineTimeout),
+		"time for a body of lines":                                      fmt.Sprintf("%.0f min", linesTimeout.Minutes()),
+		"time for an answer":                                            seconds(writeTimeout),
+		"time to take a part of a large answer":                         seconds(takeTimeout),
+	} {
+		if rows[what] != want {
+			t.Errorf("%s: %q, want %q", what, rows[what], want)
+		}
+		delete(rows, what)
+	}
+	for what := range rows {
+		t.Errorf("%q is no limit that is known here", what)
+	}
+	if !strings.Contains(string(text), fmt.Sprintf("can store up to %d,%03d records", lease.MaxRecords/1000, lease.MaxRecords%1000)) {
+		t.Error("the number of records differs")
+	}
+}

@@ -1,0 +1,446 @@
+package server
+
+import (
+	"context"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	dto "github.com/prometheus/client_model/go"
+	"go.yaml.in/yaml/v3"
+
+	"github.com/sortid/sortid/lease"
+	"github.com/sortid/sortid/store/bolt"
+)
+
+// An alert is a rule of docs/service.md that compares one metric with a number.
+type alert struct {
+	name, metric, op string
+	number           float64
+	patience         time.Duration        // how long it must hold
+	since            map[string]time.Time // when it began to hold, for each series
+}
+
+var comparison = regexp.MustCompile(`^(sortid_\w+) (<|==) (\d+)$`)
+
+// documentedAlerts reads the rules of docs/service.md. Those of rates are not for here.
+func documentedAlerts(t *testing.T) (alerts []*alert) {
+	t.Helper()
+	text, err := os.ReadFile(filepath.FromSlash("../../../docs/service.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, block, _ := strings.Cut(string(text), "```yaml\ngroups:\n")
+	block, _, _ = strings.Cut(block, "```")
+	var file struct {
+		Groups []struct {
+			Rules []struct{ Alert, Expr, For string }
+		}
+	}
+	if err := yaml.Unmarshal([]byte("groups:\n"+block), &file); err != nil {
+		t.Fatal(err)
+	}
+	for _, rule := range file.Groups[0].Rules {
+		if rule.Alert == "SortidErrors" || rule.Alert == "SortidSlow" {
+			continue
+		}
+		m := comparison.FindStringSubmatch(rule.Expr)
+		if m == nil {
+			t.Fatalf("%s: cannot evaluate %q", rule.Alert, rule.Expr)
+		}
+		a := &alert{name: rule.Alert, metric: m[1], op: m[2], since: map[string]time.Time{}}
+		a.number, _ = strconv.ParseFloat(m[3], 64)
+		if rule.For != "" {
+			if a.patience, err = time.ParseDuration(rule.For); err != nil {
+				t.Fatal(err)
+			}
+		}
+		alerts = append(alerts, a)
+	}
+	return alerts
+}
+
+// evaluate returns for which series the alert fires.
+func (a *alert) evaluate(now time.Time, values map[string]float64) (firing []string) {
+	for series, value := range values {
+		metric, labels, _ := strings.Cut(series, "{")
+		if metric != a.metric {
+			continue
+		}
+		if a.op == "<" && value >= a.number || a.op == "==" && value != a.number {
+			delete(a.since, series)
+			continue
+		}
+		if _, ok := a.since[series]; !ok {
+			a.since[series] = now
+		}
+		if now.Sub(a.since[series]) >= a.patience {
+			firing = append(firing, a.name+"{"+labels)
+		}
+	}
+	return firing
+}
+
+// gaugesOf returns the values of gauges, by name and labels.
+func gaugesOf(t *testing.T, g prometheus.Gatherer) map[string]float64 {
+	t.Helper()
+	families, err := g.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	values := map[string]float64{}
+	for _, f := range families {
+		if f.GetType() != dto.MetricType_GAUGE {
+			continue
+		}
+		for _, m := range f.Metric {
+			var labels []string
+			for _, l := range m.Label {
+				labels = append(labels, l.GetName()+"="+l.GetValue())
+			}
+			values[f.GetName()+"{"+strings.Join(labels, ",")+"}"] = m.GetGauge().GetValue()
+		}
+	}
+	return values
+}
+
+// A watcher looks at a server in virtual time, as a load balancer and Prometheus do.
+type watcher struct {
+	*testing.T
+	s      *Server
+	alerts []*alert
+	ending map[string]bool // formats of which IDs could be made for the rest of a tick only
+}
+
+// inBubble runs a test in a bubble of synctest, whose time begins when uid60 has one, too.
+func inBubble(t *testing.T, test func(t *testing.T)) {
+	synctest.Test(t, func(t *testing.T) {
+		time.Sleep(time.Until(time.Date(2026, 11, 17, 12, 0, 0, 0, time.UTC)))
+		test(t)
+	})
+}
+
+// watch starts a server in a bubble of synctest.
+func watch(t *testing.T, c Config) *watcher {
+	t.Helper()
+	c.Inspect = inspect
+	if c.clock == nil {
+		c.clock = time.Now // with the system's a generator may wait without sleep
+	}
+	s, err := New(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close(context.Background()) })
+	return &watcher{t, s, documentedAlerts(t), map[string]bool{}}
+}
+
+func (w *watcher) status(path string) int {
+	r := httptest.NewRequest(http.MethodGet, "http://localhost"+path, nil)
+	recorder := httptest.NewRecorder()
+	w.s.ServeHTTP(recorder, r)
+	return recorder.Code
+}
+
+// can returns which formats with leases can be made.
+func (w *watcher) can() [2]bool {
+	synctest.Wait()
+	return [2]bool{w.status("/v1/ids/scru64") == 200, w.status("/v1/ids/uid60") == 200}
+}
+
+// look checks that requests, /readyz and the metrics tell the same, and returns whether
+// scru64 and uid60 can be made.
+func (w *watcher) look() [2]bool {
+	w.Helper()
+	can, values, ready := w.can(), gaugesOf(w.T, w.s.metrics.registry), w.status("/readyz") == 200
+	if w.can() != can { // it changed meanwhile: uid60 waits for a millisecond now and then
+		return w.look()
+	}
+	for i, name := range []string{"scru64", "uid60"} {
+		labels := "{format=" + name + "}"
+		held, left := values["sortid_lease_held"+labels], values["sortid_lease_remaining_seconds"+labels]
+		ending := can[i] && left == 0
+		if (held == 1) != can[i] || left > 0 && !can[i] || left > 71 || ending && w.ending[name] {
+			w.Errorf("%s: made: %v; held: %v, for %v s", name, can[i], held, left)
+		}
+		w.ending[name] = ending
+	}
+	if ready != (can == [2]bool{true, true}) {
+		w.Errorf("ready: %v, while %v", ready, can)
+	}
+	return can
+}
+
+// pass lets time pass, and returns the alerts that fire in it. Prometheus looks every 15 s.
+func (w *watcher) pass(d time.Duration) []string {
+	w.Helper()
+	fired := map[string]bool{}
+	for i := range int(d / time.Second) {
+		time.Sleep(time.Second)
+		w.look()
+		if i%15 != 0 {
+			continue
+		}
+		values := gaugesOf(w.T, w.s.metrics.registry)
+		for _, a := range w.alerts {
+			for _, name := range a.evaluate(time.Now(), values) {
+				fired[name] = true
+			}
+		}
+	}
+	return slices.Sorted(maps.Keys(fired))
+}
+
+// wants checks which alerts fire in a while.
+func (w *watcher) wants(when string, d time.Duration, want ...string) {
+	w.Helper()
+	if got := w.pass(d); !slices.Equal(got, want) {
+		w.Errorf("%s: these alerts fire: %q, want %q", when, got, want)
+	}
+}
+
+// all are the alerts while no format with leases can be made.
+var all = []string{
+	"SortidNoNodeID{format=scru64}", "SortidNoNodeID{format=uid60}",
+	"SortidStoreAway{format=scru64}", "SortidStoreAway{format=uid60}",
+}
+
+// breaks checks a server that is well, whose leases then end, and that gets well again.
+func (w *watcher) breaks(spoil, mend func()) {
+	w.Helper()
+	w.wants("well", 10*time.Minute)
+	spoil()
+	w.wants("ill", 4*time.Minute, all...)
+	if can := w.look(); can != [2]bool{} {
+		w.Errorf("ill, yet IDs are made: %v", can)
+	}
+	if mend == nil {
+		return
+	}
+	mend()
+	w.pass(time.Minute)
+	if can := w.look(); can != [2]bool{true, true} {
+		w.Errorf("mended, yet IDs are not made: %v", can)
+	}
+	w.wants("mended", 10*time.Minute)
+}
+
+// boltStore makes a file with the realms of a server.
+func boltStore(t *testing.T) (store lease.Store, path string) {
+	t.Helper()
+	path = filepath.Join(t.TempDir(), "s.db")
+	st, err := bolt.Open(t.Context(), "bolt:"+path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { st.Close() })
+	for name, format := range map[string]lease.Format{"scru64": lease.SCRU64, "uid60": lease.UID60} {
+		if _, err := lease.Create(t.Context(), st, lease.Config{Realm: name, Format: format}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return st, path
+}
+
+// /readyz and the metrics tell at each second whether IDs can be made, and the documented
+// alerts fire when they cannot, and only then.
+func TestReadyTellsTheTruth(t *testing.T) {
+	rename := func(t *testing.T, from, to string) {
+		t.Helper()
+		if err := os.Rename(from, to); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, test := range map[string]func(t *testing.T){
+		"the store is away": func(t *testing.T) {
+			store := &flaky{Store: lease.NewMemory()}
+			watch(t, Config{Store: store}).breaks(func() { store.down.Store(true) }, func() { store.down.Store(false) })
+		},
+		"the file is moved away": func(t *testing.T) {
+			store, path := boltStore(t)
+			watch(t, Config{Store: store, MustExist: true}).breaks(
+				func() { rename(t, path, path+".away") }, func() { rename(t, path+".away", path) })
+		},
+		"the file is replaced by an older one": func(t *testing.T) {
+			store, path := boltStore(t)
+			older, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			watch(t, Config{Store: store, MustExist: true}).breaks(func() {
+				write(t, path+".new", string(older))
+				rename(t, path+".new", path)
+			}, func() {
+				for _, realm := range []string{"scru64", "uid60"} {
+					if _, err := lease.Fence(t.Context(), store, lease.Config{Realm: realm}, 0); err != nil {
+						t.Fatal(err)
+					}
+				}
+				time.Sleep(2 * time.Minute) // the fence grants nothing for about one
+			})
+		},
+		"the file is replaced by a new one": func(t *testing.T) {
+			store, path := boltStore(t)
+			watch(t, Config{Store: store, MustExist: true}).breaks(func() {
+				_, other := boltStore(t)
+				rename(t, other, path)
+			}, nil)
+		},
+		"the clock goes back": func(t *testing.T) {
+			var offset atomic.Int64
+			clock := func() time.Time { return time.Now().Add(time.Duration(offset.Load())) }
+			watch(t, Config{Store: lease.NewMemory(), clock: clock}).breaks(
+				func() { offset.Store(-int64(time.Hour)) }, func() { offset.Store(0) })
+		},
+		"the clock goes ahead": func(t *testing.T) {
+			var offset atomic.Int64
+			clock := func() time.Time { return time.Now().Add(time.Duration(offset.Load())) }
+			watch(t, Config{Store: lease.NewMemory(), clock: clock}).breaks(
+				func() { offset.Store(int64(time.Hour)) }, nil)
+		},
+		"one realm is full": func(t *testing.T) {
+			store := lease.NewMemory()
+			for range 2 {
+				l, err := lease.Acquire(t.Context(), store, lease.Config{Realm: "scru64", Format: lease.SCRU64, NodeBits: 1})
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer l.Close(context.Background())
+			}
+			watch(t, Config{Store: store}).wants("full", 5*time.Minute,
+				"SortidNoNodeID{format=scru64}", "SortidStoreAway{format=scru64}")
+		},
+	} {
+		t.Run(name, func(t *testing.T) { inBubble(t, test) })
+	}
+}
+
+// A clock that is a little ahead uses up the window sooner, and the metric knows.
+func TestRemaining(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		store := &flaky{Store: lease.NewMemory()}
+		w := watch(t, Config{Store: store, clock: func() time.Time { return time.Now().Add(8 * time.Second) }})
+		w.pass(time.Minute)
+		store.down.Store(true)
+		synctest.Wait()
+		left := gaugesOf(t, w.s.metrics.registry)["sortid_lease_remaining_seconds{format=uid60}"]
+		start := time.Now()
+		for w.look()[1] {
+			time.Sleep(time.Second)
+		}
+		if took := time.Since(start).Seconds(); took < left-1 || took > left+1 {
+			t.Errorf("IDs were made for %v s, and %v s remained", took, left)
+		}
+	})
+}
+
+// A probe does not wait until a clock that went back a little has caught up.
+func TestReadyDoesNotWait(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		var offset atomic.Int64
+		clock := func() time.Time { return time.Now().Add(time.Duration(offset.Load())) }
+		w := watch(t, Config{Store: lease.NewMemory(), clock: clock})
+		w.pass(10 * time.Second)
+		offset.Store(-int64(5 * time.Second))
+		made := 0
+		for ; w.status("/readyz") == http.StatusOK; made++ {
+			if made > 1000 {
+				t.Fatal("uid60 makes more than 512 IDs in one millisecond")
+			}
+		}
+		start := time.Now()
+		if got := w.status("/readyz"); got != http.StatusServiceUnavailable || time.Since(start) > 2*readyPatience {
+			t.Errorf("%d after %v", got, time.Since(start))
+		}
+		held := func(name string) float64 {
+			return gaugesOf(t, w.s.metrics.registry)["sortid_lease_held{format="+name+"}"]
+		}
+		if held("uid60") != 0 || held("scru64") != 1 {
+			t.Errorf("held: uid60 %v, scru64 %v", held("uid60"), held("scru64"))
+		}
+	})
+}
+
+// A server that shuts down is not ready, and holds no lease afterwards.
+func TestReadyAfterClose(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		w := watch(t, Config{Store: lease.NewMemory()})
+		w.pass(10 * time.Second)
+		if err := w.s.Close(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if can := w.look(); can != [2]bool{} {
+			t.Error(can)
+		}
+	})
+}
+
+// The metrics tell which version runs, and whether a changed file is refused.
+func TestBuildAndFiles(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		path := filepath.Join(t.TempDir(), "tokens")
+		_, line, _ := NewToken("shop", []string{"ids"}, 0, 0)
+		write(t, path, line)
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		tokens, err := OpenTokens(ctx, path, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w := watch(t, Config{Tokens: tokens, Version: "v1.2.3"})
+		refused := func() (is float64, fires bool) {
+			t.Helper()
+			untilRead()
+			fired := w.filesFire(10 * time.Minute)
+			labels := "{file=" + path + "}"
+			is = gaugesOf(t, w.s.metrics.registry)["sortid_file_refused"+labels]
+			return is, slices.Contains(fired, "SortidFileRefused"+labels)
+		}
+		check := func(what string, want bool) {
+			t.Helper()
+			if is, fires := refused(); (is == 1) != want || fires != want {
+				t.Errorf("%s: refused: %v, fires: %v", what, is, fires)
+			}
+		}
+		check("at first", false)
+		write(t, path, line+"nonsense\n")
+		check("with a mistake", true)
+		write(t, path, line)
+		check("corrected", false)
+		if err := os.Remove(path); err != nil {
+			t.Fatal(err)
+		}
+		check("removed", true)
+		found := false
+		for series, value := range gaugesOf(t, w.s.metrics.registry) {
+			found = found || value == 1 && strings.HasPrefix(series, "sortid_build_info{goversion=go") &&
+				strings.HasSuffix(series, ",version=v1.2.3}")
+		}
+		if !found {
+			t.Error("no build")
+		}
+	})
+}
+
+// filesFire is like pass, for a server without leases.
+func (w *watcher) filesFire(d time.Duration) (fired []string) {
+	for range int(d / (15 * time.Second)) {
+		time.Sleep(15 * time.Second)
+		values := gaugesOf(w.T, w.s.metrics.registry)
+		for _, a := range w.alerts {
+			fired = append(fired, a.evaluate(time.Now(), values)...)
+		}
+	}
+	return fired
+}
