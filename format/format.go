@@ -63,6 +63,8 @@ type Format struct {
 	Options []Option     // what a generator can be told
 	Node    string       // the one of these that gives the node ID; empty if IDs carry none
 	Lease   lease.Format // how node IDs are leased; zero if IDs carry none
+	// NeedsNode: only a node ID makes IDs unique for certain, so a server leases one.
+	NeedsNode bool
 	// NodeCounter is the size of the field that node ID and counter share, 0 if there is none. Such
 	// a format needs node IDs, and its full counter borrows the next tick. See SplitNode.
 	NodeCounter int
@@ -174,6 +176,16 @@ func Ours() []*Format { return slices.Clone(ours) }
 
 // Names returns the names of the formats of ours.
 func Names() []string { return NamesOf(ours) }
+
+// Leased returns the formats of ours for which a server leases node IDs.
+func Leased() (formats []*Format) {
+	for _, f := range ours {
+		if f.NeedsNode {
+			formats = append(formats, f)
+		}
+	}
+	return formats
+}
 
 // NamesOf returns the names of formats.
 func NamesOf(formats []*Format) []string {

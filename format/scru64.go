@@ -42,6 +42,7 @@ func scru64Format() *Format {
 		}, commonOptions...),
 		Node:        "node",
 		Lease:       lease.SCRU64,
+		NeedsNode:   true,
 		NodeCounter: 24,
 		Plan:        Plan{Preference: 4, NodeBits: 23},
 		SQL:         SQL{Postgres: "bigint", Bytes: 8, New: "scru64_new(1, 8)"},

@@ -35,8 +35,9 @@ func uid60Format() *Format {
 		Options: append([]Option{
 			{Name: "worker", Value: "ID/BITS", Usage: "the worker ID and its size of 1 to 9 bits, as in 5/4: it makes uniqueness certain"},
 		}, commonOptions...),
-		Node:  "worker",
-		Lease: lease.UID60,
+		Node:      "worker",
+		Lease:     lease.UID60,
+		NeedsNode: true,
 		Plan: Plan{
 			Preference: 5, Unique: "18 bits that differ by chance",
 			RandomBits: 9 + 9, // the sequence is anywhere in any process

@@ -235,8 +235,11 @@ func (a *app) openOwnRealms(ctx context.Context, f *serving, log *slog.Logger) (
 	ctx, cancel := context.WithTimeout(ctx, storePatience)
 	defer cancel()
 	l := &leasing{url: f.store, create: f.create, log: log}
-	return a.openRealms(ctx, l, lease.Config{Realm: format.SCRU64.Name, Format: lease.SCRU64},
-		lease.Config{Realm: format.UID60.Name, Format: lease.UID60})
+	var realms []lease.Config
+	for _, s := range format.Leased() {
+		realms = append(realms, lease.Config{Realm: s.Name, Format: s.Lease})
+	}
+	return a.openRealms(ctx, l, realms...)
 }
 
 // serveHTTP serves until the context ends, and then finishes the requests under way.

@@ -21,7 +21,7 @@ import (
 func inBubble(t *testing.T, test func(*testing.T)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		time.Sleep(time.Until(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)))
+		time.Sleep(time.Until(time.Date(2026, 11, 17, 12, 0, 0, 0, time.UTC)))
 		test(t)
 	})
 }

@@ -38,21 +38,19 @@ type source struct {
 	batches   sync.Pool // of format.Batch
 }
 
-// leased has the formats that cannot do without a node ID.
-var leased = map[*format.Format]lease.Format{
-	format.SCRU64: lease.SCRU64,
-	format.UID60:  lease.UID60,
-}
-
-// guardBits are the high bits of scru64's counter that start at zero in each tick. So a tick
-// has room for 97 % of the counter's numbers on average.
+// guardBits are the high bits of a counter that start at zero in each tick. So a tick has
+// room for 97 % of the counter's numbers on average.
 const guardBits = 4
 
-// newLimit returns a limiter for what one node ID of scru64 yields. It keeps the generator,
-// which may be 10 s ahead of the clock, at most 2 s ahead. So a request is either served in
-// full or refused before any of its IDs is made.
-func newLimit(nodeBits int) *rate.Limiter {
-	perSecond := 0.95 * float64(int(1)<<(24-nodeBits)) / format.SCRU64.Tick.Seconds()
+// newLimit returns a limiter for what one node ID of a format yields, nil if the generator
+// waits for the next tick. It keeps the generator, which may be 10 s ahead of the clock, at
+// most 2 s ahead. So a request is either served in full or refused before any of its IDs is
+// made.
+func newLimit(f *format.Format, nodeBits int) *rate.Limiter {
+	if f.NodeCounter == 0 {
+		return nil
+	}
+	perSecond := 0.95 * float64(int(1)<<(f.NodeCounter-nodeBits)) / f.Tick.Seconds()
 	return rate.NewLimiter(rate.Limit(perSecond), max(int(2*perSecond), maxIDs))
 }
 
@@ -62,9 +60,8 @@ func newGenerators(c Config) (*generators, error) {
 	for _, s := range format.Ours() {
 		src := &source{format: s}
 		g.byName[s.Name] = src
-		terms, needsLease := leased[s]
 		switch {
-		case !needsLease:
+		case !s.NeedsNode:
 			generator, err := s.NewGenerator(format.Options{})
 			if err != nil {
 				stop()
@@ -75,20 +72,18 @@ func newGenerators(c Config) (*generators, error) {
 			src.err = fmt.Errorf("this server has no store to lease a node ID of %s from; start it with one", s.Name)
 		default:
 			src.err = errNoNodeID
-			if s == format.SCRU64 {
-				src.limit = newLimit(c.NodeBits)
-			}
-			g.tasks.Go(func() { g.acquire(ctx, src, terms) })
+			src.limit = newLimit(s, c.NodeBits)
+			g.tasks.Go(func() { g.acquire(ctx, src) })
 		}
 	}
 	return g, nil
 }
 
 // acquire leases a node ID for a source, and tries until it has one.
-func (g *generators) acquire(ctx context.Context, src *source, terms lease.Format) {
+func (g *generators) acquire(ctx context.Context, src *source) {
 	pause := 100 * time.Millisecond
 	for {
-		err := g.tryAcquire(ctx, src, terms)
+		err := g.tryAcquire(ctx, src)
 		if err == nil || ctx.Err() != nil {
 			return
 		}
@@ -102,11 +97,11 @@ func (g *generators) acquire(ctx context.Context, src *source, terms lease.Forma
 	}
 }
 
-func (g *generators) tryAcquire(ctx context.Context, src *source, terms lease.Format) error {
+func (g *generators) tryAcquire(ctx context.Context, src *source) error {
 	limited, cancel := context.WithTimeout(ctx, 30*time.Second)
 	defer cancel()
 	held, err := lease.Acquire(limited, g.config.Store, lease.Config{
-		Realm: src.format.Name, Format: terms, NodeBits: g.config.NodeBits, Name: g.config.Name, MustExist: g.config.MustExist, Logger: g.config.Logger,
+		Realm: src.format.Name, Format: src.format.Lease, NodeBits: g.config.NodeBits, Name: g.config.Name, MustExist: g.config.MustExist, Logger: g.config.Logger,
 		Now: g.config.clock,
 	})
 	if err != nil {
@@ -191,7 +186,7 @@ func (g *generators) ready() error {
 	if g.config.Store == nil {
 		return nil // it serves no format that needs a lease
 	}
-	for s := range leased {
+	for _, s := range format.Leased() {
 		if err := g.byName[s.Name].ready(); err != nil {
 			return fmt.Errorf("%s: %w", s.Name, err)
 		}
@@ -204,7 +199,7 @@ func (g *generators) close(ctx context.Context) error {
 	g.stop()
 	g.tasks.Wait()
 	var errs []error
-	for s := range leased {
+	for _, s := range format.Leased() {
 		src := g.byName[s.Name]
 		src.mu.Lock()
 		if src.lease != nil {

@@ -46,9 +46,8 @@ type rawOutput struct {
 // their handler is one of net/http; huma only describes them.
 func (s *Server) registerIDs() {
 	least, most := 1.0, float64(maxIDs)
-	var names, encodings []any
+	var encodings []any
 	for _, f := range format.Ours() {
-		names = append(names, f.Name)
 		for _, encoding := range f.Encodings {
 			if !slices.Contains(encodings, any(string(encoding))) {
 				encodings = append(encodings, string(encoding))
@@ -65,7 +64,7 @@ func (s *Server) registerIDs() {
 			Tags:        []string{"ids"},
 			Parameters: []*huma.Param{
 				{Name: "format", In: "path", Required: true, Description: "The format's name",
-					Schema: &huma.Schema{Type: huma.TypeString, Enum: names}},
+					Schema: &huma.Schema{Type: huma.TypeString, Enum: formatNames()}},
 				{Name: "n", In: "query", Description: "How many IDs",
 					Schema: &huma.Schema{Type: huma.TypeInteger, Minimum: &least, Maximum: &most, Default: 1}},
 				{Name: "encoding", In: "query", Description: "The encoding of the IDs; uuid is for formats of 128 bits",

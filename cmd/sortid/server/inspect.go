@@ -39,8 +39,8 @@ func (s *Server) registerInspect() {
 	}
 	s.secure(&one, permitAny)
 	huma.Register(s.api, one, func(ctx context.Context, in *struct {
-		ID     string `path:"id" maxLength:"200" doc:"An ID in any encoding"`
-		Format string `query:"format" doc:"The ID's format, if it is known" enum:"scru64,scru128,scru160,euid,uid60"`
+		ID     string     `path:"id" maxLength:"200" doc:"An ID in any encoding"`
+		Format formatName `query:"format" doc:"The ID's format, if it is known"`
 	}) (*rawOutput, error) {
 		given, err := lookup(in.Format)
 		if err != nil {
@@ -69,8 +69,8 @@ func (s *Server) registerInspect() {
 	}
 	s.secure(&lines, permitAny)
 	huma.Register(s.api, lines, func(ctx context.Context, in *struct {
-		Format string `query:"format" doc:"The format of all IDs, if it is known" enum:"scru64,scru128,scru160,euid,uid60"`
-		Length int64  `header:"Content-Length" hidden:"true"`
+		Format formatName `query:"format" doc:"The format of all IDs, if it is known"`
+		Length int64      `header:"Content-Length" hidden:"true"`
 	}) (*huma.StreamResponse, error) {
 		given, err := lookup(in.Format)
 		if err != nil {
@@ -101,7 +101,7 @@ func (s *Server) registerInspect() {
 
 	formats := huma.Operation{
 		OperationID: "formats", Method: http.MethodGet, Path: "/v1/formats", Tags: []string{"inspect"},
-		Summary:     "Describe the five formats",
+		Summary:     "Describe the formats",
 		Description: "Returns what `sortid formats -o json` prints: one object a line.",
 		Errors:      errorsOf,
 		Responses: map[string]*huma.Response{"200": {Description: "one object a line",
@@ -119,12 +119,26 @@ func jsonResponse(description string, schema *huma.Schema) map[string]*huma.Resp
 
 func rawJSON(b []byte) *rawOutput { return &rawOutput{ContentType: typeJSON, Body: b} }
 
+// A formatName is a parameter that names a format of ours.
+type formatName string
+
+func (formatName) Schema(huma.Registry) *huma.Schema {
+	return &huma.Schema{Type: huma.TypeString, Enum: formatNames()}
+}
+
+func formatNames() (names []any) {
+	for _, name := range format.Names() {
+		names = append(names, name)
+	}
+	return names
+}
+
 // lookup returns the format of a query parameter, nil if there is none.
-func lookup(name string) (*format.Format, error) {
+func lookup(name formatName) (*format.Format, error) {
 	if name == "" {
 		return nil, nil
 	}
-	return format.Lookup(name)
+	return format.Lookup(string(name))
 }
 
 // inspectLines answers line by line, in memory that does not grow with the body.
@@ -248,11 +262,11 @@ func (d deadlineWriter) Write(p []byte) (int, error) {
 }
 
 func (s *Server) bounds(_ context.Context, in *struct {
-	Format string `path:"format" doc:"The format's name" enum:"scru64,scru128,scru160,euid,uid60"`
-	From   string `query:"from" required:"true" maxLength:"100" doc:"The first time of the range"`
-	To     string `query:"to" maxLength:"100" doc:"The first time after the range; now unless given"`
+	Format formatName `path:"format" doc:"The format's name"`
+	From   string     `query:"from" required:"true" maxLength:"100" doc:"The first time of the range"`
+	To     string     `query:"to" maxLength:"100" doc:"The first time after the range; now unless given"`
 }) (*rawOutput, error) {
-	sch, err := format.Lookup(in.Format)
+	sch, err := format.Lookup(string(in.Format))
 	if err != nil {
 		return nil, err
 	}

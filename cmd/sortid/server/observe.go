@@ -14,6 +14,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 
+	"github.com/sortid/sortid/format"
 	"github.com/sortid/sortid/scru128"
 )
 
@@ -51,7 +52,7 @@ func newMetrics(s *Server) *metrics {
 	if now == nil {
 		now = time.Now
 	}
-	for sch := range leased {
+	for _, sch := range format.Leased() {
 		src := s.generators.byName[sch.Name]
 		labels := prometheus.Labels{"format": sch.Name}
 		m.registry.MustRegister(

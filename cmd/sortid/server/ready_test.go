@@ -123,14 +123,6 @@ type watcher struct {
 	ending map[string]bool // formats of which IDs could be made for the rest of a tick only
 }
 
-// inBubble runs a test in a bubble of synctest, whose time begins when uid60 has one, too.
-func inBubble(t *testing.T, test func(t *testing.T)) {
-	synctest.Test(t, func(t *testing.T) {
-		time.Sleep(time.Until(time.Date(2026, 11, 17, 12, 0, 0, 0, time.UTC)))
-		test(t)
-	})
-}
-
 // watch starts a server in a bubble of synctest.
 func watch(t *testing.T, c Config) *watcher {
 	t.Helper()

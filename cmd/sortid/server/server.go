@@ -145,7 +145,7 @@ func New(c Config) (*Server, error) {
 	s.metrics = newMetrics(s)
 
 	config := huma.DefaultConfig("sortid", c.Version)
-	config.Info.Description = "Time-sortable IDs of five formats, their inspection, and a store of leases of node IDs."
+	config.Info.Description = "Time-sortable IDs, their inspection, and a store of leases of node IDs."
 	config.DocsPath, config.SchemasPath = "", ""
 	config.CreateHooks = nil // no $schema member in answers
 	config.RejectUnknownQueryParameters = true
