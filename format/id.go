@@ -27,7 +27,7 @@ type words [3]uint64
 
 func (w words) compare(other words) int { return slices.Compare(w[:], other[:]) }
 
-// A Encoding is a way to write an ID.
+// An Encoding is a way to write an ID.
 type Encoding string
 
 // The encodings. All formats of ours have the first three; those of 128 bits have the last.

@@ -221,20 +221,25 @@ func (s *Server) bound(name string) func(huma.Context, func(huma.Context)) {
 }
 
 // callStore calls the store when it is the request's turn.
-func callStore[In, Out any](ctx context.Context, s *Server, request In, do func(context.Context, In) (Out, error)) (out Out, err error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, storeTimeout, errUnavailable)
+func callStore[In, Out any](ctx context.Context, s *Server, request In,
+	do func(context.Context, In) (Out, error)) (out Out, err error) {
+	waiting, cancel := context.WithTimeoutCause(ctx, storeTimeout, errUnavailable)
 	defer cancel()
-	if err := s.storeCalls.wait(ctx); err != nil {
+	if err := s.storeCalls.wait(waiting); err != nil {
 		return out, err
 	}
 	defer s.storeCalls.leave()
+	ctx, cancel = context.WithTimeout(ctx, callTimeout)
+	defer cancel()
 	return do(ctx, request)
 }
 
 type bodyKey struct{}
 
-// storeTimeout is how long a request waits for the store.
-const storeTimeout = 15 * time.Second
+const (
+	storeTimeout = 15 * time.Second // that a request waits for its turn
+	callTimeout  = 5 * time.Second  // for a call, so that renewals of the server's leases come through
+)
 
 // bodyTimeout is how long a client may take to send a body.
 const bodyTimeout = 5 * time.Second
