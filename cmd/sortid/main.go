@@ -1,4 +1,4 @@
-// Command sortid makes, reads and converts time-sortable IDs of five formats.
+// Command sortid makes, reads and converts time-sortable IDs.
 //
 // Results go to standard output, everything else to standard error. The exit code is 0, 1
 // for bad input and other failures, 2 for wrong usage. If the reader of standard output
@@ -21,6 +21,8 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	"golang.org/x/term"
+
+	"github.com/sortid/sortid/format"
 )
 
 func main() {
@@ -154,8 +156,8 @@ func (a *app) root() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "sortid",
 		Short: "make, read, convert and check time-sortable IDs",
-		Long: `sortid makes, reads, converts and checks time-sortable IDs of five formats: scru64,
-scru128, scru160, euid and uid60. "sortid formats" helps to choose one.
+		Long: `sortid makes, reads, converts and checks time-sortable IDs of the formats
+` + strings.Join(format.Names(), ", ") + `. "sortid formats" helps to choose one.
 
 Commands that read IDs take them as arguments, or one per line from standard input
 if there is no argument or the argument is "-". A bad line is reported on standard
