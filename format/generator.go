@@ -47,7 +47,7 @@ type Options struct {
 	// Entropy is the source of random bits. It must be cryptographically strong.
 	Entropy io.Reader
 	// Lease has the node ID and the ticks, of a format whose IDs carry a node ID: it is a
-	// *lease.Lease of the format's format, and stands in the place of the option
+	// *lease.Lease of that [Format.Lease], and replaces the option
 	// [Format.Node]. Without the option "rollback" the generator waits when the lease has to
 	// be renewed first. Clock must be that of the lease, and At zero.
 	Lease sortid.Lease

@@ -19,7 +19,7 @@ type choice struct {
 }
 
 func (c *choice) String() string { return c.value }
-func (c *choice) Type() string   { return "FORM" }
+func (c *choice) Type() string   { return "CHOICE" }
 func (c *choice) Set(s string) error {
 	if !slices.Contains(c.of, s) {
 		return &format.UnknownError{What: "value", Name: s, Known: c.of}

@@ -14,7 +14,7 @@ func (a *app) formatsCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "formats",
 		Short: "compare the formats, to choose one",
-		Long: `formats compares the formats. With -o json it prints all that is known about
+		Long: `formats shows the formats beside each other, to choose one. With -o json it prints all that is known about
 each: the bits of the layout, the encodings, the range of times, the options.`,
 		Example: `  sortid formats
   sortid formats -o json | jq -r 'select(.bits == 128) | .format'`,
@@ -44,7 +44,7 @@ each: the bits of the layout, the encodings, the range of times, the options.`,
 	return cmd
 }
 
-// schemesJSON returns all that is known about each format, one object a line.
+// formatsJSON returns all that is known about each format, one object a line.
 func formatsJSON() (out []byte, err error) {
 	for _, s := range format.Ours() {
 		b, err := json.Marshal(s)

@@ -161,7 +161,7 @@ type templateData struct {
 
 // formatter returns a function that prints readings by a template.
 func formatter(layout string) (func(b []byte, r *reading) ([]byte, error), error) {
-	t, err := template.New("format").Option("missingkey=zero").Parse(layout)
+	t, err := template.New("template").Option("missingkey=zero").Parse(layout)
 	if err != nil {
 		return nil, plainTemplateError(err)
 	}

@@ -275,7 +275,7 @@ make IDs a second time.`,
 		Args: storeArgs("URL"),
 	}
 	realm := realmFlag(cmd)
-	of := choose(cmd, "format", "", "the format whose node IDs it has", "", format.WithNode()...)
+	of := choose(cmd, "format", "", "the `FORMAT` whose node IDs it has", "", format.WithNode()...)
 	window, lead := termFlags(cmd, "1m0s", "10s")
 
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -382,7 +382,7 @@ fence asks first, unless told --yes.`,
 	}
 	realm := realmFlag(cmd)
 	skew := cmd.Flags().Duration("skew", time.Minute, "how far ahead clocks may have been, a `DURATION`")
-	of := choose(cmd, "format", "", "make a realm that is lost, for the node IDs of", "", format.WithNode()...)
+	of := choose(cmd, "format", "", "make a realm that is lost, for the node IDs of this `FORMAT`", "", format.WithNode()...)
 	window, lead := termFlags(cmd, "the realm's", "the realm's")
 	yes := cmd.Flags().BoolP("yes", "y", false, "do not ask")
 

@@ -153,11 +153,14 @@ func (a *app) root() *cobra.Command {
 		return s.FlagUsagesWrapped(max(60, min(a.width, 100)))
 	})
 	cobra.AddTemplateFunc("reflow", func(text string) string { return reflow(text, min(a.width, 100)) })
+	names := format.Names()
+	last := len(names) - 1
+	formats := strings.Join(names[:last], ", ") + " and " + names[last]
 	root := &cobra.Command{
 		Use:   "sortid",
 		Short: "make, read, convert and check time-sortable IDs",
 		Long: `sortid makes, reads, converts and checks time-sortable IDs of the formats
-` + strings.Join(format.Names(), ", ") + `. "sortid formats" helps to choose one.
+` + formats + `. "sortid formats" helps to choose one.
 
 Commands that read IDs take them as arguments, or one per line from standard input
 if there is no argument or the argument is "-". A bad line is reported on standard
@@ -197,10 +200,12 @@ Exit codes: 0; 1 for bad input or another failure; 2 for wrong usage.`,
 				want = "a smaller number"
 			case strings.HasPrefix(kind, "float"):
 				want = "a number"
+			case kind == "bool":
+				want = "true or false"
 			}
 			return fmt.Errorf("--%s %q: want %s", invalid.GetFlag().Name, invalid.GetValue(), want)
 		}
-		if unknown != nil && strings.Contains(cmd.Use, "[ID...") {
+		if unknown != nil && strings.Contains(cmd.Use, "[ID...") && !flagLike(unknown.GetSpecifiedName()) {
 			return fmt.Errorf("%w; an ID that begins with \"-\" goes after \"--\"", err)
 		}
 		return err
@@ -221,6 +226,11 @@ Exit codes: 0; 1 for bad input or another failure; 2 for wrong usage.`,
 		}
 	}
 	return root
+}
+
+// flagLike reports whether somebody who typed the name meant a flag, and not an ID.
+func flagLike(name string) bool {
+	return len(name) > 1 && strings.Trim(name, "abcdefghijklmnopqrstuvwxyz-") == ""
 }
 
 // help returns a replacement for cobra's help command, which ignores unknown commands.

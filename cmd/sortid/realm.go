@@ -135,7 +135,7 @@ type entry struct {
 	Generation string `json:"generation"`
 	Block      string `json:"block"`
 	NodeID     string `json:"node_id"`
-	Size       int    `json:"size"`
+	Size       int    `json:"node_bits"`
 	State      string `json:"state"`
 	Holder     string `json:"holder,omitempty"`
 	Owner      string `json:"owner,omitempty"`

@@ -15,19 +15,19 @@ import (
 )
 
 // A page of a stranger, open in a browser on the machine of a server without tokens, can
-// neither change the server's store nor make IDs: not by an encoding, not by fetch, and not
+// neither change the server's store nor make IDs: not by a form, not by fetch, and not
 // through a domain name of its own that leads to the server.
 func TestForeignPage(t *testing.T) {
 	tb := tabOf(t)
 	server := serve(t, "--store", "bolt:"+filepath.Join(t.TempDir(), "s.db"))
-	// An encoding sends NAME=VALUE. With "=" in the realm's name that is JSON.
+	// A form sends NAME=VALUE. With "=" in the realm's name that is JSON.
 	const name = `{"changes":[{"prev":{"realm":"a=b","block":"0/0"},"next":{"realm":"a`
 	const value = `b","block":"0/0","revision":"1","hwm":"0","state":"split",` +
 		`"terms":{"bits":23,"tick":256,"epoch":0,"window":234,"lead":39},"generation":"0123456789abcdef"}}]}`
 	first, rest, _ := strings.Cut(name+"="+value, "=")
 	evil := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/html")
-		fmt.Fprintf(w, `<!doctype html><title>evil</title><form id="encoding" method="post" enctype="text/plain"
+		fmt.Fprintf(w, `<!doctype html><title>evil</title><form id="form" method="post" enctype="text/plain"
 			action="%s/v1/store/compare-and-set"><input name='%s' value='%s'></form>`,
 			server, first, rest)
 	}))
@@ -64,12 +64,12 @@ func TestForeignPage(t *testing.T) {
 	unchanged("the start")
 	for _, origin := range []string{evil.URL, at(evil.URL)} {
 		tb.do(chromedp.Navigate(origin))
-		eval[bool](tb, `(document.getElementById("encoding").submit(), true)`)
+		eval[bool](tb, `(document.getElementById("form").submit(), true)`)
 		tb.leads(`location.pathname === "/v1/store/compare-and-set" && document.body.innerText !== ""`)
 		if answer := eval[string](tb, `document.body.innerText`); !strings.Contains(answer, `"status":403`) {
-			t.Errorf("an encoding of %s: %s", origin, answer)
+			t.Errorf("a form of %s: %s", origin, answer)
 		}
-		unchanged("an encoding of " + origin)
+		unchanged("a form of " + origin)
 		for _, target := range []string{server, at(server)} {
 			tb.do(chromedp.Navigate(origin))
 			for _, mode := range []string{"no-cors", "cors"} {
