@@ -125,7 +125,7 @@ type Known struct {
 // that were checked as Prev.
 //
 // A client that does not keep to the protocol may still do harm: it can hold and evict all
-// node IDs of the realm, fence it, change its terms within the limits of a [Config], and fill
+// node IDs of the realm, change its terms within the limits of a [Config], and fill
 // it with [MaxRecords] records. It cannot make others issue an ID twice:
 //
 //   - A grant starts at the mark or above. It ends within the realm's longest window and
@@ -135,12 +135,14 @@ type Known struct {
 //     record and evict the owner, but that leaves the mark.
 //   - Halves are joined only if both were retired by a write since the merge began. Their
 //     Request shows that.
-//   - A fence raises the floor above all that may have been granted, and begins a generation
-//     that was not in use. Before it begins, its only records are marks above that floor,
-//     which the realm has, and the blocks around these.
 //   - Records of a generation that is over can change, and no new ones are made.
 //
-// This holds while the clock that Now is read from does not go back.
+// This holds while the clock that Now is read from does not go back, and while only those
+// who are trusted fence the realm. A fence raises the floor above all that may have been
+// granted. But Check sees only some records of the generation that it begins: who does not
+// keep to the protocol could prepare others there, so that node IDs overlap. A server that
+// serves strangers refuses changes of [Record].Generation, and new records of generations
+// that are not the realm's.
 func (k Known) Check(changes []Change) (bool, error) {
 	if _, _, err := Evidence(changes); err != nil {
 		return false, err

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -149,7 +151,8 @@ func TestCheck(t *testing.T) {
 // A refusing store makes no changes while it is told so, and those never.
 type refusing struct {
 	Store
-	refuse  bool
+	refuse  atomic.Bool
+	mu      sync.Mutex
 	refused map[uint64]bool // by their Request
 }
 
@@ -159,7 +162,9 @@ func (r *refusing) CompareAndSet(ctx context.Context, prev, next Record) (bool, 
 
 func (r *refusing) CompareAndSetMany(ctx context.Context, changes []Change) (bool, error) {
 	last := changes[len(changes)-1].Next
-	if r.refuse || r.refused[last.Request] {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.refuse.Load() || r.refused[last.Request] {
 		r.refused[last.Request] = true
 		return false, &ChangeError{0, "told to"}
 	}
@@ -177,7 +182,7 @@ func TestIllegalIsNotPending(t *testing.T) {
 			t.Fatal(err)
 		}
 		node := l.NodeID()
-		store.refuse = true
+		store.refuse.Store(true)
 		time.Sleep(time.Minute)
 		if !errors.Is(l.Err(), ErrIllegal) {
 			t.Errorf("%v", l.Err())
@@ -185,7 +190,7 @@ func TestIllegalIsNotPending(t *testing.T) {
 		if _, err := Acquire(t.Context(), store, config); !errors.Is(err, ErrIllegal) {
 			t.Errorf("another lease: %v", err)
 		}
-		store.refuse = false
+		store.refuse.Store(false)
 		time.Sleep(time.Minute)
 		if err := l.Err(); err != nil || l.NodeID() != node {
 			t.Errorf("%v, node ID %d, had %d", err, l.NodeID(), node)

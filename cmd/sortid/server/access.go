@@ -48,7 +48,7 @@ func (s *Server) allow(header, permission string) (*token, error) {
 			http.Header{"WWW-Authenticate": {`Bearer realm="sortid"`}})
 	}
 	// The body of a request to the store names its realm; those operations check it.
-	if permission != permitRealms && !e.may(permission, "") {
+	if permission == permitRealms && !e.mayUseStore() || permission != permitRealms && !e.may(permission, "") {
 		return nil, huma.Error403Forbidden(forbidden)
 	}
 	if wait := take(e.requests, 1); wait > 0 {

@@ -70,12 +70,17 @@ func (g *guard) foreign(r *http.Request) bool {
 	if g.anyOrigin && !strings.HasPrefix(r.URL.Path, storePath) {
 		return false
 	}
-	if strings.HasPrefix(r.URL.Path, idsPath) && r.Method != http.MethodOptions {
+	if makesIDs(r.URL.Path) && r.Method != http.MethodOptions {
 		post := *r
 		post.Method = http.MethodPost
 		r = &post
 	}
 	return g.origins.Check(r) != nil
+}
+
+// makesIDs reports whether a request for the path makes IDs, if only to see whether it can.
+func makesIDs(path string) bool {
+	return strings.HasPrefix(path, idsPath) || path == "/readyz" || path == "/metrics"
 }
 
 // allows reports whether a request names a host of this server.

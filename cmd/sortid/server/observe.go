@@ -36,7 +36,7 @@ func newMetrics(s *Server) *metrics {
 			Buckets: []float64{.0001, .00025, .0005, .001, .0025, .005, .01, .025, .05, .1, .25, 1, 5},
 		}, []string{"route"}),
 		ids: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "sortid_ids_total", Help: "IDs made, by format.",
+			Name: "sortid_ids_total", Help: "IDs sent, by format.",
 		}, []string{"format"}),
 	}
 	m.registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),

@@ -80,7 +80,8 @@ type Server struct {
 	requests     gate
 	largeAnswers gate // IDs of more than one piece
 	lineBodies   gate // bodies of lines to inspect
-	storeQueue   gate // requests of the store, except lists
+	storeBodies  gate // requests of the store
+	storeQueue   gate // requests that have come whole, except lists
 	storeLists   gate
 	storeCalls   gate // calls of the store for clients
 }
@@ -99,7 +100,8 @@ const (
 	maxRequests     = 1024 // under way
 	maxLargeAnswers = 64   // under way
 	maxLineBodies   = 64   // under way
-	maxStoreQueue   = 64   // under way, lists apart
+	maxStoreBodies  = 256  // requests of the store under way
+	maxStoreQueue   = 64   // that have come whole, lists apart
 	maxStoreLists   = 4    // under way; each may take as much memory as a realm has records
 	// At a time, for clients. The server's own leases never wait for those that queue here: a
 	// store has two connections, and the next that is free is theirs.
@@ -129,7 +131,7 @@ func New(c Config) (*Server, error) {
 	}
 	s := &Server{config: c, log: c.Logger, mux: http.NewServeMux(),
 		requests: newGate(maxRequests), largeAnswers: newGate(maxLargeAnswers), lineBodies: newGate(maxLineBodies),
-		storeQueue: newGate(maxStoreQueue), storeLists: newGate(maxStoreLists), storeCalls: newGate(maxStoreCalls)}
+		storeBodies: newGate(maxStoreBodies), storeQueue: newGate(maxStoreQueue), storeLists: newGate(maxStoreLists), storeCalls: newGate(maxStoreCalls)}
 	guard, err := newGuard(c)
 	if err != nil {
 		return nil, err

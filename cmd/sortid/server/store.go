@@ -172,7 +172,7 @@ func register[In, Out any](s *Server, name, summary string, in, out *huma.Schema
 		Path:        "/v1/store/" + name,
 		Tags:        []string{"store"},
 		Summary:     summary,
-		Middlewares: huma.Middlewares{s.bound(name), s.readJSON},
+		Middlewares: huma.Middlewares{s.boundBodies, s.readJSON, s.bound(name)},
 		Errors: []int{http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden,
 			http.StatusRequestTimeout, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType,
 			http.StatusUnprocessableEntity, http.StatusTooManyRequests, http.StatusServiceUnavailable},
@@ -201,6 +201,18 @@ func register[In, Out any](s *Server, name, summary string, in, out *huma.Schema
 	s.api.OpenAPI().Paths[op.Path].Post.RequestBody = &huma.RequestBody{
 		Required: true, Content: map[string]*huma.MediaType{typeJSON: {Schema: in}},
 	}
+}
+
+// boundBodies bounds the bodies that are being read, apart from the requests that have come
+// whole: slow clients hold up only each other.
+func (s *Server) boundBodies(ctx huma.Context, next func(huma.Context)) {
+	_, w := humago.Unwrap(ctx)
+	if !s.storeBodies.enter() {
+		s.refuse(w, busy("too many requests of the store are under way; ask again"))
+		return
+	}
+	defer s.storeBodies.leave()
+	next(ctx)
 }
 
 // bound refuses requests of an operation while too many are under way.

@@ -93,6 +93,12 @@ func (g *checkedStore) changeRealm(ctx context.Context, changes []lease.Change) 
 	if err != nil {
 		return false, err
 	}
+	switch next := changes[0].Next; {
+	case !k.root.Matches(changes[0].Prev):
+		return false, nil
+	case k.root.Revision != 0 && next.Generation != k.root.Generation:
+		return false, &lease.ChangeError{Reason: "a server passes on no fence; " + noFence}
+	}
 	records, err := g.store.GetMany(ctx, space, blocks)
 	if err != nil {
 		return false, err
@@ -109,34 +115,37 @@ func (g *checkedStore) changeRealm(ctx context.Context, changes []lease.Change) 
 // many of them make a record.
 func (g *checkedStore) allows(ctx context.Context, changes []lease.Change, records []lease.Record,
 	made int) (bool, error) {
-	realm := baseRealm(changes[0].Next.Realm)
-	k, known := g.recall(realm)
-	if known {
-		ok, err := g.check(ctx, k, changes, records, made)
+	space := changes[0].Next.Realm
+	realm := baseRealm(space)
+	remembered, young := g.recall(realm)
+	if young && remembered.current() == space {
+		ok, err := g.check(ctx, remembered, changes, records, made)
 		if ok || err != nil && !errors.Is(err, lease.ErrIllegal) {
 			return ok, err
 		}
 	}
 	// What is remembered may be too old to refuse a change.
 	k, err := g.read(ctx, realm)
-	if err != nil {
+	switch {
+	case err != nil:
 		return false, err
+	case made == 0 || k.root.Revision == 0 || k.current() == space:
+		return g.check(ctx, k, changes, records, made)
+	case remembered.current() == space: // the realm was fenced meanwhile
+		return false, nil
 	}
-	return g.check(ctx, k, changes, records, made)
+	return false, &lease.ChangeError{Reason: "it makes a record of a generation that is not the realm's; " + noFence}
 }
+
+// noFence: a client that could begin a generation could prepare records in it that overlap.
+const noFence = "fence the realm at the store itself"
 
 // check checks changes by what is known and by the records that are evidence.
 func (g *checkedStore) check(ctx context.Context, k known, changes []lease.Change, records []lease.Record,
 	made int) (bool, error) {
-	space, current := changes[0].Next.Realm, k.root.Realm+"@"+k.root.Generation
+	space := changes[0].Next.Realm
 	now := k.with(records)
 	var err error
-	if space != current {
-		if now.Current, err = g.store.GetMany(ctx, current, blocksOf(changes)); err != nil {
-			return false, err
-		}
-		return now.Check(changes)
-	}
 	if made > 0 {
 		if now.Count, err = g.reserve(ctx, space, made); err != nil {
 			return false, err
@@ -153,12 +162,8 @@ func (k known) with(records []lease.Record) lease.Known {
 	return lease.Known{Root: k.root, Now: time.Now().Add(k.ahead), Ahead: k.lead, Records: records}
 }
 
-func blocksOf(changes []lease.Change) (blocks []lease.Block) {
-	for _, c := range changes {
-		blocks = append(blocks, c.Next.Block)
-	}
-	return blocks
-}
+// current returns the name under which the records of the realm's generation are.
+func (k known) current() string { return k.root.Realm + "@" + k.root.Generation }
 
 // reserve counts n records that are about to be made, and returns how many there are. It
 // lists them now and then; once there are too many, that cannot change.
