@@ -374,6 +374,8 @@ granted again. With --lease-window and --lead it also changes the realm's; they 
 be less than what the lost realm had, if that had more than the copy tells. If even the
 realm is gone, --format makes it anew.
 
+A sortid server passes no fence on: give the URL of the store behind it.
+
 fence asks first, unless told --yes.`,
 		Example: `  sortid lease fence postgres://sortid@db/sortid
   sortid lease fence bolt:/var/lib/sortid.db --skew 5m --yes
