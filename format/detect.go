@@ -218,6 +218,6 @@ func (id ID) Plausible(now time.Time) bool {
 	return f.plausibleFrom <= ms && ms <= now.UnixMilli()+365*24*time.Hour.Milliseconds()
 }
 
-// Generated reports whether generators of the format make such IDs, whatever their time: of
-// EUID, those of version 1.
+// Generated reports whether generators of the format make such IDs, whatever their time.
+// EUID's generators make version 1 only.
 func (id ID) Generated() bool { return id.format.generated == nil || id.format.generated(id) }

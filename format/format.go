@@ -1,11 +1,11 @@
 // Package format is one table of every format of IDs that the product knows: the five that it
-// makes, and those of others, such as UUIDs, ULID and Snowflakes. It is for programs that learn
+// makes, and other people's, such as UUIDs, ULID and Snowflakes. It is for programs that learn
 // only at run time which format they handle: a command, a server, a page, a tester.
 //
 // A [Format] holds what such a program asks about a format: its names, layout, text, time and
 // range, how to find it in text, what its generators can be told, how its node IDs are leased,
 // what a planner and a database have to know. It parses, converts and generates. An [ID] is an
-// ID of any format, and [Detect] says of which formats a text may be. A program that knows its
+// ID of any format, and [Detect] lists the formats that a text may have. A program that knows its
 // format imports that format's package instead: it is shorter and faster.
 //
 // A format of ours has a file with its description and its operations. A format of others is a
@@ -147,7 +147,7 @@ const (
 type Field struct {
 	Name    string // as the format's document has it; empty for bits that are always zero
 	Bits    int    // the width
-	Low     int    // the place of the lowest bit; that of the ID's lowest bit is 0
+	Low     int    // the place of the lowest bit; the ID's lowest bit is at 0
 	Kind    Kind
 	Meaning string // in one line
 	Value   uint64 // of a field of KindFixed
@@ -168,7 +168,7 @@ var (
 	all  = slices.Concat(ours, others)
 )
 
-// All returns the table: the formats of ours, then those of others.
+// All returns the table: our formats, then other people's.
 func All() []*Format { return slices.Clone(all) }
 
 // Ours returns the formats that generators make IDs of, in the order in which tables show them.
@@ -197,7 +197,7 @@ func NamesOf(formats []*Format) []string {
 }
 
 // Generates reports whether the format is one of ours, so that [Format.NewGenerator] makes its
-// IDs. Those of others are only read.
+// IDs. Formats of others are only read.
 func (f *Format) Generates() bool { return f.newGenerator != nil }
 
 // HasTime reports whether IDs of the format carry a time.
@@ -288,8 +288,8 @@ func (f *Format) CheckTime(t time.Time) error {
 	return nil
 }
 
-// Bounds returns the smallest ID of from's tick and that of to's: the IDs from the one
-// up to, but not including, the other are those of the time range. It returns a
+// Bounds returns the smallest ID of from's tick, and the smallest ID of to's tick. The time
+// range has the IDs from the first up to, but not including, the second. It returns a
 // [TimeError] for a time that no ID can show, and another error if the range is empty or IDs are
 // not in order of time.
 func (f *Format) Bounds(from, to time.Time) (first, end ID, err error) {
@@ -319,8 +319,8 @@ const TimeLayout = clock.Layout
 // FormatTime returns the time in [TimeLayout].
 func FormatTime(t time.Time) string { return t.UTC().Format(TimeLayout) }
 
-// UsualLengths returns the lengths of the format's texts, but for those that only times just
-// after the epoch have.
+// UsualLengths returns the lengths of the format's texts. It leaves out lengths that
+// only times just after the epoch have.
 func (f *Format) UsualLengths() []int { return f.TextLengths[max(0, len(f.TextLengths)-2):] }
 
 // Lengths returns the usual lengths of the format's texts in words, as in "9 or 10".

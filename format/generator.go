@@ -15,8 +15,8 @@ import (
 	"github.com/sortid/sortid/internal/parseerr"
 )
 
-// A Generator makes IDs of one format. Its errors are those of the format's generator;
-// what waits there waits here, until the context ends. It is safe for concurrent use,
+// A Generator makes IDs of one format. It returns the errors of the format's
+// generator, and waits where that waits, until the context ends. It is safe for concurrent use,
 // unless it has a clock that stands still.
 type Generator interface {
 	// Next returns the next ID.

@@ -30,7 +30,7 @@ func (w words) compare(other words) int { return slices.Compare(w[:], other[:]) 
 // An Encoding is a way to write an ID.
 type Encoding string
 
-// The encodings. All formats of ours have the first three; those of 128 bits have the last.
+// The encodings. All formats of ours have the first three; formats of 128 bits have the last, too.
 const (
 	Text Encoding = "text" // the format's own
 	Hex  Encoding = "hex"  // the whole ID, big-endian, at full width, in lower case

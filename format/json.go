@@ -19,7 +19,7 @@ func (id ID) MarshalJSON() ([]byte, error) {
 //	format, text, hex, int, uuid (of 128 bits), time, fields, notes (if there are any)
 //
 // An ID's integer and its fields are strings, so that no reader loses digits. The fields are
-// those of the format's layout, and more. AppendJSON is written by hand because streams of
+// the fields of the layout, and more. AppendJSON is written by hand because streams of
 // IDs pass through it: encoding/json takes several times as long (see BenchmarkJSON).
 func (id ID) AppendJSON(b []byte, more ...Field) []byte {
 	b = append(b, `{"format":"`...)

@@ -50,7 +50,7 @@ var uuids = []*Format{
 		parts("custom_a", "custom_b", "custom_c", KindData)...),
 }
 
-// UUIDv7 is the UUID of version 7, whose timestamp stands where that of SCRU128 does.
+// UUIDv7 is the UUID of version 7, whose timestamp stands in the same bits as SCRU128's.
 var UUIDv7 = uuid(7, "Unix time and random bits", "017f22e2-79b0-7cc3-98c4-dc0c0c07398f", time.Millisecond, unix(0),
 	Field{Name: "unix_ts_ms", Bits: 48, Kind: KindTime},
 	Field{Name: "rand_a", Bits: 12, Kind: KindRandom},

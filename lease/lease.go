@@ -272,7 +272,7 @@ func jitter(d time.Duration) time.Duration { return d/2 + rand.N(d/2+1) }
 // the window's grants that count.
 func (l *Lease) NodeID() uint32 { return l.node.Load() }
 
-// NodeBits returns the size of the node ID in bits. That of a nil Lease is 0, which no
+// NodeBits returns the size of the node ID in bits. It is 0 for a nil Lease, which no
 // generator takes.
 func (l *Lease) NodeBits() int {
 	if l == nil {

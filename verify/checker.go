@@ -36,7 +36,7 @@ type checker struct {
 	clock       *clock.Checker
 	rules       rules.Rules
 	last        ids.ID
-	encoding    format.Encoding // that of the last ID; empty: there was none
+	encoding    format.Encoding // of the last ID; empty: there was none
 	intEncoding bool            // whether there were integers
 	gap         bool            // whether there was a line without an ID after that
 	lastShown   time.Time

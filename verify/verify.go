@@ -169,7 +169,7 @@ func (c *checker) check(ctx context.Context, r io.Reader, o reading.Options) *re
 // read, too.
 func Open(name string) (io.ReadCloser, error) { return reading.Open(name) }
 
-// Detect returns the name of the format of which the lines at the start of an input are.
+// Detect returns the name of the format that the lines at the start of an input have.
 func Detect(head []byte) (name string, ok bool) {
 	for line := range bytes.Lines(head) {
 		text, _ := ids.CutPrefix(bytes.TrimSpace(line))

@@ -122,7 +122,7 @@ func (a *app) run(args []string) int {
 	return exitBad
 }
 
-// joined returns the errors of which [errors.Join] has made one, or the only one.
+// joined returns the errors that [errors.Join] joined, or the only error.
 func joined(err error) []error {
 	if all, ok := err.(interface{ Unwrap() []error }); ok && errors.Join(all.Unwrap()...).Error() == err.Error() {
 		return all.Unwrap()

@@ -22,7 +22,7 @@ type source struct {
 	once bool   // whether it can be opened only once
 
 	open   func() (io.ReadCloser, error)
-	opened *sourceLines // not yet read, but for what a guess at the format has looked at
+	opened *sourceLines // not yet read, except what Detect has seen
 }
 
 // source returns the source of an argument.

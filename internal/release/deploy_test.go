@@ -226,7 +226,7 @@ func TestKubernetesManifests(t *testing.T) {
 	}
 	for _, port := range ports {
 		if port != c.Ports[0].Name {
-			t.Errorf("the port %q is not that of the container", port)
+			t.Errorf("the port %q is not the container's", port)
 		}
 	}
 	if c.LivenessProbe.HTTPGet.Path != "/healthz" || c.ReadinessProbe.HTTPGet.Path != "/readyz" {

@@ -95,7 +95,7 @@ func prepare(bin, dir string, lines int) (runs []run, err error) {
 	return append(runs, unique), nil
 }
 
-// prepareLog makes a log of which every second line holds an ID.
+// prepareLog makes a log with an ID in every second line.
 func prepareLog(bin, dir string, lines int) (runs []run, err error) {
 	ids := filepath.Join(dir, "logged")
 	if err := writeIDs(bin, ids, lines/2); err != nil {
@@ -229,7 +229,7 @@ Machine: %s.
 	d.printf(`
 ## IDs in a log
 
-A log of %.0f MB, of which every second line holds an ID of scru128; the output goes to a pipe. Both programs read the same
+A log of %.0f MB with an ID of scru128 in every second line; the output goes to a pipe. Both programs read the same
 file, one after the other.
 
 `, size)

@@ -38,16 +38,16 @@ Machine: %s.
 	}
 	log, reads := d.of(postgres, "log-MB"), d.of(postgres, "reads")
 	perSecond := d.of(postgres, "rows/s")
-	ratio("PostgreSQL: WAL of UUIDv4 to that of scru128", log, "UUIDv4", "scru128")
+	ratio("PostgreSQL: WAL of UUIDv4 to WAL of scru128", log, "UUIDv4", "scru128")
 	ratio("PostgreSQL: index blocks read by UUIDv4 to those by scru128", reads, "UUIDv4", "scru128")
-	ratio("PostgreSQL: rows a second of scru128 to those of UUIDv4", perSecond, "scru128", "UUIDv4")
-	ratio("PostgreSQL: WAL of scru128 to that of bigserial", log, "scru128", "serial")
+	ratio("PostgreSQL: rows a second of scru128 to UUIDv4", perSecond, "scru128", "UUIDv4")
+	ratio("PostgreSQL: WAL of scru128 to WAL of bigserial", log, "scru128", "serial")
 	perSecond = d.of(mariadb, "rows/s")
-	ratio("MariaDB: rows a second of scru128 to those of UUIDv4", perSecond, "scru128", "UUIDv4")
+	ratio("MariaDB: rows a second of scru128 to UUIDv4", perSecond, "scru128", "UUIDv4")
 	for _, name := range []string{
 		"scru128_text", "scru128_parse", "scru128_time", "scru128_first", "scru64_text", "scru128_new",
 	} {
-		ratio("Time of "+name+" to that of gen_random_uuid", call, name, "gen_random_uuid")
+		ratio("Time of "+name+" to gen_random_uuid", call, name, "gen_random_uuid")
 	}
 	empty, onto := d.of("Defaults", "rows/s"), d.of("DefaultsOnto", "rows/s")
 	ratio("Rows a second with DEFAULT scru128_new() to those with gen_random_uuid(), onto other rows",
@@ -59,7 +59,7 @@ Machine: %s.
 
 	d.keys(postgres, "postgres-keys", "PostgreSQL", "WAL",
 		"with COPY of 10,000 at a time and a checkpoint\nfour times")
-	d.WriteString("\nBlocks read are those of the index that were not in PostgreSQL's buffers.\n")
+	d.WriteString("\nBlocks read are blocks of the index that were not in PostgreSQL's buffers.\n")
 	d.keys(mariadb, "mariadb-keys", "MariaDB", "Redo log", "with LOAD DATA of 10,000 at a time")
 	d.WriteString(`
 The index holds the rows, too.

@@ -80,8 +80,8 @@ Written by `+"`make bench`"+`; do not edit.
 | Go | %s |
 | Repetitions | %d of %s each; the tables give the least |
 
-A ratio compares with the library marked 1.00 in the same table and run; that of a generator
-on a lease, with the same format's without. What each nanosecond goes to is told in
+A ratio compares with the library marked 1.00 in the same table and run. A generator on a
+lease compares with the same format's without one. What each nanosecond goes to is told in
 [performance.md](performance.md).
 `, processor(), runtime.NumCPU(), runtime.GOOS, runtime.GOARCH, runtime.Version(),
 		o.count, o.benchtime)

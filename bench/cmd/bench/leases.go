@@ -26,7 +26,7 @@ func writeLeases(d *document, _ options) {
 	d.printf(`# Benchmarks of leases
 
 Written by `+"`make bench-leases`"+`; do not edit. Each store's server is on the same machine as the clients, with the
-settings under which it forgets nothing, but for NATS, which syncs its files later if it is not told otherwise. What
+settings under which it forgets nothing, except NATS, which syncs its files later if it is not told otherwise. What
 the disk takes to make a change durable is in these figures, and differs from disk to disk.
 
 Machine: %s.
@@ -92,7 +92,7 @@ itself, what the client sends in one piece (a request), and bytes in both direct
 
 They start over half a minute, each with a connection of its own, and are then watched for a minute at default settings: a
 window of 60 s, renewed at half. To start is to connect, to have the store checked and to acquire, in milliseconds.
-Processor time is that of the server and of all nodes together, in percent of one processor. The last two columns are
+Processor time counts the server and all nodes together, in percent of one processor. The last two columns are
 the same times a hundred, for a hundred thousand nodes; nobody ran these. A longer window means fewer renewals,
 in proportion.
 

@@ -63,7 +63,7 @@ func main() {
 	docs := flags.String("docs", "../docs", "the folder for "+c.document+" and its charts")
 	results := flags.String("results", "", "a `FILE` of results to write about, instead of measuring")
 	if o.count > 0 {
-		flags.IntVar(&o.count, "count", o.count, "repetitions, of which the best counts")
+		flags.IntVar(&o.count, "count", o.count, "repetitions; the best counts")
 	}
 	if o.benchtime != "" {
 		flags.StringVar(&o.benchtime, "benchtime", o.benchtime,

@@ -15,15 +15,15 @@ func writeServe(d *document, o options) {
 	d.printf(`# Benchmarks of the service
 
 Written by `+"`make bench-serve`"+`; do not edit. All servers and clients are on one machine and share its processors.
-`+"`sortid serve`"+` has a file as its store and writes its log to a file. Its client is fasthttp's, that of Redis %s is go-redis, that
-of PostgreSQL %s is pgx. Redis keeps nothing on the disk. Beside them is a server of net/http that always gives the same short
+`+"`sortid serve`"+` has a file as its store and writes its log to a file. Its client is fasthttp's, the client of Redis %s is go-redis, the
+client of PostgreSQL %s is pgx. Redis keeps nothing on the disk. Beside them is a server of net/http that always gives the same short
 answer, without a log: what any service on net/http takes. Of five rounds, the best counts.
 
 Machine: %s.
 
 ## Ratios
 
-IDs a second of the service to those of the other, where each request to the other is for one ID.
+IDs a second of the service to IDs a second of the other, where each request to the other is for one ID.
 
 | What | One connection | 64 connections |
 |---|--:|--:|

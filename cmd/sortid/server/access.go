@@ -84,9 +84,10 @@ func (s *Server) permitStore(ctx context.Context) error {
 // charge takes n IDs from what a token may have, nil for no token, and from what the source
 // yields: from both or from neither.
 func (s *Server) charge(e *token, src *source, n int) error {
-	now := time.Now()
+	var now time.Time
 	var mine *rate.Reservation
 	if e != nil && e.ids != nil {
+		now = time.Now()
 		mine = e.ids.ReserveN(now, n)
 		if wait := mine.DelayFrom(now); wait > 0 {
 			mine.CancelAt(now)
@@ -104,8 +105,11 @@ func (s *Server) charge(e *token, src *source, n int) error {
 
 // take takes n from a limiter, or takes nothing and returns when there will be so many.
 func take(l *rate.Limiter, n int) time.Duration {
+	if l == nil {
+		return 0
+	}
 	now := time.Now()
-	if l == nil || l.AllowN(now, n) {
+	if l.AllowN(now, n) {
 		return 0
 	}
 	missing := float64(n) - l.TokensAt(now)

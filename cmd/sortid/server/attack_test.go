@@ -273,8 +273,8 @@ func abandon(gone context.Context, s *Server, path string) {
 	ask(gone, s, "GET", path, "")
 }
 
-// A narrow store has two connections, as those of databases have, for which calls wait in
-// turn. Each call takes a while; a list of the realm "hangs" ends only with its context.
+// A narrow store has two connections, as databases' stores have, and calls wait in turn
+// for one. Each call takes a while; a list of the realm "hangs" ends only with its context.
 type narrow struct {
 	lease.Store
 	connections gate

@@ -304,7 +304,7 @@ func TestPagePolicy(t *testing.T) {
 	}
 }
 
-// The limits of docs/service.md are those of the server.
+// docs/service.md states the server's limits.
 func TestDocumentedLimits(t *testing.T) {
 	text, err := os.ReadFile(filepath.FromSlash("../../../docs/service.md"))
 	if err != nil {

@@ -34,7 +34,7 @@ type alert struct {
 
 var comparison = regexp.MustCompile(`^(sortid_\w+) (<|==) (\d+)$`)
 
-// documentedAlerts reads the rules of docs/service.md. Those of rates are not for here.
+// documentedAlerts reads the rules of docs/service.md, except rules about rates.
 func documentedAlerts(t *testing.T) (alerts []*alert) {
 	t.Helper()
 	text, err := os.ReadFile(filepath.FromSlash("../../../docs/service.md"))
@@ -120,7 +120,7 @@ type watcher struct {
 	*testing.T
 	s      *Server
 	alerts []*alert
-	ending map[string]bool // formats of which IDs could be made for the rest of a tick only
+	ending map[string]bool // formats that could make IDs for the rest of a tick only
 }
 
 // watch starts a server in a bubble of synctest.

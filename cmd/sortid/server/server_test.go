@@ -44,7 +44,7 @@ func inspect(b []byte, s *format.Format, text string) ([]byte, error) {
 	return id.AppendJSON(b), nil
 }
 
-// formats stands for that of the command.
+// formats stands for the command's.
 func formats(t *testing.T) (b []byte) {
 	t.Helper()
 	for _, s := range format.Ours() {

@@ -118,7 +118,7 @@ func (f *Format) Read(text []byte) (v ID, encoding format.Encoding, canonical bo
 	} else {
 		id, encoding, err = f.ParseAny(string(text))
 	}
-	if encoding == format.Text && len(text) == f.Bits/4 { // hexadecimal digits but for one, say
+	if encoding == format.Text && len(text) == f.Bits/4 { // hexadecimal digits with one mistake, say
 		encoding = format.Hex
 		id, err = f.ParseAs(encoding, string(text))
 	}

@@ -26,7 +26,7 @@ func texts(t *testing.T, f *ids.Format, encoding format.Encoding, n int) []strin
 	return lines
 }
 
-// variants calls try with texts of a format and encoding that differ from those of IDs in any
+// variants calls try with texts of a format and encoding that differ from IDs' texts in any
 // byte, and in several letters' case.
 func variants(t *testing.T, f *ids.Format, encoding format.Encoding, try func(text string)) {
 	r := rand.New(rand.NewPCG(4, 4))

@@ -33,7 +33,7 @@ type Block struct {
 
 // A Segment is a number of IDs on lines that follow each other, all in one encoding.
 type Segment struct {
-	Line     uint64 // that of the first ID in the block, from 0
+	Line     uint64 // of the first ID in the block, from 0
 	Encoding format.Encoding
 	Rising   bool // whether the IDs strictly increase
 	Gap      bool // whether a line without an ID stands in front, in the same block

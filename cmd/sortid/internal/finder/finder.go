@@ -39,7 +39,7 @@ type Finder struct {
 	word  bool // whether there are any
 
 	hashes  [maxRun + 1]Ratio // by length
-	uuid    Ratio             // without those of RFC 9562
+	uuid    Ratio             // without the UUIDs of RFC 9562
 	anyUUID Ratio
 }
 
