@@ -16,21 +16,29 @@ func TestParseErrorText(t *testing.T) {
 		err            error
 		text           string
 	}{
-		{"", 0, -1, "25", ErrLength, "f: cannot parse an empty input: wrong length: 0 bytes, want 25"},
-		{"", 7, -1, "16", ErrBinaryLength, "f: cannot parse 7 bytes: wrong length of the binary form: 7 bytes, want 16"},
-		{"12345", 5, -1, "36", ErrUUIDLength, `f: cannot parse "12345": wrong length of a UUID: 5 bytes, want 36`},
-		{"12u4", 4, 2, "0-9", reason, `f: cannot parse "12u4": not a digit: 'u' at offset 2, want 0-9`},
+		{"", 0, -1, "25", ErrLength,
+			"f: cannot parse an empty input: wrong length: 0 bytes, want 25"},
+		{"", 7, -1, "16", ErrBinaryLength,
+			"f: cannot parse 7 bytes: wrong length of the binary form: 7 bytes, want 16"},
+		{"12345", 5, -1, "36", ErrUUIDLength,
+			`f: cannot parse "12345": wrong length of a UUID: 5 bytes, want 36`},
+		{"12u4", 4, 2, "0-9", reason,
+			`f: cannot parse "12u4": not a digit: 'u' at offset 2, want 0-9`},
 		{"12u4", 4, 2, "", reason, `f: cannot parse "12u4": not a digit: 'u' at offset 2`},
 		{"12é4", 5, 2, "", reason, `f: cannot parse "12é4": not a digit: 'é' at offset 2`},
-		{"12\xff4", 4, 2, "", reason, `f: cannot parse "12\xff4": not a digit: byte 0xff at offset 2`},
+		{"12\xff4", 4, 2, "", reason,
+			`f: cannot parse "12\xff4": not a digit: byte 0xff at offset 2`},
 		{"12\n4", 4, 2, "", reason, `f: cannot parse "12\n4": not a digit: '\n' at offset 2`},
-		{"12\xc3", 3, 2, "", reason, `f: cannot parse "12\xc3": not a digit: byte 0xc3 at offset 2`},
-		{"\ufffd", 3, 0, "", reason, `f: cannot parse "` + "\ufffd" + `": not a digit: '` + "\ufffd" + `' at offset 0`},
+		{"12\xc3", 3, 2, "", reason,
+			`f: cannot parse "12\xc3": not a digit: byte 0xc3 at offset 2`},
+		{"\ufffd", 3, 0, "", reason, `f: cannot parse "` + "\ufffd" + `": not a digit: '` +
+			"\ufffd" + `' at offset 0`},
 		{long, 1000, -1, "", reason, `f: cannot parse "` + long + `"...: not a digit`},
 		{long, 1000, 999, "", reason, `f: cannot parse "` + long + `"...: not a digit`}, // beyond what is kept
 		{"1", 1, 1, "", reason, `f: cannot parse "1": not a digit`},
 	} {
-		err := &ParseError{Format: "f", Input: c.input, Length: c.length, Offset: c.offset, Want: c.want, Err: c.err}
+		err := &ParseError{Format: "f", Input: c.input, Length: c.length, Offset: c.offset,
+			Want: c.want, Err: c.err}
 		if got := err.Error(); got != c.text || !errors.Is(err, c.err) {
 			t.Errorf("got  %s\nwant %s", got, c.text)
 		}

@@ -36,13 +36,17 @@ func (l *shiftLease) ClaimTick(tick int64) (nodeID uint32, claimed int64, err er
 }
 
 // WaitTick returns at once, for nobody renews a shift.
-func (l *shiftLease) WaitTick(ctx context.Context, tick int64) error { return sortid.ErrLeaseClosed }
+func (l *shiftLease) WaitTick(ctx context.Context,
+	tick int64) error {
+	return sortid.ErrLeaseClosed
+}
 
 // A lease of a program's own: node ID 42 is granted for one hour.
 func ExampleLease() {
 	now := time.Date(2024, 2, 29, 12, 0, 0, 0, time.UTC)
 	tick := func(t time.Time) int64 { return t.UnixMilli() / scru64.Tick.Milliseconds() }
-	o := scru64.Options{Lease: &shiftLease{nodeID: 42, next: tick(now), to: tick(now.Add(time.Hour))}}
+	o := scru64.Options{Lease: &shiftLease{nodeID: 42, next: tick(now),
+		to: tick(now.Add(time.Hour))}}
 	o.Clock = func() time.Time { return now }
 	g, err := scru64.NewGenerator(o)
 	if err != nil {

@@ -40,7 +40,8 @@ func TestModulesStandAlone(t *testing.T) {
 		}
 		name := d.Name()
 		if d.IsDir() {
-			if path != "." && (strings.HasPrefix(name, ".") || name == "testdata" || name == "node_modules") {
+			if path != "." && (strings.HasPrefix(name, ".") || name == "testdata" ||
+				name == "node_modules") {
 				return filepath.SkipDir
 			}
 			return nil
@@ -55,7 +56,8 @@ func TestModulesStandAlone(t *testing.T) {
 				return err
 			}
 			for i, line := range strings.Split(string(text), "\n") {
-				if strings.HasPrefix(strings.TrimSpace(line), "replace") || strings.Contains(line, "=>") {
+				if strings.HasPrefix(strings.TrimSpace(line), "replace") ||
+					strings.Contains(line, "=>") {
 					t.Errorf("%s:%d: a replace directive", path, i+1)
 				}
 			}
@@ -65,7 +67,8 @@ func TestModulesStandAlone(t *testing.T) {
 				return err
 			}
 			for _, spec := range file.Imports {
-				if used, _ := strconv.Unquote(spec.Path.Value); used == internal || strings.HasPrefix(used, internal+"/") {
+				if used, _ := strconv.Unquote(spec.Path.Value); used == internal ||
+					strings.HasPrefix(used, internal+"/") {
 					t.Errorf("%s imports %s", path, used)
 				}
 			}

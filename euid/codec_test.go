@@ -22,8 +22,9 @@ var (
 	two128   = new(big.Int).Lsh(big.NewInt(1), 128)
 	big127   = big.NewInt(127)
 	encoding = strings.NewReplacer(replacements(digits32, alphabet)...)
-	decoding = strings.NewReplacer(append(replacements(alphabet+strings.ToLower(alphabet[10:]), digits32+digits32[10:]),
-		"O", "0", "o", "0", "I", "1", "i", "1", "L", "1", "l", "1", "U", "?", "u", "?")...)
+	decoding = strings.NewReplacer(
+		append(replacements(alphabet+strings.ToLower(alphabet[10:]), digits32+digits32[10:]),
+			"O", "0", "o", "0", "I", "1", "i", "1", "L", "1", "l", "1", "U", "?", "u", "?")...)
 )
 
 func replacements(from, to string) (pairs []string) {
@@ -106,11 +107,13 @@ func FuzzUUID(f *testing.F) {
 	f.Fuzz(func(t *testing.T, s string) {
 		u, err := ParseUUID(s)
 		n, ok := new(big.Int), false
-		if p := strings.Split(s, "-"); len(s) == 36 && len(p) == 5 && len(p[0]) == 8 && len(p[1]) == 4 &&
+		if p := strings.Split(s, "-"); len(s) == 36 && len(p) == 5 && len(p[0]) == 8 &&
+			len(p[1]) == 4 &&
 			len(p[2]) == 4 && len(p[3]) == 4 && !strings.ContainsAny(s, "+_") {
 			n, ok = n.SetString(strings.Join(p, ""), 16)
 		}
-		if ok != (err == nil) || ok && (toBig(ID(u)).Cmp(n) != 0 || u.String() != strings.ToLower(s)) {
+		if ok != (err == nil) ||
+			ok && (toBig(ID(u)).Cmp(n) != 0 || u.String() != strings.ToLower(s)) {
 			t.Fatalf("ParseUUID(%q) = %v, %v; by math/big %v, %v", s, u, err, n, ok)
 		}
 	})
@@ -121,7 +124,8 @@ func FuzzUUID(f *testing.F) {
 func TestChecksum(t *testing.T) {
 	try := func(hi, lo uint64) {
 		id := FromUint128(hi, lo)
-		if got, want := checksum(hi, lo), new(big.Int).Mod(toBig(id), big127).Uint64(); got != want {
+		if got, want := checksum(hi, lo), new(big.Int).Mod(toBig(id),
+			big127).Uint64(); got != want {
 			t.Fatalf("checksum(%#x, %#x) = %d, want %d", hi, lo, got, want)
 		}
 	}
@@ -158,7 +162,8 @@ func TestCheck(t *testing.T) {
 				t.Errorf("Parse(%s): %v, %v", s, got, err)
 			}
 			var p *sortid.ParseError
-			if check != right && (!errors.As(err, &p) || p.Err != sortid.ErrCheck || p.Offset != -1 || !got.IsZero()) {
+			if check != right && (!errors.As(err, &p) || p.Err != sortid.ErrCheck ||
+				p.Offset != -1 || !got.IsZero()) {
 				t.Errorf("Parse(%s): %v, %v, want ErrCheck", s, got, err)
 			}
 		}
@@ -192,7 +197,8 @@ func TestTypos(t *testing.T) {
 // Letters that look like digits are taken for these.
 func TestForgiving(t *testing.T) {
 	const canon = "010101010101010101010101010"
-	id := fromBig(new(big.Int).Rsh(func() *big.Int { n, _ := new(big.Int).SetString(canon, 32); return n }(), 7))
+	id := fromBig(new(big.Int).Rsh(
+		func() *big.Int { n, _ := new(big.Int).SetString(canon, 32); return n }(), 7))
 	s := id.String()
 	for _, zero := range "0oO" {
 		for _, one := range "1iIlL" {
@@ -220,7 +226,8 @@ func TestFromFields(t *testing.T) {
 		{1685566141031, 0, 15, 0, "", "621ce48c-99c0-0078-16e9-25e73ebf0fda", 0, true, 1, 15},
 		{1685566141031, 0x7fff, 0, 0, "", "621ce48c-99ff-ff80-16e9-25e73ebf0fda", 0, false, 1, 0},
 		{1685566141031, 0x5a5a, 4, 0, "", "621ce48c-99ed-2d20-16e9-25e73ebf0fda", 0xa, true, 1, 4},
-		{MaxTimestamp, MaxRandomAndExtension, 15, 7, "", "ffffffff-ffff-ffff-16e9-25e73ebf0fda", 0x7fff, true, 8, 15},
+		{MaxTimestamp, MaxRandomAndExtension, 15, 7, "", "ffffffff-ffff-ffff-16e9-25e73ebf0fda",
+			0x7fff, true, 8, 15},
 		{0, 0, 0, 0, "", "00000000-0000-0000-16e9-25e73ebf0fda", 0, false, 1, 0},
 		{MaxTimestamp + 1, 0, 0, 0, "timestamp", "", 0, false, 0, 0},
 		{0, MaxRandomAndExtension + 1, 0, 0, "random_and_extension", "", 0, false, 0, 0},
@@ -229,7 +236,8 @@ func TestFromFields(t *testing.T) {
 	} {
 		id, err := FromFields(c.timestamp, c.field, c.length, c.version, rnd)
 		if c.wrong != "" {
-			if !errors.Is(err, sortid.ErrField) || !strings.Contains(err.Error(), c.wrong) || !id.IsZero() {
+			if !errors.Is(err, sortid.ErrField) || !strings.Contains(err.Error(), c.wrong) ||
+				!id.IsZero() {
 				t.Errorf("%+v: %v, %v, want sortid.ErrField that names %s", c, id, err, c.wrong)
 			}
 			continue
@@ -237,9 +245,11 @@ func TestFromFields(t *testing.T) {
 		if err != nil || UUID(id).String() != c.want {
 			t.Errorf("%+v: %v, %v", c, UUID(id), err)
 		}
-		if id.Timestamp() != c.timestamp || id.RandomAndExtension() != c.field || id.ExtensionLength() != int(c.length) ||
+		if id.Timestamp() != c.timestamp || id.RandomAndExtension() != c.field ||
+			id.ExtensionLength() != int(c.length) ||
 			id.VersionBits() != c.version || id.Version() != c.versionNumber || id.Random() != rnd {
-			t.Errorf("%+v: the fields of %v are %d %#x %d %d %d %#x", c, UUID(id), id.Timestamp(), id.RandomAndExtension(),
+			t.Errorf("%+v: the fields of %v are %d %#x %d %d %d %#x", c, UUID(id), id.Timestamp(),
+				id.RandomAndExtension(),
 				id.ExtensionLength(), id.VersionBits(), id.Version(), id.Random())
 		}
 		if value, ok := id.Extension(); value != c.extension || ok != c.attached {
@@ -250,13 +260,15 @@ func TestFromFields(t *testing.T) {
 
 func TestUint128(t *testing.T) {
 	id := MustParse(sample)
-	if hi, lo := id.Uint128(); FromUint128(hi, lo) != id || hi != 0x621ce48c99c00078 || lo != 0x16e925e73ebf0fda {
+	if hi, lo := id.Uint128(); FromUint128(hi, lo) != id || hi != 0x621ce48c99c00078 ||
+		lo != 0x16e925e73ebf0fda {
 		t.Errorf("Uint128 of %v = %x, %x", id, hi, lo)
 	}
 	if got, err := FromBytes(id.Bytes()); got != id || err != nil {
 		t.Errorf("FromBytes: %v, %v", got, err)
 	}
-	if got, err := FromBytes(id.Bytes()[1:]); !errors.Is(err, sortid.ErrBinaryLength) || got != (ID{}) {
+	if got, err := FromBytes(id.Bytes()[1:]); !errors.Is(err, sortid.ErrBinaryLength) ||
+		got != (ID{}) {
 		t.Errorf("FromBytes of 15: %v, %v", got, err)
 	}
 }
@@ -268,13 +280,15 @@ func TestUUIDForms(t *testing.T) {
 	if err := u.UnmarshalText([]byte(strings.ToUpper(form))); err != nil || ID(u) != id {
 		t.Errorf("UnmarshalText: %v, %v", u, err)
 	}
-	for _, bad := range []string{"", form[1:], form + "0", strings.Replace(form, "-", "0", 1), "g" + form[1:], form[:35] + "é"[:1]} {
+	for _, bad := range []string{"", form[1:], form + "0", strings.Replace(form, "-", "0", 1), "g" +
+		form[1:], form[:35] + "é"[:1]} {
 		keep := u
 		if err := u.UnmarshalText([]byte(bad)); err == nil || u != keep {
 			t.Errorf("UnmarshalText(%q): %v, %v", bad, u, err)
 		}
 	}
-	for _, src := range []any{form, []byte(form), id[:], [16]byte(id), id.String(), []byte(id.String())} {
+	for _, src := range []any{form, []byte(form), id[:], [16]byte(id), id.String(),
+		[]byte(id.String())} {
 		var got ID
 		if err := got.Scan(src); err != nil || got != id {
 			t.Errorf("Scan(%T %v) = %v, %v", src, src, got, err)
@@ -310,7 +324,8 @@ func TestErrorText(t *testing.T) {
 	if _, err := ParseUUID("x"); err == nil || !strings.Contains(err.Error(), "1 bytes, want 36") {
 		t.Errorf("ParseUUID: %v", err)
 	}
-	if _, err := FromBytes(make([]byte, 7)); err == nil || !strings.Contains(err.Error(), "7 bytes, want 16") {
+	if _, err := FromBytes(make([]byte, 7)); err == nil ||
+		!strings.Contains(err.Error(), "7 bytes, want 16") {
 		t.Errorf("FromBytes: %v", err)
 	}
 }

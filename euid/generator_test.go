@@ -91,7 +91,8 @@ func TestOptions(t *testing.T) {
 		names string // what the error must name
 		opt   Options
 	}{
-		{"RollbackPolicy", Options{GeneratorOptions: sortid.GeneratorOptions{RollbackPolicy: sortid.RollbackWait + 1}}},
+		{"RollbackPolicy",
+			Options{GeneratorOptions: sortid.GeneratorOptions{RollbackPolicy: sortid.RollbackWait + 1}}},
 		{"Extension", Options{Extension: 32768}},
 		{"Extension", Options{Extension: 65535}},
 		{"ExtensionLength", Options{Extension: 0, ExtensionLength: -1}},
@@ -99,7 +100,8 @@ func TestOptions(t *testing.T) {
 		{"ExtensionLength", Options{Extension: 8, ExtensionLength: 3}},
 		{"Extension", Options{Extension: 65535, ExtensionLength: 15}},
 	} {
-		if g, err := NewGenerator(c.opt); g != nil || !errors.Is(err, sortid.ErrOption) || !strings.Contains(err.Error(), c.names) {
+		if g, err := NewGenerator(c.opt); g != nil || !errors.Is(err, sortid.ErrOption) ||
+			!strings.Contains(err.Error(), c.names) {
 			t.Errorf("%s: %v, %v", c.names, g, err)
 		}
 	}
@@ -118,8 +120,10 @@ func TestExtension(t *testing.T) {
 			t.Fatal(err)
 		}
 		got, ok := id.Extension()
-		if got != value || ok != (length > 0) || id.ExtensionLength() != length || id.Version() != 1 || id.VersionBits() != 0 {
-			t.Fatalf("%d in %d bits: %v has %d, %v, in %d bits, version %d", value, length, UUID(id), got, ok, id.ExtensionLength(), id.Version())
+		if got != value || ok != (length > 0) || id.ExtensionLength() != length ||
+			id.Version() != 1 || id.VersionBits() != 0 {
+			t.Fatalf("%d in %d bits: %v has %d, %v, in %d bits, version %d", value, length,
+				UUID(id), got, ok, id.ExtensionLength(), id.Version())
 		}
 	}
 	for value := range 1 << 15 {
@@ -129,7 +133,8 @@ func TestExtension(t *testing.T) {
 		for _, value := range []uint16{0, 1, 1<<length - 1, 1 << (length - 1)} {
 			try(Options{Extension: value, ExtensionLength: length}, value, length)
 		}
-		g := newGenerator(t, conformance.Setup{Clock: clock.Now, Entropy: entropy}, Options{Extension: 0, ExtensionLength: length})
+		g := newGenerator(t, conformance.Setup{Clock: clock.Now, Entropy: entropy},
+			Options{Extension: 0, ExtensionLength: length})
 		var ones, zeros uint16
 		for range 100 { // that a bit never changes has a chance of 1 in 2^99
 			clock.Add(time.Millisecond)
@@ -141,7 +146,8 @@ func TestExtension(t *testing.T) {
 		}
 		random := uint16(MaxRandomAndExtension) &^ (1<<length - 1)
 		if ones != random || zeros&random != random {
-			t.Errorf("above %d bits of extension only %#x were ever 1 and %#x ever 0", length, ones, zeros&random)
+			t.Errorf("above %d bits of extension only %#x were ever 1 and %#x ever 0", length, ones,
+				zeros&random)
 		}
 	}
 }
@@ -150,7 +156,8 @@ func TestExtension(t *testing.T) {
 // low half is new; in a new one all is new.
 func TestMonotonicity(t *testing.T) {
 	clock := conformance.NewClock(conformance.Start)
-	g := newGenerator(t, conformance.Setup{Clock: clock.Now, Entropy: conformance.Entropy(2)}, Options{Extension: 9})
+	g := newGenerator(t, conformance.Setup{Clock: clock.Now, Entropy: conformance.Entropy(2)},
+		Options{Extension: 9})
 	var last ID
 	headers, starts, lows := map[uint64]bool{}, map[uint64]bool{}, map[uint32]bool{}
 	const ticks, each = 500, 20
@@ -175,7 +182,8 @@ func TestMonotonicity(t *testing.T) {
 	}
 	// The header has 11 random bits here.
 	if len(headers) < ticks*3/4 || len(starts) != ticks || len(lows) < ticks*each-1 {
-		t.Errorf("%d headers, %d starts, %d low halves of %d ms with %d IDs each", len(headers), len(starts), len(lows), ticks, each)
+		t.Errorf("%d headers, %d starts, %d low halves of %d ms with %d IDs each", len(headers),
+			len(starts), len(lows), ticks, each)
 	}
 }
 
@@ -185,7 +193,8 @@ func TestOverflow(t *testing.T) {
 	g := newGenerator(t, conformance.Setup{Clock: clock.Now, Entropy: conformance.Constant(0xff)})
 	for ms := range 3 {
 		id, err := g.Generate()
-		want, _ := FromFields(uint64(conformance.Start.UnixMilli())+uint64(ms), MaxRandomAndExtension, 0, 0, 1<<64-1)
+		want, _ := FromFields(uint64(conformance.Start.UnixMilli())+uint64(ms),
+			MaxRandomAndExtension, 0, 0, 1<<64-1)
 		if err != nil || id != want {
 			t.Fatalf("%v, %v, want %v", UUID(id), err, UUID(want))
 		}
@@ -194,7 +203,8 @@ func TestOverflow(t *testing.T) {
 			if id, err := g.Generate(); !errors.Is(err, sortid.ErrOverflow) || !id.IsZero() {
 				t.Fatalf("%v, %v, want ErrOverflow", UUID(id), err)
 			}
-			if err := g.Fill(ids); !errors.Is(err, sortid.ErrOverflow) || !ids[0].IsZero() || !ids[1].IsZero() {
+			if err := g.Fill(ids); !errors.Is(err, sortid.ErrOverflow) || !ids[0].IsZero() ||
+				!ids[1].IsZero() {
 				t.Fatalf("Fill: %v, %v, want sortid.ErrOverflow and no ID", ids, err)
 			}
 			clock.Add(-time.Millisecond) // and also with the clock behind
@@ -210,7 +220,8 @@ func TestOverflow(t *testing.T) {
 	g.Generate()
 	g.high = maxHigh - 2
 	ids := make([]ID, 2)
-	if err := g.Fill(ids); err != nil || ids[1].Random()>>32 != 1<<32-1 || ids[0].Compare(ids[1]) >= 0 {
+	if err := g.Fill(ids); err != nil || ids[1].Random()>>32 != 1<<32-1 ||
+		ids[0].Compare(ids[1]) >= 0 {
 		t.Errorf("%v, %v", ids, err)
 	}
 	if _, err := g.Generate(); !errors.Is(err, sortid.ErrOverflow) {
@@ -229,16 +240,20 @@ func TestOverflowShortWay(t *testing.T) {
 	ids := make([]ID, 4)
 	g.high = maxHigh - 3
 	for i := range 3 {
-		if ids[i], err = g.Generate(); err != nil || ids[i].Random()>>32 != maxHigh-2+uint64(i) || ids[i].Time() != first.Time() {
+		if ids[i], err = g.Generate(); err != nil || ids[i].Random()>>32 != maxHigh-2+uint64(i) ||
+			ids[i].Time() != first.Time() {
 			t.Fatalf("ID %d: %v, %v", i, UUID(ids[i]), err)
 		}
 	}
 	id, err := g.Generate()
-	if until, _ := g.core.Waits(); !errors.Is(err, sortid.ErrOverflow) || !until.Equal(conformance.Start.Add(time.Millisecond)) {
-		t.Errorf("%v, %v until %v, want ErrOverflow until the next millisecond", UUID(id), err, until)
+	if until, _ := g.core.Waits(); !errors.Is(err, sortid.ErrOverflow) ||
+		!until.Equal(conformance.Start.Add(time.Millisecond)) {
+		t.Errorf("%v, %v until %v, want ErrOverflow until the next millisecond", UUID(id), err,
+			until)
 	}
 	g.high = maxHigh - 3
-	if err := g.Fill(ids[:3]); err != nil || ids[0].Random()>>32 != maxHigh-2 || ids[2].Random()>>32 != maxHigh {
+	if err := g.Fill(ids[:3]); err != nil || ids[0].Random()>>32 != maxHigh-2 ||
+		ids[2].Random()>>32 != maxHigh {
 		t.Errorf("Fill of what is left: %v, %v", ids[:3], err)
 	}
 	g.high = maxHigh - 3
@@ -278,12 +293,14 @@ func TestPatience(t *testing.T) {
 // A reset starts afresh, whatever was left before.
 func TestResetStartsAfresh(t *testing.T) {
 	clock := conformance.NewClock(conformance.Start)
-	g := newGenerator(t, conformance.Setup{Clock: clock.Now, Entropy: conformance.Entropy(4)}, Options{Extension: 3})
+	g := newGenerator(t, conformance.Setup{Clock: clock.Now, Entropy: conformance.Entropy(4)},
+		Options{Extension: 3})
 	a, _ := g.Generate()
 	g.high = maxHigh
 	clock.Add(-time.Hour)
 	b, err := g.Generate()
-	if err != nil || !b.Time().Equal(clock.Now()) || b.RandomAndExtension() == a.RandomAndExtension() {
+	if err != nil || !b.Time().Equal(clock.Now()) ||
+		b.RandomAndExtension() == a.RandomAndExtension() {
 		t.Errorf("%v after %v: %v", UUID(b), UUID(a), err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())

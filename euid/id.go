@@ -35,30 +35,31 @@ const (
 //	|                        random, low 32                         |
 //	+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
 //
-// where len is the length of the extension, in the low bits of random-and-extension,
-// and ver the version. IDs are immutable and comparable: == reports whether two are the
-// same, and both the bytes and the text sort by time. The zero ID is a valid ID of the
-// first millisecond of 1970; no generator makes it at any later time, so it can stand
-// for "none".
+// where len is the length of the extension, in the low bits of random-and-extension, and ver the
+// version. IDs are immutable, and comparable with ==. The bytes and the text both sort by time.
+// The zero ID is a valid ID of the first millisecond of 1970. No generator makes it at any later
+// time, so it can mean "none".
 type ID [Size]byte
 
-// Max is the largest ID, of a version that no generator makes.
+// Max is the largest ID. Its version is one that no generator makes.
 var Max = ID{
 	0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff,
 	0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff,
 }
 
-// FromFields returns the ID of the five fields, of which version is the version's bits:
-// 0 for version 1. It returns [sortid.ErrField] if one has more bits than its place: 42, 15, 4,
-// 3 and 64.
-func FromFields(timestamp uint64, randomAndExtension uint16, extensionLength, version uint8, random uint64) (ID, error) {
+// FromFields returns the ID with these fields. The version is given as its bits: 0 for version 1.
+// It returns [sortid.ErrField] if a value does not fit its field: 42, 15, 4, 3 and 64 bits.
+func FromFields(timestamp uint64, randomAndExtension uint16, extensionLength, version uint8,
+	random uint64) (ID, error) {
 	switch {
 	case timestamp > MaxTimestamp:
 		return ID{}, parseerr.Field(name, "timestamp", timestamp, MaxTimestamp)
 	case randomAndExtension > MaxRandomAndExtension:
-		return ID{}, parseerr.Field(name, "random_and_extension", uint64(randomAndExtension), MaxRandomAndExtension)
+		return ID{}, parseerr.Field(name, "random_and_extension", uint64(randomAndExtension),
+			MaxRandomAndExtension)
 	case extensionLength > MaxExtensionLength:
-		return ID{}, parseerr.Field(name, "extension_length", uint64(extensionLength), MaxExtensionLength)
+		return ID{}, parseerr.Field(name, "extension_length", uint64(extensionLength),
+			MaxExtensionLength)
 	case version > MaxVersionBits:
 		return ID{}, parseerr.Field(name, "version", uint64(version), MaxVersionBits)
 	}
@@ -66,8 +67,8 @@ func FromFields(timestamp uint64, randomAndExtension uint16, extensionLength, ve
 	return FromUint128(timestamp<<22|header, random), nil
 }
 
-// FromBytes returns the ID of 16 bytes in big-endian order, or a [sortid.ParseError]. Each
-// such sequence of bytes is an ID.
+// FromBytes returns the ID of 16 bytes in big-endian order. Other lengths give a
+// [sortid.ParseError].
 func FromBytes(b []byte) (ID, error) {
 	if len(b) != Size {
 		return ID{}, parseerr.Binary(name, len(b), sortid.ErrBinaryLength, "16")
@@ -75,7 +76,7 @@ func FromBytes(b []byte) (ID, error) {
 	return ID(b), nil
 }
 
-// FromUint128 returns the ID of the integer hi * 2^64 + lo. Each such integer is one.
+// FromUint128 returns the ID of the integer hi * 2^64 + lo. Every such integer is an ID.
 func FromUint128(hi, lo uint64) (id ID) {
 	id.put(hi, lo)
 	return id
@@ -98,8 +99,7 @@ func (id ID) Bytes() []byte { return id[:] }
 // Timestamp returns the timestamp field: Unix time in milliseconds.
 func (id ID) Timestamp() uint64 { return binary.BigEndian.Uint64(id[:8]) >> 22 }
 
-// RandomAndExtension returns the field of 15 bits that holds random bits and below them
-// the extension.
+// RandomAndExtension returns the 15-bit field of random bits and, below them, the extension.
 func (id ID) RandomAndExtension() uint16 {
 	return uint16(binary.BigEndian.Uint32(id[4:8])>>7) & MaxRandomAndExtension
 }
@@ -107,17 +107,17 @@ func (id ID) RandomAndExtension() uint16 {
 // ExtensionLength returns how many of the 15 bits are the extension, 0 to 15.
 func (id ID) ExtensionLength() int { return int(id[7] >> 3 & MaxExtensionLength) }
 
-// Extension returns the value that the user attached, and whether there is one.
+// Extension returns the user's value, and whether there is one.
 func (id ID) Extension() (value uint16, ok bool) {
 	n := id.ExtensionLength()
 	return id.RandomAndExtension() & (1<<n - 1), n > 0
 }
 
-// VersionBits returns the version field, of 3 bits: 0 in every ID of version 1.
+// VersionBits returns the 3-bit version field: 0 in every ID of version 1.
 func (id ID) VersionBits() uint8 { return id[7] & MaxVersionBits }
 
-// Version returns the number of the version, one more than the version's bits: 1 in
-// every ID that a generator makes. The meaning of other versions' fields is unknown.
+// Version returns the version number, one more than the version bits: 1 in every ID that a
+// generator makes. In other versions the meaning of the fields is unknown.
 func (id ID) Version() int { return int(id.VersionBits()) + 1 }
 
 // Random returns the random field, of 64 bits.
@@ -126,17 +126,16 @@ func (id ID) Random() uint64 { return binary.BigEndian.Uint64(id[8:]) }
 // Time returns the time of the timestamp, in UTC, to the millisecond.
 func (id ID) Time() time.Time { return time.UnixMilli(int64(id.Timestamp())).UTC() }
 
-// Compare returns -1, 0 or +1 as id sorts before, with or after other: by time, and
-// within a generator by order of generation.
+// Compare returns -1, 0 or +1 if id sorts before, with or after other: by time, and within a
+// generator in the order of generation.
 func (id ID) Compare(other ID) int { return bytes.Compare(id[:], other[:]) }
 
 // IsZero reports whether id is the zero ID.
 func (id ID) IsZero() bool { return id == ID{} }
 
-// First returns the smallest ID of t's millisecond, so that the IDs of the time range
-// from a up to but not including b, in whole milliseconds, are those in
-// [First(a), First(b)). A time before 1970 gives the zero ID, one after the last
-// timestamp [Max].
+// First returns the smallest ID of t's millisecond. So the IDs from time a up to but not including
+// time b, in whole milliseconds, are [First(a), First(b)). A time before 1970 gives the zero ID, a
+// time after the last timestamp gives [Max].
 func First(t time.Time) ID {
 	switch ms := clock.UnixMilli(t); {
 	case ms < 0:

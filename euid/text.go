@@ -9,9 +9,9 @@ import (
 // TextLen is the length of an ID's text: 27 symbols of Crockford's Base32.
 const TextLen = crockford.Len
 
-// checksum returns the remainder of the integer hi * 2^64 + lo modulo 127. Since 2^7 is
-// one more than 127, a number has the remainder of the sum of its digits in base 2^7,
-// or of its blocks of any number of such digits; and 2^64 has that of 2.
+// checksum returns the remainder of the integer hi * 2^64 + lo modulo 127. Since 2^7 is 127 + 1, a
+// number has the same remainder as the sum of its digits in base 2^7. This also holds for blocks
+// of several such digits. 2^64 has the same remainder as 2.
 func checksum(hi, lo uint64) uint64 {
 	const block = 35
 	n := 2*(hi>>block+hi&(1<<block-1)) + lo>>block + lo&(1<<block-1) // below 2^38
@@ -24,8 +24,8 @@ func checksum(hi, lo uint64) uint64 {
 	return n
 }
 
-// Parse returns the ID of a text of 27 symbols of Crockford's Base32, in either case
-// and with o and O for 0, i, I, l and L for 1. Its errors are of type [*sortid.ParseError].
+// Parse returns the ID of a text of 27 symbols of Crockford's Base32. It ignores case, and takes O
+// for 0, and I and L for 1. Its errors are of type [*sortid.ParseError].
 func Parse(s string) (id ID, err error) {
 	if err := id.decode([]byte(s)); err != nil { // which does not copy s
 		return ID{}, err
@@ -33,7 +33,7 @@ func Parse(s string) (id ID, err error) {
 	return id, nil
 }
 
-// MustParse is [Parse] for texts known to be right: it panics on any other.
+// MustParse is [Parse] for texts known to be valid: it panics on any other.
 func MustParse(s string) ID {
 	id, err := Parse(s)
 	if err != nil {
@@ -42,14 +42,15 @@ func MustParse(s string) ID {
 	return id
 }
 
-// decode sets the ID to that of b, which it does not keep, or leaves it alone.
+// decode sets the ID from the text b, and does not keep b. An error leaves the ID as it was.
 func (id *ID) decode(b []byte) error {
 	if len(b) != TextLen {
 		return parseerr.Text(name, b, -1, sortid.ErrLength, "27")
 	}
 	hi, lo, check, ok := crockford.Decode((*[TextLen]byte)(b))
 	if !ok {
-		return parseerr.Text(name, b, crockford.BadSymbol((*[TextLen]byte)(b)), sortid.ErrSymbol, "one of Crockford's Base32, 0-9 or A-Z without U")
+		return parseerr.Text(name, b, crockford.BadSymbol((*[TextLen]byte)(b)), sortid.ErrSymbol,
+			"one of Crockford's Base32, 0-9 or A-Z without U")
 	}
 	if check != checksum(hi, lo) {
 		return parseerr.Text(name, b, -1, sortid.ErrCheck, "")
@@ -84,8 +85,8 @@ func (id ID) AppendText(b []byte) ([]byte, error) {
 // MarshalText returns the text that String returns. It never fails.
 func (id ID) MarshalText() ([]byte, error) { return id.AppendText(nil) }
 
-// UnmarshalText sets the ID to that of a text that [Parse] takes. With an error, of
-// type [*sortid.ParseError], it leaves the ID as it was.
+// UnmarshalText sets the ID from a text, as [Parse] reads it. An error is a [*sortid.ParseError],
+// and leaves the ID as it was.
 func (id *ID) UnmarshalText(b []byte) error { return id.decode(b) }
 
 // AppendBinary appends the ID's 16 bytes in big-endian order to b. It never fails.
@@ -94,8 +95,8 @@ func (id ID) AppendBinary(b []byte) ([]byte, error) { return append(b, id[:]...)
 // MarshalBinary returns the ID's 16 bytes in big-endian order. It never fails.
 func (id ID) MarshalBinary() ([]byte, error) { return id.AppendBinary(nil) }
 
-// UnmarshalBinary sets the ID to that of 16 bytes in big-endian order. With an error,
-// of type [*sortid.ParseError], it leaves the ID as it was.
+// UnmarshalBinary sets the ID from 16 bytes in big-endian order. An error is a
+// [*sortid.ParseError], and leaves the ID as it was.
 func (id *ID) UnmarshalBinary(b []byte) error {
 	parsed, err := FromBytes(b)
 	if err != nil {

@@ -2,10 +2,9 @@ package euid
 
 import "github.com/sortid/sortid/internal/uuidtext"
 
-// A UUID is an ID shown in the 36-character form of a UUID, for columns of a native
-// uuid type and for programs that know no other encoding. The bits are the ID's own, so
-// UUIDs sort as IDs do; they carry no UUID version or variant. Convert with UUID(id)
-// and ID(uuid).
+// A UUID is an ID shown in the 36-character form of a UUID, for uuid columns and for programs that
+// know no other encoding. Its bits are the ID's, so UUIDs sort as IDs do. They have no UUID
+// version or variant. Convert with UUID(id) and ID(uuid).
 type UUID ID
 
 // UUIDLen is the length of a UUID's text.
@@ -33,8 +32,8 @@ func (u UUID) AppendText(b []byte) ([]byte, error) {
 // MarshalText returns the 36-character text. It never fails.
 func (u UUID) MarshalText() ([]byte, error) { return u.AppendText(nil) }
 
-// UnmarshalText sets the UUID to that of a 36-character text, in either case. With an
-// error, of type [*sortid.ParseError], it leaves the UUID as it was.
+// UnmarshalText sets the UUID from a 36-character text, in either case. An error is a
+// [*sortid.ParseError], and leaves the UUID as it was.
 func (u *UUID) UnmarshalText(b []byte) error {
 	return uuidtext.Unmarshal(name, (*[Size]byte)(u), b)
 }

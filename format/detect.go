@@ -29,19 +29,15 @@ var classes = func() (t [256]class) {
 			t[b] |= c
 		}
 	}
-	const (
-		digits  = "0123456789"
-		lower   = "abcdefghijklmnopqrstuvwxyz"
-		capital = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-	)
 	add(classDecimal, digits)
 	add(classHex, digits+"abcdefABCDEF")
-	add(classBase36, digits+lower+capital)
-	add(classBase32hex, digits+lower[:22]+capital[:22])
-	add(classCrockford, digits+strings.ReplaceAll(lower, "u", "")+strings.ReplaceAll(capital, "U", ""))
-	add(classBase64, digits+lower+capital+"-_")
+	add(classBase36, digits+lower+capitals)
+	add(classBase32hex, digits+lower[:22]+capitals[:22])
+	add(classCrockford, digits+strings.ReplaceAll(lower, "u", "")+strings.ReplaceAll(capitals, "U",
+		""))
+	add(classBase64, digits+lower+capitals+"-_")
 	add(classLower, digits+lower+"-_")
-	add(classUpper, digits+capital+"-_")
+	add(classUpper, digits+capitals+"-_")
 	return t
 }()
 
@@ -61,7 +57,7 @@ func classify(text string) class {
 type Candidate struct {
 	ID       ID
 	Encoding Encoding
-	Prefix   string // what stands before the ID in the text, of a format that is [Format.Prefixed]
+	Prefix   string // what stands before the ID in the text, as in user_, with the underscore
 }
 
 // String returns the text of the ID, with the prefix.
@@ -97,10 +93,10 @@ func (c Candidate) rank(alphabets class) int {
 	return r
 }
 
-// Detect returns the ways to read a text without knowing its format, the most probable
-// first. It tries the encodings of all formats, integers and hexadecimal numbers at full width
-// among them, and keeps the readings that are plausible (see [ID.Plausible]) and could come from
-// a generator of the format.
+// Detect returns the ways to read a text without knowing its format, the most probable first.
+// It tries the encodings of all formats, also integers and hexadecimal numbers at full width.
+// It keeps the readings that are plausible (see [ID.Plausible]) and could come from a
+// generator.
 func Detect(text string) []Candidate { return AppendDetect(nil, text, time.Now()) }
 
 // DetectOurs is [Detect] for the formats of ours alone.
@@ -122,9 +118,6 @@ type ways [][]way
 
 var ourWays, allWays = newWays(ours), newWays(all)
 
-// maxPrefix is the length of the longest prefix with its underscore.
-const maxPrefix = 64
-
 func newWays(formats []*Format) (w ways) {
 	add := func(length int, f *Format, e Encoding) {
 		for len(w) <= length {
@@ -133,16 +126,16 @@ func newWays(formats []*Format) (w ways) {
 		w[length] = append(w[length], way{f, e})
 	}
 	for _, f := range formats {
-		for _, e := range f.Encodings {
+		for _, e := range f.Guesses() {
 			switch e {
 			case Text:
 				for _, n := range f.TextLengths {
-					if !f.Prefixed {
+					if f.Prefix == nil {
 						add(n, f, e)
 						continue
 					}
-					for prefix := 2; prefix <= maxPrefix; prefix++ {
-						add(prefix+n, f, e)
+					for prefix := f.Prefix.Min; prefix <= f.Prefix.Max; prefix++ {
+						add(prefix+1+n, f, e)
 					}
 				}
 			case UUID:
@@ -159,10 +152,18 @@ func newWays(formats []*Format) (w ways) {
 	return w
 }
 
+// Guesses returns the encodings in which a text is guessed to be an ID of the format.
+func (f *Format) Guesses() []Encoding {
+	if f.Guess == nil {
+		return f.Encodings
+	}
+	return f.Guess
+}
+
 // detect appends the plausible readings of a text.
 func (w ways) detect(found []Candidate, text string, now time.Time) []Candidate {
 	if len(text) >= len(w) {
-		return found
+		return detectTyped(found, text, now)
 	}
 	start := len(found)
 	alphabets := classify(text)
@@ -177,7 +178,15 @@ func (w ways) detect(found []Candidate, text string, now time.Time) []Candidate 
 		}
 	}
 	if more := found[start:]; len(more) > 1 {
-		slices.SortStableFunc(more, func(a, b Candidate) int { return a.rank(alphabets) - b.rank(alphabets) })
+		slices.SortStableFunc(
+			more, func(a, b Candidate) int { return a.rank(alphabets) - b.rank(alphabets) })
+	}
+	if n := len(found); strings.IndexByte(text, '_') > 0 {
+		if found = detectTyped(found, text, now); len(found) > n {
+			// A prefix and the length of an ID are no accident, unless the ID looks like a word.
+			slices.SortStableFunc(found[start:],
+				func(a, b Candidate) int { return a.typedRank() - b.typedRank() })
+		}
 	}
 	return found
 }
@@ -187,13 +196,31 @@ func (w way) fits(text string, alphabets class) bool {
 	switch w.encoding {
 	case Text:
 		_, id := w.format.cutPrefix(text)
-		return alphabets&w.format.alphabet != 0 && w.format.hasTextLength(len(id))
+		return alphabets&w.format.alphabet == w.format.alphabet &&
+			w.format.hasTextLength(len(id)) && (!w.format.Search.Mixed || Mixed(id))
 	case Hex:
 		return alphabets&classHex != 0
 	case Int:
 		return alphabets&classDecimal != 0 && text[0] != '0'
 	}
 	return true
+}
+
+// Mixed reports whether digits, small letters and capitals alternate in a text as they do in random
+// texts: at least thrice, and at every other place if all are letters.
+func Mixed(text string) bool {
+	changes, letters := 0, true
+	var last class
+	for i := range len(text) {
+		c := classes[text[i]]
+		kind := c & (classDecimal | classLower | classUpper)
+		if i > 0 && kind != last {
+			changes++
+		}
+		last = kind
+		letters = letters && kind&(classLower|classUpper) != classLower|classUpper
+	}
+	return changes >= 3 && (!letters || changes*2 >= len(text)-3)
 }
 
 // PlausibleRange returns the times that an ID of the format probably has, if it was made
@@ -220,4 +247,11 @@ func (id ID) Plausible(now time.Time) bool {
 
 // Generated reports whether generators of the format make such IDs, whatever their time.
 // EUID's generators make version 1 only.
-func (id ID) Generated() bool { return id.format.generated == nil || id.format.generated(id) }
+func (id ID) Generated() bool {
+	for _, f := range id.format.constants {
+		if f.Of(id).low != f.Value {
+			return false
+		}
+	}
+	return true
+}

@@ -25,7 +25,8 @@ func TestDetect(t *testing.T) {
 					text := id.In(f)
 					found := DetectOurs(text)
 					if len(found) == 0 || found[0].ID != id || found[0].Encoding != f {
-						t.Fatalf("%s of %d years ago as %s: %s is taken for %v", s.Name, years, f, text, found)
+						t.Fatalf("%s of %d years ago as %s: %s is taken for %v", s.Name, years, f,
+							text, found)
 					}
 					for i, c := range found {
 						if slices.Contains(found[:i], c) {
@@ -62,7 +63,8 @@ func TestDetectExamples(t *testing.T) {
 		"zzzzzzzzzzzz":                         "", // of the year 4261
 		"f5lxx1zz5pnorynqglhzmsp33":            "", // of the year 10889
 		"621ce48c-99c0-0079-16e9-25e73ebf0fda": "", // an EUID, but for its version
-		"":                                     "", "oops": "", "1": "", "1234567890123": "", "hello world": "", "-": "", "0": "", "\x00": "",
+		"":                                     "", "oops": "", "1": "", "1234567890123": "",
+		"hello world": "", "-": "", "0": "", "\x00": "",
 		"d41d8cd98f00b204e9800998ecf8427e":     "", // an MD5 sum
 		"f81d4fae-7dec-11d0-a765-00a0c91e6bf6": "", // a UUID of version 1
 		"2026-11-17":                           "", // a day

@@ -25,7 +25,12 @@ type UnknownError struct {
 }
 
 func (e *UnknownError) Error() string {
-	return fmt.Sprintf("unknown %s %q; there are %s", e.What, parseerr.Shorten(e.Name), list(e.Known, "and"))
+	const most = 16 // names in an error
+	known := list(e.Known, "and")
+	if more := len(e.Known) - most; more > 0 {
+		known = fmt.Sprintf("%s and %d more", strings.Join(e.Known[:most], ", "), more)
+	}
+	return fmt.Sprintf("unknown %s %q; there are %s", e.What, parseerr.Shorten(e.Name), known)
 }
 
 // A TimeError is a time that no ID of a format can show.
@@ -43,11 +48,31 @@ func (e *TimeError) Error() string {
 // An OptionError is a wrong value of an option of a format's generators. It matches
 // [ErrOption].
 type OptionError struct {
-	Option, Value string // as given
-	Err           error  // what is wrong
+	Option  string // Its name, or [LeaseOption].
+	Value   string // As given; empty for a lease.
+	Other   string // The option that it does not go with, if that is what is wrong.
+	Instead string // The option that the format has instead, if there is one.
+	Err     error  // What is wrong.
 }
 
-func (e *OptionError) Error() string   { return fmt.Sprintf("%s %q: %v", e.Option, e.Value, e.Err) }
+// LeaseOption stands for [Options.Lease] in an [OptionError].
+const LeaseOption = "lease"
+
+func (e *OptionError) Error() string {
+	text := e.Option
+	if e.Value != "" {
+		text += fmt.Sprintf(" %q", e.Value)
+	}
+	if e.Other != "" {
+		text += " and " + e.Other
+	}
+	text += ": " + e.Err.Error()
+	if e.Instead != "" {
+		text += "; use " + e.Instead
+	}
+	return text
+}
+
 func (e *OptionError) Unwrap() []error { return []error{ErrOption, e.Err} }
 
 // A kindError matches a sentinel, but has words of its own.

@@ -1,7 +1,7 @@
 package format
 
 import (
-	"fmt"
+	"bytes"
 	"strings"
 	"time"
 
@@ -18,15 +18,23 @@ func euidFormat() *Format {
 		Bits:    128,
 		Layout: []Field{
 			{Name: "timestamp", Bits: 42, Kind: KindTime, Meaning: "Unix time in milliseconds"},
-			{Name: "random_and_extension", Bits: 15, Kind: KindData, Meaning: "random above, the extension below"},
-			{Name: "extension_length", Bits: 4, Kind: KindData, Meaning: "bits of the extension; 0 means none"},
-			{Name: "version", Bits: 3, Kind: KindData, Meaning: "0 stands for version 1"},
-			{Name: "random", Bits: 64, Kind: KindRandom, Meaning: "high half +1 per ID in a millisecond, low half random"},
+			{Name: "random_and_extension", Bits: 15, Kind: KindData,
+				Meaning: "random above, the extension below",
+				Part:    "extension", PartBits: "extension_length"},
+			{Name: "extension_length", Bits: 4, Kind: KindData,
+				Meaning: "bits of the extension; 0 means none"},
+			{Name: "version", Bits: 3, Kind: KindData, Meaning: "0 stands for version 1",
+				Constant: true},
+			{Name: "random", Bits: 64, Kind: KindRandom,
+				Meaning: "high half +1 per ID in a millisecond, low half random"},
 		},
 		Alphabet:    "27 Crockford Base32 symbols, the last two a check",
 		Symbols:     "0123456789ABCDEFGHJKMNPQRSTVWXYZ",
 		FoldsCase:   true,
+		Aliases:     "O0I1L1",
 		TextLengths: []int{euid.TextLen},
+		Groups:      []Group{{Digits: euid.TextLen, Bits: 128 + 7, Low: -7}},
+		Check:       127,
 		Example:     "C8EE934SR007G5Q94QKKXFRFV8B",
 		Grouped:     true,
 		TextSorts:   true,
@@ -36,20 +44,42 @@ func euidFormat() *Format {
 		PerTick:     "2^31 on average, then it waits for the next millisecond",
 		Choose:      "people type IDs, or an ID carries 15 bits of yours",
 		Options: append([]Option{
-			{Name: "ext", Value: "N[/BITS]", Usage: "the extension, a number of up to 15 bits, as in 5, or 5/8 to state its length"},
+			{Name: "ext", Value: "N[/BITS]",
+				Usage: "the extension, a number of up to 15 bits, as in 5, or 5/8 to state its length", fields: []string{"Extension", "ExtensionLength"}},
 		}, commonOptions...),
+		Stateless: true,
+		usages: func(f *Format, nodeBits int) []Usage {
+			if nodeBits > 0 {
+				return nil
+			}
+			return []Usage{{Layout: []Field{
+				f.Layout[0],
+				{Name: "header", Bits: 15, Kind: KindData, PartBits: "extension_length"},
+				f.Layout[2],
+				{Name: "version", Bits: 3, Kind: KindFixed},
+				{Name: "random_high", Bits: 32, Kind: KindCounter},
+				{Name: "random_low", Bits: 32, Kind: KindRandom},
+			}}}
+		},
 		Plan: Plan{
 			Preference: 3, Unique: "79 random bits, while no extension is used",
 			RandomBits: 15 + 32 + 32, // of each millisecond, and of each ID
 			PerTick:    1 << 31,
 		},
-		SQL: SQL{Postgres: "uuid", Bytes: 16, New: "euid_new()"},
+		SQL: SQL{Postgres: "uuid", Bytes: 16, New: "euid_new()", Parts: []string{"crockford"}},
 
 		alphabet: classCrockford,
 		letters:  classUpper,
 		parse: func(s string) (words, error) {
 			id, err := euid.Parse(s)
 			return euidWords(id), err
+		},
+		unmarshal: func(b []byte) (words, bool, error) {
+			var id euid.ID
+			if err := id.UnmarshalText(b); err != nil {
+				return words{}, false, err
+			}
+			return euidWords(id), !hasSmall(b) && !bytes.ContainsAny(b, "OIL"), nil
 		},
 		appendText: func(b []byte, w words) []byte {
 			b, _ = euidID(w).AppendText(b)
@@ -58,9 +88,6 @@ func euidFormat() *Format {
 		check: func(words) error { return nil },
 		first: func(t time.Time) words { return euidWords(euid.First(t)) },
 		max:   euidWords(euid.Max),
-		notes: euidNotes,
-
-		generated: func(id ID) bool { return euidID(id.words).Version() == 1 },
 
 		newGenerator: newEUID,
 	}
@@ -72,17 +99,6 @@ func euidWords(id euid.ID) words {
 }
 
 func euidID(w words) euid.ID { return euid.FromUint128(w[1], w[2]) }
-
-func euidNotes(id ID) (notes []string) {
-	e := euidID(id.words)
-	if v, ok := e.Extension(); ok {
-		notes = append(notes, fmt.Sprintf("extension %d, in %d bits", v, e.ExtensionLength()))
-	}
-	if e.Version() != 1 {
-		notes = append(notes, fmt.Sprintf("version %d: the document knows version 1 only", e.Version()))
-	}
-	return notes
-}
 
 func euidTexts(b []byte, ids []euid.ID, sep byte) []byte {
 	for i := range ids {
@@ -104,11 +120,12 @@ func newEUID(f *Format, o Options) (Generator, error) {
 	}
 	g, err := euid.NewGenerator(opts)
 	if err != nil {
-		return nil, optionError(err)
+		return nil, f.optionError(err, o)
 	}
 	// A full tick is an error there, gone in the next millisecond.
 	source := retrying[euid.ID]{g, sortid.ErrOverflow}
-	return &generator[euid.ID]{format: f, source: source, words: euidWords, texts: euidTexts, fixed: fixed}, nil
+	return &generator[euid.ID]{format: f, source: source, words: euidWords, texts: euidTexts,
+		fixed: fixed}, nil
 }
 
 // extension reads a number of up to 15 bits, "5", or with its length, "5/8".

@@ -2,11 +2,11 @@
 // makes, and other people's, such as UUIDs, ULID and Snowflakes. It is for programs that learn
 // only at run time which format they handle: a command, a server, a page, a tester.
 //
-// A [Format] holds what such a program asks about a format: its names, layout, text, time and
-// range, how to find it in text, what its generators can be told, how its node IDs are leased,
-// what a planner and a database have to know. It parses, converts and generates. An [ID] is an
-// ID of any format, and [Detect] lists the formats that a text may have. A program that knows its
-// format imports that format's package instead: it is shorter and faster.
+// A [Format] describes a format: its names, layout, text, time and range, and how to find it
+// in text. It also has the options of its generators, and facts for leases, planners and
+// databases. It parses, converts and generates. An [ID] is an ID of any format, and [Detect]
+// lists the formats that a text may have. A program that knows its format imports that
+// format's package instead: it is shorter and faster.
 //
 // A format of ours has a file with its description and its operations. A format of others is a
 // row of data in others.go, and one decoder reads them all.
@@ -23,110 +23,140 @@ import (
 	"github.com/sortid/sortid/lease"
 )
 
-// A Format describes a format of IDs. There is one for each, so pointers may be compared. What
-// they point to must not be changed. Some fields are set only for formats of ours; see
+// A Format describes a format of IDs. There is one for each, so pointers may be compared. Do
+// not change what they point to. Some fields are set only for formats of ours; see
 // [Format.Generates].
 type Format struct {
-	Name    string // as in "scru128": the package's name, too
-	Title   string // the name that its document gives it
-	Summary string // what it is, in a few words
-	Source  string // its document: the title, the address, or both
+	Name    string // As in "scru128": the package's name, too.
+	Title   string // The name that its document gives it.
+	Summary string // What it is, in a few words.
+	Source  string // Its document: the title, the address, or both.
 
-	Bits   int     // of the integer that an ID is, a multiple of 32
-	Layout []Field // from the most significant bit to the least; widths add up to Bits
+	Bits   int     // Of the integer that an ID is, a multiple of 8.
+	Layout []Field // From the most significant bit to the least; widths add up to Bits.
 
 	// The text.
-	Encodings   []Encoding // that the IDs have, their text first
-	Alphabet    string     // the text in words
-	Symbols     string     // the alphabet in order of value; empty if the text is no [Text]
-	FoldsCase   bool       // whether reading a text ignores the case of letters
-	TextLengths []int      // the lengths of the texts that the format writes or reads
-	TextPad     int        // how many zero bits follow the ID in the text
-	HexText     bool       // whether the format's document has the hexadecimal encoding as a text, too
-	Prefixed    bool       // whether a name and an underscore stand before the text
-	Mark        string     // what else tells an ID, to go on after the words for its encoding
-	Example     string     // the text of an ID
-	Grouped     bool       // whether people put hyphens between the symbols of a text
-	TextSorts   bool       // whether texts sort by time; integers always do
-	Search      Search     // how to find it among other text
+	Encodings   []Encoding // That the IDs have, their text first.
+	Alphabet    string     // The text in words.
+	Symbols     string     // The alphabet in order of value; empty if the text is no [Text].
+	FoldsCase   bool       // Whether reading a text ignores the case of letters.
+	TextLengths []int      // The lengths of the texts that the format writes or reads.
+	Check       int        // The modulus of the check in the bits that follow the ID; 0 if these are zero.
+	CheckSuffix string     // The kind of the check that may follow the text, after a hyphen: "bech32".
+	Rotated     int        // How many digits of lowest value the text begins with.
+	Aliases     string     // Other letters that are read, each before its symbol, as in "O0I1".
+	Groups      []Group    // Of the text, if it is more than one number.
+	Guess       []Encoding // Those that Detect tries, nil for all.
+	HexText     bool       // Whether the format's document has the hexadecimal encoding as a text, too.
+	Prefix      *Prefix    // The name and the underscore before the text, nil if there is none.
+	Mark        string     // What else tells an ID, to go on after the words for its encoding.
+	Example     string     // The text of an ID.
+	Grouped     bool       // Whether people put hyphens between the symbols of a text.
+	TextSorts   bool       // Whether texts sort by time; integers always do.
+	Search      Search     // How to find it among other text.
 
 	// The time. Tick is 0 if IDs carry none.
-	Epoch       time.Time     // the time of timestamp 0
-	Tick        time.Duration // the unit of the timestamp, that divides a millisecond or is a multiple
-	Reserved    bool          // whether no generator uses the first and the last timestamp
-	First, Last time.Time     // the first and the last time that a generator puts into an ID
+	Epoch       time.Time     // The time of timestamp 0.
+	Tick        time.Duration // The unit of the timestamp, that divides a millisecond or is a multiple.
+	Reserved    bool          // Whether no generator uses the first and the last timestamp.
+	First, Last time.Time     // The first and the last time that a generator puts into an ID.
 
 	// What follows is of formats of ours.
-	Unique  string       // why no two IDs are the same
-	PerTick string       // how many IDs a generator makes in one tick
-	Choose  string       // when to choose the format
-	Options []Option     // what a generator can be told
-	Node    string       // the one of these that gives the node ID; empty if IDs carry none
-	Lease   lease.Format // how node IDs are leased; zero if IDs carry none
+	Unique  string       // Why no two IDs are the same.
+	PerTick string       // How many IDs a generator makes in one tick.
+	Choose  string       // When to choose the format.
+	Options []Option     // What a generator can be told.
+	Node    string       // The one of these that gives the node ID; empty if IDs carry none.
+	Lease   lease.Format // How node IDs are leased; zero if IDs carry none.
 	// NeedsNode: only a node ID makes IDs unique for certain, so a server leases one.
 	NeedsNode bool
 	// NodeCounter is the size of the field that node ID and counter share, 0 if there is none. Such
 	// a format needs node IDs, and its full counter borrows the next tick. See SplitNode.
 	NodeCounter int
-	Plan        Plan
-	SQL         SQL
+	// Stateless: generators may fill the counters at random in each ID.
+	Stateless bool `json:"-"`
+	Plan      Plan
+	SQL       SQL
 
-	alphabet class // of the text
-	letters  class // the case in which the format writes letters, 0 for both
+	alphabet class // Of the text.
+	letters  class // The case in which the format writes letters, 0 for both.
 
-	parse      func(string) (words, error)
-	appendText func([]byte, words) []byte
-	check      func(words) error // whether an integer as wide as Bits is an ID
-	first      func(time.Time) words
-	max        words
-	notes      func(ID) []string
-	generated  func(ID) bool       // whether generators make such an ID; nil: they may make any
-	within     func(words) *Format // the format that tells the time of this ID; nil: this one
+	parse func(string) (words, error)
+	// unmarshal does what parse does, and tells whether the text is the one that is written.
+	unmarshal func([]byte) (w words, canonical bool, err error)
+	// appendLines does what calling unmarshal for each line does; nil: there is no faster way.
+	appendLines func([]words, []byte) []words
+	appendText  func([]byte, words) []byte
+	check       func(words) error // Whether an integer as wide as Bits is an ID.
+	first       func(time.Time) words
+	max         words
+	within      []*Format // The formats of the IDs within these IDs, which tell the time.
+
+	usages func(f *Format, nodeBits int) []Usage // Nil: one, which is Layout.
 
 	newGenerator func(*Format, Options) (Generator, error)
 
-	digits        int // of the largest ID as a decimal integer
+	digits        int // Of the largest ID as a decimal integer.
 	timestamp     []Field
-	epochMilli    int64  // Unix milliseconds
-	tickMilli     int64  // milliseconds in a tick, 0 if it is shorter than one
-	perMilli      uint64 // ticks in a millisecond, if it is shorter
-	plausibleFrom int64  // Unix milliseconds; see PlausibleRange
+	constants     []Field
+	places        []Place // Of these.
+	epochMilli    int64   // Unix milliseconds.
+	tickMilli     int64   // Milliseconds in a tick, 0 if it is shorter than one.
+	perMilli      uint64  // Ticks in a millisecond, if it is shorter.
+	plausibleFrom int64   // Unix milliseconds; see PlausibleRange.
 }
 
 // A Search says how texts of a format are found among other text, beyond what alphabet and
 // lengths tell. The zero Search is for texts that hardly anything else looks like.
 type Search struct {
 	// WordLike: many words look like a text. The format is looked for only where it is named.
-	WordLike bool
+	WordLike bool `json:"word_like,omitempty"`
 	// Short: the text is short and has no check. It is not looked for within Base64, among
 	// numbers such as 0x12, or in another case of letters than the format writes.
-	Short bool
+	Short bool `json:"short,omitempty"`
 	// Prefix is what the texts of all plausible times begin with.
-	Prefix string
+	Prefix string `json:"prefix,omitempty"`
+	// Named: the format is looked for only where it is named.
+	Named bool `json:"named,omitempty"`
+	// Labelled: other numbers look like it. Unless it is named, it is looked for only after "id".
+	Labelled bool `json:"labelled,omitempty"`
+	// Mixed: Detect takes a text for an ID only if its digits and letters alternate as in
+	// random text. About one ID in 200 looks otherwise.
+	Mixed bool `json:"mixed,omitempty"`
 }
 
-// A Plan is what a planner has to know about a format. Its formulas are in docs/choosing.md.
+// A Prefix says what may stand before a text, with an underscore between.
+type Prefix struct {
+	Symbols string   `json:"symbols"` // a letter comes first, and no underscore last
+	Min     int      `json:"min"`     // the length
+	Max     int      `json:"max"`
+	Known   []string `json:"known,omitempty"` // all that there are, nil if any may be
+}
+
+// A Plan is what a planner has to know about a format. Its formulas are in docs/command.md.
 type Plan struct {
-	Preference int    // its place in the order in which formats are recommended, from 1
-	Unique     string // what makes IDs unique, without node IDs
+	Preference int    `json:"preference"`       // Its place in the order in which formats are recommended, from 1.
+	Unique     string `json:"unique,omitempty"` // What makes IDs unique, without node IDs.
 
 	// RandomBits is by how many random bits the IDs of two processes and the same millisecond
 	// differ.
-	RandomBits float64
+	RandomBits float64 `json:"random_bits,omitempty"`
 	// PerTick is how many IDs a process makes in a tick on average.
-	PerTick float64
+	PerTick float64 `json:"per_tick,omitempty"`
 	// Least is how many a process makes in a tick at least, if it then waits for the next
 	// one; else 0.
-	Least float64
+	Least float64 `json:"least,omitempty"`
 
-	NodeBits int // the largest size of a node ID, with which IDs are certainly unique
+	NodeBits int `json:"node_bits,omitempty"` // The largest size of a node ID, with which IDs are certainly unique.
 }
 
 // SQL is what a database has to know about a format.
 type SQL struct {
-	Postgres string // the column type that stores IDs in binary in PostgreSQL
-	Bytes    int    // that a value takes in it
-	New      string // the call of a function in the database that makes an ID; empty if none does
+	Postgres string `json:"postgres"`      // The column type that stores IDs in binary in PostgreSQL.
+	Bytes    int    `json:"bytes"`         // That a value takes in it.
+	New      string `json:"new,omitempty"` // The call of a function in the database that makes an ID; empty if none does.
+
+	Parts []string `json:"-"` // What its functions in PostgreSQL need that formats share.
 }
 
 // A Kind is what a field is for.
@@ -143,15 +173,37 @@ const (
 	KindFixed   Kind = "fixed" // the same in all IDs of the format
 )
 
+// Width returns how many bits an ID has, without the zeros at the front of the integer.
+func (f *Format) Width() int {
+	if first := f.Layout[0]; first.Kind == KindZero {
+		return f.Bits - first.Bits
+	}
+	return f.Bits
+}
+
 // A Field is a row of bits in a layout.
 type Field struct {
-	Name    string // as the format's document has it; empty for bits that are always zero
-	Bits    int    // the width
-	Low     int    // the place of the lowest bit; the ID's lowest bit is at 0
-	Kind    Kind
-	Meaning string // in one line
-	Value   uint64 // of a field of KindFixed
-	Shift   int    // of KindTime: the place of the field's lowest bit in the timestamp
+	Name    string `json:"name"` // as the format's document has it; empty for bits that are always zero
+	Bits    int    `json:"bits"` // the width
+	Low     int    `json:"low"`  // the place of the lowest bit; the ID's lowest bit is at 0
+	Kind    Kind   `json:"kind"`
+	Meaning string `json:"meaning,omitempty"`      // in one line
+	Value   uint64 `json:"value,string,omitempty"` // of a field that is KindFixed or Constant
+	Shift   int    `json:"shift,omitempty"`        // of KindTime: the place of its lowest bit in the timestamp
+
+	// Constant: generators write Value. Unlike KindFixed, other values are read, too.
+	Constant bool `json:"constant,omitempty"`
+	// Part names a value in the field's low bits, as many as the field PartBits says.
+	Part     string `json:"part,omitempty"`
+	PartBits string `json:"part_bits,omitempty"`
+
+	// What follows is for those who test generators; see [Usage].
+	Start Start  `json:"-"` // of KindCounter: how it starts in a new tick
+	Every uint64 `json:"-"` // of KindCounter: in how many ticks it is renewed, if not in each
+	Most  uint64 `json:"-"` // the largest content, if not all bits may be set
+	// Loose: of KindRandom, it may be a counter or a finer time instead; of KindNode, it may be
+	// random.
+	Loose bool `json:"-"`
 }
 
 // The formats of ours.
@@ -176,6 +228,12 @@ func Ours() []*Format { return slices.Clone(ours) }
 
 // Names returns the names of the formats of ours.
 func Names() []string { return NamesOf(ours) }
+
+// Preferred returns the format that is recommended before all others if it fits.
+func Preferred() *Format {
+	return slices.MinFunc(ours,
+		func(a, b *Format) int { return a.Plan.Preference - b.Plan.Preference })
+}
 
 // Leased returns the formats of ours for which a server leases node IDs.
 func Leased() (formats []*Format) {
@@ -213,12 +271,18 @@ func newFormat(f *Format) *Format {
 		}
 	}
 	f.digits = len(f.max.appendInt(nil))
+	for _, field := range f.Layout {
+		if field.Constant {
+			f.constants = append(f.constants, field)
+		}
+	}
 	if !f.HasTime() {
 		return f
 	}
 	for _, field := range f.Layout {
 		if field.Kind == KindTime {
 			f.timestamp = append(f.timestamp, field)
+			f.places = append(f.places, field.Place())
 		}
 	}
 	f.epochMilli = f.Epoch.UnixMilli()
@@ -242,13 +306,18 @@ func place(layout []Field) {
 }
 
 // Lookup returns the format of ours of a name, in either case. The error is an [UnknownError].
-func Lookup(name string) (*Format, error) {
-	for _, f := range ours {
+func Lookup(name string) (*Format, error) { return lookup(ours, name) }
+
+// LookupAny is [Lookup] among all formats.
+func LookupAny(name string) (*Format, error) { return lookup(all, name) }
+
+func lookup(formats []*Format, name string) (*Format, error) {
+	for _, f := range formats {
 		if strings.EqualFold(f.Name, name) {
 			return f, nil
 		}
 	}
-	return nil, &UnknownError{What: "format", Name: name, Known: Names()}
+	return nil, &UnknownError{What: "format", Name: name, Known: NamesOf(formats)}
 }
 
 // String returns the format's name.
@@ -268,7 +337,8 @@ func (f *Format) SplitNode(size int) ([]Field, error) {
 	}
 	fields := []Field{
 		{Name: "node_id", Bits: size, Kind: KindNode, Meaning: "the node that made the ID"},
-		{Name: "counter", Bits: f.NodeCounter - size, Kind: KindCounter, Meaning: "+1 per ID, random start in each tick"},
+		{Name: "counter", Bits: f.NodeCounter - size, Kind: KindCounter,
+			Meaning: "+1 per ID, random start in each tick"},
 	}
 	place(fields)
 	return fields, nil
@@ -294,7 +364,8 @@ func (f *Format) CheckTime(t time.Time) error {
 // not in order of time.
 func (f *Format) Bounds(from, to time.Time) (first, end ID, err error) {
 	if f.first == nil {
-		return ID{}, ID{}, fmt.Errorf("%s: IDs are not in order of time, so no two of them bound a range", f.Name)
+		return ID{}, ID{}, fmt.Errorf(
+			"%s: IDs are not in order of time, so no two of them bound a range", f.Name)
 	}
 	for _, t := range [2]time.Time{from, to} {
 		if err := f.CheckTime(t); err != nil {
@@ -304,10 +375,12 @@ func (f *Format) Bounds(from, to time.Time) (first, end ID, err error) {
 	first, end = ID{f, f.first(from)}, ID{f, f.first(to)}
 	switch {
 	case !from.Before(to):
-		return ID{}, ID{}, fmt.Errorf("%s: the range from %s to %s is empty: its end must be later than its start",
+		return ID{}, ID{}, fmt.Errorf(
+			"%s: the range from %s to %s is empty: its end must be later than its start",
 			f.Name, FormatTime(from), FormatTime(to))
 	case first == end:
-		return ID{}, ID{}, fmt.Errorf("%s: the range from %s to %s lies within one tick, and IDs do not tell times within %v apart",
+		return ID{}, ID{}, fmt.Errorf(
+			"%s: the range from %s to %s lies within one tick, and IDs do not tell times within %v apart",
 			f.Name, FormatTime(from), FormatTime(to), f.Tick)
 	}
 	return first, end, nil
@@ -321,7 +394,12 @@ func FormatTime(t time.Time) string { return t.UTC().Format(TimeLayout) }
 
 // UsualLengths returns the lengths of the format's texts. It leaves out lengths that
 // only times just after the epoch have.
-func (f *Format) UsualLengths() []int { return f.TextLengths[max(0, len(f.TextLengths)-2):] }
+func (f *Format) UsualLengths() []int {
+	if !f.HasTime() {
+		return f.TextLengths
+	}
+	return f.TextLengths[max(0, len(f.TextLengths)-2):]
+}
 
 // Lengths returns the usual lengths of the format's texts in words, as in "9 or 10".
 func (f *Format) Lengths() string {

@@ -31,6 +31,8 @@ type Batch interface {
 	// Fill replaces the batch's IDs by the next n of the generator. With an error the
 	// batch is empty, and IDs already made are lost.
 	Fill(ctx context.Context, n int) error
+	// Last returns the last ID. The batch must not be empty.
+	Last() ID
 	// Append appends the IDs in an encoding that the format has to b, each followed by sep.
 	Append(b []byte, e Encoding, sep byte) []byte
 	// AppendJSON is Append with [ID.AppendJSON].
@@ -47,9 +49,9 @@ type Options struct {
 	// Entropy is the source of random bits. It must be cryptographically strong.
 	Entropy io.Reader
 	// Lease has the node ID and the ticks, of a format whose IDs carry a node ID: it is a
-	// *lease.Lease of that [Format.Lease], and replaces the option
-	// [Format.Node]. Without the option "rollback" the generator waits when the lease has to
-	// be renewed first. Clock must be that of the lease, and At zero.
+	// *lease.Lease of that [Format.Lease], and replaces the option [Format.Node]. Without the
+	// option "rollback" the generator waits when the lease has to be renewed first. Clock must
+	// be the lease's clock, and At zero.
 	Lease sortid.Lease
 	// Values holds the values of the format's own options, by name, as text. The value of
 	// a switch is "true" or "false".
@@ -58,11 +60,13 @@ type Options struct {
 
 // An Option is something that a format's generators can be told.
 type Option struct {
-	Name   string // as in "counter-width"
-	Value  string // the shape of its value, as in "BITS"; empty for a switch
-	Usage  string // in one line
-	Needed bool   // whether a generator cannot do without
-	Env    string // the environment variable that gives it by custom; NewGenerator reads none
+	Name   string `json:"name"`             // As in "counter-width".
+	Value  string `json:"value,omitempty"`  // The shape of its value, as in "BITS"; empty for a switch.
+	Usage  string `json:"usage"`            // In one line.
+	Needed bool   `json:"needed,omitempty"` // Whether a generator cannot do without.
+	Env    string `json:"env,omitempty"`    // The environment variable that gives it by custom; NewGenerator reads none.
+
+	fields []string // Of the Options of the format's package that it sets.
 }
 
 // Option returns the option of a name.
@@ -90,7 +94,7 @@ func WithOption(name string) (formats []*Format) {
 func (f *Format) NewGenerator(o Options) (Generator, error) {
 	for _, name := range slices.Sorted(maps.Keys(o.Values)) {
 		if _, ok := f.Option(name); !ok {
-			return nil, unknownOption(f, name)
+			return nil, f.unknownOption(name, o.Values[name])
 		}
 	}
 	if o.Lease != nil {
@@ -99,8 +103,10 @@ func (f *Format) NewGenerator(o Options) (Generator, error) {
 		}
 	}
 	for _, option := range f.Options {
-		if _, ok := o.Values[option.Name]; option.Needed && !ok && (o.Lease == nil || option.Name != f.Node) {
-			return nil, kindErrorf(ErrOption, "%s needs the option %s: %s", f.Name, option.Name, option.Usage)
+		if _, ok := o.Values[option.Name]; option.Needed && !ok &&
+			(o.Lease == nil || option.Name != f.Node) {
+			return nil, kindErrorf(ErrOption, "%s needs the option %s: %s", f.Name, option.Name,
+				option.Usage)
 		}
 	}
 	if !o.At.IsZero() {
@@ -117,9 +123,11 @@ func (f *Format) checkLease(o Options) error {
 	_, node := o.Values[f.Node]
 	switch {
 	case f.Node == "":
-		return kindErrorf(ErrOption, "%s IDs carry no node ID, so there is nothing to lease; %s do", f.Name, list(WithNode(), "and"))
+		return kindErrorf(ErrOption, "%s IDs carry no node ID, so there is nothing to lease; %s do",
+			f.Name, list(WithNode(), "and"))
 	case node:
-		return kindErrorf(ErrOption, "the lease gives the node ID, so the option %q cannot be used with it", f.Node)
+		return &OptionError{Option: f.Node, Value: o.Values[f.Node], Other: LeaseOption,
+			Err: errors.New("the lease gives the node ID")}
 	case !o.At.IsZero():
 		return kindErrorf(ErrOption, "a lease is of ticks to come, and not of %s", FormatTime(o.At))
 	}
@@ -131,19 +139,52 @@ func WithNode() []string {
 	return NamesOf(slices.DeleteFunc(Ours(), func(f *Format) bool { return f.Node == "" }))
 }
 
-// optionError is what becomes of a format's own error about its options.
-func optionError(err error) error { return kindErrorf(ErrOption, "%w", err) }
+// optionError returns the error of a format's own generator by the names of the options here.
+func (f *Format) optionError(err error, o Options) error {
+	var wrong *sortid.OptionError
+	if !errors.As(err, &wrong) {
+		return kindErrorf(ErrOption, "%w", err)
+	}
+	var names []string
+	for _, field := range wrong.Fields {
+		if name := f.optionOf(field); !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	e := &OptionError{Option: names[0], Value: o.Values[names[0]], Err: wrong.Err}
+	if len(names) > 1 {
+		e.Other = names[1]
+	}
+	return e
+}
 
-func unknownOption(f *Format, name string) error {
-	have := WithOption(name)
-	if len(have) == 0 {
-		return kindErrorf(ErrOption, "no format has an option %q", name)
+// optionOf returns the name of the option that sets a field of the Options of the format's package.
+func (f *Format) optionOf(field string) string {
+	for _, o := range f.Options {
+		if slices.Contains(o.fields, field) {
+			return o.Name
+		}
 	}
-	verb := "has"
-	if len(have) > 1 {
-		verb = "have"
+	if field == "Lease" {
+		return LeaseOption
 	}
-	return kindErrorf(ErrOption, "%s has no option %q; %s %s it", f.Name, name, list(NamesOf(have), "and"), verb)
+	return field
+}
+
+// unknownOption returns the error of an option that the format does not have.
+func (f *Format) unknownOption(name, value string) error {
+	e := &OptionError{Option: name, Value: value, Err: errors.New("no format has this option")}
+	if have := WithOption(name); len(have) > 0 {
+		if o, _ := have[0].Option(name); o.Value == "" {
+			e.Value = "" // of a switch
+		}
+		e.Err = fmt.Errorf("%s does not have this option; it is for %s", f.Name,
+			list(NamesOf(have), "and"))
+		if name == have[0].Node {
+			e.Instead = f.Node
+		}
+	}
+	return e
 }
 
 // A fixedClock returns one time, and the next tick's when it is read a second time for the
@@ -240,6 +281,8 @@ func (b *batch[T]) Fill(ctx context.Context, n int) error {
 	return nil
 }
 
+func (b *batch[T]) Last() ID { return ID{b.format, b.words(b.ids[len(b.ids)-1])} }
+
 func (b *batch[T]) Append(dst []byte, e Encoding, sep byte) []byte {
 	if e == Text {
 		return b.texts(dst, b.ids, sep)
@@ -291,13 +334,17 @@ func (r retrying[T]) retry(ctx context.Context, try func() error) error {
 
 // The options that all formats have.
 var commonOptions = []Option{
-	{Name: "rollback", Value: "POLICY", Usage: "what to do when the clock has gone back by more than the allowance: reset, abort or wait"},
-	{Name: "allowance", Value: "DURATION", Usage: "how far the clock may go back without any effect, as in 10s"},
+	{Name: "rollback", Value: "POLICY",
+		Usage: "what to do when the clock has gone back by more than the allowance: reset, abort or wait", fields: []string{"RollbackPolicy"}},
+	{Name: "allowance", Value: "DURATION",
+		Usage:  "how far the clock may go back without any effect, as in 10s",
+		fields: []string{"RollbackAllowance"}},
 }
 
 // set sets the format's options g, which all formats have. Own sets one of the format's own
 // options from its text.
-func (o *Options) set(g *sortid.GeneratorOptions, clock func() time.Time, own func(name, value string) error) error {
+func (o *Options) set(g *sortid.GeneratorOptions, clock func() time.Time,
+	own func(name, value string) error) error {
 	g.Clock, g.Entropy = clock, o.Entropy
 	if o.Lease != nil {
 		g.RollbackPolicy = sortid.RollbackWait
@@ -313,7 +360,7 @@ func (o *Options) set(g *sortid.GeneratorOptions, clock func() time.Time, own fu
 			err = own(name, value)
 		}
 		if err != nil {
-			return &OptionError{name, o.Values[name], err}
+			return &OptionError{Option: name, Value: o.Values[name], Err: err}
 		}
 	}
 	return nil

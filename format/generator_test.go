@@ -47,7 +47,8 @@ func TestBatch(t *testing.T) {
 					t.Fatalf("%s: %v has the time %v", s.Name, id, id.Time())
 				}
 				var object map[string]any
-				if err := json.Unmarshal(jsonLines[i], &object); err != nil || object[string(f)] != string(line) {
+				if err := json.Unmarshal(jsonLines[i], &object); err != nil ||
+					object[string(f)] != string(line) {
 					t.Fatalf("%s: JSON %s of %s, %v", s.Name, jsonLines[i], line, err)
 				}
 				last = id
@@ -83,7 +84,8 @@ func TestAt(t *testing.T) {
 	}{
 		{SCRU64, nil, 1000, 2 * 256 * time.Millisecond},
 		{SCRU64, map[string]string{"node": "1/20"}, 1000, 1000 * 256 * time.Millisecond},
-		{SCRU64, map[string]string{"node": "1/23", "rollback": "abort"}, 1000, 1000 * 256 * time.Millisecond},
+		{SCRU64, map[string]string{"node": "1/23", "rollback": "abort"}, 1000,
+			1000 * 256 * time.Millisecond},
 		{SCRU128, nil, 100000, time.Millisecond},
 		{SCRU160, nil, 32768, time.Millisecond},
 		{SCRU160, nil, 100000, 4 * time.Millisecond},
@@ -95,9 +97,11 @@ func TestAt(t *testing.T) {
 		var g Batch
 		synctest.Test(t, func(t *testing.T) {
 			start := time.Now()
-			g = newGenerator(t, c.format, Options{At: at, Values: c.values, Entropy: conformance.Entropy(1)}).NewBatch()
+			g = newGenerator(t, c.format,
+				Options{At: at, Values: c.values, Entropy: conformance.Entropy(1)}).NewBatch()
 			if err := g.Fill(t.Context(), c.n); err != nil || time.Since(start) != 0 {
-				t.Errorf("%s %v: %v, after a wait of %v", c.format.Name, c.values, err, time.Since(start))
+				t.Errorf("%s %v: %v, after a wait of %v", c.format.Name, c.values, err,
+					time.Since(start))
 			}
 		})
 		last := ID{}
@@ -107,7 +111,8 @@ func TestAt(t *testing.T) {
 				t.Fatalf("%s %v: %v after %v, %v", c.format.Name, c.values, id, last, err)
 			}
 			if d := id.Time().Sub(at); i == 0 && d > 0 || d <= -c.format.Tick || d > c.ticks {
-				t.Fatalf("%s %v: ID %d is of %v, %v after At", c.format.Name, c.values, i, id.Time(), d)
+				t.Fatalf("%s %v: ID %d is of %v, %v after At", c.format.Name, c.values, i,
+					id.Time(), d)
 			}
 			last = id
 		}
@@ -116,7 +121,8 @@ func TestAt(t *testing.T) {
 
 // Where a full tick is an error, the next tick is tried.
 func TestOverflowPasses(t *testing.T) {
-	for _, o := range []Options{{Entropy: conformance.Constant(0xff)}, {Entropy: conformance.Constant(0xff), At: time.Now()}} {
+	for _, o := range []Options{{Entropy: conformance.Constant(0xff)},
+		{Entropy: conformance.Constant(0xff), At: time.Now()}} {
 		g := newGenerator(t, EUID, o)
 		last := next(t, g)
 		for range 10 {
@@ -127,7 +133,8 @@ func TestOverflowPasses(t *testing.T) {
 			last = id
 		}
 	}
-	g := newGenerator(t, EUID, Options{Entropy: conformance.Constant(0xff), Clock: func() time.Time { return conformance.Start }})
+	g := newGenerator(t, EUID, Options{Entropy: conformance.Constant(0xff),
+		Clock: func() time.Time { return conformance.Start }})
 	next(t, g)
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
 	defer cancel()
@@ -150,7 +157,8 @@ func testPatience(t *testing.T) {
 	last := ID{}
 	for i, line := range strings.Fields(string(batch.Append(nil, Text, '\n'))) {
 		id, err := SCRU64.Parse(line)
-		if err != nil || i > 0 && id.Compare(last) <= 0 || time.Until(id.Time()) > 1100*time.Millisecond {
+		if err != nil || i > 0 && id.Compare(last) <= 0 ||
+			time.Until(id.Time()) > 1100*time.Millisecond {
 			t.Fatalf("%v after %v, %v", id, last, err)
 		}
 		last = id
@@ -169,9 +177,11 @@ func testPatience(t *testing.T) {
 			values["rollback"] = policy
 		}
 		start := time.Now()
-		id, err := newGenerator(t, SCRU64, Options{Clock: time.Now, Values: values}).Next(t.Context())
+		id, err := newGenerator(t, SCRU64,
+			Options{Clock: time.Now, Values: values}).Next(t.Context())
 		if !errors.Is(err, sortid.ErrClockRollback) || time.Since(start) > 10*time.Second {
-			t.Errorf("%q, a year behind the last ID: %v, %v after %v", policy, id, err, time.Since(start))
+			t.Errorf("%q, a year behind the last ID: %v, %v after %v", policy, id, err,
+				time.Since(start))
 		}
 	}
 }
@@ -181,9 +191,12 @@ var leased = map[*Format]struct {
 	format lease.Format
 	node   func(ID) uint32
 }{
-	SCRU64:  {lease.SCRU64, func(id ID) uint32 { return scru64.ID(id.words[2]).NodeID(8) }},
-	SCRU160: {lease.SCRU160, func(id ID) uint32 { return uint32(scru160ID(id.words).Random16() >> 8) }},
-	UID60:   {lease.UID60, func(id ID) uint32 { return uint32(uid60.ID(id.words[2]).Worker(8)) }},
+	SCRU64: {lease.SCRU64, func(id ID) uint32 { return scru64.ID(id.words[2]).NodeID(8) }},
+	SCRU160: {lease.SCRU160, func(id ID) uint32 {
+		return uint32(
+			scru160ID(id.words).Random16() >> 8)
+	}},
+	UID60: {lease.UID60, func(id ID) uint32 { return uint32(uid60.ID(id.words[2]).Worker(8)) }},
 }
 
 // On a lease, IDs have its node ID; when it ends, generators wait, or fail if told to.
@@ -204,7 +217,8 @@ func testLease(t *testing.T, s *Format, policy string) {
 	}
 	time.Sleep(time.Until(conformance.Start)) // virtual time begins before the epoch of uid60
 	store := &outage{Memory: lease.NewMemory()}
-	l := acquire(t, store, lease.Config{Realm: "r", Format: leased[s].format, NodeBits: 8, Window: 1100 * time.Millisecond})
+	l := acquire(t, store, lease.Config{Realm: "r", Format: leased[s].format, NodeBits: 8,
+		Window: 1100 * time.Millisecond})
 	g := newGenerator(t, s, Options{Clock: time.Now, Lease: l, Values: values})
 	last := ID{}
 	check := func() {
@@ -227,7 +241,8 @@ func testLease(t *testing.T, s *Format, policy string) {
 		time.Sleep(time.Millisecond)
 		_, err = g.Next(ctx)
 	}
-	if waited := ctx.Err() != nil; !errors.Is(err, lease.ErrExpired) || waited != (policy != "abort") {
+	if waited := ctx.Err() != nil; !errors.Is(err, lease.ErrExpired) ||
+		waited != (policy != "abort") {
 		t.Fatalf("after the end of the window: %v", err)
 	}
 	store.away.Store(false)
@@ -260,10 +275,13 @@ func (o *outage) Time(ctx context.Context) (time.Time, error) {
 
 func TestLeaseOptions(t *testing.T) {
 	for _, s := range Ours() {
-		l := acquire(t, lease.NewMemory(), lease.Config{Realm: "r", Format: lease.Format{Bits: 8, Tick: 7 * time.Millisecond}, NodeBits: 8})
+		l := acquire(t, lease.NewMemory(),
+			lease.Config{Realm: "r", Format: lease.Format{Bits: 8, Tick: 7 * time.Millisecond},
+				NodeBits: 8})
 		_, err := s.NewGenerator(Options{Lease: l})
 		if _, can := leased[s]; !can {
-			if s.Node != "" || !errors.Is(err, ErrOption) || !strings.Contains(err.Error(), "scru64, scru160 and uid60 do") {
+			if s.Node != "" || !errors.Is(err, ErrOption) ||
+				!strings.Contains(err.Error(), "scru64, scru160 and uid60 do") {
 				t.Errorf("%s: %v", s.Name, err)
 			}
 			continue
@@ -271,13 +289,16 @@ func TestLeaseOptions(t *testing.T) {
 		if !errors.Is(err, ErrOption) || !strings.Contains(err.Error(), "another format") {
 			t.Errorf("%s on a lease of another format: %v", s.Name, err)
 		}
-		own := acquire(t, lease.NewMemory(), lease.Config{Realm: "r", Format: leased[s].format, NodeBits: 8})
+		own := acquire(t, lease.NewMemory(), lease.Config{Realm: "r", Format: leased[s].format,
+			NodeBits: 8})
 		for want, o := range map[string]Options{
 			"the lease gives the node ID": {Lease: own, Values: map[string]string{s.Node: "42/8"}},
 			"ticks to come":               {Lease: own, At: time.Now()},
-			"RollbackReset exclude":       {Lease: own, Values: map[string]string{"rollback": "reset"}},
+			"exclude each other": {Lease: own,
+				Values: map[string]string{"rollback": "reset"}},
 		} {
-			if _, err := s.NewGenerator(o); !errors.Is(err, ErrOption) || !strings.Contains(err.Error(), want) {
+			if _, err := s.NewGenerator(o); !errors.Is(err, ErrOption) ||
+				!strings.Contains(err.Error(), want) {
 				t.Errorf("%s: %v, want %s", s.Name, err, want)
 			}
 		}
@@ -291,7 +312,8 @@ func TestOptions(t *testing.T) {
 		if s == SCRU64 && name != "node" {
 			values["node"] = "42/8"
 		}
-		g, err := s.NewGenerator(Options{At: at, Values: values, Entropy: conformance.Constant(0xff)})
+		g, err := s.NewGenerator(
+			Options{At: at, Values: values, Entropy: conformance.Constant(0xff)})
 		if err != nil {
 			return ID{}, err
 		}
@@ -302,19 +324,28 @@ func TestOptions(t *testing.T) {
 		name, value string
 		want        func(ID) bool
 	}{
-		{SCRU64, "node", "42/8", func(id ID) bool { return scru64.ID(id.words[2]).NodeID(8) == 42 }},
-		{SCRU64, "node", "0xb00/12", func(id ID) bool { return scru64.ID(id.words[2]).NodeID(12) == 0xb00 }},
+		{SCRU64, "node", "42/8",
+			func(id ID) bool { return scru64.ID(id.words[2]).NodeID(8) == 42 }},
+		{SCRU64, "node", "0xb00/12",
+			func(id ID) bool { return scru64.ID(id.words[2]).NodeID(12) == 0xb00 }},
 		{SCRU64, "node", "0u2r85hm2pt3/16", func(id ID) bool {
 			return scru64.ID(id.words[2]).NodeID(16) == scru64.MustParse("0u2r85hm2pt3").NodeID(16)
 		}},
-		{SCRU64, "guard", "3", func(id ID) bool { return scru64.ID(id.words[2]).Counter(8) == 1<<13-1 }},
-		{SCRU64, "guard", "0", func(id ID) bool { return scru64.ID(id.words[2]).Counter(8) == 1<<16-1 }},
+		{SCRU64, "guard", "3",
+			func(id ID) bool { return scru64.ID(id.words[2]).Counter(8) == 1<<13-1 }},
+		{SCRU64, "guard", "0",
+			func(id ID) bool { return scru64.ID(id.words[2]).Counter(8) == 1<<16-1 }},
 		{UID60, "worker", "5/4", func(id ID) bool { return uid60.ID(id.words[2]).Worker(4) == 5 }},
-		{SCRU160, "node", "42/8", func(id ID) bool { return scru160ID(id.words).Random16() == 42<<8|0xff }},
-		{SCRU160, "micros", "true", func(id ID) bool { return scru160ID(id.words).Micros() == at.Nanosecond()/1000%1000 }},
-		{SCRU160, "micros", "false", func(id ID) bool { return scru160ID(id.words).Counter() == 1<<15-1 }},
-		{SCRU160, "counter-width", "3", func(id ID) bool { return scru160ID(id.words).Counter() == 7 }},
-		{SCRU160, "counter-ext", "4", func(id ID) bool { return scru160ID(id.words).Random16() == 0xffff }},
+		{SCRU160, "node", "42/8",
+			func(id ID) bool { return scru160ID(id.words).Random16() == 42<<8|0xff }},
+		{SCRU160, "micros", "true",
+			func(id ID) bool { return scru160ID(id.words).Micros() == at.Nanosecond()/1000%1000 }},
+		{SCRU160, "micros", "false",
+			func(id ID) bool { return scru160ID(id.words).Counter() == 1<<15-1 }},
+		{SCRU160, "counter-width", "3",
+			func(id ID) bool { return scru160ID(id.words).Counter() == 7 }},
+		{SCRU160, "counter-ext", "4",
+			func(id ID) bool { return scru160ID(id.words).Random16() == 0xffff }},
 		{SCRU128, "stateless", "true", func(id ID) bool { return id.IsZero() == false }},
 		{EUID, "ext", "5", func(id ID) bool {
 			v, ok := euidID(id.words).Extension()
@@ -335,12 +366,12 @@ func TestOptions(t *testing.T) {
 		format            *Format
 		name, value, want string
 	}{
-		{SCRU128, "node", "1/8", "scru64 and scru160 have it"},
-		{SCRU64, "ext", "1", "euid has it"},
-		{SCRU64, "nod", "1", `no format has an option "nod"`},
+		{SCRU128, "node", "1/8", "it is for scru64 and scru160"},
+		{SCRU64, "ext", "1", "it is for euid"},
+		{SCRU64, "nod", "1", "no format has this option"},
 		{SCRU64, "node", "42", "slash"},
 		{SCRU64, "node", "256/8", "256"},
-		{SCRU64, "guard", "17", "OverflowGuard"},
+		{SCRU64, "guard", "17", "guard \"17\": 17 bits"},
 		{SCRU64, "guard", "-1", `"-1" is not a number`},
 		{UID60, "worker", "5", `"42/8"`},
 		{UID60, "worker", "16/4", "15"},
@@ -367,7 +398,8 @@ func TestOptions(t *testing.T) {
 			t.Errorf("%s: %s=%q: %v, %v, want %q", c.format.Name, c.name, c.value, id, err, c.want)
 		}
 	}
-	if _, err := SCRU64.NewGenerator(Options{}); !errors.Is(err, ErrOption) || !strings.Contains(err.Error(), "42/8") {
+	if _, err := SCRU64.NewGenerator(Options{}); !errors.Is(err, ErrOption) ||
+		!strings.Contains(err.Error(), "42/8") {
 		t.Errorf("scru64 without a node: %v", err)
 	}
 }
@@ -377,7 +409,9 @@ func TestRollback(t *testing.T) {
 	for _, s := range Ours() {
 		for _, policy := range []string{"reset", "abort", "wait", "ABORT"} {
 			clock := conformance.NewClock(conformance.Start)
-			g := newGenerator(t, s, Options{Clock: clock.Now, Values: map[string]string{"rollback": policy, "allowance": "5s"}})
+			g := newGenerator(
+				t, s, Options{Clock: clock.Now, Values: map[string]string{"rollback": policy,
+					"allowance": "5s"}})
 			first := next(t, g)
 			clock.Add(-4 * time.Second)
 			if id := next(t, g); id.Compare(first) <= 0 {

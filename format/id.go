@@ -22,11 +22,6 @@ type ID struct {
 	words  words
 }
 
-// words are the integer of an ID, most significant word first.
-type words [3]uint64
-
-func (w words) compare(other words) int { return slices.Compare(w[:], other[:]) }
-
 // An Encoding is a way to write an ID.
 type Encoding string
 
@@ -44,7 +39,8 @@ func LookupEncoding(name string) (Encoding, error) {
 	case Text, Hex, Int, UUID:
 		return f, nil
 	}
-	return "", &UnknownError{What: "encoding", Name: name, Known: []string{"text", "hex", "int", "uuid"}}
+	return "", &UnknownError{What: "encoding", Name: name, Known: []string{"text", "hex", "int",
+		"uuid"}}
 }
 
 // Format returns the ID's format, nil for the zero ID.
@@ -56,22 +52,17 @@ func (id ID) IsZero() bool { return id.format == nil }
 
 // Compare returns -1, 0 or +1 as id is less than, the same as or greater than other,
 // as an integer. IDs of one format then are in order of time.
-func (id ID) Compare(other ID) int { return id.words.compare(other.words) }
+func (id ID) Compare(other ID) int { return id.words.Compare(other.words) }
 
 // Bytes returns the ID's bytes in big-endian order, as many as its format has.
 func (id ID) Bytes() []byte { return id.appendBytes(nil) }
 
 func (id ID) appendBytes(b []byte) []byte {
-	switch id.format.Bits {
-	case 160:
-		b = binary.BigEndian.AppendUint32(b, uint32(id.words[0]))
-		fallthrough
-	case 128:
-		b = binary.BigEndian.AppendUint64(b, id.words[1])
-	case 96:
-		b = binary.BigEndian.AppendUint32(b, uint32(id.words[1]))
+	var full [24]byte
+	for i, w := range id.words {
+		binary.BigEndian.PutUint64(full[8*i:], w)
 	}
-	return binary.BigEndian.AppendUint64(b, id.words[2])
+	return append(b, full[24-id.format.Bits/8:]...)
 }
 
 // FromBytes returns the ID of its bytes in big-endian order.
@@ -81,12 +72,11 @@ func (f *Format) FromBytes(b []byte) (ID, error) {
 	}
 	var full [24]byte
 	copy(full[24-len(b):], b)
-	return f.fromWords(words{
-		binary.BigEndian.Uint64(full[0:]), binary.BigEndian.Uint64(full[8:]), binary.BigEndian.Uint64(full[16:]),
+	return f.FromWords(words{
+		binary.BigEndian.Uint64(full[0:]), binary.BigEndian.Uint64(full[8:]),
+		binary.BigEndian.Uint64(full[16:]),
 	})
 }
-
-func (f *Format) fromWords(w words) (ID, error) { return f.id(w, f.check(w)) }
 
 // id makes an ID of what an adapter returned.
 func (f *Format) id(w words, err error) (ID, error) {
@@ -136,8 +126,12 @@ func (f *Format) CheckEncoding(e Encoding) error {
 	for i, e := range f.Encodings {
 		names[i] = string(e)
 	}
-	return kindErrorf(ErrEncoding, "%s IDs have %d bits, so they have no encoding %q; their encodings are %s",
-		f.Name, f.Bits, e, list(names, "and"))
+	why := ""
+	if e == UUID && f.Bits != 128 {
+		why = fmt.Sprintf("have %d bits, so they ", f.Width())
+	}
+	return kindErrorf(ErrEncoding, "%s IDs %shave no encoding %q; their encodings are %s",
+		f.Name, why, e, list(names, "and"))
 }
 
 // Parse returns the ID of a text as the format writes it.
@@ -162,11 +156,29 @@ func (f *Format) ParseAs(e Encoding, text string) (ID, error) {
 }
 
 // ParseAny returns the ID of a text in any encoding of the format, and the encoding. A text
-// that could be of two is read as the first of: text, UUID, hex, int.
+// that could be of two is read as the first of: text, UUID, hex, int. A text may have the
+// prefix of a typed ID.
 func (f *Format) ParseAny(text string) (ID, Encoding, error) {
-	e := f.encodingOf(text)
-	id, err := f.ParseAs(e, text)
-	return id, e, err
+	c, err := f.Read(text)
+	return c.ID, c.Encoding, err
+}
+
+// Read is [Format.ParseAny], and also returns the prefix.
+func (f *Format) Read(text string) (Candidate, error) {
+	c := Candidate{Encoding: Text}
+	rest := text
+	if f.Generates() {
+		c.Prefix, rest = f.cutTyped(text)
+	}
+	if c.Prefix == "" {
+		c.Encoding = f.encodingOf(text)
+	}
+	var err error
+	c.ID, err = f.ParseAs(c.Encoding, rest)
+	if f.Prefix != nil {
+		c.Prefix, _ = f.cutPrefix(text)
+	}
+	return c, err
 }
 
 // encodingOf tells the encoding by length and alphabet; a text that fits none is to be read as
@@ -175,9 +187,9 @@ func (f *Format) encodingOf(text string) Encoding {
 	c := classify(text)
 	switch {
 	case f.hasTextLength(len(text)):
-	case f.Bits == 128 && len(text) == uuidtext.Len:
+	case len(text) == uuidtext.Len && f.HasEncoding(UUID):
 		return UUID
-	case len(text) == f.Bits/4 && c&classHex != 0:
+	case len(text) == f.Bits/4 && c&classHex != 0 && f.HasEncoding(Hex):
 		return Hex
 	case c&classDecimal != 0:
 		return Int
@@ -190,13 +202,15 @@ func (f *Format) hasTextLength(n int) bool { return slices.Contains(f.TextLength
 func (f *Format) parseHex(text string) (ID, error) {
 	var raw [20]byte
 	if want := f.Bits / 4; len(text) != want {
-		return ID{}, f.inputError(text, fmt.Sprintf("%d characters; the hexadecimal encoding has %d", len(text), want))
+		return ID{}, f.inputError(
+			text, fmt.Sprintf("%d characters; the hexadecimal encoding has %d", len(text), want))
 	}
 	n, err := hex.Decode(raw[:], []byte(text))
 	if err != nil {
 		for i := range len(text) {
 			if classes[text[i]]&classHex == 0 {
-				return ID{}, f.inputError(text, fmt.Sprintf("%q at offset %d is no hexadecimal digit", text[i:i+1], i))
+				return ID{}, f.inputError(
+					text, fmt.Sprintf("%q at offset %d is no hexadecimal digit", text[i:i+1], i))
 			}
 		}
 	}
@@ -205,11 +219,14 @@ func (f *Format) parseHex(text string) (ID, error) {
 
 func (f *Format) parseUUID(text string) (ID, error) {
 	if len(text) != uuidtext.Len {
-		return ID{}, f.inputError(text, fmt.Sprintf("%d characters; a UUID has %d", len(text), uuidtext.Len))
+		return ID{}, f.inputError(text, fmt.Sprintf("%d characters; a UUID has %d", len(text),
+			uuidtext.Len))
 	}
 	var raw [16]byte
 	if at := uuidtext.Decode(&raw, []byte(text)); at >= 0 {
-		return ID{}, f.inputError(text, fmt.Sprintf("%q at offset %d is not the hexadecimal digit or hyphen of a UUID", text[at:at+1], at))
+		return ID{}, f.inputError(
+			text, fmt.Sprintf("%q at offset %d is not the hexadecimal digit or hyphen of a UUID",
+				text[at:at+1], at))
 	}
 	return f.FromBytes(raw[:])
 }
@@ -225,7 +242,8 @@ func (f *Format) parseInt(text string) (ID, error) {
 		for end := min(i+19, len(text)); i < end; i++ {
 			digit := text[i] - '0'
 			if digit > 9 {
-				return ID{}, f.inputError(text, fmt.Sprintf("%q at offset %d is no decimal digit", text[i:i+1], i))
+				return ID{}, f.inputError(text, fmt.Sprintf("%q at offset %d is no decimal digit",
+					text[i:i+1], i))
 			}
 			part, scale = part*10+uint64(digit), scale*10
 		}
@@ -234,15 +252,17 @@ func (f *Format) parseInt(text string) (ID, error) {
 			low, carry := bits.Add64(low, part, 0)
 			w[j], part = low, over+carry
 		}
-		if part != 0 || w.compare(f.max) > 0 {
-			return ID{}, f.inputError(text, fmt.Sprintf("larger than %s, the largest ID", f.Max().In(Int)))
+		if part != 0 || w.Compare(f.max) > 0 {
+			return ID{}, f.inputError(text, fmt.Sprintf("larger than %s, the largest ID",
+				f.Max().In(Int)))
 		}
 	}
-	return f.fromWords(w)
+	return f.FromWords(w)
 }
 
 func (f *Format) inputError(input, reason string) error {
-	return kindErrorf(ErrEncoding, "%s: cannot parse %q: %s", f.Name, parseerr.Shorten(input), reason)
+	return kindErrorf(ErrEncoding, "%s: cannot parse %q: %s", f.Name, parseerr.Shorten(input),
+		reason)
 }
 
 const ten19 = 10_000_000_000_000_000_000 // the largest power of ten in a word
@@ -336,19 +356,53 @@ func (id ID) Fields() []Value {
 	return values
 }
 
+// ConvertsTo reports whether the integer of an ID may be one of the other format with the same
+// meaning: both have the same time in the same bits, or a TypeID has the UUID in it.
+func (f *Format) ConvertsTo(g *Format) bool {
+	if f == g || f.Bits != g.Bits {
+		return false
+	}
+	if f.within != nil || g.within != nil {
+		return slices.Contains(versions, f) || slices.Contains(versions, g)
+	}
+	return f.HasTime() && g.HasTime() && f.Tick == g.Tick && f.Epoch.Equal(g.Epoch) &&
+		slices.EqualFunc(f.timestamp, g.timestamp, func(a, b Field) bool {
+			return a.Low == b.Low && a.Bits == b.Bits && a.Shift == b.Shift
+		})
+}
+
+// As returns the ID of another format that has the same bits; see [Format.ConvertsTo]. It returns an
+// error that matches [ErrEncoding] if there is none: of random bits, few are a UUID's.
+func (id ID) As(g *Format) (ID, error) {
+	f := id.format
+	if f == g {
+		return id, nil
+	}
+	if !f.ConvertsTo(g) {
+		return ID{}, kindErrorf(ErrEncoding, "%s IDs are no %s IDs: their bits mean something else",
+			f.Name, g.Name)
+	}
+	other, err := g.FromWords(id.words)
+	if err != nil {
+		return ID{}, kindErrorf(ErrEncoding, "%s is no %s: %w", id, g.Name, err)
+	}
+	return other, nil
+}
+
 // HasTime reports whether the ID carries a time.
 func (id ID) HasTime() bool { return id.timed() != nil }
 
 // timed returns the format by which the ID's time is read, nil if it carries none.
 func (id ID) timed() *Format {
-	f := id.format
-	if f.within != nil {
-		f = f.within(id.words)
+	for _, f := range id.format.within {
+		if f.check(id.words) == nil && f.HasTime() {
+			return f
+		}
 	}
-	if f == nil || !f.HasTime() {
-		return nil
+	if id.format.HasTime() {
+		return id.format
 	}
-	return f
+	return nil
 }
 
 // Milli returns the time of the ID's timestamp as Unix time in milliseconds, 0 if the ID
@@ -362,16 +416,29 @@ func (id ID) Milli() int64 {
 }
 
 // milli returns the time as a format's timestamp.
-func (id ID) milli(f *Format) int64 {
-	var ticks uint64
-	for i := range f.timestamp {
-		t := &f.timestamp[i]
-		ticks |= id.from(t.Low) & (1<<t.Bits - 1) << t.Shift
-	}
+func (id ID) milli(f *Format) int64 { return f.milliOf(f.Timestamp(&id.words)) }
+
+func (f *Format) milliOf(timestamp uint64) int64 {
 	if f.tickMilli == 0 {
-		return f.epochMilli + int64(ticks/f.perMilli)
+		return f.epochMilli + int64(timestamp/f.perMilli)
 	}
-	return f.epochMilli + int64(ticks)*f.tickMilli
+	return f.epochMilli + int64(timestamp)*f.tickMilli
+}
+
+// TimeOf returns the time of a timestamp to the millisecond, in UTC.
+func (f *Format) TimeOf(timestamp uint64) time.Time {
+	return time.UnixMilli(f.milliOf(timestamp)).UTC()
+}
+
+// TimestampOf returns the timestamp of a time, or the nearest one that the format has.
+func (f *Format) TimestampOf(t time.Time) uint64 {
+	switch first, last := f.Range(); {
+	case t.Before(first):
+		return 0
+	case t.After(last):
+		return f.LastTimestamp()
+	}
+	return f.ticks(t)
 }
 
 // Time returns the time of the ID's timestamp to the millisecond, in UTC: the zero time if the
@@ -388,11 +455,29 @@ func (id ID) Time() time.Time {
 // what it carries.
 func (id ID) Notes() []string {
 	var notes []string
-	if t := id.Time(); id.format.Reserved && (t.Before(id.format.First) || t.After(id.format.Last)) {
+	if t := id.Time(); id.format.Reserved && (t.Before(id.format.First) ||
+		t.After(id.format.Last)) {
 		notes = append(notes, "the timestamp is reserved: no generator makes this ID")
 	}
-	if id.format.notes != nil {
-		notes = append(notes, id.format.notes(id)...)
+	for _, f := range id.format.Layout {
+		if f.Constant && f.Of(id).low != f.Value {
+			notes = append(notes, fmt.Sprintf("the %s is %v: generators write %d", f.Name, f.Of(id),
+				f.Value))
+		}
+		if n := id.field(f.PartBits); n > 0 {
+			notes = append(notes, fmt.Sprintf("%s %d, in %d bits", f.Part, f.Of(id).low&(1<<n-1),
+				n))
+		}
 	}
 	return notes
+}
+
+// field returns the content of the field of a name, 0 if there is none.
+func (id ID) field(name string) uint64 {
+	for _, f := range id.format.Layout {
+		if f.Name == name && name != "" {
+			return f.Of(id).low
+		}
+	}
+	return 0
 }

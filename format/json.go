@@ -1,6 +1,7 @@
 package format
 
 import (
+	"bytes"
 	"encoding/json"
 	"strconv"
 	"time"
@@ -16,7 +17,7 @@ func (id ID) MarshalJSON() ([]byte, error) {
 
 // AppendJSON appends the ID as a JSON object in one line to b, with these members:
 //
-//	format, text, hex, int, uuid (of 128 bits), time, fields, notes (if there are any)
+//	format, its encodings, time (if the ID has one), fields, notes (if there are any)
 //
 // An ID's integer and its fields are strings, so that no reader loses digits. The fields are
 // the fields of the layout, and more. AppendJSON is written by hand because streams of
@@ -32,9 +33,12 @@ func (id ID) AppendJSON(b []byte, more ...Field) []byte {
 		b = id.Append(b, f)
 		b = append(b, '"')
 	}
-	b = append(b, `,"time":"`...)
-	b = appendTime(b, id.Milli())
-	b = append(b, `","fields":`...)
+	if f := id.timed(); f != nil {
+		b = append(b, `,"time":"`...)
+		b = appendTime(b, id.milli(f))
+		b = append(b, '"')
+	}
+	b = append(b, `,"fields":`...)
 	open := byte('{')
 	for _, fields := range [2][]Field{id.format.Layout, more} {
 		for _, f := range fields {
@@ -82,54 +86,109 @@ func appendTime(b []byte, ms int64) []byte {
 	return append(b, 'Z')
 }
 
-// MarshalJSON returns the format's description.
+// Table returns the table as JSON: a line for each format, as [Format.MarshalJSON] returns it.
+func Table() []byte {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	for _, f := range all {
+		if err := e.Encode(f); err != nil {
+			panic(err) // the table is part of the program
+		}
+	}
+	return b.Bytes()
+}
+
+// A row is a format as JSON. Members of formats of ours come last. docs/schemas/formats.json
+// describes them all.
+type row struct {
+	Name      string     `json:"name"`
+	Title     string     `json:"title"`
+	Summary   string     `json:"summary"`
+	Source    string     `json:"source"`
+	Generates bool       `json:"generates"`
+	Bits      int        `json:"bits"`
+	Max       string     `json:"max"`
+	Layout    []Field    `json:"layout"`
+	Ordered   bool       `json:"ordered"`
+	Within    []string   `json:"within,omitempty"`
+	Encodings []Encoding `json:"encodings"`
+	Guess     []Encoding `json:"guess,omitzero"`
+	Text      rowText    `json:"text"`
+	Search    Search     `json:"search,omitzero"`
+	Example   string     `json:"example"`
+	Time      *rowTime   `json:"time,omitempty"`
+
+	Unique    string   `json:"unique,omitempty"`
+	PerTick   string   `json:"per_tick,omitempty"`
+	Choose    string   `json:"choose,omitempty"`
+	Options   []Option `json:"options,omitempty"`
+	Node      string   `json:"node,omitempty"`
+	NeedsNode bool     `json:"needs_node,omitempty"`
+	// NodeCounter is the width of the field that node ID and counter share.
+	NodeCounter int  `json:"node_counter,omitempty"`
+	Plan        Plan `json:"plan,omitzero"`
+	SQL         SQL  `json:"sql,omitzero"`
+}
+
+type rowText struct {
+	Alphabet  string            `json:"alphabet"`
+	Mark      string            `json:"mark,omitempty"`
+	Symbols   string            `json:"symbols,omitempty"`
+	FoldsCase bool              `json:"folds_case,omitempty"`
+	Aliases   map[string]string `json:"aliases,omitempty"`
+	Lengths   []int             `json:"lengths,omitempty"`
+	Usual     []int             `json:"usual_lengths,omitempty"`
+	Hex       bool              `json:"hex,omitempty"`
+	Check     int               `json:"check_modulus,omitempty"`
+	Suffix    string            `json:"check_suffix,omitempty"`
+	Rotated   int               `json:"rotated,omitempty"`
+	Groups    []Group           `json:"groups,omitempty"`
+	Prefix    *Prefix           `json:"prefix,omitempty"`
+	Grouped   bool              `json:"grouped,omitempty"`
+	Sorts     bool              `json:"sorts"`
+}
+
+type rowTime struct {
+	Epoch         string `json:"epoch"`
+	TickNanos     int64  `json:"tick_ns"`
+	First         string `json:"first"`
+	Last          string `json:"last"`
+	Reserved      bool   `json:"reserved,omitempty"`
+	PlausibleFrom string `json:"plausible_from"`
+}
+
+// MarshalJSON returns all that is known about the format.
 func (f *Format) MarshalJSON() ([]byte, error) {
-	type field struct {
-		Name    string `json:"name"`
-		Bits    int    `json:"bits"`
-		Low     int    `json:"low"`
-		Kind    Kind   `json:"kind"`
-		Meaning string `json:"meaning"`
+	r := row{
+		Name: f.Name, Title: f.Title, Summary: f.Summary, Source: f.Source,
+		Generates: f.Generates(),
+		Bits:      f.Bits, Max: f.Max().In(Int), Ordered: f.first != nil, Within: NamesOf(f.within),
+		Layout: f.Layout, Encodings: f.Encodings, Guess: f.Guess, Example: f.Example,
+		Search: f.Search,
+		Unique: f.Unique, PerTick: f.PerTick, Choose: f.Choose, Options: f.Options,
+		Node: f.Node, NeedsNode: f.NeedsNode, NodeCounter: f.NodeCounter, Plan: f.Plan, SQL: f.SQL,
+		Text: rowText{
+			Alphabet: f.Alphabet, Mark: f.Mark, Symbols: f.Symbols, FoldsCase: f.FoldsCase,
+			Lengths: f.TextLengths,
+			Hex:     f.HexText, Groups: f.Groups, Check: f.Check, Suffix: f.CheckSuffix,
+			Rotated: f.Rotated, Prefix: f.Prefix,
+			Grouped: f.Grouped, Sorts: f.TextSorts,
+		},
 	}
-	type option struct {
-		Name   string `json:"name"`
-		Value  string `json:"value,omitempty"`
-		Usage  string `json:"usage"`
-		Needed bool   `json:"needed"`
+	if usual := f.UsualLengths(); len(usual) < len(f.TextLengths) {
+		r.Text.Usual = usual
 	}
-	layout := make([]field, len(f.Layout))
-	for i, b := range f.Layout {
-		layout[i] = field{b.Name, b.Bits, b.Low, b.Kind, b.Meaning}
+	for i := 0; i < len(f.Aliases); i += 2 {
+		if r.Text.Aliases == nil {
+			r.Text.Aliases = map[string]string{}
+		}
+		r.Text.Aliases[f.Aliases[i:i+1]] = f.Aliases[i+1 : i+2]
 	}
-	options := make([]option, len(f.Options))
-	for i, o := range f.Options {
-		options[i] = option{o.Name, o.Value, o.Usage, o.Needed}
+	if f.HasTime() {
+		plausible, _ := f.PlausibleRange(f.Epoch)
+		r.Time = &rowTime{FormatTime(f.Epoch), f.Tick.Nanoseconds(), FormatTime(f.First),
+			FormatTime(f.Last),
+			f.Reserved, FormatTime(plausible)}
 	}
-	return json.Marshal(struct {
-		Name        string     `json:"format"`
-		Title       string     `json:"title"`
-		Summary     string     `json:"summary"`
-		Bits        int        `json:"bits"`
-		Layout      []field    `json:"layout"`
-		Encodings   []Encoding `json:"encodings"`
-		Alphabet    string     `json:"text"`
-		Symbols     string     `json:"symbols"`
-		FoldsCase   bool       `json:"folds_case"`
-		TextLengths []int      `json:"text_lengths"`
-		TextSorts   bool       `json:"text_sorts"`
-		Example     string     `json:"example"`
-		Max         string     `json:"max"`
-		Epoch       string     `json:"epoch"`
-		TickMillis  int64      `json:"tick_ms"`
-		Reserved    bool       `json:"reserved"`
-		First       string     `json:"first"`
-		Last        string     `json:"last"`
-		Unique      string     `json:"unique"`
-		PerTick     string     `json:"per_tick"`
-		Options     []option   `json:"options"`
-	}{
-		f.Name, f.Title, f.Summary, f.Bits, layout, f.Encodings, f.Alphabet, f.Symbols, f.FoldsCase, f.TextLengths, f.TextSorts, f.Example,
-		f.Max().String(), FormatTime(f.Epoch), f.Tick.Milliseconds(), f.Reserved, FormatTime(f.First), FormatTime(f.Last),
-		f.Unique, f.PerTick, options,
-	})
+	return json.Marshal(r)
 }

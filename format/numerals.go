@@ -1,81 +1,224 @@
 package format
 
 import (
+	"bytes"
 	"fmt"
 	"math/bits"
+	"strings"
 )
 
-// numerals reads and writes texts that are an integer in the digits of an alphabet, at full
-// length.
+// A Group is a number in a text: some digits, and the bits of the ID that they stand for.
+type Group struct {
+	Before  string `json:"before,omitempty"` // what stands before it in the text
+	Digits  int    `json:"digits"`
+	Symbols string `json:"symbols,omitempty"` // the digits in order of value, if they differ from the format's
+	Bits    int    `json:"bits"`
+	Low     int    `json:"low"` // the place of the lowest bit in the ID; below 0, that many bits follow the ID's
+}
+
+// numerals reads and writes texts that are groups of digits.
 type numerals struct {
 	format *Format
 	length int
+	groups []group
+}
+
+type group struct {
+	Group
 	values [256]uint8 // of the digits; noDigit for others
+	limit  words      // the largest value
 }
 
 const noDigit = 0xff
 
 func newNumerals(f *Format) *numerals {
-	n := &numerals{format: f, length: f.TextLengths[0]}
-	for i := range n.values {
-		n.values[i] = noDigit
+	n := &numerals{format: f}
+	groups := f.Groups
+	if groups == nil {
+		groups = []Group{{Digits: f.TextLengths[0], Bits: f.Bits}}
 	}
-	for i, c := range []byte(f.Symbols) {
-		n.values[c] = uint8(i)
-		if f.FoldsCase && 'A' <= c && c <= 'Z' {
-			n.values[c|0x20] = uint8(i)
+	for _, g := range groups {
+		if g.Symbols == "" {
+			g.Symbols = f.Symbols
 		}
+		n.length += len(g.Before) + g.Digits
+		full := group{Group: g}
+		for i := range full.values {
+			full.values[i] = noDigit
+		}
+		for i, c := range []byte(g.Symbols) {
+			full.values[c] = uint8(i)
+			if f.FoldsCase {
+				full.values[strings.ToLower(string(c))[0]] = uint8(i)
+				full.values[strings.ToUpper(string(c))[0]] = uint8(i)
+			}
+		}
+		for range g.Digits {
+			full.limit.timesPlus(uint64(len(g.Symbols)), uint64(len(g.Symbols)-1))
+		}
+		if ones := ones(g.Bits); full.limit.Compare(ones) > 0 {
+			full.limit = ones
+		}
+		n.groups = append(n.groups, full)
 	}
 	return n
 }
 
+// blank is the first of a format's symbols if its texts have several lengths: shorter texts are
+// filled up with it.
+const blank = " "
+
+// max returns the largest ID that has a text.
+func (n *numerals) max() (w words) {
+	for i := range n.groups {
+		w = w.or(n.groups[i].limit.shift(n.groups[i].Low))
+	}
+	return w
+}
+
+// alphabet returns the classes that all texts are in.
+func (n *numerals) alphabet() class {
+	if n.format.Prefix != nil {
+		return 0
+	}
+	symbols := ""
+	for _, g := range n.groups {
+		symbols += g.Symbols + g.Before
+		if n.format.FoldsCase {
+			symbols += strings.ToLower(g.Symbols) + strings.ToUpper(g.Symbols)
+		}
+	}
+	return classify(symbols)
+}
+
+// check returns an error for an integer that has no text.
+func (n *numerals) check(w words) error {
+	for i := range n.groups {
+		if g := &n.groups[i]; g.of(w).Compare(g.limit) > 0 {
+			return ErrLayout
+		}
+	}
+	if n.format.Symbols[0] == blank[0] {
+		text := n.append(nil, w)
+		if !n.format.hasTextLength(len(text)) || bytes.Contains(text, []byte(blank)) {
+			return ErrLayout
+		}
+	}
+	return nil
+}
+
+func (g *group) of(w words) words { return w.shift(-g.Low).and(ones(g.Bits)) }
+
 func (n *numerals) parse(text string) (w words, err error) {
 	f := n.format
 	_, rest := f.cutPrefix(text)
-	if len(rest) != n.length {
+	if !f.hasTextLength(len(rest)) {
 		return words{}, f.inputError(text, fmt.Sprintf("want %s", f.Alphabet))
 	}
-	base := uint64(len(f.Symbols))
-	for i := range len(rest) {
-		digit := n.values[rest[i]]
-		if digit == noDigit {
-			at := len(text) - len(rest) + i
-			reason := fmt.Sprintf("%q at offset %d is not in the alphabet", text[at:at+1], at)
-			return words{}, f.inputError(text, reason)
+	if f.CheckSuffix != "" {
+		bare, err := cutBech32(text)
+		if err != nil {
+			return words{}, f.inputError(text, err.Error())
 		}
-		carry := uint64(digit)
-		for j := 2; j >= 0; j-- {
-			high, low := bits.Mul64(w[j], base)
-			low, over := bits.Add64(low, carry, 0)
-			w[j], carry = low, high+over
+		if _, rest = f.cutPrefix(bare); len(rest) != n.length {
+			return words{}, f.inputError(text, fmt.Sprintf("want %s", f.Alphabet))
 		}
+		text = bare
 	}
-	pad := w[2] & (1<<f.TextPad - 1)
-	if w = w.shiftRight(f.TextPad); pad != 0 || w.compare(f.max) > 0 {
-		return words{}, f.inputError(text, "it has more bits than an ID")
+	at, end := len(text)-len(rest), len(text)
+	if fill := n.length - len(rest); fill > 0 {
+		text += strings.Repeat(blank, fill)
+	}
+	for i := range n.groups {
+		g := &n.groups[i]
+		if !strings.HasPrefix(text[at:], g.Before) {
+			return words{}, &symbolError{f, text, at}
+		}
+		at += len(g.Before)
+		var v words
+		for last := at + g.Digits; at < last; at++ {
+			digit := g.values[text[at]]
+			if digit == noDigit || digit == 0 && at < end && g.Symbols[0] == blank[0] {
+				return words{}, &symbolError{f, text, at}
+			}
+			v.timesPlus(uint64(len(g.Symbols)), uint64(digit))
+		}
+		placed := v.shift(g.Low)
+		if v.Compare(g.limit) > 0 || placed.shift(-g.Low) != v {
+			return words{}, f.inputError(text, "it has more bits than an ID")
+		}
+		w = w.or(placed)
 	}
 	return w, f.check(w)
 }
 
 func (n *numerals) append(b []byte, w words) []byte {
-	base := uint64(len(n.format.Symbols))
 	var buf [64]byte
-	w = w.shiftLeft(n.format.TextPad)
-	for i := n.length - 1; i >= 0; i-- {
-		var rest uint64
-		for j := range w {
-			w[j], rest = bits.Div64(rest, w[j], base)
+	for i := range n.groups {
+		g := &n.groups[i]
+		v, base := g.of(w), uint64(len(g.Symbols))
+		for i := g.Digits - 1; i >= 0; i-- {
+			var rest uint64
+			for j := range v {
+				v[j], rest = bits.Div64(rest, v[j], base)
+			}
+			buf[i] = g.Symbols[rest]
 		}
-		buf[i] = n.format.Symbols[rest]
+		b = append(append(b, g.Before...), buf[:g.Digits]...)
 	}
-	return append(b, buf[:n.length]...)
+	return bytes.TrimRight(b, blank)
 }
 
-// shiftLeft shifts by less than 64 bits, as shiftRight does.
-func (w words) shiftLeft(n int) words {
-	return words{w[0]<<n | w[1]>>(64-n), w[1]<<n | w[2]>>(64-n), w[2] << n}
+// A symbolError is a symbol that is not in the alphabet. Most texts that Detect tries have one, so it
+// is put into words only when asked for.
+type symbolError struct {
+	format *Format
+	input  string
+	at     int
 }
 
-func (w words) shiftRight(n int) words {
-	return words{w[0] >> n, w[1]>>n | w[0]<<(64-n), w[2]>>n | w[1]<<(64-n)}
+func (e *symbolError) Error() string {
+	return e.format.inputError(e.input, fmt.Sprintf("%q at offset %d is not in the alphabet",
+		e.input[e.at:e.at+1], e.at)).Error()
 }
+
+func (e *symbolError) Is(target error) bool { return target == ErrEncoding }
+
+// timesPlus multiplies the integer and adds to it; what has more bits is lost.
+func (w *words) timesPlus(factor, carry uint64) {
+	for j := 2; j >= 0; j-- {
+		high, low := bits.Mul64(w[j], factor)
+		low, over := bits.Add64(low, carry, 0)
+		w[j], carry = low, high+over
+	}
+}
+
+// shift shifts left, or right if n is below 0, by less than 192 bits.
+func (w words) shift(n int) (s words) {
+	switch {
+	case n == 0:
+		return w
+	case n > 0:
+		for i := 0; i+n/64 < 3; i++ {
+			s[i] = w[i+n/64] << (n % 64)
+			if i+n/64 < 2 {
+				s[i] |= w[i+n/64+1] >> (64 - n%64)
+			}
+		}
+		return s
+	}
+	n = -n
+	for i := n / 64; i < 3; i++ {
+		s[i] = w[i-n/64] >> (n % 64)
+		if i > n/64 {
+			s[i] |= w[i-n/64-1] << (64 - n%64)
+		}
+	}
+	return s
+}
+
+func (w words) or(v words) words  { return words{w[0] | v[0], w[1] | v[1], w[2] | v[2]} }
+func (w words) and(v words) words { return words{w[0] & v[0], w[1] & v[1], w[2] & v[2]} }
+
+// ones returns an integer of n bits that are all 1.
+func ones(n int) words { return words{^uint64(0), ^uint64(0), ^uint64(0)}.shift(n - 192) }

@@ -3,6 +3,7 @@ package format
 import (
 	"math/big"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -12,7 +13,8 @@ import (
 func TestRows(t *testing.T) {
 	seen := map[string]bool{}
 	for _, f := range All() {
-		if f.Name == "" || f.Title == "" || f.Summary == "" || f.Source == "" || f.Alphabet == "" || f.Example == "" ||
+		if f.Name == "" || f.Title == "" || f.Summary == "" || f.Source == "" || f.Alphabet == "" ||
+			f.Example == "" ||
 			seen[f.Name] || len(f.Encodings) == 0 {
 			t.Errorf("%+v", f)
 		}
@@ -28,10 +30,13 @@ func TestRows(t *testing.T) {
 			t.Errorf("%s: layout of %d bits, %d of them a time", f.Name, sum, times)
 		}
 		found := false
-		for _, c := range AppendDetect(nil, f.Example, time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC)) {
-			found = found || c.ID.Format() == f && c.String() == f.Example && c.Encoding == f.Encodings[0]
+		for _, c := range AppendDetect(nil, f.Example, time.Date(2026, 11, 21, 0, 0, 0, 0,
+			time.UTC)) {
+			found = found || c.ID.Format() == f && c.String() == f.Example &&
+				c.Encoding == f.Encodings[0]
 		}
-		if !found && f != EUID { // whose example is of 2096
+		guessed := f.Guess == nil || len(f.Guess) > 0
+		if found != guessed && f != EUID { // whose example is of 2096
 			t.Errorf("%s: %s is read as %v", f.Name, f.Example, Detect(f.Example))
 		}
 	}
@@ -40,48 +45,59 @@ func TestRows(t *testing.T) {
 	}
 }
 
+// random returns the integer of a random ID, made with math/big from the row's fields and groups.
+func random(r *rand.Rand, f *Format) *big.Int {
+	w := new(big.Int)
+	for _, field := range f.Layout {
+		v := new(big.Int).SetUint64(field.Value)
+		if field.Kind != KindFixed && field.Kind != KindZero {
+			for range field.Bits {
+				v.SetBit(v.Lsh(v, 1), 0, uint(r.IntN(2)))
+			}
+		}
+		w.Or(w, v.Lsh(v, uint(field.Low)))
+	}
+	for _, g := range f.Groups {
+		if g.Low < 0 { // it has all bits
+			continue
+		}
+		base := int64(len(f.Symbols))
+		if g.Symbols != "" {
+			base = int64(len(g.Symbols))
+		}
+		limit := new(big.Int).Exp(big.NewInt(base), big.NewInt(int64(g.Digits)), nil)
+		mask := new(big.Int).Lsh(new(big.Int).Sub(new(big.Int).Lsh(big.NewInt(1), uint(g.Bits)),
+			big.NewInt(1)), uint(g.Low))
+		v := new(big.Int).Rsh(new(big.Int).And(w, mask), uint(g.Low))
+		w.AndNot(w, mask)
+		w.Or(w, v.Lsh(v.Mod(v, limit), uint(g.Low)))
+	}
+	return w
+}
+
 // An ID of others is what math/big makes of its text; every bit is in a field, and the text of
 // random bits is read as them.
 func TestOthers(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for _, f := range others {
 		for range 1000 {
-			b := make([]byte, f.Bits/8)
-			for i := range b {
-				b[i] = byte(r.Uint32())
+			want := random(r, f)
+			if f == stripe { // few integers have a text
+				want, _ = new(big.Int).SetString(stripeBits(r, f), 0)
 			}
-			id, err := f.FromBytes(b)
-			if err != nil { // fixed bits
-				for _, field := range f.Layout {
-					if field.Kind == KindFixed || field.Kind == KindZero {
-						for i := range field.Bits {
-							place := field.Low + i
-							at := len(b) - 1 - place/8
-							b[at] = b[at]&^(1<<(place%8)) | byte(field.Value>>i&1)<<(place%8)
-						}
-					}
-				}
-				if id, err = f.FromBytes(b); err != nil {
-					t.Fatalf("%s: %x: %v", f.Name, b, err)
-				}
+			id, err := f.FromBytes(want.FillBytes(make([]byte, f.Bits/8)))
+			if err != nil {
+				t.Fatalf("%s: %x: %v", f.Name, want, err)
 			}
-			want := new(big.Int).SetBytes(b)
-			if id.Big().Cmp(want) != 0 {
-				t.Fatalf("%s: %x: %v", f.Name, b, id.Big())
+			if id.Big().Cmp(want) != 0 || id.Compare(f.Max()) > 0 {
+				t.Fatalf("%s: %x: %x", f.Name, want, id.Big())
 			}
 			text := id.String()
-			if f.Prefixed {
-				text = "prefix_" + text
+			if text2 := bigText(f, want); f.HasEncoding(Text) && id.In(Text) != text2 {
+				t.Fatalf("%s: %x is written as %s, want %s", f.Name, want, id.In(Text), text2)
 			}
-			if f.Symbols != "" {
-				value := new(big.Int)
-				for _, c := range id.String() {
-					value.Mul(value, big.NewInt(int64(len(f.Symbols))))
-					value.Add(value, big.NewInt(int64(strings.IndexRune(f.Symbols, c))))
-				}
-				if value.Rsh(value, uint(f.TextPad)).Cmp(want) != 0 {
-					t.Fatalf("%s: %x is written as %s", f.Name, b, id)
-				}
+			if f.Prefix != nil {
+				text = "in_" + text
 			}
 			for _, e := range f.Encodings {
 				if e == Text {
@@ -104,6 +120,62 @@ func TestOthers(t *testing.T) {
 			}
 		}
 	}
+}
+
+// bigText returns the text of an integer.
+func bigText(f *Format, w *big.Int) (text string) {
+	groups := f.Groups
+	if groups == nil && f.HasEncoding(Text) {
+		groups = []Group{{Digits: f.TextLengths[0], Bits: f.Bits}}
+	}
+	for _, g := range groups {
+		symbols := f.Symbols
+		if g.Symbols != "" {
+			symbols = g.Symbols
+		}
+		v := new(big.Int).Set(w)
+		if g.Low < 0 {
+			v.Lsh(v, uint(-g.Low))
+		} else {
+			v.Rsh(v, uint(g.Low))
+		}
+		v.And(v, new(big.Int).Sub(new(big.Int).Lsh(big.NewInt(1), uint(g.Bits)), big.NewInt(1)))
+		part := make([]byte, g.Digits)
+		for i := range part {
+			digit := new(big.Int)
+			v.DivMod(v, big.NewInt(int64(len(symbols))), digit)
+			part[len(part)-1-i] = symbols[digit.Int64()]
+		}
+		text += g.Before + string(part)
+	}
+	return strings.TrimRight(text, blank)
+}
+
+var stripe = rowOf("stripe")
+
+func rowOf(name string) *Format {
+	f, err := LookupAny(name)
+	if err != nil {
+		panic(err)
+	}
+	return f
+}
+
+// stripeBits returns a random integer of a Stripe ID.
+func stripeBits(r *rand.Rand, f *Format) string {
+	v, base := new(big.Int), big.NewInt(63)
+	length := f.TextLengths[r.IntN(len(f.TextLengths))]
+	head := new(big.Int)
+	for i := range 24 {
+		if i == 12 {
+			head, v = v, new(big.Int)
+		}
+		v.Mul(v, base)
+		if i < length {
+			v.Add(v, big.NewInt(1+r.Int64N(62)))
+		}
+	}
+	return v.Add(v, head.Lsh(head, 72)).String()
 }
 
 // What is no ID of others is refused.
@@ -143,21 +215,17 @@ func TestOthersInvalid(t *testing.T) {
 func TestTypeID(t *testing.T) {
 	now := time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC)
 	v7 := AppendDetect(nil, "user_01h455vb4pex5vsknk084sn02q", now)
-	if len(v7) != 1 || v7[0].Prefix != "user_" || FormatTime(v7[0].ID.Time()) != "2023-06-30T03:34:18.518Z" {
+	if len(v7) != 1 || v7[0].Prefix != "user_" ||
+		FormatTime(v7[0].ID.Time()) != "2023-06-30T03:34:18.518Z" {
 		t.Error(v7)
 	}
-	v4, err := uuids[3].Parse(uuids[3].Example)
+	v4, err := rowOf("uuidv4").Parse(rowOf("uuidv4").Example)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var typed *Format
-	for _, f := range others {
-		if f.Prefixed {
-			typed = f
-		}
-	}
-	timeless, err := typed.FromBytes(v4.Bytes())
-	if err != nil || timeless.HasTime() || !timeless.Time().IsZero() || !timeless.Plausible(now) || timeless.Milli() != 0 {
+	timeless, err := rowOf("typeid").FromBytes(v4.Bytes())
+	if err != nil || timeless.HasTime() || !timeless.Time().IsZero() || !timeless.Plausible(now) ||
+		timeless.Milli() != 0 {
 		t.Error(timeless, err)
 	}
 }
@@ -176,7 +244,8 @@ func TestOthersBounds(t *testing.T) {
 		if at := first.Time(); at.After(from) || from.Sub(at) >= f.Tick {
 			t.Errorf("%s: %v of %v", f.Name, first, at)
 		}
-		if got := end.Time().Sub(first.Time()); got.Round(time.Second) != time.Hour || first.Compare(end) >= 0 {
+		if got := end.Time().Sub(first.Time()); got.Round(time.Second) != time.Hour ||
+			first.Compare(end) >= 0 {
 			t.Errorf("%s: %v to %v", f.Name, first, end)
 		}
 		before := new(big.Int).Sub(first.Big(), big.NewInt(1)) // an ID of it may have other fixed bits
@@ -185,14 +254,122 @@ func TestOthersBounds(t *testing.T) {
 			t.Errorf("%s: %v stands before %v, and is of %v", f.Name, id, first, id.Time())
 		}
 	}
-	if got := strings.Join(unordered, " "); got != "uuidv1 uuidv2 uuidv3 uuidv4 uuidv5 uuidv8 typeid" {
+	if got := strings.Join(unordered,
+		" "); got != "uuidv1 uuidv2 uuidv3 uuidv4 uuidv5 uuidv8 uuid-nil uuid-max typeid cuid2 nanoid nuid stripe" {
 		t.Error(got)
+	}
+}
+
+// The bounds of a range are the least integers of their ticks, with the fixed bits of the format,
+// and they part random IDs by their timestamps, as math/big computes them.
+func TestOthersBoundsPart(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	ticks := func(f *Format, w *big.Int) *big.Int {
+		sum := new(big.Int)
+		for _, field := range f.Layout {
+			if field.Kind == KindTime {
+				v := new(big.Int).Rsh(w, uint(field.Low))
+				v.And(v, new(big.Int).Sub(new(big.Int).Lsh(big.NewInt(1), uint(field.Bits)),
+					big.NewInt(1)))
+				sum.Add(sum, v.Lsh(v, uint(field.Shift)))
+			}
+		}
+		return sum
+	}
+	for _, f := range others {
+		if f.first == nil {
+			continue
+		}
+		start, last := f.Range()
+		for range 200 {
+			// Half of the times are near one another, and so are the IDs.
+			id := random(r, f)
+			tick := func(n int64) time.Time {
+				of := ticks(f, id)
+				of.Add(of, big.NewInt(n)).Mul(of, big.NewInt(int64(f.Tick)))
+				seconds, nanos := new(big.Int).DivMod(of, big.NewInt(1e9), new(big.Int))
+				return time.Unix(f.Epoch.Unix()+seconds.Int64(),
+					int64(f.Epoch.Nanosecond())+nanos.Int64())
+			}
+			from, to := tick(-r.Int64N(3)), tick(r.Int64N(3))
+			if from.Before(start) || to.After(last) || !from.Before(to) {
+				continue
+			}
+			first, end, err := f.Bounds(from, to)
+			if err != nil {
+				t.Fatalf("%s: %v to %v: %v", f.Name, from, to, err)
+			}
+			for at, bound := range map[time.Time]ID{from: first, to: end} {
+				least := new(big.Int)
+				n := ticks(f, bound.Big())
+				for _, field := range f.Layout {
+					v := new(big.Int).SetUint64(field.Value)
+					if field.Kind == KindTime {
+						v.Rsh(n, uint(field.Shift))
+						v.And(v, new(big.Int).Sub(new(big.Int).Lsh(big.NewInt(1), uint(field.Bits)),
+							big.NewInt(1)))
+					}
+					least.Or(least, v.Lsh(v, uint(field.Low)))
+				}
+				if bound.Big().Cmp(least) != 0 ||
+					!bound.Time().Equal(at.Truncate(time.Millisecond)) &&
+						f.Tick >= time.Millisecond {
+					t.Fatalf("%s: the bound of %v is %x of %v, want %x", f.Name, at, bound.Big(),
+						bound.Time(), least)
+				}
+			}
+			in := id.Cmp(first.Big()) >= 0 && id.Cmp(end.Big()) < 0
+			n := ticks(f, id)
+			want := n.Cmp(ticks(f, first.Big())) >= 0 && n.Cmp(ticks(f, end.Big())) < 0
+			if in != want {
+				t.Fatalf("%s: %x is in %v to %v: %v", f.Name, id, from, to, in)
+			}
+		}
+	}
+}
+
+// IDs convert to the formats that have the same time in the same bits, and back.
+func TestConvert(t *testing.T) {
+	for text, want := range map[string]string{
+		"ulid 01ARZ3NDEKTSV4RRFFQ69G5FAV":             "scru128 timeflake julid",
+		"uuidv7 017f22e2-79b0-7cc3-98c4-dc0c0c07398f": "scru128 ulid julid timeflake typeid",
+		"uuidv4 919108f7-52d1-4320-9bac-f847db4148a8": "typeid",
+		"typeid user_01h455vb4pex5vsknk084sn02q":      "uuidv7",
+		"snowflake-discord 175928847299117063":        "",
+		"snowflake-linkedin 7157450712540516352":      "snowflake-flake",
+		"objectid 507f1f77bcf86cd799439011":           "xid",
+		"uid60 xinaS8QBh":                             "",
+	} {
+		name, text, _ := strings.Cut(text, " ")
+		id, err := rowOf(name).Parse(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := 0
+		for _, g := range All() {
+			other, err := id.As(g)
+			wanted := slices.Contains(strings.Fields(want), g.Name) || g == id.Format()
+			if (err == nil) != wanted {
+				t.Errorf("%s as %s: %v, %v", name, g.Name, other, err)
+			}
+			if err != nil {
+				continue
+			}
+			n++
+			if again, err := other.As(id.Format()); err != nil || again != id ||
+				other.Time() != id.Time() {
+				t.Errorf("%s as %s and back: %v, %v", name, g.Name, again, err)
+			}
+		}
+		if n != 1+len(strings.Fields(want)) {
+			t.Errorf("%s: %d formats", name, n)
+		}
 	}
 }
 
 func BenchmarkDetect(b *testing.B) {
 	now := time.Now()
-	for _, f := range []*Format{SCRU128, SCRU64, UUIDv7, others[8]} {
+	for _, f := range []*Format{SCRU128, SCRU64, UUIDv7, rowOf("ulid")} {
 		b.Run(f.Name, func(b *testing.B) {
 			var found []Candidate
 			for b.Loop() {

@@ -1,6 +1,7 @@
 package format
 
 import (
+	"slices"
 	"time"
 
 	"github.com/sortid/sortid/internal/base36"
@@ -16,8 +17,10 @@ func scru128Format() *Format {
 		Bits:    128,
 		Layout: []Field{
 			{Name: "timestamp", Bits: 48, Kind: KindTime, Meaning: "Unix time in milliseconds"},
-			{Name: "counter_hi", Bits: 24, Kind: KindCounter, Meaning: "random, renewed each second"},
-			{Name: "counter_lo", Bits: 24, Kind: KindCounter, Meaning: "+1 per ID, random start in each millisecond"},
+			{Name: "counter_hi", Bits: 24, Kind: KindCounter,
+				Meaning: "random, renewed each second"},
+			{Name: "counter_lo", Bits: 24, Kind: KindCounter,
+				Meaning: "+1 per ID, random start in each millisecond"},
 			{Name: "entropy", Bits: 32, Kind: KindRandom, Meaning: "random in each ID"},
 		},
 		Alphabet:    "25 Base36 digits",
@@ -33,14 +36,25 @@ func scru128Format() *Format {
 		PerTick:     "no limit: full counters borrow the next millisecond",
 		Choose:      "you want unique, sortable IDs and no trouble: the default choice",
 		Options: append([]Option{
-			{Name: "stateless", Usage: "make each ID from the clock and 80 random bits alone, in no order within a millisecond"},
+			{Name: "stateless",
+				Usage: "make each ID from the clock and 80 random bits alone, in no order within a millisecond"},
 		}, commonOptions...),
+		Stateless: true,
+		usages: func(f *Format, nodeBits int) []Usage {
+			if nodeBits > 0 {
+				return nil
+			}
+			layout := slices.Clone(f.Layout)
+			layout[1].Every = 1000
+			return []Usage{{Layout: layout}}
+		},
 		Plan: Plan{
 			Preference: 1, Unique: "80 random bits",
 			RandomBits: 24 + 24 + 32, // counter_hi and counter_lo start at random, entropy is new in each ID
 			PerTick:    1 << 47,      // half of the counters' 48 bits
 		},
-		SQL: SQL{Postgres: "uuid", Bytes: 16, New: "scru128_new()"},
+		SQL: SQL{Postgres: "uuid", Bytes: 16, New: "scru128_new()",
+			Parts: []string{"base36", "ordered"}},
 
 		alphabet: classBase36,
 		letters:  classLower,
@@ -48,6 +62,14 @@ func scru128Format() *Format {
 			id, err := scru128.Parse(s)
 			return scru128Words(id), err
 		},
+		unmarshal: func(b []byte) (words, bool, error) {
+			var id scru128.ID
+			if err := id.UnmarshalText(b); err != nil {
+				return words{}, false, err
+			}
+			return scru128Words(id), !hasCapital(b), nil
+		},
+		appendLines: scru128Lines,
 		appendText: func(b []byte, w words) []byte {
 			b, _ = scru128.FromUint128(w[1], w[2]).AppendText(b)
 			return b
@@ -65,6 +87,26 @@ func scru128Words(id scru128.ID) words {
 	return words{0, hi, lo}
 }
 
+// scru128Lines reads IDs in order faster than one by one.
+func scru128Lines(list []words, text []byte) []words {
+	const length = scru128.TextLen
+	var s base36.Sequence128
+	for len(text) > length && text[length] == '\n' {
+		hi, lo, ok := s.Decode((*[length]byte)(text))
+		if !ok {
+			break
+		}
+		if len(list) == cap(list) {
+			list = slices.Grow(list, 1)
+		}
+		list = list[:len(list)+1]
+		w := &list[len(list)-1] // an append of an array copies it twice
+		w[0], w[1], w[2] = 0, hi, lo
+		text = text[length+1:]
+	}
+	return list
+}
+
 func newSCRU128(f *Format, o Options) (Generator, error) {
 	clock, fixed := o.clock(f.Tick)
 	var opts scru128.Options
@@ -77,7 +119,8 @@ func newSCRU128(f *Format, o Options) (Generator, error) {
 	}
 	g, err := scru128.NewGenerator(opts)
 	if err != nil {
-		return nil, optionError(err)
+		return nil, f.optionError(err, o)
 	}
-	return &generator[scru128.ID]{format: f, source: g, words: scru128Words, texts: base36.AppendLines128[scru128.ID], fixed: fixed}, nil
+	return &generator[scru128.ID]{format: f, source: g, words: scru128Words,
+		texts: base36.AppendLines128[scru128.ID], fixed: fixed}, nil
 }

@@ -2,8 +2,10 @@ package format
 
 import (
 	"encoding/binary"
+	"fmt"
 	"time"
 
+	"github.com/sortid/sortid"
 	"github.com/sortid/sortid/lease"
 	"github.com/sortid/sortid/scru160"
 )
@@ -17,8 +19,10 @@ func scru160Format() *Format {
 		Bits:    160,
 		Layout: []Field{
 			{Name: "timestamp", Bits: 48, Kind: KindTime, Meaning: "Unix time in milliseconds"},
-			{Name: "counter", Bits: 16, Kind: KindCounter, Meaning: "+1 per ID, random start in each millisecond"},
-			{Name: "random16", Bits: 16, Kind: KindData, Meaning: "random, or more counter, or a node ID"},
+			{Name: "counter", Bits: 16, Kind: KindCounter,
+				Meaning: "+1 per ID, random start in each millisecond"},
+			{Name: "random16", Bits: 16, Kind: KindData,
+				Meaning: "random, or more counter, or a node ID"},
 			{Name: "random80", Bits: 80, Kind: KindRandom, Meaning: "random in each ID"},
 		},
 		Alphabet:    "32 base32hex symbols",
@@ -35,26 +39,41 @@ func scru160Format() *Format {
 		PerTick:     "32769 at least, then it waits for the next millisecond",
 		Choose:      "you want more randomness, or microseconds",
 		Options: append([]Option{
-			{Name: "node", Value: "ID/BITS", Usage: "a node ID and its size in bits, as in 42/8, for the bits of random16 that extend no counter"},
-			{Name: "micros", Usage: "put the microsecond into the counter's 10 high bits"},
-			{Name: "counter-width", Value: "BITS", Usage: "bits of the counter that start at random; fewer make room for more IDs in a tick"},
-			{Name: "counter-ext", Value: "BITS", Usage: "bits of random16 that extend the counter"},
+			{Name: "node", Value: "ID/BITS",
+				Usage: "a node ID and its size in bits, as in 42/8, for the bits of random16 that extend no counter", fields: []string{"NodeID", "NodeBits"}},
+			{Name: "micros", Usage: "put the microsecond into the counter's 10 high bits",
+				fields: []string{"Microseconds"}},
+			{Name: "counter-width", Value: "BITS",
+				Usage: "bits of the counter that start at random; fewer make room for more IDs in a tick", fields: []string{"CounterWidth"}},
+			{Name: "counter-ext", Value: "BITS", Usage: "bits of random16 that extend the counter",
+				fields: []string{"CounterExtension"}},
 		}, commonOptions...),
-		Node:  "node",
-		Lease: lease.SCRU160,
+		Node:   "node",
+		Lease:  lease.SCRU160,
+		usages: scru160Usages,
 		Plan: Plan{
 			Preference: 2, Unique: "about 111 random bits",
 			RandomBits: 15 + 16 + 80,      // the counter starts at one of 2^15 values; random16 and random80 are new in each ID
 			PerTick:    65536 - 32767.0/2, // from the mean start on
 			Least:      32769,
 		},
-		SQL: SQL{Postgres: "bytea", Bytes: 20 + 1, New: "scru160_new()"}, // with a byte of length
+		SQL: SQL{Postgres: "bytea", Bytes: 20 + 1, New: "scru160_new()", Parts: []string{"base32hex"}}, // with a byte of length
 
 		alphabet: classBase32hex,
 		letters:  classUpper,
 		parse: func(s string) (words, error) {
 			id, err := scru160.Parse(s)
 			return scru160Words(id), err
+		},
+		unmarshal: func(b []byte) (words, bool, error) {
+			if len(b) == scru160.HexLen { // another encoding
+				return words{}, false, sortid.ErrLength
+			}
+			var id scru160.ID
+			if err := id.UnmarshalText(b); err != nil {
+				return words{}, false, err
+			}
+			return scru160Words(id), !hasSmall(b), nil
 		},
 		appendText: func(b []byte, w words) []byte {
 			b, _ = scru160ID(w).AppendText(b)
@@ -69,7 +88,8 @@ func scru160Format() *Format {
 }
 
 func scru160Words(id scru160.ID) words {
-	return words{uint64(binary.BigEndian.Uint32(id[:])), binary.BigEndian.Uint64(id[4:]), binary.BigEndian.Uint64(id[12:])}
+	return words{uint64(binary.BigEndian.Uint32(id[:])), binary.BigEndian.Uint64(id[4:]),
+		binary.BigEndian.Uint64(id[12:])}
 }
 
 func scru160ID(w words) (id scru160.ID) {
@@ -85,6 +105,36 @@ func scru160Texts(b []byte, ids []scru160.ID, sep byte) []byte {
 		b = append(b, sep)
 	}
 	return b
+}
+
+// scru160Usages has a usage for each number of bits of random16 that may extend the counter, and
+// the one where the counter holds microseconds.
+func scru160Usages(f *Format, nodeBits int) (usages []Usage) {
+	add := func(u Usage, head ...Field) {
+		layout := append([]Field{f.Layout[0]}, head...)
+		if nodeBits > 0 {
+			layout = append(layout, Field{Name: "node", Bits: nodeBits, Kind: KindNode})
+		}
+		if rest := 16 - u.Extension - nodeBits; rest > 0 {
+			layout = append(layout, Field{Name: "random16", Bits: rest, Kind: KindRandom})
+		}
+		u.Layout = append(layout, f.Layout[3])
+		usages = append(usages, u)
+	}
+	for extension := range max(17-nodeBits, 0) {
+		u := Usage{Name: UsageDefault, Title: "counter of 16 bits", Extension: extension}
+		if extension > 0 {
+			u.Title = fmt.Sprintf("counter of %d bits, the low %d in random16", 16+extension,
+				extension)
+		}
+		add(u, Field{Name: "counter", Bits: 16 + extension, Kind: KindCounter, Start: StartHalf})
+	}
+	if nodeBits <= 16 {
+		add(Usage{Name: UsageMicroseconds, Title: "microseconds and 6 bits of counter"},
+			Field{Name: "micros", Bits: 10, Kind: KindTime, Most: 999},
+			Field{Name: "counter", Bits: 6, Kind: KindCounter, Start: StartHalf})
+	}
+	return usages
 }
 
 func newSCRU160(f *Format, o Options) (Generator, error) {
@@ -115,7 +165,8 @@ func newSCRU160(f *Format, o Options) (Generator, error) {
 	}
 	g, err := scru160.NewGenerator(opts)
 	if err != nil {
-		return nil, optionError(err)
+		return nil, f.optionError(err, o)
 	}
-	return &generator[scru160.ID]{format: f, source: g, words: scru160Words, texts: scru160Texts, fixed: fixed}, nil
+	return &generator[scru160.ID]{format: f, source: g, words: scru160Words, texts: scru160Texts,
+		fixed: fixed}, nil
 }

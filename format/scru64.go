@@ -37,21 +37,43 @@ func scru64Format() *Format {
 		Search:      Search{Short: true, Prefix: "0"},
 		Options: append([]Option{
 			{Name: "node", Value: "ID/BITS", Needed: true, Env: scru64.NodeSpecVar,
-				Usage: "the node ID and its size in bits, as in 42/8, or an ID to continue after, as in 0u2r85hm2pt3/16"},
-			{Name: "guard", Value: "BITS", Usage: "high bits of the counter that start at zero, to make room for more IDs in a tick"},
+				Usage: "the node ID and its size in bits, as in 42/8, or an ID to continue after, as in 0u2r85hm2pt3/16", fields: []string{"NodeSpec"}},
+			{Name: "guard", Value: "BITS",
+				Usage: "high bits of the counter that start at zero, to make room for more IDs in a tick", fields: []string{"OverflowGuard"}},
 		}, commonOptions...),
 		Node:        "node",
 		Lease:       lease.SCRU64,
 		NeedsNode:   true,
 		NodeCounter: 24,
-		Plan:        Plan{Preference: 4, NodeBits: 23},
-		SQL:         SQL{Postgres: "bigint", Bytes: 8, New: "scru64_new(1, 8)"},
+		usages: func(f *Format, nodeBits int) []Usage {
+			if nodeBits == 0 { // node ID and counter together
+				return []Usage{{Layout: []Field{f.Layout[0],
+					{Name: "counter", Bits: 24, Kind: KindCounter, Start: StartGuard}}}}
+			}
+			split, err := f.SplitNode(nodeBits)
+			if err != nil {
+				return nil
+			}
+			node, counter := split[0], split[1]
+			node.Name, counter.Start = "node", StartGuard
+			return []Usage{{Layout: []Field{f.Layout[0], node, counter}}}
+		},
+		Plan: Plan{Preference: 4, NodeBits: 23},
+		SQL: SQL{Postgres: "bigint", Bytes: 8, New: "scru64_new(1, 8)",
+			Parts: []string{"base36", "ordered"}},
 
 		alphabet: classBase36,
 		letters:  classLower,
 		parse: func(s string) (words, error) {
 			id, err := scru64.Parse(s)
 			return scru64Words(id), err
+		},
+		unmarshal: func(b []byte) (words, bool, error) {
+			var id scru64.ID
+			if err := id.UnmarshalText(b); err != nil {
+				return words{}, false, err
+			}
+			return scru64Words(id), !hasCapital(b), nil
 		},
 		appendText: func(b []byte, w words) []byte {
 			b, _ = scru64.ID(w[2]).AppendText(b)
@@ -92,7 +114,7 @@ func newSCRU64(f *Format, o Options) (Generator, error) {
 	}
 	if o.Lease == nil {
 		if opts.NodeSpec, err = scru64.ParseNodeSpec(o.Values["node"]); err != nil {
-			return nil, optionError(err)
+			return nil, &OptionError{Option: "node", Value: o.Values["node"], Err: err}
 		}
 	}
 	_, chosen := o.Values["rollback"]
@@ -102,13 +124,14 @@ func newSCRU64(f *Format, o Options) (Generator, error) {
 	}
 	g, err := scru64.NewGenerator(opts)
 	if err != nil {
-		return nil, optionError(err)
+		return nil, f.optionError(err, o)
 	}
 	var source source[scru64.ID] = g
 	if alone {
 		source = waiting{g, 1 << (24 - opts.NodeSpec.NodeIDSize())}
 	}
-	return &generator[scru64.ID]{format: f, source: source, words: scru64Words, texts: scru64Texts, fixed: fixed}, nil
+	return &generator[scru64.ID]{format: f, source: source, words: scru64Words, texts: scru64Texts,
+		fixed: fixed}, nil
 }
 
 // A waiting generator waits when its timestamp has run ahead of the clock by the whole

@@ -17,12 +17,15 @@ func uid60Format() *Format {
 		Layout: []Field{
 			{Bits: 4, Kind: KindZero, Meaning: "always zero"},
 			{Name: "timestamp", Bits: 42, Kind: KindTime, Meaning: "milliseconds since 2018-03-01"},
-			{Name: "sequence", Bits: 9, Kind: KindCounter, Meaning: "+1 per ID, over all milliseconds"},
-			{Name: "random", Bits: 9, Kind: KindRandom, Meaning: "random in each ID; a worker ID can take its high bits"},
+			{Name: "sequence", Bits: 9, Kind: KindCounter,
+				Meaning: "+1 per ID, over all milliseconds"},
+			{Name: "random", Bits: 9, Kind: KindRandom,
+				Meaning: "random in each ID; a worker ID can take its high bits"},
 		},
 		Alphabet:    "9 or 10 characters of A-Z a-z 0-9 - _",
 		Symbols:     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_",
 		TextLengths: []int{4, 5, 6, 7, 8, 9, 10},
+		Rotated:     2,
 		Example:     "xinaS8QBh",
 		TextSorts:   false,
 		Epoch:       time.Date(2018, time.March, 1, 0, 0, 0, 0, time.UTC),
@@ -33,11 +36,27 @@ func uid60Format() *Format {
 		Choose:      "IDs must be short and look random",
 		Search:      Search{WordLike: true},
 		Options: append([]Option{
-			{Name: "worker", Value: "ID/BITS", Usage: "the worker ID and its size of 1 to 9 bits, as in 5/4: it makes uniqueness certain"},
+			{Name: "worker", Value: "ID/BITS",
+				Usage: "the worker ID and its size of 1 to 9 bits, as in 5/4: it makes uniqueness certain", fields: []string{"WorkerID", "WorkerIDSize"}},
 		}, commonOptions...),
 		Node:      "worker",
 		Lease:     lease.UID60,
 		NeedsNode: true,
+		usages: func(f *Format, nodeBits int) []Usage {
+			sequence := f.Layout[2]
+			sequence.Start = StartNever
+			layout := []Field{f.Layout[0], f.Layout[1], sequence}
+			if nodeBits > 0 {
+				layout = append(layout, Field{Name: "worker", Bits: nodeBits, Kind: KindNode})
+			}
+			switch rest := 9 - nodeBits; {
+			case rest < 0:
+				return nil
+			case rest > 0:
+				layout = append(layout, Field{Name: "random", Bits: rest, Kind: KindRandom})
+			}
+			return []Usage{{Layout: layout}}
+		},
 		Plan: Plan{
 			Preference: 5, Unique: "18 bits that differ by chance",
 			RandomBits: 9 + 9, // the sequence is anywhere in any process
@@ -49,6 +68,15 @@ func uid60Format() *Format {
 		parse: func(s string) (words, error) {
 			id, err := uid60.Parse(s)
 			return uid60Words(id), err
+		},
+		unmarshal: func(b []byte) (words, bool, error) {
+			var id uid60.ID
+			if err := id.UnmarshalText(b); err != nil {
+				return words{}, false, err
+			}
+			var buf [uid60.MaxTextLen]byte
+			written, _ := id.AppendText(buf[:0])
+			return uid60Words(id), string(written) == string(b), nil
 		},
 		appendText: func(b []byte, w words) []byte {
 			b, _ = uid60.ID(w[2]).AppendText(b)
@@ -88,7 +116,8 @@ func newUID60(f *Format, o Options) (Generator, error) {
 	}
 	g, err := uid60.NewGenerator(opts)
 	if err != nil {
-		return nil, optionError(err)
+		return nil, f.optionError(err, o)
 	}
-	return &generator[uid60.ID]{format: f, source: g, words: uid60Words, texts: uid60Texts, fixed: fixed}, nil
+	return &generator[uid60.ID]{format: f, source: g, words: uid60Words, texts: uid60Texts,
+		fixed: fixed}, nil
 }

@@ -63,11 +63,13 @@ func FuzzUUID(f *testing.F) {
 	f.Fuzz(func(t *testing.T, s string) {
 		u, err := ParseUUID(s)
 		n, ok := new(big.Int), false
-		if p := strings.Split(s, "-"); len(s) == 36 && len(p) == 5 && len(p[0]) == 8 && len(p[1]) == 4 &&
+		if p := strings.Split(s, "-"); len(s) == 36 && len(p) == 5 && len(p[0]) == 8 &&
+			len(p[1]) == 4 &&
 			len(p[2]) == 4 && len(p[3]) == 4 && !strings.ContainsAny(s, "+_") {
 			n, ok = n.SetString(strings.Join(p, ""), 16)
 		}
-		if ok != (err == nil) || ok && (toBig(ID(u)).Cmp(n) != 0 || u.String() != strings.ToLower(s)) {
+		if ok != (err == nil) ||
+			ok && (toBig(ID(u)).Cmp(n) != 0 || u.String() != strings.ToLower(s)) {
 			t.Fatalf("ParseUUID(%q) = %v, %v; by math/big %v, %v", s, u, err, n, ok)
 		}
 	})
@@ -88,10 +90,13 @@ func TestFromFields(t *testing.T) {
 	} {
 		id, err := FromFields(c.timestamp, c.hi, c.lo, 0x8841e05a)
 		if c.wrong == "" && (err != nil || UUID(id).String() != c.want) {
-			t.Errorf("FromFields(%x, %x, %x) = %v, %v, want %v", c.timestamp, c.hi, c.lo, UUID(id), err, c.want)
+			t.Errorf("FromFields(%x, %x, %x) = %v, %v, want %v", c.timestamp, c.hi, c.lo, UUID(id),
+				err, c.want)
 		}
-		if c.wrong != "" && (!errors.Is(err, sortid.ErrField) || !strings.Contains(err.Error(), c.wrong)) {
-			t.Errorf("FromFields(%x, %x, %x): %v, want sortid.ErrField that names %s", c.timestamp, c.hi, c.lo, err, c.wrong)
+		if c.wrong != "" && (!errors.Is(err, sortid.ErrField) ||
+			!strings.Contains(err.Error(), c.wrong)) {
+			t.Errorf("FromFields(%x, %x, %x): %v, want sortid.ErrField that names %s", c.timestamp,
+				c.hi, c.lo, err, c.wrong)
 		}
 	}
 }
@@ -113,7 +118,8 @@ func TestUUIDForms(t *testing.T) {
 	if err := u.UnmarshalText([]byte(strings.ToUpper(form))); err != nil || ID(u) != id {
 		t.Errorf("UnmarshalText: %v, %v", u, err)
 	}
-	for _, bad := range []string{"", form[1:], form + "0", strings.Replace(form, "-", "0", 1), "g" + form[1:], form[:35] + "é"[:1]} {
+	for _, bad := range []string{"", form[1:], form + "0", strings.Replace(form, "-", "0", 1), "g" +
+		form[1:], form[:35] + "é"[:1]} {
 		keep := u
 		if err := u.UnmarshalText([]byte(bad)); err == nil || u != keep {
 			t.Errorf("UnmarshalText(%q): %v, %v", bad, u, err)

@@ -115,7 +115,8 @@ func ExampleFirst() {
 }
 
 func ExampleID_MarshalText() {
-	b, err := json.Marshal(map[string]scru128.ID{"id": scru128.MustParse("0372ijojuxuhjsfkeryi2mrtm")})
+	b, err := json.Marshal(map[string]scru128.ID{"id": scru128.MustParse(
+		"0372ijojuxuhjsfkeryi2mrtm")})
 	fmt.Println(string(b), err)
 	// Output: {"id":"0372ijojuxuhjsfkeryi2mrtm"} <nil>
 }

@@ -15,7 +15,7 @@ const (
 
 	maxCounter    = 1<<48 - 1          // counter_hi and counter_lo as one integer
 	renewalPeriod = 1000               // milliseconds after which counter_hi is renewed
-	notRenewed    = -1 * renewalPeriod // so long before any timestamp that renewal is due
+	notRenewed    = -1 * renewalPeriod // so far before any timestamp that renewal is due
 )
 
 var format = gen.Format{Name: name, Policy: sortid.RollbackReset}
@@ -28,15 +28,17 @@ var format = gen.Format{Name: name, Policy: sortid.RollbackReset}
 //	...Context                or Options.Clock     safe             the policy
 //	with Stateless            the same             safe             nothing: no order
 //
-// Within a millisecond counter_lo goes up by one from a random start; every second
-// of movement counter_hi starts at random again; entropy is new in each ID. When
-// counter_lo is full counter_hi goes up by one and counter_lo to zero; when both are
-// full the timestamp goes up by one, counter_hi to zero and counter_lo to random, and
-// the timestamp's lead over the clock counts as a rollback of that size.
+// Within a millisecond counter_lo goes up by one from a random start. Each second, counter_hi
+// starts at a new random number. Entropy is new in each ID. When counter_lo is full, counter_hi
+// goes up by one and counter_lo becomes zero. When both are full, the timestamp goes up by one,
+// counter_hi becomes zero and counter_lo random. The timestamp is then ahead of the clock, which
+// counts as a rollback of that size.
 //
-// One generator that many goroutines share keeps the order over all of them, at the
-// price of a lock; a generator each is faster on many cores, and then IDs are in order
-// for each goroutine only.
+// If many goroutines share one generator, all their IDs are in order, at the price of a lock. A
+// generator for each goroutine is faster on many cores, but keeps order only within each.
+//
+// NewGenerator makes generators. The zero value makes no IDs and returns [sortid.ErrOption].
+// A generator must not be copied, or both make the same IDs: go vet finds that.
 type Generator struct {
 	core gen.Core
 
@@ -52,13 +54,13 @@ type Generator struct {
 type Options struct {
 	sortid.GeneratorOptions
 
-	// Stateless makes each ID from the clock and 80 random bits alone. Such IDs are in no
-	// order within a millisecond and follow the clock wherever it goes. It suits programs
-	// that make IDs rarely; a generator with state suits them as well.
+	// Stateless makes each ID from the clock and 80 random bits alone. Such IDs are in no order
+	// within a millisecond, and follow the clock when it goes back. Stateless suits programs that
+	// rarely make IDs; so does a generator with state.
 	Stateless bool
 }
 
-// NewGenerator returns a generator, or [sortid.ErrOption] and the option that is wrong.
+// NewGenerator returns a generator. If an option is wrong, it returns a [*sortid.OptionError].
 func NewGenerator(o Options) (*Generator, error) {
 	g := &Generator{
 		timestamp:   gen.NoTick,
@@ -74,9 +76,9 @@ func NewGenerator(o Options) (*Generator, error) {
 
 var global = gen.Must(NewGenerator(Options{}))
 
-// New returns an ID of the process-wide generator, which all goroutines share and which
-// follows the defaults. It panics only if the system's clock shows a time before
-// 1970-01-01T00:00:00.001Z or after the year 10889, which no ID can carry.
+// New returns an ID of the process-wide generator, which all goroutines share and which has
+// default options. It panics only if the system clock is before 1970-01-01T00:00:00.001Z or after
+// the year 10889.
 func New() (id ID) {
 	if _, _, err := global.generate(context.Background(), &id); err != nil {
 		panic(err)
@@ -95,31 +97,30 @@ func NewString() string {
 	return string(base36.Append128(b[:0], hi, lo))
 }
 
-// Generate returns the next ID. It fails with [sortid.ErrClockRollback],
-// [sortid.ErrTimeRange] (for a time before 1970-01-01T00:00:00.001Z or after the year
-// 10889) or [sortid.ErrEntropy]; with [sortid.RollbackWait] it may block.
+// Generate returns the next ID. It fails with [sortid.ErrClockRollback], [sortid.ErrTimeRange]
+// (before 1970-01-01T00:00:00.001Z or after the year 10889) or [sortid.ErrEntropy]. With
+// [sortid.RollbackWait] it may block.
 func (g *Generator) Generate() (id ID, err error) {
 	_, _, err = g.generate(context.Background(), &id)
 	return id, err
 }
 
-// GenerateContext is Generate, with a context that bounds the waiting of
-// [sortid.RollbackWait]. If it ends, the error matches the context's and
-// [sortid.ErrClockRollback].
+// GenerateContext is Generate with a context that limits the wait of [sortid.RollbackWait]. If the
+// context ends, the error matches the context's and [sortid.ErrClockRollback].
 func (g *Generator) GenerateContext(ctx context.Context) (id ID, err error) {
 	_, _, err = g.generate(ctx, &id)
 	return id, err
 }
 
-// generate sets id, which must be zero, to the next ID and returns its two halves; with
-// an error all are zero.
+// generate sets id, which must be zero, to the next ID and returns its two halves. After an error
+// all are zero.
 //
-// Returning the halves lets NewString encode them without reloading the ID. The fast path
-// writes the ID before the unlock, which waits for all writes anyway: copying the 16 bytes
-// right after the two writes would wait for them a second time.
+// With the halves, NewString can encode the ID without reloading it. The fast path writes the ID
+// before the unlock, which waits for all writes anyway. Copying the 16 bytes right after the two
+// writes would wait for them a second time.
 func (g *Generator) generate(ctx context.Context, id *ID) (hi, lo uint64, err error) {
 	for {
-		counter := clock.Counter() // before the lock, to keep that short
+		counter := clock.Counter() // before the lock, to hold that briefly
 		g.core.Lock()
 		now := g.core.Clock.Milli(counter)
 		if now == g.settledTick && g.counter < maxCounter {
@@ -138,33 +139,26 @@ func (g *Generator) generate(ctx context.Context, id *ID) (hi, lo uint64, err er
 	}
 }
 
-// Fill sets every element of ids to a new ID, in order. It reads the clock and takes
-// the lock once for every 4096 IDs. It fails as Generate does; then it
-// clears ids, and IDs already made are lost.
+// Fill sets every element of ids to a new ID, in order. It reads the clock and takes the lock once
+// for every 4096 IDs. It fails as Generate does. Then it clears ids, and the IDs made so far are
+// lost.
 func (g *Generator) Fill(ids []ID) error { return g.FillContext(context.Background(), ids) }
 
 // FillContext is Fill, with a context as in GenerateContext.
 func (g *Generator) FillContext(ctx context.Context, ids []ID) error {
-	b := g.core.Batch(ctx, len(ids))
-	for b.Next() {
-		b.Done(g.fill(b.Now, ids[b.From:b.To]))
-	}
-	if b.Err != nil {
-		clear(ids)
-	}
-	return b.Err
+	return gen.Fill(ctx, &g.core, ids, g.fill)
 }
 
-// All returns an endless sequence of what Generate returns.
+// All returns an endless sequence of results of Generate.
 func (g *Generator) All() iter.Seq2[ID, error] { return gen.All(g.Generate) }
 
-// step makes an ID where the timestamp stays and the counters are not full.
+// step makes an ID if the timestamp stays and the counters are not full.
 func (g *Generator) step(entropy uint32) (hi, lo uint64) {
 	g.counter++
 	return uint64(g.timestamp)<<16 | g.counter>>32, g.counter<<32 | uint64(entropy)
 }
 
-// next makes the next ID, as its two halves, at the clock's time now.
+// next makes the next ID, as two halves, at the clock's time now.
 func (g *Generator) next(now int64) (hi, lo uint64, err error) {
 	if now != g.settledTick || g.counter == maxCounter {
 		return g.slowPath(now)
@@ -177,7 +171,7 @@ func (g *Generator) next(now int64) (hi, lo uint64, err error) {
 	return hi, lo, nil
 }
 
-// fill is next for many IDs, and returns how many it made.
+// fill makes many IDs, and returns how many.
 func (g *Generator) fill(now int64, ids []ID) (int, error) {
 	for i := range ids {
 		if now == g.settledTick && g.counter < maxCounter {
@@ -195,7 +189,7 @@ func (g *Generator) fill(now int64, ids []ID) (int, error) {
 	return len(ids), nil
 }
 
-// slowPath is next where the clock has moved or the counters are full.
+// slowPath is next if the clock has moved or the counters are full.
 func (g *Generator) slowPath(now int64) (hi, lo uint64, err error) {
 	g.core.Rand.Tick(now)
 	counterHi := g.counter >> 24
@@ -223,7 +217,7 @@ func (g *Generator) slowPath(now int64) (hi, lo uint64, err error) {
 	return g.next(now)
 }
 
-// begin makes the first ID of a timestamp, which is settled while the clock shows settled.
+// begin makes the first ID of a timestamp. That stays settled while the clock shows settled.
 func (g *Generator) begin(settled, timestamp int64, counterHi uint64) (hi, lo uint64, err error) {
 	if timestamp <= 0 || timestamp >= MaxTimestamp {
 		return 0, 0, g.core.TimeRangeError(timestamp)

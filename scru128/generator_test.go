@@ -51,7 +51,8 @@ func TestStateless(t *testing.T) {
 	g.Run(t)
 
 	clock := conformance.NewClock(conformance.Start)
-	gen := newGenerator(t, conformance.Setup{Clock: clock.Now, Entropy: conformance.Entropy(1)}, Options{Stateless: true})
+	gen := newGenerator(t, conformance.Setup{Clock: clock.Now, Entropy: conformance.Entropy(1)},
+		Options{Stateless: true})
 	hi, lo := map[uint32]bool{}, map[uint32]bool{}
 	for range 100 {
 		id, err := gen.Generate()
@@ -117,7 +118,8 @@ func TestNewString(t *testing.T) {
 
 func TestOptions(t *testing.T) {
 	o := Options{GeneratorOptions: sortid.GeneratorOptions{RollbackPolicy: sortid.RollbackWait + 1}}
-	if g, err := NewGenerator(o); g != nil || !errors.Is(err, sortid.ErrOption) || !strings.Contains(err.Error(), "RollbackPolicy") {
+	if g, err := NewGenerator(o); g != nil || !errors.Is(err, sortid.ErrOption) ||
+		!strings.Contains(err.Error(), "RollbackPolicy") {
 		t.Errorf("%v, %v", g, err)
 	}
 }
@@ -137,7 +139,8 @@ func TestThreeLayers(t *testing.T) {
 	a := next()
 	for ms := 0; ms < 5000; ms++ {
 		b := next()
-		if b.CounterLo() != a.CounterLo()+1 || b.CounterHi() != a.CounterHi() || b.Entropy() == a.Entropy() {
+		if b.CounterLo() != a.CounterLo()+1 || b.CounterHi() != a.CounterHi() ||
+			b.Entropy() == a.Entropy() {
 			t.Fatalf("within a millisecond: %v after %v", UUID(b), UUID(a))
 		}
 		clock.Add(time.Millisecond)
@@ -215,7 +218,8 @@ func TestOverflowShortWay(t *testing.T) {
 				n := i + j
 				lead := id.Timestamp() - uint64(clock.Now().UnixMilli())
 				full := uint64(id.CounterHi())<<24|uint64(id.CounterLo()) == uint64(maxCounter-3)+uint64(n)
-				if id.Compare(last) <= 0 || n < 4 && (lead != 0 || !full) || n >= 4 && (lead != 1 || id.CounterHi() != 0) {
+				if id.Compare(last) <= 0 || n < 4 && (lead != 0 || !full) ||
+					n >= 4 && (lead != 1 || id.CounterHi() != 0) {
 					t.Fatalf("batches of %d: ID %d is %v after %v", size, n, UUID(id), UUID(last))
 				}
 				last = id
@@ -227,7 +231,8 @@ func TestOverflowShortWay(t *testing.T) {
 // With sortid.RollbackWait and the lead used up, it waits for the tick that makes room.
 func TestOverflowWait(t *testing.T) {
 	clock := conformance.NewClock(conformance.Start)
-	g := newGenerator(t, conformance.Setup{Clock: clock.Now, RollbackPolicy: sortid.RollbackWait, RollbackAllowance: 2 * time.Millisecond})
+	g := newGenerator(t, conformance.Setup{Clock: clock.Now, RollbackPolicy: sortid.RollbackWait,
+		RollbackAllowance: 2 * time.Millisecond})
 	next := func() (id ID, err error) {
 		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Millisecond)
 		defer cancel()
@@ -241,11 +246,13 @@ func TestOverflowWait(t *testing.T) {
 		}
 	}
 	id, err := next()
-	if until, _ := g.core.Waits(); !errors.Is(err, context.DeadlineExceeded) || !until.Equal(conformance.Start.Add(time.Millisecond)) {
+	if until, _ := g.core.Waits(); !errors.Is(err, context.DeadlineExceeded) ||
+		!until.Equal(conformance.Start.Add(time.Millisecond)) {
 		t.Errorf("%v, %v until %v, want to wait for the next millisecond", UUID(id), err, until)
 	}
 	clock.Add(time.Millisecond)
-	if id, err := next(); err != nil || !id.Time().Equal(conformance.Start.Add(3*time.Millisecond)) {
+	if id, err := next(); err != nil ||
+		!id.Time().Equal(conformance.Start.Add(3*time.Millisecond)) {
 		t.Errorf("after the wait: %v, %v", UUID(id), err)
 	}
 }

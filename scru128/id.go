@@ -35,9 +35,8 @@ const (
 //	|                            entropy                            |
 //	+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
 //
-// IDs are immutable and comparable: == reports whether two are the same, and both
-// the bytes and the text sort by time. The zero ID has the reserved timestamp 0;
-// no generator makes it, so it can stand for "none".
+// IDs are immutable, and comparable with ==. The bytes and the text both sort by time. The zero ID
+// has the reserved timestamp 0. No generator makes it, so it can mean "none".
 type ID [Size]byte
 
 // Max is the largest ID. Its timestamp is reserved: no generator makes it.
@@ -46,8 +45,8 @@ var Max = ID{
 	0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff,
 }
 
-// FromFields returns the ID of the four fields. It returns [sortid.ErrField] if one has
-// more bits than its place: 48, 24, 24 and 32.
+// FromFields returns the ID with these fields. It returns [sortid.ErrField] if a value does not
+// fit its field: 48, 24, 24 and 32 bits.
 func FromFields(timestamp uint64, counterHi, counterLo, entropy uint32) (ID, error) {
 	switch {
 	case timestamp > MaxTimestamp:
@@ -65,8 +64,8 @@ func pack(timestamp, counter uint64, entropy uint32) ID {
 	return FromUint128(timestamp<<16|counter>>32, counter<<32|uint64(entropy))
 }
 
-// put writes the two halves where they belong. A function that returned an ID would make
-// its caller copy it at once, and that copy would wait for both writes.
+// put writes the two halves to their places. If it returned an ID, the caller would copy that at
+// once, and the copy would wait for both writes.
 func (id *ID) put(hi, lo uint64) {
 	binary.BigEndian.PutUint64(id[:8], hi)
 	binary.BigEndian.PutUint64(id[8:], lo)
@@ -80,7 +79,7 @@ func FromBytes(b []byte) (ID, error) {
 	return ID(b), nil
 }
 
-// FromUint128 returns the ID of the integer hi * 2^64 + lo. Each such integer is one.
+// FromUint128 returns the ID of the integer hi * 2^64 + lo. Every such integer is an ID.
 func FromUint128(hi, lo uint64) (id ID) {
 	id.put(hi, lo)
 	return id
@@ -109,17 +108,16 @@ func (id ID) Entropy() uint32 { return binary.BigEndian.Uint32(id[12:]) }
 // Time returns the time of the timestamp, in UTC, to the millisecond.
 func (id ID) Time() time.Time { return time.UnixMilli(int64(id.Timestamp())).UTC() }
 
-// Compare returns -1, 0 or +1 as id sorts before, with or after other: by time, and
-// within a generator by order of generation.
+// Compare returns -1, 0 or +1 if id sorts before, with or after other: by time, and within a
+// generator in the order of generation.
 func (id ID) Compare(other ID) int { return bytes.Compare(id[:], other[:]) }
 
 // IsZero reports whether id is the zero ID.
 func (id ID) IsZero() bool { return id == ID{} }
 
-// First returns the smallest ID of t's millisecond, so that the IDs of the time range
-// from a up to but not including b, in whole milliseconds, are those in
-// [First(a), First(b)). A time before 1970 gives the zero ID, one after the last
-// timestamp [Max].
+// First returns the smallest ID of t's millisecond. So the IDs from time a up to but not including
+// time b, in whole milliseconds, are [First(a), First(b)). A time before 1970 gives the zero ID, a
+// time after the last timestamp gives [Max].
 func First(t time.Time) ID {
 	switch ms := clock.UnixMilli(t); {
 	case ms < 0:

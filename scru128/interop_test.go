@@ -35,7 +35,8 @@ func install(t *testing.T) (dir string) {
 		}
 	}
 	dir = t.TempDir()
-	cmd := exec.Command("npm", "install", "--silent", "--no-audit", "--no-fund", "--prefix", dir, peer)
+	cmd := exec.Command("npm", "install", "--silent", "--no-audit", "--no-fund", "--prefix", dir,
+		peer)
 	cmd.Dir = dir
 	if out, err := cmd.CombinedOutput(); err != nil {
 		missing("npm cannot install %s, so it was not compared: %v\n%s", peer, err, out)
@@ -51,7 +52,8 @@ func install(t *testing.T) (dir string) {
 }
 
 func show(id ID) string {
-	return fmt.Sprintln(id, hex.EncodeToString(id[:]), id.Timestamp(), id.CounterHi(), id.CounterLo(), id.Entropy())
+	return fmt.Sprintln(id, hex.EncodeToString(id[:]), id.Timestamp(), id.CounterHi(),
+		id.CounterLo(), id.Entropy())
 }
 
 // Both ways: what this package writes the other reads to the same bytes and fields, and

@@ -19,7 +19,7 @@ func Parse(s string) (id ID, err error) {
 	return id, err
 }
 
-// MustParse is [Parse] for texts known to be right: it panics on any other.
+// MustParse is [Parse] for texts known to be valid: it panics on any other.
 func MustParse(s string) ID {
 	id, err := Parse(s)
 	if err != nil {
@@ -28,7 +28,7 @@ func MustParse(s string) ID {
 	return id
 }
 
-// decode sets the ID to that of b, which it does not keep, or leaves it alone.
+// decode sets the ID from the text b, and does not keep b. An error leaves the ID as it was.
 func (id *ID) decode(b []byte) error {
 	hi, lo, bad := base36.Decode128(b)
 	if bad != base36.OK {
@@ -43,28 +43,32 @@ func textError(s []byte, bad base36.Status) error {
 	case base36.Length:
 		return parseerr.Text(name, s, -1, sortid.ErrLength, "25")
 	case base36.Symbol:
-		return parseerr.Text(name, s, base36.BadSymbol(s), sortid.ErrSymbol, "a Base36 digit, 0-9 or a-z")
+		return parseerr.Text(name, s, base36.BadSymbol(s), sortid.ErrSymbol,
+			"a Base36 digit, 0-9 or a-z")
 	default:
-		return parseerr.Text(name, s, -1, sortid.ErrRange, "at most f5lxx1zz5pnorynqglhzmsp33, the largest ID")
+		return parseerr.Text(name, s, -1, sortid.ErrRange,
+			"at most f5lxx1zz5pnorynqglhzmsp33, the largest ID")
 	}
 }
 
 // String returns the ID's text: 25 Base36 digits in lower case.
 func (id ID) String() string {
 	var b [TextLen]byte
-	return string(base36.Append128(b[:0], binary.BigEndian.Uint64(id[:8]), binary.BigEndian.Uint64(id[8:])))
+	return string(base36.Append128(b[:0], binary.BigEndian.Uint64(id[:8]),
+		binary.BigEndian.Uint64(id[8:])))
 }
 
 // AppendText appends the ID's text to b. It never fails.
 func (id ID) AppendText(b []byte) ([]byte, error) {
-	return base36.Append128(b, binary.BigEndian.Uint64(id[:8]), binary.BigEndian.Uint64(id[8:])), nil
+	return base36.Append128(b, binary.BigEndian.Uint64(id[:8]), binary.BigEndian.Uint64(id[8:])),
+		nil
 }
 
 // MarshalText returns the ID's text. It never fails.
 func (id ID) MarshalText() ([]byte, error) { return id.AppendText(nil) }
 
-// UnmarshalText sets the ID to that of a text of 25 Base36 digits, in either case.
-// With an error, of type [*sortid.ParseError], it leaves the ID as it was.
+// UnmarshalText sets the ID from a text, as [Parse] reads it. An error is a [*sortid.ParseError],
+// and leaves the ID as it was.
 func (id *ID) UnmarshalText(b []byte) error { return id.decode(b) }
 
 // AppendBinary appends the ID's 16 bytes in big-endian order to b. It never fails.
@@ -73,8 +77,8 @@ func (id ID) AppendBinary(b []byte) ([]byte, error) { return append(b, id[:]...)
 // MarshalBinary returns the ID's 16 bytes in big-endian order. It never fails.
 func (id ID) MarshalBinary() ([]byte, error) { return id.AppendBinary(nil) }
 
-// UnmarshalBinary sets the ID to that of 16 bytes in big-endian order. With an error,
-// of type [*sortid.ParseError], it leaves the ID as it was.
+// UnmarshalBinary sets the ID from 16 bytes in big-endian order. An error is a
+// [*sortid.ParseError], and leaves the ID as it was.
 func (id *ID) UnmarshalBinary(b []byte) error {
 	parsed, err := FromBytes(b)
 	if err != nil {

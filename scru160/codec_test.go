@@ -85,16 +85,21 @@ func TestFromFields(t *testing.T) {
 	} {
 		id, err := FromFields(c.timestamp, c.counter, c.random16, random80)
 		if c.want == "" {
-			if !errors.Is(err, sortid.ErrField) || !strings.Contains(err.Error(), "timestamp") || !id.IsZero() {
-				t.Errorf("FromFields(%x, ...): %v, %v, want sortid.ErrField that names timestamp", c.timestamp, id, err)
+			if !errors.Is(err, sortid.ErrField) || !strings.Contains(err.Error(), "timestamp") ||
+				!id.IsZero() {
+				t.Errorf("FromFields(%x, ...): %v, %v, want sortid.ErrField that names timestamp",
+					c.timestamp, id, err)
 			}
 			continue
 		}
 		if err != nil || id.Hex() != c.want {
-			t.Errorf("FromFields(%x, %x, %x) = %v, %v, want %v", c.timestamp, c.counter, c.random16, id.Hex(), err, c.want)
+			t.Errorf("FromFields(%x, %x, %x) = %v, %v, want %v", c.timestamp, c.counter, c.random16,
+				id.Hex(), err, c.want)
 		}
-		if id.Timestamp() != c.timestamp || id.Counter() != c.counter || id.Random16() != c.random16 || id.Random80() != random80 {
-			t.Errorf("fields of %v: %x, %x, %x, %x", id.Hex(), id.Timestamp(), id.Counter(), id.Random16(), id.Random80())
+		if id.Timestamp() != c.timestamp || id.Counter() != c.counter ||
+			id.Random16() != c.random16 || id.Random80() != random80 {
+			t.Errorf("fields of %v: %x, %x, %x, %x", id.Hex(), id.Timestamp(), id.Counter(),
+				id.Random16(), id.Random80())
 		}
 	}
 }
@@ -124,28 +129,33 @@ func TestFromBytes(t *testing.T) {
 func TestHexForms(t *testing.T) {
 	id := MustParse("05TTUP1HNCPNH30VEK64KDQT9BSNU4C4")
 	const digits = "017bdf6431bb33788c1f750c4a375d4af97f1184"
-	if id.Hex() != digits || Hex(id).String() != digits || string(id.AppendHex([]byte("x"))) != "x"+digits {
+	if id.Hex() != digits || Hex(id).String() != digits || string(id.AppendHex([]byte("x"))) != "x"+
+		digits {
 		t.Errorf("%s, %s, %s, want %s", id.Hex(), Hex(id), id.AppendHex([]byte("x")), digits)
 	}
 	if MustParse(strings.ToUpper(digits)) != id {
 		t.Error("Parse is particular about the case of hexadecimal digits")
 	}
-	if b, err := json.Marshal(map[Hex]Hex{Hex(id): Hex(id)}); err != nil || string(b) != `{"`+digits+`":"`+digits+`"}` {
+	if b, err := json.Marshal(map[Hex]Hex{Hex(id): Hex(id)}); err != nil || string(b) != `{"`+
+		digits+`":"`+digits+`"}` {
 		t.Errorf("JSON: %s, %v", b, err)
 	}
-	for _, text := range []string{digits, strings.ToUpper(digits), id.String(), strings.ToLower(id.String())} {
+	for _, text := range []string{digits, strings.ToUpper(digits), id.String(),
+		strings.ToLower(id.String())} {
 		var h Hex
 		if err := json.Unmarshal([]byte(`"`+text+`"`), &h); err != nil || ID(h) != id {
 			t.Errorf("JSON of %s: %v, %v", text, h, err)
 		}
 	}
 	h := Hex(id)
-	for _, bad := range []string{"", digits[1:], digits + "0", "g" + digits[1:], digits[:39] + "é"[:1]} {
+	for _, bad := range []string{"", digits[1:], digits + "0", "g" + digits[1:], digits[:39] +
+		"é"[:1]} {
 		if err := h.UnmarshalText([]byte(bad)); err == nil || ID(h) != id {
 			t.Errorf("UnmarshalText(%q): %v, %v", bad, h, err)
 		}
 	}
-	for _, src := range []any{digits, []byte(digits), id[:], [20]byte(id), id.String(), []byte(id.String())} {
+	for _, src := range []any{digits, []byte(digits), id[:], [20]byte(id), id.String(),
+		[]byte(id.String())} {
 		var got ID
 		if err := got.Scan(src); err != nil || got != id {
 			t.Errorf("Scan(%T %v) = %v, %v", src, src, got, err)
@@ -199,7 +209,8 @@ func TestErrorText(t *testing.T) {
 			t.Errorf("Parse(%q): %v, want %s", s, err, want)
 		}
 	}
-	if _, err := FromBytes(make([]byte, 7)); err == nil || !strings.Contains(err.Error(), "7 bytes, want 20") {
+	if _, err := FromBytes(make([]byte, 7)); err == nil ||
+		!strings.Contains(err.Error(), "7 bytes, want 20") {
 		t.Errorf("FromBytes: %v", err)
 	}
 }

@@ -45,7 +45,8 @@ func ExampleParseError() {
 // The IDs of a day, for a query on an ordered column.
 func ExampleFirst() {
 	day := time.Date(2021, 9, 13, 0, 0, 0, 0, time.UTC)
-	fmt.Printf("id >= '%v' AND id < '%v'\n", scru160.First(day), scru160.First(day.AddDate(0, 0, 1)))
+	fmt.Printf("id >= '%v' AND id < '%v'\n", scru160.First(day),
+		scru160.First(day.AddDate(0, 0, 1)))
 	// Output: id >= '05TTOT0K000000000000000000000000' AND id < '05TU36JG000000000000000000000000'
 }
 

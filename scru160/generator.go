@@ -20,31 +20,34 @@ var format = gen.Format{Name: name, Policy: sortid.RollbackReset}
 //	Generate, Fill, All       the system's clock   safe             the policy
 //	...Context                or Options.Clock     safe             the policy
 //
-// A tick is a millisecond, or a microsecond with [Options.Microseconds]. At each new tick
-// the counter starts at a random number with its top bit clear; within a tick it goes up by
-// one. So a tick has room for half as many IDs as the counter has values, and one more,
-// at least: 32,769 in a millisecond by default. When the counter is full the call
-// waits for the next tick, since the timestamp must be the Unix time: until the clock
-// has passed the last timestamp, which takes longer if the clock went back. A context
-// bounds the wait; its end is [sortid.ErrOverflow].
+// A tick is a millisecond, or a microsecond with [Options.Microseconds]. At each new tick the
+// counter starts at a random number with a zero top bit; within a tick it goes up by one. So a
+// tick has room for at least half as many IDs as the counter has values, plus one: 32,769 in a
+// millisecond by default. When the counter is full, the call waits for the next tick, because the
+// timestamp must be the Unix time. It waits until the clock has passed the last timestamp, which
+// takes longer if the clock went back. A context limits the wait; if it ends, the error is
+// [sortid.ErrOverflow].
 //
-// One generator that many goroutines share keeps the order over all of them, at the
-// price of a lock; a generator each is faster on many cores, and then IDs are in order
-// for each goroutine only, and each has a counter of its own to fill.
+// If many goroutines share one generator, all their IDs are in order, at the price of a lock. A
+// generator for each goroutine is faster on many cores, but keeps order only within each. Each
+// then has its own counter to fill.
+//
+// NewGenerator makes generators. The zero value makes no IDs and returns [sortid.ErrOption].
+// A generator must not be copied, or both make the same IDs: go vet finds that.
 type Generator struct {
 	core gen.Core
 
-	tick        int64  // of the last ID: Unix time in milliseconds or microseconds
-	head        uint64 // that tick in its place in an ID's high 64 bits
-	counter     uint64 // of the last ID, with its extension
-	settledTick int64  // the clock's time for which tick is settled
+	tick        int64  // of the last ID, in milliseconds or microseconds
+	head        uint64 // the tick in the high 64 bits
+	counter     uint64 // the last one, with its extension
+	settledTick int64  // the clock's time for tick
 
 	full     uint64 // the largest counter
 	start    uint64 // the bits of the counter that start at random
-	ext      int    // bits of the counter in random16
+	ext      int    // the counter's bits in random16
 	nodeBits int
-	node     uint64 // the node ID in its place in an ID's middle 64 bits
-	random   uint64 // the random bits of these
+	node     uint64 // the node ID at its place in an ID's middle 64 bits
+	random   uint64 // the random bits of the middle 64 bits
 	micros   bool
 }
 
@@ -53,56 +56,46 @@ type Generator struct {
 type Options struct {
 	sortid.GeneratorOptions
 
-	// Microseconds puts the microsecond part of the time, 0 to 999, into the high 10 bits
-	// of the counter field, and counts within the microsecond in the low 6 bits, from a
-	// random start of 5 bits. So the tick is a microsecond and has room for 33 IDs at
-	// least, and IDs of several generators sort by the microsecond. The clock is read for
-	// each ID, which costs more than all the rest, and should be good to the microsecond.
-	// Fill reads it for each run of IDs that fit in one microsecond.
+	// Microseconds puts the microseconds of the time, 0 to 999, into the high 10 bits of the
+	// counter field. The low 6 bits count within the microsecond, from a random start of 5 bits.
+	// So the tick is a microsecond and has room for at least 33 IDs, and IDs of several generators
+	// sort by the microsecond. The generator reads the clock for each ID, which costs more than
+	// all the rest. The clock should be exact to the microsecond. Fill reads it for each run of
+	// IDs that fit in one microsecond.
 	Microseconds bool
 
-	// CounterWidth is how many low bits of the counter start at random at each new tick;
-	// the others start at zero. Fewer random bits leave room for more IDs in a tick and
-	// make the next ID easier to guess: without any a millisecond holds 65,536 IDs. The
-	// most is all bits but the top one: 15, or 5 with Microseconds, and as many more as
-	// CounterExtension adds. Zero means the most; negative means none.
+	// CounterWidth is how many low bits of the counter start at random at each new tick; the
+	// others start at zero. Fewer random bits leave room for more IDs in a tick, but make the next
+	// ID easier to guess: without any, a millisecond holds 65,536 IDs. The maximum is all bits
+	// except the top one: 15, or 5 with Microseconds, plus CounterExtension. Zero means the
+	// maximum; negative means none.
 	CounterWidth int
 
-	// CounterExtension lengthens the counter by 0 to 16 bits, the high bits of the random16
-	// field. Each of them doubles the room for IDs in a tick. The counter counts and starts
-	// as one integer of all its bits.
+	// CounterExtension lengthens the counter by 0 to 16 bits, the high bits of the random16 field.
+	// Each bit doubles the room for IDs in a tick. The lengthened counter starts and counts as one
+	// integer.
 	CounterExtension int
 
-	// NodeID stands in the highest NodeBits bits of the random16 field that
-	// CounterExtension leaves free, so that generators with different node IDs never make
-	// the same ID, if all of them have node IDs of one size and one counter extension. With
-	// a size of zero there is none.
+	// NodeID is in the highest NodeBits bits of random16 that CounterExtension leaves free. So
+	// generators with different node IDs never make the same ID, if all of them have the same
+	// NodeBits and CounterExtension. With NodeBits of zero there is no node ID.
 	NodeID   uint16
 	NodeBits int
 
-	// Lease grants the node ID, and the milliseconds that IDs may carry; it excludes
-	// NodeBits and RollbackReset. It is a *lease.Lease of format lease.SCRU160, or any
-	// other [sortid.Lease]. Clock must be the lease's.
+	// Lease grants the node ID and the milliseconds that IDs may carry; see [sortid.Lease]. It
+	// excludes NodeBits and RollbackReset. It is a *lease.Lease of format lease.SCRU160, or any
+	// other [sortid.Lease]. Clock must be the same as the lease's clock.
 	//
-	// Node ID and timestamp are the lease's: the node ID may change from one millisecond to
-	// the next, and the timestamp may be ahead of the clock, which counts as a rollback of
-	// that size. When the lease has expired the generator fails with
-	// [sortid.ErrLeaseExpired], or blocks with [sortid.RollbackWait], until it is renewed.
-	// After the lease is closed it fails with [sortid.ErrLeaseClosed], once the
-	// millisecond that it is in has passed.
-	//
-	// Generators may share a lease. Each millisecond goes to one of them, also with
-	// Microseconds, so they take milliseconds ahead of the clock: n generators up to n-1.
-	//
-	// All generators that lease from one set of node IDs must have one counter extension,
-	// for it decides where the node ID stands. The size of the node ID is the lease's, and
-	// together with the extension 16 bits at most.
+	// All generators that lease from one set of node IDs must have the same CounterExtension,
+	// because it decides where the node ID is. The lease sets the size of the node ID. Together
+	// with CounterExtension that must be at most 16 bits.
 	Lease sortid.Lease
 }
 
-// NewGenerator returns a generator, or [sortid.ErrOption] and the option that is wrong.
+// NewGenerator returns a generator. If an option is wrong, it returns a [*sortid.OptionError].
 func NewGenerator(o Options) (*Generator, error) {
-	g := &Generator{tick: gen.NoTick, settledTick: gen.NoTick, ext: o.CounterExtension, micros: o.Microseconds}
+	g := &Generator{tick: gen.NoTick, settledTick: gen.NoTick, ext: o.CounterExtension,
+		micros: o.Microseconds}
 	if err := g.core.Init(&format, o.GeneratorOptions, o.Lease); err != nil {
 		return nil, err
 	}
@@ -110,19 +103,23 @@ func NewGenerator(o Options) (*Generator, error) {
 	node := "NodeBits"
 	switch {
 	case o.CounterExtension < 0 || o.CounterExtension > 16:
-		return nil, g.core.OptionError("CounterExtension: %d bits, want 0 to 16", o.CounterExtension)
+		return nil, g.core.OptionError("CounterExtension", "%d bits, want 0 to 16",
+			o.CounterExtension)
 	case o.NodeBits < 0 || o.NodeBits > 16:
-		return nil, g.core.OptionError("NodeBits: %d bits, want 0 to 16", o.NodeBits)
+		return nil, g.core.OptionError("NodeBits", "%d bits, want 0 to 16", o.NodeBits)
 	case int(o.NodeID)>>o.NodeBits != 0:
-		return nil, g.core.OptionError("NodeID: %d has more than the %d bits of NodeBits", o.NodeID, o.NodeBits)
+		return nil, g.core.OptionsError([]string{"NodeID", "NodeBits"},
+			"the node ID %d has more than %d bits", o.NodeID, o.NodeBits)
 	case o.Lease != nil && o.NodeBits > 0:
-		return nil, g.core.OptionError("Lease and NodeBits exclude each other: the lease has the node ID")
+		return nil, g.core.OptionsError([]string{"Lease", "NodeBits"},
+			"they exclude each other: the lease has the node ID")
 	case o.Lease != nil:
 		g.nodeBits, node = o.Lease.NodeBits(), "Lease"
 	}
 	if g.ext+g.nodeBits > 16 {
-		return nil, g.core.OptionError("CounterExtension and %s: %d and %d bits are more than the 16 of random16",
-			node, g.ext, g.nodeBits)
+		return nil, g.core.OptionsError([]string{"CounterExtension", node},
+			"%d and %d bits are more than the 16 of random16",
+			g.ext, g.nodeBits)
 	}
 	size := 16 + g.ext
 	if g.micros {
@@ -136,7 +133,8 @@ func NewGenerator(o Options) (*Generator, error) {
 	case width < 0:
 		width = 0
 	case width > size-1:
-		return nil, g.core.OptionError("CounterWidth: %d bits, want at most %d, one less than the counter has", width, size-1)
+		return nil, g.core.OptionError("CounterWidth",
+			"%d bits, want at most %d, one less than the counter has", width, size-1)
 	}
 	g.full, g.start = 1<<size-1, 1<<width-1
 	g.node = g.placeNode(uint32(o.NodeID))
@@ -144,15 +142,14 @@ func NewGenerator(o Options) (*Generator, error) {
 	return g, nil
 }
 
-// placeNode returns a node ID in its place in an ID's middle 64 bits.
+// placeNode returns a node ID at its place in an ID's middle 64 bits.
 func (g *Generator) placeNode(id uint32) uint64 { return uint64(id) << (64 - g.ext - g.nodeBits) }
 
 var global = gen.Must(NewGenerator(Options{}))
 
-// New returns an ID of the process-wide generator, which all goroutines share and which
-// follows the defaults. It panics only if the system's clock shows a time before
-// 1970-01-01T00:00:00.001Z or after the year 10889, which no ID can carry. With all IDs of
-// a millisecond used up it waits for the next one.
+// New returns an ID of the process-wide generator, which all goroutines share and which has
+// default options. It panics only if the system clock is before 1970-01-01T00:00:00.001Z or after
+// the year 10889. If all IDs of a millisecond are used up, it waits for the next one.
 func New() (id ID) {
 	if err := global.generate(context.Background(), &id); err != nil {
 		panic(err)
@@ -163,29 +160,29 @@ func New() (id ID) {
 // NewString returns the text of [New].
 func NewString() string { return New().String() }
 
-// Generate returns the next ID. It fails with [sortid.ErrClockRollback],
-// [sortid.ErrTimeRange] (for a time before 1970-01-01T00:00:00.001Z or after the year 10889)
-// or [sortid.ErrEntropy], and on a lease with [sortid.ErrLeaseExpired] or
-// [sortid.ErrLeaseClosed]. With a full counter or [sortid.RollbackWait] it may block.
+// Generate returns the next ID. It fails with [sortid.ErrClockRollback], [sortid.ErrTimeRange]
+// (before 1970-01-01T00:00:00.001Z or after the year 10889) or [sortid.ErrEntropy]. On a lease it
+// also fails with [sortid.ErrLeaseExpired] or [sortid.ErrLeaseClosed]. With a full counter or
+// [sortid.RollbackWait] it may block.
 func (g *Generator) Generate() (id ID, err error) {
 	err = g.generate(context.Background(), &id)
 	return id, err
 }
 
-// GenerateContext is Generate, with a context that bounds its waiting. If it ends, the
-// error matches the context's, and [sortid.ErrOverflow] or, with [sortid.RollbackWait],
+// GenerateContext is Generate with a context that limits its wait. If the context ends, the error
+// matches the context's, and [sortid.ErrOverflow] or, with [sortid.RollbackWait],
 // [sortid.ErrClockRollback] or [sortid.ErrLeaseExpired].
 func (g *Generator) GenerateContext(ctx context.Context) (id ID, err error) {
 	err = g.generate(ctx, &id)
 	return id, err
 }
 
-// generate sets id, which must be zero, to the next ID; with an error it stays zero. The
-// fast path writes it before the unlock, which waits for all writes anyway: copying the
-// ID right after the writes would wait for them a second time.
+// generate sets id, which must be zero, to the next ID. An error leaves id zero. The fast path
+// writes the ID before the unlock, which waits for all writes anyway. Copying the ID right after
+// the writes would wait for them a second time.
 func (g *Generator) generate(ctx context.Context, id *ID) error {
 	for {
-		counter := clock.Counter() // before the lock, to keep that short
+		counter := clock.Counter() // before the lock, to hold that briefly
 		g.core.Lock()
 		var now int64
 		if g.micros {
@@ -209,24 +206,17 @@ func (g *Generator) generate(ctx context.Context, id *ID) error {
 	}
 }
 
-// Fill sets every element of ids to a new ID, in order. It reads the clock and takes
-// the lock once for every 4096 IDs, or for as many as fit in the tick. It fails as
-// Generate does; then it clears ids, and IDs already made are lost.
+// Fill sets every element of ids to a new ID, in order. It reads the clock and takes the lock once
+// for every 4096 IDs, or for as many as fit in the tick. It fails as Generate does. Then it clears
+// ids, and the IDs made so far are lost.
 func (g *Generator) Fill(ids []ID) error { return g.FillContext(context.Background(), ids) }
 
 // FillContext is Fill, with a context as in GenerateContext.
 func (g *Generator) FillContext(ctx context.Context, ids []ID) error {
-	b := g.core.Batch(ctx, len(ids))
-	for b.Next() {
-		b.Done(g.fill(b.Now, ids[b.From:b.To]))
-	}
-	if b.Err != nil {
-		clear(ids)
-	}
-	return b.Err
+	return gen.Fill(ctx, &g.core, ids, g.fill)
 }
 
-// All returns an endless sequence of what Generate returns.
+// All returns an endless sequence of results of Generate.
 func (g *Generator) All() iter.Seq2[ID, error] { return gen.All(g.Generate) }
 
 // next makes the next ID, as its bits from high to low, at the clock's time now.
@@ -242,20 +232,20 @@ func (g *Generator) next(now int64) (hi, mid uint64, lo uint32, err error) {
 	return hi, mid, lo, nil
 }
 
-// step makes an ID where the tick stays and the counter is not full. It returns the ID's
-// high and middle bits.
+// step makes an ID if the tick stays and the counter is not full. It returns the ID's high and
+// middle bits.
 func (g *Generator) step(random uint64) (hi, mid uint64) {
 	g.counter++
 	return g.place(random)
 }
 
-// place returns the high and the middle bits of the ID with the generator's tick and
-// counter, given random bits for the rest of the middle.
+// place returns the high and the middle bits of the ID with the generator's tick and counter. The
+// argument random gives the rest of the middle bits.
 func (g *Generator) place(random uint64) (hi, mid uint64) {
 	return g.head | g.counter>>g.ext, g.counter<<(64-g.ext) | g.node | random&g.random
 }
 
-// fill is next for many IDs, and returns how many it made.
+// fill makes many IDs, and returns how many.
 func (g *Generator) fill(now int64, ids []ID) (int, error) {
 	for i := range ids {
 		if now == g.settledTick && g.counter < g.full {
@@ -274,7 +264,7 @@ func (g *Generator) fill(now int64, ids []ID) (int, error) {
 	return len(ids), nil
 }
 
-// slowPath is next where the clock has moved or the counter is full.
+// slowPath is next if the clock has moved or the counter is full.
 func (g *Generator) slowPath(now int64) (hi, mid uint64, lo uint32, err error) {
 	g.core.Rand.Tick(g.core.Time(now).UnixMilli())
 	if now > g.tick {
@@ -293,8 +283,7 @@ func (g *Generator) slowPath(now int64) (hi, mid uint64, lo uint32, err error) {
 	return g.next(now)
 }
 
-// begin makes the first ID of the clock's time now, or on a lease, which is claimed by the
-// millisecond, of a later one.
+// begin makes the first ID of the clock's time now. A lease may give a later millisecond.
 func (g *Generator) begin(now int64) (hi, mid uint64, lo uint32, err error) {
 	if !g.core.Leased() || g.micros && now/1000 == g.tick/1000 {
 		return g.first(now, now, g.node)
@@ -313,14 +302,14 @@ func (g *Generator) begin(now int64) (hi, mid uint64, lo uint32, err error) {
 		return 0, 0, 0, err
 	}
 	if _, err := g.core.CheckRollback(now, tick, tick); err != nil {
-		g.counter-- // to be the first ID once the clock is near
+		g.counter-- // the ID is then the first one once the clock is near
 		g.settledTick = gen.NoTick
 		return 0, 0, 0, err
 	}
 	return hi, mid, lo, nil
 }
 
-// first makes the first ID of a tick, which is settled while the clock shows settled.
+// first makes the first ID of a tick. That stays settled while the clock shows settled.
 func (g *Generator) first(settled, tick int64, node uint64) (hi, mid uint64, lo uint32, err error) {
 	timestamp, micro := tick, int64(0)
 	if g.micros {

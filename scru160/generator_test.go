@@ -50,11 +50,12 @@ func subject(burst, random int, own ...Options) conformance.Generator[ID] {
 
 func TestGenerator(t *testing.T) {
 	for name, g := range map[string]conformance.Generator[ID]{
-		"default":      subject(1<<15+1, 16),
-		"width 0":      subject(1<<16, 16, Options{CounterWidth: -1}),
-		"extension":    subject(1<<30, 0, Options{CounterExtension: 16}),
-		"node":         subject(1<<15+1, 0, Options{NodeID: 0xabcd, NodeBits: 16}),
-		"mixed":        subject(1<<20-1<<10, 4, Options{CounterExtension: 4, NodeID: 42, NodeBits: 8, CounterWidth: 10}),
+		"default":   subject(1<<15+1, 16),
+		"width 0":   subject(1<<16, 16, Options{CounterWidth: -1}),
+		"extension": subject(1<<30, 0, Options{CounterExtension: 16}),
+		"node":      subject(1<<15+1, 0, Options{NodeID: 0xabcd, NodeBits: 16}),
+		"mixed": subject(1<<20-1<<10, 4, Options{CounterExtension: 4, NodeID: 42,
+			NodeBits: 8, CounterWidth: 10}),
 		"microseconds": subject(1<<5+1, 16, Options{Microseconds: true}),
 		"microseconds, mixed": subject(1<<8+1, 5, Options{Microseconds: true, CounterExtension: 3,
 			NodeID: 42, NodeBits: 8}),
@@ -105,8 +106,10 @@ func TestLease(t *testing.T) {
 		{8, 0, true}, {13, 3, true},
 	} {
 		g := conformance.Leased[ID]{
-			New: func(t testing.TB, l sortid.Lease, s conformance.Setup) (conformance.Gen[ID], error) {
-				return NewGenerator(Options{GeneratorOptions: s, CounterExtension: c.ext, Microseconds: c.micros, Lease: l})
+			New: func(t testing.TB, l sortid.Lease,
+				s conformance.Setup) (conformance.Gen[ID], error) {
+				return NewGenerator(Options{GeneratorOptions: s, CounterExtension: c.ext,
+					Microseconds: c.micros, Lease: l})
 			},
 			Format: lease.SCRU160, Size: c.size,
 			Node: func(id ID) uint32 {
@@ -124,14 +127,16 @@ func TestLeaseMicroseconds(t *testing.T) {
 	for _, policy := range []sortid.RollbackPolicy{sortid.RollbackDefault, sortid.RollbackWait} {
 		clock := conformance.NewClock(conformance.Start.Add(300 * time.Microsecond))
 		l := newWindow(8, 2, 9)
-		g := newGenerator(t, conformance.Setup{Clock: clock.Now, RollbackPolicy: policy}, Options{Microseconds: true, Lease: l})
+		g := newGenerator(t, conformance.Setup{Clock: clock.Now, RollbackPolicy: policy},
+			Options{Microseconds: true, Lease: l})
 		var last ID
 		next := func(ms int64, micros int) {
 			t.Helper()
 			id, err := g.Generate()
 			at := int64(id.Timestamp()) - conformance.Start.UnixMilli()
 			if err != nil || at != ms || int(id.Micros()) != micros || id.Compare(last) <= 0 {
-				t.Fatalf("%v: %d ms %d µs after %v, %v; want %d ms %d µs", id.Hex(), at, id.Micros(), last.Hex(), err, ms, micros)
+				t.Fatalf("%v: %d ms %d µs after %v, %v; want %d ms %d µs", id.Hex(), at,
+					id.Micros(), last.Hex(), err, ms, micros)
 			}
 			last = id
 		}
@@ -145,8 +150,10 @@ func TestLeaseMicroseconds(t *testing.T) {
 		}
 
 		// Another generator has the next one.
-		h := newGenerator(t, conformance.Setup{Clock: clock.Now}, Options{Microseconds: true, Lease: l})
-		if id, err := h.Generate(); err != nil || id.Time() != conformance.Start.Add(3*time.Millisecond) || id.Micros() != 0 {
+		h := newGenerator(t, conformance.Setup{Clock: clock.Now},
+			Options{Microseconds: true, Lease: l})
+		if id, err := h.Generate(); err != nil ||
+			id.Time() != conformance.Start.Add(3*time.Millisecond) || id.Micros() != 0 {
 			t.Fatalf("the other one: %v %v, %v", id.Time(), id.Micros(), err)
 		}
 		clock.Add(994 * time.Microsecond)
@@ -181,13 +188,15 @@ func TestLeaseAhead(t *testing.T) {
 	} {
 		clock := conformance.NewClock(conformance.Start)
 		c.o.Lease = newWindow(8, 5, 9)
-		g := newGenerator(t, conformance.Setup{Clock: clock.Now, Entropy: conformance.Constant(0xff), RollbackAllowance: 3 * time.Millisecond}, c.o)
+		g := newGenerator(t, conformance.Setup{Clock: clock.Now,
+			Entropy: conformance.Constant(0xff), RollbackAllowance: 3 * time.Millisecond}, c.o)
 		if id, err := g.Generate(); !errors.Is(err, sortid.ErrClockRollback) {
 			t.Fatalf("%v, %v, want ErrClockRollback", id, err)
 		}
 		clock.Add(2 * time.Millisecond)
 		id, err := g.Generate()
-		if err != nil || int(id.Counter()) != c.start || !id.Time().Equal(conformance.Start.Add(5*time.Millisecond)) {
+		if err != nil || int(id.Counter()) != c.start ||
+			!id.Time().Equal(conformance.Start.Add(5*time.Millisecond)) {
 			t.Errorf("counter %d at %v, %v, want %d", id.Counter(), id.Time(), err, c.start)
 		}
 		g.counter = g.full
@@ -223,12 +232,13 @@ func TestLeaseEntropy(t *testing.T) {
 	clock := conformance.NewClock(conformance.Start)
 	l := newWindow(8, 0, 1)
 	fails := false
-	g := newGenerator(t, conformance.Setup{Clock: clock.Now, Entropy: reader(func(b []byte) (int, error) {
-		if fails {
-			return 0, io.EOF
-		}
-		return len(b), nil
-	})}, Options{Lease: l})
+	g := newGenerator(t, conformance.Setup{Clock: clock.Now,
+		Entropy: reader(func(b []byte) (int, error) {
+			if fails {
+				return 0, io.EOF
+			}
+			return len(b), nil
+		})}, Options{Lease: l})
 	node := func() (uint16, time.Time) {
 		t.Helper()
 		id, err := g.Generate()
@@ -298,7 +308,8 @@ func TestOptions(t *testing.T) {
 		names string // what the error must name
 		o     Options
 	}{
-		{"RollbackPolicy", Options{GeneratorOptions: sortid.GeneratorOptions{RollbackPolicy: sortid.RollbackWait + 1}}},
+		{"RollbackPolicy",
+			Options{GeneratorOptions: sortid.GeneratorOptions{RollbackPolicy: sortid.RollbackWait + 1}}},
 		{"CounterWidth", Options{CounterWidth: 16}},
 		{"CounterWidth", Options{CounterWidth: 6, Microseconds: true}},
 		{"CounterWidth", Options{CounterWidth: 20, CounterExtension: 4}},
@@ -314,10 +325,13 @@ func TestOptions(t *testing.T) {
 		{"Lease", Options{Lease: (*lease.Lease)(nil)}},
 		{"Lease and NodeBits", Options{Lease: newWindow(8, 0, 1), NodeID: 1, NodeBits: 8}},
 		{"NodeID", Options{Lease: newWindow(8, 0, 1), NodeID: 1}},
-		{"Lease and RollbackReset", Options{Lease: newWindow(8, 0, 1), GeneratorOptions: sortid.GeneratorOptions{RollbackPolicy: sortid.RollbackReset}}},
+		{"Lease and RollbackPolicy",
+			Options{Lease: newWindow(8, 0, 1),
+				GeneratorOptions: sortid.GeneratorOptions{RollbackPolicy: sortid.RollbackReset}}},
 	} {
 		g, err := NewGenerator(c.o)
-		if g != nil || !errors.Is(err, sortid.ErrOption) || !strings.Contains(err.Error(), c.names) {
+		if g != nil || !errors.Is(err, sortid.ErrOption) ||
+			!strings.Contains(err.Error(), c.names) {
 			t.Errorf("%s: %v, %v", c.names, g, err)
 		}
 	}
@@ -354,7 +368,8 @@ type mode struct {
 }
 
 func (m mode) options() Options {
-	o := Options{CounterExtension: m.ext, NodeID: uint16(m.id), NodeBits: m.node, Microseconds: m.micros}
+	o := Options{CounterExtension: m.ext, NodeID: uint16(m.id), NodeBits: m.node,
+		Microseconds: m.micros}
 	most := 15 + m.ext
 	if m.micros {
 		most = 5 + m.ext
@@ -394,7 +409,8 @@ func testLayout(t *testing.T, m mode) {
 	}
 	width := min(m.random, size-1)
 	clock := conformance.NewClock(conformance.Start)
-	g := newGenerator(t, conformance.Setup{Clock: clock.Now, Entropy: conformance.Entropy(uint64(size))}, m.options())
+	g := newGenerator(t, conformance.Setup{Clock: clock.Now,
+		Entropy: conformance.Entropy(uint64(size))}, m.options())
 	const ticks, each = 100, 5
 	var ones, zeros int64 // over the starts
 	var set, clear [10]byte
@@ -409,7 +425,8 @@ func testLayout(t *testing.T, m mode) {
 			counter, rest := m.counter(id)
 			if i == 0 {
 				if int64(counter)>>width != 0 {
-					t.Fatalf("tick %d: the counter starts at %#x, want %d bits at most", tick, counter, width)
+					t.Fatalf("tick %d: the counter starts at %#x, want %d bits at most", tick,
+						counter, width)
 				}
 				ones, zeros = ones|int64(counter), zeros|int64(^counter)
 			} else if before, _ := m.counter(last); counter != before+1 {
@@ -424,7 +441,8 @@ func testLayout(t *testing.T, m mode) {
 				set[i] |= b
 				clear[i] |= ^b
 			}
-			if m.micros && int64(id.Micros()) != clock.Now().UnixMicro()%1000 || !id.Time().Equal(clock.Now().Truncate(time.Millisecond)) {
+			if m.micros && int64(id.Micros()) != clock.Now().UnixMicro()%1000 ||
+				!id.Time().Equal(clock.Now().Truncate(time.Millisecond)) {
 				t.Fatalf("%v at %v", id.Hex(), clock.Now())
 			}
 			last = id
@@ -433,7 +451,8 @@ func testLayout(t *testing.T, m mode) {
 	}
 	// 100 starts: that a bit never changes has a chance of 1 in 2^99.
 	if all := int64(1)<<width - 1; ones&all != all || zeros&all != all {
-		t.Errorf("of %d random bits of the counter's start only %#x were ever 1 and %#x ever 0", width, ones, zeros&all)
+		t.Errorf("of %d random bits of the counter's start only %#x were ever 1 and %#x ever 0",
+			width, ones, zeros&all)
 	}
 	if all := 1<<(16-m.ext-m.node) - 1; restOnes&all != all || restZeros&all != all {
 		t.Errorf("random16: only %#x were ever 1 and %#x ever 0", restOnes, restZeros)
@@ -461,7 +480,8 @@ func TestCapacity(t *testing.T) {
 	} {
 		clock := conformance.NewClock(conformance.Start)
 		// All ones: the counter starts as high as it can.
-		g := newGenerator(t, conformance.Setup{Clock: clock.Now, Entropy: conformance.Constant(0xff)}, c.o)
+		g := newGenerator(t, conformance.Setup{Clock: clock.Now,
+			Entropy: conformance.Constant(0xff)}, c.o)
 		ids := make([]ID, c.want)
 		if err := g.Fill(ids); err != nil {
 			t.Fatal(err)
@@ -471,13 +491,16 @@ func TestCapacity(t *testing.T) {
 				t.Fatalf("ID %d: %v after %v", i, ids[i], ids[i-1])
 			}
 		}
-		if last := ids[len(ids)-1]; !last.Time().Equal(conformance.Start) || last.Micros() != 0 && g.micros {
+		if last := ids[len(ids)-1]; !last.Time().Equal(conformance.Start) || last.Micros() != 0 &&
+			g.micros {
 			t.Errorf("the last of %d IDs has the time %v", c.want, last.Time())
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Millisecond)
 		id, err := g.GenerateContext(ctx)
-		if !id.IsZero() || !errors.Is(err, sortid.ErrOverflow) || !errors.Is(err, context.DeadlineExceeded) || errors.Is(err, sortid.ErrClockRollback) {
-			t.Errorf("after %d IDs: %v, %v, want sortid.ErrOverflow and the context's error", c.want, id, err)
+		if !id.IsZero() || !errors.Is(err, sortid.ErrOverflow) ||
+			!errors.Is(err, context.DeadlineExceeded) || errors.Is(err, sortid.ErrClockRollback) {
+			t.Errorf("after %d IDs: %v, %v, want sortid.ErrOverflow and the context's error",
+				c.want, id, err)
 		}
 		cancel()
 	}
@@ -531,7 +554,8 @@ func TestOverflow(t *testing.T) {
 				t.Errorf("ID %d: %v after %v", i, id, ids[i-1])
 			}
 		}
-		if low, next := ids[2].Counter(), ids[3].Counter(); !g.micros && low != 0xffff || g.micros && low != 1<<6|63 || next>>15 != 0 {
+		if low, next := ids[2].Counter(), ids[3].Counter(); !g.micros && low != 0xffff ||
+			g.micros && low != 1<<6|63 || next>>15 != 0 {
 			t.Errorf("counters around the tick's end: %#x, %#x", low, next)
 		}
 
@@ -542,7 +566,8 @@ func TestOverflow(t *testing.T) {
 		ctx, cancel := context.WithCancelCause(t.Context())
 		cancel(cause)
 		err = g.FillContext(ctx, ids)
-		if !errors.Is(err, sortid.ErrOverflow) || !errors.Is(err, context.Canceled) || !errors.Is(err, cause) {
+		if !errors.Is(err, sortid.ErrOverflow) || !errors.Is(err, context.Canceled) ||
+			!errors.Is(err, cause) {
 			t.Errorf("%v, want sortid.ErrOverflow, Canceled and the cause", err)
 		}
 		for _, id := range ids {
@@ -552,7 +577,8 @@ func TestOverflow(t *testing.T) {
 		}
 
 		// A clock that goes back during the wait: the policy decides.
-		for policy, want := range map[sortid.RollbackPolicy]error{sortid.RollbackReset: nil, sortid.RollbackAbort: sortid.ErrClockRollback} {
+		for policy, want := range map[sortid.RollbackPolicy]error{sortid.RollbackReset: nil,
+			sortid.RollbackAbort: sortid.ErrClockRollback} {
 			g, clock := full(t, conformance.Setup{RollbackPolicy: policy}, c.o)
 			go whenWaiting(g, clock, c.unit, -time.Hour)
 			id, err := g.Generate()
@@ -607,14 +633,18 @@ func TestOverflowShortWay(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if counter, _ := c.m.counter(ids[i]); counter != int(g.full)-2+i || !ids[i].Time().Equal(first.Time()) {
-					t.Errorf("%+v, batch %v: ID %d has the counter %#x and the time %v", c.m, batch, i, counter, ids[i].Time())
+				if counter, _ := c.m.counter(ids[i]); counter != int(g.full)-2+i ||
+					!ids[i].Time().Equal(first.Time()) {
+					t.Errorf("%+v, batch %v: ID %d has the counter %#x and the time %v", c.m, batch,
+						i, counter, ids[i].Time())
 				}
 			}
 		}
 		id, err := g.GenerateContext(ctx)
-		if until, _ := g.core.Waits(); !errors.Is(err, sortid.ErrOverflow) || !until.Equal(conformance.Start.Add(c.unit)) {
-			t.Errorf("%+v: %v, %v, until %v, want ErrOverflow until the next tick", c.m, id, err, until)
+		if until, _ := g.core.Waits(); !errors.Is(err, sortid.ErrOverflow) ||
+			!until.Equal(conformance.Start.Add(c.unit)) {
+			t.Errorf("%+v: %v, %v, until %v, want ErrOverflow until the next tick", c.m, id, err,
+				until)
 		}
 		g.counter = g.full - 3
 		if err := g.FillContext(ctx, ids); !errors.Is(err, sortid.ErrOverflow) {
@@ -626,7 +656,8 @@ func TestOverflowShortWay(t *testing.T) {
 // On the system's clock: more IDs than a millisecond holds, in order, none of them
 // ahead of the clock.
 func TestOverflowSystemClock(t *testing.T) {
-	for name, o := range map[string]Options{"milliseconds": {}, "microseconds": {Microseconds: true}} {
+	for name, o := range map[string]Options{"milliseconds": {},
+		"microseconds": {Microseconds: true}} {
 		g := newGenerator(t, conformance.Setup{}, o)
 		start := time.Now().Truncate(time.Millisecond)
 		g.Generate()
@@ -658,7 +689,8 @@ func TestOverflowSystemClock(t *testing.T) {
 // the order, with its top bit clear at the start.
 func TestMicroseconds(t *testing.T) {
 	clock := conformance.NewClock(conformance.Start)
-	g := newGenerator(t, conformance.Setup{Clock: clock.Now, Entropy: conformance.Entropy(2)}, Options{Microseconds: true})
+	g := newGenerator(t, conformance.Setup{Clock: clock.Now, Entropy: conformance.Entropy(2)},
+		Options{Microseconds: true})
 	var last ID
 	for us := range int64(2000) {
 		for i := range 3 {
@@ -666,10 +698,12 @@ func TestMicroseconds(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if id.Micros() != int(us%1000) || !id.Time().Equal(conformance.Start.Add(time.Duration(us/1000)*time.Millisecond)) {
+			if id.Micros() != int(us%1000) ||
+				!id.Time().Equal(conformance.Start.Add(time.Duration(us/1000)*time.Millisecond)) {
 				t.Fatalf("after %d µs: %v %d", us, id.Time(), id.Micros())
 			}
-			if id.Compare(last) <= 0 || i == 0 && id.CounterLow() > 31 || i > 0 && id.CounterLow() != last.CounterLow()+1 {
+			if id.Compare(last) <= 0 || i == 0 && id.CounterLow() > 31 ||
+				i > 0 && id.CounterLow() != last.CounterLow()+1 {
 				t.Fatalf("%v after %v", id.Hex(), last.Hex())
 			}
 			last = id
@@ -689,7 +723,8 @@ func TestMicroseconds(t *testing.T) {
 // The allowance counts in ticks: here in single microseconds.
 func TestMicrosecondAllowance(t *testing.T) {
 	clock := conformance.NewClock(conformance.Start)
-	g := newGenerator(t, conformance.Setup{Clock: clock.Now, Entropy: conformance.Entropy(2), RollbackPolicy: sortid.RollbackAbort, RollbackAllowance: 7*time.Microsecond + 999}, Options{Microseconds: true})
+	g := newGenerator(t, conformance.Setup{Clock: clock.Now, Entropy: conformance.Entropy(2),
+		RollbackPolicy: sortid.RollbackAbort, RollbackAllowance: 7*time.Microsecond + 999}, Options{Microseconds: true})
 	g.Generate()
 	clock.Add(-7 * time.Microsecond)
 	if _, err := g.Generate(); err != nil {

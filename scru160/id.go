@@ -36,9 +36,8 @@ const (
 //	|                        random80, low 32                       |
 //	+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
 //
-// IDs are immutable and comparable: == reports whether two are the same, and the bytes
-// and each of the two texts sort by time. The zero ID has the reserved timestamp 0; no
-// generator makes it, so it can stand for "none".
+// IDs are immutable, and comparable with ==. The bytes and each of the two texts sort by time. The
+// zero ID has the reserved timestamp 0. No generator makes it, so it can mean "none".
 type ID [Size]byte
 
 // Max is the largest ID. Its timestamp is reserved: no generator makes it.
@@ -47,8 +46,8 @@ var Max = ID{
 	0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff,
 }
 
-// FromFields returns the ID of the four fields. It returns [sortid.ErrField] if timestamp has
-// more than 48 bits.
+// FromFields returns the ID with these fields. It returns [sortid.ErrField] if timestamp has more
+// than 48 bits.
 func FromFields(timestamp uint64, counter, random16 uint16, random80 [10]byte) (id ID, err error) {
 	if timestamp > MaxTimestamp {
 		return ID{}, parseerr.Field(name, "timestamp", timestamp, MaxTimestamp)
@@ -66,8 +65,8 @@ func (id *ID) put(hi, mid uint64, lo uint32) {
 	binary.BigEndian.PutUint32(id[16:20], lo)
 }
 
-// FromBytes returns the ID of 20 bytes in big-endian order, or a [sortid.ParseError]. Each
-// such sequence of bytes is an ID.
+// FromBytes returns the ID of 20 bytes in big-endian order. Other lengths give a
+// [sortid.ParseError].
 func FromBytes(b []byte) (ID, error) {
 	if len(b) != Size {
 		return ID{}, parseerr.Binary(name, len(b), sortid.ErrBinaryLength, "20")
@@ -84,35 +83,34 @@ func (id ID) Timestamp() uint64 { return binary.BigEndian.Uint64(id[:8]) >> 16 }
 // Counter returns the counter field, of 16 bits.
 func (id ID) Counter() uint16 { return binary.BigEndian.Uint16(id[6:8]) }
 
-// Random16 returns the random16 field, of 16 bits: random, unless the generator was
-// told to extend the counter or to put a node ID there.
+// Random16 returns the 16-bit random16 field. It is random, unless the generator extends the
+// counter or puts a node ID there.
 func (id ID) Random16() uint16 { return binary.BigEndian.Uint16(id[8:10]) }
 
 // Random80 returns the random80 field, of 80 bits in big-endian order.
 func (id ID) Random80() [10]byte { return [10]byte(id[10:]) }
 
-// Micros returns the high 10 bits of the counter. If the ID's generator worked
-// [Options.Microseconds], and only then, they are the microseconds after Time, 0 to 999.
+// Micros returns the high 10 bits of the counter. Only if the ID's generator used
+// [Options.Microseconds], they are the microseconds after Time, 0 to 999.
 func (id ID) Micros() int { return int(id.Counter() >> 6) }
 
-// CounterLow returns the low 6 bits of the counter. If the ID's generator worked
-// [Options.Microseconds], and only then, they count IDs within the microsecond.
+// CounterLow returns the low 6 bits of the counter. Only if the ID's generator used
+// [Options.Microseconds], they count IDs within the microsecond.
 func (id ID) CounterLow() int { return int(id.Counter() & 63) }
 
 // Time returns the time of the timestamp, in UTC, to the millisecond.
 func (id ID) Time() time.Time { return time.UnixMilli(int64(id.Timestamp())).UTC() }
 
-// Compare returns -1, 0 or +1 as id sorts before, with or after other: by time, and
-// within a generator by order of generation.
+// Compare returns -1, 0 or +1 if id sorts before, with or after other: by time, and within a
+// generator in the order of generation.
 func (id ID) Compare(other ID) int { return bytes.Compare(id[:], other[:]) }
 
 // IsZero reports whether id is the zero ID.
 func (id ID) IsZero() bool { return id == ID{} }
 
-// First returns the smallest ID of t's millisecond, so that the IDs of the time range
-// from a up to but not including b, in whole milliseconds, are those in
-// [First(a), First(b)). A time before 1970 gives the zero ID, one after the last
-// timestamp [Max].
+// First returns the smallest ID of t's millisecond. So the IDs from time a up to but not including
+// time b, in whole milliseconds, are [First(a), First(b)). A time before 1970 gives the zero ID, a
+// time after the last timestamp gives [Max].
 func First(t time.Time) (id ID) {
 	switch ms := clock.UnixMilli(t); {
 	case ms < 0:

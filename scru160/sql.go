@@ -6,9 +6,9 @@ import (
 	"github.com/sortid/sortid/internal/parseerr"
 )
 
-// Value stores the ID as its text of 32 characters. To store 40 hexadecimal digits use
-// [Hex], in a binary column [Bytes]. One column holds one encoding: they do not sort
-// among each other. For a nullable column use sql.Null[ID].
+// Value stores the ID as its text of 32 characters. To store 40 hexadecimal digits use [Hex], in a
+// binary column [Bytes]. Use one encoding per column: different ones do not sort together. For a
+// nullable column use sql.Null[ID].
 func (id ID) Value() (driver.Value, error) { return id.String(), nil }
 
 // Scan reads an ID from a database: a text of 32 or 40 characters, or 20 bytes,

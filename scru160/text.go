@@ -24,7 +24,7 @@ func Parse(s string) (id ID, err error) {
 	return id, nil
 }
 
-// MustParse is [Parse] for texts known to be right: it panics on any other.
+// MustParse is [Parse] for texts known to be valid: it panics on any other.
 func MustParse(s string) ID {
 	id, err := Parse(s)
 	if err != nil {
@@ -33,12 +33,13 @@ func MustParse(s string) ID {
 	return id
 }
 
-// decode sets the ID to that of b, which it does not keep, or leaves it alone.
+// decode sets the ID from the text b, and does not keep b. An error leaves the ID as it was.
 func (id *ID) decode(b []byte) error {
 	switch len(b) {
 	case TextLen:
 		if at := base32hex.Decode((*[Size]byte)(id), (*[TextLen]byte)(b)); at >= 0 {
-			return parseerr.Text(name, b, at, sortid.ErrSymbol, "0-9 or A-V, as a text of 32 characters is base32hex")
+			return parseerr.Text(name, b, at, sortid.ErrSymbol,
+				"0-9 or A-V, as a text of 32 characters is base32hex")
 		}
 		return nil
 	case HexLen:
@@ -48,7 +49,8 @@ func (id *ID) decode(b []byte) error {
 			if err != hex.InvalidByteError(b[at]) {
 				at++
 			}
-			return parseerr.Text(name, b, at, sortid.ErrSymbol, "0-9 or a-f, as a text of 40 characters is hex")
+			return parseerr.Text(name, b, at, sortid.ErrSymbol,
+				"0-9 or a-f, as a text of 40 characters is hex")
 		}
 		*id = parsed
 		return nil
@@ -78,8 +80,8 @@ func (id ID) AppendText(b []byte) ([]byte, error) {
 // MarshalText returns the text that String returns. It never fails.
 func (id ID) MarshalText() ([]byte, error) { return id.AppendText(nil) }
 
-// UnmarshalText sets the ID to that of a text that [Parse] takes. With an error, of
-// type [*sortid.ParseError], it leaves the ID as it was.
+// UnmarshalText sets the ID from a text, as [Parse] reads it. An error is a [*sortid.ParseError],
+// and leaves the ID as it was.
 func (id *ID) UnmarshalText(b []byte) error { return id.decode(b) }
 
 // Hex returns the ID's other text: 40 hexadecimal digits in lower case.
@@ -98,8 +100,8 @@ func (id ID) AppendBinary(b []byte) ([]byte, error) { return append(b, id[:]...)
 // MarshalBinary returns the ID's 20 bytes in big-endian order. It never fails.
 func (id ID) MarshalBinary() ([]byte, error) { return id.AppendBinary(nil) }
 
-// UnmarshalBinary sets the ID to that of 20 bytes in big-endian order. With an error,
-// of type [*sortid.ParseError], it leaves the ID as it was.
+// UnmarshalBinary sets the ID from 20 bytes in big-endian order. An error is a
+// [*sortid.ParseError], and leaves the ID as it was.
 func (id *ID) UnmarshalBinary(b []byte) error {
 	parsed, err := FromBytes(b)
 	if err != nil {
@@ -109,9 +111,8 @@ func (id *ID) UnmarshalBinary(b []byte) error {
 	return nil
 }
 
-// Hex is an ID shown as 40 hexadecimal digits in lower case, in JSON, in a database and
-// wherever else a program prints it. It reads what an ID reads. Convert with Hex(id)
-// and ID(hex).
+// Hex is an ID shown as 40 hexadecimal digits in lower case, in JSON, in a database and wherever a
+// program prints it. It reads the same texts as an ID. Convert with Hex(id) and ID(hex).
 type Hex ID
 
 // String returns the 40 digits.
@@ -123,5 +124,5 @@ func (h Hex) AppendText(b []byte) ([]byte, error) { return ID(h).AppendHex(b), n
 // MarshalText returns the 40 digits. It never fails.
 func (h Hex) MarshalText() ([]byte, error) { return h.AppendText(nil) }
 
-// UnmarshalText sets the ID to that of a text; see [ID.UnmarshalText].
+// UnmarshalText sets the ID from a text; see [ID.UnmarshalText].
 func (h *Hex) UnmarshalText(b []byte) error { return (*ID)(h).UnmarshalText(b) }

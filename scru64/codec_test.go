@@ -66,11 +66,15 @@ func TestFromFields(t *testing.T) {
 		{0, MaxNodeCtr + 1, "node_ctr", 0},
 	} {
 		id, err := FromFields(c.timestamp, c.nodeCtr)
-		if c.wrong == "" && (err != nil || id != c.want || id.Timestamp() != c.timestamp || id.NodeCtr() != c.nodeCtr) {
-			t.Errorf("FromFields(%d, %d) = %v, %v, want %v", c.timestamp, c.nodeCtr, id, err, c.want)
+		if c.wrong == "" && (err != nil || id != c.want || id.Timestamp() != c.timestamp ||
+			id.NodeCtr() != c.nodeCtr) {
+			t.Errorf("FromFields(%d, %d) = %v, %v, want %v", c.timestamp, c.nodeCtr, id, err,
+				c.want)
 		}
-		if c.wrong != "" && (id != 0 || !errors.Is(err, sortid.ErrField) || !strings.Contains(err.Error(), c.wrong)) {
-			t.Errorf("FromFields(%d, %d) = %v, %v, want sortid.ErrField that names %s", c.timestamp, c.nodeCtr, id, err, c.wrong)
+		if c.wrong != "" && (id != 0 || !errors.Is(err, sortid.ErrField) ||
+			!strings.Contains(err.Error(), c.wrong)) {
+			t.Errorf("FromFields(%d, %d) = %v, %v, want sortid.ErrField that names %s", c.timestamp,
+				c.nodeCtr, id, err, c.wrong)
 		}
 	}
 	if MaxTimestamp != 282429536480 {
@@ -84,7 +88,8 @@ func TestNodeIDAndCounter(t *testing.T) {
 	for size := -3; size < 40; size++ {
 		s := min(max(size, 0), 24)
 		want := new(big.Int).Mod(new(big.Int).SetUint64(uint64(id)), big.NewInt(1<<24))
-		node, counter := new(big.Int).DivMod(want, new(big.Int).Lsh(big.NewInt(1), uint(24-s)), new(big.Int))
+		node, counter := new(big.Int).DivMod(want, new(big.Int).Lsh(big.NewInt(1), uint(24-s)),
+			new(big.Int))
 		if got := id.NodeID(size); node.Cmp(big.NewInt(int64(got))) != 0 {
 			t.Errorf("NodeID(%d) = %d, want %d", size, got, node)
 		}
@@ -99,11 +104,13 @@ func TestAboveMax(t *testing.T) {
 	for _, v := range []uint64{uint64(Max) + 1, 1 << 63, 1<<64 - 1} {
 		id, err := FromUint64(v)
 		var p *sortid.ParseError
-		if id != 0 || !errors.Is(err, sortid.ErrRange) || !errors.As(err, &p) || !strings.Contains(err.Error(), strconv.FormatUint(v, 10)) {
+		if id != 0 || !errors.Is(err, sortid.ErrRange) || !errors.As(err, &p) ||
+			!strings.Contains(err.Error(), strconv.FormatUint(v, 10)) {
 			t.Errorf("FromUint64(%d) = %v, %v", v, id, err)
 		}
 		bad := ID(v)
-		if _, err := Parse(bad.String()); err == nil || !strings.Contains(bad.String(), strconv.FormatUint(v, 10)) {
+		if _, err := Parse(bad.String()); err == nil ||
+			!strings.Contains(bad.String(), strconv.FormatUint(v, 10)) {
 			t.Errorf("the text of ID(%d) is %q, and parses: %v", v, bad, err)
 		}
 		keep := []byte("x")
@@ -120,8 +127,10 @@ func TestAboveMax(t *testing.T) {
 			t.Errorf("Value of Text(%d): %v, %v", bad, v, err)
 		}
 		got := ID(7)
-		if err := got.UnmarshalBinary([]byte{byte(v >> 56), byte(v >> 48), byte(v >> 40), byte(v >> 32),
-			byte(v >> 24), byte(v >> 16), byte(v >> 8), byte(v)}); got != 7 || !errors.Is(err, sortid.ErrRange) {
+		if err := got.UnmarshalBinary([]byte{byte(v >> 56), byte(v >> 48), byte(v >> 40),
+			byte(v >> 32),
+			byte(v >> 24), byte(v >> 16), byte(v >> 8), byte(v)}); got != 7 ||
+			!errors.Is(err, sortid.ErrRange) {
 			t.Errorf("UnmarshalBinary of %x: %v, %v", v, got, err)
 		}
 		if err := got.Scan(v); got != 7 || !errors.Is(err, sortid.ErrRange) {
@@ -145,7 +154,8 @@ func TestSQLForms(t *testing.T) {
 	if v, err := Text(id).Value(); v != "0u2pf62ji4b9" || err != nil {
 		t.Errorf("Text: Value = %v, %v", v, err)
 	}
-	for _, src := range []any{int64(id), uint64(id), id.String(), strings.ToUpper(id.String()), []byte(id.String()), bin} {
+	for _, src := range []any{int64(id), uint64(id), id.String(), strings.ToUpper(id.String()),
+		[]byte(id.String()), bin} {
 		var got ID
 		if err := got.Scan(src); err != nil || got != id {
 			t.Errorf("Scan(%T %v) = %v, %v", src, src, got, err)
@@ -193,21 +203,28 @@ var nodeSpecs = []struct {
 }
 
 var badNodeSpecs = []string{
-	"", "/", "42", "42/", "/8", "/", "//", "42//8", "42/8/", "1/2/3", " 42/8", "42/8 ", "42 /8", "42/ 8", "42/8\n",
-	"+42/8", "-42/8", "42/+8", "42/-8", "4_2/8", "42/0", "42/24", "42/00", "42/99", "42/008", "42/800", "42/0x8",
-	"0/0", "2/1", "256/8", "0x100/8", "16777216/23", "8388608/23", "000000042/8", "999999999/23", "ab/8", "0x/8", "0x1000000/23", "0x0000001/8",
-	"x1/8", "0XB00/12", "0b1/8", "0o1/8", "0xg/8", "0x1_0/8", "0x-1/8", "0u2r85hm2pt/16", "0u2r85hm2pt33/16", "0u2r85hm2pt!/16",
-	"0u2r85hm2pt3", "0u2r85hm2pt3/", "0u2r85hm2pt3/0", "0u2r85hm2pt3/24", "\x0042/8", "４２/8", strings.Repeat("1", 1<<20),
+	"", "/", "42", "42/", "/8", "/", "//", "42//8", "42/8/", "1/2/3", " 42/8", "42/8 ", "42 /8",
+	"42/ 8", "42/8\n",
+	"+42/8", "-42/8", "42/+8", "42/-8", "4_2/8", "42/0", "42/24", "42/00", "42/99", "42/008",
+	"42/800", "42/0x8",
+	"0/0", "2/1", "256/8", "0x100/8", "16777216/23", "8388608/23", "000000042/8", "999999999/23",
+	"ab/8", "0x/8", "0x1000000/23", "0x0000001/8",
+	"x1/8", "0XB00/12", "0b1/8", "0o1/8", "0xg/8", "0x1_0/8", "0x-1/8", "0u2r85hm2pt/16",
+	"0u2r85hm2pt33/16", "0u2r85hm2pt!/16",
+	"0u2r85hm2pt3", "0u2r85hm2pt3/", "0u2r85hm2pt3/0", "0u2r85hm2pt3/24", "\x0042/8", "４２/8",
+	strings.Repeat("1", 1<<20),
 }
 
 func TestParseNodeSpec(t *testing.T) {
 	for _, c := range nodeSpecs {
 		spec, err := ParseNodeSpec(c.in)
 		previous, ok := spec.Previous()
-		if err != nil || spec.NodeIDSize() != c.size || previous != c.previous || ok != (c.previous != 0) || spec.String() != c.canonical {
+		if err != nil || spec.NodeIDSize() != c.size || previous != c.previous ||
+			ok != (c.previous != 0) || spec.String() != c.canonical {
 			t.Errorf("ParseNodeSpec(%q) = %v, %v, previous %v %v", c.in, spec, err, previous, ok)
 		}
-		if c.previous == 0 && spec.NodeID() != c.nodeID || c.previous != 0 && spec.NodeID() != c.previous.NodeID(c.size) {
+		if c.previous == 0 && spec.NodeID() != c.nodeID || c.previous != 0 &&
+			spec.NodeID() != c.previous.NodeID(c.size) {
 			t.Errorf("ParseNodeSpec(%q): node ID %d", c.in, spec.NodeID())
 		}
 		if back, err := ParseNodeSpec(spec.String()); back != spec || err != nil {
@@ -220,7 +237,8 @@ func TestParseNodeSpec(t *testing.T) {
 			t.Errorf("ParseNodeSpec(%.40q) = %v, %.500v", s, spec, err)
 		}
 		keep := mustSpec("42/8")
-		if uerr := keep.UnmarshalText([]byte(s)); uerr == nil || uerr.Error() != err.Error() || keep != mustSpec("42/8") {
+		if uerr := keep.UnmarshalText([]byte(s)); uerr == nil || uerr.Error() != err.Error() ||
+			keep != mustSpec("42/8") {
 			t.Errorf("UnmarshalText(%.40q): %v, %v", s, keep, uerr)
 		}
 	}
@@ -252,10 +270,12 @@ func TestNodeSpec(t *testing.T) {
 		for range 1000 {
 			nodeID := r.Uint32() >> (32 - size)
 			spec, err := NewNodeSpec(nodeID, size)
-			if _, ok := spec.Previous(); ok || err != nil || spec.NodeID() != nodeID || spec.NodeIDSize() != size {
+			if _, ok := spec.Previous(); ok || err != nil || spec.NodeID() != nodeID ||
+				spec.NodeIDSize() != size {
 				t.Fatalf("NewNodeSpec(%d, %d) = %v, %v", nodeID, size, spec, err)
 			}
-			if spec != mustSpec(fmt.Sprintf("%d/%d", nodeID, size)) || spec != mustSpec(fmt.Sprintf("%#x/%d", nodeID, size)) {
+			if spec != mustSpec(fmt.Sprintf("%d/%d", nodeID, size)) ||
+				spec != mustSpec(fmt.Sprintf("%#x/%d", nodeID, size)) {
 				t.Fatalf("%v parses as another", spec)
 			}
 			id := ID(r.Uint64N(uint64(Max) + 1))
@@ -264,7 +284,8 @@ func TestNodeSpec(t *testing.T) {
 			}
 			spec, err = NodeSpecAfter(id, size)
 			previous, ok := spec.Previous()
-			if err != nil || ok != (id.Timestamp() > 0) || ok && previous != id || spec.NodeID() != id.NodeID(size) || spec.NodeIDSize() != size {
+			if err != nil || ok != (id.Timestamp() > 0) || ok && previous != id ||
+				spec.NodeID() != id.NodeID(size) || spec.NodeIDSize() != size {
 				t.Fatalf("NodeSpecAfter(%v, %d) = %v, %v", id, size, spec, err)
 			}
 			if spec != mustSpec(fmt.Sprintf("%v/%d", id, size)) {
@@ -279,11 +300,13 @@ func TestNodeSpec(t *testing.T) {
 		if spec, err := NewNodeSpec(0, size); !spec.IsZero() || !errors.Is(err, ErrNodeSpec) {
 			t.Errorf("NewNodeSpec(0, %d): %v, %v", size, spec, err)
 		}
-		if spec, err := NodeSpecAfter(MustParse("0u2r85hm2pt3"), size); !spec.IsZero() || !errors.Is(err, ErrNodeSpec) {
+		if spec, err := NodeSpecAfter(MustParse("0u2r85hm2pt3"), size); !spec.IsZero() ||
+			!errors.Is(err, ErrNodeSpec) {
 			t.Errorf("NodeSpecAfter(..., %d): %v, %v", size, spec, err)
 		}
 	}
-	if spec, err := NodeSpecAfter(Max+1, 8); !spec.IsZero() || !errors.Is(err, ErrNodeSpec) || !errors.Is(err, sortid.ErrRange) {
+	if spec, err := NodeSpecAfter(Max+1, 8); !spec.IsZero() || !errors.Is(err, ErrNodeSpec) ||
+		!errors.Is(err, sortid.ErrRange) {
 		t.Errorf("NodeSpecAfter(Max+1): %v, %v", spec, err)
 	}
 }
@@ -292,7 +315,8 @@ func TestNodeSpec(t *testing.T) {
 func TestNodeSpecText(t *testing.T) {
 	var config struct{ Node NodeSpec }
 	in := `{"Node":"0u2r85hm2pt3/16"}`
-	if err := json.Unmarshal([]byte(in), &config); err != nil || config.Node != mustSpec("0u2r85hm2pt3/16") {
+	if err := json.Unmarshal([]byte(in), &config); err != nil ||
+		config.Node != mustSpec("0u2r85hm2pt3/16") {
 		t.Errorf("JSON: %v, %v", config, err)
 	}
 	if b, err := json.Marshal(config); string(b) != in || err != nil {
@@ -313,12 +337,14 @@ func TestNodeSpecText(t *testing.T) {
 	if b, err := zero.MarshalText(); b != nil || !errors.Is(err, ErrNodeSpec) {
 		t.Errorf("the zero NodeSpec's text: %q, %v", b, err)
 	}
-	if _, err := ParseNodeSpec(zero.String()); err == nil || zero.NodeID() != 0 || zero.NodeIDSize() != 0 {
+	if _, err := ParseNodeSpec(zero.String()); err == nil || zero.NodeID() != 0 ||
+		zero.NodeIDSize() != 0 {
 		t.Errorf("the zero NodeSpec: %v, %v", zero, err)
 	}
 }
 
-var grammar = regexp.MustCompile(`^(?:([0-9A-Za-z]{12})|([0-9]{1,8})|0x([0-9A-Fa-f]{1,6}))/([0-9]{1,2})$`)
+var grammar = regexp.MustCompile(
+	`^(?:([0-9A-Za-z]{12})|([0-9]{1,8})|0x([0-9A-Fa-f]{1,6}))/([0-9]{1,2})$`)
 
 // A regular expression and math/big agree on what is a node spec and what it says.
 func FuzzParseNodeSpec(f *testing.F) {

@@ -185,7 +185,8 @@ func ExampleText() {
 // The store here is one in memory; package store has those on servers.
 func ExampleOptions_lease() {
 	ctx := context.Background()
-	l, err := lease.Acquire(ctx, lease.NewMemory(), lease.Config{Realm: "orders", Format: lease.SCRU64, NodeBits: 8})
+	l, err := lease.Acquire(ctx, lease.NewMemory(),
+		lease.Config{Realm: "orders", Format: lease.SCRU64, NodeBits: 8})
 	if err != nil {
 		log.Fatal(err)
 	}

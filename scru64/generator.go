@@ -20,13 +20,13 @@ const (
 	name     = "scru64"
 	integers = "0 to 4738381338321616895, the largest ID"
 
-	// From this node_id_size on, one guard bit is the default.
+	// guardedSize is the smallest node_id_size with one guard bit by default.
 	guardedSize = 20
 )
 
 var format = gen.Format{Name: name, Shift: tickBits, Policy: sortid.RollbackAbort}
 
-// ErrCounterStart: the function [Options.CounterStart] returned a number that is too large.
+// ErrCounterStart: the function [Options.CounterStart] returned too large a number.
 var ErrCounterStart = errors.New("scru64: the counter cannot start there")
 
 // A Generator makes IDs of one node that strictly increase.
@@ -35,13 +35,15 @@ var ErrCounterStart = errors.New("scru64: the counter cannot start there")
 //	Generate, Fill, All       the system's clock   safe             the policy
 //	...Context                or Options.Clock     safe             the policy
 //
-// Within a tick of 256 ms the counter goes up by one from a random start. When it is
-// full the timestamp goes up by one, the counter starts at random again, and the
-// timestamp's lead over the clock counts as a rollback of that size.
+// Within a tick of 256 ms the counter goes up by one from a random start. When it is full, the
+// timestamp goes up by one and the counter starts at random again. The timestamp is then ahead of
+// the clock, which counts as a rollback of that size.
 //
-// All goroutines share the one generator of their node. Two generators that run at the
-// same time must differ in their node IDs, within a process, too, or share a lease; see
-// [Options].
+// All goroutines share one generator for their node. Two generators that run at the same time,
+// even within a process, must have different node IDs, or share a lease; see [Options].
+//
+// NewGenerator makes generators. The zero value makes no IDs and returns [sortid.ErrOption].
+// A generator must not be copied, or both make the same IDs: go vet finds that.
 type Generator struct {
 	core gen.Core
 
@@ -50,35 +52,25 @@ type Generator struct {
 	timestamp   int64 // of the last ID
 	settledTick int64 // the clock's tick for which timestamp is settled
 
-	node        ID // the node ID where it belongs
+	node        ID // the node ID at its place
 	counterBits int
 	guardBits   int
 	start       func(timestamp uint64, counterSize int) uint32
 }
 
-// Options are the options of a [Generator]. Either NodeSpec or Lease is needed; for the
-// rest the zero value means the defaults, among them [sortid.RollbackAbort]. Mind the danger
-// of [sortid.RollbackReset].
+// Options are the options of a [Generator]. Either NodeSpec or Lease is needed. The other zero
+// values mean the defaults, among them [sortid.RollbackAbort]. Mind the danger of
+// [sortid.RollbackReset].
 type Options struct {
 	sortid.GeneratorOptions
 
-	// NodeSpec is the node ID of this generator alone, and its size. If it has a previous
-	// ID, all IDs are larger than that, and a clock that is behind it counts as one that
-	// went back.
+	// NodeSpec is the node ID of this generator alone, and its size. If it has a previous ID, all
+	// IDs are larger than that. A clock behind the previous ID counts as one that went back.
 	NodeSpec NodeSpec
 
-	// Lease grants the node ID, and the ticks that IDs may carry; it excludes NodeSpec and
-	// RollbackReset. It is a *lease.Lease of format lease.SCRU64, or any other
-	// [sortid.Lease]. Clock must be the lease's.
-	//
-	// Node ID and timestamp are the lease's: the node ID may change from one tick to the
-	// next, and the timestamp may be ahead of the clock, which counts as a rollback of that
-	// size. When the lease has expired the generator fails with [sortid.ErrLeaseExpired],
-	// or blocks with [sortid.RollbackWait], until it is renewed. After the lease is closed
-	// it fails with [sortid.ErrLeaseClosed], once the tick that it is in has passed.
-	//
-	// Generators may share a lease. Each tick goes to one of them, so they take ticks ahead
-	// of the clock: n generators up to n-1.
+	// Lease grants the node ID and the ticks that IDs may carry; see [sortid.Lease]. It excludes
+	// NodeSpec and RollbackReset. It is a *lease.Lease of format lease.SCRU64, or any other
+	// [sortid.Lease]. Clock must be the same as the lease's clock.
 	Lease sortid.Lease
 
 	// OverflowGuard is the number of the counter's high bits that start at zero in each
@@ -86,23 +78,22 @@ type Options struct {
 	//
 	//	2^counter_size - 2^(counter_size - bits) + 1
 	//
-	// IDs fit a tick, counter_size being 24 - node_id_size; and with bits = counter_size,
-	// where each tick starts at zero, all 2^counter_size. More bits than that are an error.
-	// Zero means the default, which is one bit if node_id_size is 20 or more, else none;
-	// negative means none.
+	// IDs fit a tick; counter_size is 24 - node_id_size. If bits is counter_size, each tick starts
+	// at zero and all 2^counter_size fit. More bits are an error. Zero means the default: one bit
+	// if node_id_size is 20 or more, otherwise none. Negative means none.
 	OverflowGuard int
 
-	// CounterStart chooses where the counter starts in each new tick, in place of a random
-	// number and of OverflowGuard. It is given the timestamp and the counter's size in bits
-	// and must return a number below 2^counterSize, or the call fails with ErrCounterStart
-	// and the next one asks again. It is called while the generator is locked, so it must
-	// not call the generator, and never from two goroutines at once. An asked-for start may
-	// remain without an ID: what follows may fail.
+	// CounterStart chooses where the counter starts in each new tick, instead of a random number
+	// and OverflowGuard. It gets the timestamp and the counter's size in bits, and must return a
+	// number below 2^counterSize. Otherwise the call fails with ErrCounterStart, and the next call
+	// asks again. It runs while the generator is locked, so it must not call the generator, and
+	// never in two goroutines at once. A returned start may stay without an ID, if the call fails
+	// later.
 	CounterStart func(timestamp uint64, counterSize int) uint32
 }
 
 // NewGenerator returns a generator. It returns [ErrNodeSpec] if the options have neither a
-// NodeSpec nor a Lease, or [sortid.ErrOption] and the option that is wrong.
+// NodeSpec nor a Lease, and a [*sortid.OptionError] if an option is wrong.
 func NewGenerator(o Options) (*Generator, error) {
 	g := &Generator{timestamp: gen.NoTick, settledTick: gen.NoTick, start: o.CounterStart}
 	if err := g.core.Init(&format, o.GeneratorOptions, o.Lease); err != nil {
@@ -112,11 +103,12 @@ func NewGenerator(o Options) (*Generator, error) {
 	size := spec.NodeIDSize()
 	switch {
 	case o.Lease != nil && !spec.IsZero():
-		return nil, g.core.OptionError("Lease and NodeSpec exclude each other: the lease has the node ID, the NodeSpec is %v", spec)
+		return nil, g.core.OptionsError([]string{"Lease", "NodeSpec"},
+			"they exclude each other: the lease has the node ID, the NodeSpec is %v", spec)
 	case o.Lease != nil:
 		size = o.Lease.NodeBits()
 		if err := checkSize(size); err != nil {
-			return nil, g.core.OptionError("Lease: %w", err)
+			return nil, g.core.OptionError("Lease", "%w", err)
 		}
 	case spec.IsZero():
 		return nil, fmt.Errorf("%w: none; make one with NewNodeSpec or ParseNodeSpec", ErrNodeSpec)
@@ -125,15 +117,18 @@ func NewGenerator(o Options) (*Generator, error) {
 	g.node = newNodeSpec(spec.NodeID(), size).id
 	if id, ok := spec.Previous(); ok {
 		if id.Timestamp() >= MaxTimestamp {
-			return nil, fmt.Errorf("%w %q: no ID comes after the reserved timestamp", ErrNodeSpec, spec)
+			return nil, fmt.Errorf("%w %q: no ID comes after the reserved timestamp", ErrNodeSpec,
+				spec)
 		}
 		g.set(int64(id.Timestamp()), id.Counter(size))
 	}
 	switch {
 	case o.OverflowGuard > g.counterBits:
-		return nil, g.core.OptionError("OverflowGuard: %d bits, want at most %d, the counter's size", o.OverflowGuard, g.counterBits)
+		return nil, g.core.OptionError("OverflowGuard",
+			"%d bits, want at most %d, the counter's size", o.OverflowGuard, g.counterBits)
 	case o.OverflowGuard != 0 && o.CounterStart != nil:
-		return nil, g.core.OptionError("OverflowGuard and CounterStart exclude each other")
+		return nil, g.core.OptionsError([]string{"OverflowGuard", "CounterStart"},
+			"they exclude each other")
 	case o.OverflowGuard == 0 && size >= guardedSize:
 		g.guardBits = 1
 	default:
@@ -146,10 +141,12 @@ func NewGenerator(o Options) (*Generator, error) {
 var global = sync.OnceValues(fromEnvironment)
 
 func fromEnvironment() (*Generator, error) {
-	const hint = "set it to the node ID and its size of this process alone, for example " + NodeSpecVar + "=42/8"
+	const hint = "set it to the node ID and its size of this process alone, for example " +
+		NodeSpecVar + "=42/8"
 	s, ok := os.LookupEnv(NodeSpecVar)
 	if !ok {
-		return nil, fmt.Errorf("%w: the environment variable %s is not set; %s", ErrNodeSpec, NodeSpecVar, hint)
+		return nil, fmt.Errorf("%w: the environment variable %s is not set; %s", ErrNodeSpec,
+			NodeSpecVar, hint)
 	}
 	spec, err := ParseNodeSpec(s)
 	if err != nil {
@@ -158,10 +155,10 @@ func fromEnvironment() (*Generator, error) {
 	return NewGenerator(Options{NodeSpec: spec})
 }
 
-// New returns an ID of the process-wide generator, which all goroutines share and which
-// follows the defaults. The environment variable SCRU64_NODE_SPEC, as it is at the first
-// call, gives its node spec. If it is unset or invalid each call fails with [ErrNodeSpec].
-// Otherwise New fails as [Generator.Generate] does.
+// New returns an ID of the process-wide generator, which all goroutines share. Its node spec is
+// the environment variable SCRU64_NODE_SPEC at the first call; its other options are the defaults.
+// If the variable is unset or invalid, each call fails with [ErrNodeSpec]. Otherwise New fails as
+// [Generator.Generate] does.
 func New() (ID, error) {
 	g, err := global()
 	if err != nil {
@@ -179,20 +176,20 @@ func NewString() (string, error) {
 	return id.String(), nil
 }
 
-// Generate returns the next ID. It fails with [sortid.ErrClockRollback],
-// [sortid.ErrTimeRange] (for a time before 1970-01-01T00:00:00.256Z or after the year 4261),
-// [sortid.ErrEntropy] or [ErrCounterStart], and on a lease with [sortid.ErrLeaseExpired] or
+// Generate returns the next ID. It fails with [sortid.ErrClockRollback], [sortid.ErrTimeRange]
+// (before 1970-01-01T00:00:00.256Z or after the year 4261), [sortid.ErrEntropy] or
+// [ErrCounterStart]. On a lease it also fails with [sortid.ErrLeaseExpired] or
 // [sortid.ErrLeaseClosed]. With [sortid.RollbackWait] it may block.
 func (g *Generator) Generate() (ID, error) { return g.generate(context.Background()) }
 
-// GenerateContext is Generate, with a context that bounds the waiting of
-// [sortid.RollbackWait]. If it ends, the error matches the context's and
-// [sortid.ErrClockRollback] or [sortid.ErrLeaseExpired].
+// GenerateContext is Generate with a context that limits the wait of [sortid.RollbackWait]. If the
+// context ends, the error matches the context's and [sortid.ErrClockRollback] or
+// [sortid.ErrLeaseExpired].
 func (g *Generator) GenerateContext(ctx context.Context) (ID, error) { return g.generate(ctx) }
 
 func (g *Generator) generate(ctx context.Context) (ID, error) {
 	for {
-		counter := clock.Counter() // before the lock, to keep that short
+		counter := clock.Counter() // before the lock, to hold that briefly
 		g.core.Lock()
 		now := g.core.Clock.Milli(counter) >> tickBits
 		if now == g.settledTick && g.last < g.end {
@@ -208,24 +205,17 @@ func (g *Generator) generate(ctx context.Context) (ID, error) {
 	}
 }
 
-// Fill sets every element of ids to a new ID, in order. It reads the clock and takes
-// the lock once for every 4096 IDs. It fails as Generate does; then it
-// clears ids, and IDs already made are lost.
+// Fill sets every element of ids to a new ID, in order. It reads the clock and takes the lock once
+// for every 4096 IDs. It fails as Generate does. Then it clears ids, and the IDs made so far are
+// lost.
 func (g *Generator) Fill(ids []ID) error { return g.FillContext(context.Background(), ids) }
 
 // FillContext is Fill, with a context as in GenerateContext.
 func (g *Generator) FillContext(ctx context.Context, ids []ID) error {
-	b := g.core.Batch(ctx, len(ids))
-	for b.Next() {
-		b.Done(g.fill(b.Now, ids[b.From:b.To]))
-	}
-	if b.Err != nil {
-		clear(ids)
-	}
-	return b.Err
+	return gen.Fill(ctx, &g.core, ids, g.fill)
 }
 
-// All returns an endless sequence of what Generate returns.
+// All returns an endless sequence of results of Generate.
 func (g *Generator) All() iter.Seq2[ID, error] { return gen.All(g.Generate) }
 
 // fill makes many IDs at the clock's tick now, and returns how many.
@@ -251,8 +241,7 @@ func (g *Generator) fill(now int64, ids []ID) (int, error) {
 	return len(ids), nil
 }
 
-// slowPath makes the next ID where the clock has moved to another tick or the counter is
-// full.
+// slowPath makes the next ID if the clock has moved to another tick or the counter is full.
 func (g *Generator) slowPath(now int64) (ID, error) {
 	g.core.Rand.Tick(now << tickBits)
 	timestamp := g.timestamp
@@ -276,8 +265,8 @@ func (g *Generator) slowPath(now int64) (ID, error) {
 	return g.last, nil
 }
 
-// begin makes the first ID of a timestamp, or on a lease of a later one, which is settled
-// while the clock shows settled.
+// begin makes the first ID of a timestamp, which stays settled while the clock shows settled. A
+// lease may give a later timestamp.
 func (g *Generator) begin(settled, timestamp int64) (ID, error) {
 	if !g.core.Leased() {
 		return g.first(settled, timestamp)
@@ -292,7 +281,7 @@ func (g *Generator) begin(settled, timestamp int64) (ID, error) {
 		return 0, err
 	}
 	if _, err := g.core.CheckRollback(settled, timestamp, timestamp); err != nil {
-		g.last-- // to be the first ID once the clock is near
+		g.last-- // the ID is then the first one once the clock is near
 		g.settledTick = gen.NoTick
 		return 0, err
 	}
@@ -317,7 +306,8 @@ func (g *Generator) counterStart(timestamp int64) (uint32, error) {
 	if g.start != nil {
 		n := g.start(uint64(timestamp), g.counterBits)
 		if n>>g.counterBits != 0 {
-			return 0, fmt.Errorf("%w: at %d, want a number of %d bits", ErrCounterStart, n, g.counterBits)
+			return 0, fmt.Errorf("%w: at %d, want a number of %d bits", ErrCounterStart, n,
+				g.counterBits)
 		}
 		return n, nil
 	}

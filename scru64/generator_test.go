@@ -73,29 +73,33 @@ func TestGenerator(t *testing.T) {
 		{"0/19", Options{}, burst(5, 0), false},
 		{"1000000/20", Options{}, burst(4, 1), false},
 		{"5/23", Options{}, burst(1, 1), true}, // the guard bit is all of the counter
-		{"7/13", Options{CounterStart: func(timestamp uint64, size int) uint32 { return uint32(timestamp) % 1000 }}, 1<<11 - 999, true},
+		{"7/13", Options{CounterStart: func(timestamp uint64,
+			size int) uint32 {
+			return uint32(timestamp) % 1000
+		}}, 1<<11 - 999, true},
 		{"", Options{}, burst(16, 0), false}, // on a lease
 	} {
-		t.Run(fmt.Sprintf("%s/%d", strings.ReplaceAll(c.spec, "/", "-"), c.burst), func(t *testing.T) {
-			g := conformance.Generator[ID]{
-				New: func(t testing.TB, s conformance.Setup) conformance.Gen[ID] {
-					if c.spec == "" {
-						g, err := NewGenerator(Options{GeneratorOptions: s, Lease: longLease()})
-						if err != nil {
-							t.Fatal(err)
+		t.Run(fmt.Sprintf("%s/%d", strings.ReplaceAll(c.spec, "/", "-"), c.burst),
+			func(t *testing.T) {
+				g := conformance.Generator[ID]{
+					New: func(t testing.TB, s conformance.Setup) conformance.Gen[ID] {
+						if c.spec == "" {
+							g, err := NewGenerator(Options{GeneratorOptions: s, Lease: longLease()})
+							if err != nil {
+								t.Fatal(err)
+							}
+							return g
 						}
-						return g
-					}
-					return newGenerator(t, c.spec, s, c.o)
-				},
-				Leased: c.spec == "",
-				Tick:   Tick, Default: sortid.RollbackAbort,
-				Burst: c.burst, Leads: true, NoEntropy: c.noEntropy,
-				Range: [2]time.Time{time.UnixMilli(256), time.UnixMilli(MaxTimestamp*256 - 1)},
-				Core:  func(g conformance.Gen[ID]) *gen.Core { return &g.(*Generator).core },
-			}
-			g.Run(t)
-		})
+						return newGenerator(t, c.spec, s, c.o)
+					},
+					Leased: c.spec == "",
+					Tick:   Tick, Default: sortid.RollbackAbort,
+					Burst: c.burst, Leads: true, NoEntropy: c.noEntropy,
+					Range: [2]time.Time{time.UnixMilli(256), time.UnixMilli(MaxTimestamp*256 - 1)},
+					Core:  func(g conformance.Gen[ID]) *gen.Core { return &g.(*Generator).core },
+				}
+				g.Run(t)
+			})
 	}
 }
 
@@ -103,7 +107,8 @@ func TestLease(t *testing.T) {
 	for _, size := range []int{3, 8, 13} {
 		t.Run(fmt.Sprint(size), func(t *testing.T) {
 			g := conformance.Leased[ID]{
-				New: func(t testing.TB, l sortid.Lease, s conformance.Setup) (conformance.Gen[ID], error) {
+				New: func(t testing.TB, l sortid.Lease,
+					s conformance.Setup) (conformance.Gen[ID], error) {
 					return NewGenerator(Options{GeneratorOptions: s, Lease: l})
 				},
 				Format: lease.SCRU64, Size: size, Leads: true,
@@ -113,7 +118,9 @@ func TestLease(t *testing.T) {
 			g.Run(t)
 		})
 	}
-	if _, err := NewGenerator(Options{NodeSpec: mustSpec("42/8"), Lease: longLease()}); !errors.Is(err, sortid.ErrOption) {
+	if _, err := NewGenerator(
+		Options{NodeSpec: mustSpec("42/8"), Lease: longLease()}); !errors.Is(err,
+		sortid.ErrOption) {
 		t.Errorf("a node spec and a lease: %v", err)
 	}
 }
@@ -198,14 +205,19 @@ func TestOptions(t *testing.T) {
 		names string // what the error must name
 		o     Options
 	}{
-		{"RollbackPolicy", Options{NodeSpec: spec, GeneratorOptions: sortid.GeneratorOptions{RollbackPolicy: sortid.RollbackWait + 1}}},
+		{"RollbackPolicy", Options{NodeSpec: spec,
+			GeneratorOptions: sortid.GeneratorOptions{RollbackPolicy: sortid.RollbackWait + 1}}},
 		{"OverflowGuard", Options{NodeSpec: spec, OverflowGuard: 17}},
-		{"OverflowGuard and CounterStart", Options{NodeSpec: spec, CounterStart: start, OverflowGuard: -1}},
+		{"OverflowGuard and CounterStart", Options{NodeSpec: spec, CounterStart: start,
+			OverflowGuard: -1}},
 		{"Lease", Options{Lease: (*lease.Lease)(nil)}},
 		{"Lease and NodeSpec", Options{Lease: longLease(), NodeSpec: spec}},
-		{"Lease and RollbackReset", Options{Lease: longLease(), GeneratorOptions: sortid.GeneratorOptions{RollbackPolicy: sortid.RollbackReset}}},
+		{"Lease and RollbackPolicy",
+			Options{Lease: longLease(),
+				GeneratorOptions: sortid.GeneratorOptions{RollbackPolicy: sortid.RollbackReset}}},
 	} {
-		if g, err := NewGenerator(c.o); g != nil || !errors.Is(err, sortid.ErrOption) || !strings.Contains(err.Error(), c.names) {
+		if g, err := NewGenerator(c.o); g != nil || !errors.Is(err, sortid.ErrOption) ||
+			!strings.Contains(err.Error(), c.names) {
 			t.Errorf("%s: %v, %v", c.names, g, err)
 		}
 	}
@@ -220,11 +232,13 @@ func TestNodeBits(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for size := 1; size <= 23; size++ {
 		for _, spec := range []NodeSpec{
-			must2(NewNodeSpec(0, size)), must2(NewNodeSpec(1<<size-1, size)), must2(NewNodeSpec(r.Uint32()>>(32-size), size)),
+			must2(NewNodeSpec(0, size)), must2(NewNodeSpec(1<<size-1, size)),
+			must2(NewNodeSpec(r.Uint32()>>(32-size), size)),
 			must2(NodeSpecAfter(First(conformance.Start)+ID(r.Uint32()&MaxNodeCtr), size)),
 		} {
 			clock := conformance.NewClock(conformance.Start)
-			g := newGenerator(t, spec.String(), conformance.Setup{Clock: clock.Now, Entropy: conformance.Entropy(1), RollbackAllowance: time.Hour})
+			g := newGenerator(t, spec.String(), conformance.Setup{Clock: clock.Now,
+				Entropy: conformance.Entropy(1), RollbackAllowance: time.Hour})
 			last, _ := spec.Previous()
 			for range 2000 {
 				id := must(t)(g.Generate())
@@ -257,7 +271,8 @@ func TestMixedSizes(t *testing.T) {
 		ids = map[ID]bool{}
 		for _, spec := range specs {
 			clock := conformance.NewClock(conformance.Start)
-			g := newGenerator(t, spec, conformance.Setup{Clock: clock.Now}, Options{OverflowGuard: 24 - mustSpec(spec).NodeIDSize()})
+			g := newGenerator(t, spec, conformance.Setup{Clock: clock.Now},
+				Options{OverflowGuard: 24 - mustSpec(spec).NodeIDSize()})
 			for range 1 << (24 - mustSpec(spec).NodeIDSize()) { // the whole tick
 				ids[must(t)(g.Generate())] = true
 				made++
@@ -266,7 +281,8 @@ func TestMixedSizes(t *testing.T) {
 		return ids, made
 	}
 	// 0, 10, 1100, 1101, 1110 and 1111, after eight bits in common.
-	if ids, made := all("0x0fe/9", "0x1fe/10", "0x7fc/12", "0x7fd/12", "0x7fe/12", "0x7ff/12"); len(ids) != made {
+	if ids, made := all("0x0fe/9", "0x1fe/10", "0x7fc/12", "0x7fd/12", "0x7fe/12",
+		"0x7ff/12"); len(ids) != made {
 		t.Errorf("of %d IDs only %d differ", made, len(ids))
 	}
 	// 1 is a prefix of 10.
@@ -287,7 +303,8 @@ func TestOverflowGuard(t *testing.T) {
 				zeros = 1
 			}
 			clock := conformance.NewClock(conformance.Start)
-			g := newGenerator(t, spec, conformance.Setup{Clock: clock.Now, Entropy: conformance.Entropy(uint64(size))}, Options{OverflowGuard: guard})
+			g := newGenerator(t, spec, conformance.Setup{Clock: clock.Now,
+				Entropy: conformance.Entropy(uint64(size))}, Options{OverflowGuard: guard})
 			var ones, nils uint32
 			for range 200 {
 				c := must(t)(g.Generate()).Counter(size)
@@ -296,7 +313,8 @@ func TestOverflowGuard(t *testing.T) {
 			}
 			random := uint32(1)<<(counter-zeros) - 1
 			if ones != random || nils&random != random {
-				t.Errorf("%s with %d guard bits: the random bits are %b and %b, want %b", spec, guard, ones, nils&random, random)
+				t.Errorf("%s with %d guard bits: the random bits are %b and %b, want %b", spec,
+					guard, ones, nils&random, random)
 			}
 		}
 	}
@@ -306,7 +324,8 @@ func TestOverflowGuard(t *testing.T) {
 func TestGuaranteedBurst(t *testing.T) {
 	for guard := range 9 {
 		clock := conformance.NewClock(conformance.Start)
-		g := newGenerator(t, "1/16", conformance.Setup{Clock: clock.Now, Entropy: conformance.Constant(0xff)}, Options{OverflowGuard: guard})
+		g := newGenerator(t, "1/16", conformance.Setup{Clock: clock.Now,
+			Entropy: conformance.Constant(0xff)}, Options{OverflowGuard: guard})
 		n := 0
 		for must(t)(g.Generate()).Time().Equal(conformance.Start) {
 			n++
@@ -322,13 +341,14 @@ func TestCounterStart(t *testing.T) {
 	tick := First(conformance.Start).Timestamp()
 	var asked []uint64
 	value := uint32(0xffff)
-	g := newGenerator(t, "42/8", conformance.Setup{Clock: clock.Now}, Options{CounterStart: func(timestamp uint64, size int) uint32 {
-		if size != 16 {
-			t.Errorf("counter size %d, want 16", size)
-		}
-		asked = append(asked, timestamp)
-		return value
-	}})
+	g := newGenerator(t, "42/8", conformance.Setup{Clock: clock.Now},
+		Options{CounterStart: func(timestamp uint64, size int) uint32 {
+			if size != 16 {
+				t.Errorf("counter size %d, want 16", size)
+			}
+			asked = append(asked, timestamp)
+			return value
+		}})
 	if id := must(t)(g.Generate()); id.Counter(8) != 0xffff || id.Timestamp() != tick {
 		t.Errorf("counter %x at %d", id.Counter(8), id.Timestamp())
 	}
@@ -344,7 +364,8 @@ func TestCounterStart(t *testing.T) {
 	for _, value = range []uint32{1 << 16, 1<<32 - 1} {
 		clock.Add(time.Second)
 		for range 2 {
-			if id, err := g.Generate(); id != 0 || !errors.Is(err, ErrCounterStart) || !strings.Contains(err.Error(), fmt.Sprint(value)) {
+			if id, err := g.Generate(); id != 0 || !errors.Is(err, ErrCounterStart) ||
+				!strings.Contains(err.Error(), fmt.Sprint(value)) {
 				t.Errorf("start at %d: %v, %v, want ErrCounterStart", value, id, err)
 			}
 		}
@@ -364,7 +385,8 @@ func TestOverflowLead(t *testing.T) {
 	const allowance = 5 // ticks
 	setup := func(p sortid.RollbackPolicy) (*conformance.Clock, *Generator) {
 		clock := conformance.NewClock(conformance.Start.Add(100 * time.Millisecond))
-		return clock, newGenerator(t, "3/20", conformance.Setup{Clock: clock.Now, RollbackPolicy: p, RollbackAllowance: allowance*Tick + Tick - 1}, Options{OverflowGuard: 4})
+		return clock, newGenerator(t, "3/20", conformance.Setup{Clock: clock.Now, RollbackPolicy: p,
+			RollbackAllowance: allowance*Tick + Tick - 1}, Options{OverflowGuard: 4})
 	}
 	lead := func(clock *conformance.Clock, id ID) int {
 		return int(id.Timestamp()) - int(First(clock.Now()).Timestamp())
@@ -373,7 +395,8 @@ func TestOverflowLead(t *testing.T) {
 		for i := range 16 * (allowance + 1) {
 			id := must(t)(g.Generate())
 			if lead(clock, id) != i/16 || id.Counter(20) != uint32(i%16) || id <= last {
-				t.Fatalf("ID %d: lead %d, counter %d, %v after %v", i, lead(clock, id), id.Counter(20), id, last)
+				t.Fatalf("ID %d: lead %d, counter %d, %v after %v", i, lead(clock, id),
+					id.Counter(20), id, last)
 			}
 			last = id
 		}
@@ -390,7 +413,8 @@ func TestOverflowLead(t *testing.T) {
 	clock.Add(Tick) // room for one tick more, and no more than that
 	for i := range 17 {
 		id, err := g.Generate()
-		if i < 16 && (err != nil || id <= last || lead(clock, id) != allowance) || i == 16 && !errors.Is(err, sortid.ErrClockRollback) {
+		if i < 16 && (err != nil || id <= last || lead(clock, id) != allowance) ||
+			i == 16 && !errors.Is(err, sortid.ErrClockRollback) {
 			t.Fatalf("ID %d one tick later: %v, %v", i, id, err)
 		}
 		last = max(last, id)
@@ -402,7 +426,8 @@ func TestOverflowLead(t *testing.T) {
 	// Fill stops at the same place, and gives nothing.
 	_, g = setup(sortid.RollbackAbort)
 	ids := make([]ID, 16*(allowance+1)+1)
-	if err := g.Fill(ids); !errors.Is(err, sortid.ErrClockRollback) || ids[0] != 0 || ids[16*allowance] != 0 {
+	if err := g.Fill(ids); !errors.Is(err, sortid.ErrClockRollback) || ids[0] != 0 ||
+		ids[16*allowance] != 0 {
 		t.Errorf("Fill beyond the allowance: %v, %v", ids[0], err)
 	}
 	clock, g = setup(sortid.RollbackAbort)
@@ -414,14 +439,16 @@ func TestOverflowLead(t *testing.T) {
 	last = spend(clock, g)
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
 	defer cancel()
-	if id, err := g.GenerateContext(ctx); id != 0 || !errors.Is(err, context.DeadlineExceeded) || !errors.Is(err, sortid.ErrClockRollback) {
+	if id, err := g.GenerateContext(ctx); id != 0 || !errors.Is(err, context.DeadlineExceeded) ||
+		!errors.Is(err, sortid.ErrClockRollback) {
 		t.Errorf("waiting in vain: %v, %v", id, err)
 	}
 	if until, _ := g.core.Waits(); !until.Equal(conformance.Start.Add(Tick)) {
 		t.Errorf("it waits for %v, want the next tick", until)
 	}
 	time.AfterFunc(5*time.Millisecond, func() { clock.Add(Tick - 100*time.Millisecond) })
-	if id := must(t)(g.Generate()); id <= last || lead(clock, id) != allowance || !clock.Now().Equal(conformance.Start.Add(Tick)) {
+	if id := must(t)(g.Generate()); id <= last || lead(clock, id) != allowance ||
+		!clock.Now().Equal(conformance.Start.Add(Tick)) {
 		t.Errorf("waiting: %v, lead %d at %v", id, lead(clock, id), clock.Now())
 	}
 
@@ -448,8 +475,10 @@ func TestContinue(t *testing.T) {
 		{"clock back within the allowance", tick + 5<<16 + 77, -39 * Tick, tick + 5<<16 + 78, nil},
 		{"clock back further", tick + 5<<16 + 77, -39*Tick - 1, 0, sortid.ErrClockRollback},
 		{"at the counter's end, clock back", tick + 5<<16 + 0xffff, -38 * Tick, 0, nil},
-		{"at the counter's end, clock back further", tick + 5<<16 + 0xffff, -39 * Tick, 0, sortid.ErrClockRollback},
-		{"after the last timestamp but one", (MaxTimestamp-1)<<24 + 5<<16, 0, 0, sortid.ErrClockRollback},
+		{"at the counter's end, clock back further", tick + 5<<16 + 0xffff, -39 * Tick, 0,
+			sortid.ErrClockRollback},
+		{"after the last timestamp but one", (MaxTimestamp-1)<<24 + 5<<16, 0, 0,
+			sortid.ErrClockRollback},
 		{"nothing to continue", 5 << 16, 0, 0, nil},
 	} {
 		clock := conformance.NewClock(conformance.Start.Add(c.at))
@@ -469,12 +498,14 @@ func TestContinue(t *testing.T) {
 			t.Errorf("%s: %v, %v, want an ID of node 5 after %v", c.name, id, err, c.previous)
 		case c.want != 0 && id != c.want:
 			t.Errorf("%s: %v, want %v", c.name, id, c.want)
-		case c.want == 0 && id.Timestamp() != max(First(clock.Now()).Timestamp(), c.previous.Timestamp()+1):
+		case c.want == 0 && id.Timestamp() != max(First(clock.Now()).Timestamp(),
+			c.previous.Timestamp()+1):
 			t.Errorf("%s: the time is %v", c.name, id.Time())
 		}
 	}
 
-	if g, err := NewGenerator(Options{NodeSpec: must2(NodeSpecAfter(Max, 8))}); g != nil || !errors.Is(err, ErrNodeSpec) {
+	if g, err := NewGenerator(Options{NodeSpec: must2(NodeSpecAfter(Max, 8))}); g != nil ||
+		!errors.Is(err, ErrNodeSpec) {
 		t.Errorf("after an ID with the reserved timestamp: %v, %v", g, err)
 	}
 
@@ -505,7 +536,8 @@ func TestContinue(t *testing.T) {
 // The last timestamp that an ID may have is not left by an overflow.
 func TestOverflowAtTheEnd(t *testing.T) {
 	clock := conformance.NewClock(time.UnixMilli((MaxTimestamp - 1) << 8))
-	g := newGenerator(t, "42/8", conformance.Setup{Clock: clock.Now, Entropy: conformance.Constant(0xff)})
+	g := newGenerator(t, "42/8", conformance.Setup{Clock: clock.Now,
+		Entropy: conformance.Constant(0xff)})
 	if id := must(t)(g.Generate()); id.Timestamp() != MaxTimestamp-1 {
 		t.Fatalf("%v", id)
 	}
@@ -522,7 +554,8 @@ func TestOverflowAtTheEnd(t *testing.T) {
 // sortid.RollbackReset duplicates, as its documentation says.
 func TestResetDuplicates(t *testing.T) {
 	clock := conformance.NewClock(conformance.Start)
-	g := newGenerator(t, "42/8", conformance.Setup{Clock: clock.Now, RollbackPolicy: sortid.RollbackReset}, Options{OverflowGuard: 16})
+	g := newGenerator(t, "42/8", conformance.Setup{Clock: clock.Now,
+		RollbackPolicy: sortid.RollbackReset}, Options{OverflowGuard: 16})
 	first := must(t)(g.Generate())
 	clock.Add(time.Minute)
 	must(t)(g.Generate())

@@ -19,19 +19,19 @@ const (
 // ErrNodeSpec: a node spec is malformed or missing, or its node ID does not fit its size.
 var ErrNodeSpec = errors.New("scru64: invalid node spec")
 
-// A NodeSpec is what a generator must know about its node: the node ID, the size of
-// that in bits, and, to continue another generator's work, an ID to go on from.
+// A NodeSpec is what a generator must know about its node: the node ID and its size in bits. To
+// continue another generator's work, it also has that generator's last ID.
 //
 //	42/8               node ID 42 of 8 bits: 65536 values of the counter in each tick
 //	0xb00/12           node ID 2816 of 12 bits
-//	0u2r85hm2pt3/16    the node ID of 16 bits of that ID, all IDs to come larger than it
+//	0u2r85hm2pt3/16    the node ID of 16 bits in that ID; all new IDs are larger than it
 //
-// That is a decimal of 1 to 8 digits, 0x and 1 to 6 hexadecimal digits, or an ID; a
-// slash; and a size of one or two decimal digits, from 1 to 23. The digits may be in
-// either case. Nothing else is allowed, no sign and no space.
+// A node spec is a node ID, a slash, and a size of one or two decimal digits, from 1 to 23. The
+// node ID is a decimal of 1 to 8 digits, 0x and 1 to 6 hexadecimal digits, or an ID. The digits
+// may be in either case. Signs and spaces are not allowed.
 //
-// Node specs are immutable and comparable. The zero NodeSpec is none: its size is 0, and
-// no generator takes it.
+// Node specs are immutable and comparable. The zero NodeSpec means none: its size is 0, and no
+// generator takes it.
 type NodeSpec struct {
 	id   ID // the previous ID, or timestamp 0, the node ID, and counter 0
 	size uint8
@@ -67,10 +67,10 @@ func checkSize(size int) error {
 	return nil
 }
 
-// NodeSpecAfter returns the spec that continues after id, with the node ID that its
-// size high bits of node ID and counter are. An ID of timestamp 0 gives a node ID alone:
-// there is nothing to continue. It returns [ErrNodeSpec] if the size is not from 1 to 23
-// or the ID is above [Max].
+// NodeSpecAfter returns the spec that continues after id. Its node ID is the size high bits of the
+// ID's node ID and counter. An ID of timestamp 0 gives a node ID alone: there is nothing to
+// continue. NodeSpecAfter returns [ErrNodeSpec] if the size is not from 1 to 23 or the ID is above
+// [Max].
 func NodeSpecAfter(id ID, size int) (NodeSpec, error) {
 	if err := checkSize(size); err != nil {
 		return NodeSpec{}, fmt.Errorf("%w: %w", ErrNodeSpec, err)
@@ -103,7 +103,8 @@ func parseNodeSpec(s string) (NodeSpec, error) {
 	}
 	node, sizeText, found := strings.Cut(s, "/")
 	if !found {
-		return NodeSpec{}, fmt.Errorf("no slash, want a node ID, a slash and its size, such as 42/8")
+		return NodeSpec{}, fmt.Errorf(
+			"no slash, want a node ID, a slash and its size, such as 42/8")
 	}
 	size, err := number(sizeText, 10, 2)
 	if err != nil {
@@ -135,7 +136,7 @@ func parseNodeSpec(s string) (NodeSpec, error) {
 	return newNodeSpec(nodeID, int(size)), nil
 }
 
-// number reads 1 to most digits, and nothing besides.
+// number reads 1 to most digits, and nothing else.
 func number(s string, base, most int) (uint32, error) {
 	n, err := strconv.ParseUint(s, base, 32) // takes no sign, space or underscore
 	if err != nil || len(s) > most {
@@ -147,7 +148,7 @@ func number(s string, base, most int) (uint32, error) {
 // NodeID returns the node ID.
 func (s NodeSpec) NodeID() uint32 { return s.id.NodeID(int(s.size)) }
 
-// NodeIDSize returns the size of the node ID in bits; the counter has the rest of 24.
+// NodeIDSize returns the size of the node ID in bits; the counter has the rest of the 24.
 func (s NodeSpec) NodeIDSize() int { return int(s.size) }
 
 // Previous returns the ID to continue after, if there is one.
@@ -161,8 +162,8 @@ func (s NodeSpec) Previous() (ID, bool) {
 // IsZero reports whether s is the zero NodeSpec.
 func (s NodeSpec) IsZero() bool { return s == NodeSpec{} }
 
-// String returns the spec's text: with the previous ID if there is one, else with a
-// decimal node ID. The zero NodeSpec gives "0/0", which does not parse.
+// String returns the spec's text: with the previous ID if there is one, otherwise with a decimal
+// node ID. The zero NodeSpec gives "0/0", which does not parse.
 func (s NodeSpec) String() string {
 	if id, ok := s.Previous(); ok {
 		return fmt.Sprintf("%v/%d", id, s.size)
@@ -181,7 +182,7 @@ func (s NodeSpec) AppendText(b []byte) ([]byte, error) {
 // MarshalText returns the spec's text. It fails only for the zero NodeSpec.
 func (s NodeSpec) MarshalText() ([]byte, error) { return s.AppendText(nil) }
 
-// UnmarshalText is [ParseNodeSpec]. With an error it leaves the spec as it was.
+// UnmarshalText is [ParseNodeSpec]. An error leaves the spec as it was.
 func (s *NodeSpec) UnmarshalText(b []byte) error {
 	parsed, err := ParseNodeSpec(string(b))
 	if err != nil {

@@ -26,7 +26,7 @@ func (id *ID) Scan(src any) error {
 		}
 		*id = ID(src)
 		return nil
-	case uint64: // of an unsigned column, by some drivers
+	case uint64: // from an unsigned column, with some drivers
 		if src > uint64(Max) {
 			return parseerr.Integer(name, src, integers)
 		}
@@ -68,5 +68,5 @@ func (t Text) AppendText(b []byte) ([]byte, error) { return ID(t).AppendText(b) 
 // MarshalText returns the ID's text; see [ID.MarshalText].
 func (t Text) MarshalText() ([]byte, error) { return ID(t).MarshalText() }
 
-// UnmarshalText sets the ID to that of a text; see [ID.UnmarshalText].
+// UnmarshalText sets the ID from a text; see [ID.UnmarshalText].
 func (t *Text) UnmarshalText(b []byte) error { return (*ID)(t).UnmarshalText(b) }

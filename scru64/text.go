@@ -22,7 +22,7 @@ func Parse(s string) (ID, error) {
 	return ID(v), nil
 }
 
-// MustParse is [Parse] for texts known to be right: it panics on any other.
+// MustParse is [Parse] for texts known to be valid: it panics on any other.
 func MustParse(s string) ID {
 	id, err := Parse(s)
 	if err != nil {
@@ -35,11 +35,12 @@ func textError[T string | []byte](s T, bad base36.Status) error {
 	if bad == base36.Length {
 		return parseerr.Text(name, s, -1, sortid.ErrLength, "12")
 	}
-	return parseerr.Text(name, s, base36.BadSymbol([]byte(s)), sortid.ErrSymbol, "a Base36 digit, 0-9 or a-z")
+	return parseerr.Text(name, s, base36.BadSymbol([]byte(s)), sortid.ErrSymbol,
+		"a Base36 digit, 0-9 or a-z")
 }
 
-// String returns the ID's text: 12 Base36 digits in lower case. An ID above [Max] has
-// none; for it String returns a text that says so and does not parse.
+// String returns the ID's text: 12 Base36 digits in lower case. An ID above [Max] has no text;
+// String then returns a message that does not parse.
 func (id ID) String() string {
 	if id > Max {
 		return fmt.Sprintf("invalid scru64.ID(%d)", uint64(id))
@@ -60,8 +61,8 @@ func (id ID) AppendText(b []byte) ([]byte, error) {
 // MarshalText returns the ID's text. It fails only for an ID above [Max].
 func (id ID) MarshalText() ([]byte, error) { return id.AppendText(nil) }
 
-// UnmarshalText sets the ID to that of a text of 12 Base36 digits, in either case. With
-// an error, of type [*sortid.ParseError], it leaves the ID as it was.
+// UnmarshalText sets the ID from a text, as [Parse] reads it. An error is a [*sortid.ParseError],
+// and leaves the ID as it was.
 func (id *ID) UnmarshalText(b []byte) error {
 	v, bad := base36.Decode62(b)
 	if bad != base36.OK {
@@ -85,8 +86,8 @@ func (id ID) AppendBinary(b []byte) ([]byte, error) {
 // above [Max].
 func (id ID) MarshalBinary() ([]byte, error) { return id.AppendBinary(nil) }
 
-// UnmarshalBinary sets the ID to that of 8 bytes in big-endian order. With an error, of
-// type [*sortid.ParseError], it leaves the ID as it was.
+// UnmarshalBinary sets the ID from 8 bytes in big-endian order. An error is a
+// [*sortid.ParseError], and leaves the ID as it was.
 func (id *ID) UnmarshalBinary(b []byte) error {
 	if len(b) != Size {
 		return parseerr.Binary(name, len(b), sortid.ErrBinaryLength, "8")

@@ -17,7 +17,8 @@ import (
 var limit = new(big.Int).Lsh(big.NewInt(1), 60)
 
 // symbols are the characters, listed once more for the oracle.
-var symbols = "ABCDEFGHIJKLMNOPQRSTUVWXYZ" + strings.ToLower("ABCDEFGHIJKLMNOPQRSTUVWXYZ") + "0123456789" + "-_"
+var symbols = "ABCDEFGHIJKLMNOPQRSTUVWXYZ" + strings.ToLower("ABCDEFGHIJKLMNOPQRSTUVWXYZ") +
+	"0123456789" + "-_"
 
 // text is the oracle of String: digit by digit with math/big.
 func text(n *big.Int) string {
@@ -84,8 +85,10 @@ func TestPadding(t *testing.T) {
 		}
 	}
 	for s, v := range map[string]uint64{
-		"AAAA": 0, "ABAA": 1, "A_AA": 63, "BAAA": 64, "__AA": 1<<12 - 1, "AAAB": 1 << 12, "AABA": 1 << 18,
-		"____": 1<<24 - 1, "AABAA": 1 << 24, "__________": 1<<60 - 1, "xinaS8QBh": 11093174944930914,
+		"AAAA": 0, "ABAA": 1, "A_AA": 63, "BAAA": 64, "__AA": 1<<12 - 1, "AAAB": 1 << 12,
+		"AABA": 1 << 18,
+		"____": 1<<24 - 1, "AABAA": 1 << 24, "__________": 1<<60 - 1,
+		"xinaS8QBh": 11093174944930914,
 	} {
 		if got := ID(v).String(); got != s {
 			t.Errorf("the text of %d is %q, want %q", v, got, s)
@@ -97,7 +100,8 @@ func TestPadding(t *testing.T) {
 			t.Errorf("Parse(%q) = %v, %v", s, got, err)
 		}
 	}
-	if got := MustParse("xiAnaS8QBh"); got != MustParse("xinaS8QBh") || got.String() != "xinaS8QBh" {
+	if got := MustParse("xiAnaS8QBh"); got != MustParse("xinaS8QBh") ||
+		got.String() != "xinaS8QBh" {
 		t.Errorf("a padded text parsed as %v", got)
 	}
 	for at := range 10 { // each digit that can be, at each place
@@ -148,10 +152,13 @@ func TestFromFields(t *testing.T) {
 		id, err := FromFields(c.timestamp, c.sequence, c.random)
 		if c.wrong == "" && (err != nil || id != c.want || id.Timestamp() != c.timestamp ||
 			id.Sequence() != c.sequence || id.Random() != c.random) {
-			t.Errorf("FromFields(%d, %d, %d) = %v, %v, want %v", c.timestamp, c.sequence, c.random, id, err, c.want)
+			t.Errorf("FromFields(%d, %d, %d) = %v, %v, want %v", c.timestamp, c.sequence, c.random,
+				id, err, c.want)
 		}
-		if c.wrong != "" && (id != 0 || !errors.Is(err, sortid.ErrField) || !strings.Contains(err.Error(), c.wrong)) {
-			t.Errorf("FromFields(%d, %d, %d) = %v, %v, want sortid.ErrField that names %s", c.timestamp, c.sequence, c.random, id, err, c.wrong)
+		if c.wrong != "" && (id != 0 || !errors.Is(err, sortid.ErrField) ||
+			!strings.Contains(err.Error(), c.wrong)) {
+			t.Errorf("FromFields(%d, %d, %d) = %v, %v, want sortid.ErrField that names %s",
+				c.timestamp, c.sequence, c.random, id, err, c.wrong)
 		}
 	}
 }
@@ -160,7 +167,8 @@ func TestFromFields(t *testing.T) {
 func TestFirstAtTheEnds(t *testing.T) {
 	for ms, want := range map[int64]ID{
 		epoch - 1: 0, epoch: 0, epoch + 1: 1 << 18,
-		epoch + MaxTimestamp - 1: (MaxTimestamp - 1) << 18, epoch + MaxTimestamp: MaxTimestamp << 18,
+		epoch + MaxTimestamp - 1: (MaxTimestamp - 1) << 18,
+		epoch + MaxTimestamp:     MaxTimestamp << 18,
 		epoch + MaxTimestamp + 1: Max,
 	} {
 		if got := First(time.UnixMilli(ms)); got != want {
@@ -189,11 +197,13 @@ func TestAboveMax(t *testing.T) {
 	for _, v := range []uint64{uint64(Max) + 1, 1 << 63, 1<<64 - 1} {
 		id, err := FromUint64(v)
 		var p *sortid.ParseError
-		if id != 0 || !errors.Is(err, sortid.ErrRange) || !errors.As(err, &p) || !strings.Contains(err.Error(), strconv.FormatUint(v, 10)) {
+		if id != 0 || !errors.Is(err, sortid.ErrRange) || !errors.As(err, &p) ||
+			!strings.Contains(err.Error(), strconv.FormatUint(v, 10)) {
 			t.Errorf("FromUint64(%d) = %v, %v", v, id, err)
 		}
 		bad := ID(v)
-		if _, err := Parse(bad.String()); err == nil || !strings.Contains(bad.String(), strconv.FormatUint(v, 10)) {
+		if _, err := Parse(bad.String()); err == nil ||
+			!strings.Contains(bad.String(), strconv.FormatUint(v, 10)) {
 			t.Errorf("the text of ID(%d) is %q, and parses: %v", v, bad, err)
 		}
 		keep := []byte("x")
@@ -210,8 +220,10 @@ func TestAboveMax(t *testing.T) {
 			t.Errorf("Value of Text(%d): %v, %v", bad, v, err)
 		}
 		got := ID(7)
-		if err := got.UnmarshalBinary([]byte{byte(v >> 56), byte(v >> 48), byte(v >> 40), byte(v >> 32),
-			byte(v >> 24), byte(v >> 16), byte(v >> 8), byte(v)}); got != 7 || !errors.Is(err, sortid.ErrRange) {
+		if err := got.UnmarshalBinary([]byte{byte(v >> 56), byte(v >> 48), byte(v >> 40),
+			byte(v >> 32),
+			byte(v >> 24), byte(v >> 16), byte(v >> 8), byte(v)}); got != 7 ||
+			!errors.Is(err, sortid.ErrRange) {
 			t.Errorf("UnmarshalBinary of %x: %v, %v", v, got, err)
 		}
 		if err := got.Scan(int64(v)); got != 7 || !errors.Is(err, sortid.ErrRange) {

@@ -50,7 +50,8 @@ func ExampleParse_error() {
 }
 
 func ExampleNewGenerator() {
-	g, err := uid60.NewGenerator(uid60.Options{GeneratorOptions: sortid.GeneratorOptions{RollbackPolicy: sortid.RollbackWait}})
+	g, err := uid60.NewGenerator(
+		uid60.Options{GeneratorOptions: sortid.GeneratorOptions{RollbackPolicy: sortid.RollbackWait}})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -82,7 +83,8 @@ func ExampleOptions() {
 // never comes on this clock.
 func ExampleGenerator_GenerateContext() {
 	noon := time.Date(2024, 2, 29, 12, 0, 0, 0, time.UTC)
-	g, err := uid60.NewGenerator(uid60.Options{GeneratorOptions: sortid.GeneratorOptions{Clock: func() time.Time { return noon }}})
+	g, err := uid60.NewGenerator(
+		uid60.Options{GeneratorOptions: sortid.GeneratorOptions{Clock: func() time.Time { return noon }}})
 	if err != nil {
 		log.Fatal(err)
 	}

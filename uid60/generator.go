@@ -22,15 +22,17 @@ var format = gen.Format{Name: name, Epoch: epoch, Policy: sortid.RollbackAbort}
 //	Generate, Fill, All       the system's clock   safe             the policy
 //	...Context                or Options.Clock     safe             the policy
 //
-// The sequence starts at 0, goes up by one for each ID and from one millisecond to the
-// next, and after 511 starts at 0 again. As it may do so only between milliseconds, a
-// generator that has used 511 waits for the clock to reach the next millisecond: hardly
-// more than a millisecond as a rule, but as long as the clock needs to catch up after it
-// was set back within the allowance. A context bounds the wait; its end is
-// [sortid.ErrOverflow].
+// The sequence starts at 0 and goes up by one for each ID, also from one millisecond to the next.
+// After 511 it starts at 0 again, but only in a new millisecond. So a generator that has used 511
+// waits for the clock to reach the next millisecond. That is usually short, but after the clock
+// was set back within the allowance, it takes until the clock has caught up. A context limits the
+// wait; if it ends, the error is [sortid.ErrOverflow].
 //
-// One generator that many goroutines share keeps the order over all of them and makes no
-// ID twice. Several generators need a worker ID each for that, or a lease; see [Options].
+// If many goroutines share one generator, all their IDs are in order and different. Several
+// generators need different worker IDs for that, or a lease; see [Options].
+//
+// NewGenerator makes generators. The zero value makes no IDs and returns [sortid.ErrOption].
+// A generator must not be copied, or both make the same IDs: go vet finds that.
 type Generator struct {
 	core gen.Core
 
@@ -39,43 +41,33 @@ type Generator struct {
 	timestamp   int64 // of the last ID
 	settledTick int64 // the clock's time, since the epoch, for which timestamp is settled
 
-	worker     ID  // where it belongs
-	randomBits int // beside the worker ID
+	worker     ID  // at its place
+	randomBits int // the other bits of random
 }
 
 // Options are the options of a [Generator]. The zero value means the defaults, among them
-// [sortid.RollbackAbort] and no worker ID. Mind the danger of [sortid.RollbackReset]: after
-// it two IDs with the same sequence differ only if their random bits do, of which there are
-// nine at most, and with a worker ID of nine bits none.
+// [sortid.RollbackAbort] and no worker ID. Mind the danger of [sortid.RollbackReset]: after a
+// reset, two IDs with the same sequence differ only if their random bits do. There are at most
+// nine of these, and none with a worker ID of nine bits.
 type Options struct {
 	sortid.GeneratorOptions
 
-	// WorkerID stands in the WorkerIDSize high bits of random in each ID, 1 to 9; the rest
-	// remains random. IDs of generators with different worker IDs of one size are never the
-	// same. With a size of zero there is none.
+	// WorkerID is in the WorkerIDSize high bits of random, 1 to 9; the other bits are random.
+	// Generators with different worker IDs of the same size never make the same ID. With a size of
+	// zero there is no worker ID.
 	WorkerID     uint16
 	WorkerIDSize int
 
-	// Lease grants the worker ID, and the milliseconds that IDs may carry; it excludes
-	// WorkerIDSize and RollbackReset. It is a *lease.Lease of format lease.UID60, or any
-	// other [sortid.Lease]. Clock must be the lease's.
-	//
-	// Worker ID and timestamp are the lease's: the worker ID may change from one
-	// millisecond to the next, and the timestamp may be ahead of the clock, which counts as
-	// a rollback of that size. When the lease has expired the generator fails with
-	// [sortid.ErrLeaseExpired], or blocks with [sortid.RollbackWait], until it is renewed.
-	// After the lease is closed it fails with [sortid.ErrLeaseClosed], once the
-	// millisecond that it is in has passed.
-	//
-	// Generators may share a lease. Each millisecond goes to one of them, so they take
-	// milliseconds ahead of the clock: n generators up to n-1.
+	// Lease grants the worker ID and the milliseconds that IDs may carry; see [sortid.Lease]. It
+	// excludes WorkerIDSize and RollbackReset. It is a *lease.Lease of format lease.UID60, or any
+	// other [sortid.Lease]. Clock must be the same as the lease's clock.
 	Lease sortid.Lease
 }
 
-// NewGenerator returns a generator, or [sortid.ErrOption] and the option that is wrong.
+// NewGenerator returns a generator. If an option is wrong, it returns a [*sortid.OptionError].
 func NewGenerator(o Options) (*Generator, error) {
 	g := &Generator{
-		last:        MaxSequence << sequenceShift, // so that 0 comes next
+		last:        MaxSequence << sequenceShift, // so that 0 is next
 		timestamp:   gen.NoTick,
 		settledTick: gen.NoTick,
 	}
@@ -85,15 +77,18 @@ func NewGenerator(o Options) (*Generator, error) {
 	size := o.WorkerIDSize
 	switch {
 	case size < 0 || size > sequenceShift:
-		return nil, g.core.OptionError("WorkerIDSize: %d bits, want 1 to %d", size, sequenceShift)
+		return nil, g.core.OptionError("WorkerIDSize", "%d bits, want 1 to %d", size, sequenceShift)
 	case o.WorkerID>>size != 0:
-		return nil, g.core.OptionError("WorkerID: %d, want at most %d for %d bits", o.WorkerID, 1<<size-1, size)
+		return nil, g.core.OptionError("WorkerID", "%d, want at most %d for %d bits", o.WorkerID,
+			1<<size-1, size)
 	case o.Lease == nil:
 	case size > 0:
-		return nil, g.core.OptionError("Lease and WorkerIDSize exclude each other: the lease has the worker ID")
+		return nil, g.core.OptionsError([]string{"Lease", "WorkerIDSize"},
+			"they exclude each other: the lease has the worker ID")
 	default:
 		if size = o.Lease.NodeBits(); size > sequenceShift {
-			return nil, g.core.OptionError("Lease: a worker ID of %d bits, want 1 to %d", size, sequenceShift)
+			return nil, g.core.OptionError("Lease", "a worker ID of %d bits, want 1 to %d", size,
+				sequenceShift)
 		}
 	}
 	g.randomBits = sequenceShift - size
@@ -103,9 +98,8 @@ func NewGenerator(o Options) (*Generator, error) {
 
 var global = gen.Must(NewGenerator(Options{}))
 
-// New returns an ID of the process-wide generator, which all goroutines share and which
-// follows the defaults: it has no worker ID. It fails as
-// [Generator.Generate] does.
+// New returns an ID of the process-wide generator, which all goroutines share and which has
+// default options and no worker ID. It fails as [Generator.Generate] does.
 func New() (ID, error) { return global.generate(context.Background()) }
 
 // NewString returns the text of [New], or its error.
@@ -117,21 +111,20 @@ func NewString() (string, error) {
 	return id.String(), nil
 }
 
-// Generate returns the next ID. It fails with [sortid.ErrClockRollback],
-// [sortid.ErrTimeRange] (for a time before 2018-03-01T00:00:00.001Z or after
-// 2157-07-13T07:35:11.102Z) or [sortid.ErrEntropy], and on a lease with
-// [sortid.ErrLeaseExpired] or [sortid.ErrLeaseClosed]. It may block: for the next
-// millisecond, and with [sortid.RollbackWait].
+// Generate returns the next ID. It fails with [sortid.ErrClockRollback], [sortid.ErrTimeRange]
+// (before 2018-03-01T00:00:00.001Z or after 2157-07-13T07:35:11.102Z) or [sortid.ErrEntropy]. On a
+// lease it also fails with [sortid.ErrLeaseExpired] or [sortid.ErrLeaseClosed]. It may block: for
+// the next millisecond, and with [sortid.RollbackWait].
 func (g *Generator) Generate() (ID, error) { return g.generate(context.Background()) }
 
-// GenerateContext is Generate, with a context that bounds the waiting. If it ends, the
-// error matches the context's, and [sortid.ErrOverflow] or, with [sortid.RollbackWait],
+// GenerateContext is Generate with a context that limits its wait. If the context ends, the error
+// matches the context's, and [sortid.ErrOverflow] or, with [sortid.RollbackWait],
 // [sortid.ErrClockRollback] or [sortid.ErrLeaseExpired].
 func (g *Generator) GenerateContext(ctx context.Context) (ID, error) { return g.generate(ctx) }
 
 func (g *Generator) generate(ctx context.Context) (ID, error) {
 	for {
-		counter := clock.Counter() // before the lock, to keep that short
+		counter := clock.Counter() // before the lock, to hold that briefly
 		g.core.Lock()
 		id, err := g.next(g.core.Clock.Milli(counter) - epoch)
 		if err == nil {
@@ -144,24 +137,17 @@ func (g *Generator) generate(ctx context.Context) (ID, error) {
 	}
 }
 
-// Fill sets every element of ids to a new ID, in order. It reads the clock and takes the
-// lock once for each millisecond that it needs. It fails as Generate does; then
-// it clears ids, and IDs already made are lost.
+// Fill sets every element of ids to a new ID, in order. It reads the clock and takes the lock once
+// for each millisecond that it needs. It fails as Generate does. Then it clears ids, and the IDs
+// made so far are lost.
 func (g *Generator) Fill(ids []ID) error { return g.FillContext(context.Background(), ids) }
 
 // FillContext is Fill, with a context as in GenerateContext.
 func (g *Generator) FillContext(ctx context.Context, ids []ID) error {
-	b := g.core.Batch(ctx, len(ids))
-	for b.Next() {
-		b.Done(g.fill(b.Now, ids[b.From:b.To]))
-	}
-	if b.Err != nil {
-		clear(ids)
-	}
-	return b.Err
+	return gen.Fill(ctx, &g.core, ids, g.fill)
 }
 
-// All returns an endless sequence of what Generate returns.
+// All returns an endless sequence of results of Generate.
 func (g *Generator) All() iter.Seq2[ID, error] { return gen.All(g.Generate) }
 
 // next makes the next ID at the clock's time now, in milliseconds since the epoch.
@@ -177,7 +163,7 @@ func (g *Generator) next(now int64) (ID, error) {
 	return g.last | random, nil
 }
 
-// fill is next for many IDs, and returns how many it made.
+// fill makes many IDs, and returns how many.
 func (g *Generator) fill(now int64, ids []ID) (int, error) {
 	for i := range ids {
 		id, err := g.next(now)
@@ -189,7 +175,7 @@ func (g *Generator) fill(now int64, ids []ID) (int, error) {
 	return len(ids), nil
 }
 
-// slowPath is next where the clock has moved or the sequence is used up.
+// slowPath is next if the clock has moved or the sequence is used up.
 func (g *Generator) slowPath(now int64) (ID, error) {
 	g.core.Rand.Tick(now + epoch)
 	if now > g.timestamp {
@@ -223,15 +209,15 @@ func (g *Generator) begin(now int64) (ID, error) {
 		return 0, err
 	}
 	if _, err := g.core.CheckRollback(now, timestamp, timestamp); err != nil {
-		g.last -= 1 << sequenceShift // to be the first ID once the clock is near
+		g.last -= 1 << sequenceShift // the ID is then the first one once the clock is near
 		g.settledTick = gen.NoTick
 		return 0, err
 	}
 	return id, nil
 }
 
-// first makes the first ID of a timestamp, which is settled while the clock shows settled.
-// With it the sequence goes on.
+// first makes the first ID of a timestamp, and continues the sequence. The timestamp stays settled
+// while the clock shows settled.
 func (g *Generator) first(settled, timestamp int64) (ID, error) {
 	if timestamp <= 0 || timestamp >= MaxTimestamp {
 		return 0, g.core.TimeRangeError(timestamp)

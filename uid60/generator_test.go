@@ -92,7 +92,8 @@ func TestGeneratorOnLease(t *testing.T) {
 func TestLease(t *testing.T) {
 	for _, size := range []int{3, 6, 9} {
 		g := conformance.Leased[ID]{
-			New: func(t testing.TB, l sortid.Lease, s conformance.Setup) (conformance.Gen[ID], error) {
+			New: func(t testing.TB, l sortid.Lease,
+				s conformance.Setup) (conformance.Gen[ID], error) {
 				return NewGenerator(Options{GeneratorOptions: s, Lease: l})
 			},
 			Format: lease.UID60, Size: size,
@@ -210,7 +211,8 @@ func TestOptions(t *testing.T) {
 		names string // what the error must name
 		o     Options
 	}{
-		{"RollbackPolicy", Options{GeneratorOptions: sortid.GeneratorOptions{RollbackPolicy: sortid.RollbackWait + 1}}},
+		{"RollbackPolicy",
+			Options{GeneratorOptions: sortid.GeneratorOptions{RollbackPolicy: sortid.RollbackWait + 1}}},
 		{"WorkerIDSize", Options{WorkerIDSize: -1}},
 		{"WorkerIDSize", Options{WorkerIDSize: 10}},
 		{"WorkerID", Options{WorkerID: 1}},
@@ -221,9 +223,12 @@ func TestOptions(t *testing.T) {
 		{"Lease", Options{Lease: (*lease.Lease)(nil)}},
 		{"Lease and WorkerIDSize", Options{Lease: l, WorkerIDSize: 1}},
 		{"WorkerID", Options{Lease: l, WorkerID: 1}},
-		{"Lease and RollbackReset", Options{Lease: l, GeneratorOptions: sortid.GeneratorOptions{RollbackPolicy: sortid.RollbackReset}}},
+		{"Lease and RollbackPolicy",
+			Options{Lease: l,
+				GeneratorOptions: sortid.GeneratorOptions{RollbackPolicy: sortid.RollbackReset}}},
 	} {
-		if g, err := NewGenerator(c.o); g != nil || !errors.Is(err, sortid.ErrOption) || !strings.Contains(err.Error(), c.names) {
+		if g, err := NewGenerator(c.o); g != nil || !errors.Is(err, sortid.ErrOption) ||
+			!strings.Contains(err.Error(), c.names) {
 			t.Errorf("%s: %v, %v", c.names, g, err)
 		}
 	}
@@ -248,7 +253,8 @@ func TestSequence(t *testing.T) {
 		case 1:
 			clock.Add(time.Duration(r.IntN(3000)) * time.Millisecond)
 		case 2:
-			clock.Add(max(-time.Duration(r.IntN(3000))*time.Millisecond, last.Time().Add(-9*time.Second).Sub(clock.Now())))
+			clock.Add(max(-time.Duration(r.IntN(3000))*time.Millisecond,
+				last.Time().Add(-9*time.Second).Sub(clock.Now())))
 		}
 		if i%512 == 511 { // what the generator would wait for
 			clock.Add(max(0, last.Time().Add(time.Millisecond).Sub(clock.Now())))
@@ -258,7 +264,8 @@ func TestSequence(t *testing.T) {
 	g = newGenerator(t, conformance.Setup{Clock: clock.Now, RollbackPolicy: sortid.RollbackReset})
 	for i := range 100 {
 		if id := must(t)(g.Generate()); int(id.Sequence()) != i || !id.Time().Equal(clock.Now()) {
-			t.Errorf("with a reset for each ID: the sequence is %d, the time %v", id.Sequence(), id.Time())
+			t.Errorf("with a reset for each ID: the sequence is %d, the time %v", id.Sequence(),
+				id.Time())
 		}
 		clock.Add(-time.Minute)
 	}
@@ -274,7 +281,8 @@ func TestSteadyStream(t *testing.T) {
 			for limit := first; now > 1000 || limit > 0; limit-- {
 				id, err := g.next(now)
 				if err == gen.ErrRetry {
-					if until, why := g.core.Waits(); until.UnixMilli() != epoch+now+1 || why != sortid.ErrOverflow {
+					if until, why := g.core.Waits(); until.UnixMilli() != epoch+now+1 ||
+						why != sortid.ErrOverflow {
 						t.Fatalf("at %d it waits for %v, %v", now, until, why)
 					}
 					break
@@ -314,8 +322,10 @@ func TestRealStream(t *testing.T) {
 	counts := map[uint64]int{}
 	for i, id := range ids {
 		counts[id.Timestamp()]++
-		if i > 0 && (id <= ids[i-1] || id.Sequence() == 0 && id.Timestamp() == ids[i-1].Timestamp()) {
-			t.Fatalf("ID %d: sequence %d at %d after %d at %d", i, id.Sequence(), id.Timestamp(), ids[i-1].Sequence(), ids[i-1].Timestamp())
+		if i > 0 && (id <= ids[i-1] || id.Sequence() == 0 &&
+			id.Timestamp() == ids[i-1].Timestamp()) {
+			t.Fatalf("ID %d: sequence %d at %d after %d at %d", i, id.Sequence(), id.Timestamp(),
+				ids[i-1].Sequence(), ids[i-1].Timestamp())
 		}
 	}
 	for at, n := range counts {
@@ -328,12 +338,14 @@ func TestRealStream(t *testing.T) {
 // With 511 used the generator waits for the next millisecond, or until the context ends:
 // whatever the policy, also for a clock that is back within the allowance.
 func TestWaitForNext(t *testing.T) {
-	for _, policy := range []sortid.RollbackPolicy{sortid.RollbackAbort, sortid.RollbackWait, sortid.RollbackReset} {
+	for _, policy := range []sortid.RollbackPolicy{sortid.RollbackAbort, sortid.RollbackWait,
+		sortid.RollbackReset} {
 		for _, back := range []time.Duration{0, 3 * time.Millisecond, 10 * time.Second} {
 			clock := conformance.NewClock(conformance.Start)
 			g := newGenerator(t, conformance.Setup{Clock: clock.Now, RollbackPolicy: policy})
 			ids := make([]ID, 512)
-			if err := g.Fill(ids); err != nil || !ids[511].Time().Equal(conformance.Start) || ids[511].Sequence() != 511 {
+			if err := g.Fill(ids); err != nil || !ids[511].Time().Equal(conformance.Start) ||
+				ids[511].Sequence() != 511 {
 				t.Fatalf("%v, %v", ids[511], err)
 			}
 			clock.Add(-back)
@@ -342,18 +354,23 @@ func TestWaitForNext(t *testing.T) {
 			cause := errors.New("cause")
 			time.AfterFunc(5*time.Millisecond, func() { cancel(cause) })
 			id, err := g.GenerateContext(ctx)
-			if id != 0 || !errors.Is(err, context.Canceled) || !errors.Is(err, cause) || !errors.Is(err, sortid.ErrOverflow) || errors.Is(err, sortid.ErrClockRollback) {
-				t.Fatalf("back by %v: %v, %v, want sortid.ErrOverflow and the context's error", back, id, err)
+			if id != 0 || !errors.Is(err, context.Canceled) || !errors.Is(err, cause) ||
+				!errors.Is(err, sortid.ErrOverflow) || errors.Is(err, sortid.ErrClockRollback) {
+				t.Fatalf("back by %v: %v, %v, want sortid.ErrOverflow and the context's error",
+					back, id, err)
 			}
 			two := []ID{1, 2}
-			if err := g.FillContext(ctx, two); !errors.Is(err, context.Canceled) || errors.Is(err, sortid.ErrClockRollback) || two[0]|two[1] != 0 {
+			if err := g.FillContext(ctx, two); !errors.Is(err, context.Canceled) ||
+				errors.Is(err, sortid.ErrClockRollback) || two[0]|two[1] != 0 {
 				t.Fatalf("back by %v: Fill %v, %v", back, two, err)
 			}
 
 			time.AfterFunc(3*time.Millisecond, func() { clock.Add(back + time.Millisecond) })
 			next := must(t)(g.Generate())
-			if next <= ids[511] || next.Sequence() != 0 || !next.Time().Equal(conformance.Start.Add(time.Millisecond)) {
-				t.Errorf("back by %v: after the wait %v, sequence %d, time %v", back, next, next.Sequence(), next.Time())
+			if next <= ids[511] || next.Sequence() != 0 ||
+				!next.Time().Equal(conformance.Start.Add(time.Millisecond)) {
+				t.Errorf("back by %v: after the wait %v, sequence %d, time %v", back, next,
+					next.Sequence(), next.Time())
 			}
 		}
 	}
@@ -399,7 +416,9 @@ func TestWorkerBits(t *testing.T) {
 		for n := range uint16(2) {
 			worker := n * (1<<bits - 1) // all zeros, all ones
 			clock := conformance.NewClock(conformance.Start)
-			g := newGenerator(t, conformance.Setup{Clock: clock.Now, Entropy: conformance.Entropy(1)}, Options{WorkerID: worker, WorkerIDSize: bits})
+			g := newGenerator(
+				t, conformance.Setup{Clock: clock.Now, Entropy: conformance.Entropy(1)},
+				Options{WorkerID: worker, WorkerIDSize: bits})
 			var ones, zeros uint16
 			for i := range 2000 {
 				id := must(t)(g.Generate())
@@ -417,7 +436,8 @@ func TestWorkerBits(t *testing.T) {
 			}
 			rest := uint16(1)<<(9-bits) - 1
 			if ones&rest != rest || zeros&rest != rest {
-				t.Errorf("worker %d of %d bits: the rest is not random: %b, %b", worker, bits, ones, zeros)
+				t.Errorf("worker %d of %d bits: the rest is not random: %b, %b", worker, bits, ones,
+					zeros)
 			}
 		}
 	}
@@ -439,12 +459,14 @@ func TestRandom(t *testing.T) {
 
 // sortid.RollbackWait waits no longer than it must.
 func TestRollbackWaitUntil(t *testing.T) {
-	g := newGenerator(t, conformance.Setup{RollbackPolicy: sortid.RollbackWait, RollbackAllowance: 10 * time.Millisecond})
+	g := newGenerator(t, conformance.Setup{RollbackPolicy: sortid.RollbackWait,
+		RollbackAllowance: 10 * time.Millisecond})
 	if _, err := g.next(1000); err != nil {
 		t.Fatal(err)
 	}
 	_, err := g.next(989)
-	if until, why := g.core.Waits(); err != gen.ErrRetry || until.UnixMilli() != epoch+990 || why != sortid.ErrClockRollback {
+	if until, why := g.core.Waits(); err != gen.ErrRetry || until.UnixMilli() != epoch+990 ||
+		why != sortid.ErrClockRollback {
 		t.Errorf("%v until %v, %v, want 990 ms after the epoch", err, until, why)
 	}
 	if _, err := g.next(990); err != nil {
@@ -455,7 +477,8 @@ func TestRollbackWaitUntil(t *testing.T) {
 // sortid.RollbackReset duplicates, as its documentation says.
 func TestResetDuplicates(t *testing.T) {
 	clock := conformance.NewClock(conformance.Start)
-	g := newGenerator(t, conformance.Setup{Clock: clock.Now, RollbackPolicy: sortid.RollbackReset}, Options{WorkerID: 7, WorkerIDSize: 9})
+	g := newGenerator(t, conformance.Setup{Clock: clock.Now, RollbackPolicy: sortid.RollbackReset},
+		Options{WorkerID: 7, WorkerIDSize: 9})
 	first := must(t)(g.Generate())
 	for range 511 {
 		clock.Add(time.Minute)

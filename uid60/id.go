@@ -36,20 +36,20 @@ const (
 //	|     timestamp, low 14     |     sequence    |      random     |
 //	+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
 //
-// A worker ID, where generators have one, takes the high bits of random.
+// A generator's worker ID, if any, is the high bits of random.
 //
-// IDs are immutable and comparable: == reports whether two are the same. The integers sort
-// by time, the texts do not. The zero ID has timestamp 0; no generator makes it, so it
-// can stand for "none". A conversion ID(v) does not check v: of a v above [Max] the
-// marshalling methods return [sortid.ErrRange]. [FromUint64] checks.
+// IDs are immutable, and comparable with ==. The integers sort by time, the texts do not. The zero
+// ID has timestamp 0. No generator makes it, so it can mean "none". A conversion ID(v) does not
+// check v: if v is above [Max], the marshalling methods return [sortid.ErrRange]. [FromUint64]
+// checks.
 type ID uint64
 
 // Max is the largest ID. No generator uses its timestamp.
 const Max ID = 1<<60 - 1
 
-// FromFields returns the ID of the three fields, the timestamp in milliseconds since
-// 2018-03-01T00:00:00Z. It returns [sortid.ErrField] if one has more bits than its place: 42, 9
-// and 9.
+// FromFields returns the ID with these fields; timestamp is in milliseconds since
+// 2018-03-01T00:00:00Z. It returns [sortid.ErrField] if a value does not fit its field: 42, 9 and
+// 9 bits.
 func FromFields(timestamp uint64, sequence, random uint16) (ID, error) {
 	switch {
 	case timestamp > MaxTimestamp:
@@ -70,7 +70,7 @@ func FromUint64(v uint64) (ID, error) {
 	return ID(v), nil
 }
 
-// Uint64 returns the ID as an integer. It fits an int64, too.
+// Uint64 returns the ID as an integer. It also fits an int64.
 func (id ID) Uint64() uint64 { return uint64(id) }
 
 // Timestamp returns the timestamp field: milliseconds since 2018-03-01T00:00:00Z.
@@ -82,9 +82,8 @@ func (id ID) Sequence() uint16 { return uint16(id>>sequenceShift) & MaxSequence 
 // Random returns the random field, of 9 bits, with the worker ID if there is one.
 func (id ID) Random() uint16 { return uint16(id) & MaxRandom }
 
-// Worker returns the worker ID, given its size in bits: 1 to 9. The ID itself does not
-// tell whether it has one. A smaller size counts as 0, which leaves no worker ID, a
-// larger one as 9.
+// Worker returns the worker ID, given its size in bits: 1 to 9. The ID does not tell whether it
+// has one. A smaller size counts as 0, which leaves no worker ID; a larger one counts as 9.
 func (id ID) Worker(bits int) uint16 {
 	return id.Random() >> (sequenceShift - min(max(bits, 0), sequenceShift))
 }
@@ -92,17 +91,16 @@ func (id ID) Worker(bits int) uint16 {
 // Time returns the time of the timestamp, in UTC, to the millisecond.
 func (id ID) Time() time.Time { return time.UnixMilli(int64(id.Timestamp()) + epoch).UTC() }
 
-// Compare returns -1, 0 or +1 as id sorts before, with or after other: by time, and
-// within a generator by order of generation.
+// Compare returns -1, 0 or +1 if id sorts before, with or after other: by time, and within a
+// generator in the order of generation.
 func (id ID) Compare(other ID) int { return cmp.Compare(id, other) }
 
 // IsZero reports whether id is the zero ID.
 func (id ID) IsZero() bool { return id == 0 }
 
-// First returns the smallest ID of t's millisecond, so that the IDs of the time range
-// from a up to but not including b, in whole milliseconds, are those in
-// [First(a), First(b)), as integers. A time before 2018-03-01 gives the zero ID, one
-// after the last timestamp [Max].
+// First returns the smallest ID of t's millisecond. So the IDs from time a up to but not including
+// time b, in whole milliseconds, are [First(a), First(b)), as integers. A time before 2018-03-01
+// gives the zero ID, a time after the last timestamp gives [Max].
 func First(t time.Time) ID {
 	switch ms := clock.UnixMilli(t) - epoch; {
 	case ms < 0:

@@ -6,9 +6,8 @@ import (
 	"github.com/sortid/sortid/internal/parseerr"
 )
 
-// Value stores the ID as an integer, for a bigint column, which sorts by time. To store
-// its text use [Text]. For a nullable column use sql.Null[ID]. It fails only for an ID
-// above [Max].
+// Value stores the ID as an integer, for a bigint column, which sorts by time. To store its text
+// use [Text]. For a nullable column use sql.Null[ID]. It fails only for an ID above [Max].
 func (id ID) Value() (driver.Value, error) {
 	if _, err := FromUint64(uint64(id)); err != nil {
 		return nil, err
@@ -16,9 +15,9 @@ func (id ID) Value() (driver.Value, error) {
 	return int64(id), nil
 }
 
-// Scan reads an ID from a database: an integer, or a text of 4 to 10 characters as a
-// string or as bytes. Eight bytes are a text, too, never the binary form. NULL is an
-// error; scan a nullable column into sql.Null[ID].
+// Scan reads an ID from a database: an integer, or a text of 4 to 10 characters as a string or
+// bytes. Eight bytes are always a text, never the binary form. NULL is an error; scan a nullable
+// column into sql.Null[ID].
 func (id *ID) Scan(src any) error {
 	switch src := src.(type) {
 	case int64:
@@ -27,7 +26,7 @@ func (id *ID) Scan(src any) error {
 		}
 		*id = ID(src)
 		return nil
-	case uint64: // of an unsigned column, by some drivers
+	case uint64: // from an unsigned column, with some drivers
 		if src > uint64(Max) {
 			return parseerr.Integer(name, src, integers)
 		}
@@ -67,5 +66,5 @@ func (t Text) AppendText(b []byte) ([]byte, error) { return ID(t).AppendText(b) 
 // MarshalText returns the ID's text; see [ID.MarshalText].
 func (t Text) MarshalText() ([]byte, error) { return ID(t).MarshalText() }
 
-// UnmarshalText sets the ID to that of a text; see [ID.UnmarshalText].
+// UnmarshalText sets the ID from a text; see [ID.UnmarshalText].
 func (t *Text) UnmarshalText(b []byte) error { return (*ID)(t).UnmarshalText(b) }

@@ -10,8 +10,8 @@ import (
 	"github.com/sortid/sortid/internal/parseerr"
 )
 
-// The lengths that an ID's text may have. The texts of IDs since May 2020 have ten
-// characters, those of the time before nine or fewer.
+// The lengths that an ID's text may have. Texts of IDs since May 2020 have ten characters, older
+// ones nine or fewer.
 const (
 	MinTextLen = 4
 	MaxTextLen = 10
@@ -26,9 +26,9 @@ var (
 
 func init() { basen.FillPairs(pairs[:], alphabet) }
 
-// Parse returns the ID of a text of 4 to 10 characters, which may be padded: with A in
-// front of the digits, so in the third place of the text. Case matters. Its errors are
-// of type [*sortid.ParseError].
+// Parse returns the ID of a text of 4 to 10 characters. It may be padded with A in front of the
+// digits, which is the third place of the text. Case matters. Errors are of type
+// [*sortid.ParseError].
 func Parse(s string) (ID, error) {
 	v, ok := decode([]byte(s)) // which does not copy s
 	if !ok {
@@ -37,7 +37,7 @@ func Parse(s string) (ID, error) {
 	return ID(v), nil
 }
 
-// MustParse is [Parse] for texts known to be right: it panics on any other.
+// MustParse is [Parse] for texts known to be valid: it panics on any other.
 func MustParse(s string) ID {
 	id, err := Parse(s)
 	if err != nil {
@@ -52,7 +52,7 @@ func decode(b []byte) (v uint64, ok bool) {
 		return 0, false
 	}
 	last := decodeTable[2][b[0]] + decodeTable[3][b[1]]
-	if len(b) == MaxTextLen { // all IDs of today
+	if len(b) == MaxTextLen { // all present-day IDs
 		high, low := decodeTable.Four((*[4]byte)(b[2:6])), decodeTable.Four((*[4]byte)(b[6:10]))
 		return uint64(high)<<36 | uint64(low)<<12 | uint64(last), high|low|last < basen.NoSymbol
 	}
@@ -68,7 +68,8 @@ func textError(b []byte) error {
 	if len(b) < MinTextLen || len(b) > MaxTextLen {
 		return parseerr.Text(name, b, -1, sortid.ErrLength, "4 to 10")
 	}
-	return parseerr.Text(name, b, decodeTable.BadSymbol(b), sortid.ErrSymbol, "A-Z, a-z, 0-9, - or _")
+	return parseerr.Text(name, b, decodeTable.BadSymbol(b), sortid.ErrSymbol,
+		"A-Z, a-z, 0-9, - or _")
 }
 
 // appendText appends the text of v, which must not be above Max.
@@ -94,8 +95,8 @@ func appendText(b []byte, v uint64) []byte {
 	return b
 }
 
-// String returns the ID's text, of 4 to 10 characters. An ID above [Max] has none; for
-// it String returns a text that says so and does not parse.
+// String returns the ID's text, of 4 to 10 characters. An ID above [Max] has no text; String then
+// returns a message that does not parse.
 func (id ID) String() string {
 	if id > Max {
 		return fmt.Sprintf("invalid uid60.ID(%d)", uint64(id))
@@ -116,8 +117,8 @@ func (id ID) AppendText(b []byte) ([]byte, error) {
 // MarshalText returns the ID's text. It fails only for an ID above [Max].
 func (id ID) MarshalText() ([]byte, error) { return id.AppendText(nil) }
 
-// UnmarshalText sets the ID to that of a text, as [Parse] reads it. With an error, of
-// type [*sortid.ParseError], it leaves the ID as it was.
+// UnmarshalText sets the ID from a text, as [Parse] reads it. An error is a [*sortid.ParseError],
+// and leaves the ID as it was.
 func (id *ID) UnmarshalText(b []byte) error {
 	v, ok := decode(b)
 	if !ok {
@@ -141,8 +142,8 @@ func (id ID) AppendBinary(b []byte) ([]byte, error) {
 // above [Max].
 func (id ID) MarshalBinary() ([]byte, error) { return id.AppendBinary(nil) }
 
-// UnmarshalBinary sets the ID to that of 8 bytes in big-endian order. With an error, of
-// type [*sortid.ParseError], it leaves the ID as it was.
+// UnmarshalBinary sets the ID from 8 bytes in big-endian order. An error is a
+// [*sortid.ParseError], and leaves the ID as it was.
 func (id *ID) UnmarshalBinary(b []byte) error {
 	if len(b) != Size {
 		return parseerr.Binary(name, len(b), sortid.ErrBinaryLength, "8")

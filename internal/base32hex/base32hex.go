@@ -1,6 +1,6 @@
-// Package base32hex encodes 20 bytes in the symbols 0-9A-V, five bits in each, most
-// significant first (base32hex of RFC 4648, which at this length has no padding), and
-// decodes them ignoring case.
+// Package base32hex encodes 20 bytes in the symbols 0-9A-V, five bits in each, most significant
+// first. This is base32hex of RFC 4648, which has no padding at this length. Decoding ignores
+// case.
 package base32hex
 
 import (
@@ -9,7 +9,7 @@ import (
 	"github.com/sortid/sortid/internal/basen"
 )
 
-// The lengths of the two sides in bytes.
+// The lengths of the bytes and of the text.
 const (
 	Len  = 32
 	Size = 20
@@ -44,8 +44,8 @@ func put8(dst *[8]byte, v uint64) {
 	*(*[2]byte)(dst[6:8]) = pairs[v&1023]
 }
 
-// Decode reads a text into dst and returns -1. If a byte is no symbol it returns the
-// offset of the first such byte and leaves dst alone.
+// Decode reads a text into dst and returns -1. If a byte is not a symbol, it returns the offset of
+// the first such byte and leaves dst as it was.
 func Decode(dst *[Size]byte, src *[Len]byte) (at int) {
 	a, b, c, d := decodeTable.Four((*[4]byte)(src[0:4])), decodeTable.Four((*[4]byte)(src[4:8])), decodeTable.Four((*[4]byte)(src[8:12])), decodeTable.Four((*[4]byte)(src[12:16]))
 	e, f, g, h := decodeTable.Four((*[4]byte)(src[16:20])), decodeTable.Four((*[4]byte)(src[20:24])), decodeTable.Four((*[4]byte)(src[24:28])), decodeTable.Four((*[4]byte)(src[28:32]))

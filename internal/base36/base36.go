@@ -26,15 +26,15 @@ const (
 
 	pow16Hi = pow8 * pow8 >> 64
 	pow16Lo = pow8 * pow8 & (1<<64 - 1)
-	maxTop  = 1 << 128 / (pow8 * pow8) // the first nine of 25 digits are at most this
+	maxTop  = 1 << 128 / (pow8 * pow8) // the maximum of the first nine of 25 digits
 
 	pow24Hi = Limit62 * Limit62 >> 64
 	pow24Lo = Limit62 * Limit62 & (1<<64 - 1)
 
-	// 2^62 / 36^12 = 0.97: the 64 bits after the point and the next 64, rounded up
+	// 2^62 / 36^12 = 0.97: the 64 bits after the point, and the next 64, rounded up
 	recipHi = 1 << 126 / Limit62
 	recipLo = 1<<190/Limit62 - recipHi<<64 + 1
-	// 2^64 / 36^12 = 3.89: what is before the point and the 64 bits after it, rounded up
+	// 2^64 / 36^12 = 3.89: the part before the point and the 64 bits after it, rounded up
 	unit     = 1 << 64 / Limit62
 	unitRest = 1<<128/Limit62 - unit<<64 + 1
 )
@@ -45,8 +45,8 @@ type Status uint8
 const (
 	OK     Status = iota
 	Length        // not as many bytes as the width
-	Symbol        // a byte that is no digit; see BadSymbol
-	Range         // digits all, but the integer has more than 128 bits
+	Symbol        // a byte that is not a digit; see BadSymbol
+	Range         // only digits, but the integer has more than 128 bits
 )
 
 const digits = "0123456789abcdefghijklmnopqrstuvwxyz"
@@ -83,10 +83,10 @@ func Append128(b []byte, hi, lo uint64) []byte {
 	b = b[:n+Len128]
 	dst := (*[Len128]byte)(b[n:])
 	dst[0] = '0'
-	if hi >= 1<<60 { // as timestamps will be in some centuries
+	if hi >= 1<<60 { // only for timestamps some centuries ahead
 		dst[0], hi, lo = firstDigit(hi, lo)
 	}
-	// The low half is first, since its fraction is there first.
+	// Write the low half first: its fraction is ready first.
 	high, f := divide(hi, lo)
 	put6((*[6]byte)(dst[13:19]), f)
 	put6((*[6]byte)(dst[19:25]), f*pow6)
@@ -119,20 +119,20 @@ func put12(dst *[12]byte, v uint64) {
 	put6((*[6]byte)(dst[6:12]), f*pow6)
 }
 
-// fraction returns v / 36^12, for a v below that, as a binary fraction of 64 bits. Times
-// 36^n it has the first n of 12 digits before the point and, modulo 2^64, the fraction of
-// the others after it. All digits are right as long as the fraction is not too small, and
-// too large by less than what 1 is worth, 3.89 units of the last bit. Here it is by less
-// than 1.3: the product is rounded down, and unitRest up.
+// fraction returns v / 36^12, for a v below 36^12, as a binary fraction of 64 bits. Multiplied by
+// 36^n, it has the first n of 12 digits before the point. Modulo 2^64, that product is the
+// fraction of the other digits. All digits are right if the fraction is not too small, and too
+// large by less than the value of 1. The value of 1 is 3.89 units of the last bit. Here it is too
+// large by less than 1.3 units: the product is rounded down, and unitRest up.
 func fraction(v uint64) uint64 {
 	rest, _ := bits.Mul64(v, unitRest)
 	return unit*v + rest + 1
 }
 
-// divide divides an integer below 36^24 by 36^12. It returns the quotient, and the fraction
-// of the remainder, too large by less than 3.3 units: 3 make up for what is left out, less
-// than 1 each by rounding a and b down and by lo * recipLo; recipLo is rounded up. No
-// fraction is so large that this changed the quotient.
+// divide divides an integer below 36^24 by 36^12. It returns the quotient, and the fraction of the
+// remainder, too large by less than 3.3 units. The 3 that it adds makes up for what is left out,
+// less than 1 each: rounding a down, rounding b down, and lo * recipLo. recipLo is rounded up. No
+// fraction is so large that this changes the quotient.
 func divide(hi, lo uint64) (quotient, f uint64) {
 	hi, lo = hi<<2|lo>>62, lo<<2
 	quotient, f = bits.Mul64(hi, recipHi)
@@ -196,5 +196,5 @@ func Decode128(src []byte) (hi, lo uint64, status Status) {
 	return hi, lo, OK
 }
 
-// BadSymbol returns the offset of the first byte that is no digit.
+// BadSymbol returns the offset of the first byte that is not a digit.
 func BadSymbol(s []byte) int { return decodeTable.BadSymbol(s) }

@@ -130,8 +130,10 @@ func TestRange(t *testing.T) {
 		if !ok {
 			hi, lo = 0, 0
 		}
-		if h, l, status := Decode128([]byte(s)); h != hi || l != lo || (status == Range) == ok || (status == OK) != ok {
-			t.Fatalf("Decode128(%s) = %#x, %#x, %v, want %#x, %#x, in range: %v", s, h, l, status, hi, lo, ok)
+		if h, l, status := Decode128([]byte(s)); h != hi || l != lo || (status == Range) == ok ||
+			(status == OK) != ok {
+			t.Fatalf("Decode128(%s) = %#x, %#x, %v, want %#x, %#x, in range: %v", s, h, l, status,
+				hi, lo, ok)
 		}
 	}
 	for d := int64(-1000); d < 1000; d++ {
@@ -161,7 +163,8 @@ func TestRange(t *testing.T) {
 // Every byte that is no digit, at every place: an error, and the first one is found, also
 // with others behind it and in a number too large.
 func TestSymbols(t *testing.T) {
-	for _, good := range []string{"0u2pf62ji4b9", "zzzzzzzzzzzz", "0372ijojuxuhjsfkeryi2mrtm", "zzzzzzzzzzzzzzzzzzzzzzzzz"} {
+	for _, good := range []string{"0u2pf62ji4b9", "zzzzzzzzzzzz", "0372ijojuxuhjsfkeryi2mrtm",
+		"zzzzzzzzzzzzzzzzzzzzzzzzz"} {
 		decode := func(b []byte) Status {
 			if len(b) == Len62 {
 				v, status := Decode62(b)
@@ -219,14 +222,16 @@ func TestAppend(t *testing.T) {
 			want string
 		}{
 			{func(b []byte) []byte { return Append62(b, 109959589539758421) }, "0u2pf62ji4b9"},
-			{func(b []byte) []byte { return Append128(b, 0x017fef39c2641ba5, 0x6a9483188841e05a) }, "0372ijojuxuhjsfkeryi2mrtm"},
+			{func(b []byte) []byte { return Append128(b, 0x017fef39c2641ba5, 0x6a9483188841e05a) },
+				"0372ijojuxuhjsfkeryi2mrtm"},
 		} {
 			room := []byte(strings.Repeat("#", 3+capacity))
 			got := c.f(room[:3:len(room)])
 			if string(got) != "###"+c.want {
 				t.Fatalf("with room for %d: %q, want ###%s", capacity, got, c.want)
 			}
-			if beyond := 3 + len(c.want); len(room) > beyond && strings.Trim(string(room[beyond:]), "#") != "" {
+			if beyond := 3 + len(c.want); len(room) > beyond && strings.Trim(string(room[beyond:]),
+				"#") != "" {
 				t.Fatalf("with room for %d: %q behind the text", capacity, room[beyond:])
 			}
 		}
@@ -242,11 +247,13 @@ func FuzzDecode(f *testing.F) {
 		if !strings.ContainsAny(string(b), "+-_") {
 			n, ok = n.SetString(string(b), 36)
 		}
-		if v, status := Decode62(b); (status == OK) != (ok && len(b) == Len62) || status == OK && n.Cmp(new(big.Int).SetUint64(v)) != 0 {
+		if v, status := Decode62(b); (status == OK) != (ok && len(b) == Len62) || status == OK &&
+			n.Cmp(new(big.Int).SetUint64(v)) != 0 {
 			t.Errorf("Decode62(%q) = %d, %v; by math/big %v, %v", b, v, status, n, ok)
 		}
 		hi, lo, status := Decode128(b)
-		if (status == OK) != (ok && len(b) == Len128 && n.BitLen() <= 128) || status == OK && n.Cmp(join(hi, lo)) != 0 {
+		if (status == OK) != (ok && len(b) == Len128 && n.BitLen() <= 128) || status == OK &&
+			n.Cmp(join(hi, lo)) != 0 {
 			t.Errorf("Decode128(%q) = %#x, %#x, %v; by math/big %v, %v", b, hi, lo, status, n, ok)
 		}
 	})

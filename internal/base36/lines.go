@@ -6,9 +6,9 @@ import (
 	"slices"
 )
 
-// AppendLines128 appends the 25 digits of each of the integers, 16 bytes in big-endian
-// order each, and sep after each. It is made for IDs of one generator, which have most of
-// their first half of digits in common with the one before, and halves the work for those.
+// AppendLines128 appends the 25 digits of each integer, and sep after each. An integer is 16 bytes
+// in big-endian order. AppendLines128 is meant for IDs of one generator: each shares most of its
+// first digits with the one before, and that halves the work.
 func AppendLines128[T ~[16]byte](b []byte, integers []T, sep byte) []byte {
 	const line, head = Len128 + 1, Len128 - Len62
 	n := len(b)

@@ -53,7 +53,8 @@ func TestDivide(t *testing.T) {
 		scaled := new(big.Int).Mul(new(big.Int).SetUint64(f), limit)
 		before, _, _ := split(scaled)
 		if q != quotient || before != remainder {
-			t.Fatalf("%v: quotient %d, want %d; remainder %d, want %d", n, q, quotient, before, remainder)
+			t.Fatalf("%v: quotient %d, want %d; remainder %d, want %d", n, q, quotient, before,
+				remainder)
 		}
 	}
 	edges := []uint64{0, 1, 2, pow6 - 1, pow6, Limit62/2 - 1, Limit62 / 2, Limit62 - 2, Limit62 - 1}

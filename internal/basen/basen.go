@@ -1,17 +1,17 @@
-// Package basen has the tables by which texts in base 32, 36 and 64 are read and written,
-// four symbols and two at a time.
+// Package basen has the tables to read and write texts in base 32, 36 and 64, four symbols and two
+// at a time.
 package basen
 
-// NoSymbol is the value of a byte that is no symbol. It is more than four symbols are worth,
-// so that their sum shows it, and so small that four of it do not overflow.
+// NoSymbol is the value of a byte that is not a symbol. It is larger than the value of any four
+// symbols, so it shows in a sum. Four times NoSymbol does not overflow.
 const NoSymbol = 1 << 28
 
-// A DecodeTable holds what each byte is worth in each of four places: a symbol the power of
-// the base for the place times its value, any other byte NoSymbol.
+// A DecodeTable holds the value of each byte at each of four places. For a symbol, that is its
+// value times the power of the base for the place. For other bytes it is NoSymbol.
 type DecodeTable [4][256]uint32
 
 // NewDecodeTable returns the table of an alphabet, which is in upper or lower case. With
-// ignoreCase a letter counts in either case.
+// ignoreCase, letters may be in either case.
 func NewDecodeTable(alphabet string, ignoreCase bool) (t DecodeTable) {
 	for place := range t {
 		for c := range t[place] {
@@ -32,19 +32,19 @@ func NewDecodeTable(alphabet string, ignoreCase bool) (t DecodeTable) {
 	return t
 }
 
-// Alias makes c, a capital, and its small letter stand for another symbol.
+// Alias makes the capital c and its small letter mean another symbol.
 func (t *DecodeTable) Alias(c, symbol byte) {
 	for place := range t {
 		t[place][c], t[place][c+'a'-'A'] = t[place][symbol], t[place][symbol]
 	}
 }
 
-// Four returns the value of four symbols, NoSymbol or more if one of them is none.
+// Four returns the value of four symbols, or NoSymbol or more if one is not a symbol.
 func (t *DecodeTable) Four(s *[4]byte) uint32 {
 	return t[0][s[0]] + t[1][s[1]] + t[2][s[2]] + t[3][s[3]]
 }
 
-// BadSymbol returns the offset of the first byte that is no symbol.
+// BadSymbol returns the offset of the first byte that is not a symbol.
 func (t *DecodeTable) BadSymbol(s []byte) int {
 	for i, c := range s {
 		if t[3][c] == NoSymbol {

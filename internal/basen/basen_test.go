@@ -22,7 +22,8 @@ func TestDecodeTable(t *testing.T) {
 			for b := range 256 {
 				value := strings.IndexByte(c.alphabet, byte(b))
 				if c.ignoreCase && value < 0 {
-					if value = strings.IndexByte(c.alphabet, byte(b)|0x20); value < 0 && b >= 'a' && b <= 'z' {
+					if value = strings.IndexByte(c.alphabet, byte(b)|0x20); value < 0 && b >= 'a' &&
+						b <= 'z' {
 						value = strings.IndexByte(c.alphabet, byte(b)&^0x20)
 					}
 					if !(b >= 'A' && b <= 'Z' || b >= 'a' && b <= 'z') {
@@ -32,8 +33,10 @@ func TestDecodeTable(t *testing.T) {
 				text := [4]byte{c.alphabet[0], c.alphabet[0], c.alphabet[0], c.alphabet[0]}
 				text[place] = byte(b)
 				got := table.Four(&text)
-				if value < 0 && (got < NoSymbol || table.BadSymbol(text[:]) != place) || value >= 0 && (got != uint32(value*power) || table.BadSymbol(text[:]) != 4) {
-					t.Fatalf("%.12s, ignoring case %v: byte %q in place %d is %d, value %d", c.alphabet, c.ignoreCase, b, place, got, value)
+				if value < 0 && (got < NoSymbol || table.BadSymbol(text[:]) != place) ||
+					value >= 0 && (got != uint32(value*power) || table.BadSymbol(text[:]) != 4) {
+					t.Fatalf("%.12s, ignoring case %v: byte %q in place %d is %d, value %d",
+						c.alphabet, c.ignoreCase, b, place, got, value)
 				}
 			}
 			power /= len(c.alphabet)

@@ -28,7 +28,8 @@ func stamp(unixNano, monotonic int64) (t time.Time) {
 func TestStamp(t *testing.T) {
 	now := time.Now().UnixNano()
 	a, b := stamp(now, 1000), stamp(now+5e9+7, 1300)
-	if a.UnixNano() != now || b.UnixNano() != now+5e9+7 || b.Sub(a) != 300 || b.Round(0).Sub(a.Round(0)) != 5e9+7 {
+	if a.UnixNano() != now || b.UnixNano() != now+5e9+7 || b.Sub(a) != 300 ||
+		b.Round(0).Sub(a.Round(0)) != 5e9+7 {
 		t.Fatalf("%v, %v: package time has another layout", a, b)
 	}
 }
@@ -95,7 +96,8 @@ func (m *machine) counter() uint64 { return uint64(m.count + m.skew[m.core]) }
 func (m *machine) shown(ms, from, to int64) bool {
 	for i := len(m.segments) - 1; i >= 0 && to >= from; i-- {
 		s := m.segments[i]
-		if start := max(from, s.run); start <= to && (s.wall+start-s.run)/1e6 <= ms && ms <= (s.wall+to-s.run)/1e6 {
+		if start := max(from, s.run); start <= to && (s.wall+start-s.run)/1e6 <= ms &&
+			ms <= (s.wall+to-s.run)/1e6 {
 			return true
 		}
 		to = min(to, s.run)
@@ -199,7 +201,8 @@ func TestSteps(t *testing.T) {
 		m.call(Staleness)
 	}
 	// Deterministically: a warm clock, a step, and a call each microsecond.
-	for _, step := range []time.Duration{time.Hour, -time.Hour, time.Millisecond, -time.Millisecond} {
+	for _, step := range []time.Duration{time.Hour, -time.Hour, time.Millisecond,
+		-time.Millisecond} {
 		m.calls(10_000, Staleness)
 		m.step(int64(step))
 		for range Staleness / time.Microsecond {
@@ -298,7 +301,8 @@ func TestSleep(t *testing.T) {
 // The counter went on in each of many short sleeps, each of them in a sample of its own:
 // no rate is measured that would let a reading live longer than it should.
 func TestSleepInEachSample(t *testing.T) {
-	for _, sleep := range []time.Duration{50 * time.Microsecond, time.Millisecond, 200 * time.Millisecond, time.Hour} {
+	for _, sleep := range []time.Duration{50 * time.Microsecond, time.Millisecond,
+		200 * time.Millisecond, time.Hour} {
 		m := newMachine(t, 8)
 		m.calls(10_000, 0)
 		for range 10 {
@@ -340,7 +344,8 @@ func TestCounterStops(t *testing.T) {
 // counter is seen to be slow, and after as many again to stand.
 func TestFrozenCounter(t *testing.T) {
 	for _, warm := range []int{0, 10_000} {
-		for _, pace := range []time.Duration{20, time.Microsecond, 300 * time.Microsecond, 50 * time.Millisecond, 3 * time.Second} {
+		for _, pace := range []time.Duration{20, time.Microsecond, 300 * time.Microsecond,
+			50 * time.Millisecond, 3 * time.Second} {
 			m := newMachine(t, 10)
 			m.calls(warm, 0)
 			m.rate = 0
@@ -354,7 +359,8 @@ func TestFrozenCounter(t *testing.T) {
 				}
 			}
 			if last > 2*maxUses || warm == 0 && wrong > 0 {
-				t.Errorf("pace %v, after %d calls: %d of %d answers are wrong, up to number %d", pace, warm, wrong, n, last)
+				t.Errorf("pace %v, after %d calls: %d of %d answers are wrong, up to number %d",
+					pace, warm, wrong, n, last)
 			}
 		}
 	}
@@ -497,7 +503,8 @@ func TestPause(t *testing.T) {
 func TestWaitContext(t *testing.T) {
 	far := time.Now().Add(time.Hour)
 	frozen := time.Now()
-	for name, c := range map[string]Clock{"system": System(), "injected": Injected(func() time.Time { return frozen })} {
+	for name, c := range map[string]Clock{"system": System(),
+		"injected": Injected(func() time.Time { return frozen })} {
 		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 		if err := wait(ctx, &c, far.UnixMilli()); !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("%s: %v, want the deadline", name, err)
@@ -521,7 +528,8 @@ func TestWaitContext(t *testing.T) {
 			time.Sleep(5 * time.Millisecond)
 			end(cause)
 		}()
-		if err := wait(ctx, &c, far.UnixMilli()); !errors.Is(err, context.Canceled) || !errors.Is(err, cause) {
+		if err := wait(ctx, &c, far.UnixMilli()); !errors.Is(err, context.Canceled) ||
+			!errors.Is(err, cause) {
 			t.Errorf("%s: %v, want Canceled and the cause", name, err)
 		}
 	}

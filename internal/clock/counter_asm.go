@@ -2,9 +2,9 @@
 
 package clock
 
-// Counter reads the processor's free-running counter: the time-stamp counter on
-// amd64, the virtual counter on arm64. Its rate is unknown to the caller, and it
-// may jump or differ between cores; [Clock] copes with all three.
+// Counter reads the processor's free-running counter: the time-stamp counter on amd64, the virtual
+// counter on arm64. The caller does not know its rate. The counter may jump, and may differ
+// between cores. [Clock] copes with all three.
 //
 //go:noescape
 func Counter() uint64

@@ -2,6 +2,6 @@
 
 package clock
 
-// steady reports whether the time-stamp counter runs at a constant
-// rate. If it does not, it may stop while the processor idles.
+// steady reports whether the time-stamp counter has a constant rate. If not, it may stop while the
+// processor idles.
 func steady() bool

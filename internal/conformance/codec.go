@@ -1,6 +1,5 @@
-// Package conformance holds the tests that all five formats pass in the same way:
-// codecs against math/big and the published vectors, generators under injected
-// clocks and entropy.
+// Package conformance holds the tests that all five formats share: codecs against math/big and the
+// published vectors, and generators with injected clocks and entropy.
 package conformance
 
 import (
@@ -20,7 +19,7 @@ import (
 	"github.com/sortid/sortid"
 )
 
-// An ID is what the ID type of each format can do.
+// An ID is what the ID types of all formats can do.
 type ID[T any] interface {
 	comparable
 	fmt.Stringer
@@ -34,7 +33,7 @@ type ID[T any] interface {
 	IsZero() bool
 }
 
-// A pointer to an ID of each format can do this, too.
+// A pointer can do what pointers to the IDs of all formats can do.
 type pointer interface {
 	encoding.TextUnmarshaler
 	encoding.BinaryUnmarshaler
@@ -43,8 +42,8 @@ type pointer interface {
 
 // A Codec describes a format's codec.
 type Codec[T ID[T]] struct {
-	Format string   // the package's name, and that of its vectors
-	Limit  *big.Int // the smallest integer that is no ID
+	Format string   // the name of the package and of its vectors
+	Limit  *big.Int // the smallest integer that is not an ID
 	Size   int      // of the binary form
 
 	Parse     func(string) (T, error)
@@ -52,15 +51,15 @@ type Codec[T ID[T]] struct {
 	First     func(time.Time) T
 	Int       func(T) *big.Int          // the integer of an ID
 	Of        func(*big.Int) T          // the ID of an integer below Limit
-	Text      func(*big.Int) string     // the canonical text by an independent method
+	Text      func(*big.Int) string     // the text, by an independent method
 	Fields    func(T) map[string]string // in decimal
-	Sorts     bool                      // whether the order of texts is that of IDs
+	Sorts     bool                      // texts sort as IDs do
 
-	// Others are further text forms, by the names that the vectors give them.
+	// Others are further text forms, by their names in the vectors.
 	Others map[string]Form[T]
 }
 
-// A Form is a text form besides the canonical one.
+// A Form is a text form other than the canonical one.
 type Form[T any] struct {
 	Append func(T) string
 	Parse  func(string) (T, error)
@@ -89,7 +88,7 @@ func (c *Codec[T]) Run(t *testing.T) {
 	t.Run("Allocations", c.testAllocations)
 }
 
-// A million random IDs there and back, a part of them also against math/big.
+// A million random IDs are written and read; some are also compared with math/big.
 func (c *Codec[T]) testRoundTrip(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	n := 1_000_000
@@ -103,7 +102,8 @@ func (c *Codec[T]) testRoundTrip(t *testing.T) {
 		buf, _ = id.AppendText(buf[:0])
 		if i%16 == 0 {
 			if text := c.Text(want); string(buf) != text || id.String() != text {
-				t.Fatalf("integer %v: AppendText %q, String %q, want %q", want, buf, id.String(), text)
+				t.Fatalf("integer %v: AppendText %q, String %q, want %q", want, buf, id.String(),
+					text)
 			}
 			if got := c.Int(id); got.Cmp(want) != 0 {
 				t.Fatalf("ID of %v has the integer %v", want, got)
@@ -122,7 +122,7 @@ func (c *Codec[T]) testRoundTrip(t *testing.T) {
 	}
 }
 
-// Text, binary, JSON, map keys and gob there and back.
+// Text, binary, JSON, map keys and gob are written and read.
 func (c *Codec[T]) testInterfaces(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	for range 1000 {
@@ -168,7 +168,8 @@ func (c *Codec[T]) testInterfaces(t *testing.T) {
 			t.Fatalf("JSON: %s, %v, want %s", j, err, want)
 		}
 		var read document
-		if err := json.Unmarshal(j, &read); err != nil || read.ID != id || read.List[0] != id || read.Map["a"] != id {
+		if err := json.Unmarshal(j, &read); err != nil || read.ID != id || read.List[0] != id ||
+			read.Map["a"] != id {
 			t.Fatalf("JSON back: %+v, %v", read, err)
 		}
 		var g bytes.Buffer
@@ -185,12 +186,13 @@ func (c *Codec[T]) testInterfaces(t *testing.T) {
 	}
 }
 
-// Bad input: an error of the right type, the receiver left alone, nothing kept.
+// Bad input gives an error of the right type, leaves the receiver as it was, and keeps nothing.
 func (c *Codec[T]) testBadInput(t *testing.T) {
 	id := c.Of(new(big.Int).Sub(c.Limit, big.NewInt(12345)))
 	text := id.String()
 	bad := []string{"", " ", text + " ", " " + text, text + text, text[:2], "\x00" + text[1:],
-		"é" + text[2:], "\xff" + text[1:], text[:len(text)-1] + "\n", text[:len(text)-1] + "!", string(make([]byte, 1<<20))}
+		"é" + text[2:], "\xff" + text[1:], text[:len(text)-1] + "\n", text[:len(text)-1] +
+			"!", string(make([]byte, 1<<20))}
 	for _, s := range bad {
 		got, err := c.Parse(s)
 		if err == nil {
@@ -201,14 +203,16 @@ func (c *Codec[T]) testBadInput(t *testing.T) {
 			t.Errorf("Parse(%.40q) returns %v beside its error", s, got)
 		}
 		var p *sortid.ParseError
-		if !errors.As(err, &p) || p.Format != c.Format || p.Length != len(s) || p.Offset < -1 || p.Offset > len(s) {
+		if !errors.As(err, &p) || p.Format != c.Format || p.Length != len(s) || p.Offset < -1 ||
+			p.Offset > len(s) {
 			t.Errorf("Parse(%.40q): %#v", s, err)
 		}
 		if len(err.Error()) > 500 {
 			t.Errorf("Parse(%.40q): the error is %d bytes long", s, len(err.Error()))
 		}
 		keep := id
-		if uerr := any(&keep).(pointer).UnmarshalText([]byte(s)); uerr == nil || uerr.Error() != err.Error() {
+		if uerr := any(&keep).(pointer).UnmarshalText([]byte(s)); uerr == nil ||
+			uerr.Error() != err.Error() {
 			t.Errorf("UnmarshalText(%.40q): %v, Parse: %v", s, uerr, err)
 		}
 		if keep != id {
@@ -276,7 +280,7 @@ func (c *Codec[T]) testOrder(t *testing.T) {
 	}
 }
 
-// First is the smallest ID of its tick: one less has an earlier time.
+// First is the smallest ID of its tick: the ID before it has an earlier time.
 func (c *Codec[T]) testFirst(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 8))
 	top := c.Of(new(big.Int).Sub(c.Limit, big.NewInt(1)))
@@ -288,7 +292,8 @@ func (c *Codec[T]) testFirst(t *testing.T) {
 		}
 		if n := c.Int(first); n.Sign() > 0 {
 			if before := c.Of(n.Sub(n, big.NewInt(1))); !before.Time().Before(id.Time()) {
-				t.Fatalf("First(%v) = %v, yet %v is smaller and of %v", id.Time(), first, before, before.Time())
+				t.Fatalf("First(%v) = %v, yet %v is smaller and of %v", id.Time(), first, before,
+					before.Time())
 			}
 		}
 	}
@@ -333,8 +338,8 @@ func (c *Codec[T]) testAllocations(t *testing.T) {
 	}
 }
 
-// Fuzz checks Parse on any text: an ID's text parses to that ID by the independent
-// method, and anything else is an error, never a panic.
+// Fuzz checks Parse with any text. An ID's text parses to the ID that the independent method
+// gives. Any other text gives an error, and never a panic.
 func (c *Codec[T]) Fuzz(f *testing.F, decode func(string) (*big.Int, bool)) {
 	for _, v := range c.vectors(f).Valid {
 		f.Add(v.Text)
@@ -361,10 +366,11 @@ func (c *Codec[T]) Fuzz(f *testing.F, decode func(string) (*big.Int, bool)) {
 	})
 }
 
-// reason returns the vectors' name of an error.
+// reason returns an error's name in the vectors.
 func reason(err error) string {
 	for name, e := range map[string]error{
-		"length": sortid.ErrLength, "symbol": sortid.ErrSymbol, "range": sortid.ErrRange, "check": sortid.ErrCheck,
+		"length": sortid.ErrLength, "symbol": sortid.ErrSymbol, "range": sortid.ErrRange,
+		"check": sortid.ErrCheck,
 	} {
 		if errors.Is(err, e) {
 			return name

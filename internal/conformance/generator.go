@@ -33,33 +33,33 @@ type Setup = sortid.GeneratorOptions
 type Generator[T ID[T]] struct {
 	New     func(t testing.TB, s Setup) Gen[T]
 	Tick    time.Duration
-	Default sortid.RollbackPolicy // what RollbackDefault amounts to
+	Default sortid.RollbackPolicy // the meaning of RollbackDefault
 
-	// Burst is how many IDs the generator makes at least in one tick of a frozen
-	// clock before it leaves that tick, or waits.
+	// Burst is the least number of IDs that the generator makes in one tick of a frozen
+	// clock, before it leaves that tick or waits.
 	Burst int
-	// Leads says that it then borrows from the time to come; else it waits.
+	// Leads says that it then uses later ticks; otherwise it waits.
 	Leads bool
-	// Shared says that one Burst after the other goes through the ticks: it is used up
-	// after so many IDs of any ticks, and the next one needs a later tick.
+	// Shared says that all ticks share a Burst: it is used up after so many IDs of any
+	// ticks, and the next one needs a later tick.
 	Shared bool
 	// NoEntropy modes use no random bits.
 	NoEntropy bool
 	// Unordered modes promise no order, and no policy.
 	Unordered bool
-	// Leased modes live on a lease: they have no reset, and its range of time; an entropy
+	// Leased modes use a lease: they have no reset, and the lease's range of time. An entropy
 	// source that fails may cost them a tick.
 	Leased bool
-	// Random masks the bits, in the binary form, that are random in each ID.
+	// Random masks the bits of the binary form that are random in each ID.
 	Random []byte
 	// Core returns the generator's core.
 	Core func(Gen[T]) *gen.Core
 
-	// Range holds the first and the last time that an ID may carry.
+	// Range holds the first and the last time that an ID can carry.
 	Range [2]time.Time
 }
 
-// A Clock is a clock to be set by hand. It is safe for concurrent use.
+// A Clock is a clock that tests set. It is safe for concurrent use.
 type Clock struct {
 	mu sync.Mutex
 	t  time.Time
@@ -68,7 +68,7 @@ type Clock struct {
 // Start is when the tests' clocks start: the start of a tick in all formats.
 var Start = time.UnixMilli(1_700_000_000_000 &^ 255).UTC()
 
-// NewClock returns a clock that shows t until told otherwise.
+// NewClock returns a clock that shows t until a test changes it.
 func NewClock(t time.Time) *Clock { return &Clock{t: t} }
 
 // Now returns the clock's time.
@@ -85,14 +85,14 @@ func (c *Clock) Add(d time.Duration) {
 	c.t = c.t.Add(d)
 }
 
-// Entropy returns a reader of random bytes that are the same for the same seed.
+// Entropy returns a reader of random bytes, the same for the same seed.
 func Entropy(seed uint64) io.Reader {
 	var b [32]byte
 	binary.BigEndian.PutUint64(b[:], seed)
 	return rand.NewChaCha8(b)
 }
 
-// Constant is a reader of one byte over and over.
+// Constant is a reader that repeats one byte.
 type Constant byte
 
 func (c Constant) Read(b []byte) (int, error) {
@@ -102,7 +102,7 @@ func (c Constant) Read(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// Limited returns a reader of the first n bytes of r, and then of nothing.
+// Limited returns a reader of the first n bytes of r, and of nothing more.
 func Limited(r io.Reader, n int) io.Reader { return io.LimitReader(r, int64(n)) }
 
 // Run runs the generator's tests.
@@ -160,8 +160,8 @@ func (g *Generator[T]) tick(t time.Time) time.Time {
 	return time.UnixMicro(us - us%g.Tick.Microseconds()).UTC()
 }
 
-// supply returns n, or as many IDs as a generator that leads makes at least before it
-// has used up the default allowance.
+// supply returns n, or the least number of IDs that a generator with Leads makes within the
+// default allowance, if that is less.
 func (g *Generator[T]) supply(n int) int {
 	if ticks := int(10 * time.Second / g.Tick); g.Leads && g.Burst < n/ticks+1 {
 		return g.Burst * ticks
@@ -169,7 +169,7 @@ func (g *Generator[T]) supply(n int) int {
 	return n
 }
 
-// With the system's clock and entropy: order, and the right time.
+// With the system's clock and entropy, IDs are in order and have the right time.
 func (g *Generator[T]) testSystemClock(t *testing.T) {
 	gen := g.New(t, Setup{})
 	before := g.tick(time.Now())
@@ -193,7 +193,8 @@ func (g *Generator[T]) testSystemClock(t *testing.T) {
 	}
 	for i, id := range ids {
 		if id.Time().Before(before) || id.Time().After(after) {
-			t.Fatalf("ID %d, %v, has the time %v, made from %v to %v", i, id, id.Time(), before, after)
+			t.Fatalf("ID %d, %v, has the time %v, made from %v to %v", i, id, id.Time(), before,
+				after)
 		}
 	}
 	if !g.Unordered {
@@ -236,8 +237,8 @@ func (g *Generator[T]) testTime(t *testing.T) {
 	}
 }
 
-// A clock that stands still: increasing IDs of its tick, as many as promised, and
-// then those of the next ticks, or none until the clock moves.
+// While the clock stands still, IDs increase in its tick, at least as many as promised. After that
+// they use the next ticks, or none until the clock moves.
 func (g *Generator[T]) testFrozen(t *testing.T) {
 	clock := NewClock(Start)
 	gen := g.New(t, Setup{Clock: clock.Now, Entropy: Entropy(2)})
@@ -298,7 +299,7 @@ func (g *Generator[T]) testFill(t *testing.T) {
 	b := g.New(t, s)
 	r := rand.New(rand.NewPCG(2, 2))
 	left, rounds := g.Burst, 200
-	if g.Leads { // for an hour, which has far more ticks than a batch has IDs
+	if g.Leads { // for an hour, which has many more ticks than a batch has IDs
 		left = 5000
 	}
 	most := left
@@ -331,7 +332,7 @@ func (g *Generator[T]) testFill(t *testing.T) {
 	}
 }
 
-// Fill reads the clock once for 4096 IDs, as long as it has no need to wait.
+// Fill reads the clock once for 4096 IDs, if it need not wait.
 func (g *Generator[T]) testFillClock(t *testing.T) {
 	n := min(g.Burst, 3*4096)
 	if g.Leads {
@@ -351,8 +352,8 @@ func (g *Generator[T]) testFillClock(t *testing.T) {
 	}
 }
 
-// With the system's entropy every random bit of an ID is random in each ID, in those
-// that take only a few steps, too: all IDs of a tick but the first.
+// With the system's entropy, every random bit is random in each ID. That includes IDs made with
+// few steps: all IDs of a tick but the first.
 func (g *Generator[T]) testRandom(t *testing.T) {
 	const ticks, each = 32, 32
 	for _, name := range []string{"Generate", "Fill"} {
@@ -397,23 +398,25 @@ func (g *Generator[T]) testRandom(t *testing.T) {
 				continue
 			}
 			random = true
-			// A fair coin is that far off once in 10^50 tests.
+			// A fair coin is this far off once in 10^50 tests.
 			if got < n/4 || got > 3*n/4 {
 				t.Errorf("%s: bit %d is set in %d of %d IDs", name, j, got, n)
 			}
 		}
 		if random && twins > n/4 {
-			t.Errorf("%s: the random bits of %d of %d IDs are those of the ID before", name, twins, n)
+			t.Errorf("%s: %d of %d IDs have the same random bits as the ID before", name, twins,
+				n)
 		}
 	}
 }
 
-// In each second of the clock there is a new seed, also while the timestamp stands still
-// because the clock went back.
+// Each second of the clock has a new seed, even while the timestamp stands still because the clock
+// went back.
 func (g *Generator[T]) testReseed(t *testing.T) {
 	clock := NewClock(Start)
 	gen := g.New(t, Setup{Clock: clock.Now})
-	for _, step := range []time.Duration{0, time.Second, time.Hour, -5 * time.Second, 2 * time.Second, g.Tick, -3 * time.Second} {
+	for _, step := range []time.Duration{0, time.Second, time.Hour, -5 * time.Second,
+		2 * time.Second, g.Tick, -3 * time.Second} {
 		clock.Add(step)
 		must[T](t)(gen.Generate())
 		want := g.tick(clock.Now()).Unix()
@@ -423,10 +426,11 @@ func (g *Generator[T]) testReseed(t *testing.T) {
 	}
 }
 
-// Within the allowance the generator goes on with the last tick.
+// Within the allowance, the generator keeps the last tick.
 func (g *Generator[T]) testSmallRollback(t *testing.T) {
 	clock := NewClock(Start)
-	gen := g.New(t, Setup{Clock: clock.Now, Entropy: Entropy(4), RollbackPolicy: sortid.RollbackAbort})
+	gen := g.New(t, Setup{Clock: clock.Now, Entropy: Entropy(4),
+		RollbackPolicy: sortid.RollbackAbort})
 	ids := []T{must[T](t)(gen.Generate())}
 	for _, back := range []time.Duration{g.Tick, 20 * g.Tick, 10 * time.Second / g.Tick * g.Tick} {
 		clock := clock
@@ -451,7 +455,8 @@ func (g *Generator[T]) testSmallRollback(t *testing.T) {
 func (g *Generator[T]) testRandomWalk(t *testing.T) {
 	for seed := range uint64(20) {
 		clock := NewClock(Start)
-		gen := g.New(t, Setup{Clock: clock.Now, Entropy: Entropy(seed), RollbackPolicy: sortid.RollbackAbort})
+		gen := g.New(t, Setup{Clock: clock.Now, Entropy: Entropy(seed),
+			RollbackPolicy: sortid.RollbackAbort})
 		r := rand.New(rand.NewPCG(seed, 3))
 		var ids []T
 		at, top := time.Duration(0), time.Duration(0)
@@ -474,7 +479,8 @@ const beyond = 11 * time.Second
 
 func (g *Generator[T]) testAbort(t *testing.T) {
 	clock := NewClock(Start)
-	gen := g.New(t, Setup{Clock: clock.Now, Entropy: Entropy(5), RollbackPolicy: sortid.RollbackAbort})
+	gen := g.New(t, Setup{Clock: clock.Now, Entropy: Entropy(5),
+		RollbackPolicy: sortid.RollbackAbort})
 	first := must[T](t)(gen.Generate())
 	clock.Add(-beyond)
 	for range 3 {
@@ -484,15 +490,17 @@ func (g *Generator[T]) testAbort(t *testing.T) {
 	}
 	ids := make([]T, 10)
 	ids[3] = first
-	if err := gen.Fill(ids); !errors.Is(err, sortid.ErrClockRollback) || slices.ContainsFunc(ids, func(id T) bool { return !id.IsZero() }) {
+	if err := gen.Fill(ids); !errors.Is(err, sortid.ErrClockRollback) ||
+		slices.ContainsFunc(ids, func(id T) bool { return !id.IsZero() }) {
 		t.Fatalf("back by %v: Fill %v, %v, want ErrClockRollback and no ID", beyond, ids, err)
 	}
 	clock.Add(beyond)
 	increasing(t, []T{first, must[T](t)(gen.Generate())})
 
-	// A shorter allowance is kept, too.
+	// A shorter allowance also holds.
 	clock = NewClock(Start)
-	gen = g.New(t, Setup{Clock: clock.Now, Entropy: Entropy(5), RollbackPolicy: sortid.RollbackAbort, RollbackAllowance: 2 * g.Tick})
+	gen = g.New(t, Setup{Clock: clock.Now, Entropy: Entropy(5),
+		RollbackPolicy: sortid.RollbackAbort, RollbackAllowance: 2 * g.Tick})
 	must[T](t)(gen.Generate())
 	clock.Add(-2 * g.Tick)
 	must[T](t)(gen.Generate())
@@ -501,9 +509,10 @@ func (g *Generator[T]) testAbort(t *testing.T) {
 		t.Fatalf("back by three ticks with two allowed: %v", err)
 	}
 
-	// So is none at all.
+	// No allowance also holds.
 	clock = NewClock(Start)
-	gen = g.New(t, Setup{Clock: clock.Now, Entropy: Entropy(5), RollbackPolicy: sortid.RollbackAbort, RollbackAllowance: -1})
+	gen = g.New(t, Setup{Clock: clock.Now, Entropy: Entropy(5),
+		RollbackPolicy: sortid.RollbackAbort, RollbackAllowance: -1})
 	must[T](t)(gen.Generate())
 	clock.Add(-g.Tick)
 	if _, err := gen.Generate(); !errors.Is(err, sortid.ErrClockRollback) {
@@ -515,7 +524,8 @@ func (g *Generator[T]) testAbort(t *testing.T) {
 
 func (g *Generator[T]) testReset(t *testing.T) {
 	clock := NewClock(Start)
-	gen := g.New(t, Setup{Clock: clock.Now, Entropy: Entropy(6), RollbackPolicy: sortid.RollbackReset})
+	gen := g.New(t, Setup{Clock: clock.Now, Entropy: Entropy(6),
+		RollbackPolicy: sortid.RollbackReset})
 	must[T](t)(gen.Generate())
 	clock.Add(-beyond)
 	ids := []T{must[T](t)(gen.Generate()), must[T](t)(gen.Generate())}
@@ -529,13 +539,15 @@ func (g *Generator[T]) testReset(t *testing.T) {
 
 func (g *Generator[T]) testWait(t *testing.T) {
 	clock := NewClock(Start)
-	gen := g.New(t, Setup{Clock: clock.Now, Entropy: Entropy(7), RollbackPolicy: sortid.RollbackWait})
+	gen := g.New(t, Setup{Clock: clock.Now, Entropy: Entropy(7),
+		RollbackPolicy: sortid.RollbackWait})
 	first := must[T](t)(gen.Generate())
 	clock.Add(-beyond)
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer cancel()
 	id, err := gen.GenerateContext(ctx)
-	if !errors.Is(err, context.DeadlineExceeded) || !errors.Is(err, sortid.ErrClockRollback) || id != *new(T) {
+	if !errors.Is(err, context.DeadlineExceeded) || !errors.Is(err, sortid.ErrClockRollback) ||
+		id != *new(T) {
 		t.Fatalf("the clock never caught up: %v, %v", id, err)
 	}
 	if err := gen.FillContext(ctx, make([]T, 3)); !errors.Is(err, context.DeadlineExceeded) {
@@ -554,7 +566,8 @@ func (g *Generator[T]) testWait(t *testing.T) {
 func (g *Generator[T]) testWaitTarget(t *testing.T) {
 	const ticks = 5
 	clock := NewClock(Start)
-	gen := g.New(t, Setup{Clock: clock.Now, Entropy: Entropy(7), RollbackPolicy: sortid.RollbackWait, RollbackAllowance: ticks * g.Tick})
+	gen := g.New(t, Setup{Clock: clock.Now, Entropy: Entropy(7),
+		RollbackPolicy: sortid.RollbackWait, RollbackAllowance: ticks * g.Tick})
 	first := must[T](t)(gen.Generate())
 	clock.Add(-(ticks + 1) * g.Tick)
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Millisecond)
@@ -580,8 +593,8 @@ func (g *Generator[T]) testDefaultPolicy(t *testing.T) {
 	}
 }
 
-// A source that gives too few bytes, or an error, gives no ID; and the generator works
-// again once the source does.
+// A source that fails or gives too few bytes gives no ID. The generator works again once the
+// source does.
 func (g *Generator[T]) testEntropy(t *testing.T) {
 	broken := errors.New("broken")
 	for n := range 64 {
@@ -624,15 +637,16 @@ func (g *Generator[T]) testEntropy(t *testing.T) {
 	}
 }
 
-// A failure in any tick leaves no trace: the IDs after it are those of a generator that
-// never failed.
+// A failure in any tick leaves no trace: later IDs are the same as for a generator that never
+// failed.
 func (g *Generator[T]) testEntropyLater(t *testing.T) {
-	steps := []time.Duration{0, g.Tick, 0, 300 * time.Millisecond, 999 * time.Millisecond, time.Second, g.Tick, time.Minute, -3 * time.Second, time.Hour}
+	steps := []time.Duration{0, g.Tick, 0, 300 * time.Millisecond, 999 * time.Millisecond,
+		time.Second, g.Tick, time.Minute, -3 * time.Second, time.Hour}
 	for n := range 24 {
 		clock := NewClock(Start)
 		const all = 1 << 20
 		left, round := all, 0
-		// Each round has bytes of its own, so that it does not matter how many were lost.
+		// Each round has its own bytes, so it does not matter how many were lost.
 		source := func(b []byte) (int, error) { return Constant(37 * round % 128).Read(b) }
 		s := Setup{Clock: clock.Now, Entropy: reader(source)}
 		sound := g.New(t, s)
@@ -658,7 +672,8 @@ func (g *Generator[T]) testEntropyLater(t *testing.T) {
 				id = must[T](t)(gen.Generate())
 			}
 			if want := must[T](t)(sound.Generate()); id != want {
-				t.Fatalf("round %d: %v after a failure with %d bytes of entropy, want %v", i, id, n, want)
+				t.Fatalf("round %d: %v after a failure with %d bytes of entropy, want %v", i, id, n,
+					want)
 			}
 			ids = append(ids, id)
 		}
@@ -666,12 +681,14 @@ func (g *Generator[T]) testEntropyLater(t *testing.T) {
 			increasing(t, ids)
 		}
 
-		// In the middle of a Fill: none of its IDs is left.
+		// In the middle of a Fill: none of its IDs remain.
 		clock.Add(time.Second)
 		left = n
 		batch := []T{ids[0], ids[0], ids[0]}
-		if err := gen.Fill(batch); err != nil && (!errors.Is(err, sortid.ErrEntropy) || slices.ContainsFunc(batch, func(id T) bool { return !id.IsZero() })) {
-			t.Fatalf("with %d bytes of entropy: Fill %v, %v, want ErrEntropy and no ID", n, batch, err)
+		if err := gen.Fill(batch); err != nil && (!errors.Is(err, sortid.ErrEntropy) ||
+			slices.ContainsFunc(batch, func(id T) bool { return !id.IsZero() })) {
+			t.Fatalf("with %d bytes of entropy: Fill %v, %v, want ErrEntropy and no ID", n, batch,
+				err)
 		}
 		left = all
 		clock.Add(g.Tick)
@@ -685,7 +702,7 @@ type reader func([]byte) (int, error)
 
 func (r reader) Read(b []byte) (int, error) { return r(b) }
 
-// Times that no ID can carry are errors, and the first and last that one may are not.
+// Times that no ID can carry are errors; the first and the last time that one can carry are not.
 func (g *Generator[T]) testTimeRange(t *testing.T) {
 	for _, c := range []struct {
 		at time.Time
@@ -709,8 +726,8 @@ func (g *Generator[T]) testTimeRange(t *testing.T) {
 	}
 }
 
-// Eight goroutines on one generator, with single IDs and batches: each sees its own in
-// order, and no two are the same.
+// Eight goroutines use one generator, for single IDs and batches. Each sees its own in order, and
+// no two are the same.
 func (g *Generator[T]) testConcurrent(t *testing.T) {
 	const goroutines = 8
 	each := g.supply(goroutines*4050) / goroutines
@@ -719,7 +736,7 @@ func (g *Generator[T]) testConcurrent(t *testing.T) {
 	clock := NewClock(Start)
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
-	go func() { // a clock that runs on, with small steps back
+	go func() { // a clock that runs, with small steps back
 		for i := 0; ctx.Err() == nil; i++ {
 			clock.Add(g.Tick * time.Duration(3*(i%2)-1))
 			time.Sleep(20 * time.Microsecond)
@@ -775,7 +792,8 @@ func (g *Generator[T]) testAllocations(t *testing.T) {
 			t.Errorf("%s: Generate allocates %v times", name, n)
 		}
 		ids := make([]T, min(100, g.Burst))
-		if n := testing.AllocsPerRun(supply(40_000)/2/len(ids)-1, func() { _ = gen.Fill(ids) }); n != 0 {
+		if n := testing.AllocsPerRun(supply(40_000)/2/len(ids)-1,
+			func() { _ = gen.Fill(ids) }); n != 0 {
 			t.Errorf("%s: Fill allocates %v times", name, n)
 		}
 	}

@@ -17,26 +17,25 @@ import (
 
 // A Leased describes a format's generator on a lease.
 type Leased[T ID[T]] struct {
-	// New makes one with Options.Lease and what the setup says.
+	// New makes a generator with Options.Lease and the setup's options.
 	New    func(t testing.TB, l sortid.Lease, s Setup) (Gen[T], error)
 	Format lease.Format
 	Size   int // of the node IDs, 3 bits at least
 	// Node and At return an ID's node ID and its tick.
 	Node func(T) uint32
 	At   func(T) int64
-	// Leads says that a generator whose counter is full borrows from the time to come; else
-	// it waits, and ErrOverflow is what it waits for.
+	// Leads says that a generator with a full counter uses later ticks. Otherwise it waits for
+	// what ErrOverflow reports.
 	Leads bool
 }
 
-// patience is for what takes seconds even on a slow machine, so that it fails instead of
-// hanging.
+// patience limits what takes seconds even on a slow machine, so that it fails instead of hanging.
 const patience = 2 * time.Minute
 
-// now is the tick of Start, at which the tests' clocks stand first.
+// now is the tick of Start, where the tests' clocks begin.
 func (g *Leased[T]) now() int64 { return int64(Start.Sub(g.Format.Epoch) / g.Format.Tick) }
 
-// lease returns a lease of so many ticks from Start on.
+// lease returns a lease of this many ticks from Start on.
 func (g *Leased[T]) lease(node uint32, ticks int64) *window.Window {
 	w := window.New(g.Size, g.Format.Tick, g.Format.Epoch)
 	w.Set(window.Grant{NodeID: node, Lo: g.now(), Hi: g.now() + ticks}, g.now()+ticks)
@@ -56,7 +55,8 @@ func (g *Leased[T]) generator(t testing.TB, l sortid.Lease, s Setup) Gen[T] {
 func (g *Leased[T]) check(t testing.TB, id T, node uint32, tick int64) {
 	t.Helper()
 	if n, at := g.Node(id), g.At(id)-g.now(); n != node || at != tick {
-		t.Fatalf("%v has node ID %d and is of tick %d from the start, want %d and %d", id, n, at, node, tick)
+		t.Fatalf("%v has node ID %d and is of tick %d from the start, want %d and %d", id, n, at,
+			node, tick)
 	}
 }
 
@@ -83,7 +83,7 @@ func (g *Leased[T]) Run(t *testing.T) {
 	t.Run("Allocations", g.testAllocations)
 }
 
-// IDs have the lease's node ID and no tick beyond its window; after a renewal they go on.
+// IDs have the lease's node ID and no tick after its window. After a renewal they continue.
 func (g *Leased[T]) testWindow(t *testing.T) {
 	l, clock := g.lease(5, 3), NewClock(Start)
 	gen := g.generator(t, l, Setup{Clock: clock.Now, Entropy: Entropy(1)})
@@ -106,7 +106,8 @@ func (g *Leased[T]) testWindow(t *testing.T) {
 			t.Fatalf("after the window: %v, %v", id, err)
 		}
 		batch := slices.Clone(ids[:2])
-		if err := gen.Fill(batch); !errors.Is(err, sortid.ErrLeaseExpired) || batch[0] != *new(T) || batch[1] != *new(T) {
+		if err := gen.Fill(batch); !errors.Is(err, sortid.ErrLeaseExpired) || batch[0] != *new(T) ||
+			batch[1] != *new(T) {
 			t.Fatalf("after the window: Fill %v, %v", batch, err)
 		}
 	}
@@ -122,7 +123,7 @@ func (g *Leased[T]) testWindow(t *testing.T) {
 	increasing(t, ids)
 }
 
-// A window that begins later than the clock's time is begun at once.
+// A window that begins later than the clock's time is used at once.
 func (g *Leased[T]) testLater(t *testing.T) {
 	l, clock := g.lease(5, 3), NewClock(Start.Add(-2*g.Format.Tick))
 	gen := g.generator(t, l, Setup{Clock: clock.Now, Entropy: Entropy(1)})
@@ -135,19 +136,23 @@ func (g *Leased[T]) testLater(t *testing.T) {
 	increasing(t, ids)
 }
 
-// But if it begins later by more than the allowance, the policy decides; and the tick
-// that was claimed serves as soon as the clock is near.
+// But if it begins later by more than the allowance, the policy decides. The claimed tick is used
+// as soon as the clock is near.
 func (g *Leased[T]) testTooFarAhead(t *testing.T) {
 	for _, policy := range []sortid.RollbackPolicy{sortid.RollbackAbort, sortid.RollbackWait} {
-		for _, random := range []Constant{0, 0x55, 0xff} { // for counters that start at either end
+		// The counters start low, between and high.
+		for _, random := range []Constant{0, 0x55, 0xff} {
 			l, clock := g.lease(5, 3), NewClock(Start.Add(-3*g.Format.Tick))
-			gen := g.generator(t, l, Setup{Clock: clock.Now, Entropy: random, RollbackAllowance: 2 * g.Format.Tick, RollbackPolicy: policy})
+			gen := g.generator(t, l, Setup{Clock: clock.Now, Entropy: random,
+				RollbackAllowance: 2 * g.Format.Tick, RollbackPolicy: policy})
 			for range 3 {
 				ctx, cancel := context.WithTimeout(t.Context(), 5*time.Millisecond)
 				id, err := gen.GenerateContext(ctx)
 				cancel()
-				if !errors.Is(err, sortid.ErrClockRollback) || id != *new(T) || errors.Is(err, context.DeadlineExceeded) != (policy == sortid.RollbackWait) {
-					t.Fatalf("policy %d, three ticks ahead with two allowed: %v, %v", policy, id, err)
+				if !errors.Is(err, sortid.ErrClockRollback) || id != *new(T) ||
+					errors.Is(err, context.DeadlineExceeded) != (policy == sortid.RollbackWait) {
+					t.Fatalf("policy %d, three ticks ahead with two allowed: %v, %v", policy, id,
+						err)
 				}
 			}
 			clock.Add(g.Format.Tick)
@@ -159,10 +164,11 @@ func (g *Leased[T]) testTooFarAhead(t *testing.T) {
 	}
 }
 
-// A clock that goes back brings no tick back.
+// A clock that goes back never brings a tick back.
 func (g *Leased[T]) testBack(t *testing.T) {
 	l, clock := g.lease(5, 100), NewClock(Start.Add(50*g.Format.Tick))
-	gen := g.generator(t, l, Setup{Clock: clock.Now, Entropy: Entropy(1), RollbackPolicy: sortid.RollbackAbort, RollbackAllowance: 20 * g.Format.Tick})
+	gen := g.generator(t, l, Setup{Clock: clock.Now, Entropy: Entropy(1),
+		RollbackPolicy: sortid.RollbackAbort, RollbackAllowance: 20 * g.Format.Tick})
 	ids := []T{must[T](t)(gen.Generate())}
 	for range 20 {
 		clock.Add(-g.Format.Tick)
@@ -179,7 +185,7 @@ func (g *Leased[T]) testBack(t *testing.T) {
 	increasing(t, ids)
 }
 
-// A generator that borrows ticks from the time to come claims them, up to the end.
+// A generator that uses ticks ahead of the clock claims them, up to the end.
 func (g *Leased[T]) testOverflow(t *testing.T) {
 	l, clock := g.lease(5, 4), NewClock(Start)
 	gen := g.generator(t, l, Setup{Clock: clock.Now, Entropy: Entropy(1)})
@@ -204,8 +210,8 @@ func (g *Leased[T]) testOverflow(t *testing.T) {
 	}
 }
 
-// One that waits for the clock waits until that has passed the tick which it has claimed,
-// ahead of the clock though it may be, and only then claims another.
+// A generator that waits for the clock waits until it has passed the claimed tick, even if that is
+// ahead of the clock. Only then it claims another.
 func (g *Leased[T]) testOverflowWait(t *testing.T) {
 	l, clock := g.lease(5, 4), NewClock(Start.Add(-g.Format.Tick))
 	gen := g.generator(t, l, Setup{Clock: clock.Now, Entropy: Constant(0xff)})
@@ -224,7 +230,8 @@ func (g *Leased[T]) testOverflowWait(t *testing.T) {
 			last = id
 		}
 		if !errors.Is(err, sortid.ErrOverflow) || !errors.Is(err, context.Canceled) {
-			t.Fatalf("with all of a tick used up: %v, want ErrOverflow and the context's error", err)
+			t.Fatalf("with all of a tick used up: %v, want ErrOverflow and the context's error",
+				err)
 		}
 		if used := l.Used() - g.now(); used != int64(max(step-1, 0)) {
 			t.Errorf("the last tick claimed is %d, the clock at %v", used, clock.Now())
@@ -236,22 +243,24 @@ func (g *Leased[T]) testOverflowWait(t *testing.T) {
 	}
 }
 
-// ended returns a context that has ended: a call that would have to wait returns its error.
+// ended returns a context that has ended: calls that need to wait return its error.
 func ended(t testing.TB) context.Context {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	return ctx
 }
 
-// With RollbackWait a generator waits for the renewal, as long as the context lets it.
+// With RollbackWait a generator waits for the renewal, as long as the context allows.
 func (g *Leased[T]) testWait(t *testing.T) {
 	l, clock := g.lease(5, 1), NewClock(Start)
-	gen := g.generator(t, l, Setup{Clock: clock.Now, Entropy: Entropy(1), RollbackPolicy: sortid.RollbackWait})
+	gen := g.generator(t, l, Setup{Clock: clock.Now, Entropy: Entropy(1),
+		RollbackPolicy: sortid.RollbackWait})
 	first := must[T](t)(gen.Generate())
 	clock.Add(g.Format.Tick)
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Millisecond)
 	defer cancel()
-	if id, err := gen.GenerateContext(ctx); !errors.Is(err, sortid.ErrLeaseExpired) || !errors.Is(err, context.DeadlineExceeded) || id != *new(T) {
+	if id, err := gen.GenerateContext(ctx); !errors.Is(err, sortid.ErrLeaseExpired) ||
+		!errors.Is(err, context.DeadlineExceeded) || id != *new(T) {
 		t.Fatalf("without renewal: %v, %v", id, err)
 	}
 	select { // and it has asked for it
@@ -276,7 +285,7 @@ func (g *Leased[T]) testWait(t *testing.T) {
 	}
 }
 
-// Fill that waits in the middle keeps what it has.
+// A Fill that waits in the middle keeps the IDs made so far.
 func (g *Leased[T]) testWaitFill(t *testing.T) {
 	const ticks = 60
 	l, clock := g.lease(0, 2), NewClock(Start)
@@ -297,7 +306,7 @@ func (g *Leased[T]) testWaitFill(t *testing.T) {
 			clock.Add(-g.Format.Tick)
 		}
 		l.Close()
-		clock.Add(3 * g.Format.Tick) // past the tick that is left
+		clock.Add(3 * g.Format.Tick) // past the remaining tick
 	})
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
@@ -319,7 +328,7 @@ func (g *Leased[T]) testWaitFill(t *testing.T) {
 	wg.Wait()
 }
 
-// After Close the tick that a generator has is still its own, and there is no other.
+// After Close a generator keeps its current tick, and gets no other.
 func (g *Leased[T]) testClose(t *testing.T) {
 	l, clock := g.lease(5, 9), NewClock(Start)
 	gen := g.generator(t, l, Setup{Clock: clock.Now, Entropy: Entropy(1)})
@@ -329,7 +338,8 @@ func (g *Leased[T]) testClose(t *testing.T) {
 	}
 	g.check(t, must[T](t)(gen.Generate()), 5, 0)
 	clock.Add(g.Format.Tick)
-	if _, err := gen.Generate(); !errors.Is(err, sortid.ErrLeaseClosed) || errors.Is(err, sortid.ErrLeaseExpired) {
+	if _, err := gen.Generate(); !errors.Is(err, sortid.ErrLeaseClosed) ||
+		errors.Is(err, sortid.ErrLeaseExpired) {
 		t.Fatalf("after Close: %v", err)
 	}
 }
@@ -342,7 +352,8 @@ func (g *Leased[T]) testShared(t *testing.T) {
 	owner := map[int64]int{}
 	var wg sync.WaitGroup
 	for i := range generators {
-		gen := g.generator(t, l, Setup{Clock: clock.Now, RollbackAllowance: 2 * generators * each * g.Format.Tick})
+		gen := g.generator(t, l,
+			Setup{Clock: clock.Now, RollbackAllowance: 2 * generators * each * g.Format.Tick})
 		wg.Go(func() {
 			for range each {
 				id, err := gen.Generate()
@@ -363,8 +374,8 @@ func (g *Leased[T]) testShared(t *testing.T) {
 	wg.Wait()
 }
 
-// With random steps of the clock, renewals and counters: IDs increase, each is in a window
-// that was granted at some time, with its node ID, and no two generators have one tick.
+// Steps of the clock, renewals and counters are random. IDs increase, each is in a granted window
+// with its node ID, and no two generators have the same tick.
 func (g *Leased[T]) testRandomWalk(t *testing.T) {
 	for seed := range uint64(20) {
 		r := rand.New(rand.NewPCG(seed, 7))
@@ -373,7 +384,8 @@ func (g *Leased[T]) testRandomWalk(t *testing.T) {
 		var gens [2]Gen[T]
 		var last [2]T
 		for i := range gens {
-			gens[i] = g.generator(t, w, Setup{Clock: clock.Now, Entropy: Entropy(seed), RollbackAllowance: 30 * g.Format.Tick, RollbackPolicy: sortid.RollbackAbort})
+			gens[i] = g.generator(t, w, Setup{Clock: clock.Now, Entropy: Entropy(seed),
+				RollbackAllowance: 30 * g.Format.Tick, RollbackPolicy: sortid.RollbackAbort})
 		}
 		hwm, made, ctx := g.now(), 0, ended(t)
 		for range 3000 {
@@ -382,7 +394,7 @@ func (g *Leased[T]) testRandomWalk(t *testing.T) {
 				clock.Add(time.Duration(r.Int64N(9)-3) * g.Format.Tick / 2)
 			case 1:
 				now := int64(clock.Now().Sub(g.Format.Epoch) / g.Format.Tick)
-				if hwm > now+25 { // soon all IDs would be too far ahead of the clock
+				if hwm > now+25 { // all IDs would soon be too far ahead of the clock
 					continue
 				}
 				lo := max(hwm, now) + r.Int64N(3)
@@ -395,7 +407,9 @@ func (g *Leased[T]) testRandomWalk(t *testing.T) {
 			default:
 				i := r.IntN(len(gens))
 				id, err := gens[i].GenerateContext(ctx)
-				if errors.Is(err, sortid.ErrLeaseExpired) || errors.Is(err, sortid.ErrClockRollback) || !g.Leads && errors.Is(err, sortid.ErrOverflow) {
+				if errors.Is(err, sortid.ErrLeaseExpired) ||
+					errors.Is(err, sortid.ErrClockRollback) ||
+					!g.Leads && errors.Is(err, sortid.ErrOverflow) {
 					continue
 				}
 				if err != nil {
@@ -405,7 +419,8 @@ func (g *Leased[T]) testRandomWalk(t *testing.T) {
 				increasing(t, []T{last[i], id})
 				last[i] = id
 				if node, ok := granted[g.At(id)]; !ok || node != g.Node(id) {
-					t.Fatalf("seed %d: %v has node ID %d; its tick was granted: %v, to %d", seed, id, g.Node(id), ok, node)
+					t.Fatalf("seed %d: %v has node ID %d; its tick was granted: %v, to %d", seed,
+						id, g.Node(id), ok, node)
 				}
 				if other, ok := owner[g.At(id)]; ok && other != i {
 					t.Fatalf("seed %d: both generators have the tick of %v", seed, id)
@@ -419,11 +434,12 @@ func (g *Leased[T]) testRandomWalk(t *testing.T) {
 	}
 }
 
-// A lease as package lease gives it, or one of another format.
+// A lease from package lease works; one of another format is refused.
 func (g *Leased[T]) testAcquired(t *testing.T) {
 	acquire := func(f lease.Format) *lease.Lease {
 		t.Helper()
-		l, err := lease.Acquire(t.Context(), lease.NewMemory(), lease.Config{Realm: "test", Format: f, NodeBits: g.Size})
+		l, err := lease.Acquire(t.Context(), lease.NewMemory(),
+			lease.Config{Realm: "test", Format: f, NodeBits: g.Size})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -455,7 +471,7 @@ func (g *Leased[T]) testAcquired(t *testing.T) {
 	}
 }
 
-// What cannot go with a lease is refused.
+// Options that exclude a lease are refused.
 func (g *Leased[T]) testOptions(t *testing.T) {
 	good := g.lease(5, 9)
 	refused := func(what string, l sortid.Lease, s Setup, says string) {
@@ -467,8 +483,10 @@ func (g *Leased[T]) testOptions(t *testing.T) {
 	}
 	refused("a reset", good, Setup{RollbackPolicy: sortid.RollbackReset}, "Lease")
 	refused("a nil lease", (*lease.Lease)(nil), Setup{}, "Lease")
-	refused("other ticks", window.New(g.Size, 2*g.Format.Tick, g.Format.Epoch), Setup{}, "another format")
-	refused("another epoch", window.New(g.Size, g.Format.Tick, g.Format.Epoch.Add(g.Format.Tick)), Setup{}, "another format")
+	refused("other ticks", window.New(g.Size, 2*g.Format.Tick, g.Format.Epoch), Setup{},
+		"another format")
+	refused("another epoch", window.New(g.Size, g.Format.Tick, g.Format.Epoch.Add(g.Format.Tick)),
+		Setup{}, "another format")
 	refused("a node ID too large", window.New(24, g.Format.Tick, g.Format.Epoch), Setup{}, "Lease")
 }
 
@@ -485,12 +503,14 @@ func (g *Leased[T]) testAllocations(t *testing.T) {
 	}
 }
 
-// A clock that is an hour ahead for a moment does not make a generator wait for an hour:
-// with each policy it goes on soon after the clock is right again.
+// If a clock is an hour ahead for a moment, a generator does not wait for an hour. With each
+// policy it works again soon after the clock is right.
 func (g *Leased[T]) testClockJumps(t *testing.T) {
-	for _, policy := range []sortid.RollbackPolicy{sortid.RollbackDefault, sortid.RollbackAbort, sortid.RollbackWait} {
+	for _, policy := range []sortid.RollbackPolicy{sortid.RollbackDefault, sortid.RollbackAbort,
+		sortid.RollbackWait} {
 		l, clock := g.lease(5, 20), NewClock(Start)
-		gen := g.generator(t, l, Setup{Clock: clock.Now, Entropy: Entropy(1), RollbackPolicy: policy})
+		gen := g.generator(t, l, Setup{Clock: clock.Now, Entropy: Entropy(1),
+			RollbackPolicy: policy})
 		first := must[T](t)(gen.Generate())
 
 		clock.Add(time.Hour)
@@ -498,7 +518,8 @@ func (g *Leased[T]) testClockJumps(t *testing.T) {
 		time.AfterFunc(20*time.Millisecond, func() { clock.Add(g.Format.Tick - time.Hour) })
 		for {
 			id, err := gen.GenerateContext(ctx)
-			if policy != sortid.RollbackWait && errors.Is(err, sortid.ErrLeaseExpired) && ctx.Err() == nil {
+			if policy != sortid.RollbackWait && errors.Is(err, sortid.ErrLeaseExpired) &&
+				ctx.Err() == nil {
 				time.Sleep(time.Millisecond)
 				continue // it fails as long as the clock is ahead
 			}
@@ -513,8 +534,8 @@ func (g *Leased[T]) testClockJumps(t *testing.T) {
 	}
 }
 
-// Eight generators that share a lease take eight ticks in one tick of the clock, so the last
-// of them is seven ahead.
+// Eight generators that share a lease take eight ticks in one tick of the clock, so the last one
+// is seven ahead.
 func (g *Leased[T]) testSharedAhead(t *testing.T) {
 	l, clock := g.lease(5, 20), NewClock(Start)
 	for i := range int64(8) {

@@ -21,7 +21,7 @@ type Vectors struct {
 	Invalid []Invalid `json:"invalid"`
 }
 
-// Valid is a text, in canonical form or not, and what it means.
+// Valid is a text, canonical or not, and its meaning.
 type Valid struct {
 	Note      string            `json:"note"`
 	Text      string            `json:"text"`
@@ -33,7 +33,7 @@ type Valid struct {
 	Encodings map[string]string `json:"encodings,omitempty"` // other text encodings
 }
 
-// Invalid is a text that is no ID.
+// Invalid is a text that is not an ID.
 type Invalid struct {
 	Note   string `json:"note"`
 	Text   string `json:"text"`
@@ -123,3 +123,31 @@ func (c *Codec[T]) testVectors(t *testing.T) {
 		}
 	}
 }
+
+// Typed is the content of testdata/typed.json, for IDs with a prefix.
+type Typed struct {
+	Valid   []TypedValid   `json:"valid"`
+	Invalid []TypedInvalid `json:"invalid"`
+}
+
+// TypedValid is a text that has the prefix and the ID.
+type TypedValid struct {
+	Note   string `json:"note"`
+	Format string `json:"format"`
+	Prefix string `json:"prefix"`
+	Inner  string `json:"inner"`
+	Text   string `json:"text"`
+}
+
+// TypedInvalid is a text that is not an ID: with any prefix if Want is empty, else with Want.
+type TypedInvalid struct {
+	Note   string `json:"note"`
+	Format string `json:"format"`
+	Want   string `json:"want,omitempty"`
+	Found  string `json:"found"`
+	Text   string `json:"text"`
+	Reason string `json:"reason"`
+}
+
+// TypedFile is the path of testdata/typed.json.
+func TypedFile() string { return filepath.Join(Dir(), "..", "typed.json") }

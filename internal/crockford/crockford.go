@@ -1,7 +1,7 @@
-// Package crockford encodes 128 bits and 7 more, a check value, in 27 symbols of
-// Crockford's Base32: digits and capital letters without I, L, O and U, five bits in
-// each, most significant first. Decoding ignores case and takes O for 0 and I and L
-// for 1. The caller computes the check value.
+// Package crockford encodes 128 bits and a check value of 7 bits in 27 symbols of Crockford's
+// Base32: digits and capital letters without I, L, O and U, five bits in each, most significant
+// first. Decoding ignores case and takes O for 0, and I and L for 1. The caller computes the check
+// value.
 package crockford
 
 import "github.com/sortid/sortid/internal/basen"
@@ -42,7 +42,7 @@ func Encode(dst *[Len]byte, hi, lo, check uint64) {
 	*(*[2]byte)(dst[25:27]) = pairs[(lo<<7|check)&1023]
 }
 
-// Decode reads a text. If a byte is no symbol ok is false and the rest zero; see
+// Decode reads a text. If a byte is not a symbol, ok is false and the other results are zero; see
 // [BadSymbol].
 func Decode(src *[Len]byte) (hi, lo, check uint64, ok bool) {
 	a, b, c := decodeTable.Four((*[4]byte)(src[0:4])), decodeTable.Four((*[4]byte)(src[4:8])), decodeTable.Four((*[4]byte)(src[8:12]))
@@ -57,5 +57,5 @@ func Decode(src *[Len]byte) (hi, lo, check uint64, ok bool) {
 	return hi, lo, uint64(g) & 127, true
 }
 
-// BadSymbol returns the offset of the first byte that is no symbol.
+// BadSymbol returns the offset of the first byte that is not a symbol.
 func BadSymbol(s *[Len]byte) int { return decodeTable.BadSymbol(s[:]) }

@@ -75,7 +75,8 @@ func TestSymbols(t *testing.T) {
 			hi, lo, check, ok := Decode(&b)
 			if !known {
 				if got := BadSymbol(&b); hi != 0 || lo != 0 || check != 0 || ok || got != at {
-					t.Fatalf("%q: %x %x %x, %v, %d, want an error at %d", b, hi, lo, check, ok, got, at)
+					t.Fatalf("%q: %x %x %x, %v, %d, want an error at %d", b, hi, lo, check, ok, got,
+						at)
 				}
 				for second := at + 1; second < Len; second++ {
 					b[second] = '-'
@@ -87,7 +88,8 @@ func TestSymbols(t *testing.T) {
 			}
 			b[at] = canon
 			if want := text(hi, lo, check); string(b[:]) != want || !ok {
-				t.Fatalf("with %q: %x %x %x, which is %s, %v, want %s", c, hi, lo, check, want, ok, b)
+				t.Fatalf("with %q: %x %x %x, which is %s, %v, want %s", c, hi, lo, check, want, ok,
+					b)
 			}
 		}
 	}

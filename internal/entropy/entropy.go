@@ -11,21 +11,21 @@ import (
 const (
 	bufferSize = 128 // in words
 
-	// reseedAfter is the number of times that the buffer is filled from one seed at most.
+	// reseedAfter limits how often the buffer is filled from one seed.
 	reseedAfter = 1 << 20
 )
 
-// A Source gives random words: by default from ChaCha8, a cryptographically strong
-// generator, seeded from the operating system at its first use and again as
-// [Source.Tick] says; or straight from an injected reader. Make one with [System] or
-// [From]. It is not safe for concurrent use.
+// A Source gives random words, by default from ChaCha8, a cryptographically strong generator. The
+// operating system seeds it at its first use, and again as [Source.Tick] says. A source may also
+// read an injected reader instead. Make one with [System] or [From]. A Source is not safe for
+// concurrent use.
 type Source struct {
-	used   int // of buf
+	used   int // words of buf
 	buf    [bufferSize]uint32
 	reader io.Reader
-	bytes  [8]byte // what the reader fills; here, so that it is not allocated each time
+	bytes  [8]byte // filled by the reader; a field, so that it is not allocated each time
 	chacha *rand.ChaCha8
-	// refillsLeft is how often the buffer may still be filled from the present seed.
+	// refillsLeft is how often the buffer may still be filled from the current seed.
 	refillsLeft int
 	second      int64 // of the present seed
 }
@@ -33,8 +33,8 @@ type Source struct {
 // System returns a source seeded from the operating system.
 func System() Source { return Source{used: bufferSize} }
 
-// From returns a source that reads exactly the bytes that it needs from r, words in
-// big-endian order. An error of r, or too few bytes, is the caller's error.
+// From returns a source that reads exactly the bytes that it needs from r, as words in big-endian
+// order. The caller gets an error of r, or an error for too few bytes.
 func From(r io.Reader) Source { return Source{used: bufferSize, reader: r} }
 
 // Tick tells the source the Unix time in milliseconds. The source takes a new seed
@@ -45,8 +45,7 @@ func (s *Source) Tick(ms int64) {
 	}
 }
 
-// Second returns the Unix second that Tick was last told: the next word is from a seed
-// no older than that.
+// Second returns the Unix second of the last call of Tick. The seed of the next word is no older.
 func (s *Source) Second() int64 { return s.second }
 
 // Next32 returns 32 random bits and true if they are in the buffer. Otherwise it returns

@@ -66,7 +66,8 @@ func TestStream(t *testing.T) {
 		case 3:
 			left := (bufferSize - at%bufferSize) % bufferSize
 			hi, lo, ok := s.Next96()
-			if ok != (left >= 3) || ok && (hi != uint64(want())<<32|uint64(want()) || lo != want()) {
+			if ok != (left >= 3) || ok && (hi != uint64(want())<<32|uint64(want()) ||
+				lo != want()) {
 				t.Fatalf("Next96 = %#x, %#x, %v with %d words left", hi, lo, ok, left)
 			}
 		}
@@ -91,7 +92,8 @@ func TestTick(t *testing.T) {
 			a.Tick(from)
 			b.Tick(end)
 			if x, y := must[uint32](t)(a.Uint32()), must[uint32](t)(b.Uint32()); x != y {
-				t.Fatalf("from %d: word %d differs within the second: a seed was used up early", from, i)
+				t.Fatalf("from %d: word %d differs within the second: a seed was used up early",
+					from, i)
 			}
 		}
 		for _, to := range []int64{end + 1, end - 1000, end + 3_600_000} { // forth or back
@@ -134,7 +136,8 @@ func TestReseed(t *testing.T) {
 		}
 	}
 	if same > 3 || s.refillsLeft != reseedAfter-1 {
-		t.Errorf("after the seed's last buffer %d words of %d are still its own; %d fills left", same, bufferSize, s.refillsLeft)
+		t.Errorf("after the seed's last buffer %d words of %d are still its own; %d fills left",
+			same, bufferSize, s.refillsLeft)
 	}
 }
 

@@ -1,7 +1,6 @@
-// Package gen is the core that the generators of all formats share: their options, their
-// clock and the policy for a clock that went back, waiting, claims of a lease's ticks, and
-// batches. The fields of an ID and the fast path that makes one are written out in each
-// format.
+// Package gen is the core of the generators of all formats: options, clock, rollback policy,
+// waiting, claims of a lease's ticks, and batches. Each format has its own code for the fields of
+// an ID, and for the fast path that makes one.
 package gen
 
 import (
@@ -17,18 +16,22 @@ import (
 	"github.com/sortid/sortid/internal/entropy"
 )
 
-// NoTick is a sentinel: the generator has not read the clock yet.
+// NoTick means that the generator has not read the clock yet.
 const NoTick = -1 << 63
 
-// batchSize is the number of IDs that Fill makes with one reading of the clock, in some
-// tens of microseconds.
+// batchSize is the number of IDs that Fill makes for one reading of the clock, in some tens of
+// microseconds.
 const batchSize = 4096
 
 // recheck is the longest wait for a lease before the clock is read again.
 const recheck = 50 * time.Millisecond
 
-// ErrRetry says that the generator has to wait, or has waited, and must try again.
+// ErrRetry says that the generator must wait, or has waited, and must try again.
 var ErrRetry = errors.New("gen: retry")
+
+// errZero is the error of a generator without Init. Its clock shows clock.NoTime.
+var errZero = fmt.Errorf("sortid: %w: the Generator is its zero value; make one with NewGenerator",
+	sortid.ErrOption)
 
 // A Format describes the ticks of a format's timestamp and its default policy.
 type Format struct {
@@ -38,8 +41,8 @@ type Format struct {
 	Policy sortid.RollbackPolicy
 }
 
-// A Core is the part of a generator that does not depend on the layout of its IDs. Its
-// methods are for callers that hold the lock, except where they say otherwise.
+// A Core is the part of a generator that does not depend on its IDs' layout. Callers of its
+// methods must hold the lock, unless the method says otherwise.
 type Core struct {
 	sync.Mutex
 	Clock clock.Clock
@@ -51,7 +54,7 @@ type Core struct {
 	micros    bool         // ticks are microseconds
 	lease     sortid.Lease // nil without a lease
 
-	// With ErrRetry: the tick to wait for, and what is wrong before that.
+	// With ErrRetry: the tick to wait for, and the error until then.
 	until int64
 	why   error
 }
@@ -69,9 +72,10 @@ func (c *Core) Init(f *Format, o sortid.GeneratorOptions, l sortid.Lease) error 
 	c.SetAllowance(o.RollbackAllowance, c.TickLength())
 	switch {
 	case c.policy > sortid.RollbackWait:
-		return c.OptionError("RollbackPolicy: no policy %d", c.policy)
+		return c.OptionError("RollbackPolicy", "no policy %d", c.policy)
 	case l != nil && c.policy == sortid.RollbackReset:
-		return c.OptionError("Lease and RollbackReset exclude each other")
+		return c.OptionsError([]string{"Lease", "RollbackPolicy"},
+			"they exclude each other: a reset goes back to earlier ticks")
 	case l != nil && c.policy == sortid.RollbackDefault:
 		c.policy = sortid.RollbackAbort
 	case c.policy == sortid.RollbackDefault:
@@ -81,19 +85,20 @@ func (c *Core) Init(f *Format, o sortid.GeneratorOptions, l sortid.Lease) error 
 		return nil
 	}
 	if l.NodeBits() == 0 {
-		return c.OptionError("Lease: it is nil, or its node IDs have no bits")
+		return c.OptionError("Lease", "it is nil, or its node IDs have no bits")
 	}
 	length, epoch := l.TickLength(), l.Epoch()
 	if want := time.UnixMilli(f.Epoch); length != c.TickLength() || !epoch.Equal(want) {
-		return c.OptionError("Lease: it is for another format: its ticks are %v long and start at %s, want %v and %s",
-			length, epoch.UTC().Format(clock.Layout), c.TickLength(), want.UTC().Format(clock.Layout))
+		return c.OptionError("Lease",
+			"it is for another format: its ticks are %v long and start at %s, want %v and %s",
+			length, epoch.UTC().Format(clock.Layout), c.TickLength(),
+			want.UTC().Format(clock.Layout))
 	}
 	return nil
 }
 
-// Next32 returns 32 random bits if they are at hand; see entropy.Source. The compiler inlines
-// it in the formats' packages, which would not be so for a method of a package that they do
-// not import.
+// Next32 returns 32 random bits if they are at hand; see entropy.Source. The compiler inlines it
+// in the formats' packages. It would not inline a method of a package that they do not import.
 func (c *Core) Next32() (w uint32, ok bool) { return c.Rand.Next32() }
 
 // Next96 is Next32 for 96 bits.
@@ -110,7 +115,7 @@ func (c *Core) SetAllowance(d, tick time.Duration) {
 	c.allowance = int64(d / tick)
 }
 
-// UseMicroseconds makes the microsecond the generator's tick; that of its lease remains.
+// UseMicroseconds makes the generator's tick a microsecond; its lease's tick remains.
 func (c *Core) UseMicroseconds(allowance time.Duration) {
 	c.micros = true
 	c.SetAllowance(allowance, time.Microsecond)
@@ -119,7 +124,7 @@ func (c *Core) UseMicroseconds(allowance time.Duration) {
 // TickLength returns the length of the format's tick.
 func (c *Core) TickLength() time.Duration { return time.Millisecond << c.format.Shift }
 
-// Now returns the clock's tick, given a counter value as clock.Milli wants it.
+// Now returns the clock's tick, given a counter value for clock.Milli.
 func (c *Core) Now(counter uint64) int64 {
 	if c.micros {
 		return c.Clock.Micro()
@@ -129,16 +134,22 @@ func (c *Core) Now(counter uint64) int64 {
 
 // Time returns the time at which a tick begins.
 func (c *Core) Time(tick int64) time.Time {
+	if c.format == nil {
+		return time.Time{}
+	}
 	if c.micros {
 		return time.UnixMicro(tick).UTC()
 	}
 	return time.UnixMilli(tick<<c.format.Shift + c.format.Epoch).UTC()
 }
 
-// CheckRollback applies the policy if the clock, at tick now, is behind the tick of the next
-// ID by more than the allowance. It reports whether the generator must start afresh. Last
-// is the tick of the last ID.
+// CheckRollback applies the policy if the clock, at tick now, is behind the next ID's tick by more
+// than the allowance. It reports whether the generator must start again; last is the tick of the
+// last ID.
 func (c *Core) CheckRollback(now, last, next int64) (reset bool, err error) {
+	if c.format == nil {
+		return false, errZero
+	}
 	if now+c.allowance >= next {
 		return false, nil
 	}
@@ -153,21 +164,20 @@ func (c *Core) CheckRollback(now, last, next int64) (reset bool, err error) {
 	}
 }
 
-// WaitFor makes Finish wait until the clock shows the tick. Why is the error if the
-// context ends first.
+// WaitFor makes Finish wait until the clock shows the tick; why is the error if the context ends
+// first.
 func (c *Core) WaitFor(tick int64, why error) error {
 	c.until, c.why = tick, why
 	return ErrRetry
 }
 
-// Waits returns the time that Finish waits for, or last waited for, and its error if it
-// gives up.
+// Waits returns the time that Finish waits for or last waited for, and the error if it gives up.
 func (c *Core) Waits() (until time.Time, why error) { return c.Time(c.until), c.why }
 
 // Leased reports whether ticks must be claimed.
 func (c *Core) Leased() bool { return c.lease != nil }
 
-// Claim claims a tick of the lease from this one on, and returns it with the node ID.
+// Claim claims a tick of the lease, this one or later, and returns it with the node ID.
 func (c *Core) Claim(tick int64) (nodeID uint32, claimed int64, err error) {
 	nodeID, claimed, err = c.lease.ClaimTick(tick)
 	if err != nil && c.policy == sortid.RollbackWait && errors.Is(err, sortid.ErrLeaseExpired) {
@@ -176,8 +186,8 @@ func (c *Core) Claim(tick int64) (nodeID uint32, claimed int64, err error) {
 	return nodeID, claimed, err
 }
 
-// Finish unlocks the generator. If err is ErrRetry it then waits and returns ErrRetry, or
-// the error of the context; any other err it returns.
+// Finish unlocks the generator. If err is ErrRetry, it then waits and returns ErrRetry or the
+// error of the context. It returns any other err as it is.
 func (c *Core) Finish(ctx context.Context, err error) error {
 	until, why := c.until, c.why
 	c.Unlock()
@@ -190,9 +200,8 @@ func (c *Core) Finish(ctx context.Context, err error) error {
 	return ErrRetry
 }
 
-// wait waits for a tick, but may end earlier, so that the caller reads the clock and asks
-// the lease again: a clock that was set meanwhile may have made the wait needless, or
-// wrong. It is called without the lock.
+// wait waits for a tick. It may end earlier, so that the caller reads the clock and asks the lease
+// again: a clock that was set meanwhile may have changed the wait. It is called without the lock.
 func (c *Core) wait(ctx context.Context, until int64, why error) error {
 	if why != sortid.ErrLeaseExpired {
 		if err := c.Clock.Pause(ctx, c.Time(until).UnixMicro()); err != nil {
@@ -209,42 +218,27 @@ func (c *Core) wait(ctx context.Context, until int64, why error) error {
 	return err
 }
 
-// A Batch is a call of Fill for n IDs. While Next returns true, the generator is locked and
-// the caller makes IDs From up to To at the clock's tick Now, and then calls Done.
-type Batch struct {
-	Now      int64
-	From, To int
-	Err      error
-
-	n    int
-	core *Core
-	ctx  context.Context
-}
-
-// Batch returns the batch of a call of Fill. It is called without the lock.
-func (c *Core) Batch(ctx context.Context, n int) Batch { return Batch{n: n, core: c, ctx: ctx} }
-
-// Next locks the generator and reads the clock, unless the batch is complete or has failed.
-func (b *Batch) Next() bool {
-	if b.From == b.n || b.Err != nil {
-		return false
+// Fill fills ids with fill, which makes IDs at the clock's tick now and returns how many. It locks
+// the generator and reads the clock once for each batch. After an error it clears ids.
+func Fill[ID any](ctx context.Context, c *Core, ids []ID,
+	fill func(now int64, ids []ID) (int, error)) error {
+	if c.format == nil {
+		return errZero
 	}
-	counter := clock.Counter()
-	b.core.Lock()
-	b.Now = b.core.Now(counter)
-	b.To = min(b.From+batchSize, b.n)
-	return true
-}
-
-// Done unlocks the generator, of which the caller has made so many IDs.
-func (b *Batch) Done(made int, err error) {
-	b.From += made
-	if err = b.core.Finish(b.ctx, err); err != ErrRetry {
-		b.Err = err
+	for from := 0; from < len(ids); {
+		counter := clock.Counter()
+		c.Lock()
+		made, err := fill(c.Now(counter), ids[from:min(from+batchSize, len(ids))])
+		from += made
+		if err = c.Finish(ctx, err); err != nil && err != ErrRetry {
+			clear(ids)
+			return err
+		}
 	}
+	return nil
 }
 
-// All returns an endless sequence of what generate returns.
+// All returns an endless sequence of results of generate.
 func All[T any](generate func() (T, error)) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		for yield(generate()) {
@@ -252,9 +246,15 @@ func All[T any](generate func() (T, error)) iter.Seq2[T, error] {
 	}
 }
 
-// OptionError returns an error that matches sortid.ErrOption.
-func (c *Core) OptionError(format string, args ...any) error {
-	return c.errorf("%w: %w", sortid.ErrOption, fmt.Errorf(format, args...))
+// OptionError returns the error of one field of the Options.
+func (c *Core) OptionError(field, format string, args ...any) error {
+	return c.OptionsError([]string{field}, format, args...)
+}
+
+// OptionsError returns the error of fields of the Options that exclude each other.
+func (c *Core) OptionsError(fields []string, format string, args ...any) error {
+	return &sortid.OptionError{Format: c.format.Name, Fields: fields,
+		Err: fmt.Errorf(format, args...)}
 }
 
 // TimeRangeError returns the error of a tick that no ID can carry.

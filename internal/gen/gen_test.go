@@ -19,10 +19,13 @@ type testLease struct {
 	wait   func(context.Context) error
 }
 
-func (l testLease) NodeBits() int                               { return 8 }
-func (l testLease) TickLength() time.Duration                   { return l.length }
-func (l testLease) Epoch() time.Time                            { return time.UnixMilli(-1000) }
-func (l testLease) ClaimTick(int64) (uint32, int64, error)      { return 0, 0, sortid.ErrLeaseExpired }
+func (l testLease) NodeBits() int             { return 8 }
+func (l testLease) TickLength() time.Duration { return l.length }
+func (l testLease) Epoch() time.Time          { return time.UnixMilli(-1000) }
+func (l testLease) ClaimTick(int64) (uint32, int64, error) {
+	return 0, 0,
+		sortid.ErrLeaseExpired
+}
 func (l testLease) WaitTick(ctx context.Context, _ int64) error { return l.wait(ctx) }
 
 func newCore(t *testing.T, o sortid.GeneratorOptions, l sortid.Lease) *Core {
@@ -43,12 +46,15 @@ func TestInit(t *testing.T) {
 	}{
 		{l: good},
 		{o: sortid.GeneratorOptions{RollbackPolicy: sortid.RollbackReset}},
-		{o: sortid.GeneratorOptions{RollbackPolicy: sortid.RollbackWait + 1}, says: "RollbackPolicy"},
-		{sortid.GeneratorOptions{RollbackPolicy: sortid.RollbackReset}, good, "Lease and RollbackReset"},
+		{o: sortid.GeneratorOptions{RollbackPolicy: sortid.RollbackWait + 1},
+			says: "RollbackPolicy"},
+		{sortid.GeneratorOptions{RollbackPolicy: sortid.RollbackReset}, good,
+			"Lease and RollbackPolicy"},
 		{l: testLease{length: time.Millisecond}, says: "another format: its ticks are 1ms long"},
 	} {
 		err := new(Core).Init(&quarter, test.o, test.l)
-		if (err != nil) != (test.says != "") || err != nil && (!errors.Is(err, sortid.ErrOption) || !strings.Contains(err.Error(), test.says)) {
+		if (err != nil) != (test.says != "") || err != nil && (!errors.Is(err, sortid.ErrOption) ||
+			!strings.Contains(err.Error(), test.says)) {
 			t.Errorf("%+v: %v, want %q", test.o, err, test.says)
 		}
 	}
@@ -57,10 +63,12 @@ func TestInit(t *testing.T) {
 func TestTicks(t *testing.T) {
 	at := time.UnixMilli(0)
 	c := newCore(t, sortid.GeneratorOptions{Clock: func() time.Time { return at }}, nil)
-	for ms, want := range map[int64]int64{-1000: 0, -745: 0, -744: 1, 0: 3, -1001: -1, -1256: -1, -1257: -2} {
+	for ms, want := range map[int64]int64{-1000: 0, -745: 0, -744: 1, 0: 3, -1001: -1, -1256: -1,
+		-1257: -2} {
 		at = time.UnixMilli(ms)
 		tick := c.Now(0)
-		if start := c.Time(tick); tick != want || start.After(at) || at.Sub(start) >= 256*time.Millisecond {
+		if start := c.Time(tick); tick != want || start.After(at) ||
+			at.Sub(start) >= 256*time.Millisecond {
 			t.Errorf("%d ms: tick %d, which starts at %v, want tick %d", ms, tick, start, want)
 		}
 	}
@@ -83,8 +91,10 @@ func TestCheckRollback(t *testing.T) {
 		{sortid.RollbackAbort, 511 * time.Millisecond, 1, false, nil},
 		{sortid.RollbackAbort, 511 * time.Millisecond, 2, false, sortid.ErrClockRollback},
 	} {
-		c := newCore(t, sortid.GeneratorOptions{RollbackPolicy: test.policy, RollbackAllowance: test.allowance}, nil)
-		if reset, err := c.CheckRollback(1000-test.back, 1000, 1000); reset != test.reset || !errors.Is(err, test.err) {
+		c := newCore(t, sortid.GeneratorOptions{RollbackPolicy: test.policy,
+			RollbackAllowance: test.allowance}, nil)
+		if reset, err := c.CheckRollback(1000-test.back, 1000, 1000); reset != test.reset ||
+			!errors.Is(err, test.err) {
 			t.Errorf("%+v: %v, %v", test, reset, err)
 		}
 	}
@@ -103,21 +113,29 @@ func TestLeaseWait(t *testing.T) {
 			err  error
 			d    time.Duration
 		}{
-			"blocks":           {t.Context(), blocks, ErrRetry, 50 * time.Millisecond},
-			"renewed":          {t.Context(), func(context.Context) error { return nil }, ErrRetry, 0},
-			"fails":            {t.Context(), func(context.Context) error { return sortid.ErrLeaseExpired }, sortid.ErrLeaseExpired, 0},
-			"closed":           {t.Context(), func(ctx context.Context) error { <-ctx.Done(); return sortid.ErrLeaseClosed }, sortid.ErrLeaseClosed, 50 * time.Millisecond},
+			"blocks": {t.Context(), blocks, ErrRetry, 50 * time.Millisecond},
+			"renewed": {t.Context(), func(context.Context) error { return nil }, ErrRetry,
+				0},
+			"fails": {t.Context(),
+				func(context.Context) error { return sortid.ErrLeaseExpired },
+				sortid.ErrLeaseExpired, 0},
+			"closed": {t.Context(),
+				func(ctx context.Context) error { <-ctx.Done(); return sortid.ErrLeaseClosed },
+				sortid.ErrLeaseClosed, 50 * time.Millisecond},
 			"the context ends": {ended, blocks, sortid.ErrLeaseExpired, 0},
 		} {
-			c := newCore(t, sortid.GeneratorOptions{RollbackPolicy: sortid.RollbackWait}, testLease{256 * time.Millisecond, test.wait})
+			c := newCore(t, sortid.GeneratorOptions{RollbackPolicy: sortid.RollbackWait},
+				testLease{256 * time.Millisecond, test.wait})
 			start := time.Now()
 			c.Lock()
 			_, _, err := c.Claim(7)
 			if err != ErrRetry {
 				t.Fatalf("%s: Claim: %v", name, err)
 			}
-			if err := c.Finish(test.ctx, err); !errors.Is(err, test.err) || time.Since(start) != test.d {
-				t.Errorf("%s: %v after %v, want %v after %v", name, err, time.Since(start), test.err, test.d)
+			if err := c.Finish(test.ctx, err); !errors.Is(err, test.err) ||
+				time.Since(start) != test.d {
+				t.Errorf("%s: %v after %v, want %v after %v", name, err, time.Since(start),
+					test.err, test.d)
 			}
 		}
 	})

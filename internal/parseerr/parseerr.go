@@ -1,4 +1,4 @@
-// Package parseerr makes the errors of bad input that the format packages have in common.
+// Package parseerr makes the parse errors that the format packages share.
 package parseerr
 
 import (
@@ -7,15 +7,15 @@ import (
 	"github.com/sortid/sortid"
 )
 
-// MaxInput is how much of a bad input an error keeps and shows.
+// MaxInput is how much of a bad input an error keeps and shows, in bytes.
 const MaxInput = 64
 
-// Clip returns what an error keeps of its input.
+// Clip returns the part of an input that an error keeps.
 func Clip[T string | []byte](input T) string {
 	return string(input[:min(len(input), MaxInput)])
 }
 
-// Shorten returns the input, or if it is long its beginning and three dots.
+// Shorten returns a short input as it is, and the beginning of a long one with three dots.
 func Shorten(input string) string {
 	if len(input) > MaxInput {
 		return input[:MaxInput] + "..."
@@ -23,31 +23,35 @@ func Shorten(input string) string {
 	return input
 }
 
-// Text returns the error of a text. The offset is that of the first wrong byte, or -1.
+// Text returns the error of a text; offset is the place of the first wrong byte, or -1.
 func Text[T string | []byte](format string, input T, offset int, reason error, want string) error {
-	return &sortid.ParseError{Format: format, Input: Clip(input), Length: len(input), Offset: offset, Want: want, Err: reason}
+	return &sortid.ParseError{Format: format, Input: Clip(input), Length: len(input),
+		Offset: offset, Want: want, Err: reason}
 }
 
-// Binary returns the error of a binary form of so many bytes.
+// Binary returns the error of a binary form of this length.
 func Binary(format string, length int, reason error, want string) error {
 	return &sortid.ParseError{Format: format, Length: length, Offset: -1, Want: want, Err: reason}
 }
 
 // Field returns the error of a field's value.
 func Field(format, name string, value, limit uint64) error {
-	return fmt.Errorf("%s: %w: %s is %d, want at most %d", format, sortid.ErrField, name, value, limit)
+	return fmt.Errorf("%s: %w: %s is %d, want at most %d", format, sortid.ErrField, name, value,
+		limit)
 }
 
-// Integer returns the error of an integer that is no ID.
+// Integer returns the error of an integer that is not an ID.
 func Integer[T int64 | uint64](format string, v T, want string) error {
 	decimal := fmt.Sprint(v)
-	return &sortid.ParseError{Format: format, Input: decimal, Length: len(decimal), Offset: -1, Want: want, Err: sortid.ErrRange}
+	return &sortid.ParseError{Format: format, Input: decimal, Length: len(decimal), Offset: -1,
+		Want: want, Err: sortid.ErrRange}
 }
 
-// Scan returns the error of a database's value that is NULL or of a type that no ID has.
+// Scan returns the error of a database value that is NULL or has a type that no ID has.
 func Scan(format string, src any, want string) error {
 	if src == nil {
-		return fmt.Errorf("%s: %w NULL; scan a nullable column into sql.Null[%[1]s.ID]", format, sortid.ErrScan)
+		return fmt.Errorf("%s: %w NULL; scan a nullable column into sql.Null[%[1]s.ID]", format,
+			sortid.ErrScan)
 	}
 	return fmt.Errorf("%s: %w a %T, want %s", format, sortid.ErrScan, src, want)
 }

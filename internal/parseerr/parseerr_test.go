@@ -30,7 +30,8 @@ func TestText(t *testing.T) {
 	if !errors.As(err, &p) || !errors.Is(err, sortid.ErrSymbol) {
 		t.Fatalf("%v", err)
 	}
-	want := sortid.ParseError{Format: "f", Input: strings.Repeat("7", MaxInput), Length: 100, Offset: 3, Want: "0 to 6", Err: sortid.ErrSymbol}
+	want := sortid.ParseError{Format: "f", Input: strings.Repeat("7", MaxInput), Length: 100,
+		Offset: 3, Want: "0 to 6", Err: sortid.ErrSymbol}
 	if *p != want {
 		t.Errorf("got %#v, want %#v", *p, want)
 	}

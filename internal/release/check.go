@@ -11,13 +11,13 @@ import (
 	"golang.org/x/mod/modfile"
 )
 
-// programs are the ones that a user might write first.
+// programs are programs that a user might write first.
 //
 //go:embed testdata/all testdata/scru128 testdata/postgres
 var programs embed.FS
 
-// notForUsers are beginnings of the paths of modules that only tests need. A program
-// that keeps leases in PostgreSQL has none of them in its go.mod and go.sum.
+// notForUsers has the beginnings of module paths that only tests need. A program that keeps leases
+// in PostgreSQL must have none of them in its go.mod and go.sum.
 var notForUsers = []string{
 	"go.etcd.io/etcd/server",
 	"go.opentelemetry.io/",
@@ -25,7 +25,7 @@ var notForUsers = []string{
 	"github.com/grpc-ecosystem/",
 }
 
-// checkInstall installs the packed command and builds programs on the packed packages. It
+// checkInstall installs the packed command, and builds programs with the packed packages. It
 // prints each step to w.
 func (s *sandbox) checkInstall(w io.Writer, r *repo) error {
 	fmt.Fprintf(w, "go install %s/cmd/sortid@%s\n", rootPath, s.version)
@@ -73,11 +73,13 @@ func (s *sandbox) checkInstall(w io.Writer, r *repo) error {
 		return err
 	}
 	if len(mod.Require) != 1 {
-		return fmt.Errorf("its go.mod has %d requirements, expected one: %s", len(mod.Require), modfile.Format(mod.Syntax))
+		return fmt.Errorf("its go.mod has %d requirements, expected one: %s", len(mod.Require),
+			modfile.Format(mod.Syntax))
 	}
 	for _, line := range sum {
 		if !strings.HasPrefix(line, rootPath+" ") {
-			return fmt.Errorf("its go.sum has a line for another module than %s: %s", rootPath, line)
+			return fmt.Errorf("its go.sum has a line for another module than %s: %s", rootPath,
+				line)
 		}
 	}
 
@@ -124,8 +126,8 @@ func (s *sandbox) writeProgram(name string, extra map[string]string) error {
 	return nil
 }
 
-// runProgram does what a user does: makes a module, gets the modules that the program
-// needs, runs it. It returns the go.mod and the lines of the go.sum.
+// runProgram does what a user does: it makes a module, gets the needed modules and runs the
+// program. It returns the go.mod and the lines of the go.sum.
 func (s *sandbox) runProgram(name string, modules ...string) (*modfile.File, []string, error) {
 	dir := filepath.Join(s.dir, name)
 	steps := [][]string{{"mod", "init", "example.org/" + name}}

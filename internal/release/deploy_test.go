@@ -89,7 +89,8 @@ func (d deployment) test(t *testing.T, sortid string) {
 	}
 	if host == "" {
 		cmd, stderr = start(slices.Delete(slices.Clone(args), file-1, file+1))
-		if err := cmd.Run(); err == nil || !strings.Contains(stderr.String(), "can be reached from other machines") {
+		if err := cmd.Run(); err == nil ||
+			!strings.Contains(stderr.String(), "can be reached from other machines") {
 			t.Errorf("without --tokens: %v, %s", err, stderr)
 		}
 	}
@@ -107,7 +108,8 @@ func (d deployment) test(t *testing.T, sortid string) {
 	defer cmd.Process.Kill()
 	address := serving(t, log)
 	go io.Copy(io.Discard, log)
-	for path, want := range map[string]int{"/healthz": http.StatusOK, "/readyz": http.StatusOK, "/v1/ids/scru128": http.StatusUnauthorized} {
+	for path, want := range map[string]int{"/healthz": http.StatusOK, "/readyz": http.StatusOK,
+		"/v1/ids/scru128": http.StatusUnauthorized} {
 		code := 0
 		for range 1200 { // until it is ready
 			if code = get(t, address+path); code == want {
@@ -179,7 +181,8 @@ func TestImageServes(t *testing.T) {
 		t.Errorf("ENTRYPOINT %q", entry)
 	}
 	args := instruction(t, "CMD")
-	if !slices.Contains(args, ":8420") || !strings.Contains(packaged(t, "Dockerfile"), "\nEXPOSE 8420\n") {
+	if !slices.Contains(args, ":8420") || !strings.Contains(packaged(t, "Dockerfile"),
+		"\nEXPOSE 8420\n") {
 		t.Errorf("CMD %q: want the port that EXPOSE names, of all addresses", args)
 	}
 	deployment{args: args, tokens: "/etc/sortid/tokens"}.test(t, buildSortid(t))
@@ -204,16 +207,19 @@ func TestKubernetesManifests(t *testing.T) {
 	text := packaged(t, "packaging/kubernetes/serve.yaml")
 	first, second, _ := strings.Cut(text, "\n---\n")
 	service, servers := strictly[core.Service](t, first), strictly[apps.Deployment](t, second)
-	if service.Kind != "Service" || service.APIVersion != "v1" || servers.Kind != "Deployment" || servers.APIVersion != "apps/v1" {
+	if service.Kind != "Service" || service.APIVersion != "v1" || servers.Kind != "Deployment" ||
+		servers.APIVersion != "apps/v1" {
 		t.Fatal("serve.yaml is not a Service and a Deployment")
 	}
 	pod := servers.Spec.Template
 	for name, value := range service.Spec.Selector {
 		if pod.Labels[name] != value || servers.Spec.Selector.MatchLabels[name] != value {
-			t.Errorf("the label %s=%s does not connect the Service, the Deployment and its pods", name, value)
+			t.Errorf("the label %s=%s does not connect the Service, the Deployment and its pods",
+				name, value)
 		}
 	}
-	if len(service.Spec.Selector) == 0 || len(pod.Spec.Containers) != 1 || len(pod.Spec.Volumes) != 1 {
+	if len(service.Spec.Selector) == 0 || len(pod.Spec.Containers) != 1 ||
+		len(pod.Spec.Volumes) != 1 {
 		t.Fatal("want a selector, a container and a volume")
 	}
 	c, volume := pod.Spec.Containers[0], pod.Spec.Volumes[0]
@@ -236,7 +242,8 @@ func TestKubernetesManifests(t *testing.T) {
 		t.Error("the container lacks the volume or STORE_URL")
 	}
 	secret := c.Env[0].ValueFrom.SecretKeyRef
-	if secret.Name != volume.Secret.SecretName || !strings.Contains(text, "create secret generic "+secret.Name+" --from-file="+volume.Secret.Items[0].Key+" --from-literal="+secret.Key+"=") {
+	if secret.Name != volume.Secret.SecretName || !strings.Contains(text, "create secret generic "+
+		secret.Name+" --from-file="+volume.Secret.Items[0].Key+" --from-literal="+secret.Key+"=") {
 		t.Error("the comment makes another secret than the pods use")
 	}
 	if user := pod.Spec.SecurityContext.RunAsUser; user == nil || *user != 65532 {
@@ -252,13 +259,15 @@ func TestSystemdServe(t *testing.T) {
 	var args []string
 	for line := range strings.Lines(packaged(t, name)) {
 		if command, ok := strings.CutPrefix(line, "ExecStart=/usr/bin/sortid "); ok {
-			command = strings.NewReplacer("${LISTEN}", "127.0.0.1:8420", "${CREDENTIALS_DIRECTORY}", "/run/credentials/sortid.service").Replace(command)
+			command = strings.NewReplacer("${LISTEN}", "127.0.0.1:8420", "${CREDENTIALS_DIRECTORY}",
+				"/run/credentials/sortid.service").Replace(command)
 			args = strings.Fields(command)
 		}
 	}
 	sortid := buildSortid(t)
 	t.Run("run", func(t *testing.T) {
-		deployment{args: args, tokens: "/run/credentials/sortid.service/tokens", store: true}.test(t, sortid)
+		deployment{args: args, tokens: "/run/credentials/sortid.service/tokens",
+			store: true}.test(t, sortid)
 	})
 	t.Run("verify", func(t *testing.T) {
 		// The unit names a command that need not be installed here.
@@ -267,7 +276,8 @@ func TestSystemdServe(t *testing.T) {
 		if err := os.WriteFile(unit, []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		out, err := exec.Command(need(t, "systemd-analyze"), "verify", "--man=no", unit).CombinedOutput()
+		out, err := exec.Command(need(t, "systemd-analyze"), "verify", "--man=no",
+			unit).CombinedOutput()
 		var exit *exec.ExitError
 		if err != nil && !errors.As(err, &exit) {
 			t.Fatal(err)

@@ -17,15 +17,15 @@ import (
 	"time"
 )
 
-// targets are what a release has binaries for.
+// targets lists what a release has binaries for.
 var targets = []target{
 	{"linux", "amd64"}, {"linux", "arm64"},
 	{"darwin", "amd64"}, {"darwin", "arm64"},
 	{"windows", "amd64"}, {"windows", "arm64"},
 }
 
-// A distribution writes the files of a release into dir. The bytes depend on the commit,
-// the version and the Go release, on nothing else.
+// A distribution writes the files of a release into dir. The bytes depend only on the commit, the
+// version and the Go release.
 type distribution struct {
 	*sandbox
 	repo *repo
@@ -34,15 +34,17 @@ type distribution struct {
 	host string    // sortid, for this machine
 }
 
-// distribute writes archives, packages, bills of materials and checksums for targets to
-// dir, which it makes or empties.
+// distribute writes archives, packages, bills of materials and checksums for targets to dir. It
+// creates dir or empties it.
 func (r *repo) distribute(w io.Writer, version, dir string, targets []target) error {
 	next, err := r.version()
 	if err != nil {
 		return err
 	}
 	if version != next {
-		return fmt.Errorf("version %q: the modules require each other at %s; make bump VERSION=%s changes that", version, next, version)
+		return fmt.Errorf(
+			"version %q: the modules require each other at %s; make bump VERSION=%s changes that",
+			version, next, version)
 	}
 	commitTime, err := r.commitTime()
 	if err != nil {
@@ -83,7 +85,7 @@ type file struct {
 	data []byte
 }
 
-// stageDocs returns the files that are the same in all archives.
+// stageDocs returns the files that all archives share.
 func (d *distribution) stageDocs() ([]file, error) {
 	var files []file
 	man := filepath.Join(d.sandbox.dir, "man")
@@ -106,7 +108,8 @@ func (d *distribution) stageDocs() ([]file, error) {
 		}
 		files = append(files, file{"man/" + page.Name(), 0o644, data})
 	}
-	for _, shell := range [][2]string{{"bash", "bash"}, {"zsh", "zsh"}, {"fish", "fish"}, {"powershell", "ps1"}} {
+	for _, shell := range [][2]string{{"bash", "bash"}, {"zsh", "zsh"}, {"fish", "fish"},
+		{"powershell", "ps1"}} {
 		text, err := output(d.command(d.sandbox.dir, d.host, "completion", shell[0]))
 		if err != nil {
 			return nil, err
@@ -162,7 +165,7 @@ func (d *distribution) distributeTarget(t target, docs []file) error {
 	return d.writePackages(base, t, files)
 }
 
-// create makes a file of the distribution and writes it by f.
+// create makes a file of the distribution, with the content that f writes.
 func (d *distribution) create(name string, f func(io.Writer) error) error {
 	out, err := os.Create(filepath.Join(d.dir, name))
 	if err != nil {
@@ -175,7 +178,7 @@ func (d *distribution) create(name string, f func(io.Writer) error) error {
 	return out.Close()
 }
 
-// writeTar writes an archive with the files in a folder called base.
+// writeTar writes an archive with the files in a folder named base.
 func (d *distribution) writeTar(base string, files []file) error {
 	return d.create(base+".tar.gz", func(w io.Writer) error {
 		compressed, err := gzip.NewWriterLevel(w, gzip.BestCompression)
@@ -206,7 +209,8 @@ func (d *distribution) writeZip(base string, files []file) error {
 	return d.create(base+".zip", func(w io.Writer) error {
 		archive := zip.NewWriter(w)
 		for _, f := range files {
-			header := &zip.FileHeader{Name: base + "/" + f.name, Method: zip.Deflate, Modified: d.time}
+			header := &zip.FileHeader{Name: base + "/" + f.name, Method: zip.Deflate,
+				Modified: d.time}
 			header.SetMode(f.mode)
 			out, err := archive.CreateHeader(header)
 			if err != nil {
@@ -220,7 +224,7 @@ func (d *distribution) writeZip(base string, files []file) error {
 	})
 }
 
-// writeChecksums writes SHA256SUMS, and to w what is in it.
+// writeChecksums writes SHA256SUMS, and the same text to w.
 func (d *distribution) writeChecksums(w io.Writer) error {
 	entries, err := os.ReadDir(d.dir)
 	if err != nil {
@@ -248,7 +252,8 @@ func parseTargets(list string) ([]target, error) {
 	for _, name := range strings.Split(list, ",") {
 		i := slices.IndexFunc(targets, func(t target) bool { return t.os+"/"+t.arch == name })
 		if i < 0 {
-			return nil, fmt.Errorf("no target %q: expected os/architecture out of %v", name, targets)
+			return nil, fmt.Errorf("no target %q: expected os/architecture out of %v", name,
+				targets)
 		}
 		parsed = append(parsed, targets[i])
 	}

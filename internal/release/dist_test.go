@@ -77,7 +77,8 @@ func TestDistribution(t *testing.T) {
 		t.Skip("the packages are for Linux, so nothing in them runs here")
 	}
 	t.Run("archive", func(t *testing.T) { testArchive(t, base+".tar.gz") })
-	t.Run("bill of materials", func(t *testing.T) { testBillOfMaterials(t, base+".cdx.json", version) })
+	t.Run("bill of materials",
+		func(t *testing.T) { testBillOfMaterials(t, base+".cdx.json", version) })
 	t.Run("deb", func(t *testing.T) { testDeb(t, base+".deb", version) })
 	t.Run("rpm", func(t *testing.T) { testRPM(t, base) })
 	sortid := filepath.Join(t.TempDir(), "usr", "bin", "sortid")
@@ -129,7 +130,8 @@ func testArchive(t *testing.T, name string) {
 		}
 		modes[inside] = header.Mode
 	}
-	for _, want := range []string{"LICENSE", "THIRD-PARTY-NOTICES.txt", "README.md", "man/sortid.1", "man/sortid-new.1",
+	for _, want := range []string{"LICENSE", "THIRD-PARTY-NOTICES.txt", "README.md", "man/sortid.1",
+		"man/sortid-new.1",
 		"completions/sortid.bash", "completions/sortid.zsh", "completions/sortid.fish", "completions/sortid.ps1"} {
 		if modes[want] != 0o644 {
 			t.Errorf("%s has mode %o, want 644", want, modes[want])
@@ -153,14 +155,16 @@ func testBillOfMaterials(t *testing.T, name, version string) {
 	if err := json.Unmarshal(data, &bom); err != nil {
 		t.Fatal(err)
 	}
-	if want := "pkg:golang/" + rootPath + "/cmd/sortid@" + version; bom.BOMFormat != "CycloneDX" || bom.Metadata.Component.PURL != want {
+	if want := "pkg:golang/" + rootPath + "/cmd/sortid@" + version; bom.BOMFormat != "CycloneDX" ||
+		bom.Metadata.Component.PURL != want {
 		t.Errorf("the bill is of %q in the form %q", bom.Metadata.Component.PURL, bom.BOMFormat)
 	}
 	var names []string
 	for _, c := range bom.Components {
 		names = append(names, c.Name)
 	}
-	for _, want := range []string{"std", rootPath, rootPath + "/store", "github.com/jackc/pgx/v5", "go.etcd.io/bbolt"} {
+	for _, want := range []string{"std", rootPath, rootPath + "/store", "github.com/jackc/pgx/v5",
+		"go.etcd.io/bbolt"} {
 		if !slices.Contains(names, want) {
 			t.Errorf("%s is not on the bill", want)
 		}
@@ -201,7 +205,8 @@ func testDeb(t *testing.T, name, version string) {
 	if data, err := io.ReadAll(text); err != nil || !strings.Contains(string(data), ".SH OPTIONS") {
 		t.Errorf("the manual page is %d bytes without OPTIONS, %v", len(data), err)
 	}
-	mustRun(t, need(t, "bash"), "-n", filepath.Join(root, "usr/share/bash-completion/completions/sortid"))
+	mustRun(t, need(t, "bash"), "-n",
+		filepath.Join(root, "usr/share/bash-completion/completions/sortid"))
 }
 
 // testRPM checks that the .rpm has the same files as the .deb.
@@ -209,7 +214,8 @@ func testRPM(t *testing.T, base string) {
 	fromDeb, fromRPM := t.TempDir(), t.TempDir()
 	mustRun(t, need(t, "dpkg-deb"), "-x", base+".deb", fromDeb)
 	need(t, "cpio")
-	unpack := exec.Command("sh", "-c", need(t, "rpm2cpio")+` "$0" | cpio --quiet --no-absolute-filenames -idm`, base+".rpm")
+	unpack := exec.Command("sh", "-c", need(t, "rpm2cpio")+
+		` "$0" | cpio --quiet --no-absolute-filenames -idm`, base+".rpm")
 	unpack.Dir = fromRPM
 	if _, err := output(unpack); err != nil {
 		t.Fatal(err)
@@ -261,7 +267,8 @@ func testSystemd(t *testing.T, root string) {
 	commands := map[string]string{}
 	for _, line := range strings.Split(string(data), "\n") {
 		if key, value, ok := strings.Cut(line, "="); ok && strings.HasPrefix(key, "ExecStart") {
-			commands[key] = strings.NewReplacer("%i", "orders", "%t", dir, "/usr/bin/sortid", filepath.Join(root, "usr/bin/sortid")).Replace(value)
+			commands[key] = strings.NewReplacer("%i", "orders", "%t", dir, "/usr/bin/sortid",
+				filepath.Join(root, "usr/bin/sortid")).Replace(value)
 		}
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
@@ -285,7 +292,8 @@ func testSystemd(t *testing.T, root string) {
 	pipe.Close()
 	err = serve.Wait()
 	if len(seen) != 100 || err != nil {
-		t.Errorf("read %d different IDs, want 100; then the service ended with %v and said %q", len(seen), err, stderr.String())
+		t.Errorf("read %d different IDs, want 100; then the service ended with %v and said %q",
+			len(seen), err, stderr.String())
 	}
 }
 
@@ -333,7 +341,8 @@ func TestDockerfile(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, last, ok := strings.Cut(string(data), "\nFROM scratch\n")
-	if !ok || strings.Contains(last, "\nFROM ") || strings.Contains(last, "\nRUN ") || !strings.Contains(last, "\nUSER 65532") {
+	if !ok || strings.Contains(last, "\nFROM ") || strings.Contains(last, "\nRUN ") ||
+		!strings.Contains(last, "\nUSER 65532") {
 		t.Errorf("the last stage is:\n%s", last)
 	}
 }
@@ -342,7 +351,8 @@ func TestParseTargets(t *testing.T) {
 	if all, err := parseTargets(""); err != nil || len(all) != 6 {
 		t.Errorf("all targets are %v, %v", all, err)
 	}
-	if some, err := parseTargets("linux/arm64,windows/amd64"); err != nil || len(some) != 2 || some[1] != (target{"windows", "amd64"}) {
+	if some, err := parseTargets("linux/arm64,windows/amd64"); err != nil || len(some) != 2 ||
+		some[1] != (target{"windows", "amd64"}) {
 		t.Errorf("some targets are %v, %v", some, err)
 	}
 	if _, err := parseTargets("plan9/386"); err == nil {

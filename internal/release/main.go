@@ -1,9 +1,8 @@
-// Command release checks the repository's modules as their users get them, builds what a
-// release distributes, and makes the release. The Makefile calls it; docs/release.md
-// tells how.
+// Command release checks the repository's modules as their users get them, builds the files of a
+// release, and makes the release. The Makefile calls it; docs/architecture.md says how.
 //
-// This module is not in go.work: the dependencies of this program must not change the
-// versions that the others are built with.
+// This module is not in go.work: its dependencies must not change the versions that the other
+// modules are built with.
 package main
 
 import (
@@ -27,7 +26,7 @@ const usage = `usage:
 `
 
 var (
-	dryRun = flag.Bool("n", false, "print the commands that change something, only")
+	dryRun = flag.Bool("n", false, "only print the commands that change something")
 	remote = flag.String("remote", "origin", "where tags are pushed to")
 )
 
@@ -121,13 +120,13 @@ func (r *repo) checkRelease() error {
 	return s.checkInstall(os.Stdout, r)
 }
 
-// commitTime returns SOURCE_DATE_EPOCH, and without it the time of the commit that is
-// checked out.
+// commitTime returns SOURCE_DATE_EPOCH or, without it, the time of the checked-out commit.
 func (r *repo) commitTime() (time.Time, error) {
 	text := os.Getenv("SOURCE_DATE_EPOCH")
 	if text == "" {
 		var err error
-		if text, err = output(exec.Command("git", "-C", r.root, "log", "-1", "--format=%ct")); err != nil {
+		if text, err = output(exec.Command("git", "-C", r.root, "log", "-1",
+			"--format=%ct")); err != nil {
 			return time.Time{}, err
 		}
 	}

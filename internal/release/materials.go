@@ -19,15 +19,16 @@ import (
 	"golang.org/x/mod/module"
 )
 
-// dependencies returns the modules that a binary is built from, but for its own.
+// dependencies returns the modules in a binary, except its own.
 func dependencies(info *debug.BuildInfo) []*debug.Module {
 	deps := slices.Clone(info.Deps)
 	slices.SortFunc(deps, func(a, b *debug.Module) int { return strings.Compare(a.Path, b.Path) })
 	return deps
 }
 
-// writeBillOfMaterials writes, in the form of CycloneDX, what a binary is made of.
-func (d *distribution) writeBillOfMaterials(name string, t target, binary []byte, info *debug.BuildInfo) error {
+// writeBillOfMaterials writes a CycloneDX list of what a binary is made of.
+func (d *distribution) writeBillOfMaterials(name string, t target, binary []byte,
+	info *debug.BuildInfo) error {
 	sum := sha256.Sum256(binary)
 	main := packageURL(info.Main.Path, info.Main.Version)
 	goURL := packageURL("std", strings.TrimPrefix(info.GoVersion, "go"))
@@ -38,23 +39,27 @@ func (d *distribution) writeBillOfMaterials(name string, t target, binary []byte
 	requires := []string{goURL}
 	for _, m := range dependencies(info) {
 		url := packageURL(m.Path, m.Version)
-		c := cdx.Component{BOMRef: url, PackageURL: url, Type: cdx.ComponentTypeLibrary, Name: m.Path, Version: m.Version}
+		c := cdx.Component{BOMRef: url, PackageURL: url, Type: cdx.ComponentTypeLibrary,
+			Name: m.Path, Version: m.Version}
 		// A sum in go.sum is the SHA-256 of the list of the module's files.
-		if h1, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(m.Sum, "h1:")); err == nil && len(h1) == sha256.Size {
+		if h1, err := base64.StdEncoding.DecodeString(
+			strings.TrimPrefix(m.Sum, "h1:")); err == nil && len(h1) == sha256.Size {
 			c.Hashes = &[]cdx.Hash{{Algorithm: cdx.HashAlgoSHA256, Value: hex.EncodeToString(h1)}}
 		}
 		components = append(components, c)
 		requires = append(requires, url)
 	}
 	bom := cdx.NewBOM()
-	// The number has to differ from binary to binary, and not from run to run.
+	// The number must differ between binaries, and not between runs.
 	bom.SerialNumber = serialNumber(sum)
 	bom.Metadata = &cdx.Metadata{
 		Timestamp: d.time.Format(time.RFC3339),
 		Component: &cdx.Component{
-			BOMRef: main, PackageURL: main, Type: cdx.ComponentTypeApplication, Name: "sortid", Version: info.Main.Version,
+			BOMRef: main, PackageURL: main, Type: cdx.ComponentTypeApplication, Name: "sortid",
+			Version:  info.Main.Version,
 			Licenses: &cdx.Licenses{{License: &cdx.License{ID: "Apache-2.0"}}},
-			Hashes:   &[]cdx.Hash{{Algorithm: cdx.HashAlgoSHA256, Value: hex.EncodeToString(sum[:])}},
+			Hashes: &[]cdx.Hash{{Algorithm: cdx.HashAlgoSHA256,
+				Value: hex.EncodeToString(sum[:])}},
 			Properties: &[]cdx.Property{
 				{Name: "sortid:os", Value: t.os}, {Name: "sortid:arch", Value: t.arch},
 			},
@@ -78,11 +83,13 @@ func serialNumber(sum [sha256.Size]byte) string {
 
 var licenceName = regexp.MustCompile(`(?i)^(licen[cs]e|copying|notice|patents)([-.].*)?$`)
 
-// notices returns the licences of all that a binary is made of, but for this repository,
-// from GOROOT and a module cache.
+// notices returns the licences of all parts of a binary except this repository's, from GOROOT and
+// a module cache.
 func notices(info *debug.BuildInfo, goroot, modules string) ([]byte, error) {
 	var text bytes.Buffer
-	fmt.Fprintf(&text, "The command sortid contains the software that is listed here, under these licences.\n")
+	fmt.Fprintf(
+		&text,
+		"The command sortid contains the software that is listed here, under these licences.\n")
 	if err := addNotices(&text, "The Go standard library", goroot); err != nil {
 		return nil, err
 	}
@@ -106,7 +113,7 @@ func notices(info *debug.BuildInfo, goroot, modules string) ([]byte, error) {
 	return text.Bytes(), nil
 }
 
-// addNotices adds the texts of the files in dir that are called like licences.
+// addNotices adds the texts of the files in dir that are named like licences.
 func addNotices(text *bytes.Buffer, title, dir string) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -121,7 +128,8 @@ func addNotices(text *bytes.Buffer, title, dir string) error {
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(text, "\n%s\n%s (%s)\n\n%s\n", strings.Repeat("=", 78), title, e.Name(), bytes.TrimSpace(data))
+		fmt.Fprintf(text, "\n%s\n%s (%s)\n\n%s\n", strings.Repeat("=", 78), title, e.Name(),
+			bytes.TrimSpace(data))
 		found = true
 	}
 	if !found {

@@ -14,7 +14,7 @@ import (
 	"golang.org/x/mod/semver"
 )
 
-// rootPath is the path of the root module, and the prefix of the paths of all others.
+// rootPath is the path of the root module, and the prefix of all other modules' paths.
 const rootPath = "github.com/sortid/sortid"
 
 // workspaceDir is the folder of the module that excludes the versions at which the
@@ -30,7 +30,7 @@ type goModule struct {
 
 func (m *goModule) path() string { return m.file.Module.Mod.Path }
 
-// tag returns the name of the tag that publishes version.
+// tag returns the name of the version's tag.
 func (m *goModule) tag(version string) string { return path.Join(m.dir, version) }
 
 // requires calls f for each requirement of another module of this repository.
@@ -50,11 +50,11 @@ func ours(modulePath string) bool {
 type repo struct {
 	root    string
 	work    *modfile.WorkFile
-	modules []*goModule // each after those that it requires
+	modules []*goModule // each after the modules that it requires
 }
 
-// open reads go.work and the go.mod of each module that it names. The comment
-// "not published" behind a module's folder in go.work keeps it out of releases.
+// open reads go.work and the go.mod of each module in it. The comment "not published" after a
+// module's folder in go.work keeps it out of releases.
 func open(root string) (*repo, error) {
 	name := filepath.Join(root, "go.work")
 	data, err := os.ReadFile(name)
@@ -85,7 +85,7 @@ func open(root string) (*repo, error) {
 	return r, r.sort()
 }
 
-// sort puts each module after those that it requires.
+// sort puts each module after the modules that it requires.
 func (r *repo) sort() error {
 	var sorted []*goModule
 	for rest := r.modules; len(rest) > 0; {
@@ -107,7 +107,7 @@ func (r *repo) sort() error {
 	return nil
 }
 
-// published returns the modules of a release, in the order in which they are tagged.
+// published returns the modules of a release, in the order of their tags.
 func (r *repo) published() (modules []*goModule) {
 	for _, m := range r.modules {
 		if m.published {
@@ -126,8 +126,7 @@ func (r *repo) find(modulePath string) *goModule {
 	return nil
 }
 
-// version returns the version at which the modules require each other, which is that of
-// the next release.
+// version returns the version that the modules require of each other, which is the next release.
 func (r *repo) version() (string, error) {
 	if m := r.find(rootPath + "/cmd/sortid"); m != nil {
 		for _, q := range m.file.Require {
@@ -139,7 +138,7 @@ func (r *repo) version() (string, error) {
 	return "", fmt.Errorf("cmd/sortid/go.mod does not require %s", rootPath)
 }
 
-// check returns what would make a release of these go.mod files fail.
+// check returns what would make a release with these go.mod files fail.
 func (r *repo) check() error {
 	version, err := r.version()
 	if err != nil {
@@ -165,7 +164,8 @@ func (r *repo) check() error {
 		m.requires(func(q *modfile.Require) {
 			required[q.Mod] = true
 			if q.Mod.Version != version {
-				report("%s requires %s, others %s: make bump VERSION=... sets all", name, q.Mod, version)
+				report("%s requires %s, others %s: make bump VERSION=... sets all", name, q.Mod,
+					version)
 			}
 			switch needed := r.find(q.Mod.Path); {
 			case needed == nil:
@@ -202,8 +202,7 @@ func checkVersion(version string) error {
 	return module.CheckPathMajor(version, "")
 }
 
-// setVersion makes the modules require each other at version. It returns the files that
-// it has changed.
+// setVersion makes the modules require each other at version. It returns the changed files.
 func (r *repo) setVersion(version string) (changed []string, err error) {
 	if err := checkVersion(version); err != nil {
 		return nil, err

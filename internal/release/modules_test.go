@@ -47,7 +47,8 @@ func replaceInFile(t *testing.T, name, old, new string) {
 	if !bytes.Contains(data, []byte(old)) {
 		t.Fatalf("%s does not have %q", name, old)
 	}
-	if err := os.WriteFile(name, bytes.Replace(data, []byte(old), []byte(new), 1), 0o644); err != nil {
+	if err := os.WriteFile(name, bytes.Replace(data, []byte(old), []byte(new), 1),
+		0o644); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -58,16 +59,26 @@ func TestCheck(t *testing.T) {
 		want                 string // "" if the release is fine
 	}{
 		{name: "as it is", file: "go.mod", old: "module", new: "module"},
-		{name: "replace", file: "store/go.mod", old: "go 1.", new: "replace " + rootPath + " => ..\n\ngo 1.", want: "store/go.mod has a replace directive"},
-		{name: "replace in go.work", file: "go.work", old: "use (", new: "replace " + rootPath + " => .\n\nuse (", want: "go.work has a replace directive"},
-		{name: "version", file: "store/go.mod", old: rootPath + " v", new: rootPath + " v0.0.9 //", want: "make bump"},
-		{name: "exclude is missing", file: "internal/workspace/go.mod", old: rootPath + "/store v", new: rootPath + "/other v", want: "has to exclude " + rootPath + "/store@v"},
-		{name: "exclude of nothing", file: "internal/workspace/go.mod", old: rootPath + "/store v", new: rootPath + "/store v0.0.9 //", want: "which no module requires"},
-		{name: "name", file: "store/go.mod", old: "module " + rootPath + "/store", new: "module " + rootPath + "/stores", want: "its folder makes it"},
-		{name: "not published", file: "go.work", old: "./store", new: "./store // not published", want: "not published"},
-		{name: "not listed", file: "go.work", old: "\t./store\n", want: "which go.work does not list"},
-		{name: "no workspace", file: "go.work", old: "\t./internal/workspace // not published\n", want: "does not list internal/workspace"},
-		{name: "circle", file: "go.mod", old: "go 1.", new: "require " + rootPath + "/store v0.1.0\n\ngo 1.", want: "circle"},
+		{name: "replace", file: "store/go.mod", old: "go 1.", new: "replace " + rootPath +
+			" => ..\n\ngo 1.", want: "store/go.mod has a replace directive"},
+		{name: "replace in go.work", file: "go.work", old: "use (", new: "replace " + rootPath +
+			" => .\n\nuse (", want: "go.work has a replace directive"},
+		{name: "version", file: "store/go.mod", old: rootPath + " v", new: rootPath + " v0.0.9 //",
+			want: "make bump"},
+		{name: "exclude is missing", file: "internal/workspace/go.mod", old: rootPath + "/store v",
+			new: rootPath + "/other v", want: "has to exclude " + rootPath + "/store@v"},
+		{name: "exclude of nothing", file: "internal/workspace/go.mod", old: rootPath + "/store v",
+			new: rootPath + "/store v0.0.9 //", want: "which no module requires"},
+		{name: "name", file: "store/go.mod", old: "module " + rootPath + "/store", new: "module " +
+			rootPath + "/stores", want: "its folder makes it"},
+		{name: "not published", file: "go.work", old: "./store", new: "./store // not published",
+			want: "not published"},
+		{name: "not listed", file: "go.work", old: "\t./store\n",
+			want: "which go.work does not list"},
+		{name: "no workspace", file: "go.work", old: "\t./internal/workspace // not published\n",
+			want: "does not list internal/workspace"},
+		{name: "circle", file: "go.mod", old: "go 1.", new: "require " + rootPath +
+			"/store v0.1.0\n\ngo 1.", want: "circle"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			root := checkout(t)
@@ -96,7 +107,8 @@ func TestOrder(t *testing.T) {
 	for _, m := range r.published() {
 		tags = append(tags, m.tag("v0.1.0"))
 	}
-	root, store, cmd := slices.Index(tags, "v0.1.0"), slices.Index(tags, "store/v0.1.0"), slices.Index(tags, "cmd/sortid/v0.1.0")
+	root, store, cmd := slices.Index(tags, "v0.1.0"), slices.Index(tags,
+		"store/v0.1.0"), slices.Index(tags, "cmd/sortid/v0.1.0")
 	if root < 0 || root > store || store > cmd {
 		t.Errorf("the tags come in the order %q", tags)
 	}
@@ -122,7 +134,8 @@ func TestSetVersion(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"store/go.mod", "cmd/sortid/go.mod", "bench/go.mod", "internal/workspace/go.mod"} {
+	for _, name := range []string{"store/go.mod", "cmd/sortid/go.mod", "bench/go.mod",
+		"internal/workspace/go.mod"} {
 		if !slices.Contains(changed, name) {
 			t.Errorf("%s is not changed, only %q", name, changed)
 		}
@@ -176,7 +189,8 @@ func TestModuleFiles(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"scru64", "format", "lease", "lease/storetest", "store", "store/bolt", "store/postgres"} {
+	for _, name := range []string{"scru64", "format", "lease", "lease/storetest", "store",
+		"store/bolt", "store/postgres"} {
 		if !slices.Contains(packages, rootPath+"/"+name) {
 			t.Errorf("package %s is not among the public ones", name)
 		}

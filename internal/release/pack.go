@@ -17,8 +17,8 @@ import (
 	modzip "golang.org/x/mod/zip"
 )
 
-// pack writes the published modules at version into dir as a module proxy has them: what
-// git tracks, and new files that it does not ignore.
+// pack writes the published modules at version into dir, in the form of a module proxy. It packs
+// what git tracks, and new files that git does not ignore.
 func (r *repo) pack(dir, version string, commitTime time.Time) error {
 	files, err := r.files()
 	if err != nil {
@@ -32,7 +32,8 @@ func (r *repo) pack(dir, version string, commitTime time.Time) error {
 	return nil
 }
 
-func (r *repo) packModule(dir string, m *goModule, version string, commitTime time.Time, files []string) error {
+func (r *repo) packModule(dir string, m *goModule, version string, commitTime time.Time,
+	files []string) error {
 	escaped, err := module.EscapePath(m.path())
 	if err != nil {
 		return err
@@ -64,7 +65,8 @@ func (r *repo) packModule(dir string, m *goModule, version string, commitTime ti
 		return err
 	}
 	defer zip.Close()
-	if err := modzip.Create(zip, module.Version{Path: m.path(), Version: version}, r.moduleFiles(m, files)); err != nil {
+	if err := modzip.Create(zip, module.Version{Path: m.path(), Version: version},
+		r.moduleFiles(m, files)); err != nil {
 		return err
 	}
 	return zip.Close()
@@ -72,19 +74,20 @@ func (r *repo) packModule(dir string, m *goModule, version string, commitTime ti
 
 // files returns the repository's files, slash-separated.
 func (r *repo) files() ([]string, error) {
-	out, err := output(exec.Command("git", "-C", r.root, "ls-files", "-z", "--cached", "--others", "--exclude-standard"))
+	out, err := output(exec.Command("git", "-C", r.root, "ls-files", "-z", "--cached", "--others",
+		"--exclude-standard"))
 	if err != nil {
 		return nil, err
 	}
 	return slices.DeleteFunc(strings.Split(out, "\x00"), func(name string) bool {
 		_, err := os.Lstat(r.name(name))
-		return name == "" || err != nil // one that is deleted, but not in git yet
+		return name == "" || err != nil // deleted, but not in git yet
 	}), nil
 }
 
 func (r *repo) name(file string) string { return filepath.Join(r.root, filepath.FromSlash(file)) }
 
-// A moduleFile is a file of a module that is packed.
+// A moduleFile is a file of a packed module.
 type moduleFile struct{ inModule, name string }
 
 func (f moduleFile) Path() string                { return f.inModule }
@@ -92,8 +95,8 @@ func (f moduleFile) Lstat() (fs.FileInfo, error) { return os.Lstat(f.name) }
 
 func (f moduleFile) Open() (io.ReadCloser, error) { return os.Open(f.name) }
 
-// moduleFiles returns those of files that are in m. A module without a licence of its
-// own gets the repository's, as the go command does it.
+// moduleFiles returns the files that are in m. A module without a licence gets the repository's,
+// as with the go command.
 func (r *repo) moduleFiles(m *goModule, files []string) (list []modzip.File) {
 	licensed := false
 	for _, name := range files {
@@ -123,8 +126,7 @@ func (r *repo) inNestedModule(m *goModule, file string) bool {
 	return false
 }
 
-// publicPackages returns the paths of the packages that a program can import from the
-// published modules.
+// publicPackages returns the paths of the published packages that a program can import.
 func (r *repo) publicPackages() ([]string, error) {
 	args := []string{"list", "-f", `{{if and .GoFiles (ne .Name "main")}}{{.ImportPath}}{{end}}`}
 	for _, m := range r.published() {

@@ -41,7 +41,8 @@ func (d *distribution) writePackages(base string, t target, files []file) error 
 	}
 	defer config.Close()
 	values := map[string]string{"ARCH": t.arch, "VERSION": d.version, "STAGE": stage}
-	parsed, err := nfpm.ParseWithEnvMapping(config, func(name string) string { return values[name] })
+	parsed, err := nfpm.ParseWithEnvMapping(
+		config, func(name string) string { return values[name] })
 	if err != nil {
 		return err
 	}
@@ -61,14 +62,15 @@ func (d *distribution) writePackages(base string, t target, files []file) error 
 		if err != nil {
 			return err
 		}
-		if err := d.create(base+"."+format, func(w io.Writer) error { return packager.Package(info, w) }); err != nil {
+		if err := d.create(base+"."+format,
+			func(w io.Writer) error { return packager.Package(info, w) }); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// compress returns data as gzip -n -9 makes it.
+// compress returns data compressed as gzip -n -9 does.
 func compress(data []byte) ([]byte, error) {
 	var out bytes.Buffer
 	w, err := gzip.NewWriterLevel(&out, gzip.BestCompression)

@@ -11,9 +11,8 @@ import (
 	"time"
 )
 
-// A sandbox is where the packed modules are used as their users would: outside the
-// repository, from a module proxy, and with a module cache of its own, so that they
-// never meet the published ones of the same version.
+// A sandbox uses the packed modules as users would: outside the repository, from a module proxy.
+// It has its own module cache, so it never sees published modules of the same version.
 type sandbox struct {
 	dir     string // deleted by close
 	version string
@@ -41,16 +40,18 @@ func newSandbox(r *repo, version string, commitTime time.Time) (s *sandbox, err 
 		return nil, err
 	}
 	caller := strings.Split(out, "\n")
-	downloaded, goproxy, sumdb, noSumDB := filepath.Join(caller[0], "cache", "download"), caller[1], caller[2], caller[3]
+	downloaded, goproxy, sumdb, noSumDB := filepath.Join(caller[0], "cache",
+		"download"), caller[1], caller[2], caller[3]
 	s.env = append(os.Environ(),
-		"GOWORK=off", "GOFLAGS=-modcacherw", "GOBIN=", "CGO_ENABLED=0", "GOPATH="+filepath.Join(dir, "go"),
+		"GOWORK=off", "GOFLAGS=-modcacherw", "GOBIN=", "CGO_ENABLED=0", "GOPATH="+
+			filepath.Join(dir, "go"),
 		"GOMODCACHE="+filepath.Join(dir, "modules"),
-		// What the caller has downloaded already need not be downloaded again.
+		// What the caller has downloaded is not downloaded again.
 		"GOPROXY="+fileURL(proxy)+","+fileURL(downloaded)+","+goproxy,
 		"GOSUMDB="+sumdb, "GONOSUMDB="+strings.Trim(noSumDB+","+rootPath, ","),
-		// Nothing that would pass the proxy by.
+		// No settings that bypass the proxy.
 		"GOENV=off", "GOPRIVATE=", "GONOPROXY=",
-		// What would change the binaries.
+		// No settings that change the binaries.
 		"GOEXPERIMENT=", "GOFIPS140=off", "GOAMD64=v1", "GOARM64=v8.0",
 	)
 	return s, nil
@@ -76,7 +77,8 @@ func (s *sandbox) command(dir, name string, args ...string) *exec.Cmd {
 // install runs go install for the command sortid and returns the binary's path.
 // Without a target it installs for the machine that it runs on.
 func (s *sandbox) install(t target) (string, error) {
-	cmd := s.command(s.dir, "go", "install", "-trimpath", "-ldflags=-s -w -buildid=", rootPath+"/cmd/sortid@"+s.version)
+	cmd := s.command(s.dir, "go", "install", "-trimpath", "-ldflags=-s -w -buildid=", rootPath+
+		"/cmd/sortid@"+s.version)
 	host, err := output(exec.Command("go", "env", "GOHOSTOS", "GOHOSTARCH"))
 	if err != nil {
 		return "", err
@@ -105,8 +107,8 @@ func (t target) binary() string {
 	return "sortid"
 }
 
-// output runs cmd and returns what it prints, without the last newline. The error has
-// what cmd prints on standard error.
+// output runs cmd and returns what it prints, without the last newline. The error contains what
+// cmd prints on standard error.
 func output(cmd *exec.Cmd) (string, error) {
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr

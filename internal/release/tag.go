@@ -16,13 +16,13 @@ type tagging struct {
 	repo    *repo
 	version string
 	remote  string     // where the tags are pushed to
-	checks  [][]string // commands that have to succeed before
-	dryRun  bool       // whether to print the commands that change something, only
+	checks  [][]string // commands that must succeed before
+	dryRun  bool       // whether to only print the commands that change something
 	out     io.Writer
 }
 
-// run refuses, or runs the checks, then tags the modules in the order in which they
-// require each other and pushes all tags, or none.
+// run runs the checks, unless the version cannot be released. Then it tags the modules in the
+// order of their requirements, and pushes all tags or none.
 func (t *tagging) run() error {
 	if err := t.refusal(); err != nil {
 		return err
@@ -33,7 +33,7 @@ func (t *tagging) run() error {
 		}
 	}
 	if !t.dryRun {
-		// The checks may have changed a file, go.work.sum for instance.
+		// The checks may have changed a file, such as go.work.sum.
 		if err := t.dirty(); err != nil {
 			return err
 		}
@@ -56,7 +56,7 @@ func (t *tagging) run() error {
 	return err
 }
 
-// refusal returns why the version cannot be released, and nil if it can.
+// refusal returns why the version cannot be released, or nil.
 func (t *tagging) refusal() error {
 	next, err := t.repo.version()
 	if err != nil {
@@ -64,12 +64,15 @@ func (t *tagging) refusal() error {
 	}
 	errs := []error{t.repo.check(), t.dirty()}
 	if t.version != next {
-		errs = append(errs, fmt.Errorf("version %q: the modules require each other at %s; make bump VERSION=... changes that", t.version, next))
+		errs = append(errs, fmt.Errorf(
+			"version %q: the modules require each other at %s; make bump VERSION=... changes that",
+			t.version, next))
 	}
 	changelog, err := os.ReadFile(t.repo.name("CHANGELOG.md"))
 	if err != nil {
 		errs = append(errs, err)
-	} else if !bytes.Contains(changelog, []byte("\n## "+t.version+" ")) && !bytes.Contains(changelog, []byte("\n## "+t.version+"\n")) {
+	} else if !bytes.Contains(changelog, []byte("\n## "+t.version+" ")) && !bytes.Contains(
+		changelog, []byte("\n## "+t.version+"\n")) {
 		errs = append(errs, fmt.Errorf("CHANGELOG.md has no section \"## %s\"", t.version))
 	}
 	return errors.Join(append(errs, t.taken())...)
@@ -83,13 +86,14 @@ func (t *tagging) dirty() error {
 	return err
 }
 
-// taken returns an error if a tag of the version exists, here or at the remote.
+// taken returns an error if a tag of the version exists, here or in the remote repository.
 func (t *tagging) taken() error {
 	here, err := output(exec.Command("git", "-C", t.repo.root, "tag", "--list"))
 	if err != nil {
 		return err
 	}
-	there, err := output(exec.Command("git", "-C", t.repo.root, "ls-remote", "--tags", "--refs", t.remote))
+	there, err := output(exec.Command("git", "-C", t.repo.root, "ls-remote", "--tags", "--refs",
+		t.remote))
 	if err != nil {
 		return err
 	}
@@ -97,7 +101,9 @@ func (t *tagging) taken() error {
 	var errs []error
 	for _, m := range t.repo.published() {
 		if tag := m.tag(t.version); slices.Contains(existing, tag) {
-			errs = append(errs, fmt.Errorf("tag %s exists already: a published version never changes, so release the next one", tag))
+			errs = append(errs,
+				fmt.Errorf(
+					"tag %s exists already: a published version never changes, so release the next one", tag))
 		}
 	}
 	return errors.Join(errs...)

@@ -33,7 +33,8 @@ func released(t *testing.T) (clone, remote string) {
 	if _, err := r.setVersion("v0.5.0"); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(clone, "CHANGELOG.md"), []byte("# Changelog\n\n## v0.5.0 (2026-11-21)\n"), 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(clone, "CHANGELOG.md"),
+		[]byte("# Changelog\n\n## v0.5.0 (2026-11-21)\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	git(t, remote, "init", "-q", "--bare")
@@ -51,7 +52,8 @@ func tagRun(t *testing.T, clone string, change func(*tagging)) (string, error) {
 		t.Fatal(err)
 	}
 	var out bytes.Buffer
-	step := &tagging{repo: r, version: "v0.5.0", remote: "origin", checks: [][]string{{"git", "status", "--short"}}, out: &out}
+	step := &tagging{repo: r, version: "v0.5.0", remote: "origin",
+		checks: [][]string{{"git", "status", "--short"}}, out: &out}
 	change(step)
 	err = step.run()
 	return out.String(), err
@@ -67,7 +69,8 @@ func TestTag(t *testing.T) {
 		t.Fatalf("a dry run made the tags %s", tags)
 	}
 	last := -1
-	for _, line := range []string{"git status --short\n", " v0.5.0\n", " store/v0.5.0\n", " cmd/sortid/v0.5.0\n", "git push --atomic origin v0.5.0 "} {
+	for _, line := range []string{"git status --short\n", " v0.5.0\n", " store/v0.5.0\n",
+		" cmd/sortid/v0.5.0\n", "git push --atomic origin v0.5.0 "} {
 		if at := strings.Index(out, line); at <= last {
 			t.Fatalf("%q is not where it should be in:\n%s", line, out)
 		} else {
@@ -78,7 +81,8 @@ func TestTag(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, tag := range []string{"v0.5.0", "store/v0.5.0", "cmd/sortid/v0.5.0"} {
-		if at := git(t, remote, "rev-parse", tag+"^{commit}"); at != git(t, clone, "rev-parse", "HEAD") {
+		if at := git(t, remote, "rev-parse", tag+"^{commit}"); at != git(t, clone, "rev-parse",
+			"HEAD") {
 			t.Errorf("tag %s at the remote names %s", tag, at)
 		}
 	}
@@ -101,13 +105,15 @@ func TestTagRefuses(t *testing.T) {
 		{"a tag there", func(t *testing.T, clone, remote string, _ *tagging) {
 			git(t, clone, "push", "-q", "origin", "HEAD:refs/tags/cmd/sortid/v0.5.0")
 		}, "tag cmd/sortid/v0.5.0 exists"},
-		{"another version", func(_ *testing.T, _, _ string, s *tagging) { s.version = "v0.6.0" }, "make bump"},
+		{"another version", func(_ *testing.T, _, _ string, s *tagging) { s.version = "v0.6.0" },
+			"make bump"},
 		{"no notes", func(t *testing.T, clone, _ string, _ *tagging) {
 			replaceInFile(t, filepath.Join(clone, "CHANGELOG.md"), "## v0.5.0", "## v0.5.00")
 			git(t, clone, "commit", "-q", "-a", "-m", "second")
 		}, "CHANGELOG.md has no section"},
 		{"a replace directive", func(t *testing.T, clone, _ string, s *tagging) {
-			replaceInFile(t, filepath.Join(clone, "store", "go.mod"), "go 1.", "replace "+rootPath+" => ..\n\ngo 1.")
+			replaceInFile(t, filepath.Join(clone, "store", "go.mod"), "go 1.", "replace "+rootPath+
+				" => ..\n\ngo 1.")
 			git(t, clone, "commit", "-q", "-a", "-m", "second")
 			s.repo, _ = open(clone)
 		}, "replace directive"},
@@ -117,7 +123,8 @@ func TestTagRefuses(t *testing.T) {
 		{"a check that changes a file", func(_ *testing.T, _, _ string, s *tagging) {
 			s.checks = [][]string{{"git", "rm", "-q", "CHANGELOG.md"}}
 		}, "CHANGELOG.md"},
-		{"no remote", func(_ *testing.T, _, _ string, s *tagging) { s.remote = "nonesuch" }, "nonesuch"},
+		{"no remote", func(_ *testing.T, _, _ string, s *tagging) { s.remote = "nonesuch" },
+			"nonesuch"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			clone, remote := released(t)
@@ -140,7 +147,8 @@ func TestTagRefuses(t *testing.T) {
 func TestTagPushFails(t *testing.T) {
 	clone, remote := released(t)
 	hook := "#!/bin/sh\nexit 1\n"
-	if err := os.WriteFile(filepath.Join(remote, "hooks", "pre-receive"), []byte(hook), 0o755); err != nil {
+	if err := os.WriteFile(filepath.Join(remote, "hooks", "pre-receive"), []byte(hook),
+		0o755); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := tagRun(t, clone, func(*tagging) {}); err == nil {

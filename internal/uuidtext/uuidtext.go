@@ -12,8 +12,9 @@ import (
 // 12, with a hyphen between groups.
 const Len = 36
 
-// groups are the places of the groups: from in the text, at and to in the bytes.
-var groups = [5]struct{ from, at, to int }{{0, 0, 4}, {9, 4, 6}, {14, 6, 8}, {19, 8, 10}, {24, 10, 16}}
+// groups has the places of the groups: from in the text, at and to in the bytes.
+var groups = [5]struct{ from, at, to int }{{0, 0, 4}, {9, 4, 6}, {14, 6, 8}, {19, 8, 10},
+	{24, 10, 16}}
 
 // Append appends the form of u in lower case to b.
 func Append(b []byte, u *[16]byte) []byte {
@@ -26,8 +27,8 @@ func Append(b []byte, u *[16]byte) []byte {
 	return b
 }
 
-// Decode reads a text of Len bytes in either case into u. It returns -1, or the offset
-// of the first byte that is out of place, and then leaves u alone.
+// Decode reads a text of Len bytes in either case into u and returns -1. If a byte is wrong, it
+// returns the offset of the first one and leaves u as it was.
 func Decode(u *[16]byte, s []byte) int {
 	var out [16]byte
 	bad := false
@@ -53,14 +54,15 @@ func firstBad(s []byte) int {
 	return len(s)
 }
 
-// Unmarshal sets u to the UUID of a text in either case. With an error, which is a
-// [*sortid.ParseError] of the format, it leaves u as it was.
+// Unmarshal sets u to the UUID of a text in either case. An error is a [*sortid.ParseError] of the
+// format, and leaves u as it was.
 func Unmarshal(format string, u *[16]byte, s []byte) error {
 	if len(s) != Len {
 		return parseerr.Text(format, s, -1, sortid.ErrUUIDLength, "36")
 	}
 	if at := Decode(u, s); at >= 0 {
-		return parseerr.Text(format, s, at, sortid.ErrUUID, "a form like 017fef39-c264-1ba5-6a94-83188841e05a")
+		return parseerr.Text(format, s, at, sortid.ErrUUID,
+			"a form like 017fef39-c264-1ba5-6a94-83188841e05a")
 	}
 	return nil
 }

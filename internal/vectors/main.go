@@ -1,6 +1,6 @@
-// The command vectors writes testdata/vectors. It computes every value with math/big
-// from the layouts and alphabets of the formats' documents, and shares no code with
-// the format packages, so that they can be held against it.
+// The command vectors writes testdata/vectors and testdata/typed.json. It computes every value
+// with math/big, from the layouts and alphabets in the formats' documents. It shares no code with
+// the format packages, so that it can check them.
 //
 //	go run ./internal/vectors
 package main
@@ -22,15 +22,23 @@ import (
 )
 
 func main() {
-	for _, f := range formats {
-		b := encode(f.vectors())
-		if err := os.WriteFile(filepath.Join(conformance.Dir(), f.name+".json"), b, 0o644); err != nil {
+	for file, b := range files() {
+		if err := os.WriteFile(file, b, 0o644); err != nil {
 			log.Fatal(err)
 		}
 	}
 }
 
-func encode(v conformance.Vectors) []byte {
+// files returns the content of each file by its path.
+func files() map[string][]byte {
+	m := map[string][]byte{conformance.TypedFile(): encode(typed())}
+	for _, f := range formats {
+		m[filepath.Join(conformance.Dir(), f.name+".json")] = encode(f.vectors())
+	}
+	return m
+}
+
+func encode(v any) []byte {
 	b, err := json.MarshalIndent(v, "", "  ")
 	if err != nil {
 		log.Fatal(err)
@@ -43,7 +51,7 @@ type field struct {
 	bits uint
 }
 
-// A format is described once more, from its document.
+// A format describes a format a second time, from its document.
 type format struct {
 	name   string
 	fields []field // from the most significant bit
@@ -75,7 +83,7 @@ func pow(base, exponent int64) *big.Int {
 	return new(big.Int).Exp(big.NewInt(base), big.NewInt(exponent), nil)
 }
 
-// digits writes n in an alphabet at a width, by repeated division.
+// digits writes n in an alphabet with this width, by repeated division.
 func digits(n *big.Int, alphabet string, width int) string {
 	base, rest, digit := big.NewInt(int64(len(alphabet))), new(big.Int).Set(n), new(big.Int)
 	var b []byte
@@ -111,14 +119,19 @@ var formats = []*format{
 		time:   func(ts int64) time.Time { return time.UnixMilli(ts * 256) },
 		text:   func(n *big.Int) string { return digits(n, base36, 12) },
 		printed: []printed{
-			{text: "0u375nxqh5cq"}, {text: "0u375nxqh5cr"}, {text: "0u375nxqh5cs"}, {text: "0u375nxqh5ct"},
-			{text: "0u375ny0glr0"}, {text: "0u375ny0glr1"}, {text: "0u375ny0glr2"}, {text: "0u375ny0glr3"},
+			{text: "0u375nxqh5cq"}, {text: "0u375nxqh5cr"}, {text: "0u375nxqh5cs"},
+			{text: "0u375nxqh5ct"},
+			{text: "0u375ny0glr0"}, {text: "0u375ny0glr1"}, {text: "0u375ny0glr2"},
+			{text: "0u375ny0glr3"},
 			{text: "0u2pf62ji4b9", integer: "109959589539758421"},
 			{text: "zzzzzzzzzzzz", integer: "4738381338321616895"},
 		},
 		variants: cases,
 		alphabet: base36,
-		invalid:  func(f *format) []conformance.Invalid { return fixed(f, "0u2pf62ji4b9", "-+_@ [`{/:") },
+		invalid: func(f *format) []conformance.Invalid {
+			return fixed(f, "0u2pf62ji4b9",
+				"-+_@ [`{/:")
+		},
 	},
 	{
 		name:   "scru128",
@@ -140,13 +153,15 @@ var formats = []*format{
 		alphabet: base36,
 		invalid: func(f *format) []conformance.Invalid {
 			over := func(note string, n *big.Int) conformance.Invalid {
-				return conformance.Invalid{Note: note, Text: digits(n, base36, 25), Reason: "range", Offset: -1}
+				return conformance.Invalid{Note: note, Text: digits(n, base36, 25), Reason: "range",
+					Offset: -1}
 			}
 			return append(fixed(f, "0372ijojuxuhjsfkeryi2mrtm", "-+_@ [`{/:"),
 				over("2^128", pow(2, 128)),
 				over("2^128 + 1", new(big.Int).Add(pow(2, 128), one)),
 				over("2^128 + 2^64", new(big.Int).Add(pow(2, 128), pow(2, 64))),
-				over("15 * 36^24 + 36^24 - 1", new(big.Int).Sub(new(big.Int).Mul(big.NewInt(16), pow(36, 24)), one)),
+				over("15 * 36^24 + 36^24 - 1",
+					new(big.Int).Sub(new(big.Int).Mul(big.NewInt(16), pow(36, 24)), one)),
 				over("16 * 36^24", new(big.Int).Mul(big.NewInt(16), pow(36, 24))),
 				over("2^129", pow(2, 129)),
 				over("36^25 - 1", new(big.Int).Sub(pow(36, 25), one)),
@@ -160,10 +175,14 @@ var formats = []*format{
 		size:   20,
 		time:   unixMilli,
 		text:   func(n *big.Int) string { return digits(n, base32hex, 32) },
-		forms:  map[string]func(*big.Int) string{"hex": func(n *big.Int) string { return digits(n, base36[:16], 40) }},
+		forms: map[string]func(*big.Int) string{"hex": func(n *big.Int) string {
+			return digits(n,
+				base36[:16], 40)
+		}},
 		printed: []printed{
 			{text: "05TTUP1HNCPNH30VEK64KDQT9BSNU4C4"}, {text: "05TTUP1HNCPNIB63R8IN5V2L3VFGNFET"},
-			{text: "017bdf6431bb33750751eb63beb3c3f8c5969d86"}, {text: "017bdf6431bb337662412e6a5758890735c33c2b"},
+			{text: "017bdf6431bb33750751eb63beb3c3f8c5969d86"},
+			{text: "017bdf6431bb337662412e6a5758890735c33c2b"},
 		},
 		variants: cases,
 		alphabet: base32hex,
@@ -200,14 +219,18 @@ var formats = []*format{
 			bad := fixed(f, sound, "Uu-+_@ [`{/:*~$=")
 			for _, c := range crockford {
 				if text := sound[:26] + string(c); text != sound {
-					bad = append(bad, conformance.Invalid{Note: "another last symbol", Text: text, Reason: "check", Offset: -1})
+					bad = append(bad, conformance.Invalid{Note: "another last symbol", Text: text,
+						Reason: "check", Offset: -1})
 				}
 			}
 			bad = append(bad,
-				conformance.Invalid{Note: "two neighbours swapped", Text: "8CEE934SR007G5Q94QKKXFRFV8B", Reason: "check", Offset: -1},
-				conformance.Invalid{Note: "one symbol mistyped", Text: "C8EE934SR007G5Q94QKKXFRFV9B", Reason: "check", Offset: -1},
-				// 127 is no remainder of a division by 127, although it is congruent to 0.
-				conformance.Invalid{Note: "check value 127 for 0", Text: strings.Repeat("0", 25) + "3Z", Reason: "check", Offset: -1},
+				conformance.Invalid{Note: "two neighbours swapped",
+					Text: "8CEE934SR007G5Q94QKKXFRFV8B", Reason: "check", Offset: -1},
+				conformance.Invalid{Note: "one symbol mistyped",
+					Text: "C8EE934SR007G5Q94QKKXFRFV9B", Reason: "check", Offset: -1},
+				// 127 cannot be a remainder of a division by 127.
+				conformance.Invalid{Note: "check value 127 for 0", Text: strings.Repeat("0", 25) +
+					"3Z", Reason: "check", Offset: -1},
 			)
 			return bad
 		},
@@ -236,7 +259,8 @@ var formats = []*format{
 		invalid: func(f *format) []conformance.Invalid {
 			bad := symbols("xinaS8QBh", "+/=@ [`{.,:~")
 			for _, s := range []string{"", "x", "xi", "xin", "xinaS8QBhxi", "xinaS8QBhxinaS8QBh"} {
-				bad = append(bad, conformance.Invalid{Note: fmt.Sprintf("%d characters", len(s)), Text: s, Reason: "length", Offset: -1})
+				bad = append(bad, conformance.Invalid{Note: fmt.Sprintf("%d characters", len(s)),
+					Text: s, Reason: "length", Offset: -1})
 			}
 			return bad
 		},
@@ -305,15 +329,18 @@ func symbols(text, bad string) (out []conformance.Invalid) {
 		Note: "two bad symbols: the first counts", Reason: "symbol", Offset: 1,
 		Text: text[:1] + "!" + text[2:len(text)-1] + "!",
 	}, conformance.Invalid{
-		Note: "a control character", Reason: "symbol", Offset: 3, Text: text[:3] + "\x00" + text[4:],
+		Note: "a control character", Reason: "symbol", Offset: 3, Text: text[:3] + "\x00" +
+			text[4:],
 	})
 }
 
-// fixed are the invalid texts of a format whose texts all have the length of text.
+// fixed returns invalid texts for a format with texts of one length.
 func fixed(f *format, text, bad string) []conformance.Invalid {
 	out := symbols(text, bad)
-	for _, s := range []string{"", text[:1], text[:len(text)-1], text + "0", " " + text, text + "\n", text + text} {
-		out = append(out, conformance.Invalid{Note: fmt.Sprintf("%d bytes", len(s)), Text: s, Reason: "length", Offset: -1})
+	for _, s := range []string{"", text[:1], text[:len(text)-1], text + "0", " " + text, text +
+		"\n", text + text} {
+		out = append(out, conformance.Invalid{Note: fmt.Sprintf("%d bytes", len(s)), Text: s,
+			Reason: "length", Offset: -1})
 	}
 	return out
 }
@@ -323,7 +350,8 @@ func (f *format) vectors() conformance.Vectors {
 	for _, p := range f.printed {
 		n := f.parse(p.text)
 		if p.integer != "" && n.String() != p.integer {
-			log.Fatalf("%s: the document says that %s is %s, the rules %v", f.name, p.text, p.integer, n)
+			log.Fatalf("%s: the document says that %s is %s, the rules %v", f.name, p.text,
+				p.integer, n)
 		}
 		v.Valid = append(v.Valid, f.valid("printed in the document", n, p.text))
 	}
@@ -346,7 +374,8 @@ type boundary struct {
 	n    *big.Int
 }
 
-// boundaries are 0, 1 and the maximum of each field, among zeros and among ones.
+// boundaries are 0, 1 and the maximum of each field, with the other bits zero or as in the largest
+// ID.
 func (f *format) boundaries() (out []boundary) {
 	last := new(big.Int).Sub(f.limit, one)
 	out = append(out,
@@ -363,16 +392,19 @@ func (f *format) boundaries() (out []boundary) {
 		shift -= fd.bits
 		top := new(big.Int).Sub(new(big.Int).Lsh(one, fd.bits), one)
 		mask := new(big.Int).Lsh(top, shift)
-		// Where the largest ID is no run of ones, so is its first field.
+		// If the largest ID is not all ones, neither is its first field.
 		if largest := new(big.Int).Rsh(last, shift); largest.Cmp(top) < 0 {
 			top = largest
 		}
-		for _, value := range []*big.Int{new(big.Int), one, new(big.Int).Rsh(top, 1), new(big.Int).Sub(top, one), top} {
+		for _, value := range []*big.Int{new(big.Int), one, new(big.Int).Rsh(top, 1),
+			new(big.Int).Sub(top, one), top} {
 			n := new(big.Int).Lsh(value, shift)
 			out = append(out, boundary{fmt.Sprintf("%s %v, the rest 0", fd.name, value), n})
 			rest := new(big.Int).AndNot(last, mask)
 			if m := new(big.Int).Or(rest, n); m.Cmp(f.limit) < 0 {
-				out = append(out, boundary{fmt.Sprintf("%s %v, the rest as in the largest ID", fd.name, value), m})
+				out = append(out,
+					boundary{fmt.Sprintf("%s %v, the rest as in the largest ID", fd.name, value),
+						m})
 			}
 		}
 	}

@@ -1,11 +1,11 @@
-// Package window is the [sortid.Lease] behind a lease of package lease: it gives generators
-// the ticks of the node ID that the lease holds, each tick once.
+// Package window is the [sortid.Lease] inside a lease of package lease. It gives generators the
+// ticks of the lease's node ID, each tick once.
 //
-// Package lease fills a [Window] with grants: a node ID together with the ticks, from Lo up
-// to but not including Hi, that IDs with this node ID may carry. A generator calls
-// [Window.ClaimTick] before the first ID of a tick, so it makes no ID outside of every
-// grant, however long its goroutine was held up: the claim, and not the clock, decides. A
-// claimed tick remains the generator's after the lease is closed or lost.
+// Package lease fills a [Window] with grants. A grant is a node ID and the ticks that IDs with
+// this node ID may carry, from Lo up to but not including Hi. A generator calls [Window.ClaimTick]
+// before the first ID of a tick. So every ID is inside a grant, however long the goroutine was
+// held up: the claim decides, not the clock. A claimed tick remains the generator's after the
+// lease is closed or lost.
 package window
 
 import (
@@ -20,19 +20,18 @@ import (
 	"github.com/sortid/sortid/internal/clock"
 )
 
-// None is the tick before all others: nothing has been claimed.
+// None is the tick before all others: no tick was claimed.
 const None = math.MinInt64
 
-// A Grant is a node ID and the ticks [Lo, Hi) that IDs with it may carry. Grants in a
-// Window do not change; a renewed lease brings another one.
+// A Grant is a node ID and the ticks [Lo, Hi) that IDs with it may carry. A Window's Grants do not
+// change; a renewed lease has another one.
 type Grant struct {
 	NodeID uint32
 	Lo, Hi int64
 }
 
-// A Window holds the present grant of a lease. All its methods are safe for concurrent
-// use, and any number of generators may share one: a tick goes to one of them only.
-// Make one with [New].
+// A Window holds the current grant of a lease. All its methods are safe for concurrent use. Any
+// number of generators may share a Window: each tick goes to only one. Make one with [New].
 type Window struct {
 	grant     atomic.Pointer[Grant] // never nil
 	used      atomic.Int64          // the last tick claimed
@@ -44,12 +43,12 @@ type Window struct {
 	requests chan struct{}
 
 	mu      sync.Mutex
-	changed chan struct{} // closed, and replaced, with each new grant
+	changed chan struct{} // closed and replaced with each new grant
 	closed  bool
 	reason  error
 }
 
-// The grants of a window that has none.
+// The grants of a window that has no ticks.
 var (
 	none   = &Grant{Lo: None, Hi: None}
 	closed = &Grant{Lo: None, Hi: None}
@@ -78,8 +77,8 @@ func (w *Window) TickLength() time.Duration { return w.tick }
 // Epoch returns the time at which tick 0 begins.
 func (w *Window) Epoch() time.Time { return w.epoch }
 
-// ClaimTick claims the first tick from t on that is granted and that nobody has claimed. It
-// allocates nothing unless it fails.
+// ClaimTick claims the first tick from t on that is granted and not yet claimed. It allocates
+// nothing unless it fails.
 func (w *Window) ClaimTick(t int64) (nodeID uint32, claimed int64, err error) {
 	for {
 		g, used := w.grant.Load(), w.used.Load()
@@ -96,8 +95,8 @@ func (w *Window) ClaimTick(t int64) (nodeID uint32, claimed int64, err error) {
 		if !w.used.CompareAndSwap(used, at) {
 			continue
 		}
-		// Only now that the claim can be seen is the grant read for good: Close takes the
-		// grant away first and then reads the last claim, so one of the two sees the other.
+		// The claim is visible now, so read the grant once more. Close first takes away the grant
+		// and then reads the last claim, so one of the two sees the other.
 		if g = w.grant.Load(); g.Lo <= at && at < g.Hi {
 			return g.NodeID, at, nil
 		}
@@ -113,7 +112,8 @@ func (w *Window) expired(g *Grant, t int64) error {
 	}
 	err := fmt.Errorf("%w: no node ID has been granted", sortid.ErrLeaseExpired)
 	if g.Hi != None {
-		err = fmt.Errorf("%w: node ID %d/%d was granted up to %s, and the next ID is due at %s", sortid.ErrLeaseExpired,
+		err = fmt.Errorf("%w: node ID %d/%d was granted up to %s, and the next ID is due at %s",
+			sortid.ErrLeaseExpired,
 			g.NodeID, w.size, w.text(g.Hi), w.text(t))
 	}
 	if w.reason != nil {
@@ -124,8 +124,9 @@ func (w *Window) expired(g *Grant, t int64) error {
 
 // Time returns the time at which a tick begins.
 func (w *Window) Time(t int64) time.Time {
-	const limit = 1 << 52 // so that nothing overflows
-	ms := min(max(t, -limit/w.tick.Milliseconds()), limit/w.tick.Milliseconds()) * w.tick.Milliseconds()
+	const limit = 1 << 52 // avoids overflow
+	ms := min(max(t, -limit/w.tick.Milliseconds()),
+		limit/w.tick.Milliseconds()) * w.tick.Milliseconds()
 	return time.UnixMilli(w.epoch.UnixMilli() + ms).UTC()
 }
 
@@ -156,16 +157,16 @@ func (w *Window) WaitTick(ctx context.Context, t int64) error {
 	}
 }
 
-// Grant returns the present grant, one with Lo == Hi if there is none.
+// Grant returns the current grant, with Lo == Hi if there is none.
 func (w *Window) Grant() Grant { return *w.grant.Load() }
 
 // Used returns the last tick that was claimed, or [None].
 func (w *Window) Used() int64 { return w.used.Load() }
 
-// What follows is for package lease.
+// The methods below are for package lease.
 
-// Set puts a new grant in the place of the one before. From tick renewFrom on, claims send on
-// [Window.RenewalRequests]. After Close, Set does nothing.
+// Set replaces the grant. From tick renewFrom on, claims send on [Window.RenewalRequests]. After
+// Close, Set does nothing.
 func (w *Window) Set(g Grant, renewFrom int64) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -192,8 +193,8 @@ func (w *Window) Err() error {
 	return w.reason
 }
 
-// Close ends the window for good and returns the last tick claimed. No later tick can
-// have been claimed, nor will be.
+// Close ends the window for good and returns the last claimed tick. No later tick has been or will
+// be claimed.
 func (w *Window) Close() (used int64) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -208,7 +209,7 @@ func (w *Window) wake() {
 	w.changed = make(chan struct{})
 }
 
-// RequestRenewal asks for renewal.
+// RequestRenewal asks the lease to renew.
 func (w *Window) RequestRenewal() {
 	select {
 	case w.requests <- struct{}{}:
@@ -216,5 +217,5 @@ func (w *Window) RequestRenewal() {
 	}
 }
 
-// RenewalRequests receives when a claim has come close to the window's end or beyond.
+// RenewalRequests receives when a claim is near the window's end or after it.
 func (w *Window) RenewalRequests() <-chan struct{} { return w.requests }

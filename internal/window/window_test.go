@@ -21,12 +21,14 @@ func TestClaim(t *testing.T) {
 		t.Helper()
 		id, got, err := w.ClaimTick(ask)
 		if err != nil || got != tick || id != node {
-			t.Fatalf("ClaimTick(%d) = %d, %d, %v, want node ID %d, tick %d", ask, id, got, err, node, tick)
+			t.Fatalf("ClaimTick(%d) = %d, %d, %v, want node ID %d, tick %d", ask, id, got, err,
+				node, tick)
 		}
 	}
 	expired := func(ask int64) {
 		t.Helper()
-		if id, got, err := w.ClaimTick(ask); !errors.Is(err, sortid.ErrLeaseExpired) || id != 0 || got != 0 {
+		if id, got, err := w.ClaimTick(ask); !errors.Is(err, sortid.ErrLeaseExpired) || id != 0 ||
+			got != 0 {
 			t.Fatalf("ClaimTick(%d) = %d, %d, %v, want ErrLeaseExpired", ask, id, got, err)
 		}
 	}
@@ -74,13 +76,15 @@ func TestReason(t *testing.T) {
 	if !errors.Is(err, sortid.ErrLeaseExpired) || !errors.Is(err, reason) {
 		t.Fatalf("at the end: %v", err)
 	}
-	for _, s := range []string{"42/8", "1970-01-01T00:17:04.000Z", "1970-01-01T00:17:04.256Z", "the store is down"} {
+	for _, s := range []string{"42/8", "1970-01-01T00:17:04.000Z", "1970-01-01T00:17:04.256Z",
+		"the store is down"} {
 		if !strings.Contains(err.Error(), s) {
 			t.Errorf("%q does not say %q", err, s)
 		}
 	}
 	w.Set(Grant{42, 0, 5000}, 4500)
-	if _, _, err := w.ClaimTick(5000); !errors.Is(err, sortid.ErrLeaseExpired) || errors.Is(err, reason) || w.Err() != nil {
+	if _, _, err := w.ClaimTick(5000); !errors.Is(err, sortid.ErrLeaseExpired) ||
+		errors.Is(err, reason) || w.Err() != nil {
 		t.Errorf("after the renewal: %v", err)
 	}
 	w.Set(Grant{42, None, 1<<63 - 1}, 1<<63-1)
@@ -150,7 +154,8 @@ func TestWait(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		start := time.Now()
-		if err := w.WaitTick(ctx, 17); !errors.Is(err, sortid.ErrLeaseExpired) || !errors.Is(err, context.DeadlineExceeded) || time.Since(start) != time.Second {
+		if err := w.WaitTick(ctx, 17); !errors.Is(err, sortid.ErrLeaseExpired) ||
+			!errors.Is(err, context.DeadlineExceeded) || time.Since(start) != time.Second {
 			t.Errorf("the context has ended: %v after %v", err, time.Since(start))
 		}
 		go func() { done <- w.WaitTick(t.Context(), 17) }()

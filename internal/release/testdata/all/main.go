@@ -15,7 +15,8 @@ func main() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	l, err := lease.Acquire(ctx, s, lease.Config{Realm: "orders", Format: lease.SCRU64, NodeBits: 8})
+	l, err := lease.Acquire(ctx, s, lease.Config{Realm: "orders", Format: lease.SCRU64,
+		NodeBits: 8})
 	if err != nil {
 		log.Fatal(err)
 	}

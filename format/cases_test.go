@@ -1,0 +1,125 @@
+package format
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+)
+
+// The cases that all implementations share: IDs of others that others' libraries made, and texts
+// that are none.
+func TestCases(t *testing.T) {
+	b, err := os.ReadFile("../testdata/formats.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var file struct {
+		Formats []struct {
+			Format string
+			Valid  []struct {
+				Note, Text, Canon, Time, Hex, Int, UUID string
+				Fields                                  map[string]string
+			}
+			Invalid []struct{ Note, Text string }
+		}
+	}
+	if err := json.Unmarshal(b, &file); err != nil {
+		t.Fatal(err)
+	}
+	tested := map[*Format]bool{}
+	for _, c := range file.Formats {
+		f, err := LookupAny(c.Format)
+		if err != nil || tested[f] || len(c.Valid)+len(c.Invalid) < 20 {
+			t.Fatalf("%s: %d cases, %v", c.Format, len(c.Valid)+len(c.Invalid), err)
+		}
+		tested[f] = true
+		for _, v := range c.Valid {
+			id, err := f.Parse(v.Text)
+			if err != nil {
+				t.Errorf("%s: %s: %s: %v", f, v.Note, v.Text, err)
+				continue
+			}
+			prefix, _ := f.cutPrefix(v.Text)
+			if v.Canon == "" {
+				v.Canon = v.Text
+				if f.Prefix != nil {
+					v.Canon = v.Text[len(prefix):]
+				}
+			}
+			if id.String() != v.Canon {
+				t.Errorf("%s: %s: %s is written as %s", f, v.Note, v.Text, id)
+			}
+			if (v.Time != "") != id.HasTime() || id.HasTime() && FormatTime(id.Time()) != v.Time {
+				t.Errorf("%s: %s: %s is of %v, want %s", f, v.Note, v.Text, id.Time(), v.Time)
+			}
+			if len(id.Fields()) != len(v.Fields) {
+				t.Errorf("%s: %s: fields %v, want %v", f, v.Note, id.Fields(), v.Fields)
+			}
+			for _, field := range id.Fields() {
+				if field.String() != v.Fields[field.Name] {
+					t.Errorf("%s: %s: %s: %s is %v, want %s", f, v.Note, v.Text, field.Name, field,
+						v.Fields[field.Name])
+				}
+			}
+			for e, text := range map[Encoding]string{Hex: v.Hex, Int: v.Int, UUID: v.UUID} {
+				if text != "" && id.In(e) != text {
+					t.Errorf("%s: %s: %s as %s is %s, want %s", f, v.Note, v.Text, e, id.In(e),
+						text)
+				}
+			}
+		}
+		for _, v := range c.Invalid {
+			if id, err := f.Parse(v.Text); err == nil {
+				t.Errorf("%s: %s: %q is read as %v", f, v.Note, v.Text, id.Fields())
+			}
+		}
+	}
+	for _, f := range others {
+		if !tested[f] {
+			t.Errorf("%s has no cases", f)
+		}
+	}
+}
+
+// The document's table says what the rows say.
+func TestDocument(t *testing.T) {
+	b, err := os.ReadFile("../docs/formats.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range others {
+		unit := "none"
+		if f.HasTime() {
+			unit = fmt.Sprintf("%v since %s", f.Tick, strings.TrimSuffix(FormatTime(f.Epoch),
+				"T00:00:00.000Z"))
+		}
+		if f.within != nil {
+			unit = "its UUID's"
+		}
+		scan := "yes"
+		switch {
+		case f.Search.Named:
+			scan = "named"
+		case f.Search.Labelled:
+			scan = "after `id`"
+		}
+		bounds := "no"
+		if f.first != nil {
+			bounds = "yes"
+		}
+		var same []string
+		for _, g := range all {
+			if f.ConvertsTo(g) {
+				same = append(same, g.Name)
+			}
+		}
+		line := fmt.Sprintf("| `%s` | [%s](%s) | %s | %s | %s | %s |", f.Name, f.Title, f.Source,
+			unit, scan, bounds, strings.Join(same, ", "))
+		line = strings.ReplaceAll(line, "|  |", "| |")
+		if !strings.Contains(string(b), "\n"+line+"\n") {
+			t.Errorf("the document lacks\n%s", line)
+		}
+	}
+}

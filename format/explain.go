@@ -1,0 +1,241 @@
+package format
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/sortid/sortid/internal/parseerr"
+	"github.com/sortid/sortid/internal/uuidtext"
+)
+
+// A Problem is why a text has no reading.
+type Problem string
+
+// The problems.
+const (
+	Empty       Problem = "empty"
+	Hash        Problem = "hash"        // As many hexadecimal digits as hashes have.
+	Implausible Problem = "implausible" // It is an ID of a time that is not plausible.
+	Damaged     Problem = "damaged"     // It is nearly an ID.
+	Within      Problem = "within"      // An ID stands in it, with other text around.
+	Unknown     Problem = "unknown"     // It resembles no format.
+)
+
+// A ReadError says why [Detect] finds no reading of a text.
+type ReadError struct {
+	Text    string
+	Problem Problem
+	Format  *Format // that the text resembles, nil if it resembles none
+	Reason  string  // what is wrong
+}
+
+func (e *ReadError) Error() string {
+	return fmt.Sprintf("cannot tell what %q is: %s", parseerr.Shorten(e.Text), e.Reason)
+}
+
+// hashes are the names of hashes by their hexadecimal digits.
+var hashes = map[int]string{32: "MD5", 40: "SHA-1", 56: "SHA-224", 64: "SHA-256", 96: "SHA-384",
+	128: "SHA-512"}
+
+// Explain returns why a text, for which [AppendDetect] found nothing at that time, has no reading.
+func Explain(text string, now time.Time) *ReadError {
+	c := classify(text)
+	n := len(text)
+	fail := func(p Problem, f *Format, reason string) *ReadError {
+		return &ReadError{text, p, f,
+			reason}
+	}
+	switch {
+	case n == 0:
+		return fail(Empty, nil, "it is empty")
+	case c&classDecimal != 0 && n > len(SCRU160.Max().In(Int)):
+		return fail(Unknown, nil, "it is larger than the largest ID of any format")
+	case c&classHex != 0 && c&classDecimal == 0 && hashes[n] != "":
+		return fail(Hash, nil,
+			fmt.Sprintf(
+				"it looks like a hash: it has %d hexadecimal digits, as %s has, and no plausible time", n, hashes[n]))
+	}
+	if e := damaged(text, now); e != nil {
+		return e
+	}
+	if e := implausible(text, c, now); e != nil {
+		return e
+	}
+	var words []string
+	if c == 0 {
+		words = strings.FieldsFunc(text, func(r rune) bool { return r > 0x7f || classes[r] == 0 })
+	}
+	for _, word := range words {
+		for _, c := range AppendDetect(nil, word, now) {
+			if c.sure() {
+				return fail(Within, c.ID.format,
+					fmt.Sprintf("other text is around %s, which can be read as %s", c,
+						c.ID.format.Name))
+			}
+		}
+	}
+	if c&classDecimal != 0 {
+		return fail(Unknown, nil, "no format known to sortid has a plausible time in this integer")
+	}
+	return fail(Unknown, nil, "no format known to sortid has such IDs")
+}
+
+// sure reports whether hardly another text looks so.
+func (c Candidate) sure() bool {
+	return c.Encoding != Int && c.ID.HasTime() && !c.ID.format.Search.WordLike &&
+		!c.ID.format.Search.Named
+}
+
+// implausible explains a text that is an ID of a format, but of an unlikely time, or one that no
+// generator makes. Of several formats it takes the one that shows most.
+func implausible(text string, alphabets class, now time.Time) *ReadError {
+	if len(text) >= len(allWays) || alphabets&classDecimal != 0 && len(text) < 16 {
+		return nil
+	}
+	var chosen way
+	var id ID
+	shown := -1
+	for _, way := range allWays[len(text)] {
+		f := way.format
+		if !way.fits(text, alphabets) || f.Search.WordLike || f.Search.Named && f.fixedBits() < 4 {
+			continue
+		}
+		read, err := f.ParseAs(way.encoding, text)
+		if err != nil {
+			continue
+		}
+		shows := f.fixedBits()
+		if read.Plausible(now) {
+			shows = 1 // it is of a version that no generator makes
+		}
+		if shows > shown {
+			chosen, id, shown = way, read, shows
+		}
+	}
+	f := chosen.format
+	if f == nil {
+		return nil
+	}
+	as := f.Name
+	if f.Generates() {
+		as += " " + string(chosen.encoding)
+	}
+	from, to := f.PlausibleRange(now)
+	reason := fmt.Sprintf("as %s its time would be %s, which is not plausible (%s to %s)",
+		as, FormatTime(id.Time()), from.Format(time.DateOnly), to.Format(time.DateOnly))
+	if id.Plausible(now) {
+		reason = fmt.Sprintf("it would be %s, but of a version that no generator makes", as)
+	}
+	return &ReadError{text, Implausible, f, reason + "; --format " + f.Name +
+		" reads it all the same"}
+}
+
+var uuidLengths = []int{uuidtext.Len}
+
+// damaged explains a text that would be an ID with one character more, less, or another: if its
+// time then is plausible, or the format has a check, hyphens or a prefix.
+func damaged(text string, now time.Time) *ReadError {
+	plausible := func(f *Format, e Encoding, text string) bool {
+		if i := strings.LastIndexByte(text, '-'); i >= 0 && f.CheckSuffix != "" {
+			text = text[:i] // with another symbol the check is wrong
+		}
+		id, err := f.ParseAs(e, text)
+		return err == nil && id.HasTime() && id.Plausible(now)
+	}
+	for _, f := range all {
+		if f.Search.WordLike || !f.HasTime() && f.within == nil ||
+			!strings.HasPrefix(text, f.Search.Prefix) {
+			continue
+		}
+		e := f.Encodings[0]
+		lengths := f.TextLengths
+		if e != Text {
+			if e != UUID {
+				continue
+			}
+			lengths = uuidLengths
+		}
+		_, rest := f.cutPrefix(text)
+		if f.Search.Mixed && !Mixed(rest) {
+			continue
+		}
+		head := text[:len(text)-len(rest)]
+		for _, want := range lengths {
+			said := func(reason string, args ...any) *ReadError {
+				return &ReadError{text, Damaged, f, "as " + f.Name + " " +
+					fmt.Sprintf(reason, args...)}
+			}
+			switch len(rest) {
+			case want - 1:
+				// Any symbol will do, wherever the lost one stood: it is tried at the end.
+				if f.Symbols != "" && plausible(f, e, text+f.Symbols[:1]) ||
+					e == UUID && plausible(f, e, text+"0") {
+					return said("it has %d of %d characters: was one lost?", len(rest), want)
+				}
+			case want + 1:
+				if plausible(f, e, text[:len(text)-1]) {
+					return said("it has %d characters, one more than %d: was one added?", len(rest),
+						want)
+				}
+			case want:
+				// One wrong symbol is put right.
+				i, n := wrong(f, e, rest)
+				if n == 1 {
+					if fixed := head + rest[:i] + string(standIn(f, e)) + rest[i+1:]; plausible(f,
+						e, fixed) {
+						return said("it has %q at offset %d, which is not in the alphabet: %s",
+							rest[i:i+1], len(head)+i, f.Alphabet)
+					}
+				} else if _, err := f.checked(e, text, n, want); err != nil {
+					return said("its check is wrong: was a character changed?")
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// checked reads a text without wrong symbols, if texts of its length have a check.
+func (f *Format) checked(e Encoding, text string, wrong, length int) (ID, error) {
+	if wrong > 0 || f.Check == 0 && (f.CheckSuffix == "" || length == f.TextLengths[0]) {
+		return ID{}, nil
+	}
+	return f.ParseAs(e, text)
+}
+
+// wrong returns the offset of the last symbol that no text of the format has, and how many
+// there are.
+func wrong(f *Format, e Encoding, text string) (at, n int) {
+	for i := range len(text) {
+		if text[i] == '-' && f.CheckSuffix != "" && i == f.TextLengths[0] {
+			continue // the check follows
+		}
+		if !f.hasSymbol(e, text[i]) {
+			at = i
+			n++
+		}
+	}
+	return at, n
+}
+
+func (f *Format) hasSymbol(e Encoding, c byte) bool {
+	if e == UUID {
+		return classes[c]&classHex != 0 || c == '-'
+	}
+	in := func(symbols string) bool {
+		return strings.IndexByte(symbols, c) >= 0 ||
+			f.FoldsCase && classes[c] != 0 && strings.IndexByte(symbols, c^0x20) >= 0
+	}
+	return in(f.Symbols) || slices.ContainsFunc(f.Groups,
+		func(g Group) bool { return in(g.Symbols) || in(g.Before) })
+}
+
+// standIn returns a symbol of a format's texts.
+func standIn(f *Format, e Encoding) byte {
+	if e == UUID {
+		return '0'
+	}
+	return f.Symbols[len(f.Symbols)/2]
+}

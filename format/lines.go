@@ -1,0 +1,151 @@
+package format
+
+import (
+	"bytes"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+
+	"github.com/sortid/sortid/internal/uuidtext"
+)
+
+// ErrSmall is the error of an integer that is too small to be an ID of any time but the
+// format's first tick. It is rather a count of something.
+var ErrSmall = errors.New("too small a number: its timestamp would be 0")
+
+// ReadLine returns the ID of a text in any of the format's encodings, and the encoding.
+// canonical reports whether the ID is written so in that encoding. A hexadecimal number may
+// have the prefix \x or 0x, as databases and programs print it. A text may have the prefix of
+// a typed ID.
+func (f *Format) ReadLine(text []byte) (w Words, e Encoding, canonical bool, err error) {
+	w, canonical, textErr := f.readText(text)
+	if textErr == nil {
+		return w, Text, canonical, nil
+	}
+	digits, prefixed := CutHexPrefix(text)
+	var id ID
+	var typed string // the prefix of a typed ID
+	if prefixed {
+		e = Hex
+		id, err = f.ParseAs(Hex, string(digits))
+	} else {
+		var c Candidate
+		c, err = f.Read(string(text))
+		id, e, typed = c.ID, c.Encoding, c.Prefix
+	}
+	if e == Text && typed == "" && len(text) == f.Bits/4 && f.HasEncoding(Hex) { // hexadecimal digits with one mistake, say
+		e = Hex
+		id, err = f.ParseAs(Hex, string(text))
+	}
+	switch {
+	case err != nil && e == Text:
+		return Words{}, e, false, textErr
+	case err != nil:
+		return Words{}, e, false, err
+	case e == Int && f.HasTime() && f.Timestamp(&id.words) == 0:
+		return Words{}, e, false, ErrSmall
+	}
+	return id.words, e, typed+id.In(e) == string(digits), nil
+}
+
+// readText reads the format's own text.
+func (f *Format) readText(text []byte) (w Words, canonical bool, err error) {
+	if f.unmarshal == nil {
+		id, err := f.ParseAs(Text, string(text))
+		if err != nil {
+			return Words{}, false, err
+		}
+		prefix, _ := f.cutPrefix(string(text))
+		return id.words, prefix+string(f.appendText(nil, id.words)) == string(text), nil
+	}
+	return f.unmarshal(text)
+}
+
+// AppendLines appends the IDs of the lines at the start of the text. It stops at the first
+// line that is not a canonical ID in the given encoding and LF. All IDs have the given length.
+func (f *Format) AppendLines(list []Words, text []byte, e Encoding, length int) []Words {
+	if e == Text && f.appendLines != nil {
+		return f.appendLines(list, text)
+	}
+	for length < len(text) && text[length] == '\n' {
+		var w Words
+		var ok bool
+		switch e {
+		case Text:
+			var err error
+			w, ok, err = f.readText(text[:length])
+			ok = ok && err == nil
+		case Hex, UUID:
+			w, ok = f.readBytes(text[:length], e)
+		}
+		if !ok {
+			break
+		}
+		list = append(list, w)
+		text = text[length+1:]
+	}
+	return list
+}
+
+// readBytes reads the encodings that spell an ID's bytes, if that is how it is written.
+func (f *Format) readBytes(text []byte, e Encoding) (w Words, ok bool) {
+	var raw [24]byte
+	if e == UUID {
+		if len(text) != uuidtext.Len || uuidtext.Decode((*[16]byte)(raw[8:]), text) >= 0 {
+			return Words{}, false
+		}
+	} else {
+		text, _ = CutHexPrefix(text)
+		if len(text) != f.Bits/4 {
+			return Words{}, false
+		}
+		if _, err := hex.Decode(raw[24-f.Bits/8:], text); err != nil {
+			return Words{}, false
+		}
+	}
+	if hasCapital(text) {
+		return Words{}, false
+	}
+	w = Words{binary.BigEndian.Uint64(raw[:]), binary.BigEndian.Uint64(raw[8:]),
+		binary.BigEndian.Uint64(raw[16:])}
+	return w, f.check(w) == nil
+}
+
+// CutHexPrefix returns a hexadecimal number without its prefix: 0x, \x, or \\x as COPY of
+// PostgreSQL writes a backslash.
+func CutHexPrefix(text []byte) (digits []byte, prefixed bool) {
+	for _, prefix := range []string{`\x`, `\\x`, "0x", "0X"} {
+		if digits, ok := bytes.CutPrefix(text, []byte(prefix)); ok {
+			return digits, true
+		}
+	}
+	return text, false
+}
+
+// letterCases reports whether there are capitals, and whether there are small letters, among the
+// digits of an encoding.
+func letterCases(digits []byte) (capitals, small bool) {
+	const bit6, bit5 = 0x4040404040404040, 0x2020202020202020 // set in letters; in small ones
+	var up, down uint64
+	last := len(digits) - 8
+	for i := 0; last >= 0; i += 8 {
+		i = min(i, last) // the last eight may overlap those before
+		w := binary.LittleEndian.Uint64(digits[i:])
+		up |= w & bit6 &^ (w & bit5 << 1)
+		down |= w & bit6 & (w & bit5 << 1)
+		if i == last {
+			break
+		}
+	}
+	return up != 0, down != 0
+}
+
+func hasCapital(digits []byte) bool {
+	capitals, _ := letterCases(digits)
+	return capitals
+}
+
+func hasSmall(digits []byte) bool {
+	_, small := letterCases(digits)
+	return small
+}

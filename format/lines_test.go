@@ -1,0 +1,166 @@
+package format_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/sortid/sortid/format"
+)
+
+// texts returns IDs of the format in an encoding.
+func texts(t *testing.T, f *format.Format, encoding format.Encoding, n int) (lines []string) {
+	id, err := f.Parse(f.Example)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := rand.New(rand.NewPCG(7, 7))
+	for range n {
+		w := id.Words()
+		w[2] ^= r.Uint64() >> 46
+		lines = append(lines, f.InEncoding(w, encoding))
+	}
+	return lines
+}
+
+// variants calls try with texts of a format and encoding that differ from IDs' texts in any
+// byte, and in several letters' case.
+func variants(t *testing.T, f *format.Format, encoding format.Encoding, try func(text string)) {
+	r := rand.New(rand.NewPCG(4, 4))
+	for _, s := range texts(t, f, encoding, 4) {
+		try(s)
+		try(strings.ToUpper(s))
+		try(strings.ToLower(s))
+		for i := range s {
+			step := 1
+			if !f.Generates() { // one decoder reads all of these
+				step = 13
+			}
+			for c := 0; c < 256; c += step {
+				try(s[:i] + string([]byte{byte(c)}) + s[i+1:])
+			}
+		}
+		for range 300 {
+			b := []byte(s)
+			for range 1 + r.IntN(4) {
+				i := r.IntN(len(b))
+				b[i] = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"[r.IntN(62)]
+			}
+			try(string(b))
+		}
+	}
+}
+
+// A text is canonical if it is what its ID is written as.
+func TestCanonical(t *testing.T) {
+	for _, f := range timed() {
+		for _, encoding := range f.Encodings {
+			sound, other := 0, 0
+			variants(t, f, encoding, func(text string) {
+				v, as, canonical, err := f.ReadLine([]byte(text))
+				if err != nil {
+					return
+				}
+				if written := f.InEncoding(v, as); canonical != (written == text) {
+					t.Errorf("%s %s %q, written %s: canonical is %v", f.Name, encoding, text,
+						written, canonical)
+				}
+				if canonical {
+					sound++
+				} else {
+					other++
+				}
+			})
+			if f.Generates() && (sound == 0 || other == 0) { // some of others have one text for an ID
+				t.Errorf("%s %s: %d texts were canonical, %d were not", f.Name, encoding, sound,
+					other)
+			}
+		}
+	}
+}
+
+// Lines read together are those read one by one.
+func TestAppendLines(t *testing.T) {
+	for _, f := range timed() {
+		for _, encoding := range f.Encodings {
+			around := texts(t, f, encoding, 2)
+			variants(t, f, encoding, func(text string) {
+				length := len(text)
+				for _, end := range []string{"\n", "\r\n", "", "x\n", "\x00"} {
+					input := fmt.Sprint(around[0], "\n", text, end, around[1], "\n")
+					var want []format.Words
+					for rest := input; encoding != format.Int && len(rest) > length &&
+						rest[length] == '\n'; rest = rest[length+1:] {
+						v, as, canonical, err := f.ReadLine([]byte(rest[:length]))
+						if err != nil || !canonical || as != encoding {
+							break
+						}
+						want = append(want, v)
+					}
+					if got := f.AppendLines(nil, []byte(input), encoding,
+						length); !slices.Equal(got, want) {
+						t.Errorf("%s %s: of %q %v are read, want %v", f.Name, encoding, input, got,
+							want)
+					}
+				}
+			})
+		}
+	}
+}
+
+// Hexadecimal numbers are read with the prefixes that databases and programs write.
+func TestPrefixes(t *testing.T) {
+	for _, f := range format.Ours() {
+		hex := texts(t, f, format.Hex, 1)[0]
+		want, _, _, _ := f.ReadLine([]byte(hex))
+		for _, prefix := range []string{"", `\x`, `\\x`, "0x", "0X"} {
+			v, encoding, canonical, err := f.ReadLine([]byte(prefix + hex))
+			if err != nil || v != want || encoding != format.Hex || !canonical {
+				t.Errorf("%s %s%s: %v %s %v %v", f.Name, prefix, hex, v, encoding, canonical, err)
+			}
+		}
+		for _, bad := range []string{`\x`, `\x` + hex[1:], `\x` + hex + "0", `x` + hex, `\x` +
+			hex[1:] + "g"} {
+			if v, encoding, _, err := f.ReadLine([]byte(bad)); err == nil {
+				t.Errorf("%s %q is read as %v, %s", f.Name, bad, v, encoding)
+			}
+		}
+	}
+}
+
+// Timestamps and times are two ways to say the same.
+func TestTimestamps(t *testing.T) {
+	for _, f := range timed() {
+		id, err := f.Parse(texts(t, f, f.Encodings[0], 1)[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		w := id.Words()
+		if got := f.TimeOf(f.Timestamp(&w)); !got.Equal(id.Time()) {
+			t.Errorf("%s %s: %v, want %v", f.Name, id, got, id.Time())
+		}
+		if got := f.TimeOf(f.TimestampOf(id.Time())); !got.Equal(id.Time()) {
+			t.Errorf("%s: the timestamp of %v is of %v", f.Name, id.Time(), got)
+		}
+		if got := f.TimeOf(f.LastTimestamp()); !got.Equal(f.Max().Time()) {
+			t.Errorf("%s: the last timestamp is of %v, want %v", f.Name, got, f.Max().Time())
+		}
+		if f.TimestampOf(f.Epoch.Add(-time.Hour)) != 0 ||
+			f.TimestampOf(f.Max().Time().AddDate(1, 0, 0)) != f.LastTimestamp() {
+			t.Errorf("%s: a time outside the range has another timestamp than the nearest", f.Name)
+		}
+	}
+}
+
+// timed returns the formats whose IDs have a time.
+func timed() (formats []*format.Format) {
+	for _, f := range format.All() {
+		if f.HasTime() && f.Prefix == nil { // texts are made without a prefix
+			formats = append(formats, f)
+		}
+	}
+	return formats
+}

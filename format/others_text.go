@@ -1,0 +1,421 @@
+package format
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// unixMillis is the field with which many formats begin.
+var unixMillis = Field{Name: "timestamp", Bits: 48, Kind: KindTime,
+	Meaning: "Unix time in milliseconds"}
+
+// The formats whose texts are an integer that begins with a time.
+var sortable = []*Format{
+	other(&Format{
+		Name: "ulid", Title: "ULID",
+		Summary: "Unix time and 80 random bits",
+		Source:  "https://github.com/ulid/spec",
+		Bits:    128,
+		Layout: []Field{unixMillis,
+			{Name: "randomness", Bits: 80, Kind: KindRandom,
+				Meaning: "random, or + 1 within a millisecond"},
+		},
+		Encodings: []Encoding{Text, UUID, Hex, Int}, Guess: []Encoding{Text},
+		Alphabet: "26 Crockford Base32 symbols",
+		Symbols:  crockford, FoldsCase: true, TextLengths: []int{26}, TextSorts: true,
+		Example: "01ARZ3NDEKTSV4RRFFQ69G5FAV",
+		Search:  Search{Prefix: "01"},
+		Epoch:   unix(0), Tick: time.Millisecond,
+	}),
+	other(&Format{
+		Name: "julid", Title: "Julid",
+		Summary: "a ULID with a counter, read only where it is named",
+		Source:  "https://docs.rs/julid-rs",
+		Bits:    128,
+		Layout: []Field{unixMillis,
+			{Name: "counter", Bits: 16, Kind: KindCounter, Meaning: "+ 1 within a millisecond"},
+			{Name: "random", Bits: 64, Kind: KindRandom, Meaning: "random in each ID"},
+		},
+		Encodings: []Encoding{Text, UUID, Hex, Int}, Guess: []Encoding{},
+		Alphabet: "26 Crockford Base32 symbols",
+		Symbols:  crockford, FoldsCase: true, TextLengths: []int{26}, TextSorts: true,
+		Example: "01HV2G2ATR000CJ2WESB7CVC19",
+		Search:  Search{Named: true, Prefix: "01"},
+		Epoch:   unix(0), Tick: time.Millisecond,
+	}),
+	other(&Format{
+		Name: "ksuid", Title: "KSUID",
+		Summary: "seconds and 128 random bits",
+		Source:  "https://github.com/segmentio/ksuid",
+		Bits:    160,
+		Layout: []Field{
+			{Name: "timestamp", Bits: 32, Kind: KindTime,
+				Meaning: "seconds since 2014-05-13T16:53:20Z"},
+			{Name: "payload", Bits: 128, Kind: KindRandom, Meaning: "random in each ID"},
+		},
+		Alphabet: "27 Base62 digits", Symbols: digits62, TextLengths: []int{27}, TextSorts: true,
+		Example: "0ujtsYcgvSTl8PAuAdqWYSMnLOv",
+		Epoch:   unix(1_400_000_000_000), Tick: time.Second,
+	}),
+	other(&Format{
+		Name: "xid", Title: "xid",
+		Summary: "seconds, a machine, a process and a counter",
+		Source:  "https://github.com/rs/xid",
+		Bits:    96,
+		Layout: []Field{
+			{Name: "time", Bits: 32, Kind: KindTime, Meaning: "Unix time in seconds"},
+			{Name: "machine", Bits: 24, Kind: KindNode, Meaning: "of a hash of the machine's ID"},
+			{Name: "pid", Bits: 16, Kind: KindNode, Meaning: "the process"},
+			{Name: "counter", Bits: 24, Kind: KindCounter,
+				Meaning: "+ 1 for each ID, random at first"},
+		},
+		Alphabet: "20 base32hex symbols in lower case",
+		Symbols:  digits32, TextLengths: []int{20}, TextSorts: true,
+		Groups:  []Group{{Digits: 20, Bits: 96 + 4, Low: -4}},
+		Example: "9m4e2mr0ui3e8a215n4g",
+		Search:  Search{Short: true},
+		Epoch:   unix(0), Tick: time.Second,
+	}),
+	other(&Format{
+		Name: "objectid", Title: "ObjectID",
+		Summary: "MongoDB's: seconds, random bits and a counter",
+		Source:  "https://www.mongodb.com/docs/manual/reference/bson-types/#objectid",
+		Bits:    96,
+		Layout: []Field{
+			{Name: "timestamp", Bits: 32, Kind: KindTime, Meaning: "Unix time in seconds"},
+			{Name: "random", Bits: 40, Kind: KindNode, Meaning: "random in each process"},
+			{Name: "counter", Bits: 24, Kind: KindCounter,
+				Meaning: "+ 1 for each ID, random at first"},
+		},
+		Encodings: []Encoding{Hex}, Alphabet: "24 hexadecimal digits", TextSorts: true,
+		Example: "507f1f77bcf86cd799439011",
+		Search:  Search{Labelled: true},
+		Epoch:   unix(0), Tick: time.Second,
+	}),
+	other(&Format{
+		Name: "typeid", Title: "TypeID",
+		Summary: "a prefix and a UUID",
+		Source:  "https://github.com/jetify-com/typeid",
+		Bits:    128,
+		Layout: []Field{{Name: "uuid", Bits: 128, Kind: KindData,
+			Meaning: "a UUID, of version 7 as a rule"}},
+		Encodings: []Encoding{Text, UUID, Hex}, Guess: []Encoding{Text},
+		Alphabet: "a prefix and 26 Base32 symbols",
+		Symbols:  strings.ToLower(crockford), TextLengths: []int{26}, TextSorts: true,
+		Prefix:  &Prefix{Symbols: lower + "_", Min: 1, Max: 63},
+		Example: "user_01h455vb4pex5vsknk084sn02q",
+		within:  versions,
+	}),
+	other(&Format{
+		Name: "upid", Title: "UPID",
+		Summary: "a prefix of four letters, a time and 64 random bits",
+		Source:  "https://github.com/carderne/upid",
+		Bits:    128,
+		Layout: []Field{
+			{Name: "timestamp", Bits: 40, Kind: KindTime, Meaning: "Unix milliseconds / 256"},
+			{Name: "random", Bits: 64, Kind: KindRandom, Meaning: "random in each ID"},
+			{Name: "prefix", Bits: 20, Kind: KindData, Meaning: "the prefix, 5 bits a letter"},
+			{Name: "version", Bits: 4, Kind: KindData, Meaning: "6, written as a"},
+		},
+		Encodings: []Encoding{Text, UUID, Hex}, Guess: []Encoding{Text},
+		Alphabet: "a prefix of 4 characters and 22 Base32 symbols",
+		Symbols:  sorted32, TextSorts: true,
+		Groups: []Group{
+			{Digits: 4, Bits: 20, Low: 4},
+			{Before: "_", Digits: 8, Bits: 40, Low: 88},
+			{Digits: 12, Bits: 60, Low: 28}, {Digits: 1, Bits: 4, Low: 24},
+			{Digits: 1, Bits: 4},
+		},
+		Example: "user_2accvpp5guht4dts56je5a",
+		Search:  Search{Named: true},
+		Epoch:   unix(0), Tick: 256 * time.Millisecond,
+	}),
+	other(&Format{
+		Name: "orderlyid", Title: "OrderlyID",
+		Summary: "a prefix, a time, a tenant, a shard and 60 random bits",
+		Source:  "https://github.com/orderlykit/orderlyid",
+		Bits:    160,
+		Layout: []Field{
+			{Name: "time", Bits: 48, Kind: KindTime, Meaning: "milliseconds since 2020"},
+			{Name: "flags", Bits: 8, Kind: KindData,
+				Meaning: "version, and whether the time is rounded"},
+			{Name: "tenant", Bits: 16, Kind: KindData, Meaning: "a customer"},
+			{Name: "seq", Bits: 12, Kind: KindCounter, Meaning: "+ 1 within a millisecond"},
+			{Name: "shard", Bits: 16, Kind: KindNode, Meaning: "where it is stored"},
+			{Name: "random", Bits: 60, Kind: KindRandom, Meaning: "random in each ID"},
+		},
+		Alphabet: "a prefix and 32 Crockford Base32 symbols, and a check or none",
+		Symbols:  strings.ToLower(crockford), FoldsCase: true, TextLengths: []int{32, 37},
+		TextSorts: true,
+		Prefix:    &Prefix{Symbols: lower + digits, Min: 2, Max: 31},
+		Example:   "order_00jc1gmm00000000000028t5cy4tqkff",
+		Search:    Search{Named: true},
+		Epoch:     unix(1_577_836_800_000), Tick: time.Millisecond,
+		CheckSuffix: "bech32",
+	}),
+	other(&Format{
+		Name: "timeflake", Title: "Timeflake",
+		Summary: "Unix time and 80 random bits, in Base62",
+		Source:  "https://github.com/anthonynsimon/timeflake",
+		Bits:    128,
+		Layout: []Field{unixMillis, {Name: "random", Bits: 80, Kind: KindRandom,
+			Meaning: "random in each ID"}},
+		Encodings: []Encoding{Text, UUID, Hex, Int}, Guess: []Encoding{Text},
+		Alphabet: "22 Base62 digits", Symbols: digits62, TextLengths: []int{22}, TextSorts: true,
+		Example: "02i2XhN7hAuaFh3MwztcMd",
+		Search:  Search{Named: true},
+		Epoch:   unix(0), Tick: time.Millisecond,
+	}),
+	other(&Format{
+		Name: "flake", Title: "Flake (Boundary)",
+		Summary: "Unix time, a MAC address and a sequence, in Base62",
+		Source:  "https://github.com/boundary/flake",
+		Bits:    128,
+		Layout: []Field{
+			{Bits: 21, Kind: KindZero, Meaning: "zero until 2248"},
+			{Name: "timestamp", Bits: 43, Kind: KindTime, Meaning: "Unix time in milliseconds"},
+			{Name: "worker", Bits: 48, Kind: KindNode, Meaning: "the MAC address"},
+			{Name: "sequence", Bits: 16, Kind: KindCounter, Meaning: "+ 1 within a millisecond"},
+		},
+		Alphabet: "18 Base62 digits", Symbols: digits62, TextLengths: []int{18}, TextSorts: true,
+		Groups:  []Group{{Digits: 18, Bits: 107}},
+		Example: "8HFaR8qWtRlGDHnO57",
+		Search:  Search{Named: true, Mixed: true},
+		Epoch:   unix(0), Tick: time.Millisecond,
+	}),
+	other(&Format{
+		Name: "pushid", Title: "Push ID (Firebase)",
+		Summary: "Unix time and 72 random bits",
+		Source:  "https://firebase.blog/posts/2015/02/the-2120-ways-to-ensure-unique_68",
+		Bits:    120,
+		Layout: []Field{unixMillis, {Name: "random", Bits: 72, Kind: KindRandom,
+			Meaning: "random, or + 1 within a millisecond"}},
+		Alphabet: "20 characters of - 0-9 A-Z _ a-z", Symbols: "-" + digits + capitals + "_" +
+			lower,
+		TextLengths: []int{20}, TextSorts: true,
+		Example: "-JhLeOlGIEjaIOFHR0xd",
+		Search:  Search{Named: true, Mixed: true},
+		Epoch:   unix(0), Tick: time.Millisecond,
+	}),
+	other(&Format{
+		Name: "tid", Title: "TID (AT Protocol)",
+		Summary: "Unix microseconds and a clock's number",
+		Source:  "https://atproto.com/specs/tid",
+		Bits:    64,
+		Layout: []Field{
+			{Bits: 1, Kind: KindZero, Meaning: "always zero"},
+			{Name: "timestamp", Bits: 53, Kind: KindTime, Meaning: "Unix time in microseconds"},
+			{Name: "clock_id", Bits: 10, Kind: KindNode, Meaning: "random in each clock"},
+		},
+		Alphabet: "13 symbols of 2-7 a-z", Symbols: sorted32, TextLengths: []int{13},
+		TextSorts: true,
+		Example:   "3jzfcijpj2z2a",
+		Search:    Search{Named: true},
+		Epoch:     unix(0), Tick: time.Microsecond,
+	}),
+	other(&Format{
+		Name: "nano64", Title: "Nano64",
+		Summary: "Unix time and 20 random bits",
+		Source:  "https://github.com/only-cliches/nano64",
+		Bits:    64,
+		Layout: []Field{
+			{Name: "timestamp", Bits: 44, Kind: KindTime, Meaning: "Unix time in milliseconds"},
+			{Name: "random", Bits: 20, Kind: KindRandom,
+				Meaning: "random, or + 1 within a millisecond"},
+		},
+		Encodings: []Encoding{Text, Hex, Int}, Guess: []Encoding{Text, Hex},
+		Alphabet: "11 and 5 hexadecimal digits", Symbols: digits + "ABCDEF", FoldsCase: true,
+		TextSorts: true,
+		Groups:    []Group{{Digits: 11, Bits: 44, Low: 20}, {Before: "-", Digits: 5, Bits: 20}},
+		Example:   "199C01B6659-5861C",
+		Search:    Search{Named: true},
+		Epoch:     unix(0), Tick: time.Millisecond,
+	}),
+	other(&Format{
+		Name: "threads", Title: "Thread ID (Meta)",
+		Summary: "Instagram's Snowflake in Base64",
+		Source:  "https://instagram-engineering.com/sharding-ids-at-instagram-1cf5a71e5a5c",
+		Bits:    64, Layout: instagram,
+		Encodings: []Encoding{Text, Int}, Guess: []Encoding{Text},
+		Alphabet: "11 characters of A-Z a-z 0-9 - _", Symbols: digits64, TextLengths: []int{11},
+		Example: "C8uV2xPyXyZ",
+		Search:  Search{Named: true, Mixed: true},
+		Epoch:   unix(1_314_220_021_721), Tick: time.Millisecond,
+	}),
+	other(&Format{
+		Name: "datadog-trace", Title: "Datadog trace ID",
+		Summary: "seconds and 64 random bits",
+		Source:  "https://docs.datadoghq.com/tracing/guide/span_and_trace_id_format/",
+		Bits:    128,
+		Layout: []Field{
+			{Name: "timestamp", Bits: 32, Kind: KindTime, Meaning: "Unix time in seconds"},
+			{Bits: 32, Kind: KindFixed, Meaning: "always zero"},
+			{Name: "random", Bits: 64, Kind: KindRandom,
+				Meaning: "random, and the ID in the older form of 64 bits"},
+		},
+		Encodings: []Encoding{Hex, Int}, Guess: []Encoding{Hex},
+		Alphabet: "32 hexadecimal digits", Mark: "; digits 9 to 16 are zero",
+		TextSorts: true,
+		Example:   "67d33e1c000000000b3b1b6a2c1f0e4d",
+		Epoch:     unix(0), Tick: time.Second,
+	}),
+}
+
+// The formats whose texts are several numbers. The bits of their IDs are of this package alone, so
+// they have no other encodings.
+var fielded = []*Format{
+	other(&Format{
+		Name: "cuid", Title: "CUID",
+		Summary: "Unix time, a counter, a machine and 8 random digits",
+		Source:  "https://github.com/paralleldrive/cuid",
+		Bits:    128,
+		Layout: []Field{
+			{Bits: 2, Kind: KindZero, Meaning: "always zero"},
+			{Name: "timestamp", Bits: 42, Kind: KindTime,
+				Meaning: "Unix time in milliseconds, 8 digits"},
+			{Name: "counter", Bits: 21, Kind: KindCounter, Meaning: "+ 1 for each ID, 4 digits"},
+			{Name: "fingerprint", Bits: 21, Kind: KindNode,
+				Meaning: "machine and process, 4 digits"},
+			{Name: "random", Bits: 42, Kind: KindRandom, Meaning: "random in each ID, 8 digits"},
+		},
+		Alphabet: "the letter c and 24 Base36 digits", Symbols: digits36, TextSorts: true,
+		Groups: []Group{
+			{Before: "c", Digits: 8, Bits: 42, Low: 84}, {Digits: 4, Bits: 21, Low: 63},
+			{Digits: 4, Bits: 21, Low: 42}, {Digits: 8, Bits: 42},
+		},
+		Example: "ch72gsb320000udocl363eofy",
+		Search:  Search{Named: true},
+		Epoch:   unix(0), Tick: time.Millisecond,
+	}),
+	other(&Format{
+		Name: "cuid2", Title: "CUID2",
+		Summary: "a hash in 24 digits, without a time",
+		Source:  "https://github.com/paralleldrive/cuid2",
+		Bits:    128,
+		Layout: []Field{
+			{Bits: 4, Kind: KindZero, Meaning: "always zero"},
+			{Name: "letter", Bits: 5, Kind: KindRandom, Meaning: "a random letter"},
+			{Name: "hash", Bits: 119, Kind: KindRandom,
+				Meaning: "of time, counter, machine and random digits"},
+		},
+		Alphabet: "a letter and 23 Base36 digits", Symbols: digits36,
+		Groups:  []Group{{Digits: 1, Symbols: lower, Bits: 5, Low: 119}, {Digits: 23, Bits: 119}},
+		Example: "tz4a98xxat96iws9zmbrgj3a",
+		Search:  Search{Named: true, Mixed: true},
+	}),
+	other(&Format{
+		Name: "puid", Title: "puid",
+		Summary: "Unix time, a machine, a process and nanoseconds",
+		Source:  "https://github.com/pid/puid",
+		Bits:    128,
+		Layout: []Field{
+			{Bits: 2, Kind: KindZero, Meaning: "always zero"},
+			{Name: "timestamp", Bits: 42, Kind: KindTime,
+				Meaning: "Unix time in milliseconds, 8 digits"},
+			{Name: "maker", Bits: 52, Kind: KindNode,
+				Meaning: "process (4 digits) and machine (6), in either order"},
+			{Name: "counter", Bits: 32, Kind: KindCounter,
+				Meaning: "nanoseconds of a clock, 6 digits"},
+		},
+		Alphabet: "24 Base36 digits", Symbols: digits36, TextSorts: true,
+		Groups: []Group{{Digits: 8, Bits: 42, Low: 84}, {Digits: 10, Bits: 52, Low: 32},
+			{Digits: 6, Bits: 32}},
+		Example: "he5fps6l2504cd1w3ag8ut8e",
+		Search:  Search{Named: true, Mixed: true},
+		Epoch:   unix(0), Tick: time.Millisecond,
+	}),
+	other(&Format{
+		Name: "nanoid", Title: "Nano ID",
+		Summary: "126 random bits",
+		Source:  "https://github.com/ai/nanoid",
+		Bits:    128,
+		Layout: []Field{
+			{Bits: 2, Kind: KindZero, Meaning: "always zero"},
+			{Name: "random", Bits: 126, Kind: KindRandom, Meaning: "random in each ID"},
+		},
+		Alphabet: "21 characters of A-Z a-z 0-9 - _", Symbols: digits64,
+		Groups:  []Group{{Digits: 21, Bits: 126}},
+		Example: "V1StGXR8_Z5jdHi6B-myT",
+		Search:  Search{Named: true, Mixed: true},
+	}),
+	other(&Format{
+		Name: "nuid", Title: "NUID",
+		Summary: "NATS's: a random prefix and a sequence",
+		Source:  "https://github.com/nats-io/nuid",
+		Bits:    136,
+		Layout: []Field{
+			{Bits: 4, Kind: KindZero, Meaning: "always zero"},
+			{Name: "prefix", Bits: 72, Kind: KindRandom,
+				Meaning: "random in each generator, 12 digits"},
+			{Name: "sequence", Bits: 60, Kind: KindCounter,
+				Meaning: "random at first, then up by random steps, 10 digits"},
+		},
+		Alphabet: "22 Base62 digits", Symbols: digits62,
+		Groups:  []Group{{Digits: 12, Bits: 72, Low: 60}, {Digits: 10, Bits: 60}},
+		Example: "0Fn2FrLBHGXcFj3JzTDUlh",
+		Search:  Search{Named: true, Mixed: true},
+	}),
+	other(&Format{
+		Name: "stripe", Title: "Stripe ID",
+		Summary: "a prefix and digits whose meaning only Stripe knows",
+		Source:  "https://docs.stripe.com/api",
+		Bits:    144,
+		Layout: []Field{
+			{Name: "head", Bits: 72, Kind: KindData, Meaning: "the first 12 digits"},
+			{Name: "tail", Bits: 72, Kind: KindData, Meaning: "the others"},
+		},
+		Alphabet: "a prefix and 14, 16 or 24 Base62 digits", Symbols: " " + digits62,
+		TextLengths: []int{14, 16, 24},
+		Groups:      []Group{{Digits: 12, Bits: 72, Low: 72}, {Digits: 12, Bits: 72}},
+		Prefix: &Prefix{Symbols: lower + "_", Min: 2, Max: 15,
+			Known: strings.Fields("ac acct ba bps btok ca card cbtxn ch cn cs " +
+				"cs_live cs_test cus di dp du evt fee file fr ic ich ii il in ipi link mandate or orret pi pk_live pk_test pm pmc po " +
+				"price prod promo prv pst py pyr qt rcpt re req set seti setatt shr si sku source src ss sub sub_sched ta taxid tml tok " +
+				"tr trr tu txcd txi txn txr us we")},
+		Example: "pi_3MtwBwLkdIwHu7ix28a3tqPa",
+		Search:  Search{Named: true, Mixed: true},
+	}),
+}
+
+// cutBech32 takes the check off a text, if it has one. The check is Bech32's, of 20 bits.
+func cutBech32(text string) (string, error) {
+	i := strings.LastIndexByte(text, '-')
+	if i < 0 {
+		return text, nil
+	}
+	prefix, rest, _ := strings.Cut(strings.ToLower(text[:i]), "_")
+	var values []byte
+	for _, c := range []byte(prefix + "_") {
+		values = append(values, c>>5)
+	}
+	values = append(values, 0)
+	for _, c := range []byte(prefix + "_") {
+		values = append(values, c&31)
+	}
+	symbols := strings.ToLower(crockford)
+	for _, c := range rest {
+		values = append(values, byte(max(0, strings.IndexRune(symbols, c))))
+	}
+	sum := uint32(1)
+	for _, v := range append(values, 0, 0, 0, 0) {
+		top := sum >> 25
+		sum = sum&(1<<25-1)<<5 ^ uint32(v)
+		for i, generator := range [5]uint32{0x3b6a57b2, 0x26508e6d, 0x1ea119fa, 0x3d4233dd,
+			0x2a1462b3} {
+			if top>>i&1 == 1 {
+				sum ^= generator
+			}
+		}
+	}
+	sum ^= 1
+	want := make([]byte, 4)
+	for i := range want {
+		want[i] = symbols[sum>>(15-5*i)&31]
+	}
+	if got := text[i+1:]; !strings.EqualFold(got, string(want)) {
+		return "", fmt.Errorf(
+			"the check %q at the end is wrong for the rest: was a character changed?", got)
+	}
+	return text[:i], nil
+}

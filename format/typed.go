@@ -1,0 +1,55 @@
+package format
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/sortid/sortid/typed"
+)
+
+// cutTyped returns the prefix of a typed ID with its underscore, and the text of the ID. A text
+// without a prefix is its own rest.
+func (f *Format) cutTyped(text string) (prefix, rest string) {
+	i := strings.LastIndexByte(text, '_')
+	if strings.Contains(f.Symbols, "_") { // then the last _ may be the ID's own
+		if f.hasTextLength(len(text)) {
+			return "", text
+		}
+		from := max(len(text)-slices.Max(f.TextLengths)-1, 0)
+		i = from + strings.IndexByte(text[from:], '_')
+	}
+	if i < 1 || typed.CheckPrefix(text[:i]) != nil || !f.hasTextLength(len(text)-i-1) {
+		return "", text
+	}
+	return text[:i+1], text[i+1:]
+}
+
+// detectTyped appends the plausible readings of a text as a typed ID of a format of ours.
+func detectTyped(found []Candidate, text string, now time.Time) []Candidate {
+	start := len(found)
+	for _, f := range ours {
+		prefix, rest := f.cutTyped(text)
+		if prefix == "" || classify(rest)&f.alphabet == 0 {
+			continue
+		}
+		id, err := f.ParseAs(Text, rest)
+		if err == nil && id.Plausible(now) && id.Generated() {
+			found = append(found, Candidate{ID: id, Encoding: Text, Prefix: prefix})
+		}
+	}
+	slices.SortStableFunc(found[start:], func(a, b Candidate) int {
+		return a.rank(classify(text[len(a.Prefix):])) - b.rank(classify(text[len(b.Prefix):]))
+	})
+	return found
+}
+
+func (c Candidate) typedRank() int {
+	switch f := c.ID.format; {
+	case c.Prefix == "" || !f.Generates():
+		return 1
+	case f.Search.WordLike:
+		return 2
+	}
+	return 0
+}

@@ -1,0 +1,64 @@
+package format
+
+import (
+	"encoding/json"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/sortid/sortid/internal/conformance"
+)
+
+// The vectors of typed IDs, read with the format and found out without it.
+func TestTyped(t *testing.T) {
+	b, err := os.ReadFile(conformance.TypedFile())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var v conformance.Typed
+	if err := json.Unmarshal(b, &v); err != nil || len(v.Valid) == 0 {
+		t.Fatal("the vectors are incomplete", err)
+	}
+	now := time.Date(2026, 11, 22, 0, 0, 0, 0, time.UTC)
+	detected := 0
+	for _, v := range v.Valid {
+		f, err := Lookup(v.Format)
+		if err != nil {
+			t.Fatal(err)
+		}
+		inner, err := f.Parse(v.Inner)
+		if err != nil {
+			t.Fatal(err)
+		}
+		prefix := strings.TrimSuffix(v.Text, v.Inner)
+		if c, err := f.Read(v.Text); err != nil || c.ID != inner || c.Prefix != prefix ||
+			c.Encoding != Text {
+			t.Errorf("%s: %v with the prefix %q, %v", v.Text, c.ID, c.Prefix, err)
+		}
+		if w, e, canonical, err := f.ReadLine([]byte(v.Text)); err != nil || e != Text ||
+			!canonical || w != inner.words {
+			t.Errorf("%s: the line reads as %v, %s, canonical %t, %v", v.Text, w, e, canonical, err)
+		}
+		if !inner.Plausible(now) || !inner.Generated() {
+			continue
+		}
+		detected++
+		if all := AppendDetect(nil, v.Text, now); len(all) == 0 || all[0].ID != inner ||
+			all[0].Prefix != prefix || all[0].String() != v.Text {
+			t.Errorf("%s: detected as %v", v.Text, all)
+		}
+	}
+	if detected < 50 {
+		t.Errorf("%d vectors were plausible", detected)
+	}
+	for _, v := range v.Invalid {
+		f, _ := Lookup(v.Format)
+		if v.Want != "" && v.Reason == "prefix" || v.Text == "user_" && v.Format == "uid60" {
+			continue // any prefix will do here, and user_ is a uid60 by itself
+		}
+		if c, err := f.Read(v.Text); err == nil {
+			t.Errorf("%s: %s is %v with the prefix %q", v.Note, v.Text, c.ID, c.Prefix)
+		}
+	}
+}

@@ -1,0 +1,76 @@
+// Package words puts numbers and times into words for reports.
+package words
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Duration returns a number of seconds in a suitable unit.
+func Duration(seconds float64) string {
+	const minute, hour, day, year = 60, 3600, 86400, 365.2425 * 86400
+	switch {
+	case seconds < 1:
+		return strconv.FormatFloat(seconds*1000, 'g', 4, 64) + " ms"
+	case seconds < 2*minute:
+		return Trim(seconds) + " s"
+	case seconds < 2*hour:
+		return Trim(seconds/minute) + " min"
+	case seconds < 2*day:
+		return Trim(seconds/hour) + " h"
+	case seconds < 2*year:
+		return Trim(seconds/day) + " days"
+	}
+	return Trim(seconds/year) + " years"
+}
+
+// Span returns the length of a number of ticks.
+func Span(tick time.Duration, ticks uint64) string {
+	return Duration(float64(ticks) * tick.Seconds())
+}
+
+// Trim returns a number with at most three decimals.
+func Trim(v float64) string {
+	s := strconv.FormatFloat(v, 'f', 3, 64)
+	return strings.TrimSuffix(strings.TrimRight(s, "0"), ".")
+}
+
+// Count returns a number with a comma before every three digits.
+func Count(n uint64) string {
+	s := strconv.FormatUint(n, 10)
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}
+
+// Times returns a number of occurrences in words.
+func Times(n uint64) string {
+	if n == 1 {
+		return "once"
+	}
+	return Count(n) + " times"
+}
+
+// Plural returns a number of things in words.
+func Plural(n uint64, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return Count(n) + " " + thing + "s"
+}
+
+// Percent returns a part of a whole.
+func Percent(part, whole uint64) string {
+	return fmt.Sprintf("%.2f%%", 100*float64(part)/float64(max(whole, 1)))
+}
+
+// Probability returns a p-value with = or < before it.
+func Probability(p float64) string {
+	if p < 1e-300 {
+		return "< 1e-300"
+	}
+	return fmt.Sprintf("= %.2g", p)
+}

@@ -1,0 +1,22 @@
+package words
+
+import "testing"
+
+func TestWords(t *testing.T) {
+	for _, c := range []struct{ got, want string }{
+		{Count(0), "0"}, {Count(999), "999"}, {Count(1000), "1,000"},
+		{Count(12345678), "12,345,678"},
+		{Times(1), "once"}, {Times(0), "0 times"}, {Times(2000), "2,000 times"},
+		{Plural(1, "ID"), "1 ID"}, {Plural(0, "ID"), "0 IDs"},
+		{Percent(1, 3), "33.33%"}, {Percent(0, 0), "0.00%"},
+		{Duration(0), "0 ms"}, {Duration(0.0005), "0.5 ms"}, {Duration(0.256), "256 ms"},
+		{Duration(12.345), "12.345 s"},
+		{Duration(600), "10 min"}, {Duration(10800), "3 h"}, {Duration(86400 * 30), "30 days"},
+		{Duration(86400 * 3652.425), "10 years"},
+		{Probability(0), "< 1e-300"}, {Probability(0.0123), "= 0.012"},
+	} {
+		if c.got != c.want {
+			t.Errorf("%q, want %q", c.got, c.want)
+		}
+	}
+}
