@@ -7,7 +7,7 @@
 //		return nil
 //	}
 //
-// After that these go into, and come out of, columns of these types and their arrays:
+// After that, columns of these types and their arrays store IDs:
 //
 //	               uuid       bytea      bigint     text, varchar, char
 //	scru64.ID                 8 bytes    yes        12 characters
@@ -16,20 +16,24 @@
 //	euid.ID        yes        16 bytes              27
 //	uid60.ID                  8 bytes    yes        9 or 10, which do not sort
 //
-// The types UUID and Bytes of packages scru128, euid and scru160 are stored like ID, but
-// for a UUID in a text, which has 36 characters. The types json and jsonb hold an ID as a
-// string. Any other type is an error that names the remedy.
+// The types UUID and Bytes of packages scru128, euid and scru160 are stored like ID, except that a
+// UUID in a text has 36 characters. The types json and jsonb hold an ID as a string. Any other
+// type gives an error that says what to do.
 //
-// NULL goes into and comes out of a pointer and sql.Null; into an ID it is an error. The
-// zero ID is stored as what it is: to have the column's DEFAULT, leave the column out.
+// A typed.ID is stored like the ID inside, without its prefix, in a uuid, a bytea or a bigint.
+// JSON has the prefix. To store a text with the prefix use typed.Text.
 //
-// A column of a domain is sent in the form of its base type once the connection knows the
-// domain: see pgx.Conn.LoadType. With pgx.QueryExecModeSimpleProtocol pgx does not learn
-// the column's type, and sends the first type that the table above has for the ID.
+// For NULL use a pointer or sql.Null; scanning NULL into an ID is an error. The zero ID is stored
+// as it is: to get the column's DEFAULT, leave the column out.
+//
+// For a column of a domain, the connection must know the domain: see pgx.Conn.LoadType. Then IDs
+// are sent in the form of its base type. With pgx.QueryExecModeSimpleProtocol pgx does not learn
+// the column's type, and sends the first type for the ID in the table above.
 package pgxid
 
 import (
 	"bytes"
+	"cmp"
 	"database/sql"
 	"database/sql/driver"
 	"encoding"
@@ -38,6 +42,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"reflect"
 	"strconv"
 
 	"github.com/jackc/pgx/v5/pgtype"
@@ -46,12 +51,12 @@ import (
 	"github.com/sortid/sortid/scru128"
 	"github.com/sortid/sortid/scru160"
 	"github.com/sortid/sortid/scru64"
+	"github.com/sortid/sortid/typed"
 	"github.com/sortid/sortid/uid60"
 )
 
-// Register adds the IDs to what a connection's map can encode and scan. It may be called
-// again, and after others have registered codecs of their own, which it keeps for all
-// that is no ID.
+// Register adds the IDs to what a connection's map can encode and scan. It may be called again. It
+// keeps codecs that others have registered, for all values that are not IDs.
 func Register(m *pgtype.Map) {
 	before := false
 	for oid, c := range map[uint32]column{
@@ -77,7 +82,8 @@ func Register(m *pgtype.Map) {
 	if before {
 		return
 	}
-	m.TryWrapEncodePlanFuncs = append([]pgtype.TryWrapEncodePlanFunc{wrapUnsupported}, m.TryWrapEncodePlanFuncs...)
+	m.TryWrapEncodePlanFuncs = append([]pgtype.TryWrapEncodePlanFunc{wrapUnsupported},
+		m.TryWrapEncodePlanFuncs...)
 
 	registerDefault[scru64.ID](m, "int8")
 	registerDefault[uid60.ID](m, "int8")
@@ -95,7 +101,7 @@ func registerDefault[ID any](m *pgtype.Map, name string) {
 	m.RegisterDefaultPgType([]*ID{}, "_"+name)
 }
 
-// A codec is that of a PostgreSQL type, and handles IDs besides.
+// A codec is the codec of a PostgreSQL type, which also handles IDs.
 type codec struct {
 	pgtype.Codec
 	column column
@@ -103,9 +109,9 @@ type codec struct {
 
 // A column is how a PostgreSQL type stores IDs.
 type column interface {
-	// append appends an ID as the type sends it, or returns errUnsupported.
+	// append appends an ID in the type's form, or returns errUnsupported.
 	append(buf []byte, format int16, id any) ([]byte, error)
-	// scan sets an ID to a value as the type sends it.
+	// scan sets an ID from a value in the type's form.
 	scan(id scanner, src []byte, format int16) error
 }
 
@@ -115,7 +121,10 @@ func (c codec) PlanEncode(m *pgtype.Map, oid uint32, format int16, value any) pg
 		return c.Codec.PlanEncode(m, oid, format, value)
 	}
 	if _, err := c.column.append(nil, format, id); err == errUnsupported {
-		return nil // pgx then comes to wrapUnsupported
+		if _, ok := id.(typed.Column); ok {
+			return &failPlan{}
+		}
+		return nil // pgx then calls wrapUnsupported
 	}
 	return encodePlan{c.column, format}
 }
@@ -147,7 +156,7 @@ type scanPlan struct {
 
 func (p scanPlan) Scan(src []byte, target any) error {
 	if src == nil {
-		return target.(sql.Scanner).Scan(nil) // an error that says what to do, or sql.Null
+		return target.(sql.Scanner).Scan(nil) // sql.Null, or an error that says what to do
 	}
 	id, valid := targetOf(target)
 	err := p.column.scan(id, src, p.format)
@@ -163,8 +172,8 @@ type scanner interface {
 	encoding.BinaryUnmarshaler
 }
 
-// targetOf returns the ID that a target holds, nil if it holds none, and where a sql.Null
-// says whether it is there.
+// targetOf returns the ID in a target, nil if it has none. For a sql.Null it also returns the
+// place of Valid.
 func targetOf(target any) (id scanner, valid *bool) {
 	switch target := target.(type) {
 	case *scru64.ID:
@@ -187,12 +196,20 @@ func targetOf(target any) (id scanner, valid *bool) {
 		return &target.V, &target.Valid
 	case *sql.Null[uid60.ID]:
 		return &target.V, &target.Valid
+	case typedTarget:
+		return target, nil
 	}
 	return nil, nil
 }
 
-// idOf returns the ID in a value, as one of the types that stand in the first case, whether
-// it is there or NULL, and whether the value is an ID at all.
+// A typedTarget is a pointer to a typed.ID.
+type typedTarget interface {
+	scanner
+	typed.Column
+}
+
+// idOf returns the ID in a value, as one of the types in the first case or a typed.Column. It
+// reports whether the ID is there or NULL, and whether the value is an ID at all.
 func idOf(value any) (id any, valid, ok bool) {
 	switch v := value.(type) {
 	case scru64.ID, scru128.ID, scru160.ID, euid.ID, uid60.ID, scru128.UUID, euid.UUID, scru160.Hex:
@@ -217,7 +234,7 @@ func idOf(value any) (id any, valid, ok bool) {
 		return v.V, v.Valid, true
 	case sql.Null[uid60.ID]:
 		return v.V, v.Valid, true
-	// pgx itself follows pointers only to what is no driver.Valuer.
+	// pgx itself follows pointers only to values that are not a driver.Valuer.
 	case *scru64.ID:
 		return pointed(v)
 	case *scru128.ID:
@@ -238,11 +255,19 @@ func idOf(value any) (id any, valid, ok bool) {
 		return pointed(v)
 	case *sql.Null[uid60.ID]:
 		return pointed(v)
+	case typed.Column:
+		if p := reflect.ValueOf(v); p.Kind() == reflect.Pointer {
+			if p.IsNil() {
+				return reflect.Zero(p.Type().Elem()).Interface(), false, true
+			}
+			return p.Elem().Interface(), true, true
+		}
+		return v, true, true
 	}
 	return nil, false, false
 }
 
-// pointed is idOf for what a pointer points to; nil is NULL.
+// pointed is idOf for the value of a pointer; nil is NULL.
 func pointed[T any](p *T) (id any, valid, ok bool) {
 	if p == nil {
 		p = new(T)
@@ -267,6 +292,15 @@ func (uuidColumn) append(buf []byte, format int16, id any) ([]byte, error) {
 		u = id
 	case euid.UUID:
 		u = scru128.UUID(id)
+	case typed.Column:
+		b, err := id.AppendBinary(buf)
+		if err != nil || len(b)-len(buf) != len(u) {
+			return nil, cmp.Or(err, errUnsupported)
+		}
+		if format == pgtype.BinaryFormatCode {
+			return b, nil
+		}
+		u = scru128.UUID(b[len(buf):])
 	default:
 		return nil, errUnsupported
 	}
@@ -311,6 +345,8 @@ func appendBytes(buf []byte, id any) ([]byte, error) {
 		return append(buf, id[:]...), nil
 	case scru160.Hex:
 		return append(buf, id[:]...), nil
+	case typed.Column:
+		return id.AppendBinary(buf)
 	}
 	return nil, errUnsupported
 }
@@ -344,6 +380,12 @@ func (int8Column) append(buf []byte, format int16, id any) ([]byte, error) {
 			return nil, err
 		}
 		n = uint64(id)
+	case typed.Column:
+		b, err := id.AppendBinary(buf)
+		if err != nil || len(b)-len(buf) != 8 {
+			return nil, cmp.Or(err, errUnsupported)
+		}
+		n = binary.BigEndian.Uint64(b[len(buf):])
 	default:
 		return nil, errUnsupported
 	}
@@ -370,13 +412,15 @@ func (int8Column) scan(id scanner, src []byte, format int16) error {
 type textColumn struct{}
 
 func (textColumn) append(buf []byte, _ int16, id any) ([]byte, error) {
+	if _, ok := id.(typed.Column); ok {
+		return nil, errUnsupported
+	}
 	return id.(encoding.TextAppender).AppendText(buf)
 }
 
 func (textColumn) scan(id scanner, src []byte, _ int16) error { return id.Scan(string(src)) }
 
-// A jsonColumn holds an ID as a string of JSON, of which the binary form may begin with
-// the version 1.
+// A jsonColumn holds an ID as a JSON string. Its binary form may begin with the version 1.
 type jsonColumn struct{ version bool }
 
 func (c jsonColumn) append(buf []byte, format int16, id any) ([]byte, error) {
@@ -394,21 +438,31 @@ func (c jsonColumn) scan(id scanner, src []byte, format int16) error {
 	return json.Unmarshal(src, id)
 }
 
-// wrapUnsupported gives the error of an ID in a type that does not hold it.
+// wrapUnsupported returns the error for an ID in a type that cannot hold it. It leaves out typed
+// IDs: if pgx does not know the column's type, it calls their method Value.
 func wrapUnsupported(value any) (pgtype.WrappedEncodePlanNextSetter, any, bool) {
 	id, _, ok := idOf(value)
-	if !ok {
+	if _, isTyped := id.(typed.Column); !ok || isTyped {
 		return nil, nil, false
 	}
-	types := "bytea or text"
-	switch id.(type) {
+	return &failPlan{}, failValue{unsupported(id)}, true
+}
+
+func unsupported(id any) error {
+	types, method := "bytea or text", "String"
+	switch id := id.(type) {
 	case scru64.ID, uid60.ID:
 		types = "bigint, or " + types
 	case scru128.ID, scru128.UUID, euid.ID, euid.UUID:
 		types = "uuid, " + types
+	case typed.Column:
+		b, _ := id.AppendBinary(nil)
+		types, method = map[int]string{8: "bigint or bytea", 16: "uuid or bytea",
+			20: "bytea"}[len(b)], "Text"
 	}
-	err := fmt.Errorf("pgxid: %T does not go into a column of this type; make the column %s, or store id.String()", id, types)
-	return &failPlan{}, failValue{err}, true
+	return fmt.Errorf(
+		"pgxid: %T does not go into a column of this type; make the column %s, or store id.%s()",
+		id, types, method)
 }
 
 // A failValue fails where pgx asks for its value.
@@ -416,12 +470,12 @@ type failValue struct{ err error }
 
 func (v failValue) Value() (driver.Value, error) { return nil, v.err }
 
-// A failPlan fails with the error of the value that it was made for.
-type failPlan struct{ next pgtype.EncodePlan }
+// A failPlan fails with the error of its value.
+type failPlan struct{}
 
-func (p *failPlan) SetNext(next pgtype.EncodePlan) { p.next = next }
+func (*failPlan) SetNext(pgtype.EncodePlan) {}
 
-func (p *failPlan) Encode(value any, buf []byte) ([]byte, error) {
-	_, v, _ := wrapUnsupported(value)
-	return p.next.Encode(v, buf)
+func (*failPlan) Encode(value any, buf []byte) ([]byte, error) {
+	id, _, _ := idOf(value)
+	return nil, unsupported(id)
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/sortid/sortid/scru160"
 	"github.com/sortid/sortid/scru64"
 	"github.com/sortid/sortid/testserver"
+	"github.com/sortid/sortid/typed"
 	"github.com/sortid/sortid/uid60"
 )
 
@@ -106,21 +107,28 @@ func check[ID interface {
 			var maybe sql.Null[ID]
 			var list []ID
 			var pointers []*ID
-			err := conn.QueryRow(ctx, "SELECT id::text, id, id, id, list, list FROM "+table).Scan(&text, &back, &pointer, &maybe, &list, &pointers)
-			if err != nil || text != show(column, id) || back != id || pointer == nil || *pointer != id || maybe != null ||
+			err := conn.QueryRow(ctx, "SELECT id::text, id, id, id, list, list FROM "+table).Scan(
+				&text, &back, &pointer, &maybe, &list, &pointers)
+			if err != nil || text != show(column, id) || back != id || pointer == nil ||
+				*pointer != id || maybe != null ||
 				!reflect.DeepEqual(list, []ID{id, id}) || len(pointers) != 2 || *pointers[1] != id {
-				t.Errorf("%s as %T: %s, %v, %v, %v, %v, %v", name, value, text, back, pointer, maybe, list, err)
+				t.Errorf("%s as %T: %s, %v, %v, %v, %v, %v", name, value, text, back, pointer,
+					maybe, list, err)
 			}
 			for _, format := range []int16{pgx.TextFormatCode, pgx.BinaryFormatCode} {
 				var back ID
 				var list []ID
-				if err := conn.QueryRow(ctx, "SELECT id, list FROM "+table, pgx.QueryResultFormats{format}).Scan(&back, &list); err != nil || back != id || list[1] != id {
+				if err := conn.QueryRow(ctx, "SELECT id, list FROM "+table,
+					pgx.QueryResultFormats{format}).Scan(&back, &list); err != nil || back != id ||
+					list[1] != id {
 					t.Errorf("%s: format %d reads as %v %v, %v", name, format, back, list, err)
 				}
 			}
 		}
 		var found int
-		if err := conn.QueryRow(ctx, "SELECT count(*) FROM "+table+" WHERE id = $1 AND id = ANY($2)", id, []ID{id}).Scan(&found); err != nil || found != 1 {
+		if err := conn.QueryRow(ctx, "SELECT count(*) FROM "+table+
+			" WHERE id = $1 AND id = ANY($2)", id, []ID{id}).Scan(&found); err != nil ||
+			found != 1 {
 			t.Errorf("%s: found %d, %v", name, found, err)
 		}
 	}
@@ -130,24 +138,30 @@ func check[ID interface {
 	for _, id := range ids {
 		rows = append(rows, []any{id, ids})
 	}
-	if n, err := conn.CopyFrom(ctx, pgx.Identifier{strings.ToLower(table)}, []string{"id", "list"}, pgx.CopyFromRows(rows)); err != nil || int(n) != len(rows) {
+	if n, err := conn.CopyFrom(ctx, pgx.Identifier{strings.ToLower(table)}, []string{"id", "list"},
+		pgx.CopyFromRows(rows)); err != nil || int(n) != len(rows) {
 		t.Errorf("%s: CopyFrom: %d rows, %v", name, n, err)
 	}
 	got, err := conn.Query(ctx, "SELECT id FROM "+table+" WHERE id IS NOT NULL ORDER BY n")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if back, err := pgx.CollectRows(got, pgx.RowTo[ID]); err != nil || !reflect.DeepEqual(back, ids) {
+	if back, err := pgx.CollectRows(got, pgx.RowTo[ID]); err != nil ||
+		!reflect.DeepEqual(back, ids) {
 		t.Errorf("%s: after CopyFrom %v, %v", name, back, err)
 	}
 	var pointer = &ids[0]
 	var maybe = sql.Null[ID]{Valid: true}
 	var list []*ID
-	if err := conn.QueryRow(ctx, "SELECT id, id, list FROM "+table+" WHERE n = (SELECT min(n) + 1 FROM "+table+")").Scan(&pointer, &maybe, &list); err != nil || pointer != nil || maybe.Valid || len(list) != 2 || list[0] != nil {
+	if err := conn.QueryRow(ctx, "SELECT id, id, list FROM "+table+
+		" WHERE n = (SELECT min(n) + 1 FROM "+table+")").Scan(&pointer, &maybe,
+		&list); err != nil || pointer != nil || maybe.Valid || len(list) != 2 || list[0] != nil {
 		t.Errorf("%s: NULL reads as %v, %v, %v, %v", name, pointer, maybe, list, err)
 	}
 	before := ids[0]
-	if err := conn.QueryRow(ctx, "SELECT id FROM "+table+" WHERE id IS NULL LIMIT 1").Scan(&ids[0]); err == nil || !strings.Contains(err.Error(), "sql.Null") || ids[0] != before {
+	if err := conn.QueryRow(ctx, "SELECT id FROM "+table+
+		" WHERE id IS NULL LIMIT 1").Scan(&ids[0]); err == nil || !strings.Contains(err.Error(),
+		"sql.Null") || ids[0] != before {
 		t.Errorf("%s: NULL into an ID: %v, %v", name, ids[0], err)
 	}
 }
@@ -167,13 +181,123 @@ func TestTypes(t *testing.T) {
 	}
 }
 
+type user struct{}
+
+func (user) Prefix() string { return "user" }
+
+// Typed IDs are stored like the ones inside.
+func TestTyped(t *testing.T) {
+	conn := connect(t)
+	for _, column := range []string{"uuid", "bytea"} {
+		checkTyped[typed.ID[user, scru128.ID]](t, conn, column, a128, b128, scru128.ID{})
+		checkTyped[typed.ID[user, euid.ID]](t, conn, column, aEUID, euid.Max)
+	}
+	for _, column := range []string{"bigint", "bytea"} {
+		checkTyped[typed.ID[user, scru64.ID]](t, conn, column, a64, b64, 0)
+	}
+	checkTyped[typed.ID[user, uid60.ID]](t, conn, "bigint", aUID, uid60.Max)
+	checkTyped[typed.ID[user, scru160.ID]](t, conn, "bytea", a160, b160)
+}
+
+func checkTyped[I typed.ID[P, T], P typed.Prefixer, T typed.Inner[T]](t *testing.T, conn *pgx.Conn,
+	column string, inner ...T) {
+	ctx := context.Background()
+	oid := map[string]uint32{"uuid": pgtype.UUIDOID, "bigint": pgtype.Int8OID,
+		"bytea": pgtype.ByteaOID}[column]
+	for _, mode := range []pgx.QueryExecMode{pgx.QueryExecModeCacheStatement, pgx.QueryExecModeExec,
+		pgx.QueryExecModeSimpleProtocol} {
+		for _, inner := range inner {
+			id := typed.From[I](inner)
+			if mode != pgx.QueryExecModeCacheStatement && column == "bytea" &&
+				id.String() != "user_"+a160.String() {
+				continue // as of an ID whose first type is another
+			}
+			var stored string
+			var back typed.ID[P, T]
+			var pointer *typed.ID[P, T]
+			var null sql.Null[typed.ID[P, T]]
+			sent := any(id)
+			for range 2 { // as a value and as a pointer
+				err := conn.QueryRow(ctx, "SELECT ($1::"+column+")::text, $1::"+column+", $1::"+
+					column+", $1::"+column, mode, sent).Scan(&stored, &back, &pointer, &null)
+				if err != nil || stored != show(column, any(inner).(fmt.Stringer)) || back != id ||
+					pointer == nil || *pointer != id || null.V != id || !null.Valid {
+					t.Errorf("%T in %s, %v: %s, %v, %v, %v, %v", id, column, mode, stored, back,
+						pointer, null, err)
+				}
+				sent = &id
+			}
+			var none *typed.ID[P, T]
+			err := conn.QueryRow(ctx, "SELECT $1::"+column+", $2::"+column, mode, none,
+				sql.Null[typed.ID[P, T]]{}).Scan(&pointer, &null)
+			if err != nil || pointer != nil || null.Valid {
+				t.Errorf("%T in %s, %v: NULL is %v, %v, %v", id, column, mode, pointer, null, err)
+			}
+			if err := conn.QueryRow(ctx, "SELECT NULL::"+column).Scan(&back); err == nil ||
+				!strings.Contains(err.Error(), "sql.Null") || back != id {
+				t.Errorf("%T in %s: NULL: %v", id, column, err)
+			}
+			if mode != pgx.QueryExecModeCacheStatement {
+				continue
+			}
+			var list []typed.ID[P, T]
+			err = conn.QueryRow(ctx, "SELECT $1::"+column+"[]",
+				[]typed.ID[P, T]{id, id}).Scan(&list)
+			if err != nil || len(list) != 2 || list[1] != id {
+				t.Errorf("%T in %s[]: %v, %v", id, column, list, err)
+			}
+			for _, format := range []int16{pgx.TextFormatCode, pgx.BinaryFormatCode} {
+				b, err := conn.TypeMap().Encode(oid, format, id, nil)
+				if err == nil {
+					back = typed.ID[P, T]{}
+					err = conn.TypeMap().Scan(oid, format, b, &back)
+				}
+				if err != nil || back != id {
+					t.Errorf("%T in %s, format %d: %q, %v, %v", id, column, format, b, back, err)
+				}
+			}
+			var text typed.Text[P, T]
+			var free typed.Any[T]
+			err = conn.QueryRow(ctx, "SELECT $1::text, $1::text, $2::text", id.Text(),
+				id.Any()).Scan(&text, &free, &stored)
+			if err != nil || text.ID != id || free != id.Any() || stored != id.String() {
+				t.Errorf("%T as text: %v, %v, %s, %v", id, text, free, stored, err)
+			}
+			err = conn.QueryRow(ctx, "SELECT $1::jsonb, ($1::jsonb)::text", id).Scan(&back, &stored)
+			if err != nil || back != id || stored != `"`+id.String()+`"` {
+				t.Errorf("%T as JSON: %v, %s, %v", id, back, stored, err)
+			}
+			if _, err := conn.Exec(ctx, "SELECT $1::text", id); err == nil ||
+				!strings.Contains(err.Error(), "id.Text()") {
+				t.Errorf("%T into text: %v", id, err)
+			}
+		}
+	}
+	table := pgx.Identifier{"typed_" + column}
+	if _, err := conn.Exec(ctx, "DROP TABLE IF EXISTS "+table[0]+"; CREATE TABLE "+table[0]+" (id "+
+		column+")"); err != nil {
+		t.Fatal(err)
+	}
+	id := typed.From[I](inner[0])
+	if _, err := conn.CopyFrom(ctx, table, []string{"id"},
+		pgx.CopyFromRows([][]any{{id}, {&id}, {nil}})); err != nil {
+		t.Errorf("%T in %s: CopyFrom: %v", id, column, err)
+	}
+	var n int
+	if err := conn.QueryRow(ctx, "SELECT count(*) FROM "+table[0]+" WHERE id = $1",
+		id).Scan(&n); err != nil || n != 2 {
+		t.Errorf("%T in %s: %d rows after CopyFrom, %v", id, column, n, err)
+	}
+}
+
 // JSON holds an ID as a string, and null is what it is to package json: nothing changes.
 func TestJSON(t *testing.T) {
 	conn := connect(t)
 	for _, column := range []string{"json", "jsonb"} {
 		for _, format := range []int16{pgx.TextFormatCode, pgx.BinaryFormatCode} {
 			var back scru128.ID
-			if err := conn.QueryRow(context.Background(), "SELECT $1::"+column, pgx.QueryResultFormats{format}, a128).Scan(&back); err != nil || back != a128 {
+			if err := conn.QueryRow(context.Background(), "SELECT $1::"+column,
+				pgx.QueryResultFormats{format}, a128).Scan(&back); err != nil || back != a128 {
 				t.Errorf("%s: %v, %v", column, back, err)
 			}
 		}
@@ -204,7 +328,8 @@ func TestWrappers(t *testing.T) {
 		{"jsonb", a64, `"` + a64.String() + `"`},
 	} {
 		var got string
-		if err := conn.QueryRow(context.Background(), "SELECT ($1::"+c.column+")::text", c.value).Scan(&got); err != nil || got != c.want {
+		if err := conn.QueryRow(context.Background(), "SELECT ($1::"+c.column+")::text",
+			c.value).Scan(&got); err != nil || got != c.want {
 			t.Errorf("%T into %s: %s, %v; want %s", c.value, c.column, got, err, c.want)
 		}
 	}
@@ -228,13 +353,19 @@ func TestUnsupported(t *testing.T) {
 		{"inet", a160, "bytea"},
 		{"bigint[]", []scru128.ID{a128}, "uuid"},
 		{"boolean", scru128.UUID(a128), "uuid"},
+		{"bigint", typed.From[typed.ID[user, scru128.ID]](a128), "uuid or bytea"},
+		{"uuid", typed.From[typed.ID[user, scru64.ID]](a64), "bigint or bytea"},
+		{"text", typed.From[typed.ID[user, scru160.ID]](a160),
+			"make the column bytea, or store id.Text()"},
 	} {
 		_, err := conn.Exec(context.Background(), "SELECT $1::"+c.column, c.value)
-		if err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), "pgxid") {
+		if err == nil || !strings.Contains(err.Error(), c.want) ||
+			!strings.Contains(err.Error(), "pgxid") {
 			t.Errorf("%T into %s: %v", c.value, c.column, err)
 		}
 	}
-	for _, query := range []string{"SELECT 1::bigint", "SELECT 'x'::text", `SELECT '\x00'::bytea`, "SELECT now()", "SELECT true"} {
+	for _, query := range []string{"SELECT 1::bigint", "SELECT 'x'::text", `SELECT '\x00'::bytea`,
+		"SELECT now()", "SELECT true"} {
 		id := a128
 		if err := conn.QueryRow(context.Background(), query).Scan(&id); err == nil || id != a128 {
 			t.Errorf("%s reads as %v, %v", query, id, err)
@@ -249,12 +380,14 @@ func TestUnsupported(t *testing.T) {
 func TestModes(t *testing.T) {
 	conn := connect(t)
 	for _, mode := range []pgx.QueryExecMode{
-		pgx.QueryExecModeCacheStatement, pgx.QueryExecModeCacheDescribe, pgx.QueryExecModeDescribeExec, pgx.QueryExecModeExec, pgx.QueryExecModeSimpleProtocol,
+		pgx.QueryExecModeCacheStatement, pgx.QueryExecModeCacheDescribe,
+		pgx.QueryExecModeDescribeExec, pgx.QueryExecModeExec, pgx.QueryExecModeSimpleProtocol,
 	} {
 		var u scru128.ID
 		var b scru160.ID
 		var i scru64.ID
-		err := conn.QueryRow(context.Background(), "SELECT $1::uuid, $2::bytea, $3::bigint", mode, a128, a160, a64).Scan(&u, &b, &i)
+		err := conn.QueryRow(context.Background(), "SELECT $1::uuid, $2::bytea, $3::bigint", mode,
+			a128, a160, a64).Scan(&u, &b, &i)
 		if err != nil || u != a128 || b != a160 || i != a64 {
 			t.Errorf("%v: %v %v %v, %v", mode, u, b, i, err)
 		}
@@ -265,7 +398,8 @@ func TestModes(t *testing.T) {
 func TestDomain(t *testing.T) {
 	conn := connect(t)
 	ctx := context.Background()
-	if _, err := conn.Exec(ctx, "CREATE DOMAIN short AS bigint CHECK (VALUE >= 0); CREATE DOMAIN long AS bytea CHECK (octet_length(VALUE) = 20); CREATE TABLE t (a short, b long)"); err != nil {
+	if _, err := conn.Exec(ctx,
+		"CREATE DOMAIN short AS bigint CHECK (VALUE >= 0); CREATE DOMAIN long AS bytea CHECK (octet_length(VALUE) = 20); CREATE TABLE t (a short, b long)"); err != nil {
 		t.Fatal(err)
 	}
 	for range 2 {
@@ -303,7 +437,8 @@ func TestRegisterAgain(t *testing.T) {
 		pgxid.Register(m)
 		m.RegisterType(&pgtype.Type{Name: "uuid", OID: pgtype.UUIDOID, Codec: plainUUID{}})
 		pgxid.Register(m)
-		if buf, err := m.Encode(pgtype.UUIDOID, pgtype.BinaryFormatCode, a128, nil); err != nil || scru128.ID(buf) != a128 {
+		if buf, err := m.Encode(pgtype.UUIDOID, pgtype.BinaryFormatCode, a128, nil); err != nil ||
+			scru128.ID(buf) != a128 {
 			t.Fatal(buf, err)
 		}
 		if n := len(m.TryWrapEncodePlanFuncs); n != len(pgtype.NewMap().TryWrapEncodePlanFuncs)+1 {
@@ -316,9 +451,23 @@ func TestRegisterAgain(t *testing.T) {
 func TestAllocations(t *testing.T) {
 	m := pgtype.NewMap()
 	pgxid.Register(m)
-	var value any = a128
 	buf := make([]byte, 0, 64)
-	if n := testing.AllocsPerRun(100, func() { buf, _ = m.Encode(pgtype.UUIDOID, pgtype.BinaryFormatCode, value, buf[:0]) }); n > 0 {
+	var typedValue any = typed.From[typed.ID[user, scru128.ID]](a128)
+	if n := testing.AllocsPerRun(
+		100,
+		func() {
+			buf, _ = m.Encode(pgtype.UUIDOID, pgtype.BinaryFormatCode, typedValue,
+				buf[:0])
+		}); n > 0 {
+		t.Errorf("%v allocations to encode a typed ID", n)
+	}
+	var value any = a128
+	if n := testing.AllocsPerRun(
+		100,
+		func() {
+			buf, _ = m.Encode(pgtype.UUIDOID, pgtype.BinaryFormatCode, value,
+				buf[:0])
+		}); n > 0 {
 		t.Errorf("%v allocations to encode", n)
 	}
 	var id scru128.ID

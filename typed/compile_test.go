@@ -1,0 +1,52 @@
+package typed_test
+
+import (
+	"bufio"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// Mistakes with types are errors of the compiler.
+func TestMistakesDoNotCompile(t *testing.T) {
+	const file = "testdata/mistakes/main.go"
+	output, err := exec.Command("go", "build", "-gcflags=-e", "-o",
+		filepath.Join(t.TempDir(), "out"), file).CombinedOutput()
+	if err == nil {
+		t.Fatal("the program compiles")
+	}
+	got := map[int]string{}
+	for line := range strings.Lines(string(output)) {
+		if _, rest, ok := strings.Cut(line, "main.go:"); ok {
+			number, message, _ := strings.Cut(rest, ":")
+			n, err := strconv.Atoi(number)
+			if err != nil {
+				t.Fatal(line)
+			}
+			got[n] += message
+		}
+	}
+	f, err := os.Open(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	wanted := 0
+	s := bufio.NewScanner(f)
+	for n := 1; s.Scan(); n++ {
+		_, want, found := strings.Cut(s.Text(), "// ERROR ")
+		message, is := got[n]
+		if found {
+			wanted++
+		}
+		if found != is || !strings.Contains(message, want) {
+			t.Errorf("line %d: %s\nthe compiler says %q, want %q", n, s.Text(), message, want)
+		}
+	}
+	if err := s.Err(); err != nil || wanted == 0 {
+		t.Errorf("%d errors wanted, %v; the compiler said\n%s", wanted, err, output)
+	}
+}
