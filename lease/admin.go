@@ -9,11 +9,12 @@ import (
 	"time"
 )
 
-// Records returns the record of a realm, and those of its blocks in the order of their
-// node IDs, larger blocks before their parts. It fails with [ErrNoRealm]. Records that no
-// client makes are left out; then it returns the others, with an error that matches
-// [ErrRecord].
-func Records(ctx context.Context, store Store, realm string) (root Record, blocks []Record, err error) {
+// Records returns a realm's record and the records of its blocks. The blocks are in the order of
+// their node IDs, larger blocks before their parts. It fails with [ErrNoRealm]. If there are
+// records that no client makes, it leaves them out and returns the others, with an error that
+// matches [ErrRecord].
+func Records(ctx context.Context, store Store,
+	realm string) (root Record, blocks []Record, err error) {
 	root, err = Realm(ctx, store, realm)
 	if err != nil {
 		return Record{}, nil, err
@@ -32,11 +33,14 @@ func Records(ctx context.Context, store Store, realm string) (root Record, block
 	})
 	slices.SortFunc(blocks, func(a, b Record) int {
 		return cmp.Or(
-			cmp.Compare(a.Block.NodeID<<(MaxBits-a.Block.Size), b.Block.NodeID<<(MaxBits-b.Block.Size)),
+			cmp.Compare(a.Block.NodeID<<(MaxBits-a.Block.Size),
+				b.Block.NodeID<<(MaxBits-b.Block.Size)),
 			cmp.Compare(a.Block.Size, b.Block.Size))
 	})
 	if len(strange) > 0 {
-		return root, blocks, fmt.Errorf("%w: %d of them, such as the one of %s; something else has written them", ErrRecord, len(strange), strange[0])
+		return root, blocks, fmt.Errorf(
+			"%w: %d of them, such as the one of %s; something else has written them", ErrRecord,
+			len(strange), strange[0])
 	}
 	return root, blocks, nil
 }
@@ -56,9 +60,9 @@ func Realm(ctx context.Context, store Store, realm string) (Record, error) {
 	return root, checkTerms(root)
 }
 
-// Evict takes a block from the owner, or, if that is the zero Owner, from whoever holds
-// it. The owner's generators go on until it next renews its lease, at most to the end of
-// their window, which nobody else is granted, and then with another node ID. It reports whether the owner held it.
+// Evict takes a block from its owner; the zero Owner means whoever holds it. It reports whether
+// the owner held the block. The owner's generators go on until it next renews its lease, at most
+// to the end of their window, which nobody else is granted. Then they get another node ID.
 func Evict(ctx context.Context, store Store, realm string, b Block, owner Owner) (bool, error) {
 	root, err := Realm(ctx, store, realm)
 	if err != nil {
@@ -77,12 +81,12 @@ func Evict(ctx context.Context, store Store, realm string, b Block, owner Owner)
 	}
 }
 
-// maxSkew bounds the skew of a fence, which nothing takes back.
+// maxSkew bounds the skew of a fence, which cannot be undone.
 const maxSkew = 24 * time.Hour
 
-// Create makes the realm of a configuration, which needs no NodeBits for that, and
-// reports whether it did: it is no error if there is one already that fits. [Acquire] does
-// the same, unless Config.MustExist is set.
+// Create makes the realm of a configuration, and reports whether it did. NodeBits is not needed.
+// It is no error if a matching realm exists already. [Acquire] does the same, unless
+// Config.MustExist is set.
 func Create(ctx context.Context, store Store, config Config) (bool, error) {
 	config.NodeBits = max(config.NodeBits, 1)
 	config, err := config.complete()
@@ -104,8 +108,7 @@ func Create(ctx context.Context, store Store, config Config) (bool, error) {
 	return false, cmp.Or(checkTerms(root), config.check(root.Terms))
 }
 
-// createRealm makes a realm that does not exist. It reports false if another process was
-// faster.
+// createRealm makes a realm. It reports false if another process was faster.
 func createRealm(ctx context.Context, store Store, config Config) (bool, error) {
 	prev := Record{Realm: config.Realm}
 	next := fenced(prev, config.terms(), newGeneration(), 0)
@@ -116,7 +119,7 @@ func createRealm(ctx context.Context, store Store, config Config) (bool, error) 
 	return ok, err
 }
 
-// storeName says which store it is, if the store says so by a method String.
+// storeName names the store, by its method String if it has one.
 func storeName(store Store) string {
 	if s, ok := store.(fmt.Stringer); ok {
 		return s.String()
@@ -124,15 +127,15 @@ func storeName(store Store) string {
 	return fmt.Sprintf("%T", store)
 }
 
-// SetTerms changes the window and the lead of a realm, each unless it is 0, and returns the
-// realm's terms. That is safe at any time, while leases are held. Leases that follow the
-// realm's terms do so from their second renewal on; those that were configured to have more
-// than the realm now has keep what they have, and are refused when they need a new node ID.
+// SetTerms changes the window and the lead of a realm, and returns its terms. 0 leaves a value as
+// it is. SetTerms is safe at any time, even while leases are held. Leases that follow the realm's
+// terms do so from their second renewal on. Leases configured with more than the realm now has
+// keep it, and are refused when they need a new node ID.
 //
-// From then on a [Fence] reckons with the longest window and lead that the realm has had.
-// A copy of the store that was made before does not know of a longer one: if it is
-// restored, the fence must be told.
-func SetTerms(ctx context.Context, store Store, realm string, window, lead time.Duration) (Terms, error) {
+// From then on, a [Fence] uses the longest window and lead that the realm has had. An older copy
+// of the store does not know of a longer one. If it is restored, tell Fence.
+func SetTerms(ctx context.Context, store Store, realm string, window,
+	lead time.Duration) (Terms, error) {
 	for {
 		root, err := Realm(ctx, store, realm)
 		if err != nil {
@@ -149,7 +152,7 @@ func SetTerms(ctx context.Context, store Store, realm string, window, lead time.
 	}
 }
 
-// with returns the terms with another window and lead, each unless it is 0.
+// with returns the terms with another window and lead; 0 leaves a value as it is.
 func (t Terms) with(window, lead time.Duration) (Terms, error) {
 	const day = 24 * time.Hour
 	tick := t.Duration(1)
@@ -161,17 +164,16 @@ func (t Terms) with(window, lead time.Duration) (Terms, error) {
 	}
 	next := t
 	if window != 0 {
-		next.Window = int64(window / tick)
+		next.Window = t.ticks(window)
 	}
 	if lead != 0 {
-		next.Lead = int64(lead / tick)
+		next.Lead = t.ticks(lead)
 	}
 	next.MostWindow, next.MostLead = t.most(next)
 	return next, nil
 }
 
-// most returns the longest window and lead of t, which other terms take the place of, as
-// these record them: 0 where it is their own.
+// most returns the longest window and lead of t and next, or 0 where next has the longest.
 func (t Terms) most(next Terms) (window, lead int64) {
 	if window = max(t.Window, t.MostWindow, next.Window); window == next.Window {
 		window = 0
@@ -182,20 +184,19 @@ func (t Terms) most(next Terms) (window, lead int64) {
 	return window, lead
 }
 
-// Fence makes a realm safe whose store has been restored from an old copy, or may have
-// lost changes for another reason. Call it before any process can reach that store. All
-// grants from then on start at the time that it returns or later: later than all that was
-// granted before the loss, as far as no clock by which grants were made was ahead by more
-// than skew. Where the store still knows of grants that end later, those of the node IDs
-// concerned start after them. So for about the realm's window, its lead and skew no node ID
-// is granted anew; running processes use up the windows that they have, and then wait. All
+// Fence makes a realm safe after its store was restored from an old copy, or may have lost changes
+// for another reason. Call it before any process can reach that store. All later grants start at
+// the returned time or after it. This is later than all earlier grants, unless they were made by a
+// clock that was ahead by more than skew. If the store still knows of grants that end later, new
+// grants of their node IDs start after them. So no node ID is granted for about the realm's
+// window, its lead and skew together. Running processes use up their windows and then wait. All
 // get new node IDs.
 //
-// If even the realm is gone, Fence makes it, by config, which else needs no more than
-// Realm. It fails with [ErrNoRealm] if config has no Format for that, and with [ErrRealm]
-// if the realm has another. The Window and MaxLead of config, unless they are 0, become
-// those of the realm; if the lost grants may have been longer than the realm in the store
-// tells, they must not be less than these were. After an error of the store, call it again.
+// Fence needs only Realm in config. If the realm itself is gone, Fence makes it from config. It
+// fails with [ErrNoRealm] if config has no Format for that, and with [ErrRealm] if the realm's
+// format differs. If the Window and MaxLead of config are not 0, they become the realm's. If lost
+// grants may have been longer than the stored terms say, Window and MaxLead must cover them. After
+// an error of the store, call Fence again.
 func Fence(ctx context.Context, store Store, config Config, skew time.Duration) (time.Time, error) {
 	config, err := fenceConfig(config, skew)
 	if err != nil {
@@ -228,19 +229,21 @@ func Fence(ctx context.Context, store Store, config Config, skew time.Duration) 
 		if !ok {
 			continue
 		}
-		// Should processes reach the store after all, then what they were granted meanwhile is
-		// carried over before the floor comes within anybody's reach.
+		// If processes do reach the store, what they were granted meanwhile is carried over before
+		// anybody can be granted ticks from the floor on.
 		return terms.Time(next.HWM), carry(ctx, store, root, next, false)
 	}
 }
 
-// fenceConfig checks what [Fence] is told, and completes it.
+// fenceConfig checks the configuration for [Fence] and fills in defaults.
 func fenceConfig(config Config, skew time.Duration) (Config, error) {
 	if err := checkRealm(config.Realm); err != nil {
 		return config, err
 	}
 	if skew < 0 || skew > maxSkew {
-		return config, fmt.Errorf("%w: a skew of %v, want at most %v: the realm would be without node IDs for as long", ErrConfig, skew, maxSkew)
+		return config, fmt.Errorf(
+			"%w: a skew of %v, want at most %v: the realm would be without node IDs for as long",
+			ErrConfig, skew, maxSkew)
 	}
 	if config.Now == nil {
 		config.Now = time.Now
@@ -252,7 +255,7 @@ func fenceConfig(config Config, skew time.Duration) (Config, error) {
 	return config.complete()
 }
 
-// fencedTerms returns the terms that a fence gives a realm.
+// fencedTerms returns the terms of a realm after a fence.
 func (c Config) fencedTerms(root Record) (Terms, error) {
 	terms, known := root.Terms, c.Format != (Format{})
 	switch {
@@ -273,32 +276,30 @@ func (c Config) fencedTerms(root Record) (Terms, error) {
 	return terms.with(c.Window, c.MaxLead)
 }
 
-// reach returns the tick at which grants of time now end, or earlier.
+// reach returns the latest tick at which a grant made now can end.
 func (t Terms) reach(now time.Time) int64 {
 	return t.At(now) + max(t.Window, t.MostWindow) + max(t.Lead, t.MostLead)
 }
 
-// floor returns the first tick that a fence lets be granted.
+// floor returns the first tick that can be granted after a fence.
 func (t Terms) floor(now time.Time, skew time.Duration) int64 {
-	return t.reach(now) + int64((skew+fenceTime)/t.Duration(1)) + 2 // for two roundings
+	return t.reach(now) + t.ticks(skew+fenceTime) + 2 // for two roundings
 }
 
-// fenceTime is how much later than the time that it has read a fence may take effect, beside
-// the skew.
+// fenceTime is how long after it read the time a fence may take effect, in addition to the skew.
 const fenceTime = time.Second
 
-// fenced returns what a fence makes of a realm's record.
+// fenced returns a realm's record after a fence.
 func fenced(root Record, terms Terms, generation string, floor int64) Record {
 	root.Revision, root.State, root.Generation, root.HWM = root.Revision+1, Split, generation, floor
-	// The floor is above all grants of the past, so these need not be considered again.
+	// The floor is above all past grants, so their length no longer matters.
 	terms.MostWindow, terms.MostLead = 0, 0
 	root.Terms = terms
 	return root
 }
 
-// carry writes the records with which a generation starts, as far as they are not there.
-// Before the generation starts, parts come first: a block is split because a part of it has
-// a record.
+// carry writes the first records of a generation, unless they exist already. Before the generation
+// starts, it writes parts first: a block is split because a part of it has a record.
 func carry(ctx context.Context, store Store, from, to Record, before bool) error {
 	old, err := divided(ctx, store, from.Realm+"@"+from.Generation)
 	if err != nil {
@@ -334,8 +335,8 @@ func carry(ctx context.Context, store Store, from, to Record, before bool) error
 	return nil
 }
 
-// divided returns the records of all blocks of a generation that do not lie in one that is
-// whole or retired, whose mark is that of all its parts. Unlike a list they are the latest.
+// divided returns the latest records of a generation. It leaves out blocks inside a whole or
+// retired block, whose mark holds for all its parts.
 func divided(ctx context.Context, store Store, space string) (all []Record, err error) {
 	const batch = 256
 	blocks := []Block{{0, 1}, {1, 1}}

@@ -8,16 +8,15 @@ import (
 	"time"
 )
 
-// MaxRecords is how many records of one generation of a realm [Known.Check] lets be made:
-// enough for all 32,768 node IDs of 15 bits, or, scattered in the largest realm, for about
-// 3,000. Whoever may change a realm can store so many, and a list of them takes some 20 MB.
+// MaxRecords is how many records [Known.Check] allows in one generation of a realm. That is enough
+// for all 32,768 node IDs of 15 bits, or for about 3,000 scattered in the largest realm. Whoever
+// may change a realm can store so many, and a list of them takes some 20 MB.
 const MaxRecords = 1 << 16
 
 // ErrIllegal: the protocol does not allow a change; see [ChangeError].
 var ErrIllegal = errors.New("lease: the protocol does not allow this change")
 
-// A ChangeError says which of several changes the protocol does not allow, and why. It
-// matches [ErrIllegal].
+// A ChangeError says which change the protocol does not allow, and why. It matches [ErrIllegal].
 type ChangeError struct {
 	Index  int
 	Reason string
@@ -30,9 +29,9 @@ func (e *ChangeError) Error() string {
 // Is matches [ErrIllegal].
 func (e *ChangeError) Is(target error) bool { return target == ErrIllegal }
 
-// Evidence returns what a server must read to check changes: the records of blocks of one
-// realm, by one GetMany, in this order. It fails with [ErrIllegal] where the changes by
-// themselves show that no store may make them.
+// Evidence returns what a server must read to check changes: blocks of one realm, to read with one
+// GetMany, in this order. It fails with [ErrIllegal] if no store may make the changes, whatever
+// records it has.
 func Evidence(changes []Change) (realm string, blocks []Block, err error) {
 	if len(changes) == 0 {
 		return "", nil, &ChangeError{0, "there is none"}
@@ -60,7 +59,7 @@ func Evidence(changes []Change) (realm string, blocks []Block, err error) {
 	// A block is read before the one around it.
 	for _, c := range changes {
 		b := c.Next.Block
-		if c.Prev.State == Merging || c.Next.State == Split {
+		if c.Prev.State == Merging {
 			blocks = append(blocks, b.child(0), b.child(1))
 		}
 		if b.Size > 1 && (c.Prev.State == Retired || c.Next.State == Retired) {
@@ -70,7 +69,7 @@ func Evidence(changes []Change) (realm string, blocks []Block, err error) {
 	return realm, blocks, nil
 }
 
-// malformed says what is wrong with a change whatever the store has.
+// malformed says what is wrong with a change, whatever the store has.
 func malformed(c Change) string {
 	next := c.Next
 	realm, generation, ofBlock := strings.Cut(next.Realm, "@")
@@ -99,50 +98,43 @@ func malformed(c Change) string {
 type Known struct {
 	// Root is the realm's record. Its Revision is 0 if there is none.
 	Root Record
-	// Now is the time by the store's clock or, if it has none, by the server's.
+	// Now is the time by the store's clock or, if the store has none, by the server's.
 	Now time.Time
-	// Ahead is how far ahead of Now the time may be that clients go by: 0 if the store has
-	// a clock, else the realm's lead.
+	// Ahead is how far the clients' time may be ahead of Now: 0 if the store has a clock, else the
+	// realm's lead.
 	Ahead time.Duration
 	// Records are the records that [Evidence] names.
 	Records []Record
-	// Current has the records of the changed blocks in Root's generation, if the changes are
-	// of another.
-	Current []Record
-	// Count is how many records Root's generation has; needed for changes that make one.
+	// Count is how many records Root's generation has. Only changes that make records need it.
 	Count int
 }
 
-// Check reports whether the protocol allows changes, in their order. It works out, by the
-// functions that clients use, what may become of each record, and compares.
+// Check reports whether the protocol allows changes, in their order. It works out what each record
+// may become, with the same functions as clients, and compares.
 //
 //   - false without an error: another change came first, as with CompareAndSet. A client
-//     that reads the records again can go on.
-//   - An error that matches [ErrIllegal]: no client that keeps to the protocol asks for
-//     this.
+//     that reads the records again can continue.
+//   - An error that matches [ErrIllegal]: no client that follows the protocol makes this
+//     request.
 //
-// The one who calls it must then make the changes by CompareAndSetMany, with the records
-// that were checked as Prev.
+// The caller must then make the changes by CompareAndSetMany, with the checked records as Prev.
 //
-// A client that does not keep to the protocol may still do harm: it can hold and evict all
-// node IDs of the realm, change its terms within the limits of a [Config], and fill
-// it with [MaxRecords] records. It cannot make others issue an ID twice:
+// A client that breaks the protocol can still do harm. It can hold and evict all node IDs of the
+// realm, change its terms within the limits of a [Config], and fill it with [MaxRecords] records.
+// It cannot make others issue an ID twice:
 //
 //   - A grant starts at the mark or above. It ends within the realm's longest window and
-//     lead of the time, so a fence that is above these is above all grants.
-//   - The mark goes down in a release only, at most to the record's From. The ticks from
-//     there on were granted to the owner, whose key the release shows. Others can read the
-//     record and evict the owner, but that leaves the mark.
+//     lead from now, so a fence beyond these is above all grants.
+//   - The mark goes down only in a release, at most to the record's From. The ticks from
+//     there on were granted to the owner, and the release shows the owner's key. Others can
+//     read the record and evict the owner, but that does not lower the mark.
 //   - Halves are joined only if both were retired by a write since the merge began. Their
 //     Request shows that.
-//   - Records of a generation that is over can change, and no new ones are made.
+//   - Records of an ended generation can change, and no new ones are made.
+//   - Check allows no fence. A client that could begin a generation could prepare records in
+//     it, so that node IDs overlap. Only trusted people may fence, at the store itself.
 //
-// This holds while the clock that Now is read from does not go back, and while only those
-// who are trusted fence the realm. A fence raises the floor above all that may have been
-// granted. But Check sees only some records of the generation that it begins: who does not
-// keep to the protocol could prepare others there, so that node IDs overlap. A server that
-// serves strangers refuses changes of [Record].Generation, and new records of generations
-// that are not the realm's.
+// This holds as long as the clock behind Now does not go back.
 func (k Known) Check(changes []Change) (bool, error) {
 	if _, _, err := Evidence(changes); err != nil {
 		return false, err
@@ -172,16 +164,19 @@ var errConflict = errors.New("lease: another change came first")
 // A checker checks the changes of one call of Check.
 type checker struct {
 	Known
-	records, current map[Block]Record
-	past             bool  // the changes are not of the realm's generation
-	now              int64 // the latest tick that clients may go by
-	window, lead     int64 // the longest
+	records      map[Block]Record
+	past         bool  // the changes belong to an earlier generation
+	now          int64 // the latest tick that clients may take as the time
+	window, lead int64 // the longest
 }
 
 func newChecker(k Known, next Record) *checker {
 	t := k.Root.Terms
-	c := &checker{Known: k, records: byBlock(k.Records), current: byBlock(k.Current),
+	c := &checker{Known: k, records: make(map[Block]Record, len(k.Records)),
 		window: max(t.Window, t.MostWindow), lead: max(t.Lead, t.MostLead)}
+	for _, r := range k.Records {
+		c.records[r.Block] = r
+	}
 	_, generation, ofBlock := strings.Cut(next.Realm, "@")
 	c.past = ofBlock && generation != k.Root.Generation
 	if checkTerms(k.Root) == nil {
@@ -190,15 +185,7 @@ func newChecker(k Known, next Record) *checker {
 	return c
 }
 
-func byBlock(records []Record) map[Block]Record {
-	m := make(map[Block]Record, len(records))
-	for _, r := range records {
-		m[r.Block] = r
-	}
-	return m
-}
-
-// stored returns the record that next is to replace.
+// stored returns the record that next replaces.
 func (c *checker) stored(next Record) Record {
 	r := c.records[next.Block]
 	if next.Block == (Block{}) {
@@ -208,7 +195,7 @@ func (c *checker) stored(next Record) Record {
 	return r
 }
 
-// change returns an error unless is may become next.
+// change returns an error unless next may replace is.
 func (c *checker) change(is, next Record) error {
 	if next.Block == (Block{}) {
 		return c.changeRoot(is, next)
@@ -240,7 +227,7 @@ func (c *checker) change(is, next Record) error {
 	return same(is, want, next)
 }
 
-// same compares what a record becomes with what it should.
+// same compares a record with the one that it should be.
 func same(is, want, next Record) error {
 	want.Revision = is.Revision + 1
 	if want == next {
@@ -267,11 +254,11 @@ func same(is, want, next Record) error {
 	return errors.New("the name or the key is not what it should be")
 }
 
-// outcome returns what may become of a record that is to be next, save for the Revision.
+// outcome returns the record that must replace is, apart from the Revision.
 func (c *checker) outcome(is, next Record) (Record, error) {
 	switch {
 	case c.past && is.Revision == 0:
-		return c.carried(is, next)
+		return is, errConflict
 	case next.State == Merging:
 		return merge(is)
 	case next.State == Retired:
@@ -295,7 +282,7 @@ func (c *checker) outcome(is, next Record) (Record, error) {
 	return whole, nil
 }
 
-// whole returns the record of a block that is whole, or is made so.
+// whole returns the record of a block as it is, or made whole.
 func (c *checker) whole(is Record) (Record, error) {
 	switch is.State {
 	case Retired:
@@ -313,7 +300,8 @@ func (c *checker) whole(is Record) (Record, error) {
 		return whole, err
 	case Merging:
 		a, b := c.records[is.Block.child(0)], c.records[is.Block.child(1)]
-		if whole, err := join(is, a, b); err == nil && a.Request == is.Revision && b.Request == is.Revision {
+		if whole, err := join(is, a, b); err == nil && a.Request == is.Revision &&
+			b.Request == is.Revision {
 			return whole, nil
 		}
 		return is, errConflict
@@ -343,7 +331,7 @@ func (c *checker) retired(is, next Record) (Record, error) {
 	return r, err
 }
 
-// granted returns the grant of a block that next shows.
+// granted returns the grant that next records.
 func (c *checker) granted(whole, next Record) (Record, error) {
 	return c.request(next, func(q request) (Record, error) {
 		q.now = min(next.From, c.now) // the time of the request, which has passed
@@ -351,7 +339,7 @@ func (c *checker) granted(whole, next Record) (Record, error) {
 	})
 }
 
-// extended returns the extension that next shows.
+// extended returns the extension that next records.
 func (c *checker) extended(is, next Record) (Record, error) {
 	return c.request(next, func(q request) (Record, error) {
 		q.now = min(q.at, c.now)
@@ -359,13 +347,16 @@ func (c *checker) extended(is, next Record) (Record, error) {
 	})
 }
 
-// request tries the requests that can have led to next. The deadline of a grant is half its
-// window later than its end, rounded down.
-func (c *checker) request(next Record, grant func(q request) (Record, error)) (r Record, err error) {
+// request tries the requests that can have led to next. A grant's deadline comes half its window,
+// rounded down, after its end.
+func (c *checker) request(next Record,
+	grant func(q request) (Record, error)) (r Record, err error) {
 	half := next.Deadline - next.HWM
 	if half < 0 || half > c.window/2 {
-		return r, fmt.Errorf("the deadline is %d ticks after hwm, want at most %d, which is half a window",
-			half, c.window/2)
+		return r,
+			fmt.Errorf(
+				"the deadline is %d ticks after hwm, want at most %d, which is half a window",
+				half, c.window/2)
 	}
 	for w := max(1, 2*half); w <= min(2*half+1, c.window); w++ {
 		r, err = grant(request{
@@ -379,7 +370,7 @@ func (c *checker) request(next Record, grant func(q request) (Record, error)) (r
 	return r, err
 }
 
-// released returns what the release or the eviction makes of a record that next shows.
+// released returns the record after the release or eviction that next records.
 func released(is, next Record) (Record, error) {
 	switch {
 	case is.Owner == Owner{}:
@@ -394,80 +385,26 @@ func released(is, next Record) (Record, error) {
 	return r, err
 }
 
-// carried returns the record with which a generation starts that a fence prepares. Only marks
-// that no client could be granted now are carried over, and only blocks around them are
-// split: so no generation has records that is not about to start.
-func (c *checker) carried(is, next Record) (Record, error) {
-	old, t := c.current[is.Block], c.Root.Terms
-	beyond := old.HWM > t.reach(c.Now)
-	is.State, is.HWM = next.State, old.HWM
-	if next.State == Retired && next.Request == 0 {
-		if !beyond {
-			return is, fmt.Errorf("a fence carries over marks above %d, and hwm is %d",
-				t.reach(c.Now), old.HWM)
-		}
-		return is, nil
-	}
-	if next.State != Split {
-		return is, errConflict
-	}
-	a, b := c.records[is.Block.child(0)], c.records[is.Block.child(1)]
-	if a.Revision == 0 && b.Revision == 0 {
-		return is, errConflict
-	}
-	for _, half := range []Record{a, b} { // what is divided stands for the mark around it
-		if half.State == Split && half.HWM < next.HWM {
-			return is, fmt.Errorf("hwm of the half %v is %d, want at least %d",
-				half.Block, half.HWM, next.HWM)
-		}
-	}
-	if beyond && next.HWM == old.HWM {
-		return is, nil
-	}
-	is.HWM = next.HWM
-	return is, c.checkFloor(t, next.HWM)
-}
-
-// checkFloor returns an error unless a fence that takes effect now can have the floor.
-func (c *checker) checkFloor(t Terms, floor int64) error {
-	least, most := t.reach(c.Now)+1, t.floor(c.Now.Add(c.Ahead), maxSkew)
-	if floor < least || floor > max(most, c.Root.HWM) {
-		return fmt.Errorf("the floor is %d, want %d to %d; a fence that took longer than its skew "+
-			"can be made again with a larger one", floor, least, most)
-	}
-	return nil
-}
-
-// changeRoot is change for the realm's own record: it is made, its terms are set, or it is
-// fenced.
+// changeRoot is change for the realm's own record: it is made, or its terms are set.
 func (c *checker) changeRoot(is, next Record) error {
 	if err := legalTerms(next.Terms); err != nil {
 		return err
 	}
-	terms, made := next.Terms, is.Revision == 0
-	if !made {
-		var err error
-		if terms, err = changedTerms(is, terms); err != nil {
+	if is.Revision != 0 {
+		terms, err := changedTerms(is, next.Terms)
+		if err != nil {
 			return err
 		}
-	}
-	if !made && next.Generation == is.Generation {
 		want := is
 		want.Terms = terms
 		return same(is, want, next)
 	}
-	if err := c.unused(terms); err != nil {
-		return err
-	}
-	if !made || next.HWM != 0 {
-		if next.HWM < is.HWM {
-			return fmt.Errorf("the floor is %d, and was %d", next.HWM, is.HWM)
-		}
-		if err := c.checkFloor(terms, next.HWM); err != nil {
-			return err
+	for _, r := range c.records {
+		if r.Revision != 0 {
+			return errors.New("the generation has been used before")
 		}
 	}
-	return same(is, fenced(is, terms, next.Generation, next.HWM), next)
+	return same(is, fenced(is, next.Terms, next.Generation, 0), next)
 }
 
 // changedTerms returns a realm's terms with the window and the lead of next.
@@ -483,17 +420,6 @@ func changedTerms(root Record, next Terms) (Terms, error) {
 		lead = next.Duration(next.Lead)
 	}
 	return root.Terms.with(window, lead)
-}
-
-// unused returns an error if the records that [Evidence] names for a new generation are not
-// those that a fence has carried over just now.
-func (c *checker) unused(t Terms) error {
-	for _, r := range c.records {
-		if r.Revision != 0 && (r.State == Whole || r.State == Merging || r.HWM <= t.reach(c.Now)) {
-			return errors.New("the generation has been used before")
-		}
-	}
-	return nil
 }
 
 // legalTerms returns an error unless a [Config] can make the terms.

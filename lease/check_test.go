@@ -26,7 +26,8 @@ func TestCheck(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return Record{Realm: "r@" + generation, Block: b, Revision: revision, State: state, HWM: hwm}
+		return Record{Realm: "r@" + generation, Block: b, Revision: revision, State: state,
+			HWM: hwm}
 	}
 	rec := func(block string, revision uint64, state State, hwm int64) Record {
 		return in(generation, block, revision, state, hwm)
@@ -54,77 +55,142 @@ func TestCheck(t *testing.T) {
 	fence := func(generation string, floor int64) func(r *Record) {
 		return func(r *Record) { r.Generation, r.HWM = generation, floor }
 	}
+	absent := Record{Realm: "r"}
+	made := func(floor int64) Record { return fenced(absent, root.Terms, other, floor) }
 	const ok, stale = "", "stale" // or else what the error says
 	for _, c := range []struct {
-		name    string
-		is      Record
-		next    Record
-		around  []Record // other records
-		current []Record
-		want    string
+		name   string
+		is     Record
+		next   Record
+		around []Record // other records
+		want   string
 	}{
-		{"a first half", none("0/1"), to(none("0/1"), hwm(Split, 500)), nil, nil, ok},
-		{"below the floor", none("0/1"), to(none("0/1"), hwm(Split, 499)), nil, nil, "hwm is 499, want 500"},
-		{"a half of a split block", none("0/2"), to(none("0/2"), hwm(Whole, 700)), []Record{rec("0/1", 1, Split, 700)}, nil, ok},
-		{"below its mark", none("0/2"), to(none("0/2"), hwm(Whole, 600)), []Record{rec("0/1", 1, Split, 700)}, nil, "hwm is 600, want 700"},
-		{"a half of a whole block", none("0/2"), to(none("0/2"), hwm(Whole, 700)), []Record{rec("0/1", 1, Whole, 700)}, nil, "the block around 0/2 is whole"},
-		{"a half of a merging block", none("0/2"), to(none("0/2"), hwm(Whole, 700)), []Record{rec("0/1", 1, Merging, 700)}, nil, stale},
-		{"a half of nothing", none("0/2"), to(none("0/2"), hwm(Whole, 500)), nil, nil, "the block around 0/2 is retired"},
+		{"a first half", none("0/1"), to(none("0/1"), hwm(Split, 500)), nil, ok},
+		{"below the floor", none("0/1"), to(none("0/1"), hwm(Split, 499)), nil,
+			"hwm is 499, want 500"},
+		{"a half of a split block", none("0/2"), to(none("0/2"), hwm(Whole, 700)),
+			[]Record{rec("0/1", 1, Split, 700)}, ok},
+		{"below its mark", none("0/2"), to(none("0/2"), hwm(Whole, 600)),
+			[]Record{rec("0/1", 1, Split, 700)}, "hwm is 600, want 700"},
+		{"a half of a whole block", none("0/2"), to(none("0/2"), hwm(Whole, 700)),
+			[]Record{rec("0/1", 1, Whole, 700)}, "the block around 0/2 is whole"},
+		{"a half of a merging block", none("0/2"), to(none("0/2"), hwm(Whole, 700)),
+			[]Record{rec("0/1", 1, Merging, 700)}, stale},
+		{"a half of nothing", none("0/2"), to(none("0/2"), hwm(Whole, 500)), nil,
+			"the block around 0/2 is retired"},
 
-		{"a grant from now on", rec("0/1", 3, Whole, 900), to(held(rec("0/1", 3, Whole, 900), now, now+window, now+window*3/2), hwm(Whole, now+window)), nil, nil, ok},
-		{"a grant from the mark on", rec("0/1", 3, Whole, 900), to(held(rec("0/1", 3, Whole, 900), 900, 900+window, 900+window*3/2), hwm(Whole, 900+window)), nil, nil, ok},
-		{"below the mark", rec("0/1", 3, Whole, 900), to(held(rec("0/1", 3, Whole, 900), 899, 899+window, 899+window*3/2), hwm(Whole, 899+window)), nil, nil, "want"},
-		{"a window too long", rec("0/1", 3, Whole, 900), to(held(rec("0/1", 3, Whole, 900), now, now+window+2, now+window+2+window/2+1), hwm(Whole, now+window+2)), nil, nil, "want at most 30"},
-		{"too far ahead", rec("0/1", 3, Whole, now+lead+1), to(held(rec("0/1", 3, Whole, 900), now+lead+1, now+lead+1+window, now+lead+1+window*3/2), hwm(Whole, now+lead+1+window)), nil, nil, "too far ahead"},
-		{"a clock too far ahead", rec("0/1", 3, Whole, 900), to(held(rec("0/1", 3, Whole, 900), now, now+lead+1+window, now+lead+1+window*3/2), hwm(Whole, now+lead+1+window)), nil, nil, "too far ahead"},
-		{"no deadline", rec("0/1", 3, Whole, 900), to(held(rec("0/1", 3, Whole, 900), now, now+window, 0), hwm(Whole, now+window)), nil, nil, "the deadline is"},
-		{"of what is held", held(rec("0/1", 3, Whole, 0), 900, 980, now+1), to(held(rec("0/1", 3, Whole, 900), now, now+window, now+window*3/2), func(r *Record) { r.Owner[0]++ }), nil, nil, "held"},
-		{"of what was held", held(rec("0/1", 3, Whole, 0), 900, 980, now), to(held(rec("0/1", 3, Whole, 900), now, now+window, now+window*3/2), func(r *Record) { r.Owner[0]++ }), nil, nil, ok},
+		{"a grant from now on", rec("0/1", 3, Whole, 900),
+			to(held(rec("0/1", 3, Whole, 900), now, now+window, now+window*3/2),
+				hwm(Whole, now+window)), nil, ok},
+		{"a grant from the mark on", rec("0/1", 3, Whole, 900),
+			to(held(rec("0/1", 3, Whole, 900), 900, 900+window, 900+window*3/2),
+				hwm(Whole, 900+window)), nil, ok},
+		{"below the mark", rec("0/1", 3, Whole, 900),
+			to(held(rec("0/1", 3, Whole, 900), 899, 899+window, 899+window*3/2),
+				hwm(Whole, 899+window)), nil, "want"},
+		{"a window too long", rec("0/1", 3, Whole, 900),
+			to(held(rec("0/1", 3, Whole, 900), now, now+window+2, now+window+2+window/2+1),
+				hwm(Whole, now+window+2)), nil, "want at most 30"},
+		{"too far ahead", rec("0/1", 3, Whole, now+lead+1),
+			to(held(rec("0/1", 3, Whole, 900), now+lead+1, now+lead+1+window,
+				now+lead+1+window*3/2), hwm(Whole, now+lead+1+window)), nil, "too far ahead"},
+		{"a clock too far ahead", rec("0/1", 3, Whole, 900),
+			to(held(rec("0/1", 3, Whole, 900), now, now+lead+1+window, now+lead+1+window*3/2),
+				hwm(Whole, now+lead+1+window)), nil, "too far ahead"},
+		{"no deadline", rec("0/1", 3, Whole, 900),
+			to(held(rec("0/1", 3, Whole, 900), now, now+window, 0), hwm(Whole, now+window)), nil,
+			"the deadline is"},
+		{"of what is held", held(rec("0/1", 3, Whole, 0), 900, 980, now+1),
+			to(held(rec("0/1", 3, Whole, 900), now, now+window, now+window*3/2),
+				func(r *Record) { r.Owner[0]++ }), nil, "held"},
+		{"of what was held", held(rec("0/1", 3, Whole, 0), 900, 980, now),
+			to(held(rec("0/1", 3, Whole, 900), now, now+window, now+window*3/2),
+				func(r *Record) { r.Owner[0]++ }), nil, ok},
 
-		{"an extension", held(rec("0/1", 3, Whole, 0), 900, 1020, 1050), to(held(rec("0/1", 3, Whole, 0), 900, now+window, now+window*3/2), hwm(Whole, now+window)), nil, nil, ok},
-		{"of more than was granted", held(rec("0/1", 3, Whole, 0), 900, 1020, 1050), to(held(rec("0/1", 3, Whole, 0), 899, now+window, now+window*3/2), hwm(Whole, now+window)), nil, nil, "from is 899, want 900"},
-		{"backwards", held(rec("0/1", 3, Whole, 0), 900, 1020, 1050), to(held(rec("0/1", 3, Whole, 0), 900, 1019, 1049), hwm(Whole, 1019)), nil, nil, "hwm is 1019, want 1020"},
+		{"an extension", held(rec("0/1", 3, Whole, 0), 900, 1020, 1050),
+			to(held(rec("0/1", 3, Whole, 0), 900, now+window, now+window*3/2),
+				hwm(Whole, now+window)), nil, ok},
+		{"of more than was granted", held(rec("0/1", 3, Whole, 0), 900, 1020, 1050),
+			to(held(rec("0/1", 3, Whole, 0), 899, now+window, now+window*3/2),
+				hwm(Whole, now+window)), nil, "from is 899, want 900"},
+		{"backwards", held(rec("0/1", 3, Whole, 0), 900, 1020, 1050),
+			to(held(rec("0/1", 3, Whole, 0), 900, 1019, 1049), hwm(Whole, 1019)), nil,
+			"hwm is 1019, want 1020"},
 
-		{"a release", held(rec("0/1", 3, Whole, 0), 900, 1020, 1050), to(held(rec("0/1", 3, Whole, 0), 900, 1020, 1050), shown(950, key)), nil, nil, ok},
-		{"a release of all", held(rec("0/1", 3, Whole, 0), 900, 1020, 1050), to(held(rec("0/1", 3, Whole, 0), 900, 1020, 1050), shown(900, key)), nil, nil, ok},
-		{"a release of more", held(rec("0/1", 3, Whole, 0), 900, 1020, 1050), to(held(rec("0/1", 3, Whole, 0), 900, 1020, 1050), shown(899, key)), nil, nil, "hwm is 899, want 900"},
-		{"a release that raises the mark", held(rec("0/1", 3, Whole, 0), 900, 1020, 1050), to(held(rec("0/1", 3, Whole, 0), 900, 1020, 1050), shown(1021, key)), nil, nil, "hwm is 1021, want 1020"},
-		{"a release by another", held(rec("0/1", 3, Whole, 0), 900, 1020, 1050), to(held(rec("0/1", 3, Whole, 0), 900, 1020, 1050), shown(950, Owner{4})), nil, nil, "not the owner's"},
-		{"a release of what nobody holds", rec("0/1", 3, Whole, 900), to(rec("0/1", 3, Whole, 900), shown(800, Owner{})), nil, nil, "held"},
-		{"an eviction", held(rec("0/1", 3, Whole, 0), 900, 1020, 1050), to(held(rec("0/1", 3, Whole, 0), 900, 1020, 1050), shown(1020, Owner{})), nil, nil, ok},
+		{"a release", held(rec("0/1", 3, Whole, 0), 900, 1020, 1050),
+			to(held(rec("0/1", 3, Whole, 0), 900, 1020, 1050), shown(950, key)), nil, ok},
+		{"a release of all", held(rec("0/1", 3, Whole, 0), 900, 1020, 1050),
+			to(held(rec("0/1", 3, Whole, 0), 900, 1020, 1050), shown(900, key)), nil, ok},
+		{"a release of more", held(rec("0/1", 3, Whole, 0), 900, 1020, 1050),
+			to(held(rec("0/1", 3, Whole, 0), 900, 1020, 1050), shown(899, key)), nil,
+			"hwm is 899, want 900"},
+		{"a release that raises the mark", held(rec("0/1", 3, Whole, 0), 900, 1020, 1050),
+			to(held(rec("0/1", 3, Whole, 0), 900, 1020, 1050), shown(1021, key)), nil,
+			"hwm is 1021, want 1020"},
+		{"a release by another", held(rec("0/1", 3, Whole, 0), 900, 1020, 1050),
+			to(held(rec("0/1", 3, Whole, 0), 900, 1020, 1050), shown(950, Owner{4})), nil,
+			"not the owner's"},
+		{"a release of what nobody holds", rec("0/1", 3, Whole, 900),
+			to(rec("0/1", 3, Whole, 900), shown(800, Owner{})), nil, "held"},
+		{"an eviction", held(rec("0/1", 3, Whole, 0), 900, 1020, 1050),
+			to(held(rec("0/1", 3, Whole, 0), 900, 1020, 1050), shown(1020, Owner{})), nil, ok},
 
-		{"a merge", rec("0/1", 3, Split, 900), to(rec("0/1", 3, Split, 900), hwm(Merging, 900)), nil, nil, ok},
-		{"a merge given up", rec("0/1", 3, Merging, 900), to(rec("0/1", 3, Merging, 900), hwm(Split, 900)), nil, nil, ok},
-		{"a half retired", rec("0/2", 3, Whole, 900), to(rec("0/2", 3, Whole, 900), retiredFor(4)), []Record{rec("0/1", 4, Merging, 700)}, nil, ok},
-		{"a half retired for another merge", rec("0/2", 3, Whole, 900), to(rec("0/2", 3, Whole, 900), retiredFor(6)), []Record{rec("0/1", 4, Merging, 700)}, nil, stale},
-		{"a half retired for no merge", rec("0/2", 3, Whole, 900), to(rec("0/2", 3, Whole, 900), retiredFor(4)), []Record{rec("0/1", 4, Split, 700)}, nil, stale},
-		{"a held half retired", held(rec("0/2", 3, Whole, 0), 900, 1020, 1050), to(held(rec("0/2", 3, Whole, 0), 900, 1020, 1050), retiredFor(4)), []Record{rec("0/1", 4, Merging, 700)}, nil, "held"},
-		{"joined", rec("0/1", 4, Merging, 900), to(rec("0/1", 4, Merging, 900), hwm(Whole, 950)), []Record{proven(rec("0/2", 3, Retired, 950), 4), proven(rec("1/2", 1, Retired, 0), 4)}, nil, ok},
-		{"joined below a mark", rec("0/1", 4, Merging, 900), to(rec("0/1", 4, Merging, 900), hwm(Whole, 900)), []Record{proven(rec("0/2", 3, Retired, 950), 4), proven(rec("1/2", 1, Retired, 0), 4)}, nil, "hwm is 900, want 950"},
-		{"joined without proof", rec("0/1", 4, Merging, 900), to(rec("0/1", 4, Merging, 900), hwm(Whole, 950)), []Record{proven(rec("0/2", 3, Retired, 950), 4), proven(rec("1/2", 1, Retired, 0), 2)}, nil, stale},
-		{"joined with a half in use", rec("0/1", 4, Merging, 900), to(rec("0/1", 4, Merging, 900), hwm(Whole, 950)), []Record{proven(rec("0/2", 3, Whole, 950), 4), proven(rec("1/2", 1, Retired, 0), 4)}, nil, stale},
+		{"a merge", rec("0/1", 3, Split, 900), to(rec("0/1", 3, Split, 900), hwm(Merging, 900)),
+			nil, ok},
+		{"a merge given up", rec("0/1", 3, Merging, 900),
+			to(rec("0/1", 3, Merging, 900), hwm(Split, 900)), nil, ok},
+		{"a half retired", rec("0/2", 3, Whole, 900), to(rec("0/2", 3, Whole, 900), retiredFor(4)),
+			[]Record{rec("0/1", 4, Merging, 700)}, ok},
+		{"a half retired for another merge", rec("0/2", 3, Whole, 900),
+			to(rec("0/2", 3, Whole, 900), retiredFor(6)), []Record{rec("0/1", 4, Merging, 700)},
+			stale},
+		{"a half retired for no merge", rec("0/2", 3, Whole, 900),
+			to(rec("0/2", 3, Whole, 900), retiredFor(4)), []Record{rec("0/1", 4, Split, 700)},
+			stale},
+		{"a held half retired", held(rec("0/2", 3, Whole, 0), 900, 1020, 1050),
+			to(held(rec("0/2", 3, Whole, 0), 900, 1020, 1050), retiredFor(4)),
+			[]Record{rec("0/1", 4, Merging, 700)}, "held"},
+		{"joined", rec("0/1", 4, Merging, 900), to(rec("0/1", 4, Merging, 900), hwm(Whole, 950)),
+			[]Record{proven(rec("0/2", 3, Retired, 950), 4), proven(rec("1/2", 1, Retired, 0), 4)},
+			ok},
+		{"joined below a mark", rec("0/1", 4, Merging, 900),
+			to(rec("0/1", 4, Merging, 900), hwm(Whole, 900)),
+			[]Record{proven(rec("0/2", 3, Retired, 950), 4), proven(rec("1/2", 1, Retired, 0), 4)},
+			"hwm is 900, want 950"},
+		{"joined without proof", rec("0/1", 4, Merging, 900),
+			to(rec("0/1", 4, Merging, 900), hwm(Whole, 950)),
+			[]Record{proven(rec("0/2", 3, Retired, 950), 4), proven(rec("1/2", 1, Retired, 0), 2)},
+			stale},
+		{"joined with a half in use", rec("0/1", 4, Merging, 900),
+			to(rec("0/1", 4, Merging, 900), hwm(Whole, 950)),
+			[]Record{proven(rec("0/2", 3, Whole, 950), 4), proven(rec("1/2", 1, Retired, 0), 4)},
+			stale},
 
-		{"a fence", root, to(root, fence(other, now+window+lead+1)), nil, nil, ok},
-		{"a fence that is too low", root, to(root, fence(other, now+window+lead)), nil, nil, "the floor is 1070, want 1071 to"},
-		{"a fence that is too high", root, to(root, fence(other, now+window+lead+24*3600+10)), nil, nil, "the floor is"},
-		{"a fence into a generation that was", root, to(root, fence(other, now+window+lead+1)), []Record{in(other, "1/1", 1, Split, 500)}, nil, "used before"},
-		{"a fence into one where somebody has a node ID", root, to(root, fence(other, now+window+lead+1)), []Record{in(other, "1/1", 1, Whole, 2000)}, nil, "used before"},
-		{"a fence with a mark", root, to(root, fence(other, now+window+lead+1)), []Record{in(other, "1/1", 1, Retired, 2000)}, nil, ok},
-		{"a floor without a generation", root, to(root, fence(generation, now+window+lead+1)), nil, nil, "hwm is 1071, want 500"},
-		{"a mark carried over", in(other, "3/2", 0, Retired, 0), to(in(other, "3/2", 0, Retired, 0), hwm(Retired, 2000)), nil, []Record{rec("3/2", 4, Whole, 2000)}, ok},
-		{"a mark that nobody had", in(other, "3/2", 0, Retired, 0), to(in(other, "3/2", 0, Retired, 0), hwm(Retired, 2001)), nil, []Record{rec("3/2", 4, Whole, 2000)}, "hwm is 2001, want 2000"},
-		{"a mark that needs no carrying", in(other, "3/2", 0, Retired, 0), to(in(other, "3/2", 0, Retired, 0), hwm(Retired, 1070)), nil, []Record{rec("3/2", 4, Whole, 1070)}, "above 1070"},
-		{"around a mark", in(other, "1/1", 0, Retired, 0), to(in(other, "1/1", 0, Retired, 0), hwm(Split, 1100)), []Record{in(other, "3/2", 1, Retired, 2000)}, []Record{rec("1/1", 4, Split, 900)}, ok},
-		{"around nothing", in(other, "1/1", 0, Retired, 0), to(in(other, "1/1", 0, Retired, 0), hwm(Split, 1100)), nil, []Record{rec("1/1", 4, Split, 900)}, stale},
-		{"around what is split below the floor", in(other, "1/1", 0, Retired, 0), to(in(other, "1/1", 0, Retired, 0), hwm(Split, 1100)), []Record{in(other, "3/2", 1, Split, 1090)}, nil, "want at least 1100"},
-		{"in a generation that is over", in(other, "1/1", 0, Retired, 0), to(in(other, "1/1", 0, Retired, 0), hwm(Whole, 500)), nil, nil, stale},
-		{"a last extension in a generation that is over", held(in(other, "0/1", 3, Whole, 0), 900, 1020, 1050), to(held(in(other, "0/1", 3, Whole, 0), 900, now+window, now+window*3/2), hwm(Whole, now+window)), nil, nil, ok},
-		{"a revision that is not the next", none("0/1"), to(none("0/1"), func(r *Record) { r.State, r.HWM, r.Revision = Split, 500, 2 }), nil, nil, "the revision is 2, want 1"},
+		{"a fence", root, to(root, fence(other, now+window+lead+1)), nil,
+			"the hwm is 1071, want 500"},
+		{"a fence without a floor", root, to(root, fence(other, 500)), nil, "the generation is"},
+		{"a floor without a generation", root, to(root, fence(generation, now+window+lead+1)), nil,
+			"hwm is 1071, want 500"},
+		{"a realm", absent, made(0), nil, ok},
+		{"a realm with a floor", absent, made(now), nil, "the hwm is 1000, want 0"},
+		{"a realm with a generation that was", absent, made(0),
+			[]Record{in(other, "1/1", 1, Split, 500)}, "used before"},
+		{"a half carried over by a fence", in(other, "3/2", 0, Retired, 0),
+			to(in(other, "3/2", 0, Retired, 0), hwm(Retired, 2000)), nil, stale},
+		{"in a generation that is over", in(other, "1/1", 0, Retired, 0),
+			to(in(other, "1/1", 0, Retired, 0), hwm(Whole, 500)), nil, stale},
+		{"a last extension in a generation that is over", held(in(other, "0/1", 3, Whole, 0), 900,
+			1020, 1050), to(held(in(other, "0/1", 3, Whole, 0), 900, now+window, now+window*3/2),
+			hwm(Whole, now+window)), nil, ok},
+		{"a revision that is not the next", none("0/1"),
+			to(none("0/1"), func(r *Record) { r.State, r.HWM, r.Revision = Split, 500, 2 }), nil,
+			"the revision is 2, want 1"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			k := Known{Root: root, Now: root.Terms.Time(now), Records: append(slices.Clone(c.around), c.is), Current: c.current}
+			k := Known{Root: root, Now: root.Terms.Time(now),
+				Records: append(slices.Clone(c.around), c.is)}
 			if c.is.Block == (Block{}) {
-				k.Records = c.around
+				k.Root, k.Records = c.is, c.around
 			}
 			got, err := k.Check([]Change{{c.is, c.next}})
 			switch c.want {
@@ -207,17 +273,23 @@ func TestIllegalIsNotPending(t *testing.T) {
 // Whatever the records hold, Check answers, and allows no mark that is lower than it was
 // granted to others, or far ahead of the time.
 func FuzzCheck(f *testing.F) {
-	f.Add(int64(900), int64(960), int64(1000), int64(1060), int64(1090), uint64(3), uint8(1), uint8(1), int64(1000), int64(60), int64(256))
-	f.Add(int64(900), int64(960), int64(960), int64(940), int64(0), uint64(3), uint8(1), uint8(9), int64(1000), int64(60), int64(256))
-	f.Add(int64(-1<<63), int64(1<<63-1), int64(1<<62), int64(1<<63-1), int64(-1<<63), uint64(1<<64-1), uint8(2), uint8(3), int64(-1<<63), int64(1<<62), int64(1<<62))
-	f.Fuzz(func(t *testing.T, from, mark, nextFrom, nextMark, deadline int64, revision uint64, was, state uint8, now, window, tick int64) {
+	f.Add(int64(900), int64(960), int64(1000), int64(1060), int64(1090), uint64(3), uint8(1),
+		uint8(1), int64(1000), int64(60), int64(256))
+	f.Add(int64(900), int64(960), int64(960), int64(940), int64(0), uint64(3), uint8(1), uint8(9),
+		int64(1000), int64(60), int64(256))
+	f.Add(int64(-1<<63), int64(1<<63-1), int64(1<<62), int64(1<<63-1), int64(-1<<63),
+		uint64(1<<64-1), uint8(2), uint8(3), int64(-1<<63), int64(1<<62), int64(1<<62))
+	f.Fuzz(func(t *testing.T, from, mark, nextFrom, nextMark, deadline int64, revision uint64, was,
+		state uint8, now, window, tick int64) {
 		root := Record{
 			Realm: "r", Revision: 7, State: Split, Generation: "0123456789abcdef",
 			Terms: Terms{Bits: 4, Tick: tick, Window: window, Lead: window / 4},
 		}
 		key := Owner{1}
-		is := Record{Realm: "r@0123456789abcdef", Block: Block{1, 1}, Revision: revision, State: State(was % 4), HWM: mark, From: from, Deadline: deadline / 2}
-		next := Record{Realm: is.Realm, Block: is.Block, Revision: revision + 1, State: State(state % 4), HWM: nextMark, From: nextFrom, Deadline: deadline}
+		is := Record{Realm: "r@0123456789abcdef", Block: Block{1, 1}, Revision: revision,
+			State: State(was % 4), HWM: mark, From: from, Deadline: deadline / 2}
+		next := Record{Realm: is.Realm, Block: is.Block, Revision: revision + 1,
+			State: State(state % 4), HWM: nextMark, From: nextFrom, Deadline: deadline}
 		if was&4 != 0 {
 			is.Owner = ownerOf(key)
 		}

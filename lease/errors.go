@@ -11,45 +11,45 @@ import (
 )
 
 var (
-	// ErrConfig: a [Config] makes no sense.
+	// ErrConfig: a [Config] is invalid.
 	ErrConfig = errors.New("lease: invalid configuration")
-	// ErrRealm: the realm's terms are others than those that the configuration states.
-	ErrRealm = errors.New("lease: the realm has other terms")
+	// ErrRealm: the realm's terms differ from the configuration.
+	ErrRealm = errors.New("lease: the terms of the realm differ from the configuration")
 	// ErrNoRealm: the store has no such realm.
 	ErrNoRealm = errors.New("lease: no such realm")
 	// ErrRecord: a realm has records that no client makes.
 	ErrRecord = errors.New("lease: records that make no sense")
 	// ErrFull: no node ID of this size is free; see [FullError].
 	ErrFull = errors.New("lease: no free node ID")
-	// ErrLead: a grant would start too far ahead of the time; see [LeadError].
+	// ErrLead: a grant would start too far in the future; see [LeadError].
 	ErrLead = errors.New("lease: too far ahead of the time")
 	// ErrClock: this machine's clock and the store's are too far apart.
 	ErrClock = errors.New("lease: this machine's clock disagrees with the store's")
-	// ErrForgotten: the store has less than it once had, as if restored from an old copy.
-	// No new grant is taken from it until somebody has called [Fence].
+	// ErrForgotten: the store has less than it once had, as if restored from an old copy. Leases
+	// take no new grant from it until somebody calls [Fence].
 	ErrForgotten = errors.New("lease: the store has forgotten what it knew")
-	// ErrBusy: others were faster each time; try again.
+	// ErrBusy: other processes were faster each time; try again.
 	ErrBusy = errors.New("lease: too many others are changing this realm")
 	// ErrNoTime: a [Store] has no clock.
 	ErrNoTime = errors.New("lease: the store has no clock")
-	// ErrUnsafe: a [Store] refuses to serve, for its settings would let it forget.
+	// ErrUnsafe: a [Store] refuses to serve, because its settings could lose data.
 	ErrUnsafe = errors.New("lease: the store could forget what it has stored")
 
-	// ErrExpired: a generator needs a tick that its lease does not grant (yet). The error
-	// that matches it says why the lease was not renewed.
+	// ErrExpired: a generator needs a tick that its lease does not grant (yet). The returned error
+	// says why the lease was not renewed.
 	ErrExpired = sortid.ErrLeaseExpired
 	// ErrClosed: the lease has been closed.
 	ErrClosed = sortid.ErrLeaseClosed
 )
 
-// A LeadError says that a node ID, or with the zero Block the whole realm, cannot be
-// granted before a time that is further ahead than allowed: it was in use with a clock
-// that was ahead, or the realm has been fenced. It matches [ErrLead].
+// A LeadError says that a node ID, or the whole realm if Block is zero, cannot be granted yet. Its
+// first free tick is further in the future than allowed: a clock was ahead when it was in use, or
+// the realm has been fenced. It matches [ErrLead].
 type LeadError struct {
 	Realm string
 	Block Block
-	Ahead time.Duration // how far ahead of the time the grant would start
-	Max   time.Duration // how far it may
+	Ahead time.Duration // how far in the future the grant would start
+	Max   time.Duration // how far is allowed
 	Until time.Time     // when it will start
 }
 
@@ -58,22 +58,25 @@ func (e *LeadError) Error() string {
 	if e.Block == (Block{}) {
 		what = "any node ID"
 	}
-	return fmt.Sprintf("lease: %s of realm %q could be used from %s on, which is %v ahead of the time; at most %v are allowed",
+	return fmt.Sprintf(
+		"lease: %s of realm %q could be used from %s on, which is %v ahead of the time; at most %v are allowed",
 		what, e.Realm, e.Until.Format(timeFormat), e.Ahead, e.Max)
 }
 
 // Is matches [ErrLead].
 func (e *LeadError) Is(target error) bool { return target == ErrLead }
 
-// A FullError says why no node ID is free. It matches [ErrFull], and also [ErrLead] if
-// there is one that is merely too far ahead of the time.
+// A FullError says why no node ID is free. It also matches [ErrLead] if one is free but too far in
+// the future. It matches [ErrFull].
 type FullError struct {
 	Realm string
 	Size  int
-	Held  []Record     // who holds the realm's node IDs, soonest deadline first
+	Held  []Record     // held node IDs, soonest deadline first
 	Until []time.Time  // the deadline of each
 	Ahead []*LeadError // node IDs that are free, but not yet
-	From  time.Time    // when one can be had, if its holder is gone and no other is given back before
+
+	// From is when one is free, if its holder is gone and none is returned before.
+	From time.Time
 }
 
 const timeFormat = clock.Layout
@@ -104,7 +107,10 @@ func (e *FullError) Error() string {
 		fmt.Fprintf(&b, "; %d free, but not yet: %v", len(e.Ahead), e.Ahead[0])
 	}
 	if !e.From.IsZero() {
-		fmt.Fprintf(&b, "; the next can be had from %s on, if its holder is gone, or as soon as one is given back", e.From.Format(timeFormat))
+		fmt.Fprintf(
+			&b,
+			"; the next is free from %s on, if its holder is gone, or as soon as one is given back",
+			e.From.Format(timeFormat))
 	}
 	return b.String()
 }

@@ -30,7 +30,7 @@ func (w *world) harm() {
 	if err != nil {
 		return
 	}
-	ok, _ := w.known(realm, blocks, changes).Check(changes)
+	ok, _ := w.known(realm, blocks).Check(changes)
 	if w.unchecked || ok {
 		w.count["harm"]++
 		w.count[fmt.Sprintf("harm: %v to %v", is.State, next.State)]++
@@ -69,7 +69,8 @@ func (w *world) worse(root, is Record) Record {
 	tick := func() int64 { return now + w.rand.Int64N(2*span) - span }
 	if is.Block == (Block{}) {
 		if w.chance(0.1) {
-			is.Terms, _ = t.with(t.Duration(t.Window+w.rand.Int64N(5)), t.Duration(t.Lead+w.rand.Int64N(3)))
+			is.Terms, _ = t.with(t.Duration(t.Window+w.rand.Int64N(5)),
+				t.Duration(t.Lead+w.rand.Int64N(3)))
 			return is
 		}
 		generation := newGeneration()
@@ -78,7 +79,8 @@ func (w *world) worse(root, is Record) Record {
 		}
 		return fenced(is, t, generation, max(is.HWM, tick()+t.Window))
 	}
-	q := request{owner: ownerOf(hostileKey), nonce: uint64(w.draws), now: tick(), at: tick(), window: 1 + w.rand.Int64N(span), lead: span}
+	q := request{owner: ownerOf(hostileKey), nonce: uint64(w.draws), now: tick(), at: tick(),
+		window: 1 + w.rand.Int64N(span), lead: span}
 	whole := is
 	whole.State = Whole
 	switch w.rand.IntN(9) {
@@ -160,7 +162,8 @@ func TestHostile(t *testing.T) {
 		w, story := simulate(seed+1, simSteps, hostileWorld)
 		if w.wrong != "" {
 			lines := strings.Split(story, "\n")
-			t.Fatalf("seed %d: %s\n%s", seed+1, w.wrong, strings.Join(lines[max(0, len(lines)-60):], "\n"))
+			t.Fatalf("seed %d: %s\n%s", seed+1, w.wrong, strings.Join(lines[max(0, len(lines)-60):],
+				"\n"))
 		}
 		for what, n := range w.count {
 			total[what] += n
@@ -170,7 +173,8 @@ func TestHostile(t *testing.T) {
 	if testing.Short() {
 		return
 	}
-	for _, what := range []string{"use", "renewal", "takeover", "fence", "harm: mark lowered", "harm: whole to whole", "harm: whole to split",
+	for _, what := range []string{"use", "renewal", "takeover", "fence", "harm: mark lowered",
+		"harm: whole to whole", "harm: whole to split",
 		"harm: split to merging", "harm: merging to split", "harm: retired to whole", "harm: retired to retired"} {
 		if total[what] < 10 {
 			t.Errorf("%s: %d times, want more", what, total[what])

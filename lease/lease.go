@@ -1,6 +1,7 @@
 package lease
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -22,53 +23,51 @@ const (
 
 // A Config says what to lease. Realm, Format and NodeBits are needed.
 type Config struct {
-	// Realm is the name of the set of node IDs among which the leased one is unique: up
-	// to 100 bytes of UTF-8, without control characters and without @. All generators of a
-	// format whose IDs must differ lease from one realm.
+	// Realm is the name of the set of node IDs in which the leased one is unique. It is up to 100
+	// bytes of UTF-8, without control characters and without @. Generators of one format must
+	// lease from one realm if their IDs must differ.
 	Realm string
 	// MustExist has [Acquire] fail with [ErrNoRealm] if the store has no such realm. Otherwise
-	// it makes the realm, as [Create] does, which also hides that a store has lost it.
+	// Acquire makes the realm, as [Create] does. That also hides that a store has lost it.
 	MustExist bool
-	// Format is the format of the realm's IDs, with the largest size of a node ID: one of
-	// [SCRU64], [SCRU160] and [UID60], or one of these with fewer bits.
+	// Format is the format of the realm's IDs, with the largest node ID size: [SCRU64], [SCRU160]
+	// or [UID60], or one of these with fewer bits.
 	Format Format
 	// NodeBits is the size of the node ID in bits, from 1 to Format.Bits. Leases of
 	// different sizes share a realm.
 	NodeBits int
 
-	// Window is how far ahead of the time the lease is kept renewed, which is how long
-	// generators go on without the store, at least half of it; from 4 ticks to a day.
-	// Longer ones also keep the node ID of a process that has died from others for
-	// longer. 0 means the realm's, which is 1 minute unless it was made with another; a
-	// lease cannot have more than its realm.
+	// Window is how far into the future renewals extend the lease, from 4 ticks to a day. If the
+	// store is gone, generators go on for at least half of it. A longer window also makes others
+	// wait longer for the node ID of a process that has died. 0 means the realm's window, which is
+	// 1 minute by default. A lease cannot have more than its realm.
 	Window time.Duration
-	// MaxLead is how far ahead of the time a lease may start, and how far this machine's
-	// clock and the store's may be apart; from 1 tick to a day. 0 means the realm's, which
-	// is 10 seconds unless it was made with another; a lease cannot have more than its
-	// realm.
+	// MaxLead is how far in the future a lease may start, from 1 tick to a day. It is also how
+	// much this machine's clock and the store's may differ. 0 means the realm's lead, which is 10
+	// seconds by default. A lease cannot have more than its realm.
 	MaxLead time.Duration
 
-	// Wait has [Acquire] wait until its context ends, if no node ID is free or the realm has
-	// just been fenced, instead of failing with [ErrFull] or [ErrLead].
+	// Wait has [Acquire] wait until its context ends, instead of failing with [ErrFull] or
+	// [ErrLead], if no node ID is free or the realm has just been fenced.
 	Wait bool
 
-	// Name tells people who holds the lease: up to 100 bytes of UTF-8. It decides nothing.
+	// Name tells people who holds the lease: up to 100 bytes of UTF-8. It has no other effect.
 	Name string
-	// Now is this machine's clock, the one that the generators use. It is time.Now if nil.
+	// Now is this machine's clock, which the generators also use. nil means time.Now.
 	Now func() time.Time
-	// Logger is told of realms that are made, of renewals that fail and of node IDs lost and
-	// found. nil means none.
+	// Logger receives a record when a realm is made, when a renewal fails, and when a node ID is
+	// lost or found. nil means no logging.
 	Logger *slog.Logger
 }
 
-// Validate returns [ErrConfig] if no store could give a lease for this configuration, and
-// says why.
+// Validate returns an error that matches [ErrConfig] if no store could give a lease for this
+// configuration.
 func (c Config) Validate() error {
 	_, err := c.complete()
 	return err
 }
 
-// complete checks the configuration and fills in what has a default.
+// complete checks the configuration and fills in defaults.
 func (c Config) complete() (Config, error) {
 	if err := checkRealm(c.Realm); err != nil {
 		return c, err
@@ -80,13 +79,17 @@ func (c Config) complete() (Config, error) {
 	const day = 24 * time.Hour
 	switch {
 	case f.Tick < time.Millisecond || f.Tick > time.Hour || f.Tick%time.Millisecond != 0:
-		return c, fmt.Errorf("%w: the format's tick is %v, want whole milliseconds up to an hour", ErrConfig, f.Tick)
+		return c, fmt.Errorf("%w: the format's tick is %v, want whole milliseconds up to an hour",
+			ErrConfig, f.Tick)
 	case f.Bits < 1 || f.Bits > MaxBits:
-		return c, fmt.Errorf("%w: the format's node IDs have %d bits, want 1 to %d", ErrConfig, f.Bits, MaxBits)
+		return c, fmt.Errorf("%w: the format's node IDs have %d bits, want 1 to %d", ErrConfig,
+			f.Bits, MaxBits)
 	case c.NodeBits < 1 || c.NodeBits > f.Bits:
-		return c, fmt.Errorf("%w: a node ID of %d bits, want 1 to %d", ErrConfig, c.NodeBits, f.Bits)
+		return c, fmt.Errorf("%w: a node ID of %d bits, want 1 to %d", ErrConfig, c.NodeBits,
+			f.Bits)
 	case c.Window != 0 && (c.Window < 4*f.Tick || c.Window > day):
-		return c, fmt.Errorf("%w: a window of %v, want %v to %v", ErrConfig, c.Window, 4*f.Tick, day)
+		return c, fmt.Errorf("%w: a window of %v, want %v to %v", ErrConfig, c.Window, 4*f.Tick,
+			day)
 	case c.MaxLead != 0 && (c.MaxLead < f.Tick || c.MaxLead > day):
 		return c, fmt.Errorf("%w: a lead of %v, want %v to %v", ErrConfig, c.MaxLead, f.Tick, day)
 	}
@@ -101,28 +104,22 @@ func (c Config) complete() (Config, error) {
 
 // terms returns the terms of a realm that this configuration makes.
 func (c Config) terms() Terms {
-	tick := c.Format.Tick
 	t := Terms{
-		Bits:   c.Format.Bits,
-		Tick:   tick.Milliseconds(),
-		Epoch:  c.Format.Epoch.UnixMilli(),
-		Window: max(4, int64(DefaultWindow/tick)),
-		Lead:   max(1, int64(DefaultMaxLead/tick)),
+		Bits:  c.Format.Bits,
+		Tick:  c.Format.Tick.Milliseconds(),
+		Epoch: c.Format.Epoch.UnixMilli(),
 	}
-	if c.Window != 0 {
-		t.Window = int64(c.Window / tick)
-	}
-	if c.MaxLead != 0 {
-		t.Lead = int64(c.MaxLead / tick)
-	}
+	t.Window = max(4, t.ticks(cmp.Or(c.Window, DefaultWindow)))
+	t.Lead = t.ticks(cmp.Or(c.MaxLead, DefaultMaxLead))
 	return t
 }
 
-// check returns [ErrRealm] if the realm's terms are not what is configured.
+// check returns [ErrRealm] if the realm's terms differ from the configuration.
 func (c Config) check(t Terms) error {
 	mine := c.terms()
 	wrong := func(what string, has, want any, advice string) error {
-		return fmt.Errorf("%w: %q has %s %v, this process wants %v; %s", ErrRealm, c.Realm, what, has, want, advice)
+		return fmt.Errorf("%w: %q has %s %v, this process wants %v; %s", ErrRealm, c.Realm, what,
+			has, want, advice)
 	}
 	const (
 		other = "it serves IDs of another format: lease from the realm from which all generators of this format lease"
@@ -132,18 +129,19 @@ func (c Config) check(t Terms) error {
 	case t.Tick != mine.Tick:
 		return wrong("ticks of", t.Duration(1), mine.Duration(1), other)
 	case t.Epoch != mine.Epoch:
-		return wrong("the epoch", t.Time(0).Format(timeFormat), mine.Time(0).Format(timeFormat), other)
+		return wrong("the epoch", t.Time(0).Format(timeFormat), mine.Time(0).Format(timeFormat),
+			other)
 	case t.Bits != mine.Bits:
 		return wrong("node IDs with at most so many bits:", t.Bits, mine.Bits, other)
 	case c.Window != 0 && mine.Window > t.Window:
-		return wrong("windows of at most", t.Duration(t.Window), c.Window, less)
+		return wrong("windows of at most", t.Rounded(t.Window), c.Window, less)
 	case c.MaxLead != 0 && mine.Lead > t.Lead:
-		return wrong("leads of at most", t.Duration(t.Lead), c.MaxLead, less)
+		return wrong("leads of at most", t.Rounded(t.Lead), c.MaxLead, less)
 	}
 	return nil
 }
 
-// ticks returns the window and the lead in ticks, in a realm of these terms.
+// ticks returns the window and the lead in ticks, for a realm with these terms.
 func (c Config) ticks(t Terms) (window, lead int64) {
 	window, lead = t.Window, t.Lead
 	if c.Window != 0 {
@@ -157,21 +155,21 @@ func (c Config) ticks(t Terms) (window, lead int64) {
 
 var _ sortid.Lease = (*Lease)(nil)
 
-// A Lease is a node ID that is this process's own, for as long as it is renewed, which a
-// goroutine does until Close. It is a [sortid.Lease], which
-// the Options of scru64, scru160 and uid60 take.
+// A Lease gives this process a node ID of its own. A goroutine renews it until Close. It is a
+// [sortid.Lease], for the Options of scru64, scru160 and uid60.
 //
-// If the store cannot be reached, generators go on to the window's end and then fail, or
-// wait; once it is back, so are they. If meanwhile somebody else has been given the node
-// ID, the lease gets another one, and its generators go over to that, without a step
-// back in time; so NodeID may change, NodeBits never does.
+// If the store cannot be reached, generators go on to the end of the window and then fail or wait.
+// They resume when the store returns. If the node ID was given to somebody else meanwhile, the
+// lease gets another one. Its generators change to that, without a step back in time. So NodeID
+// may change; NodeBits never does.
 //
 // All methods are safe for concurrent use.
 type Lease struct {
 	window  *window.Window
 	node    atomic.Uint32
-	session *session // the goroutine's own until done is closed
-	renewAt int64    // with so many ticks left of the window; the goroutine's own, too
+	length  atomic.Int64 // of a window, in nanoseconds
+	session *session     // the goroutine's own until done is closed
+	renewAt int64        // renew when so many ticks of the window are left; the goroutine's own too
 	stop    context.CancelFunc
 	done    chan struct{}
 
@@ -179,9 +177,9 @@ type Lease struct {
 	closed  bool
 }
 
-// Acquire leases a node ID of the realm in the store, which must stay open until the
-// lease is closed. The context bounds this call and not the lease. If the store fails,
-// Acquire tries a few times.
+// Acquire leases a node ID of the realm in the store. The store must stay open until the lease is
+// closed. The context limits this call, not the lease. If the store fails, Acquire tries a few
+// times.
 //
 // It fails with [ErrConfig], [ErrRealm], [ErrFull], [ErrLead], [ErrClock], [ErrBusy], an
 // error of the store or of the context.
@@ -191,7 +189,10 @@ func Acquire(ctx context.Context, store Store, config Config) (*Lease, error) {
 		return nil, err
 	}
 	s := newSession(store, config)
+	var took time.Duration
 	acquire := func() error {
+		began := time.Now()
+		defer func() { took = time.Since(began) }()
 		if s.root.Revision == 0 {
 			if err := s.enter(ctx, !config.MustExist); err != nil {
 				return err
@@ -199,7 +200,8 @@ func Acquire(ctx context.Context, store Store, config Config) (*Lease, error) {
 		}
 		return s.renew(ctx, window.None)
 	}
-	for err = retry(ctx, acquire); err != nil && config.Wait && passes(err); err = retry(ctx, acquire) {
+	for err = retry(ctx, acquire); err != nil && config.Wait && passes(err); err = retry(ctx,
+		acquire) {
 		// Others may give theirs back at any time.
 		if clock.Sleep(ctx, jitter(waitPause)) != nil {
 			err = fmt.Errorf("%w; gave up waiting: %w", err, context.Cause(ctx))
@@ -208,7 +210,7 @@ func Acquire(ctx context.Context, store Store, config Config) (*Lease, error) {
 	}
 	if err != nil {
 		if s.pending != nil {
-			// It may have been granted. Others can have it sooner if it is given back.
+			// It may have been granted. If it is given back, others can have it sooner.
 			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 			defer cancel()
 			_ = s.release(ctx, window.None)
@@ -226,14 +228,14 @@ func Acquire(ctx context.Context, store Store, config Config) (*Lease, error) {
 	l.spread()
 	l.publish()
 	l.rest()
-	go l.keep(ctx)
+	go l.keep(ctx, took)
 	return l, nil
 }
 
-// waitPause is how often a lease that waits looks whether a node ID is free.
+// waitPause is how often a waiting lease checks whether a node ID is free.
 const waitPause = 5 * time.Second
 
-// passes reports whether an error passes with time alone.
+// passes reports whether the cause of an error ends with time alone.
 func passes(err error) bool {
 	for _, e := range []error{ErrFull, ErrLead, ErrBusy} {
 		if errors.Is(err, e) {
@@ -257,7 +259,8 @@ func retry(ctx context.Context, f func() error) (err error) {
 
 // isPermanent reports whether a call that failed with err would fail again.
 func isPermanent(err error) bool {
-	for _, e := range []error{ErrConfig, ErrRealm, ErrNoRealm, ErrFull, ErrLead, ErrClock, ErrForgotten, ErrUnsafe} {
+	for _, e := range []error{ErrConfig, ErrRealm, ErrNoRealm, ErrFull, ErrLead, ErrClock,
+		ErrForgotten, ErrUnsafe} {
 		if errors.Is(err, e) {
 			return true
 		}
@@ -268,12 +271,12 @@ func isPermanent(err error) bool {
 // jitter returns a random duration from half of d to d.
 func jitter(d time.Duration) time.Duration { return d/2 + rand.N(d/2+1) }
 
-// NodeID returns the node ID that the lease has now, or had last. For generators it is
-// the window's grants that count.
+// NodeID returns the lease's current or last node ID. Generators use the node ID that ClaimTick
+// returns.
 func (l *Lease) NodeID() uint32 { return l.node.Load() }
 
-// NodeBits returns the size of the node ID in bits. It is 0 for a nil Lease, which no
-// generator takes.
+// NodeBits returns the size of the node ID in bits. It is 0 for a nil Lease, which generators
+// refuse.
 func (l *Lease) NodeBits() int {
 	if l == nil {
 		return 0
@@ -287,27 +290,34 @@ func (l *Lease) TickLength() time.Duration { return l.window.TickLength() }
 // Epoch returns the time at which tick 0 of the lease's format begins.
 func (l *Lease) Epoch() time.Time { return l.window.Epoch() }
 
-// ClaimTick claims a tick for the generator that calls it; see [sortid.Lease]. It fails with
-// [ErrExpired] or [ErrClosed]. Several generators of one format may share a lease. A tick
-// then serves only one of them, so they may run a little ahead of the clock.
+// ClaimTick claims a tick for the calling generator; see [sortid.Lease]. It fails with
+// [ErrExpired] or [ErrClosed]. Several generators of one format may share a lease. Each tick goes
+// to only one of them, so they may run a little ahead of the clock.
 func (l *Lease) ClaimTick(tick int64) (nodeID uint32, claimed int64, err error) {
 	return l.window.ClaimTick(tick)
 }
 
 // WaitTick blocks until ClaimTick(tick) may succeed; see [sortid.Lease].
-func (l *Lease) WaitTick(ctx context.Context, tick int64) error { return l.window.WaitTick(ctx, tick) }
+func (l *Lease) WaitTick(ctx context.Context, tick int64) error {
+	return l.window.WaitTick(ctx,
+		tick)
+}
 
-// Until returns when the present window ends, by this machine's clock; generators go on
-// until then even if the store is gone. It is in the past if the lease has not been
-// renewed in time, or is closed.
+// Until returns when the current window ends, by this machine's clock. Generators go on until then
+// even if the store is gone. It is in the past if the lease was not renewed in time, or is closed.
 func (l *Lease) Until() time.Time { return l.window.Time(l.window.Grant().Hi) }
+
+// Window returns how far into the future renewals extend the lease, as its Config or the realm
+// says. While the store answers, at least half of it is left.
+func (l *Lease) Window() time.Duration { return time.Duration(l.length.Load()) }
 
 // Err returns why the last renewal failed, or nil if it did not.
 func (l *Lease) Err() error { return l.window.Err() }
 
-// publish gives the generators what the session has.
+// publish gives the generators the session's grant.
 func (l *Lease) publish() {
 	s := l.session
+	l.length.Store(int64(s.root.Terms.Duration(s.window)))
 	switch {
 	case s.held.Revision == 0 && s.withdrawn:
 		l.window.Set(window.Grant{Lo: window.None, Hi: window.None}, window.None)
@@ -318,41 +328,44 @@ func (l *Lease) publish() {
 	if id := s.held.Block.NodeID; l.node.Swap(id) != id {
 		s.log.Info("lease: node ID", "realm", s.config.Realm, "node", s.held.Block.String())
 	}
-	l.window.Set(window.Grant{NodeID: s.held.Block.NodeID, Lo: s.held.From, Hi: s.held.HWM}, s.held.HWM-l.renewAt)
+	l.window.Set(window.Grant{NodeID: s.held.Block.NodeID, Lo: s.held.From, Hi: s.held.HWM},
+		s.held.HWM-l.renewAt)
 }
 
 // rest tells the store that the next renewal is probably a second or more away.
 func (l *Lease) rest() {
 	s := l.session
-	if store, ok := s.store.(interface{ CloseIdleConnections() }); ok && s.root.Terms.Duration(s.window) >= 3*time.Second {
+	if store, ok := s.store.(interface{ CloseIdleConnections() }); ok &&
+		s.root.Terms.Duration(s.window) >= 3*time.Second {
 		store.CloseIdleConnections()
 	}
 }
 
-// left returns how much of the window is left to the generators, in ticks.
+// left returns how many ticks of the window the generators have left.
 func (l *Lease) left() int64 {
 	s, g := l.session, l.window.Grant()
 	return g.Hi - min(g.Hi, max(l.window.Used(), s.root.Terms.At(s.config.Now())))
 }
 
-// spread has the next renewal come at any time before half of the window has passed, so
-// that leases which were acquired at one moment, or renewed after one outage, are not
-// renewed at one moment. next has it come when half has passed, or a little earlier, so
-// that they do not come together again.
+// spread puts the next renewal at a random time in the first half of the window. Leases that were
+// acquired at one moment, or renewed after one outage, then renew at different times. next puts it
+// where half of the window has passed, or a little earlier, so that renewals stay spread.
 func (l *Lease) spread() { l.renewAt = l.session.window/2 + rand.Int64N(l.session.window/2+1) }
 
 func (l *Lease) next() { l.renewAt = l.session.window/2 + rand.Int64N(l.session.window/8+1) }
 
-// keep renews the lease until ctx ends: whenever half of the window is left, or a little
-// more, by the generators' ticks or by the clock, whichever is further.
-func (l *Lease) keep(ctx context.Context) {
+// keep renews the lease until ctx ends. It renews when half of the window, or a little more, is
+// left, by the generators' ticks or by the clock, whichever is later. took is how long Acquire
+// needed; a renewal may have to connect as well.
+func (l *Lease) keep(ctx context.Context, took time.Duration) {
 	defer close(l.done)
 	s := l.session
 	terms := s.root.Terms
-	// A clock can be set, which wakes nobody, so it is looked at now and then.
+	// Setting a clock wakes no timer, so look at the clock from time to time.
 	look := max(terms.Duration(s.window)/8, time.Millisecond)
-	patience := max(look, 100*time.Millisecond)
-	pause, failed := look/8, false
+	patience := max(look, min(max(leastPatience, 2*took), maxPatience))
+	first := min(look, leastPause) / 8
+	pause, failing := first, time.Time{} // since when
 	for ctx.Err() == nil {
 		if spare := l.left() - l.renewAt; spare > 0 {
 			timer := time.NewTimer(min(look, terms.Duration(min(spare, s.window))))
@@ -368,22 +381,27 @@ func (l *Lease) keep(ctx context.Context) {
 		err := s.renew(limited, l.window.Used())
 		slow := limited.Err() != nil
 		cancel()
-		if err == nil && failed {
+		switch {
+		case err != nil && failing.IsZero():
+			failing = time.Now()
+		case err == nil && !failing.IsZero():
+			failing = time.Time{}
 			l.spread()
-		} else if err == nil {
+		case err == nil:
 			l.next()
 		}
-		failed = err != nil
 		l.publish()
 		if err == nil {
 			l.rest()
-			pause = look / 8
+			pause = first
 			if l.left() > s.window/2 {
 				continue
 			}
 			// Granted, and still short: the clocks disagree.
 		} else if ctx.Err() == nil {
-			s.log.Warn("lease: not renewed", "realm", s.config.Realm, "node", Block{l.NodeID(), uint8(l.NodeBits())}.String(), "left", terms.Duration(l.left()), "error", err)
+			s.log.Warn("lease: not renewed", "realm", s.config.Realm, "node",
+				Block{l.NodeID(), uint8(l.NodeBits())}.String(), "left", terms.Duration(l.left()),
+				"error", err)
 			l.window.Fail(err)
 			if slow { // a renewal may need more than the store does at this speed
 				patience = max(patience, min(2*patience, maxPatience))
@@ -392,17 +410,26 @@ func (l *Lease) keep(ctx context.Context) {
 		if clock.Sleep(ctx, rand.N(pause+1)) != nil {
 			return
 		}
-		pause = min(2*pause, look)
+		pause = min(2*pause, look, max(leastPause, time.Since(failing)/32))
 	}
 }
 
-// maxPatience is how long a renewal may take if windows are short.
-const maxPatience = 10 * time.Second
+const (
+	// A renewal is given up after this time and tried again: the request may be lost.
+	leastPatience = time.Second
+	maxPatience   = 10 * time.Second
+	// Pauses between failing renewals grow to this, or to 1/32 of the time since the first
+	// failure. So a store that returns is found soon, and not by all leases at once.
+	leastPause = 1500 * time.Millisecond
+)
 
-// Close ends the lease: generators get no further tick, renewal stops, and the node ID
-// goes back to the store, free at once, with the ticks that were never used. If the
-// store fails, or ctx ends, Close returns the error and may be called again; without
-// that the node ID becomes free by itself, half a window after the present one.
+// Close ends the lease. Generators get no further tick, and renewal stops. The store gets back the
+// node ID, free at once, with the unused ticks. If the store fails, or ctx ends, Close returns the
+// error and may be called again. Without a second call, the node ID becomes free half a window
+// after the current window ends.
+//
+// A generator that has claimed a tick may make more IDs in it after Close. They are unique: the
+// store gives the node ID to nobody else for that tick.
 func (l *Lease) Close(ctx context.Context) error {
 	used := l.window.Close()
 	l.stop()

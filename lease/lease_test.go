@@ -236,7 +236,8 @@ func TestKeepsAhead(t *testing.T) {
 			if b := g.must(); b != first {
 				t.Fatalf("the node ID went from %v to %v", first, b)
 			}
-			if left := time.Until(l.Until()); left < 29*time.Second || left > time.Minute {
+			if left := time.Until(l.Until()); left < 29*time.Second ||
+				left > time.Minute+256*time.Millisecond {
 				t.Fatalf("%v are left", left)
 			}
 			if err := l.Err(); err != nil {
@@ -316,7 +317,8 @@ func TestStoreHangs(t *testing.T) {
 		first := g.must()
 		n.set(func() { n.hang = true })
 		time.Sleep(10 * time.Minute)
-		if _, _, err := g.next(); !errors.Is(err, ErrExpired) || !errors.Is(err, context.DeadlineExceeded) {
+		if _, _, err := g.next(); !errors.Is(err, ErrExpired) ||
+			!errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("the store hangs: %v", err)
 		}
 		n.set(func() { n.hang = false })
@@ -358,7 +360,8 @@ func TestLost(t *testing.T) {
 			g1.must()
 			g2.must()
 		}
-		if err := l.Err(); !errors.Is(err, ErrFull) || !strings.Contains(err.Error(), "by B until") {
+		if err := l.Err(); !errors.Is(err, ErrFull) ||
+			!strings.Contains(err.Error(), "by B until") {
 			t.Errorf("the lease says %v", err)
 		}
 		other := b1
@@ -380,7 +383,8 @@ func TestHundred(t *testing.T) {
 		m := NewMemory()
 		book := new(book)
 		r := rand.New(rand.NewPCG(1, 1))
-		n := &network{Store: m, delay: func() time.Duration { return time.Duration(r.Int64N(20)) * time.Millisecond }}
+		n := &network{Store: m,
+			delay: func() time.Duration { return time.Duration(r.Int64N(20)) * time.Millisecond }}
 		start := time.Now()
 		leases := make([]*Lease, 100)
 		var wg sync.WaitGroup
@@ -431,10 +435,12 @@ func TestFull(t *testing.T) {
 		for _, size := range []int{1, 3, 9} {
 			_, err := Acquire(t.Context(), m, config(size))
 			var full *FullError
-			if !errors.Is(err, ErrFull) || errors.Is(err, ErrLead) || !errors.As(err, &full) || len(full.Held) != 8 {
+			if !errors.Is(err, ErrFull) || errors.Is(err, ErrLead) || !errors.As(err, &full) ||
+				len(full.Held) != 8 {
 				t.Fatalf("no room: %v", err)
 			}
-			for _, s := range []string{fmt.Sprintf("of %d bits", size), `"realm"`, "8 held", "by host-", "until 2000-01-01T00:01:", "and 3 more"} {
+			for _, s := range []string{fmt.Sprintf("of %d bits", size), `"realm"`, "8 held",
+				"by host-", "until 2000-01-01T00:01:", "and 3 more"} {
 				if !strings.Contains(err.Error(), s) {
 					t.Errorf("%q does not say %q", err, s)
 				}
@@ -484,7 +490,8 @@ func TestSizes(t *testing.T) {
 		t.Helper()
 		for i, a := range leases {
 			for _, b := range leases[:i] {
-				x, y := Block{a.NodeID(), uint8(a.NodeBits())}, Block{b.NodeID(), uint8(b.NodeBits())}
+				x, y := Block{a.NodeID(), uint8(a.NodeBits())}, Block{b.NodeID(),
+					uint8(b.NodeBits())}
 				if x.Contains(y) || y.Contains(x) {
 					t.Errorf("%v and %v", x, y)
 				}
@@ -591,10 +598,12 @@ func TestClock(t *testing.T) {
 			return time.Now().Add(wrong)
 		}
 		for d, say := range map[time.Duration]string{
-			time.Hour: "1h0m0s ahead", -time.Hour: "1h0m0s behind", 11 * time.Second: "11s ahead", -11 * time.Second: "11s behind",
+			time.Hour: "1h0m0s ahead", -time.Hour: "1h0m0s behind", 11 * time.Second: "11s ahead",
+			-11 * time.Second: "11s behind",
 		} {
 			set(d)
-			if l, err := Acquire(t.Context(), m, c); !errors.Is(err, ErrClock) || !strings.Contains(err.Error(), say) {
+			if l, err := Acquire(t.Context(), m, c); !errors.Is(err, ErrClock) ||
+				!strings.Contains(err.Error(), say) {
 				t.Errorf("with a clock wrong by %v: %v, %v", d, l, err)
 			}
 		}
@@ -670,10 +679,12 @@ func TestLead(t *testing.T) {
 			t.Fatalf("with all node IDs in the future: %v", err)
 		}
 		e := full.Ahead[0]
-		if e.Ahead < 59*time.Minute || e.Ahead > 62*time.Minute || e.Max > 10*time.Second || !errors.Is(e, ErrLead) {
+		if e.Ahead < 59*time.Minute || e.Ahead > 62*time.Minute || e.Max > 10*time.Second ||
+			!errors.Is(e, ErrLead) {
 			t.Errorf("%+v", e)
 		}
-		if s := err.Error(); !strings.Contains(s, "node ID 0/1") || !strings.Contains(s, e.Ahead.String()) {
+		if s := err.Error(); !strings.Contains(s, "node ID 0/1") ||
+			!strings.Contains(s, e.Ahead.String()) {
 			t.Errorf("%q does not say which node ID and how far", s)
 		}
 	})
@@ -696,7 +707,8 @@ func TestRetried(t *testing.T) {
 			}
 			return n
 		}
-		for _, lost := range []string{"the grant", "the read after the grant", "every other answer"} {
+		for _, lost := range []string{"the grant", "the read after the grant",
+			"every other answer"} {
 			n := &network{Store: m}
 			times, granted := 0, false
 			n.deaf = func(op string, args ...Record) bool {
@@ -762,14 +774,18 @@ func TestAcquireFails(t *testing.T) {
 		if d := time.Since(start); d > 3*time.Second {
 			t.Errorf("the context ended after 1 s, Acquire after %v", d)
 		}
-		if _, err := Acquire(ctx, NewMemory(), config(8)); !errors.Is(err, context.DeadlineExceeded) {
+		if _, err := Acquire(ctx, NewMemory(), config(8)); !errors.Is(
+			err, context.DeadlineExceeded) {
 			t.Errorf("the context has ended before: %v", err)
 		}
 
 		// The grant is made, and no answer ever comes: it is given back.
 		n.set(func() {
 			n.hang = false
-			n.deaf = func(op string, args ...Record) bool { return op == "set" && args[1].Owner != Owner{} }
+			n.deaf = func(op string, args ...Record) bool {
+				return op == "set" &&
+					args[1].Owner != Owner{}
+			}
 		})
 		if _, err := Acquire(t.Context(), n, config(8)); !errors.Is(err, errDown) {
 			t.Errorf("no answer: %v", err)
@@ -823,7 +839,8 @@ func TestClose(t *testing.T) {
 		start := time.Now()
 		ctx, stop := context.WithTimeout(t.Context(), time.Second)
 		defer stop()
-		if err := l.Close(ctx); !errors.Is(err, context.DeadlineExceeded) || time.Since(start) != time.Second {
+		if err := l.Close(ctx); !errors.Is(err, context.DeadlineExceeded) ||
+			time.Since(start) != time.Second {
 			t.Errorf("while another Close hangs: %v after %v", err, time.Since(start))
 		}
 		cancel()
@@ -836,13 +853,15 @@ func TestClose(t *testing.T) {
 		n.set(func() { n.hang = false })
 		closed(t, l)
 		closed(t, l)
-		if r := record(); r.Owner != (Owner{}) || r.HWM != g.last+1 || r.Name != "" || r.Deadline != 0 {
+		if r := record(); r.Owner != (Owner{}) || r.HWM != g.last+1 || r.Name != "" ||
+			r.Deadline != 0 {
 			t.Errorf("after tick %d the record is %+v", g.last, r)
 		}
 		time.Sleep(time.Second)
 		l = acquire(t, n, c)
 		if g := l.window.Grant(); g.Lo != time.Now().UnixMilli()/256 {
-			t.Errorf("the next window begins at %d, the time is %d", g.Lo, time.Now().UnixMilli()/256)
+			t.Errorf("the next window begins at %d, the time is %d", g.Lo,
+				time.Now().UnixMilli()/256)
 		}
 		lo := l.window.Grant().Lo
 		closed(t, l)
@@ -879,7 +898,8 @@ func TestCloseWaitsForRenewal(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		before := n.calls("get", "set")
-		if err := l.Close(ctx); !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "renewal") {
+		if err := l.Close(ctx); !errors.Is(err, context.DeadlineExceeded) ||
+			!strings.Contains(err.Error(), "renewal") {
 			t.Errorf("Close: %v", err)
 		}
 		if after := n.calls("get", "set"); after != before {
@@ -897,14 +917,16 @@ func TestRenewalFollowsTicks(t *testing.T) {
 		c.Window, c.MaxLead = 20*time.Second, 12*time.Second
 		l := acquire(t, NewMemory(), c)
 		until := l.Until()
-		for ahead := range int64(11) {
-			if _, _, err := l.ClaimTick(time.Now().Add(time.Duration(ahead)*time.Second).UnixMilli() / 256); err != nil {
+		// More than half of the window, so that the random time of the renewal does not matter.
+		for ahead := range int64(12) {
+			tick := time.Now().Add(time.Duration(ahead)*time.Second).UnixMilli() / 256
+			if _, _, err := l.ClaimTick(tick); err != nil {
 				t.Fatal(err)
 			}
 		}
 		synctest.Wait()
-		if more := l.Until().Sub(until); more < 9*time.Second {
-			t.Errorf("with ticks used 10 s ahead the window has grown by %v", more)
+		if more := l.Until().Sub(until); more < 10*time.Second {
+			t.Errorf("with ticks used 11 s ahead the window has grown by %v", more)
 		}
 		// Not further ahead than the lead.
 		l.ClaimTick(time.Now().Add(29*time.Second).UnixMilli() / 256)
@@ -925,11 +947,13 @@ func TestFence(t *testing.T) {
 		g := book.generator(t, l)
 		g.must()
 		until, err := Fence(t.Context(), m, Config{Realm: "realm"}, 5*time.Second)
-		if d := time.Until(until); err != nil || d < 74*time.Second || d > 77*time.Second {
-			t.Fatalf("Fence: %v, %v, want the window of 60 s, the lead of 10 s and 5 s from now", d, err)
+		if d := time.Until(until); err != nil || d < 74*time.Second || d > 78*time.Second {
+			t.Fatalf("Fence: %v, %v, want the window of 60 s, the lead of 10 s and 5 s from now", d,
+				err)
 		}
 		var lead *LeadError
-		if _, err := Acquire(t.Context(), m, config(8)); !errors.As(err, &lead) || lead.Block != (Block{}) || !lead.Until.Equal(until) {
+		if _, err := Acquire(t.Context(), m, config(8)); !errors.As(err, &lead) ||
+			lead.Block != (Block{}) || !lead.Until.Equal(until) {
 			t.Errorf("a fenced realm: %v", err)
 		}
 		spent := 0
@@ -963,23 +987,28 @@ func TestFence(t *testing.T) {
 		if _, err := Fence(t.Context(), m, Config{Realm: "none"}, 0); !errors.Is(err, ErrNoRealm) {
 			t.Errorf("Fence of no realm: %v", err)
 		}
-		if _, err := Fence(t.Context(), m, Config{Realm: "realm"}, 24*time.Hour+1); !errors.Is(err, ErrConfig) {
+		if _, err := Fence(t.Context(), m, Config{Realm: "realm"}, 24*time.Hour+1); !errors.Is(err,
+			ErrConfig) {
 			t.Errorf("a skew of more than a day: %v", err)
 		}
 		if _, err := Fence(t.Context(), m, Config{Realm: "realm"}, -1); !errors.Is(err, ErrConfig) {
 			t.Errorf("Fence with a negative skew: %v", err)
 		}
-		if _, err := Fence(t.Context(), m, Config{Realm: "realm", Format: UID60}, 0); !errors.Is(err, ErrRealm) {
+		if _, err := Fence(t.Context(), m, Config{Realm: "realm", Format: UID60},
+			0); !errors.Is(err, ErrRealm) {
 			t.Errorf("Fence of a realm of another format: %v", err)
 		}
 		// A process came before the fence and made the realm anew, with a smaller window.
-		small := Config{Realm: "anew", Format: SCRU64, NodeBits: 8, Window: 10 * time.Second, MaxLead: time.Second}
+		small := Config{Realm: "anew", Format: SCRU64, NodeBits: 8, Window: 10 * time.Second,
+			MaxLead: time.Second}
 		closed(t, acquire(t, m, small))
 		large := Config{Realm: "anew", Format: SCRU64, Window: time.Hour, MaxLead: time.Minute}
-		if until, err := Fence(t.Context(), m, large, 0); err != nil || time.Until(until) < 61*time.Minute-2*SCRU64.Tick {
+		if until, err := Fence(t.Context(), m, large, 0); err != nil ||
+			time.Until(until) < 61*time.Minute-2*SCRU64.Tick {
 			t.Errorf("Fence by larger terms than the realm's: %v, %v", until, err)
 		}
-		if until, err := Fence(t.Context(), m, Config{Realm: "none", Format: UID60}, 0); err != nil || time.Until(until) < 70*time.Second {
+		if until, err := Fence(t.Context(), m, Config{Realm: "none", Format: UID60},
+			0); err != nil || time.Until(until) < 70*time.Second {
 			t.Errorf("Fence that makes the realm: %v, %v", until, err)
 		}
 	})
@@ -1007,7 +1036,8 @@ func TestForgotten(t *testing.T) {
 			}
 			m.mu.Unlock()
 			time.Sleep(2 * time.Minute)
-			if b, _, err := g.next(); !errors.Is(err, ErrForgotten) || !errors.Is(l.Err(), ErrForgotten) {
+			if b, _, err := g.next(); !errors.Is(err, ErrForgotten) ||
+				!errors.Is(l.Err(), ErrForgotten) {
 				t.Errorf("the store has forgotten: %v, %v, %v", b, err, l.Err())
 			}
 			if gone {
@@ -1080,7 +1110,8 @@ func TestConfig(t *testing.T) {
 			t.Errorf("%+v: %v from %v, %d bits", f, l.TickLength(), l.Epoch(), l.NodeBits())
 		}
 		now := time.Now()
-		if _, tick, err := l.ClaimTick(int64(now.Sub(f.Epoch) / f.Tick)); err != nil || now.Sub(l.window.Time(tick)).Abs() > time.Second {
+		if _, tick, err := l.ClaimTick(int64(now.Sub(f.Epoch) / f.Tick)); err != nil ||
+			now.Sub(l.window.Time(tick)).Abs() > time.Second {
 			t.Errorf("%+v: tick %d, %v", f, tick, err)
 		}
 		closed(t, l)
@@ -1106,8 +1137,10 @@ func TestForeignTerms(t *testing.T) {
 			terms := good
 			spoil(&terms)
 			store := NewMemory()
-			root := Record{Realm: "r", Revision: 1, State: Split, Generation: "0123456789abcdef", Terms: terms}
-			if ok, err := store.CompareAndSet(t.Context(), Record{Realm: "r"}, root); !ok || err != nil {
+			root := Record{Realm: "r", Revision: 1, State: Split, Generation: "0123456789abcdef",
+				Terms: terms}
+			if ok, err := store.CompareAndSet(t.Context(), Record{Realm: "r"}, root); !ok ||
+				err != nil {
 				t.Fatal(ok, err)
 			}
 			config := Config{Realm: "r", Format: SCRU64, NodeBits: 8}
@@ -1141,12 +1174,14 @@ func TestCloseIdleConnections(t *testing.T) {
 	}{{10 * time.Second, true}, {2 * time.Second, false}} {
 		synctest.Test(t, func(t *testing.T) {
 			s := &resting{Store: NewMemory()}
-			l, err := Acquire(t.Context(), s, Config{Realm: "r", Format: SCRU64, NodeBits: 8, Window: tc.window, Now: time.Now})
+			l, err := Acquire(t.Context(), s, Config{Realm: "r", Format: SCRU64, NodeBits: 8,
+				Window: tc.window, Now: time.Now})
 			if err != nil {
 				t.Fatal(err)
 			}
 			defer l.Close(t.Context())
-			if n := s.n.Load(); (n == 1) != tc.rests {
+			// The first renewal comes at a random moment, possibly at once.
+			if n := s.n.Load(); (n >= 1) != tc.rests {
 				t.Errorf("window %v: %d times when it was acquired", tc.window, n)
 			}
 			time.Sleep(6 * tc.window)

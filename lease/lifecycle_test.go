@@ -34,13 +34,15 @@ func TestClones(t *testing.T) {
 		for _, ahead := range []time.Duration{0, tick, 9 * time.Second} {
 			synctest.Test(t, func(t *testing.T) {
 				m := NewMemory()
-				c := Config{Realm: "realm", Format: Format{Bits: 16, Tick: tick, Epoch: time.UnixMilli(0)}, NodeBits: 8}
+				c := Config{Realm: "realm", Format: Format{Bits: 16, Tick: tick,
+					Epoch: time.UnixMilli(0)}, NodeBits: 8}
 				c, err := c.complete()
 				if err != nil {
 					t.Fatal(err)
 				}
 				a := newSession(m, c)
-				if err := errors.Join(a.enter(t.Context(), true), a.renew(t.Context(), window.None)); err != nil {
+				if err := errors.Join(a.enter(t.Context(), true),
+					a.renew(t.Context(), window.None)); err != nil {
 					t.Fatal(err)
 				}
 				b := clone(a, ahead)
@@ -49,13 +51,18 @@ func TestClones(t *testing.T) {
 				if err := a.renew(t.Context(), window.None); err != nil || a.held.Block != node {
 					t.Fatalf("the first to renew: %v, %v", a.held, err)
 				}
-				if err := b.renew(t.Context(), window.None); err != nil || b.held.Block == node || b.held.Owner == a.held.Owner {
-					t.Errorf("tick %v, clock %v ahead: the clone renews and has %+v, the first has %+v, %v", tick, ahead, b.held, a.held, err)
+				if err := b.renew(t.Context(), window.None); err != nil || b.held.Block == node ||
+					b.held.Owner == a.held.Owner {
+					t.Errorf(
+						"tick %v, clock %v ahead: the clone renews and has %+v, the first has %+v, %v", tick, ahead, b.held, a.held, err)
 				}
 				// And they stay apart.
 				time.Sleep(30 * time.Second)
-				if err := errors.Join(b.renew(t.Context(), window.None), a.renew(t.Context(), window.None)); err != nil || a.held.Block != node || b.held.Block == node {
-					t.Errorf("later the first has %v, the clone %v, %v", a.held.Block, b.held.Block, err)
+				if err := errors.Join(b.renew(t.Context(), window.None),
+					a.renew(t.Context(), window.None)); err != nil || a.held.Block != node ||
+					b.held.Block == node {
+					t.Errorf("later the first has %v, the clone %v, %v", a.held.Block, b.held.Block,
+						err)
 				}
 			})
 		}
@@ -80,7 +87,8 @@ func TestCloneBeforeSending(t *testing.T) {
 			b.pending, b.store = &pending, m
 		}
 	}
-	if err := errors.Join(a.enter(t.Context(), true), a.renew(t.Context(), window.None)); err != nil {
+	if err := errors.Join(a.enter(t.Context(), true),
+		a.renew(t.Context(), window.None)); err != nil {
 		t.Fatal(err)
 	}
 	mine := a.held
@@ -128,12 +136,14 @@ func TestFenceCarriesMarks(t *testing.T) {
 					part += 1 / float64(int(1)<<size)
 					b, lo := Block{l.NodeID(), uint8(size)}, l.window.Grant().Lo
 					if (b.Contains(node) || node.Contains(b)) && lo < hi {
-						t.Errorf("%v, of which %v was granted up to tick %d, is granted from %d on", b, node, hi, lo)
+						t.Errorf("%v is granted from tick %[4]d on, and its part %[2]v was granted up to tick %[3]d",
+							b, node, hi, lo)
 					}
 				}
 			}
 			if part != 15.0/16 {
-				t.Errorf("with one of 16 node IDs ahead of the floor %v of the realm can be had", part)
+				t.Errorf("with one of 16 node IDs ahead of the floor %v of the realm can be had",
+					part)
 			}
 		})
 	}
@@ -168,8 +178,10 @@ func TestFenceBelowGrants(t *testing.T) {
 			t.Fatal("the floor is still to come")
 		}
 		_, _, err = l.ClaimTick(time.Now().UnixMilli() / 256)
-		want := "below " + time.UnixMilli(hi*256).UTC().Format(timeFormat) + ", up to which this process was granted times; when these have passed, it gets a new node ID by itself"
-		if !errors.Is(err, ErrExpired) || !errors.Is(err, ErrForgotten) || !strings.Contains(err.Error(), want) {
+		want := "below " + time.UnixMilli(hi*256).UTC().Format(timeFormat) +
+			", up to which this process was granted times; when these have passed, it gets a new node ID by itself"
+		if !errors.Is(err, ErrExpired) || !errors.Is(err, ErrForgotten) ||
+			!strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want ErrForgotten that says %q", err, want)
 		}
 		time.Sleep(time.Until(time.UnixMilli(hi*256)) + 30*time.Second)
@@ -202,7 +214,10 @@ func TestPublishedBeforeFailure(t *testing.T) {
 		l := acquire(t, c, config(8))
 		until := l.Until()
 		n.set(func() {
-			n.deaf = func(op string, args ...Record) bool { return op == "set" && !c.broken.Swap(true) }
+			n.deaf = func(op string, args ...Record) bool {
+				return op == "set" &&
+					!c.broken.Swap(true)
+			}
 		})
 		time.Sleep(50 * time.Second)
 		if !c.broken.Load() || l.Err() == nil {
@@ -240,10 +255,49 @@ func TestSlowStore(t *testing.T) {
 			}
 		}
 		if made < 20 {
-			t.Errorf("with 420 ms a request, and one answer lost, a tick was granted %d times of 100: %v", made, l.Err())
+			t.Errorf(
+				"with 420 ms a request, and one answer lost, a tick was granted %d times of 100: %v", made, l.Err())
 		}
 		n.set(func() { n.delay = nil })
 		closed(t, l)
+	})
+}
+
+// With a short window and a slow store no renewal fails, not even the first.
+func TestShortWindow(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := &network{Store: NewMemory()}
+		n.delay = func() time.Duration { return 220 * time.Millisecond }
+		c := config(8)
+		c.Window, c.MaxLead = 4*time.Second, 10*time.Second
+		l := acquire(t, n, c)
+		for range 200 {
+			time.Sleep(300 * time.Millisecond)
+			if _, _, err := l.ClaimTick(time.Now().UnixMilli() / 256); err != nil ||
+				l.Err() != nil {
+				t.Fatalf("%v; %v", err, l.Err())
+			}
+		}
+		n.set(func() { n.delay = nil })
+		closed(t, l)
+	})
+}
+
+// A lease is back within two seconds after its store is, if that was away for a minute.
+func TestBackSoon(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for range 50 {
+			n := &network{Store: NewMemory()}
+			l := acquire(t, n, config(8))
+			n.set(func() { n.down = true })
+			time.Sleep(62 * time.Second)
+			n.set(func() { n.down = false })
+			time.Sleep(2 * time.Second)
+			if _, _, err := l.ClaimTick(time.Now().UnixMilli() / 256); err != nil {
+				t.Error(err)
+			}
+			closed(t, l)
+		}
 	})
 }
 
@@ -306,17 +360,20 @@ func TestWait(t *testing.T) {
 			c.NodeBits = size
 			_, err := Acquire(t.Context(), m, c)
 			var full *FullError
-			if !errors.As(err, &full) || full.From.Before(b.Until()) || full.From.After(b.Until().Add(31*time.Second)) {
+			if !errors.As(err, &full) || full.From.Before(b.Until()) ||
+				full.From.After(b.Until().Add(31*time.Second)) {
 				t.Fatalf("no node ID of %d bits: %v", size, err)
 			}
-			if want := "the next can be had from " + full.From.Format(timeFormat) + " on"; !strings.Contains(err.Error(), want) {
+			if want := "the next is free from " + full.From.Format(timeFormat) +
+				" on"; !strings.Contains(err.Error(), want) {
 				t.Errorf("%q does not say %q", err, want)
 			}
 		}
 		c.NodeBits, c.Wait = 1, true
 		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 		defer cancel()
-		if _, err := Acquire(ctx, m, c); !errors.Is(err, ErrFull) || !errors.Is(err, context.DeadlineExceeded) {
+		if _, err := Acquire(ctx, m, c); !errors.Is(err, ErrFull) ||
+			!errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("it waited until its context ended: %v", err)
 		}
 		start := time.Now()
@@ -355,11 +412,13 @@ func TestCreate(t *testing.T) {
 	log.Reset()
 	c.MustExist, c.Realm = false, "other"
 	closed(t, acquire(t, m, c))
-	if !strings.Contains(log.String(), `msg="lease: realm created" realm=other store=*lease.Memory`) {
+	if !strings.Contains(log.String(),
+		`msg="lease: realm created" realm=other store=*lease.Memory`) {
 		t.Errorf("the log is %q", &log)
 	}
 	c.Format = UID60
-	if _, err := Create(t.Context(), m, c); !errors.Is(err, ErrRealm) || strings.Contains(err.Error(), "another realm") {
+	if _, err := Create(t.Context(), m, c); !errors.Is(err, ErrRealm) ||
+		strings.Contains(err.Error(), "another realm") {
 		t.Errorf("Create with another format: %v", err)
 	}
 }
@@ -378,23 +437,27 @@ func TestSetTerms(t *testing.T) {
 			t.Errorf("with windows of ten minutes %v are left", left)
 		}
 		terms, err := SetTerms(t.Context(), m, "realm", 2*time.Minute, 5*time.Second)
-		if err != nil || terms.Duration(terms.Window) > 2*time.Minute {
+		if err != nil || terms.Rounded(terms.Window) != 2*time.Minute {
 			t.Fatal(terms, err)
 		}
 		until, err := Fence(t.Context(), m, Config{Realm: "realm"}, 0)
 		if d := time.Until(until); err != nil || d < 10*time.Minute || until.Before(l.Until()) {
-			t.Errorf("fenced for %v, %v; a window of ten minutes was granted until %v", d, err, l.Until())
+			t.Errorf("fenced for %v, %v; a window of ten minutes was granted until %v", d, err,
+				l.Until())
 		}
 		root, err := Realm(t.Context(), m, "realm")
 		if err != nil || root.Terms.Window != terms.Window || root.Terms.MostWindow != 0 {
 			t.Errorf("after the fence the terms are %+v, %v", root.Terms, err)
 		}
 		// A fence changes them, too.
-		if _, err := Fence(t.Context(), m, Config{Realm: "realm", Window: time.Minute}, 0); err != nil {
+		if _, err := Fence(t.Context(), m, Config{Realm: "realm", Window: time.Minute},
+			0); err != nil {
 			t.Fatal(err)
 		}
-		if root, err := Realm(t.Context(), m, "realm"); err != nil || root.Terms.Duration(root.Terms.Window) > time.Minute {
-			t.Errorf("after a fence with a window of a minute the terms are %+v, %v", root.Terms, err)
+		if root, err := Realm(t.Context(), m, "realm"); err != nil ||
+			root.Terms.Rounded(root.Terms.Window) != time.Minute {
+			t.Errorf("after a fence with a window of a minute the terms are %+v, %v", root.Terms,
+				err)
 		}
 		for _, d := range []time.Duration{-time.Second, time.Millisecond, 25 * time.Hour} {
 			if _, err := SetTerms(t.Context(), m, "realm", d, 0); !errors.Is(err, ErrConfig) {
@@ -458,7 +521,8 @@ func TestReadsPerStart(t *testing.T) {
 	start := func() {
 		s := newSession(c, cfg)
 		s.rand = r
-		if err := errors.Join(s.enter(t.Context(), true), s.renew(t.Context(), window.None)); err != nil {
+		if err := errors.Join(s.enter(t.Context(), true),
+			s.renew(t.Context(), window.None)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -474,9 +538,11 @@ func TestReadsPerStart(t *testing.T) {
 			held++
 		}
 		calls, records := float64(c.calls)/starts, float64(c.records)/starts
-		t.Logf("%d held: %.1f calls a start, %.0f records read, %d of %d list the realm", n, calls, records, c.lists, starts)
+		t.Logf("%d held: %.1f calls a start, %.0f records read, %d of %d list the realm", n, calls,
+			records, c.lists, starts)
 		if c.lists > 0 || calls > 15 || records > 250 {
-			t.Errorf("%d held: %.1f calls a start, %.0f records read, %d of %d list the realm", n, calls, records, c.lists, starts)
+			t.Errorf("%d held: %.1f calls a start, %.0f records read, %d of %d list the realm", n,
+				calls, records, c.lists, starts)
 		}
 	}
 	_, blocks, err := Records(t.Context(), c.Store, cfg.Realm)
@@ -532,10 +598,12 @@ func TestThousand(t *testing.T) {
 			if len(took) != 1000 {
 				t.Fatalf("%d have a node ID", len(took))
 			}
-			text := fmt.Sprintf("%d held: half have a node ID after %v, all after %v; %d reads, %d changes, %d lists",
+			text := fmt.Sprintf(
+				"%d held: half have a node ID after %v, all after %v; %d reads, %d changes, %d lists",
 				held, took[500], took[999], n.calls("get"), n.calls("set"), n.calls("list"))
 			t.Log(text)
-			if took[999] > 3*time.Second || n.calls("list") > 20 || n.calls("set") > 8000 || n.calls("get") > 25_000 {
+			if took[999] > 3*time.Second || n.calls("list") > 20 || n.calls("set") > 8000 ||
+				n.calls("get") > 25_000 {
 				t.Error(text)
 			}
 		}

@@ -6,10 +6,10 @@ import (
 	"time"
 )
 
-// Memory is a [Store] in the memory of one process: for tests, and for programs whose
-// generators all live in one process. It never forgets while the process runs; it knows
-// nothing of other processes, nor of its own past after a restart: then wait for the window
-// and the lead before the first lease. The zero Memory is empty and ready for use.
+// Memory is a [Store] in the memory of one process, for tests and for programs whose generators
+// all run in one process. It knows nothing of other processes, and forgets everything when the
+// process ends. After a restart, wait for the window and the lead before the first lease. The zero
+// Memory is empty and ready for use.
 type Memory struct {
 	mu     sync.Mutex
 	realms map[string]map[Block]Record
@@ -49,7 +49,7 @@ func (m *Memory) GetMany(ctx context.Context, realm string, blocks []Block) ([]R
 	return records, nil
 }
 
-// CompareAndSet stores next in the place of prev.
+// CompareAndSet replaces prev with next.
 func (m *Memory) CompareAndSet(ctx context.Context, prev, next Record) (bool, error) {
 	return m.CompareAndSetMany(ctx, []Change{{prev, next}})
 }

@@ -76,7 +76,8 @@ type mRec struct {
 var unknown = mRec{revision: -1}
 
 func (m mRec) record(b int8) Record {
-	return Record{Block: mBlocks[b], Revision: uint64(m.revision), HWM: int64(m.hwm), State: m.state, Owner: Owner{byte(m.owner)}, Request: uint64(m.nonce)}
+	return Record{Block: mBlocks[b], Revision: uint64(m.revision), HWM: int64(m.hwm),
+		State: m.state, Owner: Owner{byte(m.owner)}, Request: uint64(m.nonce)}
 }
 
 func fromRecord(r Record) mRec {
@@ -104,7 +105,8 @@ func (c change) String() string {
 		return first.String() + ", and " + c.String()
 	}
 	return fmt.Sprintf("%v from %v, hwm %d, revision %d, to %v, hwm %d, owner %d",
-		mBlocks[c.block], c.prev.state, c.prev.hwm, c.prev.revision, c.next.state, c.next.hwm, c.next.owner)
+		mBlocks[c.block], c.prev.state, c.prev.hwm, c.prev.revision, c.next.state, c.next.hwm,
+		c.next.owner)
 }
 
 // The stages of a process.
@@ -161,7 +163,8 @@ func (p *mProc) learn(b int8, r mRec, written bool) {
 		return
 	}
 	p.ordered[b] = false
-	p.rewritten[b] = written && r.state == Retired && whole != unknown && (whole.state == Merging || whole.state == Split)
+	p.rewritten[b] = written && r.state == Retired && whole != unknown && (whole.state == Merging ||
+		whole.state == Split)
 }
 
 func (p *mProc) grant() {
@@ -280,7 +283,10 @@ func (m *model) next(s *mState) {
 			t.gen = 1
 			m.carry(&t)
 		}
-		m.add(&t, func() string { return fmt.Sprintf("the copy is restored; fenced at %d", t.floor) })
+		m.add(&t, func() string {
+			return fmt.Sprintf("the copy is restored; fenced at %d",
+				t.floor)
+		})
 	}
 	if m.variant == ttl && s.time < m.ticks-1 {
 		t := *s
@@ -316,7 +322,8 @@ func (m *model) carry(s *mState) {
 	}
 	for _, r := range carryOver(old, int64(s.floor)) {
 		for b := range mBlocks {
-			if mBlocks[b] != r.Block || m.variant == marksForgotten || m.variant == marksUnsplit && r.State == Split {
+			if mBlocks[b] != r.Block || m.variant == marksForgotten || m.variant == marksUnsplit &&
+				r.State == Split {
 				continue
 			}
 			r.Revision = 1
@@ -346,8 +353,10 @@ func (m *model) apply(s *mState, c change) bool {
 
 // send tries out what may become of a change; then is told each time whether it was
 // answered, and how.
-func (m *model) send(s *mState, i int, c change, what string, then func(p *mProc, answered, ok bool)) {
-	if m.revisions > 0 && max(c.next.revision, c.firstNext.revision) > m.revisions || c.next.hwm > m.ticks {
+func (m *model) send(s *mState, i int, c change, what string,
+	then func(p *mProc, answered, ok bool)) {
+	if m.revisions > 0 && max(c.next.revision, c.firstNext.revision) > m.revisions ||
+		c.next.hwm > m.ticks {
 		return
 	}
 	who := s.procs[i].id
@@ -384,7 +393,10 @@ func (m *model) send(s *mState, i int, c change, what string, then func(p *mProc
 		if m.apply(&t, c) {
 			t.recs, t.forgot = s.recs, true
 			then(&t.procs[i], true, true)
-			m.add(&t, func() string { return fmt.Sprintf("%d: %s: %v: true, and then forgotten", who, what, c) })
+			m.add(&t, func() string {
+				return fmt.Sprintf("%d: %s: %v: true, and then forgotten",
+					who, what, c)
+			})
 		}
 	}
 }
@@ -503,7 +515,8 @@ func (m *model) process(s *mState, i int) {
 		if err != nil || int8(next.HWM) == p.rec.hwm {
 			return
 		}
-		c := change{gen: p.gen, block: p.held, prev: p.rec, next: fromRecord(next), blind: m.variant == blindExtend}
+		c := change{gen: p.gen, block: p.held, prev: p.rec, next: fromRecord(next),
+			blind: m.variant == blindExtend}
 		if c.next.revision++; c.blind {
 			c.next.revision = s.recs[p.gen][p.held].revision + 1
 		}
@@ -526,7 +539,10 @@ func (m *model) generate(s *mState, i int) {
 				t.issued[h] |= 1 << tick
 			}
 		}
-		m.add(&t, func() string { return fmt.Sprintf("%d: uses tick %d of %v", p.id, tick, mBlocks[p.win]) })
+		m.add(&t, func() string {
+			return fmt.Sprintf("%d: uses tick %d of %v", p.id, tick,
+				mBlocks[p.win])
+		})
 	}
 }
 
@@ -541,7 +557,8 @@ func (m *model) grants(p *mProc, f func(q request)) {
 	}
 	for _, w := range m.windows {
 		for now := range int64(m.ticks) {
-			f(request{owner: owner, nonce: nonce, now: now, at: now, window: w, lead: int64(m.ticks)})
+			f(request{owner: owner, nonce: nonce, now: now, at: now, window: w,
+				lead: int64(m.ticks)})
 		}
 	}
 }
@@ -645,7 +662,8 @@ func (m *model) acquire(s *mState, i int) {
 		ready = p.mem[mLeft] != unknown && p.mem[mRight] != unknown
 	}
 	if ready {
-		if whole, err := join(w, p.mem[mLeft].record(mLeft), p.mem[mRight].record(mRight)); err == nil {
+		if whole, err := join(w, p.mem[mLeft].record(mLeft),
+			p.mem[mRight].record(mRight)); err == nil {
 			take(mWhole, whole)
 		}
 	}
@@ -728,7 +746,8 @@ func (m *model) processTTL(s *mState, i int) {
 	t := *s
 	switch {
 	case !p.believes && (r.owner == 0 || s.time >= r.hwm):
-		t.recs[0][mWhole] = mRec{revision: r.revision + 1, hwm: s.time + 1, state: Whole, owner: p.id}
+		t.recs[0][mWhole] = mRec{revision: r.revision + 1, hwm: s.time + 1, state: Whole,
+			owner: p.id}
 		t.procs[i].believes = true
 		m.add(&t, func() string { return fmt.Sprintf("%d: takes the block", p.id) })
 	case p.believes && r.owner == p.id:
@@ -754,8 +773,10 @@ func (m *model) violation(s *mState) string {
 	}
 	if m.variant == sound { // nobody minds what becomes of a generation that is over
 		r := &s.recs[s.gen]
-		if w := r[mWhole].state; (r[mLeft].state != Retired || r[mRight].state != Retired) && w != Split && w != Merging {
-			return fmt.Sprintf("the block is %v, and its halves are %v and %v", w, r[mLeft].state, r[mRight].state)
+		if w := r[mWhole].state; (r[mLeft].state != Retired || r[mRight].state != Retired) &&
+			w != Split && w != Merging {
+			return fmt.Sprintf("the block is %v, and its halves are %v and %v", w, r[mLeft].state,
+				r[mRight].state)
 		}
 	}
 	return ""
@@ -941,6 +962,9 @@ type mSearch struct {
 	from  int32
 	which int32
 
+	wrong string // what is wrong in the state at, or "" until something is
+	at    int32
+
 	retrace int32 // the step looked for on the way back, else -1
 	found   mState
 	label   string
@@ -975,19 +999,23 @@ func (m *model) add(s *mState, what func() string) {
 	m.seen[k] = struct{}{}
 	c := *s
 	m.nodes = append(m.nodes, mNode{&c, m.from, which})
+	if m.wrong == "" {
+		m.wrong = m.violation(s)
+		m.at = int32(len(m.nodes) - 1)
+	}
 }
 
 // search visits all states. It returns their number and, if something is wrong in one,
 // the shortest way to it.
 func (m *model) search() (states int, trace []string) {
 	m.seed, m.seen, m.nodes = maphash.MakeSeed(), map[uint64]struct{}{}, nil
-	m.from, m.which, m.retrace = -1, 0, -1
+	m.from, m.which, m.retrace, m.wrong = -1, 0, -1, ""
 	m.add(m.start(), nil)
 	for n := 0; n < len(m.nodes); n++ {
-		s := m.nodes[n].state
-		if wrong := m.violation(s); wrong != "" {
-			return len(m.nodes), append(m.path(int32(n)), wrong)
+		if m.wrong != "" {
+			return len(m.nodes), append(m.path(m.at), m.wrong)
 		}
+		s := m.nodes[n].state
 		m.from, m.which = int32(n), 0
 		m.next(s)
 		m.nodes[n].state = nil
@@ -1016,7 +1044,8 @@ func (m *model) path(n int32) (trace []string) {
 	return trace
 }
 
-var long = flag.Bool("long", false, "lease: check the model at larger bounds: minutes, and gigabytes of memory")
+var long = flag.Bool("long", false,
+	"lease: check the model at larger bounds: minutes, and gigabytes of memory")
 
 // The protocol holds in every state that can be reached.
 func TestModel(t *testing.T) {
@@ -1026,28 +1055,49 @@ func TestModel(t *testing.T) {
 		m    model
 	}{
 		{"one block", 0, model{procs: 2, ticks: 3, windows: []int64{1, 2}, net: 1, release: true}},
-		{"one block, more ticks", 1, model{procs: 2, ticks: 4, windows: []int64{1}, net: 1, release: true}},
-		{"one block, three processes", 1, model{procs: 3, ticks: 3, windows: []int64{1}, release: true}},
-		{"one block, two late changes", 2, model{procs: 2, ticks: 4, windows: []int64{1, 2}, net: 2, release: true}},
-		{"one block, all together", 2, model{procs: 3, ticks: 3, windows: []int64{1, 2}, net: 1, release: true}},
+		{"one block, more ticks", 1, model{procs: 2, ticks: 4, windows: []int64{1}, net: 1,
+			release: true}},
+		{"one block, three processes", 1, model{procs: 3, ticks: 3, windows: []int64{1},
+			release: true}},
+		{"one block, two late changes", 2, model{procs: 2, ticks: 4, windows: []int64{1, 2}, net: 2,
+			release: true}},
+		{"one block, all together", 2, model{procs: 3, ticks: 3, windows: []int64{1, 2}, net: 1,
+			release: true}},
 		{"three blocks", 0, model{procs: 2, ticks: 1, windows: []int64{1}, halves: true}},
-		{"three blocks, late changes", 1, model{procs: 2, ticks: 1, windows: []int64{1}, net: 1, halves: true}},
-		{"three blocks, release", 1, model{procs: 2, ticks: 1, windows: []int64{1}, halves: true, release: true}},
-		{"three blocks, three processes", 2, model{procs: 3, ticks: 1, windows: []int64{1}, halves: true}},
-		{"three blocks, more ticks", 2, model{procs: 2, ticks: 2, windows: []int64{1}, halves: true}},
-		{"three blocks, two changes at once, few", 0, model{procs: 2, ticks: 1, windows: []int64{1}, revisions: 2, halves: true, together: true}},
-		{"three blocks, two changes at once", 2, model{procs: 2, ticks: 1, windows: []int64{1}, halves: true, together: true}},
-		{"three blocks, late changes, two at once", 2, model{procs: 2, ticks: 1, windows: []int64{1}, net: 1, halves: true, together: true}},
-		{"clones", 0, model{procs: 2, ticks: 3, windows: []int64{1}, revisions: 4, clones: anywhere}},
-		{"clones and another process", 1, model{procs: 3, ticks: 2, windows: []int64{1}, revisions: 3, clones: anywhere}},
-		{"clones and another process, release", 2, model{procs: 3, ticks: 3, windows: []int64{1}, revisions: 4, clones: anywhere, release: true}},
-		{"clones, release", 1, model{procs: 2, ticks: 3, windows: []int64{1}, revisions: 4, clones: anywhere, release: true}},
-		{"clones, late changes", 2, model{procs: 2, ticks: 3, windows: []int64{1}, revisions: 4, net: 1, clones: anywhere, release: true}},
-		{"clones, before a request is sent", 0, model{procs: 2, ticks: 3, windows: []int64{1}, revisions: 4, clones: unsent, release: true}},
-		{"fence", 0, model{procs: 2, ticks: 2, windows: []int64{1}, net: 1, fence: true, revisions: 3}},
-		{"fence, more ticks", 1, model{procs: 2, ticks: 3, windows: []int64{1}, fence: true, revisions: 4}},
-		{"fence, release", 2, model{procs: 2, ticks: 3, windows: []int64{1}, fence: true, revisions: 4, release: true}},
-		{"fence, three blocks", 2, model{procs: 2, ticks: 1, windows: []int64{1}, fence: true, revisions: 2, halves: true}},
+		{"three blocks, late changes", 1, model{procs: 2, ticks: 1, windows: []int64{1}, net: 1,
+			halves: true}},
+		{"three blocks, release", 1, model{procs: 2, ticks: 1, windows: []int64{1}, halves: true,
+			release: true}},
+		{"three blocks, three processes", 2, model{procs: 3, ticks: 1, windows: []int64{1},
+			halves: true}},
+		{"three blocks, more ticks", 2, model{procs: 2, ticks: 2, windows: []int64{1},
+			halves: true}},
+		{"three blocks, two changes at once, few", 0, model{procs: 2, ticks: 1, windows: []int64{1},
+			revisions: 2, halves: true, together: true}},
+		{"three blocks, two changes at once", 2, model{procs: 2, ticks: 1, windows: []int64{1},
+			halves: true, together: true}},
+		{"three blocks, late changes, two at once", 2,
+			model{procs: 2, ticks: 1, windows: []int64{1}, net: 1, halves: true, together: true}},
+		{"clones", 0, model{procs: 2, ticks: 3, windows: []int64{1}, revisions: 4,
+			clones: anywhere}},
+		{"clones and another process", 1, model{procs: 3, ticks: 2, windows: []int64{1},
+			revisions: 3, clones: anywhere}},
+		{"clones and another process, release", 2, model{procs: 3, ticks: 3, windows: []int64{1},
+			revisions: 4, clones: anywhere, release: true}},
+		{"clones, release", 1, model{procs: 2, ticks: 3, windows: []int64{1}, revisions: 4,
+			clones: anywhere, release: true}},
+		{"clones, late changes", 2, model{procs: 2, ticks: 3, windows: []int64{1}, revisions: 4,
+			net: 1, clones: anywhere, release: true}},
+		{"clones, before a request is sent", 0, model{procs: 2, ticks: 3, windows: []int64{1},
+			revisions: 4, clones: unsent, release: true}},
+		{"fence", 0, model{procs: 2, ticks: 2, windows: []int64{1}, net: 1, fence: true,
+			revisions: 3}},
+		{"fence, more ticks", 1, model{procs: 2, ticks: 3, windows: []int64{1}, fence: true,
+			revisions: 4}},
+		{"fence, release", 2, model{procs: 2, ticks: 3, windows: []int64{1}, fence: true,
+			revisions: 4, release: true}},
+		{"fence, three blocks", 2, model{procs: 2, ticks: 1, windows: []int64{1}, fence: true,
+			revisions: 2, halves: true}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if c.size == 1 && testing.Short() || c.size == 2 && !*long {
@@ -1084,20 +1134,25 @@ func TestModelFinds(t *testing.T) {
 		{"an extension without a comparison", blindExtend, one},
 		{"a store that forgets one change", storeForgets, one},
 		{"silence taken for a grant", silenceIsGrant, one},
-		{"a release before the generator has stopped", releaseRunning, with(one, func(m *model) { m.release = true })},
+		{"a release before the generator has stopped", releaseRunning,
+			with(one, func(m *model) { m.release = true })},
 		{"a merge that leaves no mark on the whole", mergeUnmarked, three},
 		{"a merge that does not write to halves that are retired", mergeUnwritten, three},
 		{"a half given life by a parent that was read before it", parentFirst, three},
 		{"a half that does not take over the mark", markIgnored, three},
-		{"a record taken for one's own by its words, which are the same for two clones", believedAndRepeated, clones},
+		{"a record taken for one's own by its words, which are the same for two clones",
+			believedAndRepeated, clones},
 		{"a request whose words are the same for two clones", wordsRepeated, clones},
-		{"a record taken for one's own by its words, though no answer was lost", wordsBelieved, with(clones, func(m *model) { m.clones = unsent })},
+		{"a record taken for one's own by its words, though no answer was lost", wordsBelieved,
+			with(clones, func(m *model) { m.clones = unsent })},
 		{"a release of whatever has the owner's name", releaseByOwner, third},
 		{"a window that is kept when the node ID is lost", windowKept, clones},
 		{"a fence that forgets marks above the floor", marksForgotten, fence},
-		{"a fence that carries marks over into blocks that are not split", marksUnsplit, with(fence, func(m *model) { m.ticks, m.revisions, m.halves = 1, 2, true })},
+		{"a fence that carries marks over into blocks that are not split", marksUnsplit,
+			with(fence, func(m *model) { m.ticks, m.revisions, m.halves = 1, 2, true })},
 		{"a generation that is not asked for after the commit", generationBefore, fence},
-		{"a fence that is a floor alone", floorAlone, with(fence, func(m *model) { m.ticks, m.halves = 1, true })},
+		{"a fence that is a floor alone", floorAlone,
+			with(fence, func(m *model) { m.ticks, m.halves = 1, true })},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if (c.m.halves || c.m.procs > 2) && testing.Short() {

@@ -7,23 +7,21 @@ import (
 	"slices"
 )
 
-// This file is the protocol: what may become of a record. Its functions know no store,
-// no clock and no randomness. The package's client, its exhaustive model and its
-// simulation all decide by them. Each takes records as the store has them and returns
-// the one to put in the place of the first, save for Revision, which goes up by one with
-// each record written.
+// This file is the protocol: how a record may change. Its functions use no store, no clock and no
+// randomness. The package's client, its exhaustive model and its simulation all use them. Each
+// takes stored records and returns the one that replaces the first. The caller increases Revision,
+// by one for each write.
 //
-// Where a decision rests on a second record, the order of reading matters:
+// Where a decision depends on a second record, the order of reading matters:
 //
 //   - revive(r, parent): r was read before parent was read as Split, at the same moment,
 //     or before parent was written as Split;
 //   - join(r, a, b): a and b were written as Retired after r was read or written as
-//     Merging. To write them anew matters even where they were Retired already: a
-//     revive that was decided on before then finds another Revision.
+//     Merging. They are written again even if they were Retired already: then a revive that
+//     was decided earlier finds another Revision.
 //
-// Suppose process A revives a half while process B merges its parent. Then either B's
-// write to the half comes after A's, and finds it Whole, or it comes before, and A's write
-// is refused.
+// Suppose process A revives a half while process B merges its parent. If B writes the half after
+// A, it finds the half Whole. If B writes before A, A's write is refused.
 
 var (
 	errRefused = errors.New("lease: the block has changed, or is held")
@@ -41,7 +39,7 @@ type request struct {
 	lead   int64
 }
 
-// free reports whether a whole block may be granted, if need be in the place of an owner
+// free reports whether a whole block may be granted: it has no owner, or its deadline has passed.
 // whose deadline has passed.
 func free(r Record, now int64) bool { return r.State == Whole && !r.Held(now) }
 
@@ -58,8 +56,8 @@ func (q request) grant(r Record) (Record, error) {
 	return q.hold(r, max(lo, q.at)+q.window), nil
 }
 
-// extend grants the owner of a block more ticks, from the HWM of r on. If there is no
-// need it returns r.
+// extend grants the owner of a block more ticks, from the HWM of r on. If it needs none, extend
+// returns r.
 func (q request) extend(r Record) (Record, error) {
 	if r.State != Whole || r.Owner != q.owner {
 		return r, errRefused
@@ -79,9 +77,9 @@ func (q request) hold(r Record, hi int64) Record {
 	return r
 }
 
-// release ends the grant that is recorded in held. Its owner, who has used no tick later
-// than used, gives back those that it will never use. A record that differs from held in
-// anything is not the owner's to release: a copy of its process may have renewed the lease.
+// release ends the grant that held records. Its owner has used no tick later than used, and gives
+// back the ticks after that. If the record differs from held in any way, the owner may not release
+// it: a copy of its process may have renewed the lease.
 func release(r, held Record, used int64) (Record, error) {
 	if r != held || r.State != Whole {
 		return r, errRefused
@@ -119,7 +117,7 @@ func revive(r, parent Record) (Record, error) {
 	return r, nil
 }
 
-// merge begins to make a split block whole again, and resplit gives that up.
+// merge begins to make a split block whole again; resplit undoes merge.
 func merge(r Record) (Record, error) { return changeState(r, Split, Merging) }
 
 func resplit(r Record) (Record, error) { return changeState(r, Merging, Split) }
@@ -152,10 +150,10 @@ func join(r, a, b Record) (Record, error) {
 	return r, nil
 }
 
-// carryOver returns the records with which a new generation starts, given the records of
-// the one before and the floor of the new one, larger blocks before their parts. They are
-// those of blocks whose marks are above the floor, and of the blocks around these, which
-// are split, so that none of them is whole without the marks of its parts.
+// carryOver returns the first records of a new generation, given the previous generation's records
+// and the new floor. Larger blocks come before their parts. It returns the blocks with marks above
+// the floor, and, as split, the blocks around them: none of these may be whole without its parts'
+// marks.
 func carryOver(old []Record, floor int64) []Record {
 	next := map[Block]Record{}
 	for _, r := range old {
@@ -177,5 +175,6 @@ func carryOver(old []Record, floor int64) []Record {
 
 // compareBlocks orders records by their blocks, larger ones first.
 func compareBlocks(a, b Record) int {
-	return cmp.Or(cmp.Compare(a.Block.Size, b.Block.Size), cmp.Compare(a.Block.NodeID, b.Block.NodeID))
+	return cmp.Or(cmp.Compare(a.Block.Size, b.Block.Size),
+		cmp.Compare(a.Block.NodeID, b.Block.NodeID))
 }

@@ -13,10 +13,10 @@ import (
 	"unicode/utf8"
 )
 
-// A Format is what a lease must know of an ID format: how its timestamps count, and how
-// many bits a node ID may have.
+// A Format is what a lease must know of an ID format: how its timestamp counts, and the largest
+// node ID size.
 type Format struct {
-	Bits  int           // the largest size of a node ID
+	Bits  int           // the largest node ID size
 	Tick  time.Duration // one step of the timestamp: whole milliseconds
 	Epoch time.Time     // when the timestamp is 0: whole milliseconds
 }
@@ -31,9 +31,9 @@ var (
 // MaxBits is the largest size of a node ID in any realm.
 const MaxBits = 24
 
-// A Block is a node ID with its size in bits, and so the part of a realm whose node IDs
-// all begin with these bits: 42/8 holds 84/9 and 85/9. The zero Block is the realm as
-// a whole, which is nobody's node ID.
+// A Block is a node ID with its size in bits. It is also the part of a realm whose node IDs all
+// begin with these bits: 42/8 contains 84/9 and 85/9. The zero Block is the whole realm, and no
+// node ID.
 type Block struct {
 	NodeID uint32
 	Size   uint8
@@ -78,17 +78,17 @@ func (b Block) Contains(c Block) bool {
 
 func (b Block) parent() Block { return Block{b.NodeID >> 1, b.Size - 1} }
 
-// child returns the half of b that ends in bit i.
+// child returns the half of b that ends with bit i.
 func (b Block) child(i uint32) Block { return Block{b.NodeID<<1 | i, b.Size + 1} }
 
 // toward returns the half of b that contains c.
 func (b Block) toward(c Block) Block { return b.child(c.NodeID >> (c.Size - b.Size - 1) & 1) }
 
-// An Owner is a random identity, drawn anew whenever a node ID is taken; the zero Owner is
-// nobody. It is the hash of a key that only the owner's process knows.
+// An Owner is a random identity, drawn again for each node ID that is taken. The zero Owner is
+// nobody. An Owner is the hash of a key that only the owner's process knows.
 type Owner [16]byte
 
-// ownerOf returns the owner who has a key.
+// ownerOf returns the owner with a key.
 func ownerOf(key Owner) Owner {
 	sum := sha256.Sum256(key[:])
 	return Owner(sum[:len(Owner{})])
@@ -116,19 +116,19 @@ func (o *Owner) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// A State says what may be done with a block. At any time the whole blocks of a realm
-// do not overlap: a block that is whole or divided lies in one that is divided.
+// A State says what may be done with a block. Whole blocks of a realm never overlap: a block that
+// is whole or divided lies in a divided one.
 type State uint8
 
 const (
-	// Retired: nothing, until the block around it, which must be split, gives it new
-	// life. A block without a record is retired, too.
+	// Retired: not in use. It becomes whole again if the block around it is split and this block
+	// is revived. A block without a record is retired, too.
 	Retired State = iota
 	// Whole: it may be granted, or split.
 	Whole
-	// Split: its two halves may be given life.
+	// Split: its two halves may be revived.
 	Split
-	// Merging: its two halves are to be retired, and then it will be whole again.
+	// Merging: its two halves are being retired; then it becomes whole again.
 	Merging
 )
 
@@ -164,26 +164,29 @@ func (s *State) UnmarshalText(text []byte) error {
 // Terms are what all leases of a realm have in common. They are set when the realm is made;
 // [SetTerms] and [Fence] can change the window and the lead.
 type Terms struct {
-	Bits   int   `json:"bits"`   // the largest size of a node ID
-	Tick   int64 `json:"tick"`   // the length of a tick, in milliseconds
-	Epoch  int64 `json:"epoch"`  // when tick 0 begins, in Unix milliseconds
-	Window int64 `json:"window"` // the most ticks that one grant may give
-	Lead   int64 `json:"lead"`   // how many ticks ahead of the time a grant may start
+	Bits   int   `json:"bits"`   // the largest node ID size
+	Tick   int64 `json:"tick"`   // in milliseconds
+	Epoch  int64 `json:"epoch"`  // of tick 0 in Unix milliseconds
+	Window int64 `json:"window"` // the most ticks of one grant
+	Lead   int64 `json:"lead"`   // how many ticks ahead a grant may start
 
-	// The longest that these have been since the last fence, if they are shorter now.
+	// The longest window and lead since the last fence, if they are shorter now.
 	MostWindow int64 `json:"most_window,omitzero"`
 	MostLead   int64 `json:"most_lead,omitzero"`
 }
 
-// checkTerms returns [ErrRealm] unless the terms in a realm's record are some that a
-// [Config] can make: with others, nothing could be reckoned.
+// checkTerms returns [ErrRealm] unless a [Config] can make the terms in a realm's record: other
+// values would break the arithmetic.
 func checkTerms(root Record) error {
 	const hour = int64(time.Hour / time.Millisecond)
 	t := root.Terms
 	if t.Bits < 1 || t.Bits > MaxBits || t.Tick < 1 || t.Tick > hour ||
 		t.Window < 1 || t.Window > 24*hour/t.Tick || t.Lead < 1 || t.Lead > 24*hour/t.Tick ||
-		t.MostWindow < 0 || t.MostWindow > 24*hour/t.Tick || t.MostLead < 0 || t.MostLead > 24*hour/t.Tick {
-		return fmt.Errorf("%w: those of %q make no sense, so something else has written its record: %+v", ErrRealm, root.Realm, t)
+		t.MostWindow < 0 || t.MostWindow > 24*hour/t.Tick || t.MostLead < 0 ||
+		t.MostLead > 24*hour/t.Tick {
+		return fmt.Errorf(
+			"%w: the terms of %q make no sense, so something else has written its record: %+v",
+			ErrRealm, root.Realm, t)
 	}
 	return nil
 }
@@ -202,53 +205,75 @@ func (t Terms) At(at time.Time) int64 {
 	return ms / t.Tick
 }
 
-// Duration returns the length of so many ticks.
+// Duration returns the length of a number of ticks.
 func (t Terms) Duration(ticks int64) time.Duration {
 	return time.Duration(ticks*t.Tick) * time.Millisecond
 }
 
-// A Record is what a [Store] keeps: one for the realm itself, with the zero Block, and
-// one for each block that was ever of use. Records are comparable; == says whether two
-// are the same in everything.
+// ticks returns the smallest number of ticks that last at least d.
+func (t Terms) ticks(d time.Duration) int64 {
+	tick := t.Duration(1)
+	n := int64(d / tick)
+	if d%tick != 0 && d < 24*time.Hour {
+		n++
+	}
+	return n
+}
+
+// Rounded returns the roundest duration that becomes this number of ticks. The ticks last as long,
+// or up to one tick longer: a minute becomes 235 ticks of 256 ms, which last 60.16 s.
+func (t Terms) Rounded(ticks int64) time.Duration {
+	exact := t.Duration(ticks)
+	for _, unit := range []time.Duration{time.Minute, time.Second, 100 * time.Millisecond,
+		10 * time.Millisecond} {
+		if d := exact.Truncate(unit); d > t.Duration(ticks-1) {
+			return d
+		}
+	}
+	return exact
+}
+
+// A Record is what a [Store] keeps: one for the realm itself, with the zero Block, and one for
+// each block that was ever needed. Records are comparable with ==.
 type Record struct {
-	// Realm is the realm's name; in a block's record "name@generation", so that a new
-	// generation starts with no blocks at all.
+	// Realm is the realm's name, or "name@generation" in a block's record. So a new generation
+	// starts with no blocks.
 	Realm string `json:"realm"`
 	Block Block  `json:"block"`
 	// Revision counts the changes of this record. It is 0 for a record that does not exist.
 	Revision uint64 `json:"revision,string"`
-	// HWM is the first tick never granted, of this block or of one that overlaps it. It
-	// goes down only where an owner gives back ticks that it has not used. In the realm's
-	// record it is the floor of the generation: no grant starts below it.
+	// HWM is the first tick never granted, of this block or of one that overlaps it. It only goes
+	// down when an owner gives back unused ticks. In the realm's record it is the generation's
+	// floor: no grant starts below it.
 	HWM   int64 `json:"hwm,string"`
 	State State `json:"state"`
 
 	// The holder of a whole block; zero if there is none.
 	Owner Owner `json:"owner,omitzero"`
-	// The first tick that the owner was granted: all from there to HWM are the owner's.
+	// The first tick granted to the owner, who has all ticks from there to HWM.
 	From int64 `json:"from,omitzero,string"`
-	// Request is drawn for the grant's request. In a half that was retired it is the Revision
-	// of the block around it, which was to be made whole then.
+	// Request is drawn for the grant's request. In a retired half, it is the Revision of the
+	// block around it, which was to be made whole.
 	Request  uint64 `json:"request,omitzero,string"`
-	Deadline int64  `json:"deadline,omitzero,string"` // the tick from which on others may take the block
-	Name     string `json:"name,omitzero"`            // who that is, for people: it decides nothing
+	Deadline int64  `json:"deadline,omitzero,string"` // the tick when others may take the block
+	Name     string `json:"name,omitzero"`            // the holder's name, for people only
 
-	// Key shows, in a block that its owner has released, that it was the owner.
+	// Key proves, in a block that was released, that its owner released it.
 	Key Owner `json:"key,omitzero"`
 
-	// In the realm's record only: what holds for all leases, and a random name for the
-	// time from one [Fence] to the next.
+	// In the realm's record only: the terms of all leases, and a random name for the time from one
+	// [Fence] to the next.
 	Terms      Terms  `json:"terms,omitzero"`
 	Generation string `json:"generation,omitzero"`
 }
 
-// Matches reports whether a [Store] that holds r, or none if r.Revision is 0, may replace it
-// for somebody who has read prev; it is the condition of CompareAndSet.
+// Matches reports whether a [Store] that holds r may replace it for somebody who has read prev. If
+// r.Revision is 0, the store holds no record. It is the condition of CompareAndSet.
 func (r Record) Matches(prev Record) bool {
 	return r.Revision == prev.Revision && (r.HWM == prev.HWM || r.Revision == 0)
 }
 
-// Held reports whether, at tick now, the block must be left to its owner.
+// Held reports whether an owner holds the block at tick now.
 func (r Record) Held(now int64) bool {
 	return r.State == Whole && r.Owner != Owner{} && now < r.Deadline
 }
@@ -259,7 +284,8 @@ const maxName = 100
 func checkName(what, s string) error {
 	switch {
 	case len(s) > maxName:
-		return fmt.Errorf("%w: the %s has %d bytes, want at most %d", ErrConfig, what, len(s), maxName)
+		return fmt.Errorf("%w: the %s has %d bytes, want at most %d", ErrConfig, what, len(s),
+			maxName)
 	case !utf8.ValidString(s):
 		return fmt.Errorf("%w: the %s %q is not UTF-8", ErrConfig, what, s)
 	case strings.ContainsFunc(s, unicode.IsControl):
@@ -271,10 +297,14 @@ func checkName(what, s string) error {
 // generationBytes is the number of random bytes in the name of a generation.
 const generationBytes = 8
 
+// MaxRealmLen is the length of the longest realm of a record, with "@" and a generation.
+const MaxRealmLen = maxName + 1 + 2*generationBytes
+
 func checkGeneration(s string) error {
 	b, err := hex.DecodeString(s)
 	if err != nil || len(b) != generationBytes || hex.EncodeToString(b) != s {
-		return fmt.Errorf("%w: the generation %.40q: want %d hexadecimal digits", ErrConfig, s, 2*generationBytes)
+		return fmt.Errorf("%w: the generation %.40q: want %d hexadecimal digits", ErrConfig, s,
+			2*generationBytes)
 	}
 	return nil
 }

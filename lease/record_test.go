@@ -17,7 +17,8 @@ func TestBlock(t *testing.T) {
 			t.Errorf("ParseBlock(%q) = %v, %v", s, b, err)
 		}
 	}
-	for _, s := range []string{"", "/", "42", "42/", "/8", "256/8", "1/0", "0/25", "042/8", "42/08", "+42/8", "-1/8", "42/8 ", "42/8/1", "0x2/8", "99999999999/24"} {
+	for _, s := range []string{"", "/", "42", "42/", "/8", "256/8", "1/0", "0/25", "042/8", "42/08",
+		"+42/8", "-1/8", "42/8 ", "42/8/1", "0x2/8", "99999999999/24"} {
 		b := Block{1, 1}
 		if err := b.UnmarshalText([]byte(s)); !errors.Is(err, ErrBlock) || b != (Block{1, 1}) {
 			t.Errorf("UnmarshalText(%q): %v, %v", s, b, err)
@@ -27,8 +28,10 @@ func TestBlock(t *testing.T) {
 		b, c string
 		want bool
 	}{
-		{"0/0", "0/0", true}, {"0/0", "5/3", true}, {"42/8", "42/8", true}, {"42/8", "84/9", true}, {"42/8", "85/9", true},
-		{"42/8", "86/9", false}, {"42/8", "21/7", false}, {"0/1", "16777215/24", false}, {"1/1", "16777215/24", true},
+		{"0/0", "0/0", true}, {"0/0", "5/3", true}, {"42/8", "42/8", true}, {"42/8", "84/9", true},
+		{"42/8", "85/9", true},
+		{"42/8", "86/9", false}, {"42/8", "21/7", false}, {"0/1", "16777215/24", false},
+		{"1/1", "16777215/24", true},
 	} {
 		b, _ := ParseBlock(c.b)
 		d, _ := ParseBlock(c.c)
@@ -39,7 +42,8 @@ func TestBlock(t *testing.T) {
 			t.Errorf("from %v toward %v: %v", b, d, b.toward(d))
 		}
 	}
-	if b := (Block{42, 8}); b.child(0) != (Block{84, 9}) || b.child(1) != (Block{85, 9}) || b.child(1).parent() != b {
+	if b := (Block{42, 8}); b.child(0) != (Block{84, 9}) || b.child(1) != (Block{85, 9}) ||
+		b.child(1).parent() != b {
 		t.Error("halves of 42/8")
 	}
 }
@@ -47,7 +51,8 @@ func TestBlock(t *testing.T) {
 // A record survives its JSON form, whose shape stores may rely on.
 func TestRecordJSON(t *testing.T) {
 	r := Record{
-		Realm: "realm@0123456789abcdef", Block: Block{42, 8}, Revision: 7, HWM: 6640625000, State: Whole,
+		Realm: "realm@0123456789abcdef", Block: Block{42, 8}, Revision: 7, HWM: 6640625000,
+		State: Whole,
 		Owner: Owner{0xab, 15: 0xcd}, Request: 3, Deadline: 6640625117, Name: "host <1>",
 	}
 	text, err := json.Marshal(r)
@@ -56,7 +61,8 @@ func TestRecordJSON(t *testing.T) {
 	if err != nil || string(text) != want {
 		t.Errorf("got  %s, %v\nwant %s", text, err, want)
 	}
-	root := Record{Realm: "realm", Revision: 1, State: Split, Terms: Config{Format: UID60}.terms(), Generation: "0123456789abcdef"}
+	root := Record{Realm: "realm", Revision: 1, State: Split, Terms: Config{Format: UID60}.terms(),
+		Generation: "0123456789abcdef"}
 	for _, r := range []Record{r, root, {}, {State: Merging, HWM: -1, Revision: 1<<64 - 1}} {
 		text, err := json.Marshal(r)
 		var got Record
@@ -64,7 +70,8 @@ func TestRecordJSON(t *testing.T) {
 			t.Errorf("%s: %+v, %v, want %+v", text, got, err, r)
 		}
 	}
-	for _, bad := range []string{`{"state":"broken"}`, `{"owner":"ab"}`, `{"owner":"zz000000000000000000000000000000"}`, `{"block":"1/0"}`} {
+	for _, bad := range []string{`{"state":"broken"}`, `{"owner":"ab"}`,
+		`{"owner":"zz000000000000000000000000000000"}`, `{"block":"1/0"}`} {
 		if err := json.Unmarshal([]byte(bad), &r); err == nil {
 			t.Errorf("%s: no error", bad)
 		}
@@ -77,7 +84,8 @@ func TestRecordJSON(t *testing.T) {
 func TestTerms(t *testing.T) {
 	terms := Terms{Tick: 256, Epoch: 1000}
 	for _, c := range []struct{ ms, tick int64 }{
-		{1000, 0}, {1255, 0}, {1256, 1}, {999, -1}, {744, -1}, {743, -2}, {1000 + 256*6640625000, 6640625000},
+		{1000, 0}, {1255, 0}, {1256, 1}, {999, -1}, {744, -1}, {743, -2},
+		{1000 + 256*6640625000, 6640625000},
 	} {
 		if got := terms.At(time.UnixMilli(c.ms)); got != c.tick {
 			t.Errorf("at %d ms it is tick %d, want %d", c.ms, got, c.tick)
@@ -101,7 +109,8 @@ func TestGrants(t *testing.T) {
 			Revision: r.Uint64N(3), HWM: r.Int64N(40), State: State(r.IntN(4)),
 			Owner: []Owner{{}, me, other}[r.IntN(3)], Deadline: r.Int64N(40), Key: Owner{9},
 		}
-		q := request{owner: me, nonce: 5, name: "me", now: r.Int64N(40), at: r.Int64N(40), window: 1 + r.Int64N(10), lead: r.Int64N(5)}
+		q := request{owner: me, nonce: 5, name: "me", now: r.Int64N(40), at: r.Int64N(40),
+			window: 1 + r.Int64N(10), lead: r.Int64N(5)}
 
 		next, err := q.grant(is)
 		takable := is.State == Whole && (is.Owner == Owner{} || q.now >= is.Deadline)
@@ -110,8 +119,10 @@ func TestGrants(t *testing.T) {
 			t.Fatalf("%+v takes %+v: %v", q, is, err)
 		}
 		if err == nil {
-			if lo := next.From; lo < is.HWM || lo < q.now || next.HWM < lo+q.window || next.HWM > q.now+q.lead+q.window ||
-				next.Owner != me || next.Request != 5 || next.Name != "me" || next.Deadline <= next.HWM-1 || next.State != Whole || (next.Key != Owner{}) {
+			if lo := next.From; lo < is.HWM || lo < q.now || next.HWM < lo+q.window ||
+				next.HWM > q.now+q.lead+q.window ||
+				next.Owner != me || next.Request != 5 || next.Name != "me" ||
+				next.Deadline <= next.HWM-1 || next.State != Whole || (next.Key != Owner{}) {
 				t.Fatalf("%+v takes %+v: %+v", q, is, next)
 			}
 		} else if next != is {
@@ -122,7 +133,8 @@ func TestGrants(t *testing.T) {
 		if (err == nil) != (is.State == Whole && is.Owner == me && q.at <= q.now+q.lead) {
 			t.Fatalf("%+v extends %+v: %v", q, is, err)
 		}
-		if err != nil && next != is || next.HWM < is.HWM || next.HWM > max(is.HWM, q.now+q.lead+q.window) ||
+		if err != nil && next != is || next.HWM < is.HWM ||
+			next.HWM > max(is.HWM, q.now+q.lead+q.window) ||
 			err == nil && next.HWM < max(q.now, q.at)+q.window {
 			t.Fatalf("%+v extends %+v: %+v", q, is, next)
 		}
@@ -130,7 +142,8 @@ func TestGrants(t *testing.T) {
 		low, used := r.Int64N(40), r.Int64N(40)
 		is.From = low
 		for _, change := range []func(r *Record){
-			func(r *Record) { r.Revision++ }, func(r *Record) { r.HWM++ }, func(r *Record) { r.Request++ }, func(r *Record) { r.Owner[3]++ },
+			func(r *Record) { r.Revision++ }, func(r *Record) { r.HWM++ },
+			func(r *Record) { r.Request++ }, func(r *Record) { r.Owner[3]++ },
 		} {
 			held := is
 			change(&held)
@@ -142,20 +155,25 @@ func TestGrants(t *testing.T) {
 		if (err == nil) != (is.State == Whole) {
 			t.Fatalf("release of %+v: %v", is, err)
 		}
-		if err == nil && (next.HWM > is.HWM || next.HWM < is.HWM && (next.HWM <= used || next.HWM < low) || next.Owner != Owner{}) {
-			t.Fatalf("release of %+v, of which %d on were granted and %d was used last: %+v", is, low, used, next)
+		if err == nil && (next.HWM > is.HWM || next.HWM < is.HWM &&
+			(next.HWM <= used || next.HWM < low) || next.Owner != Owner{}) {
+			t.Fatalf("release of %+v, granted from tick %d on, tick %d used last: %+v", is,
+				low, used, next)
 		}
 	}
 }
 
 // A block that somebody holds is neither divided nor retired, until its deadline.
 func TestHeldIsLeftAlone(t *testing.T) {
-	held := Record{Revision: 1, HWM: 20, State: Whole, Owner: Owner{1}, Request: 1, Deadline: 30, Name: "me"}
-	for what, change := range map[string]func(Record, int64) (Record, error){"split": split, "retire": retire} {
+	held := Record{Revision: 1, HWM: 20, State: Whole, Owner: Owner{1}, Request: 1, Deadline: 30,
+		Name: "me"}
+	for what, change := range map[string]func(Record,
+		int64) (Record, error){"split": split, "retire": retire} {
 		if next, err := change(held, 29); err != errRefused || next != held {
 			t.Errorf("%s before the deadline: %+v, %v", what, next, err)
 		}
-		if next, err := change(held, 30); err != nil || next.Owner != (Owner{}) || next.Deadline != 0 || next.HWM != 20 || next.State == Whole {
+		if next, err := change(held, 30); err != nil || next.Owner != (Owner{}) ||
+			next.Deadline != 0 || next.HWM != 20 || next.State == Whole {
 			t.Errorf("%s at the deadline: %+v, %v", what, next, err)
 		}
 	}
@@ -187,23 +205,44 @@ func TestChoose(t *testing.T) {
 		{"an empty realm", 2, nil, "0/1", "0/2 1/2 2/2 3/2"},
 		{"an empty realm, the first few", 5, nil, "0/1", "0/5 1/5 2/5 3/5 4/5 5/5 6/5 7/5"},
 		{"the other half", 1, []Record{rec("0/1", Whole, 50, true)}, "1/1", "1/1"},
-		{"expired", 1, []Record{rec("0/1", Whole, 50, true), rec("1/1", Whole, 50, false)}, "1/1", "1/1"},
-		{"a half that is split", 2, []Record{rec("0/1", Split, 50, false), rec("0/2", Whole, 60, true)}, "1/2", "1/2 2/2 3/2"},
-		{"a half that is split, the first few", 5, []Record{rec("0/1", Split, 50, false), rec("0/2", Whole, 60, true)}, "1/2", "10/5 11/5 12/5 13/5 14/5 15/5 8/5 9/5"},
-		{"a free one before a larger one", 2, []Record{rec("0/1", Whole, 0, false), rec("1/1", Split, 0, false), rec("2/2", Whole, 60, true)}, "3/2", "0/2 1/2 3/2"},
-		{"not one whose time is to come", 2, []Record{rec("0/1", Split, 0, false), rec("0/2", Whole, 105, false), rec("1/2", Whole, 50, true), rec("1/1", Whole, 60, false)}, "1/1", "2/2 3/2"},
-		{"one whose time is to come", 2, []Record{rec("0/1", Split, 0, false), rec("0/2", Whole, 105, false), rec("1/2", Whole, 50, true), rec("1/1", Whole, 60, true)}, "0/2", "0/2"},
-		{"none that is too far ahead", 2, []Record{rec("0/1", Split, 0, false), rec("0/2", Whole, 111, false), rec("1/2", Whole, 50, true), rec("1/1", Whole, 60, true)}, "", ""},
-		{"none within one that is too far ahead", 2, []Record{rec("0/1", Split, 111, false), rec("1/1", Whole, 111, false)}, "", ""},
-		{"a merge", 1, []Record{rec("0/1", Split, 0, false), rec("0/2", Split, 0, false), rec("0/3", Whole, 50, false), rec("1/1", Whole, 60, true)}, "0/1", "0/1"},
-		{"no merge of what is held", 1, []Record{rec("0/1", Merging, 0, false), rec("0/2", Split, 0, false), rec("1/3", Whole, 50, true), rec("1/1", Whole, 60, true)}, "", ""},
-		{"no merge too far ahead", 1, []Record{rec("0/1", Split, 0, false), rec("0/2", Split, 0, false), rec("1/3", Whole, 111, false), rec("1/1", Whole, 60, true)}, "", ""},
-		{"a merge that spares a larger one", 2, []Record{rec("0/1", Split, 0, false), rec("0/2", Split, 0, false), rec("0/3", Whole, 0, false), rec("1/2", Whole, 50, true)}, "0/2", "0/2 2/2 3/2"},
-		{"a merge under way is left alone if it can be", 2, []Record{rec("0/1", Merging, 0, false), rec("0/2", Whole, 0, false), rec("1/2", Whole, 0, false), rec("1/1", Split, 0, false)}, "2/2", "0/2 1/2 2/2 3/2"},
+		{"expired", 1, []Record{rec("0/1", Whole, 50, true), rec("1/1", Whole, 50, false)}, "1/1",
+			"1/1"},
+		{"a half that is split", 2, []Record{rec("0/1", Split, 50, false),
+			rec("0/2", Whole, 60, true)}, "1/2", "1/2 2/2 3/2"},
+		{"a half that is split, the first few", 5, []Record{rec("0/1", Split, 50, false),
+			rec("0/2", Whole, 60, true)}, "1/2", "10/5 11/5 12/5 13/5 14/5 15/5 8/5 9/5"},
+		{"a free one before a larger one", 2, []Record{rec("0/1", Whole, 0, false),
+			rec("1/1", Split, 0, false), rec("2/2", Whole, 60, true)}, "3/2", "0/2 1/2 3/2"},
+		{"not one whose time is to come", 2, []Record{rec("0/1", Split, 0, false),
+			rec("0/2", Whole, 105, false), rec("1/2", Whole, 50, true),
+			rec("1/1", Whole, 60, false)}, "1/1", "2/2 3/2"},
+		{"one whose time is to come", 2, []Record{rec("0/1", Split, 0, false),
+			rec("0/2", Whole, 105, false), rec("1/2", Whole, 50, true),
+			rec("1/1", Whole, 60, true)}, "0/2", "0/2"},
+		{"none that is too far ahead", 2, []Record{rec("0/1", Split, 0, false),
+			rec("0/2", Whole, 111, false), rec("1/2", Whole, 50, true),
+			rec("1/1", Whole, 60, true)}, "", ""},
+		{"none within one that is too far ahead", 2, []Record{rec("0/1", Split, 111, false),
+			rec("1/1", Whole, 111, false)}, "", ""},
+		{"a merge", 1, []Record{rec("0/1", Split, 0, false), rec("0/2", Split, 0, false),
+			rec("0/3", Whole, 50, false), rec("1/1", Whole, 60, true)}, "0/1", "0/1"},
+		{"no merge of what is held", 1, []Record{rec("0/1", Merging, 0, false),
+			rec("0/2", Split, 0, false), rec("1/3", Whole, 50, true), rec("1/1", Whole, 60, true)},
+			"", ""},
+		{"no merge too far ahead", 1, []Record{rec("0/1", Split, 0, false),
+			rec("0/2", Split, 0, false), rec("1/3", Whole, 111, false),
+			rec("1/1", Whole, 60, true)}, "", ""},
+		{"a merge that spares a larger one", 2, []Record{rec("0/1", Split, 0, false),
+			rec("0/2", Split, 0, false), rec("0/3", Whole, 0, false), rec("1/2", Whole, 50, true)},
+			"0/2", "0/2 2/2 3/2"},
+		{"a merge under way is left alone if it can be", 2, []Record{rec("0/1", Merging, 0, false),
+			rec("0/2", Whole, 0, false), rec("1/2", Whole, 0, false), rec("1/1", Split, 0, false)},
+			"2/2", "0/2 1/2 2/2 3/2"},
 	} {
 		got := map[string]bool{}
 		v := newSurvey(c.records, 0, 100, c.size, false)
-		if u := v.usable(10); len(u) > 0 && u[0].record.Block.String() != c.best || len(u) == 0 && c.best != "" {
+		if u := v.usable(10); len(u) > 0 && u[0].record.Block.String() != c.best || len(u) == 0 &&
+			c.best != "" {
 			t.Errorf("%s: the first of %v, want %s", c.name, u, c.best)
 		}
 		for range 500 {
@@ -219,7 +258,8 @@ func TestChoose(t *testing.T) {
 		}
 		slices.Sort(names)
 		if s := strings.Join(names, " "); s != c.want {
-			t.Errorf("%s: %d bits out of %v: chose %q, want %q", c.name, c.size, c.records, s, c.want)
+			t.Errorf("%s: %d bits out of %v: chose %q, want %q", c.name, c.size, c.records, s,
+				c.want)
 		}
 		if c.want == "" {
 			continue
@@ -241,13 +281,18 @@ func TestChoose(t *testing.T) {
 }
 
 func TestErrors(t *testing.T) {
-	lead := &LeadError{Realm: "realm", Block: Block{42, 8}, Ahead: time.Hour, Max: 10 * time.Second, Until: time.UnixMilli(0).UTC()}
+	lead := &LeadError{Realm: "realm", Block: Block{42, 8}, Ahead: time.Hour, Max: 10 * time.Second,
+		Until: time.UnixMilli(0).UTC()}
 	full := &FullError{Realm: "realm", Size: 8, Ahead: []*LeadError{lead},
-		Held: []Record{{Block: Block{1, 8}, Owner: Owner{0xab, 0xcd}}, {Block: Block{2, 8}, Name: "host"}}, Until: make([]time.Time, 2)}
+		Held: []Record{{Block: Block{1, 8}, Owner: Owner{0xab, 0xcd}},
+			{Block: Block{2, 8}, Name: "host"}}, Until: make([]time.Time, 2)}
 	for _, c := range []struct{ got, want string }{
-		{lead.Error(), `lease: node ID 42/8 of realm "realm" could be used from 1970-01-01T00:00:00.000Z on, which is 1h0m0s ahead of the time; at most 10s are allowed`},
-		{(&LeadError{Realm: "realm"}).Error(), `lease: any node ID of realm "realm" could be used from 0001-01-01T00:00:00.000Z on, which is 0s ahead of the time; at most 0s are allowed`},
-		{full.Error(), `lease: no free node ID of 8 bits in realm "realm"; 2 held: 1/8 by abcd0000 until 0001-01-01T00:00:00.000Z, 2/8 by host until 0001-01-01T00:00:00.000Z; 1 free, but not yet: ` + lead.Error()},
+		{lead.Error(),
+			`lease: node ID 42/8 of realm "realm" could be used from 1970-01-01T00:00:00.000Z on, which is 1h0m0s ahead of the time; at most 10s are allowed`},
+		{(&LeadError{Realm: "realm"}).Error(),
+			`lease: any node ID of realm "realm" could be used from 0001-01-01T00:00:00.000Z on, which is 0s ahead of the time; at most 0s are allowed`},
+		{full.Error(),
+			`lease: no free node ID of 8 bits in realm "realm"; 2 held: 1/8 by abcd0000 until 0001-01-01T00:00:00.000Z, 2/8 by host until 0001-01-01T00:00:00.000Z; 1 free, but not yet: ` + lead.Error()},
 	} {
 		if c.got != c.want {
 			t.Errorf("got  %s\nwant %s", c.got, c.want)
@@ -273,6 +318,29 @@ func TestMatches(t *testing.T) {
 	} {
 		if got := c.is.Matches(c.was); got != c.want {
 			t.Errorf("%+v in the place of %+v: %v", c.is, c.was, got)
+		}
+	}
+}
+
+// A duration becomes the ticks that last for it, and these are shown as that duration.
+func TestRounded(t *testing.T) {
+	for _, c := range []struct {
+		tick  int64
+		d     time.Duration
+		ticks int64
+	}{
+		{256, time.Minute, 235}, {256, 50 * time.Second, 196}, {256, 10 * time.Second, 40},
+		{256, 1500 * time.Millisecond, 6},
+		{256, 256 * time.Millisecond, 1}, {256, 24 * time.Hour, 337500}, {1, time.Minute, 60000},
+		{1, 1234 * time.Millisecond, 1234},
+	} {
+		terms := Terms{Tick: c.tick}
+		n := terms.ticks(c.d)
+		if n != c.ticks || terms.Duration(n) < c.d {
+			t.Errorf("%v is %d ticks of %d ms, want %d", c.d, n, c.tick, c.ticks)
+		}
+		if d := terms.Rounded(n); d != c.d && c.d != 256*time.Millisecond {
+			t.Errorf("%d ticks of %d ms are shown as %v, want %v", n, c.tick, d, c.d)
 		}
 	}
 }

@@ -16,8 +16,8 @@ import (
 	"github.com/sortid/sortid/internal/window"
 )
 
-// A session acquires, renews and releases one lease. It has no goroutine and no timer of
-// its own, and is not safe for concurrent use.
+// A session acquires, renews and releases one lease. It has no goroutine and no timer, and is not
+// safe for concurrent use.
 type session struct {
 	store  Store
 	config Config
@@ -26,26 +26,27 @@ type session struct {
 	sleep  func(context.Context, time.Duration) error
 	log    *slog.Logger
 
-	root   Record // the realm's record, as read last
-	stale  bool   // it has changed its generation since
-	fresh  bool   // nothing was done since
+	root   Record // as last read
+	stale  bool   // its generation is over
+	fresh  bool   // nothing was done since root was read
 	window int64  // in ticks
 	lead   int64  // in ticks
-	area   Block  // where node IDs were in use when it began to look for one
 
-	// The block that is held, if held.Revision is not 0. All ticks from held.From up to
-	// held.HWM - 1 were granted. The record in the store may be a newer one: that is found
-	// out at the next change.
+	// area is where node IDs were in use when the search for one began.
+	area Block
+
+	// The held block, if held.Revision is not 0. All ticks from held.From up to held.HWM - 1 were
+	// granted. The store may have a newer record; the next change finds that out.
 	held Record
-	key  Owner // shows who the owner is
-	// The block was lost, so that nothing more may be used of what was granted.
+	key  Owner // proves who the owner is
+	// The block was lost: nothing more of its grant may be used.
 	withdrawn bool
 
-	// The grant whose fate is unknown. There is at most one, and until its fate is known
-	// nothing else is asked for.
+	// The grant with an unknown outcome. There is at most one. Until its outcome is known, nothing
+	// else is requested.
 	pending *attempt
 
-	top       int64 // the end of the last tick that was ever granted
+	top       int64 // the end of the last tick ever granted
 	notBefore int64 // no grant is taken before this tick
 	forgotten error // why nothing is taken from the store until it is fenced
 }
@@ -53,8 +54,8 @@ type session struct {
 // An attempt is a grant that takes effect with the last of the changes.
 type attempt struct {
 	changes []Change
-	unsure  bool // it was sent, and no answer came
-	made    bool // the store has said that it is stored
+	unsure  bool // it was sent and not answered
+	made    bool // the store has confirmed it
 }
 
 func (a *attempt) last() Change { return a.changes[len(a.changes)-1] }
@@ -69,7 +70,7 @@ func newSession(store Store, config Config) *session {
 	}
 }
 
-// newOwner draws a key, and returns the owner who has it.
+// newOwner draws a key and returns its owner.
 func (s *session) newOwner() Owner {
 	s.read(s.key[:])
 	return ownerOf(s.key)
@@ -91,7 +92,7 @@ func (s *session) enter(ctx context.Context, create bool) error {
 		if _, err := createRealm(ctx, s.store, s.config); err != nil {
 			return s.failed("make the realm", err)
 		}
-		// Another process may have made it at the same moment, so it is read.
+		// Another process may have made it at the same moment, so read it.
 		return s.enter(ctx, false)
 	case known && root.Generation == s.root.Generation && s.forgotten != nil:
 		return s.forgotten
@@ -101,9 +102,10 @@ func (s *session) enter(ctx context.Context, create bool) error {
 	}
 	if known && root.Generation != s.root.Generation && root.HWM < s.top {
 		if root.HWM == 0 {
-			return fmt.Errorf("%w: realm %q was made anew, without a fence; %s", ErrForgotten, s.config.Realm, afterFence)
+			return fmt.Errorf("%w: realm %q was made anew, without a fence; %s", ErrForgotten,
+				s.config.Realm, afterFence)
 		}
-		// Others may be granted what this process has still to use.
+		// Others may be granted ticks that this process has not used yet.
 		s.notBefore, s.withdrawn = s.top, true
 	}
 	s.forgotten = nil
@@ -111,8 +113,8 @@ func (s *session) enter(ctx context.Context, create bool) error {
 	return nil
 }
 
-// readRoot reads the realm's record. It need not be safe from a crash of the store: if that
-// undoes it, then also all that is changed because of it.
+// readRoot reads the realm's record. A crash of the store may undo what was read, but then also
+// all changes made because of it.
 func (s *session) readRoot(ctx context.Context) (Record, error) {
 	records, err := s.store.GetMany(ctx, s.config.Realm, []Block{{}})
 	if err != nil {
@@ -128,10 +130,10 @@ func (s *session) setRoot(root Record) {
 	s.window, s.lead = s.config.ticks(root.Terms)
 }
 
-// space returns under which name the records of the realm's blocks are kept.
+// space returns the name for the records of the realm's blocks.
 func (s *session) space() string { return s.config.Realm + "@" + s.root.Generation }
 
-// request begins a request for a grant to an owner, whose generator has used tick used.
+// request begins a request for a grant to an owner, whose generator has used ticks up to used.
 func (s *session) request(ctx context.Context, owner Owner, used int64) (request, error) {
 	before := s.config.Now()
 	t, err := s.store.Time(ctx)
@@ -143,23 +145,28 @@ func (s *session) request(ctx context.Context, owner Owner, used int64) (request
 		return request{}, s.failed("read the store's time", err)
 	}
 	terms := s.root.Terms
-	// By the wall clocks, and no further apart than the time that the call took explains.
+	// Compare wall clocks, and allow for the time that the call took.
 	lead := terms.Duration(s.lead)
 	t, before, after = t.Round(0), before.Round(0), after.Round(0)
 	if d := before.Sub(t); d > lead {
-		return request{}, fmt.Errorf("%w: it is %v ahead; at most %v are allowed", ErrClock, d, lead)
+		return request{}, fmt.Errorf("%w: it is %v ahead; at most %v are allowed", ErrClock, d,
+			terms.Rounded(s.lead))
 	}
 	if d := t.Sub(after); d > lead {
-		return request{}, fmt.Errorf("%w: it is %v behind; at most %v are allowed", ErrClock, d, lead)
+		return request{}, fmt.Errorf("%w: it is %v behind; at most %v are allowed", ErrClock, d,
+			terms.Rounded(s.lead))
 	}
 	now := terms.At(t)
 	if now < 0 {
-		return request{}, fmt.Errorf("%w: or both are wrong, for they show %s, before the format's first tick",
+		return request{}, fmt.Errorf(
+			"%w: or both are wrong, for they show %s, before the format's first tick",
 			ErrClock, t.UTC().Format(timeFormat))
 	}
 	if used > now+s.lead {
-		return request{}, fmt.Errorf("%w: the generator has come to %s, %v ahead; at most %v are allowed",
-			ErrLead, terms.Time(used).Format(timeFormat), terms.Duration(used-now), lead)
+		return request{}, fmt.Errorf(
+			"%w: the generator has come to %s, %v ahead; at most %v are allowed",
+			ErrLead, terms.Time(used).Format(timeFormat), terms.Duration(used-now),
+			terms.Rounded(s.lead))
 	}
 	return request{
 		owner: owner, name: s.config.Name,
@@ -168,10 +175,9 @@ func (s *session) request(ctx context.Context, owner Owner, used int64) (request
 	}, nil
 }
 
-// renew sees to it that there is a block with a window that reaches as far ahead as it
-// can; used is the last tick that the generator has used. After an error it can be
-// called again, and goes on where it was. Whether there is an error or not, what is held
-// may have changed.
+// renew gets a block with a window as long as possible; used is the last tick that the generator
+// has used. After an error, call renew again; it continues where it stopped. With or without an
+// error, the held grant may have changed.
 func (s *session) renew(ctx context.Context, used int64) error {
 	if s.pending != nil {
 		if err := s.settle(ctx); err != nil {
@@ -197,15 +203,15 @@ func (s *session) renew(ctx context.Context, used int64) error {
 	return s.acquire(ctx, used)
 }
 
-// attempts bounds how often a session tries to get a block that another process may be
-// taking at the same moment.
+// attempts limits how often a session tries to get a block while other processes take the same
+// ones.
 const attempts = 64
 
 // acquire gets a block.
 func (s *session) acquire(ctx context.Context, used int64) error {
 	var q request
 	for lost := range attempts {
-		// To read these for each attempt would only make it more likely to lose the next.
+		// Reading these for each attempt would only make it more likely to lose the next race.
 		if lost%8 == 0 || s.stale {
 			var err error
 			if !s.fresh || s.stale {
@@ -231,32 +237,35 @@ func (s *session) acquire(ctx context.Context, used int64) error {
 		if err := s.take(ctx, q, v, leaf); err != errRefused {
 			return err
 		}
-		// Those who have lost a race start the next one at different times.
-		if err := s.sleep(ctx, time.Duration(s.rand.Int64N(int64(time.Millisecond)<<min(lost+2, 7)))); err != nil {
+		// Processes that have lost a race start the next one at different times.
+		if err := s.sleep(ctx,
+			time.Duration(s.rand.Int64N(int64(time.Millisecond)<<min(lost+2, 7)))); err != nil {
 			return err
 		}
 	}
 	return fmt.Errorf("%w: %d attempts at realm %q", ErrBusy, attempts, s.config.Realm)
 }
 
-// waiting says that the process waits until it can be sure of what it is granted.
+// waiting says that the process waits until a new grant is sure to be safe.
 func (s *session) waiting() error {
 	t := s.root.Terms
-	return fmt.Errorf("%w: realm %q has been fenced from %s on, below %s, up to which this process was granted times; when these have passed, it gets a new node ID by itself",
-		ErrForgotten, s.config.Realm, t.Time(s.root.HWM).Format(timeFormat), t.Time(s.notBefore).Format(timeFormat))
+	return fmt.Errorf(
+		"%w: realm %q has been fenced from %s on, below %s, up to which this process was granted times; when these have passed, it gets a new node ID by itself",
+		ErrForgotten, s.config.Realm, t.Time(s.root.HWM).Format(timeFormat),
+		t.Time(s.notBefore).Format(timeFormat))
 }
 
-// find chooses a block that can be granted. It reads the records of a few blocks, and lists
-// the realm only if it finds none among these.
+// find chooses a block that can be granted. It reads the records of a few blocks, and lists the
+// realm only if none of these is free.
 //
-// In calm it looks where node IDs are in use, so that room for large ones remains
-// elsewhere. After lost races it looks further and further away from there, and reads only
-// what it must: many processes are starting.
+// Without lost races it looks where node IDs are in use, so that other places keep room for large
+// ones. After lost races it looks further away each time, and reads only what it must: many
+// processes are starting.
 func (s *session) find(ctx context.Context, q request, lost int) (*survey, Block, error) {
 	size := uint8(s.config.NodeBits)
 	const (
-		listing  = 16 // from so many lost races on
-		probes   = 6  // in vain, before looking elsewhere
+		listing  = 16 // lost races before it lists the realm
+		probes   = 6  // without success, before looking elsewhere
 		widening = 4  // bits by which it looks further away after each lost race
 	)
 	if lost < listing {
@@ -273,7 +282,7 @@ func (s *session) find(ctx context.Context, q request, lost int) (*survey, Block
 		}
 		for _, area := range []Block{s.area, {}} {
 			for range probes {
-				// The more processes are starting, the less room there is where they all look.
+				// The more processes start, the less room is left where they all look.
 				area.Size -= min(area.Size, uint8(widening*lost))
 				target := Block{uint32(s.rand.IntN(1 << (size - area.Size))), size}
 				small := size-area.Size <= 4 && lost == 0
@@ -329,8 +338,8 @@ func (s *session) look(ctx context.Context, q request, blocks []Block) (*survey,
 	return newSurvey(records, s.root.HWM, q.now, uint8(s.config.NodeBits), true), nil
 }
 
-// take gets a leaf out of the free region that a survey has found it in. It returns
-// errRefused if things are not, or no longer, as the survey had them.
+// take gets a leaf out of the free region where a survey found it. It returns errRefused if the
+// records are not, or no longer, as the survey had them.
 func (s *session) take(ctx context.Context, q request, v *survey, leaf Block) error {
 	base, ok := v.around(leaf)
 	if !ok {
@@ -372,7 +381,7 @@ func (s *session) take(ctx context.Context, q request, v *survey, leaf Block) er
 	return nil
 }
 
-// complete adds to a survey the blocks within base on the way to a leaf.
+// complete adds the blocks on the way from base to a leaf to a survey.
 func (s *session) complete(ctx context.Context, v *survey, base, leaf Block) error {
 	var blocks []Block
 	for b := leaf; b != base; b = b.parent() {
@@ -391,15 +400,16 @@ func (s *session) complete(ctx context.Context, v *survey, base, leaf Block) err
 	return nil
 }
 
-// withSpace completes a record of a survey.
+// withSpace sets the realm of a record from a survey.
 func (s *session) withSpace(r Record) Record {
 	r.Realm = s.space()
 	return r
 }
 
-// makeWhole returns what becomes of the record prev, that of r's block, when the block is
-// made whole, which is left to the caller to write.
-func (s *session) makeWhole(ctx context.Context, v *survey, r Record, now int64) (prev, whole Record, err error) {
+// makeWhole returns the present record of r's block and the record that makes it whole. The caller
+// writes that.
+func (s *session) makeWhole(ctx context.Context, v *survey, r Record,
+	now int64) (prev, whole Record, err error) {
 	switch r.State {
 	case Whole:
 		return r, r, nil
@@ -415,8 +425,8 @@ func (s *session) makeWhole(ctx context.Context, v *survey, r Record, now int64)
 	}
 }
 
-// splitParent returns the record of the block around b, read no sooner than that of b. If
-// it is about to be made whole, that is stopped.
+// splitParent returns the record of the block around b, read no sooner than the record of b. If
+// that block is being made whole, splitParent stops it.
 func (s *session) splitParent(ctx context.Context, v *survey, b Block) (Record, error) {
 	if b.Size == 1 {
 		return s.root, nil // within a generation its mark and its state do not change
@@ -442,8 +452,9 @@ func (s *session) cancelMerge(ctx context.Context, r Record) (Record, error) {
 	return s.write(ctx, r, next)
 }
 
-// mergeParts is makeWhole for a block that is divided.
-func (s *session) mergeParts(ctx context.Context, r Record, now int64) (prev, whole Record, err error) {
+// mergeParts is makeWhole for a divided block.
+func (s *session) mergeParts(ctx context.Context, r Record,
+	now int64) (prev, whole Record, err error) {
 	if r.State == Split {
 		next, _ := merge(r)
 		if r, err = s.write(ctx, r, next); err != nil {
@@ -463,8 +474,9 @@ func (s *session) mergeParts(ctx context.Context, r Record, now int64) (prev, wh
 	return r, whole, err
 }
 
-// retirePart retires half i of a block that is Merging, in any case by a write.
-func (s *session) retirePart(ctx context.Context, merging Record, i uint32, now int64) (Record, error) {
+// retirePart retires half i of a block that is Merging. It always writes.
+func (s *session) retirePart(ctx context.Context, merging Record, i uint32,
+	now int64) (Record, error) {
 	r, err := s.store.Get(ctx, s.space(), merging.Block.child(i))
 	if err != nil {
 		return r, s.failed("read a node ID", err)
@@ -483,7 +495,7 @@ func (s *session) retirePart(ctx context.Context, merging Record, i uint32, now 
 	return s.write(ctx, r, next)
 }
 
-// write puts next in the place of prev, and returns it as it then stands.
+// write replaces prev with next, and returns the record as it then is.
 func (s *session) write(ctx context.Context, prev, next Record) (Record, error) {
 	next.Revision = prev.Revision + 1
 	ok, err := s.store.CompareAndSet(ctx, prev, next)
@@ -496,9 +508,9 @@ func (s *session) write(ctx context.Context, prev, next Record) (Record, error) 
 	return next, nil
 }
 
-// propose asks for the grant that the last of the changes makes, and settles what has
-// become of it. The request gets a nonce that is read from the operating system now: two
-// copies of one process do not ask for the same.
+// propose requests the grant that the last of the changes makes, and settles whether it was made.
+// It now reads a nonce for the request from the operating system, so two copies of one process
+// never make the same request.
 func (s *session) propose(ctx context.Context, changes []Change) error {
 	var nonce [8]byte
 	s.read(nonce[:])
@@ -509,24 +521,24 @@ func (s *session) propose(ctx context.Context, changes []Change) error {
 	return s.settle(ctx)
 }
 
-// settle finds out whether the pending grant was made: then it is held, else nothing is.
-// With an error that remains open, and settle must be called again.
+// settle finds out whether the pending grant was made, and if so, holds it. After an error the
+// outcome is still unknown, and settle must be called again.
 //
-// If no answer comes, the very same request is made again. Should the first one have been
-// carried out, or be carried out before the second, then the second is refused, and the
-// record is word for word the one asked for. So this grant was made to this session, whose
-// generators have used nothing of it, and nobody has been granted anything since.
+// If no answer comes, settle sends the very same request again. If the first was carried out
+// before the second, the second is refused, and the record is exactly the one requested. So this
+// grant was made to this session, and its generators have used nothing of it. Nobody has been
+// granted anything since.
 //
-// A request that is refused when it is sent for the first time has not been carried out.
-// If the record is the one asked for all the same, then a copy of this process has sent
-// the same request, and the grant is the copy's.
+// A request that is refused when first sent was not carried out. If the record is still exactly
+// the one requested, a copy of this process has sent the same request, and the grant belongs to
+// the copy.
 func (s *session) settle(ctx context.Context) error {
 	p := s.pending
 	last := p.last()
 	if !p.made {
 		ok, err := s.compareAndSet(ctx, p.changes)
 		if errors.Is(err, ErrIllegal) {
-			// It was not carried out, now or before. Should it be later, nobody uses the grant.
+			// It was not carried out. If that happens later, nobody uses the grant.
 			s.pending = nil
 			return s.failed("lease a node ID", err)
 		}
@@ -551,16 +563,17 @@ func (s *session) settle(ctx context.Context) error {
 		}
 		p.made = true
 	}
-	// The grant counts only if its generation is still the realm's, and that is asked
-	// after the commit: a grant committed after a fence is found out here, however long
-	// this process was stopped since it chose the block.
+	// The grant counts only if its generation is still the realm's. The check comes after the
+	// commit, so it detects a grant committed after a fence, however long this process was stopped
+	// since it chose the block.
 	root, err := s.readRoot(ctx)
 	if err != nil {
 		return err
 	}
 	s.pending = nil
 	if root.Generation != s.root.Generation {
-		s.log.Warn("lease: the realm has been fenced", "realm", s.config.Realm, "node", last.Next.Block.String())
+		s.log.Warn("lease: the realm has been fenced", "realm", s.config.Realm, "node",
+			last.Next.Block.String())
 		s.held, s.stale = Record{}, true
 		return nil
 	}
@@ -579,10 +592,11 @@ func (s *session) compareAndSet(ctx context.Context, changes []Change) (bool, er
 	return s.store.CompareAndSetMany(ctx, changes)
 }
 
-// lose gives up the block, given its record as it is and as it was.
+// lose gives up the block, given its present record and the one held.
 func (s *session) lose(is, was Record) {
 	if s.held.Revision != 0 {
-		s.log.Warn("lease: lost to another", "realm", s.config.Realm, "node", is.Block.String(), "owner", is.Owner.String(), "name", is.Name)
+		s.log.Warn("lease: lost to another", "realm", s.config.Realm, "node", is.Block.String(),
+			"owner", is.Owner.String(), "name", is.Name)
 		s.held, s.withdrawn = Record{}, true
 	}
 	if is.Revision < was.Revision {
@@ -591,8 +605,7 @@ func (s *session) lose(is, was Record) {
 	}
 }
 
-// release gives the block back, together with the ticks after used, which never will be
-// used.
+// release gives the block back, with all ticks after used.
 func (s *session) release(ctx context.Context, used int64) error {
 	held, asked := s.held, Record{}
 	if p := s.pending; p != nil {
@@ -629,15 +642,16 @@ func (s *session) release(ctx context.Context, used int64) error {
 	return nil
 }
 
-// failed words an error of the store.
+// failed describes an error of the store.
 func (s *session) failed(what string, err error) error {
 	return fmt.Errorf("lease: realm %q: cannot %s: %w", s.config.Realm, what, err)
 }
 
-// ahead says that a grant of b could start at tick lo only.
+// ahead says that a grant of b could only start at tick lo.
 func (s *session) ahead(b Block, lo, now int64) *LeadError {
 	t := s.root.Terms
-	return &LeadError{Realm: s.config.Realm, Block: b, Ahead: t.Duration(lo - now), Max: t.Duration(s.lead), Until: t.Time(lo)}
+	return &LeadError{Realm: s.config.Realm, Block: b, Ahead: t.Duration(lo - now),
+		Max: t.Rounded(s.lead), Until: t.Time(lo)}
 }
 
 // full says that nothing is free.

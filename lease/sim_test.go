@@ -100,9 +100,14 @@ func newWorld(seed uint64) *world {
 		hasTime: r.IntN(3) > 0, trouble: []float64{0, 0.02, 0.1, 0.3}[r.IntN(4)],
 	}
 	w.atomic = r.IntN(2) == 0
-	w.format = Format{Bits: 2 + r.IntN(4), Tick: []time.Duration{1, 16, 256}[r.IntN(3)] * time.Millisecond, Epoch: time.UnixMilli(0)}
-	span := func(lo, hi int64) time.Duration { return time.Duration(lo+r.Int64N(hi-lo)) * time.Millisecond }
-	w.config = Config{Realm: "sim", Format: w.format, Window: span(2000, 20_000), MaxLead: span(300, 5000)}
+	w.format = Format{Bits: 2 + r.IntN(4),
+		Tick: []time.Duration{1, 16, 256}[r.IntN(3)] * time.Millisecond, Epoch: time.UnixMilli(0)}
+	span := func(lo,
+		hi int64) time.Duration {
+		return time.Duration(lo+r.Int64N(hi-lo)) * time.Millisecond
+	}
+	w.config = Config{Realm: "sim", Format: w.format, Window: span(2000, 20_000),
+		MaxLead: span(300, 5000)}
 	for range 1 + r.IntN(3) {
 		w.sizes = append(w.sizes, 1+r.IntN(w.format.Bits))
 	}
@@ -193,7 +198,7 @@ func (w *world) happen() {
 	for i := 0; i < len(w.late); i++ {
 		if c := w.late[i]; c.at <= w.now {
 			w.late = slices.Delete(w.late, i, i+1)
-			if w.applyAll(c.changes) {
+			if w.allows(c.changes) && w.applyAll(c.changes) {
 				w.count["late change"]++
 			}
 			i--
@@ -235,12 +240,16 @@ func (w *world) fence() {
 	if w.chance(0.3) {
 		config.Window, config.MaxLead = w.config.Window, w.config.MaxLead
 	}
-	config.Now = func() time.Time { return time.UnixMilli(w.now + w.rand.Int64N(w.skew+1) - w.skew/2) }
+	config.Now = func() time.Time {
+		return time.UnixMilli(
+			w.now + w.rand.Int64N(w.skew+1) - w.skew/2)
+	}
 	before := w.get("sim", Block{})
 	if before.Revision == 0 && config.Window == 0 {
 		return
 	}
-	until, err := Fence(context.Background(), &simStore{w: w}, config, time.Duration(w.skew)*time.Millisecond)
+	until, err := Fence(context.Background(), &simStore{w: w}, config,
+		time.Duration(w.skew)*time.Millisecond)
 	if err != nil {
 		w.wrong = err.Error()
 	}
@@ -280,7 +289,7 @@ func (w *world) allows(changes []Change) bool {
 			return true // the store refuses them
 		}
 	}
-	ok, err := w.known(realm, blocks, changes).Check(changes)
+	ok, err := w.known(realm, blocks).Check(changes)
 	switch {
 	case err != nil && w.hostile: // the realm may be no longer what a client knew
 		w.count["refused"]++
@@ -295,7 +304,7 @@ func (w *world) allows(changes []Change) bool {
 }
 
 // known returns what a server knows.
-func (w *world) known(realm string, blocks []Block, changes []Change) Known {
+func (w *world) known(realm string, blocks []Block) Known {
 	k := Known{Root: w.get("sim", Block{}), Now: time.UnixMilli(w.now - w.skew)}
 	if w.hasTime {
 		k.Now = time.UnixMilli(w.now + w.storeClock)
@@ -304,17 +313,11 @@ func (w *world) known(realm string, blocks []Block, changes []Change) Known {
 	for _, b := range blocks {
 		k.Records = append(k.Records, w.get(realm, b))
 	}
-	for _, c := range changes {
-		k.Current = append(k.Current, w.get("sim@"+k.Root.Generation, c.Next.Block))
-	}
 	return k
 }
 
 // applyAll makes changes up to the first that is refused, or all or none.
 func (w *world) applyAll(changes []Change) bool {
-	if !w.allows(changes) {
-		return false
-	}
 	if w.atomic {
 		for _, c := range changes {
 			is := w.get(c.Prev.Realm, c.Prev.Block)
@@ -327,7 +330,9 @@ func (w *world) applyAll(changes []Change) bool {
 	for _, c := range changes {
 		is := w.get(c.Prev.Realm, c.Prev.Block)
 		ok := w.apply(c.Prev, c.Next)
-		w.tell("   %v: %v at revision %d %v hwm %d owner %v -> %v hwm %d owner %v: %v", c.Next.Block, is.State, is.Revision, c.Prev.Revision, is.HWM, is.Owner, c.Next.State, c.Next.HWM, c.Next.Owner, ok)
+		w.tell("   %v: %v at revision %d %v hwm %d owner %v -> %v hwm %d owner %v: %v",
+			c.Next.Block, is.State, is.Revision, c.Prev.Revision, is.HWM, is.Owner, c.Next.State,
+			c.Next.HWM, c.Next.Owner, ok)
 		if !ok {
 			return false
 		}
@@ -368,7 +373,8 @@ func (w *world) apply(prev, next Record) bool {
 	if next.State == Whole || next.State == Retired {
 		for i := range uint32(2) {
 			if half := w.get(next.Realm, next.Block.child(i)); half.State != Retired {
-				w.wrong = fmt.Sprintf("%v is %v, and %v is %v", next.Block, next.State, half.Block, half.State)
+				w.wrong = fmt.Sprintf("%v is %v, and %v is %v", next.Block, next.State, half.Block,
+					half.State)
 			}
 		}
 	}
@@ -406,11 +412,13 @@ func (w *world) process(name int) {
 // of that of the first by up to a window.
 func (w *world) cloneMachine() {
 	p := w.processes[w.rand.IntN(len(w.processes))]
-	if s := p.session; s == nil || len(w.processes) > 20 || s.held.Revision == 0 && s.pending == nil {
+	if s := p.session; s == nil || len(w.processes) > 20 || s.held.Revision == 0 &&
+		s.pending == nil {
 		return
 	}
 	w.count["clone"]++
-	c := &simProcess{w: w, name: len(w.processes), clock: p.clock, size: p.size, overlap: 1, original: p}
+	c := &simProcess{w: w, name: len(w.processes), clock: p.clock, size: p.size, overlap: 1,
+		original: p}
 	if w.chance(0.7) {
 		c.clock += w.rand.Int64N(2*w.config.Window.Milliseconds()) - w.config.Window.Milliseconds()
 	}
@@ -501,13 +509,15 @@ func (p *simProcess) renewer(t *simTask, yield func() bool) {
 			if err == nil {
 				err = s.renew(ctx, p.used())
 			}
-			w.tell("%d: renewed: %v %d to %d, %v", p.name, s.held.Block, s.held.From, s.held.HWM, err)
+			w.tell("%d: renewed: %v %d to %d, %v", p.name, s.held.Block, s.held.From, s.held.HWM,
+				err)
 			if errors.Is(err, errDead) {
 				break
 			}
 			switch {
 			case s.held.Revision != 0:
-				p.window.Set(window.Grant{NodeID: s.held.Block.NodeID, Lo: s.held.From, Hi: s.held.HWM}, window.None)
+				p.window.Set(window.Grant{NodeID: s.held.Block.NodeID, Lo: s.held.From,
+					Hi: s.held.HWM}, window.None)
 			case s.withdrawn:
 				p.window.Set(window.Grant{Lo: window.None, Hi: window.None}, window.None)
 			}
@@ -655,7 +665,8 @@ func (s *simStore) List(_ context.Context, realm string) ([]Record, error) {
 		}
 	}
 	slices.SortFunc(records, func(a, b Record) int {
-		return cmp.Or(cmp.Compare(a.Block.Size, b.Block.Size), cmp.Compare(a.Block.NodeID, b.Block.NodeID))
+		return cmp.Or(cmp.Compare(a.Block.Size, b.Block.Size),
+			cmp.Compare(a.Block.NodeID, b.Block.NodeID))
 	})
 	if s.w.chance(0.3) { // not of one moment
 		if err := s.travel(); err != nil {
@@ -697,7 +708,8 @@ func (s *simStore) CompareAndSetMany(_ context.Context, changes []Change) (bool,
 	err := s.travel()
 	if err == errLost && w.chance(0.5) || s.p != nil && w.chance(w.trouble/10) {
 		// Late, or carried out now and again later.
-		w.late = append(w.late, simChange{w.now + w.upTo(5*w.config.Window.Milliseconds()), changes})
+		w.late = append(w.late, simChange{w.now + w.upTo(5*w.config.Window.Milliseconds()),
+			changes})
 		w.count["under way"]++
 	}
 	if err != nil {
@@ -705,7 +717,8 @@ func (s *simStore) CompareAndSetMany(_ context.Context, changes []Change) (bool,
 	}
 	last := changes[len(changes)-1]
 	is := w.get(last.Prev.Realm, last.Prev.Block)
-	ok := w.applyAll(changes)
+	// A fence, which no process makes, is made at the store itself.
+	ok := (s.p == nil || w.allows(changes)) && w.applyAll(changes)
 	if !ok && is == last.Next {
 		w.count["own grant found"]++
 	}
@@ -789,9 +802,11 @@ func TestSimulation(t *testing.T) {
 	}
 	// A simulation in which nothing happens shows nothing.
 	for _, what := range []string{
-		"use", "renewal", "extension", "takeover", "release", "restore", "late change", "own grant found",
+		"use", "renewal", "extension", "takeover", "release", "restore", "late change",
+		"own grant found",
 		"fence", "mark carried over", "clone", "overlap ended", "use in an overlap", "forgotten",
-		"retired to whole", "retired to split", "whole to split", "split to merging", "merging to whole",
+		"retired to whole", "retired to split", "whole to split", "split to merging",
+		"merging to whole",
 		"merging to retired", "merging to split", "whole to retired",
 	} {
 		if total[what] < 10 {
@@ -803,10 +818,16 @@ func TestSimulation(t *testing.T) {
 // The simulation finds what is broken.
 func TestSimulationFinds(t *testing.T) {
 	for name, change := range map[string]func(w *world){
-		"a store restored without a fence":     func(w *world) { w.restores, w.unfenced = true, true },
-		"a store that forgets":                 func(w *world) { w.forgets = true },
-		"a store that does not compare":        func(w *world) { w.blind = true },
-		"a fence that ends sooner than grants": func(w *world) { w.restores, w.fences, w.wild, w.skew = true, false, 20_000, 0 },
+		"a store restored without a fence": func(w *world) {
+			w.restores, w.unfenced = true,
+				true
+		},
+		"a store that forgets":          func(w *world) { w.forgets = true },
+		"a store that does not compare": func(w *world) { w.blind = true },
+		"a fence that ends sooner than grants": func(w *world) {
+			w.restores, w.fences, w.wild,
+				w.skew = true, false, 20_000, 0
+		},
 		"a fence that carries over no marks": func(w *world) {
 			w.fences, w.restores, w.hasTime, w.wild, w.skew, w.forgetMark = true, false, false, 60_000, 100, true
 		},
@@ -838,7 +859,8 @@ func TestManyNodes(t *testing.T) {
 		n.set(func() {
 			n.delay = func() time.Duration { i++; return time.Duration(i*7919%5000) * time.Microsecond }
 		})
-		cfg := Config{Realm: "sim", Format: Format{Bits: MaxBits, Tick: 256 * time.Millisecond, Epoch: time.UnixMilli(0)}, NodeBits: size}
+		cfg := Config{Realm: "sim", Format: Format{Bits: MaxBits, Tick: 256 * time.Millisecond,
+			Epoch: time.UnixMilli(0)}, NodeBits: size}
 		used := map[Block]int64{} // the last tick of each that was granted
 		for _, life := range []string{"first", "second"} {
 			leases := make([]*Lease, nodes)
@@ -859,8 +881,10 @@ func TestManyNodes(t *testing.T) {
 				return
 			}
 			took, lists := time.Since(start), n.calls("list")
-			t.Logf("%s life: %d nodes have node IDs of %d bits after %v: %.1f reads and %.1f changes each, %d lists", life, nodes, size, took,
-				float64(n.calls("get")-gets)/float64(nodes), float64(n.calls("set")-sets)/float64(nodes), lists)
+			t.Logf(
+				"%s life: %d nodes have node IDs of %d bits after %v: %.1f reads and %.1f changes each, %d lists", life, nodes, size, took,
+				float64(n.calls("get")-gets)/float64(nodes),
+				float64(n.calls("set")-sets)/float64(nodes), lists)
 			if took > 30*time.Second || lists > nodes/100+1 {
 				t.Errorf("%s life: it took %v, and %d lists", life, took, lists)
 			}
@@ -896,7 +920,8 @@ func TestManyNodes(t *testing.T) {
 				used[b] = g.Hi
 				abandon(l)
 			}
-			if want := map[string]int{"first": nodes, "second": 2 * nodes}[life]; len(used) != want {
+			if want := map[string]int{"first": nodes,
+				"second": 2 * nodes}[life]; len(used) != want {
 				t.Errorf("%s life: %d node IDs were granted, want %d", life, len(used), want)
 			}
 		}

@@ -6,16 +6,16 @@ import (
 	"slices"
 )
 
-// A region is a part of the realm that is free: one block of the size asked for, or a
-// larger one of which a part can be split off.
+// A region is a free part of the realm: a block of the requested size, or a larger one that can be
+// split.
 type region struct {
 	record Record
 	mark   int64 // no tick of the region below it can be granted
 	effort int
 }
 
-// A survey finds where in a realm a block of some size can be had, given the records of all
-// blocks or of some.
+// A survey finds where in a realm a block of some size is free, given the records of some or all
+// blocks.
 type survey struct {
 	records map[Block]Record
 	partial bool // blocks without a record in the survey are unknown
@@ -27,7 +27,8 @@ type survey struct {
 
 // newSurvey surveys records, of one generation, whose floor is given.
 func newSurvey(records []Record, floor, now int64, size uint8, partial bool) *survey {
-	v := &survey{records: make(map[Block]Record, len(records)), partial: partial, now: now, size: size}
+	v := &survey{records: make(map[Block]Record, len(records)), partial: partial, now: now,
+		size: size}
 	v.add(records)
 	v.walk(Block{0, 1}, floor, 0)
 	v.walk(Block{1, 1}, floor, 0)
@@ -40,7 +41,7 @@ func (v *survey) add(records []Record) {
 	}
 }
 
-// walk surveys a block. The mark is that of the blocks around it.
+// walk surveys a block; mark is the highest mark of the blocks around it.
 func (v *survey) walk(b Block, mark int64, effort int) {
 	if !v.knows(b) {
 		return
@@ -69,7 +70,7 @@ func (v *survey) walk(b Block, mark int64, effort int) {
 	}
 }
 
-// vacant reports whether nobody holds any part of a divided block, and its highest mark.
+// vacant reports whether nobody holds any part of a divided block, and returns its highest mark.
 func (v *survey) vacant(r Record) (mark int64, ok bool) {
 	mark, ok = r.HWM, true
 	for i := range uint32(2) {
@@ -94,7 +95,7 @@ func (v *survey) knows(b Block) bool {
 	return ok || !v.partial
 }
 
-// get returns a block's record. In the survey, one that does not exist may have no Realm.
+// get returns a block's record. If the survey has none, its Realm may be empty.
 func (v *survey) get(b Block) Record {
 	if r, ok := v.records[b]; ok {
 		return r
@@ -102,7 +103,7 @@ func (v *survey) get(b Block) Record {
 	return Record{Block: b}
 }
 
-// around returns the record of the region that a leaf lies in.
+// around returns the record of the region that contains a leaf.
 func (v *survey) around(leaf Block) (Record, bool) {
 	for _, u := range v.regions {
 		if u.record.Block.Contains(leaf) {
@@ -122,11 +123,11 @@ func (v *survey) grantable(leaf Block, lead int64) bool {
 	return false
 }
 
-// edge returns the blocks around the first node ID of a size, and their other halves,
-// smaller ones first.
+// edge returns the blocks around the first node ID of a size and their other halves, smaller ones
+// first.
 func edge(size uint8) []Block { return path(Block{0, size}) }
 
-// path returns a leaf, the blocks around it, and their other halves, smaller ones first.
+// path returns a leaf, the blocks around it and their other halves, smaller ones first.
 func path(leaf Block) (blocks []Block) {
 	for b := leaf; b.Size > 0; b = b.parent() {
 		blocks = append(blocks, b, Block{b.NodeID ^ 1, b.Size})
@@ -134,8 +135,8 @@ func path(leaf Block) (blocks []Block) {
 	return blocks
 }
 
-// parts returns all blocks within area down to a size, with area itself and the blocks
-// around it, smaller ones first.
+// parts returns area, the blocks around it, and all blocks within it down to a size, smaller ones
+// first.
 func parts(area Block, size uint8) (blocks []Block) {
 	for ; size > area.Size; size-- {
 		n := uint32(1) << (size - area.Size)
@@ -149,9 +150,8 @@ func parts(area Block, size uint8) (blocks []Block) {
 	return blocks
 }
 
-// area returns the block at the beginning of the realm in which, as far as the edge of the
-// realm tells, all node IDs lie that are in use: beyond it there is none, or it is the
-// whole realm.
+// area returns the block at the beginning of the realm that contains all node IDs in use, as far
+// as the records at the edge show. It may be the whole realm.
 func (v *survey) area() Block {
 	area := Block{0, v.size}
 	for k := v.size; k >= 1; k-- {
@@ -162,8 +162,8 @@ func (v *survey) area() Block {
 	return area
 }
 
-// usable returns the regions of which a grant can start now or, if there is none, within
-// the lead. The tightest come first, so that large blocks remain for those who need them.
+// usable returns the regions where a grant can start now or, if there is none, within the lead.
+// The smallest come first, so that large blocks remain for those who need them.
 func (v *survey) usable(lead int64) []region {
 	some := v.until(v.now)
 	if len(some) == 0 {
@@ -171,16 +171,17 @@ func (v *survey) usable(lead int64) []region {
 	}
 	slices.SortFunc(some, func(a, b region) int {
 		return cmp.Or(cmp.Compare(b.record.Block.Size, a.record.Block.Size),
-			cmp.Compare(a.effort, b.effort), cmp.Compare(a.record.Block.NodeID, b.record.Block.NodeID))
+			cmp.Compare(a.effort, b.effort),
+			cmp.Compare(a.record.Block.NodeID, b.record.Block.NodeID))
 	})
 	return some
 }
 
-// choose picks a leaf within area that can be granted, at random from the first few that
-// there are. How many are a few grows with the races that were lost, so that many who start
-// at once soon spread out.
+// choose picks a random leaf within area, from the first few that can be granted. It picks from
+// more leaves after each lost race, so that processes that start together soon spread out.
 func (v *survey) choose(area Block, lead int64, lost int, r *rand.Rand) (Block, bool) {
-	regions := slices.DeleteFunc(v.usable(lead), func(u region) bool { return !area.Contains(u.record.Block) })
+	regions := slices.DeleteFunc(v.usable(lead),
+		func(u region) bool { return !area.Contains(u.record.Block) })
 	total := 0
 	for _, u := range regions {
 		total += u.count(v.size)
@@ -200,7 +201,7 @@ func (v *survey) choose(area Block, lead int64, lost int, r *rand.Rand) (Block, 
 	panic("unreachable")
 }
 
-// until returns the regions of which grants can start at tick t or earlier.
+// until returns the regions where grants can start at tick t or earlier.
 func (v *survey) until(t int64) (some []region) {
 	for _, u := range v.regions {
 		if u.mark <= t {
@@ -213,7 +214,7 @@ func (v *survey) until(t int64) (some []region) {
 // count returns how many blocks of a size there are in the region.
 func (u region) count(size uint8) int { return 1 << (size - u.record.Block.Size) }
 
-// soonest returns the first tick at which a block can be had if nobody renews anything.
+// soonest returns the first tick at which a block is free if nobody renews.
 func (v *survey) soonest(lead int64) (tick int64, ok bool) {
 	from := map[Block]int64{} // by the block that must be free as a whole
 	for _, r := range v.held {

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"io"
@@ -20,6 +21,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/go-sql-driver/mysql"
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/sortid/sortid/lease"
 	"github.com/sortid/sortid/store"
@@ -33,7 +35,10 @@ var servers = []struct {
 	name string
 	url  func(b *testing.B) string
 }{
-	{"bolt", func(b *testing.B) string { return "bolt:" + filepath.Join(b.TempDir(), "leases.db") }},
+	{"bolt", func(b *testing.B) string {
+		return "bolt:" +
+			filepath.Join(b.TempDir(), "leases.db")
+	}},
 	{"postgres", func(b *testing.B) string { return testserver.StartPostgres(b).URL }},
 	{"mysql", func(b *testing.B) string { return testserver.StartMySQL(b).URL }},
 	{"etcd", func(b *testing.B) string { return testserver.StartEtcd(b).URL }},
@@ -103,7 +108,8 @@ func (w *watched) Time(ctx context.Context) (time.Time, error) {
 	return w.Store.Time(ctx)
 }
 
-func (w *watched) GetMany(ctx context.Context, realm string, blocks []lease.Block) ([]lease.Record, error) {
+func (w *watched) GetMany(ctx context.Context, realm string,
+	blocks []lease.Block) ([]lease.Record, error) {
 	r, err := w.Store.GetMany(ctx, realm, blocks)
 	if blocks[0] == (lease.Block{}) && err == nil {
 		select {
@@ -168,7 +174,8 @@ func BenchmarkNodes(b *testing.B) {
 					}
 					b.Cleanup(func() { s.Close() })
 					leases[i], err = lease.Acquire(b.Context(), requests.of(s), lease.Config{
-						Realm: "bench", Format: lease.SCRU64, NodeBits: 12, Name: fmt.Sprint("node ", i),
+						Realm: "bench", Format: lease.SCRU64, NodeBits: 12,
+						Name: fmt.Sprint("node ", i),
 					})
 					if err != nil {
 						b.Error(err)
@@ -229,7 +236,8 @@ func (c *counting) CompareAndSet(ctx context.Context, prev, next lease.Record) (
 	return c.Store.CompareAndSet(ctx, prev, next)
 }
 
-func (c *counting) GetMany(ctx context.Context, realm string, blocks []lease.Block) ([]lease.Record, error) {
+func (c *counting) GetMany(ctx context.Context, realm string,
+	blocks []lease.Block) ([]lease.Record, error) {
 	c.n.Add(1)
 	return c.Store.GetMany(ctx, realm, blocks)
 }
@@ -255,11 +263,18 @@ func (c *counting) Time(ctx context.Context) (time.Time, error) {
 // BenchmarkTogether starts a thousand nodes at once, each with a store of its own, and
 // takes the time until all have a node ID. It also reports how many connections the server
 // had at most, and how many a little later, and what one start costs. Those on a file are
-// in eight processes. For PostgreSQL, whose connections are processes, there is the time of
-// what nobody can do without, too: of a thousand that connect and ask for SELECT 1.
+// in eight processes. For databases there is also the time of what nobody can do without, of
+// a thousand that connect and ask for SELECT 1, and how many times that it takes.
 func BenchmarkTogether(b *testing.B) {
 	const nodes = 1000
 	for _, server := range servers {
+		once := 0.0
+		if ask := selectOne[server.name]; ask != nil {
+			b.Run(server.name+"-select", func(b *testing.B) {
+				url := server.url(b)
+				once = together(b, url, nodes, func(int) error { return ask(b.Context(), url) })
+			})
+		}
 		b.Run(server.name, func(b *testing.B) {
 			url := server.url(b)
 			if server.name == "bolt" {
@@ -267,11 +282,13 @@ func BenchmarkTogether(b *testing.B) {
 				b.ReportMetric(0, "ns/op")
 				return
 			}
-			startTogether(b, url, nodes, 12)
+			took := startTogether(b, url, nodes, 12)
+			if once > 0 {
+				b.ReportMetric(took/once, "x/select")
+			}
 			oneStart(b, url)
 		})
 	}
-	b.Run("postgres-select", func(b *testing.B) { selectTogether(b, testserver.StartPostgres(b).URL, nodes) })
 	for _, server := range servers {
 		if server.name == "redis" {
 			b.Run("redis-10000-held", func(b *testing.B) {
@@ -286,14 +303,14 @@ func BenchmarkTogether(b *testing.B) {
 // bench is what the leases of [BenchmarkTogether] and [BenchmarkHeld] have in common.
 var bench = lease.Config{Realm: "bench", Format: lease.SCRU64, NodeBits: 16, Window: time.Hour}
 
-func startTogether(b *testing.B, url string, nodes, bits int) {
+func startTogether(b *testing.B, url string, nodes, bits int) (seconds float64) {
 	b.Helper()
 	ctx, cancel := context.WithTimeout(b.Context(), 2*time.Minute)
 	defer cancel()
 	config := bench
 	config.NodeBits = bits
 	stores := make([]lease.Store, nodes)
-	together(b, url, nodes, func(i int) error {
+	seconds = together(b, url, nodes, func(i int) error {
 		s, err := store.Open(ctx, url)
 		if err == nil {
 			stores[i] = s
@@ -308,31 +325,63 @@ func startTogether(b *testing.B, url string, nodes, bits int) {
 			s.Close()
 		}
 	}
+	return seconds
 }
 
-func selectTogether(b *testing.B, url string, nodes int) {
-	ctx, cancel := context.WithTimeout(b.Context(), 2*time.Minute)
-	defer cancel()
-	together(b, url, nodes, func(int) error {
-		_, err := connect.Retry(ctx, url, func(ctx context.Context) (struct{}, error) {
+// selectOne connects to a server's database, asks for SELECT 1, and closes the connection. If
+// the server has none to spare, it tries again as the store does.
+var selectOne = map[string]func(ctx context.Context, url string) error{
+	"postgres": func(ctx context.Context, url string) error {
+		return again(ctx, 3*time.Second, func(ctx context.Context) (full bool, err error) {
 			conn, err := pgconn.Connect(ctx, url+"?sslmode=disable")
-			if refused := (*pgconn.PgError)(nil); errors.As(err, &refused) && refused.Code == "53300" {
-				return struct{}{}, connect.Busy(err, 3*time.Second)
-			}
 			if err != nil {
-				return struct{}{}, err
+				refused := (*pgconn.PgError)(nil)
+				return errors.As(err, &refused) && refused.Code == "53300", err
 			}
 			defer conn.Close(ctx)
 			_, err = conn.Exec(ctx, "SELECT 1").ReadAll()
-			return struct{}{}, err
+			return false, err
 		})
-		return err
-	})
+	},
+	"mysql": func(ctx context.Context, raw string) error {
+		u, err := url.Parse(raw)
+		if err != nil {
+			return err
+		}
+		password, _ := u.User.Password()
+		config := mysql.NewConfig()
+		config.User, config.Passwd, config.Net, config.Addr, config.DBName = u.User.Username(), password, "tcp", u.Host, u.Path[1:]
+		connector, err := mysql.NewConnector(config)
+		if err != nil {
+			return err
+		}
+		return again(ctx, 300*time.Millisecond, func(ctx context.Context) (full bool, err error) {
+			db := sql.OpenDB(connector)
+			defer db.Close()
+			_, err = db.ExecContext(ctx, "SELECT 1")
+			refused := (*mysql.MySQLError)(nil)
+			return errors.As(err, &refused) && refused.Number == 1040, err
+		})
+	},
+}
+
+// again calls ask until the server is not full, with pauses.
+func again(ctx context.Context, pause time.Duration,
+	ask func(context.Context) (full bool, err error)) error {
+	_, err := connect.Retry(ctx, "the server",
+		func(ctx context.Context) (none struct{}, err error) {
+			full, err := ask(ctx)
+			if full {
+				err = connect.Busy(err, pause)
+			}
+			return none, err
+		})
+	return err
 }
 
 // together calls start for each of the nodes at once. It reports how long it takes until all
 // calls have ended, and what they cost the server.
-func together(b *testing.B, url string, nodes int, start func(i int) error) {
+func together(b *testing.B, url string, nodes int, start func(i int) error) (seconds float64) {
 	b.Helper()
 	before, own := processor(b), ownProcessor(b)
 	begin := make(chan struct{})
@@ -366,7 +415,9 @@ func together(b *testing.B, url string, nodes int, start func(i int) error) {
 	b.ReportMetric(0, "ns/op")
 	b.ReportMetric(took.Seconds(), "s")
 	b.ReportMetric(float64(<-most), "connections")
-	b.ReportMetric(((processor(b)-before)-(ownProcessor(b)-own)).Seconds()*1000/float64(nodes), "ms-server-cpu/start")
+	b.ReportMetric(((processor(b)-before)-(ownProcessor(b)-own)).Seconds()*1000/float64(nodes),
+		"ms-server-cpu/start")
+	return took.Seconds()
 }
 
 // hold leases node IDs, which stay leased.
@@ -502,7 +553,8 @@ func startProcesses(b *testing.B, url string, processes, nodes int) time.Duratio
 	began := time.Now()
 	for range processes {
 		cmd := exec.Command(os.Args[0])
-		cmd.Env = append(os.Environ(), "SORTID_BENCH_URL="+url, fmt.Sprintf("SORTID_BENCH_NODES=%d", nodes/processes))
+		cmd.Env = append(os.Environ(), "SORTID_BENCH_URL="+url, fmt.Sprintf("SORTID_BENCH_NODES=%d",
+			nodes/processes))
 		cmd.Stderr = os.Stderr
 		in, err := cmd.StdinPipe()
 		if err != nil {

@@ -1,6 +1,6 @@
-// Package store opens a store of leases by its URL, whichever it is: for programs that
-// learn only at run time which one they use. A program that knows imports the package of
-// that store instead, and nothing of the others.
+// Package store opens a store of leases by its URL, for programs that learn only at run time which
+// store they use. Other programs import the package of their store, which brings in no other
+// store.
 package store
 
 import (
@@ -20,20 +20,20 @@ import (
 	"github.com/sortid/sortid/store/redis"
 )
 
-// A Store is a [lease.Store] that tells what its guarantee rests on.
+// A Store is a [lease.Store] that tells what its guarantee depends on.
 type Store interface {
 	lease.Store
 	// String says which store it is, without a password.
 	String() string
-	// Conditions says, in sentences for people, under which conditions that could not be
-	// verified no ID is issued twice; nil if there are none.
+	// Conditions lists, in sentences for people, what could not be verified and must hold so that
+	// no ID is issued twice. It is nil if there is nothing.
 	Conditions() []string
 }
 
-// ErrURL matches the error of each store whose URL is malformed.
+// ErrURL matches the error of every store for a malformed URL.
 var ErrURL = connect.ErrURL
 
-// A kind of store has one name or several, the schemes of its URLs.
+// A kind of store has one or more names, the schemes of its URLs.
 type kind struct {
 	names    []string
 	form     string // of its URLs
@@ -44,20 +44,25 @@ type kind struct {
 
 var kinds = []kind{
 	{[]string{"bolt"}, "bolt:PATH", "a file", opener(bolt.Open), opener(bolt.OpenExisting)},
-	server("PostgreSQL", "[USER[:PASSWORD]@]HOST[:PORT]/DATABASE", postgres.Open, "postgres", "postgresql"),
-	server("MariaDB or MySQL", "[USER[:PASSWORD]@]HOST[:PORT]/DATABASE", mysql.Open, "mysql", "mariadb"),
+	server("PostgreSQL", "[USER[:PASSWORD]@]HOST[:PORT]/DATABASE", postgres.Open, "postgres",
+		"postgresql"),
+	server("MariaDB or MySQL", "[USER[:PASSWORD]@]HOST[:PORT]/DATABASE", mysql.Open, "mysql",
+		"mariadb"),
 	server("etcd", "[USER:PASSWORD@]HOST[:PORT][,HOST...][/PREFIX]", etcd.Open, "etcd", "etcds"),
-	server("NATS JetStream", "[USER:PASSWORD@]HOST[:PORT][,HOST...][/BUCKET]", nats.Open, "nats", "natss"),
+	server("NATS JetStream", "[USER:PASSWORD@]HOST[:PORT][,HOST...][/BUCKET]", nats.Open, "nats",
+		"natss"),
 	server("Redis or Valkey", "[[USER]:PASSWORD@]HOST[:PORT][/DB]", redis.Open, "redis", "rediss"),
 	server("a sortid server", "HOST[:PORT][/PATH][?token=env:NAME]", http.Open, "https", "http"),
 }
 
-// server describes a store on a server, which is there or not.
-func server[S Store](what, form string, open func(context.Context, string) (S, error), names ...string) kind {
+// server describes a store on a server.
+func server[S Store](what, form string, open func(context.Context, string) (S, error),
+	names ...string) kind {
 	return kind{names, names[0] + "://" + form, what, opener(open), opener(open)}
 }
 
-func opener[S Store](open func(context.Context, string) (S, error)) func(context.Context, string) (Store, error) {
+func opener[S Store](open func(context.Context, string) (S, error)) func(context.Context,
+	string) (Store, error) {
 	return func(ctx context.Context, url string) (Store, error) {
 		s, err := open(ctx, url)
 		if err != nil {
@@ -67,14 +72,13 @@ func opener[S Store](open func(context.Context, string) (S, error)) func(context
 	}
 }
 
-// Open opens the store of a URL, such as bolt:sortid.db or postgres://user@host/database;
-// the documentation of the packages below this one tells the parameters of each. It makes
-// what the store needs, such as a file or a table, if that is not there yet.
+// Open opens the store of a URL, such as bolt:sortid.db or postgres://user@host/database. The
+// packages of the stores document their parameters. Open creates what the store needs, such as a
+// file or a table.
 //
-// It fails with [ErrURL], with [lease.ErrUnsafe] if the store is set up so that it could
-// forget, or with an error of the store. A database or another server that is
-// away or busy is tried again until ctx ends, or, if that has no deadline, for 30 seconds.
-// No error has a password in it.
+// It fails with [ErrURL], with [lease.ErrUnsafe] if the store's settings could lose data, or with
+// an error of the store. If a server is away or busy, Open tries again until ctx ends, or for 30
+// seconds if ctx has no deadline. No error contains a password.
 func Open(ctx context.Context, url string) (Store, error) {
 	k, err := find(url)
 	if err != nil {
@@ -83,8 +87,8 @@ func Open(ctx context.Context, url string) (Store, error) {
 	return k.open(ctx, url)
 }
 
-// OpenExisting is like Open but creates no file: one that does not exist is an error that
-// matches [io/fs.ErrNotExist]. On a server it is the same as Open.
+// OpenExisting is like Open but creates no file: a missing file is an error that matches
+// [io/fs.ErrNotExist]. For a server it is the same as Open.
 func OpenExisting(ctx context.Context, url string) (Store, error) {
 	k, err := find(url)
 	if err != nil {
@@ -101,8 +105,8 @@ func Names() (names []string) {
 	return names
 }
 
-// Forms returns how the URLs of each kind of store look, and what the kind is, for the
-// help of a program.
+// Forms returns, for a program's help, the form of the URLs of each kind of store, and what the
+// kind is.
 func Forms() (forms, kind []string) {
 	for _, k := range kinds {
 		forms, kind = append(forms, k.form), append(kind, k.what)
@@ -113,7 +117,8 @@ func Forms() (forms, kind []string) {
 func find(url string) (kind, error) {
 	name, _, ok := strings.Cut(url, ":")
 	if !ok { // the URL is not shown, as it may hold a password
-		return kind{}, connect.BadURL(fmt.Errorf("store: the URL begins with no scheme, such as %s", strings.Join(Names(), ", ")))
+		return kind{}, connect.BadURL(fmt.Errorf("store: the URL begins with no scheme, such as %s",
+			strings.Join(Names(), ", ")))
 	}
 	for _, k := range kinds {
 		for _, known := range k.names {
@@ -122,5 +127,7 @@ func find(url string) (kind, error) {
 			}
 		}
 	}
-	return kind{}, connect.BadURL(fmt.Errorf("store: the URL: %w", &format.UnknownError{What: "scheme", Name: name, Known: Names()}))
+	return kind{}, connect.BadURL(
+		fmt.Errorf("store: the URL: %w", &format.UnknownError{What: "scheme", Name: name,
+			Known: Names()}))
 }

@@ -23,7 +23,8 @@ func TestRealmCreatedIn(t *testing.T) {
 	}
 	defer s.Close()
 	var log strings.Builder
-	c := lease.Config{Realm: "orders", Format: lease.SCRU64, NodeBits: 8, Logger: slog.New(slog.NewTextHandler(&log, nil))}
+	c := lease.Config{Realm: "orders", Format: lease.SCRU64, NodeBits: 8,
+		Logger: slog.New(slog.NewTextHandler(&log, nil))}
 	if _, err := lease.Create(t.Context(), s, c); err != nil {
 		t.Fatal(err)
 	}
@@ -64,7 +65,8 @@ func TestBadURLs(t *testing.T) {
 // Each name leads to its own kind of store: that is the one that finds fault with the rest
 // of the URL, which is malformed whatever the kind. None shows a password.
 func TestNames(t *testing.T) {
-	packages := map[string]string{"postgresql": "postgres", "mariadb": "mysql", "etcds": "etcd", "natss": "nats", "rediss": "redis", "https": "http"}
+	packages := map[string]string{"postgresql": "postgres", "mariadb": "mysql", "etcds": "etcd",
+		"natss": "nats", "rediss": "redis", "https": "http"}
 	for _, name := range store.Names() {
 		for _, rest := range []string{"", "//u:hunter2@%zz/d?"} {
 			for _, name := range []string{name, strings.ToUpper(name)} {
@@ -73,7 +75,8 @@ func TestNames(t *testing.T) {
 					t.Errorf("%s:%s: %v, want an error of the URL", name, rest, err)
 					continue
 				}
-				if name = strings.ToLower(name); !strings.HasPrefix(err.Error(), cmp.Or(packages[name], name)+":") {
+				if name = strings.ToLower(name); !strings.HasPrefix(err.Error(),
+					cmp.Or(packages[name], name)+":") {
 					t.Errorf("%s:%s: %v, want an error of the store", name, rest, err)
 				}
 				if strings.Contains(err.Error(), "hunter2") {
@@ -98,7 +101,8 @@ func TestBolt(t *testing.T) {
 			t.Errorf("%s: %v", url, err)
 			continue
 		}
-		l, err := lease.Acquire(t.Context(), s, lease.Config{Realm: "r", Format: lease.SCRU64, NodeBits: 8})
+		l, err := lease.Acquire(t.Context(), s, lease.Config{Realm: "r", Format: lease.SCRU64,
+			NodeBits: 8})
 		if err == nil {
 			err = l.Close(t.Context())
 		}

@@ -14,8 +14,8 @@ import (
 	"time"
 )
 
-// Certificate makes a certificate of 127.0.0.1, signed by itself, and returns the files
-// with it and with its key.
+// Certificate makes a self-signed certificate for 127.0.0.1. It returns the files with the
+// certificate and its key.
 func Certificate(t testing.TB) (cert, key string) {
 	t.Helper()
 	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -28,7 +28,8 @@ func Certificate(t testing.TB) (cert, key string) {
 		NotAfter:     time.Now().Add(time.Hour),
 		IPAddresses:  []net.IP{net.IPv4(127, 0, 0, 1)},
 	}
-	public, err := x509.CreateCertificate(rand.Reader, template, template, &private.PublicKey, private)
+	public, err := x509.CreateCertificate(rand.Reader, template, template, &private.PublicKey,
+		private)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,7 +40,8 @@ func Certificate(t testing.TB) (cert, key string) {
 	dir := tempDir(t)
 	write := func(name, kind string, der []byte) string {
 		path := filepath.Join(dir, name)
-		if err := os.WriteFile(path, pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der}), 0o644); err != nil {
+		if err := os.WriteFile(path, pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der}),
+			0o644); err != nil {
 			t.Fatal(err)
 		}
 		return path

@@ -22,7 +22,7 @@ import (
 	"time"
 )
 
-// Etcd returns the URL of a prefix of the test's own: in the cluster at
+// Etcd returns a URL with a prefix for the test alone. The cluster is the one at
 // SORTID_TEST_ETCD_URL, the one at 127.0.0.1:2379, or a new one.
 func Etcd(t testing.TB) string {
 	t.Helper()
@@ -51,13 +51,15 @@ func deleteEtcdPrefix(u *url.URL, prefix string) error {
 	defer cancel()
 	var auth struct{ Token string }
 	if password, ok := u.User.Password(); ok {
-		if err := etcdCall(ctx, u.Host, "auth/authenticate", "", map[string]any{"name": u.User.Username(), "password": password}, &auth); err != nil {
+		if err := etcdCall(ctx, u.Host, "auth/authenticate", "",
+			map[string]any{"name": u.User.Username(), "password": password}, &auth); err != nil {
 			return err
 		}
 	}
 	end := []byte(prefix)
 	end[len(end)-1]++
-	return etcdCall(ctx, u.Host, "kv/deleterange", auth.Token, map[string]any{"key": []byte(prefix), "range_end": end}, nil)
+	return etcdCall(ctx, u.Host, "kv/deleterange", auth.Token, map[string]any{"key": []byte(prefix),
+		"range_end": end}, nil)
 }
 
 func etcdCall(ctx context.Context, host, method, token string, request, answer any) error {
@@ -65,7 +67,8 @@ func etcdCall(ctx context.Context, host, method, token string, request, answer a
 	if err != nil {
 		return err
 	}
-	r, err := http.NewRequestWithContext(ctx, "POST", "http://"+host+"/v3/"+method, bytes.NewReader(body))
+	r, err := http.NewRequestWithContext(ctx, "POST", "http://"+host+"/v3/"+method,
+		bytes.NewReader(body))
 	if err != nil {
 		return err
 	}
@@ -87,16 +90,17 @@ func etcdCall(ctx context.Context, host, method, token string, request, answer a
 	return nil
 }
 
-// StartEtcd starts an etcd of one member, with flags such as "auth-token-ttl=1".
+// StartEtcd starts an etcd with one member, with flags such as "auth-token-ttl=1".
 func StartEtcd(t testing.TB, flags ...string) *Server {
 	t.Helper()
+	notShort(t)
 	return startEtcd(t, etcdProgram(t), []int{FreePort(t)}, 0, []int{FreePort(t)}, flags)
 }
 
-// StartEtcdCluster starts an etcd cluster of three members. Each URL is that of one
-// member alone.
+// StartEtcdCluster starts an etcd cluster of three members. Each URL names one member.
 func StartEtcdCluster(t testing.TB) [3]*Server {
 	t.Helper()
+	notShort(t)
 	program := etcdProgram(t)
 	clients, peers := make([]int, 3), make([]int, 3)
 	for i := range clients {
@@ -105,7 +109,7 @@ func StartEtcdCluster(t testing.TB) [3]*Server {
 	var servers [3]*Server
 	var wg sync.WaitGroup
 	for i := range servers {
-		wg.Go(func() { // each is ready only when there is another
+		wg.Go(func() { // a member is ready only when there is another
 			servers[i] = startEtcd(t, program, clients, i, peers, nil)
 		})
 	}
@@ -116,9 +120,9 @@ func StartEtcdCluster(t testing.TB) [3]*Server {
 	return servers
 }
 
-// startEtcd starts the i-th of the members that serve clients and each other at these
-// ports.
-func startEtcd(t testing.TB, program string, clients []int, i int, peers []int, flags []string) *Server {
+// startEtcd starts member i. The ports are where the members serve clients and each other.
+func startEtcd(t testing.TB, program string, clients []int, i int, peers []int,
+	flags []string) *Server {
 	t.Helper()
 	dir := tempDir(t)
 	client, peer := "http://"+address(clients[i]), "http://"+address(peers[i])
@@ -140,31 +144,33 @@ func startEtcd(t testing.TB, program string, clients []int, i int, peers []int, 
 		args = append(args, "--"+f)
 	}
 	browser := &http.Client{
-		Timeout:   20 * time.Second,
-		Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, DisableKeepAlives: true},
+		Timeout: 20 * time.Second,
+		Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true},
+			DisableKeepAlives: true},
 	}
 	return newServer(t, "etcd://"+address(clients[i]), dir, func() (stop func()) {
-		return run(t, exec.Command(program, args...), syscall.SIGKILL, func(ctx context.Context) error {
-			r, err := http.NewRequestWithContext(ctx, "GET", client+"/health", nil)
-			if err != nil {
-				return err
-			}
-			resp, err := browser.Do(r)
-			if err != nil {
-				return err
-			}
-			defer resp.Body.Close()
-			if resp.StatusCode != http.StatusOK {
-				body, _ := io.ReadAll(resp.Body)
-				return fmt.Errorf("/health: %s: %s", resp.Status, body)
-			}
-			return nil
-		})
+		return run(t, exec.Command(program, args...), syscall.SIGKILL,
+			func(ctx context.Context) error {
+				r, err := http.NewRequestWithContext(ctx, "GET", client+"/health", nil)
+				if err != nil {
+					return err
+				}
+				resp, err := browser.Do(r)
+				if err != nil {
+					return err
+				}
+				defer resp.Body.Close()
+				if resp.StatusCode != http.StatusOK {
+					body, _ := io.ReadAll(resp.Body)
+					return fmt.Errorf("/health: %s: %s", resp.Status, body)
+				}
+				return nil
+			})
 	})
 }
 
-// etcdProgram returns the path of etcd's server: the one in the PATH, or the one that the
-// go command builds, and caches, from the module in the folder "etcd" beside this file.
+// etcdProgram returns the path of etcd's server. It is in the PATH, or the go command builds and
+// caches it from the module in the folder "etcd" beside this file.
 func etcdProgram(t testing.TB) string {
 	t.Helper()
 	if path, err := exec.LookPath("etcd"); err == nil {
@@ -172,7 +178,9 @@ func etcdProgram(t testing.TB) string {
 	}
 	path, err := buildEtcd()
 	if err != nil {
-		Missing(t, "no etcd: SORTID_TEST_ETCD_URL is not set, nobody listens at 127.0.0.1:2379, it is not installed, and cannot be built: %v", err)
+		Missing(
+			t,
+			"no etcd: SORTID_TEST_ETCD_URL is not set, nobody listens at 127.0.0.1:2379, it is not installed, and cannot be built: %v", err)
 	}
 	return path
 }
@@ -186,7 +194,8 @@ var buildEtcd = sync.OnceValues(func() (string, error) {
 	cmd.Stderr = &stderr
 	out, err := cmd.Output()
 	if err != nil {
-		return "", fmt.Errorf("%s in %s: %s", cmd, cmd.Dir, cmp.Or(strings.TrimSpace(stderr.String()), err.Error()))
+		return "", fmt.Errorf("%s in %s: %s", cmd, cmd.Dir,
+			cmp.Or(strings.TrimSpace(stderr.String()), err.Error()))
 	}
 	return strings.TrimSpace(string(out)), nil
 })

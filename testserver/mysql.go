@@ -18,7 +18,8 @@ import (
 func MySQL(t testing.TB) string {
 	t.Helper()
 	server := os.Getenv("SORTID_TEST_MYSQL_URL")
-	if local := "mysql://root@127.0.0.1:3306/mysql"; server == "" && mysqlServes(t.Context(), local) == nil {
+	if local := "mysql://root@127.0.0.1:3306/mysql"; server == "" &&
+		mysqlServes(t.Context(), local) == nil {
 		server = local
 	}
 	if server == "" {
@@ -35,11 +36,12 @@ func MySQL(t testing.TB) string {
 	return u.String()
 }
 
-// StartMySQL starts a MariaDB server, or a MySQL server if that is what is installed, with
-// settings such as "sync_binlog=0". Its superuser is root, without a password; there is
-// an empty database "test".
+// StartMySQL starts a MariaDB server, or a MySQL server if MariaDB is not installed, with settings
+// such as "sync_binlog=0". Its superuser is root, without a password. It has an empty database
+// "test".
 func StartMySQL(t testing.TB, settings ...string) *Server {
 	t.Helper()
+	notShort(t)
 	dir, port := tempDir(t), FreePort(t)
 	data, temporary := filepath.Join(dir, "data"), filepath.Join(dir, "tmp")
 	setUser := func(*exec.Cmd) {}
@@ -47,36 +49,42 @@ func StartMySQL(t testing.TB, settings ...string) *Server {
 		if err := os.Mkdir(path, 0o700); err != nil {
 			t.Fatal(err)
 		}
-		if os.Getuid() == 0 { // as which it would run, but not its copying from node to node
+		if os.Getuid() == 0 { // the server would run as root, but not copy between nodes
 			setUser = runAs(t, "mysql", path)
 		}
 	}
 	start := func(program string, args ...string) *exec.Cmd {
-		cmd := exec.Command(program, append([]string{"--no-defaults", "--datadir=" + data}, args...)...)
+		cmd := exec.Command(program, append([]string{"--no-defaults", "--datadir=" + data},
+			args...)...)
 		cmd.Dir = data
-		// A server deletes the temporary tables that it finds when it starts, even those of
-		// other servers.
+		// When a server starts, it deletes the temporary tables that it finds, even other
+		// servers'.
 		cmd.Env = append(os.Environ(), "TMPDIR="+temporary)
 		setUser(cmd)
 		return cmd
 	}
 	program, err := exec.LookPath("mariadbd")
 	if err == nil {
-		command(t, start("mariadb-install-db", "--auth-root-authentication-method=normal", "--skip-test-db", "--skip-name-resolve"))
+		command(t, start("mariadb-install-db", "--auth-root-authentication-method=normal",
+			"--skip-test-db", "--skip-name-resolve"))
 	} else if program, err = exec.LookPath("mysqld"); err == nil {
 		command(t, start(program, "--initialize-insecure"))
 	} else {
-		Missing(t, "no MariaDB: SORTID_TEST_MYSQL_URL is not set, nobody listens at 127.0.0.1:3306, and neither mariadbd nor mysqld is installed")
+		Missing(
+			t,
+			"no MariaDB: SORTID_TEST_MYSQL_URL is not set, nobody listens at 127.0.0.1:3306, and neither mariadbd nor mysqld is installed")
 	}
 
-	args := []string{fmt.Sprintf("--port=%d", port), "--bind-address=127.0.0.1", "--socket=" + filepath.Join(data, "socket"),
+	args := []string{fmt.Sprintf("--port=%d", port), "--bind-address=127.0.0.1", "--socket=" +
+		filepath.Join(data, "socket"),
 		"--pid-file=" + filepath.Join(data, "pid"), "--innodb-buffer-pool-size=16M"}
 	for _, s := range settings {
 		args = append(args, "--"+s)
 	}
 	server := fmt.Sprintf("mysql://root@%s/", address(port))
 	s := newServer(t, server+"test", data, func() func() {
-		return run(t, start(program, args...), syscall.SIGKILL, func(ctx context.Context) error { return mysqlServes(ctx, server) })
+		return run(t, start(program, args...), syscall.SIGKILL,
+			func(ctx context.Context) error { return mysqlServes(ctx, server) })
 	})
 	execMySQL(t, server, "CREATE DATABASE IF NOT EXISTS test")
 	return s
@@ -86,7 +94,8 @@ func StartMySQL(t testing.TB, settings ...string) *Server {
 func StartGalera(t testing.TB) (a, b *Server) {
 	t.Helper()
 	var provider string
-	for _, path := range []string{"/usr/lib/galera/libgalera_smm.so", "/usr/lib64/galera-4/libgalera_smm.so", "/usr/lib64/galera/libgalera_smm.so"} {
+	for _, path := range []string{"/usr/lib/galera/libgalera_smm.so",
+		"/usr/lib64/galera-4/libgalera_smm.so", "/usr/lib64/galera/libgalera_smm.so"} {
 		if _, err := os.Stat(path); err == nil {
 			provider = path
 		}
@@ -95,10 +104,12 @@ func StartGalera(t testing.TB) (a, b *Server) {
 		Missing(t, "no Galera cluster: rsync and libgalera_smm.so are not both installed")
 	}
 	node := func(group, others string) *Server {
-		return StartMySQL(t, "wsrep-on=ON", "wsrep-provider="+provider, "binlog-format=ROW", "innodb-autoinc-lock-mode=2",
+		return StartMySQL(t, "wsrep-on=ON", "wsrep-provider="+provider, "binlog-format=ROW",
+			"innodb-autoinc-lock-mode=2",
 			"wsrep-node-address=127.0.0.1", "wsrep-cluster-address=gcomm://"+others,
 			"wsrep-sst-method=rsync", "wsrep-sst-receive-address="+address(FreePort(t)),
-			fmt.Sprintf("wsrep-provider-options=gmcast.listen_addr=tcp://%s;ist.recv_addr=%s", group, address(FreePort(t))))
+			fmt.Sprintf("wsrep-provider-options=gmcast.listen_addr=tcp://%s;ist.recv_addr=%s",
+				group, address(FreePort(t))))
 	}
 	first := address(FreePort(t))
 	return node(first, ""), node(address(FreePort(t)), first)
@@ -107,7 +118,7 @@ func StartGalera(t testing.TB) (a, b *Server) {
 func mysqlServes(ctx context.Context, server string) error {
 	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
 	defer cancel()
-	_, err := queryMySQL(ctx, server, "DO 1") // which a Galera node refuses until it is part of the cluster
+	_, err := queryMySQL(ctx, server, "DO 1") // Galera refuses this before the node has joined
 	return err
 }
 
@@ -120,18 +131,20 @@ func execMySQL(t testing.TB, server, statement string) {
 	}
 }
 
-// queryMySQL sends a statement to the server of a URL, without its database, by the
-// command-line client, and returns what that prints.
+// queryMySQL sends a statement to the server of a URL with the command-line client, without the
+// URL's database. It returns what the client prints.
 func queryMySQL(ctx context.Context, server, statement string) (string, error) {
 	u, err := url.Parse(server)
 	if err != nil {
 		return "", err
 	}
-	args := []string{"--no-defaults", "--protocol=tcp", "--host=" + u.Hostname(), "--port=" + cmp.Or(u.Port(), "3306"),
-		"--user=" + u.User.Username(), "--connect-timeout=60", "--batch", "--skip-column-names", "--execute=" + statement}
+	args := []string{"--no-defaults", "--protocol=tcp", "--host=" + u.Hostname(), "--port=" +
+		cmp.Or(u.Port(), "3306"),
+		"--user=" +
+			u.User.Username(), "--connect-timeout=60", "--batch", "--skip-column-names", "--execute=" + statement}
 	program, err := exec.LookPath("mariadb")
 	if err == nil {
-		args = append(args, "--skip-ssl") // it would want a certificate that it trusts
+		args = append(args, "--skip-ssl") // the client would require a trusted certificate
 	} else if program, err = exec.LookPath("mysql"); err != nil {
 		return "", errors.New("neither mariadb nor mysql, the command-line clients, is installed")
 	}

@@ -15,8 +15,8 @@ import (
 	"testing"
 )
 
-// NATS returns the URL of a bucket of the test's own, which does not exist yet: on the
-// server at SORTID_TEST_NATS_URL, the one at 127.0.0.1:4222, or a new one.
+// NATS returns a URL with a bucket for the test alone, which does not exist yet. The server is the
+// one at SORTID_TEST_NATS_URL, the one at 127.0.0.1:4222, or a new one.
 func NATS(t testing.TB) string {
 	t.Helper()
 	base := os.Getenv("SORTID_TEST_NATS_URL")
@@ -41,15 +41,16 @@ func NATS(t testing.TB) string {
 	}
 	bucket := uniqueName()
 	t.Cleanup(func() {
-		if _, err := natsCall(context.Background(), u, "$JS.API.STREAM.DELETE.KV_"+bucket); err != nil {
+		if _, err := natsCall(context.Background(), u, "$JS.API.STREAM.DELETE.KV_"+
+			bucket); err != nil {
 			t.Logf("deleting the test's bucket from NATS: %v", err)
 		}
 	})
 	return u.JoinPath(bucket).String()
 }
 
-// natsCall connects to the server of a URL and reports whether it has JetStream. If there
-// is a subject, it sends an empty request to that and waits for the answer.
+// natsCall connects to the server of a URL and reports whether it has JetStream. If there is a
+// subject, it sends an empty request there and waits for the answer.
 func natsCall(ctx context.Context, u *url.URL, subject string) (hasJetStream bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -80,7 +81,7 @@ func natsCall(ctx context.Context, u *url.URL, subject string) (hasJetStream boo
 			if err := json.Unmarshal([]byte(rest), &info); err != nil {
 				return false, err
 			}
-			if !connected { // the server sends it again when its cluster changes
+			if !connected { // the server repeats it when its cluster changes
 				fmt.Fprintf(conn, "CONNECT %s\r\nPING\r\n", connect)
 				connected = true
 			}
@@ -99,17 +100,19 @@ func natsCall(ctx context.Context, u *url.URL, subject string) (hasJetStream boo
 	}
 }
 
-// StartNATS starts a NATS server with JetStream. The lines are added to its configuration.
+// StartNATS starts a NATS server with JetStream. It adds the lines to the server's configuration.
 func StartNATS(t testing.TB, lines ...string) *Server {
 	t.Helper()
+	notShort(t)
 	program, dir := natsServer(t), tempDir(t)
 	return startNATS(t, program, dir, FreePort(t), lines)
 }
 
-// StartNATSCluster starts a cluster of three NATS servers with JetStream. Each URL is
-// that of one server alone.
+// StartNATSCluster starts a cluster of three NATS servers with JetStream. Each URL names one
+// server.
 func StartNATSCluster(t testing.TB) [3]*Server {
 	t.Helper()
+	notShort(t)
 	program := natsServer(t)
 	var ports [3]int
 	var routes []string
@@ -121,7 +124,8 @@ func StartNATSCluster(t testing.TB) [3]*Server {
 	for i, port := range ports {
 		servers[i] = startNATS(t, program, tempDir(t), FreePort(t), []string{
 			fmt.Sprintf("server_name: s%d", i),
-			fmt.Sprintf("cluster { name: test, listen: %q, routes: [%s] }", address(port), strings.Join(routes, ", ")),
+			fmt.Sprintf("cluster { name: test, listen: %q, routes: [%s] }", address(port),
+				strings.Join(routes, ", ")),
 		})
 	}
 	return servers
@@ -148,13 +152,14 @@ func startNATS(t testing.TB, program, dir string, port int, lines []string) *Ser
 		t.Fatal(err)
 	}
 	return newServer(t, "nats://"+address(port), dir, func() (stop func()) {
-		return run(t, exec.Command(program, "-c", config), syscall.SIGKILL, func(ctx context.Context) error {
-			// It listens before JetStream has started, but not before it has recovered.
-			conn, err := dial(ctx, address(port))
-			if err == nil {
-				conn.Close()
-			}
-			return err
-		})
+		return run(t, exec.Command(program, "-c", config), syscall.SIGKILL,
+			func(ctx context.Context) error {
+				// It listens before JetStream has started, but not before it has recovered.
+				conn, err := dial(ctx, address(port))
+				if err == nil {
+					conn.Close()
+				}
+				return err
+			})
 	})
 }

@@ -39,10 +39,11 @@ func Postgres(t testing.TB) string {
 	return u.String()
 }
 
-// StartPostgres starts a PostgreSQL server, with settings such as "fsync=off". Its
-// superuser is postgres, with a password.
+// StartPostgres starts a PostgreSQL server, with settings such as "fsync=off". Its superuser is
+// postgres, with a password.
 func StartPostgres(t testing.TB, settings ...string) *Server {
 	t.Helper()
+	notShort(t)
 	bin := postgresPrograms(t)
 	dir := tempDir(t)
 	data, passwords := filepath.Join(dir, "data"), filepath.Join(dir, "password")
@@ -53,10 +54,11 @@ func StartPostgres(t testing.TB, settings ...string) *Server {
 		t.Fatal(err)
 	}
 	setUser := func(*exec.Cmd) {}
-	if os.Getuid() == 0 { // as which it would not run
+	if os.Getuid() == 0 { // the server refuses to run as root
 		setUser = runAs(t, "postgres", data)
 	}
-	initdb := exec.Command(filepath.Join(bin, "initdb"), "-D", data, "-U", "postgres", "--pwfile", passwords,
+	initdb := exec.Command(filepath.Join(bin, "initdb"), "-D", data, "-U", "postgres", "--pwfile",
+		passwords,
 		"-A", "scram-sha-256", "-E", "UTF8", "--no-locale", "--no-sync")
 	initdb.Dir = data
 	setUser(initdb)
@@ -73,13 +75,14 @@ func StartPostgres(t testing.TB, settings ...string) *Server {
 		cmd := exec.Command(filepath.Join(bin, "postgres"), args...)
 		cmd.Dir = data
 		setUser(cmd)
-		// SIGQUIT ends the processes of all connections, too, without a checkpoint.
-		return run(t, cmd, syscall.SIGQUIT, func(ctx context.Context) error { return postgresServes(ctx, server) })
+		// SIGQUIT also ends the processes of all connections, without a checkpoint.
+		return run(t, cmd, syscall.SIGQUIT,
+			func(ctx context.Context) error { return postgresServes(ctx, server) })
 	})
 }
 
-// postgresPrograms returns the folder of PostgreSQL's programs, which Debian does not
-// have in the PATH.
+// postgresPrograms returns the folder of PostgreSQL's programs, which Debian does not put in the
+// PATH.
 func postgresPrograms(t testing.TB) string {
 	t.Helper()
 	if path, err := exec.LookPath("initdb"); err == nil {
@@ -89,7 +92,9 @@ func postgresPrograms(t testing.TB) string {
 	}
 	found, _ := filepath.Glob("/usr/lib/postgresql/*/bin/initdb")
 	if len(found) == 0 {
-		Missing(t, "no PostgreSQL: SORTID_TEST_POSTGRES_URL is not set, nobody listens at 127.0.0.1:5432, and initdb is not installed")
+		Missing(
+			t,
+			"no PostgreSQL: SORTID_TEST_POSTGRES_URL is not set, nobody listens at 127.0.0.1:5432, and initdb is not installed")
 	}
 	return filepath.Dir(found[len(found)-1])
 }
@@ -110,8 +115,7 @@ func execPostgres(t testing.TB, server, statement string) {
 	}
 }
 
-// queryPostgres sends a statement to the server of a URL by psql, and returns what that
-// prints.
+// queryPostgres sends a statement to the server of a URL with psql, and returns what psql prints.
 func queryPostgres(ctx context.Context, server, statement string) (string, error) {
 	program, err := exec.LookPath("psql")
 	if err != nil {
@@ -121,7 +125,8 @@ func queryPostgres(ctx context.Context, server, statement string) (string, error
 		}
 		program = found[len(found)-1]
 	}
-	cmd := exec.CommandContext(ctx, program, "--no-psqlrc", "--no-password", "--quiet", "--tuples-only", "--no-align",
+	cmd := exec.CommandContext(ctx, program, "--no-psqlrc", "--no-password", "--quiet",
+		"--tuples-only", "--no-align",
 		"--dbname="+server, "--command="+statement)
 	cmd.Env = append(os.Environ(), "PGCONNECT_TIMEOUT=60")
 	return clientOutput(cmd)

@@ -4,5 +4,5 @@ package testserver
 
 import "os/exec"
 
-// killWithParent does nothing on this system: only the end of the test ends its programs.
+// killWithParent does nothing on this system: its programs end only with the test.
 func killWithParent(*exec.Cmd) {}

@@ -14,7 +14,7 @@ import (
 	"testing"
 )
 
-// Redis returns the URL of a prefix of the test's own: on the server at
+// Redis returns a URL with a prefix for the test alone. The server is the one at
 // SORTID_TEST_REDIS_URL, the one at 127.0.0.1:6379, or a new one.
 func Redis(t testing.TB) string {
 	t.Helper()
@@ -41,10 +41,11 @@ func Redis(t testing.TB) string {
 	return u.String()
 }
 
-// StartRedis starts a Redis server that keeps what it has answered; settings, such as
-// "--appendonly", "no", come after those for that.
+// StartRedis starts a Redis server that keeps what it has answered. Settings, such as
+// "--appendonly", "no", override its own.
 func StartRedis(t testing.TB, settings ...string) *Server {
 	t.Helper()
+	notShort(t)
 	program, err := exec.LookPath("redis-server")
 	if err != nil {
 		Missing(t, "redis-server is not installed: %v", err)
@@ -55,18 +56,18 @@ func StartRedis(t testing.TB, settings ...string) *Server {
 		"--save", "", "--appendonly", "yes", "--appendfsync", "always",
 	}, settings...)
 	return newServer(t, "redis://"+address(port), dir, func() (stop func()) {
-		return run(t, exec.Command(program, settings...), syscall.SIGKILL, func(ctx context.Context) error {
-			err := redisCall(ctx, &url.URL{Host: address(port)}, "PING")
-			if err != nil && strings.Contains(err.Error(), "NOAUTH") {
-				return nil
-			}
-			return err
-		})
+		return run(t, exec.Command(program, settings...), syscall.SIGKILL,
+			func(ctx context.Context) error {
+				err := redisCall(ctx, &url.URL{Host: address(port)}, "PING")
+				if err != nil && strings.Contains(err.Error(), "NOAUTH") {
+					return nil
+				}
+				return err
+			})
 	})
 }
 
-// redisCall sends a command to the server of a URL, and returns an error if that is its
-// answer.
+// redisCall sends a command to the server of a URL. If the answer is an error, it returns that.
 func redisCall(ctx context.Context, u *url.URL, command ...string) error {
 	conn, err := dial(ctx, u.Host)
 	if err != nil {

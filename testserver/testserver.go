@@ -1,13 +1,13 @@
-// Package testserver gives tests the servers that they talk to.
+// Package testserver gives tests the servers that they use.
 //
-// There is a file for each kind of server. A function with the name of a kind returns the
-// URL of a place of the test's own on a server that runs already: the one that an
-// environment variable names, such as SORTID_TEST_POSTGRES_URL, or the one at the kind's
-// usual address on this machine; failing these it starts one. A function Start... always
-// starts a server, which the test can stop and start again. If the programs for that are
-// not installed, the test is skipped, or fails where the environment variable CI is set.
+// There is a file for each kind of server. A function named like a kind returns a URL for the test
+// alone, on a running server. An environment variable such as SORTID_TEST_POSTGRES_URL names that
+// server. Otherwise it is the server at the kind's usual address on this machine or, if there is
+// none, a new one. A function Start... always starts a server, which the test can stop and start
+// again. If the needed programs are not installed, the test is skipped, or fails if the
+// environment variable CI is set.
 //
-// Nothing of it outlives the test.
+// All of this ends with the test.
 package testserver
 
 import (
@@ -27,7 +27,7 @@ import (
 	"time"
 )
 
-// Missing skips the test because something is not installed, or fails it if CI is set.
+// Missing skips the test because something is not installed. If CI is set, the test fails.
 func Missing(t testing.TB, format string, args ...any) {
 	t.Helper()
 	if os.Getenv("CI") != "" {
@@ -36,18 +36,26 @@ func Missing(t testing.TB, format string, args ...any) {
 	t.Skipf(format, args...)
 }
 
-// A Server is a server of one test. Its methods are for one goroutine at a time.
+// notShort skips a test that starts a server, if -short is set.
+func notShort(t testing.TB) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("starts a server: not with -short")
+	}
+}
+
+// A Server is one test's server. Only one goroutine at a time may use it.
 type Server struct {
-	URL string // for the Open of the store; it stays the same when the server is started again
+	URL string // for the store's Open; it stays the same when the server is started again
 	Dir string // its data, or "" if it has none on disk
 
 	t     testing.TB
 	start func() (stop func())
-	stop  func() // nil if it does not run
+	stop  func() // nil if the server does not run
 }
 
-// newServer starts a server by a function that returns when it is ready, and which may
-// fail the test. The server ends with the test.
+// newServer starts a server. The function start returns when the server is ready, and may fail the
+// test. The server ends with the test.
 func newServer(t testing.TB, url, dir string, start func() (stop func())) *Server {
 	s := &Server{URL: url, Dir: dir, t: t, start: start}
 	t.Cleanup(s.Stop)
@@ -55,8 +63,8 @@ func newServer(t testing.TB, url, dir string, start func() (stop func())) *Serve
 	return s
 }
 
-// Start starts the server after a Stop, with the same data and the same port, and returns
-// when it is ready.
+// Start starts the server again after Stop, with the same data and port. It returns when the
+// server is ready.
 func (s *Server) Start() {
 	s.t.Helper()
 	if s.stop == nil {
@@ -72,18 +80,18 @@ func (s *Server) Stop() {
 	}
 }
 
-// patience is for what takes seconds even on a slow machine, so that it fails instead of
-// hanging.
+// patience limits what takes seconds even on a slow machine, so that it fails instead of hanging.
 const patience = 3 * time.Minute
 
-// run starts a server's program and waits until ready returns nil, for which it is called
-// again and again. The function it returns sends the program a signal, SIGKILL or one
-// that ends it as fast, and waits for its end.
-func run(t testing.TB, cmd *exec.Cmd, sig syscall.Signal, ready func(context.Context) error) (stop func()) {
+// run starts a server's program and calls ready again and again, until that returns nil. The
+// returned function sends the program a signal, SIGKILL or one that ends it as fast, and waits for
+// its end.
+func run(t testing.TB, cmd *exec.Cmd, sig syscall.Signal,
+	ready func(context.Context) error) (stop func()) {
 	t.Helper()
 	var out output
 	cmd.Stdout, cmd.Stderr = &out, &out
-	cmd.WaitDelay = 10 * time.Second // for children that keep the output open
+	cmd.WaitDelay = 10 * time.Second // for child processes that keep the output open
 	killWithParent(cmd)
 	if err := cmd.Start(); err != nil {
 		t.Fatalf("starting %s: %v", cmd.Path, err)
@@ -134,12 +142,13 @@ func clientOutput(cmd *exec.Cmd) (string, error) {
 	var out, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &stderr
 	if err := cmd.Run(); err != nil {
-		return "", fmt.Errorf("%s: %s: %w", filepath.Base(cmd.Path), bytes.TrimSpace(stderr.Bytes()), err)
+		return "", fmt.Errorf("%s: %s: %w", filepath.Base(cmd.Path),
+			bytes.TrimSpace(stderr.Bytes()), err)
 	}
 	return strings.TrimSpace(out.String()), nil
 }
 
-// output is the last of what a program has printed.
+// output is the last part of what a program has printed.
 type output struct {
 	mu  sync.Mutex
 	buf []byte
@@ -162,9 +171,8 @@ func (o *output) String() string {
 	return string(bytes.TrimSpace(o.buf))
 }
 
-// tempDir returns a new folder that is removed with the test. Unlike that of t.TempDir it
-// can be reached by other users, as servers run as, and its path is short enough for a
-// socket in it.
+// tempDir returns a new folder that is removed with the test. Unlike t.TempDir's, other users can
+// reach it, since servers run as other users. Its path is short enough for a socket.
 func tempDir(t testing.TB) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "sortid")
@@ -178,10 +186,10 @@ func tempDir(t testing.TB) string {
 	return dir
 }
 
-// FreePort returns a port of 127.0.0.1 that nothing listens on. It is none of those that
-// the system gives to outgoing connections, so that it is still free when a server that
-// was stopped is started again. Until the test ends no other test gets it, in this process
-// or another: the UDP port of that number, which no server uses, is held for that.
+// FreePort returns a port of 127.0.0.1 where nothing listens. The system does not use it for
+// outgoing connections, so it is still free when a stopped server starts again. No other test gets
+// it until this one ends, in any process: FreePort holds the UDP port of the same number, which no
+// server uses.
 func FreePort(t testing.TB) int {
 	t.Helper()
 	for range 100 {

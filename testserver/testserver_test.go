@@ -21,7 +21,8 @@ func TestPostgres(t *testing.T) {
 		t.Fatal("a server that was stopped serves")
 	}
 	s.Start()
-	got, err := queryPostgres(t.Context(), s.URL, "SELECT current_setting('work_mem') FROM (SELECT count(*) FROM here) c")
+	got, err := queryPostgres(t.Context(), s.URL,
+		"SELECT current_setting('work_mem') FROM (SELECT count(*) FROM here) c")
 	if err != nil || got != "77MB" {
 		t.Errorf("after a stop: %q, %v", got, err)
 	}
@@ -39,7 +40,8 @@ func TestMySQL(t *testing.T) {
 		t.Fatal("a server that was stopped serves")
 	}
 	s.Start()
-	got, err := queryMySQL(t.Context(), s.URL, "SELECT @@max_connections FROM (SELECT count(*) FROM test.here) c")
+	got, err := queryMySQL(t.Context(), s.URL,
+		"SELECT @@max_connections FROM (SELECT count(*) FROM test.here) c")
 	if err != nil || got != "77" {
 		t.Errorf("after a stop: %q, %v", got, err)
 	}
@@ -140,7 +142,8 @@ func TestEtcd(t *testing.T) {
 		}
 		call("kv/put", map[string]any{"key": []byte(own.Path + "/key")})
 	})
-	if n := call("kv/range", map[string]any{"key": []byte("/"), "range_end": []byte{'/' + 1}}); n != "" {
+	if n := call("kv/range", map[string]any{"key": []byte("/"),
+		"range_end": []byte{'/' + 1}}); n != "" {
 		t.Errorf("after a test there are %s keys of its own", n)
 	}
 }

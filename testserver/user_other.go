@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// runAs skips the test: here a program cannot be run as another user by its number.
+// runAs skips the test: on this system a program cannot run as another user.
 func runAs(t testing.TB, name, dir string) func(*exec.Cmd) {
 	Missing(t, "cannot run the server as user %s on this system", name)
 	return nil

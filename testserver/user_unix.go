@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// runAs gives a folder to a user of this system, and returns a function that makes a command
-// run as that user.
+// runAs gives a folder to a user of this system. It returns a function that makes a command run as
+// that user.
 func runAs(t testing.TB, name, dir string) func(*exec.Cmd) {
 	t.Helper()
 	u, err := user.Lookup(name)
@@ -25,6 +25,7 @@ func runAs(t testing.TB, name, dir string) func(*exec.Cmd) {
 		t.Fatal(err)
 	}
 	return func(cmd *exec.Cmd) {
-		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}}
+		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uint32(uid),
+			Gid: uint32(gid)}}
 	}
 }

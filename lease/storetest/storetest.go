@@ -1,4 +1,4 @@
-// Package storetest tests that a [lease.Store] does what the leasing protocol rests on.
+// Package storetest tests whether a [lease.Store] keeps the promises that leases depend on.
 package storetest
 
 import (
@@ -16,10 +16,10 @@ import (
 	"github.com/sortid/sortid/lease"
 )
 
-// Run tests a kind of store. It calls setup at the start of each test; setup prepares an
-// empty place for records and returns a function that opens a store on it. Each call of
-// that function returns a connection of its own, as another process would make it. Run
-// closes each, and may open one again afterwards.
+// Run tests a kind of store. At the start of each test it calls setup, which prepares an empty
+// place for records and returns a function that opens a store there. Each call of that function
+// returns its own connection, as another process would make it. Run closes each connection, and
+// may open one again afterwards.
 func Run(t *testing.T, setup func(t *testing.T) (open func() lease.Store)) {
 	run(t, setup, []test{
 		{"Absent", testAbsent},
@@ -38,10 +38,10 @@ func Run(t *testing.T, setup func(t *testing.T) (open func() lease.Store)) {
 	})
 }
 
-// Leases tests a kind of store that makes only changes that the protocol allows, and so
-// refuses much of what the tests of [Run] store. Those test what is behind it.
+// Leases tests a kind of store that makes only changes that the protocol allows. The other tests
+// of [Run] set fields to values that such a store refuses. They can test the store behind it.
 func Leases(t *testing.T, setup func(t *testing.T) (open func() lease.Store)) {
-	run(t, setup, []test{{"Leases", testLeases}})
+	run(t, setup, []test{{"Time", testTime}, {"Leases", testLeases}})
 }
 
 type test struct {
@@ -62,15 +62,15 @@ func run(t *testing.T, setup func(t *testing.T) (open func() lease.Store), tests
 	}
 }
 
-// patience is for what takes seconds even on a slow machine, so that it fails instead of
-// hanging.
+// patience limits what takes seconds even on a slow machine, so that it fails instead of hanging.
 const patience = 3 * time.Minute
 
 // A record in which every field is set.
 func full(realm string, b lease.Block, revision uint64) lease.Record {
 	return lease.Record{
 		Realm: realm, Block: b, Revision: revision, HWM: int64(revision) * 1000, State: lease.Whole,
-		Owner:   lease.Owner{0, 1, 0x7f, 0x80, 0xff, 0, '\'', '"', '\\', '%', '\n', 11, 12, 13, 14, 15},
+		Owner: lease.Owner{0, 1, 0x7f, 0x80, 0xff, 0, '\'', '"', '\\', '%', '\n', 11, 12, 13, 14,
+			15},
 		Request: 1<<64 - 1, Deadline: 1<<62 + 1, Name: `a "name", it's 50% \ <b> ü 名 😀`,
 		Terms:      lease.Terms{Bits: 23, Tick: 256, Epoch: 1519862400000, Window: 234, Lead: 39},
 		Generation: "0123456789abcdef",
@@ -94,9 +94,12 @@ func set(t *testing.T, s lease.Store, prev, next lease.Record, want bool) {
 	}
 }
 
-func absent(realm string, b lease.Block) lease.Record { return lease.Record{Realm: realm, Block: b} }
+func absent(realm string, b lease.Block) lease.Record {
+	return lease.Record{Realm: realm,
+		Block: b}
+}
 
-// A record that does not exist is no error, in a realm that does not either.
+// Getting a missing record is no error, even in a missing realm.
 func testAbsent(t *testing.T, open func() lease.Store) {
 	s := open()
 	b := lease.Block{NodeID: 42, Size: 8}
@@ -106,7 +109,7 @@ func testAbsent(t *testing.T, open func() lease.Store) {
 	if rs, err := s.List(t.Context(), "realm"); err != nil || len(rs) != 0 {
 		t.Errorf("List of nothing: %v, %v", rs, err)
 	}
-	// What has a revision is expected to be there.
+	// A prev with a revision means that the record exists.
 	set(t, s, full("realm", b, 1), full("realm", b, 2), false)
 	if r := get(t, s, "realm", b); r != absent("realm", b) {
 		t.Errorf("after a refusal there is %+v", r)
@@ -144,15 +147,16 @@ func testFields(t *testing.T, open func() lease.Store) {
 	}
 }
 
-// A change is made if the record has the revision and the mark expected, and else not.
+// A change is made only if the record has the expected revision and mark.
 func testCompare(t *testing.T, open func() lease.Store) {
 	s := open()
 	b := lease.Block{NodeID: 42, Size: 8}
 	one, two := full("realm", b, 1), full("realm", b, 2)
 	set(t, s, absent("realm", b), one, true)
 	set(t, s, absent("realm", b), two, false) // it exists
-	other, marked := lease.Block{NodeID: 43, Size: 8}, absent("realm", lease.Block{NodeID: 43, Size: 8})
-	marked.HWM = 1000 // of a record that does not exist the mark is of no account
+	other, marked := lease.Block{NodeID: 43, Size: 8}, absent(
+		"realm", lease.Block{NodeID: 43, Size: 8})
+	marked.HWM = 1000 // the mark does not matter if there is no record
 	set(t, s, marked, full("realm", other, 1), true)
 	for _, change := range []func(r *lease.Record){
 		func(r *lease.Record) { r.Revision++ },
@@ -186,16 +190,21 @@ func testCompare(t *testing.T, open func() lease.Store) {
 }
 
 var names = []string{
-	"realm", "Realm", "realm ", " realm", "realm@0123456789abcdef", "realm@0123456789abcdee", "real", "realms",
-	"a/b", "a/b/", "a//b", "a.b", "a.>", "a.*", "*", ">", "%", "_", "rea_m", "rea%", "'", `"`, `\`, "$1", "?", ":x", "{}", "#", "0",
-	"ü", "u\u0308", "名前", "😀", strings.Repeat("x", 117), strings.Repeat("😀", 25) + "@0123456789abcdef", "a b", "-", "NULL", "..",
+	"realm", "Realm", "realm ", " realm", "realm@0123456789abcdef", "realm@0123456789abcdee",
+	"real", "realms",
+	"a/b", "a/b/", "a//b", "a.b", "a.>", "a.*", "*", ">", "%", "_", "rea_m", "rea%", "'", `"`, `\`,
+	"$1", "?", ":x", "{}", "#", "0",
+	"ü", "u\u0308", "名前", "😀", strings.Repeat("x", 117), strings.Repeat("😀", 25) +
+		"@0123456789abcdef", "a b", "-", "NULL", "..",
 }
 
 // Each realm and each block has its own record, whatever their names.
 func testKeys(t *testing.T, open func() lease.Store) {
 	s := open()
 	var want []lease.Record
-	blocks := []lease.Block{{}, {NodeID: 0, Size: 1}, {NodeID: 0, Size: 2}, {NodeID: 1, Size: 2}, {NodeID: 1, Size: 24}, {NodeID: 12, Size: 8}, {NodeID: 1, Size: 12}, {NodeID: 1<<24 - 1, Size: 24}}
+	blocks := []lease.Block{{}, {NodeID: 0, Size: 1}, {NodeID: 0, Size: 2}, {NodeID: 1, Size: 2},
+		{NodeID: 1, Size: 24}, {NodeID: 12, Size: 8}, {NodeID: 1, Size: 12}, {NodeID: 1<<24 - 1,
+			Size: 24}}
 	for i, name := range names {
 		for j, b := range blocks {
 			r := full(name, b, uint64(1+i*len(blocks)+j))
@@ -221,11 +230,14 @@ func checkList(t *testing.T, s lease.Store, realm string, want []lease.Record) {
 		t.Fatalf("List(%q): %v", realm, err)
 	}
 	order := func(a, b lease.Record) int {
-		return cmp.Or(cmp.Compare(a.Block.Size, b.Block.Size), cmp.Compare(a.Block.NodeID, b.Block.NodeID))
+		return cmp.Or(cmp.Compare(a.Block.Size, b.Block.Size),
+			cmp.Compare(a.Block.NodeID, b.Block.NodeID))
 	}
-	got, want = slices.SortedFunc(slices.Values(got), order), slices.SortedFunc(slices.Values(want), order)
+	got, want = slices.SortedFunc(slices.Values(got), order), slices.SortedFunc(slices.Values(want),
+		order)
 	if !slices.Equal(got, want) {
-		t.Fatalf("List(%q): %d records, want %d\n got %+v\nwant %+v", realm, len(got), len(want), got, want)
+		t.Fatalf("List(%q): %d records, want %d\n got %+v\nwant %+v", realm, len(got), len(want),
+			got, want)
 	}
 }
 
@@ -248,11 +260,12 @@ func testList(t *testing.T, open func() lease.Store) {
 	checkList(t, other, "realm", want)
 }
 
-// Several records are read in the order asked for, and changed together; nothing comes
-// after a change that is refused.
+// Several records are read in the requested order and changed together. Nothing after a refused
+// change is made.
 func testMany(t *testing.T, open func() lease.Store) {
 	s, other := open(), open()
-	blocks := []lease.Block{{NodeID: 1, Size: 3}, {NodeID: 0, Size: 1}, {NodeID: 0, Size: 2}, {NodeID: 42, Size: 8}}
+	blocks := []lease.Block{{NodeID: 1, Size: 3}, {NodeID: 0, Size: 1}, {NodeID: 0, Size: 2},
+		{NodeID: 42, Size: 8}}
 	check := func(want ...lease.Record) {
 		t.Helper()
 		for _, s := range []lease.Store{s, other} {
@@ -276,28 +289,33 @@ func testMany(t *testing.T, open func() lease.Store) {
 	check(none[:]...)
 	set(t, other, absent("another", blocks[0]), full("another", blocks[0], 1), true)
 	check(none[:]...)
-	setAll(true, lease.Change{Prev: none[1], Next: one[1]}, lease.Change{Prev: none[0], Next: one[0]})
+	setAll(true, lease.Change{Prev: none[1], Next: one[1]},
+		lease.Change{Prev: none[0], Next: one[0]})
 	check(one[0], one[1], none[2], none[3])
-	// The first is refused, for it exists, for it does not, for it has another mark.
+	// The first is refused: it exists, it does not exist, it has another mark.
 	marked := one[1]
 	marked.HWM++
-	for _, c := range []lease.Change{{Prev: none[1], Next: one[1]}, {Prev: one[2], Next: two[2]}, {Prev: two[1], Next: one[1]}, {Prev: marked, Next: two[1]}} {
-		setAll(false, c, lease.Change{Prev: one[0], Next: two[0]}, lease.Change{Prev: none[3], Next: one[3]})
+	for _, c := range []lease.Change{{Prev: none[1], Next: one[1]}, {Prev: one[2], Next: two[2]},
+		{Prev: two[1], Next: one[1]}, {Prev: marked, Next: two[1]}} {
+		setAll(false, c, lease.Change{Prev: one[0], Next: two[0]},
+			lease.Change{Prev: none[3], Next: one[3]})
 		check(one[0], one[1], none[2], none[3])
 	}
-	// An old and a new one.
-	setAll(true, lease.Change{Prev: one[1], Next: two[1]}, lease.Change{Prev: none[2], Next: one[2]}, lease.Change{Prev: one[0], Next: two[0]})
+	// An old record and a new one.
+	setAll(true, lease.Change{Prev: one[1], Next: two[1]},
+		lease.Change{Prev: none[2], Next: one[2]}, lease.Change{Prev: one[0], Next: two[0]})
 	check(two[0], two[1], one[2], none[3])
-	// The last is refused. What came before it was made, or was not.
-	setAll(false, lease.Change{Prev: none[3], Next: one[3]}, lease.Change{Prev: one[0], Next: two[0]})
+	// The last is refused. The changes before it may have been made.
+	setAll(false, lease.Change{Prev: none[3], Next: one[3]},
+		lease.Change{Prev: one[0], Next: two[0]})
 	if r := get(t, other, "realm", blocks[3]); r != none[3] && r != one[3] {
 		t.Errorf("after a refusal there is %+v", r)
 	}
 	if r := get(t, other, "realm", blocks[0]); r != two[0] {
 		t.Errorf("after a refusal there is %+v, want %+v", r, two[0])
 	}
-	// Of many who divide the same block and take the same part, one does; nobody waits for
-	// another for ever.
+	// Many processes divide the same block and take the same part: one succeeds, and none waits
+	// for ever.
 	const racers, rounds = 6, 15
 	stores := make([]lease.Store, racers)
 	for i := range stores {
@@ -328,7 +346,8 @@ func testMany(t *testing.T, open func() lease.Store) {
 		is := get(t, s, "race", lease.Block{NodeID: round << 3, Size: 12})
 		for i, ok := range won {
 			if ok != (is.Name == fmt.Sprint(i)) {
-				t.Fatalf("round %d: told to have stored: %v; stored is that of %q", round, won, is.Name)
+				t.Fatalf("round %d: told to have stored: %v; the store has what %q wrote", round, won,
+					is.Name)
 			}
 		}
 	}
@@ -361,7 +380,7 @@ func testRealms(t *testing.T, open func() lease.Store) {
 	check(want)
 }
 
-// Of many who change one record from the same state, one does.
+// Many processes change one record from the same state: one succeeds.
 func testRace(t *testing.T, open func() lease.Store) {
 	const racers, rounds = 8, 30
 	stores := make([]lease.Store, racers)
@@ -388,7 +407,8 @@ func testRace(t *testing.T, open func() lease.Store) {
 		is := get(t, stores[round%racers], "realm", b)
 		for i := range won {
 			if won[i] != (is.Name == fmt.Sprint(i)) {
-				t.Fatalf("round %d: told to have stored: %v; stored is that of %s", round, won, is.Name)
+				t.Fatalf("round %d: told to have stored: %v; the store has what %s wrote", round, won,
+					is.Name)
 			}
 		}
 		if is.Revision != was.Revision+1 {
@@ -398,7 +418,7 @@ func testRace(t *testing.T, open func() lease.Store) {
 	}
 }
 
-// What one has stored, all others see at once.
+// What one connection has stored, all others see at once.
 func testLatest(t *testing.T, open func() lease.Store) {
 	stores := []lease.Store{open(), open(), open()}
 	b := lease.Block{NodeID: 42, Size: 8}
@@ -415,8 +435,7 @@ func testLatest(t *testing.T, open func() lease.Store) {
 	}
 }
 
-// Closing one connection leaves the records and the other connections alone, and so does
-// closing all.
+// Closing one connection, or all, does not affect the records or other connections.
 func testReopen(t *testing.T, open func() lease.Store) {
 	a, b := open(), open()
 	block := lease.Block{NodeID: 42, Size: 8}
@@ -434,8 +453,8 @@ func testReopen(t *testing.T, open func() lease.Store) {
 	}
 }
 
-// With a context that has ended, everything ends soon and with an error, and the store
-// goes on with others.
+// If the context has ended, every call soon returns an error. The store still works with other
+// contexts.
 func testContext(t *testing.T, open func() lease.Store) {
 	s := open()
 	b := lease.Block{NodeID: 42, Size: 8}
@@ -453,7 +472,10 @@ func testContext(t *testing.T, open func() lease.Store) {
 		if _, err := s.Realms(ctx); err == nil {
 			t.Error("Realms: no error")
 		}
-		if ok, err := s.CompareAndSetMany(ctx, []lease.Change{{Prev: absent("realm", b), Next: full("realm", b, 1)}, {Prev: absent("realm", lease.Block{}), Next: full("realm", lease.Block{}, 1)}}); err == nil {
+		if ok, err := s.CompareAndSetMany(
+			ctx, []lease.Change{{Prev: absent("realm", b), Next: full("realm", b, 1)},
+				{Prev: absent("realm", lease.Block{}),
+					Next: full("realm", lease.Block{}, 1)}}); err == nil {
 			t.Errorf("CompareAndSetMany: %v, and no error", ok)
 		}
 		if _, err := s.List(ctx, "realm"); err == nil {
@@ -473,7 +495,7 @@ func testContext(t *testing.T, open func() lease.Store) {
 	}
 }
 
-// The store's clock, if it has one, runs. (That of a server may be wrong, within limits.)
+// The store's clock, if it has one, runs. (A server's clock may be wrong, within limits.)
 func testTime(t *testing.T, open func() lease.Store) {
 	s := open()
 	began := time.Now()
@@ -489,7 +511,8 @@ func testTime(t *testing.T, open func() lease.Store) {
 	}
 	time.Sleep(1100 * time.Millisecond)
 	after, err := s.Time(t.Context())
-	if d, most := after.Sub(before), time.Since(began)+time.Minute; err != nil || d < 900*time.Millisecond || d > most {
+	if d, most := after.Sub(before), time.Since(began)+time.Minute; err != nil ||
+		d < 900*time.Millisecond || d > most {
 		t.Errorf("in 1.1 s or more the store's clock went on by %v, %v", d, err)
 	}
 }
@@ -511,10 +534,13 @@ func testLeases(t *testing.T, open func() lease.Store) {
 				size := 3 + (i+life)%2
 				var l *lease.Lease
 				err := lease.ErrFull
-				for ctx.Err() == nil && (errors.Is(err, lease.ErrFull) || errors.Is(err, lease.ErrBusy)) {
+				for ctx.Err() == nil && (errors.Is(err, lease.ErrFull) ||
+					errors.Is(err, lease.ErrBusy)) {
 					if l, err = lease.Acquire(ctx, s, lease.Config{
-						Realm: "leases", Format: lease.Format{Bits: 4, Tick: time.Millisecond, Epoch: time.UnixMilli(0)},
-						NodeBits: size, Window: 10 * time.Second, MaxLead: 10 * time.Second, Name: fmt.Sprint("process ", i),
+						Realm: "leases", Format: lease.Format{Bits: 4, Tick: time.Millisecond,
+							Epoch: time.UnixMilli(0)},
+						NodeBits: size, Window: 10 * time.Second, MaxLead: 10 * time.Second,
+						Name: fmt.Sprint("process ", i),
 					}); err != nil {
 						time.Sleep(20 * time.Millisecond)
 					}

@@ -1,50 +1,45 @@
-// Package bolt keeps leases in one bbolt file, for all processes of one machine: no
-// server is needed.
+// Package bolt keeps leases in one bbolt file, for all processes of one machine, without a server.
 //
 //	store, err := bolt.Open(ctx, "bolt:sortid.db")
-//	...
-//	defer store.Close()
-//	l, err := lease.Acquire(ctx, store, lease.Config{Realm: "orders", Format: lease.SCRU64, NodeBits: 8})
 //
 // # URL
 //
-// bolt:PATH, with a relative or an absolute path, or bolt:///PATH with an absolute one.
-// The path is taken as it stands: nothing in it is decoded, there are no parameters, and
-// a question mark is refused. Open makes the file if there is none; the folder must exist.
+// bolt:PATH, with a relative or an absolute path, or bolt:///PATH with an absolute one. The path
+// is not decoded, there are no parameters, and a question mark is refused. Open makes the file if
+// there is none; the folder must exist.
 //
 // # How it works
 //
-// bbolt locks the whole file for as long as a process has it open, so the file is opened
-// for each call, and closed again. A read locks it against writers only. A call waits for
-// its turn until its context ends. Its error then names, on Linux, the process that had the
-// file locked.
+// bbolt locks the whole file as long as a process has it open. So each call opens the file and
+// closes it again. A read locks out writers only. A call waits until its context ends. On Linux,
+// the error then names the process that held the lock.
 //
-// The bucket "leases" holds each record as JSON under the key "realm/node ID/size", as in
-// "orders@0123456789abcdef/42/8". CompareAndSet is one write transaction, which reads the
-// record, compares, writes, and ends with a sync of the file to the disk. The first change
-// of a Store also syncs the folder, so that the file's name lasts, too.
+// The bucket "leases" holds each record as JSON under the key "realm/node ID/size", such as
+// "orders@0123456789abcdef/42/8". CompareAndSet is one write transaction. It reads the record,
+// compares, writes, and ends with a sync of the file to the disk. The first change of a Store also
+// syncs the folder, so that the file's name is on the disk too.
 //
-// Time is that of this machine.
+// Time is this machine's time.
 //
 // # Guarantee
 //
 // On one machine no ID is issued twice, provided that
 //
 //   - the file is on a disk of this machine. A network file system locks or caches
-//     differently and is refused with [lease.ErrUnsafe], on Linux, macOS, FreeBSD and
-//     Windows; what may be one is named by [Store.Conditions], as is a file system that
-//     does not outlast a restart of the machine or the end of a container;
-//   - the disk has stored what it says that it has;
-//   - nobody deletes the file or puts another one, such as a backup, in its place. If that
-//     has happened: stop all processes, call [lease.Fence] (sortid lease fence URL), start
-//     them again. A Store does not make a file anew that it has had, and its calls fail; but
-//     a process that starts then makes a new one, in which nothing is known of the old
-//     grants. [OpenExisting] does not.
+//     differently. On Linux, macOS, FreeBSD and Windows it is refused with
+//     [lease.ErrUnsafe]. [Store.Conditions] names a file system that may be one, or that
+//     does not survive a restart of the machine or the end of a container;
+//   - the disk has stored what it reports as stored;
+//   - nobody deletes the file or replaces it, for example with a backup. If that has
+//     happened: stop all processes, call [lease.Fence] (sortid lease fence URL), start them
+//     again. A Store does not recreate a file that it has used: its calls fail. But a new
+//     process makes a new file, which knows nothing of the old grants. [OpenExisting] does
+//     not.
 //
-// A damaged file is an error, as far as it can be noticed: bbolt's pages have no checksums.
+// A damaged file is an error if the damage can be noticed: bbolt's pages have no checksums.
 //
 // # Privileges
 //
-// All processes must be able to read and write the file, and to read its folder. A new
-// file can be read and written by its owner alone. Get and List need no right to write.
+// All processes must be able to read and write the file, and to read its folder. Only its owner
+// can read and write a new file. Get and List need no write permission.
 package bolt

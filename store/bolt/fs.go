@@ -11,13 +11,14 @@ import (
 )
 
 func refuse(name string) error {
-	return fmt.Errorf("%w: the file is on a network file system (%s), want one on a disk of this machine; for several machines, take a store on a server", lease.ErrUnsafe, name)
+	return fmt.Errorf(
+		"%w: the file is on a network file system (%s), want one on a disk of this machine; for several machines, take a store on a server", lease.ErrUnsafe, name)
 }
 
-// syncFolder makes the names of a folder's files last.
+// syncFolder puts the names of a folder's files on the disk.
 func syncFolder(dir string) error {
 	if runtime.GOOS == "windows" {
-		return nil // it has no such call; NTFS keeps a journal of names
+		return nil // Windows has no such call; NTFS keeps a journal of names
 	}
 	f, err := os.Open(dir)
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Network file systems. Two machines that share one may both believe that they have the
-// lock, and neither sees at once what the other has written.
+// Network file systems. Two machines that share one may both hold the lock, and neither sees at
+// once what the other has written.
 var remote = map[uint32]string{
 	unix.NFS_SUPER_MAGIC:  "NFS",
 	unix.SMB_SUPER_MAGIC:  "SMB",
@@ -44,7 +44,7 @@ var doubtful = map[uint32]struct{ name, condition string }{
 	unix.OVERLAYFS_SUPER_MAGIC: {"overlayfs", layered},
 }
 
-// inspect refuses a network file system, and returns what must be said of others.
+// inspect refuses a network file system, and returns conditions for some others.
 func inspect(path string) ([]string, error) {
 	var st unix.Statfs_t
 	if err := unix.Statfs(path, &st); err != nil {
@@ -75,7 +75,8 @@ func holder(path string) string {
 		return unknown
 	}
 	defer locks.Close()
-	id := fmt.Sprintf("%02x:%02x:%d", unix.Major(uint64(st.Dev)), unix.Minor(uint64(st.Dev)), st.Ino)
+	id := fmt.Sprintf("%02x:%02x:%d", unix.Major(uint64(st.Dev)), unix.Minor(uint64(st.Dev)),
+		st.Ino)
 	// A line is "1: FLOCK ADVISORY WRITE 4711 fe:00:131073 0 EOF".
 	for lines := bufio.NewScanner(locks); lines.Scan(); {
 		f := strings.Fields(lines.Text())

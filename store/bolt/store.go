@@ -31,19 +31,18 @@ var ErrDamaged = errors.New("not a bbolt file with leases, or damaged")
 type Store struct {
 	path       string        // absolute, without symbolic links
 	mutex      chan struct{} // one goroutine of this process at a time
-	named      atomic.Bool   // the file's name is known to be on the disk
+	named      atomic.Bool   // the file's name is on the disk
 	checked    atomic.Int64  // when checkPages found nothing, in Unix seconds
 	conditions []string
 }
 
-// Open returns the store in the file of a URL such as "bolt:sortid.db", and makes the
-// file if there is none. It fails with [lease.ErrUnsafe] on a network file system, with
-// [ErrDamaged], or with an error of the operating system; if another process keeps the
-// file locked, when ctx ends.
+// Open returns the store in the file of a URL such as "bolt:sortid.db". It makes the file if there
+// is none. It fails with [lease.ErrUnsafe] on a network file system, with [ErrDamaged], or with an
+// error of the operating system. If another process holds the lock, it fails when ctx ends.
 func Open(ctx context.Context, url string) (*Store, error) { return open(ctx, url, true) }
 
-// OpenExisting is Open for a file that must be there: without one it fails with
-// [fs.ErrNotExist]. Until something is stored it needs no right to write.
+// OpenExisting is Open for an existing file: without one it fails with [fs.ErrNotExist]. It needs
+// no write permission until something is stored.
 func OpenExisting(ctx context.Context, url string) (*Store, error) { return open(ctx, url, false) }
 
 func open(ctx context.Context, url string, create bool) (*Store, error) {
@@ -74,18 +73,19 @@ func open(ctx context.Context, url string, create bool) (*Store, error) {
 		if err == nil {
 			return s, nil
 		}
-		if !errors.Is(err, errEmpty) || time.Since(began) > beginning || connect.Sleep(ctx, longest) != nil {
+		if !errors.Is(err, errEmpty) || time.Since(began) > beginning ||
+			connect.Sleep(ctx, longest) != nil {
 			return nil, err
 		}
 	}
 }
 
-// mutexes has a channel for each file. On systems without flock (Solaris, AIX, Android) a
-// lock holds for the process, and two goroutines would not exclude each other.
+// mutexes has a channel for each file. On systems without flock (Solaris, AIX, Android) locks
+// belong to the process, and do not exclude two goroutines from each other.
 var mutexes sync.Map
 
-// parse returns the path of a URL. Its errors do not show the URL, for one that was meant
-// for another store may have a password in it.
+// parse returns the path of a URL. Its errors do not show the URL: it may be meant for another
+// store and contain a password.
 func parse(url string) (string, error) {
 	scheme, path, _ := strings.Cut(url, ":")
 	rest, slashes := strings.CutPrefix(path, "//")
@@ -96,15 +96,17 @@ func parse(url string) (string, error) {
 	case !strings.EqualFold(scheme, "bolt") || path == "" || slashes && path[0] != '/':
 		return "", urlError("want bolt:file.db, bolt:/folder/file.db or bolt:///folder/file.db")
 	case strings.Contains(path, "?"):
-		return "", urlError("there are no parameters, and a file's name with a question mark is not accepted")
+		return "",
+			urlError(
+				"there are no parameters, and a file's name with a question mark is not accepted")
 	}
 	return path, nil
 }
 
 func urlError(text string) error { return connect.BadURL(errors.New("bolt: the URL: " + text)) }
 
-// resolve returns the absolute path of a file without symbolic links, so that whatever
-// becomes of these, a Store stays with one file.
+// resolve returns the absolute path of a file, without symbolic links. So a Store stays with one
+// file even if the links change.
 func resolve(path string, create bool) (string, error) {
 	path, err := filepath.Abs(path)
 	if err != nil {
@@ -121,7 +123,7 @@ func resolve(path string, create bool) (string, error) {
 	case !create || !errors.Is(err, fs.ErrNotExist):
 		return "", err
 	}
-	// Another process may have made the file since.
+	// Another process may have made the file meanwhile.
 	if info, err := os.Lstat(path); err == nil && info.Mode().Type() == fs.ModeSymlink {
 		return "", errors.New("is a symbolic link to a file that does not exist")
 	}
@@ -132,8 +134,8 @@ func resolve(path string, create bool) (string, error) {
 	return filepath.Join(dir, filepath.Base(path)), nil
 }
 
-// Conditions says, in sentences for people, on what the guarantee of this file rests that
-// could not be verified; nil if there is nothing.
+// Conditions lists, in sentences for people, what the guarantee depends on and could not be
+// verified; nil if there is nothing.
 func (s *Store) Conditions() []string { return s.conditions }
 
 // Get returns the record of a block.
@@ -145,8 +147,9 @@ func (s *Store) Get(ctx context.Context, realm string, b lease.Block) (r lease.R
 	return r, err
 }
 
-// GetMany returns the records of blocks, all of one moment.
-func (s *Store) GetMany(ctx context.Context, realm string, blocks []lease.Block) ([]lease.Record, error) {
+// GetMany returns the records of blocks, all read at one moment.
+func (s *Store) GetMany(ctx context.Context, realm string,
+	blocks []lease.Block) ([]lease.Record, error) {
 	found := make([]lease.Record, len(blocks))
 	err := s.view(ctx, func(records *bbolt.Bucket) (err error) {
 		for i := 0; i < len(blocks) && err == nil; i++ {
@@ -160,13 +163,14 @@ func (s *Store) GetMany(ctx context.Context, realm string, blocks []lease.Block)
 	return found, nil
 }
 
-// CompareAndSet stores next in the place of prev.
+// CompareAndSet replaces prev with next.
 func (s *Store) CompareAndSet(ctx context.Context, prev, next lease.Record) (bool, error) {
 	return s.CompareAndSetMany(ctx, []lease.Change{{Prev: prev, Next: next}})
 }
 
 // CompareAndSetMany makes all changes or none.
-func (s *Store) CompareAndSetMany(ctx context.Context, changes []lease.Change) (stored bool, err error) {
+func (s *Store) CompareAndSetMany(ctx context.Context,
+	changes []lease.Change) (stored bool, err error) {
 	values := make([][]byte, len(changes))
 	for i, c := range changes {
 		if values[i], err = json.Marshal(c.Next); err != nil {
@@ -217,8 +221,8 @@ func (s *Store) CompareAndSetMany(ctx context.Context, changes []lease.Change) (
 
 var errRefused = errors.New("refused")
 
-// checkPages fails if a page is said to be longer than any file may be: bbolt would count to
-// its end, in memory, when it replaces that page.
+// checkPages fails if a page claims to be longer than any file may be. When bbolt replaces such a
+// page, it counts to the page's end, in memory.
 func checkPages(tx *bbolt.Tx) error {
 	longest := maxSize / tx.DB().Info().PageSize
 	for id := 0; ; id++ {
@@ -229,7 +233,8 @@ func checkPages(tx *bbolt.Tx) error {
 		switch page.Type {
 		case "branch", "leaf", "freelist":
 			if page.OverflowCount > longest {
-				return fmt.Errorf("%w: page %d is said to have %d more", ErrDamaged, id, page.OverflowCount)
+				return fmt.Errorf("%w: page %d is said to have %d more", ErrDamaged, id,
+					page.OverflowCount)
 			}
 		}
 	}
@@ -248,7 +253,7 @@ func (s *Store) List(ctx context.Context, realm string) (found []lease.Record, e
 			if err != nil {
 				return err
 			}
-			if r.Realm == realm { // and not, of "a", that of "a/b"
+			if r.Realm == realm { // for realm "a", not a record of "a/b"
 				found = append(found, r)
 			}
 		}
@@ -274,17 +279,17 @@ func (s *Store) Realms(ctx context.Context) (names []string, err error) {
 	return names, err
 }
 
-// Time returns this machine's time: all who use the file have the same clock.
+// Time returns this machine's time: all users of the file have the same clock.
 func (s *Store) Time(context.Context) (time.Time, error) { return time.Now(), nil }
 
-// String says which store it is, for people.
+// String names the store for people.
 func (s *Store) String() string { return "bolt:" + s.path }
 
-// Close does nothing: between calls the file is closed.
+// Close does nothing: the file is closed between calls.
 func (s *Store) Close() error { return nil }
 
-// key returns the key of a record. A block's text has one slash, so that the last but one
-// of the key ends the realm's name, whatever that is.
+// key returns the key of a record. A block's text has one slash, so the last slash but one in the
+// key ends the realm's name, whatever the name is.
 func key(realm string, b lease.Block) []byte { return []byte(realm + "/" + b.String()) }
 
 func get(records *bbolt.Bucket, realm string, b lease.Block) (lease.Record, error) {
@@ -300,7 +305,7 @@ func get(records *bbolt.Bucket, realm string, b lease.Block) (lease.Record, erro
 func decode(k, v []byte) (r lease.Record, err error) {
 	err = json.Unmarshal(v, &r)
 	if err == nil && !bytes.Equal(k, key(r.Realm, r.Block)) {
-		err = fmt.Errorf("it is that of %q", key(r.Realm, r.Block))
+		err = fmt.Errorf("it is the record of %q", key(r.Realm, r.Block))
 	}
 	if err != nil {
 		err = fmt.Errorf("%w: the record at %.200q: %w", ErrDamaged, k, err)
@@ -308,7 +313,7 @@ func decode(k, v []byte) (r lease.Record, err error) {
 	return r, err
 }
 
-// view calls f with the records, nil if there are none yet.
+// view calls f with the records, or with nil if there are none yet.
 func (s *Store) view(ctx context.Context, f func(*bbolt.Bucket) error) error {
 	return s.with(ctx, os.O_RDONLY, func(db *bbolt.DB) error {
 		return db.View(func(tx *bbolt.Tx) error { return f(tx.Bucket(bucket)) })
@@ -324,16 +329,17 @@ func (s *Store) with(ctx context.Context, flag int, f func(*bbolt.DB) error) (er
 	case s.mutex <- struct{}{}:
 		defer func() { <-s.mutex }()
 	case <-ctx.Done():
-		return failed(s.path, fmt.Errorf("waiting for other calls of this process: %w", context.Cause(ctx)))
+		return failed(s.path, fmt.Errorf("waiting for other calls of this process: %w",
+			context.Cause(ctx)))
 	}
-	// bbolt believes what it reads. Where a file is damaged it panics, or reads beyond
-	// the end of the file, which then becomes a panic, too.
+	// bbolt trusts what it reads. With a damaged file it panics, or reads beyond the end of the
+	// file, which SetPanicOnFault also turns into a panic.
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	var file *os.File
 	defer func() {
 		if p := recover(); p != nil {
-			// The database's own Close might wait for the transaction for ever. What it has
-			// mapped stays mapped, and keeps a lock beyond Close.
+			// The database's own Close might wait for the transaction for ever. Its memory map
+			// remains, and would keep the lock beyond Close.
 			unlock(file)
 			file.Close()
 			err = failed(s.path, fmt.Errorf("%w: %v", ErrDamaged, p))
@@ -349,27 +355,27 @@ func (s *Store) with(ctx context.Context, flag int, f func(*bbolt.DB) error) (er
 	return nil
 }
 
-// maxSize bounds the file, in bytes, at some millions of records: a damaged one could
-// otherwise grow to anything.
+// maxSize limits the file, in bytes, to some millions of records: a damaged one could grow without
+// limit.
 const maxSize = 1 << 30
 
-// How long to wait before another attempt at a locked file. A change takes some
-// milliseconds, most of them for the disk.
+// Pauses before another attempt at a locked file. A change takes some milliseconds, most of them
+// for the disk.
 const (
 	shortest = time.Millisecond
 	longest  = 16 * time.Millisecond
 )
 
-// beginning is how long a file may be empty, when it is opened, that another process makes.
+// beginning is how long a new file may stay empty while another process makes it.
 const beginning = time.Second
 
 var errEmpty = fmt.Errorf("%w: it is empty", ErrDamaged)
 
-// lock opens the file as soon as it can be had.
+// lock opens the file as soon as nobody else has it locked.
 func (s *Store) lock(ctx context.Context, flag int, file **os.File) (*bbolt.DB, error) {
 	options := &bbolt.Options{
 		ReadOnly: flag == os.O_RDONLY,
-		// Try once. bbolt would look again only every 50 ms, and know no context.
+		// Try once. bbolt would try again only every 50 ms, and ignore the context.
 		Timeout:      time.Nanosecond,
 		NoStatistics: true,
 		MaxSize:      maxSize,
@@ -384,18 +390,21 @@ func (s *Store) lock(ctx context.Context, flag int, file **os.File) (*bbolt.DB, 
 			return db, err
 		}
 		if err := connect.Sleep(ctx, pause/2+rand.N(pause)); err != nil {
-			return nil, fmt.Errorf("%s has the file locked; gave up waiting: %w", holder(s.path), err)
+			return nil, fmt.Errorf("%s has the file locked; gave up waiting: %w", holder(s.path),
+				err)
 		}
 	}
 }
 
-// openFile opens the file. Only [Open] may make it, or find it empty: a file that a Store has
+// openFile opens the file. Only [Open] may create it or find it empty: a file that a Store has
 // used and that is empty has lost its records.
 func openFile(path string, flag int, mode os.FileMode) (*os.File, error) {
 	f, err := os.OpenFile(path, flag, mode)
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && flag&os.O_CREATE == 0:
-		return nil, fmt.Errorf("the file is gone; if you put a backup in its place, fence its realms: %w", fs.ErrNotExist)
+		return nil, fmt.Errorf(
+			"the file is gone; if you put a backup in its place, fence its realms: %w",
+			fs.ErrNotExist)
 	case err != nil || flag&os.O_CREATE != 0:
 		return f, err
 	}
@@ -410,13 +419,14 @@ func openFile(path string, flag int, mode os.FileMode) (*os.File, error) {
 	return f, nil
 }
 
-// failed words an error about a file.
+// failed describes an error of a file.
 func failed(path string, err error) error {
 	switch at, ok := err.(*fs.PathError); {
-	case errors.Is(err, bbolterrors.ErrInvalid), errors.Is(err, bbolterrors.ErrVersionMismatch), errors.Is(err, bbolterrors.ErrChecksum):
+	case errors.Is(err, bbolterrors.ErrInvalid), errors.Is(err, bbolterrors.ErrVersionMismatch),
+		errors.Is(err, bbolterrors.ErrChecksum):
 		err = fmt.Errorf("%w: %w", ErrDamaged, err)
 	case ok && at.Path == path:
-		err = fmt.Errorf("%s: %w", at.Op, at.Err) // the path is named already
+		err = fmt.Errorf("%s: %w", at.Op, at.Err) // the path is named below
 	}
 	return fmt.Errorf("bolt: %s: %w", path, err)
 }

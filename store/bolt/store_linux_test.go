@@ -18,12 +18,15 @@ import (
 const linux = true
 
 func TestFileSystems(t *testing.T) {
-	for _, kind := range []uint32{unix.NFS_SUPER_MAGIC, unix.SMB2_SUPER_MAGIC, unix.CIFS_SUPER_MAGIC, unix.CEPH_SUPER_MAGIC} {
-		if _, err := conditionsOf(kind); !errors.Is(err, lease.ErrUnsafe) || !strings.Contains(err.Error(), "network file system") {
+	for _, kind := range []uint32{unix.NFS_SUPER_MAGIC, unix.SMB2_SUPER_MAGIC,
+		unix.CIFS_SUPER_MAGIC, unix.CEPH_SUPER_MAGIC} {
+		if _, err := conditionsOf(kind); !errors.Is(err, lease.ErrUnsafe) ||
+			!strings.Contains(err.Error(), "network file system") {
 			t.Errorf("%x: %v", kind, err)
 		}
 	}
-	for _, kind := range []uint32{unix.EXT4_SUPER_MAGIC, unix.XFS_SUPER_MAGIC, unix.BTRFS_SUPER_MAGIC} {
+	for _, kind := range []uint32{unix.EXT4_SUPER_MAGIC, unix.XFS_SUPER_MAGIC,
+		unix.BTRFS_SUPER_MAGIC} {
 		if conditions, err := conditionsOf(kind); conditions != nil || err != nil {
 			t.Errorf("%x: %v, %v", kind, conditions, err)
 		}
@@ -38,7 +41,8 @@ func TestFileSystems(t *testing.T) {
 	}
 	defer os.RemoveAll(dir)
 	s := must(t, "bolt:"+dir+"/sortid.db")
-	if c := s.Conditions(); len(c) != 1 || !strings.HasPrefix(c[0], "conditional: ") || !strings.Contains(c[0], "tmpfs") {
+	if c := s.Conditions(); len(c) != 1 || !strings.HasPrefix(c[0], "conditional: ") ||
+		!strings.Contains(c[0], "tmpfs") {
 		t.Errorf("conditions on tmpfs: %q", c)
 	}
 	put(t, s, 1)
@@ -52,7 +56,8 @@ func TestIrregular(t *testing.T) {
 	}
 	for _, path := range []string{pipe, "/dev/null", "/dev/full"} {
 		for _, open := range []func(context.Context, string) (*Store, error){Open, OpenExisting} {
-			if _, err := open(t.Context(), "bolt:"+path); err == nil || !strings.Contains(err.Error(), "not a regular file") {
+			if _, err := open(t.Context(), "bolt:"+path); err == nil ||
+				!strings.Contains(err.Error(), "not a regular file") {
 				t.Errorf("%s: %v", path, err)
 			}
 		}
@@ -150,7 +155,8 @@ func playFull(url string) error {
 	for ; err == nil; i++ {
 		err = one(i)
 	}
-	if !errors.Is(err, syscall.EFBIG) && !strings.Contains(err.Error(), syscall.EFBIG.Error()) || i < 20 {
+	if !errors.Is(err, syscall.EFBIG) && !strings.Contains(err.Error(), syscall.EFBIG.Error()) ||
+		i < 20 {
 		return fmt.Errorf("the limit showed as %w, at change %d", err, i)
 	}
 	fmt.Println(err)
@@ -184,7 +190,8 @@ func TestFull(t *testing.T) {
 	for p.lines.Scan() {
 		said += p.lines.Text() + "\n"
 	}
-	if err := p.Wait(); err != nil || !strings.Contains(said, path) || !strings.Contains(said, "file too large") {
+	if err := p.Wait(); err != nil || !strings.Contains(said, path) ||
+		!strings.Contains(said, "file too large") {
 		t.Errorf("%v: %s", err, said)
 	}
 }

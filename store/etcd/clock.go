@@ -3,7 +3,6 @@ package etcd
 import (
 	"bufio"
 	"context"
-	"crypto/tls"
 	"fmt"
 	"io"
 	"net"
@@ -13,21 +12,28 @@ import (
 	"time"
 
 	"github.com/sortid/sortid/lease"
+	"github.com/sortid/sortid/store/internal/connect"
 	clientv3 "go.etcd.io/etcd/client/v3"
 )
 
-// A clock reads the time of etcd's members. Requests for data do not tell it, but the
-// client port also speaks HTTP, and answers to that have a Date.
+// A clock reads the time of etcd's members. Answers to data requests do not carry it. But the
+// client port also speaks HTTP, and HTTP answers have a Date.
 type clock struct {
 	dial  func(ctx context.Context, network, address string) (net.Conn, error)
 	hosts []string
-	next  atomic.Int32 // of hosts, the one that answered last
+	next  atomic.Int32 // index of the host that answered last
 }
 
 func newClock(config clientv3.Config) *clock {
-	c := &clock{dial: (&net.Dialer{}).DialContext}
+	c := &clock{dial: connect.Dial}
 	if config.TLS != nil {
-		c.dial = (&tls.Dialer{Config: config.TLS}).DialContext
+		c.dial = func(ctx context.Context, network, address string) (net.Conn, error) {
+			conn, err := connect.Dial(ctx, network, address)
+			if err != nil {
+				return nil, err
+			}
+			return connect.TLS(ctx, conn, config.TLS, address)
+		}
 	}
 	for _, endpoint := range config.Endpoints {
 		if _, host, ok := strings.Cut(endpoint, "://"); ok {
@@ -42,9 +48,8 @@ func (c *clock) now(ctx context.Context) (t time.Time, err error) {
 	next := int(c.next.Load())
 	for i := range c.hosts {
 		i = (next + i) % len(c.hosts)
-		limited, cancel := context.WithTimeout(ctx, 5*time.Second)
-		t, err = c.ask(limited, c.hosts[i])
-		cancel()
+		t, err = connect.Ask(ctx,
+			func(ctx context.Context) (time.Time, error) { return c.ask(ctx, c.hosts[i]) })
 		if err == nil || ctx.Err() != nil {
 			c.next.Store(int32(i))
 			return t, err
@@ -53,8 +58,7 @@ func (c *clock) now(ctx context.Context) (t time.Time, err error) {
 	return t, err
 }
 
-// ask sends a request of its own rather than through [http.Client], which would log what a
-// port says that does not speak HTTP.
+// ask does not use [http.Client], which would log the answer of a port that does not speak HTTP.
 func (c *clock) ask(ctx context.Context, host string) (time.Time, error) {
 	conn, err := c.dial(ctx, "tcp", host)
 	if err != nil {
@@ -62,7 +66,8 @@ func (c *clock) ask(ctx context.Context, host string) (time.Time, error) {
 	}
 	defer conn.Close()
 	defer context.AfterFunc(ctx, func() { conn.Close() })()
-	if _, err := fmt.Fprintf(conn, "GET /version HTTP/1.1\r\nHost: %s\r\nConnection: close\r\n\r\n", host); err != nil {
+	if _, err := fmt.Fprintf(conn, "GET /version HTTP/1.1\r\nHost: %s\r\nConnection: close\r\n\r\n",
+		host); err != nil {
 		return time.Time{}, err
 	}
 	answer := bufio.NewReader(io.LimitReader(conn, 16<<10))
@@ -87,9 +92,8 @@ func (c *clock) ask(ctx context.Context, host string) (time.Time, error) {
 	return within(time.Now(), date), nil
 }
 
-// within returns the time in the second that begins at date that is nearest to this
-// machine's time: a clock that agrees with the server's as far as that can be seen is
-// not corrected.
+// within returns the time nearest to this machine's time in the second that begins at date. So a
+// clock that agrees with the server's, to the second, is not corrected.
 func within(here, date time.Time) time.Time {
 	switch end := date.Add(time.Second - 1); {
 	case here.Before(date):

@@ -19,7 +19,7 @@ import (
 	"google.golang.org/grpc/status"
 )
 
-// DefaultPrefix is where all keys begin, unless the URL or the program says otherwise.
+// DefaultPrefix begins all keys, unless the URL or the program names another prefix.
 const DefaultPrefix = "sortid"
 
 // A Store is a [lease.Store] in etcd. It is safe for concurrent use.
@@ -33,14 +33,15 @@ type Store struct {
 	conditions []string
 }
 
-// Open returns the store at a URL; see the package comment. It asks etcd whether the user
-// may read and write there, and fails if not, or if there is no etcd; with
-// [lease.ErrUnsafe] if that is of a version that can lose changes. The context bounds this
-// call only.
+// Open returns the store at a URL; see the package comment. It fails if there is no etcd, or if
+// the user may not read and write there. It fails with [lease.ErrUnsafe] if etcd's version can
+// lose changes. The context limits this call only.
 func Open(ctx context.Context, url string) (*Store, error) {
 	config, prefix, err := parse(url)
 	if err != nil {
-		return nil, connect.BadURL(fmt.Errorf("etcd: the URL: %w; want etcd://user:password@host:2379,host:2379/prefix", err))
+		return nil, connect.BadURL(
+			fmt.Errorf("etcd: the URL: %w; want etcd://user:password@host:2379,host:2379/prefix",
+				err))
 	}
 	return New(ctx, config, prefix)
 }
@@ -58,7 +59,7 @@ func parse(url string) (config clientv3.Config, prefix string, err error) {
 		scheme = "https://"
 	}
 	if (u.User == "") != (u.Password == "") {
-		return config, "", errors.New("of user and password there is only one")
+		return config, "", errors.New("only one of user and password is given; want both or none")
 	}
 	for _, host := range u.Hosts {
 		config.Endpoints = append(config.Endpoints, scheme+host)
@@ -67,34 +68,37 @@ func parse(url string) (config clientv3.Config, prefix string, err error) {
 	return config, u.Path, nil
 }
 
-// New is Open for what a URL cannot say. The prefix is [DefaultPrefix] if it is empty. New
-// takes a configuration and not a client, for the client must not repeat requests, which
-// cannot be told from one that exists already: MaxUnaryRetries is set to 1. Keep-alive
-// times and the logger have defaults that suit leases.
+// New is Open with settings that a URL cannot express. An empty prefix means [DefaultPrefix]. New
+// takes a configuration, not a client, because the client must not repeat requests, and an
+// existing client does not show whether it does. New sets MaxUnaryRetries to 1. Keep-alive times
+// and the logger have defaults that suit leases.
 func New(ctx context.Context, config clientv3.Config, prefix string) (*Store, error) {
-	config.MaxUnaryRetries = 1 // attempts, in fact
+	config.MaxUnaryRetries = 1 // this counts attempts
 	if config.Logger == nil && config.LogConfig == nil {
-		config.Logger = zap.NewNop() // what fails is returned
+		config.Logger = zap.NewNop() // errors are returned
 	}
 	if config.DialKeepAliveTime == 0 {
-		config.DialKeepAliveTime, config.DialKeepAliveTimeout = 10*time.Second, 3*time.Second
+		config.DialKeepAliveTime, config.DialKeepAliveTimeout = 10*time.Second, 1500*time.Millisecond
 	}
 	config.DialOptions = append([]grpc.DialOption{
-		grpc.WithConnectParams(grpc.ConnectParams{Backoff: reconnect, MinConnectTimeout: 5 * time.Second}),
+		grpc.WithConnectParams(
+			grpc.ConnectParams{Backoff: reconnect, MinConnectTimeout: 1500 * time.Millisecond}),
 		grpc.WithChainUnaryInterceptor(failFast),
 	}, config.DialOptions...)
 
-	s := &Store{prefix: "/" + strings.Trim(prefix, "/") + "/", hosts: strings.Join(config.Endpoints, ", "), clock: newClock(config)}
+	s := &Store{prefix: "/" + strings.Trim(prefix, "/") + "/", hosts: strings.Join(config.Endpoints,
+		", "), clock: newClock(config)}
 	if s.prefix == "//" {
 		s.prefix = "/" + DefaultPrefix + "/"
 	}
-	_, err := connect.Retry(ctx, strings.Join(s.clock.hosts, ", "), func(ctx context.Context) (struct{}, error) {
-		err := s.connect(ctx, config)
-		if temporary(err) {
-			err = connect.Temporary(err)
-		}
-		return struct{}{}, err
-	})
+	_, err := connect.Retry(ctx, strings.Join(s.clock.hosts, ", "),
+		func(ctx context.Context) (struct{}, error) {
+			err := s.connect(ctx, config)
+			if temporary(err) {
+				err = connect.Temporary(err)
+			}
+			return struct{}{}, err
+		})
 	if err != nil {
 		return nil, err
 	}
@@ -102,7 +106,7 @@ func New(ctx context.Context, config clientv3.Config, prefix string) (*Store, er
 }
 
 func (s *Store) connect(ctx context.Context, config clientv3.Config) error {
-	// The client lives as long as its context, and while it is made, as long as ours.
+	// The client lives as long as its context and, until it is made, also no longer than ours.
 	life, end := context.WithCancel(context.WithoutCancel(ctx))
 	stop := context.AfterFunc(ctx, end)
 	config.Context = life
@@ -129,31 +133,33 @@ func (s *Store) connect(ctx context.Context, config clientv3.Config) error {
 	return err
 }
 
-// temporary reports whether an error of the connection, or of the cluster, may be gone at
-// the next attempt.
+// temporary reports whether an error of the connection or the cluster may be gone at the next
+// attempt.
 func temporary(err error) bool {
 	if err == nil || strings.Contains(err.Error(), "authentication handshake failed: tls: ") {
 		return false
 	}
 	answer := rpctypes.EtcdError{}
-	return errors.As(err, &answer) && answer.Code() == codes.Unavailable || status.Code(err) == codes.Unavailable
+	return errors.As(err, &answer) && answer.Code() == codes.Unavailable ||
+		status.Code(err) == codes.Unavailable
 }
 
-// A store that comes back is to be found within seconds, not the two minutes that gRPC's
-// pauses grow to.
-var reconnect = backoff.Config{BaseDelay: 100 * time.Millisecond, Multiplier: 1.6, Jitter: 0.2, MaxDelay: 2 * time.Second}
+// A store that returns must be found within a second. gRPC's own pauses grow to two minutes.
+var reconnect = backoff.Config{BaseDelay: 100 * time.Millisecond, Multiplier: 1.6, Jitter: 0.2,
+	MaxDelay: 500 * time.Millisecond}
 
-// failFast has a request fail at once if no member can be reached; etcd's client would
-// have it wait until its context ends, and so for ever without a deadline.
-func failFast(ctx context.Context, method string, request, reply any, conn *grpc.ClientConn, invoke grpc.UnaryInvoker, opts ...grpc.CallOption) error {
+// failFast makes a request fail at once if no member can be reached. etcd's client would make it
+// wait until its context ends, and without a deadline for ever.
+func failFast(ctx context.Context, method string, request, reply any, conn *grpc.ClientConn,
+	invoke grpc.UnaryInvoker, opts ...grpc.CallOption) error {
 	return invoke(ctx, method, request, reply, conn, append(opts, grpc.WaitForReady(false))...)
 }
 
-// try asks for all that the store will ask for, and changes nothing: no revision is below
-// 0. Permissions and the quota are checked all the same.
+// try makes the kinds of requests that the store needs, and changes nothing: no revision is below
+// 0. etcd still checks permissions and the quota.
 func (s *Store) try(ctx context.Context) error {
 	key := s.key("", lease.Block{})
-	_, err := retryAuth(func() (*clientv3.TxnResponse, error) {
+	_, err := ask(ctx, func(ctx context.Context) (*clientv3.TxnResponse, error) {
 		return s.client.Txn(ctx).
 			If(clientv3.Compare(clientv3.ModRevision(key), "<", 0)).
 			Then(clientv3.OpPut(key, "")).
@@ -166,20 +172,25 @@ func (s *Store) try(ctx context.Context) error {
 	return nil
 }
 
-// retryAuth calls f once more if etcd has refused it before it did anything, for a token that
-// it does not know (any more): the client has got itself a new one.
-func retryAuth[T any](f func() (T, error)) (T, error) {
-	r, err := f()
-	for _, e := range []error{rpctypes.ErrInvalidAuthToken, rpctypes.ErrAuthOldRevision, rpctypes.ErrUserEmpty} {
+// ask sends a request to etcd, and repeats it once if etcd refused it for an unknown or expired
+// token, before doing anything. The client has got a new token by then.
+func ask[T any](ctx context.Context, f func(context.Context) (T, error)) (T, error) {
+	r, err := connect.Ask(ctx, f)
+	for _, e := range []error{rpctypes.ErrInvalidAuthToken, rpctypes.ErrAuthOldRevision,
+		rpctypes.ErrUserEmpty} {
 		if errors.Is(err, e) {
-			return f()
+			return connect.Ask(ctx, f)
 		}
 	}
 	return r, err
 }
 
-// Conditions says, in sentences for people, on what the guarantee of this cluster's version
-// rests; nil if there is nothing beside what the package comment says of all.
+func read[T any](ctx context.Context, f func(context.Context) (T, error)) (T, error) {
+	return connect.Read(ctx, func(ctx context.Context) (T, error) { return ask(ctx, f) })
+}
+
+// Conditions says, in sentences for people, what the guarantee requires for this cluster's
+// version, beyond the package comment; nil if nothing.
 func (s *Store) Conditions() []string { return s.conditions }
 
 // Get returns the record of a block.
@@ -191,19 +202,23 @@ func (s *Store) Get(ctx context.Context, realm string, b lease.Block) (lease.Rec
 	return records[0], nil
 }
 
-// GetMany returns the records of blocks, all of one moment.
-func (s *Store) GetMany(ctx context.Context, realm string, blocks []lease.Block) ([]lease.Record, error) {
+// GetMany returns the records of blocks, all read at one moment.
+func (s *Store) GetMany(ctx context.Context, realm string,
+	blocks []lease.Block) ([]lease.Record, error) {
 	records, _, err := s.get(ctx, realm, blocks)
 	return records, err
 }
 
-// get also returns the revisions that etcd has of the records, 0 where there is none.
-func (s *Store) get(ctx context.Context, realm string, blocks []lease.Block) ([]lease.Record, []int64, error) {
+// get also returns etcd's revisions of the records, 0 where there is none.
+func (s *Store) get(ctx context.Context, realm string,
+	blocks []lease.Block) ([]lease.Record, []int64, error) {
 	gets := make([]clientv3.Op, len(blocks))
 	for i, b := range blocks {
 		gets[i] = clientv3.OpGet(s.key(realm, b))
 	}
-	resp, err := retryAuth(func() (*clientv3.TxnResponse, error) { return s.client.Txn(ctx).Then(gets...).Commit() })
+	resp, err := read(ctx, func(ctx context.Context) (*clientv3.TxnResponse, error) {
+		return s.client.Txn(ctx).Then(gets...).Commit()
+	})
 	if err != nil {
 		return nil, nil, s.failed("read", err)
 	}
@@ -221,7 +236,7 @@ func (s *Store) get(ctx context.Context, realm string, blocks []lease.Block) ([]
 	return records, revisions, nil
 }
 
-// CompareAndSet stores next in the place of prev.
+// CompareAndSet replaces prev with next.
 func (s *Store) CompareAndSet(ctx context.Context, prev, next lease.Record) (bool, error) {
 	return s.CompareAndSetMany(ctx, []lease.Change{{Prev: prev, Next: next}})
 }
@@ -244,7 +259,7 @@ func (s *Store) put(ctx context.Context, changes []lease.Change, revisions []int
 		compares = append(compares, clientv3.Compare(clientv3.ModRevision(key), "=", revisions[i]))
 		puts = append(puts, clientv3.OpPut(key, string(value)))
 	}
-	resp, err := retryAuth(func() (*clientv3.TxnResponse, error) {
+	resp, err := ask(ctx, func(ctx context.Context) (*clientv3.TxnResponse, error) {
 		return s.client.Txn(ctx).If(compares...).Then(puts...).Commit()
 	})
 	if err != nil {
@@ -261,8 +276,9 @@ func (s *Store) put(ctx context.Context, changes []lease.Change, revisions []int
 // Realms returns the names of the realms.
 func (s *Store) Realms(ctx context.Context) (names []string, err error) {
 	for from, end := s.prefix, clientv3.GetPrefixRangeEnd(s.prefix); ; {
-		resp, err := retryAuth(func() (*clientv3.GetResponse, error) {
-			return s.client.Get(ctx, from, clientv3.WithRange(end), clientv3.WithLimit(1), clientv3.WithKeysOnly())
+		resp, err := read(ctx, func(ctx context.Context) (*clientv3.GetResponse, error) {
+			return s.client.Get(ctx, from, clientv3.WithRange(end), clientv3.WithLimit(1),
+				clientv3.WithKeysOnly())
 		})
 		if err != nil {
 			return nil, s.failed("list the realms", err)
@@ -292,7 +308,7 @@ func (s *Store) List(ctx context.Context, realm string) ([]lease.Record, error) 
 	from := s.folder(realm)
 	end := clientv3.GetPrefixRangeEnd(from)
 	for {
-		resp, err := retryAuth(func() (*clientv3.GetResponse, error) {
+		resp, err := read(ctx, func(ctx context.Context) (*clientv3.GetResponse, error) {
 			return s.client.Get(ctx, from, clientv3.WithRange(end), clientv3.WithLimit(page))
 		})
 		if err != nil {
@@ -301,7 +317,8 @@ func (s *Store) List(ctx context.Context, realm string) ([]lease.Record, error) 
 		for _, e := range resp.Kvs {
 			b, err := lease.ParseBlock(string(e.Key[len(s.folder(realm)):]))
 			if err != nil {
-				return nil, s.failed("list", fmt.Errorf("the key %q is not that of a record: %w", e.Key, err))
+				return nil, s.failed(
+					"list", fmt.Errorf("the key %q does not belong to a record: %w", e.Key, err))
 			}
 			r, err := kv.Decode(e.Value, realm, b)
 			if err != nil {
@@ -326,23 +343,23 @@ var (
 	unescape = strings.NewReplacer("%25", "%", "%2F", "/")
 )
 
-// Time returns the time of a member's clock, which is known to within a second. It fails
-// with [lease.ErrNoTime] if etcd's client port does not speak HTTP.
+// Time returns the time of a member's clock, exact to a second. It fails with [lease.ErrNoTime] if
+// etcd's client port does not speak HTTP.
 func (s *Store) Time(ctx context.Context) (time.Time, error) {
-	t, err := s.clock.now(ctx)
+	t, err := connect.Read(ctx, s.clock.now)
 	if err != nil && !errors.Is(err, lease.ErrNoTime) {
 		err = s.failed("read the time", err)
 	}
 	return t, err
 }
 
-// String says which store it is, for people.
+// String names the store for people.
 func (s *Store) String() string { return "etcd at " + s.hosts }
 
-// Close closes the connection; calls under way fail.
+// Close closes the connection; calls in progress fail.
 func (s *Store) Close() error { return s.client.Close() }
 
-// failed words an error of etcd, and says what to do about those that last.
+// failed describes an error of etcd, with a hint if it will last.
 func (s *Store) failed(what string, err error) error {
 	hint := ""
 	switch {

@@ -98,7 +98,10 @@ func TestReconnect(t *testing.T) {
 			t.Fatal("a server that is gone answers")
 		}
 		return asked.Load() >= 12
-	}, func() string { return fmt.Sprintf("the server has been asked for only %d times", asked.Load()) })
+	}, func() string {
+		return fmt.Sprintf("the server has been asked for only %d times",
+			asked.Load())
+	})
 	l.Close()
 	server.Start()
 	faulttest.Eventually(t, func() bool {
@@ -150,11 +153,13 @@ type repeater struct {
 	txns atomic.Int32
 }
 
-func (f *repeater) intercept(ctx context.Context, method string, request, reply any, conn *grpc.ClientConn, invoke grpc.UnaryInvoker, opts ...grpc.CallOption) error {
+func (f *repeater) intercept(ctx context.Context, method string, request, reply any,
+	conn *grpc.ClientConn, invoke grpc.UnaryInvoker, opts ...grpc.CallOption) error {
 	err := invoke(ctx, method, request, reply, conn, opts...)
 	txn, ok := request.(*pb.TxnRequest)
 	if ok && len(txn.Compare) > 0 && err == nil && f.txns.Add(1) == 2 { // the first is Open's
-		return status.Error(codes.Canceled, "stream terminated by RST_STREAM with error code: CANCEL")
+		return status.Error(codes.Canceled,
+			"stream terminated by RST_STREAM with error code: CANCEL")
 	}
 	return err
 }
@@ -182,10 +187,12 @@ func TestNotRepeated(t *testing.T) {
 
 func TestURL(t *testing.T) {
 	config, prefix, err := parse("etcd://u:p@h,g:1/a/b")
-	if err != nil || strings.Join(config.Endpoints, " ") != "http://h:2379 http://g:1" || config.Username != "u" || config.Password != "p" || prefix != "a/b" {
+	if err != nil || strings.Join(config.Endpoints, " ") != "http://h:2379 http://g:1" ||
+		config.Username != "u" || config.Password != "p" || prefix != "a/b" {
 		t.Errorf("%+v, %q, %v", config, prefix, err)
 	}
-	if config, _, err := parse("etcds://h"); err != nil || config.Endpoints[0] != "https://h:2379" || config.TLS == nil {
+	if config, _, err := parse("etcds://h"); err != nil ||
+		config.Endpoints[0] != "https://h:2379" || config.TLS == nil {
 		t.Errorf("%+v, %v", config, err)
 	}
 	for _, c := range []struct{ url, want string }{
@@ -199,7 +206,8 @@ func TestURL(t *testing.T) {
 		{"etcd://u:se/secret@h", "%2F"},
 	} {
 		_, err := Open(t.Context(), c.url)
-		if !errors.Is(err, connect.ErrURL) || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "secret") {
+		if !errors.Is(err, connect.ErrURL) || !strings.Contains(err.Error(), c.want) ||
+			strings.Contains(err.Error(), "secret") {
 			t.Errorf("%s: %v, want an error with %q", c.url, err, c.want)
 		}
 	}
@@ -207,7 +215,10 @@ func TestURL(t *testing.T) {
 
 func TestNoServer(t *testing.T) {
 	for _, user := range []string{"", "u:secret@"} {
-		faulttest.NoServer(t, Open, func(address string) string { return "etcd://" + user + address })
+		faulttest.NoServer(t, Open, func(address string) string {
+			return "etcd://" +
+				user + address
+		})
 	}
 }
 
@@ -249,7 +260,8 @@ func TestAuth(t *testing.T) {
 		if err == nil {
 			s.Close()
 		}
-		if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "wrong") || strings.Contains(err.Error(), "secret") {
+		if err == nil || !strings.Contains(err.Error(), c.want) ||
+			strings.Contains(err.Error(), "wrong") || strings.Contains(err.Error(), "secret") {
 			t.Errorf("%s: %v, want an error with %q", c.url, err, c.want)
 		}
 	}
@@ -284,7 +296,8 @@ func TestQuota(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "etcdctl alarm disarm") {
 		t.Errorf("CompareAndSet: %v", err)
 	}
-	if _, err := Open(t.Context(), server.URL); err == nil || !strings.Contains(err.Error(), "etcdctl alarm disarm") {
+	if _, err := Open(t.Context(), server.URL); err == nil ||
+		!strings.Contains(err.Error(), "etcdctl alarm disarm") {
 		t.Errorf("Open: %v", err)
 	}
 }
@@ -293,19 +306,22 @@ func TestQuota(t *testing.T) {
 func TestNotARecord(t *testing.T) {
 	url := testserver.StartEtcd(t).URL
 	s, admin := open(t, url), client(t, url, "", "")
-	for key, value := range map[string]string{"/sortid/realm/42/8": "nothing", "/sortid/a/42/8/9": "{}"} {
+	for key, value := range map[string]string{"/sortid/realm/42/8": "nothing",
+		"/sortid/a/42/8/9": "{}"} {
 		if _, err := admin.Put(t.Context(), key, value); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if r, err := s.Get(t.Context(), "realm", block); err == nil || !strings.Contains(err.Error(), "/sortid/realm/42/8") {
+	if r, err := s.Get(t.Context(), "realm", block); err == nil ||
+		!strings.Contains(err.Error(), "/sortid/realm/42/8") {
 		t.Errorf("Get: %+v, %v", r, err)
 	}
 	if ok, err := s.CompareAndSet(t.Context(), none, one); err == nil {
 		t.Errorf("CompareAndSet: %v", ok)
 	}
 	for _, realm := range []string{"realm", "a"} {
-		if r, err := s.List(t.Context(), realm); err == nil || !strings.Contains(err.Error(), "/sortid/") {
+		if r, err := s.List(t.Context(), realm); err == nil ||
+			!strings.Contains(err.Error(), "/sortid/") {
 			t.Errorf("List(%q): %+v, %v", realm, r, err)
 		}
 	}
@@ -375,7 +391,8 @@ func TestTime(t *testing.T) {
 			io.WriteString(conn, "\x00\x00\x06\x04\x00\x00\x00\x00\x00\x00\x05\x00\x00@\x00")
 		}
 	}()
-	if now, err := newClock(clientv3.Config{Endpoints: []string{"http://" + l.Addr().String()}}).now(t.Context()); !errors.Is(err, lease.ErrNoTime) {
+	if now, err := newClock(clientv3.Config{Endpoints: []string{"http://" +
+		l.Addr().String()}}).now(t.Context()); !errors.Is(err, lease.ErrNoTime) {
 		t.Errorf("without HTTP: %v, %v", now, err)
 	}
 	server := testserver.StartEtcd(t)
@@ -385,7 +402,8 @@ func TestTime(t *testing.T) {
 
 	date := time.Date(2026, 11, 17, 12, 0, 0, 0, time.UTC)
 	for here, want := range map[time.Duration]time.Duration{
-		-time.Hour: 0, 0: 0, 300 * time.Millisecond: 300 * time.Millisecond, time.Hour: time.Second - 1,
+		-time.Hour: 0, 0: 0, 300 * time.Millisecond: 300 * time.Millisecond,
+		time.Hour: time.Second - 1,
 	} {
 		if got := within(date.Add(here), date); !got.Equal(date.Add(want)) {
 			t.Errorf("%v after the Date: %v, want %v after it", here, got.Sub(date), want)
@@ -401,23 +419,27 @@ func TestVersions(t *testing.T) {
 		t.Fatal(err)
 	}
 	for version, want := range map[string]string{
-		"3.3.27": "conditional", "3.4.20": "conditional", "3.4.21": "", "3.4.33": "", "3.5.0-rc.1": "unsafe", "3.5.0": "unsafe", "3.5.4": "unsafe",
+		"3.3.27": "conditional", "3.4.20": "conditional", "3.4.21": "", "3.4.33": "",
+		"3.5.0-rc.1": "unsafe", "3.5.0": "unsafe", "3.5.4": "unsafe",
 		"3.5.5": "", "3.5.21": "", "3.6.0": "", "4.0.0": "", "": "", "unknown": "", "away": "",
 	} {
 		t.Run(version, func(t *testing.T) {
 			config := config
-			config.DialOptions = []grpc.DialOption{grpc.WithChainUnaryInterceptor(func(ctx context.Context, method string, request, reply any, conn *grpc.ClientConn, invoke grpc.UnaryInvoker, opts ...grpc.CallOption) error {
-				err := invoke(ctx, method, request, reply, conn, opts...)
-				if r, ok := reply.(*pb.StatusResponse); ok && err == nil {
-					if r.Version = version; version == "away" {
-						return status.Error(codes.Unavailable, "away")
+			config.DialOptions = []grpc.DialOption{grpc.WithChainUnaryInterceptor(
+				func(ctx context.Context, method string, request, reply any, conn *grpc.ClientConn,
+					invoke grpc.UnaryInvoker, opts ...grpc.CallOption) error {
+					err := invoke(ctx, method, request, reply, conn, opts...)
+					if r, ok := reply.(*pb.StatusResponse); ok && err == nil {
+						if r.Version = version; version == "away" {
+							return status.Error(codes.Unavailable, "away")
+						}
 					}
-				}
-				return err
-			})}
+					return err
+				})}
 			s, err := New(t.Context(), config, prefix)
 			if want == "unsafe" {
-				if !errors.Is(err, lease.ErrUnsafe) || !strings.Contains(err.Error(), "version "+version+" ") {
+				if !errors.Is(err, lease.ErrUnsafe) ||
+					!strings.Contains(err.Error(), "version "+version+" ") {
 					t.Fatalf("New: %v", err)
 				}
 				return
@@ -426,9 +448,17 @@ func TestVersions(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer s.Close()
-			if c := s.Conditions(); (want == "") != (c == nil) || want != "" && !strings.HasPrefix(c[0], want) {
+			if c := s.Conditions(); (want == "") != (c == nil) || want != "" &&
+				!strings.HasPrefix(c[0], want) {
 				t.Errorf("Conditions: %q", c)
 			}
 		})
 	}
+}
+
+// Open tries again when a connection breaks, or one request is lost.
+func TestBrokenConnections(t *testing.T) {
+	server := testserver.StartEtcd(t)
+	faulttest.Starts(t, Open, strings.TrimPrefix(server.URL, "etcd://"),
+		func(address string) string { return "etcd://" + address })
 }

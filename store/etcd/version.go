@@ -9,8 +9,8 @@ import (
 	"github.com/sortid/sortid/lease"
 )
 
-// inspect asks the members for their versions. One that does not answer is ignored: a
-// cluster is in order while one of its members is away.
+// inspect asks the members for their versions. It ignores a member that does not answer: a cluster
+// works while one of its members is away.
 func (s *Store) inspect(ctx context.Context) error {
 	for _, endpoint := range s.client.Endpoints() {
 		limited, cancel := context.WithTimeout(ctx, time.Second)
@@ -36,12 +36,18 @@ func checkVersion(version string) (condition string, err error) {
 	if _, err := fmt.Sscanf(version, "%d.%d.%d", &v[0], &v[1], &v[2]); err != nil {
 		return "", nil // not a release of etcd
 	}
-	below := func(major, minor, patch int) bool { return slices.Compare(v[:], []int{major, minor, patch}) < 0 }
+	below := func(major, minor, patch int) bool {
+		return slices.Compare(
+			v[:], []int{major, minor, patch}) < 0
+	}
 	switch {
 	case below(3, 4, 21):
-		return fmt.Sprintf("conditional: etcd %s forgets changes in a crash if it is the only member of its cluster; then upgrade it to 3.4.21, or to 3.5.5 or later", version), nil
+		return fmt.Sprintf(
+			"conditional: etcd %s forgets changes in a crash if it is the only member of its cluster; then upgrade it to 3.4.21, or to 3.5.5 or later", version), nil
 	case !below(3, 5, 0) && below(3, 5, 5):
-		return "", fmt.Errorf("%w: version %s can lose changes in a crash; upgrade it to 3.5.5 or later", lease.ErrUnsafe, version)
+		return "", fmt.Errorf(
+			"%w: version %s can lose changes in a crash; upgrade it to 3.5.5 or later",
+			lease.ErrUnsafe, version)
 	}
 	return "", nil
 }

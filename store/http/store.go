@@ -28,19 +28,21 @@ type Store struct {
 	conditions []string
 }
 
-// Open returns the store at a URL; see the package comment. It asks the server for the
-// conditions of its store, so it fails if the server has none or refuses the token. A server
-// that is away or not ready is asked again until ctx ends, or, if that has no deadline, for
-// 30 seconds. The context bounds this call only.
+// Open returns the store at a URL; see the package comment. It asks the server for the conditions
+// of its store, and fails if the server has no store or refuses the token. If the server is away
+// or not ready, Open tries again until ctx ends, or for 30 seconds if ctx has no deadline. The
+// context limits this call only.
 func Open(ctx context.Context, url string) (*Store, error) {
 	s, err := parse(url)
 	if err != nil {
-		return nil, connect.BadURL(fmt.Errorf("http: the URL: %w; want https://host:8420?token=env:NAME", err))
+		return nil, connect.BadURL(
+			fmt.Errorf("http: the URL: %w; want https://host:8420?token=env:NAME", err))
 	}
-	answer, err := connect.Retry(ctx, s.address(), func(ctx context.Context) (answer ConditionsAnswer, err error) {
-		err = s.call(ctx, "conditions", struct{}{}, &answer)
-		return answer, err
-	})
+	answer, err := connect.Retry(ctx, s.address(),
+		func(ctx context.Context) (answer ConditionsAnswer, err error) {
+			err = s.call(ctx, "conditions", struct{}{}, &answer)
+			return answer, err
+		})
 	if err != nil {
 		s.Close()
 		return nil, err
@@ -61,12 +63,14 @@ func parse(url string) (*Store, error) {
 	case len(u.Hosts) > 1:
 		return nil, errors.New("there are several hosts; put them behind one address")
 	case u.User+u.Password != "":
-		return nil, errors.New("there is a user or a password; the server wants a token, as the parameter token")
+		return nil, errors.New(
+			"there is a user or a password; the server wants a token, as the parameter token")
 	}
 	token := u.Param("token")
 	if name, ok := strings.CutPrefix(token, "env:"); ok {
 		if token = os.Getenv(name); token == "" {
-			return nil, fmt.Errorf("the parameter token names the environment variable %.40s, which is not set", name)
+			return nil, fmt.Errorf(
+				"the parameter token names the environment variable %.40s, which is not set", name)
 		}
 	}
 	transport := http.DefaultTransport.(*http.Transport).Clone()
@@ -76,7 +80,10 @@ func parse(url string) (*Store, error) {
 		client: &http.Client{
 			Transport: transport,
 			// A redirect would send a change a second time.
-			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+			CheckRedirect: func(*http.Request,
+				[]*http.Request) error {
+				return http.ErrUseLastResponse
+			},
 		},
 		token: token,
 	}
@@ -88,7 +95,7 @@ func parse(url string) (*Store, error) {
 	return s, nil
 }
 
-// String says which store it is, for people.
+// String names the store for people.
 func (s *Store) String() string { return s.address() }
 
 // Conditions implements the interface of package store.
@@ -104,20 +111,24 @@ func (s *Store) Get(ctx context.Context, realm string, b lease.Block) (lease.Rec
 }
 
 // GetMany implements [lease.Store], by one request.
-func (s *Store) GetMany(ctx context.Context, realm string, blocks []lease.Block) ([]lease.Record, error) {
+func (s *Store) GetMany(ctx context.Context, realm string,
+	blocks []lease.Block) ([]lease.Record, error) {
 	if len(blocks) == 0 {
 		return nil, nil
 	}
 	var answer GetAnswer
-	if err := s.call(ctx, "get", GetRequest{realm, blocks}, &answer); err != nil {
+	if err := s.read(ctx, "get", GetRequest{realm, blocks}, &answer); err != nil {
 		return nil, err
 	}
 	if len(answer.Records) != len(blocks) {
-		return nil, fmt.Errorf("http: the server answered with %d records, want %d", len(answer.Records), len(blocks))
+		return nil, fmt.Errorf("http: the server answered with %d records, want %d",
+			len(answer.Records), len(blocks))
 	}
 	for i, r := range answer.Records {
 		if r.Realm != realm || r.Block != blocks[i] {
-			return nil, fmt.Errorf("http: the server answered with the record of %v of realm %q, want %v of %q", r.Block, r.Realm, blocks[i], realm)
+			return nil, fmt.Errorf(
+				"http: the server answered with the record of %v of realm %q, want %v of %q",
+				r.Block, r.Realm, blocks[i], realm)
 		}
 	}
 	return answer.Records, nil
@@ -128,8 +139,8 @@ func (s *Store) CompareAndSet(ctx context.Context, prev, next lease.Record) (boo
 	return s.CompareAndSetMany(ctx, []lease.Change{{Prev: prev, Next: next}})
 }
 
-// CompareAndSetMany implements [lease.Store], by one request. It makes all changes or some
-// as the server's store does.
+// CompareAndSetMany implements [lease.Store], by one request. Whether it makes all changes or some
+// depends on the server's store.
 func (s *Store) CompareAndSetMany(ctx context.Context, changes []lease.Change) (bool, error) {
 	if len(changes) == 0 {
 		return true, nil
@@ -146,21 +157,21 @@ func (s *Store) CompareAndSetMany(ctx context.Context, changes []lease.Change) (
 // List implements [lease.Store].
 func (s *Store) List(ctx context.Context, realm string) ([]lease.Record, error) {
 	var answer ListAnswer
-	err := s.call(ctx, "list", ListRequest{realm}, &answer)
+	err := s.read(ctx, "list", ListRequest{realm}, &answer)
 	return answer.Records, err
 }
 
-// Realms implements [lease.Store]. It returns those that the token permits.
+// Realms implements [lease.Store]. It returns the realms that the token permits.
 func (s *Store) Realms(ctx context.Context) ([]string, error) {
 	var answer RealmsAnswer
-	err := s.call(ctx, "realms", struct{}{}, &answer)
+	err := s.read(ctx, "realms", struct{}{}, &answer)
 	return answer.Realms, err
 }
 
 // Time implements [lease.Store].
 func (s *Store) Time(ctx context.Context) (time.Time, error) {
 	var answer TimeAnswer
-	err := s.call(ctx, "time", struct{}{}, &answer)
+	err := s.read(ctx, "time", struct{}{}, &answer)
 	return answer.Time, err
 }
 
@@ -170,19 +181,40 @@ func (s *Store) Close() error {
 	return nil
 }
 
-// call sends a request and reads the answer.
+// read calls an operation that changes nothing.
+func (s *Store) read(ctx context.Context, operation string, request, answer any) error {
+	_, err := connect.Read(ctx, func(ctx context.Context) (none struct{}, err error) {
+		return none, s.call(ctx, operation, request, answer)
+	})
+	return err
+}
+
+// call sends a request once and reads the answer. If no answer comes in time, the next request
+// uses another connection.
 func (s *Store) call(ctx context.Context, operation string, request, answer any) error {
+	_, err := connect.Ask(ctx, func(ctx context.Context) (none struct{}, err error) {
+		return none, s.send(ctx, operation, request, answer)
+	})
+	if errors.Is(err, context.DeadlineExceeded) {
+		s.client.CloseIdleConnections()
+		err = fmt.Errorf("http: %s: %w", operation, err)
+	}
+	return err
+}
+
+func (s *Store) send(ctx context.Context, operation string, request, answer any) error {
 	body, err := json.Marshal(request)
 	if err != nil {
 		return fmt.Errorf("http: %w", err)
 	}
-	r, err := http.NewRequestWithContext(ctx, http.MethodPost, s.base+operation, bytes.NewReader(body))
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, s.base+operation,
+		bytes.NewReader(body))
 	if err != nil {
 		return fmt.Errorf("http: %w", err)
 	}
-	// Without this the transport could send the body again on another connection. The
-	// server has not acted on a request whose body it has not got whole, so that would be
-	// safe, but one attempt is easier to reason about.
+	// Without this the transport could send the body again on another connection. That would be
+	// safe, as the server acts only on complete requests, but one attempt is easier to reason
+	// about.
 	r.GetBody = nil
 	r.Header.Set("Content-Type", "application/json")
 	r.Header.Set("Accept", "application/json")
@@ -194,7 +226,7 @@ func (s *Store) call(ctx context.Context, operation string, request, answer any)
 		return fmt.Errorf("http: %w", err)
 	}
 	defer resp.Body.Close()
-	const largest = 256 << 20 // the list of a realm with all of 2^20 node IDs in use
+	const largest = 256 << 20 // for the list of a realm with all of 2^20 node IDs in use
 	in := io.LimitReader(resp.Body, largest)
 	if resp.StatusCode != http.StatusOK {
 		return s.problem(operation, resp, in)
@@ -206,10 +238,10 @@ func (s *Store) call(ctx context.Context, operation string, request, answer any)
 	return nil
 }
 
-// ErrAccess: the server refuses the token, or it does not permit the realm.
+// ErrAccess: the server refuses the token, or the token does not permit the realm.
 var ErrAccess = errors.New("http: the server permits no access")
 
-// problem returns the error of an answer that is none.
+// problem returns the error of an answer with an error status.
 func (s *Store) problem(operation string, resp *http.Response, body io.Reader) error {
 	text, _ := io.ReadAll(io.LimitReader(body, 64<<10))
 	var p Problem
@@ -221,24 +253,27 @@ func (s *Store) problem(operation string, resp *http.Response, body io.Reader) e
 	case http.StatusNotImplemented:
 		return lease.ErrNoTime
 	case http.StatusNotFound:
-		return fmt.Errorf("http: %s has no store to lease from, or is no sortid server: %s", s.address(), detail)
+		return fmt.Errorf("http: %s has no store to lease from, or is no sortid server: %s",
+			s.address(), detail)
 	}
 	for _, e := range p.Errors {
 		detail += ": " + printable(e.Location) + ": " + printable(e.Message)
 	}
-	err := fmt.Errorf("http: the server answered %s with %d: %s", operation, resp.StatusCode, detail)
+	err := fmt.Errorf("http: the server answered %s with %d: %s", operation, resp.StatusCode,
+		detail)
 	switch resp.StatusCode {
 	case http.StatusUnprocessableEntity:
 		if operation == "compare-and-set" {
 			return fmt.Errorf("%w: %w", lease.ErrIllegal, err)
 		}
-	case http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
+	case http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable,
+		http.StatusGatewayTimeout:
 		return connect.Temporary(err)
 	}
 	return err
 }
 
-// printable quotes a text of the server that could do things to a terminal.
+// printable quotes a server's text if it contains what could affect a terminal.
 func printable(s string) string {
 	if strings.ContainsFunc(s, func(r rune) bool { return !unicode.IsGraphic(r) }) {
 		return strconv.Quote(s)

@@ -62,7 +62,8 @@ func TestBadURLs(t *testing.T) {
 		"ftp://a?token=secret%zz":             "",
 	} {
 		_, err := Open(t.Context(), url)
-		if !errors.Is(err, connect.ErrURL) || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "secret") {
+		if !errors.Is(err, connect.ErrURL) || !strings.Contains(err.Error(), want) ||
+			strings.Contains(err.Error(), "secret") {
 			t.Errorf("%s: %v, want %s", url, err, want)
 		}
 	}
@@ -70,10 +71,13 @@ func TestBadURLs(t *testing.T) {
 
 // The text of a server's error does nothing to a terminal.
 func TestServerText(t *testing.T) {
-	for _, status := range []int{http.StatusForbidden, http.StatusNotFound, http.StatusUnprocessableEntity} {
-		s, _ := open(t, status, `{"detail":"\u001b[2Jno\n\u009b1m","errors":[{"location":"\u202equery","message":"\u007fno"}]}`)
+	for _, status := range []int{http.StatusForbidden, http.StatusNotFound,
+		http.StatusUnprocessableEntity} {
+		s, _ := open(t, status,
+			`{"detail":"\u001b[2Jno\n\u009b1m","errors":[{"location":"\u202equery","message":"\u007fno"}]}`)
 		_, err := s.Realms(t.Context())
-		if err == nil || strings.ContainsAny(err.Error(), "\x1b\n\u009b\u202e\x7f") || !strings.Contains(err.Error(), `"\x1b[2Jno\n\u009b1m"`) {
+		if err == nil || strings.ContainsAny(err.Error(), "\x1b\n\u009b\u202e\x7f") ||
+			!strings.Contains(err.Error(), `"\x1b[2Jno\n\u009b1m"`) {
 			t.Errorf("%d: %q", status, err)
 		}
 	}
@@ -86,7 +90,8 @@ func TestUnreachable(t *testing.T) {
 		_, err := Open(ctx, "http://"+away+"?token=secret")
 		return err
 	}, "refused")
-	if err == nil || !strings.Contains(err.Error(), "refused") || errors.Is(err, connect.ErrURL) || strings.Contains(err.Error(), "secret") {
+	if err == nil || !strings.Contains(err.Error(), "refused") || errors.Is(err, connect.ErrURL) ||
+		strings.Contains(err.Error(), "secret") {
 		t.Errorf("%v", err)
 	}
 }
@@ -94,7 +99,8 @@ func TestUnreachable(t *testing.T) {
 // Open waits for a server that is not ready, or busy, and not for one that refuses.
 func TestNotReady(t *testing.T) {
 	for _, c := range []struct{ first, want int }{
-		{http.StatusServiceUnavailable, 3}, {http.StatusBadGateway, 3}, {http.StatusTooManyRequests, 3}, {http.StatusForbidden, 1},
+		{http.StatusServiceUnavailable, 3}, {http.StatusBadGateway, 3},
+		{http.StatusTooManyRequests, 3}, {http.StatusForbidden, 1},
 	} {
 		requests := 0
 		ts := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -129,7 +135,9 @@ func TestRequest(t *testing.T) {
 		if err := json.NewDecoder(r.Body).Decode(&body); err != nil {
 			t.Error(err)
 		}
-		w.Write([]byte(`{"records":[{"realm":"orders","block":"42/8","revision":"18446744073709551615","hwm":"9007199254740993","state":"whole"}]}`))
+		w.Write(
+			[]byte(
+				`{"records":[{"realm":"orders","block":"42/8","revision":"18446744073709551615","hwm":"9007199254740993","state":"whole"}]}`))
 	}))
 	defer ts.Close()
 	s, err := Open(t.Context(), ts.URL+"/path?token=env:SORTID_TEST_TOKEN")
@@ -148,8 +156,10 @@ func TestRequest(t *testing.T) {
 	if record.Revision != 1<<64-1 || record.HWM != 1<<53+1 {
 		t.Errorf("%+v", record)
 	}
-	if got.Method != http.MethodPost || got.URL.Path != "/path/v1/store/get" || got.Header.Get("Authorization") != "Bearer from the environment" ||
-		got.Header.Get("Content-Type") != "application/json" || body.Realm != "orders" || len(body.Blocks) != 1 || body.Blocks[0] != block {
+	if got.Method != http.MethodPost || got.URL.Path != "/path/v1/store/get" ||
+		got.Header.Get("Authorization") != "Bearer from the environment" ||
+		got.Header.Get("Content-Type") != "application/json" || body.Realm != "orders" ||
+		len(body.Blocks) != 1 || body.Blocks[0] != block {
 		t.Errorf("%s %s %v %+v", got.Method, got.URL, got.Header, body)
 	}
 }
@@ -163,28 +173,38 @@ func TestAnswers(t *testing.T) {
 		is     error
 		want   string
 	}{
-		"no token":         {401, `{"title":"Unauthorized","status":401,"detail":"a valid token is needed"}`, ErrAccess, "a valid token is needed"},
-		"another realm":    {403, `{"detail":"this token does not permit that"}`, ErrAccess, "does not permit"},
-		"away":             {503, `{"detail":"the store did not answer"}`, nil, "503: the store did not answer"},
-		"too many":         {429, `{"detail":"the token's limit"}`, nil, "429: the token's limit"},
-		"invalid":          {422, `{"detail":"invalid request","errors":[{"message":"0 changes","location":"body.changes"}]}`, nil, "body.changes: 0 changes"},
-		"a proxy":          {502, `<html>Bad Gateway</html>`, nil, "502"},
-		"no server":        {404, `not found`, nil, "no sortid server"},
-		"redirect":         {307, ``, nil, "307"},
-		"moved":            {301, ``, nil, "301"},
-		"nothing":          {200, ``, nil, "the server's answer"},
-		"garbage":          {200, `<html>`, nil, "the server's answer"},
-		"cut off":          {200, `{"records":[` + record, nil, "the server's answer"},
-		"no record":        {200, `{"records":[]}`, nil, "0 records, want 1"},
-		"too many records": {200, `{"records":[` + record + `,` + record + `]}`, nil, "2 records, want 1"},
-		"another block":    {200, `{"records":[` + strings.Replace(record, "1/8", "2/8", 1) + `]}`, nil, "record of 2/8"},
-		"of another realm": {200, `{"records":[` + strings.Replace(record, `"r"`, `"other"`, 1) + `]}`, nil, `realm "other"`},
-		"a number too big": {200, `{"records":[` + strings.Replace(record, `"hwm":"2"`, `"hwm":"99999999999999999999"`, 1) + `]}`, nil, "the server's answer"},
+		"no token": {401,
+			`{"title":"Unauthorized","status":401,"detail":"a valid token is needed"}`, ErrAccess,
+			"a valid token is needed"},
+		"another realm": {403, `{"detail":"this token does not permit that"}`, ErrAccess,
+			"does not permit"},
+		"away": {503, `{"detail":"the store did not answer"}`, nil,
+			"503: the store did not answer"},
+		"too many": {429, `{"detail":"the token's limit"}`, nil, "429: the token's limit"},
+		"invalid": {422,
+			`{"detail":"invalid request","errors":[{"message":"0 changes","location":"body.changes"}]}`, nil, "body.changes: 0 changes"},
+		"a proxy":   {502, `<html>Bad Gateway</html>`, nil, "502"},
+		"no server": {404, `not found`, nil, "no sortid server"},
+		"redirect":  {307, ``, nil, "307"},
+		"moved":     {301, ``, nil, "301"},
+		"nothing":   {200, ``, nil, "the server's answer"},
+		"garbage":   {200, `<html>`, nil, "the server's answer"},
+		"cut off":   {200, `{"records":[` + record, nil, "the server's answer"},
+		"no record": {200, `{"records":[]}`, nil, "0 records, want 1"},
+		"too many records": {200, `{"records":[` + record + `,` + record + `]}`, nil,
+			"2 records, want 1"},
+		"another block": {200, `{"records":[` + strings.Replace(record, "1/8", "2/8", 1) + `]}`,
+			nil, "record of 2/8"},
+		"of another realm": {200, `{"records":[` + strings.Replace(record, `"r"`, `"other"`, 1) +
+			`]}`, nil, `realm "other"`},
+		"a number too big": {200, `{"records":[` + strings.Replace(record, `"hwm":"2"`,
+			`"hwm":"99999999999999999999"`, 1) + `]}`, nil, "the server's answer"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, requests := open(t, c.status, c.body, "Location", "/elsewhere")
 			_, err := s.Get(t.Context(), "r", lease.Block{NodeID: 1, Size: 8})
-			if err == nil || !strings.Contains(err.Error(), c.want) || c.is != nil && !errors.Is(err, c.is) || strings.Contains(err.Error(), "secret") {
+			if err == nil || !strings.Contains(err.Error(), c.want) || c.is != nil &&
+				!errors.Is(err, c.is) || strings.Contains(err.Error(), "secret") {
 				t.Errorf("%v, want %s", err, c.want)
 			}
 			if n := requests.Load(); n != 1 {
@@ -203,9 +223,11 @@ func TestNoTime(t *testing.T) {
 
 // A refusal is no error, and what is no clear yes is no yes.
 func TestRefused(t *testing.T) {
-	for body, wantErr := range map[string]bool{`{"stored":false}`: false, `{}`: false, `{"stored":"true"}`: true, `{"stored":true`: true} {
+	for body, wantErr := range map[string]bool{`{"stored":false}`: false, `{}`: false,
+		`{"stored":"true"}`: true, `{"stored":true`: true} {
 		s, requests := open(t, 200, body)
-		stored, err := s.CompareAndSet(t.Context(), lease.Record{Realm: "r"}, lease.Record{Realm: "r", Revision: 1})
+		stored, err := s.CompareAndSet(t.Context(), lease.Record{Realm: "r"},
+			lease.Record{Realm: "r", Revision: 1})
 		if stored || (err != nil) != wantErr || requests.Load() != 1 {
 			t.Errorf("%s: %v, %v, %d requests", body, stored, err, requests.Load())
 		}
@@ -214,12 +236,17 @@ func TestRefused(t *testing.T) {
 
 // A change that the protocol does not allow is an error that says so, and why.
 func TestIllegal(t *testing.T) {
-	s, requests := open(t, 422, `{"detail":"invalid request","errors":[{"message":"hwm is 5, want 7","location":"body.changes[0].next"}]}`)
-	stored, err := s.CompareAndSet(t.Context(), lease.Record{Realm: "r"}, lease.Record{Realm: "r", Revision: 1})
-	if stored || !errors.Is(err, lease.ErrIllegal) || !strings.Contains(err.Error(), "body.changes[0].next: hwm is 5, want 7") || requests.Load() != 1 {
+	s, requests := open(t, 422,
+		`{"detail":"invalid request","errors":[{"message":"hwm is 5, want 7","location":"body.changes[0].next"}]}`)
+	stored, err := s.CompareAndSet(t.Context(), lease.Record{Realm: "r"},
+		lease.Record{Realm: "r", Revision: 1})
+	if stored || !errors.Is(err, lease.ErrIllegal) ||
+		!strings.Contains(err.Error(), "body.changes[0].next: hwm is 5, want 7") ||
+		requests.Load() != 1 {
 		t.Errorf("%v, %v, %d requests", stored, err, requests.Load())
 	}
-	if _, err := s.Get(t.Context(), "r", lease.Block{}); err == nil || errors.Is(err, lease.ErrIllegal) {
+	if _, err := s.Get(t.Context(), "r", lease.Block{}); err == nil ||
+		errors.Is(err, lease.ErrIllegal) {
 		t.Errorf("get: %v", err)
 	}
 }
@@ -244,7 +271,8 @@ func TestLostAnswer(t *testing.T) {
 	}
 	defer s.Close()
 	for n := range int32(2) {
-		stored, err := s.CompareAndSet(t.Context(), lease.Record{Realm: "r"}, lease.Record{Realm: "r", Revision: 1})
+		stored, err := s.CompareAndSet(t.Context(), lease.Record{Realm: "r"},
+			lease.Record{Realm: "r", Revision: 1})
 		if stored || err == nil || requests.Load() != n+1 {
 			t.Errorf("%v, %v after %d requests", stored, err, requests.Load())
 		}
@@ -281,8 +309,13 @@ func TestTLS(t *testing.T) {
 	}
 	clients := x509.NewCertPool()
 	clients.AppendCertsFromPEM(pem)
-	ts := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { w.Write([]byte(conditions)) }))
-	ts.TLS = &tls.Config{Certificates: []tls.Certificate{pair}, ClientCAs: clients, ClientAuth: tls.RequireAndVerifyClientCert}
+	ts := httptest.NewUnstartedServer(
+		http.HandlerFunc(func(w http.ResponseWriter,
+			r *http.Request) {
+			w.Write([]byte(conditions))
+		}))
+	ts.TLS = &tls.Config{Certificates: []tls.Certificate{pair}, ClientCAs: clients,
+		ClientAuth: tls.RequireAndVerifyClientCert}
 	ts.StartTLS()
 	defer ts.Close()
 	for _, c := range []struct {

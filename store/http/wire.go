@@ -6,22 +6,22 @@ import (
 	"github.com/sortid/sortid/lease"
 )
 
-// The bodies of the requests and answers of the endpoints below /v1/store, which the
-// server uses, too. In the JSON of a [lease.Record] integers of 64 bits are strings.
+// The bodies of requests to the endpoints below /v1/store and of their answers. The server uses
+// them too. In the JSON of a [lease.Record], 64-bit integers are strings.
 type (
 	// GetRequest asks for records of a realm.
 	GetRequest struct {
 		Realm  string        `json:"realm"`
 		Blocks []lease.Block `json:"blocks"`
 	}
-	// GetAnswer has them, in the order of the blocks. The Revision of one that does not
-	// exist is 0.
+	// GetAnswer has the records, in the order of the blocks. A record that does not exist has
+	// Revision 0.
 	GetAnswer struct {
 		Records []lease.Record `json:"records"`
 	}
 
 	// CompareAndSetRequest asks to replace records of one realm, in order, up to the first
-	// that is refused.
+	// refusal.
 	CompareAndSetRequest struct {
 		Changes []Change `json:"changes"`
 	}
@@ -39,7 +39,7 @@ type (
 	ListRequest struct {
 		Realm string `json:"realm"`
 	}
-	// ListAnswer has them.
+	// ListAnswer has the records.
 	ListAnswer struct {
 		Records []lease.Record `json:"records"`
 	}
@@ -54,7 +54,7 @@ type (
 		Time time.Time `json:"time"`
 	}
 
-	// ConditionsAnswer says under which conditions the store never forgets.
+	// ConditionsAnswer says what the store's guarantee depends on.
 	ConditionsAnswer struct {
 		Conditions []string `json:"conditions"`
 	}

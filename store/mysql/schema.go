@@ -18,7 +18,7 @@ import (
 
 // Schema is the statement that makes the table, in the database of the URL.
 //
-// The keys are of a type that compares bytes, all of them, even spaces at the end.
+// The keys have a type that compares all bytes, even trailing spaces.
 const Schema = `CREATE TABLE sortid_lease (
 	realm    VARBINARY(255)  NOT NULL,
 	block    VARBINARY(16)   NOT NULL,
@@ -39,10 +39,12 @@ const (
 	numberNoLogin             = 1045
 	numberNoDatabase          = 1049
 	numberDuplicate           = 1062
+	numberShutdown            = 1053
 	numberNoPrivilege         = 1142
 	numberTooManyOfUser       = 1203
 	numberDeadlock            = 1213
 	numberLimitOfUser         = 1226
+	numberKilled              = 1927
 )
 
 func number(err error) uint16 {
@@ -57,7 +59,7 @@ func number(err error) uint16 {
 func (s *Store) prepare(ctx context.Context, config *mysql.Config) error {
 	settings, err := s.settings(ctx)
 	if err != nil {
-		return explained(err)
+		return err
 	}
 	if s.conditions, err = inspect(settings); err != nil {
 		return err
@@ -69,31 +71,55 @@ func (s *Store) prepare(ctx context.Context, config *mysql.Config) error {
 			return err
 		}
 	}
-	if err := s.checkReplication(ctx, settings["Slaves_connected"]); err != nil {
+	table, err := s.find(ctx)
+	if err == nil && table.columns == "" {
+		if err = s.create(ctx); err == nil {
+			table, err = s.find(ctx)
+		}
+	}
+	if err != nil {
 		return err
 	}
-	return s.checkTable(ctx)
+	connected, _ := strconv.Atoi(settings["Slaves_connected"])
+	if n := max(table.replicas, connected); n > 0 {
+		s.conditions = append(s.conditions,
+			fmt.Sprintf("conditional: the server has replicas (connected: %d). "+
+				"One that takes its place may lack changes: then fence all realms before processes reach it", n))
+	}
+	return s.checkTable(ctx, table)
 }
 
-// explained adds to an error of the first connection what may be done about it.
+// lost reports whether an error means a lost connection: the driver has no single error for it.
+func lost(err error) bool {
+	for _, e := range []error{mysql.ErrInvalidConn, driver.ErrBadConn, mysql.ErrMalformPkt,
+		mysql.ErrPktSync, sql.ErrConnDone} {
+		if errors.Is(err, e) {
+			return true
+		}
+	}
+	return slices.Contains([]uint16{numberShutdown, numberKilled}, number(err))
+}
+
+// explained adds a hint to an error of the first connection.
 func explained(err error) error {
 	var dial *net.OpError
 	switch n := number(err); {
+	case lost(err):
+		return connect.Temporary(err)
 	case n == numberNoLogin:
 		return fmt.Errorf("%w: check user and password", err)
 	case n == numberNoDatabase:
 		return fmt.Errorf("%w: CREATE DATABASE, or correct the name in the URL", err)
 	case n == numberNoDatabasePrivilege:
-		return fmt.Errorf("%w: GRANT SELECT, INSERT, UPDATE on the table, and CREATE if it does not exist", err)
-	case errors.Is(err, mysql.ErrInvalidConn), errors.Is(err, driver.ErrBadConn):
-		return connect.Temporary(err) // the server has closed the connection, and the driver does not say why
+		return fmt.Errorf(
+			"%w: GRANT SELECT, INSERT, UPDATE on the table, and CREATE if it does not exist", err)
 	case errors.As(err, &dial) && dial.Op == "dial":
 		return fmt.Errorf("%w: does the server run, and is this its address?", err)
 	}
 	return err
 }
 
-// settings returns those variables of the server that matter here, and some of its status.
+// settings returns the server variables that matter here, and some of its status.
 func (s *Store) settings(ctx context.Context) (map[string]string, error) {
 	settings := map[string]string{}
 	for _, query := range []string{
@@ -116,26 +142,31 @@ func (s *Store) settings(ctx context.Context) (map[string]string, error) {
 
 func on(value string) bool { return strings.EqualFold(value, "ON") || value == "1" }
 
-// inspect returns the conditions that settings of a server make, or an error if they are
-// unsafe. A variable that the server does not know is missing in them.
+// inspect returns the conditions that a server's settings imply, or an error if they are unsafe.
+// The map lacks variables that the server does not know.
 func inspect(settings map[string]string) (conditions []string, err error) {
 	unsafe := func(name, want, how string) error {
-		return fmt.Errorf("%w: %s is %s, it must be %s: %s", lease.ErrUnsafe, name, settings[name], want, how)
+		return fmt.Errorf("%w: %s is %s, it must be %s: %s", lease.ErrUnsafe, name, settings[name],
+			want, how)
 	}
 	method := strings.ToLower(settings["innodb_flush_method"])
 	switch flush := settings["innodb_flush_log_at_trx_commit"]; {
 	case flush != "1" && flush != "3": // 3 is MariaDB's, and syncs more often than 1
-		return nil, unsafe("innodb_flush_log_at_trx_commit", "1", "SET GLOBAL innodb_flush_log_at_trx_commit = 1, and the same in the server's configuration")
+		return nil, unsafe("innodb_flush_log_at_trx_commit", "1",
+			"SET GLOBAL innodb_flush_log_at_trx_commit = 1, and the same in the server's configuration")
 	case on(settings["log_bin"]) && settings["sync_binlog"] != "1":
-		return nil, unsafe("sync_binlog", "1", "SET GLOBAL sync_binlog = 1, and the same in the server's configuration")
+		return nil, unsafe("sync_binlog", "1",
+			"SET GLOBAL sync_binlog = 1, and the same in the server's configuration")
 	case strings.HasSuffix(method, "nosync") || method == "littlesync":
-		return nil, unsafe("innodb_flush_method", "one that syncs", "remove it from the server's configuration")
+		return nil, unsafe("innodb_flush_method", "one that syncs",
+			"remove it from the server's configuration")
 	case strings.EqualFold(settings["Innodb_redo_log_enabled"], "OFF"):
 		return nil, unsafe("Innodb_redo_log_enabled", "ON", "ALTER INSTANCE ENABLE INNODB REDO_LOG")
 	case !writable(settings["read_only"]):
 		return nil, errReplica
 	}
-	if d := settings["innodb_doublewrite"]; strings.EqualFold(d, "OFF") || strings.EqualFold(d, "DETECT_ONLY") {
+	if d := settings["innodb_doublewrite"]; strings.EqualFold(d, "OFF") ||
+		strings.EqualFold(d, "DETECT_ONLY") {
 		conditions = append(conditions, "conditional: innodb_doublewrite is "+d+
 			". The file system must write pages as a whole or not at all, as ZFS does; else a power failure can damage the table")
 	}
@@ -143,87 +174,80 @@ func inspect(settings map[string]string) (conditions []string, err error) {
 		conditions = append(conditions, "conditional: the server is a node of a Galera cluster. "+
 			"If all nodes have been down, start the cluster from the one with the latest state (safe_to_bootstrap: 1), or fence all realms before processes reach it")
 	}
-	if settings["group_replication_group_name"] != "" && strings.EqualFold(settings["group_replication_consistency"], "EVENTUAL") {
-		conditions = append(conditions, "conditional: the server is a member of a replication group whose group_replication_consistency is EVENTUAL. "+
-			"A new primary may then answer before it has all changes: set it to BEFORE_ON_PRIMARY_FAILOVER")
+	if settings["group_replication_group_name"] != "" &&
+		strings.EqualFold(settings["group_replication_consistency"], "EVENTUAL") {
+		conditions = append(conditions,
+			"conditional: the server is a member of a replication group whose group_replication_consistency is EVENTUAL. "+
+				"A new primary may then answer before it has all changes: set it to BEFORE_ON_PRIMARY_FAILOVER")
 	}
 	return conditions, nil
 }
 
-var errReplica = fmt.Errorf("%w: the server is read_only, as a replica is, it must be the primary: name that in the URL, "+
-	"or SET GLOBAL read_only = OFF if it is", lease.ErrUnsafe)
+var errReplica = fmt.Errorf(
+	"%w: the server is read_only, as a replica is, it must be the primary: name that in the URL, "+
+		"or SET GLOBAL read_only = OFF if it is", lease.ErrUnsafe)
 
 // writable reports whether a value of read_only is off; MariaDB 12 has several that are on.
 func writable(readOnly string) bool {
 	return readOnly == "0" || strings.EqualFold(readOnly, "OFF")
 }
 
-// checkReplication looks for replicas, of which each may lack changes. MariaDB counts
-// those that are connected; with the privilege PROCESS their connections can be seen.
-func (s *Store) checkReplication(ctx context.Context, connected string) error {
-	var visible int
-	err := s.db.QueryRowContext(ctx, "SELECT COUNT(*) FROM information_schema.processlist WHERE command LIKE 'Binlog Dump%'").Scan(&visible)
-	if err != nil {
+// checkTable checks the table and the user's privileges on it.
+func (s *Store) checkTable(ctx context.Context, is table) error {
+	if is.columns != columns {
+		return fmt.Errorf(
+			"sortid_lease is not the table for leases: rename it, or use another database: of the needed columns (%s) it has these: %s", columns, is.columns)
+	}
+	if is.engine != "InnoDB" {
+		return fmt.Errorf(
+			"%w: the table sortid_lease is of the engine %q, it must be InnoDB: ALTER TABLE sortid_lease ENGINE=InnoDB", lease.ErrUnsafe, is.engine)
+	}
+	// Preparing the statement checks whether the user may insert, update and select.
+	err := s.ask(ctx, func(ctx context.Context, conn *sql.Conn) error {
+		prepared, err := conn.PrepareContext(ctx, insertStatement+
+			" ON DUPLICATE KEY UPDATE hwm = hwm + 1")
+		if err == nil {
+			err = prepared.Close()
+		}
 		return err
+	})
+	if number(err) == numberNoPrivilege {
+		return fmt.Errorf("%w: GRANT SELECT, INSERT, UPDATE ON sortid_lease", err)
 	}
-	counted, _ := strconv.Atoi(connected)
-	if n := max(visible, counted); n > 0 {
-		s.conditions = append(s.conditions, fmt.Sprintf("conditional: the server has replicas (connected: %d). "+
-			"One that takes its place may lack changes: then fence all realms before processes reach it", n))
-	}
-	return nil
+	return err
 }
 
-// checkTable finds or makes the table, and checks it.
-func (s *Store) checkTable(ctx context.Context) error {
-	engine, has, err := s.find(ctx)
-	if err == nil && has == "" {
-		if err = s.create(ctx); err == nil {
-			engine, has, err = s.find(ctx)
-		}
-	}
-	if err != nil {
-		return err
-	}
-	if has != columns {
-		return fmt.Errorf("sortid_lease is not the table for leases: rename it, or use another database: it has of the columns that are needed (%s) these: %s", columns, has)
-	}
-	if engine != "InnoDB" {
-		return fmt.Errorf("%w: the table sortid_lease is of the engine %q, it must be InnoDB: ALTER TABLE sortid_lease ENGINE=InnoDB", lease.ErrUnsafe, engine)
-	}
-	// The server knows at this point whether the user may do these; to update by a
-	// condition is also to select.
-	for _, statement := range []string{insertStatement, updateStatement} {
-		prepared, err := s.db.PrepareContext(ctx, statement)
-		if number(err) == numberNoPrivilege {
-			return fmt.Errorf("%w: GRANT SELECT, INSERT, UPDATE ON sortid_lease", err)
-		}
-		if err != nil {
-			return err
-		}
-		prepared.Close()
-	}
-	return nil
+// A table is what the server reports about sortid_lease.
+type table struct {
+	engine   string
+	columns  string // the needed ones and the primary key; "": no table that the user may see
+	replicas int    // of the server, as far as visible: that needs the privilege PROCESS
 }
 
-// find returns the table's engine and its columns, as far as the store needs them or
-// they are in the primary key; "" if there is none that the user may see.
-func (s *Store) find(ctx context.Context) (engine, columns string, err error) {
-	var e, c sql.NullString
-	// The names are constants in both queries, or else the server looks at all its tables.
-	err = s.db.QueryRowContext(ctx, `SELECT
+// find asks for the table, in one request.
+func (s *Store) find(ctx context.Context) (t table, err error) {
+	var engine, columns sql.NullString
+	// Names must be constants in all queries, or the server looks at all its tables.
+	err = s.rows(ctx, func(scan func(...any) error) error { return scan(&t.replicas, &engine, &columns) }, `SELECT
+			(SELECT COUNT(*) FROM information_schema.processlist WHERE command LIKE 'Binlog Dump%'),
 			(SELECT engine FROM information_schema.tables WHERE table_schema = ? AND table_name = 'sortid_lease'),
 			GROUP_CONCAT(CONCAT_WS(' ', column_name, data_type, NULLIF(column_key, '')) ORDER BY ordinal_position SEPARATOR ', ')
 		FROM information_schema.columns WHERE table_schema = ? AND table_name = 'sortid_lease'
-			AND (column_name IN ('realm', 'block', 'revision', 'hwm', 'record', 'gets') OR column_key = 'PRI')`, s.database, s.database).Scan(&e, &c)
-	return e.String, c.String, err
+			AND (column_name IN ('realm', 'block', 'revision', 'hwm', 'record', 'gets') OR column_key = 'PRI')`,
+		s.database, s.database)
+	t.engine, t.columns = engine.String, columns.String
+	return t, err
 }
 
-// create makes the table, unless somebody else is faster.
+// create makes the table, unless another process is faster.
 func (s *Store) create(ctx context.Context) error {
-	_, err := s.db.ExecContext(ctx, strings.Replace(Schema, "TABLE", "TABLE IF NOT EXISTS", 1))
+	err := s.ask(ctx, func(ctx context.Context, conn *sql.Conn) error {
+		_, err := conn.ExecContext(ctx, strings.Replace(Schema, "TABLE", "TABLE IF NOT EXISTS", 1))
+		return err
+	})
 	if number(err) == numberNoPrivilege {
-		return fmt.Errorf("cannot make the table: %w: have somebody who may do so run\n%s;\nand GRANT SELECT, INSERT, UPDATE ON sortid_lease to this user", err, Schema)
+		return fmt.Errorf(
+			"cannot make the table: %w: have somebody who may do so run\n%s;\nand GRANT SELECT, INSERT, UPDATE ON sortid_lease to this user", err, Schema)
 	}
 	if err != nil {
 		return fmt.Errorf("cannot make the table: %w", err)

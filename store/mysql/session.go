@@ -3,6 +3,7 @@ package mysql
 import (
 	"context"
 	"database/sql/driver"
+	"errors"
 	"slices"
 	"time"
 
@@ -10,28 +11,29 @@ import (
 	"github.com/sortid/sortid/store/internal/connect"
 )
 
-// A connector makes connections whose sessions are set up for the store, whatever the
-// defaults of the server or the parameters of the URL are.
+// A connector makes connections with the session settings that the store needs, whatever the
+// server's defaults or the URL's parameters.
 type connector struct {
 	driver.Connector
 	address string
 	setup   []string
+	limit   connect.Limit
 }
 
 var session = []string{
-	// Not SERIALIZABLE, with which a read locks, nor one with which it sees what is not
-	// committed. READ COMMITTED would do, but not with a binary log of statements.
+	// Not SERIALIZABLE, where a read locks, nor a level that reads uncommitted changes. READ
+	// COMMITTED would do, but fails with a statement-based binary log.
 	"SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ WRITE",
 	"SET NAMES utf8mb4, SESSION autocommit = 1, sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION'",
 }
 
-// galera is for sessions on a node of a Galera cluster: statements of all kinds wait until
-// the node has what the others have committed, and fail if it is cut off from them.
+// galera is for sessions on a node of a Galera cluster. All statements wait until the node has
+// what the others have committed, and fail if it is cut off from them.
 var galera = []string{"SET SESSION wsrep_sync_wait = 7, wsrep_dirty_reads = OFF"}
 
 func newConnector(config *mysql.Config, setup []string) (*connector, error) {
 	config = config.Clone()
-	config.ClientFoundRows = true   // rows that match count, even if they stay as they are
+	config.ClientFoundRows = true   // count rows that match, even if they do not change
 	config.InterpolateParams = true // one request for each statement, not two
 	if config.DialFunc == nil && config.Net == "tcp" {
 		config.DialFunc = connect.Dial
@@ -40,23 +42,17 @@ func newConnector(config *mysql.Config, setup []string) (*connector, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &connector{c, config.Addr, setup}, nil
+	return &connector{Connector: c, address: config.Addr, setup: setup}, nil
 }
 
-// Connect returns a connection that is set up. If the server has none to spare, it waits
-// for one.
+// Connect returns a connection whose session is set up. If the server has no connection to spare,
+// or is too busy to answer in time, Connect waits.
 func (c *connector) Connect(ctx context.Context) (driver.Conn, error) {
 	conn, err := c.connect(ctx)
-	if !busy(err) {
-		return conn, err
+	if busy(err) || errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
+		return connect.Retry(ctx, c.address, c.connect)
 	}
-	return connect.Retry(ctx, c.address, func(ctx context.Context) (driver.Conn, error) {
-		conn, err := c.connect(ctx)
-		if busy(err) {
-			err = connect.Busy(err, busyPause)
-		}
-		return conn, err
-	})
+	return conn, err
 }
 
 // busyPause is short: a refusal costs the server little.
@@ -64,11 +60,17 @@ const busyPause = 300 * time.Millisecond
 
 // busy reports whether a server has refused a connection because it has too many.
 func busy(err error) bool {
-	return slices.Contains([]uint16{numberTooManyConnections, numberTooManyOfUser, numberLimitOfUser}, number(err))
+	return slices.Contains([]uint16{numberTooManyConnections, numberTooManyOfUser,
+		numberLimitOfUser}, number(err))
 }
 
 func (c *connector) connect(ctx context.Context) (driver.Conn, error) {
+	ctx, cancel := context.WithTimeout(ctx, 2*c.limit.Next()) // for several requests
+	defer cancel()
 	conn, err := c.Connector.Connect(ctx)
+	if busy(err) {
+		err = connect.Busy(err, busyPause)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -78,5 +80,6 @@ func (c *connector) connect(ctx context.Context) (driver.Conn, error) {
 			return nil, err
 		}
 	}
+	c.limit.Connected()
 	return conn, nil
 }

@@ -90,8 +90,10 @@ func TestStore(t *testing.T) {
 // The store does not depend on the defaults of the server, or on parameters of the URL,
 // and what they stand for is what it has.
 func TestDefaultsOfTheServer(t *testing.T) {
-	server := testserver.StartMySQL(t, "transaction-isolation=READ-UNCOMMITTED", "autocommit=OFF", "sql-mode=ANSI",
-		"default-storage-engine=MyISAM", "default-time-zone=+05:45", "character-set-server=latin1", "collation-server=latin1_swedish_ci",
+	server := testserver.StartMySQL(t, "transaction-isolation=READ-UNCOMMITTED", "autocommit=OFF",
+		"sql-mode=ANSI",
+		"default-storage-engine=MyISAM", "default-time-zone=+05:45", "character-set-server=latin1",
+		"collation-server=latin1_swedish_ci",
 		"log-bin=bin", "sync-binlog=1", "binlog-format=STATEMENT", "init-connect=SET NAMES latin1")
 	admin := dial(t, at(t, server.URL, nil, "", "mysql")+"?autocommit=1&tx_read_only=0")
 	exec(t, admin, "SET GLOBAL tx_read_only = ON")
@@ -100,7 +102,8 @@ func TestDefaultsOfTheServer(t *testing.T) {
 		n++
 		database := fmt.Sprint("test_", n)
 		exec(t, admin, "CREATE DATABASE "+database)
-		url := at(t, server.URL, nil, "", database) + "?parseTime=true&loc=Asia%2FKathmandu&clientFoundRows=false&interpolateParams=true&charset=latin1&sql_mode=%27%27"
+		url := at(t, server.URL, nil, "", database) +
+			"?parseTime=true&loc=Asia%2FKathmandu&clientFoundRows=false&interpolateParams=true&charset=latin1&sql_mode=%27%27"
 		open(t, url)
 		for _, change := range []string{"INSERT", "UPDATE"} {
 			exec(t, admin, fmt.Sprintf(`CREATE TRIGGER %[1]s.demand_%[2]s BEFORE %[2]s ON %[1]s.sortid_lease FOR EACH ROW
@@ -141,9 +144,12 @@ func TestNew(t *testing.T) {
 
 func TestURLs(t *testing.T) {
 	for _, bad := range []string{
-		"", "mysql", "mysql:", "mysql:x", "postgres://localhost/x", "root@tcp(localhost)/x", "sortid.db",
-		"mysql://localhost", "mysql://localhost/", "mysql://localhost/x/y", "mysql://localhost:none/x", "mysql://localhost/x?%zz", "mysql://localhost/x#y",
-		"mysql://localhost/x?timeout=soon", "mysql://localhost/x?tls=perhaps", "mysql://localhost/x?parseTime=2",
+		"", "mysql", "mysql:", "mysql:x", "postgres://localhost/x", "root@tcp(localhost)/x",
+		"sortid.db",
+		"mysql://localhost", "mysql://localhost/", "mysql://localhost/x/y",
+		"mysql://localhost:none/x", "mysql://localhost/x?%zz", "mysql://localhost/x#y",
+		"mysql://localhost/x?timeout=soon", "mysql://localhost/x?tls=perhaps",
+		"mysql://localhost/x?parseTime=2",
 	} {
 		if _, err := parse(bad); err == nil {
 			t.Errorf("%q is accepted", bad)
@@ -152,18 +158,24 @@ func TestURLs(t *testing.T) {
 		}
 	}
 	for raw, want := range map[string]mysql.Config{
-		"mysql://db.example.com/app":                        {Net: "tcp", Addr: "db.example.com:3306", DBName: "app"},
-		"mariadb://me:p%40ss%2Fw%3Ard@[::1]:3307/app%20one": {Net: "tcp", Addr: "[::1]:3307", User: "me", Passwd: "p@ss/w:rd", DBName: "app one"},
-		"mysql://me@/app":                                   {Net: "tcp", Addr: "127.0.0.1:3306", User: "me", DBName: "app"},
-		"mysql://me@localhost/app?socket=/run/my.sock":      {Net: "unix", Addr: "/run/my.sock", User: "me", DBName: "app"},
-		"mysql://h/app?timeout=3s&connectionAttributes=p:/": {Net: "tcp", Addr: "h:3306", DBName: "app", Timeout: 3 * time.Second, ConnectionAttributes: "p:/"},
+		"mysql://db.example.com/app": {Net: "tcp",
+			Addr: "db.example.com:3306", DBName: "app"},
+		"mariadb://me:p%40ss%2Fw%3Ard@[::1]:3307/app%20one": {Net: "tcp", Addr: "[::1]:3307",
+			User: "me", Passwd: "p@ss/w:rd", DBName: "app one"},
+		"mysql://me@/app": {Net: "tcp", Addr: "127.0.0.1:3306",
+			User: "me", DBName: "app"},
+		"mysql://me@localhost/app?socket=/run/my.sock": {Net: "unix", Addr: "/run/my.sock",
+			User: "me", DBName: "app"},
+		"mysql://h/app?timeout=3s&connectionAttributes=p:/": {Net: "tcp", Addr: "h:3306",
+			DBName: "app", Timeout: 3 * time.Second, ConnectionAttributes: "p:/"},
 	} {
 		c, err := parse(raw)
 		if err != nil {
 			t.Errorf("%q: %v", raw, err)
 			continue
 		}
-		got := mysql.Config{Net: c.Net, Addr: c.Addr, User: c.User, Passwd: c.Passwd, DBName: c.DBName, Timeout: c.Timeout, ConnectionAttributes: c.ConnectionAttributes}
+		got := mysql.Config{Net: c.Net, Addr: c.Addr, User: c.User, Passwd: c.Passwd,
+			DBName: c.DBName, Timeout: c.Timeout, ConnectionAttributes: c.ConnectionAttributes}
 		if fmt.Sprint(got) != fmt.Sprint(want) {
 			t.Errorf("%q: %+v", raw, got)
 		}
@@ -178,8 +190,10 @@ func TestURLs(t *testing.T) {
 func TestPasswordsStaySecret(t *testing.T) {
 	const secret = "hushhush"
 	for _, raw := range []string{
-		secret, "a%40" + secret, "%zz" + secret, "#" + secret, "/" + secret, "?" + secret, "@" + secret, ":" + secret, "a:" + secret + "@b",
-		"1#" + secret, "1/" + secret, "1?" + secret + "=", "1@" + secret, "[" + secret, "]" + secret, " " + secret, "\x00" + secret, "\\" + secret, "&" + secret, ")/" + secret,
+		secret, "a%40" + secret, "%zz" + secret, "#" + secret, "/" + secret, "?" + secret, "@" +
+			secret, ":" + secret, "a:" + secret + "@b",
+		"1#" + secret, "1/" + secret, "1?" + secret + "=", "1@" + secret, "[" + secret, "]" +
+			secret, " " + secret, "\x00" + secret, "\\" + secret, "&" + secret, ")/" + secret,
 		"1/" + secret + "?x=" + secret, "1/a?" + secret + "#" + secret,
 	} {
 		for _, url := range []string{
@@ -206,7 +220,10 @@ func TestPasswordsStaySecret(t *testing.T) {
 }
 
 func TestNoServer(t *testing.T) {
-	faulttest.NoServer(t, Open, func(address string) string { return "mysql://me:secret@" + address + "/db" },
+	faulttest.NoServer(t, Open, func(address string) string {
+		return "mysql://me:secret@" +
+			address + "/db"
+	},
 		`database "db" at 127.0.0.1:`, "does the server run")
 }
 
@@ -222,21 +239,24 @@ func TestBusyServer(t *testing.T) {
 func TestPrivileges(t *testing.T) {
 	server := testserver.StartMySQL(t)
 	admin := dial(t, server.URL)
-	exec(t, admin, "CREATE USER some@'127.0.0.1' IDENTIFIED BY 'hushhush'", "CREATE USER some@localhost IDENTIFIED BY 'hushhush'")
+	exec(t, admin, "CREATE USER some@'127.0.0.1' IDENTIFIED BY 'hushhush'",
+		"CREATE USER some@localhost IDENTIFIED BY 'hushhush'")
 	grant := func(what string) {
 		t.Helper()
 		exec(t, admin, "GRANT "+what+" TO some@'127.0.0.1'", "GRANT "+what+" TO some@localhost")
 	}
 	user := at(t, server.URL, url.UserPassword("some", "hushhush"), "", "")
 
-	if err := refused(t, at(t, user, url.UserPassword("some", "wrong-one"), "", ""), "check user and password"); strings.Contains(err.Error(), "wrong-one") {
+	if err := refused(t, at(t, user, url.UserPassword("some", "wrong-one"), "", ""),
+		"check user and password"); strings.Contains(err.Error(), "wrong-one") {
 		t.Error(err)
 	}
 	refused(t, at(t, server.URL, nil, "", "elsewhere"), "CREATE DATABASE", "elsewhere")
 	refused(t, user, "GRANT SELECT, INSERT, UPDATE")
 	exec(t, admin, "CREATE TABLE other (id INT)")
 	grant("SELECT ON test.other")
-	refused(t, user, "cannot make the table", Schema, "GRANT SELECT, INSERT, UPDATE ON sortid_lease")
+	refused(t, user, "cannot make the table", Schema,
+		"GRANT SELECT, INSERT, UPDATE ON sortid_lease")
 
 	exec(t, admin, Schema)
 	for _, some := range []string{"SELECT", "INSERT", "UPDATE"} {
@@ -256,9 +276,11 @@ func TestPrivileges(t *testing.T) {
 
 // Servers with settings with which they could forget are refused.
 func TestUnsafeSettings(t *testing.T) {
-	server := testserver.StartMySQL(t, "log-bin=bin", "sync-binlog=1", "innodb-doublewrite=OFF", "log-warnings=0")
+	server := testserver.StartMySQL(t, "log-bin=bin", "sync-binlog=1", "innodb-doublewrite=OFF",
+		"log-warnings=0")
 	admin := dial(t, server.URL)
-	if c := open(t, server.URL).Conditions(); len(c) != 1 || !strings.Contains(c[0], "conditional: innodb_doublewrite") {
+	if c := open(t, server.URL).Conditions(); len(c) != 1 ||
+		!strings.Contains(c[0], "conditional: innodb_doublewrite") {
 		t.Errorf("%q", c)
 	}
 	for _, c := range []struct{ name, bad, good, want string }{
@@ -285,8 +307,9 @@ func TestUnsafeSettings(t *testing.T) {
 func TestInspect(t *testing.T) {
 	safe := func(key, value string) map[string]string {
 		m := map[string]string{
-			"innodb_flush_log_at_trx_commit": "1", "sync_binlog": "0", "log_bin": "OFF", "innodb_flush_method": "O_DIRECT",
-			"innodb_doublewrite": "ON", "read_only": "OFF",
+			"innodb_flush_log_at_trx_commit": "1", "sync_binlog": "0", "log_bin": "OFF",
+			"innodb_flush_method": "O_DIRECT",
+			"innodb_doublewrite":  "ON", "read_only": "OFF",
 		}
 		m[key] = value
 		return m
@@ -343,24 +366,31 @@ func TestReplication(t *testing.T) {
 	primary := testserver.StartMySQL(t, "server-id=1", "log-bin=bin", "sync-binlog=1")
 	replica := testserver.StartMySQL(t, "server-id=2", "read-only=ON")
 	admin := dial(t, primary.URL)
-	exec(t, admin, Schema, "CREATE USER someone@localhost", "GRANT ALL ON test.* TO someone@localhost",
-		"CREATE USER repl@localhost IDENTIFIED BY 'hushhush'", "GRANT REPLICATION SLAVE ON *.* TO repl@localhost")
+	exec(t, admin, Schema, "CREATE USER someone@localhost",
+		"GRANT ALL ON test.* TO someone@localhost",
+		"CREATE USER repl@localhost IDENTIFIED BY 'hushhush'",
+		"GRANT REPLICATION SLAVE ON *.* TO repl@localhost")
 	u, err := url.Parse(primary.URL)
 	if err != nil {
 		t.Fatal(err)
 	}
-	exec(t, dial(t, replica.URL), fmt.Sprintf("CHANGE MASTER TO MASTER_HOST='127.0.0.1', MASTER_PORT=%s, MASTER_USER='repl', MASTER_PASSWORD='hushhush'", u.Port()), "START SLAVE")
+	exec(t, dial(t, replica.URL),
+		fmt.Sprintf(
+			"CHANGE MASTER TO MASTER_HOST='127.0.0.1', MASTER_PORT=%s, MASTER_USER='repl', MASTER_PASSWORD='hushhush'", u.Port()), "START SLAVE")
 	connected := func() (n int) {
 		t.Helper()
 		var name string
-		if err := admin.QueryRowContext(t.Context(), "SHOW GLOBAL STATUS LIKE 'Slaves_connected'").Scan(&name, &n); err != nil {
+		if err := admin.QueryRowContext(t.Context(),
+			"SHOW GLOBAL STATUS LIKE 'Slaves_connected'").Scan(&name, &n); err != nil {
 			t.Fatal(err)
 		}
 		return n
 	}
-	faulttest.Eventually(t, func() bool { return connected() > 0 }, func() string { return "the replica does not connect" })
+	faulttest.Eventually(t, func() bool { return connected() > 0 },
+		func() string { return "the replica does not connect" })
 	for _, user := range []string{"root", "someone"} {
-		if c := open(t, at(t, primary.URL, url.User(user), "", "")).Conditions(); len(c) != 1 || !strings.Contains(c[0], "conditional: the server has replicas (connected: 1)") {
+		if c := open(t, at(t, primary.URL, url.User(user), "", "")).Conditions(); len(c) != 1 ||
+			!strings.Contains(c[0], "conditional: the server has replicas (connected: 1)") {
 			t.Errorf("%s: %q", user, c)
 		}
 	}
@@ -397,9 +427,11 @@ func TestGetWaitsForTheLog(t *testing.T) {
 		}
 		switch tries++; {
 		case shown && r != next:
-			t.Errorf("Get has shown revision %d, and after a crash there is revision %d", next.Revision, r.Revision)
+			t.Errorf("Get has shown revision %d, and after a crash there is revision %d",
+				next.Revision, r.Revision)
 		case !shown && r != is && tries >= 5: // the server may have synced its log for another reason
-			t.Fatalf("%d changes without a sync have outlived a crash, so this tests nothing: %+v", tries, r)
+			t.Fatalf("%d changes without a sync have outlived a crash, so this tests nothing: %+v",
+				tries, r)
 		}
 		shown, done = shown || r == is, shown
 		is = r
@@ -415,11 +447,13 @@ func TestWrongTable(t *testing.T) {
 		return strings.Replace(Schema, old, new, 1)
 	}
 	for statement, want := range map[string]string{
-		"CREATE TABLE sortid_lease (id INT)":                              "not the table",
-		"CREATE TABLE sortid_lease (id INT PRIMARY KEY)":                  "id int PRI",
-		"CREATE VIEW sortid_lease AS SELECT 1 AS id":                      "not the table",
-		changed("PRIMARY KEY", "KEY"):                                     "realm varbinary MUL, block varbinary, revision bigint",
-		changed("(realm, block)", "(realm)"):                              "realm varbinary PRI, block varbinary, revision bigint",
+		"CREATE TABLE sortid_lease (id INT)":             "not the table",
+		"CREATE TABLE sortid_lease (id INT PRIMARY KEY)": "id int PRI",
+		"CREATE VIEW sortid_lease AS SELECT 1 AS id":     "not the table",
+		changed("PRIMARY KEY",
+			"KEY"): "realm varbinary MUL, block varbinary, revision bigint",
+		changed("(realm, block)",
+			"(realm)"): "realm varbinary PRI, block varbinary, revision bigint",
 		changed("(realm, block)", "(realm, block, revision)"):             "revision bigint PRI",
 		changed("VARBINARY(255) ", "VARCHAR(200)"):                        "realm varchar PRI",
 		changed("hwm      BIGINT  ", "hwm INT"):                           "hwm int",
@@ -433,7 +467,8 @@ func TestWrongTable(t *testing.T) {
 			if !errors.Is(err, lease.ErrUnsafe) || !strings.Contains(err.Error(), "ENGINE=InnoDB") {
 				t.Error(err)
 			}
-		} else if !strings.Contains(err.Error(), "is not the table for leases") || !strings.Contains(err.Error(), columns) {
+		} else if !strings.Contains(err.Error(), "is not the table for leases") ||
+			!strings.Contains(err.Error(), columns) {
 			t.Errorf("%s: %v", statement, err)
 		}
 	}
@@ -442,14 +477,17 @@ func TestWrongTable(t *testing.T) {
 // A row that somebody has edited is an error, and says so.
 func TestEditedRow(t *testing.T) {
 	for _, statement := range []string{
-		"UPDATE sortid_lease SET hwm = 1", "UPDATE sortid_lease SET revision = 7", "UPDATE sortid_lease SET record = '[]'",
-		`UPDATE sortid_lease SET record = REPLACE(record, '42/8', '41/8')`, `UPDATE sortid_lease SET record = REPLACE(record, '"realm":"realm"', '"realm":"other"')`,
+		"UPDATE sortid_lease SET hwm = 1", "UPDATE sortid_lease SET revision = 7",
+		"UPDATE sortid_lease SET record = '[]'",
+		`UPDATE sortid_lease SET record = REPLACE(record, '42/8', '41/8')`,
+		`UPDATE sortid_lease SET record = REPLACE(record, '"realm":"realm"', '"realm":"other"')`,
 	} {
 		url := testserver.MySQL(t)
 		s := open(t, url)
 		faulttest.Change(t, s, record(0), record(1))
 		exec(t, dial(t, url), statement)
-		faulttest.NotARecord(t, s, statement, `the row of realm "realm", block 42/8 was not written by this store`)
+		faulttest.NotARecord(t, s, statement,
+			`the row of realm "realm", block 42/8 was not written by this store`)
 	}
 }
 
@@ -457,7 +495,8 @@ func TestEditedRow(t *testing.T) {
 func TestRacingOpens(t *testing.T) {
 	url := testserver.MySQL(t)
 	admin := dial(t, url)
-	faulttest.RacingOpens(t, Open, url, func() { exec(t, admin, "DROP TABLE IF EXISTS sortid_lease") })
+	faulttest.RacingOpens(t, Open, url,
+		func() { exec(t, admin, "DROP TABLE IF EXISTS sortid_lease") })
 }
 
 // A change of nothing is a change: the record was as expected.
@@ -526,7 +565,9 @@ func TestIdleConnections(t *testing.T) {
 	admin := dial(t, at(t, url, nil, "", "mysql"))
 	connections := func() (n int) {
 		t.Helper()
-		if err := admin.QueryRowContext(t.Context(), "SELECT COUNT(*) FROM information_schema.processlist WHERE db = ?", url[strings.LastIndexByte(url, '/')+1:]).Scan(&n); err != nil {
+		if err := admin.QueryRowContext(t.Context(),
+			"SELECT COUNT(*) FROM information_schema.processlist WHERE db = ?",
+			url[strings.LastIndexByte(url, '/')+1:]).Scan(&n); err != nil {
 			t.Fatal(err)
 		}
 		return n
@@ -540,7 +581,8 @@ func TestGalera(t *testing.T) {
 	one, two := testserver.StartGalera(t)
 	stores := []*Store{open(t, one.URL), open(t, two.URL)}
 	for _, s := range stores {
-		if c := s.Conditions(); len(c) != 1 || !strings.Contains(c[0], "conditional: the server is a node of a Galera cluster") {
+		if c := s.Conditions(); len(c) != 1 ||
+			!strings.Contains(c[0], "conditional: the server is a node of a Galera cluster") {
 			t.Errorf("%q", c)
 		}
 	}
@@ -587,4 +629,15 @@ func TestGalera(t *testing.T) {
 		t.Errorf("%d times both were told to have stored", both)
 	}
 	t.Logf("%d conflicts were errors", conflicts)
+}
+
+// Open tries again when a connection breaks, or one request is lost.
+func TestBrokenConnections(t *testing.T) {
+	direct := testserver.MySQL(t)
+	u, err := url.Parse(direct)
+	if err != nil {
+		t.Fatal(err)
+	}
+	faulttest.Starts(t, Open, u.Host,
+		func(address string) string { return at(t, direct, nil, address, "") })
 }

@@ -11,10 +11,10 @@ import (
 	"github.com/sortid/sortid/store/internal/connect"
 )
 
-// errURL says nothing of the URL that it is about: where that is malformed nobody can
-// tell what in it is the password.
-var errURL = connect.BadURL(errors.New("mysql: not a URL such as mysql://user:password@host:3306/database; " +
-	"in user, password and parameters the characters : / ? # @ % must be written as %3A %2F %3F %23 %40 %25"))
+// errURL shows nothing of the URL: in a malformed URL nobody can tell what is the password.
+var errURL = connect.BadURL(errors.New(
+	"mysql: not a URL such as mysql://user:password@host:3306/database; " +
+		"in user, password and parameters the characters : / ? # @ % must be written as %3A %2F %3F %23 %40 %25"))
 
 // parse returns the driver's configuration for a URL.
 func parse(raw string) (*mysql.Config, error) {
@@ -22,7 +22,7 @@ func parse(raw string) (*mysql.Config, error) {
 	if err != nil || u.Scheme != "mysql" && u.Scheme != "mariadb" || u.Opaque != "" {
 		return nil, errURL
 	}
-	// What follows the host has no @, or else a password may have got there.
+	// After the host there must be no @: a part of the password may have got there.
 	if _, rest, _ := strings.Cut(raw, "://"); strings.Count(rest, "@") > 1 ||
 		strings.Contains(rest, "@") && u.User == nil || strings.Contains(rest, "#") {
 		return nil, errURL
@@ -47,7 +47,7 @@ func parse(raw string) (*mysql.Config, error) {
 		address = "unix(" + socket + ")"
 	}
 	query.Del("socket")
-	// The driver knows what the parameters mean, but has a syntax of its own for the rest.
+	// The driver knows the parameters, but has its own syntax for the rest.
 	config, err := mysql.ParseDSN(address + "/?" + query.Encode())
 	if err != nil {
 		return nil, connect.BadURL(fmt.Errorf("mysql: the URL's parameters: %w", err))

@@ -10,18 +10,20 @@ import (
 	"github.com/sortid/sortid/lease"
 )
 
-// open returns the bucket's stream, and makes it if there is none. Of two that make the
-// same at one time both succeed.
+// open returns the bucket's stream, and makes it if there is none. If two processes make the same
+// stream at once, both succeed.
 func (s *Store) open(ctx context.Context, options Options) (jetstream.Stream, error) {
 	name, replicas := "KV_"+s.name, max(options.Replicas, 1)
-	stream, err := s.js.Stream(ctx, name)
+	stream, err := ask(ctx, s,
+		func(ctx context.Context) (jetstream.Stream, error) { return s.js.Stream(ctx, name) })
 	if !errors.Is(err, jetstream.ErrStreamNotFound) {
 		return stream, err
 	}
-	if _, err := conditions(replicas, options.SyncAlways, s.conn.ConnectedServerVersion()); err != nil {
+	if _, err := conditions(replicas, options.SyncAlways,
+		s.conn.ConnectedServerVersion()); err != nil {
 		return nil, err
 	}
-	return s.js.CreateStream(ctx, jetstream.StreamConfig{
+	config := jetstream.StreamConfig{
 		Name:              name,
 		Description:       "Leases of node IDs (sortid). Losing any of it can issue IDs twice.",
 		Subjects:          []string{s.subject(">")},
@@ -33,11 +35,16 @@ func (s *Store) open(ctx context.Context, options Options) (jetstream.Stream, er
 		Replicas:          replicas,
 		DenyDelete:        true,
 		DenyPurge:         true,
-	})
+	}
+	return ask(
+		ctx, s, func(ctx context.Context) (jetstream.Stream, error) {
+			return s.js.CreateStream(ctx,
+				config)
+		})
 }
 
-// check fails with [lease.ErrUnsafe] if a bucket of this configuration could drop records,
-// or answer with old ones.
+// check fails with [lease.ErrUnsafe] if a bucket with this configuration could lose records or
+// answer with old ones.
 func check(c jetstream.StreamConfig) error {
 	edit := "; nats stream edit " + c.Name + " "
 	subject := "$KV." + c.Name[len("KV_"):] + ".>"
@@ -47,35 +54,46 @@ func check(c jetstream.StreamConfig) error {
 	case c.Mirror != nil || len(c.Sources) > 0:
 		return unsafe("it gets its messages from other streams; make a bucket for leases alone")
 	case !slices.Equal(c.Subjects, []string{subject}) || c.SubjectTransform != nil:
-		return unsafe("its subjects are %q, want %q alone; make a bucket for leases alone", c.Subjects, subject)
+		return unsafe("its subjects are %q, want %q alone; make a bucket for leases alone",
+			c.Subjects, subject)
 	case c.Retention != jetstream.LimitsPolicy:
 		return unsafe("its retention policy is %v, want limits; make a new bucket", c.Retention)
 	case c.MaxAge != 0:
 		return unsafe("records expire after %v, want never"+edit+"--max-age 0", c.MaxAge)
 	case c.Discard == jetstream.DiscardOld && (c.MaxMsgs > 0 || c.MaxBytes > 0):
-		return unsafe("it drops the oldest records beyond %d messages or %d bytes, want no such limits, or to refuse new ones"+edit+"--discard new", c.MaxMsgs, c.MaxBytes)
+		return unsafe(
+			"it drops the oldest records beyond %d messages or %d bytes, want no such limits, or to refuse new ones"+edit+"--discard new", c.MaxMsgs, c.MaxBytes)
 	case c.NoAck || c.PersistMode == jetstream.AsyncPersistMode:
 		return unsafe("it does not acknowledge what is stored, or before it is; make a new bucket")
 	case c.AllowDirect:
-		return unsafe("direct gets are on, so that a replica or a mirror may answer with an old record" + edit + "--no-allow-direct, or let this program make the bucket")
+		return unsafe(
+			"direct gets are on, so that a replica or a mirror may answer with an old record" +
+				edit + "--no-allow-direct, or let this program make the bucket")
 	}
 	return nil
 }
 
-// conditions returns what the guarantee depends on for so many replicas on servers of this
-// version. It fails with [lease.ErrUnsafe] if that cannot be, or is not enough.
+// conditions returns what the guarantee depends on, for this number of replicas and server
+// version. It fails with [lease.ErrUnsafe] if there can be no guarantee.
 func conditions(replicas int, syncAlways bool, version string) (list []string, err error) {
 	if syncAlways && !since(version, 2, 10) {
-		return nil, unsafe("sync=always is stated, but this is version %s, and only from 2.10 on can a server sync each change", version)
+		return nil,
+			unsafe(
+				"sync=always is stated, but this is version %s, and only from 2.10 on can a server sync each change", version)
 	}
 	if replicas > 1 && !since(version, 2, 11) {
-		return nil, unsafe("the bucket has %d replicas, and before version 2.11 (this is %s) these could accept two changes of one revision; use one replica, or newer servers", replicas, version)
+		return nil,
+			unsafe(
+				"the bucket has %d replicas, and before version 2.11 (this is %s) these could accept two changes of one revision; use one replica, or newer servers", replicas, version)
 	}
 	if !syncAlways {
-		list = append(list, "conditional: unless all servers have jetstream { sync_interval: always }, they acknowledge a change up to two minutes before it is on their disks: a crash of the machine, or of several at a time if there are replicas, forgets it; if they have it, add sync=always to the URL")
+		list = append(
+			list,
+			"conditional: unless all servers have jetstream { sync_interval: always }, they acknowledge a change up to two minutes before it is on their disks: a crash of the machine, or of several at a time if there are replicas, forgets it; if they have it, add sync=always to the URL")
 	}
 	if replicas > 1 {
-		list = append(list, fmt.Sprintf("conditional: the bucket has %d replicas, and their leader, if it is cut off from the others, may answer with old records until it notices; for the full guarantee use one replica", replicas))
+		list = append(list, fmt.Sprintf(
+			"conditional: the bucket has %d replicas, and their leader, if it is cut off from the others, may answer with old records until it notices; for the full guarantee use one replica", replicas))
 	}
 	return list, nil
 }
@@ -83,7 +101,7 @@ func conditions(replicas int, syncAlways bool, version string) (list []string, e
 // since reports whether a server's version is this one or later.
 func since(version string, major, minor int) bool {
 	var a, b int
-	fmt.Sscanf(version, "%d.%d", &a, &b) // what is no version is before all
+	fmt.Sscanf(version, "%d.%d", &a, &b) // a text that is no version comes before all versions
 	return a > major || a == major && b >= minor
 }
 

@@ -1,84 +1,48 @@
 // Package nats keeps leases in a key-value bucket of NATS JetStream.
 //
 //	store, err := nats.Open(ctx, "nats://sortid:password@nats.example.com/sortid?sync=always")
-//	...
-//	defer store.Close()
-//	l, err := lease.Acquire(ctx, store, lease.Config{Realm: "orders", Format: lease.SCRU64, NodeBits: 8})
 //
-// By default NATS forgets up to two minutes when its machine crashes. So look at
-// [Store.Conditions]: for one replica, and with sync=always, it is empty.
+// By default NATS loses up to two minutes of changes if its machine crashes. So check
+// [Store.Conditions]: with one replica and sync=always, it is empty.
 //
-// # URL
+// The URL is nats://USER:PASSWORD@HOST:PORT,HOST:PORT,.../BUCKET?PARAMETER=VALUE&..., or
+// natss:// with TLS. In user and password the characters / ? # @ % are written %2F %3F %23 %40
+// %25; a user without a password is a token. The parameters are
 //
-// nats://USER:PASSWORD@HOST:PORT,HOST:PORT,.../BUCKET?PARAMETER=VALUE&..., or natss:// for
-// an encrypted connection. In user and password the characters / ? # @ % must be written
-// as %2F %3F %23 %40 %25; a user without a password is a token. The port is 4222 by
-// default, and BUCKET is sortid. There are the parameters
-//
-//   - sync=always: you vouch that all servers sync each change, as said below;
-//   - replicas: on how many servers to keep the bucket if it is made now; by default 1;
+//   - sync=always: you vouch that all servers sync each change, see below;
+//   - replicas: the number of servers that keep the bucket, if Open makes it; by default 1;
 //   - creds: a file with credentials, as nsc makes them;
-//   - with natss, ca: a file with the certificates that are trusted; by default the
-//     system's; cert and key: files with the certificate and the key of this client,
-//     where the servers demand them.
+//   - with natss, ca: a file with the trusted certificates, by default the system's. cert and
+//     key: files with this client's certificate and key.
 //
-// # How it works
-//
-// Each record is a key, REALM.BLOCK, whose value is the record as JSON. In REALM all but
-// ASCII letters, digits, - and _ is written as = and two hexadecimal digits a byte. Look at
-// a bucket by
-//
-//	nats kv ls sortid
-//	nats kv get sortid orders.0/0
-//
-// Open makes the bucket if there is none. CompareAndSet reads the record and compares it,
-// and then publishes the new one on the condition that the key has the revision that was
-// read. Reads go to the leader of the bucket's stream and to none of its replicas. Each
-// request is sent once.
-//
-// Time is that of the server that leads the bucket's stream: the store writes an empty
-// message, whose key is "=time", and reads the time that JetStream has given it.
+// Each record is a key, REALM.BLOCK, with its JSON as the value. Open makes the bucket if there is
+// none. CompareAndSet publishes the record on condition that the key has the revision that was
+// read. The stream's leader answers reads. Each change is sent once. To get the time, the store
+// writes an empty message, "=time", and reads when JetStream received it.
 //
 // # Guarantee
 //
 // No ID is issued twice, provided that
 //
-//   - the bucket keeps what it has, and answers with what it has now: it is in files, has no
-//     maximal age and no limits beyond which it discards old messages, neither mirrors nor
-//     sources others, acknowledges what is stored and not before, and has no direct gets.
-//     Open fails with [lease.ErrUnsafe] otherwise. Buckets made by "nats kv add" have
-//     direct gets;
-//   - each server has jetstream { sync_interval: always } in its configuration, which those
-//     from version 2.10 on know. Clients cannot see that, so [Store.Conditions] names it
-//     unless the URL has sync=always;
-//   - there is one replica. With several, a leader that was cut off from the others may,
-//     until it notices, answer a read with what was true before; Conditions says so. A node
-//     ID can then be used twice if that happens to a process that is just dividing or
-//     joining node IDs, and which then is connected to the others. Before version 2.11
-//     several replicas do not even compare and set in one step, and are refused;
-//   - the disk has stored what it says that it has, and nobody edits the keys, or puts a
-//     restored stream in the place of the bucket. If that has happened: stop all processes,
-//     call [lease.Fence] (sortid lease fence URL), start them again.
+//   - the bucket is in files, and acknowledges only what is stored. It has no maximal age, no
+//     limits that discard old messages, no mirrors, no sources and no direct gets. Otherwise
+//     Open fails with [lease.ErrUnsafe]. Buckets made by "nats kv add" have direct gets;
+//   - each server has jetstream { sync_interval: always }, which exists since version 2.10.
+//     Clients cannot see it, so [Store.Conditions] names it unless the URL has sync=always;
+//   - there is one replica. With several, a leader that is cut off may answer with an old
+//     record; Conditions says so. Before version 2.11 several replicas are refused;
+//   - the disk keeps what it has synced, and nobody edits the keys or restores the stream. If
+//     that has happened: stop all processes, call [lease.Fence] (sortid lease fence URL),
+//     start them again. A deleted key is [ErrDeleted]: fence the realm, too. If it was the
+//     realm's own key, delete the bucket before that.
 //
-// A key that was deleted by hand is an error, [ErrDeleted], and no record that never was:
-// what had been granted is not known any more. Fence the realm then, too. If it is the key
-// of the realm itself, delete the bucket before that.
+// # Privileges and connections
 //
-// # Connections
+// A store has one connection. Open waits for a server that is away, for 30 seconds if its
+// context has no deadline. A user must subscribe to _INBOX.> and publish to $KV.sortid.> and
 //
-// A store has one connection for as long as it is open. Open tries again, while the server
-// is away, until its context ends, or, if that has no deadline, for 30 seconds.
+//	$JS.API.STREAM.INFO.KV_sortid, $JS.API.STREAM.MSG.GET.KV_sortid, $JS.FC.KV_sortid.>,
+//	$JS.API.CONSUMER.CREATE.KV_sortid.>, $JS.API.CONSUMER.DELETE.KV_sortid.>
 //
-// # Privileges
-//
-// To subscribe to _INBOX.> and to publish to
-//
-//	$KV.sortid.>
-//	$JS.API.STREAM.INFO.KV_sortid
-//	$JS.API.STREAM.MSG.GET.KV_sortid
-//	$JS.API.CONSUMER.CREATE.KV_sortid.>
-//	$JS.API.CONSUMER.DELETE.KV_sortid.>
-//	$JS.FC.KV_sortid.>
-//
-// Open needs $JS.API.STREAM.CREATE.KV_sortid only if the bucket does not exist.
+// Open needs $JS.API.STREAM.CREATE.KV_sortid if the bucket does not exist.
 package nats

@@ -19,17 +19,18 @@ import (
 )
 
 // ErrDeleted: a record was deleted by hand. Fence its realm.
-var ErrDeleted = errors.New("the record was deleted, and with it the mark of what was granted; fence the realm before anybody else uses it")
+var ErrDeleted = errors.New(
+	"the record was deleted, and with it the mark of what was granted; fence the realm before anybody else uses it")
 
-// Options are the choices that [New] leaves to the program; the zero Options are those of
-// a URL without parameters.
+// Options are the choices that [New] leaves to the program. The zero Options are the same as a URL
+// without parameters.
 type Options struct {
 	Bucket     string // "sortid" if empty
-	Replicas   int    // of a bucket that is made now; 1 if 0
-	SyncAlways bool   // all servers are known to have sync_interval: always
+	Replicas   int    // for a new bucket; 0 means 1
+	SyncAlways bool   // you vouch that all servers have sync_interval: always
 }
 
-// DefaultBucket is the bucket that is used if none is named.
+// DefaultBucket is the bucket for a URL or Options without one.
 const DefaultBucket = "sortid"
 
 // A Store is a [lease.Store] in a key-value bucket. It is safe for concurrent use.
@@ -44,47 +45,56 @@ type Store struct {
 	seen       kv.Seen[uint64]
 }
 
-// Open returns the store at a URL; see the package comment. It makes the bucket if there
-// is none, and fails with [lease.ErrUnsafe] if the one that there is could lose records.
-// The context bounds this call only.
+// Open returns the store at a URL; see the package comment. It makes the bucket if there is none.
+// It fails with [lease.ErrUnsafe] if the bucket's settings could lose records. The context limits
+// this call only.
 func Open(ctx context.Context, url string) (*Store, error) {
 	target, err := parse(url)
 	if err != nil {
-		return nil, connect.BadURL(fmt.Errorf("nats: the URL: %w; want nats://user:password@host:4222,host:4222/bucket", err))
+		return nil, connect.BadURL(
+			fmt.Errorf("nats: the URL: %w; want nats://user:password@host:4222,host:4222/bucket",
+				err))
 	}
-	return connect.Retry(ctx, strings.Join(target.hosts, ", "), func(ctx context.Context) (*Store, error) {
-		conn, err := target.connect(ctx)
-		if err != nil {
-			if errors.Is(err, nats.ErrNoServers) {
-				err = connect.Temporary(fmt.Errorf("connection refused: %w", err))
+	return connect.Retry(ctx, strings.Join(target.hosts, ", "),
+		func(ctx context.Context) (*Store, error) {
+			conn, err := target.connect(ctx)
+			if err != nil {
+				if errors.Is(err, nats.ErrNoServers) {
+					err = connect.Temporary(fmt.Errorf("connection refused: %w", err))
+				}
+				return nil, temporary(fmt.Errorf("nats at %s: cannot connect: %w",
+					strings.Join(target.hosts, ", "), err))
 			}
-			return nil, temporary(fmt.Errorf("nats at %s: cannot connect: %w", strings.Join(target.hosts, ", "), err))
-		}
-		s, err := New(ctx, conn, target.options)
-		if err != nil {
-			conn.Close()
-			return nil, temporary(err)
-		}
-		s.own = true
-		return s, nil
-	})
+			s, err := New(ctx, conn, target.options)
+			if err != nil {
+				conn.Close()
+				return nil, temporary(err)
+			}
+			s.own = true
+			return s, nil
+		})
 }
 
-// temporary marks what may be gone at the next attempt: a server, or its JetStream, that
-// starts, or that has no connection to spare.
+// passing lists errors of a lost connection, and of a server or its JetStream that starts or has
+// no connection to spare.
+var passing = []error{
+	nats.ErrTimeout, nats.ErrConnectionClosed, nats.ErrConnectionReconnecting, nats.ErrDisconnected,
+	nats.ErrStaleConnection,
+	nats.ErrReconnectBufExceeded, nats.ErrNoInfoReceived, nats.ErrMaxConnectionsExceeded,
+	nats.ErrNoResponders, jetstream.ErrNoStreamResponse,
+}
+
+// temporary marks errors that may be gone at the next attempt.
 func temporary(err error) error {
-	for _, e := range []error{nats.ErrTimeout, nats.ErrConnectionClosed, nats.ErrMaxConnectionsExceeded, nats.ErrNoResponders, jetstream.ErrNoStreamResponse} {
-		if errors.Is(err, e) {
-			return connect.Temporary(err)
-		}
+	if slices.ContainsFunc(passing, func(e error) bool { return errors.Is(err, e) }) {
+		return connect.Temporary(err)
 	}
 	return err
 }
 
-// New is Open for a program that has a connection already, which stays open when the
-// store is closed. If that connection buffers what is published while it is down (see
-// [nats.ReconnectBufSize]), changes can be carried out long after they were given up; that
-// is allowed, and of no use.
+// New is Open for a program that has a connection already. Closing the store leaves that open. The
+// connection should not buffer what is published while it is down (see [nats.ReconnectBufSize]):
+// changes may then be made long after they were given up. That is safe, but useless.
 func New(ctx context.Context, conn *nats.Conn, options Options) (*Store, error) {
 	s := &Store{conn: conn, name: options.Bucket}
 	if s.name == "" {
@@ -101,10 +111,13 @@ func New(ctx context.Context, conn *nats.Conn, options Options) (*Store, error) 
 	if err := check(config); err != nil {
 		return nil, s.failed("use the bucket", err)
 	}
-	if s.conditions, err = conditions(config.Replicas, options.SyncAlways, conn.ConnectedServerVersion()); err != nil {
+	if s.conditions, err = conditions(config.Replicas, options.SyncAlways,
+		conn.ConnectedServerVersion()); err != nil {
 		return nil, s.failed("use the server", err)
 	}
-	if s.bucket, err = s.js.KeyValue(ctx, s.name); err != nil {
+	s.bucket, err = ask(ctx, s,
+		func(ctx context.Context) (jetstream.KeyValue, error) { return s.js.KeyValue(ctx, s.name) })
+	if err != nil {
 		return nil, s.failed("open the bucket", err)
 	}
 	if _, err := s.Get(ctx, "", lease.Block{}); err != nil { // is it permitted?
@@ -113,12 +126,12 @@ func New(ctx context.Context, conn *nats.Conn, options Options) (*Store, error) 
 	return s, nil
 }
 
-// String says which store it is, for people.
+// String names the store for people.
 func (s *Store) String() string {
 	return fmt.Sprintf("nats at %s, bucket %s", strings.Join(s.conn.Servers(), ", "), s.name)
 }
 
-// Conditions says, in sentences for people, on what the guarantee rests that could not be
+// Conditions lists, in sentences for people, what the guarantee depends on and could not be
 // verified; nil if there is nothing.
 func (s *Store) Conditions() []string { return s.conditions }
 
@@ -128,18 +141,20 @@ func (s *Store) Get(ctx context.Context, realm string, b lease.Block) (lease.Rec
 	return r, err
 }
 
-// get also returns the revision of the record, or 0 if there is none. It asks the
-// stream's leader: that is what the client does where direct gets are off, which check
-// has seen to, and goes on doing if somebody turns them on.
-func (s *Store) get(ctx context.Context, realm string, b lease.Block) (lease.Record, uint64, error) {
+// get also returns the revision of the record, or 0 if there is none. It asks the stream's leader.
+// The client does so if direct gets are off, which check has made sure of, and still does if
+// somebody turns them on later.
+func (s *Store) get(ctx context.Context, realm string,
+	b lease.Block) (lease.Record, uint64, error) {
 	key := key(realm, b)
-	msg, err := s.stream.GetLastMsgForSubject(ctx, s.subject(key))
+	msg, err := s.last(ctx, key)
 	if errors.Is(err, jetstream.ErrMsgNotFound) {
 		r := lease.Record{Realm: realm, Block: b}
 		s.seen.Put(r, 0)
 		return r, 0, nil
 	}
-	if err == nil && (msg.Header.Get("KV-Operation") != "" || msg.Header.Get(jetstream.MarkerReasonHeader) != "") {
+	if err == nil && (msg.Header.Get("KV-Operation") != "" ||
+		msg.Header.Get(jetstream.MarkerReasonHeader) != "") {
 		err = ErrDeleted
 	}
 	if err != nil {
@@ -154,7 +169,8 @@ func (s *Store) get(ctx context.Context, realm string, b lease.Block) (lease.Rec
 }
 
 // GetMany returns the records of blocks, one after the other. It fails with [ErrDeleted].
-func (s *Store) GetMany(ctx context.Context, realm string, blocks []lease.Block) ([]lease.Record, error) {
+func (s *Store) GetMany(ctx context.Context, realm string,
+	blocks []lease.Block) ([]lease.Record, error) {
 	records := make([]lease.Record, len(blocks))
 	for i, b := range blocks {
 		var err error
@@ -165,8 +181,8 @@ func (s *Store) GetMany(ctx context.Context, realm string, blocks []lease.Block)
 	return records, nil
 }
 
-// CompareAndSetMany makes changes one after the other, up to the first that is refused. It
-// fails with [ErrDeleted].
+// CompareAndSetMany makes changes one after the other, until one is refused. It fails with
+// [ErrDeleted].
 func (s *Store) CompareAndSetMany(ctx context.Context, changes []lease.Change) (bool, error) {
 	for _, c := range changes {
 		if ok, err := s.CompareAndSet(ctx, c.Prev, c.Next); !ok || err != nil {
@@ -176,7 +192,7 @@ func (s *Store) CompareAndSetMany(ctx context.Context, changes []lease.Change) (
 	return true, nil
 }
 
-// CompareAndSet stores next in the place of prev. It fails with [ErrDeleted].
+// CompareAndSet replaces prev with next. It fails with [ErrDeleted].
 func (s *Store) CompareAndSet(ctx context.Context, prev, next lease.Record) (bool, error) {
 	key := key(prev.Realm, prev.Block)
 	value, err := kv.Encode(next)
@@ -195,27 +211,57 @@ func (s *Store) CompareAndSet(ctx context.Context, prev, next lease.Record) (boo
 	return s.put(ctx, key, next, value, revision)
 }
 
-// put stores next if its key still has the revision.
-func (s *Store) put(ctx context.Context, key string, next lease.Record, value []byte, revision uint64) (bool, error) {
-	ack, err := s.js.Publish(ctx, s.subject(key), value,
-		jetstream.WithExpectLastSequencePerSubject(revision),
-		jetstream.WithExpectStream(s.stream.CachedInfo().Config.Name),
-		jetstream.WithRetryAttempts(0)) // would be sent twice
+// put stores next if its key still has this revision.
+func (s *Store) put(ctx context.Context, key string, next lease.Record, value []byte,
+	revision uint64) (bool, error) {
+	ack, err := s.publish(ctx, key, value, jetstream.WithExpectLastSequencePerSubject(revision))
 	var refused *jetstream.APIError
 	switch {
 	case err == nil:
 		s.seen.Put(next, ack.Sequence)
 		return true, nil
-	case errors.As(err, &refused) && (refused.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequence ||
-		refused.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequenceConstant):
+	case errors.As(err, &refused) &&
+		(refused.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequence ||
+			refused.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequenceConstant):
 		return false, nil
 	}
 	return false, s.failed("write "+key, err)
 }
 
+// publish sends a message once.
+func (s *Store) publish(ctx context.Context, key string, value []byte,
+	options ...jetstream.PublishOpt) (*jetstream.PubAck, error) {
+	return ask(ctx, s, func(ctx context.Context) (*jetstream.PubAck, error) {
+		return s.js.Publish(ctx, s.subject(key), value, append(options,
+			jetstream.WithExpectStream(s.stream.CachedInfo().Config.Name),
+			jetstream.WithRetryAttempts(0))...)
+	})
+}
+
+// last returns the last message of a key.
+func (s *Store) last(ctx context.Context, key string) (*jetstream.RawStreamMsg, error) {
+	return connect.Read(ctx, func(ctx context.Context) (*jetstream.RawStreamMsg, error) {
+		return ask(ctx, s, func(ctx context.Context) (*jetstream.RawStreamMsg, error) {
+			return s.stream.GetLastMsgForSubject(ctx, s.subject(key))
+		})
+	})
+}
+
+// ask sends a request to the server once. If no answer comes, it reconnects: the client itself
+// would notice a dead connection only after half a minute. A client that may not publish gets no
+// answer either.
+func ask[T any](ctx context.Context, s *Store, f func(context.Context) (T, error)) (T, error) {
+	result, err := connect.Ask(ctx, f)
+	if s.own && errors.Is(err, context.DeadlineExceeded) && !errors.Is(s.conn.LastError(),
+		nats.ErrPermissionViolation) {
+		s.conn.ForceReconnect()
+	}
+	return result, err
+}
+
 // List returns the records of a realm. It fails with [ErrDeleted].
 func (s *Store) List(ctx context.Context, realm string) ([]lease.Record, error) {
-	found := map[lease.Block]lease.Record{} // one that changes meanwhile comes twice
+	found := map[lease.Block]lease.Record{} // a record that changes meanwhile comes twice
 	err := s.each(ctx, folder(realm)+"*", func(e jetstream.KeyValueEntry) error {
 		r, err := decode(e, realm)
 		found[r.Block] = r
@@ -247,11 +293,27 @@ func (s *Store) Realms(ctx context.Context) ([]string, error) {
 	return slices.Collect(maps.Keys(found)), nil
 }
 
-// each calls f with the entries whose keys match.
-func (s *Store) each(ctx context.Context, keys string, f func(jetstream.KeyValueEntry) error) error {
-	w, err := s.bucket.Watch(ctx, keys)
+// each calls f with the entries whose keys match. If they do not all come in time, it starts again
+// from the first.
+func (s *Store) each(ctx context.Context, keys string,
+	f func(jetstream.KeyValueEntry) error) error {
+	_, err := connect.Read(ctx, func(ctx context.Context) (struct{}, error) {
+		return ask(ctx, s, func(ctx context.Context) (none struct{}, err error) {
+			return none,
+				s.watch(ctx, keys, f)
+		})
+	})
 	if err != nil {
 		return s.failed("list "+keys, err)
+	}
+	return nil
+}
+
+func (s *Store) watch(ctx context.Context, keys string,
+	f func(jetstream.KeyValueEntry) error) error {
+	w, err := s.bucket.Watch(ctx, keys)
+	if err != nil {
+		return err
 	}
 	defer w.Stop()
 	for {
@@ -259,15 +321,15 @@ func (s *Store) each(ctx context.Context, keys string, f func(jetstream.KeyValue
 		case e, ok := <-w.Updates():
 			switch {
 			case !ok:
-				return s.failed("list "+keys, nats.ErrConnectionClosed)
-			case e == nil: // that was all
+				return nats.ErrConnectionClosed
+			case e == nil: // no more entries
 				return nil
 			}
 			if err := f(e); err != nil {
-				return s.failed("read "+e.Key(), err)
+				return fmt.Errorf("%s: %w", e.Key(), err)
 			}
 		case <-ctx.Done():
-			return s.failed("list "+keys, context.Cause(ctx))
+			return context.Cause(ctx)
 		}
 	}
 }
@@ -304,18 +366,18 @@ func folder(realm string) string {
 	return key.String() + "."
 }
 
-// timeKey is the key of a message that is written only for JetStream to say when.
+// timeKey is the key of a message that is written only to learn JetStream's time.
 const timeKey = "=time"
 
-// Time returns the time of the clock of the server that leads the bucket's stream.
+// Time returns the time of the server that leads the bucket's stream.
 func (s *Store) Time(ctx context.Context) (time.Time, error) {
-	_, err := s.js.Publish(ctx, s.subject(timeKey), nil,
-		jetstream.WithExpectStream(s.stream.CachedInfo().Config.Name), jetstream.WithRetryAttempts(0))
-	if err != nil {
-		return time.Time{}, s.failed("read the time", err)
-	}
-	// This may be the message of another process, which is then a later one.
-	msg, err := s.stream.GetLastMsgForSubject(ctx, s.subject(timeKey))
+	msg, err := connect.Read(ctx, func(ctx context.Context) (*jetstream.RawStreamMsg, error) {
+		if _, err := s.publish(ctx, timeKey, nil); err != nil {
+			return nil, err
+		}
+		// This may be another process's message; then it is a later one.
+		return s.last(ctx, timeKey)
+	})
 	if err != nil {
 		return time.Time{}, s.failed("read the time", err)
 	}
@@ -330,18 +392,20 @@ func (s *Store) Close() error {
 	return nil
 }
 
-// failed words an error of NATS, and says what to do about those that last.
+// failed describes an error of NATS, with a hint if it will last.
 func (s *Store) failed(what string, err error) error {
 	hint := ""
 	switch last := s.conn.LastError(); {
 	case !s.conn.IsConnected():
 		hint = "; it is not connected"
-	case errors.Is(err, jetstream.ErrJetStreamNotEnabled), errors.Is(err, jetstream.ErrJetStreamNotEnabledForAccount):
+	case errors.Is(err, jetstream.ErrJetStreamNotEnabled),
+		errors.Is(err, jetstream.ErrJetStreamNotEnabledForAccount):
 		hint = "; start the server with -js, and enable JetStream for the account"
 	case errors.Is(err, jetstream.ErrNoStreamResponse), errors.Is(err, nats.ErrNoResponders):
-		hint = "; the bucket " + s.name + " has no leader at present, or was deleted, or the server has no JetStream (-js)"
+		hint = "; the bucket " + s.name +
+			" has no leader at present, or was deleted, or the server has no JetStream (-js)"
 	case errors.Is(err, context.DeadlineExceeded) && errors.Is(last, nats.ErrPermissionViolation):
-		// A client is told that it must not publish, and not about which request.
+		// A client learns that it may not publish, but not for which request.
 		hint = fmt.Sprintf("; perhaps for lack of a permission: %v", last)
 	}
 	err = fmt.Errorf("%v: cannot %s: %w%s", s, what, err, hint)
@@ -395,20 +459,19 @@ func parse(url string) (t target, err error) {
 	return t, nil
 }
 
-// connect waits for one of the hosts as long as ctx allows, and no longer than five
-// seconds for each.
+// connect waits for one of the hosts until ctx ends, and at most two seconds for each.
 func (t target) connect(ctx context.Context) (*nats.Conn, error) {
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
-	timeout := 5 * time.Second
+	timeout := 2 * time.Second
 	if end, ok := ctx.Deadline(); ok {
 		timeout = min(timeout, time.Until(end)/time.Duration(len(t.hosts)))
 	}
 	return nats.Connect(strings.Join(t.hosts, ","), append(t.nats,
 		nats.Name("sortid"),
 		nats.Timeout(timeout),
-		// It comes back whenever the server does, soon, and finds out soon if that is gone.
+		// Reconnect soon after the server returns, and soon notice that it is gone.
 		nats.MaxReconnects(-1),
 		nats.ReconnectWait(250*time.Millisecond),
 		nats.PingInterval(10*time.Second),

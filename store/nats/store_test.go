@@ -60,10 +60,12 @@ func TestDisconnected(t *testing.T) {
 	server := testserver.StartNATS(t)
 	s := open(t, server.URL)
 	server.Stop()
-	faulttest.Eventually(t, func() bool { return !s.conn.IsConnected() }, func() string { return "still connected to a server that is gone" })
+	faulttest.Eventually(t, func() bool { return !s.conn.IsConnected() },
+		func() string { return "still connected to a server that is gone" })
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	if r, err := s.Get(ctx, "realm", block); err == nil || ctx.Err() != nil || !strings.Contains(err.Error(), "not connected") {
+	if r, err := s.Get(ctx, "realm", block); err == nil || ctx.Err() != nil ||
+		!strings.Contains(err.Error(), "not connected") {
 		t.Errorf("Get: %+v, %v", r, err)
 	}
 }
@@ -142,7 +144,8 @@ func current(t *testing.T, url, also string) {
 		defer cancel()
 		var stream jetstream.Stream
 		stream, err = js.Stream(ctx, "KV_first")
-		ok := err == nil && stream.CachedInfo().Cluster != nil && len(stream.CachedInfo().Cluster.Replicas) == 2
+		ok := err == nil && stream.CachedInfo().Cluster != nil &&
+			len(stream.CachedInfo().Cluster.Replicas) == 2
 		if ok {
 			for _, r := range stream.CachedInfo().Cluster.Replicas {
 				ok = ok && r.Current && !r.Offline
@@ -164,7 +167,8 @@ func TestBucket(t *testing.T) {
 		t.Fatal(err)
 	}
 	e, err := bucket.Get(t.Context(), "a=20b.0/0")
-	if err != nil || !strings.HasPrefix(string(e.Value()), `{"realm":"a b","block":"0/0","revision":"1",`) {
+	if err != nil || !strings.HasPrefix(string(e.Value()),
+		`{"realm":"a b","block":"0/0","revision":"1",`) {
 		t.Errorf("%v, %v", e, err)
 	}
 	if err := bucket.Purge(t.Context(), "a=20b.0/0"); err == nil {
@@ -226,7 +230,8 @@ func TestUnsafe(t *testing.T) {
 	server := testserver.StartNATS(t)
 	_, js := client(t, server.URL)
 	good := func(name string) jetstream.StreamConfig {
-		return jetstream.StreamConfig{Name: "KV_" + name, Subjects: []string{"$KV." + name + ".>"}, MaxMsgsPerSubject: 1, Discard: jetstream.DiscardNew}
+		return jetstream.StreamConfig{Name: "KV_" + name, Subjects: []string{"$KV." + name + ".>"},
+			MaxMsgsPerSubject: 1, Discard: jetstream.DiscardNew}
 	}
 	for i, c := range []struct {
 		change func(*jetstream.StreamConfig)
@@ -236,8 +241,10 @@ func TestUnsafe(t *testing.T) {
 		{func(c *jetstream.StreamConfig) { c.MaxMsgsPerSubject = 10 }, ""},
 		{func(c *jetstream.StreamConfig) { c.MaxBytes, c.MaxMsgs = 1<<20, 1000 }, ""},
 		{func(c *jetstream.StreamConfig) { c.Discard = jetstream.DiscardOld }, ""},
-		{func(c *jetstream.StreamConfig) { c.Discard, c.MaxBytes = jetstream.DiscardOld, 1<<20 }, "--discard new"},
-		{func(c *jetstream.StreamConfig) { c.Discard, c.MaxMsgs = jetstream.DiscardOld, 1000 }, "--discard new"},
+		{func(c *jetstream.StreamConfig) { c.Discard, c.MaxBytes = jetstream.DiscardOld, 1<<20 },
+			"--discard new"},
+		{func(c *jetstream.StreamConfig) { c.Discard, c.MaxMsgs = jetstream.DiscardOld, 1000 },
+			"--discard new"},
 		{func(c *jetstream.StreamConfig) { c.Storage = jetstream.MemoryStorage }, "memory"},
 		{func(c *jetstream.StreamConfig) { c.MaxAge = time.Hour }, "--max-age"},
 		{func(c *jetstream.StreamConfig) { c.AllowDirect = true }, "--no-allow-direct"},
@@ -245,8 +252,12 @@ func TestUnsafe(t *testing.T) {
 		{func(c *jetstream.StreamConfig) { c.Retention = jetstream.WorkQueuePolicy }, "retention"},
 		{func(c *jetstream.StreamConfig) { c.Retention = jetstream.InterestPolicy }, "retention"},
 		{func(c *jetstream.StreamConfig) { c.Subjects = append(c.Subjects, "other") }, "subjects"},
-		{func(c *jetstream.StreamConfig) { c.Sources = []*jetstream.StreamSource{{Name: "KV_b0"}} }, "other streams"},
-		{func(c *jetstream.StreamConfig) { c.Mirror, c.Subjects = &jetstream.StreamSource{Name: "KV_b0"}, nil }, "other streams"},
+		{func(c *jetstream.StreamConfig) { c.Sources = []*jetstream.StreamSource{{Name: "KV_b0"}} },
+			"other streams"},
+		{func(c *jetstream.StreamConfig) {
+			c.Mirror,
+				c.Subjects = &jetstream.StreamSource{Name: "KV_b0"}, nil
+		}, "other streams"},
 	} {
 		name := fmt.Sprint("b", i)
 		config := good(name)
@@ -261,7 +272,8 @@ func TestUnsafe(t *testing.T) {
 		if c.want == "" && err != nil {
 			t.Errorf("%+v: %v", config, err)
 		}
-		if c.want != "" && (!errors.Is(err, lease.ErrUnsafe) || !strings.Contains(err.Error(), c.want)) {
+		if c.want != "" && (!errors.Is(err, lease.ErrUnsafe) ||
+			!strings.Contains(err.Error(), c.want)) {
 			t.Errorf("%+v: %v, want ErrUnsafe with %q", config, err, c.want)
 		}
 	}
@@ -272,10 +284,12 @@ func TestUnsafe(t *testing.T) {
 		t.Errorf("asynchronous: %v", err)
 	}
 	// As people make them.
-	if _, err := js.CreateKeyValue(t.Context(), jetstream.KeyValueConfig{Bucket: "people"}); err != nil {
+	if _, err := js.CreateKeyValue(t.Context(),
+		jetstream.KeyValueConfig{Bucket: "people"}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Open(t.Context(), server.URL+"/people"); !errors.Is(err, lease.ErrUnsafe) || !strings.Contains(err.Error(), "--no-allow-direct") {
+	if _, err := Open(t.Context(), server.URL+"/people"); !errors.Is(err, lease.ErrUnsafe) ||
+		!strings.Contains(err.Error(), "--no-allow-direct") {
 		t.Errorf("a bucket with direct gets: %v", err)
 	}
 }
@@ -285,7 +299,8 @@ func TestLimit(t *testing.T) {
 	server := testserver.StartNATS(t)
 	_, js := client(t, server.URL)
 	if _, err := js.CreateStream(t.Context(), jetstream.StreamConfig{
-		Name: "KV_sortid", Subjects: []string{"$KV.sortid.>"}, MaxMsgsPerSubject: 1, Discard: jetstream.DiscardNew, MaxMsgs: 2,
+		Name: "KV_sortid", Subjects: []string{"$KV.sortid.>"}, MaxMsgsPerSubject: 1,
+		Discard: jetstream.DiscardNew, MaxMsgs: 2,
 	}); err != nil {
 		t.Fatal(err)
 	}
@@ -295,12 +310,14 @@ func TestLimit(t *testing.T) {
 	for i := range uint32(4) {
 		var ok bool
 		b := lease.Block{NodeID: i, Size: 8}
-		ok, err = s.CompareAndSet(t.Context(), lease.Record{Realm: "r", Block: b}, lease.Record{Realm: "r", Block: b, Revision: 1})
+		ok, err = s.CompareAndSet(t.Context(), lease.Record{Realm: "r", Block: b},
+			lease.Record{Realm: "r", Block: b, Revision: 1})
 		if ok {
 			stored++
 		}
 	}
-	if rs, lerr := s.List(t.Context(), "r"); err == nil || stored != 2 || len(rs) != 2 || lerr != nil {
+	if rs, lerr := s.List(t.Context(), "r"); err == nil || stored != 2 || len(rs) != 2 ||
+		lerr != nil {
 		t.Errorf("%d stored, then: %v; %d are there, %v", stored, err, len(rs), lerr)
 	}
 }
@@ -316,7 +333,8 @@ func TestDeleted(t *testing.T) {
 	if _, err := conn.RequestMsg(marker, time.Minute); err != nil {
 		t.Fatal(err)
 	}
-	if r, err := s.Get(t.Context(), "realm", block); !errors.Is(err, ErrDeleted) || !strings.Contains(err.Error(), "realm.42/8") {
+	if r, err := s.Get(t.Context(), "realm", block); !errors.Is(err, ErrDeleted) ||
+		!strings.Contains(err.Error(), "realm.42/8") {
 		t.Errorf("Get: %+v, %v", r, err)
 	}
 	for _, prev := range []lease.Record{none, one} {
@@ -379,7 +397,8 @@ func TestConditions(t *testing.T) {
 		version  string
 		want     int
 	}{
-		{1, false, "2.9.10", 1}, {1, false, "2.12.0", 1}, {1, false, "?", 1}, {3, false, "2.12.0", 2},
+		{1, false, "2.9.10", 1}, {1, false, "2.12.0", 1}, {1, false, "?", 1},
+		{3, false, "2.12.0", 2},
 		{1, true, "2.10.0", 0}, {1, true, "3.0.0-beta", 0}, {3, true, "2.11.4", 1},
 	} {
 		got, err := conditions(c.replicas, c.sync, c.version)
@@ -431,7 +450,8 @@ func TestSyncAlways(t *testing.T) {
 func TestPermission(t *testing.T) {
 	const publish = `"$KV.sortid.>", "$JS.API.STREAM.INFO.KV_sortid", "$JS.API.STREAM.MSG.GET.KV_sortid", "$JS.API.CONSUMER.CREATE.KV_sortid.>", "$JS.API.CONSUMER.DELETE.KV_sortid.>", "$JS.FC.KV_sortid.>"`
 	user := func(name, publish string) string {
-		return fmt.Sprintf(`{ user: %s, password: secret, permissions { publish: [%s], subscribe: ["_INBOX.>"] } }`, name, publish)
+		return fmt.Sprintf(
+			`{ user: %s, password: secret, permissions { publish: [%s], subscribe: ["_INBOX.>"] } }`, name, publish)
 	}
 	server := testserver.StartNATS(t, "authorization { users: ["+strings.Join([]string{
 		`{ user: admin, password: secret }`,
@@ -439,7 +459,10 @@ func TestPermission(t *testing.T) {
 		user("least", publish),
 		user("reader", strings.Replace(publish, `"$KV.sortid.>", `, "", 1)),
 	}, ", ")+"] }")
-	as := func(user string) string { return strings.Replace(server.URL, "nats://", "nats://"+user, 1) }
+	as := func(user string) string {
+		return strings.Replace(server.URL, "nats://", "nats://"+user,
+			1)
+	}
 	fails := func(url, want string) {
 		t.Helper()
 		err := faulttest.Patiently(t, time.Second, func(ctx context.Context) error {
@@ -449,7 +472,8 @@ func TestPermission(t *testing.T) {
 			}
 			return err
 		}, want)
-		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "secret") {
+		if err == nil || !strings.Contains(err.Error(), want) ||
+			strings.Contains(err.Error(), "secret") {
 			t.Errorf("%s: %v, want an error with %q", url, err, want)
 		}
 	}
@@ -467,7 +491,8 @@ func TestPermission(t *testing.T) {
 	if err := faulttest.Patiently(t, time.Second, func(ctx context.Context) error {
 		_, err := reader.CompareAndSet(ctx, one, two)
 		return err
-	}, "$KV.sortid.realm.42/8"); err == nil || !strings.Contains(err.Error(), "$KV.sortid.realm.42/8") {
+	}, "$KV.sortid.realm.42/8"); err == nil || !strings.Contains(
+		err.Error(), "$KV.sortid.realm.42/8") {
 		t.Errorf("a change without permission: %v", err)
 	}
 }
@@ -498,10 +523,12 @@ func TestNew(t *testing.T) {
 
 func TestEncrypted(t *testing.T) {
 	cert, key := testserver.Certificate(t)
-	url := testserver.StartNATS(t, fmt.Sprintf("tls { cert_file: %q, key_file: %q }", cert, key)).URL
+	url := testserver.StartNATS(t, fmt.Sprintf("tls { cert_file: %q, key_file: %q }", cert,
+		key)).URL
 	url = strings.Replace(url, "nats:", "natss:", 1)
 	faulttest.Change(t, open(t, url+"?ca="+cert), none, one)
-	if _, err := Open(t.Context(), url); err == nil || !strings.Contains(err.Error(), "certificate") {
+	if _, err := Open(t.Context(), url); err == nil ||
+		!strings.Contains(err.Error(), "certificate") {
 		t.Errorf("a certificate by somebody unknown: %v", err)
 	}
 	plain := testserver.StartNATS(t).URL
@@ -512,7 +539,8 @@ func TestEncrypted(t *testing.T) {
 
 func TestURL(t *testing.T) {
 	to, err := parse("nats://u:p@h,g:1/b?replicas=3&sync=always")
-	if err != nil || strings.Join(to.hosts, " ") != "h:4222 g:1" || to.options != (Options{"b", 3, true}) {
+	if err != nil || strings.Join(to.hosts, " ") != "h:4222 g:1" ||
+		to.options != (Options{"b", 3, true}) {
 		t.Errorf("%+v, %v", to, err)
 	}
 	for _, c := range []struct{ url, want string }{
@@ -528,11 +556,13 @@ func TestURL(t *testing.T) {
 		{"nats://u:secret@127.0.0.1:1?creds=/absent", "/absent"},
 	} {
 		_, err := Open(t.Context(), c.url)
-		if err == nil || errors.Is(err, connect.ErrURL) == (c.want == "/absent") || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "secret") {
+		if err == nil || errors.Is(err, connect.ErrURL) == (c.want == "/absent") ||
+			!strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "secret") {
 			t.Errorf("%s: %v, want an error with %q", c.url, err, c.want)
 		}
 	}
-	if _, err := Open(t.Context(), testserver.NATS(t)+".x"); err == nil || !strings.Contains(err.Error(), "bucket") {
+	if _, err := Open(t.Context(), testserver.NATS(t)+".x"); err == nil ||
+		!strings.Contains(err.Error(), "bucket") {
 		t.Errorf("a bucket with a dot: %v", err)
 	}
 }
@@ -554,10 +584,18 @@ func TestTime(t *testing.T) {
 // No two realms have the same keys, and all keys are valid.
 func TestKeys(t *testing.T) {
 	for realm, want := range map[string]string{
-		"": "=.0/0", "orders": "orders.0/0", "a-b_9": "a-b_9.0/0", "a.b": "a=2Eb.0/0", "a=2Eb": "a=3D2Eb.0/0", "ü*>": "=C3=BC=2A=3E.0/0",
+		"": "=.0/0", "orders": "orders.0/0", "a-b_9": "a-b_9.0/0", "a.b": "a=2Eb.0/0",
+		"a=2Eb": "a=3D2Eb.0/0", "ü*>": "=C3=BC=2A=3E.0/0",
 	} {
 		if got := key(realm, lease.Block{}); got != want {
 			t.Errorf("%q: %s, want %s", realm, got, want)
 		}
 	}
+}
+
+// Open tries again when a connection breaks, or one request is lost.
+func TestBrokenConnections(t *testing.T) {
+	server := testserver.StartNATS(t)
+	faulttest.Starts(t, Open, strings.TrimPrefix(server.URL, "nats://"),
+		func(address string) string { return "nats://" + address })
 }

@@ -22,6 +22,7 @@ const (
 	codeTooManyConnections = "53300"
 	codeStarting           = "57P03"
 	codeStopping           = "57P01"
+	codeCrashed            = "57P02"
 )
 
 // busyPause is long: a refusal costs the server nearly as much as a connection.
@@ -35,27 +36,26 @@ func code(err error) string {
 	return ""
 }
 
-// connection returns a connection of the pool. If the server has none to spare, it waits
-// for one.
+// connection returns a connection of the pool. If the server has none to spare, or is too busy to
+// answer in time, it waits.
 func (s *Store) connection(ctx context.Context) (*pgxpool.Conn, error) {
-	conn, err := s.pool.Acquire(ctx)
-	if code(err) == codeTooManyConnections {
-		conn, err = connect.Retry(ctx, s.hosts, func(ctx context.Context) (*pgxpool.Conn, error) {
-			conn, err := s.pool.Acquire(ctx)
-			if code(err) == codeTooManyConnections {
-				return nil, explain(err)
-			}
-			return conn, err
-		})
+	acquire := func(ctx context.Context) (*pgxpool.Conn, error) {
+		conn, err := s.pool.Acquire(ctx)
+		if err != nil {
+			return nil, explain(err)
+		}
+		return conn, nil
 	}
-	if err != nil {
-		return nil, explain(err)
+	conn, err := acquire(ctx)
+	if code(err) == codeTooManyConnections || errors.Is(err, context.DeadlineExceeded) &&
+		ctx.Err() == nil {
+		return connect.Retry(ctx, s.hosts, acquire)
 	}
-	return conn, nil
+	return conn, err
 }
 
-// A connectionError has a text of its own: that of pgx has a line for each address and
-// each way in which it was tried, and the reason may be in any of them.
+// A connectionError has its own text: the text of pgx has a line for each address and each way of
+// trying, and the reason may be in any of them.
 type connectionError struct {
 	text string
 	err  error
@@ -66,7 +66,7 @@ func (e connectionError) Unwrap() error { return e.err }
 
 const tlsRefused = "server refused TLS connection"
 
-// explain words an error of a connection attempt and adds what can be done about it.
+// explain describes an error of a connection attempt and adds a hint.
 func explain(err error) error {
 	if _, ok := err.(connectionError); ok {
 		return err
@@ -85,7 +85,7 @@ func explain(err error) error {
 			hint = ": CREATE DATABASE, or correct the name in the URL"
 		case codeTooManyConnections:
 			err = connect.Busy(err, busyPause)
-		case codeStarting, codeStopping:
+		case codeStarting, codeStopping, codeCrashed:
 			err = connect.Temporary(err)
 		}
 		return connectionError{answer.Error() + hint, err}

@@ -3,12 +3,13 @@ package postgres
 import (
 	"context"
 	"net"
+	"sync"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/sortid/sortid/store/internal/connect"
 )
 
-// useDialer has pgx dial by [connect.Dial], and by a [dialer] where that saves connections.
+// useDialer makes pgx dial with [connect.Dial], and with a [dialer] if that saves connections.
 func useDialer(_ context.Context, c *pgx.ConnConfig) error {
 	c.DialFunc = connect.Dial
 	prefersTLS := c.TLSConfig != nil && len(c.Fallbacks) > 0 && c.Fallbacks[0].TLSConfig == nil
@@ -18,35 +19,55 @@ func useDialer(_ context.Context, c *pgx.ConnConfig) error {
 	return nil
 }
 
-// A dialer dials while pgx makes one connection. With sslmode=prefer, the default, pgx asks
-// for TLS, and if the server has none, it closes the connection and dials again to go on
-// without TLS. The dialer then returns the same connection, as the protocol allows: each one
-// costs the server a process.
+// A dialer dials while pgx makes one connection. With sslmode=prefer, the default, pgx asks for
+// TLS. If the server has no TLS, pgx closes the connection and dials again. The dialer then
+// returns the same connection, as the protocol allows: each one costs the server a process.
+// pgx may also dial to cancel a request, in another goroutine.
 type dialer struct {
-	plain   net.Conn // on which the server has said that it has no TLS, and waits
+	mu      sync.Mutex
+	plain   net.Conn // where the server has answered that it has no TLS, and waits
 	address string
 }
 
 func (d *dialer) dial(ctx context.Context, network, address string) (net.Conn, error) {
-	if conn := d.plain; conn != nil {
-		d.plain = nil
-		if address == d.address {
-			return conn, nil
-		}
-		conn.Close()
+	if conn := d.take(address); conn != nil {
+		return conn, nil
 	}
 	conn, err := connect.Dial(ctx, network, address)
 	if err != nil {
 		return nil, err
 	}
-	d.address = address
-	return &firstConn{Conn: conn, dialer: d}, nil
+	return &firstConn{Conn: conn, dialer: d, address: address}, nil
 }
 
-// A firstConn is a connection on which TLS is asked for.
+// take returns the connection to the address that waits, if there is one.
+func (d *dialer) take(address string) net.Conn {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	conn := d.plain
+	d.plain = nil
+	if conn != nil && address != d.address {
+		conn.Close()
+		return nil
+	}
+	return conn
+}
+
+// keep keeps a connection that waits, in place of an older one.
+func (d *dialer) keep(conn net.Conn, address string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.plain != nil {
+		d.plain.Close()
+	}
+	d.plain, d.address = conn, address
+}
+
+// A firstConn is a connection where TLS is requested.
 type firstConn struct {
 	net.Conn
 	dialer   *dialer
+	address  string
 	answered bool
 	noTLS    bool
 }
@@ -61,7 +82,7 @@ func (c *firstConn) Read(b []byte) (int, error) {
 
 func (c *firstConn) Close() error {
 	if c.noTLS {
-		c.dialer.plain = c.Conn
+		c.dialer.keep(c.Conn, c.address)
 		return nil
 	}
 	return c.Conn.Close()

@@ -10,8 +10,8 @@ import (
 
 // Schema is the statement that makes the table, in the first schema of the search_path.
 //
-// The keys are of the collation "C", which compares bytes: exactly, and forever so, while
-// the order of others changes with the operating system, and breaks the index.
+// The keys have the collation "C", which compares bytes and never changes. The order of other
+// collations changes with the operating system, and breaks the index.
 const Schema = `CREATE TABLE sortid_lease (
 	realm    text   COLLATE "C" NOT NULL,
 	block    text   COLLATE "C" NOT NULL,
@@ -21,7 +21,7 @@ const Schema = `CREATE TABLE sortid_lease (
 	PRIMARY KEY (realm, block)
 )`
 
-// prepare checks the server, finds or makes the table, and checks that.
+// prepare checks the server, makes the table if there is none, and checks the table.
 func (s *Store) prepare(ctx context.Context) error {
 	state, err := s.inspect(ctx)
 	if err != nil {
@@ -43,20 +43,22 @@ func (s *Store) prepare(ctx context.Context) error {
 	return nil
 }
 
-// A state is what the store needs to know of a server and of its table.
+// A state is what the store needs to know of a server and its table.
 type state struct {
 	fsync, fullPageWrites string
-	standbys              string // how many there are, if their replication is asynchronous
+	standbys              string // their number, if their replication is asynchronous
 
-	table       string // with its schema, so that it stays the same if the search_path changes; "" if there is none
+	// table has the schema, in case the search_path changes; it is "" if there is none.
+	table string
+
 	kind        string // "r" is an ordinary table
 	persistence string // "p" is permanent
 	privileges  string // "t" if they suffice
 	key         string // "t" if there is a primary key (realm, block)
-	columns     string // those that the store uses
+	columns     string // the ones that the store uses
 }
 
-// inspect asks for the state, in one request: a thousand processes may start together.
+// inspect reads the state in one request: a thousand processes may start together.
 func (s *Store) inspect(ctx context.Context) (*state, error) {
 	r, err := s.query(ctx, inspection)
 	if err != nil {
@@ -94,7 +96,8 @@ func (s *Store) create(ctx context.Context) (*state, error) {
 		return at, err
 	}
 	if code(failure) == codeNoPrivilege {
-		failure = fmt.Errorf("%w: have somebody who may do so run\n%s;\nGRANT SELECT, INSERT, UPDATE ON sortid_lease TO %s;", failure, Schema, s.user())
+		failure = fmt.Errorf(
+			"%w: have somebody who may do so run\n%s;\nGRANT SELECT, INSERT, UPDATE ON sortid_lease TO %s;", failure, Schema, s.user())
 	}
 	return nil, fmt.Errorf("cannot make the table: %w", failure)
 }
@@ -104,7 +107,9 @@ func (s *Store) user() string { return pgx.Identifier{s.pool.Config().ConnConfig
 
 func (at *state) checkServer() error {
 	unsafe := func(setting string) error {
-		return fmt.Errorf("%w: %s is off, it must be on: ALTER SYSTEM SET %[2]s = on; SELECT pg_reload_conf()", lease.ErrUnsafe, setting)
+		return fmt.Errorf(
+			"%w: %s is off, it must be on: ALTER SYSTEM SET %[2]s = on; SELECT pg_reload_conf()",
+			lease.ErrUnsafe, setting)
 	}
 	switch {
 	case at.fsync != "on":
@@ -116,30 +121,35 @@ func (at *state) checkServer() error {
 }
 
 var errStandby = fmt.Errorf("%w: the server is a standby, it must be the primary: "+
-	"name that in the URL, or all servers together with target_session_attrs=read-write", lease.ErrUnsafe)
+	"name that in the URL, or all servers together with target_session_attrs=read-write",
+	lease.ErrUnsafe)
 
 const columns = "realm text C, block text C, revision bigint, hwm bigint, record json"
 
 func (at *state) checkTable(user string) error {
 	unfit := func(format string, args ...any) error {
-		return fmt.Errorf("%s is not the table for leases: rename it, or have another schema in the search_path: "+format, append([]any{at.table}, args...)...)
+		return fmt.Errorf(
+			"%s is not the table for leases: rename it, or have another schema in the search_path: "+format, append([]any{at.table}, args...)...)
 	}
 	switch {
 	case at.kind != "r":
 		return unfit("it is a view, or another thing that is no table")
 	case at.columns != columns:
-		return unfit("it has of the columns that are needed (%s) these: %s", columns, at.columns)
+		return unfit("of the needed columns (%s) it has these: %s", columns, at.columns)
 	case at.key != "t":
 		return unfit("it has no primary key (realm, block)")
 	case at.persistence != "p":
-		return fmt.Errorf("%w: the table %s is UNLOGGED or temporary, so a crash empties it: ALTER TABLE %[2]s SET LOGGED", lease.ErrUnsafe, at.table)
+		return fmt.Errorf(
+			"%w: the table %s is UNLOGGED or temporary, so a crash empties it: ALTER TABLE %[2]s SET LOGGED", lease.ErrUnsafe, at.table)
 	case at.privileges != "t":
-		return fmt.Errorf("permission denied for table %s: GRANT SELECT, INSERT, UPDATE ON %[1]s TO %s", at.table, user)
+		return fmt.Errorf(
+			"permission denied for table %s: GRANT SELECT, INSERT, UPDATE ON %[1]s TO %s", at.table,
+			user)
 	}
 	return nil
 }
 
-// conditions names standbys that may not have what was committed.
+// conditions names standbys that may lack committed changes.
 func (at *state) conditions() []string {
 	if at.standbys == "0" {
 		return nil

@@ -19,7 +19,7 @@ import (
 // A Store is a [lease.Store] in a PostgreSQL database. It is safe for concurrent use.
 type Store struct {
 	pool       *pgxpool.Pool
-	idle       *connect.Idle // closes the connections of the pool that Open has made
+	idle       *connect.Idle // closes the connections of Open's pool
 	hosts      string        // "host:port", or several of them
 	database   string
 	statements statements
@@ -27,8 +27,8 @@ type Store struct {
 }
 
 // Open returns the store in the database of a URL; see the package comment. It fails with
-// [lease.ErrUnsafe] if the server could forget what it has stored, or with the error of
-// the connection or of the server. No error contains the password.
+// [lease.ErrUnsafe] if the server's settings could lose data, or with an error of the connection
+// or the server. No error contains the password.
 func Open(ctx context.Context, url string) (*Store, error) {
 	config, err := parse(url)
 	if err != nil {
@@ -47,7 +47,7 @@ func Open(ctx context.Context, url string) (*Store, error) {
 	return s, nil
 }
 
-// New is Open for a program that has a pool of connections already. Close leaves it open.
+// New is Open for a program that has a connection pool already. Close leaves the pool open.
 func New(ctx context.Context, pool *pgxpool.Pool) (*Store, error) {
 	c := pool.Config().ConnConfig
 	hosts := []string{net.JoinHostPort(c.Host, strconv.Itoa(int(c.Port)))}
@@ -64,7 +64,7 @@ func New(ctx context.Context, pool *pgxpool.Pool) (*Store, error) {
 	return s, nil
 }
 
-// Close closes the connections that Open has made, when calls that are under way have ended.
+// Close closes the connections that Open has made, when calls in progress have ended.
 func (s *Store) Close() error {
 	if s.idle != nil {
 		s.idle.Stop()
@@ -73,28 +73,28 @@ func (s *Store) Close() error {
 	return nil
 }
 
-// CloseIdleConnections closes, in a moment, the connections that nobody uses then. [lease.Acquire]
-// calls it when it is done, and so do renewals.
+// CloseIdleConnections soon closes the connections that are unused then. [lease.Acquire] and
+// renewals call it when they are done.
 func (s *Store) CloseIdleConnections() { s.idle.Rest() }
 
-// String says which store it is, for people.
+// String names the store for people.
 func (s *Store) String() string {
 	return fmt.Sprintf("postgres: database %q at %s", s.database, s.hosts)
 }
 
-// Conditions says, in sentences for people, on what the guarantee of this server rests
-// that may not hold; nil if Open has seen nothing of that kind.
+// Conditions says, in sentences for people, what the guarantee of this server requires and may not
+// hold; nil if Open has found nothing.
 func (s *Store) Conditions() []string { return s.conditions }
 
 type statements struct{ table, get, getMany, list, realms string }
 
 func statementsFor(table string) statements {
 	return statements{
-		// The message makes this a transaction that writes, whose COMMIT waits for the
-		// synchronous standbys, if there are any.
+		// The message makes this a transaction that writes. Its COMMIT waits for the synchronous
+		// standbys, if there are any.
 		get: `SELECT revision, hwm, record, CASE WHEN current_setting('synchronous_standby_names') <> ''
 			THEN pg_logical_emit_message(true, 'sortid_lease', '') END FROM ` + table + ` WHERE realm = $1 AND block = $2`,
-		// A row in any case, so that a standby that has no record does not go unnoticed.
+		// Always one row, so that a standby without the record is noticed too.
 		getMany: `SELECT revision, hwm, record, block, pg_is_in_recovery() FROM (SELECT 1) one
 			LEFT JOIN ` + table + ` ON realm = $1 AND block = ANY (string_to_array($2, ' '))`,
 		realms: `SELECT realm FROM ` + table + ` WHERE block = '0/0'`,
@@ -115,9 +115,9 @@ func (s *Store) Get(ctx context.Context, realm string, b lease.Block) (lease.Rec
 	return s.decode(realm, b.String(), r.Rows[0])
 }
 
-// GetMany returns the records of blocks, all of one moment. It does not wait for standbys, as
-// Get does: the log is in order, so if a failover undoes what was read, then it undoes all
-// later changes.
+// GetMany returns the records of blocks, all read at one moment. Unlike Get it does not wait for
+// standbys. The log is in order: if a failover undoes what was read, it undoes all later changes
+// too.
 func (s *Store) GetMany(ctx context.Context, realm string, blocks []lease.Block) ([]lease.Record, error) {
 	keys := make([]string, len(blocks))
 	for i, b := range blocks {
@@ -146,15 +146,14 @@ func (s *Store) GetMany(ctx context.Context, realm string, blocks []lease.Block)
 	return records, nil
 }
 
-// CompareAndSet stores next in the place of prev.
+// CompareAndSet replaces prev with next.
 func (s *Store) CompareAndSet(ctx context.Context, prev, next lease.Record) (bool, error) {
 	return s.CompareAndSetMany(ctx, []lease.Change{{Prev: prev, Next: next}})
 }
 
-// CompareAndSetMany makes changes in their order, up to the first that is refused, in one
-// statement: so no lock is held while an answer is on its way. Those who change the same
-// records wait for each other; as all do so in one order, from larger blocks to smaller
-// ones, none waits for ever.
+// CompareAndSetMany makes changes in their order, until one is refused. It uses one statement, so
+// it holds no lock while an answer is on its way. Processes that change the same records wait for
+// each other. All use the same order, larger blocks first, so none waits for ever.
 func (s *Store) CompareAndSetMany(ctx context.Context, changes []lease.Change) (bool, error) {
 	var statement strings.Builder
 	var args []string
@@ -182,8 +181,8 @@ const (
 		WHERE realm = $1 AND block = $2 AND revision = $6 AND hwm = $7 AND CONDITION`
 )
 
-// change returns the statement that changes a record if a condition holds, and its
-// arguments, whose numbers follow last.
+// change returns a statement that changes a record if a condition holds, and the statement's
+// arguments, numbered from last+1.
 func (s *Store) change(c lease.Change, last int, condition string) (statement string, args []string, err error) {
 	record, err := json.Marshal(c.Next)
 	args = []string{c.Prev.Realm, c.Prev.Block.String(), signed(c.Next.Revision), decimal(c.Next.HWM), string(record)}
@@ -242,18 +241,17 @@ func (s *Store) Time(ctx context.Context) (time.Time, error) {
 	return time.UnixMicro(micros), nil
 }
 
-// begin makes a transaction what the store needs, whatever the defaults are. It fails on a
-// standby, which knows no READ WRITE. A statement_timeout would end the wait for a
-// synchronous standby, and COMMIT would succeed without; it is the context that ends calls.
+// begin sets up a transaction for the store, whatever the defaults are. It fails on a standby,
+// which refuses READ WRITE. A statement_timeout would end the wait for a synchronous standby, and
+// COMMIT would succeed without it. Contexts end calls instead.
 var begin = []string{
 	"BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE",
 	"SET LOCAL synchronous_commit = on",
 	"SET LOCAL statement_timeout = 0",
 }
 
-// query carries out a statement with its arguments, in a transaction of its own. It all
-// goes to the server in one piece, once; nothing but the answer of COMMIT makes it a
-// success.
+// query runs a statement with its arguments, in its own transaction. It sends all of that to the
+// server once, in one piece. It succeeds only if COMMIT is answered.
 func (s *Store) query(ctx context.Context, statement string, args ...string) (*pgconn.Result, error) {
 	var batch pgconn.Batch
 	for _, setting := range begin {
@@ -261,42 +259,47 @@ func (s *Store) query(ctx context.Context, statement string, args ...string) (*p
 	}
 	batch.ExecParams(statement, values(args), nil, nil, nil)
 	batch.ExecParams("COMMIT", nil, nil, nil, nil)
-
-	conn, err := s.connection(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer conn.Release()
-	defer s.idle.Used()
-	results, err := conn.Conn().PgConn().ExecBatch(ctx, &batch).ReadAll()
-	if len(results) == 0 && code(err) == codeNotSupported {
+	var results []*pgconn.Result
+	err := s.send(ctx, func(ctx context.Context, conn *pgconn.PgConn) (err error) {
+		results, err = conn.ExecBatch(ctx, &batch).ReadAll()
+		return err
+	})
+	switch n := len(begin) + 2; {
+	case len(results) == 0 && code(err) == codeNotSupported:
 		return nil, fmt.Errorf("%w (%w)", errStandby, err)
-	}
-	if err != nil && code(err) == "" {
-		return nil, fmt.Errorf("the answer did not come: %w", err)
-	}
-	if err != nil {
+	case err != nil:
 		return nil, err
-	}
-	if n := len(begin) + 2; len(results) != n {
+	case len(results) != n:
 		return nil, fmt.Errorf("%d answers instead of %d", len(results), n)
 	}
 	return results[len(begin)], nil
 }
 
-// read carries out a statement that changes nothing, without a transaction around it.
+// read runs a statement that changes nothing, without a transaction around it.
 func (s *Store) read(ctx context.Context, statement string, args ...string) (*pgconn.Result, error) {
+	return connect.Read(ctx, func(ctx context.Context) (r *pgconn.Result, err error) {
+		err = s.send(ctx, func(ctx context.Context, conn *pgconn.PgConn) error {
+			r = conn.ExecParams(ctx, statement, values(args), nil, nil, nil).Read()
+			return r.Err
+		})
+		return r, err
+	})
+}
+
+// send calls do to send a request on a connection and read the answer. An error that is not the
+// server's answer means a lost connection.
+func (s *Store) send(ctx context.Context, do func(context.Context, *pgconn.PgConn) error) error {
 	conn, err := s.connection(ctx)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer conn.Release()
 	defer s.idle.Used()
-	r := conn.Conn().PgConn().ExecParams(ctx, statement, values(args), nil, nil, nil).Read()
-	if r.Err != nil && code(r.Err) == "" {
-		return nil, fmt.Errorf("the answer did not come: %w", r.Err)
+	_, err = connect.Ask(ctx, func(ctx context.Context) (struct{}, error) { return struct{}{}, do(ctx, conn.Conn().PgConn()) })
+	if err != nil && code(err) == "" {
+		return connect.Temporary(fmt.Errorf("the answer did not come: %w", err))
 	}
-	return r, r.Err
+	return err
 }
 
 func values(args []string) [][]byte {
@@ -311,7 +314,7 @@ func values(args []string) [][]byte {
 func (s *Store) decode(realm, block string, row [][]byte) (r lease.Record, err error) {
 	err = json.Unmarshal(row[2], &r)
 	if err == nil && (r.Realm != realm || r.Block.String() != block || signed(r.Revision) != string(row[0]) || decimal(r.HWM) != string(row[1])) {
-		err = fmt.Errorf("its columns say otherwise than its JSON %s", row[2])
+		err = fmt.Errorf("its columns differ from its JSON %s", row[2])
 	}
 	if err != nil {
 		err = s.failed(fmt.Errorf("the row of realm %q, block %s was not written by this store: %w", realm, block, err))
@@ -324,7 +327,7 @@ func signed(revision uint64) string { return decimal(int64(revision)) }
 
 func decimal(i int64) string { return strconv.FormatInt(i, 10) }
 
-// failed words an error.
+// failed describes an error.
 func (s *Store) failed(err error) error {
 	return fmt.Errorf("%v: %w", s, err)
 }

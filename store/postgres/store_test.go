@@ -517,3 +517,17 @@ func TestIdleConnections(t *testing.T) {
 	}
 	faulttest.Idles(t, s, 1, connections)
 }
+
+// Open tries again when a connection breaks, or one request is lost.
+func TestBrokenConnections(t *testing.T) {
+	u, err := url.Parse(testserver.Postgres(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := u.Host
+	faulttest.Starts(t, Open, server, func(address string) string {
+		through := *u
+		through.Host = address
+		return through.String()
+	})
+}

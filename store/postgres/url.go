@@ -8,14 +8,16 @@ import (
 	"strings"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/sortid/sortid/store/internal/connect"
 )
 
 // errURL says nothing of the URL that it is about: where that is malformed nobody can
 // tell what in it is the password.
-var errURL = connect.BadURL(errors.New("postgres: not a URL such as postgres://user:password@host:5432/database; " +
-	"in user, password and parameters the characters : / ? # @ % must be written as %3A %2F %3F %23 %40 %25"))
+var errURL = connect.BadURL(errors.New(
+	"postgres: not a URL such as postgres://user:password@host:5432/database; " +
+		"in user, password and parameters the characters : / ? # @ % must be written as %3A %2F %3F %23 %40 %25"))
 
 // pingAfter is less than the time in which a server restarts.
 const pingAfter = 50 * time.Millisecond
@@ -57,8 +59,23 @@ func parse(raw string) (*pgxpool.Config, error) {
 		config.MaxConnIdleTime = connect.IdleTime
 	}
 	config.BeforeConnect = useDialer
+	if !values.Has("connect_timeout") {
+		limit := new(connect.Limit)
+		config.BeforeConnect = func(ctx context.Context, c *pgx.ConnConfig) error {
+			c.ConnectTimeout = limit.Next()
+			return useDialer(ctx, c)
+		}
+		config.AfterConnect = func(context.Context, *pgx.Conn) error {
+			limit.Connected()
+			return nil
+		}
+	}
+	config.PingTimeout = time.Second
 	// A call after a restart of the server must not fail because its connection is dead.
-	config.ShouldPing = func(_ context.Context, p pgxpool.ShouldPingParams) bool { return p.IdleDuration > pingAfter }
+	config.ShouldPing = func(_ context.Context,
+		p pgxpool.ShouldPingParams) bool {
+		return p.IdleDuration > pingAfter
+	}
 	if name := config.ConnConfig.RuntimeParams["application_name"]; name == "" {
 		config.ConnConfig.RuntimeParams["application_name"] = "sortid"
 	}

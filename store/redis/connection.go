@@ -3,6 +3,7 @@ package redis
 import (
 	"context"
 	"crypto/tls"
+	"errors"
 	"net"
 	"strings"
 	"syscall"
@@ -12,30 +13,32 @@ import (
 	"github.com/sortid/sortid/store/internal/connect"
 )
 
-// Connections are few and short: a lease needs one about twice a minute, for some
-// milliseconds, and a server allows 10,000 by default. The client discards one that was
-// idle for idleTime when it is needed the next time; until then it would stay open, so it
-// closes itself somewhat later.
+// Connections are few and short. A lease needs one about twice a minute, for some milliseconds,
+// and a server allows 10,000 by default. The client discards a connection that was idle for
+// idleTime only when it needs one again, so each connection closes itself a little later.
 const (
 	idleTime  = 200 * time.Millisecond
 	closeTime = 3 * time.Second
+
+	// After several failures the client connects only once a second, and waits that long.
+	dialTime = time.Second
 )
 
-// dialer makes connections that close themselves when they are idle. With a TLS
-// configuration they are encrypted.
-func dialer(config *tls.Config) func(ctx context.Context, network, address string) (net.Conn, error) {
-	plain := &net.Dialer{KeepAlive: 30 * time.Second}
+// dialer makes connections that close themselves when idle. With a TLS configuration they are
+// encrypted.
+func dialer(config *tls.Config) func(ctx context.Context, network,
+	address string) (net.Conn, error) {
 	return func(ctx context.Context, network, address string) (net.Conn, error) {
+		conn, err := connect.Dial(ctx, network, address)
+		if err != nil {
+			return nil, err
+		}
 		if config != nil {
-			conn, err := (&tls.Dialer{NetDialer: plain, Config: config}).DialContext(ctx, network, address)
+			encrypted, err := connect.TLS(ctx, conn, config, address)
 			if err != nil {
 				return nil, err
 			}
-			return newIdleConn(conn), nil
-		}
-		conn, err := plain.DialContext(ctx, network, address)
-		if err != nil {
-			return nil, err
+			return newIdleConn(encrypted), nil
 		}
 		if raw, ok := conn.(syscall.Conn); ok {
 			return idleSocket{newIdleConn(conn), raw}, nil
@@ -44,15 +47,15 @@ func dialer(config *tls.Config) func(ctx context.Context, network, address strin
 	}
 }
 
-// An idleConn is a connection that closes itself when nothing has come for closeTime
-// and nothing is waited for.
+// An idleConn is a connection that closes itself closeTime after an answer, unless another
+// request was sent.
 type idleConn struct {
 	net.Conn
 	timer *time.Timer
 }
 
-// An idleSocket is an idleConn with a socket at which the client can look for whether the
-// server has closed it.
+// An idleSocket is an idleConn with a socket, where the client can check whether the server has
+// closed it.
 type idleSocket struct {
 	idleConn
 	syscall.Conn
@@ -83,12 +86,12 @@ func (c idleConn) Close() error {
 // busyPause is short: a refusal costs the server little.
 const busyPause = 300 * time.Millisecond
 
-// temporary marks what may be gone at the next attempt.
+// temporary marks errors that may be gone at the next attempt.
 func temporary(err error) error {
 	switch {
 	case err != nil && strings.Contains(err.Error(), "max number of clients reached"):
 		return connect.Busy(err, busyPause)
-	case redis.HasErrorPrefix(err, "LOADING"):
+	case redis.HasErrorPrefix(err, "LOADING"), errors.Is(err, redis.ErrPoolTimeout):
 		return connect.Temporary(err)
 	}
 	return err

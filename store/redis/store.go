@@ -15,7 +15,7 @@ import (
 	"github.com/sortid/sortid/store/internal/kv"
 )
 
-// DefaultPrefix is where all keys begin, unless the URL or the program says otherwise.
+// DefaultPrefix begins all keys, unless the URL or the program names another prefix.
 const DefaultPrefix = "sortid:"
 
 // A Store is a [lease.Store] in Redis. It is safe for concurrent use.
@@ -27,13 +27,15 @@ type Store struct {
 	seen       kv.Seen[string]
 }
 
-// Open returns the store at a URL; see the package comment. It fails with
-// [lease.ErrUnsafe] if the server's settings let it forget, as far as they are not
-// left to [Store.Conditions]. The context bounds this call only.
+// Open returns the store at a URL; see the package comment. It fails with [lease.ErrUnsafe] if the
+// server's settings could lose data and [Store.Conditions] does not cover that. The context limits
+// this call only.
 func Open(ctx context.Context, url string) (*Store, error) {
 	options, prefix, err := parse(url)
 	if err != nil {
-		return nil, connect.BadURL(fmt.Errorf("redis: the URL: %w; want redis://user:password@host:6379/0?prefix=NAME", err))
+		return nil, connect.BadURL(
+			fmt.Errorf("redis: the URL: %w; want redis://user:password@host:6379/0?prefix=NAME",
+				err))
 	}
 	client := redis.NewClient(options)
 	s, err := New(ctx, client, prefix)
@@ -54,6 +56,8 @@ func parse(url string) (options *redis.Options, prefix string, err error) {
 		Addr: u.Hosts[0], Username: u.User, Password: u.Password,
 		MaxRetries: -1, DialerRetries: 1, ContextTimeoutEnabled: true,
 		ConnMaxIdleTime: idleTime, DisableIdentity: true,
+		// The contexts limit all requests.
+		DialTimeout: dialTime, ReadTimeout: -1, WriteTimeout: -1,
 		MaintNotificationsConfig: &maintnotifications.Config{Mode: maintnotifications.ModeDisabled},
 	}
 	config, err := u.TLS("redis")
@@ -62,7 +66,8 @@ func parse(url string) (options *redis.Options, prefix string, err error) {
 	}
 	options.Dialer = dialer(config)
 	if len(u.Hosts) > 1 {
-		return nil, "", errors.New("there are several hosts; leases need one server, for what several hold can differ")
+		return nil, "", errors.New(
+			"there are several hosts; leases need one server, for what several hold can differ")
 	}
 	if u.Path != "" {
 		if options.DB, err = strconv.Atoi(u.Path); err != nil || options.DB < 0 {
@@ -72,38 +77,39 @@ func parse(url string) (options *redis.Options, prefix string, err error) {
 	return options, u.Param("prefix"), nil
 }
 
-// New is Open for a program that has a client already, which stays open when the store is
-// closed. The prefix is [DefaultPrefix] if it is empty. The client must have been made
-// with MaxRetries: -1, or New fails: a change that is sent twice could be reported as
-// refused though it was carried out. With ContextTimeoutEnabled calls end with their
-// contexts, and not only after its own timeouts.
+// New is Open for a program that has a client already. Closing the store leaves that open. An
+// empty prefix means [DefaultPrefix]. New fails unless the client was made with MaxRetries: -1: a
+// change that is sent twice could be reported as refused although it was made. With
+// ContextTimeoutEnabled, calls end with their contexts, and not only after the client's own
+// timeouts.
 func New(ctx context.Context, client *redis.Client, prefix string) (*Store, error) {
 	s := &Store{client: client, prefix: prefix}
 	if prefix == "" {
 		s.prefix = DefaultPrefix
 	}
 	if client.Options().MaxRetries > 0 {
-		return nil, s.failed("be used", errors.New("the client repeats requests; make it with MaxRetries: -1"))
+		return nil, s.failed("be used",
+			errors.New("the client repeats requests; make it with MaxRetries: -1"))
 	}
-	_, err := connect.Retry(ctx, client.Options().Addr, func(ctx context.Context) (struct{}, error) {
-		return struct{}{}, temporary(s.prepare(ctx))
-	})
+	_, err := connect.Retry(ctx, client.Options().Addr,
+		func(ctx context.Context) (struct{}, error) {
+			return struct{}{}, temporary(s.prepare(ctx))
+		})
 	if err != nil {
 		return nil, err
 	}
 	return s, nil
 }
 
-// prepare looks at the server's settings, and finds out what the user may do, in one
-// request.
+// prepare checks the server's settings and the user's permissions, in one request.
 func (s *Store) prepare(ctx context.Context) error {
-	conn := s.client.Conn() // the client itself would make one for pipelines alone
+	conn := s.client.Conn() // the client itself would open one only for pipelines
 	defer conn.Close()
 	pipe := conn.Pipeline()
 	settings := ask(ctx, pipe)
 	record := pipe.Eval(ctx, get, []string{s.prefix}, lease.Block{}.String())
 	list, now := pipe.HGetAll(ctx, s.prefix), pipe.Time(ctx)
-	_, err := pipe.Exec(ctx)
+	_, err := connect.Ask(ctx, pipe.Exec)
 	if err != nil && settings.info.Val() == "" {
 		return s.failed("connect", err)
 	} // else each command has its own error
@@ -122,21 +128,21 @@ func (s *Store) prepare(ctx context.Context) error {
 	return nil
 }
 
-// String says which store it is, for people.
+// String names the store for people.
 func (s *Store) String() string { return "redis at " + s.client.Options().Addr }
 
-// Conditions says, in sentences for people, on what the guarantee of this server rests
-// that its settings leave open or do not show; nil if there is nothing.
+// Conditions says, in sentences for people, what the guarantee of this server requires and its
+// settings do not ensure or do not show; nil if there is nothing.
 func (s *Store) Conditions() []string { return s.conditions }
 
-// There is no field without a name, so that nothing is deleted. But a replica refuses a
-// script that would delete, and it is a replica whose answer may be old.
+// No field has an empty name, so this deletes nothing. But a replica, whose answer may be old,
+// refuses a script that may delete.
 const get = `
 redis.call('HDEL', KEYS[1], '')
 return redis.call('HMGET', KEYS[1], unpack(ARGV))`
 
-// The arguments are a field, its value and its next value, and so on; a field that does
-// not exist has the value "". Values are compared as text: Lua's numbers have 53 bits only.
+// The arguments are a field, its value, its next value, and so on; a missing field has the value
+// "". Values are compared as text: Lua's numbers have only 53 bits.
 const set = `
 for i = 1, #ARGV, 3 do
 	if (redis.call('HGET', KEYS[1], ARGV[i]) or '') ~= ARGV[i+1] then
@@ -157,19 +163,23 @@ func (s *Store) Get(ctx context.Context, realm string, b lease.Block) (lease.Rec
 	return records[0], nil
 }
 
-// GetMany returns the records of blocks, all of one moment.
-func (s *Store) GetMany(ctx context.Context, realm string, blocks []lease.Block) ([]lease.Record, error) {
+// GetMany returns the records of blocks, all read at one moment.
+func (s *Store) GetMany(ctx context.Context, realm string,
+	blocks []lease.Block) ([]lease.Record, error) {
 	records, _, err := s.get(ctx, realm, blocks)
 	return records, err
 }
 
 // get also returns the values of the records, "" where there is none.
-func (s *Store) get(ctx context.Context, realm string, blocks []lease.Block) ([]lease.Record, []string, error) {
+func (s *Store) get(ctx context.Context, realm string,
+	blocks []lease.Block) ([]lease.Record, []string, error) {
 	fields := make([]any, len(blocks))
 	for i, b := range blocks {
 		fields[i] = b.String()
 	}
-	found, err := s.client.Eval(ctx, get, []string{s.prefix + realm}, fields...).Slice()
+	found, err := read(ctx, func(ctx context.Context) ([]any, error) {
+		return s.client.Eval(ctx, get, []string{s.prefix + realm}, fields...).Slice()
+	})
 	if err == nil && len(found) != len(blocks) {
 		err = fmt.Errorf("%d values instead of %d", len(found), len(blocks))
 	}
@@ -193,7 +203,11 @@ func (s *Store) get(ctx context.Context, realm string, blocks []lease.Block) ([]
 	return records, values, nil
 }
 
-// CompareAndSet stores next in the place of prev.
+func read[T any](ctx context.Context, f func(context.Context) (T, error)) (T, error) {
+	return connect.Read(ctx, func(ctx context.Context) (T, error) { return connect.Ask(ctx, f) })
+}
+
+// CompareAndSet replaces prev with next.
 func (s *Store) CompareAndSet(ctx context.Context, prev, next lease.Record) (bool, error) {
 	return s.CompareAndSetMany(ctx, []lease.Change{{Prev: prev, Next: next}})
 }
@@ -215,7 +229,9 @@ func (s *Store) put(ctx context.Context, changes []lease.Change, was []string) (
 		values = append(values, string(value))
 		args = append(args, c.Prev.Block.String(), was[i], string(value))
 	}
-	done, err := s.client.Eval(ctx, set, []string{s.prefix + changes[0].Prev.Realm}, args...).Bool()
+	done, err := connect.Ask(ctx, func(ctx context.Context) (bool, error) {
+		return s.client.Eval(ctx, set, []string{s.prefix + changes[0].Prev.Realm}, args...).Bool()
+	})
 	if err != nil {
 		return false, s.failed("write", err)
 	}
@@ -229,7 +245,9 @@ func (s *Store) put(ctx context.Context, changes []lease.Change, was []string) (
 
 // List returns the records of a realm.
 func (s *Store) List(ctx context.Context, realm string) ([]lease.Record, error) {
-	values, err := s.client.HGetAll(ctx, s.prefix+realm).Result()
+	values, err := read(ctx, func(ctx context.Context) (map[string]string, error) {
+		return s.client.HGetAll(ctx, s.prefix+realm).Result()
+	})
 	if err != nil {
 		return nil, s.failed("list", err)
 	}
@@ -237,7 +255,8 @@ func (s *Store) List(ctx context.Context, realm string) ([]lease.Record, error) 
 	for field, value := range values {
 		b, err := lease.ParseBlock(field)
 		if err != nil {
-			return nil, s.failed("list "+s.prefix+realm, fmt.Errorf("the field %q is not that of a record: %w", field, err))
+			return nil, s.failed("list "+s.prefix+realm,
+				fmt.Errorf("the field %q does not belong to a record: %w", field, err))
 		}
 		r, err := kv.Decode([]byte(value), realm, b)
 		if err != nil {
@@ -249,9 +268,18 @@ func (s *Store) List(ctx context.Context, realm string) ([]lease.Record, error) 
 }
 
 // Realms returns the names of the realms. It goes through all keys of the database.
-func (s *Store) Realms(ctx context.Context) (names []string, err error) {
+func (s *Store) Realms(ctx context.Context) ([]string, error) {
+	names, err := read(ctx, s.realms)
+	if err != nil {
+		return nil, s.failed("list the realms", err)
+	}
+	return names, nil
+}
+
+func (s *Store) realms(ctx context.Context) (names []string, err error) {
 	found := map[string]bool{} // a scan can return a key twice
-	pattern := strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`).Replace(s.prefix) + "*"
+	pattern := strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`).Replace(s.prefix) +
+		"*"
 	scan := s.client.ScanType(ctx, 0, pattern, 1000, "hash").Iterator()
 	for scan.Next(ctx) {
 		realm := strings.TrimPrefix(scan.Val(), s.prefix)
@@ -261,21 +289,19 @@ func (s *Store) Realms(ctx context.Context) (names []string, err error) {
 		found[realm] = true
 		is, err := s.client.HExists(ctx, s.prefix+realm, lease.Block{}.String()).Result()
 		if err != nil {
-			return nil, s.failed("list the realms", err)
+			return nil, err
 		}
 		if is {
 			names = append(names, realm)
 		}
 	}
-	if err := scan.Err(); err != nil {
-		return nil, s.failed("list the realms", err)
-	}
-	return names, nil
+	return names, scan.Err()
 }
 
 // Time returns the time of the server's clock.
 func (s *Store) Time(ctx context.Context) (time.Time, error) {
-	t, err := s.client.Time(ctx).Result()
+	t, err := read(
+		ctx, func(ctx context.Context) (time.Time, error) { return s.client.Time(ctx).Result() })
 	if err != nil {
 		return time.Time{}, s.failed("read the time", err)
 	}
@@ -290,7 +316,7 @@ func (s *Store) Close() error {
 	return nil
 }
 
-// failed words an error of Redis, and says what to do about those that last.
+// failed describes an error of Redis, with a hint if it will last.
 func (s *Store) failed(what string, err error) error {
 	hint := ""
 	switch {
@@ -300,8 +326,10 @@ func (s *Store) failed(what string, err error) error {
 		hint = "; raise maxmemory"
 	case redis.HasErrorPrefix(err, "WRONGTYPE"):
 		hint = "; give leases a prefix of their own"
-	case redis.HasErrorPrefix(err, "NOPERM"), strings.Contains(err.Error(), "The user executing the script"):
-		hint = "; permit it: ACL SETUSER name ~" + s.prefix + "* +eval +hget +hmget +hset +hdel +hgetall +hexists +scan +time +info +config|get"
+	case redis.HasErrorPrefix(err, "NOPERM"),
+		strings.Contains(err.Error(), "The user executing the script"):
+		hint = "; permit it: ACL SETUSER name ~" + s.prefix +
+			"* +eval +hget +hmget +hset +hdel +hgetall +hexists +scan +time +info +config|get"
 	case redis.HasErrorPrefix(err, "NOAUTH"):
 		hint = "; name user and password in the URL"
 	}

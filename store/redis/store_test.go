@@ -94,13 +94,15 @@ func TestConditions(t *testing.T) {
 		{"--appendfsync everysec", []string{"appendfsync"}},
 		{"--appendfsync no", []string{"appendfsync"}},
 		{"--no-appendfsync-on-rewrite yes", []string{"no-appendfsync-on-rewrite"}},
-		{"--appendfsync everysec --no-appendfsync-on-rewrite yes", []string{"appendfsync", "no-appendfsync-on-rewrite"}},
+		{"--appendfsync everysec --no-appendfsync-on-rewrite yes",
+			[]string{"appendfsync", "no-appendfsync-on-rewrite"}},
 	} {
 		server := testserver.StartRedis(t, strings.Fields(c.settings)...)
 		got := open(t, server.URL).Conditions()
 		ok := len(got) == len(c.want)
 		for i := range got {
-			ok = ok && strings.HasPrefix(got[i], "conditional: ") && strings.Contains(got[i], " "+c.want[i]+" ")
+			ok = ok && strings.HasPrefix(got[i], "conditional: ") &&
+				strings.Contains(got[i], " "+c.want[i]+" ")
 		}
 		if !ok {
 			t.Errorf("%s: got %q, want %q", c.settings, got, c.want)
@@ -121,7 +123,8 @@ func refused(t *testing.T, url, want string) {
 }
 
 func TestUnsafe(t *testing.T) {
-	refused(t, testserver.StartRedis(t, "--maxmemory", "100mb", "--maxmemory-policy", "allkeys-lru").URL, "maxmemory-policy")
+	refused(t, testserver.StartRedis(t, "--maxmemory", "100mb", "--maxmemory-policy",
+		"allkeys-lru").URL, "maxmemory-policy")
 	refused(t, testserver.StartRedis(t, "--cluster-enabled", "yes").URL, "cluster")
 }
 
@@ -135,11 +138,14 @@ func TestReplica(t *testing.T) {
 
 	replica := testserver.StartRedis(t, "--replicaof", host+" "+port)
 	faulttest.Eventually(t, func() bool {
-		return strings.Contains(do(t, master.URL, "INFO", "replication").(string), "state=online") &&
-			strings.Contains(do(t, replica.URL, "INFO", "replication").(string), "master_link_status:up")
+		return strings.Contains(do(t, master.URL, "INFO", "replication").(string),
+			"state=online") &&
+			strings.Contains(do(t, replica.URL, "INFO", "replication").(string),
+				"master_link_status:up")
 	}, func() string { return "the replica does not connect" })
 	refused(t, replica.URL, "role")
-	if c := open(t, master.URL).Conditions(); len(c) != 1 || !strings.HasPrefix(c[0], "conditional: 1 replicas") {
+	if c := open(t, master.URL).Conditions(); len(c) != 1 ||
+		!strings.HasPrefix(c[0], "conditional: 1 replicas") {
 		t.Errorf("%q", c)
 	}
 
@@ -147,7 +153,8 @@ func TestReplica(t *testing.T) {
 	promoted := open(t, replica.URL)
 	faulttest.Change(t, promoted, one, two)
 	do(t, master.URL, "REPLICAOF", host, "1") // whom it does not reach
-	if r, err := s.Get(t.Context(), "realm", block); err == nil || !strings.Contains(err.Error(), "replica") {
+	if r, err := s.Get(t.Context(), "realm", block); err == nil ||
+		!strings.Contains(err.Error(), "replica") {
 		t.Errorf("Get from a replica that is behind: %+v, %v", r, err)
 	}
 	if ok, err := s.CompareAndSet(t.Context(), one, two); err == nil {
@@ -158,13 +165,18 @@ func TestReplica(t *testing.T) {
 // Users need permission; without that to see settings, these are named.
 func TestPermission(t *testing.T) {
 	server := testserver.StartRedis(t)
-	do(t, server.URL, "ACL", "SETUSER", "least", "on", ">secret", "~sortid:*", "+eval", "+hget", "+hmget", "+hset", "+hdel", "+hgetall", "+hexists", "+scan", "+time", "+info", "+config|get")
+	do(t, server.URL, "ACL", "SETUSER", "least", "on", ">secret", "~sortid:*", "+eval", "+hget",
+		"+hmget", "+hset", "+hdel", "+hgetall", "+hexists", "+scan", "+time", "+info",
+		"+config|get")
 	do(t, server.URL, "ACL", "SETUSER", "blind", "on", ">secret", "~sortid:*", "+@all", "-config")
 	do(t, server.URL, "ACL", "SETUSER", "reader", "on", ">secret", "~sortid:*", "+@all", "-hset")
 	do(t, server.URL, "ACL", "SETUSER", "other", "on", ">secret", "~other:*", "+@all")
 	do(t, server.URL, "ACL", "SETUSER", "stranger", "on", ">secret")
 	do(t, server.URL, "ACL", "SETUSER", "default", ">secret")
-	as := func(user string) string { return strings.Replace(server.URL, "redis://", "redis://"+user, 1) }
+	as := func(user string) string {
+		return strings.Replace(server.URL, "redis://", "redis://"+user,
+			1)
+	}
 
 	s := open(t, as("least:secret@"))
 	if c := s.Conditions(); c != nil {
@@ -177,10 +189,12 @@ func TestPermission(t *testing.T) {
 	if _, err := s.Realms(t.Context()); err != nil {
 		t.Error(err)
 	}
-	if c := open(t, as("blind:secret@")).Conditions(); len(c) != 2 || !strings.Contains(c[0], "does not show") || !strings.Contains(c[1], "does not show") {
+	if c := open(t, as("blind:secret@")).Conditions(); len(c) != 2 ||
+		!strings.Contains(c[0], "does not show") || !strings.Contains(c[1], "does not show") {
 		t.Errorf("%q", c)
 	}
-	if ok, err := open(t, as("reader:secret@")).CompareAndSet(t.Context(), one, two); err == nil || !strings.Contains(err.Error(), "ACL SETUSER") {
+	if ok, err := open(t, as("reader:secret@")).CompareAndSet(t.Context(), one, two); err == nil ||
+		!strings.Contains(err.Error(), "ACL SETUSER") {
 		t.Errorf("a change without permission: %v, %v", ok, err)
 	}
 	for _, c := range []struct{ user, want string }{
@@ -190,7 +204,8 @@ func TestPermission(t *testing.T) {
 		{"stranger:secret@", "ACL SETUSER"},
 	} {
 		_, err := Open(t.Context(), as(c.user))
-		if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "secret") {
+		if err == nil || !strings.Contains(err.Error(), c.want) ||
+			strings.Contains(err.Error(), "secret") {
 			t.Errorf("%s: %v, want an error with %q", c.user, err, c.want)
 		}
 	}
@@ -200,13 +215,17 @@ func TestPermission(t *testing.T) {
 // written as a whole.
 func TestRewrite(t *testing.T) {
 	server := testserver.StartRedis(t, "--appendonly", "no")
-	persistence := func() map[string]string { return fields(do(t, server.URL, "INFO", "persistence").(string)) }
+	persistence := func() map[string]string {
+		return fields(
+			do(t, server.URL, "INFO", "persistence").(string))
+	}
 	do(t, server.URL, "SET", "key", "value")
 	do(t, server.URL, "CONFIG", "SET", "rdb-key-save-delay", "100000000") // microseconds for each key
 	do(t, server.URL, "CONFIG", "SET", "appendonly", "yes")
 	named := func(want string) {
 		t.Helper()
-		if c := open(t, server.URL).Conditions(); len(c) != 1 || !strings.Contains(c[0], want) || !strings.Contains(c[0], "forgets everything") {
+		if c := open(t, server.URL).Conditions(); len(c) != 1 || !strings.Contains(c[0], want) ||
+			!strings.Contains(c[0], "forgets everything") {
 			t.Errorf("%q, want a condition with %q", c, want)
 		}
 	}
@@ -256,10 +275,12 @@ func TestSettings(t *testing.T) {
 	if c, err := conditionsOf(info+"aof_last_write_status:ok", nil); c != nil || err != nil {
 		t.Errorf("%q, %v", c, err)
 	}
-	if c, err := conditionsOf(info+"aof_last_write_status:err", nil); !errors.Is(err, lease.ErrUnsafe) || !strings.Contains(err.Error(), "aof_last_write_status") {
+	if c, err := conditionsOf(info+"aof_last_write_status:err", nil); !errors.Is(err,
+		lease.ErrUnsafe) || !strings.Contains(err.Error(), "aof_last_write_status") {
 		t.Errorf("a file that cannot be written: %q, %v", c, err)
 	}
-	if c, err := conditionsOf(info, io.EOF); !errors.Is(err, io.EOF) || !strings.Contains(err.Error(), "could not be read") {
+	if c, err := conditionsOf(info, io.EOF); !errors.Is(err, io.EOF) ||
+		!strings.Contains(err.Error(), "could not be read") {
 		t.Errorf("a connection that was cut: %q, %v", c, err)
 	}
 }
@@ -277,7 +298,8 @@ func TestConnections(t *testing.T) {
 		}
 		s := open(t, url)
 		faulttest.Idles(t, s, 3, func() int { // beside the connection of the test
-			n, err := strconv.Atoi(fields(do(t, server.URL, "INFO", "clients").(string))["connected_clients"])
+			n, err := strconv.Atoi(
+				fields(do(t, server.URL, "INFO", "clients").(string))["connected_clients"])
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -292,7 +314,8 @@ func TestMemory(t *testing.T) {
 	s := open(t, server.URL)
 	faulttest.Change(t, s, none, one)
 	do(t, server.URL, "CONFIG", "SET", "maxmemory", "1")
-	if ok, err := s.CompareAndSet(t.Context(), one, two); err == nil || !strings.Contains(err.Error(), "raise maxmemory") {
+	if ok, err := s.CompareAndSet(t.Context(), one, two); err == nil ||
+		!strings.Contains(err.Error(), "raise maxmemory") {
 		t.Errorf("CompareAndSet: %v, %v", ok, err)
 	}
 	do(t, server.URL, "CONFIG", "SET", "maxmemory", "0")
@@ -307,7 +330,8 @@ func TestNew(t *testing.T) {
 	}
 	repeats := redis.NewClient(options)
 	defer repeats.Close()
-	if _, err := New(t.Context(), repeats, ""); err == nil || !strings.Contains(err.Error(), "MaxRetries") {
+	if _, err := New(t.Context(), repeats, ""); err == nil ||
+		!strings.Contains(err.Error(), "MaxRetries") {
 		t.Errorf("a client that repeats: %v", err)
 	}
 	options.MaxRetries = -1
@@ -331,7 +355,8 @@ func encrypted(t *testing.T, server *testserver.Server) (url string) {
 	t.Helper()
 	cert, key := testserver.Certificate(t)
 	port := testserver.FreePort(t)
-	do(t, server.URL, "CONFIG", "SET", "tls-cert-file", cert, "tls-key-file", key, "tls-ca-cert-file", cert,
+	do(t, server.URL, "CONFIG", "SET", "tls-cert-file", cert, "tls-key-file", key,
+		"tls-ca-cert-file", cert,
 		"tls-auth-clients", "no", "tls-port", port)
 	return fmt.Sprintf("rediss://127.0.0.1:%d?ca=%s", port, cert)
 }
@@ -351,7 +376,8 @@ func TestEncrypted(t *testing.T) {
 
 func TestURL(t *testing.T) {
 	o, prefix, err := parse("redis://u:p@h/3?prefix=a%3a")
-	if err != nil || o.Addr != "h:6379" || o.Username != "u" || o.Password != "p" || o.DB != 3 || prefix != "a:" {
+	if err != nil || o.Addr != "h:6379" || o.Username != "u" || o.Password != "p" || o.DB != 3 ||
+		prefix != "a:" {
 		t.Errorf("%+v, %q, %v", o, prefix, err)
 	}
 	if o, _, err := parse("rediss://h:1"); err != nil || o.Addr != "h:1" {
@@ -369,7 +395,8 @@ func TestURL(t *testing.T) {
 		{"redis://u:12/secret@h", "%2F"},
 	} {
 		_, err := Open(t.Context(), c.url)
-		if !errors.Is(err, connect.ErrURL) || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "secret") {
+		if !errors.Is(err, connect.ErrURL) || !strings.Contains(err.Error(), c.want) ||
+			strings.Contains(err.Error(), "secret") {
 			t.Errorf("%s: %v, want an error with %q", c.url, err, c.want)
 		}
 	}
@@ -377,7 +404,10 @@ func TestURL(t *testing.T) {
 
 func TestNoServer(t *testing.T) {
 	for _, scheme := range []string{"redis", "rediss"} {
-		faulttest.NoServer(t, Open, func(address string) string { return scheme + "://u:secret@" + address })
+		faulttest.NoServer(t, Open, func(address string) string {
+			return scheme + "://u:secret@" +
+				address
+		})
 	}
 }
 
@@ -397,7 +427,8 @@ func TestNotARecord(t *testing.T) {
 		}
 		r := one
 		r.Realm = realm
-		if ok, err := s.CompareAndSet(t.Context(), lease.Record{Realm: realm, Block: block}, r); err == nil {
+		if ok, err := s.CompareAndSet(t.Context(), lease.Record{Realm: realm, Block: block},
+			r); err == nil {
 			t.Errorf("CompareAndSet in %q: %v", realm, ok)
 		}
 	}
@@ -417,4 +448,11 @@ func TestNotARecord(t *testing.T) {
 		t.Errorf("a mark that is less by one: %v, %v", ok, err)
 	}
 	faulttest.Change(t, s, a, b)
+}
+
+// Open tries again when a connection breaks, or one request is lost.
+func TestBrokenConnections(t *testing.T) {
+	server := testserver.StartRedis(t)
+	faulttest.Starts(t, Open, strings.TrimPrefix(server.URL, "redis://"),
+		func(address string) string { return "redis://" + address })
 }

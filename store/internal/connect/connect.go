@@ -1,15 +1,17 @@
-// Package connect has what opening a store has in common, whichever server it is on: how
-// long to try, what to try again, and how to tell that a URL is malformed.
+// Package connect has what all stores need to open a connection: how long to try, when to try
+// again, and how to report a malformed URL.
 package connect
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
 	"net"
 	"slices"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -19,7 +21,7 @@ import (
 // ErrURL matches the errors that [BadURL] returns.
 var ErrURL = errors.New("store: malformed URL")
 
-// BadURL marks an error as one of the URL that was given, which is no use to try again.
+// BadURL marks an error as caused by the URL: trying again does not help.
 func BadURL(err error) error { return marked{err, ErrURL} }
 
 var (
@@ -27,12 +29,12 @@ var (
 	errBusy      = errors.New("store: no connection to spare")
 )
 
-// Temporary marks an error as one that may be gone at the next attempt, such as that a
-// server is starting.
+// Temporary marks an error that may be gone at the next attempt, for example while a server
+// starts.
 func Temporary(err error) error { return marked{err, errTemporary} }
 
-// Busy marks the error of a server that has no connection to spare. The pause after it is
-// about so long, or longer: it depends on what a refusal costs the server.
+// Busy marks an error of a server with no connection to spare. The pause after it is about this
+// long or longer, depending on what a refusal costs the server.
 func Busy(err error, pause time.Duration) error { return busy{marked{err, errBusy}, pause} }
 
 type busy struct {
@@ -42,11 +44,10 @@ type busy struct {
 
 var errReason = errors.New("store: known reason")
 
-// Reason marks an error that says why no answer came, so that [Retry] returns it even when
-// time is up.
+// Reason marks an error that explains why no answer came. [Retry] returns it even when time is up.
 func Reason(err error) error { return marked{err, errReason} }
 
-// marked is an error that matches another one without showing its text.
+// marked is an error that also matches another one, without showing the other's text.
 type marked struct {
 	error
 	as error
@@ -58,41 +59,64 @@ func (m marked) Is(target error) bool { return target == m.as }
 // Patience is how long [Retry] tries if its context has no deadline.
 const Patience = 30 * time.Second
 
-// The pauses between attempts grow from the first to the last of these. Each is made up to
-// three quarters shorter at random, so that processes that started together do not stay
-// together.
+// Pauses between attempts grow from the first to the last of these. Each is shortened at random by
+// up to three quarters, so that processes that started together spread out.
 const (
 	firstPause = 50 * time.Millisecond
 	lastPause  = 4 * time.Second
 )
 
-// Retry calls attempt until it succeeds or its error is permanent, with growing pauses, as
-// long as ctx allows, or, if that has no deadline, [Patience]. The error of an attempt that got no answer at all
-// is replaced by one that says so; where is what did not answer.
-func Retry[T any](ctx context.Context, where string, attempt func(context.Context) (T, error)) (T, error) {
-	began := time.Now()
-	limited := ctx
-	if _, ok := ctx.Deadline(); !ok {
-		var cancel context.CancelFunc
-		limited, cancel = context.WithTimeout(ctx, Patience)
-		defer cancel()
+// A request that takes too long is given up, and the next may take twice as long, up to lastLimit.
+// Each one given up costs a busy server a new connection. So the limits are a multiple of what a
+// server needs when a thousand processes connect at once.
+const (
+	readLimit = 3 * time.Second
+	readPause = time.Second / 2 // at least, from one attempt to the next
+	lastLimit = 16 * time.Second
+	// To connect, or to make a change; changes are not repeated here.
+	firstLimit = 5 * time.Second
+)
+
+// retrying marks contexts of attempts: a [Retry] inside another makes one attempt.
+type retrying struct{}
+
+// Retry calls attempt until it succeeds or its error is permanent, with growing pauses. It tries
+// until ctx ends, or for [Patience] if ctx has no deadline. Each request that an attempt makes by
+// [Ask] has a limit. The attempt has three times that, so it cannot use up the time of the next
+// one. If no attempt got an answer, the error says so; where names the server.
+func Retry[T any](ctx context.Context, where string,
+	attempt func(context.Context) (T, error)) (T, error) {
+	if ctx.Value(retrying{}) != nil {
+		return attempt(ctx)
 	}
-	var refusal error // of the last attempt that was refused
+	began := time.Now()
+	all, cancel := patient(ctx)
+	defer cancel()
+	var refusal, reason error // of the last attempt that had one
+	d := firstLimit
 	for pause := firstPause; ; pause = min(pause*3/2, lastPause) {
+		limited, cancel := context.WithTimeout(
+			context.WithValue(context.WithValue(all, retrying{}, true), limit{}, d), 3*d)
 		result, err := attempt(limited)
+		cancel()
 		switch {
 		case err == nil:
 			return result, nil
-		case limited.Err() == nil && isPermanent(err):
-			return result, err
-		case limited.Err() == nil:
-			if !isTimeout(err) {
+		case errors.Is(err, errReason):
+			reason = err
+		}
+		if all.Err() == nil {
+			switch b := (busy{}); {
+			case errors.As(err, &b):
+				refusal, pause = err, max(pause, b.pause)
+			case isTimeout(err) && !isPermanent(err):
+				d = min(2*d, lastLimit)
+			case isPermanent(err):
+				return result, err
+			default:
 				refusal = err
 			}
-			if b := (busy{}); errors.As(err, &b) {
-				pause = max(pause, b.pause)
-			}
-			if Sleep(limited, pause/4+rand.N(3*pause/4)) == nil {
+			if Sleep(all, pause/4+rand.N(3*pause/4)) == nil {
 				continue
 			}
 		}
@@ -100,14 +124,76 @@ func Retry[T any](ctx context.Context, where string, attempt func(context.Contex
 		switch {
 		case errors.Is(ctx.Err(), context.Canceled):
 			return result, fmt.Errorf("connecting to %s: %w", where, context.Cause(ctx))
-		case errors.Is(err, errReason):
-			return result, err
+		case reason != nil:
+			return result, reason
 		case refusal != nil:
 			return result, fmt.Errorf("tried for %v: %w", took, refusal)
 		}
 		return result, noAnswer{fmt.Sprintf("no answer from %s in %v", where, took), err}
 	}
 }
+
+// patient returns ctx, with a deadline added if it has none.
+func patient(ctx context.Context) (context.Context, context.CancelFunc) {
+	if _, ok := ctx.Deadline(); ok {
+		return ctx, func() {}
+	}
+	return context.WithTimeout(ctx, Patience)
+}
+
+// limit is the context key of the limit that [Retry] and [Read] set for each request.
+type limit struct{}
+
+// Read calls read, which changes nothing and sends its requests by [Ask]. It calls read again as
+// long as no answer comes in time: a request may have been lost. It returns any other error at
+// once.
+func Read[T any](ctx context.Context, read func(context.Context) (T, error)) (T, error) {
+	if ctx.Value(retrying{}) != nil {
+		return read(ctx)
+	}
+	all, cancel := patient(ctx)
+	defer cancel()
+	for d := readLimit; ; d = min(2*d, lastLimit) {
+		began := time.Now()
+		result, err := read(context.WithValue(all, limit{}, d))
+		if err == nil || !isTimeout(err) || all.Err() != nil {
+			return result, err
+		}
+		// A client may return an earlier timeout at once.
+		if Sleep(all, readPause-time.Since(began)) != nil {
+			return result, err
+		}
+	}
+}
+
+// Ask calls ask, which sends one request, once, and limits the wait for the answer. After an
+// error, a change may or may not have been made.
+func Ask[T any](ctx context.Context, ask func(context.Context) (T, error)) (T, error) {
+	d, ok := ctx.Value(limit{}).(time.Duration)
+	if !ok {
+		d = firstLimit
+	}
+	limited, cancel := context.WithTimeout(ctx, d)
+	defer cancel()
+	result, err := ask(limited)
+	if err != nil && limited.Err() != nil && ctx.Err() == nil {
+		err = noAnswer{fmt.Sprintf("no answer in %v", d), errors.Join(context.DeadlineExceeded,
+			err)}
+	}
+	return result, err
+}
+
+// A Limit is how long an attempt to connect may take: short at first, twice as long after each
+// failure. The zero Limit is ready for use.
+type Limit struct{ failed atomic.Int32 }
+
+// Next returns the limit of the next attempt.
+func (l *Limit) Next() time.Duration {
+	return min(firstLimit<<min(l.failed.Add(1)-1, 8), lastLimit)
+}
+
+// Connected reports that the last attempt has succeeded.
+func (l *Limit) Connected() { l.failed.Store(0) }
 
 // noAnswer hides the text of the error that it wraps, which says only that time was up.
 type noAnswer struct {
@@ -118,16 +204,16 @@ type noAnswer struct {
 func (e noAnswer) Error() string { return e.text }
 func (e noAnswer) Unwrap() error { return e.err }
 
-// temporary are the errors of connections to servers that are starting, restarting,
-// overloaded, or behind a network that is in trouble.
+// temporary lists errors of connections to servers that start, restart or are overloaded, or have
+// network trouble.
 var temporary = []error{
 	errTemporary, errBusy, net.ErrClosed, io.EOF, io.ErrUnexpectedEOF, context.DeadlineExceeded,
 	syscall.ECONNREFUSED, syscall.ECONNRESET, syscall.ECONNABORTED, syscall.EPIPE,
 	syscall.ETIMEDOUT, syscall.EHOSTUNREACH, syscall.ENETUNREACH,
 }
 
-// isPermanent reports whether it is no use to try again: the server has answered, and its
-// answer will stay the same.
+// isPermanent reports whether trying again is useless: the server has answered, and will not
+// change its answer.
 func isPermanent(err error) bool {
 	if errors.Is(err, lease.ErrUnsafe) || errors.Is(err, ErrURL) {
 		return true
@@ -146,7 +232,7 @@ func isTimeout(err error) bool {
 	return errors.As(err, &timeout) && timeout.Timeout()
 }
 
-// Sleep pauses, unless ctx ends before.
+// Sleep pauses, but ends early if ctx ends.
 func Sleep(ctx context.Context, d time.Duration) error {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
@@ -158,53 +244,53 @@ func Sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// Idle closes connections that have not been used for a while: a store is used for some
-// milliseconds about twice a minute, and its server's connections are few.
+// Idle closes connections that have not been used for a while. A store is used for some
+// milliseconds about twice a minute, and servers have few connections.
 type Idle struct {
 	time  time.Duration
 	timer *time.Timer
 }
 
 const (
-	// IdleTime is longer than the pauses between the requests of one acquisition or renewal,
-	// on a busy server, too.
+	// IdleTime is longer than the pauses between the requests of one acquisition or renewal, even
+	// on a busy server.
 	IdleTime = time.Second
 
-	// restTime is longer than those between the acquisitions of many leases, one after the other.
+	// restTime is longer than the pauses between acquisitions of many leases in a row.
 	restTime = 20 * time.Millisecond
 )
 
-// NewIdle returns an Idle that calls close when it has not been used for a time.
+// NewIdle returns an Idle that calls close after d without use.
 func NewIdle(d time.Duration, close func()) *Idle {
 	return &Idle{d, time.AfterFunc(d, close)}
 }
 
-// Used puts the call of close off. A nil Idle never calls it.
+// Used delays the call of close. A nil Idle never calls it.
 func (i *Idle) Used() {
 	if i != nil {
 		i.timer.Reset(i.time)
 	}
 }
 
-// Rest has close called soon, unless a longer time than IdleTime was asked for.
+// Rest makes the call of close come soon, unless more than IdleTime was requested.
 func (i *Idle) Rest() {
 	if i != nil && i.time <= IdleTime {
 		i.timer.Reset(min(restTime, i.time))
 	}
 }
 
-// Stop ends it.
+// Stop prevents the call of close.
 func (i *Idle) Stop() {
 	if i != nil {
 		i.timer.Stop()
 	}
 }
 
-// Dial connects like [net.Dialer] but begins again when nothing has come for a while. When
-// many processes connect at once, a server's queue is full and it drops what comes; the
-// operating system tries again after 1, 3, 7 and 15 seconds only.
+// Dial connects like [net.Dialer], but starts again when nothing has come for a while. When many
+// processes connect at once, a server's queue is full and it drops packets. The operating system
+// tries again only after 1, 3, 7 and 15 seconds.
 func Dial(ctx context.Context, network, address string) (net.Conn, error) {
-	for timeout := dialTimeout; ; timeout = min(timeout*3/2, lastPause) {
+	for timeout := dialLimit; ; timeout = min(timeout*3/2, lastPause) {
 		d := net.Dialer{Timeout: timeout/2 + rand.N(timeout/2), KeepAlive: 30 * time.Second}
 		conn, err := d.DialContext(ctx, network, address)
 		if err == nil || ctx.Err() != nil || !isTimeout(err) {
@@ -213,5 +299,19 @@ func Dial(ctx context.Context, network, address string) (net.Conn, error) {
 	}
 }
 
-// dialTimeout is longer than it takes to connect to any server that does not drop requests.
-const dialTimeout = time.Second
+// dialLimit is longer than any server needs that does not drop packets.
+const dialLimit = time.Second
+
+// TLS encrypts a connection to an address. If that fails, it closes the connection.
+func TLS(ctx context.Context, conn net.Conn, config *tls.Config, address string) (net.Conn, error) {
+	if config.ServerName == "" {
+		config = config.Clone()
+		config.ServerName, _, _ = net.SplitHostPort(address)
+	}
+	encrypted := tls.Client(conn, config)
+	if err := encrypted.HandshakeContext(ctx); err != nil {
+		conn.Close()
+		return nil, err
+	}
+	return encrypted, nil
+}

@@ -18,15 +18,18 @@ import (
 
 func TestIsPermanent(t *testing.T) {
 	for _, err := range []error{
-		errors.New("wrong password"), lease.ErrUnsafe, BadURL(io.EOF), &net.DNSError{IsNotFound: true}, fmt.Errorf("x: %w", lease.ErrUnsafe),
+		errors.New("wrong password"), lease.ErrUnsafe, BadURL(io.EOF),
+		&net.DNSError{IsNotFound: true}, fmt.Errorf("x: %w", lease.ErrUnsafe),
 	} {
 		if !isPermanent(err) {
 			t.Errorf("%v would be tried again", err)
 		}
 	}
 	for _, err := range []error{
-		Temporary(errors.New("starting")), Busy(errors.New("too many connections"), time.Second), io.EOF, &net.DNSError{IsTemporary: true}, &net.DNSError{IsTimeout: true},
-		&net.OpError{Op: "dial", Err: syscall.ECONNREFUSED}, fmt.Errorf("x: %w", syscall.ECONNRESET), context.DeadlineExceeded,
+		Temporary(errors.New("starting")), Busy(errors.New("too many connections"), time.Second),
+		io.EOF, &net.DNSError{IsTemporary: true}, &net.DNSError{IsTimeout: true},
+		&net.OpError{Op: "dial", Err: syscall.ECONNREFUSED},
+		fmt.Errorf("x: %w", syscall.ECONNRESET), context.DeadlineExceeded,
 	} {
 		if isPermanent(err) {
 			t.Errorf("%v would not be tried again", err)
@@ -45,20 +48,36 @@ func TestRetry(t *testing.T) {
 		took     time.Duration
 		most     int // attempts, if each pause is as short as it can be
 	}{
-		"at once":              {0, func(context.Context, int) error { return nil }, "", 0, 1},
-		"permanent":            {0, func(context.Context, int) error { return errors.New("wrong password") }, "wrong password", 0, 1},
-		"away":                 {0, func(context.Context, int) error { return refused }, "tried for 30 s: dial: connection refused", Patience, 40},
-		"away, for long":       {time.Minute, func(context.Context, int) error { return refused }, "tried for 60 s: dial: connection refused", time.Minute, 70},
-		"away, with a context": {time.Second, func(context.Context, int) error { return refused }, "tried for 1 s: dial: connection refused", time.Second, 10},
-		"busy":                 {3 * time.Second, func(context.Context, int) error { return busy }, "tried for 3 s: too many connections", 3 * time.Second, 6},
-		"silent":               {0, silent, "no answer from host:1 in 30 s", Patience, 1},
+		"at once": {0, func(context.Context, int) error { return nil }, "", 0, 1},
+		"permanent": {0,
+			func(context.Context, int) error { return errors.New("wrong password") },
+			"wrong password", 0, 1},
+		"away": {0, func(context.Context, int) error { return refused },
+			"tried for 30 s: dial: connection refused", Patience, 40},
+		"away, for long": {time.Minute, func(context.Context, int) error { return refused },
+			"tried for 60 s: dial: connection refused", time.Minute, 70},
+		"away, with a context": {time.Second, func(context.Context, int) error { return refused },
+			"tried for 1 s: dial: connection refused", time.Second, 10},
+		"busy": {3 * time.Second, func(context.Context, int) error { return busy },
+			"tried for 3 s: too many connections", 3 * time.Second, 6},
+		"silent": {0, silent, "no answer from host:1 in 30 s", Patience, 2},
 		"away, then silent": {0, func(ctx context.Context, n int) error {
 			if n < 3 {
 				return refused
 			}
 			return silent(ctx, n)
-		}, "tried for 30 s: dial: connection refused", Patience, 3},
-		"a reason": {0, func(ctx context.Context, n int) error { return Reason(silent(ctx, n)) }, "context deadline exceeded", Patience, 1},
+		}, "tried for 30 s: dial: connection refused", Patience, 5},
+		"a reason": {0, func(ctx context.Context, n int) error { return Reason(silent(ctx, n)) },
+			"context deadline exceeded", Patience, 2},
+		"silent, twice": {0, func(ctx context.Context, n int) error {
+			_, err := Ask(ctx, func(ctx context.Context) (int, error) {
+				if n > 2 {
+					return 0, nil
+				}
+				return 0, silent(ctx, n)
+			})
+			return err
+		}, "", 0, 3},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -73,10 +92,11 @@ func TestRetry(t *testing.T) {
 					n++
 					return n, c.attempt(ctx, n)
 				})
-				if c.want == "" && err != nil || c.want != "" && (err == nil || err.Error() != c.want) {
+				if c.want == "" && err != nil || c.want != "" &&
+					(err == nil || err.Error() != c.want) {
 					t.Errorf("%v, want %q", err, c.want)
 				}
-				if took := time.Since(began); took != c.took || n > c.most {
+				if took := time.Since(began); took != c.took && c.took != 0 || n > c.most {
 					t.Errorf("%d attempts took %v, want at most %d and %v", n, took, c.most, c.took)
 				}
 			})
@@ -140,4 +160,62 @@ func TestIdle(t *testing.T) {
 		want(2, 2*IdleTime-1)
 		want(3, 1)
 	})
+}
+
+// A read is tried again while no answer comes, each time for longer; a change is not.
+func TestLimits(t *testing.T) {
+	for name, c := range map[string]struct {
+		call  func(context.Context, func(context.Context) (int, error)) (int, error)
+		calls int
+		took  time.Duration
+	}{
+		"read": {func(ctx context.Context, f func(context.Context) (int, error)) (int, error) {
+			return Read(ctx, func(ctx context.Context) (int, error) { return Ask(ctx, f) })
+		}, 4, Patience},
+		"change": {Ask[int], 1, firstLimit},
+		// The outer one tries again, and the inner ones have its limit.
+		"within Retry": {func(ctx context.Context,
+			f func(context.Context) (int, error)) (int, error) {
+			return Retry(ctx, "host:1", func(ctx context.Context) (int, error) {
+				return Retry(ctx, "host:1", func(ctx context.Context) (int, error) {
+					return Read(ctx, func(ctx context.Context) (int, error) { return Ask(ctx, f) })
+				})
+			})
+		}, 3, Patience},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			began, n := time.Now(), 0
+			_, err := c.call(t.Context(), func(ctx context.Context) (int, error) {
+				n++
+				<-ctx.Done()
+				return 0, ctx.Err()
+			})
+			if took := time.Since(began); !errors.Is(err, context.DeadlineExceeded) ||
+				n != c.calls || took != c.took {
+				t.Errorf("%s: %d calls in %v, want %d in %v: %v", name, n, took, c.calls, c.took,
+					err)
+			}
+			n = 0
+			answer, err := c.call(t.Context(), func(ctx context.Context) (int, error) {
+				if n++; n < c.calls {
+					<-ctx.Done()
+				}
+				return n, ctx.Err()
+			})
+			if answer != c.calls || err != nil {
+				t.Errorf("%s: %d, %v, want %d", name, answer, err, c.calls)
+			}
+		})
+	}
+	var l Limit
+	for range 10 {
+		l.Next()
+	}
+	if d := l.Next(); d != lastLimit {
+		t.Errorf("after ten failures the limit is %v", d)
+	}
+	l.Connected()
+	if d := l.Next(); d != firstLimit {
+		t.Errorf("after a success the limit is %v", d)
+	}
 }

@@ -2,7 +2,6 @@ package faulttest
 
 import (
 	"context"
-	"io"
 	"net"
 	"sync"
 	"testing"
@@ -10,15 +9,15 @@ import (
 	"github.com/sortid/sortid/lease"
 )
 
-// An AnswerProxy stands between a store and its server, to lose one of the server's
-// answers, of which it counts what it reads at a time: for protocols in which a server
-// speaks only when it is asked. Its methods are safe for concurrent use.
+// An AnswerProxy stands between a store and its server, and loses one of the server's answers. It
+// counts each read from the server as an answer, for protocols in which a server speaks only when
+// asked. Its methods are safe for concurrent use.
 type AnswerProxy struct {
 	Addr string // where it listens
 
 	target string
 	mu     sync.Mutex
-	lose   int // so many answers from now, the connection breaks; 0: it does not
+	lose   int // the connection breaks at this answer from now on; 0: never
 }
 
 // NewAnswerProxy returns a proxy for the server at an address. It ends with the test.
@@ -29,9 +28,9 @@ func NewAnswerProxy(t *testing.T, target string) *AnswerProxy {
 	return p
 }
 
-// Lose has the nth answer from now on lost: it is taken from the server, which so has
-// carried out what was asked, and not handed on, and the connection is closed. n <= 0
-// means that none is.
+// Lose makes the proxy lose the nth answer from now on. The proxy takes it from the server, which
+// has then carried out the request, and closes the connection instead of passing it on. If n <= 0,
+// it loses none.
 func (p *AnswerProxy) Lose(n int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -57,32 +56,17 @@ func (p *AnswerProxy) loses() bool {
 }
 
 func (p *AnswerProxy) serve(client net.Conn) {
-	defer client.Close()
-	server, err := net.Dial("tcp", p.target)
-	if err != nil {
-		return
-	}
-	defer server.Close()
-	go func() {
-		io.Copy(server, client)
-		server.Close()
-	}()
-	buf := make([]byte, 64<<10)
-	for {
-		n, err := server.Read(buf)
-		if n > 0 && p.loses() {
-			return
+	pipe(client, p.target, nil, func([]byte) bool {
+		if p.loses() {
+			client.Close()
 		}
-		if _, werr := client.Write(buf[:n]); err != nil || werr != nil {
-			return
-		}
-	}
+		return true
+	})
 }
 
-// LostAnswers loses one answer of the server after the other, on the way to a store
-// that reaches it through the proxy, and tests that no change is then reported as
-// refused: it may have been made, so it must be an error. The other store, of the same
-// records, tells whether it was.
+// LostAnswers loses the server's answers one by one, on their way to a store that uses the proxy.
+// It tests that no change is then reported as refused: it may have been made, so it must be an
+// error. The other store, with the same records, tells whether it was made.
 func LostAnswers(t *testing.T, p *AnswerProxy, through, direct lease.Store) {
 	t.Helper()
 	const most = 300
@@ -100,7 +84,8 @@ func LostAnswers(t *testing.T, p *AnswerProxy, through, direct lease.Store) {
 		made, lost := 0, true
 		for n, all := 1, 1; lost; n, all = n+1, all+1 {
 			if all > most {
-				t.Fatalf("after %d lost answers of %s changes %d of these were made", most, kind, made)
+				t.Fatalf("after %d lost answers of %s changes %d of these were made", most, kind,
+					made)
 			}
 			if kind == "first" {
 				b.NodeID++
@@ -116,10 +101,12 @@ func LostAnswers(t *testing.T, p *AnswerProxy, through, direct lease.Store) {
 			cancel()
 			is := latest(t, direct, was, lost && err != nil)
 			if err == nil && !ok {
-				t.Errorf("without answer %d a %s change was reported as refused; made: %v", n, kind, is == next)
+				t.Errorf("without answer %d a %s change was reported as refused; made: %v", n, kind,
+					is == next)
 			}
 			if err == nil && ok != (is == next) {
-				t.Errorf("without answer %d a %s change was reported as %v, there is %+v", n, kind, ok, is)
+				t.Errorf("without answer %d a %s change was reported as %v, there is %+v", n, kind,
+					ok, is)
 			}
 			if err != nil && !lost {
 				t.Errorf("a %s change failed though no answer was lost: %v", kind, err)
@@ -128,8 +115,8 @@ func LostAnswers(t *testing.T, p *AnswerProxy, through, direct lease.Store) {
 				made++
 			}
 			was = is
-			// A connection that was still open takes fewer answers than a new one, and what the
-			// server sends may come in one piece or in two, so the last may have been left out.
+			// The last answer may not have been lost: an open connection takes fewer answers than
+			// a new one. Also, the server may send one answer in two pieces.
 			if !lost && made == 0 {
 				n, lost = 0, true
 			}
@@ -137,8 +124,8 @@ func LostAnswers(t *testing.T, p *AnswerProxy, through, direct lease.Store) {
 	}
 }
 
-// latest returns the record that is stored, where r was. After an ambiguous error the change
-// may still be under way. So another one is tried: now either can no longer be made.
+// latest returns the stored record of r's block. After an ambiguous error the change may still be
+// on its way, so latest makes another one: after that, the first cannot be made any more.
 func latest(t *testing.T, s lease.Store, r lease.Record, ambiguous bool) lease.Record {
 	t.Helper()
 	if ambiguous {

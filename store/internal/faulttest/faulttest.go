@@ -13,7 +13,8 @@ import (
 )
 
 func record(revision uint64, name string) lease.Record {
-	return lease.Record{Realm: "fault", Block: Block, Revision: revision, HWM: 1000, State: lease.Whole, Name: name}
+	return lease.Record{Realm: "fault", Block: Block, Revision: revision, HWM: 1000,
+		State: lease.Whole, Name: name}
 }
 
 func want(t *testing.T, s lease.Store, r lease.Record) {
@@ -23,8 +24,8 @@ func want(t *testing.T, s lease.Store, r lease.Record) {
 	}
 }
 
-// Restart crashes the server, starts it again, and does both once more. Meanwhile calls
-// fail; afterwards all that was stored is there, and the same store goes on.
+// Restart crashes the server and starts it again, twice. Meanwhile calls fail. Afterwards all
+// stored records are there, and the same store works again.
 func Restart(t *testing.T, server *testserver.Server, s lease.Store) {
 	t.Helper()
 	was := lease.Record{Realm: "fault", Block: Block}
@@ -60,9 +61,9 @@ func recovers(t *testing.T, s lease.Store) {
 	}, func() string { return fmt.Sprintf("the server is back, and still: %v", err) })
 }
 
-// LostAnswer cuts the connection of a store, which goes through the proxy, when a change
-// has reached the server and before the answer has come back. That must be an error: the
-// change was made, and the store cannot know. The store direct goes another way.
+// LostAnswer cuts the connection of a store that uses the proxy, after a change has reached the
+// server and before the answer comes back. CompareAndSet must return an error: the change was
+// made, and the store cannot know. The store direct does not use the proxy.
 func LostAnswer(t *testing.T, proxy *Proxy, s, direct lease.Store) {
 	t.Helper()
 	was := lease.Record{Realm: "fault", Block: Block}
@@ -104,9 +105,9 @@ func LostAnswer(t *testing.T, proxy *Proxy, s, direct lease.Store) {
 	}
 }
 
-// Outage holds a lease while its server is away for longer than the window. Its ticks run
-// out, and no tick is handed out beyond what was granted; when the server is back, the
-// lease goes on by itself, with later ticks.
+// Outage holds a lease while its server is away for longer than the window. Its ticks run out, and
+// no tick beyond the grant is handed out. When the server is back, the lease continues by itself,
+// with later ticks.
 func Outage(t *testing.T, server *testserver.Server, s lease.Store) {
 	t.Helper()
 	const window = 4 * time.Second
@@ -129,7 +130,7 @@ func Outage(t *testing.T, server *testserver.Server, s lease.Store) {
 		}
 		return err
 	}
-	// wait claims a tick now and then until that ends as it should.
+	// wait claims a tick from time to time until that ends with the expected error.
 	wait := func(end error) {
 		t.Helper()
 		var err error
@@ -140,7 +141,8 @@ func Outage(t *testing.T, server *testserver.Server, s lease.Store) {
 	}
 	wait(nil)
 	granted := l.Until()
-	Eventually(t, func() bool { return l.Until().After(granted) }, func() string { return fmt.Sprintf("it is not renewed: %v", l.Err()) })
+	Eventually(t, func() bool { return l.Until().After(granted) },
+		func() string { return fmt.Sprintf("it is not renewed: %v", l.Err()) })
 	wait(nil)
 	server.Stop()
 	wait(lease.ErrExpired)
@@ -153,7 +155,8 @@ func Outage(t *testing.T, server *testserver.Server, s lease.Store) {
 			t.Fatalf("without a store and beyond the window: %v", err)
 		}
 	}
-	Eventually(t, func() bool { return l.Err() != nil }, func() string { return "the lease says that all is well" })
+	Eventually(t, func() bool { return l.Err() != nil },
+		func() string { return "the lease says that all is well" })
 	server.Start()
 	wait(nil)
 	if err := l.Close(t.Context()); err != nil {

@@ -9,9 +9,8 @@ import (
 	"testing"
 )
 
-// A Proxy stands between a store and its server, to lose answers. It finds the one that is
-// to be lost by what is in the request, as protocols such as HTTP/2 say more than
-// answers.
+// A Proxy stands between a store and its server, to lose answers. It finds the answer to lose by
+// the content of the request, because protocols such as HTTP/2 send more than answers.
 type Proxy struct {
 	Addr string // host:port
 
@@ -21,7 +20,7 @@ type Proxy struct {
 	loss   loss
 }
 
-// A loss is what becomes of the connection with the marker.
+// A loss says what happens to the connection with the marker.
 type loss struct {
 	sent chan struct{}   // closed when the server has the request
 	cut  context.Context // ends when the connection is to be cut
@@ -35,7 +34,7 @@ func NewProxy(t *testing.T, server string) *Proxy {
 	return p
 }
 
-// listen serves each connection that is made to the address which it returns.
+// listen serves each connection to the address that it returns.
 func listen(t *testing.T, serve func(client net.Conn)) (addr string) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -55,9 +54,9 @@ func listen(t *testing.T, serve func(client net.Conn)) (addr string) {
 	return l.Addr().String()
 }
 
-// Lose makes the proxy wait for a request with the marker in it. When that one has got to
-// the server, the channel sent is closed; but from then on the client hears nothing on this
-// connection, until cut is called and cuts it. Then all is as before.
+// Lose makes the proxy wait for a request that contains the marker, and closes sent when the
+// request has reached the server. From then on the client hears nothing on this connection, until
+// cut closes it. After that the proxy works as before.
 func (p *Proxy) Lose(marker string) (sent <-chan struct{}, cut func()) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -66,7 +65,7 @@ func (p *Proxy) Lose(marker string) (sent <-chan struct{}, cut func()) {
 	return p.loss.sent, cut
 }
 
-// found reports whether the bytes have the marker, of which then there is no more.
+// found reports whether the bytes contain the marker, and then stops looking for it.
 func (p *Proxy) found(b []byte) (l loss, ok bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -78,48 +77,55 @@ func (p *Proxy) found(b []byte) (l loss, ok bool) {
 }
 
 func (p *Proxy) serve(client net.Conn) {
+	var deaf atomic.Bool
+	var seen []byte // with the end of the last piece, as a marker can span two
+	pipe(client, p.server, func(piece []byte, server net.Conn) bool {
+		seen = append(seen, piece...)
+		loss, lost := p.found(seen)
+		seen = seen[max(0, len(seen)-100):]
+		if !lost {
+			return true
+		}
+		deaf.Store(true)
+		context.AfterFunc(loss.cut, func() {
+			client.Close()
+			server.Close()
+		})
+		server.Write(piece)
+		close(loss.sent)
+		return false
+	}, func([]byte) bool { return !deaf.Load() })
+}
+
+// pipe connects a client to a server. It passes on the requests and answers for which the
+// functions return true.
+func pipe(client net.Conn, address string, request func([]byte, net.Conn) bool,
+	answer func([]byte) bool) {
 	defer client.Close()
-	server, err := net.Dial("tcp", p.server)
+	server, err := net.Dial("tcp", address)
 	if err != nil {
 		return
 	}
 	defer server.Close()
-	var deaf atomic.Bool
-	go func() {
-		defer client.Close()
-		buf := make([]byte, 32<<10)
+	hand := func(to, from net.Conn, on func([]byte) bool) {
+		buf := make([]byte, 64<<10)
 		for {
-			n, err := server.Read(buf)
-			if deaf.Load() {
-				n = 0
+			n, err := from.Read(buf)
+			if n > 0 && on(buf[:n]) {
+				if _, err := to.Write(buf[:n]); err != nil {
+					return
+				}
 			}
-			if _, werr := client.Write(buf[:n]); err != nil || werr != nil {
+			if err != nil {
 				return
 			}
 		}
-	}()
-	var seen []byte // with the end of the last piece, as a marker can be in two
-	buf := make([]byte, 32<<10)
-	for {
-		n, err := client.Read(buf)
-		seen = append(seen, buf[:n]...)
-		loss, lost := p.found(seen)
-		if lost {
-			deaf.Store(true)
-			context.AfterFunc(loss.cut, func() {
-				client.Close()
-				server.Close()
-			})
-		}
-		seen = seen[max(0, len(seen)-100):]
-		_, werr := server.Write(buf[:n])
-		if lost {
-			close(loss.sent)
-		}
-		if err != nil || werr != nil {
-			return
-		}
 	}
+	go func() {
+		defer client.Close()
+		hand(client, server, answer)
+	}()
+	hand(server, client, func(b []byte) bool { return request == nil || request(b, server) })
 }
 
 // Silent returns the address of a server that takes connections and says nothing.

@@ -15,11 +15,10 @@ import (
 	"github.com/sortid/sortid/testserver"
 )
 
-// patience is for what takes seconds even on a slow machine, so that it fails instead of
-// hanging.
+// patience limits what takes seconds even on a slow machine, so that it fails instead of hanging.
 const patience = 3 * time.Minute
 
-// Eventually waits until ok returns true. What says what is wrong if it never does.
+// Eventually waits until ok returns true. If it never does, what describes the problem.
 func Eventually(t *testing.T, ok func() bool, what func() string) {
 	t.Helper()
 	for began := time.Now(); !ok(); time.Sleep(10 * time.Millisecond) {
@@ -32,7 +31,7 @@ func Eventually(t *testing.T, ok func() bool, what func() string) {
 // Block is the node ID of [Record].
 var Block = lease.Block{NodeID: 42, Size: 8}
 
-// Record returns the record that stands for a revision in tests, or none for revision 0.
+// Record returns a test record for a revision, or none for revision 0.
 func Record(revision uint64) lease.Record {
 	r := lease.Record{Realm: "realm", Block: Block}
 	if revision > 0 {
@@ -42,7 +41,8 @@ func Record(revision uint64) lease.Record {
 }
 
 // Open opens a store, and closes it with the test.
-func Open[S lease.Store](t *testing.T, open func(context.Context, string) (S, error), url string) S {
+func Open[S lease.Store](t *testing.T, open func(context.Context, string) (S, error),
+	url string) S {
 	t.Helper()
 	s, err := open(t.Context(), url)
 	if err != nil {
@@ -52,9 +52,10 @@ func Open[S lease.Store](t *testing.T, open func(context.Context, string) (S, er
 	return s
 }
 
-// Refused opens a store, which must fail with an error with these words, and not try
-// again.
-func Refused[S lease.Store](t *testing.T, open func(context.Context, string) (S, error), url string, want ...string) error {
+// Refused opens a store. That must fail with an error that contains these words, without a second
+// attempt.
+func Refused[S lease.Store](t *testing.T, open func(context.Context, string) (S, error), url string,
+	want ...string) error {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
@@ -74,8 +75,8 @@ func Refused[S lease.Store](t *testing.T, open func(context.Context, string) (S,
 	return err
 }
 
-// Away returns an address at which nobody listens, nor will before the test ends: it is
-// that of a connection's other side.
+// Away returns an address where nobody listens until the test ends: the other side of a
+// connection.
 func Away(t *testing.T) string {
 	t.Helper()
 	d := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)}}
@@ -87,27 +88,30 @@ func Away(t *testing.T) string {
 	return conn.LocalAddr().String()
 }
 
-// Patiently calls f with contexts that last longer and longer, the first one for so long,
-// until f returns an error that has these words: it says no more than that time is up if
-// on a slow machine it was before anything else could happen. It returns the last error.
-func Patiently(t *testing.T, first time.Duration, f func(context.Context) error, want ...string) (err error) {
+// Patiently calls f with contexts that last longer and longer, until its error contains these
+// words. On a slow machine, early errors may only say that time is up. It returns the last error.
+func Patiently(t *testing.T, first time.Duration, f func(context.Context) error,
+	want ...string) (err error) {
 	t.Helper()
 	for d := first; d < patience; d *= 4 {
 		ctx, cancel := context.WithTimeout(t.Context(), d)
 		err = f(ctx)
 		ended := ctx.Err() != nil
 		cancel()
-		if err == nil || !ended || !slices.ContainsFunc(want, func(w string) bool { return !strings.Contains(err.Error(), w) }) {
+		if err == nil || !ended ||
+			!slices.ContainsFunc(
+				want, func(w string) bool { return !strings.Contains(err.Error(), w) }) {
 			break
 		}
 	}
 	return err
 }
 
-// NoServer opens a store on a server that is away, and on one that accepts connections and
-// says nothing. Both must fail when the context ends, and not before, with errors that
-// name the address, and have these words if the server is away.
-func NoServer[S lease.Store](t *testing.T, open func(context.Context, string) (S, error), url func(address string) string, want ...string) {
+// NoServer opens a store on a server that is away, and on one that accepts connections and says
+// nothing. Both must fail when the context ends, and not before. The errors must name the address,
+// and contain these words if the server is away.
+func NoServer[S lease.Store](t *testing.T, open func(context.Context, string) (S, error),
+	url func(address string) string, want ...string) {
 	t.Helper()
 	away, silent := Away(t), Silent(t)
 	for address, want := range map[string][]string{
@@ -137,8 +141,9 @@ func NoServer[S lease.Store](t *testing.T, open func(context.Context, string) (S
 	}
 }
 
-// Comes opens a store on a server that is started only after a while.
-func Comes[S lease.Store](t *testing.T, open func(context.Context, string) (S, error), server *testserver.Server) {
+// Comes opens a store on a server that starts only after a while.
+func Comes[S lease.Store](t *testing.T, open func(context.Context, string) (S, error),
+	server *testserver.Server) {
 	t.Helper()
 	server.Stop()
 	var wg sync.WaitGroup
@@ -157,8 +162,8 @@ func Comes[S lease.Store](t *testing.T, open func(context.Context, string) (S, e
 	wg.Wait()
 }
 
-// Crowd has many more stores at a time than their server has connections. All of them can
-// be opened and used.
+// Crowd has many more stores at a time than their server has connections. All can be opened and
+// used.
 func Crowd[S lease.Store](t *testing.T, open func(context.Context, string) (S, error), url string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
@@ -183,8 +188,8 @@ func Crowd[S lease.Store](t *testing.T, open func(context.Context, string) (S, e
 	wg.Wait()
 }
 
-// WrongClocks leases node IDs for processes whose clocks are wrong, from a store whose
-// server's clock is that of this machine. Only those within the lead get one.
+// WrongClocks leases node IDs for processes with wrong clocks. The store's server uses this
+// machine's clock. Only processes within the lead get a node ID.
 func WrongClocks(t *testing.T, s lease.Store) {
 	t.Helper()
 	for _, c := range []struct {
@@ -196,7 +201,8 @@ func WrongClocks(t *testing.T, s lease.Store) {
 		{365 * 24 * time.Hour, lease.ErrClock}, {-365 * 24 * time.Hour, lease.ErrClock},
 	} {
 		l, err := lease.Acquire(t.Context(), s, lease.Config{
-			Realm: "clocks", Format: lease.SCRU64, NodeBits: 8, MaxLead: time.Minute, Now: func() time.Time { return time.Now().Add(c.ahead) },
+			Realm: "clocks", Format: lease.SCRU64, NodeBits: 8, MaxLead: time.Minute,
+			Now: func() time.Time { return time.Now().Add(c.ahead) },
 		})
 		if !errors.Is(err, c.want) {
 			t.Errorf("a process %v ahead: %v, want %v", c.ahead, err, c.want)
@@ -209,7 +215,7 @@ func WrongClocks(t *testing.T, s lease.Store) {
 	}
 }
 
-// SameClock tests that a store tells this machine's time, to the second or two.
+// SameClock tests that a store tells this machine's time, to a second or two.
 func SameClock(t *testing.T, s lease.Store) {
 	t.Helper()
 	const exact = 2 * time.Second
@@ -228,8 +234,8 @@ func Change(t *testing.T, s lease.Store, prev, next lease.Record) {
 	}
 }
 
-// Stores makes a change in a cluster that may be without a leader for a while: it is tried
-// again and again, as without an answer it may be stored or not.
+// Stores makes a change in a cluster that may have no leader for a while. It tries again and
+// again: after an error, the change may be stored or not.
 func Stores(t *testing.T, when string, s lease.Store, was, next lease.Record) {
 	t.Helper()
 	var err error
@@ -246,11 +252,12 @@ func Stores(t *testing.T, when string, s lease.Store, was, next lease.Record) {
 	}, func() string { return fmt.Sprintf("%s: %v", when, err) })
 }
 
-// NotARecord tests that the record at [Block] of the realm "realm" is an error with these
-// words, after somebody has done to it what is told.
+// NotARecord tests that reading the record at [Block] of the realm "realm" is an error with these
+// words. The argument done says what was done to the record.
 func NotARecord(t *testing.T, s lease.Store, done, want string) {
 	t.Helper()
-	if r, err := s.Get(t.Context(), "realm", Block); err == nil || !strings.Contains(err.Error(), want) {
+	if r, err := s.Get(t.Context(), "realm", Block); err == nil ||
+		!strings.Contains(err.Error(), want) {
 		t.Errorf("%s: Get: %+v, %v", done, r, err)
 	}
 	if r, err := s.List(t.Context(), "realm"); err == nil || !strings.Contains(err.Error(), want) {
@@ -258,8 +265,8 @@ func NotARecord(t *testing.T, s lease.Store, done, want string) {
 	}
 }
 
-// Idles uses a store so many times, and waits each time until it has no connections any
-// more. Those that it has are counted.
+// Idles uses a store several times, and waits each time until it has no connections left;
+// connections counts them.
 func Idles(t *testing.T, s lease.Store, times int, connections func() int) {
 	t.Helper()
 	revision := uint64(0)
@@ -279,9 +286,10 @@ func Idles(t *testing.T, s lease.Store, times int, connections func() int) {
 	Change(t, s, Record(revision), Record(revision+1))
 }
 
-// RacingOpens has many open a store at once that is not there, five times. One makes it,
-// and all go on.
-func RacingOpens[S lease.Store](t *testing.T, open func(context.Context, string) (S, error), url string, remove func()) {
+// RacingOpens opens a store that does not exist from many goroutines at once, five times. One
+// creates it, and all can use it.
+func RacingOpens[S lease.Store](t *testing.T, open func(context.Context, string) (S, error),
+	url string, remove func()) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
@@ -308,9 +316,9 @@ func RacingOpens[S lease.Store](t *testing.T, open func(context.Context, string)
 	}
 }
 
-// RestartInUse crashes the server while both connections of a store's pool have been in
-// use, three times. Calls fail while it is down, with its address in the error, and no
-// longer; what was stored is there.
+// RestartInUse crashes the server three times, after both connections of a store's pool have been
+// used. Calls fail while it is down, and only then; the error has its address. Stored records are
+// still there.
 func RestartInUse(t *testing.T, server *testserver.Server, s lease.Store) {
 	t.Helper()
 	Change(t, s, Record(0), Record(1))
@@ -327,7 +335,8 @@ func RestartInUse(t *testing.T, server *testserver.Server, s lease.Store) {
 		server.Stop()
 		if i == 1 {
 			ctx, cancel := context.WithTimeout(t.Context(), patience)
-			if _, err := s.Get(ctx, "realm", Block); err == nil || !strings.Contains(err.Error(), "127.0.0.1:") {
+			if _, err := s.Get(ctx, "realm", Block); err == nil ||
+				!strings.Contains(err.Error(), "127.0.0.1:") {
 				t.Errorf("without a server: %v", err)
 			}
 			cancel()

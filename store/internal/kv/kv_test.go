@@ -19,7 +19,8 @@ func TestParseURL(t *testing.T) {
 	}{
 		{"x://h", URL{"x", "", "", []string{"h:7"}, "", nil}, ""},
 		{"X://h:1/", URL{"x", "", "", []string{"h:1"}, "", nil}, ""},
-		{"xs://u:p@h:1,[::1]:2,[::1]/a/b/?a=1%262", URL{"xs", "u", "p", []string{"h:1", "[::1]:2", "[::1]:7"}, "a/b", nil}, "1&2"},
+		{"xs://u:p@h:1,[::1]:2,[::1]/a/b/?a=1%262",
+			URL{"xs", "u", "p", []string{"h:1", "[::1]:2", "[::1]:7"}, "a/b", nil}, "1&2"},
 		{"x://:p%2F%3f%23%40%25:+@h", URL{"x", "", "p/?#@%:+", []string{"h:7"}, "", nil}, ""},
 		{"x://u:a@b@h?a=%40", URL{"x", "u", "a@b", []string{"h:7"}, "", nil}, "@"},
 		{"x://token@h", URL{"x", "token", "", []string{"h:7"}, "", nil}, ""},
@@ -29,7 +30,8 @@ func TestParseURL(t *testing.T) {
 			t.Errorf("%s: %v", c.url, err)
 			continue
 		}
-		if u.Scheme != c.want.Scheme || u.User != c.want.User || u.Password != c.want.Password || !slices.Equal(u.Hosts, c.want.Hosts) ||
+		if u.Scheme != c.want.Scheme || u.User != c.want.User || u.Password != c.want.Password ||
+			!slices.Equal(u.Hosts, c.want.Hosts) ||
 			u.Path != c.want.Path || u.Param("a") != c.a || u.Param("b") != "" {
 			t.Errorf("%s: got %+v, want %+v", c.url, u, c.want)
 		}
@@ -60,7 +62,8 @@ func TestParseURLErrors(t *testing.T) {
 		u, err := ParseURL(c.url, "7", "a", "b")
 		if err == nil {
 			t.Errorf("%s: %+v", c.url, u)
-		} else if s := err.Error(); !strings.Contains(s, c.want) || strings.Contains(s, "sec") || strings.Contains(s, "ret") {
+		} else if s := err.Error(); !strings.Contains(s, c.want) || strings.Contains(s, "sec") ||
+			strings.Contains(s, "ret") {
 			t.Errorf("%s: %v", c.url, err)
 		}
 	}
@@ -70,7 +73,8 @@ func FuzzParseURL(f *testing.F) {
 	f.Add("x://u:p@h:1,g:2/path?a=b")
 	f.Fuzz(func(t *testing.T, s string) {
 		u, err := ParseURL(s, "7", "a")
-		if err == nil && (len(u.Hosts) == 0 || strings.ContainsAny(strings.Join(u.Hosts, ""), "/?#@")) {
+		if err == nil && (len(u.Hosts) == 0 || strings.ContainsAny(strings.Join(u.Hosts, ""),
+			"/?#@")) {
 			t.Errorf("%q: hosts %q", s, u.Hosts)
 		}
 	})
@@ -105,7 +109,8 @@ func TestTLS(t *testing.T) {
 			t.Errorf("%s: %v, want an error with %q", c.params, err, c.want)
 		case c.want == "" && err != nil:
 			t.Errorf("%s: %v", c.params, err)
-		case c.want == "" && (config.RootCAs != nil != (c.params != "") || len(config.Certificates) != strings.Count(c.params, "key=")):
+		case c.want == "" && (config.RootCAs != nil != (c.params != "") ||
+			len(config.Certificates) != strings.Count(c.params, "key=")):
 			t.Errorf("%s: %+v", c.params, config)
 		}
 	}
@@ -113,7 +118,8 @@ func TestTLS(t *testing.T) {
 
 func TestRecord(t *testing.T) {
 	b := lease.Block{NodeID: 42, Size: 8}
-	r := lease.Record{Realm: "a/b", Block: b, Revision: 1<<64 - 1, HWM: -1, State: lease.Whole, Request: 1<<64 - 1}
+	r := lease.Record{Realm: "a/b", Block: b, Revision: 1<<64 - 1, HWM: -1, State: lease.Whole,
+		Request: 1<<64 - 1}
 	value, err := Encode(r)
 	if err != nil {
 		t.Fatal(err)
@@ -133,7 +139,8 @@ func TestRecord(t *testing.T) {
 		{`{"realm":"a/b","block":"42/8","revision":"0","hwm":"5","state":"whole"}`, "a/b", b},
 		{`{"realm":"a/b","block":"42/8","revision":"1.5","hwm":"5","state":"whole"}`, "a/b", b},
 	} {
-		if got, err := Decode([]byte(c.value), c.realm, c.block); err == nil || got != (lease.Record{}) {
+		if got, err := Decode([]byte(c.value), c.realm, c.block); err == nil ||
+			got != (lease.Record{}) {
 			t.Errorf("%s for %v of %q: %+v, %v", c.value, c.block, c.realm, got, err)
 		}
 	}
@@ -147,7 +154,8 @@ func TestRecord(t *testing.T) {
 // Only a record that is just as it was read has a version, and only all of several.
 func TestSeen(t *testing.T) {
 	record := func(node uint32, revision uint64) lease.Record {
-		return lease.Record{Realm: "r", Block: lease.Block{NodeID: node, Size: 8}, Revision: revision, HWM: int64(revision)}
+		return lease.Record{Realm: "r", Block: lease.Block{NodeID: node, Size: 8},
+			Revision: revision, HWM: int64(revision)}
 	}
 	var s Seen[int]
 	s.Put(record(1, 5), 50)
@@ -158,7 +166,8 @@ func TestSeen(t *testing.T) {
 		}
 		return changes
 	}
-	if v, ok := s.Versions(change(record(2, 6), record(1, 5))); !ok || !slices.Equal(v, []int{60, 50}) {
+	if v, ok := s.Versions(change(record(2, 6), record(1, 5))); !ok ||
+		!slices.Equal(v, []int{60, 50}) {
 		t.Errorf("both: %v, %v", v, ok)
 	}
 	other := record(1, 5)

@@ -1,5 +1,5 @@
-// Package kv has what the stores on key-value servers have in common: a record is one
-// value, its JSON form, and is replaced if the value still is the one that was read.
+// Package kv has what the stores on key-value servers share: a record is one value, its JSON,
+// which is replaced if it is still the value that was read.
 package kv
 
 import (
@@ -18,20 +18,21 @@ func Encode(r lease.Record) ([]byte, error) {
 	return json.Marshal(r)
 }
 
-// Decode returns the record of a value that was found at the key of realm and b. It fails
-// if the value is not one that Encode has made for that key.
+// Decode returns the record of a value found at the key of realm and b. It fails if Encode did not
+// make the value for that key.
 func Decode(value []byte, realm string, b lease.Block) (lease.Record, error) {
 	var r lease.Record
 	err := json.Unmarshal(value, &r)
 	switch {
 	case err != nil:
 	case r.Realm != realm || r.Block != b:
-		err = fmt.Errorf("it is that of %v of realm %q", r.Block, r.Realm)
+		err = fmt.Errorf("it is the record of %v of realm %q", r.Block, r.Realm)
 	case r.Revision == 0:
 		err = errors.New("it has no revision")
 	}
 	if err != nil {
-		return lease.Record{}, fmt.Errorf("what is stored for %v of realm %q is not its record: %w", b, realm, err)
+		return lease.Record{}, fmt.Errorf("what is stored for %v of realm %q is not its record: %w",
+			b, realm, err)
 	}
 	return r, nil
 }

@@ -7,11 +7,10 @@ import (
 	"github.com/sortid/sortid/lease"
 )
 
-// Seen remembers the records that were read last, and with each what the server has to
-// compare to replace it: a revision, or the value. A change of a record that was just
-// read then takes one request. If what is remembered is out of date, the server refuses the
-// change, and the record must be read again before it is said to be refused. The
-// zero Seen is ready for use.
+// Seen remembers the records read last and, with each, what the server must compare to replace it:
+// a revision, or the value. So a change of a record that was just read takes one request. If a
+// remembered record is out of date, the server refuses the change. Then the record must be read
+// again before the change counts as refused. The zero Seen is ready for use.
 type Seen[V any] struct {
 	mu      sync.Mutex
 	records map[key]seen[V]
@@ -40,8 +39,7 @@ func (s *Seen[V]) Put(r lease.Record, version V) {
 	s.records[key{r.Realm, r.Block}] = seen[V]{r, version}
 }
 
-// Versions returns what belongs to the records that are to be changed, if all of them are
-// remembered.
+// Versions returns the remembered versions of the records to be changed, if it has all of them.
 func (s *Seen[V]) Versions(changes []lease.Change) (versions []V, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -55,9 +53,9 @@ func (s *Seen[V]) Versions(changes []lease.Change) (versions []V, ok bool) {
 	return versions, true
 }
 
-// Change makes changes by put, which is given what the server has to compare. If what is
-// remembered is out of date, or nothing is, it gets the records first; it refuses the
-// changes if these are not the previous ones.
+// Change makes changes by put, which is given what the server must compare. If nothing is
+// remembered, or it is out of date, Change gets the records first. It refuses the changes if these
+// differ from the previous ones.
 func (s *Seen[V]) Change(ctx context.Context, changes []lease.Change,
 	get func(context.Context, string, []lease.Block) ([]lease.Record, []V, error),
 	put func(context.Context, []lease.Change, []V) (bool, error),

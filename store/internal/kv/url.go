@@ -26,10 +26,9 @@ type URL struct {
 // TLS are the parameters that [URL.TLS] reads.
 var TLS = []string{"ca", "cert", "key"}
 
-// ParseURL takes a URL apart. The port is that of hosts without one; the names are those
-// of the parameters that there may be. As a URL can have a password, and a part of it in
-// any place where it was not written as it should, errors quote nothing but the names of
-// parameters.
+// ParseURL takes a URL apart. The port is for hosts without one; names are the allowed parameters.
+// A URL may contain a password, and parts of it may be anywhere in a malformed URL. So errors
+// quote nothing except names of parameters.
 func ParseURL(s, port string, names ...string) (*URL, error) {
 	scheme, rest, ok := strings.Cut(s, "://")
 	if !ok {
@@ -41,7 +40,8 @@ func ParseURL(s, port string, names ...string) (*URL, error) {
 	}
 	authority, tail := rest[:end], rest[end:]
 	if strings.Contains(tail, "@") {
-		return nil, errors.New("there is an @ after the hosts; in a password, / is written %2F, ? is %3F, # is %23 and @ is %40")
+		return nil, errors.New(
+			"there is an @ after the hosts; in a password, / is written %2F, ? is %3F, # is %23 and @ is %40")
 	}
 	u := &URL{Scheme: strings.ToLower(scheme)}
 	if i := strings.LastIndexByte(authority, '@'); i >= 0 {
@@ -50,14 +50,16 @@ func ParseURL(s, port string, names ...string) (*URL, error) {
 		u.User, err1 = url.PathUnescape(user)
 		u.Password, err2 = url.PathUnescape(password)
 		if err1 != nil || err2 != nil {
-			return nil, errors.New("in the user or the password there is a % that is not followed by two hexadecimal digits; % itself is written %25")
+			return nil, errors.New(
+				"in the user or the password there is a % that is not followed by two hexadecimal digits; % itself is written %25")
 		}
 		authority = authority[i+1:]
 	}
 	for host := range strings.SplitSeq(authority, ",") {
-		// net/url takes no list, and knows what a host is.
+		// net/url accepts no list of hosts, but can check each.
 		h, err := url.Parse("tcp://" + host)
-		if err != nil || h.Hostname() == "" || strings.Contains(h.Hostname(), ":") && host[0] != '[' {
+		if err != nil || h.Hostname() == "" || strings.Contains(h.Hostname(), ":") &&
+			host[0] != '[' {
 			return nil, errors.New("the hosts are not host:port, with a comma between two")
 		}
 		u.Hosts = append(u.Hosts, net.JoinHostPort(h.Hostname(), cmp.Or(h.Port(), port)))
@@ -73,7 +75,8 @@ func ParseURL(s, port string, names ...string) (*URL, error) {
 	for name, values := range u.params {
 		switch {
 		case !slices.Contains(names, name):
-			return nil, fmt.Errorf("there is no parameter %.40q; there are: %s", name, cmp.Or(strings.Join(names, ", "), "none"))
+			return nil, fmt.Errorf("there is no parameter %.40q; there are: %s", name,
+				cmp.Or(strings.Join(names, ", "), "none"))
 		case len(values) > 1:
 			return nil, fmt.Errorf("the parameter %s is there twice", name)
 		}
@@ -84,10 +87,9 @@ func ParseURL(s, port string, names ...string) (*URL, error) {
 // Param returns a parameter, or "".
 func (u *URL) Param(name string) string { return u.params.Get(name) }
 
-// TLS returns nil if the URL has the scheme plain, and if that is followed by an s, what
-// the parameters say: ca is a file with the certificates of those who are trusted to sign
-// that of a server, by default the system's; cert and key are files with the certificate
-// and the key that the client shows, by default none. Other schemes are an error.
+// TLS returns nil if the URL has the scheme plain. If an s follows that, it returns what the
+// parameters say: ca is a file with trusted certificates, by default the system's. cert and key
+// are files with the client's certificate and key, by default none. Other schemes are an error.
 func (u *URL) TLS(plain string) (*tls.Config, error) {
 	switch {
 	case u.Scheme == plain+"s":
@@ -117,7 +119,8 @@ func (u *URL) config() (*tls.Config, error) {
 		return config, nil
 	}
 	if cert == "" || key == "" {
-		return nil, errors.New("of the parameters cert and key there is only one; want both or none")
+		return nil, errors.New(
+			"only one of the parameters cert and key is given; want both or none")
 	}
 	pair, err := tls.LoadX509KeyPair(cert, key)
 	if err != nil {
