@@ -1,48 +1,53 @@
 package verify
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
 
 	"github.com/sortid/sortid/format"
+	"github.com/sortid/sortid/internal/words"
 	"github.com/sortid/sortid/verify/internal/clock"
 	"github.com/sortid/sortid/verify/internal/findings"
-	"github.com/sortid/sortid/verify/internal/ids"
 	"github.com/sortid/sortid/verify/internal/order"
 	"github.com/sortid/sortid/verify/internal/randomness"
 	"github.com/sortid/sortid/verify/internal/reading"
 	"github.com/sortid/sortid/verify/internal/rules"
-	"github.com/sortid/sortid/verify/internal/words"
 	"github.com/sortid/sortid/verify/report"
 )
 
-// A checker runs all checks of one source. It takes the source's blocks in their order
-// and hands their IDs on to those who check the order, the format's rules and the clock.
+// A checker runs all checks of one source. It takes the source's blocks in order and passes
+// their IDs to the checks of order, rules and clock.
 type checker struct {
-	f      *ids.Format
+	f      *format.Format
 	o      Options
 	report report.Report
 
 	found    findings.List
 	fields   randomness.Set
 	forms    [reading.FaultCount]*findings.Check
-	reserved *findings.Check // nil if no timestamp is
+	reserved *findings.Check // nil if no timestamp is reserved
 	text     *findings.Check // nil if texts do not sort
 	input    *findings.Check
 
-	order       *order.Checker  // nil with Options.Unordered
-	disorder    *order.Disorder // nil without
+	held   []held // IDs of another project's format, until its habits are known
+	heldID int
+	habits rules.Habits
+
+	order       *order.Checker  // one of these three is set
+	times       *order.Times    // if only times are in order
+	disorder    *order.Disorder // with Options.Unordered
 	clock       *clock.Checker
-	rules       rules.Rules
-	last        ids.ID
-	encoding    format.Encoding // of the last ID; empty: there was none
+	rules       *rules.Rules
+	last        format.Words
+	encoding    format.Encoding // of the last ID; empty before the first
 	intEncoding bool            // whether there were integers
-	gap         bool            // whether there was a line without an ID after that
+	gap         bool            // whether a line without an ID followed the last ID
 	lastShown   time.Time
 }
 
-func newChecker(f *ids.Format, o Options) (*checker, error) {
+func newChecker(f *format.Format, o Options) (*checker, error) {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
@@ -62,7 +67,7 @@ func newChecker(f *ids.Format, o Options) (*checker, error) {
 			severity = report.Warn
 		}
 		name, title := fault.Check()
-		if fault == reading.BadCheckSymbol && f.Format != format.EUID {
+		if !fault.Possible(f) {
 			c.forms[i] = new(findings.Check) // never hit, and not in the report
 			continue
 		}
@@ -74,24 +79,54 @@ func newChecker(f *ids.Format, o Options) (*checker, error) {
 	if f.TextSorts {
 		c.text = c.found.Check("order.text", "texts sort as their IDs do", report.Fail)
 	}
-	if o.Unordered {
-		c.disorder = order.NewDisorder(f)
-	} else {
-		c.order = order.NewChecker(f, &c.found, c.show, c)
+	if f.Generates() {
+		c.begin()
 	}
-	c.rules = rules.New(f, &rules.Context{List: &c.found, Options: o.rules(), Fields: &c.fields, Show: c.show})
-	c.clock = clock.NewChecker(f, &c.found, clock.Options{
-		Now: o.Now, From: o.From, To: o.To, Unordered: o.Unordered, Live: o.Live,
-	})
 	return c, nil
 }
 
-// show returns the text of an ID for an example, in the encoding that the source has.
-func (c *checker) show(v ids.ID) string {
-	if c.encoding == "" {
-		return c.f.In(format.Text, v)
+// A held is a segment that waits until the generator's habits are known.
+type held struct {
+	list []format.Words
+	reading.Segment
+}
+
+// observe finds the habits from the held IDs, and checks these IDs.
+func (c *checker) observe() {
+	var list []format.Words
+	for _, h := range c.held {
+		list = append(list, h.list...)
 	}
-	return c.f.In(c.encoding, v)
+	c.habits = rules.Observe(c.f, list[:min(len(list), rules.HabitIDs)])
+	c.begin()
+	all := c.held
+	c.held = nil
+	for _, h := range all {
+		c.segment(h.list, h.Segment)
+	}
+}
+
+// begin adds the checks of order, rules and clock.
+func (c *checker) begin() {
+	f, o := c.f, &c.o
+	switch {
+	case o.Unordered:
+		c.disorder = order.NewDisorder(f)
+	case f.Generates() || c.habits.Rising:
+		c.order = order.NewChecker(f, &c.found, c.show, c)
+	default:
+		c.times = order.NewTimes(f, &c.found, c.show)
+	}
+	c.rules = rules.New(&rules.Context{List: &c.found, Options: o.rules(), Format: f,
+		Habits: c.habits, Fields: &c.fields, Show: c.show})
+	c.clock = clock.NewChecker(f, &c.found, clock.Options{
+		Now: o.Now, From: o.From, To: o.To, Unordered: o.Unordered, Live: o.Live,
+	})
+}
+
+// show returns the text of an ID for an example, in the source's encoding.
+func (c *checker) show(v format.Words) string {
+	return c.f.InEncoding(v, cmp.Or(c.encoding, c.f.Encodings[0]))
 }
 
 func (c *checker) readFailed(err error) {
@@ -120,7 +155,7 @@ func (c *checker) block(b *reading.Block) {
 		c.segment(b.Segment(i), s)
 	}
 	c.gap = b.EndsBad || c.gap && len(b.Segments) == 0
-	if len(b.IDs) > 0 {
+	if len(b.IDs) > 0 && c.clock != nil {
 		c.clock.Received(b.IDs[len(b.IDs)-1], b.At, c.report.Lines)
 	}
 	if c.o.Progress != nil && b.At.Sub(c.lastShown) > 200*time.Millisecond {
@@ -129,8 +164,17 @@ func (c *checker) block(b *reading.Block) {
 	}
 }
 
-// segment takes the IDs of a segment, whose line is that of the input.
-func (c *checker) segment(list []ids.ID, s reading.Segment) {
+// segment takes the IDs of a segment. Its line counts from the start of the input.
+func (c *checker) segment(list []format.Words, s reading.Segment) {
+	if c.rules == nil {
+		s.Gap = s.Gap || c.gap
+		c.gap = false
+		c.held = append(c.held, held{slices.Clone(list), s})
+		if c.heldID += len(list); c.heldID >= rules.HabitIDs {
+			c.observe()
+		}
+		return
+	}
 	if (s.Gap || c.gap) && c.encoding != "" && c.order != nil {
 		c.order.Gap()
 	}
@@ -141,7 +185,9 @@ func (c *checker) segment(list []ids.ID, s reading.Segment) {
 	c.intEncoding = c.intEncoding || s.Encoding == format.Int
 	if s.Encoding != c.encoding {
 		if c.text != nil && c.text.Hit() {
-			c.text.Example(s.Line, c.f.In(s.Encoding, list[0]), "is in the encoding %s, the lines before are in the encoding %s", s.Encoding, c.encoding)
+			c.text.Example(s.Line, c.f.InEncoding(list[0], s.Encoding),
+				"is in the encoding %s, the lines before are in the encoding %s", s.Encoding,
+				c.encoding)
 		}
 		c.encoding = s.Encoding
 	}
@@ -149,17 +195,22 @@ func (c *checker) segment(list []ids.ID, s reading.Segment) {
 		c.findReserved(list, s.Line, s.Rising)
 	}
 	c.each(list, s.Line, s.Rising)
-	if c.order == nil {
+	switch {
+	case c.disorder != nil:
 		c.disorder.Feed(list, s.Line)
 		c.clock.Feed(list, s.Line, s.Rising)
-		return
+	case c.times != nil:
+		c.times.Feed(list, s.Line)
+		c.clock.Feed(list, s.Line, s.Rising)
+		c.rules.Run(list, s.Line)
+	default:
+		c.order.Feed(list, s.Line, s.Rising)
 	}
-	c.order.Feed(list, s.Line, s.Rising)
 }
 
-// each gives the rules all IDs but those that are the same as the one before: a line
-// written twice says nothing of the random bits.
-func (c *checker) each(list []ids.ID, line uint64, rising bool) {
+// each gives the rules all IDs except repeats of the ID before. A line written twice says
+// nothing about the random bits.
+func (c *checker) each(list []format.Words, line uint64, rising bool) {
 	if rising && list[0] != c.last {
 		c.rules.Each(list, line)
 		c.last = list[len(list)-1]
@@ -177,26 +228,26 @@ func (c *checker) each(list []ids.ID, line uint64, rising bool) {
 	c.last = last
 }
 
-func (c *checker) findReserved(list []ids.ID, line uint64, rising bool) {
-	last, shift := c.f.Last, c.f.Shift
-	if rising && list[0].Hi>>shift != 0 && list[len(list)-1].Hi>>shift != last {
+func (c *checker) findReserved(list []format.Words, line uint64, rising bool) {
+	f, last := c.f, c.f.LastTimestamp()
+	if rising && f.Timestamp(&list[0]) != 0 && f.Timestamp(&list[len(list)-1]) != last {
 		return
 	}
 	for i := range list {
-		if ts := list[i].Hi >> shift; (ts == 0 || ts == last) && c.reserved.Hit() {
+		if ts := f.Timestamp(&list[i]); (ts == 0 || ts == last) && c.reserved.Hit() {
 			c.reserved.Example(line+uint64(i), c.show(list[i]), "timestamp %d", ts)
 		}
 	}
 }
 
-// Accept takes IDs that are, for all that order tells, where they belong. They increase.
-func (c *checker) Accept(list []ids.ID, line uint64) {
+// Accept takes IDs that are in order. They increase.
+func (c *checker) Accept(list []format.Words, line uint64) {
 	c.clock.Feed(list, line, true)
 	c.rules.Run(list, line)
 }
 
-// Back asks the rules about an ID that is smaller than the one before it.
-func (c *checker) Back(before, v ids.ID, line uint64) order.Step {
+// Back asks the rules about an ID that is smaller than the ID before it.
+func (c *checker) Back(before, v format.Words, line uint64) order.Step {
 	return c.rules.Back(before, v, line)
 }
 
@@ -209,6 +260,9 @@ func (c *checker) Restart() { c.rules.Restart() }
 // finish draws the conclusions.
 func (c *checker) finish() *report.Report {
 	r := &c.report
+	if c.rules == nil {
+		c.observe()
+	}
 	if c.order != nil {
 		c.order.Finish()
 	}

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/sortid/sortid/format"
-	"github.com/sortid/sortid/verify/internal/ids"
 	"github.com/sortid/sortid/verify/internal/model"
 	"github.com/sortid/sortid/verify/report"
 )
@@ -37,11 +36,13 @@ func FuzzCheck(f *testing.F) {
 		lines[12] = lines[11]
 		f.Add(uint8(i), uint8(2), []byte(strings.Join(lines, "\r\n")))
 	}
-	f.Add(uint8(1), uint8(0), []byte("\ufeff\n\n\r\n0\n0000000000000000000000000\nf5lxx1zz5pnorynqglhzmsp33"))
+	f.Add(uint8(1), uint8(0), []byte(
+		"\ufeff\n\n\r\n0\n0000000000000000000000000\nf5lxx1zz5pnorynqglhzmsp33"))
 	f.Add(uint8(1), uint8(0), []byte("\ufeff"))
 	f.Fuzz(func(t *testing.T, which, mode uint8, input []byte) {
-		fm := ids.Formats[int(which)%len(ids.Formats)]
-		o := Options{Now: func() time.Time { return model.Now }, Unordered: mode&1 != 0, Live: mode&2 != 0}
+		fm := format.Ours()[int(which)%len(format.Ours())]
+		o := Options{Now: func() time.Time { return model.Now }, Unordered: mode&1 != 0,
+			Live: mode&2 != 0}
 		if mode&4 != 0 && fm.Name == "scru128" {
 			o.Stateless = true
 		}
@@ -56,13 +57,16 @@ func FuzzCheck(f *testing.F) {
 			t.Fatal(err)
 		}
 		if r.Lines != lineCount(input) || r.IDs > r.Lines || r.Bytes != uint64(len(input)) {
-			t.Errorf("%d lines, want %d; %d IDs, %d bytes of %d", r.Lines, lineCount(input), r.IDs, r.Bytes, len(input))
+			t.Errorf("%d lines, want %d; %d IDs, %d bytes of %d", r.Lines, lineCount(input), r.IDs,
+				r.Bytes, len(input))
 		}
-		if (r.Status == report.Fail) != (len(r.Failed()) > 0) || r.IDs == 0 && r.Status != report.Fail {
+		if (r.Status == report.Fail) != (len(r.Failed()) > 0) || r.IDs == 0 &&
+			r.Status != report.Fail {
 			t.Errorf("status %s with %d IDs and %d failed checks", r.Status, r.IDs, len(r.Failed()))
 		}
 		for _, c := range r.Checks {
-			if c.Count < uint64(len(c.Examples)) || c.Status == report.Fail && c.Count == 0 || c.Status == report.Pass && c.Count > 0 {
+			if c.Count < uint64(len(c.Examples)) || c.Status == report.Fail && c.Count == 0 ||
+				c.Status == report.Pass && c.Count > 0 {
 				t.Errorf("%+v", c)
 			}
 			for _, e := range c.Examples {
@@ -75,7 +79,8 @@ func FuzzCheck(f *testing.F) {
 			return
 		}
 		again, err := Check(t.Context(), fm.Name, iotest.OneByteReader(bytes.NewReader(input)), o)
-		if err != nil || again.Lines != r.Lines || again.IDs != r.IDs || !slices.Equal(names(again.Failed()), names(r.Failed())) {
+		if err != nil || again.Lines != r.Lines || again.IDs != r.IDs ||
+			!slices.Equal(names(again.Failed()), names(r.Failed())) {
 			t.Errorf("byte by byte: %v, %d lines, %d IDs, %v; at once %d, %d, %v", err,
 				again.Lines, again.IDs, names(again.Failed()), r.Lines, r.IDs, names(r.Failed()))
 		}

@@ -1,9 +1,8 @@
 package verify
 
 import (
-	"github.com/sortid/sortid/scru128"
-
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -16,6 +15,7 @@ import (
 	"github.com/sortid/sortid"
 	"github.com/sortid/sortid/euid"
 	"github.com/sortid/sortid/internal/conformance"
+	"github.com/sortid/sortid/scru128"
 	"github.com/sortid/sortid/scru160"
 	"github.com/sortid/sortid/scru64"
 	"github.com/sortid/sortid/uid60"
@@ -74,7 +74,9 @@ type generator[T conformance.ID[T]] interface {
 }
 
 // running makes the run of a generator, given its constructor.
-func running[T conformance.ID[T], G generator[T]](make func(now func() time.Time) (G, error)) func(subjectGenerator, *testing.T, string, int, io.Writer) {
+func running[T conformance.ID[T], G generator[T]](
+	make func(now func() time.Time) (G, error)) func(subjectGenerator, *testing.T, string, int,
+	io.Writer) {
 	return func(s subjectGenerator, t *testing.T, how string, n int, w io.Writer) {
 		clock := &stepClock{pace: s.single, back: s.back}
 		clock.micros.Store(conformance.Start.UnixMicro())
@@ -95,7 +97,8 @@ func running[T conformance.ID[T], G generator[T]](make func(now func() time.Time
 // millisecond are used up.
 func again(err error) bool { return errors.Is(err, sortid.ErrOverflow) }
 
-func drive[T conformance.ID[T]](t *testing.T, g generator[T], clock *stepClock, how string, most int, ordered bool, n int, w io.Writer) {
+func drive[T conformance.ID[T]](t *testing.T, g generator[T], clock *stepClock, how string,
+	most int, ordered bool, n int, w io.Writer) {
 	r := rand.New(rand.NewPCG(1, 1))
 	one := func() (v T, ok bool) {
 		for {
@@ -186,11 +189,13 @@ func drive[T conformance.ID[T]](t *testing.T, g generator[T], clock *stepClock, 
 
 func subjectGenerators() (all []subjectGenerator) {
 	const ms, us = time.Millisecond, time.Microsecond
-	add := func(formatName, mode string, single, fill, back time.Duration, most int, o Options, run func(subjectGenerator, *testing.T, string, int, io.Writer)) {
+	add := func(formatName, mode string, single, fill, back time.Duration, most int, o Options,
+		run func(subjectGenerator, *testing.T, string, int, io.Writer)) {
 		o.To = time.Date(2100, 1, 1, 0, 0, 0, 0, time.UTC)
 		all = append(all, subjectGenerator{formatName, mode, single, fill, back, most, o, run})
 	}
-	node := func(spec string, o scru64.Options) func(subjectGenerator, *testing.T, string, int, io.Writer) {
+	node := func(spec string, o scru64.Options) func(subjectGenerator, *testing.T, string, int,
+		io.Writer) {
 		return running[scru64.ID](func(now func() time.Time) (*scru64.Generator, error) {
 			s, err := scru64.ParseNodeSpec(spec)
 			if err != nil {
@@ -202,12 +207,15 @@ func subjectGenerators() (all []subjectGenerator) {
 		})
 	}
 	add("scru64", "8", 25*us, 8*ms, 900*ms, 600, Options{}, node("42/8", scru64.Options{}))
-	add("scru64", "8 stated", 25*us, 8*ms, 900*ms, 600, Options{Nodes: []string{"42/8"}}, node("42/8", scru64.Options{}))
+	add("scru64", "8 stated", 25*us, 8*ms, 900*ms, 600, Options{Nodes: []string{"42/8"}},
+		node("42/8", scru64.Options{}))
 	add("scru64", "1", 2*us, ms, 900*ms, 4000, Options{}, node("1/1", scru64.Options{}))
 	add("scru64", "20", 100*ms, 100*ms, 900*ms, 3, Options{}, node("0xabcde/20", scru64.Options{}))
 	add("scru64", "23", 200*ms, 200*ms, 900*ms, 1, Options{}, node("1/23", scru64.Options{}))
-	add("scru64", "guard", 20*us, 8*ms, 900*ms, 600, Options{}, node("42/8", scru64.Options{OverflowGuard: 3}))
-	add("scru64", "zero", 10*us, 4*ms, 900*ms, 600, Options{CounterStart: Zero}, node("42/8", scru64.Options{OverflowGuard: 16}))
+	add("scru64", "guard", 20*us, 8*ms, 900*ms, 600, Options{},
+		node("42/8", scru64.Options{OverflowGuard: 3}))
+	add("scru64", "zero", 10*us, 4*ms, 900*ms, 600, Options{CounterStart: Zero},
+		node("42/8", scru64.Options{OverflowGuard: 16}))
 
 	s128 := func(o scru128.Options) func(subjectGenerator, *testing.T, string, int, io.Writer) {
 		return running[scru128.ID](func(now func() time.Time) (*scru128.Generator, error) {
@@ -218,7 +226,8 @@ func subjectGenerators() (all []subjectGenerator) {
 	}
 	add("scru128", "", 2*us, 200*us, 300*ms, 1000, Options{}, s128(scru128.Options{}))
 	add("scru128", "slow", 700*us, 700*us, 500*ms, 2, Options{}, s128(scru128.Options{}))
-	add("scru128", "stateless", 20*us, 200*us, 300*ms, 1000, Options{Stateless: true}, s128(scru128.Options{Stateless: true}))
+	add("scru128", "stateless", 20*us, 200*us, 300*ms, 1000, Options{Stateless: true},
+		s128(scru128.Options{Stateless: true}))
 
 	s160 := func(o scru160.Options) func(subjectGenerator, *testing.T, string, int, io.Writer) {
 		return running[scru160.ID](func(now func() time.Time) (*scru160.Generator, error) {
@@ -228,11 +237,16 @@ func subjectGenerators() (all []subjectGenerator) {
 		})
 	}
 	add("scru160", "", 2*us, 200*us, 3*ms, 1000, Options{}, s160(scru160.Options{}))
-	add("scru160", "narrow", 2*us, 200*us, 3*ms, 1000, Options{}, s160(scru160.Options{CounterWidth: 9}))
-	add("scru160", "zero", 2*us, 200*us, 3*ms, 1000, Options{CounterStart: Zero}, s160(scru160.Options{CounterWidth: -1}))
-	add("scru160", "extended", 2*us, 200*us, 3*ms, 1000, Options{}, s160(scru160.Options{CounterExtension: 6}))
-	add("scru160", "node", 2*us, 200*us, 3*ms, 1000, Options{NodeBits: 10}, s160(scru160.Options{CounterExtension: 4, NodeID: 700, NodeBits: 10}))
-	add("scru160", "microseconds", us, 3*us, 10*us, 25, Options{}, s160(scru160.Options{Microseconds: true}))
+	add("scru160", "narrow", 2*us, 200*us, 3*ms, 1000, Options{},
+		s160(scru160.Options{CounterWidth: 9}))
+	add("scru160", "zero", 2*us, 200*us, 3*ms, 1000, Options{CounterStart: Zero},
+		s160(scru160.Options{CounterWidth: -1}))
+	add("scru160", "extended", 2*us, 200*us, 3*ms, 1000, Options{},
+		s160(scru160.Options{CounterExtension: 6}))
+	add("scru160", "node", 2*us, 200*us, 3*ms, 1000, Options{NodeBits: 10},
+		s160(scru160.Options{CounterExtension: 4, NodeID: 700, NodeBits: 10}))
+	add("scru160", "microseconds", us, 3*us, 10*us, 25, Options{},
+		s160(scru160.Options{Microseconds: true}))
 
 	e := func(o euid.Options) func(subjectGenerator, *testing.T, string, int, io.Writer) {
 		return running[euid.ID](func(now func() time.Time) (*euid.Generator, error) {
@@ -243,7 +257,8 @@ func subjectGenerators() (all []subjectGenerator) {
 	}
 	add("euid", "", 2*us, 200*us, 300*ms, 1000, Options{}, e(euid.Options{}))
 	add("euid", "extension", 2*us, 200*us, 300*ms, 1000, Options{}, e(euid.Options{Extension: 700}))
-	add("euid", "extension of 15", 2*us, 200*us, 300*ms, 1000, Options{}, e(euid.Options{Extension: 3, ExtensionLength: 15}))
+	add("euid", "extension of 15", 2*us, 200*us, 300*ms, 1000, Options{},
+		e(euid.Options{Extension: 3, ExtensionLength: 15}))
 
 	u := func(o uid60.Options) func(subjectGenerator, *testing.T, string, int, io.Writer) {
 		return running[uid60.ID](func(now func() time.Time) (*uid60.Generator, error) {
@@ -253,16 +268,22 @@ func subjectGenerators() (all []subjectGenerator) {
 		})
 	}
 	add("uid60", "", 20*us, ms, ms, 300, Options{}, u(uid60.Options{}))
-	add("uid60", "worker", 20*us, ms, ms, 300, Options{NodeBits: 4}, u(uid60.Options{WorkerID: 11, WorkerIDSize: 4}))
-	add("uid60", "worker of 9", 20*us, ms, ms, 300, Options{NodeBits: 9}, u(uid60.Options{WorkerID: 300, WorkerIDSize: 9}))
+	add("uid60", "worker", 20*us, ms, ms, 300, Options{NodeBits: 4},
+		u(uid60.Options{WorkerID: 11, WorkerIDSize: 4}))
+	add("uid60", "worker of 9", 20*us, ms, ms, 300, Options{NodeBits: 9},
+		u(uid60.Options{WorkerID: 300, WorkerIDSize: 9}))
 	return all
 }
 
-// The project's own generators pass, ten million IDs of each mode and each way to call
+var soak = flag.Bool("soak", false, "verify: ten times as many IDs of each generator")
+
+// The project's own generators pass, a million IDs of each mode and each way to call
 // them, with a clock that runs, jumps and goes back.
 func TestGenerators(t *testing.T) {
-	n := 10_000_000
+	n := 1_000_000
 	switch {
+	case *soak:
+		n *= 10
 	case model.UnderRace:
 		n = 20_000
 	case testing.Short():

@@ -19,7 +19,6 @@ import (
 	"github.com/sortid/sortid/format"
 	"github.com/sortid/sortid/scru128"
 	"github.com/sortid/sortid/scru160"
-	"github.com/sortid/sortid/verify/internal/ids"
 	"github.com/sortid/sortid/verify/internal/model"
 	"github.com/sortid/sortid/verify/internal/reading"
 	"github.com/sortid/sortid/verify/report"
@@ -55,45 +54,74 @@ func TestInput(t *testing.T) {
 		{name: "one line", input: lines[0] + "\n"},
 		{name: "one line, no newline", input: lines[0]},
 		{name: "empty", fail: []string{"input.ids"}, word: "the input is empty"},
-		{name: "newline", input: "\n", fail: []string{"input.ids"}, warn: []string{"form.blank"}, word: "none of 1 line"},
-		{name: "seq", input: seq, fail: []string{"input.ids", "form.range"}, word: "none of 1,000 lines is a scru128 ID"},
-		{name: "windows", input: strings.ReplaceAll(sound, "\n", "\r\n"), warn: []string{"form.lineend"}, word: "CR LF", line: 1},
-		{name: "mark", input: "\ufeff" + sound, warn: []string{"form.lineend"}, word: "byte order mark", line: 1},
-		{name: "utf-16", input: utf16(sound), fail: []string{"input.ids", "form.length"}, word: "UTF-16"},
-		{name: "gzip", input: "\x1f\x8b\x08" + sound[:40], fail: []string{"input.ids", "form.length"}, word: "gzip"},
-		{name: "upper", input: strings.ToUpper(sound), warn: []string{"form.case"}, word: lines[0], line: 1},
-		{name: "one upper", input: replaced(strings.ToUpper(lines[499])), warn: []string{"form.case"}, word: lines[499], line: 500},
+		{name: "newline", input: "\n", fail: []string{"input.ids"}, warn: []string{"form.blank"},
+			word: "none of 1 line"},
+		{name: "seq", input: seq, fail: []string{"input.ids", "form.range"},
+			word: "none of 1,000 lines is a scru128 ID"},
+		{name: "windows", input: strings.ReplaceAll(sound, "\n", "\r\n"),
+			warn: []string{"form.lineend"}, word: "CR LF", line: 1},
+		{name: "mark", input: "\ufeff" + sound, warn: []string{"form.lineend"},
+			word: "byte order mark", line: 1},
+		{name: "utf-16", input: utf16(sound), fail: []string{"input.ids", "form.length"},
+			word: "UTF-16"},
+		{name: "gzip", input: "\x1f\x8b\x08" + sound[:40],
+			fail: []string{"input.ids", "form.length"}, word: "gzip"},
+		{name: "upper", input: strings.ToUpper(sound), warn: []string{"form.case"}, word: lines[0],
+			line: 1},
+		{name: "one upper", input: replaced(strings.ToUpper(lines[499])),
+			warn: []string{"form.case"}, word: lines[499], line: 500},
 		{name: "blank line", input: replaced(""), warn: []string{"form.blank"}, line: 500},
-		{name: "bad symbol", input: replaced(lines[499][:3] + "!" + lines[499][4:]), fail: []string{"form.symbol"}, word: "offset 3", line: 500},
-		{name: "too large", input: replaced("f5lxx1zz5pnorynqglhzmsp34"), fail: []string{"form.range"}, word: "largest", line: 500},
-		{name: "short line", input: replaced(lines[499][1:]), fail: []string{"form.length"}, word: "24 bytes", line: 500},
-		{name: "long line", input: replaced(strings.Repeat("x", 1000)), fail: []string{"form.length"}, word: "1000 bytes", line: 500},
-		{name: "very long line", input: replaced(strings.Repeat("x", 1_000_000)), fail: []string{"form.line"}, word: "longer than 64 KiB", line: 500},
-		{name: "very long, no end", input: strings.Repeat("0", 1_000_000), fail: []string{"input.ids", "form.line"}, word: "longer than 64 KiB"},
-		{name: "64 KiB", input: replaced(strings.Repeat("x", 64<<10)), fail: []string{"form.length"}, word: "65536 bytes", line: 500},
-		{name: "one more", input: replaced(strings.Repeat("x", 64<<10+1)), fail: []string{"form.line"}, word: "longer than 64 KiB", line: 500},
-		{name: "other format", input: replaced(model.Sample("scru64", 1)[0]), fail: []string{"form.format"}, word: "is a scru64 ID", line: 500},
-		{name: "other format of variable length", input: replaced(model.Sample("uid60", 1)[0]), fail: []string{"form.format"}, word: "is a uid60 ID", line: 500},
-		{name: "zeros", input: replaced("0000000000000000000000000"), fail: []string{"form.reserved", "order.behind"}, word: "timestamp 0", line: 500},
-		{name: "mixed encodings", format: "scru160", input: model.Text(mixed), fail: []string{"order.text"}, word: "in the encoding hex", line: 11},
-		{name: "check symbol", format: "euid", input: "C8EE934SR007G5Q94QKKXFRFV8C\n", fail: []string{"input.ids", "form.check"}, word: "mistyped", line: 1},
-		{name: "aliases", format: "euid", input: strings.Replace("C8EE934SR007G5Q94QKKXFRFV8B\n", "0", "O", 1), warn: nil, fail: []string{"form.roundtrip"}, word: "C8EE934SR007", line: 1},
-		{name: "padding", format: "uid60", input: "xiAnaS8QBh\n", fail: []string{"form.roundtrip"}, word: "xinaS8QBh", line: 1},
-		{name: "binary", input: "\x00\x01\x02\n\xff\xfe\n", fail: []string{"input.ids", "form.length"}},
+		{name: "bad symbol", input: replaced(lines[499][:3] + "!" + lines[499][4:]),
+			fail: []string{"form.symbol"}, word: "offset 3", line: 500},
+		{name: "too large", input: replaced("f5lxx1zz5pnorynqglhzmsp34"),
+			fail: []string{"form.range"}, word: "largest", line: 500},
+		{name: "short line", input: replaced(lines[499][1:]), fail: []string{"form.length"},
+			word: "24 bytes", line: 500},
+		{name: "long line", input: replaced(strings.Repeat("x", 1000)),
+			fail: []string{"form.length"}, word: "1000 bytes", line: 500},
+		{name: "very long line", input: replaced(strings.Repeat("x", 1_000_000)),
+			fail: []string{"form.line"}, word: "longer than 64 KiB", line: 500},
+		{name: "very long, no end", input: strings.Repeat("0", 1_000_000),
+			fail: []string{"input.ids", "form.line"}, word: "longer than 64 KiB"},
+		{name: "64 KiB", input: replaced(strings.Repeat("x", 64<<10)),
+			fail: []string{"form.length"}, word: "65536 bytes", line: 500},
+		{name: "one more", input: replaced(strings.Repeat("x", 64<<10+1)),
+			fail: []string{"form.line"}, word: "longer than 64 KiB", line: 500},
+		{name: "other format", input: replaced(model.Sample("scru64", 1)[0]),
+			fail: []string{"form.format"}, word: "is a scru64 ID", line: 500},
+		{name: "other format of variable length", input: replaced(model.Sample("uid60", 1)[0]),
+			fail: []string{"form.format"}, word: "is a uid60 ID", line: 500},
+		{name: "zeros", input: replaced("0000000000000000000000000"),
+			fail: []string{"form.reserved", "order.behind"}, word: "timestamp 0", line: 500},
+		{name: "mixed encodings", format: "scru160", input: model.Text(mixed),
+			fail: []string{"order.text"}, word: "in the encoding hex", line: 11},
+		{name: "check symbol", format: "euid", input: "C8EE934SR007G5Q94QKKXFRFV8C\n",
+			fail: []string{"input.ids", "form.check"}, word: "mistyped", line: 1},
+		{name: "aliases", format: "euid", input: strings.Replace("C8EE934SR007G5Q94QKKXFRFV8B\n",
+			"0", "O", 1), warn: nil, fail: []string{"form.roundtrip"}, word: "C8EE934SR007",
+			line: 1},
+		{name: "padding", format: "uid60", input: "xiAnaS8QBh\n", fail: []string{"form.roundtrip"},
+			word: "xinaS8QBh", line: 1},
+		{name: "binary", input: "\x00\x01\x02\n\xff\xfe\n",
+			fail: []string{"input.ids", "form.length"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if c.format == "" {
 				c.format = "scru128"
 			}
 			for _, r := range []io.Reader{
-				strings.NewReader(c.input), iotest.OneByteReader(strings.NewReader(c.input)), iotest.DataErrReader(strings.NewReader(c.input)),
+				strings.NewReader(c.input), iotest.OneByteReader(strings.NewReader(c.input)),
+				iotest.DataErrReader(strings.NewReader(c.input)),
 			} {
-				r, err := Check(t.Context(), c.format, r, Options{Now: func() time.Time { return model.Now }})
+				r, err := Check(t.Context(), c.format, r,
+					Options{Now: func() time.Time { return model.Now }})
 				if err != nil {
 					t.Fatal(err)
 				}
-				if !slices.Equal(names(r.Failed()), c.fail) || !slices.Equal(names(r.Warned()), c.warn) {
-					t.Fatalf("fails %v, want %v; warns %v, want %v", names(r.Failed()), c.fail, names(r.Warned()), c.warn)
+				if !slices.Equal(names(r.Failed()), c.fail) ||
+					!slices.Equal(names(r.Warned()), c.warn) {
+					t.Fatalf("fails %v, want %v; warns %v, want %v", names(r.Failed()), c.fail,
+						names(r.Warned()), c.warn)
 				}
 				found, line := c.word == "", c.line == 0
 				for _, o := range append(r.Failed(), r.Warned()...) {
@@ -105,7 +133,8 @@ func TestInput(t *testing.T) {
 					line = line || len(o.Examples) > 0 && o.Examples[0].Line == c.line
 				}
 				if !found || !line {
-					t.Errorf("nothing says %q of line %d: %+v %+v", c.word, c.line, r.Failed(), r.Warned())
+					t.Errorf("nothing says %q of line %d: %+v %+v", c.word, c.line, r.Failed(),
+						r.Warned())
 				}
 			}
 		})
@@ -115,14 +144,15 @@ func TestInput(t *testing.T) {
 // Of an empty input no check has passed, and of lines without an ID only those of the
 // encoding.
 func TestNothingPassedWithoutIDs(t *testing.T) {
-	for _, f := range ids.Formats {
+	for _, f := range format.Ours() {
 		for _, input := range []string{"", "what?\n"} {
 			r, err := Check(t.Context(), f.Name, strings.NewReader(input), Options{Live: true})
 			if err != nil {
 				t.Fatal(err)
 			}
 			for _, c := range r.Checks {
-				if c.Status == report.Pass && (input == "" || c.Group() != "form" && c.Group() != "input") {
+				if c.Status == report.Pass && (input == "" || c.Group() != "form" &&
+					c.Group() != "input") {
 					t.Errorf("%s, input %q: %s passed", f.Name, input, c.Name)
 				}
 			}
@@ -140,12 +170,13 @@ func utf16(s string) string {
 
 // Reserved timestamps are found among increasing IDs, where they can be only at the ends.
 func TestReserved(t *testing.T) {
-	for _, f := range ids.Formats {
+	for _, f := range format.Ours() {
 		if !f.Reserved {
 			continue
 		}
 		lines := model.Sample(f.Name, 100)
-		least, greatest := f.In(format.Text, ids.ID{}), f.In(format.Text, ids.ID{Hi: f.Last << f.Shift})
+		least, greatest := f.InEncoding(format.Words{}, format.Text), f.InEncoding(f.Max().Words(),
+			format.Text)
 		for _, c := range []struct {
 			lines []string
 			found []uint64
@@ -174,7 +205,8 @@ func TestStepsAcrossBadLines(t *testing.T) {
 			lines[i] = "# a comment"
 		}
 		r := check(t, formatName, lines, options(model.Find(formatName, "")))
-		if got := names(r.Failed()); !slices.Equal(got, []string{"form.length"}) || r.Check("form.length").Count != 49 {
+		if got := names(r.Failed()); !slices.Equal(got, []string{"form.length"}) ||
+			r.Check("form.length").Count != 49 {
 			t.Errorf("%s: %+v", formatName, r.Failed())
 		}
 	}
@@ -198,7 +230,8 @@ func TestBlocks(t *testing.T) {
 			rest = rest[n:]
 			return n, nil
 		})
-		got, err := Check(t.Context(), "scru128", reader, Options{Now: func() time.Time { return model.Now }})
+		got, err := Check(t.Context(), "scru128", reader,
+			Options{Now: func() time.Time { return model.Now }})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -246,24 +279,27 @@ func TestSchedules(t *testing.T) {
 			later.MS += 1 << 32
 			other := slices.Concat(lines[:2148], model.Find(s.Format, "").Make(later))
 			odd := blemish(slices.Clone(lines))
-			for input, lines := range map[string][]string{"sound": lines, "odd": odd, "two sources": other} {
+			for input, lines := range map[string][]string{"sound": lines, "odd": odd,
+				"two sources": other} {
 				want := ""
 				for _, how := range schedules {
 					runtime.GOMAXPROCS(how.cpus)
-					f := ids.Lookup(s.Format)
+					f, _ := format.LookupAny(s.Format)
 					c, err := newChecker(f, o)
 					if err != nil {
 						t.Fatal(err)
 					}
 					r := c.check(t.Context(), how.cut(strings.NewReader(model.Text(lines))),
-						reading.Options{Format: f, Now: o.Now, Size: how.size, Parsers: how.readers})
+						reading.Options{Format: f, Now: o.Now, Size: how.size,
+							Parsers: how.readers})
 					r.Elapsed = 0
 					got := fmt.Sprintf("%+v", r)
 					if want == "" {
 						want = got
 					}
 					if got != want {
-						t.Errorf("%s %s, %s, unordered %v: %s: %s\nwant %s", s.Format, s.Mode, input, unordered, how.name, got, want)
+						t.Errorf("%s %s, %s, unordered %v: %s: %s\nwant %s", s.Format, s.Mode,
+							input, unordered, how.name, got, want)
 					}
 				}
 			}
@@ -312,11 +348,15 @@ func (f readerFunc) Read(b []byte) (int, error) { return f(b) }
 // A source that cannot be read to its end fails, with what was read before.
 func TestReadError(t *testing.T) {
 	broken := errors.New("the cable is cut")
-	r, err := Check(t.Context(), "scru128", io.MultiReader(strings.NewReader(model.Text(model.Sample("scru128", 100))), iotest.ErrReader(broken)), Options{})
-	if err != nil || r.Status != report.Fail || r.IDs != 100 || !strings.Contains(r.Check("input.read").Detail, broken.Error()) {
+	r, err := Check(t.Context(), "scru128",
+		io.MultiReader(strings.NewReader(model.Text(model.Sample("scru128", 100))),
+			iotest.ErrReader(broken)), Options{})
+	if err != nil || r.Status != report.Fail || r.IDs != 100 ||
+		!strings.Contains(r.Check("input.read").Detail, broken.Error()) {
 		t.Errorf("%v, %+v", err, r)
 	}
-	r, err = Check(t.Context(), "scru128", readerFunc(func([]byte) (int, error) { return 0, nil }), Options{})
+	r, err = Check(t.Context(), "scru128", readerFunc(func([]byte) (int, error) { return 0, nil }),
+		Options{})
 	if err != nil || r.Status != report.Fail {
 		t.Errorf("a reader that gives nothing: %v, %+v", err, r)
 	}
@@ -345,7 +385,8 @@ func TestShrinkingFile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if c := r.Check("input.read"); c.Status != report.Fail || !strings.Contains(c.Detail, ErrShrunk.Error()) {
+	if c := r.Check("input.read"); c.Status != report.Fail ||
+		!strings.Contains(c.Detail, ErrShrunk.Error()) {
 		t.Errorf("%+v", c)
 	}
 	if _, err := Open(t.TempDir()); err == nil || !strings.Contains(err.Error(), "directory") {
@@ -365,6 +406,25 @@ func TestCancel(t *testing.T) {
 		Progress: func(Progress) { cancel() },
 	})
 	if err != nil || report.IDs != 100 || report.Facts[0].Name != "interrupted" {
+		t.Errorf("%v, %+v", err, report)
+	}
+}
+
+// What a slow source has printed is in the report when the context ends, though no block was full
+// and no more lines come.
+func TestCancelSlow(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	r, w := io.Pipe()
+	defer w.Close()
+	go func() {
+		io.WriteString(w, model.Text(model.Sample("scru128", 100))+"0372ijoj")
+		w.Write(nil) // returns when all of that was read
+		cancel()
+	}()
+	report, err := Check(ctx, "scru128", r, Options{Now: func() time.Time { return model.Now }})
+	if err != nil || report.IDs != 100 || report.Lines != 100 ||
+		report.Facts[0].Name != "interrupted" {
 		t.Errorf("%v, %+v", err, report)
 	}
 }
@@ -391,7 +451,8 @@ func TestOptions(t *testing.T) {
 		"raw":          {"scru128", Options{Raw: "random", RawTo: io.Discard}},
 		"raw to":       {"scru128", Options{Raw: "entropy"}},
 	} {
-		if r, err := Check(t.Context(), c.format, strings.NewReader(""), c.o); !errors.Is(err, ErrOption) || r != nil {
+		if r, err := Check(t.Context(), c.format, strings.NewReader(""), c.o); !errors.Is(err,
+			ErrOption) || r != nil {
 			t.Errorf("%s: %v, %v", name, r, err)
 		}
 	}
@@ -429,10 +490,11 @@ func TestRaw(t *testing.T) {
 	if !bytes.Equal(got.Bytes(), want.Bytes()) {
 		t.Errorf("random80: %d bytes of %d, or wrong ones", got.Len(), want.Len())
 	}
-	for _, f := range ids.Formats {
+	for _, f := range format.Ours() {
 		for _, name := range randomFields[f.Name] {
 			got.Reset()
-			check(t, f.Name, model.Find(f.Name, "").Make(model.New(7, "", 3000, 1)), Options{Raw: name, RawTo: &got})
+			check(t, f.Name, model.Find(f.Name, "").Make(model.New(7, "", 3000, 1)),
+				Options{Raw: name, RawTo: &got})
 			if got.Len() == 0 {
 				t.Errorf("%s %s: no bits", f.Name, name)
 			}

@@ -6,13 +6,14 @@ import (
 	"testing"
 	"time"
 
-	"github.com/sortid/sortid/verify/internal/ids"
+	"github.com/sortid/sortid/format"
 	"github.com/sortid/sortid/verify/internal/model"
 	"github.com/sortid/sortid/verify/report"
 )
 
 // liveRun feeds a checker with an ID of the generator's clock every so often of now.
-func liveRun(t *testing.T, length, every time.Duration, clock func(now time.Duration) time.Duration) *report.Report {
+func liveRun(t *testing.T, length, every time.Duration,
+	clock func(now time.Duration) time.Duration) *report.Report {
 	t.Helper()
 	now := model.Now
 	at := time.Duration(0)
@@ -33,10 +34,11 @@ func liveRun(t *testing.T, length, every time.Duration, clock func(now time.Dura
 			}
 			last = ts
 		}
-		v := ids.ID{Hi: ts<<16 | counter>>32, Lo: counter<<32 | m.Uint64()>>32}
-		return copy(b, ids.Lookup("scru128").In("text", v)+"\n"), nil
+		v := format.Words{0, ts<<16 | counter>>32, counter<<32 | m.Uint64()>>32}
+		return copy(b, format.SCRU128.InEncoding(v, format.Text)+"\n"), nil
 	})
-	r, err := Check(t.Context(), "scru128", reader, Options{Live: true, Unordered: true, Now: func() time.Time { return now }})
+	r, err := Check(t.Context(), "scru128", reader, Options{Live: true, Unordered: true,
+		Now: func() time.Time { return now }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -51,12 +53,16 @@ func TestLive(t *testing.T) {
 	}{
 		{"in time", func(d time.Duration) time.Duration { return d }, nil},
 		{"a little behind", func(d time.Duration) time.Duration { return d - 3*time.Second }, nil},
-		{"jitter", func(d time.Duration) time.Duration { return d - d%(700*time.Millisecond)/10 }, nil},
-		{"ahead", func(d time.Duration) time.Duration { return d + 3*time.Second }, []string{"clock.ahead"}},
-		{"behind", func(d time.Duration) time.Duration { return d - time.Minute }, []string{"clock.lagging"}},
+		{"jitter", func(d time.Duration) time.Duration { return d - d%(700*time.Millisecond)/10 },
+			nil},
+		{"ahead", func(d time.Duration) time.Duration { return d + 3*time.Second },
+			[]string{"clock.ahead"}},
+		{"behind", func(d time.Duration) time.Duration { return d - time.Minute },
+			[]string{"clock.lagging"}},
 		{"fast", func(d time.Duration) time.Duration { return d + d/100 }, []string{"clock.drift"}},
 		{"slow", func(d time.Duration) time.Duration { return d - d/100 }, []string{"clock.drift"}},
-		{"stopped", func(d time.Duration) time.Duration { return min(d, 10*time.Second) }, []string{"clock.stopped", "clock.drift"}},
+		{"stopped", func(d time.Duration) time.Duration { return min(d, 10*time.Second) },
+			[]string{"clock.stopped", "clock.drift"}},
 	} {
 		r := liveRun(t, time.Minute, 20*time.Millisecond, c.clock)
 		if got := names(r.Failed()); !slices.Equal(got, c.want) {
@@ -66,7 +72,8 @@ func TestLive(t *testing.T) {
 			t.Errorf("%s: %d points", c.name, len(r.Lead))
 		}
 	}
-	if r := liveRun(t, time.Second, 20*time.Millisecond, func(d time.Duration) time.Duration { return d * 2 }); r.Check("clock.drift").Status != report.Skip {
+	if r := liveRun(t, time.Second, 20*time.Millisecond,
+		func(d time.Duration) time.Duration { return d * 2 }); r.Check("clock.drift").Status != report.Skip {
 		t.Errorf("too short for a drift: %+v", r.Check("clock.drift"))
 	}
 }

@@ -1,8 +1,6 @@
 package verify
 
 import (
-	"github.com/sortid/sortid/verify/internal/ids"
-
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -11,8 +9,8 @@ import (
 	"time"
 
 	"github.com/sortid/sortid/format"
+	"github.com/sortid/sortid/internal/words"
 	"github.com/sortid/sortid/verify/internal/model"
-	"github.com/sortid/sortid/verify/internal/words"
 	"github.com/sortid/sortid/verify/report"
 )
 
@@ -23,34 +21,34 @@ func TestDisorder(t *testing.T) {
 		for seed := range uint64(3) {
 			all = append(all, model.Find(formatName, "").Make(model.New(seed, "", 2000, 0.5))...)
 		}
-		f := ids.Lookup(formatName)
-		byID := map[string]ids.ID{}
+		f, _ := format.LookupAny(formatName)
+		byID := map[string]format.Words{}
 		for _, l := range all {
-			v, _, _, err := f.Read([]byte(l))
+			v, _, _, err := f.ReadLine([]byte(l))
 			if err != nil {
 				t.Fatal(err)
 			}
 			byID[l] = v
 		}
 		// In order, but for a few hundred places forth and back.
-		slices.SortFunc(all, func(a, b string) int { return ids.Compare(byID[a], byID[b]) })
+		slices.SortFunc(all, func(a, b string) int { return byID[a].Compare(byID[b]) })
 		random := rand.New(rand.NewPCG(1, 1))
 		for range 300 {
 			i, j := random.IntN(len(all)), random.IntN(200)
 			j = min(i+j, len(all)-1)
 			all[i], all[j] = all[j], all[i]
 		}
-		late, most, lines, top := 0, uint64(0), 0, ids.ID{}
+		late, most, lines, top := 0, uint64(0), 0, format.Words{}
 		for i, l := range all {
 			v := byID[l]
-			if !ids.Less(v, top) {
+			if !v.Less(&top) {
 				top = v
 				continue
 			}
 			late++
-			most = max(most, f.Timestamp(top)-f.Timestamp(v))
+			most = max(most, f.Timestamp(&top)-f.Timestamp(&v))
 			for k := range all[:i] {
-				if ids.Less(v, byID[all[k]]) {
+				if v.Compare(byID[all[k]]) < 0 {
 					lines = max(lines, i-k)
 					break
 				}
@@ -62,7 +60,9 @@ func TestDisorder(t *testing.T) {
 		}
 		facts := fmt.Sprint(r.Facts)
 		for _, want := range []string{
-			fmt.Sprintf("%s (", words.Plural(uint64(late), "ID")), fmt.Sprintf("at most %s (line", f.Span(most)), fmt.Sprintf("at most %s}", words.Count(uint64(lines))),
+			fmt.Sprintf("%s (", words.Plural(uint64(late), "ID")),
+			fmt.Sprintf("at most %s (line", words.Span(f.Tick, most)),
+			fmt.Sprintf("at most %s}", words.Count(uint64(lines))),
 		} {
 			if !strings.Contains(facts, want) {
 				t.Errorf("%s: no %q in %s", formatName, want, facts)
@@ -87,7 +87,8 @@ func TestUnordered(t *testing.T) {
 	} {
 		s := model.Find(c.format, c.mode)
 		lines := s.Make(model.New(1, c.fault, 20_000, 0.05))
-		rand.New(rand.NewPCG(1, 1)).Shuffle(len(lines), func(i, j int) { lines[i], lines[j] = lines[j], lines[i] })
+		rand.New(rand.NewPCG(1, 1)).Shuffle(len(lines),
+			func(i, j int) { lines[i], lines[j] = lines[j], lines[i] })
 		o := options(s)
 		o.Unordered = true
 		r := check(t, c.format, lines, o)
@@ -112,7 +113,8 @@ func TestNodes(t *testing.T) {
 		{[]string{"42/8", "42/8"}, "rules.prefix"},
 	} {
 		r := check(t, "scru64", lines, Options{Nodes: c.nodes, Unordered: true})
-		if c.want == "" && r.Status != report.Pass || c.want != "" && (len(r.Failed()) != 1 || r.Failed()[0].Name != c.want) {
+		if c.want == "" && r.Status != report.Pass || c.want != "" && (len(r.Failed()) != 1 ||
+			r.Failed()[0].Name != c.want) {
 			t.Errorf("%v: %+v, want %s", c.nodes, r.Failed(), c.want)
 		}
 	}
@@ -166,7 +168,8 @@ func TestUsage(t *testing.T) {
 		{"node", Options{NodeBits: 4}, true, "5 of 4 bits"},
 		{"node", Options{NodeBits: 4, Extension: 3}, true, "5 of 4 bits"},
 	} {
-		r := check(t, "scru160", model.Find("scru160", c.mode).Make(model.New(1, "", 20_000, 0.1)), c.o)
+		r := check(t, "scru160", model.Find("scru160", c.mode).Make(model.New(1, "", 20_000, 0.1)),
+			c.o)
 		if c.pass != (r.Status == report.Pass) || !strings.Contains(fmt.Sprint(r.Facts), c.fact) {
 			t.Errorf("%s, %+v: %v %v", c.mode, c.o, r.Failed(), r.Facts)
 		}
@@ -179,21 +182,23 @@ func TestStateless(t *testing.T) {
 	var lines []string
 	for range 10_000 {
 		m.Tick()
-		v := ids.ID{Hi: m.Timestamp(time.UnixMilli(0), 1)<<16 | m.Uint64()>>48, Lo: m.Uint64()}
-		lines = append(lines, ids.Lookup("scru128").In("text", v))
+		v := format.Words{0, m.Timestamp(time.UnixMilli(0), 1)<<16 | m.Uint64()>>48, m.Uint64()}
+		lines = append(lines, format.SCRU128.InEncoding(v, format.Text))
 	}
-	if r := check(t, "scru128", lines, Options{Stateless: true}); r.Status != report.Pass || len(r.Fields) != 3 {
+	if r := check(t, "scru128", lines, Options{Stateless: true}); r.Status != report.Pass ||
+		len(r.Fields) != 3 {
 		t.Errorf("%+v", r.Failed())
 	}
 	if r := check(t, "scru128", lines, Options{}); r.Status != report.Fail {
 		t.Error("passes without the option")
 	}
 	for i, l := range lines {
-		v, _, _, _ := ids.Lookup("scru128").Read([]byte(l))
-		v.Hi &^= 1 << 5
-		lines[i] = ids.Lookup("scru128").In("text", v)
+		v, _, _, _ := format.SCRU128.ReadLine([]byte(l))
+		v[1] &^= 1 << 5
+		lines[i] = format.SCRU128.InEncoding(v, format.Text)
 	}
-	if r := check(t, "scru128", lines, Options{Stateless: true}); r.Check("random.counter_hi.balance").Status != report.Fail {
+	if r := check(t, "scru128", lines, Options{Stateless: true}); r.Check(
+		"random.counter_hi.balance").Status != report.Fail {
 		t.Errorf("a bit of counter_hi is stuck: %+v", r.Failed())
 	}
 }

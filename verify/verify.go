@@ -1,19 +1,17 @@
-// Package verify checks whether somebody's generator of IDs is right: it reads a stream
-// of IDs, one a line, and checks all that the format promises.
+// Package verify checks whether a generator of IDs is correct. It reads a stream of IDs, one on
+// each line, and checks all that the format promises.
 //
 //   - Form: each rule of the text.
 //   - Order: IDs strictly increase.
 //   - The format's own rules: counters, node IDs, headers, sequences.
 //   - The clock: rollbacks, standstill, units and epochs, drift.
-//   - Randomness of the fields that the format says are random: bias, patterns, values
-//     that repeat.
+//   - Randomness of the format's random fields: bias, patterns, repeated values.
 //
-// [Check] does that for one source, in constant memory, and returns what package report
-// writes. Package duplicates looks for the same ID in any number of sources of any size.
+// [Check] reads one source in constant memory and returns a report, which package report
+// writes. Package duplicates finds IDs that occur more than once in any number of sources.
 //
-// A check fails only for what a sound generator does not do; the probability that
-// chance alone makes one of a report's checks of randomness fail is below one in a
-// million.
+// A sound generator passes. Chance alone makes a check of randomness fail in fewer than one
+// in a million reports.
 package verify
 
 import (
@@ -23,10 +21,10 @@ import (
 	"fmt"
 	"io"
 	"runtime"
+	"slices"
 	"time"
 
 	"github.com/sortid/sortid/format"
-	"github.com/sortid/sortid/verify/internal/ids"
 	"github.com/sortid/sortid/verify/internal/reading"
 	"github.com/sortid/sortid/verify/internal/rules"
 	"github.com/sortid/sortid/verify/report"
@@ -35,65 +33,62 @@ import (
 // ErrOption is the error of an option that makes no sense, or of an unknown format.
 var ErrOption = errors.New("verify: invalid option")
 
-// ErrShrunk is the error of a file that had fewer bytes when it was read than when it was
-// opened.
+// ErrShrunk is the error of a file that became shorter while it was read.
 var ErrShrunk = reading.ErrShrunk
 
-// Options say what is known of a source, and what to do besides. The zero value is for
-// the IDs of one generator with the format's defaults, all in the order of generation.
+// Options describe a source. The zero value is for all IDs of one generator with the format's
+// defaults, in the order of generation.
 type Options struct {
 	Source string // the name for the report
 
 	// Unordered is for IDs of several generators, or not in the order of generation.
-	// Only what holds for each ID alone is checked; in place of faults of order the
-	// report says how far out of order the IDs are.
+	// Each ID is checked by itself. The report says how far out of order the IDs are.
 	Unordered bool
-	// Stateless is for scru128 generators that fill both counters at random for each
-	// ID, and for euid generators that do not count within a millisecond. It implies
-	// Unordered.
+	// Stateless is for scru128 generators that set both counters at random for each ID,
+	// and for euid generators that do not count within a millisecond. It implies Unordered.
 	Stateless bool
 
-	// Live compares timestamps with the clock of this machine: the source is a
-	// generator that runs now.
+	// Live is for a generator that runs now. It compares timestamps with this machine's
+	// clock.
 	Live bool
-	// From and To bound the times that are taken for possible. The default is the year
-	// 2000, or the first months of the format if that is later, to one day from now.
+	// From and To bound the possible times. The default is from the start of
+	// format.PlausibleRange to one day from now.
 	From, To time.Time
 
-	// Nodes are the node specs of scru64, such as "42/8": the generator's, or those of
-	// all generators with Unordered. Without it the node ID is inferred.
+	// Nodes has the generator's scru64 node spec, such as "42/8". With Unordered it has the
+	// node specs of all generators. If empty, the node ID is inferred.
 	Nodes []string
-	// CounterStart is how many bits the counter of scru64 or scru160 starts at random
-	// with; Zero if it starts at zero; 0: inferred.
+	// CounterStart is the number of random bits in a new counter of scru64 or scru160. Zero
+	// means that it starts at zero; 0 that the number is inferred.
 	CounterStart int
-	// Usage is what scru160 uses its counter for: UsageDefault or UsageMicroseconds;
-	// empty: inferred.
+	// Usage is how scru160 uses its counter: UsageDefault or UsageMicroseconds. If empty, it
+	// is inferred.
 	Usage string
-	// Extension is how many bits of random16 extend the counter of scru160; Zero for
-	// none; 0: inferred.
+	// Extension is how many bits of random16 extend the counter of scru160. Zero means none;
+	// 0 that it is inferred.
 	Extension int
-	// NodeBits is the size of the node ID in scru160's random16 or of the worker ID in
-	// uid60's random.
+	// NodeBits is the size of the node ID. It is in scru160's random16, in uid60's random as
+	// the worker ID, or above the counter of another project's format.
 	NodeBits int
 
-	// Raw names a random field whose tested bits are written to RawTo, one value after
-	// the other, high bit first.
+	// Raw names a random field. Its tested bits are written to RawTo, value after value,
+	// high bit first.
 	Raw   string
 	RawTo io.Writer
 
-	// Progress is called now and then while a long input is read.
+	// Progress is called now and then during a long input.
 	Progress func(Progress)
-	// Now is the clock of this machine; nil: time.Now.
+	// Now is this machine's clock. If nil, it is time.Now.
 	Now func() time.Time
 }
 
-// Zero is the value of an option that means none, where 0 means unknown.
+// Zero is the option value that means none, as 0 means unknown.
 const Zero = rules.Zero
 
 // The usages of scru160's counter.
 const (
-	UsageDefault      = rules.UsageDefault
-	UsageMicroseconds = rules.UsageMicroseconds
+	UsageDefault      = format.UsageDefault
+	UsageMicroseconds = format.UsageMicroseconds
 )
 
 // Progress is how far a check has come.
@@ -105,12 +100,13 @@ type Progress struct {
 func (o *Options) rules() rules.Options {
 	return rules.Options{
 		Unordered: o.Unordered, Stateless: o.Stateless,
-		Nodes: o.Nodes, CounterStart: o.CounterStart, Usage: o.Usage, Extension: o.Extension, NodeBits: o.NodeBits,
+		Nodes: o.Nodes, CounterStart: o.CounterStart, Usage: o.Usage, Extension: o.Extension,
+		NodeBits: o.NodeBits,
 	}
 }
 
 // validate returns an error if the options do not fit the format.
-func (o *Options) validate(f *ids.Format) error {
+func (o *Options) validate(f *format.Format) error {
 	r := o.rules()
 	if err := r.Validate(f); err != nil {
 		return err
@@ -124,32 +120,31 @@ func (o *Options) validate(f *ids.Format) error {
 	if o.RawTo == nil {
 		return fmt.Errorf("nowhere to write the bits of %s", o.Raw)
 	}
-	return rules.CheckRaw(f, o.Raw)
+	return r.CheckRaw(f, o.Raw)
 }
 
-// Check reads the IDs of a source, of the format of that name, one a line, until the input
-// or ctx ends. What is wrong with the source is in the report, also if the input cannot
-// be read to its end. The only error is [ErrOption].
+// Check reads IDs of the named format, one on each line, until the input or ctx ends. The
+// report has all faults of the source, including a read error. The only error is [ErrOption].
 func Check(ctx context.Context, formatName string, r io.Reader, o Options) (*report.Report, error) {
-	f := ids.Lookup(formatName)
-	if f == nil {
-		return nil, fmt.Errorf("%w: no format %q", ErrOption, formatName)
+	f, err := format.LookupAny(formatName)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrOption, err)
 	}
 	c, err := newChecker(f, o)
 	if err != nil {
 		return nil, err
 	}
 	return c.check(ctx, r, reading.Options{
-		Format: f, Now: c.o.Now, Eager: o.Live, Parsers: min(runtime.GOMAXPROCS(0), reading.MaxParsers),
+		Format: f, Now: c.o.Now, Eager: o.Live, Parsers: min(runtime.GOMAXPROCS(0),
+			reading.MaxParsers),
 	}), nil
 }
 
-// check reads the input to its end.
 func (c *checker) check(ctx context.Context, r io.Reader, o reading.Options) *report.Report {
 	start := time.Now()
 	src := reading.New(ctx, r, o)
 	defer src.Close()
-	for b := src.Next(ctx); b != nil; b = src.Next(ctx) {
+	for b := src.Next(); b != nil; b = src.Next() {
 		c.block(b)
 		if b.Err != nil && b.Err != io.EOF {
 			c.readFailed(b.Err)
@@ -164,18 +159,37 @@ func (c *checker) check(ctx context.Context, r io.Reader, o reading.Options) *re
 	return report
 }
 
-// Open opens a file for reading. If the file turns out to be shorter than it was then,
-// its reader's last error is [ErrShrunk] in place of io.EOF; what was added meanwhile is
-// read, too.
+// Open opens a file for reading. If the file becomes shorter, its reader ends with [ErrShrunk]
+// instead of io.EOF. If the file grows, the reader reads the new bytes too.
 func Open(name string) (io.ReadCloser, error) { return reading.Open(name) }
 
-// Detect returns the name of the format that the lines at the start of an input have.
+// Detect finds the format of an input from its first lines: the most probable format that all
+// lines with an ID may have. Integers tell no format of other projects.
 func Detect(head []byte) (name string, ok bool) {
+	var common []*format.Format
+	lines := 0
 	for line := range bytes.Lines(head) {
-		text, _ := ids.CutPrefix(bytes.TrimSpace(line))
-		if found := format.DetectOurs(string(text)); len(found) > 0 {
-			return found[0].ID.Format().Name, true
+		text, _ := format.CutHexPrefix(bytes.TrimSpace(line))
+		var formats []*format.Format
+		for _, c := range format.Detect(string(text)) {
+			f := c.ID.Format()
+			if f.HasTime() && (f.Generates() || c.Encoding != format.Int) &&
+				(lines == 0 || slices.Contains(common, f)) {
+				formats = append(formats, f)
+			}
+		}
+		if len(formats) == 0 {
+			continue
+		}
+		if common, lines = formats, lines+1; lines == detectLines {
+			break
 		}
 	}
-	return "", false
+	if len(common) == 0 {
+		return "", false
+	}
+	return common[0].Name, true
 }
+
+// detectLines is how many lines with an ID Detect reads.
+const detectLines = 16

@@ -1,6 +1,5 @@
-// Package duplicates looks for IDs that are on more than one line of any number of
-// inputs of any size. Inputs whose IDs are in order are merged as they are; the others
-// are sorted on disk first.
+// Package duplicates finds IDs that are on more than one line of any number of inputs of any
+// size. It merges inputs whose IDs are in order. It sorts the others on disk first.
 package duplicates
 
 import (
@@ -17,7 +16,6 @@ import (
 	"time"
 
 	"github.com/sortid/sortid/format"
-	"github.com/sortid/sortid/verify/internal/ids"
 	"github.com/sortid/sortid/verify/internal/reading"
 	"github.com/sortid/sortid/verify/report"
 )
@@ -29,17 +27,16 @@ var ErrOption = errors.New("duplicates: invalid option")
 type Source struct {
 	Name string
 	Open func() (io.ReadCloser, error)
-	// Once says that it can be opened only once, like standard input. It is then copied
-	// to disk, sorted.
+	// Once says that the source can be opened only once, like standard input. It is sorted on
+	// disk even if it is in order.
 	Once bool
-	// Size is how many bytes there are to read, for Options.Progress; 0: unknown. If it is
-	// known, the readers that Open returns have a method Position() int64, safe for
-	// concurrent use, that returns how many were read.
+	// Size is how many bytes there are to read, for Options.Progress, or 0 if unknown. If it is
+	// known, Open's readers have a method Position() int64 that returns how many were read. It
+	// is safe for concurrent use.
 	Size int64
 }
 
-// File returns the source of a file. Its reader fails if the file becomes shorter while
-// it is read.
+// File returns the source of a file. Its reader fails if the file becomes shorter meanwhile.
 func File(name string) Source {
 	s := Source{Name: name, Open: func() (io.ReadCloser, error) { return reading.Open(name) }}
 	if info, err := os.Stat(name); err == nil {
@@ -52,10 +49,11 @@ func File(name string) Source {
 
 // Options are the options of [Find]. The zero value is valid.
 type Options struct {
-	// Dir is where sources that are not in order are sorted, with 32 bytes an ID; empty:
-	// the system's folder for temporary files.
+	// Dir is the folder in which sources are sorted, with 32 bytes an ID. If empty, it is the
+	// system's folder for temporary files.
 	Dir string
-	// NodeBits is the size of scru64's node IDs, to name those that clash; 0: inferred.
+	// NodeBits is the size of scru64's node IDs, to name the ones that clash. If 0, it is
+	// inferred.
 	NodeBits int
 	// Each is called for each duplicate, in order.
 	Each func(report.Duplicate)
@@ -72,7 +70,7 @@ type Progress struct {
 // A Stage is a part of a search.
 type Stage string
 
-// The stages. A search of sources that are all in order has the last one only.
+// The stages. If all sources are in order, there is only the last one.
 const (
 	StageOrder   Stage = "looking whether the IDs are in order"
 	StageSort    Stage = "sorting"
@@ -84,8 +82,8 @@ const (
 	maxPlaces  = 1000
 	maxClashes = 1000
 
-	// maxFanIn is how many inputs are merged at once, mergeMemory what they all may take
-	// for their blocks, and mergeBlock the most that one block may.
+	// maxFanIn is how many inputs are merged at once. mergeMemory limits the memory of all
+	// their blocks, mergeBlock the size of one.
 	maxFanIn    = 256
 	mergeMemory = 32 << 20
 	mergeBlock  = 128 << 10
@@ -95,27 +93,28 @@ const (
 	nodeCtrMask = 1<<nodeCtrBits - 1
 )
 
-// errUnsorted says that a source that was taken for sorted is not.
+// errUnsorted says that an input of a merge is not sorted.
 var errUnsorted = errors.New("duplicates: not sorted")
 
-// Find looks for IDs of the format of a name that are on more than one line of any of the
-// sources. Sources that are in order are merged, which takes memory for a few lines of
-// each; the others are sorted piece by piece on disk first. If ctx ends early, the report is
-// of what was read and compared until then. An error means that no answer was found.
-func Find(ctx context.Context, formatName string, sources []Source, o Options) (*report.Unique, error) {
-	f := ids.Lookup(formatName)
+// Find finds IDs of the named format that are on more than one line of all sources together.
+// It merges sources that are in order, with memory for a few lines of each. It sorts the others
+// on disk first. If ctx ends early, the report covers what was read and compared until then.
+// An error means that there is no answer.
+func Find(ctx context.Context, formatName string, sources []Source,
+	o Options) (*report.Unique, error) {
+	f, err := format.LookupAny(formatName)
 	switch {
-	case f == nil:
-		return nil, fmt.Errorf("%w: no format %q", ErrOption, formatName)
-	case o.NodeBits != 0 && !isSCRU64(f):
-		return nil, fmt.Errorf("%w: the bits of the node ID are for scru64, not %s", ErrOption, f.Name)
+	case err != nil:
+		return nil, fmt.Errorf("%w: %w", ErrOption, err)
+	case o.NodeBits != 0 && f.NodeCounter == 0:
+		return nil, fmt.Errorf("%w: %s has no node ID at the top of a counter", ErrOption, f.Name)
 	case o.NodeBits < 0 || o.NodeBits >= nodeCtrBits:
 		return nil, fmt.Errorf("%w: a node ID of %d bits, want 1 to 23", ErrOption, o.NodeBits)
 	}
 	start := time.Now()
 	s := &search{ctx: ctx, f: f, o: o, sources: sources, spool: spool{parent: o.Dir}}
 	defer s.spool.close()
-	err := s.run()
+	err = s.run()
 	interrupted := err != nil && ctx.Err() != nil && errors.Is(err, context.Cause(ctx))
 	if err != nil && !interrupted {
 		return nil, err
@@ -128,19 +127,17 @@ func Find(ctx context.Context, formatName string, sources []Source, o Options) (
 	return r, nil
 }
 
-func isSCRU64(f *ids.Format) bool { return f.Format == format.SCRU64 }
-
 // A search is one call of Find.
 type search struct {
 	ctx     context.Context
-	f       *ids.Format
+	f       *format.Format
 	o       Options
 	sources []Source
 	spool   spool
 
 	found      []report.Source
-	commonBits []uint32 // of each source of scru64: the bits set in all IDs
-	anyBits    []uint32 // and those set in any
+	commonBits []uint32 // for each source of scru64: the bits set in all IDs
+	anyBits    []uint32 // and the bits set in any
 	duplicates runWriter
 	ids        uint64 // IDs read
 	compared   uint64 // of these
@@ -154,8 +151,8 @@ type progress struct {
 	open  []interface{ Position() int64 } // the stage's inputs
 }
 
-// run merges the sources as they are, if all can be read again. If one turns out not to
-// be sorted, those that are not are sorted on disk first.
+// run merges the sources as they are, if all can be read again. If that shows one that is not
+// sorted, run sorts each such source on disk and merges again.
 func (s *search) run() error {
 	copied := make([]bool, len(s.sources))
 	for i, in := range s.sources {
@@ -212,7 +209,7 @@ func (s *search) reset() {
 	s.duplicates = runWriter{spool: &s.spool}
 }
 
-// open starts reading a source, one of so many inputs.
+// open starts reading a source. The inputs share the memory.
 func (s *search) open(i, inputs int) (*reading.Reader, io.Closer, error) {
 	r, err := s.sources[i].Open()
 	if err != nil {
@@ -221,12 +218,12 @@ func (s *search) open(i, inputs int) (*reading.Reader, io.Closer, error) {
 	if p, ok := r.(interface{ Position() int64 }); ok {
 		s.progress.open = append(s.progress.open, p)
 	}
-	// A block has its text and, for most formats, IDs of nearly the same size.
+	// In most formats a block's IDs take about as much memory as its text.
 	size := min(mergeBlock, max(4096, mergeMemory/inputs/6))
 	return reading.New(s.ctx, r, reading.Options{Format: s.f, Size: size}), r, nil
 }
 
-// account adds a block to what is known of its source, and returns the number of its first line.
+// account counts a block for its source, and returns the number of its first line.
 func (s *search) account(i int, b *reading.Block) (line uint64) {
 	in := &s.found[i]
 	line = in.Lines + 1
@@ -245,10 +242,10 @@ func (s *search) account(i int, b *reading.Block) (line uint64) {
 			}
 		}
 	}
-	if isSCRU64(s.f) {
+	if s.f.NodeCounter > 0 {
 		for _, v := range b.IDs {
-			s.commonBits[i] &= uint32(v.Hi)
-			s.anyBits[i] |= uint32(v.Hi) & nodeCtrMask
+			s.commonBits[i] &= uint32(v[2])
+			s.anyBits[i] |= uint32(v[2]) & nodeCtrMask
 		}
 	}
 	if b.Err != nil && b.Err != io.EOF {
@@ -258,7 +255,7 @@ func (s *search) account(i int, b *reading.Block) (line uint64) {
 	return line
 }
 
-// begin begins a stage that reads the sources for which reads returns true, and the runs.
+// begin begins a stage that reads the runs, and the sources for which reads returns true.
 func (s *search) begin(stage Stage, reads func(source int) bool, runs []*run) {
 	p := progress{Progress: Progress{Stage: stage}, shown: s.progress.shown}
 	known := true
@@ -298,10 +295,10 @@ func (s *search) sorted(i int) (bool, error) {
 	}
 	defer closer.Close()
 	defer src.Close()
-	var last ids.ID
-	for b := src.Next(s.ctx); b != nil; b = src.Next(s.ctx) {
+	var last format.Words
+	for b := src.Next(); b != nil; b = src.Next() {
 		for _, v := range b.IDs {
-			if ids.Less(v, last) {
+			if v.Less(&last) {
 				return false, nil
 			}
 			last = v
@@ -312,7 +309,7 @@ func (s *search) sorted(i int) (bool, error) {
 	return true, context.Cause(s.ctx)
 }
 
-// copy sorts sources in pieces, each as large as the memory allows, on disk.
+// copy sorts sources on disk, in pieces as large as the memory allows.
 func (s *search) copy(which []bool) ([]*run, error) {
 	s.begin(StageSort, func(i int) bool { return which[i] }, nil)
 	w := sorter{spool: &s.spool}
@@ -335,7 +332,7 @@ func (s *search) copyOne(i int, w *sorter) error {
 	defer closer.Close()
 	defer src.Close()
 	s.found[i].Copied = true
-	for b := src.Next(s.ctx); b != nil; b = src.Next(s.ctx) {
+	for b := src.Next(); b != nil; b = src.Next() {
 		line := s.account(i, b)
 		for k, in := range b.Segments {
 			for n, v := range b.Segment(k) {
@@ -365,7 +362,8 @@ func (s *search) inputs(copied []bool, runs []*run) (cursors []*cursor, err erro
 		if err != nil {
 			return cursors, err
 		}
-		cursors = append(cursors, &cursor{source: uint32(i), lines: &textLines{s: s, index: i, src: src, closer: closer}})
+		cursors = append(cursors,
+			&cursor{source: uint32(i), lines: &textLines{s: s, index: i, src: src, closer: closer}})
 	}
 	for _, r := range runs {
 		in, err := r.open(n)
@@ -390,7 +388,7 @@ func (s *search) merge(copied []bool, runs []*run) error {
 	if err != nil {
 		return err
 	}
-	// The first line of several with the same ID is noted when the second one comes.
+	// When a second line has the same ID, the first line is noted as well.
 	var last record
 	first, noted := true, false
 	err = merge(cursors, func(r record) error {
@@ -461,7 +459,7 @@ func (s *search) conclude(interrupted bool) (*report.Unique, error) {
 	}
 	for i := range r.Sources {
 		in := &r.Sources[i]
-		if isSCRU64(s.f) && in.IDs > 0 {
+		if s.f.NodeCounter > 0 && in.IDs > 0 {
 			in.Node = s.node(s.commonBits[i], s.anyBits[i])
 		}
 		if in.Bad > 0 || in.Error != "" {
@@ -473,9 +471,10 @@ func (s *search) conclude(interrupted bool) (*report.Unique, error) {
 	}
 	clashes := map[[2]uint32]uint64{}
 	err := s.duplicates.groups(func(group []record, n uint64) {
-		d := report.Duplicate{Text: s.f.In(format.Text, group[0].id), Count: n}
+		d := report.Duplicate{Text: s.f.InEncoding(group[0].id, s.f.Encodings[0]), Count: n}
 		for _, r := range group {
-			d.Places = append(d.Places, report.Place{Source: s.sources[r.source].Name, Line: r.line})
+			d.Places = append(d.Places, report.Place{Source: s.sources[r.source].Name,
+				Line: r.line})
 		}
 		slices.SortFunc(d.Places, func(a, b report.Place) int {
 			return cmp.Or(strings.Compare(a.Source, b.Source), cmp.Compare(a.Line, b.Line))
@@ -488,7 +487,7 @@ func (s *search) conclude(interrupted bool) (*report.Unique, error) {
 		if s.o.Each != nil {
 			s.o.Each(d)
 		}
-		if isSCRU64(s.f) {
+		if s.f.NodeCounter > 0 {
 			s.countClashes(clashes, group)
 		}
 	})
@@ -508,7 +507,8 @@ func (s *search) conclude(interrupted bool) (*report.Unique, error) {
 	}
 	slices.SortFunc(r.Clashes, func(a, b report.Clash) int {
 		return cmp.Or(-cmp.Compare(a.Duplicates, b.Duplicates),
-			strings.Compare(a.Sources[0], b.Sources[0]), strings.Compare(a.Sources[1], b.Sources[1]))
+			strings.Compare(a.Sources[0], b.Sources[0]),
+			strings.Compare(a.Sources[1], b.Sources[1]))
 	})
 	return r, nil
 }
@@ -533,8 +533,8 @@ func (s *search) countClashes(clashes map[[2]uint32]uint64, group []record) {
 	}
 }
 
-// node returns the name of the node ID of scru64 IDs, given the bits that are set in all of
-// them and those that are set in any.
+// node names the node ID of scru64 IDs, given the bits set in all of them and the bits set in
+// any.
 func (s *search) node(always, ever uint32) string {
 	same := bits.LeadingZeros32((always^ever)<<8 | 1<<7)
 	if size := s.o.NodeBits; size > 0 {

@@ -19,7 +19,6 @@ import (
 	"github.com/sortid/sortid/format"
 	"github.com/sortid/sortid/scru128"
 	"github.com/sortid/sortid/scru160"
-	"github.com/sortid/sortid/verify/internal/ids"
 	"github.com/sortid/sortid/verify/internal/model"
 	"github.com/sortid/sortid/verify/internal/reading"
 	"github.com/sortid/sortid/verify/report"
@@ -59,7 +58,7 @@ func duplicates(sources map[string][]string) map[string][]report.Place {
 // sorted at once: what is found is what a map finds.
 func TestFind(t *testing.T) {
 	for _, formatName := range format.Names() {
-		f := ids.Lookup(formatName)
+		f, _ := format.LookupAny(formatName)
 		for seed := range uint64(12) {
 			r := rand.New(rand.NewPCG(seed, 1))
 			lines := map[string][]string{}
@@ -68,7 +67,8 @@ func TestFind(t *testing.T) {
 			var total uint64
 			for i := range 1 + r.IntN(8) {
 				name := fmt.Sprint("source ", i)
-				l := model.Find(formatName, "").Make(model.New(seed*100+uint64(i), "", 1+r.IntN(6000), 0.2))
+				l := model.Find(formatName, "").Make(
+					model.New(seed*100+uint64(i), "", 1+r.IntN(6000), 0.2))
 				if len(all) > 0 {
 					for range r.IntN(4) {
 						l = append(l, all[r.IntN(len(all))])
@@ -77,9 +77,9 @@ func TestFind(t *testing.T) {
 				all = append(all, l...)
 				if r.IntN(2) == 0 {
 					slices.SortFunc(l, func(a, b string) int {
-						x, _, _, _ := f.Read([]byte(a))
-						y, _, _, _ := f.Read([]byte(b))
-						return ids.Compare(x, y)
+						x, _, _, _ := f.ReadLine([]byte(a))
+						y, _, _, _ := f.ReadLine([]byte(b))
+						return x.Compare(y)
 					})
 				}
 				lines[name] = l
@@ -87,18 +87,19 @@ func TestFind(t *testing.T) {
 				sources = append(sources, sourceOf(name, l, r.IntN(4) == 0))
 			}
 			want := duplicates(lines)
-			var last ids.ID
-			got, err := Find(t.Context(), formatName, sources, Options{Dir: t.TempDir(), Each: func(d report.Duplicate) {
-				if !slices.Equal(want[d.Text], d.Places) || d.Count != uint64(len(d.Places)) {
-					t.Errorf("%s, seed %d: %v, want %v", formatName, seed, d, want[d.Text])
-				}
-				delete(want, d.Text)
-				v, _, _, _ := f.Read([]byte(d.Text))
-				if ids.Less(v, last) {
-					t.Errorf("%s is given after %s", d.Text, f.In("text", last))
-				}
-				last = v
-			}})
+			var last format.Words
+			got, err := Find(t.Context(), formatName, sources,
+				Options{Dir: t.TempDir(), Each: func(d report.Duplicate) {
+					if !slices.Equal(want[d.Text], d.Places) || d.Count != uint64(len(d.Places)) {
+						t.Errorf("%s, seed %d: %v, want %v", formatName, seed, d, want[d.Text])
+					}
+					delete(want, d.Text)
+					v, _, _, _ := f.ReadLine([]byte(d.Text))
+					if v.Less(&last) {
+						t.Errorf("%s is given after %s", d.Text, f.InEncoding(last, format.Text))
+					}
+					last = v
+				}})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -106,13 +107,31 @@ func TestFind(t *testing.T) {
 				t.Errorf("%s, seed %d: %s on %v is not found", formatName, seed, l, places)
 			}
 			if got.IDs != total || (got.Status == report.Pass) != (got.Duplicates == 0) {
-				t.Errorf("%s, seed %d: %d IDs, want %d; %s with %d duplicates", formatName, seed, got.IDs, total, got.Status, got.Duplicates)
+				t.Errorf("%s, seed %d: %d IDs, want %d; %s with %d duplicates", formatName, seed,
+					got.IDs, total, got.Status, got.Duplicates)
 			}
 			for i, s := range got.Sources {
-				if s.Name != sources[i].Name || s.IDs != uint64(len(lines[s.Name])) || s.Bad != 0 || s.Error != "" {
+				if s.Name != sources[i].Name || s.IDs != uint64(len(lines[s.Name])) || s.Bad != 0 ||
+					s.Error != "" {
 					t.Errorf("%s, seed %d: %+v", formatName, seed, s)
 				}
 			}
+		}
+	}
+}
+
+// A duplicate is reported in each format, also in one without a text of its own.
+func TestFindEveryFormat(t *testing.T) {
+	for _, f := range format.All() {
+		lines := []string{f.Example, f.Example}
+		got, err := Find(t.Context(), f.Name, []Source{sourceOf("a", lines, false)},
+			Options{Dir: t.TempDir()})
+		if err != nil {
+			t.Errorf("%s: %v", f.Name, err)
+		} else if got.IDs == 2 && (got.Duplicates != 1 || got.First[0].Text == "") {
+			t.Errorf("%s: %+v", f.Name, got)
+		} else if got.IDs != 2 && f.Generates() {
+			t.Errorf("%s: %d IDs in %q", f.Name, got.IDs, lines)
 		}
 	}
 }
@@ -122,10 +141,13 @@ func TestFindManySources(t *testing.T) {
 	dir := t.TempDir()
 	var sources []Source
 	for i := range 2*maxFanIn + 10 {
-		sources = append(sources, sourceOf(fmt.Sprint(i), model.Find("scru128", "").Make(model.New(uint64(i%(2*maxFanIn+9)), "", 20, 0.2)), false))
+		sources = append(sources,
+			sourceOf(fmt.Sprint(i), model.Find("scru128", "").Make(
+				model.New(uint64(i%(2*maxFanIn+9)), "", 20, 0.2)), false))
 	}
 	r, err := Find(t.Context(), "scru128", sources, Options{Dir: dir})
-	if err != nil || r.Duplicates != 20 || r.First[0].Places[0].Source != "0" || r.First[0].Places[1].Source != fmt.Sprint(len(sources)-1) {
+	if err != nil || r.Duplicates != 20 || r.First[0].Places[0].Source != "0" ||
+		r.First[0].Places[1].Source != fmt.Sprint(len(sources)-1) {
 		t.Errorf("%v, %+v", err, r.First)
 	}
 	if left, _ := os.ReadDir(dir); len(left) > 0 {
@@ -135,7 +157,7 @@ func TestFindManySources(t *testing.T) {
 
 // Runs are joined when there are more than can be merged at once.
 func TestJoin(t *testing.T) {
-	u := &search{ctx: t.Context(), f: ids.Lookup("scru128"), spool: spool{parent: t.TempDir()}}
+	u := &search{ctx: t.Context(), f: format.SCRU128, spool: spool{parent: t.TempDir()}}
 	defer u.spool.close()
 	r := rand.New(rand.NewPCG(1, 1))
 	var runs []*run
@@ -145,7 +167,7 @@ func TestJoin(t *testing.T) {
 		v := uint64(0)
 		for line := range r.IntN(9000) {
 			v += r.Uint64N(5)
-			rec := record{ids.ID{Hi: v, Lo: v, Tail: 7}, uint32(i), uint64(line)}
+			rec := record{format.Words{7, v, v}, uint32(i), uint64(line)}
 			want = append(want, rec)
 			if err := w.add(rec); err != nil {
 				t.Fatal(err)
@@ -167,13 +189,15 @@ func TestJoin(t *testing.T) {
 	}
 	defer in.close()
 	order := func(a, b record) int {
-		return slices.Compare([]uint64{a.id.Hi, uint64(a.source), a.line}, []uint64{b.id.Hi, uint64(b.source), b.line})
+		return slices.Compare([]uint64{a.id[2], uint64(a.source), a.line},
+			[]uint64{b.id[2], uint64(b.source), b.line})
 	}
 	var got []record
-	if err := merge([]*cursor{{lines: in}}, func(r record) error { got = append(got, r); return nil }); err != nil {
+	if err := merge([]*cursor{{lines: in}},
+		func(r record) error { got = append(got, r); return nil }); err != nil {
 		t.Fatal(err)
 	}
-	if !slices.IsSortedFunc(got, func(a, b record) int { return ids.Compare(a.id, b.id) }) {
+	if !slices.IsSortedFunc(got, func(a, b record) int { return a.id.Compare(b.id) }) {
 		t.Error("not in order")
 	}
 	slices.SortFunc(got, order)
@@ -189,18 +213,20 @@ func TestFindNodes(t *testing.T) {
 	two := append(model.SCRU64(model.New(2, "", 3000, 0.2)), one[100:110]...)
 	other := model.SCRU64(model.New(3, "", 3000, 0.2))
 	for i, l := range other { // another node ID
-		v, _, _, _ := ids.Lookup("scru64").Read([]byte(l))
-		v.Hi ^= 1 << 22
-		other[i] = ids.Lookup("scru64").In(format.Text, v)
+		v, _, _, _ := format.SCRU64.ReadLine([]byte(l))
+		v[2] ^= 1 << 22
+		other[i] = format.SCRU64.InEncoding(v, format.Text)
 	}
-	sources := []Source{sourceOf("one", one, false), sourceOf("two", two, false), sourceOf("other", other, false)}
+	sources := []Source{sourceOf("one", one, false), sourceOf("two", two, false),
+		sourceOf("other", other, false)}
 	for size, want := range map[int]string{0: "00101010...", 8: "42/8", 4: "2/4"} {
 		r, err := Find(t.Context(), "scru64", sources, Options{NodeBits: size, Dir: t.TempDir()})
 		if err != nil {
 			t.Fatal(err)
 		}
 		// By chance the models share other IDs, too.
-		if len(r.Clashes) != 1 || r.Clashes[0].Sources != [2]string{"one", "two"} || r.Clashes[0].Node != want || r.Clashes[0].Duplicates < 10 {
+		if len(r.Clashes) != 1 || r.Clashes[0].Sources != [2]string{"one", "two"} ||
+			r.Clashes[0].Node != want || r.Clashes[0].Duplicates < 10 {
 			t.Errorf("size %d: %+v", size, r.Clashes)
 		}
 		if size == 8 && (r.Sources[0].Node != "42/8" || r.Sources[2].Node != "106/8") {
@@ -214,24 +240,29 @@ func TestFindTrouble(t *testing.T) {
 	lines := model.Sample("scru128", 100)
 	lines[50] = "what?"
 	broken := Source{Name: "broken", Open: func() (io.ReadCloser, error) {
-		return io.NopCloser(io.MultiReader(strings.NewReader(model.Text(model.Sample("scru128", 10))), &failing{})), nil
+		return io.NopCloser(io.MultiReader(
+			strings.NewReader(model.Text(model.Sample("scru128", 10))), &failing{})), nil
 	}}
 	r, err := Find(t.Context(), "scru128", []Source{sourceOf("a", lines, false), broken}, Options{})
-	if err != nil || r.Status != report.Fail || r.Sources[0].Bad != 1 || r.Sources[0].Examples[0].Line != 51 || !strings.Contains(r.Sources[1].Error, "cut") {
+	if err != nil || r.Status != report.Fail || r.Sources[0].Bad != 1 ||
+		r.Sources[0].Examples[0].Line != 51 || !strings.Contains(r.Sources[1].Error, "cut") {
 		t.Errorf("%v, %+v", err, r)
 	}
 	if r.Duplicates != 10 {
 		t.Errorf("%d duplicates, want 10", r.Duplicates)
 	}
 	missing := File(filepath.Join(t.TempDir(), "none"))
-	if r, err := Find(t.Context(), "scru128", []Source{missing}, Options{}); !errors.Is(err, os.ErrNotExist) {
+	if r, err := Find(t.Context(), "scru128", []Source{missing}, Options{}); !errors.Is(err,
+		os.ErrNotExist) {
 		t.Errorf("%v, %v", r, err)
 	}
-	if r, err := Find(t.Context(), "scru128", nil, Options{}); err != nil || r.Status != report.Fail {
+	if r, err := Find(t.Context(), "scru128", nil, Options{}); err != nil ||
+		r.Status != report.Fail {
 		t.Errorf("no source: %v, %v", r, err)
 	}
 	noDisk := filepath.Join(t.TempDir(), "none")
-	if r, err := Find(t.Context(), "scru128", []Source{sourceOf("a", lines, true)}, Options{Dir: noDisk}); err == nil {
+	if r, err := Find(t.Context(), "scru128", []Source{sourceOf("a", lines, true)},
+		Options{Dir: noDisk}); err == nil {
 		t.Errorf("no place on disk: %v, %v", r, err)
 	}
 	for _, c := range []struct {
@@ -258,20 +289,25 @@ func FuzzFind(f *testing.F) {
 		f.Add(uint8(i), uint8(5), uint16(0), uint16(1), []byte(model.Text(lines)))
 	}
 	f.Fuzz(func(t *testing.T, which, once uint8, a, b uint16, input []byte) {
-		fm := ids.Formats[int(which)%len(ids.Formats)]
-		cuts := []int{0, min(int(min(a, b)), len(input)), min(int(max(a, b)), len(input)), len(input)}
-		want := map[ids.ID]uint64{}
+		fm := format.Ours()[int(which)%len(format.Ours())]
+		cuts := []int{0, min(int(min(a, b)), len(input)), min(int(max(a, b)), len(input)),
+			len(input)}
+		want := map[format.Words]uint64{}
 		total := uint64(0)
 		var sources []Source
 		for i := range 3 {
 			part := input[cuts[i]:cuts[i+1]]
 			sources = append(sources, Source{
 				Name: string(rune('a' + i)), Once: once>>i&1 != 0,
-				Open: func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(part)), nil },
+				Open: func() (io.ReadCloser, error) {
+					return io.NopCloser(bytes.NewReader(part)),
+						nil
+				},
 			})
 			// The lines as Check sees them.
-			src := reading.New(t.Context(), bytes.NewReader(part), reading.Options{Format: fm, Size: 1 << 16})
-			for b := src.Next(t.Context()); b != nil; b = src.Next(t.Context()) {
+			src := reading.New(t.Context(), bytes.NewReader(part),
+				reading.Options{Format: fm, Size: 1 << 16})
+			for b := src.Next(); b != nil; b = src.Next() {
 				for _, v := range b.IDs {
 					want[v]++
 					total++
@@ -292,7 +328,8 @@ func FuzzFind(f *testing.F) {
 			t.Fatal(err)
 		}
 		if r.IDs != total || r.Duplicates != duplicates || r.Extra != extra {
-			t.Errorf("%d IDs, %d duplicates, %d extra lines; want %d, %d, %d", r.IDs, r.Duplicates, r.Extra, total, duplicates, extra)
+			t.Errorf("%d IDs, %d duplicates, %d extra lines; want %d, %d, %d", r.IDs, r.Duplicates,
+				r.Extra, total, duplicates, extra)
 		}
 	})
 }
@@ -305,9 +342,10 @@ func TestGeneratorsUnique(t *testing.T) {
 		var wg sync.WaitGroup
 		texts := make([]bytes.Buffer, goroutines)
 		for i := range goroutines {
-			sources = append(sources, Source{Name: fmt.Sprint(i), Open: func() (io.ReadCloser, error) {
-				return io.NopCloser(bytes.NewReader(texts[i].Bytes())), nil
-			}})
+			sources = append(sources,
+				Source{Name: fmt.Sprint(i), Open: func() (io.ReadCloser, error) {
+					return io.NopCloser(bytes.NewReader(texts[i].Bytes())), nil
+				}})
 			wg.Go(func() {
 				g128, err := scru128.NewGenerator(scru128.Options{})
 				if err != nil {
@@ -408,13 +446,15 @@ func TestInterrupted(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		dir := t.TempDir()
 		source := Source{Name: "a", Once: c.once, Open: func() (io.ReadCloser, error) {
-			return io.NopCloser(&endless{strings.NewReader(model.Text(c.lines)), c.left, cancel, ctx.Done()}), nil
+			return io.NopCloser(&endless{strings.NewReader(model.Text(c.lines)), c.left, cancel,
+				ctx.Done()}), nil
 		}}
 		r, err := Find(ctx, "scru128", []Source{source}, Options{Dir: dir})
 		if err != nil {
 			t.Fatalf("%s: %v", c.name, err)
 		}
-		if !r.Interrupted || r.Status != c.status || r.Duplicates != c.duplicates || (r.Compared > 0) != c.compared ||
+		if !r.Interrupted || r.Status != c.status || r.Duplicates != c.duplicates ||
+			(r.Compared > 0) != c.compared ||
 			r.IDs >= uint64(len(c.lines)) || r.Compared > r.IDs || c.left > 0 && r.IDs == 0 {
 			t.Errorf("%s: %+v", c.name, r)
 		}
@@ -434,10 +474,12 @@ func TestProgress(t *testing.T) {
 		t.Fatal(err)
 	}
 	last := map[Stage]Progress{}
-	s := &search{ctx: t.Context(), f: ids.Lookup("scru128"), sources: []Source{File(name)}, spool: spool{parent: dir}}
+	s := &search{ctx: t.Context(), f: format.SCRU128, sources: []Source{File(name)},
+		spool: spool{parent: dir}}
 	defer s.spool.close()
 	s.o.Progress = func(p Progress) {
-		if before := last[p.Stage]; p.Total == before.Total && p.Done < before.Done || p.Done > p.Total {
+		if before := last[p.Stage]; p.Total == before.Total && p.Done < before.Done ||
+			p.Done > p.Total {
 			t.Errorf("%+v after %+v", p, before)
 		}
 		last[p.Stage] = p
@@ -448,7 +490,8 @@ func TestProgress(t *testing.T) {
 		t.Fatal(err)
 	}
 	size := int64(len(lines) * 26)
-	for stage, total := range map[Stage]int64{StageOrder: size, StageSort: size, StageCompare: int64(len(lines) * recordSize)} {
+	for stage, total := range map[Stage]int64{StageOrder: size, StageSort: size,
+		StageCompare: int64(len(lines) * recordSize)} {
 		if p := last[stage]; p.Total != total || p.Done == 0 {
 			t.Errorf("%s: %+v, want a total of %d", stage, p, total)
 		}

@@ -4,27 +4,28 @@ import (
 	"context"
 	"io"
 
-	"github.com/sortid/sortid/verify/internal/ids"
+	"github.com/sortid/sortid/format"
 	"github.com/sortid/sortid/verify/internal/reading"
 )
 
 // A record is an ID and where it comes from.
 type record struct {
-	id     ids.ID
+	id     format.Words
 	source uint32
 	line   uint64
 }
 
 // A cursor goes through an input whose IDs do not decrease.
 type cursor struct {
-	ids    []ids.ID
+	ids    []format.Words
 	at     int
-	source uint32 // of the IDs, and line the line of the first one; or:
-	line   uint64
-	origin []origin // the source and line of each
+	source uint32 // of the IDs, if origin is nil
+	line   uint64 // of the first ID, if origin is nil
+	origin []origin
 	lines  inputLines
 }
 
+// An origin is where an ID of a run comes from.
 type origin struct {
 	source uint32
 	line   uint64
@@ -74,19 +75,18 @@ func merge(cursors []*cursor, yield func(record) error) error {
 	return nil
 }
 
-// A tree is a tournament of cursors: keys are the players' IDs, each node remembers the
-// loser of its match, and the winner of all is the smallest. When the winner moves on,
-// only the matches on its way up are played again.
+// A tree is a tournament of cursors, and the smallest ID wins. Each node remembers the loser
+// of its match. When the winner moves on, only the matches on its way up are played again.
 type tree struct {
 	cursors []*cursor
-	keys    []ids.ID
-	losers  []int // of the nodes from 1; the players come after them
+	keys    []format.Words // the cursors' IDs
+	losers  []int          // of node 1 and up; the cursors follow the nodes
 	winner  int
 }
 
 func newTree(cursors []*cursor) *tree {
 	n := len(cursors)
-	t := &tree{cursors: cursors, keys: make([]ids.ID, n), losers: make([]int, n)}
+	t := &tree{cursors: cursors, keys: make([]format.Words, n), losers: make([]int, n)}
 	for i, c := range cursors {
 		t.keys[i] = c.ids[c.at]
 	}
@@ -96,7 +96,7 @@ func newTree(cursors []*cursor) *tree {
 	}
 	for node := n - 1; node > 0; node-- {
 		a, b := winners[2*node], winners[2*node+1]
-		if ids.Less(t.keys[b], t.keys[a]) {
+		if t.keys[b].Less(&t.keys[a]) {
 			a, b = b, a
 		}
 		winners[node], t.losers[node] = a, b
@@ -107,7 +107,7 @@ func newTree(cursors []*cursor) *tree {
 	return t
 }
 
-// run gives records until one of the cursors ends, and returns which one.
+// run yields records until a cursor ends, and returns which one ended.
 func (t *tree) run(yield func(record) error) (ended int, err error) {
 	keys, losers := t.keys, t.losers
 	winner := t.winner
@@ -128,12 +128,12 @@ func (t *tree) run(yield func(record) error) (ended int, err error) {
 			}
 		}
 		key := c.ids[c.at]
-		if ids.Less(key, before) {
+		if key.Less(&before) {
 			return 0, errUnsorted
 		}
 		keys[winner] = key
 		for node := (winner + len(keys)) / 2; node > 0; node /= 2 {
-			if other := losers[node]; ids.Less(keys[other], key) {
+			if other := losers[node]; keys[other].Less(&key) {
 				losers[node], winner, key = winner, other, keys[other]
 			}
 		}
@@ -161,8 +161,8 @@ func (t *textLines) fill(c *cursor) (bool, error) {
 		if t.block != nil {
 			t.src.Release(t.block)
 		}
-		t.block = t.src.Next(t.s.ctx)
-		if t.block == nil {
+		t.block = t.src.Next()
+		if t.block == nil || t.s.ctx.Err() != nil {
 			return false, context.Cause(t.s.ctx)
 		}
 		t.line, t.next = t.s.account(t.index, t.block), 0

@@ -10,11 +10,10 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/sortid/sortid/verify/internal/ids"
+	"github.com/sortid/sortid/format"
 )
 
-// A spool is a folder for records that do not fit the memory. It is made when the first
-// of them come, and removed at the end.
+// A spool is a folder for records that do not fit in memory. The first file creates it.
 type spool struct {
 	parent, dir string
 	files       int
@@ -46,17 +45,17 @@ const (
 )
 
 func (r record) put(b *[recordSize]byte) {
-	binary.BigEndian.PutUint64(b[0:], r.id.Hi)
-	binary.BigEndian.PutUint64(b[8:], r.id.Lo)
-	binary.BigEndian.PutUint32(b[16:], r.id.Tail)
+	binary.BigEndian.PutUint32(b[0:], uint32(r.id[0])) // no ID has more than 160 bits
+	binary.BigEndian.PutUint64(b[4:], r.id[1])
+	binary.BigEndian.PutUint64(b[12:], r.id[2])
 	binary.BigEndian.PutUint32(b[20:], r.source)
 	binary.BigEndian.PutUint64(b[24:], r.line)
 }
 
 func (r *record) get(b *[recordSize]byte) {
-	r.id.Hi = binary.BigEndian.Uint64(b[0:])
-	r.id.Lo = binary.BigEndian.Uint64(b[8:])
-	r.id.Tail = binary.BigEndian.Uint32(b[16:])
+	r.id[0] = uint64(binary.BigEndian.Uint32(b[0:]))
+	r.id[1] = binary.BigEndian.Uint64(b[4:])
+	r.id[2] = binary.BigEndian.Uint64(b[12:])
 	r.source = binary.BigEndian.Uint32(b[20:])
 	r.line = binary.BigEndian.Uint64(b[24:])
 }
@@ -101,7 +100,7 @@ func (w *runWriter) finish() (*run, error) {
 	return r, err
 }
 
-// discard removes what was written.
+// discard removes the file.
 func (w *runWriter) discard() {
 	if w.file != nil {
 		w.file.Close()
@@ -109,8 +108,8 @@ func (w *runWriter) discard() {
 	}
 }
 
-// groups gives the records with the same ID together, the first thousand of them, and
-// how many there are.
+// groups yields each group of records with the same ID: its first maxPlaces records, and how
+// many there are.
 func (w *runWriter) groups(yield func(group []record, n uint64)) error {
 	r, err := w.finish()
 	if err != nil || r.n == 0 {
@@ -140,7 +139,7 @@ func (w *runWriter) groups(yield func(group []record, n uint64)) error {
 	return err
 }
 
-// open reads a run, one of so many inputs.
+// open opens a run for reading. The inputs share the memory.
 func (r *run) open(inputs int) (*runLines, error) {
 	size := min(runBuffer, max(4096, mergeMemory/inputs/4))
 	l := &runLines{buffer: make([]byte, size/recordSize*recordSize)}
@@ -159,7 +158,7 @@ type runLines struct {
 	file   *os.File
 	at     int64
 	buffer []byte
-	ids    []ids.ID
+	ids    []format.Words
 	origin []origin
 }
 
@@ -192,7 +191,7 @@ func (l *runLines) close() {
 	}
 }
 
-// A sorter makes runs of records that come in any order.
+// A sorter writes records that come in any order to runs.
 type sorter struct {
 	spool   *spool
 	records []record
@@ -211,7 +210,7 @@ func (s *sorter) add(r record) error {
 }
 
 func (s *sorter) flush() error {
-	slices.SortFunc(s.records, func(a, b record) int { return ids.Compare(a.id, b.id) })
+	slices.SortFunc(s.records, func(a, b record) int { return a.id.Compare(b.id) })
 	w := runWriter{spool: s.spool}
 	for _, r := range s.records {
 		if err := w.add(r); err != nil {
@@ -234,5 +233,5 @@ func (s *sorter) finish() ([]*run, error) {
 	return s.runs, nil
 }
 
-// Position returns how many bytes were read.
+// Position is the method that [Source.Size] describes.
 func (l *runLines) Position() int64 { return l.at }

@@ -9,7 +9,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/sortid/sortid/verify/internal/words"
+	"github.com/sortid/sortid/format"
+	"github.com/sortid/sortid/internal/words"
 )
 
 //go:embed page.html
@@ -17,7 +18,8 @@ var page string
 
 var tmpl = template.Must(template.New("page").Funcs(template.FuncMap{
 	"source": source, "verdict": verdict, "volume": volume, "found": found, "example": example,
-	"bias": bias, "smallest": smallest, "count": words.Count, "timeline": timelineSVG, "bits": bitsSVG, "lead": leadSVG,
+	"bias": bias, "smallest": smallest, "count": words.Count, "timeline": timelineSVG,
+	"bits": bitsSVG, "lead": leadSVG,
 	"groups": func(r *Report) []group {
 		var gs []group
 		for _, g := range Groups {
@@ -40,7 +42,7 @@ type group struct {
 	Checks      []Outcome
 }
 
-// HTML writes reports as a page that stands for itself: no script, nothing to load.
+// HTML writes reports as a page without scripts that loads no other file.
 func HTML(w io.Writer, rs []*Report) error { return tmpl.Execute(w, rs) }
 
 const chartWidth, chartHeight = 720.0, 140.0
@@ -50,20 +52,24 @@ type chart struct{ strings.Builder }
 
 func newChart(label string) *chart {
 	c := &chart{}
-	fmt.Fprintf(c, `<svg viewBox="-60 -10 %.0f %.0f" role="img" aria-label="%s">`, chartWidth+80, chartHeight+40, template.HTMLEscapeString(label))
+	fmt.Fprintf(c, `<svg viewBox="-60 -10 %.0f %.0f" role="img" aria-label="%s">`, chartWidth+80,
+		chartHeight+40, template.HTMLEscapeString(label))
 	return c
 }
 
 func (c *chart) text(x, y float64, anchor, text string) {
-	fmt.Fprintf(c, `<text x="%.1f" y="%.1f" text-anchor="%s">%s</text>`, x, y, anchor, template.HTMLEscapeString(text))
+	fmt.Fprintf(c, `<text x="%.1f" y="%.1f" text-anchor="%s">%s</text>`, x, y, anchor,
+		template.HTMLEscapeString(text))
 }
 
 func (c *chart) line(x1, y1, x2, y2 float64, class string) {
-	fmt.Fprintf(c, `<line x1="%.1f" y1="%.1f" x2="%.1f" y2="%.1f" class="%s"/>`, x1, y1, x2, y2, class)
+	fmt.Fprintf(c, `<line x1="%.1f" y1="%.1f" x2="%.1f" y2="%.1f" class="%s"/>`, x1, y1, x2, y2,
+		class)
 }
 
 func (c *chart) rect(x, y, width, height float64, class, title string) {
-	fmt.Fprintf(c, `<rect x="%.1f" y="%.1f" width="%.1f" height="%.1f" class="%s"><title>%s</title></rect>`,
+	fmt.Fprintf(
+		c, `<rect x="%.1f" y="%.1f" width="%.1f" height="%.1f" class="%s"><title>%s</title></rect>`,
 		x, y, width, height, class, template.HTMLEscapeString(title))
 }
 
@@ -89,12 +95,13 @@ func timelineSVG(t Timeline) template.HTML {
 		}
 		h := chartHeight * float64(n) / float64(most)
 		at := time.UnixMilli(t.Start.UnixMilli() + int64(i)*t.Step.Milliseconds())
-		c.rect(float64(i)*width, chartHeight-h, max(width*0.9, 0.5), h, "bar", words.Stamp(at)+": "+words.Plural(n, "ID"))
+		c.rect(float64(i)*width, chartHeight-h, max(width*0.9, 0.5), h, "bar",
+			format.FormatTime(at)+": "+words.Plural(n, "ID"))
 	}
 	c.line(0, chartHeight, chartWidth, chartHeight, "axis")
 	c.text(-6, 8, "end", words.Count(most))
 	c.text(-6, chartHeight, "end", "0")
-	c.text(0, chartHeight+18, "start", words.Stamp(t.Start))
+	c.text(0, chartHeight+18, "start", format.FormatTime(t.Start))
 	c.text(chartWidth, chartHeight+18, "end", "each bar "+t.Step.String())
 	return c.end()
 }
@@ -104,7 +111,7 @@ func bitsSVG(f Field) template.HTML {
 	if f.Values == 0 {
 		return ""
 	}
-	const limit = 6.5 // standard deviations; few more are a fault
+	const limit = 6.5 // standard deviations; more is a fault
 	c := newChart("balance of the bits of " + f.Name)
 	width := min(chartWidth/float64(len(f.Ones)), 40)
 	y := func(d float64) float64 { return chartHeight/2 - d/(limit*1.2)*chartHeight/2 }
@@ -116,7 +123,8 @@ func bitsSVG(f Field) template.HTML {
 		}
 		shown := max(-limit*1.2, min(limit*1.2, d))
 		c.rect(float64(i)*width, min(y(shown), y(0)), width*0.9, math.Abs(y(shown)-y(0))+0.5, class,
-			fmt.Sprintf("bit %d is 1 in %.4f%% of the values, %.1f standard deviations off", len(f.Ones)-1-i, 100*share, d))
+			fmt.Sprintf("bit %d is 1 in %.4f%% of the values, %.1f standard deviations off",
+				len(f.Ones)-1-i, 100*share, d))
 	}
 	right := width * float64(len(f.Ones))
 	c.line(0, y(0), right, y(0), "axis")
@@ -155,7 +163,7 @@ func leadSVG(points []Lead) template.HTML {
 	c.line(0, y(0), chartWidth, y(0), "axis")
 	c.text(-6, 8, "end", fmt.Sprintf("%+.3f s", high))
 	c.text(-6, chartHeight, "end", fmt.Sprintf("%+.3f s", low))
-	c.text(0, chartHeight+18, "start", words.Stamp(first))
-	c.text(chartWidth, chartHeight+18, "end", words.Stamp(last))
+	c.text(0, chartHeight+18, "start", format.FormatTime(first))
+	c.text(chartWidth, chartHeight+18, "end", format.FormatTime(last))
 	return c.end()
 }

@@ -6,10 +6,11 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/sortid/sortid/verify/internal/words"
+	"github.com/sortid/sortid/format"
+	"github.com/sortid/sortid/internal/words"
 )
 
-// Counts, sizes and seconds are numbers in JSON; IDs are strings.
+// In JSON, counts, sizes and seconds are numbers. IDs are strings.
 
 type jsonReport struct {
 	Format  string      `json:"format"`
@@ -65,15 +66,15 @@ type jsonLead struct {
 	Seconds float64 `json:"seconds"`
 }
 
-// stamp words a time as all JSON of the project does, and none as nothing.
+// stamp formats a time, and the zero time as an empty string.
 func stamp(t time.Time) string {
 	if t.IsZero() {
 		return ""
 	}
-	return words.Stamp(t)
+	return format.FormatTime(t)
 }
 
-// JSON writes a report as one object in a line.
+// JSON writes a report as one object on a line.
 func JSON(w io.Writer, r *Report) error {
 	out := jsonReport{
 		Format: r.Format, Source: source(r), Status: string(r.Status), Verdict: verdict(r),
@@ -85,14 +86,16 @@ func JSON(w io.Writer, r *Report) error {
 		out.Facts = append(out.Facts, jsonFact(f))
 	}
 	for _, c := range r.Checks {
-		j := jsonCheck{Name: c.Name, Title: c.Title, Status: string(c.Status), Count: c.Count, Detail: c.Detail}
+		j := jsonCheck{Name: c.Name, Title: c.Title, Status: string(c.Status), Count: c.Count,
+			Detail: c.Detail}
 		j.Examples = jsonExamples(c.Examples)
 		out.Checks = append(out.Checks, j)
 	}
 	for _, f := range r.Fields {
 		out.Fields = append(out.Fields, jsonField{
 			Name: f.Name, Width: f.Width, Values: f.Values, Tests: f.Tests,
-			P: f.P, Adjusted: f.Adjusted, Worst: f.Worst, Bias: f.Bias, Ones: append([]float64{}, f.Ones...),
+			P: f.P, Adjusted: f.Adjusted, Worst: f.Worst, Bias: f.Bias,
+			Ones: append([]float64{}, f.Ones...),
 		})
 	}
 	for _, l := range r.Lead {
@@ -139,12 +142,13 @@ type jsonClash struct {
 	Duplicates uint64    `json:"duplicates"`
 }
 
-// UniqueJSON writes what a search for duplicates found as one object in a line. The duplicates
-// themselves are in lines of [DuplicateJSON] before it.
+// UniqueJSON writes the outcome of a search for duplicates as one object on a line.
+// [DuplicateJSON] writes the duplicates themselves.
 func UniqueJSON(w io.Writer, r *Unique) error {
 	out := jsonUnique{
 		Format: r.Format, Status: string(r.Status), Verdict: uniqueVerdict(r),
-		IDs: r.IDs, Compared: r.Compared, Interrupted: r.Interrupted, Duplicates: r.Duplicates, Extra: r.Extra, Seconds: r.Elapsed.Seconds(),
+		IDs: r.IDs, Compared: r.Compared, Interrupted: r.Interrupted, Duplicates: r.Duplicates,
+		Extra: r.Extra, Seconds: r.Elapsed.Seconds(),
 		Sources: []jsonSource{},
 	}
 	for _, s := range r.Sources {
@@ -170,7 +174,7 @@ type jsonPlace struct {
 	Line   uint64 `json:"line"`
 }
 
-// DuplicateJSON writes one duplicate as an object in a line.
+// DuplicateJSON writes one duplicate as an object on a line.
 func DuplicateJSON(w io.Writer, d Duplicate) error {
 	out := jsonDuplicate{Duplicate: d.Text, Count: d.Count}
 	for _, p := range d.Places {

@@ -6,7 +6,7 @@ import (
 	"io"
 	"strings"
 
-	"github.com/sortid/sortid/verify/internal/words"
+	"github.com/sortid/sortid/internal/words"
 )
 
 type suites struct {
@@ -45,15 +45,15 @@ type skipped struct {
 	Message string `xml:"message,attr"`
 }
 
-// JUnit writes reports as a document that continuous-integration servers read: a test
-// suite for each source, a test case for each check, and a suite for a search for
-// duplicates, unless that is nil.
+// JUnit writes reports as XML for continuous-integration servers: a test suite for each source,
+// with a test case for each check. Unless duplicates is nil, a last suite has its outcome.
 func JUnit(w io.Writer, rs []*Report, duplicates *Unique) error {
 	all := suites{Name: "sortid verify"}
 	for _, r := range rs {
 		s := suite{Name: r.Format + " " + source(r), Time: fmt.Sprintf("%.3f", r.Elapsed.Seconds())}
 		for _, c := range r.Checks {
-			t := testcase{Class: "verify." + r.Format + "." + c.Group(), Name: c.Name + ": " + c.Title}
+			t := testcase{Class: "verify." + r.Format + "." + c.Group(), Name: c.Name + ": " +
+				c.Title}
 			switch c.Status {
 			case Fail:
 				t.Failure = &failure{c.Name, orElse(found(c), c.Title), lines(c)}
@@ -89,7 +89,8 @@ func uniqueSuite(r *Unique) suite {
 			faults = append(faults, words.Plural(src.Bad, "line")+" that hold no ID")
 		}
 		if len(faults) > 0 {
-			t.Failure = &failure{"unique.source", strings.Join(faults, "; "), lines(Outcome{Examples: src.Examples})}
+			t.Failure = &failure{"unique.source", strings.Join(faults, "; "),
+				lines(Outcome{Examples: src.Examples})}
 			s.Failures++
 		}
 		s.Cases = append(s.Cases, t)
@@ -135,7 +136,7 @@ func (all *suites) write(w io.Writer) error {
 	return err
 }
 
-// lines words a check's examples.
+// lines formats a check's examples.
 func lines(c Outcome) string {
 	var b strings.Builder
 	for _, e := range c.Examples {

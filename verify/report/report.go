@@ -1,5 +1,5 @@
-// Package report holds what package verify and package duplicates find, and writes it:
-// for people as text or as a page of HTML, for machines as JSON or as JUnit's XML.
+// Package report has the findings of packages verify and duplicates. It writes them for people,
+// as text or an HTML page, and for machines, as JSON or JUnit's XML.
 package report
 
 import (
@@ -13,12 +13,12 @@ type Status string
 // The outcomes of a check.
 const (
 	Pass Status = "pass"
-	Warn Status = "warn" // allowed, but hardly meant
+	Warn Status = "warn" // the format allows it, but it is probably a mistake
 	Fail Status = "fail"
 	Skip Status = "skip" // the check was not made; Detail says why
 )
 
-// A Report is what was found in one source.
+// A Report has the findings about one source.
 type Report struct {
 	Format string
 	Source string // its name
@@ -34,21 +34,20 @@ type Report struct {
 	Elapsed           time.Duration
 }
 
-// A Fact is something that the IDs tell of their generator.
+// A Fact is something that the IDs tell about their generator.
 type Fact struct{ Name, Value string }
 
-// An Outcome is one question about the source and its answer.
+// An Outcome is the outcome of one check.
 type Outcome struct {
 	Name     string // group and name, such as order.duplicate
-	Title    string // what is right
+	Title    string // what a sound source does
 	Status   Status
 	Count    uint64 // faults
 	Detail   string
 	Examples []Example // the first faults
 }
 
-// Group returns the first part of the check's name: input, form, order, rules, clock or
-// random.
+// Group returns the first part of the name: input, form, order, rules, clock or random.
 func (o Outcome) Group() string {
 	group, _, _ := strings.Cut(o.Name, ".")
 	return group
@@ -61,31 +60,30 @@ type Example struct {
 	Note string // what is wrong
 }
 
-// A Field is what the tests of randomness found in a field.
+// A Field has the findings of the tests of randomness about a field.
 type Field struct {
 	Name   string
 	Width  int    // in bits
-	Values uint64 // that were tested
-	// Bias is how far from one half the probability of a bit can be and almost
-	// certainly (in 99 of 100 cases) be found out, with as many values; 0 if no bias
-	// would be.
+	Values uint64 // how many were tested
+	// Bias is the smallest distance of a bit's probability from one half that the tests find
+	// in 99 of 100 cases. It is 0 if there are too few values.
 	Bias float64
 	Ones []float64 // the share of ones, from the highest bit to the lowest
-	// P is the smallest of the p-values, and Adjusted that times the number of tests
-	// in the whole report that it competes with.
+	// P is the smallest p-value. Adjusted is P corrected for the number of tests in the
+	// report.
 	P, Adjusted float64
-	Worst       string // what that smallest one is about
+	Worst       string // what the test with P saw
 	Tests       int
 }
 
-// A Timeline is how many IDs there are of each time.
+// A Timeline counts IDs over time.
 type Timeline struct {
 	Start time.Time
 	Step  time.Duration
 	Count []uint64
 }
 
-// A Lead is how far the newest ID was ahead of the clock of this machine.
+// A Lead is how far the newest ID was ahead of this machine's clock.
 type Lead struct {
 	At    time.Time
 	Ahead time.Duration // negative: behind
@@ -106,7 +104,7 @@ func (r *Report) with(s Status) (cs []Outcome) {
 	return cs
 }
 
-// Check returns the check of a name, or nil.
+// Check returns the named check, or nil.
 func (r *Report) Check(name string) *Outcome {
 	for i := range r.Checks {
 		if r.Checks[i].Name == name {
@@ -122,27 +120,27 @@ const MaxExamples = 5
 // A Unique is the outcome of a search for IDs that are on more than one line.
 type Unique struct {
 	Format     string
-	Status     Status // Fail if there are duplicates, or lines that are no IDs; else Warn if interrupted
+	Status     Status // Fail if there are duplicates or bad lines, else Warn if interrupted
 	Sources    []Source
-	IDs        uint64      // that were read
-	Compared   uint64      // of these, those that were compared; fewer than IDs if interrupted
+	IDs        uint64      // read
+	Compared   uint64      // of the IDs read; fewer if interrupted
 	Duplicates uint64      // IDs on more than one line
 	Extra      uint64      // lines beyond the first of each ID
 	First      []Duplicate // the first duplicates
 	Clashes    []Clash     // of scru64
 	Elapsed    time.Duration
 
-	Interrupted bool // whether the search was ended before its time
+	Interrupted bool // whether the search ended early
 }
 
-// A Source is one of the inputs that were searched.
+// A Source is an input of the search.
 type Source struct {
 	Name       string
 	Lines, IDs uint64
-	Copied     bool      // whether it was sorted on disk, as its IDs are not in order
+	Copied     bool      // whether it was sorted on disk
 	Bad        uint64    // lines that are no IDs
-	Examples   []Example // of these
-	Node       string    // for scru64: the bits that all its IDs have in front of the counter
+	Examples   []Example // of bad lines
+	Node       string    // for scru64: the node ID, or the bits that it begins with
 	Error      string    // why it could not be read to its end
 }
 
@@ -159,9 +157,9 @@ type Place struct {
 	Line   uint64
 }
 
-// A Clash is two sources of scru64 IDs with the same node ID and some of the same IDs.
+// A Clash is two sources of scru64 IDs that share IDs.
 type Clash struct {
-	Sources    [2]string // twice the same name for IDs that one source has twice
+	Sources    [2]string // the same name twice if one source has IDs twice
 	Node       string    // the node ID, or the bits that it begins with
 	Duplicates uint64
 }

@@ -8,10 +8,12 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/sortid/sortid/scru128"
 	"github.com/sortid/sortid/scru64"
@@ -68,8 +70,13 @@ func TestText(t *testing.T) {
 		first string
 		want  []string
 	}{
-		{20_000, true, "ok    <ids & more>: ", []string{"checks passed\n", "scru128, 20,000 IDs in 20,000 lines", "Random fields", "entropy", "would have been seen", "What the IDs tell", "rate"}},
-		{20_000, false, "FAIL  <ids & more>: 2 of ", []string{"failed\n", "\nFailed\n", "order.duplicate", "200 times", `line 52: "0`, "the same as in line 51", "and 195 more", "\nWarnings\n", "form.case", `"<b>&\x01\x1b[31m"`}},
+		{20_000, true, "ok    <ids & more>: ",
+			[]string{"checks passed\n", "scru128, 20,000 IDs in 20,000 lines", "Random fields",
+				"entropy", "would have been seen", "What the IDs tell", "rate"}},
+		{20_000, false, "FAIL  <ids & more>: 2 of ",
+			[]string{"failed\n", "\nFailed\n", "order.duplicate", "200 times", `line 52: "0`,
+				"the same as in line 51", "and 195 more", "\nWarnings\n", "form.case",
+				`"<b>&\x01\x1b[31m"`}},
 		{1, true, "ok    ", []string{"Not checked", "1 value is too little to tell"}},
 		{0, true, "FAIL  ", []string{"input.ids", "the input is empty"}},
 	} {
@@ -95,12 +102,51 @@ func TestText(t *testing.T) {
 func TestStyle(t *testing.T) {
 	var b bytes.Buffer
 	paint := func(tone report.Tone, s string) string { return fmt.Sprintf("<%d>%s</>", tone, s) }
-	if err := report.Text(&b, check(t, 20_000, false), report.Style{Paint: paint, Bars: true}); err != nil {
+	if err := report.Text(&b, check(t, 20_000, false),
+		report.Style{Paint: paint, Bars: true}); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{fmt.Sprintf("<%d>FAIL</>", report.Bad), fmt.Sprintf("<%d>form.case</>", report.Caution), "▁", "IDs over time"} {
+	for _, want := range []string{fmt.Sprintf("<%d>FAIL</>", report.Bad),
+		fmt.Sprintf("<%d>form.case</>", report.Caution), "▁", "IDs over time"} {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("no %q in:\n%s", want, b.String())
+		}
+	}
+}
+
+// No line is wider than the terminal, and nothing is lost where lines are broken.
+func TestWidth(t *testing.T) {
+	paint := func(tone report.Tone, s string) string {
+		return fmt.Sprintf("\x1b[3%dm%s\x1b[0m",
+			tone, s)
+	}
+	for _, n := range []int{0, 20_000} {
+		r := check(t, n, false)
+		if n > 0 { // a check with words as long as they come
+			r.Checks[0].Status, r.Checks[0].Count, r.Checks[0].Detail = report.Fail, 1, strings.Repeat("x", 150)
+		}
+		for _, bars := range []bool{false, true} {
+			var whole bytes.Buffer
+			if err := report.Text(&whole, r, report.Style{Paint: paint}); err != nil {
+				t.Fatal(err)
+			}
+			for _, width := range []int{60, 80, 100} {
+				var b bytes.Buffer
+				if err := report.Text(&b, r, report.Style{Paint: paint, Bars: bars,
+					Width: width}); err != nil {
+					t.Fatal(err)
+				}
+				plain := regexp.MustCompile("\x1b\\[[0-9]*m").ReplaceAllString(b.String(), "")
+				for line := range strings.Lines(plain) {
+					if n := utf8.RuneCountInString(strings.TrimSuffix(line, "\n")); n > width {
+						t.Errorf("width %d: %d characters: %s", width, n, line)
+					}
+				}
+				letters := func(s string) string { return strings.Join(strings.Fields(s), "") }
+				if !bars && letters(b.String()) != letters(whole.String()) {
+					t.Errorf("width %d: something is lost:\n%s", width, b.String())
+				}
+			}
 		}
 	}
 }
@@ -140,7 +186,8 @@ func numbers(t *testing.T, path string, v any) {
 	default:
 		_, number := v.(float64)
 		if want := slices.Contains([]string{
-			"seconds", "p", "p_adjusted", "detectable_bias", "ones", "bytes", "lines", "ids", "count", "line", "width", "values", "tests",
+			"seconds", "p", "p_adjusted", "detectable_bias", "ones", "bytes", "lines", "ids",
+			"count", "line", "width", "values", "tests",
 			"compared", "duplicates", "extra_lines", "bad_lines",
 		}, path); number != want {
 			t.Errorf("%s is %v", path, v)
@@ -165,7 +212,8 @@ func TestJSON(t *testing.T) {
 			t.Fatal(err)
 		}
 		numbers(t, "", v)
-		if want := []string{"fail", "pass", "fail"}[i]; v["status"] != want || v["source"] != "<ids & more>" || v["format"] != "scru128" {
+		if want := []string{"fail", "pass", "fail"}[i]; v["status"] != want ||
+			v["source"] != "<ids & more>" || v["format"] != "scru128" {
 			t.Errorf("line %d: %v %v", i, v["status"], v["source"])
 		}
 		if len(v["checks"].([]any)) < 20 {
@@ -193,14 +241,16 @@ type junitSuites struct {
 
 func TestJUnit(t *testing.T) {
 	var b bytes.Buffer
-	if err := report.JUnit(&b, []*report.Report{check(t, 5000, false), check(t, 5000, true), check(t, 1, true)}, nil); err != nil {
+	if err := report.JUnit(&b, []*report.Report{check(t, 5000, false), check(t, 5000, true),
+		check(t, 1, true)}, nil); err != nil {
 		t.Fatal(err)
 	}
 	var got junitSuites
 	if err := xml.Unmarshal(b.Bytes(), &got); err != nil {
 		t.Fatalf("%v in:\n%s", err, b.String())
 	}
-	if len(got.Suites) != 3 || got.Failures != 2 || got.Suites[0].Failures != 2 || got.Suites[2].Skipped == 0 {
+	if len(got.Suites) != 3 || got.Failures != 2 || got.Suites[0].Failures != 2 ||
+		got.Suites[2].Skipped == 0 {
 		t.Errorf("%+v", got)
 	}
 	for _, s := range got.Suites {
@@ -217,7 +267,8 @@ func TestJUnit(t *testing.T) {
 			}
 		}
 		if failures != s.Failures || skips != s.Skipped || len(s.Cases) != s.Tests {
-			t.Errorf("%s: %d failures, %d skipped, %d cases, stated %+v", s.Name, failures, skips, len(s.Cases), s)
+			t.Errorf("%s: %d failures, %d skipped, %d cases, stated %+v", s.Name, failures, skips,
+				len(s.Cases), s)
 		}
 	}
 }
@@ -225,10 +276,12 @@ func TestJUnit(t *testing.T) {
 func TestHTML(t *testing.T) {
 	r := check(t, 5000, false)
 	for i := range 50 {
-		r.Lead = append(r.Lead, report.Lead{At: time.Now().Add(time.Duration(i) * time.Second), Ahead: -time.Duration(i) * time.Millisecond})
+		r.Lead = append(r.Lead, report.Lead{At: time.Now().Add(time.Duration(i) * time.Second),
+			Ahead: -time.Duration(i) * time.Millisecond})
 	}
 	var b bytes.Buffer
-	if err := report.HTML(&b, []*report.Report{r, check(t, 0, true), check(t, 5000, true)}); err != nil {
+	if err := report.HTML(&b, []*report.Report{r, check(t, 0, true),
+		check(t, 5000, true)}); err != nil {
 		t.Fatal(err)
 	}
 	page := b.String()
@@ -258,7 +311,7 @@ func TestHTML(t *testing.T) {
 	if svgs != 1+2*(1+2) || rects < 200 {
 		t.Errorf("%d pictures with %d bars", svgs, rects)
 	}
-	for _, want := range []string{"&lt;ids &amp; more&gt;", "order.duplicate", "IDs over time", "clock", "counter_lo", "&lt;b&gt;&amp;"} {
+	for _, want := range []string{"@media (max-width: 40rem) { table, tbody, tr, td { display: block; }", "&lt;ids &amp; more&gt;", "order.duplicate", "IDs over time", "clock", "counter_lo", "&lt;b&gt;&amp;"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("no %q in the page", want)
 		}
@@ -274,11 +327,16 @@ func TestUnique(t *testing.T) {
 		ids = append(ids, (1_700_000_000_000/256<<24 | 42<<16 | i).String())
 	}
 	source := func(name, text string) duplicates.Source {
-		return duplicates.Source{Name: name, Open: func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(text)), nil }}
+		return duplicates.Source{Name: name,
+			Open: func() (io.ReadCloser, error) {
+				return io.NopCloser(strings.NewReader(text)),
+					nil
+			}}
 	}
 	all := strings.Join(ids, "\n") + "\n"
 	var each bytes.Buffer
-	r, err := duplicates.Find(t.Context(), "scru64", []duplicates.Source{source("a", all), source("b", strings.Join(ids[10:40], "\n")+"\nwhat\n")},
+	r, err := duplicates.Find(t.Context(), "scru64", []duplicates.Source{source("a", all),
+		source("b", strings.Join(ids[10:40], "\n")+"\nwhat\n")},
 		duplicates.Options{NodeBits: 8, Each: func(d report.Duplicate) {
 			if err := report.DuplicateJSON(&each, d); err != nil {
 				t.Error(err)
@@ -290,14 +348,17 @@ func TestUnique(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !strings.HasPrefix(each.String(), `{"duplicate":"`+ids[10]+`","count":2,"places":[{"source":"a","line":11},{"source":"b","line":1}]}`+"\n"+ids[10]+"\ta:11\tb:1\n") {
+	if !strings.HasPrefix(each.String(), `{"duplicate":"`+ids[10]+
+		`","count":2,"places":[{"source":"a","line":11},{"source":"b","line":1}]}`+"\n"+ids[10]+
+		"\ta:11\tb:1\n") {
 		t.Errorf("the first duplicate: %.200s", each.String())
 	}
 	var b bytes.Buffer
 	if err := report.UniqueText(&b, r, report.Style{}); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"FAIL  30 IDs on more than one line\n", ids[10] + "  a:11, b:1\n", "and 10 more", "Node IDs that clash", "42/8  a and b: 30 duplicates", "1 line that hold no scru64 ID", `line 31: "what"`} {
+	for _, want := range []string{"FAIL  30 IDs on more than one line\n", ids[10] + "  a:11, b:1\n",
+		"and 10 more", "Node IDs that clash", "42/8  a and b: 30 duplicates", "1 line that hold no scru64 ID", `line 31: "what"`} {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("no %q in:\n%s", want, b.String())
 		}
@@ -307,7 +368,8 @@ func TestUnique(t *testing.T) {
 		t.Fatal(err)
 	}
 	var v map[string]any
-	if err := json.Unmarshal(b.Bytes(), &v); err != nil || v["duplicates"] != 30.0 || v["status"] != "fail" {
+	if err := json.Unmarshal(b.Bytes(), &v); err != nil || v["duplicates"] != 30.0 ||
+		v["status"] != "fail" {
 		t.Errorf("%v in %s", err, b.String())
 	}
 	numbers(t, "", v)
@@ -316,7 +378,8 @@ func TestUnique(t *testing.T) {
 		t.Fatal(err)
 	}
 	var s junitSuites
-	if err := xml.Unmarshal(b.Bytes(), &s); err != nil || s.Failures != 2 || s.Suites[0].Tests != 3 {
+	if err := xml.Unmarshal(b.Bytes(), &s); err != nil || s.Failures != 2 ||
+		s.Suites[0].Tests != 3 {
 		t.Errorf("%v, %+v", err, s)
 	}
 }

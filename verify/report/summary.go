@@ -5,10 +5,10 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/sortid/sortid/verify/internal/words"
+	"github.com/sortid/sortid/internal/words"
 )
 
-// Groups are the groups of checks, and what they are about.
+// Groups are the groups of checks, in the order of a report.
 var Groups = []struct{ Name, Title string }{
 	{"input", "the input"},
 	{"form", "the form of each line"},
@@ -18,7 +18,7 @@ var Groups = []struct{ Name, Title string }{
 	{"random", "randomness"},
 }
 
-// tally counts the checks of a group, or of all with an empty name, by status.
+// tally counts the checks of a group by status, or all checks if group is empty.
 func tally(r *Report, group string) map[Status]uint64 {
 	n := map[Status]uint64{}
 	for _, c := range r.Checks {
@@ -29,7 +29,7 @@ func tally(r *Report, group string) map[Status]uint64 {
 	return n
 }
 
-// verdict is the report in a line.
+// verdict words the report in one line.
 func verdict(r *Report) string {
 	n := tally(r, "")
 	all := n[Pass] + n[Warn] + n[Fail]
@@ -37,12 +37,12 @@ func verdict(r *Report) string {
 	case Fail:
 		return fmt.Sprintf("%d of %s failed", n[Fail], words.Plural(all, "check"))
 	case Warn:
-		return fmt.Sprintf("%s passed, %s", words.Plural(all-n[Warn], "check"), words.Plural(n[Warn], "warning"))
+		return fmt.Sprintf("%s passed, %s", words.Plural(all-n[Warn], "check"),
+			words.Plural(n[Warn], "warning"))
 	}
 	return words.Plural(all, "check") + " passed"
 }
 
-// source is the name of the source.
 func source(r *Report) string {
 	if r.Source == "" {
 		return "standard input"
@@ -50,16 +50,18 @@ func source(r *Report) string {
 	return r.Source
 }
 
-// volume says how much was read.
+// volume words how much was read.
 func volume(r *Report) string {
-	s := fmt.Sprintf("%s, %s in %s", r.Format, words.Plural(r.IDs, "ID"), words.Plural(r.Lines, "line"))
+	s := fmt.Sprintf("%s, %s in %s", r.Format, words.Plural(r.IDs, "ID"),
+		words.Plural(r.Lines, "line"))
 	if seconds := r.Elapsed.Seconds(); seconds > 0.1 {
-		s += fmt.Sprintf(", %.1f s, %s a second", seconds, words.Count(uint64(float64(r.Lines)/seconds)))
+		s += fmt.Sprintf(", %.1f s, %s a second", seconds,
+			words.Count(uint64(float64(r.Lines)/seconds)))
 	}
 	return s
 }
 
-// found says what a check found, in a few words.
+// found words what a check found.
 func found(c Outcome) string {
 	var parts []string
 	if c.Count > 0 && c.Group() != "random" && c.Group() != "input" {
@@ -92,13 +94,15 @@ func example(e Example) string {
 
 // smallest words the smallest p-value of a field.
 func smallest(f Field) string {
-	return fmt.Sprintf("the smallest p %s, with all tests counted p %s", words.Probability(f.P), words.Probability(f.Adjusted))
+	return fmt.Sprintf("smallest p %s, corrected for all tests p %s", words.Probability(f.P),
+		words.Probability(f.Adjusted))
 }
 
-// bias words what bias of a field's bits the tests could have seen.
+// bias words the smallest bias that the tests can see.
 func bias(f Field) string {
 	if f.Bias == 0 {
-		return "too few values to see any bias"
+		return "too few values to find a bias"
 	}
-	return fmt.Sprintf("a bit that is 1 in %.2f%% of the values, or more, would have been seen", 100*(0.5+f.Bias))
+	return fmt.Sprintf("a bit that is 1 in %.2f%% of the values, or more, would have been seen",
+		100*(0.5+f.Bias))
 }

@@ -7,10 +7,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/sortid/sortid/verify/internal/words"
+	"github.com/sortid/sortid/internal/words"
 )
 
-// A Tone is what a part of a text is for.
+// A Tone says how a part of a text should look.
 type Tone int
 
 // The tones.
@@ -23,10 +23,11 @@ const (
 	Bad
 )
 
-// A Style says how to write a text. The zero value is for anything but a terminal.
+// A Style says how to write a text. The zero value is for files and pipes.
 type Style struct {
-	Paint func(t Tone, s string) string // nil: no colours
-	Bars  bool                          // small pictures of block characters
+	Paint func(t Tone, s string) string // if nil, there are no colours
+	Bars  bool                          // whether to draw with block characters
+	Width int                           // of the terminal, in characters; if 0, no limit
 }
 
 func (s Style) paint(t Tone, text string) string {
@@ -54,21 +55,71 @@ func (s Style) mark(status Status) string {
 // printer writes until the first error.
 type printer struct {
 	Style
-	w   io.Writer
-	err error
+	w    io.Writer
+	line strings.Builder // an incomplete line
+	err  error
 }
 
+// printf writes whole lines, and keeps the rest.
 func (p *printer) printf(format string, args ...any) {
-	if p.err == nil {
-		_, p.err = fmt.Fprintf(p.w, format, args...)
+	for line := range strings.Lines(fmt.Sprintf(format, args...)) {
+		p.line.WriteString(line)
+		if p.err == nil && strings.HasSuffix(line, "\n") {
+			_, p.err = io.WriteString(p.w, wrap(p.line.String(), p.Width))
+			p.line.Reset()
+		}
 	}
 }
 
-// Text writes a report for people: the verdict first, then what was checked, what was
-// found, and what the IDs tell of their generator.
+// wrap breaks a line at spaces, so that no part is wider than width. A part without a space is
+// broken anywhere. Later parts are indented by two more spaces than the first.
+func wrap(line string, width int) string {
+	indent := len(line) - len(strings.TrimLeft(line, " ")) + 2
+	if width <= indent+10 {
+		return line
+	}
+	var b strings.Builder
+	column, space, spaceColumn := 0, 0, 0 // space is the place in b after the last space
+	escape := false
+	for _, r := range line {
+		if column == width && r != '\n' && r != ' ' && r != '\x1b' && !escape {
+			rest := ""
+			if spaceColumn > indent {
+				rest = b.String()[space:]
+				kept := strings.TrimRight(b.String()[:space], " ")
+				b.Reset()
+				b.WriteString(kept)
+				column -= spaceColumn
+			} else {
+				column = 0
+			}
+			b.WriteString("\n" + strings.Repeat(" ", indent) + rest)
+			column += indent
+			spaceColumn = 0
+		}
+		b.WriteRune(r)
+		switch {
+		case r == '\x1b':
+			escape = true
+		case escape:
+			escape = r != 'm'
+		default:
+			column++
+			if r == ' ' { // a space at the end of a line has no width
+				column = min(column, width)
+				space, spaceColumn = b.Len(), column
+			}
+		}
+	}
+	return b.String()
+}
+
+// Text writes a report for people: the verdict, the checks, the faults, and what the IDs tell
+// about their generator.
 func Text(w io.Writer, r *Report, s Style) error {
 	p := &printer{Style: s, w: w}
-	p.printf("%s  %s: %s\n", s.mark(r.Status), s.paint(Strong, source(r)), s.paint(Strong, verdict(r)))
+	p.printf("%s  %s: %s\n", s.mark(r.Status), s.paint(Strong, source(r)),
+		s.paint(Strong, verdict(r)))
 	p.printf("      %s\n", s.paint(Faint, volume(r)))
 	p.printf("\n")
 	for _, g := range Groups {
@@ -104,10 +155,11 @@ func (p *printer) group(r *Report, name, title string) {
 	case n[Pass] == 0:
 		status = Skip
 	}
-	p.printf("  %-7s %s  %s %s\n", name, p.mark(status), title, p.paint(Faint, "("+strings.Join(words, ", ")+")"))
+	p.printf("  %-7s %s  %s %s\n", name, p.mark(status), title,
+		p.paint(Faint, "("+strings.Join(words, ", ")+")"))
 }
 
-// outcomes writes checks with what they found, the tests of a random field together.
+// outcomes writes checks and what they found. It puts the tests of a random field together.
 func (p *printer) outcomes(title string, cs []Outcome, tone Tone) {
 	if len(cs) == 0 {
 		return
@@ -151,9 +203,10 @@ func bar(values []float64, most float64) string {
 	return string(out)
 }
 
-// fields writes what was found of the random fields.
+// fields writes the findings about the random fields.
 func (p *printer) fields(r *Report) {
-	if len(r.Fields) == 0 || !slices.ContainsFunc(r.Fields, func(f Field) bool { return f.Values > 0 }) {
+	if len(r.Fields) == 0 || !slices.ContainsFunc(r.Fields,
+		func(f Field) bool { return f.Values > 0 }) {
 		return
 	}
 	p.printf("\n%s\n", p.paint(Strong, "Random fields"))
@@ -162,21 +215,22 @@ func (p *printer) fields(r *Report) {
 		width = max(width, len(f.Name))
 	}
 	for _, f := range r.Fields {
-		p.printf("  %-*s  %2d bits, %s, %s", width, f.Name, f.Width, words.Plural(f.Values, "value"), words.Plural(uint64(f.Tests), "test"))
+		p.printf("  %-*s  %2d bits, %s, %s", width, f.Name, f.Width,
+			words.Plural(f.Values, "value"), words.Plural(uint64(f.Tests), "test"))
 		if f.Tests > 0 {
 			p.printf(": %s", smallest(f))
 		}
 		p.printf("\n")
 		if p.Bars && f.Values > 0 {
 			p.printf("  %*s  %s %s\n", width, "", p.paint(Good, bar(deviations(f), 8)),
-				p.paint(Faint, "each bit's distance from one half, at most "+fmt.Sprintf("%.1f", slices.Max(deviations(f)))+" standard deviations"))
+				p.paint(Faint, "each bit's distance from one half, at most "+
+					fmt.Sprintf("%.1f", slices.Max(deviations(f)))+" standard deviations"))
 		}
 		p.printf("  %*s  %s\n", width, "", p.paint(Faint, bias(f)))
 	}
 }
 
-// deviations returns how many standard deviations each bit's share of ones is from one
-// half.
+// deviations returns each bit's distance from one half, in standard deviations.
 func deviations(f Field) []float64 {
 	d := make([]float64, len(f.Ones))
 	for i, share := range f.Ones {
@@ -185,7 +239,6 @@ func deviations(f Field) []float64 {
 	return d
 }
 
-// facts writes what the IDs tell of their generator.
 func (p *printer) facts(r *Report) {
 	if len(r.Facts) == 0 {
 		return
@@ -200,11 +253,15 @@ func (p *printer) facts(r *Report) {
 	}
 	if p.Bars && len(r.Timeline.Count) > 1 {
 		counts := shrink(r.Timeline.Count, 60)
-		p.printf("  %s  %s\n", p.paint(Faint, fmt.Sprintf("%-*s", width, "IDs over time")), p.paint(Good, bar(counts, slices.Max(counts)*1.0001)))
+		if room := p.Width - width - 4; p.Width > 0 && room < len(counts) {
+			counts = shrink(r.Timeline.Count, max(room, 10))
+		}
+		p.printf("  %s  %s\n", p.paint(Faint, fmt.Sprintf("%-*s", width, "IDs over time")),
+			p.paint(Good, bar(counts, slices.Max(counts)*1.0001)))
 	}
 }
 
-// shrink adds up neighbours until at most so many numbers are left.
+// shrink adds up neighbours until at most most numbers are left.
 func shrink(counts []uint64, most int) []float64 {
 	each := (len(counts) + most - 1) / most
 	out := make([]float64, (len(counts)+each-1)/each)
@@ -214,7 +271,7 @@ func shrink(counts []uint64, most int) []float64 {
 	return out
 }
 
-// skipped writes which checks could not be made.
+// skipped writes the checks that could not be made, by reason.
 func (p *printer) skipped(r *Report) {
 	reasons := map[string][]string{}
 	var order []string
@@ -242,20 +299,22 @@ func (p *printer) skipped(r *Report) {
 	}
 }
 
-// allSkipped reports whether no check was made of those whose names begin so.
+// allSkipped reports whether all checks whose names have the prefix were skipped.
 func allSkipped(r *Report, prefix string) bool {
 	return !slices.ContainsFunc(r.Checks, func(c Outcome) bool {
 		return strings.HasPrefix(c.Name, prefix) && c.Status != Skip
 	})
 }
 
-// UniqueText writes what a search for duplicates found, for people.
+// UniqueText writes the outcome of a search for duplicates for people.
 func UniqueText(w io.Writer, r *Unique, s Style) error {
 	p := &printer{Style: s, w: w}
 	p.printf("%s  %s\n", s.mark(r.Status), s.paint(Strong, uniqueVerdict(r)))
-	line := fmt.Sprintf("%s, %s in %s", r.Format, words.Plural(r.IDs, "ID"), words.Plural(uint64(len(r.Sources)), "source"))
+	line := fmt.Sprintf("%s, %s in %s", r.Format, words.Plural(r.IDs, "ID"),
+		words.Plural(uint64(len(r.Sources)), "source"))
 	if seconds := r.Elapsed.Seconds(); seconds > 0.1 {
-		line += fmt.Sprintf(", %.1f s, %s a second", seconds, words.Count(uint64(float64(r.IDs)/seconds)))
+		line += fmt.Sprintf(", %.1f s, %s a second", seconds,
+			words.Count(uint64(float64(r.IDs)/seconds)))
 	}
 	p.printf("      %s\n", s.paint(Faint, line))
 	if len(r.First) > 0 {
@@ -274,7 +333,8 @@ func UniqueText(w io.Writer, r *Unique, s Style) error {
 			if c.Sources[0] == c.Sources[1] {
 				who = "within " + c.Sources[0]
 			}
-			p.printf("  %s  %s: %s\n", s.paint(Bad, c.Node), who, words.Plural(c.Duplicates, "duplicate"))
+			p.printf("  %s  %s: %s\n", s.paint(Bad, c.Node), who,
+				words.Plural(c.Duplicates, "duplicate"))
 		}
 	}
 	p.printf("\n%s\n", s.paint(Strong, "Sources"))
@@ -291,7 +351,8 @@ func UniqueText(w io.Writer, r *Unique, s Style) error {
 			p.printf("      %s\n", s.paint(Bad, "cannot be read to its end: "+src.Error))
 		}
 		if src.Bad > 0 {
-			p.printf("      %s\n", s.paint(Bad, words.Plural(src.Bad, "line")+" that hold no "+r.Format+" ID"))
+			p.printf("      %s\n", s.paint(Bad, words.Plural(src.Bad, "line")+" that hold no "+
+				r.Format+" ID"))
 			for _, e := range src.Examples {
 				p.printf("      %s\n", s.paint(Faint, example(e)))
 			}
@@ -303,11 +364,16 @@ func UniqueText(w io.Writer, r *Unique, s Style) error {
 func uniqueVerdict(r *Unique) string {
 	switch {
 	case r.Interrupted && r.Duplicates > 0:
-		return fmt.Sprintf("interrupted: %s on more than one line, among the %s compared until then", words.Plural(r.Duplicates, "ID"), words.Count(r.Compared))
+		return fmt.Sprintf(
+			"interrupted: %s on more than one line, among the %s compared until then",
+			words.Plural(r.Duplicates, "ID"), words.Count(r.Compared))
 	case r.Interrupted && r.Compared == 0:
-		return fmt.Sprintf("interrupted after reading %s: none were compared", words.Plural(r.IDs, "ID"))
+		return fmt.Sprintf("interrupted after reading %s: none were compared",
+			words.Plural(r.IDs, "ID"))
 	case r.Interrupted:
-		return fmt.Sprintf("interrupted after reading %s: each of the %s compared until then is on one line", words.Plural(r.IDs, "ID"), words.Count(r.Compared))
+		return fmt.Sprintf(
+			"interrupted after reading %s: each of the %s compared until then is on one line",
+			words.Plural(r.IDs, "ID"), words.Count(r.Compared))
 	case r.Duplicates > 0:
 		return fmt.Sprintf("%s on more than one line", words.Plural(r.Duplicates, "ID"))
 	case r.IDs == 0:

@@ -1,46 +1,45 @@
-// Package clock judges the timestamps of IDs by themselves, and compares them with this
-// machine's clock.
+// Package clock checks the timestamps of IDs and compares them with this machine's clock.
 package clock
 
 import (
 	"math"
 	"time"
 
+	"github.com/sortid/sortid/format"
+	"github.com/sortid/sortid/internal/words"
 	"github.com/sortid/sortid/verify/internal/findings"
-	"github.com/sortid/sortid/verify/internal/ids"
-	"github.com/sortid/sortid/verify/internal/words"
 	"github.com/sortid/sortid/verify/report"
 )
 
-// Options say what is known of the clock.
+// Options describe the source's clock.
 type Options struct {
 	Now       func() time.Time
-	From, To  time.Time // the possible times; zero: the defaults
+	From, To  time.Time // the possible times; if zero, the defaults
 	Unordered bool      // whether the IDs are of several generators
 	Live      bool      // whether to compare with this machine's clock
 }
 
-// A Checker judges the timestamps.
+// A Checker checks the timestamps.
 type Checker struct {
-	f     *ids.Format
+	f     *format.Format
 	o     Options
 	found *findings.List
 
 	possible, unit, epoch, resolution, frozen *findings.Check
-	lowest, highest                           uint64 // the timestamps taken for possible
-	outside                                   uint64 // the first one that is not
+	lowest, highest                           uint64 // The range of possible timestamps.
+	outside                                   uint64 // The first timestamp outside that range.
 	anyOutside                                bool
 
-	n            uint64 // IDs so far
-	current      uint64 // the timestamp of the newest
-	since        uint64 // n at its first ID
-	line         uint64 // that of its first ID
-	ticks        uint64 // timestamps so far; one that comes again counts again
-	first        uint64 // the least one
-	last         uint64 // the largest one
-	divisor      uint64 // the greatest common divisor of all steps
-	maxPerTick   uint64 // the most IDs in a row with one timestamp
-	longestPause uint64 // the largest step
+	n            uint64 // IDs so far.
+	current      uint64 // The newest timestamp.
+	since        uint64 // The value of n at the first ID of current.
+	line         uint64 // The line of the first ID of current.
+	ticks        uint64 // Rows of IDs with one timestamp.
+	first        uint64 // The smallest timestamp.
+	last         uint64 // The largest timestamp.
+	divisor      uint64 // The greatest common divisor of all steps.
+	maxPerTick   uint64 // The most IDs in a row with one timestamp.
+	longestPause uint64 // The largest step.
 	timeline     timeline
 	live         *liveChecker
 }
@@ -49,25 +48,24 @@ type Checker struct {
 const maxPerMilli = 1_000_000
 
 // NewChecker returns a checker that adds its checks to the findings.
-func NewChecker(f *ids.Format, found *findings.List, o Options) *Checker {
+func NewChecker(f *format.Format, found *findings.List, o Options) *Checker {
 	k := &Checker{
 		f: f, o: o, found: found,
-		possible:   found.Check("clock.possible", "timestamps are of a possible time", report.Fail),
-		unit:       found.Check("clock.unit", "timestamps are in the unit of the format", report.Fail),
-		epoch:      found.Check("clock.epoch", "timestamps count from the epoch of the format", report.Fail),
-		resolution: found.Check("clock.resolution", "timestamps take all values, not every tenth or thousandth", report.Warn),
-		frozen:     found.Check("clock.frozen", "the clock does not stand still", report.Fail),
+		possible: found.Check("clock.possible", "timestamps are of a possible time", report.Fail),
+		unit: found.Check("clock.unit", "timestamps are in the unit of the format",
+			report.Fail),
+		epoch: found.Check("clock.epoch", "timestamps count from the epoch of the format",
+			report.Fail),
+		resolution: found.Check("clock.resolution",
+			"timestamps take all values, not every tenth or thousandth", report.Warn),
+		frozen: found.Check("clock.frozen", "the clock does not stand still", report.Fail),
 	}
 	if o.Unordered {
-		k.frozen.Skip("not asked of several sources")
+		k.frozen.Skip("not checked for unordered IDs")
 	}
 	from, to := o.From, o.To
 	if from.IsZero() {
-		from = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
-		// Timestamps in seconds would otherwise pass for some of a format's first days.
-		if start := f.Epoch.AddDate(0, 3, 0); start.After(from) {
-			from = start
-		}
+		from, _ = f.PlausibleRange(o.Now())
 	}
 	if to.IsZero() {
 		to = o.Now().AddDate(0, 0, 1)
@@ -79,21 +77,20 @@ func NewChecker(f *ids.Format, found *findings.List, o Options) *Checker {
 	return k
 }
 
-// Feed takes IDs of lines that follow each other, and is told if they are known to
-// increase.
-func (k *Checker) Feed(list []ids.ID, line uint64, rising bool) {
-	shift := k.f.Shift
+// Feed takes IDs on consecutive lines. With rising, they are known to increase.
+func (k *Checker) Feed(list []format.Words, line uint64, rising bool) {
+	f := k.f
 	if k.n == 0 && len(list) > 0 {
-		k.current, k.line = list[0].Hi>>shift, line
+		k.current, k.line = f.Timestamp(&list[0]), line
 		k.first = k.current
 	}
 	current := k.current
-	if rising && list[0].Hi>>shift == current && list[len(list)-1].Hi>>shift == current {
+	if rising && f.Timestamp(&list[0]) == current && f.Timestamp(&list[len(list)-1]) == current {
 		k.n += uint64(len(list))
 		return
 	}
 	for i := range list {
-		if ts := list[i].Hi >> shift; ts != current {
+		if ts := f.Timestamp(&list[i]); ts != current {
 			n := k.n + uint64(i)
 			k.tick(n)
 			k.step(current, ts)
@@ -104,7 +101,7 @@ func (k *Checker) Feed(list []ids.ID, line uint64, rising bool) {
 	k.n += uint64(len(list))
 }
 
-// tick ends a row of IDs with one timestamp, when there are n IDs so far.
+// tick ends a row of IDs with the same timestamp, after n IDs.
 func (k *Checker) tick(n uint64) {
 	ts, here := k.current, n-k.since
 	k.ticks++
@@ -117,15 +114,17 @@ func (k *Checker) tick(n uint64) {
 		}
 		k.possible.Count += here
 		if len(k.possible.Examples) < report.MaxExamples {
-			k.possible.Example(k.line, words.Stamp(k.f.Time(ts)), "%s", words.Plural(here, "ID"))
+			k.possible.Example(k.line, format.FormatTime(k.f.TimeOf(ts)), "%s",
+				words.Plural(here, "ID"))
 		}
 	}
-	if here > uint64(maxPerMilli*k.f.Tick.Milliseconds()) && !k.o.Unordered && k.frozen.Hit() {
-		k.frozen.Example(k.line, words.Stamp(k.f.Time(ts)), "%s of one timestamp", words.Plural(here, "ID"))
+	if here > uint64(maxPerMilli*max(1, k.f.Tick.Milliseconds())) && !k.o.Unordered &&
+		k.frozen.Hit() {
+		k.frozen.Example(k.line, format.FormatTime(k.f.TimeOf(ts)), "%s of one timestamp",
+			words.Plural(here, "ID"))
 	}
 }
 
-// step takes a step of the clock.
 func (k *Checker) step(from, to uint64) {
 	d := max(from, to) - min(from, to)
 	if to > from {
@@ -143,26 +142,25 @@ func gcd(a, b uint64) uint64 {
 	return a
 }
 
-// Received compares the newest ID of those read so far, on the given line, with the time
-// at which it came.
-func (k *Checker) Received(newest ids.ID, at time.Time, line uint64) {
+// Received compares the newest ID, on the given line, with the time at which it came.
+func (k *Checker) Received(newest format.Words, at time.Time, line uint64) {
 	if k.live != nil {
-		k.live.add(at, k.f.Timestamp(newest), line)
+		k.live.add(at, k.f.Timestamp(&newest), line)
 	}
 }
 
-// Finish draws the conclusions and adds what there is to say of the time to the report.
+// Finish ends the checks and adds the times to the report.
 func (k *Checker) Finish(r *report.Report) {
 	if k.n == 0 {
 		return
 	}
 	k.tick(k.n)
 	f := k.f
-	r.First, r.Last = f.Time(k.first), f.Time(k.last)
+	r.First, r.Last = f.TimeOf(k.first), f.TimeOf(k.last)
 	r.Timeline = k.timeline.result(f)
 	k.explainOutside()
 
-	// The probability that a sound clock's timestamps differ by multiples of this.
+	// The probability that a sound clock's timestamps all differ by multiples of the divisor.
 	chance := math.Pow(float64(max(k.divisor, 1)), -float64(k.ticks-1))
 	switch {
 	case k.ticks < 3 || k.divisor == 1 || k.resolution.Status == report.Skip:
@@ -171,28 +169,31 @@ func (k *Checker) Finish(r *report.Report) {
 		if step := float64(k.divisor) * f.Tick.Seconds(); step >= 1 {
 			k.resolution.Severity = report.Fail
 		}
-		k.resolution.Detail = "all timestamps differ by multiples of " + f.Span(k.divisor)
+		k.resolution.Detail = "all timestamps differ by multiples of " +
+			words.Span(f.Tick, k.divisor)
 	}
 
 	seconds := float64(k.last-k.first) * f.Tick.Seconds()
 	if k.last > k.first {
-		k.found.Fact("time", "%s to %s, %s", words.Stamp(r.First), words.Stamp(r.Last), words.Duration(seconds))
+		k.found.Fact("time", "%s to %s, %s", format.FormatTime(r.First), format.FormatTime(r.Last),
+			words.Duration(seconds))
 		k.found.Fact("rate", "%s IDs a second on average, at most %s in %s",
-			words.Count(uint64(float64(k.n)/seconds)), words.Count(k.maxPerTick), f.Span(1))
+			words.Count(uint64(float64(k.n)/seconds)), words.Count(k.maxPerTick),
+			words.Span(f.Tick, 1))
 		if !k.o.Unordered {
-			k.found.Fact("longest pause", "%s", f.Span(k.longestPause))
+			k.found.Fact("longest pause", "%s", words.Span(f.Tick, k.longestPause))
 		}
 	} else {
-		k.found.Fact("time", "%s", words.Stamp(r.First))
+		k.found.Fact("time", "%s", format.FormatTime(r.First))
 	}
 	if k.live != nil {
 		r.Lead = k.live.finish()
 	}
 }
 
-// explainOutside says what may have led to impossible timestamps.
+// explainOutside guesses the cause of impossible timestamps.
 func (k *Checker) explainOutside() {
-	from, to := words.Stamp(k.f.Time(k.lowest)), words.Stamp(k.f.Time(k.highest))
+	from, to := format.FormatTime(k.f.TimeOf(k.lowest)), format.FormatTime(k.f.TimeOf(k.highest))
 	n := k.possible.Count
 	if n == 0 {
 		return

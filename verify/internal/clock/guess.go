@@ -5,7 +5,8 @@ import (
 	"math"
 	"time"
 
-	"github.com/sortid/sortid/verify/internal/ids"
+	"github.com/sortid/sortid/format"
+	"github.com/sortid/sortid/internal/words"
 )
 
 type mistake uint8
@@ -44,13 +45,13 @@ var epochs = []time.Time{
 	time.Date(1582, 10, 15, 0, 0, 0, 0, time.UTC),
 }
 
-// guessMistake looks for the unit or the epoch with which an impossible timestamp would be
-// of the last years.
-func guessMistake(f *ids.Format, timestamp uint64, now time.Time) (guess string, kind mistake) {
+// guessMistake looks for a unit or an epoch that puts an impossible timestamp in the last ten
+// years.
+func guessMistake(f *format.Format, timestamp uint64, now time.Time) (guess string, kind mistake) {
 	const decade = 10 * 365.2425 * 86400
 	nearest := math.Inf(1)
 	try := func(units float64, epoch time.Time, raw, window float64) bool {
-		// Seconds before now: of a later time by no more than a day.
+		// Seconds before now. A time at most a day from now is possible, too.
 		age := float64(now.UnixMilli()-epoch.UnixMilli())/1000 - raw/units
 		if age < -86400 || age > window || math.Abs(age) >= nearest {
 			return false
@@ -62,32 +63,35 @@ func guessMistake(f *ids.Format, timestamp uint64, now time.Time) (guess string,
 	raw := float64(timestamp)
 	for _, e := range epochs {
 		if !e.Equal(f.Epoch) && try(own, e, raw, decade) {
-			guess, kind = fmt.Sprintf("as if they counted from %s, not %s", e.Format(time.DateOnly), f.Epoch.Format(time.DateOnly)), wrongEpoch
+			guess, kind = fmt.Sprintf("as if they counted from %s, not %s", e.Format(time.DateOnly),
+				f.Epoch.Format(time.DateOnly)), wrongEpoch
 		}
 	}
 	for _, u := range units {
 		if u.units != own && try(u.units, f.Epoch, raw, decade) {
-			guess, kind = fmt.Sprintf("as if they were in %s, not in %s", u.name, unitName(f)), wrongUnit
+			guess, kind = fmt.Sprintf("as if they were in %s, not in %s", u.name,
+				unitName(f)), wrongUnit
 		}
 	}
 	if kind != noMistake {
 		return guess, kind
 	}
-	// Microseconds do not fit, and their high bits are lost. Some number of lost bits
-	// makes any timestamp one of the last years, so it has to be a very recent one.
+	// Microseconds do not fit, and lose their high bits. Some high bits put any timestamp in
+	// the last years, so only the last month counts.
 	const month = 30 * 86400
-	period := float64(f.Last + 1)
+	period := float64(f.LastTimestamp() + 1)
 	micros := float64(now.UnixMicro() - f.Epoch.UnixMicro())
 	lost := math.Floor((micros + 86400e6 - raw) / period)
 	if period > 12*month*1e6 && lost > 0 && try(1e6, f.Epoch, raw+lost*period, month) {
-		return fmt.Sprintf("as if they were in microseconds, cut to size, not in %s", unitName(f)), wrongUnit
+		return fmt.Sprintf("as if they were in microseconds, cut to size, not in %s", unitName(f)),
+			wrongUnit
 	}
 	return "", noMistake
 }
 
-func unitName(f *ids.Format) string {
+func unitName(f *format.Format) string {
 	if f.Tick == time.Millisecond {
 		return "milliseconds"
 	}
-	return fmt.Sprintf("units of %d ms", f.Tick.Milliseconds())
+	return "units of " + words.Span(f.Tick, 1)
 }

@@ -6,60 +6,61 @@ import (
 
 	"github.com/sortid/sortid"
 	"github.com/sortid/sortid/format"
+	"github.com/sortid/sortid/internal/words"
 	"github.com/sortid/sortid/verify/internal/findings"
-	"github.com/sortid/sortid/verify/internal/ids"
-	"github.com/sortid/sortid/verify/internal/words"
 	"github.com/sortid/sortid/verify/report"
 )
 
 // A liveChecker measures how far the newest ID is ahead of this machine's clock.
 type liveChecker struct {
-	f                               *ids.Format
+	f                               *format.Format
 	found                           *findings.List
 	allowance                       time.Duration // how far a sound generator may be ahead
 	ahead, lagging, stopped, drifts *findings.Check
 
-	points   []report.Lead // the most ahead of as many blocks each
-	perPoint int           // blocks
-	n        int           // blocks in the last point
+	points   []report.Lead // each the largest lead among perPoint blocks
+	perPoint int
+	n        int // blocks in the last point
 
-	timestamp uint64 // the largest so far
-	moved     time.Time
-	mostAhead time.Duration // the most ahead
+	timestamp uint64    // the largest so far
+	moved     time.Time // when timestamp last changed
+	mostAhead time.Duration
 	start     time.Time
 }
 
 const (
-	// tolerance is what clocks of two machines may differ by, lagTolerance how old the
-	// newest ID may be where programs buffer their output.
+	// tolerance is how far the clocks of two machines may differ. lagTolerance is how old the
+	// newest ID may be, as programs buffer their output.
 	tolerance    = time.Second
 	lagTolerance = 10 * time.Second
-	// A generator may stay at one timestamp for the rollback allowance.
+	// A generator may keep a timestamp for the rollback allowance.
 	maxStay = 15 * time.Second
 
-	maxDrift  = 0.002 // clocks are slewed by at most a quarter of that
+	maxDrift  = 0.002 // four times the rate at which systems slew their clocks
 	maxPoints = 240
 )
 
-func newLiveChecker(f *ids.Format, found *findings.List) *liveChecker {
+func newLiveChecker(f *format.Format, found *findings.List) *liveChecker {
 	l := &liveChecker{
 		f: f, found: found, perPoint: 1, allowance: tolerance,
-		ahead:   found.Check("clock.ahead", "IDs are not of the time to come", report.Fail),
-		lagging: found.Check("clock.lagging", "the newest ID is of now", report.Fail),
-		stopped: found.Check("clock.stopped", "the timestamps move on with the time", report.Fail),
-		drifts:  found.Check("clock.drift", "the timestamps are as fast as this machine's clock", report.Fail),
+		ahead:   found.Check("clock.ahead", "no ID is ahead of this machine's clock", report.Fail),
+		lagging: found.Check("clock.lagging", "the newest ID is recent", report.Fail),
+		stopped: found.Check("clock.stopped", "the timestamps advance", report.Fail),
+		drifts: found.Check("clock.drift", "the timestamps are as fast as this machine's clock",
+			report.Fail),
 	}
-	if f.Format == format.SCRU64 { // the one whose full counter moves the timestamp on
+	if f.NodeCounter > 0 { // a full counter advances the timestamp
 		l.allowance += sortid.DefaultRollbackAllowance
 	}
 	return l
 }
 
-// add takes the timestamp of the ID on a line, which came at a time.
+// add takes the timestamp of an ID, its line, and the time at which it came.
 func (l *liveChecker) add(at time.Time, timestamp, line uint64) {
 	f := l.f
 	const far = 1 << 40 // ms; more would not fit a Duration
-	ahead := time.Duration(max(-far, min(far, f.Time(timestamp).UnixMilli()-at.UnixMilli()))) * time.Millisecond
+	ahead := time.Duration(max(
+		-far, min(far, f.TimeOf(timestamp).UnixMilli()-at.UnixMilli()))) * time.Millisecond
 	if l.start.IsZero() {
 		l.start, l.moved, l.mostAhead = at, at, ahead
 	}
@@ -67,10 +68,12 @@ func (l *liveChecker) add(at time.Time, timestamp, line uint64) {
 	if timestamp > l.timestamp {
 		l.timestamp, l.moved = timestamp, at
 	} else if at.Sub(l.moved) > maxStay && l.stopped.Hit() {
-		l.stopped.Example(line, words.Stamp(f.Time(timestamp)), "has been the timestamp for %v", at.Sub(l.moved).Round(time.Second))
+		l.stopped.Example(line, format.FormatTime(f.TimeOf(timestamp)),
+			"has been the timestamp for %v", at.Sub(l.moved).Round(time.Second))
 	}
 	if ahead > l.allowance && l.ahead.Hit() {
-		l.ahead.Example(line, words.Stamp(f.Time(timestamp)), "came at %s", words.Stamp(at))
+		l.ahead.Example(line, format.FormatTime(f.TimeOf(timestamp)), "came at %s",
+			format.FormatTime(at))
 	}
 	if l.n == 0 || l.n >= l.perPoint {
 		if len(l.points) == maxPoints {
@@ -96,7 +99,7 @@ func (l *liveChecker) fold() {
 	l.points, l.perPoint = half, 2*l.perPoint
 }
 
-// finish draws the conclusions and returns the points.
+// finish ends the checks and returns the points.
 func (l *liveChecker) finish() []report.Lead {
 	if len(l.points) == 0 {
 		return nil
@@ -108,7 +111,7 @@ func (l *liveChecker) finish() []report.Lead {
 	}
 	slope, rest, length := fit(l.points)
 	if length < 5*time.Second || len(l.points) < 10 {
-		l.drifts.Skip("that takes at least 5 s and 10 looks at the clock")
+		l.drifts.Skip("needs at least 5 s and 10 readings of the clock")
 		return l.points
 	}
 	change := math.Abs(slope) * length.Seconds()
@@ -126,8 +129,8 @@ func signed(d time.Duration) string {
 	return words.Duration(d.Seconds())
 }
 
-// fit puts a straight line through the points: its slope, the standard deviation of the
-// points from it in seconds, and the time from first to last.
+// fit puts a straight line through the points. It returns the line's slope, the points' standard
+// deviation from it in seconds, and the time from the first point to the last.
 func fit(points []report.Lead) (slope, rest float64, length time.Duration) {
 	n := float64(len(points))
 	var x, y, xx, xy, yy float64

@@ -3,12 +3,12 @@ package clock
 import (
 	"time"
 
-	"github.com/sortid/sortid/verify/internal/ids"
+	"github.com/sortid/sortid/format"
 	"github.com/sortid/sortid/verify/report"
 )
 
-// A timeline counts the IDs of each interval, in as many intervals as fit a
-// picture. When the time is longer than that it makes the intervals longer.
+// A timeline counts the IDs in each interval of time, for a picture. It has at most
+// maxIntervals intervals, and doubles their width when the time needs more.
 type timeline struct {
 	width  uint64 // timestamps in an interval
 	first  uint64 // number of the first interval, counted from timestamp 0
@@ -33,7 +33,7 @@ func (t *timeline) add(timestamp, n uint64) {
 	}
 }
 
-// extend makes the intervals those from first to last.
+// extend adds intervals, so that they go from first to last.
 func (t *timeline) extend(first, last uint64) {
 	if gap := t.first - first; gap > 0 {
 		t.counts = append(make([]uint64, gap, maxIntervals), t.counts...)
@@ -44,7 +44,7 @@ func (t *timeline) extend(first, last uint64) {
 	}
 }
 
-// fold makes one interval of two.
+// fold joins intervals in pairs.
 func (t *timeline) fold() {
 	folded := make([]uint64, 0, maxIntervals)
 	for i, n := range t.counts {
@@ -56,9 +56,9 @@ func (t *timeline) fold() {
 	t.width, t.first, t.counts = t.width*2, t.first/2, folded
 }
 
-func (t *timeline) result(f *ids.Format) report.Timeline {
+func (t *timeline) result(f *format.Format) report.Timeline {
 	return report.Timeline{
-		Start: f.Time(t.first * t.width),
+		Start: f.TimeOf(t.first * t.width),
 		Step:  time.Duration(min(t.width, 1<<62/uint64(f.Tick))) * f.Tick,
 		Count: t.counts,
 	}

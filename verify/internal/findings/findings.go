@@ -5,12 +5,12 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/sortid/sortid/internal/words"
 	"github.com/sortid/sortid/verify/internal/pvalue"
-	"github.com/sortid/sortid/verify/internal/words"
 	"github.com/sortid/sortid/verify/report"
 )
 
-// Improbable is how improbable an event must be for it to be no chance.
+// Improbable is the probability below which an event is not taken for chance.
 const Improbable = 1e-8
 
 // A List is the findings about one source. The zero value is empty.
@@ -20,38 +20,37 @@ type List struct {
 	facts   []report.Fact
 }
 
-// Check adds a check, in the order of the report. A fault gives it the status severity.
+// Check adds a check, in the order of the report. With a fault, its status is severity.
 func (l *List) Check(name, title string, severity report.Status) *Check {
 	c := &Check{Outcome: report.Outcome{Name: name, Title: title}, Severity: severity}
 	l.checks = append(l.checks, c)
 	return c
 }
 
-// Chance adds a check for something that a sound generator does with the given
-// probability in each try.
+// Chance adds a check for an event that a sound generator causes with the given probability in
+// each try.
 func (l *List) Chance(name, title string, probability float64) *Chance {
 	c := &Chance{Check: l.Check(name, title, report.Fail), Probability: probability}
 	l.chances = append(l.chances, c)
 	return c
 }
 
-// Fact adds something that the IDs tell of their generator.
+// Fact adds a fact about the generator.
 func (l *List) Fact(name, format string, args ...any) {
 	l.facts = append(l.facts, report.Fact{Name: name, Value: fmt.Sprintf(format, args...)})
 }
 
-// Facts returns the facts.
 func (l *List) Facts() []report.Fact { return l.facts }
 
-// JudgeChances decides which events happened more often than chance explains.
+// JudgeChances decides which events were more frequent than chance explains.
 func (l *List) JudgeChances() {
 	for _, c := range l.chances {
 		c.judge()
 	}
 }
 
-// SkipAll says of each check that has found nothing that it was not made, and why, but
-// for the groups that are named.
+// SkipAll marks all checks without faults as skipped, with the reason, except for the named
+// groups.
 func (l *List) SkipAll(reason string, but ...string) {
 	for _, c := range l.checks {
 		if !slices.Contains(but, c.Group()) {
@@ -80,7 +79,7 @@ type Check struct {
 	Severity report.Status
 }
 
-// Hit counts a fault and reports whether its example is one to keep.
+// Hit counts a fault and reports whether to keep it as an example.
 func (c *Check) Hit() bool {
 	c.Count++
 	return len(c.Examples) < report.MaxExamples
@@ -88,24 +87,25 @@ func (c *Check) Hit() bool {
 
 // Example adds a line with the fault.
 func (c *Check) Example(line uint64, text, format string, args ...any) {
-	c.Examples = append(c.Examples, report.Example{Line: line, Text: text, Note: fmt.Sprintf(format, args...)})
+	c.Examples = append(c.Examples, report.Example{Line: line, Text: text,
+		Note: fmt.Sprintf(format, args...)})
 }
 
 // Clear forgets the faults.
 func (c *Check) Clear() { c.Count, c.Examples = 0, nil }
 
-// Skip says that the check could not be made, unless it found something nevertheless.
+// Skip says why the check could not be made, unless it has found a fault.
 func (c *Check) Skip(format string, args ...any) {
 	if c.Count == 0 {
 		c.Status, c.Detail = report.Skip, fmt.Sprintf(format, args...)
 	}
 }
 
-// A Chance is a check of something that a sound generator does now and then by chance.
+// A Chance is a check for an event that a sound generator causes now and then.
 type Chance struct {
 	*Check
 	Tries       uint64
-	Probability float64 // that of a hit in one try
+	Probability float64 // of a hit in one try
 }
 
 // Certain reports whether there were more hits than chance explains.
@@ -116,12 +116,14 @@ func (c *Chance) Certain() bool {
 func (c *Chance) judge() {
 	switch {
 	case c.Tries == 0:
-		c.Skip("nothing in the stream calls for it")
+		c.Skip("no ID shows this case")
 	case c.Certain():
-		c.Detail = fmt.Sprintf("of %s cases; chance explains %.2g", words.Count(c.Tries), float64(c.Tries)*c.Probability)
+		c.Detail = fmt.Sprintf("of %s cases; chance explains %.2g", words.Count(c.Tries),
+			float64(c.Tries)*c.Probability)
 	default:
 		if c.Count > 0 {
-			c.Detail = fmt.Sprintf("%s in %s cases, as chance may have it", words.Times(c.Count), words.Count(c.Tries))
+			c.Detail = fmt.Sprintf("%s in %s cases, which chance explains", words.Times(c.Count),
+				words.Count(c.Tries))
 		}
 		c.Clear()
 	}

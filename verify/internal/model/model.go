@@ -1,5 +1,5 @@
-// Package model holds a small generator of each format, written for tests alone, that can
-// be told to make one kind of mistake.
+// Package model has a small generator of each format for tests. It can make one kind of
+// mistake on demand.
 package model
 
 import (
@@ -12,7 +12,6 @@ import (
 	"github.com/sortid/sortid/scru128"
 	"github.com/sortid/sortid/scru64"
 	"github.com/sortid/sortid/uid60"
-	"github.com/sortid/sortid/verify/internal/ids"
 )
 
 // A Model makes IDs by its own clock.
@@ -20,7 +19,7 @@ type Model struct {
 	*rand.Rand
 	MS int64 // the clock, in milliseconds of Unix time
 
-	fault string // one of those that the format's function knows; empty: sound
+	fault string // the mistake to make, or empty; each format's function has its own
 	n     int
 	pace  float64
 }
@@ -28,23 +27,22 @@ type Model struct {
 var (
 	start = time.Date(2024, 5, 6, 7, 8, 9, 0, time.UTC).UnixMilli()
 
-	// Now is a time after that of all IDs of the models.
+	// Now is later than the time of any ID of the models.
 	Now = time.UnixMilli(start).Add(12 * time.Hour)
 )
 
-// New returns a model that makes n IDs. At each of them the clock moves on with
-// probability pace.
+// New returns a model that makes n IDs. At each ID the clock advances with probability pace.
 func New(seed uint64, fault string, n int, pace float64) *Model {
 	return &Model{Rand: rand.New(rand.NewPCG(seed, 99)), fault: fault, n: n, MS: start, pace: pace}
 }
 
-// is reports whether the fault is to be made now: whether it is the one named and one of
-// the model's rolls of a die with so many sides has come up.
+// is reports whether to make the fault now. If it is the model's fault, the probability is 1 in
+// sides.
 func (m *Model) is(fault string, sides int) bool {
 	return fault != "" && m.fault == fault && (sides == 1 || m.IntN(sides) == 0)
 }
 
-// Tick moves the clock now and then.
+// Tick advances the clock now and then.
 func (m *Model) Tick() {
 	switch {
 	case m.Float64() >= m.pace:
@@ -60,7 +58,7 @@ func (m *Model) Tick() {
 	}
 }
 
-// Timestamp returns the clock as the faulty generator takes it for a timestamp.
+// Timestamp returns the timestamp that the generator, with its fault, takes from the clock.
 func (m *Model) Timestamp(epoch time.Time, unit int64) uint64 {
 	ms := m.MS - epoch.UnixMilli()
 	switch m.fault {
@@ -80,8 +78,8 @@ func (m *Model) Timestamp(epoch time.Time, unit int64) uint64 {
 	return uint64(ms / unit)
 }
 
-// bits returns so many random bits, of which the fault makes one too often set, or which
-// come from a seed of 16 bits.
+// bits returns random bits. The faults are a biased bit, a seed of 16 bits, and a bit that is
+// always 0.
 func (m *Model) bits(bits int, biased, short, stuck string) uint64 {
 	v := m.Uint64()
 	if m.is(short, 1) {
@@ -211,8 +209,8 @@ func SCRU64(m *Model) (lines []string) {
 	return lines
 }
 
-// SCRU160 returns the texts of a model of scru160 whose counter extends into random16 by
-// ext bits, followed by a node ID of node bits, or whose counter holds microseconds.
+// SCRU160 returns the texts of a model of scru160. Its counter extends into random16 by ext
+// bits, followed by a node ID of node bits. With micros the counter holds microseconds.
 func SCRU160(m *Model, ext, node int, micros bool) (lines []string) {
 	var last, counter uint64
 	size := 16 + ext
@@ -282,8 +280,8 @@ func SCRU160(m *Model, ext, node int, micros bool) (lines []string) {
 			}
 		}
 		hi, lo := m.bits(40, "biased80", "", ""), m.bits(40, "", "short", "stuck-bit")
-		v := ids.ID{Hi: tick<<16 | head, Lo: tail<<48 | hi<<8 | lo>>32, Tail: uint32(lo)}
-		lines = append(lines, ids.Lookup("scru160").In(format.Text, v))
+		v := format.Words{tick >> 16, tick<<48 | head<<32 | tail<<16 | hi>>24, hi<<40 | lo}
+		lines = append(lines, format.SCRU160.InEncoding(v, format.Text))
 	}
 	return lines
 }
@@ -383,11 +381,10 @@ func UID60(m *Model, worker int) (lines []string) {
 	return lines
 }
 
-// Text joins lines as a file does.
+// Text returns the lines as a file.
 func Text(lines []string) string { return strings.Join(lines, "\n") + "\n" }
 
-// A Subject is a format's model in one of its modes, and the options that the tester needs
-// to know of it.
+// A Subject is a format's model in one of its modes, with the options of verify for it.
 type Subject struct {
 	Format, Mode string
 	Make         func(m *Model) []string
@@ -401,13 +398,17 @@ var Subjects = []Subject{
 	{Format: "scru64", Mode: "node", Make: SCRU64, Nodes: []string{"42/8"}},
 	{Format: "scru128", Make: SCRU128},
 	{Format: "scru160", Make: func(m *Model) []string { return SCRU160(m, 0, 0, false) }},
-	{Format: "scru160", Mode: "extended", Make: func(m *Model) []string { return SCRU160(m, 5, 0, false) }},
-	{Format: "scru160", Mode: "node", Make: func(m *Model) []string { return SCRU160(m, 3, 4, false) }, NodeBits: 4},
-	{Format: "scru160", Mode: "micros", Make: func(m *Model) []string { return SCRU160(m, 0, 0, true) }},
+	{Format: "scru160", Mode: "extended",
+		Make: func(m *Model) []string { return SCRU160(m, 5, 0, false) }},
+	{Format: "scru160", Mode: "node",
+		Make: func(m *Model) []string { return SCRU160(m, 3, 4, false) }, NodeBits: 4},
+	{Format: "scru160", Mode: "micros",
+		Make: func(m *Model) []string { return SCRU160(m, 0, 0, true) }},
 	{Format: "euid", Make: func(m *Model) []string { return EUID(m, 0) }},
 	{Format: "euid", Mode: "extension", Make: func(m *Model) []string { return EUID(m, 6) }},
 	{Format: "uid60", Make: func(m *Model) []string { return UID60(m, 0) }},
-	{Format: "uid60", Mode: "worker", Make: func(m *Model) []string { return UID60(m, 3) }, NodeBits: 3},
+	{Format: "uid60", Mode: "worker", Make: func(m *Model) []string { return UID60(m, 3) },
+		NodeBits: 3},
 }
 
 // Find returns the subject of a format in a mode.
@@ -425,7 +426,7 @@ func Sample(formatName string, n int) []string {
 	return Find(formatName, "").Make(New(7, "", n, 0.1))
 }
 
-// Stream returns n lines of scru128 IDs, about so many of each millisecond.
+// Stream returns n lines of scru128 IDs, about each of them in one millisecond.
 func Stream(n, each int) []byte {
 	return []byte(Text(SCRU128(New(1, "", n, 1/float64(each)))))
 }

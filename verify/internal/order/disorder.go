@@ -4,25 +4,25 @@ import (
 	"math/bits"
 	"sort"
 
+	"github.com/sortid/sortid/format"
+	"github.com/sortid/sortid/internal/words"
 	"github.com/sortid/sortid/verify/internal/findings"
-	"github.com/sortid/sortid/verify/internal/ids"
-	"github.com/sortid/sortid/verify/internal/words"
 )
 
-// A Disorder measures how far IDs are out of order: how much older than the newest ID
-// before it each one is, and how many lines too late it comes.
+// A Disorder measures how far IDs are out of order: how much older an ID is than the newest
+// before it, and how many lines late it comes.
 type Disorder struct {
-	f         *ids.Format
-	newest    ids.ID
+	f         *format.Format
+	newest    format.Words
 	n         uint64    // IDs
 	late      uint64    // IDs smaller than one before them
 	maxLag    uint64    // timestamps behind the newest
 	latest    item      // the ID with maxLag
-	lags      histogram // in timestamps, of those that are late
+	lags      histogram // of late IDs, in timestamps
 	linesLate histogram
-	truncated bool // whether a number of linesLate may be too small
+	truncated bool // whether numbers in linesLate may be too small
 
-	// records are the last IDs that were larger than all before them, in a ring.
+	// records is a ring of the last IDs that were larger than all before them.
 	records []item
 	head    int
 }
@@ -30,16 +30,16 @@ type Disorder struct {
 const maxRecords = 1 << 14
 
 // NewDisorder returns a Disorder that has seen no IDs.
-func NewDisorder(f *ids.Format) *Disorder {
+func NewDisorder(f *format.Format) *Disorder {
 	return &Disorder{f: f, records: make([]item, 0, maxRecords)}
 }
 
-// Feed takes the IDs of lines that follow each other.
-func (l *Disorder) Feed(list []ids.ID, line uint64) {
+// Feed takes IDs on consecutive lines.
+func (l *Disorder) Feed(list []format.Words, line uint64) {
 	l.n += uint64(len(list))
 	for i, v := range list {
 		at := line + uint64(i)
-		if len(l.records) == 0 || ids.Less(l.newest, v) {
+		if len(l.records) == 0 || l.newest.Less(&v) {
 			l.newest = v
 			if len(l.records) < maxRecords {
 				l.records = append(l.records, item{v, at})
@@ -50,14 +50,14 @@ func (l *Disorder) Feed(list []ids.ID, line uint64) {
 			continue
 		}
 		l.late++
-		by := l.f.Timestamp(l.newest) - l.f.Timestamp(v)
+		by := l.f.Timestamp(&l.newest) - l.f.Timestamp(&v)
 		if by > l.maxLag || l.latest.line == 0 {
 			l.maxLag, l.latest = by, item{v, at}
 		}
 		l.lags.add(by)
-		// The first record larger than v came when v should have been there already.
+		// v belongs before the first record that is larger.
 		n := len(l.records)
-		k := sort.Search(n, func(k int) bool { return !ids.Less(l.records[(l.head+k)%n].id, v) })
+		k := sort.Search(n, func(k int) bool { return !l.records[(l.head+k)%n].id.Less(&v) })
 		if k == 0 && n == maxRecords {
 			l.truncated = true
 		}
@@ -65,7 +65,7 @@ func (l *Disorder) Feed(list []ids.ID, line uint64) {
 	}
 }
 
-// Report adds what was found as facts.
+// Report adds the findings as facts.
 func (l *Disorder) Report(found *findings.List) {
 	if l.late == 0 {
 		if l.n > 0 {
@@ -73,24 +73,27 @@ func (l *Disorder) Report(found *findings.List) {
 		}
 		return
 	}
-	found.Fact("out of order", "%s (%s) come after a larger ID", words.Plural(l.late, "ID"), words.Percent(l.late, l.n))
+	found.Fact("out of order", "%s (%s) come after a larger ID", words.Plural(l.late, "ID"),
+		words.Percent(l.late, l.n))
 	found.Fact("behind the newest", "typically %s, 99%% at most %s, at most %s (line %s)",
-		l.f.Span(l.lags.quantile(0.5)), l.f.Span(l.lags.quantile(0.99)), l.f.Span(l.maxLag), words.Count(l.latest.line))
+		words.Span(l.f.Tick, l.lags.quantile(0.5)), words.Span(l.f.Tick, l.lags.quantile(0.99)),
+		words.Span(l.f.Tick, l.maxLag), words.Count(l.latest.line))
 	more := ""
 	if l.truncated {
 		more = " or more"
 	}
 	found.Fact("lines too late", "typically %s, 99%% at most %s, at most %s%s",
-		words.Count(l.linesLate.quantile(0.5)), words.Count(l.linesLate.quantile(0.99)), words.Count(l.linesLate.most), more)
+		words.Count(l.linesLate.quantile(0.5)), words.Count(l.linesLate.quantile(0.99)),
+		words.Count(l.linesLate.most), more)
 }
 
-// A histogram counts numbers in buckets that are an eighth of their numbers wide.
+// A histogram counts numbers in buckets. A bucket is at most an eighth as wide as its numbers.
 type histogram struct {
 	n, most uint64
 	counts  [8 * 65]uint64
 }
 
-// bucket returns the bucket of a number: that of its leading four bits.
+// bucket returns the bucket of a number, which follows from its leading four bits.
 func bucket(v uint64) int {
 	if v < 8 {
 		return int(v)
@@ -105,7 +108,7 @@ func (h *histogram) add(v uint64) {
 	h.counts[bucket(v)]++
 }
 
-// quantile returns a number that is at least a share q of the numbers.
+// quantile returns a number that a share q of the numbers do not exceed.
 func (h *histogram) quantile(q float64) uint64 {
 	want := uint64(q * float64(h.n))
 	for i, n := range h.counts {

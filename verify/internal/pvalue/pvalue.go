@@ -1,7 +1,7 @@
-// Package pvalue tells how probable an outcome is that is at least as extreme as the one
-// seen, if nothing but chance is at work. Small values are right to many digits, down
-// to the smallest that a float64 holds: with hundreds of tests and one false alarm in a
-// million, the far tail is what counts.
+// Package pvalue computes p-values: the probability that chance alone gives an outcome at
+// least as extreme as the one seen. The values are precise down to the smallest float64. A
+// report makes hundreds of tests and allows one false alarm in a million reports, so the far
+// tail counts.
 package pvalue
 
 import (
@@ -12,15 +12,15 @@ import (
 // Normal returns the two-sided p-value of a standard normal deviate.
 func Normal(z float64) float64 { return math.Erfc(math.Abs(z) / math.Sqrt2) }
 
-// Chi2 returns the two-sided p-value of a chi-square statistic with df degrees of
-// freedom: counts may fit too badly, and they may fit too well.
+// Chi2 returns the two-sided p-value of a chi-square statistic with df degrees of freedom: counts
+// can be too uneven or too even.
 func Chi2(x float64, df int) float64 {
 	lower, upper := gamma(float64(df)/2, x/2)
 	return twoSided(lower, upper)
 }
 
-// exact is the number of throws up to which Coin adds up the binomial terms. Above that the normal
-// distribution is close, and its tails are the heavier ones.
+// exact is the number of throws up to which Coin adds the binomial terms. Above it the normal
+// distribution is close, and has the heavier tails.
 const exact = 2000
 
 // Coin returns the two-sided p-value of k heads in n throws of a fair coin.
@@ -39,7 +39,7 @@ func Coin(k, n uint64) float64 {
 		}
 		return min(1, 2*sum)
 	}
-	// A half less for the steps of the binomial distribution.
+	// The half corrects for the steps of the binomial distribution.
 	d := max(0, float64(n)/2-float64(low)-0.5)
 	return Normal(2 * d / math.Sqrt(float64(n)))
 }
@@ -51,8 +51,7 @@ func logChoose(n, k uint64) float64 {
 	return a - b - c
 }
 
-// AtLeast returns the probability of k or more events where mean are expected, each of
-// them rare (Poisson).
+// AtLeast returns the probability of k or more rare events where mean are expected (Poisson).
 func AtLeast(k uint64, mean float64) float64 {
 	if k == 0 {
 		return 1
@@ -69,9 +68,9 @@ func Poisson(k uint64, mean float64) float64 {
 
 func twoSided(a, b float64) float64 { return min(1, 2*min(a, b)) }
 
-// gamma returns the regularised incomplete gamma functions P(a, x) and Q(a, x), a > 0,
-// x >= 0. The smaller one is computed, by the series or the continued fraction that
-// converges fast there; the other is its complement.
+// gamma returns the regularised incomplete gamma functions P(a, x) and Q(a, x), a > 0, x >= 0.
+// It computes one, by the series or the continued fraction, whichever converges faster. The
+// other is the complement.
 func gamma(a, x float64) (lower, upper float64) {
 	if x <= 0 {
 		return 0, 1
@@ -89,8 +88,7 @@ func gamma(a, x float64) (lower, upper float64) {
 		lower = front * sum
 		return lower, 1 - lower
 	}
-	// Q = front / (x+1-a - 1(1-a)/(x+3-a - 2(2-a)/(x+5-a - ...))), evaluated forward as
-	// the product of ratios of successive numerators and denominators (Lentz).
+	// Q = front / (x+1-a - 1(1-a)/(x+3-a - 2(2-a)/(x+5-a - ...))), by Lentz's method.
 	const tiny = 1e-300
 	b := x + 1 - a
 	d := 1 / b
@@ -122,8 +120,8 @@ func away(v, tiny float64) float64 {
 	return v
 }
 
-// Holm corrects p-values for their number, in place of Bonferroni's plain product: the
-// probability that any of the results is below a limit by chance is at most that limit.
+// Holm corrects p-values for their number by Holm's method. By chance alone, the probability
+// that any result is below a limit is at most that limit.
 func Holm(p []float64) []float64 {
 	order := make([]int, len(p))
 	for i := range order {

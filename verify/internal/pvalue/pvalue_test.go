@@ -169,8 +169,10 @@ func TestSimulation(t *testing.T) {
 			sd := math.Sqrt(rounds * u * (1 - u))
 			over := (float64(b[i]) - rounds*u) / sd
 			// The discrete ones stay below u by the share of their middle value.
-			if over > 4.5 || over < -4.5 && name != "poisson" && name != "coin" || float64(b[i]) < rounds*u*0.5 {
-				t.Errorf("%s: %d of %d below %g: %.1f standard deviations off", name, b[i], rounds, u, over)
+			if over > 4.5 || over < -4.5 && name != "poisson" && name != "coin" ||
+				float64(b[i]) < rounds*u*0.5 {
+				t.Errorf("%s: %d of %d below %g: %.1f standard deviations off", name, b[i], rounds,
+					u, over)
 			}
 		}
 	}

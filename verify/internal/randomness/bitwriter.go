@@ -2,11 +2,11 @@ package randomness
 
 import "io"
 
-// A BitWriter writes numbers of any width one after the other, high bit first, as tests
-// of random bits read them. Bits that fill no byte at the end are left out.
+// A BitWriter writes numbers of any width without gaps, high bit first, as tests of random
+// bits read them. It leaves out an incomplete byte at the end.
 type BitWriter struct {
 	w    io.Writer
-	held uint64 // the bits not yet in out, at the low end
+	held uint64 // its low n bits are not yet in out
 	n    int
 	out  []byte
 	err  error
@@ -17,9 +17,9 @@ const rawBuffer = 64 << 10
 // NewBitWriter returns a BitWriter that writes to w.
 func NewBitWriter(w io.Writer) *BitWriter { return &BitWriter{w: w} }
 
-// Add writes the low bits of v, which must have no others.
+// Add writes v, which must fit in width bits.
 func (b *BitWriter) Add(v uint64, width int) {
-	if width > 32 { // held has room for 32 more than a byte
+	if width > 32 { // held may contain 7 bits already
 		b.Add(v>>32, width-32)
 		v, width = v&(1<<32-1), 32
 	}
@@ -32,7 +32,7 @@ func (b *BitWriter) Add(v uint64, width int) {
 	}
 }
 
-// Flush writes what is held back and returns the first error of all writes.
+// Flush writes the complete bytes and returns the first error of all writes.
 func (b *BitWriter) Flush() error {
 	if b.err == nil {
 		_, b.err = b.w.Write(b.out)

@@ -1,14 +1,14 @@
 package randomness
 
-// columns counts, for each of the 64 bit positions, in how many words the bit is set.
-// It adds words vertically: plane k holds the bit of weight 2^k of all 64 counts, so one
-// word costs a few operations rather than one for each of its bits. Each addition takes
-// two words of a weight, and the first one waits for the second: how far a carry goes
-// then depends on the number of words alone, which the processor can predict.
+// columns counts, for each of 64 bit positions, the words with that bit set. It adds words
+// vertically: plane k has bit k of all 64 counts. So a word costs a few operations, not one
+// for each bit. An addition takes two words of the same weight, and the first waits for the
+// second. So the number of words alone tells how far a carry goes, and the processor can
+// predict it.
 type columns struct {
 	planes  [48]uint64
-	waiting [48]uint64
-	n       uint64 // words; those of weight 2^k that wait are one if it has bit k set
+	waiting [48]uint64 // waiting[k] is in use if n has bit k set
+	n       uint64     // words
 }
 
 // full adds three bits of the same weight in each column.
@@ -51,7 +51,7 @@ func (c *columns) carry(w uint64, k int) {
 	c.waiting[k] = w
 }
 
-// count returns the count of a bit position, 0 being the lowest.
+// count returns the count of a bit position. The lowest is 0.
 func (c *columns) count(bit int) (n uint64) {
 	for k := range c.planes {
 		n += c.planes[k] >> bit & 1 << k

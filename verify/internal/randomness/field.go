@@ -4,24 +4,24 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/sortid/sortid/internal/words"
 	"github.com/sortid/sortid/verify/internal/pvalue"
-	"github.com/sortid/sortid/verify/internal/words"
 )
 
-// A Field gathers what the tests of randomness need to know of the values of one field
-// of the IDs, of at most 64 bits, in the order of their generation.
+// A Field collects the values of a random field for the tests, in the order of generation. It
+// has at most 64 bits.
 type Field struct {
 	name   string
 	width  int
-	buffer []uint64 // values not yet counted; the first one was, as the predecessor
-	n      uint64
+	buffer []uint64 // values not yet counted; if n > 0, the last counted one comes first
+	n      uint64   // values counted
 
 	chunks     []chunk
 	neighbours columns // bits that differ from the next higher bit
-	// Bits that differ from those of the value before. Those of a field of at most 32
-	// bits are counted in the high half of neighbours.
+	// Bits that differ from the value before. A field of at most 32 bits counts them in the
+	// high half of neighbours.
 	changes       columns
-	products      float64 // of successive values, the middle of the range being zero
+	products      float64 // sum of the products of successive values, from the middle
 	middle        float64
 	variance      float64
 	repeats       *repeats
@@ -29,7 +29,7 @@ type Field struct {
 	near, changed []uint64 // scratch
 }
 
-// A chunk counts how often each value of a few bits of the field comes.
+// A chunk counts each value of a few bits of the field.
 type chunk struct {
 	shift, width int
 	counts       []uint64
@@ -38,8 +38,7 @@ type chunk struct {
 const (
 	fieldBuffer = 1024
 
-	// maxWhole is the width up to which the values are counted as a whole, not byte by
-	// byte.
+	// maxWhole is the width of the widest field that is not counted byte by byte.
 	maxWhole = 12
 )
 
@@ -66,7 +65,7 @@ func newField(name string, width int) *Field {
 	return f
 }
 
-// Add adds a value, which must have no bits above the field's width.
+// Add adds a value, which must fit in the field's width.
 func (f *Field) Add(v uint64) {
 	if len(f.buffer) == fieldBuffer {
 		f.count()
@@ -74,8 +73,7 @@ func (f *Field) Add(v uint64) {
 	f.buffer = append(f.buffer, v)
 }
 
-// Grow adds up to n values, at least one, and returns them for the caller to fill in at
-// once.
+// Grow adds at least one and at most n values. The caller must set them before the next call.
 func (f *Field) Grow(n int) []uint64 {
 	if len(f.buffer) == fieldBuffer {
 		f.count()
@@ -106,7 +104,7 @@ func (f *Field) count() {
 	}
 
 	before := f.buffer[0]
-	if len(fresh) == len(f.buffer) { // the first value of all has no predecessor
+	if len(fresh) == len(f.buffer) { // the very first value has no predecessor
 		f.products -= f.centred(before) * f.centred(before)
 	}
 	f.products += f.multiply(before, fresh)
@@ -118,7 +116,7 @@ func (f *Field) count() {
 // multiply returns the sum of the products of successive values.
 func (f *Field) multiply(before uint64, values []uint64) float64 {
 	x := f.centred(before)
-	var even, odd float64 // two sums, so that additions need not wait for each other
+	var even, odd float64 // two sums, whose additions do not wait for each other
 	for ; len(values) >= 2; values = values[2:] {
 		y, z := f.centred(values[0]), f.centred(values[1])
 		even += x * y
@@ -131,8 +129,7 @@ func (f *Field) multiply(before uint64, values []uint64) float64 {
 	return even + odd
 }
 
-// compare counts the bits of values that differ from their neighbours and from the value
-// before.
+// compare counts the bits that differ from the neighbouring bit and from the value before.
 func (f *Field) compare(before uint64, values []uint64) {
 	low := uint64(1)<<(f.width-1) - 1
 	near := f.near[:len(values)]
@@ -156,7 +153,7 @@ func (f *Field) compare(before uint64, values []uint64) {
 // unequal returns how often a bit differed from the next higher one.
 func (f *Field) unequal(bit int) uint64 { return f.neighbours.count(bit) }
 
-// Toggled returns how often a bit differed from that of the value before.
+// Toggled returns how often a bit differed from the value before.
 func (f *Field) Toggled(bit int) uint64 {
 	f.count()
 	if f.width <= 32 {
@@ -165,8 +162,8 @@ func (f *Field) Toggled(bit int) uint64 {
 	return f.changes.count(bit)
 }
 
-// addChunks counts the values, two bytes at a time where there are two, so that additions
-// wait less often for each other.
+// addChunks counts the values. It counts two bytes at once where it can, because additions
+// then wait less often for each other.
 func addChunks(chunks []chunk, values []uint64) {
 	for len(chunks) > 0 {
 		c, shift := chunks[0], chunks[0].shift&63
@@ -188,8 +185,7 @@ func addChunks(chunks []chunk, values []uint64) {
 	}
 }
 
-// centred returns a value as its distance from the middle. Of 64 bits it leaves the last
-// one out.
+// centred returns a value's distance from the middle. It leaves out the last of 64 bits.
 func (f *Field) centred(v uint64) float64 {
 	if f.width == 64 {
 		v >>= 1
@@ -197,15 +193,15 @@ func (f *Field) centred(v uint64) float64 {
 	return float64(int64(v)) - f.middle
 }
 
-// chi2 returns the p-value of the counts. Where there are too few values for so many
-// counts it looks at the high bits only, as many of them as the number allows.
+// chi2 returns the p-value of the counts. If there are too few values, it uses only as many
+// high bits as they allow.
 func (c *chunk) chi2(n uint64) (p float64, width int, x float64, ok bool) {
 	width = c.width
 	for width > 0 && n < minCell<<width {
 		width--
 	}
 	if width < 2 {
-		return 0, 0, 0, false // what is left is the balance of a bit
+		return 0, 0, 0, false // balance tests a single bit
 	}
 	cells := make([]uint64, 1<<width)
 	for v, count := range c.counts {
@@ -237,6 +233,7 @@ func (f *Field) ones(bit int) (n uint64) {
 
 // The tests, by name.
 const (
+	testSame       = "same"
 	testBalance    = "balance"
 	testBytes      = "bytes"
 	testRuns       = "runs"
@@ -245,24 +242,26 @@ const (
 	testRepeats    = "repeats"
 )
 
-var testNames = [...]string{testBalance, testBytes, testRuns, testSerial, testNeighbours, testRepeats}
+var testNames = [...]string{testBalance, testBytes, testRuns, testSerial, testNeighbours,
+	testRepeats}
 
 // A result is the result of one test of a bit, of a chunk, or of the field.
 type result struct {
 	test string
 	p    float64
-	note string // what was seen, if that is worth saying
+	note string
 }
 
 const (
-	// minCell is how many values there must be for each one that is told apart, for the
-	// chi-square distribution to hold in its far tail.
+	// minCell is how many values each cell must expect, so that the chi-square distribution
+	// holds in its far tail.
 	minCell = 64
-	// minProducts is how many products make a sum that is normally distributed there.
+	// minProducts is how many products there must be, so that the normal distribution of
+	// their sum holds there.
 	minProducts = 1000
 )
 
-// results runs the tests.
+// results runs the tests and returns one result for each bit, chunk or field tested.
 func (f *Field) results() (rs []result) {
 	f.count()
 	if f.n < 2 {
@@ -273,34 +272,56 @@ func (f *Field) results() (rs []result) {
 	}
 	for bit := range f.width {
 		k := f.ones(bit)
-		add(testBalance, pvalue.Coin(k, f.n), "bit %d is 1 in %s of the values", bit, words.Percent(k, f.n))
+		add(testBalance, pvalue.Coin(k, f.n), "bit %d is 1 in %s of the values", bit,
+			words.Percent(k, f.n))
 		k = f.Toggled(bit)
-		add(testRuns, pvalue.Coin(k, f.n-1), "bit %d changes from one value to the next in %s of cases", bit, words.Percent(k, f.n-1))
+		add(testRuns, pvalue.Coin(k, f.n-1),
+			"bit %d changes from one value to the next in %s of cases", bit,
+			words.Percent(k, f.n-1))
 		if bit < f.width-1 {
 			k = f.unequal(bit)
-			add(testNeighbours, pvalue.Coin(k, f.n), "bits %d and %d differ in %s of the values", bit+1, bit, words.Percent(k, f.n))
+			add(testNeighbours, pvalue.Coin(k, f.n), "bits %d and %d differ in %s of the values",
+				bit+1, bit, words.Percent(k, f.n))
 		}
 	}
 	for _, c := range f.chunks {
 		if p, width, x, ok := c.chi2(f.n); ok {
 			high := c.shift + c.width - 1
-			add(testBytes, p, "bits %d to %d: chi-square %.1f with %d degrees of freedom", high, high-width+1, x, 1<<width-1)
+			add(testBytes, p, "bits %d to %d: chi-square %.1f with %d degrees of freedom", high,
+				high-width+1, x, 1<<width-1)
 		}
 	}
 	if f.n > minProducts {
 		m := float64(f.n - 1)
 		r := f.products / m / f.variance
-		add(testSerial, pvalue.Normal(r*math.Sqrt(m)), "successive values have a covariance of %.4f of what their variance should be", r)
+		add(testSerial, pvalue.Normal(r*math.Sqrt(m)),
+			"successive values have a covariance of %.4f of what their variance should be", r)
 	}
 	if f.repeats != nil {
 		seen, expected, p := f.repeats.result()
-		add(testRepeats, p, "%s of %s watched values had come before, %.3g were to be expected",
+		add(testRepeats, p, "%s of %s watched values are repeats, chance explains %.3g",
 			words.Count(seen), words.Count(f.repeats.draws), expected)
 	}
 	return rs
 }
 
-// Len returns the number of values.
+// Width returns the size of the values in bits.
+func (f *Field) Width() int { return f.width }
+
+// Same returns the last value, and whether all were the same.
+func (f *Field) Same() (value uint64, same bool) {
+	f.count()
+	if f.n == 0 {
+		return 0, false
+	}
+	for bit := range f.width {
+		if f.Toggled(bit) != 0 {
+			return 0, false
+		}
+	}
+	return f.buffer[0], true
+}
+
 func (f *Field) Len() uint64 {
 	f.count()
 	return f.n

@@ -1,8 +1,7 @@
-// Package randomness tests whether the fields of IDs that ought to be random look so.
+// Package randomness tests whether the random fields of IDs look random.
 //
-// A [Set] holds the fields of one source. Each [Field] counts, in constant memory, what
-// the tests need; [Set.Judge] runs the tests and corrects their p-values for the number
-// of tests.
+// A [Set] has the fields of one source. Each [Field] counts what the tests need, in constant
+// memory. [Set.Judge] runs the tests and corrects their p-values for the number of tests.
 package randomness
 
 import (
@@ -10,24 +9,24 @@ import (
 	"io"
 	"math"
 
+	"github.com/sortid/sortid/internal/words"
 	"github.com/sortid/sortid/verify/internal/findings"
 	"github.com/sortid/sortid/verify/internal/pvalue"
-	"github.com/sortid/sortid/verify/internal/words"
 	"github.com/sortid/sortid/verify/report"
 )
 
-// familyErrorRate is the probability that sound fields fail one of all the tests of a
-// report. Chances (see findings.Improbable) add to it; together they stay below one in
-// a million.
+// familyErrorRate is the probability that sound fields fail any test of a report. Together with
+// the checks of chance (see findings.Improbable) it stays below one in a million.
 const familyErrorRate = 5e-7
 
 var testTitles = map[string]string{
+	testSame:       "not all values are the same",
 	testBalance:    "each bit is 1 in half of the values",
 	testBytes:      "all values are equally frequent",
 	testRuns:       "each bit changes from one value to the next in half of the cases",
-	testSerial:     "a value tells nothing of the next",
+	testSerial:     "a value does not depend on the one before",
 	testNeighbours: "neighbouring bits differ in half of the values",
-	testRepeats:    "values come again as often as chance has it",
+	testRepeats:    "values repeat as often as by chance",
 }
 
 // A Set is the random fields of one source. The zero value is empty.
@@ -37,13 +36,12 @@ type Set struct {
 	raw     *BitWriter
 }
 
-// WriteRaw makes the set write the bits of the field of a name to w, one value after the
-// other, high bit first.
+// WriteRaw makes the set write the bits of the named field to w, high bit first.
 func (s *Set) WriteRaw(name string, w io.Writer) {
 	s.rawName, s.raw = name, NewBitWriter(w)
 }
 
-// Raw returns the writer for the bits of the field of a name, or nil.
+// Raw returns the writer for the bits of the named field, or nil.
 func (s *Set) Raw(name string) *BitWriter {
 	if s.raw == nil || name != s.rawName {
 		return nil
@@ -51,7 +49,7 @@ func (s *Set) Raw(name string) *BitWriter {
 	return s.raw
 }
 
-// Flush writes the bits that are held back and returns the first error of all writes.
+// Flush writes the rest of the bits and returns the first error of all writes.
 func (s *Set) Flush() error {
 	if s.raw == nil {
 		return nil
@@ -62,7 +60,7 @@ func (s *Set) Flush() error {
 	return nil
 }
 
-// Add adds a field of a width in bits.
+// Add adds a field of width bits.
 func (s *Set) Add(name string, width int) *Field {
 	f := newField(name, width)
 	f.raw = s.Raw(name)
@@ -70,8 +68,8 @@ func (s *Set) Add(name string, width int) *Field {
 	return f
 }
 
-// Judge runs the tests of all fields, adds a check for each kind of test and field to the
-// findings, and returns what was found in each field.
+// Judge runs the tests of all fields. It adds a check for each field and kind of test to the
+// findings, and returns what it found in each field.
 func (s *Set) Judge(found *findings.List) (fields []report.Field) {
 	type fieldResult struct {
 		field *Field
@@ -89,8 +87,12 @@ func (s *Set) Judge(found *findings.List) (fields []report.Field) {
 	for _, f := range s.fields {
 		entry := report.Field{Name: f.name, Width: f.width, Values: f.n, P: 1, Adjusted: 1}
 		checks := map[string]*findings.Check{}
+		checks[testSame] = found.Check("random."+f.name+"."+testSame, f.name+": "+
+			testTitles[testSame], report.Fail)
+		f.judgeSame(checks[testSame])
 		for _, test := range testNames {
-			checks[test] = found.Check("random."+f.name+"."+test, f.name+": "+testTitles[test], report.Fail)
+			checks[test] = found.Check("random."+f.name+"."+test, f.name+": "+testTitles[test],
+				report.Fail)
 		}
 		worst := map[string]float64{}
 		for i, r := range all {
@@ -127,8 +129,20 @@ func (s *Set) Judge(found *findings.List) (fields []report.Field) {
 	return fields
 }
 
-// detectableBias returns how far from one half the probability of a bit must be to be
-// found out in 99 of 100 cases, among n values and as many tests.
+// judgeSame reports a field that always has the same value.
+func (f *Field) judgeSame(c *findings.Check) {
+	first, same := f.Same()
+	switch {
+	case f.n < 64 || f.n*uint64(f.width) < 64: // it may be chance
+		c.Skip("%s is too little to tell", words.Plural(f.n, "value"))
+	case same:
+		c.Count = f.n
+		c.Detail = fmt.Sprintf("it is always 0x%0*x", (f.width+3)/4, first)
+	}
+}
+
+// detectableBias returns how far a bit's probability must be from one half, so that the tests
+// find this among n values in 99 of 100 cases.
 func detectableBias(n uint64, tests int) float64 {
 	b := (pvalue.Quantile(familyErrorRate/float64(tests)/2) + pvalue.Quantile(0.01)) / 2 / math.Sqrt(float64(n))
 	return min(b, 0.5)

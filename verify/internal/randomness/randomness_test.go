@@ -39,7 +39,8 @@ func TestField(t *testing.T) {
 		f := newField("x", width)
 		n := 5000 + r.IntN(3000)
 		values := make([]uint64, n)
-		ones, changes, neighbours := make([]uint64, width), make([]uint64, width), make([]uint64, width)
+		ones, changes, neighbours := make([]uint64, width), make([]uint64, width), make([]uint64,
+			width)
 		products, size := 0.0, math.Ldexp(1, width)
 		for i := range values {
 			v := r.Uint64() >> (64 - width)
@@ -66,9 +67,11 @@ func TestField(t *testing.T) {
 			t.Errorf("width %d: %d values, want %d", width, f.n, n)
 		}
 		for bit := range width {
-			if f.ones(bit) != ones[bit] || f.Toggled(bit) != changes[bit] || bit < width-1 && f.unequal(bit) != neighbours[bit] {
+			if f.ones(bit) != ones[bit] || f.Toggled(bit) != changes[bit] || bit < width-1 &&
+				f.unequal(bit) != neighbours[bit] {
 				t.Errorf("width %d, bit %d: %d %d %d, want %d %d %d", width, bit,
-					f.ones(bit), f.Toggled(bit), f.unequal(bit), ones[bit], changes[bit], neighbours[bit])
+					f.ones(bit), f.Toggled(bit), f.unequal(bit), ones[bit], changes[bit],
+					neighbours[bit])
 			}
 		}
 		got, want := f.products/f.variance, products/((size*size-1)/12)
@@ -80,7 +83,8 @@ func TestField(t *testing.T) {
 
 // Repeats are counted over the whole stream, in the part of the values that is watched.
 func TestRepeats(t *testing.T) {
-	for _, c := range []struct{ width, n int }{{20, 1000}, {20, 200_000}, {24, 2_000_000}, {32, 500_000}, {64, 300_000}} {
+	for _, c := range []struct{ width, n int }{{20, 1000}, {20, 200_000}, {24, 2_000_000},
+		{32, 500_000}, {64, 300_000}} {
 		r := rand.New(rand.NewPCG(3, 1))
 		f := newRepeats(c.width)
 		all := make([]uint64, c.n)
@@ -96,7 +100,8 @@ func TestRepeats(t *testing.T) {
 			}
 		}
 		if f.draws != draws || f.distinct != len(seen) || f.distinct > maxSlots/2 {
-			t.Errorf("width %d: %d draws, %d distinct, want %d, %d", c.width, f.draws, f.distinct, draws, len(seen))
+			t.Errorf("width %d: %d draws, %d distinct, want %d, %d", c.width, f.draws, f.distinct,
+				draws, len(seen))
 		}
 		if _, _, p := f.result(); p < 1e-5 {
 			t.Errorf("width %d, %d random values: p = %g", c.width, c.n, p)
@@ -112,7 +117,8 @@ func TestRepeats(t *testing.T) {
 			}
 			_, expected, p := f.result()
 			if expected > 40 && p > 1e-9 || name == "period" && p > 1e-9 {
-				t.Errorf("width %d, %d values: %s: p = %g, expected %g", c.width, c.n, name, p, expected)
+				t.Errorf("width %d, %d values: %s: p = %g, expected %g", c.width, c.n, name, p,
+					expected)
 			}
 		}
 	}
@@ -128,7 +134,8 @@ func TestRepeatsPValues(t *testing.T) {
 	if testing.Short() {
 		rounds = 60
 	}
-	for _, c := range []struct{ width, n int }{{20, 3000}, {20, 40_000}, {20, 100_000}, {24, 100_000}} {
+	for _, c := range []struct{ width, n int }{{20, 3000}, {20, 40_000}, {20, 100_000},
+		{24, 100_000}} {
 		low, tiny := 0, 0
 		for i := range rounds {
 			r := rand.New(rand.NewPCG(4, uint64(i)))
@@ -183,7 +190,8 @@ func TestBias(t *testing.T) {
 		}
 	}
 	if seen < rounds*9/10 {
-		t.Errorf("a bias of %.4f in one bit was seen in %d of %d streams", detectableBias(n, 200), seen, rounds)
+		t.Errorf("a bias of %.4f in one bit was seen in %d of %d streams", detectableBias(n, 200),
+			seen, rounds)
 	}
 }
 
@@ -250,7 +258,8 @@ func TestBitWriter(t *testing.T) {
 	for _, c := range out.Bytes() {
 		bits += fmt.Sprintf("%08b", c)
 	}
-	want := "101" + fmt.Sprintf("%064b", uint64(0xffff_0000_ffff_0001)) + "1" + fmt.Sprintf("%020b", 0x12345)
+	want := "101" + fmt.Sprintf("%064b", uint64(0xffff_0000_ffff_0001)) + "1" +
+		fmt.Sprintf("%020b", 0x12345)
 	if want = want[:len(want)/8*8]; bits != want {
 		t.Errorf("%s, want %s", bits, want)
 	}

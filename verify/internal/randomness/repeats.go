@@ -6,20 +6,19 @@ import (
 	"github.com/sortid/sortid/verify/internal/pvalue"
 )
 
-// repeats counts how often the values of a field come back, over the whole stream and in
-// constant memory. It watches a part of all possible values, chosen by the value itself,
-// so that a value that comes back is seen both times however much lies in between. When
-// it has met too many different ones it goes on with half of that part.
+// repeats counts how often the values of a field repeat, over the whole stream and in constant
+// memory. It watches the values with small hashes, so it sees every repeat of a watched value,
+// however late. After too many different values it halves the watched part.
 type repeats struct {
 	width    int
 	halvings int
 	last     uint64 // the largest hash that is watched
-	draws    uint64 // values met in the part now watched
-	distinct int
+	draws    uint64 // watched values seen
+	distinct int    // different ones
 	slots    []slot
 }
 
-// A slot counts a value, known by its hash; an empty one has the count 0.
+// A slot counts a value, known by its hash. An empty slot has the count 0.
 type slot struct {
 	hash  uint64
 	count uint32
@@ -29,8 +28,7 @@ const (
 	minSlots = 1 << 10
 	maxSlots = 1 << 16
 
-	// minRepeatWidth is the least width of a field at which coming back says more than
-	// the counts of the values do.
+	// minRepeatWidth is the width from which repeats tell more than the counts of values.
 	minRepeatWidth = 20
 )
 
@@ -41,8 +39,7 @@ func newRepeats(width int) *repeats {
 func (r *repeats) add(words []uint64) {
 	last, shift := r.last, 64-r.width
 	for _, w := range words {
-		// An odd factor permutes the values, so each part of them is exactly as large
-		// as it should be.
+		// An odd factor permutes the values, so each part has exactly the right size.
 		if hash := w * 0x9e3779b97f4a7c15 << shift; hash <= last {
 			r.keep(hash, 1)
 			last = r.last
@@ -52,7 +49,7 @@ func (r *repeats) add(words []uint64) {
 
 func (r *repeats) keep(hash uint64, count uint32) {
 	mask := uint64(len(r.slots) - 1)
-	// The high bits of what is watched, but for those that are zero in all of it.
+	// The high bits of the hash, after the bits that are zero in all watched hashes.
 	i := hash << r.halvings >> 32 * (mask + 1) >> 32
 	for ; ; i = (i + 1) & mask {
 		s := &r.slots[i]
@@ -73,8 +70,7 @@ func (r *repeats) keep(hash uint64, count uint32) {
 	}
 }
 
-// makeRoom doubles the slots, or, if they are as many as they may be, goes on with half
-// of what is watched.
+// makeRoom doubles the number of slots up to maxSlots. After that it halves the watched part.
 func (r *repeats) makeRoom() {
 	old, n := r.slots, 2*len(r.slots)
 	if n > maxSlots {
@@ -90,8 +86,7 @@ func (r *repeats) makeRoom() {
 	}
 }
 
-// result returns how many values had come before, how many were to be expected, and the
-// p-value of that.
+// result returns how many values were repeats, how many chance gives, and the p-value.
 func (r *repeats) result() (seen uint64, expected, p float64) {
 	cells := math.Ldexp(1, r.width-r.halvings)
 	k := float64(r.draws)
@@ -105,9 +100,9 @@ func (r *repeats) result() (seen uint64, expected, p float64) {
 	empty := cells - float64(r.distinct)
 	expectedEmpty := cells - (k - expected)
 	switch {
-	case load < 0.3: // each pair a rare event, nearly independent of the others
+	case load < 0.3: // repeats are rare and nearly independent
 		return seen, expected, pvalue.Poisson(seen, expected)
-	case expectedEmpty < 1000: // each value not yet met is the rare event
+	case expectedEmpty < 1000: // values not yet seen are rare
 		return seen, expected, pvalue.Poisson(uint64(empty), expectedEmpty)
 	}
 	variance := cells * (math.Exp(-load) - (1+load)*math.Exp(-2*load))

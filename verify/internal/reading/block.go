@@ -9,41 +9,40 @@ import (
 
 	"github.com/sortid/sortid/format"
 	"github.com/sortid/sortid/internal/parseerr"
-	"github.com/sortid/sortid/verify/internal/ids"
 	"github.com/sortid/sortid/verify/report"
 )
 
 // A Block is a number of whole lines and the IDs on them.
 type Block struct {
 	Lines    uint64
-	IDs      []ids.ID
+	IDs      []format.Words
 	Segments []Segment
 	Faults   Faults
 	Bytes    int       // of the lines
-	At       time.Time // when the last of them came
-	EndsBad  bool      // whether the last line that was looked at holds no ID
-	Err      error     // what ended the input after this block: io.EOF, or worse
+	At       time.Time // when the last line came
+	EndsBad  bool      // whether the last line has no ID
+	Err      error     // the error that ended the input after this block, such as io.EOF
 
 	buffer   []byte
 	text     []byte // the whole lines in buffer
 	first    bool   // whether the block is the input's first
-	overlong bool   // whether its last line goes on and is too long to be kept
+	overlong bool   // whether its last line goes on and is too long
 	ready    chan struct{}
 }
 
-// A Segment is a number of IDs on lines that follow each other, all in one encoding.
+// A Segment is a number of IDs on consecutive lines, all in one encoding.
 type Segment struct {
 	Line     uint64 // of the first ID in the block, from 0
 	Encoding format.Encoding
 	Rising   bool // whether the IDs strictly increase
-	Gap      bool // whether a line without an ID stands in front, in the same block
+	Gap      bool // whether a line without an ID precedes it in the block
 
-	start  int // the first ID's place in the block
+	start  int // the first ID's index in the block
 	length int // of the texts
 }
 
 // Segment returns the IDs of the block's segment i.
-func (b *Block) Segment(i int) []ids.ID {
+func (b *Block) Segment(i int) []format.Words {
 	end := len(b.IDs)
 	if i+1 < len(b.Segments) {
 		end = b.Segments[i+1].start
@@ -51,27 +50,41 @@ func (b *Block) Segment(i int) []ids.ID {
 	return b.IDs[b.Segments[i].start:end]
 }
 
-// MaxLine is the length in bytes of the longest line that is looked at.
+// Ascending returns how many IDs at the start of the list strictly increase.
+func Ascending(list []format.Words) int {
+	for i := 1; i < len(list); i++ {
+		if !list[i-1].Less(&list[i]) {
+			return i
+		}
+	}
+	return len(list)
+}
+
+// MaxLine is the length in bytes of the longest line that is parsed.
 const MaxLine = 64 << 10
 
 // parse turns the lines of the block into IDs.
-func (b *Block) parse(f *ids.Format) {
+func (b *Block) parse(f *format.Format) {
 	b.Lines, b.IDs, b.Segments, b.Bytes = 0, b.IDs[:0], b.Segments[:0], len(b.text)
 	b.Faults.reset()
 	text := b.text
 	if b.first {
 		text = b.cutMark(text)
 	}
-	encoding, length := format.Text, f.TextLengths[len(f.TextLengths)-1]
+	encoding, length := f.Encodings[0], 0
+	if len(f.TextLengths) > 0 {
+		length = f.TextLengths[len(f.TextLengths)-1]
+	}
 	broken := true // whether the next ID starts a segment
 	bad := false   // whether there was a line without an ID since the last ID
 	for len(text) > 0 {
-		// Lines tend to be like the one before.
+		// Most lines have the encoding and length of the line before.
 		before := len(b.IDs)
 		b.IDs = f.AppendLines(b.IDs, text, encoding, length)
 		if n := len(b.IDs) - before; n > 0 {
 			if broken {
-				b.Segments = append(b.Segments, Segment{start: before, Line: b.Lines, Encoding: encoding, length: length, Gap: bad})
+				b.Segments = append(b.Segments, Segment{start: before, Line: b.Lines,
+					Encoding: encoding, length: length, Gap: bad})
 				broken, bad = false, false
 			}
 			b.Lines += uint64(n)
@@ -90,7 +103,8 @@ func (b *Block) parse(f *ids.Format) {
 		v, lineEncoding, ok := b.parseLine(f, line)
 		if ok {
 			if broken || lineEncoding != encoding {
-				b.Segments = append(b.Segments, Segment{start: len(b.IDs), Line: b.Lines, Encoding: lineEncoding, length: len(line), Gap: bad})
+				b.Segments = append(b.Segments, Segment{start: len(b.IDs), Line: b.Lines,
+					Encoding: lineEncoding, length: len(line), Gap: bad})
 			}
 			bad = false
 			encoding, length = lineEncoding, len(line)
@@ -102,11 +116,11 @@ func (b *Block) parse(f *ids.Format) {
 	b.EndsBad = bad
 	for i := range b.Segments {
 		list := b.Segment(i)
-		b.Segments[i].Rising = ids.Ascending(list) == len(list)
+		b.Segments[i].Rising = Ascending(list) == len(list)
 	}
 }
 
-// cutMark cuts off the byte order mark that some programs put in front.
+// cutMark removes the byte order mark that some programs write first.
 func (b *Block) cutMark(text []byte) []byte {
 	rest, found := bytes.CutPrefix(text, []byte("\ufeff"))
 	if !found || len(rest) == 0 {
@@ -118,32 +132,33 @@ func (b *Block) cutMark(text []byte) []byte {
 	return rest
 }
 
-// cutReturn cuts off the carriage return of Windows' line ends.
+// cutReturn removes the carriage return of a Windows line end.
 func (b *Block) cutReturn(line []byte) []byte {
 	text, windows := bytes.CutSuffix(line, []byte{'\r'})
 	if windows && b.Faults.add(BadLineEnd) {
-		b.example(BadLineEnd, text, "ends with CR LF, as Windows has it")
+		b.example(BadLineEnd, text, "ends with CR LF, as on Windows")
 	}
 	return text
 }
 
-// parseLine reads a line that is not just like the one before.
-func (b *Block) parseLine(f *ids.Format, text []byte) (v ids.ID, encoding format.Encoding, ok bool) {
+// parseLine reads a line that differs in kind from the line before.
+func (b *Block) parseLine(f *format.Format,
+	text []byte) (v format.Words, encoding format.Encoding, ok bool) {
 	if len(text) == 0 {
 		if b.Faults.add(Blank) {
 			b.example(Blank, nil, "")
 		}
-		return ids.ID{}, "", false
+		return format.Words{}, "", false
 	}
-	v, encoding, canonical, err := f.Read(text)
+	v, encoding, canonical, err := f.ReadLine(text)
 	if err != nil {
 		b.badLine(f, text, encoding, err)
-		return ids.ID{}, encoding, false
+		return format.Words{}, encoding, false
 	}
 	if canonical {
 		return v, encoding, true
 	}
-	written := f.In(encoding, v)
+	written := f.InEncoding(v, encoding)
 	check := BadRoundTrip
 	if bytes.EqualFold(text[len(text)-min(len(text), len(written)):], []byte(written)) {
 		check = BadCase
@@ -154,15 +169,16 @@ func (b *Block) parseLine(f *ids.Format, text []byte) (v ids.ID, encoding format
 	return v, encoding, true
 }
 
-// tooLong notes a line that is longer than any ID in any encoding.
+// tooLong notes a line that is longer than [MaxLine] or the block.
 func (b *Block) tooLong(line []byte) {
 	if b.Faults.add(TooLong) {
-		b.example(TooLong, line, fmt.Sprintf("is longer than %d KiB", min(MaxLine, len(b.buffer))>>10))
+		b.example(TooLong, line, fmt.Sprintf("is longer than %d KiB",
+			min(MaxLine, len(b.buffer))>>10))
 	}
 }
 
 // badLine notes why a line is no ID.
-func (b *Block) badLine(f *ids.Format, text []byte, encoding format.Encoding, err error) {
+func (b *Block) badLine(f *format.Format, text []byte, encoding format.Encoding, err error) {
 	if other, ok := otherFormat(f, text); ok {
 		if b.Faults.add(OtherFormat) {
 			b.example(OtherFormat, text, fmt.Sprintf("is a %s ID", other))
@@ -173,7 +189,7 @@ func (b *Block) badLine(f *ids.Format, text []byte, encoding format.Encoding, er
 	if !b.Faults.add(check) {
 		return
 	}
-	// The error, without the text that stands before it in a report.
+	// A report shows the text in front of the note.
 	note := err.Error()
 	if _, rest, found := strings.Cut(note, fmt.Sprintf("%q", parseerr.Clip(text))); found {
 		note = strings.TrimPrefix(strings.TrimPrefix(rest, "..."), ": ")
@@ -193,17 +209,17 @@ func (b *Block) badLine(f *ids.Format, text []byte, encoding format.Encoding, er
 	b.example(check, text, note)
 }
 
-// otherFormat says of which other format a text is an ID. It is asked about each bad
-// line, so it looks at the length first.
-func otherFormat(f *ids.Format, text []byte) (name string, ok bool) {
-	if !slices.ContainsFunc(ids.Formats, func(other *ids.Format) bool {
+// otherFormat finds another format that has the text as an ID. It runs for each bad line, so
+// it checks the length first.
+func otherFormat(f *format.Format, text []byte) (name string, ok bool) {
+	if !slices.ContainsFunc(format.Ours(), func(other *format.Format) bool {
 		return other != f && slices.Contains(other.TextLengths, len(text))
 	}) {
 		return "", false
 	}
 	for _, c := range format.DetectOurs(string(text)) {
 		other := c.ID.Format()
-		if other != f.Format && slices.Contains(other.TextLengths, len(text)) {
+		if other != f && slices.Contains(other.TextLengths, len(text)) {
 			return other.Name, true
 		}
 	}
@@ -211,10 +227,11 @@ func otherFormat(f *ids.Format, text []byte) (name string, ok bool) {
 }
 
 func (b *Block) example(check Fault, text []byte, note string) {
-	b.Faults.Examples[check] = append(b.Faults.Examples[check], report.Example{Line: b.Lines, Text: excerpt(text), Note: note})
+	b.Faults.Examples[check] = append(b.Faults.Examples[check],
+		report.Example{Line: b.Lines, Text: excerpt(text), Note: note})
 }
 
-// excerpt returns what a report shows of a line.
+// excerpt returns the part of a line that a report shows.
 func excerpt(text []byte) string {
 	const most = 64
 	if len(text) > most {

@@ -8,13 +8,13 @@ import (
 	"sync/atomic"
 )
 
-// ErrShrunk: a file had fewer bytes when it was read than when it was opened.
+// ErrShrunk is the error of a file that became shorter while it was read.
 var ErrShrunk = errors.New("the file has become shorter while it was read")
 
-// Open opens a file for reading. If the file turns out to be shorter than it was then,
-// its reader's last error is [ErrShrunk] in place of io.EOF; what was added meanwhile is
-// read, too. A regular file's reader has a method Position() int64, safe for concurrent
-// use, that returns how many bytes were read.
+// Open opens a file for reading. If the file becomes shorter, its reader ends with [ErrShrunk]
+// instead of io.EOF. If the file grows, the reader reads the new bytes too. A regular file's
+// reader has a method Position() int64 that returns how many bytes were read. It is safe for
+// concurrent use.
 func Open(name string) (io.ReadCloser, error) {
 	f, err := os.Open(name)
 	if err != nil {
@@ -50,5 +50,4 @@ func (f *file) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// Position returns how many bytes were read.
 func (f *file) Position() int64 { return f.at.Load() }

@@ -1,8 +1,8 @@
 // Package reading turns the lines of an input into IDs.
 //
-// Three kinds of goroutines share the work: one fills blocks with whole lines, a few turn
-// the lines of a block into IDs, and the caller takes the blocks in their order. Blocks
-// are used again, so the memory is that of the blocks, however long the input is.
+// Three kinds of goroutines share the work. One fills blocks with whole lines. A few turn the
+// lines of a block into IDs. The caller takes the blocks in order and gives them back, so a
+// long input needs no more memory.
 package reading
 
 import (
@@ -11,17 +11,17 @@ import (
 	"io"
 	"time"
 
-	"github.com/sortid/sortid/verify/internal/ids"
+	"github.com/sortid/sortid/format"
 )
 
 const (
-	// BlockSize is a good size of blocks where there is one input.
+	// BlockSize is a good size of blocks for a single input.
 	BlockSize = 256 << 10
-	// MaxParsers is how many parsing goroutines can be of use: to turn lines into IDs
-	// takes less than this many times as long as to check the IDs.
+	// MaxParsers is how many parsing goroutines are of use. Parsing lines takes less than
+	// MaxParsers times as long as checking their IDs.
 	MaxParsers = 4
 
-	// fillTime is how long a block waits to become full.
+	// fillTime is how long a block waits until it is full.
 	fillTime = 100 * time.Millisecond
 )
 
@@ -34,11 +34,11 @@ type Reader struct {
 
 // Options say how to read an input.
 type Options struct {
-	Format  *ids.Format
-	Now     func() time.Time // nil: time.Now
-	Eager   bool             // whether to hand on at once what there is
-	Size    int              // that of a block in bytes; 0: BlockSize
-	Parsers int              // goroutines that turn lines into IDs; 0: 1
+	Format  *format.Format
+	Now     func() time.Time // If nil, time.Now.
+	Eager   bool             // Whether to pass on blocks at once, full or not.
+	Size    int              // Of a block in bytes; if 0, BlockSize.
+	Parsers int              // Goroutines that turn lines into IDs; if 0, 1.
 }
 
 // New starts reading. The blocks come from Next and go back to Release.
@@ -70,27 +70,24 @@ func New(ctx context.Context, r io.Reader, o Options) *Reader {
 	return s
 }
 
-// Next returns the next block, or nil after the last one or when ctx has ended.
-func (s *Reader) Next(ctx context.Context) *Block {
-	select {
-	case b := <-s.queue:
-		if b != nil {
-			<-b.ready
-		}
-		return b
-	case <-ctx.Done():
-		return nil
+// Next returns the next block, or nil after the last one. If the context of New ends, the last
+// block has the lines read until then.
+func (s *Reader) Next() *Block {
+	b := <-s.queue
+	if b != nil {
+		<-b.ready
 	}
+	return b
 }
 
-// Release takes a block back, to be filled again.
+// Release takes a block back, to fill it again.
 func (s *Reader) Release(b *Block) { s.free <- b }
 
-// Close ends the reading, as soon as a Read of the input returns that has begun.
+// Close ends the reading. A Read of the input that has begun goes on until it returns.
 func (s *Reader) Close() { s.stop() }
 
-// block returns a free block, or nil when ctx has ended. Short inputs do not get to use
-// all that there may be.
+// block returns a free block, or nil when ctx has ended. It makes blocks only when it needs
+// them, so a short input uses few.
 func (s *Reader) block(ctx context.Context, size int) *Block {
 	select {
 	case b := <-s.free:
@@ -109,11 +106,52 @@ func (s *Reader) block(ctx context.Context, size int) *Block {
 	}
 }
 
+// reads is an input whose reader need not wait for a Read when a context ends.
+type reads struct {
+	ctx    context.Context
+	want   chan []byte
+	result chan readResult
+}
+
+type readResult struct {
+	n   int
+	err error
+}
+
+func newReads(ctx context.Context, r io.Reader) *reads {
+	in := &reads{ctx, make(chan []byte), make(chan readResult, 1)}
+	go func() {
+		for b := range in.want {
+			n, err := r.Read(b)
+			in.result <- readResult{n, err}
+		}
+	}()
+	return in
+}
+
+// read reads into b. If the context ends first, ok is false and a Read may still write to b.
+func (in *reads) read(b []byte) (n int, ok bool, err error) {
+	in.want <- b
+	select {
+	case got := <-in.result:
+		return got.n, true, got.err
+	case <-in.ctx.Done():
+	}
+	select {
+	case got := <-in.result:
+		return got.n, true, got.err
+	default:
+		return 0, false, nil
+	}
+}
+
 // fill reads the input into blocks of whole lines.
 func (s *Reader) fill(ctx context.Context, r io.Reader, o Options, work chan<- *Block) {
-	rest := make([]byte, 0, o.Size) // the start of a line whose end is not yet here
-	skip := false                   // the line goes on, but is too long to be looked at
-	for first, err := true, error(nil); err == nil; {
+	in := newReads(ctx, r)
+	defer close(in.want)
+	rest := make([]byte, 0, o.Size) // the start of a line whose end has not come yet
+	skip := false                   // whether to skip the rest of a line that is too long
+	for first, ok, err := true, true, error(nil); ok && err == nil; {
 		b := s.block(ctx, o.Size)
 		if b == nil {
 			return
@@ -122,8 +160,9 @@ func (s *Reader) fill(ctx context.Context, r io.Reader, o Options, work chan<- *
 		begin, end := o.Now(), -1
 		for idle := 0; err == nil && n < len(b.buffer); {
 			var k int
-			k, err = r.Read(b.buffer[n:])
-			if k > 0 {
+			if k, ok, err = in.read(b.buffer[n:]); !ok {
+				break
+			} else if k > 0 {
 				idle = 0
 			} else if idle++; idle > 100 && err == nil {
 				err = io.ErrNoProgress
@@ -145,16 +184,17 @@ func (s *Reader) fill(ctx context.Context, r io.Reader, o Options, work chan<- *
 				break
 			}
 		}
-		if end < 0 || err != nil {
+		if !ok { // interrupted: an incomplete line does not count
+			if end < 0 {
+				return
+			}
+		} else if end < 0 || err != nil {
 			end, skip = n, err == nil // the last line, or one that fills the block
 		}
 		b.overlong = skip && end == n
 		rest = append(rest[:0], b.buffer[end:n]...)
 		b.text, b.first, b.Err = b.buffer[:end], first, err
 		first = false
-		if ctx.Err() != nil {
-			return
-		}
 		s.queue <- b
 		work <- b
 	}

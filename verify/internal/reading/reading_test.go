@@ -12,7 +12,6 @@ import (
 	"testing/iotest"
 
 	"github.com/sortid/sortid/format"
-	"github.com/sortid/sortid/verify/internal/ids"
 	"github.com/sortid/sortid/verify/internal/model"
 	"github.com/sortid/sortid/verify/internal/reading"
 )
@@ -26,12 +25,12 @@ type outcome struct {
 	err        error
 }
 
-func read(t *testing.T, f *ids.Format, r io.Reader, o reading.Options) (all outcome) {
+func read(t *testing.T, f *format.Format, r io.Reader, o reading.Options) (all outcome) {
 	o.Format = f
 	in := reading.New(t.Context(), r, o)
 	defer in.Close()
 	encoding, gap := format.Encoding(""), false
-	for b := in.Next(t.Context()); b != nil; b = in.Next(t.Context()) {
+	for b := in.Next(); b != nil; b = in.Next() {
 		for i, s := range b.Segments {
 			if s.Encoding != encoding {
 				all.segments = append(all.segments, all.lines+s.Line+1)
@@ -42,7 +41,7 @@ func read(t *testing.T, f *ids.Format, r io.Reader, o reading.Options) (all outc
 			}
 			gap = false
 			list := b.Segment(i)
-			if s.Rising != (ids.Ascending(list) == len(list)) {
+			if s.Rising != (reading.Ascending(list) == len(list)) {
 				t.Errorf("segment %d: Rising is %v", i, s.Rising)
 			}
 			all.ids += uint64(len(list))
@@ -60,14 +59,14 @@ func read(t *testing.T, f *ids.Format, r io.Reader, o reading.Options) (all outc
 
 // Segments, gaps and faults do not depend on blocks and reads.
 func TestRead(t *testing.T) {
-	f := ids.Lookup("scru128")
+	f := format.SCRU128
 	lines := model.Sample("scru128", 400)
 	for i := 100; i < 200; i++ {
-		v, _, _, err := f.Read([]byte(lines[i]))
+		v, _, _, err := f.ReadLine([]byte(lines[i]))
 		if err != nil {
 			t.Fatal(err)
 		}
-		lines[i] = f.In(format.Hex, v)
+		lines[i] = f.InEncoding(v, format.Hex)
 	}
 	lines[50] = "what?"
 	lines[51] = ""
@@ -76,7 +75,8 @@ func TestRead(t *testing.T) {
 	text := model.Text(lines)
 	for _, size := range []int{600, 601, 4096, reading.BlockSize} {
 		for name, r := range map[string]io.Reader{
-			"whole": strings.NewReader(text), "bytes": iotest.OneByteReader(strings.NewReader(text)), "half": iotest.HalfReader(strings.NewReader(text)),
+			"whole": strings.NewReader(text), "bytes": iotest.OneByteReader(
+				strings.NewReader(text)), "half": iotest.HalfReader(strings.NewReader(text)),
 		} {
 			for _, parsers := range []int{1, 3} {
 				got := read(t, f, r, reading.Options{Size: size, Parsers: parsers})
@@ -84,12 +84,15 @@ func TestRead(t *testing.T) {
 				if size < 5000 {
 					long = reading.TooLong
 				}
-				want := outcome{lines: 400, ids: 397, segments: []uint64{1, 101, 201}, gaps: 2, err: io.EOF}
+				want := outcome{lines: 400, ids: 397, segments: []uint64{1, 101, 201}, gaps: 2,
+					err: io.EOF}
 				want.faults[reading.BadLength], want.faults[reading.Blank], want.faults[reading.BadCase] = 1, 1, 1
 				want.faults[long]++
-				if got.lines != want.lines || got.ids != want.ids || !slices.Equal(got.segments, want.segments) ||
+				if got.lines != want.lines || got.ids != want.ids ||
+					!slices.Equal(got.segments, want.segments) ||
 					got.gaps != want.gaps || got.faults != want.faults || got.err != want.err {
-					t.Errorf("size %d, %s, %d parsers: %+v, want %+v", size, name, parsers, got, want)
+					t.Errorf("size %d, %s, %d parsers: %+v, want %+v", size, name, parsers, got,
+						want)
 				}
 				r = strings.NewReader(text)
 			}
@@ -99,10 +102,11 @@ func TestRead(t *testing.T) {
 
 // What is read before an error is not lost, and the end of the context ends the reading.
 func TestEnds(t *testing.T) {
-	f := ids.Lookup("euid")
+	f := format.EUID
 	broken := errors.New("the cable is cut")
 	text := model.Text(model.Sample("euid", 100))
-	if got := read(t, f, io.MultiReader(strings.NewReader(text), iotest.ErrReader(broken)), reading.Options{}); got.ids != 100 || got.err != broken {
+	if got := read(t, f, io.MultiReader(strings.NewReader(text), iotest.ErrReader(broken)),
+		reading.Options{}); got.ids != 100 || got.err != broken {
 		t.Errorf("%+v", got)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
@@ -111,7 +115,7 @@ func TestEnds(t *testing.T) {
 	in := reading.New(ctx, r, reading.Options{Format: f})
 	defer in.Close()
 	cancel()
-	if b := in.Next(ctx); b != nil {
+	if b := in.Next(); b != nil {
 		t.Errorf("a block of %d lines after the end", b.Lines)
 	}
 }
@@ -134,7 +138,8 @@ func TestOpen(t *testing.T) {
 			t.Fatal(err)
 		}
 		b, err := io.ReadAll(f)
-		if !errors.Is(err, c.want) || int64(len(b)) != c.size || f.(interface{ Position() int64 }).Position() != c.size {
+		if !errors.Is(err, c.want) || int64(len(b)) != c.size ||
+			f.(interface{ Position() int64 }).Position() != c.size {
 			t.Errorf("cut to %d: %d bytes, %v", c.size, len(b), err)
 		}
 		f.Close()
@@ -142,7 +147,8 @@ func TestOpen(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if _, err := reading.Open(t.TempDir()); err == nil || !strings.Contains(err.Error(), "directory") {
+	if _, err := reading.Open(t.TempDir()); err == nil ||
+		!strings.Contains(err.Error(), "directory") {
 		t.Errorf("a directory: %v", err)
 	}
 }

@@ -1,5 +1,5 @@
-// Package rules checks what each format promises beyond the order of its IDs: counters,
-// node IDs, headers, sequences.
+// Package rules checks what a format promises beyond order: counters, node IDs, fixed bits,
+// sequences. The rules follow from the layout and usages in the table of formats.
 package rules
 
 import (
@@ -11,12 +11,11 @@ import (
 	"github.com/sortid/sortid/format"
 	"github.com/sortid/sortid/scru64"
 	"github.com/sortid/sortid/verify/internal/findings"
-	"github.com/sortid/sortid/verify/internal/ids"
-	"github.com/sortid/sortid/verify/internal/order"
 	"github.com/sortid/sortid/verify/internal/randomness"
+	"github.com/sortid/sortid/verify/report"
 )
 
-// Options say what is known of a generator. See the options of package verify.
+// Options describe a generator. See the options of package verify.
 type Options struct {
 	Unordered, Stateless bool
 
@@ -27,102 +26,304 @@ type Options struct {
 	NodeBits     int
 }
 
-// Zero is the value of an option that means none, where 0 means unknown.
+// Zero is the option value that means none, as 0 means unknown.
 const Zero = -1
 
-// The usages of scru160's counter.
-const (
-	UsageDefault      = "default"
-	UsageMicroseconds = "microseconds"
-)
-
-// Rules check what a format promises beyond order.
-type Rules interface {
-	// Each takes all IDs, in the order of their lines, the first being the one on the
-	// given line.
-	Each(list []ids.ID, line uint64)
-	// Run takes IDs that strictly increase, the first being the one on the given line
-	// and each the successor of the one before. It is called after Each.
-	Run(list []ids.ID, line uint64)
-	// Back, Gap and Restart are those of an order.Sink.
-	Back(before, v ids.ID, line uint64) order.Step
-	Gap()
-	Restart()
-	// Finish draws the conclusions at the end.
-	Finish()
-}
-
-// A Context is what the rules of all formats work with.
+// A Context has the inputs and outputs of the rules.
 type Context struct {
 	*findings.List
 	Options
+	Format *format.Format
+	Habits Habits // for another project's format
 	Fields *randomness.Set
-	Show   func(ids.ID) string // the text of an ID for an example
+	Show   func(format.Words) string // the text of an ID for an example
 }
 
-// New returns the rules of a format. The options must be valid.
-func New(f *ids.Format, c *Context) Rules {
-	switch f.Format {
-	case format.SCRU64:
-		return newSCRU64(c)
-	case format.SCRU128:
-		return newSCRU128(c)
-	case format.SCRU160:
-		return newSCRU160(c)
-	case format.EUID:
-		return newEUID(c)
+// Rules check what a format promises beyond order.
+type Rules struct {
+	*Context
+	nodes []scru64.NodeSpec // from the options
+
+	// The usage is inferred from the first IDs, which are kept until then.
+	candidates []format.Usage
+	pending    []lineID
+	fixed      []fixed
+	waiting    []format.Words // all IDs so far, for their random fields
+	usage      *usage         // nil until it is known
+	common     *usage         // the first candidate
+
+	step, repeat, overflow, carry *findings.Check // nil if not checked
+	header, start, node           *findings.Check
+	constant                      map[string]*findings.Check // by name of a constant or bounded field
+	counterKept                   *findings.Chance
+	starts                        *starts
+	renewal                       *renewal   // nil without a counter that is renewed less often
+	taken                         *taken     // nil without a field that is random in part
+	sequences                     *sequences // nil without a counter that never restarts
+
+	known                            bool   // whether before is known
+	before                           head   // of the ID before
+	tickStart                        uint64 // the counter of the tick's first ID
+	changedBits                      uint64 // the counter's bits that have changed within a tick
+	carries, overflows, guardCarries uint64
+}
+
+// A fixed is a field that is the same in all IDs of the format.
+type fixed struct {
+	format.Field
+	check *findings.Check
+}
+
+// A lineID is an ID and its line. Line 0 marks a gap, across which no step is checked.
+type lineID struct {
+	id   format.Words
+	line uint64
+}
+
+// layouts returns the usages that the options allow.
+func (o *Options) layouts(f *format.Format) (usages []format.Usage, err error) {
+	size := o.NodeBits
+	if f.NodeCounter > 0 {
+		if size != 0 {
+			return nil, fmt.Errorf("the size of the node ID is a part of the node spec of %s",
+				f.Name)
+		}
+		if len(o.Nodes) == 1 {
+			spec, err := scru64.ParseNodeSpec(o.Nodes[0])
+			if err != nil {
+				return nil, err
+			}
+			size = spec.NodeIDSize()
+		}
 	}
-	return newUID60(c)
-}
-
-// randomFields are the fields of each format whose bits are tested for randomness.
-var randomFields = map[*format.Format][]string{
-	format.SCRU64:  {"counter"},
-	format.SCRU128: {"entropy", "counter_lo", "counter_hi"},
-	format.SCRU160: {"random80", "random16", "counter"},
-	format.EUID:    {"random_low", "random_high", "header"},
-	format.UID60:   {"random"},
-}
-
-// CheckRaw returns an error if the format has no random field of the name.
-func CheckRaw(f *ids.Format, name string) error {
-	if fields := randomFields[f.Format]; !slices.Contains(fields, name) {
-		return fmt.Errorf("no random field %q in %s; there is %s", name, f.Name, strings.Join(fields, ", "))
+	all, err := f.Usages(size)
+	for _, u := range all {
+		if (o.Usage == "" || u.Name == o.Usage) &&
+			(o.Extension == 0 || u.Extension == max(o.Extension, 0)) {
+			usages = append(usages, u)
+		}
 	}
-	return nil
+	if err == nil && len(usages) == 0 {
+		err = fmt.Errorf("%s has no usage %q with an extension of %d bits", f.Name, o.Usage,
+			max(o.Extension, 0))
+	}
+	return usages, err
 }
 
 // Validate returns an error if the options do not fit the format.
-func (o *Options) Validate(f *ids.Format) error {
-	is := func(formats ...*format.Format) bool { return slices.Contains(formats, f.Format) }
+func (o *Options) Validate(f *format.Format) error {
 	switch {
-	case o.Stateless && !is(format.SCRU128, format.EUID):
+	case !f.HasTime():
+		return fmt.Errorf("%s IDs carry no time; formats with a time can be verified", f.Name)
+	case o.Stateless && !f.Stateless:
 		return fmt.Errorf("%s has no stateless generators", f.Name)
-	case len(o.Nodes) > 0 && !is(format.SCRU64):
+	case len(o.Nodes) > 0 && f.NodeCounter == 0:
 		return fmt.Errorf("%s has no node specs", f.Name)
 	case len(o.Nodes) > 1 && !o.Unordered:
 		return errors.New("several node specs are for unordered sources")
-	case o.CounterStart != 0 && !is(format.SCRU64, format.SCRU160):
-		return fmt.Errorf("%s has no counter whose start has a width of its own", f.Name)
 	case o.CounterStart < Zero || o.CounterStart > 31:
 		return fmt.Errorf("a counter start of %d bits", o.CounterStart)
-	case (o.Usage != "" || o.Extension != 0) && !is(format.SCRU160):
-		return fmt.Errorf("%s has one usage of its counter only", f.Name)
-	case o.Usage != "" && o.Usage != UsageDefault && o.Usage != UsageMicroseconds:
-		return fmt.Errorf("usage %q, want %q or %q", o.Usage, UsageDefault, UsageMicroseconds)
-	case o.Extension < Zero || o.Extension > 16:
-		return fmt.Errorf("an extension of %d bits, want at most 16", o.Extension)
-	case o.Usage == UsageMicroseconds && o.Extension > 0:
-		return errors.New("the microseconds' counter has no extension")
-	case o.NodeBits != 0 && !is(format.SCRU160, format.UID60):
-		return fmt.Errorf("the bits of the node ID are for scru160 and uid60, not %s", f.Name)
-	case o.NodeBits < 0 || o.NodeBits+max(o.Extension, 0) > 16 || is(format.UID60) && o.NodeBits > 9:
-		return fmt.Errorf("a node ID of %d bits", o.NodeBits)
 	}
 	for _, s := range o.Nodes {
 		if _, err := scru64.ParseNodeSpec(s); err != nil {
 			return err
 		}
 	}
+	usages, err := o.layouts(f)
+	switch {
+	case err != nil:
+		return err
+	case o.CounterStart != 0 && !slices.ContainsFunc(usages[0].Layout, startsNarrow):
+		return fmt.Errorf("%s has no counter whose start has a width of its own", f.Name)
+	case (o.Usage != "" || o.Extension != 0) && usages[0].Name == "":
+		return fmt.Errorf("%s has one usage of its counter only", f.Name)
+	}
 	return nil
+}
+
+// startsNarrow reports whether a field is a counter that may start with fewer random bits.
+func startsNarrow(f format.Field) bool {
+	return f.Kind == format.KindCounter && (f.Start == format.StartHalf ||
+		f.Start == format.StartGuard)
+}
+
+// CheckRaw returns an error if the format has no random field of the name.
+func (o *Options) CheckRaw(f *format.Format, name string) error {
+	usages, err := o.layouts(f)
+	if err != nil {
+		return err
+	}
+	var names []string
+	for _, u := range usages {
+		for _, field := range slices.Backward(u.Layout) {
+			random := field.Kind == format.KindRandom || field.PartBits != "" ||
+				field.Kind == format.KindCounter && field.Start != format.StartNever
+			if random && !slices.Contains(names, field.Name) {
+				names = append(names, field.Name)
+			}
+		}
+	}
+	if !slices.Contains(names, name) {
+		return fmt.Errorf("no random field %q in %s; there is %s", name, f.Name,
+			strings.Join(names, ", "))
+	}
+	return nil
+}
+
+// New returns the rules of a format. [Options.Validate] must accept the options.
+func New(c *Context) *Rules {
+	r := &Rules{Context: c}
+	for _, s := range c.Nodes {
+		spec, _ := scru64.ParseNodeSpec(s)
+		r.nodes = append(r.nodes, spec)
+	}
+	var err error
+	if r.candidates, err = c.layouts(c.Format); err != nil {
+		panic(err)
+	}
+	r.common = newUsage(r.Format, r.candidates[0])
+	r.addFixed()
+	if r.Format.NodeCounter > 0 && (len(r.nodes) > 0 || !r.Unordered) {
+		r.node = r.Check("rules.node", "each ID is of the node, or of one of those named",
+			report.Fail)
+	}
+	if len(r.nodes) > 1 {
+		r.checkPrefixes()
+	}
+	switch {
+	case !r.Format.Generates():
+		if !r.Unordered {
+			r.addConstant()
+		}
+		r.observe(c.Habits)
+		return r
+	case !r.Unordered:
+		r.addConstant()
+		r.addCounter()
+	}
+	if len(r.candidates) == 1 || r.Unordered {
+		r.use(r.candidates[0])
+	}
+	return r
+}
+
+// addFixed adds a check for each field that is the same in all IDs of the format.
+func (r *Rules) addFixed() {
+	for _, f := range r.candidates[0].Layout {
+		if f.Kind == format.KindFixed && f.Name != "" {
+			title := fmt.Sprintf("the bits of the %s are %0*b", f.Name, f.Bits, f.Value)
+			r.fixed = append(r.fixed, fixed{f, r.Check("rules."+f.Name, title, report.Fail)})
+		}
+	}
+}
+
+// checkFixed checks the fixed fields of all IDs.
+func (r *Rules) checkFixed(list []format.Words, line uint64) {
+	for _, f := range r.fixed {
+		place := f.Place()
+		for i := range list {
+			if v := place.Of(&list[i]); v != f.Value && f.check.Hit() {
+				f.check.Example(line+uint64(i), r.Show(list[i]), "the bits of the %s are %0*b",
+					f.Name, f.Bits, v)
+			}
+		}
+	}
+}
+
+// addConstant adds a check for each field that a generator keeps the same, or that is bounded.
+func (r *Rules) addConstant() {
+	r.constant = map[string]*findings.Check{}
+	for _, u := range r.candidates {
+		for _, f := range u.Layout {
+			title := ""
+			switch {
+			case f.Kind == format.KindNode && r.Format.NodeCounter == 0:
+				title = "the " + f.Name + " ID stays the same"
+			case f.Most > 0:
+				title = fmt.Sprintf("the %s are at most %d", f.Name, f.Most)
+			}
+			if title != "" && r.constant[f.Name] == nil {
+				r.constant[f.Name] = r.Check("rules."+f.Name, title, report.Fail)
+			}
+		}
+	}
+}
+
+// addCounter adds the checks of steps from one ID to the next.
+func (r *Rules) addCounter() {
+	u := r.candidates[0] // all have the same kind of counter
+	var names []string
+	var counter format.Field
+	for _, f := range u.Layout {
+		switch {
+		case f.Kind == format.KindCounter:
+			names = append(names, f.Name)
+			counter = f
+		case f.PartBits != "":
+			r.header = r.Check("rules.header", "the header stays the same within a tick",
+				report.Fail)
+		}
+	}
+	name, place := counter.Name, counter.Place()
+	if name == "" {
+		return
+	}
+	if counter.Start == format.StartNever {
+		r.step = r.Check("rules.step", fmt.Sprintf("the %s goes up by one, and from %d to 0", name,
+			place.Max()), report.Fail)
+		r.overflow = r.Check("rules.overflow",
+			fmt.Sprintf("within a tick the %s does not go on from %d to 0, out of order", name,
+				place.Max()), report.Warn)
+		r.sequences = newSequences(r, name)
+		return
+	}
+	r.step = r.Check("rules.step", strings.Join(names, " and ")+" goes up by one within a tick",
+		report.Fail)
+	r.repeat = r.Check("rules.repeat", "no two IDs have the same timestamp and "+
+		strings.Join(names, " and "), report.Fail)
+	kept := "rules.counter"
+	if len(names) > 1 {
+		kept = "rules." + name
+		r.carry = r.Check("rules.carry", names[0]+" goes up when "+name+" is full", report.Fail)
+	} else {
+		r.overflow = r.Check("rules.overflow", "a full "+name+
+			" does not start again in its tick, and changes nothing else", report.Fail)
+	}
+	r.counterKept = r.Chance(kept, name+" is renewed when the timestamp moves on", 1)
+	if startsNarrow(counter) {
+		r.start = r.Check("rules.start", "the "+name+
+			" starts at random, in no more bits than it may", report.Fail)
+	}
+}
+
+// Each takes all IDs on consecutive lines, the first on the given line.
+func (r *Rules) Each(list []format.Words, line uint64) {
+	if r.usage == nil {
+		r.waiting = append(r.waiting, list...)
+	} else {
+		r.usage.each(r, list)
+	}
+	r.checkFixed(list, line)
+	if len(r.nodes) > 0 {
+		r.checkSpecs(list, line)
+	}
+	if r.sequences != nil {
+		r.sequences.add(r, list, line)
+	}
+}
+
+// Gap says that the step to the next ID cannot be checked.
+func (r *Rules) Gap() {
+	r.known = false
+	if r.usage == nil {
+		r.pending = append(r.pending, lineID{})
+	}
+}
+
+// Restart says that the source starts again from a smaller ID.
+func (r *Rules) Restart() {
+	r.Gap()
+	if r.renewal != nil {
+		r.renewal.forget()
+	}
 }

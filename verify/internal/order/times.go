@@ -1,0 +1,64 @@
+package order
+
+import (
+	"github.com/sortid/sortid/format"
+	"github.com/sortid/sortid/internal/words"
+	"github.com/sortid/sortid/verify/internal/findings"
+	"github.com/sortid/sortid/verify/report"
+)
+
+// A Times checks a source whose IDs of one tick are in no order. The time must not go back, and
+// no ID may come twice in a tick.
+type Times struct {
+	f                   *format.Format
+	show                func(format.Words) string
+	duplicate, rollback *findings.Check
+	tick, largest       uint64
+	known               bool
+	seen                map[format.Words]uint64 // the IDs of the tick, and their lines
+}
+
+// maxSeen is how many IDs of a tick are kept.
+const maxSeen = 1 << 16
+
+// NewTimes returns a Times that adds its checks to the findings.
+func NewTimes(f *format.Format, found *findings.List, show func(format.Words) string) *Times {
+	return &Times{
+		f: f, show: show, seen: map[format.Words]uint64{},
+		duplicate: found.Check("order.duplicate", "no ID comes twice in a tick", report.Fail),
+		rollback:  found.Check("clock.rollback", "timestamps do not go back", report.Fail),
+	}
+}
+
+// Feed takes IDs on consecutive lines.
+func (t *Times) Feed(list []format.Words, line uint64) {
+	for i := range list {
+		v, at := list[i], line+uint64(i)
+		tick := t.f.Timestamp(&v)
+		if tick != t.tick || !t.known {
+			if t.known && tick < t.tick {
+				t.wentBack(t.tick-tick, v, at)
+			}
+			t.tick, t.known = tick, true
+			clear(t.seen)
+		}
+		if first, again := t.seen[v]; !again {
+			if len(t.seen) < maxSeen {
+				t.seen[v] = at
+			}
+		} else if t.duplicate.Hit() {
+			t.duplicate.Example(at, t.show(v), "the same as in line %d", first)
+		}
+	}
+}
+
+func (t *Times) wentBack(by uint64, v format.Words, line uint64) {
+	if by > t.largest {
+		t.largest = by
+		t.rollback.Detail = "at most by " + words.Span(t.f.Tick, by)
+	}
+	if t.rollback.Hit() {
+		t.rollback.Example(line, t.show(v), "the timestamp goes back by %s",
+			words.Span(t.f.Tick, by))
+	}
+}

@@ -1,0 +1,75 @@
+package rules
+
+import (
+	"fmt"
+	"math/bits"
+
+	"github.com/sortid/sortid/format"
+	"github.com/sortid/sortid/scru64"
+	"github.com/sortid/sortid/verify/report"
+)
+
+// This file is for formats in which an ID does not tell the size of the node ID. There node ID
+// and counter are one field, unless the node is known.
+
+// checkPrefixes checks that no node ID is a prefix of another.
+func (r *Rules) checkPrefixes() {
+	t := r.Check("rules.prefix", "no node ID is a prefix of another", report.Fail)
+	for i, a := range r.nodes {
+		for _, b := range r.nodes[:i] {
+			size := min(a.NodeIDSize(), b.NodeIDSize())
+			if a.NodeID()>>(a.NodeIDSize()-size) == b.NodeID()>>(b.NodeIDSize()-size) && t.Hit() {
+				t.Example(0, fmt.Sprintf("%d/%d", a.NodeID(), a.NodeIDSize()), "clashes with %d/%d",
+					b.NodeID(), b.NodeIDSize())
+			}
+		}
+	}
+}
+
+// checkSpecs checks that all IDs are of the nodes in the options.
+func (r *Rules) checkSpecs(list []format.Words, line uint64) {
+	for i := range list {
+		if !r.ours(scru64.ID(list[i][2])) && r.node.Hit() {
+			r.node.Example(line+uint64(i), r.Show(list[i]), "is of no node in the options")
+		}
+	}
+}
+
+func (r *Rules) ours(v scru64.ID) bool {
+	for _, s := range r.nodes {
+		if v.NodeID(s.NodeIDSize()) == s.NodeID() {
+			return true
+		}
+	}
+	return false
+}
+
+// guarded reports whether the counter's size is unknown.
+func (r *Rules) guarded() bool { return r.Format.NodeCounter > 0 && len(r.nodes) == 0 }
+
+// judgeGuard checks a step of one that may carry from the counter into the node ID. A bit that
+// was 0 in all starts may be a guard bit of the counter, and may become 1. A bit that was 1
+// belongs to the node ID.
+func (r *Rules) judgeGuard(last, h head, v *format.Words, line uint64) {
+	s := r.starts
+	if s.width < 0 {
+		return
+	}
+	before := last.low & r.usage.counter
+	if full := uint64(1)<<s.width - 1; before&full != full {
+		return
+	}
+	r.guardCarries++
+	if changed := (before ^ h.low&r.usage.counter) >> s.width; changed&s.top != 0 {
+		r.foundCarry(v, line)
+	}
+}
+
+// guardWraps reports whether a counter of unknown size has started again: whether enough low
+// bits changed from ones to zeros.
+func (r *Rules) guardWraps(before, now uint64) bool {
+	const least = 4
+	ones, wrapped := bits.TrailingZeros64(^before), before-now+1
+	width := bits.TrailingZeros64(wrapped)
+	return r.guarded() && wrapped&(wrapped-1) == 0 && width <= ones && width >= least
+}

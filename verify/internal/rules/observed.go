@@ -1,0 +1,117 @@
+package rules
+
+import (
+	"math/bits"
+	"slices"
+
+	"github.com/sortid/sortid/format"
+)
+
+// Habits describe how a generator fills another project's format, as seen in its first IDs. Such
+// a format leaves open whether IDs of one tick are in order, and which bits order them.
+type Habits struct {
+	// Rising says that IDs of one tick are in order, and so all IDs are.
+	Rising bool
+	// Ordered is the lowest bit that keeps IDs of one tick in order, of a counter or a finer
+	// time. If too few IDs share a tick, it is the size of an ID.
+	Ordered int
+	// Changing names fields that may be node IDs, but change from ID to ID.
+	Changing []string
+}
+
+const (
+	// HabitIDs is how many IDs show the habits.
+	HabitIDs = 4096
+	// fewPairs is how many steps within a tick rule out chance.
+	fewPairs = 40
+)
+
+// Observe returns the habits that IDs show, in the order of their lines.
+func Observe(f *format.Format, list []format.Words) Habits {
+	h := Habits{Ordered: f.Bits}
+	up, down, lowest := 0, 0, f.Bits
+	for i := 1; i < len(list); i++ {
+		last, v := &list[i-1], &list[i]
+		switch {
+		case f.Timestamp(v) != f.Timestamp(last) || *v == *last:
+		case v.Less(last):
+			down++
+		default:
+			up++
+			lowest = min(lowest, highestBit(*v, *last))
+		}
+	}
+	for _, field := range f.Layout {
+		if field.Kind == format.KindNode && field.Loose &&
+			changes(field.Place(), list) > len(list)/2 {
+			h.Changing = append(h.Changing, field.Name)
+		}
+	}
+	h.Rising = f.InOrder() && down <= up/20
+	if h.Rising && up >= fewPairs {
+		h.Ordered = lowest
+	}
+	return h
+}
+
+// changes returns how often a field differs from the ID before.
+func changes(place format.Place, list []format.Words) (n int) {
+	for i := 1; i < len(list); i++ {
+		if place.Of(&list[i]) != place.Of(&list[i-1]) {
+			n++
+		}
+	}
+	return n
+}
+
+// highestBit returns the highest bit in which two IDs differ.
+func highestBit(a, b format.Words) int {
+	for i := range a {
+		if d := a[i] ^ b[i]; d != 0 {
+			return 64*(2-i) + bits.Len64(d) - 1
+		}
+	}
+	return 0
+}
+
+// observe fits the rules to a generator with the habits.
+func (r *Rules) observe(h Habits) {
+	u := newUsage(r.Format, r.candidates[0])
+	u.randoms = nil
+	for _, f := range u.Layout {
+		free := min(f.Bits, h.Ordered-f.Low) // low bits that do not order IDs
+		switch {
+		case f.Kind != format.KindRandom || h.Rising && f.Loose:
+		case free == f.Bits:
+			u.randoms = append(u.randoms, newRandom(f.Name, f.Low, f.Bits))
+		default:
+			first := newRandom(f.Name+".first", f.Low, f.Bits)
+			first.starts = true
+			u.randoms = append(u.randoms, first)
+			if free >= 8 {
+				u.randoms = append(u.randoms, newRandom(f.Name, f.Low, free))
+			}
+		}
+	}
+	if r.Unordered {
+		u.randoms, u.nodes, h.Changing = nil, nil, nil
+	}
+	u.nodes = slices.DeleteFunc(
+		u.nodes, func(n *constant) bool { return slices.Contains(h.Changing, n.name) })
+	for _, name := range h.Changing {
+		r.constant[name].Skip("it changes from ID to ID, which the format allows")
+	}
+	r.begin(u)
+	if r.Unordered {
+		return
+	}
+	switch {
+	case !h.Rising:
+		r.Fact("order", "by time; IDs of one tick are in no order")
+	case h.Ordered < r.Format.Bits:
+		r.Fact("order", "all IDs rise; within a tick the bits from %d up are in order",
+			h.Ordered)
+	default:
+		r.Fact("order", "all IDs rise")
+	}
+}

@@ -1,0 +1,226 @@
+package rules
+
+import (
+	"fmt"
+	"math"
+	"math/bits"
+
+	"github.com/sortid/sortid/format"
+	"github.com/sortid/sortid/internal/words"
+	"github.com/sortid/sortid/verify/internal/findings"
+	"github.com/sortid/sortid/verify/internal/randomness"
+)
+
+// starts collects the counter's first value in each tick. If the number of random low bits is
+// unknown, it infers that from the first starts. The bits above, such as a node ID, must stay
+// the same. The random bits are tested like any other field.
+type starts struct {
+	r       *Rules
+	name    string // Of the field.
+	size    int    // Of the counter, in bits.
+	width   int    // Of the random part, or -1 if unknown.
+	top     uint64 // The bits above the random part in the last start.
+	topZero bool   // Whether these bits have to be zero.
+	n       uint64
+
+	judged  bool
+	pending []start
+	field   *randomness.Field
+}
+
+type start struct{ value, line uint64 }
+
+const (
+	// inferenceStarts is how many starts show the width. The odds are 10^11 to 1 against a
+	// random bit that hardly changes in so many starts.
+	inferenceStarts = 64
+	// fewStarts is how many equal starts rule out chance.
+	fewStarts = 20
+)
+
+// newStarts returns starts with width random bits. If width is negative, it is inferred.
+func newStarts(r *Rules, name string, size, width int) *starts {
+	s := &starts{r: r, name: name, size: size, width: -1}
+	if width >= 0 {
+		s.learned(width)
+	}
+	return s
+}
+
+func (s *starts) add(value, line uint64) {
+	s.n++
+	switch {
+	case s.width == s.size: // no bits above
+		s.field.Add(value)
+		return
+	case s.width >= 0:
+		s.judge(value, line)
+		return
+	}
+	s.pending = append(s.pending, start{value, line})
+	if len(s.pending) == inferenceStarts {
+		s.infer()
+	}
+}
+
+// infer takes the bits up to the highest one that changes often as random.
+func (s *starts) infer() {
+	if s.width >= 0 || len(s.pending) == 0 {
+		return
+	}
+	width := 0
+	for bit := range s.size {
+		changes := 0
+		for i := 1; i < len(s.pending); i++ {
+			changes += int((s.pending[i].value ^ s.pending[i-1].value) >> bit & 1)
+		}
+		// With few starts, any bit that changes may be random.
+		if changes > 0 && (len(s.pending) < inferenceStarts || changes >= inferenceStarts/8) {
+			width = bit + 1
+		}
+	}
+	s.top = s.pending[0].value >> width
+	s.learned(width)
+	for _, l := range s.pending {
+		s.judge(l.value, l.line)
+	}
+	s.pending = nil
+}
+
+func (s *starts) learned(width int) {
+	s.width = width
+	if width > 0 {
+		s.field = s.r.Fields.Add(s.name, width)
+	}
+}
+
+func (s *starts) judge(value, line uint64) {
+	if top := value >> s.width; top != s.top {
+		if s.judged || s.topZero {
+			s.topChanged(value, line)
+		}
+		s.top = top
+	}
+	s.judged = true
+	if s.field != nil {
+		s.field.Add(value & (1<<s.width - 1))
+	}
+}
+
+// topChanged counts a start whose bits above the random part have changed.
+func (s *starts) topChanged(value, line uint64) {
+	r := s.r
+	switch {
+	case r.guarded() && r.node.Hit():
+		high := s.size - s.width
+		r.node.Example(line, "",
+			"the high %d bits of node ID and counter are %0*b, before they were %0*b",
+			high, high, value>>s.width, high, s.top)
+	case !r.guarded() && r.start.Hit():
+		r.start.Example(line, "", "the counter starts at %d, with more than %s", value,
+			words.Plural(uint64(s.width), "random bit"))
+	}
+}
+
+// Finish ends the checks and adds facts.
+func (r *Rules) Finish() {
+	if r.usage == nil {
+		r.infer()
+	}
+	if r.usage.Title != "" && !r.Unordered {
+		r.Fact("usage", "%s", r.usage.Title)
+	}
+	for _, n := range r.usage.nodes {
+		if n.known {
+			r.Fact(n.name+" ID", "%d of %s", n.value, words.Plural(uint64(n.place.Width()), "bit"))
+		}
+	}
+	if len(r.nodes) == 1 && !r.Unordered {
+		r.Fact("node", "%d/%d", r.nodes[0].NodeID(), r.nodes[0].NodeIDSize())
+	}
+	if r.starts != nil && r.counterKept != nil {
+		r.concludeStarts()
+	}
+	if r.taken != nil {
+		r.taken.report(r)
+	}
+	if r.carries > 0 {
+		r.Fact("carries", "%s to %s", words.Count(r.carries), r.renewal.Name)
+	}
+	if r.overflows > 0 {
+		r.Fact("overflows", "%s, which borrow the next tick", words.Count(r.overflows))
+	}
+	r.hintNode()
+}
+
+// concludeStarts ends the checks of the counter's starts.
+func (r *Rules) concludeStarts() {
+	s, fixed := r.starts, r.usage.field.Start == format.StartRandom
+	s.infer()
+	if s.width < 0 {
+		r.counterKept.Tries = 0
+		return
+	}
+	// A counter that starts at zero often starts where it was.
+	r.counterKept.Probability = math.Min(1, math.Ldexp(2, -s.width))
+	if r.guarded() {
+		r.concludeGuard()
+	}
+	if s.n > 1 && !fixed {
+		r.Fact("counter start", "%s", words.Plural(uint64(s.width), "random bit"))
+	}
+	// A counter of one bit has only a guard bit.
+	counter := r.usage.field.Bits
+	if r.guarded() {
+		counter = bits.Len64(r.changedBits)
+	}
+	bad := r.CounterStart == 0 && counter >= 2
+	if r.usage.field.Start == format.StartHalf { // this counter may start at zero
+		bad = s.top != 0
+	}
+	if s.width == 0 && s.n >= fewStarts && bad {
+		r.start.Count = s.n
+		r.start.Detail = fmt.Sprintf(
+			"in all of %s ticks the counter starts at the same number; if it is meant to start at zero, say so (--counter-start 0)", words.Count(s.n))
+	}
+}
+
+// concludeGuard reports what the IDs tell about a node ID of unknown size.
+func (r *Rules) concludeGuard() {
+	s := r.starts
+	if r.counterKept.Certain() {
+		// A counter that goes on from tick to tick looks like a node ID that changes.
+		for _, t := range []*findings.Check{r.node, r.overflow} {
+			t.Clear()
+			t.Skip("see %s", r.counterKept.Name)
+		}
+	}
+	if s.n < 2 {
+		return
+	}
+	size := s.size - max(s.width, bits.Len64(r.changedBits))
+	if r.guardCarries > 0 {
+		r.Fact("node ID", "of at most %d bits", size)
+	} else {
+		r.Fact("node ID", "%0*b, or the first of these bits", size, s.top)
+	}
+}
+
+// hintNode points out random bits that may be a node ID.
+func (r *Rules) hintNode() {
+	if r.Unordered || r.NodeBits > 0 || r.Format.Node == "" || r.Format.NodeCounter > 0 {
+		return
+	}
+	for _, f := range r.usage.randoms {
+		values := f.fields[0]
+		same := 0
+		for bit := values.Width() - 1; bit >= 0 && values.Toggled(bit) == 0; bit-- {
+			same++
+		}
+		if same > 0 && values.Len() >= inferenceStarts {
+			r.Fact(
+				"hint",
+				"the high %s of %s never change; if they are a node ID, give its size (--node-bits)", words.Plural(uint64(same), "bit"), f.name)
+		}
+	}
+}

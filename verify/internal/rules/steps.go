@@ -1,0 +1,186 @@
+package rules
+
+import (
+	"github.com/sortid/sortid/format"
+	"github.com/sortid/sortid/internal/words"
+	"github.com/sortid/sortid/verify/internal/order"
+)
+
+// Run takes strictly increasing IDs on consecutive lines, the first on the given line. It is
+// called after Each.
+func (r *Rules) Run(list []format.Words, line uint64) {
+	if r.usage == nil {
+		// Exactly inferenceIDs, whatever the size of the lists.
+		n := min(len(list), max(inferenceIDs-len(r.pending), 0))
+		for i, v := range list[:n] {
+			r.pending = append(r.pending, lineID{v, line + uint64(i)})
+		}
+		if len(r.pending) < inferenceIDs {
+			return
+		}
+		r.infer()
+		list, line = list[n:], line+uint64(n)
+	}
+	u := r.usage
+	u.constants(r, list, line)
+	if r.step == nil {
+		u.firsts(r, list)
+	}
+	if r.step == nil || len(list) == 0 {
+		return
+	}
+	last, known := r.before, r.known
+	mask := u.counter & 0xff
+	for i := range list {
+		h := u.headOf(&list[i])
+		// Most steps add one without a carry.
+		if h.high != last.high || h.low != last.low+1 || h.low&mask == 0 || !known {
+			r.judge(last, h, &list[i], line+uint64(i))
+			known = true
+		}
+		last = h
+	}
+	r.before = last
+}
+
+// judge checks a step that does more than add one.
+func (r *Rules) judge(last, h head, v *format.Words, line uint64) {
+	u := r.usage
+	switch tick := u.tickOf(h); {
+	case !r.known:
+		r.known, r.tickStart = true, h.low&u.within
+		if r.renewal != nil {
+			r.renewal.begin(tick, r.renewal.of(h) != r.renewal.of(last))
+		}
+	case u.field.Start == format.StartNever:
+		r.judgeSequence(last, h, v, line)
+	case tick == u.tickOf(last):
+		r.judgeWithin(last, h, v, line)
+	default:
+		r.judgeStart(last, h, v, line)
+	}
+}
+
+// judgeSequence checks a step of a counter that goes on from tick to tick.
+func (r *Rules) judgeSequence(last, h head, v *format.Words, line uint64) {
+	u := r.usage
+	now, before := h.low&u.counter, last.low&u.counter
+	if now != (before+1)&u.counter && h != last && r.step.Hit() { // the same head is a repeat
+		r.step.Example(line, r.Show(*v), "%s %d after %d", u.field.Name, now, before)
+	}
+}
+
+// judgeWithin checks a step within a tick.
+func (r *Rules) judgeWithin(last, h head, v *format.Words, line uint64) {
+	u := r.usage
+	by := h.low - last.low
+	switch {
+	case u.headerOf(h) != u.headerOf(last):
+		r.foundHeader(last, h, v, line)
+	case by == 0:
+		r.foundRepeat(v, line)
+	case by == 1 && r.guarded():
+		r.judgeGuard(last, h, v, line)
+	case by == 1 && h.low&u.counter != 0:
+	case by == 1 && r.carry != nil:
+		r.carries++
+	case by == 1:
+		r.foundCarry(v, line)
+	case r.step.Hit():
+		r.step.Example(line, r.Show(*v), "%s goes up by %s", u.field.Name, words.Count(by))
+	}
+}
+
+func (r *Rules) foundHeader(last, h head, v *format.Words, line uint64) {
+	if u := r.usage; r.header.Hit() {
+		digits := (int(u.tickShift) - u.field.Bits + 3) / 4
+		r.header.Example(line, r.Show(*v), "the header is %0*x, before it was %0*x", digits,
+			u.headerOf(h), digits, u.headerOf(last))
+	}
+}
+
+func (r *Rules) foundRepeat(v *format.Words, line uint64) {
+	if r.repeat.Hit() {
+		r.repeat.Example(line, r.Show(*v),
+			"the same as in the line before, except for the random bits")
+	}
+}
+
+func (r *Rules) foundCarry(v *format.Words, line uint64) {
+	if r.overflow.Hit() {
+		r.overflow.Example(line, r.Show(*v), "the full counter has changed the node ID")
+	}
+}
+
+// judgeStart checks a step to a new tick.
+func (r *Rules) judgeStart(last, h head, v *format.Words, line uint64) {
+	u := r.usage
+	start, before := h.low&u.counter, last.low&u.counter
+	r.changedBits |= last.low&u.within ^ r.tickStart
+	r.tickStart = h.low & u.within
+	next := u.tickOf(h) == u.tickOf(last)+1
+	if r.renewal != nil && next && last.low&u.within == u.within && r.renewal.of(h) == 0 {
+		r.overflows++ // all counters are full, and the next tick is borrowed
+		r.starts.add(start, line)
+		return
+	}
+	if next && before == u.counter && len(r.nodes) > 0 {
+		r.overflows++
+	}
+	r.counterKept.Tries++
+	if start-before <= 1 && r.counterKept.Hit() {
+		r.counterKept.Example(line, r.Show(*v), "%s goes on from the line before, %d", u.field.Name,
+			start)
+	}
+	if start > u.start && r.start.Hit() {
+		r.start.Example(line, r.Show(*v), "the counter starts at %d, of more than %d", start,
+			u.start)
+	}
+	r.starts.add(start&u.start, line)
+	if r.taken != nil {
+		r.taken.add(v)
+	}
+	if r.renewal != nil {
+		r.renewal.judge(r, last, h, v, line)
+	}
+}
+
+// Back judges an ID that is smaller than the ID before it.
+func (r *Rules) Back(before, v format.Words, line uint64) order.Step {
+	if r.step == nil {
+		return order.Unknown
+	}
+	u := r.usage
+	if u == nil {
+		u = r.common
+	}
+	h, last := u.headOf(&v), u.headOf(&before)
+	mayWrap := last.low&u.counter == u.counter && h.low&u.counter == 0 &&
+		h.low == last.low&^u.counter
+	switch {
+	case u.tickOf(h) != u.tickOf(last):
+		return order.Unknown
+	case u.headerOf(h) != u.headerOf(last):
+		r.foundHeader(last, h, &v, line)
+		return order.Continue
+	case h.low == last.low:
+		if r.repeat != nil { // else sequences reports it
+			r.foundRepeat(&v, line)
+		}
+		return order.Outlier
+	case r.carry != nil && mayWrap:
+		if r.carry.Hit() {
+			r.carry.Example(line, r.Show(v), "%s starts again at 0, and nothing goes up",
+				u.field.Name)
+		}
+		return order.Continue
+	case r.overflow != nil && (mayWrap || r.guardWraps(last.low, h.low)):
+		if r.overflow.Hit() {
+			r.overflow.Example(line, r.Show(v),
+				"%s goes on at 0 in the same tick, and the ID is smaller than the one before",
+				u.field.Name)
+		}
+		return order.Continue
+	}
+	return order.Unknown
+}

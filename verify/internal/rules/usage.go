@@ -1,0 +1,291 @@
+package rules
+
+import (
+	"math"
+
+	"github.com/sortid/sortid/format"
+	"github.com/sortid/sortid/verify/internal/findings"
+	"github.com/sortid/sortid/verify/internal/randomness"
+)
+
+// A usage is a usage from the table of formats, with the fields that the rules read.
+type usage struct {
+	format.Usage
+	field format.Field // the counter
+
+	// The head of an ID ends with the counter. It goes up by one within a tick.
+	high, low format.Place // Its halves.
+	tickShift uint         // Where the tick starts; a new tick restarts the counter.
+	within    uint64       // A mask of the bits below the tick.
+	counter   uint64       // A mask of the counter.
+	start     uint64       // A mask of the bits that may be 1 in a new counter.
+	hasHeader bool         // Whether the bits between tick and counter are constant in a tick.
+
+	nodes   []*constant
+	limits  []limit
+	randoms []random
+}
+
+// A random is a field that is random in each ID.
+type random struct {
+	places []format.Place // two halves if it has more than 64 bits
+	fields []*randomness.Field
+	raw    *randomness.BitWriter // of both halves
+	name   string
+	starts bool // whether it is random only in the first ID of a tick
+}
+
+// A limit is a field with a largest value.
+type limit struct {
+	name  string
+	place format.Place
+	most  uint64
+	check *findings.Check
+}
+
+// A constant is a field that is the same in all IDs.
+type constant struct {
+	name  string
+	bits  int
+	place format.Place
+	check *findings.Check
+	known bool
+	value uint64
+}
+
+// A head is the head of an ID; see usage.
+type head struct{ high, low uint64 }
+
+func (u *usage) headOf(v *format.Words) head { return head{u.high.Of(v), u.low.Of(v)} }
+
+func (u *usage) tickOf(h head) uint64 { return h.high<<(64-u.tickShift) | h.low>>u.tickShift }
+
+// headerOf returns the bits between tick and counter, or 0 without a header.
+func (u *usage) headerOf(h head) uint64 {
+	if !u.hasHeader {
+		return 0
+	}
+	return h.low & u.within >> u.field.Bits
+}
+
+func newUsage(f *format.Format, from format.Usage) *usage {
+	u := &usage{Usage: from}
+	end, counterEnd := f.Bits, 0
+	for _, field := range from.Layout {
+		switch {
+		case field.Kind == format.KindTime:
+			end = field.Low
+		case field.Kind == format.KindCounter:
+			u.field, u.counter, counterEnd = field, 1<<field.Bits-1, field.Low
+			if u.start = u.counter; field.Start == format.StartHalf {
+				u.start >>= 1
+			}
+		case field.Kind == format.KindNode:
+			u.nodes = append(u.nodes, &constant{name: field.Name, bits: field.Bits,
+				place: field.Place()})
+		case field.Kind == format.KindRandom:
+			u.randoms = append(u.randoms, newRandom(field.Name, field.Low, field.Bits))
+		}
+		u.hasHeader = u.hasHeader || field.PartBits != ""
+		if field.Most > 0 {
+			u.limits = append(u.limits, limit{name: field.Name, place: field.Place(),
+				most: field.Most})
+		}
+	}
+	u.tickShift = uint(end - counterEnd)
+	u.within = 1<<u.tickShift - 1
+	u.low = format.PlaceOf(counterEnd, min(64, f.Bits-counterEnd))
+	u.high = format.PlaceOf(counterEnd+64, max(0, min(64, f.Bits-counterEnd-64)))
+	return u
+}
+
+// faults counts the faults in IDs if this is their usage.
+func (u *usage) faults(list []lineID) (n int) {
+	for i := 1; i < len(list); i++ {
+		last, v := &list[i-1].id, &list[i].id
+		if list[i-1].line == 0 || list[i].line == 0 {
+			continue
+		}
+		h, before := u.headOf(v), u.headOf(last)
+		counter, same := h.low&u.counter, u.tickOf(h) == u.tickOf(before)
+		bad := same && counter != before.low&u.counter+1 || !same && counter > u.start
+		for _, l := range u.limits {
+			bad = bad || l.place.Of(v) > l.most
+		}
+		for _, node := range u.nodes {
+			bad = bad || node.place.Of(v) != node.place.Of(last)
+		}
+		if bad {
+			n++
+		}
+	}
+	return n
+}
+
+// inferenceIDs is how many IDs show the usage.
+const inferenceIDs = 4096
+
+// infer chooses the usage with the fewest faults in the kept IDs, or the first of several.
+func (r *Rules) infer() {
+	best, fewest := r.candidates[0], math.MaxInt
+	for _, c := range r.candidates {
+		if n := newUsage(r.Format, c).faults(r.pending); n < fewest {
+			best, fewest = c, n
+		}
+	}
+	r.use(best)
+}
+
+// use sets the usage and checks the kept IDs.
+func (r *Rules) use(from format.Usage) {
+	u := newUsage(r.Format, from)
+	r.begin(u)
+	r.useCounters(u)
+	for _, l := range r.pending {
+		if r.known = r.known && l.line != 0; l.line != 0 {
+			r.Run([]format.Words{l.id}, l.line)
+		}
+	}
+	u.each(r, r.waiting)
+	r.pending, r.waiting = nil, nil
+}
+
+// begin adds the random fields and the checks of the usage.
+func (r *Rules) begin(u *usage) {
+	r.usage = u
+	for i := range u.randoms {
+		u.randoms[i].add(r.Fields)
+	}
+	for _, f := range u.Layout {
+		if f.PartBits != "" {
+			r.taken = newTaken(r, f, u.Layout)
+		}
+	}
+	if len(r.nodes) > 0 { // checkSpecs checks them
+		u.nodes = nil
+	}
+	for _, node := range u.nodes {
+		node.check = r.constant[node.name]
+	}
+	for i := range u.limits {
+		u.limits[i].check = r.constant[u.limits[i].name]
+	}
+}
+
+// useCounters adds the checks of counter starts, if the IDs show the starts.
+func (r *Rules) useCounters(u *usage) {
+	if u.counter == 0 || u.field.Start == format.StartNever || r.Unordered && !r.Stateless {
+		return
+	}
+	size, width := u.field.Bits, u.field.Bits
+	if startsNarrow(u.field) {
+		if width = -1; r.CounterStart != 0 {
+			width = max(r.CounterStart, 0)
+		}
+	}
+	r.starts = newStarts(r, u.field.Name, size, width)
+	r.starts.topZero = width >= 0 && !r.guarded()
+	for _, f := range u.Layout {
+		if f.Every > 0 {
+			r.renewal = newRenewal(r, u, f)
+		}
+	}
+}
+
+func newRandom(name string, low, bits int) random {
+	if bits <= 64 {
+		return random{name: name, places: []format.Place{format.PlaceOf(low, bits)}}
+	}
+	half := bits / 2
+	return random{name: name, places: []format.Place{format.PlaceOf(low+half, bits-half),
+		format.PlaceOf(low, half)}}
+}
+
+func (f *random) add(set *randomness.Set) {
+	if len(f.places) == 1 {
+		f.fields = []*randomness.Field{set.Add(f.name, f.places[0].Width())}
+		return
+	}
+	f.raw = set.Raw(f.name)
+	for i, half := range []string{".high", ".low"} {
+		f.fields = append(f.fields, set.Add(f.name+half, f.places[i].Width()))
+	}
+}
+
+// each collects the random fields of all IDs.
+func (u *usage) each(r *Rules, list []format.Words) {
+	for i := range u.randoms {
+		if !u.randoms[i].starts {
+			u.randoms[i].each(list)
+		}
+	}
+	if r.taken != nil {
+		r.taken.count(list)
+	}
+	if !r.Stateless {
+		return
+	}
+	for i := range list {
+		r.starts.add(u.low.Of(&list[i])&u.counter, 0)
+		if r.renewal != nil {
+			r.renewal.values.Add(r.renewal.of(u.headOf(&list[i])))
+		}
+		if r.taken != nil {
+			r.taken.add(&list[i])
+		}
+	}
+}
+
+// firsts collects fields that are random only in the first ID of a tick.
+func (u *usage) firsts(r *Rules, list []format.Words) {
+	for i := range list {
+		tick := r.Format.Timestamp(&list[i])
+		for k := range u.randoms {
+			if r.known && tick != r.tickStart && u.randoms[k].starts {
+				u.randoms[k].each(list[i : i+1])
+			}
+		}
+		r.tickStart, r.known = tick, true
+	}
+}
+
+// constants checks the constant and bounded fields of IDs that are in order.
+func (u *usage) constants(r *Rules, list []format.Words, line uint64) {
+	for _, l := range u.limits {
+		for i := range list {
+			if v := l.place.Of(&list[i]); v > l.most && l.check.Hit() {
+				l.check.Example(line+uint64(i), r.Show(list[i]), "the %s are %d", l.name, v)
+			}
+		}
+	}
+	for _, n := range u.nodes {
+		for i := range list {
+			v := n.place.Of(&list[i])
+			if n.known && v != n.value && n.check.Hit() {
+				n.check.Example(line+uint64(i), r.Show(list[i]),
+					"the %s ID is %d, before it was %d", n.name, v, n.value)
+			}
+			n.value, n.known = v, true
+		}
+	}
+}
+
+func (f *random) each(list []format.Words) {
+	for i, field := range f.fields {
+		place := f.places[i]
+		for rest := list; len(rest) > 0; {
+			values := field.Grow(len(rest))
+			for i := range values {
+				values[i] = place.Of(&rest[i])
+			}
+			rest = rest[len(values):]
+		}
+	}
+	if f.raw != nil {
+		for i := range list {
+			for _, place := range f.places {
+				f.raw.Add(place.Of(&list[i]), place.Width())
+			}
+		}
+	}
+}
