@@ -6,127 +6,167 @@ import (
 	"strings"
 	"time"
 
-	"github.com/sortid/sortid/cmd/sortid/internal/when"
-	"github.com/sortid/sortid/format"
 	"github.com/spf13/cobra"
+
+	"github.com/sortid/sortid/cmd/sortid/internal/console"
+	"github.com/sortid/sortid/cmd/sortid/internal/exit"
+	"github.com/sortid/sortid/cmd/sortid/internal/flags"
+	"github.com/sortid/sortid/cmd/sortid/internal/inspect"
+	"github.com/sortid/sortid/format"
 )
 
-func (a *app) boundsCommand() *cobra.Command {
+func boundsCommand(c *console.Console) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "bounds FORMAT --from TIME [--to TIME]",
-		Short: "show the IDs between which those of a time range are",
-		Long: `bounds prints two IDs: the smallest of the tick of the range's start, and the smallest
-of the tick of its end. IDs of the time range are those from the first on, up to but
-not including the second.
+		Short: "show the first ID of a time range and the first after it",
+		Long: `bounds prints two IDs: the smallest ID of the tick in which the range starts, and the
+smallest of the tick in which it ends. The IDs of the range are at least the first, and
+less than the second.
 
-The range is from --from to --to, or now; or the day of --on; or that around the time
-of an ID, --around. A TIME is one of ` + when.Accepted + `.
+The range goes from --from to --to (now, unless given). Or it is the day of --on. Or it
+lies around the time of an ID, --around. A TIME is one of ` + flags.Times + `.
 
-The texts of uid60 do not sort by time, so its bounds are integers.
+The bounds are texts. A format without texts has them in its first encoding, such as the
+UUID. The texts of uid60 do not sort by time, so its bounds are integers.
 
 With -o sql it prints a condition for a WHERE clause. --as says how the column stores
 IDs: as text, hex (a text, too), int, uuid, bytea (of PostgreSQL) or blob (of SQLite,
-MySQL and others). Without it that is int for the formats of 64 bits, and text for the
-others. --column is taken as it is.`,
+MySQL and others). Without it that is int for formats of 64 bits that have integers, and
+what bounds prints for the others. --column is taken as it is.
+
+Some texts have capitals and small letters, as of KSUIDs. They are in order of time only
+where the column compares bytes: in PostgreSQL with COLLATE "C".`,
 		Example: `  sortid bounds scru128 --on 2026-11-17 --tz Europe/Berlin
   sortid bounds scru64 --from -2h -o int
   sortid bounds euid --around C8EE934SR007G5Q94QKKXFRFV8B --within 5m
   sortid bounds scru128 --from -7d -o sql --column orders.id --as uuid`,
-		Args:              oneFormat,
-		ValidArgsFunction: completeFormat,
+		Args:              flags.OneFormat(format.LookupAny),
+		ValidArgsFunction: flags.CompleteFormat,
 	}
-	times := addSpanFlags(cmd, "now")
-	output := choose(cmd, "output", "o", "what to print", "text", "text", "hex", "int", "uuid", "json", "sql")
+	times := flags.ChooseSpan(cmd, "now")
+	output := flags.Choose(cmd, "output", "o", "what to print", "",
+		"text", "hex", "int", "uuid", "json", "sql")
 	column := cmd.Flags().String("column", "id", "the `COLUMN` in the condition of -o sql")
-	as := choose(cmd, "as", "", "how the column stores IDs", "", "text", "hex", "int", "uuid", "bytea", "blob")
+	as := flags.Choose(cmd, "as", "", "how the column stores IDs", "", "text", "hex", "int", "uuid",
+		"bytea", "blob")
 
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		s, err := format.Lookup(args[0])
+		s, err := format.LookupAny(args[0])
 		if err != nil {
 			return err
 		}
 		for _, name := range []string{"column", "as"} {
-			if cmd.Flags().Changed(name) && output.value != "sql" {
-				return usagef("--%s goes with -o sql", name)
+			if cmd.Flags().Changed(name) && output.Value != "sql" {
+				return exit.Usagef("--%s goes with -o sql", name)
 			}
 		}
 		now := time.Now()
-		r, err := times.read(now, s)
+		r, err := times.Read(now, s)
 		switch {
 		case err != nil:
 			return err
-		case r.from.IsZero():
-			return usageError{errNoSpan}
-		case r.to.IsZero():
-			r.to = now
+		case r.From.IsZero():
+			return exit.Usagef(
+				"bounds wants --from TIME, --on DATE or --around ID; a TIME is one of %s",
+				flags.Times)
+		case r.To.IsZero():
+			r.To = now
 		}
-		start, end := r.from, r.to
-		first, last, err := s.Bounds(start, end)
+		bounds, err := inspect.NewBounds(s, r.From, r.To)
 		if err != nil {
-			return usageError{err}
+			return exit.Usage(err)
 		}
 		var out string
-		switch output.value {
+		switch output.Value {
 		case "json":
-			b, err := json.Marshal(struct {
-				Format string    `json:"format"`
-				From   string    `json:"from"`
-				To     string    `json:"to"`
-				First  format.ID `json:"first"`
-				End    format.ID `json:"end"`
-			}{s.Name, format.FormatTime(start), format.FormatTime(end), first, last})
+			b, err := json.Marshal(bounds)
 			if err != nil {
 				return err
 			}
 			out = string(b)
 		case "sql":
-			if out, err = condition(s, *column, as.value, first, last); err != nil {
-				return usageError{err}
+			var e format.Encoding
+			out, e, err = condition(s, *column, as.Value, bounds.First, bounds.End)
+			if err != nil {
+				return exit.Usage(err)
+			}
+			if e == format.Text && mixesCase(s) && !c.Quiet {
+				c.Say(
+					"note: texts of %s sort by time only as bytes: in PostgreSQL use COLLATE \"C\"",
+					s.Name)
 			}
 		default:
-			encoding := format.Encoding(output.value)
-			if encoding == format.Text && !s.TextSorts {
-				if cmd.Flags().Changed("output") {
-					return usagef("the texts of %s do not sort by time, so no two of them bound a range; its integers do: -o int", s.Name)
-				}
-				encoding = format.Int
+			encoding, err := boundsEncoding(s, format.Encoding(output.Value))
+			if err != nil {
+				return err
 			}
-			if err := s.CheckEncoding(encoding); err != nil {
-				return usageError{err}
-			}
-			out = first.In(encoding) + "\n" + last.In(encoding)
+			out = bounds.First.In(encoding) + "\n" + bounds.End.In(encoding)
 		}
-		_, err = fmt.Fprintln(a.out, out)
+		_, err = fmt.Fprintln(c.Out, out)
 		return err
 	}
 	return cmd
 }
 
-// condition returns the SQL condition that a column's ID is in [first, end).
-func condition(s *format.Format, column, as string, first, end format.ID) (string, error) {
+// boundsEncoding returns the encoding of bounds, given the one that was asked for, if any. Without
+// one it is the format's first, or the integer if the texts do not sort by time.
+func boundsEncoding(s *format.Format, e format.Encoding) (format.Encoding, error) {
+	switch {
+	case e == format.Text && s.HasEncoding(e) && !s.TextSorts:
+		return "", exit.Usagef(
+			"the texts of %s do not sort by time, so no two of them bound a range; "+
+				"its integers do: -o int", s.Name)
+	case e == "":
+		if e = s.Encodings[0]; e == format.Text && !s.TextSorts {
+			e = format.Int
+		}
+	}
+	if err := s.CheckEncoding(e); err != nil {
+		return "", exit.Usage(err)
+	}
+	return e, nil
+}
+
+// condition returns the SQL condition for a column's IDs in [first, end), and in which encoding the
+// column has them.
+func condition(s *format.Format, column, as string, first, end format.ID) (
+	string, format.Encoding, error,
+) {
 	if strings.TrimSpace(column) == "" || strings.ContainsAny(column, "\r\n") {
-		return "", fmt.Errorf("--column %q is no column", column)
+		return "", "", fmt.Errorf("--column %q is no column", column)
 	}
 	encoding, quoted := format.Encoding(as), "'%s'"
 	switch as {
 	case "":
-		encoding = format.Text
-		if s.Bits == 64 {
-			encoding, quoted = format.Int, "%s"
+		encoding = s.Encodings[0]
+		number := s.Bits == 64 && s.HasEncoding(format.Int)
+		if number || encoding == format.Text && !s.TextSorts {
+			encoding = format.Int
 		}
-	case "int":
-		quoted = "%s"
 	case "bytea":
 		encoding, quoted = format.Hex, `'\x%s'`
 	case "blob":
 		encoding, quoted = format.Hex, "X'%s'"
 	case "text":
-		if !s.TextSorts {
-			return "", fmt.Errorf("the texts of %s do not sort by time, so no condition on them tells a range; its integers do: --as int", s.Name)
+		if s.HasEncoding(format.Text) && !s.TextSorts {
+			return "", "", fmt.Errorf(
+				"the texts of %s do not sort by time, so no condition on them "+
+					"tells a range; its integers do: --as int", s.Name)
 		}
 	}
-	if err := s.CheckEncoding(encoding); err != nil {
-		return "", err
+	if encoding == format.Int {
+		quoted = "%s"
 	}
-	return fmt.Sprintf("%s >= "+quoted+" AND %s < "+quoted, column, first.In(encoding), column, end.In(encoding)), nil
+	if err := s.CheckEncoding(encoding); err != nil {
+		return "", "", err
+	}
+	text := fmt.Sprintf("%s >= "+quoted+" AND %s < "+quoted,
+		column, first.In(encoding), column, end.In(encoding))
+	return text, encoding, nil
+}
+
+// mixesCase reports whether the format's texts tell capitals from small letters.
+func mixesCase(s *format.Format) bool {
+	return !s.FoldsCase && strings.ToLower(s.Symbols) != s.Symbols &&
+		strings.ToUpper(s.Symbols) != s.Symbols
 }

@@ -1,118 +1,118 @@
 package main
 
 import (
-	"fmt"
-	"time"
+	"strings"
 
-	"github.com/sortid/sortid/format"
 	"github.com/spf13/cobra"
+
+	"github.com/sortid/sortid/cmd/sortid/internal/console"
+	"github.com/sortid/sortid/cmd/sortid/internal/exit"
+	"github.com/sortid/sortid/cmd/sortid/internal/flags"
+	"github.com/sortid/sortid/cmd/sortid/internal/input"
+	"github.com/sortid/sortid/cmd/sortid/internal/inspect"
+	"github.com/sortid/sortid/format"
 )
 
-func (a *app) convertCommand() *cobra.Command {
+func convertCommand(c *console.Console) *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "convert [ID...|-] --to ENCODING",
-		Short: "write IDs in another encoding",
+		Use:   "convert [ID...|-] --to ENCODING|FORMAT",
+		Short: "write IDs in another encoding or format",
 		Long: `convert writes IDs in another encoding: the format's own text, a hexadecimal number at
-full width, a decimal integer, a UUID (for IDs of 128 bits), or the time alone.
+full width, a decimal integer, a UUID (for IDs of 128 bits), or the time alone. Not all formats have all encodings.
 
-Format and encoding are found out as "sortid inspect" does, unless --format and --from
-tell them. Where that is not sure, because a text can be read in several ways or
-looks like a uid60, as many words do, convert asks for --format. ` + plausibility + `
+--to also takes a format whose IDs have the same bits with the same meaning. So a ULID
+becomes a scru128, and a scru128 a ULID.
+
+convert guesses format and encoding as "sortid inspect" does, unless --format and --from
+give them. If a guess is not sure, convert asks for --format. That is so if a text can be
+read in several ways, or looks like a uid60, as many words do. ` + plausibility + `
 
 An ID that begins with "-" goes after the argument "--".`,
 		Example: `  sortid convert --to uuid 0372ijojuxuhjsfkeryi2mrtm
   sortid convert --format scru64 --from int --to text 109959589539758421
+  sortid convert --to scru128 01ARZ3NDEKTSV4RRFFQ69G5FAV
   sortid convert --to time 01ARZ3NDEKTSV4RRFFQ69G5FAV
   sortid new scru128 -n 5 | sortid convert --to hex`,
 		ValidArgsFunction: cobra.NoFileCompletions,
 	}
-	given := chooseFormat(cmd, "the format of all the IDs, instead of finding out")
+	given := flags.ChooseFormat(cmd, "the format of all the IDs, instead of finding out",
+		format.All())
 	encodings := []string{"text", "hex", "int", "uuid"}
-	from := choose(cmd, "from", "", "the `ENCODING` that the IDs are in, instead of finding out", "", encodings...)
-	to := choose(cmd, "to", "", "the `ENCODING` to write", "", append(encodings[:len(encodings):len(encodings)], "time")...)
+	from := flags.Choose(cmd, "from", "",
+		"the `ENCODING` that the IDs are in, instead of finding out", "", encodings...)
+	var to target
+	cmd.Flags().Var(&to, "to",
+		"what to write: text, hex, int, uuid, time, or the `FORMAT` to convert to")
+	cmd.RegisterFlagCompletionFunc("to",
+		cobra.FixedCompletions(targets(), cobra.ShellCompDirectiveNoFileComp))
 
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if to.value == "" {
-			return usagef("convert wants --to text, hex, int, uuid or time")
+		if to.name == "" {
+			return exit.Usagef("convert wants --to text, hex, int, uuid, time or a format")
 		}
 		if given.Format != nil {
-			for _, encoding := range []string{from.value, to.value} {
-				if encoding == "" || encoding == "time" {
+			for _, encoding := range []format.Encoding{format.Encoding(from.Value), to.encoding} {
+				if encoding == "" {
 					continue
 				}
-				if err := given.CheckEncoding(format.Encoding(encoding)); err != nil {
-					return usageError{err}
+				if err := given.CheckEncoding(encoding); err != nil {
+					return exit.Usage(err)
 				}
 			}
 		}
-		in := reader{format: given.Format}
-		return a.texts(args, func(b []byte, text string) ([]byte, error) {
-			r, err := in.readAs(format.Encoding(from.value), text)
+		in := inspect.Reader{Format: given.Format}
+		return input.Texts(c, args, func(b []byte, text string) ([]byte, error) {
+			r, err := in.ReadAs(format.Encoding(from.Value), text)
 			switch {
 			case err != nil:
 				return b, err
-			case to.value == "time":
-				return r.appendTime(b)
+			case to.name == "time":
+				return r.AppendTime(b)
 			}
-			if err := r.sure(); err != nil {
+			if err := r.Sure(); err != nil {
 				return b, err
 			}
-			if !r.ours() {
-				return b, fmt.Errorf("%s is of the format %s, of which convert writes the time only: --to time", quote(text), r.name())
+			if to.format != nil {
+				id, err := r.ID.As(to.format)
+				if err != nil {
+					return b, err
+				}
+				return append(append(b, id.String()...), '\n'), nil
 			}
-			encoding := format.Encoding(to.value)
-			if err := r.ID.Format().CheckEncoding(encoding); err != nil {
+			if err := r.ID.Format().CheckEncoding(to.encoding); err != nil {
 				return b, err
 			}
-			return append(r.ID.Append(b, encoding), '\n'), nil
+			return append(r.ID.Append(b, to.encoding), '\n'), nil
 		})
 	}
 	return cmd
 }
 
-// readAs reads a text in an encoding, or in any if from is empty.
-func (in *reader) readAs(from format.Encoding, text string) (reading, error) {
-	if s := in.format; s != nil && from != "" {
-		bare := text
-		id, err := s.ParseAs(from, text)
-		if err != nil {
-			bare, _ = strip(text)
-			id, err = s.ParseAs(from, bare)
-		}
-		return reading{input: text, now: time.Now(), guess: guess{Candidate: format.Candidate{ID: id, Encoding: from}}, given: true}, err
-	}
-	r, err := in.read(text)
-	if err != nil || from == "" || r.given && r.Encoding == from {
-		return r, err
-	}
-	found := r
-	var fit []guess
-	for _, g := range append([]guess{r.guess}, r.others...) {
-		if g.ours() && g.Encoding == from {
-			fit = append(fit, g)
-		}
-	}
-	if len(fit) == 0 {
-		return r, fmt.Errorf("no format reads %s as %s with a plausible time, but as %s; --format tells which to use", quote(text), from, found.as())
-	}
-	r.guess, r.others = fit[0], fit[1:]
-	return r, nil
+// A target is the flag that says what to write: an encoding, the time or a format.
+type target struct {
+	name     string
+	encoding format.Encoding
+	format   *format.Format
 }
 
-// appendTime appends the time in a line, of which all readings must be.
-func (r *reading) appendTime(b []byte) ([]byte, error) {
-	t := r.time()
-	same := true
-	for i := range r.others {
-		same = same && r.others[i].time().Equal(t)
+func (t *target) String() string { return t.name }
+func (t *target) Type() string   { return "FORMAT" }
+func (t *target) Set(name string) error {
+	*t = target{name: strings.ToLower(name)}
+	if t.name == "time" {
+		return nil
 	}
-	if !same || len(r.others) == 0 {
-		if err := r.sure(); err != nil {
-			return b, err
-		}
+	var err error
+	if t.encoding, err = format.LookupEncoding(name); err == nil {
+		return nil
 	}
-	if t.IsZero() {
-		return b, fmt.Errorf("%s is %s, which has no time in it", quote(r.input), r.as())
+	if t.format, err = format.LookupAny(name); err != nil {
+		return &format.UnknownError{What: "encoding or format", Name: name, Known: targets()}
 	}
-	return append(append(b, formatTime(t)...), '\n'), nil
+	return nil
+}
+
+// targets returns all that a target may be.
+func targets() []string {
+	return append([]string{"text", "hex", "int", "uuid", "time"}, format.NamesOf(format.All())...)
 }

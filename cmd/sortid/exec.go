@@ -16,14 +16,17 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/sortid/sortid/format"
-	"github.com/sortid/sortid/scru64"
 	"github.com/spf13/cobra"
+
+	"github.com/sortid/sortid/cmd/sortid/internal/console"
+	"github.com/sortid/sortid/cmd/sortid/internal/exit"
+	"github.com/sortid/sortid/cmd/sortid/internal/leases"
+	"github.com/sortid/sortid/format"
 )
 
 // A program run by "lease exec" makes IDs of the ticks up to the lease's end, and nobody
-// checks which. A generator may run ahead of the clock by the rollback allowance, 10 s by
-// default. So the program must have ended that long before the lease does.
+// checks which ticks. A generator may run ahead of the clock by the rollback allowance, 10 s
+// by default. So the program must end at least that long before the lease does.
 type execTimes struct {
 	terminate time.Duration // before the lease's end: ask the program to end
 	kill      time.Duration // before the lease's end: end it
@@ -38,22 +41,17 @@ type deadlines struct {
 	Until           time.Time // the end of the lease
 }
 
-// deadlines returns what the watchdog of a program must know. It asks the program to end
-// later than exec does, since exec, unless it is stopped, has asked by then.
+// deadlines returns what the watchdog of a program must know. The watchdog asks the program to
+// end later than exec does. By then exec has asked, unless it is stopped.
 func (t execTimes) deadlines(until time.Time) deadlines {
 	return deadlines{until.Add(-(t.terminate + t.kill) / 2), until.Add(-t.kill), until}
 }
 
-// window returns the shortest window with which a program can run: half of it is left when
-// the lease is first renewed.
+// window returns the shortest window with which a program can run. Half of it is left when the
+// lease is first renewed.
 func (t execTimes) window() time.Duration { return 2*t.terminate + t.terminate/2 }
 
-// An exitError ends the command with an exit code, without a word.
-type exitError int
-
-func (e exitError) Error() string { return "exit code " + strconv.Itoa(int(e)) }
-
-func (a *app) leaseExecCommand() *cobra.Command {
+func leaseExecCommand(c *console.Console) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "exec URL [flags] -- PROGRAM [ARGUMENT...]",
 		Short: "run a program in any language with a leased node ID",
@@ -63,26 +61,26 @@ func (a *app) leaseExecCommand() *cobra.Command {
   SORTID_NODE_ID    as in 42
   SORTID_NODE_BITS  as in 8
 
-The program starts when its first tick has come. It gets the signals that exec gets,
-and exec exits as it does: 128 and the signal's number where a signal ended it, 127
-if there is no such program, 126 if it cannot be run.
+The program starts when its first tick has come. exec passes signals on to it, and
+exits as it does. The exit code is 128 plus the signal's number if a signal ended it,
+127 if there is no such program, and 126 if it cannot be run.
 
-The lease is kept while the program runs. If it cannot be, because the store is away
-for too long, the program gets SIGTERM 20 seconds before the lease ends and SIGKILL 15
-seconds before; exec then exits with 1. So no ID is made after the lease's end, if the
-program's generators run at most 10 seconds ahead of the clock, which is the default.
-When the program has ended, its node ID stays out of use until the lease would have
-ended: nobody knows which was its last tick.
+exec renews the lease while the program runs. If it cannot, because the store is away
+for too long, it ends the program: with SIGTERM 20 seconds before the lease ends, and
+with SIGKILL 15 seconds before. Then exec exits with 1. So no ID is made after the
+lease's end, if the program's generators run at most 10 seconds ahead of the clock,
+which is the default. Nobody knows the program's last tick. So when the program has
+ended, its node ID stays out of use until the lease would have ended.
 
-The program does not get the variable NAME of env:NAME, nor the one of token=env:NAME
-in the URL: they have secrets of the store. A program that needs one itself must get
-it by another variable. They stay in the environment of exec, which other processes of
-the same user can read.
+The program does not get the variable NAME of env:NAME or token=env:NAME in the URL,
+because it has a secret of the store. If the program needs it, set another variable.
+The variable stays in the environment of exec, which other processes of the same user
+can read.
 
 If exec is killed, so is the program, on Linux. If exec is stopped, as by Ctrl-Z, its
-watchdog ends the program in time, even a program that is stopped, too. The watchdog
+watchdog ends the program in time, even if the program is stopped, too. The watchdog
 is a second process; if it ends, exec ends the program. Other systems have no
-watchdog: there a program goes on past the end of the lease if its exec is stopped or
+watchdog. There a program goes on past the end of the lease if its exec is stopped or
 killed.
 
 What exec cannot see: a machine or a container that is suspended as a whole, exec and
@@ -98,50 +96,64 @@ leaves behind.`,
 		},
 		ValidArgsFunction: cobra.NoFileCompletions,
 	}
-	l := &leasing{bits: 8}
-	l.addTo(cmd)
-	given := chooseFormat(cmd, "the format of the program's IDs, "+strings.Join(format.WithNode(), ", ")+" (default scru64)")
+	l := &leases.Options{}
+	l.AddFlags(cmd)
+	usual, _ := byEnvironment()
+	given := leases.ChooseFormat(cmd, "the format of the program's IDs (default "+usual.Name+")")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		l.url = args[0]
-		s := format.SCRU64
+		l.URL = args[0]
+		s := usual
 		if given.Format != nil {
 			s = given.Format
 		}
-		if err := l.checkExec(cmd, s); err != nil {
+		if err := checkExec(cmd, l, s); err != nil {
 			return err
 		}
 		path, err := exec.LookPath(args[1])
 		if err != nil { // 127 and 126 are what shells exit with
-			a.complain("%v", err)
+			c.Complain("%v", err)
 			if errors.Is(err, exec.ErrNotFound) || errors.Is(err, fs.ErrNotExist) {
-				return exitError(127)
+				return exit.Status(127)
 			}
-			return exitError(126)
+			return exit.Status(126)
 		}
-		return a.leaseExec(usualTimes, l, s, path, args[1:])
+		return leaseExec(c, usualTimes, l, s, path, args[1:])
 	}
 	return cmd
 }
 
-// checkExec finds mistakes before the store is asked for anything.
-func (l *leasing) checkExec(cmd *cobra.Command, s *format.Format) error {
-	f, ok := leaseFormats[s.Name]
-	switch {
-	case !ok:
-		return usagef("--format %s: its IDs carry no node ID; want %s", s.Name, strings.Join(format.WithNode(), ", "))
-	case l.bits > count(f.Bits):
-		return usagef("--node-bits %d: a node ID of %s has 1 to %d bits", l.bits, s.Name, f.Bits)
-	case l.url == "":
-		return usagef("exec wants the URL of a store, and has an empty text; see sortid lease --help")
-	case l.window != 0 && l.window < usualTimes.window():
-		return usagef("--lease-window %v: the program must end %v before the lease does, so want at least %v", l.window, usualTimes.terminate, usualTimes.window())
+// byEnvironment returns the format whose libraries read a node ID from an environment variable, and
+// the variable.
+func byEnvironment() (f *format.Format, variable string) {
+	for _, f = range format.Ours() {
+		if o, _ := f.Option(f.Node); o.Env != "" {
+			return f, o.Env
+		}
 	}
-	_, err := l.wanted(cmd)
+	panic("no format reads its node ID from the environment")
+}
+
+// checkExec finds mistakes before the store is asked for anything.
+func checkExec(cmd *cobra.Command, l *leases.Options, s *format.Format) error {
+	switch {
+	case l.URL == "":
+		return exit.Usagef(
+			"exec wants the URL of a store, and has an empty text; see sortid lease --help")
+	case l.Window != 0 && l.Window < usualTimes.window():
+		return exit.Usagef(
+			"--lease-window %v: the program must end %v before the lease does, so want at least %v",
+			l.Window, usualTimes.terminate, usualTimes.window())
+	}
+	if err := l.CheckBits(s); err != nil {
+		return err
+	}
+	_, err := l.Wanted(cmd)
 	return err
 }
 
 // leaseExec runs a program on a lease.
-func (a *app) leaseExec(times execTimes, l *leasing, s *format.Format, path string, args []string) error {
+func leaseExec(c *console.Console, times execTimes, l *leases.Options, s *format.Format,
+	path string, args []string) error {
 	signals := make(chan os.Signal, 16)
 	signal.Notify(signals, forwarded...)
 	defer signal.Stop(signals)
@@ -151,47 +163,49 @@ func (a *app) leaseExec(times execTimes, l *leasing, s *format.Format, path stri
 	passed := make(chan struct{})
 	go func() {
 		defer close(passed)
-		a.passSignals(signals, started, func() { cancel(errInterrupted) })
+		passSignals(c, signals, started, func() { cancel(exit.ErrInterrupted) })
 	}()
 	defer func() {
 		close(started)
 		<-passed
 	}()
 
-	holder, err := a.acquireLease(ctx, l, s, false)
-	if err != nil {
-		return interrupted(ctx, err)
+	holder := leaseHolder{leases.NewHolder(c, l, s)}
+	if err := holder.Acquire(ctx); err != nil {
+		return exit.Cause(ctx, err)
 	}
 	defer holder.releaseSpent()
 	from, err := holder.firstTick()
 	if err != nil {
 		return err
 	}
-	if window := holder.lease.Until().Sub(from); window < times.window() {
-		return fmt.Errorf("realm %q has windows of %v, and the program must end %v before its lease does; have it get at least %v with \"sortid lease set\"",
-			l.realmFor(s), window.Round(time.Second), times.terminate, times.window())
+	if window := holder.Lease.Window(); window < times.window() {
+		return fmt.Errorf(
+			"realm %q has windows of %v, and the program must end %v before its lease does; have it get at least %v with \"sortid lease set\"",
+			l.RealmOf(s), window.Round(time.Second), times.terminate, times.window())
 	}
-	if err := sleep(ctx, time.Until(from)); err != nil {
-		return interrupted(ctx, err)
+	if err := exit.Sleep(ctx, time.Until(from)); err != nil {
+		return exit.Cause(ctx, err)
 	}
 
-	env := l.environ()
-	until := holder.lease.Until()
+	env := environ(l)
+	until := holder.Lease.Until()
 	dog, err := startWatchdog(times.deadlines(until), env)
 	if err != nil {
 		return err
 	}
-	node := holder.lease.NodeID()
+	node := holder.Lease.NodeID()
 	cmd := exec.Command(path)
 	cmd.Args = args
 	cmd.Stdin, cmd.Stderr = os.Stdin, os.Stderr
-	if a.childOut != nil {
-		cmd.Stdout = a.childOut
+	if f, ok := c.Out.(*os.File); ok {
+		cmd.Stdout = f
 	}
+	_, variable := byEnvironment()
 	cmd.Env = append(env,
-		scru64.NodeSpecVar+"="+holder.node(),
+		variable+"="+holder.Node(),
 		"SORTID_NODE_ID="+strconv.FormatUint(uint64(node), 10),
-		"SORTID_NODE_BITS="+strconv.Itoa(holder.lease.NodeBits()))
+		"SORTID_NODE_BITS="+strconv.Itoa(holder.Lease.NodeBits()))
 	dog.guard(cmd)
 	ended := make(chan error, 1)
 	ran := make(chan error, 1)
@@ -207,7 +221,8 @@ func (a *app) leaseExec(times execTimes, l *leasing, s *format.Format, path stri
 	}()
 	if err := <-ran; err != nil {
 		dog.end()
-		return fmt.Errorf("%s: %w", path, err)
+		c.Complain("%s: %v", path, err)
+		return exit.Status(126)
 	}
 	started <- cmd.Process
 
@@ -222,7 +237,7 @@ func (a *app) leaseExec(times execTimes, l *leasing, s *format.Format, path stri
 		d := times.deadlines(until)
 		d.Terminate = d.Kill // once is enough
 		dog.tell(d)
-		holder.say("ending the program: %s", lost)
+		holder.Say("ending the program: %s", lost)
 	}
 	told := dog.tell(times.deadlines(until))
 	gone := dog.gone
@@ -244,12 +259,12 @@ func (a *app) leaseExec(times execTimes, l *leasing, s *format.Format, path stri
 			lose("its watchdog has ended")
 		case <-time.After(times.look):
 		}
-		if now := holder.lease.Until(); lost == "" && !now.Equal(until) {
+		if now := holder.Lease.Until(); lost == "" && !now.Equal(until) {
 			until = now
 			told = dog.tell(times.deadlines(until))
 		}
 		left := time.Until(until)
-		moved := holder.lease.NodeID() != node
+		moved := holder.Lease.NodeID() != node
 		switch {
 		case lost == "" && (left < times.terminate || moved):
 			lose(holder.whyLost(moved))
@@ -259,10 +274,11 @@ func (a *app) leaseExec(times execTimes, l *leasing, s *format.Format, path stri
 	}
 }
 
-// environ returns the environment of a program: it gets no variable with a secret of the store.
-func (l *leasing) environ() []string {
+// environ returns the environment of a program, without variables that have a secret of the
+// store.
+func environ(l *leases.Options) []string {
 	var secret []string
-	url := l.url
+	url := l.URL
 	if name, ok := strings.CutPrefix(url, "env:"); ok {
 		secret, url = append(secret, name), os.Getenv(name)
 	}
@@ -271,17 +287,21 @@ func (l *leasing) environ() []string {
 	if name, ok := strings.CutPrefix(parameters.Get("token"), "env:"); ok {
 		secret = append(secret, name)
 	}
-	same := func(a, b string) bool { return a == b || runtime.GOOS == "windows" && strings.EqualFold(a, b) }
+	same := func(a, b string) bool {
+		return a == b || runtime.GOOS == "windows" &&
+			strings.EqualFold(a, b)
+	}
 	return slices.DeleteFunc(os.Environ(), func(variable string) bool {
 		name, _, _ := strings.Cut(variable, "=")
 		return slices.ContainsFunc(secret, func(s string) bool { return same(s, name) })
 	})
 }
 
-// passSignals passes signals on to the program that comes from started, until that is closed.
-// One that comes before and ends programs interrupts the wait for the node ID, and is kept
-// for the program, which may run already.
-func (a *app) passSignals(signals <-chan os.Signal, started <-chan *os.Process, interrupt func()) {
+// passSignals passes signals on to the program that it receives from started, until started is
+// closed. An earlier signal that ends programs interrupts the wait for the node ID. It is also
+// kept for the program, which may run already.
+func passSignals(c *console.Console, signals <-chan os.Signal, started <-chan *os.Process,
+	interrupt func()) {
 	var program *os.Process
 	var early []os.Signal
 	for {
@@ -298,53 +318,57 @@ func (a *app) passSignals(signals <-chan os.Signal, started <-chan *os.Process, 
 			case program == nil && ends(sig):
 				early = append(early, sig)
 				interrupt()
-			case program != nil && !(a.inTerminal && fromKeyboard(sig)): // else the terminal has sent it to both
+			case program != nil && !(c.InTerminal && fromKeyboard(sig)): // else the terminal has sent it to both
 				program.Signal(sig)
 			}
 		}
 	}
 }
 
+// A leaseHolder knows when the ticks of its lease begin.
+type leaseHolder struct{ *leases.Holder }
+
 // firstTick returns the time of the first tick that the lease grants from now on.
-func (t *leaseHolder) firstTick() (time.Time, error) {
-	_, tick, err := t.lease.ClaimTick(t.tickOf(time.Now()))
+func (t leaseHolder) firstTick() (time.Time, error) {
+	_, tick, err := t.Lease.ClaimTick(t.tickOf(time.Now()))
 	return t.timeOf(tick), err
 }
 
-func (t *leaseHolder) tickOf(at time.Time) int64 {
-	return at.Sub(t.lease.Epoch()).Milliseconds() / t.lease.TickLength().Milliseconds()
+func (t leaseHolder) tickOf(at time.Time) int64 {
+	return at.Sub(t.Lease.Epoch()).Milliseconds() / t.Lease.TickLength().Milliseconds()
 }
 
-func (t *leaseHolder) timeOf(tick int64) time.Time {
-	return t.lease.Epoch().Add(time.Duration(tick) * t.lease.TickLength())
+func (t leaseHolder) timeOf(tick int64) time.Time {
+	return t.Lease.Epoch().Add(time.Duration(tick) * t.Lease.TickLength())
 }
 
 // whyLost says why a program cannot go on.
-func (t *leaseHolder) whyLost(moved bool) string {
+func (t leaseHolder) whyLost(moved bool) string {
 	if moved {
 		return "the lease of its node ID was lost"
 	}
 	reason := "the store does not answer"
-	if err := t.lease.Err(); err != nil {
+	if err := t.Lease.Err(); err != nil {
 		reason = err.Error()
 	}
-	return fmt.Sprintf("its lease ends at %s and cannot be renewed: %s", format.FormatTime(t.lease.Until()), reason)
+	return fmt.Sprintf("its lease ends at %s and cannot be renewed: %s",
+		format.FormatTime(t.Lease.Until()), reason)
 }
 
-// releaseSpent gives the node ID back with all its ticks used: the program's last one is
-// not known.
-func (t *leaseHolder) releaseSpent() {
-	t.lease.ClaimTick(t.tickOf(t.lease.Until()) - 1) // fails if there is none left, which is as good
-	t.release()
+// releaseSpent gives the node ID back with all its ticks used, because the program's last tick
+// is not known.
+func (t leaseHolder) releaseSpent() {
+	t.Lease.ClaimTick(t.tickOf(t.Lease.Until()) - 1) // fails if no tick is left, which is just as good
+	t.Release()
 }
 
 // exitAs returns the error with which the command exits as a program did.
 func exitAs(state *os.ProcessState) error {
 	if status, ok := state.Sys().(syscall.WaitStatus); ok && status.Signaled() {
-		return exitError(128 + int(status.Signal()))
+		return exit.Status(128 + int(status.Signal()))
 	}
 	if code := state.ExitCode(); code != 0 {
-		return exitError(code)
+		return exit.Status(code)
 	}
 	return nil
 }

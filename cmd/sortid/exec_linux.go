@@ -10,14 +10,18 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/sortid/sortid/format"
 	"github.com/spf13/cobra"
 	"golang.org/x/sys/unix"
+
+	"github.com/sortid/sortid/cmd/sortid/internal/console"
+	"github.com/sortid/sortid/cmd/sortid/internal/exit"
+	"github.com/sortid/sortid/cmd/sortid/internal/flags"
+	"github.com/sortid/sortid/format"
 )
 
-// A watchdog is a process that ends the program in time if "lease exec" does not, because it
-// is stopped or hangs. It is this command again, in a session of its own, so that Ctrl-Z in a
-// terminal does not stop it. A socket tells it when the program must end.
+// A watchdog is a process that ends the program in time if "lease exec" is stopped or hangs.
+// It runs this command again, in a session of its own, so that Ctrl-Z in a terminal does not
+// stop it. A socket tells it when the program must end.
 type watchdog struct {
 	cmd     *exec.Cmd
 	conn    int // the socket
@@ -39,7 +43,8 @@ func startWatchdog(d deadlines, env []string) (*watchdog, error) {
 	}
 	theirs := os.NewFile(uintptr(conns[1]), "watchdog")
 	defer theirs.Close()
-	w := &watchdog{cmd: exec.Command("/proc/self/exe"), conn: conns[0], program: -1, gone: make(chan struct{})}
+	w := &watchdog{cmd: exec.Command("/proc/self/exe"), conn: conns[0], program: -1,
+		gone: make(chan struct{})}
 	w.cmd.Args = []string{"sortid", "lease", watchdogName}
 	w.cmd.Env, w.cmd.Dir, w.cmd.Stderr = env, "/", os.Stderr
 	w.cmd.ExtraFiles = []*os.File{theirs}
@@ -64,8 +69,8 @@ func (w *watchdog) guard(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, PidFD: &w.program}
 }
 
-// tell sends the watchdog new deadlines, and the program if it is new. It does not wait: a
-// watchdog that does not read is an error.
+// tell sends the watchdog new deadlines, and the program if it is new. It does not wait: it
+// fails if the watchdog does not read.
 func (w *watchdog) tell(d deadlines) error {
 	text, err := json.Marshal(d)
 	if err != nil {
@@ -91,16 +96,16 @@ func (w *watchdog) end() bool {
 }
 
 // addWatchdogCommand adds the command that is the watchdog.
-func (a *app) addWatchdogCommand(lease *cobra.Command) {
+func addWatchdogCommand(c *console.Console, lease *cobra.Command) {
 	lease.AddCommand(&cobra.Command{
 		Use: watchdogName, Short: "end the program of exec", Hidden: true,
-		Args: noArguments, ValidArgsFunction: cobra.NoFileCompletions,
-		RunE: func(*cobra.Command, []string) error { return a.watch() },
+		Args: flags.NoArguments, ValidArgsFunction: cobra.NoFileCompletions,
+		RunE: func(*cobra.Command, []string) error { return watch(c) },
 	})
 }
 
 // watch is the watchdog. It returns when the process that started it closes the socket or ends.
-func (a *app) watch() error {
+func watch(c *console.Console) error {
 	signal.Ignore(forwarded...) // a service manager sends SIGTERM to all processes of a service
 	ward := ward{process: -1, parent: os.Getppid()}
 	for {
@@ -113,7 +118,7 @@ func (a *app) watch() error {
 			return err
 		case ready == 0: // so these are the newest deadlines
 			if ward.keep(time.Now()) {
-				go a.complain("ending the program: its lease ends at %s, and exec, process %d, is stopped or hangs", // a reader that is stopped, too, must not block
+				go c.Complain("ending the program: its lease ends at %s, and exec, process %d, is stopped or hangs", // a reader that is stopped, too, must not block
 					format.FormatTime(ward.Until), ward.parent)
 			}
 			continue
@@ -126,8 +131,11 @@ func (a *app) watch() error {
 			break
 		}
 	}
-	if ward.signal(syscall.SIGKILL); ward.ended {
-		return exitError(watchdogEnded)
+	if ward.process >= 0 {
+		ward.signal(syscall.SIGKILL)
+	}
+	if ward.ended {
+		return exit.Status(watchdogEnded)
 	}
 	return nil
 }
@@ -168,7 +176,8 @@ func (w *ward) receive() (more bool, err error) {
 	return true, err
 }
 
-// keep signals the program if it is time to. It reports whether that has told it to end.
+// keep signals the program if it is time to. It reports whether it has told the program to
+// end.
 func (w *ward) keep(now time.Time) (told bool) {
 	switch {
 	case !now.Before(w.Kill):
@@ -182,8 +191,9 @@ func (w *ward) keep(now time.Time) (told bool) {
 	return false
 }
 
-// signal sends a signal to the program. If its process is not known yet, or the kernel is
-// older than Linux 5.4, the process that started it is killed, and the program dies with it.
+// signal sends a signal to the program. If the program's process is not known yet, or the
+// kernel is older than Linux 5.4, signal kills the process that started it. Then the program
+// dies, too.
 func (w *ward) signal(s syscall.Signal) {
 	switch {
 	case w.process >= 0:

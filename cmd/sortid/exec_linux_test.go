@@ -16,6 +16,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/sortid/sortid/cmd/sortid/internal/exit"
 )
 
 // A wrapped is a process of "lease exec" in a group of its own, with a short window.
@@ -38,7 +40,8 @@ func wrapExec(t *testing.T, script string) *wrapped {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { out.Close() })
-	w := &wrapped{T: t, out: out, Cmd: exec.Command(commandPath(t, "sortid-briefly"), "lease", "exec", store, "--lease-window", "26s", "--",
+	w := &wrapped{T: t, out: out, Cmd: exec.Command(commandPath(t, "sortid-briefly"), "lease",
+		"exec", store, "--lease-window", "26s", "--",
 		"sh", "-c", `echo $$; `+script+`; while :; do date +%s%N; sleep 0.05; done`)}
 	w.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	w.Stdout, w.Stderr = out, &w.stderr
@@ -103,7 +106,8 @@ func (w *wrapped) watchdog() (process int) {
 			_, ignored, _ := strings.Cut(string(status), "SigIgn:\t")
 			var mask uint64
 			fmt.Sscanf(ignored, "%x", &mask)
-			if parent == w.Process.Pid && strings.Contains(string(b), watchdogName) && mask&(1<<(syscall.SIGTERM-1)) != 0 && hasPidfd(p) {
+			if parent == w.Process.Pid && strings.Contains(string(b), watchdogName) &&
+				mask&(1<<(syscall.SIGTERM-1)) != 0 && hasPidfd(p) {
 				process = p
 			}
 		}
@@ -152,10 +156,11 @@ func TestExecStopped(t *testing.T) {
 				t.Errorf("the wrapper is in state %s, want it stopped", state)
 			}
 			syscall.Kill(target, syscall.SIGCONT)
-			if code := w.code(); code != exitBad {
-				t.Errorf("exit code %d, want %d", code, exitBad)
+			if code := w.code(); code != exit.Bad {
+				t.Errorf("exit code %d, want %d", code, exit.Bad)
 			}
-			ended := regexp.MustCompile(`was ended, because .*its lease end.* at (\S+)`).FindStringSubmatch(w.stderr.String())
+			ended := regexp.MustCompile(
+				`was ended, because .*its lease end.* at (\S+)`).FindStringSubmatch(w.stderr.String())
 			if ended == nil {
 				t.Fatalf("%q", &w.stderr)
 			}
@@ -193,7 +198,8 @@ func TestExecWatchdog(t *testing.T) {
 		w := wrapExec(t, `trap '' TERM`)
 		t.Parallel()
 		syscall.Kill(w.watchdog(), syscall.SIGKILL)
-		if code := w.code(); code != exitBad || !strings.Contains(w.stderr.String(), "was ended, because its watchdog ") {
+		if code := w.code(); code != exit.Bad ||
+			!strings.Contains(w.stderr.String(), "was ended, because its watchdog ") {
 			t.Errorf("exit code %d; %s", code, &w.stderr)
 		}
 		if !dead(w.program) {
@@ -229,7 +235,8 @@ func TestExecWatchdogAlone(t *testing.T) {
 	cmd.ExtraFiles = []*os.File{theirs}
 	err = cmd.Run()
 	theirs.Close()
-	if status, ok := cmd.ProcessState.Sys().(syscall.WaitStatus); !ok || status.Signal() != syscall.SIGKILL {
+	if status, ok := cmd.ProcessState.Sys().(syscall.WaitStatus); !ok ||
+		status.Signal() != syscall.SIGKILL {
 		t.Errorf("%v, want it killed", err)
 	}
 }

@@ -6,10 +6,12 @@ import (
 	"os/exec"
 
 	"github.com/spf13/cobra"
+
+	"github.com/sortid/sortid/cmd/sortid/internal/console"
 )
 
-// A watchdog does nothing here: only Linux can tie a program's life to this process, and
-// signal it from another one without a doubt which process that is.
+// A watchdog does nothing here. Only Linux can end a program together with this process. And
+// only Linux can signal it from another process without confusing it with a third one.
 type watchdog struct{ gone chan struct{} }
 
 func startWatchdog(deadlines, []string) (*watchdog, error) { return new(watchdog), nil }
@@ -18,4 +20,4 @@ func (*watchdog) guard(*exec.Cmd)      {}
 func (*watchdog) tell(deadlines) error { return nil }
 func (*watchdog) end() bool            { return false }
 
-func (*app) addWatchdogCommand(*cobra.Command) {}
+func addWatchdogCommand(*console.Console, *cobra.Command) {}

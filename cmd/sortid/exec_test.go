@@ -21,6 +21,8 @@ import (
 
 	bbolt "go.etcd.io/bbolt"
 
+	"github.com/sortid/sortid/cmd/sortid/internal/console"
+	"github.com/sortid/sortid/cmd/sortid/internal/leases"
 	"github.com/sortid/sortid/format"
 	"github.com/sortid/sortid/scru64"
 	"github.com/sortid/sortid/testserver"
@@ -46,7 +48,8 @@ func interpreters(t *testing.T) map[string][]string {
 // createRealm makes the realm, of which commands would otherwise say that it is new.
 func createRealm(t *testing.T, store string) {
 	t.Helper()
-	if code, stderr := start(nil, io.Discard, "lease", "create", store, "--realm", "scru64", "--format", "scru64"); code != 0 {
+	if code, stderr := start(nil, io.Discard, "lease", "create", store, "--realm", "scru64",
+		"--format", "scru64"); code != 0 {
 		t.Fatal(stderr)
 	}
 }
@@ -114,7 +117,9 @@ func TestExecTorture(t *testing.T) {
 		wg.Go(func() {
 			rng := rand.New(rand.NewPCG(uint64(i), 1))
 			for _, way := range rng.Perm(4) {
-				cmd := exec.Command(command, append([]string{"lease", "exec", store, "--node-bits", "6", "--"}, program...)...)
+				cmd := exec.Command(
+					command, append([]string{"lease", "exec", store, "--node-bits", "6", "--"},
+						program...)...)
 				cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 				ids := output(cmd)
 				var stderr bytes.Buffer
@@ -125,7 +130,10 @@ func TestExecTorture(t *testing.T) {
 					return
 				}
 				group := -cmd.Process.Pid
-				pause := func() { time.Sleep(time.Second + time.Duration(rng.Int64N(int64(2*time.Second)))) }
+				pause := func() {
+					time.Sleep(
+						time.Second + time.Duration(rng.Int64N(int64(2*time.Second))))
+				}
 				if !soon(func() bool { return size(ids) > 0 }) {
 					t.Error("a program makes no IDs")
 				}
@@ -185,9 +193,9 @@ func size(f *os.File) int64 {
 // When the lease cannot be renewed, the program is told to end, and ended, before the
 // lease is.
 func TestExecStoreAway(t *testing.T) {
-	patience := releasePatience
-	t.Cleanup(func() { releasePatience = patience })
-	releasePatience = time.Second // the store does not come back
+	patience := leases.ReleasePatience
+	t.Cleanup(func() { leases.ReleasePatience = patience })
+	leases.ReleasePatience = time.Second // the store does not come back
 	for _, c := range []struct {
 		name, script string
 	}{
@@ -203,16 +211,19 @@ func TestExecStoreAway(t *testing.T) {
 			}
 			defer out.Close()
 			var stderr bytes.Buffer
-			a := &app{err: &stderr, width: 80, childOut: out}
+			terminal := &console.Console{Out: out, Err: &stderr, Width: 80}
 			// The program has seconds to end, however slow the machine is.
-			l := &leasing{url: "bolt:" + path, bits: 8, window: 26 * time.Second}
+			l := &leases.Options{URL: "bolt:" + path, Bits: 8, Window: 26 * time.Second}
 			times := execTimes{10 * time.Second, 9 * time.Second, 20 * time.Millisecond}
 			sh, err := exec.LookPath("sh")
 			if err != nil {
 				t.Fatal(err)
 			}
 			done := make(chan error, 1)
-			go func() { done <- a.leaseExec(times, l, format.SCRU64, sh, []string{"sh", "-c", c.script}) }()
+			go func() {
+				done <- leaseExec(terminal, times, l, format.SCRU64, sh,
+					[]string{"sh", "-c", c.script})
+			}()
 
 			read := func() string {
 				b, err := os.ReadFile(out.Name())
@@ -231,7 +242,8 @@ func TestExecStoreAway(t *testing.T) {
 			}
 			err = <-done
 			db.Close()
-			if err == nil || !strings.Contains(err.Error(), "was ended, because its lease ends at ") {
+			if err == nil || !strings.Contains(err.Error(),
+				"was ended, because its lease ends at ") {
 				t.Fatalf("%v", err)
 			}
 			_, text, _ := strings.Cut(err.Error(), "its lease ends at ")
@@ -268,7 +280,8 @@ func TestPassSignals(t *testing.T) {
 	signals, started := make(chan os.Signal), make(chan *os.Process)
 	interrupted := 0
 	var passed sync.WaitGroup
-	passed.Go(func() { new(app).passSignals(signals, started, func() { interrupted++ }) })
+	passed.Go(
+		func() { passSignals(new(console.Console), signals, started, func() { interrupted++ }) })
 	signals <- syscall.SIGWINCH
 	signals <- syscall.SIGCONT
 	signals <- syscall.SIGTERM
@@ -290,15 +303,17 @@ func TestExecExit(t *testing.T) {
 	createRealm(t, "bolt:"+path)
 	for script, want := range map[string]int{"exit 0": 0, "exit 7": 7, "kill -TERM $$": 143} {
 		var stderr bytes.Buffer
-		a := &app{err: &stderr, width: 80}
-		code := a.run([]string{"lease", "exec", "bolt:" + path, "--", "sh", "-c", script})
+		c := &console.Console{Err: &stderr, Width: 80}
+		code := run(c, []string{"lease", "exec", "bolt:" + path, "--", "sh", "-c", script})
 		if code != want || stderr.Len() > 0 {
 			t.Errorf("%s: exit code %d, want %d; %s", script, code, want, &stderr)
 		}
 	}
 
-	cmd := exec.Command(commandPath(t, "sortid"), "lease", "exec", "bolt:"+path, "--realm", "orders", "--create", "--node-bits", "5", "--",
-		"sh", "-c", `trap 'echo hup' HUP; trap 'echo term; exit 9' TERM; echo $SCRU64_NODE_SPEC $SORTID_NODE_ID $SORTID_NODE_BITS; while :; do sleep 0.05; done`)
+	cmd := exec.Command(commandPath(t, "sortid"), "lease", "exec", "bolt:"+path, "--realm",
+		"orders", "--create", "--node-bits", "5", "--",
+		"sh", "-c",
+		`trap 'echo hup' HUP; trap 'echo term; exit 9' TERM; echo $SCRU64_NODE_SPEC $SORTID_NODE_ID $SORTID_NODE_BITS; while :; do sleep 0.05; done`)
 	pipe, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -314,7 +329,8 @@ func TestExecExit(t *testing.T) {
 	if _, err := fmt.Sscan(next(), &text, &id, &bits); err != nil {
 		t.Fatal(err)
 	}
-	if spec, err = scru64.ParseNodeSpec(text); err != nil || bits != 5 || int(spec.NodeID()) != id || spec.NodeIDSize() != 5 {
+	if spec, err = scru64.ParseNodeSpec(text); err != nil || bits != 5 ||
+		int(spec.NodeID()) != id || spec.NodeIDSize() != 5 {
 		t.Errorf("%q, %d, %d: %v", text, id, bits, err)
 	}
 	cmd.Process.Signal(syscall.SIGHUP)
@@ -342,7 +358,7 @@ func TestExecEnvironment(t *testing.T) {
 		"https://ids.example.com?token=env:STORE_TOKEN": "STORE_TOKEN_FILE STORE_URL",
 	} {
 		var names []string
-		for _, variable := range (&leasing{url: url}).environ() {
+		for _, variable := range environ(&leases.Options{URL: url}) {
 			if name, _, _ := strings.Cut(variable, "="); strings.HasPrefix(name, "STORE_") {
 				names = append(names, name)
 			}

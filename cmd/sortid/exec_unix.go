@@ -9,7 +9,8 @@ import (
 
 // forwarded are the signals that "lease exec" passes on.
 var forwarded = []os.Signal{
-	syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGUSR1, syscall.SIGUSR2,
+	syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGUSR1,
+	syscall.SIGUSR2,
 	syscall.SIGWINCH, syscall.SIGCONT,
 }
 

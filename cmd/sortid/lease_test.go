@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
 	"io"
 	"math"
 	"net"
@@ -15,6 +14,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sortid/sortid/cmd/sortid/internal/console"
+	"github.com/sortid/sortid/cmd/sortid/internal/exit"
+	"github.com/sortid/sortid/cmd/sortid/internal/leases"
 	"github.com/sortid/sortid/lease"
 	"github.com/sortid/sortid/store"
 	"go.etcd.io/bbolt"
@@ -33,9 +35,11 @@ func openBolt(t *testing.T) (path string, st store.Store) {
 
 // Only a clear yes takes a node ID from its holder, or fences a realm.
 func TestAsk(t *testing.T) {
-	for answer, yes := range map[string]bool{"y\n": true, "Yes\r\n": true, "y": true, "n\n": false, "\n": false, "": false, "yo\n": false, "\ny\n": false} {
+	for answer, yes := range map[string]bool{"y\n": true, "Yes\r\n": true, "y": true, "n\n": false,
+		"\n": false, "": false, "yo\n": false, "\ny\n": false} {
 		path, st := openBolt(t)
-		l, err := lease.Acquire(t.Context(), st, lease.Config{Realm: "scru64", Format: lease.SCRU64, NodeBits: 8, Name: "me"})
+		l, err := lease.Acquire(t.Context(), st, lease.Config{Realm: "scru64", Format: lease.SCRU64,
+			NodeBits: 8, Name: "me"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -44,10 +48,13 @@ func TestAsk(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, args := range [][]string{{"lease", "evict", "bolt:" + path, node.String()}, {"lease", "fence", "bolt:" + path}} {
+		for _, args := range [][]string{{"lease", "evict", "bolt:" + path, node.String()},
+			{"lease", "fence", "bolt:" + path}} {
 			var out, errs bytes.Buffer
-			a := &app{in: strings.NewReader(answer), out: &out, err: &errs, inTerminal: true, width: 80}
-			if code := a.run(args); (code == exitOK) != yes || code == exitUsage || !strings.Contains(errs.String(), "[y/N]") {
+			c := &console.Console{In: strings.NewReader(answer), Out: &out, Err: &errs,
+				InTerminal: true, Width: 80}
+			if code := run(c, args); (code == exit.OK) != yes || code == exit.WrongUsage ||
+				!strings.Contains(errs.String(), "[y/N]") {
 				t.Errorf("%v answered with %q: code %d, %s", args, answer, code, errs.String())
 			}
 		}
@@ -66,12 +73,13 @@ func TestAsk(t *testing.T) {
 // However the making of IDs ends, the node ID is given back.
 func TestGivenBack(t *testing.T) {
 	path, st := openBolt(t)
-	if _, err := lease.Create(t.Context(), st, lease.Config{Realm: "scru64", Format: lease.SCRU64}); err != nil {
+	if _, err := lease.Create(t.Context(), st,
+		lease.Config{Realm: "scru64", Format: lease.SCRU64}); err != nil {
 		t.Fatal(err)
 	}
 	for _, out := range []*full{{after: 100}, {after: 100_000}} {
 		code, stderr := start(nil, out, "new", "scru64", "--lease", "bolt:"+path, "--forever")
-		if code != exitBad || stderr != "sortid: disk full\n" {
+		if code != exit.Bad || stderr != "sortid: disk full\n" {
 			t.Errorf("code %d, %s", code, stderr)
 		}
 	}
@@ -96,13 +104,15 @@ func TestGivenBack(t *testing.T) {
 // A store that does not answer at the end is waited for, but not without end, and the IDs
 // that were made are good.
 func TestNotGivenBack(t *testing.T) {
-	defer func(d time.Duration) { releasePatience = d }(releasePatience)
-	releasePatience = 2 * time.Second
+	defer func(d time.Duration) { leases.ReleasePatience = d }(leases.ReleasePatience)
+	leases.ReleasePatience = 2 * time.Second
 	path, _ := openBolt(t)
 	lock := &locker{path: path}
 	code, stderr := start(nil, lock, "new", "scru64", "--lease", "bolt:"+path, "-n", "1")
 	defer lock.db.Close() // only now
-	if code != exitOK || !strings.Contains(stderr, "could not be given back, and is free by itself soon after 20") || !strings.Contains(stderr, "has the file locked") {
+	if code != exit.OK || !strings.Contains(
+		stderr, "could not be given back, and is free by itself soon after 20") ||
+		!strings.Contains(stderr, "has the file locked") {
 		t.Errorf("code %d, %s", code, stderr)
 	}
 }
@@ -131,21 +141,50 @@ func TestConditions(t *testing.T) {
 	}
 	var out bytes.Buffer
 	code, stderr := start(nil, &out, "new", "scru64", "--lease", url, "-n", "2")
-	if code != exitOK || strings.Count(out.String(), "\n") != 2 || strings.Count(stderr, "sortid: conditional: the file is on tmpfs") != 1 {
+	if code != exit.OK || strings.Count(out.String(), "\n") != 2 ||
+		strings.Count(stderr, "sortid: conditional: the file is on tmpfs") != 1 {
 		t.Errorf("code %d, %s, %s", code, out.String(), stderr)
 	}
 	out.Reset()
-	if code, _ := start(nil, &out, "lease", "show", url); code != exitOK || !strings.Contains(strings.Join(strings.Fields(out.String()), " "), "conditions conditional: the file is on tmpfs") {
+	if code, stderr := start(nil, &out, "lease", "create", url, "--format",
+		"uid60"); code != exit.OK || strings.Count(
+		stderr, "sortid: conditional: the file is on tmpfs") != 1 {
+		t.Errorf("code %d, %s", code, stderr)
+	}
+	if code, _ := start(nil, &out, "lease", "show", url, "--realm", "scru64"); code != exit.OK ||
+		!strings.Contains(strings.Join(strings.Fields(out.String()), " "),
+			"conditions conditional: the file is on tmpfs") {
 		t.Errorf("code %d, %s", code, out.String())
 	}
 }
 
-// A holder's name cannot do things to a terminal.
+// A store that does not answer is waited for as long as --timeout says.
+func TestTimeout(t *testing.T) {
+	silent, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer silent.Close()
+	for _, command := range []string{"list", "show"} {
+		begin := time.Now()
+		code, stderr := start(nil, io.Discard, "lease", command, "redis://"+silent.Addr().String(),
+			"--timeout", "100ms")
+		if code != exit.Bad || time.Since(begin) > leases.LookPatience/2 {
+			t.Errorf("%s: code %d, %s", command, code, stderr)
+		}
+	}
+	if code, stderr := start(nil, io.Discard, "lease", "list", "bolt:x", "--timeout",
+		"0s"); code != exit.WrongUsage || !strings.Contains(stderr, "--timeout 0s: want") {
+		t.Errorf("code %d, %s", code, stderr)
+	}
+}
+
 // What a server answers does nothing to a terminal, and stays in its line.
 func TestServerText(t *testing.T) {
 	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusForbidden)
-		json.NewEncoder(w).Encode(map[string]string{"detail": "\x1b[2Jno\nsortid: all is well\x7f\u009b1m\u202e ü"})
+		json.NewEncoder(w).Encode(
+			map[string]string{"detail": "\x1b[2Jno\nsortid: all is well\x7f\u009b1m\u202e ü"})
 	}))
 	defer web.Close()
 	database, err := net.Listen("tcp", "127.0.0.1:0")
@@ -167,62 +206,39 @@ func TestServerText(t *testing.T) {
 	const want = `\x1b[2Jno\nsortid: all is well\x7f\u009b1m\u202e ü`
 	for _, url := range []string{web.URL, "mysql://u:p@" + database.Addr().String() + "/ids"} {
 		code, stderr := start(nil, io.Discard, "lease", "list", url)
-		if code != exitBad || !strings.Contains(stderr, want) || strings.Count(stderr, "\n") != 1 || strings.ContainsAny(stderr, "\x1b\x7f\u009b\u202e") {
+		if code != exit.Bad || !strings.Contains(stderr, want) ||
+			strings.Count(stderr, "\n") != 1 ||
+			strings.ContainsAny(stderr, "\x1b\x7f\u009b\u202e") {
 			t.Errorf("%s: code %d, %q, want %q in a line", url, code, stderr, want)
 		}
 	}
 }
 
+// A holder's name cannot do things to a terminal.
 func TestHolderNames(t *testing.T) {
 	path, st := openBolt(t)
-	root := lease.Record{Realm: "scru64", Revision: 1, State: lease.Split, Generation: "g", Terms: lease.Terms{Bits: 8, Tick: 256, Window: 200, Lead: 40}}
+	root := lease.Record{Realm: "scru64", Revision: 1, State: lease.Split, Generation: "g",
+		Terms: lease.Terms{Bits: 8, Tick: 256, Window: 200, Lead: 40}}
 	b := lease.Block{NodeID: 1, Size: 1}
-	held := lease.Record{Realm: "scru64@g", Block: b, Revision: 1, HWM: 5, State: lease.Whole, Owner: lease.Owner{1}, Deadline: math.MaxInt64 / 256, Name: "ü\x1b[31m\n\u202e"}
+	held := lease.Record{Realm: "scru64@g", Block: b, Revision: 1, HWM: 5, State: lease.Whole,
+		Owner: lease.Owner{1}, Deadline: math.MaxInt64 / 256, Name: "ü\x1b[31m\n\u202e"}
 	for _, r := range []lease.Record{root, held} {
-		if ok, err := st.CompareAndSet(t.Context(), lease.Record{Realm: r.Realm, Block: r.Block}, r); !ok || err != nil {
+		if ok, err := st.CompareAndSet(t.Context(), lease.Record{Realm: r.Realm, Block: r.Block},
+			r); !ok || err != nil {
 			t.Fatal(ok, err)
 		}
 	}
-	for _, args := range [][]string{{"list", "bolt:" + path}, {"show", "bolt:" + path, "1/1"}, {"list", "bolt:" + path, "-o", "json"}} {
+	for _, args := range [][]string{{"list", "bolt:" + path}, {"show", "bolt:" + path, "1/1"},
+		{"list", "bolt:" + path, "-o", "json"}} {
 		var out bytes.Buffer
-		if code, stderr := start(nil, &out, append([]string{"lease"}, args...)...); code != exitOK || strings.ContainsAny(out.String(), "\x1b\u202e") || !strings.Contains(strings.ReplaceAll(out.String(), `\\`, `\`), `ü\x1b[31m\n\u202e`) {
+		if code, stderr := start(nil, &out,
+			append([]string{"lease"}, args...)...); code != exit.OK || strings.ContainsAny(
+			out.String(), "\x1b\u202e") || !strings.Contains(
+			strings.ReplaceAll(out.String(), `\\`, `\`), `ü\x1b[31m\n\u202e`) {
 			t.Errorf("%v: code %d, %q, %s", args, code, out.String(), stderr)
 		}
 		if args[len(args)-1] == "json" && !json.Valid(out.Bytes()) {
 			t.Errorf("no JSON: %s", out.String())
-		}
-	}
-}
-
-// How much of a realm can be had: each part of it counts once.
-func TestShare(t *testing.T) {
-	const now, lead = 1000, 40
-	type b = lease.Block
-	held := lease.Record{State: lease.Whole, Owner: lease.Owner{1}, HWM: now + 1, Deadline: now + 2}
-	expired := lease.Record{State: lease.Whole, Owner: lease.Owner{1}, HWM: now, Deadline: now + 1}
-	lapsed := lease.Record{State: lease.Whole, Owner: lease.Owner{1}, HWM: now - 1, Deadline: now}
-	split := lease.Record{State: lease.Split}
-	at := func(r lease.Record, mark int64) lease.Record { r.HWM = mark; return r }
-	for name, c := range map[string]struct {
-		floor  int64
-		blocks map[lease.Block]lease.Record
-		want   string
-	}{
-		"empty":            {0, nil, "0% held, 100% free, 0% not available yet"},
-		"fenced":           {now + lead + 1, nil, "0% held, 0% free, 100% not available yet"},
-		"fenced, nearly":   {now + lead, nil, "0% held, 100% free, 0% not available yet"},
-		"half held":        {0, map[b]lease.Record{{NodeID: 0, Size: 1}: held}, "50% held, 50% free, 0% not available yet"},
-		"half expired":     {0, map[b]lease.Record{{NodeID: 0, Size: 1}: expired}, "0% held, 50% expired, 50% free, 0% not available yet"},
-		"half lapsed":      {0, map[b]lease.Record{{NodeID: 0, Size: 1}: lapsed}, "0% held, 100% free, 0% not available yet"},
-		"lapsed, and late": {0, map[b]lease.Record{{NodeID: 0, Size: 1}: at(lapsed, now+lead+1)}, "0% held, 50% free, 50% not available yet"},
-		"a quarter":        {0, map[b]lease.Record{{NodeID: 1, Size: 1}: split, {NodeID: 3, Size: 2}: held}, "25% held, 75% free, 0% not available yet"},
-		"the mark of a whole is that of its parts": {0, map[b]lease.Record{{NodeID: 1, Size: 1}: at(split, now+lead+1), {NodeID: 3, Size: 2}: held}, "25% held, 50% free, 25% not available yet"},
-		"retired within a whole":                   {0, map[b]lease.Record{{NodeID: 1, Size: 1}: held, {NodeID: 3, Size: 2}: at(lease.Record{}, now+lead+1)}, "50% held, 50% free, 0% not available yet"},
-		"small":                                    {0, map[b]lease.Record{{NodeID: 0, Size: 1}: split, {NodeID: 0, Size: 2}: {State: lease.Merging}, {NodeID: 0, Size: 3}: held}, "12.5% held, 87.5% free, 0% not available yet"},
-	} {
-		r := &realmState{root: lease.Record{HWM: c.floor, Terms: lease.Terms{Lead: lead}}, records: c.blocks, now: now}
-		if got := fmt.Sprint(r.share()); got != c.want {
-			t.Errorf("%s: %s, want %s", name, got, c.want)
 		}
 	}
 }
@@ -233,7 +249,8 @@ func TestForeignRecords(t *testing.T) {
 	path, st := openBolt(t)
 	url := "bolt:" + path
 	for _, name := range []string{"first", "last"} {
-		if _, err := lease.Create(t.Context(), st, lease.Config{Realm: name, Format: lease.SCRU64}); err != nil {
+		if _, err := lease.Create(t.Context(), st,
+			lease.Config{Realm: name, Format: lease.SCRU64}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -242,12 +259,14 @@ func TestForeignRecords(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, r := range []lease.Record{
-		{Realm: "last@" + root.Generation, Block: lease.Block{NodeID: 1, Size: 24}, State: lease.Whole},
+		{Realm: "last@" + root.Generation, Block: lease.Block{NodeID: 1, Size: 24},
+			State: lease.Whole},
 		{Realm: "first@x", State: lease.Whole},
 		{Realm: "middle", State: lease.Split},
 	} {
 		r.Revision = 1
-		if ok, err := st.CompareAndSet(t.Context(), lease.Record{Realm: r.Realm, Block: r.Block}, r); !ok || err != nil {
+		if ok, err := st.CompareAndSet(t.Context(), lease.Record{Realm: r.Realm, Block: r.Block},
+			r); !ok || err != nil {
 			t.Fatal(ok, err)
 		}
 	}
@@ -256,32 +275,45 @@ func TestForeignRecords(t *testing.T) {
 		code, stderr := start(nil, &out, args...)
 		return code, out.String(), stderr
 	}
-	for _, args := range [][]string{{"lease", "list", url}, {"lease", "show", url}, {"lease", "list", url, "-o", "json", "--all"}} {
+	for _, args := range [][]string{{"lease", "list", url}, {"lease", "show", url},
+		{"lease", "list", url, "-o", "json", "--all"}} {
 		code, out, stderr := sortid(args...)
-		if code != exitBad || !strings.Contains(stderr, `realm "first@x"`) || !strings.Contains(stderr, "want a name without @") ||
-			!strings.Contains(stderr, `realm "middle"`) || !strings.Contains(stderr, `realm "last": lease: records that make no sense: 1 of them, such as the one of 1/24`) {
+		if code != exit.Bad || !strings.Contains(stderr, `realm "first@x"`) ||
+			!strings.Contains(stderr, "want a name without @") ||
+			!strings.Contains(stderr, `realm "middle"`) ||
+			!strings.Contains(
+				stderr,
+				`realm "last": lease: records that make no sense: 1 of them, such as the one of 1/24`) {
 			t.Errorf("%v: code %d, %s", args, code, stderr)
 		}
-		if args[len(args)-1] != "--all" && (!strings.Contains(out, "first") || !strings.Contains(out, "last")) {
+		if args[len(args)-1] != "--all" && (!strings.Contains(out, "first") ||
+			!strings.Contains(out, "last")) {
 			t.Errorf("%v: %s", args, out)
 		}
 	}
-	if code, out, stderr := sortid("lease", "list", url, "--realm", "last", "--all"); code != exitBad || !strings.Contains(out, "last") || strings.Contains(out, "1/24") {
+	if code, out, stderr := sortid("lease", "list", url, "--realm", "last",
+		"--all"); code != exit.Bad || !strings.Contains(out, "last") || strings.Contains(out,
+		"1/24") {
 		t.Errorf("code %d, %s, %s", code, out, stderr)
 	}
-	if code, _, stderr := sortid("lease", "evict", url, "1/8", "--yes"); code != exitBad || !strings.Contains(stderr, "--realm says which realm is meant") {
+	if code, _, stderr := sortid("lease", "evict", url, "1/8", "--yes"); code != exit.Bad ||
+		!strings.Contains(stderr, "--realm says which realm is meant") {
 		t.Errorf("code %d, %s", code, stderr)
 	}
 	code, out, stderr := sortid("lease", "fence", url, "--yes")
-	if code != exitBad || strings.Count(out, "\n") != 2 || !strings.HasPrefix(out, "first\t20") || !strings.Contains(out, "\nlast\t20") {
+	if code != exit.Bad || strings.Count(out, "\n") != 2 || !strings.HasPrefix(out, "first\t20") ||
+		!strings.Contains(out, "\nlast\t20") {
 		t.Errorf("code %d, %s", code, out)
 	}
-	if !strings.Contains(stderr, `realm "first@x" is not fenced: `) || !strings.Contains(stderr, `realm "middle" is not fenced: `) ||
-		!strings.Contains(stderr, `fenced: ["first" "last"]; not fenced: ["first@x" "middle"]; let no process reach the store before all its realms are fenced`) ||
+	if !strings.Contains(stderr, `realm "first@x" is not fenced: `) ||
+		!strings.Contains(stderr, `realm "middle" is not fenced: `) ||
+		!strings.Contains(stderr,
+			`fenced: ["first" "last"]; not fenced: ["first@x" "middle"]; let no process reach the store before all its realms are fenced`) ||
 		strings.Contains(stderr, "may reach the store again") {
 		t.Errorf("%s", stderr)
 	}
-	if after, err := lease.Realm(t.Context(), st, "last"); err != nil || after.Generation == root.Generation {
+	if after, err := lease.Realm(t.Context(), st, "last"); err != nil ||
+		after.Generation == root.Generation {
 		t.Errorf("the realm after those that cannot be fenced is not: %+v, %v", after, err)
 	}
 }

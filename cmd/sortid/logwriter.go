@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// A lateWriter passes on what is written to it in larger pieces, a moment later: a server
-// that logs each request would spend much of its time on that otherwise.
+// A lateWriter passes on what is written to it in larger pieces, a moment later. Otherwise a
+// server that logs each request would spend much of its time writing.
 type lateWriter struct {
 	mu      sync.Mutex
 	w       io.Writer

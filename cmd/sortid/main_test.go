@@ -14,13 +14,14 @@ import (
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
+	"github.com/sortid/sortid/cmd/sortid/internal/leases"
 	"github.com/sortid/sortid/lease"
 	"github.com/sortid/sortid/store"
 )
 
 func TestMain(m *testing.M) {
 	// A slow machine may take longer than people would wait.
-	storePatience, storeSlow, releasePatience = 5*time.Minute, 5*time.Minute, 5*time.Minute
+	leases.SetPatience(5 * time.Minute)
 	testscript.Main(m, map[string]func(){
 		"sortid": main,
 		// "lease exec" of this one takes a short window.
@@ -48,7 +49,8 @@ func TestScripts(t *testing.T) {
 			env.Setenv("GORACE", "atexit_sleep_ms=0")
 			return nil
 		},
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exit": exit, "later": later},
+		Cmds: map[string]func(*testscript.TestScript, bool,
+			[]string){"exit": exits, "later": later},
 		Condition: func(name string) (bool, error) {
 			if name != "root" {
 				return false, fmt.Errorf("no condition %s", name)
@@ -58,8 +60,8 @@ func TestScripts(t *testing.T) {
 	})
 }
 
-// exit CODE PROGRAM [ARG...] runs a program and checks its exit code.
-func exit(ts *testscript.TestScript, neg bool, args []string) {
+// exits is the command exit CODE PROGRAM [ARG...] runs a program and checks its exit code.
+func exits(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: exit CODE PROGRAM [ARG...]")
 	}

@@ -12,12 +12,12 @@ import (
 	"github.com/spf13/cobra/doc"
 )
 
-func (a *app) manCommand() *cobra.Command {
+func manCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "man DIR",
 		Short: "write the manual pages into a folder",
-		Long: `man writes the manual pages of all commands into a folder that exists. Their date is
-that of today, or SOURCE_DATE_EPOCH in seconds since 1970.`,
+		Long: `man writes the manual pages of all commands into a folder, which it makes if it is not
+there. Their date is today, or SOURCE_DATE_EPOCH in seconds since 1970.`,
 		Example: `  sortid man /usr/local/share/man/man1
   sortid man . && man ./sortid-inspect.1`,
 		Args: func(cmd *cobra.Command, args []string) error {
@@ -27,10 +27,8 @@ that of today, or SOURCE_DATE_EPOCH in seconds since 1970.`,
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if info, err := os.Stat(args[0]); err != nil {
+			if err := os.MkdirAll(args[0], 0o755); err != nil {
 				return err
-			} else if !info.IsDir() {
-				return fmt.Errorf("%s is not a folder", args[0])
 			}
 			return writeManPages(cmd.Root(), args[0])
 		},
@@ -48,11 +46,12 @@ func writeManPages(cmd *cobra.Command, dir string) error {
 		}
 	}
 	var page bytes.Buffer
-	if err := doc.GenMan(cmd, &doc.GenManHeader{Section: "1", Source: "sortid", Manual: "sortid"}, &page); err != nil {
+	if err := doc.GenMan(cmd, &doc.GenManHeader{Section: "1", Source: "sortid", Manual: "sortid"},
+		&page); err != nil {
 		return err
 	}
-	// Manual pages have these sections before the examples, which cobra writes last but
-	// for the references.
+	// Manual pages have these sections before the examples. Cobra writes the examples last,
+	// before the references.
 	text, rest := page.String(), ""
 	for _, section := range []string{"\n.SH EXAMPLE\n", "\n.SH SEE ALSO\n"} {
 		if at := strings.Index(text, section); at >= 0 {
@@ -71,18 +70,21 @@ type manEntry struct{ term, meaning string }
 
 var exitStatus = []manEntry{
 	{"0", "Success. A reader that closes standard output early is no failure."},
-	{"1", "Bad input, a failed check, or another failure. Bad lines are named on standard error, and the rest of the input is read."},
+	{"1",
+		"Bad input, a failed check, or another failure. Bad lines are named on standard error, and the rest of the input is read."},
 	{"2", "Wrong usage."},
 	{"129, 130, 143", "Ended by SIGHUP, SIGINT or SIGTERM; a leased node ID was given back."},
 }
 
-// environment has the variables of each command, and below "" those of all.
+// environment has the variables of each command; "" stands for all commands.
 var environment = map[string][]manEntry{
 	"": {
 		{"NO_COLOR", "If it is not empty, the output has no colours."},
-		{"CLICOLOR_FORCE", "If it is neither empty nor 0, and NO_COLOR is empty, the output has colours even if it is no terminal."},
+		{"CLICOLOR_FORCE",
+			"If it is neither empty nor 0, and NO_COLOR is empty, the output has colours even if it is no terminal."},
 	},
-	"new":    {{scru64.NodeSpecVar, "The node ID of scru64 if there is neither --node nor --lease, such as 42/8."}},
+	"new": {{scru64.NodeSpecVar,
+		"The node ID of scru64 if there is neither --node nor --lease, such as 42/8."}},
 	"verify": {{"TMPDIR", "The folder for temporary files."}},
 	"man":    {{"SOURCE_DATE_EPOCH", "The date of the pages, in seconds since 1970."}},
 }

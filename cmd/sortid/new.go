@@ -1,38 +1,39 @@
 package main
 
 import (
-	"context"
+	"fmt"
 	"math"
-	"os"
-	"runtime"
-	"sort"
-	"strings"
-	"sync"
 	"time"
 
+	"github.com/sortid/sortid/cmd/sortid/internal/console"
+	"github.com/sortid/sortid/cmd/sortid/internal/exit"
+	"github.com/sortid/sortid/cmd/sortid/internal/flags"
+	"github.com/sortid/sortid/cmd/sortid/internal/leases"
+	"github.com/sortid/sortid/cmd/sortid/internal/produce"
 	"github.com/sortid/sortid/format"
 	"github.com/spf13/cobra"
 )
 
-func (a *app) newCommand() *cobra.Command {
+func newCommand(c *console.Console) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "new FORMAT",
 		Short: "make IDs",
 		Long: `new makes IDs of a format, one in a line, in order.
 
-With --at the clock stands still at that time, and all IDs are of its tick. Only
-when the format has no more IDs in a tick does the clock go to the next one:
-after 512 IDs of uid60, for example.
+With --at the clock stands still at that time, and all IDs are of its tick. When the
+format has no more IDs in a tick, the clock goes to the next one: after 512 IDs of
+uid60, for example.
 
 scru64 needs a node ID that no other generator has: --node, or the environment
-variable SCRU64_NODE_SPEC. When asked for more IDs than its node has it runs ahead
-of the clock by the allowance, and then waits for the clock.
+variable SCRU64_NODE_SPEC. If you ask for more IDs than the node has, new runs
+ahead of the clock by the allowance, and then waits for the clock. It ends when the
+clock has passed its last ID. So the next run with that node ID makes none of them again.
 
-Or the node ID is leased, for scru64, scru160 and uid60: --lease names a store that
-all processes share, such as a file on one machine or a database, and each gets a
-node ID that no other has. It is renewed meanwhile and given back at the end. When
-the store cannot be reached, IDs are made for half a minute to a minute more, and
-then new waits for the store and says so; with --rollback abort it fails instead.
+scru64, scru160 and uid60 can also lease a node ID. --lease names a store that all
+processes share, such as a file on one machine or a database. Each process gets a node ID
+that no other has, renews it, and gives it back at the end. If the store cannot be
+reached, new makes IDs for half a minute to a minute more. Then it says so and waits for
+the store; with --rollback abort it fails instead.
 "sortid lease --help" tells more.`,
 		Example: `  sortid new scru128
   sortid new scru128 -n 1000000 -o uuid > ids.txt
@@ -41,272 +42,135 @@ then new waits for the store and says so; with --rollback abort it fails instead
   sortid new scru64 --lease bolt:/var/lib/sortid.db --forever --rate 100
   sortid new euid --ext 5/8 -o json
   sortid new scru160 --at 2026-11-17T10:30:00Z`,
-		Args:              oneFormat,
-		ValidArgsFunction: completeFormat,
+		Args:              flags.OneFormat(format.Lookup),
+		ValidArgsFunction: flags.CompleteFormat,
 	}
-	n := count(1)
-	var pace rate
-	cmd.Flags().VarP(&n, "count", "n", "how many IDs")
-	forever := cmd.Flags().Bool("forever", false, "make IDs without end")
-	cmd.Flags().Var(&pace, "rate", "IDs a second, on average since the start; without it, as many as possible")
-	output := choose(cmd, "output", "o", "the `ENCODING` of the IDs", "text", "text", "hex", "int", "uuid", "json")
-	at := cmd.Flags().String("at", "", "make IDs of this `TIME` (see sortid bounds --help)")
-	cmd.Flags().Lookup("rate").DefValue = "0"
-	leasing := leasingFlags(cmd)
-	names := formatOptions(cmd)
+	m := &making{Console: c, cmd: cmd, count: 1}
+	f := cmd.Flags()
+	f.VarP(&m.count, "count", "n", "how many IDs")
+	f.BoolVar(&m.forever, "forever", false, "make IDs without end")
+	f.Var(&m.rate, "rate",
+		"IDs a second, on average since the start; without it, as many as possible")
+	f.Lookup("rate").DefValue = "0"
+	m.output = flags.Choose(cmd, "output", "o", "the `ENCODING` of the IDs", "text", "text", "hex",
+		"int", "uuid", "json")
+	f.StringVar(&m.at, "at", "", "make IDs of this `TIME` (see sortid bounds --help)")
+	f.StringVar(&m.lease.URL, "lease", "",
+		"lease the node ID from the store of this `URL`, such as bolt:PATH (see sortid lease --help)")
+	m.lease.AddFlags(cmd)
+	m.options = flags.ChooseOptions(cmd)
 
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		s, err := format.Lookup(args[0])
-		if err != nil {
+	cmd.RunE = func(_ *cobra.Command, args []string) (err error) {
+		if m.format, err = format.Lookup(args[0]); err != nil {
 			return err
 		}
-		if *forever && cmd.Flags().Changed("count") {
-			return usagef("--forever and --count exclude each other")
-		}
-		encode := format.Batch.AppendJSON
-		if output.value != "json" {
-			encoding := format.Encoding(output.value)
-			if err := s.CheckEncoding(encoding); err != nil {
-				return usageError{err}
-			}
-			encode = func(batch format.Batch, b []byte, sep byte) []byte { return batch.Append(b, encoding, sep) }
-		}
-		var options format.Options
-		if *at != "" {
-			if options.At, err = timeOf("at", *at, time.Now()); err != nil {
-				return err
-			}
-		}
-		leased, err := leasing.wanted(cmd)
-		if err != nil {
-			return err
-		}
-		if options.Values, err = optionValues(cmd, s, names, leased); err != nil {
-			return err
-		}
-		if leased {
-			if err := leasing.check(s, options); err != nil {
-				return err
-			}
-		}
-
-		ctx, stop := untilSignal()
-		defer stop()
-		if leased {
-			holder, err := a.acquireLease(ctx, leasing, s, !strings.EqualFold(options.Values["rollback"], "abort"))
-			if err != nil {
-				return interrupted(ctx, err)
-			}
-			defer holder.release()
-			options.Lease = holder.lease
-		}
-		g, err := s.NewGenerator(options)
-		if err != nil {
-			return optionError(err)
-		}
-		many := uint64(n)
-		if *forever {
-			many = math.MaxUint64
-		}
-		p := &production{app: a, generator: g, encode: encode, left: many, progress: a.progress("IDs")}
-		if options.At.IsZero() && pace == 0 {
-			err = p.race(ctx)
-		} else {
-			err = p.walk(ctx, float64(pace))
-		}
-		p.progress.end()
-		return interrupted(ctx, err)
+		return m.run()
 	}
 	return cmd
 }
 
-// formatOptions adds the formats' own options to the flags and returns their names.
-func formatOptions(cmd *cobra.Command) (names []string) {
-	usage := map[string]string{}
-	for _, s := range format.Ours() {
-		for _, o := range s.Options {
-			if have := format.WithOption(o.Name); len(have) == len(format.Ours()) {
-				usage[o.Name] = o.Usage
-			} else {
-				usage[o.Name] += "; " + s.Name + ": " + o.Usage
-			}
-			if cmd.Flags().Lookup(o.Name) == nil {
-				names = append(names, o.Name)
-				if o.Value == "" {
-					cmd.Flags().Bool(o.Name, false, "")
-				} else {
-					cmd.Flags().Var(&optionFlag{kind: o.Value}, o.Name, "")
-				}
-			}
-		}
-	}
-	for name, text := range usage {
-		cmd.Flags().Lookup(name).Usage = strings.TrimPrefix(text, "; ")
-	}
-	cmd.RegisterFlagCompletionFunc("rollback", cobra.FixedCompletions([]string{"reset", "abort", "wait"}, cobra.ShellCompDirectiveNoFileComp))
-	sort.Strings(names)
-	return names
+// A making is a run of the command new.
+type making struct {
+	*console.Console
+	cmd    *cobra.Command
+	format *format.Format
+
+	count   flags.Count
+	rate    flags.Rate
+	forever bool
+	output  *flags.Choice
+	at      string
+	lease   leases.Options
+	options *flags.Options
 }
 
-// optionValues returns the values of a format's own options. On a lease no node ID is needed.
-func optionValues(cmd *cobra.Command, s *format.Format, names []string, leased bool) (map[string]string, error) {
-	values := map[string]string{}
-	for _, name := range names {
-		if flag := cmd.Flags().Lookup(name); flag.Changed {
-			values[name] = flag.Value.String()
-		}
+// run checks all flags before it leases a node ID.
+func (m *making) run() error {
+	how, err := m.how()
+	if err != nil {
+		return err
 	}
-	for _, o := range s.Options {
-		if _, given := values[o.Name]; given || o.Env == "" || leased && o.Name == s.Node {
-			continue
-		}
-		if value, ok := os.LookupEnv(o.Env); ok {
-			values[o.Name] = value
-		} else if o.Needed {
-			return nil, usagef("%s needs --%s %s or the environment variable %s, or --lease URL: %s", s.Name, o.Name, o.Value, o.Env, o.Usage)
-		}
+	options, holder, err := m.generatorOptions()
+	if err != nil {
+		return err
 	}
-	return values, nil
+	g, err := m.format.NewGenerator(options)
+	if err != nil {
+		return flags.OptionError(err)
+	}
+	how.Paced = !options.At.IsZero()
+	ctx, stop := exit.UntilSignal()
+	defer stop()
+	if holder != nil {
+		if err := holder.Acquire(ctx); err != nil {
+			return exit.Cause(ctx, err)
+		}
+		defer holder.Release()
+		holder.Watch(ctx)
+	}
+	last, err := produce.Run(ctx, m.Console, g, how)
+	if _, own := options.Values[m.format.Node]; own && options.At.IsZero() && !last.IsZero() {
+		m.settle(last)
+	}
+	return exit.Cause(ctx, err)
 }
 
-// An optionFlag is a flag whose value the format reads.
-type optionFlag struct{ value, kind string }
-
-func (f *optionFlag) String() string     { return f.value }
-func (f *optionFlag) Type() string       { return f.kind }
-func (f *optionFlag) Set(s string) error { f.value = s; return nil }
-
-// A production makes IDs and writes them out.
-type production struct {
-	*app
-	generator format.Generator
-	encode    func(batch format.Batch, b []byte, sep byte) []byte
-	left      uint64 // how many IDs are still to be made
-	progress  *progress
-
-	mu      sync.Mutex
-	size    int // of the next batch
-	written uint64
-	err     error
-}
-
-const (
-	maxBatch = 16384                 // IDs: their texts fit the cache, and writes are few
-	slow     = 10 * time.Millisecond // a batch that takes longer is too large
-)
-
-// race makes IDs as fast as possible: several workers take turns at the generator and at
-// the output, so that batches come out in order, and write the texts in between side by
-// side. Batches start small, so that the first IDs are there at once.
-func (p *production) race(ctx context.Context) error {
-	p.size = 1
-	if p.left > maxBatch {
-		widen(p.out)
-	}
-	turn := make(chan struct{})
-	close(turn)
-	var workers sync.WaitGroup
-	for range min(runtime.GOMAXPROCS(0), 4) {
-		workers.Go(func() {
-			batch := p.generator.NewBatch()
-			var text []byte
-			for {
-				p.mu.Lock()
-				n, err := p.fill(ctx, batch)
-				before, after := turn, make(chan struct{})
-				turn = after
-				p.mu.Unlock()
-				if n > 0 {
-					text = p.encode(batch, text[:0], '\n')
-				}
-				<-before
-				p.write(text, n, err)
-				close(after)
-				if n == 0 {
-					return
-				}
-			}
-		})
-	}
-	workers.Wait()
-	return p.err
-}
-
-// fill makes the next batch, and returns how many IDs it has: none at the end.
-func (p *production) fill(ctx context.Context, batch format.Batch) (int, error) {
-	n := int(min(p.left, uint64(p.size)))
-	if n == 0 || ctx.Err() != nil {
-		return 0, context.Cause(ctx)
-	}
-	start := time.Now()
-	if err := batch.Fill(ctx, n); err != nil {
-		p.left = 0
-		return 0, err
-	}
-	if p.left != math.MaxUint64 {
-		p.left -= uint64(n)
-	}
-	if time.Since(start) < slow {
-		p.size = min(2*p.size, maxBatch)
-	} else {
-		p.size = max(p.size/2, 1)
-	}
-	return n, nil
-}
-
-// write writes the text of n IDs, unless something went wrong before.
-func (p *production) write(text []byte, n int, err error) {
-	if err == nil && p.err == nil && n > 0 {
-		_, err = p.out.Write(text)
-		p.written += uint64(n)
-		p.progress.show(p.written)
-	}
-	if err != nil && p.err == nil {
-		p.err = err
-		p.mu.Lock()
-		p.left = 0
-		p.mu.Unlock()
-	}
-}
-
-// walk makes IDs one batch after the other, at most perSecond of them if that is not 0.
-// What is due is reckoned from the start, so that delays do not add up.
-func (p *production) walk(ctx context.Context, perSecond float64) error {
-	batch := p.generator.NewBatch()
-	var text []byte
-	start := time.Now()
-	for p.left > 0 {
-		n := uint64(maxBatch)
-		if perSecond > 0 {
-			due := time.Since(start).Seconds()*perSecond + 1 - float64(p.written)
-			if due < 1 {
-				next := min(float64(p.written)/perSecond, 1e9) // seconds
-				if err := sleep(ctx, time.Duration(next*1e9)-time.Since(start)); err != nil {
-					return err
-				}
-				continue
-			}
-			n = uint64(min(due, maxBatch))
+// how returns how many IDs to make, and how to write them.
+func (m *making) how() (how produce.Options, err error) {
+	how = produce.Options{Encode: format.Batch.AppendJSON, Count: uint64(m.count),
+		Rate: float64(m.rate)}
+	if m.forever {
+		if m.cmd.Flags().Changed("count") {
+			return how, exit.Usagef("--forever and --count exclude each other")
 		}
-		p.size = int(n)
-		made, err := p.fill(ctx, batch)
-		if err != nil {
-			return err
+		how.Count = math.MaxUint64
+	}
+	if m.output.Value != "json" {
+		encoding := format.Encoding(m.output.Value)
+		if err := m.format.CheckEncoding(encoding); err != nil {
+			return how, exit.Usage(err)
 		}
-		text = p.encode(batch, text[:0], '\n')
-		if p.write(text, made, nil); p.err != nil {
-			return p.err
+		how.Encode = func(batch format.Batch, b []byte, sep byte) []byte {
+			return batch.Append(b,
+				encoding, sep)
 		}
 	}
-	return nil
+	return how, nil
 }
 
-// sleep waits for d. If ctx ends before, sleep returns its cause.
-func sleep(ctx context.Context, d time.Duration) error {
-	select {
-	case <-time.After(d):
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
+// generatorOptions returns what the flags tell a generator. There is a holder if its node ID is to
+// be leased.
+func (m *making) generatorOptions() (o format.Options, holder *leases.Holder, err error) {
+	if m.at != "" {
+		if o.At, err = flags.TimeOf("at", m.at, time.Now()); err != nil {
+			return o, nil, err
+		}
 	}
+	leased, err := m.lease.Wanted(m.cmd)
+	if err != nil {
+		return o, nil, err
+	}
+	if o.Values, err = m.options.Values(m.format, leased); err != nil || !leased {
+		return o, nil, err
+	}
+	if m.format.Node != "" {
+		err = m.lease.CheckBits(m.format)
+	}
+	holder = leases.NewHolder(m.Console, &m.lease, m.format)
+	o.Lease = holder
+	return o, holder, err
+}
+
+// settle waits until the tick of the last ID is over. Otherwise the next run with the same node
+// ID could make the same IDs. A signal ends the wait.
+func (m *making) settle(last format.ID) {
+	wait := time.Until(last.Time().Add(m.format.Tick))
+	if wait > time.Second && !m.Quiet {
+		fmt.Fprintf(
+			m.Err,
+			"sortid: waiting for %v until the clock has passed the last ID, so that no later run makes it again\n", wait.Round(100*time.Millisecond))
+	}
+	ctx, stop := exit.UntilSignal()
+	defer stop()
+	exit.Sleep(ctx, wait)
 }

@@ -3,17 +3,19 @@ package main
 import (
 	"fmt"
 
-	"github.com/sortid/sortid/cmd/sortid/web"
 	"github.com/spf13/cobra"
+
+	"github.com/sortid/sortid/cmd/sortid/internal/console"
+	"github.com/sortid/sortid/cmd/sortid/web"
 )
 
-func (a *app) pageCommand() *cobra.Command {
+func pageCommand(c *console.Console) *cobra.Command {
 	return &cobra.Command{
 		Use:   "page",
 		Short: "write a web page that looks into IDs",
 		Long: `page writes a web page to standard output, one file that works offline: it shows
 what is in IDs, finds them in logs, makes some, gives the IDs of a time range, and
-helps to choose a format. What is pasted there stays there: the page loads nothing and
+helps to choose a format. What you paste stays there: the page loads nothing and
 sends nothing.`,
 		Example: `  sortid page > sortid.html`,
 		Args: func(cmd *cobra.Command, args []string) error {
@@ -28,7 +30,7 @@ sends nothing.`,
 			if err != nil {
 				return err
 			}
-			_, err = a.out.Write(page)
+			_, err = c.Out.Write(page)
 			return err
 		},
 	}

@@ -7,6 +7,10 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/sortid/sortid/cmd/sortid/internal/console"
+	"github.com/sortid/sortid/cmd/sortid/internal/exit"
+	"github.com/sortid/sortid/cmd/sortid/internal/produce"
 )
 
 // A long output has a pipe with room; a short one, and a pipe that has more, stay as they are.
@@ -14,9 +18,9 @@ func TestPipeSize(t *testing.T) {
 	const small, large = 1 << 16, 1 << 21
 	for _, c := range []struct{ count, before, after int }{
 		{count: 1, before: small, after: small},
-		{count: maxBatch, before: small, after: small},
-		{count: maxBatch + 1, before: small, after: pipeSize},
-		{count: maxBatch + 1, before: large, after: large},
+		{count: produce.MaxBatch, before: small, after: small},
+		{count: produce.MaxBatch + 1, before: small, after: console.PipeSize},
+		{count: produce.MaxBatch + 1, before: large, after: large},
 	} {
 		r, w, err := os.Pipe()
 		if err != nil {
@@ -32,12 +36,14 @@ func TestPipeSize(t *testing.T) {
 			t.Fatal(err)
 		}
 		go io.Copy(io.Discard, r)
-		if code, stderr := start(nil, w, "new", "scru128", "-n", strconv.Itoa(c.count)); code != exitOK {
+		if code, stderr := start(nil, w, "new", "scru128", "-n",
+			strconv.Itoa(c.count)); code != exit.OK {
 			t.Fatalf("code %d, %s", code, stderr)
 		}
 		after, err := unix.FcntlInt(w.Fd(), unix.F_GETPIPE_SZ, 0)
 		if err != nil || after != c.after {
-			t.Errorf("%d IDs: a pipe of %d bytes has %d, %v; want %d", c.count, c.before, after, err, c.after)
+			t.Errorf("%d IDs: a pipe of %d bytes has %d, %v; want %d", c.count, c.before, after,
+				err, c.after)
 		}
 		w.Close()
 	}

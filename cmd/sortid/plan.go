@@ -7,11 +7,15 @@ import (
 	"strings"
 	"time"
 
-	"github.com/sortid/sortid/cmd/sortid/internal/plan"
 	"github.com/spf13/cobra"
+
+	"github.com/sortid/sortid/cmd/sortid/internal/console"
+	"github.com/sortid/sortid/cmd/sortid/internal/exit"
+	"github.com/sortid/sortid/cmd/sortid/internal/flags"
+	"github.com/sortid/sortid/cmd/sortid/internal/plan"
 )
 
-func (a *app) planCommand() *cobra.Command {
+func planCommand(c *console.Console) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "plan --rate N",
 		Short: "which format fits, and will it hold?",
@@ -19,29 +23,34 @@ func (a *app) planCommand() *cobra.Command {
 two IDs are ever the same, how many IDs fit in a tick, what a burst does, when its
 timestamps end, and how many bytes it takes in a database. It recommends one.
 
-A format fits if that probability is at most one in a million over all the years,
-and if its generators keep up. The processes are taken to share the rate evenly.
-The formulas are in docs/choosing.md.`,
+A format fits if that probability is at most one in a million over all the years, and
+if its generators keep up. plan assumes that the processes share the rate evenly.
+The formulas are in docs/command.md.`,
 		Example: `  sortid plan --rate 5000 --processes 200 --years 20
   sortid plan --rate 2000 --burst 100000 --processes 50 --bits 64 --can-assign-nodes
   sortid plan --rate 0.1 --processes 1000 -o json | jq .recommended`,
-		Args:              noArguments,
+		Args:              flags.NoArguments,
 		ValidArgsFunction: cobra.NoFileCompletions,
 	}
 	r := plan.Request{From: time.Now().UTC().Format(time.DateOnly)}
-	cmd.Flags().Float64Var(&r.Rate, "rate", 0, "how many IDs a second all processes make together, on average: `N`")
-	cmd.Flags().Float64Var(&r.Burst, "burst", 0, "how many IDs one process asks for at once, at most: `N` (0: not known)")
-	cmd.Flags().IntVar(&r.Processes, "processes", 1, "how many processes make IDs at the same time: `N`")
+	cmd.Flags().Float64Var(&r.Rate, "rate", 0,
+		"how many IDs a second all processes make together, on average: `N`")
+	cmd.Flags().Float64Var(&r.Burst, "burst", 0,
+		"how many IDs one process asks for at once, at most: `N` (0: not known)")
+	cmd.Flags().IntVar(&r.Processes, "processes", 1,
+		"how many processes make IDs at the same time: `N`")
 	cmd.Flags().Float64Var(&r.Years, "years", 20, "for how many years: `N`")
-	bits := choose(cmd, "bits", "", "the widest ID that the column takes", "any", "64", "128", "any")
-	cmd.Flags().BoolVar(&r.Nodes, "can-assign-nodes", false, "each process can have a node ID of its own: by configuration, or on a lease from a store")
-	output := choose(cmd, "output", "o", "what to print", "table", "table", "json")
+	bits := flags.Choose(cmd, "bits", "", "the widest ID that the column takes", "any", "64", "128",
+		"any")
+	cmd.Flags().BoolVar(&r.Nodes, "can-assign-nodes", false,
+		"each process can have a node ID of its own: by configuration, or on a lease from a store")
+	output := flags.Choose(cmd, "output", "o", "what to print", "table", "table", "json")
 
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		if !cmd.Flags().Changed("rate") {
-			return usagef("plan needs --rate N, the number of IDs a second")
+			return exit.Usagef("plan needs --rate N, the number of IDs a second")
 		}
-		switch bits.value {
+		switch bits.Value {
 		case "64":
 			r.Bits = 64
 		case "128":
@@ -49,16 +58,16 @@ The formulas are in docs/choosing.md.`,
 		}
 		p, err := plan.Compute(r)
 		if err != nil {
-			return usagef("--%w", err)
+			return exit.Usagef("--%w", err)
 		}
-		out := a.planTable(p)
-		if output.value == "json" {
+		out := planTable(c, p)
+		if output.Value == "json" {
 			if out, err = json.Marshal(p); err != nil {
 				return err
 			}
 			out = append(out, '\n')
 		}
-		_, err = a.out.Write(out)
+		_, err = c.Out.Write(out)
 		return err
 	}
 	return cmd
@@ -66,15 +75,15 @@ The formulas are in docs/choosing.md.`,
 
 // planTable returns the plan for a person: a paragraph for each format, the
 // recommendation at the end.
-func (a *app) planTable(p *plan.Plan) []byte {
+func planTable(c *console.Console, p *plan.Plan) []byte {
 	r := p.Request
 	processes := "one process"
 	if r.Processes > 1 {
 		processes = fmt.Sprintf("%d processes", r.Processes)
 	}
 	var b []byte
-	b = append(b, wrap(fmt.Sprintf("%s IDs a second from %s for %s years: %s IDs in all.",
-		number(r.Rate), processes, number(r.Years), plan.Count(p.IDs)), a.width, "")...)
+	b = append(b, console.Wrap(fmt.Sprintf("%s IDs a second from %s for %s years: %s IDs in all.",
+		number(r.Rate), processes, number(r.Years), plan.Count(p.IDs)), c.Width, "")...)
 	b = append(b, "\n\n"...)
 	const indent = 15
 	for _, f := range p.Formats {
@@ -82,7 +91,7 @@ func (a *app) planTable(p *plan.Plan) []byte {
 		if !f.Fits {
 			verdict = "no"
 		}
-		b = append(b, a.paint(strong, fmt.Sprintf("%-9s", f.Format))...)
+		b = append(b, c.Paint(console.Strong, fmt.Sprintf("%-9s", f.Format))...)
 		b = fmt.Appendf(b, "%-*s", indent-9, verdict)
 		text := strings.Join(f.Reasons, "; ")
 		if f.Fits {
@@ -95,8 +104,9 @@ func (a *app) planTable(p *plan.Plan) []byte {
 		if r.Burst > 0 {
 			text += "; " + burst(f)
 		}
-		text += fmt.Sprintf("; until %s; %d bytes (%s)", f.Ends[:strings.Index(f.Ends, "-")], f.Bytes, f.Column)
-		b = append(b, wrap(text, max(a.width-indent, 20), strings.Repeat(" ", indent))...)
+		text += fmt.Sprintf("; until %s; %d bytes (%s)", f.Ends[:strings.Index(f.Ends, "-")],
+			f.Bytes, f.Column)
+		b = append(b, console.Wrap(text, max(c.Width-indent, 20), strings.Repeat(" ", indent))...)
 		b = append(b, '\n')
 	}
 	b = append(b, '\n')
@@ -104,7 +114,7 @@ func (a *app) planTable(p *plan.Plan) []byte {
 		return append(b, "No format fits. See which of the numbers can change.\n"...)
 	}
 	b = append(b, "Recommended: "...)
-	b = append(b, a.paint(strong, p.Recommended)...)
+	b = append(b, c.Paint(console.Strong, p.Recommended)...)
 	return fmt.Appendf(b, "\n  %s\n", p.Command)
 }
 

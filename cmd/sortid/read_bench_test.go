@@ -14,7 +14,8 @@ func BenchmarkLines(b *testing.B) {
 	for _, args := range []string{"convert --to hex", "inspect -o json"} {
 		b.Run(args, func(b *testing.B) {
 			for b.Loop() {
-				if code, stderr := start(bytes.NewReader(ids.Bytes()), io.Discard, strings.Fields(args)...); code != 0 {
+				if code, stderr := start(bytes.NewReader(ids.Bytes()), io.Discard,
+					strings.Fields(args)...); code != 0 {
 					b.Fatal(stderr)
 				}
 			}

@@ -30,22 +30,29 @@ func schemaOf(t *testing.T, name string) *jsonschema.Schema {
 // What the commands print as JSON is what the schemas in docs say.
 func TestSchemas(t *testing.T) {
 	var input strings.Builder
-	for _, s := range format.Ours() {
+	for _, s := range format.All() {
 		fmt.Fprintln(&input, s.Example)
+		if !s.Generates() {
+			continue
+		}
 		for _, encoding := range s.Encodings {
 			id, _ := s.Parse(s.Example)
 			fmt.Fprintln(&input, `"`+id.In(encoding)+`",`)
 		}
 	}
-	for _, text := range []string{"018bcfe5-68b1-7a5c-92d1-0123456789ab", "919108f7-52d1-4320-9bac-f847db4148a8", "01ARZ3NDEKTSV4RRFFQ69G5FAV",
-		"0ujtsYcgvSTl8PAuAdqWYSMnLOv", "9m4e2mr0ui3e8a215n4g", "507f1f77bcf86cd799439011", "user_01h455vb4pex5vsknk084sn02q",
+	for _, text := range []string{"018bcfe5-68b1-7a5c-92d1-0123456789ab",
+		"919108f7-52d1-4320-9bac-f847db4148a8", "01ARZ3NDEKTSV4RRFFQ69G5FAV",
+		"0ujtsYcgvSTl8PAuAdqWYSMnLOv", "9m4e2mr0ui3e8a215n4g", "507f1f77bcf86cd799439011",
+		"user_01h455vb4pex5vsknk084sn02q",
 		"1541815603606036480", "0x0186a7aa022a4155", " {017fef39-c264-1ba5-6a94-83188841e05a} ", "C8EE934-SR007G5-Q94QKKX-FRFV8B"} {
 		fmt.Fprintln(&input, text)
 	}
 	lines := strings.Count(input.String(), "\n")
 	db := "bolt:" + filepath.Join(t.TempDir(), "leases.db")
-	for _, args := range []string{"lease create " + db + " --realm orders --format scru64", "lease create " + db + " --realm fenced --format scru64",
-		"lease fence " + db + " --realm fenced --yes", "new scru64 -n 1 --lease " + db + " --realm orders --node-bits 3"} {
+	for _, args := range []string{"lease create " + db + " --realm orders --format scru64",
+		"lease create " + db + " --realm fenced --format scru64",
+		"lease fence " + db + " --realm fenced --yes", "new scru64 -n 1 --lease " + db +
+			" --realm orders --node-bits 3"} {
 		if code, stderr := start(nil, io.Discard, strings.Fields(args)...); code != 0 {
 			t.Fatalf("%s: code %d, %s", args, code, stderr)
 		}
@@ -54,18 +61,25 @@ func TestSchemas(t *testing.T) {
 		schema, args string
 		lines        int
 	}{
-		{"id", "new scru64 --node 42/8 -n 3 -o json", 3}, {"id", "new scru128 -n 3 -o json", 3}, {"id", "new scru160 -n 3 -o json", 3},
+		{"id", "new scru64 --node 42/8 -n 3 -o json", 3}, {"id", "new scru128 -n 3 -o json", 3},
+		{"id", "new scru160 -n 3 -o json", 3},
 		{"id", "new euid --ext 5/8 -n 3 -o json", 3}, {"id", "new uid60 -n 3 -o json", 3},
 		{"inspect", "inspect -o json", lines},
 		{"inspect", "inspect -o json --format uid60 AAAA", 1},
 		{"inspect", "inspect -o json --node-bits 8 0u2pf62ji4b9", 1},
 		{"scan", "scan -o json", 0},
 		{"scan", "scan -o json --format uid60,scru64", 0},
-		{"bounds", "bounds scru64 --from -1h -o json", 1}, {"bounds", "bounds uid60 --on 2026-11-17 -o json", 1},
-		{"formats", "formats -o json", 5},
-		{"plan", "plan --rate 5000 -o json", 1}, {"plan", "plan --rate 1e9 --burst 1e6 --processes 1000 --bits 64 -o json", 1},
-		{"lease", "lease list " + db + " --realm orders --all -o json", 0}, {"lease", "lease show " + db + " 0/3 --realm orders -o json", 1},
-		{"lease", "lease show " + db + " 7/3 --realm orders -o json", 1}, {"realm", "lease show " + db + " --realm orders -o json", 1},
+		{"bounds", "bounds scru64 --from -1h -o json", 1},
+		{"bounds", "bounds uid60 --on 2026-11-17 -o json", 1},
+		{"bounds", "bounds uuidv7 --on 2026-11-17 -o json", 1},
+		{"bounds", "bounds unix-s --on 2026-11-17 -o json", 1},
+		{"formats", "formats -o json", len(format.All())},
+		{"plan", "plan --rate 5000 -o json", 1},
+		{"plan", "plan --rate 1e9 --burst 1e6 --processes 1000 --bits 64 -o json", 1},
+		{"lease", "lease list " + db + " --realm orders --all -o json", 0},
+		{"lease", "lease show " + db + " 0/3 --realm orders -o json", 1},
+		{"lease", "lease show " + db + " 7/3 --realm orders -o json", 1},
+		{"realm", "lease show " + db + " --realm orders -o json", 1},
 		{"realm", "lease show " + db + " --realm fenced -o json", 1},
 	} {
 		schema := schemaOf(t, c.schema)

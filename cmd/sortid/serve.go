@@ -13,18 +13,23 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/spf13/cobra"
+
+	"github.com/sortid/sortid/cmd/sortid/internal/console"
+	"github.com/sortid/sortid/cmd/sortid/internal/exit"
+	"github.com/sortid/sortid/cmd/sortid/internal/flags"
+	"github.com/sortid/sortid/cmd/sortid/internal/leases"
 	"github.com/sortid/sortid/cmd/sortid/server"
 	"github.com/sortid/sortid/cmd/sortid/web"
 	"github.com/sortid/sortid/format"
 	"github.com/sortid/sortid/lease"
 	"github.com/sortid/sortid/store"
-	"github.com/spf13/cobra"
 )
 
 const (
-	// Load balancers get this long to see that the server is not ready any more.
+	// Load balancers have this long to see that the server is no longer ready.
 	drainPause = time.Second
-	// Requests under way get this long to finish.
+	// Requests under way have this long to finish.
 	drainPatience = 20 * time.Second
 )
 
@@ -41,7 +46,7 @@ type serving struct {
 	storeGiven, nodeBitsGiven bool
 }
 
-func (a *app) serveCommand() *cobra.Command {
+func serveCommand(c *console.Console) *cobra.Command {
 	f := &serving{}
 	cmd := &cobra.Command{
 		Use:   "serve",
@@ -69,29 +74,37 @@ Each request is logged to standard error as a line of JSON.`,
   sortid serve --store bolt:sortid.db
   sortid serve --listen :8420 --store env:STORE_URL --tokens tokens.txt --tls-cert cert.pem --tls-key key.pem
   curl 'http://127.0.0.1:8420/v1/ids/scru128?n=3'`,
-		Args:              noArguments,
+		Args:              flags.NoArguments,
 		ValidArgsFunction: cobra.NoFileCompletions,
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&f.listen, "listen", "127.0.0.1:8420", "the `ADDRESS` to listen on; :8420 is that port of all addresses")
-	flags.StringVar(&f.store, "store", "", "the `URL` of the store, such as bolt:PATH (see sortid lease --help)")
-	flags.BoolVar(&f.create, "create", false, "make the realms scru64 and uid60 if the store has none; without --create only a file that is new gets them")
+	flags.StringVar(&f.listen, "listen", "127.0.0.1:8420",
+		"the `ADDRESS` to listen on; :8420 is that port of all addresses")
+	flags.StringVar(&f.store, "store", "",
+		"the `URL` of the store, such as bolt:PATH (see sortid lease --help)")
+	flags.BoolVar(&f.create, "create", false,
+		"make the realms scru64 and uid60 if the store has none; without --create only a file that is new gets them")
 	flags.StringVar(&f.tokens, "tokens", "", "a `FILE` of tokens; it is read again when it changes")
-	flags.StringVar(&f.cert, "tls-cert", "", "a `FILE` with the server's certificate, for HTTPS; it is read again when it changes")
+	flags.StringVar(&f.cert, "tls-cert", "",
+		"a `FILE` with the server's certificate, for HTTPS; it is read again when it changes")
 	flags.StringVar(&f.key, "tls-key", "", "a `FILE` with the key of the certificate")
-	flags.StringVar(&f.clientCA, "client-ca", "", "a `FILE` of certificates: only clients with one that these have signed are served; it is read again when it changes")
+	flags.StringVar(&f.clientCA, "client-ca", "",
+		"a `FILE` of certificates: only clients with one that these have signed are served; it is read again when it changes")
 	flags.BoolVar(&f.open, "open", false, "serve anybody who can reach the address")
-	flags.StringArrayVar(&f.hosts, "host", nil, "a `NAME` under which clients reach the server without tokens; repeat it for several")
-	flags.StringArrayVar(&f.origins, "cors", nil, "the `ORIGIN` of web pages that may call the server from a browser; repeat it for several")
-	flags.IntVar(&f.nodeBits, "node-bits", 8, "the size of the server's own node IDs in bits, 1 to 9")
+	flags.StringArrayVar(&f.hosts, "host", nil,
+		"a `NAME` under which clients reach the server without tokens; repeat it for several")
+	flags.StringArrayVar(&f.origins, "cors", nil,
+		"the `ORIGIN` of web pages that may call the server from a browser; repeat it for several")
+	flags.IntVar(&f.nodeBits, "node-bits", 8,
+		"the size of the server's own node IDs in `BITS`, 1 to 9")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		f.storeGiven, f.nodeBitsGiven = flags.Changed("store"), flags.Changed("node-bits")
 		if err := f.check(); err != nil {
 			return err
 		}
-		return a.serve(f)
+		return f.run(c)
 	}
-	cmd.AddCommand(a.serveTokenCommand())
+	cmd.AddCommand(serveTokenCommand(c))
 	return cmd
 }
 
@@ -100,25 +113,29 @@ func (f *serving) check() error {
 	_, _, err := net.SplitHostPort(f.listen)
 	switch {
 	case err != nil:
-		return usagef("--listen %q is no address; want HOST:PORT, such as 127.0.0.1:8420", f.listen)
+		return exit.Usagef("--listen %q is no address; want HOST:PORT, such as 127.0.0.1:8420",
+			f.listen)
 	case f.storeGiven && f.store == "":
-		return usagef("--store wants the URL of a store, and has an empty text; see sortid lease --help")
+		return exit.Usagef(
+			"--store wants the URL of a store, and has an empty text; see sortid lease --help")
 	case f.nodeBitsGiven && f.store == "":
-		return usagef("--node-bits goes with --store URL")
+		return exit.Usagef("--node-bits goes with --store URL")
 	case f.create && f.store == "":
-		return usagef("--create goes with --store URL")
+		return exit.Usagef("--create goes with --store URL")
 	case (f.cert == "") != (f.key == ""):
-		return usagef("--tls-cert and --tls-key go together")
+		return exit.Usagef("--tls-cert and --tls-key go together")
 	case f.clientCA != "" && f.cert == "":
-		return usagef("--client-ca goes with --tls-cert and --tls-key")
+		return exit.Usagef("--client-ca goes with --tls-cert and --tls-key")
 	case f.nodeBits < 1 || f.nodeBits > 9:
-		return usagef("--node-bits %d: want 1 to 9, so that uid60 has room for them", f.nodeBits)
+		return exit.Usagef("--node-bits %d: want 1 to 9, so that uid60 has room for them",
+			f.nodeBits)
 	}
 	if !f.loopback() && f.tokens == "" && f.clientCA == "" && !f.open {
-		return usagef("--listen %s can be reached from other machines: add --tokens FILE or --client-ca FILE, or --open if anybody may use it", f.listen)
+		return exit.Usagef(
+			"--listen %s can be reached from other machines: add --tokens FILE or --client-ca FILE, or --open if anybody may use it", f.listen)
 	}
 	if err := (server.Config{Hosts: f.names(), Origins: f.origins}).Check(); err != nil {
-		return usageError{err}
+		return exit.Usage(err)
 	}
 	return nil
 }
@@ -139,25 +156,25 @@ func (f *serving) loopback() bool {
 	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
-// serve serves until a signal comes. Its errors have the form of the log.
-func (a *app) serve(f *serving) error {
-	late := &lateWriter{w: a.err}
+// run serves until a signal comes. Its errors have the form of the log.
+func (f *serving) run(c *console.Console) error {
+	late := &lateWriter{w: c.Err}
 	defer late.flush()
 	log := slog.New(slog.NewJSONHandler(late, nil))
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	err := a.serveUntil(ctx, stop, f, log)
-	var usage usageError
-	if err == nil || errors.As(err, &usage) || errors.Is(err, errInterrupted) {
+	err := serveUntil(ctx, c, stop, f, log)
+	if err == nil || exit.IsUsage(err) || errors.Is(err, exit.ErrInterrupted) {
 		return err
 	}
 	log.Error("the server ends", slog.Any("error", err))
-	return exitError(exitBad)
+	return exit.Status(exit.Bad)
 }
 
-// serveUntil serves until the context ends. It listens before it leases anything, so that a
-// server whose port is taken changes nothing.
-func (a *app) serveUntil(ctx context.Context, stop func(), f *serving, log *slog.Logger) error {
+// serveUntil serves until the context ends. It listens before it leases anything, so a server
+// whose port is taken changes nothing in the store.
+func serveUntil(ctx context.Context, c *console.Console, stop func(), f *serving,
+	log *slog.Logger) error {
 	config, err := f.config(ctx, log)
 	if err != nil {
 		return err
@@ -174,9 +191,9 @@ func (a *app) serveUntil(ctx context.Context, stop func(), f *serving, log *slog
 	}
 	defer listener.Close()
 	if f.store != "" {
-		st, err := a.openOwnRealms(ctx, f, log)
+		st, err := openOwnRealms(ctx, c, f, log)
 		if err != nil {
-			return interrupted(ctx, err)
+			return exit.Cause(ctx, err)
 		}
 		defer st.Close()
 		config.Store, config.MustExist, config.Conditions = st, true, st.Conditions()
@@ -189,10 +206,11 @@ func (a *app) serveUntil(ctx context.Context, stop func(), f *serving, log *slog
 		return err
 	}
 	defer func() {
-		patience, cancel := context.WithTimeout(context.Background(), releasePatience)
+		patience, cancel := context.WithTimeout(context.Background(), leases.ReleasePatience)
 		defer cancel()
 		if err := s.Close(patience); err != nil {
-			log.Warn("a node ID was not given back; it is free again when its lease ends", slog.Any("error", err))
+			log.Warn("a node ID was not given back; it is free again when its lease ends",
+				slog.Any("error", err))
 		}
 	}()
 	hs := s.HTTPServer()
@@ -203,47 +221,39 @@ func (a *app) serveUntil(ctx context.Context, stop func(), f *serving, log *slog
 // config returns what the server needs to know, except for the store.
 func (f *serving) config(ctx context.Context, log *slog.Logger) (c server.Config, err error) {
 	c = server.Config{
-		Name: myName(), NodeBits: f.nodeBits, Hosts: f.names(), Origins: f.origins,
+		Name: leases.MyName(), NodeBits: f.nodeBits, Hosts: f.names(), Origins: f.origins,
 		Version: version(), Logger: log,
-		Inspect: func(b []byte, s *format.Format, text string) ([]byte, error) {
-			in := reader{format: s}
-			r, err := in.read(text)
-			if err != nil {
-				return b, err
-			}
-			return r.appendJSON(b)
-		},
 	}
 	if c.Page, c.PagePolicy, err = web.Page(); err != nil {
-		return c, err
-	}
-	if c.Formats, err = formatsJSON(); err != nil {
 		return c, err
 	}
 	if f.tokens == "" {
 		return c, nil
 	}
 	if !f.loopback() && f.cert == "" {
-		log.Warn("tokens cross the network in plain text: add --tls-cert and --tls-key, or let a proxy in front do TLS")
+		log.Warn(
+			"tokens cross the network in plain text: add --tls-cert and --tls-key, or let a proxy in front do TLS")
 	}
 	c.Tokens, err = server.OpenTokens(ctx, f.tokens, log)
 	return c, err
 }
 
 // openOwnRealms opens the store, with the realms in which the server itself leases.
-func (a *app) openOwnRealms(ctx context.Context, f *serving, log *slog.Logger) (store.Store, error) {
-	ctx, cancel := context.WithTimeout(ctx, storePatience)
+func openOwnRealms(ctx context.Context, c *console.Console, f *serving,
+	log *slog.Logger) (store.Store, error) {
+	ctx, cancel := context.WithTimeout(ctx, leases.Patience)
 	defer cancel()
-	l := &leasing{url: f.store, create: f.create, log: log}
+	l := &leases.Options{URL: f.store, Create: f.create, Log: log}
 	var realms []lease.Config
 	for _, s := range format.Leased() {
 		realms = append(realms, lease.Config{Realm: s.Name, Format: s.Lease})
 	}
-	return a.openRealms(ctx, l, realms...)
+	return leases.Open(ctx, c, l, realms...)
 }
 
 // serveHTTP serves until the context ends, and then finishes the requests under way.
-func serveHTTP(ctx context.Context, stop func(), s *server.Server, hs *http.Server, listener net.Listener, log *slog.Logger) error {
+func serveHTTP(ctx context.Context, stop func(), s *server.Server, hs *http.Server,
+	listener net.Listener, log *slog.Logger) error {
 	address := "http://" + listener.Addr().String()
 	serve := func() error { return hs.Serve(server.Limit(listener)) }
 	if hs.TLSConfig != nil {
@@ -266,18 +276,11 @@ func serveHTTP(ctx context.Context, stop func(), s *server.Server, hs *http.Serv
 	defer cancel()
 	if err := hs.Shutdown(patience); err != nil {
 		hs.Close()
-		return fmt.Errorf("some requests were cut off, since they did not end within %v: %w", drainPatience, err)
+		return fmt.Errorf("some requests were cut off, since they did not end within %v: %w",
+			drainPatience, err)
 	}
 	if err := <-failed; !errors.Is(err, http.ErrServerClosed) {
 		return err
-	}
-	return nil
-}
-
-// noArguments checks the arguments of a command that takes flags only.
-func noArguments(cmd *cobra.Command, args []string) error {
-	if len(args) > 0 {
-		return fmt.Errorf("%s takes flags only; unexpected argument %q", cmd.Name(), args[0])
 	}
 	return nil
 }

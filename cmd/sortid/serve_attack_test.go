@@ -44,10 +44,12 @@ func (s *served) skipLog() {
 	}
 }
 
-// dial opens a connection with a buffer so small that long answers wait in the server.
-func (s *served) dial(t *testing.T, buffer int) net.Conn {
+// dial opens a connection from an address of this machine, with a buffer so small that long
+// answers wait in the server.
+func (s *served) dial(t *testing.T, from net.IP, buffer int) net.Conn {
 	t.Helper()
-	conn, err := net.Dial("tcp", strings.TrimPrefix(s.url, "http://"))
+	d := net.Dialer{LocalAddr: &net.TCPAddr{IP: from}}
+	conn, err := d.Dial("tcp", strings.TrimPrefix(s.url, "http://"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -92,6 +94,10 @@ func TestUntakenAnswers(t *testing.T) {
 	}
 }
 
+// client returns an address of one of many clients, which Linux has: so that together they
+// get all places that there are.
+func client(i int) net.IP { return net.IPv4(127, 0, 0, byte(2+i%20)) }
+
 // unread asks on 200 connections, and reads of each answer the beginning.
 func unread(t *testing.T, s *served, headers map[string]string) {
 	request := "GET /v1/ids/scru128?n=100000 HTTP/1.1\r\nHost: localhost\r\n"
@@ -99,8 +105,8 @@ func unread(t *testing.T, s *served, headers map[string]string) {
 		request += name + ": " + value + "\r\n"
 	}
 	var answered sync.WaitGroup
-	for range 200 {
-		conn := s.dial(t, 4<<10)
+	for i := range 200 {
+		conn := s.dial(t, client(i), 4<<10)
 		if _, err := io.WriteString(conn, request+"\r\n"); err != nil {
 			t.Fatal(err)
 		}
@@ -118,12 +124,13 @@ func unread(t *testing.T, s *served, headers map[string]string) {
 func closedWindow(t *testing.T, s *served, headers map[string]string) {
 	const streams = 250
 	for begun := 0; begun < streams; {
-		conn := s.dial(t, 4<<10)
+		conn := s.dial(t, client(begun/5), 4<<10)
 		if _, err := io.WriteString(conn, http2.ClientPreface); err != nil {
 			t.Fatal(err)
 		}
 		f := http2.NewFramer(conn, conn)
-		if err := f.WriteSettings(http2.Setting{ID: http2.SettingInitialWindowSize, Val: 0}); err != nil {
+		if err := f.WriteSettings(http2.Setting{ID: http2.SettingInitialWindowSize,
+			Val: 0}); err != nil {
 			t.Fatal(err)
 		}
 		begun += stall(t, f, streams-begun, headers)
@@ -133,7 +140,8 @@ func closedWindow(t *testing.T, s *served, headers map[string]string) {
 // stall opens up to n streams, as many as the server allows on a connection, and returns how
 // many it has opened.
 func stall(t *testing.T, f *http2.Framer, n int, headers map[string]string) (opened int) {
-	for opened == 0 || n > 0 {
+	begun := map[uint32]bool{}
+	for opened == 0 || len(begun) < opened {
 		frame, err := f.ReadFrame()
 		if err != nil {
 			t.Fatal(err)
@@ -147,13 +155,18 @@ func stall(t *testing.T, f *http2.Framer, n int, headers map[string]string) (ope
 				n = min(n, int(most))
 			}
 			for ; opened < n; opened++ {
-				if err := f.WriteHeaders(http2.HeadersFrameParam{StreamID: uint32(2*opened + 1), EndStream: true, EndHeaders: true,
+				if err := f.WriteHeaders(http2.HeadersFrameParam{StreamID: uint32(2*opened + 1),
+					EndStream: true, EndHeaders: true,
 					BlockFragment: requestHeaders(headers)}); err != nil {
 					t.Fatal(err)
 				}
 			}
-		case *http2.HeadersFrame, *http2.RSTStreamFrame:
-			n-- // has begun
+		case *http2.HeadersFrame:
+			begun[frame.StreamID] = true
+		case *http2.RSTStreamFrame:
+			if !begun[frame.StreamID] {
+				t.Fatalf("stream %d is refused: %v", frame.StreamID, frame.ErrCode)
+			}
 		}
 	}
 	return opened
@@ -162,7 +175,8 @@ func stall(t *testing.T, f *http2.Framer, n int, headers map[string]string) (ope
 func requestHeaders(headers map[string]string) []byte {
 	var b bytes.Buffer
 	e := hpack.NewEncoder(&b)
-	for _, h := range [][2]string{{":method", "GET"}, {":format", "http"}, {":authority", "localhost"}, {":path", "/v1/ids/scru128?n=100000"}} {
+	for _, h := range [][2]string{{":method", "GET"}, {":scheme", "http"},
+		{":authority", "localhost"}, {":path", "/v1/ids/scru128?n=100000"}} {
 		e.WriteField(hpack.HeaderField{Name: h[0], Value: h[1]})
 	}
 	for name, value := range headers {
@@ -191,7 +205,7 @@ func TestServeEndsUnderLoad(t *testing.T) {
 	// These answers are longer than what buffers hold.
 	var large [clients]net.Conn
 	for i := range large {
-		large[i] = s.dial(t, 64<<10)
+		large[i] = s.dial(t, nil, 64<<10)
 		io.WriteString(large[i], "GET /v1/ids/scru160?n=100000 HTTP/1.1\r\nHost: localhost\r\n\r\n")
 	}
 	readers := make([]*bufio.Reader, clients)
@@ -242,7 +256,8 @@ func askUntilGone(t *testing.T, url string, rounds *atomic.Int64) {
 	for {
 		reused := false
 		trace := &httptrace.ClientTrace{GotConn: func(c httptrace.GotConnInfo) { reused = c.Reused }}
-		r, err := http.NewRequestWithContext(httptrace.WithClientTrace(t.Context(), trace), http.MethodPost, url, http.NoBody)
+		r, err := http.NewRequestWithContext(httptrace.WithClientTrace(t.Context(), trace),
+			http.MethodPost, url, http.NoBody)
 		if err != nil {
 			t.Error(err)
 			return

@@ -3,16 +3,19 @@ package main
 import (
 	"fmt"
 
-	"github.com/sortid/sortid/cmd/sortid/server"
 	"github.com/spf13/cobra"
+
+	"github.com/sortid/sortid/cmd/sortid/internal/console"
+	"github.com/sortid/sortid/cmd/sortid/internal/exit"
+	"github.com/sortid/sortid/cmd/sortid/server"
 )
 
-func (a *app) serveTokenCommand() *cobra.Command {
+func serveTokenCommand(c *console.Console) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "token NAME",
 		Short: "make a token for the server",
-		Long: `token makes a new token and prints it to standard output: give it to the program
-that is to use the server. With --tokens it first appends the line for the server to
+		Long: `token makes a new token and prints it to standard output. Give it to the program that
+uses the server. With --tokens it first appends the line for the server to
 that file; without, it prints the line to standard error. The file holds only the
 SHA-256 of a token. Each name can be in it once, and its last line must end in a
 newline: else the line may be cut off, and no token is made.
@@ -24,38 +27,43 @@ that realm), "admin" (everything, and the metrics). Any token may inspect IDs. F
   sortid serve token orders --tokens tokens.txt --allow ids,realm:orders --requests 100 --ids 100000`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) != 1 {
-				return fmt.Errorf("token wants one name, for whom the token is; there are %d arguments", len(args))
+				return fmt.Errorf(
+					"token wants one name, for whom the token is; there are %d arguments",
+					len(args))
 			}
 			return nil
 		},
 		ValidArgsFunction: cobra.NoFileCompletions,
 	}
-	file := cmd.Flags().String("tokens", "", "the `FILE` to append the line to; it is made if it is not there")
-	allow := cmd.Flags().StringSlice("allow", []string{"ids"}, "what the token may do, with commas between: `PERMISSION`")
+	file := cmd.Flags().String("tokens", "",
+		"the `FILE` to append the line to; it is made if it is not there")
+	allow := cmd.Flags().StringSlice("allow", []string{"ids"},
+		"what the token may do, with commas between: `PERMISSION`")
 	requests := cmd.Flags().Int("requests", 0, "at most `N` requests a second (0: no limit)")
 	ids := cmd.Flags().Int("ids", 0, "at most `N` IDs a second (0: no limit)")
 	cmd.RunE = func(_ *cobra.Command, args []string) error {
 		if *requests < 0 || *ids < 0 {
-			return usagef("--requests and --ids want 0 or more")
+			return exit.Usagef("--requests and --ids want 0 or more")
 		}
 		text, line, err := server.NewToken(args[0], *allow, *requests, *ids)
 		if err != nil {
-			return usageError{err}
+			return exit.Usage(err)
 		}
 		if *file != "" { // first: a token that is printed is valid
 			if err := server.AppendToken(*file, line); err != nil {
 				return err
 			}
 		}
-		if _, err := fmt.Fprintln(a.out, text); err != nil {
+		if _, err := fmt.Fprintln(c.Out, text); err != nil {
 			if *file == "" {
 				return err
 			}
-			// Also if the reader closed standard output, for the name is taken now.
-			return fmt.Errorf("the token was not printed: %v; delete the line of %s from %s and make the token again", err, args[0], *file)
+			// Also if the reader closed standard output, because the name is taken now.
+			return fmt.Errorf(
+				"the token was not printed: %v; delete the line of %s from %s and make the token again", err, args[0], *file)
 		}
 		if *file == "" {
-			_, err = fmt.Fprint(a.err, line)
+			_, err = fmt.Fprint(c.Err, line)
 		}
 		return err
 	}

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/sortid/sortid/cmd/sortid/internal/exit"
 )
 
 // A token that could not be printed has taken its name, and the error says so. That also
@@ -16,13 +18,15 @@ func TestTokenNotPrinted(t *testing.T) {
 	r.Close()
 	for name, out := range map[string]io.Writer{"shop": &full{}, "orders": closed} {
 		code, stderr := start(nil, out, "serve", "token", name, "--tokens", path)
-		if want := "delete the line of " + name + " from " + path; code != exitBad || !strings.Contains(stderr, want) {
+		if want := "delete the line of " + name + " from " + path; code != exit.Bad ||
+			!strings.Contains(stderr, want) {
 			t.Errorf("code %d, %q, want %q", code, stderr, want)
 		}
 		if b, err := os.ReadFile(path); err != nil || !strings.Contains(string(b), name+" ") {
 			t.Errorf("%v: %s", err, b)
 		}
-		if code, stderr := start(nil, out, "serve", "token", name); code == exitOK && out != closed || strings.Contains(stderr, name) {
+		if code, stderr := start(nil, out, "serve", "token", name); code == exit.OK &&
+			out != closed || strings.Contains(stderr, name) {
 			t.Errorf("without a file: code %d, %q", code, stderr)
 		}
 	}

@@ -56,7 +56,8 @@ func testSlowClientAtShutdown(t *testing.T) {
 	go io.Copy(io.Discard, client)
 	var writing sync.WaitGroup
 	writing.Go(func() {
-		io.WriteString(client, "POST /v1/inspect HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000000\r\n\r\n")
+		io.WriteString(client,
+			"POST /v1/inspect HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000000\r\n\r\n")
 		for {
 			if _, err := io.WriteString(client, "x\n"); err != nil {
 				return
@@ -68,7 +69,8 @@ func testSlowClientAtShutdown(t *testing.T) {
 	begin := time.Now()
 	stop()
 	err = <-ended
-	if took := time.Since(begin); took < drainPatience || took > drainPatience+drainPause+time.Second {
+	if took := time.Since(begin); took < drainPatience ||
+		took > drainPatience+drainPause+time.Second {
 		t.Errorf("it ends after %v, want %v", took, drainPause+drainPatience)
 	}
 	if err == nil || !strings.Contains(err.Error(), "some requests were cut off") {

@@ -2,29 +2,31 @@ package main
 
 import (
 	"io"
-	"slices"
-	"strings"
 	"time"
 
+	"github.com/spf13/cobra"
+
+	"github.com/sortid/sortid/cmd/sortid/internal/console"
+	"github.com/sortid/sortid/cmd/sortid/internal/exit"
+	"github.com/sortid/sortid/cmd/sortid/internal/flags"
 	"github.com/sortid/sortid/cmd/sortid/internal/sqltext"
 	"github.com/sortid/sortid/format"
-	"github.com/spf13/cobra"
 )
 
-func (a *app) sqlCommand() *cobra.Command {
+func sqlCommand(c *console.Console) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "sql",
 		Short: "print the SQL with which a database knows the formats",
-		Long: `sql prints functions that a database then has: to show an ID as its text and to
-read it, to take the time out of it, to find the IDs of a time range, to make IDs.`,
-		Args: noCommand,
+		Long: `sql prints functions for a database. They turn IDs into text and back, return the time
+of an ID, find the IDs of a time range, and make IDs.`,
+		Args: flags.NoCommand,
 		RunE: func(cmd *cobra.Command, args []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(a.sqlPostgresCommand(), a.sqlMySQLCommand(), a.sqlSQLiteCommand())
+	cmd.AddCommand(sqlPostgresCommand(c), sqlMySQLCommand(c), sqlSQLiteCommand(c))
 	return cmd
 }
 
-func (a *app) sqlMySQLCommand() *cobra.Command {
+func sqlMySQLCommand(c *console.Console) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "mysql",
 		Short: "for MariaDB 10.11 and later, and MySQL 8",
@@ -38,26 +40,16 @@ With --table it prints a table instead, partitioned by the time of its IDs.`,
 		Args:              cobra.NoArgs,
 		ValidArgsFunction: cobra.NoFileCompletions,
 	}
-	formats := chooseFormats(cmd)
+	formats := chooseSQLFormats(cmd)
 	table := choosePartitions(cmd)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		t, err := table.read(cmd, formats)
-		if err != nil {
-			return err
-		}
-		text := sqltext.MySQL(formats.names())
-		if t != nil {
-			if text, err = t.MySQL(); err != nil {
-				return usageError{err}
-			}
-		}
-		_, err = io.WriteString(a.out, text)
-		return err
+		return table.print(c, cmd, formats.List,
+			func() (string, error) { return sqltext.MySQL(formats.List), nil }, sqltext.Table.MySQL)
 	}
 	return cmd
 }
 
-func (a *app) sqlSQLiteCommand() *cobra.Command {
+func sqlSQLiteCommand(c *console.Console) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "sqlite",
 		Short: "for SQLite 3.42 and later",
@@ -69,15 +61,15 @@ and its text.`,
 		Args:              cobra.NoArgs,
 		ValidArgsFunction: cobra.NoFileCompletions,
 	}
-	formats := chooseFormats(cmd)
+	formats := chooseSQLFormats(cmd)
 	cmd.RunE = func(*cobra.Command, []string) error {
-		_, err := io.WriteString(a.out, sqltext.SQLite(formats.names()))
+		_, err := io.WriteString(c.Out, sqltext.SQLite(formats.List))
 		return err
 	}
 	return cmd
 }
 
-func (a *app) sqlPostgresCommand() *cobra.Command {
+func sqlPostgresCommand(c *console.Console) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "postgres",
 		Short: "for PostgreSQL 14 and later",
@@ -93,99 +85,89 @@ With --table it prints a table instead, partitioned by the time of its IDs.`,
 		ValidArgsFunction: cobra.NoFileCompletions,
 	}
 	schema := cmd.Flags().String("schema", sqltext.DefaultSchema, "the `NAME` of the schema")
-	formats := chooseFormats(cmd)
+	formats := chooseSQLFormats(cmd)
 	table := choosePartitions(cmd)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		t, err := table.read(cmd, formats)
-		if err != nil {
-			return err
-		}
-		var text string
-		if t != nil {
-			text, err = t.Postgres(*schema)
-		} else {
-			text, err = sqltext.Postgres(*schema, formats.names())
-		}
-		if err != nil {
-			return usageError{err}
-		}
-		_, err = io.WriteString(a.out, text)
-		return err
+		return table.print(c, cmd, formats.List,
+			func() (string, error) { return sqltext.Postgres(*schema, formats.List) },
+			func(t sqltext.Table) (string, error) { return t.Postgres(*schema) })
 	}
 	return cmd
 }
 
-// A formatList is a flag that names formats, separated by commas.
-type formatList []string
-
-func (l *formatList) Type() string   { return "FORMAT,..." }
-func (l *formatList) String() string { return strings.Join(*l, ",") }
-
-func (l *formatList) Set(s string) error {
-	*l = nil
-	for name := range strings.SplitSeq(s, ",") {
-		s, err := format.Lookup(strings.TrimSpace(name))
-		if err != nil {
-			return err
-		}
-		*l = append(*l, s.Name)
-	}
-	return nil
-}
-
-// names returns the formats of the list in the order of all, each once.
-func (l *formatList) names() []string {
-	return slices.DeleteFunc(format.Names(), func(name string) bool { return !slices.Contains(*l, name) })
-}
-
-func chooseFormats(cmd *cobra.Command) *formatList {
-	l := formatList(format.Names())
-	cmd.Flags().Var(&l, "only", "the formats to print")
-	cmd.RegisterFlagCompletionFunc("only", cobra.FixedCompletions(format.Names(), cobra.ShellCompDirectiveNoFileComp))
-	return &l
+// chooseSQLFormats adds the flag --only.
+func chooseSQLFormats(cmd *cobra.Command) *flags.Formats {
+	f := flags.ChooseFormats(cmd, "only", "the formats to print", format.Ours())
+	f.List = format.Ours()
+	cmd.Flags().Lookup("only").DefValue = "all"
+	return f
 }
 
 // partitions are the flags of a partitioned table.
 type partitions struct {
 	name, from string
 	months     int
-	by         *choice
+	by         *flags.Choice
 }
 
 func choosePartitions(cmd *cobra.Command) *partitions {
 	p := &partitions{}
 	f := cmd.Flags()
-	f.StringVar(&p.name, "table", "", "print a partitioned table of this `NAME`, with IDs of the format that --only names, else scru128")
-	p.by = choose(cmd, "partition-by", "", "with --table: what a partition is for", "month", "month", "day")
-	f.StringVar(&p.from, "from", "", "with --table: the first `MONTH`, such as 2026-01 (default this month)")
-	f.IntVar(&p.months, "months", 12, "with --table: how many months to make partitions for")
+	f.StringVar(&p.name, "table", "",
+		"print a partitioned table of this `NAME`, with IDs of the format that --only names, else "+
+			format.Preferred().Name)
+	p.by = flags.Choose(cmd, "partition-by", "", "with --table: what a partition is for", "month",
+		"month", "day")
+	f.StringVar(&p.from, "from", "",
+		"with --table: the first `MONTH`, such as 2026-01 (default this month)")
+	f.IntVar(&p.months, "months", 12, "with --table: for how many months to make partitions, `N`")
 	return p
 }
 
 // read returns the table, or nil if none was asked for.
-func (p *partitions) read(cmd *cobra.Command, formats *formatList) (*sqltext.Table, error) {
+func (p *partitions) read(cmd *cobra.Command, formats []*format.Format) (*sqltext.Table, error) {
 	changed := cmd.Flags().Changed
 	if !changed("table") {
 		for _, name := range []string{"partition-by", "from", "months"} {
 			if changed(name) {
-				return nil, usagef("--%s goes with --table", name)
+				return nil, exit.Usagef("--%s goes with --table", name)
 			}
 		}
 		return nil, nil
 	}
-	t := &sqltext.Table{Name: p.name, Format: format.SCRU128.Name, From: time.Now(), Months: p.months, Daily: p.by.value == "day"}
+	t := &sqltext.Table{Name: p.name, Format: format.Preferred(), From: time.Now(),
+		Months: p.months, Daily: p.by.Value == "day"}
 	if changed("only") {
-		names := formats.names()
-		if len(names) != 1 {
-			return nil, usagef("a table has IDs of one format; --only names %d", len(names))
+		if len(formats) != 1 {
+			return nil, exit.Usagef("a table has IDs of one format; --only names %d", len(formats))
 		}
-		t.Format = names[0]
+		t.Format = formats[0]
 	}
 	if p.from != "" {
 		var err error
 		if t.From, err = time.Parse("2006-01", p.from); err != nil {
-			return nil, usagef("--from %q is no month: want one such as 2026-01", p.from)
+			return nil, exit.Usagef("--from %q is no month: want one such as 2026-01", p.from)
 		}
 	}
 	return t, nil
+}
+
+// print prints the table, or all if none was asked for.
+func (p *partitions) print(c *console.Console, cmd *cobra.Command, formats []*format.Format,
+	all func() (string, error), one func(sqltext.Table) (string, error)) error {
+	t, err := p.read(cmd, formats)
+	if err != nil {
+		return err
+	}
+	text := ""
+	if t == nil {
+		text, err = all()
+	} else {
+		text, err = one(*t)
+	}
+	if err != nil {
+		return exit.Usage(err)
+	}
+	_, err = io.WriteString(c.Out, text)
+	return err
 }

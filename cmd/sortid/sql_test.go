@@ -46,7 +46,7 @@ func TestSQLDump(t *testing.T) {
 		{"scru64", "scru64_new(5, 8)", []string{"--node", "5/8"}},
 		{"scru128", "scru128_new()", []string{"--unordered", "--stateless"}},
 		// Their counters are not those of the format's document; see docs/databases.md.
-		{"scru128", "scru128_new_session()", []string{"--unique"}},
+		{"scru128", "scru128_new_counted()", []string{"--unique"}},
 		{"scru128", "scru128_new_ordered()", []string{"--unique"}},
 		{"scru160", "scru160_new()", []string{"--unordered"}},
 		{"euid", "euid_new()", []string{"--unordered", "--stateless"}},
@@ -63,14 +63,18 @@ func TestSQLDump(t *testing.T) {
 			}
 			return strings.Join(lines, "\n") + "\n"
 		}
-		run(fmt.Sprintf("DROP TABLE IF EXISTS ids; CREATE TABLE ids AS SELECT n, %s.%s AS id FROM generate_series(1, %d) AS n", schema, g.generator, n))
+		run(
+			fmt.Sprintf(
+				"DROP TABLE IF EXISTS ids; CREATE TABLE ids AS SELECT n, %s.%s AS id FROM generate_series(1, %d) AS n", schema, g.generator, n))
 		dump := column("id::text")
 		var out strings.Builder
-		if code, stderr := start(strings.NewReader(dump), &out, "convert", "--format", g.format, "--to", "text"); code != 0 || out.String() != column(schema+"."+g.format+"_text(id)") {
+		if code, stderr := start(strings.NewReader(dump), &out, "convert", "--format", g.format,
+			"--to", "text"); code != 0 || out.String() != column(schema+"."+g.format+"_text(id)") {
 			t.Errorf("%s: convert: code %d, %s\n%.200s", g.generator, code, stderr, out.String())
 		}
 		out.Reset()
-		if code, stderr := start(strings.NewReader(dump), &out, append([]string{"verify", g.format, "-"}, g.flags...)...); code != 0 {
+		if code, stderr := start(strings.NewReader(dump), &out,
+			append([]string{"verify", g.format, "-"}, g.flags...)...); code != 0 {
 			t.Errorf("%s: verify: code %d, %s\n%s", g.generator, code, stderr, out.String())
 		}
 	}

@@ -15,6 +15,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/sortid/sortid/cmd/sortid/internal/console"
+	"github.com/sortid/sortid/cmd/sortid/internal/exit"
 	"github.com/sortid/sortid/format"
 	"github.com/sortid/sortid/verify"
 	"github.com/sortid/sortid/verify/duplicates"
@@ -62,7 +64,7 @@ func (v *verification) runExec(args []string) (err error) {
 			return err
 		}
 		if name == "" || len(args) > 1 {
-			return usagef("--exec takes the place of files: %q is one too many", files[0])
+			return exit.Usagef("--exec takes the place of files: %q is one too many", files[0])
 		}
 	}
 	if err := v.options(); err != nil {
@@ -103,13 +105,13 @@ func (v *verification) runExec(args []string) (err error) {
 			return err
 		}
 	}
-	if name == format.SCRU64.Name { // whose bits only the search for duplicates needs
+	if f, err := format.Lookup(name); err == nil && f.NodeCounter > 0 { // whose bits only the search for duplicates needs
 		v.uo.NodeBits, v.o.NodeBits = v.o.NodeBits, 0
 	}
 	if err := v.checkProcesses(name, all); err != nil {
 		return err
 	}
-	p := &printer{verification: v, out: bufio.NewWriter(v.out)}
+	p := &printer{verification: v, out: bufio.NewWriter(v.Out)}
 	var sources []duplicates.Source
 	for _, process := range all {
 		if v.tellEnd(process) {
@@ -130,7 +132,7 @@ func (v *verification) runExec(args []string) (err error) {
 		return err
 	}
 	if r.Interrupted {
-		return interrupted(searching, errInterrupted)
+		return exit.Cause(searching, exit.ErrInterrupted)
 	}
 	return nil
 }
@@ -142,11 +144,12 @@ func (v *verification) startProcess(name, file string) (*generatorProcess, error
 	if err != nil {
 		return nil, err
 	}
-	widen(w)
-	p := &generatorProcess{name: name, out: r, file: file, cmd: shell(v.exec.command), done: make(chan struct{})}
-	messages := &prefixed{app: v.app, prefix: name + ": "}
+	console.Widen(w)
+	p := &generatorProcess{name: name, out: r, file: file, cmd: shell(v.exec.command),
+		done: make(chan struct{})}
+	messages := &prefixed{Console: v.Console, prefix: name + ": "}
 	p.cmd.Stdout, p.cmd.Stderr = w, messages
-	// What holds the error output open when the process is gone is not waited for.
+	// Do not wait for other processes that hold the error output open.
 	p.cmd.WaitDelay = endTime
 	ownGroup(p.cmd)
 	p.started = time.Now()
@@ -156,7 +159,8 @@ func (v *verification) startProcess(name, file string) (*generatorProcess, error
 		r.Close()
 		return nil, err
 	}
-	p.source = &source{name: name, once: true, open: func() (io.ReadCloser, error) { return &wholeLines{process: p}, nil }}
+	p.source = &source{name: name, once: true,
+		open: func() (io.ReadCloser, error) { return &wholeLines{process: p}, nil }}
 	go func() {
 		p.err = p.cmd.Wait()
 		p.length = time.Since(p.started)
@@ -185,8 +189,8 @@ func (p *generatorProcess) end() {
 
 // checkProcesses checks what the processes print until they end.
 func (v *verification) checkProcesses(name string, all []*generatorProcess) error {
-	bar := v.newProgress("IDs", -1)
-	defer bar.end()
+	bar := v.NewProgress("IDs", -1)
+	defer bar.End()
 	counts := make([]atomic.Uint64, len(all))
 	var barLock sync.Mutex
 	errs := make([]error, len(all))
@@ -201,7 +205,7 @@ func (v *verification) checkProcesses(name string, all []*generatorProcess) erro
 				}
 				barLock.Lock()
 				defer barLock.Unlock()
-				bar.show(sum)
+				bar.Show(sum)
 			})
 			p.out.Close() // it cannot write on if nobody reads
 		})
@@ -233,31 +237,34 @@ func (v *verification) checkProcess(name string, p *generatorProcess, show func(
 	return err
 }
 
-// tellEnd says how a process has ended if that was not to be expected, and reports whether
-// it was a failure.
+// tellEnd says how a process has ended if it ended by itself, and reports whether that is a
+// failure.
 func (v *verification) tellEnd(p *generatorProcess) (failed bool) {
 	<-p.done
-	after := fmt.Sprintf("after %.1f s and %s lines", p.length.Seconds(), thousands(p.report.Lines))
+	after := fmt.Sprintf("after %.1f s and %s lines", p.length.Seconds(),
+		console.Thousands(p.report.Lines))
 	switch {
 	case p.ended.Load():
 		if p.report.Lines == 0 {
-			v.complain("%s has printed nothing in %.1f s", p.name, p.length.Seconds())
+			v.Complain("%s has printed nothing in %.1f s", p.name, p.length.Seconds())
 			return true
 		}
 		return false
 	case p.err != nil:
-		v.complain("%s ended by itself %s: %v", p.name, after, p.err)
+		v.Complain("%s ended by itself %s: %v", p.name, after, p.err)
 		return true
 	case p.report.Lines == 0:
-		v.complain("%s ended by itself after %.1f s and has printed nothing", p.name, p.length.Seconds())
+		v.Complain("%s ended by itself after %.1f s and has printed nothing", p.name,
+			p.length.Seconds())
 		return true
-	case !v.quiet:
-		v.complain("%s ended by itself %s", p.name, after)
+	case !v.Quiet:
+		v.Complain("%s ended by itself %s", p.name, after)
 	}
 	return false
 }
 
-// wholeLines reads what a process prints, but for the rest of a line that it was ended in.
+// wholeLines reads what a process prints. If the process was ended within a line, it leaves
+// that line out.
 type wholeLines struct {
 	process *generatorProcess
 	buffer  []byte // a block that begins with the rest of a line
@@ -298,7 +305,7 @@ func (l *wholeLines) Close() error { return nil }
 
 // prefixed writes lines to standard error, each with a prefix.
 type prefixed struct {
-	app    *app
+	*console.Console
 	prefix string
 	line   []byte
 }
@@ -321,6 +328,6 @@ func (w *prefixed) flush() {
 	}
 	prefixedLock.Lock()
 	defer prefixedLock.Unlock()
-	fmt.Fprintf(w.app.err, "%s%s\n", w.prefix, bytes.TrimRight(w.line, "\r\n"))
+	fmt.Fprintf(w.Err, "%s%s\n", w.prefix, bytes.TrimRight(w.line, "\r\n"))
 	w.line = w.line[:0]
 }

@@ -3,14 +3,17 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 
+	"github.com/sortid/sortid/cmd/sortid/internal/console"
 	"github.com/sortid/sortid/cmd/sortid/internal/decompress"
-	"github.com/sortid/sortid/format"
+	"github.com/sortid/sortid/cmd/sortid/internal/exit"
 	"github.com/sortid/sortid/verify"
 	"github.com/sortid/sortid/verify/duplicates"
 )
@@ -20,6 +23,8 @@ type source struct {
 	name string // as given; "-" is standard input
 	size int64  // in bytes, 0 if it is not known
 	once bool   // whether it can be opened only once
+
+	empty bool // whether a guess has found nothing to read
 
 	open   func() (io.ReadCloser, error)
 	opened *sourceLines // not yet read, except what Detect has seen
@@ -31,10 +36,10 @@ func (v *verification) source(name string) *source {
 	if name == "-" {
 		s.once = true
 		s.open = func() (io.ReadCloser, error) {
-			if f, ok := v.in.(*os.File); ok { // a pipe is the same from either end
-				widen(f)
+			if f, ok := v.In.(*os.File); ok { // a pipe is the same from either end
+				console.Widen(f)
 			}
-			return io.NopCloser(v.in), nil
+			return io.NopCloser(v.In), nil
 		}
 		return s
 	}
@@ -83,7 +88,7 @@ func (l *sourceLines) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// Close closes the file, and frees what its decompression needs as soon as nobody reads.
+// Close closes the file. It frees the memory of the decompression as soon as nobody reads.
 func (l *sourceLines) Close() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -129,8 +134,8 @@ func (l *sourceLines) Position() int64 {
 // head is how many bytes of a source a guess at its format may look at.
 const head = 64 << 10
 
-// guess returns the format of the first line that tells it. It waits for no more lines than
-// that takes, and what it has looked at is still to be read.
+// guess returns the format of the first line that shows one. It waits for no more lines than
+// it needs, and leaves them to be read.
 func (s *source) guess() (name string, ok bool, err error) {
 	in, err := s.read()
 	if err != nil {
@@ -147,8 +152,24 @@ func (s *source) guess() (name string, ok bool, err error) {
 		if name, ok := verify.Detect(start); ok {
 			return name, true, nil
 		}
+		s.empty = len(start) == 0
 	}
 	return "", false, nil
+}
+
+// guessUntil is guess, until the context ends.
+func (s *source) guessUntil(ctx context.Context) (name string, ok bool, err error) {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		name, ok, err = s.guess()
+	}()
+	select {
+	case <-done:
+		return name, ok, err
+	case <-ctx.Done():
+		return "", false, context.Cause(ctx)
+	}
 }
 
 // close closes a source that was opened and not read.
@@ -173,7 +194,7 @@ func formatOf(sources ...*source) (string, error) {
 			return name, nil
 		}
 	}
-	return "", usagef("%s", untold(sources...))
+	return "", exit.Usagef("%s", untold(sources...))
 }
 
 // untold says what to do where sources do not tell their format.
@@ -182,7 +203,17 @@ func untold(sources ...*source) string {
 	if len(sources) == 1 {
 		what = sources[0].title() + " does not tell its format"
 	}
-	return fmt.Sprintf("%s; name it before the files, as in \"sortid verify scru128\": one of %s", what, strings.Join(format.Names(), ", "))
+	if !slices.ContainsFunc(sources, func(s *source) bool { return !s.empty }) {
+		return noIDs(sources[0])
+	}
+	return fmt.Sprintf("%s; name it before the files, as in \"sortid verify scru128\": one of %s",
+		what, strings.Join(timedNames(), ", "))
+}
+
+// noIDs says what to do about a source without a line.
+func noIDs(s *source) string {
+	return s.title() +
+		" is empty, so there is no ID to check; pipe a generator's output into sortid verify, or name a file of IDs"
 }
 
 // duplicatesSource returns the source for a search of duplicates.

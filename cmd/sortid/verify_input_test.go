@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/klauspost/compress/zstd"
+
+	"github.com/sortid/sortid/cmd/sortid/internal/console"
 )
 
 // A source may be closed while it is being read, as it is when a search for duplicates
@@ -24,7 +26,7 @@ func TestSourceClosedWhileRead(t *testing.T) {
 	if err := os.WriteFile(name, data.Bytes(), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	v := &verification{app: &app{}}
+	v := &verification{Console: &console.Console{}}
 	for range 20 {
 		in, err := v.source(name).read()
 		if err != nil {

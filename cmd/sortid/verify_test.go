@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"fmt"
+	"io"
 	"maps"
 	"os"
 	"os/exec"
@@ -12,6 +13,8 @@ import (
 	"testing"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/sortid/sortid/cmd/sortid/internal/exit"
 )
 
 // The example in docs/verify.md does what it says: the first program fails for the
@@ -49,22 +52,26 @@ func TestDocumentedExample(t *testing.T) {
 
 	var out bytes.Buffer
 	code, stderr := start(bytes.NewReader(ids(names[0])), &out, "verify", "scru128")
-	if code != exitBad || stderr != "" {
+	if code != exit.Bad || stderr != "" {
 		t.Errorf("the first program: code %d, %s", code, stderr)
 	}
-	for _, want := range []string{"rules.counter_hi.early  counter_hi", "random.entropy\n      balance     bit 31 is 1 in 0.00%", "random.counter_lo\n      balance     bit 0"} {
+	for _, want := range []string{"rules.counter_hi.early  counter_hi",
+		"random.entropy\n      balance     bit 31 is 1 in 0.00%", "random.counter_lo\n      same        it is always 0x000000\n      balance     bit 0"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("the first program: no %q in:\n%s", want, out.String())
 		}
 	}
 
 	out.Reset()
-	if code, stderr := start(bytes.NewReader(ids(names[1])), &out, "verify", "scru128"); code != exitOK {
+	if code, stderr := start(bytes.NewReader(ids(names[1])), &out, "verify",
+		"scru128"); code != exit.OK {
 		t.Errorf("the second program: code %d, %s%s", code, stderr, out.String())
 	}
 	out.Reset()
-	code, stderr = start(nil, &out, "verify", "scru128", "--exec", python+" "+names[1], "--processes", "3", "--for", "10m")
-	if code != exitOK || !strings.Contains(out.String(), "ok    each ID is on one line\n      scru128, 300,000 IDs in 3 sources") {
+	code, stderr = start(nil, &out, "verify", "scru128", "--exec", python+" "+names[1],
+		"--processes", "3", "--for", "10m")
+	if code != exit.OK || !strings.Contains(out.String(),
+		"ok    each ID is on one line\n      scru128, 300,000 IDs in 3 sources") {
 		t.Errorf("three processes: code %d, %s%s", code, stderr, out.String())
 	}
 }
@@ -75,7 +82,7 @@ func TestVerifySchema(t *testing.T) {
 	dir := t.TempDir()
 	file := func(name string, args ...string) string {
 		var out bytes.Buffer
-		if code, stderr := start(nil, &out, append([]string{"new"}, args...)...); code != exitOK {
+		if code, stderr := start(nil, &out, append([]string{"new"}, args...)...); code != exit.OK {
 			t.Fatal(stderr)
 		}
 		name = filepath.Join(dir, name)
@@ -84,7 +91,8 @@ func TestVerifySchema(t *testing.T) {
 		}
 		return name
 	}
-	euid, node := file("euid", "euid", "-n", "2000"), file("node", "scru64", "--node", "42/8", "-n", "2000")
+	euid, node := file("euid", "euid", "-n", "2000"), file("node", "scru64", "--node", "42/8", "-n",
+		"2000")
 	empty := filepath.Join(dir, "empty")
 	if err := os.WriteFile(empty, nil, 0o600); err != nil {
 		t.Fatal(err)
@@ -96,7 +104,7 @@ func TestVerifySchema(t *testing.T) {
 		{"verify", "-o", "json", "--unique", node, node},
 	} {
 		var out bytes.Buffer
-		if code, stderr := start(nil, &out, args...); code != exitBad || stderr != "" {
+		if code, stderr := start(nil, &out, args...); code != exit.Bad || stderr != "" {
 			t.Errorf("%v: code %d, %s", args, code, stderr)
 		}
 		for line := range strings.Lines(out.String()) {
@@ -127,5 +135,57 @@ func TestVerifySchema(t *testing.T) {
 	}
 	if len(kinds) != 3 {
 		t.Errorf("there were only lines with %v", kinds)
+	}
+}
+
+// IDs of others are verified, too, and their format is found out.
+func TestVerifyOthers(t *testing.T) {
+	var lines strings.Builder
+	for i := range 200 {
+		fmt.Fprintf(&lines, "01HJ3QZ8XG%016d\n", i*i)
+	}
+	for _, args := range [][]string{{"verify"}, {"verify", "ulid"}} {
+		var out bytes.Buffer
+		code, stderr := start(strings.NewReader(lines.String()), &out, args...)
+		if code != exit.OK || stderr != "" ||
+			!strings.Contains(out.String(), "ulid, 200 IDs in 200 lines") {
+			t.Errorf("%v: code %d, %s%s", args, code, stderr, out.String())
+		}
+	}
+	if code, stderr := start(strings.NewReader(lines.String()), io.Discard, "verify",
+		"uuidv4"); code != exit.WrongUsage || !strings.Contains(
+		stderr, "uuidv4 IDs carry no time") {
+		t.Errorf("uuidv4: code %d, %s", code, stderr)
+	}
+}
+
+// An empty input is named, with what to do.
+func TestVerifyEmpty(t *testing.T) {
+	for _, args := range [][]string{{"verify"}, {"verify", "scru128"}} {
+		var out bytes.Buffer
+		code, stderr := start(strings.NewReader(""), &out, args...)
+		if code != exit.WrongUsage || out.Len() != 0 ||
+			!strings.Contains(
+				stderr,
+				"standard input is empty, so there is no ID to check; pipe a generator's output") {
+			t.Errorf("%v: code %d, %s%s", args, code, stderr, out.String())
+		}
+	}
+}
+
+// Whoever reads the bits of --raw may stop at any time.
+func TestVerifyRawHead(t *testing.T) {
+	var ids bytes.Buffer
+	if code, stderr := start(nil, &ids, "new", "scru128", "-n", "100000"); code != exit.OK {
+		t.Fatal(stderr)
+	}
+	r, w := io.Pipe()
+	go func() {
+		io.ReadFull(r, make([]byte, 10))
+		r.Close()
+	}()
+	code, stderr := start(&ids, w, "verify", "scru128", "--raw", "entropy")
+	if code != exit.OK || !strings.Contains(stderr, "checks passed") {
+		t.Errorf("code %d, %s", code, stderr)
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"net/http"
-	"strings"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -15,7 +14,7 @@ import (
 
 const metadataPermission = "permission"
 
-// secure states what a client of the operation must be permitted.
+// secure states which permission a client of the operation needs.
 func (s *Server) secure(op *huma.Operation, permission string) {
 	op.Metadata = map[string]any{metadataPermission: permission}
 	if permission != permitNone {
@@ -26,29 +25,31 @@ func (s *Server) secure(op *huma.Operation, permission string) {
 // authorize answers requests of clients that may not do what they ask for.
 func (s *Server) authorize(ctx huma.Context, next func(huma.Context)) {
 	permission, _ := ctx.Operation().Metadata[metadataPermission].(string)
-	e, err := s.allow(ctx.Header("Authorization"), permission)
+	r, w := humago.Unwrap(ctx)
+	e, err := s.allow(r.Header, permission)
 	if err != nil {
-		_, w := humago.Unwrap(ctx)
 		s.refuse(w, err)
 		return
 	}
 	next(huma.WithValue(ctx, tokenKey{}, e))
 }
 
-// allow returns the token of an Authorization header, nil if none is needed. It returns a
+// allow returns the token of a request, nil if none is needed. It returns a
 // problem if the token does not permit the request, or has reached its limit of requests.
-func (s *Server) allow(header, permission string) (*token, error) {
+func (s *Server) allow(h http.Header, permission string) (*token, error) {
 	if s.config.Tokens == nil || permission == permitNone {
 		return nil, nil
 	}
-	text, ok := bearer(header)
-	e := s.config.Tokens.find(text)
-	if !ok || e == nil {
-		return nil, huma.ErrorWithHeaders(huma.Error401Unauthorized("a valid token is needed: send the header \"Authorization: Bearer TOKEN\""),
+	e := s.config.Tokens.of(h)
+	if e == nil {
+		return nil, huma.ErrorWithHeaders(
+			huma.Error401Unauthorized(
+				"a valid token is needed: send the header \"Authorization: Bearer TOKEN\""),
 			http.Header{"WWW-Authenticate": {`Bearer realm="sortid"`}})
 	}
 	// The body of a request to the store names its realm; those operations check it.
-	if permission == permitRealms && !e.mayUseStore() || permission != permitRealms && !e.may(permission, "") {
+	if permission == permitRealms && !e.mayUseStore() || permission != permitRealms &&
+		!e.may(permission, "") {
 		return nil, huma.Error403Forbidden(forbidden)
 	}
 	if wait := take(e.requests, 1); wait > 0 {
@@ -58,12 +59,6 @@ func (s *Server) allow(header, permission string) (*token, error) {
 }
 
 const forbidden = "this token does not permit that"
-
-// bearer returns the token of an Authorization header.
-func bearer(header string) (text string, ok bool) {
-	scheme, text, ok := strings.Cut(header, " ")
-	return strings.TrimSpace(text), ok && strings.EqualFold(scheme, "Bearer")
-}
 
 // permitRealm returns a problem unless the request may use the realm.
 func (s *Server) permitRealm(ctx context.Context, realm string) error {
@@ -81,29 +76,24 @@ func (s *Server) permitStore(ctx context.Context) error {
 	return nil
 }
 
-// charge takes n IDs from what a token may have, nil for no token, and from what the source
-// yields: from both or from neither.
-func (s *Server) charge(e *token, src *source, n int) error {
-	var now time.Time
-	var mine *rate.Reservation
-	if e != nil && e.ids != nil {
-		now = time.Now()
-		mine = e.ids.ReserveN(now, n)
-		if wait := mine.DelayFrom(now); wait > 0 {
-			mine.CancelAt(now)
-			return tooMany(wait, "the token's limit of IDs a second is reached")
-		}
+// charge takes n IDs from the token's limit and from the source, or from neither. The token is
+// nil if there is none.
+func (s *Server) charge(r *http.Request, e *token, src *source, n int) error {
+	var mine *rate.Limiter
+	if e != nil {
+		mine = e.ids
 	}
-	if wait := take(src.limit, n); wait > 0 {
-		if mine != nil {
-			mine.CancelAt(now)
-		}
-		return busyFor(wait, "one node ID of %s yields no %d IDs now; ask again later, or for fewer", src.format.Name, n)
+	if src.queue != nil {
+		return src.queue.take(r.Context(), s.client(r, e), n, mine)
+	}
+	if wait := take(mine, n); wait > 0 {
+		return tooManyIDs(wait)
 	}
 	return nil
 }
 
-// take takes n from a limiter, or takes nothing and returns when there will be so many.
+// take takes n from a limiter. If there are fewer, it takes nothing and returns when there
+// will be n.
 func take(l *rate.Limiter, n int) time.Duration {
 	if l == nil {
 		return 0
@@ -112,13 +102,29 @@ func take(l *rate.Limiter, n int) time.Duration {
 	if l.AllowN(now, n) {
 		return 0
 	}
+	return max(time.Millisecond, lacks(l, n, now))
+}
+
+// lacks returns when a limiter, nil for none, will have n.
+func lacks(l *rate.Limiter, n int, now time.Time) time.Duration {
+	if l == nil {
+		return 0
+	}
 	missing := float64(n) - l.TokensAt(now)
-	return max(time.Millisecond, time.Duration(missing/float64(l.Limit())*float64(time.Second)))
+	return max(0, time.Duration(math.Ceil(missing/float64(l.Limit())*float64(time.Second))))
+}
+
+func tooManyIDs(wait time.Duration) error {
+	return tooMany(wait, "the token's limit of IDs a second is reached")
 }
 
 // tooMany returns the problem 429, which says when to ask again.
 func tooMany(wait time.Duration, detail string) error {
-	return huma.ErrorWithHeaders(huma.Error429TooManyRequests(detail), http.Header{"Retry-After": {seconds(wait)}})
+	return huma.ErrorWithHeaders(huma.Error429TooManyRequests(detail),
+		http.Header{"Retry-After": {seconds(wait)}})
 }
 
-func seconds(d time.Duration) string { return fmt.Sprintf("%.0f", math.Max(1, math.Ceil(d.Seconds()))) }
+func seconds(d time.Duration) string {
+	return fmt.Sprintf(
+		"%.0f", math.Max(1, math.Ceil(d.Seconds())))
+}

@@ -2,9 +2,11 @@ package server
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
+	"net/netip"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -30,7 +32,7 @@ func inBubble(t *testing.T, test func(*testing.T)) {
 // of scru64.
 func virtual(t *testing.T, c Config) *Server {
 	t.Helper()
-	c.Inspect, c.Formats, c.clock = inspect, formats(t), time.Now
+	c.clock = time.Now
 	if c.Store == nil {
 		c.Store = lease.NewMemory()
 	}
@@ -79,22 +81,30 @@ func (r *reply) retryAfter(t *testing.T) time.Duration {
 	t.Helper()
 	n, err := strconv.Atoi(r.header.Get("Retry-After"))
 	if err != nil || n < 1 {
-		t.Fatalf("status %d with Retry-After %q: %s", r.status, r.header.Get("Retry-After"), &r.body)
+		t.Fatalf("status %d with Retry-After %q: %s", r.status, r.header.Get("Retry-After"),
+			&r.body)
 	}
 	return time.Duration(n) * time.Second
 }
 
 // ask sends a request without a network. A header is "Name: value".
 func ask(ctx context.Context, s *Server, method, path, body string, headers ...string) *reply {
-	r, err := http.NewRequestWithContext(ctx, method, "http://localhost"+path, io.NopCloser(strings.NewReader(body)))
+	return askFrom(ctx, s, "192.0.2.1:1", method, path, strings.NewReader(body), nil, headers...)
+}
+
+// askFrom is ask of a client at an address, who may take its time to send and to read.
+func askFrom(ctx context.Context, s *Server, addr, method, path string, body io.Reader,
+	onWrite func(), headers ...string) *reply {
+	r, err := http.NewRequestWithContext(ctx, method, "http://localhost"+path, io.NopCloser(body))
 	if err != nil {
 		panic(err)
 	}
+	r.RemoteAddr = addr
 	for _, h := range headers {
 		name, value, _ := strings.Cut(h, ": ")
 		r.Header.Set(name, value)
 	}
-	w := &reply{header: http.Header{}}
+	w := &reply{header: http.Header{}, onWrite: onWrite}
 	s.ServeHTTP(w, r)
 	return w
 }
@@ -119,49 +129,156 @@ func limited(t *testing.T, requests, ids int) (*Tokens, string) {
 	return tokens, "Authorization: Bearer " + text
 }
 
-// Clients that want more IDs of scru64 than there are do not keep them from others, and get
-// what is left.
+// Clients that want more IDs of scru64 than there are do not keep them from others, whatever
+// these ask for at a time, and get what is left.
 func TestGreedyClients(t *testing.T) { inBubble(t, testGreedyClients) }
 
 func testGreedyClients(t *testing.T) {
 	s := virtual(t, Config{NodeBits: 8})
 	const duration = 20 * time.Second
 	// What was saved up before is not for the limit.
-	for ask(t.Context(), s, "GET", "/v1/ids/scru64?n=100000", "").status == http.StatusOK {
-	}
+	limit := s.generators.byName["scru64"].queue.limit
+	limit.AllowN(time.Now(), int(limit.Tokens()))
 	ctx, stop := context.WithTimeout(t.Context(), duration)
 	defer stop()
 	var made atomic.Int64
-	var greedy sync.WaitGroup
-	for range 2 {
-		greedy.Go(func() {
-			for ctx.Err() == nil {
-				if w := ask(ctx, s, "POST", "/v1/ids/scru64?n=100000", ""); w.status == http.StatusOK {
-					made.Add(int64(w.lines))
+	var clients sync.WaitGroup
+	for _, c := range []struct {
+		addr           string
+		connections, n int
+		pause          time.Duration
+		all            bool // its requests are answered
+	}{
+		{addr: "192.0.2.1:1", connections: 20, n: 100_000, pause: time.Millisecond},
+		{addr: "[2001:db8::1]:1", connections: 1, n: 100_000, pause: time.Millisecond},
+		{addr: "192.0.2.3:1", connections: 300, n: 1000, pause: time.Millisecond},
+		{addr: "192.0.2.4:1", connections: 1, n: 1, pause: 10 * time.Millisecond, all: true},
+		{addr: "192.0.2.5:1", connections: 1, n: 10_000, pause: 200 * time.Millisecond, all: true},
+	} {
+		var asked, answered atomic.Int64
+		path := fmt.Sprintf("/v1/ids/scru64?n=%d", c.n)
+		for range c.connections {
+			clients.Go(func() {
+				for ctx.Err() == nil {
+					asked.Add(1)
+					w := askFrom(ctx, s, c.addr, "GET", path, strings.NewReader(""), nil)
+					if w.status == http.StatusOK {
+						made.Add(int64(w.lines))
+						answered.Add(1)
+					}
+					time.Sleep(c.pause)
 				}
-				time.Sleep(time.Millisecond) // a round trip
-			}
-		})
-	}
-	asked, answered := 0, 0
-	for ctx.Err() == nil {
-		asked++
-		if w := ask(ctx, s, "GET", "/v1/ids/scru64", ""); w.status == http.StatusOK && w.lines == 1 {
-			answered++
-			made.Add(1)
+			})
 		}
-		time.Sleep(10 * time.Millisecond)
+		defer func() {
+			t.Logf("%s, n=%d: %d of %d answered", c.addr, c.n, answered.Load(), asked.Load())
+			if c.all && float64(answered.Load()) < 0.95*float64(asked.Load()) {
+				t.Errorf("%s, n=%d: %d of %d requests answered", c.addr, c.n, answered.Load(),
+					asked.Load())
+			}
+			if answered.Load() == 0 {
+				t.Errorf("%s, n=%d: none answered", c.addr, c.n)
+			}
+		}()
 	}
-	greedy.Wait()
+	clients.Wait()
 	ticks := duration.Seconds() / 0.256
 	share := float64(made.Load()) / (ticks * (1 << 16))
-	t.Logf("the modest client: %d of %d answered; all: %.3f of the format's limit", answered, asked, share)
-	if float64(answered) < 0.95*float64(asked) {
-		t.Errorf("the modest client: %d of %d requests answered", answered, asked)
-	}
+	t.Logf("all: %.3f of the format's limit", share)
 	if share < 0.9 || share > 1 {
 		t.Errorf("%.3f of the format's limit is used", share)
 	}
+}
+
+// A client that takes all places that it gets keeps no other from an answer: neither one of
+// another address nor, from its own, one with another token.
+func TestShares(t *testing.T) { inBubble(t, testShares) }
+
+func testShares(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "tokens")
+	bearer := map[string]string{}
+	for _, name := range []string{"greedy", "modest"} {
+		text, line, err := NewToken(name, []string{permitAdmin}, 0, 0)
+		if err == nil {
+			err = AppendToken(path, line)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		bearer[name] = "Authorization: Bearer " + text
+	}
+	watching, stop := context.WithCancel(t.Context())
+	defer stop()
+	tokens, err := OpenTokens(watching, path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		config         Config
+		greedy, modest string // addresses
+	}{
+		"addresses":           {Config{}, "192.0.2.1:1", "192.0.2.2:1"},
+		"IPv6":                {Config{}, "[2001:db8::1]:1", "[2001:db8:0:1::1]:1"},
+		"tokens of one proxy": {Config{Tokens: tokens}, "127.0.0.1:1", "127.0.0.1:1"},
+	} {
+		c.config.Store = &narrow{Store: lease.NewMemory(), connections: make(chan struct{}, 2)}
+		s := virtual(t, c.config)
+		for _, kind := range []struct {
+			gate                       *gate
+			method, path, body, modest string // the body "" is never sent
+		}{
+			{s.requests, "GET", "/v1/ids/scru64", "-", ""},
+			{s.largeAnswers, "GET", "/v1/ids/scru128?n=100000", "-", ""},
+			{s.lineBodies, "POST", "/v1/inspect", "", "xinaS8QBh\n"},
+			{s.storeBodies, "POST", "/v1/store/get", "", `{"realm":"scru64","blocks":["0/0"]}`},
+			{s.storeQueue, "POST", "/v1/store/get", `{"realm":"scru64","blocks":["0/0"]}`,
+				`{"realm":"scru64","blocks":["0/0"]}`},
+			{s.storeLists, "POST", "/v1/store/list", `{"realm":"hangs"}`, `{"realm":"scru64"}`},
+		} {
+			if kind.gate == s.requests { // they wait for their IDs
+				limit := s.generators.byName["scru64"].queue.limit
+				limit.ReserveN(time.Now(), int(limit.Tokens()))
+				limit.ReserveN(time.Now(), int(limit.Limit()*9/10))
+			}
+			ctx, leave := context.WithCancel(t.Context())
+			var all sync.WaitGroup
+			for range kind.gate.most + 10 {
+				all.Go(func() {
+					defer func() { recover() }() // the answer breaks off
+					var body io.Reader = strings.NewReader(kind.body)
+					if kind.body == "" {
+						body = stalled{ctx}
+					}
+					askFrom(ctx, s, c.greedy, kind.method, kind.path, body, func() { <-ctx.Done() },
+						"Content-Type: application/json", bearer["greedy"])
+				})
+			}
+			synctest.Wait()
+			if n := kind.gate.in; n != kind.gate.most/2 {
+				t.Errorf("%s: %s: one client holds %d of %d places", name, kind.path, n,
+					kind.gate.most)
+			}
+			w := askFrom(t.Context(), s, c.modest, kind.method, kind.path,
+				strings.NewReader(kind.modest), nil,
+				"Content-Type: application/json", bearer["modest"])
+			if w.status != http.StatusOK {
+				t.Errorf("%s: %s: another client: %d: %s", name, kind.path, w.status, &w.body)
+			}
+			leave()
+			all.Wait()
+			if n := kind.gate.in + len(kind.gate.held); n != 0 {
+				t.Errorf("%s: %s: %d are still in", name, kind.path, n)
+			}
+		}
+	}
+}
+
+// stalled is a body that never comes.
+type stalled struct{ ctx context.Context }
+
+func (s stalled) Read([]byte) (int, error) {
+	<-s.ctx.Done()
+	return 0, io.ErrUnexpectedEOF
 }
 
 // A request that is refused costs no IDs, neither its token nor the others; and one that
@@ -171,7 +288,7 @@ func TestRefusalsCostNothing(t *testing.T) { inBubble(t, testRefusalsCostNothing
 func testRefusalsCostNothing(t *testing.T) {
 	tokens, bearer := limited(t, 0, 1000)
 	s := virtual(t, Config{Tokens: tokens})
-	source := s.generators.byName["scru64"].limit
+	source := s.generators.byName["scru64"].queue.limit
 	mine := tokens.entries[0].ids
 	spend := func(n int, path string) *reply {
 		return ask(t.Context(), s, "GET", path+"?n="+strconv.Itoa(n), "", bearer)
@@ -191,18 +308,23 @@ func testRefusalsCostNothing(t *testing.T) {
 	}
 	burst := float64(source.Burst())
 	time.Sleep(time.Minute)
-	check("unknown encoding", 422, ask(t.Context(), s, "GET", "/v1/ids/scru64?n=5000&encoding=uuid", "", bearer), 100_000, burst)
-	check("not acceptable", 406, ask(t.Context(), s, "GET", "/v1/ids/scru64", "", bearer, "Accept: image/png"), 100_000, burst)
+	check("unknown encoding", 422, ask(t.Context(), s, "GET", "/v1/ids/scru64?n=5000&encoding=uuid",
+		"", bearer), 100_000, burst)
+	check("not acceptable", 406, ask(t.Context(), s, "GET", "/v1/ids/scru64", "", bearer,
+		"Accept: image/png"), 100_000, burst)
 	check("once", 200, spend(50_000, "/v1/ids/scru64"), 50_000, burst-50_000)
 	w := spend(100_000, "/v1/ids/scru64")
 	check("the token's limit", 429, w, 50_000, burst-50_000)
 
 	// Others take what scru64 yields, and this token is refused without a charge.
 	source.AllowN(time.Now(), int(burst)-50_000)
-	check("scru64's limit", 503, spend(10_000, "/v1/ids/scru64"), 50_000, 0)
+	source.ReserveN(time.Now(), int(source.Limit())) // for a second
+	check("scru64's limit", 503, spend(10_000, "/v1/ids/scru64"), 50_000,
+		-float64(int(source.Limit())))
 	w = spend(40_000, "/v1/ids/scru64")
-	check("scru64's limit", 503, w, 50_000, 0)
-	check("another format", 200, spend(1000, "/v1/ids/scru128"), 49_000, 0)
+	check("scru64's limit", 503, w, 50_000, -float64(int(source.Limit())))
+	check("another format", 200, spend(1000, "/v1/ids/scru128"), 49_000,
+		-float64(int(source.Limit())))
 
 	time.Sleep(w.retryAfter(t))
 	if w := spend(40_000, "/v1/ids/scru64"); w.status != http.StatusOK || w.lines != 40_000 {
@@ -223,22 +345,29 @@ func testRefusalsCostNothing(t *testing.T) {
 }
 
 // Probes need no token. What they make is taken from the source's limit, so that any number
-// of them leaves the generator near the clock.
+// of them leaves the generator near the clock, and most make nothing.
 func TestProbesAreCharged(t *testing.T) { inBubble(t, testProbesAreCharged) }
 
 func testProbesAreCharged(t *testing.T) {
 	s := virtual(t, Config{NodeBits: 9})
-	source := s.generators.byName["scru64"].limit
-	source.AllowN(time.Now(), int(source.Tokens()))
-	before, begin := source.Tokens(), time.Now()
-	for range 1000 {
-		if w := ask(t.Context(), s, "GET", "/readyz", ""); w.status != http.StatusOK {
-			t.Fatalf("%d: %s", w.status, &w.body)
+	source := s.generators.byName["scru64"].queue.limit
+	for _, c := range []struct {
+		pause time.Duration
+		want  float64 // IDs
+	}{{readyFor, 1000}, {readyFor / 10, 100}} {
+		time.Sleep(time.Minute)
+		cost := 0.0
+		for range 1000 {
+			before := source.Tokens()
+			if w := ask(t.Context(), s, "GET", "/readyz", ""); w.status != http.StatusOK {
+				t.Fatalf("%d: %s", w.status, &w.body)
+			}
+			cost += before - source.Tokens()
+			time.Sleep(c.pause)
 		}
-	}
-	came := float64(source.Limit()) * time.Since(begin).Seconds()
-	if got := before + came - source.Tokens(); got < 999 || got > 1001 {
-		t.Errorf("1000 probes cost %v IDs", got)
+		if cost < c.want-2 || cost > c.want+2 {
+			t.Errorf("1000 probes, %v apart, cost %v IDs, want %v", c.pause, cost, c.want)
+		}
 	}
 }
 
@@ -251,14 +380,15 @@ func testAbortedRequests(t *testing.T) {
 	gone, leave := context.WithCancel(t.Context())
 	leave()
 	for i := range 50 {
-		for _, path := range []string{"/readyz", "/v1/ids/scru64?n=2000", "/v1/ids/uid60?n=2000", "/metrics"} {
+		for _, path := range []string{"/readyz", "/v1/ids/scru64?n=2000", "/v1/ids/uid60?n=2000",
+			"/metrics"} {
 			abandon(gone, s, path)
 		}
 		if w := ask(t.Context(), s, "GET", "/readyz", ""); w.status != http.StatusOK {
 			t.Fatalf("after %d aborted requests of each kind: %d: %s", i+1, w.status, &w.body)
 		}
 	}
-	if n := len(s.requests) + len(s.largeAnswers); n != 0 {
+	if n := s.requests.in + s.largeAnswers.in; n != 0 {
 		t.Errorf("%d requests are still under way", n)
 	}
 }
@@ -277,15 +407,17 @@ func abandon(gone context.Context, s *Server, path string) {
 // for one. Each call takes a while; a list of the realm "hangs" ends only with its context.
 type narrow struct {
 	lease.Store
-	connections gate
+	connections chan struct{}
 	lists       atomic.Int64 // that have begun
 }
 
 func (n *narrow) call(ctx context.Context, d time.Duration) error {
-	if err := n.connections.wait(ctx); err != nil {
-		return err
+	select {
+	case n.connections <- struct{}{}:
+		defer func() { <-n.connections }()
+	case <-ctx.Done():
+		return context.Cause(ctx)
 	}
-	defer n.connections.leave()
 	select {
 	case <-time.After(d):
 		return nil
@@ -303,7 +435,8 @@ func (n *narrow) Get(ctx context.Context, realm string, b lease.Block) (lease.Re
 	return n.Store.Get(ctx, realm, b)
 }
 
-func (n *narrow) GetMany(ctx context.Context, realm string, b []lease.Block) ([]lease.Record, error) {
+func (n *narrow) GetMany(ctx context.Context, realm string,
+	b []lease.Block) ([]lease.Record, error) {
 	if err := n.call(ctx, callTime); err != nil {
 		return nil, err
 	}
@@ -345,7 +478,7 @@ func (n *narrow) Time(ctx context.Context) (time.Time, error) {
 func TestStoreHammered(t *testing.T) { inBubble(t, testStoreHammered) }
 
 func testStoreHammered(t *testing.T) {
-	store := &narrow{Store: lease.NewMemory(), connections: newGate(2)}
+	store := &narrow{Store: lease.NewMemory(), connections: make(chan struct{}, 2)}
 	s := virtual(t, Config{Store: store})
 	ctx, stop := context.WithTimeout(t.Context(), 3*time.Minute)
 	defer stop()
@@ -383,9 +516,11 @@ func testStoreHammered(t *testing.T) {
 		time.Sleep(time.Second)
 	}
 	hammering.Wait()
-	t.Logf("%d lists begun, %d reads answered, %d refused", store.lists.Load(), read.Load(), refused.Load())
+	t.Logf("%d lists begun, %d reads answered, %d refused", store.lists.Load(), read.Load(),
+		refused.Load())
 	if store.lists.Load() == 0 || read.Load() == 0 || refused.Load() == 0 {
-		t.Errorf("%d lists begun, %d reads answered, %d refused: want some of each", store.lists.Load(), read.Load(), refused.Load())
+		t.Errorf("%d lists begun, %d reads answered, %d refused: want some of each",
+			store.lists.Load(), read.Load(), refused.Load())
 	}
 }
 
@@ -430,14 +565,13 @@ func serveVirtual(t *testing.T, s *Server) *pipeListener {
 	return l
 }
 
-// No more connections are accepted than may be, and one more for each that ends.
+// An address that holds all connections that it gets leaves some for others.
 func TestLimit(t *testing.T) { inBubble(t, testLimit) }
 
 func testLimit(t *testing.T) {
 	pipes := newPipeListener()
-	defer pipes.Close()
 	l := Limit(pipes)
-	accepted := make(chan net.Conn, 2*maxConnections)
+	accepted := make(chan net.Conn, maxConnections)
 	go func() {
 		for {
 			conn, err := l.Accept()
@@ -447,23 +581,48 @@ func testLimit(t *testing.T) {
 			accepted <- conn
 		}
 	}()
-	for range maxConnections + 10 {
-		go func() {
+	defer pipes.Close()
+	dial := func(addr string, connections int) (closed int) {
+		for range connections {
 			client, server := net.Pipe()
-			defer client.Close()
-			select {
-			case pipes.conns <- server:
-			case <-pipes.closed:
+			pipes.conns <- from{server, addr}
+			synctest.Wait()
+			client.SetReadDeadline(time.Now())
+			if _, err := client.Read(make([]byte, 1)); err == io.EOF {
+				closed++
 			}
-		}()
-	}
-	for want := maxConnections; want < maxConnections+3; want++ {
-		synctest.Wait()
-		if got := len(accepted); got != maxConnections {
-			t.Fatalf("%d connections, want %d", got, maxConnections)
 		}
-		(<-accepted).Close()
+		return closed
 	}
+	if n := dial("192.0.2.1:1", maxConnections); n != maxConnections/2 ||
+		len(accepted) != maxConnections/2 {
+		t.Errorf("one address: %d accepted, %d closed", len(accepted), n)
+	}
+	if n := dial("192.0.2.2:1", 10); n != 0 {
+		t.Errorf("another address: %d of 10 closed", n)
+	}
+	if n := dial("192.0.2.1:2", 1); n != 1 {
+		t.Error("one address: one more is accepted")
+	}
+	for range 11 {
+		conn := <-accepted
+		conn.Close()
+		conn.Close() // counts once
+	}
+	if n := dial("192.0.2.1:3", 3); n != 0 {
+		t.Errorf("after some ended: %d of 3 closed", n)
+	}
+}
+
+// from is a connection from an address.
+type from struct {
+	net.Conn
+	addr string
+}
+
+func (f from) RemoteAddr() net.Addr {
+	return net.TCPAddrFromAddrPort(
+		netip.MustParseAddrPort(f.addr))
 }
 
 // Lines that come byte by byte end with the time of a body.
@@ -474,7 +633,8 @@ func testTrickledLines(t *testing.T) {
 	conn := serveVirtual(t, s).dial()
 	defer conn.Close()
 	begin := time.Now()
-	io.WriteString(conn, "POST /v1/inspect HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000000\r\n\r\n")
+	io.WriteString(
+		conn, "POST /v1/inspect HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000000\r\n\r\n")
 	var writing sync.WaitGroup
 	writing.Go(func() {
 		for {
@@ -493,7 +653,7 @@ func testTrickledLines(t *testing.T) {
 	if !strings.Contains(string(answer), "so the rest was not read") {
 		t.Errorf("%s", answer)
 	}
-	if n := len(s.lineBodies); n != 0 {
+	if n := s.lineBodies.in; n != 0 {
 		t.Errorf("%d bodies are still under way", n)
 	}
 }
@@ -507,7 +667,7 @@ func testUnreadAnswersEnd(t *testing.T) {
 	for _, c := range []struct {
 		request string
 		read    int // of the answer, before the client stops
-		gate    gate
+		gate    *gate
 	}{
 		{"GET /v1/ids/scru128?n=100000", 0, s.largeAnswers},
 		{"GET /v1/ids/scru128?n=100000", 100_000, s.largeAnswers},
@@ -523,7 +683,7 @@ func testUnreadAnswersEnd(t *testing.T) {
 		// A small answer is in a buffer when its handler ends; net/http ends the connection.
 		time.Sleep(writeTimeout + time.Second)
 		synctest.Wait()
-		if n := len(c.gate) + len(s.requests); n != 0 {
+		if n := c.gate.in + s.requests.in; n != 0 {
 			t.Errorf("%s: it is held %v after the client stopped", c.request, writeTimeout)
 		}
 		if n, err := io.Copy(io.Discard, conn); err != nil || n > 64<<10 {
@@ -543,18 +703,22 @@ func testLinesAreLimited(t *testing.T) {
 		line string
 		cost int
 	}{
-		"good": {"xinaS8QBh\n", 1}, "bad": {"x\n", 1}, "blank": {"\n", 1}, "long": {strings.Repeat("x", 6400-1) + "\n", 100},
+		"good": {"xinaS8QBh\n", 1}, "bad": {"x\n", 1}, "blank": {"\n", 1},
+		"long": {strings.Repeat("x", 6400-1) + "\n", 100},
 	} {
 		ids := tokens.entries[0].ids
 		ids.AllowN(time.Now(), int(ids.Tokens()))
 		begin := time.Now()
 		const seconds = 20
-		w := ask(t.Context(), s, "POST", "/v1/inspect", strings.Repeat(c.line, seconds*1000/c.cost), bearer)
+		w := ask(t.Context(), s, "POST", "/v1/inspect", strings.Repeat(c.line, seconds*1000/c.cost),
+			bearer)
 		w.WriteHeader(http.StatusOK) // unless there was nothing to answer
-		if took := time.Since(begin).Seconds(); w.status != http.StatusOK || took < seconds-1 || took > seconds+1 {
+		if took := time.Since(begin).Seconds(); w.status != http.StatusOK || took < seconds-1 ||
+			took > seconds+1 {
 			t.Errorf("%s: %d after %v s, want %d s: %.200s", name, w.status, took, seconds, &w.body)
 		}
-		if w := ask(t.Context(), s, "GET", "/v1/ids/euid?n=1000", "", bearer); w.status != http.StatusTooManyRequests {
+		if w := ask(t.Context(), s, "GET", "/v1/ids/euid?n=1000", "",
+			bearer); w.status != http.StatusTooManyRequests {
 			t.Errorf("%s: IDs beside the lines: %d", name, w.status)
 		}
 	}

@@ -140,7 +140,8 @@ func TestEndlessBody(t *testing.T) {
 		{"/v1/ids/scru128", 0, ""},
 		{"/nowhere", 0, "404"},
 	} {
-		r, err := http.NewRequest(http.MethodPost, ts.URL+c.path, &endless{left: 1 << 40, line: c.line, most: &most})
+		r, err := http.NewRequest(http.MethodPost, ts.URL+c.path,
+			&endless{left: 1 << 40, line: c.line, most: &most})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -148,7 +149,9 @@ func TestEndlessBody(t *testing.T) {
 		resp, err := http.DefaultTransport.RoundTrip(r)
 		if err != nil {
 			// The server has answered and closed the connection while the client still wrote.
-			if !strings.Contains(err.Error(), "reset by peer") && !strings.Contains(err.Error(), "broken pipe") && !strings.Contains(err.Error(), "EOF") && !errors.Is(err, net.ErrClosed) {
+			if !strings.Contains(err.Error(), "reset by peer") && !strings.Contains(err.Error(),
+				"broken pipe") && !strings.Contains(err.Error(), "EOF") && !errors.Is(err,
+				net.ErrClosed) {
 				t.Errorf("%s: %v", c.path, err)
 			}
 			continue
@@ -190,7 +193,9 @@ func TestHTTP2(t *testing.T) {
 		protocols := new(http.Protocols)
 		protocols.SetHTTP2(true)
 		protocols.SetUnencryptedHTTP2(true)
-		client := &http.Client{Timeout: 2 * time.Minute, Transport: &http.Transport{Protocols: protocols, TLSClientConfig: &tls.Config{RootCAs: roots}}}
+		client := &http.Client{Timeout: 2 * time.Minute,
+			Transport: &http.Transport{Protocols: protocols,
+				TLSClientConfig: &tls.Config{RootCAs: roots}}}
 		resp, err := client.Get(url + "/v1/ids/scru128?n=10")
 		if err != nil {
 			t.Errorf("%s: %v", url, err)
@@ -263,7 +268,7 @@ func TestTokenTime(t *testing.T) {
 // The log has a line for each request, with the ID that the client has seen.
 func TestLog(t *testing.T) {
 	var log bytes.Buffer
-	s, err := New(Config{Inspect: inspect, Logger: slog.New(slog.NewJSONHandler(&log, nil))})
+	s, err := New(Config{Logger: slog.New(slog.NewJSONHandler(&log, nil))})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -281,10 +286,12 @@ func TestLog(t *testing.T) {
 		t.Fatalf("%v: %s", err, &log)
 	}
 	id, err := scru128.Parse(line.Request)
-	if err != nil || line.Request != w.Header().Get("X-Request-Id") || time.Since(id.Time()).Abs() > time.Minute {
+	if err != nil || line.Request != w.Header().Get("X-Request-Id") ||
+		time.Since(id.Time()).Abs() > time.Minute {
 		t.Errorf("request ID %q, %v", line.Request, err)
 	}
-	if line.Method != "GET" || line.Path != "/v1/ids/scru12" || line.Status != 422 || line.Bytes != int64(w.Body.Len()) || bytes.Contains(log.Bytes(), []byte("secret")) {
+	if line.Method != "GET" || line.Path != "/v1/ids/scru12" || line.Status != 422 ||
+		line.Bytes != int64(w.Body.Len()) || bytes.Contains(log.Bytes(), []byte("secret")) {
 		t.Errorf("%s", &log)
 	}
 }
@@ -293,8 +300,10 @@ func TestLog(t *testing.T) {
 // store is back it goes on by itself.
 func TestWindowEnds(t *testing.T) {
 	memory := lease.NewMemory()
-	for name, format := range map[string]lease.Format{"scru64": lease.SCRU64, "uid60": lease.UID60} {
-		if _, err := lease.Create(t.Context(), memory, lease.Config{Realm: name, Format: format, Window: 2 * time.Second}); err != nil {
+	for name, format := range map[string]lease.Format{"scru64": lease.SCRU64,
+		"uid60": lease.UID60} {
+		if _, err := lease.Create(t.Context(), memory, lease.Config{Realm: name, Format: format,
+			Window: 2 * time.Second}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -38,14 +38,17 @@ var seeds = []seed{
 	{"GET", "/readyz", "", "", ""},
 	{"GET", "/", "", "Host: example.com", ""},
 	{"GET", "/openapi.json", "", "Accept-Encoding: gzip", ""},
-	{"POST", "/v1/store/get", "", "Content-Type: application/json", `{"realm":"scru64","blocks":["0/0","1/8"]}`},
-	{"POST", "/v1/store/list", "", "Content-Type: application/json", `{"realm":"scru64@0123456789abcdef"}`},
+	{"POST", "/v1/store/get", "", "Content-Type: application/json",
+		`{"realm":"scru64","blocks":["0/0","1/8"]}`},
+	{"POST", "/v1/store/list", "", "Content-Type: application/json",
+		`{"realm":"scru64@0123456789abcdef"}`},
 	{"POST", "/v1/store/realms", "", "Content-Type: application/json", `{}`},
 	{"POST", "/v1/store/time", "", "Content-Type: application/json", `{}`},
 	{"POST", "/v1/store/conditions", "", "Content-Type: application/json", `{}`},
 	{"POST", "/v1/store/compare-and-set", "", "Content-Type: application/json",
 		`{"changes":[{"prev":{"realm":"r","block":"1/8"},"next":{"realm":"r","block":"1/8","revision":"1","hwm":"18446744073709551615","state":"whole"}}]}`},
-	{"OPTIONS", "/v1/ids/scru128", "", "Access-Control-Request-Method: GET\nOrigin: https://example.com", ""},
+	{"OPTIONS", "/v1/ids/scru128", "",
+		"Access-Control-Request-Method: GET\nOrigin: https://example.com", ""},
 	{"GET", "/metrics", "", "Authorization: Bearer x", ""},
 	{"HEAD", "/metrics", "", "Authorization: Bearer x", ""},
 	{"CONNECT", "//v1/../v1//ids", "%zz", "Expect: 100-continue", ""},
@@ -69,7 +72,8 @@ func (s seed) request() *http.Request {
 // No request makes the server fail: there is no status of 500 and above but 501 and 503.
 // Errors are problem documents, HEAD answers as GET does, and no ID comes twice.
 func FuzzRequests(f *testing.F) {
-	s, err := New(Config{Store: lease.NewMemory(), Inspect: inspect, Origins: []string{"https://example.com"}})
+	s, err := New(Config{Store: lease.NewMemory(), NodeBits: 1,
+		Origins: []string{"https://example.com"}})
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -91,7 +95,8 @@ func FuzzRequests(f *testing.F) {
 		if method != http.MethodGet && method != http.MethodHead {
 			return
 		}
-		given[0] = map[string]string{http.MethodGet: http.MethodHead, http.MethodHead: http.MethodGet}[method]
+		given[0] = map[string]string{http.MethodGet: http.MethodHead,
+			http.MethodHead: http.MethodGet}[method]
 		other, w2 := given.request(), newRecorder()
 		s.ServeHTTP(w2, other)
 		checkAnswer(t, other, w2, last)
@@ -115,7 +120,8 @@ func checkSeeds(f *testing.F, s *Server) {
 	}
 }
 
-func checkAnswer(t *testing.T, r *http.Request, w *httptest.ResponseRecorder, last map[string]format.ID) {
+func checkAnswer(t *testing.T, r *http.Request, w *httptest.ResponseRecorder,
+	last map[string]format.ID) {
 	t.Helper()
 	body := w.Body.Bytes()
 	if w.Header().Get("Content-Encoding") == "gzip" {
@@ -128,13 +134,16 @@ func checkAnswer(t *testing.T, r *http.Request, w *httptest.ResponseRecorder, la
 		}
 	}
 	switch {
-	case w.Code >= 500 && w.Code != http.StatusServiceUnavailable && w.Code != http.StatusNotImplemented:
+	case w.Code >= 500 && w.Code != http.StatusServiceUnavailable &&
+		w.Code != http.StatusNotImplemented:
 		t.Errorf("%s %s: %d: %s", r.Method, r.URL, w.Code, body)
 	case w.Code >= 400:
 		var p struct{ Status int }
 		err := json.Unmarshal(body, &p)
-		if err != nil || p.Status != w.Code || w.Header().Get("Content-Type") != "application/problem+json" {
-			t.Errorf("%s %s: %d, but no problem: %v, %s: %s", r.Method, r.URL, w.Code, err, w.Header().Get("Content-Type"), body)
+		if err != nil || p.Status != w.Code ||
+			w.Header().Get("Content-Type") != "application/problem+json" {
+			t.Errorf("%s %s: %d, but no problem: %v, %s: %s", r.Method, r.URL, w.Code, err,
+				w.Header().Get("Content-Type"), body)
 		}
 	case w.Code == http.StatusOK:
 		checkNew(t, r, body, last)
@@ -182,6 +191,7 @@ func compareHead(t *testing.T, r *http.Request, a, b *httptest.ResponseRecorder)
 		w.Header().Del("Content-Encoding")
 	}
 	if a.Code != b.Code || !maps.EqualFunc(a.Header(), b.Header(), slices.Equal) {
-		t.Errorf("%s: GET and HEAD differ: %d %v and %d %v", r.URL, a.Code, a.Header(), b.Code, b.Header())
+		t.Errorf("%s: GET and HEAD differ: %d %v and %d %v", r.URL, a.Code, a.Header(), b.Code,
+			b.Header())
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
 	"golang.org/x/time/rate"
 
 	"github.com/sortid/sortid"
@@ -17,8 +18,8 @@ import (
 	"github.com/sortid/sortid/lease"
 )
 
-// generators has one generator for each format. Those of formats with node IDs come when
-// the store has given a lease.
+// generators has one generator for each format. A generator with a node ID appears when the
+// store has granted a lease.
 type generators struct {
 	config Config
 	byName map[string]*source
@@ -29,29 +30,35 @@ type generators struct {
 // A source makes the IDs of one format.
 type source struct {
 	format *format.Format
-	limit  *rate.Limiter // of IDs a second; nil if the generator itself waits when it must
+	made   prometheus.Counter // IDs sent
+	queue  *queue             // nil if the generator itself waits when it must
 
 	mu        sync.Mutex
 	generator format.Generator // nil while err is why there is none
 	lease     *lease.Lease     // nil if the format needs none
 	err       error
 	batches   sync.Pool // of format.Batch
+
+	probing sync.Mutex
+	probed  time.Time
+	unready error // what probe said then
 }
 
 // guardBits are the high bits of a counter that start at zero in each tick. So a tick has
 // room for 97 % of the counter's numbers on average.
 const guardBits = 4
 
-// newLimit returns a limiter for what one node ID of a format yields, nil if the generator
-// waits for the next tick. It keeps the generator, which may be 10 s ahead of the clock, at
-// most 2 s ahead. So a request is either served in full or refused before any of its IDs is
-// made.
-func newLimit(f *format.Format, nodeBits int) *rate.Limiter {
+// newQueue returns a queue for the IDs of one node ID of a format. It returns nil if the
+// generator waits for the next tick. A generator may run 10 s ahead of the clock; the queue
+// keeps it at most 2 s ahead. So a request is either served in full, or refused before any of
+// its IDs is made.
+func newQueue(f *format.Format, nodeBits int) *queue {
 	if f.NodeCounter == 0 {
 		return nil
 	}
 	perSecond := 0.95 * float64(int(1)<<(f.NodeCounter-nodeBits)) / f.Tick.Seconds()
-	return rate.NewLimiter(rate.Limit(perSecond), max(int(2*perSecond), maxIDs))
+	limit := rate.NewLimiter(rate.Limit(perSecond), max(int(2*perSecond), maxIDs))
+	return &queue{limit: limit, counts: map[client]*int64{}}
 }
 
 func newGenerators(c Config) (*generators, error) {
@@ -69,10 +76,11 @@ func newGenerators(c Config) (*generators, error) {
 			}
 			src.generator = generator
 		case c.Store == nil:
-			src.err = fmt.Errorf("this server has no store to lease a node ID of %s from; start it with one", s.Name)
+			src.err = fmt.Errorf(
+				"this server has no store to lease a node ID of %s from; start it with one", s.Name)
 		default:
 			src.err = errNoNodeID
-			src.limit = newLimit(s, c.NodeBits)
+			src.queue = newQueue(s, c.NodeBits)
 			g.tasks.Go(func() { g.acquire(ctx, src) })
 		}
 	}
@@ -87,7 +95,8 @@ func (g *generators) acquire(ctx context.Context, src *source) {
 		if err == nil || ctx.Err() != nil {
 			return
 		}
-		g.config.Logger.Warn("cannot lease a node ID", slog.String("format", src.format.Name), slog.Any("error", err))
+		g.config.Logger.Warn("cannot lease a node ID", slog.String("format", src.format.Name),
+			slog.Any("error", err))
 		select {
 		case <-ctx.Done():
 			return
@@ -101,18 +110,20 @@ func (g *generators) tryAcquire(ctx context.Context, src *source) error {
 	limited, cancel := context.WithTimeout(ctx, 30*time.Second)
 	defer cancel()
 	held, err := lease.Acquire(limited, g.config.Store, lease.Config{
-		Realm: src.format.Name, Format: src.format.Lease, NodeBits: g.config.NodeBits, Name: g.config.Name, MustExist: g.config.MustExist, Logger: g.config.Logger,
+		Realm: src.format.Name, Format: src.format.Lease, NodeBits: g.config.NodeBits,
+		Name: g.config.Name, MustExist: g.config.MustExist, Logger: g.config.Logger,
 		Now: g.config.clock,
 	})
 	if err != nil {
 		return err
 	}
-	// Requests must not wait for a store that is away: they are told to come back.
+	// Requests do not wait for a store that is away. Clients are told to ask again.
 	values := map[string]string{"rollback": "abort"}
 	if _, ok := src.format.Option("guard"); ok {
 		values["guard"] = strconv.Itoa(guardBits)
 	}
-	generator, err := src.format.NewGenerator(format.Options{Lease: held, Clock: g.config.clock, Values: values})
+	generator, err := src.format.NewGenerator(format.Options{Lease: held, Clock: g.config.clock,
+		Values: values})
 	if err != nil {
 		held.Close(limited)
 		return err
@@ -131,7 +142,8 @@ func (src *source) get() (format.Generator, error) {
 }
 
 // append appends n IDs to b, a line each.
-func (src *source) append(ctx context.Context, b []byte, n int, encoding format.Encoding) ([]byte, error) {
+func (src *source) append(ctx context.Context, b []byte, n int,
+	encoding format.Encoding) ([]byte, error) {
 	generator, err := src.get()
 	if err != nil {
 		return b, fmt.Errorf("%w: %w", errUnavailable, err)
@@ -151,15 +163,29 @@ func (src *source) append(ctx context.Context, b []byte, n int, encoding format.
 // that can make an ID now. After a small step back of the clock uid60 may wait longer.
 const readyPatience = time.Second
 
-// ready returns nil if the source can make an ID now. It makes one to find out, which counts
-// for the limit, but is never refused: a busy server is ready.
+// readyFor is how long an answer of ready is reused, so that many probes cost little.
+const readyFor = 100 * time.Millisecond
+
+// ready returns nil if the source can make an ID now. One request at a time finds out. It does
+// not use its own context, so that a client that goes away changes nothing for others.
 func (src *source) ready() error {
+	src.probing.Lock()
+	defer src.probing.Unlock()
+	if time.Since(src.probed) >= readyFor {
+		src.unready = src.probe()
+		src.probed = time.Now()
+	}
+	return src.unready
+}
+
+// probe makes an ID. It counts for the limit, but is never refused: a busy server is ready.
+func (src *source) probe() error {
 	generator, err := src.get()
 	if err != nil {
 		return err
 	}
-	if src.limit != nil {
-		src.limit.Reserve()
+	if src.queue != nil {
+		src.queue.probe()
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), readyPatience)
 	defer cancel()
@@ -167,21 +193,24 @@ func (src *source) ready() error {
 	return err
 }
 
-// What is wrong with the store is for the log, and not for everybody.
-var errNoNodeID = errors.New("the server has no node ID yet: the store does not answer, or has none that is free; the server's log says more")
+// Details about the store go to the log only, not to clients.
+var errNoNodeID = errors.New(
+	"the server has no node ID yet: the store does not answer, or has none that is free; the server's log says more")
 
 // publicError returns what clients are told of a generator's error.
 func publicError(err error) error {
 	switch {
 	case errors.Is(err, sortid.ErrLeaseExpired):
-		return errors.New("the server's lease has ended, since the store does not answer, or refused; the server's log says more")
+		return errors.New(
+			"the server's lease has ended, since the store does not answer, or refused; the server's log says more")
 	case errors.Is(err, sortid.ErrClockRollback):
-		return errors.New("there are no more IDs of the server's node ID until its clock has caught up with the last")
+		return errors.New(
+			"there are no more IDs of the server's node ID until its clock has caught up with the last")
 	}
 	return err
 }
 
-// ready returns why a format that this server serves can make no ID now, or nil.
+// ready returns nil if all formats that this server serves can make an ID now, else why not.
 func (g *generators) ready() error {
 	if g.config.Store == nil {
 		return nil // it serves no format that needs a lease

@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// A guard keeps web pages of strangers away from the server. A browser may send requests for
-// any page that its user visits, and a server without tokens trusts whoever reaches it.
+// A guard protects the server from web pages of other origins. A browser may send requests for
+// any page that its user visits, and a server without tokens trusts every client.
 type guard struct {
 	anyHost   bool     // tokens protect the server
 	hosts     []string // lower case, without a port
@@ -48,25 +48,31 @@ func newGuard(c Config) (*guard, error) {
 	return g, nil
 }
 
-// protect refuses requests to a foreign host, and requests of foreign web pages that could
+// protect refuses requests to another host, and requests of other origins' pages that could
 // change something.
 func (g *guard) protect(s *Server, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch {
 		case !g.anyHost && !g.allows(r):
-			s.problem(w, http.StatusMisdirectedRequest, fmt.Sprintf("this server has no tokens, so it does not answer for the host %.100q; "+
-				"use its address, or name the host with --host", r.Host))
+			s.problem(w, http.StatusMisdirectedRequest,
+				fmt.Sprintf(
+					"this server has no tokens, so it does not answer for the host %.100q; "+
+						"use its address, or name the host with --host", r.Host))
 		case g.foreign(r):
-			s.problem(w, http.StatusForbidden, "a web page of another origin may not do this; --cors names the origins that may")
+			s.problem(w, http.StatusForbidden,
+				"a web page of another origin may not do this; --cors names the origins that may")
 		default:
 			next.ServeHTTP(w, r)
 		}
 	})
 }
 
-// foreign reports whether a web page of a foreign origin wants to change something. To make
-// IDs is a change, also by GET and HEAD.
+// foreign reports whether a web page of another origin wants to change something. Making IDs
+// is a change, also by GET and HEAD.
 func (g *guard) foreign(r *http.Request) bool {
+	if r.Header["Origin"] == nil && r.Header["Sec-Fetch-Site"] == nil {
+		return false // it is of no browser, or of one that does not tell
+	}
 	if g.anyOrigin && !strings.HasPrefix(r.URL.Path, storePath) {
 		return false
 	}
@@ -83,8 +89,15 @@ func makesIDs(path string) bool {
 	return strings.HasPrefix(path, idsPath) || path == "/readyz" || path == "/metrics"
 }
 
-// allows reports whether a request names a host of this server.
+// allows reports whether a request names a host of this server. In HTTP/1.0 it may name none:
+// load balancers probe so, and no browser does.
 func (g *guard) allows(r *http.Request) bool {
+	if r.Host == "" && !r.ProtoAtLeast(1, 1) {
+		return true
+	}
+	if at, err := netip.ParseAddrPort(r.Host); err == nil && at.Addr().Unmap().IsLoopback() {
+		return true // as below, and faster
+	}
 	name := hostName(r.Host)
 	if name == "localhost" || slices.Contains(g.hosts, name) {
 		return true

@@ -67,18 +67,22 @@ func TestHosts(t *testing.T) {
 		"127.0.0.1": true, "127.0.0.1:8420": true, "127.0.0.1.": true, "127.9.9.9": true,
 		"[::1]": true, "[::1]:8420": true, "[0:0::1]": true,
 		"[::ffff:127.0.0.1]": true, "[::ffff:7f00:1]:8420": true,
-		"ids.example.com": true, "IDS.Example.Com.:8420": true, "[fd00::1]:8420": true, "sortid": true,
+		"ids.example.com": true, "IDS.Example.Com.:8420": true, "[fd00::1]:8420": true,
+		"sortid": true,
 
 		"": false, ":8420": false, ".": false,
 		"evil.example": false, "evil.example:8420": false,
 		"localhost.evil.example": false, "127.0.0.1.nip.io": false, "127.0.0.1.nip.io:8420": false,
 		"xids.example.com": false, "ids.example.com.evil.example": false, "example.com": false,
 		"localhost..": false, "127.1": false, "2130706433": false, "0x7f000001": false,
-		"0.0.0.0": false, "0.0.0.0:8420": false, "[::]": false, "10.0.0.1": false, "[fd00::2]": false,
-		"[::ffff:10.0.0.1]": false, "localhost@evil.example": false, "evil.example@localhost": false,
+		"0.0.0.0": false, "0.0.0.0:8420": false, "[::]": false, "10.0.0.1": false,
+		"[fd00::2]":         false,
+		"[::ffff:10.0.0.1]": false, "localhost@evil.example": false,
+		"evil.example@localhost":      false,
 		"localhost:8420@evil.example": false, "127.0.0.1:8420@evil.example": false,
 		"[::1]:8420@evil.example": false, "[::1].evil.example": false, "[localhost]": false,
-		"[::1": false, "::1]:8420": false, "localhost:evil.example": false, "localhost,evil.example": false,
+		"[::1": false, "::1]:8420": false, "localhost:evil.example": false,
+		"localhost,evil.example": false,
 	} {
 		request := "GET /v1/ids/euid HTTP/1.1\r\nHost: " + host + "\r\nConnection: close\r\n\r\n"
 		switch a := sendHost(t, plain.URL, request); {
@@ -91,7 +95,8 @@ func TestHosts(t *testing.T) {
 		case !served:
 			checkProblem(t, fmt.Sprintf("%q", host), a, http.StatusMisdirectedRequest)
 		}
-		for _, path := range []string{"/", "/healthz", "/v1/ids/euid", "/openapi.json", "/nowhere"} {
+		for _, path := range []string{"/", "/healthz", "/v1/ids/euid", "/openapi.json",
+			"/nowhere"} {
 			r := httptest.NewRequest(http.MethodGet, path, nil)
 			r.Host = host
 			w := httptest.NewRecorder()
@@ -106,11 +111,15 @@ func TestHosts(t *testing.T) {
 		}
 	}
 	// The host of an absolute URL counts, and not the header.
-	a := sendHost(t, plain.URL, "GET http://evil.example/healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+	a := sendHost(t, plain.URL,
+		"GET http://evil.example/healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
 	checkProblem(t, "an absolute URL", a, http.StatusMisdirectedRequest)
 	// HTTP/1.0 may have no host.
-	a = sendHost(t, plain.URL, "GET /healthz HTTP/1.0\r\n\r\n")
-	checkProblem(t, "no host", a, http.StatusMisdirectedRequest)
+	if a := sendHost(t, plain.URL, "GET /healthz HTTP/1.0\r\n\r\n"); a.StatusCode != http.StatusOK {
+		t.Errorf("no host: %d: %s", a.StatusCode, a.body)
+	}
+	a = sendHost(t, plain.URL, "GET /healthz HTTP/1.0\r\nHost: evil.example\r\n\r\n")
+	checkProblem(t, "HTTP/1.0", a, http.StatusMisdirectedRequest)
 	// A name has no way around over HTTP/2.
 	protocols := new(http.Protocols)
 	protocols.SetUnencryptedHTTP2(true)
@@ -133,8 +142,10 @@ func TestHosts(t *testing.T) {
 func TestHostIsLocalAddress(t *testing.T) {
 	s, _ := start(t, Config{})
 	for at, hosts := range map[string]map[string]int{
-		"10.0.0.5:8420":          {"10.0.0.5": 200, "10.0.0.5:8420": 200, "[::ffff:10.0.0.5]": 200, "10.0.0.6": 421, "0.0.0.0": 421},
-		"[fd00::5]:80":           {"[fd00::5]": 200, "[fd00:0::5]:80": 200, "[fd00::6]": 421, "10.0.0.5": 421},
+		"10.0.0.5:8420": {"10.0.0.5": 200, "10.0.0.5:8420": 200, "[::ffff:10.0.0.5]": 200,
+			"10.0.0.6": 421, "0.0.0.0": 421},
+		"[fd00::5]:80": {"[fd00::5]": 200, "[fd00:0::5]:80": 200, "[fd00::6]": 421,
+			"10.0.0.5": 421},
 		"[::ffff:10.0.0.5]:8420": {"10.0.0.5": 200},
 		"[fe80::1%eth0]:8420":    {"[fe80::1]:8420": 200, "[fe80::2]:8420": 421},
 	} {
@@ -146,7 +157,8 @@ func TestHostIsLocalAddress(t *testing.T) {
 			r := httptest.NewRequest(http.MethodGet, "/healthz", nil)
 			r.Host = host
 			w := httptest.NewRecorder()
-			s.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), http.LocalAddrContextKey, net.Addr(addr))))
+			s.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), http.LocalAddrContextKey,
+				net.Addr(addr))))
 			if w.Code != want {
 				t.Errorf("%s at %s: %d, want %d", host, at, w.Code, want)
 			}
@@ -157,11 +169,13 @@ func TestHostIsLocalAddress(t *testing.T) {
 // Mistakes in the configuration are named before anything is leased.
 func TestHostsAndOriginsChecked(t *testing.T) {
 	for _, c := range []Config{
-		{Hosts: []string{"http://ids.example.com"}}, {Hosts: []string{"*"}}, {Hosts: []string{"*.example.com"}},
-		{Hosts: []string{""}}, {Hosts: []string{"a b"}}, {Hosts: []string{"user@a"}}, {Hosts: []string{"a/b"}},
-		{Origins: []string{"example.com"}}, {Origins: []string{"https://example.com/path"}}, {Origins: []string{""}},
+		{Hosts: []string{"http://ids.example.com"}}, {Hosts: []string{"*"}},
+		{Hosts: []string{"*.example.com"}},
+		{Hosts: []string{""}}, {Hosts: []string{"a b"}}, {Hosts: []string{"user@a"}},
+		{Hosts: []string{"a/b"}},
+		{Origins: []string{"example.com"}}, {Origins: []string{"https://example.com/path"}},
+		{Origins: []string{""}},
 	} {
-		c.Inspect = inspect
 		if err := c.Check(); err == nil {
 			t.Errorf("%q, %q: no error", c.Hosts, c.Origins)
 		}
@@ -170,7 +184,8 @@ func TestHostsAndOriginsChecked(t *testing.T) {
 			t.Errorf("%q, %q: New returns no error", c.Hosts, c.Origins)
 		}
 	}
-	good := Config{Hosts: []string{"ids.example.com", "::1", "[fd00::1]:80"}, Origins: []string{"*", "https://example.com:8443"}}
+	good := Config{Hosts: []string{"ids.example.com", "::1", "[fd00::1]:80"},
+		Origins: []string{"*", "https://example.com:8443"}}
 	if err := good.Check(); err != nil {
 		t.Error(err)
 	}
@@ -215,7 +230,8 @@ func TestForeignPages(t *testing.T) {
 		{"POST", "/v1/ids/euid", ""},
 		{"POST", "/v1/inspect", "xinaS8QBh"},
 	}
-	for name, origins := range map[string][]string{"one origin": {trusted}, "any origin": {trusted, "*"}} {
+	for name, origins := range map[string][]string{"one origin": {trusted},
+		"any origin": {trusted, "*"}} {
 		t.Run(name, func(t *testing.T) {
 			memory := lease.NewMemory()
 			_, ts := start(t, Config{Store: memory, Origins: origins})
@@ -231,7 +247,8 @@ func TestForeignPages(t *testing.T) {
 					// A form can say text/plain, and without asking first no page can say JSON.
 					for _, kind := range []string{typeText, typeJSON} {
 						what := fmt.Sprintf("%s, %s %s, %s", who, c.method, c.path, kind)
-						a := send(t, c.method, ts.URL+c.path, c.body, append(headers, "Content-Type: "+kind)...)
+						a := send(t, c.method, ts.URL+c.path, c.body,
+							append(headers, "Content-Type: "+kind)...)
 						switch {
 						case name == "any origin" && !strings.HasPrefix(c.path, storePath):
 							if a.StatusCode != http.StatusOK {
@@ -246,8 +263,10 @@ func TestForeignPages(t *testing.T) {
 						}
 					}
 				}
-				for _, path := range []string{"/", "/healthz", "/openapi.json", "/v1/inspect/xinaS8QBh"} {
-					if a := send(t, http.MethodGet, ts.URL+path, "", headers...); a.StatusCode != http.StatusOK {
+				for _, path := range []string{"/", "/healthz", "/openapi.json",
+					"/v1/inspect/xinaS8QBh"} {
+					if a := send(t, http.MethodGet, ts.URL+path, "",
+						headers...); a.StatusCode != http.StatusOK {
 						t.Errorf("%s, GET %s: %d", who, path, a.StatusCode)
 					}
 				}
@@ -262,15 +281,19 @@ func TestForeignPages(t *testing.T) {
 					}
 					var own []string
 					for _, h := range headers {
-						own = append(own, strings.ReplaceAll(h, "SELF", strings.TrimPrefix(ts.URL, "http://")))
+						own = append(
+							own,
+							strings.ReplaceAll(h, "SELF", strings.TrimPrefix(ts.URL, "http://")))
 					}
-					if a := send(t, c.method, ts.URL+c.path, c.body, own...); a.StatusCode != http.StatusOK {
+					if a := send(t, c.method, ts.URL+c.path, c.body,
+						own...); a.StatusCode != http.StatusOK {
 						t.Errorf("%s, %s %s: %d: %s", who, c.method, c.path, a.StatusCode, a.body)
 					}
 				}
 			}
 			// The body is one that a program can store.
-			if a := send(t, http.MethodPost, ts.URL+"/v1/store/compare-and-set", realmChange); a.StatusCode != http.StatusOK || !made() {
+			if a := send(t, http.MethodPost, ts.URL+"/v1/store/compare-and-set",
+				realmChange); a.StatusCode != http.StatusOK || !made() {
 				t.Errorf("a program: %d: %s", a.StatusCode, a.body)
 			}
 		})
@@ -280,16 +303,19 @@ func TestForeignPages(t *testing.T) {
 // A page may ask first whether it can send JSON. Only a trusted one may, and only of a host
 // of the server.
 func TestPreflight(t *testing.T) {
-	_, ts := start(t, Config{Store: lease.NewMemory(), Origins: []string{"https://trusted.example"}})
+	_, ts := start(t, Config{Store: lease.NewMemory(),
+		Origins: []string{"https://trusted.example"}})
 	for origin, want := range map[string]string{"https://trusted.example": "https://trusted.example", "https://evil.example": "", "null": ""} {
-		a := send(t, http.MethodOptions, ts.URL+"/v1/store/compare-and-set", "", "Origin: "+origin, "Sec-Fetch-Site: cross-site",
+		a := send(t, http.MethodOptions, ts.URL+"/v1/store/compare-and-set", "", "Origin: "+origin,
+			"Sec-Fetch-Site: cross-site",
 			"Access-Control-Request-Method: POST", "Access-Control-Request-Headers: content-type")
 		if got := a.Header.Get("Access-Control-Allow-Origin"); got != want {
 			t.Errorf("%s: allowed %q, want %q", origin, got, want)
 		}
 	}
-	a := sendHost(t, ts.URL, "OPTIONS /v1/ids/euid HTTP/1.1\r\nHost: evil.example\r\nOrigin: https://trusted.example\r\n"+
-		"Access-Control-Request-Method: POST\r\nConnection: close\r\n\r\n")
+	a := sendHost(t, ts.URL,
+		"OPTIONS /v1/ids/euid HTTP/1.1\r\nHost: evil.example\r\nOrigin: https://trusted.example\r\n"+
+			"Access-Control-Request-Method: POST\r\nConnection: close\r\n\r\n")
 	checkProblem(t, "for a foreign host", a, http.StatusMisdirectedRequest)
 }
 
@@ -298,7 +324,8 @@ func TestPagePolicy(t *testing.T) {
 	const policy = "default-src 'none'; frame-ancestors 'none'"
 	_, ts := start(t, Config{Page: []byte("<!doctype html>"), PagePolicy: policy})
 	a := send(t, http.MethodGet, ts.URL+"/", "")
-	if got := a.Header.Get("Content-Security-Policy"); got != policy || a.body != "<!doctype html>" ||
+	if got := a.Header.Get("Content-Security-Policy"); got != policy ||
+		a.body != "<!doctype html>" ||
 		a.Header.Get("X-Content-Type-Options") != "nosniff" {
 		t.Errorf("%q, %q, %v", got, a.body, a.Header)
 	}
@@ -324,21 +351,28 @@ func TestDocumentedLimits(t *testing.T) {
 		"connections":                     fmt.Sprint(maxConnections),
 		"streams of an HTTP/2 connection": fmt.Sprint(maxStreams),
 		"requests under way":              fmt.Sprint(maxRequests),
-		fmt.Sprintf("answers of more than %d IDs under way", pieceSize): fmt.Sprint(maxLargeAnswers),
-		"bodies of lines under way":                                     fmt.Sprint(maxLineBodies),
-		"requests of the store under way":                               fmt.Sprint(maxStoreBodies),
-		"of these, that have come whole, except lists":                  fmt.Sprint(maxStoreQueue),
-		"of these, lists that have come whole":                          fmt.Sprint(maxStoreLists),
-		"a body of lines":                                               fmt.Sprintf("%d MiB", maxLines>>20),
-		"another body":                                                  fmt.Sprintf("%d MiB", maxBody>>20),
-		"an inspected line":                                             fmt.Sprintf("%d bytes", maxLine),
-		"blocks or changes in a request of the store":                   fmt.Sprint(maxMany),
-		"time for the headers":                                          seconds(headerTimeout),
-		"time for a body of the store":                                  seconds(bodyTimeout),
-		"time for the next part of lines":                               seconds(lineTimeout),
-		"time for a body of lines":                                      fmt.Sprintf("%.0f min", linesTimeout.Minutes()),
-		"time for an answer":                                            seconds(writeTimeout),
-		"time to take a part of a large answer":                         seconds(takeTimeout),
+		fmt.Sprintf("answers of more than %d IDs under way",
+			pieceSize): fmt.Sprint(maxLargeAnswers),
+		"bodies of lines under way":                    fmt.Sprint(maxLineBodies),
+		"requests of the store under way":              fmt.Sprint(maxStoreBodies),
+		"of these, that have come whole, except lists": fmt.Sprint(maxStoreQueue),
+		"of these, lists that have come whole":         fmt.Sprint(maxStoreLists),
+		"a body of lines": fmt.Sprintf("%d MiB",
+			maxLines>>20),
+		"another body": fmt.Sprintf("%d MiB",
+			maxBody>>20),
+		"an inspected line": fmt.Sprintf("%d bytes",
+			maxLine),
+		"blocks or changes in a request of the store":      fmt.Sprint(maxMany),
+		"realms in the store, for a client that makes one": fmt.Sprint(maxRealms),
+		"time that a request waits for scru64 IDs":         seconds(patience),
+		"time for the headers":                             seconds(headerTimeout),
+		"time for a body of the store":                     seconds(bodyTimeout),
+		"time for the next part of lines":                  seconds(lineTimeout),
+		"time for a body of lines": fmt.Sprintf("%.0f min",
+			linesTimeout.Minutes()),
+		"time for an answer":                    seconds(writeTimeout),
+		"time to take a part of a large answer": seconds(takeTimeout),
 	} {
 		if rows[what] != want {
 			t.Errorf("%s: %q, want %q", what, rows[what], want)
@@ -348,7 +382,8 @@ func TestDocumentedLimits(t *testing.T) {
 	for what := range rows {
 		t.Errorf("%q is no limit that is known here", what)
 	}
-	if !strings.Contains(string(text), fmt.Sprintf("can store up to %d,%03d records", lease.MaxRecords/1000, lease.MaxRecords%1000)) {
+	if !strings.Contains(string(text), fmt.Sprintf("can store up to %d,%03d records",
+		lease.MaxRecords/1000, lease.MaxRecords%1000)) {
 		t.Error("the number of records differs")
 	}
 }

@@ -42,8 +42,8 @@ type rawOutput struct {
 	Body         []byte
 }
 
-// registerIDs registers the requests for IDs. They are by far the most frequent ones, so
-// their handler is one of net/http; huma only describes them.
+// registerIDs registers the requests for IDs. They are by far the most frequent, so net/http
+// handles them directly, and huma only describes them.
 func (s *Server) registerIDs() {
 	least, most := 1.0, float64(maxIDs)
 	var encodings []any
@@ -66,11 +66,15 @@ func (s *Server) registerIDs() {
 				{Name: "format", In: "path", Required: true, Description: "The format's name",
 					Schema: &huma.Schema{Type: huma.TypeString, Enum: formatNames()}},
 				{Name: "n", In: "query", Description: "How many IDs",
-					Schema: &huma.Schema{Type: huma.TypeInteger, Minimum: &least, Maximum: &most, Default: 1}},
-				{Name: "encoding", In: "query", Description: "The encoding of the IDs; uuid is for formats of 128 bits",
-					Schema: &huma.Schema{Type: huma.TypeString, Enum: encodings, Default: string(format.Text)}},
-				{Name: "Accept", In: "header", Description: "text/plain, one ID a line, or application/json",
-					Schema: &huma.Schema{Type: huma.TypeString}},
+					Schema: &huma.Schema{Type: huma.TypeInteger, Minimum: &least, Maximum: &most,
+						Default: 1}},
+				{Name: "encoding", In: "query",
+					Description: "The encoding of the IDs; uuid is for formats of 128 bits",
+					Schema: &huma.Schema{Type: huma.TypeString, Enum: encodings,
+						Default: string(format.Text)}},
+				{Name: "Accept", In: "header",
+					Description: "text/plain, one ID a line, or application/json",
+					Schema:      &huma.Schema{Type: huma.TypeString}},
 			},
 			Responses: map[string]*huma.Response{"200": {
 				Description: "IDs, one in a line, or as JSON",
@@ -80,14 +84,16 @@ func (s *Server) registerIDs() {
 						Type: huma.TypeObject,
 						Properties: map[string]*huma.Schema{
 							"format": {Type: huma.TypeString},
-							"ids":    {Type: huma.TypeArray, Items: &huma.Schema{Type: huma.TypeString}},
+							"ids": {Type: huma.TypeArray,
+								Items: &huma.Schema{Type: huma.TypeString}},
 						},
 						Required: []string{"format", "ids"},
 					}},
 				},
 			}},
 		}
-		s.describeErrors(op, http.StatusUnauthorized, http.StatusForbidden, http.StatusNotAcceptable, http.StatusUnprocessableEntity,
+		s.describeErrors(op, http.StatusUnauthorized, http.StatusForbidden,
+			http.StatusNotAcceptable, http.StatusUnprocessableEntity,
 			http.StatusTooManyRequests, http.StatusServiceUnavailable)
 		s.secure(op, permitIDs)
 		s.api.OpenAPI().AddOperation(op)
@@ -122,7 +128,8 @@ type idsRequest struct {
 func (s *Server) parseIDs(r *http.Request) (in idsRequest, err error) {
 	name := r.PathValue("format")
 	if in.source = s.generators.byName[name]; in.source == nil {
-		return in, invalid("unknown format, want one of "+strings.Join(format.Names(), ", "), "path.format")
+		return in, invalid("unknown format, want one of "+strings.Join(format.Names(), ", "),
+			"path.format")
 	}
 	in.n, in.encoding = 1, format.Text
 	if r.URL.RawQuery != "" {
@@ -148,13 +155,14 @@ func (in *idsRequest) parseQuery(raw string) error {
 		case "n":
 			n, err := strconv.Atoi(value)
 			if len(values) > 1 || err != nil || n < 1 || n > maxIDs {
-				return invalid(fmt.Sprintf("%.20q is no number of IDs, want 1 to %d", value, maxIDs), "query.n")
+				return invalid(fmt.Sprintf("%.20q is no number of IDs, want 1 to %d", value,
+					maxIDs), "query.n")
 			}
 			in.n = n
 		case "encoding":
 			in.encoding = format.Encoding(value) // which is checked with the format
 		default:
-			return invalid("unknown parameter, want n or encoding", "query."+name)
+			return invalid("unknown query parameter", "query."+name)
 		}
 	}
 	return nil
@@ -164,9 +172,9 @@ func (in *idsRequest) parseQuery(raw string) error {
 var pieces = sync.Pool{New: func() any { return new([]byte) }}
 
 // writeIDs answers a request for IDs. It returns an error if it has written nothing. If it
-// fails later it breaks the answer off, so that the client sees that it is not whole.
+// fails later it breaks the answer off, so that the client sees that IDs are missing.
 func (s *Server) writeIDs(w http.ResponseWriter, r *http.Request) error {
-	token, err := s.allow(r.Header.Get("Authorization"), permitIDs)
+	token, err := s.allow(r.Header, permitIDs)
 	if err != nil {
 		return err
 	}
@@ -175,12 +183,13 @@ func (s *Server) writeIDs(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if in.n > pieceSize {
-		if !s.largeAnswers.enter() {
-			return busy("too many large answers are under way; ask again, or for at most %d IDs", pieceSize)
+		c := s.client(r, token)
+		if !s.largeAnswers.enter(c) {
+			return s.largeAnswers.full()
 		}
-		defer s.largeAnswers.leave()
+		defer s.largeAnswers.leave(c)
 	}
-	if err := s.charge(token, in.source, in.n); err != nil {
+	if err := s.charge(r, token, in.source, in.n); err != nil {
 		return err
 	}
 	b := pieces.Get().(*[]byte)
@@ -193,18 +202,18 @@ func (s *Server) writeIDs(w http.ResponseWriter, r *http.Request) error {
 	if in.asJSON {
 		h["Content-Type"] = headerJSON
 	}
-	made := s.metrics.ids.WithLabelValues(in.source.format.Name)
 	for done := 0; ; {
 		if _, err := w.Write(*b); err != nil {
 			panic(http.ErrAbortHandler)
 		}
 		n := min(pieceSize, in.n-done)
-		made.Add(float64(n))
+		in.source.made.Add(float64(n))
 		if done += n; done == in.n {
 			return nil
 		}
 		if err := in.piece(r.Context(), b, done); err != nil {
-			s.log.Warn("an answer breaks off", slog.String("format", in.source.format.Name), slog.Any("error", err))
+			s.log.Warn("an answer breaks off", slog.String("format", in.source.format.Name),
+				slog.Any("error", err))
 			panic(http.ErrAbortHandler)
 		}
 		http.NewResponseController(w).SetWriteDeadline(time.Now().Add(takeTimeout))
@@ -220,7 +229,7 @@ var (
 	headerClose   = []string{"close"}
 )
 
-// piece makes the next IDs of an answer that has so many already, and sets b to their text.
+// piece makes the next IDs of an answer, and sets b to their text.
 func (in *idsRequest) piece(ctx context.Context, b *[]byte, done int) error {
 	n := min(pieceSize, in.n-done)
 	var err error
@@ -271,8 +280,10 @@ func accepts(header string) (asJSON bool, err error) {
 		}
 	}
 	if !found {
-		return false, huma.NewError(http.StatusNotAcceptable, "the answer is text/plain or application/json; the Accept header takes neither",
-			&huma.ErrorDetail{Message: "name one of the two", Location: "header.Accept", Value: header})
+		return false, huma.NewError(http.StatusNotAcceptable,
+			"the answer is text/plain or application/json; the Accept header takes neither",
+			&huma.ErrorDetail{Message: "name one of the two", Location: "header.Accept",
+				Value: header})
 	}
 	return asJSON, nil
 }
@@ -286,8 +297,12 @@ func unavailable(err error) error {
 }
 
 // busy returns the problem 503, which says when to ask again.
-func busy(format string, args ...any) error { return busyFor(retryAfter*time.Second, format, args...) }
+func busy(format string, args ...any) error {
+	return busyFor(retryAfter*time.Second, format,
+		args...)
+}
 
 func busyFor(d time.Duration, format string, args ...any) error {
-	return huma.ErrorWithHeaders(huma.Error503ServiceUnavailable(fmt.Sprintf(format, args...)), http.Header{"Retry-After": {seconds(d)}})
+	return huma.ErrorWithHeaders(huma.Error503ServiceUnavailable(fmt.Sprintf(format, args...)),
+		http.Header{"Retry-After": {seconds(d)}})
 }

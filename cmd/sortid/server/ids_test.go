@@ -13,7 +13,8 @@ func TestMostIDs(t *testing.T) {
 	for _, query := range []string{"?n=100000", "?n=%3100000"} {
 		for _, accept := range []string{typeText, typeJSON} {
 			a := send(t, http.MethodGet, ts.URL+"/v1/ids/scru128"+query, "", "Accept: "+accept)
-			if a.StatusCode != http.StatusOK || max(strings.Count(a.body, "\n"), strings.Count(a.body, `,"`)) < 100_000 {
+			if a.StatusCode != http.StatusOK ||
+				max(strings.Count(a.body, "\n"), strings.Count(a.body, `,"`)) < 100_000 {
 				t.Errorf("%s as %s: %d, %d bytes", query, accept, a.StatusCode, len(a.body))
 			}
 		}
@@ -41,7 +42,8 @@ func TestCountsOnce(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, ts := start(t, Config{Tokens: tokens})
-		if a := send(t, http.MethodGet, ts.URL+path, "", "Authorization: Bearer "+text); a.StatusCode != want {
+		if a := send(t, http.MethodGet, ts.URL+path, "", "Authorization: Bearer "+
+			text); a.StatusCode != want {
 			t.Errorf("%s: %d, want %d: %s", path, a.StatusCode, want, a.body)
 		}
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
+	"github.com/sortid/sortid/cmd/sortid/internal/inspect"
 	"github.com/sortid/sortid/cmd/sortid/internal/when"
 	"github.com/sortid/sortid/format"
 )
@@ -28,10 +29,12 @@ const linesTimeout = 10 * time.Minute
 
 func (s *Server) registerInspect() {
 	object := &huma.Schema{Type: huma.TypeObject, AdditionalProperties: true}
-	errorsOf := []int{http.StatusUnauthorized, http.StatusUnprocessableEntity, http.StatusTooManyRequests}
+	errorsOf := []int{http.StatusUnauthorized, http.StatusUnprocessableEntity,
+		http.StatusTooManyRequests}
 
 	one := huma.Operation{
-		OperationID: "inspect", Method: http.MethodGet, Path: "/v1/inspect/{id}", Tags: []string{"inspect"},
+		OperationID: "inspect", Method: http.MethodGet, Path: "/v1/inspect/{id}",
+		Tags:        []string{"inspect"},
 		Summary:     "Show what is in an ID",
 		Description: "Returns what `sortid inspect -o json` prints.",
 		Errors:      errorsOf,
@@ -49,19 +52,23 @@ func (s *Server) registerInspect() {
 		if err := s.spendLines(ctx, 1, len(in.ID)); err != nil {
 			return nil, err
 		}
-		b, err := s.config.Inspect(nil, given, in.ID)
+		b, err := inspect.AppendJSON(nil, given, in.ID)
 		if err != nil {
-			return nil, huma.Error422UnprocessableEntity("no ID", &huma.ErrorDetail{Message: err.Error(), Location: "path.id", Value: in.ID})
+			return nil, huma.Error422UnprocessableEntity(
+				"no ID", &huma.ErrorDetail{Message: err.Error(), Location: "path.id", Value: in.ID})
 		}
 		return rawJSON(append(b, '\n')), nil
 	})
 
 	lines := huma.Operation{
-		OperationID: "inspect-lines", Method: http.MethodPost, Path: "/v1/inspect", Tags: []string{"inspect"},
+		OperationID: "inspect-lines", Method: http.MethodPost, Path: "/v1/inspect",
+		Tags:    []string{"inspect"},
 		Summary: "Show what is in IDs, one in a line",
 		Description: "Returns one JSON object for each line that is not blank, as it reads them. For a line that is no ID the object has " +
 			"`line` and `error`, and the rest goes on.",
-		Errors: append(slices.Clone(errorsOf), http.StatusRequestEntityTooLarge, http.StatusServiceUnavailable),
+		Middlewares: huma.Middlewares{s.within(s.lineBodies)},
+		Errors: append(slices.Clone(errorsOf), http.StatusRequestEntityTooLarge,
+			http.StatusServiceUnavailable),
 		RequestBody: &huma.RequestBody{Required: true, Description: "IDs, one in a line",
 			Content: map[string]*huma.MediaType{"text/plain": {Schema: &huma.Schema{Type: huma.TypeString}}}},
 		Responses: map[string]*huma.Response{"200": {Description: "one object a line",
@@ -78,29 +85,28 @@ func (s *Server) registerInspect() {
 		}
 		if in.Length > maxLines {
 			return nil, huma.NewError(http.StatusRequestEntityTooLarge,
-				fmt.Sprintf("the body has %d bytes, want at most %d; send it in parts", in.Length, int64(maxLines)))
+				fmt.Sprintf("the body has %d bytes, want at most %d; send it in parts", in.Length,
+					int64(maxLines)))
 		}
-		if !s.lineBodies.enter() {
-			return nil, busy("%d bodies are being inspected; ask again", maxLineBodies)
-		}
-		return &huma.StreamResponse{Body: func(ctx huma.Context) {
-			defer s.lineBodies.leave()
-			s.inspectLines(ctx, given)
-		}}, nil
+		return &huma.StreamResponse{Body: func(ctx huma.Context) { s.inspectLines(ctx, given) }},
+			nil
 	})
 
 	bounds := huma.Operation{
-		OperationID: "bounds", Method: http.MethodGet, Path: "/v1/bounds/{format}", Tags: []string{"inspect"},
-		Summary:     "Show the IDs between which those of a time range are",
-		Description: "Returns what `sortid bounds -o json` prints. A time is one of " + when.Accepted + ".",
-		Errors:      errorsOf,
-		Responses:   jsonResponse("the first ID of the range and the first after it", object),
+		OperationID: "bounds", Method: http.MethodGet, Path: "/v1/bounds/{format}",
+		Tags:    []string{"inspect"},
+		Summary: "Show the first ID of a time range and the first after it",
+		Description: "Returns what `sortid bounds -o json` prints. A time is one of " +
+			when.Accepted + ".",
+		Errors:    errorsOf,
+		Responses: jsonResponse("the first ID of the range and the first after it", object),
 	}
 	s.secure(&bounds, permitAny)
 	huma.Register(s.api, bounds, s.bounds)
 
 	formats := huma.Operation{
-		OperationID: "formats", Method: http.MethodGet, Path: "/v1/formats", Tags: []string{"inspect"},
+		OperationID: "formats", Method: http.MethodGet, Path: "/v1/formats",
+		Tags:        []string{"inspect"},
 		Summary:     "Describe the formats",
 		Description: "Returns what `sortid formats -o json` prints: one object a line.",
 		Errors:      errorsOf,
@@ -109,12 +115,13 @@ func (s *Server) registerInspect() {
 	}
 	s.secure(&formats, permitAny)
 	huma.Register(s.api, formats, func(context.Context, *struct{}) (*rawOutput, error) {
-		return &rawOutput{ContentType: typeNDJSON, Body: s.config.Formats}, nil
+		return &rawOutput{ContentType: typeNDJSON, Body: format.Table()}, nil
 	})
 }
 
 func jsonResponse(description string, schema *huma.Schema) map[string]*huma.Response {
-	return map[string]*huma.Response{"200": {Description: description, Content: map[string]*huma.MediaType{typeJSON: {Schema: schema}}}}
+	return map[string]*huma.Response{"200": {Description: description,
+		Content: map[string]*huma.MediaType{typeJSON: {Schema: schema}}}}
 }
 
 func rawJSON(b []byte) *rawOutput { return &rawOutput{ContentType: typeJSON, Body: b} }
@@ -147,7 +154,8 @@ func (s *Server) inspectLines(ctx huma.Context, given *format.Format) {
 	control := http.NewResponseController(w)
 	control.EnableFullDuplex() // answers may begin before the body has ended
 	w.Header().Set("Content-Type", typeNDJSON)
-	body := deadlineReader{http.MaxBytesReader(w, r.Body, maxLines), control, time.Now().Add(linesTimeout)}
+	body := deadlineReader{http.MaxBytesReader(w, r.Body, maxLines), control,
+		time.Now().Add(linesTimeout)}
 	in := bufio.NewReaderSize(body, 16<<10)
 	out := bufio.NewWriterSize(deadlineWriter{w, control}, 16<<10)
 	defer out.Flush()
@@ -176,9 +184,10 @@ func (s *Server) inspectLines(ctx huma.Context, given *format.Format) {
 	}
 }
 
-// readLine reads a line and charges it to the request's token. Of a long line it returns the
-// beginning. The line is good until the next call.
-func (s *Server) readLine(ctx context.Context, in *bufio.Reader) (line string, long bool, err error) {
+// readLine reads a line and charges it to the request's token. If the line is too long, it
+// returns the beginning. The line is valid until the next call.
+func (s *Server) readLine(ctx context.Context,
+	in *bufio.Reader) (line string, long bool, err error) {
 	part, err := in.ReadSlice('\n')
 	line = string(part[:min(len(part), maxLine+1)])
 	for lines := 1; ; lines = 0 {
@@ -197,14 +206,16 @@ func (s *Server) readLine(ctx context.Context, in *bufio.Reader) (line string, l
 const maxLine = 1 << 10
 
 // appendInspected appends what is in a line.
-func (s *Server) appendInspected(b []byte, given *format.Format, number int, line string, long bool) []byte {
+func (s *Server) appendInspected(b []byte, given *format.Format, number int, line string,
+	long bool) []byte {
 	switch {
 	case long:
-		return appendLineError(b, number, fmt.Errorf("longer than %d bytes, which no ID is", maxLine))
+		return appendLineError(b, number, fmt.Errorf("longer than %d bytes, which no ID is",
+			maxLine))
 	case line == "":
 		return b
 	}
-	b, err := s.config.Inspect(b, given, line)
+	b, err := inspect.AppendJSON(b, given, line)
 	if err != nil {
 		return appendLineError(b[:0], number, err)
 	}
@@ -218,7 +229,9 @@ func bodyError(err error) (wrong error, tooLarge bool) {
 		return fmt.Errorf("the body is longer than %d bytes; send it in parts", limit.Limit), true
 	}
 	if errors.Is(err, os.ErrDeadlineExceeded) {
-		return fmt.Errorf("nothing came for %v, or the body took longer than %v, so the rest was not read", lineTimeout, linesTimeout), false
+		return fmt.Errorf(
+			"nothing came for %v, or the body took longer than %v, so the rest was not read",
+			lineTimeout, linesTimeout), false
 	}
 	if errors.Is(err, errLimit) {
 		return err, false
@@ -234,7 +247,7 @@ func appendLineError(b []byte, number int, err error) []byte {
 	return append(append(b, line...), '\n')
 }
 
-// A deadlineReader gives a client a while for each read, and longer for the whole body.
+// A deadlineReader limits the time for each read, and for the whole body.
 type deadlineReader struct {
 	io.Reader
 	control *http.ResponseController
@@ -250,7 +263,7 @@ func (d deadlineReader) Read(p []byte) (int, error) {
 	return d.Reader.Read(p)
 }
 
-// A deadlineWriter gives a client a while to take each part of an answer.
+// A deadlineWriter limits the time that a client takes for each part of an answer.
 type deadlineWriter struct {
 	io.Writer
 	control *http.ResponseController
@@ -266,7 +279,7 @@ func (s *Server) bounds(_ context.Context, in *struct {
 	From   string     `query:"from" required:"true" maxLength:"100" doc:"The first time of the range"`
 	To     string     `query:"to" maxLength:"100" doc:"The first time after the range; now unless given"`
 }) (*rawOutput, error) {
-	sch, err := format.Lookup(string(in.Format))
+	f, err := format.Lookup(string(in.Format))
 	if err != nil {
 		return nil, err
 	}
@@ -278,20 +291,16 @@ func (s *Server) bounds(_ context.Context, in *struct {
 		}
 		if times[i], err = when.Parse(text, now); err != nil {
 			name := [2]string{"from", "to"}[i]
-			return nil, huma.Error422UnprocessableEntity("no time", &huma.ErrorDetail{Message: err.Error(), Location: "query." + name, Value: text})
+			return nil, huma.Error422UnprocessableEntity("no time",
+				&huma.ErrorDetail{Message: err.Error(), Location: "query." + name, Value: text})
 		}
 	}
-	first, end, err := sch.Bounds(times[0], times[1])
+	bounds, err := inspect.NewBounds(f, times[0], times[1])
 	if err != nil {
-		return nil, huma.Error422UnprocessableEntity("no range of IDs", &huma.ErrorDetail{Message: err.Error(), Location: "query"})
+		return nil, huma.Error422UnprocessableEntity("no range of IDs",
+			&huma.ErrorDetail{Message: err.Error(), Location: "query"})
 	}
-	b, err := json.Marshal(struct {
-		Format string          `json:"format"`
-		From   string          `json:"from"`
-		To     string          `json:"to"`
-		First  json.RawMessage `json:"first"`
-		End    json.RawMessage `json:"end"`
-	}{sch.Name, format.FormatTime(times[0]), format.FormatTime(times[1]), first.AppendJSON(nil), end.AppendJSON(nil)})
+	b, err := json.Marshal(bounds)
 	if err != nil {
 		return nil, err
 	}

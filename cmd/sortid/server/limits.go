@@ -1,43 +1,144 @@
 package server
 
 import (
-	"context"
 	"net"
 	"net/http"
+	"net/netip"
+	"strings"
+	"sync"
+	"time"
 
-	"golang.org/x/net/netutil"
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humago"
 )
 
-// Limit bounds the connections that a listener accepts at a time. More wait until others
-// end.
-func Limit(l net.Listener) net.Listener { return netutil.LimitListener(l, maxConnections) }
+// Limits of requests.
+const (
+	maxIDs      = 100_000  // In one answer.
+	maxLines    = 64 << 20 // Bytes of lines to inspect.
+	maxBody     = 1 << 20  // Bytes of other bodies.
+	maxMany     = 1000     // Records in one request.
+	maxRealms   = 100      // In the store, for a client that makes one.
+	retryAfter  = 1        // Seconds, sent with 503.
+	headerLimit = 16 << 10 // Bytes of a request's headers.
 
-// A gate lets so many in at a time.
-type gate chan struct{}
+	maxConnections  = 2048
+	maxStreams      = 32   // Of one HTTP/2 connection.
+	maxRequests     = 1024 // Under way.
+	maxLargeAnswers = 64   // Under way.
+	maxLineBodies   = 64   // Under way.
+	maxStoreBodies  = 256  // Requests of the store under way.
+	maxStoreQueue   = 64   // Requests that have come whole, except lists.
+	maxStoreLists   = 4    // Under way. Each may take as much memory as a realm has records.
+	// At a time, for clients. The server's own leases never wait for requests in this queue. A
+	// store has two connections, and the next free one is theirs.
+	maxStoreCalls = 2
 
-func newGate(most int) gate { return make(gate, most) }
+	headerTimeout = 5 * time.Second
+	idleTimeout   = 2 * time.Minute
+	writeTimeout  = 30 * time.Second // longer than a request waits for the store
+)
 
-// enter reports whether there is room, and takes it.
-func (g gate) enter() bool {
-	select {
-	case g <- struct{}{}:
-		return true
-	default:
+// A client is whoever has a token or, without tokens, an address.
+type client string
+
+// client returns who sent a request. e is its token, nil if it needs none.
+func (s *Server) client(r *http.Request, e *token) client {
+	if e != nil {
+		return client("token " + e.name)
+	}
+	return clientAt(r.RemoteAddr)
+}
+
+// clientAt returns the client of an address. For IPv6 the client is the address's network of
+// 64 bits.
+func clientAt(addrPort string) client {
+	if addrPort == "" || addrPort[0] != '[' { // IPv4
+		host, _, _ := strings.Cut(addrPort, ":")
+		return client(host)
+	}
+	at, _ := netip.ParseAddrPort(addrPort)
+	network, _ := at.Addr().WithZone("").Prefix(64)
+	if addr := at.Addr().Unmap(); addr.Is4() {
+		network = netip.PrefixFrom(addr, 32)
+	}
+	return client(network.Addr().String())
+}
+
+// A gate lets a fixed number in at a time. A client must find more places free than it holds:
+// the first can take half of them, the next half of what is left, and so on.
+type gate struct {
+	what string
+	most int
+
+	mu   sync.Mutex
+	in   int
+	held map[client]int
+}
+
+func newGate(most int, what string) *gate {
+	return &gate{what: what, most: most, held: map[client]int{}}
+}
+
+// enter reports whether there is room for a client, and takes it.
+func (g *gate) enter(c client) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.held[c] >= g.most-g.in {
 		return false
 	}
+	g.held[c]++
+	g.in++
+	return true
 }
 
-// wait waits for room, and takes it.
-func (g gate) wait(ctx context.Context) error {
-	select {
-	case g <- struct{}{}:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
+func (g *gate) leave(c client) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.held[c]--; g.held[c] == 0 {
+		delete(g.held, c)
+	}
+	g.in--
+}
+
+// full returns the problem for a client that may not enter.
+func (g *gate) full() error {
+	return busy("too many %s are under way, from all clients or from this one; ask again", g.what)
+}
+
+// Limit bounds the connections that a listener accepts at a time, and closes others.
+func Limit(l net.Listener) net.Listener {
+	return limitedListener{l, newGate(maxConnections, "connections")}
+}
+
+type limitedListener struct {
+	net.Listener
+	open *gate
+}
+
+func (l limitedListener) Accept() (net.Conn, error) {
+	for {
+		conn, err := l.Listener.Accept()
+		if err != nil {
+			return nil, err
+		}
+		c := clientAt(conn.RemoteAddr().String())
+		if l.open.enter(c) {
+			return &limitedConn{conn, sync.OnceFunc(func() { l.open.leave(c) })}, nil
+		}
+		conn.Close()
 	}
 }
 
-func (g gate) leave() { <-g }
+type limitedConn struct {
+	net.Conn
+	leave func()
+}
+
+func (c *limitedConn) Close() error {
+	defer c.leave()
+	return c.Conn.Close()
+}
 
 // admit bounds the requests under way. Probes and metrics are answered even when the server
 // is busy.
@@ -46,12 +147,27 @@ func (s *Server) admit(next http.Handler) http.Handler {
 		switch r.URL.Path {
 		case "/healthz", "/readyz", "/metrics":
 		default:
-			if !s.requests.enter() {
-				s.refuse(w, busy("%d requests are under way; ask again", maxRequests))
+			c := s.client(r, s.config.Tokens.of(r.Header))
+			if !s.requests.enter(c) {
+				s.refuse(w, s.requests.full())
 				return
 			}
-			defer s.requests.leave()
+			defer s.requests.leave(c)
 		}
 		next.ServeHTTP(w, r)
 	})
+}
+
+// within bounds the requests of an operation under way.
+func (s *Server) within(g *gate) func(huma.Context, func(huma.Context)) {
+	return func(ctx huma.Context, next func(huma.Context)) {
+		r, w := humago.Unwrap(ctx)
+		c := s.client(r, tokenOf(ctx.Context()))
+		if !g.enter(c) {
+			s.refuse(w, g.full())
+			return
+		}
+		defer g.leave(c)
+		next(ctx)
+	}
 }

@@ -8,6 +8,7 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -23,28 +24,63 @@ type metrics struct {
 	requests *prometheus.CounterVec
 	duration *prometheus.HistogramVec
 	ids      *prometheus.CounterVec
+
+	mu     sync.Mutex
+	series map[answered]series
+}
+
+// answered are requests that are counted together.
+type answered struct {
+	route  string
+	status int
+}
+
+type series struct {
+	requests prometheus.Counter
+	duration prometheus.Observer
+}
+
+// count counts a request. It keeps the metrics, because looking one up by its labels is
+// slower.
+func (m *metrics) count(a answered, took time.Duration) {
+	m.mu.Lock()
+	of, ok := m.series[a]
+	if !ok {
+		of = series{m.requests.WithLabelValues(a.route, strconv.Itoa(a.status)),
+			m.duration.WithLabelValues(a.route)}
+		m.series[a] = of
+	}
+	m.mu.Unlock()
+	of.requests.Inc()
+	of.duration.Observe(took.Seconds())
 }
 
 func newMetrics(s *Server) *metrics {
 	m := &metrics{
-		registry: prometheus.NewRegistry(),
+		registry: prometheus.NewRegistry(), series: map[answered]series{},
 		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "sortid_requests_total", Help: "Requests by route and status code.",
 		}, []string{"route", "code"}),
 		duration: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Name: "sortid_request_duration_seconds", Help: "Time to answer, by route.",
-			Buckets: []float64{.0001, .00025, .0005, .001, .0025, .005, .01, .025, .05, .1, .25, 1, 5},
+			Buckets: []float64{.0001, .00025, .0005, .001, .0025, .005, .01, .025, .05, .1, .25, 1,
+				5},
 		}, []string{"route"}),
 		ids: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "sortid_ids_total", Help: "IDs sent, by format.",
 		}, []string{"format"}),
 	}
-	m.registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
+	m.registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(
+		collectors.ProcessCollectorOpts{}),
 		m.requests, m.duration, m.ids, filesRefused,
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 			Name: "sortid_build_info", Help: "1, with the versions of the server and of Go.",
-			ConstLabels: prometheus.Labels{"version": s.config.Version, "goversion": runtime.Version()},
+			ConstLabels: prometheus.Labels{"version": s.config.Version,
+				"goversion": runtime.Version()},
 		}, func() float64 { return 1 }))
+	for name, src := range s.generators.byName {
+		src.made = m.ids.WithLabelValues(name)
+	}
 	if s.config.Store == nil {
 		return m
 	}
@@ -52,12 +88,14 @@ func newMetrics(s *Server) *metrics {
 	if now == nil {
 		now = time.Now
 	}
-	for _, sch := range format.Leased() {
-		src := s.generators.byName[sch.Name]
-		labels := prometheus.Labels{"format": sch.Name}
+	for _, f := range format.Leased() {
+		src := s.generators.byName[f.Name]
+		labels := prometheus.Labels{"format": f.Name}
 		m.registry.MustRegister(
 			prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-				Name: "sortid_lease_held", Help: "1 if the server has a node ID of the format and can make an ID now, else 0.", ConstLabels: labels,
+				Name:        "sortid_lease_held",
+				Help:        "1 if the server has a node ID of the format and can make an ID now, else 0.",
+				ConstLabels: labels,
 			}, func() float64 {
 				if src.ready() != nil {
 					return 0
@@ -138,7 +176,8 @@ func (s *Server) observe(next http.Handler) http.Handler {
 			} else if p != nil {
 				s.log.Error("panic", slog.String("request", id), slog.Any("value", p))
 				if rec.status == 0 {
-					s.problem(rec, http.StatusInternalServerError, "the server failed; its log says more under request "+id)
+					s.problem(rec, http.StatusInternalServerError,
+						"the server failed; its log says more under request "+id)
 				}
 			}
 			if rec.status == 0 {
@@ -149,24 +188,26 @@ func (s *Server) observe(next http.Handler) http.Handler {
 				route = "none"
 			}
 			took := time.Since(start)
-			s.metrics.requests.WithLabelValues(route, strconv.Itoa(rec.status)).Inc()
-			s.metrics.duration.WithLabelValues(route).Observe(took.Seconds())
-			s.logRequest(r, id, rec, took)
+			s.metrics.count(answered{route, rec.status}, took)
+			s.logRequest(r, id, rec, start, took)
 		}()
 		next.ServeHTTP(rec, r)
 	})
 }
 
 // logRequest logs a request in the end.
-func (s *Server) logRequest(r *http.Request, id string, rec *recorder, took time.Duration) {
+func (s *Server) logRequest(r *http.Request, id string, rec *recorder, start time.Time,
+	took time.Duration) {
 	log := s.log.Handler()
 	if !log.Enabled(r.Context(), slog.LevelInfo) {
 		return
 	}
 	// A method of the Logger would first look up where it was called.
-	line := slog.NewRecord(time.Now(), slog.LevelInfo, "request", 0)
-	line.AddAttrs(slog.String("request", id), slog.String("method", r.Method), slog.String("path", r.URL.Path),
-		slog.Int("status", rec.status), slog.Int64("bytes", rec.bytes), slog.Int64("us", took.Microseconds()), slog.String("from", r.RemoteAddr))
+	line := slog.NewRecord(start.Add(took), slog.LevelInfo, "request", 0)
+	line.AddAttrs(slog.String("request", id), slog.String("method", r.Method),
+		slog.String("path", r.URL.Path),
+		slog.Int("status", rec.status), slog.Int64("bytes", rec.bytes),
+		slog.Int64("us", took.Microseconds()), slog.String("from", r.RemoteAddr))
 	log.Handle(r.Context(), line)
 }
 
@@ -199,7 +240,7 @@ func (s *Server) problem(w http.ResponseWriter, status int, detail string) {
 	s.refuse(w, huma.NewError(status, detail))
 }
 
-// refuse writes an error that says its status; another one is a failure of the server.
+// refuse writes an error. An error without a status is a failure of the server.
 func (s *Server) refuse(w http.ResponseWriter, err error) {
 	var status huma.StatusError
 	if !errors.As(err, &status) {

@@ -20,7 +20,8 @@ import (
 func TestOpenAPI(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "tokens")
 	texts := map[string]string{}
-	for name, permissions := range map[string][]string{"admin": {"admin"}, "ids": {"ids"}, "orders": {"realm:orders"}} {
+	for name, permissions := range map[string][]string{"admin": {"admin"}, "ids": {"ids"},
+		"orders": {"realm:orders"}} {
 		text, line, err := NewToken(name, permissions, 0, 0)
 		if err == nil {
 			err = AppendToken(path, line)
@@ -68,16 +69,17 @@ func TestOpenAPI(t *testing.T) {
 	record := `{"realm":"orders","block":"0/0","revision":"%s","hwm":"0","state":"split",` +
 		`"terms":{"bits":23,"tick":256,"epoch":0,"window":234,"lead":39},"generation":"0123456789abcdef"}`
 	good := map[string]struct{ path, body string }{ // where it is not the path of the operation
-		"/v1/ids/{format}":          {"/v1/ids/scru64", ""},
-		"/v1/inspect/{id}":          {"/v1/inspect/xinaS8QBh", ""},
-		"/v1/inspect":               {"", "xinaS8QBh\nnonsense"},
-		"/v1/bounds/{format}":       {"/v1/bounds/euid?from=-1h", ""},
-		"/v1/store/get":             {"", `{"realm":"orders","blocks":["1/8"]}`},
-		"/v1/store/list":            {"", `{"realm":"orders"}`},
-		"/v1/store/compare-and-set": {"", `{"changes":[{"prev":` + fmt.Sprintf(record, "0") + `,"next":` + fmt.Sprintf(record, "1") + `}]}`},
-		"/v1/store/time":            {"", `{}`},
-		"/v1/store/realms":          {"", `{}`},
-		"/v1/store/conditions":      {"", `{}`},
+		"/v1/ids/{format}":    {"/v1/ids/scru64", ""},
+		"/v1/inspect/{id}":    {"/v1/inspect/xinaS8QBh", ""},
+		"/v1/inspect":         {"", "xinaS8QBh\nnonsense"},
+		"/v1/bounds/{format}": {"/v1/bounds/euid?from=-1h", ""},
+		"/v1/store/get":       {"", `{"realm":"orders","blocks":["1/8"]}`},
+		"/v1/store/list":      {"", `{"realm":"orders"}`},
+		"/v1/store/compare-and-set": {"", `{"changes":[{"prev":` + fmt.Sprintf(record, "0") +
+			`,"next":` + fmt.Sprintf(record, "1") + `}]}`},
+		"/v1/store/time":       {"", `{}`},
+		"/v1/store/realms":     {"", `{}`},
+		"/v1/store/conditions": {"", `{}`},
 	}
 	admin := "Authorization: Bearer " + texts["admin"]
 	for path, item := range root["paths"].(map[string]any) {
@@ -105,28 +107,38 @@ func TestOpenAPI(t *testing.T) {
 					case "200":
 						answers = append(answers, send(t, method, ts.URL+request, body, admin))
 						if strings.HasPrefix(path, "/v1/ids/") {
-							answers = append(answers, send(t, method, ts.URL+request, body, admin, "Accept: application/json"))
+							answers = append(answers, send(t, method, ts.URL+request, body, admin,
+								"Accept: application/json"))
 						}
 					case "400":
-						answers = append(answers, send(t, method, ts.URL+request, "{", admin), send(t, method, ts.URL+request, "", admin))
+						answers = append(answers, send(t, method, ts.URL+request, "{", admin),
+							send(t, method, ts.URL+request, "", admin))
 					case "401":
-						answers = append(answers, send(t, method, ts.URL+request, body), send(t, method, ts.URL+request, body, "Authorization: Bearer wrong"))
+						answers = append(answers, send(t, method, ts.URL+request, body),
+							send(t, method, ts.URL+request, body, "Authorization: Bearer wrong"))
 					case "403":
 						other := texts["orders"]
 						if storeOf {
 							other = texts["ids"]
 						}
-						answers = append(answers, send(t, method, ts.URL+request, body, "Authorization: Bearer "+other))
+						answers = append(answers, send(t, method, ts.URL+request, body,
+							"Authorization: Bearer "+other))
 					case "406":
-						answers = append(answers, send(t, method, ts.URL+request, body, admin, "Accept: image/png"))
+						answers = append(answers, send(t, method, ts.URL+request, body, admin,
+							"Accept: image/png"))
 					case "408", "413":
 						url, length := impatient.URL, 1000
 						if status == "413" {
 							url, length = ts.URL, 1<<30
 						}
 						t.Run(status, func(t *testing.T) {
-							_, in := raw(t, url, fmt.Sprintf("POST %s HTTP/1.1\r\nHost: localhost\r\n%s\r\nContent-Length: %d\r\n\r\n%s",
-								request, admin+"\r\nContent-Type: application/json", length, strings.Repeat(" ", min(length-1, 2<<20))))
+							_,
+								in := raw(
+								t, url,
+								fmt.Sprintf(
+									"POST %s HTTP/1.1\r\nHost: localhost\r\n%s\r\nContent-Length: %d\r\n\r\n%s",
+									request, admin+"\r\nContent-Type: application/json", length,
+									strings.Repeat(" ", min(length-1, 2<<20))))
 							resp, err := http.ReadResponse(in, nil)
 							if err != nil {
 								t.Fatal(err)
@@ -136,12 +148,16 @@ func TestOpenAPI(t *testing.T) {
 							answers = append(answers, answer{resp, string(b)})
 						})
 					case "415":
-						answers = append(answers, send(t, method, ts.URL+request, body, admin, "Content-Type: text/plain"), send(t, method, ts.URL+request, body, admin, "Content-Type: "))
+						answers = append(answers, send(t, method, ts.URL+request, body, admin,
+							"Content-Type: text/plain"), send(t, method, ts.URL+request, body,
+							admin, "Content-Type: "))
 					case "422":
-						answers = append(answers, send(t, method, ts.URL+with("nonsense=1"), body, admin))
+						answers = append(answers, send(t, method, ts.URL+with("nonsense=1"), body,
+							admin))
 					case "429":
 						for range 3 {
-							a := send(t, method, ts.URL+request, body, "Authorization: Bearer "+slow)
+							a := send(t, method, ts.URL+request, body, "Authorization: Bearer "+
+								slow)
 							if a.StatusCode == http.StatusTooManyRequests {
 								answers = append(answers, a)
 							}
@@ -155,7 +171,7 @@ func TestOpenAPI(t *testing.T) {
 							continue
 						}
 						if path == "/v1/inspect" {
-							for sAway.lineBodies.enter() {
+							for sAway.lineBodies.enter(client("token admin")) {
 							}
 						}
 						answers = append(answers, send(t, method, tsAway.URL+request, body, admin))
@@ -180,7 +196,9 @@ func TestOpenAPI(t *testing.T) {
 						if !strings.HasSuffix(mediaType, "json") || mediaType == typeNDJSON {
 							continue
 						}
-						schema, err := compiler.Compile(address + "#/paths/" + escape(path) + "/" + strings.ToLower(method) + "/responses/" + status + "/content/" + escape(mediaType) + "/schema")
+						schema, err := compiler.Compile(address + "#/paths/" + escape(path) + "/" +
+							strings.ToLower(method) + "/responses/" + status + "/content/" +
+							escape(mediaType) + "/schema")
 						if err != nil {
 							t.Fatal(err)
 						}

@@ -126,7 +126,6 @@ type watcher struct {
 // watch starts a server in a bubble of synctest.
 func watch(t *testing.T, c Config) *watcher {
 	t.Helper()
-	c.Inspect = inspect
 	if c.clock == nil {
 		c.clock = time.Now // with the system's a generator may wait without sleep
 	}
@@ -157,11 +156,13 @@ func (w *watcher) look() [2]bool {
 	w.Helper()
 	can, values, ready := w.can(), gaugesOf(w.T, w.s.metrics.registry), w.status("/readyz") == 200
 	if w.can() != can { // it changed meanwhile: uid60 waits for a millisecond now and then
+		time.Sleep(readyFor)
 		return w.look()
 	}
 	for i, name := range []string{"scru64", "uid60"} {
 		labels := "{format=" + name + "}"
-		held, left := values["sortid_lease_held"+labels], values["sortid_lease_remaining_seconds"+labels]
+		held, left := values["sortid_lease_held"+labels], values["sortid_lease_remaining_seconds"+
+			labels]
 		ending := can[i] && left == 0
 		if (held == 1) != can[i] || left > 0 && !can[i] || left > 71 || ending && w.ending[name] {
 			w.Errorf("%s: made: %v; held: %v, for %v s", name, can[i], held, left)
@@ -237,8 +238,10 @@ func boltStore(t *testing.T) (store lease.Store, path string) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { st.Close() })
-	for name, format := range map[string]lease.Format{"scru64": lease.SCRU64, "uid60": lease.UID60} {
-		if _, err := lease.Create(t.Context(), st, lease.Config{Realm: name, Format: format}); err != nil {
+	for name, format := range map[string]lease.Format{"scru64": lease.SCRU64,
+		"uid60": lease.UID60} {
+		if _, err := lease.Create(t.Context(), st,
+			lease.Config{Realm: name, Format: format}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -257,7 +260,8 @@ func TestReadyTellsTheTruth(t *testing.T) {
 	for name, test := range map[string]func(t *testing.T){
 		"the store is away": func(t *testing.T) {
 			store := &flaky{Store: lease.NewMemory()}
-			watch(t, Config{Store: store}).breaks(func() { store.down.Store(true) }, func() { store.down.Store(false) })
+			watch(t, Config{Store: store}).breaks(func() { store.down.Store(true) },
+				func() { store.down.Store(false) })
 		},
 		"the file is moved away": func(t *testing.T) {
 			store, path := boltStore(t)
@@ -275,7 +279,8 @@ func TestReadyTellsTheTruth(t *testing.T) {
 				rename(t, path+".new", path)
 			}, func() {
 				for _, realm := range []string{"scru64", "uid60"} {
-					if _, err := lease.Fence(t.Context(), store, lease.Config{Realm: realm}, 0); err != nil {
+					if _, err := lease.Fence(t.Context(), store, lease.Config{Realm: realm},
+						0); err != nil {
 						t.Fatal(err)
 					}
 				}
@@ -304,7 +309,8 @@ func TestReadyTellsTheTruth(t *testing.T) {
 		"one realm is full": func(t *testing.T) {
 			store := lease.NewMemory()
 			for range 2 {
-				l, err := lease.Acquire(t.Context(), store, lease.Config{Realm: "scru64", Format: lease.SCRU64, NodeBits: 1})
+				l, err := lease.Acquire(t.Context(), store,
+					lease.Config{Realm: "scru64", Format: lease.SCRU64, NodeBits: 1})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -322,7 +328,8 @@ func TestReadyTellsTheTruth(t *testing.T) {
 func TestRemaining(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		store := &flaky{Store: lease.NewMemory()}
-		w := watch(t, Config{Store: store, clock: func() time.Time { return time.Now().Add(8 * time.Second) }})
+		w := watch(t, Config{Store: store,
+			clock: func() time.Time { return time.Now().Add(8 * time.Second) }})
 		w.pass(time.Minute)
 		store.down.Store(true)
 		synctest.Wait()
@@ -345,14 +352,26 @@ func TestReadyDoesNotWait(t *testing.T) {
 		w := watch(t, Config{Store: lease.NewMemory(), clock: clock})
 		w.pass(10 * time.Second)
 		offset.Store(-int64(5 * time.Second))
-		made := 0
-		for ; w.status("/readyz") == http.StatusOK; made++ {
+		time.Sleep(readyFor)
+		if got := w.status("/readyz"); got != http.StatusOK {
+			t.Errorf("%d, while there are IDs of the last millisecond", got)
+		}
+		generator, _ := w.s.generators.byName["uid60"].get()
+		for made := 0; ; made++ {
 			if made > 1000 {
 				t.Fatal("uid60 makes more than 512 IDs in one millisecond")
 			}
+			ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
+			_, err := generator.Next(ctx)
+			cancel()
+			if err != nil {
+				break
+			}
 		}
+		time.Sleep(readyFor)
 		start := time.Now()
-		if got := w.status("/readyz"); got != http.StatusServiceUnavailable || time.Since(start) > 2*readyPatience {
+		if got := w.status("/readyz"); got != http.StatusServiceUnavailable ||
+			time.Since(start) > 2*readyPatience {
 			t.Errorf("%d after %v", got, time.Since(start))
 		}
 		held := func(name string) float64 {
@@ -372,6 +391,7 @@ func TestReadyAfterClose(t *testing.T) {
 		if err := w.s.Close(t.Context()); err != nil {
 			t.Fatal(err)
 		}
+		time.Sleep(readyFor)
 		if can := w.look(); can != [2]bool{} {
 			t.Error(can)
 		}
@@ -416,7 +436,8 @@ func TestBuildAndFiles(t *testing.T) {
 		check("removed", true)
 		found := false
 		for series, value := range gaugesOf(t, w.s.metrics.registry) {
-			found = found || value == 1 && strings.HasPrefix(series, "sortid_build_info{goversion=go") &&
+			found = found || value == 1 &&
+				strings.HasPrefix(series, "sortid_build_info{goversion=go") &&
 				strings.HasSuffix(series, ",version=v1.2.3}")
 		}
 		if !found {

@@ -15,7 +15,6 @@ import (
 	"github.com/klauspost/compress/gzip"
 	"github.com/rs/cors"
 
-	"github.com/sortid/sortid/format"
 	"github.com/sortid/sortid/lease"
 )
 
@@ -46,13 +45,6 @@ type Config struct {
 	// Origins are the origins of web pages that may call the server from a browser.
 	Origins []string
 
-	// Inspect appends what `sortid inspect -o json` prints of a text to b, without the
-	// line's end. The format is nil if it is not known. It is needed.
-	Inspect func(b []byte, s *format.Format, text string) ([]byte, error)
-
-	// Formats is what `sortid formats -o json` prints.
-	Formats []byte
-
 	// Version is the version that the server tells.
 	Version string
 	// Page is the HTML that is served at /; a text that names the endpoints if it is nil.
@@ -77,67 +69,45 @@ type Server struct {
 	checked    *checkedStore // nil without a store
 	draining   atomic.Bool
 
-	requests     gate
-	largeAnswers gate // IDs of more than one piece
-	lineBodies   gate // bodies of lines to inspect
-	storeBodies  gate // requests of the store
-	storeQueue   gate // requests that have come whole, except lists
-	storeLists   gate
-	storeCalls   gate // calls of the store for clients
+	requests     *gate
+	largeAnswers *gate // IDs of more than one piece
+	lineBodies   *gate // bodies of lines to inspect
+	storeBodies  *gate // requests of the store
+	storeQueue   *gate // requests that have come whole, except lists
+	storeLists   *gate
+	storeCalls   chan struct{} // calls of the store for clients
 }
-
-// Limits of requests.
-const (
-	maxIDs      = 100_000  // in one answer
-	maxLines    = 64 << 20 // bytes of lines to inspect
-	maxBody     = 1 << 20  // bytes of other bodies
-	maxMany     = 1000     // records in one request
-	retryAfter  = 1        // seconds, told with 503
-	headerLimit = 16 << 10 // bytes of a request's headers
-
-	maxConnections  = 2048
-	maxStreams      = 32   // of one HTTP/2 connection
-	maxRequests     = 1024 // under way
-	maxLargeAnswers = 64   // under way
-	maxLineBodies   = 64   // under way
-	maxStoreBodies  = 256  // requests of the store under way
-	maxStoreQueue   = 64   // that have come whole, lists apart
-	maxStoreLists   = 4    // under way; each may take as much memory as a realm has records
-	// At a time, for clients. The server's own leases never wait for those that queue here: a
-	// store has two connections, and the next that is free is theirs.
-	maxStoreCalls = 2
-
-	headerTimeout = 5 * time.Second
-	idleTimeout   = 2 * time.Minute
-	writeTimeout  = 30 * time.Second // longer than a request waits for the store
-)
 
 // New returns a server. It starts to lease the node IDs that it needs, in the background.
 func New(c Config) (*Server, error) {
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)
 	}
-	if c.Inspect == nil {
-		return nil, errors.New("server: Config.Inspect is nil")
-	}
 	if c.NodeBits == 0 {
 		c.NodeBits = 8
 	}
 	if c.NodeBits < 1 || c.NodeBits > lease.UID60.Bits {
-		return nil, fmt.Errorf("server: a node ID of %d bits, want 1 to %d", c.NodeBits, lease.UID60.Bits)
+		return nil, fmt.Errorf("server: a node ID of %d bits, want 1 to %d", c.NodeBits,
+			lease.UID60.Bits)
 	}
 	if c.Version == "" {
 		c.Version = "unknown"
 	}
 	s := &Server{config: c, log: c.Logger, mux: http.NewServeMux(),
-		requests: newGate(maxRequests), largeAnswers: newGate(maxLargeAnswers), lineBodies: newGate(maxLineBodies),
-		storeBodies: newGate(maxStoreBodies), storeQueue: newGate(maxStoreQueue), storeLists: newGate(maxStoreLists), storeCalls: newGate(maxStoreCalls)}
+		requests:     newGate(maxRequests, "requests"),
+		largeAnswers: newGate(maxLargeAnswers, "large answers"),
+		lineBodies:   newGate(maxLineBodies, "bodies of lines"),
+		storeBodies:  newGate(maxStoreBodies, "requests of the store"),
+		storeQueue:   newGate(maxStoreQueue, "requests of the store"),
+		storeLists:   newGate(maxStoreLists, "lists of the store"),
+		storeCalls:   make(chan struct{}, maxStoreCalls)}
 	guard, err := newGuard(c)
 	if err != nil {
 		return nil, err
 	}
-	// The stateless level keeps no memory between the writes of an answer.
-	compress, err := gzhttp.NewWrapper(gzhttp.MinSize(1024), gzhttp.CompressionLevel(gzip.StatelessCompression))
+	// At the stateless level, compression keeps no memory between the writes of an answer.
+	compress, err := gzhttp.NewWrapper(gzhttp.MinSize(1024),
+		gzhttp.CompressionLevel(gzip.StatelessCompression))
 	if err != nil {
 		return nil, err
 	}
@@ -151,7 +121,8 @@ func New(c Config) (*Server, error) {
 	config.DocsPath, config.SchemasPath = "", ""
 	config.CreateHooks = nil // no $schema member in answers
 	config.RejectUnknownQueryParameters = true
-	config.Components.SecuritySchemes = map[string]*huma.SecurityScheme{"token": {Type: "http", Scheme: "bearer"}}
+	config.Components.SecuritySchemes = map[string]*huma.SecurityScheme{"token": {Type: "http",
+		Scheme: "bearer"}}
 	s.api = humago.New(s.mux, config)
 	s.api.UseMiddleware(s.authorize)
 	s.registerIDs()
@@ -176,7 +147,7 @@ func New(c Config) (*Server, error) {
 	return s, nil
 }
 
-// compressIfAsked spares other requests what compression costs.
+// compressIfAsked compresses only if the client asks, so other requests do not pay for it.
 func compressIfAsked(compressed, plain http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if len(r.Header["Accept-Encoding"]) > 0 {
@@ -197,7 +168,7 @@ func (s *Server) HasTokens() bool { return s.config.Tokens != nil }
 func (s *Server) OpenAPI() ([]byte, error) { return s.api.OpenAPI().MarshalJSON() }
 
 // Drain makes /readyz say that the server shuts down, so that load balancers send no more
-// requests. It goes on answering those that come, and asks clients to close their connections.
+// requests. The server still answers requests, and asks clients to close their connections.
 func (s *Server) Drain() { s.draining.Store(true) }
 
 // Close stops the generators and gives the server's leases back. No request may be under

@@ -28,39 +28,9 @@ import (
 	httpstore "github.com/sortid/sortid/store/http"
 )
 
-// inspect stands for that of the command.
-func inspect(b []byte, s *format.Format, text string) ([]byte, error) {
-	if s == nil {
-		found := format.DetectOurs(text)
-		if len(found) == 0 {
-			return b, fmt.Errorf("%q is no ID", text)
-		}
-		return found[0].ID.AppendJSON(b), nil
-	}
-	id, _, err := s.ParseAny(text)
-	if err != nil {
-		return b, err
-	}
-	return id.AppendJSON(b), nil
-}
-
-// formats stands for the command's.
-func formats(t *testing.T) (b []byte) {
-	t.Helper()
-	for _, s := range format.Ours() {
-		line, err := json.Marshal(s)
-		if err != nil {
-			t.Fatal(err)
-		}
-		b = append(append(b, line...), '\n')
-	}
-	return b
-}
-
 // start serves a configuration until the test ends.
 func start(t *testing.T, c Config) (*Server, *httptest.Server) {
 	t.Helper()
-	c.Inspect, c.Formats = inspect, formats(t)
 	s, err := New(c)
 	if err != nil {
 		t.Fatal(err)
@@ -138,10 +108,12 @@ func TestIDs(t *testing.T) {
 		for _, encoding := range sch.Encodings {
 			for _, n := range []int{1, 2, 5000} {
 				for _, accept := range []string{"", "application/json"} {
-					url := fmt.Sprintf("%s/v1/ids/%s?n=%d&encoding=%s", ts.URL, sch.Name, n, encoding)
+					url := fmt.Sprintf("%s/v1/ids/%s?n=%d&encoding=%s", ts.URL, sch.Name, n,
+						encoding)
 					a := send(t, http.MethodPost, url, "", "Accept: "+accept)
 					if a.StatusCode != 200 || a.Header.Get("Cache-Control") != "no-store" {
-						t.Fatalf("%s: %d %s: %s", url, a.StatusCode, a.Header.Get("Cache-Control"), a.body)
+						t.Fatalf("%s: %d %s: %s", url, a.StatusCode, a.Header.Get("Cache-Control"),
+							a.body)
 					}
 					var texts []string
 					if accept == "" {
@@ -157,8 +129,10 @@ func TestIDs(t *testing.T) {
 							Format string   `json:"format"`
 							IDs    []string `json:"ids"`
 						}
-						if err := json.Unmarshal([]byte(a.body), &out); err != nil || out.Format != sch.Name || a.Header.Get("Content-Type") != typeJSON {
-							t.Fatalf("%s: %v, type %s: %.200s", url, err, a.Header.Get("Content-Type"), a.body)
+						if err := json.Unmarshal([]byte(a.body), &out); err != nil ||
+							out.Format != sch.Name || a.Header.Get("Content-Type") != typeJSON {
+							t.Fatalf("%s: %v, type %s: %.200s", url, err,
+								a.Header.Get("Content-Type"), a.body)
 						}
 						texts = out.IDs
 					}
@@ -179,7 +153,8 @@ func TestIDs(t *testing.T) {
 			}
 		}
 	}
-	if a := send(t, http.MethodGet, ts.URL+"/v1/ids/scru128?n=100000", ""); strings.Count(a.body, "\n") != 100000 {
+	if a := send(t, http.MethodGet, ts.URL+"/v1/ids/scru128?n=100000", ""); strings.Count(a.body,
+		"\n") != 100000 {
 		t.Errorf("%d IDs", strings.Count(a.body, "\n"))
 	}
 }
@@ -223,49 +198,81 @@ func TestRequests(t *testing.T) {
 		status                  int
 		want                    string
 	}{
-		{"no store", "GET", bare.URL + "/v1/ids/scru64", "", nil, 503, "has no store to lease a node ID of scru64 from"},
-		{"no store for others", "POST", bare.URL + "/v1/store/time", "{}", nil, 404, "no such path"},
+		{"no store", "GET", bare.URL + "/v1/ids/scru64", "", nil, 503,
+			"has no store to lease a node ID of scru64 from"},
+		{"no store for others", "POST", bare.URL + "/v1/store/time", "{}", nil, 404,
+			"no such path"},
 		{"no store, ready", "GET", bare.URL + "/readyz", "", nil, 200, "ready"},
-		{"unknown format", "GET", ts.URL + "/v1/ids/scru12", "", nil, 422, "scru64, scru128, scru160, euid, uid60"},
+		{"unknown format", "GET", ts.URL + "/v1/ids/scru12", "", nil, 422,
+			"scru64, scru128, scru160, euid, uid60"},
 		{"too many", "GET", ts.URL + "/v1/ids/scru128?n=100001", "", nil, 422, "want 1 to 100000"},
 		{"none", "GET", ts.URL + "/v1/ids/scru128?n=0", "", nil, 422, "want 1 to 100000"},
 		{"negative", "GET", ts.URL + "/v1/ids/scru128?n=-1", "", nil, 422, "query.n"},
 		{"not a number", "GET", ts.URL + "/v1/ids/scru128?n=many", "", nil, 422, "query.n"},
-		{"unknown encoding", "GET", ts.URL + "/v1/ids/scru128?encoding=ulid", "", nil, 422, "text, hex, int and uuid"},
-		{"encoding of another width", "GET", ts.URL + "/v1/ids/scru64?encoding=uuid", "", nil, 422, "scru64 IDs have 64 bits"},
-		{"unknown parameter", "GET", ts.URL + "/v1/ids/scru128?m=3", "", nil, 422, "query.m"},
-		{"accepts neither", "GET", ts.URL + "/v1/ids/scru128", "", []string{"Accept: image/png"}, 406, "text/plain or application/json"},
-		{"prefers JSON", "GET", ts.URL + "/v1/ids/scru128", "", []string{"Accept: text/plain;q=0.5, application/json"}, 200, `{"format"`},
+		{"unknown encoding", "GET", ts.URL + "/v1/ids/scru128?encoding=ulid", "", nil, 422,
+			"text, hex, int and uuid"},
+		{"encoding of another width", "GET", ts.URL + "/v1/ids/scru64?encoding=uuid", "", nil, 422,
+			"scru64 IDs have 64 bits"},
+		{"unknown parameter", "GET", ts.URL + "/v1/ids/scru128?m=3", "", nil, 422,
+			"unknown query parameter"},
+		{"accepts neither", "GET", ts.URL + "/v1/ids/scru128", "", []string{"Accept: image/png"},
+			406, "text/plain or application/json"},
+		{"prefers JSON", "GET", ts.URL + "/v1/ids/scru128", "",
+			[]string{"Accept: text/plain;q=0.5, application/json"}, 200, `{"format"`},
 		{"unknown path", "GET", ts.URL + "/v2/ids", "", nil, 404, "no such path"},
-		{"unknown method", "DELETE", ts.URL + "/v1/ids/euid", "", nil, 405, "this path takes GET, HEAD, POST"},
+		{"unknown method", "DELETE", ts.URL + "/v1/ids/euid", "", nil, 405,
+			"this path takes GET, HEAD, POST"},
 		{"options", "OPTIONS", ts.URL + "/v1/inspect", "", nil, 204, ""},
 		{"head", "HEAD", ts.URL + "/v1/ids/euid", "", nil, 200, ""},
-		{"inspect", "GET", ts.URL + "/v1/inspect/0372ijojuxuhjsfkeryi2mrtm", "", nil, 200, `"time":"2022-04-03T11:40:14.308Z"`},
-		{"inspect no ID", "GET", ts.URL + "/v1/inspect/nonsense", "", nil, 422, `"location":"path.id"`},
+		{"inspect", "GET", ts.URL + "/v1/inspect/0372ijojuxuhjsfkeryi2mrtm", "", nil, 200,
+			`"time":"2022-04-03T11:40:14.308Z"`},
+		{"inspect no ID", "GET", ts.URL + "/v1/inspect/nonsense", "", nil, 422,
+			`"location":"path.id"`},
 		{"inspect as", "GET", ts.URL + "/v1/inspect/naS8QBhxi?format=euid", "", nil, 422, "euid"},
-		{"inspect long", "GET", ts.URL + "/v1/inspect/" + long[:300], "", nil, 422, "expected length <= 200"},
-		{"lines", "POST", ts.URL + "/v1/inspect", "nonsense\n\n 0u2pf62ji4b9 \r\n" + long + "\nxinaS8QBh", nil, 200,
-			`{"line":1,"error":"\"nonsense\" is no ID"}` + "\n" + `{"format":"scru64","text":"0u2pf62ji4b9"`},
+		{"inspect long", "GET", ts.URL + "/v1/inspect/" + long[:300], "", nil, 422,
+			"expected length <= 200"},
+		{"lines", "POST", ts.URL + "/v1/inspect", "nonsense\n\n 0u2pf62ji4b9 \r\n" + long +
+			"\nxinaS8QBh", nil, 200,
+			`no format known to sortid has such IDs"}` + "\n" +
+				`{"format":"scru64","text":"0u2pf62ji4b9"`},
 		{"a long line", "POST", ts.URL + "/v1/inspect", long + "\nxinaS8QBh", nil, 200,
-			`{"line":1,"error":"longer than 1024 bytes, which no ID is"}` + "\n" + `{"format":"uid60"`},
+			`{"line":1,"error":"longer than 1024 bytes, which no ID is"}` + "\n" +
+				`{"format":"uid60"`},
 		{"no lines", "POST", ts.URL + "/v1/inspect", "", nil, 200, ""},
-		{"bounds", "GET", ts.URL + "/v1/bounds/scru64?from=2026-11-17&to=2026-11-18", "", nil, 200, `"to":"2026-11-18T00:00:00.000Z"`},
+		{"bounds", "GET", ts.URL + "/v1/bounds/scru64?from=2026-11-17&to=2026-11-18", "", nil, 200,
+			`"to":"2026-11-18T00:00:00.000Z"`},
 		{"bounds without a start", "GET", ts.URL + "/v1/bounds/scru64", "", nil, 422, "query.from"},
-		{"bounds, no time", "GET", ts.URL + "/v1/bounds/scru64?from=soon", "", nil, 422, `"location":"query.from"`},
-		{"bounds, empty", "GET", ts.URL + "/v1/bounds/scru64?from=2026-11-17&to=2026-11-16", "", nil, 422, "is empty"},
-		{"formats", "GET", ts.URL + "/v1/formats", "", nil, 200, `{"format":"scru64"`},
+		{"bounds, no time", "GET", ts.URL + "/v1/bounds/scru64?from=soon", "", nil, 422,
+			`"location":"query.from"`},
+		{"bounds, empty", "GET", ts.URL + "/v1/bounds/scru64?from=2026-11-17&to=2026-11-16", "",
+			nil, 422, "is empty"},
+		{"formats", "GET", ts.URL + "/v1/formats", "", nil, 200, `{"name":"scru64"`},
 		{"live", "GET", ts.URL + "/healthz", "", nil, 200, "ok"},
 		{"ready", "GET", ts.URL + "/readyz", "", nil, 200, "ready"},
-		{"metrics", "GET", ts.URL + "/metrics", "", nil, 200, "# HELP sortid_lease_remaining_seconds"},
+		{"metrics", "GET", ts.URL + "/metrics", "", nil, 200,
+			"# HELP sortid_lease_remaining_seconds"},
 		{"description", "GET", ts.URL + "/openapi.json", "", nil, 200, `"version":"v1.2.3"`},
 		{"page", "GET", ts.URL + "/", "", nil, 200, "GET /v1/ids/{format}"},
-		{"not JSON", "POST", ts.URL + "/v1/store/get", "realm", nil, 400, "not the JSON that /openapi.json describes"},
-		{"more than JSON", "POST", ts.URL + "/v1/store/get", `{"realm":"r","blocks":["1/8"]} x`, nil, 400, "goes on after its JSON object"},
-		{"unknown member", "POST", ts.URL + "/v1/store/get", `{"realm":"r","block":"1/8"}`, nil, 400, `unknown field \"block\"`},
-		{"no block", "POST", ts.URL + "/v1/store/get", `{"realm":"r","blocks":["1/99"]}`, nil, 400, "not a node ID and its size"},
-		{"a body too large", "POST", ts.URL + "/v1/store/get", strings.Repeat(" ", 2<<20), nil, 413, ""},
-		{"two realms", "POST", ts.URL + "/v1/store/compare-and-set", `{"changes":[{"prev":{"realm":"a"},"next":{"realm":"b"}}]}`, nil, 422, "different blocks"},
-		{"no changes", "POST", ts.URL + "/v1/store/compare-and-set", `{"changes":[]}`, nil, 422, "0 changes, want 1 to"},
+		{"not JSON", "POST", ts.URL + "/v1/store/get", "realm", nil, 400,
+			"not the JSON that /openapi.json describes"},
+		{"more than JSON", "POST", ts.URL + "/v1/store/get", `{"realm":"r","blocks":["1/8"]} x`,
+			nil, 400, "goes on after its JSON object"},
+		{"unknown member", "POST", ts.URL + "/v1/store/get", `{"realm":"r","block":"1/8"}`, nil,
+			400, `unknown field \"block\"`},
+		{"a long realm", "POST", ts.URL + "/v1/store/get", `{"realm":"r@` +
+			strings.Repeat("a", 5000) + `","blocks":["0/0","0/0"]}`, nil, 422,
+			"has 5002 bytes"},
+		{"list of a long realm", "POST", ts.URL + "/v1/store/list", `{"realm":"` +
+			strings.Repeat("a", 5000) + `"}`, nil, 422, "has 5000 bytes"},
+		{"no block", "POST", ts.URL + "/v1/store/get", `{"realm":"r","blocks":["1/99"]}`, nil, 400,
+			"not a node ID and its size"},
+		{"a body too large", "POST", ts.URL + "/v1/store/get", strings.Repeat(" ", 2<<20), nil, 413,
+			""},
+		{"two realms", "POST", ts.URL + "/v1/store/compare-and-set",
+			`{"changes":[{"prev":{"realm":"a"},"next":{"realm":"b"}}]}`, nil, 422,
+			"different blocks"},
+		{"no changes", "POST", ts.URL + "/v1/store/compare-and-set", `{"changes":[]}`, nil, 422,
+			"0 changes, want 1 to"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			a := send(t, c.method, c.url, c.body, c.headers...)
@@ -277,7 +284,8 @@ func TestRequests(t *testing.T) {
 			}
 			if c.status >= 400 {
 				var p httpstore.Problem
-				if err := json.Unmarshal([]byte(a.body), &p); err != nil || p.Status != c.status || p.Title == "" || a.Header.Get("Content-Type") != "application/problem+json" {
+				if err := json.Unmarshal([]byte(a.body), &p); err != nil || p.Status != c.status ||
+					p.Title == "" || a.Header.Get("Content-Type") != "application/problem+json" {
 					t.Errorf("no problem: %v, %s: %s", err, a.Header.Get("Content-Type"), a.body)
 				}
 			}
@@ -316,7 +324,8 @@ func TestStore(t *testing.T) {
 
 // openStore starts a server, and returns a function that opens its store.
 func openStore(t *testing.T, allowAny bool) func() lease.Store {
-	s, ts := start(t, Config{Store: lease.NewMemory(), Conditions: []string{"as long as the process lives"}})
+	s, ts := start(t, Config{Store: lease.NewMemory(),
+		Conditions: []string{"as long as the process lives"}})
 	s.checked.any = allowAny
 	return func() lease.Store {
 		s, err := httpstore.Open(t.Context(), ts.URL)
@@ -335,7 +344,10 @@ type withoutOwn struct{ *httpstore.Store }
 
 func (s withoutOwn) Realms(ctx context.Context) ([]string, error) {
 	names, err := s.Store.Realms(ctx)
-	return slices.DeleteFunc(names, func(name string) bool { return name == "scru64" || name == "uid60" }), err
+	return slices.DeleteFunc(names, func(name string) bool {
+		return name == "scru64" ||
+			name == "uid60"
+	}), err
 }
 
 // A flaky store fails while it is told to.
@@ -346,7 +358,8 @@ type flaky struct {
 
 var errDown = errors.New("the database at 10.9.8.7 is down")
 
-func (f *flaky) GetMany(ctx context.Context, realm string, b []lease.Block) ([]lease.Record, error) {
+func (f *flaky) GetMany(ctx context.Context, realm string,
+	b []lease.Block) ([]lease.Record, error) {
 	if f.down.Load() {
 		return nil, errDown
 	}
@@ -417,7 +430,8 @@ func TestStoreAway(t *testing.T) {
 		}
 	}
 	a := send(t, http.MethodPost, ts.URL+"/v1/store/get", `{"realm":"r","blocks":["1/8"]}`)
-	if a.StatusCode != 503 || a.Header.Get("Retry-After") == "" || strings.Contains(a.body, "10.9.8.7") {
+	if a.StatusCode != 503 || a.Header.Get("Retry-After") == "" ||
+		strings.Contains(a.body, "10.9.8.7") {
 		t.Errorf("%d: %s", a.StatusCode, a.body)
 	}
 	store.down.Store(false)
@@ -432,7 +446,8 @@ func TestStoreAway(t *testing.T) {
 	mu.Unlock()
 
 	s.Drain()
-	if a := send(t, http.MethodGet, ts.URL+"/readyz", ""); a.StatusCode != 503 || !strings.Contains(a.body, "shuts down") {
+	if a := send(t, http.MethodGet, ts.URL+"/readyz", ""); a.StatusCode != 503 ||
+		!strings.Contains(a.body, "shuts down") {
 		t.Errorf("draining: %d: %s", a.StatusCode, a.body)
 	}
 }
@@ -444,7 +459,7 @@ func (f writerFunc) Write(b []byte) (int, error) { return f(b) }
 // A server gives its node IDs back when it shuts down.
 func TestClose(t *testing.T) {
 	store := lease.NewMemory()
-	s, err := New(Config{Store: store, Inspect: inspect})
+	s, err := New(Config{Store: store})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -519,21 +534,31 @@ func TestTokens(t *testing.T) {
 		{"GET", "/v1/bounds/euid?from=-1h", "", status{"ids": 200, "orders": 200, "admin": 200}},
 		{"GET", "/v1/formats", "", status{"ids": 200, "orders": 200, "admin": 200}},
 		{"GET", "/metrics", "", status{"ids": 403, "orders": 403, "admin": 200}},
-		{"POST", "/v1/store/get", fmt.Sprintf(get, "orders"), status{"ids": 403, "orders": 200, "admin": 200}},
-		{"POST", "/v1/store/get", fmt.Sprintf(get, "orders@0123456789abcdef"), status{"ids": 403, "orders": 200, "admin": 200}},
-		{"POST", "/v1/store/get", fmt.Sprintf(get, "scru64"), status{"ids": 403, "orders": 403, "admin": 200}},
-		{"POST", "/v1/store/get", fmt.Sprintf(get, "ordersX"), status{"ids": 403, "orders": 403, "admin": 200}},
-		{"POST", "/v1/store/list", `{"realm":"other"}`, status{"ids": 403, "orders": 403, "admin": 200}},
-		{"POST", "/v1/store/list", `{"realm":"orders"}`, status{"ids": 403, "orders": 200, "admin": 200}},
-		{"POST", "/v1/store/compare-and-set", fmt.Sprintf(cas, "other"), status{"ids": 403, "orders": 403, "admin": 200}},
-		{"POST", "/v1/store/compare-and-set", fmt.Sprintf(cas, "orders"), status{"ids": 403, "orders": 200, "admin": 200}},
+		{"POST", "/v1/store/get", fmt.Sprintf(get, "orders"),
+			status{"ids": 403, "orders": 200, "admin": 200}},
+		{"POST", "/v1/store/get", fmt.Sprintf(get, "orders@0123456789abcdef"),
+			status{"ids": 403, "orders": 200, "admin": 200}},
+		{"POST", "/v1/store/get", fmt.Sprintf(get, "scru64"),
+			status{"ids": 403, "orders": 403, "admin": 200}},
+		{"POST", "/v1/store/get", fmt.Sprintf(get, "ordersX"),
+			status{"ids": 403, "orders": 403, "admin": 200}},
+		{"POST", "/v1/store/list", `{"realm":"other"}`,
+			status{"ids": 403, "orders": 403, "admin": 200}},
+		{"POST", "/v1/store/list", `{"realm":"orders"}`,
+			status{"ids": 403, "orders": 200, "admin": 200}},
+		{"POST", "/v1/store/compare-and-set", fmt.Sprintf(cas, "other"),
+			status{"ids": 403, "orders": 403, "admin": 200}},
+		{"POST", "/v1/store/compare-and-set", fmt.Sprintf(cas, "orders"),
+			status{"ids": 403, "orders": 200, "admin": 200}},
 		{"POST", "/v1/store/time", "{}", status{"ids": 403, "orders": 200, "admin": 200}},
 		{"POST", "/v1/store/conditions", "{}", status{"ids": 403, "orders": 200, "admin": 200}},
 		{"POST", "/v1/store/realms", "{}", status{"ids": 403, "orders": 200, "admin": 200}},
 	} {
 		var refused string
-		for _, header := range []string{"Accept: */*", "Authorization: Bearer wrong", "Authorization: Basic " + texts["admin"],
-			"Authorization: " + texts["admin"], "Authorization: Bearer " + texts["admin"][:20], "Authorization: Bearer "} {
+		for _, header := range []string{"Accept: */*", "Authorization: Bearer wrong",
+			"Authorization: Basic " + texts["admin"],
+			"Authorization: " + texts["admin"], "Authorization: Bearer " +
+				texts["admin"][:20], "Authorization: Bearer "} {
 			a := send(t, c.method, ts.URL+c.path, c.body, header)
 			if a.StatusCode != 401 || a.Header.Get("WWW-Authenticate") == "" {
 				t.Errorf("%s %s with %.22q: %d", c.method, c.path, header, a.StatusCode)
@@ -546,7 +571,8 @@ func TestTokens(t *testing.T) {
 		for name, want := range c.want {
 			a := send(t, c.method, ts.URL+c.path, c.body, with(name))
 			if a.StatusCode != want {
-				t.Errorf("%s %s with %s: %d, want %d: %s", c.method, c.path, name, a.StatusCode, want, a.body)
+				t.Errorf("%s %s with %s: %d, want %d: %s", c.method, c.path, name, a.StatusCode,
+					want, a.body)
 			}
 			if want == 403 && !strings.Contains(a.body, `"detail":"`+forbidden+`"`) {
 				t.Errorf("%s %s with %s: %s", c.method, c.path, name, a.body)
@@ -558,10 +584,12 @@ func TestTokens(t *testing.T) {
 			t.Errorf("%s without a token: %d", path, a.StatusCode)
 		}
 	}
-	if a := send(t, http.MethodPost, ts.URL+"/v1/store/realms", "{}", with("orders")); strings.Contains(a.body, "scru64") {
+	if a := send(t, http.MethodPost, ts.URL+"/v1/store/realms", "{}",
+		with("orders")); strings.Contains(a.body, "scru64") {
 		t.Errorf("a token sees realms that it may not use: %s", a.body)
 	}
-	if a := send(t, http.MethodPost, ts.URL+"/v1/store/realms", "{}", with("admin")); !strings.Contains(a.body, "scru64") {
+	if a := send(t, http.MethodPost, ts.URL+"/v1/store/realms", "{}",
+		with("admin")); !strings.Contains(a.body, "scru64") {
 		t.Errorf("realms: %s", a.body)
 	}
 
@@ -571,7 +599,8 @@ func TestTokens(t *testing.T) {
 		a := send(t, http.MethodGet, ts.URL+"/v1/formats", "", with("slow"))
 		after, _ := strconv.Atoi(a.Header.Get("Retry-After"))
 		if a.StatusCode != want || (want == 429) != (after > 1800 && after <= 3600) {
-			t.Errorf("request %d: %d, want %d; Retry-After: %q", i, a.StatusCode, want, a.Header.Get("Retry-After"))
+			t.Errorf("request %d: %d, want %d; Retry-After: %q", i, a.StatusCode, want,
+				a.Header.Get("Retry-After"))
 		}
 	}
 
@@ -581,7 +610,8 @@ func TestTokens(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer st.Close()
-	l, err := lease.Acquire(t.Context(), st, lease.Config{Realm: "orders", Format: lease.SCRU64, NodeBits: 8})
+	l, err := lease.Acquire(t.Context(), st, lease.Config{Realm: "orders", Format: lease.SCRU64,
+		NodeBits: 8})
 	if err != nil {
 		t.Fatal(err)
 	}

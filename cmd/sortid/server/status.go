@@ -15,35 +15,45 @@ func (s *Server) registerStatus() {
 		return map[string]*huma.Response{"200": {Description: description,
 			Content: map[string]*huma.MediaType{"text/plain": {Schema: &huma.Schema{Type: huma.TypeString}}}}}
 	}
-	get := func(id, path, summary, permission string, responses map[string]*huma.Response, errors ...int) huma.Operation {
-		op := huma.Operation{OperationID: id, Method: http.MethodGet, Path: path, Tags: []string{"status"},
+	get := func(id, path, summary, permission string, responses map[string]*huma.Response,
+		errors ...int) huma.Operation {
+		op := huma.Operation{OperationID: id, Method: http.MethodGet, Path: path,
+			Tags:    []string{"status"},
 			Summary: summary, Responses: responses, Errors: errors}
 		s.secure(&op, permission)
 		return op
 	}
 
-	huma.Register(s.api, get("healthz", "/healthz", "Say whether the process lives", permitNone, text("it does")),
+	huma.Register(s.api, get("healthz", "/healthz", "Say whether the process lives", permitNone,
+		text("it does")),
 		func(context.Context, *struct{}) (*rawOutput, error) {
-			return &rawOutput{ContentType: typeText, CacheControl: "no-store", Body: []byte("ok\n")}, nil
+			return &rawOutput{ContentType: typeText, CacheControl: "no-store",
+				Body: []byte("ok\n")}, nil
 		})
 
-	huma.Register(s.api, get("readyz", "/readyz", "Say whether the server can make IDs of each format that it serves",
+	huma.Register(s.api, get("readyz", "/readyz",
+		"Say whether the server can make IDs of each format that it serves",
 		permitNone, text("it can"), http.StatusUnprocessableEntity, http.StatusServiceUnavailable),
 		func(ctx context.Context, _ *struct{}) (*rawOutput, error) {
 			if s.draining.Load() {
 				return nil, huma.Error503ServiceUnavailable("the server shuts down")
 			}
 			if err := s.generators.ready(); err != nil {
-				// What is wrong with the store is for the log, and not for everybody.
+				// Details about the store go to the log only, not to clients.
 				s.log.Warn("not ready", "error", err)
-				return nil, huma.Error503ServiceUnavailable("a format has no node ID, or can make no ID now; the server's log says more")
+				return nil, huma.Error503ServiceUnavailable(
+					"a format has no node ID, or can make no ID now; the server's log says more")
 			}
-			return &rawOutput{ContentType: typeText, CacheControl: "no-store", Body: []byte("ready\n")}, nil
+			return &rawOutput{ContentType: typeText, CacheControl: "no-store",
+				Body: []byte("ready\n")}, nil
 		})
 
-	metrics := promhttp.HandlerFor(s.metrics.registry, promhttp.HandlerOpts{DisableCompression: true})
-	huma.Register(s.api, get("metrics", "/metrics", "Metrics for Prometheus", permitAdmin, text("in Prometheus' text format"),
-		http.StatusUnauthorized, http.StatusForbidden, http.StatusUnprocessableEntity, http.StatusTooManyRequests),
+	metrics := promhttp.HandlerFor(s.metrics.registry,
+		promhttp.HandlerOpts{DisableCompression: true})
+	huma.Register(s.api, get("metrics", "/metrics", "Metrics for Prometheus", permitAdmin,
+		text("in Prometheus' text format"),
+		http.StatusUnauthorized, http.StatusForbidden, http.StatusUnprocessableEntity,
+		http.StatusTooManyRequests),
 		func(context.Context, *struct{}) (*huma.StreamResponse, error) {
 			return &huma.StreamResponse{Body: func(ctx huma.Context) {
 				r, w := humago.Unwrap(ctx)

@@ -18,7 +18,6 @@ import (
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
-	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
 	"github.com/sortid/sortid/lease"
 	httpstore "github.com/sortid/sortid/store/http"
@@ -33,7 +32,8 @@ func (s *Server) registerStore() {
 	}
 	none, records := object(nil), object(properties{"records": arrayOf(recordSchema)}, "records")
 	register(s, "get", "Read records of a realm",
-		object(properties{"realm": realmSchema, "blocks": many(text("as in 42/8"))}, "realm", "blocks"),
+		object(properties{"realm": realmSchema, "blocks": many(text("as in 42/8"))}, "realm",
+			"blocks"),
 		records, s.storeGet)
 	change := object(properties{"prev": recordSchema, "next": recordSchema}, "prev", "next")
 	register(s, "compare-and-set",
@@ -45,9 +45,11 @@ func (s *Server) registerStore() {
 	register(s, "list", "Read all records of a realm",
 		object(properties{"realm": realmSchema}, "realm"), records, s.storeList)
 	register(s, "time", "Read the store's clock", none,
-		object(properties{"time": {Type: huma.TypeString, Format: "date-time"}}, "time"), s.storeTime)
+		object(properties{"time": {Type: huma.TypeString, Format: "date-time"}}, "time"),
+		s.storeTime)
 	register(s, "conditions", "Say under which conditions the store never forgets", none,
-		object(properties{"conditions": arrayOf(text("a sentence"))}, "conditions"), s.storeConditions)
+		object(properties{"conditions": arrayOf(text("a sentence"))}, "conditions"),
+		s.storeConditions)
 }
 
 type properties map[string]*huma.Schema
@@ -68,29 +70,34 @@ func integer(doc string) *huma.Schema {
 }
 
 var (
-	realmSchema  = text("The name of the realm, with \"@\" and the generation for the records of its node IDs")
+	realmSchema = text(
+		"The name of the realm, with \"@\" and the generation for the records of its node IDs")
 	recordSchema = object(properties{
-		"realm":      realmSchema,
-		"block":      text("The node ID and its size, as in 42/8; 0/0 is the realm's own record"),
-		"revision":   integer("How often the record was changed; 0: there is none"),
-		"hwm":        integer("The first tick never granted"),
-		"state":      text("What the block is: retired, whole, split or merging"),
-		"owner":      text("Who holds it"),
-		"from":       integer("The first tick that the owner was granted"),
-		"request":    integer("The owner's number for the grant, or for which merge the block was retired"),
-		"deadline":   integer("The tick from which on others may take it"),
-		"name":       text("The holder's name, for people"),
-		"key":        text("Shows in a block that was released that the owner did so"),
-		"terms":      {Type: huma.TypeObject, AdditionalProperties: true, Description: "What holds for all leases of the realm"},
+		"realm":    realmSchema,
+		"block":    text("The node ID and its size, as in 42/8; 0/0 is the realm's own record"),
+		"revision": integer("How often the record was changed; 0: there is none"),
+		"hwm":      integer("The first tick never granted"),
+		"state":    text("What the block is: retired, whole, split or merging"),
+		"owner":    text("Who holds it"),
+		"from":     integer("The first tick that the owner was granted"),
+		"request": integer(
+			"The owner's number for the grant, or for which merge the block was retired"),
+		"deadline": integer("The tick from which on others may take it"),
+		"name":     text("The holder's name, for people"),
+		"key":      text("Shows in a block that was released that the owner did so"),
+		"terms": {Type: huma.TypeObject, AdditionalProperties: true,
+			Description: "What holds for all leases of the realm"},
 		"generation": text("The realm's generation"),
 	}, "realm", "block", "revision", "hwm", "state")
 )
 
-func (s *Server) storeGet(ctx context.Context, in httpstore.GetRequest) (out httpstore.GetAnswer, err error) {
+func (s *Server) storeGet(ctx context.Context,
+	in httpstore.GetRequest) (out httpstore.GetAnswer, err error) {
 	if len(in.Blocks) > maxMany {
-		return out, invalid(fmt.Sprintf("%d blocks, want at most %d", len(in.Blocks), maxMany), "body.blocks")
+		return out, invalid(fmt.Sprintf("%d blocks, want at most %d", len(in.Blocks), maxMany),
+			"body.blocks")
 	}
-	if err := s.permitRealm(ctx, baseRealm(in.Realm)); err != nil {
+	if err := s.permitRecords(ctx, in.Realm); err != nil {
 		return out, err
 	}
 	out.Records = []lease.Record{}
@@ -111,7 +118,8 @@ func (s *Server) storeCompareAndSet(ctx context.Context, in httpstore.CompareAnd
 	out httpstore.CompareAndSetAnswer, err error,
 ) {
 	if len(in.Changes) < 1 || len(in.Changes) > maxMany {
-		return out, invalid(fmt.Sprintf("%d changes, want 1 to %d", len(in.Changes), maxMany), "body.changes")
+		return out, invalid(fmt.Sprintf("%d changes, want 1 to %d", len(in.Changes), maxMany),
+			"body.changes")
 	}
 	changes := make([]lease.Change, len(in.Changes))
 	for i, c := range in.Changes {
@@ -127,18 +135,21 @@ func (s *Server) storeCompareAndSet(ctx context.Context, in httpstore.CompareAnd
 	return out, err
 }
 
-func (s *Server) storeRealms(ctx context.Context, _ struct{}) (out httpstore.RealmsAnswer, err error) {
+func (s *Server) storeRealms(ctx context.Context,
+	_ struct{}) (out httpstore.RealmsAnswer, err error) {
 	if err := s.permitStore(ctx); err != nil {
 		return out, err
 	}
 	names, err := s.config.Store.Realms(ctx)
-	names = slices.DeleteFunc(names, func(name string) bool { return s.permitRealm(ctx, name) != nil })
+	names = slices.DeleteFunc(
+		names, func(name string) bool { return s.permitRealm(ctx, name) != nil })
 	out.Realms = append([]string{}, names...)
 	return out, err
 }
 
-func (s *Server) storeList(ctx context.Context, in httpstore.ListRequest) (out httpstore.ListAnswer, err error) {
-	if err := s.permitRealm(ctx, baseRealm(in.Realm)); err != nil {
+func (s *Server) storeList(ctx context.Context,
+	in httpstore.ListRequest) (out httpstore.ListAnswer, err error) {
+	if err := s.permitRecords(ctx, in.Realm); err != nil {
 		return out, err
 	}
 	records, err := s.config.Store.List(ctx, in.Realm)
@@ -154,7 +165,8 @@ func (s *Server) storeTime(ctx context.Context, _ struct{}) (out httpstore.TimeA
 	return out, err
 }
 
-func (s *Server) storeConditions(ctx context.Context, _ struct{}) (out httpstore.ConditionsAnswer, err error) {
+func (s *Server) storeConditions(ctx context.Context,
+	_ struct{}) (out httpstore.ConditionsAnswer, err error) {
 	if err := s.permitStore(ctx); err != nil {
 		return out, err
 	}
@@ -166,16 +178,23 @@ func (s *Server) storeConditions(ctx context.Context, _ struct{}) (out httpstore
 // maps errors to status codes.
 func register[In, Out any](s *Server, name, summary string, in, out *huma.Schema,
 	do func(context.Context, In) (Out, error)) {
+	queue := s.storeQueue
+	if name == "list" {
+		queue = s.storeLists
+	}
 	op := huma.Operation{
 		OperationID: "store-" + name,
 		Method:      http.MethodPost,
 		Path:        "/v1/store/" + name,
 		Tags:        []string{"store"},
 		Summary:     summary,
-		Middlewares: huma.Middlewares{s.boundBodies, s.readJSON, s.bound(name)},
+		// Slow bodies hold up only each other, and no requests that have come whole.
+		Middlewares: huma.Middlewares{s.within(s.storeBodies), s.readJSON, s.within(queue)},
 		Errors: []int{http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden,
-			http.StatusRequestTimeout, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType,
-			http.StatusUnprocessableEntity, http.StatusTooManyRequests, http.StatusServiceUnavailable},
+			http.StatusRequestTimeout, http.StatusRequestEntityTooLarge,
+			http.StatusUnsupportedMediaType,
+			http.StatusUnprocessableEntity, http.StatusTooManyRequests,
+			http.StatusServiceUnavailable},
 		Responses: jsonResponse(summary, out),
 	}
 	if name == "time" {
@@ -195,40 +214,12 @@ func register[In, Out any](s *Server, name, summary string, in, out *huma.Schema
 		if err != nil {
 			return nil, err
 		}
-		return &rawOutput{ContentType: typeJSON, CacheControl: "no-store", Body: append(b, '\n')}, nil
+		return &rawOutput{ContentType: typeJSON, CacheControl: "no-store", Body: append(b, '\n')},
+			nil
 	})
 	// readJSON reads the body, so the body is described only now.
 	s.api.OpenAPI().Paths[op.Path].Post.RequestBody = &huma.RequestBody{
 		Required: true, Content: map[string]*huma.MediaType{typeJSON: {Schema: in}},
-	}
-}
-
-// boundBodies bounds the bodies that are being read, apart from the requests that have come
-// whole: slow clients hold up only each other.
-func (s *Server) boundBodies(ctx huma.Context, next func(huma.Context)) {
-	_, w := humago.Unwrap(ctx)
-	if !s.storeBodies.enter() {
-		s.refuse(w, busy("too many requests of the store are under way; ask again"))
-		return
-	}
-	defer s.storeBodies.leave()
-	next(ctx)
-}
-
-// bound refuses requests of an operation while too many are under way.
-func (s *Server) bound(name string) func(huma.Context, func(huma.Context)) {
-	queue := s.storeQueue
-	if name == "list" {
-		queue = s.storeLists
-	}
-	return func(ctx huma.Context, next func(huma.Context)) {
-		_, w := humago.Unwrap(ctx)
-		if !queue.enter() {
-			s.refuse(w, busy("too many requests of the store are under way; ask again"))
-			return
-		}
-		defer queue.leave()
-		next(ctx)
 	}
 }
 
@@ -237,10 +228,12 @@ func callStore[In, Out any](ctx context.Context, s *Server, request In,
 	do func(context.Context, In) (Out, error)) (out Out, err error) {
 	waiting, cancel := context.WithTimeoutCause(ctx, storeTimeout, errUnavailable)
 	defer cancel()
-	if err := s.storeCalls.wait(waiting); err != nil {
-		return out, err
+	select {
+	case s.storeCalls <- struct{}{}:
+		defer func() { <-s.storeCalls }()
+	case <-waiting.Done():
+		return out, context.Cause(waiting)
 	}
-	defer s.storeCalls.leave()
 	ctx, cancel = context.WithTimeout(ctx, callTimeout)
 	defer cancel()
 	return do(ctx, request)
@@ -259,7 +252,8 @@ const bodyTimeout = 5 * time.Second
 // readJSON reads the body of a request of the store. A page of another origin cannot send
 // this type without asking first.
 func (s *Server) readJSON(ctx huma.Context, next func(huma.Context)) {
-	if kind, _, err := mime.ParseMediaType(ctx.Header("Content-Type")); err != nil || kind != typeJSON {
+	if kind, _, err := mime.ParseMediaType(ctx.Header("Content-Type")); err != nil ||
+		kind != typeJSON {
 		huma.WriteErr(s.api, ctx, http.StatusUnsupportedMediaType,
 			"the body must be JSON: send the header \"Content-Type: "+typeJSON+"\"")
 		return
@@ -287,7 +281,8 @@ func decodeBody[In any](ctx context.Context) (request In, err error) {
 	d := json.NewDecoder(bytes.NewReader(body))
 	d.DisallowUnknownFields()
 	if err := d.Decode(&request); err != nil {
-		return request, huma.Error400BadRequest("the body is not the JSON that /openapi.json describes: " + err.Error())
+		return request, huma.Error400BadRequest(
+			"the body is not the JSON that /openapi.json describes: " + err.Error())
 	}
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
 		return request, huma.Error400BadRequest("the body goes on after its JSON object")
@@ -295,8 +290,8 @@ func decodeBody[In any](ctx context.Context) (request In, err error) {
 	return request, nil
 }
 
-// storeProblem returns the problem that an operation of the store answers with. What a store
-// says is about its network, which is not the client's.
+// storeProblem returns the problem with which an operation of the store answers. It hides the
+// store's own errors, because they may describe its network.
 func (s *Server) storeProblem(operation string, err error) error {
 	var status huma.StatusError
 	switch {
@@ -306,7 +301,21 @@ func (s *Server) storeProblem(operation string, err error) error {
 		return huma.Error501NotImplemented("the store has no clock")
 	}
 	s.log.Warn("the store failed", slog.String("operation", operation), slog.Any("error", err))
-	return unavailable(fmt.Errorf("%w: the store did not answer, or refused; the server's log says more", errUnavailable))
+	return unavailable(fmt.Errorf(
+		"%w: the store did not answer, or refused; the server's log says more", errUnavailable))
+}
+
+// permitRecords checks that the client may read the records of a realm, and that its name is not too
+// long. Each record of an answer repeats the name.
+func (s *Server) permitRecords(ctx context.Context, realm string) error {
+	if err := s.permitRealm(ctx, baseRealm(realm)); err != nil {
+		return err
+	}
+	if len(realm) > lease.MaxRealmLen {
+		return invalid(fmt.Sprintf("the realm has %d bytes, want at most %d", len(realm),
+			lease.MaxRealmLen), "body.realm")
+	}
+	return nil
 }
 
 // baseRealm returns the realm of a record's name, which may have a generation.
@@ -316,7 +325,8 @@ func baseRealm(name string) string {
 }
 
 func invalid(message, location string) error {
-	return huma.Error422UnprocessableEntity("invalid request", &huma.ErrorDetail{Message: message, Location: location})
+	return huma.Error422UnprocessableEntity("invalid request", &huma.ErrorDetail{Message: message,
+		Location: location})
 }
 
 // sorted returns the entries of a map in the order of their keys.

@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync"
 	"time"
 
@@ -12,8 +13,8 @@ import (
 // A checkedStore lets a store make only changes that the protocol allows. It is safe for
 // concurrent use.
 //
-// Each change costs a GetMany. The realm's record and the time, which change little, are
-// read again when they are old, and before a change is refused.
+// Each change costs a GetMany. The realm's record and the time change little. They are read
+// again when they are old, and before a change is refused.
 type checkedStore struct {
 	store lease.Store
 	any   bool // allow all changes, for tests of what transports them
@@ -96,8 +97,19 @@ func (g *checkedStore) changeRealm(ctx context.Context, changes []lease.Change) 
 	switch next := changes[0].Next; {
 	case !k.root.Matches(changes[0].Prev):
 		return false, nil
-	case k.root.Revision != 0 && next.Generation != k.root.Generation:
+	case next.HWM != k.root.HWM || k.root.Revision != 0 && next.Generation != k.root.Generation:
 		return false, &lease.ChangeError{Reason: "a server passes on no fence; " + noFence}
+	case k.root.Revision == 0:
+		names, err := g.store.Realms(ctx)
+		if err != nil {
+			return false, err
+		}
+		if len(names) >= maxRealms {
+			return false, &lease.ChangeError{Reason: fmt.Sprintf(
+				"the store has %d realms, and through a server "+
+					"one can be made while there are fewer than %d; make it at the store itself",
+				len(names), maxRealms)}
+		}
 	}
 	records, err := g.store.GetMany(ctx, space, blocks)
 	if err != nil {
@@ -134,14 +146,17 @@ func (g *checkedStore) allows(ctx context.Context, changes []lease.Change, recor
 	case remembered.current() == space: // the realm was fenced meanwhile
 		return false, nil
 	}
-	return false, &lease.ChangeError{Reason: "it makes a record of a generation that is not the realm's; " + noFence}
+	return false,
+		&lease.ChangeError{Reason: "it makes a record of a generation that is not the realm's; " +
+			noFence}
 }
 
-// noFence: a client that could begin a generation could prepare records in it that overlap.
+// noFence: a client that could begin a generation could first put overlapping records into it.
 const noFence = "fence the realm at the store itself"
 
 // check checks changes by what is known and by the records that are evidence.
-func (g *checkedStore) check(ctx context.Context, k known, changes []lease.Change, records []lease.Record,
+func (g *checkedStore) check(ctx context.Context, k known, changes []lease.Change,
+	records []lease.Record,
 	made int) (bool, error) {
 	space := changes[0].Next.Realm
 	now := k.with(records)
@@ -165,8 +180,8 @@ func (k known) with(records []lease.Record) lease.Known {
 // current returns the name under which the records of the realm's generation are.
 func (k known) current() string { return k.root.Realm + "@" + k.root.Generation }
 
-// reserve counts n records that are about to be made, and returns how many there are. It
-// lists them now and then; once there are too many, that cannot change.
+// reserve counts n records that are about to be made, and returns how many there are. It lists
+// the records now and then. Once there are too many, their number cannot fall.
 func (g *checkedStore) reserve(ctx context.Context, space string, n int) (int, error) {
 	g.mu.Lock()
 	c, ok := g.counts[space]

@@ -16,7 +16,8 @@ import (
 // clientCA, a file of certificates, only clients with a certificate that one of these has
 // signed are served. The files are read again within seconds of a change until ctx is done.
 // A file with a mistake is not used, and the log says so.
-func TLSConfig(ctx context.Context, certFile, keyFile, clientCA string, log *slog.Logger) (*tls.Config, error) {
+func TLSConfig(ctx context.Context, certFile, keyFile, clientCA string,
+	log *slog.Logger) (*tls.Config, error) {
 	var pair atomic.Pointer[tls.Certificate]
 	usePair := func(contents [][]byte) error {
 		if _, err := decodeCertificates(contents[0]); err != nil {
@@ -32,8 +33,11 @@ func TLSConfig(ctx context.Context, certFile, keyFile, clientCA string, log *slo
 		return nil, err
 	}
 	config := &tls.Config{
-		MinVersion:     tls.VersionTLS12,
-		GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return pair.Load(), nil },
+		MinVersion: tls.VersionTLS12,
+		GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) {
+			return pair.Load(),
+				nil
+		},
 	}
 	if clientCA == "" {
 		return config, nil
@@ -43,7 +47,10 @@ func TLSConfig(ctx context.Context, certFile, keyFile, clientCA string, log *slo
 	config.ClientCAs = x509.NewCertPool()          // nil stands for the system's
 	config.NextProtos = []string{"h2", "http/1.1"} // net/http cannot add them to current
 	var current atomic.Pointer[tls.Config]
-	config.GetConfigForClient = func(*tls.ClientHelloInfo) (*tls.Config, error) { return current.Load(), nil }
+	config.GetConfigForClient = func(*tls.ClientHelloInfo) (*tls.Config,
+		error) {
+		return current.Load(), nil
+	}
 	useClientCA := func(contents [][]byte) error {
 		pool, err := certPool(contents[0])
 		if err != nil {
@@ -87,7 +94,8 @@ func decodeCertificates(text []byte) (certs [][]byte, err error) {
 		}
 	}
 	if begun := bytes.Count(text, []byte("-----BEGIN")); begun != whole {
-		return nil, fmt.Errorf("of %d PEM blocks %d are whole; the file may be cut off: write it again", begun, whole)
+		return nil, fmt.Errorf(
+			"of %d PEM blocks %d are whole; the file may be cut off: write it again", begun, whole)
 	}
 	if len(certs) == 0 {
 		return nil, errors.New("there is no certificate in PEM")

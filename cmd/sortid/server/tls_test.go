@@ -34,7 +34,7 @@ func certificate(t *testing.T, cert, key string) {
 // serveTLS serves over TLS, as the command does, until the test ends.
 func serveTLS(t *testing.T, cert, key, clientCA string) (url string) {
 	t.Helper()
-	s, err := New(Config{Inspect: inspect})
+	s, err := New(Config{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,7 +69,10 @@ func TestClientCA(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			config.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) { return &pair, nil }
+			config.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate,
+				error) {
+				return &pair, nil
+			}
 		}
 		client := &http.Client{Transport: &http.Transport{TLSClientConfig: config}}
 		resp, err := client.Get(url + "/healthz")
@@ -80,7 +83,8 @@ func TestClientCA(t *testing.T) {
 			t.Errorf("certificate %q: %v", c.cert, err)
 		}
 	}
-	if _, err := TLSConfig(t.Context(), cert, key, key, nil); err == nil || !strings.Contains(err.Error(), "no certificate in PEM") {
+	if _, err := TLSConfig(t.Context(), cert, key, key, nil); err == nil ||
+		!strings.Contains(err.Error(), "no certificate in PEM") {
 		t.Errorf("a key as certificates: %v", err)
 	}
 }
@@ -143,7 +147,10 @@ func testCertificateReread(t *testing.T) {
 		}
 	}
 	other, otherKey := testserver.Certificate(t)
-	for _, move := range []struct{ from, to, logged string }{{other, cert, "private key does not match"}, {otherKey, key, "level=INFO"}} {
+	for _, move := range []struct {
+		from, to,
+		logged string
+	}{{other, cert, "private key does not match"}, {otherKey, key, "level=INFO"}} {
 		if err := os.Rename(move.from, move.to); err != nil {
 			t.Fatal(err)
 		}
@@ -181,13 +188,18 @@ func testClientCAReread(t *testing.T) {
 			t.Fatal(err)
 		}
 		certs[i] = string(text)
-		clients[i] = &tls.Config{InsecureSkipVerify: true, ServerName: "server", ClientSessionCache: tls.NewLRUClientSessionCache(1),
-			NextProtos:           []string{"h2"},
-			GetClientCertificate: func(*tls.CertificateRequestInfo) (*tls.Certificate, error) { return &pair, nil }}
+		clients[i] = &tls.Config{InsecureSkipVerify: true, ServerName: "server",
+			ClientSessionCache: tls.NewLRUClientSessionCache(1),
+			NextProtos:         []string{"h2"},
+			GetClientCertificate: func(*tls.CertificateRequestInfo) (*tls.Certificate,
+				error) {
+				return &pair, nil
+			}}
 	}
 	write(t, clientCA, certs[0])
 	var log logText
-	config, err := TLSConfig(t.Context(), cert, key, clientCA, slog.New(slog.NewTextHandler(&log, nil)))
+	config, err := TLSConfig(t.Context(), cert, key, clientCA,
+		slog.New(slog.NewTextHandler(&log, nil)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -203,7 +215,8 @@ func testClientCAReread(t *testing.T) {
 					t.Errorf("%s: client %d: %v", what, i, err)
 				}
 				if err == nil && (state.NegotiatedProtocol != "h2" || resumed && !state.DidResume) {
-					t.Errorf("%s: client %d: protocol %q, resumed: %v", what, i, state.NegotiatedProtocol, state.DidResume)
+					t.Errorf("%s: client %d: protocol %q, resumed: %v", what, i,
+						state.NegotiatedProtocol, state.DidResume)
 				}
 			}
 		}
@@ -215,7 +228,8 @@ func testClientCAReread(t *testing.T) {
 	write(t, clientCA, certs[1])
 	check("the other", "level=INFO", false, true)
 	write(t, clientCA, certs[0]+certs[1][:100])
-	check("cut off", "certificates of clients "+clientCA+": of 2 PEM blocks 1 are whole", false, true)
+	check("cut off", "certificates of clients "+clientCA+": of 2 PEM blocks 1 are whole", false,
+		true)
 	write(t, clientCA, "")
 	check("emptied", "there is no certificate in PEM", false, true)
 	write(t, clientCA, strings.Replace(certs[0], "MII", "MIJ", 1))

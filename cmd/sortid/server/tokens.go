@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"net/http"
 	"os"
 	"slices"
 	"strconv"
@@ -35,10 +36,10 @@ const (
 //
 //	NAME SHA256 PERMISSIONS [requests=N] [ids=N]
 //
-// SHA256 is that of the token, in hexadecimal. PERMISSIONS are separated by commas: "ids",
+// SHA256 is the token's hash, in hexadecimal. PERMISSIONS are separated by commas: "ids",
 // "realm:NAME", "admin". The limits are requests and IDs a second; inspected lines count as
 // IDs. Blank lines and lines that begin with # are skipped. Each line must end in a newline,
-// so that no half of a line is taken for a whole one. Tokens is safe for concurrent use.
+// so that half a line is not taken for a whole one. Tokens is safe for concurrent use.
 type Tokens struct {
 	mu      sync.Mutex
 	entries []*token
@@ -70,7 +71,7 @@ func (t *Tokens) use(contents [][]byte) error {
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	for _, e := range entries { // what a token has spent is not forgotten
+	for _, e := range entries { // keep what a token has spent
 		for _, old := range t.entries {
 			if old.sum == e.sum && old.limits == e.limits {
 				e.requests, e.ids = old.requests, old.ids
@@ -104,7 +105,8 @@ func parseTokens(text []byte) (entries []*token, err error) {
 		entries = append(entries, e)
 	}
 	if len(entries) == 0 {
-		return nil, errors.New("there are no tokens; \"sortid serve token NAME --tokens FILE\" adds one")
+		return nil, errors.New(
+			"there are no tokens; \"sortid serve token NAME --tokens FILE\" adds one")
 	}
 	return entries, nil
 }
@@ -114,17 +116,21 @@ func checkLastLine(text []byte) error {
 	if len(text) == 0 || text[len(text)-1] == '\n' {
 		return nil
 	}
-	return fmt.Errorf("line %d does not end in a newline, so it may be cut off: complete or delete it, and end it in a newline",
+	return fmt.Errorf(
+		"line %d does not end in a newline, so it may be cut off: complete or delete it, and end it in a newline",
 		bytes.Count(text, []byte("\n"))+1)
 }
 
 func parseToken(fields []string) (*token, error) {
 	if len(fields) < 3 {
-		return nil, errors.New("want NAME SHA256 PERMISSIONS, as \"sortid serve token\" prints them")
+		return nil, errors.New(
+			"want NAME SHA256 PERMISSIONS, as \"sortid serve token\" prints them")
 	}
-	e := &token{name: fields[0], permits: strings.Split(fields[2], ","), limits: strings.Join(fields[3:], " ")}
+	e := &token{name: fields[0], permits: strings.Split(fields[2], ","),
+		limits: strings.Join(fields[3:], " ")}
 	if n, err := hex.Decode(e.sum[:], []byte(fields[1])); err != nil || n != sha256.Size {
-		return nil, fmt.Errorf("%s: the SHA-256 has %d characters, want 64 hexadecimal digits", e.name, len(fields[1]))
+		return nil, fmt.Errorf("%s: the SHA-256 has %d characters, want 64 hexadecimal digits",
+			e.name, len(fields[1]))
 	}
 	for _, p := range e.permits {
 		if err := checkPermission(p); err != nil {
@@ -160,8 +166,20 @@ func checkPermission(p string) error {
 // compare is a variable for tests.
 var compare = subtle.ConstantTimeCompare
 
-// find returns the entry of a token that a client has sent, or nil. It takes the same time
-// whichever it is, and if it is none.
+// of returns the entry of the token that a request has, or nil.
+func (t *Tokens) of(h http.Header) *token {
+	if t == nil {
+		return nil
+	}
+	scheme, text, ok := strings.Cut(h.Get("Authorization"), " ")
+	if !ok || !strings.EqualFold(scheme, "Bearer") {
+		return nil
+	}
+	return t.find(strings.TrimSpace(text))
+}
+
+// find returns the entry of a token that a client has sent, or nil. It takes the same time for
+// every token, valid or not.
 func (t *Tokens) find(text string) *token {
 	sum := sha256.Sum256([]byte(text))
 	t.mu.Lock()
@@ -189,13 +207,22 @@ func (e *token) may(permission, realm string) bool {
 
 // mayUseStore reports whether the token permits any realm.
 func (e *token) mayUseStore() bool {
-	return slices.ContainsFunc(e.permits, func(p string) bool { return p == permitAdmin || strings.HasPrefix(p, permitRealms+":") })
+	return slices.ContainsFunc(e.permits, func(p string) bool {
+		return p == permitAdmin ||
+			strings.HasPrefix(p, permitRealms+":")
+	})
 }
 
 // NewToken returns a new token and the line for it in a file of tokens.
 func NewToken(name string, permissions []string, requests, ids int) (text, line string, err error) {
-	if name == "" || strings.HasPrefix(name, "#") || strings.ContainsFunc(name, func(r rune) bool { return unicode.IsSpace(r) || !unicode.IsPrint(r) }) {
-		return "", "", fmt.Errorf("%q is no name of a token: want printable characters without spaces, the first not #", name)
+	if name == "" || strings.HasPrefix(name, "#") ||
+		strings.ContainsFunc(name, func(r rune) bool {
+			return unicode.IsSpace(r) ||
+				!unicode.IsPrint(r)
+		}) {
+		return "", "", fmt.Errorf(
+			"%q is no name of a token: want printable characters without spaces, the first not #",
+			name)
 	}
 	if len(permissions) == 0 {
 		return "", "", errors.New("a token without permissions: want ids, realm:NAME or admin")
@@ -205,7 +232,8 @@ func NewToken(name string, permissions []string, requests, ids int) (text, line 
 			return "", "", err
 		}
 		if strings.ContainsFunc(p, func(r rune) bool { return r == ',' || unicode.IsSpace(r) }) {
-			return "", "", fmt.Errorf("%q has a space or a comma, which a file of tokens cannot hold", p)
+			return "", "", fmt.Errorf(
+				"%q has a space or a comma, which a file of tokens cannot hold", p)
 		}
 	}
 	var secret [32]byte
@@ -230,6 +258,9 @@ func AppendToken(path, line string) error {
 		return err
 	}
 	defer f.Close()
+	if err := lock(f); err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
 	text, err := io.ReadAll(f)
 	if err != nil {
 		return err
@@ -262,7 +293,8 @@ func (s *Server) spendLines(ctx context.Context, lines, size int) error {
 		return nil
 	}
 	if wait := take(e.ids, linesCost(lines, size)); wait > 0 {
-		return tooMany(wait, "the token's limit of IDs a second is reached; each inspected line counts as one")
+		return tooMany(
+			wait, "the token's limit of IDs a second is reached; each inspected line counts as one")
 	}
 	return nil
 }

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -42,7 +43,8 @@ func (l *logText) check(t *testing.T, what, want string) {
 	t.Helper()
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if got := l.String(); !strings.Contains(got, want) || strings.Count(got, "\n") != min(len(want), 1) {
+	if got := l.String(); !strings.Contains(got, want) || strings.Count(got, "\n") != min(len(want),
+		1) {
 		t.Errorf("%s: want one line with %q, got %q", what, want, got)
 	}
 	l.Reset()
@@ -105,7 +107,8 @@ func testTokensReread(t *testing.T) {
 	if err := os.Chtimes(path, info.ModTime(), info.ModTime()); err != nil {
 		t.Fatal(err)
 	}
-	if now, err := os.Stat(path); err != nil || now.Size() != info.Size() || !now.ModTime().Equal(info.ModTime()) {
+	if now, err := os.Stat(path); err != nil || now.Size() != info.Size() ||
+		!now.ModTime().Equal(info.ModTime()) {
 		t.Fatalf("%v: the size or the time differs", err)
 	}
 	check("with the same size and time", false, true, "level=INFO")
@@ -192,7 +195,8 @@ func TestAppendToken(t *testing.T) {
 			if err != nil || string(b) != c.have+c.line {
 				t.Errorf("%q: %v, %q", c.have, err, b)
 			}
-		} else if err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), path) || string(b) != c.have {
+		} else if err == nil || !strings.Contains(err.Error(), c.want) ||
+			!strings.Contains(err.Error(), path) || string(b) != c.have {
 			t.Errorf("%q: %v, want %s; the file is %q", c.have, err, c.want, b)
 		}
 	}
@@ -205,12 +209,40 @@ func TestAppendToken(t *testing.T) {
 	}
 }
 
+// A command waits for another that is about to append the same name.
+func TestAppendTokenAtOnce(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("the file is not locked there")
+	}
+	path := filepath.Join(t.TempDir(), "tokens")
+	_, line, _ := NewToken("one", []string{"ids"}, 0, 0)
+	_, again, _ := NewToken("one", []string{"ids"}, 0, 0)
+	other, err := os.Create(path)
+	if err == nil {
+		err = lock(other)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer other.Close()
+	appended := make(chan error)
+	go func() { appended <- AppendToken(path, again) }()
+	time.Sleep(100 * time.Millisecond) // enough for one that does not wait
+	other.WriteString(line)
+	other.Close()
+	if err := <-appended; err == nil ||
+		!strings.Contains(err.Error(), "one is already in the file") {
+		t.Error(err)
+	}
+}
+
 // Inspected lines count for the limit of IDs, and long ones as several.
 func TestInspectedLines(t *testing.T) { synctest.Test(t, testInspectedLines) }
 
 func testInspectedLines(t *testing.T) {
 	for _, c := range []struct{ lines, size, want int }{
-		{1, 0, 1}, {1, 64, 1}, {1, 65, 2}, {1, 64 << 10, 1024}, {1000, 26_000, 1000}, {1000, 100_000, 1563},
+		{1, 0, 1}, {1, 64, 1}, {1, 65, 2}, {1, 64 << 10, 1024}, {1000, 26_000, 1000},
+		{1000, 100_000, 1563},
 	} {
 		if got := linesCost(c.lines, c.size); got != c.want {
 			t.Errorf("%d lines of %d bytes cost %d, want %d", c.lines, c.size, got, c.want)
@@ -228,7 +260,8 @@ func testInspectedLines(t *testing.T) {
 	begin := time.Now()
 	for _, free := range []context.Context{t.Context(), ctx(""), ctx("requests=1")} {
 		for range 10 {
-			if err := errors.Join(s.spendLines(free, maxIDs, 64*maxIDs), s.waitLines(free, maxIDs, 64*maxIDs)); err != nil {
+			if err := errors.Join(s.spendLines(free, maxIDs, 64*maxIDs),
+				s.waitLines(free, maxIDs, 64*maxIDs)); err != nil {
 				t.Error(err)
 			}
 		}
@@ -245,14 +278,17 @@ func testInspectedLines(t *testing.T) {
 	}
 	// A line of 64 KiB is 1024 IDs, which are there in 10.24 s.
 	var problem huma.HeadersError
-	if err := s.spendLines(limited, 1, 64<<10); !errors.As(err, &problem) || problem.GetHeaders().Get("Retry-After") != "11" {
+	if err := s.spendLines(limited, 1, 64<<10); !errors.As(err, &problem) ||
+		problem.GetHeaders().Get("Retry-After") != "11" {
 		t.Errorf("above the limit: %v", err)
 	}
 	var status huma.StatusError
-	if err := s.spendLines(limited, 1, 0); !errors.As(err, &status) || status.GetStatus() != http.StatusTooManyRequests {
+	if err := s.spendLines(limited, 1, 0); !errors.As(err, &status) ||
+		status.GetStatus() != http.StatusTooManyRequests {
 		t.Errorf("above the limit: %v", err)
 	}
-	if err := s.waitLines(limited, 1, 64<<10); err != nil || time.Since(begin) != 10240*time.Millisecond {
+	if err := s.waitLines(limited, 1, 64<<10); err != nil ||
+		time.Since(begin) != 10240*time.Millisecond {
 		t.Errorf("%v after %v", err, time.Since(begin))
 	}
 	// So many would be there in 40 s.
@@ -279,7 +315,8 @@ func TestBadTokens(t *testing.T) {
 		"a " + sum + " ids\nb " + sum + " ids":         "line 2: b is already in the file",
 		"a " + sum + " ids\na " + sum[2:] + "00 admin": "line 2: a is already in the file",
 	} {
-		if _, err := parseTokens([]byte(text + "\n")); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := parseTokens([]byte(text + "\n")); err == nil ||
+			!strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %s", text, err, want)
 		}
 	}
@@ -292,7 +329,8 @@ func TestBadTokens(t *testing.T) {
 	} {
 		path := filepath.Join(t.TempDir(), "tokens")
 		write(t, path, text)
-		if _, err := OpenTokens(t.Context(), path, nil); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), path) {
+		if _, err := OpenTokens(t.Context(), path, nil); err == nil ||
+			!strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), path) {
 			t.Errorf("%q: %v, want %s", text, err, want)
 		}
 	}

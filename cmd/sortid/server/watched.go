@@ -28,7 +28,8 @@ type watchedFiles struct {
 // watchFiles calls use with the contents of the files, and again after each change until ctx
 // is done. If use returns an error, it must keep what it had. Errors of later calls are
 // logged, once for each change.
-func watchFiles(ctx context.Context, log *slog.Logger, what string, use func([][]byte) error, paths ...string) error {
+func watchFiles(ctx context.Context, log *slog.Logger, what string, use func([][]byte) error,
+	paths ...string) error {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
@@ -53,7 +54,8 @@ func (w *watchedFiles) watch(ctx context.Context, log *slog.Logger) {
 		switch changed, err := w.refresh(); {
 		case err != nil:
 			w.refused(1)
-			log.Error("a changed file is not used; what was read before stays in use", slog.Any("error", err))
+			log.Error("a changed file is not used; what was read before stays in use",
+				slog.Any("error", err))
 		case changed:
 			w.refused(0)
 			log.Info("a changed file is used", slog.Any("files", w.paths))
@@ -66,7 +68,7 @@ func (w *watchedFiles) refused(is float64) {
 	filesRefused.WithLabelValues(strings.Join(w.paths, " and ")).Set(is)
 }
 
-// refresh reads the files, and uses them if they have changed.
+// refresh reads the files again, and uses them if they have changed.
 func (w *watchedFiles) refresh() (changed bool, err error) {
 	contents, err := readFiles(w.paths)
 	failure := ""

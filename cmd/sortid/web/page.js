@@ -2,7 +2,7 @@
 
 import {
   Finder, ParseError, Ratio, collisionProbability, count, detect, formatTime, formats, lookup, odds, parseTime, plan,
-  plausible, plausibleRange, seconds, strip,
+  plausible, plausibleRange, seconds, strip, zoneOffset,
 } from "./sortid.js";
 
 const $ = (id) => document.getElementById(id);
@@ -30,6 +30,13 @@ const classed = (tag) => (className, ...children) => make(tag, { className }, ..
 const div = classed("div");
 const paragraph = classed("p");
 const span = classed("span");
+
+// An ID, a time or the like, in one line: where it is narrow, the letters get smaller.
+function mono(text, className = "") {
+  const element = span(`mono fit ${className}`, text);
+  element.style.setProperty("--n", text.length);
+  return element;
+}
 
 // Characters that a screen does not show, or that change the order of others.
 const HIDDEN = /[\u0000-\u0008\u000a-\u001f\u007f-\u00a0\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2000-\u200f\u2028-\u202f\u205f-\u206f\u3000\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\uffff\ud800-\udfff\u{e0000}-\u{e0fff}]/gu;
@@ -81,6 +88,10 @@ const complain = (view, error) => $(`${view}-status`).replaceChildren(span("prob
 
 /* Times */
 
+// A sentence in which times stay in one line.
+const withTimes = (text) => text.split(/(\d{4,}-\d\d-\d\dT[\d:.]+Z)/)
+  .map((part, i) => (i % 2 ? span("mono time-in", part) : part));
+
 // How long before or after now a time is, in its two largest units.
 function distance(milli, now) {
   let seconds = Math.floor(now / 1000) - Math.floor(milli / 1000);
@@ -98,20 +109,21 @@ function distance(milli, now) {
   return past ? `${words} ago` : `in ${words}`;
 }
 
-// A time in the zone of this machine.
-function localTime(milli) {
-  const offset = -new Date(milli).getTimezoneOffset();
-  const zone = `${offset < 0 ? "-" : "+"}${String(Math.floor(Math.abs(offset) / 60)).padStart(2, "0")}:${String(Math.abs(offset) % 60).padStart(2, "0")}`;
-  return formatTime(milli + offset * 60_000).replace("T", " ").replace("Z", " " + zone);
+// A time in a zone.
+function zoneTime(milli, zone) {
+  const offset = Math.round(zoneOffset(milli, zone) / 60_000);
+  const [hours, minutes] = [Math.floor(Math.abs(offset) / 60), Math.abs(offset) % 60].map((n) => String(n).padStart(2, "0"));
+  return formatTime(milli + offset * 60_000).replace("T", " ").replace("Z", ` ${offset < 0 ? "-" : "+"}${hours}:${minutes}`);
 }
 
-const zoneName = Intl.DateTimeFormat().resolvedOptions().timeZone ?? "local";
+const localZone = Intl.DateTimeFormat().resolvedOptions().timeZone ?? "UTC";
 
 /* Bits */
 
 const wide = matchMedia("(min-width: 44rem)");
 
 const fieldName = (field) => field.name || "zero";
+const meaning = (field) => field.meaning ?? KINDS[field.kind];
 const place = (field) => (field.bits === 1 ? `bit ${field.low}` : `bits ${field.low + field.bits - 1} to ${field.low}`);
 
 // The bits of an ID as a map: a field is one or more segments of rows.
@@ -125,7 +137,7 @@ function bitMap(id, highlight) {
     for (let start = 0; start < bits.length; start += columns) {
       const row = div("bits");
       row.style.gridTemplateColumns = `repeat(${columns}, minmax(0, 1fr))`;
-      for (const field of id.format.fields) {
+      for (const field of id.format.layout) {
         const left = bits.length - field.low - field.bits;
         const from = Math.max(left, start);
         const to = Math.min(left + field.bits, start + columns);
@@ -145,12 +157,12 @@ function bitMap(id, highlight) {
   };
   const show = ({ target }) => {
     const part = target.closest(".segment");
-    const field = part && id.format.fields.find(({ low }) => String(low) === part.dataset.field);
+    const field = part && id.format.layout.find(({ low }) => String(low) === part.dataset.field);
     if (!field) return;
     map.mark(field);
     highlight(field);
     const value = id.field(field);
-    tip.replaceChildren(make("strong", {}, fieldName(field)), ` ${value}`, make("br"), `0x${value.toString(16)}, ${place(field)}`, make("br"), field.meaning);
+    tip.replaceChildren(make("strong", {}, fieldName(field)), ` ${value}`, make("br"), `0x${value.toString(16)}, ${place(field)}`, make("br"), meaning(field));
     tip.hidden = false;
     const box = part.getBoundingClientRect();
     const frame = map.getBoundingClientRect();
@@ -171,7 +183,7 @@ function segment(id, field, bits, from, to, first) {
   const element = make(first ? "button" : "div", { className: `segment ${field.kind}` });
   if (first) {
     element.type = "button";
-    element.setAttribute("aria-label", `${fieldName(field)}, ${id.field(field)}: ${field.meaning}; ${place(field)}`);
+    element.setAttribute("aria-label", `${fieldName(field)}, ${id.field(field)}: ${meaning(field)}; ${place(field)}`);
   } else {
     element.setAttribute("aria-hidden", "true");
   }
@@ -192,12 +204,12 @@ function tableOf(className, heads, rows) {
 const head = (text, className = "") => make("th", { scope: "col", className }, text);
 
 function fieldTable(id, map) {
-  const rows = id.format.fields.map((field) => {
+  const rows = id.format.layout.map((field) => {
     const row = make("tr", {},
       make("th", { scope: "row" }, span(`swatch ${field.kind}`), fieldName(field)),
       make("td", { className: "bits-of number" }, String(field.bits)),
-      make("td", { className: "number value" }, id.field(field).toString()),
-      make("td", {}, field.meaning));
+      make("td", { className: "number value" }, mono(id.field(field).toString())),
+      make("td", {}, meaning(field)));
     row.addEventListener("mouseenter", () => map.mark(field));
     row.addEventListener("mouseleave", () => map.mark());
     return row;
@@ -205,49 +217,47 @@ function fieldTable(id, map) {
   return tableOf("fields", [head("Field"), head("Bits", "number"), head("Value", "number"), head("Meaning")], rows);
 }
 
-/* Items: {id, encoding} of one of the five formats; of another {foreign, milli, text}, and id if it can be read as one, too. */
+/* Items: {id, encoding}, and what is known of where and how they were read. */
 
-const nameOf = (item) => item.foreign ?? item.id.format.name;
-const milliOf = (item) => (item.foreign ? item.milli : item.id.milli);
-const timeOf = (item) => (milliOf(item) === undefined ? "" : formatTime(milliOf(item)));
-const as = (item) => (item.foreign ? item.foreign : `${item.id.format.name} ${item.encoding}`);
+const nameOf = ({ id: { format } }) => (format.generates ? format.name : format.title);
+const timeOf = ({ id }) => (id.milli === undefined ? "" : formatTime(id.milli));
+const as = ({ id, encoding }) => (id.format.encodings.length > 1 ? `${id.format.name} ${encoding}` : id.format.name);
 
 /* A card */
 
 const encodingNames = { text: "Text", hex: "Hex", int: "Integer", uuid: "UUID" };
 
-// A card of an item, which may have {reason, others, stripped}, and a place in a log.
+// A card of an item.
 function card(item) {
+  const { id } = item;
+  const { format } = id;
   const facts = make("dl", { className: "facts" });
   const fact = (name, ...values) => facts.append(make("dt", {}, name), make("dd", {}, ...values));
-  const copied = (name, value) => fact(name, span("", value), copyButton(value, name));
-  const time = timeOf(item);
-  if (time) {
-    fact("Time", make("strong", {}, time), span("quiet", distance(milliOf(item), Date.now())), copyButton(time, "time"));
-    fact("Local", span("", localTime(milliOf(item))), span("quiet", zoneName));
+  const copied = (name, value, ...more) => fact(name, mono(value), ...more, copyButton(value, name));
+  if (timeOf(item)) {
+    copied("Time", timeOf(item), span("quiet", distance(id.milli, Date.now())));
+    fact("Local", mono(zoneTime(id.milli, localZone)), span("quiet", localZone));
   }
-  const title = item.foreign ? item.input : item.id.text;
-  const about = item.foreign ? `${item.foreign} of RFC 9562` : `${item.id.format.title}: ${item.id.format.summary}`;
-  const element = make("article", { className: "card", "aria-label": `${nameOf(item)} ${title}` },
-    make("header", {}, make("h3", { className: "id" }, title), span("quiet", about)));
+  const about = `${format.title}: ${format.summary}`;
+  const element = make("article", { className: "card", "aria-label": `${nameOf(item)} ${id}` },
+    make("header", {}, make("h3", {}, mono(String(id), "id")), span("quiet", about)));
   if (item.context !== undefined) {
     element.append(paragraph("place", span("quiet", `line ${grouped(item.line)}, column ${item.column}: `),
       ...excerpt(item)));
   }
-  if (!item.foreign) {
-    const { id } = item;
-    let rows = [];
-    const map = bitMap(id, (field) => rows.forEach((row, i) => row.classList.toggle("on", id.format.fields[i] === field)));
-    const table = fieldTable(id, map);
-    rows = [...table.tBodies[0].rows];
-    element.append(map, table);
-    for (const encoding of id.format.encodings) copied(encodingNames[encoding], id[encoding]);
-    for (const note of id.notes) fact("Note", span("", note));
+  let rows = [];
+  const map = bitMap(id, (field) => rows.forEach((row, i) => row.classList.toggle("on", format.layout[i] === field)));
+  const table = fieldTable(id, map);
+  rows = [...table.tBodies[0].rows];
+  element.append(map, table);
+  for (const encoding of format.encodings) copied(encodingNames[encoding], id[encoding]);
+  for (const note of id.notes) fact("Note", note);
+  if (item.reason) fact("Read", `as ${as(item)}: ${item.reason}`);
+  for (const other of item.others ?? []) {
+    const time = timeOf(other);
+    fact("Or", span("", `as ${as(other)}: ${other.reason}`), ...(time ? [mono(time)] : []));
   }
-  if (item.reason) fact("Read", span("", `as ${as(item)}: ${item.reason}`));
-  for (const other of item.others ?? []) fact("Or", span("", `as ${as(other)}: ${other.reason}${timeOf(other) && `: ${timeOf(other)}`}`));
-  if (item.foreign && item.context !== undefined) fact("Or", span("", `as ${item.id.format.name} ${item.encoding}`));
-  if (item.stripped?.length) fact("Taken off", span("", item.stripped.join(", ")));
+  if (item.stripped?.length) fact("Taken off", item.stripped.join(", "));
   element.append(facts);
   return element;
 }
@@ -318,11 +328,11 @@ class Search {
       }
     }
     let found = false;
-    for (const { id, encoding, start, end, foreign } of this.finder.find(text)) {
+    for (const { id, encoding, start, end } of this.finder.find(text)) {
       found = true;
       const from = Math.max(0, start - 200);
       this.items.push({
-        id, encoding, foreign, milli: id.milli, line, column: this.column + start + 1, input: text.slice(start, end),
+        id, encoding, line, column: this.column + start + 1, input: text.slice(start, end),
         context: text.slice(from, end + 200), start: start - from, end: end - from,
       });
     }
@@ -350,15 +360,18 @@ function read(word, format, now, hashes) {
   if (/^[0-9a-fA-F]{40}$/.test(text) && !hashes.accept(first !== undefined) && first) {
     throw new Error("probably a hash, as others here are; read as scru160 it is shown all the same");
   }
-  if (!first) throw new Error(why(text));
-  return { ...first, reason: first.foreign && first.milli === undefined ? first.reason : `${first.reason}, and its time is plausible`, others, stripped };
+  if (!first) throw { get message() { return why(text); } }; // which only the lines that are shown need
+  const timed = first.id.timed ? ", and its time is plausible" : "";
+  return { ...first, reason: first.reason + timed, others, stripped };
 }
 
-// Why a word is no ID.
+// Why a word is no ID: what is wrong as one of ours, whether it nearly is one, what is wrong as
+// another's.
 function why(word) {
   const day = (milli) => formatTime(milli).split("T")[0];
-  let mistake;
-  for (const format of formats) {
+  const { length } = word;
+  const usual = ({ text: { lengths = [], usual_lengths: usual = lengths } }) => usual;
+  const wrong = (format) => {
     try {
       const { id } = format.parseAny(word);
       const { from, to } = plausibleRange(format);
@@ -366,12 +379,18 @@ function why(word) {
         : `as ${format.name} its time would be ${formatTime(id.milli)}, and plausible is ${day(from)} to ${day(to)}`) +
         `; read as ${format.name} it is shown all the same`;
     } catch (error) {
-      if (error instanceof ParseError && [...format.textLengths.slice(-2), 36].includes(word.length)) mistake ??= `${format.name}: ${error.detail}`;
+      return error instanceof ParseError && usual(format).includes(length) ? `${format.name}: ${error.detail}` : undefined;
     }
-  }
-  if (/^[0-9]+$/.test(word)) return "it is larger than the largest ID of any format";
-  const lengths = formats.map((format) => `${format.name} ${format.textLengths.slice(-2).join(" or ")}`).join(", ");
-  return mistake ?? `its length of ${plural(word.length, "character")} fits no format (${lengths})`;
+  };
+  const nearly = (format) => {
+    const n = usual(format).find((n) => Math.abs(n - length) === 1);
+    if (!n || !format.hasSymbols(word) || /^[0-9a-f]+$/i.test(word)) return undefined;
+    return `it has ${plural(length, "character")}, and ${format.name} ${n}: was one ${length < n ? "lost" : "added"}?`;
+  };
+  const first = (among, reason) => among.map(reason).find((words) => words);
+  return first(ours, wrong) ?? first(ours, nearly) ?? first(others, wrong) ??
+    (/^[0-9]+$/.test(word) ? "it is larger than the largest ID of any format"
+      : `its length of ${plural(length, "character")} fits no format`);
 }
 
 const CARDS = 4; // up to so many IDs are shown as a card each
@@ -394,7 +413,7 @@ function showSearch(search, source) {
   }
   if (search.faultCount) parts.unshift(faultList(search));
   if (search.ended) parts.unshift(paragraph("problem", search.ended));
-  $("status").textContent = status;
+  $("status").replaceChildren(...withTimes(status));
   $("result").replaceChildren(...parts);
 }
 
@@ -417,9 +436,9 @@ function summary(search) {
   let last = -Infinity;
   for (const item of search.items) {
     counts.set(nameOf(item), (counts.get(nameOf(item)) ?? 0) + 1);
-    values.add(item.id?.text ?? item.text);
-    first = Math.min(first, milliOf(item) ?? first);
-    last = Math.max(last, milliOf(item) ?? last);
+    values.add(`${item.id.format.name} ${item.id}`);
+    first = Math.min(first, item.id.milli ?? first);
+    last = Math.max(last, item.id.milli ?? last);
   }
   const twice = search.items.length - values.size;
   return `${plural(search.items.length, "ID")}: ${[...counts].map(([name, n]) => `${grouped(n)} ${name}`).join(", ")}; ` +
@@ -428,7 +447,7 @@ function summary(search) {
 
 // A plot of how many IDs were made when. The arrow keys go along it.
 function timeline(items) {
-  const times = items.map(milliOf).filter((milli) => milli !== undefined);
+  const times = items.map(({ id }) => id.milli).filter((milli) => milli !== undefined);
   if (times.length === 0) return "";
   let first = Infinity;
   let last = -Infinity;
@@ -456,7 +475,7 @@ function timeline(items) {
       ? `How many were made when; ${grouped(most)} at most in ${duration(length / bars)}. Point at a bar, or use the arrow keys.`
       : `${plural(counts[i], "ID")} from ${formatTime(bounds(i)[0])} to ${formatTime(bounds(i)[1])}`;
     rects[i]?.classList.add("on");
-    about.textContent = says;
+    about.replaceChildren(...withTimes(says));
     svg.setAttribute("aria-valuenow", String(Math.max(i, 0)));
     svg.setAttribute("aria-valuetext", says);
   };
@@ -487,7 +506,7 @@ function duration(milli) {
 
 const columns = [
   { name: "Line", className: "where optional", value: (item) => item.line, show: (item) => grouped(item.line) },
-  { name: "Time", value: (item) => milliOf(item) ?? -Infinity, show: timeOf },
+  { name: "Time", value: ({ id }) => id.milli ?? -Infinity, show: timeOf },
   { name: "Format", className: "optional", value: nameOf, show: nameOf },
   { name: "ID", value: (item) => item.input, show: (item) => item.input },
 ];
@@ -529,15 +548,15 @@ function list(items) {
   draw();
   const copyLines = (show) => (button) => copy(order.map(show).join("\n") + "\n", button);
   return div("list",
-    div("row", makeButton("Copy as text", copyLines((item) => (item.foreign ? item.input : item.id.text))),
+    div("row", makeButton("Copy as text", copyLines((item) => String(item.id))),
       makeButton("Copy as JSON", copyLines((item) => JSON.stringify(record(item))), { id: "copy-json" })),
     make("table", {}, make("thead", {}, make("tr", {}, ...heads)), body), div("row", more));
 }
 
 function row(item) {
-  const cells = columns.map((column) => make("td", { className: column.className ?? "" }, column.show(item)));
+  const cells = columns.map(({ className = "", show }) => make("td", { className }, mono(show(item))));
   const element = make("tr", {}, ...cells);
-  cells.at(-1).replaceChildren(makeButton(item.input, (button) => {
+  cells.at(-1).replaceChildren(makeButton(mono(item.input), (button) => {
     const open = element.nextSibling?.className === "opened";
     if (open) element.nextSibling.remove();
     else element.after(make("tr", { className: "opened" }, make("td", { colSpan: columns.length }, card(item))));
@@ -547,10 +566,8 @@ function row(item) {
 }
 
 // What "sortid inspect -o json" prints of an item, and its place.
-function record(item) {
-  const { encoding, input, line, column } = item;
-  if (item.foreign) return { foreign: item.foreign, text: item.text ?? input, time: timeOf(item) || undefined, input, line, column };
-  return { ...item.id.toJSON(), input, encoding, line, column };
+function record({ id, encoding, input, line, column }) {
+  return { ...id.toJSON(), text: String(id), input, encoding, line, column };
 }
 
 function chosenFormat() {
@@ -565,6 +582,7 @@ function look() {
   const text = $("input").value;
   document.title = "sortid: look into an ID";
   $("clear").hidden = !text;
+  $("try").hidden = text !== "";
   if (!text.trim()) {
     $("status").textContent = "";
     $("result").replaceChildren(overview());
@@ -590,6 +608,7 @@ async function openFile(file) {
   const search = new Search(chosenFormat());
   $("input").value = "";
   $("clear").hidden = false;
+  $("try").hidden = true;
   setHash("");
   try {
     let stream = file.stream();
@@ -631,25 +650,56 @@ async function openFile(file) {
 
 /* The formats, as what there is to see before an ID is there */
 
+const KINDS = {
+  time: "time", counter: "counter", node: "node and counter", random: "random", data: "data",
+  zero: "always zero", fixed: "the same in all IDs",
+};
+const ours = formats.filter((format) => format.generates);
+const others = formats.filter((format) => !format.generates);
+const [best] = [...ours].sort((a, b) => a.plan.preference - b.plan.preference);
+const WIDEST = Math.max(...formats.map((format) => format.bits));
+
+// A button that looks at a text.
+const tryButton = (text, label = mono(text)) => makeButton(label, () => lookAt(text), { className: "plain" });
+
+// A bar of a format's fields. A bit is as wide in all bars.
+function bar(format) {
+  const about = format.layout.map((field) => `${field.bits} bits ${fieldName(field)}`).join(", ");
+  const strip = make("div", { className: "strip", role: "img", "aria-label": about });
+  strip.style.width = `${100 * format.bits / WIDEST}%`;
+  for (const field of format.layout) {
+    const title = `${fieldName(field)}, ${field.bits} bits: ${meaning(field)}`;
+    const part = make("span", { className: `segment ${field.kind}`, title },
+      span("label", span("", fieldName(field))), span("label mono", span("", String(field.bits))));
+    part.style.width = `${100 * field.bits / format.bits}%`;
+    strip.append(part);
+  }
+  return strip;
+}
+
 function overview() {
-  const kinds = { time: "time", counter: "counter", node: "node and counter", random: "random", data: "data", zero: "always zero" };
+  const shown = new Set(ours.flatMap((format) => format.layout.map(({ kind }) => kind)));
+  const legend = Object.entries(KINDS).filter(([kind]) => shown.has(kind))
+    .map(([kind, words]) => span("", span(`swatch ${kind}`), words));
   return div("formats",
-    paragraph("legend", ...Object.entries(kinds).map(([kind, words]) =>
-      span("", span(`swatch ${kind}`), words))),
-    ...formats.map((format) => {
-      const example = makeButton(format.example, () => lookAt(format.example), { className: "plain" });
-      const strip = make("div", { className: "strip", role: "img", "aria-label": format.fields.map((field) => `${field.bits} bits ${fieldName(field)}`).join(", ") });
-      for (const field of format.fields) {
-        const fits = field.bits > format.bits / 12 ? fieldName(field) : "";
-        const part = make("span", { className: `segment ${field.kind}`, title: `${fieldName(field)}, ${field.bits} bits: ${field.meaning}` },
-          span("name", fits), span("name", String(field.bits)));
-        part.style.flexGrow = field.bits;
-        strip.append(part);
-      }
-      return make("article", { className: "format" },
-        make("header", {}, make("h3", {}, format.title), span("quiet", format.summary)),
-        strip, paragraph("", example));
-    }));
+    make("h3", {}, "IDs that sortid makes"), paragraph("legend", ...legend),
+    ...ours.map((format) => make("article", { className: "format" },
+      make("header", {}, make("h4", {}, format.title), span("quiet", format.summary)),
+      bar(format), tryButton(format.example))),
+    make("h3", {}, "IDs of others that it reads"),
+    make("ul", { className: "others" }, ...others.map((format) =>
+      make("li", {}, span("", format.title, " ", span("quiet", format.summary)), tryButton(format.example)))));
+}
+
+// An hour of a log that gets busier.
+function sampleLog() {
+  const end = Date.now();
+  let at;
+  const generator = best.generator({ now: () => at });
+  return Array.from({ length: 80 }, (_, i) => {
+    at = Math.floor(end - 3_600_000 * (1 - Math.sqrt(i / 80)));
+    return `${formatTime(at)} INFO order ${generator.generate()} shipped`;
+  }).join("\n");
 }
 
 function lookAt(text) {
@@ -665,37 +715,51 @@ function options(select, values, chosen) {
   select.replaceChildren(...values.map((value) => make("option", { value, selected: value === chosen }, value)));
 }
 
+let making = 0; // so that what was asked before is not shown later
+
 function makeChanged() {
+  making++;
   const format = lookup($("make-format").value);
   const encoding = $("make-encoding").value;
   options($("make-encoding"), format.encodings, format.encodings.includes(encoding) ? encoding : "text");
-  $("make-node-label").hidden = !["scru64", "uid60"].includes(format.name);
-  $("make-node").required = format.name === "scru64";
-  $("make-extension-label").hidden = format.name !== "euid";
-  $("make-about").textContent = {
-    scru64: "scru64 is unique only if no other generator has the node ID: a number and its size in bits, as in 42/8, or an ID to go on after, as in 0u2r85hm2pt3/16.",
-    uid60: "With a worker ID that no other generator has, as in 5/4, uid60 is unique for certain; without one its 9 random bits make repetitions rare.",
-    euid: "An extension is a number of yours, up to 32767, that each ID carries.",
-  }[format.name] ?? "";
+  $("make-options").replaceChildren(...format.generatorOptions.map(({ name, value, needed }) =>
+    make("label", {}, `${name}, ${value} `,
+      make("input", { id: `make-${name}`, name, required: needed === true, placeholder: needed ? "" : "none", size: 16 }))));
+  $("make-about").textContent = format.generatorOptions.map(({ name, usage }) => `${name}: ${usage}.`).join(" ");
+  $("make-status").textContent = "";
+  $("make-result").hidden = true;
 }
 
-function makeSome(event) {
+// Generators by format and options: a second click goes on where the first one ended.
+const makers = new Map();
+
+async function makeSome(event) {
   event.preventDefault();
+  const run = ++making;
   const format = lookup($("make-format").value);
+  const encoding = $("make-encoding").value;
   const count = Math.min(10_000, Math.max(1, Math.floor(Number($("make-count").value))));
-  const node = $("make-node-label").hidden ? "" : $("make-node").value.trim();
-  const extension = $("make-extension-label").hidden ? "" : $("make-extension").value;
+  const given = {};
+  for (const { name, value } of $("make-options").querySelectorAll("input")) if (value.trim()) given[name] = value.trim();
   const ids = [];
   try {
-    const generator = format.generator({ ...(node && { node }), ...(extension && { extension: Number(extension) }) });
-    for (let i = 0; i < count; i++) ids.push(generator.generate());
+    const key = `${format.name} ${JSON.stringify(given)}`;
+    if (!makers.has(key)) makers.set(key, format.generator(given));
+    for (let i = 0; i < count; i++) ids.push(makers.get(key).generate());
   } catch (error) {
     complain("make", error);
     $("make-result").hidden = true;
     return;
   }
+  // Another generator with the node ID, after a reload, could make IDs of the last tick again.
+  const end = ids.at(-1).milli + format.tick;
+  if (format.needs_node && Date.now() < end) {
+    $("make-status").textContent = "Waiting until the time of the last ID is over …";
+    while (Date.now() < end) await new Promise((resolve) => { setTimeout(resolve, end - Date.now()); });
+    if (run !== making) return;
+  }
   $("make-status").textContent = `${plural(ids.length, "new ID")} of ${format.name}`;
-  $("make-output").value = ids.map((id) => id[$("make-encoding").value]).join("\n") + "\n";
+  $("make-output").value = ids.map((id) => id[encoding]).join("\n") + "\n";
   $("make-output").rows = Math.min(16, ids.length + 1);
   $("make-result").hidden = false;
   $("make-look").dataset.format = format.name;
@@ -707,30 +771,45 @@ const columnTypes = { text: "text", hex: "text (hex)", int: "bigint, numeric", u
 
 function rangeChanged() {
   const format = lookup($("range-format").value);
+  const zone = $("range-zone").value;
   const select = $("range-type");
-  const types = ["text", "hex", "int", ...(format.bits === 128 ? ["uuid"] : []), "bytea", "blob"].filter((type) => type !== "text" || format.textSorts);
+  const types = [...format.encodings, "bytea", "blob"].filter((type) => type !== "text" || format.text.sorts);
   if ($("range-form").dataset.format !== format.name || !types.includes(select.value)) {
     select.replaceChildren(...types.map((type) => make("option", { value: type }, columnTypes[type])));
-    select.value = format.bits === 64 ? "int" : "text";
+    select.value = format.bits === 64 && types.includes("int") ? "int" : types[0];
     $("range-form").dataset.format = format.name;
   }
   try {
     const now = Date.now();
-    const from = parseTime($("range-from").value, now);
-    const to = parseTime($("range-to").value, now);
+    const from = parseTime($("range-from").value, now, zone);
+    const to = parseTime($("range-to").value, now, zone);
     const { first, end } = format.bounds(from, to);
     const sql = condition($("range-column").value, select.value, first, end);
     const encoding = { bytea: "hex", blob: "hex" }[select.value] ?? select.value;
+    const shown = (milli) => (zone === "UTC" ? formatTime(milli) : zoneTime(milli, zone));
     const fact = (name, value, about, what) => [make("dt", {}, name),
-      make("dd", {}, make("span", { className: what }, value), span("quiet", about), copyButton(value, name))];
+      make("dd", {}, what === "sql" ? span("mono sql", value) : mono(value, what), span("quiet", about), copyButton(value, name))];
     $("range-status").textContent = "";
     $("range-result").replaceChildren(make("article", { className: "card" }, make("dl", { className: "facts" },
-      ...fact("First", first.in(encoding), formatTime(from), "first"),
-      ...fact("End", end.in(encoding), `${formatTime(to)}, not included`, "end"),
+      ...fact("First", first[encoding], shown(from), "first"),
+      ...fact("End", end[encoding], `${shown(to)}, not included`, "end"),
       ...fact("SQL", sql, "", "sql"))));
   } catch (error) {
     complain("range", error);
     $("range-result").replaceChildren();
+  }
+}
+
+// Opens a calendar and a clock for one of the times.
+function pick(input, calendar) {
+  try {
+    const milli = parseTime(input.value, Date.now(), $("range-zone").value);
+    calendar.value = zoneTime(milli, $("range-zone").value).slice(0, 16).replace(" ", "T");
+  } catch { /* it begins empty, then */ }
+  try {
+    calendar.showPicker();
+  } catch { // the browser has none
+    input.focus();
   }
 }
 
@@ -741,7 +820,7 @@ function condition(column, type, first, end) {
     int: (id) => id.int,
     bytea: (id) => `'\\x${id.hex}'`,
     blob: (id) => `X'${id.hex}'`,
-  }[type] ?? ((id) => `'${id.in(type)}'`);
+  }[type] ?? ((id) => `'${id[type]}'`);
   return `${column} >= ${literal(first)} AND ${column} < ${literal(end)}`;
 }
 
@@ -860,10 +939,21 @@ function follow() {
 
 /* Start */
 
-options($("make-format"), formats.map((format) => format.name), "scru128");
-options($("range-format"), formats.map((format) => format.name), "scru128");
-options($("make-encoding"), lookup("scru128").encodings, "text");
-for (const format of formats) $("read-as").append(make("option", { value: format.name }, format.name));
+const named = (list) => list.map((format) => make("option", { value: format.name }, nameOf({ id: { format } })));
+options($("make-format"), ours.map((format) => format.name), best.name);
+$("range-format").append(...named(formats.filter((format) => format.ordered)));
+$("range-format").value = best.name;
+options($("range-zone"), [...new Set(["UTC", localZone, ...Intl.supportedValuesOf("timeZone")])], "UTC");
+$("read-as").append(...named(formats));
+$("try").append(" ", tryButton(best.example), " or ", makeButton("a log", () => lookAt(sampleLog()), { className: "plain" }), ".");
+for (const button of document.querySelectorAll("button.pick")) {
+  const [input, calendar] = button.parentElement.querySelectorAll("input");
+  button.addEventListener("click", () => pick(input, calendar));
+  calendar.addEventListener("input", () => {
+    input.value = calendar.value.replace("T", " ");
+    rangeChanged();
+  });
+}
 
 on("input", "input", look);
 on("read-as", "change", look);

@@ -1,26 +1,33 @@
 /** A time: a Date, or Unix milliseconds. */
 export type Time = Date | number;
 
-/** A way to write an ID; only formats of 128 bits have "uuid". */
+/** A way to write an ID. Each format has some. */
 export type Encoding = "text" | "hex" | "int" | "uuid";
-
-export type FormatName = "scru64" | "scru128" | "scru160" | "euid" | "uid60";
 
 /** A field of a format's layout. */
 export interface Field {
   /** Empty for bits that are always zero. */
   readonly name: string;
   readonly bits: number;
-  /** The place of the lowest bit; that of the ID's lowest bit is 0. */
+  /** The place of the lowest bit; the ID's lowest bit is at 0. */
   readonly low: number;
-  readonly kind: "time" | "counter" | "node" | "random" | "data" | "zero";
-  readonly meaning: string;
+  readonly kind: "time" | "counter" | "node" | "random" | "data" | "zero" | "fixed";
+  readonly meaning?: string;
+  /** What all IDs have in a field of kind "fixed", or what generators write in a constant one; "0" if it is absent. */
+  readonly value?: string;
+  /** Generators write the value; other values are read, too. */
+  readonly constant?: boolean;
+  /** The place of the field's lowest bit in the timestamp; 0 if it is absent. */
+  readonly shift?: number;
+  /** The name of a value in the field's low bits, as many as the field part_bits says. */
+  readonly part?: string;
+  readonly part_bits?: string;
 }
 
 /** A text that is no ID. */
 export declare class ParseError extends Error {
   constructor(format: string, input: string, reason: ParseError["reason"], offset: number, detail: string);
-  readonly reason: "length" | "symbol" | "range" | "check";
+  readonly reason: "length" | "symbol" | "range" | "check" | "layout";
   /** The first wrong character, or -1 for a fault of the whole. */
   readonly offset: number;
   readonly detail: string;
@@ -34,7 +41,10 @@ export declare class ID {
   private constructor();
   readonly format: Format;
   readonly value: bigint;
-  readonly text: string;
+  /** What stands before the ID in its text, with the underscore; empty in most formats. */
+  readonly prefix: string;
+  /** The format's own text; undefined if the format has none. */
+  readonly text: string | undefined;
   /** The whole ID at full width, in lower case. */
   readonly hex: string;
   readonly int: string;
@@ -42,17 +52,23 @@ export declare class ID {
   readonly uuid: string | undefined;
   /** The bytes, big-endian. */
   readonly bytes: Uint8Array;
-  readonly time: Date;
+  /** undefined if the ID carries no time. */
+  readonly time: Date | undefined;
   /** The time in Unix milliseconds. */
-  readonly milli: number;
+  readonly milli: number | undefined;
+  /** The format by which the time is read, if there is one: the format of the ID, or of an ID within it. */
+  readonly timed: Format | undefined;
   /** The contents of the named fields. */
   readonly fields: Readonly<Record<string, bigint>>;
   /** What else there is to say, such as that no generator makes this ID. */
   readonly notes: string[];
   in(encoding: Encoding): string;
   field(field: Pick<Field, "low" | "bits">): bigint;
+  /** The timestamp. */
+  ticks(format?: Format): bigint;
   compare(other: ID): -1 | 0 | 1;
   equals(other: ID): boolean;
+  /** The ID in the first of its format's encodings. */
   toString(): string;
   toJSON(): Record<string, unknown>;
 }
@@ -63,14 +79,14 @@ export interface GeneratorOptions {
   /** Fills the array with random bytes; crypto.getRandomValues without it. It must be cryptographically strong. */
   random?: (bytes: Uint8Array) => unknown;
   /**
-   * A node ID that no other generator has, and its size in bits, as in "42/8": scru64 needs it, and takes an ID to go
-   * on after, as in "0u2r85hm2pt3/16", too; scru160 and uid60 (as a worker ID) can have it.
+   * A node ID that no other generator has, and its size in bits, as in "42/8". scru64 needs it, and takes an ID to
+   * continue after, too, as in "0u2r85hm2pt3/16". scru160 can have it.
    */
   node?: string;
-  /** The extension of euid, up to 32767. */
-  extension?: number;
-  /** The bits of the extension; as many as it needs without this. */
-  extensionLength?: number;
+  /** The same for uid60, as in "5/4". */
+  worker?: string;
+  /** The extension of euid, up to 32767, and its length in bits, as in "5/8". */
+  ext?: string | number;
 }
 
 /** A generator's IDs strictly increase while the clock goes back by ten seconds at most. */
@@ -83,43 +99,65 @@ export interface IDGenerator {
   generate(): ID;
 }
 
-/** One of the five formats. */
+/** A format: a row of the table that "sortid formats -o json" prints, whose schema describes it, and more. */
 export declare class Format {
   private constructor();
-  readonly name: FormatName;
+  readonly name: string;
   readonly title: string;
   readonly summary: string;
-  /** Of the integer that stores an ID: 64, 128 or 160. */
+  readonly source: string;
+  /** Whether sortid makes IDs of the format. Only then are options, plan, sql and the like there. */
+  readonly generates: boolean;
   readonly bits: number;
-  readonly fields: readonly Field[];
-  readonly timestamp: Field;
-  readonly encodings: readonly Encoding[];
-  readonly alphabet: string;
-  readonly symbols: string;
-  readonly foldsCase: boolean;
-  readonly hexText: boolean;
-  readonly textLengths: readonly number[];
-  /** Whether texts sort by time; integers always do. */
-  readonly textSorts: boolean;
-  readonly example: string;
   readonly max: bigint;
-  /** The time of timestamp 0, in Unix milliseconds. */
-  readonly epoch: number;
-  /** The unit of the timestamp, in milliseconds. */
-  readonly tick: number;
-  /** Whether no generator uses the first and the last timestamp. */
-  readonly reserved: boolean;
-  /** The last time that a generator puts into an ID, in Unix milliseconds. */
-  readonly last: number;
-  readonly plausibleFrom: number;
-  /** The ID of a text in the format's own encoding. All that read texts throw a ParseError for one that is no ID. */
+  readonly layout: readonly Field[];
+  /** The fields of the timestamp. */
+  readonly timestamp: readonly Field[];
+  /** The bits that all IDs share, and what they are. */
+  readonly mask: bigint;
+  readonly fixed: bigint;
+  /** Whether IDs, as integers, are in order of time. */
+  readonly ordered: boolean;
+  readonly encodings: readonly Encoding[];
+  readonly text: {
+    readonly alphabet: string;
+    readonly symbols?: string;
+    readonly folds_case?: boolean;
+    readonly lengths?: readonly number[];
+    readonly usual_lengths?: readonly number[];
+    readonly sorts: boolean;
+    readonly [rule: string]: unknown;
+  };
+  readonly example: string;
+  /** Absent if IDs carry no time. The same in milliseconds is in epoch, tick and so on. */
+  readonly time?: { readonly tick_ns: number; readonly reserved?: boolean; readonly [name: string]: unknown };
+  readonly epoch?: number;
+  readonly tick?: number;
+  /** The first and the last time that a generator puts into an ID. */
+  readonly firstMilli?: number;
+  readonly last?: number;
+  readonly lastTick?: bigint;
+  readonly plausibleFrom?: number;
+  readonly options?: readonly { name: string; value?: string; usage: string; needed?: boolean }[];
+  /** The options of these that generator knows. */
+  readonly generatorOptions: readonly { name: string; value?: string; usage: string; needed?: boolean }[];
+  readonly needs_node?: boolean;
+  readonly [name: string]: unknown;
+  /** The ID of a text as the format writes it. All that read texts throw a ParseError for one that is no ID. */
   parse(text: string): ID;
   parseAs(encoding: Encoding, text: string): ID;
   parseAny(text: string): { id: ID; encoding: Encoding };
+  checkEncoding(encoding: Encoding): void;
+  /** Whether a text is as long as the texts of the format. */
+  hasLength(text: string): boolean;
+  /** Whether all characters are symbols of the format's texts. */
+  hasSymbols(text: string): boolean;
+  /** Whether an integer is an ID: whether it has the bits that all IDs share, and a text. */
+  admits(value: bigint): boolean;
   fromInt(value: bigint | number | string): ID;
   fromBytes(bytes: Uint8Array): ID;
   fromFields(values: Record<string, bigint | number | string>): ID;
-  /** The smallest ID of a time's tick. */
+  /** The smallest ID of a time's tick, in formats that are in order of time. */
   first(time: Time): ID;
   /** The IDs of a time range are those from first up to, but not including, end. */
   bounds(from: Time, to: Time): { first: ID; end: ID };
@@ -128,6 +166,7 @@ export declare class Format {
   generate(): ID;
 }
 
+/** All formats of the table: first the formats that sortid makes, then the others. */
 export declare const formats: readonly Format[];
 export declare const scru64: Format;
 export declare const scru128: Format;
@@ -138,27 +177,15 @@ export declare const uid60: Format;
 /** The format of a name. */
 export declare function lookup(name: string): Format;
 
-/** A reading of a text as an ID of one of the five formats. */
+/** A reading of a text. */
 export interface Candidate {
   id: ID;
   encoding: Encoding;
   reason: string;
-  foreign?: undefined;
-}
-
-/** A reading of a text as a UUID of RFC 9562. */
-export interface ForeignCandidate {
-  /** Such as "UUIDv7". */
-  foreign: string;
-  /** The time in Unix milliseconds, of versions that have one. */
-  milli: number | undefined;
-  text: string;
-  reason: string;
-  id?: undefined;
 }
 
 /** The ways to read a text whose format is unknown, the most probable first. */
-export declare function detect(text: string, now?: number): (Candidate | ForeignCandidate)[];
+export declare function detect(text: string, now?: number): Candidate[];
 
 /** Takes off a text what often stands around an ID, such as quotes, and names it. */
 export declare function strip(text: string): { text: string; stripped: string[] };
@@ -175,12 +202,10 @@ export interface Match {
   encoding: Encoding;
   start: number;
   end: number;
-  /** "UUIDv7" for one of these; the ID is its reading as scru128. */
-  foreign?: "UUIDv7";
 }
 
 export interface FindOptions {
-  /** The formats to look for; all but uid60 without this. */
+  /** The formats to look for; without this, those that sortid makes, but none whose IDs look like words. */
   formats?: readonly Format[] | undefined;
   now?: number;
 }
@@ -202,8 +227,11 @@ export declare class Ratio {
 /** A time as RFC 3339 in UTC to the millisecond. */
 export declare function formatTime(milli: number): string;
 
-/** The time that a text means, in Unix milliseconds: a day, a time, @ and Unix seconds, now, -7d. */
-export declare function parseTime(text: string, now?: number): number;
+/**
+ * The time that a text means, in Unix milliseconds: a day, a time, @ and Unix seconds (or milliseconds, from 13 digits
+ * on), now, -7d. A time without an offset is in the zone, such as "Europe/Berlin"; without this, in UTC.
+ */
+export declare function parseTime(text: string, now?: number, zone?: string): number;
 
 export interface PlanRequest {
   /** IDs a second of all processes together. */
@@ -220,7 +248,7 @@ export interface PlanRequest {
 }
 
 export interface PlanFormat {
-  format: FormatName;
+  format: string;
   fits: boolean;
   reasons: string[];
   collision_probability: number;
@@ -238,7 +266,7 @@ export interface PlanFormat {
 export declare function plan(request: PlanRequest): {
   asked: Required<PlanRequest>;
   ids: number;
-  recommended: FormatName | "";
+  recommended: string;
   command?: string;
   formats: PlanFormat[];
 };
@@ -252,3 +280,6 @@ export declare function odds(p: number): string;
 export declare function count(n: number): string;
 /** A length of time in words, given seconds. */
 export declare function seconds(s: number): string;
+
+/** How far the clocks of a zone, such as "Europe/Berlin", are ahead of UTC at a time, in milliseconds. */
+export declare function zoneOffset(milli: number, zone: string): number;

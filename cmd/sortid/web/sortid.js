@@ -1,216 +1,311 @@
-// Time-sortable IDs of five formats: scru64, scru128, scru160, euid and uid60.
+// Time-sortable IDs: reads every format that sortid knows, and makes its own formats.
 //
-// A format reads, writes and makes its IDs; an ID is a big integer with a format. The
-// README has examples, and sortid.d.ts describes all of it. The command "sortid page" puts
-// this file, without its exports, into a page.
+// A format reads and writes its IDs; an ID is a big integer with a format. The README has
+// examples, and sortid.d.ts describes all of it. The command "sortid page" puts this file,
+// without its imports and exports, into a page.
 
-// What each format is made of. "go generate" writes this line from the Go package format.
-const descriptions = [
-{"name":"scru64","title":"SCRU64","summary":"64 bits, unique through assigned node IDs","bits":64,"alphabet":"12 Base36 digits","symbols":"0123456789abcdefghijklmnopqrstuvwxyz","foldsCase":true,"textLengths":[12],"hexText":false,"textSorts":true,"example":"0u2pf62ji4b9","max":"4738381338321616895","epoch":0,"tick":256,"reserved":true,"last":72301961338879,"plausibleFrom":1262304000000,"fields":[{"name":"timestamp","bits":40,"kind":"time","meaning":"Unix time in units of 256 ms"},{"name":"node_ctr","bits":24,"kind":"node","meaning":"node ID above, counter below"}]},
-{"name":"scru128","title":"SCRU128","summary":"128 bits, unique without any coordination","bits":128,"alphabet":"25 Base36 digits","symbols":"0123456789abcdefghijklmnopqrstuvwxyz","foldsCase":true,"textLengths":[25],"hexText":false,"textSorts":true,"example":"0372ijojuxuhjsfkeryi2mrtm","max":"340282366920938463463374607431768211455","epoch":0,"tick":1,"reserved":true,"last":281474976710654,"plausibleFrom":1262304000000,"fields":[{"name":"timestamp","bits":48,"kind":"time","meaning":"Unix time in milliseconds"},{"name":"counter_hi","bits":24,"kind":"counter","meaning":"random, renewed each second"},{"name":"counter_lo","bits":24,"kind":"counter","meaning":"+1 per ID, random start in each millisecond"},{"name":"entropy","bits":32,"kind":"random","meaning":"random in each ID"}]},
-{"name":"scru160","title":"SCRU160","summary":"160 bits, about 111 of them random","bits":160,"alphabet":"32 base32hex symbols","symbols":"0123456789ABCDEFGHIJKLMNOPQRSTUV","foldsCase":true,"textLengths":[32],"hexText":true,"textSorts":true,"example":"05TTUP1HNCPNH30VEK64KDQT9BSNU4C4","max":"1461501637330902918203684832716283019655932542975","epoch":0,"tick":1,"reserved":true,"last":281474976710654,"plausibleFrom":1262304000000,"fields":[{"name":"timestamp","bits":48,"kind":"time","meaning":"Unix time in milliseconds"},{"name":"counter","bits":16,"kind":"counter","meaning":"+1 per ID, random start in each millisecond"},{"name":"random16","bits":16,"kind":"data","meaning":"random, or more counter, or a node ID"},{"name":"random80","bits":80,"kind":"random","meaning":"random in each ID"}]},
-{"name":"euid","title":"EUID, draft 3","summary":"128 bits with a check symbol and 15 bits of one's own","bits":128,"alphabet":"27 Crockford Base32 symbols, the last two a check","symbols":"0123456789ABCDEFGHJKMNPQRSTVWXYZ","foldsCase":true,"textLengths":[27],"hexText":false,"textSorts":true,"example":"C8EE934SR007G5Q94QKKXFRFV8B","max":"340282366920938463463374607431768211455","epoch":0,"tick":1,"reserved":false,"last":4398046511103,"plausibleFrom":1262304000000,"fields":[{"name":"timestamp","bits":42,"kind":"time","meaning":"Unix time in milliseconds"},{"name":"random_and_extension","bits":15,"kind":"data","meaning":"random above, the extension below"},{"name":"extension_length","bits":4,"kind":"data","meaning":"bits of the extension; 0 means none"},{"name":"version","bits":3,"kind":"data","meaning":"0 stands for version 1"},{"name":"random","bits":64,"kind":"random","meaning":"high half +1 per ID in a millisecond, low half random"}]},
-{"name":"uid60","title":"uid60","summary":"60 bits in ten characters that look random","bits":64,"alphabet":"9 or 10 characters of A-Z a-z 0-9 - _","symbols":"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_","foldsCase":false,"textLengths":[4,5,6,7,8,9,10],"hexText":false,"textSorts":false,"example":"xinaS8QBh","max":"1152921504606846975","epoch":1519862400000,"tick":1,"reserved":true,"last":5917908911102,"plausibleFrom":1522540800000,"fields":[{"name":"","bits":4,"kind":"zero","meaning":"always zero"},{"name":"timestamp","bits":42,"kind":"time","meaning":"milliseconds since 2018-03-01"},{"name":"sequence","bits":9,"kind":"counter","meaning":"+1 per ID, over all milliseconds"},{"name":"random","bits":9,"kind":"random","meaning":"random in each ID; a worker ID can take its high bits"}]}
-];
+// The table of formats, which "go generate" writes from the Go package format.
+import { table } from "./formats.js";
 
 /** A text that is no ID. */
 export class ParseError extends Error {
   constructor(format, input, reason, offset, detail) {
-    super(`${format}: cannot parse ${JSON.stringify(input.length > 64 ? input.slice(0, 64) + "…" : input)}: ${detail}`);
+    const shown = JSON.stringify(input.length > 64 ? input.slice(0, 64) + "…" : input);
+    super(`${format}: cannot parse ${shown}: ${detail}`);
     Object.assign(this, { name: "ParseError", reason, offset, detail });
   }
 }
 
 // The length of a text in bytes, which is what the formats' texts are measured in.
-function byteLength(text) {
-  let n = text.length;
-  for (let i = 0; i < text.length; i++) {
-    const c = text.charCodeAt(i);
-    if (c >= 0x800 && (c & 0xf800) !== 0xd800) n += 2;
-    else if (c >= 0x80) n += 1; // each half of a pair of surrogates stands for two bytes
-  }
-  return n;
+const byteLength = (text) => new TextEncoder().encode(text).length;
+
+const ones = (bits) => (1n << BigInt(bits)) - 1n;
+const HEX = "0123456789abcdef";
+
+// The value of each character that is read as a digit.
+function digitsOf(symbols, { folds_case: folds, aliases = {} }) {
+  const digits = new Map();
+  const add = (c, digit) => {
+    for (const like of folds ? [c.toLowerCase(), c.toUpperCase()] : [c]) digits.set(like, digit);
+  };
+  [...symbols].forEach(add);
+  for (const [c, symbol] of Object.entries(aliases)) add(c, symbols.indexOf(symbol));
+  return digits;
 }
 
-// Reads and writes integers as digits of an alphabet.
-function numerals({ name, symbols, foldsCase }) {
-  const base = symbols.length;
-  const table = new Map();
-  [...symbols].forEach((symbol, digit) => {
-    for (const like of foldsCase ? [symbol.toLowerCase(), symbol.toUpperCase()] : [symbol]) table.set(like, digit);
+// The integer of digits, as many at a time as fit a double's 53 bits.
+function integerOf(digits, base) {
+  let value = 0n;
+  let part = 0;
+  let scale = 1;
+  for (const digit of digits) {
+    part = part * base + digit;
+    scale *= base;
+    if (scale > 2 ** 46) {
+      value = value * BigInt(scale) + BigInt(part);
+      part = 0;
+      scale = 1;
+    }
+  }
+  return value * BigInt(scale) + BigInt(part);
+}
+
+// What stands before the ID in a text, with its underscore, and the ID; undefined if the text has
+// no correct prefix, and the format has one.
+function cutPrefix({ prefix }, text) {
+  if (!prefix) return ["", text];
+  const end = text.lastIndexOf("_");
+  const name = text.slice(0, Math.max(end, 0));
+  const fits = name.length >= prefix.min && name.length <= prefix.max && /^[a-z]/.test(name);
+  const known = prefix.known?.includes(name) ??
+    (!name.endsWith("_") && [...name].every((c) => prefix.symbols.includes(c)));
+  return fits && known ? [text.slice(0, end + 1), text.slice(end + 1)] : undefined;
+}
+
+// The check of Bech32, in symbols, for what stands before it.
+function bech32(text, symbols) {
+  const [, prefix, word] = /^(.*_)(.*)$/.exec(text.toLowerCase());
+  const codes = Array.from(prefix, (c) => c.charCodeAt(0));
+  const values = [...codes.map((c) => c >> 5), 0, ...codes.map((c) => c & 31)];
+  let sum = 1;
+  for (const v of [...values, ...Array.from(word, (c) => Math.max(0, symbols.indexOf(c))), 0, 0, 0, 0]) {
+    const top = sum >>> 25;
+    sum = (sum & 0x1ffffff) << 5 ^ v;
+    [0x3b6a57b2, 0x26508e6d, 0x1ea119fa, 0x3d4233dd, 0x2a1462b3].forEach((g, i) => { if (top >> i & 1) sum ^= g; });
+  }
+  return [15, 10, 5, 0].map((shift) => symbols[(sum ^ 1) >> shift & 31]).join("");
+}
+
+// The text encoding of a format: parse returns an integer and a prefix, or throws a ParseError.
+// A text is a row of groups, and each group is a number. A text that is shorter than the groups, where
+// the format has such, is filled up with blanks.
+function codec({ name, bits, text: rules }) {
+  const { alphabet, symbols, lengths, check_modulus: modulus, rotated = 0 } = rules;
+  const groups = (rules.groups ?? [{ bits }]).map((group) => {
+    const own = group.symbols ?? symbols;
+    return { before: "", low: 0, ...group, symbols: own, table: digitsOf(own, rules) };
   });
-  if (name === "euid") for (const like of "oOiIlL") table.set(like, /o/i.test(like) ? 0 : 1);
+  const whole = groups.reduce((n, { before, digits = 0 }) => n + before.length + digits, 0);
+  const blank = symbols[0] === " ";
+  const tail = (value) => (modulus ? value % BigInt(modulus) : 0n); // the bits after the ID
+  const numberOf = ({ low, bits: width }, value) =>
+    (low < 0 ? value << BigInt(-low) | tail(value) : value >> BigInt(low) & ones(width));
+  const write = (value) => {
+    let text = "";
+    for (const group of groups) {
+      const { before, digits = lengths[0], symbols: own } = group;
+      const base = BigInt(own.length);
+      let part = "";
+      for (let rest = numberOf(group, value); rest > 0n; rest /= base) part = own[Number(rest % base)] + part;
+      text += before + part.padStart(digits, own[0]);
+    }
+    return (text.slice(text.length - rotated) + text.slice(0, text.length - rotated)).trimEnd();
+  };
   return {
-    // The digits of a text.
-    read(text, lengths) {
-      const n = byteLength(text);
-      if (!lengths.includes(n)) throw new ParseError(name, text, "length", -1, `${n} characters, where ${lengths.join(" or ")} are wanted`);
-      return Array.from(text, (symbol, offset) => {
-        const digit = table.get(symbol);
-        if (digit !== undefined) return digit;
-        throw new ParseError(name, text, "symbol", offset, `${JSON.stringify(symbol)} at offset ${offset} is no symbol of the format`);
-      });
-    },
-    // The integer of digits, as many at a time as fit a double's 53 bits.
-    value(digits) {
+    parse(text) {
+      const wrong = (reason, offset, detail) => new ParseError(name, text, reason, offset, detail);
+      const badSymbol = (c, offset) =>
+        wrong("symbol", offset, `${JSON.stringify(c)} at offset ${offset} is no symbol of the format`);
+      let [prefix, word] = cutPrefix(rules, text) ?? [];
+      if (word === undefined) throw wrong("length", -1, `want ${alphabet}`);
+      const length = byteLength(word);
+      if (!lengths.includes(length)) {
+        throw wrong("length", -1, `${length} characters, where ${lengths.join(" or ")} are wanted`);
+      }
+      const dash = rules.check_suffix ? word.lastIndexOf("-") : -1;
+      if (dash >= 0) {
+        const end = prefix.length + dash;
+        if (text.slice(end + 1).toLowerCase() !== bech32(text.slice(0, end), symbols)) {
+          throw wrong("check", -1, "the check at the end does not fit: the text is mistyped");
+        }
+        word = word.slice(0, dash);
+      }
+      if (blank && word.includes(" ")) throw badSymbol(" ", text.indexOf(" "));
+      const letters = [...word.padEnd(blank ? whole : 0)];
       let value = 0n;
-      let part = 0;
-      let scale = 1;
-      for (const digit of digits) {
-        part = part * base + digit;
-        scale *= base;
-        if (scale > 2 ** 46) {
-          value = value * BigInt(scale) + BigInt(part);
-          part = 0;
-          scale = 1;
+      let at = 0;
+      for (const { before, digits = length, symbols: own, table, bits: width, low } of groups) {
+        const literal = before.length;
+        const read = letters.slice(at, at + literal + digits).map((c, i) => {
+          const digit = i < literal ? (c === before[i] ? 0 : undefined) : table.get(c);
+          if (digit === undefined) throw badSymbol(c, prefix.length + at + i);
+          return digit;
+        });
+        at += read.length;
+        const part = integerOf([...read.slice(rotated), ...read.slice(0, rotated)], own.length);
+        if (part >> BigInt(width)) throw wrong("range", -1, "it has more bits than an ID");
+        value |= low < 0 ? part >> BigInt(-low) : part << BigInt(low);
+        if (low < 0 && (part & ones(-low)) !== tail(value)) {
+          throw wrong("check", -1, modulus ? "the check value does not fit: the text is mistyped"
+            : "it has more bits than an ID");
         }
       }
-      return value * BigInt(scale) + BigInt(part);
+      return { value, prefix };
     },
-    // The text of an integer, of at least so many digits.
-    write(value, length) {
-      let text = "";
-      for (; value > 0n; value /= BigInt(base)) text = symbols[Number(value % BigInt(base))] + text;
-      return text.padStart(length, symbols[0]);
+    write,
+    // Whether an integer has a text.
+    holds(value) {
+      const fits = ({ digits, symbols: { length: base }, ...group }) =>
+        !digits || numberOf(group, value) < BigInt(base) ** BigInt(digits);
+      if (!groups.every(fits)) return false;
+      const text = blank ? write(value) : "";
+      return !blank || lengths.includes(text.length) && !text.includes(" ");
     },
   };
 }
-
-// The text encoding of a format: parse returns an integer or throws a ParseError.
-function codec(description) {
-  const { name, bits, hexText, textLengths } = description;
-  const { read, value, write } = numerals(description);
-  if (name === "euid") { // the integer and its remainder modulo 127, in 7 bits
-    return {
-      parse(text) {
-        const whole = value(read(text, textLengths));
-        if ((whole & 127n) === (whole >> 7n) % 127n) return whole >> 7n;
-        throw new ParseError(name, text, "check", -1, "the check value does not fit: the text is mistyped");
-      },
-      write: (integer) => write(integer << 7n | integer % 127n, textLengths[0]),
-    };
-  }
-  if (name === "uid60") { // the last two digits stand in front
-    return {
-      parse(text) {
-        const [a, b, ...rest] = read(text, textLengths);
-        return value([...rest, a, b]);
-      },
-      write(integer) {
-        const text = write(integer, textLengths[0]);
-        return text.slice(-2) + text.slice(0, -2);
-      },
-    };
-  }
-  const hex = numerals({ ...description, symbols: "0123456789abcdef" });
-  return {
-    parse: (text) => (hexText && byteLength(text) === bits / 4 ? hex.value(hex.read(text, [bits / 4])) : value(read(text, textLengths))),
-    write: (integer) => write(integer, textLengths[0]),
-  };
-}
-
-const codecs = Object.fromEntries(descriptions.map((description) => [description.name, codec(description)]));
 
 /** A time as RFC 3339 in UTC to the millisecond, as the command sortid prints it. */
-export const formatTime = (milli) => new Date(milli).toISOString().replace(/^\+0*/, ""); // of years from 10000 on
+export const formatTime = (milli) =>
+  new Date(milli).toISOString().replace(/^\+0*/, ""); // of years from 10000 on
+
+const withHyphens = (hex) => hex.replace(/^(.{8})(.{4})(.{4})(.{4})/, "$1-$2-$3-$4-");
 
 /** An ID of one of the formats: immutable; compare with compare, equals or its value. */
 export class ID {
-  constructor(format, value) {
-    this.format = format;
-    this.value = value;
+  constructor(format, value, prefix = "") {
+    Object.assign(this, { format, value, prefix });
     Object.freeze(this);
   }
 
-  get text() { return codecs[this.format.name].write(this.value); }
+  /** The ID in the first of its format's encodings. */
+  toString() { return this[this.format.encodings[0]]; }
+
+  get text() { return codecs.has(this.format) ? this.prefix + codecs.get(this.format).write(this.value) : undefined; }
   get hex() { return this.value.toString(16).padStart(this.format.bits / 4, "0"); }
   get int() { return this.value.toString(); }
-
-  get uuid() {
-    return this.format.bits === 128 ? this.hex.replace(/^(.{8})(.{4})(.{4})(.{4})/, "$1-$2-$3-$4-") : undefined;
-  }
+  get uuid() { return this.format.bits === 128 ? withHyphens(this.hex) : undefined; }
 
   in(encoding) {
-    if (!this.format.encodings.includes(encoding)) {
-      throw new RangeError(`${this.format.name} IDs have no encoding ${JSON.stringify(encoding)}; their encodings are ${this.format.encodings.join(", ")}`);
-    }
+    this.format.checkEncoding(encoding);
     return this[encoding];
   }
 
-  field(field) {
-    return this.value >> BigInt(field.low) & (1n << BigInt(field.bits)) - 1n;
-  }
+  field(field) { return this.value >> BigInt(field.low) & ones(field.bits); }
 
   get fields() {
     const values = {};
-    for (const field of this.format.fields) if (field.name) values[field.name] = this.field(field);
+    for (const field of this.format.layout) if (field.name) values[field.name] = this.field(field);
     return values;
   }
 
-  get milli() { return this.format.epoch + Number(this.field(this.format.timestamp)) * this.format.tick; }
-  get time() { return new Date(this.milli); }
+  // The timestamp of a format, in ticks.
+  ticks(format = this.format) {
+    return format.timestamp.reduce((all, f) => all | this.field(f) << BigInt(f.shift ?? 0), 0n);
+  }
+
+  /** The format by which the ID's time is read; undefined if the ID carries none. */
+  get timed() {
+    const inner = this.format.within?.map(lookup).find((format) => format.time && format.admits(this.value));
+    return inner ?? (this.format.time && this.format);
+  }
+
+  /** The time in Unix milliseconds; undefined if the ID carries none. */
+  get milli() {
+    const format = this.timed;
+    return format && format.epoch + Number(this.ticks(format) * BigInt(format.time.tick_ns) / 1_000_000n);
+  }
+
+  get time() { return this.milli === undefined ? undefined : new Date(this.milli); }
 
   get bytes() { return Uint8Array.from(this.hex.match(/../g), (byte) => parseInt(byte, 16)); }
 
   /** What else there is to say about the ID. */
   get notes() {
+    const { format, fields } = this;
     const notes = [];
-    const { format } = this;
-    const timestamp = this.field(format.timestamp);
-    if (format.reserved && (timestamp === 0n || timestamp === format.max >> BigInt(format.timestamp.low))) {
+    if (format.time?.reserved && [0n, format.lastTick].includes(this.ticks())) {
       notes.push("the timestamp is reserved: no generator makes this ID");
     }
-    if (format.name === "euid") {
-      const { random_and_extension, extension_length: length, version } = this.fields;
-      if (length > 0n) notes.push(`extension ${random_and_extension & (1n << length) - 1n}, in ${length} bits`);
-      if (version > 0n) notes.push(`version ${version + 1n}: the document knows version 1 only`);
+    for (const { name, constant, value = "0", part, part_bits: width } of format.layout) {
+      if (constant && fields[name] !== BigInt(value)) {
+        notes.push(`the ${name} is ${fields[name]}: generators write ${value}`);
+      }
+      if (part && fields[width] > 0n) {
+        notes.push(`${part} ${fields[name] & ones(fields[width])}, in ${fields[width]} bits`);
+      }
     }
     return notes;
   }
 
   compare(other) { return this.value < other.value ? -1 : this.value > other.value ? 1 : 0; }
   equals(other) { return this.format === other.format && this.value === other.value; }
-  toString() { return this.text; }
 
   /** What "sortid inspect -o json" prints of an ID. */
   toJSON() {
     const all = { format: this.format.name };
     for (const encoding of this.format.encodings) all[encoding] = this[encoding];
-    all.time = formatTime(this.milli);
-    all.fields = Object.fromEntries(Object.entries(this.fields).map(([name, value]) => [name, value.toString()]));
+    if (this.milli !== undefined) all.time = formatTime(this.milli);
+    all.fields = Object.fromEntries(
+      Object.entries(this.fields).map(([name, value]) => [name, value.toString()]));
     if (this.notes.length) all.notes = this.notes;
     return all;
   }
 }
 
+const codecs = new Map();
+const fullHex = new Map(); // of formats that have hexadecimal digits as a text, too
+
+/** A format: a row of the table that "sortid formats -o json" prints, and what can be done. */
 export class Format {
-  constructor(description) {
-    Object.assign(this, description);
-    this.max = BigInt(description.max);
-    this.encodings = this.bits === 128 ? ["text", "hex", "int", "uuid"] : ["text", "hex", "int"];
+  constructor(row) {
+    Object.assign(this, row);
     let low = this.bits;
-    this.fields = this.fields.map((field) => Object.freeze({ ...field, low: low -= field.bits }));
-    this.timestamp = this.fields.find((field) => field.name === "timestamp");
+    this.layout = this.layout.map((field) => Object.freeze({ ...field, low: low -= field.bits }));
+    this.timestamp = this.layout.filter((field) => field.kind === "time");
+    // The bits that all IDs share, and what they are.
+    this.mask = this.fixed = 0n;
+    for (const { kind, bits, low: place, value = 0 } of this.layout) {
+      if (kind !== "fixed" && kind !== "zero") continue;
+      this.mask |= ones(bits) << BigInt(place);
+      this.fixed |= BigInt(value) << BigInt(place);
+    }
+    this.max = BigInt(row.max ?? ones(this.bits) & ~this.mask | this.fixed);
+    if (this.time) {
+      const milli = (name) => Number(new Date(String(this.time[name]).length > 24 ? `+0${this.time[name]}` : this.time[name]));
+      this.epoch = milli("epoch");
+      this.firstMilli = milli("first");
+      this.last = milli("last");
+      this.plausibleFrom = milli("plausible_from");
+      this.tick = this.time.tick_ns / 1e6;
+      this.lastTick = new ID(this, this.max).ticks();
+    }
+    if (this.text.symbols) codecs.set(this, codec(this));
+    if (this.text.hex) {
+      const hex = { symbols: HEX, folds_case: this.text.folds_case, lengths: [this.bits / 4] };
+      fullHex.set(this, codec({ ...this, text: hex }));
+    }
     Object.freeze(this);
   }
 
-  parse(text) { return this.#checked(text, codecs[this.name].parse(text)); }
+  /** The ID of a text as the format writes it. */
+  parse(text) { return this.parseAs(this.encodings[0], text); }
+
+  checkEncoding(encoding) {
+    if (this.encodings.includes(encoding)) return;
+    throw new RangeError(`${this.name} IDs have no encoding ${JSON.stringify(encoding)}; ` +
+      `their encodings are ${this.encodings.join(", ")}`);
+  }
 
   parseAs(encoding, text) {
-    if (encoding === "text") return this.parse(text);
-    if (!this.encodings.includes(encoding)) throw new RangeError(`${this.name} IDs have no encoding ${JSON.stringify(encoding)}; their encodings are ${this.encodings.join(", ")}`);
+    this.checkEncoding(encoding);
+    if (encoding === "text") {
+      const hex = fullHex.has(this) && byteLength(text) === this.bits / 4;
+      const { value, prefix } = (hex ? fullHex : codecs).get(this).parse(text);
+      return this.#checked(text, value, prefix);
+    }
     const [length, symbols, what] = {
       hex: [this.bits / 4, /[^0-9a-f]/i, "no hexadecimal digit"],
       int: [undefined, /[^0-9]/, "no decimal digit"],
-      uuid: [36, /[^0-9a-f-]|(?<=^(.{8}|.{13}|.{18}|.{23}))[^-]|(?<!^(.{8}|.{13}|.{18}|.{23}))-/i, "not the hexadecimal digit or hyphen of a UUID"],
+      uuid: [36, NOT_UUID, "not the hexadecimal digit or hyphen of a UUID"],
     }[encoding];
+    const wrong = (reason, offset, detail) => new ParseError(this.name, text, reason, offset, detail);
     if (length ? text.length !== length : text === "") {
-      throw new ParseError(this.name, text, "length", -1, `${text.length} characters, where the encoding ${encoding} has ${length ?? "some"}`);
+      throw wrong("length", -1, `${text.length} characters, where the encoding ${encoding} has ${length ?? "some"}`);
     }
     const offset = text.search(symbols);
     if (offset >= 0) {
       const c = String.fromCodePoint(text.codePointAt(offset));
-      throw new ParseError(this.name, text, "symbol", offset, `${JSON.stringify(c)} at offset ${offset} is ${what}`);
+      throw wrong("symbol", offset, `${JSON.stringify(c)} at offset ${offset} is ${what}`);
     }
     if (encoding !== "int") return this.#checked(text, BigInt("0x" + text.replace(/-/g, "")));
     return this.#checked(text, text.length > 64 ? this.max + 1n : BigInt(text));
@@ -223,22 +318,40 @@ export class Format {
   }
 
   #encodingOf(text) {
-    if (this.textLengths.includes(text.length)) return "text";
-    if (this.bits === 128 && text.length === 36) return "uuid";
-    if (text.length === this.bits / 4 && /^[0-9a-fA-F]+$/.test(text)) return "hex";
-    return /^[0-9]+$/.test(text) ? "int" : "text";
+    const { encodings, bits } = this;
+    const fits = {
+      text: () => this.hasLength(text),
+      uuid: () => text.length === 36,
+      hex: () => text.length === bits / 4 && /^[0-9a-fA-F]+$/.test(text),
+      int: () => /^[0-9]+$/.test(text),
+    };
+    return Object.keys(fits).find((e) => encodings.includes(e) && fits[e]()) ?? encodings[0];
+  }
+
+  // Whether a text is as long as the texts of the format.
+  hasLength(text) {
+    const word = cutPrefix(this.text, text)?.[1];
+    return word !== undefined && (this.text.lengths?.includes(word.length) ?? false);
+  }
+
+  /** Whether all characters are symbols of the format's texts. */
+  hasSymbols(text) {
+    const digits = digitsOf(this.text.symbols ?? "", this.text);
+    return [...text].every((c) => digits.has(c));
   }
 
   fromInt(value) { return this.#checked(String(value), BigInt(value)); }
 
   fromBytes(bytes) {
-    return this.parseAs("hex", Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join(""));
+    const hex = Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+    if (bytes.length === this.bits / 8) return this.#checked(hex, BigInt("0x" + hex));
+    throw new RangeError(`${this.name}: ${bytes.length} bytes, want ${this.bits / 8}`);
   }
 
   fromFields(values) {
-    let value = 0n;
-    for (const field of this.fields) {
-      const content = field.name ? BigInt(values[field.name]) : 0n;
+    let value = this.fixed;
+    for (const field of this.layout) {
+      const content = field.name && field.kind !== "fixed" ? BigInt(values[field.name]) : 0n;
       if (content < 0n || content >> BigInt(field.bits)) {
         throw new RangeError(`${this.name}: ${field.name} has ${field.bits} bits, and ${content} does not fit`);
       }
@@ -247,37 +360,58 @@ export class Format {
     return this.fromInt(value);
   }
 
-  #checked(text, value) {
+  /** Whether an integer is an ID: whether it has the bits that all IDs of the format share, and a text. */
+  admits(value) { return (value & this.mask) === this.fixed && (codecs.get(this)?.holds(value) ?? true); }
+
+  #checked(text, value, prefix) {
+    const wrong = (reason, detail) => new ParseError(this.name, text, reason, -1, detail);
     if (value < 0n || value > this.max) {
-      throw new ParseError(this.name, text, "range", -1, `larger than ${new ID(this, this.max).text}, the largest ID`);
+      throw wrong("range", `larger than ${new ID(this, this.max)}, the largest ID`);
     }
-    return new ID(this, value);
+    if (!this.admits(value)) throw wrong("layout", "it differs in bits that all IDs of the format share");
+    return new ID(this, value, prefix);
   }
 
   /** The smallest ID of a time's tick; a time is a Date or Unix milliseconds. */
   first(time) {
     const milli = Number(time);
-    const timestamp = Math.floor((milli - this.epoch) / this.tick);
-    const last = this.max >> BigInt(this.timestamp.low);
-    if (!(timestamp >= 0) || timestamp > Number(last)) {
+    if (!this.ordered) throw new RangeError(`${this.name} IDs are not in order of time, so no two of them bound a range`);
+    const inside = Number.isFinite(milli) && milli >= this.epoch;
+    const ticks = inside ? BigInt(Math.floor(milli) - this.epoch) * 1_000_000n / BigInt(this.time.tick_ns) : -1n;
+    if (ticks < 0n || ticks > this.lastTick) {
+      const end = this.epoch + Number((this.lastTick + 1n) * BigInt(this.time.tick_ns) / 1_000_000n) - 1;
       throw new RangeError(`${this.name} IDs cannot show ${Number.isNaN(milli) ? "this time" : formatTime(milli)}: ` +
-        `their times are from ${formatTime(this.epoch)} to ${formatTime(this.epoch + (Number(last) + 1) * this.tick - 1)}`);
+        `their times are from ${formatTime(this.epoch)} to ${formatTime(end)}`);
     }
-    return new ID(this, BigInt(timestamp) << BigInt(this.timestamp.low));
+    const place = (f) => (ticks >> BigInt(f.shift ?? 0) & ones(f.bits)) << BigInt(f.low);
+    return new ID(this, this.timestamp.reduce((all, f) => all | place(f), this.fixed));
   }
 
   /** The IDs of a time range are those from first up to, but not including, end. */
   bounds(from, to) {
     const first = this.first(from);
     const end = this.first(to);
-    if (!(Number(from) < Number(to))) throw new RangeError("the range is empty: its end must be later than its start");
+    if (!(Number(from) < Number(to))) {
+      throw new RangeError("the range is empty: its end must be later than its start");
+    }
     if (first.value === end.value) {
-      throw new RangeError(`the range lies within one tick, and ${this.name} IDs do not tell times within ${this.tick} ms apart`);
+      throw new RangeError(`the range lies within one tick, and ${this.name} IDs do not tell ` +
+        `times within ${this.tick} ms apart`);
     }
     return { first, end };
   }
 
-  generator(options = {}) { return new generators[this.name](this, options); }
+  /** A new generator. The options have the names of the table, and are texts; see sortid.d.ts. */
+  generator(options = {}) {
+    const generator = generators[this.name];
+    if (!generator) throw new RangeError(`sortid reads ${this.name} IDs, and makes none`);
+    return new generator(this, options);
+  }
+
+  /** The options of the table that generator knows. */
+  get generatorOptions() {
+    return (this.options ?? []).filter(({ name }) => name === generators[this.name].option);
+  }
 
   /** The next ID of a generator with no options, which all callers share. */
   generate() {
@@ -286,8 +420,10 @@ export class Format {
   }
 }
 
-const shared = new Map();
+// What is wrong in a UUID's 36 characters.
+const NOT_UUID = /[^0-9a-f-]|(?<=^(.{8}|.{13}|.{18}|.{23}))[^-]|(?<!^(.{8}|.{13}|.{18}|.{23}))-/i;
 
+const shared = new Map();
 /** A generator that can make no ID now. */
 export class GeneratorError extends Error {
   name = "GeneratorError";
@@ -327,13 +463,11 @@ class Generator {
   // The clock in ticks. Browsers round it, some to a tenth of a second.
   clock() {
     const { format } = this;
-    const timestamp = Math.floor((this.now() - format.epoch) / format.tick);
-    const last = Number(format.max >> BigInt(format.timestamp.low));
-    const margin = format.reserved ? 1 : 0;
-    if (!(timestamp >= margin && timestamp <= last - margin)) {
+    const now = this.now();
+    if (!(now >= format.firstMilli && now <= format.last)) {
       throw new GeneratorError(`${format.name}: the clock shows a time that no ID can carry`);
     }
-    return timestamp;
+    return Math.floor((now - format.epoch) / format.tick);
   }
 
   generate() {
@@ -351,7 +485,9 @@ class Generator {
     return this.make(low);
   }
 
-  make(low) { return this.format.fromInt(BigInt(this.last) << BigInt(this.format.timestamp.low) | low); }
+  make(low) {
+    return this.format.fromInt(BigInt(this.last) << BigInt(this.format.timestamp[0].low) | low);
+  }
 
   // The clock went back too far. Formats that randomness keeps unique start afresh.
   behind(now) {
@@ -376,28 +512,30 @@ function refuse(generator) {
 
 // A node ID and its size, as in "42/8"; parts as scru64's document has them.
 function parseNode(text, max, what) {
-  const match = /^(?:([0-9]{1,8})|0x([0-9a-fA-F]{1,6}))\/([0-9]{1,2})$/.exec(text);
+  const match = /^([0-9]{1,8}|0x[0-9a-fA-F]{1,6})\/([0-9]{1,2})$/.exec(text);
   if (!match) throw new RangeError(`the ${what} is to be like 42/8: the ID, a slash, and its size in bits`);
-  const id = match[1] ? parseInt(match[1], 10) : parseInt(match[2], 16);
-  const size = Number(match[3]);
+  const id = Number(match[1]);
+  const size = Number(match[2]);
   if (size < 1 || size > max) throw new RangeError(`the size of the ${what} is 1 to ${max} bits, not ${size}`);
   if (id >= 2 ** size) throw new RangeError(`${id} is no ${what} of ${size} bits: the largest is ${2 ** size - 1}`);
   return { id, size };
 }
 
+// The formats' own parts of the generators. option names the one option that each knows.
 const generators = {
   scru64: class extends Generator {
+    static option = "node";
     constructor(format, options) {
       super(format, options);
       if (!options.node) throw new RangeError("scru64 needs a node ID and its size in bits, as in 42/8, that no other generator has");
       const after = /^([0-9a-zA-Z]{12})\/([0-9]{1,2})$/.exec(options.node);
       if (after) { // an ID to go on after
-        const previous = format.parse(after[1]);
+        const { timestamp, node_ctr: low } = format.parse(after[1]).fields;
         const { size } = parseNode(`0/${after[2]}`, 23, "node ID");
-        this.setNode(Number(previous.fields.node_ctr >> BigInt(24 - size)), size);
-        if (previous.fields.timestamp > 0n) {
-          this.last = Number(previous.fields.timestamp);
-          this.counter = Number(previous.fields.node_ctr) % 2 ** this.counterSize;
+        this.setNode(Number(low >> BigInt(24 - size)), size);
+        if (timestamp > 0n) {
+          this.last = Number(timestamp);
+          this.counter = Number(low) % 2 ** this.counterSize;
         }
       } else {
         const { id, size } = parseNode(options.node, 23, "node ID");
@@ -456,6 +594,7 @@ const generators = {
   },
 
   scru160: class extends Generator {
+    static option = "node";
     constructor(format, options) {
       super(format, options);
       const { id, size } = options.node ? parseNode(options.node, 16, "node ID") : { id: 0, size: 0 };
@@ -475,12 +614,14 @@ const generators = {
   },
 
   euid: class extends Generator {
+    static option = "ext";
     constructor(format, options) {
       super(format, options);
-      const value = options.extension ?? 0;
-      const length = options.extensionLength ?? (value ? Math.floor(Math.log2(value)) + 1 : 0);
-      if (!Number.isInteger(value) || value < 0 || length < 0 || length > 15 || value >= 2 ** length && value > 0) {
-        throw new RangeError("the extension is a number of up to 15 bits, 0 to 32767");
+      const match = /^([0-9]{1,5})(?:\/([0-9]{1,2}))?$/.exec(options.ext ?? 0) ?? [];
+      const value = Number(match[1]);
+      const length = Number(match[2] ?? (value ? Math.floor(Math.log2(value)) + 1 : 0));
+      if (!(length <= 15 && (value === 0 || value < 2 ** length))) {
+        throw new RangeError("the extension is a number of up to 15 bits, 0 to 32767, as in 5 or 5/8");
       }
       this.length = BigInt(length);
       this.extension = BigInt(value);
@@ -500,10 +641,11 @@ const generators = {
   },
 
   uid60: class extends Generator {
+    static option = "worker";
     sequence = 511n; // so that 0 comes next
     constructor(format, options) {
       super(format, options);
-      const { id, size } = options.node ? parseNode(options.node, 9, "worker ID") : { id: 0, size: 0 };
+      const { id, size } = options.worker ? parseNode(options.worker, 9, "worker ID") : { id: 0, size: 0 };
       this.free = 9 - size; // random bits below the worker ID
       this.node = BigInt(id) << BigInt(this.free);
     }
@@ -521,14 +663,15 @@ const generators = {
   },
 };
 
-/** The five formats, in the order in which tables show them. */
-export const formats = Object.freeze(descriptions.map((description) => new Format(description)));
-export const [scru64, scru128, scru160, euid, uid60] = formats;
+/** All formats of the table: first the formats that sortid makes, then the others. */
+export const formats = Object.freeze(table.map((row) => new Format(row)));
+
+const byName = Object.fromEntries(formats.map((format) => [format.name, format]));
+export const { scru64, scru128, scru160, euid, uid60 } = byName;
 
 export function lookup(name) {
-  const format = formats.find((format) => format.name === name);
-  if (!format) throw new RangeError(`unknown format ${JSON.stringify(name)}; the formats are ${formats.map((f) => f.name).join(", ")}`);
-  return format;
+  if (Object.hasOwn(byName, name)) return byName[name];
+  throw new RangeError(`unknown format ${JSON.stringify(name)}; the formats are ${Object.keys(byName).join(", ")}`);
 }
 
 const DAY = 86_400_000; // milliseconds
@@ -538,71 +681,73 @@ export function plausibleRange(format, now = Date.now()) {
   return { from: format.plausibleFrom, to: now + 365 * DAY };
 }
 
-/** Whether the time of an ID is one that IDs probably have. */
+/** Whether the ID's time is one that IDs probably have, or it has none. */
 export function plausible(id, now = Date.now()) {
-  const { from, to } = plausibleRange(id.format, now);
+  if (!id.timed) return true;
+  const { from, to } = plausibleRange(id.timed, now);
   return from <= id.milli && id.milli <= to;
 }
 
-// Whether letters are in the case in which they are written: that of the format in its
-// own texts, lower case in others.
-function usualCase(format, encoding, text) {
+// Whether a generator of the format may make the ID.
+const generated = ({ format, fields }) =>
+  format.layout.every(({ name, constant, value = 0 }) => !constant || fields[name] === BigInt(value));
+
+// Whether letters are in the case in which they are written: the format's own in its texts,
+// lower case in others.
+function usualCase({ text: { folds_case: folds, symbols } }, encoding, text) {
   if (encoding !== "text") return !/[A-Z]/.test(text);
-  if (!format.foldsCase) return true;
-  return format.symbols.includes("a") ? !/[A-Z]/.test(text) : !/[a-z]/.test(text);
+  return !folds || (symbols.includes("a") ? !/[A-Z]/.test(text) : !/[a-z]/.test(text));
 }
 
-// Whether a generator of the format may make the ID.
-const generated = (id) => id.format.name !== "euid" || id.fields.version === 0n;
-
-// The UUID of RFC 9562 that a text of 36 or 32 characters is, if it is one: its name, and its
-// time if its version has one.
-function standardUUID(text) {
-  const digits = text.replace(/-/g, "").toLowerCase();
-  const version = Number(digits[12]);
-  if (!/^[0-9a-f]{12}[1-8][0-9a-f]{3}[89ab][0-9a-f]{15}$/.test(digits)) return undefined;
-  const gregorian = { // 100 ns since 1582
-    1: digits.slice(13, 16) + digits.slice(8, 12) + digits.slice(0, 8),
-    6: digits.slice(0, 12) + digits.slice(13, 16),
-  }[version];
-  let milli;
-  if (gregorian) milli = Number(BigInt("0x" + gregorian) / 10_000n) - 12_219_292_800_000;
-  if (version === 7) milli = parseInt(digits.slice(0, 12), 16);
-  return { foreign: `UUIDv${version}`, milli, text: digits.replace(/^(.{8})(.{4})(.{4})(.{4})/, "$1-$2-$3-$4-") };
+// The place of a reading among others, the most probable first: UUIDs, whose variant and
+// version are no accident, then the formats of ours, then others.
+function rank(format, encoding, text) {
+  const fixed = format.layout.reduce((n, { kind, bits }) => n + (kind === "fixed" ? bits : 0), 0);
+  if (fixed > 4) return -1;
+  if (!format.generates) return 8;
+  return ["text", "uuid", "hex", "int"].indexOf(encoding) + (usualCase(format, encoding, text) ? 0 : 4);
 }
 
 /**
  * The ways to read a text whose format is unknown, the most probable first, as {id, encoding,
  * reason}: those whose time is plausible and that a generator of the format could make.
- * A UUID of RFC 9562 comes first, as {foreign, milli, text, reason}: its name, its time if
- * it has one.
  */
 export function detect(text, now = Date.now()) {
   const found = [];
-  const attempt = (format, encoding, reason) => {
-    try {
-      const id = format.parseAs(encoding, text);
-      if (!plausible(id, now) || !generated(id)) return;
-      const rank = ["text", "uuid", "hex", "int"].indexOf(encoding) + (usualCase(format, encoding, text) ? 0 : 4);
-      found.push({ id, encoding, reason, rank });
-    } catch { /* not in this encoding */ }
-  };
   for (const format of formats) {
-    if (format.textLengths.includes(text.length)) attempt(format, "text", format.alphabet);
-    if (format.bits === 128 && text.length === 36) attempt(format, "uuid", "a UUID's 36 characters");
-    if (text.length === format.bits / 4) attempt(format, "hex", `${text.length} hexadecimal digits`);
-    if (/^[1-9][0-9]{0,48}$/.test(text)) attempt(format, "int", "a decimal integer");
+    const ways = {
+      text: () => format.hasLength(text) && (!format.search?.mixed || alternates(cutPrefix(format.text, text)[1])) &&
+        format.text.alphabet,
+      uuid: () => text.length === 36 && "a UUID's 36 characters",
+      hex: () => text.length === format.bits / 4 && `${text.length} hexadecimal digits`,
+      int: () => /^[1-9][0-9]{0,48}$/.test(text) && "a decimal integer",
+    };
+    for (const encoding of format.guess ?? format.encodings) {
+      const shape = ways[encoding]();
+      if (!shape) continue;
+      try {
+        const id = format.parseAs(encoding, text);
+        if (!plausible(id, now) || !generated(id)) continue;
+        found.push({ id, encoding, reason: shape + (format.text.mark ?? "") });
+      } catch { /* not in this encoding */ }
+    }
   }
-  found.sort((a, b) => a.rank - b.rank);
-  const candidates = found.map(({ id, encoding, reason }) => ({ id, encoding, reason }));
-  const hyphens = /^.{8}-.{4}-.{4}-.{4}-.{12}$/.test(text);
-  const uuid = hyphens || text.length === 32 ? standardUUID(text) : undefined;
-  if (uuid && (uuid.milli === undefined ? hyphens : uuid.milli >= formats[0].plausibleFrom && uuid.milli < now + 365 * DAY)) {
-    const shape = hyphens ? "a UUID's 36 characters" : "32 hexadecimal digits";
-    candidates.unshift({ ...uuid, reason: `${shape}, with the variant and version of RFC 9562` });
-  }
-  return candidates;
+  const place = ({ id, encoding }) => rank(id.format, encoding, text);
+  return found.sort((a, b) => place(a) - place(b));
 }
+
+// Whether digits, small letters and capitals alternate as in random texts: at least thrice, and at
+// every other place if all are letters.
+function alternates(text) {
+  const kinds = Array.from(text, (c) => [/[0-9]/, /[a-z]/, /[A-Z]/].findIndex((kind) => kind.test(c)));
+  const changes = kinds.filter((kind, i) => i > 0 && kind !== kinds[i - 1]).length;
+  return changes >= 3 && (!kinds.every((kind) => kind > 0) || changes * 2 >= text.length - 3);
+}
+
+const WRAPPERS = [
+  ['"', '"', "quotes"], ["'", "'", "quotes"], ["`", "`", "quotes"],
+  ["(", ")", "brackets"], ["[", "]", "brackets"], ["<", ">", "brackets"], ["{", "}", "braces"],
+];
 
 /**
  * Takes off a text what often stands around an ID and is none of it: {text, stripped},
@@ -618,19 +763,21 @@ export function strip(text) {
     before = text;
     take(text.trim(), "blanks");
     take(text.replace(/(?<=[^])[,;]$/, ""), "comma");
-    for (const [open, close, name] of [
-      ['"', '"', "quotes"], ["'", "'", "quotes"], ["`", "`", "quotes"], ["(", ")", "brackets"], ["[", "]", "brackets"], ["<", ">", "brackets"], ["{", "}", "braces"],
-    ]) if (text.length > 2 && text.startsWith(open) && text.endsWith(close)) take(text.slice(1, -1), name);
+    for (const [open, close, name] of WRAPPERS) {
+      if (text.length > 2 && text.startsWith(open) && text.endsWith(close)) take(text.slice(1, -1), name);
+    }
     take(text.replace(/^urn:uuid:(?=.)/i, ""), "urn:uuid:");
   }
-  const [, prefix, digits] = /^(0x|0X|\\x)((?:[0-9a-fA-F]{16}){1,2}|[0-9a-fA-F]{40})$/.exec(text) ?? [];
-  if (prefix) take(digits, prefix);
-  if (text.length < 64 && text.includes("-")) { // people group the symbols of an EUID
+  const [, prefix, digits] = /^(0x|0X|\\x)([0-9a-fA-F]+)$/.exec(text) ?? [];
+  if (prefix && formats.some((f) => f.generates && f.bits / 4 === digits.length)) take(digits, prefix);
+  if (text.length < 64 && text.includes("-")) { // people group the symbols of a text
     const rest = text.replaceAll("-", "");
-    try {
-      euid.parse(rest);
-      take(rest, "hyphens");
-    } catch { /* of something else, then */ }
+    for (const format of formats.filter((f) => f.text.grouped)) {
+      try {
+        format.parse(rest);
+        take(rest, "hyphens");
+      } catch { /* of something else, then */ }
+    }
   }
   return { text, stripped: [...stripped] };
 }
@@ -649,8 +796,10 @@ export class Ratio {
     }
     this.seen++;
     if (plausible) this.plausible++;
-    return plausible && this.plausible * 10 >= this.seen * 9;
+    return plausible && this.likely;
   }
+  // Whether nine in ten of those counted of late had plausible times.
+  get likely() { return this.seen > 0 && this.plausible * 10 >= this.seen * 9; }
 }
 
 // Whether a text has digits, and letters of both cases.
@@ -658,28 +807,41 @@ const mixed = (text) => /[0-9]/.test(text) && /[a-z]/.test(text) && /[A-Z]/.test
 const oneCase = (text) => !/[a-z]/.test(text) || !/[A-Z]/.test(text);
 
 /**
- * Finds IDs in text by the rules of "sortid scan": of all formats but uid60, or of those
- * given. One Finder should see all parts of an input, in order.
+ * Finds IDs in text by the rules of "sortid scan": of the formats that sortid makes, without
+ * those whose IDs look like words, or of the formats that are given. One Finder should see all
+ * parts of an input, in order.
  */
 export class Finder {
-  #ratios = { 16: new Ratio(), 32: new Ratio(), 40: new Ratio(), uuid: new Ratio(), anyUUID: new Ratio() };
+  #ratios = new Map(); // by what they count
+  #texts = []; // formats by the lengths of their texts
+  #words = []; // the same, of alphabets with - and _
+  #hex = []; // formats by the number of hexadecimal digits
+  #uuids = [];
 
   constructor({ formats: only, now = Date.now() } = {}) {
-    this.only = only;
-    this.now = now;
+    Object.assign(this, { only, now });
+    const add = (lists, n, format) => (lists[n] ??= []).push(format);
+    for (const format of formats) {
+      const wanted = only ? only.includes(format) : format.generates && !format.search?.word_like;
+      if (!wanted) continue;
+      const { symbols, lengths = [], usual_lengths: usual = lengths } = format.text;
+      for (const n of usual) add(/[-_]/.test(symbols) ? this.#words : this.#texts, n, format);
+      if (format.encodings.includes("hex")) add(this.#hex, format.bits / 4, format);
+      if (format.encodings.includes("uuid")) this.#uuids.push(format);
+    }
   }
 
-  /** The IDs in a text, in order: {id, encoding, start, end}; foreign is "UUIDv7" where it is one. */
+  /** The IDs in a text, in order: {id, encoding, start, end}. */
   find(text) {
     const found = [];
     for (const { 0: run, index } of text.matchAll(/[0-9A-Za-z]{12,}/g)) {
       const match = run.length <= 42 && this.#judge(text, run, index);
       if (match) found.push(match);
     }
-    if (this.only?.includes(uid60)) {
+    if (this.#words.length > 0) {
       for (const { 0: run, index } of text.matchAll(/[0-9A-Za-z_-]+/g)) {
-        if (run.length < 9 || run.length > 10 || !/[0-9]/.test(run.slice(1)) && oneCase(run.slice(1))) continue; // words
-        const match = this.#parse(uid60, "text", run, index);
+        if (!/[0-9]/.test(run.slice(1)) && oneCase(run.slice(1))) continue; // words
+        const match = this.#first(this.#words[run.length], "text", run, index);
         if (match) found.push(match);
       }
       found.sort((a, b) => a.start - b.start);
@@ -689,54 +851,69 @@ export class Finder {
 
   // Whether a run of letters and digits is an ID, or the end of a UUID.
   #judge(text, run, start) {
-    const before = text[start - 1];
-    switch (run.length) {
-      case 12: {
-        // As written until 2033; not 0x0123456789, nor within Base64.
-        const likely = /^0(?![xbo][0-9a-f]{10}$)/i.test(run) && (this.only || !/[A-Z]/.test(run)) && !besideBase64(text, start, start + 12);
-        return likely && this.#text(scru64, run, start) || this.#uuid(text, start - 24);
-      }
-      case 25: return this.#text(scru128, run, start);
-      case 27: return this.#text(euid, run, start);
-      case 32: return /^[0-9a-fA-F]+$/.test(run) ? this.#hex(run, start) : this.#text(scru160, run, start);
-      case 16: case 40: return this.#hex(run, start);
-      case 17: case 33: case 41: return before === "\\" && run[0] === "x" ? this.#hex(run.slice(1), start + 1) : undefined;
-      case 18: case 34: case 42: return /^0x/i.test(run) ? this.#hex(run.slice(2), start + 2) : undefined;
+    if (isHex(run) && HEX_LENGTHS.has(run.length)) return this.#judgeHex(run, start);
+    for (const format of this.#texts[run.length] ?? []) {
+      const match = this.#judgeText(format, text, run, start);
+      if (match) return match;
+    }
+    if (run.length === 12) return this.#judgeUUID(text, start - 24);
+    const skip = /^0x/i.test(run) ? 2 : run[0] === "x" && text[start - 1] === "\\" ? 1 : 0;
+    const rest = run.slice(skip);
+    return skip && isHex(rest) && HEX_LENGTHS.has(rest.length) ? this.#judgeHex(rest, start + skip) : undefined;
+  }
+
+  #accept(what, plausible) {
+    if (!this.#ratios.has(what)) this.#ratios.set(what, new Ratio());
+    return this.#ratios.get(what).accept(plausible);
+  }
+
+  // Reads a word as an ID of the first of the formats that can be.
+  #first(among = [], encoding, word, start) {
+    for (const format of among) {
+      try {
+        const id = format.parseAs(encoding, word);
+        if (plausible(id, this.now) && generated(id)) return { id, encoding, start, end: start + word.length };
+      } catch { /* of another, then */ }
     }
     return undefined;
   }
 
-  #parse(format, encoding, word, start) {
-    if (this.only ? !this.only.includes(format) : format === uid60) return undefined;
-    try {
-      const id = format.parseAs(encoding, word);
-      return plausible(id, this.now) && generated(id) ? { id, encoding, start, end: start + word.length } : undefined;
-    } catch {
-      return undefined;
-    }
+  // A short text is no number such as 0x0123456789, is not within Base64, and, unless its format
+  // is given, is in the case that the format writes.
+  #judgeText(format, text, run, start) {
+    const { short, prefix = "" } = format.search ?? {};
+    if (!run.startsWith(prefix) || format.text.folds_case && !oneCase(run)) return undefined;
+    if (short && (!this.only && !usualCase(format, "text", run) || /^0[xbo][0-9a-f]+$/i.test(run))) return undefined;
+    const match = this.#first([format], "text", run, start);
+    return match && short && besideBase64(text, start, match.end) ? undefined : match;
   }
 
-  #text(format, run, start) { return oneCase(run) ? this.#parse(format, "text", run, start) : undefined; }
-
-  #hex(run, start) {
-    if (!/^[0-9a-fA-F]+$/.test(run) || !oneCase(run)) return undefined;
-    let match;
-    for (const format of { 16: [scru64, uid60], 32: [scru128, euid], 40: [scru160] }[run.length]) match ??= this.#parse(format, "hex", run, start);
-    return this.only || this.#ratios[run.length].accept(match !== undefined) ? match : undefined;
+  #judgeHex(run, start) {
+    if (!oneCase(run)) return undefined;
+    const match = this.#first(this.#hex[run.length], "hex", run, start);
+    return this.only || this.#accept(run.length, match !== undefined) ? match : undefined;
   }
 
-  #uuid(text, start) {
+  #judgeUUID(text, start) {
     const word = text.slice(start, start + 36);
-    if (start < 0 || !/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(word) || /[0-9A-Za-z]/.test(text[start - 1] ?? "")) return undefined;
-    const match = this.#parse(scru128, "uuid", word, start) ?? this.#parse(euid, "uuid", word, start);
+    if (start < 0 || NOT_UUID.test(word) || /[0-9A-Za-z]/.test(text[start - 1] ?? "")) return undefined;
+    const match = this.#first(this.#uuids, "uuid", word, start);
     if (this.only) return match;
-    const likely = this.#ratios.anyUUID.accept(match !== undefined);
-    const foreign = standardUUID(word)?.foreign;
-    if (!foreign) return this.#ratios.uuid.accept(match !== undefined) ? match : undefined;
-    if (foreign === "UUIDv7" && match?.id.format === scru128) return { ...match, foreign };
-    return likely ? match : undefined; // one in eight of scru128 has such bits, too
+    const likely = this.#accept("any UUID", match !== undefined);
+    const value = BigInt("0x" + word.replaceAll("-", ""));
+    const standard = formats.find((format) => rank(format, "uuid", word) < 0 && format.admits(value));
+    if (!standard) return this.#accept("other UUIDs", match !== undefined) ? match : undefined;
+    const own = match && standard.time && this.#first([standard], "uuid", word, start);
+    // It has the bits of a UUID without a time, as one in eight scru128 IDs has. So it is one of ours
+    // only after UUIDs that can only be ours.
+    return own ?? (likely && this.#ratios.get("other UUIDs")?.likely ? match : undefined);
   }
 }
+
+const isHex = (text) => /^[0-9a-fA-F]+$/.test(text);
+
+// How many hexadecimal digits the IDs of formats of ours have.
+const HEX_LENGTHS = new Set(formats.filter((f) => f.generates).map((f) => f.bits / 4));
 
 // Whether a run is joined by + / - or _ to one that is mixed, in the 24 characters there.
 function besideBase64(text, start, end) {
@@ -748,39 +925,66 @@ function besideBase64(text, start, end) {
 /** The IDs in a text, as a new Finder finds them. */
 export const find = (text, options) => new Finder(options).find(text);
 
+/* Times */
+
+const UNITS = { h: 3_600_000, m: 60_000, s: 1000, ms: 1, us: 1e-3, µs: 1e-3, μs: 1e-3, ns: 1e-6 };
+const RELATIVE = /^([+-])(?=.)(?:([0-9]{1,10})w)?(?:([0-9]{1,10})d)?((?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:h|ms|m|s|us|µs|μs|ns))*|0)$/;
+const ABSOLUTE = new RegExp("^([0-9]{4}-[0-9]{2}-[0-9]{2})(?:[T ]([0-9]{2}):([0-9]{2})" +
+  "(?::([0-9]{2})(?:[.,]([0-9]+))?)?(?: ?(Z|([+-])([0-9]{2}):([0-9]{2})))?)?$");
+
 /**
  * The time that a text means, in Unix milliseconds, as "sortid bounds" reads it; it throws
- * a RangeError that says what is wrong.
+ * a RangeError that says what is wrong. A time without an offset is in the zone.
  */
-export function parseTime(text, now = Date.now()) {
+export function parseTime(text, now = Date.now(), zone = "UTC") {
   const wrong = (reason) => new RangeError(`cannot read the time ${JSON.stringify(text.slice(0, 64))}: ${reason}`);
+  const far = "it is too far away";
   const word = text.trim();
   if (word === "") throw wrong("it is empty");
   if (/^now$/i.test(word)) return now;
-  const unix = /^@(-?[0-9]{1,13})(?:\.([0-9]*))?$/.exec(word);
+  const unix = /^@(-?[0-9]+)(?:\.([0-9]*))?$/.exec(word);
   if (unix) {
-    const fraction = Number(`0.${unix[2] || 0}`) * 1000;
-    return Number(unix[1]) * 1000 + Math.floor(unix[1].startsWith("-") ? -fraction : fraction);
+    const [, whole, fraction] = unix;
+    const size = Math.abs(Number(whole));
+    if (!fraction && size >= 1e12 && size < 1e15) return Number(whole); // milliseconds
+    if (size >= 1e12) throw wrong(far);
+    const rest = Number(`0.${fraction || 0}`) * 1000;
+    return Number(whole) * 1000 + Math.floor(whole.startsWith("-") ? -rest : rest);
   }
-  const relative = /^([+-])(?=.)(?:([0-9]{1,9})w)?(?:([0-9]{1,9})d)?((?:[0-9]+(?:\.[0-9]*)?(?:h|ms|m|s))*)$/.exec(word);
+  const relative = RELATIVE.exec(word);
   if (relative) {
-    let milli = Number(relative[2] ?? 0) * 7 * 86_400_000 + Number(relative[3] ?? 0) * 86_400_000;
-    for (const [, n, unit] of relative[4].matchAll(/([0-9.]+)(h|ms|m|s)/g)) {
-      milli += Number(n) * { h: 3_600_000, m: 60_000, s: 1000, ms: 1 }[unit];
-    }
-    return Math.floor(now + (relative[1] === "-" ? -milli : milli));
+    const [, sign, weeks = 0, days = 0, rest] = relative;
+    if (Math.max(weeks, days) >= 2 ** 31) throw wrong("it is of no known form");
+    let milli = (Number(weeks) * 7 + Number(days)) * DAY;
+    for (const [, n, unit] of rest.matchAll(/([0-9.]+)([a-zµμ]+)/g)) milli += Number(n) * UNITS[unit];
+    if (milli > 2 ** 63 / 1e6) throw wrong(far);
+    return Math.floor(now + (sign === "-" ? -milli : milli));
   }
-  const [, day, hour = "00", minute = "00", second = "00", fraction = "0", zone, sign, hours, minutes] =
-    /^([0-9]{4}-[0-9]{2}-[0-9]{2})(?:[T ]([0-9]{2}):([0-9]{2})(?::([0-9]{2})(?:[.,]([0-9]+))?)?(?: ?(Z|([+-])([0-9]{2}):([0-9]{2})))?)?$/.exec(word) ?? [];
+  const [, day, hour = "00", minute = "00", second = "00", fraction = "0", offset, sign, hours, minutes] =
+    ABSOLUTE.exec(word) ?? [];
   if (!day) throw wrong("it is of no known form");
   const start = `${day}T${hour}:${minute}:${second}`;
-  const time = Date.parse(`${start}Z`);
-  if (Number.isNaN(time) || !new Date(time).toISOString().startsWith(start)) throw wrong("there is no such day or time of day");
-  const offset = zone && sign ? Number(`${sign}1`) * (Number(hours) * 60 + Number(minutes)) : 0;
-  return time - offset * 60_000 + Math.floor(Number(`0.${fraction}`) * 1000);
+  const local = Date.parse(`${start}Z`);
+  if (Number.isNaN(local) || !new Date(local).toISOString().startsWith(start) || hours > 24 || minutes > 60) {
+    throw wrong("there is no such day or time of day");
+  }
+  const ahead = sign ? Number(`${sign}1`) * (Number(hours) * 60 + Number(minutes)) * 60_000
+    : offset || zone === "UTC" ? 0 : zoneOffset(local - zoneOffset(local, zone), zone);
+  return local - ahead + Math.floor(Number(`0.${fraction}`) * 1000);
 }
 
-/* Which format holds for a load, and for how long; docs/choosing.md derives the formulas. */
+/** How far the clocks of a zone are ahead of UTC at a time, in milliseconds. */
+export function zoneOffset(milli, timeZone) {
+  const clock = new Intl.DateTimeFormat("en-US", {
+    timeZone, hourCycle: "h23", year: "numeric", month: "numeric", day: "numeric",
+    hour: "numeric", minute: "numeric", second: "numeric",
+  });
+  const { year, month, day, hour, minute, second } =
+    Object.fromEntries(clock.formatToParts(milli).map(({ type, value }) => [type, Number(value)]));
+  return Date.UTC(year, month - 1, day, hour, minute, second) - Math.floor(milli / 1000) * 1000;
+}
+
+/* Which format holds for a load, and for how long; docs/command.md derives the formulas. */
 
 const SECONDS_PER_YEAR = 365.2425 * 24 * 60 * 60;
 const MOST_RISK = 1e-6; // the probability of a collision with which a format still fits
@@ -824,29 +1028,34 @@ function checkRequest(r) {
   return from;
 }
 
+// The expected number of pairs of IDs that two processes make in the same millisecond.
+function pairs({ rate, processes, years }) {
+  const perMilli = rate / processes / 1000;
+  return years * SECONDS_PER_YEAR * 1000 * processes * (processes - 1) / 2 * perMilli * perMilli;
+}
+
 /**
  * The probability that two IDs of a format are ever the same, given a request as plan takes
  * it: at most one in 2^bits of the pairs that two processes make in one millisecond.
  */
-export function collisionProbability(format, { rate, processes, years, can_assign_nodes: nodes }) {
-  if (format.name === "scru64" || format.name === "uid60" && nodes && processes > 1 && nodeSizes(processes, 9).length > 0) return 0;
-  const bits = { scru128: 24 + 24 + 32, scru160: 15 + 16 + 80, euid: 15 + 32 + 32, uid60: 9 + 9 }[format.name];
-  const perMilli = rate / processes / 1000;
-  const pairs = years * SECONDS_PER_YEAR * 1000 * processes * (processes - 1) / 2 * perMilli * perMilli;
-  return -Math.expm1(-pairs * 2 ** -bits) || 0;
+export function collisionProbability({ plan, node_counter: shared }, request) {
+  const { processes, can_assign_nodes: nodes } = request;
+  if (shared || nodes && processes > 1 && nodeSizes(processes, plan.node_bits).length > 0) return 0;
+  return -Math.expm1(-pairs(request) * 2 ** -plan.random_bits) || 0;
 }
 
 // The sizes that node IDs for the processes may have, the best first: with room for twice
 // as many, as in a rolling deployment, down to just enough.
-function nodeSizes(processes, most) {
+function nodeSizes(processes, most = 0) {
   const sizes = [];
   const least = Math.max(1, Math.ceil(Math.log2(processes)));
-  for (let size = Math.min(Math.max(1, Math.ceil(Math.log2(2 * processes))), most); size >= least; size--) sizes.push(size);
+  const roomy = Math.max(1, Math.ceil(Math.log2(2 * processes)));
+  for (let size = Math.min(roomy, most); size >= least; size--) sizes.push(size);
   return sizes;
 }
 
-// The guard bits with which a counter of scru64 overflows in at most one tick of a
-// thousand, the IDs that it then holds on average, and whether there are such.
+// The guard bits with which a counter overflows in at most one tick of a thousand, the IDs
+// that it then holds on average, and whether there are such.
 function guardBits(bits, perTick) {
   const size = 2 ** bits;
   for (let guard = bits <= 4 ? 1 : 0; ; guard++) {
@@ -857,103 +1066,86 @@ function guardBits(bits, perTick) {
   }
 }
 
-// What differs between the formats. A model fills in a result; it returns what makes the
-// format unique, or calls refuse.
-const models = {
-  scru128(load, result) {
-    result.ids_per_tick = 2 ** 47; // half of the counters' 48 bits
-    return "80 random bits";
-  },
-  scru160(load, result, refuse) {
-    waits(load, result, 65536 - 32767 / 2, 32769, refuse);
-    return "about 111 random bits";
-  },
-  euid(load, result) {
-    result.ids_per_tick = 2 ** 31;
-    return "79 random bits, while no extension is used";
-  },
-  scru64(load, result, refuse) {
-    if (load.processes > 1 && !load.can_assign_nodes) refuse("each process needs a node ID of its own, assigned or leased");
-    const sizes = nodeSizes(load.processes, 23);
-    if (sizes.length === 0) return refuse("there are at most 2^23 node IDs");
-    const tick = 0.256;
-    const perTick = load.perSecond * tick;
-    let size;
-    let rate;
-    let burst;
-    for (size of sizes) { // the first that holds is best; if none does, the last is shown
-      const { guard, mean, ok } = guardBits(24 - size, perTick + 6 * Math.sqrt(perTick));
-      rate = ok;
-      result.options = { node_bits: size, overflow_guard: guard };
-      result.ids_per_tick = Math.floor(mean);
-      if (load.burst > 0) result.burst_ahead_seconds = Math.floor((load.burst - 1) / mean) * tick;
-      burst = result.burst_ahead_seconds <= MOST_AHEAD;
-      if (rate && burst) break;
-    }
-    if (!rate) refuse(`a process would make more IDs than its counter of ${24 - size} bits holds in 256 ms`);
-    if (!burst) refuse(`a burst would run ${seconds(result.burst_ahead_seconds)} ahead of the clock, more than the allowance of ${MOST_AHEAD} s`);
-    return `a node ID of ${size} bits for each process`;
-  },
-  uid60(load, result, refuse) {
-    waits(load, result, 512, 512, refuse);
-    const [size] = nodeSizes(load.processes, 9);
-    if (!load.can_assign_nodes) return "18 bits that differ by chance";
-    if (!size || load.processes === 1) return "there are worker IDs for at most 512 processes";
-    result.options.node_bits = size;
-    return `a worker ID of ${size} bits for each process`;
-  },
-};
+// Fills in the result of a format that needs no node IDs, and returns what makes it unique.
+function byChance({ node, plan: { per_tick: mean, least, unique, node_bits: most } }, load, result, refuse) {
+  const tick = result.tick_seconds;
+  if (least) { // it waits for the next millisecond
+    if (load.burst > 0) result.burst_waits_seconds = Math.floor((load.burst - 1) / mean) * tick;
+    if (load.perSecond * tick > least) refuse(`a process makes at most ${(least / tick).toFixed(0)} IDs a second`);
+  }
+  if (!most || !load.can_assign_nodes) return unique;
+  const [size] = nodeSizes(load.processes, most);
+  if (!size || load.processes === 1) return `there are ${node} IDs for at most ${2 ** most} processes`;
+  result.options.node_bits = size;
+  return `a ${node} ID of ${size} bits for each process`;
+}
 
-// What becomes of rates and bursts in a format that waits for the next millisecond, with so
-// many IDs in each on average and at least.
-function waits(load, result, mean, least, refuse) {
-  result.ids_per_tick = Math.floor(mean);
-  if (load.burst > 0) result.burst_waits_seconds = Math.floor((load.burst - 1) / mean) * result.tick_seconds;
-  if (load.perSecond * result.tick_seconds > least) refuse(`a process makes at most ${(least / result.tick_seconds).toFixed(0)} IDs a second`);
+// The same for a format that needs node IDs, and whose full counter borrows the next tick.
+function byNode({ node_counter: width, plan: { node_bits: most } }, load, result, refuse) {
+  if (load.processes > 1 && !load.can_assign_nodes) {
+    refuse("each process needs a node ID of its own, assigned or leased");
+  }
+  const sizes = nodeSizes(load.processes, most);
+  if (sizes.length === 0) return refuse(`there are at most 2^${most} node IDs`);
+  const tick = result.tick_seconds;
+  const perTick = load.perSecond * tick;
+  let size;
+  let rate;
+  let burst;
+  for (size of sizes) { // the first that holds is best; if none does, the last is shown
+    const { guard, mean, ok } = guardBits(width - size, perTick + 6 * Math.sqrt(perTick));
+    rate = ok;
+    result.options = { node_bits: size, overflow_guard: guard };
+    result.ids_per_tick = Math.floor(mean);
+    if (load.burst > 0) result.burst_ahead_seconds = Math.floor((load.burst - 1) / mean) * tick;
+    burst = result.burst_ahead_seconds <= MOST_AHEAD;
+    if (rate && burst) break;
+  }
+  if (!rate) {
+    refuse(`a process would make more IDs than its counter of ${width - size} bits holds in ${seconds(tick)}`);
+  }
+  if (!burst) {
+    refuse(`a burst would run ${seconds(result.burst_ahead_seconds)} ahead of the clock, ` +
+      `more than the allowance of ${MOST_AHEAD} s`);
+  }
+  return `a node ID of ${size} bits for each process`;
 }
 
 /** Which formats hold for a load. Request and answer are those of "sortid plan -o json". */
 export function plan(request) {
-  const today = new Date().toISOString().slice(0, 10);
-  const asked = { burst: 0, processes: 1, years: 20, bits: 0, can_assign_nodes: false, from: today, ...request };
+  const from = new Date().toISOString().slice(0, 10);
+  const asked = { burst: 0, processes: 1, years: 20, bits: 0, can_assign_nodes: false, from, ...request };
   const end = checkRequest(asked) + Math.ceil(asked.years * 365.2425) * DAY;
   const load = { ...asked, perSecond: asked.rate / asked.processes };
-  const results = {};
-  let recommended = "";
-  const columns = { scru64: ["bigint", 8], scru128: ["uuid", 16], scru160: ["bytea", 21], euid: ["uuid", 16], uid60: ["bigint", 8] };
-  for (const format of [scru128, scru160, euid, scru64, uid60]) { // in the order in which they are recommended
-    const [column, bytes] = columns[format.name];
+  const results = formats.filter((format) => format.generates).map((format) => {
     const reasons = [];
     const refuse = (reason) => { reasons.push(reason); };
     const result = {
-      format: format.name, collision_probability: collisionProbability(format, asked), ids_per_tick: 0, tick_seconds: format.tick / 1000,
-      burst_waits_seconds: 0, burst_ahead_seconds: 0, ends: formatTime(format.last).split("T")[0], bytes, column, options: {},
+      format: format.name, collision_probability: collisionProbability(format, asked),
+      ids_per_tick: Math.floor(format.plan.per_tick ?? 0), tick_seconds: format.tick / 1000,
+      burst_waits_seconds: 0, burst_ahead_seconds: 0, ends: formatTime(format.last).split("T")[0],
+      bytes: format.sql.bytes, column: format.sql.postgres, options: {},
     };
-    const unique = models[format.name](load, result, refuse);
-    if (result.collision_probability > MOST_RISK) refuse(`two IDs would be the same: ${odds(result.collision_probability)}, more than one in a million`);
+    const unique = (format.node_counter ? byNode : byChance)(format, load, result, refuse);
+    if (result.collision_probability > MOST_RISK) {
+      refuse(`two IDs would be the same: ${odds(result.collision_probability)}, more than one in a million`);
+    }
     if (end > format.last) refuse(`its timestamps end in ${new Date(format.last).getUTCFullYear()}`);
     if (asked.bits !== 0 && format.bits > asked.bits) refuse(`an ID has ${format.bits} bits`);
     const fits = reasons.length === 0;
-    if (fits) {
-      recommended ||= format.name;
-      reasons.push(asked.processes === 1 ? "one generator never makes an ID twice" : unique);
-    }
-    results[format.name] = { ...result, fits, reasons };
-  }
-  const command = planCommand(asked, results[recommended]);
+    if (fits) reasons.push(asked.processes === 1 ? "one generator never makes an ID twice" : unique);
+    return { ...result, fits, reasons };
+  });
+  const preference = ({ format }) => lookup(format).plan.preference;
+  const [best] = results.filter(({ fits }) => fits).sort((a, b) => preference(a) - preference(b));
   return {
-    asked, ids: asked.rate * asked.years * SECONDS_PER_YEAR, recommended, ...(command && { command }),
-    formats: formats.map((format) => results[format.name]),
+    asked, ids: asked.rate * asked.years * SECONDS_PER_YEAR, recommended: best?.format ?? "",
+    ...(best && { command: planCommand(asked, best) }), formats: results,
   };
 }
 
 // The command to go on with.
-function planCommand({ processes }, result) {
-  if (!result) return "";
-  const { format, options } = result;
-  if (format === "scru64") {
-    const node = processes === 1 ? `--node 0/${options.node_bits}` : `--lease STORE --node-bits ${options.node_bits}`;
-    return `sortid new scru64 ${node}${options.overflow_guard > 0 ? ` --guard ${options.overflow_guard}` : ""}`;
-  }
-  return `sortid new ${format}${options.node_bits ? ` --lease STORE --node-bits ${options.node_bits}` : ""}`;
+function planCommand({ processes }, { format, options: { node_bits: size, overflow_guard: guard } }) {
+  const node = !size ? "" : processes === 1 ? ` --${lookup(format).node} 0/${size}` : ` --lease STORE --node-bits ${size}`;
+  return `sortid new ${format}${node}${guard ? ` --guard ${guard}` : ""}`;
 }

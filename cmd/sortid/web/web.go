@@ -1,5 +1,5 @@
 // Package web makes the page of "sortid page" from the pieces in its folder: page.html,
-// page.css, page.js, and the codecs in sortid.js, which are an npm package, too.
+// page.css, page.js, and sortid.js, which reads and makes IDs and is an npm package, too.
 package web
 
 import (
@@ -9,8 +9,10 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"regexp"
 	"strings"
+	"time"
 
 	"github.com/sortid/sortid/format"
 )
@@ -20,83 +22,69 @@ import (
 //go:embed page.html page.css page.js sortid.js
 var files embed.FS
 
-// A description is what sortid.js knows of a format. Times are Unix milliseconds.
-type description struct {
-	Name          string  `json:"name"`
-	Title         string  `json:"title"`
-	Summary       string  `json:"summary"`
-	Bits          int     `json:"bits"`
-	Alphabet      string  `json:"alphabet"`
-	Symbols       string  `json:"symbols"`
-	FoldsCase     bool    `json:"foldsCase"`
-	TextLengths   []int   `json:"textLengths"`
-	HexText       bool    `json:"hexText"`
-	TextSorts     bool    `json:"textSorts"`
-	Example       string  `json:"example"`
-	Max           string  `json:"max"`
-	Epoch         int64   `json:"epoch"`
-	Tick          int64   `json:"tick"` // milliseconds
-	Reserved      bool    `json:"reserved"`
-	Last          int64   `json:"last"`
-	PlausibleFrom int64   `json:"plausibleFrom"`
-	Fields        []field `json:"fields"`
+// Table returns formats.js, the table of formats for sortid.js: a line for each format.
+func Table() []byte { return module(format.Table()) }
+
+// module returns JSON of a row in each line as a JavaScript module.
+func module(rows []byte) []byte {
+	rows = bytes.ReplaceAll(bytes.TrimSpace(rows), []byte("\n"), []byte(",\n"))
+	return fmt.Appendf(
+		nil,
+		"// Generated from the Go package format by \"go generate\"; do not edit.\nexport const table = [\n%s\n];\n", rows)
 }
 
-type field struct {
-	Name    string `json:"name"`
-	Bits    int    `json:"bits"`
-	Kind    string `json:"kind"`
-	Meaning string `json:"meaning"`
-}
-
-// Descriptions returns what sortid.js is to know of the formats: a line of JSON for each.
-func Descriptions() ([]byte, error) {
+// smallTable is [Table] for the page: it lacks what the page does not show, what is false, and
+// what sortid.js computes.
+func smallTable() ([]byte, error) {
 	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(true) // the text stands inside a script
-	b.WriteString("[\n")
-	for i, s := range format.Ours() {
-		plausibleFrom, _ := s.PlausibleRange(s.Epoch)
-		d := description{
-			Name: s.Name, Title: s.Title, Summary: s.Summary, Bits: s.Bits,
-			Alphabet: s.Alphabet, Symbols: s.Symbols, FoldsCase: s.FoldsCase, TextLengths: s.TextLengths, HexText: s.HexText,
-			TextSorts: s.TextSorts, Example: s.Example, Max: s.Max().In(format.Int), Epoch: s.Epoch.UnixMilli(),
-			Tick: s.Tick.Milliseconds(), Reserved: s.Reserved, Last: s.Last.UnixMilli(), PlausibleFrom: plausibleFrom.UnixMilli(),
-		}
-		for _, f := range s.Layout {
-			d.Fields = append(d.Fields, field{f.Name, f.Bits, string(f.Kind), f.Meaning})
-		}
-		if err := e.Encode(d); err != nil {
+	for line := range bytes.Lines(format.Table()) {
+		var row map[string]any
+		if err := json.Unmarshal(line, &row); err != nil {
 			return nil, err
 		}
-		b.Truncate(b.Len() - 1)
-		if i < len(format.Ours())-1 {
-			b.WriteByte(',')
+		for _, name := range []string{"source", "choose", "per_tick", "unique"} {
+			delete(row, name)
 		}
-		b.WriteByte('\n')
+		text := row["text"].(map[string]any)
+		if row["generates"] == false && text["groups"] == nil {
+			delete(row, "max")
+		}
+		if times, ok := row["time"].(map[string]any); ok {
+			if row["generates"] == false {
+				delete(times, "first")
+				delete(times, "last")
+			}
+			for name, value := range times {
+				text, _ := value.(string)
+				if t, err := time.Parse(format.TimeLayout, text); err == nil {
+					times[name] = t.UnixMilli()
+				}
+			}
+		}
+		if s, ok := row["search"].(map[string]any); ok {
+			delete(s, "named") // the page looks for formats of others only if they are named
+		}
+		for _, field := range row["layout"].([]any) {
+			delete(field.(map[string]any), "low")
+		}
+		for _, members := range []map[string]any{row, text} {
+			maps.DeleteFunc(members, func(_ string, value any) bool { return value == false })
+		}
+		line, err := json.Marshal(row)
+		if err != nil {
+			return nil, err
+		}
+		b.Write(append(keys.ReplaceAll(line, []byte("$1$2:")), '\n'))
 	}
-	b.WriteByte(']')
-	return b.Bytes(), nil
+	return module(b.Bytes()), nil
 }
 
-// Describe returns sortid.js with the descriptions of the formats in it.
-func Describe(module []byte) ([]byte, error) {
-	const begin, end = "\nconst descriptions = ", ";\n"
-	descriptions, err := Descriptions()
-	if err != nil {
-		return nil, err
-	}
-	before, rest, found := bytes.Cut(module, []byte(begin))
-	_, after, closed := bytes.Cut(rest, []byte("]"+end))
-	if !found || !closed {
-		return nil, fmt.Errorf("sortid.js has no line %q", strings.TrimSpace(begin))
-	}
-	return bytes.Join([][]byte{before, []byte(begin), descriptions, []byte(end), after}, nil), nil
-}
+// keys finds the names of members. A quote within a string has a backslash before it.
+var keys = regexp.MustCompile(`([{,])"([a-z_]+)":`)
 
-// Page returns the page and its content security policy for a header. The page has a policy
-// within itself, too, which cannot forbid frames. All of the page is readable, and only the
-// scripts and styles run whose hashes the policy has.
+// Page returns the page and its content security policy for a header. The page also contains a
+// policy, which cannot forbid frames. The page is readable, and only scripts and styles run
+// whose hashes the policy has.
 func Page() (page []byte, policy string, err error) {
 	piece := func(name string) []byte {
 		b, err := files.ReadFile(name)
@@ -105,28 +93,38 @@ func Page() (page []byte, policy string, err error) {
 		}
 		return b
 	}
-	module, err := Describe(piece("sortid.js"))
+	// All in one script, for a script in a page can import only from a URL.
+	table, err := smallTable()
 	if err != nil {
 		return nil, "", err
 	}
-	// Both in one script, for a script in a page can import only from a URL.
-	script := exported.ReplaceAll(module, nil)
-	script = append(script, '\n')
-	script = append(script, imported.ReplaceAll(piece("page.js"), nil)...)
-	style := piece("page.css")
-	if bytes.Contains(bytes.ToLower(script), []byte("</script")) || bytes.Contains(bytes.ToLower(style), []byte("</style")) {
+	script := bytes.Join([][]byte{table, piece("sortid.js"), piece("page.js")}, []byte("\n"))
+	script = shorten(imported.ReplaceAll(exported.ReplaceAll(script, nil), nil))
+	style := shorten(piece("page.css"))
+	if bytes.Contains(bytes.ToLower(script), []byte("</script")) ||
+		bytes.Contains(bytes.ToLower(style), []byte("</style")) {
 		return nil, "", fmt.Errorf("a script or a style ends within itself")
 	}
 	policy = fmt.Sprintf("default-src 'none'; script-src %s; style-src %s; img-src data:; "+
 		"base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'; trusted-types 'none'", hash(script), hash(style))
-	page = []byte(strings.NewReplacer("{policy}", policy, "{style}", string(style), "{script}", string(script)).
+	page = []byte(strings.NewReplacer("{policy}", policy, "{style}", string(style), "{script}",
+		string(script)).
 		Replace(string(piece("page.html"))))
 	return page, policy + "; frame-ancestors 'none'", nil
 }
 
 var (
 	exported = regexp.MustCompile(`(?m)^export (?:default )?`)
-	imported = regexp.MustCompile(`(?ms)^import .*? from "\./sortid\.js";\n`)
+	imported = regexp.MustCompile(`(?ms)^import .*? from "\./[a-z]+\.js";\n`)
+)
+
+// shorten removes comments, and blanks at the start of lines. That is safe, because no string
+// in the scripts has several lines, and a string with "// " ends in its line.
+func shorten(code []byte) []byte { return indents.ReplaceAll(comments.ReplaceAll(code, nil), nil) }
+
+var (
+	comments = regexp.MustCompile("(?ms)^[ \\t]*(//[^\n]*|/\\*.*?\\*/)$\n|[ \\t]+// [^\n\"'`]*$")
+	indents  = regexp.MustCompile(`(?m)^\s+`)
 )
 
 // hash returns the source expression of a content security policy that allows the text.

@@ -30,9 +30,11 @@ func compressed(t *testing.T, text string) map[string][]byte {
 }
 
 func TestNewReader(t *testing.T) {
-	for _, text := range []string{"", "x", "abc", strings.Repeat("0372ijojuxuhjsfkeryi2mrtm\n", 100_000)} {
+	for _, text := range []string{"", "x", "abc", strings.Repeat("0372ijojuxuhjsfkeryi2mrtm\n",
+		100_000)} {
 		for name, data := range compressed(t, text) {
-			for how, r := range map[string]io.Reader{"whole": bytes.NewReader(data), "bytes": iotest.OneByteReader(bytes.NewReader(data))} {
+			for how, r := range map[string]io.Reader{"whole": bytes.NewReader(data),
+				"bytes": iotest.OneByteReader(bytes.NewReader(data))} {
 				d, err := NewReader(r)
 				if err != nil {
 					t.Fatalf("%s: %v", name, err)

@@ -12,9 +12,9 @@ import (
 	"github.com/sortid/sortid/format"
 )
 
-// Context is how many bytes before a place [Finder.Find] has to see to judge what stands
-// there: those of a UUID and the one before it.
-const Context = 37
+// Context is how many bytes before a place [Finder.Find] must see to judge it: the longest
+// prefix with its underscore, and one byte more.
+const Context = 65
 
 // A Match is an ID in a text.
 type Match struct {
@@ -23,61 +23,122 @@ type Match struct {
 	Encoding   format.Encoding
 }
 
-// A Finder finds IDs. It remembers how many numbers in hexadecimal digits had plausible
-// times, so one Finder should see all parts of an input, in order.
+// A Finder finds IDs. It counts the texts that may be hashes, and how many had plausible
+// times. So one Finder should see all parts of an input, in order.
 type Finder struct {
 	now  time.Time
-	only bool // whether formats were named: then their IDs are not held to be hashes
+	only bool // whether formats were named; then none of their IDs counts as a hash
 
 	// What to look for, by the length of a run of letters and digits.
-	texts [maxRun + 1][]textRule
-	hex   [maxRun + 1][]*format.Format
-	uuids []*format.Format // in the form with hyphens
+	texts    [maxRun + 1][]textRule
+	hex      [maxRun + 1][]*format.Format
+	ints     [maxRun + 1][]*format.Format
+	uuids    []*format.Format // in the form with hyphens
+	shortest int              // the length of the shortest run that can be an ID
 
-	// Those whose alphabet has - and _, by the length of a run of these, letters and digits.
+	// Formats whose texts have - or _, by the length of a run of these, letters and digits.
 	words [maxRun + 1][]textRule
 	word  bool // whether there are any
 
-	hashes  [maxRun + 1]Ratio // by length
-	uuid    Ratio             // without the UUIDs of RFC 9562
-	anyUUID Ratio
+	hashes [maxRun + 1]Ratio // of hexadecimal digits, by length
+	mixed  [maxRun + 1]Ratio // of digits and letters of both cases, by length
+	seen   UUIDs             // that show no time of their own
 }
 
 // maxRun is the length of the longest run that can be an ID, a prefix such as 0x included.
 const maxRun = 42
 
+// lastGroup is the length of a UUID's last group.
+const lastGroup = 12
+
 // A textRule says how to judge a run as long as a format's text.
 type textRule struct {
 	*format.Format
-	written byte // the classes that its alphabet has a part in
-	symbols byte // and those in which it may be read, too
+	written byte // the classes of bytes that its alphabet uses
+	symbols byte // and the classes that it may be read in, too
 }
 
-// New returns a Finder of IDs that are plausible now: of the named formats, or, if none is
-// named, of all formats of ours that no words look like.
+// New returns a Finder of IDs that are plausible now. It looks for the named formats. If none
+// is named, it looks for all formats whose texts are hard to confuse with anything else.
 func New(now time.Time, named ...*format.Format) *Finder {
-	f := &Finder{now: now, only: len(named) > 0}
-	for _, s := range format.Ours() {
-		if f.only && !slices.Contains(named, s) || !f.only && s.Search.WordLike {
+	f := &Finder{now: now, only: len(named) > 0, shortest: maxRun}
+	for _, s := range format.All() {
+		if f.only && !slices.Contains(named, s) ||
+			!f.only && (s.Search.WordLike || s.Search.Named) {
 			continue
 		}
-		rule := textRule{s, kindsOf([]byte(s.Symbols)), kindsOf([]byte(s.Symbols))}
-		if s.FoldsCase {
-			rule.symbols |= kindsOf([]byte(strings.ToUpper(s.Symbols) + strings.ToLower(s.Symbols)))
-		}
-		rules := &f.texts
-		if rule.symbols&dash != 0 {
-			rules, f.word = &f.words, true
-		}
-		for _, n := range s.UsualLengths() {
-			rules[n] = append(rules[n], rule)
-		}
-		f.hex[s.Bits/4] = append(f.hex[s.Bits/4], s)
-		if s.HasEncoding(format.UUID) {
-			f.uuids = append(f.uuids, s)
+		for _, e := range s.Guesses() {
+			switch e {
+			case format.Text:
+				f.addText(s)
+			case format.Hex:
+				f.hex[s.Bits/4] = append(f.hex[s.Bits/4], s)
+				f.shortest = min(f.shortest, s.Bits/4)
+			case format.UUID:
+				f.uuids = append(f.uuids, s)
+				f.shortest = min(f.shortest, lastGroup)
+			case format.Int:
+				if f.only && !s.Generates() { // any number may be one
+					f.addInt(s)
+				}
+			}
 		}
 	}
+	// A UUID's variant and version are seldom chance, so its formats come before ours.
+	first := func(a, b *format.Format) int {
+		switch {
+		case a.Generates() == b.Generates():
+			return 0
+		case a.Generates():
+			return 1
+		}
+		return -1
+	}
+	slices.SortStableFunc(f.uuids, first)
+	slices.SortStableFunc(f.hex[32], first)
 	return f
+}
+
+func (f *Finder) addText(s *format.Format) {
+	all := s.Symbols
+	for _, g := range s.Groups {
+		all += g.Before + g.Symbols
+	}
+	rule := textRule{s, kindsOf([]byte(all)), kindsOf([]byte(all))}
+	if s.FoldsCase {
+		rule.symbols |= kindsOf([]byte(strings.ToUpper(all) + strings.ToLower(all)))
+	}
+	for _, n := range s.UsualLengths() {
+		switch {
+		case rule.symbols&dash != 0:
+			f.words[n], f.word = append(f.words[n], rule), true
+		case n <= maxRun:
+			// With a prefix, an ID is more than the same without.
+			f.texts[n] = append(f.texts[n], rule)
+			slices.SortStableFunc(f.texts[n],
+				func(a, b textRule) int { return b.prefixed() - a.prefixed() })
+			f.shortest = min(f.shortest, n)
+		}
+	}
+}
+
+func (r *textRule) prefixed() int {
+	if r.Format.Prefix == nil {
+		return 0
+	}
+	return 1
+}
+
+// addInt looks for integers with as many digits as IDs of plausible times have.
+func (f *Finder) addInt(s *format.Format) {
+	first, end, err := s.Bounds(s.PlausibleRange(f.now))
+	if err != nil {
+		return // all integers of others are in order of time, and have a range
+	}
+	for n := len(first.In(format.Int)); n <= len(end.In(format.Int)); n++ {
+		f.ints[n] = append(f.ints[n], s)
+		f.shortest = min(f.shortest, n)
+	}
 }
 
 // The classes of bytes.
@@ -125,7 +186,7 @@ var classes = func() (t [256]byte) {
 // InWord reports whether a byte may be one of an ID in any encoding.
 func InWord(b byte) bool { return classes[b] != 0 }
 
-// isAlnum is classes[b]&alnum != 0 in a table of its own, for the loop that sees most bytes.
+// isAlnum is classes[b]&alnum != 0 in a table of its own, which is faster in the main loop.
 var isAlnum = func() (t [256]bool) {
 	for c := range t {
 		t[c] = classes[c]&alnum != 0
@@ -133,11 +194,8 @@ var isAlnum = func() (t [256]bool) {
 	return t
 }()
 
-// shortest is the length of the shortest run that is looked at, and of a UUID's last group.
-const shortest = 12
-
-// Find calls each for every ID in text[from:], in order. What stands before from is seen as
-// context. The text must not end within a word.
+// Find calls each for every ID in text[from:], in order. The text before from is context. The
+// text must not end within a word.
 func (f *Finder) Find(text []byte, from int, each func(Match)) {
 	if !f.word {
 		for {
@@ -162,10 +220,11 @@ func (f *Finder) Find(text []byte, from int, each func(Match)) {
 	}
 }
 
-// next returns the next ID whose text is a run of letters and digits. It goes from run to run of letters and
-// digits, and skips those that are too short without looking at each byte: if the twelfth
-// byte from here is none of a run, no run that begins before it is long enough.
+// next returns the next ID whose text is a run of letters and digits. It skips runs that are
+// too short without looking at each byte. If the byte at the least length from here belongs to
+// no run, no run that begins before it is long enough.
 func (f *Finder) next(text []byte, i int) (Match, bool) {
+	shortest, from := f.shortest, i
 	for i+shortest <= len(text) {
 		last := i + shortest - 1
 		if !isAlnum[text[last]] {
@@ -187,7 +246,7 @@ func (f *Finder) next(text []byte, i int) (Match, bool) {
 			end++
 		}
 		if n := end - start; n >= shortest && n <= maxRun {
-			if m, ok := f.judge(text, start, end); ok {
+			if m, ok := f.judge(text, from, start, end); ok {
 				return m, true
 			}
 		}
@@ -196,25 +255,32 @@ func (f *Finder) next(text []byte, i int) (Match, bool) {
 	return Match{}, false
 }
 
-// judge says whether a run of letters and digits is an ID, or the end of a UUID.
-func (f *Finder) judge(text []byte, start, end int) (Match, bool) {
+// judge says whether a run of letters and digits is an ID, or the end of one that begins after from.
+func (f *Finder) judge(text []byte, from, start, end int) (Match, bool) {
 	n := end - start
-	if isHexLength(n) {
-		if kinds := kindsOf(text[start:end]); kinds&^hexDigits == 0 {
+	if f.hex[n] != nil || f.ints[n] != nil {
+		kinds := kindsOf(text[start:end])
+		if f.ints[n] != nil && kinds == digit && text[start] != '0' {
+			if m, ok := f.parseFirst(f.ints[n], format.Int, text, start, end); ok {
+				return m, true
+			}
+		}
+		if f.hex[n] != nil && kinds&^hexDigits == 0 {
 			return f.judgeHex(text, start, end, kinds)
 		}
 	}
 	for i := range f.texts[n] {
-		if m, ok := f.judgeText(&f.texts[n][i], text, start, end); ok {
+		if m, ok := f.judgeText(&f.texts[n][i], text, from, start, end); ok {
 			return m, true
 		}
 	}
 	switch {
-	case n == shortest:
+	case n == lastGroup && f.uuids != nil:
 		return f.judgeUUID(text, start-24, end)
-	case isHexLength(n-1) && text[start] == 'x' && start > 0 && text[start-1] == '\\': // \x of PostgreSQL
+	case n > 1 && f.hex[n-1] != nil && text[start] == 'x' && start > 0 && text[start-1] == '\\': // \x of PostgreSQL
 		start++
-	case isHexLength(n-2) && text[start] == '0' && (text[start+1] == 'x' || text[start+1] == 'X'):
+	case n > 2 && f.hex[n-2] != nil && text[start] == '0' && (text[start+1] == 'x' ||
+		text[start+1] == 'X'):
 		start += 2
 	default:
 		return Match{}, false
@@ -225,16 +291,6 @@ func (f *Finder) judge(text []byte, start, end int) (Match, bool) {
 	return Match{}, false
 }
 
-// isHexLength reports whether IDs of a format in hexadecimal digits are so long.
-func isHexLength(n int) bool { return n >= 0 && n <= maxRun && hexLengths[n] }
-
-var hexLengths = func() (t [maxRun + 1]bool) {
-	for _, s := range format.Ours() {
-		t[s.Bits/4] = true
-	}
-	return t
-}()
-
 // kindsOf returns the classes of a text's bytes.
 func kindsOf(text []byte) (kinds byte) {
 	for _, b := range text {
@@ -243,36 +299,82 @@ func kindsOf(text []byte) (kinds byte) {
 	return kinds
 }
 
-// judgeText judges a run as a text in a format's own encoding, with letters of one case. A short
-// text may be no number such as 0x0123456789, nothing in the midst of Base64, and, unless its
-// format is named, must be in the case that the format writes.
-func (f *Finder) judgeText(s *textRule, text []byte, start, end int) (Match, bool) {
+// judgeText judges a run as a text in a format's own encoding. Letters have one case, unless the
+// case tells digits apart. A short text is no ID if it is a number such as 0x0123456789, or inside
+// Base64. Unless its format is named, it is no word, and has the case that the format writes.
+func (f *Finder) judgeText(s *textRule, text []byte, from, start, end int) (Match, bool) {
 	search := &s.Search
 	if p := search.Prefix; p != "" && string(text[start:start+len(p)]) != p {
 		return Match{}, false
 	}
 	kinds := kindsOf(text[start:end])
-	if kinds&^s.symbols != 0 || kinds&lower != 0 && kinds&upper != 0 {
+	bothCases := s.written&lower != 0 && s.written&upper != 0
+	if kinds&^s.symbols != 0 || !bothCases && kinds&lower != 0 && kinds&upper != 0 {
 		return Match{}, false
 	}
-	if search.Short && (!f.only && kinds&^s.written != 0 || isNumber(text[start:end])) {
+	if !f.only && kinds&^hexDigits == 0 && end-start > 16 { // a hash, or a number such as 1234e
+		return Match{}, false
+	}
+	if s.Format.Prefix != nil {
+		return f.judgePrefixed(s, text, from, start, end)
+	}
+	if search.Mixed || bothCases {
+		if bothCases && (kinds&lower == 0 || kinds&upper == 0) ||
+			!format.Mixed(unsafe.String(&text[start], end-start)) ||
+			besideBase64(text, start, end) {
+			return Match{}, false
+		}
+		m, ok := f.parse(s.Format, format.Text, text, start, end)
+		return m, f.only && ok || !f.only && f.mixed[end-start].Accept(ok)
+	}
+	if search.Short && (!f.only && (kinds&^s.written != 0 || kinds&digit == 0) ||
+		isNumber(text[start:end])) {
 		return Match{}, false
 	}
 	m, ok := f.parse(s.Format, format.Text, text, start, end)
 	return m, ok && !(search.Short && besideBase64(text, start, end))
 }
 
-// isNumber reports whether a text is a number in the notation of programs, such as 0x1f.
+// judgePrefixed judges a run as the end of an ID with a prefix.
+func (f *Finder) judgePrefixed(s *textRule, text []byte, from, start, end int) (Match, bool) {
+	first := start - 1
+	if first < from || text[first] != '_' {
+		return Match{}, false
+	}
+	for first > from && strings.IndexByte(s.Format.Prefix.Symbols, text[first-1]) >= 0 {
+		first--
+	}
+	if first > 0 && isAlnum[text[first-1]] ||
+		s.Search.Mixed && !format.Mixed(unsafe.String(&text[start], end-start)) {
+		return Match{}, false
+	}
+	m, ok := f.parse(s.Format, format.Text, text, first, end)
+	for _, n := range s.TextLengths { // a check may follow
+		if longer := start + n; ok && longer > end && longer <= len(text) && (longer == len(text) ||
+			classes[text[longer]] == 0) {
+			if with, ok := f.parse(s.Format, format.Text, text, first, longer); ok {
+				return with, true
+			}
+		}
+	}
+	return m, ok
+}
+
+// isNumber reports whether a text is a number as programs write it, such as 0x1f.
 func isNumber(text []byte) bool {
 	base := text[1] | 0x20
-	return text[0] == '0' && (base == 'x' || base == 'b' || base == 'o') && kindsOf(text[2:])&^hexDigits == 0
+	return text[0] == '0' && (base == 'x' || base == 'b' || base == 'o') &&
+		kindsOf(text[2:])&^hexDigits == 0
 }
 
 // besideBase64 reports whether a run is joined by + / - or _ to another one that has digits
 // and letters of both cases in the 24 characters next to it.
 func besideBase64(text []byte, start, end int) bool {
 	const joints, reach = "+/-_", 24
-	mixed := func(kinds byte) bool { return kinds&digit != 0 && kinds&lower != 0 && kinds&upper != 0 }
+	mixed := func(kinds byte) bool {
+		return kinds&digit != 0 && kinds&lower != 0 &&
+			kinds&upper != 0
+	}
 	if i := start - 1; i >= 0 && bytes.IndexByte([]byte(joints), text[i]) >= 0 {
 		first := i
 		for first > max(0, i-reach) && isAlnum[text[first-1]] {
@@ -292,11 +394,12 @@ func besideBase64(text []byte, start, end int) bool {
 	return false
 }
 
-// parse reads text[start:end] as an ID, if it is one that is plausible.
-func (f *Finder) parse(s *format.Format, e format.Encoding, text []byte, start, end int) (Match, bool) {
+// parse reads text[start:end] as an ID, if it is a plausible one.
+func (f *Finder) parse(s *format.Format, e format.Encoding, text []byte, start,
+	end int) (Match, bool) {
 	// The ID keeps nothing of the string, so that it need not be a copy.
 	id, err := s.ParseAs(e, unsafe.String(&text[start], end-start))
-	if err != nil || !id.Plausible(f.now) || !id.Generated() {
+	if err != nil || !id.Plausible(f.now) || !id.Generated() || !f.only && !id.HasTime() {
 		return Match{}, false
 	}
 	return Match{start, end, id, e}, true
@@ -308,11 +411,26 @@ func (f *Finder) judgeHex(text []byte, start, end int, kinds byte) (Match, bool)
 		return Match{}, false
 	}
 	m, ok := f.parseFirst(f.hex[end-start], format.Hex, text, start, end)
+	if ok && !f.only && m.ID.Format().Search.Labelled {
+		return m, labelled(text, start)
+	}
 	return m, f.only && ok || !f.only && f.hashes[end-start].Accept(ok)
 }
 
+// labelled reports whether "id", in any case, ends a word shortly before a place, as in "_id":"..."
+// and ObjectId("...").
+func labelled(text []byte, start int) bool {
+	const reach = 8
+	i := start
+	for i > max(2, start-reach) && classes[text[i-1]]&alnum == 0 {
+		i--
+	}
+	return i > 1 && text[i-1]|0x20 == 'd' && text[i-2]|0x20 == 'i'
+}
+
 // parseFirst reads text[start:end] as an ID of the first of the formats that can be.
-func (f *Finder) parseFirst(formats []*format.Format, e format.Encoding, text []byte, start, end int) (m Match, ok bool) {
+func (f *Finder) parseFirst(formats []*format.Format, e format.Encoding, text []byte, start,
+	end int) (m Match, ok bool) {
 	for _, s := range formats {
 		if m, ok = f.parse(s, e, text, start, end); ok {
 			break
@@ -323,36 +441,29 @@ func (f *Finder) parseFirst(formats []*format.Format, e format.Encoding, text []
 
 // judgeUUID judges text[start:end], which has a UUID's length and ends with a run of twelve.
 func (f *Finder) judgeUUID(text []byte, start, end int) (Match, bool) {
-	if start < 0 || text[start+8] != '-' || text[start+13] != '-' || text[start+18] != '-' || text[start+23] != '-' ||
+	if start < 0 || text[start+8] != '-' || text[start+13] != '-' || text[start+18] != '-' ||
+		text[start+23] != '-' ||
 		start > 0 && isAlnum[text[start-1]] {
 		return Match{}, false
 	}
-	kinds := kindsOf(text[start:start+8]) | kindsOf(text[start+9:start+13]) | kindsOf(text[start+14:start+18]) |
+	kinds := kindsOf(text[start:start+8]) | kindsOf(text[start+9:start+13]) | kindsOf(
+		text[start+14:start+18]) |
 		kindsOf(text[start+19:start+23]) | kindsOf(text[start+24:end])
 	if kinds&^hexDigits != 0 {
 		return Match{}, false
 	}
 	m, ok := f.parseFirst(f.uuids, format.UUID, text, start, end)
-	if f.only {
+	if f.only || ok && !m.ID.Format().Generates() {
 		return m, ok
 	}
 	version := text[start+14]
-	standard := version >= '1' && version <= '8' && bytes.IndexByte([]byte("89abAB"), text[start+19]) >= 0
-	likely := f.anyUUID.Accept(ok)
-	switch {
-	case !standard:
-		return m, f.uuid.Accept(ok)
-	case version == '7' && ok:
-		if v7, ok := f.parse(format.UUIDv7, format.UUID, text, start, end); ok {
-			return v7, true
-		}
-	}
-	// By its bits a UUID without a time; but one in eight SCRU128 IDs has such bits, too.
-	return m, ok && likely
+	standard := version >= '1' && version <= '8' && bytes.IndexByte([]byte("89abAB"),
+		text[start+19]) >= 0
+	return m, f.seen.Accept(standard, ok)
 }
 
-// nextWord returns the next text that is a run of letters, digits, - and _, in which not all
-// letters but the first are of one case and no digit is among them, as in words.
+// nextWord returns the next run of letters, digits, - and _ that does not look like a word. In
+// a word all letters after the first have one case, and there is no digit.
 func (f *Finder) nextWord(text []byte, i int) (Match, bool) {
 	for i < len(text) {
 		if classes[text[i]] == 0 {
@@ -372,6 +483,9 @@ func (f *Finder) nextWord(text []byte, i int) (Match, bool) {
 			continue
 		}
 		for _, rule := range f.words[n] {
+			if rule.Search.Mixed && !format.Mixed(unsafe.String(&text[start], n)) {
+				continue
+			}
 			if m, ok := f.parse(rule.Format, format.Text, text, start, i); ok {
 				return m, true
 			}

@@ -16,7 +16,8 @@ const Max = 64 << 10
 var ErrTooLong = errors.New("longer than 64 KiB, which no ID is; skipped")
 
 // ErrUTF16: the input begins as UTF-16 does. It is final.
-var ErrUTF16 = errors.New(`this is UTF-16, as Windows writes it, and not UTF-8; "iconv -f UTF-16 -t UTF-8" converts it`)
+var ErrUTF16 = errors.New(
+	`this is UTF-16, as Windows writes it, and not UTF-8; "iconv -f UTF-16 -t UTF-8" converts it`)
 
 // A Reader reads lines.
 type Reader struct {
@@ -32,9 +33,9 @@ func NewReader(r io.Reader) *Reader { return &Reader{r: bufio.NewReaderSize(r, M
 // lines count.
 func (r *Reader) Number() int { return r.n }
 
-// Next returns the next line that is not blank, without its end. The bytes
-// are good until the next call. The last line need not end. After [ErrTooLong] the next
-// call goes on; any other error is final: [io.EOF] or that of the underlying reader.
+// Next returns the next line that is not blank, without its newline. The bytes are valid until
+// the next call. The last line needs no newline. After [ErrTooLong] the next call continues
+// with the next line. Any other error is final: [io.EOF] or the underlying reader's.
 func (r *Reader) Next() ([]byte, error) {
 	for r.err == nil {
 		line, err := r.r.ReadSlice('\n')
@@ -50,7 +51,8 @@ func (r *Reader) Next() ([]byte, error) {
 			return nil, ErrTooLong
 		}
 		if r.n == 1 { // there may be a byte-order mark
-			if bytes.HasPrefix(line, []byte("\xff\xfe")) || bytes.HasPrefix(line, []byte("\xfe\xff")) {
+			if bytes.HasPrefix(line, []byte("\xff\xfe")) ||
+				bytes.HasPrefix(line, []byte("\xfe\xff")) {
 				r.err = ErrUTF16
 				return nil, r.err
 			}

@@ -56,7 +56,8 @@ func TestReader(t *testing.T) {
 		{"one too many", long + "\na\n", []string{"1:too long", "2:a"}},
 		{"long without end", "a\n" + long + long + long, []string{"1:a", "2:too long"}},
 		{"long of spaces", strings.Repeat(" ", 3*Max) + "\na", []string{"1:too long", "2:a"}},
-		{"two long", long + long + "\n" + long + "y\nb\n", []string{"1:too long", "2:too long", "3:b"}},
+		{"two long", long + long + "\n" + long + "y\nb\n", []string{"1:too long", "2:too long",
+			"3:b"}},
 		{"bytes", "\x00\xff\nb", []string{"1:\x00\xff", "2:b"}},
 	} {
 		for how, r := range map[string]io.Reader{
@@ -76,7 +77,8 @@ func TestReadError(t *testing.T) {
 	broken := errors.New("broken")
 	for _, in := range []string{"", "a\n", "a\nb", strings.Repeat("x", 2*Max)} {
 		want, _ := read(strings.NewReader(in))
-		for _, end := range []io.Reader{iotest.ErrReader(broken), io.MultiReader(iotest.ErrReader(broken), strings.NewReader("more\n"))} {
+		for _, end := range []io.Reader{iotest.ErrReader(broken),
+			io.MultiReader(iotest.ErrReader(broken), strings.NewReader("more\n"))} {
 			got, err := read(io.MultiReader(strings.NewReader(in), end))
 			if err != broken || !slices.Equal(got, want) {
 				t.Errorf("%.20q and an error: %.100q, %v, want %.100q", in, got, err, want)

@@ -1,6 +1,6 @@
-// Package plan computes which of the ID formats hold for a given load, and for how long:
-// the probability of a collision over the years, the IDs that fit in a tick, what a burst
-// does. The formulas are derived in docs/choosing.md.
+// Package plan computes which formats fit a load, and for how long. It knows the probability
+// of a collision over the years, how many IDs fit in a tick, and what a burst does.
+// docs/command.md derives the formulas.
 package plan
 
 import (
@@ -95,7 +95,8 @@ func Compute(r Request) (*Plan, error) {
 	for _, s := range format.Ours() {
 		f := l.format(s, end)
 		if f.Fits && (preferred == 0 || s.Plan.Preference < preferred) {
-			preferred, p.Recommended, p.Command = s.Plan.Preference, s.Name, f.command(s, r.Processes)
+			preferred, p.Recommended, p.Command = s.Plan.Preference, s.Name, f.command(s,
+				r.Processes)
 		}
 		p.Formats = append(p.Formats, f)
 	}
@@ -175,14 +176,15 @@ func (f *Format) because(format string, args ...any) {
 	f.Reasons = append(f.Reasons, fmt.Sprintf(format, args...))
 }
 
-// byChance fills in the plan of a format that needs no node IDs. With them, if it has them, its
-// IDs are certainly unique.
+// byChance fills in the plan of a format that needs no node IDs. If it can have them, they
+// make its IDs certainly unique.
 func (l *load) byChance(s *format.Format, f *Format) {
 	if s.Plan.Least > 0 {
 		f.waits(l, s.Plan.PerTick, s.Plan.Least)
 	}
 	nodes := l.Nodes && s.Plan.NodeBits > 0
-	if sizes := nodeSizes(l.Processes, s.Plan.NodeBits); nodes && l.Processes > 1 && len(sizes) > 0 {
+	if sizes := nodeSizes(l.Processes, s.Plan.NodeBits); nodes && l.Processes > 1 &&
+		len(sizes) > 0 {
 		f.Options[nodeBits] = sizes[0]
 		f.because("a %s ID of %d bits for each process", s.Node, sizes[0])
 		return
@@ -195,8 +197,8 @@ func (l *load) byChance(s *format.Format, f *Format) {
 	}
 }
 
-// waits fills in what becomes of rates and bursts in a format that waits for the next
-// millisecond, with so many IDs in each on average and at least.
+// waits judges rates and bursts in a format that waits for the next millisecond. mean and
+// least are how many IDs fit in one.
 func (f *Format) waits(l *load, mean, least float64) {
 	if l.Burst > 0 {
 		f.BurstWaits = math.Floor((l.Burst-1)/mean) * f.Tick
@@ -217,8 +219,8 @@ func nodeSizes(processes, most int) (sizes []int) {
 	return sizes
 }
 
-// byNode fills in the plan of a format that needs node IDs, and whose full counter borrows the
-// next tick.
+// byNode fills in the plan of a format that needs node IDs. Its full counter borrows the next
+// tick.
 func (l *load) byNode(s *format.Format, f *Format) {
 	if l.Processes > 1 && !l.Nodes {
 		f.refuse("each process needs a node ID of its own, assigned or leased")
@@ -250,14 +252,15 @@ func (l *load) byNode(s *format.Format, f *Format) {
 			s.NodeCounter-f.Options[nodeBits], Seconds(f.Tick))
 	}
 	if !burst {
-		f.refuse("a burst would run %s ahead of the clock, more than the allowance of %d s", Seconds(f.BurstAhead), allowance)
+		f.refuse("a burst would run %s ahead of the clock, more than the allowance of %d s",
+			Seconds(f.BurstAhead), allowance)
 	}
 	f.because("a node ID of %d bits for each process", f.Options[nodeBits])
 }
 
-// counter returns the overflow guard bits that such a counter needs so that a tick
-// with so many IDs overflows it in at most one tick of a thousand, how many IDs it then
-// holds on average, and whether there are such.
+// counter returns the overflow guard bits with which perTick IDs overflow the counter in at
+// most one tick of a thousand. mean is how many IDs the counter then holds on average. ok is
+// false if no number of guard bits is enough.
 func counter(bits int, perTick float64) (guard int, mean float64, ok bool) {
 	if bits <= 4 {
 		guard = 1 // the default from a node_id_size of 20 on

@@ -76,7 +76,8 @@ func TestCases(t *testing.T) {
 		t.Fatal(err)
 	}
 	if string(want) != string(got) {
-		t.Errorf("%s is not what this package computes; if the change is meant: go test ./internal/plan -update", casesFile)
+		t.Errorf(
+			"%s is not what this package computes; if the change is meant: go test ./internal/plan -update", casesFile)
 	}
 }
 
@@ -84,7 +85,8 @@ func TestCases(t *testing.T) {
 func randomBits(t *testing.T, s *format.Format) (bits int) {
 	for _, f := range s.Layout {
 		switch f.Name {
-		case "counter_hi", "counter_lo", "entropy", "counter", "random16", "random80", "random", "sequence":
+		case "counter_hi", "counter_lo", "entropy", "counter", "random16", "random80", "random",
+			"sequence":
 			bits += f.Bits
 		case "timestamp", "extension_length", "version", "":
 		default:
@@ -119,11 +121,13 @@ func TestCollisionExact(t *testing.T) {
 			return x
 		}
 		n := int64(r.Processes)
-		pairsOfProcesses := new(big.Rat).SetFrac(new(big.Int).Mul(big.NewInt(n), big.NewInt(n-1)), big.NewInt(2))
+		pairsOfProcesses := new(big.Rat).SetFrac(new(big.Int).Mul(big.NewInt(n), big.NewInt(n-1)),
+			big.NewInt(2))
 		perMilli := mul(rat(r.Rate), big.NewRat(1, 1000*n))
 		millis := mul(rat(r.Years), big.NewRat(3652425*24*60*60, 10000), big.NewRat(1000, 1))
 		equal := mul(millis, pairsOfProcesses, perMilli, perMilli)
-		for _, s := range []*format.Format{format.SCRU128, format.SCRU160, format.EUID, format.UID60} {
+		for _, s := range []*format.Format{format.SCRU128, format.SCRU160, format.EUID,
+			format.UID60} {
 			f := p.Format(s.Name)
 			if f.Options["node_bits"] > 0 {
 				if f.Collision != 0 {
@@ -131,7 +135,8 @@ func TestCollisionExact(t *testing.T) {
 				}
 				continue
 			}
-			e := mul(equal, new(big.Rat).SetFrac(big.NewInt(1), new(big.Int).Lsh(big.NewInt(1), uint(randomBits(t, s)))))
+			e := mul(equal, new(big.Rat).SetFrac(big.NewInt(1),
+				new(big.Int).Lsh(big.NewInt(1), uint(randomBits(t, s)))))
 			expected, _ := e.Float64()
 			want := -math.Expm1(-expected)
 			if math.Abs(f.Collision-want) > 1e-9*want {
@@ -222,7 +227,8 @@ func TestMonteCarlo(t *testing.T) {
 
 			// How many pairs are equal over a long time.
 			const millis = 400_000
-			r := Request{Rate: processes * perMilli * 1000, Processes: processes, Years: millis / 1000.0 / secondsPerYear}
+			r := Request{Rate: processes * perMilli * 1000, Processes: processes,
+				Years: millis / 1000.0 / secondsPerYear}
 			want := pairs(r) * math.Exp2(-w.bits)
 			got := float64(w.run(rng, processes, millis, perMilli))
 			if sigma := math.Sqrt(want); math.Abs(got-want) > 5*sigma {
@@ -241,7 +247,8 @@ func TestMonteCarlo(t *testing.T) {
 				}
 			}
 			if sigma := math.Sqrt(p * (1 - p) / lifetimes); math.Abs(hit/lifetimes-p) > 5*sigma {
-				t.Errorf("a collision in %v of lifetimes, the formula says %v +- %v", hit/lifetimes, p, sigma)
+				t.Errorf("a collision in %v of lifetimes, the formula says %v +- %v", hit/lifetimes,
+					p, sigma)
 			}
 		})
 	}
@@ -270,10 +277,12 @@ func TestCounter(t *testing.T) {
 				}
 			}
 			if diff := math.Abs(held/ticks-mean) / size; diff > 0.005 {
-				t.Errorf("%d bits, guard %d: a tick holds %v on average, the plan says %v", bits, guard, held/ticks, mean)
+				t.Errorf("%d bits, guard %d: a tick holds %v on average, the plan says %v", bits,
+					guard, held/ticks, mean)
 			}
 			if ok && overflows > ticks*maxOverflow*1.3 {
-				t.Errorf("%d bits, guard %d, %v IDs a tick: %d of %d ticks overflow", bits, guard, perTick, overflows, ticks)
+				t.Errorf("%d bits, guard %d, %v IDs a tick: %d of %d ticks overflow", bits, guard,
+					perTick, overflows, ticks)
 			}
 			if bits <= 4 && guard < 1 {
 				t.Errorf("%d bits: guard %d is below the default", bits, guard)
@@ -285,7 +294,8 @@ func TestCounter(t *testing.T) {
 // A burst takes as many ticks as the plan says, within one.
 func TestBurst(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
-	p, err := Compute(Request{Rate: 10, Burst: 200_000, Processes: 200, Years: 1, Nodes: true, From: base.From})
+	p, err := Compute(Request{Rate: 10, Burst: 200_000, Processes: 200, Years: 1, Nodes: true,
+		From: base.From})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -302,11 +312,17 @@ func TestBurst(t *testing.T) {
 	f := p.Format("scru64")
 	bits := 24 - f.Options["node_bits"]
 	starts := uint64(1) << (bits - f.Options["overflow_guard"])
-	if n := meanTicks(func() float64 { return float64(uint64(1)<<bits - rng.Uint64N(starts)) }); math.Abs(n-f.BurstAhead/0.256) > 1 {
+	if n := meanTicks(func() float64 {
+		return float64(
+			uint64(1)<<bits - rng.Uint64N(starts))
+	}); math.Abs(n-f.BurstAhead/0.256) > 1 {
 		t.Errorf("scru64: %v ticks ahead, the plan says %v s", n, f.BurstAhead)
 	}
 	f = p.Format("scru160")
-	if n := meanTicks(func() float64 { return float64(65536 - rng.Uint64N(1<<15)) }); math.Abs(n-f.BurstWaits/0.001) > 1 {
+	if n := meanTicks(func() float64 {
+		return float64(
+			65536 - rng.Uint64N(1<<15))
+	}); math.Abs(n-f.BurstWaits/0.001) > 1 {
 		t.Errorf("scru160: %v ticks, the plan says %v s", n, f.BurstWaits)
 	}
 	if got, want := p.Format("uid60").BurstWaits, 0.390; math.Abs(got-want) > 1e-9 {
@@ -372,14 +388,18 @@ func TestErrors(t *testing.T) {
 
 func TestWords(t *testing.T) {
 	for p, want := range map[float64]string{
-		0: "none", 1: "certain", 0.5: "50 %", 1.0 / 3e6: "one in 3 million", 1 / 1.25e9: "one in 1.2 billion",
-		1e-25: "one in 10^25", 1 / 9.964e5: "one in 996 thousand", 1 / 9.996e5: "one in 1 million", 0.001: "one in 1000", 1 / 9.99e6: "one in 10 million",
+		0: "none", 1: "certain", 0.5: "50 %", 1.0 / 3e6: "one in 3 million",
+		1 / 1.25e9: "one in 1.2 billion",
+		1e-25:      "one in 10^25", 1 / 9.964e5: "one in 996 thousand",
+		1 / 9.996e5: "one in 1 million",
+		0.001:       "one in 1000", 1 / 9.99e6: "one in 10 million",
 	} {
 		if got := Odds(p); got != want {
 			t.Errorf("Odds(%v) = %q, want %q", p, got, want)
 		}
 	}
-	for s, want := range map[float64]string{0.256: "256 ms", 1.536: "1.5 s", 600: "10 min", 36000: "10 h"} {
+	for s, want := range map[float64]string{0.256: "256 ms", 1.536: "1.5 s", 600: "10 min",
+		36000: "10 h"} {
 		if got := Seconds(s); got != want {
 			t.Errorf("Seconds(%v) = %q, want %q", s, got, want)
 		}

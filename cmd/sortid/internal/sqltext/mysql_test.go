@@ -7,7 +7,9 @@ import (
 	"math/rand/v2"
 	"net/url"
 	"os/exec"
+	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -118,7 +120,8 @@ func row(t *testing.T, db *sql.DB, query string, args ...any) ([]string, error) 
 func mysqlStored(f tested, id string) string {
 	switch f.typ {
 	case "uuid":
-		return "LOWER(INSERT(INSERT(INSERT(INSERT(HEX(" + id + "), 21, 0, '-'), 17, 0, '-'), 13, 0, '-'), 9, 0, '-'))"
+		return "LOWER(INSERT(INSERT(INSERT(INSERT(HEX(" + id +
+			"), 21, 0, '-'), 17, 0, '-'), 13, 0, '-'), 9, 0, '-'))"
 	case "bytea":
 		return `CONCAT('\\x', LOWER(HEX(` + id + ")))"
 	}
@@ -128,12 +131,13 @@ func mysqlStored(f tested, id string) string {
 // The vectors, and random IDs.
 func TestMySQLCodecs(t *testing.T) {
 	db, _ := openMySQL(t)
-	text := MySQL(format.Names())
+	text := MySQL(format.Ours())
 	execAll(t, db, statements(text))
 	execAll(t, db, statements(text)) // again
 	r := rand.New(rand.NewPCG(5, 6))
 	for _, f := range formats {
-		query := "SELECT " + mysqlStored(f, f.name+"_parse(?)") + ", " + f.name + "_text(" + f.name + "_parse(?)), " +
+		query := "SELECT " + mysqlStored(f, f.name+"_parse(?)") + ", " + f.name + "_text(" +
+			f.name + "_parse(?)), " +
 			"DATE_FORMAT(" + f.name + "_time(" + f.name + "_parse(?)), '%Y-%m-%dT%H:%i:%s.%f')"
 		v := readVectors(t, f.name)
 		for _, v := range v.Valid {
@@ -148,31 +152,37 @@ func TestMySQLCodecs(t *testing.T) {
 			if len(v.Time) > 24 { // after the year 9999
 				wants[2] = "NULL"
 			}
-			if got, err := row(t, db, query, v.Text, v.Text, v.Text); err != nil || !slices.Equal(got, wants) {
+			if got, err := row(t, db, query, v.Text, v.Text, v.Text); err != nil ||
+				!slices.Equal(got, wants) {
 				t.Errorf("%s %s: %q, %v; want %q", f.name, v.Text, got, err, wants)
 			}
 		}
 		for _, v := range v.Invalid {
 			got, err := row(t, db, "SELECT "+f.name+"_parse(?)", v.Text)
 			var e *mysql.MySQLError
-			want := map[string]string{"length": "wrong length", "symbol": "a character is none of", "check": "check value", "range": "larger than"}[v.Reason]
-			if !errors.As(err, &e) || string(e.SQLState[:]) != "22018" || !strings.Contains(e.Message, want) || want == "" {
+			want := map[string]string{"length": "wrong length", "symbol": "a character is none of",
+				"check": "check value", "range": "larger than"}[v.Reason]
+			if !errors.As(err, &e) || string(e.SQLState[:]) != "22018" ||
+				!strings.Contains(e.Message, want) || want == "" {
 				t.Errorf("%s %q (%s): %q, %v", f.name, v.Text, v.Note, got, err)
 			}
 		}
 		for range *many / 100 {
 			text := f.random(r)
-			if got, err := row(t, db, query, text, text, text); err != nil || got[0] != f.stored(text) || got[1] != text {
+			if got, err := row(t, db, query, text, text, text); err != nil ||
+				got[0] != f.stored(text) || got[1] != text {
 				t.Fatalf("%s: %s reads as %q, %v", f.name, text, got, err)
 			}
 		}
 		for _, call := range []string{"text", "parse", "time", "first"} {
-			if got, err := row(t, db, "SELECT "+f.name+"_"+call+"(NULL)"); err != nil || got[0] != "NULL" {
+			if got, err := row(t, db, "SELECT "+f.name+"_"+call+"(NULL)"); err != nil ||
+				got[0] != "NULL" {
 				t.Errorf("%s_%s of NULL: %q, %v", f.name, call, got, err)
 			}
 		}
 	}
-	for _, call := range []string{"scru64_text(-1)", "scru64_text(4738381338321616896)", "uid60_text(-1)", "scru128_text('')", "euid_text('x')", "scru160_text(REPEAT('x', 21))"} {
+	for _, call := range []string{"scru64_text(-1)", "scru64_text(4738381338321616896)",
+		"uid60_text(-1)", "scru128_text('')", "euid_text('x')", "scru160_text(REPEAT('x', 21))"} {
 		if got, err := row(t, db, "SELECT "+call); err == nil {
 			t.Errorf("%s is %q", call, got)
 		}
@@ -182,10 +192,13 @@ func TestMySQLCodecs(t *testing.T) {
 // mysqlTimes are hard cases of time arithmetic.
 func mysqlTimes(f tested) (times []time.Time) {
 	for _, near := range []time.Time{
-		f.epoch, f.last, time.Unix(0, 0), time.Date(2026, 11, 17, 10, 30, 0, 0, time.UTC), time.Date(2038, 1, 19, 3, 14, 8, 0, time.UTC),
-		time.Date(2106, 2, 7, 6, 28, 16, 0, time.UTC), time.Date(5000, 7, 1, 0, 0, 0, 0, time.UTC), time.Date(9999, 12, 31, 23, 59, 58, 0, time.UTC),
+		f.epoch, f.last, time.Unix(0, 0), time.Date(2026, 11, 17, 10, 30, 0, 0, time.UTC),
+		time.Date(2038, 1, 19, 3, 14, 8, 0, time.UTC),
+		time.Date(2106, 2, 7, 6, 28, 16, 0, time.UTC), time.Date(5000, 7, 1, 0, 0, 0, 0, time.UTC),
+		time.Date(9999, 12, 31, 23, 59, 58, 0, time.UTC),
 	} {
-		for _, d := range []time.Duration{-time.Second, -f.tick, -time.Microsecond, 0, time.Microsecond, 999 * time.Microsecond, time.Millisecond, f.tick} {
+		for _, d := range []time.Duration{-time.Second, -f.tick, -time.Microsecond, 0,
+			time.Microsecond, 999 * time.Microsecond, time.Millisecond, f.tick} {
 			if at := near.Add(d).UTC(); at.Year() <= 9999 {
 				times = append(times, at)
 			}
@@ -196,12 +209,13 @@ func mysqlTimes(f tested) (times []time.Time) {
 
 func TestMySQLTimes(t *testing.T) {
 	db, _ := openMySQL(t)
-	execAll(t, db, statements(MySQL(format.Names())))
+	execAll(t, db, statements(MySQL(format.Ours())))
 	execAll(t, db, []string{"SET time_zone = '+05:45'"})
 	for _, f := range formats {
 		for _, at := range mysqlTimes(f) {
 			text := at.Format("2006-01-02 15:04:05.000000")
-			got, err := row(t, db, "SELECT "+f.name+"_text("+f.name+"_first(?)), "+f.name+"_first("+f.name+"_time("+f.name+"_first(?))) = "+f.name+"_first(?)", text, text, text)
+			got, err := row(t, db, "SELECT "+f.name+"_text("+f.name+"_first(?)), "+f.name+"_first("+
+				f.name+"_time("+f.name+"_first(?))) = "+f.name+"_first(?)", text, text, text)
 			inRange := !at.Before(f.epoch) && at.Before(f.last)
 			if err != nil || got[0] != f.first(at) || inRange && got[1] != "1" {
 				t.Errorf("%s at %s: %q, %v; want %s and 1", f.name, text, got, err, f.first(at))
@@ -213,9 +227,9 @@ func TestMySQLTimes(t *testing.T) {
 // The examples in the comments work as they stand.
 func TestMySQLExamples(t *testing.T) {
 	db, _ := openMySQL(t)
-	execAll(t, db, statements(MySQL(format.Names())))
+	execAll(t, db, statements(MySQL(format.Ours())))
 	for _, f := range formats {
-		list := example(read("mysql", []string{f.name}))
+		list := example(read("mysql", []string{f.name}, nil))
 		if len(list) < 4 {
 			t.Fatalf("%s: %d statements", f.name, len(list))
 		}
@@ -224,11 +238,14 @@ func TestMySQLExamples(t *testing.T) {
 		want := []string{"2", "2", "1"}
 		if f.typ == "bigint" {
 			want = []string{"1", "1", "0"}
-			if _, err := db.Exec("INSERT INTO " + table + " (id, what) VALUES (-1, '')"); err == nil {
+			if _, err := db.Exec("INSERT INTO " + table +
+				" (id, what) VALUES (-1, '')"); err == nil {
 				t.Errorf("%s takes -1", table)
 			}
 		}
-		got, err := row(t, db, "SELECT COUNT(*), SUM(e.at <=> "+f.name+"_time(e.id)), MAX(e.at > UTC_TIMESTAMP() - INTERVAL 1 HOUR) FROM "+table+" AS e JOIN "+table+"_text AS t ON t.id = "+f.name+"_text(e.id)")
+		got, err := row(t, db, "SELECT COUNT(*), SUM(e.at <=> "+f.name+
+			"_time(e.id)), MAX(e.at > UTC_TIMESTAMP() - INTERVAL 1 HOUR) FROM "+table+" AS e JOIN "+
+			table+"_text AS t ON t.id = "+f.name+"_text(e.id)")
 		if err != nil || !slices.Equal(got, want) {
 			t.Errorf("%s: %q, %v; want %q", f.name, got, err, want)
 		}
@@ -237,8 +254,11 @@ func TestMySQLExamples(t *testing.T) {
 			if at.Before(f.epoch) || !at.Before(f.last) {
 				continue
 			}
-			execAll(t, db, []string{"DELETE FROM " + table, "INSERT INTO " + table + " (id, what) VALUES (" + f.name + "_first('" + at.Format("2006-01-02 15:04:05.000000") + "'), '')"})
-			if got, err := row(t, db, "SELECT at = "+f.name+"_time(id) FROM "+table); err != nil || got[0] != "1" {
+			execAll(t, db, []string{"DELETE FROM " + table, "INSERT INTO " + table +
+				" (id, what) VALUES (" + f.name + "_first('" +
+				at.Format("2006-01-02 15:04:05.000000") + "'), '')"})
+			if got, err := row(t, db, "SELECT at = "+f.name+"_time(id) FROM "+table); err != nil ||
+				got[0] != "1" {
 				t.Errorf("%s: the generated column of %v: %q, %v", f.name, at, got, err)
 			}
 		}
@@ -255,8 +275,9 @@ func TestMySQLClient(t *testing.T) {
 		}
 	}
 	for range 2 {
-		cmd := exec.CommandContext(context.Background(), name, "-h", u.Hostname(), "-P", u.Port(), "-u", u.User.Username(), "--protocol=tcp", u.Path[1:])
-		cmd.Stdin = strings.NewReader(MySQL([]string{"euid", "scru64"}))
+		cmd := exec.CommandContext(context.Background(), name, "-h", u.Hostname(), "-P", u.Port(),
+			"-u", u.User.Username(), "--protocol=tcp", u.Path[1:])
+		cmd.Stdin = strings.NewReader(MySQL([]*format.Format{format.EUID, format.SCRU64}))
 		if out, err := cmd.CombinedOutput(); err != nil || len(out) > 0 {
 			t.Fatalf("%v\n%s", err, out)
 		}
@@ -272,7 +293,7 @@ func openSQLite(t *testing.T) *sql.DB {
 	db.SetMaxOpenConns(1)
 	t.Cleanup(func() { db.Close() })
 	for range 2 {
-		execAll(t, db, statements(SQLite(format.Names())))
+		execAll(t, db, statements(SQLite(format.Ours())))
 	}
 	return db
 }
@@ -295,8 +316,10 @@ func TestSQLite(t *testing.T) {
 		table := "events_" + f.name
 		check := func(text, at string) {
 			t.Helper()
-			execAll(t, db, []string{"DELETE FROM " + table, "INSERT INTO " + table + " (id, what) VALUES (" + literal(f, text) + ", '')"})
-			got, err := row(t, db, "SELECT t.id, t.at, typeof(e.id) FROM "+table+"_text AS t, "+table+" AS e")
+			execAll(t, db, []string{"DELETE FROM " + table, "INSERT INTO " + table +
+				" (id, what) VALUES (" + literal(f, text) + ", '')"})
+			got, err := row(t, db, "SELECT t.id, t.at, typeof(e.id) FROM "+table+"_text AS t, "+
+				table+" AS e")
 			if err != nil || got[0] != text || at != "" && got[1] != at || got[2] == "text" {
 				t.Errorf("%s: %q, %v; want %s and %s", f.name, got, err, text, at)
 			}
@@ -323,12 +346,16 @@ func TestSQLite(t *testing.T) {
 				check(f.first(at), id.Time().Format("2006-01-02 15:04:05.000"))
 			}
 		}
-		for _, bad := range []string{"-1", "'x'", "X'00'", "9223372036854775807", "NULL"} {
-			if _, err := db.Exec("INSERT INTO " + table + " (id, what) VALUES (" + bad + ", '')"); err == nil && !(f.typ == "bigint" && bad == "NULL") {
+		for _, bad := range []string{"-1", "'x'", "X'00'", "9223372036854775807", "1.5", "NULL"} {
+			if _, err := db.Exec("INSERT INTO " + table + " (id, what) VALUES (" + bad +
+				", '')"); err == nil {
 				t.Errorf("%s takes %s", table, bad)
 			}
 		}
 		if f.typ == "bigint" {
+			if _, err := db.Exec("INSERT INTO " + table + " (what) VALUES ('')"); err == nil {
+				t.Errorf("%s makes an ID", table)
+			}
 			continue
 		}
 		execAll(t, db, []string{"DELETE FROM " + table})
@@ -348,11 +375,13 @@ func TestSQLite(t *testing.T) {
 				t.Fatal(err)
 			}
 			id, err := s.Parse(text)
-			if err != nil || id.Time().Before(before.Truncate(time.Millisecond)) || id.Time().After(time.Now()) {
+			if err != nil || id.Time().Before(before.Truncate(time.Millisecond)) ||
+				id.Time().After(time.Now()) {
 				t.Errorf("%s: %s at %v, %v", f.name, text, id, err)
 			}
 			for _, field := range id.Fields() {
-				if f.name == "euid" && (field.Name == "version" || field.Name == "extension_length") && field.String() != "0" {
+				if f.name == "euid" && (field.Name == "version" ||
+					field.Name == "extension_length") && field.String() != "0" {
 					t.Errorf("%s has a %s of %s", text, field.Name, field)
 				}
 			}
@@ -361,5 +390,37 @@ func TestSQLite(t *testing.T) {
 		if seen != 1000 || rows.Err() != nil {
 			t.Errorf("%s: %d IDs, %v", f.name, seen, rows.Err())
 		}
+	}
+}
+
+// An SQLite that is too old refuses the tables that it cannot fill.
+func TestOldSQLite(t *testing.T) {
+	program, err := exec.LookPath("sqlite3")
+	if err != nil {
+		t.Skip("there is no sqlite3")
+	}
+	version, err := exec.Command(program, ":memory:", "SELECT sqlite_version()").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, minor, _ := strings.Cut(string(version), ".")
+	minor, _, _ = strings.Cut(minor, ".")
+	number, err := strconv.Atoi(minor)
+	if err != nil {
+		t.Fatal(err)
+	}
+	old := number < 42
+	file := filepath.Join(t.TempDir(), "db")
+	load := exec.Command(program, file)
+	load.Stdin = strings.NewReader(SQLite(format.Ours()))
+	output, err := load.CombinedOutput()
+	if (err != nil) != old || old != strings.Contains(string(output),
+		"needs SQLite 3.42 or later") {
+		t.Errorf("SQLite %s: %v\n%s", version, err, output)
+	}
+	tables, err := exec.Command(program, file,
+		"SELECT group_concat(name) FROM sqlite_master WHERE type = 'table'").Output()
+	if err != nil || old == strings.Contains(string(tables), "events_scru128") {
+		t.Errorf("SQLite %s: tables %s, %v", version, tables, err)
 	}
 }

@@ -53,7 +53,7 @@ func install(t testing.TB) *database {
 	}
 	schema := "Sortid_" + u.Query().Get("search_path")
 	d := connect(t, place, schema)
-	d.run(must(Postgres(schema, format.Names()))(t))
+	d.run(must(Postgres(schema, format.Ours()))(t))
 	t.Cleanup(func() { d.run(`DROP SCHEMA "` + schema + `" CASCADE`) })
 	return d
 }
@@ -153,12 +153,18 @@ var formats = []tested{
 		name: "scru64", typ: "bigint", max: scru64.Max.String(),
 		stored: func(s string) string { return fmt.Sprint(uint64(scru64.MustParse(s))) },
 		first:  func(t time.Time) string { return scru64.First(t).String() },
-		random: func(r *rand.Rand) string { return scru64.ID(r.Uint64N(uint64(scru64.Max) + 1)).String() },
+		random: func(r *rand.Rand) string {
+			return scru64.ID(
+				r.Uint64N(uint64(scru64.Max) + 1)).String()
+		},
 	}, {
 		name: "scru128", typ: "uuid", max: scru128.Max.String(),
 		stored: func(s string) string { return uuidOf(scru128.MustParse(s)) },
 		first:  func(t time.Time) string { return scru128.First(t).String() },
-		random: func(r *rand.Rand) string { return scru128.FromUint128(r.Uint64(), r.Uint64()).String() },
+		random: func(r *rand.Rand) string {
+			return scru128.FromUint128(r.Uint64(),
+				r.Uint64()).String()
+		},
 	}, {
 		name: "scru160", typ: "bytea", max: scru160.Max.String(),
 		stored: func(s string) string { return `\x` + scru160.Hex(scru160.MustParse(s)).String() },
@@ -174,12 +180,18 @@ var formats = []tested{
 		name: "euid", typ: "uuid", max: euid.Max.String(),
 		stored: func(s string) string { return uuidOf(euid.MustParse(s)) },
 		first:  func(t time.Time) string { return euid.First(t).String() },
-		random: func(r *rand.Rand) string { return euid.FromUint128(r.Uint64(), r.Uint64()).String() },
+		random: func(r *rand.Rand) string {
+			return euid.FromUint128(r.Uint64(),
+				r.Uint64()).String()
+		},
 	}, {
 		name: "uid60", typ: "bigint", max: uid60.Max.String(),
 		stored: func(s string) string { return fmt.Sprint(uint64(uid60.MustParse(s))) },
 		first:  func(t time.Time) string { return uid60.First(t).String() },
-		random: func(r *rand.Rand) string { return uid60.ID(r.Uint64N(uint64(uid60.Max) + 1)).String() },
+		random: func(r *rand.Rand) string {
+			return uid60.ID(
+				r.Uint64N(uint64(uid60.Max) + 1)).String()
+		},
 	},
 }
 
@@ -234,7 +246,9 @@ func TestPostgresVectors(t *testing.T) {
 			}
 			got := d.query("SELECT x FROM (SELECT sortid."+f.name+"_parse($1) AS id) AS t, "+
 				"LATERAL (VALUES (id::text), (sortid."+f.name+"_text(id)), "+
-				`(to_char(sortid.`+f.name+`_time(id) AT TIME ZONE 'UTC', 'FMYYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))) AS v(x)`, v.Text)
+				`(to_char(sortid.`+f.name+
+				`_time(id) AT TIME ZONE 'UTC', 'FMYYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))) AS v(x)`,
+				v.Text)
 			if wants := []string{f.stored(v.Text), want, v.Time}; !slices.Equal(got, wants) {
 				t.Errorf("%s %s: %q, want %q", f.name, v.Text, got, wants)
 			}
@@ -245,7 +259,8 @@ func TestPostgresVectors(t *testing.T) {
 			}
 			code, message := d.code("SELECT sortid."+f.name+"_parse($1)", v.Text)
 			want, reason := "22P02", map[string]string{
-				"length": "wrong length: ", "symbol": "not a", "check": "the check value does not fit", "range": "larger than ",
+				"length": "wrong length: ", "symbol": "not a",
+				"check": "the check value does not fit", "range": "larger than ",
 			}[v.Reason]
 			if f.name == "uid60" && v.Reason == "symbol" {
 				reason = "not one of"
@@ -253,8 +268,10 @@ func TestPostgresVectors(t *testing.T) {
 			if v.Reason == "range" {
 				want = "22003"
 			}
-			if code != want || reason == "" || !strings.Contains(message, reason) || !strings.HasPrefix(message, f.name+": ") {
-				t.Errorf("%s %q (%s): %s %s; want %s and %q", f.name, v.Text, v.Note, code, message, want, reason)
+			if code != want || reason == "" || !strings.Contains(message, reason) ||
+				!strings.HasPrefix(message, f.name+": ") {
+				t.Errorf("%s %q (%s): %s %s; want %s and %q", f.name, v.Text, v.Note, code, message,
+					want, reason)
 			}
 		}
 	}
@@ -275,8 +292,11 @@ func TestPostgresRandom(t *testing.T) {
 				texts[i] = f.random(r)
 				stored[i] = f.stored(texts[i])
 			}
-			got := d.query("SELECT t || ' ' || s || ' ' || sortid."+f.name+"_text(s::"+f.typ+") || ' ' || sortid."+f.name+"_parse(t)::text"+
-				" FROM unnest($1::text[], $2::text[]) AS x(t, s) WHERE sortid."+f.name+"_text(s::"+f.typ+") <> t COLLATE \"C\" OR sortid."+f.name+"_parse(t)::text <> s COLLATE \"C\"", texts, stored)
+			got := d.query("SELECT t || ' ' || s || ' ' || sortid."+f.name+"_text(s::"+f.typ+
+				") || ' ' || sortid."+f.name+"_parse(t)::text"+
+				" FROM unnest($1::text[], $2::text[]) AS x(t, s) WHERE sortid."+f.name+"_text(s::"+
+				f.typ+") <> t COLLATE \"C\" OR sortid."+f.name+"_parse(t)::text <> s COLLATE \"C\"",
+				texts, stored)
 			if len(got) > 0 {
 				t.Fatalf("%s: %d of %d are wrong, such as %s", f.name, len(got), len(texts), got[0])
 			}
@@ -295,14 +315,15 @@ func TestPostgresRandomBits(t *testing.T) {
 		zeroes [][2]int // bits of it, from and up to, that are 0
 	}{
 		{"uuid_send(sortid.scru128_new())", 48, nil},
-		{"uuid_send(sortid.scru128_new_session())", 96, nil},
+		{"uuid_send(sortid.scru128_new_counted())", 96, nil},
 		{"uuid_send(sortid.scru128_new_ordered())", 64, nil},
 		{"uuid_send(sortid.euid_new())", 42, [][2]int{{57, 64}}},
 		{"sortid.scru160_new()", 48, [][2]int{{48, 49}}},
 	} {
 		var ones [160]int
 		bits := 0
-		for _, digits := range d.query(fmt.Sprintf("SELECT encode(%s, 'hex') FROM generate_series(1, %d)", g.call, n)) {
+		for _, digits := range d.query(
+			fmt.Sprintf("SELECT encode(%s, 'hex') FROM generate_series(1, %d)", g.call, n)) {
 			id, err := hex.DecodeString(digits)
 			if err != nil {
 				t.Fatal(err)
@@ -335,10 +356,14 @@ func TestPostgresTimes(t *testing.T) {
 		var times []time.Time
 		for _, near := range []time.Time{
 			f.epoch, f.last, time.Unix(0, 0), time.Date(2026, 11, 17, 10, 30, 0, 0, time.UTC),
-			time.Date(2106, 2, 7, 6, 28, 16, 0, time.UTC), time.Date(2262, 4, 11, 23, 47, 16, 0, time.UTC),
-			time.Date(4253, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(5000, 7, 1, 0, 0, 0, 0, time.UTC), time.Date(9999, 12, 31, 23, 59, 59, 0, time.UTC),
+			time.Date(2106, 2, 7, 6, 28, 16, 0, time.UTC), time.Date(2262, 4, 11, 23, 47, 16, 0,
+				time.UTC),
+			time.Date(4253, 1, 1, 0, 0, 0, 0, time.UTC),
+			time.Date(5000, 7, 1, 0, 0, 0, 0, time.UTC), time.Date(9999, 12, 31, 23, 59, 59, 0,
+				time.UTC),
 		} {
-			for _, d := range []time.Duration{-time.Second, -f.tick, -time.Microsecond, 0, time.Microsecond, 999 * time.Microsecond, time.Millisecond, f.tick} {
+			for _, d := range []time.Duration{-time.Second, -f.tick, -time.Microsecond, 0,
+				time.Microsecond, 999 * time.Microsecond, time.Millisecond, f.tick} {
 				times = append(times, near.Add(d).UTC())
 			}
 		}
@@ -360,14 +385,20 @@ func TestPostgresTimes(t *testing.T) {
 			}
 			tick := f.epoch.Add(at.Sub(f.epoch).Truncate(f.tick))
 			if at.Sub(f.epoch) > 290*365*24*time.Hour { // where a Duration ends
-				tick = time.UnixMilli(at.UnixMilli() / f.tick.Milliseconds() * f.tick.Milliseconds())
+				tick = time.UnixMilli(
+					at.UnixMilli() / f.tick.Milliseconds() * f.tick.Milliseconds())
 			}
-			if got := d.one("sortid." + f.name + "_time(" + first + ") = '" + tick.UTC().Format(layout) + "'"); got != "t" {
-				t.Errorf("%s: time of the first ID of %s is %s", f.name, text, d.one("sortid."+f.name+"_time("+first+")"))
+			if got := d.one("sortid." + f.name + "_time(" + first + ") = '" +
+				tick.UTC().Format(layout) + "'"); got != "t" {
+				t.Errorf("%s: time of the first ID of %s is %s", f.name, text,
+					d.one("sortid."+f.name+"_time("+first+")"))
 			}
 		}
-		for at, want := range map[string]string{"-infinity": f.first(time.Unix(-1<<40, 0)), "4000-01-01 BC": f.first(time.Unix(-1<<40, 0)), "infinity": f.max, "290000-01-01": f.max} {
-			if got := d.one("sortid." + f.name + "_text(sortid." + f.name + "_first('" + at + "'))"); got != want {
+		for at, want := range map[string]string{"-infinity": f.first(time.Unix(-1<<40, 0)),
+			"4000-01-01 BC": f.first(time.Unix(-1<<40,
+				0)), "infinity": f.max, "290000-01-01": f.max} {
+			if got := d.one("sortid." + f.name + "_text(sortid." + f.name + "_first('" + at +
+				"'))"); got != want {
 				t.Errorf("%s: first of %s is %s, want %s", f.name, at, got, want)
 			}
 		}
@@ -378,7 +409,8 @@ func TestPostgresTimes(t *testing.T) {
 func TestPostgresBadInput(t *testing.T) {
 	d := install(t)
 	for _, f := range formats {
-		for _, expression := range []string{"text(NULL::" + f.typ + ")", "parse(NULL)", "time(NULL::" + f.typ + ")", "first(NULL)"} {
+		for _, expression := range []string{"text(NULL::" + f.typ + ")", "parse(NULL)",
+			"time(NULL::" + f.typ + ")", "first(NULL)"} {
 			if got := d.one("sortid." + f.name + "_" + expression); got != "NULL" {
 				t.Errorf("%s_%s is %s", f.name, expression, got)
 			}
@@ -400,10 +432,58 @@ func TestPostgresBadInput(t *testing.T) {
 		"SELECT sortid.scru64_new(256, 8)":                        "22023",
 		"SELECT sortid.scru64_new(-1, 8)":                         "22023",
 		"SELECT sortid.scru128_parse(repeat('x', 1000000))":       "22P02",
+		"SELECT sortid.typed_text('User', 'x')":                   "22023",
 		"SELECT sortid.scru128_parse('0372ijojuxuhjſfkeryi2mrt')": "22P02", // ſ is s to some
 	} {
 		if code, message := d.code(query); code != want || len(message) > 200 {
 			t.Errorf("%s: %s %s, want %s", query, code, message, want)
+		}
+	}
+}
+
+// The vectors of IDs with a prefix, through the parser and back.
+func TestPostgresTyped(t *testing.T) {
+	d := install(t)
+	b, err := os.ReadFile("../../../../testdata/typed.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var v struct {
+		Valid   []struct{ Format, Prefix, Inner, Text string }
+		Invalid []struct{ Format, Want, Found, Text, Reason string }
+	}
+	if err := json.Unmarshal(b, &v); err != nil || len(v.Valid) == 0 {
+		t.Fatal(err)
+	}
+	for _, v := range v.Valid {
+		parsed := "sortid." + v.Format + "_parse(sortid.typed_parse($1, $2))"
+		got := d.query("SELECT x FROM (SELECT "+parsed+" AS id) AS t, LATERAL (VALUES (sortid."+
+			v.Format+"_text(id)), "+
+			"(sortid.typed_text($1, sortid."+v.Format+"_text(id)))) AS v(x)", v.Prefix, v.Text)
+		if want := []string{v.Inner, v.Text}; !slices.Equal(got, want) {
+			t.Errorf("%s: %q, want %q", v.Text, got, want)
+		}
+		switch v.Format {
+		case "scru64", "scru128", "scru160":
+			if got := d.one("sortid.typed_text($1, "+parsed+")", v.Prefix, v.Text); got != v.Text {
+				t.Errorf("%s: by the ID's type %s", v.Text, got)
+			}
+		}
+	}
+	for _, v := range v.Invalid {
+		if v.Want == "" && v.Found != "" {
+			if code, _ := d.code("SELECT sortid.typed_text($1, '')", v.Found); code != "22023" {
+				t.Errorf("prefix %q: %s", v.Found, code)
+			}
+		}
+		if v.Want == "" {
+			continue
+		}
+		code, message := d.code("SELECT sortid."+v.Format+"_parse(sortid.typed_parse($1, $2))",
+			v.Want, v.Text)
+		if code != "22P02" || v.Reason == "prefix" && v.Found != "user_session" &&
+			!strings.Contains(message, `want "user"`) {
+			t.Errorf("%s: %s %s", v.Text, code, message)
 		}
 	}
 }
@@ -413,7 +493,8 @@ func TestPostgresBadInput(t *testing.T) {
 func TestPostgresInlined(t *testing.T) {
 	d := install(t)
 	for _, f := range formats {
-		plan := strings.Join(d.query("EXPLAIN VERBOSE SELECT sortid."+f.name+"_time(id), sortid."+f.name+"_first(at), sortid."+f.name+"_partman_time(id::text) "+
+		plan := strings.Join(d.query("EXPLAIN VERBOSE SELECT sortid."+f.name+"_time(id), sortid."+
+			f.name+"_first(at), sortid."+f.name+"_partman_time(id::text) "+
 			"FROM (VALUES (NULL::"+f.typ+", now()), (NULL, now())) AS v(id, at)"), "\n")
 		if strings.Contains(plan, f.name+"_") || !strings.Contains(plan, "EXTRACT") {
 			t.Errorf("%s: not inlined:\n%s", f.name, plan)
@@ -427,10 +508,11 @@ func TestPostgresCatalog(t *testing.T) {
 	for _, row := range d.query(`SELECT proname || ': ' || coalesce(obj_description(p.oid), 'no comment')
 		FROM pg_proc AS p WHERE pronamespace = $1::regnamespace AND (obj_description(p.oid) IS NULL OR NOT (proisstrict OR proname LIKE 'reject%' OR provolatile = 'v')
 		  OR provolatile <> CASE WHEN proname ~ '_new|advance|begin|^clock' THEN 'v' ELSE 'i' END
-		  OR proparallel <> CASE WHEN proname ~ 'ordered|session|scru64_new|advance|begin' THEN 'u' ELSE 's' END)`, `"`+d.schema+`"`) {
+		  OR proparallel <> CASE WHEN proname ~ 'ordered|counted|scru64_new|advance|begin' THEN 'u' ELSE 's' END)`, `"`+d.schema+`"`) {
 		t.Error(row)
 	}
-	if n := d.one("count(*) FROM pg_proc WHERE pronamespace = $1::regnamespace", `"`+d.schema+`"`); n < "40" {
+	if n := d.one("count(*) FROM pg_proc WHERE pronamespace = $1::regnamespace", `"`+d.schema+
+		`"`); n < "40" {
 		t.Errorf("%s functions", n)
 	}
 }
@@ -443,23 +525,32 @@ func TestPostgresPruning(t *testing.T) {
 		d.run("CREATE TABLE " + table + " (id " + f.typ + " PRIMARY KEY) PARTITION BY RANGE (id)")
 		// Now is in the middle of partition 12.
 		start := time.Now().UTC().AddDate(0, -12, -15).Truncate(24 * time.Hour)
-		month := func(i int) string { return start.AddDate(0, i, 0).Format("2006-01-02 15:04:05+00") }
+		month := func(i int) string {
+			return start.AddDate(0, i, 0).Format(
+				"2006-01-02 15:04:05+00")
+		}
 		for i := range 24 {
-			d.run(fmt.Sprintf("CREATE TABLE %[1]s_%[2]d PARTITION OF %[1]s FOR VALUES FROM (sortid.%[3]s_first('%[4]s')) TO (sortid.%[3]s_first('%[5]s'))",
+			d.run(fmt.Sprintf(
+				"CREATE TABLE %[1]s_%[2]d PARTITION OF %[1]s FOR VALUES FROM (sortid.%[3]s_first('%[4]s')) TO (sortid.%[3]s_first('%[5]s'))",
 				table, i, f.name, month(i), month(i+1)))
 		}
-		d.run("INSERT INTO " + table + " SELECT sortid." + f.name + "_first(t) FROM generate_series(timestamptz '" + month(0) + "', timestamptz '" + month(24) + "' - interval '1 day', '1 day') AS t")
+		d.run("INSERT INTO " + table + " SELECT sortid." + f.name +
+			"_first(t) FROM generate_series(timestamptz '" + month(0) + "', timestamptz '" +
+			month(24) + "' - interval '1 day', '1 day') AS t")
 		d.run("ANALYZE " + table)
-		where := "SELECT count(*) FROM " + table + " WHERE id >= sortid." + f.name + "_first(%s) AND id < sortid." + f.name + "_first(%s)"
+		where := "SELECT count(*) FROM " + table + " WHERE id >= sortid." + f.name +
+			"_first(%s) AND id < sortid." + f.name + "_first(%s)"
 		literal := fmt.Sprintf(where, "'"+month(5)+"'", "'"+month(6)+"'")
 		scans := func(what, query string, partitions ...string) {
 			t.Helper()
 			plan := strings.Join(d.query("EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF) "+query), "\n")
 			for i := range 24 {
 				name := fmt.Sprintf("%s_%d ", table, i)
-				read := strings.Contains(plan, "on "+name) || strings.Contains(plan, "using "+table+"_"+strconv.Itoa(i)+"_pkey")
+				read := strings.Contains(plan, "on "+name) ||
+					strings.Contains(plan, "using "+table+"_"+strconv.Itoa(i)+"_pkey")
 				for line := range strings.Lines(plan) {
-					if strings.Contains(line, "on "+name) && strings.Contains(line, "never executed") {
+					if strings.Contains(line, "on "+name) &&
+						strings.Contains(line, "never executed") {
 						read = false
 					}
 				}
@@ -471,19 +562,24 @@ func TestPostgresPruning(t *testing.T) {
 		}
 		scans("literals", literal, "5")
 		for _, mode := range []string{"force_custom_plan", "force_generic_plan"} {
-			d.run("SET plan_cache_mode = " + mode + "; PREPARE range_" + f.name + "(timestamptz, timestamptz) AS " + fmt.Sprintf(where, "$1", "$2"))
+			d.run("SET plan_cache_mode = " + mode + "; PREPARE range_" + f.name +
+				"(timestamptz, timestamptz) AS " + fmt.Sprintf(where, "$1", "$2"))
 			scans(mode, "EXECUTE range_"+f.name+"('"+month(7)+"', '"+month(8)+"')", "7")
 			d.run("DEALLOCATE range_" + f.name)
 		}
 		d.run("RESET plan_cache_mode")
 		scans("now()", fmt.Sprintf(where, "now() - interval '1 second'", "now()"), "12")
 		d.run("SET enable_hashjoin = off; SET enable_mergejoin = off")
-		scans("a join", "SELECT sum(x.count) FROM (VALUES (timestamptz '"+month(9)+"', timestamptz '"+month(10)+"')) AS v(a, b), generate_series(1, 2), LATERAL ("+
+		scans("a join", "SELECT sum(x.count) FROM (VALUES (timestamptz '"+month(9)+
+			"', timestamptz '"+month(10)+"')) AS v(a, b), generate_series(1, 2), LATERAL ("+
 			fmt.Sprintf(where, "a", "b")+") AS x", "9")
-		scans("a nested loop", "SELECT count(*) FROM generate_series(timestamptz '"+month(3)+"' + interval '1 day', '"+month(3)+"'::timestamptz + interval '3 days', '1 day') AS t JOIN "+
+		scans("a nested loop", "SELECT count(*) FROM generate_series(timestamptz '"+month(3)+
+			"' + interval '1 day', '"+month(3)+
+			"'::timestamptz + interval '3 days', '1 day') AS t JOIN "+
 			table+" ON id = sortid."+f.name+"_first(t)", "3")
 		d.run("RESET enable_hashjoin; RESET enable_mergejoin")
-		if got, want := d.query(literal)[0], start.AddDate(0, 6, 0).Sub(start.AddDate(0, 5, 0))/(24*time.Hour); got != fmt.Sprint(int(want)) {
+		if got, want := d.query(literal)[0], start.AddDate(0, 6,
+			0).Sub(start.AddDate(0, 5, 0))/(24*time.Hour); got != fmt.Sprint(int(want)) {
 			t.Errorf("%s: %s rows in %s, want %d", f.name, got, month(5), want)
 		}
 	}
@@ -497,7 +593,7 @@ var generators = []struct {
 }{
 	{"scru64_new", "scru64_new(5, 8)", "scru64", true, true},
 	{"scru128_new", "scru128_new()", "scru128", false, false},
-	{"scru128_new_session", "scru128_new_session()", "scru128", false, true},
+	{"scru128_new_counted", "scru128_new_counted()", "scru128", false, true},
 	{"scru128_new_ordered", "scru128_new_ordered()", "scru128", true, true},
 	{"euid_new", "euid_new()", "euid", false, false},
 	{"scru160_new", "scru160_new()", "scru160", false, false},
@@ -535,7 +631,8 @@ func generate(d *database, expression string, n int, enough <-chan struct{}) [][
 					}
 				}
 				// Rows that came before a stop count: they were handed out.
-				rows, err := conn.Query(ctx, d.in("SELECT "+expression+" FROM generate_series(1, 200)"))
+				rows, err := conn.Query(
+					ctx, d.in("SELECT "+expression+" FROM generate_series(1, 200)"))
 				if err != nil {
 					continue
 				}
@@ -619,7 +716,8 @@ func TestPostgresGenerators(t *testing.T) {
 		}
 		s, _ := format.Lookup(g.format)
 		now := time.Now()
-		if id, err := s.Parse(all[0][0]); err != nil || id.Time().After(now.Add(time.Second)) || id.Time().Before(begin.Add(-time.Second)) {
+		if id, err := s.Parse(all[0][0]); err != nil || id.Time().After(now.Add(time.Second)) ||
+			id.Time().Before(begin.Add(-time.Second)) {
 			t.Errorf("%s: %s from %v to %v, %v", g.name, all[0][0], begin, now, err)
 		}
 	}
@@ -667,12 +765,10 @@ func TestPostgresOrder(t *testing.T) {
 // After an immediate stop of the server no ID comes again. That a naive generator, with a
 // cycling sequence for a counter, is caught shows that the test would see it.
 func TestPostgresStops(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it takes a while")
-	}
+	t.Parallel()
 	server := testserver.StartPostgres(t, "max_connections=40")
 	d := connect(t, server.URL, DefaultSchema)
-	d.run(must(Postgres(DefaultSchema, format.Names()))(t))
+	d.run(must(Postgres(DefaultSchema, format.Ours()))(t))
 	// It cycles so soon that even a slow machine makes more IDs in a tick.
 	d.run(`CREATE SEQUENCE naive MAXVALUE 15 CYCLE;
 		CREATE FUNCTION naive_new() RETURNS bigint LANGUAGE sql VOLATILE
@@ -711,16 +807,16 @@ func TestPostgresStops(t *testing.T) {
 // IDs that were read in a transaction that had not ended when the server crashed are not
 // made again, even if it is back within their tick.
 func TestPostgresStopsInTransaction(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it takes a while")
-	}
+	t.Parallel()
 	server := testserver.StartPostgres(t)
 	d := connect(t, server.URL, DefaultSchema)
-	d.run(must(Postgres(DefaultSchema, format.Names()))(t))
+	d.run(must(Postgres(DefaultSchema, format.Ours()))(t))
 	const n = 20000
 	var all []string
 	generate := func() {
-		all = append(all, d.query("SELECT sortid.scru64_text(sortid.scru64_new(1, 2)) FROM generate_series(1, $1::int)", n)...)
+		all = append(all, d.query(
+			"SELECT sortid.scru64_text(sortid.scru64_new(1, 2)) FROM generate_series(1, $1::int)",
+			n)...)
 	}
 	for range 3 {
 		d.run("BEGIN")
@@ -752,7 +848,8 @@ func (d *database) moveClock(by time.Duration) {
 
 // locks returns how many advisory locks are held in the database.
 func (d *database) locks() string {
-	return d.one("count(*) FROM pg_locks WHERE locktype = 'advisory' AND database = (SELECT oid FROM pg_database WHERE datname = current_database()) AND classid = 1936683636")
+	return d.one(
+		"count(*) FROM pg_locks WHERE locktype = 'advisory' AND database = (SELECT oid FROM pg_database WHERE datname = current_database()) AND classid = 1936683636")
 }
 
 // Within the allowance a generator goes on, beyond it raises, and no lock is left behind.
@@ -769,7 +866,8 @@ func TestPostgresClockSetBack(t *testing.T) {
 		ids = append(ids, d.one(call), d.one(call))
 		d.moveClock(-2 * time.Second)
 		for range 3 {
-			if code, message := d.code("SELECT " + call); code != "55000" || !strings.Contains(message, "more than 10 seconds") {
+			if code, message := d.code("SELECT " + call); code != "55000" ||
+				!strings.Contains(message, "more than 10 seconds") {
 				t.Errorf("%s: %s %s", g.name, code, message)
 			}
 		}
@@ -800,7 +898,8 @@ func TestPostgresClockSetBack(t *testing.T) {
 	for _, at := range []string{"-1", "0", "281474976710656", "-62135596800000"} {
 		d.run("UPDATE sortid.test_clock SET ms = " + at)
 		for _, g := range generators {
-			if code, _ := d.code("SELECT sortid." + g.call); code != "22008" && code != "23514" && !(g.ordered && code == "55000") {
+			if code, _ := d.code("SELECT sortid." + g.call); code != "22008" && code != "23514" &&
+				!(g.ordered && code == "55000") {
 				t.Errorf("%s at %s: %s", g.name, at, code)
 			}
 		}
@@ -822,14 +921,16 @@ func TestPostgresCounterOverflow(t *testing.T) {
 	if ticks := last.Timestamp() - first.Timestamp(); ticks != 3 && ticks != 4 {
 		t.Errorf("7 IDs with counters of one bit went on for %d ticks", ticks)
 	}
-	if code, _ := d.code("SELECT sortid.scru64_new(1, 23) FROM generate_series(1, 20)"); code != "55000" {
+	if code, _ := d.code(
+		"SELECT sortid.scru64_new(1, 23) FROM generate_series(1, 20)"); code != "55000" {
 		t.Errorf("past the allowance: %s", code)
 	}
 	d.moveClock(20 * time.Second)
 	if id := scru64.MustParse(d.one("sortid.scru64_text(sortid.scru64_new(1, 23))")); id <= last {
 		t.Errorf("%v after %v", id, last)
 	}
-	for _, id := range d.query("SELECT sortid.scru128_new_ordered() FROM generate_series(1, 60000)")[59_990:] {
+	for _, id := range d.query(
+		"SELECT sortid.scru128_new_ordered() FROM generate_series(1, 60000)")[59_990:] {
 		if !strings.HasPrefix(id, "0") {
 			t.Error(id)
 		}
@@ -840,9 +941,11 @@ func TestPostgresCounterOverflow(t *testing.T) {
 func TestPostgresCancelled(t *testing.T) {
 	d := install(t)
 	other := connect(t, d.url, d.schema)
-	d.run("BEGIN; SELECT pg_advisory_xact_lock(1936683636, 'sortid.scru64_state'::regclass::oid::int)")
+	d.run(
+		"BEGIN; SELECT pg_advisory_xact_lock(1936683636, 'sortid.scru64_state'::regclass::oid::int)")
 	// An error of these statements undoes the first, too.
-	_, err := other.PgConn().Exec(t.Context(), other.in("SET statement_timeout = 50; SELECT sortid.scru64_new(1, 8)")).ReadAll()
+	_, err := other.PgConn().Exec(t.Context(),
+		other.in("SET statement_timeout = 50; SELECT sortid.scru64_new(1, 8)")).ReadAll()
 	var e *pgconn.PgError
 	if !errors.As(err, &e) || e.Code != "57014" {
 		t.Errorf("while another session holds the lock: %v", err)
@@ -934,7 +1037,7 @@ func TestPostgresDump(t *testing.T) {
 		u.User, u.Path = url.UserPassword("plain", "pass"), "/"+name
 		return u.String()
 	}
-	text := must(Postgres(DefaultSchema, format.Names()))(t)
+	text := must(Postgres(DefaultSchema, format.Ours()))(t)
 	for range 2 {
 		output(t, text, "psql", "-q", "-v", "ON_ERROR_STOP=1", "-X", at("a"))
 	}
@@ -942,7 +1045,7 @@ func TestPostgresDump(t *testing.T) {
 	a := connect(t, at("a"), DefaultSchema)
 	a.setClock()
 	a.run(`CREATE TABLE events (
-		a bigint DEFAULT sortid.scru64_new(1, 8), b uuid PRIMARY KEY DEFAULT sortid.scru128_new_ordered(), c uuid DEFAULT sortid.scru128_new_session(),
+		a bigint DEFAULT sortid.scru64_new(1, 8), b uuid PRIMARY KEY DEFAULT sortid.scru128_new_ordered(), c uuid DEFAULT sortid.scru128_new_counted(),
 		d uuid DEFAULT sortid.euid_new(), e sortid.scru160 DEFAULT sortid.scru160_new(), f sortid.scru64 DEFAULT sortid.scru64_new(1, 8), n int,
 		at timestamptz GENERATED ALWAYS AS (sortid.scru128_time(b)) STORED);
 		CREATE INDEX ON events (sortid.scru128_text(b));
@@ -955,7 +1058,8 @@ func TestPostgresDump(t *testing.T) {
 	}
 	b.run("INSERT INTO events (n) SELECT generate_series(1001, 1100)") // at the same time as the last before
 	for column, typ := range map[string]string{"a": "bigint", "b": "uuid", "f": "bigint"} {
-		if ok := b.one("bool_and(x > y) FROM (SELECT " + column + "::" + typ + " AS x, lag(" + column + "::" + typ + ") OVER (ORDER BY n) AS y FROM events) AS t"); ok != "t" {
+		if ok := b.one("bool_and(x > y) FROM (SELECT " + column + "::" + typ + " AS x, lag(" +
+			column + "::" + typ + ") OVER (ORDER BY n) AS y FROM events) AS t"); ok != "t" {
 			t.Errorf("column %s is out of order after the restore", column)
 		}
 	}
@@ -968,18 +1072,20 @@ func TestPostgresDump(t *testing.T) {
 
 // A table of a schema of another name; and the SQL of one format does without the others.
 func TestPostgresOnly(t *testing.T) {
-	for _, name := range format.Names() {
+	for _, only := range format.Ours() {
+		name := only.Name
 		schema := "only_" + name + strconv.FormatUint(rand.Uint64(), 36)
 		d := connect(t, testserver.Postgres(t), schema)
-		d.run(must(Postgres(schema, []string{name}))(t))
+		d.run(must(Postgres(schema, []*format.Format{only}))(t))
 		f := formats[slices.IndexFunc(formats, func(f tested) bool { return f.name == name })]
-		if got := d.one("sortid." + name + "_text(sortid." + name + "_first('infinity'))"); got != f.max {
+		if got := d.one("sortid." + name + "_text(sortid." + name +
+			"_first('infinity'))"); got != f.max {
 			t.Errorf("%s: %s", name, got)
 		}
 		d.run(`DROP SCHEMA "` + schema + `" CASCADE`)
 	}
 	for _, bad := range []string{"", "a b", `a"`, "1a", strings.Repeat("a", 64), "a.b"} {
-		if text, err := Postgres(bad, format.Names()); err == nil {
+		if text, err := Postgres(bad, format.Ours()); err == nil {
 			t.Errorf("schema %q: %.100s", bad, text)
 		}
 	}
@@ -992,15 +1098,18 @@ func TestPostgresMigration(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d.run("CREATE TABLE events (id uuid PRIMARY KEY DEFAULT gen_random_uuid(), created_at timestamptz); INSERT INTO events (created_at) SELECT generate_series(now() - interval '365 days', now(), '1 day')")
+	d.run(
+		"CREATE TABLE events (id uuid PRIMARY KEY DEFAULT gen_random_uuid(), created_at timestamptz); INSERT INTO events (created_at) SELECT generate_series(now() - interval '365 days', now(), '1 day')")
 	ran := 0
 	for line := range strings.Lines(string(doc)) {
-		if s := strings.TrimSpace(line); strings.HasPrefix(s, "ALTER TABLE events ADD") || strings.HasPrefix(s, "UPDATE events") {
+		if s := strings.TrimSpace(line); strings.HasPrefix(s, "ALTER TABLE events ADD") ||
+			strings.HasPrefix(s, "UPDATE events") {
 			d.run(s)
 			ran++
 		}
 	}
-	if got := d.one("count(DISTINCT new_id) FILTER (WHERE abs(extract(epoch FROM sortid.scru128_time(new_id) - created_at)) < 0.002 AND right(new_id::text, 12) = right(id::text, 12)) FROM events"); ran != 2 || got != "366" {
+	if got := d.one(
+		"count(DISTINCT new_id) FILTER (WHERE abs(extract(epoch FROM sortid.scru128_time(new_id) - created_at)) < 0.002 AND right(new_id::text, 12) = right(id::text, 12)) FROM events"); ran != 2 || got != "366" {
 		t.Errorf("%d statements, %s rows", ran, got)
 	}
 }

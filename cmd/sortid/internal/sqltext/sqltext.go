@@ -1,5 +1,5 @@
-// Package sqltext holds the SQL with which databases know the ID formats: a file for each
-// format and database, that can be read and run as it is.
+// Package sqltext holds SQL that teaches databases the ID formats. Each format and database
+// has a file that can be read and run as it is.
 package sqltext
 
 import (
@@ -8,6 +8,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/sortid/sortid/format"
 )
 
 //go:embed postgres mysql sqlite
@@ -16,43 +18,43 @@ var files embed.FS
 // DefaultSchema is the schema of PostgreSQL that the files name.
 const DefaultSchema = "sortid"
 
-// postgresParts are what the formats share in PostgreSQL, and which formats those are.
-var postgresParts = []struct {
-	file    string
-	formats []string
-}{
-	{"base36", []string{"scru64", "scru128"}},
-	{"ordered", []string{"scru64", "scru128"}},
-	{"base32hex", []string{"scru160"}},
-	{"crockford", []string{"euid"}},
-}
-
 // Postgres returns the SQL that makes a PostgreSQL schema with the functions of the formats.
-func Postgres(schema string, formats []string) (string, error) {
+func Postgres(schema string, formats []*format.Format) (string, error) {
 	if err := checkName("schema", schema); err != nil {
 		return "", err
 	}
-	names := []string{"header", "common"}
-	for _, part := range postgresParts {
-		if slices.ContainsFunc(part.formats, func(f string) bool { return slices.Contains(formats, f) }) {
-			names = append(names, part.file)
+	names := []string{"header", "common", "typed"}
+	formats = inOrder(formats)
+	for _, f := range formats {
+		for _, part := range f.SQL.Parts {
+			if !slices.Contains(names, part) {
+				names = append(names, part)
+			}
 		}
 	}
-	return inSchema(read("postgres", append(names, formats...)), schema), nil
+	return inSchema(read("postgres", names, formats), schema), nil
 }
 
 // MySQL returns the SQL that makes functions of the formats in MariaDB and MySQL.
-func MySQL(formats []string) string {
-	return read("mysql", append([]string{"header", "common"}, formats...))
+func MySQL(formats []*format.Format) string {
+	return read("mysql", []string{"header", "common"}, inOrder(formats))
 }
 
 // SQLite returns tables of the formats for SQLite.
-func SQLite(formats []string) string {
-	return read("sqlite", append([]string{"header"}, formats...))
+func SQLite(formats []*format.Format) string {
+	return read("sqlite", []string{"header"}, inOrder(formats))
 }
 
-// read returns the texts of a folder's files, with an empty line between them.
-func read(folder string, names []string) string {
+// inOrder returns formats in the order of the table.
+func inOrder(formats []*format.Format) []*format.Format {
+	return slices.DeleteFunc(format.Ours(),
+		func(f *format.Format) bool { return !slices.Contains(formats, f) })
+}
+
+// read returns the texts of a folder's files: the names given, then the formats. An empty line
+// separates them.
+func read(folder string, names []string, formats []*format.Format) string {
+	names = append(names, format.NamesOf(formats)...)
 	texts := make([]string, len(names))
 	for i, name := range names {
 		b, err := files.ReadFile(folder + "/" + name + ".sql")
@@ -78,7 +80,8 @@ var name = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,62}$`)
 
 func checkName(what, s string) error {
 	if !name.MatchString(s) {
-		return fmt.Errorf("%q is no name of a %s: want at most 63 letters, digits and underscores, not beginning with a digit", s, what)
+		return fmt.Errorf(
+			"%q is no name of a %s: want at most 63 letters, digits and underscores, not beginning with a digit", s, what)
 	}
 	return nil
 }

@@ -12,10 +12,10 @@ import (
 // A Table is partitioned by the time of its IDs.
 type Table struct {
 	Name   string
-	Format string    // of the IDs
-	From   time.Time // the month that the first partition begins with
-	Months int       // that the partitions are for
-	Daily  bool      // a partition for each day in place of each month
+	Format *format.Format // of the IDs
+	From   time.Time      // the month that the first partition begins with
+	Months int            // that the partitions are for
+	Daily  bool           // a partition for each day in place of each month
 }
 
 // MaxPartitions is how many partitions a Table may have; databases get slow with more.
@@ -33,12 +33,13 @@ func (t Table) partitions() (all []partition, next partition, err error) {
 	if err := checkName("table", t.Name); err != nil {
 		return nil, next, err
 	}
-	if len(t.Name) > 50 {
-		return nil, next, fmt.Errorf("the name of the table has %d characters; with the date of a partition it would be too long: want at most 50", len(t.Name))
+	if !t.Format.Generates() {
+		return nil, next, fmt.Errorf("%s: there is SQL only for formats that sortid makes",
+			t.Format.Name)
 	}
-	s, err := format.Lookup(t.Format)
-	if err != nil {
-		return nil, next, err
+	if len(t.Name) > 50 {
+		return nil, next, fmt.Errorf(
+			"the name of the table has %d characters; with the date of a partition it would be too long: want at most 50", len(t.Name))
 	}
 	layout := "2006_01"
 	after := func(at time.Time) time.Time { return at.AddDate(0, 1, 0) }
@@ -50,7 +51,7 @@ func (t Table) partitions() (all []partition, next partition, err error) {
 	end := from.AddDate(0, t.Months, 0)
 	for at := from; !at.After(end); at = after(at) {
 		p := partition{name: at.Format(layout), from: at}
-		if p.first, p.end, err = s.Bounds(at, after(at)); err != nil {
+		if p.first, p.end, err = t.Format.Bounds(at, after(at)); err != nil {
 			return nil, next, err
 		}
 		all = append(all, p)
@@ -73,13 +74,13 @@ func (t Table) Postgres(schema string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	s := next.first.Format()
+	s := t.Format
 	typ, value := s.SQL.Postgres, ""
 	if s.SQL.New != "" {
 		value = " DEFAULT sortid." + s.SQL.New
 	}
 	first := func(at time.Time) string {
-		return "sortid." + t.Format + "_first('" + at.Format("2006-01-02 15:04+00") + "')"
+		return "sortid." + s.Name + "_first('" + at.Format("2006-01-02 15:04+00") + "')"
 	}
 	name := `"` + t.Name + `"`
 	part := func(p partition) string { return `"` + t.Name + "_" + p.name + `"` }
@@ -94,16 +95,19 @@ CREATE TABLE IF NOT EXISTS %[2]s (
   what text NOT NULL
 ) PARTITION BY RANGE (id);
 
-`, t.Format, name, typ, value)
+`, s.Name, name, typ, value)
 	if node, ok := s.Option(s.Node); ok && node.Needed {
-		b.WriteString("-- The DEFAULT makes IDs as node 1 of 256: give each database a node ID of its own.\n\n")
+		b.WriteString(
+			"-- The DEFAULT makes IDs as node 1 of 256: give each database a node ID of its own.\n\n")
 	}
 	for i, p := range all {
 		end := next
 		if i+1 < len(all) {
 			end = all[i+1]
 		}
-		fmt.Fprintf(&b, "CREATE TABLE IF NOT EXISTS %s PARTITION OF %s\n  FOR VALUES FROM (%s) TO (%s);\n", part(p), name, first(p.from), first(end.from))
+		fmt.Fprintf(
+			&b, "CREATE TABLE IF NOT EXISTS %s PARTITION OF %s\n  FOR VALUES FROM (%s) TO (%s);\n",
+			part(p), name, first(p.from), first(end.from))
 	}
 	fmt.Fprintf(&b, `
 -- A query with the functions reads only the partitions of its time, even where the time is
@@ -125,9 +129,19 @@ CREATE TABLE IF NOT EXISTS %[2]s (
 --     p_time_encoder := 'sortid.%[3]s_first', p_time_decoder := 'sortid.%[3]s_partman_time');
 --   UPDATE partman.part_config SET retention = '%[4]d months', retention_keep_table = false
 --     WHERE parent_table = 'public.%[1]s';
-`, t.Name, map[bool]string{false: "1 month", true: "1 day"}[t.Daily], t.Format, t.Months)
+`, t.Name, map[bool]string{false: "1 month", true: "1 day"}[t.Daily], s.Name, t.Months)
 	}
 	return inSchema(b.String(), schema), nil
+}
+
+// mysqlDefault returns the DEFAULT of the example in a format's SQL, if it has one.
+func mysqlDefault(f *format.Format) string {
+	_, rest, ok := strings.Cut(read("mysql", nil, []*format.Format{f}), " DEFAULT (")
+	if !ok {
+		return ""
+	}
+	expression, _, _ := strings.Cut(rest, ",\n--     at ")
+	return " DEFAULT (" + strings.ReplaceAll(expression, "\n--   ", "\n")
 }
 
 // MySQL returns the SQL of the table for MariaDB and MySQL.
@@ -136,7 +150,7 @@ func (t Table) MySQL() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	s := all[0].first.Format()
+	s := t.Format
 	typ, by := "BIGINT", "RANGE (id)"
 	literal := func(id format.ID) string { return id.In(format.Int) }
 	if s.Bits > 64 {
@@ -148,10 +162,10 @@ func (t Table) MySQL() (string, error) {
 -- is older. What is later than the last is refused.
 
 CREATE TABLE IF NOT EXISTS `+"`%s`"+` (
-  id   %s PRIMARY KEY,
+  id   %s PRIMARY KEY%s,
   what VARCHAR(100) NOT NULL
 ) PARTITION BY %s (
-`, t.Format, t.Name, typ, by)
+`, s.Name, t.Name, typ, mysqlDefault(s), by)
 	for i, p := range all {
 		comma := ","
 		if i == len(all)-1 {

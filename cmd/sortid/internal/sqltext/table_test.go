@@ -10,9 +10,14 @@ import (
 	"github.com/sortid/sortid/format"
 )
 
-func table(format string) Table {
+func table(name string) Table {
 	now := time.Now().UTC()
-	return Table{Name: "Events_" + format, Format: format, From: time.Date(now.Year(), now.Month()-12, 1, 0, 0, 0, 0, time.UTC), Months: 24}
+	f, err := format.Lookup(name)
+	if err != nil {
+		panic(err)
+	}
+	return Table{Name: "Events_" + name, Format: f, From: time.Date(now.Year(), now.Month()-12, 1,
+		0, 0, 0, 0, time.UTC), Months: 24}
 }
 
 // The table takes an ID of now, in the partition of this month, which a query of that time
@@ -30,7 +35,10 @@ func TestPostgresTable(t *testing.T) {
 		if n := d.one("count(*) FROM pg_inherits WHERE inhparent = $1::regclass", name); n != "36" {
 			t.Errorf("%s: %s partitions, want 36", f.name, n)
 		}
-		this := func() string { return `"` + tab.Name + "_" + time.Now().UTC().Format("2006_01") + `"` }
+		this := func() string {
+			return `"` + tab.Name + "_" + time.Now().UTC().Format("2006_01") +
+				`"`
+		}
 		months := []string{this()}
 		d.run("INSERT INTO " + name + " (id, what) VALUES (sortid." + f.name + "_first(now()), '')")
 		if f.name != "uid60" {
@@ -62,7 +70,8 @@ func TestPostgresTable(t *testing.T) {
 	daily := table("scru128")
 	daily.Name, daily.Daily, daily.Months = "daily", true, 1
 	d.run(must(daily.Postgres(DefaultSchema))(t))
-	if n := d.one("count(*) FROM pg_inherits WHERE inhparent = 'daily'::regclass"); n < "28" || n > "31" {
+	if n := d.one("count(*) FROM pg_inherits WHERE inhparent = 'daily'::regclass"); n < "28" ||
+		n > "31" {
 		t.Errorf("%s days", n)
 	}
 }
@@ -71,7 +80,8 @@ func TestPostgresTable(t *testing.T) {
 func TestPostgresPartman(t *testing.T) {
 	d := install(t)
 	for _, f := range formats {
-		got := d.one("sortid." + f.name + "_partman_time(sortid." + f.name + "_first('2026-11-01 00:00+00')::text) = '2026-11-01 00:00+00'")
+		got := d.one("sortid." + f.name + "_partman_time(sortid." + f.name +
+			"_first('2026-11-01 00:00+00')::text) = '2026-11-01 00:00+00'")
 		if got != "t" {
 			t.Errorf("%s: %s", f.name, got)
 		}
@@ -80,7 +90,7 @@ func TestPostgresPartman(t *testing.T) {
 
 func TestMySQLTable(t *testing.T) {
 	db, _ := openMySQL(t)
-	execAll(t, db, statements(MySQL(format.Names())))
+	execAll(t, db, statements(MySQL(format.Ours())))
 	for _, f := range formats {
 		tab := table(f.name)
 		text, err := tab.MySQL()
@@ -89,7 +99,16 @@ func TestMySQLTable(t *testing.T) {
 		}
 		execAll(t, db, statements(text))
 		execAll(t, db, statements(text))
-		execAll(t, db, []string{"INSERT INTO `" + tab.Name + "` VALUES (" + f.name + "_first(UTC_TIMESTAMP(3)), '')"})
+		execAll(t, db, []string{"INSERT INTO `" + tab.Name + "` VALUES (" + f.name +
+			"_first(UTC_TIMESTAMP(3)), '')"})
+		if typ, _ := format.Lookup(f.name); typ.Bits > 64 {
+			execAll(t, db, []string{"INSERT INTO `" + tab.Name + "` (what) VALUES ('made here')"})
+			if got, err := row(t, db, "SELECT ABS(TIMESTAMPDIFF(SECOND, "+f.name+
+				"_time(id), UTC_TIMESTAMP())) < 60 FROM `"+tab.Name+
+				"` WHERE what = 'made here'"); err != nil || got[0] != "1" {
+				t.Errorf("%s: the DEFAULT's time: %q, %v", f.name, got, err)
+			}
+		}
 		all, next, err := tab.partitions()
 		if err != nil {
 			t.Fatal(err)
@@ -101,7 +120,9 @@ func TestMySQLTable(t *testing.T) {
 			return id.In(format.Int)
 		}
 		scanned := func(first, end string) string {
-			got, err := row(t, db, fmt.Sprintf("EXPLAIN PARTITIONS SELECT * FROM `%s` WHERE id >= %s AND id < %s", tab.Name, first, end))
+			got, err := row(t, db,
+				fmt.Sprintf("EXPLAIN PARTITIONS SELECT * FROM `%s` WHERE id >= %s AND id < %s",
+					tab.Name, first, end))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -110,11 +131,13 @@ func TestMySQLTable(t *testing.T) {
 		if got := scanned(form(all[5].first), form(all[6].first)); got != "p"+all[5].name {
 			t.Errorf("%s: reads %s, want p%s", f.name, got, all[5].name)
 		}
-		if got := scanned(f.name+"_first('"+all[7].from.Format("2006-01-02")+"')", f.name+"_first('"+all[8].from.Format("2006-01-02")+"')"); got != "p"+all[7].name {
+		if got := scanned(f.name+"_first('"+all[7].from.Format("2006-01-02")+"')", f.name+
+			"_first('"+all[8].from.Format("2006-01-02")+"')"); got != "p"+all[7].name {
 			t.Errorf("%s: with functions reads %s, want p%s", f.name, got, all[7].name)
 		}
 		execAll(t, db, example(text))
-		if got, err := row(t, db, "SELECT COUNT(*), MIN(PARTITION_NAME), MAX(PARTITION_NAME) FROM information_schema.PARTITIONS WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = ?", tab.Name); err != nil ||
+		if got, err := row(t, db,
+			"SELECT COUNT(*), MIN(PARTITION_NAME), MAX(PARTITION_NAME) FROM information_schema.PARTITIONS WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = ?", tab.Name); err != nil ||
 			got[0] != "24" || got[1] != "p"+all[1].name || got[2] != "p"+next.name {
 			t.Errorf("%s: %q, %v", f.name, got, err)
 		}
@@ -124,15 +147,24 @@ func TestMySQLTable(t *testing.T) {
 func TestTableErrors(t *testing.T) {
 	good := table("scru128")
 	for name, change := range map[string]func(*Table){
-		"a name with a quote":    func(t *Table) { t.Name = `a"b` },
-		"a long name":            func(t *Table) { t.Name = strings.Repeat("a", 51) },
-		"no format":              func(t *Table) { t.Format = "ulid" },
-		"no month":               func(t *Table) { t.Months = 0 },
-		"minus a month":          func(t *Table) { t.Months = -5 },
-		"too many days":          func(t *Table) { t.Daily, t.Months = true, 1000 },
-		"before the epoch":       func(t *Table) { t.Format, t.From = "uid60", time.Date(2018, 1, 1, 0, 0, 0, 0, time.UTC) },
-		"after the last tick":    func(t *Table) { t.Format, t.From = "euid", time.Date(2109, 1, 1, 0, 0, 0, 0, time.UTC) },
-		"a year beyond all IDs":  func(t *Table) { t.From = time.Date(20000, 1, 1, 0, 0, 0, 0, time.UTC) },
+		"a name with a quote": func(t *Table) { t.Name = `a"b` },
+		"a long name":         func(t *Table) { t.Name = strings.Repeat("a", 51) },
+		"no format":           func(t *Table) { t.Format = format.UUIDv7 },
+		"no month":            func(t *Table) { t.Months = 0 },
+		"minus a month":       func(t *Table) { t.Months = -5 },
+		"too many days":       func(t *Table) { t.Daily, t.Months = true, 1000 },
+		"before the epoch": func(t *Table) {
+			t.Format, t.From = format.UID60,
+				time.Date(2018, 1, 1, 0, 0, 0, 0, time.UTC)
+		},
+		"after the last tick": func(t *Table) {
+			t.Format, t.From = format.EUID,
+				time.Date(2109, 1, 1, 0, 0, 0, 0, time.UTC)
+		},
+		"a year beyond all IDs": func(t *Table) {
+			t.From = time.Date(20000, 1, 1, 0, 0, 0, 0,
+				time.UTC)
+		},
 		"a number beyond limits": func(t *Table) { t.Months = 1 << 40 },
 	} {
 		bad := good

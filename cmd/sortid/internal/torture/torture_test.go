@@ -32,8 +32,10 @@ import (
 )
 
 var (
-	duration = flag.Duration("duration", 12*time.Second, "how long to torture each store in a round, of which there is one if that was enough")
-	seed     = flag.Uint64("seed", rand.Uint64(), "decides what is done to the processes, but not what comes of it")
+	duration = flag.Duration("duration", 12*time.Second,
+		"how long to torture each store in a round; another round follows if that was too short")
+	seed = flag.Uint64("seed", rand.Uint64(),
+		"decides what is done to the processes, but not what comes of it")
 )
 
 const (
@@ -49,7 +51,8 @@ var guard = strconv.Itoa(24 - nodeBits)
 
 func TestBolt(t *testing.T) {
 	t.Parallel()
-	torture(t, build(t, command), "", []string{"bolt:" + filepath.Join(t.TempDir(), "leases.db")}, nil, (*result).much).mustBeSound(t)
+	torture(t, build(t, command), "", []string{"bolt:" + filepath.Join(t.TempDir(), "leases.db")},
+		nil, (*result).much).mustBeSound(t)
 }
 
 // On servers that are killed and started again, with a proxy before them that delays,
@@ -71,7 +74,8 @@ func TestServers(t *testing.T) {
 			}
 			p := newProxy(t, u.Host, rand.New(rand.NewPCG(*seed, processes+1)))
 			u.Host = p.address
-			r := torture(t, sortid, "", []string{u.String()}, server, func(r *result) bool { return r.much() && p.all() })
+			r := torture(t, sortid, "", []string{u.String()}, server,
+				func(r *result) bool { return r.much() && p.all() })
 			r.mustBeSound(t)
 			if r.restarts.Load() == 0 {
 				t.Error("the server was never killed")
@@ -107,7 +111,8 @@ type server struct {
 
 func serve(t *testing.T, sortid, store string) *server {
 	t.Helper()
-	s := &server{t: t, sortid: sortid, store: store, url: fmt.Sprint("http://127.0.0.1:", testserver.FreePort(t))}
+	s := &server{t: t, sortid: sortid, store: store, url: fmt.Sprint("http://127.0.0.1:",
+		testserver.FreePort(t))}
 	s.Start()
 	t.Cleanup(s.Stop)
 	return s
@@ -115,7 +120,8 @@ func serve(t *testing.T, sortid, store string) *server {
 
 // Start starts the server and waits until it serves.
 func (s *server) Start() {
-	s.process = exec.Command(s.sortid, "serve", "--listen", strings.TrimPrefix(s.url, "http://"), "--store", s.store, "--create")
+	s.process = exec.Command(s.sortid, "serve", "--listen", strings.TrimPrefix(s.url, "http://"),
+		"--store", s.store, "--create")
 	if err := s.process.Start(); err != nil {
 		s.t.Fatal(err)
 	}
@@ -138,7 +144,9 @@ func (s *server) Stop() {
 // The same, with generators whose lease does not keep to its window, must find duplicates.
 func TestUnfenced(t *testing.T) {
 	t.Parallel()
-	r := torture(t, build(t, command), build(t, unfenced), []string{"bolt:" + filepath.Join(t.TempDir(), "leases.db")}, nil, func(*result) bool { return false })
+	r := torture(t, build(t, command), build(t, unfenced),
+		[]string{"bolt:" + filepath.Join(t.TempDir(), "leases.db")}, nil,
+		func(*result) bool { return false })
 	t.Log(r)
 	if !strings.Contains(r.verdict, "duplicate") || r.sound {
 		t.Errorf("no duplicate was found without the fence:\n%s", r)
@@ -163,7 +171,8 @@ func TestTogether(t *testing.T) {
 				wg.Go(func() {
 					for time.Now().Before(end) {
 						// Each holds its node ID until it is told to end.
-						all[i] = exec.Command(sortid, "new", "scru64", "--lease", url, "--node-bits", "7", "--rate", "1", "--forever", "--create")
+						all[i] = exec.Command(sortid, "new", "scru64", "--lease", url,
+							"--node-bits", "7", "--rate", "1", "--forever", "--create")
 						var stderr bytes.Buffer
 						all[i].Stderr = &stderr
 						out, err := all[i].StdoutPipe()
@@ -247,8 +256,11 @@ type result struct {
 
 func (r *result) String() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%d IDs of %d processes; %d kills, %d stops, %d ends; the server started again %d times; node IDs changed hands %d times, in the middle of a tick %d times\n%s",
-		r.ids, r.lives, r.killed.Load(), r.stopped.Load(), r.ended.Load(), r.restarts.Load(), r.hands, r.shared, r.verdict)
+	fmt.Fprintf(
+		&b,
+		"%d IDs of %d processes; %d kills, %d stops, %d ends; the server started again %d times; node IDs changed hands %d times, in the middle of a tick %d times\n%s",
+		r.ids, r.lives, r.killed.Load(), r.stopped.Load(), r.ended.Load(), r.restarts.Load(),
+		r.hands, r.shared, r.verdict)
 	r.errors.Range(func(line, _ any) bool {
 		fmt.Fprintf(&b, "\n  stderr: %s", line)
 		return true
@@ -285,7 +297,8 @@ type crasher interface {
 // takes one, and does to them, and to its server if that is given, what can happen to them. The processes are of the command
 // sortid, or of generator if that is given. It ends when enough has happened, or a
 // duplicate; on a slow machine that takes some rounds.
-func torture(t *testing.T, sortid, generator string, urls []string, server crasher, enough func(*result) bool) *result {
+func torture(t *testing.T, sortid, generator string, urls []string, server crasher,
+	enough func(*result) bool) *result {
 	t.Logf("-seed %d -duration %v", *seed, *duration)
 	r := &result{}
 	dir := t.TempDir()
@@ -299,7 +312,8 @@ func torture(t *testing.T, sortid, generator string, urls []string, server crash
 }
 
 // torture is a round.
-func (r *result) torture(t *testing.T, generator string, urls []string, server crasher, dir string, round int) {
+func (r *result) torture(t *testing.T, generator string, urls []string, server crasher, dir string,
+	round int) {
 	seed := *seed + uint64(round)
 	end := time.Now().Add(*duration)
 	var wg sync.WaitGroup
@@ -308,7 +322,8 @@ func (r *result) torture(t *testing.T, generator string, urls []string, server c
 		wg.Go(func() {
 			for life := 0; time.Now().Before(end); life++ {
 				out := filepath.Join(dir, fmt.Sprintf("%d-%d-%d", round, slot, life))
-				if err := r.live(generator, urls[random.IntN(len(urls))], out, random, end); err != nil {
+				if err := r.live(generator, urls[random.IntN(len(urls))], out, random,
+					end); err != nil {
 					t.Error(err)
 					return
 				}
@@ -336,8 +351,10 @@ func (r *result) live(generator, url, out string, random *rand.Rand, end time.Ti
 		return err
 	}
 	defer f.Close()
-	process := exec.Command(generator, "new", "scru64", "--lease", url, "--realm", "torture", "--node-bits", strconv.Itoa(nodeBits),
-		"--lease-window", window.String(), "--guard", guard, "--rollback", "wait", "--rate", strconv.Itoa(rate), "--forever", "--create")
+	process := exec.Command(generator, "new", "scru64", "--lease", url, "--realm", "torture",
+		"--node-bits", strconv.Itoa(nodeBits),
+		"--lease-window", window.String(), "--guard", guard, "--rollback", "wait", "--rate",
+		strconv.Itoa(rate), "--forever", "--create")
 	var stderr bytes.Buffer
 	process.Stdout, process.Stderr = f, &stderr
 	if err := process.Start(); err != nil {
@@ -444,7 +461,8 @@ func (r *result) evaluate(t *testing.T, sortid, dir string) {
 		r.sound, r.verdict = true, "no IDs"
 		return
 	}
-	out, err := exec.Command(sortid, append([]string{"verify", "scru64", "--unique"}, files...)...).CombinedOutput()
+	out, err := exec.Command(sortid, append([]string{"verify", "scru64", "--unique"},
+		files...)...).CombinedOutput()
 	r.sound, r.verdict = err == nil && r.shared == 0, string(out)
 	if before, _, ok := strings.Cut(r.verdict, "\nSources"); ok { // which are many
 		r.verdict = before

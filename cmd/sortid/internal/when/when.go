@@ -33,7 +33,8 @@ func Parse(text string, now time.Time) (time.Time, error) { return ParseIn(text,
 func ParseIn(text string, now time.Time, zone *time.Location) (time.Time, error) {
 	t, err := parse(strings.TrimSpace(text), now, zone)
 	if err != nil {
-		return time.Time{}, fmt.Errorf("cannot read the time %q: %w; accepted are %s", text, err, Accepted)
+		return time.Time{}, fmt.Errorf("cannot read the time %q: %w; accepted are %s", text, err,
+			Accepted)
 	}
 	return t.UTC(), nil
 }
@@ -57,24 +58,35 @@ func parse(text string, now time.Time, zone *time.Location) (time.Time, error) {
 		if err == nil {
 			return t, nil
 		}
-		// Of the form, but there is no such day or hour.
-		if p := (*time.ParseError)(nil); errors.As(err, &p) && strings.HasSuffix(p.Message, "out of range") {
+		// The form is right, but there is no such day or hour.
+		if p := (*time.ParseError)(nil); errors.As(err, &p) && strings.HasSuffix(p.Message,
+			"out of range") {
 			return time.Time{}, errors.New(strings.TrimPrefix(p.Message, ": "))
 		}
 	}
 	return time.Time{}, errForm
 }
 
-// Day returns the first time of a day in a zone, and that of the next day. The day is a
-// date, today or yesterday.
+// days are the days that have a name, counted from today.
+var days = map[string]int{"today": 0, "yesterday": -1}
+
+// IsDay reports whether a text is the name of a day.
+func IsDay(text string) bool {
+	_, ok := days[strings.ToLower(strings.TrimSpace(text))]
+	return ok
+}
+
+// Day returns when a day begins in a zone, and when the next day begins. The day is a date,
+// today or yesterday.
 func Day(text string, now time.Time, zone *time.Location) (from, to time.Time, err error) {
 	day, err := time.ParseInLocation(time.DateOnly, strings.TrimSpace(text), zone)
-	if back, ok := map[string]int{"today": 0, "yesterday": -1}[strings.ToLower(strings.TrimSpace(text))]; ok {
+	if back, ok := days[strings.ToLower(strings.TrimSpace(text))]; ok {
 		y, m, d := now.In(zone).Date()
 		day, err = time.Date(y, m, d+back, 0, 0, 0, 0, zone), nil
 	}
 	if err != nil {
-		return from, to, fmt.Errorf("cannot read the date %q; want 2006-01-02, today or yesterday", text)
+		return from, to, fmt.Errorf("cannot read the date %q; want 2006-01-02, today or yesterday",
+			text)
 	}
 	y, m, d := day.Date()
 	return day.UTC(), time.Date(y, m, d+1, 0, 0, 0, 0, zone).UTC(), nil
@@ -92,7 +104,8 @@ func unix(text string) (time.Time, error) {
 	if err != nil && !errors.Is(err, strconv.ErrRange) || strings.HasPrefix(whole, "+") {
 		return time.Time{}, errForm
 	}
-	if err == nil && fraction == "" && (seconds >= maxSeconds || seconds <= -maxSeconds) && seconds < maxMillis && seconds > -maxMillis {
+	if err == nil && fraction == "" && (seconds >= maxSeconds || seconds <= -maxSeconds) &&
+		seconds < maxMillis && seconds > -maxMillis {
 		return time.UnixMilli(seconds), nil
 	}
 	if err != nil || seconds >= maxSeconds || seconds <= -maxSeconds {

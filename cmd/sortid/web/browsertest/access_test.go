@@ -20,9 +20,12 @@ func (tb *tab) views(f func(name string)) {
 	f("formats")
 	tb.open("#05TTUP1HNCPNH30VEK64KDQT9BSNU4C4")
 	f("card")
-	tb.paste(strings.Repeat(strings.Repeat("long line of a log ", 30)+"01a1fe9e-a177-6f8d-cfdd-e552d33a1615 "+strings.Repeat("x", 300)+"\n", 3))
+	tb.paste(strings.Repeat(strings.Repeat("long line of a log ", 30)+
+		"01a1fe9e-a177-6f8d-cfdd-e552d33a1615 "+strings.Repeat("x", 300)+"\n", 3))
 	f("log")
-	tb.paste(strings.Repeat("03ha0fadamez822zrqzfunrpx\nC8EE934SR007G5Q94QKKXFRFV8B\n05TTUP1HNCPNH30VEK64KDQT9BSNU4C4\n", 4))
+	tb.paste(
+		strings.Repeat(
+			"03ha0fadamez822zrqzfunrpx\nC8EE934SR007G5Q94QKKXFRFV8B\n05TTUP1HNCPNH30VEK64KDQT9BSNU4C4\n", 4))
 	tb.click(".list tbody button")
 	f("many")
 	tb.paste(strings.Repeat("x", 200) + "\nnot-an-id-at-all")
@@ -30,7 +33,7 @@ func (tb *tab) views(f func(name string)) {
 	tb.open("#make")
 	tb.set("make-format", "scru64")
 	tb.set("make-node", "42/8")
-	tb.click("#make-form button")
+	tb.make()
 	f("make")
 	tb.open("#range")
 	tb.set("range-format", "scru160")
@@ -47,7 +50,9 @@ func TestWidths(t *testing.T) {
 		tb.Helper()
 		for _, width := range []int64{360, 414, 703, 704, 1024, 1440, 2560} {
 			tb.screen(width, 800, false)
-			if w := eval[int64](tb, `Math.max(document.documentElement.scrollWidth, document.body.scrollWidth)`); w > width {
+			if w := eval[int64](
+				tb,
+				`Math.max(document.documentElement.scrollWidth, document.body.scrollWidth)`); w > width {
 				t.Errorf("%s at %d px is %d px wide", name, width, w)
 			}
 			if cut := eval[[]string](tb, `[...document.querySelectorAll("main :is(button, input, select, textarea, a, td, dd, p, span)")].filter((e) => {
@@ -63,7 +68,8 @@ func TestWidths(t *testing.T) {
 // axe-core finds no violation in anything that the page shows, dark and light.
 func TestAxe(t *testing.T) {
 	tb := tabOf(t)
-	axe, err := os.ReadFile(filepath.Join(npm(t, "axe-core@4.13.0"), "node_modules", "axe-core", "axe.min.js"))
+	axe, err := os.ReadFile(filepath.Join(npm(t, "axe-core@4.13.0"), "node_modules", "axe-core",
+		"axe.min.js"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -74,7 +80,8 @@ func TestAxe(t *testing.T) {
 			width int64
 			dark  bool
 			rules string
-		}{{1280, false, ""}, {1280, true, "color-contrast"}, {360, false, "target-size,scrollable-region-focusable,aria-hidden-focus"}} {
+		}{{1280, false, ""}, {1280, true, "color-contrast"}, {360, false,
+			"target-size,scrollable-region-focusable,aria-hidden-focus"}} {
 			tb.screen(c.width, 900, c.dark)
 			result := eval[struct {
 				Passes     int
@@ -109,7 +116,8 @@ func (tb *tab) tabTo(selector string) {
 	for range 60 {
 		tb.press(kb.Tab)
 		if eval[bool](tb, `document.activeElement.matches(%s)`, selector) {
-			if !eval[bool](tb, `(({ outlineStyle, outlineWidth }) => outlineStyle !== "none" && parseFloat(outlineWidth) >= 1)(getComputedStyle(document.activeElement))`) {
+			if !eval[bool](tb,
+				`(({ outlineStyle, outlineWidth }) => outlineStyle !== "none" && parseFloat(outlineWidth) >= 1)(getComputedStyle(document.activeElement))`) {
 				tb.Errorf("the focus on %s is not to be seen", selector)
 			}
 			return
@@ -137,12 +145,14 @@ func TestKeyboard(t *testing.T) {
 
 	// Many: along the timeline, sort, open a row.
 	tb.open("")
-	tb.paste(run(t, "", "new", "scru128", "-n", "50", "--at", "-1h") + run(t, "", "new", "scru128", "-n", "50", "--at", "-2h"))
+	tb.paste(run(t, "", "new", "scru128", "-n", "50", "--at", "-1h") + run(t, "", "new", "scru128",
+		"-n", "50", "--at", "-2h"))
 	tb.tabTo(".plot svg")
 	tb.press(kb.ArrowRight)
 	tb.contains(".plot", "50 IDs from ")
 	tb.press(kb.End)
-	if got := eval[string](tb, `document.querySelector(".plot svg").getAttribute("aria-valuetext")`); !strings.HasPrefix(got, "50 IDs from ") {
+	if got := eval[string](tb,
+		`document.querySelector(".plot svg").getAttribute("aria-valuetext")`); !strings.HasPrefix(got, "50 IDs from ") {
 		t.Errorf("the last bar is %q", got)
 	}
 	tb.tabTo(".list th:nth-child(2) button")
@@ -161,8 +171,9 @@ func TestKeyboard(t *testing.T) {
 	tb.until(`!document.getElementById("view-make").hidden`)
 	tb.tabTo("#make-format")
 	tb.press("u") // uid60
-	tb.tabTo("#make-node")
+	tb.tabTo("#make-worker")
 	tb.press("5", "/", "4", kb.Enter)
+	tb.until(`!document.getElementById("make-result").hidden`)
 	tb.contains("#make-status", "5 new IDs of uid60")
 	tb.tabTo("#make-look")
 	tb.press(kb.Enter)
@@ -173,7 +184,8 @@ func TestKeyboard(t *testing.T) {
 	tb.press(strings.Split("2026-11-17", "")...) // what was there is selected
 	tb.tabTo("#range-type")
 	tb.press("u")
-	first, _, _ := strings.Cut(run(t, "", "bounds", "scru128", "--from", "2026-11-17", "--to", "2026-11-18", "-o", "uuid"), "\n")
+	first, _, _ := strings.Cut(run(t, "", "bounds", "scru128", "--from", "2026-11-17", "--to",
+		"2026-11-18", "-o", "uuid"), "\n")
 	tb.contains(".sql", "id >= '"+first+"'")
 
 	tb.open("#choose")
@@ -206,7 +218,8 @@ func TestColours(t *testing.T) {
 	}
 	colours := map[string]rgb{}
 	for _, half := range []string{light, dark} {
-		for _, m := range regexp.MustCompile(`--([a-z-]+): #([0-9a-f]{6});`).FindAllStringSubmatch(half, -1) {
+		for _, m := range regexp.MustCompile(
+			`--([a-z-]+): #([0-9a-f]{6});`).FindAllStringSubmatch(half, -1) {
 			v, err := strconv.ParseUint(m[2], 16, 32)
 			if err != nil {
 				t.Fatal(err)
@@ -229,8 +242,10 @@ func TestColours(t *testing.T) {
 		for _, c := range []struct {
 			text, on string
 			want     float64
-		}{{"ink", "paper", 7}, {"ink", "raised", 7}, {"quiet", "paper", 4.5}, {"quiet", "raised", 4.5}, {"link", "paper", 4.5},
-			{"problem", "paper", 4.5}, {"problem", "raised", 4.5}, {"edge", "paper", 3}, {"focus", "paper", 3}} {
+		}{{"ink", "paper", 7}, {"ink", "raised", 7}, {"quiet", "paper", 4.5},
+			{"quiet", "raised", 4.5}, {"link", "paper", 4.5},
+			{"problem", "paper", 4.5}, {"problem", "raised", 4.5}, {"edge", "paper", 3}, {"focus",
+				"paper", 3}} {
 			if got := contrast(colours[c.text], colours[c.on]); got < c.want {
 				t.Errorf("%s on %s has a contrast of %.1f, want %v", c.text, c.on, got, c.want)
 			}
@@ -268,10 +283,13 @@ func matrix(m [9]float64) func(rgb) rgb {
 
 // visions are of Machado, Oliveira and Fernandes (2009), at full severity.
 var visions = map[string]func(rgb) rgb{
-	"most people":              func(c rgb) rgb { return c },
-	"people with protanopia":   matrix([9]float64{0.152286, 1.052583, -0.204868, 0.114503, 0.786281, 0.099216, -0.003882, -0.048116, 1.051998}),
-	"people with deuteranopia": matrix([9]float64{0.367322, 0.860646, -0.227968, 0.280085, 0.672501, 0.047413, -0.011820, 0.042940, 0.968881}),
-	"people with tritanopia":   matrix([9]float64{1.255528, -0.076749, -0.178779, -0.078411, 0.930809, 0.147602, 0.004733, 0.691367, 0.303900}),
+	"most people": func(c rgb) rgb { return c },
+	"people with protanopia": matrix([9]float64{0.152286, 1.052583, -0.204868, 0.114503, 0.786281,
+		0.099216, -0.003882, -0.048116, 1.051998}),
+	"people with deuteranopia": matrix([9]float64{0.367322, 0.860646, -0.227968, 0.280085, 0.672501,
+		0.047413, -0.011820, 0.042940, 0.968881}),
+	"people with tritanopia": matrix([9]float64{1.255528, -0.076749, -0.178779, -0.078411,
+		0.930809, 0.147602, 0.004733, 0.691367, 0.303900}),
 }
 
 // distance is that of two colours in CIELAB.

@@ -38,7 +38,8 @@ func install(t testing.TB, packageName string, names ...string) string {
 		return path
 	}
 	if os.Getenv("CI") != "" && os.Getuid() == 0 {
-		for _, args := range [][]string{{"update"}, {"install", "-y", "--no-install-recommends", packageName}} {
+		for _, args := range [][]string{{"update"}, {"install", "-y", "--no-install-recommends",
+			packageName}} {
 			if out, err := exec.Command("apt-get", args...).CombinedOutput(); err != nil {
 				t.Logf("apt-get %s: %v\n%s", args[0], err, out)
 			}
@@ -46,7 +47,8 @@ func install(t testing.TB, packageName string, names ...string) string {
 	}
 	path := find()
 	if path == "" {
-		testserver.Missing(t, "no %s here, so the page was not tested in it (apt-get install %s)", names[0], packageName)
+		testserver.Missing(t, "no %s here, so the page was not tested in it (apt-get install %s)",
+			names[0], packageName)
 	}
 	return path
 }
@@ -128,7 +130,8 @@ func startBrowser(t testing.TB) context.Context {
 		return started.ctx
 	}
 	ctx, cancel := chromedp.NewExecAllocator(context.Background(),
-		chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.NoFirstRun, chromedp.Headless, chromedp.DisableGPU,
+		chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.NoFirstRun, chromedp.Headless,
+		chromedp.DisableGPU,
 		chromedp.WSURLReadTimeout(5*time.Minute),
 		chromedp.UserDataDir(filepath.Join(scratch, "profile")),
 		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-background-networking", true),
@@ -170,7 +173,9 @@ func tabOf(t testing.TB) *tab {
 	err := chromedp.Listen(ctx, func(event any) {
 		switch e := event.(type) {
 		case *network.EventRequestWillBeSent:
-			if url := e.Request.URL; !strings.HasPrefix(url, "file://") && !strings.HasPrefix(url, "data:") && url != "about:blank" && (tb.mayLoad == "" || !strings.HasPrefix(url, tb.mayLoad)) {
+			if url := e.Request.URL; !strings.HasPrefix(url, "file://") &&
+				!strings.HasPrefix(url, "data:") && url != "about:blank" &&
+				(tb.mayLoad == "" || !strings.HasPrefix(url, tb.mayLoad)) {
 				tb.problem("a request to %s", url)
 			}
 		case *runtime.EventConsoleAPICalled:
@@ -249,7 +254,9 @@ func call[P, R any](tb *tab, command cdp.Command[P, R], params P) R {
 // until waits until a JavaScript expression is true.
 func (tb *tab) until(expression string) {
 	tb.Helper()
-	if _, err := chromedp.Run(tb.ctx, chromedp.Poll[bool](expression, chromedp.WithPollingTimeout(5*time.Minute))); err != nil {
+	if _, err := chromedp.Run(
+		tb.ctx, chromedp.Poll[bool](expression,
+			chromedp.WithPollingTimeout(5*time.Minute))); err != nil {
 		tb.Fatalf("%v: %s", err, expression)
 	}
 }

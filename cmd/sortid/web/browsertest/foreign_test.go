@@ -7,6 +7,7 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -32,18 +33,24 @@ func TestForeignPage(t *testing.T) {
 			server, first, rest)
 	}))
 	defer evil.Close()
-	at := func(address string) string { return strings.Replace(address, "127.0.0.1", "evil.example", 1) }
+	at := func(address string) string {
+		return strings.Replace(address, "127.0.0.1", "evil.example",
+			1)
+	}
 	tb.mayLoad, tb.maySay = "http://", true // the console tells what was refused
 
+	made := regexp.MustCompile(`\nsortid_ids_total\{[^}]*\} [^0]`)
 	// unchanged checks what the server has stored and made.
 	unchanged := func(after string) {
 		t.Helper()
-		resp, err := http.Post(server+"/v1/store/realms", "application/json", strings.NewReader("{}"))
+		resp, err := http.Post(server+"/v1/store/realms", "application/json",
+			strings.NewReader("{}"))
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer resp.Body.Close()
-		if b, err := io.ReadAll(resp.Body); err != nil || string(b) != `{"realms":["scru64","uid60"]}`+"\n" {
+		if b, err := io.ReadAll(resp.Body); err != nil ||
+			string(b) != `{"realms":["scru64","uid60"]}`+"\n" {
 			t.Errorf("after %s: %s, %v", after, b, err)
 		}
 		metrics, err := http.Get(server + "/metrics")
@@ -51,7 +58,8 @@ func TestForeignPage(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer metrics.Body.Close()
-		if b, err := io.ReadAll(metrics.Body); err != nil || strings.Contains(string(b), "\nsortid_ids_total{") {
+		if b, err := io.ReadAll(metrics.Body); err != nil ||
+			!strings.Contains(string(b), "\nsortid_ids_total{") || made.Match(b) {
 			t.Errorf("after %s: IDs were made, %v", after, err)
 		}
 	}
@@ -65,8 +73,10 @@ func TestForeignPage(t *testing.T) {
 	for _, origin := range []string{evil.URL, at(evil.URL)} {
 		tb.do(chromedp.Navigate(origin))
 		eval[bool](tb, `(document.getElementById("form").submit(), true)`)
-		tb.leads(`location.pathname === "/v1/store/compare-and-set" && document.body.innerText !== ""`)
-		if answer := eval[string](tb, `document.body.innerText`); !strings.Contains(answer, `"status":403`) {
+		tb.leads(
+			`location.pathname === "/v1/store/compare-and-set" && document.body.innerText !== ""`)
+		if answer := eval[string](tb, `document.body.innerText`); !strings.Contains(answer,
+			`"status":403`) {
 			t.Errorf("a form of %s: %s", origin, answer)
 		}
 		unchanged("a form of " + origin)
@@ -74,12 +84,15 @@ func TestForeignPage(t *testing.T) {
 			tb.do(chromedp.Navigate(origin))
 			for _, mode := range []string{"no-cors", "cors"} {
 				for _, kind := range []string{"text/plain", "application/json"} {
-					if got := post(target+"/v1/store/compare-and-set", kind, mode); got != "refused" && got != "opaque 0" {
+					if got := post(target+"/v1/store/compare-and-set", kind,
+						mode); got != "refused" && got != "opaque 0" {
 						t.Errorf("%s of %s to %s: %s", mode, kind, target, got)
 					}
 				}
 				for _, method := range []string{"GET", "HEAD", "POST"} {
-					eval[string](tb, `fetch(%s, {method: %s, mode: %s}).then((r) => r.type, (e) => "refused")`,
+					eval[string](
+						tb,
+						`fetch(%s, {method: %s, mode: %s}).then((r) => r.type, (e) => "refused")`,
 						target+"/v1/ids/euid", method, mode)
 				}
 			}
@@ -102,7 +115,8 @@ func TestForeignPage(t *testing.T) {
 		t.Fatal(err)
 	}
 	tb.do(chromedp.Navigate("http://localhost:" + u.Port() + "/healthz"))
-	if got := post("/v1/store/compare-and-set", "application/json", "same-origin"); got != "basic 200" {
+	if got := post("/v1/store/compare-and-set", "application/json",
+		"same-origin"); got != "basic 200" {
 		t.Errorf("of the server's own origin: %s", got)
 	}
 }

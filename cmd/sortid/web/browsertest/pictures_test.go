@@ -22,7 +22,7 @@ import (
 
 var pictures = flag.String("pictures", "", "the `FOLDER` to write pictures of the page into")
 
-// The pictures of the page in README.md and docs/page.md, which "make pictures" writes.
+// The pictures of the page in README.md and docs/command.md, which "make pictures" writes.
 func TestPictures(t *testing.T) {
 	tb := tabOf(t)
 	take := func(name string, width, height int64, dark bool, prepare func()) {
@@ -39,7 +39,8 @@ func TestPictures(t *testing.T) {
 			if b, err = shrink(b); err != nil {
 				t.Fatal(err)
 			}
-			if err := os.WriteFile(filepath.Join(*pictures, "page-"+name+".png"), b, 0o644); err != nil {
+			if err := os.WriteFile(filepath.Join(*pictures, "page-"+name+".png"), b,
+				0o644); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -51,15 +52,16 @@ func TestPictures(t *testing.T) {
 			return true;
 		})()`)
 	})
-	take("dark", 1100, 1010, true, func() { tb.open("#C8EE934SR007G5Q94QKKXFRFV8B") })
-	take("narrow", 400, 860, false, func() { tb.open("#0u2pf62ji4b9") })
+	take("dark", 1100, 1010, true, func() { tb.open("#01ARZ3NDEKTSV4RRFFQ69G5FAV") })
+	take("narrow", 400, 1180, false, func() { tb.open("#018bcfe5-68b1-7a5c-92d1-0123456789ab") })
 	take("many", 1100, 860, true, func() {
 		tb.open("")
 		var ids strings.Builder
 		begin := time.Date(2026, 11, 17, 6, 0, 0, 0, time.UTC)
 		for i := range 96 { // a morning that gets busier, and a quiet hour
 			if n := 20 + i/3 + i*37%11 - i*i%7; i < 40 || i > 54 {
-				g, err := format.SCRU128.NewGenerator(format.Options{At: begin.Add(time.Duration(i) * 4 * time.Minute)})
+				g, err := format.SCRU128.NewGenerator(
+					format.Options{At: begin.Add(time.Duration(i) * 4 * time.Minute)})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -90,7 +92,8 @@ func shrink(b []byte) ([]byte, error) {
 			count[full.At(x, y)]++
 		}
 	}
-	palette := slices.SortedFunc(maps.Keys(count), func(a, b color.Color) int { return cmp.Compare(count[b], count[a]) })
+	palette := slices.SortedFunc(maps.Keys(count),
+		func(a, b color.Color) int { return cmp.Compare(count[b], count[a]) })
 	small := image.NewPaletted(full.Bounds(), color.Palette(palette[:min(len(palette), 256)]))
 	draw.Draw(small, small.Bounds(), full, image.Point{}, draw.Src)
 	var out bytes.Buffer

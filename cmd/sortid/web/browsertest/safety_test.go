@@ -14,7 +14,9 @@ func TestRubbish(t *testing.T) {
 	rand.Read(binary)
 	const id = "03ha0fadamez822zrqzfunrpx"
 	for name, text := range map[string]string{
-		"script":       `<script>document.title = "broken"</script>` + "\n" + id + " <img src=x onerror=document.title='broken'>\n" + id + ` "><svg onload=alert(1)>` + "\n<b>" + id,
+		"script": `<script>document.title = "broken"</script>` + "\n" + id +
+			" <img src=x onerror=document.title='broken'>\n" + id + ` "><svg onload=alert(1)>` +
+			"\n<b>" + id,
 		"binary":       string(binary),
 		"surrogates":   "\ud7ff" + strings.Repeat("\xed\xa0\x80", 10),
 		"a megabyte":   strings.Repeat("All work and no play makes Jack a dull boy. ", 1<<20/44),
@@ -54,10 +56,14 @@ func TestRubbish(t *testing.T) {
 func TestHiddenCharacters(t *testing.T) {
 	tb := open(t, "")
 	const id = "03ha0fadamez822zrqzfunrpx"
-	tb.paste("from \u202egnp.exe\u202c, zero\u200bwidth, bom\ufeff, tag\U000e0041, nul\x00, esc\x1b[31m: " + id)
-	tb.contains("#result .place", "U+202E", "U+202C", "U+200B", "U+FEFF", "U+E0041", "U+0000", "U+001B")
+	tb.paste(
+		"from \u202egnp.exe\u202c, zero\u200bwidth, bom\ufeff, tag\U000e0041, nul\x00, esc\x1b[31m: " + id)
+	tb.contains("#result .place", "U+202E", "U+202C", "U+200B", "U+FEFF", "U+E0041", "U+0000",
+		"U+001B")
 	tb.contains("#result", "7 characters that a screen does not show")
-	if got := eval[bool](tb, `/[\u202a-\u202e\u200b\ufeff\u0000\u001b\u{e0041}]/u.test(document.getElementById("result").innerText)`); got {
+	if got := eval[bool](
+		tb,
+		`/[\u202a-\u202e\u200b\ufeff\u0000\u001b\u{e0041}]/u.test(document.getElementById("result").innerText)`); got {
 		t.Error("some are there as they are")
 	}
 	// An ID that is torn by one is none.
@@ -76,16 +82,23 @@ func TestHiddenCharacters(t *testing.T) {
 func TestPolicy(t *testing.T) {
 	tb := open(t, "")
 	policy := eval[string](tb, `document.querySelector("meta[http-equiv]").content`)
-	if strings.Contains(policy, "unsafe") || !strings.HasPrefix(policy, "default-src 'none'; script-src 'sha256-") {
+	if strings.Contains(policy, "unsafe") ||
+		!strings.HasPrefix(policy, "default-src 'none'; script-src 'sha256-") {
 		t.Errorf("the policy is %s", policy)
 	}
 	for _, c := range []struct{ what, script, directive string }{
-		{"an inline script", `const s = document.createElement("script"); s.setAttribute("src", ""); s.removeAttribute("src"); s.append("window.ran = true"); document.body.append(s);`, "script"},
-		{"an inline style", `const s = document.createElement("style"); s.append("body { display: none }"); document.body.append(s);`, "style-src-elem"},
-		{"a style attribute", `document.body.setAttribute("style", "display: none");`, "style-src-attr"},
-		{"an image", `const i = new Image(); i.src = "https://example.com/x.png"; document.body.append(i);`, "img-src"},
+		{"an inline script",
+			`const s = document.createElement("script"); s.setAttribute("src", ""); s.removeAttribute("src"); s.append("window.ran = true"); document.body.append(s);`, "script"},
+		{"an inline style",
+			`const s = document.createElement("style"); s.append("body { display: none }"); document.body.append(s);`, "style-src-elem"},
+		{"a style attribute", `document.body.setAttribute("style", "display: none");`,
+			"style-src-attr"},
+		{"an image",
+			`const i = new Image(); i.src = "https://example.com/x.png"; document.body.append(i);`,
+			"img-src"},
 		{"a request", `fetch("https://example.com/").catch(() => {});`, "connect-src"},
-		{"a frame", `const f = document.createElement("iframe"); f.src = "https://example.com/"; document.body.append(f);`, "frame-src"},
+		{"a frame",
+			`const f = document.createElement("iframe"); f.src = "https://example.com/"; document.body.append(f);`, "frame-src"},
 	} {
 		got := eval[string](tb, `new Promise((resolve) => {
 			document.addEventListener("securitypolicyviolation", (event) => resolve(event.effectiveDirective), { once: true });
@@ -100,7 +113,8 @@ func TestPolicy(t *testing.T) {
 		t.Error("it ran all the same")
 	}
 	// Text cannot become HTML, by the page's own mistake either.
-	if got := eval[string](tb, `(() => { try { document.body.innerHTML = "<b>x</b>"; return "set"; } catch (error) { return error.name; } })()`); got != "TypeError" {
+	if got := eval[string](tb,
+		`(() => { try { document.body.innerHTML = "<b>x</b>"; return "set"; } catch (error) { return error.name; } })()`); got != "TypeError" {
 		t.Errorf("innerHTML: %s", got)
 	}
 	tb.taken() // the violations are in the console

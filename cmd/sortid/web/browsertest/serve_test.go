@@ -54,7 +54,8 @@ func TestServed(t *testing.T) {
 	if got := eval[int](tb, `performance.getEntriesByType("resource").length`); got != 0 {
 		t.Errorf("the page loads %d more", got)
 	}
-	if got := eval[string](tb, `fetch("/").then((r) => r.text()).catch(() => "refused")`); got != "refused" {
+	if got := eval[string](tb,
+		`fetch("/").then((r) => r.text()).catch(() => "refused")`); got != "refused" {
 		t.Errorf("the policy lets the page make a request")
 	}
 	tb.taken() // the console says so

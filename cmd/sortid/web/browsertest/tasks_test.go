@@ -13,6 +13,7 @@ import (
 
 	"github.com/chromedp/cdproto/browser"
 	"github.com/chromedp/chromedp"
+	"github.com/sortid/sortid/format"
 )
 
 const example = "0372ijojuxuhjsfkeryi2mrtm"
@@ -21,18 +22,23 @@ func TestLookAtOne(t *testing.T) {
 	tb := open(t, "#"+example)
 	tb.contains(".card", example, "SCRU128", "2022-04-03T11:40:14.308Z", "years", "ago",
 		"2022-04-03 13:40:14.308 +02:00", "Europe/Berlin", // the zone of the test's browser
-		"017fef39c2641ba56a9483188841e05a", "1993501768880490086615869617690763354", "017fef39-c264-1ba5-6a94-83188841e05a",
-		"counter_lo", "9732888", "+1 per ID, random start in each millisecond", "25 Base36 digits, and its time is plausible")
+		"017fef39c2641ba56a9483188841e05a", "1993501768880490086615869617690763354",
+		"017fef39-c264-1ba5-6a94-83188841e05a",
+		"counter_lo", "9732888", "+1 per ID, random start in each millisecond",
+		"25 Base36 digits, and its time is plausible")
 	if got := tb.text("title"); got != example+": scru128" {
 		t.Errorf("the title is %q", got)
 	}
 
 	// The map has each bit, in the colour of its field's kind.
-	bits := eval[string](tb, `[...document.querySelectorAll(".map .bit")].map((bit) => bit.textContent).join("")`)
-	if want := fmt.Sprintf("%0128b", integer("1993501768880490086615869617690763354")); bits != want {
+	bits := eval[string](
+		tb, `[...document.querySelectorAll(".map .bit")].map((bit) => bit.textContent).join("")`)
+	if want := fmt.Sprintf("%0128b",
+		integer("1993501768880490086615869617690763354")); bits != want {
 		t.Errorf("bits %s, want %s", bits, want)
 	}
-	kinds := eval[string](tb, `[...document.querySelectorAll(".map button.segment")].map((s) => s.className).join()`)
+	kinds := eval[string](
+		tb, `[...document.querySelectorAll(".map button.segment")].map((s) => s.className).join()`)
 	if kinds != "segment time,segment counter,segment counter,segment random" {
 		t.Errorf("the segments are %s", kinds)
 	}
@@ -66,8 +72,8 @@ func TestLookAtOne(t *testing.T) {
 	if got := eval[string](tb, `location.hash`); got != "" {
 		t.Errorf("the address bar has %q after all is cleared", got)
 	}
-	if n := tb.count(".format"); n != 5 {
-		t.Errorf("%d formats are explained, want 5", n)
+	if n := tb.count(".format") + tb.count(".others li"); n != len(format.All()) {
+		t.Errorf("%d formats are explained, want %d", n, len(format.All()))
 	}
 }
 
@@ -75,15 +81,18 @@ func TestLookAtOne(t *testing.T) {
 func TestCopy(t *testing.T) {
 	tb := open(t, "#"+example)
 	for _, name := range []string{"clipboard-read", "clipboard-write"} {
-		if _, err := chromedp.CallBrowser(tb.ctx, browser.SetPermission, browser.SetPermissionParams{
-			Permission: &browser.PermissionDescriptor{Name: name}, Setting: browser.PermissionSettingGranted,
-		}); err != nil {
+		if _, err := chromedp.CallBrowser(tb.ctx, browser.SetPermission,
+			browser.SetPermissionParams{
+				Permission: &browser.PermissionDescriptor{Name: name},
+				Setting:    browser.PermissionSettingGranted,
+			}); err != nil {
 			t.Fatal(err)
 		}
 	}
 	tb.click(`[aria-label="Copy UUID"]`)
 	tb.until(`document.querySelector('[aria-label="Copy UUID"]').textContent === "Copied"`)
-	if got := eval[string](tb, `navigator.clipboard.readText()`); got != "017fef39-c264-1ba5-6a94-83188841e05a" {
+	if got := eval[string](tb,
+		`navigator.clipboard.readText()`); got != "017fef39-c264-1ba5-6a94-83188841e05a" {
 		t.Errorf("copied: %q", got)
 	}
 }
@@ -104,7 +113,7 @@ func TestWrong(t *testing.T) {
 	for text, want := range map[string]string{
 		"C8EE934SR007G5Q94QKKXFRFV8C":  "the check value does not fit",
 		"0372ijojuxuhjsfkeryi2mrt!":    `"!" at offset 24`,
-		"0372ijojuxuhjsfkeryi2mrtmo":   "26 characters fits no format (scru64 12, scru128 25, scru160 32, euid 27, uid60 9 or 10)",
+		"0372ijojuxuhjsfkeryi2mrt":     "it has 24 characters, and scru128 25: was one lost?",
 		"n1.txt":                       "6 characters fits no format",
 		"f5lxx1zz5pnorynqglhzmsp33":    "its time would be 10889-08-02T05:31:50.655Z, and plausible is 2010-01-01 to",
 		strings.Repeat("9", 50):        "larger than the largest ID",
@@ -119,24 +128,31 @@ func TestWrong(t *testing.T) {
 	// With the format given it is read all the same.
 	tb.paste("f5lxx1zz5pnorynqglhzmsp33")
 	tb.set("read-as", "scru128")
-	tb.contains(".card", "10889-08-02T05:31:50.655Z", "no generator makes this ID", "the format was given")
+	tb.contains(".card", "10889-08-02T05:31:50.655Z", "no generator makes this ID",
+		"the format was given")
 }
 
 func TestLookAtMany(t *testing.T) {
 	tb := open(t, "")
-	ids := strings.Fields(run(t, "", "new", "scru128", "-n", "600", "--at", "-2h") + run(t, "", "new", "euid", "-n", "400", "--at", "-1h"))
+	ids := strings.Fields(run(t, "", "new", "scru128", "-n", "600", "--at", "-2h") + run(
+		t, "", "new", "euid", "-n", "400", "--at", "-1h"))
 	tb.paste(strings.Join(ids, "\n"))
 	tb.contains("#status", "1,000 IDs: 600 scru128, 400 euid; from ")
 	if n := tb.count(".list tbody tr"); n != 1000 {
 		t.Fatalf("%d rows, want 1000", n)
 	}
-	heights := eval[[]float64](tb, `[...document.querySelectorAll(".plot rect")].map((r) => parseFloat(r.getAttribute("height"))).filter((h) => h > 0)`)
+	heights := eval[[]float64](
+		tb,
+		`[...document.querySelectorAll(".plot rect")].map((r) => parseFloat(r.getAttribute("height"))).filter((h) => h > 0)`)
 	if len(heights) != 2 || heights[0] != 90 || heights[1] != 60 {
 		t.Errorf("the bars of the timeline are %v high, want 90 and 60", heights)
 	}
 
 	column := func(i int) []string {
-		return strings.Fields(eval[string](tb, `[...document.querySelectorAll(".list tbody tr")].map((r) => r.cells[%s].textContent).join(" ")`, i))
+		return strings.Fields(
+			eval[string](
+				tb,
+				`[...document.querySelectorAll(".list tbody tr")].map((r) => r.cells[%s].textContent).join(" ")`, i))
 	}
 	click := func(i int) {
 		tb.click(fmt.Sprintf(".list thead th:nth-child(%d) button", i+1))
@@ -146,7 +162,9 @@ func TestLookAtMany(t *testing.T) {
 			if i > 0 || direction == "descending" { // by line from the start
 				click(i)
 			}
-			if got := eval[string](tb, `document.querySelector(".list th[aria-sort]").innerText + " " + document.querySelector(".list th[aria-sort]").ariaSort`); !strings.HasPrefix(got, name) || !strings.HasSuffix(got, direction) {
+			if got := eval[string](
+				tb,
+				`document.querySelector(".list th[aria-sort]").innerText + " " + document.querySelector(".list th[aria-sort]").ariaSort`); !strings.HasPrefix(got, name) || !strings.HasSuffix(got, direction) {
 				t.Errorf("sorted by %q, want %s %s", got, name, direction)
 			}
 			got := column(i)
@@ -223,8 +241,10 @@ func TestLog(t *testing.T) {
 	tb := open(t, "")
 	tb.paste(logText)
 	tb.contains("#status", "3 IDs; 1 line without one")
-	tb.contains("#result", "line 1, column 33", "line 3, column 8", "line 4, column 13", "GET /orders/")
-	if got := eval[string](tb, `[...document.querySelectorAll("mark")].map((m) => m.textContent).join(" ")`); got !=
+	tb.contains("#result", "line 1, column 33", "line 3, column 8", "line 4, column 13",
+		"GET /orders/")
+	if got := eval[string](tb,
+		`[...document.querySelectorAll("mark")].map((m) => m.textContent).join(" ")`); got !=
 		"03ha0fadamez822zrqzfunrpx 01a1fe9e-a177-6f8d-cfdd-e552d33a1615 03ha0fadamez822zrqzfunrpx" {
 		t.Errorf("marked: %s", got)
 	}
@@ -248,7 +268,8 @@ func TestFiles(t *testing.T) {
 
 	large := strings.Repeat(logText, 20_000) // 4 MB, with 60,000 IDs
 	upload(write("large.log", []byte(large)))
-	tb.until(`document.getElementById("status").textContent.startsWith("60,000 IDs: 60,000 scru128")`)
+	tb.until(
+		`document.getElementById("status").textContent.startsWith("60,000 IDs: 60,000 scru128")`)
 
 	var b strings.Builder
 	z := gzip.NewWriter(&b)
@@ -264,7 +285,8 @@ func TestFiles(t *testing.T) {
 	tb.catchCopies()
 	tb.click("#copy-json")
 	var last struct{ Line, Column int }
-	if err := json.Unmarshal([]byte(lastLine(eval[string](tb, `window.copied`))), &last); err != nil {
+	if err := json.Unmarshal([]byte(lastLine(eval[string](tb, `window.copied`))),
+		&last); err != nil {
 		t.Fatal(err)
 	}
 	if want := 3999*1026 + 1001; last.Line != 2 || last.Column != want {
@@ -272,7 +294,8 @@ func TestFiles(t *testing.T) {
 	}
 
 	upload(write("truncated.gz", []byte(b.String()[:b.Len()/2])))
-	tb.until(`document.getElementById("result").textContent.includes("could not be read to its end")`)
+	tb.until(
+		`document.getElementById("result").textContent.includes("could not be read to its end")`)
 
 	upload(write("program", []byte("\x7fELF\x00\x00\x01")))
 	tb.until(`document.getElementById("result").textContent.includes("program is a binary file")`)
@@ -292,18 +315,28 @@ func TestMake(t *testing.T) {
 	begin := time.Now().Add(-time.Second)
 	for _, format := range []string{"scru64", "scru128", "scru160", "euid", "uid60"} {
 		tb.set("make-format", format)
-		tb.set("make-node", map[string]string{"scru64": "42/8", "uid60": "5/4"}[format])
+		if n := tb.count("#make-result:not([hidden])"); n != 0 {
+			t.Errorf("%s: the IDs of another format are still there", format)
+		}
+		switch format {
+		case "scru64":
+			tb.set("make-node", "42/8")
+		case "uid60":
+			tb.set("make-worker", "5/4")
+		}
 		tb.set("make-count", "5000")
-		tb.click("#make-form button")
+		tb.make()
 		tb.contains("#make-status", "5,000 new IDs of "+format)
 		ids := eval[string](tb, `document.getElementById("make-output").value`)
 		if n := strings.Count(ids, "\n"); n != 5000 {
 			t.Fatalf("%s: %d lines, want 5000", format, n)
 		}
-		options := map[string][]string{"scru64": {"--node", "42/8"}, "uid60": {"--node-bits", "4"}}[format]
+		options := map[string][]string{"scru64": {"--node", "42/8"},
+			"uid60": {"--node-bits", "4"}}[format]
 		run(t, ids, append([]string{"verify", format}, options...)...)
 		var last struct{ Time time.Time }
-		if err := json.Unmarshal([]byte(run(t, "", "inspect", "-o", "json", "--", lastLine(ids))), &last); err != nil {
+		if err := json.Unmarshal([]byte(run(t, "", "inspect", "-o", "json", "--", lastLine(ids))),
+			&last); err != nil {
 			t.Fatal(err)
 		}
 		if last.Time.Before(begin) || last.Time.After(time.Now().Add(time.Second)) {
@@ -312,8 +345,9 @@ func TestMake(t *testing.T) {
 		for _, encoding := range []string{"hex", "int", "text"} {
 			tb.set("make-encoding", encoding)
 			tb.set("make-count", "3")
-			tb.click("#make-form button")
-			run(t, eval[string](tb, `document.getElementById("make-output").value`), "convert", "--format", format, "--from", encoding, "--to", "text")
+			tb.make()
+			run(t, eval[string](tb, `document.getElementById("make-output").value`), "convert",
+				"--format", format, "--from", encoding, "--to", "text")
 		}
 	}
 
@@ -326,25 +360,59 @@ func TestMake(t *testing.T) {
 	// A node ID, and its mistakes.
 	tb.open("#make")
 	tb.set("make-format", "scru64")
-	for node, want := range map[string]string{"256/8": "256 is no node ID of 8 bits", "42": "like 42/8", "1/24": "1 to 23 bits"} {
+	for node, want := range map[string]string{"256/8": "256 is no node ID of 8 bits",
+		"42": "like 42/8", "1/24": "1 to 23 bits"} {
 		tb.set("make-node", node)
 		tb.click("#make-form button")
 		tb.contains("#make-status", want)
 	}
 	tb.set("make-node", "42/8")
 	tb.set("make-count", "1")
-	tb.click("#make-form button")
+	tb.make()
 	id := strings.TrimSpace(eval[string](tb, `document.getElementById("make-output").value`))
-	if out := run(t, "", "inspect", "-o", "json", "--format", "scru64", "--node-bits", "8", id); !strings.Contains(out, `"node_id":"42"`) {
+	if out := run(t, "", "inspect", "-o", "json", "--format", "scru64", "--node-bits", "8",
+		id); !strings.Contains(out, `"node_id":"42"`) {
 		t.Errorf("%s has not the node ID: %s", id, out)
 	}
 	tb.set("make-format", "euid")
-	tb.set("make-extension", "77")
-	tb.click("#make-form button")
+	tb.set("make-ext", "77")
+	tb.make()
 	id = strings.TrimSpace(eval[string](tb, `document.getElementById("make-output").value`))
 	if out := run(t, "", "inspect", "-o", "json", id); !strings.Contains(out, "extension 77") {
 		t.Errorf("%s has not the extension: %s", id, out)
 	}
+}
+
+// Clicks and reloads one after another make no ID twice, in the formats that a node ID keeps unique.
+func TestMakeAgain(t *testing.T) {
+	tb := open(t, "#make")
+	for format, option := range map[string][2]string{"scru64": {"node", "42/8"},
+		"uid60": {"worker", "5/9"}} {
+		seen := map[string]bool{}
+		for i := range 6 {
+			if i%3 == 0 {
+				tb.open("#make")
+				tb.set("make-format", format)
+				tb.set("make-"+option[0], option[1])
+				tb.set("make-count", "10000")
+			}
+			tb.make()
+			for id := range strings.FieldsSeq(
+				eval[string](tb, `document.getElementById("make-output").value`)) {
+				seen[id] = true
+			}
+		}
+		if len(seen) != 60_000 {
+			t.Errorf("%s: %d different IDs of 60,000", format, len(seen))
+		}
+	}
+}
+
+// make presses the button, and waits for what it makes.
+func (tb *tab) make() {
+	tb.Helper()
+	tb.click("#make-form button")
+	tb.until(`!document.getElementById("make-status").textContent.startsWith("Waiting")`)
 }
 
 func lastLine(text string) string {
@@ -358,24 +426,50 @@ func TestRange(t *testing.T) {
 	tb.set("range-from", "2026-11-17")
 	tb.set("range-to", "2026-11-17T12:30:00+01:00")
 	tb.set("range-column", "orders.id")
-	for format, types := range map[string]string{
-		"scru64": "text hex int bytea blob", "scru128": "text hex int uuid bytea blob", "scru160": "text hex int bytea blob",
-		"euid": "text hex int uuid bytea blob", "uid60": "hex int bytea blob", // whose texts do not sort
+	for name, types := range map[string]string{
+		"scru64": "text hex int bytea blob", "scru128": "text hex int uuid bytea blob",
+		"scru160": "text hex int bytea blob",
+		"euid":    "text hex int uuid bytea blob", "uid60": "hex int bytea blob", // whose texts do not sort
 	} {
-		tb.set("range-format", format)
-		offered := eval[string](tb, `[...document.getElementById("range-type").options].map((o) => o.value).join(" ")`)
+		tb.set("range-format", name)
+		offered := eval[string](
+			tb, `[...document.getElementById("range-type").options].map((o) => o.value).join(" ")`)
 		if offered != types {
-			t.Errorf("%s: the types are %s, want %s", format, offered, types)
+			t.Errorf("%s: the types are %s, want %s", name, offered, types)
 		}
 		for _, columnType := range strings.Fields(types) {
 			tb.set("range-type", columnType)
-			want := strings.TrimSpace(run(t, "", "bounds", format, "--from", "2026-11-17", "--to", "2026-11-17T11:30:00Z",
+			want := strings.TrimSpace(run(t, "", "bounds", name, "--from", "2026-11-17", "--to",
+				"2026-11-17T11:30:00Z",
 				"-o", "sql", "--column", "orders.id", "--as", columnType))
 			if got := tb.text(".sql"); got != want {
-				t.Errorf("%s as %s: %s, want %s", format, columnType, got, want)
+				t.Errorf("%s as %s: %s, want %s", name, columnType, got, want)
 			}
 		}
 	}
+	// Others' formats, a time zone, and a calendar.
+	tb.set("range-format", "uuidv7")
+	tb.set("range-zone", "America/New_York")
+	eval[bool](tb, `(() => {
+		const calendar = document.querySelector("#range-from ~ [type=datetime-local]");
+		calendar.value = "2026-11-17T09:30";
+		calendar.dispatchEvent(new Event("input", { bubbles: true }));
+		return true;
+	})()`)
+	if got := eval[string](tb,
+		`document.getElementById("range-from").value`); got != "2026-11-17 09:30" {
+		t.Errorf("the calendar gives %q", got)
+	}
+	tb.set("range-to", "2026-11-18")
+	first, end, err := format.UUIDv7.Bounds(time.Date(2026, 11, 17, 14, 30, 0, 0, time.UTC),
+		time.Date(2026, 11, 18, 5, 0, 0, 0, time.UTC))
+	if err != nil {
+		t.Fatal(err)
+	}
+	tb.contains("#range-result", first.String(), end.String(), "2026-11-17 09:30:00.000 -05:00")
+	tb.click("button.pick")
+	tb.set("range-zone", "UTC")
+
 	for _, c := range []struct{ id, value, want string }{
 		{"range-from", "2026-02-30", "no such day"},
 		{"range-from", "2026-11-18", "the range is empty"},
@@ -393,7 +487,8 @@ func TestRange(t *testing.T) {
 
 func TestChoose(t *testing.T) {
 	tb := open(t, "#choose")
-	for id, value := range map[string]string{"rate": "2000", "burst": "100000", "processes": "50", "years": "10", "bits": "64"} {
+	for id, value := range map[string]string{"rate": "2000", "burst": "100000", "processes": "50",
+		"years": "10", "bits": "64"} {
 		tb.set("choose-"+id, value)
 	}
 	tb.click("#choose-nodes")
@@ -405,7 +500,8 @@ func TestChoose(t *testing.T) {
 			Reasons []string
 		}
 	}
-	out := run(t, "", "plan", "--rate", "2000", "--burst", "100000", "--processes", "50", "--years", "10", "--bits", "64", "--can-assign-nodes", "-o", "json")
+	out := run(t, "", "plan", "--rate", "2000", "--burst", "100000", "--processes", "50", "--years",
+		"10", "--bits", "64", "--can-assign-nodes", "-o", "json")
 	if err := json.Unmarshal([]byte(out), &want); err != nil {
 		t.Fatal(err)
 	}
@@ -418,7 +514,9 @@ func TestChoose(t *testing.T) {
 		if f.Fits {
 			fits = "fits"
 		}
-		got := eval[[]string](tb, `[...document.querySelectorAll(".plan tbody tr")[%s].cells].map((c) => c.innerText)`, i)
+		got := eval[[]string](
+			tb,
+			`[...document.querySelectorAll(".plan tbody tr")[%s].cells].map((c) => c.innerText)`, i)
 		if got[0] != f.Format || got[1] != fits || got[2] != strings.Join(f.Reasons, "; ") {
 			t.Errorf("%s: %q, want %v", f.Format, got, f)
 		}

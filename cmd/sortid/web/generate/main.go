@@ -1,4 +1,4 @@
-// The command generate writes what package format knows of the formats into sortid.js.
+// The command generate writes the table of package format into formats.js.
 package main
 
 import (
@@ -9,15 +9,7 @@ import (
 )
 
 func main() {
-	const name = "sortid.js"
-	module, err := os.ReadFile(name)
-	if err == nil {
-		module, err = web.Describe(module)
-	}
-	if err == nil {
-		err = os.WriteFile(name, module, 0o644)
-	}
-	if err != nil {
+	if err := os.WriteFile("formats.js", web.Table(), 0o644); err != nil {
 		log.Fatal(err)
 	}
 }

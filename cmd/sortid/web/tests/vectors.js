@@ -21,7 +21,7 @@ export function checkVectors(format, vectors) {
       same(v.note, encoding, id.in(encoding), want);
       same(v.note, `${encoding}, parsed`, format.parseAs(encoding, want).int, v.int);
       // A decimal integer as long as a text is read as that.
-      if (encoding === "text" || !format.textLengths.includes(want.length)) {
+      if (encoding === "text" || !format.text.lengths.includes(want.length)) {
         same(v.note, `${encoding}, parsed in any encoding`, format.parseAny(want).id.int, v.int);
       }
     }

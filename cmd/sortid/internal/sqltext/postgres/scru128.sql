@@ -58,6 +58,12 @@ $$;
 COMMENT ON FUNCTION sortid.scru128_parse(text) IS
 'The SCRU128 ID of a text of 25 Base36 digits, in either case. Raises 22003 for a number above the largest ID, 22P02 for any other text.';
 
+CREATE OR REPLACE FUNCTION sortid.typed_text(prefix text, id uuid) RETURNS text
+LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+RETURN sortid.typed_text(prefix, sortid.scru128_text(id));
+COMMENT ON FUNCTION sortid.typed_text(text, uuid) IS
+'The text of a SCRU128 ID with its prefix, as in typed_text(''user'', id). Its parser is scru128_parse(typed_parse(''user'', text)).';
+
 CREATE OR REPLACE FUNCTION sortid.scru128_time(id uuid) RETURNS timestamptz
 LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
 RETURN (timestamp '1970-01-01'
@@ -100,15 +106,15 @@ BEGIN
 END
 $$;
 COMMENT ON SEQUENCE sortid.scru128_counter IS
-'The counters of the IDs that scru128_new_session makes; each session takes 64 at a time.';
+'The counters of the IDs that scru128_new_counted makes; each session takes 64 at a time.';
 GRANT USAGE ON SEQUENCE sortid.scru128_counter TO PUBLIC;
 
-CREATE OR REPLACE FUNCTION sortid.scru128_new_session() RETURNS uuid
+CREATE OR REPLACE FUNCTION sortid.scru128_new_counted() RETURNS uuid
 LANGUAGE sql VOLATILE PARALLEL UNSAFE
 RETURN encode(substr(int8send(sortid.clock_ms()::sortid.generated_ms), 3)
   || substr(int8send(nextval('sortid.scru128_counter')), 3) || substr(uuid_send(gen_random_uuid()), 1, 4), 'hex')::uuid;
-COMMENT ON FUNCTION sortid.scru128_new_session() IS
-'A new SCRU128 ID: the time, a counter and 32 random bits. Order: strict within a session, after a ROLLBACK too, but not while the clock is behind where it was; by millisecond over sessions. The counter, which the sequence scru128_counter makes, tells roughly how many IDs were made. Not in read-only transactions.';
+COMMENT ON FUNCTION sortid.scru128_new_counted() IS
+'A new SCRU128 ID: the time, a counter and 32 random bits. Order: as the clock, and within a millisecond by the session''s counter. A clock that is set back takes the IDs with it, and no error says so. The counter, which the sequence scru128_counter makes, tells roughly how many IDs were made. Not in read-only transactions.';
 
 CREATE SEQUENCE IF NOT EXISTS sortid.scru128_state AS bigint MINVALUE 0 NO CYCLE CACHE 1;
 COMMENT ON SEQUENCE sortid.scru128_state IS

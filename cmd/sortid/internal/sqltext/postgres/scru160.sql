@@ -50,6 +50,12 @@ $$;
 COMMENT ON FUNCTION sortid.scru160_parse(text) IS
 'The SCRU160 ID of a text of 32 base32hex symbols or 40 hexadecimal digits, in either case. Raises 22P02 for any other text.';
 
+CREATE OR REPLACE FUNCTION sortid.typed_text(prefix text, id bytea) RETURNS text
+LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+RETURN sortid.typed_text(prefix, sortid.scru160_text(id));
+COMMENT ON FUNCTION sortid.typed_text(text, bytea) IS
+'The text of a SCRU160 ID with its prefix, as in typed_text(''user'', id). Its parser is scru160_parse(typed_parse(''user'', text)).';
+
 CREATE OR REPLACE FUNCTION sortid.scru160_time(id bytea) RETURNS timestamptz
 LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
 RETURN (timestamp '1970-01-01'

@@ -36,6 +36,12 @@ $$;
 COMMENT ON FUNCTION sortid.scru64_parse(text) IS
 'The SCRU64 ID of a text of 12 Base36 digits, in either case. Raises 22P02 for any other text.';
 
+CREATE OR REPLACE FUNCTION sortid.typed_text(prefix text, id bigint) RETURNS text
+LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+RETURN sortid.typed_text(prefix, sortid.scru64_text(id));
+COMMENT ON FUNCTION sortid.typed_text(text, bigint) IS
+'The text of a SCRU64 ID with its prefix, as in typed_text(''user'', id). Its parser is scru64_parse(typed_parse(''user'', text)).';
+
 CREATE OR REPLACE FUNCTION sortid.scru64_time(id bigint) RETURNS timestamptz
 LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
 RETURN (timestamp '1970-01-01' + (id >> 24) * interval '0.256 s') AT TIME ZONE 'UTC';
@@ -84,14 +90,14 @@ $$;
 COMMENT ON FUNCTION sortid.scru64_begin(timestamptz) IS
 'The part of scru64_new for the first call in a session, which began at a time. After a crash it waits until 2.5 seconds after that.';
 
-CREATE OR REPLACE FUNCTION sortid.scru64_advance(size int) RETURNS bigint
+CREATE OR REPLACE FUNCTION sortid.scru64_advance(node_bits int) RETURNS bigint
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
 SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
   -- As many counters as the node ID leaves room for. They start with four guard bits, so that
   -- a tick holds nearly as many IDs.
-  counters int := 1 << (24 - size);
+  counters int := 1 << (24 - node_bits);
 BEGIN
   RETURN sortid.advance('scru64', 'sortid.scru64_state', 256, 282429536479, 24, counters,
     greatest(counters / 16, 1));
@@ -100,26 +106,26 @@ $$;
 COMMENT ON FUNCTION sortid.scru64_advance(int) IS
 'The part of scru64_new that begins a new tick, for which roles need no rights on the sequence.';
 
-CREATE OR REPLACE FUNCTION sortid.scru64_new(node_id int, size int) RETURNS bigint
+CREATE OR REPLACE FUNCTION sortid.scru64_new(node_id int, node_bits int) RETURNS bigint
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
 AS $$
 DECLARE
   tick bigint := sortid.clock_ms() >> 8;
   id   bigint;
 BEGIN
-  IF size NOT BETWEEN 1 AND 23 OR node_id NOT BETWEEN 0 AND (1 << size) - 1 THEN
-    RAISE EXCEPTION 'scru64: no node ID % of % bits: want a size from 1 to 23 and a node ID that fits it', node_id, size
+  IF node_bits NOT BETWEEN 1 AND 23 OR node_id NOT BETWEEN 0 AND (1 << node_bits) - 1 THEN
+    RAISE EXCEPTION 'scru64: no node ID % of % bits: want node_bits from 1 to 23 and a node ID that fits them', node_id, node_bits
       USING ERRCODE = 'invalid_parameter_value';
   END IF;
   id := nextval('sortid.scru64_state');
   IF current_setting('scru64_new.begun', true) IS DISTINCT FROM 'sortid.scru64_state'::regclass::oid::text THEN
     PERFORM sortid.scru64_begin(coalesce((SELECT backend_start FROM pg_stat_get_activity(pg_backend_pid())), now()));
-    id := sortid.scru64_advance(size);
+    id := sortid.scru64_advance(node_bits);
   -- 39 ticks are the rollback allowance of 10 seconds.
-  ELSIF id >> 24 NOT BETWEEN tick AND tick + 39 OR id & 16777215 >= 1 << (24 - size) THEN
-    id := sortid.scru64_advance(size);
+  ELSIF id >> 24 NOT BETWEEN tick AND tick + 39 OR id & 16777215 >= 1 << (24 - node_bits) THEN
+    id := sortid.scru64_advance(node_bits);
   END IF;
-  RETURN id | (node_id::bigint << (24 - size));
+  RETURN id | (node_id::bigint << (24 - node_bits));
 END
 $$;
 COMMENT ON FUNCTION sortid.scru64_new(int, int) IS

@@ -10,3 +10,10 @@
 --   - Times after the year 9999: the column "at" is NULL.
 --
 -- A hexadecimal number in JSON is how SQLite reads the integer of some bytes.
+
+-- An older SQLite stops here, or at the first table that needs the newer one.
+CREATE TEMP TABLE sortid_version (
+  ok CONSTRAINT "this SQL needs SQLite 3.42 or later" CHECK (ok)
+);
+INSERT INTO sortid_version VALUES (CAST(substr(sqlite_version(), 3) AS INTEGER) >= 42);
+DROP TABLE sortid_version;

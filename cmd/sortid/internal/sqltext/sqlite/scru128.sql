@@ -6,7 +6,8 @@ CREATE TABLE IF NOT EXISTS events_scru128 (
          unhex(printf('%012x', CAST(strftime('%s', 'now') AS INTEGER) * 1000 + CAST(substr(strftime('%f', 'now'), 4) AS INTEGER)))
          || randomblob(10) AS BLOB)),
   at   TEXT AS (strftime('%Y-%m-%d %H:%M:%f', (('[0x' || hex(substr(id, 1, 6)) || ']') ->> 0) / 1000.0, 'unixepoch')),
-  what TEXT NOT NULL
+  what TEXT NOT NULL,
+  CONSTRAINT sqlite_3_42_or_later CHECK (json_error_position('[]') = 0)
 ) WITHOUT ROWID;
 
 -- The digits are those of two divisions by 36^12 = 2^24 * 3^24. The low 24 bits take no

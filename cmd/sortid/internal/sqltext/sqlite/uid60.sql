@@ -2,10 +2,10 @@
 -- ms, is ms - 1519862400000 << 18.
 
 CREATE TABLE IF NOT EXISTS events_uid60 (
-  id   INTEGER PRIMARY KEY CHECK (id BETWEEN 0 AND 1152921504606846975),
+  id   INTEGER PRIMARY KEY CHECK (typeof(id) = 'integer' AND id BETWEEN 0 AND 1152921504606846975),
   at   TEXT AS (strftime('%Y-%m-%d %H:%M:%f', ((id >> 18) + 1519862400000) / 1000.0, 'unixepoch')),
   what TEXT NOT NULL
-);
+) WITHOUT ROWID; -- with a rowid SQLite would number rows that come without an ID
 
 -- The last two digits come first. Of the others the last two are there even if they are zeros, A.
 CREATE VIEW IF NOT EXISTS events_uid60_text AS

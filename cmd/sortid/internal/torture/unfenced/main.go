@@ -1,7 +1,6 @@
-// Command unfenced makes IDs as "sortid new scru64 --lease" does, with the flags that the
-// torture gives that, but on a broken lease: it uses its node ID until it hears that it has
-// lost it, like a program that trusts in a time-to-live. The torture must find that it makes
-// IDs twice.
+// Command unfenced makes IDs as "sortid new scru64 --lease" does, with the same flags, but on
+// a broken lease. It uses its node ID until it learns that it has lost it, like a program that
+// trusts a time-to-live. The torture must find that it makes IDs twice.
 package main
 
 import (
@@ -48,7 +47,8 @@ func main() {
 
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
 	defer stop()
-	if err := run(ctx, *url, *rate, *guard, lease.Config{Realm: *realm, Format: lease.SCRU64, NodeBits: *nodeBits, Window: *window}); err != nil {
+	if err := run(ctx, *url, *rate, *guard, lease.Config{Realm: *realm, Format: lease.SCRU64,
+		NodeBits: *nodeBits, Window: *window}); err != nil {
 		log.Fatal(err)
 	}
 }

@@ -1,4 +1,4 @@
-package main
+package exit
 
 import (
 	"context"
@@ -7,19 +7,20 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+	"time"
 )
 
-// A signalError is a signal that ended a command. The exit code is 128 and its number, as
-// shells have it.
+// A signalError is a signal that ended a command. The exit code is 128 plus its number, as in
+// shells.
 type signalError struct{ syscall.Signal }
 
 func (e signalError) Error() string { return fmt.Sprintf("ended by a signal: %v", e.Signal) }
 func (e signalError) code() int     { return 128 + int(e.Signal) }
 
-// untilSignal returns a context that SIGINT, SIGTERM or SIGHUP cancels, with a signalError
-// as its cause. A second signal ends the program at once. SIGHUP stays ignored if the
-// command was started so, as nohup does.
-func untilSignal() (ctx context.Context, stop func()) {
+// UntilSignal returns a context that SIGINT, SIGTERM or SIGHUP cancels, with a signalError as
+// its cause. A second signal ends the program at once. SIGHUP stays ignored if it was when the
+// command started, as under nohup.
+func UntilSignal() (ctx context.Context, stop func()) {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	signals := []os.Signal{os.Interrupt, syscall.SIGTERM}
 	if !signal.Ignored(syscall.SIGHUP) {
@@ -40,12 +41,21 @@ func untilSignal() (ctx context.Context, stop func()) {
 	return ctx, func() { cancel(context.Canceled) }
 }
 
-// interrupted returns the signal that ended the context in the place of an error that came
-// of it.
-func interrupted(ctx context.Context, err error) error {
+// Cause returns the signal that ended the context, or err if none did.
+func Cause(ctx context.Context, err error) error {
 	var s signalError
 	if err != nil && errors.As(context.Cause(ctx), &s) {
 		return s
 	}
 	return err
+}
+
+// Sleep waits for d. If ctx ends before, Sleep returns its cause.
+func Sleep(ctx context.Context, d time.Duration) error {
+	select {
+	case <-time.After(d):
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
 }

@@ -1,4 +1,4 @@
-package main
+package inspect
 
 import (
 	"slices"
@@ -15,11 +15,11 @@ var wrappers = []struct{ open, close, name string }{
 	{"{", "}", "braces"},
 }
 
-// strip takes off a text what often stands around an ID and is none of it, and names what
-// it took.
+// strip removes quotes, brackets and prefixes around an ID, and names what it removed.
 func strip(text string) (bare string, taken []string) {
 	if n := len(text); n > 0 && finder.InWord(text[0]) && finder.InWord(text[n-1]) &&
-		strings.IndexByte(text, '-') < 0 && strings.IndexByte(text, ':') < 0 && text[min(1, n-1)]|0x20 != 'x' {
+		strings.IndexByte(text, '-') < 0 && strings.IndexByte(text, ':') < 0 &&
+		text[min(1, n-1)]|0x20 != 'x' {
 		return text, nil // as most are
 	}
 	take := func(rest, name string) {
@@ -37,7 +37,8 @@ func strip(text string) (bare string, taken []string) {
 			take(text[:n-1], "comma")
 		}
 		for _, w := range wrappers {
-			if len(text) > 2 && strings.HasPrefix(text, w.open) && strings.HasSuffix(text, w.close) {
+			if len(text) > 2 && strings.HasPrefix(text, w.open) &&
+				strings.HasSuffix(text, w.close) {
 				take(text[1:len(text)-1], w.name)
 			}
 		}
@@ -51,13 +52,14 @@ func strip(text string) (bare string, taken []string) {
 		}
 	}
 	// People group the symbols of a text to read them aloud.
-	if rest := strings.ReplaceAll(text, "-", ""); rest != text && slices.ContainsFunc(grouped, func(s *format.Format) bool {
-		if !slices.Contains(s.TextLengths, len(rest)) {
-			return false
-		}
-		_, err := s.Parse(rest)
-		return err == nil
-	}) {
+	if rest := strings.ReplaceAll(text, "-", ""); rest != text && slices.ContainsFunc(
+		grouped, func(s *format.Format) bool {
+			if !slices.Contains(s.TextLengths, len(rest)) {
+				return false
+			}
+			_, err := s.Parse(rest)
+			return err == nil
+		}) {
 		take(rest, "hyphens")
 	}
 	return text, taken
@@ -68,6 +70,7 @@ var grouped = slices.DeleteFunc(format.Ours(), func(s *format.Format) bool { ret
 
 // isHex reports whether the text is a hexadecimal number as wide as a format's IDs.
 func isHex(text string) bool {
-	return slices.ContainsFunc(format.Ours(), func(s *format.Format) bool { return len(text) == s.Bits/4 }) &&
+	return slices.ContainsFunc(format.Ours(),
+		func(s *format.Format) bool { return len(text) == s.Bits/4 }) &&
 		strings.Trim(text, "0123456789abcdefABCDEF") == ""
 }

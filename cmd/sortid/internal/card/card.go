@@ -1,4 +1,5 @@
-package main
+// Package card draws IDs for people.
+package card
 
 import (
 	"fmt"
@@ -6,30 +7,15 @@ import (
 	"time"
 
 	"github.com/fatih/color"
+	"github.com/sortid/sortid/cmd/sortid/internal/console"
+	"github.com/sortid/sortid/cmd/sortid/internal/inspect"
 	"github.com/sortid/sortid/format"
 )
 
-// The styles of what is no field.
-var (
-	plain   = color.New()
-	strong  = color.New(color.Bold)
-	faint   = color.New(color.Faint)
-	caution = color.New(color.FgYellow)
-)
-
-// palette holds the colours of an ID's fields, from the first on.
+// palette holds the colours of an ID's fields, in order.
 var palette = []*color.Color{
 	color.New(color.FgHiCyan), color.New(color.FgHiYellow), color.New(color.FgHiMagenta),
 	color.New(color.FgHiGreen), color.New(color.FgHiBlue), color.New(color.FgHiRed),
-}
-
-// paint returns the text in a style, if out shows colours.
-func (a *app) paint(style *color.Color, text string) string {
-	if !a.colours || style == plain {
-		return text
-	}
-	style.EnableColor()
-	return style.Sprint(text)
 }
 
 // A band is a field on the map of bits: with a colour, or with a letter where there are
@@ -41,15 +27,15 @@ type band struct {
 }
 
 // bands returns the fields of an ID, also those without a name.
-func bands(r *reading) []band {
+func bands(r *inspect.Reading) []band {
 	layout := r.ID.Format().Layout
-	if r.split != nil {
-		layout = append(layout[:1:1], r.split...)
+	if r.Split != nil {
+		layout = append(layout[:1:1], r.Split...)
 	}
 	var all []band
 	used, colour := "", 0
 	for _, f := range layout {
-		v := band{Value: f.Of(r.ID), style: faint, letter: '.'}
+		v := band{Value: f.Of(r.ID), style: console.Faint, letter: '.'}
 		if f.Name != "" {
 			v.style = palette[colour]
 			colour++
@@ -65,47 +51,52 @@ func bands(r *reading) []band {
 	return all
 }
 
-// card appends the picture of an ID: its bits, its fields, its time and its encodings.
-func (a *app) card(b []byte, r *reading, now time.Time) []byte {
-	title := a.paint(strong, r.name()) + "  " + a.paint(strong, r.text())
+// Append appends the picture of an ID: its bits, its fields, its time and its encodings.
+func Append(c *console.Console, b []byte, r *inspect.Reading, now time.Time) []byte {
+	name := r.Name()
+	if !r.Ours() {
+		name = r.ID.Format().Title
+	}
+	title := c.Paint(console.Strong, name) + "  " + c.Paint(console.Strong, r.Text())
 	summary := "of another format"
-	if r.ours() {
+	if r.Ours() {
 		summary = r.ID.Format().Summary
 	}
-	if len(r.name())+2+len(r.text())+2+len(summary) <= a.width {
-		title += "  " + a.paint(faint, summary)
+	if len(name)+2+len(r.Text())+2+len(summary) <= c.Width {
+		title += "  " + c.Paint(console.Faint, summary)
 	}
 	b = fmt.Appendf(b, "%s\n\n", title)
-	if r.ours() {
+	if r.Ours() {
 		fields := bands(r)
-		b = append(a.bits(b, r.ID, fields), '\n')
-		b = append(a.fields(b, fields), '\n')
+		b = append(bits(c, b, r.ID, fields), '\n')
+		b = append(table(c, b, fields), '\n')
 	}
 	line := func(name, value string) {
-		b = fmt.Appendf(b, "  %s  %s\n", a.paint(faint, fmt.Sprintf("%-6s", name)), wrap(value, max(a.width-10, 30), strings.Repeat(" ", 10)))
+		b = fmt.Appendf(b, "  %s  %s\n", c.Paint(console.Faint, fmt.Sprintf("%-6s", name)),
+			console.Wrap(value, max(c.Width-10, 30), strings.Repeat(" ", 10)))
 	}
-	if t := r.time(); !t.IsZero() {
-		line("time", a.paint(strong, format.FormatTime(t))+", "+distance(t, now))
+	if t := r.Time(); !t.IsZero() {
+		line("time", c.Paint(console.Strong, format.FormatTime(t))+", "+distance(t, now))
 		line("local", t.Local().Format("2006-01-02 15:04:05.000 -07:00"))
 	}
-	if r.ours() {
+	if r.Ours() {
 		for _, f := range r.ID.Format().Encodings {
 			if f != format.Text {
 				line(string(f), r.ID.In(f))
 			}
 		}
 		for _, note := range r.ID.Notes() {
-			line("note", a.paint(caution, note))
+			line("note", c.Paint(console.Caution, note))
 		}
 	}
-	line("read", "as "+r.as()+": "+r.reason())
-	if r.stripped != nil {
-		line("from", quote(r.input)+", less "+strings.Join(r.stripped, ", "))
+	line("read", "as "+r.As()+": "+r.Reason())
+	if r.Stripped != nil {
+		line("from", inspect.Quote(r.Input)+", less "+strings.Join(r.Stripped, ", "))
 	}
-	for i := range r.others {
-		o := &r.others[i]
-		value := "as " + o.as() + ": " + o.shape()
-		if t := o.time(); !t.IsZero() {
+	for i := range r.Others {
+		o := &r.Others[i]
+		value := "as " + o.As() + ": " + o.Shape()
+		if t := o.Time(); !t.IsZero() {
 			value += ": " + format.FormatTime(t)
 		}
 		line("or", value)
@@ -115,10 +106,10 @@ func (a *app) card(b []byte, r *reading, now time.Time) []byte {
 
 // bits appends the bits of an ID, as many bytes in a row as fit, each field in its
 // colour, or with its letter below.
-func (a *app) bits(b []byte, id format.ID, fields []band) []byte {
+func bits(c *console.Console, b []byte, id format.ID, fields []band) []byte {
 	raw := id.Bytes()
 	perRow := 8
-	if a.width < 2+8*9 {
+	if c.Width < 2+8*9 {
 		perRow = 4
 	}
 	of := func(bit int) *band { // counted from the left
@@ -141,23 +132,23 @@ func (a *app) bits(b []byte, id format.ID, fields []band) []byte {
 				digits, letters = append(digits, ' '), append(letters, ' ')
 			}
 			if f := of(start*8 + i); f != current {
-				b = append(b, a.paint(current.style, string(digits))...)
+				b = append(b, c.Paint(current.style, string(digits))...)
 				digits, current = digits[:0], f
 			}
 			digits = append(digits, '0'+row[i/8]>>(7-i%8)&1)
 			letters = append(letters, current.letter)
 		}
-		b = append(b, a.paint(current.style, string(digits))...)
+		b = append(b, c.Paint(current.style, string(digits))...)
 		b = append(b, '\n')
-		if !a.colours {
+		if !c.Colours {
 			b = append(append(b, letters...), '\n')
 		}
 	}
 	return b
 }
 
-// fields appends the table of the fields: name, width, value, meaning.
-func (a *app) fields(b []byte, fields []band) []byte {
+// table appends the table of the fields: name, width, value, meaning.
+func table(c *console.Console, b []byte, fields []band) []byte {
 	name, value := 0, 0
 	for _, f := range fields {
 		name, value = max(name, len(f.Name)), max(value, len(f.String()))
@@ -168,11 +159,12 @@ func (a *app) fields(b []byte, fields []band) []byte {
 			continue
 		}
 		mark := string(f.letter)
-		if a.colours {
+		if c.Colours {
 			mark = "■"
 		}
-		meaning := wrap(f.Meaning, max(a.width-indent, 20), strings.Repeat(" ", indent))
-		b = fmt.Appendf(b, "  %s %s  %2d bits  %*s  %s\n", a.paint(f.style, mark), a.paint(f.style, fmt.Sprintf("%-*s", name, f.Name)),
+		meaning := console.Wrap(f.Meaning, max(c.Width-indent, 20), strings.Repeat(" ", indent))
+		b = fmt.Appendf(b, "  %s %s  %2d bits  %*s  %s\n", c.Paint(f.style, mark),
+			c.Paint(f.style, fmt.Sprintf("%-*s", name, f.Name)),
 			f.Bits, value, f.String(), meaning)
 	}
 	return b
@@ -192,7 +184,8 @@ func distance(t, now time.Time) string {
 	units := []struct {
 		name   string
 		length int64
-	}{{"year", 365*day + 6*hour}, {"month", 30*day + 10*hour}, {"day", day}, {"hour", hour}, {"minute", 60}, {"second", 1}}
+	}{{"year", 365*day + 6*hour}, {"month", 30*day + 10*hour}, {"day", day}, {"hour",
+		hour}, {"minute", 60}, {"second", 1}}
 	words := ""
 	for i, u := range units {
 		n := d / u.length

@@ -1,32 +1,22 @@
-package main
+package inspect
 
 import (
 	"fmt"
-	"log/slog"
 	"strings"
 	"testing"
-
-	"github.com/sortid/sortid/format"
 )
-
-type inspector = func(b []byte, s *format.Format, text string) ([]byte, error)
-
-func newInspector(t testing.TB) inspector {
-	c, err := (&serving{listen: "127.0.0.1:0"}).config(t.Context(), slog.New(slog.DiscardHandler))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return c.Inspect
-}
 
 var (
 	goodLines = []string{
-		"xinaS8QBh", "0u2pf62ji4b9", "0372ijojuxuhjsfkeryi2mrtm", "01909b7e0e3f7c3a8d2b5f6e7a8b9c0d", "0190163d-8694-739b-aea5-966c26f8ad91",
+		"xinaS8QBh", "0u2pf62ji4b9", "0372ijojuxuhjsfkeryi2mrtm",
+		"01909b7e0e3f7c3a8d2b5f6e7a8b9c0d", "0190163d-8694-739b-aea5-966c26f8ad91",
 	}
 	// Near misses have errors that say where they are wrong.
 	badLines = []string{
-		"x", "-", "\"\"", "nonsense", strings.Repeat("g", 100), strings.Repeat("9", 100), strings.Repeat("\x01", 100),
-		strings.Repeat("<", 100), strings.Repeat("\xff", 1024), strings.Repeat("\u202e", 300), strings.Repeat(`["{`, 300),
+		"x", "-", "\"\"", "nonsense", strings.Repeat("g", 100), strings.Repeat("9", 100),
+		strings.Repeat("\x01", 100),
+		strings.Repeat("<", 100), strings.Repeat("\xff", 1024), strings.Repeat("\u202e", 300),
+		strings.Repeat(`["{`, 300),
 		strings.Repeat("(", 500) + strings.Repeat(")", 500), strings.Repeat("urn:uuid:", 100),
 		"0u2pf62ji4b!", "0372ijojuxuhjsfkeryi2mrt!", "zzzzzzzzzzzzzzzzzzzzzzzzz",
 	}
@@ -35,11 +25,10 @@ var (
 // A line that is no ID costs the server no more than the dearest one that is: neither work
 // nor bytes of the answer. The work is counted in allocations.
 func TestBadLinesCost(t *testing.T) {
-	inspect := newInspector(t)
 	var out []byte
 	cost := func(line string) (allocations float64, answer int, err error) {
 		allocations = testing.AllocsPerRun(100, func() {
-			if out, err = inspect(out[:0], nil, line); err != nil {
+			if out, err = AppendJSON(out[:0], nil, line); err != nil {
 				out = fmt.Append(out[:0], err)
 			}
 		})
@@ -61,20 +50,20 @@ func TestBadLinesCost(t *testing.T) {
 			t.Errorf("%.50q is an ID", line)
 		}
 		if allocations > most || answer > longest {
-			t.Errorf("%.50q: %v allocations and %d bytes, more than a good line", line, allocations, answer)
+			t.Errorf("%.50q: %v allocations and %d bytes, more than a good line", line, allocations,
+				answer)
 		}
 	}
 }
 
 func BenchmarkInspectLine(b *testing.B) {
-	inspect := newInspector(b)
 	for name, lines := range map[string][]string{"good": goodLines, "bad": badLines} {
 		for _, line := range lines {
 			b.Run(fmt.Sprintf("%s/%.9q-%d", name, line, len(line)), func(b *testing.B) {
 				b.ReportAllocs()
 				var out []byte
 				for b.Loop() {
-					out, _ = inspect(out[:0], nil, line)
+					out, _ = AppendJSON(out[:0], nil, line)
 				}
 			})
 		}

@@ -1,0 +1,219 @@
+package main
+
+import (
+	"context"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/sortid/sortid/testserver"
+)
+
+// A documented command is a line of a block of the language "sh" or "console". In the
+// latter, its output follows.
+type documented struct {
+	file, line, output string
+	console            bool
+}
+
+// notHere are commands that the test does not run.
+var notHere = []struct{ pattern, reason string }{
+	{`^(make|docker|go|CGO_ENABLED=0 go|export) `, "other tests run these, or they need a network"},
+	{`example\.com`, "a server of the reader's"},
+	{`RNG_test|dieharder`, "programs that may be missing"},
+	{`my_ids\.py|^python3 `, "TestDocumentedExample runs these"},
+}
+
+// goesOn matches commands that do not end by themselves.
+var goesOn = regexp.MustCompile(`^tail -f|--forever|^sortid serve --|^\S+ lease exec`)
+
+// The commands of README.md and docs can be typed as they stand, and print what is
+// written there, apart from new IDs and new times.
+func TestDocuments(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes half a minute")
+	}
+	for _, program := range []string{"bash", "curl", "jq", "timeout", "zcat"} {
+		if _, err := exec.LookPath(program); err != nil {
+			testserver.Missing(t, "%s is not installed", program)
+		}
+	}
+	dir := t.TempDir()
+	address := freeAddress(t)
+	postgres := testserver.Postgres(t)
+	here := strings.NewReplacer("127.0.0.1:8420", address, "--listen :8420", "--listen 127.0.0.1:0",
+		"postgres://localhost/ids", "'"+postgres+"'", "curl ", "curl -sS ",
+		"psql ", "cat >postgres.sql #", "mariadb ", "cat >mariadb.sql #", "node app.js",
+		"sleep 1000")
+	commands := readDocuments(t)
+	samples(t, dir)
+	cert, key := testserver.Certificate(t)
+	for name, file := range map[string]string{"cert.pem": cert, "key.pem": key} {
+		if err := os.Symlink(file, filepath.Join(dir, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	server := exec.Command("sortid", "serve", "--listen", address, "--store", "bolt:"+
+		filepath.Join(dir, "server.db"))
+	if err := server.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { server.Process.Kill(); server.Wait() })
+	if !soon(func() bool {
+		resp, err := http.Get("http://" + address + "/readyz")
+		return err == nil && resp.Body.Close() == nil && resp.StatusCode == http.StatusOK
+	}) {
+		t.Fatal("the server is never ready")
+	}
+
+	ran := 0
+	for _, c := range commands {
+		if why := skipped(c.line); why != "" {
+			continue
+		}
+		ran++
+		line := here.Replace(c.line)
+		if strings.HasPrefix(line, "sortid serve token ") {
+			os.Remove(filepath.Join(dir, "tokens.txt"))
+		}
+		if goesOn.MatchString(c.line) {
+			line = "timeout -s INT 1 bash -c " + quoted(line) +
+				"; code=$?; [ $code = 124 ] || [ $code = 130 ] || [ $code = 0 ]"
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
+		cmd := exec.CommandContext(ctx, "bash", "-o", "pipefail", "-c", line)
+		cmd.Dir = dir
+		cmd.Env = append(os.Environ(), "TZ=UTC", "STORE_URL=bolt:documents.db")
+		var stderr strings.Builder
+		cmd.Stderr = &stderr
+		out, err := cmd.Output()
+		cancel()
+		if err != nil {
+			t.Errorf("%s: %s: %v\n%s%s", c.file, c.line, err, out, stderr.String())
+			continue
+		}
+		if c.console && c.output != "" && !same(string(out), c.output) {
+			t.Errorf("%s: %s\ngot\n%s\nwant\n%s", c.file, c.line, out, c.output)
+		}
+	}
+	if ran < 40 {
+		t.Errorf("%d commands ran, want at least 40", ran)
+	}
+}
+
+func readDocuments(t *testing.T) []documented {
+	files, err := filepath.Glob("../../docs/*.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []documented
+	block := regexp.MustCompile("(?ms)^ *```(sh|console)\n(.*?)^ *```$")
+	comment := regexp.MustCompile(`\s{2,}#.*`)
+	for _, file := range append(files, "../../README.md") {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range block.FindAllStringSubmatch(string(text), -1) {
+			lines := strings.SplitAfter(m[2], "\n")
+			for _, line := range lines {
+				command, isCommand := strings.CutPrefix(line, "$ ")
+				switch command = strings.TrimSpace(comment.ReplaceAllString(command, "")); {
+				case isCommand || m[1] == "sh" && command != "":
+					all = append(all, documented{file: filepath.Base(file), line: command,
+						console: m[1] == "console"})
+				case len(all) > 0:
+					all[len(all)-1].output += line
+				}
+			}
+		}
+	}
+	return all
+}
+
+func skipped(line string) string {
+	for _, s := range notHere {
+		if regexp.MustCompile(s.pattern).MatchString(line) {
+			return s.reason
+		}
+	}
+	return ""
+}
+
+func quoted(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
+
+var (
+	newText = regexp.MustCompile(`\b0[0-9a-z]{11}\b|\b03[0-9a-z]{23}\b|\b[0-9]{18}\b`)
+	newTime = regexp.MustCompile(`\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d+)?(Z| UTC)?`)
+	token   = regexp.MustCompile(`sortid_[\w-]{43}`)
+)
+
+func masked(line string) string {
+	line = newTime.ReplaceAllString(newText.ReplaceAllString(line, "ID"), "TIME")
+	return token.ReplaceAllString(strings.TrimSpace(line), "TOKEN")
+}
+
+// same compares lines without IDs and times. A line "..." stands for any number of lines.
+func same(got, want string) bool {
+	g, w := strings.Split(strings.TrimSpace(got), "\n"), strings.Split(strings.TrimSpace(want),
+		"\n")
+	for len(w) > 0 && w[0] != "..." {
+		if len(g) == 0 || masked(g[0]) != masked(w[0]) {
+			return false
+		}
+		g, w = g[1:], w[1:]
+	}
+	if len(w) == 0 {
+		return len(g) == 0
+	}
+	rest := strings.Join(w[1:], "\n")
+	for i := range len(g) + 1 {
+		if rest == "" || same(strings.Join(g[i:], "\n"), rest) {
+			return true
+		}
+	}
+	return false
+}
+
+// samples writes the files that the documents' commands read.
+func samples(t *testing.T, dir string) {
+	const script = `
+set -e
+sortid new scru128 -n 20 >a.txt
+sortid new scru128 -n 20 >b.txt
+cp a.txt node1.txt; cp b.txt node2.txt; sortid new scru128 -n 20 >node3.txt
+cp a.txt ids.txt
+sed 's/.*/1,2,&,x/' a.txt >orders.csv
+(printf 'a\tb\tid\n'; sed 's/.*/1\t2\t&\tx/' a.txt) >orders.tsv
+sed 's/.*/{"order":{"id":"&"}}/' a.txt | gzip >orders.json.gz
+first=$(sortid bounds scru128 --on 2026-11-17 -o text | head -1)
+(sed 's/.*/order & was made/' a.txt; echo "order 0372ijojuxuhjsfkeryi2mrtm was made"; echo "order $first was made") >app.log
+gzip <app.log >app.log.1.gz
+mkdir -p bin
+printf '#!/bin/sh\nexec sortid new ${1:-scru128} -n 1000\n' >bin/my-generator
+cp bin/my-generator gen
+printf 'import subprocess\nsubprocess.run(["sortid", "new", "scru128", "-n", "1000"])\n' >gen.py
+chmod +x bin/my-generator gen
+`
+	t.Setenv("PATH", filepath.Join(dir, "bin")+string(os.PathListSeparator)+os.Getenv("PATH"))
+	cmd := exec.Command("bash", "-c", script)
+	cmd.Dir = dir
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+}
+
+func freeAddress(t *testing.T) string {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().String()
+}

@@ -1,0 +1,95 @@
+package main
+
+import (
+	"fmt"
+	"runtime"
+	"runtime/debug"
+
+	"github.com/spf13/cobra"
+
+	"github.com/sortid/sortid/cmd/sortid/internal/console"
+	"github.com/sortid/sortid/cmd/sortid/internal/exit"
+	"github.com/sortid/sortid/cmd/sortid/internal/flags"
+)
+
+// addHelp makes help texts wrap, and adds the help command.
+func addHelp(c *console.Console, root *cobra.Command) {
+	cobra.AddTemplateFunc("flags", func(s interface{ FlagUsagesWrapped(int) string }) string {
+		return s.FlagUsagesWrapped(max(60, min(c.Width, 100)))
+	})
+	cobra.AddTemplateFunc("reflow",
+		func(text string) string { return console.Reflow(text, min(c.Width, 100)) })
+	cobra.AddTemplateFunc("row", func(text, name string) string {
+		return console.Item("  "+name+" ", text, min(c.Width, 100))
+	})
+	root.SetUsageTemplate(usageTemplate)
+	root.SetHelpTemplate(helpTemplate)
+	root.SetHelpCommand(helpCommand())
+}
+
+// helpCommand returns a replacement for cobra's help command, which ignores unknown commands.
+func helpCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:     "help [COMMAND]",
+		Short:   "help about any command",
+		Long:    "help shows what a command does, what flags it takes, and examples.",
+		Example: "  sortid help new",
+		ValidArgsFunction: func(cmd *cobra.Command, args []string,
+			_ string) (names []cobra.Completion, _ cobra.ShellCompDirective) {
+			if at, _, err := cmd.Root().Find(args); err == nil {
+				for _, sub := range at.Commands() {
+					if !sub.Hidden {
+						names = append(names, cobra.CompletionWithDesc(sub.Name(), sub.Short))
+					}
+				}
+			}
+			return names, cobra.ShellCompDirectiveNoFileComp
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			about, rest, err := cmd.Root().Find(args)
+			if err == nil && about.HasSubCommands() {
+				err = flags.NoCommand(about, rest)
+			}
+			if err != nil {
+				return exit.Usage(err)
+			}
+			about.InitDefaultHelpFlag()
+			about.InitDefaultVersionFlag()
+			return about.Help()
+		},
+	}
+}
+
+// helpTemplate is cobra's, with paragraphs that wrap.
+const helpTemplate = `{{with (or .Long .Short)}}{{. | trimTrailingWhitespaces | reflow}}
+
+{{end}}{{if or .Runnable .HasSubCommands}}{{.UsageString}}{{end}}`
+
+// usageTemplate is like cobra's, but wraps the descriptions of flags.
+const usageTemplate = `Usage:{{if .Runnable}}
+  {{.UseLine}}{{end}}{{if .HasAvailableSubCommands}}
+  {{.CommandPath}} COMMAND{{end}}{{if .HasExample}}
+
+Examples:
+{{.Example}}{{end}}{{if .HasAvailableSubCommands}}
+
+Commands:{{range .Commands}}{{if (or .IsAvailableCommand (eq .Name "help"))}}
+{{rpad .Name .NamePadding | row .Short}}{{end}}{{end}}{{end}}{{if .HasAvailableLocalFlags}}
+
+Flags:
+{{flags .LocalFlags | trimTrailingWhitespaces}}{{end}}{{if .HasAvailableInheritedFlags}}
+
+Flags of all commands:
+{{flags .InheritedFlags | trimTrailingWhitespaces}}{{end}}{{if .HasAvailableSubCommands}}
+
+"{{.CommandPath}} COMMAND --help" tells more about a command.{{end}}
+`
+
+// version returns what --version prints: the released version, or in a clone the commit.
+func version() string {
+	v := "(devel)"
+	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
+		v = info.Main.Version
+	}
+	return fmt.Sprintf("%s, %s %s/%s", v, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+}

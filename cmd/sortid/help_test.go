@@ -1,0 +1,52 @@
+package main
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"github.com/sortid/sortid/cmd/sortid/internal/console"
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// eachCommand calls do for a command and all below it.
+func eachCommand(cmd *cobra.Command, do func(*cobra.Command)) {
+	do(cmd)
+	for _, sub := range cmd.Commands() {
+		eachCommand(sub, do)
+	}
+}
+
+// Placeholders of flags are in capitals.
+func TestPlaceholders(t *testing.T) {
+	eachCommand(root(&console.Console{}), func(cmd *cobra.Command) {
+		cmd.Flags().VisitAll(func(f *pflag.Flag) {
+			if name, _ := pflag.UnquoteUsage(f); name != strings.ToUpper(name) {
+				t.Errorf("%s: --%s %s", cmd.CommandPath(), f.Name, name)
+			}
+		})
+	})
+}
+
+// Help fits a terminal of 60 columns, except for lines that people copy.
+func TestHelpWidth(t *testing.T) {
+	const width = 60
+	c := &console.Console{Width: width}
+	root := root(c)
+	eachCommand(root, func(cmd *cobra.Command) {
+		var out bytes.Buffer
+		cmd.SetOut(&out)
+		cmd.InitDefaultHelpFlag()
+		if err := cmd.Help(); err != nil {
+			t.Fatal(err)
+		}
+		for line := range strings.Lines(out.String()) {
+			line = strings.TrimSuffix(line, "\n")
+			if len(line) > width && !strings.Contains(cmd.Example, line) &&
+				!strings.Contains(line, cmd.CommandPath()) {
+				t.Errorf("%s: %d characters: %s", cmd.CommandPath(), len(line), line)
+			}
+		}
+	})
+}

@@ -1,0 +1,197 @@
+// Package console gives commands the terminal: its streams, their width and colours, messages
+// on standard error, and the progress of long work.
+package console
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"os"
+	"regexp"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/fatih/color"
+	"github.com/muesli/reflow/wordwrap"
+	"golang.org/x/term"
+
+	"github.com/sortid/sortid/cmd/sortid/internal/exit"
+)
+
+// A Console holds the streams of a command, and how to write to them.
+type Console struct {
+	In       io.Reader
+	Out, Err io.Writer
+
+	InTerminal, OutTerminal, ErrTerminal bool
+
+	Colours bool // whether Out shows colours
+	Width   int  // of Out, in characters
+	Quiet   bool // whether to show no progress and no notes
+
+	ErrWidth int // of Err, in characters; 0 if it is no terminal
+}
+
+// New returns the console of this process.
+func New() *Console {
+	return &Console{
+		In: os.Stdin, Out: os.Stdout, Err: os.Stderr,
+		InTerminal:  term.IsTerminal(int(os.Stdin.Fd())),
+		OutTerminal: term.IsTerminal(int(os.Stdout.Fd())),
+		ErrTerminal: term.IsTerminal(int(os.Stderr.Fd())),
+		Colours:     wantColours(),
+		Width:       terminalWidth(os.Stdout, 80),
+		ErrWidth:    terminalWidth(os.Stderr, 0),
+	}
+}
+
+// Rules of terminals. Colours: --color decides. Without it NO_COLOR forbids them and
+// CLICOLOR_FORCE asks for them. Else standard output has them if it is a terminal that can show
+// them. Width: on a terminal, what people read wraps between words. In files and pipes an
+// error is one line, however long, so that other programs find it.
+
+// wantColours reports whether standard output shows colours unless a flag decides.
+func wantColours() bool {
+	if force := os.Getenv("CLICOLOR_FORCE"); force != "" && force != "0" &&
+		os.Getenv("NO_COLOR") == "" {
+		return true
+	}
+	return !color.NoColor
+}
+
+// terminalWidth returns the width of a terminal in characters. If f is no terminal, it returns
+// otherwise.
+func terminalWidth(f *os.File, otherwise int) int {
+	if w, _, err := term.GetSize(int(f.Fd())); err == nil && w > 0 {
+		return w
+	}
+	return otherwise
+}
+
+// Complain tells on standard error what is wrong. The text may come from a server, so it is
+// printed as one line, without control characters.
+func (c *Console) Complain(format string, args ...any) {
+	fmt.Fprintln(c.Err, Wrap("sortid: "+Printable(fmt.Sprintf(format, args...)), c.ErrWidth, ""))
+}
+
+// Printable escapes control characters, and characters that change the direction of text.
+func Printable(s string) string {
+	var b strings.Builder
+	for i, r := range s {
+		if unicode.IsGraphic(r) && (r != utf8.RuneError || strings.HasPrefix(s[i:], string(r))) {
+			b.WriteRune(r)
+			continue
+		}
+		_, size := utf8.DecodeRuneInString(s[i:])
+		quoted := strconv.Quote(s[i : i+size])
+		b.WriteString(quoted[1 : len(quoted)-1])
+	}
+	return b.String()
+}
+
+// Wrap breaks a text between words into lines of at most width characters. All lines but the
+// first begin with indent. A width of 0 means no limit.
+func Wrap(text string, width int, indent string) string {
+	if width <= 0 {
+		return text
+	}
+	w := wordwrap.NewWriter(width)
+	w.Breakpoints = nil
+	w.Write([]byte(text))
+	w.Close()
+	return strings.ReplaceAll(w.String(), "\n", "\n"+indent)
+}
+
+// Reflow wraps the paragraphs and the lists of a help text to a width. An item of a list is
+// indented; blanks stand between its term and its text.
+func Reflow(text string, width int) string {
+	var paragraphs []string
+	for paragraph := range strings.SplitSeq(text, "\n\n") {
+		var parts []string // each to be wrapped by itself
+		for line := range strings.SplitSeq(paragraph, "\n") {
+			prefix, _ := cutTerm(line)
+			joins := len(parts) > 0 && (prefix == "" || strings.TrimSpace(prefix) == "")
+			if joins {
+				parts[len(parts)-1] += " " + strings.TrimLeft(line, " ")
+			} else {
+				parts = append(parts, line)
+			}
+		}
+		for i, part := range parts {
+			prefix, rest := cutTerm(part)
+			parts[i] = Item(prefix, rest, width)
+		}
+		paragraphs = append(paragraphs, strings.Join(parts, "\n"))
+	}
+	return strings.Join(paragraphs, "\n\n")
+}
+
+// listTerm is the indent of a line, or the term of an item of a list.
+var listTerm = regexp.MustCompile(`^ +(\S+( \S+)*  +)?`)
+
+// cutTerm splits a line into indent and term, and the text.
+func cutTerm(line string) (prefix, text string) {
+	prefix = listTerm.FindString(line)
+	return prefix, line[len(prefix):]
+}
+
+// Item wraps an item of a list to a width. The text goes below the term if there is no room
+// beside it.
+func Item(prefix, text string, width int) string {
+	longest := 0
+	for word := range strings.FieldsSeq(text) {
+		longest = max(longest, len(word))
+	}
+	indent := len(prefix)
+	if width > 0 && indent+longest > width {
+		lead := len(prefix) - len(strings.TrimLeft(prefix, " "))
+		indent = lead + 2
+		prefix = strings.TrimRight(prefix, " ") + "\n" + strings.Repeat(" ", indent)
+	}
+	return prefix + Wrap(text, max(width-indent, 20), strings.Repeat(" ", indent))
+}
+
+// The styles of what is no field.
+var (
+	Plain   = color.New()
+	Strong  = color.New(color.Bold)
+	Faint   = color.New(color.Faint)
+	Caution = color.New(color.FgYellow)
+)
+
+// Paint returns the text in a style, if Out shows colours.
+func (c *Console) Paint(style *color.Color, text string) string {
+	if !c.Colours || style == Plain {
+		return text
+	}
+	style.EnableColor()
+	return style.Sprint(text)
+}
+
+// Say writes a line to standard error. It overwrites the line of a [Progress].
+func (c *Console) Say(format string, args ...any) {
+	over := ""
+	if c.ErrTerminal {
+		over = "\r\x1b[K"
+	}
+	fmt.Fprint(c.Err, over+"sortid: "+Printable(fmt.Sprintf(format, args...))+"\n")
+}
+
+// CanAsk fails if a question is needed, and nobody is there to answer it.
+func (c *Console) CanAsk(command string, yes bool) error {
+	if yes || c.InTerminal {
+		return nil
+	}
+	return exit.Usagef("%s needs confirmation, and standard input is no terminal; use --yes",
+		command)
+}
+
+// Ask asks a question, and reports whether the answer is yes.
+func (c *Console) Ask(format string, args ...any) bool {
+	fmt.Fprintf(c.Err, format+" [y/N] ", args...)
+	answer, _ := bufio.NewReader(c.In).ReadString('\n')
+	answer = strings.ToLower(strings.TrimSpace(answer))
+	return answer == "y" || answer == "yes"
+}

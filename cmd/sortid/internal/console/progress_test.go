@@ -1,0 +1,41 @@
+package console
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+func TestProgress(t *testing.T) { synctest.Test(t, testProgress) }
+
+func testProgress(t *testing.T) {
+	var out bytes.Buffer
+	c := &Console{Err: &out, ErrTerminal: true, ErrWidth: 80}
+	for total, want := range map[int64]string{-1: "1234567", 2469134: " 50% "} {
+		out.Reset()
+		p := c.NewProgress("IDs", total)
+		p.Show(5)
+		time.Sleep(time.Second - 1)
+		p.Show(5)
+		if out.Len() > 0 {
+			t.Errorf("shown in the first second: %q", out.String())
+		}
+		time.Sleep(1)
+		p.Show(1234567)
+		if got := out.String(); !strings.Contains(got, want) || !strings.Contains(got, "IDs") {
+			t.Errorf("of %d: %q", total, got)
+		}
+		p.End()
+		if !strings.HasSuffix(out.String(), "\r") && !strings.HasSuffix(out.String(), "\x1b[2K") {
+			t.Errorf("%q", out.String())
+		}
+	}
+	for _, c := range []*Console{{Err: &out}, {Err: &out, ErrTerminal: true, OutTerminal: true},
+		{Err: &out, ErrTerminal: true, Quiet: true}} {
+		if p := c.Progress("IDs"); p != nil {
+			t.Error("progress where nobody sees it, or where it is in the way")
+		}
+	}
+}

@@ -1,0 +1,74 @@
+// Package exit says how a command ends: its exit code, and the errors and signals that decide it.
+package exit
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"syscall"
+)
+
+// The exit codes.
+const (
+	OK         = 0
+	Bad        = 1
+	WrongUsage = 2
+	Interrupt  = 130
+)
+
+var (
+	// ErrReported means that the error has been printed already.
+	ErrReported = errors.New("reported")
+	// ErrTrouble means that scan could not do all that it should, and has said so.
+	ErrTrouble = errors.New("trouble")
+	// ErrInterrupted means that the user interrupted the command.
+	ErrInterrupted = errors.New("interrupted")
+)
+
+// A usageError is a mistake in the arguments.
+type usageError struct{ error }
+
+func (e usageError) Unwrap() error { return e.error }
+
+// Usage returns err as a mistake in the arguments.
+func Usage(err error) error { return usageError{err} }
+
+// Usagef returns a mistake in the arguments.
+func Usagef(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
+
+// IsUsage reports whether an error is a mistake in the arguments.
+func IsUsage(err error) bool { return errors.As(err, new(usageError)) }
+
+// A Status ends the command with an exit code, and prints nothing.
+type Status int
+
+func (s Status) Error() string { return "exit code " + strconv.Itoa(int(s)) }
+
+// Code returns the exit code of an error, and whether to print the error.
+func Code(err error) (code int, print bool) {
+	var status Status
+	var ended signalError
+	switch {
+	case errors.As(err, &status):
+		return int(status), false
+	case err == nil || ClosedPipe(err):
+		return OK, false
+	case errors.Is(err, ErrReported):
+		return Bad, false
+	case errors.Is(err, ErrTrouble):
+		return WrongUsage, false
+	case errors.As(err, &ended):
+		return ended.code(), false
+	case errors.Is(err, ErrInterrupted):
+		return Interrupt, false
+	case IsUsage(err):
+		return WrongUsage, true
+	}
+	return Bad, true
+}
+
+// ClosedPipe reports whether the reader of an output has closed it.
+func ClosedPipe(err error) bool {
+	return errors.Is(err, syscall.EPIPE) || errors.Is(err, io.ErrClosedPipe)
+}

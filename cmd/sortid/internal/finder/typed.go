@@ -1,0 +1,28 @@
+package finder
+
+import (
+	"github.com/sortid/sortid/format"
+	"github.com/sortid/sortid/typed"
+)
+
+// Prefix returns the prefix of a typed ID that stands before the match in its text, or "". It
+// goes back to the last byte that no prefix contains.
+func (m Match) Prefix(text []byte) string {
+	if m.Encoding != format.Text || m.Start < 2 || text[m.Start-1] != '_' {
+		return ""
+	}
+	end := m.Start - 1
+	start := end
+	for start > 0 && end-start <= typed.MaxPrefixLen && (text[start-1] == '_' ||
+		'a' <= text[start-1] && text[start-1] <= 'z') {
+		start--
+	}
+	if start > 0 && classes[text[start-1]] != 0 { // as in aB_ or x2_
+		return ""
+	}
+	prefix := string(text[start:end])
+	if typed.CheckPrefix(prefix) != nil {
+		return ""
+	}
+	return prefix
+}

@@ -1,0 +1,146 @@
+// Package flags holds the kinds of flags that commands share, and reads their values.
+package flags
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/sortid/sortid/format"
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// A Choice is a flag with few values.
+type Choice struct {
+	Value string
+	of    []string
+}
+
+func (c *Choice) String() string { return c.Value }
+func (c *Choice) Type() string   { return "CHOICE" }
+func (c *Choice) Set(s string) error {
+	if !slices.Contains(c.of, s) {
+		return &format.UnknownError{What: "value", Name: s, Known: c.of}
+	}
+	c.Value = s
+	return nil
+}
+
+// Choose adds a choice to a command's flags.
+func Choose(cmd *cobra.Command, name, short, usage, value string, of ...string) *Choice {
+	return addChoice(cmd, cmd.Flags(), name, short, usage, value, of)
+}
+
+// ChooseAlways adds a choice to the flags of a command and of all below it.
+func ChooseAlways(cmd *cobra.Command, name, usage, value string, of ...string) *Choice {
+	return addChoice(cmd, cmd.PersistentFlags(), name, "", usage, value, of)
+}
+
+func addChoice(cmd *cobra.Command, set *pflag.FlagSet, name, short, usage, value string,
+	of []string) *Choice {
+	c := &Choice{Value: value, of: of}
+	last := len(of) - 1
+	set.VarP(c, name, short, usage+": "+strings.Join(of[:last], ", ")+" or "+of[last])
+	cmd.RegisterFlagCompletionFunc(
+		name, cobra.FixedCompletions(of, cobra.ShellCompDirectiveNoFileComp))
+	return c
+}
+
+// A Format is a flag that names a format.
+type Format struct {
+	*format.Format
+	of []*format.Format
+}
+
+func (f *Format) Type() string { return "FORMAT" }
+func (f *Format) String() string {
+	if f.Format == nil {
+		return ""
+	}
+	return f.Name
+}
+
+func (f *Format) Set(name string) error {
+	i := slices.IndexFunc(f.of,
+		func(known *format.Format) bool { return strings.EqualFold(known.Name, name) })
+	if i < 0 {
+		return &format.UnknownError{What: "format", Name: name, Known: format.NamesOf(f.of)}
+	}
+	f.Format = f.of[i]
+	return nil
+}
+
+// ChooseFormat adds the flag --format, which names one of these formats.
+func ChooseFormat(cmd *cobra.Command, usage string, of []*format.Format) *Format {
+	f := &Format{of: of}
+	cmd.Flags().Var(f, "format", usage)
+	cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(format.NamesOf(of),
+		cobra.ShellCompDirectiveNoFileComp))
+	return f
+}
+
+// A Count is a number of things, at least one.
+type Count uint64
+
+func (c *Count) String() string { return strconv.FormatUint(uint64(*c), 10) }
+func (c *Count) Type() string   { return "N" }
+func (c *Count) Set(s string) error {
+	n, err := strconv.ParseUint(s, 10, 64)
+	switch {
+	case errors.Is(err, strconv.ErrRange):
+		return fmt.Errorf("too many; the most is %d, and --forever has no end",
+			uint64(math.MaxUint64))
+	case err != nil || n == 0:
+		return errors.New("want a whole number from 1 on")
+	}
+	*c = Count(n)
+	return nil
+}
+
+// A Rate is a number of things a second; 0 means no limit.
+type Rate float64
+
+func (r *Rate) String() string { return strconv.FormatFloat(float64(*r), 'g', -1, 64) }
+func (r *Rate) Type() string   { return "N" }
+func (r *Rate) Set(s string) error {
+	v, err := strconv.ParseFloat(s, 64)
+	if err != nil || !(v > 0) || math.IsInf(v, 0) {
+		return errors.New("want a number of IDs a second above 0, such as 100 or 0.5")
+	}
+	*r = Rate(v)
+	return nil
+}
+
+// Formats is a flag that names formats, with commas between them.
+type Formats struct{ List, of []*format.Format }
+
+func (f *Formats) Type() string   { return "FORMAT,..." }
+func (f *Formats) String() string { return strings.Join(format.NamesOf(f.List), ",") }
+
+func (f *Formats) Set(names string) error {
+	var list []*format.Format
+	for name := range strings.SplitSeq(names, ",") {
+		one := Format{of: f.of}
+		if err := one.Set(strings.TrimSpace(name)); err != nil {
+			return err
+		}
+		if !slices.Contains(list, one.Format) {
+			list = append(list, one.Format)
+		}
+	}
+	f.List = list
+	return nil
+}
+
+// ChooseFormats adds a flag that names some of these formats.
+func ChooseFormats(cmd *cobra.Command, name, usage string, of []*format.Format) *Formats {
+	f := &Formats{of: of}
+	cmd.Flags().Var(f, name, usage)
+	cmd.RegisterFlagCompletionFunc(name,
+		cobra.FixedCompletions(format.NamesOf(of), cobra.ShellCompDirectiveNoFileComp))
+	return f
+}

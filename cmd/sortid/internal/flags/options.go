@@ -1,0 +1,99 @@
+package flags
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/sortid/sortid/cmd/sortid/internal/exit"
+	"github.com/sortid/sortid/format"
+	"github.com/spf13/cobra"
+)
+
+// Options are the flags for generators.
+type Options struct {
+	cmd   *cobra.Command
+	names []string
+}
+
+// ChooseOptions adds the options of all formats to a command's flags.
+func ChooseOptions(cmd *cobra.Command) *Options {
+	options := &Options{cmd: cmd}
+	usage := map[string]string{}
+	for _, f := range format.Ours() {
+		for _, o := range f.Options {
+			if have := format.WithOption(o.Name); len(have) == len(format.Ours()) {
+				usage[o.Name] = o.Usage
+			} else {
+				usage[o.Name] += "; " + f.Name + ": " + o.Usage
+			}
+			if cmd.Flags().Lookup(o.Name) != nil {
+				continue
+			}
+			options.names = append(options.names, o.Name)
+			if o.Value == "" {
+				cmd.Flags().Bool(o.Name, false, "")
+			} else {
+				cmd.Flags().Var(&optionFlag{kind: o.Value}, o.Name, "")
+			}
+		}
+	}
+	for name, text := range usage {
+		cmd.Flags().Lookup(name).Usage = strings.TrimPrefix(text, "; ")
+	}
+	cmd.RegisterFlagCompletionFunc("rollback",
+		cobra.FixedCompletions([]string{"reset", "abort", "wait"},
+			cobra.ShellCompDirectiveNoFileComp))
+	return options
+}
+
+// Values returns the values of the options for a format. On a lease no node ID is needed.
+func (options *Options) Values(f *format.Format, leased bool) (map[string]string, error) {
+	values := map[string]string{}
+	for _, name := range options.names {
+		if flag := options.cmd.Flags().Lookup(name); flag.Changed {
+			values[name] = flag.Value.String()
+		}
+	}
+	for _, o := range f.Options {
+		if _, given := values[o.Name]; given || o.Env == "" || leased && o.Name == f.Node {
+			continue
+		}
+		if value, ok := os.LookupEnv(o.Env); ok {
+			values[o.Name] = value
+		} else if o.Needed {
+			return nil, exit.Usagef(
+				"%s needs --%s %s or the environment variable %s, or --lease URL: %s", f.Name,
+				o.Name, o.Value, o.Env, o.Usage)
+		}
+	}
+	return values, nil
+}
+
+// OptionError words an error in a generator's options in terms of their flags.
+func OptionError(err error) error {
+	var wrong *format.OptionError
+	if !errors.As(err, &wrong) {
+		return exit.Usage(err)
+	}
+	text := "--" + wrong.Option
+	if wrong.Value != "" {
+		text += fmt.Sprintf(" %q", wrong.Value)
+	}
+	if wrong.Other != "" {
+		text += " and --" + wrong.Other
+	}
+	text += ": " + wrong.Err.Error()
+	if wrong.Instead != "" {
+		text += "; use --" + wrong.Instead
+	}
+	return exit.Usagef("%s", text)
+}
+
+// An optionFlag is a flag whose value the format reads.
+type optionFlag struct{ value, kind string }
+
+func (f *optionFlag) String() string     { return f.value }
+func (f *optionFlag) Type() string       { return f.kind }
+func (f *optionFlag) Set(s string) error { f.value = s; return nil }

@@ -1,0 +1,136 @@
+package flags
+
+import (
+	"fmt"
+	"time"
+	_ "time/tzdata" // for --tz where the system has no zones, as in a container
+
+	"github.com/sortid/sortid/cmd/sortid/internal/exit"
+	"github.com/sortid/sortid/cmd/sortid/internal/inspect"
+	"github.com/sortid/sortid/cmd/sortid/internal/when"
+	"github.com/sortid/sortid/format"
+	"github.com/spf13/cobra"
+)
+
+// Span holds the flags for a range of times.
+type Span struct {
+	cmd                  *cobra.Command
+	from, to, on, around string
+	within               time.Duration
+	zone                 string
+}
+
+// ChooseSpan adds the flags to a command; toDefault says what an absent --to means.
+func ChooseSpan(cmd *cobra.Command, toDefault string) *Span {
+	f := &Span{cmd: cmd}
+	flags := cmd.Flags()
+	flags.StringVar(&f.from, "from", "", "the first `TIME` of the range")
+	flags.StringVar(&f.to, "to", "", "the first `TIME` after the range (default "+toDefault+")")
+	flags.StringVar(&f.on, "on", "", "the `DATE` that is the range: 2006-01-02, today or yesterday")
+	flags.StringVar(&f.around, "around", "", "an `ID` whose time is the middle of the range")
+	flags.DurationVar(&f.within, "within", 5*time.Minute,
+		"how far the range reaches before and after the time of --around, a `DURATION`")
+	flags.StringVar(&f.zone, "tz", "",
+		"the time `ZONE` of times without an offset, such as Europe/Berlin (default UTC)")
+	return f
+}
+
+// A Range is a range of times, without its end. Either end is zero if it is not given.
+type Range struct{ From, To time.Time }
+
+// Read returns the range that the flags tell. The ID of --around may be of any format. It is
+// read as an ID of s first, unless s is nil.
+func (f *Span) Read(now time.Time, s *format.Format) (r Range, err error) {
+	for _, pair := range [][2]string{{"on", "from"}, {"on", "to"}, {"on", "around"},
+		{"around", "from"}, {"around", "to"}} {
+		if f.given(pair[0]) && f.given(pair[1]) {
+			return r, exit.Usagef("--%s and --%s exclude each other", pair[0], pair[1])
+		}
+	}
+	if f.given("within") && !f.given("around") {
+		return r, exit.Usagef("--within goes with --around")
+	}
+	zone := time.UTC
+	if f.given("tz") {
+		if !f.given("from") && !f.given("to") && !f.given("on") {
+			return r, exit.Usagef("--tz goes with --from, --to or --on")
+		}
+		if zone, err = time.LoadLocation(f.zone); err != nil || f.zone == "" {
+			return r, exit.Usagef(
+				"--tz: %q is no time zone; want a name such as Europe/Berlin, America/New_York or UTC", f.zone)
+		}
+	}
+	switch {
+	case f.given("on"):
+		r.From, r.To, err = when.Day(f.on, now, zone)
+		if err != nil {
+			err = exit.Usagef("--on: %w", err)
+		}
+		return r, err
+	case f.given("around"):
+		t, err := timeOfID(f.around, s)
+		if err != nil {
+			return r, exit.Usagef("--around: %w", err)
+		}
+		if f.within <= 0 {
+			return r, exit.Usagef("--within: want a duration above 0, such as 5m")
+		}
+		return Range{t.Add(-f.within), t.Add(f.within)}, nil
+	}
+	if f.given("from") {
+		if r.From, err = timeIn("from", f.from, now, zone); err != nil {
+			return r, err
+		}
+	}
+	if f.given("to") {
+		if r.To, err = timeIn("to", f.to, now, zone); err != nil {
+			return r, err
+		}
+	}
+	if !r.From.IsZero() && !r.To.IsZero() && !r.From.Before(r.To) {
+		return r, exit.Usagef(
+			"the range from %s to %s is empty: its end must be later than its start",
+			format.FormatTime(r.From), format.FormatTime(r.To))
+	}
+	return r, nil
+}
+
+func (f *Span) given(name string) bool { return f.cmd.Flags().Changed(name) }
+
+// timeOfID returns the time of an ID, of the format if it can be.
+func timeOfID(text string, s *format.Format) (time.Time, error) {
+	if s != nil {
+		if r, err := (&inspect.Reader{Format: s}).Read(text); err == nil {
+			return r.Time(), nil
+		}
+	}
+	r, err := new(inspect.Reader).Read(text)
+	switch {
+	case err != nil:
+		return time.Time{}, err
+	case r.Time().IsZero():
+		return time.Time{}, fmt.Errorf("%s is %s, which has no time in it", inspect.Quote(text),
+			r.As())
+	}
+	return r.Time(), nil
+}
+
+// TimeOf reads the time of a flag, in UTC unless it says otherwise.
+func TimeOf(name, text string, now time.Time) (time.Time, error) {
+	return timeIn(name, text, now, time.UTC)
+}
+
+// Times lists the times that flags take.
+const Times = when.Accepted + ", or the start of today or yesterday"
+
+func timeIn(name, text string, now time.Time, zone *time.Location) (time.Time, error) {
+	if when.IsDay(text) {
+		t, _, err := when.Day(text, now, zone)
+		return t, err
+	}
+	t, err := when.ParseIn(text, now, zone)
+	if err != nil {
+		return t, exit.Usagef("--%s: %w", name, err)
+	}
+	return t, nil
+}

@@ -1,0 +1,87 @@
+package flags
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/agnivade/levenshtein"
+	"github.com/sortid/sortid/format"
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// Nearest returns the name that was probably meant, or nothing.
+func Nearest(name string, known []string) string {
+	best, least := "", 3
+	for _, k := range known {
+		if d := levenshtein.ComputeDistance(strings.ToLower(name), k); d < least && d < len(k) {
+			best, least = k, d
+		}
+	}
+	return best
+}
+
+// WithSuggestion returns the error's message, and what was probably meant by an unknown
+// name.
+func WithSuggestion(err error) string {
+	var unknown *format.UnknownError
+	if errors.As(err, &unknown) && len(unknown.Name) < 64 {
+		if near := Nearest(unknown.Name, unknown.Known); near != "" {
+			return fmt.Sprintf("%v; did you mean %q?", err, near)
+		}
+	}
+	return err.Error()
+}
+
+// renamed are the flags that go by another name here.
+var renamed = map[string]string{
+	"scheme": "format", "schemes": "format", "node-size": "node-bits", "node-id-size": "node-bits",
+	"encoding": "output", "tmpl": "template",
+}
+
+// Explain words an error of pflag: what was probably meant, or what the value should be.
+func Explain(cmd *cobra.Command, err error) error {
+	var unknown *pflag.NotExistError
+	if errors.As(err, &unknown) && len(unknown.GetSpecifiedName()) > 1 {
+		var known []string
+		cmd.Flags().VisitAll(func(f *pflag.Flag) { known = append(known, f.Name) })
+		near := renamed[unknown.GetSpecifiedName()]
+		if !slices.Contains(known, near) {
+			near = Nearest(unknown.GetSpecifiedName(), known)
+		}
+		if near != "" {
+			return fmt.Errorf("%w; did you mean --%s?", err, near)
+		}
+	}
+	var invalid *pflag.InvalidValueError
+	if errors.As(err, &invalid) && strings.Contains(invalid.GetValue(), "{{") &&
+		cmd.Flags().Lookup("template") != nil {
+		return fmt.Errorf("%w; a template goes to --template", err)
+	}
+	var number *strconv.NumError
+	if errors.As(err, &invalid) && errors.As(err, &number) {
+		want := "a whole number"
+		switch kind := invalid.GetFlag().Value.Type(); {
+		case errors.Is(number, strconv.ErrRange):
+			want = "a smaller number"
+		case strings.HasPrefix(kind, "float"):
+			want = "a number"
+		case kind == "bool":
+			want = "true or false"
+		}
+		return fmt.Errorf("--%s %q: want %s", invalid.GetFlag().Name, invalid.GetValue(), want)
+	}
+	if unknown != nil && strings.Contains(cmd.Use, "[ID...") &&
+		!flagLike(unknown.GetSpecifiedName()) {
+		return fmt.Errorf("%w; an ID that begins with \"-\" goes after \"--\"", err)
+	}
+	return err
+}
+
+// flagLike reports whether somebody who typed the name meant a flag, and not an ID.
+func flagLike(name string) bool {
+	return len(name) > 1 && strings.Trim(name, "abcdefghijklmnopqrstuvwxyz-") == ""
+}

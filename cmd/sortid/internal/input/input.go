@@ -1,0 +1,128 @@
+// Package input reads the IDs that a command is given, as arguments or as lines.
+package input
+
+import (
+	"bufio"
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/sortid/sortid/cmd/sortid/internal/console"
+	"github.com/sortid/sortid/cmd/sortid/internal/exit"
+	"github.com/sortid/sortid/cmd/sortid/internal/lines"
+)
+
+// Texts calls do for each argument, and writes what do appended to b. Without arguments, and
+// for the argument "-", it calls do for each line of standard input. If do fails, Texts names
+// the text on standard error, continues, and returns exit.ErrReported at the end. An error in
+// the use of flags ends it at once.
+func Texts(c *console.Console, args []string,
+	do func(b []byte, text string) ([]byte, error)) error {
+	w := &writer{Console: c, Writer: bufio.NewWriterSize(c.Out, 64<<10), do: do}
+	if len(args) == 0 {
+		args = []string{"-"}
+	}
+	for i, arg := range args {
+		var err error
+		if arg == "-" {
+			err = w.lines(c.In)
+		} else {
+			err = w.text(arg, "argument", i+1)
+		}
+		if err != nil {
+			w.progress.End()
+			return cmp.Or(w.Flush(), err)
+		}
+	}
+	w.progress.End()
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	if w.bad >= manyBad && !c.Quiet {
+		fmt.Fprintf(c.Err, "sortid: %s of %s IDs could not be read\n", console.Thousands(w.bad),
+			console.Thousands(w.all))
+	}
+	if w.bad > 0 {
+		return exit.ErrReported
+	}
+	return nil
+}
+
+// manyBad is how many bad texts there must be for their number to be printed at the end.
+const manyBad = 10
+
+type writer struct {
+	*console.Console
+	*bufio.Writer
+	do       func([]byte, string) ([]byte, error)
+	progress *console.Progress
+	bad, all uint64 // texts
+}
+
+// text deals with one text. Its error is one of writing, or of the use of flags.
+func (w *writer) text(text, what string, number int) error {
+	w.all++
+	b, err := w.do(w.AvailableBuffer(), text)
+	if err != nil {
+		if what == "argument" && exit.IsUsage(err) {
+			return err
+		}
+		return w.report(what, number, err)
+	}
+	_, err = w.Write(b)
+	return err
+}
+
+// report names a bad text. On a terminal messages and output stay in order.
+func (w *writer) report(what string, number int, err error) error {
+	w.bad++
+	if w.Quiet {
+		return nil
+	}
+	w.progress.End()
+	w.Complain("%s %d: %v", what, number, err)
+	if w.OutTerminal {
+		return w.Flush()
+	}
+	return nil
+}
+
+func (w *writer) lines(in io.Reader) error {
+	if w.InTerminal && !w.Quiet {
+		fmt.Fprintln(w.Console.Err,
+			"sortid: reading IDs from the terminal, one in a line; Ctrl-D ends")
+	}
+	read := &console.Counter{Reader: in}
+	r := lines.NewReader(read)
+	done := func() uint64 { return uint64(r.Number()) }
+	if size := console.SizeOf(in); size >= 0 && !w.OutTerminal {
+		w.progress = w.NewProgress("bytes", size)
+		done = func() uint64 { return read.N }
+	} else {
+		w.progress = w.Progress("lines")
+	}
+	for {
+		if !r.Ready() { // write what there is before waiting for input
+			if err := w.Flush(); err != nil {
+				return err
+			}
+		}
+		line, err := r.Next()
+		switch {
+		case err == io.EOF:
+			return nil
+		case errors.Is(err, lines.ErrTooLong):
+			w.all++
+			err = w.report("line", r.Number(), err)
+		case err != nil:
+			return fmt.Errorf("cannot read standard input: %w", err)
+		default:
+			err = w.text(string(line), "line", r.Number())
+		}
+		if err != nil {
+			return err
+		}
+		w.progress.Show(done())
+	}
+}

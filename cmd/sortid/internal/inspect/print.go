@@ -1,0 +1,88 @@
+package inspect
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"text/template"
+	"time"
+
+	"github.com/sortid/sortid/format"
+)
+
+// AppendShort appends time, format and fields in a line.
+func AppendShort(b []byte, r *Reading) ([]byte, error) {
+	t := FormatTime(r.Time())
+	if t == "" {
+		t = "-"
+	}
+	b = fmt.Appendf(b, "%s %s", t, r.Name())
+	for _, v := range r.fields() {
+		b = fmt.Appendf(b, " %s=%s", v.Name, v)
+	}
+	return append(b, '\n'), nil
+}
+
+// fields returns the named fields of the ID. If node ID and counter are to be shown, they
+// replace the field that they share.
+func (r *Reading) fields() []format.Value {
+	values := r.ID.Fields()
+	if r.Split != nil {
+		values = values[:1]
+		for _, f := range r.Split {
+			values = append(values, f.Of(r.ID))
+		}
+	}
+	return values
+}
+
+// A stamp is a time that prints as IDs' times do.
+type stamp struct{ time.Time }
+
+func (s stamp) String() string { return FormatTime(s.Time) }
+
+// templateData is what a template of --template can print.
+type templateData struct {
+	Input, Format, Encoding, Text, Hex, Int, UUID, Reason string
+
+	Time               stamp
+	Fields             map[string]string
+	Plausible, Foreign bool
+}
+
+// Template returns a function that prints readings by a template.
+func Template(layout string) (func(b []byte, r *Reading) ([]byte, error), error) {
+	t, err := template.New("template").Option("missingkey=zero").Parse(layout)
+	if err != nil {
+		return nil, plainTemplateError(err)
+	}
+	if err := t.Execute(io.Discard, templateData{}); err != nil {
+		return nil, plainTemplateError(err)
+	}
+	return func(b []byte, r *Reading) ([]byte, error) {
+		d := templateData{
+			Input: r.Input, Format: r.Name(), Encoding: string(r.Encoding),
+			Text: r.Text(), Reason: r.Reason(),
+			Hex: r.in(format.Hex), Int: r.in(format.Int), UUID: r.in(format.UUID),
+			Time: stamp{r.Time()}, Plausible: r.Plausible(), Foreign: !r.Ours(),
+			Fields: map[string]string{},
+		}
+		for _, values := range [][]format.Value{r.ID.Fields(), r.fields()} {
+			for _, v := range values {
+				d.Fields[v.Name] = v.String()
+			}
+		}
+		var line strings.Builder
+		if err := t.Execute(&line, d); err != nil {
+			return b, plainTemplateError(err)
+		}
+		return append(append(b, line.String()...), '\n'), nil
+	}, nil
+}
+
+// plainTemplateError removes the names of this program's types from a template's error.
+func plainTemplateError(err error) error {
+	msg := strings.TrimPrefix(err.Error(), "template: format:")
+	msg = strings.ReplaceAll(msg, "in type inspect.templateData", "")
+	return fmt.Errorf("the template: %s", strings.TrimSpace(msg))
+}

@@ -1,0 +1,265 @@
+// Package inspect tells what IDs are. It guesses the format of a text, says why, lists other
+// readings, and writes them as JSON.
+package inspect
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/sortid/sortid/cmd/sortid/internal/finder"
+	"github.com/sortid/sortid/format"
+)
+
+// A Guess is one way to read a text.
+type Guess struct{ format.Candidate }
+
+// Ours reports whether sortid makes the ID's format. Other formats it only reads.
+func (g *Guess) Ours() bool { return g.ID.Format().Generates() }
+
+// Name returns the name of the format.
+func (g *Guess) Name() string { return g.ID.Format().Name }
+
+// Time returns the ID's time, zero if it has none.
+func (g *Guess) Time() time.Time { return g.ID.Time() }
+
+// Text returns the text of the ID.
+func (g *Guess) Text() string { return g.Candidate.String() }
+
+// in returns the ID in an encoding, and nothing if its format does not have it.
+func (g *Guess) in(e format.Encoding) string {
+	if !g.ID.Format().HasEncoding(e) {
+		return ""
+	}
+	return g.ID.In(e)
+}
+
+// As names the format and the encoding.
+func (g *Guess) As() string { return g.Name() + " " + string(g.Encoding) }
+
+// Shape words what a text that is read so looks like.
+func (g *Guess) Shape() string {
+	f := g.ID.Format()
+	shape := f.Alphabet
+	switch g.Encoding {
+	case format.Hex:
+		shape = fmt.Sprintf("%d hexadecimal digits", f.Bits/4)
+	case format.Int:
+		shape = "a decimal integer"
+	case format.UUID:
+		shape = "a UUID's 36 characters"
+	}
+	return shape + f.Mark
+}
+
+// A Reading is a text read as an ID, and what else the text could be.
+type Reading struct {
+	Input    string
+	Stripped []string // what was removed from the input first
+	Guess
+	Given  bool           // whether the format was given, and not guessed.
+	Others []Guess        // other readings, the most probable first
+	Split  []format.Field // node ID and counter, to show instead of their field
+	now    time.Time      // when it was read
+}
+
+// hashLength is how many hexadecimal digits a SHA-1 has, as the names of Git's commits.
+const hashLength = 40
+
+// A Reader reads texts. If the format is nil, it tries the plausible encodings of all formats.
+// Else it tries the encodings of the format.
+type Reader struct {
+	Format *format.Format
+	hashes finder.Ratio // of hashLength hexadecimal digits: hashes or IDs
+	uuids  finder.UUIDs
+
+	candidates []format.Candidate // for reuse
+	guesses    []Guess
+}
+
+// Read reads a text. The reading's others are good until the next call.
+func (in *Reader) Read(text string) (Reading, error) {
+	now := time.Now()
+	r := Reading{Input: text, now: now}
+	if s := in.Format; s != nil {
+		c, err := s.Read(text)
+		if err != nil { // unless it is one as it stands, as uid60's may be
+			if text, r.Stripped = strip(text); r.Stripped != nil {
+				c, err = s.Read(text)
+			}
+		}
+		r.Candidate, r.Given = c, true
+		return r, err
+	}
+	text, r.Stripped = strip(text)
+	in.candidates = format.AppendDetect(in.candidates[:0], text, now)
+	all := in.guesses[:0]
+	for _, c := range in.candidates {
+		all = append(all, Guess{Candidate: c})
+	}
+	if len(text) == hashLength && isHex(text) && !in.hashes.Accept(len(all) > 0) && len(all) > 0 {
+		return r,
+			fmt.Errorf(
+				"%s is probably a hash, as others here are; --format %s reads it all the same",
+				Quote(text), all[0].Name())
+	}
+	if len(all) == 0 {
+		return r, unreadable(text, now)
+	}
+	if len(text) == uuidLength {
+		in.judgeUUID(all)
+	}
+	in.guesses = all
+	r.Guess, r.Others = all[0], all[1:]
+	return r, nil
+}
+
+// ReadAs reads a text in an encoding, or in any if from is empty.
+func (in *Reader) ReadAs(from format.Encoding, text string) (Reading, error) {
+	if s := in.Format; s != nil && from != "" {
+		bare := text
+		id, err := s.ParseAs(from, text)
+		if err != nil {
+			bare, _ = strip(text)
+			id, err = s.ParseAs(from, bare)
+		}
+		return Reading{Input: text, now: time.Now(),
+			Guess: Guess{format.Candidate{ID: id, Encoding: from}}, Given: true}, err
+	}
+	r, err := in.Read(text)
+	if err != nil || from == "" || r.Given && r.Encoding == from {
+		return r, err
+	}
+	found := r
+	var fit, ours []Guess
+	for _, g := range append([]Guess{r.Guess}, r.Others...) {
+		switch {
+		case g.Encoding != from:
+		case g.Ours():
+			ours = append(ours, g)
+			fallthrough
+		default:
+			fit = append(fit, g)
+		}
+	}
+	if len(ours) > 0 { // any UUID or number may be an ID of others, too
+		fit = ours
+	}
+	if len(fit) == 0 {
+		return r,
+			fmt.Errorf(
+				"no format reads %s as %s with a plausible time, but as %s; --format tells which to use", Quote(text), from, found.As())
+	}
+	r.Guess, r.Others = fit[0], fit[1:]
+	return r, nil
+}
+
+// uuidLength is how many characters a UUID has.
+const uuidLength = 36
+
+// judgeUUID puts the reading first that scan would choose. All are readings of one UUID.
+func (in *Reader) judgeUUID(all []Guess) {
+	i := slices.IndexFunc(all, func(g Guess) bool { return g.Ours() })
+	standard := !all[0].Ours()
+	if in.uuids.Accept(standard, i >= 0) && standard && all[0].Time().IsZero() {
+		own := all[i]
+		copy(all[1:i+1], all[:i])
+		all[0] = own
+	}
+}
+
+// Found returns the reading of an ID that was found in a text. Given tells that its format was
+// named.
+func Found(id format.ID, e format.Encoding, text string, given bool, now time.Time) Reading {
+	return Reading{Input: text, Guess: Guess{format.Candidate{ID: id, Encoding: e}}, Given: given,
+		now: now}
+}
+
+// Sure returns an error if the reading is a guess that may well be wrong. Such a guess has
+// another plausible reading, or is a text of uid60.
+func (r *Reading) Sure() error {
+	switch {
+	case r.Given:
+		return nil
+	case len(r.Others) > 0:
+		names := []string{r.As()}
+		for i := range r.Others {
+			names = append(names, r.Others[i].As())
+		}
+		return fmt.Errorf("%s can be read as %s; --format tells which it is", Quote(r.Input),
+			strings.Join(names, " or as "))
+	case r.wordLike():
+		return fmt.Errorf(
+			"%s looks like a %s, but many words do; --format %[2]s tells that it is one",
+			Quote(r.Input), r.Name())
+	}
+	return nil
+}
+
+// AppendTime appends the time in a line. Unless the reading is sure, all readings must have
+// the same time.
+func (r *Reading) AppendTime(b []byte) ([]byte, error) {
+	t := r.Time()
+	same := true
+	for i := range r.Others {
+		same = same && r.Others[i].Time().Equal(t)
+	}
+	if !same || len(r.Others) == 0 {
+		if err := r.Sure(); err != nil {
+			return b, err
+		}
+	}
+	if t.IsZero() {
+		return b, fmt.Errorf("%s is %s, which has no time in it", Quote(r.Input), r.As())
+	}
+	return append(append(b, FormatTime(t)...), '\n'), nil
+}
+
+// wordLike reports whether the text was read in a format for which many words of its length
+// are valid.
+func (r *Reading) wordLike() bool {
+	return r.ID.Format().Search.WordLike && r.Encoding == format.Text
+}
+
+// Reason says why the text was read so.
+func (r *Reading) Reason() string {
+	switch {
+	case r.Given:
+		return "the format was given"
+	case r.Time().IsZero():
+		return r.Shape()
+	case r.wordLike():
+		return r.Shape() + ", and its time is plausible, as many words' times are"
+	}
+	return r.Shape() + ", and its time is plausible"
+}
+
+// Plausible reports whether the ID's time is plausible.
+func (r *Reading) Plausible() bool { return r.ID.Plausible(r.now) }
+
+// unreadable returns the error for a text that is no ID of any format, with what to do.
+func unreadable(text string, now time.Time) error {
+	e := format.Explain(text, now)
+	if e.Problem == format.Within {
+		return fmt.Errorf("%w; scan finds IDs in text", e)
+	}
+	return e
+}
+
+// Quote returns the start of a text in quotes, as errors show it.
+func Quote(text string) string {
+	if len(text) > 64 {
+		return strconv.Quote(text[:64] + "...")
+	}
+	return strconv.Quote(text)
+}
+
+// FormatTime is [format.FormatTime], and nothing for no time.
+func FormatTime(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return format.FormatTime(t)
+}

@@ -1,0 +1,33 @@
+package inspect
+
+import (
+	"testing"
+
+	"github.com/sortid/sortid/format"
+)
+
+// A UUID of version 4 is called that, as scan does, until other UUIDs show that these are IDs of
+// ours.
+func TestVersion4(t *testing.T) {
+	const v4, own = "017fef39-c264-4ba5-8a94-83188841e05a", "017fef39-c264-0ba5-0a94-83188841e05a"
+	var in Reader
+	for i, c := range []struct{ text, want string }{
+		{v4, "uuidv4"}, {v4, "uuidv4"}, {own, "scru128"}, {v4, "scru128"},
+	} {
+		r, err := in.Read(c.text)
+		if err != nil || r.Name() != c.want || c.text == v4 && len(r.Others) != 1 {
+			t.Errorf("%d: %s is %s, %v, want %s", i, c.text, r.Name(), err, c.want)
+		}
+	}
+}
+
+// Forms of IDs of others are read where the format is named.
+func TestGivenFormat(t *testing.T) {
+	for _, f := range format.All() {
+		in := Reader{Format: f}
+		r, err := in.Read(f.Example)
+		if err != nil || r.ID.Format() != f || !r.Given {
+			t.Errorf("%s: %v, %v", f.Name, r.ID, err)
+		}
+	}
+}

@@ -1,0 +1,141 @@
+package leases
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/sortid/sortid"
+	"github.com/sortid/sortid/cmd/sortid/internal/console"
+	"github.com/sortid/sortid/cmd/sortid/internal/exit"
+	"github.com/sortid/sortid/format"
+	"github.com/sortid/sortid/lease"
+	"github.com/sortid/sortid/store"
+)
+
+// A Holder is a process that has a node ID on lease. A generator can be built on it before
+// it has the lease, so that mistakes in the generator's options are found first.
+type Holder struct {
+	*console.Console
+	Lease *lease.Lease // nil until Acquire
+
+	options *Options
+	format  *format.Format
+	store   store.Store
+	stop    context.CancelFunc
+	watch   sync.WaitGroup
+}
+
+var _ sortid.Lease = (*Holder)(nil)
+
+// NewHolder returns a holder for a format that has no lease yet. It writes messages to
+// standard error.
+func NewHolder(c *console.Console, o *Options, f *format.Format) *Holder {
+	return &Holder{Console: c, options: o, format: f, stop: func() {}}
+}
+
+// NodeBits returns the size of the node ID in bits.
+func (h *Holder) NodeBits() int { return int(h.options.Bits) }
+
+// TickLength returns the length of a tick of the format.
+func (h *Holder) TickLength() time.Duration { return h.format.Lease.Tick }
+
+// Epoch returns the time at which tick 0 of the format begins.
+func (h *Holder) Epoch() time.Time { return h.format.Lease.Epoch }
+
+// ClaimTick claims a tick of the lease, which there must be.
+func (h *Holder) ClaimTick(tick int64) (uint32, int64, error) { return h.Lease.ClaimTick(tick) }
+
+// WaitTick waits for a tick of the lease, which there must be.
+func (h *Holder) WaitTick(ctx context.Context, tick int64) error {
+	return h.Lease.WaitTick(ctx,
+		tick)
+}
+
+// Acquire leases a node ID. Only this function decides how long a command waits. The store has
+// [Patience] to answer. With the option Wait, the wait for a node ID has no limit.
+func (h *Holder) Acquire(ctx context.Context) error {
+	o := h.options
+	config := lease.Config{
+		Realm: o.RealmOf(h.format), Format: h.format.Lease, NodeBits: int(o.Bits), Window: o.Window,
+		Name: MyName(),
+	}
+	if err := config.Validate(); err != nil {
+		return exit.Usage(err)
+	}
+	limited, cancel := context.WithTimeout(ctx, Patience)
+	defer cancel()
+	st, err := Open(limited, h.Console, o, config)
+	if err != nil {
+		return err
+	}
+	for _, condition := range st.Conditions() {
+		h.Complain("%s", condition)
+	}
+	config.MustExist = true // by now
+	held, err := lease.Acquire(limited, st, config)
+	if o.Wait && (errors.Is(err, lease.ErrFull) || errors.Is(err, lease.ErrLead)) {
+		h.Complain("waiting for a node ID: %v", err)
+		config.Wait = true
+		held, err = lease.Acquire(ctx, st, config)
+	}
+	if err != nil {
+		st.Close()
+		return err
+	}
+	h.store, h.Lease = st, held
+	return nil
+}
+
+// Watch says on standard error when generators have to wait for the store, and when they go on,
+// until ctx ends or the lease is released.
+func (h *Holder) Watch(ctx context.Context) {
+	ctx, h.stop = context.WithCancel(ctx)
+	h.watch.Go(func() { h.tell(ctx) })
+}
+
+// Release gives the node ID back.
+func (h *Holder) Release() {
+	h.stop()
+	h.watch.Wait()
+	until := h.Lease.Until()
+	ctx, cancel := context.WithTimeout(context.Background(), ReleasePatience)
+	defer cancel()
+	if err := h.Lease.Close(ctx); err != nil {
+		h.Complain("node ID %s could not be given back, and is free by itself soon after %s: %v",
+			h.Node(), format.FormatTime(until), err)
+	}
+	h.store.Close()
+}
+
+// Node returns the node ID and its size, as in "42/8".
+func (h *Holder) Node() string {
+	return lease.Block{NodeID: h.Lease.NodeID(), Size: uint8(h.Lease.NodeBits())}.String()
+}
+
+// tell says when the lease has run out, and when it is renewed, until ctx ends. A process that
+// was only stopped for a while also finds that its lease has run out. It renews the lease at
+// once, so tell says nothing.
+func (h *Holder) tell(ctx context.Context) {
+	const look, worth = 200 * time.Millisecond, 3
+	late := 0
+	for exit.Sleep(ctx, look) == nil {
+		until := h.Lease.Until()
+		if time.Now().Before(until) {
+			if late >= worth {
+				h.Say("going on, with node ID %s", h.Node())
+			}
+			late = 0
+			continue
+		}
+		if late++; late == worth {
+			reason := h.Lease.Err()
+			if reason == nil {
+				reason = errors.New("the store does not answer")
+			}
+			h.Say("node ID %s was leased until %s; waiting for it to be renewed: %v", h.Node(),
+				format.FormatTime(until), reason)
+		}
+	}
+}

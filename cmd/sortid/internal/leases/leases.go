@@ -1,0 +1,211 @@
+// Package leases opens stores of leases for the command, makes realms, and holds the node ID
+// on which a command makes IDs.
+package leases
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/sortid/sortid/cmd/sortid/internal/console"
+	"github.com/sortid/sortid/cmd/sortid/internal/exit"
+	"github.com/sortid/sortid/cmd/sortid/internal/flags"
+	"github.com/sortid/sortid/format"
+	"github.com/sortid/sortid/lease"
+	"github.com/sortid/sortid/store"
+	"github.com/spf13/cobra"
+)
+
+// How long commands wait for a store. They are variables for tests.
+var (
+	Patience        = 30 * time.Second // For the store to answer.
+	LookPatience    = 5 * time.Second  // For it to answer a command that only looks.
+	ReleasePatience = 5 * time.Second  // For it to take the node ID back at the end.
+	slow            = 3 * time.Second  // After this a command says that there is no answer yet.
+)
+
+// SetPatience sets all of these times, for tests.
+func SetPatience(d time.Duration) {
+	Patience, LookPatience, ReleasePatience, slow = d, d, d, d
+}
+
+// Options are the flags of a command that leases a node ID.
+type Options struct {
+	URL, Realm string
+	Bits       flags.Count
+	Window     time.Duration
+	Create     bool
+	MustExist  bool
+	Wait       bool
+	Log        *slog.Logger // is told of new realms, instead of standard error
+}
+
+// AddFlags adds the flags that do not name the store.
+func (o *Options) AddFlags(cmd *cobra.Command) {
+	o.Bits = 8
+	f := cmd.Flags()
+	f.StringVar(&o.Realm, "realm", "",
+		"the `NAME` of the set of node IDs to lease from (default: the format's name)")
+	f.Var(&o.Bits, "node-bits", "the size of the leased node ID")
+	f.DurationVar(&o.Window, "lease-window", 0,
+		"how far ahead the lease is kept renewed, a `DURATION`: IDs are made without the store for half of it at least (default: the realm's, 1m)")
+	f.BoolVar(&o.Create, "create", false,
+		"make the realm if the store has none of this name; without --create only a file that is new gets one")
+	f.BoolVar(&o.MustExist, "must-exist", false, "make neither a file nor a realm")
+	f.BoolVar(&o.Wait, "wait", false, "wait for a node ID if none is free")
+}
+
+// Wanted reports whether there is to be a lease. An empty URL is an error: it may be an unset
+// variable, and must not mean that there is no lease.
+func (o *Options) Wanted(cmd *cobra.Command) (bool, error) {
+	if o.URL == "" && cmd.Flags().Changed("lease") {
+		return false, exit.Usagef(
+			"--lease wants the URL of a store, and has an empty text; see sortid lease --help")
+	}
+	for _, name := range []string{"realm", "node-bits", "lease-window", "create", "must-exist",
+		"wait"} {
+		if o.URL == "" && cmd.Flags().Changed(name) {
+			return false, exit.Usagef("--%s goes with --lease URL", name)
+		}
+	}
+	if o.Create && o.MustExist {
+		return false, exit.Usagef("--create and --must-exist exclude each other")
+	}
+	return o.URL != "", CheckRealm(cmd)
+}
+
+// RealmOf returns the name of the realm for a format.
+func (o *Options) RealmOf(f *format.Format) string { return cmp.Or(o.Realm, f.Name) }
+
+// CheckBits returns an error if no node ID of the format has so many bits.
+func (o *Options) CheckBits(f *format.Format) error {
+	if most := f.Lease.Bits; o.Bits > flags.Count(most) {
+		return exit.Usagef("--node-bits %d: a node ID of %s has 1 to %d bits", o.Bits, f.Name, most)
+	}
+	return nil
+}
+
+// CheckRealm refuses an empty name: it may be an unset variable, and must not mean another
+// realm.
+func CheckRealm(cmd *cobra.Command) error {
+	if f := cmd.Flags().Lookup("realm"); f.Changed && f.Value.String() == "" {
+		return exit.Usagef("--realm wants the name of a realm, and has an empty text")
+	}
+	return nil
+}
+
+// An Opener is [store.Open] or [store.OpenExisting].
+type Opener = func(context.Context, string) (store.Store, error)
+
+// openStore opens a store. A URL that can name no store is a mistake in the arguments. With
+// env:NAME the URL is in an environment variable, where others do not see a password.
+func openStore(ctx context.Context, c *console.Console, open Opener,
+	url string) (store.Store, error) {
+	if name, ok := strings.CutPrefix(url, "env:"); ok {
+		if url = os.Getenv(name); url == "" {
+			return nil, exit.Usagef(
+				"the environment variable %q, which is to have the URL of a store, is not set",
+				name)
+		}
+	}
+	if deadline, ok := ctx.Deadline(); ok {
+		left := time.Until(deadline).Round(time.Second)
+		notice := time.AfterFunc(slow, func() {
+			c.Complain("no answer from %s yet; giving up %v after the start", describe(url), left)
+		})
+		defer notice.Stop()
+	}
+	st, err := open(ctx, url)
+	if errors.Is(err, store.ErrURL) {
+		if !strings.Contains(url, ":") {
+			err = fmt.Errorf("%w; a file on this machine is bolt:%s", err, url)
+		}
+		return nil, exit.Usage(err)
+	}
+	return st, err
+}
+
+// Open opens the store and makes the realms, if it may and must.
+func Open(ctx context.Context, c *console.Console, o *Options,
+	realms ...lease.Config) (store.Store, error) {
+	create := o.Create
+	st, err := openStore(ctx, c, store.OpenExisting, o.URL)
+	if errors.Is(err, fs.ErrNotExist) && !o.MustExist {
+		create = true
+		st, err = openStore(ctx, c, store.Open, o.URL)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if !create && !o.MustExist && strings.HasPrefix(describe(o.URL), "bolt:") {
+		// Another process may just have made the file, and not the realm yet.
+		names, err := st.Realms(ctx)
+		if err != nil {
+			return nil, errors.Join(err, st.Close())
+		}
+		create = len(names) == 0
+	}
+	for _, config := range realms {
+		if create {
+			err = Create(ctx, c, st, o, config)
+		} else if _, err = lease.Realm(ctx, st, config.Realm); errors.Is(err, lease.ErrNoRealm) {
+			err = fmt.Errorf(
+				"%w in %s. If it was there, the store has lost it or is not the one that it should be, and to go on would make IDs a second time; if it is new, make it: sortid lease create URL --realm %q --format %s",
+				err, describe(o.URL), config.Realm, formatName(config.Format))
+		}
+		if err != nil {
+			return nil, errors.Join(err, st.Close())
+		}
+	}
+	return st, nil
+}
+
+// formatName returns the name of the format that has a realm's bits, ticks and epoch.
+func formatName(l lease.Format) string {
+	for _, f := range format.Ours() {
+		if f.Node != "" && f.Lease == l {
+			return f.Name
+		}
+	}
+	return "FORMAT"
+}
+
+// Create makes a realm, if there is none, and says so.
+func Create(ctx context.Context, c *console.Console, st store.Store, o *Options,
+	config lease.Config) error {
+	created, err := lease.Create(ctx, st, config)
+	if created && o.Log != nil {
+		o.Log.Info("the realm is new", "realm", config.Realm, "store", describe(o.URL))
+	} else if created {
+		fmt.Fprintf(c.Err, "sortid: the realm %q is new; it was made in %s\n", config.Realm,
+			describe(o.URL))
+	}
+	return err
+}
+
+// describe returns a store's URL without what may be secret.
+func describe(url string) string {
+	if name, ok := strings.CutPrefix(url, "env:"); ok {
+		url = os.Getenv(name)
+	}
+	url, _, _ = strings.Cut(url, "?")
+	if kind, rest, ok := strings.Cut(url, "://"); ok {
+		return kind + "://" + rest[strings.LastIndexByte(rest, '@')+1:]
+	}
+	return url
+}
+
+// MyName names this process for people who look at its leases.
+func MyName() string {
+	host, err := os.Hostname()
+	if err != nil || len(host) > 80 {
+		host = "?"
+	}
+	return fmt.Sprintf("%s/%d", strings.ToValidUTF8(host, "?"), os.Getpid())
+}

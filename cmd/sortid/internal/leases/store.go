@@ -1,0 +1,72 @@
+package leases
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/sortid/sortid/cmd/sortid/internal/console"
+	"github.com/sortid/sortid/cmd/sortid/internal/exit"
+	"github.com/sortid/sortid/cmd/sortid/internal/flags"
+	"github.com/sortid/sortid/format"
+	"github.com/sortid/sortid/store"
+	"github.com/spf13/cobra"
+)
+
+// StoreFlags are the flags of a command on a store.
+type StoreFlags struct {
+	*console.Console
+	Realm   string
+	cmd     *cobra.Command
+	timeout time.Duration
+}
+
+// ChooseStore adds the flags. Without --timeout the store has the given time to answer.
+func ChooseStore(c *console.Console, cmd *cobra.Command, patience time.Duration) *StoreFlags {
+	s := &StoreFlags{Console: c, cmd: cmd}
+	cmd.Flags().StringVar(&s.Realm, "realm", "", "the `NAME` of the realm")
+	cmd.Flags().DurationVar(&s.timeout, "timeout", patience,
+		"how long the store may take, a `DURATION`")
+	return s
+}
+
+// Use calls f with a store that exists already.
+func (s *StoreFlags) Use(url string, f func(context.Context, store.Store) error) error {
+	return s.Open(url, store.OpenExisting, f)
+}
+
+// Open calls f with a store.
+func (s *StoreFlags) Open(url string, open Opener,
+	f func(context.Context, store.Store) error) error {
+	if err := CheckRealm(s.cmd); err != nil {
+		return err
+	}
+	if s.timeout <= 0 {
+		return exit.Usagef("--timeout %v: want a duration above 0, such as 5s", s.timeout)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), s.timeout)
+	defer cancel()
+	st, err := openStore(ctx, s.Console, open, url)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f(ctx, st), st.Close())
+}
+
+// ChooseTerms adds the flags of a realm's terms.
+func ChooseTerms(cmd *cobra.Command, defaultWindow,
+	defaultLead string) (window, lead *time.Duration) {
+	window = cmd.Flags().Duration("lease-window", 0,
+		"how long the windows are, a `DURATION` (default "+defaultWindow+")")
+	lead = cmd.Flags().Duration("lead", 0,
+		"how far ahead of the time a grant may start, a `DURATION` (default "+defaultLead+")")
+	return window, lead
+}
+
+// ChooseFormat adds the flag --format for formats whose node IDs can be leased.
+func ChooseFormat(cmd *cobra.Command, usage string) *flags.Format {
+	of := slices.DeleteFunc(format.Ours(), func(f *format.Format) bool { return f.Node == "" })
+	return flags.ChooseFormat(cmd, usage+": one of "+strings.Join(format.NamesOf(of), ", "), of)
+}

@@ -1,0 +1,110 @@
+package realms
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/sortid/sortid/cmd/sortid/internal/console"
+	"github.com/sortid/sortid/cmd/sortid/internal/exit"
+	"github.com/sortid/sortid/format"
+	"github.com/sortid/sortid/lease"
+	"github.com/sortid/sortid/store"
+)
+
+// A Fencing fences realms of a store, one after the other.
+type Fencing struct {
+	*console.Console
+	Realm              string // the only one to fence; empty: all
+	Lost               *format.Format
+	Skew, Window, Lead time.Duration
+
+	Names []string // of the realms; see Find
+
+	done   []string // those that are fenced
+	failed error    // why something could not be printed
+	wrong  error    // what is wrong with the arguments
+}
+
+// lost returns the name of the realm to make if there is none.
+func (f *Fencing) lost() string {
+	if f.Lost == nil {
+		return f.Realm
+	}
+	return cmp.Or(f.Realm, f.Lost.Name)
+}
+
+// Find finds the realms to fence.
+func (f *Fencing) Find(ctx context.Context, st store.Store) (err error) {
+	if f.Realm != "" {
+		f.Names = []string{f.Realm}
+		if f.Lost == nil {
+			_, err = lease.Realm(ctx, st, f.Realm)
+		}
+		if errors.Is(err, lease.ErrConfig) {
+			return exit.Usage(err)
+		}
+		return err
+	}
+	f.Names, err = Names(ctx, st)
+	if f.Lost != nil && !slices.Contains(f.Names, f.Lost.Name) {
+		f.Names = append(f.Names, f.Lost.Name)
+	}
+	if err == nil && len(f.Names) == 0 {
+		err = errors.New("the store has no realms; --format makes one that is lost")
+	}
+	return err
+}
+
+// Run fences all realms that it can, and prints their names and times. End says what was done.
+func (f *Fencing) Run(ctx context.Context, st store.Store) error {
+	for _, name := range f.Names {
+		from, err := f.fence(ctx, st, name)
+		if err != nil {
+			if errors.Is(err, lease.ErrConfig) && isRealmName(name) {
+				f.wrong = cmp.Or(f.wrong, err)
+			}
+			f.Complain("realm %q is not fenced: %v", name, err)
+			continue
+		}
+		f.done = append(f.done, name)
+		_, err = fmt.Fprintf(f.Out, "%s\t%s\n", name, format.FormatTime(from))
+		f.failed = cmp.Or(f.failed, err)
+	}
+	return nil
+}
+
+func (f *Fencing) fence(ctx context.Context, st store.Store, name string) (time.Time, error) {
+	config := lease.Config{Realm: name, Window: f.Window, MaxLead: f.Lead}
+	if f.Lost != nil && name == f.lost() {
+		config.Format = f.Lost.Lease
+	}
+	return lease.Fence(ctx, st, config, f.Skew)
+}
+
+// End says which realms are fenced and which are not, given the error of the store.
+func (f *Fencing) End(err error) error {
+	if len(f.done) == len(f.Names) && err == nil {
+		fmt.Fprintln(f.Err, "sortid: fenced; processes may reach the store again")
+		return f.failed
+	}
+	if err != nil {
+		f.Complain("%v", err)
+	}
+	left := slices.DeleteFunc(slices.Clone(f.Names),
+		func(name string) bool { return slices.Contains(f.done, name) })
+	f.Complain(
+		"fenced: %q; not fenced: %q; let no process reach the store before all its realms are fenced", f.done, left)
+	if f.wrong != nil && len(f.done) == 0 {
+		return exit.Usage(f.wrong)
+	}
+	return exit.ErrReported
+}
+
+// isRealmName reports whether a realm can have this name.
+func isRealmName(name string) bool {
+	return lease.Config{Realm: name, Format: lease.SCRU64, NodeBits: 1}.Validate() == nil
+}

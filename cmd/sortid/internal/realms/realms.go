@@ -1,0 +1,470 @@
+// Package realms reads what a store has of realms and node IDs, and shows it to people.
+package realms
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/sortid/sortid/cmd/sortid/internal/console"
+	"github.com/sortid/sortid/cmd/sortid/internal/exit"
+	"github.com/sortid/sortid/format"
+	"github.com/sortid/sortid/lease"
+	"github.com/sortid/sortid/store"
+)
+
+// A Realm is what a store has of a realm at a moment.
+type Realm struct {
+	Name    string
+	Root    lease.Record
+	order   []lease.Block
+	records map[lease.Block]lease.Record
+	now     int64         // the tick, by the store's clock
+	skew    time.Duration // how far the store's clock is ahead of this machine's
+}
+
+// ReadAll reads the realm of the name, or all that the store has. With exit.ErrReported it
+// has said what it cannot read, and returns the rest.
+func ReadAll(ctx context.Context, c *console.Console, st store.Store,
+	name string) (realms []*Realm, err error) {
+	names := []string{name}
+	if name == "" {
+		if names, err = Names(ctx, st); err != nil {
+			return nil, err
+		}
+		if len(names) == 0 {
+			return nil, errors.New("the store has no realms")
+		}
+	}
+	for _, n := range names {
+		r, problem := load(ctx, st, n)
+		switch {
+		case r == nil && name != "":
+			return nil, problem
+		case problem != nil:
+			c.Complain("realm %q: %v", n, problem)
+			err = exit.ErrReported
+		}
+		if r != nil {
+			realms = append(realms, r)
+		}
+	}
+	return realms, err
+}
+
+// Reported returns an error of ReadAll if it comes with what could be read.
+func Reported(err error) error {
+	if errors.Is(err, exit.ErrReported) {
+		return err
+	}
+	return nil
+}
+
+// Names returns the names of all realms in order.
+func Names(ctx context.Context, st store.Store) ([]string, error) {
+	names, err := st.Realms(ctx)
+	slices.Sort(names)
+	return names, err
+}
+
+// ReadOne is ReadAll for callers that need a single realm.
+func ReadOne(ctx context.Context, c *console.Console, st store.Store, name string) (*Realm, error) {
+	realms, err := ReadAll(ctx, c, st, name)
+	switch {
+	case Reported(err) != nil && name == "":
+		return nil, errors.New("--realm says which realm is meant")
+	case Reported(err) == nil && err != nil:
+		return nil, err
+	}
+	if len(realms) > 1 {
+		var names []string
+		for _, r := range realms {
+			names = append(names, r.Name)
+		}
+		return nil, exit.Usagef("the store has several realms; --realm says which: %s",
+			strings.Join(names, ", "))
+	}
+	return realms[0], nil
+}
+
+// load reads a realm. With an error that matches [lease.ErrRecord] it returns what it
+// could read.
+func load(ctx context.Context, st store.Store, name string) (*Realm, error) {
+	root, blocks, unread := lease.Records(ctx, st, name)
+	switch {
+	case errors.Is(unread, lease.ErrRecord):
+	case errors.Is(unread, lease.ErrConfig):
+		return nil, exit.Usage(unread)
+	case unread != nil:
+		return nil, unread
+	}
+	here := time.Now()
+	now, err := st.Time(ctx)
+	if errors.Is(err, lease.ErrNoTime) {
+		now, err = here, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	r := &Realm{Name: name, Root: root, records: map[lease.Block]lease.Record{},
+		now: root.Terms.At(now), skew: now.Sub(here)}
+	for _, b := range blocks {
+		r.order = append(r.order, b.Block)
+		r.records[b.Block] = b
+	}
+	return r, unread
+}
+
+// Block reads a node ID of the realm.
+func (r *Realm) Block(text string) (lease.Block, error) {
+	b, err := lease.ParseBlock(text)
+	if err != nil {
+		return b, exit.Usage(err)
+	}
+	if b.Size < 1 || int(b.Size) > r.Root.Terms.Bits {
+		return b, exit.Usagef("%s: a node ID of realm %q has 1 to %d bits", text, r.Name,
+			r.Root.Terms.Bits)
+	}
+	return b, nil
+}
+
+// An Item is something to show: as a card, or as JSON.
+type Item interface{ lines() [][2]string }
+
+// An Entry is a record as people see it. Integers of 64 bits are texts.
+type Entry struct {
+	Realm      string `json:"realm"`
+	Generation string `json:"generation"`
+	Block      string `json:"block"`
+	NodeID     string `json:"node_id"`
+	Size       int    `json:"node_bits"`
+	State      string `json:"state"`
+	Holder     string `json:"holder,omitempty"`
+	Owner      string `json:"owner,omitempty"`
+	Until      string `json:"until,omitempty"`     // the end of all grants
+	FreeFrom   string `json:"free_from,omitempty"` // when others may take it
+	LeadMS     *int64 `json:"lead_ms,omitempty"`   // of Until over the clock
+	HWM        string `json:"hwm"`
+	Deadline   string `json:"deadline,omitempty"`
+	Request    string `json:"request,omitempty"`
+	Revision   string `json:"revision"`
+
+	block lease.Block
+	lead  time.Duration
+}
+
+// Which entries to list.
+type Listing int
+
+const (
+	WholeBlocks Listing = iota // those that are node IDs by themselves
+	AllBlocks
+	OutOfUse // those that nobody uses and nobody can have yet
+)
+
+func (r *Realm) Entries(which Listing) (entries []Entry) {
+	for _, b := range r.order {
+		rec := r.records[b]
+		if rec.State != lease.Whole && which != AllBlocks {
+			continue
+		}
+		e := r.entry(rec)
+		if which == OutOfUse && !slices.Contains([]string{"expired", "spent", "ahead"}, e.State) {
+			continue
+		}
+		entries = append(entries, e)
+	}
+	return entries
+}
+
+func (r *Realm) entry(rec lease.Record) Entry {
+	t := r.Root.Terms
+	e := Entry{
+		Realm: r.Name, Generation: r.Root.Generation, Block: rec.Block.String(),
+		NodeID: strconv.FormatUint(uint64(rec.Block.NodeID), 10), Size: int(rec.Block.Size),
+		State: r.state(rec), Holder: console.Printable(rec.Name),
+		HWM: strconv.FormatInt(rec.HWM, 10), Revision: strconv.FormatUint(rec.Revision, 10),
+		block: rec.Block,
+	}
+	if mark := r.mark(rec); mark != 0 {
+		e.lead = t.Duration(mark - r.now)
+		ms := e.lead.Milliseconds()
+		e.Until, e.LeadMS = format.FormatTime(t.Time(mark)), &ms
+	}
+	if rec.Owner != (lease.Owner{}) {
+		e.Owner, e.Request = rec.Owner.String(), strconv.FormatUint(rec.Request, 10)
+		e.Deadline = strconv.FormatInt(rec.Deadline, 10)
+	}
+	if from := r.freeFrom(rec); from > r.now {
+		e.FreeFrom = format.FormatTime(t.Time(from))
+	}
+	return e
+}
+
+// mark returns the end of all that was granted of a block: the greatest of its own mark, the
+// marks of blocks around it, and the realm's floor.
+func (r *Realm) mark(rec lease.Record) int64 {
+	mark := max(rec.HWM, r.Root.HWM)
+	for b := rec.Block; b.Size > 1; {
+		b = lease.Block{NodeID: b.NodeID >> 1, Size: b.Size - 1}
+		mark = max(mark, r.records[b].HWM)
+	}
+	return mark
+}
+
+// freeFrom returns the first tick at which a block can be granted to another process, if its
+// holder does not renew it.
+func (r *Realm) freeFrom(rec lease.Record) int64 {
+	from := r.mark(rec) - r.Root.Terms.Lead
+	if rec.Held(r.now) {
+		from = max(from, rec.Deadline)
+	}
+	return from
+}
+
+// state says in a word what a record means to people.
+func (r *Realm) state(rec lease.Record) string {
+	switch {
+	case rec.Revision == 0:
+		return "unused"
+	case rec.State != lease.Whole:
+		return rec.State.String()
+	case rec.Held(r.now) && r.now >= rec.HWM:
+		return "expired"
+	case rec.Held(r.now):
+		return "held"
+	case r.freeFrom(rec) > r.now+r.Root.Terms.Window:
+		return "ahead"
+	case r.freeFrom(rec) > r.now:
+		return "spent"
+	case rec.Owner != (lease.Owner{}):
+		return "lapsed"
+	}
+	return "free"
+}
+
+// Who names the holder.
+func (e Entry) Who() string {
+	if e.Holder != "" {
+		return e.Holder
+	}
+	return "owner " + e.Owner[:8]
+}
+
+func (e Entry) lines() [][2]string {
+	return [][2]string{
+		{"node ID", e.Block}, {"realm", fmt.Sprintf("%s, generation %s", e.Realm, e.Generation)},
+		{"state", e.State},
+		{"holder", e.Holder}, {"owner", e.Owner}, {"request", e.Request},
+		{"granted until", e.Until}, {"lead", e.leadText()},
+		{"others from", e.FreeFrom}, {"changes", e.Revision},
+	}
+}
+
+func (e Entry) leadText() string {
+	switch {
+	case e.LeadMS == nil:
+		return ""
+	case e.lead > 0:
+		return "+" + e.lead.String()
+	}
+	return e.lead.String()
+}
+
+// Around returns the block, and the node IDs that overlap it.
+func (r *Realm) Around(b lease.Block) []Entry {
+	rec, ok := r.records[b]
+	if !ok {
+		rec.Block = b
+	}
+	entries := []Entry{r.entry(rec)}
+	for _, other := range r.order {
+		if o := r.records[other]; other != b && o.State == lease.Whole &&
+			(other.Contains(b) || b.Contains(other)) {
+			entries = append(entries, r.entry(o))
+		}
+	}
+	return entries
+}
+
+// A share says which parts of a realm are in which state. The parts add up to 1.
+type share struct {
+	held, free float64
+	expired    float64 // held by those who have not renewed it in time
+	later      float64 // free, but not before a time beyond the lead
+}
+
+func (r *Realm) share() (s share) {
+	for i := range uint32(2) {
+		r.count(&s, lease.Block{NodeID: i, Size: 1}, r.Root.HWM)
+	}
+	return s
+}
+
+// count adds a block; mark is the highest of those around it.
+func (r *Realm) count(s *share, b lease.Block, mark int64) {
+	rec := r.records[b]
+	mark = max(mark, rec.HWM)
+	part := 1 / float64(uint64(1)<<b.Size)
+	switch {
+	case rec.State == lease.Split || rec.State == lease.Merging:
+		for i := range uint32(2) {
+			r.count(s, lease.Block{NodeID: b.NodeID<<1 | i, Size: b.Size + 1}, mark)
+		}
+	case rec.Held(r.now) && r.now >= rec.HWM:
+		s.expired += part
+	case rec.Held(r.now):
+		s.held += part
+	case mark > r.now+r.Root.Terms.Lead:
+		s.later += part
+	default:
+		s.free += part
+	}
+}
+
+func (s share) String() string {
+	text := fmt.Sprintf("%s held, %s free, %s not available yet", percent(s.held), percent(s.free),
+		percent(s.later))
+	if s.expired != 0 {
+		text = fmt.Sprintf("%s held, %s expired, %s free, %s not available yet", percent(s.held),
+			percent(s.expired), percent(s.free), percent(s.later))
+	}
+	return text
+}
+
+func percent(f float64) string { return strconv.FormatFloat(100*f, 'g', 3, 64) + "%" }
+
+// A Summary tells about a realm.
+type Summary struct {
+	Realm      string   `json:"realm"`
+	Generation string   `json:"generation"`
+	Bits       int      `json:"bits"`
+	TickMS     int64    `json:"tick_ms"`
+	EpochTime  string   `json:"epoch"`
+	WindowMS   int64    `json:"window_ms"`
+	LeadMS     int64    `json:"max_lead_ms"`
+	Floor      string   `json:"floor,omitempty"` // no grant starts before
+	Held       float64  `json:"held"`
+	Expired    float64  `json:"expired"`
+	Free       float64  `json:"free"`
+	Later      float64  `json:"not_yet"`
+	Clock      string   `json:"clock"`
+	AheadMS    int64    `json:"clock_ahead_ms"` // of this machine's
+	Conditions []string `json:"conditions"`
+
+	terms lease.Terms
+	share share
+	skew  time.Duration
+}
+
+func (r *Realm) Summary(conditions []string) Summary {
+	t, s := r.Root.Terms, r.share()
+	ms := func(ticks int64) int64 { return ticks * t.Tick }
+	sum := Summary{
+		Realm: r.Name, Generation: r.Root.Generation, Bits: t.Bits,
+		TickMS: ms(1), EpochTime: format.FormatTime(t.Time(0)), WindowMS: ms(t.Window),
+		LeadMS: ms(t.Lead),
+		Held:   s.held, Expired: s.expired, Free: s.free, Later: s.later,
+		Clock: format.FormatTime(time.Now().Add(r.skew)), AheadMS: r.skew.Milliseconds(),
+		Conditions: append([]string{}, conditions...),
+		terms:      t, share: s, skew: r.skew,
+	}
+	if r.Root.HWM != 0 {
+		sum.Floor = format.FormatTime(t.Time(r.Root.HWM))
+	}
+	return sum
+}
+
+func (s Summary) lines() [][2]string {
+	t := s.terms
+	lines := [][2]string{
+		{"realm", fmt.Sprintf("%s, generation %s", s.Realm, s.Generation)},
+		{"node IDs", fmt.Sprintf("up to %d bits; %v", s.Bits, s.share)},
+		{"ticks", fmt.Sprintf("of %v from %s on", t.Duration(1), s.EpochTime)},
+		{"windows", fmt.Sprintf("up to %v", t.Rounded(t.Window))},
+		{"lead", fmt.Sprintf("up to %v", t.Rounded(t.Lead))},
+		{"granted from", s.Floor},
+		{"store's clock", fmt.Sprintf("%s, %v ahead of this machine's", s.Clock,
+			s.skew.Round(time.Millisecond))},
+	}
+	if len(s.Conditions) == 0 {
+		lines = append(lines, [2]string{"guarantee",
+			"no ID is made twice; the store's settings were checked, and docs/leases.md has its limits"})
+	}
+	for _, condition := range s.Conditions {
+		lines = append(lines, [2]string{"conditions", condition})
+	}
+	return lines
+}
+
+// AppendCard appends an item, a line for each of its parts.
+func AppendCard(c *console.Console, out []byte, it Item) []byte {
+	const indent = 15
+	for _, line := range it.lines() {
+		if line[1] != "" {
+			out = fmt.Appendf(out, "%s%s\n",
+				c.Paint(console.Strong, fmt.Sprintf("%-*s", indent, line[0])),
+				console.Wrap(console.Printable(line[1]), max(c.Width-indent, 20),
+					strings.Repeat(" ", indent)))
+		}
+	}
+	return out
+}
+
+// AppendTable appends a realm and its node IDs.
+func AppendTable(c *console.Console, out []byte, r *Realm, entries []Entry) []byte {
+	t := r.Root.Terms
+	out = fmt.Appendf(out, "%s  %d bits, ticks of %v, windows of %v, lead of %v; %v\n",
+		c.Paint(console.Strong, console.Printable(r.Name)), t.Bits,
+		t.Duration(1), t.Rounded(t.Window), t.Rounded(t.Lead), r.share())
+	if r.Root.HWM > r.now+t.Lead {
+		out = fmt.Appendf(out, "fenced: node IDs are granted from %s on\n",
+			format.FormatTime(t.Time(r.Root.HWM)))
+	}
+	if len(entries) == 0 {
+		return out
+	}
+	var b strings.Builder
+	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "NODE ID\tSTATE\tUNTIL\tFREE FROM\tOWNER\tHOLDER")
+	for _, e := range entries {
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%.8s\t%s\n", e.Block, e.State, e.Until, e.FreeFrom, e.Owner,
+			e.Holder)
+	}
+	w.Flush()
+	for i, line := range strings.Split(strings.TrimSuffix(b.String(), "\n"), "\n") {
+		style := console.Plain
+		if i == 0 {
+			style = console.Strong
+		}
+		out = append(append(out, c.Paint(style, strings.TrimRight(line, " "))...), '\n')
+	}
+	return out
+}
+
+// EntryOf returns the entry of a block.
+func (r *Realm) EntryOf(b lease.Block) Entry { return r.entry(r.records[b]) }
+
+// Evict takes a node ID from the holder that the entry names. It reports whether that holder
+// had it.
+func (r *Realm) Evict(ctx context.Context, st store.Store, e Entry) (held bool, err error) {
+	return lease.Evict(ctx, st, r.Name, e.block, r.records[e.block].Owner)
+}
+
+// AppendJSON appends each item as JSON in a line.
+func AppendJSON[T Item](out []byte, items ...T) []byte {
+	for _, it := range items {
+		b, err := json.Marshal(it)
+		if err != nil {
+			panic(err) // strings and numbers can always be written
+		}
+		out = append(append(out, b...), '\n')
+	}
+	return out
+}

@@ -1,0 +1,46 @@
+-- Typed IDs: a prefix, _ and the text of an ID, as in user_0372ijojuxuhjsfkeryi2mrtm. A column
+-- stores the ID alone.
+
+CREATE OR REPLACE FUNCTION sortid.reject_prefix(prefix text) RETURNS void
+LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+AS $$
+BEGIN
+  RAISE EXCEPTION 'typed: wrong prefix "%": want at most 63 of a-z and _, without _ at either end', left(prefix, 64)
+    USING ERRCODE = 'invalid_parameter_value';
+END
+$$;
+COMMENT ON FUNCTION sortid.reject_prefix(text) IS
+'Raises 22023, the error of a prefix that breaks the rules.';
+
+CREATE OR REPLACE FUNCTION sortid.typed_text(prefix text, id text) RETURNS text
+LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
+AS $$
+BEGIN
+  IF prefix COLLATE "C" !~ '^([a-z]([a-z_]{0,61}[a-z])?)?$' THEN
+    PERFORM sortid.reject_prefix(prefix);
+  END IF;
+  RETURN CASE WHEN prefix = '' THEN id ELSE prefix || '_' || id END;
+END
+$$;
+COMMENT ON FUNCTION sortid.typed_text(text, text) IS
+'The text of an ID with its prefix, as in typed_text(''user'', euid_text(id)). Raises 22023 for a prefix that is none: want a-z and _, at most 63.';
+
+CREATE OR REPLACE FUNCTION sortid.typed_parse(prefix text, text text) RETURNS text
+LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
+AS $$
+DECLARE
+  found text := substring(text from '^(.*)_');
+BEGIN
+  IF prefix COLLATE "C" !~ '^([a-z]([a-z_]{0,61}[a-z])?)?$' THEN
+    PERFORM sortid.reject_prefix(prefix);
+  ELSIF prefix = '' THEN
+    RETURN text;
+  ELSIF NOT starts_with(text, prefix || '_') THEN
+    PERFORM sortid.reject('typed', text,
+      'wrong prefix' || coalesce(' "' || left(found, 64) || '"', ': there is none') || ', want "' || prefix || '"');
+  END IF;
+  RETURN substr(text, length(prefix) + 2);
+END
+$$;
+COMMENT ON FUNCTION sortid.typed_parse(text, text) IS
+'The text of the ID behind a prefix, as in scru128_parse(typed_parse(''user'', ''user_0372ijojuxuhjsfkeryi2mrtm'')). Raises 22P02 for a text with another prefix, and names both.';

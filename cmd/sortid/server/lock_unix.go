@@ -1,0 +1,17 @@
+//go:build unix && !aix && !solaris
+
+package server
+
+import (
+	"os"
+	"syscall"
+)
+
+// lock waits until no other process has locked the file. Closing the file unlocks it.
+func lock(f *os.File) error {
+	for {
+		if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX); err != syscall.EINTR {
+			return os.NewSyscallError("flock", err)
+		}
+	}
+}

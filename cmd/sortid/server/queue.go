@@ -1,0 +1,114 @@
+package server
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"time"
+
+	"golang.org/x/time/rate"
+)
+
+// patience is how long a request waits for its IDs.
+const patience = time.Second
+
+// A queue shares the IDs of one node ID among clients, by start-time fair queueing. It counts
+// the IDs that each client got since IDs became scarce. The client with the lowest count is
+// next. Its request is added to its count afterwards, so large requests get their turn, too. A
+// client that did not ask saves nothing: its count is at least the count of the client served
+// last.
+type queue struct {
+	limit *rate.Limiter
+
+	mu      sync.Mutex
+	waiting []*waiter // in the order in which they came
+	last    int64     // the count of the client served last, before it was served
+	counts  map[client]*int64
+}
+
+type waiter struct {
+	count *int64        // of its client
+	first chan struct{} // tells that it may be the first
+}
+
+// maxCounts bounds the memory of the counts.
+const maxCounts = 4096
+
+// take takes n IDs, and n from the limit of the client's token unless that is nil. If it
+// cannot do so soon, it takes nothing and returns a problem.
+func (q *queue) take(ctx context.Context, c client, n int, token *rate.Limiter) error {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	w := q.join(c)
+	defer q.leave(w)
+	for giveUp := time.Now().Add(patience); ; {
+		now := time.Now()
+		if wait := lacks(token, n, now); wait > 0 {
+			return tooManyIDs(wait)
+		}
+		wait, left := lacks(q.limit, n, now), giveUp.Sub(now)
+		first := q.first() == w
+		switch {
+		case first && wait == 0:
+			if wait := take(token, n); wait > 0 {
+				return tooManyIDs(wait)
+			}
+			q.limit.ReserveN(now, n)
+			q.last = max(q.last, *w.count)
+			*w.count = q.last + int64(n)
+			return nil
+		case left <= 0 || first && wait > left || ctx.Err() != nil:
+			return busyFor(wait,
+				"the server's node ID yields no %d more IDs within %v; ask again later, or for fewer", n, patience)
+		case !first:
+			wait = left
+		}
+		q.mu.Unlock()
+		select {
+		case <-time.After(wait):
+		case <-w.first:
+		case <-ctx.Done():
+		}
+		q.mu.Lock()
+	}
+}
+
+// probe takes one ID. If there is none, later requests wait longer.
+func (q *queue) probe() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.limit.Reserve()
+}
+
+func (q *queue) join(c client) *waiter {
+	plenty := len(q.waiting) == 0 && q.limit.Tokens() >= float64(q.limit.Burst()/2)
+	if plenty || len(q.counts) > maxCounts {
+		clear(q.counts)
+	}
+	if q.counts[c] == nil {
+		q.counts[c] = new(int64)
+	}
+	w := &waiter{q.counts[c], make(chan struct{}, 1)}
+	q.waiting = append(q.waiting, w)
+	return w
+}
+
+func (q *queue) leave(w *waiter) {
+	q.waiting = slices.DeleteFunc(q.waiting, func(other *waiter) bool { return other == w })
+	if first := q.first(); first != nil {
+		select {
+		case first.first <- struct{}{}:
+		default:
+		}
+	}
+}
+
+// first returns the request to be served next, nil if there is none.
+func (q *queue) first() (first *waiter) {
+	for _, w := range q.waiting {
+		if first == nil || max(q.last, *w.count) < max(q.last, *first.count) {
+			first = w
+		}
+	}
+	return first
+}
