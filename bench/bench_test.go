@@ -6,6 +6,9 @@ package bench
 
 import (
 	"context"
+	"maps"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -30,6 +33,23 @@ func must[T any](v T, err error) T {
 		panic(err)
 	}
 	return v
+}
+
+// rows are those that other files add to the benchmarks of this one.
+var rows = map[string]map[string]func(*testing.B){}
+
+func later(benchmark, lib string, f func(*testing.B)) {
+	if rows[benchmark] == nil {
+		rows[benchmark] = map[string]func(*testing.B){}
+	}
+	rows[benchmark][lib] = f
+}
+
+func runLater(b *testing.B) {
+	m := rows[strings.TrimPrefix(b.Name(), "Benchmark")]
+	for _, lib := range slices.Sorted(maps.Keys(m)) {
+		b.Run("lib="+lib, m[lib])
+	}
 }
 
 // Generators. Two formats have a ceiling of their own, which their figures show: uid60
@@ -61,6 +81,7 @@ var (
 )
 
 func BenchmarkNew(b *testing.B) {
+	runLater(b)
 	b.Run("lib=scru64", func(b *testing.B) {
 		for b.Loop() {
 			s64, sErr = gen64.Generate()
@@ -166,6 +187,7 @@ func BenchmarkLease(b *testing.B) {
 }
 
 func BenchmarkNewString(b *testing.B) {
+	runLater(b)
 	b.Run("lib=scru64", func(b *testing.B) {
 		for b.Loop() {
 			s64, sErr = gen64.Generate()
@@ -235,6 +257,7 @@ func BenchmarkNewString(b *testing.B) {
 // The text into a buffer that has room: for the peers, by whatever they offer that does
 // not allocate.
 func BenchmarkAppend(b *testing.B) {
+	runLater(b)
 	b.Run("lib=scru64", func(b *testing.B) {
 		id := must(gen64.Generate())
 		buf := make([]byte, 0, 64)
@@ -294,6 +317,7 @@ func BenchmarkAppend(b *testing.B) {
 }
 
 func BenchmarkParse(b *testing.B) {
+	runLater(b)
 	b.Run("lib=scru64", func(b *testing.B) {
 		s := must(gen64.Generate()).String()
 		for b.Loop() {
@@ -370,6 +394,7 @@ func BenchmarkParse(b *testing.B) {
 
 // All processors on one generator, which keeps its order over all of them.
 func BenchmarkParallel(b *testing.B) {
+	runLater(b)
 	parallel := func(name string, f func()) {
 		b.Run("lib="+name, func(b *testing.B) {
 			b.RunParallel(func(pb *testing.PB) {

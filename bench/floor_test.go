@@ -15,7 +15,7 @@ var (
 
 // What a program would make an ID of without the packages clock and entropy of this project,
 // whose own benchmarks of this name the command bench runs beside it; see
-// docs/performance.md.
+// docs/benchmarks.md.
 func BenchmarkParts(b *testing.B) {
 	b.Run("lib=time.Now", func(b *testing.B) {
 		for b.Loop() {

@@ -35,6 +35,10 @@ require (
 	github.com/aclements/go-moremath v0.0.0-20210112150236-f10218a38794 // indirect
 	github.com/jackc/pgpassfile v1.0.0 // indirect
 	github.com/jackc/pgservicefile v0.0.0-20240606120523-5a60cdf6a761 // indirect
+	github.com/lucsky/cuid v1.2.1
+	github.com/nats-io/nuid v1.0.1
+	github.com/sony/sonyflake v1.2.0
+	go.mongodb.org/mongo-driver/v2 v2.9.3
 	golang.org/x/text v0.41.0 // indirect
 )
 

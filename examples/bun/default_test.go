@@ -32,7 +32,8 @@ func TestDefault(t *testing.T) {
 		t.Fatal(err)
 	}
 	var back Note
-	if err := db.NewSelect().Model(&back).Scan(t.Context()); err != nil || scru128.ID(back.ID).IsZero() || back.ID != note.ID {
+	if err := db.NewSelect().Model(&back).Scan(t.Context()); err != nil ||
+		scru128.ID(back.ID).IsZero() || back.ID != note.ID {
 		t.Errorf("%v, stored %v, %v", note.ID, back.ID, err)
 	}
 }

@@ -25,7 +25,7 @@ func main() {
 	}
 }
 
-// An Event is a row. A scru128.UUID is the ID as a column of type uuid takes it.
+// An Event is a row. As a scru128.UUID, the ID fits a column of type uuid.
 type Event struct {
 	ID   scru128.UUID `bun:"type:uuid,pk"`
 	What string       `bun:",notnull"`
@@ -52,7 +52,7 @@ func run(ctx context.Context, url string, out io.Writer) error {
 	if _, err := db.NewCreateTable().Model((*Event)(nil)).IfNotExists().Exec(ctx); err != nil {
 		return err
 	}
-	// An old event, as one that is moved from elsewhere.
+	// An old event, as if moved from elsewhere.
 	old := Event{ID: scru128.UUID(scru128.First(time.Now().Add(-48 * time.Hour))), What: "moved"}
 	if _, err := db.NewInsert().Model(&old).Exec(ctx); err != nil {
 		return err
@@ -86,14 +86,16 @@ func run(ctx context.Context, url string, out io.Writer) error {
 // between returns the events from a time up to, but not including, another.
 func between(ctx context.Context, db *bun.DB, from, to time.Time) (events []Event, err error) {
 	err = db.NewSelect().Model(&events).
-		Where("id >= ? AND id < ?", scru128.UUID(scru128.First(from)), scru128.UUID(scru128.First(to))).
+		Where("id >= ? AND id < ?", scru128.UUID(scru128.First(from)),
+			scru128.UUID(scru128.First(to))).
 		Order("id").Scan(ctx)
 	return events, err
 }
 
-// page returns the events that follow an ID. Unlike with OFFSET the last page costs no more
-// than the first.
-func page(ctx context.Context, db *bun.DB, after scru128.UUID, limit int64) (events []Event, err error) {
+// page returns the events that follow an ID. Unlike OFFSET, the last page costs no more than the
+// first.
+func page(ctx context.Context, db *bun.DB, after scru128.UUID,
+	limit int64) (events []Event, err error) {
 	err = db.NewSelect().Model(&events).Where("id > ?", after).Order("id").Limit(limit).Scan(ctx)
 	return events, err
 }

@@ -1,12 +1,12 @@
 //go:build generated
 
-// Command ent stores events under SCRU128 keys in PostgreSQL, with code that ent makes of
-// ent/schema. To make the code and run the program:
+// Command ent stores events under SCRU128 keys in PostgreSQL, with code that ent generates from
+// ent/schema. To generate the code and run the program:
 //
 //	go run entgo.io/ent/cmd/ent@v0.14.5 generate ./ent/schema
 //	DATABASE_URL=postgres://... go run -tags generated .
 //
-// A program with its generated code beside it needs no such tag.
+// A program that includes its generated code needs no such tag.
 package main
 
 import (
@@ -44,7 +44,7 @@ func run(ctx context.Context, url string, out io.Writer) error {
 	if err := client.Schema.Create(ctx); err != nil {
 		return err
 	}
-	// An old event, as one that is moved from elsewhere.
+	// An old event, as if moved from elsewhere.
 	old := scru128.UUID(scru128.First(time.Now().Add(-48 * time.Hour)))
 	if err := client.Event.Create().SetID(old).SetWhat("moved").Exec(ctx); err != nil {
 		return err
@@ -77,12 +77,14 @@ func run(ctx context.Context, url string, out io.Writer) error {
 // between returns the events from a time up to, but not including, another.
 func between(ctx context.Context, client *ent.Client, from, to time.Time) ([]*ent.Event, error) {
 	return client.Event.Query().
-		Where(event.IDGTE(scru128.UUID(scru128.First(from))), event.IDLT(scru128.UUID(scru128.First(to)))).
+		Where(event.IDGTE(scru128.UUID(scru128.First(from))),
+			event.IDLT(scru128.UUID(scru128.First(to)))).
 		Order(event.ByID()).All(ctx)
 }
 
-// page returns the events that follow an ID. Unlike with OFFSET the last page costs no more
-// than the first.
-func page(ctx context.Context, client *ent.Client, after scru128.UUID, limit int) ([]*ent.Event, error) {
+// page returns the events that follow an ID. Unlike OFFSET, the last page costs no more than the
+// first.
+func page(ctx context.Context, client *ent.Client, after scru128.UUID,
+	limit int) ([]*ent.Event, error) {
 	return client.Event.Query().Where(event.IDGT(after)).Order(event.ByID()).Limit(limit).All(ctx)
 }

@@ -34,7 +34,8 @@ func TestDefault(t *testing.T) {
 		t.Fatal(err)
 	}
 	var back Note
-	if err := db.First(&back).Error; err != nil || scru128.ID(back.ID).IsZero() || back.ID != note.ID {
+	if err := db.First(&back).Error; err != nil || scru128.ID(back.ID).IsZero() ||
+		back.ID != note.ID {
 		t.Errorf("%v, stored %v, %v", note.ID, back.ID, err)
 	}
 }

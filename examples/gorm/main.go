@@ -23,7 +23,7 @@ func main() {
 	}
 }
 
-// An Event is a row. A scru128.UUID is the ID as a column of type uuid takes it.
+// An Event is a row. As a scru128.UUID, the ID fits a column of type uuid.
 type Event struct {
 	ID   scru128.UUID `gorm:"type:uuid;primaryKey"`
 	What string       `gorm:"not null"`
@@ -52,7 +52,7 @@ func run(ctx context.Context, url string, out io.Writer) error {
 	if err := db.AutoMigrate(&Event{}); err != nil {
 		return err
 	}
-	// An old event, as one that is moved from elsewhere.
+	// An old event, as if moved from elsewhere.
 	old := Event{ID: scru128.UUID(scru128.First(time.Now().Add(-48 * time.Hour))), What: "moved"}
 	if err := db.Create(&old).Error; err != nil {
 		return err
@@ -85,13 +85,14 @@ func run(ctx context.Context, url string, out io.Writer) error {
 
 // between returns the events from a time up to, but not including, another.
 func between(db *gorm.DB, from, to time.Time) (events []Event, err error) {
-	err = db.Where("id >= ? AND id < ?", scru128.UUID(scru128.First(from)), scru128.UUID(scru128.First(to))).
+	err = db.Where("id >= ? AND id < ?", scru128.UUID(scru128.First(from)),
+		scru128.UUID(scru128.First(to))).
 		Order("id").Find(&events).Error
 	return events, err
 }
 
-// page returns the events that follow an ID. Unlike with OFFSET the last page costs no more
-// than the first.
+// page returns the events that follow an ID. Unlike OFFSET, the last page costs no more than the
+// first.
 func page(db *gorm.DB, after scru128.UUID, limit int) (events []Event, err error) {
 	err = db.Where("id > ?", after).Order("id").Limit(limit).Find(&events).Error
 	return events, err

@@ -45,21 +45,25 @@ func run(ctx context.Context, url string, out io.Writer) error {
 	}
 	defer pool.Close()
 
-	if _, err := pool.Exec(ctx, `CREATE TABLE IF NOT EXISTS events (id uuid PRIMARY KEY, what text NOT NULL)`); err != nil {
+	if _, err := pool.Exec(ctx,
+		`CREATE TABLE IF NOT EXISTS events (id uuid PRIMARY KEY, what text NOT NULL)`); err != nil {
 		return err
 	}
-	// An old event, as one that is moved from elsewhere.
+	// An old event, as if moved from elsewhere.
 	old := Event{ID: scru128.First(time.Now().Add(-48 * time.Hour)), What: "moved"}
-	if _, err := pool.Exec(ctx, `INSERT INTO events (id, what) VALUES ($1, $2)`, old.ID, old.What); err != nil {
+	if _, err := pool.Exec(ctx, `INSERT INTO events (id, what) VALUES ($1, $2)`, old.ID,
+		old.What); err != nil {
 		return err
 	}
-	// Many at once, in binary.
+	// Many at once, in binary form.
 	events := make([]Event, 250)
 	for i := range events {
 		events[i] = Event{ID: scru128.New(), What: fmt.Sprint("event ", i)}
 	}
-	rows := pgx.CopyFromSlice(len(events), func(i int) ([]any, error) { return []any{events[i].ID, events[i].What}, nil })
-	if _, err := pool.CopyFrom(ctx, pgx.Identifier{"events"}, []string{"id", "what"}, rows); err != nil {
+	rows := pgx.CopyFromSlice(len(events),
+		func(i int) ([]any, error) { return []any{events[i].ID, events[i].What}, nil })
+	if _, err := pool.CopyFrom(ctx, pgx.Identifier{"events"}, []string{"id", "what"},
+		rows); err != nil {
 		return err
 	}
 
@@ -83,7 +87,8 @@ func run(ctx context.Context, url string, out io.Writer) error {
 
 // between returns the events from a time up to, but not including, another.
 func between(ctx context.Context, pool *pgxpool.Pool, from, to time.Time) ([]Event, error) {
-	rows, err := pool.Query(ctx, `SELECT id, what FROM events WHERE id >= $1 AND id < $2 ORDER BY id`,
+	rows, err := pool.Query(ctx,
+		`SELECT id, what FROM events WHERE id >= $1 AND id < $2 ORDER BY id`,
 		scru128.First(from), scru128.First(to))
 	if err != nil {
 		return nil, err
@@ -91,10 +96,11 @@ func between(ctx context.Context, pool *pgxpool.Pool, from, to time.Time) ([]Eve
 	return pgx.CollectRows(rows, pgx.RowToStructByPos[Event])
 }
 
-// page returns the events that follow an ID. Unlike with OFFSET the last page costs no more
-// than the first.
+// page returns the events that follow an ID. Unlike OFFSET, the last page costs no more than the
+// first.
 func page(ctx context.Context, pool *pgxpool.Pool, after scru128.ID, limit int) ([]Event, error) {
-	rows, err := pool.Query(ctx, `SELECT id, what FROM events WHERE id > $1 ORDER BY id LIMIT $2`, after, limit)
+	rows, err := pool.Query(ctx, `SELECT id, what FROM events WHERE id > $1 ORDER BY id LIMIT $2`,
+		after, limit)
 	if err != nil {
 		return nil, err
 	}

@@ -1,5 +1,5 @@
-// Command sqlc stores events under SCRU128 keys in PostgreSQL, with code that sqlc made of
-// schema.sql and queries.sql. To make it again:
+// Command sqlc stores events under SCRU128 keys in PostgreSQL, with code that sqlc generated from
+// schema.sql and queries.sql. To generate it again:
 //
 //	go run github.com/sqlc-dev/sqlc/cmd/sqlc@v1.31.1 generate
 //
@@ -53,7 +53,7 @@ func run(ctx context.Context, url string, out io.Writer) error {
 	}
 	queries := db.New(pool)
 
-	// An old event, as one that is moved from elsewhere.
+	// An old event, as if moved from elsewhere.
 	old := db.InsertEventParams{ID: scru128.First(time.Now().Add(-48 * time.Hour)), What: "moved"}
 	if err := queries.InsertEvent(ctx, old); err != nil {
 		return err
@@ -76,7 +76,7 @@ func run(ctx context.Context, url string, out io.Writer) error {
 	}
 	fmt.Fprintf(out, "%d events of the last hour\n", len(recent))
 
-	// Unlike with OFFSET the last page costs no more than the first.
+	// Unlike with OFFSET, the last page costs no more than the first.
 	var last scru128.ID // before all
 	for number := 1; ; number++ {
 		events, err := queries.EventsAfter(ctx, db.EventsAfterParams{After: last, Limit: 100})

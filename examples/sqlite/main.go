@@ -24,7 +24,7 @@ func main() {
 }
 
 // An Event is a row. Its ID tells when it was made. Scan reads the column's bytes into a
-// scru128.ID; what is stored must be a scru128.Bytes, since an ID is stored as its text.
+// scru128.ID. To write, convert the ID to scru128.Bytes: an ID itself is stored as its text.
 type Event struct {
 	ID   scru128.ID
 	What string
@@ -37,12 +37,15 @@ func run(ctx context.Context, name string, out io.Writer) error {
 	}
 	defer db.Close()
 
-	// Without STRICT a column takes values of other types, which sort before and after.
-	if _, err := db.ExecContext(ctx, "CREATE TABLE IF NOT EXISTS events (id BLOB PRIMARY KEY CHECK (length(id) = 16), what TEXT NOT NULL) STRICT, WITHOUT ROWID"); err != nil {
+	// Without STRICT, a column accepts values of other types, which sort before or after.
+	if _, err := db.ExecContext(
+		ctx,
+		"CREATE TABLE IF NOT EXISTS events (id BLOB PRIMARY KEY CHECK (length(id) = 16), what TEXT NOT NULL) STRICT, WITHOUT ROWID"); err != nil {
 		return err
 	}
-	// An old event, as one that is moved from elsewhere.
-	if err := insert(ctx, db, []Event{{ID: scru128.First(time.Now().Add(-48 * time.Hour)), What: "moved"}}); err != nil {
+	// An old event, as if moved from elsewhere.
+	if err := insert(ctx, db, []Event{{ID: scru128.First(time.Now().Add(-48 * time.Hour)),
+		What: "moved"}}); err != nil {
 		return err
 	}
 	events := make([]Event, 250)
@@ -96,10 +99,11 @@ func between(ctx context.Context, db *sql.DB, from, to time.Time) ([]Event, erro
 		scru128.Bytes(scru128.First(from)), scru128.Bytes(scru128.First(to)))
 }
 
-// page returns the events that follow an ID. Unlike with OFFSET the last page costs no more
-// than the first.
+// page returns the events that follow an ID. Unlike OFFSET, the last page costs no more than the
+// first.
 func page(ctx context.Context, db *sql.DB, after scru128.ID, limit int) ([]Event, error) {
-	return query(ctx, db, "SELECT id, what FROM events WHERE id > ? ORDER BY id LIMIT ?", scru128.Bytes(after), limit)
+	return query(ctx, db, "SELECT id, what FROM events WHERE id > ? ORDER BY id LIMIT ?",
+		scru128.Bytes(after), limit)
 }
 
 func query(ctx context.Context, db *sql.DB, query string, args ...any) (events []Event, err error) {

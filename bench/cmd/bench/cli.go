@@ -28,7 +28,7 @@ type run struct {
 }
 
 // measureCLI times whole runs of bin/sortid: lines made to a pipe, lines read from a pipe.
-// Processor time is what all of the command's threads used, the kernel's part included.
+// Processor time covers all of the command's threads, and the kernel's work for them.
 func measureCLI(lines io.Writer, o options) error {
 	bin, err := filepath.Abs("../bin/sortid")
 	if err != nil {
@@ -115,7 +115,8 @@ func prepareLog(bin, dir string, lines int) (runs []run, err error) {
 	w := bufio.NewWriterSize(out, 1<<20)
 	scanner := bufio.NewScanner(in)
 	for i := 0; scanner.Scan(); i++ {
-		at := time.UnixMilli(1_795_000_000_000 + int64(i)*7).UTC().Format("2006-01-02T15:04:05.000Z")
+		at := time.UnixMilli(1_795_000_000_000 + int64(i)*7).UTC().Format(
+			"2006-01-02T15:04:05.000Z")
 		fmt.Fprintf(w, "%s INFO  http: request served method=GET path=/v1/orders/%s "+
 			"status=200 bytes=%d duration=12.4ms\n", at, scanner.Bytes(), i%90_000)
 		fmt.Fprintf(w, "%s DEBUG cache: lookup key=user:%d hit=true shard=7 took=0.3ms "+
@@ -182,8 +183,7 @@ func (r run) once(bin string, lines io.Writer) error {
 	if err := cmd.Start(); err != nil {
 		return err
 	}
-	// More than a pipe holds: small reads would wake the writer often, which costs it
-	// time that is the reader's fault.
+	// More than a pipe holds. Small reads would wake the writer often, and cost it time.
 	buf := make([]byte, 1<<20)
 	for {
 		if _, err := out.Read(buf); errors.Is(err, io.EOF) {
@@ -208,11 +208,11 @@ func (r run) once(bin string, lines io.Writer) error {
 }
 
 func writeCLI(d *document, o options) {
-	d.printf(`# Benchmarks of the command
+	d.printf(`## The command
 
-Written by `+"`make bench-cli`"+`; do not edit. Output goes to a pipe, input comes from one; of %d
-repetitions the one with the least processor time counts. A CPU second counts what all threads used, the
-kernel's part included.
+`+"`make bench-cli`"+` writes this part. Each command reads from a pipe and writes to a pipe.
+The best of %d repetitions counts: the one with the least processor time. A CPU second counts
+all threads, and the kernel's work for them.
 
 Machine: %s.
 
@@ -227,10 +227,10 @@ Machine: %s.
 		size = d.Value("Log", row, "M")
 	}
 	d.printf(`
-## IDs in a log
+### IDs in a log
 
-A log of %.0f MB with an ID of scru128 in every second line; the output goes to a pipe. Both programs read the same
-file, one after the other.
+A log of %.0f MB has a scru128 ID in every second line. Each program reads the same file, and
+writes to a pipe.
 
 `, size)
 	d.table("Command", d.Rows("Log"), code,

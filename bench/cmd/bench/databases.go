@@ -13,20 +13,20 @@ func measureDatabases(lines io.Writer, o options) error {
 }
 
 func writeDatabases(d *document, _ options) {
-	d.printf(`# Benchmarks in databases
+	d.printf(`## Databases
 
-Written by `+"`make bench-db`"+`; do not edit. PostgreSQL %s and MariaDB %s run on the same machine as the client,
-and do not wait for the disk, so that the figures are of the databases and not of the disk.
+`+"`make bench-db`"+` writes this part. PostgreSQL %s and MariaDB %s run on the same machine as
+the client. They do not wait for the disk, so the figures do not depend on it.
 
 Machine: %s.
 
-## Ratios
+### Ratios
 
 | What | Ratio |
 |---|--:|
 `, d.Config["postgres"], d.Config["mariadb"], machine())
 	const postgres, mariadb = "KeysPostgres", "KeysMariaDB"
-	// A call takes what a query with it takes longer than one without.
+	// The time of a call is the time of a query with the call, less a query without it.
 	without := d.Value("Baseline", "column", "ns/op")
 	call := func(function string) (float64, bool) {
 		return max(d.Value("Functions", function, "ns/op")-without, 0), true
@@ -45,12 +45,14 @@ Machine: %s.
 	perSecond = d.of(mariadb, "rows/s")
 	ratio("MariaDB: rows a second of scru128 to UUIDv4", perSecond, "scru128", "UUIDv4")
 	for _, name := range []string{
-		"scru128_text", "scru128_parse", "scru128_time", "scru128_first", "scru64_text", "scru128_new",
+		"scru128_text", "scru128_parse", "scru128_time", "scru128_first", "scru64_text",
+		"scru128_new",
 	} {
 		ratio("Time of "+name+" to gen_random_uuid", call, name, "gen_random_uuid")
 	}
 	empty, onto := d.of("Defaults", "rows/s"), d.of("DefaultsOnto", "rows/s")
-	ratio("Rows a second with DEFAULT scru128_new() to those with gen_random_uuid(), onto other rows",
+	ratio(
+		"Rows a second with DEFAULT scru128_new() to those with gen_random_uuid(), onto other rows",
 		onto, "scru128_new", "gen_random_uuid")
 	ratio("The same, into an empty table", empty, "scru128_new", "gen_random_uuid")
 	copied := d.of("Copy", "ns/row")
@@ -64,7 +66,7 @@ Machine: %s.
 	d.WriteString(`
 The index holds the rows, too.
 
-## Functions in PostgreSQL
+### Functions in PostgreSQL
 
 Nanoseconds a call, the best of several rounds.
 
@@ -73,15 +75,16 @@ Nanoseconds a call, the best of several rounds.
 	title := "PostgreSQL: ns a call"
 	d.chart("postgres-functions", title, title, d.Rows("Functions"), call)
 	d.printf(`
-## Inserting with a DEFAULT
+### Inserting with a DEFAULT
 
-Rows a second, 10,000 a statement, into a table with a primary key: into an empty one (the best of several
-rounds), and into one with %.0f rows, whose index does not fit into the buffer pool of %.0f MB.
+Rows a second, into a table with a primary key. Each statement inserts 10,000 rows. One table
+starts empty, and the best of several rounds counts. The other has %.0f rows, and its index
+does not fit into the buffer pool of %.0f MB.
 
 `, d.Value("Sizes", postgres, "old"), d.Value("Sizes", postgres, "MB"))
 	d.table("", d.Rows("Defaults"), bold,
 		column{"empty", "%.0f", empty}, column{"with rows", "%.0f", onto})
-	d.WriteString("\n## CopyFrom\n\nNanoseconds a row of one column.\n\n")
+	d.WriteString("\n### CopyFrom\n\nNanoseconds a row of one column.\n\n")
 	d.table("", d.Rows("Copy"), bold, column{"ns a row", "%.0f", copied})
 }
 
@@ -89,9 +92,10 @@ rounds), and into one with %.0f rows, whose index does not fit into the buffer p
 func (d *document) keys(benchmark, file, database, log, how string) {
 	size := func(unit string) float64 { return d.Value("Sizes", benchmark, unit) }
 	d.printf(`
-## Primary keys in %s
+### Primary keys in %s
 
-%.0f rows of a key and 50 bytes added to %.0f others, %s, with a buffer pool of %.0f MB. The time includes making the keys.
+%.0f rows of a key and 50 bytes are added to %.0f others, %s.
+The buffer pool has %.0f MB. The time includes making the keys.
 
 `, database, size("rows"), size("old"), how, size("MB"))
 	perSecond := d.of(benchmark, "rows/s")

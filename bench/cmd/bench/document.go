@@ -93,7 +93,7 @@ func machine() string {
 		processor(), runtime.NumCPU(), runtime.GOOS, runtime.GOARCH, runtime.Version())
 }
 
-// processor returns the processor's name, as far as the system tells it.
+// processor returns the processor's name, if the system tells it.
 func processor() string {
 	info, _ := os.ReadFile("/proc/cpuinfo")
 	for line := range strings.Lines(string(info)) {
@@ -106,7 +106,7 @@ func processor() string {
 }
 
 // chart writes horizontal bars as an SVG file that reads on light and dark pages, and refers
-// to it. A bar over four times the median is cut off, with its figure beside it all the same.
+// to it. A bar over four times the median is cut off; the figure beside it is the full one.
 func (d *document) chart(file, title, alt string, rows []string, v values) {
 	const row, left, width, right = 22, 180, 420, 80
 	lengths, top := make([]float64, len(rows)), 0.0

@@ -19,23 +19,23 @@ func measureLeases(lines io.Writer, o options) error {
 	return nil
 }
 
-// together names what the benchmark of that name measures beside the stores.
+// together replaces the endings of rows' names with their meaning.
 var together = strings.NewReplacer("-10000-held", ", 10,000 held", "-select", ", SELECT 1")
 
 func writeLeases(d *document, _ options) {
-	d.printf(`# Benchmarks of leases
+	d.printf(`## Leases
 
-Written by `+"`make bench-leases`"+`; do not edit. Each store's server is on the same machine as the clients, with the
-settings under which it forgets nothing, except NATS, which syncs its files later if it is not told otherwise. What
-the disk takes to make a change durable is in these figures, and differs from disk to disk.
+`+"`make bench-leases`"+` writes this part. Each store's server runs on the same machine as the
+clients, with settings that make each change durable. NATS is the exception: by default it
+syncs its files later. The figures include the time of the disk.
 
 Machine: %s.
 
-## Latency
+### Latency
 
-In milliseconds: half of the calls, and 99 of 100, take no longer. To acquire is to read the realm, choose among a
-hundred node IDs in use, and commit; to extend is to commit and to read the realm once more. Generators wait for
-neither.
+In milliseconds: half of the calls, and 99 of 100, take no longer. To acquire, a client reads the
+realm, chooses a node ID beside a hundred in use, and commits. To extend, it commits and reads the
+realm again. Generators wait for neither.
 
 `, machine())
 	d.table("Store", d.Rows("Acquire"), plain,
@@ -44,9 +44,10 @@ neither.
 		column{"Extend, half", "%.2f", d.of("Extend", "ms/p50")},
 		column{"99 %", "%.2f", d.of("Extend", "ms/p99")})
 	d.WriteString(`
-## Node IDs held
+### Node IDs held
 
-To acquire, half of the calls take no longer than this, in milliseconds, while 10, 1000 or 10,000 node IDs are held.
+Half of the calls that acquire take no longer, in milliseconds, while 10, 1000 or 10,000 node IDs
+are held.
 
 `)
 	var stores []string
@@ -65,13 +66,19 @@ To acquire, half of the calls take no longer than this, in milliseconds, while 1
 		column{"1000", "%.2f", held("1000")},
 		column{"10,000", "%.2f", held("10000")})
 	d.WriteString(`
-## A thousand nodes at once
+### A thousand nodes at once
 
-They open a store each, all at the same moment, on a server with the number of connections that it allows by default, and
-lease node IDs of 12 bits (of 16 where 10,000 are held). Seconds until all have one; connections that the server then had
-at most, with those that it refused, and 2 seconds later; its processor time for each start; and, for one start by
-itself, what the client sends in one piece (a request), and bytes in both directions. The nodes of bolt are in 8 processes.
-"postgres, SELECT 1" is a thousand clients that only connect and ask for that: each connection is a process of the server.
+A thousand nodes open a store at the same moment, and lease node IDs of 12 bits (16 bits where
+10,000 are held). The server allows its default number of connections. The nodes of bolt are in 8
+processes. The columns:
+
+- Seconds: until every node has its node ID.
+- Connections: the most that the server had, refused ones included. Later: 2 seconds afterwards.
+- Processor: the server's processor time for each start.
+- Requests, bytes: for one start alone, what the client sent in one piece, and the bytes in both
+  directions.
+
+"SELECT 1" is a thousand clients that only connect and run this statement.
 
 `)
 	rounded := func(unit string) values {
@@ -82,19 +89,19 @@ itself, what the client sends in one piece (a request), and bytes in both direct
 	}
 	d.table("Store", d.Rows("Together"), together.Replace,
 		column{"Seconds", "%.1f", d.of("Together", "s")},
+		column{"Times SELECT 1", "%.2f", d.of("Together", "x/select")},
 		column{"Connections", "%v", rounded("connections")},
 		column{"Later", "%v", rounded("connections-later")},
 		column{"Processor, ms a start", "%v", rounded("ms-server-cpu/start")},
 		column{"Requests a start", "%v", rounded("requests/start")},
 		column{"Bytes a start", "%v", rounded("B/start")})
 	d.WriteString(`
-## A thousand nodes over time
+### A thousand nodes over time
 
-They start over half a minute, each with a connection of its own, and are then watched for a minute at default settings: a
-window of 60 s, renewed at half. To start is to connect, to have the store checked and to acquire, in milliseconds.
-Processor time counts the server and all nodes together, in percent of one processor. The last two columns are
-the same times a hundred, for a hundred thousand nodes; nobody ran these. A longer window means fewer renewals,
-in proportion.
+They start over half a minute, each with its own connection, and then run for a minute. The window
+is the default, 60 s, renewed at half. A start connects, checks the store and acquires; its time is
+in milliseconds. Processor time counts the server and all nodes, in percent of one processor. The
+last two columns are estimates: the measured figures times a hundred.
 
 `)
 	requests, processor := d.of("Nodes", "requests/s"), d.of("Nodes", "%cpu")

@@ -1,9 +1,8 @@
-// The command bench measures this project, and writes a document about it in docs.
+// The command bench measures this project, and rewrites a part of docs/benchmarks.md.
 //
 //	go run ./cmd/bench [go|cli|db|leases|serve] [flags]
 //
-// What it measures is printed in the format of Go's benchmarks. Such lines, in a file, are
-// what -results reads.
+// It prints results as Go's benchmarks do. With -results it reads them from a file instead.
 package main
 
 import (
@@ -15,16 +14,16 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 
 	"github.com/sortid/sortid/bench/internal/result"
 )
 
-// A subcommand measures something, as lines with results, and writes about it.
+// A subcommand measures something, and writes a part of the document about the results.
 type subcommand struct {
-	document string // the file's name
-	options  options
-	measure  func(lines io.Writer, o options) error
-	write    func(d *document, o options)
+	options options
+	measure func(lines io.Writer, o options) error
+	write   func(d *document, o options)
 }
 
 // options say how much is measured.
@@ -35,15 +34,15 @@ type options struct {
 }
 
 var subcommands = map[string]subcommand{
-	"go": {"benchmarks.md", options{count: 10, benchtime: "200ms", bench: "."},
+	"go": {options{count: 10, benchtime: "200ms", bench: "."},
 		measureGo, writeGo},
-	"cli": {"benchmarks-cli.md", options{count: 5, scale: 1},
+	"cli": {options{count: 5, scale: 1},
 		measureCLI, writeCLI},
-	"db": {"benchmarks-databases.md", options{count: 30, scale: 1},
+	"db": {options{count: 30, scale: 1},
 		measureDatabases, writeDatabases},
-	"leases": {"benchmarks-leases.md", options{benchtime: "300x"},
+	"leases": {options{benchtime: "300x"},
 		measureLeases, writeLeases},
-	"serve": {"benchmarks-serve.md", options{count: 5, benchtime: "1500ms"},
+	"serve": {options{count: 5, benchtime: "1500ms"},
 		measureServe, writeServe},
 }
 
@@ -60,8 +59,9 @@ func main() {
 	}
 	o := c.options
 	flags := flag.NewFlagSet("bench "+name, flag.ExitOnError)
-	docs := flags.String("docs", "../docs", "the folder for "+c.document+" and its charts")
-	results := flags.String("results", "", "a `FILE` of results to write about, instead of measuring")
+	docs := flags.String("docs", "../docs", "the folder with benchmarks.md and its charts")
+	results := flags.String("results", "",
+		"a `FILE` of results to write about, instead of measuring")
 	if o.count > 0 {
 		flags.IntVar(&o.count, "count", o.count, "repetitions; the best counts")
 	}
@@ -74,7 +74,8 @@ func main() {
 			"which benchmarks to run; with another than . nothing is written")
 	}
 	if o.scale > 0 {
-		flags.Float64Var(&o.scale, "scale", o.scale, "the part of the lines or rows to measure with")
+		flags.Float64Var(&o.scale, "scale", o.scale,
+			"the part of the lines or rows to measure with")
 	}
 	flags.Parse(args)
 
@@ -85,7 +86,7 @@ func main() {
 	if c.options.bench != o.bench {
 		return
 	}
-	if err := write(lines, *docs, c, o); err != nil {
+	if err := write(lines, *docs, name, c, o); err != nil {
 		log.Fatal(err)
 	}
 }
@@ -100,7 +101,7 @@ func read(file string, c subcommand, o options) ([]byte, error) {
 	return lines.Bytes(), err
 }
 
-func write(lines []byte, docs string, c subcommand, o options) error {
+func write(lines []byte, docs, name string, c subcommand, o options) error {
 	set, err := result.Read(bytes.NewReader(lines))
 	if err != nil {
 		return err
@@ -113,7 +114,23 @@ func write(lines []byte, docs string, c subcommand, o options) error {
 	if d.err != nil {
 		return d.err
 	}
-	return os.WriteFile(filepath.Join(docs, c.document), d.Bytes(), 0o644)
+	return replacePart(filepath.Join(docs, "benchmarks.md"), name, d.Bytes())
+}
+
+// replacePart writes text between the two comments that mark a part of the file.
+func replacePart(file, part string, text []byte) error {
+	old, err := os.ReadFile(file)
+	if err != nil {
+		return err
+	}
+	begin, end := fmt.Appendf(nil, "<!-- begin %s -->\n", part), fmt.Appendf(
+		nil, "<!-- end %s -->\n", part)
+	before, rest, ok := bytes.Cut(old, begin)
+	_, after, ok2 := bytes.Cut(rest, end)
+	if !ok || !ok2 {
+		return fmt.Errorf("%s: no lines %q and %q around the part to replace", file, begin, end)
+	}
+	return os.WriteFile(file, slices.Concat(before, begin, text, end, after), 0o644)
 }
 
 // test runs "go test" in a folder.

@@ -12,18 +12,20 @@ func measureServe(lines io.Writer, o options) error {
 }
 
 func writeServe(d *document, o options) {
-	d.printf(`# Benchmarks of the service
+	d.printf(`## The service
 
-Written by `+"`make bench-serve`"+`; do not edit. All servers and clients are on one machine and share its processors.
-`+"`sortid serve`"+` has a file as its store and writes its log to a file. Its client is fasthttp's, the client of Redis %s is go-redis, the
-client of PostgreSQL %s is pgx. Redis keeps nothing on the disk. Beside them is a server of net/http that always gives the same short
-answer, without a log: what any service on net/http takes. Of five rounds, the best counts.
+`+"`make bench-serve`"+` writes this part. All servers and clients share the processors of one machine.
+`+"`sortid serve`"+` has a file as its store and writes its log to a file; its client is fasthttp. The
+client of Redis %s is go-redis, and the client of PostgreSQL %s is pgx. Redis keeps nothing on
+the disk. For comparison, a net/http server gives an empty answer and writes no log. The best of
+five rounds counts.
 
 Machine: %s.
 
-## Ratios
+### Ratios
 
-IDs a second of the service to IDs a second of the other, where each request to the other is for one ID.
+IDs a second of the service, divided by IDs a second of the other. Each request to the other is for
+one ID.
 
 | What | One connection | 64 connections |
 |---|--:|--:|
@@ -45,7 +47,7 @@ IDs a second of the service to IDs a second of the other, where each request to 
 		{"Connections1", "One connection", "serve-1"},
 		{"Connections64", "64 connections", "serve-64"},
 	} {
-		d.printf("\n## %s\n\n", c.title)
+		d.printf("\n### %s\n\n", c.title)
 		d.table("", d.Rows(c.benchmark), bold,
 			column{"IDs a second", "%.0f", d.of(c.benchmark, "ids/s")},
 			column{"Half of the requests, µs", "%.0f", d.of(c.benchmark, "µs/p50")},
@@ -60,13 +62,15 @@ IDs a second of the service to IDs a second of the other, where each request to 
 		d.chart(c.file, title, title, single, d.of(c.benchmark, "ids/s").times(1e-3))
 	}
 	d.printf(`
-## Memory
+### Memory
 
-The most resident memory of the server: %.0f MB before any request, %.0f MB with %.0f connections that made requests for 100 IDs at once.
+The most resident memory of the server: %.0f MB before any request, %.0f MB while %.0f connections
+asked for 100 IDs each.
 
-## A store that fails and comes back
+### A store that fails and comes back
 
-PostgreSQL is killed while the server has leases of %.0f s from it. A client asks for one scru64 and one scru128 ID in turn.
+PostgreSQL is killed while the server has leases of %.0f s from it. A client asks for one scru64 ID
+and one scru128 ID in turn.
 
 | | |
 |---|--:|

@@ -33,7 +33,8 @@ import (
 
 var (
 	rounds = flag.Int("rounds", 1, "how often functions are measured")
-	scale  = flag.Float64("scale", 0, "the part of the rows and of the buffer pool to measure with; 0: few")
+	scale  = flag.Float64("scale", 0,
+		"the part of the rows and of the buffer pool to measure with; 0: few")
 )
 
 // sizes of what is measured.
@@ -49,7 +50,8 @@ func size() sizes {
 		return sizes{old: 2000, rows: 1000, checkpoint: 500, calls: 1000, buffers: 16}
 	}
 	part := func(n float64) int { return int(n * *scale) }
-	return sizes{old: part(3_000_000), rows: part(1_000_000), checkpoint: part(250_000), calls: 10_000, buffers: part(64)}
+	return sizes{old: part(3_000_000), rows: part(1_000_000), checkpoint: part(250_000),
+		calls: 10_000, buffers: part(64)}
 }
 
 func Test(t *testing.T) {
@@ -98,16 +100,32 @@ func keys(t testing.TB) []key {
 	makeULID := func() string { return ulid.MustNew(ulid.Now(), entropy).String() }
 	return []key{
 		{name: "serial", postgres: "bigserial", mysql: "BIGINT AUTO_INCREMENT", serial: true},
-		{name: "scru64", postgres: "bigint", mysql: "BIGINT", value: func() any { return make64() }, text: func() string { return fmt.Sprint(uint64(make64())) }},
-		{name: "scru128", postgres: "uuid", mysql: "BINARY(16)", value: func() any { return scru128.New() }, hexBytes: true,
+		{name: "scru64", postgres: "bigint", mysql: "BIGINT", value: func() any { return make64() },
+			text: func() string { return fmt.Sprint(uint64(make64())) }},
+		{name: "scru128", postgres: "uuid", mysql: "BINARY(16)",
+			value: func() any { return scru128.New() }, hexBytes: true,
 			text: func() string { id := scru128.New(); return fmt.Sprintf("%x", id[:]) }},
-		{name: "UUIDv7", postgres: "uuid", mysql: "BINARY(16)", value: func() any { return pgtype.UUID{Bytes: uuid.Must(uuid.NewV7()), Valid: true} }, hexBytes: true,
-			text: func() string { return fmt.Sprintf("%x", uuid.Must(uuid.NewV7()).Bytes()) }},
-		{name: "scru128 as text", postgres: `text COLLATE "C"`, mysql: "CHAR(25) CHARACTER SET ascii COLLATE ascii_bin", value: func() any { return scru128.NewString() },
-			text: scru128.NewString},
-		{name: "ULID as text", postgres: `text COLLATE "C"`, mysql: "CHAR(26) CHARACTER SET ascii COLLATE ascii_bin", value: func() any { return makeULID() }, text: makeULID},
-		{name: "UUIDv4", postgres: "uuid", mysql: "BINARY(16)", value: func() any { return pgtype.UUID{Bytes: uuid.Must(uuid.NewV4()), Valid: true} }, hexBytes: true,
-			text: func() string { return fmt.Sprintf("%x", uuid.Must(uuid.NewV4()).Bytes()) }},
+		{name: "UUIDv7", postgres: "uuid", mysql: "BINARY(16)",
+			value: func() any {
+				return pgtype.UUID{Bytes: uuid.Must(uuid.NewV7()),
+					Valid: true}
+			},
+			hexBytes: true,
+			text:     func() string { return fmt.Sprintf("%x", uuid.Must(uuid.NewV7()).Bytes()) }},
+		{name: "scru128 as text", postgres: `text COLLATE "C"`,
+			mysql: "CHAR(25) CHARACTER SET ascii COLLATE ascii_bin",
+			value: func() any { return scru128.NewString() },
+			text:  scru128.NewString},
+		{name: "ULID as text", postgres: `text COLLATE "C"`,
+			mysql: "CHAR(26) CHARACTER SET ascii COLLATE ascii_bin",
+			value: func() any { return makeULID() }, text: makeULID},
+		{name: "UUIDv4", postgres: "uuid", mysql: "BINARY(16)",
+			value: func() any {
+				return pgtype.UUID{Bytes: uuid.Must(uuid.NewV4()),
+					Valid: true}
+			},
+			hexBytes: true,
+			text:     func() string { return fmt.Sprintf("%x", uuid.Must(uuid.NewV4()).Bytes()) }},
 	}
 }
 
@@ -121,7 +139,8 @@ func check(t testing.TB, err error) {
 func measurePostgres(t *testing.T) {
 	ctx := context.Background()
 	sizes := size()
-	server := testserver.StartPostgres(t, fmt.Sprintf("shared_buffers=%dMB", sizes.buffers), "max_wal_size=20GB", "checkpoint_timeout=1d", "autovacuum=off", "fsync=off")
+	server := testserver.StartPostgres(t, fmt.Sprintf("shared_buffers=%dMB", sizes.buffers),
+		"max_wal_size=20GB", "checkpoint_timeout=1d", "autovacuum=off", "fsync=off")
 	connect := func() *pgx.Conn {
 		conn, err := pgx.Connect(ctx, server.URL)
 		check(t, err)
@@ -150,17 +169,23 @@ func measurePostgres(t *testing.T) {
 	check(t, conn.QueryRow(ctx, "SHOW server_version").Scan(&version))
 	version, _, _ = strings.Cut(version, " ")
 	fmt.Println("postgres:", version)
-	result.Write(os.Stdout, "Sizes", "KeysPostgres", sizes.old, "old", sizes.rows, "rows", sizes.buffers, "MB")
+	result.Write(os.Stdout, "Sizes", "KeysPostgres", sizes.old, "old", sizes.rows, "rows",
+		sizes.buffers, "MB")
 	for i, k := range keys(t) {
 		table := fmt.Sprint("keys", i)
 		run("CREATE TABLE " + table + " (id " + k.postgres + " PRIMARY KEY, what text)")
-		columns, values := []string{"id", "what"}, func(int) ([]any, error) { return []any{k.value(), payload}, nil }
+		columns, values := []string{"id",
+			"what"}, func(int) ([]any, error) { return []any{k.value(), payload}, nil }
 		if k.serial {
-			columns, values = []string{"what"}, func(int) ([]any, error) { return []any{payload}, nil }
+			columns, values = []string{"what"}, func(int) ([]any, error) {
+				return []any{payload},
+					nil
+			}
 		}
 		add := func(rows int) {
 			for left := rows; left > 0; left -= 10_000 {
-				_, err := conn.CopyFrom(ctx, pgx.Identifier{table}, columns, pgx.CopyFromSlice(min(left, 10_000), values))
+				_, err := conn.CopyFrom(ctx, pgx.Identifier{table}, columns,
+					pgx.CopyFromSlice(min(left, 10_000), values))
 				check(t, err)
 			}
 		}
@@ -168,9 +193,11 @@ func measurePostgres(t *testing.T) {
 		run("CHECKPOINT")
 		reads := func() float64 {
 			run("SELECT pg_stat_force_next_flush()")
-			return number("SELECT idx_blks_read FROM pg_statio_user_indexes WHERE relname = '" + table + "'")
+			return number("SELECT idx_blks_read FROM pg_statio_user_indexes WHERE relname = '" +
+				table + "'")
 		}
-		readsBefore, wal, begin := reads(), number("SELECT pg_current_wal_insert_lsn() - '0/0'"), time.Now()
+		readsBefore, wal, begin := reads(), number(
+			"SELECT pg_current_wal_insert_lsn() - '0/0'"), time.Now()
 		for left := sizes.rows; left > 0; left -= sizes.checkpoint {
 			add(sizes.checkpoint)
 			run("CHECKPOINT")
@@ -186,9 +213,12 @@ func measurePostgres(t *testing.T) {
 	run(fmt.Sprintf(`CREATE TABLE samples AS SELECT sortid.scru64_new(1, 4) AS i, id AS u, sortid.scru128_text(id) AS t, sortid.euid_text(id) AS e, now() + n * interval '1 s' AS at
 		FROM (SELECT gen_random_uuid() AS id, n FROM generate_series(1, %d) AS n) AS ids; CREATE SEQUENCE plain; ANALYZE samples`, sizes.calls))
 	calls := []string{
-		"gen_random_uuid()", "nextval('plain')", "sortid.scru128_text(u)", "sortid.scru128_parse(t)", "sortid.scru128_time(u)", "sortid.scru128_first(at)",
-		"sortid.scru64_text(i)", "sortid.scru64_time(i)", "sortid.scru64_first(at)", "sortid.euid_text(u)", "sortid.euid_parse(e)",
-		"sortid.scru128_new()", "sortid.scru128_new_session()", "sortid.scru128_new_ordered()", "sortid.scru64_new(1, 4)", "sortid.euid_new()", "sortid.scru160_new()",
+		"gen_random_uuid()", "nextval('plain')", "sortid.scru128_text(u)",
+		"sortid.scru128_parse(t)", "sortid.scru128_time(u)", "sortid.scru128_first(at)",
+		"sortid.scru64_text(i)", "sortid.scru64_time(i)", "sortid.scru64_first(at)",
+		"sortid.euid_text(u)", "sortid.euid_parse(e)",
+		"sortid.scru128_new()", "sortid.scru128_new_counted()", "sortid.scru128_new_ordered()",
+		"sortid.scru64_new(1, 4)", "sortid.euid_new()", "sortid.scru160_new()",
 	}
 	timed := func(do func()) float64 {
 		begin := time.Now()
@@ -208,9 +238,11 @@ func measurePostgres(t *testing.T) {
 	}
 
 	// Inserting with a DEFAULT, 10,000 rows a statement.
-	defaults := map[string]string{"gen_random_uuid": "uuid DEFAULT gen_random_uuid()", "scru128_new": "uuid DEFAULT sortid.scru128_new()",
-		"scru128_new_session": "uuid DEFAULT sortid.scru128_new_session()", "scru128_new_ordered": "uuid DEFAULT sortid.scru128_new_ordered()",
-		"scru64_new": "bigint DEFAULT sortid.scru64_new(1, 4)", "nextval": "bigint DEFAULT nextval('plain')"}
+	defaults := map[string]string{"gen_random_uuid": "uuid DEFAULT gen_random_uuid()",
+		"scru128_new":         "uuid DEFAULT sortid.scru128_new()",
+		"scru128_new_counted": "uuid DEFAULT sortid.scru128_new_counted()",
+		"scru128_new_ordered": "uuid DEFAULT sortid.scru128_new_ordered()",
+		"scru64_new":          "bigint DEFAULT sortid.scru64_new(1, 4)", "nextval": "bigint DEFAULT nextval('plain')"}
 	names := slices.Sorted(maps.Keys(defaults))
 	for range *rounds {
 		for _, name := range names {
@@ -231,7 +263,8 @@ func measurePostgres(t *testing.T) {
 			ALTER TABLE filled ADD PRIMARY KEY (id); CHECKPOINT`, defaults[name], sizes.old))
 		took := timed(func() {
 			for left := sizes.checkpoint; left > 0; left -= 10_000 {
-				run(fmt.Sprintf("INSERT INTO filled (n) SELECT generate_series(1, %d)", min(left, 10_000)))
+				run(fmt.Sprintf("INSERT INTO filled (n) SELECT generate_series(1, %d)",
+					min(left, 10_000)))
 			}
 		})
 		result.Write(os.Stdout, "DefaultsOnto", name, float64(sizes.checkpoint)/took*1e9, "rows/s")
@@ -251,7 +284,8 @@ func measurePostgres(t *testing.T) {
 		conn  *pgx.Conn
 		value func(scru128.ID) any
 	}{
-		{"pgtype.UUID", plain, func(id scru128.ID) any { return pgtype.UUID{Bytes: id, Valid: true} }},
+		{"pgtype.UUID", plain,
+			func(id scru128.ID) any { return pgtype.UUID{Bytes: id, Valid: true} }},
 		{"scru128.ID with pgxid", conn, func(id scru128.ID) any { return id }},
 		{"scru128.UUID without pgxid", plain, func(id scru128.ID) any { return scru128.UUID(id) }},
 	}
@@ -259,7 +293,9 @@ func measurePostgres(t *testing.T) {
 		for _, c := range copies {
 			run("CREATE TABLE copied (id uuid)")
 			took := timed(func() {
-				_, err := c.conn.CopyFrom(ctx, pgx.Identifier{"copied"}, []string{"id"}, pgx.CopyFromSlice(len(ids), func(i int) ([]any, error) { return []any{c.value(ids[i])}, nil }))
+				_, err := c.conn.CopyFrom(ctx, pgx.Identifier{"copied"}, []string{"id"},
+					pgx.CopyFromSlice(len(ids),
+						func(i int) ([]any, error) { return []any{c.value(ids[i])}, nil }))
 				check(t, err)
 			})
 			result.Write(os.Stdout, "Copy", c.name, took/float64(sizes.calls), "ns/row")
@@ -270,7 +306,8 @@ func measurePostgres(t *testing.T) {
 
 func measureMariaDB(t *testing.T) {
 	sizes := size()
-	server := testserver.StartMySQL(t, fmt.Sprintf("innodb-buffer-pool-size=%dM", sizes.buffers), "innodb-flush-log-at-trx-commit=0", "local-infile=1", "innodb-log-file-size=1G")
+	server := testserver.StartMySQL(t, fmt.Sprintf("innodb-buffer-pool-size=%dM", sizes.buffers),
+		"innodb-flush-log-at-trx-commit=0", "local-infile=1", "innodb-log-file-size=1G")
 	u, err := url.Parse(server.URL)
 	check(t, err)
 	config := mysql.NewConfig()
@@ -315,19 +352,24 @@ func measureMariaDB(t *testing.T) {
 					}
 					fmt.Fprintln(&lines, payload)
 				}
-				mysql.RegisterReaderHandler("rows", func() io.Reader { return strings.NewReader(lines.String()) })
+				mysql.RegisterReaderHandler(
+					"rows", func() io.Reader { return strings.NewReader(lines.String()) })
 				run("LOAD DATA LOCAL INFILE 'Reader::rows' INTO TABLE " + table + " " + columns)
 			}
 		}
 		add(old)
-		reads, written, begin := status("Innodb_buffer_pool_reads"), status("Innodb_os_log_written"), time.Now()
+		reads, written, begin := status("Innodb_buffer_pool_reads"), status(
+			"Innodb_os_log_written"), time.Now()
 		add(rows)
 		perSecond := float64(rows) / time.Since(begin).Seconds()
 		log := status("Innodb_os_log_written") - written
 		read := status("Innodb_buffer_pool_reads") - reads
 		run("ANALYZE TABLE " + table)
 		var index float64
-		check(t, db.QueryRow("SELECT DATA_LENGTH FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = ?", table).Scan(&index))
+		check(
+			t,
+			db.QueryRow(
+				"SELECT DATA_LENGTH FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = ?", table).Scan(&index))
 		printKey(t, "KeysMariaDB", k.name, perSecond, log/1e6, index/1e6, read)
 		run("DROP TABLE " + table)
 	}

@@ -1,5 +1,4 @@
-// Package result hands figures from what measures them to what writes about them, as lines
-// in the format of Go's benchmarks.
+// Package result writes and reads measured figures, as lines in the format of Go's benchmarks.
 package result
 
 import (
@@ -11,8 +10,8 @@ import (
 	"golang.org/x/perf/benchfmt"
 )
 
-// Write writes a line with the result of one row of a benchmark: values, each followed by
-// its unit. Of several lines about a row, the one with the best first value counts.
+// Write writes a line with the result of one row of a benchmark: values, each followed by its
+// unit. If a row has several lines, the one with the best first value counts.
 func Write(w io.Writer, benchmark, row string, values ...any) {
 	name := "Benchmark" + benchmark + "/" + url.PathEscape(row)
 	fmt.Fprintln(w, append([]any{name, 1}, values...)...)

@@ -10,7 +10,8 @@ func Test(t *testing.T) {
 	var lines bytes.Buffer
 	lines.WriteString("=== RUN   Test\ngoos: linux\n")
 	Write(&lines, "Requests", "net/http, empty", 20, "ids/s", 1.5, "ms/p50")
-	lines.WriteString("    x_test.go:1: something\nBenchmarkNew/lib=google-uuid-v7-2 \t 100\t 12.5 ns/op\t 16 B/op\n")
+	lines.WriteString(
+		"    x_test.go:1: something\nBenchmarkNew/lib=google-uuid-v7-2 \t 100\t 12.5 ns/op\t 16 B/op\n")
 	Write(&lines, "Requests", "Redis", 10, "ids/s")
 	Write(&lines, "Requests", "net/http, empty", 30, "ids/s", 2.5, "ms/p50")
 	Write(&lines, "Requests", "net/http, empty", 25, "ids/s", 0.5, "ms/p50")
@@ -23,7 +24,8 @@ func Test(t *testing.T) {
 	if s.Config["goos"] != "linux" {
 		t.Errorf("configuration %v", s.Config)
 	}
-	if got, want := s.Rows("Requests"), []string{"net/http, empty", "Redis"}; !slices.Equal(got, want) {
+	if got, want := s.Rows("Requests"), []string{"net/http, empty", "Redis"}; !slices.Equal(got,
+		want) {
 		t.Errorf("rows %q, want %q", got, want)
 	}
 	for _, test := range []struct {

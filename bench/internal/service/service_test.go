@@ -47,7 +47,8 @@ func TestMain(m *testing.M) {
 	l, err := net.FileListener(os.NewFile(3, "listener"))
 	if err == nil {
 		answer := []byte(strings.Repeat("0", 25) + "\n")
-		err = http.Serve(l, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.Write(answer) }))
+		err = http.Serve(l, http.HandlerFunc(
+			func(w http.ResponseWriter, _ *http.Request) { w.Write(answer) }))
 	}
 	fmt.Fprintln(os.Stderr, err)
 	os.Exit(1)
@@ -64,7 +65,8 @@ func serveEmpty(t *testing.T) string {
 	check(t, err)
 	defer file.Close()
 	cmd := exec.Command(os.Args[0])
-	cmd.Env, cmd.Stderr, cmd.ExtraFiles = append(os.Environ(), emptyServer+"=1"), os.Stderr, []*os.File{file}
+	cmd.Env, cmd.Stderr, cmd.ExtraFiles = append(os.Environ(), emptyServer+
+		"=1"), os.Stderr, []*os.File{file}
 	check(t, cmd.Start())
 	t.Cleanup(func() {
 		cmd.Process.Kill()
@@ -86,7 +88,8 @@ func Test(t *testing.T) {
 		t.Skip("it measures")
 	}
 	sortid := filepath.Join(t.TempDir(), "sortid")
-	if out, err := exec.Command("go", "build", "-o", sortid, "github.com/sortid/sortid/cmd/sortid").CombinedOutput(); err != nil {
+	if out, err := exec.Command("go", "build", "-o", sortid,
+		"github.com/sortid/sortid/cmd/sortid").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	measureRates(t, sortid)
@@ -112,7 +115,8 @@ func serve(t *testing.T, sortid, store string, flags ...string) *server {
 	log, err := os.Create(filepath.Join(t.TempDir(), "log"))
 	check(t, err)
 	t.Cleanup(func() { log.Close() })
-	cmd := exec.Command(sortid, append([]string{"serve", "--listen", "127.0.0.1:0", "--store", store}, flags...)...)
+	cmd := exec.Command(sortid,
+		append([]string{"serve", "--listen", "127.0.0.1:0", "--store", store}, flags...)...)
 	cmd.Stderr = log
 	check(t, cmd.Start())
 	t.Cleanup(func() {
@@ -192,7 +196,8 @@ func measureRates(t *testing.T, sortid string) {
 
 	get := func(server, path string, ids int) func(*testing.T) client {
 		return func(t *testing.T) client {
-			c := &fasthttp.HostClient{Addr: strings.TrimPrefix(server, "http://"), MaxConns: 1, NoDefaultUserAgentHeader: true}
+			c := &fasthttp.HostClient{Addr: strings.TrimPrefix(server, "http://"), MaxConns: 1,
+				NoDefaultUserAgentHeader: true}
 			t.Cleanup(c.CloseIdleConnections)
 			request, answer := &fasthttp.Request{}, &fasthttp.Response{}
 			request.SetRequestURI(server + path)
@@ -200,7 +205,8 @@ func measureRates(t *testing.T, sortid string) {
 				if err := c.Do(request, answer); err != nil {
 					return err
 				}
-				if answer.StatusCode() != http.StatusOK || bytes.Count(answer.Body(), []byte("\n")) != ids {
+				if answer.StatusCode() != http.StatusOK ||
+					bytes.Count(answer.Body(), []byte("\n")) != ids {
 					return fmt.Errorf("%d, %.100s", answer.StatusCode(), answer.Body())
 				}
 				return nil
@@ -234,7 +240,8 @@ func measureRates(t *testing.T, sortid string) {
 		for range *rounds {
 			for _, source := range sources {
 				t.Run(fmt.Sprint(source.name, connections), func(t *testing.T) {
-					rate, times := load(t, connections, *duration, func() client { return source.open(t) })
+					rate, times := load(t, connections, *duration,
+						func() client { return source.open(t) })
 					half, p99 := quantile(times, .5), quantile(times, .99)
 					if rate <= 0 || p99 < half {
 						t.Errorf("%f a second, half %f, 99 in 100 %f ms", rate, half, p99)
@@ -337,7 +344,8 @@ func measureAway(t *testing.T, sortid string) {
 	window := 4 * time.Second
 	store := testserver.StartPostgres(t)
 	for _, realm := range []string{"scru64", "uid60"} {
-		cmd := exec.Command(sortid, "lease", "create", store.URL, "--realm", realm, "--format", realm, "--lease-window", window.String())
+		cmd := exec.Command(sortid, "lease", "create", store.URL, "--realm", realm, "--format",
+			realm, "--lease-window", window.String())
 		if out, err := cmd.CombinedOutput(); err != nil {
 			t.Fatalf("%v: %s", err, out)
 		}

@@ -39,5 +39,6 @@ func (r iteratorForCopyEvents) Err() error {
 }
 
 func (q *Queries) CopyEvents(ctx context.Context, arg []CopyEventsParams) (int64, error) {
-	return q.db.CopyFrom(ctx, []string{"events"}, []string{"id", "what"}, &iteratorForCopyEvents{rows: arg})
+	return q.db.CopyFrom(ctx, []string{"events"}, []string{"id", "what"},
+		&iteratorForCopyEvents{rows: arg})
 }

@@ -1,0 +1,136 @@
+package bench
+
+import (
+	"testing"
+
+	"go.jetify.com/typeid"
+
+	"github.com/sortid/sortid/scru128"
+	"github.com/sortid/sortid/scru64"
+	"github.com/sortid/sortid/typed"
+)
+
+// A user has the prefix of typed IDs, of ours and of TypeID's.
+type user struct{}
+
+func (user) Prefix() string { return "user" }
+
+type (
+	userID  = typed.ID[user, scru128.ID]
+	shortID = typed.ID[user, scru64.ID]
+	typeID  = typeid.TypeID[user]
+)
+
+var (
+	sUser  userID
+	sShort shortID
+	sType  typeID
+)
+
+func BenchmarkTypedNew(b *testing.B) {
+	b.Run("lib=scru128", func(b *testing.B) {
+		for b.Loop() {
+			s128 = scru128.New()
+		}
+	})
+	b.Run("lib=scru128-typed", func(b *testing.B) {
+		for b.Loop() {
+			sUser = typed.New[userID]()
+		}
+	})
+	b.Run("lib=typeid", func(b *testing.B) {
+		for b.Loop() {
+			sType, sErr = typeid.New[typeID]()
+		}
+	})
+}
+
+func BenchmarkTypedString(b *testing.B) {
+	id, short := scru128.New(), must(gen64.Generate())
+	typedID, typedShort := typed.From[userID](id), typed.From[shortID](short)
+	other := must(typeid.New[typeID]())
+	b.Run("lib=scru128", func(b *testing.B) {
+		for b.Loop() {
+			sStr = id.String()
+		}
+	})
+	b.Run("lib=scru128-typed", func(b *testing.B) {
+		for b.Loop() {
+			sStr = typedID.String()
+		}
+	})
+	b.Run("lib=scru64", func(b *testing.B) {
+		for b.Loop() {
+			sStr = short.String()
+		}
+	})
+	b.Run("lib=scru64-typed", func(b *testing.B) {
+		for b.Loop() {
+			sStr = typedShort.String()
+		}
+	})
+	b.Run("lib=typeid", func(b *testing.B) {
+		for b.Loop() {
+			sStr = other.String()
+		}
+	})
+}
+
+func BenchmarkTypedAppend(b *testing.B) {
+	id, short := scru128.New(), must(gen64.Generate())
+	typedID, typedShort := typed.From[userID](id), typed.From[shortID](short)
+	buf := make([]byte, 0, 64)
+	b.Run("lib=scru128", func(b *testing.B) {
+		for b.Loop() {
+			buf, _ = id.AppendText(buf[:0])
+		}
+	})
+	b.Run("lib=scru128-typed", func(b *testing.B) {
+		for b.Loop() {
+			buf, _ = typedID.AppendText(buf[:0])
+		}
+	})
+	b.Run("lib=scru64", func(b *testing.B) {
+		for b.Loop() {
+			buf, _ = short.AppendText(buf[:0])
+		}
+	})
+	b.Run("lib=scru64-typed", func(b *testing.B) {
+		for b.Loop() {
+			buf, _ = typedShort.AppendText(buf[:0])
+		}
+	})
+}
+
+func BenchmarkTypedParse(b *testing.B) {
+	id, short := scru128.New(), must(gen64.Generate())
+	s, t := id.String(), short.String()
+	other := must(typeid.New[typeID]()).String()
+	b.Run("lib=scru128", func(b *testing.B) {
+		for b.Loop() {
+			s128, sErr = scru128.Parse(s)
+		}
+	})
+	b.Run("lib=scru128-typed", func(b *testing.B) {
+		s := "user_" + s
+		for b.Loop() {
+			sUser, sErr = typed.Parse[userID](s)
+		}
+	})
+	b.Run("lib=scru64", func(b *testing.B) {
+		for b.Loop() {
+			s64, sErr = scru64.Parse(t)
+		}
+	})
+	b.Run("lib=scru64-typed", func(b *testing.B) {
+		t := "user_" + t
+		for b.Loop() {
+			sShort, sErr = typed.Parse[shortID](t)
+		}
+	})
+	b.Run("lib=typeid", func(b *testing.B) {
+		for b.Loop() {
+			sType, sErr = typeid.Parse[typeID](other)
+		}
+	})
+}

@@ -1,0 +1,189 @@
+package bench
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	gofrs "github.com/gofrs/uuid/v5"
+	google "github.com/google/uuid"
+	"github.com/oklog/ulid/v2"
+	"github.com/rs/xid"
+	"github.com/segmentio/ksuid"
+
+	"github.com/sortid/sortid/verify"
+	"github.com/sortid/sortid/verify/report"
+)
+
+// snowflakes returns a source of Twitter's snowflakes, as its documents describe them.
+func snowflakes(node uint64) func() string {
+	ms, sequence := time.Now().UnixMilli()-1288834974657, uint64(0)
+	return func() string {
+		if sequence++; sequence == 4096 || rand.IntN(20) == 0 {
+			ms, sequence = ms+1+rand.Int64N(3), 0
+		}
+		return fmt.Sprint(uint64(ms)<<22 | node<<12 | sequence)
+	}
+}
+
+// otherGenerators are generators of other people's formats.
+var otherGenerators = []struct {
+	name, format string
+	next         func() string
+}{
+	{"google/uuid v7", "uuidv7", func() string { return google.Must(google.NewV7()).String() }},
+	{"gofrs/uuid v6", "uuidv6", func() string { return gofrs.Must(gofrs.NewV6()).String() }},
+	{"google/uuid v1", "uuidv1", func() string { return google.Must(google.NewUUID()).String() }},
+	{"gofrs/uuid v7", "uuidv7", func() string { return gofrs.Must(gofrs.NewV7()).String() }},
+	{"oklog/ulid", "ulid", func() string { return ulid.Make().String() }},
+	{"oklog/ulid random", "ulid", func() string { return ulid.MustNew(ulid.Now(), ulid.DefaultEntropy()).String() }},
+	{"segmentio/ksuid", "ksuid", func() string { return ksuid.New().String() }},
+	{"rs/xid", "xid", func() string { return xid.New().String() }},
+	{"snowflake", "snowflake-twitter", snowflakes(42)},
+}
+
+// stream returns IDs of a generator, with a pause now and then.
+func stream(next func() string, n int, slow bool) []string {
+	lines := make([]string, n)
+	for i := range lines {
+		lines[i] = next()
+		if slow && i%5 == 0 {
+			time.Sleep(100 * time.Microsecond)
+		}
+	}
+	return lines
+}
+
+func verifyLines(t *testing.T, format string, lines []string, o verify.Options) *report.Report {
+	t.Helper()
+	r, err := verify.Check(t.Context(), format, strings.NewReader(strings.Join(lines, "\n")+"\n"), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// Other people's generators pass, at full speed and slowly.
+func TestVerifyOthers(t *testing.T) {
+	for _, g := range otherGenerators {
+		for _, slow := range []bool{false, true} {
+			n := 100_000
+			if slow || testing.Short() {
+				n = 20_000
+			}
+			r := verifyLines(t, g.format, stream(g.next, n, slow), verify.Options{})
+			if r.Status != report.Pass || r.IDs != uint64(n) {
+				t.Errorf("%s, slow %v: %d IDs, %+v %+v %v", g.name, slow, r.IDs, r.Failed(), r.Warned(), r.Facts)
+			}
+		}
+	}
+}
+
+// A broken generator of each format is caught, and the fault named.
+func TestVerifyBrokenOthers(t *testing.T) {
+	const n = 20_000
+	edit := func(edit func(u []byte, i int)) func([]string) []string { // of UUIDs, as bytes
+		return func(lines []string) []string {
+			for i, l := range lines {
+				u := google.MustParse(l)
+				edit(u[:], i)
+				lines[i] = u.String()
+			}
+			return lines
+		}
+	}
+	constant := edit(func(u []byte, _ int) { copy(u[8:], []byte{0x80, 0, 0, 0, 0x12, 0x34, 0x56, 0x78}) })
+	duplicate := func(lines []string) []string { return slices.Insert(lines, 1000, lines[999]) }
+	back := func(lines []string) []string { return slices.Concat(lines[n/2:], lines[:n/2]) }
+	for _, c := range []struct {
+		generator, fault, want string
+		breaks                 func(lines []string) []string
+	}{
+		{"google/uuid v7", "constant", "random.rand_b.same", constant},
+		{"google/uuid v7", "stuck bit", "random.rand_b.balance", edit(func(u []byte, _ int) { u[12] &^= 4 })},
+		{"google/uuid v7", "16 bits of seed", "random.rand_b.repeats", edit(func(u []byte, _ int) {
+			r := rand.New(rand.NewPCG(uint64(u[15])|uint64(u[14])<<8, 1))
+			for i := 9; i < 16; i++ {
+				u[i] = byte(r.Uint32())
+			}
+		})},
+		{"google/uuid v7", "version", "form.version", edit(func(u []byte, i int) { u[6] = u[6]&0xf | 0x40 })},
+		{"google/uuid v7", "duplicate", "order.duplicate", duplicate},
+		{"gofrs/uuid v7", "constant", "random.rand_b.same", constant},
+		{"gofrs/uuid v7", "variant", "form.version", edit(func(u []byte, i int) { u[8] |= 0x40 })},
+		{"gofrs/uuid v6", "duplicate", "order.duplicate", duplicate},
+		{"google/uuid v1", "node", "rules.node", edit(func(u []byte, i int) { u[15] ^= byte(i / (n / 2)) })},
+		{"google/uuid v1", "back", "clock.rollback", back},
+		{"oklog/ulid", "swapped", "order.swapped", func(l []string) []string { l[500], l[501] = l[501], l[500]; return l }},
+		{"oklog/ulid", "duplicate", "order.duplicate", duplicate},
+		{"segmentio/ksuid", "constant", "random.payload.low.same", func(lines []string) []string {
+			for i, l := range lines {
+				id, err := ksuid.Parse(l)
+				if err != nil {
+					t.Fatal(err)
+				}
+				copy(id[12:], "\x00\x00\x00\x00\x12\x34\x56\x78")
+				lines[i] = id.String()
+			}
+			return lines
+		}},
+		{"segmentio/ksuid", "duplicate", "order.duplicate", func(lines []string) []string { return slices.Insert(lines, 1010, lines[999]) }},
+		{"segmentio/ksuid", "early", "clock.rollback", func(lines []string) []string {
+			id, err := ksuid.NewRandomWithTime(time.Now().Add(-time.Hour))
+			if err != nil {
+				t.Fatal(err)
+			}
+			return slices.Insert(lines, 1000, id.String())
+		}},
+		{"rs/xid", "machine", "rules.machine", func(lines []string) []string {
+			for i, l := range lines[n/2:] {
+				id, err := xid.FromString(l)
+				if err != nil {
+					t.Fatal(err)
+				}
+				id[4] ^= 1
+				lines[n/2+i] = id.String()
+			}
+			return lines
+		}},
+		{"rs/xid", "duplicate", "order.duplicate", duplicate},
+		{"snowflake", "worker", "rules.worker", func(lines []string) []string { return append(lines, stream(snowflakes(43), 1000, false)...) }},
+	} {
+		t.Run(c.generator+"/"+c.fault, func(t *testing.T) {
+			for _, g := range otherGenerators {
+				if g.name != c.generator {
+					continue
+				}
+				r := verifyLines(t, g.format, c.breaks(stream(g.next, n, false)), verify.Options{})
+				if o := r.Check(c.want); o == nil || o.Status != report.Fail {
+					t.Errorf("%s does not fail: %+v %v", c.want, r.Failed(), r.Facts)
+				}
+			}
+		})
+	}
+}
+
+// Version 1.6.0 of google/uuid shifts the timestamp of version 6 by four bits.
+func TestVerifyGoogleV6(t *testing.T) {
+	lines := stream(func() string { return google.Must(google.NewV6()).String() }, 1000, false)
+	if r := verifyLines(t, "uuidv6", lines, verify.Options{}); r.Check("clock.possible").Status != report.Fail {
+		t.Errorf("%+v", r.Failed())
+	}
+}
+
+// The size of snowflakes' node IDs differs between installations.
+func TestVerifyNodeBits(t *testing.T) {
+	lines := stream(snowflakes(42), 20_000, false)
+	for bits, fact := range map[int]string{10: "{node ID 42 of 10 bits}", 8: "{node ID 10 of 8 bits}"} {
+		r := verifyLines(t, "snowflake-twitter", lines, verify.Options{NodeBits: bits})
+		if r.Status != report.Pass || !strings.Contains(fmt.Sprint(r.Facts), fact) {
+			t.Errorf("%d bits: %+v, %v", bits, r.Failed(), r.Facts)
+		}
+	}
+	if r := verifyLines(t, "snowflake-twitter", lines, verify.Options{NodeBits: 20}); r.Check("rules.node").Status != report.Fail {
+		t.Errorf("a node ID of 20 bits: %+v", r.Failed())
+	}
+}
