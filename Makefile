@@ -6,8 +6,8 @@
 # make check-release      pack the modules, and install and import them as users do
 # make dist VERSION=...   archives, packages, bills of materials and checksums in dist/
 # make release VERSION=...  run all checks, tag the modules, push the tags; DRYRUN=1 prints the steps
-# make lint               staticcheck and govulncheck
-# make bench              this project beside its peers: prints a table, writes docs/benchmarks.md
+# make lint               staticcheck, govulncheck, and the rules for sentences
+# make bench              this project beside its peers; bench-cli, bench-db, bench-leases, bench-serve: likewise
 
 # The modules of a clone, from go.work; internal/workspace has no code.
 MODULES := $(patsubst ./%,%,$(filter-out ./internal/workspace,$(shell awk '$$1 ~ /^\.(\/|$$)/ { print $$1 }' go.work)))
@@ -17,12 +17,13 @@ GO      ?= go
 
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 GOVULNCHECK := golang.org/x/vuln/cmd/govulncheck@v1.2.0
+VALE        := github.com/vale-cli/vale/v3/cmd/vale@v3.22.0
 GOBIN       := $(shell bin=$$($(GO) env GOBIN 2>/dev/null); echo $${bin:-$$($(GO) env GOPATH)/bin})
 FUZZTIME    ?= 1m
 REMOTE      ?= origin
 SOAK        ?= 1h
 
-.PHONY: build test test-short check-release setup-ci race purego vet lint run run-serve bench bench-cli bench-leases bench-db bench-serve fuzz soak pictures vectors dist release bump clean help go
+.PHONY: build test test-short check-release setup-ci race purego newest vet lint sentences run run-serve bench bench-cli bench-leases bench-db bench-serve fuzz soak pictures vectors dist release bump clean help go
 
 # The command says from which commit it is built, where git knows.
 build: | go
@@ -30,18 +31,34 @@ build: | go
 	$(GO) build -trimpath -buildvcs=$$vcs -o bin/sortid ./cmd/sortid
 
 # These start so many processes that others beside them would run out of time.
-ALONE := $(addprefix github.com/sortid/sortid/,cmd/sortid/internal/torture cmd/sortid/web/browsertest)
+ALONE := cmd/sortid/internal/torture cmd/sortid/web/browsertest
 
-# With -p: more packages at a time than there may be processors, for many wait for servers.
+# These wait for servers and processes, so the race detector hardly slows them down: it runs
+# all of their tests, and nothing runs them again without it.
+RACE := cmd/sortid/server store testserver
 
-# The full tests first, then those that matter for concurrency again under the race
-# detector, then the build without assembly, then 32 bits, then a release.
-test: $(if $(CI),setup-ci) vet
-	$(GO) test -p 3 -timeout 30m $$($(GO) list $(PACKAGES) | grep -vxF $(addprefix -e ,$(ALONE)))
-	for package in $(ALONE); do $(GO) test -timeout 30m $$package || exit 1; done
-	$(MAKE) race purego
+# It runs the quick tests of what computes and has goroutines.
+RACE_SHORT := cmd/sortid cmd/sortid/internal/... euid internal/clock internal/gen internal/window lease/... scru128 scru160 \
+	scru64 uid60 verify verify/duplicates verify/internal/reading
+
+# Without those that search, or check a codec or a generator, in a single goroutine.
+SEQUENTIAL := Overflow|RandomWalk|Fill
+ONE_GOROUTINE := ^Test(Sound|Disorder|Model|ModelFinds|Simulation|SimulationFinds|Hostile|Codec|NegativeControls|ControlsWithoutFault)$$|/^($(SEQUENTIAL))$$|//^($(SEQUENTIAL))$$|///^($(SEQUENTIAL))$$
+
+# What is built differently for other processors, and what is made of it.
+PORTABLE := ./internal/... ./scru64 ./scru128 ./scru160 ./euid ./uid60 ./typed
+
+under = $(patsubst %,./%/...,$(1))
+
+# The flag -vet=off: vet has looked at all packages before. With -p: more packages at a time
+# than there are processors, for many wait for servers.
+
+test: $(if $(CI),setup-ci) vet sentences
+	$(GO) test -vet=off -p 4 -timeout 20m $$($(GO) list $(PACKAGES) | grep -v $(patsubst %,-e /sortid/%$$,$(ALONE)) $(patsubst %,-e ^github.com/sortid/sortid/%,$(RACE)))
+	$(MAKE) race purego newest
+	for package in $(ALONE); do $(GO) test -vet=off -parallel 4 -timeout 20m ./$$package || exit 1; done
 	@case $$($(GO) env GOHOSTOS GOHOSTARCH | xargs) in \
-	  'linux amd64') GOARCH=386 $(GO) test -short ./scru64 ./scru128 ./scru160 ./euid ./uid60 ./internal/... ;; \
+	  'linux amd64') GOARCH=386 $(GO) test -vet=off -short $(PORTABLE) ;; \
 	  *) echo 'skipped: programs for 32 bits (linux/386) do not run here' ;; esac
 	$(MAKE) check-release
 
@@ -53,7 +70,7 @@ RELEASE := GOWORK=off $(GO) -C internal/release
 
 check-release: | go
 	$(RELEASE) vet ./...
-	$(RELEASE) test -count=1 ./...
+	$(RELEASE) test -vet=off -count=1 -timeout 20m ./...
 	$(RELEASE) run . check
 
 dist: | go
@@ -71,15 +88,24 @@ bump: | go
 setup-ci:
 	.ci/setup
 
-# The race detector needs a C compiler. In CI nothing is skipped. What is left out runs
-# other programs, or has no goroutines of its own.
+# The race detector needs a C compiler. In CI nothing is skipped. Without it, RACE is tested as
+# the rest is.
 race: | go
-	@if [ -z "$$CI" ] && ! command -v $$($(GO) env CC) >/dev/null; then \
-	  echo 'skipped: the race detector needs a C compiler, and there is none'; exit 0; fi; \
-	set -x; $(GO) test -race -short -p 4 -timeout 30m $$($(GO) list $(PACKAGES) | grep -v -e /bench -e /examples -e /sqltext -e /torture -e /browsertest)
+	@race=-race; if [ -z "$$CI" ] && ! command -v $$($(GO) env CC) >/dev/null; then \
+	  echo 'skipped: the race detector needs a C compiler, and there is none'; race=; fi; \
+	set -ex; $(GO) test $$race -vet=off -p 4 -timeout 20m $(call under,$(RACE)); \
+	[ -z "$$race" ] || $(GO) test -race -short -vet=off -p 3 -timeout 20m -skip '$(ONE_GOROUTINE)' \
+	  $$($(GO) list $(RACE_SHORT:%=./%) | grep -v -e /torture$$ -e /sqltext$$)
 
 purego: | go
-	$(GO) test -short -tags purego ./...
+	$(GO) test -vet=off -short -tags purego $(PORTABLE)
+
+# The newest Go has a package uuid, for which some tests are.
+newest: | go
+	@version=$$($(GO) list -m -f '{{.Version}}' go@latest 2>/dev/null) && \
+	  GOTOOLCHAIN=go$$version $(GO) version >/dev/null 2>&1 || \
+	  { echo 'skipped: the newest Go cannot be fetched'; exit 0; }; \
+	set -x; GOTOOLCHAIN=go$$version $(GO) test -vet=off -short ./...
 
 # The systems and processors that the command is distributed for are vetted, too; what that
 # needs compiled is compiled without optimization, which takes half the time.
@@ -92,7 +118,13 @@ vet: | go
 
 # The go command fetches the tools. A tool that cannot be fetched, or cannot reach its
 # database, is skipped with a message.
-lint: vet
+# Vale checks documents and comments by the rules in .vale. It builds with a C compiler.
+sentences: | go
+	@$(GO) install $(VALE) 2>/dev/null || { echo 'skipped: vale cannot be fetched or built'; exit 0; }; \
+	set -x; find . \( -name '*.md' -o -name '*.go' \) ! -name '*_test.go' ! -name CHANGELOG.md \
+	  ! -path '*/testdata/*' ! -path '*/node_modules/*' -print0 | xargs -0 $(GOBIN)/vale
+
+lint: vet sentences
 	@$(GO) install $(STATICCHECK) 2>/dev/null || { echo 'skipped: staticcheck cannot be fetched'; exit 0; }; \
 	for m in $(MODULES); do echo "$$m: staticcheck"; (cd $$m && $(GOBIN)/staticcheck ./...) || exit 1; done
 	@$(GO) install $(GOVULNCHECK) 2>/dev/null || { echo 'skipped: govulncheck cannot be fetched'; exit 0; }; \
@@ -137,6 +169,7 @@ fuzz: | go
 soak: | go
 	$(GO) test -count 1 -timeout 0 -v -run 'TestSimulation$$' ./lease -soak $(SOAK)
 	$(GO) test -count 1 -timeout 0 -v -run 'TestManyNodes$$' ./lease -nodes 100000
+	$(GO) test -count 1 -timeout 0 -v -run 'TestGenerators$$' ./verify -soak
 	cd cmd/sortid && $(GO) test -count 1 -timeout 0 -v -run 'TestFalse$$' ./internal/finder -soak
 	cd cmd/sortid && $(GO) test -count 1 -timeout 0 -v ./internal/torture -duration 5m
 	cd cmd/sortid && $(GO) test -count 1 -timeout 0 -v ./internal/sqltext -many 1000000
@@ -154,7 +187,7 @@ clean:
 
 help:
 	@sed -n '/^# make/s/^# //p' Makefile
-	@echo 'make race|purego|vet|fuzz|soak|pictures|vectors|bench-cli|bench-leases|bench-db|bench-serve|bump|setup-ci|clean'
+	@echo 'make race|purego|newest|vet|fuzz|soak|pictures|vectors|bench-cli|bench-leases|bench-db|bench-serve|bump|setup-ci|clean'
 
 go:
 	@command -v $(GO) >/dev/null || { echo 'sortid needs Go 1.25 or later: https://go.dev/dl/'; exit 1; }
