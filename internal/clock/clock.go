@@ -178,6 +178,10 @@ func Sleep(ctx context.Context, d time.Duration) error {
 	if ctx.Err() != nil {
 		return ContextError(ctx)
 	}
+	// A timer that ends at once can crash the race detector in a bubble of testing/synctest.
+	if d <= 0 {
+		return nil
+	}
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {
