@@ -7,6 +7,7 @@ import (
 	"io"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -275,6 +276,27 @@ func subjectGenerators() (all []subjectGenerator) {
 	return all
 }
 
+// passes makes a report of a generator that reads the system's entropy, and wants it to pass. One
+// of a million such reports fails only because of a test of random fields. In that case passes
+// makes another one: that both fail by chance happens once in 1e12.
+func passes(t *testing.T, check func() *report.Report) {
+	t.Helper()
+	got := check()
+	if len(got.Failed()) > 0 && len(got.Warned()) == 0 &&
+		!slices.ContainsFunc(got.Failed(), func(o report.Outcome) bool { return !byChance(o) }) {
+		t.Logf("tried again: %+v", got.Failed())
+		got = check()
+	}
+	if got.Status != report.Pass {
+		t.Errorf("%+v %+v", got.Failed(), got.Warned())
+	}
+}
+
+// byChance reports whether a sound generator can fail the check.
+func byChance(o report.Outcome) bool {
+	return strings.HasPrefix(o.Name, "random.") || strings.HasPrefix(o.Name, "rules.counter")
+}
+
 var soak = flag.Bool("soak", false, "verify: ten times as many IDs of each generator")
 
 // The project's own generators pass, a million IDs of each mode and each way to call
@@ -293,19 +315,22 @@ func TestGenerators(t *testing.T) {
 		for _, how := range []string{"single", "fill", "parallel"} {
 			t.Run(s.format+"/"+s.mode+"/"+how, func(t *testing.T) {
 				t.Parallel()
-				r, w := io.Pipe()
-				defer r.Close()
-				go func() {
-					s.run(s, t, how, n, w)
-					w.Close()
-				}()
-				got, err := Check(t.Context(), s.format, r, s.options)
-				if err != nil {
-					t.Fatal(err)
-				}
-				if got.Status != report.Pass || got.IDs < uint64(n) {
-					t.Errorf("%d IDs: %+v %+v", got.IDs, got.Failed(), got.Warned())
-				}
+				passes(t, func() *report.Report {
+					r, w := io.Pipe()
+					defer r.Close()
+					go func() {
+						s.run(s, t, how, n, w)
+						w.Close()
+					}()
+					got, err := Check(t.Context(), s.format, r, s.options)
+					if err != nil {
+						t.Fatal(err)
+					}
+					if got.IDs < uint64(n) {
+						t.Errorf("%d IDs of %d", got.IDs, n)
+					}
+					return got
+				})
 			})
 		}
 	}
@@ -344,41 +369,44 @@ func TestGeneratorsLive(t *testing.T) {
 	} {
 		t.Run(formatName, func(t *testing.T) {
 			t.Parallel()
-			var start, made time.Time
-			var left []byte
-			got, err := Check(t.Context(), formatName, readerFunc(func(b []byte) (int, error) {
-				if start.IsZero() { // not before: a machine that is busy may take its time
-					start = time.Now()
-				}
-				if time.Since(start) > length {
-					return 0, io.EOF
-				}
-				if len(left) == 0 {
-					time.Sleep(5 * time.Millisecond)
-					for range 30 {
-						var err error
-						if left, err = next(left); err != nil {
-							return 0, err
-						}
-						left = append(left, '\n')
+			passes(t, func() *report.Report {
+				var start, made time.Time
+				var left []byte
+				got, err := Check(t.Context(), formatName, readerFunc(func(b []byte) (int, error) {
+					if start.IsZero() { // not before: a machine that is busy may take its time
+						start = time.Now()
 					}
-					made = time.Now()
+					if time.Since(start) > length {
+						return 0, io.EOF
+					}
+					if len(left) == 0 {
+						time.Sleep(5 * time.Millisecond)
+						for range 30 {
+							var err error
+							if left, err = next(left); err != nil {
+								return 0, err
+							}
+							left = append(left, '\n')
+						}
+						made = time.Now()
+					}
+					n := copy(b, left)
+					left = left[n:]
+					return n, nil
+				}), Options{Live: true, Now: func() time.Time { // the reader's time: a busy machine may check later
+					if made.IsZero() {
+						return time.Now()
+					}
+					return made
+				}})
+				if err != nil {
+					t.Fatal(err)
 				}
-				n := copy(b, left)
-				left = left[n:]
-				return n, nil
-			}), Options{Live: true, Now: func() time.Time { // the reader's time: a busy machine may check later
-				if made.IsZero() {
-					return time.Now()
+				if drift := got.Check("clock.drift"); drift.Status != report.Pass && !testing.Short() {
+					t.Errorf("%+v", drift)
 				}
-				return made
-			}})
-			if err != nil || got.Status != report.Pass {
-				t.Errorf("%v, %+v %+v", err, got.Failed(), got.Warned())
-			}
-			if drift := got.Check("clock.drift"); drift.Status != report.Pass && !testing.Short() {
-				t.Errorf("%+v", drift)
-			}
+				return got
+			})
 		})
 	}
 }

@@ -266,7 +266,7 @@ func TestSchedules(t *testing.T) {
 	}
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
 	for _, s := range model.Subjects {
-		if model.UnderRace && s.Mode != "" { // which adds no goroutines
+		if (testing.Short() || model.UnderRace) && s.Mode != "" { // which adds no goroutines
 			continue
 		}
 		for _, unordered := range []bool{false, true} {
