@@ -28,6 +28,7 @@ func Etcd(t testing.TB) string {
 	t.Helper()
 	base := os.Getenv("SORTID_TEST_ETCD_URL")
 	if base == "" {
+		notShort(t)
 		if base = "etcd://127.0.0.1:2379"; !listening("127.0.0.1:2379") {
 			base = StartEtcd(t).URL
 		}

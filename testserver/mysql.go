@@ -18,6 +18,9 @@ import (
 func MySQL(t testing.TB) string {
 	t.Helper()
 	server := os.Getenv("SORTID_TEST_MYSQL_URL")
+	if server == "" {
+		notShort(t)
+	}
 	if local := "mysql://root@127.0.0.1:3306/mysql"; server == "" &&
 		mysqlServes(t.Context(), local) == nil {
 		server = local

@@ -21,6 +21,7 @@ func NATS(t testing.TB) string {
 	t.Helper()
 	base := os.Getenv("SORTID_TEST_NATS_URL")
 	if base == "" {
+		notShort(t)
 		if base = "nats://127.0.0.1:4222"; !listening("127.0.0.1:4222") {
 			base = StartNATS(t).URL
 		}

@@ -17,6 +17,9 @@ import (
 func Postgres(t testing.TB) string {
 	t.Helper()
 	server := os.Getenv("SORTID_TEST_POSTGRES_URL")
+	if server == "" {
+		notShort(t)
+	}
 	for _, user := range []string{"postgres", "root"} {
 		local := "postgres://" + user + "@127.0.0.1:5432/postgres"
 		if server == "" && postgresServes(t.Context(), local) == nil {

@@ -20,6 +20,7 @@ func Redis(t testing.TB) string {
 	t.Helper()
 	base := os.Getenv("SORTID_TEST_REDIS_URL")
 	if base == "" {
+		notShort(t)
 		if base = "redis://127.0.0.1:6379"; !listening("127.0.0.1:6379") {
 			base = StartRedis(t).URL
 		}

@@ -5,7 +5,7 @@
 // server. Otherwise it is the server at the kind's usual address on this machine or, if there is
 // none, a new one. A function Start... always starts a server, which the test can stop and start
 // again. If the needed programs are not installed, the test is skipped, or fails if the
-// environment variable CI is set.
+// environment variable CI is set. With -short, a test has only the server that the variable names.
 //
 // All of this ends with the test.
 package testserver
@@ -36,11 +36,11 @@ func Missing(t testing.TB, format string, args ...any) {
 	t.Skipf(format, args...)
 }
 
-// notShort skips a test that starts a server, if -short is set.
+// notShort skips a test that needs a server, if -short is set.
 func notShort(t testing.TB) {
 	t.Helper()
 	if testing.Short() {
-		t.Skip("starts a server: not with -short")
+		t.Skip("needs a server: not with -short")
 	}
 }
 
