@@ -16,6 +16,9 @@ import (
 
 // ent makes its code in a temporary folder, and the program is tested with it.
 func TestGenerated(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it builds a program")
+	}
 	dir := t.TempDir()
 	config := &gen.Config{Target: dir, Package: "github.com/sortid/sortid/examples/ent/ent"}
 	if err := entc.Generate("./ent/schema", config); err != nil {
