@@ -13,7 +13,6 @@ import (
 	"net"
 	"net/http"
 	"os"
-	"path/filepath"
 	"runtime"
 	"strings"
 	"sync"
@@ -226,42 +225,6 @@ func TestHTTP2(t *testing.T) {
 		feed.Close()
 		resp.Body.Close()
 		client.CloseIdleConnections()
-	}
-}
-
-// A token takes as many comparisons whichever it is, and if it is none.
-func TestTokenTime(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "tokens")
-	var texts []string
-	for i := range 5 {
-		text, line, err := NewToken(fmt.Sprint(i), []string{"ids"}, 0, 0)
-		if err == nil {
-			err = AppendToken(path, line)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		texts = append(texts, text)
-	}
-	tokens, err := OpenTokens(t.Context(), path, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func(f func(a, b []byte) int) { compare = f }(compare)
-	usual, comparisons := compare, 0
-	compare = func(a, b []byte) int {
-		if len(a) != 32 || len(b) != 32 {
-			t.Errorf("compares %d with %d bytes, want hashes", len(a), len(b))
-		}
-		comparisons++
-		return usual(a, b)
-	}
-	for _, text := range append(texts, "", "wrong", texts[0][:20], strings.Repeat("x", 10000)) {
-		comparisons = 0
-		tokens.find(text)
-		if comparisons != len(texts) {
-			t.Errorf("%.20s: %d comparisons, want %d", text, comparisons, len(texts))
-		}
 	}
 }
 

@@ -164,6 +164,7 @@ func (r *recorder) Unwrap() http.ResponseWriter { return r.ResponseWriter }
 func (s *Server) observe(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		start := time.Now()
+		r = s.withToken(r)
 		id := scru128.NewString()
 		w.Header()["X-Request-Id"], w.Header()["X-Content-Type-Options"] = []string{id}, headerNoSniff
 		if s.draining.Load() { // a connection that is kept would be cut off under its next request

@@ -48,7 +48,7 @@ func start(t *testing.T, c Config) (*Server, *httptest.Server) {
 }
 
 // waitReady waits until the server has its leases.
-func waitReady(t *testing.T, s *Server) {
+func waitReady(t testing.TB, s *Server) {
 	t.Helper()
 	for range 12000 {
 		if s.generators.ready() == nil {
@@ -65,8 +65,11 @@ func hardly(t *testing.T, tokens *Tokens, name string) {
 	t.Helper()
 	tokens.mu.Lock()
 	defer tokens.mu.Unlock()
-	i := slices.IndexFunc(tokens.entries, func(e *token) bool { return e.name == name })
-	tokens.entries[i].requests.SetLimit(rate.Every(time.Hour))
+	for _, e := range tokens.entries {
+		if e.name == name {
+			e.requests.SetLimit(rate.Every(time.Hour))
+		}
+	}
 }
 
 type answer struct {
