@@ -160,7 +160,7 @@ func (f *serving) loopback() bool {
 func (f *serving) run(c *console.Console) error {
 	late := &lateWriter{w: c.Err}
 	defer late.flush()
-	log := slog.New(slog.NewJSONHandler(late, nil))
+	log := slog.New(newLogHandler(late))
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	err := serveUntil(ctx, c, stop, f, log)
