@@ -15,7 +15,6 @@ import (
 	"os"
 	"runtime"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -61,12 +60,11 @@ func TestManyHeaders(t *testing.T) {
 
 // Clients that send the header, or a body, piece by piece do not hold a connection for
 // ever, on any path.
-func TestSlowClients(t *testing.T) {
-	defer func(d time.Duration) { lineTimeout = d }(lineTimeout)
-	lineTimeout = 2 * time.Second
-	_, ts := start(t, Config{Store: lease.NewMemory()})
+func TestSlowClients(t *testing.T) { inBubble(t, testSlowClients) }
+
+func testSlowClients(t *testing.T) {
+	l := serveVirtual(t, virtual(t, Config{}))
 	const body = " HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n"
-	var wg sync.WaitGroup
 	for _, text := range []string{
 		"GET /healthz HTTP/1.1\r\nHost: localhost\r\n",
 		"POST /v1/store/get" + body,
@@ -74,18 +72,18 @@ func TestSlowClients(t *testing.T) {
 		"POST /v1/inspect" + body,
 		"POST /nowhere" + body,
 	} {
-		wg.Go(func() {
-			_, in := raw(t, ts.URL, text)
-			answer, err := io.ReadAll(in) // until the server closes the connection
-			if err != nil {
-				t.Errorf("%.40q: held: %v\n%s", text, err, answer)
-			}
-			if bytes.Contains(answer, []byte("HTTP/1.1 5")) {
-				t.Errorf("%.40q: %s", text, answer)
-			}
-		})
+		begin := time.Now()
+		conn := l.dial()
+		io.WriteString(conn, text)
+		answer, err := io.ReadAll(conn) // until the server closes the connection
+		if took := time.Since(begin); err != nil || took > lineTimeout+time.Second {
+			t.Errorf("%.40q: held for %v: %v\n%s", text, took, err, answer)
+		}
+		if bytes.Contains(answer, []byte("HTTP/1.1 5")) {
+			t.Errorf("%.40q: %s", text, answer)
+		}
+		conn.Close()
 	}
-	wg.Wait()
 }
 
 // endless is a body of so many bytes at most, in lines of a length, 0 for one line. It looks
