@@ -12,6 +12,7 @@ import (
 
 // A client in TypeScript, generated from the description, works.
 func TestGeneratedClient(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("runs npm: not with -short")
 	}

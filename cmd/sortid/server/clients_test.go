@@ -260,6 +260,7 @@ func TestLog(t *testing.T) {
 // While the store is away scru64 goes on until the end of the window, then says so; when the
 // store is back it goes on by itself.
 func TestWindowEnds(t *testing.T) {
+	t.Parallel()
 	memory := lease.NewMemory()
 	for name, format := range map[string]lease.Format{"scru64": lease.SCRU64,
 		"uid60": lease.UID60} {

@@ -318,6 +318,7 @@ func TestGzip(t *testing.T) {
 // The server's store is a store like any other, through the client; and if it makes only
 // what the protocol allows, it is one to lease from.
 func TestStore(t *testing.T) {
+	t.Parallel()
 	setup := func(allowAny bool) func(t *testing.T) func() lease.Store {
 		return func(t *testing.T) func() lease.Store { return openStore(t, allowAny) }
 	}
