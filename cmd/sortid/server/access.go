@@ -41,14 +41,16 @@ func (s *Server) allow(ctx context.Context, permission string) error {
 	}
 	e := s.tokenOf(ctx)
 	if e == nil {
-		return huma.ErrorWithHeaders(
-			huma.Error401Unauthorized(
-				"a valid token is needed: send the header \"Authorization: Bearer TOKEN\""),
+		problem := huma.Error401Unauthorized(
+			"a valid token is needed: send the header \"Authorization: Bearer TOKEN\"")
+		return huma.ErrorWithHeaders(problem,
 			http.Header{"WWW-Authenticate": {`Bearer realm="sortid"`}})
 	}
-	// The body of a request to the store names its realm; those operations check it.
-	if permission == permitRealms && !e.mayUseStore() || permission != permitRealms &&
-		!e.may(permission, "") {
+	permits := e.may(permission, "")
+	if permission == permitRealms { // the body names the realm, so the operation checks that
+		permits = e.mayUseStore()
+	}
+	if !permits {
 		return huma.Error403Forbidden(forbidden)
 	}
 	if wait := take(e.requests, 1); wait > 0 {

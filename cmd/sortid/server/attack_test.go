@@ -621,8 +621,7 @@ type from struct {
 }
 
 func (f from) RemoteAddr() net.Addr {
-	return net.TCPAddrFromAddrPort(
-		netip.MustParseAddrPort(f.addr))
+	return net.TCPAddrFromAddrPort(netip.MustParseAddrPort(f.addr))
 }
 
 // Lines that come byte by byte end with the time of a body.
@@ -633,8 +632,8 @@ func testTrickledLines(t *testing.T) {
 	conn := serveVirtual(t, s).dial()
 	defer conn.Close()
 	begin := time.Now()
-	io.WriteString(
-		conn, "POST /v1/inspect HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000000\r\n\r\n")
+	io.WriteString(conn,
+		"POST /v1/inspect HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000000\r\n\r\n")
 	var writing sync.WaitGroup
 	writing.Go(func() {
 		for {

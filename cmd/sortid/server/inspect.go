@@ -53,8 +53,8 @@ func (s *Server) registerInspect() {
 		}
 		b, err := inspect.AppendJSON(nil, given, in.ID)
 		if err != nil {
-			return nil, huma.Error422UnprocessableEntity(
-				"no ID", &huma.ErrorDetail{Message: err.Error(), Location: "path.id", Value: in.ID})
+			return nil, huma.Error422UnprocessableEntity("no ID",
+				&huma.ErrorDetail{Message: err.Error(), Location: "path.id", Value: in.ID})
 		}
 		return rawJSON(append(b, '\n')), nil
 	})

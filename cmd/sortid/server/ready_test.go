@@ -137,8 +137,8 @@ func watch(t *testing.T, c Config) *watcher {
 	t.Cleanup(func() { s.Close(context.Background()) })
 	// These are slow to read, and a test reads all metrics each second for an hour.
 	s.metrics.registry.Unregister(collectors.NewGoCollector())
-	s.metrics.registry.Unregister(collectors.NewProcessCollector(
-		collectors.ProcessCollectorOpts{}))
+	s.metrics.registry.Unregister(
+		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return &watcher{t, s, documentedAlerts(t), map[string]bool{}}
 }
 

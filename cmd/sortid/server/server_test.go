@@ -348,10 +348,8 @@ type withoutOwn struct{ *httpstore.Store }
 
 func (s withoutOwn) Realms(ctx context.Context) ([]string, error) {
 	names, err := s.Store.Realms(ctx)
-	return slices.DeleteFunc(names, func(name string) bool {
-		return name == "scru64" ||
-			name == "uid60"
-	}), err
+	own := func(name string) bool { return name == "scru64" || name == "uid60" }
+	return slices.DeleteFunc(names, own), err
 }
 
 // A flaky store fails while it is told to.
