@@ -72,7 +72,7 @@ func TestStores(t *testing.T) {
 	fields = append(fields, f)
 
 	results := map[*field]result{}
-	torture(t, fields, func(f *field, dir string) bool {
+	torture(t, fields, *duration, func(f *field, dir string) bool {
 		r := evaluate(t, f, dir)
 		results[f] = r
 		t.Logf("%v\n%v", r, f)
@@ -85,7 +85,7 @@ func TestStores(t *testing.T) {
 		}
 		return enough && (f.proxy == nil || f.proxy.all())
 	})
-	print(fields, results)
+	print("Torture", fields, results)
 }
 
 // Makers with a lease that does not keep to its window use ticks twice, and that is found.
@@ -99,12 +99,12 @@ func TestUnfenced(t *testing.T) {
 		return cmd
 	}
 	results := map[*field]result{}
-	torture(t, []*field{f}, func(f *field, dir string) bool {
+	torture(t, []*field{f}, min(*duration, time.Minute), func(f *field, dir string) bool {
 		results[f] = evaluate(t, f, dir)
 		t.Logf("%v\n%v", results[f], f)
 		return results[f].twice > 0
 	})
-	print([]*field{f}, results)
+	print("TortureUnfenced", []*field{f}, results)
 }
 
 // A claim is a tick of a node ID that a process claimed.
@@ -228,13 +228,13 @@ func gaps(faults []fault, claims []claim) map[string][]time.Duration {
 }
 
 // print prints the results as Go's benchmarks do, for the document about them.
-func print(fields []*field, results map[*field]result) {
+func print(benchmark string, fields []*field, results map[*field]result) {
 	gaps := map[string][]time.Duration{}
 	count := map[string]int{}
 	for _, f := range fields {
 		r := results[f]
-		fmt.Printf("BenchmarkTorture/%s 1 %d IDs %d ticks %d processes %d hands %d twice\n",
-			url.PathEscape(f.name), r.ids, r.ticks, r.lives, r.hands, r.twice)
+		fmt.Printf("Benchmark%s/%s 1 %d IDs %d ticks %d processes %d hands %d twice\n",
+			benchmark, url.PathEscape(f.name), r.ids, r.ticks, r.lives, r.hands, r.twice)
 		for _, kind := range kinds {
 			count[kind] += f.count(kind)
 			gaps[kind] = append(gaps[kind], r.gaps[kind]...)
@@ -243,10 +243,12 @@ func print(fields []*field, results map[*field]result) {
 	for _, kind := range kinds {
 		of := gaps[kind]
 		if slices.Sort(of); len(of) > 0 {
-			fmt.Printf("BenchmarkTortureFault/%s 1 %d faults %.2f s/half %.2f s/longest\n",
-				url.PathEscape(kind), count[kind], of[len(of)/2].Seconds(), of[len(of)-1].Seconds())
+			at := func(part float64) float64 { return of[int(part*float64(len(of)-1))].Seconds() }
+			fmt.Printf("Benchmark%sFault/%s 1 %d faults %.2f s/half %.2f s/p99 %.2f s/longest\n",
+				benchmark, url.PathEscape(kind), count[kind], at(0.5), at(0.99), at(1))
 		}
 	}
+	fmt.Printf("Benchmark%sTime/stores 1 %.0f s\n", benchmark, duration.Seconds())
 }
 
 // A server is "sortid serve" in a process, at an address that stays.

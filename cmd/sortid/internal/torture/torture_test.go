@@ -205,9 +205,10 @@ func (f *field) live(process *exec.Cmd, slot int, name string, random *rand.Rand
 
 var changing = regexp.MustCompile(`[0-9a-f]{8,}|[0-9][-0-9.:TZ]*`)
 
-// torture tortures fields until enough has happened in all of them.
-func torture(t *testing.T, fields []*field, enough func(f *field, dir string) bool) {
-	t.Logf("-seed %d -duration %v", *seed, *duration)
+// torture tortures fields in rounds, until enough has happened in all of them.
+func torture(t *testing.T, fields []*field, duration time.Duration,
+	enough func(f *field, dir string) bool) {
+	t.Logf("-seed %d -duration %v", *seed, duration)
 	dir := t.TempDir()
 	for _, f := range fields {
 		if err := os.Mkdir(filepath.Join(dir, f.name), 0o755); err != nil {
@@ -216,7 +217,7 @@ func torture(t *testing.T, fields []*field, enough func(f *field, dir string) bo
 	}
 	for round := 0; ; round++ {
 		var wg sync.WaitGroup
-		until := time.Now().Add(*duration)
+		until := time.Now().Add(duration)
 		for _, f := range fields {
 			wg.Go(func() { f.round(t, filepath.Join(dir, f.name), round, until) })
 		}
@@ -256,7 +257,7 @@ func TestCommand(t *testing.T) {
 	program := build(t, command)
 	f := sortid(program)
 	f.urls = []string{"bolt:" + filepath.Join(t.TempDir(), "leases.db")}
-	torture(t, []*field{f}, func(f *field, dir string) bool {
+	torture(t, []*field{f}, *duration, func(f *field, dir string) bool {
 		paths, lines := files(t, dir)
 		if len(paths) == 0 {
 			return false
