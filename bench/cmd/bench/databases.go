@@ -36,8 +36,6 @@ The index holds the rows, too.
 
 ### Functions in PostgreSQL
 
-Nanoseconds a call, the best of several rounds.
-
 `)
 	d.table("", d.Rows("Functions"), bold, column{"ns a call", "%.0f", call})
 	title := "PostgreSQL: ns a call"
@@ -46,8 +44,7 @@ Nanoseconds a call, the best of several rounds.
 ### Inserting with a DEFAULT
 
 Rows a second, into a table with a primary key. Each statement inserts 10,000 rows. One table
-starts empty, and the best of several rounds counts. The other has %.0f rows, and its index
-does not fit into the buffer pool of %.0f MB.
+starts empty. The other has %.0f rows, and its index does not fit into the buffer pool of %.0f MB.
 
 `, d.Value("Sizes", postgres, "old"), d.Value("Sizes", postgres, "MB"))
 	d.table("", d.Rows("Defaults"), bold,
