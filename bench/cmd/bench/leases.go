@@ -71,9 +71,7 @@ number of connections. The nodes of bolt are in 8 processes.
 
 - Seconds: until every node has its node ID.
 - Connections: the most that the server had, with refused ones. Later: 2 seconds afterwards.
-- Processor: the server's processor time.
-- Requests, bytes: of one start alone. Requests are pieces that the client sent, and bytes count in
-  both directions.
+- Requests, bytes: what the client sent in one piece, and the bytes in both directions.
 - SELECT 1: a thousand clients that only connect and run this statement.
 
 `)
