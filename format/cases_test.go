@@ -110,14 +110,14 @@ func TestDocument(t *testing.T) {
 		}
 	}
 
-	// The lines of formats with the same bits.
-	_, lines, _ := strings.Cut(string(b), "In the formats of each line the same bits")
+	// The items of formats with the same bits.
+	_, lines, _ := strings.Cut(string(b), "In the formats of each item the same bits")
 	lines, _, _ = strings.Cut(lines, "\n\nWhat")
 	same := map[[2]string]bool{}
-	for line := range strings.Lines(lines) {
+	for _, line := range strings.Split(lines, "\n- ")[1:] {
 		var names []string
 		for i, name := range strings.Split(line, "`") {
-			if i%2 == 1 && strings.HasPrefix(line, "- ") {
+			if i%2 == 1 {
 				names = append(names, name)
 			}
 		}
