@@ -163,7 +163,7 @@ func (f *serving) loopback() bool {
 func (f *serving) run(c *console.Console) error {
 	late := &lateWriter{w: c.Err}
 	defer late.flush()
-	log := slog.New(newLogHandler(late))
+	log := slog.New(slog.NewJSONHandler(late, nil))
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(gcPercent)
 	}
