@@ -23,7 +23,7 @@ FUZZTIME    ?= 1m
 REMOTE      ?= origin
 SOAK        ?= 1h
 
-.PHONY: build test test-short check-release setup-ci race purego newest vet lint sentences run run-serve bench bench-cli bench-leases bench-db bench-serve fuzz soak pictures vectors dist release bump clean help go
+.PHONY: build test test-short check-release setup-ci plain race portable newest alone vet lint sentences run run-serve bench bench-cli bench-leases bench-db bench-serve fuzz soak pictures vectors dist release bump clean help go
 
 # The command says from which commit it is built, where git knows.
 build: | go
@@ -41,26 +41,30 @@ RACE := cmd/sortid/server store testserver
 RACE_SHORT := cmd/sortid cmd/sortid/internal/... euid internal/clock internal/gen internal/window lease/... scru128 scru160 \
 	scru64 uid60 verify verify/duplicates verify/internal/reading
 
-# Without those that search, or check a codec or a generator, in a single goroutine.
+# Without those that search, or check a codec or a generator, in a single goroutine, and without
+# the scripts of commands that do their work in one. The first of the patterns that matches a test
+# or one of the tests around it decides, so the long ones come last.
 SEQUENTIAL := Overflow|RandomWalk|Fill
-ONE_GOROUTINE := ^Test(Sound|Disorder|Model|ModelFinds|Simulation|SimulationFinds|Hostile|Codec|NegativeControls|ControlsWithoutFault)$$|/^($(SEQUENTIAL))$$|//^($(SEQUENTIAL))$$|///^($(SEQUENTIAL))$$
+SCRIPTS := bounds|convert|formats|hints|inspect|options|page|plan|sql|usage
+ONE_GOROUTINE := ^TestScripts$$/^($(SCRIPTS))$$|^Test(Sound|Disorder|Model|ModelFinds|Simulation|SimulationFinds|Hostile|Codec|NegativeControls|ControlsWithoutFault)$$|/^($(SEQUENTIAL))$$|//^($(SEQUENTIAL))$$|///^($(SEQUENTIAL))$$
 
-# What is built differently for other processors, and what is made of it.
+# What a processor computes with its own instructions, and what reads its counter.
 PORTABLE := ./internal/... ./scru64 ./scru128 ./scru160 ./euid ./uid60 ./typed
+COUNTER  := ./internal/clock ./internal/gen ./scru64 ./scru128 ./scru160 ./euid ./uid60
 
 under = $(patsubst %,./%/...,$(1))
 
-# The flag -vet=off: vet has looked at all packages before. With -p: more packages at a time
-# than there are processors, for many wait for servers.
+# One part after the other. The flag -vet=off: vet has looked at all packages before. With -p: more
+# packages at a time than there are processors, for many wait for servers.
+.NOTPARALLEL:
+test: $(if $(CI),setup-ci) vet sentences plain race portable newest alone check-release
 
-test: $(if $(CI),setup-ci) vet sentences
+# All tests that the parts race and alone leave.
+plain: | go
 	$(GO) test -vet=off -p 4 -timeout 20m $$($(GO) list $(PACKAGES) | grep -v $(patsubst %,-e /sortid/%$$,$(ALONE)) $(patsubst %,-e ^github.com/sortid/sortid/%,$(RACE)))
-	$(MAKE) race purego newest
+
+alone: | go
 	for package in $(ALONE); do $(GO) test -vet=off -parallel 4 -timeout 20m ./$$package || exit 1; done
-	@case $$($(GO) env GOHOSTOS GOHOSTARCH | xargs) in \
-	  'linux amd64') GOARCH=386 $(GO) test -vet=off -short $(PORTABLE) ;; \
-	  *) echo 'skipped: programs for 32 bits (linux/386) do not run here' ;; esac
-	$(MAKE) check-release
 
 test-short: | go
 	$(GO) test -short -p 6 $(PACKAGES)
@@ -97,15 +101,20 @@ race: | go
 	[ -z "$$race" ] || $(GO) test -race -short -vet=off -p 3 -timeout 20m -skip '$(ONE_GOROUTINE)' \
 	  $$($(GO) list $(RACE_SHORT:%=./%) | grep -v -e /torture$$ -e /sqltext$$)
 
-purego: | go
-	$(GO) test -vet=off -short -tags purego $(PORTABLE)
+# Without assembly, and for 32 bits.
+portable: | go
+	$(GO) test -vet=off -short -tags purego $(COUNTER)
+	@case $$($(GO) env GOHOSTOS GOHOSTARCH | xargs) in \
+	  'linux amd64') set -x; GOARCH=386 $(GO) test -vet=off -short $(PORTABLE) ;; \
+	  *) echo 'skipped: programs for 32 bits (linux/386) do not run here' ;; esac
 
-# The newest Go has a package uuid, for which some tests are.
+# The newest Go has a package uuid, to which scru128 converts. The packages in internal rely most
+# on the runtime.
 newest: | go
 	@version=$$($(GO) list -m -f '{{.Version}}' go@latest 2>/dev/null) && \
 	  GOTOOLCHAIN=go$$version $(GO) version >/dev/null 2>&1 || \
 	  { echo 'skipped: the newest Go cannot be fetched'; exit 0; }; \
-	set -x; GOTOOLCHAIN=go$$version $(GO) test -vet=off -short ./...
+	set -x; GOTOOLCHAIN=go$$version $(GO) test -vet=off -short ./scru128 ./internal/...
 
 # The systems and processors that the command is distributed for are vetted, too; what that
 # needs compiled is compiled without optimization, which takes half the time.
@@ -187,7 +196,7 @@ clean:
 
 help:
 	@sed -n '/^# make/s/^# //p' Makefile
-	@echo 'make race|purego|newest|vet|fuzz|soak|pictures|vectors|bench-cli|bench-leases|bench-db|bench-serve|bump|setup-ci|clean'
+	@echo 'make plain|race|portable|newest|alone|vet|fuzz|soak|pictures|vectors|bench-cli|bench-leases|bench-db|bench-serve|bump|setup-ci|clean'
 
 go:
 	@command -v $(GO) >/dev/null || { echo 'sortid needs Go 1.25 or later: https://go.dev/dl/'; exit 1; }
