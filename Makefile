@@ -178,7 +178,7 @@ fuzz: | go
 soak: | go
 	$(GO) test -count 1 -timeout 0 -v -run 'TestSimulation$$' ./lease -soak $(SOAK)
 	$(GO) test -count 1 -timeout 0 -v -run 'TestManyNodes$$' ./lease -nodes 100000
-	$(GO) test -count 1 -timeout 0 -v -run 'TestGenerators$$' ./verify -soak
+	$(GO) test -count 1 -timeout 0 -v -run 'Test(Generators|Sound)$$' ./verify -soak
 	cd cmd/sortid && $(GO) test -count 1 -timeout 0 -v -run 'TestFalse$$' ./internal/finder -soak
 	cd bench && $(GO) run ./cmd/bench soak -benchtime $(SOAK)
 	cd cmd/sortid && $(GO) test -count 1 -timeout 0 -v ./internal/sqltext -many 1000000

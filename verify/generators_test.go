@@ -297,7 +297,7 @@ func byChance(o report.Outcome) bool {
 	return strings.HasPrefix(o.Name, "random.") || strings.HasPrefix(o.Name, "rules.counter")
 }
 
-var soak = flag.Bool("soak", false, "verify: ten times as many IDs of each generator")
+var soak = flag.Bool("soak", false, "verify: ten times as many IDs of each generator, and more streams")
 
 // The project's own generators pass, a million IDs of each mode and each way to call
 // them, with a clock that runs, jumps and goes back.

@@ -38,17 +38,20 @@ func TestDisorder(t *testing.T) {
 			j = min(i+j, len(all)-1)
 			all[i], all[j] = all[j], all[i]
 		}
-		late, most, lines, top := 0, uint64(0), 0, format.Words{}
+		values := make([]format.Words, len(all))
 		for i, l := range all {
-			v := byID[l]
+			values[i] = byID[l]
+		}
+		late, most, lines, top := 0, uint64(0), 0, format.Words{}
+		for i, v := range values {
 			if !v.Less(&top) {
 				top = v
 				continue
 			}
 			late++
 			most = max(most, f.Timestamp(&top)-f.Timestamp(&v))
-			for k := range all[:i] {
-				if v.Compare(byID[all[k]]) < 0 {
+			for k := range values[:i] {
+				if v.Compare(values[k]) < 0 {
 					lines = max(lines, i-k)
 					break
 				}
