@@ -51,7 +51,7 @@ func TestDisorder(t *testing.T) {
 			late++
 			most = max(most, f.Timestamp(&top)-f.Timestamp(&v))
 			for k := range values[:i] {
-				if v.Compare(values[k]) < 0 {
+				if v.Less(&values[k]) {
 					lines = max(lines, i-k)
 					break
 				}
