@@ -548,19 +548,22 @@ func TestReadsPerStart(t *testing.T) {
 			t.Errorf("%d held: %.1f calls a start, %.0f records read, %d of %d list the realm", n,
 				calls, records, c.lists, starts)
 		}
-	}
-	_, blocks, err := Records(t.Context(), c.Store, cfg.Realm)
-	if err != nil {
-		t.Fatal(err)
-	}
-	// They are close together, so that there is room for large ones.
-	used := uint32(0)
-	for _, r := range blocks {
-		if r.State == Whole && r.Owner != (Owner{}) {
-			used = max(used, r.Block.NodeID)
+		// They are close together, so that there is room for large ones. They would be in 105 and
+		// 674 groups of 16, for 110 and 1100, if each were at a random place.
+		_, blocks, err := Records(t.Context(), c.Store, cfg.Realm)
+		if err != nil {
+			t.Fatal(err)
+		}
+		groups := map[uint32]bool{}
+		for _, r := range blocks {
+			if r.State == Whole && r.Owner != (Owner{}) {
+				groups[r.Block.NodeID>>4] = true
+			}
+		}
+		if fit := (held + 15) / 16; len(groups) > 3*fit {
+			t.Errorf("%d node IDs are in %d groups of 16, and fit in %d", held, len(groups), fit)
 		}
 	}
-	t.Logf("%d node IDs are held, of which the last is %d", held, used)
 }
 
 // A thousand that start at once, on a network with delays, soon have a node ID each, with
