@@ -32,8 +32,9 @@ type Format struct {
 	Summary string // What it is, in a few words.
 	Source  string // Its document: the title, the address, or both.
 
-	Bits   int     // Of the integer that an ID is, a multiple of 8.
-	Layout []Field // From the most significant bit to the least; widths add up to Bits.
+	Bits   int     // How many an ID has.
+	Size   int     // The bytes of the integer that an ID is.
+	Layout []Field // Of the integer, from the most significant bit to the least.
 
 	// The text.
 	Encodings   []Encoding // That the IDs have, their text first.
@@ -173,14 +174,6 @@ const (
 	KindFixed   Kind = "fixed" // the same in all IDs of the format
 )
 
-// Width returns how many bits an ID has, without the zeros at the front of the integer.
-func (f *Format) Width() int {
-	if first := f.Layout[0]; first.Kind == KindZero {
-		return f.Bits - first.Bits
-	}
-	return f.Bits
-}
-
 // A Field is a row of bits in a layout.
 type Field struct {
 	Name    string `json:"name"` // as the format's document has it; empty for bits that are always zero
@@ -263,7 +256,7 @@ func (f *Format) HasTime() bool { return f.Tick != 0 }
 
 // newFormat completes a description: what follows from the rest is not written down.
 func newFormat(f *Format) *Format {
-	place(f.Layout)
+	f.Size = place(f.Layout) / 8
 	if f.Encodings == nil {
 		f.Encodings = []Encoding{Text, Hex, Int}
 		if f.Bits == 128 {
@@ -296,13 +289,14 @@ func newFormat(f *Format) *Format {
 	return f
 }
 
-// place fills in where the fields are, given their widths.
-func place(layout []Field) {
+// place fills in where the fields are, given their widths, and returns the sum of these.
+func place(layout []Field) int {
 	low := 0
 	for i := len(layout) - 1; i >= 0; i-- {
 		layout[i].Low = low
 		low += layout[i].Bits
 	}
+	return low
 }
 
 // Lookup returns the format of ours of a name, in either case. The error is an [UnknownError].
@@ -409,7 +403,7 @@ func (f *Format) Lengths() string {
 		words[i] = strconv.Itoa(n)
 	}
 	if f.HexText {
-		words = append(words, strconv.Itoa(f.Bits/4))
+		words = append(words, strconv.Itoa(2*f.Size))
 	}
 	return list(words, "or")
 }

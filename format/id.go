@@ -62,13 +62,13 @@ func (id ID) appendBytes(b []byte) []byte {
 	for i, w := range id.words {
 		binary.BigEndian.PutUint64(full[8*i:], w)
 	}
-	return append(b, full[24-id.format.Bits/8:]...)
+	return append(b, full[24-id.format.Size:]...)
 }
 
 // FromBytes returns the ID of its bytes in big-endian order.
 func (f *Format) FromBytes(b []byte) (ID, error) {
-	if len(b) != f.Bits/8 {
-		return ID{}, kindErrorf(ErrEncoding, "%s: %d bytes, want %d", f.Name, len(b), f.Bits/8)
+	if len(b) != f.Size {
+		return ID{}, kindErrorf(ErrEncoding, "%s: %d bytes, want %d", f.Name, len(b), f.Size)
 	}
 	var full [24]byte
 	copy(full[24-len(b):], b)
@@ -128,7 +128,7 @@ func (f *Format) CheckEncoding(e Encoding) error {
 	}
 	why := ""
 	if e == UUID && f.Bits != 128 {
-		why = fmt.Sprintf("have %d bits, so they ", f.Width())
+		why = fmt.Sprintf("have %d bits, so they ", f.Bits)
 	}
 	return kindErrorf(ErrEncoding, "%s IDs %shave no encoding %q; their encodings are %s",
 		f.Name, why, e, list(names, "and"))
@@ -189,7 +189,7 @@ func (f *Format) encodingOf(text string) Encoding {
 	case f.hasTextLength(len(text)):
 	case len(text) == uuidtext.Len && f.HasEncoding(UUID):
 		return UUID
-	case len(text) == f.Bits/4 && c&classHex != 0 && f.HasEncoding(Hex):
+	case len(text) == 2*f.Size && c&classHex != 0 && f.HasEncoding(Hex):
 		return Hex
 	case c&classDecimal != 0:
 		return Int
@@ -201,7 +201,7 @@ func (f *Format) hasTextLength(n int) bool { return slices.Contains(f.TextLength
 
 func (f *Format) parseHex(text string) (ID, error) {
 	var raw [20]byte
-	if want := f.Bits / 4; len(text) != want {
+	if want := 2 * f.Size; len(text) != want {
 		return ID{}, f.inputError(
 			text, fmt.Sprintf("%d characters; the hexadecimal encoding has %d", len(text), want))
 	}

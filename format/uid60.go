@@ -13,7 +13,7 @@ func uid60Format() *Format {
 		Title:   "uid60",
 		Summary: "60 bits in ten characters that look random",
 		Source:  "Unique ID Generator Design",
-		Bits:    64,
+		Bits:    60,
 		Layout: []Field{
 			{Bits: 4, Kind: KindZero, Meaning: "always zero"},
 			{Name: "timestamp", Bits: 42, Kind: KindTime, Meaning: "milliseconds since 2018-03-01"},

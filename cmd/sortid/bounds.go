@@ -139,7 +139,7 @@ func condition(s *format.Format, column, as string, first, end format.ID) (
 	switch as {
 	case "":
 		encoding = s.Encodings[0]
-		number := s.Bits == 64 && s.HasEncoding(format.Int)
+		number := s.Size == 8 && s.HasEncoding(format.Int)
 		if number || encoding == format.Text && !s.TextSorts {
 			encoding = format.Int
 		}

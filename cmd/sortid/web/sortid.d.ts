@@ -108,7 +108,10 @@ export declare class Format {
   readonly source: string;
   /** Whether sortid makes IDs of the format. Only then are options, plan, sql and the like there. */
   readonly generates: boolean;
+  /** How many bits an ID has. */
   readonly bits: number;
+  /** How many bits its integer has, with zeros at the front. */
+  readonly width: number;
   readonly max: bigint;
   readonly layout: readonly Field[];
   /** The fields of the timestamp. */

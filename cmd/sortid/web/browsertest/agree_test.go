@@ -101,7 +101,7 @@ func random(t testing.TB, s *format.Format, zeros uint) format.ID {
 				}
 			}
 		}
-		if id, err := s.FromBytes(n.FillBytes(make([]byte, s.Bits/8))); err == nil {
+		if id, err := s.FromBytes(n.FillBytes(make([]byte, s.Size))); err == nil {
 			return id
 		}
 		zeros = 0
