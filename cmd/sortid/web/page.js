@@ -567,7 +567,8 @@ function row(item) {
 
 // What "sortid inspect -o json" prints of an item, and its place.
 function record({ id, encoding, input, line, column }) {
-  return { ...id.toJSON(), text: String(id), input, encoding, line, column };
+  const prefix = id.prefix.slice(0, -1) || undefined;
+  return { ...id.toJSON(), text: String(id), input, prefix, encoding, line, column };
 }
 
 function chosenFormat() {

@@ -62,6 +62,9 @@ function cutPrefix({ prefix }, text) {
   return fits && known ? [text.slice(0, end + 1), text.slice(end + 1)] : undefined;
 }
 
+// The prefixes of typed IDs.
+const PREFIX = /^([a-z]([a-z_]{0,61}[a-z])?)?$/;
+
 // The check of Bech32, in symbols, for what stands before it.
 function bech32(text, symbols) {
   const [, prefix, word] = /^(.*_)(.*)$/.exec(text.toLowerCase());
@@ -174,6 +177,11 @@ export class ID {
   get hex() { return this.value.toString(16).padStart(this.format.width / 4, "0"); }
   get int() { return this.value.toString(); }
   get uuid() { return this.format.width === 128 ? withHyphens(this.hex) : undefined; }
+
+  /** The same ID with the prefix of a typed ID, or with none. */
+  withPrefix(prefix) {
+    return this.format.parseTyped((prefix && `${prefix}_`) + new ID(this.format, this.value), prefix);
+  }
 
   in(encoding) {
     this.format.checkEncoding(encoding);
@@ -311,8 +319,43 @@ export class Format {
     return this.#checked(text, text.length > 64 ? this.max + 1n : BigInt(text));
   }
 
-  /** The ID of a text in any encoding, and the encoding: {id, encoding}. */
+  // Where the last underscore is that cannot be the ID's own.
+  #separator(text) {
+    const { symbols, lengths } = this.text;
+    return symbols.includes("_") ? text.indexOf("_", text.length - Math.max(...lengths) - 1) : text.lastIndexOf("_");
+  }
+
+  /** The ID of a typed ID's text: with the prefix that is wanted, or with any or none. */
+  parseTyped(text, want) {
+    if (!this.generates) throw new RangeError(`${this.name} IDs are never typed`);
+    const wrong = (detail) => new ParseError(this.name, text, "prefix", -1, detail);
+    const end = this.#separator(text);
+    const found = text.slice(0, Math.max(end, 0));
+    const prefix = want ?? found;
+    if (!PREFIX.test(prefix) || end === 0 && want === undefined) {
+      throw wrong(`wrong prefix ${JSON.stringify(prefix)}, want at most 63 characters a-z and _`);
+    }
+    const start = prefix && `${prefix}_`;
+    if (text.startsWith(start)) {
+      try {
+        return new ID(this, this.parse(text.slice(start.length)).value, start);
+      } catch (error) { // its prefix may be a longer one
+        if (found.length <= prefix.length || !PREFIX.test(found)) throw error;
+      }
+    }
+    throw wrong(`wrong prefix ${JSON.stringify(found)}, want ${JSON.stringify(want)}`);
+  }
+
+  /** The prefix and the underscore of a text that is as long as a typed ID's; empty if it is not. */
+  typedPrefix(text) {
+    if (!this.generates || this.text.symbols.includes("_") && this.hasLength(text)) return "";
+    const start = text.slice(0, this.#separator(text) + 1);
+    return start.length > 1 && PREFIX.test(start.slice(0, -1)) && this.hasLength(text.slice(start.length)) ? start : "";
+  }
+
+  /** The ID of a text in any encoding, and the encoding: {id, encoding}. It may have a prefix. */
   parseAny(text) {
+    if (this.typedPrefix(text)) return { id: this.parseTyped(text), encoding: "text" };
     const encoding = this.#encodingOf(text);
     return { id: this.parseAs(encoding, text), encoding };
   }
@@ -715,24 +758,27 @@ function rank(format, encoding, text) {
 export function detect(text, now = Date.now()) {
   const found = [];
   for (const format of formats) {
+    const typed = format.typedPrefix(text);
     const ways = {
-      text: () => format.hasLength(text) && (!format.search?.mixed || alternates(cutPrefix(format.text, text)[1])) &&
+      text: () => (typed || format.hasLength(text)) && (!format.search?.mixed || alternates(cutPrefix(format.text, text)[1])) &&
         format.text.alphabet,
       uuid: () => text.length === 36 && "a UUID's 36 characters",
       hex: () => text.length === format.width / 4 && `${text.length} hexadecimal digits`,
       int: () => /^[1-9][0-9]{0,48}$/.test(text) && "a decimal integer",
     };
-    for (const encoding of format.guess ?? format.encodings) {
+    for (const encoding of typed ? ["text"] : format.guess ?? format.encodings) {
       const shape = ways[encoding]();
       if (!shape) continue;
       try {
-        const id = format.parseAs(encoding, text);
+        const id = typed ? format.parseTyped(text) : format.parseAs(encoding, text);
         if (!plausible(id, now) || !generated(id)) continue;
         found.push({ id, encoding, reason: shape + (format.text.mark ?? "") });
       } catch { /* not in this encoding */ }
     }
   }
-  const place = ({ id, encoding }) => rank(id.format, encoding, text);
+  // A prefix and the length of an ID are no accident, unless the ID looks like a word.
+  const typed = ({ format, prefix }) => (prefix && format.generates ? (format.search?.word_like ? 99 : -99) : 0);
+  const place = ({ id, encoding }) => typed(id) + rank(id.format, encoding, text.slice(id.prefix.length));
   return found.sort((a, b) => place(a) - place(b));
 }
 
