@@ -82,15 +82,15 @@ type Format struct {
 	alphabet class // Of the text.
 	letters  class // The case in which the format writes letters, 0 for both.
 
-	parse func(string) (words, error)
+	parse func(string) (Words, error)
 	// unmarshal does what parse does, and tells whether the text is the one that is written.
-	unmarshal func([]byte) (w words, canonical bool, err error)
+	unmarshal func([]byte) (w Words, canonical bool, err error)
 	// appendLines does what calling unmarshal for each line does; nil: there is no faster way.
-	appendLines func([]words, []byte) []words
-	appendText  func([]byte, words) []byte
-	check       func(words) error // Whether an integer as wide as Bits is an ID.
-	first       func(time.Time) words
-	max         words
+	appendLines func([]Words, []byte) []Words
+	appendText  func([]byte, Words) []byte
+	check       func(Words) error // Whether an integer as wide as Bits is an ID.
+	first       func(time.Time) Words
+	max         Words
 	within      []*Format // The formats of the IDs within these IDs, which tell the time.
 
 	usages func(f *Format, nodeBits int) []Usage // Nil: one, which is Layout.

@@ -270,6 +270,26 @@ func TestBadEncodings(t *testing.T) {
 	}
 }
 
+// An ID that is written in an encoding that it does not have is a mistake of the program.
+func TestMissingEncoding(t *testing.T) {
+	for _, f := range All() {
+		for _, e := range []Encoding{Text, UUID, "json"} {
+			if f.HasEncoding(e) || e == UUID && f.Bits == 128 {
+				continue
+			}
+			func() {
+				want := fmt.Sprintf("format: %s IDs have no encoding %q", f.Name, e)
+				defer func() {
+					if got := recover(); got != want {
+						t.Errorf("%v, want %s", got, want)
+					}
+				}()
+				_ = f.Max().In(e)
+			}()
+		}
+	}
+}
+
 func TestBounds(t *testing.T) {
 	from := time.Date(2026, 11, 17, 10, 30, 0, 123_456_789, time.UTC)
 	to := from.Add(36 * time.Hour)
