@@ -21,6 +21,7 @@ import (
 
 	"github.com/sortid/sortid/internal/clock"
 	"github.com/sortid/sortid/lease"
+	"github.com/sortid/sortid/typed"
 )
 
 // A Format describes a format of IDs. There is one for each, so pointers may be compared. Do
@@ -92,6 +93,7 @@ type Format struct {
 	first       func(time.Time) Words
 	max         Words
 	within      []*Format // The formats of the IDs within these IDs, which tell the time.
+	usual       *Format   // The one of these that generators put there; its IDs are in order.
 
 	usages func(f *Format, nodeBits int) []Usage // Nil: one, which is Layout.
 
@@ -355,8 +357,12 @@ func (f *Format) CheckTime(t time.Time) error {
 // Bounds returns the smallest ID of from's tick, and the smallest ID of to's tick. The time
 // range has the IDs from the first up to, but not including, the second. It returns a
 // [TimeError] for a time that no ID can show, and another error if the range is empty or IDs are
-// not in order of time.
+// not in order of time. The bounds of TypeIDs hold for UUIDs of version 7 in them.
 func (f *Format) Bounds(from, to time.Time) (first, end ID, err error) {
+	if f.usual != nil {
+		first, end, err = f.usual.Bounds(from, to)
+		return ID{f, first.words}, ID{f, end.words}, err
+	}
 	if f.first == nil {
 		return ID{}, ID{}, fmt.Errorf(
 			"%s: IDs are not in order of time, so no two of them bound a range", f.Name)
@@ -378,6 +384,19 @@ func (f *Format) Bounds(from, to time.Time) (first, end ID, err error) {
 			f.Name, FormatTime(from), FormatTime(to), f.Tick)
 	}
 	return first, end, nil
+}
+
+// CheckPrefix returns an error if no ID of the format has the prefix, without its underscore.
+func (f *Format) CheckPrefix(prefix string) error {
+	switch {
+	case f.Prefix != nil && !f.Prefix.allows(prefix):
+		return fmt.Errorf("%q is no prefix of %s IDs, such as %s", prefix, f.Name, f.Example)
+	case f.Prefix == nil && !f.Generates():
+		return fmt.Errorf("%s IDs have no prefix", f.Name)
+	case f.Prefix == nil:
+		return typed.CheckPrefix(prefix)
+	}
+	return nil
 }
 
 // TimeLayout is how times are shown: RFC 3339 in UTC to the millisecond.
