@@ -86,14 +86,16 @@ func (w *Window) ClaimTick(t int64) (nodeID uint32, claimed int64, err error) {
 		if at <= used {
 			at = used + 1
 		}
-		if at >= w.renewFrom.Load() {
-			w.RequestRenewal()
-		}
 		if at >= g.Hi {
+			w.RequestRenewal()
 			return 0, 0, w.expired(g, at)
 		}
 		if !w.used.CompareAndSwap(used, at) {
 			continue
+		}
+		// Not before the claim is visible: the lease looks at it to see whether to renew.
+		if at >= w.renewFrom.Load() {
+			w.RequestRenewal()
 		}
 		// The claim is visible now, so read the grant once more. Close first takes away the grant
 		// and then reads the last claim, so one of the two sees the other.
