@@ -100,8 +100,7 @@ func (e *FullError) Error() string {
 		fmt.Fprintf(&b, "; %d free, but not yet: %v", len(e.Ahead), e.Ahead[0])
 	}
 	if !e.From.IsZero() {
-		fmt.Fprintf(
-			&b,
+		fmt.Fprintf(&b,
 			"; the next is free from %s on, if its holder is gone, or as soon as one is given back",
 			e.From.Format(timeFormat))
 	}

@@ -151,15 +151,13 @@ func (s *session) request(ctx context.Context, owner Owner, used int64) (request
 	}
 	now := terms.At(t)
 	if now < 0 {
-		return request{}, fmt.Errorf(
-			"%w: or both are wrong, for they show %s, before the format's first tick",
-			ErrClock, t.UTC().Format(timeFormat))
+		return request{}, fmt.Errorf("%w: or both are wrong, for they show %s, "+
+			"before the format's first tick", ErrClock, t.UTC().Format(timeFormat))
 	}
 	if used > now+s.lead {
-		return request{}, fmt.Errorf(
-			"%w: the generator has come to %s, %v ahead; at most %v are allowed",
-			ErrLead, terms.Time(used).Format(timeFormat), terms.Duration(used-now),
-			terms.Rounded(s.lead))
+		return request{}, fmt.Errorf("%w: the generator has come to %s, %v ahead; "+
+			"at most %v are allowed", ErrLead, terms.Time(used).Format(timeFormat),
+			terms.Duration(used-now), terms.Rounded(s.lead))
 	}
 	return request{
 		owner: owner, name: s.config.Name,

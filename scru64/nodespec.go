@@ -99,7 +99,7 @@ func parseNodeSpec(s string) (NodeSpec, error) {
 	}
 	node, sizeText, found := strings.Cut(s, "/")
 	if !found {
-		return NodeSpec{}, fmt.Errorf(
+		return NodeSpec{}, errors.New(
 			"no slash, want a node ID, a slash and its size, such as 42/8")
 	}
 	size, err := number(sizeText, 10, 2)

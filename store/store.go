@@ -127,7 +127,6 @@ func find(url string) (kind, error) {
 			}
 		}
 	}
-	return kind{}, connect.BadURL(
-		fmt.Errorf("store: the URL: %w", &format.UnknownError{What: "scheme", Name: name,
-			Known: Names()}))
+	return kind{}, connect.BadURL(fmt.Errorf("store: the URL: %w",
+		&format.UnknownError{What: "scheme", Name: name, Known: Names()}))
 }

@@ -22,14 +22,14 @@ var lowerTable = basen.NewDecodeTable(digits, false)
 
 // Decode returns the integer hi * 2^64 + lo, and whether the text is valid.
 func (s *Sequence128) Decode(text *[Len128]byte) (hi, lo uint64, ok bool) {
-	first, other := binary.LittleEndian.Uint64(text[:8]), binary.LittleEndian.Uint64(
-		text[headLen-8:headLen])
+	first := binary.LittleEndian.Uint64(text[:8])
+	other := binary.LittleEndian.Uint64(text[headLen-8 : headLen])
 	if (first != s.first || other != s.other || !s.known) &&
 		!s.begin((*[headLen]byte)(text[:headLen]), first, other) {
 		return 0, 0, false
 	}
-	a, b, c := lowerTable.Four((*[4]byte)(text[13:17])), lowerTable.Four(
-		(*[4]byte)(text[17:21])), lowerTable.Four((*[4]byte)(text[21:25]))
+	a, b, c := lowerTable.Four((*[4]byte)(text[13:17])),
+		lowerTable.Four((*[4]byte)(text[17:21])), lowerTable.Four((*[4]byte)(text[21:25]))
 	lo, carry := bits.Add64(s.lo, (uint64(a)*pow4+uint64(b))*pow4+uint64(c), 0)
 	hi, over := bits.Add64(s.hi, 0, carry)
 	return hi, lo, a|b|c < basen.NoSymbol && over == 0

@@ -40,8 +40,8 @@ func (d *distribution) writeBillOfMaterials(name string, t target, binary []byte
 		c := cdx.Component{BOMRef: url, PackageURL: url, Type: cdx.ComponentTypeLibrary,
 			Name: m.Path, Version: m.Version}
 		// A sum in go.sum is the SHA-256 of the list of the module's files.
-		if h1, err := base64.StdEncoding.DecodeString(
-			strings.TrimPrefix(m.Sum, "h1:")); err == nil && len(h1) == sha256.Size {
+		h1, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(m.Sum, "h1:"))
+		if err == nil && len(h1) == sha256.Size {
 			c.Hashes = &[]cdx.Hash{{Algorithm: cdx.HashAlgoSHA256, Value: hex.EncodeToString(h1)}}
 		}
 		components = append(components, c)
@@ -83,8 +83,7 @@ var licenceName = regexp.MustCompile(`(?i)^(licen[cs]e|copying|notice|patents)([
 // notices returns the licences of all parts of a binary except this repository's.
 func notices(info *debug.BuildInfo, goroot, modules string) ([]byte, error) {
 	var text bytes.Buffer
-	fmt.Fprintf(
-		&text,
+	fmt.Fprintf(&text,
 		"The command sortid contains the software that is listed here, under these licences.\n")
 	if err := addNotices(&text, "The Go standard library", goroot); err != nil {
 		return nil, err

@@ -69,8 +69,8 @@ func (t *tagging) refusal() error {
 	changelog, err := os.ReadFile(t.repo.name("CHANGELOG.md"))
 	if err != nil {
 		errs = append(errs, err)
-	} else if !bytes.Contains(changelog, []byte("\n## "+t.version+" ")) && !bytes.Contains(
-		changelog, []byte("\n## "+t.version+"\n")) {
+	} else if !bytes.Contains(changelog, []byte("\n## "+t.version+" ")) &&
+		!bytes.Contains(changelog, []byte("\n## "+t.version+"\n")) {
 		errs = append(errs, fmt.Errorf("CHANGELOG.md has no section \"## %s\"", t.version))
 	}
 	return errors.Join(append(errs, t.taken())...)

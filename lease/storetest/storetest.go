@@ -148,8 +148,8 @@ func testCompare(t *testing.T, open func() lease.Store) {
 	one, two := full("realm", b, 1), full("realm", b, 2)
 	set(t, s, absent("realm", b), one, true)
 	set(t, s, absent("realm", b), two, false)
-	other, marked := lease.Block{NodeID: 43, Size: 8}, absent(
-		"realm", lease.Block{NodeID: 43, Size: 8})
+	other := lease.Block{NodeID: 43, Size: 8}
+	marked := absent("realm", other)
 	marked.HWM = 1000 // the mark does not matter if there is no record
 	set(t, s, marked, full("realm", other, 1), true)
 	for _, change := range []func(r *lease.Record){
@@ -455,10 +455,10 @@ func testContext(t *testing.T, open func() lease.Store) {
 		if _, err := s.Realms(ctx); err == nil {
 			t.Error("Realms: no error")
 		}
-		if ok, err := s.CompareAndSetMany(
-			ctx, []lease.Change{{Prev: absent("realm", b), Next: full("realm", b, 1)},
-				{Prev: absent("realm", lease.Block{}),
-					Next: full("realm", lease.Block{}, 1)}}); err == nil {
+		if ok, err := s.CompareAndSetMany(ctx, []lease.Change{
+			{Prev: absent("realm", b), Next: full("realm", b, 1)},
+			{Prev: absent("realm", lease.Block{}), Next: full("realm", lease.Block{}, 1)},
+		}); err == nil {
 			t.Errorf("CompareAndSetMany: %v, and no error", ok)
 		}
 		if _, err := s.List(ctx, "realm"); err == nil {

@@ -38,9 +38,8 @@ type Store struct {
 func Open(ctx context.Context, url string) (*Store, error) {
 	config, prefix, err := parse(url)
 	if err != nil {
-		return nil, connect.BadURL(
-			fmt.Errorf("etcd: the URL: %w; want etcd://user:password@host:2379,host:2379/prefix",
-				err))
+		return nil, connect.BadURL(fmt.Errorf(
+			"etcd: the URL: %w; want etcd://user:password@host:2379,host:2379/prefix", err))
 	}
 	return New(ctx, config, prefix)
 }
@@ -80,8 +79,9 @@ func New(ctx context.Context, config clientv3.Config, prefix string) (*Store, er
 		config.DialKeepAliveTimeout = 1500 * time.Millisecond
 	}
 	config.DialOptions = append([]grpc.DialOption{
-		grpc.WithConnectParams(
-			grpc.ConnectParams{Backoff: reconnect, MinConnectTimeout: 1500 * time.Millisecond}),
+		grpc.WithConnectParams(grpc.ConnectParams{
+			Backoff: reconnect, MinConnectTimeout: 1500 * time.Millisecond,
+		}),
 		grpc.WithChainUnaryInterceptor(failFast),
 	}, config.DialOptions...)
 
@@ -308,8 +308,8 @@ func (s *Store) List(ctx context.Context, realm string) ([]lease.Record, error) 
 		for _, e := range resp.Kvs {
 			b, err := lease.ParseBlock(string(e.Key[len(s.folder(realm)):]))
 			if err != nil {
-				return nil, s.failed(
-					"list", fmt.Errorf("the key %q does not belong to a record: %w", e.Key, err))
+				return nil, s.failed("list",
+					fmt.Errorf("the key %q does not belong to a record: %w", e.Key, err))
 			}
 			r, err := kv.Decode(e.Value, realm, b)
 			if err != nil {

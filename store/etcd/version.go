@@ -36,8 +36,7 @@ func checkVersion(version string) (condition string, err error) {
 		return "", nil // not a release of etcd
 	}
 	below := func(major, minor, patch int) bool {
-		return slices.Compare(
-			v[:], []int{major, minor, patch}) < 0
+		return slices.Compare(v[:], []int{major, minor, patch}) < 0
 	}
 	switch {
 	case below(3, 4, 21):

@@ -33,8 +33,8 @@ type Store struct {
 func Open(ctx context.Context, url string) (*Store, error) {
 	s, err := parse(url)
 	if err != nil {
-		return nil, connect.BadURL(
-			fmt.Errorf("http: the URL: %w; want https://host:8420?token=env:NAME", err))
+		return nil, connect.BadURL(fmt.Errorf(
+			"http: the URL: %w; want https://host:8420?token=env:NAME", err))
 	}
 	answer, err := connect.Retry(ctx, s.address(),
 		func(ctx context.Context) (answer ConditionsAnswer, err error) {

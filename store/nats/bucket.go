@@ -35,11 +35,9 @@ func (s *Store) open(ctx context.Context, options Options) (jetstream.Stream, er
 		DenyDelete:        true,
 		DenyPurge:         true,
 	}
-	return ask(
-		ctx, s, func(ctx context.Context) (jetstream.Stream, error) {
-			return s.js.CreateStream(ctx,
-				config)
-		})
+	return ask(ctx, s, func(ctx context.Context) (jetstream.Stream, error) {
+		return s.js.CreateStream(ctx, config)
+	})
 }
 
 // check fails with [lease.ErrUnsafe] if such a bucket could lose records or answer with old ones.
@@ -88,8 +86,7 @@ func conditions(replicas int, syncAlways bool, version string) (list []string, e
 				replicas, version)
 	}
 	if !syncAlways {
-		list = append(
-			list,
+		list = append(list,
 			"conditional: unless all servers have jetstream { sync_interval: always }, "+
 				"they acknowledge a change up to two minutes before it is on their disks: "+
 				"a crash of the machine, or of several at a time if there are replicas, "+

@@ -50,9 +50,8 @@ type Store struct {
 func Open(ctx context.Context, url string) (*Store, error) {
 	target, err := parse(url)
 	if err != nil {
-		return nil, connect.BadURL(
-			fmt.Errorf("nats: the URL: %w; want nats://user:password@host:4222,host:4222/bucket",
-				err))
+		return nil, connect.BadURL(fmt.Errorf(
+			"nats: the URL: %w; want nats://user:password@host:4222,host:4222/bucket", err))
 	}
 	return connect.Retry(ctx, strings.Join(target.hosts, ", "),
 		func(ctx context.Context) (*Store, error) {

@@ -31,9 +31,8 @@ type Store struct {
 func Open(ctx context.Context, url string) (*Store, error) {
 	options, prefix, err := parse(url)
 	if err != nil {
-		return nil, connect.BadURL(
-			fmt.Errorf("redis: the URL: %w; want redis://user:password@host:6379/0?prefix=NAME",
-				err))
+		return nil, connect.BadURL(fmt.Errorf(
+			"redis: the URL: %w; want redis://user:password@host:6379/0?prefix=NAME", err))
 	}
 	client := redis.NewClient(options)
 	s, err := New(ctx, client, prefix)
@@ -290,8 +289,9 @@ func (s *Store) realms(ctx context.Context) (names []string, err error) {
 }
 
 func (s *Store) Time(ctx context.Context) (time.Time, error) {
-	t, err := read(
-		ctx, func(ctx context.Context) (time.Time, error) { return s.client.Time(ctx).Result() })
+	t, err := read(ctx, func(ctx context.Context) (time.Time, error) {
+		return s.client.Time(ctx).Result()
+	})
 	if err != nil {
 		return time.Time{}, s.failed("read the time", err)
 	}

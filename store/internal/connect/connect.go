@@ -92,8 +92,8 @@ func Retry[T any](ctx context.Context, where string,
 	var refusal, reason error // of the last attempt that had one
 	d := firstLimit
 	for pause := firstPause; ; pause = min(pause*3/2, lastPause) {
-		limited, cancel := context.WithTimeout(
-			context.WithValue(context.WithValue(all, retrying{}, true), limit{}, d), 3*d)
+		limited := context.WithValue(context.WithValue(all, retrying{}, true), limit{}, d)
+		limited, cancel := context.WithTimeout(limited, 3*d)
 		result, err := attempt(limited)
 		cancel()
 		switch {

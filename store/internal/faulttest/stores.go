@@ -92,8 +92,9 @@ func Patiently(t *testing.T, first time.Duration, f func(context.Context) error,
 		ended := ctx.Err() != nil
 		cancel()
 		if err == nil || !ended ||
-			!slices.ContainsFunc(
-				want, func(w string) bool { return !strings.Contains(err.Error(), w) }) {
+			!slices.ContainsFunc(want, func(w string) bool {
+				return !strings.Contains(err.Error(), w)
+			}) {
 			break
 		}
 	}
