@@ -12,7 +12,6 @@ import (
 	"time"
 )
 
-// What may become of records, beside what clients do in the simulation.
 func TestCheck(t *testing.T) {
 	const window, lead, now = 60, 10, 1000
 	generation, other := "0123456789abcdef", "fedcba9876543210"
@@ -62,7 +61,7 @@ func TestCheck(t *testing.T) {
 		name   string
 		is     Record
 		next   Record
-		around []Record // other records
+		around []Record
 		want   string
 	}{
 		{"a first half", none("0/1"), to(none("0/1"), hwm(Split, 500)), nil, ok},
@@ -203,7 +202,7 @@ func TestCheck(t *testing.T) {
 					t.Errorf("%v, %v, want %q", got, err, c.want)
 				}
 			}
-			if c.want == ok { // the same on the ground of an older record is too late
+			if c.want == ok { // too late, as an older record shows
 				was := c.is
 				was.Revision++
 				if got, err := k.Check([]Change{{was, c.next}}); got || err != nil {
@@ -214,7 +213,7 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// A refusing store makes no changes while it is told so, and those never.
+// A refusing store finds changes illegal while refuse is set, and from then on the same ones.
 type refusing struct {
 	Store
 	refuse  atomic.Bool
@@ -237,8 +236,8 @@ func (r *refusing) CompareAndSetMany(ctx context.Context, changes []Change) (boo
 	return r.Store.CompareAndSetMany(ctx, changes)
 }
 
-// A server that finds a change illegal has not made it: the lease keeps what it has, asks
-// anew, with the time as it is then, and goes on when it may.
+// A server that finds a change illegal has not made it. The lease keeps what it has, asks again
+// with the present time, and goes on when it may.
 func TestIllegalIsNotPending(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := &refusing{Store: NewMemory(), refused: map[uint64]bool{}}
@@ -270,8 +269,8 @@ func TestIllegalIsNotPending(t *testing.T) {
 	})
 }
 
-// Whatever the records hold, Check answers, and allows no mark that is lower than it was
-// granted to others, or far ahead of the time.
+// Whatever the records hold, Check answers. It allows no mark below what others were granted, or
+// far ahead of the time.
 func FuzzCheck(f *testing.F) {
 	f.Add(int64(900), int64(960), int64(1000), int64(1060), int64(1090), uint64(3), uint8(1),
 		uint8(1), int64(1000), int64(60), int64(256))
