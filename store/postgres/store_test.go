@@ -28,13 +28,11 @@ func open(t *testing.T, url string) *Store {
 	return faulttest.Open(t, Open, url)
 }
 
-// refused opens a store, which must fail with an error with these words.
 func refused(t *testing.T, url string, want ...string) error {
 	t.Helper()
 	return faulttest.Refused(t, Open, url, want...)
 }
 
-// with returns a URL with another parameter.
 func with(t *testing.T, raw, key, value string) string {
 	t.Helper()
 	u, err := url.Parse(raw)
@@ -47,7 +45,6 @@ func with(t *testing.T, raw, key, value string) string {
 	return u.String()
 }
 
-// as returns a URL with another user.
 func as(t *testing.T, raw string, user *url.Userinfo) string {
 	t.Helper()
 	u, err := url.Parse(raw)
@@ -89,8 +86,7 @@ func TestStore(t *testing.T) {
 	})
 }
 
-// The store does not depend on defaults that somebody has set for the role or the
-// database, and what they stand for is what it has.
+// The store does not depend on defaults of the role or the database.
 func TestDefaultsOfTheServer(t *testing.T) {
 	storetest.Run(t, func(t *testing.T) func() lease.Store {
 		url := testserver.Postgres(t)
@@ -115,7 +111,7 @@ func TestDefaultsOfTheServer(t *testing.T) {
 	})
 }
 
-// A pool that a program has already works, however it sends statements, and stays open.
+// The program's own pool works, however it sends statements, and stays open.
 func TestNew(t *testing.T) {
 	storetest.Run(t, func(t *testing.T) func() lease.Store {
 		pool, err := pgxpool.New(t.Context(), testserver.Postgres(t))
@@ -166,7 +162,7 @@ func TestURLs(t *testing.T) {
 	}
 }
 
-// However a password is written into a URL, rightly or not, no error repeats it.
+// However a password is written into a URL, no error repeats it.
 func TestPasswordsStaySecret(t *testing.T) {
 	const secret = "hushhush"
 	for _, raw := range []string{
@@ -202,15 +198,13 @@ func TestNoServer(t *testing.T) {
 		`database "db" at 127.0.0.1:`, "does the server run")
 }
 
-// Open waits for a server that starts, and for a connection if the server has none to
-// spare; so do all calls.
+// Open and all calls wait for a server that starts or is full.
 func TestBusyServer(t *testing.T) {
 	server := testserver.StartPostgres(t, "max_connections=12", "superuser_reserved_connections=0", "max_wal_senders=0")
 	faulttest.Comes(t, Open, server)
 	faulttest.Crowd(t, Open, server.URL)
 }
 
-// The reason is named first, and alone.
 func TestReasons(t *testing.T) {
 	server := testserver.StartPostgres(t)
 	for _, mode := range []string{"prefer", "disable"} {
@@ -222,7 +216,7 @@ func TestReasons(t *testing.T) {
 	refused(t, with(t, server.URL, "sslmode", "require"), "the server offers no TLS", "set ssl = on")
 }
 
-// What the administrator has to know, and do, is in the error.
+// The error says what the administrator must do.
 func TestPrivileges(t *testing.T) {
 	server := testserver.StartPostgres(t)
 	admin := dial(t, server.URL)
@@ -231,7 +225,6 @@ func TestPrivileges(t *testing.T) {
 
 	refused(t, as(t, server.URL, url.UserPassword("postgres", "wrong-one")), "check user and password")
 	refused(t, strings.Replace(user, "/postgres", "/elsewhere", 1), "CREATE DATABASE", "elsewhere")
-	// Since PostgreSQL 15 only some may make tables in the schema public.
 	exec(t, admin, "REVOKE CREATE ON SCHEMA public FROM PUBLIC")
 	refused(t, user, "permission denied", Schema, `GRANT SELECT, INSERT, UPDATE ON sortid_lease TO "some one"`)
 
@@ -265,13 +258,13 @@ func TestUnsafeSettings(t *testing.T) {
 	}
 }
 
-// A standby is refused, and so is one that the primary has become behind a Store's back.
+// A standby is refused, also one that was the primary at Open.
 func TestStandby(t *testing.T) {
 	server := testserver.StartPostgres(t)
 	s := open(t, server.URL)
 	faulttest.Change(t, s, record(0), record(1))
 	server.Stop()
-	// Without a primary to follow it is a standby that is somewhat behind.
+	// It has no primary to follow.
 	if err := os.WriteFile(filepath.Join(server.Dir, "standby.signal"), nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
@@ -285,14 +278,13 @@ func TestStandby(t *testing.T) {
 	if ok, err := s.CompareAndSet(t.Context(), record(1), record(2)); ok || !errors.Is(err, lease.ErrUnsafe) {
 		t.Errorf("CompareAndSet on a standby: %v, %v", ok, err)
 	}
-	// Of several servers the primary is found.
 	primary := testserver.StartPostgres(t)
 	host := strings.Split(strings.Split(server.URL, "@")[1], "/")[0]
 	open(t, strings.Replace(primary.URL, "@", "@"+host+",", 1)+"?target_session_attrs=read-write")
 }
 
-// A change that the synchronous standby has not got is not answered, and not shown either:
-// who would take it for done would find it gone when that standby is the primary.
+// A change that the synchronous standby lacks is neither answered nor shown: it is gone if that
+// standby becomes the primary.
 func TestSynchronousReplication(t *testing.T) {
 	server := testserver.StartPostgres(t)
 	a, b := open(t, server.URL), open(t, server.URL)
@@ -321,7 +313,7 @@ func TestSynchronousReplication(t *testing.T) {
 		}
 		faulttest.Eventually(t, func() bool { return number(waiting) == 0 }, func() string { return what + " still waits" })
 	}
-	hangs("one of many changes", func(ctx context.Context) error { // until the server has heard of it
+	hangs("one of many changes", func(ctx context.Context) error { // until the server knows
 		for {
 			if _, err := other.Exec(ctx, "INSERT INTO other VALUES (1)"); err != nil {
 				return err
@@ -344,8 +336,6 @@ func TestSynchronousReplication(t *testing.T) {
 	}
 }
 
-// A server with standbys that may be behind has a condition, whatever the privileges of
-// the user.
 func TestAsynchronousReplication(t *testing.T) {
 	server := testserver.StartPostgres(t)
 	admin := dial(t, server.URL)
@@ -389,7 +379,6 @@ func TestWrongTable(t *testing.T) {
 	}
 }
 
-// A row that somebody has edited is an error, and says so.
 func TestEditedRow(t *testing.T) {
 	for _, statement := range []string{
 		"UPDATE sortid_lease SET hwm = 1", "UPDATE sortid_lease SET revision = 7", "UPDATE sortid_lease SET record = '[]'",
@@ -404,14 +393,13 @@ func TestEditedRow(t *testing.T) {
 	}
 }
 
-// Of many who find no table one makes it, and all go on.
 func TestRacingOpens(t *testing.T) {
 	url := testserver.Postgres(t)
 	admin := dial(t, url)
 	faulttest.RacingOpens(t, Open, url, func() { exec(t, admin, "DROP TABLE IF EXISTS sortid_lease") })
 }
 
-// The table stays the same one when another comes before it in the search_path.
+// The store keeps its table when another comes before it in the search_path.
 func TestTableStays(t *testing.T) {
 	raw := testserver.Postgres(t)
 	u, err := url.Parse(raw)
@@ -448,7 +436,7 @@ func TestLostAnswers(t *testing.T) {
 	}
 	p := faulttest.NewAnswerProxy(t, u.Host)
 	u.Host = p.Addr
-	// With TLS the answers would be the same, but not their number.
+	// With TLS the number of answers would differ.
 	faulttest.LostAnswers(t, p, open(t, with(t, u.String(), "sslmode", "disable")), open(t, direct))
 }
 
@@ -462,7 +450,7 @@ func TestOutage(t *testing.T) {
 	faulttest.Outage(t, server, open(t, server.URL))
 }
 
-// With the default sslmode, prefer, a server without TLS is not connected to twice.
+// With sslmode=prefer, a server without TLS gets one connection, not two.
 func TestOneConnectionWithoutTLS(t *testing.T) {
 	u, err := url.Parse(testserver.StartPostgres(t).URL)
 	if err != nil {
@@ -504,7 +492,6 @@ func TestOneConnectionWithoutTLS(t *testing.T) {
 	}
 }
 
-// A store that is not used has no connections.
 func TestIdleConnections(t *testing.T) {
 	s := open(t, with(t, testserver.Postgres(t), "application_name", "sortid_idle"))
 	admin := dial(t, testserver.Postgres(t))
@@ -518,7 +505,6 @@ func TestIdleConnections(t *testing.T) {
 	faulttest.Idles(t, s, 1, connections)
 }
 
-// Open tries again when a connection breaks, or one request is lost.
 func TestBrokenConnections(t *testing.T) {
 	u, err := url.Parse(testserver.Postgres(t))
 	if err != nil {
