@@ -49,8 +49,8 @@ type state struct {
 	// table has the schema, in case the search_path changes; it is "" if there is none.
 	table string
 
-	kind        string   // "r" is an ordinary table
-	persistence string   // "p" is permanent
+	kind        string   // "r": an ordinary table
+	persistence string   // "p": permanent
 	privileges  string   // "t" if they suffice
 	key         string   // numbers of the columns of the primary key
 	columns     []string // the number, name, type and collation of each that the store uses
