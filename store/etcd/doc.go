@@ -28,7 +28,10 @@
 //     [Store.Conditions] names versions before 3.4.21, which can lose them in a cluster of one;
 //   - nobody edits or deletes the keys.
 //
-// # Privileges
+// # Privileges and connections
+//
+// A store keeps one connection to each member that it has needed, and briefly opens another to
+// read the time. Open checks that the user may read and write:
 //
 //	etcdctl role grant-permission ROLE readwrite --prefix /sortid/
 package etcd

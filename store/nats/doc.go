@@ -33,9 +33,9 @@
 //     has happened, fence all realms. A deleted key is [ErrDeleted]: fence the realm, too. If it
 //     was the realm's own key, delete the bucket before that.
 //
-// # Privileges
+// # Privileges and connections
 //
-// A user must subscribe to _INBOX.> and publish to $KV.sortid.> and
+// A store has one connection. A user must subscribe to _INBOX.> and publish to $KV.sortid.> and
 //
 //	$JS.API.STREAM.INFO.KV_sortid, $JS.API.STREAM.MSG.GET.KV_sortid, $JS.FC.KV_sortid.>,
 //	$JS.API.CONSUMER.CREATE.KV_sortid.>, $JS.API.CONSUMER.DELETE.KV_sortid.>

@@ -27,7 +27,9 @@
 //     changes. After a failover, or a restored copy, fence all realms;
 //   - the disk keeps what it has synced, and nobody changes these settings or the keys.
 //
-// # Privileges
+// # Privileges and connections
+//
+// A connection closes after three idle seconds. A user needs
 //
 //	ACL SETUSER name ~sortid:* +eval +hget +hmget +hset +hdel +hgetall +hexists +scan +time
 //		+info +config|get
