@@ -7,7 +7,7 @@
 //	value, ok := id.Extension()      // 7, true
 //	id, err = euid.Parse("C8EE934SR007G5Q94QKKXFRFV8B")
 //
-// The type [ID] has the layout. The text is the 128-bit integer and its remainder modulo 127, as 27
+// [ID] describes the layout. The text is the 128-bit integer and its remainder modulo 127, as 27
 // symbols of Crockford's Base32. Parsing ignores case, and takes O for 0, and I and L for 1. One
 // wrong symbol, or two neighbors swapped, always give [sortid.ErrCheck]. [UUID] and [Bytes] store
 // the ID without a check value.

@@ -33,7 +33,8 @@ func TestCheck(t *testing.T) {
 	}
 	none := func(block string) Record { return rec(block, 0, Retired, 0) }
 	held := func(r Record, from, hwm, deadline int64) Record {
-		r.State, r.Owner, r.From, r.HWM, r.Deadline, r.Request = Whole, ownerOf(key), from, hwm, deadline, 5
+		r.State, r.Owner, r.From, r.HWM, r.Deadline, r.Request = Whole, ownerOf(key), from, hwm,
+			deadline, 5
 		return r
 	}
 	to := func(r Record, change func(r *Record)) Record {

@@ -171,7 +171,8 @@ func TestHostile(t *testing.T) {
 	}
 	for _, what := range []string{"use", "renewal", "takeover", "fence", "harm: mark lowered",
 		"harm: whole to whole", "harm: whole to split",
-		"harm: split to merging", "harm: merging to split", "harm: retired to whole", "harm: retired to retired"} {
+		"harm: split to merging", "harm: merging to split", "harm: retired to whole",
+		"harm: retired to retired"} {
 		if total[what] < 10 {
 			t.Errorf("%s: %d times, want more", what, total[what])
 		}

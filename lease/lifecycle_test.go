@@ -52,7 +52,8 @@ func TestClones(t *testing.T) {
 				if err := b.renew(t.Context(), window.None); err != nil || b.held.Block == node ||
 					b.held.Owner == a.held.Owner {
 					t.Errorf(
-						"tick %v, clock %v ahead: the clone renews and has %+v, the first has %+v, %v", tick, ahead, b.held, a.held, err)
+						"tick %v, clock %v ahead: the clone renews and has %+v, the first has "+
+							"%+v, %v", tick, ahead, b.held, a.held, err)
 				}
 				time.Sleep(30 * time.Second)
 				if err := errors.Join(b.renew(t.Context(), window.None),
@@ -133,7 +134,8 @@ func TestFenceCarriesMarks(t *testing.T) {
 					part += 1 / float64(int(1)<<size)
 					b, lo := Block{l.NodeID(), uint8(size)}, l.window.Grant().Lo
 					if (b.Contains(node) || node.Contains(b)) && lo < hi {
-						t.Errorf("%v is granted from tick %[4]d on, and its part %[2]v was granted up to tick %[3]d",
+						t.Errorf("%v is granted from tick %[4]d on, and its part %[2]v was "+
+							"granted up to tick %[3]d",
 							b, node, hi, lo)
 					}
 				}
@@ -175,7 +177,8 @@ func TestFenceBelowGrants(t *testing.T) {
 		}
 		_, _, err = l.ClaimTick(time.Now().UnixMilli() / 256)
 		want := "below " + time.UnixMilli(hi*256).UTC().Format(timeFormat) +
-			", up to which this process was granted times; when these have passed, it gets a new node ID by itself"
+			", up to which this process was granted times; when these have passed, it gets a new " +
+			"node ID by itself"
 		if !errors.Is(err, ErrExpired) || !errors.Is(err, ErrForgotten) ||
 			!strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want ErrForgotten that says %q", err, want)
@@ -251,7 +254,8 @@ func TestSlowStore(t *testing.T) {
 		}
 		if made < 20 {
 			t.Errorf(
-				"with 420 ms a request, and one answer lost, a tick was granted %d times of 100: %v", made, l.Err())
+				"with 420 ms a request, and one answer lost, a tick was granted %d times of 100: %v",
+				made, l.Err())
 		}
 		n.set(func() { n.delay = nil })
 		closed(t, l)
@@ -561,7 +565,10 @@ func TestThousand(t *testing.T) {
 			r := make(chan time.Duration, 4096)
 			n.set(func() {
 				i := 0
-				n.delay = func() time.Duration { i++; return time.Duration(i*7919%5000) * time.Microsecond }
+				n.delay = func() time.Duration {
+					i++
+					return time.Duration(i*7919%5000) * time.Microsecond
+				}
 				clear(n.count)
 			})
 			start := time.Now()
@@ -588,7 +595,8 @@ func TestThousand(t *testing.T) {
 				t.Fatalf("%d have a node ID", len(took))
 			}
 			text := fmt.Sprintf(
-				"%d held: half have a node ID after %v, all after %v; %d reads, %d changes, %d lists",
+				"%d held: half have a node ID after %v, all after %v; %d reads, %d changes, "+
+					"%d lists",
 				held, took[500], took[999], n.calls("get"), n.calls("set"), n.calls("list"))
 			t.Log(text)
 			if took[999] > 3*time.Second || n.calls("list") > 20 || n.calls("set") > 8000 ||

@@ -115,7 +115,7 @@ const (
 
 type mProc struct {
 	id, gen, stage int8
-	owner          int8 // of what it holds: its own id, or the id of the process that it is a clone of
+	owner          int8 // of what it holds: its own id, or its original's
 
 	mem       [3]mRec // the last records that it read or wrote
 	ordered   [3]bool // the whole was seen Split after this half was read

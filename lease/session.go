@@ -40,7 +40,7 @@ type session struct {
 	// The block was lost: no tick of its grant may be used.
 	withdrawn bool
 
-	// The grant with an unknown outcome, before which nothing else is requested.
+	// The grant with an unknown outcome. Nothing else is requested until it is known.
 	pending *attempt
 
 	top       int64

@@ -810,7 +810,8 @@ func TestSimulationFinds(t *testing.T) {
 				w.skew = true, false, 20_000, 0
 		},
 		"a fence that carries over no marks": func(w *world) {
-			w.fences, w.restores, w.hasTime, w.wild, w.skew, w.forgetMark = true, false, false, 60_000, 100, true
+			w.fences, w.restores, w.hasTime, w.wild, w.skew, w.forgetMark = true, false, false,
+				60_000, 100, true
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -837,7 +838,10 @@ func TestManyNodes(t *testing.T) {
 		n := &network{Store: NewMemory()}
 		i := 0
 		n.set(func() {
-			n.delay = func() time.Duration { i++; return time.Duration(i*7919%5000) * time.Microsecond }
+			n.delay = func() time.Duration {
+				i++
+				return time.Duration(i*7919%5000) * time.Microsecond
+			}
 		})
 		cfg := Config{Realm: "sim", Format: Format{Bits: MaxBits, Tick: 256 * time.Millisecond,
 			Epoch: time.UnixMilli(0)}, NodeBits: size}
@@ -862,7 +866,8 @@ func TestManyNodes(t *testing.T) {
 			}
 			took, lists := time.Since(start), n.calls("list")
 			t.Logf(
-				"%s life: %d nodes have node IDs of %d bits after %v: %.1f reads and %.1f changes each, %d lists", life, nodes, size, took,
+				"%s life: %d nodes have node IDs of %d bits after %v: %.1f reads and %.1f changes "+
+					"each, %d lists", life, nodes, size, took,
 				float64(n.calls("get")-gets)/float64(nodes),
 				float64(n.calls("set")-sets)/float64(nodes), lists)
 			if took > 30*time.Second || lists > nodes/100+1 {

@@ -6,9 +6,9 @@
 //	id, err := scru128.Parse(s)
 //	t := id.Time()                   // to the millisecond
 //
-// The type [ID] has the layout. Databases store an ID as its text, a [UUID] in a uuid column, and
-// [Bytes] as 16 bytes. The IDs from time a to before time b are at least First(a) and below
-// First(b).
+// [ID] describes the layout. Databases store an ID as its text, a [UUID] in a uuid column, and
+// [Bytes] as 16 bytes. [First] gives the bounds of a time range: id >= First(from) and id <
+// First(to).
 //
 // # Promises
 //

@@ -105,7 +105,8 @@ func TestNewString(t *testing.T) {
 	last := New()
 	twin = newGenerator(t, conformance.Setup{Clock: clock.Now})
 	twin.core.Rand = global.core.Rand // has the same words
-	twin.timestamp, twin.settledTick, twin.counter = global.timestamp, global.settledTick, global.counter
+	twin.timestamp, twin.settledTick, twin.counter = global.timestamp, global.settledTick,
+		global.counter
 	for range 100 {
 		want, err := twin.Generate()
 		if got := NewString(); err != nil || got != want.String() || want.Compare(last) <= 0 {
@@ -160,7 +161,8 @@ func TestOverflow(t *testing.T) {
 	}{{sortid.RollbackAbort, sortid.ErrClockRollback}, {sortid.RollbackReset, nil}} {
 		clock := conformance.NewClock(conformance.Start)
 		g := newGenerator(t, conformance.Setup{
-			Clock: clock.Now, Entropy: conformance.Constant(0xff), RollbackPolicy: c.policy, RollbackAllowance: 5 * time.Millisecond})
+			Clock: clock.Now, Entropy: conformance.Constant(0xff), RollbackPolicy: c.policy,
+			RollbackAllowance: 5 * time.Millisecond})
 		start := uint64(conformance.Start.UnixMilli())
 		want, _ := FromFields(start, MaxCounterHi, MaxCounterLo, MaxEntropy)
 		for i := range uint64(6) {
@@ -213,7 +215,8 @@ func TestOverflowShortWay(t *testing.T) {
 			for j, id := range ids {
 				n := i + j
 				lead := id.Timestamp() - uint64(clock.Now().UnixMilli())
-				full := uint64(id.CounterHi())<<24|uint64(id.CounterLo()) == uint64(maxCounter-3)+uint64(n)
+				counter := uint64(id.CounterHi())<<24 | uint64(id.CounterLo())
+				full := counter == uint64(maxCounter-3)+uint64(n)
 				if id.Compare(last) <= 0 || n < 4 && (lead != 0 || !full) ||
 					n >= 4 && (lead != 1 || id.CounterHi() != 0) {
 					t.Fatalf("batches of %d: ID %d is %v after %v", size, n, UUID(id), UUID(last))

@@ -5,7 +5,7 @@
 //	fmt.Println(id, id.Time())      // 05TTUP1HNCPNH30VEK64KDQT9BSNU4C4 2021-09-13 ...
 //	id, err := scru160.Parse(text)
 //
-// The type [ID] has the layout. An ID has two texts: String, JSON and databases use 32 symbols of
+// [ID] describes the layout. An ID has two texts: String, JSON and databases use 32 symbols of
 // base32hex; [ID.Hex] and the type [Hex] use 40 hexadecimal digits. Each kind sorts as IDs do, so
 // keep only one in a column. [Bytes] stores the 20 bytes.
 //

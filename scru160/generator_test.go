@@ -706,7 +706,8 @@ func TestMicroseconds(t *testing.T) {
 func TestMicrosecondAllowance(t *testing.T) {
 	clock := conformance.NewClock(conformance.Start)
 	g := newGenerator(t, conformance.Setup{Clock: clock.Now, Entropy: conformance.Entropy(2),
-		RollbackPolicy: sortid.RollbackAbort, RollbackAllowance: 7*time.Microsecond + 999}, Options{Microseconds: true})
+		RollbackPolicy: sortid.RollbackAbort, RollbackAllowance: 7*time.Microsecond + 999},
+		Options{Microseconds: true})
 	g.Generate()
 	clock.Add(-7 * time.Microsecond)
 	if _, err := g.Generate(); err != nil {

@@ -8,12 +8,13 @@
 //	id, err = scru64.Parse(s)
 //	t := id.Time()                        // the 256 ms in which it was made
 //
-// The type [ID] has the layout. A database stores an ID as an int64, and a [Text] as text. The IDs
-// from time a to before time b are at least First(a) and below First(b).
+// [ID] describes the layout. A database stores an ID as an int64, and a [Text] as text. [First]
+// gives the bounds of a time range: id >= First(from) and id < First(to).
 //
 // # Promises
 //
-// The IDs of a generator strictly increase. The IDs of a realm, a set of node IDs, all differ if
+// The IDs of a generator strictly increase. A realm is the scope in which IDs must be unique. Its
+// IDs all differ if
 //
 //   - at any time, all generators have different node IDs, and none begins with the bits of
 //     another: 1/1 (1) and 2/2 (10) may not run together, 0/1 (0) and 2/2 (10) may;

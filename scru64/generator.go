@@ -49,7 +49,7 @@ type Generator struct {
 	start       func(timestamp uint64, counterSize int) uint32
 }
 
-// Options are the options of a [Generator]. It needs either NodeSpec or Lease. The default policy
+// Options are the options of a [Generator]. Either NodeSpec or Lease is needed. The default policy
 // is [sortid.RollbackAbort]; [sortid.RollbackReset] can repeat IDs.
 type Options struct {
 	sortid.GeneratorOptions
@@ -65,7 +65,7 @@ type Options struct {
 	// OverflowGuard is how many high bits of the counter start at zero in each tick; the rest start
 	// at random. So a tick has room for at least
 	//
-	//	2^counter_size - 2^(counter_size - bits) + 1
+	//	2^counter_size - 2^(counter_size - OverflowGuard) + 1
 	//
 	// IDs, or 2^counter_size if no bit is random. Zero means the default: one bit if node_id_size
 	// is 20 or more, otherwise none. Negative means none. More than counter_size is an error.

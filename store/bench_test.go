@@ -340,7 +340,8 @@ var selectOne = map[string]func(ctx context.Context, url string) error{
 		}
 		password, _ := u.User.Password()
 		config := mysql.NewConfig()
-		config.User, config.Passwd, config.Net, config.Addr, config.DBName = u.User.Username(), password, "tcp", u.Host, u.Path[1:]
+		config.User, config.Passwd, config.Net, config.Addr, config.DBName = u.User.Username(),
+			password, "tcp", u.Host, u.Path[1:]
 		connector, err := mysql.NewConnector(config)
 		if err != nil {
 			return err

@@ -6,11 +6,11 @@
 //	id, err = uid60.Parse(s)
 //	t := id.Time()                   // to the millisecond
 //
-// The type [ID] has the layout. The text is the integer in base 64, padded with A to four digits.
-// The digits are A-Z, a-z, 0-9, - and _. The last two digits, which change most, come first:
+// [ID] describes the layout. The text is the integer in base 64, padded with A to four digits. The
+// digits are A-Z, a-z, 0-9, - and _. The last two digits, which change most, come first:
 // 11093174944930914 is naS8QBhxi and so reads xinaS8QBh. Case matters. A database stores an ID as
-// an int64, and a [Text] as text. The IDs from time a to before time b are at least First(a) and
-// below First(b), as integers.
+// an int64, and a [Text] as text. [First] gives the bounds of a time range: id >= First(from) and
+// id < First(to), as integers.
 //
 // # Promises
 //

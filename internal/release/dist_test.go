@@ -131,7 +131,8 @@ func testArchive(t *testing.T, name string) {
 	}
 	for _, want := range []string{"LICENSE", "THIRD-PARTY-NOTICES.txt", "README.md", "man/sortid.1",
 		"man/sortid-new.1",
-		"completions/sortid.bash", "completions/sortid.zsh", "completions/sortid.fish", "completions/sortid.ps1"} {
+		"completions/sortid.bash", "completions/sortid.zsh", "completions/sortid.fish",
+		"completions/sortid.ps1"} {
 		if modes[want] != 0o644 {
 			t.Errorf("%s has mode %o, want 644", want, modes[want])
 		}

@@ -112,7 +112,8 @@ func playLease(url string) error {
 	if err != nil {
 		return err
 	}
-	l, err := lease.Acquire(ctx, s, lease.Config{Realm: "r", Format: lease.SCRU160, NodeBits: 7, Window: time.Hour})
+	l, err := lease.Acquire(ctx, s,
+		lease.Config{Realm: "r", Format: lease.SCRU160, NodeBits: 7, Window: time.Hour})
 	if err != nil {
 		return err
 	}
@@ -210,7 +211,8 @@ func TestKilled(t *testing.T) {
 		}
 		r, err := s.Get(t.Context(), "r", block)
 		if err != nil || r.Revision < last {
-			t.Fatalf("stored is change %d, %v; one was told that change %d is", r.Revision, err, last)
+			t.Fatalf("stored is change %d, %v; one was told that change %d is", r.Revision, err,
+				last)
 		}
 		last = r.Revision
 		put(t, s, last+1)
@@ -256,9 +258,11 @@ func TestHeld(t *testing.T) {
 		}
 		if !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("%s: %v", name, err)
-		} else if !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), "has the file locked") {
+		} else if !strings.Contains(err.Error(), path) ||
+			!strings.Contains(err.Error(), "has the file locked") {
 			t.Errorf("%s: the error is %v", name, err)
-		} else if linux && !strings.Contains(err.Error(), fmt.Sprintf("process %d ", p.Process.Pid)) {
+		} else if linux &&
+			!strings.Contains(err.Error(), fmt.Sprintf("process %d ", p.Process.Pid)) {
 			t.Errorf("%s: the error does not name process %d: %v", name, p.Process.Pid, err)
 		}
 	}
@@ -277,7 +281,8 @@ func TestTurn(t *testing.T) {
 		s.mutex <- struct{}{}
 		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 		defer cancel()
-		if _, err := s.Get(ctx, "r", block); !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "of this process") {
+		if _, err := s.Get(ctx, "r", block); !errors.Is(err, context.DeadlineExceeded) ||
+			!strings.Contains(err.Error(), "of this process") {
 			t.Error(err)
 		}
 		<-s.mutex
@@ -317,7 +322,8 @@ func TestURLs(t *testing.T) {
 func TestWrongFiles(t *testing.T) {
 	dir := t.TempDir()
 	in := func(name string) string { return filepath.Join(dir, name) }
-	for name, content := range map[string]string{"text": strings.Repeat("hello\n", 5000), "short": "x", "empty": "", "zeros": strings.Repeat("\x00", 1<<16)} {
+	for name, content := range map[string]string{"text": strings.Repeat("hello\n", 5000),
+		"short": "x", "empty": "", "zeros": strings.Repeat("\x00", 1<<16)} {
 		if err := os.WriteFile(in(name), []byte(content), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -336,7 +342,8 @@ func TestWrongFiles(t *testing.T) {
 		{"text/below", Open, "not a directory", nil},
 		{"dangling", Open, "symbolic link to a file that does not exist", nil},
 		{"text", Open, "not a bbolt file with leases, or damaged: invalid database", ErrDamaged},
-		{"text", OpenExisting, "not a bbolt file with leases, or damaged: invalid database", ErrDamaged},
+		{"text", OpenExisting, "not a bbolt file with leases, or damaged: invalid database",
+			ErrDamaged},
 		{"short", Open, "or damaged", ErrDamaged},
 		{"zeros", Open, "or damaged", ErrDamaged},
 		{"empty", OpenExisting, "it is empty", ErrDamaged},
@@ -345,13 +352,16 @@ func TestWrongFiles(t *testing.T) {
 		before, _ := os.ReadDir(dir)
 		was, _ := os.ReadFile(in(c.name))
 		_, err := c.open(t.Context(), "bolt:"+in(c.name))
-		if err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), in(c.name)) || c.sentinel != nil && !errors.Is(err, c.sentinel) {
+		if err == nil || !strings.Contains(err.Error(), c.want) ||
+			!strings.Contains(err.Error(), in(c.name)) || c.sentinel != nil &&
+			!errors.Is(err, c.sentinel) {
 			t.Errorf("%q: %v, want %s", c.name, err, c.want)
 		} else if strings.Count(err.Error(), in(c.name)) > 1 {
 			t.Errorf("%q: named twice: %v", c.name, err)
 		}
 		after, _ := os.ReadDir(dir)
-		if is, _ := os.ReadFile(in(c.name)); len(before) != len(after) || string(was) != string(is) {
+		if is, _ := os.ReadFile(in(c.name)); len(before) != len(after) ||
+			string(was) != string(is) {
 			t.Errorf("%q: the folder or the file was changed", c.name)
 		}
 	}
@@ -360,7 +370,8 @@ func TestWrongFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	put(t, must(t, "bolt:"+in("link")), 1)
-	if r, err := must(t, "bolt:"+in("empty")).Get(t.Context(), "r", block); err != nil || r != record(1) {
+	if r, err := must(t, "bolt:"+in("empty")).Get(t.Context(), "r", block); err != nil ||
+		r != record(1) {
 		t.Errorf("%+v, %v", r, err)
 	}
 }
@@ -418,7 +429,10 @@ func TestNotARecord(t *testing.T) {
 	path, url := temp(t)
 	db, err := bbolt.Open(path, 0o600, &bbolt.Options{NoFreelistSync: true})
 	if err == nil {
-		err = db.Update(func(tx *bbolt.Tx) error { _, err := tx.CreateBucket([]byte("other")); return err })
+		err = db.Update(func(tx *bbolt.Tx) error {
+			_, err := tx.CreateBucket([]byte("other"))
+			return err
+		})
 	}
 	if err := errors.Join(err, db.Close()); err != nil {
 		t.Fatal(err)
@@ -441,7 +455,8 @@ func use(t *testing.T, url string) (errs []error) {
 	_, err1 := s.Get(ctx, "r", block)
 	_, err2 := s.List(ctx, "r")
 	_, err3 := s.CompareAndSet(ctx, record(1), record(2))
-	_, err4 := s.CompareAndSet(ctx, lease.Record{Realm: "new"}, lease.Record{Realm: "new", Revision: 1})
+	_, err4 := s.CompareAndSet(ctx, lease.Record{Realm: "new"},
+		lease.Record{Realm: "new", Revision: 1})
 	return []error{err1, err2, err3, err4}
 }
 
@@ -452,7 +467,8 @@ func TestDamaged(t *testing.T) {
 	put(t, s, 1)
 	for i := range uint32(300) {
 		b := lease.Block{NodeID: i, Size: 16}
-		if ok, err := s.CompareAndSet(t.Context(), lease.Record{Realm: "r", Block: b}, lease.Record{Realm: "r", Block: b, Revision: 1}); !ok || err != nil {
+		if ok, err := s.CompareAndSet(t.Context(), lease.Record{Realm: "r", Block: b},
+			lease.Record{Realm: "r", Block: b, Revision: 1}); !ok || err != nil {
 			t.Fatal(ok, err)
 		}
 	}
@@ -514,7 +530,8 @@ func TestDamaged(t *testing.T) {
 			for _, err := range use(t, url) {
 				if err != nil {
 					failed++
-					if !strings.Contains(err.Error(), path) || errors.Is(err, context.DeadlineExceeded) {
+					if !strings.Contains(err.Error(), path) ||
+						errors.Is(err, context.DeadlineExceeded) {
 						t.Errorf("%s, round %d: %v", name, round, err)
 					}
 					break
@@ -594,7 +611,8 @@ func TestFolder(t *testing.T) {
 	if err := syncFolder(t.TempDir()); err != nil {
 		t.Error(err)
 	}
-	if err := syncFolder(filepath.Join(t.TempDir(), "none")); !errors.Is(err, fs.ErrNotExist) && linux {
+	if err := syncFolder(filepath.Join(t.TempDir(), "none")); !errors.Is(err, fs.ErrNotExist) &&
+		linux {
 		t.Error(err)
 	}
 }

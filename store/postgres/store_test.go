@@ -136,9 +136,12 @@ func TestNew(t *testing.T) {
 
 func TestURLs(t *testing.T) {
 	for _, bad := range []string{
-		"", "postgres", "postgres:", "mysql://localhost/x", "host=localhost", "postgres:/x", "sortid.db",
-		"postgres://localhost:none/x", "postgres://localhost:99999/x", "postgres://localhost/x?sslmode=perhaps",
-		"postgres://localhost/x?pool_max_conns=0", "postgres://localhost/x?pool_max_conns=%zz", "postgres://localhost/x?a",
+		"", "postgres", "postgres:", "mysql://localhost/x", "host=localhost", "postgres:/x",
+		"sortid.db",
+		"postgres://localhost:none/x", "postgres://localhost:99999/x",
+		"postgres://localhost/x?sslmode=perhaps",
+		"postgres://localhost/x?pool_max_conns=0", "postgres://localhost/x?pool_max_conns=%zz",
+		"postgres://localhost/x?a",
 		"postgres://localhost/x?target_session_attrs=nonsense",
 	} {
 		if _, err := parse(bad); err == nil {
@@ -151,11 +154,13 @@ func TestURLs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if cc := c.ConnConfig; cc.User != "me" || cc.Password != "p@ss/word" || cc.Host != "one" || cc.Port != 5433 || cc.Database != "db" || cc.RuntimeParams["search_path"] != "s" {
+	if cc := c.ConnConfig; cc.User != "me" || cc.Password != "p@ss/word" || cc.Host != "one" ||
+		cc.Port != 5433 || cc.Database != "db" || cc.RuntimeParams["search_path"] != "s" {
 		t.Errorf("%+v", cc)
 	}
 	if c.MaxConns != 2 || c.MinConns != 0 || c.MaxConnIdleTime > time.Second {
-		t.Errorf("at most %d connections, at least %d, idle for %v", c.MaxConns, c.MinConns, c.MaxConnIdleTime)
+		t.Errorf("at most %d connections, at least %d, idle for %v", c.MaxConns, c.MinConns,
+			c.MaxConnIdleTime)
 	}
 	if c, err = parse("postgres://h/d?pool_max_conns=7&pool_max_conn_idle_time=5m&application_name=x"); err != nil || c.MaxConns != 7 || c.MaxConnIdleTime != 5*time.Minute || c.ConnConfig.RuntimeParams["application_name"] != "x" {
 		t.Errorf("%+v, %v", c, err)
@@ -166,7 +171,8 @@ func TestURLs(t *testing.T) {
 func TestPasswordsStaySecret(t *testing.T) {
 	const secret = "hushhush"
 	for _, raw := range []string{
-		secret, "a%40" + secret, "%zz" + secret, "#" + secret, "/" + secret, "?" + secret, "@" + secret, ":" + secret, "a:" + secret + "@b",
+		secret, "a%40" + secret, "%zz" + secret, "#" + secret, "/" + secret, "?" + secret,
+		"@" + secret, ":" + secret, "a:" + secret + "@b",
 		"1#" + secret, "1/" + secret, "1?" + secret + "=", "1@" + secret, "[" + secret, "]" + secret, " " + secret, "\x00" + secret, "\\" + secret, "&" + secret, "`: " + secret,
 		"1/" + secret + "?x=" + secret, "1/a?" + secret + "#" + secret,
 	} {
@@ -194,13 +200,15 @@ func TestPasswordsStaySecret(t *testing.T) {
 }
 
 func TestNoServer(t *testing.T) {
-	faulttest.NoServer(t, Open, func(address string) string { return "postgres://me:secret@" + address + "/db" },
+	faulttest.NoServer(t, Open,
+		func(address string) string { return "postgres://me:secret@" + address + "/db" },
 		`database "db" at 127.0.0.1:`, "does the server run")
 }
 
 // Open and all calls wait for a server that starts or is full.
 func TestBusyServer(t *testing.T) {
-	server := testserver.StartPostgres(t, "max_connections=12", "superuser_reserved_connections=0", "max_wal_senders=0")
+	server := testserver.StartPostgres(t, "max_connections=12", "superuser_reserved_connections=0",
+		"max_wal_senders=0")
 	faulttest.Comes(t, Open, server)
 	faulttest.Crowd(t, Open, server.URL)
 }
@@ -208,12 +216,15 @@ func TestBusyServer(t *testing.T) {
 func TestReasons(t *testing.T) {
 	server := testserver.StartPostgres(t)
 	for _, mode := range []string{"prefer", "disable"} {
-		err := refused(t, with(t, as(t, server.URL, url.UserPassword("postgres", "wrong-one")), "sslmode", mode), "password authentication failed", "check user and password")
+		err := refused(t,
+			with(t, as(t, server.URL, url.UserPassword("postgres", "wrong-one")), "sslmode", mode),
+			"password authentication failed", "check user and password")
 		if strings.Contains(err.Error(), "TLS") {
 			t.Errorf("sslmode=%s: %v", mode, err)
 		}
 	}
-	refused(t, with(t, server.URL, "sslmode", "require"), "the server offers no TLS", "set ssl = on")
+	refused(t, with(t, server.URL, "sslmode", "require"), "the server offers no TLS",
+		"set ssl = on")
 }
 
 // The error says what the administrator must do.
@@ -223,7 +234,8 @@ func TestPrivileges(t *testing.T) {
 	exec(t, admin, `CREATE USER "some one" PASSWORD 'hushhush'`)
 	user := as(t, server.URL, url.UserPassword("some one", "hushhush"))
 
-	refused(t, as(t, server.URL, url.UserPassword("postgres", "wrong-one")), "check user and password")
+	refused(t, as(t, server.URL, url.UserPassword("postgres", "wrong-one")),
+		"check user and password")
 	refused(t, strings.Replace(user, "/postgres", "/elsewhere", 1), "CREATE DATABASE", "elsewhere")
 	exec(t, admin, "REVOKE CREATE ON SCHEMA public FROM PUBLIC")
 	refused(t, user, "permission denied", Schema, `GRANT SELECT, INSERT, UPDATE ON sortid_lease TO "some one"`)
@@ -247,7 +259,8 @@ func TestPrivileges(t *testing.T) {
 func TestUnsafeSettings(t *testing.T) {
 	for _, setting := range []string{"fsync", "full_page_writes"} {
 		server := testserver.StartPostgres(t, setting+"=off")
-		if err := refused(t, server.URL, setting+" is off", "it must be on", "ALTER SYSTEM SET "+setting+" = on"); !errors.Is(err, lease.ErrUnsafe) {
+		if err := refused(t, server.URL, setting+" is off", "it must be on",
+			"ALTER SYSTEM SET "+setting+" = on"); !errors.Is(err, lease.ErrUnsafe) {
 			t.Errorf("%s: %v", setting, err)
 		}
 	}
@@ -269,13 +282,15 @@ func TestStandby(t *testing.T) {
 		t.Fatal(err)
 	}
 	server.Start()
-	if err := refused(t, server.URL, "is a standby", "target_session_attrs"); !errors.Is(err, lease.ErrUnsafe) {
+	if err := refused(t, server.URL, "is a standby",
+		"target_session_attrs"); !errors.Is(err, lease.ErrUnsafe) {
 		t.Error(err)
 	}
 	if r, err := s.Get(t.Context(), "realm", block); !errors.Is(err, lease.ErrUnsafe) {
 		t.Errorf("Get from a standby: %+v, %v", r, err)
 	}
-	if ok, err := s.CompareAndSet(t.Context(), record(1), record(2)); ok || !errors.Is(err, lease.ErrUnsafe) {
+	if ok, err := s.CompareAndSet(t.Context(), record(1), record(2)); ok ||
+		!errors.Is(err, lease.ErrUnsafe) {
 		t.Errorf("CompareAndSet on a standby: %v, %v", ok, err)
 	}
 	primary := testserver.StartPostgres(t)
@@ -290,7 +305,8 @@ func TestSynchronousReplication(t *testing.T) {
 	a, b := open(t, server.URL), open(t, server.URL)
 	admin, other := dial(t, server.URL), dial(t, server.URL)
 	faulttest.Change(t, a, record(0), record(1))
-	exec(t, admin, "CREATE TABLE other (x int)", "ALTER SYSTEM SET synchronous_standby_names = 'nobody'", "SELECT pg_reload_conf()")
+	exec(t, admin, "CREATE TABLE other (x int)",
+		"ALTER SYSTEM SET synchronous_standby_names = 'nobody'", "SELECT pg_reload_conf()")
 	number := func(query string) (n int) {
 		t.Helper()
 		if err := admin.QueryRow(t.Context(), query).Scan(&n); err != nil {
@@ -306,12 +322,14 @@ func TestSynchronousReplication(t *testing.T) {
 		defer cancel()
 		ended := make(chan error, 1)
 		go func() { ended <- f(ctx) }()
-		faulttest.Eventually(t, func() bool { return len(ended) > 0 || number(waiting) > 0 }, func() string { return what + " does not reach the server" })
+		faulttest.Eventually(t, func() bool { return len(ended) > 0 || number(waiting) > 0 },
+			func() string { return what + " does not reach the server" })
 		cancel()
 		if err := <-ended; !errors.Is(err, context.Canceled) {
 			t.Fatalf("%s has not waited for the standby: %v", what, err)
 		}
-		faulttest.Eventually(t, func() bool { return number(waiting) == 0 }, func() string { return what + " still waits" })
+		faulttest.Eventually(t, func() bool { return number(waiting) == 0 },
+			func() string { return what + " still waits" })
 	}
 	hangs("one of many changes", func(ctx context.Context) error { // until the server knows
 		for {
@@ -339,14 +357,16 @@ func TestSynchronousReplication(t *testing.T) {
 func TestAsynchronousReplication(t *testing.T) {
 	server := testserver.StartPostgres(t)
 	admin := dial(t, server.URL)
-	exec(t, admin, Schema, "CREATE USER someone PASSWORD 'x'", "GRANT ALL ON sortid_lease TO someone")
+	exec(t, admin, Schema, "CREATE USER someone PASSWORD 'x'",
+		"GRANT ALL ON sortid_lease TO someone")
 	standby, err := pgconn.Connect(t.Context(), with(t, server.URL, "replication", "true"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer standby.Close(context.Background())
 	for _, url := range []string{server.URL, as(t, server.URL, url.UserPassword("someone", "x"))} {
-		if c := open(t, url).Conditions(); len(c) != 1 || !strings.Contains(c[0], "conditional: ") || !strings.Contains(c[0], "asynchronously") {
+		if c := open(t, url).Conditions(); len(c) != 1 ||
+			!strings.Contains(c[0], "conditional: ") || !strings.Contains(c[0], "asynchronously") {
 			t.Errorf("%q", c)
 		}
 	}
@@ -381,7 +401,8 @@ func TestWrongTable(t *testing.T) {
 
 func TestEditedRow(t *testing.T) {
 	for _, statement := range []string{
-		"UPDATE sortid_lease SET hwm = 1", "UPDATE sortid_lease SET revision = 7", "UPDATE sortid_lease SET record = '[]'",
+		"UPDATE sortid_lease SET hwm = 1", "UPDATE sortid_lease SET revision = 7",
+		"UPDATE sortid_lease SET record = '[]'",
 		`UPDATE sortid_lease SET record = jsonb_set(record::jsonb, '{block}', '"41/8"')`,
 		`UPDATE sortid_lease SET record = jsonb_set(record::jsonb, '{realm}', '"other"')`,
 	} {
@@ -396,7 +417,8 @@ func TestEditedRow(t *testing.T) {
 func TestRacingOpens(t *testing.T) {
 	url := testserver.Postgres(t)
 	admin := dial(t, url)
-	faulttest.RacingOpens(t, Open, url, func() { exec(t, admin, "DROP TABLE IF EXISTS sortid_lease") })
+	faulttest.RacingOpens(t, Open, url,
+		func() { exec(t, admin, "DROP TABLE IF EXISTS sortid_lease") })
 }
 
 // The store keeps its table when another comes before it in the search_path.
@@ -420,7 +442,8 @@ func TestTableStays(t *testing.T) {
 	if _, err := pool.Exec(t.Context(), "SET search_path TO pg_temp, "+schema); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := pool.Exec(t.Context(), strings.Replace(Schema, "CREATE", "CREATE TEMPORARY", 1)); err != nil {
+	if _, err := pool.Exec(t.Context(),
+		strings.Replace(Schema, "CREATE", "CREATE TEMPORARY", 1)); err != nil {
 		t.Fatal(err)
 	}
 	if r, err := s.Get(t.Context(), "realm", block); err != nil || r != record(1) {
@@ -487,7 +510,8 @@ func TestOneConnectionWithoutTLS(t *testing.T) {
 	if n := made.Load(); n != 1 {
 		t.Errorf("%d connections in place of one", n)
 	}
-	if _, err := Open(t.Context(), with(t, u.String(), "sslmode", "require")); err == nil || !strings.Contains(err.Error(), "offers no TLS") {
+	if _, err := Open(t.Context(), with(t, u.String(), "sslmode", "require")); err == nil ||
+		!strings.Contains(err.Error(), "offers no TLS") {
 		t.Errorf("with sslmode=require: %v", err)
 	}
 }

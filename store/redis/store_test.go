@@ -215,7 +215,8 @@ func TestRewrite(t *testing.T) {
 			do(t, server.URL, "INFO", "persistence").(string))
 	}
 	do(t, server.URL, "SET", "key", "value")
-	do(t, server.URL, "CONFIG", "SET", "rdb-key-save-delay", "100000000") // microseconds for each key
+	// Microseconds for each key.
+	do(t, server.URL, "CONFIG", "SET", "rdb-key-save-delay", "100000000")
 	do(t, server.URL, "CONFIG", "SET", "appendonly", "yes")
 	named := func(want string) {
 		t.Helper()
