@@ -26,9 +26,9 @@ var errOverflow = fmt.Errorf("%s: %w", name, sortid.ErrOverflow)
 // generator for each goroutine is faster; then IDs of different goroutines sort by the millisecond.
 //
 // In a new millisecond all random bits are new. Within it, the high 32 bits of random go up by one
-// from a random start, the low 32 are new, and the others stay. With a chance of n in 2^32 for n
-// IDs the high bits run out. Then the call fails with [sortid.ErrOverflow] until the clock has
-// passed the millisecond.
+// from a random start, the low 32 are new, and the others stay. If n IDs are made in a millisecond,
+// the high bits run out with a chance of n in 2^32. Then the call fails with [sortid.ErrOverflow]
+// until the clock has passed the millisecond.
 //
 // The zero Generator returns [sortid.ErrOption]. Do not copy a Generator; go vet finds copies.
 type Generator struct {

@@ -203,7 +203,7 @@ func TestCheck(t *testing.T) {
 					t.Errorf("%v, %v, want %q", got, err, c.want)
 				}
 			}
-			if c.want == ok { // too late, as an older record shows
+			if c.want == ok { // an older record: another change came first
 				was := c.is
 				was.Revision++
 				if got, err := k.Check([]Change{{was, c.next}}); got || err != nil {

@@ -23,8 +23,8 @@ import (
 // A process may be cloned with all that it knows. The overlap of each clone ends with the answer to
 // its next request.
 //
-// No tick of a node ID, or of two that overlap, may be used twice by processes without an overlap.
-// No block may be whole within a whole one.
+// Outside of overlaps, no tick of a node ID, or of overlapping node IDs, may be used twice. No
+// block may be whole within a whole one.
 
 // The model's blocks: one of a bit and its halves.
 const (
@@ -79,7 +79,8 @@ func fromRecord(r Record) mRec {
 	return mRec{int8(r.Revision), int8(r.HWM), r.State, int8(r.Owner[0]), int8(r.Request)}
 }
 
-// A change is one compare-and-set on its way to the store, or two at once: the whole's first.
+// A change is one compare-and-set on its way to the store, or two together, the whole's before a
+// half's.
 type change struct {
 	gen, block int8
 	prev, next mRec

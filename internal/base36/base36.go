@@ -128,9 +128,8 @@ func fraction(v uint64) uint64 {
 }
 
 // divide divides an integer below 36^24 by 36^12. It returns the quotient and the fraction of the
-// remainder, too large by less than 3.3 units. The 3 that it adds makes up for what it leaves out:
-// less than 1 each from a, b and lo * recipLo. No fraction is so large that this changes the
-// quotient.
+// remainder, too large by less than 3.3 units. It leaves out less than 1 from each of a, b and lo *
+// recipLo, and so adds 3. No fraction is so large that this changes the quotient.
 func divide(hi, lo uint64) (quotient, f uint64) {
 	hi, lo = hi<<2|lo>>62, lo<<2
 	quotient, f = bits.Mul64(hi, recipHi)

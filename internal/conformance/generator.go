@@ -36,7 +36,7 @@ type Generator[T ID[T]] struct {
 	// Burst is the least number of IDs in one tick of a frozen clock, before the generator leaves
 	// the tick or waits.
 	Burst int
-	// Leads: then it uses later ticks.
+	// Leads: after a Burst the generator uses later ticks.
 	Leads bool
 	// Shared: all ticks together have Burst IDs, and the next ID needs a later tick.
 	Shared bool

@@ -16,7 +16,7 @@ import (
 
 const rootPath = "github.com/sortid/sortid"
 
-// workspaceDir excludes the versions at which the modules require each other.
+// workspaceDir is the module that excludes the versions at which the others require each other.
 const workspaceDir = "internal/workspace"
 
 type goModule struct {

@@ -209,7 +209,7 @@ func TestRace(t *testing.T) {
 	}
 }
 
-// The last tick that Close returns is the last of any generator. Others get the rest.
+// No generator gets a tick after the one that Close returns. Other processes get the rest.
 func TestCloseRace(t *testing.T) {
 	for range 50 {
 		w := newWindow()

@@ -172,7 +172,7 @@ func TestLimits(t *testing.T) {
 			return Read(ctx, func(ctx context.Context) (int, error) { return Ask(ctx, f) })
 		}, 4, Patience},
 		"change": {Ask[int], 1, firstLimit},
-		// The outer one tries again, and the inner ones have its limit.
+		// Only the outer Retry tries again, and its limit holds for the inner calls.
 		"within Retry": {func(ctx context.Context,
 			f func(context.Context) (int, error)) (int, error) {
 			return Retry(ctx, "host:1", func(ctx context.Context) (int, error) {

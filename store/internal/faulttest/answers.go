@@ -58,8 +58,8 @@ func (p *AnswerProxy) serve(client net.Conn) {
 	})
 }
 
-// LostAnswers loses the server's answers to a store one by one. A change may then have been made,
-// so it must not be refused, but be an error. The other store tells whether it was made.
+// LostAnswers loses the server's answers to a store one by one. The store must then return an
+// error, not a refusal: the change may have been made. The other store tells whether it was made.
 func LostAnswers(t *testing.T, p *AnswerProxy, through, direct lease.Store) {
 	t.Helper()
 	const most = 300
