@@ -27,6 +27,9 @@ func (u UUID) AppendText(b []byte) ([]byte, error) {
 	return uuidtext.Append(b, (*[Size]byte)(&u)), nil
 }
 
+// AppendBinary appends the 16 bytes to b.
+func (u UUID) AppendBinary(b []byte) ([]byte, error) { return append(b, u[:]...), nil }
+
 // MarshalText returns the 36 characters.
 func (u UUID) MarshalText() ([]byte, error) { return u.AppendText(nil) }
 
