@@ -1,11 +1,12 @@
-// Package sortid holds what the packages of the five formats share: the generators' options and
-// errors, the parse error, and the Lease interface. To make or parse IDs, import a format's
-// package:
+// Package sortid holds what the packages of the five formats share. To make or parse IDs, import
+// one of these:
 //   - [github.com/sortid/sortid/scru128]: 128 bits, unique without coordination
 //   - [github.com/sortid/sortid/scru64]: 64 bits, unique through assigned node IDs
 //   - [github.com/sortid/sortid/scru160]: 160 bits, 111 of them random
 //   - [github.com/sortid/sortid/euid]: 128 bits with a check value and 15 bits of yours
 //   - [github.com/sortid/sortid/uid60]: 60 bits in ten characters that look random
+//
+// Package [github.com/sortid/sortid/format] is for programs that learn the format at run time.
 package sortid
 
 import (
@@ -34,7 +35,7 @@ const (
 	// those ticks is left anywhere.
 	RollbackReset
 
-	// RollbackAbort returns ErrClockRollback until the clock has caught up.
+	// RollbackAbort returns ErrClockRollback until the clock catches up.
 	RollbackAbort
 
 	// RollbackWait blocks until the clock is within the allowance, and an expired lease is renewed,
@@ -42,7 +43,7 @@ const (
 	RollbackWait
 )
 
-// GeneratorOptions are the options of all formats. The zero value means the defaults.
+// GeneratorOptions are the options of all formats. Zero values mean the defaults.
 type GeneratorOptions struct {
 	// Clock is called for each ID, in Fill for each batch, and while a call waits, also from
 	// several goroutines at once. If it panics, the generator stays locked. If Clock is nil, the

@@ -66,7 +66,7 @@ func (id ID) String() string {
 	return string(b[:])
 }
 
-// AppendText appends the text of String to b.
+// AppendText appends String to b.
 func (id ID) AppendText(b []byte) ([]byte, error) {
 	n := len(b)
 	if cap(b)-n < TextLen {
@@ -77,7 +77,7 @@ func (id ID) AppendText(b []byte) ([]byte, error) {
 	return b, nil
 }
 
-// MarshalText returns the text of String.
+// MarshalText returns String.
 func (id ID) MarshalText() ([]byte, error) { return id.AppendText(nil) }
 
 // UnmarshalText is [Parse]. An error leaves the ID as it was.
@@ -90,13 +90,13 @@ func (id ID) Hex() string {
 	return string(b[:])
 }
 
-// AppendHex appends the text of Hex to b.
+// AppendHex appends Hex to b.
 func (id ID) AppendHex(b []byte) []byte { return hex.AppendEncode(b, id[:]) }
 
-// AppendBinary appends the ID's 20 bytes to b.
+// AppendBinary appends the 20 bytes to b.
 func (id ID) AppendBinary(b []byte) ([]byte, error) { return append(b, id[:]...), nil }
 
-// MarshalBinary returns the ID's 20 bytes.
+// MarshalBinary returns the 20 bytes.
 func (id ID) MarshalBinary() ([]byte, error) { return id.AppendBinary(nil) }
 
 // UnmarshalBinary reads 20 bytes. An error is a [*sortid.ParseError], and leaves the ID as it was.
