@@ -108,13 +108,12 @@ portable: | go
 	  'linux amd64') set -x; GOARCH=386 $(GO) test -vet=off -short $(PORTABLE) ;; \
 	  *) echo 'skipped: programs for 32 bits (linux/386) do not run here' ;; esac
 
-# The newest Go has a package uuid, to which scru128 converts. The packages in internal rely most
-# on the runtime.
+# The newest Go has a package uuid, to which scru128 converts.
 newest: | go
 	@version=$$($(GO) list -m -f '{{.Version}}' go@latest 2>/dev/null) && \
 	  GOTOOLCHAIN=go$$version $(GO) version >/dev/null 2>&1 || \
 	  { echo 'skipped: the newest Go cannot be fetched'; exit 0; }; \
-	set -x; GOTOOLCHAIN=go$$version $(GO) test -vet=off -short ./scru128 ./internal/...
+	set -x; GOTOOLCHAIN=go$$version $(GO) test -vet=off -short ./...
 
 # The systems and processors that the command is distributed for are vetted, too; what that
 # needs compiled is compiled without optimization, which takes half the time.
