@@ -85,7 +85,7 @@ func controls() (cs []control) {
 			c.edit, c.once = e.edit, true
 		}
 		add(formatName, "", "rollback", "clock.rollback")
-		if formatName != "scru64" && formatName != "uid60" { // they leave ticks early
+		if !model.Find(formatName, "").LeavesTicks {
 			add(formatName, "", "coarse", "clock.resolution").pace = 0.002
 		}
 	}

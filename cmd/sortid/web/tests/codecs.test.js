@@ -76,6 +76,7 @@ test("an unknown text is taken for what it is", () => {
   for (const format of ours) {
     for (let years = 0; years < 8; years++) {
       const time = Date.now() - years * 365 * day - day;
+      if (time < format.plausibleFrom) break;
       for (let i = 0; i < 50; i++) {
         const generator = format.generator({ now: () => time, ...(format === scru64 && { node: "42/8" }) });
         const id = generator.generate();
