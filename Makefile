@@ -37,16 +37,19 @@ ALONE := cmd/sortid/internal/torture cmd/sortid/web/browsertest
 # all of their tests, and nothing runs them again without it.
 RACE := cmd/sortid/server store testserver
 
+# The packages of our formats.
+FORMATS := $(patsubst %/generator.go,%,$(shell grep -l 'gen.Core' */generator.go))
+
 # It runs the quick tests of what computes and has goroutines.
-RACE_SHORT := cmd/sortid cmd/sortid/internal/... euid internal/clock internal/gen internal/window lease/... scru128 scru160 \
-	scru64 uid60 verify verify/duplicates verify/internal/reading
+RACE_SHORT := cmd/sortid cmd/sortid/internal/... internal/clock internal/gen internal/window lease/... $(FORMATS) \
+	verify verify/duplicates verify/internal/reading
 
 # Without those that search, or check a codec or a generator, in a single goroutine.
 SEQUENTIAL := Overflow|RandomWalk|Fill
 ONE_GOROUTINE := ^Test(Sound|Disorder|Model|ModelFinds|Simulation|SimulationFinds|Hostile|Codec|NegativeControls|ControlsWithoutFault)$$|/^($(SEQUENTIAL))$$|//^($(SEQUENTIAL))$$|///^($(SEQUENTIAL))$$
 
 # What is built differently for other processors, and what is made of it.
-PORTABLE := ./internal/... ./scru64 ./scru128 ./scru160 ./euid ./uid60 ./typed
+PORTABLE := ./internal/... $(FORMATS:%=./%) ./typed
 
 under = $(patsubst %,./%/...,$(1))
 

@@ -100,7 +100,7 @@ func controls() (cs []control) {
 	add("scru64", "", "epoch2010", "clock.epoch")
 	add("uid60", "", "unixepoch", "clock.epoch")
 	add("uid60", "", "seconds", "clock.unit").pace = 1
-	cs[len(cs)-1].also = []string{"rules.overflow"}
+	cs[len(cs)-1].also = []string{"rules.overflow", "rules.sequence"}
 
 	add("scru128", "", "frozen", "clock.frozen").n = 1_100_000
 	add("scru128", "", "stuck", "rules.repeat")
