@@ -185,7 +185,7 @@ func TestConcurrent(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	if want := 8 * 5 * 500; len(seen) != want {
+	if want := 8 * len(format.Names()) * 500; len(seen) != want {
 		t.Errorf("%d IDs, want %d", len(seen), want)
 	}
 }
