@@ -105,7 +105,7 @@ var sortable = []*Format{
 		Symbols:  strings.ToLower(crockford), TextLengths: []int{26}, TextSorts: true,
 		Prefix:  &Prefix{Symbols: lower + "_", Min: 1, Max: 63},
 		Example: "user_01h455vb4pex5vsknk084sn02q",
-		within:  versions,
+		within:  versions, usual: UUIDv7,
 	}),
 	other(&Format{
 		Name: "upid", Title: "UPID",

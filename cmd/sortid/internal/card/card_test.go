@@ -42,7 +42,7 @@ func TestCard(t *testing.T) {
 						bits += strings.ReplaceAll(line, " ", "")
 					}
 				}
-				if want := fmt.Sprintf("%0*b", s.Bits, r.ID.Big()); bits != want {
+				if want := fmt.Sprintf("%0*b", 8*s.Size, r.ID.Big()); bits != want {
 					t.Errorf("%s: bits %s, want %s", s.Name, bits, want)
 				}
 				for _, f := range r.ID.Fields() {
