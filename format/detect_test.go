@@ -27,7 +27,7 @@ func TestDetect(t *testing.T) {
 					at := slices.IndexFunc(found,
 						func(c Candidate) bool { return c.ID == id && c.Encoding == f })
 					// A number may be an ID of several formats of 64 bits.
-					if at < 0 || at > 0 && (s.Bits != 64 || f == Text) {
+					if at < 0 || at > 0 && (s.Size != 8 || f == Text) {
 						t.Fatalf("%s of %d years ago as %s: %s is taken for %v", s.Name, years, f,
 							text, found)
 					}

@@ -8,6 +8,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"math/big"
 	"math/rand/v2"
 	"net/url"
 	"os"
@@ -167,7 +168,7 @@ func (f tested) stored(text string) string {
 func (f tested) first(at time.Time) string {
 	end, err := f.max, error(nil)
 	if at.Before(f.last) {
-		id, _ := f.table.FromBytes(make([]byte, f.table.Bits/8))
+		id, _ := f.table.FromBytes(make([]byte, f.table.Size))
 		if !at.Before(f.epoch.Add(f.tick)) {
 			_, id, err = f.table.Bounds(f.epoch, at)
 		}
@@ -181,15 +182,16 @@ func (f tested) first(at time.Time) string {
 
 // random returns the text of any ID.
 func (f tested) random(r *rand.Rand) string {
-	b := make([]byte, f.table.Bits/8)
-	for {
-		for i := range b {
-			b[i] = byte(r.Uint32())
-		}
-		if id, err := f.table.FromBytes(b); err == nil {
-			return id.String()
-		}
+	b := make([]byte, f.table.Size)
+	for i := range b {
+		b[i] = byte(r.Uint32())
 	}
+	n, limit := new(big.Int).SetBytes(b), f.table.Max().Big()
+	id, err := f.table.ParseAs(format.Int, n.Mod(n, limit.Add(limit, big.NewInt(1))).String())
+	if err != nil {
+		panic(err)
+	}
+	return id.String()
 }
 
 // vectors are those of testdata/vectors.
