@@ -37,9 +37,12 @@ ALONE := cmd/sortid/internal/torture cmd/sortid/web/browsertest
 # all of their tests, and nothing runs them again without it.
 RACE := cmd/sortid/server store testserver
 
+# The packages of our formats.
+FORMATS := $(patsubst %/generator.go,%,$(shell grep -l 'gen.Core' */generator.go))
+
 # It runs the quick tests of what computes and has goroutines.
-RACE_SHORT := cmd/sortid cmd/sortid/internal/... euid internal/clock internal/gen internal/window lease/... scru128 scru160 \
-	scru64 uid60 verify verify/duplicates verify/internal/reading
+RACE_SHORT := cmd/sortid cmd/sortid/internal/... internal/clock internal/gen internal/window lease/... $(FORMATS) \
+	verify verify/duplicates verify/internal/reading
 
 # Without those that search, or check a codec or a generator, in a single goroutine, and without
 # the scripts of commands that do their work in one. The first of the patterns that matches a test
@@ -49,8 +52,8 @@ SCRIPTS := bounds|convert|formats|hints|inspect|options|page|plan|sql|usage
 ONE_GOROUTINE := ^TestScripts$$/^($(SCRIPTS))$$|^Test(Sound|Disorder|Model|ModelFinds|Simulation|SimulationFinds|Hostile|Codec|NegativeControls|ControlsWithoutFault)$$|/^($(SEQUENTIAL))$$|//^($(SEQUENTIAL))$$|///^($(SEQUENTIAL))$$
 
 # What a processor computes with its own instructions, and what reads its counter.
-PORTABLE := ./internal/... ./scru64 ./scru128 ./scru160 ./euid ./uid60 ./typed
-COUNTER  := ./internal/clock ./internal/gen ./scru64 ./scru128 ./scru160 ./euid ./uid60
+PORTABLE := ./internal/... $(FORMATS:%=./%) ./typed
+COUNTER  := ./internal/clock ./internal/gen $(FORMATS:%=./%)
 
 under = $(patsubst %,./%/...,$(1))
 

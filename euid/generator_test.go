@@ -54,34 +54,8 @@ func TestGenerator(t *testing.T) {
 }
 
 func TestNew(t *testing.T) {
-	last := New()
-	for range 10_000 {
-		id := New()
-		if id.Compare(last) <= 0 {
-			t.Fatalf("%v after %v", id, last)
-		}
-		last = id
-	}
-}
-
-func TestNewString(t *testing.T) {
-	clock := conformance.NewClock(conformance.Start)
-	setup := func() conformance.Setup {
-		return conformance.Setup{Clock: clock.Now, Entropy: conformance.Entropy(1)}
-	}
-	defer func(g *Generator) { global = g }(global)
-	global = newGenerator(t, setup())
-	twin := newGenerator(t, setup())
-	for i := range 100 {
-		want, err := twin.Generate()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := NewString(); got != want.String() {
-			t.Fatalf("ID %d: %s, want %v", i, got, want)
-		}
-		clock.Add(time.Duration(i%2) * time.Millisecond)
-	}
+	conformance.New(t, &global,
+		func(s conformance.Setup) *Generator { return newGenerator(t, s) }, New, NewString)
 }
 
 func TestOptions(t *testing.T) {

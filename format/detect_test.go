@@ -24,7 +24,10 @@ func TestDetect(t *testing.T) {
 				for _, f := range s.Encodings {
 					text := id.In(f)
 					found := DetectOurs(text)
-					if len(found) == 0 || found[0].ID != id || found[0].Encoding != f {
+					at := slices.IndexFunc(found,
+						func(c Candidate) bool { return c.ID == id && c.Encoding == f })
+					// A number may be an ID of several formats of 64 bits.
+					if at < 0 || at > 0 && (s.Size != 8 || f == Text) {
 						t.Fatalf("%s of %d years ago as %s: %s is taken for %v", s.Name, years, f,
 							text, found)
 					}
@@ -112,8 +115,8 @@ func TestPlausible(t *testing.T) {
 	for _, s := range Ours() {
 		from, to := s.PlausibleRange(now)
 		want := "2010-01-01T00:00:00.000Z"
-		if s == UID60 {
-			want = "2018-04-01T00:00:00.000Z"
+		if s.Epoch.Year() >= 2010 {
+			want = FormatTime(s.Epoch.AddDate(0, 1, 0))
 		}
 		if FormatTime(from) != want || FormatTime(to) != "2027-11-21T12:00:00.000Z" {
 			t.Errorf("%s: from %v to %v", s.Name, from, to)

@@ -74,7 +74,9 @@ func TestCanonical(t *testing.T) {
 					other++
 				}
 			})
-			if f.Generates() && (sound == 0 || other == 0) { // some of others have one text for an ID
+			// Texts of one length in one case are all canonical, and so are some of others.
+			several := encoding != format.Text || f.FoldsCase || len(f.TextLengths) > 1
+			if f.Generates() && (sound == 0 || several && other == 0) {
 				t.Errorf("%s %s: %d texts were canonical, %d were not", f.Name, encoding, sound,
 					other)
 			}

@@ -71,42 +71,19 @@ func TestStateless(t *testing.T) {
 }
 
 func TestNew(t *testing.T) {
-	last := New()
-	for range 10_000 {
-		id := New()
-		if id.Compare(last) <= 0 {
-			t.Fatalf("%v after %v", id, last)
-		}
-		last = id
-	}
+	conformance.New(t, &global,
+		func(s conformance.Setup) *Generator { return newGenerator(t, s) }, New, NewString)
 }
 
-func TestNewString(t *testing.T) {
+// With the system's entropy NewString makes most IDs in a short way.
+func TestNewStringSystem(t *testing.T) {
 	clock := conformance.NewClock(conformance.Start)
-	setup := func() conformance.Setup {
-		return conformance.Setup{Clock: clock.Now, Entropy: conformance.Entropy(1)}
-	}
 	defer func(g *Generator) { global = g }(global)
-	global = newGenerator(t, setup())
-	twin := newGenerator(t, setup())
-	for i := range 100 {
-		want, err := twin.Generate()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := NewString(); got != want.String() {
-			t.Fatalf("ID %d: %s, want %v", i, got, want)
-		}
-		clock.Add(time.Duration(i%2) * time.Millisecond)
-	}
-
-	// The same with the system's entropy, on the fast path.
 	global = newGenerator(t, conformance.Setup{Clock: clock.Now})
 	last := New()
-	twin = newGenerator(t, conformance.Setup{Clock: clock.Now})
-	twin.core.Rand = global.core.Rand // has the same words
-	twin.timestamp, twin.settledTick, twin.counter = global.timestamp, global.settledTick,
-		global.counter
+	twin := newGenerator(t, conformance.Setup{Clock: clock.Now})
+	twin.core.Rand = global.core.Rand // has the same words in store
+	twin.timestamp, twin.settledTick, twin.counter = global.timestamp, global.settledTick, global.counter
 	for range 100 {
 		want, err := twin.Generate()
 		if got := NewString(); err != nil || got != want.String() || want.Compare(last) <= 0 {

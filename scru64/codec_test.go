@@ -98,51 +98,7 @@ func TestNodeIDAndCounter(t *testing.T) {
 	}
 }
 
-// An integer above Max is an error on each way in and out.
-func TestAboveMax(t *testing.T) {
-	for _, v := range []uint64{uint64(Max) + 1, 1 << 63, 1<<64 - 1} {
-		id, err := FromUint64(v)
-		var p *sortid.ParseError
-		if id != 0 || !errors.Is(err, sortid.ErrRange) || !errors.As(err, &p) ||
-			!strings.Contains(err.Error(), strconv.FormatUint(v, 10)) {
-			t.Errorf("FromUint64(%d) = %v, %v", v, id, err)
-		}
-		bad := ID(v)
-		if _, err := Parse(bad.String()); err == nil ||
-			!strings.Contains(bad.String(), strconv.FormatUint(v, 10)) {
-			t.Errorf("the text of ID(%d) is %q, and parses: %v", v, bad, err)
-		}
-		keep := []byte("x")
-		if b, err := bad.AppendText(keep); string(b) != "x" || !errors.Is(err, sortid.ErrRange) {
-			t.Errorf("AppendText of ID(%d): %q, %v", v, b, err)
-		}
-		if b, err := bad.AppendBinary(keep); string(b) != "x" || !errors.Is(err, sortid.ErrRange) {
-			t.Errorf("AppendBinary of ID(%d): %q, %v", v, b, err)
-		}
-		if v, err := bad.Value(); v != nil || !errors.Is(err, sortid.ErrRange) {
-			t.Errorf("Value of ID(%d): %v, %v", bad, v, err)
-		}
-		if v, err := Text(bad).Value(); v != nil || !errors.Is(err, sortid.ErrRange) {
-			t.Errorf("Value of Text(%d): %v, %v", bad, v, err)
-		}
-		got := ID(7)
-		if err := got.UnmarshalBinary([]byte{byte(v >> 56), byte(v >> 48), byte(v >> 40),
-			byte(v >> 32),
-			byte(v >> 24), byte(v >> 16), byte(v >> 8), byte(v)}); got != 7 ||
-			!errors.Is(err, sortid.ErrRange) {
-			t.Errorf("UnmarshalBinary of %x: %v, %v", v, got, err)
-		}
-		if err := got.Scan(v); got != 7 || !errors.Is(err, sortid.ErrRange) {
-			t.Errorf("Scan(uint64(%d)): %v, %v", v, got, err)
-		}
-		if err := got.Scan(int64(v)); got != 7 || !errors.Is(err, sortid.ErrRange) {
-			t.Errorf("Scan(int64(%d)): %v, %v", int64(v), got, err)
-		}
-	}
-	if id, err := FromUint64(uint64(Max)); id != Max || err != nil {
-		t.Errorf("FromUint64(Max) = %v, %v", id, err)
-	}
-}
+func TestAboveMax(t *testing.T) { conformance.AboveMax[ID, Text](t, Max, FromUint64, Parse) }
 
 func TestSQLForms(t *testing.T) {
 	id := MustParse("0u2pf62ji4b9")

@@ -89,7 +89,7 @@ func controls() (cs []control) {
 			c.edit, c.once = e.edit, true
 		}
 		add(formatName, "", "rollback", "clock.rollback")
-		if formatName != "scru64" && formatName != "uid60" { // they leave ticks early
+		if !model.Find(formatName, "").LeavesTicks {
 			add(formatName, "", "coarse", "clock.resolution").pace = 0.002
 		}
 	}
@@ -104,7 +104,7 @@ func controls() (cs []control) {
 	add("scru64", "", "epoch2010", "clock.epoch")
 	add("uid60", "", "unixepoch", "clock.epoch")
 	add("uid60", "", "seconds", "clock.unit").pace = 1
-	cs[len(cs)-1].also = []string{"rules.overflow"}
+	cs[len(cs)-1].also = []string{"rules.overflow", "rules.sequence"}
 
 	add("scru128", "", "frozen", "clock.frozen").n = 1_100_000
 	add("scru128", "", "stuck", "rules.repeat")

@@ -3,7 +3,6 @@ package verify
 import (
 	"errors"
 	"flag"
-	"fmt"
 	"io"
 	"math/rand/v2"
 	"slices"
@@ -15,6 +14,7 @@ import (
 
 	"github.com/sortid/sortid"
 	"github.com/sortid/sortid/euid"
+	"github.com/sortid/sortid/format"
 	"github.com/sortid/sortid/internal/conformance"
 	"github.com/sortid/sortid/scru128"
 	"github.com/sortid/sortid/scru160"
@@ -338,41 +338,25 @@ func TestGenerators(t *testing.T) {
 
 // On the system's clock, live: no lead, no lag, no drift.
 func TestGeneratorsLive(t *testing.T) {
-	s64 := scru64.NodeSpec{}
-	if err := s64.UnmarshalText([]byte("1/4")); err != nil {
-		t.Fatal(err)
-	}
-	g64, err := scru64.NewGenerator(scru64.Options{NodeSpec: s64})
-	if err != nil {
-		t.Fatal(err)
-	}
-	g60, err := uid60.NewGenerator(uid60.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
 	length := 7 * time.Second
 	if testing.Short() {
 		length = 500 * time.Millisecond
 	}
-	for formatName, next := range map[string]func([]byte) ([]byte, error){
-		"scru64": func(b []byte) ([]byte, error) {
-			id, err := g64.Generate()
-			return fmt.Append(b, id), err
-		},
-		"scru128": func(b []byte) ([]byte, error) { return fmt.Append(b, scru128.New()), nil },
-		"scru160": func(b []byte) ([]byte, error) { return fmt.Append(b, scru160.New()), nil },
-		"euid":    func(b []byte) ([]byte, error) { return fmt.Append(b, euid.New()), nil },
-		"uid60": func(b []byte) ([]byte, error) {
-			id, err := g60.Generate()
-			return fmt.Append(b, id), err
-		},
-	} {
-		t.Run(formatName, func(t *testing.T) {
+	for _, f := range format.Ours() {
+		values := map[string]string{}
+		if f.NodeCounter > 0 {
+			values[f.Node] = "1/4"
+		}
+		g, err := f.NewGenerator(format.Options{Values: values})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Run(f.Name, func(t *testing.T) {
 			t.Parallel()
 			passes(t, func() *report.Report {
 				var start, made time.Time
 				var left []byte
-				got, err := Check(t.Context(), formatName, readerFunc(func(b []byte) (int, error) {
+				got, err := Check(t.Context(), f.Name, readerFunc(func(b []byte) (int, error) {
 					if start.IsZero() { // not before: a machine that is busy may take its time
 						start = time.Now()
 					}
@@ -382,11 +366,11 @@ func TestGeneratorsLive(t *testing.T) {
 					if len(left) == 0 {
 						time.Sleep(5 * time.Millisecond)
 						for range 30 {
-							var err error
-							if left, err = next(left); err != nil {
+							id, err := g.Next(t.Context())
+							if err != nil {
 								return 0, err
 							}
-							left = append(left, '\n')
+							left = append(id.Append(left, format.Text), '\n')
 						}
 						made = time.Now()
 					}

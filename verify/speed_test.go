@@ -6,37 +6,10 @@ import (
 	"io"
 	"os"
 	"testing"
-	"time"
 
-	"github.com/sortid/sortid/scru128"
 	"github.com/sortid/sortid/verify/internal/model"
 	"github.com/sortid/sortid/verify/report"
 )
-
-// streamSCRU128 returns n IDs of a clock that moves on by a millisecond after each so
-// many.
-func streamSCRU128(t testing.TB, n, each int) []byte {
-	start, i := model.Now, 0
-	var o scru128.Options
-	o.Clock = func() time.Time {
-		i++
-		return start.Add(time.Duration(i/each) * time.Millisecond)
-	}
-	g, err := scru128.NewGenerator(o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	out := make([]byte, 0, n*(scru128.TextLen+1))
-	for range n {
-		id, err := g.Generate()
-		if err != nil {
-			t.Fatal(err)
-		}
-		out, _ = id.AppendText(out)
-		out = append(out, '\n')
-	}
-	return out
-}
 
 func perSecond(b *testing.B, n int) {
 	b.ReportMetric(float64(n)*float64(b.N)/b.Elapsed().Seconds()/1e6, "MID/s")

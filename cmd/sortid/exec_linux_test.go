@@ -15,8 +15,6 @@ import (
 	"testing"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"github.com/sortid/sortid/cmd/sortid/internal/exit"
 )
 
@@ -106,7 +104,7 @@ func (w *wrapped) watchdog() (process int) {
 			_, ignored, _ := strings.Cut(string(status), "SigIgn:\t")
 			var mask uint64
 			fmt.Sscanf(ignored, "%x", &mask)
-			if parent == w.Process.Pid && strings.Contains(string(b), watchdogName) &&
+			if parent == w.Process.Pid && strings.Contains(string(b), "exec-watchdog") &&
 				mask&(1<<(syscall.SIGTERM-1)) != 0 && hasPidfd(p) {
 				process = p
 			}
@@ -216,27 +214,4 @@ func TestExecWatchdog(t *testing.T) {
 			t.Error("the watchdog or the program lives on")
 		}
 	})
-}
-
-// A watchdog that does not know the program, as on an old kernel, kills the process that
-// started both, with which the program dies.
-func TestExecWatchdogAlone(t *testing.T) {
-	conns, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_SEQPACKET|unix.SOCK_CLOEXEC, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	theirs := os.NewFile(uintptr(conns[1]), "watchdog")
-	w := &watchdog{conn: conns[0], program: -1}
-	defer unix.Close(w.conn)
-	if err := w.tell(usualTimes.deadlines(time.Now())); err != nil {
-		t.Fatal(err)
-	}
-	cmd := exec.Command("sh", "-c", commandPath(t, "sortid")+" lease "+watchdogName+" & wait")
-	cmd.ExtraFiles = []*os.File{theirs}
-	err = cmd.Run()
-	theirs.Close()
-	if status, ok := cmd.ProcessState.Sys().(syscall.WaitStatus); !ok ||
-		status.Signal() != syscall.SIGKILL {
-		t.Errorf("%v, want it killed", err)
-	}
 }

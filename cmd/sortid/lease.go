@@ -6,6 +6,7 @@ import (
 
 	"github.com/sortid/sortid/cmd/sortid/internal/console"
 	"github.com/sortid/sortid/cmd/sortid/internal/flags"
+	"github.com/sortid/sortid/cmd/sortid/internal/wrap"
 	"github.com/sortid/sortid/store"
 	"github.com/spf13/cobra"
 )
@@ -45,7 +46,7 @@ environment variable NAME. PostgreSQL's password can also be in ~/.pgpass.`,
 	cmd.AddCommand(leaseListCommand(c), leaseShowCommand(c), leaseCreateCommand(c),
 		leaseSetCommand(c), leaseEvictCommand(c), leaseFenceCommand(c),
 		leaseExecCommand(c))
-	addWatchdogCommand(c, cmd)
+	wrap.AddWatchdog(c, cmd)
 	return cmd
 }
 

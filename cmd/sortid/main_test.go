@@ -15,6 +15,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 	"github.com/sortid/sortid/cmd/sortid/internal/leases"
+	"github.com/sortid/sortid/cmd/sortid/internal/wrap"
 	"github.com/sortid/sortid/lease"
 	"github.com/sortid/sortid/store"
 )
@@ -26,7 +27,8 @@ func TestMain(m *testing.M) {
 		"sortid": main,
 		// "lease exec" of this one takes a short window.
 		"sortid-briefly": func() {
-			usualTimes = execTimes{10 * time.Second, 9 * time.Second, 20 * time.Millisecond}
+			wrap.Usual = wrap.Times{Terminate: 10 * time.Second, Kill: 9 * time.Second,
+				Look: 20 * time.Millisecond}
 			main()
 		},
 		// "serve" of this one drains until its standard input ends.

@@ -101,6 +101,17 @@ func TestSchemas(t *testing.T) {
 			// The schema is no empty one: it has no place for what is not there, and each
 			// required member is.
 			object := v.(map[string]any)
+			if name, _ := object["format"].(string); object["fields"] != nil {
+				if f, err := format.LookupAny(name); err != nil {
+					t.Errorf("%s: %v", c.args, err)
+				} else if f.Generates() {
+					for _, member := range []string{"text", "hex", "int", "time"} {
+						if object[member] == nil {
+							t.Errorf("%s: %s has no %s", c.args, line, member)
+						}
+					}
+				}
+			}
 			object["else"] = true
 			if schema.Validate(v) == nil {
 				t.Errorf("%s: an unknown member is accepted", c.schema)

@@ -99,7 +99,7 @@ Each request is logged to standard error as a line of JSON.`,
 	flags.StringArrayVar(&f.origins, "cors", nil,
 		"the `ORIGIN` of web pages that may call the server from a browser; repeat it for several")
 	flags.IntVar(&f.nodeBits, "node-bits", 8,
-		fmt.Sprintf("the size of the server's own node IDs in `BITS`, 1 to %d", lease.UID60.Bits))
+		fmt.Sprintf("the size of the server's own node IDs in `BITS`, 1 to %d", server.MaxNodeBits()))
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		f.storeGiven, f.nodeBitsGiven = flags.Changed("store"), flags.Changed("node-bits")
 		if err := f.check(); err != nil {
@@ -129,9 +129,9 @@ func (f *serving) check() error {
 		return exit.Usagef("--tls-cert and --tls-key go together")
 	case f.clientCA != "" && f.cert == "":
 		return exit.Usagef("--client-ca goes with --tls-cert and --tls-key")
-	case f.nodeBits < 1 || f.nodeBits > lease.UID60.Bits:
-		return exit.Usagef("--node-bits %d: want 1 to %d, so that uid60 has room for them",
-			f.nodeBits, lease.UID60.Bits)
+	case f.nodeBits < 1 || f.nodeBits > server.MaxNodeBits():
+		return exit.Usagef("--node-bits %d: want 1 to %d, so that all formats have room for them",
+			f.nodeBits, server.MaxNodeBits())
 	}
 	if !f.loopback() && f.tokens == "" && f.clientCA == "" && !f.open {
 		return exit.Usagef(

@@ -19,6 +19,7 @@ import (
 
 	"github.com/sortid/sortid/cmd/sortid/internal/exit"
 	"github.com/sortid/sortid/cmd/sortid/web"
+	"github.com/sortid/sortid/format"
 )
 
 // A served is a "sortid serve" in a process of its own.
@@ -160,7 +161,7 @@ func TestServePortTaken(t *testing.T) {
 	fresh := filepath.Join(t.TempDir(), "fresh.db")
 	used := filepath.Join(t.TempDir(), "used.db")
 	var out strings.Builder
-	for _, realm := range []string{"scru64", "uid60"} {
+	for _, realm := range format.NamesOf(format.Leased()) {
 		if code, stderr := start(nil, &out, "lease", "create", "bolt:"+used, "--realm", realm,
 			"--format", realm); code != 0 {
 			t.Fatal(stderr)

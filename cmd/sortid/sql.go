@@ -44,7 +44,7 @@ With --table it prints a table instead, partitioned by the time of its IDs.`,
 	table := choosePartitions(cmd)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		return table.print(c, cmd, formats.List,
-			func() (string, error) { return sqltext.MySQL(formats.List), nil }, sqltext.Table.MySQL)
+			func() (string, error) { return sqltext.MySQL(formats.List) }, sqltext.Table.MySQL)
 	}
 	return cmd
 }
@@ -63,7 +63,10 @@ and its text.`,
 	}
 	formats := chooseSQLFormats(cmd)
 	cmd.RunE = func(*cobra.Command, []string) error {
-		_, err := io.WriteString(c.Out, sqltext.SQLite(formats.List))
+		text, err := sqltext.SQLite(formats.List)
+		if err == nil {
+			_, err = io.WriteString(c.Out, text)
+		}
 		return err
 	}
 	return cmd

@@ -96,6 +96,33 @@ func (c Constant) Read(b []byte) (int, error) {
 
 func Limited(r io.Reader, n int) io.Reader { return io.LimitReader(r, int64(n)) }
 
+// New tests the functions New and NewString, which use a process-wide generator.
+func New[T ID[T], G Gen[T]](t *testing.T, global *G, newGenerator func(Setup) G,
+	newID func() T, newString func() string) {
+	t.Helper()
+	ids := make([]T, 10_000)
+	for i := range ids {
+		ids[i] = newID()
+	}
+	increasing(t, ids)
+
+	clock := NewClock(Start)
+	setup := func() Setup { return Setup{Clock: clock.Now, Entropy: Entropy(1)} }
+	defer func(g G) { *global = g }(*global)
+	*global = newGenerator(setup())
+	twin := newGenerator(setup())
+	for i := range 100 {
+		want, err := twin.Generate()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := newString(); got != want.String() {
+			t.Fatalf("ID %d: %s, want %v", i, got, want)
+		}
+		clock.Add(time.Duration(i%2) * time.Millisecond)
+	}
+}
+
 func (g *Generator[T]) Run(t *testing.T) {
 	t.Run("SystemClock", g.testSystemClock)
 	t.Run("Time", g.testTime)

@@ -18,6 +18,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sortid/sortid/format"
 	"github.com/sortid/sortid/lease"
 	"github.com/sortid/sortid/scru128"
 	"github.com/sortid/sortid/testserver"
@@ -262,9 +263,8 @@ func TestLog(t *testing.T) {
 func TestWindowEnds(t *testing.T) {
 	t.Parallel()
 	memory := lease.NewMemory()
-	for name, format := range map[string]lease.Format{"scru64": lease.SCRU64,
-		"uid60": lease.UID60} {
-		if _, err := lease.Create(t.Context(), memory, lease.Config{Realm: name, Format: format,
+	for _, f := range format.Leased() {
+		if _, err := lease.Create(t.Context(), memory, lease.Config{Realm: f.Name, Format: f.Lease,
 			Window: 2 * time.Second}); err != nil {
 			t.Fatal(err)
 		}

@@ -21,6 +21,7 @@ import (
 	dto "github.com/prometheus/client_model/go"
 	"go.yaml.in/yaml/v3"
 
+	"github.com/sortid/sortid/format"
 	"github.com/sortid/sortid/lease"
 	"github.com/sortid/sortid/store/bolt"
 )
@@ -150,31 +151,40 @@ func (w *watcher) status(path string) int {
 }
 
 // can returns which formats with leases can be made.
-func (w *watcher) can() [2]bool {
+func (w *watcher) can() (formats string) {
 	synctest.Wait()
-	return [2]bool{w.status("/v1/ids/scru64") == 200, w.status("/v1/ids/uid60") == 200}
+	for _, f := range format.Leased() {
+		if w.status("/v1/ids/"+f.Name) == 200 {
+			formats += f.Name + " "
+		}
+	}
+	return formats
 }
 
+// both is what can returns if all can be made.
+var both = strings.Join(format.NamesOf(format.Leased()), " ") + " "
+
 // look checks that requests, /readyz and the metrics tell the same, and returns whether
-// scru64 and uid60 can be made.
-func (w *watcher) look() [2]bool {
+// the formats with leases that can be made.
+func (w *watcher) look() string {
 	w.Helper()
 	can, values, ready := w.can(), gaugesOf(w.T, w.s.metrics.registry), w.status("/readyz") == 200
 	if w.can() != can { // it changed meanwhile: uid60 waits for a millisecond now and then
 		time.Sleep(readyFor)
 		return w.look()
 	}
-	for i, name := range []string{"scru64", "uid60"} {
+	for _, name := range format.NamesOf(format.Leased()) {
+		made := strings.Contains(can, name+" ")
 		labels := "{format=" + name + "}"
 		held, left := values["sortid_lease_held"+labels], values["sortid_lease_remaining_seconds"+
 			labels]
-		ending := can[i] && left == 0
-		if (held == 1) != can[i] || left > 0 && !can[i] || left > 71 || ending && w.ending[name] {
-			w.Errorf("%s: made: %v; held: %v, for %v s", name, can[i], held, left)
+		ending := made && left == 0
+		if (held == 1) != made || left > 0 && !made || left > 71 || ending && w.ending[name] {
+			w.Errorf("%s: made: %v; held: %v, for %v s", name, made, held, left)
 		}
 		w.ending[name] = ending
 	}
-	if ready != (can == [2]bool{true, true}) {
+	if ready != (can == both) {
 		w.Errorf("ready: %v, while %v", ready, can)
 	}
 	return can
@@ -209,10 +219,15 @@ func (w *watcher) wants(when string, d time.Duration, want ...string) {
 }
 
 // all are the alerts while no format with leases can be made.
-var all = []string{
-	"SortidNoNodeID{format=scru64}", "SortidNoNodeID{format=uid60}",
-	"SortidStoreAway{format=scru64}", "SortidStoreAway{format=uid60}",
-}
+var all = func() (alerts []string) {
+	for _, alert := range []string{"SortidNoNodeID", "SortidStoreAway"} {
+		for _, f := range format.Leased() {
+			alerts = append(alerts, alert+"{format="+f.Name+"}")
+		}
+	}
+	slices.Sort(alerts)
+	return alerts
+}()
 
 // breaks checks a server that is well, whose leases then end, and that gets well again.
 func (w *watcher) breaks(spoil, mend func()) {
@@ -220,7 +235,7 @@ func (w *watcher) breaks(spoil, mend func()) {
 	w.wants("well", 10*time.Minute)
 	spoil()
 	w.wants("ill", 4*time.Minute, all...)
-	if can := w.look(); can != [2]bool{} {
+	if can := w.look(); can != "" {
 		w.Errorf("ill, yet IDs are made: %v", can)
 	}
 	if mend == nil {
@@ -228,7 +243,7 @@ func (w *watcher) breaks(spoil, mend func()) {
 	}
 	mend()
 	w.pass(time.Minute)
-	if can := w.look(); can != [2]bool{true, true} {
+	if can := w.look(); can != both {
 		w.Errorf("mended, yet IDs are not made: %v", can)
 	}
 	w.wants("mended", 10*time.Minute)
@@ -243,10 +258,9 @@ func boltStore(t *testing.T) (store lease.Store, path string) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { st.Close() })
-	for name, format := range map[string]lease.Format{"scru64": lease.SCRU64,
-		"uid60": lease.UID60} {
+	for _, f := range format.Leased() {
 		if _, err := lease.Create(t.Context(), st,
-			lease.Config{Realm: name, Format: format}); err != nil {
+			lease.Config{Realm: f.Name, Format: f.Lease}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -283,7 +297,7 @@ func TestReadyTellsTheTruth(t *testing.T) {
 				write(t, path+".new", string(older))
 				rename(t, path+".new", path)
 			}, func() {
-				for _, realm := range []string{"scru64", "uid60"} {
+				for _, realm := range format.NamesOf(format.Leased()) {
 					if _, err := lease.Fence(t.Context(), store, lease.Config{Realm: realm},
 						0); err != nil {
 						t.Fatal(err)
@@ -343,7 +357,7 @@ func TestRemaining(t *testing.T) {
 		synctest.Wait()
 		left := gaugesOf(t, w.s.metrics.registry)["sortid_lease_remaining_seconds{format=uid60}"]
 		start := time.Now()
-		for w.look()[1] {
+		for strings.Contains(w.look(), "uid60 ") {
 			time.Sleep(time.Second)
 		}
 		if took := time.Since(start).Seconds(); took < left-1 || took > left+1 {
@@ -400,7 +414,7 @@ func TestReadyAfterClose(t *testing.T) {
 			t.Fatal(err)
 		}
 		time.Sleep(readyFor)
-		if can := w.look(); can != [2]bool{} {
+		if can := w.look(); can != "" {
 			t.Error(can)
 		}
 	})

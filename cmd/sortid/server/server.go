@@ -15,6 +15,7 @@ import (
 	"github.com/klauspost/compress/gzip"
 	"github.com/rs/cors"
 
+	"github.com/sortid/sortid/format"
 	"github.com/sortid/sortid/lease"
 )
 
@@ -78,6 +79,15 @@ type Server struct {
 	storeCalls   chan struct{} // calls of the store for clients
 }
 
+// MaxNodeBits is the largest size of node IDs for which all formats have room.
+func MaxNodeBits() int {
+	most := lease.MaxBits
+	for _, f := range format.Leased() {
+		most = min(most, f.Lease.Bits)
+	}
+	return most
+}
+
 // New returns a server. It starts to lease the node IDs that it needs, in the background.
 func New(c Config) (*Server, error) {
 	if c.Logger == nil {
@@ -86,9 +96,8 @@ func New(c Config) (*Server, error) {
 	if c.NodeBits == 0 {
 		c.NodeBits = 8
 	}
-	if c.NodeBits < 1 || c.NodeBits > lease.UID60.Bits {
-		return nil, fmt.Errorf("server: a node ID of %d bits, want 1 to %d", c.NodeBits,
-			lease.UID60.Bits)
+	if most := MaxNodeBits(); c.NodeBits < 1 || c.NodeBits > most {
+		return nil, fmt.Errorf("server: a node ID of %d bits, want 1 to %d", c.NodeBits, most)
 	}
 	if c.Version == "" {
 		c.Version = "unknown"

@@ -185,7 +185,7 @@ func TestConcurrent(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	if want := 8 * 5 * 500; len(seen) != want {
+	if want := 8 * len(format.Names()) * 500; len(seen) != want {
 		t.Errorf("%d IDs, want %d", len(seen), want)
 	}
 }
@@ -348,7 +348,7 @@ type withoutOwn struct{ *httpstore.Store }
 
 func (s withoutOwn) Realms(ctx context.Context) ([]string, error) {
 	names, err := s.Store.Realms(ctx)
-	own := func(name string) bool { return name == "scru64" || name == "uid60" }
+	own := func(name string) bool { f, err := format.Lookup(name); return err == nil && f.NeedsNode }
 	return slices.DeleteFunc(names, own), err
 }
 
@@ -467,7 +467,7 @@ func TestClose(t *testing.T) {
 	}
 	waitReady(t, s)
 	held := func() (n int) {
-		for _, realm := range []string{"scru64", "uid60"} {
+		for _, realm := range format.NamesOf(format.Leased()) {
 			root, err := store.Get(t.Context(), realm, lease.Block{})
 			if err != nil {
 				t.Fatal(err)

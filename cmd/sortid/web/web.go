@@ -25,6 +25,18 @@ var files embed.FS
 // Table returns formats.js, the table of formats for sortid.js: a line for each format.
 func Table() []byte { return module(format.Table()) }
 
+// Types returns sortid.d.ts, given the one that there is, with a declaration for each format of
+// ours.
+func Types(have []byte) []byte {
+	var b bytes.Buffer
+	for _, f := range format.Ours() {
+		fmt.Fprintf(&b, "export declare const %s: Format;\n", f.Name)
+	}
+	return declared.ReplaceAllLiteral(have, b.Bytes())
+}
+
+var declared = regexp.MustCompile(`(?m)(^export declare const \w+: Format;\n)+`)
+
 // module returns JSON of a row in each line as a JavaScript module.
 func module(rows []byte) []byte {
 	rows = bytes.ReplaceAll(bytes.TrimSpace(rows), []byte("\n"), []byte(",\n"))

@@ -390,11 +390,12 @@ type Subject struct {
 	Make         func(m *Model) []string
 	Nodes        []string
 	NodeBits     int
+	LeavesTicks  bool // the model leaves a tick before it is full
 }
 
 // Subjects are all of them.
 var Subjects = []Subject{
-	{Format: "scru64", Make: SCRU64},
+	{Format: "scru64", Make: SCRU64, LeavesTicks: true},
 	{Format: "scru64", Mode: "node", Make: SCRU64, Nodes: []string{"42/8"}},
 	{Format: "scru128", Make: SCRU128},
 	{Format: "scru160", Make: func(m *Model) []string { return SCRU160(m, 0, 0, false) }},
@@ -406,7 +407,8 @@ var Subjects = []Subject{
 		Make: func(m *Model) []string { return SCRU160(m, 0, 0, true) }},
 	{Format: "euid", Make: func(m *Model) []string { return EUID(m, 0) }},
 	{Format: "euid", Mode: "extension", Make: func(m *Model) []string { return EUID(m, 6) }},
-	{Format: "uid60", Make: func(m *Model) []string { return UID60(m, 0) }},
+	{Format: "uid60", Make: func(m *Model) []string { return UID60(m, 0) },
+		LeavesTicks: true},
 	{Format: "uid60", Mode: "worker", Make: func(m *Model) []string { return UID60(m, 3) },
 		NodeBits: 3},
 }
@@ -418,7 +420,7 @@ func Find(formatName, mode string) Subject {
 			return s
 		}
 	}
-	panic("no subject " + formatName + " " + mode)
+	panic("no model of " + formatName + " " + mode + " in Subjects of verify/internal/model")
 }
 
 // Sample returns n texts of a sound generator of a format.

@@ -49,9 +49,9 @@ func (n *renewal) begin(tick uint64, renewed bool) {
 
 func (n *renewal) forget() { n.at, n.exactly = never, false }
 
-// judge checks a step to a new tick.
-func (n *renewal) judge(r *Rules, last, h head, v *format.Words, line uint64) {
-	now, value := r.usage.tickOf(h), n.of(h)
+// judge checks a step to a new tick, now.
+func (n *renewal) judge(r *Rules, last, h head, now uint64, v *format.Words, line uint64) {
+	value := n.of(h)
 	due := now-n.at >= n.Every
 	if due {
 		n.missed.Tries++

@@ -46,7 +46,7 @@ func (r *Rules) Run(list []format.Words, line uint64) {
 // judge checks a step that does more than add one.
 func (r *Rules) judge(last, h head, v *format.Words, line uint64) {
 	u := r.usage
-	switch tick := u.tickOf(h); {
+	switch tick, before := u.tickOf(h), u.tickOf(last); {
 	case !r.known:
 		r.known, r.tickStart = true, h.low&u.within
 		if r.renewal != nil {
@@ -54,10 +54,10 @@ func (r *Rules) judge(last, h head, v *format.Words, line uint64) {
 		}
 	case u.field.Start == format.StartNever:
 		r.judgeSequence(last, h, v, line)
-	case tick == u.tickOf(last):
+	case tick == before:
 		r.judgeWithin(last, h, v, line)
 	default:
-		r.judgeStart(last, h, v, line)
+		r.judgeStart(last, h, tick, tick == before+1, v, line)
 	}
 }
 
@@ -112,14 +112,13 @@ func (r *Rules) foundCarry(v *format.Words, line uint64) {
 	}
 }
 
-// judgeStart checks a step to a new tick.
-func (r *Rules) judgeStart(last, h head, v *format.Words, line uint64) {
+// judgeStart checks a step to a new tick, which may be the next one.
+func (r *Rules) judgeStart(last, h head, tick uint64, next bool, v *format.Words, line uint64) {
 	u := r.usage
 	start, before := h.low&u.counter, last.low&u.counter
 	r.changedBits |= last.low&u.within ^ r.tickStart
 	r.tickStart = h.low & u.within
-	next := u.tickOf(h) == u.tickOf(last)+1
-	if r.renewal != nil && next && last.low&u.within == u.within && r.renewal.of(h) == 0 {
+	if next && r.renewal != nil && last.low&u.within == u.within && r.renewal.of(h) == 0 {
 		r.overflows++ // all counters are full, and the next tick is borrowed
 		r.starts.add(start, line)
 		return
@@ -141,7 +140,7 @@ func (r *Rules) judgeStart(last, h head, v *format.Words, line uint64) {
 		r.taken.add(v)
 	}
 	if r.renewal != nil {
-		r.renewal.judge(r, last, h, v, line)
+		r.renewal.judge(r, last, h, tick, v, line)
 	}
 }
 

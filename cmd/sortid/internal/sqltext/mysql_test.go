@@ -131,7 +131,7 @@ func mysqlStored(f tested, id string) string {
 // The vectors, and random IDs.
 func TestMySQLCodecs(t *testing.T) {
 	db, _ := openMySQL(t)
-	text := MySQL(format.Ours())
+	text := must(MySQL(format.Ours()))(t)
 	execAll(t, db, statements(text))
 	execAll(t, db, statements(text)) // again
 	r := rand.New(rand.NewPCG(5, 6))
@@ -209,7 +209,7 @@ func mysqlTimes(f tested) (times []time.Time) {
 
 func TestMySQLTimes(t *testing.T) {
 	db, _ := openMySQL(t)
-	execAll(t, db, statements(MySQL(format.Ours())))
+	execAll(t, db, statements(must(MySQL(format.Ours()))(t)))
 	execAll(t, db, []string{"SET time_zone = '+05:45'"})
 	for _, f := range formats {
 		for _, at := range mysqlTimes(f) {
@@ -227,9 +227,9 @@ func TestMySQLTimes(t *testing.T) {
 // The examples in the comments work as they stand.
 func TestMySQLExamples(t *testing.T) {
 	db, _ := openMySQL(t)
-	execAll(t, db, statements(MySQL(format.Ours())))
+	execAll(t, db, statements(must(MySQL(format.Ours()))(t)))
 	for _, f := range formats {
-		list := example(read("mysql", []string{f.name}, nil))
+		list := example(must(read("mysql", []string{f.name}, nil))(t))
 		if len(list) < 4 {
 			t.Fatalf("%s: %d statements", f.name, len(list))
 		}
@@ -277,7 +277,7 @@ func TestMySQLClient(t *testing.T) {
 	for range 2 {
 		cmd := exec.CommandContext(context.Background(), name, "-h", u.Hostname(), "-P", u.Port(),
 			"-u", u.User.Username(), "--protocol=tcp", u.Path[1:])
-		cmd.Stdin = strings.NewReader(MySQL([]*format.Format{format.EUID, format.SCRU64}))
+		cmd.Stdin = strings.NewReader(must(MySQL([]*format.Format{format.EUID, format.SCRU64}))(t))
 		if out, err := cmd.CombinedOutput(); err != nil || len(out) > 0 {
 			t.Fatalf("%v\n%s", err, out)
 		}
@@ -293,7 +293,7 @@ func openSQLite(t *testing.T) *sql.DB {
 	db.SetMaxOpenConns(1)
 	t.Cleanup(func() { db.Close() })
 	for range 2 {
-		execAll(t, db, statements(SQLite(format.Ours())))
+		execAll(t, db, statements(must(SQLite(format.Ours()))(t)))
 	}
 	return db
 }
@@ -416,7 +416,7 @@ func TestOldSQLite(t *testing.T) {
 		if bail {
 			load.Args = append(load.Args, "-bail")
 		}
-		load.Stdin = strings.NewReader(SQLite(format.Ours()))
+		load.Stdin = strings.NewReader(must(SQLite(format.Ours()))(t))
 		output, err := load.CombinedOutput()
 		if (err != nil) != old || old != strings.Contains(string(output),
 			"needs SQLite 3.42 or later") {

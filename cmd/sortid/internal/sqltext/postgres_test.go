@@ -8,6 +8,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"math/big"
 	"math/rand/v2"
 	"net/url"
 	"os"
@@ -22,13 +23,10 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
-	"github.com/sortid/sortid/euid"
 	"github.com/sortid/sortid/format"
-	"github.com/sortid/sortid/scru128"
 	"github.com/sortid/sortid/scru160"
 	"github.com/sortid/sortid/scru64"
 	"github.com/sortid/sortid/testserver"
-	"github.com/sortid/sortid/uid60"
 	"github.com/sortid/sortid/verify/duplicates"
 	"github.com/sortid/sortid/verify/report"
 )
@@ -131,81 +129,69 @@ func (d *database) code(query string, args ...any) (code, message string) {
 	return e.Code, e.Message
 }
 
-// A tested format is one of the five, as the database sees it.
+// A tested format is one of ours, as the database sees it.
 type tested struct {
-	name   string
-	typ    string                 // that stores an ID
-	stored func(id string) string // how the type shows the ID of a text
-	first  func(time.Time) string
-	last   time.Time // the first time that is too late
-	epoch  time.Time
-	tick   time.Duration
-	random func(*rand.Rand) string // the text of an ID
-	max    string
+	name  string
+	typ   string    // that stores an ID
+	last  time.Time // the first time that is too late
+	epoch time.Time
+	tick  time.Duration
+	max   string
+	table *format.Format
 }
 
-func uuidOf(id [16]byte) string {
-	return scru128.UUID(id).String()
-}
-
-var formats = []tested{
-	{
-		name: "scru64", typ: "bigint", max: scru64.Max.String(),
-		stored: func(s string) string { return fmt.Sprint(uint64(scru64.MustParse(s))) },
-		first:  func(t time.Time) string { return scru64.First(t).String() },
-		random: func(r *rand.Rand) string {
-			return scru64.ID(
-				r.Uint64N(uint64(scru64.Max) + 1)).String()
-		},
-	}, {
-		name: "scru128", typ: "uuid", max: scru128.Max.String(),
-		stored: func(s string) string { return uuidOf(scru128.MustParse(s)) },
-		first:  func(t time.Time) string { return scru128.First(t).String() },
-		random: func(r *rand.Rand) string {
-			return scru128.FromUint128(r.Uint64(),
-				r.Uint64()).String()
-		},
-	}, {
-		name: "scru160", typ: "bytea", max: scru160.Max.String(),
-		stored: func(s string) string { return `\x` + scru160.Hex(scru160.MustParse(s)).String() },
-		first:  func(t time.Time) string { return scru160.First(t).String() },
-		random: func(r *rand.Rand) string {
-			var id scru160.ID
-			for i := range id {
-				id[i] = byte(r.Uint32())
-			}
-			return id.String()
-		},
-	}, {
-		name: "euid", typ: "uuid", max: euid.Max.String(),
-		stored: func(s string) string { return uuidOf(euid.MustParse(s)) },
-		first:  func(t time.Time) string { return euid.First(t).String() },
-		random: func(r *rand.Rand) string {
-			return euid.FromUint128(r.Uint64(),
-				r.Uint64()).String()
-		},
-	}, {
-		name: "uid60", typ: "bigint", max: uid60.Max.String(),
-		stored: func(s string) string { return fmt.Sprint(uint64(uid60.MustParse(s))) },
-		first:  func(t time.Time) string { return uid60.First(t).String() },
-		random: func(r *rand.Rand) string {
-			return uid60.ID(
-				r.Uint64N(uint64(uid60.Max) + 1)).String()
-		},
-	},
-}
-
-func init() {
-	for i := range formats {
-		f := &formats[i]
-		s, err := format.Lookup(f.name)
-		if err != nil {
-			panic(err)
-		}
-		f.epoch, f.last = s.Range()
-		f.last = f.last.Add(time.Nanosecond)
-		f.tick = s.Tick
+var formats = func() (list []tested) {
+	for _, s := range format.Ours() {
+		first, last := s.Range()
+		list = append(list, tested{name: s.Name, typ: s.SQL.Postgres, epoch: first,
+			last: last.Add(time.Nanosecond), tick: s.Tick, max: s.Max().String(), table: s})
 	}
+	return list
+}()
+
+// stored returns how the type shows the ID of a text.
+func (f tested) stored(text string) string {
+	id, err := f.table.Parse(text)
+	switch {
+	case err != nil:
+		panic(err)
+	case f.typ == "uuid":
+		return id.In(format.UUID)
+	case f.typ == "bytea":
+		return `\x` + id.In(format.Hex)
+	}
+	return id.In(format.Int)
+}
+
+// first returns the text of the smallest ID of a time, of the first or the largest ID outside
+// the range.
+func (f tested) first(at time.Time) string {
+	end, err := f.max, error(nil)
+	if at.Before(f.last) {
+		id, _ := f.table.FromBytes(make([]byte, f.table.Size))
+		if !at.Before(f.epoch.Add(f.tick)) {
+			_, id, err = f.table.Bounds(f.epoch, at)
+		}
+		end = id.String()
+	}
+	if err != nil {
+		panic(err)
+	}
+	return end
+}
+
+// random returns the text of any ID.
+func (f tested) random(r *rand.Rand) string {
+	b := make([]byte, f.table.Size)
+	for i := range b {
+		b[i] = byte(r.Uint32())
+	}
+	n, limit := new(big.Int).SetBytes(b), f.table.Max().Big()
+	id, err := f.table.ParseAs(format.Int, n.Mod(n, limit.Add(limit, big.NewInt(1))).String())
+	if err != nil {
+		panic(err)
+	}
+	return id.String()
 }
 
 // vectors are those of testdata/vectors.

@@ -32,16 +32,17 @@ func Postgres(schema string, formats []*format.Format) (string, error) {
 			}
 		}
 	}
-	return inSchema(read("postgres", names, formats), schema), nil
+	text, err := read("postgres", names, formats)
+	return inSchema(text, schema), err
 }
 
 // MySQL returns the SQL that makes functions of the formats in MariaDB and MySQL.
-func MySQL(formats []*format.Format) string {
+func MySQL(formats []*format.Format) (string, error) {
 	return read("mysql", []string{"header", "common"}, inOrder(formats))
 }
 
 // SQLite returns tables of the formats for SQLite.
-func SQLite(formats []*format.Format) string {
+func SQLite(formats []*format.Format) (string, error) {
 	return read("sqlite", []string{"header"}, inOrder(formats))
 }
 
@@ -53,17 +54,18 @@ func inOrder(formats []*format.Format) []*format.Format {
 
 // read returns the texts of a folder's files: the names given, then the formats. An empty line
 // separates them.
-func read(folder string, names []string, formats []*format.Format) string {
+func read(folder string, names []string, formats []*format.Format) (string, error) {
 	names = append(names, format.NamesOf(formats)...)
 	texts := make([]string, len(names))
 	for i, name := range names {
 		b, err := files.ReadFile(folder + "/" + name + ".sql")
 		if err != nil {
-			panic(err) // the name is none of those that the build has put in
+			return "", fmt.Errorf("no SQL for %s and %s: sqltext has no file %s/%[1]s.sql", name, folder,
+				folder)
 		}
 		texts[i] = string(b)
 	}
-	return strings.Join(texts, "\n")
+	return strings.Join(texts, "\n"), nil
 }
 
 // inSchema replaces the schema that the files name.

@@ -135,13 +135,14 @@ CREATE TABLE IF NOT EXISTS %[2]s (
 }
 
 // mysqlDefault returns the DEFAULT of the example in a format's SQL, if it has one.
-func mysqlDefault(f *format.Format) string {
-	_, rest, ok := strings.Cut(read("mysql", nil, []*format.Format{f}), " DEFAULT (")
+func mysqlDefault(f *format.Format) (string, error) {
+	text, err := read("mysql", nil, []*format.Format{f})
+	_, rest, ok := strings.Cut(text, " DEFAULT (")
 	if !ok {
-		return ""
+		return "", err
 	}
 	expression, _, _ := strings.Cut(rest, ",\n--     at ")
-	return " DEFAULT (" + strings.ReplaceAll(expression, "\n--   ", "\n")
+	return " DEFAULT (" + strings.ReplaceAll(expression, "\n--   ", "\n"), nil
 }
 
 // MySQL returns the SQL of the table for MariaDB and MySQL.
@@ -151,6 +152,10 @@ func (t Table) MySQL() (string, error) {
 		return "", err
 	}
 	s := t.Format
+	byDefault, err := mysqlDefault(s)
+	if err != nil {
+		return "", err
+	}
 	typ, by := "BIGINT", "RANGE (id)"
 	literal := func(id format.ID) string { return id.In(format.Int) }
 	if s.Size > 8 {
@@ -165,7 +170,7 @@ CREATE TABLE IF NOT EXISTS `+"`%s`"+` (
   id   %s PRIMARY KEY%s,
   what VARCHAR(100) NOT NULL
 ) PARTITION BY %s (
-`, s.Name, t.Name, typ, mysqlDefault(s), by)
+`, s.Name, t.Name, typ, byDefault, by)
 	for i, p := range all {
 		comma := ","
 		if i == len(all)-1 {

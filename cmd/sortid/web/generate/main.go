@@ -1,4 +1,5 @@
-// The command generate writes the table of package format into formats.js.
+// The command generate writes the table of package format into formats.js, and the names of our
+// formats into sortid.d.ts.
 package main
 
 import (
@@ -9,7 +10,14 @@ import (
 )
 
 func main() {
-	if err := os.WriteFile("formats.js", web.Table(), 0o644); err != nil {
+	types, err := os.ReadFile("sortid.d.ts")
+	if err != nil {
 		log.Fatal(err)
+	}
+	for name, text := range map[string][]byte{
+		"formats.js": web.Table(), "sortid.d.ts": web.Types(types)} {
+		if err := os.WriteFile(name, text, 0o644); err != nil {
+			log.Fatal(err)
+		}
 	}
 }

@@ -76,12 +76,15 @@ test("an unknown text is taken for what it is", () => {
   for (const format of ours) {
     for (let years = 0; years < 8; years++) {
       const time = Date.now() - years * 365 * day - day;
+      if (time < format.plausibleFrom) break;
       for (let i = 0; i < 50; i++) {
         const generator = format.generator({ now: () => time, ...(format === scru64 && { node: "42/8" }) });
         const id = generator.generate();
         for (const encoding of format.encodings) {
-          const found = detect(id.in(encoding)).find((candidate) => ours.includes(candidate.id.format)); // by chance it has a UUID's bits
-          assert.ok(found?.id.equals(id) && found.encoding === encoding, `${format.name} ${encoding} ${id.in(encoding)}: ${found?.id.format.name} ${found?.encoding}`);
+          const found = detect(id.in(encoding)).filter((candidate) => ours.includes(candidate.id.format)); // by chance it has a UUID's bits
+          const at = found.findIndex((candidate) => candidate.id.equals(id) && candidate.encoding === encoding);
+          // A number may be an ID of several formats of 64 bits.
+          assert.ok(at === 0 || at > 0 && format.bits <= 64 && encoding !== "text", `${format.name} ${encoding} ${id.in(encoding)}: ${found[0]?.id.format.name} ${found[0]?.encoding}`);
         }
       }
     }

@@ -1,6 +1,6 @@
 //go:build !linux
 
-package main
+package wrap
 
 import (
 	"os/exec"
@@ -20,4 +20,4 @@ func (*watchdog) guard(*exec.Cmd)      {}
 func (*watchdog) tell(deadlines) error { return nil }
 func (*watchdog) end() bool            { return false }
 
-func addWatchdogCommand(*console.Console, *cobra.Command) {}
+func AddWatchdog(*console.Console, *cobra.Command) {}

@@ -1,4 +1,4 @@
-package main
+package wrap
 
 import (
 	"encoding/json"
@@ -95,8 +95,8 @@ func (w *watchdog) end() bool {
 	return w.cmd.ProcessState.ExitCode() == watchdogEnded
 }
 
-// addWatchdogCommand adds the command that is the watchdog.
-func addWatchdogCommand(c *console.Console, lease *cobra.Command) {
+// AddWatchdog adds the command that is the watchdog to the command lease.
+func AddWatchdog(c *console.Console, lease *cobra.Command) {
 	lease.AddCommand(&cobra.Command{
 		Use: watchdogName, Short: "end the program of exec", Hidden: true,
 		Args: flags.NoArguments, ValidArgsFunction: cobra.NoFileCompletions,
@@ -110,7 +110,7 @@ func watch(c *console.Console) error {
 	ward := ward{process: -1, parent: os.Getppid()}
 	for {
 		events := []unix.PollFd{{Fd: watchdogConn, Events: unix.POLLIN}}
-		ready, err := unix.Poll(events, int(usualTimes.look.Milliseconds()))
+		ready, err := unix.Poll(events, int(Usual.Look.Milliseconds()))
 		switch {
 		case errors.Is(err, unix.EINTR):
 			continue

@@ -1,4 +1,4 @@
-package main
+package tester
 
 import (
 	"bufio"
@@ -23,16 +23,17 @@ import (
 	"github.com/sortid/sortid/verify/report"
 )
 
-// An execution is a generator that verify starts itself.
-type execution struct {
-	command   string
-	processes int
-	length    time.Duration
+// An Execution is a generator that verify starts itself.
+type Execution struct {
+	Command   string        // of the shell
+	Processes int           // how many at the same time
+	Length    time.Duration // after which they are ended
 }
 
-const (
-	maxProcesses = 1000
+// MaxProcesses is how many there may be.
+const MaxProcesses = 1000
 
+const (
 	// endTime is how long a process may take to end when it is asked to, before it is
 	// killed.
 	endTime = 2 * time.Second
@@ -55,40 +56,24 @@ type generatorProcess struct {
 	report *report.Report
 }
 
-// runExec starts generators, checks what each prints, and looks for duplicates over all.
-func (v *verification) runExec(args []string) (err error) {
-	name := ""
-	if len(args) > 0 {
-		var files []string
-		if name, files, err = splitFormat(args); err != nil {
-			return err
-		}
-		if name == "" || len(args) > 1 {
-			return exit.Usagef("--exec takes the place of files: %q is one too many", files[0])
-		}
-	}
-	if err := v.options(); err != nil {
-		return err
-	}
-	dir, err := os.MkdirTemp(v.uo.Dir, "sortid-")
+// RunProcesses starts generators, checks what each prints, and looks for duplicates over all. The
+// name of their format may be empty.
+func (v *Tester) RunProcesses(name string) error {
+	dir, err := os.MkdirTemp(v.Duplicates.Dir, "sortid-")
 	if err != nil {
 		return fmt.Errorf("no place on disk for what the processes print: %w", err)
 	}
 	defer os.RemoveAll(dir)
-	ctx, cancel := context.WithTimeout(until(), v.exec.length)
+	ctx, cancel := context.WithTimeout(until(), v.Exec.Length)
 	defer cancel()
-	var all []*generatorProcess
+	all, err := v.startAll(dir)
 	defer func() {
 		for _, p := range all {
 			p.end()
 		}
 	}()
-	for i := range v.exec.processes {
-		p, err := v.startProcess(fmt.Sprint("process ", i+1), filepath.Join(dir, fmt.Sprint(i+1)))
-		if err != nil {
-			return fmt.Errorf("cannot start %q: %w", v.exec.command, err)
-		}
-		all = append(all, p)
+	if err != nil {
+		return err
 	}
 	stop := context.AfterFunc(ctx, func() {
 		for _, p := range all {
@@ -106,12 +91,29 @@ func (v *verification) runExec(args []string) (err error) {
 		}
 	}
 	if f, err := format.Lookup(name); err == nil && f.NodeCounter > 0 { // whose bits only the search for duplicates needs
-		v.uo.NodeBits, v.o.NodeBits = v.o.NodeBits, 0
+		v.Duplicates.NodeBits, v.Options.NodeBits = v.Options.NodeBits, 0
 	}
 	if err := v.checkProcesses(name, all); err != nil {
 		return err
 	}
-	p := &printer{verification: v, out: bufio.NewWriter(v.Out)}
+	return v.reportProcesses(name, all)
+}
+
+// startAll starts the processes. After an error it returns those that it has started.
+func (v *Tester) startAll(dir string) (all []*generatorProcess, err error) {
+	for i := range v.Exec.Processes {
+		p, err := v.startProcess(fmt.Sprint("process ", i+1), filepath.Join(dir, fmt.Sprint(i+1)))
+		if err != nil {
+			return all, fmt.Errorf("cannot start %q: %w", v.Exec.Command, err)
+		}
+		all = append(all, p)
+	}
+	return all, nil
+}
+
+// reportProcesses reports on each process, and on duplicates over all.
+func (v *Tester) reportProcesses(name string, all []*generatorProcess) error {
+	p := &printer{Tester: v, out: bufio.NewWriter(v.Out)}
 	var sources []duplicates.Source
 	for _, process := range all {
 		if v.tellEnd(process) {
@@ -139,13 +141,13 @@ func (v *verification) runExec(args []string) (err error) {
 
 // startProcess starts one process. What it prints as errors goes to standard error, with
 // its name.
-func (v *verification) startProcess(name, file string) (*generatorProcess, error) {
+func (v *Tester) startProcess(name, file string) (*generatorProcess, error) {
 	r, w, err := os.Pipe()
 	if err != nil {
 		return nil, err
 	}
 	console.Widen(w)
-	p := &generatorProcess{name: name, out: r, file: file, cmd: shell(v.exec.command),
+	p := &generatorProcess{name: name, out: r, file: file, cmd: shell(v.Exec.Command),
 		done: make(chan struct{})}
 	messages := &prefixed{Console: v.Console, prefix: name + ": "}
 	p.cmd.Stdout, p.cmd.Stderr = w, messages
@@ -188,7 +190,7 @@ func (p *generatorProcess) end() {
 }
 
 // checkProcesses checks what the processes print until they end.
-func (v *verification) checkProcesses(name string, all []*generatorProcess) error {
+func (v *Tester) checkProcesses(name string, all []*generatorProcess) error {
 	bar := v.NewProgress("IDs", -1)
 	defer bar.End()
 	counts := make([]atomic.Uint64, len(all))
@@ -214,7 +216,7 @@ func (v *verification) checkProcesses(name string, all []*generatorProcess) erro
 	return errors.Join(errs...)
 }
 
-func (v *verification) checkProcess(name string, p *generatorProcess, show func(ids uint64)) error {
+func (v *Tester) checkProcess(name string, p *generatorProcess, show func(ids uint64)) error {
 	in, err := p.source.read()
 	if err != nil {
 		return err
@@ -226,7 +228,7 @@ func (v *verification) checkProcess(name string, p *generatorProcess, show func(
 	}
 	defer file.Close()
 	w := bufio.NewWriterSize(file, 256<<10)
-	o := v.o
+	o := v.Options
 	o.Source = p.name
 	o.Progress = func(at verify.Progress) { show(at.IDs) }
 	// The context that ends the processes ends their output; it is read to the end.
@@ -239,7 +241,7 @@ func (v *verification) checkProcess(name string, p *generatorProcess, show func(
 
 // tellEnd says how a process has ended if it ended by itself, and reports whether that is a
 // failure.
-func (v *verification) tellEnd(p *generatorProcess) (failed bool) {
+func (v *Tester) tellEnd(p *generatorProcess) (failed bool) {
 	<-p.done
 	after := fmt.Sprintf("after %.1f s and %s lines", p.length.Seconds(),
 		console.Thousands(p.report.Lines))

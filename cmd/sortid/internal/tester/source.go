@@ -1,4 +1,4 @@
-package main
+package tester
 
 import (
 	"bufio"
@@ -31,7 +31,7 @@ type source struct {
 }
 
 // source returns the source of an argument.
-func (v *verification) source(name string) *source {
+func (v *Tester) source(name string) *source {
 	s := &source{name: name}
 	if name == "-" {
 		s.once = true
@@ -207,7 +207,7 @@ func untold(sources ...*source) string {
 		return noIDs(sources[0])
 	}
 	return fmt.Sprintf("%s; name it before the files, as in \"sortid verify scru128\": one of %s",
-		what, strings.Join(timedNames(), ", "))
+		what, strings.Join(TimedNames(), ", "))
 }
 
 // noIDs says what to do about a source without a line.

@@ -1,4 +1,4 @@
-package main
+package tester
 
 import (
 	"bytes"
@@ -26,7 +26,7 @@ func TestSourceClosedWhileRead(t *testing.T) {
 	if err := os.WriteFile(name, data.Bytes(), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	v := &verification{Console: &console.Console{}}
+	v := &Tester{Console: &console.Console{}}
 	for range 20 {
 		in, err := v.source(name).read()
 		if err != nil {

@@ -1,0 +1,46 @@
+package wrap
+
+import (
+	"os"
+	"os/exec"
+	"syscall"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/sortid/sortid/cmd/sortid/internal/console"
+	"github.com/sortid/sortid/cmd/sortid/internal/exit"
+)
+
+// TestMain is the watchdog, too, which runs its own program again.
+func TestMain(m *testing.M) {
+	if len(os.Args) > 2 && os.Args[2] == watchdogName {
+		code, _ := exit.Code(watch(&console.Console{Err: os.Stderr, Width: 80}))
+		os.Exit(code)
+	}
+	os.Exit(m.Run())
+}
+
+// A watchdog that does not know the program, as on an old kernel, kills the process that
+// started both, with which the program dies.
+func TestWatchdogAlone(t *testing.T) {
+	conns, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_SEQPACKET|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	theirs := os.NewFile(uintptr(conns[1]), "watchdog")
+	w := &watchdog{conn: conns[0], program: -1}
+	defer unix.Close(w.conn)
+	if err := w.tell(Usual.deadlines(time.Now())); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command("sh", "-c", os.Args[0]+" lease "+watchdogName+" & wait")
+	cmd.ExtraFiles = []*os.File{theirs}
+	err = cmd.Run()
+	theirs.Close()
+	if status, ok := cmd.ProcessState.Sys().(syscall.WaitStatus); !ok ||
+		status.Signal() != syscall.SIGKILL {
+		t.Errorf("%v, want it killed", err)
+	}
+}

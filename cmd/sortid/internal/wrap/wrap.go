@@ -1,0 +1,325 @@
+// Package wrap runs programs on leases of node IDs, and ends them before their leases end. A
+// watchdog, a process of its own, does so if this process cannot.
+package wrap
+
+import (
+	"context"
+	"fmt"
+	neturl "net/url"
+	"os"
+	"os/exec"
+	"os/signal"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/sortid/sortid/cmd/sortid/internal/console"
+	"github.com/sortid/sortid/cmd/sortid/internal/exit"
+	"github.com/sortid/sortid/cmd/sortid/internal/leases"
+	"github.com/sortid/sortid/format"
+)
+
+// Times say how long before the lease the program must end. It makes IDs of the ticks up to the
+// lease's end, and nobody checks which ticks. A generator may run ahead of the clock by the
+// rollback allowance, 10 s by default.
+type Times struct {
+	Terminate time.Duration // before the lease's end: ask the program to end
+	Kill      time.Duration // before the lease's end: end it
+	Look      time.Duration // between two looks at the lease
+}
+
+// Usual are the times of the command.
+var Usual = Times{20 * time.Second, 15 * time.Second, 100 * time.Millisecond}
+
+// deadlines are the times when a program must end. They are of the wall clock, as ticks are.
+type deadlines struct {
+	Terminate, Kill time.Time // get it SIGTERM and SIGKILL
+	Until           time.Time // the end of the lease
+}
+
+// deadlines returns what the watchdog of a program must know. The watchdog asks the program to
+// end later than exec does. By then exec has asked, unless it is stopped.
+func (t Times) deadlines(until time.Time) deadlines {
+	return deadlines{until.Add(-(t.Terminate + t.Kill) / 2), until.Add(-t.Kill), until}
+}
+
+// Window returns the shortest window with which a program can run. Half of it is left when the
+// lease is first renewed.
+func (t Times) Window() time.Duration { return 2*t.Terminate + t.Terminate/2 }
+
+// ByEnvironment returns the format whose libraries read a node ID from an environment variable, and
+// the variable.
+func ByEnvironment() (f *format.Format, variable string) {
+	for _, f = range format.Ours() {
+		if o, _ := f.Option(f.Node); o.Env != "" {
+			return f, o.Env
+		}
+	}
+	panic("no format reads its node ID from the environment")
+}
+
+// Run runs a program on a lease, and returns when it has ended.
+func Run(c *console.Console, times Times, l *leases.Options, s *format.Format, path string,
+	args []string) error {
+	ctx, cancel := context.WithCancelCause(context.Background())
+	defer cancel(nil)
+	started, end := relaySignals(c, func() { cancel(exit.ErrInterrupted) })
+	defer end()
+
+	holder := leaseHolder{leases.NewHolder(c, l, s)}
+	if err := holder.Acquire(ctx); err != nil {
+		return exit.Cause(ctx, err)
+	}
+	defer holder.releaseSpent()
+	from, err := holder.firstTick()
+	if err != nil {
+		return err
+	}
+	if window := holder.Lease.Window(); window < times.Window() {
+		return fmt.Errorf(
+			"realm %q has windows of %v, and the program must end %v before its lease does; have it get at least %v with \"sortid lease set\"",
+			l.RealmOf(s), window.Round(time.Second), times.Terminate, times.Window())
+	}
+	if err := exit.Sleep(ctx, time.Until(from)); err != nil {
+		return exit.Cause(ctx, err)
+	}
+	p := &program{holder: holder, times: times, path: path}
+	if err := p.start(c, args, environ(l)); err != nil {
+		return err
+	}
+	started <- p.cmd.Process
+	return p.watch()
+}
+
+// A program runs on a lease.
+type program struct {
+	holder leaseHolder
+	times  Times
+	path   string
+
+	cmd   *exec.Cmd
+	ended chan error
+	dog   *watchdog
+	node  uint32
+	until time.Time // the lease's end, as the watchdog knows it
+	lost  string    // why the program is ended
+	kill  time.Time // when it is killed, then
+}
+
+// start starts the watchdog and the program.
+func (p *program) start(c *console.Console, args, env []string) (err error) {
+	lease := p.holder.Lease
+	p.until, p.node = lease.Until(), lease.NodeID()
+	if p.dog, err = startWatchdog(p.times.deadlines(p.until), env); err != nil {
+		return err
+	}
+	p.cmd = exec.Command(p.path)
+	p.cmd.Args = args
+	p.cmd.Stdin, p.cmd.Stderr = os.Stdin, os.Stderr
+	if f, ok := c.Out.(*os.File); ok {
+		p.cmd.Stdout = f
+	}
+	_, variable := ByEnvironment()
+	p.cmd.Env = append(env,
+		variable+"="+p.holder.Node(),
+		"SORTID_NODE_ID="+strconv.FormatUint(uint64(p.node), 10),
+		"SORTID_NODE_BITS="+strconv.Itoa(lease.NodeBits()))
+	p.dog.guard(p.cmd)
+	p.ended = make(chan error, 1)
+	ran := make(chan error, 1)
+	go func() {
+		// The child dies when the thread that started it does, so the thread is kept.
+		runtime.LockOSThread()
+		defer runtime.UnlockOSThread()
+		err := p.cmd.Start()
+		ran <- err
+		if err == nil {
+			p.ended <- p.cmd.Wait()
+		}
+	}()
+	if err := <-ran; err != nil {
+		p.dog.end()
+		c.Complain("%s: %v", p.path, err)
+		return exit.Status(126)
+	}
+	return nil
+}
+
+// watch waits for the program's end, and ends it if its lease is lost.
+func (p *program) watch() error {
+	p.tell()
+	gone := p.dog.gone
+	for {
+		select {
+		case <-p.ended:
+			return p.result()
+		case <-gone:
+			gone = nil
+			p.lose("its watchdog has ended")
+		case <-time.After(p.times.Look):
+		}
+		if now := p.holder.Lease.Until(); p.lost == "" && !now.Equal(p.until) {
+			p.until = now
+			p.tell()
+		}
+		left := time.Until(p.until)
+		moved := p.holder.Lease.NodeID() != p.node
+		switch {
+		case p.lost == "" && (left < p.times.Terminate || moved):
+			p.lose(p.holder.whyLost(moved))
+		case p.lost != "" && (left < p.times.Kill || moved || time.Now().After(p.kill)):
+			p.cmd.Process.Kill()
+		}
+	}
+}
+
+// tell tells the watchdog the lease's end.
+func (p *program) tell() {
+	if err := p.dog.tell(p.times.deadlines(p.until)); err != nil {
+		p.lose("its watchdog does not answer: " + err.Error())
+	}
+}
+
+// lose asks the program to end.
+func (p *program) lose(why string) {
+	if p.lost != "" {
+		return
+	}
+	p.lost, p.kill = why, time.Now().Add(p.times.Terminate-p.times.Kill)
+	p.cmd.Process.Signal(syscall.SIGTERM)
+	d := p.times.deadlines(p.until)
+	d.Terminate = d.Kill // once is enough
+	p.dog.tell(d)
+	p.holder.Say("ending the program: %s", p.lost)
+}
+
+// result returns the error with which the command exits after the program's end.
+func (p *program) result() error {
+	if p.dog.end() && p.lost == "" {
+		p.lost = "exec was stopped, and its lease ended at " + format.FormatTime(p.until)
+	}
+	if p.lost != "" {
+		return fmt.Errorf("%s was ended, because %s", p.path, p.lost)
+	}
+	return exitAs(p.cmd.ProcessState)
+}
+
+// environ returns the environment of a program, without variables that have a secret of the
+// store.
+func environ(l *leases.Options) []string {
+	var secret []string
+	url := l.URL
+	if name, ok := strings.CutPrefix(url, "env:"); ok {
+		secret, url = append(secret, name), os.Getenv(name)
+	}
+	_, query, _ := strings.Cut(url, "?")
+	parameters, _ := neturl.ParseQuery(query)
+	if name, ok := strings.CutPrefix(parameters.Get("token"), "env:"); ok {
+		secret = append(secret, name)
+	}
+	same := func(a, b string) bool {
+		return a == b || runtime.GOOS == "windows" &&
+			strings.EqualFold(a, b)
+	}
+	return slices.DeleteFunc(os.Environ(), func(variable string) bool {
+		name, _, _ := strings.Cut(variable, "=")
+		return slices.ContainsFunc(secret, func(s string) bool { return same(s, name) })
+	})
+}
+
+// relaySignals passes signals on to the program that it receives from started, until end is
+// called. A signal before that, if it ends programs, calls interrupt.
+func relaySignals(c *console.Console, interrupt func()) (started chan<- *os.Process, end func()) {
+	signals := make(chan os.Signal, 16)
+	signal.Notify(signals, forwarded...)
+	process := make(chan *os.Process, 1)
+	passed := make(chan struct{})
+	go func() {
+		defer close(passed)
+		passSignals(c, signals, process, interrupt)
+	}()
+	return process, func() {
+		signal.Stop(signals)
+		close(process)
+		<-passed
+	}
+}
+
+// passSignals passes signals on to the program that it receives from started, until started is
+// closed. An earlier signal that ends programs interrupts the wait for the node ID. It is also
+// kept for the program, which may run already.
+func passSignals(c *console.Console, signals <-chan os.Signal, started <-chan *os.Process,
+	interrupt func()) {
+	var program *os.Process
+	var early []os.Signal
+	for {
+		select {
+		case program = <-started:
+			if program == nil {
+				return
+			}
+			for _, sig := range early {
+				program.Signal(sig)
+			}
+		case sig := <-signals:
+			switch {
+			case program == nil && ends(sig):
+				early = append(early, sig)
+				interrupt()
+			case program != nil && !(c.InTerminal && fromKeyboard(sig)): // else the terminal has sent it to both
+				program.Signal(sig)
+			}
+		}
+	}
+}
+
+// A leaseHolder knows when the ticks of its lease begin.
+type leaseHolder struct{ *leases.Holder }
+
+// firstTick returns the time of the first tick that the lease grants from now on.
+func (t leaseHolder) firstTick() (time.Time, error) {
+	_, tick, err := t.Lease.ClaimTick(t.tickOf(time.Now()))
+	return t.timeOf(tick), err
+}
+
+func (t leaseHolder) tickOf(at time.Time) int64 {
+	return at.Sub(t.Lease.Epoch()).Milliseconds() / t.Lease.TickLength().Milliseconds()
+}
+
+func (t leaseHolder) timeOf(tick int64) time.Time {
+	return t.Lease.Epoch().Add(time.Duration(tick) * t.Lease.TickLength())
+}
+
+// whyLost says why a program cannot go on.
+func (t leaseHolder) whyLost(moved bool) string {
+	if moved {
+		return "the lease of its node ID was lost"
+	}
+	reason := "the store does not answer"
+	if err := t.Lease.Err(); err != nil {
+		reason = err.Error()
+	}
+	return fmt.Sprintf("its lease ends at %s and cannot be renewed: %s",
+		format.FormatTime(t.Lease.Until()), reason)
+}
+
+// releaseSpent gives the node ID back with all its ticks used, because the program's last tick
+// is not known.
+func (t leaseHolder) releaseSpent() {
+	t.Lease.ClaimTick(t.tickOf(t.Lease.Until()) - 1) // fails if no tick is left, which is just as good
+	t.Release()
+}
+
+// exitAs returns the error with which the command exits as a program did.
+func exitAs(state *os.ProcessState) error {
+	if status, ok := state.Sys().(syscall.WaitStatus); ok && status.Signaled() {
+		return exit.Status(128 + int(status.Signal()))
+	}
+	if code := state.ExitCode(); code != 0 {
+		return exit.Status(code)
+	}
+	return nil
+}

@@ -1,0 +1,165 @@
+//go:build unix
+
+package wrap
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	bbolt "go.etcd.io/bbolt"
+
+	"github.com/sortid/sortid/cmd/sortid/internal/console"
+	"github.com/sortid/sortid/cmd/sortid/internal/leases"
+	"github.com/sortid/sortid/format"
+)
+
+// When the lease cannot be renewed, the program is told to end, and ended, before the
+// lease is.
+func TestStoreAway(t *testing.T) {
+	patience := leases.ReleasePatience
+	t.Cleanup(func() { leases.ReleasePatience = patience })
+	leases.ReleasePatience = time.Second // the store does not come back
+	for _, c := range []struct {
+		name, script string
+	}{
+		{"heeds SIGTERM", `trap 'date +%s%N; exit 0' TERM; echo up; while :; do sleep 0.05; done`},
+		{"ignores SIGTERM", `trap '' TERM; echo up; while :; do date +%s%N; sleep 0.05; done`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			path := filepath.Join(t.TempDir(), "s.db")
+			out, err := os.CreateTemp(t.TempDir(), "out")
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer out.Close()
+			var stderr bytes.Buffer
+			terminal := &console.Console{Out: out, Err: &stderr, Width: 80}
+			// The program has seconds to end, however slow the machine is.
+			l := &leases.Options{URL: "bolt:" + path, Bits: 8, Window: 26 * time.Second}
+			times := Times{10 * time.Second, 9 * time.Second, 20 * time.Millisecond}
+			sh, err := exec.LookPath("sh")
+			if err != nil {
+				t.Fatal(err)
+			}
+			done := make(chan error, 1)
+			go func() {
+				done <- Run(terminal, times, l, format.SCRU64, sh,
+					[]string{"sh", "-c", c.script})
+			}()
+
+			read := func() string {
+				b, err := os.ReadFile(out.Name())
+				if err != nil {
+					t.Fatal(err)
+				}
+				return string(b)
+			}
+			if !soon(func() bool { return strings.HasPrefix(read(), "up\n") || len(done) > 0 }) {
+				t.Fatal("the program did not start")
+			}
+			// From now on the store answers nobody.
+			db, err := bbolt.Open(path, 0o600, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			err = <-done
+			db.Close()
+			if err == nil || !strings.Contains(err.Error(),
+				"was ended, because its lease ends at ") {
+				t.Fatalf("%v", err)
+			}
+			_, text, _ := strings.Cut(err.Error(), "its lease ends at ")
+			text, _, _ = strings.Cut(text, " ")
+			end, err := time.Parse(time.RFC3339, text)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var last int64
+			for line := range strings.Lines(strings.TrimPrefix(read(), "up\n")) {
+				fmt.Sscan(line, &last)
+			}
+			if at := time.Unix(0, last); last == 0 || !at.Before(end) {
+				t.Errorf("the program lived until %v, its lease until %v", at, end)
+			}
+		})
+	}
+}
+
+// A signal that comes when the program runs, but before its process is known, is passed on;
+// one that ends no program does not interrupt the wait for a node ID.
+func TestPassSignals(t *testing.T) {
+	cmd := exec.Command("sh", "-c", `trap 'exit 9' TERM; echo ready; while :; do sleep 0.05; done`)
+	pipe, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if lines := bufio.NewScanner(pipe); !lines.Scan() {
+		t.Fatal("the program prints nothing")
+	}
+	signals, started := make(chan os.Signal), make(chan *os.Process)
+	interrupted := 0
+	var passed sync.WaitGroup
+	passed.Go(
+		func() { passSignals(new(console.Console), signals, started, func() { interrupted++ }) })
+	signals <- syscall.SIGWINCH
+	signals <- syscall.SIGCONT
+	signals <- syscall.SIGTERM
+	started <- cmd.Process
+	var exit *exec.ExitError
+	if err := cmd.Wait(); !errors.As(err, &exit) || exit.ExitCode() != 9 {
+		t.Errorf("%v, want exit code 9", err)
+	}
+	close(started)
+	passed.Wait()
+	if interrupted != 1 {
+		t.Errorf("interrupted %d times, want once", interrupted)
+	}
+}
+
+// A program gets none of the variables that the URL of a store names.
+func TestEnvironment(t *testing.T) {
+	t.Setenv("STORE_TOKEN", "secret")
+	t.Setenv("STORE_URL", "https://ids.example.com?ca=ca.pem&token=env:STORE_TOKEN")
+	t.Setenv("STORE_TOKEN_FILE", "kept")
+	for url, want := range map[string]string{
+		"bolt:s.db":     "STORE_TOKEN STORE_TOKEN_FILE STORE_URL",
+		"env:STORE_URL": "STORE_TOKEN_FILE",
+		"https://ids.example.com?token=env:STORE_TOKEN": "STORE_TOKEN_FILE STORE_URL",
+	} {
+		var names []string
+		for _, variable := range environ(&leases.Options{URL: url}) {
+			if name, _, _ := strings.Cut(variable, "="); strings.HasPrefix(name, "STORE_") {
+				names = append(names, name)
+			}
+		}
+		slices.Sort(names)
+		if got := strings.Join(names, " "); got != want {
+			t.Errorf("%s: %s, want %s", url, got, want)
+		}
+	}
+}
+
+// soon waits until a condition holds. It reports whether it does.
+func soon(condition func() bool) bool {
+	for deadline := time.Now().Add(2 * time.Minute); !condition(); time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			return false
+		}
+	}
+	return true
+}
