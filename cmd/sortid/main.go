@@ -121,7 +121,7 @@ Exit codes: 0; 1 for bad input or another failure; 2 for wrong usage.`,
 	root.SetVersionTemplate("{{.Name}} {{.Version}}\n")
 	addConsoleFlags(c, root)
 	addHelp(c, root)
-	root.AddCommand(newCommand(c), inspectCommand(c), scanCommand(c), convertCommand(c),
+	root.AddCommand(newCommand(c), inspectCommand(c), scanCommand(c), sortCommand(c), convertCommand(c),
 		boundsCommand(c),
 		formatsCommand(c), planCommand(c), verifyCommand(c), leaseCommand(c), serveCommand(c),
 		sqlCommand(c),
