@@ -62,7 +62,7 @@ func (f *files) begin(names []string) {
 	f.progress = f.NewProgress("bytes", total)
 }
 
-// open reads a file. Its errors name the file, except for those of part.
+// open reads a file. Its errors name the file, unless part returned them.
 func (f *files) open(name string) error {
 	in := f.In
 	f.name = "standard input"

@@ -23,10 +23,10 @@ type Options struct {
 	From    time.Time // the first time of IDs that count; zero: any
 	To      time.Time // the first time after that; zero: any
 
-	Recursive bool     // also the files in folders
-	Include   []string // patterns of the names of files; none: all files
-	Names     *bool    // whether lines have the file's name in front; nil: if there may be several
-	Numbers   bool     // whether they have the line's number
+	Recursive bool     // Also read the files in folders.
+	Include   []string // Patterns of the names of files; none: all files.
+	Names     *bool    // Whether lines begin with the file's name; nil: if there may be several.
+	Numbers   bool     // Whether they have the line's number.
 }
 
 // An Output is what to print.
@@ -34,12 +34,12 @@ type Output string
 
 // The outputs.
 const (
-	Annotate Output = "annotate" // all lines, with the times
-	Lines    Output = "lines"    // the lines with IDs
-	Only     Output = "only"     // the IDs, as grep's --only-matching
-	IDs      Output = "ids"      // the IDs' places, formats and times
-	JSON     Output = "json"     // all of each ID
-	Count    Output = "count"    // of the lines with IDs, for each file
+	Annotate Output = "annotate" // All lines, with the times.
+	Lines    Output = "lines"    // The lines with IDs.
+	Only     Output = "only"     // The IDs.
+	IDs      Output = "ids"      // The IDs' places, formats and times.
+	JSON     Output = "json"     // All of each ID.
+	Count    Output = "count"    // How many lines of each file have IDs.
 )
 
 // A scan looks for IDs in files.
@@ -54,11 +54,11 @@ type scan struct {
 	from, to      int64  // Unix milliseconds
 	before, after string // the time in annotations
 
-	line     int   // the number of the line under way
-	start    int64 // where it begins in the file
-	midLine  bool  // whether the last line annotated has no end yet
-	counted  int   // the last line that was counted
-	matching int   // how many were counted in the file
+	line     int   // The number of the line under way.
+	start    int64 // Where it begins in the file.
+	midLine  bool  // Whether the last line annotated has no end yet.
+	counted  int   // The last line that was counted.
+	matching int   // How many were counted in the file.
 	found    bool
 	out      []byte
 	day      int64 // of the last time written, in days since 1970

@@ -36,11 +36,11 @@ type sorting struct {
 	reverse bool
 	sorter  extsort.Sorter
 
-	time    [2]uint64 // that decides, of the last line
-	pieces  uint64    // so far
-	ids     uint64    // lines with IDs
-	midLine bool      // whether the last line's end is not yet read
-	starts  []int     // of the lines in a part that have IDs
+	time    [2]uint64 // It decides where the last line goes.
+	pieces  uint64    // How many there were so far.
+	ids     uint64    // How many lines had IDs.
+	midLine bool      // Whether the last line's end is not yet read.
+	starts  []int     // Of the lines in a part that have IDs.
 	times   [][2]uint64
 }
 
