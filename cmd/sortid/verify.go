@@ -346,7 +346,7 @@ func (p *patient) Write(b []byte) (int, error) {
 // timedNames returns the names of the formats that can be verified.
 func timedNames() (names []string) {
 	for _, f := range format.All() {
-		if f.HasTime() {
+		if f.Timed() != nil {
 			names = append(names, f.Name)
 		}
 	}
