@@ -164,14 +164,14 @@ fuzz: | go
 	  done; \
 	done
 
-# The simulation of leases with new seeds for an hour, and the torture of real processes on
-# real servers for ten times as long as in the tests.
+# The simulation of leases and the torture of real processes on real servers, an hour each, and
+# other searches with more cases than in the tests.
 soak: | go
 	$(GO) test -count 1 -timeout 0 -v -run 'TestSimulation$$' ./lease -soak $(SOAK)
 	$(GO) test -count 1 -timeout 0 -v -run 'TestManyNodes$$' ./lease -nodes 100000
 	$(GO) test -count 1 -timeout 0 -v -run 'TestGenerators$$' ./verify -soak
 	cd cmd/sortid && $(GO) test -count 1 -timeout 0 -v -run 'TestFalse$$' ./internal/finder -soak
-	cd cmd/sortid && $(GO) test -count 1 -timeout 0 -v ./internal/torture -duration 5m
+	cd bench && $(GO) run ./cmd/bench soak -benchtime $(SOAK)
 	cd cmd/sortid && $(GO) test -count 1 -timeout 0 -v ./internal/sqltext -many 1000000
 	cd cmd/sortid && $(GO) test -run '^$$' -fuzz '^FuzzRequests$$' -fuzztime $(SOAK) -fuzzminimizetime 10x ./server
 

@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/sortid/sortid/lease"
@@ -51,11 +52,11 @@ type state struct {
 	// table has the schema, in case the search_path changes; it is "" if there is none.
 	table string
 
-	kind        string // "r" is an ordinary table
-	persistence string // "p" is permanent
-	privileges  string // "t" if they suffice
-	key         string // "t" if there is a primary key (realm, block)
-	columns     string // the ones that the store uses
+	kind        string   // "r": an ordinary table
+	persistence string   // "p": permanent
+	privileges  string   // "t" if they suffice
+	key         string   // numbers of the columns of the primary key
+	columns     []string // the number, name, type and collation of each that the store uses
 }
 
 // inspect reads the state in one request: a thousand processes may start together.
@@ -67,25 +68,27 @@ func (s *Store) inspect(ctx context.Context) (*state, error) {
 	row := r.Rows[0]
 	at := &state{fsync: string(row[0]), fullPageWrites: string(row[1]), standbys: string(row[2])}
 	if row[3] != nil {
-		at.table = pgx.Identifier{string(row[3]), string(row[4])}.Sanitize()
-		at.kind, at.persistence, at.privileges, at.key, at.columns = string(row[5]), string(row[6]), string(row[7]), string(row[8]), string(row[9])
+		at.table = string(row[3]) + "." + table
+		at.kind, at.persistence, at.privileges = string(row[4]), string(row[5]), string(row[6])
+		at.key, at.columns = string(row[7]), strings.Split(string(row[8]), ",")
 	}
 	return at, nil
 }
 
+const table = "sortid_lease"
+
+// A new connection loads each catalog that a statement needs, so this one needs few and joins none.
 const inspection = `SELECT current_setting('fsync'), current_setting('full_page_writes'),
-		(SELECT count(*) FROM pg_stat_get_wal_senders() WHERE current_setting('synchronous_standby_names') = ''),
-		n.nspname, c.relname, c.relkind, c.relpersistence,
+		CASE WHEN current_setting('synchronous_standby_names') = ''
+			THEN (SELECT count(*) FROM pg_stat_get_wal_senders()) ELSE 0 END,
+		c.relnamespace::regnamespace, c.relkind, c.relpersistence,
 		has_table_privilege(c.oid, 'SELECT') AND has_table_privilege(c.oid, 'INSERT') AND has_table_privilege(c.oid, 'UPDATE'),
-		EXISTS (
-			SELECT FROM pg_index i WHERE i.indrelid = c.oid AND i.indisprimary AND
-				(SELECT string_agg(k.attname, ' ' ORDER BY k.attnum) FROM pg_attribute k WHERE k.attrelid = i.indexrelid) = 'realm block'),
-		(SELECT string_agg(concat_ws(' ', a.attname, format_type(a.atttypid, a.atttypmod), l.collname), ', ' ORDER BY a.attnum)
-			FROM pg_attribute a LEFT JOIN pg_collation l ON l.oid = a.attcollation
-			WHERE a.attrelid = c.oid AND a.attname IN ('realm', 'block', 'revision', 'hwm', 'record'))
-	FROM (SELECT to_regclass('sortid_lease') AS oid) t
-	LEFT JOIN pg_class c ON c.oid = t.oid
-	LEFT JOIN pg_namespace n ON n.oid = c.relnamespace`
+		(SELECT indkey FROM pg_index WHERE indrelid = c.oid AND indisprimary),
+		array_to_string(ARRAY(
+			SELECT concat_ws(' ', attnum, attname, format_type(atttypid, atttypmod), nullif(attcollation, 0)::regcollation)
+			FROM pg_attribute WHERE attrelid = c.oid AND attname IN ('realm', 'block', 'revision', 'hwm', 'record')
+			ORDER BY attnum), ',')
+	FROM (SELECT to_regclass('` + table + `') AS oid) t LEFT JOIN pg_class c ON c.oid = t.oid`
 
 // create makes the table.
 func (s *Store) create(ctx context.Context) (*state, error) {
@@ -124,19 +127,24 @@ var errStandby = fmt.Errorf("%w: the server is a standby, it must be the primary
 	"name that in the URL, or all servers together with target_session_attrs=read-write",
 	lease.ErrUnsafe)
 
-const columns = "realm text C, block text C, revision bigint, hwm bigint, record json"
+const columns = `realm text "C", block text "C", revision bigint, hwm bigint, record json`
 
 func (at *state) checkTable(user string) error {
 	unfit := func(format string, args ...any) error {
 		return fmt.Errorf(
 			"%s is not the table for leases: rename it, or have another schema in the search_path: "+format, append([]any{at.table}, args...)...)
 	}
+	key, found := make([]string, len(at.columns)), make([]string, len(at.columns))
+	for i, c := range at.columns {
+		key[i], found[i], _ = strings.Cut(c, " ")
+	}
+	has := strings.Join(found, ", ")
 	switch {
 	case at.kind != "r":
 		return unfit("it is a view, or another thing that is no table")
-	case at.columns != columns:
-		return unfit("of the needed columns (%s) it has these: %s", columns, at.columns)
-	case at.key != "t":
+	case has != columns:
+		return unfit("of the needed columns (%s) it has these: %s", columns, has)
+	case at.key != key[0]+" "+key[1]:
 		return unfit("it has no primary key (realm, block)")
 	case at.persistence != "p":
 		return fmt.Errorf(

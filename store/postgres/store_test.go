@@ -237,7 +237,7 @@ func TestPrivileges(t *testing.T) {
 
 	exec(t, admin, Schema)
 	for _, some := range []string{"SELECT", "INSERT", "UPDATE"} {
-		refused(t, user, "permission denied", `GRANT SELECT, INSERT, UPDATE ON "public"."sortid_lease" TO "some one"`)
+		refused(t, user, "permission denied", `GRANT SELECT, INSERT, UPDATE ON public.sortid_lease TO "some one"`)
 		exec(t, admin, "GRANT "+some+` ON sortid_lease TO "some one"`)
 	}
 	s := open(t, user)
@@ -378,14 +378,14 @@ func TestWrongTable(t *testing.T) {
 		changed("(realm, block)", "(realm)"):                            "no primary key (realm, block)",
 		changed("revision bigint", "revision int"):                      "revision integer",
 		changed("realm    text", "realm varchar"):                       "realm character varying",
-		changed(`"C"`, `"en-x-icu"`):                                    "realm text en-x-icu",
+		changed(`"C"`, `"en-x-icu"`):                                    `realm text "en-x-icu"`,
 		changed("record   json   NOT NULL,", ""):                        "hwm bigint",
 		"CREATE VIEW sortid_lease AS SELECT 1 AS id":                    "no table",
 		"CREATE TYPE sortid_lease AS (id int)":                          "no table",
 	} {
 		url := testserver.Postgres(t)
 		exec(t, dial(t, url), statement)
-		refused(t, url, ".\"sortid_lease\" is not the table for leases", "search_path", want)
+		refused(t, url, ".sortid_lease is not the table for leases", "search_path", want)
 	}
 }
 

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"fmt"
 	"io"
 	"strconv"
@@ -19,11 +18,6 @@ func writeDatabases(d *document, _ options) {
 the client. They do not wait for the disk, so the figures do not depend on it.
 
 Machine: %s.
-
-### Ratios
-
-| What | Ratio |
-|---|--:|
 `, d.Config["postgres"], d.Config["mariadb"], machine())
 	const postgres, mariadb = "KeysPostgres", "KeysMariaDB"
 	// The time of a call is the time of a query with the call, less a query without it.
@@ -31,34 +25,8 @@ Machine: %s.
 	call := func(function string) (float64, bool) {
 		return max(d.Value("Functions", function, "ns/op")-without, 0), true
 	}
-	ratio := func(what string, v values, of, to string) {
-		a, _ := v(of)
-		b, _ := v(to)
-		d.printf("| %s | %.2f |\n", what, a/cmp.Or(b, 1))
-	}
-	log, reads := d.of(postgres, "log-MB"), d.of(postgres, "reads")
-	perSecond := d.of(postgres, "rows/s")
-	ratio("PostgreSQL: WAL of UUIDv4 to WAL of scru128", log, "UUIDv4", "scru128")
-	ratio("PostgreSQL: index blocks read by UUIDv4 to those by scru128", reads, "UUIDv4", "scru128")
-	ratio("PostgreSQL: rows a second of scru128 to UUIDv4", perSecond, "scru128", "UUIDv4")
-	ratio("PostgreSQL: WAL of scru128 to WAL of bigserial", log, "scru128", "serial")
-	perSecond = d.of(mariadb, "rows/s")
-	ratio("MariaDB: rows a second of scru128 to UUIDv4", perSecond, "scru128", "UUIDv4")
-	for _, name := range []string{
-		"scru128_text", "scru128_parse", "scru128_time", "scru128_first", "scru64_text",
-		"scru128_new",
-	} {
-		ratio("Time of "+name+" to gen_random_uuid", call, name, "gen_random_uuid")
-	}
 	empty, onto := d.of("Defaults", "rows/s"), d.of("DefaultsOnto", "rows/s")
-	ratio(
-		"Rows a second with DEFAULT scru128_new() to those with gen_random_uuid(), onto other rows",
-		onto, "scru128_new", "gen_random_uuid")
-	ratio("The same, into an empty table", empty, "scru128_new", "gen_random_uuid")
 	copied := d.of("Copy", "ns/row")
-	ratio("Time of CopyFrom with pgxid to that with pgtype.UUID",
-		copied, "scru128.ID with pgxid", "pgtype.UUID")
-
 	d.keys(postgres, "postgres-keys", "PostgreSQL", "WAL",
 		"with COPY of 10,000 at a time and a checkpoint\nfour times")
 	d.WriteString("\nBlocks read are blocks of the index that were not in PostgreSQL's buffers.\n")
@@ -68,8 +36,6 @@ The index holds the rows, too.
 
 ### Functions in PostgreSQL
 
-Nanoseconds a call, the best of several rounds.
-
 `)
 	d.table("", d.Rows("Functions"), bold, column{"ns a call", "%.0f", call})
 	title := "PostgreSQL: ns a call"
@@ -78,8 +44,7 @@ Nanoseconds a call, the best of several rounds.
 ### Inserting with a DEFAULT
 
 Rows a second, into a table with a primary key. Each statement inserts 10,000 rows. One table
-starts empty, and the best of several rounds counts. The other has %.0f rows, and its index
-does not fit into the buffer pool of %.0f MB.
+starts empty. The other has %.0f rows, and its index does not fit into the buffer pool of %.0f MB.
 
 `, d.Value("Sizes", postgres, "old"), d.Value("Sizes", postgres, "MB"))
 	d.table("", d.Rows("Defaults"), bold,

@@ -12,25 +12,33 @@ import (
 	"strings"
 )
 
-// An operation is a benchmark of this module: what it measures, and against whom. Without a
-// base, a row that ends in -leased or -typed is compared with the row without that ending.
+// An operation is a benchmark of this module, its column, and whether it has a chart.
 type operation struct {
-	name, title, unit, base string
+	name, title, unit string
+	chart             bool
 }
 
-var operations = []operation{
-	{"New", "Make an ID", "ns/op", "xid"},
-	{"Lease", "Make an ID on a lease", "ns/op", ""},
-	{"NewString", "Make an ID as a string", "ns/op", "ulid"},
-	{"Append", "Append the text to a buffer", "ns/op", "ulid"},
-	{"Parse", "Parse the text", "ns/op", "ulid"},
-	{"TypedNew", "Make a typed ID", "ns/op", ""},
-	{"TypedString", "Write a typed ID as a string", "ns/op", ""},
-	{"TypedAppend", "Append the text of a typed ID", "ns/op", ""},
-	{"TypedParse", "Parse the text of a typed ID", "ns/op", ""},
-	{"Parallel", "Make an ID, on all processors at once", "ns/op", "xid"},
-	{"Batch", "Make an ID of a thousand at once", "ns/id", "xid"},
-	{"Parts", "What an ID is made of", "ns/op", "time.Now"},
+// tables has what is compared in each table, the operation that sorts the rows first.
+var tables = []struct {
+	title, text string
+	operations  []operation
+}{
+	{"Making and reading", "", []operation{
+		{"New", "Make", "ns/op", true},
+		{"Parallel", "Make, all processors", "ns/op", false},
+		{"Batch", "Make, of a thousand", "ns/id", false},
+		{"NewString", "Make a string", "ns/op", true},
+		{"Append", "Append the text", "ns/op", false},
+		{"Parse", "Parse the text", "ns/op", true},
+	}},
+	{"Typed IDs", "The prefix is user. The rows without -typed are the IDs inside.", []operation{
+		{"TypedParse", "Parse", "ns/op", false},
+		{"TypedNew", "Make", "ns/op", false},
+		{"TypedString", "Write as a string", "ns/op", false},
+		{"TypedAppend", "Append", "ns/op", false},
+	}},
+	{"On a lease", "", []operation{{"Lease", "Make", "ns/op", false}}},
+	{"What an ID is made of", "", []operation{{"Parts", "One step", "ns/op", false}}},
 }
 
 // measureGo runs all benchmarks once, then all again, and so on. So a noisy minute spoils one
@@ -97,41 +105,67 @@ func newestGo() string {
 func writeGo(d *document, o options) {
 	d.printf(`## Making and reading IDs
 
-`+"`make bench`"+` writes this part.
+`+"`make bench`"+` writes this part. The tables give nanoseconds for one ID, the least of
+%d repetitions of %s each. Allocations for one ID stand in parentheses. The rows stdlib are the
+package uuid of Go 1.27.
 
-| | |
-|---|---|
-| Machine | %s, %d processors |
-| System | %s/%s |
-| Go | %s |
-| Repetitions | %d of %s each; the tables give the least |
-
-A ratio compares with the library marked 1.00 in the same table and run. A generator on a
-lease compares with a generator of the same format without a lease, and a typed ID with the
-ID inside. The prefix is user. The rows stdlib are the package uuid of Go 1.27.
-`, processor(), runtime.NumCPU(), runtime.GOOS, runtime.GOARCH,
-		cmp.Or(d.Config["toolchain"], runtime.Version()),
-		o.count, o.benchtime)
-	for _, op := range operations {
-		value := func(row string) float64 { return d.Value(op.name, row, op.unit) }
-		rows := slices.SortedFunc(slices.Values(d.Rows(op.name)), func(a, b string) int {
-			return cmp.Or(cmp.Compare(value(a), value(b)), cmp.Compare(a, b))
-		})
-		if len(rows) == 0 {
-			d.err = cmp.Or(d.err, fmt.Errorf("no results for %s", op.name))
-			return
+Machine: %s, %d processors, %s/%s, %s.
+`, o.count, o.benchtime, processor(), runtime.NumCPU(), runtime.GOOS, runtime.GOARCH,
+		cmp.Or(d.Config["toolchain"], runtime.Version()))
+	for _, t := range tables {
+		d.printf("\n### %s\n\n", t.title)
+		if t.text != "" {
+			d.printf("%s\n\n", t.text)
 		}
-		d.printf("\n### %s\n", op.title)
-		perOp := d.of(op.name, op.unit)
-		d.chart(strings.ToLower(op.name), op.title+", "+op.unit, op.title, rows, perOp)
+		var rows []string
+		charts := &document{Set: d.Set, charts: d.charts}
+		for _, op := range t.operations {
+			value := d.of(op.name, op.unit)
+			sorted := slices.SortedFunc(slices.Values(d.Rows(op.name)), func(a, b string) int {
+				return cmp.Or(cmp.Compare(d.Value(op.name, a, op.unit), d.Value(op.name, b, op.unit)),
+					cmp.Compare(a, b))
+			})
+			if len(sorted) == 0 {
+				d.err = cmp.Or(d.err, fmt.Errorf("no results for %s", op.name))
+				return
+			}
+			for _, row := range sorted {
+				if !slices.Contains(rows, row) {
+					rows = append(rows, row)
+				}
+			}
+			if op.chart {
+				charts.chart(strings.ToLower(op.name), op.title+", "+op.unit, op.title, sorted, value)
+			}
+		}
+		d.operations(rows, t.operations)
+		d.Write(charts.Bytes())
+		d.err = cmp.Or(d.err, charts.err)
+	}
+}
+
+// operations writes a table with a column for each operation.
+func (d *document) operations(rows []string, operations []operation) {
+	d.printf("| ns |")
+	for _, op := range operations {
+		d.printf(" %s |", op.title)
+	}
+	d.printf("\n|---|%s\n", strings.Repeat("--:|", len(operations)))
+	for _, row := range rows {
+		d.printf("| %s |", bold(row))
+		for _, op := range operations {
+			if v, ok := d.Get(op.name, row, op.unit); ok {
+				d.printf(" %.1f", v)
+			}
+			allocs := d.Value(op.name, row, "allocs/op")
+			if op.unit == "ns/id" {
+				allocs /= 1000
+			}
+			if allocs >= 1 {
+				d.printf(" (%.0f)", allocs)
+			}
+			d.WriteString(" |")
+		}
 		d.WriteByte('\n')
-		d.table("Library", rows, bold,
-			column{op.unit, "%.1f", perOp},
-			column{"Ratio", "%.2f", func(row string) (float64, bool) {
-				base, _, _ := strings.Cut(row, "-leased")
-				return value(row) / value(cmp.Or(op.base, strings.TrimSuffix(base, "-typed"))), true
-			}},
-			column{"B/op", "%.0f", d.of(op.name, "B/op")},
-			column{"allocs/op", "%.0f", d.of(op.name, "allocs/op")})
 	}
 }

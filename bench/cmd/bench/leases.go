@@ -25,17 +25,16 @@ var together = strings.NewReplacer("-10000-held", ", 10,000 held", "-select", ",
 func writeLeases(d *document, _ options) {
 	d.printf(`## Leases
 
-`+"`make bench-leases`"+` writes this part. Each store's server runs on the same machine as the
-clients, with settings that make each change durable. NATS is the exception: by default it
-syncs its files later. The figures include the time of the disk.
+`+"`make bench-leases`"+` writes this part. Servers and clients share a machine. Each change is
+durable, except on NATS, which by default syncs its files later. The figures include the time of
+the disk.
 
 Machine: %s.
 
 ### Latency
 
-In milliseconds: half of the calls, and 99 of 100, take no longer. To acquire, a client reads the
-realm, chooses a node ID beside a hundred in use, and commits. To extend, it commits and reads the
-realm again. Generators wait for neither.
+Milliseconds: half of the calls, or 99 of 100, take no longer. A hundred node IDs are in use.
+Generators wait neither for Acquire nor for Extend.
 
 `, machine())
 	d.table("Store", d.Rows("Acquire"), plain,
@@ -46,8 +45,7 @@ realm again. Generators wait for neither.
 	d.WriteString(`
 ### Node IDs held
 
-Half of the calls that acquire take no longer, in milliseconds, while 10, 1000 or 10,000 node IDs
-are held.
+The same for half of the calls of Acquire, while 10, 1000 or 10,000 node IDs are held.
 
 `)
 	var stores []string
@@ -68,17 +66,13 @@ are held.
 	d.WriteString(`
 ### A thousand nodes at once
 
-A thousand nodes open a store at the same moment, and lease node IDs of 12 bits (16 bits where
-10,000 are held). The server allows its default number of connections. The nodes of bolt are in 8
-processes. The columns:
+A thousand nodes open a store at the same moment and lease node IDs. The server allows its default
+number of connections. The nodes of bolt are in 8 processes.
 
 - Seconds: until every node has its node ID.
-- Connections: the most that the server had, refused ones included. Later: 2 seconds afterwards.
-- Processor: the server's processor time for each start.
-- Requests, bytes: for one start alone, what the client sent in one piece, and the bytes in both
-  directions.
-
-"SELECT 1" is a thousand clients that only connect and run this statement.
+- Connections: the most that the server had, with refused ones. Later: 2 seconds afterwards.
+- Requests, bytes: what the client sent in one piece, and the bytes in both directions.
+- SELECT 1: a thousand clients that only connect and run this statement.
 
 `)
 	rounded := func(unit string) values {
@@ -99,9 +93,9 @@ processes. The columns:
 ### A thousand nodes over time
 
 They start over half a minute, each with its own connection, and then run for a minute. The window
-is the default, 60 s, renewed at half. A start connects, checks the store and acquires; its time is
-in milliseconds. Processor time counts the server and all nodes, in percent of one processor. The
-last two columns are estimates: the measured figures times a hundred.
+is 60 s. A start, in milliseconds, connects, checks the store and acquires. Processor time counts
+the server and all nodes, in percent of one processor. The last two columns are estimates: the
+measured figures times a hundred.
 
 `)
 	requests, processor := d.of("Nodes", "requests/s"), d.of("Nodes", "%cpu")

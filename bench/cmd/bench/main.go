@@ -1,6 +1,6 @@
 // The command bench measures this project, and rewrites a part of docs/benchmarks.md.
 //
-//	go run ./cmd/bench [go|cli|db|leases|serve] [flags]
+//	go run ./cmd/bench [go|cli|db|leases|serve|soak] [flags]
 //
 // It prints results as Go's benchmarks do. With -results it reads them from a file instead.
 package main
@@ -44,6 +44,8 @@ var subcommands = map[string]subcommand{
 		measureLeases, writeLeases},
 	"serve": {options{count: 5, benchtime: "1500ms"},
 		measureServe, writeServe},
+	"soak": {options{benchtime: "1h"},
+		measureSoak, writeSoak},
 }
 
 func main() {
@@ -55,7 +57,7 @@ func main() {
 	}
 	c, ok := subcommands[name]
 	if !ok {
-		log.Fatalf("there is no %q to measure: want go, cli, db, leases or serve", name)
+		log.Fatalf("there is no %q to measure: want go, cli, db, leases, serve or soak", name)
 	}
 	o := c.options
 	flags := flag.NewFlagSet("bench "+name, flag.ExitOnError)

@@ -15,52 +15,33 @@ func writeServe(d *document, o options) {
 	d.printf(`## The service
 
 `+"`make bench-serve`"+` writes this part. All servers and clients share the processors of one machine.
-`+"`sortid serve`"+` has a file as its store and writes its log to a file; its client is fasthttp. The
-client of Redis %s is go-redis, and the client of PostgreSQL %s is pgx. Redis keeps nothing on
-the disk. For comparison, a net/http server gives an empty answer and writes no log. The best of
-five rounds counts.
+The service has a file as its store, and writes its log to a file. Redis %s keeps nothing on the
+disk. The net/http server gives an empty answer and writes no log. The clients are fasthttp,
+go-redis and, for PostgreSQL %s, pgx. The best of %d rounds counts. µs: half of the requests, or
+99 %%, take no longer.
 
 Machine: %s.
 
-### Ratios
-
-IDs a second of the service, divided by IDs a second of the other. Each request to the other is for
-one ID.
-
-| What | One connection | 64 connections |
-|---|--:|--:|
-`, d.Config["redis"], d.Config["postgres"], machine())
-	sources := d.Rows("Connections1")
-	for _, other := range sources {
-		for _, own := range sources {
-			if ours(other) || !ours(own) {
-				continue
-			}
-			ratio := func(benchmark string) float64 {
-				return d.Value(benchmark, own, "ids/s") / d.Value(benchmark, other, "ids/s")
-			}
-			d.printf("| %s to %s | %.2f | %.2f |\n", own, other,
-				ratio("Connections1"), ratio("Connections64"))
-		}
-	}
-	for _, c := range []struct{ benchmark, title, file string }{
-		{"Connections1", "One connection", "serve-1"},
-		{"Connections64", "64 connections", "serve-64"},
+`, d.Config["redis"], d.Config["postgres"], o.count, machine())
+	var columns []column
+	for _, c := range []struct{ benchmark, title string }{
+		{"Connections1", "One connection"}, {"Connections64", "64 connections"},
 	} {
-		d.printf("\n### %s\n\n", c.title)
-		d.table("", d.Rows(c.benchmark), bold,
-			column{"IDs a second", "%.0f", d.of(c.benchmark, "ids/s")},
-			column{"Half of the requests, µs", "%.0f", d.of(c.benchmark, "µs/p50")},
+		columns = append(columns,
+			column{c.title + ": IDs a second", "%.0f", d.of(c.benchmark, "ids/s")},
+			column{"Half, µs", "%.0f", d.of(c.benchmark, "µs/p50")},
 			column{"99 %, µs", "%.0f", d.of(c.benchmark, "µs/p99")})
-		var single []string
-		for _, row := range d.Rows(c.benchmark) {
-			if !strings.HasSuffix(row, " a request") {
-				single = append(single, row)
-			}
-		}
-		title := c.title + ": thousand requests a second"
-		d.chart(c.file, title, title, single, d.of(c.benchmark, "ids/s").times(1e-3))
 	}
+	rows := d.Rows("Connections1")
+	d.table("", rows, bold, columns...)
+	var single []string
+	for _, row := range rows {
+		if !strings.HasSuffix(row, " a request") {
+			single = append(single, row)
+		}
+	}
+	title := "64 connections: thousand requests a second"
+	d.chart("serve-64", title, title, single, d.of("Connections64", "ids/s").times(1e-3))
 	d.printf(`
 ### Memory
 

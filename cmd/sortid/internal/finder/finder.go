@@ -1,5 +1,5 @@
-// Package finder finds IDs in text. Its rules are stated in docs/command.md, under "Where
-// scan sees an ID"; testdata/scan.json holds cases for this and any other implementation.
+// Package finder finds IDs in text. docs/command.md has the rules, under "Where scan sees an ID",
+// and testdata/scan.json cases for this and any other implementation.
 package finder
 
 import (

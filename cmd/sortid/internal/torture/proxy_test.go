@@ -24,18 +24,20 @@ const (
 type proxy struct {
 	address string
 	server  string
+	note    func(kind string, slot int)
 	fault   atomic.Int32
 	made    [faults]atomic.Int64 // how often each was done to a connection
 }
 
 // newProxy returns a proxy for the server at an address, which ends with the test.
-func newProxy(t *testing.T, server string, random *rand.Rand) *proxy {
+func newProxy(t *testing.T, server string, random *rand.Rand,
+	note func(kind string, slot int)) *proxy {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &proxy{address: l.Addr().String(), server: server}
+	p := &proxy{address: l.Addr().String(), server: server, note: note}
 	done := make(chan struct{})
 	t.Cleanup(func() {
 		close(done)
@@ -92,6 +94,12 @@ func (p *proxy) all() bool {
 	return true
 }
 
+// did notes that a fault was done to a connection.
+func (p *proxy) did(fault int32) {
+	p.made[fault].Add(1)
+	p.note(kinds[len(kinds)-faults+int(fault)], all)
+}
+
 func (p *proxy) serve(client *net.TCPConn) {
 	defer client.Close()
 	conn, err := net.Dial("tcp", p.server)
@@ -105,8 +113,8 @@ func (p *proxy) serve(client *net.TCPConn) {
 		defer server.CloseWrite()
 		p.copy(server, client, func() bool {
 			if p.fault.Load() == delay {
-				p.made[delay].Add(1)
 				time.Sleep(400 * time.Millisecond)
+				p.did(delay)
 			}
 			return true
 		})
@@ -116,12 +124,12 @@ func (p *proxy) serve(client *net.TCPConn) {
 		p.copy(client, server, func() bool {
 			switch f := p.fault.Load(); f {
 			case loseReply:
-				p.made[f].Add(1)
+				p.did(f)
 				client.Close()
 				server.Close()
 				return false
 			case halfClose:
-				p.made[f].Add(1)
+				p.did(f)
 				client.CloseWrite()
 				time.AfterFunc(time.Second, func() { client.Close() })
 				return false

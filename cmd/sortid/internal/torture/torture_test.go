@@ -1,18 +1,16 @@
-// Package torture lets processes of the command make IDs on leases while they are killed,
-// stopped and started again at random, and the store's server with them, and looks for an
-// ID that was made twice.
+// Package torture lets processes make IDs on leases while they are killed, stopped and started
+// again at random, and the servers of their stores with them. It looks for an ID that was made
+// twice.
 package torture
 
 import (
 	"bufio"
 	"bytes"
-	"cmp"
 	"errors"
 	"flag"
 	"fmt"
+	"maps"
 	"math/rand/v2"
-	"net/http"
-	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -22,7 +20,6 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -32,125 +29,288 @@ import (
 )
 
 var (
-	duration = flag.Duration("duration", 12*time.Second,
-		"how long to torture each store in a round; another round follows if that was too short")
+	duration = flag.Duration("duration", 15*time.Second,
+		"how long a round takes; another round follows if too little has happened")
 	seed = flag.Uint64("seed", rand.Uint64(),
 		"decides what is done to the processes, but not what comes of it")
+	rate = flag.Int("rate", 50_000, "IDs a second that each process wants to make")
 )
 
-const (
-	processes = 10
-	nodeBits  = 3 // fewer node IDs than processes, so that each is soon somebody else's
-	window    = 2 * time.Second
-	rate      = 2000 // IDs a second and process
-)
+const window = 6 * time.Second
 
-// In each tick the counter starts at zero: two processes that have one node ID in one
-// tick make the same IDs for sure.
-var guard = strconv.Itoa(24 - nodeBits)
+// A field is a store with the processes that lease node IDs from it.
+type field struct {
+	name      string
+	processes int
+	process   func(url string, bits int) *exec.Cmd
+	urls      []string // each process chooses one
+	bits      []int    // likewise: the size of its node ID
+	faults    []string // what is done to processes, by kind
+	servers   []crasher
+	proxy     *proxy
 
-func TestBolt(t *testing.T) {
-	t.Parallel()
-	torture(t, build(t, command), "", []string{"bolt:" + filepath.Join(t.TempDir(), "leases.db")},
-		nil, (*result).much).mustBeSound(t)
+	mu     sync.Mutex
+	done   []fault
+	errors map[string]bool // patterns of what the processes wrote to standard error
 }
 
-// On servers that are killed and started again, with a proxy before them that delays,
-// loses and cuts.
-func TestServers(t *testing.T) {
-	for name, start := range map[string]func(testing.TB) *testserver.Server{
-		"postgres": func(t testing.TB) *testserver.Server { return testserver.StartPostgres(t) },
-		"mysql":    func(t testing.TB) *testserver.Server { return testserver.StartMySQL(t) },
-		"etcd":     func(t testing.TB) *testserver.Server { return testserver.StartEtcd(t) },
-		"nats":     func(t testing.TB) *testserver.Server { return testserver.StartNATS(t) },
-		"redis":    func(t testing.TB) *testserver.Server { return testserver.StartRedis(t) },
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			sortid, server := build(t, command), start(t)
-			u, err := url.Parse(server.URL)
-			if err != nil {
-				t.Fatal(err)
-			}
-			p := newProxy(t, u.Host, rand.New(rand.NewPCG(*seed, processes+1)))
-			u.Host = p.address
-			r := torture(t, sortid, "", []string{u.String()}, server,
-				func(r *result) bool { return r.much() && p.all() })
-			r.mustBeSound(t)
-			if r.restarts.Load() == 0 {
-				t.Error("the server was never killed")
-			}
-			t.Logf("requests delayed: %d; answers lost: %d; connections half closed: %d",
-				p.made[delay].Load(), p.made[loseReply].Load(), p.made[halfClose].Load())
-			if !p.all() {
-				t.Error("the proxy has never done all that it can do")
+// A crasher is a server that can be killed and started again.
+type crasher interface {
+	Stop()
+	Start()
+}
+
+// A fault is something that was done to a process, or to all of a field.
+type fault struct {
+	kind string
+	slot int       // of the process, or all
+	over time.Time // when the process or the server was running again
+}
+
+const all = -1
+
+// What is done to processes.
+const (
+	kill = "killed"
+	end  = "ended by SIGTERM"
+	stop = "stopped"
+	step = "clock set"
+)
+
+// What is done to servers. The faults of a proxy follow.
+const restart = "server killed"
+
+var kinds = []string{kill, end, stop, step, restart, "delayed", "answer lost", "half closed"}
+
+func (f *field) note(kind string, slot int) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.done = append(f.done, fault{kind, slot, time.Now()})
+}
+
+// count returns how many faults of a kind there were.
+func (f *field) count(kind string) (n int) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, fault := range f.done {
+		if fault.kind == kind {
+			n++
+		}
+	}
+	return n
+}
+
+// between returns a random time, up to ten seconds in a long round.
+func between(random *rand.Rand) time.Duration {
+	return 200*time.Millisecond + rand.N(min(*duration/5, 10*time.Second))
+}
+
+// round lets the field's processes live until end. They write to files in dir.
+func (f *field) round(t *testing.T, dir string, round int, end time.Time) {
+	var wg sync.WaitGroup
+	for slot := range f.processes {
+		random := rand.New(rand.NewPCG(*seed+uint64(round), uint64(slot)))
+		wg.Go(func() {
+			for life := 0; time.Now().Before(end); life++ {
+				name := filepath.Join(dir, fmt.Sprintf("%d-%03d-%05d", slot, round, life))
+				process := f.process(f.urls[random.IntN(len(f.urls))], f.bits[random.IntN(len(f.bits))])
+				if err := f.live(process, slot, name, random, end); err != nil {
+					t.Errorf("%s: %v", f.name, err)
+					return
+				}
+				time.Sleep(time.Duration(random.IntN(300)) * time.Millisecond)
 			}
 		})
 	}
-}
-
-// Through two servers of "sortid serve" on one store, of which one is killed.
-func TestServe(t *testing.T) {
-	t.Parallel()
-	sortid := build(t, command)
-	store := "bolt:" + filepath.Join(t.TempDir(), "leases.db")
-	a, b := serve(t, sortid, store), serve(t, sortid, store)
-	r := torture(t, sortid, "", []string{a.url, b.url}, a, (*result).much)
-	r.mustBeSound(t)
-	if r.restarts.Load() == 0 {
-		t.Error("the server was never killed")
+	random := rand.New(rand.NewPCG(*seed+uint64(round), 1<<32))
+	for len(f.servers) > 0 && time.Until(end) > 6*time.Second {
+		time.Sleep(time.Second + between(random))
+		server := f.servers[random.IntN(len(f.servers))]
+		server.Stop()
+		time.Sleep(rand.N(window / 2))
+		server.Start()
+		f.note(restart, all)
 	}
+	wg.Wait()
 }
 
-// A server is "sortid serve" in a process, at an address that stays.
-type server struct {
-	t                  *testing.T
-	sortid, store, url string
-	process            *exec.Cmd
-}
-
-func serve(t *testing.T, sortid, store string) *server {
-	t.Helper()
-	s := &server{t: t, sortid: sortid, store: store, url: fmt.Sprint("http://127.0.0.1:",
-		testserver.FreePort(t))}
-	s.Start()
-	t.Cleanup(s.Stop)
-	return s
-}
-
-// Start starts the server and waits until it serves.
-func (s *server) Start() {
-	s.process = exec.Command(s.sortid, "serve", "--listen", strings.TrimPrefix(s.url, "http://"),
-		"--store", s.store, "--create")
-	if err := s.process.Start(); err != nil {
-		s.t.Fatal(err)
+// live is the life of a process, which writes to a file.
+func (f *field) live(process *exec.Cmd, slot int, name string, random *rand.Rand,
+	until time.Time) error {
+	out, err := os.Create(name)
+	if err != nil {
+		return err
 	}
-	for range 12000 {
-		if resp, err := http.Get(s.url + "/healthz"); err == nil {
-			resp.Body.Close()
+	defer out.Close()
+	var stderr bytes.Buffer
+	process.Stdout, process.Stderr = out, &stderr
+	if err := process.Start(); err != nil {
+		return err
+	}
+	done := make(chan struct{})
+	go func() {
+		process.Wait()
+		close(done)
+	}()
+	// lives reports whether the process and the round go on after d.
+	lives := func(d time.Duration) bool {
+		select {
+		case <-done:
+			return false
+		case <-time.After(min(d, time.Until(until))):
+			return time.Now().Before(until)
+		}
+	}
+	for lives(between(random)) {
+		kind := f.faults[random.IntN(len(f.faults))]
+		switch kind {
+		case kill:
+			process.Process.Kill()
+			<-done
+		case end:
+			process.Process.Signal(syscall.SIGTERM)
+			select {
+			case <-done:
+			case <-time.After(2 * time.Minute):
+				process.Process.Kill()
+				return errors.New("a process does not end after SIGTERM")
+			}
+		case stop: // for longer than a window, or not
+			process.Process.Signal(syscall.SIGSTOP)
+			lives(rand.N(2 * window))
+			process.Process.Signal(syscall.SIGCONT)
+		case step:
+			process.Process.Signal(syscall.SIGUSR1)
+		}
+		f.note(kind, slot)
+	}
+	process.Process.Signal(syscall.SIGCONT)
+	process.Process.Kill()
+	<-done
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.errors == nil {
+		f.errors = map[string]bool{}
+	}
+	for line := range strings.Lines(stderr.String()) {
+		f.errors[changing.ReplaceAllString(strings.TrimSpace(line), "#")] = true
+	}
+	for _, bad := range []string{"panic:", "wrong ID"} {
+		if strings.Contains(stderr.String(), bad) {
+			return fmt.Errorf("a process failed:\n%s", &stderr)
+		}
+	}
+	return nil
+}
+
+var changing = regexp.MustCompile(`[0-9a-f]{8,}|[0-9][-0-9.:TZ]*`)
+
+// torture tortures fields in rounds, until enough has happened in all of them.
+func torture(t *testing.T, fields []*field, duration time.Duration,
+	enough func(f *field, dir string) bool) {
+	t.Logf("-seed %d -duration %v", *seed, duration)
+	dir := t.TempDir()
+	for _, f := range fields {
+		if err := os.Mkdir(filepath.Join(dir, f.name), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for round := 0; ; round++ {
+		var wg sync.WaitGroup
+		until := time.Now().Add(duration)
+		for _, f := range fields {
+			wg.Go(func() { f.round(t, filepath.Join(dir, f.name), round, until) })
+		}
+		wg.Wait()
+		missing := ""
+		for _, f := range fields {
+			if !t.Failed() && !enough(f, filepath.Join(dir, f.name)) {
+				missing = f.name
+			}
+		}
+		if missing == "" {
 			return
 		}
-		time.Sleep(10 * time.Millisecond)
+		if round == 20 {
+			t.Fatalf("%s: too little has happened", missing)
+		}
 	}
-	s.t.Fatal("a server does not serve")
 }
 
-// Stop kills the server.
-func (s *server) Stop() {
-	s.process.Process.Kill()
-	s.process.Wait()
+// sortid returns a field whose processes run "sortid new". In each tick the counter starts at
+// zero, so two processes that have one node ID in one tick make the same IDs.
+func sortid(program string) *field {
+	const bits = 3 // fewer node IDs than processes, so that each is soon somebody else's
+	return &field{
+		name: "sortid new", processes: 10, bits: []int{bits}, faults: []string{kill, end, stop, stop},
+		process: func(url string, bits int) *exec.Cmd {
+			return exec.Command(program, "new", "scru64", "--lease", url, "--realm", "torture",
+				"--node-bits", strconv.Itoa(bits), "--guard", strconv.Itoa(24-bits),
+				"--lease-window", window.String(), "--rollback", "wait", "--rate", "2000", "--forever",
+				"--create")
+		},
+	}
 }
 
-// The same, with generators whose lease does not keep to its window, must find duplicates.
-func TestUnfenced(t *testing.T) {
-	t.Parallel()
-	r := torture(t, build(t, command), build(t, unfenced),
-		[]string{"bolt:" + filepath.Join(t.TempDir(), "leases.db")}, nil,
-		func(*result) bool { return false })
-	t.Log(r)
-	if !strings.Contains(r.verdict, "duplicate") || r.sound {
-		t.Errorf("no duplicate was found without the fence:\n%s", r)
+// The command itself makes no ID twice.
+func TestCommand(t *testing.T) {
+	program := build(t, command)
+	f := sortid(program)
+	f.urls = []string{"bolt:" + filepath.Join(t.TempDir(), "leases.db")}
+	torture(t, []*field{f}, *duration, func(f *field, dir string) bool {
+		paths, lines := files(t, dir)
+		if len(paths) == 0 {
+			return false
+		}
+		out, err := exec.Command(program,
+			append([]string{"verify", "scru64", "--unique"}, paths...)...).CombinedOutput()
+		report, _, _ := strings.Cut(string(out), "\nSources") // there are many
+		t.Logf("%d IDs of %d processes\n%s\n%s", lines, len(paths), report, f)
+		if err != nil {
+			t.Errorf("sortid verify: %v", err)
+		}
+		return lines > 100_000 && f.count(kill) > 2 && f.count(stop) > 2 && f.count(end) > 0
+	})
+}
+
+// files returns the files that processes wrote, without the empty ones, and how many lines these
+// have. It removes a last line that was cut off.
+func files(t *testing.T, dir string) (paths []string, lines int) {
+	t.Helper()
+	all, err := filepath.Glob(filepath.Join(dir, "*"))
+	if err != nil {
+		t.Fatal(err)
 	}
+	for _, path := range all {
+		data, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		data = data[:bytes.LastIndexByte(data, '\n')+1]
+		if err := os.WriteFile(path, data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if len(data) > 0 {
+			paths = append(paths, path)
+			lines += bytes.Count(data, []byte("\n"))
+		}
+	}
+	return paths, lines
+}
+
+// String returns what was done, and what the processes said.
+func (f *field) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s:", f.name)
+	for _, kind := range kinds {
+		if n := f.count(kind); n > 0 {
+			fmt.Fprintf(&b, " %s %d,", kind, n)
+		}
+	}
+	for _, line := range slices.Sorted(maps.Keys(f.errors)) {
+		fmt.Fprintf(&b, "\n  stderr: %s", line)
+	}
+	return b.String()
 }
 
 // A hundred processes that start at once all get a node ID of their own.
@@ -219,8 +379,8 @@ func TestTogether(t *testing.T) {
 
 // The commands to build.
 const (
-	command  = "../.."
-	unfenced = "./unfenced"
+	command = "../.."
+	maker   = "./maker"
 )
 
 // build returns the path of a command, built anew.
@@ -229,263 +389,12 @@ func build(t *testing.T, folder string) string {
 	if testing.Short() {
 		t.Skip("it takes its time")
 	}
-	path := filepath.Join(t.TempDir(), "sortid")
 	if runtime.GOOS == "windows" {
 		t.Skip("processes cannot be stopped and continued on Windows")
 	}
-	args := []string{"build", "-o", path, folder}
-	if out, err := exec.Command("go", args...).CombinedOutput(); err != nil {
-		t.Fatalf("go %v: %v\n%s", args, err, out)
+	path := filepath.Join(t.TempDir(), "program")
+	if out, err := exec.Command("go", "build", "-o", path, folder).CombinedOutput(); err != nil {
+		t.Fatalf("go build: %v\n%s", err, out)
 	}
 	return path
-}
-
-// A result is what has come of it.
-type result struct {
-	sound   bool
-	verdict string // of sortid verify --unique
-	ids     int
-	lives   int // processes that made any
-	hands   int // how often a node ID went from one process to another
-	shared  int // ticks of a node ID in which two processes have made IDs
-
-	killed, stopped, ended, restarts atomic.Int64
-
-	errors sync.Map // what processes said on standard error
-}
-
-func (r *result) String() string {
-	var b strings.Builder
-	fmt.Fprintf(
-		&b,
-		"%d IDs of %d processes; %d kills, %d stops, %d ends; the server started again %d times; node IDs changed hands %d times, in the middle of a tick %d times\n%s",
-		r.ids, r.lives, r.killed.Load(), r.stopped.Load(), r.ended.Load(), r.restarts.Load(),
-		r.hands, r.shared, r.verdict)
-	r.errors.Range(func(line, _ any) bool {
-		fmt.Fprintf(&b, "\n  stderr: %s", line)
-		return true
-	})
-	return b.String()
-}
-
-// mustBeSound fails the test if there was a duplicate, or too little to find one in.
-func (r *result) mustBeSound(t *testing.T) {
-	t.Helper()
-	t.Log(r)
-	if !r.sound {
-		t.Errorf("IDs were made twice, or the files are no good")
-	}
-	if !r.much() {
-		t.Errorf("too little has happened")
-	}
-}
-
-// much reports whether so much has happened that a duplicate would have been made.
-func (r *result) much() bool {
-	seconds := int(duration.Seconds())
-	return r.ids >= rate*seconds && r.lives >= processes && r.hands >= seconds/3 &&
-		int(r.killed.Load()) >= seconds/5 && int(r.stopped.Load()) >= seconds/5
-}
-
-// A crasher is a server that can be killed and started again.
-type crasher interface {
-	Stop()
-	Start()
-}
-
-// torture lets processes make IDs on leases from the store at urls, of which each process
-// takes one, and does to them, and to its server if that is given, what can happen to them. The processes are of the command
-// sortid, or of generator if that is given. It ends when enough has happened, or a
-// duplicate; on a slow machine that takes some rounds.
-func torture(t *testing.T, sortid, generator string, urls []string, server crasher,
-	enough func(*result) bool) *result {
-	t.Logf("-seed %d -duration %v", *seed, *duration)
-	r := &result{}
-	dir := t.TempDir()
-	for round := range 20 {
-		r.torture(t, cmp.Or(generator, sortid), urls, server, dir, round)
-		if r.evaluate(t, sortid, dir); t.Failed() || !r.sound || enough(r) {
-			break
-		}
-	}
-	return r
-}
-
-// torture is a round.
-func (r *result) torture(t *testing.T, generator string, urls []string, server crasher, dir string,
-	round int) {
-	seed := *seed + uint64(round)
-	end := time.Now().Add(*duration)
-	var wg sync.WaitGroup
-	for slot := range processes {
-		random := rand.New(rand.NewPCG(seed, uint64(slot)))
-		wg.Go(func() {
-			for life := 0; time.Now().Before(end); life++ {
-				out := filepath.Join(dir, fmt.Sprintf("%d-%d-%d", round, slot, life))
-				if err := r.live(generator, urls[random.IntN(len(urls))], out, random,
-					end); err != nil {
-					t.Error(err)
-					return
-				}
-				time.Sleep(time.Duration(random.IntN(300)) * time.Millisecond)
-			}
-		})
-	}
-	if server != nil {
-		random := rand.New(rand.NewPCG(seed, processes))
-		for time.Until(end) > 6*time.Second {
-			time.Sleep(time.Duration(1000+random.IntN(4000)) * time.Millisecond)
-			server.Stop()
-			time.Sleep(time.Duration(random.IntN(4000)) * time.Millisecond) // up to two windows
-			server.Start()
-			r.restarts.Add(1)
-		}
-	}
-	wg.Wait()
-}
-
-// live is the life of one process.
-func (r *result) live(generator, url, out string, random *rand.Rand, end time.Time) error {
-	f, err := os.Create(out)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	process := exec.Command(generator, "new", "scru64", "--lease", url, "--realm", "torture",
-		"--node-bits", strconv.Itoa(nodeBits),
-		"--lease-window", window.String(), "--guard", guard, "--rollback", "wait", "--rate",
-		strconv.Itoa(rate), "--forever", "--create")
-	var stderr bytes.Buffer
-	process.Stdout, process.Stderr = f, &stderr
-	if err := process.Start(); err != nil {
-		return err
-	}
-	done := make(chan struct{})
-	go func() {
-		process.Wait()
-		close(done)
-	}()
-	// until reports whether the process lives on after d.
-	until := func(d time.Duration) bool {
-		select {
-		case <-done:
-			return false
-		case <-time.After(min(d, time.Until(end))):
-			return time.Now().Before(end)
-		}
-	}
-	for until(time.Duration(200+random.IntN(3000)) * time.Millisecond) {
-		switch random.IntN(4) {
-		case 0:
-			process.Process.Kill()
-			r.killed.Add(1)
-			<-done
-		case 1:
-			process.Process.Signal(syscall.SIGTERM)
-			r.ended.Add(1)
-			select {
-			case <-done:
-			case <-time.After(2 * time.Minute):
-				process.Process.Kill()
-				return errors.New("a process does not end after SIGTERM")
-			}
-		default: // longer than any deadline, or not
-			process.Process.Signal(syscall.SIGSTOP)
-			r.stopped.Add(1)
-			until(time.Duration(random.IntN(7000)) * time.Millisecond)
-			process.Process.Signal(syscall.SIGCONT)
-		}
-	}
-	process.Process.Signal(syscall.SIGCONT)
-	process.Process.Kill()
-	<-done
-	for line := range strings.Lines(stderr.String()) {
-		r.errors.Store(pattern(strings.TrimSpace(line)), true)
-	}
-	if bytes.Contains(stderr.Bytes(), []byte("panic:")) {
-		return fmt.Errorf("a process has panicked:\n%s", stderr.Bytes())
-	}
-	return nil
-}
-
-var changing = regexp.MustCompile(`[0-9a-f]{8,}|[0-9][-0-9.:TZ]*`)
-
-// pattern is a line without what differs from time to time.
-func pattern(line string) string { return changing.ReplaceAllString(line, "#") }
-
-// evaluate looks at all that was made.
-func (r *result) evaluate(t *testing.T, sortid, dir string) {
-	t.Helper()
-	paths, err := filepath.Glob(filepath.Join(dir, "*"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	type use struct { // of a node ID in a tick
-		node uint32
-		tick uint64
-		path string
-	}
-	var files []string
-	var uses []use
-	r.ids = 0
-	for _, path := range paths {
-		ids := read(t, path)
-		if len(ids) == 0 {
-			continue
-		}
-		files = append(files, path)
-		r.ids += len(ids)
-		for i, id := range ids {
-			if i > 0 && id <= ids[i-1] {
-				t.Errorf("%s: %v after %v", path, id, ids[i-1])
-			}
-			u := use{id.NodeID(nodeBits), id.Timestamp(), path}
-			if len(uses) == 0 || uses[len(uses)-1] != u {
-				uses = append(uses, u)
-			}
-		}
-	}
-	r.lives, r.hands, r.shared = len(files), 0, 0
-	slices.SortFunc(uses, func(a, b use) int {
-		return cmp.Or(cmp.Compare(a.node, b.node), cmp.Compare(a.tick, b.tick))
-	})
-	for i := 1; i < len(uses); i++ {
-		if a, b := uses[i-1], uses[i]; a.node == b.node && a.path != b.path {
-			r.hands++
-			if a.tick == b.tick {
-				r.shared++
-			}
-		}
-	}
-	if len(files) == 0 {
-		r.sound, r.verdict = true, "no IDs"
-		return
-	}
-	out, err := exec.Command(sortid, append([]string{"verify", "scru64", "--unique"},
-		files...)...).CombinedOutput()
-	r.sound, r.verdict = err == nil && r.shared == 0, string(out)
-	if before, _, ok := strings.Cut(r.verdict, "\nSources"); ok { // which are many
-		r.verdict = before
-	}
-}
-
-// read returns the IDs of a file, whose last line may be cut off and is then removed.
-func read(t *testing.T, path string) (ids []scru64.ID) {
-	t.Helper()
-	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	data = data[:bytes.LastIndexByte(data, '\n')+1]
-	if err := os.WriteFile(path, data, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	for lines := bufio.NewScanner(bytes.NewReader(data)); lines.Scan(); {
-		id, err := scru64.Parse(lines.Text())
-		if err != nil {
-			t.Fatalf("%s: %v", path, err)
-		}
-		ids = append(ids, id)
-	}
-	return ids
 }

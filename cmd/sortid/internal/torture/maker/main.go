@@ -1,0 +1,160 @@
+// Command maker makes scru64 IDs on a lease, checks each of them, and writes down the ticks that
+// it has claimed. The torture starts, stops and kills it.
+//
+// With -unfenced its lease is broken: it uses its node ID until it learns that it has lost it, like
+// a program that trusts a time-to-live. The torture must find that such makers use ticks twice.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"log"
+	"math/rand/v2"
+	"os"
+	"os/signal"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"github.com/sortid/sortid"
+	"github.com/sortid/sortid/lease"
+	"github.com/sortid/sortid/scru64"
+	"github.com/sortid/sortid/store"
+)
+
+func main() {
+	log.SetFlags(0)
+	config := lease.Config{Format: lease.SCRU64, Wait: true, Now: now}
+	url := flag.String("lease", "", "the `URL` of the store")
+	rate := flag.Int("rate", 1000, "IDs a second")
+	unfenced := flag.Bool("unfenced", false, "go on where the window of the lease ends")
+	flag.StringVar(&config.Realm, "realm", "", "the realm")
+	flag.IntVar(&config.NodeBits, "node-bits", 0, "bits of the node ID")
+	flag.DurationVar(&config.Window, "window", 0, "the window")
+	flag.Parse()
+
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
+	defer stop()
+	go stepClock()
+	if err := run(ctx, *url, *rate, *unfenced, config); err != nil && ctx.Err() == nil {
+		log.Fatal(err)
+	}
+}
+
+func run(ctx context.Context, url string, rate int, unfenced bool, config lease.Config) error {
+	s, err := store.Open(ctx, url)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	l, err := lease.Acquire(ctx, s, config)
+	if err != nil {
+		return err
+	}
+	defer l.Close(context.WithoutCancel(ctx))
+	b := &book{Lease: l, out: os.Stdout, unfenced: unfenced}
+	g, err := scru64.NewGenerator(scru64.Options{Lease: b, GeneratorOptions: sortid.GeneratorOptions{
+		Clock: now, RollbackPolicy: sortid.RollbackWait}})
+	if err != nil {
+		return err
+	}
+	const pause = 10 * time.Millisecond
+	ids := make([]scru64.ID, max(1, rate*int(pause)/int(time.Second)))
+	for next := time.Now(); ctx.Err() == nil; {
+		if err := g.FillContext(ctx, ids); err != nil {
+			if ctx.Err() == nil {
+				log.Print(err)
+			}
+			time.Sleep(pause)
+			continue
+		}
+		if err := b.check(ids); err != nil {
+			return err
+		}
+		// Catch up after a stop of up to a second.
+		if limit := time.Now().Add(-time.Second); next.Before(limit) {
+			next = limit
+		}
+		next = next.Add(pause)
+		time.Sleep(time.Until(next))
+	}
+	return b.write("end")
+}
+
+// A book is a lease that writes down each claim before its caller can use it.
+type book struct {
+	*lease.Lease
+	out      io.Writer
+	unfenced bool
+
+	made   int       // IDs that were checked
+	last   scru64.ID // the last of them
+	claims []claim   // the first one is the claim of last; the others came after it
+}
+
+type claim struct {
+	node uint32
+	tick int64
+}
+
+// ClaimTick claims a tick, and writes the tick, the node ID and its bits.
+func (b *book) ClaimTick(tick int64) (nodeID uint32, claimed int64, err error) {
+	nodeID, claimed, err = b.Lease.ClaimTick(tick)
+	if b.unfenced && errors.Is(err, lease.ErrExpired) {
+		nodeID, claimed, err = b.NodeID(), tick, nil
+	}
+	if err != nil {
+		return 0, 0, err
+	}
+	b.claims = append(b.claims, claim{nodeID, claimed})
+	return nodeID, claimed, b.write("claim", claimed, nodeID, b.NodeBits())
+}
+
+// write writes a line that begins with the time and the number of IDs checked so far. A line is
+// one write, so a kill does not cut it.
+func (b *book) write(what string, values ...any) error {
+	line := append([]any{what, time.Now().UnixNano(), b.made}, values...)
+	_, err := fmt.Fprintln(b.out, line...)
+	return err
+}
+
+// check returns an error unless the IDs rise, and each has a tick and node ID that were claimed.
+func (b *book) check(ids []scru64.ID) error {
+	for _, id := range ids {
+		if id <= b.last {
+			return fmt.Errorf("wrong ID: %v after %v", id, b.last)
+		}
+		b.last = id
+		for len(b.claims) > 0 &&
+			(b.claims[0].tick != int64(id.Timestamp()) || b.claims[0].node != id.NodeID(b.NodeBits())) {
+			b.claims = b.claims[1:]
+		}
+		if len(b.claims) == 0 {
+			return fmt.Errorf("wrong ID: %v has a tick or a node ID that was not claimed", id)
+		}
+	}
+	b.made += len(ids)
+	return nil
+}
+
+// step is how far this process's clock is from the machine's.
+var step atomic.Int64
+
+func now() time.Time { return time.Now().Add(time.Duration(step.Load())) }
+
+// stepClock sets the clock with each SIGUSR1. Every second time it is right again. The steps
+// are up to 12 s, where the lease allows 10 s.
+func stepClock() {
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, syscall.SIGUSR1)
+	for range signals {
+		if step.Load() != 0 {
+			step.Store(0)
+		} else {
+			step.Store(rand.Int64N(int64(24*time.Second)) - int64(12*time.Second))
+		}
+	}
+}

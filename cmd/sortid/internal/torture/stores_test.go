@@ -1,0 +1,292 @@
+package torture
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/sortid/sortid/testserver"
+)
+
+// makers returns a field of processes that make IDs for a store.
+func makers(name, program string, processes int, bits []int, urls ...string) *field {
+	return &field{
+		name: name, processes: processes, bits: bits, urls: urls,
+		faults: []string{kill, end, stop, step},
+		process: func(url string, bits int) *exec.Cmd {
+			return exec.Command(program, "-lease", url, "-realm", "torture",
+				"-node-bits", strconv.Itoa(bits), "-window", window.String(),
+				"-rate", strconv.Itoa(*rate))
+		},
+	}
+}
+
+// Leases from all stores at once: no tick of a node ID belongs to two processes. Each process
+// checks all of its IDs. One field has a realm that is nearly full, all have node IDs of several
+// sizes, and one leases through "sortid serve".
+func TestStores(t *testing.T) {
+	sortid, program := build(t, command), build(t, maker)
+	bolt := func() string { return "bolt:" + filepath.Join(t.TempDir(), "leases.db") }
+	sizes := []int{3, 3, 4, 4}
+	fields := []*field{
+		makers("bolt", program, 4, sizes, bolt()),
+		makers("bolt, realm nearly full", program, 6, []int{1, 2, 3, 3, 4}, bolt()),
+	}
+	for _, s := range []struct {
+		name  string
+		start func(testing.TB) *testserver.Server
+	}{
+		{"postgres", func(t testing.TB) *testserver.Server { return testserver.StartPostgres(t) }},
+		{"mysql", func(t testing.TB) *testserver.Server { return testserver.StartMySQL(t) }},
+		{"etcd", func(t testing.TB) *testserver.Server { return testserver.StartEtcd(t) }},
+		{"nats", func(t testing.TB) *testserver.Server { return testserver.StartNATS(t) }},
+		{"redis", func(t testing.TB) *testserver.Server { return testserver.StartRedis(t) }},
+	} {
+		server := s.start(t)
+		u, err := url.Parse(server.URL)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f := makers(s.name, program, 4, sizes)
+		f.proxy = newProxy(t, u.Host, rand.New(rand.NewPCG(*seed, 1<<33)), f.note)
+		u.Host = f.proxy.address
+		f.urls, f.servers = []string{u.String()}, []crasher{server}
+		fields = append(fields, f)
+	}
+	store := bolt()
+	a, b := serve(t, sortid, store), serve(t, sortid, store)
+	f := makers("sortid serve", program, 4, sizes, a.url, b.url)
+	f.servers = []crasher{a, b}
+	fields = append(fields, f)
+
+	results := map[*field]result{}
+	torture(t, fields, *duration, func(f *field, dir string) bool {
+		r := evaluate(t, f, dir)
+		results[f] = r
+		t.Logf("%v\n%v", r, f)
+		if r.twice > 0 {
+			t.Errorf("%s: %d ticks of a node ID were used twice", f.name, r.twice)
+		}
+		enough := r.ids > *rate && r.hands > 0 && (len(f.servers) == 0 || f.count(restart) > 0)
+		for _, kind := range f.faults {
+			enough = enough && f.count(kind) > 0
+		}
+		return enough && (f.proxy == nil || f.proxy.all())
+	})
+	print("Torture", fields, results)
+}
+
+// Makers with a lease that does not keep to its window use ticks twice, and that is found.
+func TestUnfenced(t *testing.T) {
+	f := makers("bolt, no fence", build(t, maker), 10, []int{3},
+		"bolt:"+filepath.Join(t.TempDir(), "leases.db"))
+	fenced := f.process
+	f.process = func(url string, bits int) *exec.Cmd {
+		cmd := fenced(url, bits)
+		cmd.Args = append(cmd.Args, "-unfenced")
+		return cmd
+	}
+	results := map[*field]result{}
+	torture(t, []*field{f}, min(*duration, time.Minute), func(f *field, dir string) bool {
+		results[f] = evaluate(t, f, dir)
+		t.Logf("%v\n%v", results[f], f)
+		return results[f].twice > 0
+	})
+	print("TortureUnfenced", []*field{f}, results)
+}
+
+// A claim is a tick of a node ID that a process claimed.
+type claim struct {
+	tick int64
+	node uint32
+	bits int
+	file int
+	slot int
+	at   time.Time
+}
+
+// overlaps reports whether the node IDs of two claims have a common part.
+func (c claim) overlaps(d claim) bool {
+	bits := min(c.bits, d.bits)
+	return c.node>>(c.bits-bits) == d.node>>(d.bits-bits)
+}
+
+// A result is what has come of a field.
+type result struct {
+	ids, ticks int
+	lives      int // processes that claimed a tick
+	hands      int // how often a node ID went from one process to another
+	twice      int // ticks in which two processes had overlapping node IDs
+	gaps       map[string][]time.Duration
+}
+
+func (r result) String() string {
+	return fmt.Sprintf("%d IDs in %d ticks, of %d processes; %d ticks used twice; node IDs changed hands %d times",
+		r.ids, r.ticks, r.lives, r.twice, r.hands)
+}
+
+// evaluate reads all claims of a field.
+func evaluate(t *testing.T, f *field, dir string) (r result) {
+	t.Helper()
+	paths, _ := files(t, dir)
+	var claims []claim
+	for i, path := range paths {
+		of, ids := read(t, path, i)
+		claims = append(claims, of...)
+		r.ids += ids
+		if len(of) > 0 {
+			r.lives++
+		}
+	}
+	r.ticks = len(claims)
+	slices.SortStableFunc(claims, func(a, b claim) int { return a.at.Compare(b.at) })
+	r.gaps = gaps(f.done, claims)
+
+	slices.SortStableFunc(claims, func(a, b claim) int { return cmp.Compare(a.tick, b.tick) })
+	holders := map[[2]int]int{}
+	for i, c := range claims {
+		for j := i - 1; j >= 0 && claims[j].tick == c.tick; j-- {
+			if claims[j].overlaps(c) {
+				r.twice++
+			}
+		}
+		key := [2]int{int(c.node), c.bits}
+		if holder, ok := holders[key]; ok && holder != c.file {
+			r.hands++
+		}
+		holders[key] = c.file
+	}
+	return r
+}
+
+// read returns the claims of a process, and how many IDs it made and checked. IDs after the last
+// line of a process that was killed are not counted, but their ticks are.
+func read(t *testing.T, path string, file int) (claims []claim, ids int) {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	slot, _, _ := strings.Cut(filepath.Base(path), "-")
+	c := claim{file: file}
+	if c.slot, err = strconv.Atoi(slot); err != nil {
+		t.Fatal(err)
+	}
+	for lines := bufio.NewScanner(bytes.NewReader(data)); lines.Scan(); {
+		var what string
+		var at int64
+		n, err := fmt.Sscan(lines.Text(), &what, &at, &ids, &c.tick, &c.node, &c.bits)
+		if what == "end" && n == 3 {
+			continue
+		}
+		c.at = time.Unix(0, at)
+		switch {
+		case err != nil || what != "claim":
+			t.Fatalf("%s: the line %q", path, lines.Text())
+		case len(claims) > 0 && c.tick <= claims[len(claims)-1].tick:
+			t.Errorf("%s: tick %d was claimed after tick %d", path, c.tick, claims[len(claims)-1].tick)
+		}
+		claims = append(claims, c)
+	}
+	return claims, ids
+}
+
+// gaps returns, for each kind of fault, how long it took from its end until a process that it had
+// hit claimed a tick again. Processes that another fault hit before that do not count.
+func gaps(faults []fault, claims []claim) map[string][]time.Duration {
+	slots := map[int][]time.Time{}
+	for _, c := range claims {
+		slots[c.slot] = append(slots[c.slot], c.at)
+	}
+	gaps := map[string][]time.Duration{}
+	for slot, times := range slots {
+		hits := slices.DeleteFunc(slices.Clone(faults), func(f fault) bool {
+			return f.slot != slot && f.slot != all
+		})
+		slices.SortFunc(hits, func(a, b fault) int { return a.over.Compare(b.over) })
+		for i, hit := range hits {
+			at, _ := slices.BinarySearchFunc(times, hit.over, time.Time.Compare)
+			if at == len(times) || i+1 < len(hits) && hits[i+1].over.Before(times[at]) {
+				continue
+			}
+			gaps[hit.kind] = append(gaps[hit.kind], times[at].Sub(hit.over))
+		}
+	}
+	return gaps
+}
+
+// print prints the results as Go's benchmarks do, for the document about them.
+func print(benchmark string, fields []*field, results map[*field]result) {
+	gaps := map[string][]time.Duration{}
+	count := map[string]int{}
+	for _, f := range fields {
+		r := results[f]
+		fmt.Printf("Benchmark%s/%s 1 %d IDs %d ticks %d processes %d hands %d twice\n",
+			benchmark, url.PathEscape(f.name), r.ids, r.ticks, r.lives, r.hands, r.twice)
+		for _, kind := range kinds {
+			count[kind] += f.count(kind)
+			gaps[kind] = append(gaps[kind], r.gaps[kind]...)
+		}
+	}
+	for _, kind := range kinds {
+		of := gaps[kind]
+		if slices.Sort(of); len(of) > 0 {
+			at := func(part float64) float64 { return of[int(part*float64(len(of)-1))].Seconds() }
+			fmt.Printf("Benchmark%sFault/%s 1 %d faults %.2f s/half %.2f s/p99 %.2f s/longest\n",
+				benchmark, url.PathEscape(kind), count[kind], at(0.5), at(0.99), at(1))
+		}
+	}
+	fmt.Printf("Benchmark%sTime/stores 1 %.0f s\n", benchmark, duration.Seconds())
+}
+
+// A server is "sortid serve" in a process, at an address that stays.
+type server struct {
+	t                  *testing.T
+	sortid, store, url string
+	process            *exec.Cmd
+}
+
+func serve(t *testing.T, sortid, store string) *server {
+	t.Helper()
+	s := &server{t: t, sortid: sortid, store: store, url: fmt.Sprint("http://127.0.0.1:",
+		testserver.FreePort(t))}
+	s.Start()
+	t.Cleanup(s.Stop)
+	return s
+}
+
+// Start starts the server and waits until it serves.
+func (s *server) Start() {
+	s.process = exec.Command(s.sortid, "serve", "--listen", strings.TrimPrefix(s.url, "http://"),
+		"--store", s.store, "--create")
+	if err := s.process.Start(); err != nil {
+		s.t.Error(err)
+		return
+	}
+	for range 12000 {
+		if resp, err := http.Get(s.url + "/healthz"); err == nil {
+			resp.Body.Close()
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	s.t.Error("a server does not serve")
+}
+
+// Stop kills the server.
+func (s *server) Stop() {
+	s.process.Process.Kill()
+	s.process.Wait()
+}
