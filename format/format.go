@@ -261,6 +261,11 @@ func (f *Format) Generates() bool { return f.newGenerator != nil }
 // HasTime reports whether IDs of the format carry a time.
 func (f *Format) HasTime() bool { return f.Tick != 0 }
 
+// Prefixed reports whether the texts begin with a prefix that is no part of what orders the IDs.
+func (f *Format) Prefixed() bool {
+	return f.Prefix != nil || len(f.Groups) > 1 && f.Groups[1].Before == "_"
+}
+
 // Timed returns the format that the time and the fields of the IDs follow: f itself, or the format
 // of the IDs within these IDs. It returns nil if they carry no time.
 func (f *Format) Timed() *Format {

@@ -60,6 +60,9 @@ where the column compares bytes: in PostgreSQL with COLLATE "C".`,
 				return exit.Usagef("--%s goes with -o sql", name)
 			}
 		}
+		if inner := s.Timed(); inner != nil { // a TypeID is a UUID where it is no text
+			s = inner
+		}
 		now := time.Now()
 		r, err := times.Read(now, s)
 		switch {
@@ -116,15 +119,27 @@ func boundsEncoding(s *format.Format, e format.Encoding) (format.Encoding, error
 		return "", exit.Usagef(
 			"the texts of %s do not sort by time, so no two of them bound a range; "+
 				"its integers do: -o int", s.Name)
+	case e == format.Text && s.Prefixed():
+		return "", exit.Usagef(
+			"the texts of %s begin with a prefix, so no two of them bound a range", s.Name)
 	case e == "":
-		if e = s.Encodings[0]; e == format.Text && !s.TextSorts {
-			e = format.Int
-		}
+		e = sortedEncoding(s)
 	}
 	if err := s.CheckEncoding(e); err != nil {
 		return "", exit.Usage(err)
 	}
 	return e, nil
+}
+
+// sortedEncoding returns the first encoding whose IDs are in order of time.
+func sortedEncoding(s *format.Format) format.Encoding {
+	switch {
+	case s.Encodings[0] == format.Text && !s.TextSorts:
+		return format.Int
+	case s.Prefixed() && len(s.Encodings) > 1:
+		return s.Encodings[1]
+	}
+	return s.Encodings[0]
 }
 
 // condition returns the SQL condition for a column's IDs in [first, end), and in which encoding the
@@ -138,9 +153,8 @@ func condition(s *format.Format, column, as string, first, end format.ID) (
 	encoding, quoted := format.Encoding(as), "'%s'"
 	switch as {
 	case "":
-		encoding = s.Encodings[0]
-		number := s.Bits == 64 && s.HasEncoding(format.Int)
-		if number || encoding == format.Text && !s.TextSorts {
+		encoding = sortedEncoding(s)
+		if s.Bits == 64 && s.HasEncoding(format.Int) {
 			encoding = format.Int
 		}
 	case "bytea":
@@ -153,6 +167,10 @@ func condition(s *format.Format, column, as string, first, end format.ID) (
 				"the texts of %s do not sort by time, so no condition on them "+
 					"tells a range; its integers do: --as int", s.Name)
 		}
+	}
+	if encoding == format.Text && s.Prefixed() {
+		return "", "", fmt.Errorf("the texts of %s begin with a prefix, so no condition on them "+
+			"tells a range", s.Name)
 	}
 	if encoding == format.Int {
 		quoted = "%s"
