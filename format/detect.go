@@ -141,7 +141,7 @@ func newWays(formats []*Format) (w ways) {
 			case UUID:
 				add(uuidtext.Len, f, e)
 			case Hex:
-				add(f.Bits/4, f, e)
+				add(2*f.Size, f, e)
 			case Int:
 				for n := range f.digits {
 					add(n+1, f, e)

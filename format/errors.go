@@ -58,17 +58,20 @@ type OptionError struct {
 // LeaseOption stands for [Options.Lease] in an [OptionError].
 const LeaseOption = "lease"
 
-func (e *OptionError) Error() string {
-	text := e.Option
+func (e *OptionError) Error() string { return e.Text("") }
+
+// Text returns the error with a mark before the names of options, such as the hyphens of flags.
+func (e *OptionError) Text(mark string) string {
+	text := mark + e.Option
 	if e.Value != "" {
 		text += fmt.Sprintf(" %q", e.Value)
 	}
 	if e.Other != "" {
-		text += " and " + e.Other
+		text += " and " + mark + e.Other
 	}
 	text += ": " + e.Err.Error()
 	if e.Instead != "" {
-		text += "; use " + e.Instead
+		text += "; use " + mark + e.Instead
 	}
 	return text
 }

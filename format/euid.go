@@ -70,35 +70,35 @@ func euidFormat() *Format {
 
 		alphabet: classCrockford,
 		letters:  classUpper,
-		parse: func(s string) (words, error) {
+		parse: func(s string) (Words, error) {
 			id, err := euid.Parse(s)
 			return euidWords(id), err
 		},
-		unmarshal: func(b []byte) (words, bool, error) {
+		unmarshal: func(b []byte) (Words, bool, error) {
 			var id euid.ID
 			if err := id.UnmarshalText(b); err != nil {
-				return words{}, false, err
+				return Words{}, false, err
 			}
 			return euidWords(id), !hasSmall(b) && !bytes.ContainsAny(b, "OIL"), nil
 		},
-		appendText: func(b []byte, w words) []byte {
+		appendText: func(b []byte, w Words) []byte {
 			b, _ = euidID(w).AppendText(b)
 			return b
 		},
-		check: func(words) error { return nil },
-		first: func(t time.Time) words { return euidWords(euid.First(t)) },
+		check: func(Words) error { return nil },
+		first: func(t time.Time) Words { return euidWords(euid.First(t)) },
 		max:   euidWords(euid.Max),
 
 		newGenerator: newEUID,
 	}
 }
 
-func euidWords(id euid.ID) words {
+func euidWords(id euid.ID) Words {
 	hi, lo := id.Uint128()
-	return words{0, hi, lo}
+	return Words{0, hi, lo}
 }
 
-func euidID(w words) euid.ID { return euid.FromUint128(w[1], w[2]) }
+func euidID(w Words) euid.ID { return euid.FromUint128(w[1], w[2]) }
 
 func euidTexts(b []byte, ids []euid.ID, sep byte) []byte {
 	for i := range ids {

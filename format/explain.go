@@ -153,7 +153,7 @@ func damaged(text string, now time.Time) *ReadError {
 		case Int:
 			continue
 		case Hex:
-			one[0] = f.Bits / 4
+			one[0] = 2 * f.Size
 			fallthrough
 		case UUID:
 			lengths = one[:]

@@ -21,6 +21,7 @@ import (
 
 	"github.com/sortid/sortid/internal/clock"
 	"github.com/sortid/sortid/lease"
+	"github.com/sortid/sortid/typed"
 )
 
 // A Format describes a format of IDs. There is one for each, so pointers may be compared. Do
@@ -32,8 +33,9 @@ type Format struct {
 	Summary string // What it is, in a few words.
 	Source  string // Its document: the title, the address, or both.
 
-	Bits   int     // Of the integer that an ID is, a multiple of 8.
-	Layout []Field // From the most significant bit to the least; widths add up to Bits.
+	Bits   int     // How many an ID has.
+	Size   int     // The bytes of the integer that an ID is.
+	Layout []Field // Of the integer, from the most significant bit to the least.
 
 	// The text.
 	Encodings   []Encoding // That the IDs have, their text first.
@@ -81,16 +83,17 @@ type Format struct {
 	alphabet class // Of the text.
 	letters  class // The case in which the format writes letters, 0 for both.
 
-	parse func(string) (words, error)
+	parse func(string) (Words, error)
 	// unmarshal does what parse does, and tells whether the text is the one that is written.
-	unmarshal func([]byte) (w words, canonical bool, err error)
+	unmarshal func([]byte) (w Words, canonical bool, err error)
 	// appendLines does what calling unmarshal for each line does; nil: there is no faster way.
-	appendLines func([]words, []byte) []words
-	appendText  func([]byte, words) []byte
-	check       func(words) error // Whether an integer as wide as Bits is an ID.
-	first       func(time.Time) words
-	max         words
+	appendLines func([]Words, []byte) []Words
+	appendText  func([]byte, Words) []byte
+	check       func(Words) error // Whether an integer as wide as Bits is an ID.
+	first       func(time.Time) Words
+	max         Words
 	within      []*Format // The formats of the IDs within these IDs, which tell the time.
+	usual       *Format   // The one of these that generators put there; its IDs are in order.
 
 	usages func(f *Format, nodeBits int) []Usage // Nil: one, which is Layout.
 
@@ -173,14 +176,6 @@ const (
 	KindFixed   Kind = "fixed" // the same in all IDs of the format
 )
 
-// Width returns how many bits an ID has, without the zeros at the front of the integer.
-func (f *Format) Width() int {
-	if first := f.Layout[0]; first.Kind == KindZero {
-		return f.Bits - first.Bits
-	}
-	return f.Bits
-}
-
 // A Field is a row of bits in a layout.
 type Field struct {
 	Name    string `json:"name"` // as the format's document has it; empty for bits that are always zero
@@ -261,11 +256,6 @@ func (f *Format) Generates() bool { return f.newGenerator != nil }
 // HasTime reports whether IDs of the format carry a time.
 func (f *Format) HasTime() bool { return f.Tick != 0 }
 
-// Prefixed reports whether the texts begin with a prefix that is no part of what orders the IDs.
-func (f *Format) Prefixed() bool {
-	return f.Prefix != nil || len(f.Groups) > 1 && f.Groups[1].Before == "_"
-}
-
 // Timed returns the format that the time and the fields of the IDs follow: f itself, or the format
 // of the IDs within these IDs. It returns nil if they carry no time.
 func (f *Format) Timed() *Format {
@@ -280,7 +270,7 @@ func (f *Format) Timed() *Format {
 
 // newFormat completes a description: what follows from the rest is not written down.
 func newFormat(f *Format) *Format {
-	place(f.Layout)
+	f.Size = place(f.Layout) / 8
 	if f.Encodings == nil {
 		f.Encodings = []Encoding{Text, Hex, Int}
 		if f.Bits == 128 {
@@ -313,13 +303,14 @@ func newFormat(f *Format) *Format {
 	return f
 }
 
-// place fills in where the fields are, given their widths.
-func place(layout []Field) {
+// place fills in where the fields are, given their widths, and returns the sum of these.
+func place(layout []Field) int {
 	low := 0
 	for i := len(layout) - 1; i >= 0; i-- {
 		layout[i].Low = low
 		low += layout[i].Bits
 	}
+	return low
 }
 
 // Lookup returns the format of ours of a name, in either case. The error is an [UnknownError].
@@ -378,8 +369,12 @@ func (f *Format) CheckTime(t time.Time) error {
 // Bounds returns the smallest ID of from's tick, and the smallest ID of to's tick. The time
 // range has the IDs from the first up to, but not including, the second. It returns a
 // [TimeError] for a time that no ID can show, and another error if the range is empty or IDs are
-// not in order of time.
+// not in order of time. The bounds of TypeIDs hold for UUIDs of version 7 in them.
 func (f *Format) Bounds(from, to time.Time) (first, end ID, err error) {
+	if f.usual != nil {
+		first, end, err = f.usual.Bounds(from, to)
+		return ID{f, first.words}, ID{f, end.words}, err
+	}
 	if f.first == nil {
 		return ID{}, ID{}, fmt.Errorf(
 			"%s: IDs are not in order of time, so no two of them bound a range", f.Name)
@@ -401,6 +396,19 @@ func (f *Format) Bounds(from, to time.Time) (first, end ID, err error) {
 			f.Name, FormatTime(from), FormatTime(to), f.Tick)
 	}
 	return first, end, nil
+}
+
+// CheckPrefix returns an error if no ID of the format has the prefix, without its underscore.
+func (f *Format) CheckPrefix(prefix string) error {
+	switch {
+	case f.Prefix != nil && !f.Prefix.allows(prefix):
+		return fmt.Errorf("%q is no prefix of %s IDs, such as %s", prefix, f.Name, f.Example)
+	case f.Prefix == nil && !f.Generates():
+		return fmt.Errorf("%s IDs have no prefix", f.Name)
+	case f.Prefix == nil:
+		return typed.CheckPrefix(prefix)
+	}
+	return nil
 }
 
 // TimeLayout is how times are shown: RFC 3339 in UTC to the millisecond.
@@ -426,7 +434,7 @@ func (f *Format) Lengths() string {
 		words[i] = strconv.Itoa(n)
 	}
 	if f.HexText {
-		words = append(words, strconv.Itoa(f.Bits/4))
+		words = append(words, strconv.Itoa(2*f.Size))
 	}
 	return list(words, "or")
 }

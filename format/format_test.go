@@ -31,7 +31,7 @@ func TestTable(t *testing.T) {
 			t.Errorf("two formats %s", s.Name)
 		}
 		names[s.Name] = true
-		low, fields := s.Bits, map[string]bool{}
+		low, fields := 8*s.Size, map[string]bool{}
 		for _, f := range s.Layout {
 			low -= f.Bits
 			if f.Low != low {
@@ -222,7 +222,7 @@ func TestVectors(t *testing.T) {
 
 func TestBadEncodings(t *testing.T) {
 	for _, s := range Ours() {
-		full := strings.Repeat("f", s.Bits/4)
+		full := strings.Repeat("f", 2*s.Size)
 		over := new(big.Int).Add(s.Max().Big(), big.NewInt(1)).String()
 		for _, c := range []struct {
 			encoding Encoding
@@ -254,18 +254,38 @@ func TestBadEncodings(t *testing.T) {
 		if id, err := s.ParseAs(Int, "000"+max); err != nil || id != s.Max() {
 			t.Errorf("%s: the largest integer with leading zeros: %v, %v", s.Name, id, err)
 		}
-		if _, err := s.FromBytes(make([]byte, s.Bits/8+1)); !errors.Is(err, ErrEncoding) {
+		if _, err := s.FromBytes(make([]byte, s.Size+1)); !errors.Is(err, ErrEncoding) {
 			t.Errorf("%s: FromBytes of one byte too many: %v", s.Name, err)
 		}
-		if s.Bits == 64 {
+		if s.Size == 8 {
 			if id, err := s.FromBytes(bytes.Repeat([]byte{0xff}, 8)); err == nil {
 				t.Errorf("%s: FromBytes of an integer above the largest: %v", s.Name, id)
 			}
 			if _, err := s.ParseAs(UUID, "017fef39-c264-1ba5-6a94-83188841e05a"); !errors.Is(err,
 				ErrEncoding) ||
-				!strings.Contains(err.Error(), fmt.Sprint(s.Width(), " bits")) {
+				!strings.Contains(err.Error(), fmt.Sprint(s.Bits, " bits")) {
 				t.Errorf("%s: ParseAs UUID: %v", s.Name, err)
 			}
+		}
+	}
+}
+
+// An ID that is written in an encoding that it does not have is a mistake of the program.
+func TestMissingEncoding(t *testing.T) {
+	for _, f := range All() {
+		for _, e := range []Encoding{Text, UUID, "json"} {
+			if f.HasEncoding(e) || e == UUID && f.Bits == 128 {
+				continue
+			}
+			func() {
+				want := fmt.Sprintf("format: %s IDs have no encoding %q", f.Name, e)
+				defer func() {
+					if got := recover(); got != want {
+						t.Errorf("%v, want %s", got, want)
+					}
+				}()
+				_ = f.Max().In(e)
+			}()
 		}
 	}
 }

@@ -232,7 +232,7 @@ type source[T any] interface {
 type generator[T any] struct {
 	format *Format
 	source source[T]
-	words  func(T) words
+	words  func(T) Words
 	// texts appends the IDs' texts, in a loop of the adapter's own: a call by way of a
 	// function value for each ID would cost as much as the ID.
 	texts func(b []byte, ids []T, sep byte) []byte

@@ -19,7 +19,7 @@ import (
 // no format, and has no methods to call but IsZero, Format and String.
 type ID struct {
 	format *Format
-	words  words
+	words  Words
 }
 
 // An Encoding is a way to write an ID.
@@ -62,24 +62,24 @@ func (id ID) appendBytes(b []byte) []byte {
 	for i, w := range id.words {
 		binary.BigEndian.PutUint64(full[8*i:], w)
 	}
-	return append(b, full[24-id.format.Bits/8:]...)
+	return append(b, full[24-id.format.Size:]...)
 }
 
 // FromBytes returns the ID of its bytes in big-endian order.
 func (f *Format) FromBytes(b []byte) (ID, error) {
-	if len(b) != f.Bits/8 {
-		return ID{}, kindErrorf(ErrEncoding, "%s: %d bytes, want %d", f.Name, len(b), f.Bits/8)
+	if len(b) != f.Size {
+		return ID{}, kindErrorf(ErrEncoding, "%s: %d bytes, want %d", f.Name, len(b), f.Size)
 	}
 	var full [24]byte
 	copy(full[24-len(b):], b)
-	return f.FromWords(words{
+	return f.FromWords(Words{
 		binary.BigEndian.Uint64(full[0:]), binary.BigEndian.Uint64(full[8:]),
 		binary.BigEndian.Uint64(full[16:]),
 	})
 }
 
 // id makes an ID of what an adapter returned.
-func (f *Format) id(w words, err error) (ID, error) {
+func (f *Format) id(w Words, err error) (ID, error) {
 	if err != nil {
 		return ID{}, err
 	}
@@ -97,11 +97,14 @@ func (id ID) String() string {
 // In returns the ID in an encoding that its format has.
 func (id ID) In(e Encoding) string { return string(id.Append(nil, e)) }
 
-// Append appends the ID in an encoding that its format has to b; see [Format.HasEncoding].
+// Append appends the ID in an encoding that its format has to b; see [Format.HasEncoding]. It
+// panics for a text or UUID that the ID does not have.
 func (id ID) Append(b []byte, e Encoding) []byte {
 	switch e {
 	case Text:
-		return id.format.appendText(b, id.words)
+		if id.format.appendText != nil {
+			return id.format.appendText(b, id.words)
+		}
 	case Hex:
 		var raw [20]byte
 		return hex.AppendEncode(b, id.appendBytes(raw[:0]))
@@ -128,7 +131,7 @@ func (f *Format) CheckEncoding(e Encoding) error {
 	}
 	why := ""
 	if e == UUID && f.Bits != 128 {
-		why = fmt.Sprintf("have %d bits, so they ", f.Width())
+		why = fmt.Sprintf("have %d bits, so they ", f.Bits)
 	}
 	return kindErrorf(ErrEncoding, "%s IDs %shave no encoding %q; their encodings are %s",
 		f.Name, why, e, list(names, "and"))
@@ -189,7 +192,7 @@ func (f *Format) encodingOf(text string) Encoding {
 	case f.hasTextLength(len(text)):
 	case len(text) == uuidtext.Len && f.HasEncoding(UUID):
 		return UUID
-	case len(text) == f.Bits/4 && c&classHex != 0 && f.HasEncoding(Hex):
+	case len(text) == 2*f.Size && c&classHex != 0 && f.HasEncoding(Hex):
 		return Hex
 	case c&classDecimal != 0:
 		return Int
@@ -201,7 +204,7 @@ func (f *Format) hasTextLength(n int) bool { return slices.Contains(f.TextLength
 
 func (f *Format) parseHex(text string) (ID, error) {
 	var raw [20]byte
-	if want := f.Bits / 4; len(text) != want {
+	if want := 2 * f.Size; len(text) != want {
 		return ID{}, f.inputError(
 			text, fmt.Sprintf("%d characters; the hexadecimal encoding has %d", len(text), want))
 	}
@@ -235,7 +238,7 @@ func (f *Format) parseInt(text string) (ID, error) {
 	if text == "" {
 		return ID{}, f.inputError(text, "it is empty; an integer has decimal digits")
 	}
-	var w words
+	var w Words
 	for i := 0; i < len(text); {
 		// Nineteen digits at a time fit a word.
 		part, scale := uint64(0), uint64(1)
@@ -268,7 +271,7 @@ func (f *Format) inputError(input, reason string) error {
 const ten19 = 10_000_000_000_000_000_000 // the largest power of ten in a word
 
 // appendInt appends the integer in decimal.
-func (w words) appendInt(b []byte) []byte {
+func (w Words) appendInt(b []byte) []byte {
 	var parts [3]uint64 // of 19 digits, the lowest first: 160 bits have at most 49
 	n := 0
 	for w[0]|w[1] != 0 {
@@ -336,7 +339,7 @@ func (v Value) Append(b []byte) []byte {
 	if v.high == 0 {
 		return strconv.AppendUint(b, v.low, 10)
 	}
-	return words{0, v.high, v.low}.appendInt(b)
+	return Words{0, v.high, v.low}.appendInt(b)
 }
 
 // String returns the content as a decimal integer.

@@ -33,7 +33,7 @@ func (f *Format) ReadLine(text []byte) (w Words, e Encoding, canonical bool, err
 		c, err = f.Read(string(text))
 		id, e, typed = c.ID, c.Encoding, c.Prefix
 	}
-	if e == Text && typed == "" && len(text) == f.Bits/4 && f.HasEncoding(Hex) { // hexadecimal digits with one mistake, say
+	if e == Text && typed == "" && len(text) == 2*f.Size && f.HasEncoding(Hex) { // hexadecimal digits with one mistake, say
 		e = Hex
 		id, err = f.ParseAs(Hex, string(text))
 	}
@@ -96,10 +96,10 @@ func (f *Format) readBytes(text []byte, e Encoding) (w Words, ok bool) {
 		}
 	} else {
 		text, _ = CutHexPrefix(text)
-		if len(text) != f.Bits/4 {
+		if len(text) != 2*f.Size {
 			return Words{}, false
 		}
-		if _, err := hex.Decode(raw[24-f.Bits/8:], text); err != nil {
+		if _, err := hex.Decode(raw[24-f.Size:], text); err != nil {
 			return Words{}, false
 		}
 	}

@@ -26,7 +26,7 @@ type numerals struct {
 type group struct {
 	Group
 	values [256]uint8 // of the digits; noDigit for others
-	limit  words      // the largest value
+	limit  Words      // the largest value
 }
 
 const noDigit = 0xff
@@ -69,7 +69,7 @@ func newNumerals(f *Format) *numerals {
 const blank = " "
 
 // max returns the largest ID that has a text.
-func (n *numerals) max() (w words) {
+func (n *numerals) max() (w Words) {
 	for i := range n.groups {
 		w = w.or(n.groups[i].limit.shift(n.groups[i].Low))
 	}
@@ -92,7 +92,7 @@ func (n *numerals) alphabet() class {
 }
 
 // check returns an error for an integer that has no text.
-func (n *numerals) check(w words) error {
+func (n *numerals) check(w Words) error {
 	for i := range n.groups {
 		if g := &n.groups[i]; g.of(w).Compare(g.limit) > 0 {
 			return ErrLayout
@@ -107,21 +107,21 @@ func (n *numerals) check(w words) error {
 	return nil
 }
 
-func (g *group) of(w words) words { return w.shift(-g.Low).and(ones(g.Bits)) }
+func (g *group) of(w Words) Words { return w.shift(-g.Low).and(ones(g.Bits)) }
 
-func (n *numerals) parse(text string) (w words, err error) {
+func (n *numerals) parse(text string) (w Words, err error) {
 	f := n.format
 	_, rest := f.cutPrefix(text)
 	if !f.hasTextLength(len(rest)) {
-		return words{}, f.inputError(text, fmt.Sprintf("want %s", f.Alphabet))
+		return Words{}, f.inputError(text, fmt.Sprintf("want %s", f.Alphabet))
 	}
 	if f.CheckSuffix != "" {
 		bare, err := cutBech32(text)
 		if err != nil {
-			return words{}, f.inputError(text, err.Error())
+			return Words{}, f.inputError(text, err.Error())
 		}
 		if _, rest = f.cutPrefix(bare); len(rest) != n.length {
-			return words{}, f.inputError(text, fmt.Sprintf("want %s", f.Alphabet))
+			return Words{}, f.inputError(text, fmt.Sprintf("want %s", f.Alphabet))
 		}
 		text = bare
 	}
@@ -132,27 +132,27 @@ func (n *numerals) parse(text string) (w words, err error) {
 	for i := range n.groups {
 		g := &n.groups[i]
 		if !strings.HasPrefix(text[at:], g.Before) {
-			return words{}, &symbolError{f, text, at}
+			return Words{}, &symbolError{f, text, at}
 		}
 		at += len(g.Before)
-		var v words
+		var v Words
 		for last := at + g.Digits; at < last; at++ {
 			digit := g.values[text[at]]
 			if digit == noDigit || digit == 0 && at < end && g.Symbols[0] == blank[0] {
-				return words{}, &symbolError{f, text, at}
+				return Words{}, &symbolError{f, text, at}
 			}
 			v.timesPlus(uint64(len(g.Symbols)), uint64(digit))
 		}
 		placed := v.shift(g.Low)
 		if v.Compare(g.limit) > 0 || placed.shift(-g.Low) != v {
-			return words{}, f.inputError(text, "it has more bits than an ID")
+			return Words{}, f.inputError(text, "it has more bits than an ID")
 		}
 		w = w.or(placed)
 	}
 	return w, f.check(w)
 }
 
-func (n *numerals) append(b []byte, w words) []byte {
+func (n *numerals) append(b []byte, w Words) []byte {
 	var buf [64]byte
 	for i := range n.groups {
 		g := &n.groups[i]
@@ -185,7 +185,7 @@ func (e *symbolError) Error() string {
 func (e *symbolError) Is(target error) bool { return target == ErrEncoding }
 
 // timesPlus multiplies the integer and adds to it; what has more bits is lost.
-func (w *words) timesPlus(factor, carry uint64) {
+func (w *Words) timesPlus(factor, carry uint64) {
 	for j := 2; j >= 0; j-- {
 		high, low := bits.Mul64(w[j], factor)
 		low, over := bits.Add64(low, carry, 0)
@@ -194,7 +194,7 @@ func (w *words) timesPlus(factor, carry uint64) {
 }
 
 // shift shifts left, or right if n is below 0, by less than 192 bits.
-func (w words) shift(n int) (s words) {
+func (w Words) shift(n int) (s Words) {
 	switch {
 	case n == 0:
 		return w
@@ -217,8 +217,8 @@ func (w words) shift(n int) (s words) {
 	return s
 }
 
-func (w words) or(v words) words  { return words{w[0] | v[0], w[1] | v[1], w[2] | v[2]} }
-func (w words) and(v words) words { return words{w[0] & v[0], w[1] & v[1], w[2] & v[2]} }
+func (w Words) or(v Words) Words  { return Words{w[0] | v[0], w[1] | v[1], w[2] | v[2]} }
+func (w Words) and(v Words) Words { return Words{w[0] & v[0], w[1] & v[1], w[2] & v[2]} }
 
 // ones returns an integer of n bits that are all 1.
-func ones(n int) words { return words{^uint64(0), ^uint64(0), ^uint64(0)}.shift(n - 192) }
+func ones(n int) Words { return Words{^uint64(0), ^uint64(0), ^uint64(0)}.shift(n - 192) }

@@ -35,17 +35,17 @@ func other(f *Format) *Format {
 	if f.Encodings == nil {
 		f.Encodings = []Encoding{Text}
 	}
-	var mask, fixed words // which bits are the same in all IDs, and what they are
+	var mask, fixed Words // which bits are the same in all IDs, and what they are
 	place(f.Layout)
 	for _, field := range f.Layout {
 		if field.Kind == KindFixed || field.Kind == KindZero {
 			bits := ones(field.Bits)
 			mask = mask.or(bits.shift(field.Low))
-			fixed = fixed.or(words{0, 0, field.Value}.and(bits).shift(field.Low))
+			fixed = fixed.or(Words{0, 0, field.Value}.and(bits).shift(field.Low))
 		}
 	}
 	f.max = ones(f.Bits)
-	check := func(words) error { return nil }
+	check := func(Words) error { return nil }
 	if f.Symbols != "" {
 		n := newNumerals(f)
 		if f.TextLengths == nil {
@@ -60,15 +60,15 @@ func other(f *Format) *Format {
 	for i := range f.max {
 		f.max[i] = f.max[i]&^mask[i] | fixed[i]
 	}
-	f.check = func(w words) error {
+	f.check = func(w Words) error {
 		if w.and(mask) != fixed {
 			return ErrLayout
 		}
 		return check(w)
 	}
 	if f.HasTime() && f.inOrder() {
-		f.first = func(t time.Time) words {
-			w, ticks := fixed, words{0, 0, f.ticks(t)}
+		f.first = func(t time.Time) Words {
+			w, ticks := fixed, Words{0, 0, f.ticks(t)}
 			for _, field := range f.timestamp {
 				w = w.or(ticks.shift(-field.Shift).and(ones(field.Bits)).shift(field.Low))
 			}

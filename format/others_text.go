@@ -107,7 +107,7 @@ var sortable = []*Format{
 		Symbols:  strings.ToLower(crockford), TextLengths: []int{26}, TextSorts: true,
 		Prefix:  &Prefix{Symbols: lower + "_", Min: 1, Max: 63},
 		Example: "user_01h455vb4pex5vsknk084sn02q",
-		within:  versions,
+		within:  versions, usual: UUIDv7,
 	}),
 	other(&Format{
 		Name: "upid", Title: "UPID",
@@ -122,7 +122,7 @@ var sortable = []*Format{
 		},
 		Encodings: []Encoding{Text, UUID, Hex}, Guess: []Encoding{Text},
 		Alphabet: "a prefix of 4 characters and 22 Base32 symbols",
-		Symbols:  sorted32, TextSorts: true,
+		Symbols:  sorted32,
 		Groups: []Group{
 			{Digits: 4, Bits: 20, Low: 4},
 			{Before: "_", Digits: 8, Bits: 40, Low: 88},

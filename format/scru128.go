@@ -58,37 +58,37 @@ func scru128Format() *Format {
 
 		alphabet: classBase36,
 		letters:  classLower,
-		parse: func(s string) (words, error) {
+		parse: func(s string) (Words, error) {
 			id, err := scru128.Parse(s)
 			return scru128Words(id), err
 		},
-		unmarshal: func(b []byte) (words, bool, error) {
+		unmarshal: func(b []byte) (Words, bool, error) {
 			var id scru128.ID
 			if err := id.UnmarshalText(b); err != nil {
-				return words{}, false, err
+				return Words{}, false, err
 			}
 			return scru128Words(id), !hasCapital(b), nil
 		},
 		appendLines: scru128Lines,
-		appendText: func(b []byte, w words) []byte {
+		appendText: func(b []byte, w Words) []byte {
 			b, _ = scru128.FromUint128(w[1], w[2]).AppendText(b)
 			return b
 		},
-		check: func(words) error { return nil },
-		first: func(t time.Time) words { return scru128Words(scru128.First(t)) },
+		check: func(Words) error { return nil },
+		first: func(t time.Time) Words { return scru128Words(scru128.First(t)) },
 		max:   scru128Words(scru128.Max),
 
 		newGenerator: newSCRU128,
 	}
 }
 
-func scru128Words(id scru128.ID) words {
+func scru128Words(id scru128.ID) Words {
 	hi, lo := id.Uint128()
-	return words{0, hi, lo}
+	return Words{0, hi, lo}
 }
 
 // scru128Lines reads IDs in order faster than one by one.
-func scru128Lines(list []words, text []byte) []words {
+func scru128Lines(list []Words, text []byte) []Words {
 	const length = scru128.TextLen
 	var s base36.Sequence128
 	for len(text) > length && text[length] == '\n' {

@@ -61,38 +61,38 @@ func scru160Format() *Format {
 
 		alphabet: classBase32hex,
 		letters:  classUpper,
-		parse: func(s string) (words, error) {
+		parse: func(s string) (Words, error) {
 			id, err := scru160.Parse(s)
 			return scru160Words(id), err
 		},
-		unmarshal: func(b []byte) (words, bool, error) {
+		unmarshal: func(b []byte) (Words, bool, error) {
 			if len(b) == scru160.HexLen { // another encoding
-				return words{}, false, sortid.ErrLength
+				return Words{}, false, sortid.ErrLength
 			}
 			var id scru160.ID
 			if err := id.UnmarshalText(b); err != nil {
-				return words{}, false, err
+				return Words{}, false, err
 			}
 			return scru160Words(id), !hasSmall(b), nil
 		},
-		appendText: func(b []byte, w words) []byte {
+		appendText: func(b []byte, w Words) []byte {
 			b, _ = scru160ID(w).AppendText(b)
 			return b
 		},
-		check: func(words) error { return nil },
-		first: func(t time.Time) words { return scru160Words(scru160.First(t)) },
+		check: func(Words) error { return nil },
+		first: func(t time.Time) Words { return scru160Words(scru160.First(t)) },
 		max:   scru160Words(scru160.Max),
 
 		newGenerator: newSCRU160,
 	}
 }
 
-func scru160Words(id scru160.ID) words {
-	return words{uint64(binary.BigEndian.Uint32(id[:])), binary.BigEndian.Uint64(id[4:]),
+func scru160Words(id scru160.ID) Words {
+	return Words{uint64(binary.BigEndian.Uint32(id[:])), binary.BigEndian.Uint64(id[4:]),
 		binary.BigEndian.Uint64(id[12:])}
 }
 
-func scru160ID(w words) (id scru160.ID) {
+func scru160ID(w Words) (id scru160.ID) {
 	binary.BigEndian.PutUint32(id[:], uint32(w[0]))
 	binary.BigEndian.PutUint64(id[4:], w[1])
 	binary.BigEndian.PutUint64(id[12:], w[2])

@@ -64,33 +64,33 @@ func scru64Format() *Format {
 
 		alphabet: classBase36,
 		letters:  classLower,
-		parse: func(s string) (words, error) {
+		parse: func(s string) (Words, error) {
 			id, err := scru64.Parse(s)
 			return scru64Words(id), err
 		},
-		unmarshal: func(b []byte) (words, bool, error) {
+		unmarshal: func(b []byte) (Words, bool, error) {
 			var id scru64.ID
 			if err := id.UnmarshalText(b); err != nil {
-				return words{}, false, err
+				return Words{}, false, err
 			}
 			return scru64Words(id), !hasCapital(b), nil
 		},
-		appendText: func(b []byte, w words) []byte {
+		appendText: func(b []byte, w Words) []byte {
 			b, _ = scru64.ID(w[2]).AppendText(b)
 			return b
 		},
-		check: func(w words) error {
+		check: func(w Words) error {
 			_, err := scru64.FromUint64(w[2])
 			return err
 		},
-		first: func(t time.Time) words { return scru64Words(scru64.First(t)) },
+		first: func(t time.Time) Words { return scru64Words(scru64.First(t)) },
 		max:   scru64Words(scru64.Max),
 
 		newGenerator: newSCRU64,
 	}
 }
 
-func scru64Words(id scru64.ID) words { return words{0, 0, id.Uint64()} }
+func scru64Words(id scru64.ID) Words { return Words{0, 0, id.Uint64()} }
 
 func scru64Texts(b []byte, ids []scru64.ID, sep byte) []byte {
 	for _, id := range ids {

@@ -13,7 +13,7 @@ func uid60Format() *Format {
 		Title:   "uid60",
 		Summary: "60 bits in ten characters that look random",
 		Source:  "Unique ID Generator Design",
-		Bits:    64,
+		Bits:    60,
 		Layout: []Field{
 			{Bits: 4, Kind: KindZero, Meaning: "always zero"},
 			{Name: "timestamp", Bits: 42, Kind: KindTime, Meaning: "milliseconds since 2018-03-01"},
@@ -65,35 +65,35 @@ func uid60Format() *Format {
 		SQL: SQL{Postgres: "bigint", Bytes: 8},
 
 		alphabet: classBase64,
-		parse: func(s string) (words, error) {
+		parse: func(s string) (Words, error) {
 			id, err := uid60.Parse(s)
 			return uid60Words(id), err
 		},
-		unmarshal: func(b []byte) (words, bool, error) {
+		unmarshal: func(b []byte) (Words, bool, error) {
 			var id uid60.ID
 			if err := id.UnmarshalText(b); err != nil {
-				return words{}, false, err
+				return Words{}, false, err
 			}
 			var buf [uid60.MaxTextLen]byte
 			written, _ := id.AppendText(buf[:0])
 			return uid60Words(id), string(written) == string(b), nil
 		},
-		appendText: func(b []byte, w words) []byte {
+		appendText: func(b []byte, w Words) []byte {
 			b, _ = uid60.ID(w[2]).AppendText(b)
 			return b
 		},
-		check: func(w words) error {
+		check: func(w Words) error {
 			_, err := uid60.FromUint64(w[2])
 			return err
 		},
-		first: func(t time.Time) words { return uid60Words(uid60.First(t)) },
+		first: func(t time.Time) Words { return uid60Words(uid60.First(t)) },
 		max:   uid60Words(uid60.Max),
 
 		newGenerator: newUID60,
 	}
 }
 
-func uid60Words(id uid60.ID) words { return words{0, 0, id.Uint64()} }
+func uid60Words(id uid60.ID) Words { return Words{0, 0, id.Uint64()} }
 
 func uid60Texts(b []byte, ids []uid60.ID, sep byte) []byte {
 	for _, id := range ids {

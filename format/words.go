@@ -9,8 +9,6 @@ import (
 // millions of IDs of one format keeps these: they are smaller than IDs.
 type Words [3]uint64
 
-type words = Words
-
 // Words returns the ID's integer.
 func (id ID) Words() Words { return id.words }
 

@@ -44,6 +44,7 @@ import (
 	"fmt"
 	"reflect"
 	"strconv"
+	"strings"
 
 	"github.com/jackc/pgx/v5/pgtype"
 
@@ -85,20 +86,121 @@ func Register(m *pgtype.Map) {
 	m.TryWrapEncodePlanFuncs = append([]pgtype.TryWrapEncodePlanFunc{wrapUnsupported},
 		m.TryWrapEncodePlanFuncs...)
 
-	registerDefault[scru64.ID](m, "int8")
-	registerDefault[uid60.ID](m, "int8")
-	registerDefault[scru128.ID](m, "uuid")
-	registerDefault[euid.ID](m, "uuid")
-	registerDefault[scru160.ID](m, "bytea")
+	for _, register := range defaults {
+		register(m)
+	}
 }
 
-func registerDefault[ID any](m *pgtype.Map, name string) {
-	var id ID
-	m.RegisterDefaultPgType(id, name)
-	m.RegisterDefaultPgType(&id, name)
-	m.RegisterDefaultPgType(sql.Null[ID]{}, name)
-	m.RegisterDefaultPgType([]ID{}, "_"+name)
-	m.RegisterDefaultPgType([]*ID{}, "_"+name)
+// An encoder is an ID or a wrapper of one.
+type encoder interface {
+	encoding.BinaryAppender
+	encoding.TextAppender
+}
+
+// A scanner is a pointer to an ID.
+type scanner interface {
+	sql.Scanner
+	encoding.BinaryUnmarshaler
+}
+
+type (
+	// A source returns the ID in a value of its type, and whether it is there or NULL.
+	source = func(value any) (id encoder, valid bool)
+	// A target returns the ID in a value that pgx scans into. For a sql.Null it also returns the
+	// place of Valid.
+	target = func(value any) (id scanner, valid *bool)
+)
+
+var (
+	sources  = map[reflect.Type]source{}
+	targets  = map[reflect.Type]target{}
+	defaults []func(*pgtype.Map) // register what pgx sends if it does not know a column's type
+)
+
+func init() {
+	add[scru64.ID]("int8")
+	add[uid60.ID]("int8")
+	add[scru128.ID]("uuid")
+	add[euid.ID]("uuid")
+	add[scru160.ID]("bytea")
+
+	addSource[scru128.UUID](itself)
+	addSource[euid.UUID](itself)
+	addSource[scru160.Hex](itself)
+	addWrapper(func(v scru64.Text) encoder { return scru64.ID(v) })
+	addWrapper(func(v uid60.Text) encoder { return uid60.ID(v) })
+	addWrapper(func(v scru128.Bytes) encoder { return scru128.ID(v) })
+	addWrapper(func(v euid.Bytes) encoder { return euid.ID(v) })
+	addWrapper(func(v scru160.Bytes) encoder { return scru160.ID(v) })
+}
+
+// add adds a type of IDs, and the type of PostgreSQL that pgx sends by default.
+func add[ID encoder](name string) {
+	addSource[ID](itself)
+	addSource[sql.Null[ID]](func(v any) (encoder, bool) {
+		null := v.(sql.Null[ID])
+		return null.V, null.Valid
+	})
+	// pgx itself follows pointers only to values that are not a driver.Valuer.
+	addSource[*ID](func(v any) (encoder, bool) {
+		id := v.(*ID)
+		return *cmp.Or(id, new(ID)), id != nil
+	})
+	addSource[*sql.Null[ID]](func(v any) (encoder, bool) {
+		null := cmp.Or(v.(*sql.Null[ID]), new(sql.Null[ID]))
+		return null.V, null.Valid
+	})
+	targets[reflect.TypeFor[*ID]()] = func(v any) (scanner, *bool) { return v.(scanner), nil }
+	targets[reflect.TypeFor[*sql.Null[ID]]()] = func(v any) (scanner, *bool) {
+		null := v.(*sql.Null[ID])
+		return any(&null.V).(scanner), &null.Valid
+	}
+	defaults = append(defaults, func(m *pgtype.Map) {
+		m.RegisterDefaultPgType(*new(ID), name)
+		m.RegisterDefaultPgType(new(ID), name)
+		m.RegisterDefaultPgType(sql.Null[ID]{}, name)
+		m.RegisterDefaultPgType([]ID{}, "_"+name)
+		m.RegisterDefaultPgType([]*ID{}, "_"+name)
+	})
+}
+
+// addWrapper adds a type that converts to an ID.
+func addWrapper[T any](id func(T) encoder) {
+	addSource[T](func(v any) (encoder, bool) { return id(v.(T)), true })
+}
+
+func addSource[T any](s source) { sources[reflect.TypeFor[T]()] = s }
+
+func itself(v any) (encoder, bool) { return v.(encoder), true }
+
+// sourceOf returns the source for values of the type of v, nil if they are no IDs.
+func sourceOf(v any) source {
+	if _, ok := v.(typed.Column); ok {
+		return typedID
+	}
+	return sources[reflect.TypeOf(v)]
+}
+
+// typedID is the source for all types of typed IDs and their pointers.
+func typedID(v any) (encoder, bool) {
+	p := reflect.ValueOf(v)
+	if p.Kind() != reflect.Pointer {
+		return v.(encoder), true
+	}
+	if p.IsNil() {
+		return reflect.Zero(p.Type().Elem()).Interface().(encoder), false
+	}
+	return p.Elem().Interface().(encoder), true
+}
+
+// targetOf returns the target for values of the type of v, nil if they are no IDs.
+func targetOf(v any) target {
+	if _, ok := v.(typed.Column); ok {
+		if _, ok := v.(scanner); ok {
+			return func(v any) (scanner, *bool) { return v.(scanner), nil }
+		}
+	}
+	return targets[reflect.TypeOf(v)]
 }
 
 // A codec is the codec of a PostgreSQL type, which also handles IDs.
@@ -110,55 +212,58 @@ type codec struct {
 // A column is how a PostgreSQL type stores IDs.
 type column interface {
 	// append appends an ID in the type's form, or returns errUnsupported.
-	append(buf []byte, format int16, id any) ([]byte, error)
+	append(buf []byte, format int16, id encoder) ([]byte, error)
 	// scan sets an ID from a value in the type's form.
 	scan(id scanner, src []byte, format int16) error
 }
 
 func (c codec) PlanEncode(m *pgtype.Map, oid uint32, format int16, value any) pgtype.EncodePlan {
-	id, _, ok := idOf(value)
-	if !ok {
+	source := sourceOf(value)
+	if source == nil {
 		return c.Codec.PlanEncode(m, oid, format, value)
 	}
+	id, _ := source(value)
 	if _, err := c.column.append(nil, format, id); err == errUnsupported {
 		if _, ok := id.(typed.Column); ok {
 			return &failPlan{}
 		}
 		return nil // pgx then calls wrapUnsupported
 	}
-	return encodePlan{c.column, format}
+	return encodePlan{c.column, format, source}
 }
 
 type encodePlan struct {
 	column column
 	format int16
+	source source
 }
 
 func (p encodePlan) Encode(value any, buf []byte) ([]byte, error) {
-	id, valid, _ := idOf(value)
+	id, valid := p.source(value)
 	if !valid {
 		return nil, nil
 	}
 	return p.column.append(buf, p.format, id)
 }
 
-func (c codec) PlanScan(m *pgtype.Map, oid uint32, format int16, target any) pgtype.ScanPlan {
-	if id, _ := targetOf(target); id != nil {
-		return scanPlan{c.column, format}
+func (c codec) PlanScan(m *pgtype.Map, oid uint32, format int16, value any) pgtype.ScanPlan {
+	if target := targetOf(value); target != nil {
+		return scanPlan{c.column, format, target}
 	}
-	return c.Codec.PlanScan(m, oid, format, target)
+	return c.Codec.PlanScan(m, oid, format, value)
 }
 
 type scanPlan struct {
 	column column
 	format int16
+	target target
 }
 
-func (p scanPlan) Scan(src []byte, target any) error {
+func (p scanPlan) Scan(src []byte, value any) error {
 	if src == nil {
-		return target.(sql.Scanner).Scan(nil) // sql.Null, or an error that says what to do
+		return value.(sql.Scanner).Scan(nil) // sql.Null, or an error that says what to do
 	}
-	id, valid := targetOf(target)
+	id, valid := p.target(value)
 	err := p.column.scan(id, src, p.format)
 	if valid != nil {
 		*valid = err == nil
@@ -166,148 +271,25 @@ func (p scanPlan) Scan(src []byte, target any) error {
 	return err
 }
 
-// A scanner is a pointer to an ID.
-type scanner interface {
-	sql.Scanner
-	encoding.BinaryUnmarshaler
-}
-
-// targetOf returns the ID in a target, nil if it has none. For a sql.Null it also returns the
-// place of Valid.
-func targetOf(target any) (id scanner, valid *bool) {
-	switch target := target.(type) {
-	case *scru64.ID:
-		return target, nil
-	case *scru128.ID:
-		return target, nil
-	case *scru160.ID:
-		return target, nil
-	case *euid.ID:
-		return target, nil
-	case *uid60.ID:
-		return target, nil
-	case *sql.Null[scru64.ID]:
-		return &target.V, &target.Valid
-	case *sql.Null[scru128.ID]:
-		return &target.V, &target.Valid
-	case *sql.Null[scru160.ID]:
-		return &target.V, &target.Valid
-	case *sql.Null[euid.ID]:
-		return &target.V, &target.Valid
-	case *sql.Null[uid60.ID]:
-		return &target.V, &target.Valid
-	case typedTarget:
-		return target, nil
-	}
-	return nil, nil
-}
-
-// A typedTarget is a pointer to a typed.ID.
-type typedTarget interface {
-	scanner
-	typed.Column
-}
-
-// idOf returns the ID in a value, as one of the types in the first case or a typed.Column. It
-// reports whether the ID is there or NULL, and whether the value is an ID at all.
-func idOf(value any) (id any, valid, ok bool) {
-	switch v := value.(type) {
-	case scru64.ID, scru128.ID, scru160.ID, euid.ID, uid60.ID, scru128.UUID, euid.UUID, scru160.Hex:
-		return v, true, true
-	case scru64.Text:
-		return scru64.ID(v), true, true
-	case uid60.Text:
-		return uid60.ID(v), true, true
-	case scru128.Bytes:
-		return scru128.ID(v), true, true
-	case euid.Bytes:
-		return euid.ID(v), true, true
-	case scru160.Bytes:
-		return scru160.ID(v), true, true
-	case sql.Null[scru64.ID]:
-		return v.V, v.Valid, true
-	case sql.Null[scru128.ID]:
-		return v.V, v.Valid, true
-	case sql.Null[scru160.ID]:
-		return v.V, v.Valid, true
-	case sql.Null[euid.ID]:
-		return v.V, v.Valid, true
-	case sql.Null[uid60.ID]:
-		return v.V, v.Valid, true
-	// pgx itself follows pointers only to values that are not a driver.Valuer.
-	case *scru64.ID:
-		return pointed(v)
-	case *scru128.ID:
-		return pointed(v)
-	case *scru160.ID:
-		return pointed(v)
-	case *euid.ID:
-		return pointed(v)
-	case *uid60.ID:
-		return pointed(v)
-	case *sql.Null[scru64.ID]:
-		return pointed(v)
-	case *sql.Null[scru128.ID]:
-		return pointed(v)
-	case *sql.Null[scru160.ID]:
-		return pointed(v)
-	case *sql.Null[euid.ID]:
-		return pointed(v)
-	case *sql.Null[uid60.ID]:
-		return pointed(v)
-	case typed.Column:
-		if p := reflect.ValueOf(v); p.Kind() == reflect.Pointer {
-			if p.IsNil() {
-				return reflect.Zero(p.Type().Elem()).Interface(), false, true
-			}
-			return p.Elem().Interface(), true, true
-		}
-		return v, true, true
-	}
-	return nil, false, false
-}
-
-// pointed is idOf for the value of a pointer; nil is NULL.
-func pointed[T any](p *T) (id any, valid, ok bool) {
-	if p == nil {
-		p = new(T)
-		id, _, ok = idOf(*p)
-		return id, false, ok
-	}
-	return idOf(*p)
-}
-
 var errUnsupported = errors.New("pgxid: the type does not hold such IDs")
 
 type uuidColumn struct{}
 
-func (uuidColumn) append(buf []byte, format int16, id any) ([]byte, error) {
-	var u scru128.UUID
-	switch id := id.(type) {
-	case scru128.ID:
-		u = scru128.UUID(id)
-	case euid.ID:
-		u = scru128.UUID(id)
-	case scru128.UUID:
-		u = id
-	case euid.UUID:
-		u = scru128.UUID(id)
-	case typed.Column:
-		b, err := id.AppendBinary(buf)
-		if err != nil || len(b)-len(buf) != len(u) {
-			return nil, cmp.Or(err, errUnsupported)
-		}
-		if format == pgtype.BinaryFormatCode {
-			return b, nil
-		}
-		u = scru128.UUID(b[len(buf):])
-	default:
-		return nil, errUnsupported
+func (uuidColumn) append(buf []byte, format int16, id encoder) ([]byte, error) {
+	b, err := appendWide(buf, id, scru128.Size)
+	if err != nil || format == pgtype.BinaryFormatCode {
+		return b, err
 	}
-	if format == pgtype.TextFormatCode {
-		return u.AppendText(buf)
+	return scru128.UUID(b[len(buf):]).AppendText(buf)
+}
+
+// appendWide appends the binary form of an ID of a width in bytes.
+func appendWide(buf []byte, id encoder, width int) ([]byte, error) {
+	b, err := id.AppendBinary(buf)
+	if err == nil && len(b)-len(buf) != width {
+		err = errUnsupported
 	}
-	return append(buf, u[:]...), nil
+	return b, err
 }
 
 func (uuidColumn) scan(id scanner, src []byte, format int16) error {
@@ -319,36 +301,12 @@ func (uuidColumn) scan(id scanner, src []byte, format int16) error {
 
 type byteaColumn struct{}
 
-func (byteaColumn) append(buf []byte, format int16, id any) ([]byte, error) {
+func (byteaColumn) append(buf []byte, format int16, id encoder) ([]byte, error) {
 	if format == pgtype.TextFormatCode {
-		b, err := appendBytes(nil, id)
+		b, err := id.AppendBinary(nil)
 		return hex.AppendEncode(append(buf, `\x`...), b), err
 	}
-	return appendBytes(buf, id)
-}
-
-func appendBytes(buf []byte, id any) ([]byte, error) {
-	switch id := id.(type) {
-	case scru64.ID:
-		return id.AppendBinary(buf)
-	case uid60.ID:
-		return id.AppendBinary(buf)
-	case scru128.ID:
-		return append(buf, id[:]...), nil
-	case euid.ID:
-		return append(buf, id[:]...), nil
-	case scru160.ID:
-		return append(buf, id[:]...), nil
-	case scru128.UUID:
-		return append(buf, id[:]...), nil
-	case euid.UUID:
-		return append(buf, id[:]...), nil
-	case scru160.Hex:
-		return append(buf, id[:]...), nil
-	case typed.Column:
-		return id.AppendBinary(buf)
-	}
-	return nil, errUnsupported
+	return id.AppendBinary(buf)
 }
 
 func (byteaColumn) scan(id scanner, src []byte, format int16) error {
@@ -367,32 +325,12 @@ func (byteaColumn) scan(id scanner, src []byte, format int16) error {
 
 type int8Column struct{}
 
-func (int8Column) append(buf []byte, format int16, id any) ([]byte, error) {
-	var n uint64
-	switch id := id.(type) {
-	case scru64.ID:
-		if _, err := scru64.FromUint64(uint64(id)); err != nil {
-			return nil, err
-		}
-		n = uint64(id)
-	case uid60.ID:
-		if _, err := uid60.FromUint64(uint64(id)); err != nil {
-			return nil, err
-		}
-		n = uint64(id)
-	case typed.Column:
-		b, err := id.AppendBinary(buf)
-		if err != nil || len(b)-len(buf) != 8 {
-			return nil, cmp.Or(err, errUnsupported)
-		}
-		n = binary.BigEndian.Uint64(b[len(buf):])
-	default:
-		return nil, errUnsupported
+func (int8Column) append(buf []byte, format int16, id encoder) ([]byte, error) {
+	b, err := appendWide(buf, id, scru64.Size)
+	if err != nil || format == pgtype.BinaryFormatCode {
+		return b, err
 	}
-	if format == pgtype.TextFormatCode {
-		return strconv.AppendUint(buf, n, 10), nil
-	}
-	return binary.BigEndian.AppendUint64(buf, n), nil
+	return strconv.AppendUint(buf, binary.BigEndian.Uint64(b[len(buf):]), 10), nil
 }
 
 func (int8Column) scan(id scanner, src []byte, format int16) error {
@@ -411,11 +349,11 @@ func (int8Column) scan(id scanner, src []byte, format int16) error {
 
 type textColumn struct{}
 
-func (textColumn) append(buf []byte, _ int16, id any) ([]byte, error) {
+func (textColumn) append(buf []byte, _ int16, id encoder) ([]byte, error) {
 	if _, ok := id.(typed.Column); ok {
 		return nil, errUnsupported
 	}
-	return id.(encoding.TextAppender).AppendText(buf)
+	return id.AppendText(buf)
 }
 
 func (textColumn) scan(id scanner, src []byte, _ int16) error { return id.Scan(string(src)) }
@@ -423,11 +361,11 @@ func (textColumn) scan(id scanner, src []byte, _ int16) error { return id.Scan(s
 // A jsonColumn holds an ID as a JSON string. Its binary form may begin with the version 1.
 type jsonColumn struct{ version bool }
 
-func (c jsonColumn) append(buf []byte, format int16, id any) ([]byte, error) {
+func (c jsonColumn) append(buf []byte, format int16, id encoder) ([]byte, error) {
 	if c.version && format == pgtype.BinaryFormatCode {
 		buf = append(buf, 1)
 	}
-	buf, err := id.(encoding.TextAppender).AppendText(append(buf, '"'))
+	buf, err := id.AppendText(append(buf, '"'))
 	return append(buf, '"'), err
 }
 
@@ -441,28 +379,33 @@ func (c jsonColumn) scan(id scanner, src []byte, format int16) error {
 // wrapUnsupported returns the error for an ID in a type that cannot hold it. It leaves out typed
 // IDs: if pgx does not know the column's type, it calls their method Value.
 func wrapUnsupported(value any) (pgtype.WrappedEncodePlanNextSetter, any, bool) {
-	id, _, ok := idOf(value)
-	if _, isTyped := id.(typed.Column); !ok || isTyped {
+	source := sourceOf(value)
+	if _, ok := value.(typed.Column); ok || source == nil {
 		return nil, nil, false
 	}
+	id, _ := source(value)
 	return &failPlan{}, failValue{unsupported(id)}, true
 }
 
-func unsupported(id any) error {
-	types, method := "bytea or text", "String"
-	switch id := id.(type) {
-	case scru64.ID, uid60.ID:
-		types = "bigint, or " + types
-	case scru128.ID, scru128.UUID, euid.ID, euid.UUID:
-		types = "uuid, " + types
-	case typed.Column:
-		b, _ := id.AppendBinary(nil)
-		types, method = map[int]string{8: "bigint or bytea", 16: "uuid or bytea",
-			20: "bytea"}[len(b)], "Text"
+func unsupported(id encoder) error {
+	b, err := id.AppendBinary(nil)
+	if err != nil {
+		return err
+	}
+	types := []string{"bytea", "text"}
+	method := "String"
+	if _, ok := id.(typed.Column); ok {
+		types, method = types[:1], "Text"
+	}
+	switch len(b) {
+	case scru64.Size:
+		types = append([]string{"bigint"}, types...)
+	case scru128.Size:
+		types = append([]string{"uuid"}, types...)
 	}
 	return fmt.Errorf(
 		"pgxid: %T does not go into a column of this type; make the column %s, or store id.%s()",
-		id, types, method)
+		id, strings.Join(types, " or "), method)
 }
 
 // A failValue fails where pgx asks for its value.
@@ -476,6 +419,6 @@ type failPlan struct{}
 func (*failPlan) SetNext(pgtype.EncodePlan) {}
 
 func (*failPlan) Encode(value any, buf []byte) ([]byte, error) {
-	id, _, _ := idOf(value)
+	id, _ := sourceOf(value)(value)
 	return nil, unsupported(id)
 }

@@ -344,9 +344,9 @@ func TestUnsupported(t *testing.T) {
 		want   string
 	}{
 		{"uuid", a160, "bytea or text"},
-		{"uuid", a64, "bigint, or bytea or text"},
-		{"bigint", a128, "uuid, bytea or text"},
-		{"bigint", sql.Null[euid.ID]{V: aEUID, Valid: true}, "uuid, bytea or text"},
+		{"uuid", a64, "bigint or bytea or text"},
+		{"bigint", a128, "uuid or bytea or text"},
+		{"bigint", sql.Null[euid.ID]{V: aEUID, Valid: true}, "uuid or bytea or text"},
 		{"int", a64, "bigint"},
 		{"numeric", aUID, "bigint"},
 		{"timestamptz", &a128, "uuid"},

@@ -29,6 +29,9 @@ func (u UUID) AppendText(b []byte) ([]byte, error) {
 	return uuidtext.Append(b, (*[Size]byte)(&u)), nil
 }
 
+// AppendBinary appends the 16 bytes to b. It never fails.
+func (u UUID) AppendBinary(b []byte) ([]byte, error) { return append(b, u[:]...), nil }
+
 // MarshalText returns the 36-character text. It never fails.
 func (u UUID) MarshalText() ([]byte, error) { return u.AppendText(nil) }
 

@@ -121,6 +121,9 @@ func (h Hex) String() string { return ID(h).Hex() }
 // AppendText appends the 40 digits to b. It never fails.
 func (h Hex) AppendText(b []byte) ([]byte, error) { return ID(h).AppendHex(b), nil }
 
+// AppendBinary appends the 20 bytes to b. It never fails.
+func (h Hex) AppendBinary(b []byte) ([]byte, error) { return append(b, h[:]...), nil }
+
 // MarshalText returns the 40 digits. It never fails.
 func (h Hex) MarshalText() ([]byte, error) { return h.AppendText(nil) }
 

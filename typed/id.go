@@ -37,7 +37,7 @@ func (phantom[P]) Prefix() string {
 
 // New returns a new ID from the format's process-wide generator. Like the format's New, it
 // panics if the system's clock shows a time that no ID can carry.
-func New[I ID[P, T], P Prefixer, T Free[T]]() ID[P, T] { return ID[P, T]{id: newInner[T]()} }
+func New[I ID[P, T], P Prefixer, T Free[T]]() ID[P, T] { return ID[P, T]{id: formatOf[T]().new()} }
 
 // Generate returns the next ID of a generator, or its error.
 func Generate[I ID[P, T], P Prefixer, T Inner[T]](
@@ -52,7 +52,7 @@ func From[I ID[P, T], P Prefixer, T Inner[T]](id T) ID[P, T] { return ID[P, T]{i
 // First returns the smallest ID of t's tick. IDs from time a up to, but not including, time b
 // are in the range [First(a), First(b)), in whole ticks.
 func First[I ID[P, T], P Prefixer, T Inner[T]](t time.Time) ID[P, T] {
-	return ID[P, T]{id: first[T](t)}
+	return ID[P, T]{id: formatOf[T]().first(t)}
 }
 
 // Parse returns the ID of a text with the prefix. Its errors are of type
@@ -117,7 +117,7 @@ func (id *ID[P, T]) UnmarshalBinary(b []byte) error { return pointer(&id.id).Unm
 
 // Value stores the ID without the prefix: as the text of a UUID for scru128 and euid, an integer
 // for scru64 and uid60, and 20 bytes for scru160. For a nullable column use sql.Null.
-func (id ID[P, T]) Value() (driver.Value, error) { return value(id.id) }
+func (id ID[P, T]) Value() (driver.Value, error) { return formatOf[T]().value(id.id) }
 
 // Scan reads an ID without a prefix from a database, as the Scan of the ID inside does. For a
 // text with a prefix use [Text], for NULL sql.Null: Scan refuses both.

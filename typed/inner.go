@@ -32,6 +32,51 @@ type Free[T any] interface {
 // maxText is the length of the longest text that an ID inside writes.
 const maxText = scru160.TextLen
 
+// A format is what the methods of an ID do not tell.
+type format[T any] struct {
+	new   func() T // nil unless T is Free
+	first func(time.Time) T
+	value func(T) (driver.Value, error) // for a column of the native type
+	// underscore is the length of the longest text, if a text may contain the separator; else 0.
+	underscore int
+}
+
+var formats = []any{
+	&format[scru128.ID]{
+		new:   scru128.New,
+		first: scru128.First,
+		value: func(id scru128.ID) (driver.Value, error) { return scru128.UUID(id).Value() },
+	},
+	&format[scru64.ID]{
+		first: scru64.First,
+		value: scru64.ID.Value,
+	},
+	&format[scru160.ID]{
+		new:   scru160.New,
+		first: scru160.First,
+		value: func(id scru160.ID) (driver.Value, error) { return scru160.Bytes(id).Value() },
+	},
+	&format[euid.ID]{
+		new:   euid.New,
+		first: euid.First,
+		value: func(id euid.ID) (driver.Value, error) { return euid.UUID(id).Value() },
+	},
+	&format[uid60.ID]{
+		first:      uid60.First,
+		value:      uid60.ID.Value,
+		underscore: uid60.MaxTextLen,
+	},
+}
+
+func formatOf[T Inner[T]]() *format[T] {
+	for _, f := range formats {
+		if f, ok := f.(*format[T]); ok {
+			return f
+		}
+	}
+	panic("unreachable")
+}
+
 // A method call through an interface or a type parameter would make its arguments escape to
 // the heap. So the two functions below name each format. They use if, because a type switch
 // takes longer.
@@ -81,8 +126,7 @@ func decode[T Inner[T]](id *T, b []byte, p any) (err error) {
 	return nil
 }
 
-// The functions below may allocate.
-
+// pointer may allocate.
 func pointer[T Inner[T]](id *T) interface {
 	encoding.BinaryUnmarshaler
 	sql.Scanner
@@ -91,47 +135,4 @@ func pointer[T Inner[T]](id *T) interface {
 		encoding.BinaryUnmarshaler
 		sql.Scanner
 	})
-}
-
-// value returns the value for a column of the native type.
-func value[T Inner[T]](id T) (driver.Value, error) {
-	switch id := any(id).(type) {
-	case scru128.ID:
-		return scru128.UUID(id).Value()
-	case euid.ID:
-		return euid.UUID(id).Value()
-	case scru160.ID:
-		return scru160.Bytes(id).Value()
-	case driver.Valuer: // the integers
-		return id.Value()
-	}
-	panic("unreachable")
-}
-
-func newInner[T Free[T]]() (id T) {
-	switch id := any(&id).(type) {
-	case *scru128.ID:
-		*id = scru128.New()
-	case *scru160.ID:
-		*id = scru160.New()
-	case *euid.ID:
-		*id = euid.New()
-	}
-	return id
-}
-
-func first[T Inner[T]](t time.Time) (id T) {
-	switch id := any(&id).(type) {
-	case *scru64.ID:
-		*id = scru64.First(t)
-	case *scru128.ID:
-		*id = scru128.First(t)
-	case *scru160.ID:
-		*id = scru160.First(t)
-	case *euid.ID:
-		*id = euid.First(t)
-	case *uid60.ID:
-		*id = uid60.First(t)
-	}
-	return id
 }

@@ -11,7 +11,6 @@ import (
 
 	"github.com/sortid/sortid"
 	"github.com/sortid/sortid/internal/parseerr"
-	"github.com/sortid/sortid/uid60"
 )
 
 // A Prefixer gives the prefix of a kind of thing. Prefix is called on the zero value and must
@@ -160,9 +159,9 @@ func cut[T Inner[T]](s string) (prefix, text string, found bool) {
 // separator returns where a text has the separator, or -1.
 func separator[T Inner[T], S string | []byte](s S) int {
 	from, to, step := len(s)-1, -1, -1
-	if _, ok := any((*T)(nil)).(*uid60.ID); ok {
-		// Its text may contain _ and has ten characters, or fewer if the ID is old.
-		from, to, step = max(len(s)-uid60.MaxTextLen-1, 0), len(s), 1
+	if n := formatOf[T]().underscore; n > 0 {
+		// Texts are that long, and shorter only if the ID is old.
+		from, to, step = max(len(s)-n-1, 0), len(s), 1
 	}
 	for i := from; i != to; i += step {
 		if s[i] == '_' {

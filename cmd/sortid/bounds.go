@@ -26,7 +26,8 @@ less than the second.
 The range goes from --from to --to (now, unless given). Or it is the day of --on. Or it
 lies around the time of an ID, --around. A TIME is one of ` + flags.Times + `.
 
-The bounds are texts. A format without texts has them in its first encoding, such as the
+The bounds are texts, with the prefix of --prefix if their column stores typed IDs with
+it, or TypeIDs. A format without texts has them in its first encoding, such as the
 UUID. The texts of uid60 do not sort by time, so its bounds are integers.
 
 With -o sql it prints a condition for a WHERE clause. --as says how the column stores
@@ -47,6 +48,7 @@ where the column compares bytes: in PostgreSQL with COLLATE "C".`,
 	output := flags.Choose(cmd, "output", "o", "what to print", "",
 		"text", "hex", "int", "uuid", "json", "sql")
 	column := cmd.Flags().String("column", "id", "the `COLUMN` in the condition of -o sql")
+	prefix := cmd.Flags().String("prefix", "", "the `PREFIX` of the texts, as in user_0372...")
 	as := flags.Choose(cmd, "as", "", "how the column stores IDs", "", "text", "hex", "int", "uuid",
 		"bytea", "blob")
 
@@ -59,9 +61,6 @@ where the column compares bytes: in PostgreSQL with COLLATE "C".`,
 			if cmd.Flags().Changed(name) && output.Value != "sql" {
 				return exit.Usagef("--%s goes with -o sql", name)
 			}
-		}
-		if inner := s.Timed(); inner != nil { // a TypeID is a UUID where it is no text
-			s = inner
 		}
 		now := time.Now()
 		r, err := times.Read(now, s)
@@ -79,9 +78,21 @@ where the column compares bytes: in PostgreSQL with COLLATE "C".`,
 		if err != nil {
 			return exit.Usage(err)
 		}
+		start := ""
+		if cmd.Flags().Changed("prefix") {
+			if err := s.CheckPrefix(*prefix); err != nil {
+				return exit.Usagef("--prefix: %w", err)
+			}
+			if *prefix != "" {
+				start = *prefix + "_"
+			}
+		}
 		var out string
 		switch output.Value {
 		case "json":
+			if start != "" {
+				return exit.Usagef("--prefix goes with texts: use -o text, or -o sql --as text")
+			}
 			b, err := json.Marshal(bounds)
 			if err != nil {
 				return err
@@ -89,7 +100,7 @@ where the column compares bytes: in PostgreSQL with COLLATE "C".`,
 			out = string(b)
 		case "sql":
 			var e format.Encoding
-			out, e, err = condition(s, *column, as.Value, bounds.First, bounds.End)
+			out, e, err = condition(s, *column, start, as.Value, bounds.First, bounds.End)
 			if err != nil {
 				return exit.Usage(err)
 			}
@@ -100,10 +111,13 @@ where the column compares bytes: in PostgreSQL with COLLATE "C".`,
 			}
 		default:
 			encoding, err := boundsEncoding(s, format.Encoding(output.Value))
+			if err == nil {
+				err = checkStart(s, start, encoding)
+			}
 			if err != nil {
 				return err
 			}
-			out = bounds.First.In(encoding) + "\n" + bounds.End.In(encoding)
+			out = start + bounds.First.In(encoding) + "\n" + start + bounds.End.In(encoding)
 		}
 		_, err = fmt.Fprintln(c.Out, out)
 		return err
@@ -117,13 +131,10 @@ func boundsEncoding(s *format.Format, e format.Encoding) (format.Encoding, error
 	switch {
 	case e == format.Text && s.HasEncoding(e) && !s.TextSorts:
 		return "", exit.Usagef(
-			"the texts of %s do not sort by time, so no two of them bound a range; "+
-				"its integers do: -o int", s.Name)
-	case e == format.Text && s.Prefixed():
-		return "", exit.Usagef(
-			"the texts of %s begin with a prefix, so no two of them bound a range", s.Name)
+			"the texts of %s do not sort by time, so no two of them bound a range; -o %s does",
+			s.Name, ordered(s))
 	case e == "":
-		e = sortedEncoding(s)
+		e = ordered(s)
 	}
 	if err := s.CheckEncoding(e); err != nil {
 		return "", exit.Usage(err)
@@ -131,20 +142,33 @@ func boundsEncoding(s *format.Format, e format.Encoding) (format.Encoding, error
 	return e, nil
 }
 
-// sortedEncoding returns the first encoding whose IDs are in order of time.
-func sortedEncoding(s *format.Format) format.Encoding {
+// ordered returns the encoding that bounds are in by default. It is the first one, unless that is a
+// text and texts do not sort by time.
+func ordered(s *format.Format) format.Encoding {
 	switch {
-	case s.Encodings[0] == format.Text && !s.TextSorts:
+	case s.Encodings[0] != format.Text || s.TextSorts:
+		return s.Encodings[0]
+	case s.HasEncoding(format.Int):
 		return format.Int
-	case s.Prefixed() && len(s.Encodings) > 1:
-		return s.Encodings[1]
 	}
-	return s.Encodings[0]
+	return s.Encodings[1]
+}
+
+// checkStart returns an error if texts of IDs in an encoding do not have such a prefix.
+func checkStart(s *format.Format, start string, e format.Encoding) error {
+	switch {
+	case e != format.Text && start != "":
+		return exit.Usagef("--prefix goes with texts: use -o text, or -o sql --as text")
+	case e == format.Text && start == "" && s.Prefix != nil:
+		return exit.Usagef("texts of %s begin with a prefix, as %s: give it as --prefix", s.Name,
+			s.Example)
+	}
+	return nil
 }
 
 // condition returns the SQL condition for a column's IDs in [first, end), and in which encoding the
-// column has them.
-func condition(s *format.Format, column, as string, first, end format.ID) (
+// column has them. Texts begin with start.
+func condition(s *format.Format, column, start, as string, first, end format.ID) (
 	string, format.Encoding, error,
 ) {
 	if strings.TrimSpace(column) == "" || strings.ContainsAny(column, "\r\n") {
@@ -153,8 +177,8 @@ func condition(s *format.Format, column, as string, first, end format.ID) (
 	encoding, quoted := format.Encoding(as), "'%s'"
 	switch as {
 	case "":
-		encoding = sortedEncoding(s)
-		if s.Bits == 64 && s.HasEncoding(format.Int) {
+		encoding = ordered(s)
+		if s.Size == 8 && s.HasEncoding(format.Int) {
 			encoding = format.Int
 		}
 	case "bytea":
@@ -165,12 +189,8 @@ func condition(s *format.Format, column, as string, first, end format.ID) (
 		if s.HasEncoding(format.Text) && !s.TextSorts {
 			return "", "", fmt.Errorf(
 				"the texts of %s do not sort by time, so no condition on them "+
-					"tells a range; its integers do: --as int", s.Name)
+					"tells a range; --as %s does", s.Name, ordered(s))
 		}
-	}
-	if encoding == format.Text && s.Prefixed() {
-		return "", "", fmt.Errorf("the texts of %s begin with a prefix, so no condition on them "+
-			"tells a range", s.Name)
 	}
 	if encoding == format.Int {
 		quoted = "%s"
@@ -178,8 +198,11 @@ func condition(s *format.Format, column, as string, first, end format.ID) (
 	if err := s.CheckEncoding(encoding); err != nil {
 		return "", "", err
 	}
+	if err := checkStart(s, start, encoding); err != nil {
+		return "", "", err
+	}
 	text := fmt.Sprintf("%s >= "+quoted+" AND %s < "+quoted,
-		column, first.In(encoding), column, end.In(encoding))
+		column, start+first.In(encoding), column, start+end.In(encoding))
 	return text, encoding, nil
 }
 

@@ -51,7 +51,7 @@ func comparison(c *console.Console) []byte {
 		if s.TextSorts {
 			sorts = "yes"
 		}
-		rows = append(rows, []string{s.Name, fmt.Sprint(s.Width()), s.Lengths(), tick(s.Tick),
+		rows = append(rows, []string{s.Name, fmt.Sprint(s.Bits), s.Lengths(), tick(s.Tick),
 			fmt.Sprint(s.Last.Year()), sorts, s.Unique})
 	}
 	widths := make([]int, len(rows[0]))

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"os"
 	"os/signal"
+	"runtime/debug"
 	"syscall"
 	"time"
 
@@ -31,6 +32,8 @@ const (
 	drainPause = time.Second
 	// Requests under way have this long to finish.
 	drainPatience = 20 * time.Second
+	// The server keeps little memory, so at Go's 100 it would collect garbage many times a second.
+	gcPercent = 200
 )
 
 // drain is a variable for tests.
@@ -96,7 +99,7 @@ Each request is logged to standard error as a line of JSON.`,
 	flags.StringArrayVar(&f.origins, "cors", nil,
 		"the `ORIGIN` of web pages that may call the server from a browser; repeat it for several")
 	flags.IntVar(&f.nodeBits, "node-bits", 8,
-		"the size of the server's own node IDs in `BITS`, 1 to 9")
+		fmt.Sprintf("the size of the server's own node IDs in `BITS`, 1 to %d", lease.UID60.Bits))
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		f.storeGiven, f.nodeBitsGiven = flags.Changed("store"), flags.Changed("node-bits")
 		if err := f.check(); err != nil {
@@ -126,9 +129,9 @@ func (f *serving) check() error {
 		return exit.Usagef("--tls-cert and --tls-key go together")
 	case f.clientCA != "" && f.cert == "":
 		return exit.Usagef("--client-ca goes with --tls-cert and --tls-key")
-	case f.nodeBits < 1 || f.nodeBits > 9:
-		return exit.Usagef("--node-bits %d: want 1 to 9, so that uid60 has room for them",
-			f.nodeBits)
+	case f.nodeBits < 1 || f.nodeBits > lease.UID60.Bits:
+		return exit.Usagef("--node-bits %d: want 1 to %d, so that uid60 has room for them",
+			f.nodeBits, lease.UID60.Bits)
 	}
 	if !f.loopback() && f.tokens == "" && f.clientCA == "" && !f.open {
 		return exit.Usagef(
@@ -161,6 +164,9 @@ func (f *serving) run(c *console.Console) error {
 	late := &lateWriter{w: c.Err}
 	defer late.flush()
 	log := slog.New(slog.NewJSONHandler(late, nil))
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(gcPercent)
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	err := serveUntil(ctx, c, stop, f, log)
@@ -231,8 +237,8 @@ func (f *serving) config(ctx context.Context, log *slog.Logger) (c server.Config
 		return c, nil
 	}
 	if !f.loopback() && f.cert == "" {
-		log.Warn(
-			"tokens cross the network in plain text: add --tls-cert and --tls-key, or let a proxy in front do TLS")
+		log.Warn("tokens cross the network in plain text: add --tls-cert and --tls-key, " +
+			"or let a proxy in front do TLS")
 	}
 	c.Tokens, err = server.OpenTokens(ctx, f.tokens, log)
 	return c, err

@@ -57,7 +57,7 @@ func sqlSQLiteCommand(c *console.Console) *cobra.Command {
 users: the CHECK and the DEFAULT of an ID, columns and views that show its time
 and its text.`,
 		Example: `  sortid sql sqlite --only scru128
-  sortid sql sqlite | sqlite3 example.db`,
+  sortid sql sqlite | sqlite3 -bail example.db`,
 		Args:              cobra.NoArgs,
 		ValidArgsFunction: cobra.NoFileCompletions,
 	}

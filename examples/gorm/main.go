@@ -1,4 +1,4 @@
-// Command gorm stores events under SCRU128 keys in PostgreSQL, with GORM.
+// Command gorm stores events and their users under SCRU128 keys in PostgreSQL, with GORM.
 //
 //	DATABASE_URL=postgres://... go run .
 package main
@@ -15,6 +15,7 @@ import (
 	"gorm.io/gorm"
 
 	"github.com/sortid/sortid/scru128"
+	"github.com/sortid/sortid/typed"
 )
 
 func main() {
@@ -23,10 +24,33 @@ func main() {
 	}
 }
 
-// An Event is a row. As a scru128.UUID, the ID fits a column of type uuid.
+// A User has a typed ID, such as user_0372ijojuxuhjsfkeryi2mrtm. The column id is a uuid without
+// the prefix. The column friend is a text with the prefix.
+type User struct {
+	ID     UserID `gorm:"type:uuid;primaryKey"`
+	Name   string `gorm:"not null"`
+	Friend typed.Text[User, scru128.ID]
+}
+
+type UserID = typed.ID[User, scru128.ID]
+
+// Prefix is the prefix of users' IDs.
+func (User) Prefix() string { return "user" }
+
+// BeforeCreate gives the user an ID, if it has none.
+func (u *User) BeforeCreate(*gorm.DB) error {
+	if u.ID.IsZero() {
+		u.ID = typed.New[UserID]()
+	}
+	return nil
+}
+
+// An Event has an ID without a prefix. As a scru128.UUID, it fits a column of type uuid.
 type Event struct {
-	ID   scru128.UUID `gorm:"type:uuid;primaryKey"`
-	What string       `gorm:"not null"`
+	ID     scru128.UUID `gorm:"type:uuid;primaryKey"`
+	UserID UserID       `gorm:"type:uuid;not null"`
+	User   User
+	What   string `gorm:"not null"`
 }
 
 // BeforeCreate gives the event an ID, if it has none.
@@ -49,17 +73,26 @@ func run(ctx context.Context, url string, out io.Writer) error {
 	defer pool.Close()
 	db = db.WithContext(ctx)
 
-	if err := db.AutoMigrate(&Event{}); err != nil {
+	if err := db.AutoMigrate(&User{}, &Event{}); err != nil {
+		return err
+	}
+	ada := User{Name: "Ada"}
+	if err := db.Create(&ada).Error; err != nil {
+		return err
+	}
+	charles := User{Name: "Charles", Friend: ada.ID.Text()}
+	if err := db.Create(&charles).Error; err != nil {
 		return err
 	}
 	// An old event, as if moved from elsewhere.
-	old := Event{ID: scru128.UUID(scru128.First(time.Now().Add(-48 * time.Hour))), What: "moved"}
+	old := Event{ID: scru128.UUID(scru128.First(time.Now().Add(-48 * time.Hour))), UserID: ada.ID,
+		What: "moved"}
 	if err := db.Create(&old).Error; err != nil {
 		return err
 	}
 	events := make([]Event, 250)
 	for i := range events {
-		events[i].What = fmt.Sprint("event ", i)
+		events[i].UserID, events[i].What = charles.ID, fmt.Sprint("event ", i)
 	}
 	if err := db.CreateInBatches(events, 100).Error; err != nil {
 		return err
@@ -71,6 +104,23 @@ func run(ctx context.Context, url string, out io.Writer) error {
 		return err
 	}
 	fmt.Fprintf(out, "%d events of the last hour\n", len(recent))
+
+	// The users of the last hour, in order.
+	var users []User
+	since := typed.First[UserID](now.Add(-time.Hour))
+	if err := db.Where("id >= ?", since).Order("id").Find(&users).Error; err != nil {
+		return err
+	}
+	for _, u := range users {
+		fmt.Fprintf(out, "%s is a friend of Ada: %t\n", u.Name, u.Friend.ID == ada.ID)
+	}
+
+	var friend string
+	if err := db.Raw("SELECT left(friend, 5) FROM users WHERE id = ?", charles.ID).
+		Scan(&friend).Error; err != nil {
+		return err
+	}
+	fmt.Fprintf(out, "in the column, friend begins with %s\n", friend)
 
 	var last scru128.UUID // before all
 	for number := 1; ; number++ {

@@ -13,6 +13,9 @@ func Test(t *testing.T) {
 		t.Fatal(err)
 	}
 	const want = `250 events of the last hour
+Ada is a friend of Ada: false
+Charles is a friend of Ada: true
+in the column, friend begins with user_
 page 1: 100 events, first moved
 page 2: 100 events, first event 99
 page 3: 51 events, first event 199

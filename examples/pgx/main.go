@@ -1,4 +1,4 @@
-// Command pgx stores events under SCRU128 keys in PostgreSQL, with pgx.
+// Command pgx stores events and their users under SCRU128 keys in PostgreSQL, with pgx.
 //
 //	DATABASE_URL=postgres://... go run .
 package main
@@ -16,6 +16,7 @@ import (
 
 	"github.com/sortid/sortid/pgxid"
 	"github.com/sortid/sortid/scru128"
+	"github.com/sortid/sortid/typed"
 )
 
 func main() {
@@ -24,11 +25,29 @@ func main() {
 	}
 }
 
-// An Event is a row. Its ID tells when it was made.
+// A User has a typed ID, such as user_0372ijojuxuhjsfkeryi2mrtm.
+type User struct {
+	ID   UserID
+	Name string
+}
+
+// Prefix is the prefix of users' IDs.
+func (User) Prefix() string { return "user" }
+
+type UserID = typed.ID[User, scru128.ID]
+
+// An Event has an ID that tells when it was made.
 type Event struct {
 	ID   scru128.ID
+	User UserID
 	What string
 }
+
+// The columns hold typed IDs without their prefixes.
+const schema = `
+CREATE TABLE IF NOT EXISTS users (id uuid PRIMARY KEY, name text NOT NULL);
+CREATE TABLE IF NOT EXISTS events (
+	id uuid PRIMARY KEY, user_id uuid NOT NULL REFERENCES users, what text NOT NULL);`
 
 func run(ctx context.Context, url string, out io.Writer) error {
 	config, err := pgxpool.ParseConfig(url)
@@ -45,24 +64,29 @@ func run(ctx context.Context, url string, out io.Writer) error {
 	}
 	defer pool.Close()
 
-	if _, err := pool.Exec(ctx,
-		`CREATE TABLE IF NOT EXISTS events (id uuid PRIMARY KEY, what text NOT NULL)`); err != nil {
+	if _, err := pool.Exec(ctx, schema); err != nil {
+		return err
+	}
+	user := User{ID: typed.New[UserID](), Name: "Ada"}
+	if _, err := pool.Exec(ctx, `INSERT INTO users (id, name) VALUES ($1, $2)`, user.ID,
+		user.Name); err != nil {
 		return err
 	}
 	// An old event, as if moved from elsewhere.
-	old := Event{ID: scru128.First(time.Now().Add(-48 * time.Hour)), What: "moved"}
-	if _, err := pool.Exec(ctx, `INSERT INTO events (id, what) VALUES ($1, $2)`, old.ID,
-		old.What); err != nil {
+	old := Event{ID: scru128.First(time.Now().Add(-48 * time.Hour)), User: user.ID, What: "moved"}
+	if _, err := pool.Exec(ctx, `INSERT INTO events (id, user_id, what) VALUES ($1, $2, $3)`,
+		old.ID, old.User, old.What); err != nil {
 		return err
 	}
 	// Many at once, in binary form.
 	events := make([]Event, 250)
 	for i := range events {
-		events[i] = Event{ID: scru128.New(), What: fmt.Sprint("event ", i)}
+		events[i] = Event{ID: scru128.New(), User: user.ID, What: fmt.Sprint("event ", i)}
 	}
-	rows := pgx.CopyFromSlice(len(events),
-		func(i int) ([]any, error) { return []any{events[i].ID, events[i].What}, nil })
-	if _, err := pool.CopyFrom(ctx, pgx.Identifier{"events"}, []string{"id", "what"},
+	rows := pgx.CopyFromSlice(len(events), func(i int) ([]any, error) {
+		return []any{events[i].ID, events[i].User, events[i].What}, nil
+	})
+	if _, err := pool.CopyFrom(ctx, pgx.Identifier{"events"}, []string{"id", "user_id", "what"},
 		rows); err != nil {
 		return err
 	}
@@ -73,6 +97,18 @@ func run(ctx context.Context, url string, out io.Writer) error {
 		return err
 	}
 	fmt.Fprintf(out, "%d events of the last hour\n", len(recent))
+
+	// A text from outside, with the prefix.
+	id, err := typed.Parse[UserID](user.ID.String())
+	if err != nil {
+		return err
+	}
+	var count int
+	if err := pool.QueryRow(ctx, `SELECT count(*) FROM events WHERE user_id = $1`, id).
+		Scan(&count); err != nil {
+		return err
+	}
+	fmt.Fprintf(out, "%d events of the user\n", count)
 
 	var last scru128.ID // before all
 	for number := 1; ; number++ {
@@ -88,7 +124,7 @@ func run(ctx context.Context, url string, out io.Writer) error {
 // between returns the events from a time up to, but not including, another.
 func between(ctx context.Context, pool *pgxpool.Pool, from, to time.Time) ([]Event, error) {
 	rows, err := pool.Query(ctx,
-		`SELECT id, what FROM events WHERE id >= $1 AND id < $2 ORDER BY id`,
+		`SELECT id, user_id, what FROM events WHERE id >= $1 AND id < $2 ORDER BY id`,
 		scru128.First(from), scru128.First(to))
 	if err != nil {
 		return nil, err
@@ -99,7 +135,7 @@ func between(ctx context.Context, pool *pgxpool.Pool, from, to time.Time) ([]Eve
 // page returns the events that follow an ID. Unlike OFFSET, the last page costs no more than the
 // first.
 func page(ctx context.Context, pool *pgxpool.Pool, after scru128.ID, limit int) ([]Event, error) {
-	rows, err := pool.Query(ctx, `SELECT id, what FROM events WHERE id > $1 ORDER BY id LIMIT $2`,
+	rows, err := pool.Query(ctx, `SELECT id, user_id, what FROM events WHERE id > $1 ORDER BY id LIMIT $2`,
 		after, limit)
 	if err != nil {
 		return nil, err

@@ -13,6 +13,7 @@ func Test(t *testing.T) {
 		t.Fatal(err)
 	}
 	const want = `250 events of the last hour
+251 events of the user
 page 1: 100 events, first moved
 page 2: 100 events, first event 99
 page 3: 51 events, first event 199

@@ -226,7 +226,7 @@ func (s *Store) send(ctx context.Context, operation string, request, answer any)
 		return fmt.Errorf("http: %w", err)
 	}
 	defer resp.Body.Close()
-	const largest = 256 << 20 // for the list of a realm with all of 2^20 node IDs in use
+	const largest = lease.MaxRecords * 4 << 10 // a record takes less than 4 KiB
 	in := io.LimitReader(resp.Body, largest)
 	if resp.StatusCode != http.StatusOK {
 		return s.problem(operation, resp, in)

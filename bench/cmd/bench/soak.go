@@ -36,7 +36,8 @@ end of its window, until it learns that its node ID is lost:
 	d.soakTable("TortureUnfenced")
 	d.WriteString(`
 The faults, and how long a process then made no IDs. The time begins when the process or the server
-runs again, and ends with the next claimed tick. A tick lasts 0.26 s, so up to 0.26 s is no gap.
+runs again, and ends with the next claimed tick. A tick lasts 0.26 s, so up to 0.26 s is no gap. In the
+realm that is nearly full, a process may have to wait until a node ID is free.
 
 `)
 	d.table("Fault", d.Rows("TortureFault"), plain,

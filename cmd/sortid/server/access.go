@@ -25,44 +25,45 @@ func (s *Server) secure(op *huma.Operation, permission string) {
 // authorize answers requests of clients that may not do what they ask for.
 func (s *Server) authorize(ctx huma.Context, next func(huma.Context)) {
 	permission, _ := ctx.Operation().Metadata[metadataPermission].(string)
-	r, w := humago.Unwrap(ctx)
-	e, err := s.allow(r.Header, permission)
-	if err != nil {
+	if err := s.allow(ctx.Context(), permission); err != nil {
+		_, w := humago.Unwrap(ctx)
 		s.refuse(w, err)
 		return
 	}
-	next(huma.WithValue(ctx, tokenKey{}, e))
+	next(ctx)
 }
 
-// allow returns the token of a request, nil if none is needed. It returns a
-// problem if the token does not permit the request, or has reached its limit of requests.
-func (s *Server) allow(h http.Header, permission string) (*token, error) {
+// allow returns a problem if the request's token does not permit the request, or has reached its
+// limit of requests.
+func (s *Server) allow(ctx context.Context, permission string) error {
 	if s.config.Tokens == nil || permission == permitNone {
-		return nil, nil
+		return nil
 	}
-	e := s.config.Tokens.of(h)
+	e := s.tokenOf(ctx)
 	if e == nil {
-		return nil, huma.ErrorWithHeaders(
-			huma.Error401Unauthorized(
-				"a valid token is needed: send the header \"Authorization: Bearer TOKEN\""),
+		problem := huma.Error401Unauthorized(
+			"a valid token is needed: send the header \"Authorization: Bearer TOKEN\"")
+		return huma.ErrorWithHeaders(problem,
 			http.Header{"WWW-Authenticate": {`Bearer realm="sortid"`}})
 	}
-	// The body of a request to the store names its realm; those operations check it.
-	if permission == permitRealms && !e.mayUseStore() || permission != permitRealms &&
-		!e.may(permission, "") {
-		return nil, huma.Error403Forbidden(forbidden)
+	permits := e.may(permission, "")
+	if permission == permitRealms { // the body names the realm, so the operation checks that
+		permits = e.mayUseStore()
+	}
+	if !permits {
+		return huma.Error403Forbidden(forbidden)
 	}
 	if wait := take(e.requests, 1); wait > 0 {
-		return nil, tooMany(wait, "the token's limit of requests a second is reached")
+		return tooMany(wait, "the token's limit of requests a second is reached")
 	}
-	return e, nil
+	return nil
 }
 
 const forbidden = "this token does not permit that"
 
 // permitRealm returns a problem unless the request may use the realm.
 func (s *Server) permitRealm(ctx context.Context, realm string) error {
-	if e := tokenOf(ctx); e != nil && !e.may(permitRealms, realm) {
+	if e := s.tokenOf(ctx); e != nil && !e.may(permitRealms, realm) {
 		return huma.Error403Forbidden(forbidden)
 	}
 	return nil
@@ -70,21 +71,20 @@ func (s *Server) permitRealm(ctx context.Context, realm string) error {
 
 // permitStore returns a problem unless the request may use any realm.
 func (s *Server) permitStore(ctx context.Context) error {
-	if e := tokenOf(ctx); e != nil && !e.mayUseStore() {
+	if e := s.tokenOf(ctx); e != nil && !e.mayUseStore() {
 		return huma.Error403Forbidden(forbidden)
 	}
 	return nil
 }
 
-// charge takes n IDs from the token's limit and from the source, or from neither. The token is
-// nil if there is none.
-func (s *Server) charge(r *http.Request, e *token, src *source, n int) error {
+// charge takes n IDs from the limit of the request's token and from the source, or from neither.
+func (s *Server) charge(r *http.Request, src *source, n int) error {
 	var mine *rate.Limiter
-	if e != nil {
+	if e := s.tokenOf(r.Context()); e != nil {
 		mine = e.ids
 	}
 	if src.queue != nil {
-		return src.queue.take(r.Context(), s.client(r, e), n, mine)
+		return src.queue.take(r.Context(), s.client(r), n, mine)
 	}
 	if wait := take(mine, n); wait > 0 {
 		return tooManyIDs(wait)
@@ -125,6 +125,5 @@ func tooMany(wait time.Duration, detail string) error {
 }
 
 func seconds(d time.Duration) string {
-	return fmt.Sprintf(
-		"%.0f", math.Max(1, math.Ceil(d.Seconds())))
+	return fmt.Sprintf("%.0f", max(1, math.Ceil(d.Seconds())))
 }

@@ -289,7 +289,7 @@ func testRefusalsCostNothing(t *testing.T) {
 	tokens, bearer := limited(t, 0, 1000)
 	s := virtual(t, Config{Tokens: tokens})
 	source := s.generators.byName["scru64"].queue.limit
-	mine := tokens.entries[0].ids
+	mine := tokens.find(bearer[len("Authorization: Bearer "):]).ids
 	spend := func(n int, path string) *reply {
 		return ask(t.Context(), s, "GET", path+"?n="+strconv.Itoa(n), "", bearer)
 	}
@@ -621,8 +621,7 @@ type from struct {
 }
 
 func (f from) RemoteAddr() net.Addr {
-	return net.TCPAddrFromAddrPort(
-		netip.MustParseAddrPort(f.addr))
+	return net.TCPAddrFromAddrPort(netip.MustParseAddrPort(f.addr))
 }
 
 // Lines that come byte by byte end with the time of a body.
@@ -633,8 +632,8 @@ func testTrickledLines(t *testing.T) {
 	conn := serveVirtual(t, s).dial()
 	defer conn.Close()
 	begin := time.Now()
-	io.WriteString(
-		conn, "POST /v1/inspect HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000000\r\n\r\n")
+	io.WriteString(conn,
+		"POST /v1/inspect HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000000\r\n\r\n")
 	var writing sync.WaitGroup
 	writing.Go(func() {
 		for {
@@ -706,7 +705,7 @@ func testLinesAreLimited(t *testing.T) {
 		"good": {"xinaS8QBh\n", 1}, "bad": {"x\n", 1}, "blank": {"\n", 1},
 		"long": {strings.Repeat("x", 6400-1) + "\n", 100},
 	} {
-		ids := tokens.entries[0].ids
+		ids := tokens.find(bearer[len("Authorization: Bearer "):]).ids
 		ids.AllowN(time.Now(), int(ids.Tokens()))
 		begin := time.Now()
 		const seconds = 20

@@ -12,6 +12,7 @@ import (
 
 // A client in TypeScript, generated from the description, works.
 func TestGeneratedClient(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("runs npm: not with -short")
 	}
@@ -44,9 +45,8 @@ func TestGeneratedClient(t *testing.T) {
 	if out, err := run("npm", "install", "--silent", "--no-audit", "--no-fund", "--prefer-offline",
 		"openapi-typescript@7.13.0", "openapi-fetch@0.17.0", "typescript@5.9.3",
 		"@types/node@24.0.0"); err != nil {
-		testserver.Missing(
-			t, "npm cannot install the generator of clients, so the test was not made: %v\n%s", err,
-			out)
+		testserver.Missing(t,
+			"npm cannot install the generator of clients, so the test was not made: %v\n%s", err, out)
 	}
 	bin := func(name string) string { return filepath.Join("node_modules", ".bin", name) }
 	for _, command := range [][]string{

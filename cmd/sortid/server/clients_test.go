@@ -13,10 +13,8 @@ import (
 	"net"
 	"net/http"
 	"os"
-	"path/filepath"
 	"runtime"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -62,12 +60,11 @@ func TestManyHeaders(t *testing.T) {
 
 // Clients that send the header, or a body, piece by piece do not hold a connection for
 // ever, on any path.
-func TestSlowClients(t *testing.T) {
-	defer func(d time.Duration) { lineTimeout = d }(lineTimeout)
-	lineTimeout = 2 * time.Second
-	_, ts := start(t, Config{Store: lease.NewMemory()})
+func TestSlowClients(t *testing.T) { inBubble(t, testSlowClients) }
+
+func testSlowClients(t *testing.T) {
+	l := serveVirtual(t, virtual(t, Config{}))
 	const body = " HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n"
-	var wg sync.WaitGroup
 	for _, text := range []string{
 		"GET /healthz HTTP/1.1\r\nHost: localhost\r\n",
 		"POST /v1/store/get" + body,
@@ -75,18 +72,18 @@ func TestSlowClients(t *testing.T) {
 		"POST /v1/inspect" + body,
 		"POST /nowhere" + body,
 	} {
-		wg.Go(func() {
-			_, in := raw(t, ts.URL, text)
-			answer, err := io.ReadAll(in) // until the server closes the connection
-			if err != nil {
-				t.Errorf("%.40q: held: %v\n%s", text, err, answer)
-			}
-			if bytes.Contains(answer, []byte("HTTP/1.1 5")) {
-				t.Errorf("%.40q: %s", text, answer)
-			}
-		})
+		begin := time.Now()
+		conn := l.dial()
+		io.WriteString(conn, text)
+		answer, err := io.ReadAll(conn) // until the server closes the connection
+		if took := time.Since(begin); err != nil || took > lineTimeout+time.Second {
+			t.Errorf("%.40q: held for %v: %v\n%s", text, took, err, answer)
+		}
+		if bytes.Contains(answer, []byte("HTTP/1.1 5")) {
+			t.Errorf("%.40q: %s", text, answer)
+		}
+		conn.Close()
 	}
-	wg.Wait()
 }
 
 // endless is a body of so many bytes at most, in lines of a length, 0 for one line. It looks
@@ -229,42 +226,6 @@ func TestHTTP2(t *testing.T) {
 	}
 }
 
-// A token takes as many comparisons whichever it is, and if it is none.
-func TestTokenTime(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "tokens")
-	var texts []string
-	for i := range 5 {
-		text, line, err := NewToken(fmt.Sprint(i), []string{"ids"}, 0, 0)
-		if err == nil {
-			err = AppendToken(path, line)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		texts = append(texts, text)
-	}
-	tokens, err := OpenTokens(t.Context(), path, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func(f func(a, b []byte) int) { compare = f }(compare)
-	usual, comparisons := compare, 0
-	compare = func(a, b []byte) int {
-		if len(a) != 32 || len(b) != 32 {
-			t.Errorf("compares %d with %d bytes, want hashes", len(a), len(b))
-		}
-		comparisons++
-		return usual(a, b)
-	}
-	for _, text := range append(texts, "", "wrong", texts[0][:20], strings.Repeat("x", 10000)) {
-		comparisons = 0
-		tokens.find(text)
-		if comparisons != len(texts) {
-			t.Errorf("%.20s: %d comparisons, want %d", text, comparisons, len(texts))
-		}
-	}
-}
-
 // The log has a line for each request, with the ID that the client has seen.
 func TestLog(t *testing.T) {
 	var log bytes.Buffer
@@ -299,6 +260,7 @@ func TestLog(t *testing.T) {
 // While the store is away scru64 goes on until the end of the window, then says so; when the
 // store is back it goes on by itself.
 func TestWindowEnds(t *testing.T) {
+	t.Parallel()
 	memory := lease.NewMemory()
 	for name, format := range map[string]lease.Format{"scru64": lease.SCRU64,
 		"uid60": lease.UID60} {

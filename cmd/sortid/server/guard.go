@@ -54,10 +54,9 @@ func (g *guard) protect(s *Server, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch {
 		case !g.anyHost && !g.allows(r):
-			s.problem(w, http.StatusMisdirectedRequest,
-				fmt.Sprintf(
-					"this server has no tokens, so it does not answer for the host %.100q; "+
-						"use its address, or name the host with --host", r.Host))
+			s.problem(w, http.StatusMisdirectedRequest, fmt.Sprintf("this server has no tokens, "+
+				"so it does not answer for the host %.100q; use its address, or name the host with "+
+				"--host", r.Host))
 		case g.foreign(r):
 			s.problem(w, http.StatusForbidden,
 				"a web page of another origin may not do this; --cors names the origins that may")

@@ -281,12 +281,11 @@ func TestForeignPages(t *testing.T) {
 					}
 					var own []string
 					for _, h := range headers {
-						own = append(
-							own,
-							strings.ReplaceAll(h, "SELF", strings.TrimPrefix(ts.URL, "http://")))
+						self := strings.TrimPrefix(ts.URL, "http://")
+						own = append(own, strings.ReplaceAll(h, "SELF", self))
 					}
-					if a := send(t, c.method, ts.URL+c.path, c.body,
-						own...); a.StatusCode != http.StatusOK {
+					a := send(t, c.method, ts.URL+c.path, c.body, own...)
+					if a.StatusCode != http.StatusOK {
 						t.Errorf("%s, %s %s: %d: %s", who, c.method, c.path, a.StatusCode, a.body)
 					}
 				}
@@ -346,33 +345,29 @@ func TestDocumentedLimits(t *testing.T) {
 		rows[what] = strings.TrimSpace(cells[2])
 	}
 	seconds := func(d time.Duration) string { return fmt.Sprintf("%.0f s", d.Seconds()) }
+	largeAnswers := fmt.Sprintf("answers of more than %d IDs under way", pieceSize)
 	for what, want := range map[string]string{
-		"IDs in a request":                fmt.Sprintf("%d,%03d", maxIDs/1000, maxIDs%1000),
-		"connections":                     fmt.Sprint(maxConnections),
-		"streams of an HTTP/2 connection": fmt.Sprint(maxStreams),
-		"requests under way":              fmt.Sprint(maxRequests),
-		fmt.Sprintf("answers of more than %d IDs under way",
-			pieceSize): fmt.Sprint(maxLargeAnswers),
-		"bodies of lines under way":                    fmt.Sprint(maxLineBodies),
-		"requests of the store under way":              fmt.Sprint(maxStoreBodies),
-		"of these, that have come whole, except lists": fmt.Sprint(maxStoreQueue),
-		"of these, lists that have come whole":         fmt.Sprint(maxStoreLists),
-		"a body of lines": fmt.Sprintf("%d MiB",
-			maxLines>>20),
-		"another body": fmt.Sprintf("%d MiB",
-			maxBody>>20),
-		"an inspected line": fmt.Sprintf("%d bytes",
-			maxLine),
+		"IDs in a request":                                 fmt.Sprintf("%d,%03d", maxIDs/1000, maxIDs%1000),
+		"connections":                                      fmt.Sprint(maxConnections),
+		"streams of an HTTP/2 connection":                  fmt.Sprint(maxStreams),
+		"requests under way":                               fmt.Sprint(maxRequests),
+		largeAnswers:                                       fmt.Sprint(maxLargeAnswers),
+		"bodies of lines under way":                        fmt.Sprint(maxLineBodies),
+		"requests of the store under way":                  fmt.Sprint(maxStoreBodies),
+		"of these, that have come whole, except lists":     fmt.Sprint(maxStoreQueue),
+		"of these, lists that have come whole":             fmt.Sprint(maxStoreLists),
+		"a body of lines":                                  fmt.Sprintf("%d MiB", maxLines>>20),
+		"another body":                                     fmt.Sprintf("%d MiB", maxBody>>20),
+		"an inspected line":                                fmt.Sprintf("%d bytes", maxLine),
 		"blocks or changes in a request of the store":      fmt.Sprint(maxMany),
 		"realms in the store, for a client that makes one": fmt.Sprint(maxRealms),
 		"time that a request waits for scru64 IDs":         seconds(patience),
 		"time for the headers":                             seconds(headerTimeout),
 		"time for a body of the store":                     seconds(bodyTimeout),
 		"time for the next part of lines":                  seconds(lineTimeout),
-		"time for a body of lines": fmt.Sprintf("%.0f min",
-			linesTimeout.Minutes()),
-		"time for an answer":                    seconds(writeTimeout),
-		"time to take a part of a large answer": seconds(takeTimeout),
+		"time for a body of lines":                         fmt.Sprintf("%.0f min", linesTimeout.Minutes()),
+		"time for an answer":                               seconds(writeTimeout),
+		"time to take a part of a large answer":            seconds(takeTimeout),
 	} {
 		if rows[what] != want {
 			t.Errorf("%s: %q, want %q", what, rows[what], want)

@@ -174,8 +174,7 @@ var pieces = sync.Pool{New: func() any { return new([]byte) }}
 // writeIDs answers a request for IDs. It returns an error if it has written nothing. If it
 // fails later it breaks the answer off, so that the client sees that IDs are missing.
 func (s *Server) writeIDs(w http.ResponseWriter, r *http.Request) error {
-	token, err := s.allow(r.Header, permitIDs)
-	if err != nil {
+	if err := s.allow(r.Context(), permitIDs); err != nil {
 		return err
 	}
 	in, err := s.parseIDs(r)
@@ -183,13 +182,13 @@ func (s *Server) writeIDs(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if in.n > pieceSize {
-		c := s.client(r, token)
+		c := s.client(r)
 		if !s.largeAnswers.enter(c) {
 			return s.largeAnswers.full()
 		}
 		defer s.largeAnswers.leave(c)
 	}
-	if err := s.charge(r, token, in.source, in.n); err != nil {
+	if err := s.charge(r, in.source, in.n); err != nil {
 		return err
 	}
 	b := pieces.Get().(*[]byte)
@@ -298,8 +297,7 @@ func unavailable(err error) error {
 
 // busy returns the problem 503, which says when to ask again.
 func busy(format string, args ...any) error {
-	return busyFor(retryAfter*time.Second, format,
-		args...)
+	return busyFor(retryAfter*time.Second, format, args...)
 }
 
 func busyFor(d time.Duration, format string, args ...any) error {

@@ -21,11 +21,10 @@ import (
 	"github.com/sortid/sortid/format"
 )
 
-// lineTimeout is how long a client may take for the next part of its lines.
-var lineTimeout = 30 * time.Second
-
-// linesTimeout is how long a body of lines may take.
-const linesTimeout = 10 * time.Minute
+const (
+	lineTimeout  = 30 * time.Second // that a client may take for the next part of its lines
+	linesTimeout = 10 * time.Minute // for all of its lines
+)
 
 func (s *Server) registerInspect() {
 	object := &huma.Schema{Type: huma.TypeObject, AdditionalProperties: true}
@@ -54,8 +53,8 @@ func (s *Server) registerInspect() {
 		}
 		b, err := inspect.AppendJSON(nil, given, in.ID)
 		if err != nil {
-			return nil, huma.Error422UnprocessableEntity(
-				"no ID", &huma.ErrorDetail{Message: err.Error(), Location: "path.id", Value: in.ID})
+			return nil, huma.Error422UnprocessableEntity("no ID",
+				&huma.ErrorDetail{Message: err.Error(), Location: "path.id", Value: in.ID})
 		}
 		return rawJSON(append(b, '\n')), nil
 	})

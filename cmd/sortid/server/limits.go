@@ -42,9 +42,9 @@ const (
 // A client is whoever has a token or, without tokens, an address.
 type client string
 
-// client returns who sent a request. e is its token, nil if it needs none.
-func (s *Server) client(r *http.Request, e *token) client {
-	if e != nil {
+// client returns who sent a request.
+func (s *Server) client(r *http.Request) client {
+	if e := s.tokenOf(r.Context()); e != nil {
 		return client("token " + e.name)
 	}
 	return clientAt(r.RemoteAddr)
@@ -147,7 +147,7 @@ func (s *Server) admit(next http.Handler) http.Handler {
 		switch r.URL.Path {
 		case "/healthz", "/readyz", "/metrics":
 		default:
-			c := s.client(r, s.config.Tokens.of(r.Header))
+			c := s.client(r)
 			if !s.requests.enter(c) {
 				s.refuse(w, s.requests.full())
 				return
@@ -162,7 +162,7 @@ func (s *Server) admit(next http.Handler) http.Handler {
 func (s *Server) within(g *gate) func(huma.Context, func(huma.Context)) {
 	return func(ctx huma.Context, next func(huma.Context)) {
 		r, w := humago.Unwrap(ctx)
-		c := s.client(r, tokenOf(ctx.Context()))
+		c := s.client(r)
 		if !g.enter(c) {
 			s.refuse(w, g.full())
 			return

@@ -63,20 +63,21 @@ func newMetrics(s *Server) *metrics {
 		}, []string{"route", "code"}),
 		duration: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Name: "sortid_request_duration_seconds", Help: "Time to answer, by route.",
-			Buckets: []float64{.0001, .00025, .0005, .001, .0025, .005, .01, .025, .05, .1, .25, 1,
-				5},
+			Buckets: []float64{.0001, .00025, .0005, .001, .0025, .005, .01, .025, .05, .1, .25,
+				1, 5},
 		}, []string{"route"}),
 		ids: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "sortid_ids_total", Help: "IDs sent, by format.",
 		}, []string{"format"}),
 	}
-	m.registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(
-		collectors.ProcessCollectorOpts{}),
+	m.registry.MustRegister(collectors.NewGoCollector(),
+		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
 		m.requests, m.duration, m.ids, filesRefused,
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 			Name: "sortid_build_info", Help: "1, with the versions of the server and of Go.",
-			ConstLabels: prometheus.Labels{"version": s.config.Version,
-				"goversion": runtime.Version()},
+			ConstLabels: prometheus.Labels{
+				"version": s.config.Version, "goversion": runtime.Version(),
+			},
 		}, func() float64 { return 1 }))
 	for name, src := range s.generators.byName {
 		src.made = m.ids.WithLabelValues(name)
@@ -164,6 +165,7 @@ func (r *recorder) Unwrap() http.ResponseWriter { return r.ResponseWriter }
 func (s *Server) observe(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		start := time.Now()
+		r = s.withToken(r)
 		id := scru128.NewString()
 		w.Header()["X-Request-Id"], w.Header()["X-Content-Type-Options"] = []string{id}, headerNoSniff
 		if s.draining.Load() { // a connection that is kept would be cut off under its next request

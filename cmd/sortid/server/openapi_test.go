@@ -1,14 +1,15 @@
 package server
 
 import (
+	"bufio"
 	"bytes"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
@@ -45,10 +46,6 @@ func TestOpenAPI(t *testing.T) {
 	away.down.Store(true)
 	sAway, tsAway := start(t, Config{Store: away, Tokens: tokens})
 	hardly(t, tokens, "slow")
-	usual := lineTimeout
-	lineTimeout = time.Second
-	_, impatient := start(t, Config{Store: lease.NewMemory(), Tokens: tokens})
-	lineTimeout = usual
 
 	document := send(t, http.MethodGet, ts.URL+"/openapi.json", "")
 	parsed, err := jsonschema.UnmarshalJSON(strings.NewReader(document.body))
@@ -126,27 +123,17 @@ func TestOpenAPI(t *testing.T) {
 					case "406":
 						answers = append(answers, send(t, method, ts.URL+request, body, admin,
 							"Accept: image/png"))
-					case "408", "413":
-						url, length := impatient.URL, 1000
-						if status == "413" {
-							url, length = ts.URL, 1<<30
-						}
+					case "408":
 						t.Run(status, func(t *testing.T) {
-							_,
-								in := raw(
-								t, url,
-								fmt.Sprintf(
-									"POST %s HTTP/1.1\r\nHost: localhost\r\n%s\r\nContent-Length: %d\r\n\r\n%s",
-									request, admin+"\r\nContent-Type: application/json", length,
-									strings.Repeat(" ", min(length-1, 2<<20))))
-							resp, err := http.ReadResponse(in, nil)
-							if err != nil {
-								t.Fatal(err)
-							}
-							defer resp.Body.Close()
-							b, _ := io.ReadAll(resp.Body)
-							answers = append(answers, answer{resp, string(b)})
+							inBubble(t, func(t *testing.T) {
+								conn := serveVirtual(t, virtual(t, Config{})).dial()
+								defer conn.Close()
+								answers = append(answers, sendBegin(t, conn, request, 1000))
+							})
 						})
+					case "413":
+						conn, _ := raw(t, ts.URL, "")
+						answers = append(answers, sendBegin(t, conn, request, 1<<30, admin))
 					case "415":
 						answers = append(answers, send(t, method, ts.URL+request, body, admin,
 							"Content-Type: text/plain"), send(t, method, ts.URL+request, body,
@@ -214,4 +201,26 @@ func TestOpenAPI(t *testing.T) {
 			})
 		}
 	}
+}
+
+// sendBegin sends a request and the beginning of its body, and returns the answer.
+func sendBegin(t *testing.T, conn net.Conn, path string, length int, headers ...string) answer {
+	t.Helper()
+	request := "POST " + path + " HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n" +
+		fmt.Sprintf("Content-Length: %d\r\n", length)
+	for _, h := range headers {
+		request += h + "\r\n"
+	}
+	request += "\r\n" + strings.Repeat(" ", min(length-1, 2<<20))
+	go io.WriteString(conn, request) // the server may answer before it has come
+	resp, err := http.ReadResponse(bufio.NewReader(conn), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	b, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return answer{resp, string(b)}
 }

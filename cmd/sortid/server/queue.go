@@ -39,10 +39,20 @@ const maxCounts = 4096
 func (q *queue) take(ctx context.Context, c client, n int, token *rate.Limiter) error {
 	q.mu.Lock()
 	defer q.mu.Unlock()
+	now := time.Now()
+	if spare := int(q.limit.TokensAt(now)) - q.limit.Burst()/2; len(q.waiting) == 0 && spare >= 0 {
+		clear(q.counts)
+		if spare >= n { // IDs are still plenty afterwards, so there is nothing to count
+			if wait := take(token, n); wait > 0 {
+				return tooManyIDs(wait)
+			}
+			q.limit.AllowN(now, n)
+			return nil
+		}
+	}
 	w := q.join(c)
 	defer q.leave(w)
-	for giveUp := time.Now().Add(patience); ; {
-		now := time.Now()
+	for giveUp := now.Add(patience); ; now = time.Now() {
 		if wait := lacks(token, n, now); wait > 0 {
 			return tooManyIDs(wait)
 		}
@@ -81,8 +91,7 @@ func (q *queue) probe() {
 }
 
 func (q *queue) join(c client) *waiter {
-	plenty := len(q.waiting) == 0 && q.limit.Tokens() >= float64(q.limit.Burst()/2)
-	if plenty || len(q.counts) > maxCounts {
+	if len(q.counts) > maxCounts {
 		clear(q.counts)
 	}
 	if q.counts[c] == nil {

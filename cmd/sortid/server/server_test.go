@@ -48,7 +48,7 @@ func start(t *testing.T, c Config) (*Server, *httptest.Server) {
 }
 
 // waitReady waits until the server has its leases.
-func waitReady(t *testing.T, s *Server) {
+func waitReady(t testing.TB, s *Server) {
 	t.Helper()
 	for range 12000 {
 		if s.generators.ready() == nil {
@@ -65,8 +65,11 @@ func hardly(t *testing.T, tokens *Tokens, name string) {
 	t.Helper()
 	tokens.mu.Lock()
 	defer tokens.mu.Unlock()
-	i := slices.IndexFunc(tokens.entries, func(e *token) bool { return e.name == name })
-	tokens.entries[i].requests.SetLimit(rate.Every(time.Hour))
+	for _, e := range tokens.entries {
+		if e.name == name {
+			e.requests.SetLimit(rate.Every(time.Hour))
+		}
+	}
 }
 
 type answer struct {
@@ -315,6 +318,7 @@ func TestGzip(t *testing.T) {
 // The server's store is a store like any other, through the client; and if it makes only
 // what the protocol allows, it is one to lease from.
 func TestStore(t *testing.T) {
+	t.Parallel()
 	setup := func(allowAny bool) func(t *testing.T) func() lease.Store {
 		return func(t *testing.T) func() lease.Store { return openStore(t, allowAny) }
 	}
@@ -344,10 +348,8 @@ type withoutOwn struct{ *httpstore.Store }
 
 func (s withoutOwn) Realms(ctx context.Context) ([]string, error) {
 	names, err := s.Store.Realms(ctx)
-	return slices.DeleteFunc(names, func(name string) bool {
-		return name == "scru64" ||
-			name == "uid60"
-	}), err
+	own := func(name string) bool { return name == "scru64" || name == "uid60" }
+	return slices.DeleteFunc(names, own), err
 }
 
 // A flaky store fails while it is told to.

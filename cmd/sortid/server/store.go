@@ -80,8 +80,7 @@ var (
 		"state":    text("What the block is: retired, whole, split or merging"),
 		"owner":    text("Who holds it"),
 		"from":     integer("The first tick that the owner was granted"),
-		"request": integer(
-			"The owner's number for the grant, or for which merge the block was retired"),
+		"request":  integer("The owner's number for the grant, or the merge that retired the block"),
 		"deadline": integer("The tick from which on others may take it"),
 		"name":     text("The holder's name, for people"),
 		"key":      text("Shows in a block that was released that the owner did so"),
@@ -141,8 +140,8 @@ func (s *Server) storeRealms(ctx context.Context,
 		return out, err
 	}
 	names, err := s.config.Store.Realms(ctx)
-	names = slices.DeleteFunc(
-		names, func(name string) bool { return s.permitRealm(ctx, name) != nil })
+	foreign := func(name string) bool { return s.permitRealm(ctx, name) != nil }
+	names = slices.DeleteFunc(names, foreign)
 	out.Realms = append([]string{}, names...)
 	return out, err
 }

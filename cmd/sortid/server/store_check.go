@@ -105,10 +105,9 @@ func (g *checkedStore) changeRealm(ctx context.Context, changes []lease.Change) 
 			return false, err
 		}
 		if len(names) >= maxRealms {
-			return false, &lease.ChangeError{Reason: fmt.Sprintf(
-				"the store has %d realms, and through a server "+
-					"one can be made while there are fewer than %d; make it at the store itself",
-				len(names), maxRealms)}
+			return false, &lease.ChangeError{Reason: fmt.Sprintf("the store has %d realms, and "+
+				"through a server one can be made while there are fewer than %d; "+
+				"make it at the store itself", len(names), maxRealms)}
 		}
 	}
 	records, err := g.store.GetMany(ctx, space, blocks)

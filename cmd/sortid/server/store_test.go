@@ -441,9 +441,8 @@ func TestStoreBodies(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		fmt.Fprintf(
-			c,
-			"POST /v1/store/%s HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{", path)
+		fmt.Fprintf(c, "POST /v1/store/%s HTTP/1.1\r\nHost: localhost\r\n"+
+			"Content-Type: application/json\r\nContent-Length: 100\r\n\r\n{", path)
 		if err := c.(*net.TCPConn).CloseWrite(); err != nil {
 			t.Fatal(err)
 		}

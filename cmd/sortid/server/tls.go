@@ -35,8 +35,7 @@ func TLSConfig(ctx context.Context, certFile, keyFile, clientCA string,
 	config := &tls.Config{
 		MinVersion: tls.VersionTLS12,
 		GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) {
-			return pair.Load(),
-				nil
+			return pair.Load(), nil
 		},
 	}
 	if clientCA == "" {
@@ -47,8 +46,7 @@ func TLSConfig(ctx context.Context, certFile, keyFile, clientCA string,
 	config.ClientCAs = x509.NewCertPool()          // nil stands for the system's
 	config.NextProtos = []string{"h2", "http/1.1"} // net/http cannot add them to current
 	var current atomic.Pointer[tls.Config]
-	config.GetConfigForClient = func(*tls.ClientHelloInfo) (*tls.Config,
-		error) {
+	config.GetConfigForClient = func(*tls.ClientHelloInfo) (*tls.Config, error) {
 		return current.Load(), nil
 	}
 	useClientCA := func(contents [][]byte) error {

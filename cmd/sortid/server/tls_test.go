@@ -69,8 +69,7 @@ func TestClientCA(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			config.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate,
-				error) {
+			config.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) {
 				return &pair, nil
 			}
 		}
@@ -147,10 +146,9 @@ func testCertificateReread(t *testing.T) {
 		}
 	}
 	other, otherKey := testserver.Certificate(t)
-	for _, move := range []struct {
-		from, to,
-		logged string
-	}{{other, cert, "private key does not match"}, {otherKey, key, "level=INFO"}} {
+	for _, move := range []struct{ from, to, logged string }{
+		{other, cert, "private key does not match"}, {otherKey, key, "level=INFO"},
+	} {
 		if err := os.Rename(move.from, move.to); err != nil {
 			t.Fatal(err)
 		}
@@ -191,8 +189,7 @@ func testClientCAReread(t *testing.T) {
 		clients[i] = &tls.Config{InsecureSkipVerify: true, ServerName: "server",
 			ClientSessionCache: tls.NewLRUClientSessionCache(1),
 			NextProtos:         []string{"h2"},
-			GetClientCertificate: func(*tls.CertificateRequestInfo) (*tls.Certificate,
-				error) {
+			GetClientCertificate: func(*tls.CertificateRequestInfo) (*tls.Certificate, error) {
 				return &pair, nil
 			}}
 	}

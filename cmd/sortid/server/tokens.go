@@ -5,7 +5,6 @@ import (
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
-	"crypto/subtle"
 	"encoding/base64"
 	"encoding/hex"
 	"errors"
@@ -42,7 +41,7 @@ const (
 // so that half a line is not taken for a whole one. Tokens is safe for concurrent use.
 type Tokens struct {
 	mu      sync.Mutex
-	entries []*token
+	entries map[[sha256.Size]byte]*token // by their hashes
 }
 
 type token struct {
@@ -71,14 +70,14 @@ func (t *Tokens) use(contents [][]byte) error {
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	for _, e := range entries { // keep what a token has spent
-		for _, old := range t.entries {
-			if old.sum == e.sum && old.limits == e.limits {
-				e.requests, e.ids = old.requests, old.ids
-			}
+	before := t.entries
+	t.entries = map[[sha256.Size]byte]*token{}
+	for _, e := range entries {
+		if old := before[e.sum]; old != nil && old.limits == e.limits { // keep what it has spent
+			e.requests, e.ids = old.requests, old.ids
 		}
+		t.entries[e.sum] = e
 	}
-	t.entries = entries
 	return nil
 }
 
@@ -163,9 +162,6 @@ func checkPermission(p string) error {
 	return fmt.Errorf("%q is no permission, want ids, realm:NAME or admin", p)
 }
 
-// compare is a variable for tests.
-var compare = subtle.ConstantTimeCompare
-
 // of returns the entry of the token that a request has, or nil.
 func (t *Tokens) of(h http.Header) *token {
 	if t == nil {
@@ -178,20 +174,13 @@ func (t *Tokens) of(h http.Header) *token {
 	return t.find(strings.TrimSpace(text))
 }
 
-// find returns the entry of a token that a client has sent, or nil. It takes the same time for
-// every token, valid or not.
+// find returns the entry of a token that a client has sent, or nil. How long it takes tells
+// nothing about the tokens of others, because nobody can choose a text by its hash.
 func (t *Tokens) find(text string) *token {
 	sum := sha256.Sum256([]byte(text))
 	t.mu.Lock()
-	entries := t.entries
-	t.mu.Unlock()
-	var found *token
-	for _, e := range entries {
-		if compare(e.sum[:], sum[:]) == 1 {
-			found = e
-		}
-	}
-	return found
+	defer t.mu.Unlock()
+	return t.entries[sum]
 }
 
 // may reports whether the token has a permission, for a realm if that is not empty.
@@ -208,18 +197,14 @@ func (e *token) may(permission, realm string) bool {
 // mayUseStore reports whether the token permits any realm.
 func (e *token) mayUseStore() bool {
 	return slices.ContainsFunc(e.permits, func(p string) bool {
-		return p == permitAdmin ||
-			strings.HasPrefix(p, permitRealms+":")
+		return p == permitAdmin || strings.HasPrefix(p, permitRealms+":")
 	})
 }
 
 // NewToken returns a new token and the line for it in a file of tokens.
 func NewToken(name string, permissions []string, requests, ids int) (text, line string, err error) {
-	if name == "" || strings.HasPrefix(name, "#") ||
-		strings.ContainsFunc(name, func(r rune) bool {
-			return unicode.IsSpace(r) ||
-				!unicode.IsPrint(r)
-		}) {
+	unfit := func(r rune) bool { return unicode.IsSpace(r) || !unicode.IsPrint(r) }
+	if name == "" || strings.HasPrefix(name, "#") || strings.ContainsFunc(name, unfit) {
 		return "", "", fmt.Errorf(
 			"%q is no name of a token: want printable characters without spaces, the first not #",
 			name)
@@ -279,8 +264,20 @@ func AppendToken(path, line string) error {
 
 type tokenKey struct{}
 
-// tokenOf returns the token with which a request came, nil if none is needed.
-func tokenOf(ctx context.Context) *token {
+// withToken returns the request with its token in its context, if it has a valid one.
+func (s *Server) withToken(r *http.Request) *http.Request {
+	e := s.config.Tokens.of(r.Header)
+	if e == nil {
+		return r
+	}
+	return r.WithContext(context.WithValue(r.Context(), tokenKey{}, e))
+}
+
+// tokenOf returns the token with which a request came, nil if there is none.
+func (s *Server) tokenOf(ctx context.Context) *token {
+	if s.config.Tokens == nil {
+		return nil
+	}
 	e, _ := ctx.Value(tokenKey{}).(*token)
 	return e
 }
@@ -288,13 +285,13 @@ func tokenOf(ctx context.Context) *token {
 // spendLines takes inspected lines, of size bytes together, from the limit of IDs of the
 // request's token. It returns a problem if the limit is reached.
 func (s *Server) spendLines(ctx context.Context, lines, size int) error {
-	e := tokenOf(ctx)
+	e := s.tokenOf(ctx)
 	if e == nil {
 		return nil
 	}
 	if wait := take(e.ids, linesCost(lines, size)); wait > 0 {
-		return tooMany(
-			wait, "the token's limit of IDs a second is reached; each inspected line counts as one")
+		return tooMany(wait,
+			"the token's limit of IDs a second is reached; each inspected line counts as one")
 	}
 	return nil
 }
@@ -302,7 +299,7 @@ func (s *Server) spendLines(ctx context.Context, lines, size int) error {
 // waitLines is like spendLines, for an answer that has begun: it waits while the limit is
 // reached. It returns an error if that would take longer than lineTimeout, or ctx is done.
 func (s *Server) waitLines(ctx context.Context, lines, size int) error {
-	e := tokenOf(ctx)
+	e := s.tokenOf(ctx)
 	if e == nil || e.ids == nil {
 		return nil
 	}

@@ -249,7 +249,7 @@ func testInspectedLines(t *testing.T) {
 		}
 	}
 
-	s := &Server{}
+	s := &Server{config: Config{Tokens: &Tokens{}}}
 	ctx := func(limits string) context.Context {
 		e, err := parseToken(strings.Fields("one " + strings.Repeat("ab", 32) + " ids " + limits))
 		if err != nil {

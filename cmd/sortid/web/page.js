@@ -129,7 +129,7 @@ const place = (field) => (field.bits === 1 ? `bit ${field.low}` : `bits ${field.
 // The bits of an ID as a map: a field is one or more segments of rows.
 function bitMap(id, highlight) {
   const map = make("div", { className: "map", role: "group", "aria-label": "Bits" });
-  const bits = id.value.toString(2).padStart(id.format.bits, "0");
+  const bits = id.value.toString(2).padStart(id.format.width, "0");
   const tip = make("div", { className: "tip", hidden: true });
   const draw = () => {
     const columns = wide.matches ? 32 : 16;
@@ -567,7 +567,8 @@ function row(item) {
 
 // What "sortid inspect -o json" prints of an item, and its place.
 function record({ id, encoding, input, line, column }) {
-  return { ...id.toJSON(), text: String(id), input, encoding, line, column };
+  const prefix = id.prefix.slice(0, -1) || undefined;
+  return { ...id.toJSON(), text: String(id), input, prefix, encoding, line, column };
 }
 
 function chosenFormat() {
@@ -657,7 +658,7 @@ const KINDS = {
 const ours = formats.filter((format) => format.generates);
 const others = formats.filter((format) => !format.generates);
 const [best] = [...ours].sort((a, b) => a.plan.preference - b.plan.preference);
-const WIDEST = Math.max(...formats.map((format) => format.bits));
+const WIDEST = Math.max(...formats.map((format) => format.width));
 
 // A button that looks at a text.
 const tryButton = (text, label = mono(text)) => makeButton(label, () => lookAt(text), { className: "plain" });
@@ -666,12 +667,12 @@ const tryButton = (text, label = mono(text)) => makeButton(label, () => lookAt(t
 function bar(format) {
   const about = format.layout.map((field) => `${field.bits} bits ${fieldName(field)}`).join(", ");
   const strip = make("div", { className: "strip", role: "img", "aria-label": about });
-  strip.style.width = `${100 * format.bits / WIDEST}%`;
+  strip.style.width = `${100 * format.width / WIDEST}%`;
   for (const field of format.layout) {
     const title = `${fieldName(field)}, ${field.bits} bits: ${meaning(field)}`;
     const part = make("span", { className: `segment ${field.kind}`, title },
       span("label", span("", fieldName(field))), span("label mono", span("", String(field.bits))));
-    part.style.width = `${100 * field.bits / format.bits}%`;
+    part.style.width = `${100 * field.bits / format.width}%`;
     strip.append(part);
   }
   return strip;
@@ -776,7 +777,7 @@ function rangeChanged() {
   const types = [...format.encodings, "bytea", "blob"].filter((type) => type !== "text" || format.text.sorts);
   if ($("range-form").dataset.format !== format.name || !types.includes(select.value)) {
     select.replaceChildren(...types.map((type) => make("option", { value: type }, columnTypes[type])));
-    select.value = format.bits === 64 && types.includes("int") ? "int" : types[0];
+    select.value = format.width === 64 && types.includes("int") ? "int" : types[0];
     $("range-form").dataset.format = format.name;
   }
   try {

@@ -27,7 +27,7 @@ export interface Field {
 /** A text that is no ID. */
 export declare class ParseError extends Error {
   constructor(format: string, input: string, reason: ParseError["reason"], offset: number, detail: string);
-  readonly reason: "length" | "symbol" | "range" | "check" | "layout";
+  readonly reason: "length" | "symbol" | "range" | "check" | "layout" | "prefix";
   /** The first wrong character, or -1 for a fault of the whole. */
   readonly offset: number;
   readonly detail: string;
@@ -43,7 +43,7 @@ export declare class ID {
   readonly value: bigint;
   /** What stands before the ID in its text, with the underscore; empty in most formats. */
   readonly prefix: string;
-  /** The format's own text; undefined if the format has none. */
+  /** The format's own text, with the prefix; undefined if the format has none. */
   readonly text: string | undefined;
   /** The whole ID at full width, in lower case. */
   readonly hex: string;
@@ -62,6 +62,8 @@ export declare class ID {
   readonly fields: Readonly<Record<string, bigint>>;
   /** What else there is to say, such as that no generator makes this ID. */
   readonly notes: string[];
+  /** The same ID with the prefix of a typed ID, as in "user": its text is then user_0372... With "", it has none. */
+  withPrefix(prefix: string): ID;
   in(encoding: Encoding): string;
   field(field: Pick<Field, "low" | "bits">): bigint;
   /** The timestamp. */
@@ -108,7 +110,10 @@ export declare class Format {
   readonly source: string;
   /** Whether sortid makes IDs of the format. Only then are options, plan, sql and the like there. */
   readonly generates: boolean;
+  /** How many bits an ID has. */
   readonly bits: number;
+  /** How many bits its integer has, with zeros at the front. */
+  readonly width: number;
   readonly max: bigint;
   readonly layout: readonly Field[];
   /** The fields of the timestamp. */
@@ -146,7 +151,15 @@ export declare class Format {
   /** The ID of a text as the format writes it. All that read texts throw a ParseError for one that is no ID. */
   parse(text: string): ID;
   parseAs(encoding: Encoding, text: string): ID;
+  /** The ID of a text in any encoding. The text may be a typed ID's. */
   parseAny(text: string): { id: ID; encoding: Encoding };
+  /**
+   * The ID of a typed ID's text, in a format that sortid makes. Its prefix must be the one that is wanted, as in "user";
+   * without that it may have any or none.
+   */
+  parseTyped(text: string, prefix?: string): ID;
+  /** The prefix and underscore of a text that is as long as a typed ID's, or "". */
+  typedPrefix(text: string): string;
   checkEncoding(encoding: Encoding): void;
   /** Whether a text is as long as the texts of the format. */
   hasLength(text: string): boolean;

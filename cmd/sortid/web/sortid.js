@@ -62,6 +62,9 @@ function cutPrefix({ prefix }, text) {
   return fits && known ? [text.slice(0, end + 1), text.slice(end + 1)] : undefined;
 }
 
+// The prefixes of typed IDs.
+const PREFIX = /^([a-z]([a-z_]{0,61}[a-z])?)?$/;
+
 // The check of Bech32, in symbols, for what stands before it.
 function bech32(text, symbols) {
   const [, prefix, word] = /^(.*_)(.*)$/.exec(text.toLowerCase());
@@ -79,7 +82,7 @@ function bech32(text, symbols) {
 // The text encoding of a format: parse returns an integer and a prefix, or throws a ParseError.
 // A text is a row of groups, and each group is a number. A text that is shorter than the groups, where
 // the format has such, is filled up with blanks.
-function codec({ name, bits, text: rules }) {
+function codec({ name, width: bits, text: rules }) {
   const { alphabet, symbols, lengths, check_modulus: modulus, rotated = 0 } = rules;
   const groups = (rules.groups ?? [{ bits }]).map((group) => {
     const own = group.symbols ?? symbols;
@@ -171,9 +174,14 @@ export class ID {
   toString() { return this[this.format.encodings[0]]; }
 
   get text() { return codecs.has(this.format) ? this.prefix + codecs.get(this.format).write(this.value) : undefined; }
-  get hex() { return this.value.toString(16).padStart(this.format.bits / 4, "0"); }
+  get hex() { return this.value.toString(16).padStart(this.format.width / 4, "0"); }
   get int() { return this.value.toString(); }
-  get uuid() { return this.format.bits === 128 ? withHyphens(this.hex) : undefined; }
+  get uuid() { return this.format.width === 128 ? withHyphens(this.hex) : undefined; }
+
+  /** The same ID with the prefix of a typed ID, or with none. */
+  withPrefix(prefix) {
+    return this.format.parseTyped((prefix && `${prefix}_`) + new ID(this.format, this.value), prefix);
+  }
 
   in(encoding) {
     this.format.checkEncoding(encoding);
@@ -249,7 +257,7 @@ const fullHex = new Map(); // of formats that have hexadecimal digits as a text,
 export class Format {
   constructor(row) {
     Object.assign(this, row);
-    let low = this.bits;
+    let low = this.width = this.layout.reduce((sum, { bits }) => sum + bits, 0);
     this.layout = this.layout.map((field) => Object.freeze({ ...field, low: low -= field.bits }));
     this.timestamp = this.layout.filter((field) => field.kind === "time");
     // The bits that all IDs share, and what they are.
@@ -259,7 +267,7 @@ export class Format {
       this.mask |= ones(bits) << BigInt(place);
       this.fixed |= BigInt(value) << BigInt(place);
     }
-    this.max = BigInt(row.max ?? ones(this.bits) & ~this.mask | this.fixed);
+    this.max = BigInt(row.max ?? ones(this.width) & ~this.mask | this.fixed);
     if (this.time) {
       const milli = (name) => Number(new Date(String(this.time[name]).length > 24 ? `+0${this.time[name]}` : this.time[name]));
       this.epoch = milli("epoch");
@@ -271,7 +279,7 @@ export class Format {
     }
     if (this.text.symbols) codecs.set(this, codec(this));
     if (this.text.hex) {
-      const hex = { symbols: HEX, folds_case: this.text.folds_case, lengths: [this.bits / 4] };
+      const hex = { symbols: HEX, folds_case: this.text.folds_case, lengths: [this.width / 4] };
       fullHex.set(this, codec({ ...this, text: hex }));
     }
     Object.freeze(this);
@@ -289,12 +297,12 @@ export class Format {
   parseAs(encoding, text) {
     this.checkEncoding(encoding);
     if (encoding === "text") {
-      const hex = fullHex.has(this) && byteLength(text) === this.bits / 4;
+      const hex = fullHex.has(this) && byteLength(text) === this.width / 4;
       const { value, prefix } = (hex ? fullHex : codecs).get(this).parse(text);
       return this.#checked(text, value, prefix);
     }
     const [length, symbols, what] = {
-      hex: [this.bits / 4, /[^0-9a-f]/i, "no hexadecimal digit"],
+      hex: [this.width / 4, /[^0-9a-f]/i, "no hexadecimal digit"],
       int: [undefined, /[^0-9]/, "no decimal digit"],
       uuid: [36, NOT_UUID, "not the hexadecimal digit or hyphen of a UUID"],
     }[encoding];
@@ -311,18 +319,53 @@ export class Format {
     return this.#checked(text, text.length > 64 ? this.max + 1n : BigInt(text));
   }
 
-  /** The ID of a text in any encoding, and the encoding: {id, encoding}. */
+  // Where the last underscore is that cannot be the ID's own.
+  #separator(text) {
+    const { symbols, lengths } = this.text;
+    return symbols.includes("_") ? text.indexOf("_", text.length - Math.max(...lengths) - 1) : text.lastIndexOf("_");
+  }
+
+  /** The ID of a typed ID's text: with the prefix that is wanted, or with any or none. */
+  parseTyped(text, want) {
+    if (!this.generates) throw new RangeError(`${this.name} IDs are never typed`);
+    const wrong = (detail) => new ParseError(this.name, text, "prefix", -1, detail);
+    const end = this.#separator(text);
+    const found = text.slice(0, Math.max(end, 0));
+    const prefix = want ?? found;
+    if (!PREFIX.test(prefix) || end === 0 && want === undefined) {
+      throw wrong(`wrong prefix ${JSON.stringify(prefix)}, want at most 63 characters a-z and _`);
+    }
+    const start = prefix && `${prefix}_`;
+    if (text.startsWith(start)) {
+      try {
+        return new ID(this, this.parse(text.slice(start.length)).value, start);
+      } catch (error) { // its prefix may be a longer one
+        if (found.length <= prefix.length || !PREFIX.test(found)) throw error;
+      }
+    }
+    throw wrong(`wrong prefix ${JSON.stringify(found)}, want ${JSON.stringify(want)}`);
+  }
+
+  /** The prefix and the underscore of a text that is as long as a typed ID's; empty if it is not. */
+  typedPrefix(text) {
+    if (!this.generates || this.text.symbols.includes("_") && this.hasLength(text)) return "";
+    const start = text.slice(0, this.#separator(text) + 1);
+    return start.length > 1 && PREFIX.test(start.slice(0, -1)) && this.hasLength(text.slice(start.length)) ? start : "";
+  }
+
+  /** The ID of a text in any encoding, and the encoding: {id, encoding}. It may have a prefix. */
   parseAny(text) {
+    if (this.typedPrefix(text)) return { id: this.parseTyped(text), encoding: "text" };
     const encoding = this.#encodingOf(text);
     return { id: this.parseAs(encoding, text), encoding };
   }
 
   #encodingOf(text) {
-    const { encodings, bits } = this;
+    const { encodings, width } = this;
     const fits = {
       text: () => this.hasLength(text),
       uuid: () => text.length === 36,
-      hex: () => text.length === bits / 4 && /^[0-9a-fA-F]+$/.test(text),
+      hex: () => text.length === width / 4 && /^[0-9a-fA-F]+$/.test(text),
       int: () => /^[0-9]+$/.test(text),
     };
     return Object.keys(fits).find((e) => encodings.includes(e) && fits[e]()) ?? encodings[0];
@@ -344,8 +387,8 @@ export class Format {
 
   fromBytes(bytes) {
     const hex = Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
-    if (bytes.length === this.bits / 8) return this.#checked(hex, BigInt("0x" + hex));
-    throw new RangeError(`${this.name}: ${bytes.length} bytes, want ${this.bits / 8}`);
+    if (bytes.length === this.width / 8) return this.#checked(hex, BigInt("0x" + hex));
+    throw new RangeError(`${this.name}: ${bytes.length} bytes, want ${this.width / 8}`);
   }
 
   fromFields(values) {
@@ -715,24 +758,27 @@ function rank(format, encoding, text) {
 export function detect(text, now = Date.now()) {
   const found = [];
   for (const format of formats) {
+    const typed = format.typedPrefix(text);
     const ways = {
-      text: () => format.hasLength(text) && (!format.search?.mixed || alternates(cutPrefix(format.text, text)[1])) &&
+      text: () => (typed || format.hasLength(text)) && (!format.search?.mixed || alternates(cutPrefix(format.text, text)[1])) &&
         format.text.alphabet,
       uuid: () => text.length === 36 && "a UUID's 36 characters",
-      hex: () => text.length === format.bits / 4 && `${text.length} hexadecimal digits`,
+      hex: () => text.length === format.width / 4 && `${text.length} hexadecimal digits`,
       int: () => /^[1-9][0-9]{0,48}$/.test(text) && "a decimal integer",
     };
-    for (const encoding of format.guess ?? format.encodings) {
+    for (const encoding of typed ? ["text"] : format.guess ?? format.encodings) {
       const shape = ways[encoding]();
       if (!shape) continue;
       try {
-        const id = format.parseAs(encoding, text);
+        const id = typed ? format.parseTyped(text) : format.parseAs(encoding, text);
         if (!plausible(id, now) || !generated(id)) continue;
         found.push({ id, encoding, reason: shape + (format.text.mark ?? "") });
       } catch { /* not in this encoding */ }
     }
   }
-  const place = ({ id, encoding }) => rank(id.format, encoding, text);
+  // A prefix and the length of an ID are no accident, unless the ID looks like a word.
+  const typed = ({ format, prefix }) => (prefix && format.generates ? (format.search?.word_like ? 99 : -99) : 0);
+  const place = ({ id, encoding }) => typed(id) + rank(id.format, encoding, text.slice(id.prefix.length));
   return found.sort((a, b) => place(a) - place(b));
 }
 
@@ -769,7 +815,7 @@ export function strip(text) {
     take(text.replace(/^urn:uuid:(?=.)/i, ""), "urn:uuid:");
   }
   const [, prefix, digits] = /^(0x|0X|\\x)([0-9a-fA-F]+)$/.exec(text) ?? [];
-  if (prefix && formats.some((f) => f.generates && f.bits / 4 === digits.length)) take(digits, prefix);
+  if (prefix && formats.some((f) => f.generates && f.width / 4 === digits.length)) take(digits, prefix);
   if (text.length < 64 && text.includes("-")) { // people group the symbols of a text
     const rest = text.replaceAll("-", "");
     for (const format of formats.filter((f) => f.text.grouped)) {
@@ -830,7 +876,7 @@ export class Finder {
       if (encodings.includes("text")) {
         for (const n of usual) add(/[-_]/.test(symbolsOf(format)) ? this.#words : this.#texts, n, format);
       }
-      if (encodings.includes("hex")) add(this.#hex, format.bits / 4, format);
+      if (encodings.includes("hex")) add(this.#hex, format.width / 4, format);
       if (encodings.includes("uuid")) this.#uuids.push(format);
       if (only && encodings.includes("int") && !format.generates) this.#ints.push(format);
     }

@@ -85,8 +85,32 @@ func smallTable() ([]byte, error) {
 		}
 		b.Write(append(keys.ReplaceAll(line, []byte("$1$2:")), '\n'))
 	}
-	return module(b.Bytes()), nil
+	return share(module(b.Bytes())), nil
 }
+
+// share puts long strings that occur again into constants.
+func share(script []byte) []byte {
+	count := map[string]int{}
+	for _, s := range quoted.FindAll(script, -1) {
+		count[string(s)]++
+	}
+	names := map[string]string{}
+	var constants []byte
+	script = quoted.ReplaceAllFunc(script, func(s []byte) []byte {
+		text := string(s)
+		if len(s) < 12 || count[text] == 1 {
+			return s
+		}
+		if names[text] == "" {
+			names[text] = fmt.Sprintf("$%d", len(names))
+			constants = fmt.Appendf(constants, "const %s = %s;\n", names[text], s)
+		}
+		return []byte(names[text])
+	})
+	return append(constants, script...)
+}
+
+var quoted = regexp.MustCompile(`"(?:[^"\\]|\\.)*"`)
 
 // keys finds the names of members. A quote within a string has a backslash before it.
 var keys = regexp.MustCompile(`([{,])"([a-z_]+)":`)

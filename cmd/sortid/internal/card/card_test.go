@@ -43,7 +43,7 @@ func TestCard(t *testing.T) {
 					}
 				}
 				drawn := len(s.Encodings) > 1 || s.Encodings[0] != format.Text
-				if want := fmt.Sprintf("%0*b", s.Bits, r.ID.Big()); drawn && bits != want ||
+				if want := fmt.Sprintf("%0*b", 8*s.Size, r.ID.Big()); drawn && bits != want ||
 					!drawn && bits != "" {
 					t.Errorf("%s: bits %s, want %s", s.Name, bits, want)
 				}

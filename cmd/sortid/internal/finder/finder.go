@@ -72,8 +72,8 @@ func New(now time.Time, named ...*format.Format) *Finder {
 			case format.Text:
 				f.addText(s)
 			case format.Hex:
-				f.hex[s.Bits/4] = append(f.hex[s.Bits/4], s)
-				f.shortest = min(f.shortest, s.Bits/4)
+				f.hex[2*s.Size] = append(f.hex[2*s.Size], s)
+				f.shortest = min(f.shortest, 2*s.Size)
 			case format.UUID:
 				f.uuids = append(f.uuids, s)
 				f.shortest = min(f.shortest, lastGroup)

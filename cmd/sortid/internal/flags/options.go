@@ -2,7 +2,6 @@ package flags
 
 import (
 	"errors"
-	"fmt"
 	"os"
 	"strings"
 
@@ -77,18 +76,7 @@ func OptionError(err error) error {
 	if !errors.As(err, &wrong) {
 		return exit.Usage(err)
 	}
-	text := "--" + wrong.Option
-	if wrong.Value != "" {
-		text += fmt.Sprintf(" %q", wrong.Value)
-	}
-	if wrong.Other != "" {
-		text += " and --" + wrong.Other
-	}
-	text += ": " + wrong.Err.Error()
-	if wrong.Instead != "" {
-		text += "; use --" + wrong.Instead
-	}
-	return exit.Usagef("%s", text)
+	return exit.Usagef("%s", wrong.Text("--"))
 }
 
 // An optionFlag is a flag whose value the format reads.

@@ -45,7 +45,7 @@ func (g *Guess) Shape() string {
 	shape := f.Alphabet
 	switch g.Encoding {
 	case format.Hex:
-		shape = fmt.Sprintf("%d hexadecimal digits", f.Bits/4)
+		shape = fmt.Sprintf("%d hexadecimal digits", 2*f.Size)
 	case format.Int:
 		shape = "a decimal integer"
 	case format.UUID:

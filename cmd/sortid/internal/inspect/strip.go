@@ -71,6 +71,6 @@ var grouped = slices.DeleteFunc(format.Ours(), func(s *format.Format) bool { ret
 // isHex reports whether the text is a hexadecimal number as wide as a format's IDs.
 func isHex(text string) bool {
 	return slices.ContainsFunc(format.Ours(),
-		func(s *format.Format) bool { return len(text) == s.Bits/4 }) &&
+		func(s *format.Format) bool { return len(text) == 2*s.Size }) &&
 		strings.Trim(text, "0123456789abcdefABCDEF") == ""
 }

@@ -393,7 +393,7 @@ func TestSQLite(t *testing.T) {
 	}
 }
 
-// An SQLite that is too old refuses the tables that it cannot fill.
+// An SQLite that is too old refuses the tables that it cannot fill, and all if it may stop.
 func TestOldSQLite(t *testing.T) {
 	program, err := exec.LookPath("sqlite3")
 	if err != nil {
@@ -410,17 +410,26 @@ func TestOldSQLite(t *testing.T) {
 		t.Fatal(err)
 	}
 	old := number < 42
-	file := filepath.Join(t.TempDir(), "db")
-	load := exec.Command(program, file)
-	load.Stdin = strings.NewReader(SQLite(format.Ours()))
-	output, err := load.CombinedOutput()
-	if (err != nil) != old || old != strings.Contains(string(output),
-		"needs SQLite 3.42 or later") {
-		t.Errorf("SQLite %s: %v\n%s", version, err, output)
-	}
-	tables, err := exec.Command(program, file,
-		"SELECT group_concat(name) FROM sqlite_master WHERE type = 'table'").Output()
-	if err != nil || old == strings.Contains(string(tables), "events_scru128") {
-		t.Errorf("SQLite %s: tables %s, %v", version, tables, err)
+	for _, bail := range []bool{true, false} {
+		file := filepath.Join(t.TempDir(), "db")
+		load := exec.Command(program, file)
+		if bail {
+			load.Args = append(load.Args, "-bail")
+		}
+		load.Stdin = strings.NewReader(SQLite(format.Ours()))
+		output, err := load.CombinedOutput()
+		if (err != nil) != old || old != strings.Contains(string(output),
+			"needs SQLite 3.42 or later") {
+			t.Errorf("SQLite %s: %v\n%s", version, err, output)
+		}
+		query := "SELECT group_concat(name) FROM sqlite_master WHERE type = 'table'"
+		if bail {
+			query += " OR type = 'view'"
+		}
+		made, err := exec.Command(program, file, query).Output()
+		if err != nil || old == strings.Contains(string(made), "events_scru128") ||
+			old && bail && strings.TrimSpace(string(made)) != "" {
+			t.Errorf("SQLite %s: made %s, %v", version, made, err)
+		}
 	}
 }

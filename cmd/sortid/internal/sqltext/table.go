@@ -153,8 +153,8 @@ func (t Table) MySQL() (string, error) {
 	s := t.Format
 	typ, by := "BIGINT", "RANGE (id)"
 	literal := func(id format.ID) string { return id.In(format.Int) }
-	if s.Bits > 64 {
-		typ, by = fmt.Sprintf("BINARY(%d)", s.Bits/8), "RANGE COLUMNS (id)"
+	if s.Size > 8 {
+		typ, by = fmt.Sprintf("BINARY(%d)", s.Size), "RANGE COLUMNS (id)"
 		literal = func(id format.ID) string { return "X'" + id.In(format.Hex) + "'" }
 	}
 	var b strings.Builder

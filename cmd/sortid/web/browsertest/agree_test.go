@@ -17,7 +17,7 @@ import (
 
 // A record is what both the page and the command say of an ID.
 type record struct {
-	Format, Input, Encoding, Text, Hex, Int, UUID, Time string
+	Format, Input, Prefix, Encoding, Text, Hex, Int, UUID, Time string
 
 	Fields map[string]string
 	Notes  []string
@@ -76,8 +76,9 @@ func TestAgree(t *testing.T) {
 			ids = append(ids, text)
 			r := records(t, string(id.AppendJSON(nil)))[0]
 			r.Input, r.Encoding, r.Text = text, string(encoding), id.String()
-			if s.Prefix != nil && encoding == format.Text {
-				r.Text = text
+			if prefix, _, ok := strings.Cut(text, "_"); ok && s.Prefix != nil &&
+				encoding == format.Text {
+				r.Prefix, r.Text = prefix, text
 			}
 			want = append(want, r)
 		}
@@ -101,7 +102,7 @@ func random(t testing.TB, s *format.Format, zeros uint) format.ID {
 				}
 			}
 		}
-		if id, err := s.FromBytes(n.FillBytes(make([]byte, s.Bits/8))); err == nil {
+		if id, err := s.FromBytes(n.FillBytes(make([]byte, s.Size))); err == nil {
 			return id
 		}
 		zeros = 0
@@ -121,7 +122,13 @@ func TestAgreeUndetermined(t *testing.T) {
 			if s == format.SCRU64 {
 				args = append(args, "--node", "42/8")
 			}
-			ids = append(ids, strings.Fields(run(t, "", args...))...)
+			made := strings.Fields(run(t, "", args...))
+			if encoding == format.Text {
+				for i, prefix := range []string{"user_", "my_user_"} {
+					made[i] = prefix + made[i]
+				}
+			}
+			ids = append(ids, made...)
 		}
 	}
 	// By chance an ID has the variant and a version of RFC 9562, and then is read as such a UUID.

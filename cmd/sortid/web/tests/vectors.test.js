@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import test from "node:test";
 import { checkVectors } from "./vectors.js";
-import { ParseError, formatTime, formats, lookup } from "../sortid.js";
+import { ParseError, detect, formatTime, formats, lookup, plausible, scru128 } from "../sortid.js";
 
 const read = (name) => JSON.parse(readFileSync(new URL(`../../../../testdata/${name}.json`, import.meta.url)));
 
@@ -33,6 +33,36 @@ for (const { format: name, valid, invalid } of read("formats").formats) {
     for (const { note, text } of invalid) assert.throws(() => format.parse(text), ParseError, `${note}: ${text}`);
   });
 }
+
+test("typed IDs", () => {
+  const { valid, invalid } = read("typed");
+  const now = Date.parse("2026-11-22T00:00:00Z");
+  let detected = 0;
+  for (const { note, format: name, prefix, inner, text } of valid) {
+    const format = lookup(name);
+    const start = prefix && `${prefix}_`;
+    const id = format.parse(inner).withPrefix(prefix);
+    assert.deepEqual([String(id), id.text, id.prefix, id.value], [text, text, start, format.parse(inner).value], note);
+    for (const parsed of [format.parseTyped(text), format.parseTyped(text, prefix), format.parseAny(text).id]) {
+      assert.ok(parsed.equals(id) && parsed.text === text, `${note}: ${text} is read as ${parsed}`);
+    }
+    assert.equal(id.withPrefix("").text, inner);
+    assert.equal(format.typedPrefix(text), start, text);
+    if (!plausible(id, now) || id.notes.length > 0) continue;
+    detected++;
+    const [first] = detect(text, now);
+    assert.ok(first.id.equals(id) && first.id.text === text, `${text} is detected as ${first?.id}`);
+  }
+  assert.ok(detected > 50, `only ${detected} were plausible`);
+  assert.ok(invalid.length > 80);
+  for (const { note, format: name, want, found, text, reason } of invalid) {
+    const wrong = (error) => error instanceof ParseError && error.reason === reason &&
+      (reason !== "prefix" || !want || error.detail.includes(JSON.stringify(found)) && error.detail.includes(JSON.stringify(want)));
+    assert.throws(() => lookup(name).parseTyped(text, want), wrong, `${name}, ${note}: ${text}`);
+  }
+  assert.throws(() => scru128.generate().withPrefix("User"), { reason: "prefix" });
+  assert.throws(() => lookup("uuidv7").parseTyped("user_"), RangeError);
+});
 
 test("every format has vectors or cases", () => {
   const has = new Set(read("formats").formats.map(({ format }) => format));

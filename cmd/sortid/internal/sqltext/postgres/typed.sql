@@ -29,17 +29,22 @@ CREATE OR REPLACE FUNCTION sortid.typed_parse(prefix text, text text) RETURNS te
 LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
 AS $$
 DECLARE
-  found text := substring(text from '^(.*)_');
+  -- A text of at most ten characters may have a _ of its own.
+  own integer := position('_' in right(text, 11));
+  found text := CASE WHEN own > 0 THEN left(text, greatest(length(text) - 11, 0) + own - 1)
+    ELSE substring(text from '^(.*)_') END;
+  rest text := substr(text, length(prefix) + 2);
 BEGIN
   IF prefix COLLATE "C" !~ '^([a-z]([a-z_]{0,61}[a-z])?)?$' THEN
     PERFORM sortid.reject_prefix(prefix);
   ELSIF prefix = '' THEN
     RETURN text;
-  ELSIF NOT starts_with(text, prefix || '_') THEN
+  ELSIF NOT starts_with(text, prefix || '_')
+    OR length(found) > length(prefix) AND right(found, 1) <> '_' AND length(rest) > 10 THEN
     PERFORM sortid.reject('typed', text,
       'wrong prefix' || coalesce(' "' || left(found, 64) || '"', ': there is none') || ', want "' || prefix || '"');
   END IF;
-  RETURN substr(text, length(prefix) + 2);
+  RETURN rest;
 END
 $$;
 COMMENT ON FUNCTION sortid.typed_parse(text, text) IS

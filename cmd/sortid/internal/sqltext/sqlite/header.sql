@@ -11,7 +11,8 @@
 --
 -- A hexadecimal number in JSON is how SQLite reads the integer of some bytes.
 
--- An older SQLite stops here, or at the first table that needs the newer one.
+-- An older SQLite fails here. Load this with sqlite3 -bail, so that it also stops here. Without
+-- that, it makes none of the tables that it cannot fill, but their views.
 CREATE TEMP TABLE sortid_version (
   ok CONSTRAINT "this SQL needs SQLite 3.42 or later" CHECK (ok)
 );

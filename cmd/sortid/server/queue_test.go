@@ -1,0 +1,42 @@
+package server
+
+import (
+	"testing"
+	"time"
+
+	"github.com/sortid/sortid/format"
+)
+
+// While IDs are plenty, a request for some counts nothing and allocates nothing. Counting
+// begins when they are scarce, and ends when they are plenty again.
+func TestQueueCountsScarceIDs(t *testing.T) { inBubble(t, testQueueCountsScarceIDs) }
+
+func testQueueCountsScarceIDs(t *testing.T) {
+	f, err := format.Lookup("scru64")
+	if err != nil {
+		t.Fatal(err)
+	}
+	q := newQueue(f, 8)
+	take := func(n int) {
+		t.Helper()
+		if err := q.take(t.Context(), "192.0.2.1", n, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n := testing.AllocsPerRun(100, func() { take(1) }); n != 0 || len(q.counts) != 0 {
+		t.Errorf("%v allocations, %d clients counted, want none", n, len(q.counts))
+	}
+	for _, n := range []int{q.limit.Burst()/2 + 1, q.limit.Burst()/2 + 2} {
+		time.Sleep(time.Minute)
+		take(n) // leaves half at most
+		take(1)
+		if len(q.counts) != 1 {
+			t.Errorf("%d clients counted, want 1", len(q.counts))
+		}
+		time.Sleep(time.Minute)
+		take(1)
+		if len(q.counts) != 0 {
+			t.Errorf("%d clients counted after IDs are plenty again, want none", len(q.counts))
+		}
+	}
+}
