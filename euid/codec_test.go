@@ -14,7 +14,7 @@ import (
 
 const (
 	alphabet = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
-	digits32 = "0123456789abcdefghijklmnopqrstuv" // math/big's
+	digits32 = "0123456789abcdefghijklmnopqrstuv"
 	sample   = "C8EE934SR007G5Q94QKKXFRFV8B"
 )
 
@@ -41,14 +41,12 @@ func fromBig(n *big.Int) (id ID) {
 	return id
 }
 
-// text is the oracle of String: math/big's base 32, in other symbols.
 func text(n *big.Int) string {
 	check := new(big.Int).Mod(n, big127)
 	s := new(big.Int).Or(new(big.Int).Lsh(n, 7), check).Text(32)
 	return encoding.Replace(strings.Repeat("0", TextLen-len(s)) + s)
 }
 
-// number is the oracle of Parse.
 func number(s string) (*big.Int, bool) {
 	if len(s) != TextLen || strings.ContainsAny(s, "+-_") {
 		return nil, false
@@ -85,7 +83,7 @@ func TestCodec(t *testing.T) { codec.Run(t) }
 
 func FuzzParse(f *testing.F) { codec.Fuzz(f, number) }
 
-// Any 128 bits have a text that parses, which random texts hardly ever do.
+// Any 128 bits have a text that parses; random texts hardly ever do.
 func FuzzText(f *testing.F) {
 	f.Add(uint64(0), uint64(0))
 	f.Add(uint64(0x621ce48c99c00078), uint64(0x16e925e73ebf0fda))
@@ -119,8 +117,6 @@ func FuzzUUID(f *testing.F) {
 	})
 }
 
-// The remainder modulo 127, against math/big: small numbers, each bit, all remainders
-// at the block sums' edges, and random numbers.
 func TestChecksum(t *testing.T) {
 	try := func(hi, lo uint64) {
 		id := FromUint128(hi, lo)
@@ -149,7 +145,6 @@ func TestChecksum(t *testing.T) {
 	}
 }
 
-// A check value other than the right one of the 128 is an error: 127, too.
 func TestCheck(t *testing.T) {
 	for _, id := range []ID{MustParse(sample), {}, Max, FromUint128(0, 126), FromUint128(0, 127)} {
 		n := toBig(id)
@@ -170,8 +165,7 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// Any one symbol mistyped and any two different neighbours swapped are found: 32 and 31
-// have no factor 127.
+// Any mistyped symbol and any two swapped neighbours are found: 32 and 31 have no factor 127.
 func TestTypos(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	for range 300 {
@@ -194,7 +188,6 @@ func TestTypos(t *testing.T) {
 	}
 }
 
-// Letters that look like digits are taken for these.
 func TestForgiving(t *testing.T) {
 	const canon = "010101010101010101010101010"
 	id := fromBig(new(big.Int).Rsh(

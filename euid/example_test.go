@@ -46,8 +46,6 @@ func ExampleParseError() {
 	// true -1 the check value does not fit, so the text is mistyped
 }
 
-// The IDs of a day, for a query on an ordered column: with UUID for one of a native
-// uuid type.
 func ExampleFirst() {
 	day := time.Date(2023, 5, 31, 0, 0, 0, 0, time.UTC)
 	from, to := euid.First(day), euid.First(day.AddDate(0, 0, 1))
@@ -66,7 +64,7 @@ func ExampleOptions() {
 	// Output: 42 true 6 <nil>
 }
 
-// With a stated number of bits a zero can be attached, too.
+// With a length, an extension can be zero.
 func ExampleOptions_length() {
 	g, err := euid.NewGenerator(euid.Options{ExtensionLength: 4})
 	if err != nil {
@@ -94,7 +92,6 @@ func ExampleGenerator_Fill() {
 	// Output: -1 <nil>
 }
 
-// UUID is the same ID in the form of a UUID.
 func ExampleUUID() {
 	id := euid.MustParse("C8EE934SR007G5Q94QKKXFRFV8B")
 	b, err := json.Marshal(map[string]any{"id": id, "uuid": euid.UUID(id)})

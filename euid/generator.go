@@ -22,29 +22,20 @@ var format = gen.Format{Name: name, Policy: sortid.RollbackReset}
 // errOverflow is made once, since many calls may return it.
 var errOverflow = fmt.Errorf("%s: %w", name, sortid.ErrOverflow)
 
-// A Generator makes IDs that strictly increase while the clock does not go back by
-// more than the allowance.
+// A Generator makes IDs that strictly increase. It is safe for concurrent use. On many cores a
+// generator for each goroutine is faster; then IDs of different goroutines sort by the millisecond.
 //
-//	Method                    Time from            Concurrent use   On a big rollback
-//	Generate, Fill, All       the system's clock   safe             the policy
-//	...Context                or Options.Clock     safe             the policy
+// In a new millisecond all random bits are new. Within it, the high 32 bits of random go up by one
+// from a random start, the low 32 are new, and the others stay. If n IDs are made in a millisecond,
+// the high bits run out with a chance of n in 2^32. Then the call fails with [sortid.ErrOverflow]
+// until the clock has passed the millisecond.
 //
-// In each new millisecond all random bits are new. Within a millisecond, the high 32 of the 64
-// bits of random go up by one and the low 32 are new; the other random bits stay. The high 32
-// start at random. For n IDs in one millisecond they run out with a chance of n in 2^32. Then
-// the call fails with [sortid.ErrOverflow]. It succeeds again once the clock has passed the
-// last ID's millisecond, which takes longer if the clock went back.
-//
-// If many goroutines share one generator, all their IDs are in order, at the price of a lock. A
-// generator for each goroutine is faster on many cores, but keeps order only within each.
-//
-// NewGenerator makes generators. The zero value makes no IDs and returns [sortid.ErrOption].
-// A generator must not be copied, or both make the same IDs: go vet finds that.
+// The zero Generator returns [sortid.ErrOption]. Do not copy a Generator; go vet finds copies.
 type Generator struct {
 	core gen.Core
 
-	timestamp   int64  // of the last ID
-	head        uint64 // the high 64 bits of the last ID
+	timestamp   int64 // of the last ID
+	head        uint64
 	high        uint64 // the high half of its random field
 	settledTick int64  // the clock's time that timestamp is for
 
@@ -52,23 +43,20 @@ type Generator struct {
 	random    uint64 // the bits of head that are random
 }
 
-// Options are the options of a [Generator]. The zero value means the defaults, among them
-// [sortid.RollbackReset].
+// Options are the options of a [Generator]. The zero value means the defaults. The default policy
+// is [sortid.RollbackReset].
 type Options struct {
 	sortid.GeneratorOptions
 
-	// Extension is a value of at most 15 bits that each ID of the generator carries, in
-	// ExtensionLength bits. A length of zero means as many bits as the value has: 5 takes three,
-	// and 0 adds nothing. To add a zero, or to keep room for larger values, set the length, from 1
-	// to 15.
-	//
-	// The extension belongs to the generator, not to the ID: it is in front of the bits that order
+	// Extension is a value in each ID of the generator, such as a shard, in ExtensionLength bits, 1
+	// to 15. A length of zero means as many bits as the value has: 5 takes three, and 0 adds
+	// nothing. The extension belongs to the generator because it is in front of the bits that order
 	// the IDs of a millisecond.
 	Extension       uint16
 	ExtensionLength int
 }
 
-// NewGenerator returns a generator. If an option is wrong, it returns a [*sortid.OptionError].
+// NewGenerator returns a generator, or a [*sortid.OptionError] if an option is wrong.
 func NewGenerator(o Options) (*Generator, error) {
 	g := &Generator{timestamp: gen.NoTick, settledTick: gen.NoTick}
 	if err := g.core.Init(&format, o.GeneratorOptions, nil); err != nil {
@@ -94,9 +82,9 @@ func NewGenerator(o Options) (*Generator, error) {
 
 var global = gen.Must(NewGenerator(Options{}))
 
-// New returns an ID of the process-wide generator, which all goroutines share and which has
-// default options. It panics only if the system clock is before 1970 or after the year 2109. If
-// Generate would fail with [sortid.ErrOverflow], New waits for the next millisecond.
+// New returns an ID of the process-wide generator, which has the default options. It panics only if
+// the system clock is before 1970 or after 2109-05-15T07:35:11.103Z. On [sortid.ErrOverflow] it
+// waits for the next millisecond.
 func New() (id ID) {
 	if err := global.generate(context.Background(), &id, true); err != nil {
 		panic(err)
@@ -108,28 +96,25 @@ func New() (id ID) {
 func NewString() string { return New().String() }
 
 // Generate returns the next ID. It fails with [sortid.ErrOverflow], [sortid.ErrClockRollback],
-// [sortid.ErrTimeRange] (before 1970 or after 2109-05-15T07:35:11.103Z) or [sortid.ErrEntropy].
-// With [sortid.RollbackWait] it may block.
+// [sortid.ErrTimeRange] or [sortid.ErrEntropy]. With [sortid.RollbackWait] it may block.
 func (g *Generator) Generate() (id ID, err error) {
 	err = g.generate(context.Background(), &id, false)
 	return id, err
 }
 
-// GenerateContext is Generate with a context that limits the wait of [sortid.RollbackWait]. If the
-// context ends, the error matches the context's and [sortid.ErrClockRollback].
+// GenerateContext is Generate with a context that limits the wait. If the context ends, the error
+// matches the context's and [sortid.ErrClockRollback].
 func (g *Generator) GenerateContext(ctx context.Context) (id ID, err error) {
 	err = g.generate(ctx, &id, false)
 	return id, err
 }
 
-// generate sets id, which must be zero, to the next ID. An error leaves id zero. If waitOverflow
-// is set, it waits when the millisecond's IDs are used up.
-//
-// The fast path writes the ID before the unlock, which waits for all writes anyway. Copying the ID
-// right after the writes would wait for them a second time.
+// generate sets id, which must be zero, to the next ID. An error leaves id zero. If waitOverflow is
+// set, it waits where Generate returns [sortid.ErrOverflow]. The fast path writes the ID before the
+// unlock, which waits for all writes anyway. A copy after the unlock would wait a second time.
 func (g *Generator) generate(ctx context.Context, id *ID, waitOverflow bool) error {
 	for {
-		counter := clock.Counter() // before the lock, to hold that briefly
+		counter := clock.Counter() // before the lock, to hold it briefly
 		g.core.Lock()
 		now := g.core.Clock.Milli(counter)
 		if now == g.settledTick && g.high < maxHigh {
@@ -150,12 +135,11 @@ func (g *Generator) generate(ctx context.Context, id *ID, waitOverflow bool) err
 	}
 }
 
-// Fill sets every element of ids to a new ID, in order. It reads the clock and takes the lock once
-// for every 4096 IDs. It fails as Generate does. Then it clears ids, and the IDs made so far are
-// lost.
+// Fill sets ids to new IDs, in order, and locks once for 4096 of them. It fails as Generate does,
+// and then clears ids.
 func (g *Generator) Fill(ids []ID) error { return g.FillContext(context.Background(), ids) }
 
-// FillContext is Fill, with a context as in GenerateContext.
+// FillContext is Fill with a context.
 func (g *Generator) FillContext(ctx context.Context, ids []ID) error {
 	return gen.Fill(ctx, &g.core, ids, g.fill)
 }
@@ -169,7 +153,7 @@ func (g *Generator) step(low uint32) (hi, lo uint64) {
 	return g.head, g.high<<32 | uint64(low)
 }
 
-// next makes the next ID, as two halves, at the clock's time now.
+// next returns the halves of the next ID at the clock's time now.
 func (g *Generator) next(now int64) (hi, lo uint64, err error) {
 	if now != g.settledTick || g.high == maxHigh {
 		return g.slowPath(now)
@@ -182,7 +166,6 @@ func (g *Generator) next(now int64) (hi, lo uint64, err error) {
 	return hi, lo, nil
 }
 
-// fill makes many IDs, and returns how many.
 func (g *Generator) fill(now int64, ids []ID) (int, error) {
 	for i := 0; i < len(ids); i++ {
 		if now == g.settledTick {
@@ -228,7 +211,6 @@ func (g *Generator) slowPath(now int64) (hi, lo uint64, err error) {
 	return g.next(now)
 }
 
-// begin makes the first ID of a millisecond.
 func (g *Generator) begin(now int64) (hi, lo uint64, err error) {
 	if now < 0 || now > MaxTimestamp {
 		return 0, 0, g.core.TimeRangeError(now)

@@ -33,9 +33,8 @@ func subject(own ...Options) conformance.Generator[ID] {
 			return newGenerator(t, s, own...)
 		},
 		Tick: time.Millisecond, Default: sortid.RollbackReset,
-		// No number of IDs is certain: the high half of random starts anywhere. From
-		// the suite's seeds it starts low enough for this many, and with the system's
-		// entropy the few thousand of each test fail once in a million runs.
+		// The high half of random starts anywhere, so no number of IDs is certain. The suite's
+		// seeds start low enough. With the system's entropy, a run fails once in a million.
 		Burst:  1 << 20,
 		Range:  [2]time.Time{time.UnixMilli(0), time.UnixMilli(MaxTimestamp)},
 		Random: []byte{12: 0xff, 0xff, 0xff, 0xff},
@@ -65,7 +64,6 @@ func TestNew(t *testing.T) {
 	}
 }
 
-// NewString returns the text of what New would return.
 func TestNewString(t *testing.T) {
 	clock := conformance.NewClock(conformance.Start)
 	setup := func() conformance.Setup {
@@ -88,7 +86,7 @@ func TestNewString(t *testing.T) {
 
 func TestOptions(t *testing.T) {
 	for _, c := range []struct {
-		names string // what the error must name
+		names string
 		opt   Options
 	}{
 		{"RollbackPolicy",
@@ -107,8 +105,7 @@ func TestOptions(t *testing.T) {
 	}
 }
 
-// Every value and every length of extension comes out of the IDs as it went in, the
-// bits above it are random, and the version is 1.
+// Every extension is in the IDs as it was set, and the bits above it are random.
 func TestExtension(t *testing.T) {
 	clock := conformance.NewClock(conformance.Start)
 	entropy := conformance.Entropy(1)
@@ -136,7 +133,7 @@ func TestExtension(t *testing.T) {
 		g := newGenerator(t, conformance.Setup{Clock: clock.Now, Entropy: entropy},
 			Options{Extension: 0, ExtensionLength: length})
 		var ones, zeros uint16
-		for range 100 { // that a bit never changes has a chance of 1 in 2^99
+		for range 100 { // a bit never changes with a chance of 1 in 2^99
 			clock.Add(time.Millisecond)
 			id, err := g.Generate()
 			if err != nil {
@@ -152,8 +149,7 @@ func TestExtension(t *testing.T) {
 	}
 }
 
-// Within a millisecond the header stays, the high half of random goes up by one and the
-// low half is new; in a new one all is new.
+// Within a millisecond the high half of random goes up by one, and only the low half is new.
 func TestMonotonicity(t *testing.T) {
 	clock := conformance.NewClock(conformance.Start)
 	g := newGenerator(t, conformance.Setup{Clock: clock.Now, Entropy: conformance.Entropy(2)},
@@ -180,14 +176,13 @@ func TestMonotonicity(t *testing.T) {
 		}
 		clock.Add(time.Millisecond)
 	}
-	// The header has 11 random bits here.
 	if len(headers) < ticks*3/4 || len(starts) != ticks || len(lows) < ticks*each-1 {
 		t.Errorf("%d headers, %d starts, %d low halves of %d ms with %d IDs each", len(headers),
 			len(starts), len(lows), ticks, each)
 	}
 }
 
-// All ones for entropy: one ID in each millisecond, then sortid.ErrOverflow until the next.
+// One ID in each millisecond, then ErrOverflow until the next.
 func TestOverflow(t *testing.T) {
 	clock := conformance.NewClock(conformance.Start)
 	g := newGenerator(t, conformance.Setup{Clock: clock.Now, Entropy: conformance.Constant(0xff)})
@@ -207,7 +202,7 @@ func TestOverflow(t *testing.T) {
 				!ids[1].IsZero() {
 				t.Fatalf("Fill: %v, %v, want sortid.ErrOverflow and no ID", ids, err)
 			}
-			clock.Add(-time.Millisecond) // and also with the clock behind
+			clock.Add(-time.Millisecond)
 		}
 		clock.Add(4 * time.Millisecond)
 	}
@@ -215,7 +210,6 @@ func TestOverflow(t *testing.T) {
 		t.Errorf("Fill over the end: %v, want ErrOverflow", err)
 	}
 
-	// To the last one.
 	g = newGenerator(t, conformance.Setup{Clock: clock.Now, Entropy: conformance.Entropy(3)})
 	g.Generate()
 	g.high = maxHigh - 2
@@ -229,7 +223,7 @@ func TestOverflow(t *testing.T) {
 	}
 }
 
-// The same with the system's entropy, in the short way that most IDs take.
+// The same with the system's entropy, on the fast path.
 func TestOverflowShortWay(t *testing.T) {
 	clock := conformance.NewClock(conformance.Start)
 	g := newGenerator(t, conformance.Setup{Clock: clock.Now})
@@ -262,7 +256,7 @@ func TestOverflowShortWay(t *testing.T) {
 	}
 }
 
-// New waits where Generate fails, and sees the clock go back.
+// New waits where Generate fails, and notices a clock that goes back.
 func TestPatience(t *testing.T) {
 	clock := conformance.NewClock(conformance.Start)
 	g := newGenerator(t, conformance.Setup{Clock: clock.Now, Entropy: conformance.Constant(0xff)})
@@ -290,7 +284,6 @@ func TestPatience(t *testing.T) {
 	}
 }
 
-// A reset starts afresh, whatever was left before.
 func TestResetStartsAfresh(t *testing.T) {
 	clock := conformance.NewClock(conformance.Start)
 	g := newGenerator(t, conformance.Setup{Clock: clock.Now, Entropy: conformance.Entropy(4)},

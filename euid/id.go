@@ -21,34 +21,25 @@ const (
 	MaxVersionBits        = 7
 )
 
-// An ID is an EUID: a 128-bit unsigned integer in big-endian byte order.
+// An ID is an EUID: a 128-bit big-endian integer. Its bits, from the highest:
 //
-//	 0                   1                   2                   3
-//	 0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1
-//	+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
-//	|                       timestamp, high 32                      |
-//	+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
-//	| timestamp, 10     |     random-and-extension    |  len  | ver |
-//	+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
-//	|                        random, high 32                        |
-//	+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
-//	|                        random, low 32                         |
-//	+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
+//	timestamp 42 | random_and_extension 15 | extension_length 4 | version 3 | random 64
 //
-// where len is the length of the extension, in the low bits of random-and-extension, and ver the
-// version. IDs are immutable, and comparable with ==. The bytes and the text both sort by time.
-// The zero ID is a valid ID of the first millisecond of 1970. No generator makes it at any later
-// time, so it can mean "none".
+// The timestamp counts Unix milliseconds until 2109-05-15; none is reserved. The extension is in
+// the low bits of its field.
+//
+// IDs are comparable with ==. Bytes and texts sort by time. No generator makes the zero ID after
+// the first millisecond of 1970, so it can mean "none".
 type ID [Size]byte
 
-// Max is the largest ID. Its version is one that no generator makes.
+// Max is the largest ID. No generator makes its version.
 var Max = ID{
 	0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff,
 	0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff,
 }
 
-// FromFields returns the ID with these fields. The version is given as its bits: 0 for version 1.
-// It returns [sortid.ErrField] if a value does not fit its field: 42, 15, 4, 3 and 64 bits.
+// FromFields returns the ID with these fields, or [sortid.ErrField] if a value does not fit its
+// field. The version bits are 0 for version 1.
 func FromFields(timestamp uint64, randomAndExtension uint16, extensionLength, version uint8,
 	random uint64) (ID, error) {
 	switch {
@@ -67,8 +58,7 @@ func FromFields(timestamp uint64, randomAndExtension uint16, extensionLength, ve
 	return FromUint128(timestamp<<22|header, random), nil
 }
 
-// FromBytes returns the ID of 16 bytes in big-endian order. Other lengths give a
-// [sortid.ParseError].
+// FromBytes returns the ID of 16 bytes, or a [*sortid.ParseError].
 func FromBytes(b []byte) (ID, error) {
 	if len(b) != Size {
 		return ID{}, parseerr.Binary(name, len(b), sortid.ErrBinaryLength, "16")
@@ -76,35 +66,34 @@ func FromBytes(b []byte) (ID, error) {
 	return ID(b), nil
 }
 
-// FromUint128 returns the ID of the integer hi * 2^64 + lo. Every such integer is an ID.
+// FromUint128 returns the ID hi * 2^64 + lo.
 func FromUint128(hi, lo uint64) (id ID) {
 	id.put(hi, lo)
 	return id
 }
 
-// put sets the ID to the integer hi * 2^64 + lo.
 func (id *ID) put(hi, lo uint64) {
 	binary.BigEndian.PutUint64(id[:8], hi)
 	binary.BigEndian.PutUint64(id[8:], lo)
 }
 
-// Uint128 returns the ID as the integer hi * 2^64 + lo.
+// Uint128 returns the ID as hi * 2^64 + lo.
 func (id ID) Uint128() (hi, lo uint64) {
 	return binary.BigEndian.Uint64(id[:8]), binary.BigEndian.Uint64(id[8:])
 }
 
-// Bytes returns the ID's 16 bytes in big-endian order.
+// Bytes returns the ID's 16 bytes.
 func (id ID) Bytes() []byte { return id[:] }
 
-// Timestamp returns the timestamp field: Unix time in milliseconds.
+// Timestamp returns the Unix time in milliseconds.
 func (id ID) Timestamp() uint64 { return binary.BigEndian.Uint64(id[:8]) >> 22 }
 
-// RandomAndExtension returns the 15-bit field of random bits and, below them, the extension.
+// RandomAndExtension returns the random bits and, below them, the extension.
 func (id ID) RandomAndExtension() uint16 {
 	return uint16(binary.BigEndian.Uint32(id[4:8])>>7) & MaxRandomAndExtension
 }
 
-// ExtensionLength returns how many of the 15 bits are the extension, 0 to 15.
+// ExtensionLength returns how many bits the extension has, 0 to 15.
 func (id ID) ExtensionLength() int { return int(id[7] >> 3 & MaxExtensionLength) }
 
 // Extension returns the user's value, and whether there is one.
@@ -113,29 +102,27 @@ func (id ID) Extension() (value uint16, ok bool) {
 	return id.RandomAndExtension() & (1<<n - 1), n > 0
 }
 
-// VersionBits returns the 3-bit version field: 0 in every ID of version 1.
+// VersionBits returns the field version: 0 for version 1.
 func (id ID) VersionBits() uint8 { return id[7] & MaxVersionBits }
 
-// Version returns the version number, one more than the version bits: 1 in every ID that a
-// generator makes. In other versions the meaning of the fields is unknown.
+// Version returns the version bits plus one: 1 in every ID that a generator makes. In other
+// versions the meaning of the fields is unknown.
 func (id ID) Version() int { return int(id.VersionBits()) + 1 }
 
-// Random returns the random field, of 64 bits.
+// Random returns the field random.
 func (id ID) Random() uint64 { return binary.BigEndian.Uint64(id[8:]) }
 
-// Time returns the time of the timestamp, in UTC, to the millisecond.
+// Time returns the time of the timestamp, in UTC.
 func (id ID) Time() time.Time { return time.UnixMilli(int64(id.Timestamp())).UTC() }
 
-// Compare returns -1, 0 or +1 if id sorts before, with or after other: by time, and within a
-// generator in the order of generation.
+// Compare returns -1, 0 or +1 if id sorts before, with or after other.
 func (id ID) Compare(other ID) int { return bytes.Compare(id[:], other[:]) }
 
 // IsZero reports whether id is the zero ID.
 func (id ID) IsZero() bool { return id == ID{} }
 
-// First returns the smallest ID of t's millisecond. So the IDs from time a up to but not including
-// time b, in whole milliseconds, are [First(a), First(b)). A time before 1970 gives the zero ID, a
-// time after the last timestamp gives [Max].
+// First returns the smallest ID of t's millisecond: the zero ID before 1970, [Max] after the last
+// timestamp.
 func First(t time.Time) ID {
 	switch ms := clock.UnixMilli(t); {
 	case ms < 0:

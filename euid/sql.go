@@ -6,13 +6,11 @@ import (
 	"github.com/sortid/sortid/internal/parseerr"
 )
 
-// Value stores the ID as its text of 27 characters. To store it in a native uuid
-// column use [UUID], in a binary column [Bytes]. For a nullable column use
-// sql.Null[ID].
+// Value stores the ID as its text; [UUID] and [Bytes] store other encodings. Use sql.Null[ID] for
+// nullable columns.
 func (id ID) Value() (driver.Value, error) { return id.String(), nil }
 
-// Scan reads an ID from a database: a text of 27 characters, a UUID of 36, or 16
-// bytes, whatever the column's type. NULL is an error; scan a nullable column into
+// Scan reads a text of 27 characters, a UUID of 36, or 16 bytes. NULL is an error: scan into
 // sql.Null[ID].
 func (id *ID) Scan(src any) error {
 	switch src := src.(type) {
@@ -37,18 +35,17 @@ func (id *ID) Scan(src any) error {
 	}
 }
 
-// Value stores the ID in the 36-character form of a UUID, for a native uuid column.
+// Value stores the ID in the form of a UUID.
 func (u UUID) Value() (driver.Value, error) { return u.String(), nil }
 
-// Scan reads an ID from a database; see [ID.Scan].
+// Scan is [ID.Scan].
 func (u *UUID) Scan(src any) error { return (*ID)(u).Scan(src) }
 
-// Bytes is an ID that a database stores as 16 raw bytes, in big-endian order, which
-// sort as IDs do. Convert with Bytes(id) and ID(bytes).
+// Bytes is an ID that a database stores as 16 bytes, which sort as IDs do.
 type Bytes ID
 
 // Value stores the ID as 16 bytes.
 func (b Bytes) Value() (driver.Value, error) { return b[:], nil }
 
-// Scan reads an ID from a database; see [ID.Scan].
+// Scan is [ID.Scan].
 func (b *Bytes) Scan(src any) error { return (*ID)(b).Scan(src) }

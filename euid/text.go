@@ -6,12 +6,12 @@ import (
 	"github.com/sortid/sortid/internal/parseerr"
 )
 
-// TextLen is the length of an ID's text: 27 symbols of Crockford's Base32.
+// TextLen is the length of an ID's text.
 const TextLen = crockford.Len
 
-// checksum returns the remainder of the integer hi * 2^64 + lo modulo 127. Since 2^7 is 127 + 1, a
-// number has the same remainder as the sum of its digits in base 2^7. This also holds for blocks
-// of several such digits. 2^64 has the same remainder as 2.
+// checksum returns the integer hi * 2^64 + lo modulo 127. A number has the same remainder as the
+// sum of its digits in base 2^7, or of blocks of such digits, since 2^7 is 127 + 1. 2^64 has the
+// same remainder as 2.
 func checksum(hi, lo uint64) uint64 {
 	const block = 35
 	n := 2*(hi>>block+hi&(1<<block-1)) + lo>>block + lo&(1<<block-1) // below 2^38
@@ -24,16 +24,16 @@ func checksum(hi, lo uint64) uint64 {
 	return n
 }
 
-// Parse returns the ID of a text of 27 symbols of Crockford's Base32. It ignores case, and takes O
-// for 0, and I and L for 1. Its errors are of type [*sortid.ParseError].
+// Parse reads 27 symbols of Crockford's Base32, in either case. It takes O for 0, and I and L for
+// 1. Its errors are of type [*sortid.ParseError].
 func Parse(s string) (id ID, err error) {
-	if err := id.decode([]byte(s)); err != nil { // which does not copy s
+	if err := id.decode([]byte(s)); err != nil { // does not copy s
 		return ID{}, err
 	}
 	return id, nil
 }
 
-// MustParse is [Parse] for texts known to be valid: it panics on any other.
+// MustParse is [Parse], but panics on an invalid text.
 func MustParse(s string) ID {
 	id, err := Parse(s)
 	if err != nil {
@@ -42,7 +42,7 @@ func MustParse(s string) ID {
 	return id
 }
 
-// decode sets the ID from the text b, and does not keep b. An error leaves the ID as it was.
+// decode does not keep b. An error leaves the ID as it was.
 func (id *ID) decode(b []byte) error {
 	if len(b) != TextLen {
 		return parseerr.Text(name, b, -1, sortid.ErrLength, "27")
@@ -59,7 +59,7 @@ func (id *ID) decode(b []byte) error {
 	return nil
 }
 
-// String returns the ID's text: 27 symbols of Crockford's Base32, in upper case.
+// String returns 27 symbols of Crockford's Base32, in upper case.
 func (id ID) String() string {
 	var b [TextLen]byte
 	id.encode(&b)
@@ -71,7 +71,7 @@ func (id ID) encode(dst *[TextLen]byte) {
 	crockford.Encode(dst, hi, lo, checksum(hi, lo))
 }
 
-// AppendText appends the text that String returns to b. It never fails.
+// AppendText appends the text of String to b.
 func (id ID) AppendText(b []byte) ([]byte, error) {
 	n := len(b)
 	if cap(b)-n < TextLen {
@@ -82,21 +82,19 @@ func (id ID) AppendText(b []byte) ([]byte, error) {
 	return b, nil
 }
 
-// MarshalText returns the text that String returns. It never fails.
+// MarshalText returns the text of String.
 func (id ID) MarshalText() ([]byte, error) { return id.AppendText(nil) }
 
-// UnmarshalText sets the ID from a text, as [Parse] reads it. An error is a [*sortid.ParseError],
-// and leaves the ID as it was.
+// UnmarshalText is [Parse]. An error leaves the ID as it was.
 func (id *ID) UnmarshalText(b []byte) error { return id.decode(b) }
 
-// AppendBinary appends the ID's 16 bytes in big-endian order to b. It never fails.
+// AppendBinary appends the ID's 16 bytes to b.
 func (id ID) AppendBinary(b []byte) ([]byte, error) { return append(b, id[:]...), nil }
 
-// MarshalBinary returns the ID's 16 bytes in big-endian order. It never fails.
+// MarshalBinary returns the ID's 16 bytes.
 func (id ID) MarshalBinary() ([]byte, error) { return id.AppendBinary(nil) }
 
-// UnmarshalBinary sets the ID from 16 bytes in big-endian order. An error is a
-// [*sortid.ParseError], and leaves the ID as it was.
+// UnmarshalBinary reads 16 bytes. An error is a [*sortid.ParseError], and leaves the ID as it was.
 func (id *ID) UnmarshalBinary(b []byte) error {
 	parsed, err := FromBytes(b)
 	if err != nil {

@@ -9,10 +9,9 @@ import (
 	"time"
 )
 
-// Records returns a realm's record and the records of its blocks. The blocks are in the order of
-// their node IDs, larger blocks before their parts. It fails with [ErrNoRealm]. If there are
-// records that no client makes, it leaves them out and returns the others, with an error that
-// matches [ErrRecord].
+// Records returns a realm's record and its blocks' records, in the order of node IDs, larger blocks
+// first. It fails with [ErrNoRealm]. It leaves out records that no client makes, and then also
+// returns [ErrRecord].
 func Records(ctx context.Context, store Store,
 	realm string) (root Record, blocks []Record, err error) {
 	root, err = Realm(ctx, store, realm)
@@ -60,9 +59,8 @@ func Realm(ctx context.Context, store Store, realm string) (Record, error) {
 	return root, checkTerms(root)
 }
 
-// Evict takes a block from its owner; the zero Owner means whoever holds it. It reports whether
-// the owner held the block. The owner's generators go on until it next renews its lease, at most
-// to the end of their window, which nobody else is granted. Then they get another node ID.
+// Evict takes a block from its owner; the zero Owner means any owner. It reports whether the owner
+// held the block. The owner's generators go on at most to the end of their window.
 func Evict(ctx context.Context, store Store, realm string, b Block, owner Owner) (bool, error) {
 	root, err := Realm(ctx, store, realm)
 	if err != nil {
@@ -84,9 +82,8 @@ func Evict(ctx context.Context, store Store, realm string, b Block, owner Owner)
 // maxSkew bounds the skew of a fence, which cannot be undone.
 const maxSkew = 24 * time.Hour
 
-// Create makes the realm of a configuration, and reports whether it did. NodeBits is not needed.
-// It is no error if a matching realm exists already. [Acquire] does the same, unless
-// Config.MustExist is set.
+// Create makes the realm of a configuration, as [Acquire] does without Config.MustExist, and
+// reports whether it did. NodeBits is not needed. It is no error if a matching realm exists.
 func Create(ctx context.Context, store Store, config Config) (bool, error) {
 	config.NodeBits = max(config.NodeBits, 1)
 	config, err := config.complete()
@@ -108,7 +105,7 @@ func Create(ctx context.Context, store Store, config Config) (bool, error) {
 	return false, cmp.Or(checkTerms(root), config.check(root.Terms))
 }
 
-// createRealm makes a realm. It reports false if another process was faster.
+// createRealm reports false if another process was faster.
 func createRealm(ctx context.Context, store Store, config Config) (bool, error) {
 	prev := Record{Realm: config.Realm}
 	next := fenced(prev, config.terms(), newGeneration(), 0)
@@ -119,7 +116,7 @@ func createRealm(ctx context.Context, store Store, config Config) (bool, error) 
 	return ok, err
 }
 
-// storeName names the store, by its method String if it has one.
+// storeName uses the store's method String if it has one.
 func storeName(store Store) string {
 	if s, ok := store.(fmt.Stringer); ok {
 		return s.String()
@@ -127,13 +124,9 @@ func storeName(store Store) string {
 	return fmt.Sprintf("%T", store)
 }
 
-// SetTerms changes the window and the lead of a realm, and returns its terms. 0 leaves a value as
-// it is. SetTerms is safe at any time, even while leases are held. Leases that follow the realm's
-// terms do so from their second renewal on. Leases configured with more than the realm now has
-// keep it, and are refused when they need a new node ID.
-//
-// From then on, a [Fence] uses the longest window and lead that the realm has had. An older copy
-// of the store does not know of a longer one. If it is restored, tell Fence.
+// SetTerms changes the window and the lead of a realm, even while leases are held, and returns its
+// terms. 0 leaves a value as it is. Leases that follow the realm's terms do so from their second
+// renewal on. Leases configured with more keep it until they need a new node ID.
 func SetTerms(ctx context.Context, store Store, realm string, window,
 	lead time.Duration) (Terms, error) {
 	for {
@@ -152,7 +145,6 @@ func SetTerms(ctx context.Context, store Store, realm string, window,
 	}
 }
 
-// with returns the terms with another window and lead; 0 leaves a value as it is.
 func (t Terms) with(window, lead time.Duration) (Terms, error) {
 	const day = 24 * time.Hour
 	tick := t.Duration(1)
@@ -186,17 +178,14 @@ func (t Terms) most(next Terms) (window, lead int64) {
 
 // Fence makes a realm safe after its store was restored from an old copy, or may have lost changes
 // for another reason. Call it before any process can reach that store. All later grants start at
-// the returned time or after it. This is later than all earlier grants, unless they were made by a
-// clock that was ahead by more than skew. If the store still knows of grants that end later, new
-// grants of their node IDs start after them. So no node ID is granted for about the realm's
-// window, its lead and skew together. Running processes use up their windows and then wait. All
-// get new node IDs.
+// the returned time or after it: later than all earlier grants, if no clock was ahead by more than
+// skew. So no node ID is granted for about the realm's window, its lead and skew together. Running
+// processes use up their windows, wait, and get new node IDs.
 //
-// Fence needs only Realm in config. If the realm itself is gone, Fence makes it from config. It
-// fails with [ErrNoRealm] if config has no Format for that, and with [ErrRealm] if the realm's
-// format differs. If the Window and MaxLead of config are not 0, they become the realm's. If lost
-// grants may have been longer than the stored terms say, Window and MaxLead must cover them. After
-// an error of the store, call Fence again.
+// Fence needs only Realm in config. Window and MaxLead, if not 0, become the realm's. They must
+// cover lost grants that were longer than the stored terms say. If the realm is gone, Fence makes
+// it; it fails with [ErrNoRealm] without Format. It fails with [ErrRealm] if the realm's format
+// differs. After an error of the store, call Fence again.
 func Fence(ctx context.Context, store Store, config Config, skew time.Duration) (time.Time, error) {
 	config, err := fenceConfig(config, skew)
 	if err != nil {
@@ -229,13 +218,12 @@ func Fence(ctx context.Context, store Store, config Config, skew time.Duration) 
 		if !ok {
 			continue
 		}
-		// If processes do reach the store, what they were granted meanwhile is carried over before
-		// anybody can be granted ticks from the floor on.
+		// If processes do reach the store, this carries over what they were granted meanwhile,
+		// before anybody can be granted ticks from the floor on.
 		return terms.Time(next.HWM), carry(ctx, store, root, next, false)
 	}
 }
 
-// fenceConfig checks the configuration for [Fence] and fills in defaults.
 func fenceConfig(config Config, skew time.Duration) (Config, error) {
 	if err := checkRealm(config.Realm); err != nil {
 		return config, err
@@ -255,7 +243,6 @@ func fenceConfig(config Config, skew time.Duration) (Config, error) {
 	return config.complete()
 }
 
-// fencedTerms returns the terms of a realm after a fence.
 func (c Config) fencedTerms(root Record) (Terms, error) {
 	terms, known := root.Terms, c.Format != (Format{})
 	switch {
@@ -276,20 +263,17 @@ func (c Config) fencedTerms(root Record) (Terms, error) {
 	return terms.with(c.Window, c.MaxLead)
 }
 
-// reach returns the latest tick at which a grant made now can end.
 func (t Terms) reach(now time.Time) int64 {
 	return t.At(now) + max(t.Window, t.MostWindow) + max(t.Lead, t.MostLead)
 }
 
-// floor returns the first tick that can be granted after a fence.
 func (t Terms) floor(now time.Time, skew time.Duration) int64 {
-	return t.reach(now) + t.ticks(skew+fenceTime) + 2 // for two roundings
+	return t.reach(now) + t.ticks(skew+fenceTime) + 2 // 2 for two roundings
 }
 
-// fenceTime is how long after it read the time a fence may take effect, in addition to the skew.
+// fenceTime is how long after it read the time a fence may take effect.
 const fenceTime = time.Second
 
-// fenced returns a realm's record after a fence.
 func fenced(root Record, terms Terms, generation string, floor int64) Record {
 	root.Revision, root.State, root.Generation, root.HWM = root.Revision+1, Split, generation, floor
 	// The floor is above all past grants, so their length no longer matters.
@@ -298,8 +282,8 @@ func fenced(root Record, terms Terms, generation string, floor int64) Record {
 	return root
 }
 
-// carry writes the first records of a generation, unless they exist already. Before the generation
-// starts, it writes parts first: a block is split because a part of it has a record.
+// carry writes the first records of a generation, unless they exist. Before the generation starts,
+// it writes parts first: a block is split because a part of it has a record.
 func carry(ctx context.Context, store Store, from, to Record, before bool) error {
 	old, err := divided(ctx, store, from.Realm+"@"+from.Generation)
 	if err != nil {
@@ -335,8 +319,7 @@ func carry(ctx context.Context, store Store, from, to Record, before bool) error
 	return nil
 }
 
-// divided returns the latest records of a generation. It leaves out blocks inside a whole or
-// retired block, whose mark holds for all its parts.
+// divided leaves out blocks inside a whole or retired block, whose mark holds for all its parts.
 func divided(ctx context.Context, store Store, space string) (all []Record, err error) {
 	const batch = 256
 	blocks := []Block{{0, 1}, {1, 1}}

@@ -8,15 +8,14 @@ import (
 	"time"
 )
 
-// MaxRecords is how many records [Known.Check] allows in one generation of a realm. That is enough
-// for all 32,768 node IDs of 15 bits, or for about 3,000 scattered in the largest realm. Whoever
-// may change a realm can store so many, and a list of them takes some 20 MB.
+// MaxRecords is how many records [Known.Check] allows in one generation of a realm, which anybody
+// who may change it can store: 20 MB. All 32,768 node IDs of 15 bits fit, or about 3,000 scattered
+// in the largest realm.
 const MaxRecords = 1 << 16
 
-// ErrIllegal: the protocol does not allow a change; see [ChangeError].
 var ErrIllegal = errors.New("lease: the protocol does not allow this change")
 
-// A ChangeError says which change the protocol does not allow, and why. It matches [ErrIllegal].
+// A ChangeError says why the protocol does not allow a change. It matches [ErrIllegal].
 type ChangeError struct {
 	Index  int
 	Reason string
@@ -26,12 +25,10 @@ func (e *ChangeError) Error() string {
 	return fmt.Sprintf("%v: change %d: %s", ErrIllegal, e.Index, e.Reason)
 }
 
-// Is matches [ErrIllegal].
 func (e *ChangeError) Is(target error) bool { return target == ErrIllegal }
 
-// Evidence returns what a server must read to check changes: blocks of one realm, to read with one
-// GetMany, in this order. It fails with [ErrIllegal] if no store may make the changes, whatever
-// records it has.
+// Evidence returns the blocks of one realm that a server must read with GetMany, in this order, to
+// check changes. It fails with [ErrIllegal] if no records can allow the changes.
 func Evidence(changes []Change) (realm string, blocks []Block, err error) {
 	if len(changes) == 0 {
 		return "", nil, &ChangeError{0, "there is none"}
@@ -56,7 +53,6 @@ func Evidence(changes []Change) (realm string, blocks []Block, err error) {
 	if root := changes[0].Next; root.Block == (Block{}) {
 		return root.Realm + "@" + root.Generation, []Block{{0, 1}, {1, 1}}, nil
 	}
-	// A block is read before the one around it.
 	for _, c := range changes {
 		b := c.Next.Block
 		if c.Prev.State == Merging {
@@ -96,45 +92,36 @@ func malformed(c Change) string {
 
 // Known is what a server knows when it is asked to change records.
 type Known struct {
-	// Root is the realm's record. Its Revision is 0 if there is none.
+	// Root is the realm's record, with Revision 0 if there is none.
 	Root Record
-	// Now is the time by the store's clock or, if the store has none, by the server's.
+	// Now is the time by the store's clock, or else the server's.
 	Now time.Time
 	// Ahead is how far the clients' time may be ahead of Now: 0 if the store has a clock, else the
 	// realm's lead.
 	Ahead time.Duration
-	// Records are the records that [Evidence] names.
+	// Records are the records of the blocks that [Evidence] returns.
 	Records []Record
-	// Count is how many records Root's generation has. Only changes that make records need it.
+	// Count is how many records Root's generation has. Only new records need it.
 	Count int
 }
 
-// Check reports whether the protocol allows changes, in their order. It works out what each record
-// may become, with the same functions as clients, and compares.
+// Check reports whether the protocol allows changes, in their order. The caller must then make them
+// by CompareAndSetMany, with the checked records as Prev.
 //
-//   - false without an error: another change came first, as with CompareAndSet. A client
-//     that reads the records again can continue.
-//   - An error that matches [ErrIllegal]: no client that follows the protocol makes this
-//     request.
+//   - false without an error: another change came first. The client may read again and continue.
+//   - An error that matches [ErrIllegal]: no client that follows the protocol makes this request.
 //
-// The caller must then make the changes by CompareAndSetMany, with the checked records as Prev.
+// A client that breaks the protocol can still hold and evict all node IDs, change the terms within
+// the limits of a [Config], and store [MaxRecords] records. It cannot make others issue an ID
+// twice, while the clock behind Now does not go back:
 //
-// A client that breaks the protocol can still do harm. It can hold and evict all node IDs of the
-// realm, change its terms within the limits of a [Config], and fill it with [MaxRecords] records.
-// It cannot make others issue an ID twice:
-//
-//   - A grant starts at the mark or above. It ends within the realm's longest window and
-//     lead from now, so a fence beyond these is above all grants.
-//   - The mark goes down only in a release, at most to the record's From. The ticks from
-//     there on were granted to the owner, and the release shows the owner's key. Others can
-//     read the record and evict the owner, but that does not lower the mark.
-//   - Halves are joined only if both were retired by a write since the merge began. Their
-//     Request shows that.
-//   - Records of an ended generation can change, and no new ones are made.
-//   - Check allows no fence. A client that could begin a generation could prepare records in
-//     it, so that node IDs overlap. Only trusted people may fence, at the store itself.
-//
-// This holds as long as the clock behind Now does not go back.
+//   - A grant starts at the mark or above. It ends within the realm's longest window and lead from
+//     now, so a fence beyond these is above all grants.
+//   - The mark goes down only in a release with the owner's key, at most to the record's From.
+//   - Halves are joined only if their Request shows that both were retired since the merge began.
+//   - An ended generation gets no new records.
+//   - Check allows no fence: a client that could begin a generation could prepare overlapping node
+//     IDs in it. Only trusted people may fence, at the store itself.
 func (k Known) Check(changes []Change) (bool, error) {
 	if _, _, err := Evidence(changes); err != nil {
 		return false, err
@@ -158,16 +145,14 @@ func (k Known) Check(changes []Change) (bool, error) {
 	return true, nil
 }
 
-// errConflict: another change came first.
 var errConflict = errors.New("lease: another change came first")
 
-// A checker checks the changes of one call of Check.
 type checker struct {
 	Known
 	records      map[Block]Record
-	past         bool  // the changes belong to an earlier generation
+	past         bool  // the changes are of an earlier generation
 	now          int64 // the latest tick that clients may take as the time
-	window, lead int64 // the longest
+	window, lead int64
 }
 
 func newChecker(k Known, next Record) *checker {
@@ -185,7 +170,6 @@ func newChecker(k Known, next Record) *checker {
 	return c
 }
 
-// stored returns the record that next replaces.
 func (c *checker) stored(next Record) Record {
 	r := c.records[next.Block]
 	if next.Block == (Block{}) {
@@ -195,7 +179,6 @@ func (c *checker) stored(next Record) Record {
 	return r
 }
 
-// change returns an error unless next may replace is.
 func (c *checker) change(is, next Record) error {
 	if next.Block == (Block{}) {
 		return c.changeRoot(is, next)
@@ -227,7 +210,6 @@ func (c *checker) change(is, next Record) error {
 	return same(is, want, next)
 }
 
-// same compares a record with the one that it should be.
 func same(is, want, next Record) error {
 	want.Revision = is.Revision + 1
 	if want == next {
@@ -282,7 +264,6 @@ func (c *checker) outcome(is, next Record) (Record, error) {
 	return whole, nil
 }
 
-// whole returns the record of a block as it is, or made whole.
 func (c *checker) whole(is Record) (Record, error) {
 	switch is.State {
 	case Retired:
@@ -331,7 +312,6 @@ func (c *checker) retired(is, next Record) (Record, error) {
 	return r, err
 }
 
-// granted returns the grant that next records.
 func (c *checker) granted(whole, next Record) (Record, error) {
 	return c.request(next, func(q request) (Record, error) {
 		q.now = min(next.From, c.now) // the time of the request, which has passed
@@ -339,7 +319,6 @@ func (c *checker) granted(whole, next Record) (Record, error) {
 	})
 }
 
-// extended returns the extension that next records.
 func (c *checker) extended(is, next Record) (Record, error) {
 	return c.request(next, func(q request) (Record, error) {
 		q.now = min(q.at, c.now)
@@ -347,8 +326,8 @@ func (c *checker) extended(is, next Record) (Record, error) {
 	})
 }
 
-// request tries the requests that can have led to next. A grant's deadline comes half its window,
-// rounded down, after its end.
+// request tries the requests that can have led to next. A deadline is half the window, rounded
+// down, after the grant's end.
 func (c *checker) request(next Record,
 	grant func(q request) (Record, error)) (r Record, err error) {
 	half := next.Deadline - next.HWM
@@ -370,7 +349,6 @@ func (c *checker) request(next Record,
 	return r, err
 }
 
-// released returns the record after the release or eviction that next records.
 func released(is, next Record) (Record, error) {
 	switch {
 	case is.Owner == Owner{}:
@@ -385,7 +363,6 @@ func released(is, next Record) (Record, error) {
 	return r, err
 }
 
-// changeRoot is change for the realm's own record: it is made, or its terms are set.
 func (c *checker) changeRoot(is, next Record) error {
 	if err := legalTerms(next.Terms); err != nil {
 		return err
@@ -407,7 +384,6 @@ func (c *checker) changeRoot(is, next Record) error {
 	return same(is, fenced(is, next.Terms, next.Generation, 0), next)
 }
 
-// changedTerms returns a realm's terms with the window and the lead of next.
 func changedTerms(root Record, next Terms) (Terms, error) {
 	if err := checkTerms(root); err != nil {
 		return next, err

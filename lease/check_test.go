@@ -12,7 +12,6 @@ import (
 	"time"
 )
 
-// What may become of records, beside what clients do in the simulation.
 func TestCheck(t *testing.T) {
 	const window, lead, now = 60, 10, 1000
 	generation, other := "0123456789abcdef", "fedcba9876543210"
@@ -34,7 +33,8 @@ func TestCheck(t *testing.T) {
 	}
 	none := func(block string) Record { return rec(block, 0, Retired, 0) }
 	held := func(r Record, from, hwm, deadline int64) Record {
-		r.State, r.Owner, r.From, r.HWM, r.Deadline, r.Request = Whole, ownerOf(key), from, hwm, deadline, 5
+		r.State, r.Owner, r.From, r.HWM, r.Deadline, r.Request = Whole, ownerOf(key), from, hwm,
+			deadline, 5
 		return r
 	}
 	to := func(r Record, change func(r *Record)) Record {
@@ -62,7 +62,7 @@ func TestCheck(t *testing.T) {
 		name   string
 		is     Record
 		next   Record
-		around []Record // other records
+		around []Record
 		want   string
 	}{
 		{"a first half", none("0/1"), to(none("0/1"), hwm(Split, 500)), nil, ok},
@@ -203,7 +203,7 @@ func TestCheck(t *testing.T) {
 					t.Errorf("%v, %v, want %q", got, err, c.want)
 				}
 			}
-			if c.want == ok { // the same on the ground of an older record is too late
+			if c.want == ok { // an older record: another change came first
 				was := c.is
 				was.Revision++
 				if got, err := k.Check([]Change{{was, c.next}}); got || err != nil {
@@ -214,7 +214,7 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// A refusing store makes no changes while it is told so, and those never.
+// A refusing store finds changes illegal while refuse is set, and from then on the same ones.
 type refusing struct {
 	Store
 	refuse  atomic.Bool
@@ -237,8 +237,8 @@ func (r *refusing) CompareAndSetMany(ctx context.Context, changes []Change) (boo
 	return r.Store.CompareAndSetMany(ctx, changes)
 }
 
-// A server that finds a change illegal has not made it: the lease keeps what it has, asks
-// anew, with the time as it is then, and goes on when it may.
+// A server that finds a change illegal has not made it. The lease keeps what it has, asks again
+// with the present time, and goes on when it may.
 func TestIllegalIsNotPending(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := &refusing{Store: NewMemory(), refused: map[uint64]bool{}}
@@ -270,8 +270,8 @@ func TestIllegalIsNotPending(t *testing.T) {
 	})
 }
 
-// Whatever the records hold, Check answers, and allows no mark that is lower than it was
-// granted to others, or far ahead of the time.
+// Whatever the records hold, Check answers. It allows no mark below what others were granted, or
+// far ahead of the time.
 func FuzzCheck(f *testing.F) {
 	f.Add(int64(900), int64(960), int64(1000), int64(1060), int64(1090), uint64(3), uint8(1),
 		uint8(1), int64(1000), int64(60), int64(256))

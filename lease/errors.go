@@ -11,11 +11,9 @@ import (
 )
 
 var (
-	// ErrConfig: a [Config] is invalid.
 	ErrConfig = errors.New("lease: invalid configuration")
 	// ErrRealm: the realm's terms differ from the configuration.
-	ErrRealm = errors.New("lease: the terms of the realm differ from the configuration")
-	// ErrNoRealm: the store has no such realm.
+	ErrRealm   = errors.New("lease: the terms of the realm differ from the configuration")
 	ErrNoRealm = errors.New("lease: no such realm")
 	// ErrRecord: a realm has records that no client makes.
 	ErrRecord = errors.New("lease: records that make no sense")
@@ -25,32 +23,28 @@ var (
 	ErrLead = errors.New("lease: too far ahead of the time")
 	// ErrClock: this machine's clock and the store's are too far apart.
 	ErrClock = errors.New("lease: this machine's clock disagrees with the store's")
-	// ErrForgotten: the store has less than it once had, as if restored from an old copy. Leases
-	// take no new grant from it until somebody calls [Fence].
+	// ErrForgotten: the store has less than it once had. Leases take no new grant from it until
+	// somebody calls [Fence].
 	ErrForgotten = errors.New("lease: the store has forgotten what it knew")
 	// ErrBusy: other processes were faster each time; try again.
-	ErrBusy = errors.New("lease: too many others are changing this realm")
-	// ErrNoTime: a [Store] has no clock.
+	ErrBusy   = errors.New("lease: too many others are changing this realm")
 	ErrNoTime = errors.New("lease: the store has no clock")
 	// ErrUnsafe: a [Store] refuses to serve, because its settings could lose data.
 	ErrUnsafe = errors.New("lease: the store could forget what it has stored")
 
-	// ErrExpired: a generator needs a tick that its lease does not grant (yet). The returned error
-	// says why the lease was not renewed.
+	// ErrExpired: no tick is granted (yet). The returned error says why the lease was not renewed.
 	ErrExpired = sortid.ErrLeaseExpired
-	// ErrClosed: the lease has been closed.
-	ErrClosed = sortid.ErrLeaseClosed
+	ErrClosed  = sortid.ErrLeaseClosed
 )
 
-// A LeadError says that a node ID, or the whole realm if Block is zero, cannot be granted yet. Its
-// first free tick is further in the future than allowed: a clock was ahead when it was in use, or
-// the realm has been fenced. It matches [ErrLead].
+// A LeadError says that a node ID, or the whole realm if Block is zero, cannot be granted yet. A
+// clock was ahead when it was in use, or the realm has been fenced. It matches [ErrLead].
 type LeadError struct {
 	Realm string
 	Block Block
 	Ahead time.Duration // how far in the future the grant would start
-	Max   time.Duration // how far is allowed
-	Until time.Time     // when it will start
+	Max   time.Duration
+	Until time.Time // when it will start
 }
 
 func (e *LeadError) Error() string {
@@ -58,20 +52,19 @@ func (e *LeadError) Error() string {
 	if e.Block == (Block{}) {
 		what = "any node ID"
 	}
-	return fmt.Sprintf(
-		"lease: %s of realm %q could be used from %s on, which is %v ahead of the time; at most %v are allowed",
+	return fmt.Sprintf("lease: %s of realm %q could be used from %s on, "+
+		"which is %v ahead of the time; at most %v are allowed",
 		what, e.Realm, e.Until.Format(timeFormat), e.Ahead, e.Max)
 }
 
-// Is matches [ErrLead].
 func (e *LeadError) Is(target error) bool { return target == ErrLead }
 
-// A FullError says why no node ID is free. It also matches [ErrLead] if one is free but too far in
-// the future. It matches [ErrFull].
+// A FullError says why no node ID is free. It matches [ErrFull], and [ErrLead] if Ahead is not
+// empty.
 type FullError struct {
 	Realm string
 	Size  int
-	Held  []Record     // held node IDs, soonest deadline first
+	Held  []Record     // soonest deadline first
 	Until []time.Time  // the deadline of each
 	Ahead []*LeadError // node IDs that are free, but not yet
 
@@ -107,15 +100,13 @@ func (e *FullError) Error() string {
 		fmt.Fprintf(&b, "; %d free, but not yet: %v", len(e.Ahead), e.Ahead[0])
 	}
 	if !e.From.IsZero() {
-		fmt.Fprintf(
-			&b,
+		fmt.Fprintf(&b,
 			"; the next is free from %s on, if its holder is gone, or as soon as one is given back",
 			e.From.Format(timeFormat))
 	}
 	return b.String()
 }
 
-// Is matches [ErrFull], and [ErrLead] if Ahead is not empty.
 func (e *FullError) Is(target error) bool {
 	return target == ErrFull || target == ErrLead && len(e.Ahead) > 0
 }

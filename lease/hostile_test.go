@@ -9,8 +9,7 @@ import (
 	"time"
 )
 
-// harm has somebody who may change the realm ask for a change that a client does not ask
-// for. What [Known.Check] allows is made.
+// harm asks for a change that no client asks for. What [Known.Check] allows is made.
 func (w *world) harm() {
 	root := w.get("sim", Block{})
 	if root.Revision == 0 {
@@ -58,7 +57,6 @@ func (w *world) anyRecord(root Record) Record {
 	return w.get(key.realm, key.block)
 }
 
-// hostileKey is the key of the owner who does harm.
 var hostileKey = Owner{0xff, 1}
 
 // worse returns something that the record could become.
@@ -74,7 +72,7 @@ func (w *world) worse(root, is Record) Record {
 			return is
 		}
 		generation := newGeneration()
-		if w.chance(0.5) { // one that was
+		if w.chance(0.5) {
 			_, generation, _ = strings.Cut(w.anyRecord(root).Realm, "@")
 		}
 		return fenced(is, t, generation, max(is.HWM, tick()+t.Window))
@@ -121,7 +119,6 @@ func (w *world) worse(root, is Record) Record {
 	return next
 }
 
-// mutate changes a field of a record.
 func (w *world) mutate(r Record) Record {
 	by := w.rand.Int64N(41) - 20
 	switch w.rand.IntN(8) {
@@ -150,8 +147,7 @@ func hostileWorld(w *world) {
 	w.wild, w.skew = 200, 1000
 }
 
-// Whoever may change a realm can do to it what Check allows, and no tick is used twice by
-// those who keep to the protocol.
+// Whoever may change a realm does what Check allows. Clients still use no tick twice.
 func TestHostile(t *testing.T) {
 	worlds := 60
 	if testing.Short() {
@@ -175,7 +171,8 @@ func TestHostile(t *testing.T) {
 	}
 	for _, what := range []string{"use", "renewal", "takeover", "fence", "harm: mark lowered",
 		"harm: whole to whole", "harm: whole to split",
-		"harm: split to merging", "harm: merging to split", "harm: retired to whole", "harm: retired to retired"} {
+		"harm: split to merging", "harm: merging to split", "harm: retired to whole",
+		"harm: retired to retired"} {
 		if total[what] < 10 {
 			t.Errorf("%s: %d times, want more", what, total[what])
 		}

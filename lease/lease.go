@@ -21,53 +21,48 @@ const (
 	DefaultMaxLead = 10 * time.Second
 )
 
-// A Config says what to lease. Realm, Format and NodeBits are needed.
 type Config struct {
-	// Realm is the name of the set of node IDs in which the leased one is unique. It is up to 100
-	// bytes of UTF-8, without control characters and without @. Generators of one format must
-	// lease from one realm if their IDs must differ.
+	// Realm is the name of the set of node IDs in which the leased one is unique: up to 100 bytes
+	// of UTF-8, without control characters and @.
 	Realm string
-	// MustExist has [Acquire] fail with [ErrNoRealm] if the store has no such realm. Otherwise
-	// Acquire makes the realm, as [Create] does. That also hides that a store has lost it.
+	// MustExist makes [Acquire] fail with [ErrNoRealm] instead of creating a missing realm, which
+	// may be a realm that the store has lost.
 	MustExist bool
-	// Format is the format of the realm's IDs, with the largest node ID size: [SCRU64], [SCRU160]
-	// or [UID60], or one of these with fewer bits.
+	// Format is the format of the realm's IDs: [SCRU64], [SCRU160], [UID60], or one of these with
+	// fewer Bits, the largest size of node IDs.
 	Format Format
-	// NodeBits is the size of the node ID in bits, from 1 to Format.Bits. Leases of
-	// different sizes share a realm.
+	// NodeBits is the size of the node ID in bits, from 1 to Format.Bits. Leases of different sizes
+	// share a realm.
 	NodeBits int
 
-	// Window is how far into the future renewals extend the lease, from 4 ticks to a day. If the
-	// store is gone, generators go on for at least half of it. A longer window also makes others
-	// wait longer for the node ID of a process that has died. 0 means the realm's window, which is
-	// 1 minute by default. A lease cannot have more than its realm.
+	// Window is how far into the future renewals extend the lease, from 4 ticks to a day. Without
+	// the store, generators go on for at least half of it. A process that dies blocks its node ID
+	// up to one and a half windows. 0 means the realm's window, by default 1 minute, which is also
+	// the maximum.
 	Window time.Duration
-	// MaxLead is how far in the future a lease may start, from 1 tick to a day. It is also how
-	// much this machine's clock and the store's may differ. 0 means the realm's lead, which is 10
-	// seconds by default. A lease cannot have more than its realm.
+	// MaxLead is how far in the future a lease may start, and how much this machine's clock and the
+	// store's may differ, from 1 tick to a day. 0 means the realm's lead, by default 10 seconds,
+	// which is also the maximum.
 	MaxLead time.Duration
 
-	// Wait has [Acquire] wait until its context ends, instead of failing with [ErrFull] or
-	// [ErrLead], if no node ID is free or the realm has just been fenced.
+	// Wait makes [Acquire] wait while it would fail with [ErrFull] or [ErrLead].
 	Wait bool
 
-	// Name tells people who holds the lease: up to 100 bytes of UTF-8. It has no other effect.
+	// Name tells people who holds the lease, in up to 100 bytes of UTF-8.
 	Name string
 	// Now is this machine's clock, which the generators also use. nil means time.Now.
 	Now func() time.Time
-	// Logger receives a record when a realm is made, when a renewal fails, and when a node ID is
-	// lost or found. nil means no logging.
+	// Logger receives a record when a realm is made, a renewal fails, or a node ID is lost or
+	// found.
 	Logger *slog.Logger
 }
 
-// Validate returns an error that matches [ErrConfig] if no store could give a lease for this
-// configuration.
+// Validate returns [ErrConfig] if no store could give a lease.
 func (c Config) Validate() error {
 	_, err := c.complete()
 	return err
 }
 
-// complete checks the configuration and fills in defaults.
 func (c Config) complete() (Config, error) {
 	if err := checkRealm(c.Realm); err != nil {
 		return c, err
@@ -102,7 +97,6 @@ func (c Config) complete() (Config, error) {
 	return c, nil
 }
 
-// terms returns the terms of a realm that this configuration makes.
 func (c Config) terms() Terms {
 	t := Terms{
 		Bits:  c.Format.Bits,
@@ -114,7 +108,6 @@ func (c Config) terms() Terms {
 	return t
 }
 
-// check returns [ErrRealm] if the realm's terms differ from the configuration.
 func (c Config) check(t Terms) error {
 	mine := c.terms()
 	wrong := func(what string, has, want any, advice string) error {
@@ -122,8 +115,9 @@ func (c Config) check(t Terms) error {
 			has, want, advice)
 	}
 	const (
-		other = "it serves IDs of another format: lease from the realm from which all generators of this format lease"
-		less  = "ask for no more, or change the realm's (sortid lease set)"
+		other = "it serves IDs of another format: " +
+			"lease from the realm from which all generators of this format lease"
+		less = "ask for no more, or change the realm's (sortid lease set)"
 	)
 	switch {
 	case t.Tick != mine.Tick:
@@ -141,7 +135,6 @@ func (c Config) check(t Terms) error {
 	return nil
 }
 
-// ticks returns the window and the lead in ticks, for a realm with these terms.
 func (c Config) ticks(t Terms) (window, lead int64) {
 	window, lead = t.Window, t.Lead
 	if c.Window != 0 {
@@ -155,21 +148,18 @@ func (c Config) ticks(t Terms) (window, lead int64) {
 
 var _ sortid.Lease = (*Lease)(nil)
 
-// A Lease gives this process a node ID of its own. A goroutine renews it until Close. It is a
-// [sortid.Lease], for the Options of scru64, scru160 and uid60.
+// A Lease gives this process a node ID of its own, which a goroutine renews until Close. It is a
+// [sortid.Lease] that generators may share, and safe for concurrent use.
 //
-// If the store cannot be reached, generators go on to the end of the window and then fail or wait.
-// They resume when the store returns. If the node ID was given to somebody else meanwhile, the
-// lease gets another one. Its generators change to that, without a step back in time. So NodeID
-// may change; NodeBits never does.
-//
-// All methods are safe for concurrent use.
+// If the store cannot be reached, generators go on to the end of the window. Then they fail or wait
+// until the store returns. If the node ID was given to somebody else meanwhile, they change to
+// another one, without a step back in time.
 type Lease struct {
 	window  *window.Window
 	node    atomic.Uint32
-	length  atomic.Int64 // of a window, in nanoseconds
-	session *session     // the goroutine's own until done is closed
-	renewAt int64        // renew when so many ticks of the window are left; the goroutine's own too
+	length  atomic.Int64
+	session *session // the goroutine's own until done is closed
+	renewAt int64    // in ticks of the window that are left; the goroutine's own too
 	stop    context.CancelFunc
 	done    chan struct{}
 
@@ -177,12 +167,11 @@ type Lease struct {
 	closed  bool
 }
 
-// Acquire leases a node ID of the realm in the store. The store must stay open until the lease is
-// closed. The context limits this call, not the lease. If the store fails, Acquire tries a few
-// times.
+// Acquire leases a node ID. The store must stay open until the lease is closed. The context limits
+// this call, not the lease.
 //
-// It fails with [ErrConfig], [ErrRealm], [ErrFull], [ErrLead], [ErrClock], [ErrBusy], an
-// error of the store or of the context.
+// Acquire fails with [ErrConfig], [ErrRealm], [ErrNoRealm], [ErrFull], [ErrLead], [ErrClock],
+// [ErrBusy], [ErrForgotten], an error of the store after a few attempts, or of the context.
 func Acquire(ctx context.Context, store Store, config Config) (*Lease, error) {
 	config, err := config.complete()
 	if err != nil {
@@ -202,7 +191,6 @@ func Acquire(ctx context.Context, store Store, config Config) (*Lease, error) {
 	}
 	for err = retry(ctx, acquire); err != nil && config.Wait && passes(err); err = retry(ctx,
 		acquire) {
-		// Others may give theirs back at any time.
 		if clock.Sleep(ctx, jitter(waitPause)) != nil {
 			err = fmt.Errorf("%w; gave up waiting: %w", err, context.Cause(ctx))
 			break
@@ -210,7 +198,7 @@ func Acquire(ctx context.Context, store Store, config Config) (*Lease, error) {
 	}
 	if err != nil {
 		if s.pending != nil {
-			// It may have been granted. If it is given back, others can have it sooner.
+			// It may have been granted, and others can have it sooner if it is given back.
 			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 			defer cancel()
 			_ = s.release(ctx, window.None)
@@ -232,7 +220,6 @@ func Acquire(ctx context.Context, store Store, config Config) (*Lease, error) {
 	return l, nil
 }
 
-// waitPause is how often a waiting lease checks whether a node ID is free.
 const waitPause = 5 * time.Second
 
 // passes reports whether the cause of an error ends with time alone.
@@ -245,7 +232,7 @@ func passes(err error) bool {
 	return false
 }
 
-// retry calls f until it succeeds or fails with a permanent error, at most four times.
+// retry calls f at most four times, until it succeeds or fails with a permanent error.
 func retry(ctx context.Context, f func() error) (err error) {
 	pause := 200 * time.Millisecond
 	for range 4 {
@@ -257,7 +244,6 @@ func retry(ctx context.Context, f func() error) (err error) {
 	return err
 }
 
-// isPermanent reports whether a call that failed with err would fail again.
 func isPermanent(err error) bool {
 	for _, e := range []error{ErrConfig, ErrRealm, ErrNoRealm, ErrFull, ErrLead, ErrClock,
 		ErrForgotten, ErrUnsafe} {
@@ -268,15 +254,12 @@ func isPermanent(err error) bool {
 	return false
 }
 
-// jitter returns a random duration from half of d to d.
 func jitter(d time.Duration) time.Duration { return d/2 + rand.N(d/2+1) }
 
-// NodeID returns the lease's current or last node ID. Generators use the node ID that ClaimTick
-// returns.
+// NodeID returns the current or last node ID, which may change.
 func (l *Lease) NodeID() uint32 { return l.node.Load() }
 
-// NodeBits returns the size of the node ID in bits. It is 0 for a nil Lease, which generators
-// refuse.
+// NodeBits returns the size of the node ID in bits: 0 for a nil Lease, which generators refuse.
 func (l *Lease) NodeBits() int {
 	if l == nil {
 		return 0
@@ -284,37 +267,30 @@ func (l *Lease) NodeBits() int {
 	return l.window.NodeBits()
 }
 
-// TickLength returns the length of a tick of the lease's format.
 func (l *Lease) TickLength() time.Duration { return l.window.TickLength() }
 
-// Epoch returns the time at which tick 0 of the lease's format begins.
 func (l *Lease) Epoch() time.Time { return l.window.Epoch() }
 
-// ClaimTick claims a tick for the calling generator; see [sortid.Lease]. It fails with
-// [ErrExpired] or [ErrClosed]. Several generators of one format may share a lease. Each tick goes
-// to only one of them, so they may run a little ahead of the clock.
+// ClaimTick is for generators; see [sortid.Lease]. It fails with [ErrExpired] or [ErrClosed].
 func (l *Lease) ClaimTick(tick int64) (nodeID uint32, claimed int64, err error) {
 	return l.window.ClaimTick(tick)
 }
 
-// WaitTick blocks until ClaimTick(tick) may succeed; see [sortid.Lease].
+// WaitTick is for generators; see [sortid.Lease].
 func (l *Lease) WaitTick(ctx context.Context, tick int64) error {
 	return l.window.WaitTick(ctx,
 		tick)
 }
 
-// Until returns when the current window ends, by this machine's clock. Generators go on until then
-// even if the store is gone. It is in the past if the lease was not renewed in time, or is closed.
+// Until returns when the current window ends, by this machine's clock. It may be in the past.
 func (l *Lease) Until() time.Time { return l.window.Time(l.window.Grant().Hi) }
 
-// Window returns how far into the future renewals extend the lease, as its Config or the realm
-// says. While the store answers, at least half of it is left.
+// Window returns how far into the future renewals extend the lease.
 func (l *Lease) Window() time.Duration { return time.Duration(l.length.Load()) }
 
 // Err returns why the last renewal failed, or nil if it did not.
 func (l *Lease) Err() error { return l.window.Err() }
 
-// publish gives the generators the session's grant.
 func (l *Lease) publish() {
 	s := l.session
 	l.length.Store(int64(s.root.Terms.Duration(s.window)))
@@ -341,22 +317,20 @@ func (l *Lease) rest() {
 	}
 }
 
-// left returns how many ticks of the window the generators have left.
 func (l *Lease) left() int64 {
 	s, g := l.session, l.window.Grant()
 	return g.Hi - min(g.Hi, max(l.window.Used(), s.root.Terms.At(s.config.Now())))
 }
 
-// spread puts the next renewal at a random time in the first half of the window. Leases that were
-// acquired at one moment, or renewed after one outage, then renew at different times. next puts it
-// where half of the window has passed, or a little earlier, so that renewals stay spread.
+// spread puts the next renewal at a random time in the first half of the window. So leases that
+// were acquired at one moment, or renewed after one outage, renew at different times.
 func (l *Lease) spread() { l.renewAt = l.session.window/2 + rand.Int64N(l.session.window/2+1) }
 
 func (l *Lease) next() { l.renewAt = l.session.window/2 + rand.Int64N(l.session.window/8+1) }
 
 // keep renews the lease until ctx ends. It renews when half of the window, or a little more, is
-// left, by the generators' ticks or by the clock, whichever is later. took is how long Acquire
-// needed; a renewal may have to connect as well.
+// left, by the generators' ticks or by the clock, whichever is later. The argument took is how long
+// Acquire needed: a renewal may also have to connect.
 func (l *Lease) keep(ctx context.Context, took time.Duration) {
 	defer close(l.done)
 	s := l.session
@@ -415,21 +389,17 @@ func (l *Lease) keep(ctx context.Context, took time.Duration) {
 }
 
 const (
-	// A renewal is given up after this time and tried again: the request may be lost.
+	// After this time a renewal is tried again: the request may be lost.
 	leastPatience = time.Second
 	maxPatience   = 10 * time.Second
-	// Pauses between failing renewals grow to this, or to 1/32 of the time since the first
-	// failure. So a store that returns is found soon, and not by all leases at once.
+	// Pauses between failing renewals grow to this, or to 1/32 of the time since the first failure.
+	// So a store that returns is found soon, and not by all leases at once.
 	leastPause = 1500 * time.Millisecond
 )
 
-// Close ends the lease. Generators get no further tick, and renewal stops. The store gets back the
-// node ID, free at once, with the unused ticks. If the store fails, or ctx ends, Close returns the
-// error and may be called again. Without a second call, the node ID becomes free half a window
-// after the current window ends.
-//
-// A generator that has claimed a tick may make more IDs in it after Close. They are unique: the
-// store gives the node ID to nobody else for that tick.
+// Close ends the lease and returns the node ID with the unused ticks to the store. Generators may
+// make more unique IDs in a tick that they have claimed. If Close fails, call it again. Otherwise,
+// the node ID becomes free half a window after the current window ends.
 func (l *Lease) Close(ctx context.Context) error {
 	used := l.window.Close()
 	l.stop()

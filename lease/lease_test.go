@@ -21,14 +21,14 @@ import (
 
 // These tests run the lease with its goroutine and its timers, in virtual time.
 
-// A network is a way to a store, with troubles to be set. It counts what passes.
+// A network is a way to a store, with faults. It counts calls.
 type network struct {
 	Store
 	mu      sync.Mutex
-	down    bool                                 // nothing passes
-	hang    bool                                 // nothing comes back, until the context ends
-	deaf    func(op string, args ...Record) bool // it is carried out, and no answer comes
-	watch   func(op string, args ...Record)      // hears what was carried out
+	down    bool
+	hang    bool                                 // no answer until the context ends
+	deaf    func(op string, args ...Record) bool // the call is carried out, without an answer
+	watch   func(op string, args ...Record)      // sees what was carried out
 	delay   func() time.Duration
 	noClock bool
 	count   map[string]int
@@ -42,7 +42,6 @@ func (n *network) set(change func()) {
 	change()
 }
 
-// calls returns how many calls of these kinds there were.
 func (n *network) calls(ops ...string) (sum int) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -137,7 +136,7 @@ func (n *network) Time(ctx context.Context) (time.Time, error) {
 	return n.Store.Time(ctx)
 }
 
-// A generator uses ticks, and all generators of a test check that none is used twice.
+// A generator uses ticks. The generators of a test check that none is used twice.
 type generator struct {
 	t    *testing.T
 	l    *Lease
@@ -154,7 +153,6 @@ func (b *book) generator(t *testing.T, l *Lease) *generator {
 	return &generator{t: t, l: l, last: window.None, book: b}
 }
 
-// next makes an ID, if it can.
 func (g *generator) next() (Block, int64, error) {
 	g.t.Helper()
 	now := max(time.Now().UnixMilli()/256, g.last+1)
@@ -213,13 +211,12 @@ func closed(t *testing.T, ls ...*Lease) {
 	}
 }
 
-// abandon ends a lease as the death of its process does.
 func abandon(l *Lease) {
 	l.stop()
 	<-l.done
 }
 
-// For an hour there is always a window, at least half of it ahead, at little cost.
+// For an hour at least half of a window is left, at little cost.
 func TestKeepsAhead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := &network{Store: NewMemory()}
@@ -251,8 +248,8 @@ func TestKeepsAhead(t *testing.T) {
 	})
 }
 
-// Without the store, generators go on to the window's end, then fail or wait; when it is
-// back, so are they, with the node ID that they had.
+// Without the store, generators go on to the window's end, then fail or wait. They resume when the
+// store returns, with the same node ID.
 func TestStoreDown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := &network{Store: NewMemory()}
@@ -307,8 +304,7 @@ func TestStoreDown(t *testing.T) {
 	})
 }
 
-// A store that no longer answers is no more than one that is down: each attempt has an
-// end, and the next one may succeed.
+// A store that does not answer is like one that is down: each attempt ends.
 func TestStoreHangs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := &network{Store: NewMemory()}
@@ -330,13 +326,13 @@ func TestStoreHangs(t *testing.T) {
 	})
 }
 
-// If the node ID has gone to another meanwhile, the lease goes on with a new one, and
-// until there is one generators have nothing.
+// If another process has the node ID meanwhile, the lease gets a new one. Until then generators
+// have nothing.
 func TestLost(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := NewMemory()
 		n := &network{Store: m}
-		c := config(1) // two node IDs in all
+		c := config(1) // two node IDs
 		c.Format.Bits = 1
 		c.Name = "A"
 		book := new(book)
@@ -377,7 +373,6 @@ func TestLost(t *testing.T) {
 	})
 }
 
-// A hundred that start at once, on a network with delays, soon have a node ID each.
 func TestHundred(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := NewMemory()
@@ -421,8 +416,8 @@ func TestHundred(t *testing.T) {
 	})
 }
 
-// A full realm is told with who holds it and until when; a node ID of a process that has
-// died is free again in a while, one that was given back at once.
+// A full realm tells who holds it and until when. A dead process's node ID becomes free in a while,
+// a returned one at once.
 func TestFull(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := NewMemory()
@@ -472,8 +467,7 @@ func TestFull(t *testing.T) {
 	})
 }
 
-// Blocks of any sizes share a realm, and what was divided becomes whole again when it is
-// needed.
+// Blocks of any size share a realm, and divided ones become whole again.
 func TestSizes(t *testing.T) {
 	m := NewMemory()
 	c := config(4)
@@ -523,12 +517,12 @@ func TestSizes(t *testing.T) {
 		disjoint(both...)
 		closed(t, both...)
 	}
-	// In calm, blocks are chosen close together, so that room for large ones remains.
+	// Without lost races, blocks are close together, so that room for large ones remains.
 	leases := append(sized(6, 8), sized(2, 3)...)
 	closed(t, leases...)
 }
 
-// A lease that was evicted gets another node ID, and its generators do not stop.
+// An evicted lease gets another node ID, and its generators do not stop.
 func TestEvict(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := NewMemory()
@@ -579,8 +573,7 @@ func TestEvict(t *testing.T) {
 	})
 }
 
-// A clock that is far from the store's is told so, and gets no grant. When it is set
-// right, all goes on.
+// A process whose clock is far from the store's gets no grant until it is set right.
 func TestClock(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := NewMemory()
@@ -648,15 +641,15 @@ func TestSlowClock(t *testing.T) {
 	})
 }
 
-// Without a clock in the store, one host whose clock is ahead takes its node ID into the
-// future; nobody is granted that until the time has come.
+// Without a clock in the store, a host whose clock is ahead takes its node ID into the future.
+// Nobody is granted that before.
 func TestLead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := &network{Store: NewMemory(), noClock: true}
 		c := config(1)
 		ahead := c
 		ahead.Now = func() time.Time { return time.Now().Add(time.Hour) }
-		for range 2 { // both
+		for range 2 {
 			l := acquire(t, n, ahead)
 			if _, _, err := l.ClaimTick(ahead.Now().UnixMilli() / 256); err != nil {
 				t.Fatal(err)
@@ -664,7 +657,7 @@ func TestLead(t *testing.T) {
 			defer closed(t, l)
 		}
 		n.set(func() { n.down = true })
-		time.Sleep(2 * time.Hour) // so that the deadlines pass, and the windows with them
+		time.Sleep(2 * time.Hour) // the deadlines and the windows pass
 		n.set(func() { n.down = false })
 		time.Sleep(time.Minute)
 		_, blocks, _ := Records(t.Context(), n, "realm")
@@ -690,8 +683,7 @@ func TestLead(t *testing.T) {
 	})
 }
 
-// The answer to a grant is lost: it is not taken for one, and when the request is made
-// again, the process finds that it has been carried out.
+// The answer to a grant is lost. The process asks again, and finds that the grant was made.
 func TestRetried(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := NewMemory()
@@ -731,7 +723,6 @@ func TestRetried(t *testing.T) {
 			}
 			g := new(book).generator(t, l)
 			first := g.must()
-			// The same with extensions.
 			for i := range 600 {
 				if i%60 == 0 {
 					n.set(func() { times, granted = i%120/60, false })
@@ -802,7 +793,7 @@ func TestAcquireFails(t *testing.T) {
 	})
 }
 
-// Close gives back what was not used; it needs the store, and can be called again.
+// Close returns the unused ticks. It needs the store, and can be called again.
 func TestClose(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := NewMemory()
@@ -831,7 +822,7 @@ func TestClose(t *testing.T) {
 		if _, _, err := g.next(); !errors.Is(err, ErrClosed) {
 			t.Errorf("closed: %v", err)
 		}
-		// One Close that hangs does not hold up another for longer than its own context.
+		// A Close that hangs holds up another only until the other's context ends.
 		patient, cancel := context.WithTimeout(t.Context(), time.Hour)
 		hung := make(chan error, 1)
 		go func() { hung <- l.Close(patient) }()
@@ -871,10 +862,10 @@ func TestClose(t *testing.T) {
 	})
 }
 
-// A store that heeds no context.
+// A stuck store ignores contexts.
 type stuck struct {
 	Store
-	on atomic.Pointer[chan struct{}] // what changes wait for
+	on atomic.Pointer[chan struct{}]
 }
 
 func (s *stuck) CompareAndSet(ctx context.Context, prev, next Record) (bool, error) {
@@ -884,8 +875,7 @@ func (s *stuck) CompareAndSet(ctx context.Context, prev, next Record) (bool, err
 	return s.Store.CompareAndSet(ctx, prev, next)
 }
 
-// While such a store holds up a renewal, Close returns when its own context ends, and
-// leaves the store alone.
+// While such a store holds up a renewal, Close returns when its context ends.
 func TestCloseWaitsForRenewal(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := &network{Store: NewMemory()}
@@ -893,7 +883,7 @@ func TestCloseWaitsForRenewal(t *testing.T) {
 		l := acquire(t, s, config(8))
 		on := make(chan struct{})
 		s.on.Store(&on)
-		time.Sleep(40 * time.Second) // a renewal is under way
+		time.Sleep(40 * time.Second)
 		s.on.Store(nil)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
@@ -917,7 +907,7 @@ func TestRenewalFollowsTicks(t *testing.T) {
 		c.Window, c.MaxLead = 20*time.Second, 12*time.Second
 		l := acquire(t, NewMemory(), c)
 		until := l.Until()
-		// More than half of the window, so that the random time of the renewal does not matter.
+		// More than half of the window: the random time of the renewal does not matter.
 		for ahead := range int64(12) {
 			tick := time.Now().Add(time.Duration(ahead)*time.Second).UnixMilli() / 256
 			if _, _, err := l.ClaimTick(tick); err != nil {
@@ -928,7 +918,6 @@ func TestRenewalFollowsTicks(t *testing.T) {
 		if more := l.Until().Sub(until); more < 10*time.Second {
 			t.Errorf("with ticks used 11 s ahead the window has grown by %v", more)
 		}
-		// Not further ahead than the lead.
 		l.ClaimTick(time.Now().Add(29*time.Second).UnixMilli() / 256)
 		time.Sleep(2 * time.Second)
 		if err := l.Err(); !errors.Is(err, ErrLead) {
@@ -938,7 +927,7 @@ func TestRenewalFollowsTicks(t *testing.T) {
 	})
 }
 
-// A fence stops grants until its time, and then all get new ones.
+// A fence stops grants until its time. Then all get new ones.
 func TestFence(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := NewMemory()
@@ -974,7 +963,7 @@ func TestFence(t *testing.T) {
 		if err != nil || !again.After(until) {
 			t.Errorf("fenced again until %v, %v", again, err)
 		}
-		// A floor never goes down, whatever a later fence takes for enough.
+		// A later fence never lowers the floor.
 		high, err := Fence(t.Context(), m, Config{Realm: "realm"}, time.Hour)
 		if err != nil {
 			t.Fatal(err)
@@ -998,7 +987,7 @@ func TestFence(t *testing.T) {
 			0); !errors.Is(err, ErrRealm) {
 			t.Errorf("Fence of a realm of another format: %v", err)
 		}
-		// A process came before the fence and made the realm anew, with a smaller window.
+		// A process comes before the fence and makes the realm anew, with a smaller window.
 		small := Config{Realm: "anew", Format: SCRU64, NodeBits: 8, Window: 10 * time.Second,
 			MaxLead: time.Second}
 		closed(t, acquire(t, m, small))
@@ -1014,8 +1003,7 @@ func TestFence(t *testing.T) {
 	})
 }
 
-// A lease notices that its store has gone back in time, and takes nothing from it until
-// it is fenced.
+// A lease that finds its store gone back in time takes nothing until a fence.
 func TestForgotten(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for _, gone := range []bool{false, true} {
@@ -1041,8 +1029,8 @@ func TestForgotten(t *testing.T) {
 				t.Errorf("the store has forgotten: %v, %v, %v", b, err, l.Err())
 			}
 			if gone {
-				// Another process makes the realm anew: it is not the one that it was.
-				// (It could use what this one has used. Only a fence prevents that.)
+				// Another process makes the realm anew. It could use the same ticks: only a fence
+				// prevents that.
 				abandon(acquire(t, m, config(8)))
 				time.Sleep(time.Minute)
 				if err := l.Err(); !errors.Is(err, ErrForgotten) {
@@ -1118,7 +1106,7 @@ func TestConfig(t *testing.T) {
 	}
 }
 
-// A realm's record that something else has written is refused, whatever is in it.
+// A realm's record that another program has written is refused.
 func TestForeignTerms(t *testing.T) {
 	good := Config{Format: SCRU64}.terms()
 	for name, spoil := range map[string]func(*Terms){
@@ -1157,7 +1145,6 @@ func TestForeignTerms(t *testing.T) {
 	}
 }
 
-// resting counts how often it may close its connections.
 type resting struct {
 	Store
 	n atomic.Int64
@@ -1165,8 +1152,7 @@ type resting struct {
 
 func (s *resting) CloseIdleConnections() { s.n.Add(1) }
 
-// A store may close its connections after each acquisition and renewal, unless the next is
-// near.
+// A store may close its connections after each renewal, unless the next is near.
 func TestCloseIdleConnections(t *testing.T) {
 	for _, tc := range []struct {
 		window time.Duration

@@ -18,8 +18,7 @@ import (
 	"github.com/sortid/sortid/internal/window"
 )
 
-// clone returns a copy of a session on a machine whose clock is ahead by so much, with the
-// operating system's own randomness.
+// clone copies a session to a machine whose clock is ahead.
 func clone(s *session, ahead time.Duration) *session {
 	c := *s
 	now := s.config.Now
@@ -27,8 +26,7 @@ func clone(s *session, ahead time.Duration) *session {
 	return &c
 }
 
-// Of two clones one keeps the node ID at the next renewal. The other one's window ends
-// there, and it gets another node ID.
+// Of two clones one keeps the node ID. The other one's window ends at the next renewal.
 func TestClones(t *testing.T) {
 	for _, tick := range []time.Duration{time.Millisecond, 256 * time.Millisecond} {
 		for _, ahead := range []time.Duration{0, tick, 9 * time.Second} {
@@ -54,9 +52,9 @@ func TestClones(t *testing.T) {
 				if err := b.renew(t.Context(), window.None); err != nil || b.held.Block == node ||
 					b.held.Owner == a.held.Owner {
 					t.Errorf(
-						"tick %v, clock %v ahead: the clone renews and has %+v, the first has %+v, %v", tick, ahead, b.held, a.held, err)
+						"tick %v, clock %v ahead: the clone renews and has %+v, the first has "+
+							"%+v, %v", tick, ahead, b.held, a.held, err)
 				}
-				// And they stay apart.
 				time.Sleep(30 * time.Second)
 				if err := errors.Join(b.renew(t.Context(), window.None),
 					a.renew(t.Context(), window.None)); err != nil || a.held.Block != node ||
@@ -69,8 +67,8 @@ func TestClones(t *testing.T) {
 	}
 }
 
-// A clone that was made between the drawing of a request and its sending is told by the
-// first answer; and it gives back nothing that is not its own.
+// A clone made between the drawing of a request and its sending learns of it from the first answer.
+// It gives back nothing that is not its own.
 func TestCloneBeforeSending(t *testing.T) {
 	m := NewMemory()
 	c, err := config(8).complete()
@@ -106,8 +104,8 @@ func TestCloneBeforeSending(t *testing.T) {
 	}
 }
 
-// A node ID whose grants reach beyond the floor of a fence, as the store still knows, is
-// not granted before their end; neither is a block around it, nor a part of it.
+// After a fence, the store still knows of grants beyond the floor. Such a block, the blocks around
+// it and its parts are not granted before the end of these grants.
 func TestFenceCarriesMarks(t *testing.T) {
 	for _, sizes := range [][]int{{4, 6, 1, 1}, {1, 1, 4, 6}} {
 		synctest.Test(t, func(t *testing.T) {
@@ -136,7 +134,8 @@ func TestFenceCarriesMarks(t *testing.T) {
 					part += 1 / float64(int(1)<<size)
 					b, lo := Block{l.NodeID(), uint8(size)}, l.window.Grant().Lo
 					if (b.Contains(node) || node.Contains(b)) && lo < hi {
-						t.Errorf("%v is granted from tick %[4]d on, and its part %[2]v was granted up to tick %[3]d",
+						t.Errorf("%v is granted from tick %[4]d on, and its part %[2]v was "+
+							"granted up to tick %[3]d",
 							b, node, hi, lo)
 					}
 				}
@@ -149,8 +148,8 @@ func TestFenceCarriesMarks(t *testing.T) {
 	}
 }
 
-// After a fence whose floor is below what a process was granted, it says when it will have
-// a node ID, has none until then, and gets one by itself.
+// After a fence with a floor below its grants, a process says when it will have a node ID, and then
+// gets one by itself.
 func TestFenceBelowGrants(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := &network{Store: NewMemory(), noClock: true}
@@ -171,15 +170,15 @@ func TestFenceBelowGrants(t *testing.T) {
 		mu.Lock()
 		wrong = 0
 		mu.Unlock()
-		// It has a window, and the store knows up to where, so it goes on with that. When it is
-		// to be renewed, the process learns of the fence.
+		// Its window is known to the store, so it goes on. The renewal finds the fence.
 		time.Sleep(time.Until(time.UnixMilli(hi*256)) - 20*time.Second)
 		if !time.Now().After(until) {
 			t.Fatal("the floor is still to come")
 		}
 		_, _, err = l.ClaimTick(time.Now().UnixMilli() / 256)
 		want := "below " + time.UnixMilli(hi*256).UTC().Format(timeFormat) +
-			", up to which this process was granted times; when these have passed, it gets a new node ID by itself"
+			", up to which this process was granted times; when these have passed, it gets a new " +
+			"node ID by itself"
 		if !errors.Is(err, ErrExpired) || !errors.Is(err, ErrForgotten) ||
 			!strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want ErrForgotten that says %q", err, want)
@@ -192,7 +191,6 @@ func TestFenceBelowGrants(t *testing.T) {
 	})
 }
 
-// A store whose clock fails at times.
 type clockless struct {
 	Store
 	broken atomic.Bool
@@ -205,8 +203,8 @@ func (c *clockless) Time(ctx context.Context) (time.Time, error) {
 	return c.Store.Time(ctx)
 }
 
-// The answer to a renewal is lost. When it is known that the renewal was made, generators
-// have its window, though the next one fails.
+// The answer to a renewal is lost. Once it is known to be made, generators have its window, though
+// the next one fails.
 func TestPublishedBeforeFailure(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := &network{Store: NewMemory()}
@@ -231,7 +229,7 @@ func TestPublishedBeforeFailure(t *testing.T) {
 	})
 }
 
-// A renewal is made and published even if a store takes longer for it than it should.
+// A renewal succeeds even if the store takes longer than it should.
 func TestSlowStore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := &network{Store: NewMemory()}
@@ -256,14 +254,15 @@ func TestSlowStore(t *testing.T) {
 		}
 		if made < 20 {
 			t.Errorf(
-				"with 420 ms a request, and one answer lost, a tick was granted %d times of 100: %v", made, l.Err())
+				"with 420 ms a request, and one answer lost, a tick was granted %d times of 100: %v",
+				made, l.Err())
 		}
 		n.set(func() { n.delay = nil })
 		closed(t, l)
 	})
 }
 
-// With a short window and a slow store no renewal fails, not even the first.
+// With a short window and a slow store no renewal fails.
 func TestShortWindow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := &network{Store: NewMemory()}
@@ -283,7 +282,7 @@ func TestShortWindow(t *testing.T) {
 	})
 }
 
-// A lease is back within two seconds after its store is, if that was away for a minute.
+// A lease is back within two seconds after its store, which was away for a minute.
 func TestBackSoon(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for range 50 {
@@ -301,8 +300,7 @@ func TestBackSoon(t *testing.T) {
 	})
 }
 
-// Leases that were acquired at one moment, or renewed at one moment after an outage, are
-// not renewed at one moment.
+// Leases that were acquired or renewed at one moment are renewed at different times.
 func TestSpread(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := &network{Store: NewMemory()}
@@ -338,7 +336,7 @@ func TestSpread(t *testing.T) {
 		n.set(func() { n.down = true })
 		time.Sleep(5 * time.Minute)
 		n.set(func() { n.down = false })
-		time.Sleep(20 * time.Second) // all have come back
+		time.Sleep(20 * time.Second)
 		mu.Lock()
 		clear(seconds)
 		mu.Unlock()
@@ -348,7 +346,7 @@ func TestSpread(t *testing.T) {
 	})
 }
 
-// A full realm says from when on a node ID can be had, and a lease that waits gets one.
+// A full realm says when a node ID is free, and a lease that waits gets one.
 func TestWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := NewMemory()
@@ -385,7 +383,6 @@ func TestWait(t *testing.T) {
 	})
 }
 
-// A realm is made by the first to come, which is logged, unless it must exist.
 func TestCreate(t *testing.T) {
 	m := NewMemory()
 	var log bytes.Buffer
@@ -423,8 +420,7 @@ func TestCreate(t *testing.T) {
 	}
 }
 
-// The window and the lead of a realm change while leases are held, and a fence reckons with
-// the longest.
+// The window and the lead change while leases are held, and a fence uses the longest.
 func TestSetTerms(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := NewMemory()
@@ -449,7 +445,6 @@ func TestSetTerms(t *testing.T) {
 		if err != nil || root.Terms.Window != terms.Window || root.Terms.MostWindow != 0 {
 			t.Errorf("after the fence the terms are %+v, %v", root.Terms, err)
 		}
-		// A fence changes them, too.
 		if _, err := Fence(t.Context(), m, Config{Realm: "realm", Window: time.Minute},
 			0); err != nil {
 			t.Fatal(err)
@@ -471,7 +466,6 @@ func TestSetTerms(t *testing.T) {
 	})
 }
 
-// counted counts the calls of a store, and the records that it returns.
 type counted struct {
 	Store
 	mu                           sync.Mutex
@@ -513,7 +507,7 @@ func (c *counted) List(ctx context.Context, realm string) ([]Record, error) {
 // A start costs about the same, however many node IDs are held.
 func TestReadsPerStart(t *testing.T) {
 	c := &counted{Store: NewMemory()}
-	cfg, err := config(14).complete() // room for 16,384
+	cfg, err := config(14).complete()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -559,8 +553,7 @@ func TestReadsPerStart(t *testing.T) {
 	t.Logf("%d node IDs are held, of which the last is %d", held, used)
 }
 
-// A thousand that start at once, on a network with delays, soon have a node ID each, with
-// few requests.
+// A thousand that start at once soon have a node ID each, with few requests.
 func TestThousand(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for _, held := range []int{0, 1000} {
@@ -572,7 +565,10 @@ func TestThousand(t *testing.T) {
 			r := make(chan time.Duration, 4096)
 			n.set(func() {
 				i := 0
-				n.delay = func() time.Duration { i++; return time.Duration(i*7919%5000) * time.Microsecond }
+				n.delay = func() time.Duration {
+					i++
+					return time.Duration(i*7919%5000) * time.Microsecond
+				}
 				clear(n.count)
 			})
 			start := time.Now()
@@ -599,7 +595,8 @@ func TestThousand(t *testing.T) {
 				t.Fatalf("%d have a node ID", len(took))
 			}
 			text := fmt.Sprintf(
-				"%d held: half have a node ID after %v, all after %v; %d reads, %d changes, %d lists",
+				"%d held: half have a node ID after %v, all after %v; %d reads, %d changes, "+
+					"%d lists",
 				held, took[500], took[999], n.calls("get"), n.calls("set"), n.calls("list"))
 			t.Log(text)
 			if took[999] > 3*time.Second || n.calls("list") > 20 || n.calls("set") > 8000 ||

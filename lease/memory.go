@@ -6,19 +6,16 @@ import (
 	"time"
 )
 
-// Memory is a [Store] in the memory of one process, for tests and for programs whose generators
-// all run in one process. It knows nothing of other processes, and forgets everything when the
-// process ends. After a restart, wait for the window and the lead before the first lease. The zero
-// Memory is empty and ready for use.
+// Memory is a [Store] in memory, for tests and for generators that all run in one process. After a
+// restart, wait for the window and the lead before the first lease. The zero Memory is empty and
+// ready for use.
 type Memory struct {
 	mu     sync.Mutex
 	realms map[string]map[Block]Record
 }
 
-// NewMemory returns an empty store.
 func NewMemory() *Memory { return &Memory{} }
 
-// Get returns the record of a block.
 func (m *Memory) Get(ctx context.Context, realm string, b Block) (Record, error) {
 	if err := ctx.Err(); err != nil {
 		return Record{}, context.Cause(ctx)
@@ -35,7 +32,6 @@ func (m *Memory) get(realm string, b Block) Record {
 	return Record{Realm: realm, Block: b}
 }
 
-// GetMany returns the records of blocks.
 func (m *Memory) GetMany(ctx context.Context, realm string, blocks []Block) ([]Record, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, context.Cause(ctx)
@@ -49,7 +45,6 @@ func (m *Memory) GetMany(ctx context.Context, realm string, blocks []Block) ([]R
 	return records, nil
 }
 
-// CompareAndSet replaces prev with next.
 func (m *Memory) CompareAndSet(ctx context.Context, prev, next Record) (bool, error) {
 	return m.CompareAndSetMany(ctx, []Change{{prev, next}})
 }
@@ -78,7 +73,6 @@ func (m *Memory) CompareAndSetMany(ctx context.Context, changes []Change) (bool,
 	return true, nil
 }
 
-// List returns the records of a realm.
 func (m *Memory) List(ctx context.Context, realm string) ([]Record, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, context.Cause(ctx)
@@ -92,7 +86,6 @@ func (m *Memory) List(ctx context.Context, realm string) ([]Record, error) {
 	return records, nil
 }
 
-// Realms returns the names of the realms.
 func (m *Memory) Realms(ctx context.Context) ([]string, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, context.Cause(ctx)
@@ -108,8 +101,6 @@ func (m *Memory) Realms(ctx context.Context) ([]string, error) {
 	return names, nil
 }
 
-// Time returns the system's time.
 func (m *Memory) Time(context.Context) (time.Time, error) { return time.Now(), nil }
 
-// Close does nothing.
 func (m *Memory) Close() error { return nil }

@@ -11,26 +11,22 @@ import (
 	"unsafe"
 )
 
-// An exhaustive model of the protocol at small bounds. It visits every state that can be
-// reached, in whatever order the steps of the processes, the network and the store come.
+// An exhaustive model of the protocol at small bounds. It visits every state that steps of
+// processes, network and store can reach, in any order.
 //
-// What a record may become is decided by the very functions of protocol.go. All else is
-// left as open as can be. A process may do any step that it knows enough for, at any time,
-// on the ground of records that it read long ago. The time that it goes by is any tick, at
-// each step anew, so that clocks run, step and stand as they like. No owner is protected
-// by a deadline. A process that is not chosen is paused, one that is never chosen again
-// is dead, and in the place of each another may start at any time. A change that is sent
-// to the store is carried out or not, its answer comes or not, and the change or a
-// duplicate of it may be carried out at any later time.
+// The functions of protocol.go decide what a record may become. All else is open. A process may do
+// any step at any time, with records that it read long ago. It takes any tick as the time, anew at
+// each step, so clocks may do anything. No deadline protects an owner. A process that is not chosen
+// is paused or dead, and another may start. A change is carried out or not, once or twice, at any
+// later time, and its answer may be lost.
 //
-// A process may also be copied with all that it knows, as with a virtual machine. From then
-// on the two overlap: both have what the one had. The overlap of each ends when a request
-// is answered that it made after that.
+// A process may be cloned with all that it knows. The overlap of each clone ends with the answer to
+// its next request.
 //
-// No tick of a node ID may be used twice, nor of two that overlap, by processes that are
-// not in an overlap; and no block may be whole within one that is.
+// Outside of overlaps, no tick of a node ID, or of overlapping node IDs, may be used twice. No
+// block may be whole within a whole one.
 
-// The model's blocks: one of a bit and its halves. Ticks are counted from 0.
+// The model's blocks: one of a bit and its halves.
 const (
 	mWhole = iota
 	mLeft
@@ -39,7 +35,6 @@ const (
 
 var mBlocks = [3]Block{{0, 1}, {0, 2}, {1, 2}}
 
-// A variant is a protocol that is broken on purpose.
 type variant int
 
 const (
@@ -64,9 +59,9 @@ const (
 	marksUnsplit
 )
 
-// An mRec is a record, without what decides nothing here: no deadline. The nonce of the
-// request is there only if processes are copied, and is the same for all requests of one:
-// so that a process must tell its own grant by less than it really knows.
+// An mRec is a record without the deadline, which decides nothing here. It has a nonce only if
+// processes are cloned, the same for all requests of one process. So a process knows less here than
+// really.
 type mRec struct {
 	revision, hwm int8
 	state         State
@@ -84,10 +79,10 @@ func fromRecord(r Record) mRec {
 	return mRec{int8(r.Revision), int8(r.HWM), r.State, int8(r.Owner[0]), int8(r.Request)}
 }
 
-// A change is a compare-and-set on its way to the store, or two at once, of which the first
-// is one of the whole.
+// A change is one compare-and-set on its way to the store, or two together, the whole's before a
+// half's.
 type change struct {
-	gen, block int8 // block -1: no change
+	gen, block int8
 	prev, next mRec
 	blind      bool
 
@@ -109,39 +104,38 @@ func (c change) String() string {
 		c.next.owner)
 }
 
-// The stages of a process.
 const (
 	idle     = iota
-	drawn    // a grant is about to be asked for
-	pending  // a grant has been asked for, with no answer
-	refused  // the store has refused it: why remains to be read
-	checking // it was made: the generation remains to be read
-	closing  // the generator has stopped, the block remains to be released
+	drawn    // before it asks for a grant
+	pending  // it has asked for a grant, without an answer
+	refused  // the store has refused the grant: the reason is still to be read
+	checking // the grant was made: the generation is still to be read
+	closing  // the generator has stopped, and the block is not yet released
 	over
 )
 
 type mProc struct {
 	id, gen, stage int8
-	owner          int8 // of what it holds: its own id, or that of the process it is a copy of
+	owner          int8 // of what it holds: its own id, or its original's
 
-	mem       [3]mRec // as read or written last, or unknown
+	mem       [3]mRec // the last records that it read or wrote
 	ordered   [3]bool // the whole was seen Split after this half was read
-	rewritten [3]bool // this half was written Retired after the whole was seen as it is
+	rewritten [3]bool // this half was written Retired after the whole was seen
 
-	ask    change // the grant asked for
+	ask    change
 	askLo  int8
-	unsure bool // it was sent before, with no answer
+	unsure bool // it was sent before, without an answer
 
-	overlap int8 // 0: none; 1: it was copied, or is a copy; 2: and has made a request since
+	overlap int8 // 0: none; 1: cloned or a clone; 2: and has made a request since
 
-	held   int8 // a block, or -1
-	rec    mRec // its record, as known
+	held   int8
+	rec    mRec
 	heldLo int8
 
-	win, winLo, winHi int8 // what the generator has; win -1: nothing
+	win, winLo, winHi int8 // the generator's window; win -1: none
 	used              int8
 
-	believes bool // variant ttl: it has the block until it hears otherwise
+	believes bool // variant ttl: it has the block, as far as it knows
 }
 
 func (p *mProc) forget() {
@@ -151,7 +145,6 @@ func (p *mProc) forget() {
 	p.ordered, p.rewritten = [3]bool{}, [3]bool{}
 }
 
-// learn notes a record that p has read, or written.
 func (p *mProc) learn(b int8, r mRec, written bool) {
 	p.mem[b] = r
 	whole := p.mem[mWhole]
@@ -179,7 +172,6 @@ func (p *mProc) lose() {
 	p.settled()
 }
 
-// withdraw takes the window from the generator.
 func (p *mProc) withdraw() { p.win, p.winLo, p.winHi = -1, 0, 0 }
 
 func (p *mProc) settled() {
@@ -190,20 +182,20 @@ func (p *mProc) settled() {
 	p.forget()
 }
 
-// Every field of an mState takes one byte, so that it can be hashed as so many bytes.
+// Every field of an mState has one byte, so that it can be hashed.
 type mState struct {
-	recs   [2][3]mRec // by generation
+	recs   [2][3]mRec
 	gen    int8
 	floor  int8
-	copied int8 // 0: no copy of the store yet; 1: there is one; 2: it was restored
+	copied int8 // 0: no copy of the store; 1: one; 2: it was restored
 	copy   [3]mRec
-	top    int8 // the highest hwm that was stored after the copy, and so is lost with a restore
+	top    int8 // the highest hwm stored after the copy, which a restore loses
 	forgot bool
-	time   int8 // variant ttl
+	time   int8
 	procs  [3]mProc
 	net    [2]change
 	cloned bool
-	issued [2]uint8 // the ticks used of each half, without those in an overlap
+	issued [2]uint8 // the used ticks of each half, outside of overlaps
 	twice  bool
 }
 
@@ -215,18 +207,18 @@ func (p *mProc) bytes() []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(p)), unsafe.Sizeof(*p))
 }
 
-// dead is the identity of all processes that are no more.
+// dead is the identity of all dead processes.
 const dead = 9
 
 type model struct {
 	variant   variant
 	procs     int
 	ticks     int8
-	windows   []int64 // that a grant may have
-	revisions int8    // the last revision of a record; 0: no limit
-	net       int     // changes that may be late at a time
-	halves    bool    // three blocks, not one
-	fence     bool    // the store is copied, and the copy restored
+	windows   []int64
+	revisions int8 // the last revision of a record; 0: no limit
+	net       int  // late changes at a time
+	halves    bool
+	fence     bool
 	release   bool
 	clones    cloning
 	together  bool // the whole may be divided and a half taken at once
@@ -234,13 +226,12 @@ type model struct {
 	mSearch
 }
 
-// How processes are copied.
 type cloning int
 
 const (
-	never    cloning = iota
-	anywhere         // at any time
-	unsent           // also between drawing a request and sending it, while all answers come
+	never cloning = iota
+	anywhere
+	unsent // between drawing a request and sending it, while all answers come
 )
 
 func (m *model) start() *mState {
@@ -248,7 +239,7 @@ func (m *model) start() *mState {
 	for i := range s.procs {
 		s.procs[i] = m.boot(s, int8(i+1))
 		if i >= m.procs || m.clones != never && i == m.procs-1 {
-			s.procs[i].stage = over // the place of the clone
+			s.procs[i].stage = over
 		}
 	}
 	return s
@@ -260,7 +251,6 @@ func (m *model) boot(s *mState, id int8) mProc {
 	return p
 }
 
-// next goes through all that can happen in s.
 func (m *model) next(s *mState) {
 	for i := range m.net {
 		if c := s.net[i]; c.block >= 0 {
@@ -305,7 +295,6 @@ func (m *model) next(s *mState) {
 	}
 }
 
-// clone puts a copy of process i in the place of process j.
 func (m *model) clone(s *mState, i, j int) {
 	t := *s
 	p := s.procs[i]
@@ -314,7 +303,6 @@ func (m *model) clone(s *mState, i, j int) {
 	m.add(&t, func() string { return fmt.Sprintf("%d: becomes a copy of %d", p.id, s.procs[i].id) })
 }
 
-// carry writes the records with which the new generation starts.
 func (m *model) carry(s *mState) {
 	var old []Record
 	for b := range mBlocks {
@@ -332,7 +320,6 @@ func (m *model) carry(s *mState) {
 	}
 }
 
-// apply carries out a change, as a store does.
 func (m *model) apply(s *mState, c change) bool {
 	r, whole := &s.recs[c.gen][c.block], &s.recs[c.gen][mWhole]
 	if !c.blind && (r.revision != c.prev.revision || r.hwm != c.prev.hwm) {
@@ -351,8 +338,7 @@ func (m *model) apply(s *mState, c change) bool {
 	return true
 }
 
-// send tries out what may become of a change; then is told each time whether it was
-// answered, and how.
+// send tries all outcomes of a change, and calls then with each answer.
 func (m *model) send(s *mState, i int, c change, what string,
 	then func(p *mProc, answered, ok bool)) {
 	if m.revisions > 0 && max(c.next.revision, c.firstNext.revision) > m.revisions ||
@@ -401,16 +387,14 @@ func (m *model) send(s *mState, i int, c change, what string,
 	}
 }
 
-// process goes through all steps of one process.
 func (m *model) process(s *mState, i int) {
 	p := &s.procs[i]
-	// to leads to the state that change makes of the process.
 	to := func(what string, change func(p *mProc)) {
 		t := *s
 		change(&t.procs[i])
 		m.add(&t, func() string { return fmt.Sprintf("%d: %s", p.id, what) })
 	}
-	if m.clones == never { // else owners would have to be told apart for ever
+	if m.clones == never { // else there are too many owners
 		t := *s
 		t.bury(i)
 		t.procs[i] = m.boot(s, p.id)
@@ -435,7 +419,7 @@ func (m *model) process(s *mState, i int) {
 					held = mRec{}
 				}
 				if p.stage != checking && !p.unsure {
-					asked = mRec{} // it was refused
+					asked = mRec{}
 				}
 			}
 			p.settled()
@@ -524,7 +508,6 @@ func (m *model) process(s *mState, i int) {
 	})
 }
 
-// generate goes through the ticks that p's generator may use.
 func (m *model) generate(s *mState, i int) {
 	p := &s.procs[i]
 	if p.win < 0 {
@@ -546,7 +529,6 @@ func (m *model) generate(s *mState, i int) {
 	}
 }
 
-// grants goes through the requests that p may make.
 func (m *model) grants(p *mProc, f func(q request)) {
 	owner, nonce := Owner{byte(p.id)}, uint64(0)
 	if p.held >= 0 {
@@ -563,8 +545,8 @@ func (m *model) grants(p *mProc, f func(q request)) {
 	}
 }
 
-// acquire goes through the ways to a block: one that is whole, one that is given life,
-// one that is joined; and through the steps that divide and merge.
+// acquire tries the ways to a block: a whole, a revived or a joined one. It also tries the steps
+// that divide and merge.
 func (m *model) acquire(s *mState, i int) {
 	p := &s.procs[i]
 	blocks := int8(1)
@@ -580,7 +562,6 @@ func (m *model) acquire(s *mState, i int) {
 			}
 		})
 	}
-	// divide divides the whole and takes a half, at once.
 	divide := func(whole Record) {
 		if !m.together {
 			return
@@ -645,7 +626,7 @@ func (m *model) acquire(s *mState, i int) {
 		m.write(s, i, mWhole, next, "gives up merging")
 	}
 	if m.variant == mergeUnmarked && w.State == Split {
-		w.State = Merging // as far as what follows is concerned
+		w.State = Merging // for what follows
 	}
 	if w.State != Merging {
 		return
@@ -669,9 +650,8 @@ func (m *model) acquire(s *mState, i int) {
 	}
 }
 
-// revived returns what a retired block becomes, if p may give it life.
 func (m *model) revived(s *mState, p *mProc, b int8) (Record, bool) {
-	parent := Record{State: Split} // the realm's own
+	parent := Record{State: Split}
 	if p.gen == 1 {
 		parent.HWM = int64(s.floor)
 	}
@@ -688,7 +668,6 @@ func (m *model) revived(s *mState, p *mProc, b int8) (Record, bool) {
 	return whole, err == nil
 }
 
-// ask sends a change that makes a grant.
 func (m *model) ask(s *mState, i int, c change, lo int8, what string) {
 	if m.clones == unsent {
 		t := *s
@@ -701,7 +680,6 @@ func (m *model) ask(s *mState, i int, c change, lo int8, what string) {
 	m.send(s, i, c, what, m.asked(c, lo))
 }
 
-// asked returns what a process makes of the answer to a request for a grant.
 func (m *model) asked(c change, lo int8) func(p *mProc, answered, ok bool) {
 	return func(p *mProc, answered, ok bool) {
 		if p.overlap == 1 && (p.stage == idle || p.stage == drawn) {
@@ -720,7 +698,6 @@ func (m *model) asked(c change, lo int8) func(p *mProc, answered, ok bool) {
 	}
 }
 
-// write sends any other change.
 func (m *model) write(s *mState, i int, b int8, next Record, what string) {
 	p := &s.procs[i]
 	c := change{gen: p.gen, block: b, prev: p.mem[b], next: fromRecord(next)}
@@ -731,18 +708,18 @@ func (m *model) write(s *mState, i int, b int8, next Record, what string) {
 			p.stage = over
 		case ok && answered:
 			p.learn(b, c.next, true)
-		default: // it must be read again
+		default:
 			p.learn(b, unknown, false)
 		}
 	})
 }
 
-// processTTL is another protocol, with clocks that are all exact: who takes a block has
-// it for one tick, then others may take it; a heartbeat makes the time longer; the
-// generator goes on until a heartbeat, which may be late, says that the block is gone.
+// processTTL is another protocol, with exact clocks. Who takes a block has it for one tick, and a
+// heartbeat makes that longer. The generator goes on until a late heartbeat says that the block is
+// gone.
 func (m *model) processTTL(s *mState, i int) {
 	p := &s.procs[i]
-	r := s.recs[0][mWhole] // hwm serves as the deadline
+	r := s.recs[0][mWhole] // hwm is the deadline
 	t := *s
 	switch {
 	case !p.believes && (r.owner == 0 || s.time >= r.hwm):
@@ -766,12 +743,11 @@ func (m *model) processTTL(s *mState, i int) {
 	}
 }
 
-// violation says what is wrong in s.
 func (m *model) violation(s *mState) string {
 	if s.twice {
 		return "a tick was used twice"
 	}
-	if m.variant == sound { // nobody minds what becomes of a generation that is over
+	if m.variant == sound { // an ended generation does not matter
 		r := &s.recs[s.gen]
 		if w := r[mWhole].state; (r[mLeft].state != Retired || r[mRight].state != Retired) &&
 			w != Split && w != Merging {
@@ -782,7 +758,6 @@ func (m *model) violation(s *mState) string {
 	return ""
 }
 
-// owners calls f for each owner that occurs in s.
 func (s *mState) owners(f func(id *int8)) {
 	for g := range s.recs {
 		for b := range s.recs[g] {
@@ -810,7 +785,6 @@ func (s *mState) owners(f func(id *int8)) {
 	}
 }
 
-// bury makes process i one of the dead.
 func (s *mState) bury(i int) {
 	gone := s.procs[i].id
 	s.owners(func(id *int8) {
@@ -825,9 +799,9 @@ func (m *model) canonical(s *mState) {
 	if m.variant != sound || m.clones != never {
 		return
 	}
-	// The revisions of a record only grow, except in a copy that is restored. So what is
-	// based on a revision that has passed will be refused, whichever it was; and what a
-	// revision is, in a record that never goes back, matters only beside others.
+	// The revisions of a record only grow, except in a restored copy. So a change based on a past
+	// revision will be refused, whatever it was. In a record that never goes back, only the order
+	// of revisions matters.
 	const base = 4
 	for g := range s.recs {
 		if m.fence && g == 0 && s.copied < 2 {
@@ -879,7 +853,7 @@ func (m *model) canonical(s *mState) {
 				} else if c := &p.ask; c.block == int8(b) && c.gen == int8(g) {
 					if p.stage == checking {
 						c.prev = mRec{revision: -shift}
-						if late(c.next) { // and yet it was granted
+						if late(c.next) {
 							c.next.revision = -shift
 						}
 					} else if late(c.prev) && c.next != is { // it will be refused, and lost
@@ -915,7 +889,6 @@ func (m *model) canonical(s *mState) {
 	if s.net[0].block < 0 {
 		s.net[0], s.net[1] = s.net[1], s.net[0]
 	}
-	// What a process has no more use for.
 	for i := range s.procs {
 		p := &s.procs[i]
 		switch p.stage {
@@ -930,7 +903,7 @@ func (m *model) canonical(s *mState) {
 			p.win, p.winLo, p.winHi = -1, 0, 0
 		}
 	}
-	// Which process is called what does not matter.
+	// The names of processes do not matter.
 	self := func(p mProc) mProc {
 		p.rec.owner, p.ask.next.owner = 0, 0
 		p.id = 0
@@ -952,9 +925,9 @@ func (m *model) canonical(s *mState) {
 	}
 }
 
-// An mSearch is a search through all states, breadth first.
+// An mSearch searches all states, breadth first.
 type mSearch struct {
-	limit int // of states; 0: none
+	limit int
 
 	seed  maphash.Seed
 	seen  map[uint64]struct{}
@@ -962,22 +935,21 @@ type mSearch struct {
 	from  int32
 	which int32
 
-	wrong string // what is wrong in the state at, or "" until something is
+	wrong string // what is wrong in the state at, or ""
 	at    int32
 
-	retrace int32 // the step looked for on the way back, else -1
+	retrace int32 // the step to find on the way back, else -1
 	found   mState
 	label   string
 }
 
-// An mNode is a state, and by which step from which other it was reached.
+// An mNode is a state, with the step and the state that lead to it.
 type mNode struct {
-	state  *mState // nil once its steps are known
+	state  *mState
 	parent int32
 	which  int32
 }
 
-// add notes a state that can follow.
 func (m *model) add(s *mState, what func() string) {
 	which := m.which
 	m.which++
@@ -990,8 +962,8 @@ func (m *model) add(s *mState, what func() string) {
 		return
 	}
 	m.canonical(s)
-	// States are told apart by 64 bits: among ten million, two that differ are taken for
-	// one with a probability of 1 in 300,000 or less.
+	// States are told apart by 64 bits. Among ten million, two count as one with a probability of
+	// at most 1 in 300,000.
 	k := maphash.Bytes(m.seed, s.bytes())
 	if _, ok := m.seen[k]; ok {
 		return
@@ -1005,8 +977,7 @@ func (m *model) add(s *mState, what func() string) {
 	}
 }
 
-// search visits all states. It returns their number and, if something is wrong in one,
-// the shortest way to it.
+// search returns the number of states and, if one is wrong, the shortest way to it.
 func (m *model) search() (states int, trace []string) {
 	m.seed, m.seen, m.nodes = maphash.MakeSeed(), map[uint64]struct{}{}, nil
 	m.from, m.which, m.retrace, m.wrong = -1, 0, -1, ""
@@ -1026,7 +997,6 @@ func (m *model) search() (states int, trace []string) {
 	return len(m.nodes), nil
 }
 
-// path tells the steps to a node.
 func (m *model) path(n int32) (trace []string) {
 	var which []int32
 	for ; n > 0; n = m.nodes[n].parent {
@@ -1047,7 +1017,6 @@ func (m *model) path(n int32) (trace []string) {
 var long = flag.Bool("long", false,
 	"lease: check the model at larger bounds: minutes, and gigabytes of memory")
 
-// The protocol holds in every state that can be reached.
 func TestModel(t *testing.T) {
 	for _, c := range []struct {
 		name string
@@ -1112,8 +1081,8 @@ func TestModel(t *testing.T) {
 	}
 }
 
-// What breaks the protocol, the model finds. The first three are the ways in which leases
-// are commonly broken; then come the points on which this one hangs.
+// The model finds what breaks the protocol. First come the usual faults of leases, then the points
+// on which this protocol depends.
 func TestModelFinds(t *testing.T) {
 	one := model{procs: 2, ticks: 3, windows: []int64{1}, revisions: 4}
 	three := model{procs: 2, ticks: 1, windows: []int64{1}, revisions: 6, halves: true}

@@ -7,43 +7,39 @@ import (
 	"slices"
 )
 
-// This file is the protocol: how a record may change. Its functions use no store, no clock and no
-// randomness. The package's client, its exhaustive model and its simulation all use them. Each
-// takes stored records and returns the one that replaces the first. The caller increases Revision,
-// by one for each write.
+// This file is the protocol: how a record may change. The client, the model and the simulation use
+// these functions, which have no store, clock or randomness. Each takes stored records and returns
+// the one that replaces the first. The caller adds one to Revision for each write.
 //
-// Where a decision depends on a second record, the order of reading matters:
+// Where a decision depends on a second record, the order of reading matters; docs/leases.md says
+// why:
 //
-//   - revive(r, parent): r was read before parent was read as Split, at the same moment,
-//     or before parent was written as Split;
-//   - join(r, a, b): a and b were written as Retired after r was read or written as
-//     Merging. They are written again even if they were Retired already: then a revive that
-//     was decided earlier finds another Revision.
-//
-// Suppose process A revives a half while process B merges its parent. If B writes the half after
-// A, it finds the half Whole. If B writes before A, A's write is refused.
+//   - revive(r, parent): r was read before parent was read as Split, at the same moment, or before
+//     parent was written as Split;
+//   - join(r, a, b): a and b were written as Retired after r was read or written as Merging. They
+//     are written even if they were Retired already: then a revive that was decided earlier finds
+//     another Revision.
 
 var (
 	errRefused = errors.New("lease: the block has changed, or is held")
 	errAhead   = errors.New("lease: the grant would start too far ahead")
 )
 
-// A request holds what a grant depends on. All times are ticks.
+// A request holds what a grant depends on, with times in ticks.
 type request struct {
 	owner  Owner
-	nonce  uint64 // drawn for this request alone
+	nonce  uint64
 	name   string
-	now    int64 // the time by the store's clock, if it has one
+	now    int64 // by the store's clock, if it has one
 	at     int64 // the tick that the node's generator has come to, or its clock
 	window int64
 	lead   int64
 }
 
-// free reports whether a whole block may be granted: it has no owner, or its deadline has passed.
-// whose deadline has passed.
+// free reports whether a whole block may be granted.
 func free(r Record, now int64) bool { return r.State == Whole && !r.Held(now) }
 
-// grant grants a free block, from the tick From up to the HWM of what it returns.
+// grant grants a free block, from the returned record's From up to its HWM.
 func (q request) grant(r Record) (Record, error) {
 	if !free(r, q.now) {
 		return r, errRefused
@@ -56,8 +52,7 @@ func (q request) grant(r Record) (Record, error) {
 	return q.hold(r, max(lo, q.at)+q.window), nil
 }
 
-// extend grants the owner of a block more ticks, from the HWM of r on. If it needs none, extend
-// returns r.
+// extend grants the owner more ticks, from the HWM of r on. If it needs none, it returns r.
 func (q request) extend(r Record) (Record, error) {
 	if r.State != Whole || r.Owner != q.owner {
 		return r, errRefused
@@ -77,9 +72,8 @@ func (q request) hold(r Record, hi int64) Record {
 	return r
 }
 
-// release ends the grant that held records. Its owner has used no tick later than used, and gives
-// back the ticks after that. If the record differs from held in any way, the owner may not release
-// it: a copy of its process may have renewed the lease.
+// release ends the grant that held records, after its last used tick. If r differs from held, the
+// owner may not release it: a copy of its process may have renewed the lease.
 func release(r, held Record, used int64) (Record, error) {
 	if r != held || r.State != Whole {
 		return r, errRefused
@@ -97,7 +91,6 @@ func vacate(r Record) Record {
 	return r
 }
 
-// split divides a free block.
 func split(r Record, now int64) (Record, error) {
 	if !free(r, now) {
 		return r, errRefused
@@ -107,7 +100,6 @@ func split(r Record, now int64) (Record, error) {
 	return r, nil
 }
 
-// revive makes a half of a split block whole.
 func revive(r, parent Record) (Record, error) {
 	if r.State != Retired || parent.State != Split {
 		return r, errRefused
@@ -117,7 +109,7 @@ func revive(r, parent Record) (Record, error) {
 	return r, nil
 }
 
-// merge begins to make a split block whole again; resplit undoes merge.
+// resplit undoes merge.
 func merge(r Record) (Record, error) { return changeState(r, Split, Merging) }
 
 func resplit(r Record) (Record, error) { return changeState(r, Merging, Split) }
@@ -130,7 +122,7 @@ func changeState(r Record, from, to State) (Record, error) {
 	return r, nil
 }
 
-// retire ends the use of a half, if it is free or was retired before.
+// retire ends the use of a half that is free or retired.
 func retire(r Record, now int64) (Record, error) {
 	if r.State != Retired && !free(r, now) {
 		return r, errRefused
@@ -150,10 +142,9 @@ func join(r, a, b Record) (Record, error) {
 	return r, nil
 }
 
-// carryOver returns the first records of a new generation, given the previous generation's records
-// and the new floor. Larger blocks come before their parts. It returns the blocks with marks above
-// the floor, and, as split, the blocks around them: none of these may be whole without its parts'
-// marks.
+// carryOver returns the first records of a new generation, given the previous one's, larger blocks
+// before their parts. Blocks with marks above the floor keep them. The blocks around them are
+// split: none may be whole without its parts' marks.
 func carryOver(old []Record, floor int64) []Record {
 	next := map[Block]Record{}
 	for _, r := range old {
@@ -173,7 +164,6 @@ func carryOver(old []Record, floor int64) []Record {
 	return slices.SortedFunc(maps.Values(next), compareBlocks)
 }
 
-// compareBlocks orders records by their blocks, larger ones first.
 func compareBlocks(a, b Record) int {
 	return cmp.Or(cmp.Compare(a.Block.Size, b.Block.Size),
 		cmp.Compare(a.Block.NodeID, b.Block.NodeID))

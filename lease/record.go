@@ -13,44 +13,37 @@ import (
 	"unicode/utf8"
 )
 
-// A Format is what a lease must know of an ID format: how its timestamp counts, and the largest
-// node ID size.
+// A Format is what a lease must know of an ID format.
 type Format struct {
 	Bits  int           // the largest node ID size
-	Tick  time.Duration // one step of the timestamp: whole milliseconds
-	Epoch time.Time     // when the timestamp is 0: whole milliseconds
+	Tick  time.Duration // of the timestamp: whole milliseconds
+	Epoch time.Time     // the start of tick 0: whole milliseconds
 }
 
-// The formats that carry node IDs.
 var (
 	SCRU64  = Format{Bits: 23, Tick: 256 * time.Millisecond, Epoch: time.UnixMilli(0)}
 	SCRU160 = Format{Bits: 16, Tick: time.Millisecond, Epoch: time.UnixMilli(0)}
-	UID60   = Format{Bits: 9, Tick: time.Millisecond, Epoch: time.UnixMilli(1519862400000)} // 2018-03-01
+	UID60   = Format{Bits: 9, Tick: time.Millisecond, Epoch: time.UnixMilli(1519862400000)} // 2018
 )
 
 // MaxBits is the largest size of a node ID in any realm.
 const MaxBits = 24
 
-// A Block is a node ID with its size in bits. It is also the part of a realm whose node IDs all
-// begin with these bits: 42/8 contains 84/9 and 85/9. The zero Block is the whole realm, and no
-// node ID.
+// A Block is a node ID with its size in bits, and also all node IDs that begin with these bits:
+// 42/8 contains 84/9 and 85/9. The zero Block is the whole realm, and no node ID.
 type Block struct {
 	NodeID uint32
 	Size   uint8
 }
 
-// String returns the block as "42/8".
 func (b Block) String() string {
 	return strconv.FormatUint(uint64(b.NodeID), 10) + "/" + strconv.Itoa(int(b.Size))
 }
 
-// MarshalText returns the text of String. It never fails.
 func (b Block) MarshalText() ([]byte, error) { return []byte(b.String()), nil }
 
-// ErrBlock: a text is no block.
 var ErrBlock = errors.New("lease: not a node ID and its size, such as 42/8")
 
-// ParseBlock returns the block of a text such as "42/8", or [ErrBlock].
 func ParseBlock(s string) (Block, error) {
 	node, size, _ := strings.Cut(s, "/")
 	n, err1 := strconv.ParseUint(node, 10, 32)
@@ -62,7 +55,6 @@ func ParseBlock(s string) (Block, error) {
 	return b, nil
 }
 
-// UnmarshalText reads the text of String.
 func (b *Block) UnmarshalText(text []byte) (err error) {
 	parsed, err := ParseBlock(string(text))
 	if err == nil {
@@ -78,17 +70,14 @@ func (b Block) Contains(c Block) bool {
 
 func (b Block) parent() Block { return Block{b.NodeID >> 1, b.Size - 1} }
 
-// child returns the half of b that ends with bit i.
 func (b Block) child(i uint32) Block { return Block{b.NodeID<<1 | i, b.Size + 1} }
 
-// toward returns the half of b that contains c.
 func (b Block) toward(c Block) Block { return b.child(c.NodeID >> (c.Size - b.Size - 1) & 1) }
 
-// An Owner is a random identity, drawn again for each node ID that is taken. The zero Owner is
-// nobody. An Owner is the hash of a key that only the owner's process knows.
+// An Owner is a random identity, new for each node ID that is taken: the hash of a key that only
+// the owner's process knows. The zero Owner is nobody.
 type Owner [16]byte
 
-// ownerOf returns the owner with a key.
 func ownerOf(key Owner) Owner {
 	sum := sha256.Sum256(key[:])
 	return Owner(sum[:len(Owner{})])
@@ -100,13 +89,11 @@ func newGeneration() string {
 	return hex.EncodeToString(b[:])
 }
 
-// String returns the owner as 32 hexadecimal digits.
+// String returns 32 hexadecimal digits.
 func (o Owner) String() string { return hex.EncodeToString(o[:]) }
 
-// MarshalText returns the text of String. It never fails.
 func (o Owner) MarshalText() ([]byte, error) { return []byte(o.String()), nil }
 
-// UnmarshalText reads the text of String.
 func (o *Owner) UnmarshalText(text []byte) error {
 	b, err := hex.DecodeString(string(text))
 	if err != nil || len(b) != len(o) {
@@ -116,13 +103,12 @@ func (o *Owner) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// A State says what may be done with a block. Whole blocks of a realm never overlap: a block that
-// is whole or divided lies in a divided one.
+// A State says what may be done with a block. Whole blocks of a realm never overlap.
 type State uint8
 
 const (
-	// Retired: not in use. It becomes whole again if the block around it is split and this block
-	// is revived. A block without a record is retired, too.
+	// Retired: not in use, like a block without a record. It becomes whole again if the block
+	// around it is split and this block is revived.
 	Retired State = iota
 	// Whole: it may be granted, or split.
 	Whole
@@ -134,7 +120,6 @@ const (
 
 var states = []string{"retired", "whole", "split", "merging"}
 
-// String returns the state in one word.
 func (s State) String() string {
 	if int(s) < len(states) {
 		return states[s]
@@ -142,7 +127,7 @@ func (s State) String() string {
 	return "state " + strconv.Itoa(int(s))
 }
 
-// MarshalText returns the text of String; it fails if s is none of the constants.
+// MarshalText fails if s is none of the constants.
 func (s State) MarshalText() ([]byte, error) {
 	if int(s) >= len(states) {
 		return nil, fmt.Errorf("lease: no %v", s)
@@ -150,7 +135,6 @@ func (s State) MarshalText() ([]byte, error) {
 	return []byte(states[s]), nil
 }
 
-// UnmarshalText reads the text of String.
 func (s *State) UnmarshalText(text []byte) error {
 	for i, name := range states {
 		if name == string(text) {
@@ -161,16 +145,16 @@ func (s *State) UnmarshalText(text []byte) error {
 	return fmt.Errorf("lease: no state %.40q", text)
 }
 
-// Terms are what all leases of a realm have in common. They are set when the realm is made;
-// [SetTerms] and [Fence] can change the window and the lead.
+// Terms are what all leases of a realm have in common. [SetTerms] and [Fence] can change the window
+// and the lead.
 type Terms struct {
 	Bits   int   `json:"bits"`   // the largest node ID size
 	Tick   int64 `json:"tick"`   // in milliseconds
 	Epoch  int64 `json:"epoch"`  // of tick 0 in Unix milliseconds
-	Window int64 `json:"window"` // the most ticks of one grant
+	Window int64 `json:"window"` // the most ticks of a grant
 	Lead   int64 `json:"lead"`   // how many ticks ahead a grant may start
 
-	// The longest window and lead since the last fence, if they are shorter now.
+	// The longest since the last fence, if they are shorter now.
 	MostWindow int64 `json:"most_window,omitzero"`
 	MostLead   int64 `json:"most_lead,omitzero"`
 }
@@ -191,7 +175,6 @@ func checkTerms(root Record) error {
 	return nil
 }
 
-// Time returns the time at which a tick begins.
 func (t Terms) Time(tick int64) time.Time {
 	return time.UnixMilli(t.Epoch + tick*t.Tick).UTC()
 }
@@ -205,12 +188,10 @@ func (t Terms) At(at time.Time) int64 {
 	return ms / t.Tick
 }
 
-// Duration returns the length of a number of ticks.
 func (t Terms) Duration(ticks int64) time.Duration {
 	return time.Duration(ticks*t.Tick) * time.Millisecond
 }
 
-// ticks returns the smallest number of ticks that last at least d.
 func (t Terms) ticks(d time.Duration) int64 {
 	tick := t.Duration(1)
 	n := int64(d / tick)
@@ -220,8 +201,8 @@ func (t Terms) ticks(d time.Duration) int64 {
 	return n
 }
 
-// Rounded returns the roundest duration that becomes this number of ticks. The ticks last as long,
-// or up to one tick longer: a minute becomes 235 ticks of 256 ms, which last 60.16 s.
+// Rounded returns the roundest duration that becomes this number of ticks. The ticks last up to one
+// tick longer: a minute becomes 235 ticks of 256 ms, which last 60.16 s.
 func (t Terms) Rounded(ticks int64) time.Duration {
 	exact := t.Duration(ticks)
 	for _, unit := range []time.Duration{time.Minute, time.Second, 100 * time.Millisecond,
@@ -233,47 +214,44 @@ func (t Terms) Rounded(ticks int64) time.Duration {
 	return exact
 }
 
-// A Record is what a [Store] keeps: one for the realm itself, with the zero Block, and one for
-// each block that was ever needed. Records are comparable with ==.
+// A Record is what a [Store] keeps: one for the realm, with the zero Block, and one for each block
+// that was ever needed. Records are comparable with ==.
 type Record struct {
 	// Realm is the realm's name, or "name@generation" in a block's record. So a new generation
 	// starts with no blocks.
 	Realm string `json:"realm"`
 	Block Block  `json:"block"`
-	// Revision counts the changes of this record. It is 0 for a record that does not exist.
+	// Revision counts the changes, from 0 for a record that does not exist.
 	Revision uint64 `json:"revision,string"`
-	// HWM is the first tick never granted, of this block or of one that overlaps it. It only goes
-	// down when an owner gives back unused ticks. In the realm's record it is the generation's
-	// floor: no grant starts below it.
+	// HWM is the first tick never granted, of this block or of one that overlaps it. Only a release
+	// lowers it. In the realm's record no grant of the generation starts below it.
 	HWM   int64 `json:"hwm,string"`
 	State State `json:"state"`
 
 	// The holder of a whole block; zero if there is none.
 	Owner Owner `json:"owner,omitzero"`
-	// The first tick granted to the owner, who has all ticks from there to HWM.
+	// The first tick granted to the owner.
 	From int64 `json:"from,omitzero,string"`
-	// Request is drawn for the grant's request. In a retired half, it is the Revision of the
-	// block around it, which was to be made whole.
+	// Request is drawn for each request. In a retired half, it is the Revision of the merging block
+	// around it.
 	Request  uint64 `json:"request,omitzero,string"`
 	Deadline int64  `json:"deadline,omitzero,string"` // the tick when others may take the block
-	Name     string `json:"name,omitzero"`            // the holder's name, for people only
+	Name     string `json:"name,omitzero"`
 
-	// Key proves, in a block that was released, that its owner released it.
+	// Key proves, in a released block, that its owner released it.
 	Key Owner `json:"key,omitzero"`
 
-	// In the realm's record only: the terms of all leases, and a random name for the time from one
-	// [Fence] to the next.
+	// In the realm's record only. Generation is a random name, new with each [Fence].
 	Terms      Terms  `json:"terms,omitzero"`
 	Generation string `json:"generation,omitzero"`
 }
 
-// Matches reports whether a [Store] that holds r may replace it for somebody who has read prev. If
-// r.Revision is 0, the store holds no record. It is the condition of CompareAndSet.
+// Matches reports whether a [Store] that holds r may replace it for a caller who has read prev: the
+// condition of CompareAndSet. If r.Revision is 0, the store holds no record.
 func (r Record) Matches(prev Record) bool {
 	return r.Revision == prev.Revision && (r.HWM == prev.HWM || r.Revision == 0)
 }
 
-// Held reports whether an owner holds the block at tick now.
 func (r Record) Held(now int64) bool {
 	return r.State == Whole && r.Owner != Owner{} && now < r.Deadline
 }
@@ -294,7 +272,6 @@ func checkName(what, s string) error {
 	return nil
 }
 
-// generationBytes is the number of random bytes in the name of a generation.
 const generationBytes = 8
 
 // MaxRealmLen is the length of the longest realm of a record, with "@" and a generation.

@@ -48,7 +48,7 @@ func TestBlock(t *testing.T) {
 	}
 }
 
-// A record survives its JSON form, whose shape stores may rely on.
+// A record survives its JSON form, which stores may depend on.
 func TestRecordJSON(t *testing.T) {
 	r := Record{
 		Realm: "realm@0123456789abcdef", Block: Block{42, 8}, Revision: 7, HWM: 6640625000,
@@ -99,8 +99,7 @@ func TestTerms(t *testing.T) {
 	}
 }
 
-// What a grant may be, whatever was before: never below the mark, never longer than the
-// window from the time at which the node is, and that never further ahead than the lead.
+// No grant is ever below the mark, longer than the window, or further ahead than the lead.
 func TestGrants(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 1))
 	me, other := Owner{1}, Owner{2}
@@ -163,7 +162,7 @@ func TestGrants(t *testing.T) {
 	}
 }
 
-// A block that somebody holds is neither divided nor retired, until its deadline.
+// A held block is neither divided nor retired before its deadline.
 func TestHeldIsLeftAlone(t *testing.T) {
 	held := Record{Revision: 1, HWM: 20, State: Whole, Owner: Owner{1}, Request: 1, Deadline: 30,
 		Name: "me"}
@@ -179,8 +178,7 @@ func TestHeldIsLeftAlone(t *testing.T) {
 	}
 }
 
-// The survey finds every place where a block can be, and prefers the tight ones whose
-// time has come.
+// The survey finds every free place, and prefers tight ones that can be granted at once.
 func TestChoose(t *testing.T) {
 	rec := func(s string, state State, hwm int64, held bool) Record {
 		b, err := ParseBlock(s)
@@ -198,8 +196,8 @@ func TestChoose(t *testing.T) {
 		name    string
 		size    uint8
 		records []Record
-		best    string // the first region
-		want    string // all blocks that may be chosen at the first attempt
+		best    string
+		want    string // all blocks that the first attempt may choose
 	}{
 		{"an empty realm", 1, nil, "0/1", "0/1 1/1"},
 		{"an empty realm", 2, nil, "0/1", "0/2 1/2 2/2 3/2"},
@@ -264,7 +262,6 @@ func TestChoose(t *testing.T) {
 		if c.want == "" {
 			continue
 		}
-		// After many attempts, anywhere.
 		wide := map[Block]bool{}
 		for range 2000 {
 			b, _ := v.choose(Block{}, 10, 60, r)
@@ -274,7 +271,6 @@ func TestChoose(t *testing.T) {
 			t.Errorf("%s: after many attempts one of %d", c.name, len(wide))
 		}
 	}
-	// The floor of the generation counts as everything's mark.
 	if b, ok := newSurvey(nil, 111, 100, 2, false).choose(Block{}, 10, 0, r); ok {
 		t.Errorf("below the floor: %v", b)
 	}
@@ -307,7 +303,7 @@ func TestMatches(t *testing.T) {
 		want    bool
 	}{
 		{none, none, true},
-		{none, Record{HWM: 5}, true}, // there is none, and the revision says that this was expected
+		{none, Record{HWM: 5}, true}, // the revision says that none was expected
 		{none, one, false},
 		{one, none, false},
 		{one, one, true},
@@ -322,7 +318,6 @@ func TestMatches(t *testing.T) {
 	}
 }
 
-// A duration becomes the ticks that last for it, and these are shown as that duration.
 func TestRounded(t *testing.T) {
 	for _, c := range []struct {
 		tick  int64

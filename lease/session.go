@@ -16,37 +16,34 @@ import (
 	"github.com/sortid/sortid/internal/window"
 )
 
-// A session acquires, renews and releases one lease. It has no goroutine and no timer, and is not
-// safe for concurrent use.
+// A session acquires, renews and releases one lease. It is not safe for concurrent use.
 type session struct {
 	store  Store
 	config Config
-	rand   *rand.Rand     // for choices, whose quality does not matter
-	read   func(b []byte) // reads randomness from the operating system
+	rand   *rand.Rand     // quality does not matter
+	read   func(b []byte) // from the operating system
 	sleep  func(context.Context, time.Duration) error
 	log    *slog.Logger
 
-	root   Record // as last read
-	stale  bool   // its generation is over
-	fresh  bool   // nothing was done since root was read
-	window int64  // in ticks
-	lead   int64  // in ticks
+	root   Record
+	stale  bool // its generation is over
+	fresh  bool
+	window int64 // in ticks
+	lead   int64 // in ticks
 
-	// area is where node IDs were in use when the search for one began.
 	area Block
 
-	// The held block, if held.Revision is not 0. All ticks from held.From up to held.HWM - 1 were
-	// granted. The store may have a newer record; the next change finds that out.
+	// The held block, if held.Revision is not 0. The store may have a newer record; the next change
+	// finds that out.
 	held Record
 	key  Owner // proves who the owner is
-	// The block was lost: nothing more of its grant may be used.
+	// The block was lost: no tick of its grant may be used.
 	withdrawn bool
 
-	// The grant with an unknown outcome. There is at most one. Until its outcome is known, nothing
-	// else is requested.
+	// The grant with an unknown outcome. Nothing else is requested until it is known.
 	pending *attempt
 
-	top       int64 // the end of the last tick ever granted
+	top       int64
 	notBefore int64 // no grant is taken before this tick
 	forgotten error // why nothing is taken from the store until it is fenced
 }
@@ -55,7 +52,7 @@ type session struct {
 type attempt struct {
 	changes []Change
 	unsure  bool // it was sent and not answered
-	made    bool // the store has confirmed it
+	made    bool
 }
 
 func (a *attempt) last() Change { return a.changes[len(a.changes)-1] }
@@ -70,13 +67,12 @@ func newSession(store Store, config Config) *session {
 	}
 }
 
-// newOwner draws a key and returns its owner.
 func (s *session) newOwner() Owner {
 	s.read(s.key[:])
 	return ownerOf(s.key)
 }
 
-// enter reads the realm's record, or makes it if create is set and there is none.
+// enter reads the realm's record. If there is none and create is set, it makes it.
 func (s *session) enter(ctx context.Context, create bool) error {
 	root, err := s.readRoot(ctx)
 	if err != nil {
@@ -92,7 +88,6 @@ func (s *session) enter(ctx context.Context, create bool) error {
 		if _, err := createRealm(ctx, s.store, s.config); err != nil {
 			return s.failed("make the realm", err)
 		}
-		// Another process may have made it at the same moment, so read it.
 		return s.enter(ctx, false)
 	case known && root.Generation == s.root.Generation && s.forgotten != nil:
 		return s.forgotten
@@ -113,8 +108,8 @@ func (s *session) enter(ctx context.Context, create bool) error {
 	return nil
 }
 
-// readRoot reads the realm's record. A crash of the store may undo what was read, but then also
-// all changes made because of it.
+// readRoot reads the realm's record. A crash of the store may undo what was read, but then also all
+// changes made because of it.
 func (s *session) readRoot(ctx context.Context) (Record, error) {
 	records, err := s.store.GetMany(ctx, s.config.Realm, []Block{{}})
 	if err != nil {
@@ -130,10 +125,8 @@ func (s *session) setRoot(root Record) {
 	s.window, s.lead = s.config.ticks(root.Terms)
 }
 
-// space returns the name for the records of the realm's blocks.
 func (s *session) space() string { return s.config.Realm + "@" + s.root.Generation }
 
-// request begins a request for a grant to an owner, whose generator has used ticks up to used.
 func (s *session) request(ctx context.Context, owner Owner, used int64) (request, error) {
 	before := s.config.Now()
 	t, err := s.store.Time(ctx)
@@ -158,15 +151,13 @@ func (s *session) request(ctx context.Context, owner Owner, used int64) (request
 	}
 	now := terms.At(t)
 	if now < 0 {
-		return request{}, fmt.Errorf(
-			"%w: or both are wrong, for they show %s, before the format's first tick",
-			ErrClock, t.UTC().Format(timeFormat))
+		return request{}, fmt.Errorf("%w: or both are wrong, for they show %s, "+
+			"before the format's first tick", ErrClock, t.UTC().Format(timeFormat))
 	}
 	if used > now+s.lead {
-		return request{}, fmt.Errorf(
-			"%w: the generator has come to %s, %v ahead; at most %v are allowed",
-			ErrLead, terms.Time(used).Format(timeFormat), terms.Duration(used-now),
-			terms.Rounded(s.lead))
+		return request{}, fmt.Errorf("%w: the generator has come to %s, %v ahead; "+
+			"at most %v are allowed", ErrLead, terms.Time(used).Format(timeFormat),
+			terms.Duration(used-now), terms.Rounded(s.lead))
 	}
 	return request{
 		owner: owner, name: s.config.Name,
@@ -175,9 +166,8 @@ func (s *session) request(ctx context.Context, owner Owner, used int64) (request
 	}, nil
 }
 
-// renew gets a block with a window as long as possible; used is the last tick that the generator
-// has used. After an error, call renew again; it continues where it stopped. With or without an
-// error, the held grant may have changed.
+// renew gets a block with a window as long as possible. The generator has used ticks up to used.
+// After an error, call renew again: it continues where it stopped.
 func (s *session) renew(ctx context.Context, used int64) error {
 	if s.pending != nil {
 		if err := s.settle(ctx); err != nil {
@@ -203,15 +193,12 @@ func (s *session) renew(ctx context.Context, used int64) error {
 	return s.acquire(ctx, used)
 }
 
-// attempts limits how often a session tries to get a block while other processes take the same
-// ones.
 const attempts = 64
 
-// acquire gets a block.
 func (s *session) acquire(ctx context.Context, used int64) error {
 	var q request
 	for lost := range attempts {
-		// Reading these for each attempt would only make it more likely to lose the next race.
+		// To read these for each attempt would make it more likely to lose the next race.
 		if lost%8 == 0 || s.stale {
 			var err error
 			if !s.fresh || s.stale {
@@ -246,20 +233,18 @@ func (s *session) acquire(ctx context.Context, used int64) error {
 	return fmt.Errorf("%w: %d attempts at realm %q", ErrBusy, attempts, s.config.Realm)
 }
 
-// waiting says that the process waits until a new grant is sure to be safe.
 func (s *session) waiting() error {
 	t := s.root.Terms
-	return fmt.Errorf(
-		"%w: realm %q has been fenced from %s on, below %s, up to which this process was granted times; when these have passed, it gets a new node ID by itself",
+	return fmt.Errorf("%w: realm %q has been fenced from %s on, below %s, "+
+		"up to which this process was granted times; "+
+		"when these have passed, it gets a new node ID by itself",
 		ErrForgotten, s.config.Realm, t.Time(s.root.HWM).Format(timeFormat),
 		t.Time(s.notBefore).Format(timeFormat))
 }
 
-// find chooses a block that can be granted. It reads the records of a few blocks, and lists the
-// realm only if none of these is free.
-//
-// Without lost races it looks where node IDs are in use, so that other places keep room for large
-// ones. After lost races it looks further away each time, and reads only what it must: many
+// find chooses a block that can be granted. It reads a few records, and lists the realm only if
+// none of these is free. Without lost races it looks where node IDs are in use, so that other
+// places keep room for large blocks. After lost races it looks further away, and reads less: many
 // processes are starting.
 func (s *session) find(ctx context.Context, q request, lost int) (*survey, Block, error) {
 	size := uint8(s.config.NodeBits)
@@ -269,7 +254,7 @@ func (s *session) find(ctx context.Context, q request, lost int) (*survey, Block
 		widening = 4  // bits by which it looks further away after each lost race
 	)
 	if lost < listing {
-		var around *survey // of the edge
+		var around *survey
 		if lost == 0 {
 			var err error
 			if around, err = s.look(ctx, q, edge(size)); err != nil {
@@ -306,7 +291,7 @@ func (s *session) find(ctx context.Context, q request, lost int) (*survey, Block
 					return v, leaf, nil
 				}
 				if small {
-					break // there is nothing else
+					break
 				}
 			}
 			if lost == 0 {
@@ -328,8 +313,7 @@ func (s *session) find(ctx context.Context, q request, lost int) (*survey, Block
 	return v, leaf, nil
 }
 
-// look reads the records of blocks and surveys them. Smaller blocks come first, so that
-// each is read before the block around it.
+// look surveys blocks. It reads smaller ones first, so each before the block around it.
 func (s *session) look(ctx context.Context, q request, blocks []Block) (*survey, error) {
 	records, err := s.store.GetMany(ctx, s.space(), blocks)
 	if err != nil {
@@ -338,8 +322,8 @@ func (s *session) look(ctx context.Context, q request, blocks []Block) (*survey,
 	return newSurvey(records, s.root.HWM, q.now, uint8(s.config.NodeBits), true), nil
 }
 
-// take gets a leaf out of the free region where a survey found it. It returns errRefused if the
-// records are not, or no longer, as the survey had them.
+// take gets a leaf out of a free region. It returns errRefused if the records differ from the
+// survey.
 func (s *session) take(ctx context.Context, q request, v *survey, leaf Block) error {
 	base, ok := v.around(leaf)
 	if !ok {
@@ -381,7 +365,6 @@ func (s *session) take(ctx context.Context, q request, v *survey, leaf Block) er
 	return nil
 }
 
-// complete adds the blocks on the way from base to a leaf to a survey.
 func (s *session) complete(ctx context.Context, v *survey, base, leaf Block) error {
 	var blocks []Block
 	for b := leaf; b != base; b = b.parent() {
@@ -400,14 +383,12 @@ func (s *session) complete(ctx context.Context, v *survey, base, leaf Block) err
 	return nil
 }
 
-// withSpace sets the realm of a record from a survey.
 func (s *session) withSpace(r Record) Record {
 	r.Realm = s.space()
 	return r
 }
 
-// makeWhole returns the present record of r's block and the record that makes it whole. The caller
-// writes that.
+// makeWhole returns the record of r's block, and the record that makes it whole, not yet written.
 func (s *session) makeWhole(ctx context.Context, v *survey, r Record,
 	now int64) (prev, whole Record, err error) {
 	switch r.State {
@@ -425,8 +406,8 @@ func (s *session) makeWhole(ctx context.Context, v *survey, r Record,
 	}
 }
 
-// splitParent returns the record of the block around b, read no sooner than the record of b. If
-// that block is being made whole, splitParent stops it.
+// splitParent returns the record of the block around b, read no sooner than b's. If that block is
+// merging, splitParent stops it.
 func (s *session) splitParent(ctx context.Context, v *survey, b Block) (Record, error) {
 	if b.Size == 1 {
 		return s.root, nil // within a generation its mark and its state do not change
@@ -452,7 +433,6 @@ func (s *session) cancelMerge(ctx context.Context, r Record) (Record, error) {
 	return s.write(ctx, r, next)
 }
 
-// mergeParts is makeWhole for a divided block.
 func (s *session) mergeParts(ctx context.Context, r Record,
 	now int64) (prev, whole Record, err error) {
 	if r.State == Split {
@@ -474,7 +454,7 @@ func (s *session) mergeParts(ctx context.Context, r Record,
 	return r, whole, err
 }
 
-// retirePart retires half i of a block that is Merging. It always writes.
+// retirePart retires half i of a merging block. It always writes.
 func (s *session) retirePart(ctx context.Context, merging Record, i uint32,
 	now int64) (Record, error) {
 	r, err := s.store.Get(ctx, s.space(), merging.Block.child(i))
@@ -495,7 +475,6 @@ func (s *session) retirePart(ctx context.Context, merging Record, i uint32,
 	return s.write(ctx, r, next)
 }
 
-// write replaces prev with next, and returns the record as it then is.
 func (s *session) write(ctx context.Context, prev, next Record) (Record, error) {
 	next.Revision = prev.Revision + 1
 	ok, err := s.store.CompareAndSet(ctx, prev, next)
@@ -509,8 +488,8 @@ func (s *session) write(ctx context.Context, prev, next Record) (Record, error) 
 }
 
 // propose requests the grant that the last of the changes makes, and settles whether it was made.
-// It now reads a nonce for the request from the operating system, so two copies of one process
-// never make the same request.
+// It reads the nonce from the operating system at the last moment, so copies of a process have
+// different nonces.
 func (s *session) propose(ctx context.Context, changes []Change) error {
 	var nonce [8]byte
 	s.read(nonce[:])
@@ -522,16 +501,8 @@ func (s *session) propose(ctx context.Context, changes []Change) error {
 }
 
 // settle finds out whether the pending grant was made, and if so, holds it. After an error the
-// outcome is still unknown, and settle must be called again.
-//
-// If no answer comes, settle sends the very same request again. If the first was carried out
-// before the second, the second is refused, and the record is exactly the one requested. So this
-// grant was made to this session, and its generators have used nothing of it. Nobody has been
-// granted anything since.
-//
-// A request that is refused when first sent was not carried out. If the record is still exactly
-// the one requested, a copy of this process has sent the same request, and the grant belongs to
-// the copy.
+// outcome is still unknown, and settle must be called again. "Why no ID is issued twice" in
+// docs/leases.md explains its steps.
 func (s *session) settle(ctx context.Context) error {
 	p := s.pending
 	last := p.last()
@@ -563,9 +534,8 @@ func (s *session) settle(ctx context.Context) error {
 		}
 		p.made = true
 	}
-	// The grant counts only if its generation is still the realm's. The check comes after the
-	// commit, so it detects a grant committed after a fence, however long this process was stopped
-	// since it chose the block.
+	// The grant counts only if its generation is still the realm's. This check after the commit
+	// detects a fence, however long this process was stopped since it chose the block.
 	root, err := s.readRoot(ctx)
 	if err != nil {
 		return err
@@ -592,7 +562,7 @@ func (s *session) compareAndSet(ctx context.Context, changes []Change) (bool, er
 	return s.store.CompareAndSetMany(ctx, changes)
 }
 
-// lose gives up the block, given its present record and the one held.
+// lose gives up a block.
 func (s *session) lose(is, was Record) {
 	if s.held.Revision != 0 {
 		s.log.Warn("lease: lost to another", "realm", s.config.Realm, "node", is.Block.String(),
@@ -605,7 +575,6 @@ func (s *session) lose(is, was Record) {
 	}
 }
 
-// release gives the block back, with all ticks after used.
 func (s *session) release(ctx context.Context, used int64) error {
 	held, asked := s.held, Record{}
 	if p := s.pending; p != nil {
@@ -642,19 +611,16 @@ func (s *session) release(ctx context.Context, used int64) error {
 	return nil
 }
 
-// failed describes an error of the store.
 func (s *session) failed(what string, err error) error {
 	return fmt.Errorf("lease: realm %q: cannot %s: %w", s.config.Realm, what, err)
 }
 
-// ahead says that a grant of b could only start at tick lo.
 func (s *session) ahead(b Block, lo, now int64) *LeadError {
 	t := s.root.Terms
 	return &LeadError{Realm: s.config.Realm, Block: b, Ahead: t.Duration(lo - now),
 		Max: t.Rounded(s.lead), Until: t.Time(lo)}
 }
 
-// full says that nothing is free.
 func (s *session) full(v *survey) error {
 	e := &FullError{Realm: s.config.Realm, Size: s.config.NodeBits, Held: v.held}
 	slices.SortFunc(e.Held, func(a, b Record) int { return cmp.Compare(a.Deadline, b.Deadline) })

@@ -19,13 +19,10 @@ import (
 	"github.com/sortid/sortid/internal/window"
 )
 
-// A simulation of many processes and one store, in virtual time. The processes run the
-// package's own client and windows; the world around them, all of it drawn from one seed,
-// is as bad as can be: requests are lost, late and repeated, answers are lost, processes
-// stop for longer than any deadline, die and start again, the network is cut, clocks step
-// and drift, those of machines as well as that of the store, the store is restored from old
-// copies and fenced, or fenced while it knows of grants far ahead of the time, and machines
-// are cloned with all that runs on them.
+// A simulation of many processes and one store, in virtual time, drawn from one seed. The processes
+// run the package's own client and windows. Requests are lost, late and repeated, answers are lost,
+// and processes stop, die and start again. Clocks step and drift, also the store's. The store is
+// restored from old copies and fenced, and machines are cloned.
 
 var (
 	simSeed  = flag.Uint64("seed", 0, "lease: simulate this world only, and tell what happens")
@@ -33,10 +30,9 @@ var (
 	simSoak  = flag.Duration("soak", 0, "lease: simulate for so long, with new seeds")
 )
 
-// A world is a store and all that use it.
 type world struct {
 	rand      *rand.Rand
-	now       int64 // milliseconds
+	now       int64
 	store     map[simKey]Record
 	old       []map[simKey]Record // copies
 	late      []simChange
@@ -47,19 +43,19 @@ type world struct {
 	config     Config
 	sizes      []int
 	hasTime    bool
-	storeClock int64 // how far the store's clock is ahead
+	storeClock int64
 	wild       int64 // how far clocks can step
-	restores   bool  // clocks are wrong by less than skew, and the store is restored at times
+	restores   bool  // the store is restored at times, and clocks are wrong by less than skew
 	skew       int64
-	unfenced   bool  // and then not fenced
-	hostile    bool  // somebody who may change the realm asks for whatever does harm
-	unchecked  bool  // and the store makes it
-	fences     bool  // the store, which has lost nothing, is fenced at times
-	clones     bool  // machines are cloned at times
-	forgetMark bool  // a fence carries over nothing
-	forgets    bool  // the store loses a change at times
-	blind      bool  // the store does not compare
-	told       int64 // the latest time that a client went by
+	unfenced   bool
+	hostile    bool // a client does harm
+	unchecked  bool // without [Known.Check]
+	fences     bool // the store is fenced at times, though it has lost nothing
+	clones     bool
+	forgetMark bool // a fence carries over nothing
+	forgets    bool // the store loses a change at times
+	blind      bool
+	told       int64 // the latest time that a client used
 	atomic     bool  // the store makes all of several changes, or none
 	trouble    float64
 
@@ -80,7 +76,7 @@ type simChange struct {
 	changes []Change
 }
 
-// A simTask is a thread of a process: it runs until it pauses, and goes on at wake.
+// A simTask is a thread of a process. It pauses until wake.
 type simTask struct {
 	next func() (struct{}, bool)
 	stop func()
@@ -112,9 +108,9 @@ func newWorld(seed uint64) *world {
 		w.sizes = append(w.sizes, 1+r.IntN(w.format.Bits))
 	}
 	switch r.IntN(4) {
-	case 0: // clocks that are almost right
+	case 0:
 		w.wild = 200
-	case 1: // clocks that are not
+	case 1:
 		w.wild = []int64{5000, 60_000, 100_000_000}[r.IntN(3)]
 		w.fences = r.IntN(2) == 0
 		w.skew = 1 + r.Int64N(3000)
@@ -137,7 +133,6 @@ func (w *world) upTo(ms int64) int64 {
 	return int64(f * f * f * float64(ms))
 }
 
-// wrongBy returns what a clock may be wrong by.
 func (w *world) wrongBy() int64 { return w.rand.Int64N(2*w.wild+1) - w.wild }
 
 func (w *world) tell(format string, args ...any) {
@@ -146,7 +141,6 @@ func (w *world) tell(format string, args ...any) {
 	}
 }
 
-// start adds a task.
 func (w *world) start(run func(t *simTask, yield func() bool)) {
 	t := &simTask{wake: w.now}
 	t.next, t.stop = iter.Pull(func(yield func(struct{}) bool) {
@@ -155,7 +149,6 @@ func (w *world) start(run func(t *simTask, yield func() bool)) {
 	w.tasks = append(w.tasks, t)
 }
 
-// run simulates so many steps of tasks.
 func (w *world) run(steps int) {
 	for i := range 2 + w.rand.IntN(7) {
 		w.process(i)
@@ -193,7 +186,6 @@ func (w *world) run(steps int) {
 	}
 }
 
-// happen does what the processes do not.
 func (w *world) happen() {
 	for i := 0; i < len(w.late); i++ {
 		if c := w.late[i]; c.at <= w.now {
@@ -273,8 +265,7 @@ func (w *world) get(realm string, b Block) Record {
 	return Record{Realm: realm, Block: b}
 }
 
-// allows asks as a server does whether the protocol allows changes. That it does not is
-// wrong: all here keep to it.
+// allows checks changes as a server does. All clients keep to the protocol.
 func (w *world) allows(changes []Change) bool {
 	if w.unfenced || w.forgets || w.blind || w.forgetMark || w.unchecked {
 		return true
@@ -286,12 +277,12 @@ func (w *world) allows(changes []Change) bool {
 	}
 	for _, c := range changes {
 		if !w.get(c.Prev.Realm, c.Prev.Block).Matches(c.Prev) {
-			return true // the store refuses them
+			return true
 		}
 	}
 	ok, err := w.known(realm, blocks).Check(changes)
 	switch {
-	case err != nil && w.hostile: // the realm may be no longer what a client knew
+	case err != nil && w.hostile: // the realm may have changed
 		w.count["refused"]++
 	case err != nil:
 		w.wrong = fmt.Sprintf("%v\nof %+v", err, changes)
@@ -303,7 +294,6 @@ func (w *world) allows(changes []Change) bool {
 	return ok
 }
 
-// known returns what a server knows.
 func (w *world) known(realm string, blocks []Block) Known {
 	k := Known{Root: w.get("sim", Block{}), Now: time.UnixMilli(w.now - w.skew)}
 	if w.hasTime {
@@ -316,7 +306,6 @@ func (w *world) known(realm string, blocks []Block) Known {
 	return k
 }
 
-// applyAll makes changes up to the first that is refused, or all or none.
 func (w *world) applyAll(changes []Change) bool {
 	if w.atomic {
 		for _, c := range changes {
@@ -340,7 +329,6 @@ func (w *world) applyAll(changes []Change) bool {
 	return true
 }
 
-// apply changes the store, and checks the change.
 func (w *world) apply(prev, next Record) bool {
 	is := w.get(prev.Realm, prev.Block)
 	if !w.blind && (is.Revision != prev.Revision || is.HWM != prev.HWM) {
@@ -381,23 +369,23 @@ func (w *world) apply(prev, next Record) bool {
 	return true
 }
 
-// A simProcess is a machine with its clock: one process after the other runs on it, each
-// with two threads, one that renews the lease and one that uses ticks.
+// A simProcess is a machine with its clock. One process after the other runs on it, with a thread
+// that renews the lease and one that uses ticks.
 type simProcess struct {
 	w        *world
 	name     int
-	clock    int64 // how far it is ahead
+	clock    int64
 	size     int
 	session  *session
 	window   *window.Window
-	life     int // a process that has died has another number
+	life     int // another number for each process
 	cut      int64
-	original *simProcess // that it is a clone of, until it dies
+	original *simProcess // the process that it is a clone of
 	copy     session
 	before   int64 // the last tick used before it became a clone
 
-	// 0: nothing; 1: the process has been cloned, or is a clone; 2: and has drawn a request
-	// since. Once that is answered the overlap is over.
+	// 0: none; 1: cloned or a clone; 2: and has drawn a request since, whose answer ends the
+	// overlap.
 	overlap int
 }
 
@@ -408,8 +396,7 @@ func (w *world) process(name int) {
 	w.start(p.generator)
 }
 
-// cloneMachine makes a copy of a process, on a machine whose clock may be behind or ahead
-// of that of the first by up to a window.
+// cloneMachine copies a process to a machine whose clock differs by up to a window.
 func (w *world) cloneMachine() {
 	p := w.processes[w.rand.IntN(len(w.processes))]
 	if s := p.session; s == nil || len(w.processes) > 20 || s.held.Revision == 0 &&
@@ -442,7 +429,6 @@ func (w *world) cloneMachine() {
 
 func (p *simProcess) now() time.Time { return time.UnixMilli(p.w.now + p.clock) }
 
-// born begins a new process.
 func (p *simProcess) born(t *simTask, yield func() bool) {
 	w := p.w
 	p.life++
@@ -471,13 +457,13 @@ func (p *simProcess) born(t *simTask, yield func() bool) {
 	w.tell("%d: process %d begins, %d bits, clock %d ms ahead", p.name, p.life, p.size, p.clock)
 }
 
-// own gives a session what the operating system has for it.
+// own replaces what a session has from the operating system.
 func (p *simProcess) own(s *session, t *simTask, yield func() bool) {
 	w := p.w
 	s.rand = w.rand
 	s.read = func(b []byte) {
 		w.draws++
-		if len(b) == 8 && p.overlap == 1 { // a request, and no owner
+		if len(b) == 8 && p.overlap == 1 { // a request, not an owner
 			p.overlap = 2
 		}
 		b[0], b[1], b[2] = byte(w.draws>>16), byte(w.draws>>8), byte(w.draws)
@@ -492,7 +478,6 @@ func (p *simProcess) own(s *session, t *simTask, yield func() bool) {
 	p.session = s
 }
 
-// used returns the last tick used.
 func (p *simProcess) used() int64 { return max(p.window.Used(), p.before) }
 
 func (p *simProcess) renewer(t *simTask, yield func() bool) {
@@ -532,11 +517,11 @@ func (p *simProcess) renewer(t *simTask, yield func() bool) {
 				w.count["forgotten"]++
 			}
 			t.wake = w.now + w.upTo(span)
-			if w.clones && w.chance(0.5) { // in step with others
+			if w.clones && w.chance(0.5) {
 				t.wake = (w.now/span + 1) * span
 			}
 			if w.chance(0.01) {
-				t.wake += 10 * span // stopped
+				t.wake += 10 * span
 			}
 			if !yield() {
 				return
@@ -570,7 +555,6 @@ func (p *simProcess) renewer(t *simTask, yield func() bool) {
 	}
 }
 
-// generator uses ticks of whatever window its process has.
 func (p *simProcess) generator(t *simTask, yield func() bool) {
 	w := p.w
 	span := w.config.Window.Milliseconds()
@@ -584,14 +568,14 @@ func (p *simProcess) generator(t *simTask, yield func() bool) {
 		if win == nil {
 			continue
 		}
-		for range 1 + w.rand.IntN(4) { // sometimes a counter is full
+		for range 1 + w.rand.IntN(4) {
 			overlap := p.overlap != 0
 			node, at, err := win.ClaimTick(max(p.now().UnixMilli()/tick, p.before+1))
 			if err != nil {
 				break
 			}
 			b := Block{node, uint8(size)}
-			if w.chance(0.05) { // between the claim and its use
+			if w.chance(0.05) {
 				if t.wake = w.now + w.upTo(5*span); !yield() {
 					return
 				}
@@ -601,8 +585,7 @@ func (p *simProcess) generator(t *simTask, yield func() bool) {
 	}
 }
 
-// use notes that a tick was used, and checks that it is not the second time, unless it was
-// claimed in an overlap.
+// use checks that a tick is used once, unless it was claimed in an overlap.
 func (w *world) use(p *simProcess, b Block, tick int64, overlap bool) {
 	w.count["use"]++
 	w.tell("%d: uses tick %d of %v", p.name, tick, b)
@@ -618,7 +601,7 @@ func (w *world) use(p *simProcess, b Block, tick int64, overlap bool) {
 	w.issued[tick] = append(w.issued[tick], b)
 }
 
-// A simStore is the way of one process to the store. The nil process has a perfect one.
+// A simStore is a process's way to the store. The nil process has a perfect one.
 type simStore struct {
 	w     *world
 	p     *simProcess
@@ -627,7 +610,6 @@ type simStore struct {
 	yield func() bool
 }
 
-// travel takes the time of one way. It returns an error if nothing arrives.
 func (s *simStore) travel() error {
 	w, p := s.w, s.p
 	if p == nil {
@@ -668,7 +650,7 @@ func (s *simStore) List(_ context.Context, realm string) ([]Record, error) {
 		return cmp.Or(cmp.Compare(a.Block.Size, b.Block.Size),
 			cmp.Compare(a.Block.NodeID, b.Block.NodeID))
 	})
-	if s.w.chance(0.3) { // not of one moment
+	if s.w.chance(0.3) { // read at different moments
 		if err := s.travel(); err != nil {
 			return nil, err
 		}
@@ -717,7 +699,7 @@ func (s *simStore) CompareAndSetMany(_ context.Context, changes []Change) (bool,
 	}
 	last := changes[len(changes)-1]
 	is := w.get(last.Prev.Realm, last.Prev.Block)
-	// A fence, which no process makes, is made at the store itself.
+	// A fence is made at the store itself.
 	ok := (s.p == nil || w.allows(changes)) && w.applyAll(changes)
 	if !ok && is == last.Next {
 		w.count["own grant found"]++
@@ -744,7 +726,7 @@ func (s *simStore) Time(context.Context) (time.Time, error) {
 
 func (s *simStore) Close() error { return nil }
 
-// simulate runs a world, and if something is wrong there, runs it again to tell how.
+// simulate runs a world, and if something is wrong, runs it again and prints its events.
 func simulate(seed uint64, steps int, change func(w *world)) (w *world, story string) {
 	w = newWorld(seed)
 	if change != nil {
@@ -785,7 +767,7 @@ func TestSimulation(t *testing.T) {
 		try(*simSeed)
 		return
 	}
-	worlds := 100 // two million steps
+	worlds := 100
 	if testing.Short() {
 		worlds = 5
 	}
@@ -800,7 +782,7 @@ func TestSimulation(t *testing.T) {
 	if testing.Short() {
 		return
 	}
-	// A simulation in which nothing happens shows nothing.
+	// Each of these must happen, or the simulation shows nothing.
 	for _, what := range []string{
 		"use", "renewal", "extension", "takeover", "release", "restore", "late change",
 		"own grant found",
@@ -815,7 +797,6 @@ func TestSimulation(t *testing.T) {
 	}
 }
 
-// The simulation finds what is broken.
 func TestSimulationFinds(t *testing.T) {
 	for name, change := range map[string]func(w *world){
 		"a store restored without a fence": func(w *world) {
@@ -829,7 +810,8 @@ func TestSimulationFinds(t *testing.T) {
 				w.skew = true, false, 20_000, 0
 		},
 		"a fence that carries over no marks": func(w *world) {
-			w.fences, w.restores, w.hasTime, w.wild, w.skew, w.forgetMark = true, false, false, 60_000, 100, true
+			w.fences, w.restores, w.hasTime, w.wild, w.skew, w.forgetMark = true, false, false,
+				60_000, 100, true
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -844,9 +826,8 @@ func TestSimulationFinds(t *testing.T) {
 	}
 }
 
-// Many nodes start at once, renew their leases for a while, and are all killed and started
-// again while the old leases are still held. The store answers in up to 5 ms, in virtual
-// time. Each node has a node ID of its own, and what they ask of the store is bounded.
+// Many nodes start at once, renew their leases, are all killed and start again while the old leases
+// are held. Each gets a node ID of its own, with a limited number of requests.
 func TestManyNodes(t *testing.T) {
 	nodes := *simNodes
 	size := 2
@@ -857,11 +838,14 @@ func TestManyNodes(t *testing.T) {
 		n := &network{Store: NewMemory()}
 		i := 0
 		n.set(func() {
-			n.delay = func() time.Duration { i++; return time.Duration(i*7919%5000) * time.Microsecond }
+			n.delay = func() time.Duration {
+				i++
+				return time.Duration(i*7919%5000) * time.Microsecond
+			}
 		})
 		cfg := Config{Realm: "sim", Format: Format{Bits: MaxBits, Tick: 256 * time.Millisecond,
 			Epoch: time.UnixMilli(0)}, NodeBits: size}
-		used := map[Block]int64{} // the last tick of each that was granted
+		used := map[Block]int64{}
 		for _, life := range []string{"first", "second"} {
 			leases := make([]*Lease, nodes)
 			start, gets, sets := time.Now(), n.calls("get"), n.calls("set")
@@ -882,7 +866,8 @@ func TestManyNodes(t *testing.T) {
 			}
 			took, lists := time.Since(start), n.calls("list")
 			t.Logf(
-				"%s life: %d nodes have node IDs of %d bits after %v: %.1f reads and %.1f changes each, %d lists", life, nodes, size, took,
+				"%s life: %d nodes have node IDs of %d bits after %v: %.1f reads and %.1f changes "+
+					"each, %d lists", life, nodes, size, took,
 				float64(n.calls("get")-gets)/float64(nodes),
 				float64(n.calls("set")-sets)/float64(nodes), lists)
 			if took > 30*time.Second || lists > nodes/100+1 {

@@ -5,61 +5,60 @@ import (
 	"time"
 )
 
-// A Store keeps the records of realms, for all processes that lease from them. It must be safe for
-// concurrent use by many goroutines and processes. Package storetest tests an implementation.
+// A Store keeps the records of realms. It must be safe for concurrent use by many goroutines and
+// processes. Package storetest tests an implementation.
 //
-// Leases are safe only if the store keeps three promises. A store that keeps them only under some
-// conditions must check or state these conditions at its start.
+// Leases are safe only if the store keeps three promises. If it does so only under conditions, it
+// must check or state these at its start.
 //
 //   - CompareAndSet is atomic: of two calls with the same prev at most one stores.
-//   - A change that it has confirmed is never lost, neither in a crash nor in a failover.
-//     (A store that was restored from an old copy needs [Fence].)
-//   - Get returns the latest state, including all that any CompareAndSet or Get stored or
-//     returned before this Get began. So a store must not read from replicas that may lag.
+//   - A confirmed change is never lost, neither in a crash nor in a failover. (A store that was
+//     restored from an old copy needs [Fence].)
+//   - Get returns the latest state, including all that any CompareAndSet or Get stored or returned
+//     before this Get began. So a store must not read from replicas that may lag.
 //
-// After an error, anything may have happened: the record may have been stored, or may be stored
-// later. All methods should return when ctx ends.
+// After an error, the record may have been stored, or may be stored later. All methods should
+// return when ctx ends.
 //
-// A Store may also have a method CloseIdleConnections(). It is called after a lease has been
-// acquired or renewed, when the next request is probably a second or more away.
+// A Store may also have a method CloseIdleConnections(), called when the next request is probably a
+// second or more away.
 type Store interface {
-	// Get returns a record. Its key is realm and b, which may have any values. If there is no such
-	// record, Get returns no error, but a Record with only Realm and Block set.
+	// Get returns a record. If there is none, it returns no error, but a Record with only Realm and
+	// Block set. Both may have any values.
 	Get(ctx context.Context, realm string, b Block) (Record, error)
 
 	// GetMany returns the records of blocks, in their order. It reads them one after the other, or
 	// all at one moment, so none is older than one before it. Each is the latest, as with Get. A
-	// crash of the store may undo what GetMany returned, if that also undoes every CompareAndSet
-	// carried out later.
+	// crash of the store may undo what GetMany returned, if that also undoes every later
+	// CompareAndSet.
 	GetMany(ctx context.Context, realm string, blocks []Block) ([]Record, error)
 
 	// CompareAndSet stores next, which has the same realm and block as prev, if the stored record
 	// has the Revision and the HWM of prev. If prev.Revision is 0, it stores next if there is no
-	// record. It reports whether it stored; false promises that this call has changed nothing and
-	// never will. All fields of next are kept, so that Get returns the very same Record.
+	// record. It reports whether it stored; false promises that this call never changes anything.
+	// Get then returns the very same Record.
 	CompareAndSet(ctx context.Context, prev, next Record) (bool, error)
 
 	// CompareAndSetMany changes several records of one realm, in their order. It treats each as
-	// CompareAndSet would, and stops at the first that is refused. It reports whether all were
-	// made. A store that can makes all changes or none; another may have made those before the
-	// refused one. Like false, an error that matches [ErrIllegal] promises that nothing was
-	// changed: a store behind a server makes only changes that [Known.Check] allows.
+	// CompareAndSet would, stops at the first that is refused, and reports whether all were made.
+	// It should make all changes or none, but may have made those before the refused one. An error
+	// that matches [ErrIllegal] promises that nothing was changed: a store behind a server makes
+	// only changes that [Known.Check] allows.
 	CompareAndSetMany(ctx context.Context, changes []Change) (bool, error)
 
-	// List returns all records with exactly this realm, in any order. The records may be from
-	// different moments, and even old: they only help to choose a block.
+	// List returns all records with exactly this realm, in any order. They may be from different
+	// moments, and even old: they only help to choose a block.
 	List(ctx context.Context, realm string) ([]Record, error)
 
 	// Realms returns the names of all realms, in any order: each has a record of the zero Block.
 	Realms(ctx context.Context) ([]string, error)
 
-	// Time returns the time of the store's clock, or [ErrNoTime] if it has none. Each process then
-	// uses its own clock.
+	// Time returns the time of the store's clock, or [ErrNoTime] if it has none. Then each process
+	// uses its own.
 	Time(ctx context.Context) (time.Time, error)
 
 	// Close releases the Store's resources. It does not end leases.
 	Close() error
 }
 
-// A Change replaces one record by another with the same Realm and Block.
 type Change struct{ Prev, Next Record }

@@ -6,26 +6,23 @@ import (
 	"slices"
 )
 
-// A region is a free part of the realm: a block of the requested size, or a larger one that can be
-// split.
+// A region is a free part of the realm: a block of the requested size, or a larger one to split.
 type region struct {
 	record Record
 	mark   int64 // no tick of the region below it can be granted
 	effort int
 }
 
-// A survey finds where in a realm a block of some size is free, given the records of some or all
-// blocks.
+// A survey finds where a block of some size is free, given the records of some or all blocks.
 type survey struct {
 	records map[Block]Record
-	partial bool // blocks without a record in the survey are unknown
+	partial bool // blocks without a record here are unknown
 	now     int64
 	size    uint8
 	regions []region
 	held    []Record
 }
 
-// newSurvey surveys records, of one generation, whose floor is given.
 func newSurvey(records []Record, floor, now int64, size uint8, partial bool) *survey {
 	v := &survey{records: make(map[Block]Record, len(records)), partial: partial, now: now,
 		size: size}
@@ -41,7 +38,7 @@ func (v *survey) add(records []Record) {
 	}
 }
 
-// walk surveys a block; mark is the highest mark of the blocks around it.
+// walk surveys a block; mark is the highest mark around it.
 func (v *survey) walk(b Block, mark int64, effort int) {
 	if !v.knows(b) {
 		return
@@ -70,7 +67,7 @@ func (v *survey) walk(b Block, mark int64, effort int) {
 	}
 }
 
-// vacant reports whether nobody holds any part of a divided block, and returns its highest mark.
+// vacant returns the highest mark of a divided block that nobody holds a part of.
 func (v *survey) vacant(r Record) (mark int64, ok bool) {
 	mark, ok = r.HWM, true
 	for i := range uint32(2) {
@@ -103,7 +100,6 @@ func (v *survey) get(b Block) Record {
 	return Record{Block: b}
 }
 
-// around returns the record of the region that contains a leaf.
 func (v *survey) around(leaf Block) (Record, bool) {
 	for _, u := range v.regions {
 		if u.record.Block.Contains(leaf) {
@@ -113,7 +109,6 @@ func (v *survey) around(leaf Block) (Record, bool) {
 	return Record{}, false
 }
 
-// grantable reports whether a grant of a leaf can start now or within the lead.
 func (v *survey) grantable(leaf Block, lead int64) bool {
 	for _, u := range v.regions {
 		if u.record.Block.Contains(leaf) {
@@ -123,11 +118,10 @@ func (v *survey) grantable(leaf Block, lead int64) bool {
 	return false
 }
 
-// edge returns the blocks around the first node ID of a size and their other halves, smaller ones
-// first.
+// edge is the path of the first node ID of a size.
 func edge(size uint8) []Block { return path(Block{0, size}) }
 
-// path returns a leaf, the blocks around it and their other halves, smaller ones first.
+// path returns a leaf, the blocks around it and their other halves, smaller first.
 func path(leaf Block) (blocks []Block) {
 	for b := leaf; b.Size > 0; b = b.parent() {
 		blocks = append(blocks, b, Block{b.NodeID ^ 1, b.Size})
@@ -135,8 +129,7 @@ func path(leaf Block) (blocks []Block) {
 	return blocks
 }
 
-// parts returns area, the blocks around it, and all blocks within it down to a size, smaller ones
-// first.
+// parts returns area, the blocks around it, and all blocks within it down to a size, smaller first.
 func parts(area Block, size uint8) (blocks []Block) {
 	for ; size > area.Size; size-- {
 		n := uint32(1) << (size - area.Size)
@@ -150,8 +143,8 @@ func parts(area Block, size uint8) (blocks []Block) {
 	return blocks
 }
 
-// area returns the block at the beginning of the realm that contains all node IDs in use, as far
-// as the records at the edge show. It may be the whole realm.
+// area returns the block at the beginning of the realm that contains all node IDs in use, as far as
+// the records at the edge show.
 func (v *survey) area() Block {
 	area := Block{0, v.size}
 	for k := v.size; k >= 1; k-- {
@@ -162,8 +155,8 @@ func (v *survey) area() Block {
 	return area
 }
 
-// usable returns the regions where a grant can start now or, if there is none, within the lead.
-// The smallest come first, so that large blocks remain for those who need them.
+// usable returns the regions where a grant can start now, or else within the lead. The smallest
+// come first, so that large blocks remain.
 func (v *survey) usable(lead int64) []region {
 	some := v.until(v.now)
 	if len(some) == 0 {
@@ -177,8 +170,8 @@ func (v *survey) usable(lead int64) []region {
 	return some
 }
 
-// choose picks a random leaf within area, from the first few that can be granted. It picks from
-// more leaves after each lost race, so that processes that start together soon spread out.
+// choose picks a random leaf within area, from the first few that can be granted, and from more
+// after each lost race. So processes that start together soon spread out.
 func (v *survey) choose(area Block, lead int64, lost int, r *rand.Rand) (Block, bool) {
 	regions := slices.DeleteFunc(v.usable(lead),
 		func(u region) bool { return !area.Contains(u.record.Block) })
@@ -201,7 +194,6 @@ func (v *survey) choose(area Block, lead int64, lost int, r *rand.Rand) (Block, 
 	panic("unreachable")
 }
 
-// until returns the regions where grants can start at tick t or earlier.
 func (v *survey) until(t int64) (some []region) {
 	for _, u := range v.regions {
 		if u.mark <= t {
@@ -211,12 +203,11 @@ func (v *survey) until(t int64) (some []region) {
 	return some
 }
 
-// count returns how many blocks of a size there are in the region.
 func (u region) count(size uint8) int { return 1 << (size - u.record.Block.Size) }
 
 // soonest returns the first tick at which a block is free if nobody renews.
 func (v *survey) soonest(lead int64) (tick int64, ok bool) {
-	from := map[Block]int64{} // by the block that must be free as a whole
+	from := map[Block]int64{}
 	for _, r := range v.held {
 		b := r.Block
 		for b.Size > v.size {

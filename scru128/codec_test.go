@@ -21,7 +21,7 @@ func fromBig(n *big.Int) (id ID) {
 	return id
 }
 
-// text is the oracle of String: math/big knows Base36, too.
+// text is the oracle of String.
 func text(n *big.Int) string {
 	s := n.Text(36)
 	return strings.Repeat("0", TextLen-len(s)) + s
@@ -147,7 +147,7 @@ func TestUUIDForms(t *testing.T) {
 	}
 }
 
-// An inlined function spares its caller a copy of the ID or of a slice.
+// An inlined function saves its caller a copy.
 func TestInlining(t *testing.T) {
 	out, err := exec.Command("go", "build", "-gcflags=-m", ".").CombinedOutput()
 	if err != nil {

@@ -46,7 +46,6 @@ func ExampleParse_error() {
 	// 24
 }
 
-// A generator that fails sooner than break the order of its IDs.
 func ExampleNewGenerator() {
 	noon := time.Date(2024, 2, 29, 12, 0, 0, 0, time.UTC)
 	var o scru128.Options
@@ -102,7 +101,6 @@ func ExampleGenerator_Fill() {
 	// Output: -1
 }
 
-// The IDs of a day, in an index.
 func ExampleFirst() {
 	day := time.Date(2022, 4, 3, 0, 0, 0, 0, time.UTC)
 	from, to := scru128.First(day), scru128.First(day.AddDate(0, 0, 1))
@@ -121,7 +119,6 @@ func ExampleID_MarshalText() {
 	// Output: {"id":"0372ijojuxuhjsfkeryi2mrtm"} <nil>
 }
 
-// In a database an ID is a text, or a UUID, or 16 bytes.
 func ExampleUUID() {
 	id := scru128.MustParse("0372ijojuxuhjsfkeryi2mrtm")
 	text, _ := id.Value()

@@ -13,54 +13,43 @@ import (
 const (
 	name = "scru128"
 
-	maxCounter    = 1<<48 - 1          // counter_hi and counter_lo as one integer
-	renewalPeriod = 1000               // milliseconds after which counter_hi is renewed
+	maxCounter    = 1<<48 - 1
+	renewalPeriod = 1000               // milliseconds
 	notRenewed    = -1 * renewalPeriod // so far before any timestamp that renewal is due
 )
 
 var format = gen.Format{Name: name, Policy: sortid.RollbackReset}
 
-// A Generator makes IDs that strictly increase while the clock does not go back by
-// more than the allowance.
+// A Generator makes IDs that strictly increase. It is safe for concurrent use. On many cores a
+// generator for each goroutine is faster; then IDs of different goroutines sort by the millisecond.
 //
-//	Method                    Time from            Concurrent use   On a big rollback
-//	Generate, Fill, All       the system's clock   safe             the policy
-//	...Context                or Options.Clock     safe             the policy
-//	with Stateless            the same             safe             nothing: no order
+// The field counter_lo starts at random in each millisecond and goes up by one. The field
+// counter_hi is random and new each second. Entropy is new in each ID. When counter_lo is full,
+// counter_hi goes up by one. When both are full, the timestamp goes up by one. A timestamp ahead of
+// the clock counts as a clock that went back.
 //
-// Within a millisecond counter_lo goes up by one from a random start. Each second, counter_hi
-// starts at a new random number. Entropy is new in each ID. When counter_lo is full, counter_hi
-// goes up by one and counter_lo becomes zero. When both are full, the timestamp goes up by one,
-// counter_hi becomes zero and counter_lo random. The timestamp is then ahead of the clock, which
-// counts as a rollback of that size.
-//
-// If many goroutines share one generator, all their IDs are in order, at the price of a lock. A
-// generator for each goroutine is faster on many cores, but keeps order only within each.
-//
-// NewGenerator makes generators. The zero value makes no IDs and returns [sortid.ErrOption].
-// A generator must not be copied, or both make the same IDs: go vet finds that.
+// The zero Generator returns [sortid.ErrOption]. Do not copy a Generator; go vet finds copies.
 type Generator struct {
 	core gen.Core
 
-	timestamp   int64  // of the last ID
-	counter     uint64 // of the last ID
-	settledTick int64  // the clock's time for which timestamp is settled
-	renewed     int64  // the timestamp when counter_hi was last renewed
+	timestamp   int64 // of the last ID
+	counter     uint64
+	settledTick int64 // the clock's time for which timestamp is settled
+	renewed     int64 // the timestamp when counter_hi was last renewed
 	stateless   bool
 }
 
-// Options are the options of a [Generator]. The zero value means the defaults, among them
-// [sortid.RollbackReset].
+// Options are the options of a [Generator]. The zero value means the defaults. The default policy
+// is [sortid.RollbackReset].
 type Options struct {
 	sortid.GeneratorOptions
 
-	// Stateless makes each ID from the clock and 80 random bits alone. Such IDs are in no order
-	// within a millisecond, and follow the clock when it goes back. Stateless suits programs that
-	// rarely make IDs; so does a generator with state.
+	// Stateless makes each ID only from the clock and 80 random bits. Such IDs are in no order
+	// within a millisecond, and follow the clock when it goes back.
 	Stateless bool
 }
 
-// NewGenerator returns a generator. If an option is wrong, it returns a [*sortid.OptionError].
+// NewGenerator returns a generator, or a [*sortid.OptionError] if an option is wrong.
 func NewGenerator(o Options) (*Generator, error) {
 	g := &Generator{
 		timestamp:   gen.NoTick,
@@ -76,9 +65,8 @@ func NewGenerator(o Options) (*Generator, error) {
 
 var global = gen.Must(NewGenerator(Options{}))
 
-// New returns an ID of the process-wide generator, which all goroutines share and which has
-// default options. It panics only if the system clock is before 1970-01-01T00:00:00.001Z or after
-// the year 10889.
+// New returns an ID of the process-wide generator, which has the default options. It panics only if
+// the system clock is before 1970-01-01T00:00:00.001Z or after the year 10889.
 func New() (id ID) {
 	if _, _, err := global.generate(context.Background(), &id); err != nil {
 		panic(err)
@@ -97,30 +85,27 @@ func NewString() string {
 	return string(base36.Append128(b[:0], hi, lo))
 }
 
-// Generate returns the next ID. It fails with [sortid.ErrClockRollback], [sortid.ErrTimeRange]
-// (before 1970-01-01T00:00:00.001Z or after the year 10889) or [sortid.ErrEntropy]. With
-// [sortid.RollbackWait] it may block.
+// Generate returns the next ID. It fails with [sortid.ErrClockRollback], [sortid.ErrTimeRange] or
+// [sortid.ErrEntropy]. With [sortid.RollbackWait] it may block.
 func (g *Generator) Generate() (id ID, err error) {
 	_, _, err = g.generate(context.Background(), &id)
 	return id, err
 }
 
-// GenerateContext is Generate with a context that limits the wait of [sortid.RollbackWait]. If the
-// context ends, the error matches the context's and [sortid.ErrClockRollback].
+// GenerateContext is Generate with a context that limits the wait. If the context ends, the error
+// matches the context's and [sortid.ErrClockRollback].
 func (g *Generator) GenerateContext(ctx context.Context) (id ID, err error) {
 	_, _, err = g.generate(ctx, &id)
 	return id, err
 }
 
 // generate sets id, which must be zero, to the next ID and returns its two halves. After an error
-// all are zero.
-//
-// With the halves, NewString can encode the ID without reloading it. The fast path writes the ID
-// before the unlock, which waits for all writes anyway. Copying the 16 bytes right after the two
-// writes would wait for them a second time.
+// all are zero. With the halves, NewString can encode the ID without reloading it. The fast path
+// writes the ID before the unlock, which waits for all writes anyway. A copy after the unlock would
+// wait a second time.
 func (g *Generator) generate(ctx context.Context, id *ID) (hi, lo uint64, err error) {
 	for {
-		counter := clock.Counter() // before the lock, to hold that briefly
+		counter := clock.Counter() // before the lock, to hold it briefly
 		g.core.Lock()
 		now := g.core.Clock.Milli(counter)
 		if now == g.settledTick && g.counter < maxCounter {
@@ -139,12 +124,11 @@ func (g *Generator) generate(ctx context.Context, id *ID) (hi, lo uint64, err er
 	}
 }
 
-// Fill sets every element of ids to a new ID, in order. It reads the clock and takes the lock once
-// for every 4096 IDs. It fails as Generate does. Then it clears ids, and the IDs made so far are
-// lost.
+// Fill sets ids to new IDs, in order, and locks once for 4096 of them. It fails as Generate does,
+// and then clears ids.
 func (g *Generator) Fill(ids []ID) error { return g.FillContext(context.Background(), ids) }
 
-// FillContext is Fill, with a context as in GenerateContext.
+// FillContext is Fill with a context.
 func (g *Generator) FillContext(ctx context.Context, ids []ID) error {
 	return gen.Fill(ctx, &g.core, ids, g.fill)
 }
@@ -158,7 +142,7 @@ func (g *Generator) step(entropy uint32) (hi, lo uint64) {
 	return uint64(g.timestamp)<<16 | g.counter>>32, g.counter<<32 | uint64(entropy)
 }
 
-// next makes the next ID, as two halves, at the clock's time now.
+// next returns the halves of the next ID at the clock's time now.
 func (g *Generator) next(now int64) (hi, lo uint64, err error) {
 	if now != g.settledTick || g.counter == maxCounter {
 		return g.slowPath(now)
@@ -171,7 +155,6 @@ func (g *Generator) next(now int64) (hi, lo uint64, err error) {
 	return hi, lo, nil
 }
 
-// fill makes many IDs, and returns how many.
 func (g *Generator) fill(now int64, ids []ID) (int, error) {
 	for i := range ids {
 		if now == g.settledTick && g.counter < maxCounter {
@@ -217,7 +200,6 @@ func (g *Generator) slowPath(now int64) (hi, lo uint64, err error) {
 	return g.next(now)
 }
 
-// begin makes the first ID of a timestamp. That stays settled while the clock shows settled.
 func (g *Generator) begin(settled, timestamp int64, counterHi uint64) (hi, lo uint64, err error) {
 	if timestamp <= 0 || timestamp >= MaxTimestamp {
 		return 0, 0, g.core.TimeRangeError(timestamp)

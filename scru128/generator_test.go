@@ -81,7 +81,6 @@ func TestNew(t *testing.T) {
 	}
 }
 
-// NewString returns the text of what New would return.
 func TestNewString(t *testing.T) {
 	clock := conformance.NewClock(conformance.Start)
 	setup := func() conformance.Setup {
@@ -101,12 +100,13 @@ func TestNewString(t *testing.T) {
 		clock.Add(time.Duration(i%2) * time.Millisecond)
 	}
 
-	// The same with the system's entropy, in the short way that most IDs take.
+	// The same with the system's entropy, on the fast path.
 	global = newGenerator(t, conformance.Setup{Clock: clock.Now})
 	last := New()
 	twin = newGenerator(t, conformance.Setup{Clock: clock.Now})
-	twin.core.Rand = global.core.Rand // has the same words in store
-	twin.timestamp, twin.settledTick, twin.counter = global.timestamp, global.settledTick, global.counter
+	twin.core.Rand = global.core.Rand // has the same words
+	twin.timestamp, twin.settledTick, twin.counter = global.timestamp, global.settledTick,
+		global.counter
 	for range 100 {
 		want, err := twin.Generate()
 		if got := NewString(); err != nil || got != want.String() || want.Compare(last) <= 0 {
@@ -124,8 +124,7 @@ func TestOptions(t *testing.T) {
 	}
 }
 
-// Three layers: entropy is new in each ID, counter_lo goes up by one and starts at
-// random in each millisecond, counter_hi stays for a second.
+// Entropy is new in each ID, counter_lo in each millisecond, counter_hi in each second.
 func TestThreeLayers(t *testing.T) {
 	clock := conformance.NewClock(conformance.Start)
 	g := newGenerator(t, conformance.Setup{Clock: clock.Now, Entropy: conformance.Entropy(1)})
@@ -154,17 +153,16 @@ func TestThreeLayers(t *testing.T) {
 	}
 }
 
-// With the counters full: counter_lo carries into counter_hi, and both into the
-// timestamp, whose lead counts as a rollback.
+// A full counter_lo carries into counter_hi, and that into the timestamp, ahead of the clock.
 func TestOverflow(t *testing.T) {
 	for _, c := range []struct {
 		policy sortid.RollbackPolicy
 		err    error
 	}{{sortid.RollbackAbort, sortid.ErrClockRollback}, {sortid.RollbackReset, nil}} {
 		clock := conformance.NewClock(conformance.Start)
-		// All ones: each counter starts full.
 		g := newGenerator(t, conformance.Setup{
-			Clock: clock.Now, Entropy: conformance.Constant(0xff), RollbackPolicy: c.policy, RollbackAllowance: 5 * time.Millisecond})
+			Clock: clock.Now, Entropy: conformance.Constant(0xff), RollbackPolicy: c.policy,
+			RollbackAllowance: 5 * time.Millisecond})
 		start := uint64(conformance.Start.UnixMilli())
 		want, _ := FromFields(start, MaxCounterHi, MaxCounterLo, MaxEntropy)
 		for i := range uint64(6) {
@@ -193,9 +191,9 @@ func TestOverflow(t *testing.T) {
 	}
 }
 
-// The same with the system's entropy, in the short way that most IDs take.
+// The same with the system's entropy, on the fast path.
 func TestOverflowShortWay(t *testing.T) {
-	for _, size := range []int{1, 9} { // of a batch
+	for _, size := range []int{1, 9} {
 		// An odd timestamp: a carry that only sets its last bit would be lost.
 		clock := conformance.NewClock(conformance.Start.Add(time.Millisecond))
 		g := newGenerator(t, conformance.Setup{Clock: clock.Now})
@@ -217,7 +215,8 @@ func TestOverflowShortWay(t *testing.T) {
 			for j, id := range ids {
 				n := i + j
 				lead := id.Timestamp() - uint64(clock.Now().UnixMilli())
-				full := uint64(id.CounterHi())<<24|uint64(id.CounterLo()) == uint64(maxCounter-3)+uint64(n)
+				counter := uint64(id.CounterHi())<<24 | uint64(id.CounterLo())
+				full := counter == uint64(maxCounter-3)+uint64(n)
 				if id.Compare(last) <= 0 || n < 4 && (lead != 0 || !full) ||
 					n >= 4 && (lead != 1 || id.CounterHi() != 0) {
 					t.Fatalf("batches of %d: ID %d is %v after %v", size, n, UUID(id), UUID(last))
@@ -228,7 +227,7 @@ func TestOverflowShortWay(t *testing.T) {
 	}
 }
 
-// With sortid.RollbackWait and the lead used up, it waits for the tick that makes room.
+// With RollbackWait and the lead used up, it waits for the tick that makes room.
 func TestOverflowWait(t *testing.T) {
 	clock := conformance.NewClock(conformance.Start)
 	g := newGenerator(t, conformance.Setup{Clock: clock.Now, RollbackPolicy: sortid.RollbackWait,
@@ -257,7 +256,6 @@ func TestOverflowWait(t *testing.T) {
 	}
 }
 
-// After a reset both counters are random, and have nothing of those before.
 func TestResetStartsAfresh(t *testing.T) {
 	clock := conformance.NewClock(conformance.Start)
 	g := newGenerator(t, conformance.Setup{Clock: clock.Now})
@@ -275,7 +273,6 @@ func TestResetStartsAfresh(t *testing.T) {
 	}
 }
 
-// The last timestamp that an ID may have is not left by an overflow.
 func TestOverflowAtTheEnd(t *testing.T) {
 	clock := conformance.NewClock(time.UnixMilli(MaxTimestamp - 1))
 	g := newGenerator(t, conformance.Setup{Clock: clock.Now, Entropy: conformance.Constant(0xff)})

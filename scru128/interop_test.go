@@ -15,11 +15,10 @@ import (
 	"github.com/sortid/sortid/internal/conformance"
 )
 
-// The JavaScript implementation by the format's author, from the npm registry.
+// The format's author wrote this implementation.
 const peer = "scru128@3.0.6"
 
-// install puts the peer into a temporary folder, or skips the test; not where CI is
-// set, for there nothing may be skipped.
+// install puts the peer into a temporary folder, or skips the test, except in CI.
 func install(t *testing.T) (dir string) {
 	t.Helper()
 	missing := func(format string, args ...any) {
@@ -56,8 +55,6 @@ func show(id ID) string {
 		id.CounterLo(), id.Entropy())
 }
 
-// Both ways: what this package writes the other reads to the same bytes and fields, and
-// what the other makes this one reads so.
 func TestInterop(t *testing.T) {
 	if testing.Short() {
 		t.Skip("installs a package: not with -short")

@@ -8,18 +8,17 @@ import (
 	"github.com/sortid/sortid/internal/parseerr"
 )
 
-// TextLen is the length of an ID's text: 25 digits of 0-9a-z.
+// TextLen is the length of an ID's text.
 const TextLen = base36.Len128
 
-// Parse returns the ID of a text of 25 Base36 digits, in either case. Its errors are
-// of type [*sortid.ParseError].
+// Parse reads 25 Base36 digits, in either case. Its errors are of type [*sortid.ParseError].
 func Parse(s string) (id ID, err error) {
-	// This is short enough to be inlined, which saves a copy of the ID. s is not copied.
+	// Short enough to be inlined, which saves a copy of the ID. It does not copy s.
 	err = id.decode([]byte(s))
 	return id, err
 }
 
-// MustParse is [Parse] for texts known to be valid: it panics on any other.
+// MustParse is [Parse], but panics on an invalid text.
 func MustParse(s string) ID {
 	id, err := Parse(s)
 	if err != nil {
@@ -28,7 +27,7 @@ func MustParse(s string) ID {
 	return id
 }
 
-// decode sets the ID from the text b, and does not keep b. An error leaves the ID as it was.
+// decode does not keep b. An error leaves the ID as it was.
 func (id *ID) decode(b []byte) error {
 	hi, lo, bad := base36.Decode128(b)
 	if bad != base36.OK {
@@ -51,34 +50,32 @@ func textError(s []byte, bad base36.Status) error {
 	}
 }
 
-// String returns the ID's text: 25 Base36 digits in lower case.
+// String returns 25 Base36 digits in lower case.
 func (id ID) String() string {
 	var b [TextLen]byte
 	return string(base36.Append128(b[:0], binary.BigEndian.Uint64(id[:8]),
 		binary.BigEndian.Uint64(id[8:])))
 }
 
-// AppendText appends the ID's text to b. It never fails.
+// AppendText appends the ID's text to b.
 func (id ID) AppendText(b []byte) ([]byte, error) {
 	return base36.Append128(b, binary.BigEndian.Uint64(id[:8]), binary.BigEndian.Uint64(id[8:])),
 		nil
 }
 
-// MarshalText returns the ID's text. It never fails.
+// MarshalText returns the ID's text.
 func (id ID) MarshalText() ([]byte, error) { return id.AppendText(nil) }
 
-// UnmarshalText sets the ID from a text, as [Parse] reads it. An error is a [*sortid.ParseError],
-// and leaves the ID as it was.
+// UnmarshalText is [Parse]. An error leaves the ID as it was.
 func (id *ID) UnmarshalText(b []byte) error { return id.decode(b) }
 
-// AppendBinary appends the ID's 16 bytes in big-endian order to b. It never fails.
+// AppendBinary appends the ID's 16 bytes to b.
 func (id ID) AppendBinary(b []byte) ([]byte, error) { return append(b, id[:]...), nil }
 
-// MarshalBinary returns the ID's 16 bytes in big-endian order. It never fails.
+// MarshalBinary returns the ID's 16 bytes.
 func (id ID) MarshalBinary() ([]byte, error) { return id.AppendBinary(nil) }
 
-// UnmarshalBinary sets the ID from 16 bytes in big-endian order. An error is a
-// [*sortid.ParseError], and leaves the ID as it was.
+// UnmarshalBinary reads 16 bytes. An error is a [*sortid.ParseError], and leaves the ID as it was.
 func (id *ID) UnmarshalBinary(b []byte) error {
 	parsed, err := FromBytes(b)
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/sortid/sortid/scru128"
 )
 
-// The standard library's UUID has the same underlying type, so a conversion is one expression.
+// The standard library's UUID has the same underlying type, so it converts.
 func TestStandardUUID(t *testing.T) {
 	id := scru128.MustParse("0372ijojuxuhjsfkeryi2mrtm")
 	u := uuid.UUID(id)
@@ -24,7 +24,7 @@ func TestStandardUUID(t *testing.T) {
 		t.Errorf("%v", uuid.UUID(e))
 	}
 
-	// A UUIDv7 begins with the milliseconds that a SCRU128 ID begins with.
+	// A UUIDv7 begins with the same milliseconds.
 	before := scru128.New()
 	v7 := uuid.NewV7()
 	after := scru128.New()

@@ -27,7 +27,6 @@ var codec = conformance.Codec[ID]{
 	Format: "scru160", Limit: two160, Size: Size, Sorts: true,
 	Parse: Parse, MustParse: MustParse, First: First,
 	Int: toBig, Of: fromBig,
-	// The oracle of String: encoding/base32 over math/big's bytes.
 	Text: func(n *big.Int) string {
 		return base32.HexEncoding.EncodeToString(n.FillBytes(make([]byte, Size)))
 	},
@@ -45,13 +44,12 @@ var codec = conformance.Codec[ID]{
 
 func TestCodec(t *testing.T) { codec.Run(t) }
 
-// FuzzParse compares with the decoders of the standard library.
 func FuzzParse(f *testing.F) {
 	codec.Fuzz(f, func(s string) (*big.Int, bool) {
 		var b []byte
 		err := errors.New("length")
 		switch {
-		case strings.ContainsAny(s, "=\r\n"): // encoding/base32 passes over these
+		case strings.ContainsAny(s, "=\r\n"): // encoding/base32 ignores these
 		case len(s) == 32:
 			b, err = base32.HexEncoding.DecodeString(strings.Map(upper, s))
 		case len(s) == 40:
@@ -61,7 +59,6 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// upper knows ASCII only, unlike strings.ToUpper.
 func upper(r rune) rune {
 	if 'a' <= r && r <= 'z' {
 		return r - 'a' + 'A'
@@ -180,7 +177,6 @@ func TestHexForms(t *testing.T) {
 	}
 }
 
-// Every bad byte at every place of both texts is found where it is.
 func TestSymbolOffset(t *testing.T) {
 	id := MustParse("05TTUP1HNCPNH30VEK64KDQT9BSNU4C4")
 	for _, text := range []string{id.String(), id.Hex()} {
@@ -188,7 +184,7 @@ func TestSymbolOffset(t *testing.T) {
 			for _, c := range []byte{'w', 'W', 'z', '-', ' ', 0, 0xff} {
 				s := []byte(text)
 				s[at] = c
-				s[len(s)-1-(len(s)-1-at)/2] = c // a second one, behind it
+				s[len(s)-1-(len(s)-1-at)/2] = c
 				_, err := Parse(string(s))
 				var p *sortid.ParseError
 				if !errors.As(err, &p) || p.Offset != at || p.Err != sortid.ErrSymbol {

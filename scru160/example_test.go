@@ -42,7 +42,6 @@ func ExampleParseError() {
 	// scru160: cannot parse "05TTUP1HNCPNH3OVEX64KDQT9BSNU4C4": not a symbol of the alphabet: 'X' at offset 17, want 0-9 or A-V, as a text of 32 characters is base32hex
 }
 
-// The IDs of a day, for a query on an ordered column.
 func ExampleFirst() {
 	day := time.Date(2021, 9, 13, 0, 0, 0, 0, time.UTC)
 	fmt.Printf("id >= '%v' AND id < '%v'\n", scru160.First(day),
@@ -56,7 +55,6 @@ func ExampleID_fields() {
 	// Output: 1631540490683 13176 35871 750c4a375d4af97f1184
 }
 
-// Hex is the same ID with the other text.
 func ExampleHex() {
 	type event struct {
 		ID     scru160.ID
@@ -81,7 +79,6 @@ func ExampleGenerator_Fill() {
 	// Output: -1
 }
 
-// The time to the microsecond is in the ID.
 func ExampleOptions_microseconds() {
 	g, err := scru160.NewGenerator(scru160.Options{
 		Microseconds:     true,
@@ -95,7 +92,7 @@ func ExampleOptions_microseconds() {
 	// Output: 1631540490683 250 true <nil>
 }
 
-// Of random16's 16 bits the high 4 extend the counter, and the next 8 hold the node ID.
+// The high 4 bits of random16 extend the counter, and the next 8 hold the node ID.
 func ExampleOptions_nodeID() {
 	g, err := scru160.NewGenerator(scru160.Options{CounterExtension: 4, NodeID: 42, NodeBits: 8})
 	if err != nil {

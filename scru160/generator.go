@@ -13,27 +13,16 @@ const name = "scru160"
 
 var format = gen.Format{Name: name, Policy: sortid.RollbackReset}
 
-// A Generator makes IDs that strictly increase while the clock does not go back by
-// more than the allowance.
+// A Generator makes IDs that strictly increase. It is safe for concurrent use. On many cores a
+// generator for each goroutine is faster; then IDs of different goroutines sort by the tick.
 //
-//	Method                    Time from            Concurrent use   On a big rollback
-//	Generate, Fill, All       the system's clock   safe             the policy
-//	...Context                or Options.Clock     safe             the policy
+// A tick is a millisecond, or a microsecond with [Options.Microseconds]. In each tick the counter
+// starts at a random number with a zero top bit, and goes up by one. So a millisecond has room for
+// at least 32,769 IDs by default. When the counter is full, the call waits until the clock has
+// passed the last timestamp, because the timestamp must be the Unix time. A context limits the
+// wait; if it ends, the error is [sortid.ErrOverflow].
 //
-// A tick is a millisecond, or a microsecond with [Options.Microseconds]. At each new tick the
-// counter starts at a random number with a zero top bit; within a tick it goes up by one. So a
-// tick has room for at least half as many IDs as the counter has values, plus one: 32,769 in a
-// millisecond by default. When the counter is full, the call waits for the next tick, because the
-// timestamp must be the Unix time. It waits until the clock has passed the last timestamp, which
-// takes longer if the clock went back. A context limits the wait; if it ends, the error is
-// [sortid.ErrOverflow].
-//
-// If many goroutines share one generator, all their IDs are in order, at the price of a lock. A
-// generator for each goroutine is faster on many cores, but keeps order only within each. Each
-// then has its own counter to fill.
-//
-// NewGenerator makes generators. The zero value makes no IDs and returns [sortid.ErrOption].
-// A generator must not be copied, or both make the same IDs: go vet finds that.
+// The zero Generator returns [sortid.ErrOption]. Do not copy a Generator; go vet finds copies.
 type Generator struct {
 	core gen.Core
 
@@ -46,53 +35,49 @@ type Generator struct {
 	start    uint64 // the bits of the counter that start at random
 	ext      int    // the counter's bits in random16
 	nodeBits int
-	node     uint64 // the node ID at its place in an ID's middle 64 bits
+	node     uint64 // the node ID, shifted to its place in the middle 64 bits
 	random   uint64 // the random bits of the middle 64 bits
 	micros   bool
 }
 
-// Options are the options of a [Generator]. The zero value means the defaults, among them
-// [sortid.RollbackReset] without a lease and [sortid.RollbackAbort] with one.
+// Options are the options of a [Generator]. The zero value means the defaults. The default policy
+// is [sortid.RollbackReset], or [sortid.RollbackAbort] with a lease.
 type Options struct {
 	sortid.GeneratorOptions
 
 	// Microseconds puts the microseconds of the time, 0 to 999, into the high 10 bits of the
-	// counter field. The low 6 bits count within the microsecond, from a random start of 5 bits.
-	// So the tick is a microsecond and has room for at least 33 IDs, and IDs of several generators
-	// sort by the microsecond. The generator reads the clock for each ID, which costs more than
-	// all the rest. The clock should be exact to the microsecond. Fill reads it for each run of
-	// IDs that fit in one microsecond.
+	// counter. The low 6 bits count within the microsecond, from a random start of 5 bits. So a
+	// microsecond has room for at least 33 IDs, and IDs of several generators sort by it. The
+	// generator reads the clock for each ID, which costs more than all the rest. Fill reads it for
+	// each run of IDs that fit in a microsecond.
 	Microseconds bool
 
-	// CounterWidth is how many low bits of the counter start at random at each new tick; the
-	// others start at zero. Fewer random bits leave room for more IDs in a tick, but make the next
-	// ID easier to guess: without any, a millisecond holds 65,536 IDs. The maximum is all bits
-	// except the top one: 15, or 5 with Microseconds, plus CounterExtension. Zero means the
-	// maximum; negative means none.
+	// CounterWidth is how many low bits of the counter start at random in each tick; the others
+	// start at zero. Fewer random bits leave room for more IDs, but make the next ID easier to
+	// guess. Zero means the maximum: 15, or 5 with Microseconds, plus CounterExtension. Negative
+	// means none; then a millisecond has room for 65,536 IDs.
 	CounterWidth int
 
-	// CounterExtension lengthens the counter by 0 to 16 bits, the high bits of the random16 field.
-	// Each bit doubles the room for IDs in a tick. The lengthened counter starts and counts as one
-	// integer.
+	// CounterExtension adds 0 to 16 bits to the counter, the high bits of random16. Each bit
+	// doubles the room for IDs in a tick.
 	CounterExtension int
 
-	// NodeID is in the highest NodeBits bits of random16 that CounterExtension leaves free. So
-	// generators with different node IDs never make the same ID, if all of them have the same
-	// NodeBits and CounterExtension. With NodeBits of zero there is no node ID.
+	// NodeID is in the highest NodeBits bits of random16 that CounterExtension leaves free. With
+	// NodeBits of zero there is no node ID.
 	NodeID   uint16
 	NodeBits int
 
-	// Lease grants the node ID and the milliseconds that IDs may carry; see [sortid.Lease]. It
-	// excludes NodeBits and RollbackReset. It is a *lease.Lease of format lease.SCRU160, or any
-	// other [sortid.Lease]. Clock must be the same as the lease's clock.
+	// Lease grants node IDs and milliseconds; see [sortid.Lease]. A *lease.Lease must have the
+	// format lease.SCRU160. Clock must be the lease's clock. Lease excludes NodeBits and
+	// RollbackReset.
 	//
-	// All generators that lease from one set of node IDs must have the same CounterExtension,
-	// because it decides where the node ID is. The lease sets the size of the node ID. Together
-	// with CounterExtension that must be at most 16 bits.
+	// The lease sets the size of the node ID, and with CounterExtension that is at most 16 bits.
+	// All generators of a realm must have the same CounterExtension, which decides where the node
+	// ID is.
 	Lease sortid.Lease
 }
 
-// NewGenerator returns a generator. If an option is wrong, it returns a [*sortid.OptionError].
+// NewGenerator returns a generator, or a [*sortid.OptionError] if an option is wrong.
 func NewGenerator(o Options) (*Generator, error) {
 	g := &Generator{tick: gen.NoTick, settledTick: gen.NoTick, ext: o.CounterExtension,
 		micros: o.Microseconds}
@@ -142,14 +127,13 @@ func NewGenerator(o Options) (*Generator, error) {
 	return g, nil
 }
 
-// placeNode returns a node ID at its place in an ID's middle 64 bits.
 func (g *Generator) placeNode(id uint32) uint64 { return uint64(id) << (64 - g.ext - g.nodeBits) }
 
 var global = gen.Must(NewGenerator(Options{}))
 
-// New returns an ID of the process-wide generator, which all goroutines share and which has
-// default options. It panics only if the system clock is before 1970-01-01T00:00:00.001Z or after
-// the year 10889. If all IDs of a millisecond are used up, it waits for the next one.
+// New returns an ID of the process-wide generator, which has the default options. It panics only if
+// the system clock is before 1970-01-01T00:00:00.001Z or after the year 10889. It waits if the
+// counter is full.
 func New() (id ID) {
 	if err := global.generate(context.Background(), &id); err != nil {
 		panic(err)
@@ -160,29 +144,28 @@ func New() (id ID) {
 // NewString returns the text of [New].
 func NewString() string { return New().String() }
 
-// Generate returns the next ID. It fails with [sortid.ErrClockRollback], [sortid.ErrTimeRange]
-// (before 1970-01-01T00:00:00.001Z or after the year 10889) or [sortid.ErrEntropy]. On a lease it
-// also fails with [sortid.ErrLeaseExpired] or [sortid.ErrLeaseClosed]. With a full counter or
-// [sortid.RollbackWait] it may block.
+// Generate returns the next ID. It fails with [sortid.ErrClockRollback], [sortid.ErrTimeRange] or
+// [sortid.ErrEntropy]. On a lease it also fails with [sortid.ErrLeaseExpired] or
+// [sortid.ErrLeaseClosed]. With a full counter or [sortid.RollbackWait] it may block.
 func (g *Generator) Generate() (id ID, err error) {
 	err = g.generate(context.Background(), &id)
 	return id, err
 }
 
-// GenerateContext is Generate with a context that limits its wait. If the context ends, the error
-// matches the context's, and [sortid.ErrOverflow] or, with [sortid.RollbackWait],
-// [sortid.ErrClockRollback] or [sortid.ErrLeaseExpired].
+// GenerateContext is Generate with a context that limits the wait. If the context ends, the error
+// matches the context's, and [sortid.ErrOverflow], [sortid.ErrClockRollback] or
+// [sortid.ErrLeaseExpired].
 func (g *Generator) GenerateContext(ctx context.Context) (id ID, err error) {
 	err = g.generate(ctx, &id)
 	return id, err
 }
 
 // generate sets id, which must be zero, to the next ID. An error leaves id zero. The fast path
-// writes the ID before the unlock, which waits for all writes anyway. Copying the ID right after
-// the writes would wait for them a second time.
+// writes the ID before the unlock, which waits for all writes anyway. A copy after the unlock would
+// wait a second time.
 func (g *Generator) generate(ctx context.Context, id *ID) error {
 	for {
-		counter := clock.Counter() // before the lock, to hold that briefly
+		counter := clock.Counter() // before the lock, to hold it briefly
 		g.core.Lock()
 		var now int64
 		if g.micros {
@@ -206,12 +189,11 @@ func (g *Generator) generate(ctx context.Context, id *ID) error {
 	}
 }
 
-// Fill sets every element of ids to a new ID, in order. It reads the clock and takes the lock once
-// for every 4096 IDs, or for as many as fit in the tick. It fails as Generate does. Then it clears
-// ids, and the IDs made so far are lost.
+// Fill sets ids to new IDs, in order, and locks once for 4096 of them, or as many as fit in the
+// tick. It fails as Generate does, and then clears ids.
 func (g *Generator) Fill(ids []ID) error { return g.FillContext(context.Background(), ids) }
 
-// FillContext is Fill, with a context as in GenerateContext.
+// FillContext is Fill with a context.
 func (g *Generator) FillContext(ctx context.Context, ids []ID) error {
 	return gen.Fill(ctx, &g.core, ids, g.fill)
 }
@@ -219,7 +201,7 @@ func (g *Generator) FillContext(ctx context.Context, ids []ID) error {
 // All returns an endless sequence of results of Generate.
 func (g *Generator) All() iter.Seq2[ID, error] { return gen.All(g.Generate) }
 
-// next makes the next ID, as its bits from high to low, at the clock's time now.
+// next returns the bits of the next ID, from high to low, at the clock's time now.
 func (g *Generator) next(now int64) (hi, mid uint64, lo uint32, err error) {
 	if now != g.settledTick || g.counter == g.full {
 		return g.slowPath(now)
@@ -232,20 +214,17 @@ func (g *Generator) next(now int64) (hi, mid uint64, lo uint32, err error) {
 	return hi, mid, lo, nil
 }
 
-// step makes an ID if the tick stays and the counter is not full. It returns the ID's high and
-// middle bits.
+// step returns the high and middle bits of an ID, if the tick stays and the counter is not full.
 func (g *Generator) step(random uint64) (hi, mid uint64) {
 	g.counter++
 	return g.place(random)
 }
 
-// place returns the high and the middle bits of the ID with the generator's tick and counter. The
-// argument random gives the rest of the middle bits.
+// place returns the high and the middle bits of the ID with the generator's tick and counter.
 func (g *Generator) place(random uint64) (hi, mid uint64) {
 	return g.head | g.counter>>g.ext, g.counter<<(64-g.ext) | g.node | random&g.random
 }
 
-// fill makes many IDs, and returns how many.
 func (g *Generator) fill(now int64, ids []ID) (int, error) {
 	for i := range ids {
 		if now == g.settledTick && g.counter < g.full {
@@ -302,14 +281,14 @@ func (g *Generator) begin(now int64) (hi, mid uint64, lo uint32, err error) {
 		return 0, 0, 0, err
 	}
 	if _, err := g.core.CheckRollback(now, tick, tick); err != nil {
-		g.counter-- // the ID is then the first one once the clock is near
+		g.counter-- // so this ID is the first once the clock is near
 		g.settledTick = gen.NoTick
 		return 0, 0, 0, err
 	}
 	return hi, mid, lo, nil
 }
 
-// first makes the first ID of a tick. That stays settled while the clock shows settled.
+// first makes the first ID of a tick, which stays settled while the clock shows settled.
 func (g *Generator) first(settled, tick int64, node uint64) (hi, mid uint64, lo uint32, err error) {
 	timestamp, micro := tick, int64(0)
 	if g.micros {
@@ -333,7 +312,6 @@ func (g *Generator) first(settled, tick int64, node uint64) (hi, mid uint64, lo 
 	return hi, mid, lo, nil
 }
 
-// entropy returns 96 random bits.
 func (g *Generator) entropy() (mid uint64, lo uint32, err error) {
 	if mid, err = g.core.Rand.Uint64(); err == nil {
 		lo, err = g.core.Rand.Uint32()

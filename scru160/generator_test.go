@@ -31,8 +31,7 @@ func newGenerator(t testing.TB, s conformance.Setup, own ...Options) *Generator 
 	return g
 }
 
-// subject returns the generator with the given options, in which random16 has so many
-// random bits.
+// subject returns the generator with these options and random bits in random16.
 func subject(burst, random int, own ...Options) conformance.Generator[ID] {
 	random16 := 1<<random - 1
 	mask := append(make([]byte, 8), byte(random16>>8), byte(random16))
@@ -64,8 +63,8 @@ func TestGenerator(t *testing.T) {
 	}
 }
 
-// newWindow returns a window of node IDs of a size, and a lease of node ID 5 from tick lo,
-// counted from the start, up to hi.
+// newWindow returns a window, and a lease of node ID 5 from tick lo, counted from the start, up to
+// hi.
 func newWindow(size int, lo, hi int64) *window.Window {
 	w := window.New(size, time.Millisecond, time.UnixMilli(0))
 	start := conformance.Start.UnixMilli()
@@ -73,7 +72,6 @@ func newWindow(size int, lo, hi int64) *window.Window {
 	return w
 }
 
-// A long lease changes nothing but the default policy.
 func TestGeneratorOnLease(t *testing.T) {
 	for name, c := range map[string]struct {
 		burst, size, random int
@@ -121,8 +119,7 @@ func TestLease(t *testing.T) {
 	}
 }
 
-// With microseconds: a millisecond that comes later starts at its microsecond 0 and goes
-// on with the clock, all of it for one claim, and ends with the claim.
+// A millisecond that comes later starts at its microsecond 0. One claim lasts to its end.
 func TestLeaseMicroseconds(t *testing.T) {
 	for _, policy := range []sortid.RollbackPolicy{sortid.RollbackDefault, sortid.RollbackWait} {
 		clock := conformance.NewClock(conformance.Start.Add(300 * time.Microsecond))
@@ -141,7 +138,7 @@ func TestLeaseMicroseconds(t *testing.T) {
 			last = id
 		}
 		next(2, 0)
-		clock.Add(1700 * time.Microsecond) // the claimed millisecond begins
+		clock.Add(1700 * time.Microsecond)
 		next(2, 0)
 		clock.Add(5 * time.Microsecond)
 		next(2, 5)
@@ -149,7 +146,6 @@ func TestLeaseMicroseconds(t *testing.T) {
 			t.Errorf("the last millisecond claimed is %d, want 2", used)
 		}
 
-		// Another generator has the next one.
 		h := newGenerator(t, conformance.Setup{Clock: clock.Now},
 			Options{Microseconds: true, Lease: l})
 		if id, err := h.Generate(); err != nil ||
@@ -173,8 +169,8 @@ func TestLeaseMicroseconds(t *testing.T) {
 	}
 }
 
-// A claim too far ahead of the clock: its tick serves once the clock is near, from the
-// counter's start on; and when it is full, the wait is for the tick after it.
+// A claim too far ahead of the clock: its tick is used once the clock is near. When it is full, the
+// wait is for the next one.
 func TestLeaseAhead(t *testing.T) {
 	for _, c := range []struct {
 		unit  time.Duration
@@ -210,7 +206,6 @@ func TestLeaseAhead(t *testing.T) {
 	}
 }
 
-// The reserved timestamps are no more to be had than without a lease.
 func TestLeaseRange(t *testing.T) {
 	for _, at := range []int64{0, MaxTimestamp} {
 		for _, o := range []Options{{}, {Microseconds: true}} {
@@ -226,8 +221,8 @@ func TestLeaseRange(t *testing.T) {
 	}
 }
 
-// A claim, and then entropy that fails: the node ID of the claim is not that of the tick
-// before, in which the generator goes on if the clock goes back.
+// After a claim entropy fails. If the clock goes back, the generator goes on in the tick before,
+// with the node ID of that tick.
 func TestLeaseEntropy(t *testing.T) {
 	clock := conformance.NewClock(conformance.Start)
 	l := newWindow(8, 0, 1)
@@ -282,7 +277,6 @@ func TestNew(t *testing.T) {
 	}
 }
 
-// NewString returns the text of what New would return.
 func TestNewString(t *testing.T) {
 	clock := conformance.NewClock(conformance.Start)
 	setup := func() conformance.Setup {
@@ -305,7 +299,7 @@ func TestNewString(t *testing.T) {
 
 func TestOptions(t *testing.T) {
 	for _, c := range []struct {
-		names string // what the error must name
+		names string
 		o     Options
 	}{
 		{"RollbackPolicy",
@@ -351,8 +345,7 @@ func TestOptions(t *testing.T) {
 	}
 }
 
-// counter returns the counter of an ID, and the bits of random16 behind it, of a
-// generator in a mode.
+// counter returns the counter of an ID, and the bits of random16 after it.
 func (m mode) counter(id ID) (counter, rest int) {
 	counter = int(id.Counter())
 	if m.micros {
@@ -364,7 +357,7 @@ func (m mode) counter(id ID) (counter, rest int) {
 
 type mode struct {
 	micros                bool
-	ext, node, id, random int // bits, and the node ID
+	ext, node, id, random int
 }
 
 func (m mode) options() Options {
@@ -381,9 +374,8 @@ func (m mode) options() Options {
 	return o
 }
 
-// In every layout: the counter starts with the random bits that it should have and
-// goes up by one within a tick, the node ID stands behind it, and what is left, and
-// random80, is random in each bit.
+// In every layout the counter starts at random and goes up by one. The node ID follows it, and the
+// rest is random.
 func TestLayouts(t *testing.T) {
 	var modes []mode
 	for _, micros := range []bool{false, true} {
@@ -412,7 +404,7 @@ func testLayout(t *testing.T, m mode) {
 	g := newGenerator(t, conformance.Setup{Clock: clock.Now,
 		Entropy: conformance.Entropy(uint64(size))}, m.options())
 	const ticks, each = 100, 5
-	var ones, zeros int64 // over the starts
+	var ones, zeros int64
 	var set, clear [10]byte
 	var restOnes, restZeros int
 	for tick := range ticks {
@@ -449,7 +441,7 @@ func testLayout(t *testing.T, m mode) {
 		}
 		clock.Add(unit)
 	}
-	// 100 starts: that a bit never changes has a chance of 1 in 2^99.
+	// 100 starts: a bit never changes with a chance of 1 in 2^99.
 	if all := int64(1)<<width - 1; ones&all != all || zeros&all != all {
 		t.Errorf("of %d random bits of the counter's start only %#x were ever 1 and %#x ever 0",
 			width, ones, zeros&all)
@@ -464,7 +456,7 @@ func testLayout(t *testing.T, m mode) {
 	}
 }
 
-// The number of IDs that a tick holds at least, to the ID; then the generator waits.
+// A tick holds exactly the promised number of IDs; then the generator waits.
 func TestCapacity(t *testing.T) {
 	for _, c := range []struct {
 		want int
@@ -479,7 +471,6 @@ func TestCapacity(t *testing.T) {
 		{1<<8 + 1, Options{Microseconds: true, CounterExtension: 3}},
 	} {
 		clock := conformance.NewClock(conformance.Start)
-		// All ones: the counter starts as high as it can.
 		g := newGenerator(t, conformance.Setup{Clock: clock.Now,
 			Entropy: conformance.Constant(0xff)}, c.o)
 		ids := make([]ID, c.want)
@@ -506,7 +497,6 @@ func TestCapacity(t *testing.T) {
 	}
 }
 
-// full returns a generator whose counter is full, and its clock.
 func full(t *testing.T, s conformance.Setup, o Options) (*Generator, *conformance.Clock) {
 	clock := conformance.NewClock(conformance.Start)
 	s.Clock, s.Entropy = clock.Now, conformance.Entropy(1)
@@ -518,8 +508,7 @@ func full(t *testing.T, s conformance.Setup, o Options) (*Generator, *conformanc
 	return g, clock
 }
 
-// whenWaiting moves the clock by a step when the generator waits for the next tick, which
-// has the length unit.
+// whenWaiting moves the clock by a step when the generator waits for the next tick.
 func whenWaiting(g *Generator, clock *conformance.Clock, unit, step time.Duration) {
 	next := clock.Now().Add(unit)
 	for waits := false; !waits; time.Sleep(time.Millisecond) {
@@ -536,7 +525,6 @@ func TestOverflow(t *testing.T) {
 		unit time.Duration
 		o    Options
 	}{{time.Millisecond, Options{}}, {time.Microsecond, Options{Microseconds: true}}} {
-		// A wait ends with the tick, and Fill goes on where it had to stop.
 		g, clock := full(t, conformance.Setup{}, c.o)
 		go whenWaiting(g, clock, c.unit, c.unit)
 		id, err := g.Generate()
@@ -559,7 +547,6 @@ func TestOverflow(t *testing.T) {
 			t.Errorf("counters around the tick's end: %#x, %#x", low, next)
 		}
 
-		// The context's own cause is matched, too, and a failed Fill leaves no IDs.
 		g, _ = full(t, conformance.Setup{}, c.o)
 		g.counter--
 		cause := errors.New("cause")
@@ -576,7 +563,6 @@ func TestOverflow(t *testing.T) {
 			}
 		}
 
-		// A clock that goes back during the wait: the policy decides.
 		for policy, want := range map[sortid.RollbackPolicy]error{sortid.RollbackReset: nil,
 			sortid.RollbackAbort: sortid.ErrClockRollback} {
 			g, clock := full(t, conformance.Setup{RollbackPolicy: policy}, c.o)
@@ -602,7 +588,7 @@ func TestOverflow(t *testing.T) {
 	}
 }
 
-// The same with the system's entropy, in the short way that most IDs take.
+// The same with the system's entropy, on the fast path.
 func TestOverflowShortWay(t *testing.T) {
 	for _, c := range []struct {
 		m    mode
@@ -620,7 +606,7 @@ func TestOverflowShortWay(t *testing.T) {
 			t.Fatal(err)
 		}
 		ctx, cancel := context.WithCancel(t.Context())
-		cancel() // waiting is an error
+		cancel()
 		ids := make([]ID, 4)
 		for _, batch := range []bool{false, true} {
 			g.counter = g.full - 3
@@ -653,8 +639,7 @@ func TestOverflowShortWay(t *testing.T) {
 	}
 }
 
-// On the system's clock: more IDs than a millisecond holds, in order, none of them
-// ahead of the clock.
+// More IDs than a millisecond holds are in order, and none is ahead of the clock.
 func TestOverflowSystemClock(t *testing.T) {
 	for name, o := range map[string]Options{"milliseconds": {},
 		"microseconds": {Microseconds: true}} {
@@ -685,8 +670,7 @@ func TestOverflowSystemClock(t *testing.T) {
 	}
 }
 
-// Every microsecond part occurs, and no other; within a microsecond the counter keeps
-// the order, with its top bit clear at the start.
+// Every microsecond occurs, and the counter keeps the order within it.
 func TestMicroseconds(t *testing.T) {
 	clock := conformance.NewClock(conformance.Start)
 	g := newGenerator(t, conformance.Setup{Clock: clock.Now, Entropy: conformance.Entropy(2)},
@@ -710,7 +694,6 @@ func TestMicroseconds(t *testing.T) {
 		}
 		clock.Add(time.Microsecond)
 	}
-	// Parts of a microsecond do not count.
 	clock.Add(999 * time.Nanosecond)
 	a, _ := g.Generate()
 	clock.Add(time.Nanosecond)
@@ -720,11 +703,11 @@ func TestMicroseconds(t *testing.T) {
 	}
 }
 
-// The allowance counts in ticks: here in single microseconds.
 func TestMicrosecondAllowance(t *testing.T) {
 	clock := conformance.NewClock(conformance.Start)
 	g := newGenerator(t, conformance.Setup{Clock: clock.Now, Entropy: conformance.Entropy(2),
-		RollbackPolicy: sortid.RollbackAbort, RollbackAllowance: 7*time.Microsecond + 999}, Options{Microseconds: true})
+		RollbackPolicy: sortid.RollbackAbort, RollbackAllowance: 7*time.Microsecond + 999},
+		Options{Microseconds: true})
 	g.Generate()
 	clock.Add(-7 * time.Microsecond)
 	if _, err := g.Generate(); err != nil {
@@ -736,7 +719,6 @@ func TestMicrosecondAllowance(t *testing.T) {
 	}
 }
 
-// A reset in the middle of a tick's life leaves no trace of the old counter.
 func TestResetStartsAfresh(t *testing.T) {
 	clock := conformance.NewClock(conformance.Start)
 	g := newGenerator(t, conformance.Setup{Clock: clock.Now, Entropy: conformance.Entropy(4)})

@@ -20,34 +20,24 @@ const (
 	MaxRandom16  = 1<<16 - 1
 )
 
-// An ID is a SCRU160 ID: a 160-bit unsigned integer in big-endian byte order.
+// An ID is a SCRU160 ID: a 160-bit big-endian integer. Its bits, from the highest:
 //
-//	 0                   1                   2                   3
-//	 0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1
-//	+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
-//	|                       timestamp, high 32                      |
-//	+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
-//	|       timestamp, low 16       |            counter            |
-//	+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
-//	|            random16           |        random80, high 16      |
-//	+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
-//	|                      random80, middle 32                      |
-//	+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
-//	|                        random80, low 32                       |
-//	+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
+//	timestamp 48 | counter 16 | random16 16 | random80 80
 //
-// IDs are immutable, and comparable with ==. The bytes and each of the two texts sort by time. The
-// zero ID has the reserved timestamp 0. No generator makes it, so it can mean "none".
+// The timestamp counts Unix milliseconds until the year 10889. The timestamps 0 and [MaxTimestamp]
+// are reserved: they parse, but no generator makes them. So the zero ID can mean "none".
+//
+// IDs are comparable with ==. The bytes and each of the two texts sort by time.
 type ID [Size]byte
 
-// Max is the largest ID. Its timestamp is reserved: no generator makes it.
+// Max is the largest ID.
 var Max = ID{
 	0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff,
 	0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff,
 }
 
-// FromFields returns the ID with these fields. It returns [sortid.ErrField] if timestamp has more
-// than 48 bits.
+// FromFields returns the ID with these fields, or [sortid.ErrField] if timestamp has more than 48
+// bits.
 func FromFields(timestamp uint64, counter, random16 uint16, random80 [10]byte) (id ID, err error) {
 	if timestamp > MaxTimestamp {
 		return ID{}, parseerr.Field(name, "timestamp", timestamp, MaxTimestamp)
@@ -65,8 +55,7 @@ func (id *ID) put(hi, mid uint64, lo uint32) {
 	binary.BigEndian.PutUint32(id[16:20], lo)
 }
 
-// FromBytes returns the ID of 20 bytes in big-endian order. Other lengths give a
-// [sortid.ParseError].
+// FromBytes returns the ID of 20 bytes, or a [*sortid.ParseError].
 func FromBytes(b []byte) (ID, error) {
 	if len(b) != Size {
 		return ID{}, parseerr.Binary(name, len(b), sortid.ErrBinaryLength, "20")
@@ -74,43 +63,41 @@ func FromBytes(b []byte) (ID, error) {
 	return ID(b), nil
 }
 
-// Bytes returns the ID's 20 bytes in big-endian order.
+// Bytes returns the ID's 20 bytes.
 func (id ID) Bytes() []byte { return id[:] }
 
-// Timestamp returns the timestamp field: Unix time in milliseconds.
+// Timestamp returns the Unix time in milliseconds.
 func (id ID) Timestamp() uint64 { return binary.BigEndian.Uint64(id[:8]) >> 16 }
 
-// Counter returns the counter field, of 16 bits.
+// Counter returns the field counter.
 func (id ID) Counter() uint16 { return binary.BigEndian.Uint16(id[6:8]) }
 
-// Random16 returns the 16-bit random16 field. It is random, unless the generator extends the
-// counter or puts a node ID there.
+// Random16 returns the field random16. It is random, unless the generator extends the counter or
+// puts a node ID there.
 func (id ID) Random16() uint16 { return binary.BigEndian.Uint16(id[8:10]) }
 
-// Random80 returns the random80 field, of 80 bits in big-endian order.
+// Random80 returns the field random80.
 func (id ID) Random80() [10]byte { return [10]byte(id[10:]) }
 
-// Micros returns the high 10 bits of the counter. Only if the ID's generator used
-// [Options.Microseconds], they are the microseconds after Time, 0 to 999.
+// Micros returns the high 10 bits of the counter. They are the microseconds after Time, 0 to 999,
+// if the ID's generator used [Options.Microseconds].
 func (id ID) Micros() int { return int(id.Counter() >> 6) }
 
-// CounterLow returns the low 6 bits of the counter. Only if the ID's generator used
-// [Options.Microseconds], they count IDs within the microsecond.
+// CounterLow returns the low 6 bits of the counter. With [Options.Microseconds] they count IDs
+// within the microsecond.
 func (id ID) CounterLow() int { return int(id.Counter() & 63) }
 
 // Time returns the time of the timestamp, in UTC, to the millisecond.
 func (id ID) Time() time.Time { return time.UnixMilli(int64(id.Timestamp())).UTC() }
 
-// Compare returns -1, 0 or +1 if id sorts before, with or after other: by time, and within a
-// generator in the order of generation.
+// Compare returns -1, 0 or +1 if id sorts before, with or after other.
 func (id ID) Compare(other ID) int { return bytes.Compare(id[:], other[:]) }
 
 // IsZero reports whether id is the zero ID.
 func (id ID) IsZero() bool { return id == ID{} }
 
-// First returns the smallest ID of t's millisecond. So the IDs from time a up to but not including
-// time b, in whole milliseconds, are [First(a), First(b)). A time before 1970 gives the zero ID, a
-// time after the last timestamp gives [Max].
+// First returns the smallest ID of t's millisecond: the zero ID before 1970, [Max] after the last
+// timestamp.
 func First(t time.Time) (id ID) {
 	switch ms := clock.UnixMilli(t); {
 	case ms < 0:

@@ -9,22 +9,22 @@ import (
 )
 
 const (
-	// TextLen is the length of an ID's text: 32 symbols of base32hex, 0-9 and A-V.
+	// TextLen is the length of an ID's text.
 	TextLen = base32hex.Len
-	// HexLen is the length of an ID's other text, in hexadecimal digits.
+	// HexLen is the length of an ID's other text.
 	HexLen = 2 * Size
 )
 
-// Parse returns the ID of a text of 32 base32hex symbols or of 40 hexadecimal digits,
-// in either case; the length tells which. Its errors are of type [*sortid.ParseError].
+// Parse reads 32 base32hex symbols, 0-9 and A-V, or 40 hexadecimal digits, in either case. Its
+// errors are of type [*sortid.ParseError].
 func Parse(s string) (id ID, err error) {
-	if err := id.decode([]byte(s)); err != nil { // which does not copy s
+	if err := id.decode([]byte(s)); err != nil { // does not copy s
 		return ID{}, err
 	}
 	return id, nil
 }
 
-// MustParse is [Parse] for texts known to be valid: it panics on any other.
+// MustParse is [Parse], but panics on an invalid text.
 func MustParse(s string) ID {
 	id, err := Parse(s)
 	if err != nil {
@@ -33,7 +33,7 @@ func MustParse(s string) ID {
 	return id
 }
 
-// decode sets the ID from the text b, and does not keep b. An error leaves the ID as it was.
+// decode does not keep b. An error leaves the ID as it was.
 func (id *ID) decode(b []byte) error {
 	switch len(b) {
 	case TextLen:
@@ -59,14 +59,14 @@ func (id *ID) decode(b []byte) error {
 	}
 }
 
-// String returns the ID's text: 32 base32hex symbols in upper case.
+// String returns 32 base32hex symbols in upper case.
 func (id ID) String() string {
 	var b [TextLen]byte
 	base32hex.Encode(&b, (*[Size]byte)(&id))
 	return string(b[:])
 }
 
-// AppendText appends the text that String returns to b. It never fails.
+// AppendText appends String to b.
 func (id ID) AppendText(b []byte) ([]byte, error) {
 	n := len(b)
 	if cap(b)-n < TextLen {
@@ -77,31 +77,29 @@ func (id ID) AppendText(b []byte) ([]byte, error) {
 	return b, nil
 }
 
-// MarshalText returns the text that String returns. It never fails.
+// MarshalText returns String.
 func (id ID) MarshalText() ([]byte, error) { return id.AppendText(nil) }
 
-// UnmarshalText sets the ID from a text, as [Parse] reads it. An error is a [*sortid.ParseError],
-// and leaves the ID as it was.
+// UnmarshalText is [Parse]. An error leaves the ID as it was.
 func (id *ID) UnmarshalText(b []byte) error { return id.decode(b) }
 
-// Hex returns the ID's other text: 40 hexadecimal digits in lower case.
+// Hex returns 40 hexadecimal digits in lower case.
 func (id ID) Hex() string {
 	var b [HexLen]byte
 	hex.Encode(b[:], id[:])
 	return string(b[:])
 }
 
-// AppendHex appends the text that Hex returns to b.
+// AppendHex appends Hex to b.
 func (id ID) AppendHex(b []byte) []byte { return hex.AppendEncode(b, id[:]) }
 
-// AppendBinary appends the ID's 20 bytes in big-endian order to b. It never fails.
+// AppendBinary appends the 20 bytes to b.
 func (id ID) AppendBinary(b []byte) ([]byte, error) { return append(b, id[:]...), nil }
 
-// MarshalBinary returns the ID's 20 bytes in big-endian order. It never fails.
+// MarshalBinary returns the 20 bytes.
 func (id ID) MarshalBinary() ([]byte, error) { return id.AppendBinary(nil) }
 
-// UnmarshalBinary sets the ID from 20 bytes in big-endian order. An error is a
-// [*sortid.ParseError], and leaves the ID as it was.
+// UnmarshalBinary reads 20 bytes. An error is a [*sortid.ParseError], and leaves the ID as it was.
 func (id *ID) UnmarshalBinary(b []byte) error {
 	parsed, err := FromBytes(b)
 	if err != nil {
@@ -111,21 +109,21 @@ func (id *ID) UnmarshalBinary(b []byte) error {
 	return nil
 }
 
-// Hex is an ID shown as 40 hexadecimal digits in lower case, in JSON, in a database and wherever a
-// program prints it. It reads the same texts as an ID. Convert with Hex(id) and ID(hex).
+// Hex is an ID that JSON, databases and fmt show as 40 hexadecimal digits. It reads the same texts
+// as an ID.
 type Hex ID
 
 // String returns the 40 digits.
 func (h Hex) String() string { return ID(h).Hex() }
 
-// AppendText appends the 40 digits to b. It never fails.
+// AppendText appends the 40 digits to b.
 func (h Hex) AppendText(b []byte) ([]byte, error) { return ID(h).AppendHex(b), nil }
 
-// AppendBinary appends the 20 bytes to b. It never fails.
+// AppendBinary appends the 20 bytes to b.
 func (h Hex) AppendBinary(b []byte) ([]byte, error) { return append(b, h[:]...), nil }
 
-// MarshalText returns the 40 digits. It never fails.
+// MarshalText returns the 40 digits.
 func (h Hex) MarshalText() ([]byte, error) { return h.AppendText(nil) }
 
-// UnmarshalText sets the ID from a text; see [ID.UnmarshalText].
+// UnmarshalText is [ID.UnmarshalText].
 func (h *Hex) UnmarshalText(b []byte) error { return (*ID)(h).UnmarshalText(b) }

@@ -20,7 +20,7 @@ import (
 
 var limit = new(big.Int).Exp(big.NewInt(36), big.NewInt(12), nil)
 
-// text is the oracle of String: math/big knows Base36, too.
+// text is the oracle of String.
 func text(n *big.Int) string {
 	s := n.Text(36)
 	return strings.Repeat("0", TextLen-len(s)) + s
@@ -82,7 +82,6 @@ func TestFromFields(t *testing.T) {
 	}
 }
 
-// The two parts of NodeCtr at each size, and at sizes that no node ID has.
 func TestNodeIDAndCounter(t *testing.T) {
 	id := MustParse("0u2pf62ji4b9")
 	for size := -3; size < 40; size++ {
@@ -99,7 +98,7 @@ func TestNodeIDAndCounter(t *testing.T) {
 	}
 }
 
-// An integer above Max is no ID, by whatever way it comes in or goes out.
+// An integer above Max is an error on each way in and out.
 func TestAboveMax(t *testing.T) {
 	for _, v := range []uint64{uint64(Max) + 1, 1 << 63, 1<<64 - 1} {
 		id, err := FromUint64(v)
@@ -170,7 +169,6 @@ func TestSQLForms(t *testing.T) {
 			t.Errorf("Scan(%T): %v, want ErrScan", src, err)
 		}
 	}
-	// Text is text in JSON, too: an integer would lose digits in JavaScript.
 	if b, err := json.Marshal(Text(id)); string(b) != `"0u2pf62ji4b9"` || err != nil {
 		t.Errorf("JSON of Text: %s, %v", b, err)
 	}
@@ -197,7 +195,7 @@ var nodeSpecs = []struct {
 	{"0x000001/1", "1/1", 1, 1, 0},
 	{"8388607/23", "8388607/23", 8388607, 23, 0},
 	{"0x7fffff/23", "8388607/23", 8388607, 23, 0},
-	// Twelve digits are an ID; without a timestamp there is nothing but the node ID.
+	// Twelve digits are an ID; without a timestamp there is only the node ID.
 	{"000000000001/1", "0/1", 0, 1, 0},
 	{"00000009zldr/1", "1/1", 1, 1, 0},
 }
@@ -280,7 +278,7 @@ func TestNodeSpec(t *testing.T) {
 			}
 			id := ID(r.Uint64N(uint64(Max) + 1))
 			if r.IntN(4) == 0 {
-				id &= MaxNodeCtr // no timestamp
+				id &= MaxNodeCtr
 			}
 			spec, err = NodeSpecAfter(id, size)
 			previous, ok := spec.Previous()
@@ -311,7 +309,6 @@ func TestNodeSpec(t *testing.T) {
 	}
 }
 
-// Specs in JSON and as flags, and the zero NodeSpec, which has no text.
 func TestNodeSpecText(t *testing.T) {
 	var config struct{ Node NodeSpec }
 	in := `{"Node":"0u2r85hm2pt3/16"}`
@@ -346,7 +343,7 @@ func TestNodeSpecText(t *testing.T) {
 var grammar = regexp.MustCompile(
 	`^(?:([0-9A-Za-z]{12})|([0-9]{1,8})|0x([0-9A-Fa-f]{1,6}))/([0-9]{1,2})$`)
 
-// A regular expression and math/big agree on what is a node spec and what it says.
+// A regular expression and math/big agree on node specs.
 func FuzzParseNodeSpec(f *testing.F) {
 	for _, c := range nodeSpecs {
 		f.Add(c.in)

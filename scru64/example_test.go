@@ -58,7 +58,7 @@ func ExampleNewGenerator() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	// A clock that stands still and a counter that starts at zero, for the example's sake.
+	// A clock that stands still, and a counter that starts at zero.
 	noon := time.Date(2024, 2, 29, 12, 0, 0, 0, time.UTC)
 	o := scru64.Options{NodeSpec: spec, OverflowGuard: 16}
 	o.Clock = func() time.Time { return noon }
@@ -79,8 +79,8 @@ func ExampleNewGenerator() {
 	// 0umxvqc2ht6q 2024-02-29 12:00:00 +0000 UTC 42 2
 }
 
-// A generator that continues the work of another one makes larger IDs only, even if its
-// clock is a little behind.
+// A generator that continues another one's work makes only larger IDs, even if its clock is a
+// little behind.
 func ExampleNodeSpecAfter() {
 	last := scru64.MustParse("0u2pf62ji4b9")
 	spec, err := scru64.NodeSpecAfter(last, 8)
@@ -152,7 +152,6 @@ func ExampleOptions_counterStart() {
 	// Output: 1000 <nil>
 }
 
-// The IDs of a day, in an index.
 func ExampleFirst() {
 	day := time.Date(2023, 3, 3, 0, 0, 0, 0, time.UTC)
 	from, to := scru64.First(day), scru64.First(day.AddDate(0, 0, 1))
@@ -164,14 +163,13 @@ func ExampleFirst() {
 	// true
 }
 
-// JSON has the text: the integer would lose digits in JavaScript.
+// JSON has the text: JavaScript would lose digits of the integer.
 func ExampleID_MarshalText() {
 	b, err := json.Marshal(map[string]scru64.ID{"id": 109959589539758421})
 	fmt.Println(string(b), err)
 	// Output: {"id":"0u2pf62ji4b9"} <nil>
 }
 
-// In a database an ID is an integer, a Text its text.
 func ExampleText() {
 	id := scru64.MustParse("0u2pf62ji4b9")
 	integer, _ := id.Value()
@@ -182,7 +180,7 @@ func ExampleText() {
 	// string 0u2pf62ji4b9
 }
 
-// The store here is one in memory; package store has those on servers.
+// The store is in memory; package store has others.
 func ExampleOptions_lease() {
 	ctx := context.Background()
 	l, err := lease.Acquire(ctx, lease.NewMemory(),

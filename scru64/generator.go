@@ -13,14 +13,13 @@ import (
 	"github.com/sortid/sortid/internal/gen"
 )
 
-// NodeSpecVar is the environment variable that configures the process-wide generator.
+// NodeSpecVar is the environment variable that configures [New].
 const NodeSpecVar = "SCRU64_NODE_SPEC"
 
 const (
 	name     = "scru64"
 	integers = "0 to 4738381338321616895, the largest ID"
 
-	// guardedSize is the smallest node_id_size with one guard bit by default.
 	guardedSize = 20
 )
 
@@ -29,71 +28,58 @@ var format = gen.Format{Name: name, Shift: tickBits, Policy: sortid.RollbackAbor
 // ErrCounterStart: the function [Options.CounterStart] returned too large a number.
 var ErrCounterStart = errors.New("scru64: the counter cannot start there")
 
-// A Generator makes IDs of one node that strictly increase.
+// A Generator makes the IDs of one node. It is safe for concurrent use. Two generators that run at
+// the same time, even in one process, need different node IDs or a shared lease.
 //
-//	Method                    Time from            Concurrent use   On a big rollback
-//	Generate, Fill, All       the system's clock   safe             the policy
-//	...Context                or Options.Clock     safe             the policy
+// The counter starts at random in each tick. When it is full, the timestamp goes up by one and the
+// counter starts at random again. A timestamp ahead of the clock counts as a clock that went back.
 //
-// Within a tick of 256 ms the counter goes up by one from a random start. When it is full, the
-// timestamp goes up by one and the counter starts at random again. The timestamp is then ahead of
-// the clock, which counts as a rollback of that size.
-//
-// All goroutines share one generator for their node. Two generators that run at the same time,
-// even within a process, must have different node IDs, or share a lease; see [Options].
-//
-// NewGenerator makes generators. The zero value makes no IDs and returns [sortid.ErrOption].
-// A generator must not be copied, or both make the same IDs: go vet finds that.
+// The zero Generator returns [sortid.ErrOption]. Do not copy a Generator; go vet finds copies.
 type Generator struct {
 	core gen.Core
 
-	last        ID    // the last ID
+	last        ID
 	end         ID    // the last ID of the same timestamp
 	timestamp   int64 // of the last ID
 	settledTick int64 // the clock's tick for which timestamp is settled
 
-	node        ID // the node ID at its place
+	node        ID // the node ID, shifted to its place
 	counterBits int
 	guardBits   int
 	start       func(timestamp uint64, counterSize int) uint32
 }
 
-// Options are the options of a [Generator]. Either NodeSpec or Lease is needed. The other zero
-// values mean the defaults, among them [sortid.RollbackAbort]. Mind the danger of
-// [sortid.RollbackReset].
+// Options are the options of a [Generator]. Either NodeSpec or Lease is needed. The default policy
+// is [sortid.RollbackAbort]; [sortid.RollbackReset] can repeat IDs.
 type Options struct {
 	sortid.GeneratorOptions
 
-	// NodeSpec is the node ID of this generator alone, and its size. If it has a previous ID, all
-	// IDs are larger than that. A clock behind the previous ID counts as one that went back.
+	// NodeSpec is a node ID that only this generator has. If it has a previous ID, all IDs are
+	// larger. A clock behind the previous ID counts as one that went back.
 	NodeSpec NodeSpec
 
-	// Lease grants the node ID and the ticks that IDs may carry; see [sortid.Lease]. It excludes
-	// NodeSpec and RollbackReset. It is a *lease.Lease of format lease.SCRU64, or any other
-	// [sortid.Lease]. Clock must be the same as the lease's clock.
+	// Lease grants node IDs and ticks; see [sortid.Lease]. A *lease.Lease must have the format
+	// lease.SCRU64. Clock must be the lease's clock. Lease excludes NodeSpec and RollbackReset.
 	Lease sortid.Lease
 
-	// OverflowGuard is the number of the counter's high bits that start at zero in each
-	// tick; the rest start at random. So at least
+	// OverflowGuard is how many high bits of the counter start at zero in each tick; the rest start
+	// at random. So a tick has room for at least
 	//
-	//	2^counter_size - 2^(counter_size - bits) + 1
+	//	2^counter_size - 2^(counter_size - OverflowGuard) + 1
 	//
-	// IDs fit a tick; counter_size is 24 - node_id_size. If bits is counter_size, each tick starts
-	// at zero and all 2^counter_size fit. More bits are an error. Zero means the default: one bit
-	// if node_id_size is 20 or more, otherwise none. Negative means none.
+	// IDs, or 2^counter_size if no bit is random. Zero means the default: one bit if node_id_size
+	// is 20 or more, otherwise none. Negative means none. More than counter_size is an error.
 	OverflowGuard int
 
-	// CounterStart chooses where the counter starts in each new tick, instead of a random number
-	// and OverflowGuard. It gets the timestamp and the counter's size in bits, and must return a
-	// number below 2^counterSize. Otherwise the call fails with ErrCounterStart, and the next call
-	// asks again. It runs while the generator is locked, so it must not call the generator, and
-	// never in two goroutines at once. A returned start may stay without an ID, if the call fails
-	// later.
+	// CounterStart replaces the random start and OverflowGuard. It gets the timestamp and the
+	// counter's size in bits, and must return a number below 2^counterSize. Otherwise the call
+	// fails with ErrCounterStart. It runs under the generator's lock, so it must not call the
+	// generator. If a call fails, the number may stay unused.
 	CounterStart func(timestamp uint64, counterSize int) uint32
 }
 
-// NewGenerator returns a generator. It returns [ErrNodeSpec] if the options have neither a
-// NodeSpec nor a Lease, and a [*sortid.OptionError] if an option is wrong.
+// NewGenerator returns [ErrNodeSpec] if the options have neither a NodeSpec nor a Lease, and a
+// [*sortid.OptionError] if an option is wrong.
 func NewGenerator(o Options) (*Generator, error) {
 	g := &Generator{timestamp: gen.NoTick, settledTick: gen.NoTick, start: o.CounterStart}
 	if err := g.core.Init(&format, o.GeneratorOptions, o.Lease); err != nil {
@@ -137,7 +123,6 @@ func NewGenerator(o Options) (*Generator, error) {
 	return g, nil
 }
 
-// global makes the process-wide generator at its first use.
 var global = sync.OnceValues(fromEnvironment)
 
 func fromEnvironment() (*Generator, error) {
@@ -155,10 +140,9 @@ func fromEnvironment() (*Generator, error) {
 	return NewGenerator(Options{NodeSpec: spec})
 }
 
-// New returns an ID of the process-wide generator, which all goroutines share. Its node spec is
-// the environment variable SCRU64_NODE_SPEC at the first call; its other options are the defaults.
-// If the variable is unset or invalid, each call fails with [ErrNodeSpec]. Otherwise New fails as
-// [Generator.Generate] does.
+// New returns an ID of the process-wide generator. The environment variable SCRU64_NODE_SPEC has
+// its node spec at the first call. If it is unset or invalid, each call fails with [ErrNodeSpec].
+// Otherwise New fails as [Generator.Generate] does.
 func New() (ID, error) {
 	g, err := global()
 	if err != nil {
@@ -167,7 +151,7 @@ func New() (ID, error) {
 	return g.generate(context.Background())
 }
 
-// NewString returns the text of [New], or its error.
+// NewString returns the text of [New].
 func NewString() (string, error) {
 	id, err := New()
 	if err != nil {
@@ -176,20 +160,18 @@ func NewString() (string, error) {
 	return id.String(), nil
 }
 
-// Generate returns the next ID. It fails with [sortid.ErrClockRollback], [sortid.ErrTimeRange]
-// (before 1970-01-01T00:00:00.256Z or after the year 4261), [sortid.ErrEntropy] or
-// [ErrCounterStart]. On a lease it also fails with [sortid.ErrLeaseExpired] or
-// [sortid.ErrLeaseClosed]. With [sortid.RollbackWait] it may block.
+// Generate returns the next ID. It fails with [sortid.ErrClockRollback], [sortid.ErrTimeRange],
+// [sortid.ErrEntropy] or [ErrCounterStart]. On a lease it also fails with [sortid.ErrLeaseExpired]
+// or [sortid.ErrLeaseClosed]. With [sortid.RollbackWait] it may block.
 func (g *Generator) Generate() (ID, error) { return g.generate(context.Background()) }
 
-// GenerateContext is Generate with a context that limits the wait of [sortid.RollbackWait]. If the
-// context ends, the error matches the context's and [sortid.ErrClockRollback] or
-// [sortid.ErrLeaseExpired].
+// GenerateContext is Generate with a context that limits the wait. If the context ends, the error
+// matches the context's and [sortid.ErrClockRollback] or [sortid.ErrLeaseExpired].
 func (g *Generator) GenerateContext(ctx context.Context) (ID, error) { return g.generate(ctx) }
 
 func (g *Generator) generate(ctx context.Context) (ID, error) {
 	for {
-		counter := clock.Counter() // before the lock, to hold that briefly
+		counter := clock.Counter() // before the lock, to hold it briefly
 		g.core.Lock()
 		now := g.core.Clock.Milli(counter) >> tickBits
 		if now == g.settledTick && g.last < g.end {
@@ -205,12 +187,11 @@ func (g *Generator) generate(ctx context.Context) (ID, error) {
 	}
 }
 
-// Fill sets every element of ids to a new ID, in order. It reads the clock and takes the lock once
-// for every 4096 IDs. It fails as Generate does. Then it clears ids, and the IDs made so far are
-// lost.
+// Fill sets ids to new IDs, in order, and locks once for 4096 of them. It fails as Generate does,
+// and then clears ids.
 func (g *Generator) Fill(ids []ID) error { return g.FillContext(context.Background(), ids) }
 
-// FillContext is Fill, with a context as in GenerateContext.
+// FillContext is Fill with a context.
 func (g *Generator) FillContext(ctx context.Context, ids []ID) error {
 	return gen.Fill(ctx, &g.core, ids, g.fill)
 }
@@ -218,7 +199,6 @@ func (g *Generator) FillContext(ctx context.Context, ids []ID) error {
 // All returns an endless sequence of results of Generate.
 func (g *Generator) All() iter.Seq2[ID, error] { return gen.All(g.Generate) }
 
-// fill makes many IDs at the clock's tick now, and returns how many.
 func (g *Generator) fill(now int64, ids []ID) (int, error) {
 	for made := 0; made < len(ids); {
 		if now != g.settledTick || g.last == g.end {
@@ -265,8 +245,7 @@ func (g *Generator) slowPath(now int64) (ID, error) {
 	return g.last, nil
 }
 
-// begin makes the first ID of a timestamp, which stays settled while the clock shows settled. A
-// lease may give a later timestamp.
+// begin makes the first ID of a timestamp. A lease may give a later timestamp.
 func (g *Generator) begin(settled, timestamp int64) (ID, error) {
 	if !g.core.Leased() {
 		return g.first(settled, timestamp)
@@ -281,14 +260,13 @@ func (g *Generator) begin(settled, timestamp int64) (ID, error) {
 		return 0, err
 	}
 	if _, err := g.core.CheckRollback(settled, timestamp, timestamp); err != nil {
-		g.last-- // the ID is then the first one once the clock is near
+		g.last-- // so this ID is the first once the clock is near
 		g.settledTick = gen.NoTick
 		return 0, err
 	}
 	return id, nil
 }
 
-// first makes the first ID of a timestamp.
 func (g *Generator) first(settled, timestamp int64) (ID, error) {
 	if timestamp <= 0 || timestamp >= MaxTimestamp {
 		return 0, g.core.TimeRangeError(timestamp)
@@ -321,7 +299,6 @@ func (g *Generator) counterStart(timestamp int64) (uint32, error) {
 	return w >> (32 - g.counterBits + g.guardBits), nil
 }
 
-// set makes the ID of a timestamp and counter the last one.
 func (g *Generator) set(timestamp int64, counter uint32) {
 	first := ID(timestamp)<<nodeCtrBits | g.node
 	g.timestamp, g.last, g.end = timestamp, first|ID(counter), first|(1<<g.counterBits-1)

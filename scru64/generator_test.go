@@ -18,7 +18,6 @@ import (
 	"github.com/sortid/sortid/lease"
 )
 
-// The process-wide generator of all tests and examples.
 func TestMain(m *testing.M) {
 	os.Setenv(NodeSpecVar, "42/8")
 	os.Exit(m.Run())
@@ -48,10 +47,9 @@ func must(t testing.TB) func(ID, error) ID {
 	}
 }
 
-// burst is what Options.OverflowGuard's doc promises.
+// burst is what Options.OverflowGuard promises.
 func burst(counterSize, guard int) int { return 1<<counterSize - 1<<(counterSize-guard) + 1 }
 
-// A lease of node ID 42 of 8 bits for a long time.
 func longLease() *window.Window {
 	w := window.New(8, Tick, time.UnixMilli(0))
 	w.Set(window.Grant{NodeID: 42, Lo: 0, Hi: MaxTimestamp}, MaxTimestamp)
@@ -72,7 +70,7 @@ func TestGenerator(t *testing.T) {
 		{"1/1", Options{OverflowGuard: 2}, burst(23, 2), false},
 		{"0/19", Options{}, burst(5, 0), false},
 		{"1000000/20", Options{}, burst(4, 1), false},
-		{"5/23", Options{}, burst(1, 1), true}, // the guard bit is all of the counter
+		{"5/23", Options{}, burst(1, 1), true},
 		{"7/13", Options{CounterStart: func(timestamp uint64,
 			size int) uint32 {
 			return uint32(timestamp) % 1000
@@ -139,8 +137,7 @@ func TestNew(t *testing.T) {
 	}
 }
 
-// Without a good node spec in the environment New fails, on each call, and says what
-// to do.
+// Without a good node spec New fails at each call, and says what to do.
 func TestNewWithoutNodeSpec(t *testing.T) {
 	good := global
 	t.Cleanup(func() { global = good })
@@ -158,7 +155,7 @@ func TestNewWithoutNodeSpec(t *testing.T) {
 					t.Errorf("%v: no word of %s", err, hint)
 				}
 			}
-			t.Setenv(NodeSpecVar, "42/8") // comes too late
+			t.Setenv(NodeSpecVar, "42/8") // too late
 		}
 	}
 	t.Setenv(NodeSpecVar, "")
@@ -176,7 +173,6 @@ func TestNewWithoutNodeSpec(t *testing.T) {
 	}
 }
 
-// NewString returns the text of what New would return.
 func TestNewString(t *testing.T) {
 	clock := conformance.NewClock(conformance.Start)
 	setup := func() conformance.Setup {
@@ -202,7 +198,7 @@ func TestOptions(t *testing.T) {
 	start := func(uint64, int) uint32 { return 0 }
 	spec := mustSpec("42/8")
 	for _, c := range []struct {
-		names string // what the error must name
+		names string
 		o     Options
 	}{
 		{"RollbackPolicy", Options{NodeSpec: spec,
@@ -226,8 +222,7 @@ func TestOptions(t *testing.T) {
 	}
 }
 
-// Each ID has the node's bits, in ticks old and new, after overflows and rollbacks; and
-// within a tick the counter goes up by one.
+// Each ID has the node's bits, and within a tick the counter goes up by one.
 func TestNodeBits(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for size := 1; size <= 23; size++ {
@@ -265,7 +260,7 @@ func must2(spec NodeSpec, err error) NodeSpec {
 	return spec
 }
 
-// Node IDs of several sizes, none a prefix of another, share no ID; a prefix does.
+// Node IDs of several sizes share no ID if none is a prefix of another.
 func TestMixedSizes(t *testing.T) {
 	all := func(specs ...string) (ids map[ID]bool, made int) {
 		ids = map[ID]bool{}
@@ -273,7 +268,7 @@ func TestMixedSizes(t *testing.T) {
 			clock := conformance.NewClock(conformance.Start)
 			g := newGenerator(t, spec, conformance.Setup{Clock: clock.Now},
 				Options{OverflowGuard: 24 - mustSpec(spec).NodeIDSize()})
-			for range 1 << (24 - mustSpec(spec).NodeIDSize()) { // the whole tick
+			for range 1 << (24 - mustSpec(spec).NodeIDSize()) {
 				ids[must(t)(g.Generate())] = true
 				made++
 			}
@@ -291,15 +286,14 @@ func TestMixedSizes(t *testing.T) {
 	}
 }
 
-// The counter starts at random in all of its bits but the guard bits, and by default in
-// all but one from node_id_size 20 on.
+// The counter starts at random in all bits but the guard bits.
 func TestOverflowGuard(t *testing.T) {
 	for size := 1; size <= 23; size++ {
 		counter := 24 - size
 		spec := must2(NewNodeSpec(1, size)).String()
 		for guard := -1; guard <= counter; guard++ {
 			zeros := max(guard, 0)
-			if guard == 0 && size >= 20 { // the default
+			if guard == 0 && size >= 20 {
 				zeros = 1
 			}
 			clock := conformance.NewClock(conformance.Start)
@@ -320,7 +314,6 @@ func TestOverflowGuard(t *testing.T) {
 	}
 }
 
-// With the largest start, a tick holds exactly what Options.OverflowGuard promises.
 func TestGuaranteedBurst(t *testing.T) {
 	for guard := range 9 {
 		clock := conformance.NewClock(conformance.Start)
@@ -353,14 +346,14 @@ func TestCounterStart(t *testing.T) {
 		t.Errorf("counter %x at %d", id.Counter(8), id.Timestamp())
 	}
 	value = 7
-	first := must(t)(g.Generate()) // overflow
+	first := must(t)(g.Generate())
 	if first.Counter(8) != 7 || first.Timestamp() != tick+1 {
 		t.Errorf("counter %x at %d", first.Counter(8), first.Timestamp())
 	}
 	if id := must(t)(g.Generate()); id != first+1 {
 		t.Errorf("%v after %v", id, first)
 	}
-	// A start that breaks the contract gives no ID and changes nothing.
+	// A start that is too large gives no ID and changes nothing.
 	for _, value = range []uint32{1 << 16, 1<<32 - 1} {
 		clock.Add(time.Second)
 		for range 2 {
@@ -379,10 +372,10 @@ func TestCounterStart(t *testing.T) {
 	}
 }
 
-// Overflows lead the timestamp ahead of the clock, tick by tick, and by no more than
-// the allowance; then the policy decides.
+// Overflows lead the timestamp ahead of the clock, at most by the allowance. Then the policy
+// decides.
 func TestOverflowLead(t *testing.T) {
-	const allowance = 5 // ticks
+	const allowance = 5
 	setup := func(p sortid.RollbackPolicy) (*conformance.Clock, *Generator) {
 		clock := conformance.NewClock(conformance.Start.Add(100 * time.Millisecond))
 		return clock, newGenerator(t, "3/20", conformance.Setup{Clock: clock.Now, RollbackPolicy: p,
@@ -410,7 +403,7 @@ func TestOverflowLead(t *testing.T) {
 			t.Fatalf("a lead of %d ticks used up: %v, %v", allowance, id, err)
 		}
 	}
-	clock.Add(Tick) // room for one tick more, and no more than that
+	clock.Add(Tick) // room for one more tick
 	for i := range 17 {
 		id, err := g.Generate()
 		if i < 16 && (err != nil || id <= last || lead(clock, id) != allowance) ||
@@ -419,11 +412,10 @@ func TestOverflowLead(t *testing.T) {
 		}
 		last = max(last, id)
 	}
-	clock.Add(time.Minute) // the clock has overtaken
+	clock.Add(time.Minute)
 	if id := must(t)(g.Generate()); lead(clock, id) != 0 || id <= last {
 		t.Errorf("a minute later: %v, lead %d", id, lead(clock, id))
 	}
-	// Fill stops at the same place, and gives nothing.
 	_, g = setup(sortid.RollbackAbort)
 	ids := make([]ID, 16*(allowance+1)+1)
 	if err := g.Fill(ids); !errors.Is(err, sortid.ErrClockRollback) || ids[0] != 0 ||
@@ -459,7 +451,6 @@ func TestOverflowLead(t *testing.T) {
 	}
 }
 
-// A generator goes on after the previous ID of its spec.
 func TestContinue(t *testing.T) {
 	tick := First(conformance.Start)
 	for _, c := range []struct {
@@ -509,7 +500,7 @@ func TestContinue(t *testing.T) {
 		t.Errorf("after an ID with the reserved timestamp: %v, %v", g, err)
 	}
 
-	// A chain of generators, each after the last ID of the one before, at any clock.
+	// A chain of generators, each after the last ID of the one before.
 	r := rand.New(rand.NewPCG(4, 4))
 	clock := conformance.NewClock(conformance.Start)
 	spec := mustSpec("9/18")
@@ -533,7 +524,6 @@ func TestContinue(t *testing.T) {
 	}
 }
 
-// The last timestamp that an ID may have is not left by an overflow.
 func TestOverflowAtTheEnd(t *testing.T) {
 	clock := conformance.NewClock(time.UnixMilli((MaxTimestamp - 1) << 8))
 	g := newGenerator(t, "42/8", conformance.Setup{Clock: clock.Now,
@@ -551,7 +541,6 @@ func TestOverflowAtTheEnd(t *testing.T) {
 	}
 }
 
-// sortid.RollbackReset duplicates, as its documentation says.
 func TestResetDuplicates(t *testing.T) {
 	clock := conformance.NewClock(conformance.Start)
 	g := newGenerator(t, "42/8", conformance.Setup{Clock: clock.Now,

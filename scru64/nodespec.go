@@ -19,26 +19,23 @@ const (
 // ErrNodeSpec: a node spec is malformed or missing, or its node ID does not fit its size.
 var ErrNodeSpec = errors.New("scru64: invalid node spec")
 
-// A NodeSpec is what a generator must know about its node: the node ID and its size in bits. To
-// continue another generator's work, it also has that generator's last ID.
+// A NodeSpec is a node ID and its size in bits. To continue another generator's work, it also has
+// that generator's last ID.
 //
 //	42/8               node ID 42 of 8 bits: 65536 values of the counter in each tick
 //	0xb00/12           node ID 2816 of 12 bits
-//	0u2r85hm2pt3/16    the node ID of 16 bits in that ID; all new IDs are larger than it
+//	0u2r85hm2pt3/16    the node ID of 16 bits in that ID; all new IDs are larger
 //
-// A node spec is a node ID, a slash, and a size of one or two decimal digits, from 1 to 23. The
-// node ID is a decimal of 1 to 8 digits, 0x and 1 to 6 hexadecimal digits, or an ID. The digits
-// may be in either case. Signs and spaces are not allowed.
+// The node ID is a decimal of 1 to 8 digits, 0x and 1 to 6 hexadecimal digits, or an ID. The size
+// is 1 to 23. Digits may be in either case. Signs and spaces are not allowed.
 //
-// Node specs are immutable and comparable. The zero NodeSpec means none: its size is 0, and no
-// generator takes it.
+// NodeSpecs are comparable. The zero NodeSpec means none, and no generator takes it.
 type NodeSpec struct {
-	id   ID // the previous ID, or timestamp 0, the node ID, and counter 0
+	id   ID // the previous ID; or timestamp 0, the node ID, and counter 0
 	size uint8
 }
 
-// NewNodeSpec returns the spec of a node ID of size bits. It returns [ErrNodeSpec] if
-// the size is not from 1 to 23 or the node ID has more bits than that.
+// NewNodeSpec returns [ErrNodeSpec] if size is not 1 to 23, or if the node ID has more bits.
 func NewNodeSpec(nodeID uint32, size int) (NodeSpec, error) {
 	if err := checkNodeID(nodeID, size); err != nil {
 		return NodeSpec{}, fmt.Errorf("%w: %w", ErrNodeSpec, err)
@@ -67,10 +64,9 @@ func checkSize(size int) error {
 	return nil
 }
 
-// NodeSpecAfter returns the spec that continues after id. Its node ID is the size high bits of the
-// ID's node ID and counter. An ID of timestamp 0 gives a node ID alone: there is nothing to
-// continue. NodeSpecAfter returns [ErrNodeSpec] if the size is not from 1 to 23 or the ID is above
-// [Max].
+// NodeSpecAfter returns the spec that continues after id. The node ID is the size high bits of
+// [ID.NodeCtr]. An ID with timestamp 0 gives only a node ID. The error is [ErrNodeSpec] if size is
+// not 1 to 23 or the ID is above [Max].
 func NodeSpecAfter(id ID, size int) (NodeSpec, error) {
 	if err := checkSize(size); err != nil {
 		return NodeSpec{}, fmt.Errorf("%w: %w", ErrNodeSpec, err)
@@ -88,7 +84,7 @@ func nodeSpecAfter(id ID, size int) NodeSpec {
 	return NodeSpec{id, uint8(size)}
 }
 
-// ParseNodeSpec returns the spec of a text, or [ErrNodeSpec] and what is wrong with it.
+// ParseNodeSpec returns the spec of a text, or [ErrNodeSpec].
 func ParseNodeSpec(s string) (NodeSpec, error) {
 	spec, err := parseNodeSpec(s)
 	if err != nil {
@@ -103,7 +99,7 @@ func parseNodeSpec(s string) (NodeSpec, error) {
 	}
 	node, sizeText, found := strings.Cut(s, "/")
 	if !found {
-		return NodeSpec{}, fmt.Errorf(
+		return NodeSpec{}, errors.New(
 			"no slash, want a node ID, a slash and its size, such as 42/8")
 	}
 	size, err := number(sizeText, 10, 2)
@@ -136,7 +132,6 @@ func parseNodeSpec(s string) (NodeSpec, error) {
 	return newNodeSpec(nodeID, int(size)), nil
 }
 
-// number reads 1 to most digits, and nothing else.
 func number(s string, base, most int) (uint32, error) {
 	n, err := strconv.ParseUint(s, base, 32) // takes no sign, space or underscore
 	if err != nil || len(s) > most {
@@ -148,7 +143,7 @@ func number(s string, base, most int) (uint32, error) {
 // NodeID returns the node ID.
 func (s NodeSpec) NodeID() uint32 { return s.id.NodeID(int(s.size)) }
 
-// NodeIDSize returns the size of the node ID in bits; the counter has the rest of the 24.
+// NodeIDSize returns the size of the node ID in bits.
 func (s NodeSpec) NodeIDSize() int { return int(s.size) }
 
 // Previous returns the ID to continue after, if there is one.
@@ -162,8 +157,8 @@ func (s NodeSpec) Previous() (ID, bool) {
 // IsZero reports whether s is the zero NodeSpec.
 func (s NodeSpec) IsZero() bool { return s == NodeSpec{} }
 
-// String returns the spec's text: with the previous ID if there is one, otherwise with a decimal
-// node ID. The zero NodeSpec gives "0/0", which does not parse.
+// String returns the spec's text, with a decimal node ID unless there is a previous ID. The zero
+// NodeSpec gives "0/0", which does not parse.
 func (s NodeSpec) String() string {
 	if id, ok := s.Previous(); ok {
 		return fmt.Sprintf("%v/%d", id, s.size)
@@ -179,7 +174,7 @@ func (s NodeSpec) AppendText(b []byte) ([]byte, error) {
 	return append(b, s.String()...), nil
 }
 
-// MarshalText returns the spec's text. It fails only for the zero NodeSpec.
+// MarshalText returns the spec's text, as AppendText.
 func (s NodeSpec) MarshalText() ([]byte, error) { return s.AppendText(nil) }
 
 // UnmarshalText is [ParseNodeSpec]. An error leaves the spec as it was.

@@ -6,8 +6,7 @@ import (
 	"github.com/sortid/sortid/internal/parseerr"
 )
 
-// Value stores the ID as an integer, for a bigint column. To store its text use [Text].
-// For a nullable column use sql.Null[ID]. It fails only for an ID above [Max].
+// Value stores the ID as an integer; [Text] stores the text. Use sql.Null[ID] for nullable columns.
 func (id ID) Value() (driver.Value, error) {
 	if _, err := FromUint64(uint64(id)); err != nil {
 		return nil, err
@@ -15,8 +14,7 @@ func (id ID) Value() (driver.Value, error) {
 	return int64(id), nil
 }
 
-// Scan reads an ID from a database: an integer, a text of 12 characters, or 8 bytes in
-// big-endian order, whatever the column's type. NULL is an error; scan a nullable column
+// Scan reads an integer, a text of 12 characters, or 8 bytes, big-endian. NULL is an error: scan
 // into sql.Null[ID].
 func (id *ID) Scan(src any) error {
 	switch src := src.(type) {
@@ -44,11 +42,10 @@ func (id *ID) Scan(src any) error {
 	}
 }
 
-// Text is an ID that a database stores as its text of 12 characters, which sorts as IDs
-// do. Convert with Text(id) and ID(text).
+// Text is an ID that a database stores as its text, which sorts as IDs do.
 type Text ID
 
-// Value stores the ID as its text. It fails only for an ID above [Max].
+// Value stores the ID as its text.
 func (t Text) Value() (driver.Value, error) {
 	if _, err := FromUint64(uint64(t)); err != nil {
 		return nil, err
@@ -56,17 +53,17 @@ func (t Text) Value() (driver.Value, error) {
 	return t.String(), nil
 }
 
-// Scan reads an ID from a database; see [ID.Scan].
+// Scan is [ID.Scan].
 func (t *Text) Scan(src any) error { return (*ID)(t).Scan(src) }
 
-// String returns the ID's text; see [ID.String].
+// String is [ID.String].
 func (t Text) String() string { return ID(t).String() }
 
-// AppendText appends the ID's text to b; see [ID.AppendText].
+// AppendText is [ID.AppendText].
 func (t Text) AppendText(b []byte) ([]byte, error) { return ID(t).AppendText(b) }
 
-// MarshalText returns the ID's text; see [ID.MarshalText].
+// MarshalText is [ID.MarshalText].
 func (t Text) MarshalText() ([]byte, error) { return ID(t).MarshalText() }
 
-// UnmarshalText sets the ID from a text; see [ID.UnmarshalText].
+// UnmarshalText is [ID.UnmarshalText].
 func (t *Text) UnmarshalText(b []byte) error { return (*ID)(t).UnmarshalText(b) }

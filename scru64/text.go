@@ -9,20 +9,19 @@ import (
 	"github.com/sortid/sortid/internal/parseerr"
 )
 
-// TextLen is the length of an ID's text: 12 digits of 0-9a-z.
+// TextLen is the length of an ID's text.
 const TextLen = base36.Len62
 
-// Parse returns the ID of a text of 12 Base36 digits, in either case. Its errors are of
-// type [*sortid.ParseError].
+// Parse reads 12 Base36 digits, in either case. Its errors are of type [*sortid.ParseError].
 func Parse(s string) (ID, error) {
-	v, bad := base36.Decode62([]byte(s)) // which does not copy s
+	v, bad := base36.Decode62([]byte(s)) // does not copy s
 	if bad != base36.OK {
 		return 0, textError(s, bad)
 	}
 	return ID(v), nil
 }
 
-// MustParse is [Parse] for texts known to be valid: it panics on any other.
+// MustParse is [Parse], but panics on an invalid text.
 func MustParse(s string) ID {
 	id, err := Parse(s)
 	if err != nil {
@@ -39,8 +38,7 @@ func textError[T string | []byte](s T, bad base36.Status) error {
 		"a Base36 digit, 0-9 or a-z")
 }
 
-// String returns the ID's text: 12 Base36 digits in lower case. An ID above [Max] has no text;
-// String then returns a message that does not parse.
+// String returns 12 Base36 digits in lower case.
 func (id ID) String() string {
 	if id > Max {
 		return fmt.Sprintf("invalid scru64.ID(%d)", uint64(id))
@@ -49,7 +47,7 @@ func (id ID) String() string {
 	return string(base36.Append62(b[:0], uint64(id)))
 }
 
-// AppendText appends the ID's text to b. It fails only for an ID above [Max].
+// AppendText appends the ID's text to b.
 func (id ID) AppendText(b []byte) ([]byte, error) {
 	if id > Max {
 		_, err := FromUint64(uint64(id))
@@ -58,11 +56,10 @@ func (id ID) AppendText(b []byte) ([]byte, error) {
 	return base36.Append62(b, uint64(id)), nil
 }
 
-// MarshalText returns the ID's text. It fails only for an ID above [Max].
+// MarshalText returns the ID's text.
 func (id ID) MarshalText() ([]byte, error) { return id.AppendText(nil) }
 
-// UnmarshalText sets the ID from a text, as [Parse] reads it. An error is a [*sortid.ParseError],
-// and leaves the ID as it was.
+// UnmarshalText is [Parse]. An error leaves the ID as it was.
 func (id *ID) UnmarshalText(b []byte) error {
 	v, bad := base36.Decode62(b)
 	if bad != base36.OK {
@@ -72,8 +69,7 @@ func (id *ID) UnmarshalText(b []byte) error {
 	return nil
 }
 
-// AppendBinary appends the ID's 8 bytes in big-endian order to b. It fails only for an
-// ID above [Max].
+// AppendBinary appends the ID's 8 bytes, big-endian, to b.
 func (id ID) AppendBinary(b []byte) ([]byte, error) {
 	if id > Max {
 		_, err := FromUint64(uint64(id))
@@ -82,12 +78,11 @@ func (id ID) AppendBinary(b []byte) ([]byte, error) {
 	return binary.BigEndian.AppendUint64(b, uint64(id)), nil
 }
 
-// MarshalBinary returns the ID's 8 bytes in big-endian order. It fails only for an ID
-// above [Max].
+// MarshalBinary returns the ID's 8 bytes, big-endian.
 func (id ID) MarshalBinary() ([]byte, error) { return id.AppendBinary(nil) }
 
-// UnmarshalBinary sets the ID from 8 bytes in big-endian order. An error is a
-// [*sortid.ParseError], and leaves the ID as it was.
+// UnmarshalBinary reads 8 bytes, big-endian. An error is a [*sortid.ParseError], and leaves the ID
+// as it was.
 func (id *ID) UnmarshalBinary(b []byte) error {
 	if len(b) != Size {
 		return parseerr.Binary(name, len(b), sortid.ErrBinaryLength, "8")

@@ -29,8 +29,7 @@ import (
 	"github.com/sortid/sortid/testserver"
 )
 
-// servers starts a server of each kind, set up so that it forgets nothing, but for NATS,
-// of which only version 2.10 can be.
+// All servers are set up to lose nothing. NATS needs version 2.10 for that.
 var servers = []struct {
 	name string
 	url  func(b *testing.B) string
@@ -56,7 +55,6 @@ func open(b *testing.B, url string) lease.Store {
 	return s
 }
 
-// report gives the median and the 99th percentile of latencies, and nothing else.
 func report(b *testing.B, took []time.Duration) {
 	slices.Sort(took)
 	b.ReportMetric(0, "ns/op")
@@ -64,8 +62,7 @@ func report(b *testing.B, took []time.Duration) {
 	b.ReportMetric(float64(took[len(took)*99/100].Microseconds())/1000, "ms/p99")
 }
 
-// BenchmarkAcquire leases a node ID of 8 bits in a realm in which a hundred are held, and
-// gives it back, which is not counted.
+// BenchmarkAcquire leases a node ID of 8 bits in a realm with a hundred, and releases it uncounted.
 func BenchmarkAcquire(b *testing.B) {
 	for _, server := range servers {
 		b.Run(server.name, func(b *testing.B) {
@@ -95,11 +92,11 @@ func BenchmarkAcquire(b *testing.B) {
 	}
 }
 
-// A watched store tells how long renewals take: from the first of a renewal's requests,
-// that for the time, to the last, the reading of the realm after the commit.
+// A watched store measures a renewal, from the time request to the realm's reading after the
+// commit.
 type watched struct {
 	lease.Store
-	start time.Time // a lease renews in one goroutine
+	start time.Time
 	took  chan time.Duration
 }
 
@@ -114,13 +111,12 @@ func (w *watched) GetMany(ctx context.Context, realm string,
 	if blocks[0] == (lease.Block{}) && err == nil {
 		select {
 		case w.took <- time.Since(w.start):
-		default: // while the node ID is acquired
+		default:
 		}
 	}
 	return r, err
 }
 
-// BenchmarkExtend renews a lease again and again, by a window of a few milliseconds.
 func BenchmarkExtend(b *testing.B) {
 	for _, server := range servers {
 		b.Run(server.name, func(b *testing.B) {
@@ -146,9 +142,8 @@ func BenchmarkExtend(b *testing.B) {
 	}
 }
 
-// BenchmarkNodes lets a thousand nodes, each with a connection of its own, hold leases at
-// default settings, and reports what that costs the server. They start over half a
-// minute, as renewals are spread later, and are then watched for a window's length.
+// BenchmarkNodes holds a thousand leases with default settings, each on its own connection, and
+// reports the server's cost. They start over half a minute and run for a window's length.
 func BenchmarkNodes(b *testing.B) {
 	for _, server := range []struct {
 		name  string
@@ -208,7 +203,6 @@ func BenchmarkNodes(b *testing.B) {
 	}
 }
 
-// late returns an error if a lease is in the last quarter of its window.
 func late(l *lease.Lease) error {
 	if left := time.Until(l.Until()); left < lease.DefaultWindow/4 {
 		return fmt.Errorf("node %d has only %v left", l.NodeID(), left)
@@ -216,7 +210,6 @@ func late(l *lease.Lease) error {
 	return nil
 }
 
-// counted counts the requests of all nodes.
 type counted struct{ n atomic.Int64 }
 
 func (c *counted) of(s lease.Store) lease.Store { return &counting{s, &c.n} }
@@ -260,11 +253,9 @@ func (c *counting) Time(ctx context.Context) (time.Time, error) {
 	return t, err
 }
 
-// BenchmarkTogether starts a thousand nodes at once, each with a store of its own, and
-// takes the time until all have a node ID. It also reports how many connections the server
-// had at most, and how many a little later, and what one start costs. Those on a file are
-// in eight processes. For databases there is also the time of what nobody can do without, of
-// a thousand that connect and ask for SELECT 1, and how many times that it takes.
+// BenchmarkTogether starts a thousand nodes at once, each with its own store, until all have a node
+// ID. It reports connections and the cost of one start. Nodes on a file are in eight processes.
+// Databases also get a comparison: a thousand connections that ask for SELECT 1.
 func BenchmarkTogether(b *testing.B) {
 	const nodes = 1000
 	for _, server := range servers {
@@ -300,7 +291,6 @@ func BenchmarkTogether(b *testing.B) {
 	}
 }
 
-// bench is what the leases of [BenchmarkTogether] and [BenchmarkHeld] have in common.
 var bench = lease.Config{Realm: "bench", Format: lease.SCRU64, NodeBits: 16, Window: time.Hour}
 
 func startTogether(b *testing.B, url string, nodes, bits int) (seconds float64) {
@@ -328,8 +318,8 @@ func startTogether(b *testing.B, url string, nodes, bits int) (seconds float64) 
 	return seconds
 }
 
-// selectOne connects to a server's database, asks for SELECT 1, and closes the connection. If
-// the server has none to spare, it tries again as the store does.
+// selectOne connects, asks for SELECT 1, and closes the connection. If the server is full, it tries
+// again as the store does.
 var selectOne = map[string]func(ctx context.Context, url string) error{
 	"postgres": func(ctx context.Context, url string) error {
 		return again(ctx, 3*time.Second, func(ctx context.Context) (full bool, err error) {
@@ -350,7 +340,8 @@ var selectOne = map[string]func(ctx context.Context, url string) error{
 		}
 		password, _ := u.User.Password()
 		config := mysql.NewConfig()
-		config.User, config.Passwd, config.Net, config.Addr, config.DBName = u.User.Username(), password, "tcp", u.Host, u.Path[1:]
+		config.User, config.Passwd, config.Net, config.Addr, config.DBName = u.User.Username(),
+			password, "tcp", u.Host, u.Path[1:]
 		connector, err := mysql.NewConnector(config)
 		if err != nil {
 			return err
@@ -365,7 +356,6 @@ var selectOne = map[string]func(ctx context.Context, url string) error{
 	},
 }
 
-// again calls ask until the server is not full, with pauses.
 func again(ctx context.Context, pause time.Duration,
 	ask func(context.Context) (full bool, err error)) error {
 	_, err := connect.Retry(ctx, "the server",
@@ -379,8 +369,7 @@ func again(ctx context.Context, pause time.Duration,
 	return err
 }
 
-// together calls start for each of the nodes at once. It reports how long it takes until all
-// calls have ended, and what they cost the server.
+// together calls start for all nodes at once. It reports the time and the server's cost.
 func together(b *testing.B, url string, nodes int, start func(i int) error) (seconds float64) {
 	b.Helper()
 	before, own := processor(b), ownProcessor(b)
@@ -399,7 +388,7 @@ func together(b *testing.B, url string, nodes int, start func(i int) error) (sec
 		n := 0
 		for {
 			select {
-			case <-time.After(100 * time.Millisecond): // to count takes some milliseconds
+			case <-time.After(100 * time.Millisecond):
 				n = max(n, connections(url))
 			case <-done:
 				most <- n
@@ -420,7 +409,6 @@ func together(b *testing.B, url string, nodes int, start func(i int) error) (sec
 	return took.Seconds()
 }
 
-// hold leases node IDs, which stay leased.
 func hold(b *testing.B, url string, n int) {
 	b.Helper()
 	var wg sync.WaitGroup
@@ -440,11 +428,10 @@ func hold(b *testing.B, url string, n int) {
 	wg.Wait()
 }
 
-// BenchmarkHeld leases a node ID while ten to ten thousand are held.
 func BenchmarkHeld(b *testing.B) {
 	for _, server := range servers {
 		if server.name == "etcd" || server.name == "nats" {
-			continue // to fill them takes long
+			continue
 		}
 		for _, held := range []int{10, 1000, 10000} {
 			b.Run(fmt.Sprintf("%s/held=%d", server.name, held), func(b *testing.B) {
@@ -469,8 +456,8 @@ func BenchmarkHeld(b *testing.B) {
 	}
 }
 
-// oneStart reports the requests and bytes of one start, as they pass a proxy: a request is
-// what the client sends in one piece.
+// oneStart reports the requests and bytes of one start, through a proxy. A request is what the
+// client sends in one piece.
 func oneStart(b *testing.B, raw string) {
 	b.Helper()
 	u, err := url.Parse(raw)
@@ -523,7 +510,6 @@ func oneStart(b *testing.B, raw string) {
 	b.ReportMetric(float64(bytes.Load()), "B/start")
 }
 
-// connections returns how many connections there are from this machine to a server.
 func connections(raw string) (n int) {
 	u, err := url.Parse(raw)
 	if err != nil {
@@ -536,15 +522,14 @@ func connections(raw string) (n int) {
 	}
 	remote := fmt.Sprintf("0100007F:%04X", port)
 	for line := range strings.Lines(string(table)) {
-		if f := strings.Fields(line); len(f) > 3 && f[2] == remote && f[3] == "01" { // established
+		if f := strings.Fields(line); len(f) > 3 && f[2] == remote && f[3] == "01" {
 			n++
 		}
 	}
 	return n
 }
 
-// startProcesses has this program, as several processes, lease node IDs, and returns how
-// long that took.
+// startProcesses runs this program as several processes, which lease node IDs.
 func startProcesses(b *testing.B, url string, processes, nodes int) time.Duration {
 	b.Helper()
 	var wg sync.WaitGroup
@@ -583,8 +568,7 @@ func startProcesses(b *testing.B, url string, processes, nodes int) time.Duratio
 	return took
 }
 
-// TestMain makes this program one of the processes that startProcesses starts, if the
-// environment says so: it leases node IDs, says so, and holds them until its input ends.
+// TestMain leases node IDs and holds them until its input ends, if the environment says so.
 func TestMain(m *testing.M) {
 	url := os.Getenv("SORTID_BENCH_URL")
 	if url == "" {
@@ -603,8 +587,7 @@ func TestMain(m *testing.M) {
 	io.Copy(io.Discard, os.Stdin)
 }
 
-// processor returns the processor time of this process, with the nodes, and of its
-// children, with the server.
+// processor returns the processor time of this process and its children, such as the server.
 func processor(b *testing.B) time.Duration {
 	paths, _ := filepath.Glob("/proc/[0-9]*/stat")
 	if paths == nil {
@@ -614,13 +597,13 @@ func processor(b *testing.B) time.Duration {
 	for _, path := range paths {
 		stat, err := os.ReadFile(path)
 		if err != nil {
-			continue // it has ended
+			continue
 		}
-		// The fields after the name, which is in parentheses and may hold anything.
+		// The fields after the name, which is in parentheses.
 		fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
 		pid, _ := strconv.Atoi(strings.Split(path, "/")[2])
 		parent[pid], _ = strconv.Atoi(fields[1])
-		for _, f := range fields[11:15] { // its own, and that of children that have ended
+		for _, f := range fields[11:15] {
 			ticks, _ := strconv.ParseInt(f, 10, 64)
 			used[pid] += ticks
 		}
@@ -634,10 +617,9 @@ func processor(b *testing.B) time.Duration {
 			}
 		}
 	}
-	return time.Duration(ticks) * 10 * time.Millisecond // USER_HZ is 100
+	return time.Duration(ticks) * 10 * time.Millisecond
 }
 
-// ownProcessor returns the processor time of this process alone.
 func ownProcessor(b *testing.B) time.Duration {
 	stat, err := os.ReadFile("/proc/self/stat")
 	if err != nil {

@@ -1,6 +1,15 @@
-// Package store opens a store of leases by its URL, for programs that learn only at run time which
-// store they use. Other programs import the package of their store, which brings in no other
-// store.
+// Package store opens a store of leases by its URL. Import it in programs that learn only at run
+// time which store they use; the package of one store brings in no other.
+//
+// All stores have this in common:
+//
+//   - In user and password, the characters : / ? # @ % are written %3A %2F %3F %23 %40 %25.
+//   - The parameters ca, cert and key are files: the trusted certificates, by default the
+//     system's, and this client's certificate and key.
+//   - Open waits for a server that is away or busy until ctx ends, or for 30 seconds without a
+//     deadline. No error contains a password.
+//   - After a failover that lost changes, or a restored copy: stop all processes, call
+//     [lease.Fence] (sortid lease fence URL), start them again.
 package store
 
 import (
@@ -23,20 +32,19 @@ import (
 // A Store is a [lease.Store] that tells what its guarantee depends on.
 type Store interface {
 	lease.Store
-	// String says which store it is, without a password.
+	// String names the store, without a password.
 	String() string
-	// Conditions lists, in sentences for people, what could not be verified and must hold so that
-	// no ID is issued twice. It is nil if there is nothing.
+	// Conditions lists, in sentences for people, what must hold so that no ID is issued twice, and
+	// could not be verified; nil if there is nothing.
 	Conditions() []string
 }
 
-// ErrURL matches the error of every store for a malformed URL.
+// ErrURL: a URL is malformed.
 var ErrURL = connect.ErrURL
 
-// A kind of store has one or more names, the schemes of its URLs.
 type kind struct {
 	names    []string
-	form     string // of its URLs
+	form     string
 	what     string
 	open     func(ctx context.Context, url string) (Store, error)
 	existing func(ctx context.Context, url string) (Store, error)
@@ -55,7 +63,6 @@ var kinds = []kind{
 	server("a sortid server", "HOST[:PORT][/PATH][?token=env:NAME]", http.Open, "https", "http"),
 }
 
-// server describes a store on a server.
 func server[S Store](what, form string, open func(context.Context, string) (S, error),
 	names ...string) kind {
 	return kind{names, names[0] + "://" + form, what, opener(open), opener(open)}
@@ -66,19 +73,15 @@ func opener[S Store](open func(context.Context, string) (S, error)) func(context
 	return func(ctx context.Context, url string) (Store, error) {
 		s, err := open(ctx, url)
 		if err != nil {
-			return nil, err // and not a Store that holds a nil pointer
+			return nil, err // not a Store that holds a nil pointer
 		}
 		return s, nil
 	}
 }
 
-// Open opens the store of a URL, such as bolt:sortid.db or postgres://user@host/database. The
-// packages of the stores document their parameters. Open creates what the store needs, such as a
-// file or a table.
-//
-// It fails with [ErrURL], with [lease.ErrUnsafe] if the store's settings could lose data, or with
-// an error of the store. If a server is away or busy, Open tries again until ctx ends, or for 30
-// seconds if ctx has no deadline. No error contains a password.
+// Open opens the store of a URL, such as bolt:sortid.db or postgres://user@host/database, and
+// creates what it needs, such as a file or a table. It fails with [ErrURL], with [lease.ErrUnsafe]
+// if the store's settings could lose data, or with an error of the store.
 func Open(ctx context.Context, url string) (Store, error) {
 	k, err := find(url)
 	if err != nil {
@@ -87,8 +90,7 @@ func Open(ctx context.Context, url string) (Store, error) {
 	return k.open(ctx, url)
 }
 
-// OpenExisting is like Open but creates no file: a missing file is an error that matches
-// [io/fs.ErrNotExist]. For a server it is the same as Open.
+// OpenExisting is Open, but a missing file is an error that matches [io/fs.ErrNotExist].
 func OpenExisting(ctx context.Context, url string) (Store, error) {
 	k, err := find(url)
 	if err != nil {
@@ -97,7 +99,6 @@ func OpenExisting(ctx context.Context, url string) (Store, error) {
 	return k.existing(ctx, url)
 }
 
-// Names returns the schemes of the URLs that Open takes.
 func Names() (names []string) {
 	for _, k := range kinds {
 		names = append(names, k.names...)
@@ -105,8 +106,7 @@ func Names() (names []string) {
 	return names
 }
 
-// Forms returns, for a program's help, the form of the URLs of each kind of store, and what the
-// kind is.
+// Forms returns the form of the URLs of each kind of store, and what the kind is.
 func Forms() (forms, kind []string) {
 	for _, k := range kinds {
 		forms, kind = append(forms, k.form), append(kind, k.what)
@@ -127,7 +127,6 @@ func find(url string) (kind, error) {
 			}
 		}
 	}
-	return kind{}, connect.BadURL(
-		fmt.Errorf("store: the URL: %w", &format.UnknownError{What: "scheme", Name: name,
-			Known: Names()}))
+	return kind{}, connect.BadURL(fmt.Errorf("store: the URL: %w",
+		&format.UnknownError{What: "scheme", Name: name, Known: Names()}))
 }

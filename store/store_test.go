@@ -14,7 +14,6 @@ import (
 	"github.com/sortid/sortid/store"
 )
 
-// The log of a program says in which store a realm was made.
 func TestRealmCreatedIn(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "leases.db")
 	s, err := store.Open(t.Context(), "bolt:"+path)
@@ -36,7 +35,7 @@ func TestRealmCreatedIn(t *testing.T) {
 	}
 }
 
-// A URL that leads nowhere is an error that tells what is wrong with it, and no secret.
+// The error says what is wrong with the URL, without a secret.
 func TestBadURLs(t *testing.T) {
 	for url, want := range map[string]string{
 		"":                          "begins with no scheme, such as bolt",
@@ -62,8 +61,7 @@ func TestBadURLs(t *testing.T) {
 	}
 }
 
-// Each name leads to its own kind of store: that is the one that finds fault with the rest
-// of the URL, which is malformed whatever the kind. None shows a password.
+// Each name leads to its own kind of store, which rejects the malformed URL without the password.
 func TestNames(t *testing.T) {
 	packages := map[string]string{"postgresql": "postgres", "mariadb": "mysql", "etcds": "etcd",
 		"natss": "nats", "rediss": "redis", "https": "http"}

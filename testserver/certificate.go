@@ -14,8 +14,7 @@ import (
 	"time"
 )
 
-// Certificate makes a self-signed certificate for 127.0.0.1. It returns the files with the
-// certificate and its key.
+// Certificate returns the files of a self-signed certificate for 127.0.0.1 and its key.
 func Certificate(t testing.TB) (cert, key string) {
 	t.Helper()
 	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)

@@ -22,8 +22,7 @@ import (
 	"time"
 )
 
-// Etcd returns a URL with a prefix for the test alone. The cluster is the one at
-// SORTID_TEST_ETCD_URL, the one at 127.0.0.1:2379, or a new one.
+// Etcd returns a URL with a prefix for the test alone.
 func Etcd(t testing.TB) string {
 	t.Helper()
 	base := os.Getenv("SORTID_TEST_ETCD_URL")
@@ -45,7 +44,7 @@ func Etcd(t testing.TB) string {
 	return u.JoinPath(prefix).String()
 }
 
-// deleteEtcdPrefix deletes all keys with a prefix, through etcd's JSON gateway.
+// deleteEtcdPrefix uses etcd's JSON gateway.
 func deleteEtcdPrefix(u *url.URL, prefix string) error {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
@@ -90,14 +89,14 @@ func etcdCall(ctx context.Context, host, method, token string, request, answer a
 	return nil
 }
 
-// StartEtcd starts an etcd with one member, with flags such as "auth-token-ttl=1".
+// StartEtcd takes flags such as "auth-token-ttl=1".
 func StartEtcd(t testing.TB, flags ...string) *Server {
 	t.Helper()
 	notShort(t)
 	return startEtcd(t, etcdProgram(t), []int{FreePort(t)}, 0, []int{FreePort(t)}, flags)
 }
 
-// StartEtcdCluster starts an etcd cluster of three members. Each URL names one member.
+// StartEtcdCluster starts three members. Each URL names one.
 func StartEtcdCluster(t testing.TB) [3]*Server {
 	t.Helper()
 	notShort(t)
@@ -169,8 +168,8 @@ func startEtcd(t testing.TB, program string, clients []int, i int, peers []int,
 	})
 }
 
-// etcdProgram returns the path of etcd's server. It is in the PATH, or the go command builds and
-// caches it from the module in the folder "etcd" beside this file.
+// etcdProgram returns the path of etcd's server, from the PATH or from the module in the folder
+// "etcd", which the go command builds.
 func etcdProgram(t testing.TB) string {
 	t.Helper()
 	if path, err := exec.LookPath("etcd"); err == nil {
@@ -180,7 +179,8 @@ func etcdProgram(t testing.TB) string {
 	if err != nil {
 		Missing(
 			t,
-			"no etcd: SORTID_TEST_ETCD_URL is not set, nobody listens at 127.0.0.1:2379, it is not installed, and cannot be built: %v", err)
+			"no etcd: SORTID_TEST_ETCD_URL is not set, nobody listens at 127.0.0.1:2379, "+
+				"it is not installed, and cannot be built: %v", err)
 	}
 	return path
 }

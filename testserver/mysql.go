@@ -14,7 +14,6 @@ import (
 	"time"
 )
 
-// MySQL returns the URL of an empty database on a MariaDB or MySQL server.
 func MySQL(t testing.TB) string {
 	t.Helper()
 	server := os.Getenv("SORTID_TEST_MYSQL_URL")
@@ -36,9 +35,8 @@ func MySQL(t testing.TB) string {
 	return u.String()
 }
 
-// StartMySQL starts a MariaDB server, or a MySQL server if MariaDB is not installed, with settings
-// such as "sync_binlog=0". Its superuser is root, without a password. It has an empty database
-// "test".
+// StartMySQL starts a MariaDB or else a MySQL server, with settings such as "sync_binlog=0". Its
+// superuser is root, without a password. It has an empty database "test".
 func StartMySQL(t testing.TB, settings ...string) *Server {
 	t.Helper()
 	notShort(t)
@@ -57,8 +55,7 @@ func StartMySQL(t testing.TB, settings ...string) *Server {
 		cmd := exec.Command(program, append([]string{"--no-defaults", "--datadir=" + data},
 			args...)...)
 		cmd.Dir = data
-		// When a server starts, it deletes the temporary tables that it finds, even other
-		// servers'.
+		// A server that starts deletes the temporary tables that it finds, even other servers'.
 		cmd.Env = append(os.Environ(), "TMPDIR="+temporary)
 		setUser(cmd)
 		return cmd
@@ -72,7 +69,8 @@ func StartMySQL(t testing.TB, settings ...string) *Server {
 	} else {
 		Missing(
 			t,
-			"no MariaDB: SORTID_TEST_MYSQL_URL is not set, nobody listens at 127.0.0.1:3306, and neither mariadbd nor mysqld is installed")
+			"no MariaDB: SORTID_TEST_MYSQL_URL is not set, nobody listens at 127.0.0.1:3306, "+
+				"and neither mariadbd nor mysqld is installed")
 	}
 
 	args := []string{fmt.Sprintf("--port=%d", port), "--bind-address=127.0.0.1", "--socket=" +
@@ -131,20 +129,19 @@ func execMySQL(t testing.TB, server, statement string) {
 	}
 }
 
-// queryMySQL sends a statement to the server of a URL with the command-line client, without the
-// URL's database. It returns what the client prints.
+// queryMySQL sends a statement to the server of a URL, without the URL's database, and returns what
+// the client prints.
 func queryMySQL(ctx context.Context, server, statement string) (string, error) {
 	u, err := url.Parse(server)
 	if err != nil {
 		return "", err
 	}
-	args := []string{"--no-defaults", "--protocol=tcp", "--host=" + u.Hostname(), "--port=" +
-		cmp.Or(u.Port(), "3306"),
-		"--user=" +
-			u.User.Username(), "--connect-timeout=60", "--batch", "--skip-column-names", "--execute=" + statement}
+	args := []string{"--no-defaults", "--protocol=tcp", "--host=" + u.Hostname(),
+		"--port=" + cmp.Or(u.Port(), "3306"), "--user=" + u.User.Username(),
+		"--connect-timeout=60", "--batch", "--skip-column-names", "--execute=" + statement}
 	program, err := exec.LookPath("mariadb")
 	if err == nil {
-		args = append(args, "--skip-ssl") // the client would require a trusted certificate
+		args = append(args, "--skip-ssl")
 	} else if program, err = exec.LookPath("mysql"); err != nil {
 		return "", errors.New("neither mariadb nor mysql, the command-line clients, is installed")
 	}

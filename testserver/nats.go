@@ -15,8 +15,7 @@ import (
 	"testing"
 )
 
-// NATS returns a URL with a bucket for the test alone, which does not exist yet. The server is the
-// one at SORTID_TEST_NATS_URL, the one at 127.0.0.1:4222, or a new one.
+// NATS returns a URL with a bucket for the test alone, which does not exist yet.
 func NATS(t testing.TB) string {
 	t.Helper()
 	base := os.Getenv("SORTID_TEST_NATS_URL")
@@ -49,8 +48,8 @@ func NATS(t testing.TB) string {
 	return u.JoinPath(bucket).String()
 }
 
-// natsCall connects to the server of a URL and reports whether it has JetStream. If there is a
-// subject, it sends an empty request there and waits for the answer.
+// natsCall reports whether a server has JetStream. If there is a subject, it sends an empty request
+// there and waits for the answer.
 func natsCall(ctx context.Context, u *url.URL, subject string) (hasJetStream bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -100,7 +99,7 @@ func natsCall(ctx context.Context, u *url.URL, subject string) (hasJetStream boo
 	}
 }
 
-// StartNATS starts a NATS server with JetStream. It adds the lines to the server's configuration.
+// StartNATS starts a server with JetStream and these lines of configuration.
 func StartNATS(t testing.TB, lines ...string) *Server {
 	t.Helper()
 	notShort(t)
@@ -108,8 +107,7 @@ func StartNATS(t testing.TB, lines ...string) *Server {
 	return startNATS(t, program, dir, FreePort(t), lines)
 }
 
-// StartNATSCluster starts a cluster of three NATS servers with JetStream. Each URL names one
-// server.
+// StartNATSCluster starts three servers with JetStream. Each URL names one.
 func StartNATSCluster(t testing.TB) [3]*Server {
 	t.Helper()
 	notShort(t)

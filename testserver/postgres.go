@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// Postgres returns the URL of an empty schema on a PostgreSQL server.
+// Postgres returns the URL of an empty schema.
 func Postgres(t testing.TB) string {
 	t.Helper()
 	server := os.Getenv("SORTID_TEST_POSTGRES_URL")
@@ -39,8 +39,8 @@ func Postgres(t testing.TB) string {
 	return u.String()
 }
 
-// StartPostgres starts a PostgreSQL server, with settings such as "fsync=off". Its superuser is
-// postgres, with a password.
+// StartPostgres starts a server, with settings such as "fsync=off". Its superuser is postgres, with
+// a password.
 func StartPostgres(t testing.TB, settings ...string) *Server {
 	t.Helper()
 	notShort(t)
@@ -54,7 +54,7 @@ func StartPostgres(t testing.TB, settings ...string) *Server {
 		t.Fatal(err)
 	}
 	setUser := func(*exec.Cmd) {}
-	if os.Getuid() == 0 { // the server refuses to run as root
+	if os.Getuid() == 0 {
 		setUser = runAs(t, "postgres", data)
 	}
 	initdb := exec.Command(filepath.Join(bin, "initdb"), "-D", data, "-U", "postgres", "--pwfile",
@@ -81,8 +81,7 @@ func StartPostgres(t testing.TB, settings ...string) *Server {
 	})
 }
 
-// postgresPrograms returns the folder of PostgreSQL's programs, which Debian does not put in the
-// PATH.
+// postgresPrograms returns a folder that Debian does not put in the PATH.
 func postgresPrograms(t testing.TB) string {
 	t.Helper()
 	if path, err := exec.LookPath("initdb"); err == nil {
@@ -94,7 +93,8 @@ func postgresPrograms(t testing.TB) string {
 	if len(found) == 0 {
 		Missing(
 			t,
-			"no PostgreSQL: SORTID_TEST_POSTGRES_URL is not set, nobody listens at 127.0.0.1:5432, and initdb is not installed")
+			"no PostgreSQL: SORTID_TEST_POSTGRES_URL is not set, nobody listens at "+
+				"127.0.0.1:5432, and initdb is not installed")
 	}
 	return filepath.Dir(found[len(found)-1])
 }
@@ -115,7 +115,7 @@ func execPostgres(t testing.TB, server, statement string) {
 	}
 }
 
-// queryPostgres sends a statement to the server of a URL with psql, and returns what psql prints.
+// queryPostgres returns what psql prints.
 func queryPostgres(ctx context.Context, server, statement string) (string, error) {
 	program, err := exec.LookPath("psql")
 	if err != nil {

@@ -14,8 +14,7 @@ import (
 	"testing"
 )
 
-// Redis returns a URL with a prefix for the test alone. The server is the one at
-// SORTID_TEST_REDIS_URL, the one at 127.0.0.1:6379, or a new one.
+// Redis returns a URL with a prefix for the test alone.
 func Redis(t testing.TB) string {
 	t.Helper()
 	base := os.Getenv("SORTID_TEST_REDIS_URL")
@@ -32,7 +31,8 @@ func Redis(t testing.TB) string {
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), patience)
 		defer cancel()
-		const script = "for _, key in ipairs(redis.call('KEYS', ARGV[1])) do redis.call('DEL', key) end return 1"
+		const script = "for _, key in ipairs(redis.call('KEYS', ARGV[1])) do " +
+			"redis.call('DEL', key) end return 1"
 		if err := redisCall(ctx, u, "EVAL", script, "0", prefix+"*"); err != nil {
 			t.Logf("deleting the test's keys from Redis: %v", err)
 		}
@@ -41,8 +41,8 @@ func Redis(t testing.TB) string {
 	return u.String()
 }
 
-// StartRedis starts a Redis server that keeps what it has answered. Settings, such as
-// "--appendonly", "no", override its own.
+// StartRedis starts a server that keeps what it has answered. Settings, such as "--appendonly",
+// "no", override its own.
 func StartRedis(t testing.TB, settings ...string) *Server {
 	t.Helper()
 	notShort(t)
@@ -67,7 +67,6 @@ func StartRedis(t testing.TB, settings ...string) *Server {
 	})
 }
 
-// redisCall sends a command to the server of a URL. If the answer is an error, it returns that.
 func redisCall(ctx context.Context, u *url.URL, command ...string) error {
 	conn, err := dial(ctx, u.Host)
 	if err != nil {

@@ -1,13 +1,10 @@
-// Package testserver gives tests the servers that they use.
+// Package testserver gives tests the servers that they use, until the test ends.
 //
-// There is a file for each kind of server. A function named like a kind returns a URL for the test
-// alone, on a running server. An environment variable such as SORTID_TEST_POSTGRES_URL names that
-// server. Otherwise it is the server at the kind's usual address on this machine or, if there is
-// none, a new one. A function Start... always starts a server, which the test can stop and start
-// again. If the needed programs are not installed, the test is skipped, or fails if the
-// environment variable CI is set.
-//
-// All of this ends with the test.
+// A function named like a kind of server returns a URL for the test alone. It uses the server that
+// an environment variable such as SORTID_TEST_POSTGRES_URL names. Otherwise it uses the server at
+// the kind's usual address on this machine or, if there is none, a new one. A function Start...
+// always starts a server. If programs are not installed, the test is skipped, or fails if CI is
+// set.
 package testserver
 
 import (
@@ -27,7 +24,7 @@ import (
 	"time"
 )
 
-// Missing skips the test because something is not installed. If CI is set, the test fails.
+// Missing skips the test, or fails it if CI is set.
 func Missing(t testing.TB, format string, args ...any) {
 	t.Helper()
 	if os.Getenv("CI") != "" {
@@ -36,7 +33,6 @@ func Missing(t testing.TB, format string, args ...any) {
 	t.Skipf(format, args...)
 }
 
-// notShort skips a test that starts a server, if -short is set.
 func notShort(t testing.TB) {
 	t.Helper()
 	if testing.Short() {
@@ -46,7 +42,7 @@ func notShort(t testing.TB) {
 
 // A Server is one test's server. Only one goroutine at a time may use it.
 type Server struct {
-	URL string // for the store's Open; it stays the same when the server is started again
+	URL string // for the store's Open
 	Dir string // its data, or "" if it has none on disk
 
 	t     testing.TB
@@ -54,8 +50,7 @@ type Server struct {
 	stop  func() // nil if the server does not run
 }
 
-// newServer starts a server. The function start returns when the server is ready, and may fail the
-// test. The server ends with the test.
+// newServer calls start, which returns when the server is ready.
 func newServer(t testing.TB, url, dir string, start func() (stop func())) *Server {
 	s := &Server{URL: url, Dir: dir, t: t, start: start}
 	t.Cleanup(s.Stop)
@@ -63,8 +58,7 @@ func newServer(t testing.TB, url, dir string, start func() (stop func())) *Serve
 	return s
 }
 
-// Start starts the server again after Stop, with the same data and port. It returns when the
-// server is ready.
+// Start starts the server again after Stop, with the same data and port.
 func (s *Server) Start() {
 	s.t.Helper()
 	if s.stop == nil {
@@ -80,12 +74,11 @@ func (s *Server) Stop() {
 	}
 }
 
-// patience limits what takes seconds even on a slow machine, so that it fails instead of hanging.
+// patience makes a test fail instead of hang, even on a slow machine.
 const patience = 3 * time.Minute
 
-// run starts a server's program and calls ready again and again, until that returns nil. The
-// returned function sends the program a signal, SIGKILL or one that ends it as fast, and waits for
-// its end.
+// run starts a server's program and calls ready until that returns nil. The returned function sends
+// the program a signal, SIGKILL or one that ends it as fast, and waits for its end.
 func run(t testing.TB, cmd *exec.Cmd, sig syscall.Signal,
 	ready func(context.Context) error) (stop func()) {
 	t.Helper()
@@ -128,7 +121,6 @@ func run(t testing.TB, cmd *exec.Cmd, sig syscall.Signal,
 	}
 }
 
-// command runs a program to its end, and fails the test if the program fails.
 func command(t testing.TB, cmd *exec.Cmd) {
 	t.Helper()
 	killWithParent(cmd)
@@ -137,7 +129,6 @@ func command(t testing.TB, cmd *exec.Cmd) {
 	}
 }
 
-// clientOutput runs a server's command-line client and returns what it prints.
 func clientOutput(cmd *exec.Cmd) (string, error) {
 	var out, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &stderr
@@ -171,8 +162,8 @@ func (o *output) String() string {
 	return string(bytes.TrimSpace(o.buf))
 }
 
-// tempDir returns a new folder that is removed with the test. Unlike t.TempDir's, other users can
-// reach it, since servers run as other users. Its path is short enough for a socket.
+// tempDir returns a new folder that other users can reach, unlike t.TempDir's: servers run as other
+// users. Its path is short enough for a socket.
 func tempDir(t testing.TB) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "sortid")
@@ -187,9 +178,8 @@ func tempDir(t testing.TB) string {
 }
 
 // FreePort returns a port of 127.0.0.1 where nothing listens. The system does not use it for
-// outgoing connections, so it is still free when a stopped server starts again. No other test gets
-// it until this one ends, in any process: FreePort holds the UDP port of the same number, which no
-// server uses.
+// outgoing connections, so it is still free when a stopped server starts again. Until the test ends
+// no other test gets it, in any process: FreePort holds the UDP port of the same number.
 func FreePort(t testing.TB) int {
 	t.Helper()
 	for range 100 {
@@ -213,7 +203,6 @@ func FreePort(t testing.TB) int {
 
 func address(port int) string { return "127.0.0.1:" + strconv.Itoa(port) }
 
-// dial returns a connection that ends with ctx at the latest.
 func dial(ctx context.Context, address string) (net.Conn, error) {
 	conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", address)
 	if err != nil {
@@ -225,7 +214,6 @@ func dial(ctx context.Context, address string) (net.Conn, error) {
 	return conn, nil
 }
 
-// listening reports whether somebody listens at an address.
 func listening(addr string) bool {
 	conn, err := net.DialTimeout("tcp", addr, time.Second)
 	if err == nil {
@@ -234,5 +222,4 @@ func listening(addr string) bool {
 	return err == nil
 }
 
-// uniqueName returns a new name for what a test makes on a server: letters, digits and _.
 func uniqueName() string { return fmt.Sprintf("sortid_test_%016x", rand.Uint64()) }

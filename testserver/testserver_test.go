@@ -7,8 +7,6 @@ import (
 	"testing"
 )
 
-// A test's schema is its own; a server that was stopped and started again has what was
-// committed.
 func TestPostgres(t *testing.T) {
 	a, b := Postgres(t), Postgres(t)
 	if a == b {
@@ -65,7 +63,7 @@ func TestRedis(t *testing.T) {
 		t.Fatal("a server that was stopped listens")
 	}
 	s.Start()
-	// LTRIM fails for a key that is no list, and not for one that is missing.
+	// LTRIM fails for a key that is no list, and not for a missing one.
 	if err := redisCall(t.Context(), u, "LTRIM", "key", "0", "1"); err == nil {
 		t.Error("after a stop: the key is gone")
 	}
@@ -159,7 +157,6 @@ func TestEtcdTLS(t *testing.T) {
 	}
 }
 
-// No port is given twice, though no server listens on the first yet.
 func TestFreePort(t *testing.T) {
 	given := map[int]bool{}
 	for range 400 {

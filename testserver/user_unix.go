@@ -11,8 +11,7 @@ import (
 	"testing"
 )
 
-// runAs gives a folder to a user of this system. It returns a function that makes a command run as
-// that user.
+// runAs gives a folder to a user, and returns a function that makes a command run as that user.
 func runAs(t testing.TB, name, dir string) func(*exec.Cmd) {
 	t.Helper()
 	u, err := user.Lookup(name)

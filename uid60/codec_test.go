@@ -16,11 +16,9 @@ import (
 
 var limit = new(big.Int).Lsh(big.NewInt(1), 60)
 
-// symbols are the characters, listed once more for the oracle.
 var symbols = "ABCDEFGHIJKLMNOPQRSTUVWXYZ" + strings.ToLower("ABCDEFGHIJKLMNOPQRSTUVWXYZ") +
 	"0123456789" + "-_"
 
-// text is the oracle of String: digit by digit with math/big.
 func text(n *big.Int) string {
 	var digits []byte
 	rest, digit := new(big.Int).Set(n), new(big.Int)
@@ -33,7 +31,6 @@ func text(n *big.Int) string {
 	return string(digits[last:]) + string(digits[:last])
 }
 
-// number is the oracle of Parse.
 func number(s string) (*big.Int, bool) {
 	if len(s) < 4 || len(s) > 10 {
 		return nil, false
@@ -68,8 +65,7 @@ func TestCodec(t *testing.T) { codec.Run(t) }
 
 func FuzzParse(f *testing.F) { codec.Fuzz(f, number) }
 
-// Every integer of up to four digits has a text of four, and its paddings with up to
-// six times A parse; the shortest of five digits has five.
+// Short integers have four digits, and texts with more padding parse.
 func TestPadding(t *testing.T) {
 	for v := range uint64(1 << 18) {
 		id := ID(v)
@@ -94,7 +90,7 @@ func TestPadding(t *testing.T) {
 			t.Errorf("the text of %d is %q, want %q", v, got, s)
 		}
 	}
-	// Padding behind the rotation is none: these are other IDs.
+	// A after the rotation is a digit: these are other IDs.
 	for _, s := range []string{"AxinaS8QBh", "xinaS8QBhA"} {
 		if got, err := Parse(s); err != nil || got == MustParse("xinaS8QBh") {
 			t.Errorf("Parse(%q) = %v, %v", s, got, err)
@@ -104,7 +100,7 @@ func TestPadding(t *testing.T) {
 		got.String() != "xinaS8QBh" {
 		t.Errorf("a padded text parsed as %v", got)
 	}
-	for at := range 10 { // each digit that can be, at each place
+	for at := range 10 {
 		for _, c := range symbols {
 			s := "xinaS8QBhB"[:at] + string(c) + "xinaS8QBhB"[at+1:]
 			want, _ := number(s)
@@ -115,14 +111,12 @@ func TestPadding(t *testing.T) {
 	}
 }
 
-// Case matters.
 func TestCase(t *testing.T) {
 	if a, b := MustParse("xinaS8QBh"), MustParse("XINAs8qbH"); a == b {
 		t.Errorf("%d whatever the case", a.Uint64())
 	}
 }
 
-// Ten characters since May 2020, nine before.
 func TestTextLength(t *testing.T) {
 	tenth := ID(1 << 54)
 	if n := len(tenth.String()); n != 10 || tenth.Time().Format("2006-01") != "2020-05" {
@@ -163,7 +157,6 @@ func TestFromFields(t *testing.T) {
 	}
 }
 
-// First at both ends of the range.
 func TestFirstAtTheEnds(t *testing.T) {
 	for ms, want := range map[int64]ID{
 		epoch - 1: 0, epoch: 0, epoch + 1: 1 << 18,
@@ -192,7 +185,7 @@ func TestWorker(t *testing.T) {
 	}
 }
 
-// An integer above Max is no ID, by whatever way it comes in or goes out.
+// An integer above Max is an error on each way in and out.
 func TestAboveMax(t *testing.T) {
 	for _, v := range []uint64{uint64(Max) + 1, 1 << 63, 1<<64 - 1} {
 		id, err := FromUint64(v)
@@ -253,7 +246,7 @@ func TestSQLForms(t *testing.T) {
 			t.Errorf("Text: Scan(%T %v) = %v, %v", src, src, text, err)
 		}
 	}
-	// Some drivers give the integers of unsigned columns so.
+	// Some drivers return integers of unsigned columns so.
 	var got ID
 	if err := got.Scan(uint64(Max)); err != nil || got != Max {
 		t.Errorf("Scan of the largest uint64: %v, %v", got, err)
@@ -261,7 +254,6 @@ func TestSQLForms(t *testing.T) {
 	if err := got.Scan(uint64(Max) + 1); !errors.Is(err, sortid.ErrRange) || got != Max {
 		t.Errorf("Scan of a uint64 too large: %v, %v", got, err)
 	}
-	// Eight bytes are a text of eight characters.
 	if err := got.Scan([]byte("AAAAAAAB")); err != nil || got != 1<<12 {
 		t.Errorf("Scan of eight characters: %v, %v", got, err)
 	}
@@ -273,7 +265,6 @@ func TestSQLForms(t *testing.T) {
 			t.Errorf("Scan(%T): %v, want ErrScan", src, err)
 		}
 	}
-	// Text is text in JSON, too: an integer would lose digits in JavaScript.
 	if b, err := json.Marshal(Text(id)); string(b) != `"xinaS8QBh"` || err != nil {
 		t.Errorf("JSON of Text: %s, %v", b, err)
 	}

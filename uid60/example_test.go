@@ -68,7 +68,6 @@ func ExampleNewGenerator() {
 	// 2
 }
 
-// Worker 5 of 16: its IDs are those of no other worker.
 func ExampleOptions() {
 	g, err := uid60.NewGenerator(uid60.Options{WorkerID: 5, WorkerIDSize: 4})
 	if err != nil {
@@ -79,8 +78,7 @@ func ExampleOptions() {
 	// Output: 5 <nil>
 }
 
-// A millisecond has room for 512 IDs. Then the generator waits for the next one, which
-// never comes on this clock.
+// A millisecond has room for 512 IDs. The next one never comes on this clock.
 func ExampleGenerator_GenerateContext() {
 	noon := time.Date(2024, 2, 29, 12, 0, 0, 0, time.UTC)
 	g, err := uid60.NewGenerator(
@@ -98,7 +96,7 @@ func ExampleGenerator_GenerateContext() {
 	// Output: uid60: the counter is full until the clock moves on; gave up waiting: context deadline exceeded
 }
 
-// The IDs of a day, in an index of integers; texts would not do.
+// The IDs of a day, in an index of integers: texts do not sort.
 func ExampleFirst() {
 	day := time.Date(2019, 7, 3, 0, 0, 0, 0, time.UTC)
 	from, to := uid60.First(day), uid60.First(day.AddDate(0, 0, 1))
@@ -110,14 +108,13 @@ func ExampleFirst() {
 	// true
 }
 
-// JSON has the text: the integer would lose digits in JavaScript.
+// JSON has the text: JavaScript would lose digits of the integer.
 func ExampleID_MarshalText() {
 	b, err := json.Marshal(map[string]uid60.ID{"id": 11093174944930914})
 	fmt.Println(string(b), err)
 	// Output: {"id":"xinaS8QBh"} <nil>
 }
 
-// In a database an ID is an integer, a Text its text.
 func ExampleText() {
 	id := uid60.MustParse("xinaS8QBh")
 	integer, _ := id.Value()

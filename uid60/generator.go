@@ -16,55 +16,45 @@ const (
 
 var format = gen.Format{Name: name, Epoch: epoch, Policy: sortid.RollbackAbort}
 
-// A Generator makes IDs that strictly increase, at most 512 in a millisecond.
+// A Generator makes IDs that strictly increase, at most 512 in a millisecond. It is safe for
+// concurrent use. Several generators need different worker IDs or leases; see [Options].
 //
-//	Method                    Time from            Concurrent use   On a big rollback
-//	Generate, Fill, All       the system's clock   safe             the policy
-//	...Context                or Options.Clock     safe             the policy
+// The sequence goes up by one for each ID, also from one millisecond to the next. After 511 it is 0
+// again, but only in a new millisecond. So a generator that has used 511 waits until the clock has
+// passed the last timestamp. A context limits the wait; if it ends, the error is
+// [sortid.ErrOverflow].
 //
-// The sequence starts at 0 and goes up by one for each ID, also from one millisecond to the next.
-// After 511 it starts at 0 again, but only in a new millisecond. So a generator that has used 511
-// waits for the clock to reach the next millisecond. That is usually short, but after the clock
-// was set back within the allowance, it takes until the clock has caught up. A context limits the
-// wait; if it ends, the error is [sortid.ErrOverflow].
-//
-// If many goroutines share one generator, all their IDs are in order and different. Several
-// generators need different worker IDs for that, or a lease; see [Options].
-//
-// NewGenerator makes generators. The zero value makes no IDs and returns [sortid.ErrOption].
-// A generator must not be copied, or both make the same IDs: go vet finds that.
+// The zero Generator returns [sortid.ErrOption]. Do not copy a Generator; go vet finds copies.
 type Generator struct {
 	core gen.Core
 
 	last        ID    // the last ID without its random bits
 	end         ID    // the same with sequence 511
 	timestamp   int64 // of the last ID
-	settledTick int64 // the clock's time, since the epoch, for which timestamp is settled
+	settledTick int64 // the clock's time for which timestamp is settled
 
-	worker     ID  // at its place
+	worker     ID  // the worker ID, shifted to its place
 	randomBits int // the other bits of random
 }
 
-// Options are the options of a [Generator]. The zero value means the defaults, among them
-// [sortid.RollbackAbort] and no worker ID. Mind the danger of [sortid.RollbackReset]: after a
-// reset, two IDs with the same sequence differ only if their random bits do. There are at most
-// nine of these, and none with a worker ID of nine bits.
+// Options are the options of a [Generator]. The zero value means the defaults: no worker ID, and
+// [sortid.RollbackAbort]. After a [sortid.RollbackReset], two IDs with the same sequence differ
+// only in their random bits, at most nine.
 type Options struct {
 	sortid.GeneratorOptions
 
-	// WorkerID is in the WorkerIDSize high bits of random, 1 to 9; the other bits are random.
-	// Generators with different worker IDs of the same size never make the same ID. With a size of
-	// zero there is no worker ID.
+	// WorkerID is in the WorkerIDSize high bits of random, 1 to 9; the other bits are random. With
+	// a size of zero there is no worker ID.
 	WorkerID     uint16
 	WorkerIDSize int
 
-	// Lease grants the worker ID and the milliseconds that IDs may carry; see [sortid.Lease]. It
-	// excludes WorkerIDSize and RollbackReset. It is a *lease.Lease of format lease.UID60, or any
-	// other [sortid.Lease]. Clock must be the same as the lease's clock.
+	// Lease grants worker IDs and milliseconds; see [sortid.Lease]. A *lease.Lease must have the
+	// format lease.UID60. Clock must be the lease's clock. Lease excludes WorkerIDSize and
+	// RollbackReset.
 	Lease sortid.Lease
 }
 
-// NewGenerator returns a generator. If an option is wrong, it returns a [*sortid.OptionError].
+// NewGenerator returns a generator, or a [*sortid.OptionError] if an option is wrong.
 func NewGenerator(o Options) (*Generator, error) {
 	g := &Generator{
 		last:        MaxSequence << sequenceShift, // so that 0 is next
@@ -98,11 +88,11 @@ func NewGenerator(o Options) (*Generator, error) {
 
 var global = gen.Must(NewGenerator(Options{}))
 
-// New returns an ID of the process-wide generator, which all goroutines share and which has
-// default options and no worker ID. It fails as [Generator.Generate] does.
+// New returns an ID of the process-wide generator, which has the default options. It fails as
+// [Generator.Generate] does.
 func New() (ID, error) { return global.generate(context.Background()) }
 
-// NewString returns the text of [New], or its error.
+// NewString returns the text of [New].
 func NewString() (string, error) {
 	id, err := New()
 	if err != nil {
@@ -111,20 +101,19 @@ func NewString() (string, error) {
 	return id.String(), nil
 }
 
-// Generate returns the next ID. It fails with [sortid.ErrClockRollback], [sortid.ErrTimeRange]
-// (before 2018-03-01T00:00:00.001Z or after 2157-07-13T07:35:11.102Z) or [sortid.ErrEntropy]. On a
-// lease it also fails with [sortid.ErrLeaseExpired] or [sortid.ErrLeaseClosed]. It may block: for
-// the next millisecond, and with [sortid.RollbackWait].
+// Generate returns the next ID. It fails with [sortid.ErrClockRollback], [sortid.ErrTimeRange] or
+// [sortid.ErrEntropy]. On a lease it also fails with [sortid.ErrLeaseExpired] or
+// [sortid.ErrLeaseClosed]. With a full sequence or [sortid.RollbackWait] it may block.
 func (g *Generator) Generate() (ID, error) { return g.generate(context.Background()) }
 
-// GenerateContext is Generate with a context that limits its wait. If the context ends, the error
-// matches the context's, and [sortid.ErrOverflow] or, with [sortid.RollbackWait],
-// [sortid.ErrClockRollback] or [sortid.ErrLeaseExpired].
+// GenerateContext is Generate with a context that limits the wait. If the context ends, the error
+// matches the context's, and [sortid.ErrOverflow], [sortid.ErrClockRollback] or
+// [sortid.ErrLeaseExpired].
 func (g *Generator) GenerateContext(ctx context.Context) (ID, error) { return g.generate(ctx) }
 
 func (g *Generator) generate(ctx context.Context) (ID, error) {
 	for {
-		counter := clock.Counter() // before the lock, to hold that briefly
+		counter := clock.Counter() // before the lock, to hold it briefly
 		g.core.Lock()
 		id, err := g.next(g.core.Clock.Milli(counter) - epoch)
 		if err == nil {
@@ -137,12 +126,11 @@ func (g *Generator) generate(ctx context.Context) (ID, error) {
 	}
 }
 
-// Fill sets every element of ids to a new ID, in order. It reads the clock and takes the lock once
-// for each millisecond that it needs. It fails as Generate does. Then it clears ids, and the IDs
-// made so far are lost.
+// Fill sets ids to new IDs, in order, and locks once for each millisecond that it needs. It fails
+// as Generate does, and then clears ids.
 func (g *Generator) Fill(ids []ID) error { return g.FillContext(context.Background(), ids) }
 
-// FillContext is Fill, with a context as in GenerateContext.
+// FillContext is Fill with a context.
 func (g *Generator) FillContext(ctx context.Context, ids []ID) error {
 	return gen.Fill(ctx, &g.core, ids, g.fill)
 }
@@ -163,7 +151,6 @@ func (g *Generator) next(now int64) (ID, error) {
 	return g.last | random, nil
 }
 
-// fill makes many IDs, and returns how many.
 func (g *Generator) fill(now int64, ids []ID) (int, error) {
 	for i := range ids {
 		id, err := g.next(now)
@@ -194,7 +181,6 @@ func (g *Generator) slowPath(now int64) (ID, error) {
 	return g.next(now)
 }
 
-// begin makes the first ID of the clock's time now.
 func (g *Generator) begin(now int64) (ID, error) {
 	if !g.core.Leased() {
 		return g.first(now, now)
@@ -209,15 +195,15 @@ func (g *Generator) begin(now int64) (ID, error) {
 		return 0, err
 	}
 	if _, err := g.core.CheckRollback(now, timestamp, timestamp); err != nil {
-		g.last -= 1 << sequenceShift // the ID is then the first one once the clock is near
+		g.last -= 1 << sequenceShift // so this ID is the first once the clock is near
 		g.settledTick = gen.NoTick
 		return 0, err
 	}
 	return id, nil
 }
 
-// first makes the first ID of a timestamp, and continues the sequence. The timestamp stays settled
-// while the clock shows settled.
+// first makes the first ID of a timestamp, which stays settled while the clock shows settled. It
+// continues the sequence.
 func (g *Generator) first(settled, timestamp int64) (ID, error) {
 	if timestamp <= 0 || timestamp >= MaxTimestamp {
 		return 0, g.core.TimeRangeError(timestamp)
@@ -233,7 +219,6 @@ func (g *Generator) first(settled, timestamp int64) (ID, error) {
 	return g.last | random, nil
 }
 
-// random returns the random bits of one ID.
 func (g *Generator) random() (ID, error) {
 	if g.randomBits == 0 {
 		return 0, nil

@@ -40,7 +40,6 @@ func must(t testing.TB) func(ID, error) ID {
 	}
 }
 
-// subject returns the generator with the given options, and a worker ID of so many bits.
 func subject(bits int, own ...Options) conformance.Generator[ID] {
 	random := 1<<(9-bits) - 1
 	return conformance.Generator[ID]{
@@ -68,8 +67,7 @@ func TestGenerator(t *testing.T) {
 	}
 }
 
-// newLease returns a lease of worker ID 1 of a size, from tick lo, counted from the start
-// of the tests, up to hi.
+// newLease returns a lease of worker ID 1, from tick lo, counted from the start, up to hi.
 func newLease(size int, lo, hi int64) *window.Window {
 	w := window.New(size, time.Millisecond, time.UnixMilli(epoch))
 	start := conformance.Start.UnixMilli() - epoch
@@ -77,7 +75,6 @@ func newLease(size int, lo, hi int64) *window.Window {
 	return w
 }
 
-// A long lease changes nothing.
 func TestGeneratorOnLease(t *testing.T) {
 	for _, bits := range []int{1, 4, 9} {
 		g := subject(bits)
@@ -104,8 +101,8 @@ func TestLease(t *testing.T) {
 	}
 }
 
-// The sequence runs on from one claimed millisecond to the next, wherever they are, and
-// is 0 again after 511; a claim that has to wait for its ID skips no number.
+// The sequence goes on from one claimed millisecond to the next, and from 511 to 0. A claim that
+// waits skips no number.
 func TestLeaseSequence(t *testing.T) {
 	clock := conformance.NewClock(conformance.Start)
 	l := newLease(9, 0, 1)
@@ -134,7 +131,7 @@ func TestLeaseSequence(t *testing.T) {
 			t.Fatalf("ID %d has the sequence %d, %v after %v", i, id.Sequence(), id, last)
 		}
 		last = id
-		if i++; i%512 == 0 || r.IntN(6) == 0 { // what the generator would wait for
+		if i++; i%512 == 0 || r.IntN(6) == 0 { // the generator would wait
 			clock.Add(max(0, last.Time().Add(time.Millisecond).Sub(clock.Now())))
 		}
 	}
@@ -143,8 +140,7 @@ func TestLeaseSequence(t *testing.T) {
 	}
 }
 
-// A sequence that is full in a millisecond ahead of the clock: the wait is for the one
-// after it.
+// With a full sequence ahead of the clock, the wait is for the next millisecond.
 func TestLeaseAhead(t *testing.T) {
 	clock := conformance.NewClock(conformance.Start)
 	g := newGenerator(t, conformance.Setup{Clock: clock.Now}, Options{Lease: newLease(9, 5, 9)})
@@ -160,7 +156,6 @@ func TestLeaseAhead(t *testing.T) {
 	}
 }
 
-// The reserved timestamps are no more to be had than without a lease.
 func TestLeaseRange(t *testing.T) {
 	for _, tick := range []int64{0, MaxTimestamp} {
 		clock := conformance.NewClock(time.UnixMilli(epoch + tick))
@@ -184,7 +179,6 @@ func TestNew(t *testing.T) {
 	}
 }
 
-// NewString returns the text of what New would return.
 func TestNewString(t *testing.T) {
 	clock := conformance.NewClock(conformance.Start)
 	setup := func() conformance.Setup {
@@ -208,7 +202,7 @@ func TestNewString(t *testing.T) {
 func TestOptions(t *testing.T) {
 	l := newLease(4, 0, 1)
 	for _, c := range []struct {
-		names string // what the error must name
+		names string
 		o     Options
 	}{
 		{"RollbackPolicy",
@@ -234,8 +228,7 @@ func TestOptions(t *testing.T) {
 	}
 }
 
-// The sequence starts at 0, goes on from millisecond to millisecond, and after 511 is 0
-// again; after a rollback, too.
+// From 0 on, over all milliseconds, and after 511 at 0 again; also after a rollback.
 func TestSequence(t *testing.T) {
 	clock := conformance.NewClock(conformance.Start)
 	g := newGenerator(t, conformance.Setup{Clock: clock.Now})
@@ -256,7 +249,7 @@ func TestSequence(t *testing.T) {
 			clock.Add(max(-time.Duration(r.IntN(3000))*time.Millisecond,
 				last.Time().Add(-9*time.Second).Sub(clock.Now())))
 		}
-		if i%512 == 511 { // what the generator would wait for
+		if i%512 == 511 { // the generator would wait
 			clock.Add(max(0, last.Time().Add(time.Millisecond).Sub(clock.Now())))
 		}
 	}
@@ -271,8 +264,7 @@ func TestSequence(t *testing.T) {
 	}
 }
 
-// The rule by itself, on a clock of which it sees each millisecond: however many IDs the
-// first one leaves over, each of a steady stream holds 512 afterwards.
+// The clock shows each millisecond. After the first one, each has 512 IDs of a steady stream.
 func TestSteadyStream(t *testing.T) {
 	for _, first := range []int{1, 2, 300, 511, 512} {
 		g := newGenerator(t, conformance.Setup{})
@@ -299,7 +291,7 @@ func TestSteadyStream(t *testing.T) {
 			case now == 1000:
 				want = first
 			case now == 1001 && first < 512:
-				want = 512 - first // what is left up to 511
+				want = 512 - first
 			}
 			if counts[now] != want {
 				t.Errorf("%d IDs at first: %d at %d, want %d", first, counts[now], now, want)
@@ -308,8 +300,7 @@ func TestSteadyStream(t *testing.T) {
 	}
 }
 
-// On a real clock a stream never has more than 512 IDs in a millisecond, and each
-// millisecond that it wraps into starts at 0.
+// On a real clock no millisecond has more than 512 IDs, and wraps start at 0.
 func TestRealStream(t *testing.T) {
 	g := newGenerator(t, conformance.Setup{})
 	ids := make([]ID, 512*30)
@@ -335,8 +326,7 @@ func TestRealStream(t *testing.T) {
 	}
 }
 
-// With 511 used the generator waits for the next millisecond, or until the context ends:
-// whatever the policy, also for a clock that is back within the allowance.
+// After 511 the generator waits for the next millisecond or the context's end, whatever the policy.
 func TestWaitForNext(t *testing.T) {
 	for _, policy := range []sortid.RollbackPolicy{sortid.RollbackAbort, sortid.RollbackWait,
 		sortid.RollbackReset} {
@@ -375,7 +365,6 @@ func TestWaitForNext(t *testing.T) {
 		}
 	}
 
-	// A clock that goes back too far during the wait is the policy's.
 	clock := conformance.NewClock(conformance.Start)
 	g := newGenerator(t, conformance.Setup{Clock: clock.Now})
 	if err := g.Fill(make([]ID, 512)); err != nil {
@@ -386,7 +375,6 @@ func TestWaitForNext(t *testing.T) {
 		t.Errorf("the clock went back during the wait: %v, %v", id, err)
 	}
 
-	// A Fill that spans milliseconds waits between them.
 	clock = conformance.NewClock(conformance.Start)
 	g = newGenerator(t, conformance.Setup{Clock: clock.Now})
 	ctx, stop := context.WithCancel(t.Context())
@@ -408,13 +396,12 @@ func TestWaitForNext(t *testing.T) {
 	}
 }
 
-// Each ID has the worker's bits, the others are random, and generators with different
-// workers never make the same ID, though clock and entropy are the same.
+// Generators with different workers never make the same ID, with the same clock and entropy.
 func TestWorkerBits(t *testing.T) {
 	for bits := 1; bits <= 9; bits++ {
 		seen := map[ID]uint16{}
 		for n := range uint16(2) {
-			worker := n * (1<<bits - 1) // all zeros, all ones
+			worker := n * (1<<bits - 1)
 			clock := conformance.NewClock(conformance.Start)
 			g := newGenerator(
 				t, conformance.Setup{Clock: clock.Now, Entropy: conformance.Entropy(1)},
@@ -443,7 +430,6 @@ func TestWorkerBits(t *testing.T) {
 	}
 }
 
-// Without a worker ID all nine bits are random.
 func TestRandom(t *testing.T) {
 	clock := conformance.NewClock(conformance.Start)
 	g := newGenerator(t, conformance.Setup{Clock: clock.Now, Entropy: conformance.Entropy(1)})
@@ -457,7 +443,6 @@ func TestRandom(t *testing.T) {
 	}
 }
 
-// sortid.RollbackWait waits no longer than it must.
 func TestRollbackWaitUntil(t *testing.T) {
 	g := newGenerator(t, conformance.Setup{RollbackPolicy: sortid.RollbackWait,
 		RollbackAllowance: 10 * time.Millisecond})
@@ -474,7 +459,6 @@ func TestRollbackWaitUntil(t *testing.T) {
 	}
 }
 
-// sortid.RollbackReset duplicates, as its documentation says.
 func TestResetDuplicates(t *testing.T) {
 	clock := conformance.NewClock(conformance.Start)
 	g := newGenerator(t, conformance.Setup{Clock: clock.Now, RollbackPolicy: sortid.RollbackReset},

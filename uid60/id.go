@@ -8,7 +8,7 @@ import (
 	"github.com/sortid/sortid/internal/parseerr"
 )
 
-// Size is the size of an ID's binary form in bytes.
+// Size is the length of an ID's binary form in bytes.
 const Size = 8
 
 // The largest value of each field.
@@ -26,30 +26,24 @@ const (
 	epoch = 1_519_862_400_000
 )
 
-// An ID is a uid60: an unsigned integer below 2^60.
+// An ID is a uid60: an integer below 2^60. Its bits, from the highest:
 //
-//	 0                   1                   2                   3
-//	 0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1
-//	+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
-//	|0 0 0 0|                  timestamp, high 28                   |
-//	+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
-//	|     timestamp, low 14     |     sequence    |      random     |
-//	+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
+//	0000 | timestamp 42 | sequence 9 | random 9
 //
-// A generator's worker ID, if any, is the high bits of random.
+// The timestamp counts milliseconds from 2018-03-01T00:00:00Z to 2157-07-13. A generator's worker
+// ID, if any, is the high bits of random. No generator makes the first and the last timestamp, so
+// the zero ID can mean "none".
 //
-// IDs are immutable, and comparable with ==. The integers sort by time, the texts do not. The zero
-// ID has timestamp 0. No generator makes it, so it can mean "none". A conversion ID(v) does not
-// check v: if v is above [Max], the marshalling methods return [sortid.ErrRange]. [FromUint64]
-// checks.
+// IDs are comparable with ==. Integers sort by time, texts do not. The conversion ID(v) does not
+// check v. If v is above [Max], String returns a message that does not parse, and methods that
+// return an error return [sortid.ErrRange].
 type ID uint64
 
-// Max is the largest ID. No generator uses its timestamp.
+// Max is the largest ID.
 const Max ID = 1<<60 - 1
 
-// FromFields returns the ID with these fields; timestamp is in milliseconds since
-// 2018-03-01T00:00:00Z. It returns [sortid.ErrField] if a value does not fit its field: 42, 9 and
-// 9 bits.
+// FromFields returns the ID with these fields, or [sortid.ErrField] if a value does not fit its
+// field.
 func FromFields(timestamp uint64, sequence, random uint16) (ID, error) {
 	switch {
 	case timestamp > MaxTimestamp:
@@ -62,7 +56,7 @@ func FromFields(timestamp uint64, sequence, random uint16) (ID, error) {
 	return ID(timestamp<<timestampShift | uint64(sequence)<<sequenceShift | uint64(random)), nil
 }
 
-// FromUint64 returns the ID of an integer, or a [sortid.ParseError] if it is above [Max].
+// FromUint64 returns the ID of an integer, or a [*sortid.ParseError] if it is above [Max].
 func FromUint64(v uint64) (ID, error) {
 	if v > uint64(Max) {
 		return 0, parseerr.Integer(name, v, integers)
@@ -70,37 +64,35 @@ func FromUint64(v uint64) (ID, error) {
 	return ID(v), nil
 }
 
-// Uint64 returns the ID as an integer. It also fits an int64.
+// Uint64 returns the ID as an integer, which also fits an int64.
 func (id ID) Uint64() uint64 { return uint64(id) }
 
-// Timestamp returns the timestamp field: milliseconds since 2018-03-01T00:00:00Z.
+// Timestamp returns the milliseconds since 2018-03-01T00:00:00Z.
 func (id ID) Timestamp() uint64 { return uint64(id) >> timestampShift }
 
-// Sequence returns the sequence field, of 9 bits.
+// Sequence returns the field sequence.
 func (id ID) Sequence() uint16 { return uint16(id>>sequenceShift) & MaxSequence }
 
-// Random returns the random field, of 9 bits, with the worker ID if there is one.
+// Random returns the field random, with the worker ID if there is one.
 func (id ID) Random() uint16 { return uint16(id) & MaxRandom }
 
-// Worker returns the worker ID, given its size in bits: 1 to 9. The ID does not tell whether it
-// has one. A smaller size counts as 0, which leaves no worker ID; a larger one counts as 9.
+// Worker returns the worker ID, given its size in bits. The ID does not tell whether it has one. A
+// size below 0 counts as 0, which leaves no worker ID; one above 9 counts as 9.
 func (id ID) Worker(bits int) uint16 {
 	return id.Random() >> (sequenceShift - min(max(bits, 0), sequenceShift))
 }
 
-// Time returns the time of the timestamp, in UTC, to the millisecond.
+// Time returns the time of the timestamp, in UTC.
 func (id ID) Time() time.Time { return time.UnixMilli(int64(id.Timestamp()) + epoch).UTC() }
 
-// Compare returns -1, 0 or +1 if id sorts before, with or after other: by time, and within a
-// generator in the order of generation.
+// Compare returns -1, 0 or +1 if id sorts before, with or after other.
 func (id ID) Compare(other ID) int { return cmp.Compare(id, other) }
 
 // IsZero reports whether id is the zero ID.
 func (id ID) IsZero() bool { return id == 0 }
 
-// First returns the smallest ID of t's millisecond. So the IDs from time a up to but not including
-// time b, in whole milliseconds, are [First(a), First(b)), as integers. A time before 2018-03-01
-// gives the zero ID, a time after the last timestamp gives [Max].
+// First returns the smallest ID of t's millisecond: the zero ID before 2018-03-01, [Max] after the
+// last timestamp.
 func First(t time.Time) ID {
 	switch ms := clock.UnixMilli(t) - epoch; {
 	case ms < 0:

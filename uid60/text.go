@@ -10,8 +10,8 @@ import (
 	"github.com/sortid/sortid/internal/parseerr"
 )
 
-// The lengths that an ID's text may have. Texts of IDs since May 2020 have ten characters, older
-// ones nine or fewer.
+// The lengths that an ID's text may have. IDs since May 2020 have ten characters, older ones nine
+// or fewer.
 const (
 	MinTextLen = 4
 	MaxTextLen = 10
@@ -26,18 +26,17 @@ var (
 
 func init() { basen.FillPairs(pairs[:], alphabet) }
 
-// Parse returns the ID of a text of 4 to 10 characters. It may be padded with A in front of the
-// digits, which is the third place of the text. Case matters. Errors are of type
-// [*sortid.ParseError].
+// Parse reads a text of 4 to 10 characters. It may be padded with A from the third place on. Case
+// matters. Errors are of type [*sortid.ParseError].
 func Parse(s string) (ID, error) {
-	v, ok := decode([]byte(s)) // which does not copy s
+	v, ok := decode([]byte(s)) // does not copy s
 	if !ok {
 		return 0, textError([]byte(s))
 	}
 	return ID(v), nil
 }
 
-// MustParse is [Parse] for texts known to be valid: it panics on any other.
+// MustParse is [Parse], but panics on an invalid text.
 func MustParse(s string) ID {
 	id, err := Parse(s)
 	if err != nil {
@@ -95,8 +94,7 @@ func appendText(b []byte, v uint64) []byte {
 	return b
 }
 
-// String returns the ID's text, of 4 to 10 characters. An ID above [Max] has no text; String then
-// returns a message that does not parse.
+// String returns the ID's text, of 4 to 10 characters.
 func (id ID) String() string {
 	if id > Max {
 		return fmt.Sprintf("invalid uid60.ID(%d)", uint64(id))
@@ -105,7 +103,7 @@ func (id ID) String() string {
 	return string(appendText(b[:0], uint64(id)))
 }
 
-// AppendText appends the ID's text to b. It fails only for an ID above [Max].
+// AppendText appends the ID's text to b.
 func (id ID) AppendText(b []byte) ([]byte, error) {
 	if id > Max {
 		_, err := FromUint64(uint64(id))
@@ -114,11 +112,10 @@ func (id ID) AppendText(b []byte) ([]byte, error) {
 	return appendText(b, uint64(id)), nil
 }
 
-// MarshalText returns the ID's text. It fails only for an ID above [Max].
+// MarshalText returns the ID's text.
 func (id ID) MarshalText() ([]byte, error) { return id.AppendText(nil) }
 
-// UnmarshalText sets the ID from a text, as [Parse] reads it. An error is a [*sortid.ParseError],
-// and leaves the ID as it was.
+// UnmarshalText is [Parse]. An error leaves the ID as it was.
 func (id *ID) UnmarshalText(b []byte) error {
 	v, ok := decode(b)
 	if !ok {
@@ -128,8 +125,7 @@ func (id *ID) UnmarshalText(b []byte) error {
 	return nil
 }
 
-// AppendBinary appends the ID's 8 bytes in big-endian order to b. It fails only for an
-// ID above [Max].
+// AppendBinary appends the ID's 8 bytes, big-endian, to b.
 func (id ID) AppendBinary(b []byte) ([]byte, error) {
 	if id > Max {
 		_, err := FromUint64(uint64(id))
@@ -138,12 +134,11 @@ func (id ID) AppendBinary(b []byte) ([]byte, error) {
 	return binary.BigEndian.AppendUint64(b, uint64(id)), nil
 }
 
-// MarshalBinary returns the ID's 8 bytes in big-endian order. It fails only for an ID
-// above [Max].
+// MarshalBinary returns the ID's 8 bytes, big-endian.
 func (id ID) MarshalBinary() ([]byte, error) { return id.AppendBinary(nil) }
 
-// UnmarshalBinary sets the ID from 8 bytes in big-endian order. An error is a
-// [*sortid.ParseError], and leaves the ID as it was.
+// UnmarshalBinary reads 8 bytes, big-endian. An error is a [*sortid.ParseError], and leaves the ID
+// as it was.
 func (id *ID) UnmarshalBinary(b []byte) error {
 	if len(b) != Size {
 		return parseerr.Binary(name, len(b), sortid.ErrBinaryLength, "8")

@@ -1,6 +1,5 @@
-// Package base32hex encodes 20 bytes in the symbols 0-9A-V, five bits in each, most significant
-// first. This is base32hex of RFC 4648, which has no padding at this length. Decoding ignores
-// case.
+// Package base32hex encodes 20 bytes in base32hex of RFC 4648: the symbols 0-9A-V, most significant
+// first. Decoding ignores case.
 package base32hex
 
 import (
@@ -9,7 +8,6 @@ import (
 	"github.com/sortid/sortid/internal/basen"
 )
 
-// The lengths of the bytes and of the text.
 const (
 	Len  = 32
 	Size = 20
@@ -18,13 +16,12 @@ const (
 const symbols = "0123456789ABCDEFGHIJKLMNOPQRSTUV"
 
 var (
-	pairs       [1 << 10][2]byte // the 1024 texts of ten bits
+	pairs       [1 << 10][2]byte
 	decodeTable = basen.NewDecodeTable(symbols, true)
 )
 
 func init() { basen.FillPairs(pairs[:], symbols) }
 
-// Encode writes the text of src.
 func Encode(dst *[Len]byte, src *[Size]byte) {
 	a := binary.BigEndian.Uint64(src[0:8])
 	b := binary.BigEndian.Uint64(src[5:13])
@@ -36,7 +33,6 @@ func Encode(dst *[Len]byte, src *[Size]byte) {
 	put8((*[8]byte)(dst[24:32]), d)
 }
 
-// put8 writes the low 40 bits of v.
 func put8(dst *[8]byte, v uint64) {
 	*(*[2]byte)(dst[0:2]) = pairs[v>>30&1023]
 	*(*[2]byte)(dst[2:4]) = pairs[v>>20&1023]
@@ -44,11 +40,14 @@ func put8(dst *[8]byte, v uint64) {
 	*(*[2]byte)(dst[6:8]) = pairs[v&1023]
 }
 
-// Decode reads a text into dst and returns -1. If a byte is not a symbol, it returns the offset of
-// the first such byte and leaves dst as it was.
+// Decode returns -1, or the offset of the first byte that is not a symbol. Then dst stays as it
+// was.
 func Decode(dst *[Size]byte, src *[Len]byte) (at int) {
-	a, b, c, d := decodeTable.Four((*[4]byte)(src[0:4])), decodeTable.Four((*[4]byte)(src[4:8])), decodeTable.Four((*[4]byte)(src[8:12])), decodeTable.Four((*[4]byte)(src[12:16]))
-	e, f, g, h := decodeTable.Four((*[4]byte)(src[16:20])), decodeTable.Four((*[4]byte)(src[20:24])), decodeTable.Four((*[4]byte)(src[24:28])), decodeTable.Four((*[4]byte)(src[28:32]))
+	a, b, c, d := decodeTable.Four((*[4]byte)(src[0:4])), decodeTable.Four((*[4]byte)(src[4:8])),
+		decodeTable.Four((*[4]byte)(src[8:12])), decodeTable.Four((*[4]byte)(src[12:16]))
+	e, f, g, h := decodeTable.Four((*[4]byte)(src[16:20])),
+		decodeTable.Four((*[4]byte)(src[20:24])), decodeTable.Four((*[4]byte)(src[24:28])),
+		decodeTable.Four((*[4]byte)(src[28:32]))
 	if a|b|c|d|e|f|g|h >= basen.NoSymbol {
 		return decodeTable.BadSymbol(src[:])
 	}

@@ -14,7 +14,6 @@ func source(r *rand.Rand) (b [Size]byte) {
 	return b
 }
 
-// There and back, against encoding/base32.
 func TestRoundTrip(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for i := range 100_000 {
@@ -79,7 +78,6 @@ func TestSymbols(t *testing.T) {
 	}
 }
 
-// base32Alphabet is that of RFC 4648, section 7.
 const base32Alphabet = "0123456789ABCDEFGHIJKLMNOPQRSTUV"
 
 func BenchmarkEncode(b *testing.B) {

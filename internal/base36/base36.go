@@ -1,5 +1,5 @@
-// Package base36 encodes unsigned integers in the digits 0-9a-z at a fixed width,
-// most significant digit first, and decodes them ignoring case.
+// Package base36 encodes unsigned integers in the digits 0-9a-z at a fixed width, most significant
+// digit first. Decoding ignores case.
 package base36
 
 import (
@@ -9,7 +9,7 @@ import (
 	"github.com/sortid/sortid/internal/basen"
 )
 
-// The widths of the two sizes of integers in digits.
+// The widths in digits.
 const (
 	Len62  = 12 // for integers below Limit62
 	Len128 = 25
@@ -39,20 +39,19 @@ const (
 	unitRest = 1<<128/Limit62 - unit<<64 + 1
 )
 
-// A Status is the result of decoding a text.
 type Status uint8
 
 const (
 	OK     Status = iota
 	Length        // not as many bytes as the width
-	Symbol        // a byte that is not a digit; see BadSymbol
-	Range         // only digits, but the integer has more than 128 bits
+	Symbol        // see BadSymbol
+	Range         // the integer has more than 128 bits
 )
 
 const digits = "0123456789abcdefghijklmnopqrstuvwxyz"
 
 var (
-	// pairs holds the 1296 numerals of two digits, the first in the low byte.
+	// pairs holds the numerals of two digits, the first in the low byte.
 	pairs       [pow2]uint16
 	decodeTable = basen.NewDecodeTable(digits, true)
 )
@@ -63,7 +62,7 @@ func init() {
 	}
 }
 
-// Append62 appends the 12 digits of v, which must be below Limit62, to b.
+// Append62 appends the 12 digits of v, which must be below Limit62.
 func Append62(b []byte, v uint64) []byte {
 	n := len(b)
 	if cap(b)-n < Len62 {
@@ -74,7 +73,7 @@ func Append62(b []byte, v uint64) []byte {
 	return b
 }
 
-// Append128 appends the 25 digits of the integer hi * 2^64 + lo to b.
+// Append128 appends the 25 digits of hi * 2^64 + lo.
 func Append128(b []byte, hi, lo uint64) []byte {
 	n := len(b)
 	if cap(b)-n < Len128 {
@@ -96,7 +95,6 @@ func Append128(b []byte, hi, lo uint64) []byte {
 	return b
 }
 
-// firstDigit returns the first of 25 digits and the rest of the integer.
 func firstDigit(hi, lo uint64) (digit byte, restHi, restLo uint64) {
 	// It is hi >> 60 or one less, since 36^24 is a little over 2^124.
 	first := hi >> 60
@@ -119,20 +117,19 @@ func put12(dst *[12]byte, v uint64) {
 	put6((*[6]byte)(dst[6:12]), f*pow6)
 }
 
-// fraction returns v / 36^12, for a v below 36^12, as a binary fraction of 64 bits. Multiplied by
-// 36^n, it has the first n of 12 digits before the point. Modulo 2^64, that product is the
-// fraction of the other digits. All digits are right if the fraction is not too small, and too
-// large by less than the value of 1. The value of 1 is 3.89 units of the last bit. Here it is too
-// large by less than 1.3 units: the product is rounded down, and unitRest up.
+// fraction returns v / 36^12, for v below 36^12, as a binary fraction of 64 bits. Times 36^n, it
+// has the first n of 12 digits before the point. That product modulo 2^64 is the fraction of the
+// other digits. All digits are right if the fraction is too large by less than the value of 1,
+// which is 3.89 units of the last bit. The product is rounded down and unitRest up, so the error is
+// below 1.3.
 func fraction(v uint64) uint64 {
 	rest, _ := bits.Mul64(v, unitRest)
 	return unit*v + rest + 1
 }
 
-// divide divides an integer below 36^24 by 36^12. It returns the quotient, and the fraction of the
-// remainder, too large by less than 3.3 units. The 3 that it adds makes up for what is left out,
-// less than 1 each: rounding a down, rounding b down, and lo * recipLo. recipLo is rounded up. No
-// fraction is so large that this changes the quotient.
+// divide divides an integer below 36^24 by 36^12. It returns the quotient and the fraction of the
+// remainder, too large by less than 3.3 units. It leaves out less than 1 from each of a, b and lo *
+// recipLo, and so adds 3. No fraction is so large that this changes the quotient.
 func divide(hi, lo uint64) (quotient, f uint64) {
 	hi, lo = hi<<2|lo>>62, lo<<2
 	quotient, f = bits.Mul64(hi, recipHi)
@@ -144,7 +141,6 @@ func divide(hi, lo uint64) (quotient, f uint64) {
 	return quotient + carry, f
 }
 
-// put6 writes the first six digits of a fraction.
 func put6(dst *[6]byte, f uint64) {
 	a, f := bits.Mul64(f, pow2)
 	b, f := bits.Mul64(f, pow2)
@@ -154,19 +150,18 @@ func put6(dst *[6]byte, f uint64) {
 	binary.LittleEndian.PutUint16(dst[4:], pairs[c])
 }
 
-// Decode62 reads 12 digits.
 func Decode62(src []byte) (v uint64, status Status) {
 	if len(src) != Len62 {
 		return 0, Length
 	}
-	a, b, c := decodeTable.Four((*[4]byte)(src[0:4])), decodeTable.Four((*[4]byte)(src[4:8])), decodeTable.Four((*[4]byte)(src[8:12]))
+	a, b, c := decodeTable.Four((*[4]byte)(src[0:4])), decodeTable.Four((*[4]byte)(src[4:8])),
+		decodeTable.Four((*[4]byte)(src[8:12]))
 	if a|b|c >= basen.NoSymbol {
 		return 0, Symbol
 	}
 	return (uint64(a)*pow4+uint64(b))*pow4 + uint64(c), OK
 }
 
-// Decode128 reads 25 digits as the integer hi * 2^64 + lo.
 func Decode128(src []byte) (hi, lo uint64, status Status) {
 	if len(src) != Len128 {
 		return 0, 0, Length
@@ -196,5 +191,4 @@ func Decode128(src []byte) (hi, lo uint64, status Status) {
 	return hi, lo, OK
 }
 
-// BadSymbol returns the offset of the first byte that is not a digit.
 func BadSymbol(s []byte) int { return decodeTable.BadSymbol(s) }

@@ -14,19 +14,16 @@ func join(hi, lo uint64) *big.Int {
 	return n.Add(n, new(big.Int).SetUint64(lo))
 }
 
-// split returns an integer's two words, and whether it has no more.
 func split(n *big.Int) (hi, lo uint64, ok bool) {
 	h, l := new(big.Int).QuoRem(n, two64, new(big.Int))
 	return h.Uint64(), l.Uint64(), h.IsUint64()
 }
 
-// text is what math/big makes of an integer.
 func text(n *big.Int, width int) string {
 	s := n.Text(36)
 	return strings.Repeat("0", max(0, width-len(s))) + s
 }
 
-// mixed returns s with some of its letters in upper case.
 func mixed(r *rand.Rand, s string) string {
 	b := []byte(s)
 	for i, c := range b {
@@ -37,8 +34,7 @@ func mixed(r *rand.Rand, s string) string {
 	return string(b)
 }
 
-// edges calls try with numbers where arithmetic goes wrong: powers of 2 and of 36, their
-// multiples, and their neighbours, as far as bits go.
+// edges tries numbers where arithmetic goes wrong, as far as bits go.
 func edges(bits int, try func(n *big.Int)) {
 	limit := new(big.Int).Lsh(big.NewInt(1), uint(bits))
 	around := func(n *big.Int) {
@@ -107,7 +103,6 @@ func TestRoundTrip128(t *testing.T) {
 	}
 }
 
-// Every pair of digits in each of the places where a pair is written.
 func TestPairs(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	for pair := range uint64(pow2) {
@@ -118,7 +113,7 @@ func TestPairs(t *testing.T) {
 	}
 }
 
-// Integers of 25 digits that have more than 128 bits, from the first to the last.
+// Integers of 25 digits that have more than 128 bits.
 func TestRange(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 8))
 	first := new(big.Int).Lsh(big.NewInt(1), 128)
@@ -160,8 +155,8 @@ func TestRange(t *testing.T) {
 	}
 }
 
-// Every byte that is no digit, at every place: an error, and the first one is found, also
-// with others behind it and in a number too large.
+// Every byte that is not a digit is found at every place, also before others and in a number that
+// is too large.
 func TestSymbols(t *testing.T) {
 	for _, good := range []string{"0u2pf62ji4b9", "zzzzzzzzzzzz", "0372ijojuxuhjsfkeryi2mrtm",
 		"zzzzzzzzzzzzzzzzzzzzzzzzz"} {
@@ -190,7 +185,7 @@ func TestSymbols(t *testing.T) {
 					}
 					continue
 				}
-				for second := at; second < len(b); second++ { // from itself on
+				for second := at; second < len(b); second++ {
 					b[second] = byte(c)
 					if status := decode(b); status != Symbol || BadSymbol(b) != at {
 						t.Fatalf("%q: %v at %d, want Symbol at %d", b, status, BadSymbol(b), at)
@@ -213,8 +208,7 @@ func TestLength(t *testing.T) {
 	}
 }
 
-// What is there before stays, with room behind it and without, and room beyond the text
-// is left alone.
+// Append leaves the bytes before the text and the room after it alone.
 func TestAppend(t *testing.T) {
 	for capacity := range 64 {
 		for _, c := range []struct {

@@ -6,9 +6,8 @@ import (
 	"slices"
 )
 
-// AppendLines128 appends the 25 digits of each integer, and sep after each. An integer is 16 bytes
-// in big-endian order. AppendLines128 is meant for IDs of one generator: each shares most of its
-// first digits with the one before, and that halves the work.
+// AppendLines128 appends the 25 digits of each big-endian integer, and sep after each. IDs of one
+// generator share most of their first digits, and that halves the work.
 func AppendLines128[T ~[16]byte](b []byte, integers []T, sep byte) []byte {
 	const line, head = Len128 + 1, Len128 - Len62
 	n := len(b)

@@ -6,8 +6,7 @@ import (
 	"testing"
 )
 
-// Every pair of digits at every place, beside the smallest and the largest others: where
-// a fraction that is off would show.
+// Every pair of digits at every place, beside the smallest and the largest others.
 func TestPut6(t *testing.T) {
 	twelve := func(v uint64) {
 		var got, want [12]byte
@@ -39,8 +38,7 @@ func TestPut6(t *testing.T) {
 	}
 }
 
-// The quotient is exact, and the fraction is not too small nor too large by as much as 1 is
-// worth: for any quotient, also beside the smallest and the largest remainder.
+// The quotient is exact, and the fraction is less than 1 too large, at all edges.
 func TestDivide(t *testing.T) {
 	r := rand.New(rand.NewPCG(9, 10))
 	limit := big.NewInt(Limit62)
@@ -49,7 +47,6 @@ func TestDivide(t *testing.T) {
 		n.Mul(n, limit).Add(n, new(big.Int).SetUint64(remainder))
 		hi, lo, _ := split(n)
 		q, f := divide(hi, lo)
-		// What stands before the point of f * 36^12.
 		scaled := new(big.Int).Mul(new(big.Int).SetUint64(f), limit)
 		before, _, _ := split(scaled)
 		if q != quotient || before != remainder {

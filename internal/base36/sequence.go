@@ -7,40 +7,39 @@ import (
 	"github.com/sortid/sortid/internal/basen"
 )
 
-// A Sequence128 decodes texts of 25 digits one after the other. It is meant for IDs of one
-// generator: each shares most of its first digits with the one before, and that halves the work.
-// It only takes what Append128 writes, without capitals. The zero value is ready for use.
+// A Sequence128 decodes texts of 25 digits, one after the other. IDs of one generator share most of
+// their first digits, and that halves the work. Capitals are invalid. The zero value is ready for
+// use.
 type Sequence128 struct {
 	known        bool
-	first, other uint64 // of the previous text: digits 0 to 7, and digits 5 to 12
+	first, other uint64 // digits 0 to 7 and 5 to 12 of the previous text
 	hi, lo       uint64 // the integer of these digits and twelve zeros
 }
 
 const headLen = Len128 - Len62
 
-// lowerTable has no capitals.
 var lowerTable = basen.NewDecodeTable(digits, false)
 
-// Decode returns the integer hi * 2^64 + lo. It reports whether the text is valid.
+// Decode returns the integer hi * 2^64 + lo, and whether the text is valid.
 func (s *Sequence128) Decode(text *[Len128]byte) (hi, lo uint64, ok bool) {
-	first, other := binary.LittleEndian.Uint64(text[:8]), binary.LittleEndian.Uint64(
-		text[headLen-8:headLen])
+	first := binary.LittleEndian.Uint64(text[:8])
+	other := binary.LittleEndian.Uint64(text[headLen-8 : headLen])
 	if (first != s.first || other != s.other || !s.known) &&
 		!s.begin((*[headLen]byte)(text[:headLen]), first, other) {
 		return 0, 0, false
 	}
-	a, b, c := lowerTable.Four((*[4]byte)(text[13:17])), lowerTable.Four(
-		(*[4]byte)(text[17:21])), lowerTable.Four((*[4]byte)(text[21:25]))
+	a, b, c := lowerTable.Four((*[4]byte)(text[13:17])),
+		lowerTable.Four((*[4]byte)(text[17:21])), lowerTable.Four((*[4]byte)(text[21:25]))
 	lo, carry := bits.Add64(s.lo, (uint64(a)*pow4+uint64(b))*pow4+uint64(c), 0)
 	hi, over := bits.Add64(s.hi, 0, carry)
 	return hi, lo, a|b|c < basen.NoSymbol && over == 0
 }
 
-// begin decodes the first digits if they are new.
 func (s *Sequence128) begin(head *[headLen]byte, first, other uint64) (ok bool) {
 	s.known = false
 	top := uint64(lowerTable[3][head[0]])
-	a, b, c := lowerTable.Four((*[4]byte)(head[1:5])), lowerTable.Four((*[4]byte)(head[5:9])), lowerTable.Four((*[4]byte)(head[9:13]))
+	a, b, c := lowerTable.Four((*[4]byte)(head[1:5])), lowerTable.Four((*[4]byte)(head[5:9])),
+		lowerTable.Four((*[4]byte)(head[9:13]))
 	if a|b|c >= basen.NoSymbol || top >= 16 {
 		return false
 	}

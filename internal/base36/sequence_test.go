@@ -7,8 +7,7 @@ import (
 	"testing"
 )
 
-// The same integers as one by one, of texts that begin alike and of any, and nothing but
-// what Append128 writes.
+// The same integers as one by one, also of texts that begin alike. Nothing else is valid.
 func TestSequence128(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	var s Sequence128
@@ -21,7 +20,7 @@ func TestSequence128(t *testing.T) {
 			t.Fatalf("%q: %#x, %#x, %v; want %#x, %#x, %v", text, hi, lo, ok, wantHi, wantLo, want)
 		}
 	}
-	try(strings.Repeat("\x00", Len128-Len62) + strings.Repeat("0", Len62)) // which is how a zero value begins
+	try(strings.Repeat("\x00", Len128-Len62) + strings.Repeat("0", Len62)) // as a zero value begins
 	hi, lo := r.Uint64(), r.Uint64()
 	for range 200_000 {
 		switch r.IntN(8) {
@@ -45,7 +44,7 @@ func TestSequence128(t *testing.T) {
 		}
 		try(string(b))
 	}
-	// The largest integer, and those that are too large and begin as it does.
+	// The largest integer, and larger ones that begin alike.
 	edges(130, func(n *big.Int) {
 		if digits := text(n, Len128); len(digits) == Len128 {
 			try(digits)

@@ -1,7 +1,7 @@
-// Package clock reads the Unix time in milliseconds at a cost of a few nanoseconds.
+// Package clock reads the Unix time in milliseconds in a few nanoseconds.
 //
-// Reading the system clock costs more than the rest of making an ID. So a [Clock] keeps its last
-// reading while a cheap counter shows that little time has passed. See [Staleness].
+// Reading the system clock costs more than the rest of making an ID. So a [Clock] keeps a reading
+// while a cheap counter shows that at most [Staleness] has passed.
 package clock
 
 import (
@@ -17,19 +17,18 @@ import (
 const Staleness = 100 * time.Microsecond
 
 const (
-	// lifetime is how long a reading is kept: half of Staleness. The other half allows for a
-	// changing counter rate, and for counters that differ between cores.
+	// lifetime is how long a reading is kept. The other half allows for a changing counter rate,
+	// and for counters that differ between cores.
 	lifetime = Staleness / 2
 
-	// maxUses is how often a reading is used, in case the counter stands still.
+	// maxUses limits the uses of a reading, in case the counter stands still.
 	maxUses = 4096
 
-	// The counter's rate is measured over intervals of these lengths.
+	// The counter's rate is measured over such intervals.
 	minSample, maxSample = time.Millisecond, time.Second
 )
 
-// A Clock reads the time. It is not safe for concurrent use, except for [Clock.Pause]
-// and [Clock.Micro].
+// A Clock is not safe for concurrent use, except for [Clock.Pause] and [Clock.Micro].
 type Clock struct {
 	ms        int64  // the last reading, Unix milliseconds
 	validFrom uint64 // the reading is valid from this counter value
@@ -42,10 +41,9 @@ type Clock struct {
 	// The current sample began at sampleTime, when the counter was at most sampleCount.
 	sampleTime         time.Time
 	sampleCount        uint64
-	rate, previousRate float64 // the last two samples, in counts per nanosecond
+	rate, previousRate float64 // counts per nanosecond in the last two samples
 }
 
-// System returns a clock that reads the system's clock.
 func System() Clock {
 	if !steady() {
 		return Injected(time.Now)
@@ -59,14 +57,14 @@ func Injected(now func() time.Time) Clock { return Clock{now: now} }
 // Layout is how errors and reports show a time in UTC: RFC 3339 to the millisecond.
 const Layout = "2006-01-02T15:04:05.000Z"
 
-// farAway is a number of seconds, over thirty thousand years, that no format reaches.
+// farAway is over thirty thousand years in seconds: no format reaches it.
 const farAway = 1 << 40
 
-// NoTime is what the zero Clock shows, in milliseconds: no format reaches it.
+// NoTime is what the zero Clock shows, in milliseconds.
 const NoTime = -farAway * 1000
 
-// UnixMilli returns t.UnixMilli(). For a time too far away to be counted in milliseconds, it
-// returns a time before or after all others.
+// UnixMilli returns t.UnixMilli(). A time too far away for milliseconds becomes a time before or
+// after all others.
 func UnixMilli(t time.Time) int64 {
 	if s := t.Unix(); s < -farAway || s > farAway {
 		return max(-farAway, min(s, farAway)) * 1000
@@ -74,7 +72,6 @@ func UnixMilli(t time.Time) int64 {
 	return t.UnixMilli()
 }
 
-// unixMicro is UnixMilli for microseconds.
 func unixMicro(t time.Time) int64 {
 	if s := t.Unix(); s < -farAway || s > farAway {
 		return max(-farAway, min(s, farAway)) * 1_000_000
@@ -82,8 +79,8 @@ func unixMicro(t time.Time) int64 {
 	return t.UnixMicro()
 }
 
-// Milli returns the Unix time in milliseconds. The caller must have read counter with [Counter]
-// after its own call began.
+// Milli returns the Unix time in milliseconds. The caller must have called [Counter] after its own
+// call began.
 func (c *Clock) Milli(counter uint64) int64 {
 	if counter-c.validFrom < c.validFor && c.usesLeft > 0 {
 		c.usesLeft--
@@ -92,7 +89,6 @@ func (c *Clock) Milli(counter uint64) int64 {
 	return c.read()
 }
 
-// Micro returns the Unix time in microseconds, read at each call.
 func (c *Clock) Micro() int64 { return unixMicro(c.now()) }
 
 func (c *Clock) read() int64 {
@@ -107,12 +103,12 @@ func (c *Clock) read() int64 {
 	after := c.counter()
 	c.sample(t, before, after)
 
-	// Use the smaller of two samples. During the other one the machine may have slept: its counter
+	// Use the smaller of two samples: during the other the machine may have slept, and its counter
 	// continued while its clocks stood still.
 	rate := min(c.rate, c.previousRate)
 	left := time.Millisecond - time.Duration(t.Nanosecond())%time.Millisecond
-	// A caller with a counter value slightly older than this reading has waited for the lock. For
-	// that caller the reading is new.
+	// A caller with a slightly older counter value has waited for the lock. For it the reading is
+	// new.
 	slack := uint64(float64(lifetime) * rate)
 	c.ms, c.usesLeft = t.UnixMilli(), maxUses
 	c.validFrom, c.validFor = before-slack, slack+uint64(float64(min(left, lifetime))*rate)
@@ -121,7 +117,7 @@ func (c *Clock) read() int64 {
 
 // sample measures the counter's rate, rounded down: from the counter after the sample's first
 // reading to the counter before its last one. It discards both rates if the counter went back, if
-// the machine slept or stepped its clock, and after a long time without a reading.
+// the machine slept or stepped its clock, or after a long time without a reading.
 func (c *Clock) sample(t time.Time, before, after uint64) {
 	d, counts := t.Sub(c.sampleTime), int64(before-c.sampleCount)
 	steady := d >= 0 && counts >= 0 && int64(after-before) >= 0
@@ -137,13 +133,13 @@ func (c *Clock) sample(t time.Time, before, after uint64) {
 	c.sampleTime, c.sampleCount = t, after
 }
 
-// Pause waits until the clock shows us (Unix microseconds), but at most 50 ms, so that the caller
-// can check whether the clock was set meanwhile. If ctx ends, Pause returns an error that matches
-// the error of ctx. It is safe for concurrent use.
+// Pause waits until the clock shows us (Unix microseconds), but at most 50 ms, in case the clock
+// was set meanwhile. If ctx ends, the error matches its error. Pause is safe for concurrent use.
 func (c *Clock) Pause(ctx context.Context, us int64) error {
-	// A sleeping goroutine wakes some tens of microseconds late. So sleep a little less, and do
-	// not sleep at all if the delay would be a large part of the wait.
-	const early, short, longest = 100 * time.Microsecond, 400 * time.Microsecond, 50 * time.Millisecond
+	// A sleeping goroutine wakes some tens of microseconds late. So sleep a little less, and not at
+	// all before a short wait.
+	const early, short = 100 * time.Microsecond, 400 * time.Microsecond
+	const longest = 50 * time.Millisecond
 	for {
 		micros := us - c.Micro()
 		if micros <= 0 {
@@ -152,7 +148,7 @@ func (c *Clock) Pause(ctx context.Context, us int64) error {
 		left := time.Duration(min(micros, longest.Microseconds())) * time.Microsecond
 		switch {
 		case c.counter == nil:
-			left = early // an injected clock need not run as real time does
+			left = early // an injected clock may run differently
 		case left <= short:
 			runtime.Gosched()
 			continue
@@ -168,13 +164,13 @@ func (c *Clock) Pause(ctx context.Context, us int64) error {
 	}
 }
 
-// Sleep waits for d, or until ctx ends: then it returns the error of [ContextError].
+// Sleep waits for d. If ctx ends first, it returns [ContextError].
 func Sleep(ctx context.Context, d time.Duration) error {
-	if ctx.Done() == nil { // as for context.Background: this allocates nothing
+	if ctx.Done() == nil { // allocates nothing
 		time.Sleep(d)
 		return nil
 	}
-	// If the timer ends as well, the select below chooses at random.
+	// If both have ended, the select below chooses at random.
 	if ctx.Err() != nil {
 		return ContextError(ctx)
 	}
@@ -188,7 +184,7 @@ func Sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// ContextError returns an error that matches both the context's error and its cause.
+// ContextError returns an error that matches the context's error and its cause.
 func ContextError(ctx context.Context) error {
 	err := ctx.Err()
 	if cause := context.Cause(ctx); cause != err {

@@ -11,8 +11,7 @@ import (
 	"unsafe"
 )
 
-// stamp returns a time with a wall clock and a monotonic clock of any two readings,
-// as package time lays them out.
+// stamp returns a time with any readings of the wall and the monotonic clock.
 func stamp(unixNano, monotonic int64) (t time.Time) {
 	const unixTo1885 = (1884-1969)*365*86400 + (1884/4-1969/4)*86400 - (1884/100-1969/100)*86400 + (1884/400-1969/400)*86400
 	p := (*struct {
@@ -34,28 +33,26 @@ func TestStamp(t *testing.T) {
 	}
 }
 
-// A machine has a wall clock, a monotonic clock and a counter, which part ways when
-// the test says so, and what the wall clock showed when.
+// A machine has a wall clock, a monotonic clock and a counter, which may part.
 type machine struct {
 	t     *testing.T
 	r     *rand.Rand
 	clock Clock
 
-	run  int64 // nanoseconds that the machine has run
-	wall int64 // Unix time in nanoseconds
+	run  int64 // how many nanoseconds the machine has run
+	wall int64
 	mono int64
-	// The counter is at count, in counts, and goes up by rate in a nanosecond; the
-	// cores add their skew.
+	// The counter is at count, and goes up by rate in a nanosecond. Each core adds its skew.
 	count, rate float64
 	skew        []float64
 	core        int
 
-	cost     int64 // nanoseconds that a reading of the system's clock takes
+	cost     int64 // nanoseconds to read the system's clock
 	reads    int
 	segments []segment
 }
 
-// A segment is a stretch of the machine's running time without a step of the wall clock.
+// A segment is running time without a step of the wall clock.
 type segment struct{ run, wall int64 }
 
 const startWall = 1_700_000_000_000_000_000
@@ -67,7 +64,6 @@ func newMachine(t *testing.T, seed uint64) *machine {
 	return m
 }
 
-// advance lets the machine run.
 func (m *machine) advance(ns int64) {
 	m.run += ns
 	m.wall += ns
@@ -75,7 +71,6 @@ func (m *machine) advance(ns int64) {
 	m.count += float64(ns) * m.rate
 }
 
-// step moves the wall clock.
 func (m *machine) step(ns int64) {
 	m.wall += ns
 	m.segments = append(m.segments, segment{m.run, m.wall})
@@ -91,8 +86,7 @@ func (m *machine) now() time.Time {
 
 func (m *machine) counter() uint64 { return uint64(m.count + m.skew[m.core]) }
 
-// shown reports whether the wall clock was in a millisecond at some time between two
-// points of the machine's running time.
+// shown reports whether the wall clock was in a millisecond within a running time.
 func (m *machine) shown(ms, from, to int64) bool {
 	for i := len(m.segments) - 1; i >= 0 && to >= from; i-- {
 		s := m.segments[i]
@@ -105,8 +99,7 @@ func (m *machine) shown(ms, from, to int64) bool {
 	return false
 }
 
-// call makes one call, which waits for a lock in its middle, and fails the test if its
-// answer is older than its beginning by more than slack.
+// call waits for a lock, and fails the test if the answer is older than its start and slack.
 func (m *machine) call(slack time.Duration) {
 	m.t.Helper()
 	m.core = m.r.IntN(len(m.skew))
@@ -121,7 +114,6 @@ func (m *machine) call(slack time.Duration) {
 	}
 }
 
-// calls makes a number of calls at a changing pace.
 func (m *machine) calls(n int, slack time.Duration) {
 	m.t.Helper()
 	for range n {
@@ -137,7 +129,6 @@ func (m *machine) calls(n int, slack time.Duration) {
 	}
 }
 
-// rounds is n, or fewer in short mode.
 func rounds(n int) int {
 	if testing.Short() {
 		return n / 10
@@ -145,8 +136,8 @@ func rounds(n int) int {
 	return n
 }
 
-// On a machine where nothing happens the answer is the very millisecond in which the
-// call began or ended; no reading is kept past the end of its millisecond.
+// Without trouble the answer is a millisecond in which the call began or ended. No reading is kept
+// past the end of its millisecond.
 func TestSteady(t *testing.T) {
 	for _, rate := range []float64{0.024, 1, 2.4, 5} { // a fortieth of a GHz: arm64
 		m := newMachine(t, 1)
@@ -154,7 +145,7 @@ func TestSteady(t *testing.T) {
 		// A slow counter's rounding: one count is a part of a nanosecond's error.
 		m.calls(rounds(500_000), 0)
 
-		// And it is kept for all that time, or there would be no use in it.
+		// The reading is kept for all that time.
 		for range 100 {
 			m.advance(100)
 			m.call(0)
@@ -171,12 +162,11 @@ func TestSteady(t *testing.T) {
 	}
 }
 
-// A caller that was overtaken while it waited gets the newer reading and needs none of
-// its own.
+// A caller that was overtaken while it waited uses the newer reading.
 func TestOvertaken(t *testing.T) {
 	m := newMachine(t, 2)
 	m.calls(100_000, 0)
-	m.advance(int64(time.Millisecond) - m.wall%1e6 + 1000) // just into a millisecond
+	m.advance(int64(time.Millisecond) - m.wall%1e6 + 1000)
 	m.advance(int64(lifetime))
 	early := m.counter()
 	m.advance(1000)
@@ -187,8 +177,7 @@ func TestOvertaken(t *testing.T) {
 	}
 }
 
-// A step of the wall clock, however far and in whichever direction, is seen within
-// Staleness.
+// A step of the wall clock is seen within Staleness.
 func TestSteps(t *testing.T) {
 	m := newMachine(t, 3)
 	for range rounds(3000) {
@@ -200,7 +189,6 @@ func TestSteps(t *testing.T) {
 		m.step(m.r.Int64N(2*far) - far)
 		m.call(Staleness)
 	}
-	// Deterministically: a warm clock, a step, and a call each microsecond.
 	for _, step := range []time.Duration{time.Hour, -time.Hour, time.Millisecond,
 		-time.Millisecond} {
 		m.calls(10_000, Staleness)
@@ -215,8 +203,7 @@ func TestSteps(t *testing.T) {
 	}
 }
 
-// A counter that jumps, far or by no more than the reserve for that, and not forward
-// twice in a row of two samples.
+// A counter that jumps, at most within the reserve or not forward twice in a row.
 func TestCounterJumps(t *testing.T) {
 	m := newMachine(t, 4)
 	reserve := float64(Staleness-lifetime) * m.rate * 0.9
@@ -228,7 +215,7 @@ func TestCounterJumps(t *testing.T) {
 		case 0:
 			m.count += m.r.Float64() * 1e13
 		case 1:
-			m.count = m.r.Float64() * 1e9 // started over
+			m.count = m.r.Float64() * 1e9
 		case 2:
 			m.count += m.r.Float64() * reserve
 		case 3:
@@ -250,15 +237,13 @@ func TestSkew(t *testing.T) {
 	}
 }
 
-// A counter that goes back now and then by far, as between cores of two sockets, costs
-// readings and not correctness.
+// A counter that jumps back far at times, as between sockets, costs only readings.
 func TestFarCores(t *testing.T) {
 	m := newMachine(t, 5)
 	m.skew = []float64{0, 3600e9 * m.rate}
 	m.calls(200_000, Staleness)
 }
 
-// The rate of the counter changes: down to nearly a half, or up.
 func TestRateChanges(t *testing.T) {
 	m := newMachine(t, 6)
 	for range rounds(300) {
@@ -271,13 +256,12 @@ func TestRateChanges(t *testing.T) {
 	}
 }
 
-// The machine sleeps: its wall clock goes on, its monotonic clock stands, and its
-// counter goes on or stands or starts over.
+// The machine sleeps: its monotonic clock stands. The counter goes on, stands or starts over.
 func TestSleep(t *testing.T) {
 	m := newMachine(t, 7)
 	for range rounds(1000) {
 		m.calls(m.r.IntN(3000), Staleness)
-		for range 1 + m.r.IntN(4) { // several in a row, with hardly a call in between
+		for range 1 + m.r.IntN(4) {
 			d := 1000 + m.r.Int64N(int64(time.Hour))
 			if m.r.IntN(2) == 0 {
 				d = 1000 + m.r.Int64N(int64(100*time.Millisecond))
@@ -298,8 +282,7 @@ func TestSleep(t *testing.T) {
 	}
 }
 
-// The counter went on in each of many short sleeps, each of them in a sample of its own:
-// no rate is measured that would let a reading live longer than it should.
+// The counter goes on in short sleeps, each in another sample. No reading lives too long.
 func TestSleepInEachSample(t *testing.T) {
 	for _, sleep := range []time.Duration{50 * time.Microsecond, time.Millisecond,
 		200 * time.Millisecond, time.Hour} {
@@ -311,7 +294,7 @@ func TestSleepInEachSample(t *testing.T) {
 			m.count += float64(sleep) * m.rate
 			m.call(Staleness)
 		}
-		// Now the machine is awake, and the millisecond's end is the test.
+		// The machine is awake: no reading is kept past the millisecond's end.
 		for range 2000 {
 			m.advance(500)
 			m.call(time.Microsecond)
@@ -319,7 +302,7 @@ func TestSleepInEachSample(t *testing.T) {
 	}
 }
 
-// While a machine runs its counter stops for a time: that time is all that is lost.
+// If the counter stops for a time, only that time is lost.
 func TestCounterStops(t *testing.T) {
 	m := newMachine(t, 9)
 	for range rounds(200) {
@@ -339,9 +322,8 @@ func TestCounterStops(t *testing.T) {
 	}
 }
 
-// A counter that stands still, from the start or after a while, and whatever the pace:
-// after a few thousand calls at most each answer is right, for good: after maxUses the
-// counter is seen to be slow, and after as many again to stand.
+// A counter stands still. After maxUses calls it counts as slow, after as many again as standing.
+// From then on each answer is right.
 func TestFrozenCounter(t *testing.T) {
 	for _, warm := range []int{0, 10_000} {
 		for _, pace := range []time.Duration{20, time.Microsecond, 300 * time.Microsecond,
@@ -366,8 +348,7 @@ func TestFrozenCounter(t *testing.T) {
 	}
 }
 
-// The clock is right from its first call, before it knows the counter's rate, and after
-// it was not asked for long.
+// The clock is right at its first call, and after a long pause.
 func TestFirstCalls(t *testing.T) {
 	m := newMachine(t, 11)
 	for range 10_000 {
@@ -376,7 +357,7 @@ func TestFirstCalls(t *testing.T) {
 	}
 	for range 100 {
 		m.advance(int64(time.Hour))
-		m.rate = 0.5 + 3*m.r.Float64() // the machine moved meanwhile
+		m.rate = 0.5 + 3*m.r.Float64()
 		for range 3000 {
 			m.advance(1000)
 			m.call(0)
@@ -384,7 +365,6 @@ func TestFirstCalls(t *testing.T) {
 	}
 }
 
-// Times before 1970 and at the end of a millisecond.
 func TestEdges(t *testing.T) {
 	for _, at := range []int64{-1, 0, 1, 999_999, 1_000_000, -1_000_000, -999_999} {
 		c := Injected(func() time.Time { return time.Unix(0, at) })
@@ -401,7 +381,7 @@ func TestEdges(t *testing.T) {
 	}
 }
 
-// An injected clock is read on each call, whatever the counter says.
+// An injected clock is read at each call.
 func TestInjected(t *testing.T) {
 	at := time.UnixMilli(1000)
 	c := Injected(func() time.Time { return at })
@@ -413,12 +393,12 @@ func TestInjected(t *testing.T) {
 	}
 }
 
-// The real machine: never before the call, never after it, and at its pace.
+// The real machine: never before the call, never after it.
 func TestSystem(t *testing.T) {
 	c := System()
 	end := time.Now().Add(300 * time.Millisecond)
 	for now := time.Now(); now.Before(end); {
-		// A machine's clock may step while the test runs; Staleness is for that.
+		// The machine's clock may step while the test runs; Staleness is for that.
 		before := now.Add(-Staleness).UnixMilli()
 		ms := c.Milli(Counter())
 		now = time.Now()
@@ -428,7 +408,6 @@ func TestSystem(t *testing.T) {
 	}
 }
 
-// The counter of this machine counts while time passes, if System trusts it.
 func TestCounter(t *testing.T) {
 	if System().counter == nil {
 		t.Skip("no counter here that never stops")
@@ -448,7 +427,6 @@ func TestAllocations(t *testing.T) {
 	}
 }
 
-// wait waits as the generators do, leg by leg until the clock is at ms.
 func wait(ctx context.Context, c *Clock, ms int64) error {
 	for c.now().UnixMilli() < ms {
 		if err := c.Pause(ctx, ms*1000); err != nil {
@@ -458,7 +436,6 @@ func wait(ctx context.Context, c *Clock, ms int64) error {
 	return nil
 }
 
-// A wait ends no earlier than the time that it waits for.
 func TestWait(t *testing.T) {
 	c := System()
 	for _, far := range []int64{-1000, 0, 1, 2, 7, 60, 130} {
@@ -470,7 +447,6 @@ func TestWait(t *testing.T) {
 			t.Errorf("%d ms: back at %d, want %d", far, now, until)
 		}
 	}
-	// A pause to the microsecond.
 	for range 20 {
 		until := time.Now().UnixMicro() + 1500
 		if err := c.Pause(t.Context(), until); err != nil {
@@ -482,8 +458,7 @@ func TestWait(t *testing.T) {
 	}
 }
 
-// A pause ends before its time if that is far, so that the caller sees what the clock
-// does meanwhile, and with a clock of the test's after each sleep.
+// A long pause ends early, so that the caller can check the clock.
 func TestPause(t *testing.T) {
 	c := System()
 	began := time.Now()
@@ -509,19 +484,17 @@ func TestWaitContext(t *testing.T) {
 		if err := wait(ctx, &c, far.UnixMilli()); !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("%s: %v, want the deadline", name, err)
 		}
-		// At once, even if the pause would have ended, too, by the time that it is looked at.
+		// At once, even if the pause has ended too.
 		for range 20 {
 			if err := Sleep(ctx, time.Nanosecond); !errors.Is(err, context.DeadlineExceeded) {
 				t.Fatalf("%s: %v at once, want the deadline", name, err)
 			}
 		}
-		// What has come already needs no waiting.
 		if err := wait(ctx, &c, frozen.UnixMilli()); err != nil {
 			t.Errorf("%s: %v for a time that has passed", name, err)
 		}
 		cancel()
 
-		// A cancellation with a cause: both are there.
 		cause := errors.New("cause")
 		ctx, end := context.WithCancelCause(t.Context())
 		go func() {
@@ -535,7 +508,7 @@ func TestWaitContext(t *testing.T) {
 	}
 }
 
-// A wait sees a clock that a test moves while it waits, also back and forth.
+// A wait follows a clock that moves meanwhile, also back.
 func TestWaitInjected(t *testing.T) {
 	var mu sync.Mutex
 	at := time.UnixMilli(1000)

@@ -2,6 +2,6 @@
 
 package clock
 
-// steady reports whether the time-stamp counter has a constant rate. If not, it may stop while the
+// steady reports whether the time-stamp counter has a constant rate. Others may stop while the
 // processor idles.
 func steady() bool

@@ -19,7 +19,6 @@ import (
 	"github.com/sortid/sortid"
 )
 
-// An ID is what the ID types of all formats can do.
 type ID[T any] interface {
 	comparable
 	fmt.Stringer
@@ -33,25 +32,23 @@ type ID[T any] interface {
 	IsZero() bool
 }
 
-// A pointer can do what pointers to the IDs of all formats can do.
 type pointer interface {
 	encoding.TextUnmarshaler
 	encoding.BinaryUnmarshaler
 	sql.Scanner
 }
 
-// A Codec describes a format's codec.
 type Codec[T ID[T]] struct {
-	Format string   // the name of the package and of its vectors
+	Format string   // of the package and of its vectors
 	Limit  *big.Int // the smallest integer that is not an ID
 	Size   int      // of the binary form
 
 	Parse     func(string) (T, error)
 	MustParse func(string) T
 	First     func(time.Time) T
-	Int       func(T) *big.Int          // the integer of an ID
-	Of        func(*big.Int) T          // the ID of an integer below Limit
-	Text      func(*big.Int) string     // the text, by an independent method
+	Int       func(T) *big.Int
+	Of        func(*big.Int) T          // inverse of Int, below Limit
+	Text      func(*big.Int) string     // by an independent method
 	Fields    func(T) map[string]string // in decimal
 	Sorts     bool                      // texts sort as IDs do
 
@@ -59,7 +56,6 @@ type Codec[T ID[T]] struct {
 	Others map[string]Form[T]
 }
 
-// A Form is a text form other than the canonical one.
 type Form[T any] struct {
 	Append func(T) string
 	Parse  func(string) (T, error)
@@ -76,7 +72,6 @@ func (c *Codec[T]) random(r *rand.Rand) *big.Int {
 	return n.Mod(n, c.Limit)
 }
 
-// Run runs the codec's tests.
 func (c *Codec[T]) Run(t *testing.T) {
 	t.Run("RoundTrip", c.testRoundTrip)
 	t.Run("Interfaces", c.testInterfaces)
@@ -88,7 +83,7 @@ func (c *Codec[T]) Run(t *testing.T) {
 	t.Run("Allocations", c.testAllocations)
 }
 
-// A million random IDs are written and read; some are also compared with math/big.
+// Random IDs are written and read, and some are compared with math/big.
 func (c *Codec[T]) testRoundTrip(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	n := 1_000_000
@@ -122,7 +117,6 @@ func (c *Codec[T]) testRoundTrip(t *testing.T) {
 	}
 }
 
-// Text, binary, JSON, map keys and gob are written and read.
 func (c *Codec[T]) testInterfaces(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	for range 1000 {
@@ -186,7 +180,7 @@ func (c *Codec[T]) testInterfaces(t *testing.T) {
 	}
 }
 
-// Bad input gives an error of the right type, leaves the receiver as it was, and keeps nothing.
+// Bad input gives the right error, changes nothing, and is not kept.
 func (c *Codec[T]) testBadInput(t *testing.T) {
 	id := c.Of(new(big.Int).Sub(c.Limit, big.NewInt(12345)))
 	text := id.String()
@@ -280,7 +274,6 @@ func (c *Codec[T]) testOrder(t *testing.T) {
 	}
 }
 
-// First is the smallest ID of its tick: the ID before it has an earlier time.
 func (c *Codec[T]) testFirst(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 8))
 	top := c.Of(new(big.Int).Sub(c.Limit, big.NewInt(1)))
@@ -338,8 +331,7 @@ func (c *Codec[T]) testAllocations(t *testing.T) {
 	}
 }
 
-// Fuzz checks Parse with any text. An ID's text parses to the ID that the independent method
-// gives. Any other text gives an error, and never a panic.
+// Fuzz compares Parse with an independent method. It accepts the same texts.
 func (c *Codec[T]) Fuzz(f *testing.F, decode func(string) (*big.Int, bool)) {
 	for _, v := range c.vectors(f).Valid {
 		f.Add(v.Text)
@@ -366,7 +358,6 @@ func (c *Codec[T]) Fuzz(f *testing.F, decode func(string) (*big.Int, bool)) {
 	})
 }
 
-// reason returns an error's name in the vectors.
 func reason(err error) string {
 	for name, e := range map[string]error{
 		"length": sortid.ErrLength, "symbol": sortid.ErrSymbol, "range": sortid.ErrRange,

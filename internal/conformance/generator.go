@@ -17,7 +17,6 @@ import (
 	"github.com/sortid/sortid/internal/gen"
 )
 
-// A Gen is a generator of any format.
 type Gen[T any] interface {
 	Generate() (T, error)
 	GenerateContext(context.Context) (T, error)
@@ -26,66 +25,59 @@ type Gen[T any] interface {
 	All() iter.Seq2[T, error]
 }
 
-// A Setup says how to make a generator.
 type Setup = sortid.GeneratorOptions
 
-// A Generator describes a format's generator, in one of its modes.
+// A Generator describes one mode of a format's generator.
 type Generator[T ID[T]] struct {
 	New     func(t testing.TB, s Setup) Gen[T]
 	Tick    time.Duration
 	Default sortid.RollbackPolicy // the meaning of RollbackDefault
 
-	// Burst is the least number of IDs that the generator makes in one tick of a frozen
-	// clock, before it leaves that tick or waits.
+	// Burst is the least number of IDs in one tick of a frozen clock, before the generator leaves
+	// the tick or waits.
 	Burst int
-	// Leads says that it then uses later ticks; otherwise it waits.
+	// Leads: after a Burst the generator uses later ticks.
 	Leads bool
-	// Shared says that all ticks share a Burst: it is used up after so many IDs of any
-	// ticks, and the next one needs a later tick.
+	// Shared: all ticks together have Burst IDs, and the next ID needs a later tick.
 	Shared bool
-	// NoEntropy modes use no random bits.
+	// NoEntropy: no random bits.
 	NoEntropy bool
-	// Unordered modes promise no order, and no policy.
+	// Unordered: no order, and no policy.
 	Unordered bool
-	// Leased modes use a lease: they have no reset, and the lease's range of time. An entropy
-	// source that fails may cost them a tick.
+	// Leased: no reset, and the lease's range of time. A failing entropy source may cost a tick.
 	Leased bool
 	// Random masks the bits of the binary form that are random in each ID.
 	Random []byte
-	// Core returns the generator's core.
-	Core func(Gen[T]) *gen.Core
+	Core   func(Gen[T]) *gen.Core
 
-	// Range holds the first and the last time that an ID can carry.
+	// Range holds the first and the last time of an ID.
 	Range [2]time.Time
 }
 
-// A Clock is a clock that tests set. It is safe for concurrent use.
+// A Clock shows the time that tests set. It is safe for concurrent use.
 type Clock struct {
 	mu sync.Mutex
 	t  time.Time
 }
 
-// Start is when the tests' clocks start: the start of a tick in all formats.
+// Start is where the tests' clocks start: a tick starts there in all formats.
 var Start = time.UnixMilli(1_700_000_000_000 &^ 255).UTC()
 
-// NewClock returns a clock that shows t until a test changes it.
 func NewClock(t time.Time) *Clock { return &Clock{t: t} }
 
-// Now returns the clock's time.
 func (c *Clock) Now() time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.t
 }
 
-// Add moves the clock by d.
 func (c *Clock) Add(d time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.t = c.t.Add(d)
 }
 
-// Entropy returns a reader of random bytes, the same for the same seed.
+// Entropy returns the same random bytes for the same seed.
 func Entropy(seed uint64) io.Reader {
 	var b [32]byte
 	binary.BigEndian.PutUint64(b[:], seed)
@@ -102,10 +94,8 @@ func (c Constant) Read(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// Limited returns a reader of the first n bytes of r, and of nothing more.
 func Limited(r io.Reader, n int) io.Reader { return io.LimitReader(r, int64(n)) }
 
-// Run runs the generator's tests.
 func (g *Generator[T]) Run(t *testing.T) {
 	t.Run("SystemClock", g.testSystemClock)
 	t.Run("Time", g.testTime)
@@ -144,7 +134,6 @@ func must[T any](t testing.TB) func(id T, err error) T {
 	}
 }
 
-// increasing fails the test unless each ID is larger than the one before.
 func increasing[T ID[T]](t testing.TB, ids []T) {
 	t.Helper()
 	for i := 1; i < len(ids); i++ {
@@ -154,14 +143,12 @@ func increasing[T ID[T]](t testing.TB, ids []T) {
 	}
 }
 
-// tick returns the start of t's tick.
 func (g *Generator[T]) tick(t time.Time) time.Time {
 	us := t.UnixMicro() // nanoseconds would not reach the year 10889
 	return time.UnixMicro(us - us%g.Tick.Microseconds()).UTC()
 }
 
-// supply returns n, or the least number of IDs that a generator with Leads makes within the
-// default allowance, if that is less.
+// supply returns n, or the least number of IDs that Leads allows within the default allowance.
 func (g *Generator[T]) supply(n int) int {
 	if ticks := int(10 * time.Second / g.Tick); g.Leads && g.Burst < n/ticks+1 {
 		return g.Burst * ticks
@@ -169,7 +156,6 @@ func (g *Generator[T]) supply(n int) int {
 	return n
 }
 
-// With the system's clock and entropy, IDs are in order and have the right time.
 func (g *Generator[T]) testSystemClock(t *testing.T) {
 	gen := g.New(t, Setup{})
 	before := g.tick(time.Now())
@@ -188,7 +174,7 @@ func (g *Generator[T]) testSystemClock(t *testing.T) {
 	}
 	ids = append(ids, more...)
 	after := g.tick(time.Now())
-	if g.Leads { // a generator with a small counter runs ahead
+	if g.Leads { // a small counter runs ahead
 		after = after.Add(time.Duration(len(ids)/g.Burst+1) * g.Tick)
 	}
 	for i, id := range ids {
@@ -202,7 +188,6 @@ func (g *Generator[T]) testSystemClock(t *testing.T) {
 	}
 }
 
-// The time of an ID is the clock's, however fast that runs.
 func (g *Generator[T]) testTime(t *testing.T) {
 	clock := NewClock(Start)
 	gen := g.New(t, Setup{Clock: clock.Now, Entropy: Entropy(1)})
@@ -237,8 +222,8 @@ func (g *Generator[T]) testTime(t *testing.T) {
 	}
 }
 
-// While the clock stands still, IDs increase in its tick, at least as many as promised. After that
-// they use the next ticks, or none until the clock moves.
+// While the clock stands still, a tick has at least as many IDs as promised. After that IDs use the
+// next ticks, or none until the clock moves.
 func (g *Generator[T]) testFrozen(t *testing.T) {
 	clock := NewClock(Start)
 	gen := g.New(t, Setup{Clock: clock.Now, Entropy: Entropy(2)})
@@ -290,7 +275,6 @@ func (g *Generator[T]) testFrozen(t *testing.T) {
 	}
 }
 
-// Fill makes the same IDs as that many calls of Generate.
 func (g *Generator[T]) testFill(t *testing.T) {
 	one := NewClock(Start)
 	s := Setup{Clock: one.Now, Entropy: Entropy(3), RollbackAllowance: time.Hour}
@@ -299,7 +283,7 @@ func (g *Generator[T]) testFill(t *testing.T) {
 	b := g.New(t, s)
 	r := rand.New(rand.NewPCG(2, 2))
 	left, rounds := g.Burst, 200
-	if g.Leads { // for an hour, which has many more ticks than a batch has IDs
+	if g.Leads { // an hour has more ticks than a batch has IDs
 		left = 5000
 	}
 	most := left
@@ -332,7 +316,6 @@ func (g *Generator[T]) testFill(t *testing.T) {
 	}
 }
 
-// Fill reads the clock once for 4096 IDs, if it need not wait.
 func (g *Generator[T]) testFillClock(t *testing.T) {
 	n := min(g.Burst, 3*4096)
 	if g.Leads {
@@ -352,8 +335,8 @@ func (g *Generator[T]) testFillClock(t *testing.T) {
 	}
 }
 
-// With the system's entropy, every random bit is random in each ID. That includes IDs made with
-// few steps: all IDs of a tick but the first.
+// With the system's entropy, every random bit is random in each ID, also in those made with few
+// steps.
 func (g *Generator[T]) testRandom(t *testing.T) {
 	const ticks, each = 32, 32
 	for _, name := range []string{"Generate", "Fill"} {
@@ -410,8 +393,7 @@ func (g *Generator[T]) testRandom(t *testing.T) {
 	}
 }
 
-// Each second of the clock has a new seed, even while the timestamp stands still because the clock
-// went back.
+// Each second of the clock has a new seed, even if the timestamp stands still.
 func (g *Generator[T]) testReseed(t *testing.T) {
 	clock := NewClock(Start)
 	gen := g.New(t, Setup{Clock: clock.Now})
@@ -426,7 +408,6 @@ func (g *Generator[T]) testReseed(t *testing.T) {
 	}
 }
 
-// Within the allowance, the generator keeps the last tick.
 func (g *Generator[T]) testSmallRollback(t *testing.T) {
 	clock := NewClock(Start)
 	gen := g.New(t, Setup{Clock: clock.Now, Entropy: Entropy(4),
@@ -451,7 +432,6 @@ func (g *Generator[T]) testSmallRollback(t *testing.T) {
 	}
 }
 
-// A clock that wanders forth and back within the allowance.
 func (g *Generator[T]) testRandomWalk(t *testing.T) {
 	for seed := range uint64(20) {
 		clock := NewClock(Start)
@@ -474,7 +454,6 @@ func (g *Generator[T]) testRandomWalk(t *testing.T) {
 	}
 }
 
-// beyond is a rollback that no default allowance covers.
 const beyond = 11 * time.Second
 
 func (g *Generator[T]) testAbort(t *testing.T) {
@@ -497,7 +476,6 @@ func (g *Generator[T]) testAbort(t *testing.T) {
 	clock.Add(beyond)
 	increasing(t, []T{first, must[T](t)(gen.Generate())})
 
-	// A shorter allowance also holds.
 	clock = NewClock(Start)
 	gen = g.New(t, Setup{Clock: clock.Now, Entropy: Entropy(5),
 		RollbackPolicy: sortid.RollbackAbort, RollbackAllowance: 2 * g.Tick})
@@ -509,7 +487,6 @@ func (g *Generator[T]) testAbort(t *testing.T) {
 		t.Fatalf("back by three ticks with two allowed: %v", err)
 	}
 
-	// No allowance also holds.
 	clock = NewClock(Start)
 	gen = g.New(t, Setup{Clock: clock.Now, Entropy: Entropy(5),
 		RollbackPolicy: sortid.RollbackAbort, RollbackAllowance: -1})
@@ -562,7 +539,7 @@ func (g *Generator[T]) testWait(t *testing.T) {
 	increasing(t, []T{first, must[T](t)(gen.Generate())})
 }
 
-// RollbackWait waits for the first time that is within the allowance, and no longer.
+// RollbackWait waits for the first time within the allowance.
 func (g *Generator[T]) testWaitTarget(t *testing.T) {
 	const ticks = 5
 	clock := NewClock(Start)
@@ -593,8 +570,7 @@ func (g *Generator[T]) testDefaultPolicy(t *testing.T) {
 	}
 }
 
-// A source that fails or gives too few bytes gives no ID. The generator works again once the
-// source does.
+// A source that fails or gives too few bytes gives no ID. Later the generator works again.
 func (g *Generator[T]) testEntropy(t *testing.T) {
 	broken := errors.New("broken")
 	for n := range 64 {
@@ -637,8 +613,7 @@ func (g *Generator[T]) testEntropy(t *testing.T) {
 	}
 }
 
-// A failure in any tick leaves no trace: later IDs are the same as for a generator that never
-// failed.
+// A failure leaves no trace: later IDs are the same as without it.
 func (g *Generator[T]) testEntropyLater(t *testing.T) {
 	steps := []time.Duration{0, g.Tick, 0, 300 * time.Millisecond, 999 * time.Millisecond,
 		time.Second, g.Tick, time.Minute, -3 * time.Second, time.Hour}
@@ -646,7 +621,7 @@ func (g *Generator[T]) testEntropyLater(t *testing.T) {
 		clock := NewClock(Start)
 		const all = 1 << 20
 		left, round := all, 0
-		// Each round has its own bytes, so it does not matter how many were lost.
+		// Each round has its own bytes, so the number of lost bytes does not matter.
 		source := func(b []byte) (int, error) { return Constant(37 * round % 128).Read(b) }
 		s := Setup{Clock: clock.Now, Entropy: reader(source)}
 		sound := g.New(t, s)
@@ -681,7 +656,6 @@ func (g *Generator[T]) testEntropyLater(t *testing.T) {
 			increasing(t, ids)
 		}
 
-		// In the middle of a Fill: none of its IDs remain.
 		clock.Add(time.Second)
 		left = n
 		batch := []T{ids[0], ids[0], ids[0]}
@@ -702,7 +676,6 @@ type reader func([]byte) (int, error)
 
 func (r reader) Read(b []byte) (int, error) { return r(b) }
 
-// Times that no ID can carry are errors; the first and the last time that one can carry are not.
 func (g *Generator[T]) testTimeRange(t *testing.T) {
 	for _, c := range []struct {
 		at time.Time
@@ -726,8 +699,7 @@ func (g *Generator[T]) testTimeRange(t *testing.T) {
 	}
 }
 
-// Eight goroutines use one generator, for single IDs and batches. Each sees its own in order, and
-// no two are the same.
+// Eight goroutines share a generator. Each sees its own IDs in order, and no two IDs are the same.
 func (g *Generator[T]) testConcurrent(t *testing.T) {
 	const goroutines = 8
 	each := g.supply(goroutines*4050) / goroutines
@@ -736,7 +708,7 @@ func (g *Generator[T]) testConcurrent(t *testing.T) {
 	clock := NewClock(Start)
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
-	go func() { // a clock that runs, with small steps back
+	go func() { // a clock with small steps back
 		for i := 0; ctx.Err() == nil; i++ {
 			clock.Add(g.Tick * time.Duration(3*(i%2)-1))
 			time.Sleep(20 * time.Microsecond)

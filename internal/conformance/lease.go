@@ -15,27 +15,21 @@ import (
 	"github.com/sortid/sortid/lease"
 )
 
-// A Leased describes a format's generator on a lease.
 type Leased[T ID[T]] struct {
-	// New makes a generator with Options.Lease and the setup's options.
 	New    func(t testing.TB, l sortid.Lease, s Setup) (Gen[T], error)
 	Format lease.Format
-	Size   int // of the node IDs, 3 bits at least
-	// Node and At return an ID's node ID and its tick.
-	Node func(T) uint32
-	At   func(T) int64
-	// Leads says that a generator with a full counter uses later ticks. Otherwise it waits for
-	// what ErrOverflow reports.
+	Size   int // of the node IDs, at least 3 bits
+	Node   func(T) uint32
+	At     func(T) int64
+	// Leads: a full counter takes later ticks. Otherwise the generator waits.
 	Leads bool
 }
 
-// patience limits what takes seconds even on a slow machine, so that it fails instead of hanging.
+// patience makes a test fail instead of hang, even on a slow machine.
 const patience = 2 * time.Minute
 
-// now is the tick of Start, where the tests' clocks begin.
 func (g *Leased[T]) now() int64 { return int64(Start.Sub(g.Format.Epoch) / g.Format.Tick) }
 
-// lease returns a lease of this many ticks from Start on.
 func (g *Leased[T]) lease(node uint32, ticks int64) *window.Window {
 	w := window.New(g.Size, g.Format.Tick, g.Format.Epoch)
 	w.Set(window.Grant{NodeID: node, Lo: g.now(), Hi: g.now() + ticks}, g.now()+ticks)
@@ -51,7 +45,6 @@ func (g *Leased[T]) generator(t testing.TB, l sortid.Lease, s Setup) Gen[T] {
 	return gen
 }
 
-// check fails the test unless the ID has this node ID and this tick.
 func (g *Leased[T]) check(t testing.TB, id T, node uint32, tick int64) {
 	t.Helper()
 	if n, at := g.Node(id), g.At(id)-g.now(); n != node || at != tick {
@@ -60,7 +53,6 @@ func (g *Leased[T]) check(t testing.TB, id T, node uint32, tick int64) {
 	}
 }
 
-// Run runs the tests.
 func (g *Leased[T]) Run(t *testing.T) {
 	t.Run("Window", g.testWindow)
 	t.Run("Later", g.testLater)
@@ -83,7 +75,7 @@ func (g *Leased[T]) Run(t *testing.T) {
 	t.Run("Allocations", g.testAllocations)
 }
 
-// IDs have the lease's node ID and no tick after its window. After a renewal they continue.
+// IDs have the lease's node ID and its ticks. After a renewal they continue.
 func (g *Leased[T]) testWindow(t *testing.T) {
 	l, clock := g.lease(5, 3), NewClock(Start)
 	gen := g.generator(t, l, Setup{Clock: clock.Now, Entropy: Entropy(1)})
@@ -94,7 +86,7 @@ func (g *Leased[T]) testWindow(t *testing.T) {
 			g.check(t, ids[len(ids)-1], 5, tick)
 		}
 		if tick == 2 {
-			clock.Add(g.Format.Tick - time.Microsecond) // the last moment of the window
+			clock.Add(g.Format.Tick - time.Microsecond) // the window's last moment
 			ids = append(ids, must[T](t)(gen.Generate()))
 			g.check(t, ids[len(ids)-1], 5, tick)
 			clock.Add(time.Microsecond - g.Format.Tick)
@@ -123,7 +115,6 @@ func (g *Leased[T]) testWindow(t *testing.T) {
 	increasing(t, ids)
 }
 
-// A window that begins later than the clock's time is used at once.
 func (g *Leased[T]) testLater(t *testing.T) {
 	l, clock := g.lease(5, 3), NewClock(Start.Add(-2*g.Format.Tick))
 	gen := g.generator(t, l, Setup{Clock: clock.Now, Entropy: Entropy(1)})
@@ -136,11 +127,10 @@ func (g *Leased[T]) testLater(t *testing.T) {
 	increasing(t, ids)
 }
 
-// But if it begins later by more than the allowance, the policy decides. The claimed tick is used
-// as soon as the clock is near.
+// If the window begins later by more than the allowance, the policy decides. The claimed tick is
+// used as soon as the clock is near.
 func (g *Leased[T]) testTooFarAhead(t *testing.T) {
 	for _, policy := range []sortid.RollbackPolicy{sortid.RollbackAbort, sortid.RollbackWait} {
-		// The counters start low, between and high.
 		for _, random := range []Constant{0, 0x55, 0xff} {
 			l, clock := g.lease(5, 3), NewClock(Start.Add(-3*g.Format.Tick))
 			gen := g.generator(t, l, Setup{Clock: clock.Now, Entropy: random,
@@ -164,7 +154,6 @@ func (g *Leased[T]) testTooFarAhead(t *testing.T) {
 	}
 }
 
-// A clock that goes back never brings a tick back.
 func (g *Leased[T]) testBack(t *testing.T) {
 	l, clock := g.lease(5, 100), NewClock(Start.Add(50*g.Format.Tick))
 	gen := g.generator(t, l, Setup{Clock: clock.Now, Entropy: Entropy(1),
@@ -185,7 +174,6 @@ func (g *Leased[T]) testBack(t *testing.T) {
 	increasing(t, ids)
 }
 
-// A generator that uses ticks ahead of the clock claims them, up to the end.
 func (g *Leased[T]) testOverflow(t *testing.T) {
 	l, clock := g.lease(5, 4), NewClock(Start)
 	gen := g.generator(t, l, Setup{Clock: clock.Now, Entropy: Entropy(1)})
@@ -210,8 +198,8 @@ func (g *Leased[T]) testOverflow(t *testing.T) {
 	}
 }
 
-// A generator that waits for the clock waits until it has passed the claimed tick, even if that is
-// ahead of the clock. Only then it claims another.
+// A generator that waits for the clock waits until it has passed the claimed tick. Only then it
+// claims another.
 func (g *Leased[T]) testOverflowWait(t *testing.T) {
 	l, clock := g.lease(5, 4), NewClock(Start.Add(-g.Format.Tick))
 	gen := g.generator(t, l, Setup{Clock: clock.Now, Entropy: Constant(0xff)})
@@ -243,14 +231,13 @@ func (g *Leased[T]) testOverflowWait(t *testing.T) {
 	}
 }
 
-// ended returns a context that has ended: calls that need to wait return its error.
+// ended returns a context that has ended, so a call that must wait returns its error.
 func ended(t testing.TB) context.Context {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	return ctx
 }
 
-// With RollbackWait a generator waits for the renewal, as long as the context allows.
 func (g *Leased[T]) testWait(t *testing.T) {
 	l, clock := g.lease(5, 1), NewClock(Start)
 	gen := g.generator(t, l, Setup{Clock: clock.Now, Entropy: Entropy(1),
@@ -263,7 +250,7 @@ func (g *Leased[T]) testWait(t *testing.T) {
 		!errors.Is(err, context.DeadlineExceeded) || id != *new(T) {
 		t.Fatalf("without renewal: %v, %v", id, err)
 	}
-	select { // and it has asked for it
+	select {
 	case <-l.RenewalRequests():
 	default:
 		t.Error("no renewal was asked for")
@@ -285,7 +272,7 @@ func (g *Leased[T]) testWait(t *testing.T) {
 	}
 }
 
-// A Fill that waits in the middle keeps the IDs made so far.
+// A Fill that waits keeps the IDs made so far.
 func (g *Leased[T]) testWaitFill(t *testing.T) {
 	const ticks = 60
 	l, clock := g.lease(0, 2), NewClock(Start)
@@ -328,7 +315,6 @@ func (g *Leased[T]) testWaitFill(t *testing.T) {
 	wg.Wait()
 }
 
-// After Close a generator keeps its current tick, and gets no other.
 func (g *Leased[T]) testClose(t *testing.T) {
 	l, clock := g.lease(5, 9), NewClock(Start)
 	gen := g.generator(t, l, Setup{Clock: clock.Now, Entropy: Entropy(1)})
@@ -344,7 +330,6 @@ func (g *Leased[T]) testClose(t *testing.T) {
 	}
 }
 
-// Generators that share a lease share no tick.
 func (g *Leased[T]) testShared(t *testing.T) {
 	const generators, each = 4, 40
 	l, clock := g.lease(5, generators*each), NewClock(Start)
@@ -374,8 +359,8 @@ func (g *Leased[T]) testShared(t *testing.T) {
 	wg.Wait()
 }
 
-// Steps of the clock, renewals and counters are random. IDs increase, each is in a granted window
-// with its node ID, and no two generators have the same tick.
+// With a random clock, renewals and counters, IDs increase, each is in a granted window, and no two
+// generators have the same tick.
 func (g *Leased[T]) testRandomWalk(t *testing.T) {
 	for seed := range uint64(20) {
 		r := rand.New(rand.NewPCG(seed, 7))
@@ -394,7 +379,7 @@ func (g *Leased[T]) testRandomWalk(t *testing.T) {
 				clock.Add(time.Duration(r.Int64N(9)-3) * g.Format.Tick / 2)
 			case 1:
 				now := int64(clock.Now().Sub(g.Format.Epoch) / g.Format.Tick)
-				if hwm > now+25 { // all IDs would soon be too far ahead of the clock
+				if hwm > now+25 { // else all IDs are soon too far ahead of the clock
 					continue
 				}
 				lo := max(hwm, now) + r.Int64N(3)
@@ -434,7 +419,6 @@ func (g *Leased[T]) testRandomWalk(t *testing.T) {
 	}
 }
 
-// A lease from package lease works; one of another format is refused.
 func (g *Leased[T]) testAcquired(t *testing.T) {
 	acquire := func(f lease.Format) *lease.Lease {
 		t.Helper()
@@ -457,7 +441,7 @@ func (g *Leased[T]) testAcquired(t *testing.T) {
 	if err := l.Close(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	time.Sleep(2*g.Format.Tick + time.Millisecond) // a full counter may have taken it one ahead
+	time.Sleep(2*g.Format.Tick + time.Millisecond) // a full counter may be one tick ahead
 	if id, err := gen.Generate(); !errors.Is(err, sortid.ErrLeaseClosed) {
 		t.Errorf("after Close: %v, %v", id, err)
 	}
@@ -471,7 +455,6 @@ func (g *Leased[T]) testAcquired(t *testing.T) {
 	}
 }
 
-// Options that exclude a lease are refused.
 func (g *Leased[T]) testOptions(t *testing.T) {
 	good := g.lease(5, 9)
 	refused := func(what string, l sortid.Lease, s Setup, says string) {
@@ -503,8 +486,7 @@ func (g *Leased[T]) testAllocations(t *testing.T) {
 	}
 }
 
-// If a clock is an hour ahead for a moment, a generator does not wait for an hour. With each
-// policy it works again soon after the clock is right.
+// If the clock is an hour ahead for a moment, no generator waits for an hour.
 func (g *Leased[T]) testClockJumps(t *testing.T) {
 	for _, policy := range []sortid.RollbackPolicy{sortid.RollbackDefault, sortid.RollbackAbort,
 		sortid.RollbackWait} {
@@ -521,7 +503,7 @@ func (g *Leased[T]) testClockJumps(t *testing.T) {
 			if policy != sortid.RollbackWait && errors.Is(err, sortid.ErrLeaseExpired) &&
 				ctx.Err() == nil {
 				time.Sleep(time.Millisecond)
-				continue // it fails as long as the clock is ahead
+				continue
 			}
 			if err != nil {
 				t.Fatalf("policy %d: %v", policy, err)
@@ -534,8 +516,7 @@ func (g *Leased[T]) testClockJumps(t *testing.T) {
 	}
 }
 
-// Eight generators that share a lease take eight ticks in one tick of the clock, so the last one
-// is seven ahead.
+// Eight generators that share a lease take eight ticks in one.
 func (g *Leased[T]) testSharedAhead(t *testing.T) {
 	l, clock := g.lease(5, 20), NewClock(Start)
 	for i := range int64(8) {

@@ -14,18 +14,17 @@ import (
 	"github.com/sortid/sortid/internal/clock"
 )
 
-// Vectors is the content of a file in testdata/vectors. Integers are decimal strings.
+// Vectors is a file in testdata/vectors. Integers are decimal strings.
 type Vectors struct {
 	Format  string    `json:"format"`
 	Valid   []Valid   `json:"valid"`
 	Invalid []Invalid `json:"invalid"`
 }
 
-// Valid is a text, canonical or not, and its meaning.
 type Valid struct {
 	Note      string            `json:"note"`
 	Text      string            `json:"text"`
-	Canon     string            `json:"canonical,omitempty"` // where text is not
+	Canon     string            `json:"canonical,omitempty"` // unless text is
 	Int       string            `json:"int"`
 	Hex       string            `json:"hex"` // big-endian, at full width
 	Time      string            `json:"time"`
@@ -33,15 +32,13 @@ type Valid struct {
 	Encodings map[string]string `json:"encodings,omitempty"` // other text encodings
 }
 
-// Invalid is a text that is not an ID.
 type Invalid struct {
 	Note   string `json:"note"`
 	Text   string `json:"text"`
 	Reason string `json:"reason"`
-	Offset int    `json:"offset"` // of the first bad byte; -1 if the error concerns the whole
+	Offset int    `json:"offset"` // of the first bad byte, or -1
 }
 
-// Dir returns the folder of the vectors.
 func Dir() string {
 	_, file, _, _ := runtime.Caller(0)
 	return filepath.Join(filepath.Dir(file), "..", "..", "testdata", "vectors")
@@ -124,13 +121,12 @@ func (c *Codec[T]) testVectors(t *testing.T) {
 	}
 }
 
-// Typed is the content of testdata/typed.json, for IDs with a prefix.
+// Typed is testdata/typed.json, for IDs with a prefix.
 type Typed struct {
 	Valid   []TypedValid   `json:"valid"`
 	Invalid []TypedInvalid `json:"invalid"`
 }
 
-// TypedValid is a text that has the prefix and the ID.
 type TypedValid struct {
 	Note   string `json:"note"`
 	Format string `json:"format"`
@@ -139,7 +135,7 @@ type TypedValid struct {
 	Text   string `json:"text"`
 }
 
-// TypedInvalid is a text that is not an ID: with any prefix if Want is empty, else with Want.
+// TypedInvalid is no ID with the prefix Want, or with any prefix if Want is empty.
 type TypedInvalid struct {
 	Note   string `json:"note"`
 	Format string `json:"format"`
@@ -149,5 +145,4 @@ type TypedInvalid struct {
 	Reason string `json:"reason"`
 }
 
-// TypedFile is the path of testdata/typed.json.
 func TypedFile() string { return filepath.Join(Dir(), "..", "typed.json") }

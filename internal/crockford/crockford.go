@@ -1,18 +1,16 @@
 // Package crockford encodes 128 bits and a check value of 7 bits in 27 symbols of Crockford's
-// Base32: digits and capital letters without I, L, O and U, five bits in each, most significant
-// first. Decoding ignores case and takes O for 0, and I and L for 1. The caller computes the check
-// value.
+// Base32: digits and capitals without I, L, O and U, most significant first. Decoding ignores case
+// and takes O for 0, and I and L for 1. The caller computes the check value.
 package crockford
 
 import "github.com/sortid/sortid/internal/basen"
 
-// Len is the length of a text.
 const Len = 27
 
 const symbols = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 
 var (
-	pairs       [1 << 10][2]byte // the 1024 texts of ten bits
+	pairs       [1 << 10][2]byte
 	decodeTable = basen.NewDecodeTable(symbols, true)
 )
 
@@ -23,8 +21,7 @@ func init() {
 	decodeTable.Alias('L', '1')
 }
 
-// Encode writes the text of the integer (hi * 2^64 + lo) * 2^7 + check, where check is
-// below 2^7.
+// Encode writes (hi * 2^64 + lo) * 2^7 + check, where check is below 2^7.
 func Encode(dst *[Len]byte, hi, lo, check uint64) {
 	dst[0] = symbols[hi>>59]
 	*(*[2]byte)(dst[1:3]) = pairs[hi>>49&1023]
@@ -42,11 +39,12 @@ func Encode(dst *[Len]byte, hi, lo, check uint64) {
 	*(*[2]byte)(dst[25:27]) = pairs[(lo<<7|check)&1023]
 }
 
-// Decode reads a text. If a byte is not a symbol, ok is false and the other results are zero; see
-// [BadSymbol].
+// If a byte is not a symbol, ok is false and the other results are zero; see [BadSymbol].
 func Decode(src *[Len]byte) (hi, lo, check uint64, ok bool) {
-	a, b, c := decodeTable.Four((*[4]byte)(src[0:4])), decodeTable.Four((*[4]byte)(src[4:8])), decodeTable.Four((*[4]byte)(src[8:12]))
-	d, e, f := decodeTable.Four((*[4]byte)(src[12:16])), decodeTable.Four((*[4]byte)(src[16:20])), decodeTable.Four((*[4]byte)(src[20:24]))
+	a, b, c := decodeTable.Four((*[4]byte)(src[0:4])), decodeTable.Four((*[4]byte)(src[4:8])),
+		decodeTable.Four((*[4]byte)(src[8:12]))
+	d, e, f := decodeTable.Four((*[4]byte)(src[12:16])), decodeTable.Four((*[4]byte)(src[16:20])),
+		decodeTable.Four((*[4]byte)(src[20:24]))
 	g := decodeTable[1][src[24]] + decodeTable[2][src[25]] + decodeTable[3][src[26]]
 	if a|b|c|d|e|f|g >= basen.NoSymbol {
 		return 0, 0, 0, false

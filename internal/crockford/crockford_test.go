@@ -7,8 +7,7 @@ import (
 	"testing"
 )
 
-// The alphabets of the format's document: what each value is written as, and all that
-// is read as it.
+// What each value is written as, and what is read as it, in the format's document.
 var (
 	alphabet = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 	others   = map[byte]byte{'O': '0', 'o': '0', 'I': '1', 'i': '1', 'L': '1', 'l': '1'}
@@ -20,7 +19,6 @@ func init() {
 	}
 }
 
-// text is what math/big makes of the integer, digit for digit.
 func text(hi, lo, check uint64) string {
 	n := new(big.Int).SetUint64(hi)
 	n.Lsh(n, 64).Or(n, new(big.Int).SetUint64(lo))
@@ -61,7 +59,7 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
-// Every byte at every place: a symbol in one of its guises, or an error with its offset.
+// Every byte at every place: a symbol in one of its forms, or an error with its offset.
 func TestSymbols(t *testing.T) {
 	good := [Len]byte([]byte("C8EE934SR007G5Q94QKKXFRFV8B"))
 	for at := range Len {

@@ -11,45 +11,41 @@ import (
 const (
 	bufferSize = 128 // in words
 
-	// reseedAfter limits how often the buffer is filled from one seed.
+	// reseedAfter limits how often one seed fills the buffer.
 	reseedAfter = 1 << 20
 )
 
-// A Source gives random words, by default from ChaCha8, a cryptographically strong generator. The
-// operating system seeds it at its first use, and again as [Source.Tick] says. A source may also
-// read an injected reader instead. Make one with [System] or [From]. A Source is not safe for
-// concurrent use.
+// A Source gives random words from ChaCha8, seeded by the operating system at the first use and as
+// [Source.Tick] says, or from a reader. It is not safe for concurrent use.
 type Source struct {
-	used   int // words of buf
-	buf    [bufferSize]uint32
-	reader io.Reader
-	bytes  [8]byte // filled by the reader; a field, so that it is not allocated each time
-	chacha *rand.ChaCha8
-	// refillsLeft is how often the buffer may still be filled from the current seed.
+	used        int // words of buf
+	buf         [bufferSize]uint32
+	reader      io.Reader
+	bytes       [8]byte // a field, so that it is not allocated each time
+	chacha      *rand.ChaCha8
 	refillsLeft int
-	second      int64 // of the present seed
+	second      int64
 }
 
-// System returns a source seeded from the operating system.
 func System() Source { return Source{used: bufferSize} }
 
-// From returns a source that reads exactly the bytes that it needs from r, as words in big-endian
-// order. The caller gets an error of r, or an error for too few bytes.
+// From returns a source that reads only the bytes that it needs from r, as big-endian words. Errors
+// of r, or for too few bytes, go to the caller.
 func From(r io.Reader) Source { return Source{used: bufferSize, reader: r} }
 
-// Tick tells the source the Unix time in milliseconds. The source takes a new seed
-// in each second, so that two copies of a virtual machine soon give different words.
+// Tick tells the source the Unix time in milliseconds. Each second has a new seed, so that copies
+// of a virtual machine soon give different words.
 func (s *Source) Tick(ms int64) {
 	if second := ms / 1000; second != s.second {
 		s.second, s.refillsLeft, s.used = second, 0, bufferSize
 	}
 }
 
-// Second returns the Unix second of the last call of Tick. The seed of the next word is no older.
+// Second returns the Unix second of the last Tick. The next word's seed is no older.
 func (s *Source) Second() int64 { return s.second }
 
-// Next32 returns 32 random bits and true if they are in the buffer. Otherwise it returns
-// false, and the caller uses [Source.Uint32].
+// Next32 returns false if 32 random bits are not in the buffer. Then the caller uses
+// [Source.Uint32].
 func (s *Source) Next32() (w uint32, ok bool) {
 	if s.used < bufferSize {
 		w, ok = s.buf[s.used], true
@@ -58,7 +54,6 @@ func (s *Source) Next32() (w uint32, ok bool) {
 	return w, ok
 }
 
-// Next96 is Next32 for 96 bits, 64 and 32.
 func (s *Source) Next96() (hi uint64, lo uint32, ok bool) {
 	if i := s.used; i < bufferSize-2 {
 		hi, lo, ok = uint64(s.buf[i])<<32|uint64(s.buf[i+1]), s.buf[i+2], true
@@ -67,7 +62,7 @@ func (s *Source) Next96() (hi uint64, lo uint32, ok bool) {
 	return hi, lo, ok
 }
 
-// Uint32 returns 32 random bits. It fails only with an injected reader.
+// Uint32 fails only with an injected reader.
 func (s *Source) Uint32() (uint32, error) {
 	if w, ok := s.Next32(); ok {
 		return w, nil
@@ -81,7 +76,7 @@ func (s *Source) Uint32() (uint32, error) {
 	return s.buf[0], nil
 }
 
-// Uint64 returns 64 random bits. It fails only with an injected reader.
+// Uint64 fails only with an injected reader.
 func (s *Source) Uint64() (uint64, error) {
 	if s.reader != nil {
 		b, err := s.read(8)

@@ -11,7 +11,6 @@ import (
 	"testing/iotest"
 )
 
-// must returns a word that may not come with an error.
 func must[T any](t testing.TB) func(T, error) T {
 	return func(w T, err error) T {
 		t.Helper()
@@ -22,7 +21,7 @@ func must[T any](t testing.TB) func(T, error) T {
 	}
 }
 
-// seeded returns a source of a known seed and the stream of words that it must give.
+// seeded returns a source of a known seed and the words that it must give.
 func seeded(seed [32]byte) (*Source, func() uint32) {
 	s := System()
 	s.chacha, s.refillsLeft = rand.NewChaCha8(seed), reseedAfter
@@ -39,12 +38,12 @@ func seeded(seed [32]byte) (*Source, func() uint32) {
 	}
 }
 
-// Whatever the mix of calls, the words are ChaCha8's, in order and each at most once;
-// only the last one of a buffer may go unused.
+// Whatever the mix of calls, the words are ChaCha8's, in order. Only a buffer's last one may be
+// skipped.
 func TestStream(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	s, next := seeded([32]byte{1})
-	at := 0 // of the next word
+	at := 0
 	want := func() uint32 { at++; return next() }
 	for range 100_000 {
 		switch r.IntN(4) {
@@ -54,7 +53,7 @@ func TestStream(t *testing.T) {
 			}
 		case 1:
 			if at%bufferSize == bufferSize-1 {
-				want() // goes unused
+				want()
 			}
 			if w := must[uint64](t)(s.Uint64()); w != uint64(want())<<32|uint64(want()) {
 				t.Fatalf("Uint64 = %#x up to word %d", w, at)
@@ -74,8 +73,7 @@ func TestStream(t *testing.T) {
 	}
 }
 
-// Two copies of a source, as of a machine's memory, give the same words for the rest of
-// the second, and no word in common from the next second on.
+// Two copies of a source give the same words for the rest of the second, and then no common one.
 func TestTick(t *testing.T) {
 	copied := func(s *Source) *Source {
 		c, chacha := *s, *s.chacha
@@ -96,7 +94,7 @@ func TestTick(t *testing.T) {
 					from, i)
 			}
 		}
-		for _, to := range []int64{end + 1, end - 1000, end + 3_600_000} { // forth or back
+		for _, to := range []int64{end + 1, end - 1000, end + 3_600_000} {
 			a, b := copied(&a), copied(&a)
 			a.Tick(to)
 			b.Tick(to)
@@ -113,14 +111,13 @@ func TestTick(t *testing.T) {
 					same++
 				}
 			}
-			if same > 3 { // by chance none, nearly always
+			if same > 3 { // nearly always 0 by chance
 				t.Errorf("from %d to %d: %d words of two copies are the same", from, to, same)
 			}
 		}
 	}
 }
 
-// Without any Tick a seed is good for a number of buffers, and then there is a new one.
 func TestReseed(t *testing.T) {
 	s, next := seeded([32]byte{2})
 	s.refillsLeft = 2
@@ -154,15 +151,14 @@ func TestSystemsDiffer(t *testing.T) {
 	}
 }
 
-// Each bit is 1 in half of the words, and bytes are evenly spread; the bounds are six
-// standard deviations.
+// Each bit is 1 in half of the words, and bytes are evenly spread. The bounds are six sigma.
 func TestDistribution(t *testing.T) {
 	const n = 1 << 20
 	s := System()
 	var ones [32]int
 	var count [256]int
 	for i := range n {
-		s.Tick(int64(i)) // new seeds on the way
+		s.Tick(int64(i))
 		w := must[uint32](t)(s.Uint32())
 		for bit := range ones {
 			ones[bit] += int(w >> bit & 1)
@@ -185,8 +181,7 @@ func TestDistribution(t *testing.T) {
 	}
 }
 
-// From a reader: exactly the bytes needed, big-endian, however it hands them out, and
-// nothing is kept that a fast path could give without reading.
+// The source reads only the bytes that it needs, however the reader gives them.
 func TestReader(t *testing.T) {
 	data := make([]byte, 1200)
 	for i := range data {
@@ -224,8 +219,7 @@ func TestReader(t *testing.T) {
 	}
 }
 
-// Too few bytes are an error, and so is the reader's own; after it the source works
-// again as soon as the reader does.
+// Too few bytes, or the reader's error, are an error. Later the source works again.
 func TestShortReads(t *testing.T) {
 	for n := range 8 {
 		b := bytes.NewReader(make([]byte, n))

@@ -1,6 +1,5 @@
 // Package gen is the core of the generators of all formats: options, clock, rollback policy,
-// waiting, claims of a lease's ticks, and batches. Each format has its own code for the fields of
-// an ID, and for the fast path that makes one.
+// waiting, claims of a lease's ticks, and batches.
 package gen
 
 import (
@@ -16,11 +15,9 @@ import (
 	"github.com/sortid/sortid/internal/entropy"
 )
 
-// NoTick means that the generator has not read the clock yet.
 const NoTick = -1 << 63
 
-// batchSize is the number of IDs that Fill makes for one reading of the clock, in some tens of
-// microseconds.
+// batchSize IDs take some tens of microseconds.
 const batchSize = 4096
 
 // recheck is the longest wait for a lease before the clock is read again.
@@ -29,20 +26,19 @@ const recheck = 50 * time.Millisecond
 // ErrRetry says that the generator must wait, or has waited, and must try again.
 var ErrRetry = errors.New("gen: retry")
 
-// errZero is the error of a generator without Init. Its clock shows clock.NoTime.
+// errZero is the error of a Core without Init, whose clock shows clock.NoTime.
 var errZero = fmt.Errorf("sortid: %w: the Generator is its zero value; make one with NewGenerator",
 	sortid.ErrOption)
 
-// A Format describes the ticks of a format's timestamp and its default policy.
 type Format struct {
 	Name   string // of the format's package
-	Epoch  int64  // Unix time of tick 0 in milliseconds
+	Epoch  int64  // Unix milliseconds of tick 0
 	Shift  int    // a tick has 2^Shift milliseconds
 	Policy sortid.RollbackPolicy
 }
 
-// A Core is the part of a generator that does not depend on its IDs' layout. Callers of its
-// methods must hold the lock, unless the method says otherwise.
+// A Core is the part of a generator that does not depend on its IDs' layout. Callers hold the lock,
+// unless a method says otherwise.
 type Core struct {
 	sync.Mutex
 	Clock clock.Clock
@@ -51,10 +47,10 @@ type Core struct {
 	format    *Format
 	allowance int64 // ticks
 	policy    sortid.RollbackPolicy
-	micros    bool         // ticks are microseconds
-	lease     sortid.Lease // nil without a lease
+	micros    bool // ticks are microseconds
+	lease     sortid.Lease
 
-	// With ErrRetry: the tick to wait for, and the error until then.
+	// With ErrRetry: the tick to wait for, and the error if the wait ends early.
 	until int64
 	why   error
 }
@@ -97,14 +93,12 @@ func (c *Core) Init(f *Format, o sortid.GeneratorOptions, l sortid.Lease) error 
 	return nil
 }
 
-// Next32 returns 32 random bits if they are at hand; see entropy.Source. The compiler inlines it
-// in the formats' packages. It would not inline a method of a package that they do not import.
+// Next32 returns 32 random bits if they are in the buffer; see entropy.Source. The compiler does
+// not inline methods of packages that the formats do not import.
 func (c *Core) Next32() (w uint32, ok bool) { return c.Rand.Next32() }
 
-// Next96 is Next32 for 96 bits.
 func (c *Core) Next96() (hi uint64, lo uint32, ok bool) { return c.Rand.Next96() }
 
-// SetAllowance sets how far the clock may go back, in ticks of the given length.
 func (c *Core) SetAllowance(d, tick time.Duration) {
 	switch {
 	case d < 0:
@@ -115,13 +109,12 @@ func (c *Core) SetAllowance(d, tick time.Duration) {
 	c.allowance = int64(d / tick)
 }
 
-// UseMicroseconds makes the generator's tick a microsecond; its lease's tick remains.
+// UseMicroseconds changes the generator's tick, but not the lease's.
 func (c *Core) UseMicroseconds(allowance time.Duration) {
 	c.micros = true
 	c.SetAllowance(allowance, time.Microsecond)
 }
 
-// TickLength returns the length of the format's tick.
 func (c *Core) TickLength() time.Duration { return time.Millisecond << c.format.Shift }
 
 // Now returns the clock's tick, given a counter value for clock.Milli.
@@ -132,7 +125,6 @@ func (c *Core) Now(counter uint64) int64 {
 	return (c.Clock.Milli(counter) - c.format.Epoch) >> c.format.Shift
 }
 
-// Time returns the time at which a tick begins.
 func (c *Core) Time(tick int64) time.Time {
 	if c.format == nil {
 		return time.Time{}
@@ -143,9 +135,8 @@ func (c *Core) Time(tick int64) time.Time {
 	return time.UnixMilli(tick<<c.format.Shift + c.format.Epoch).UTC()
 }
 
-// CheckRollback applies the policy if the clock, at tick now, is behind the next ID's tick by more
-// than the allowance. It reports whether the generator must start again; last is the tick of the
-// last ID.
+// CheckRollback applies the policy if the clock, at tick now, is too far behind the next ID's tick.
+// It reports whether the generator must start again. The last ID's tick is last.
 func (c *Core) CheckRollback(now, last, next int64) (reset bool, err error) {
 	if c.format == nil {
 		return false, errZero
@@ -164,20 +155,18 @@ func (c *Core) CheckRollback(now, last, next int64) (reset bool, err error) {
 	}
 }
 
-// WaitFor makes Finish wait until the clock shows the tick; why is the error if the context ends
-// first.
+// WaitFor makes Finish wait for a tick; why is the error if the context ends first.
 func (c *Core) WaitFor(tick int64, why error) error {
 	c.until, c.why = tick, why
 	return ErrRetry
 }
 
-// Waits returns the time that Finish waits for or last waited for, and the error if it gives up.
+// Waits returns the time of the last wait, and the error if it gives up.
 func (c *Core) Waits() (until time.Time, why error) { return c.Time(c.until), c.why }
 
-// Leased reports whether ticks must be claimed.
 func (c *Core) Leased() bool { return c.lease != nil }
 
-// Claim claims a tick of the lease, this one or later, and returns it with the node ID.
+// Claim claims this tick of the lease, or a later one.
 func (c *Core) Claim(tick int64) (nodeID uint32, claimed int64, err error) {
 	nodeID, claimed, err = c.lease.ClaimTick(tick)
 	if err != nil && c.policy == sortid.RollbackWait && errors.Is(err, sortid.ErrLeaseExpired) {
@@ -186,8 +175,8 @@ func (c *Core) Claim(tick int64) (nodeID uint32, claimed int64, err error) {
 	return nodeID, claimed, err
 }
 
-// Finish unlocks the generator. If err is ErrRetry, it then waits and returns ErrRetry or the
-// error of the context. It returns any other err as it is.
+// Finish unlocks the generator. If err is ErrRetry, it then waits and returns ErrRetry or the error
+// of the context. Other errors it returns as they are.
 func (c *Core) Finish(ctx context.Context, err error) error {
 	until, why := c.until, c.why
 	c.Unlock()
@@ -200,8 +189,8 @@ func (c *Core) Finish(ctx context.Context, err error) error {
 	return ErrRetry
 }
 
-// wait waits for a tick. It may end earlier, so that the caller reads the clock and asks the lease
-// again: a clock that was set meanwhile may have changed the wait. It is called without the lock.
+// wait may end early, so that the caller reads the clock and asks the lease again: a clock that was
+// set may have changed the wait. It is called without the lock.
 func (c *Core) wait(ctx context.Context, until int64, why error) error {
 	if why != sortid.ErrLeaseExpired {
 		if err := c.Clock.Pause(ctx, c.Time(until).UnixMicro()); err != nil {
@@ -213,13 +202,13 @@ func (c *Core) wait(ctx context.Context, until int64, why error) error {
 	defer cancel()
 	err := c.lease.WaitTick(short, until)
 	if short.Err() != nil && ctx.Err() == nil && !errors.Is(err, sortid.ErrLeaseClosed) {
-		return nil // it is time to read the clock again
+		return nil // time to read the clock again
 	}
 	return err
 }
 
-// Fill fills ids with fill, which makes IDs at the clock's tick now and returns how many. It locks
-// the generator and reads the clock once for each batch. After an error it clears ids.
+// Fill fills ids with fill, which makes IDs at tick now and returns how many. It locks and reads
+// the clock once for each batch. After an error it clears ids.
 func Fill[ID any](ctx context.Context, c *Core, ids []ID,
 	fill func(now int64, ids []ID) (int, error)) error {
 	if c.format == nil {
@@ -238,7 +227,6 @@ func Fill[ID any](ctx context.Context, c *Core, ids []ID,
 	return nil
 }
 
-// All returns an endless sequence of results of generate.
 func All[T any](generate func() (T, error)) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		for yield(generate()) {
@@ -246,33 +234,27 @@ func All[T any](generate func() (T, error)) iter.Seq2[T, error] {
 	}
 }
 
-// OptionError returns the error of one field of the Options.
 func (c *Core) OptionError(field, format string, args ...any) error {
 	return c.OptionsError([]string{field}, format, args...)
 }
 
-// OptionsError returns the error of fields of the Options that exclude each other.
 func (c *Core) OptionsError(fields []string, format string, args ...any) error {
 	return &sortid.OptionError{Format: c.format.Name, Fields: fields,
 		Err: fmt.Errorf(format, args...)}
 }
 
-// TimeRangeError returns the error of a tick that no ID can carry.
 func (c *Core) TimeRangeError(tick int64) error {
 	return c.errorf("%w: it shows %s", sortid.ErrTimeRange, c.Time(tick).Format(clock.Layout))
 }
 
-// EntropyError returns the error of the entropy source as the generator's.
 func (c *Core) EntropyError(err error) error {
 	return c.errorf("%w: %w", sortid.ErrEntropy, err)
 }
 
-// errorf prefixes the name of the format's package.
 func (c *Core) errorf(format string, args ...any) error {
 	return fmt.Errorf("%s: %w", c.format.Name, fmt.Errorf(format, args...))
 }
 
-// Must returns g, and panics if there is an error.
 func Must[G any](g G, err error) G {
 	if err != nil {
 		panic(err)

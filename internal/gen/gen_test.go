@@ -100,8 +100,7 @@ func TestCheckRollback(t *testing.T) {
 	}
 }
 
-// A wait for a lease ends after 50 ms at the latest, for another try; with the error of a
-// lease that fails at once; and with the context.
+// A wait for a lease ends after 50 ms, with the lease's error, or with the context.
 func TestLeaseWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		blocks := func(ctx context.Context) error { <-ctx.Done(); return sortid.ErrLeaseExpired }

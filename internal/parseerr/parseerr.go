@@ -7,15 +7,13 @@ import (
 	"github.com/sortid/sortid"
 )
 
-// MaxInput is how much of a bad input an error keeps and shows, in bytes.
+// MaxInput is how many bytes of a bad input an error keeps and shows.
 const MaxInput = 64
 
-// Clip returns the part of an input that an error keeps.
 func Clip[T string | []byte](input T) string {
 	return string(input[:min(len(input), MaxInput)])
 }
 
-// Shorten returns a short input as it is, and the beginning of a long one with three dots.
 func Shorten(input string) string {
 	if len(input) > MaxInput {
 		return input[:MaxInput] + "..."
@@ -23,31 +21,28 @@ func Shorten(input string) string {
 	return input
 }
 
-// Text returns the error of a text; offset is the place of the first wrong byte, or -1.
+// Text returns the error of a text; offset is the first wrong byte, or -1.
 func Text[T string | []byte](format string, input T, offset int, reason error, want string) error {
 	return &sortid.ParseError{Format: format, Input: Clip(input), Length: len(input),
 		Offset: offset, Want: want, Err: reason}
 }
 
-// Binary returns the error of a binary form of this length.
 func Binary(format string, length int, reason error, want string) error {
 	return &sortid.ParseError{Format: format, Length: length, Offset: -1, Want: want, Err: reason}
 }
 
-// Field returns the error of a field's value.
 func Field(format, name string, value, limit uint64) error {
 	return fmt.Errorf("%s: %w: %s is %d, want at most %d", format, sortid.ErrField, name, value,
 		limit)
 }
 
-// Integer returns the error of an integer that is not an ID.
 func Integer[T int64 | uint64](format string, v T, want string) error {
 	decimal := fmt.Sprint(v)
 	return &sortid.ParseError{Format: format, Input: decimal, Length: len(decimal), Offset: -1,
 		Want: want, Err: sortid.ErrRange}
 }
 
-// Scan returns the error of a database value that is NULL or has a type that no ID has.
+// Scan returns the error of a database value that is NULL or has a wrong type.
 func Scan(format string, src any, want string) error {
 	if src == nil {
 		return fmt.Errorf("%s: %w NULL; scan a nullable column into sql.Null[%[1]s.ID]", format,

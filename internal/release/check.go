@@ -16,8 +16,8 @@ import (
 //go:embed testdata/all testdata/scru128 testdata/postgres
 var programs embed.FS
 
-// notForUsers has the beginnings of module paths that only tests need. A program that keeps leases
-// in PostgreSQL must have none of them in its go.mod and go.sum.
+// notForUsers has prefixes of module paths that only tests need. They must not be in the go.mod and
+// go.sum of a program that keeps leases in PostgreSQL.
 var notForUsers = []string{
 	"go.etcd.io/etcd/server",
 	"go.opentelemetry.io/",
@@ -25,8 +25,6 @@ var notForUsers = []string{
 	"github.com/grpc-ecosystem/",
 }
 
-// checkInstall installs the packed command, and builds programs with the packed packages. It
-// prints each step to w.
 func (s *sandbox) checkInstall(w io.Writer, r *repo) error {
 	fmt.Fprintf(w, "go install %s/cmd/sortid@%s\n", rootPath, s.version)
 	sortid, err := s.install(target{})
@@ -105,7 +103,6 @@ func (s *sandbox) checkInstall(w io.Writer, r *repo) error {
 	return nil
 }
 
-// writeProgram writes testdata/name and the extra files into an empty folder.
 func (s *sandbox) writeProgram(name string, extra map[string]string) error {
 	dir := filepath.Join(s.dir, name)
 	if err := os.Mkdir(dir, 0o755); err != nil {
@@ -126,8 +123,8 @@ func (s *sandbox) writeProgram(name string, extra map[string]string) error {
 	return nil
 }
 
-// runProgram does what a user does: it makes a module, gets the needed modules and runs the
-// program. It returns the go.mod and the lines of the go.sum.
+// runProgram makes a module, gets the needed modules and runs the program, as a user does. It
+// returns the go.mod and the lines of the go.sum.
 func (s *sandbox) runProgram(name string, modules ...string) (*modfile.File, []string, error) {
 	dir := filepath.Join(s.dir, name)
 	steps := [][]string{{"mod", "init", "example.org/" + name}}

@@ -23,7 +23,6 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// packaged returns the text of a file of the repository.
 func packaged(t *testing.T, name string) string {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join("..", "..", name))
@@ -33,7 +32,6 @@ func packaged(t *testing.T, name string) string {
 	return string(data)
 }
 
-// buildSortid builds the command of this clone.
 func buildSortid(t *testing.T) string {
 	t.Helper()
 	if testing.Short() {
@@ -49,15 +47,14 @@ func buildSortid(t *testing.T) string {
 	return sortid
 }
 
-// A deployment is how an example starts the server.
 type deployment struct {
 	args   []string
-	tokens string // the path of the file of tokens
-	store  bool   // whether STORE_URL is set
+	tokens string
+	store  bool
 }
 
-// test runs the server with the example's arguments, but a port and files that are free here.
-// It must answer probes of another host, and refuse to start without tokens.
+// test runs the server as the example does, but with a free port and other files. It must answer
+// probes, and refuse to start without tokens.
 func (d deployment) test(t *testing.T, sortid string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -111,7 +108,7 @@ func (d deployment) test(t *testing.T, sortid string) {
 	for path, want := range map[string]int{"/healthz": http.StatusOK, "/readyz": http.StatusOK,
 		"/v1/ids/scru128": http.StatusUnauthorized} {
 		code := 0
-		for range 1200 { // until it is ready
+		for range 1200 {
 			if code = get(t, address+path); code == want {
 				break
 			}
@@ -127,7 +124,6 @@ func (d deployment) test(t *testing.T, sortid string) {
 	}
 }
 
-// serving reads the server's log until it says where it listens.
 func serving(t *testing.T, log io.Reader) (address string) {
 	t.Helper()
 	var all strings.Builder
@@ -161,7 +157,7 @@ func get(t *testing.T, url string) int {
 	return answer.StatusCode
 }
 
-// instruction returns the arguments of the Dockerfile's last instruction of a kind, as JSON.
+// instruction returns the arguments of the Dockerfile's last instruction of a kind.
 func instruction(t *testing.T, name string) (args []string) {
 	t.Helper()
 	for line := range strings.Lines(packaged(t, "Dockerfile")) {
@@ -175,7 +171,7 @@ func instruction(t *testing.T, name string) (args []string) {
 	return args
 }
 
-// The image serves where other machines reach it, and only with tokens.
+// The image serves other machines, and only with tokens.
 func TestImageServes(t *testing.T) {
 	if entry := instruction(t, "ENTRYPOINT"); !slices.Equal(entry, []string{"/usr/bin/sortid"}) {
 		t.Errorf("ENTRYPOINT %q", entry)
@@ -188,7 +184,6 @@ func TestImageServes(t *testing.T) {
 	deployment{args: args, tokens: "/etc/sortid/tokens"}.test(t, buildSortid(t))
 }
 
-// strictly reads a manifest. An unknown field is an error.
 func strictly[T any](t *testing.T, text string) (object T) {
 	t.Helper()
 	if err := yaml.UnmarshalStrict([]byte(text), &object); err != nil {
@@ -197,7 +192,6 @@ func strictly[T any](t *testing.T, text string) (object T) {
 	return object
 }
 
-// The manifests have the fields of Kubernetes, and their parts name each other correctly.
 func TestKubernetesManifests(t *testing.T) {
 	job := strictly[batch.Job](t, packaged(t, "packaging/kubernetes/new-lease.yaml"))
 	if job.Kind != "Job" || job.APIVersion != "batch/v1" {
@@ -253,7 +247,6 @@ func TestKubernetesManifests(t *testing.T) {
 	deployment{args: c.Args, tokens: path, store: true}.test(t, buildSortid(t))
 }
 
-// systemd accepts the unit of the server, and its command serves.
 func TestSystemdServe(t *testing.T) {
 	const name = "packaging/systemd/sortid.service"
 	var args []string
@@ -270,7 +263,7 @@ func TestSystemdServe(t *testing.T) {
 			store: true}.test(t, sortid)
 	})
 	t.Run("verify", func(t *testing.T) {
-		// The unit names a command that need not be installed here.
+		// The unit's command need not be installed here.
 		unit := filepath.Join(t.TempDir(), "sortid.service")
 		text := strings.ReplaceAll(packaged(t, name), "/usr/bin/sortid", sortid)
 		if err := os.WriteFile(unit, []byte(text), 0o644); err != nil {
@@ -282,7 +275,7 @@ func TestSystemdServe(t *testing.T) {
 		if err != nil && !errors.As(err, &exit) {
 			t.Fatal(err)
 		}
-		// It also tells of other units of the machine, which it loads.
+		// It also tells of other units of the machine.
 		for line := range strings.Lines(string(out)) {
 			if strings.Contains(line, "sortid") {
 				t.Error(line)

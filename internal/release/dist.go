@@ -17,15 +17,14 @@ import (
 	"time"
 )
 
-// targets lists what a release has binaries for.
 var targets = []target{
 	{"linux", "amd64"}, {"linux", "arm64"},
 	{"darwin", "amd64"}, {"darwin", "arm64"},
 	{"windows", "amd64"}, {"windows", "arm64"},
 }
 
-// A distribution writes the files of a release into dir. The bytes depend only on the commit, the
-// version and the Go release.
+// A distribution writes the files of a release. They depend only on the commit, the version and the
+// Go release.
 type distribution struct {
 	*sandbox
 	repo *repo
@@ -34,8 +33,7 @@ type distribution struct {
 	host string    // sortid, for this machine
 }
 
-// distribute writes archives, packages, bills of materials and checksums for targets to dir. It
-// creates dir or empties it.
+// distribute creates dir or empties it.
 func (r *repo) distribute(w io.Writer, version, dir string, targets []target) error {
 	next, err := r.version()
 	if err != nil {
@@ -78,14 +76,12 @@ func (r *repo) distribute(w io.Writer, version, dir string, targets []target) er
 	return d.writeChecksums(w)
 }
 
-// A file of an archive.
 type file struct {
 	name string // slash-separated
 	mode fs.FileMode
 	data []byte
 }
 
-// stageDocs returns the files that all archives share.
 func (d *distribution) stageDocs() ([]file, error) {
 	var files []file
 	man := filepath.Join(d.sandbox.dir, "man")
@@ -126,7 +122,6 @@ func (d *distribution) stageDocs() ([]file, error) {
 	return files, nil
 }
 
-// distributeTarget writes the files for one target.
 func (d *distribution) distributeTarget(t target, docs []file) error {
 	name, err := d.install(t)
 	if err != nil {
@@ -165,7 +160,6 @@ func (d *distribution) distributeTarget(t target, docs []file) error {
 	return d.writePackages(base, t, files)
 }
 
-// create makes a file of the distribution, with the content that f writes.
 func (d *distribution) create(name string, f func(io.Writer) error) error {
 	out, err := os.Create(filepath.Join(d.dir, name))
 	if err != nil {
@@ -178,7 +172,7 @@ func (d *distribution) create(name string, f func(io.Writer) error) error {
 	return out.Close()
 }
 
-// writeTar writes an archive with the files in a folder named base.
+// writeTar puts the files in a folder named base.
 func (d *distribution) writeTar(base string, files []file) error {
 	return d.create(base+".tar.gz", func(w io.Writer) error {
 		compressed, err := gzip.NewWriterLevel(w, gzip.BestCompression)
@@ -204,7 +198,6 @@ func (d *distribution) writeTar(base string, files []file) error {
 	})
 }
 
-// writeZip is writeTar for Windows.
 func (d *distribution) writeZip(base string, files []file) error {
 	return d.create(base+".zip", func(w io.Writer) error {
 		archive := zip.NewWriter(w)
@@ -243,7 +236,6 @@ func (d *distribution) writeChecksums(w io.Writer) error {
 	return os.WriteFile(filepath.Join(d.dir, "SHA256SUMS"), []byte(text), 0o644)
 }
 
-// parseTargets parses a list such as "linux/amd64,linux/arm64".
 func parseTargets(list string) ([]target, error) {
 	if list == "" {
 		return targets, nil

@@ -34,7 +34,6 @@ func need(t *testing.T, program string) string {
 	return path
 }
 
-// TestDistribution builds a distribution twice and uses what is in it.
 func TestDistribution(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds the command twice")
@@ -57,7 +56,7 @@ func TestDistribution(t *testing.T) {
 	}
 	var sums [2]string
 	for i := range sums {
-		defer umask(umask([]int{0o022, 0o077}[i])) // which must not matter
+		defer umask(umask([]int{0o022, 0o077}[i])) // it must not matter
 		var out strings.Builder
 		if err := r.distribute(&out, version, dir, []target{{"linux", arch}}); err != nil {
 			t.Fatal(err)
@@ -132,7 +131,8 @@ func testArchive(t *testing.T, name string) {
 	}
 	for _, want := range []string{"LICENSE", "THIRD-PARTY-NOTICES.txt", "README.md", "man/sortid.1",
 		"man/sortid-new.1",
-		"completions/sortid.bash", "completions/sortid.zsh", "completions/sortid.fish", "completions/sortid.ps1"} {
+		"completions/sortid.bash", "completions/sortid.zsh", "completions/sortid.fish",
+		"completions/sortid.ps1"} {
 		if modes[want] != 0o644 {
 			t.Errorf("%s has mode %o, want 644", want, modes[want])
 		}
@@ -176,7 +176,7 @@ func testDeb(t *testing.T, name, version string) {
 	mustRun(t, need(t, "dpkg-deb"), "-x", name, root)
 	sortid := []string{filepath.Join(root, "usr/bin/sortid")}
 	if os.Getuid() == 0 {
-		// There is nothing else in the new root: the command needs no library.
+		// The new root is empty: the command needs no library.
 		sortid = []string{need(t, "chroot"), root, "/usr/bin/sortid"}
 	}
 	call := func(args ...string) string {
@@ -209,7 +209,6 @@ func testDeb(t *testing.T, name, version string) {
 		filepath.Join(root, "usr/share/bash-completion/completions/sortid"))
 }
 
-// testRPM checks that the .rpm has the same files as the .deb.
 func testRPM(t *testing.T, base string) {
 	fromDeb, fromRPM := t.TempDir(), t.TempDir()
 	mustRun(t, need(t, "dpkg-deb"), "-x", base+".deb", fromDeb)
@@ -226,7 +225,6 @@ func testRPM(t *testing.T, base string) {
 	}
 }
 
-// tree returns the modes and contents of the files below root.
 func tree(t *testing.T, root string) map[string]string {
 	t.Helper()
 	files := map[string]string{}
@@ -247,7 +245,6 @@ func tree(t *testing.T, root string) map[string]string {
 	return files
 }
 
-// testSystemd checks the unit, and runs its commands as systemd would.
 func testSystemd(t *testing.T, root string) {
 	data, err := os.ReadFile(filepath.Join(root, "usr/lib/systemd/system/sortid-new@.service"))
 	if err != nil {
@@ -297,7 +294,6 @@ func testSystemd(t *testing.T, root string) {
 	}
 }
 
-// testKubernetes runs the container's command of the example.
 func testKubernetes(t *testing.T, r *repo, sortid string) {
 	data, err := os.ReadFile(r.name("packaging/kubernetes/new-lease.yaml"))
 	if err != nil {

@@ -1,8 +1,7 @@
 // Command release checks the repository's modules as their users get them, builds the files of a
 // release, and makes the release. The Makefile calls it; docs/architecture.md says how.
 //
-// This module is not in go.work: its dependencies must not change the versions that the other
-// modules are built with.
+// It is not in go.work: its dependencies must not change the versions of the other modules.
 package main
 
 import (
@@ -99,7 +98,6 @@ func printNotices(binary string) error {
 	return err
 }
 
-// checkRelease checks the go.mod files, then packs the modules and uses them.
 func (r *repo) checkRelease() error {
 	if err := r.check(); err != nil {
 		return err
@@ -120,7 +118,7 @@ func (r *repo) checkRelease() error {
 	return s.checkInstall(os.Stdout, r)
 }
 
-// commitTime returns SOURCE_DATE_EPOCH or, without it, the time of the checked-out commit.
+// commitTime returns SOURCE_DATE_EPOCH or else the time of the commit.
 func (r *repo) commitTime() (time.Time, error) {
 	text := os.Getenv("SOURCE_DATE_EPOCH")
 	if text == "" {

@@ -19,14 +19,12 @@ import (
 	"golang.org/x/mod/module"
 )
 
-// dependencies returns the modules in a binary, except its own.
 func dependencies(info *debug.BuildInfo) []*debug.Module {
 	deps := slices.Clone(info.Deps)
 	slices.SortFunc(deps, func(a, b *debug.Module) int { return strings.Compare(a.Path, b.Path) })
 	return deps
 }
 
-// writeBillOfMaterials writes a CycloneDX list of what a binary is made of.
 func (d *distribution) writeBillOfMaterials(name string, t target, binary []byte,
 	info *debug.BuildInfo) error {
 	sum := sha256.Sum256(binary)
@@ -42,8 +40,8 @@ func (d *distribution) writeBillOfMaterials(name string, t target, binary []byte
 		c := cdx.Component{BOMRef: url, PackageURL: url, Type: cdx.ComponentTypeLibrary,
 			Name: m.Path, Version: m.Version}
 		// A sum in go.sum is the SHA-256 of the list of the module's files.
-		if h1, err := base64.StdEncoding.DecodeString(
-			strings.TrimPrefix(m.Sum, "h1:")); err == nil && len(h1) == sha256.Size {
+		h1, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(m.Sum, "h1:"))
+		if err == nil && len(h1) == sha256.Size {
 			c.Hashes = &[]cdx.Hash{{Algorithm: cdx.HashAlgoSHA256, Value: hex.EncodeToString(h1)}}
 		}
 		components = append(components, c)
@@ -74,7 +72,6 @@ func (d *distribution) writeBillOfMaterials(name string, t target, binary []byte
 
 func packageURL(path, version string) string { return "pkg:golang/" + path + "@" + version }
 
-// serialNumber makes a UUID (version 8) of a checksum.
 func serialNumber(sum [sha256.Size]byte) string {
 	u := sum[:16]
 	u[6], u[8] = u[6]&0x0f|0x80, u[8]&0x3f|0x80
@@ -83,12 +80,10 @@ func serialNumber(sum [sha256.Size]byte) string {
 
 var licenceName = regexp.MustCompile(`(?i)^(licen[cs]e|copying|notice|patents)([-.].*)?$`)
 
-// notices returns the licences of all parts of a binary except this repository's, from GOROOT and
-// a module cache.
+// notices returns the licences of all parts of a binary except this repository's.
 func notices(info *debug.BuildInfo, goroot, modules string) ([]byte, error) {
 	var text bytes.Buffer
-	fmt.Fprintf(
-		&text,
+	fmt.Fprintf(&text,
 		"The command sortid contains the software that is listed here, under these licences.\n")
 	if err := addNotices(&text, "The Go standard library", goroot); err != nil {
 		return nil, err
@@ -113,7 +108,6 @@ func notices(info *debug.BuildInfo, goroot, modules string) ([]byte, error) {
 	return text.Bytes(), nil
 }
 
-// addNotices adds the texts of the files in dir that are named like licences.
 func addNotices(text *bytes.Buffer, title, dir string) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil {

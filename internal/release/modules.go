@@ -14,26 +14,21 @@ import (
 	"golang.org/x/mod/semver"
 )
 
-// rootPath is the path of the root module, and the prefix of all other modules' paths.
 const rootPath = "github.com/sortid/sortid"
 
-// workspaceDir is the folder of the module that excludes the versions at which the
-// modules require each other.
+// workspaceDir is the module that excludes the versions at which the others require each other.
 const workspaceDir = "internal/workspace"
 
-// A goModule is one module of the repository.
 type goModule struct {
-	dir       string // slash-separated, relative to the repository's root; "." for the root module
-	published bool   // whether releases have it
+	dir       string // slash-separated, from the root; "." for the root module
+	published bool
 	file      *modfile.File
 }
 
 func (m *goModule) path() string { return m.file.Module.Mod.Path }
 
-// tag returns the name of the version's tag.
 func (m *goModule) tag(version string) string { return path.Join(m.dir, version) }
 
-// requires calls f for each requirement of another module of this repository.
 func (m *goModule) requires(f func(*modfile.Require)) {
 	for _, r := range m.file.Require {
 		if ours(r.Mod.Path) {
@@ -46,7 +41,6 @@ func ours(modulePath string) bool {
 	return modulePath == rootPath || strings.HasPrefix(modulePath, rootPath+"/")
 }
 
-// A repo is a checkout of the repository.
 type repo struct {
 	root    string
 	work    *modfile.WorkFile
@@ -54,7 +48,7 @@ type repo struct {
 }
 
 // open reads go.work and the go.mod of each module in it. The comment "not published" after a
-// module's folder in go.work keeps it out of releases.
+// folder in go.work keeps that module out of releases.
 func open(root string) (*repo, error) {
 	name := filepath.Join(root, "go.work")
 	data, err := os.ReadFile(name)
@@ -85,7 +79,6 @@ func open(root string) (*repo, error) {
 	return r, r.sort()
 }
 
-// sort puts each module after the modules that it requires.
 func (r *repo) sort() error {
 	var sorted []*goModule
 	for rest := r.modules; len(rest) > 0; {
@@ -107,7 +100,6 @@ func (r *repo) sort() error {
 	return nil
 }
 
-// published returns the modules of a release, in the order of their tags.
 func (r *repo) published() (modules []*goModule) {
 	for _, m := range r.modules {
 		if m.published {
@@ -126,7 +118,7 @@ func (r *repo) find(modulePath string) *goModule {
 	return nil
 }
 
-// version returns the version that the modules require of each other, which is the next release.
+// version returns the version that the modules require of each other: the next release.
 func (r *repo) version() (string, error) {
 	if m := r.find(rootPath + "/cmd/sortid"); m != nil {
 		for _, q := range m.file.Require {
@@ -202,7 +194,7 @@ func checkVersion(version string) error {
 	return module.CheckPathMajor(version, "")
 }
 
-// setVersion makes the modules require each other at version. It returns the changed files.
+// setVersion returns the changed files.
 func (r *repo) setVersion(version string) (changed []string, err error) {
 	if err := checkVersion(version); err != nil {
 		return nil, err

@@ -11,7 +11,6 @@ import (
 	"testing"
 )
 
-// checkout copies the repository's go.work and go.mod files.
 func checkout(t *testing.T) string {
 	t.Helper()
 	root := t.TempDir()
@@ -56,7 +55,7 @@ func replaceInFile(t *testing.T, name, old, new string) {
 func TestCheck(t *testing.T) {
 	for _, test := range []struct {
 		name, file, old, new string
-		want                 string // "" if the release is fine
+		want                 string
 	}{
 		{name: "as it is", file: "go.mod", old: "module", new: "module"},
 		{name: "replace", file: "store/go.mod", old: "go 1.", new: "replace " + rootPath +
@@ -97,7 +96,7 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// Modules are tagged after those that they require.
+// A module is tagged after the modules that it requires.
 func TestOrder(t *testing.T) {
 	r, err := open(filepath.Join("..", ".."))
 	if err != nil {

@@ -17,8 +17,8 @@ import (
 	modzip "golang.org/x/mod/zip"
 )
 
-// pack writes the published modules at version into dir, in the form of a module proxy. It packs
-// what git tracks, and new files that git does not ignore.
+// pack writes the published modules at version into dir, as a module proxy. It packs what git
+// tracks, and new files that git does not ignore.
 func (r *repo) pack(dir, version string, commitTime time.Time) error {
 	files, err := r.files()
 	if err != nil {
@@ -72,7 +72,6 @@ func (r *repo) packModule(dir string, m *goModule, version string, commitTime ti
 	return zip.Close()
 }
 
-// files returns the repository's files, slash-separated.
 func (r *repo) files() ([]string, error) {
 	out, err := output(exec.Command("git", "-C", r.root, "ls-files", "-z", "--cached", "--others",
 		"--exclude-standard"))
@@ -87,7 +86,6 @@ func (r *repo) files() ([]string, error) {
 
 func (r *repo) name(file string) string { return filepath.Join(r.root, filepath.FromSlash(file)) }
 
-// A moduleFile is a file of a packed module.
 type moduleFile struct{ inModule, name string }
 
 func (f moduleFile) Path() string                { return f.inModule }
@@ -95,8 +93,7 @@ func (f moduleFile) Lstat() (fs.FileInfo, error) { return os.Lstat(f.name) }
 
 func (f moduleFile) Open() (io.ReadCloser, error) { return os.Open(f.name) }
 
-// moduleFiles returns the files that are in m. A module without a licence gets the repository's,
-// as with the go command.
+// A module without a licence gets the repository's, as with the go command.
 func (r *repo) moduleFiles(m *goModule, files []string) (list []modzip.File) {
 	licensed := false
 	for _, name := range files {
@@ -116,7 +113,6 @@ func (r *repo) moduleFiles(m *goModule, files []string) (list []modzip.File) {
 	return list
 }
 
-// inNestedModule reports whether file is in a module below m's folder.
 func (r *repo) inNestedModule(m *goModule, file string) bool {
 	for dir := path.Dir(file); dir != m.dir && dir != "."; dir = path.Dir(dir) {
 		if _, err := os.Stat(filepath.Join(r.name(dir), "go.mod")); err == nil {
@@ -126,7 +122,6 @@ func (r *repo) inNestedModule(m *goModule, file string) bool {
 	return false
 }
 
-// publicPackages returns the paths of the published packages that a program can import.
 func (r *repo) publicPackages() ([]string, error) {
 	args := []string{"list", "-f", `{{if and .GoFiles (ne .Name "main")}}{{.ImportPath}}{{end}}`}
 	for _, m := range r.published() {

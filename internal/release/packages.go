@@ -13,7 +13,6 @@ import (
 	_ "github.com/goreleaser/nfpm/v2/rpm"
 )
 
-// writePackages writes a .deb and an .rpm, as packaging/nfpm.yaml describes them.
 func (d *distribution) writePackages(base string, t target, files []file) error {
 	stage := filepath.Join(d.sandbox.dir, "stage_"+t.arch)
 	unit, err := os.ReadFile(d.repo.name("packaging/systemd/sortid-new@.service"))
@@ -70,7 +69,7 @@ func (d *distribution) writePackages(base string, t target, files []file) error 
 	return nil
 }
 
-// compress returns data compressed as gzip -n -9 does.
+// compress works as gzip -n -9.
 func compress(data []byte) ([]byte, error) {
 	var out bytes.Buffer
 	w, err := gzip.NewWriterLevel(&out, gzip.BestCompression)

@@ -11,15 +11,14 @@ import (
 	"time"
 )
 
-// A sandbox uses the packed modules as users would: outside the repository, from a module proxy.
-// It has its own module cache, so it never sees published modules of the same version.
+// A sandbox uses the packed modules as users would, from a module proxy. It has its own module
+// cache, so it never sees published modules of the same version.
 type sandbox struct {
 	dir     string // deleted by close
 	version string
 	env     []string
 }
 
-// newSandbox packs the modules of r.
 func newSandbox(r *repo, version string, commitTime time.Time) (s *sandbox, err error) {
 	dir, err := os.MkdirTemp("", "sortid-release-")
 	if err != nil {
@@ -67,15 +66,13 @@ func fileURL(dir string) string {
 
 func (s *sandbox) close() error { return os.RemoveAll(s.dir) }
 
-// command returns a command that runs in the sandbox, in dir.
 func (s *sandbox) command(dir, name string, args ...string) *exec.Cmd {
 	cmd := exec.Command(name, args...)
 	cmd.Dir, cmd.Env = dir, append(s.env, "PWD="+dir)
 	return cmd
 }
 
-// install runs go install for the command sortid and returns the binary's path.
-// Without a target it installs for the machine that it runs on.
+// Without a target, install builds for this machine.
 func (s *sandbox) install(t target) (string, error) {
 	cmd := s.command(s.dir, "go", "install", "-trimpath", "-ldflags=-s -w -buildid=", rootPath+
 		"/cmd/sortid@"+s.version)
@@ -97,7 +94,6 @@ func (s *sandbox) install(t target) (string, error) {
 	return filepath.Join(bin, t.binary()), nil
 }
 
-// A target is what a binary is built for.
 type target struct{ os, arch string }
 
 func (t target) binary() string {
@@ -107,8 +103,7 @@ func (t target) binary() string {
 	return "sortid"
 }
 
-// output runs cmd and returns what it prints, without the last newline. The error contains what
-// cmd prints on standard error.
+// The error contains what cmd prints on standard error.
 func output(cmd *exec.Cmd) (string, error) {
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr

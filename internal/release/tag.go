@@ -11,18 +11,17 @@ import (
 	"strings"
 )
 
-// A tagging is the step that publishes: it tags a commit, once for each module.
 type tagging struct {
 	repo    *repo
 	version string
-	remote  string     // where the tags are pushed to
-	checks  [][]string // commands that must succeed before
-	dryRun  bool       // whether to only print the commands that change something
+	remote  string
+	checks  [][]string // commands that must succeed first
+	dryRun  bool       // print the commands that change something, but do not run them
 	out     io.Writer
 }
 
-// run runs the checks, unless the version cannot be released. Then it tags the modules in the
-// order of their requirements, and pushes all tags or none.
+// run runs the checks and tags the modules in the order of their requirements. It pushes all tags
+// or none.
 func (t *tagging) run() error {
 	if err := t.refusal(); err != nil {
 		return err
@@ -56,7 +55,6 @@ func (t *tagging) run() error {
 	return err
 }
 
-// refusal returns why the version cannot be released, or nil.
 func (t *tagging) refusal() error {
 	next, err := t.repo.version()
 	if err != nil {
@@ -71,8 +69,8 @@ func (t *tagging) refusal() error {
 	changelog, err := os.ReadFile(t.repo.name("CHANGELOG.md"))
 	if err != nil {
 		errs = append(errs, err)
-	} else if !bytes.Contains(changelog, []byte("\n## "+t.version+" ")) && !bytes.Contains(
-		changelog, []byte("\n## "+t.version+"\n")) {
+	} else if !bytes.Contains(changelog, []byte("\n## "+t.version+" ")) &&
+		!bytes.Contains(changelog, []byte("\n## "+t.version+"\n")) {
 		errs = append(errs, fmt.Errorf("CHANGELOG.md has no section \"## %s\"", t.version))
 	}
 	return errors.Join(append(errs, t.taken())...)
@@ -86,7 +84,6 @@ func (t *tagging) dirty() error {
 	return err
 }
 
-// taken returns an error if a tag of the version exists, here or in the remote repository.
 func (t *tagging) taken() error {
 	here, err := output(exec.Command("git", "-C", t.repo.root, "tag", "--list"))
 	if err != nil {
@@ -101,9 +98,8 @@ func (t *tagging) taken() error {
 	var errs []error
 	for _, m := range t.repo.published() {
 		if tag := m.tag(t.version); slices.Contains(existing, tag) {
-			errs = append(errs,
-				fmt.Errorf(
-					"tag %s exists already: a published version never changes, so release the next one", tag))
+			errs = append(errs, fmt.Errorf("tag %s exists already: "+
+				"a published version never changes, so release the next one", tag))
 		}
 	}
 	return errors.Join(errs...)
@@ -113,7 +109,6 @@ func (t *tagging) git(args ...string) error {
 	return t.command(append([]string{"git"}, args...)...)
 }
 
-// command prints a command and, unless this is a dry run, runs it in the repository.
 func (t *tagging) command(args ...string) error {
 	var line strings.Builder
 	for i, arg := range args {

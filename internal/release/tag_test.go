@@ -18,7 +18,6 @@ func git(t *testing.T, dir string, args ...string) string {
 	return out
 }
 
-// released returns a clone that is ready for the release of v0.5.0, and its remote.
 func released(t *testing.T) (clone, remote string) {
 	t.Helper()
 	for _, name := range []string{"AUTHOR", "COMMITTER"} {
@@ -143,7 +142,6 @@ func TestTagRefuses(t *testing.T) {
 	}
 }
 
-// When the push fails, the tags go away again.
 func TestTagPushFails(t *testing.T) {
 	clone, remote := released(t)
 	hook := "#!/bin/sh\nexit 1\n"

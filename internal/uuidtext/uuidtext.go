@@ -8,15 +8,13 @@ import (
 	"github.com/sortid/sortid/internal/parseerr"
 )
 
-// Len is the length of the form: 32 hexadecimal digits in groups of 8, 4, 4, 4 and
-// 12, with a hyphen between groups.
+// Len is 32 hexadecimal digits in groups of 8, 4, 4, 4 and 12, with hyphens.
 const Len = 36
 
-// groups has the places of the groups: from in the text, at and to in the bytes.
+// The places of the groups: from in the text, at and to in the bytes.
 var groups = [5]struct{ from, at, to int }{{0, 0, 4}, {9, 4, 6}, {14, 6, 8}, {19, 8, 10},
 	{24, 10, 16}}
 
-// Append appends the form of u in lower case to b.
 func Append(b []byte, u *[16]byte) []byte {
 	for i, g := range groups {
 		if i > 0 {
@@ -27,8 +25,7 @@ func Append(b []byte, u *[16]byte) []byte {
 	return b
 }
 
-// Decode reads a text of Len bytes in either case into u and returns -1. If a byte is wrong, it
-// returns the offset of the first one and leaves u as it was.
+// Decode returns -1, or the offset of the first wrong byte. Then u stays as it was.
 func Decode(u *[16]byte, s []byte) int {
 	var out [16]byte
 	bad := false
@@ -54,8 +51,7 @@ func firstBad(s []byte) int {
 	return len(s)
 }
 
-// Unmarshal sets u to the UUID of a text in either case. An error is a [*sortid.ParseError] of the
-// format, and leaves u as it was.
+// Unmarshal returns a [*sortid.ParseError] of the format, and then leaves u as it was.
 func Unmarshal(format string, u *[16]byte, s []byte) error {
 	if len(s) != Len {
 		return parseerr.Text(format, s, -1, sortid.ErrUUIDLength, "36")

@@ -33,7 +33,7 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
-// Every byte at every place, against encoding/hex: good, or an error with its offset.
+// Every byte at every place, against encoding/hex.
 func TestSymbols(t *testing.T) {
 	u := random(rand.New(rand.NewPCG(3, 4)))
 	good := string(Append(nil, &u))

@@ -1,6 +1,6 @@
-// The command vectors writes testdata/vectors and testdata/typed.json. It computes every value
-// with math/big, from the layouts and alphabets in the formats' documents. It shares no code with
-// the format packages, so that it can check them.
+// The command vectors writes testdata/vectors and testdata/typed.json. It computes every value with
+// math/big, from the formats' documents. It shares no code with the format packages, so that it can
+// check them.
 //
 //	go run ./internal/vectors
 package main
@@ -29,7 +29,6 @@ func main() {
 	}
 }
 
-// files returns the content of each file by its path.
 func files() map[string][]byte {
 	m := map[string][]byte{conformance.TypedFile(): encode(typed())}
 	for _, f := range formats {
@@ -51,23 +50,22 @@ type field struct {
 	bits uint
 }
 
-// A format describes a format a second time, from its document.
 type format struct {
 	name   string
-	fields []field // from the most significant bit
+	fields []field // from the highest
 	limit  *big.Int
-	size   int // of the binary form in bytes
+	size   int
 	time   func(timestamp int64) time.Time
 	text   func(*big.Int) string
 	forms  map[string]func(*big.Int) string
 
-	printed  []printed // what the document prints
+	printed  []printed
 	variants func(string) map[string]string
 	alphabet string
 	invalid  func(f *format) []conformance.Invalid
 }
 
-// A printed value is a text, an integer in decimal, or both.
+// A printed value is a text, a decimal integer, or both.
 type printed struct{ text, integer string }
 
 const (
@@ -83,7 +81,6 @@ func pow(base, exponent int64) *big.Int {
 	return new(big.Int).Exp(big.NewInt(base), big.NewInt(exponent), nil)
 }
 
-// digits writes n in an alphabet with this width, by repeated division.
 func digits(n *big.Int, alphabet string, width int) string {
 	base, rest, digit := big.NewInt(int64(len(alphabet))), new(big.Int).Set(n), new(big.Int)
 	var b []byte
@@ -94,7 +91,6 @@ func digits(n *big.Int, alphabet string, width int) string {
 	return string(b)
 }
 
-// number reads what digits writes.
 func number(s, alphabet string) *big.Int {
 	n, base := new(big.Int), big.NewInt(int64(len(alphabet)))
 	for _, c := range s {
@@ -277,7 +273,6 @@ func uid60Text(n *big.Int) string { return rotate(digits(n, base64url, 4)) }
 func rotate(s string) string   { return s[len(s)-2:] + s[:len(s)-2] }
 func unrotate(s string) string { return s[2:] + s[:2] }
 
-// parse reads a text of the format, in canonical case.
 func (f *format) parse(text string) *big.Int {
 	switch {
 	case f.name == "euid":
@@ -290,7 +285,6 @@ func (f *format) parse(text string) *big.Int {
 	return number(text, f.alphabet)
 }
 
-// cases returns a text in the other case and in mixed case.
 func cases(s string) map[string]string {
 	v := map[string]string{}
 	if u := strings.ToUpper(s); u != s {
@@ -309,7 +303,6 @@ func cases(s string) map[string]string {
 	return v
 }
 
-// symbols puts each bad symbol at the front, in the middle and at the end of a text.
 func symbols(text, bad string) (out []conformance.Invalid) {
 	for _, c := range bad {
 		for _, at := range []int{0, len(text) / 2, len(text) - 1} {
@@ -334,7 +327,6 @@ func symbols(text, bad string) (out []conformance.Invalid) {
 	})
 }
 
-// fixed returns invalid texts for a format with texts of one length.
 func fixed(f *format, text, bad string) []conformance.Invalid {
 	out := symbols(text, bad)
 	for _, s := range []string{"", text[:1], text[:len(text)-1], text + "0", " " + text, text +
@@ -392,7 +384,6 @@ func (f *format) boundaries() (out []boundary) {
 		shift -= fd.bits
 		top := new(big.Int).Sub(new(big.Int).Lsh(one, fd.bits), one)
 		mask := new(big.Int).Lsh(top, shift)
-		// If the largest ID is not all ones, neither is its first field.
 		if largest := new(big.Int).Rsh(last, shift); largest.Cmp(top) < 0 {
 			top = largest
 		}

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// The files are what this program writes, and nobody edited them by hand.
+// Nobody has edited the files by hand.
 func TestFilesAreCurrent(t *testing.T) {
 	for file, want := range files() {
 		got, err := os.ReadFile(file)

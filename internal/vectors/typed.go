@@ -6,7 +6,6 @@ import (
 	"github.com/sortid/sortid/internal/conformance"
 )
 
-// typed returns the vectors of IDs with a prefix, from the rules in package typed's comment.
 func typed() (v conformance.Typed) {
 	long := strings.Repeat("abcdefghi_", 6) + "jkl"
 	prefixes := []struct{ note, prefix string }{

@@ -1,11 +1,7 @@
-// Package window is the [sortid.Lease] inside a lease of package lease. It gives generators the
-// ticks of the lease's node ID, each tick once.
-//
-// Package lease fills a [Window] with grants. A grant is a node ID and the ticks that IDs with
-// this node ID may carry, from Lo up to but not including Hi. A generator calls [Window.ClaimTick]
-// before the first ID of a tick. So every ID is inside a grant, however long the goroutine was
-// held up: the claim decides, not the clock. A claimed tick remains the generator's after the
-// lease is closed or lost.
+// Package window is the [sortid.Lease] inside a lease of package lease, which fills a [Window] with
+// grants: node IDs and ticks. A generator calls [Window.ClaimTick] before the first ID of a tick.
+// So every ID is inside a grant, however long the goroutine is held up. The generator may finish a
+// claimed tick after the lease is closed or lost.
 package window
 
 import (
@@ -20,21 +16,20 @@ import (
 	"github.com/sortid/sortid/internal/clock"
 )
 
-// None is the tick before all others: no tick was claimed.
+// None is the tick before all others.
 const None = math.MinInt64
 
-// A Grant is a node ID and the ticks [Lo, Hi) that IDs with it may carry. A Window's Grants do not
-// change; a renewed lease has another one.
+// A Grant is a node ID and its ticks [Lo, Hi). A Grant does not change.
 type Grant struct {
 	NodeID uint32
 	Lo, Hi int64
 }
 
-// A Window holds the current grant of a lease. All its methods are safe for concurrent use. Any
-// number of generators may share a Window: each tick goes to only one. Make one with [New].
+// A Window holds the current grant of a lease. It is safe for concurrent use. Generators may share
+// a Window: each tick goes to only one. Make one with [New].
 type Window struct {
 	grant     atomic.Pointer[Grant] // never nil
-	used      atomic.Int64          // the last tick claimed
+	used      atomic.Int64          // the last claimed tick
 	renewFrom atomic.Int64          // a claim from here on asks for renewal
 
 	size     int
@@ -48,14 +43,12 @@ type Window struct {
 	reason  error
 }
 
-// The grants of a window that has no ticks.
 var (
 	none   = &Grant{Lo: None, Hi: None}
 	closed = &Grant{Lo: None, Hi: None}
 )
 
-// New returns a window without a grant, for node IDs of size bits and for ticks of the
-// given length that are counted from epoch.
+// New returns a window without a grant, for node IDs of size bits. Ticks are counted from epoch.
 func New(size int, tick time.Duration, epoch time.Time) *Window {
 	w := &Window{
 		size: size, tick: tick, epoch: epoch,
@@ -68,17 +61,13 @@ func New(size int, tick time.Duration, epoch time.Time) *Window {
 	return w
 }
 
-// NodeBits returns the size of the node IDs in bits.
 func (w *Window) NodeBits() int { return w.size }
 
-// TickLength returns the length of a tick.
 func (w *Window) TickLength() time.Duration { return w.tick }
 
-// Epoch returns the time at which tick 0 begins.
 func (w *Window) Epoch() time.Time { return w.epoch }
 
-// ClaimTick claims the first tick from t on that is granted and not yet claimed. It allocates
-// nothing unless it fails.
+// ClaimTick claims the first granted, unclaimed tick from t on. It allocates only if it fails.
 func (w *Window) ClaimTick(t int64) (nodeID uint32, claimed int64, err error) {
 	for {
 		g, used := w.grant.Load(), w.used.Load()
@@ -95,15 +84,14 @@ func (w *Window) ClaimTick(t int64) (nodeID uint32, claimed int64, err error) {
 		if !w.used.CompareAndSwap(used, at) {
 			continue
 		}
-		// The claim is visible now, so read the grant once more. Close first takes away the grant
-		// and then reads the last claim, so one of the two sees the other.
+		// The claim is visible, so read the grant once more. Close first takes away the grant and
+		// then reads the last claim, so one of the two sees the other.
 		if g = w.grant.Load(); g.Lo <= at && at < g.Hi {
 			return g.NodeID, at, nil
 		}
 	}
 }
 
-// expired returns why tick t cannot be claimed.
 func (w *Window) expired(g *Grant, t int64) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -122,7 +110,6 @@ func (w *Window) expired(g *Grant, t int64) error {
 	return err
 }
 
-// Time returns the time at which a tick begins.
 func (w *Window) Time(t int64) time.Time {
 	const limit = 1 << 52 // avoids overflow
 	ms := min(max(t, -limit/w.tick.Milliseconds()),
@@ -132,7 +119,6 @@ func (w *Window) Time(t int64) time.Time {
 
 func (w *Window) text(t int64) string { return w.Time(t).Format(clock.Layout) }
 
-// WaitTick blocks until ClaimTick(t) may succeed or never will, or ctx ends.
 func (w *Window) WaitTick(ctx context.Context, t int64) error {
 	for {
 		w.mu.Lock()
@@ -160,12 +146,12 @@ func (w *Window) WaitTick(ctx context.Context, t int64) error {
 // Grant returns the current grant, with Lo == Hi if there is none.
 func (w *Window) Grant() Grant { return *w.grant.Load() }
 
-// Used returns the last tick that was claimed, or [None].
+// Used returns the last claimed tick, or [None].
 func (w *Window) Used() int64 { return w.used.Load() }
 
 // The methods below are for package lease.
 
-// Set replaces the grant. From tick renewFrom on, claims send on [Window.RenewalRequests]. After
+// Set replaces the grant. Claims from tick renewFrom on send on [Window.RenewalRequests]. After
 // Close, Set does nothing.
 func (w *Window) Set(g Grant, renewFrom int64) {
 	w.mu.Lock()
@@ -186,15 +172,13 @@ func (w *Window) Fail(reason error) {
 	w.reason = reason
 }
 
-// Err returns the reason set by Fail.
 func (w *Window) Err() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.reason
 }
 
-// Close ends the window for good and returns the last claimed tick. No later tick has been or will
-// be claimed.
+// Close ends the window for good and returns the last claimed tick. No later tick is ever claimed.
 func (w *Window) Close() (used int64) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -209,7 +193,6 @@ func (w *Window) wake() {
 	w.changed = make(chan struct{})
 }
 
-// RequestRenewal asks the lease to renew.
 func (w *Window) RequestRenewal() {
 	select {
 	case w.requests <- struct{}{}:

@@ -38,7 +38,7 @@ func TestClaim(t *testing.T) {
 	want(5, 42, 10)
 	want(12, 42, 12)
 	want(12, 42, 13) // taken
-	want(11, 42, 14) // passed over, so lost
+	want(11, 42, 14) // skipped
 	expired(20)
 	expired(1 << 62)
 	want(19, 42, 19)
@@ -118,8 +118,7 @@ func TestRequestRenewal(t *testing.T) {
 	}
 }
 
-// A waiter goes on when the window grows far enough, when it is closed, and when the
-// context ends.
+// A waiter goes on when the window grows, is closed, or its context ends.
 func TestWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWindow()
@@ -147,7 +146,7 @@ func TestWait(t *testing.T) {
 
 		w.ClaimTick(15)
 		go func() { done <- w.WaitTick(t.Context(), 15) }()
-		waiting(true) // 15 is taken
+		waiting(true)
 		w.Set(Grant{1, 0, 17}, 5)
 		waiting(false)
 
@@ -168,8 +167,7 @@ func TestWait(t *testing.T) {
 	})
 }
 
-// Generators race with each other, with renewal and with Close: no tick twice, each
-// within its grant, none after what Close says.
+// Generators race with each other, with renewal and with Close: no tick twice.
 func TestRace(t *testing.T) {
 	for round := range 80 {
 		w := newWindow()
@@ -199,7 +197,6 @@ func TestRace(t *testing.T) {
 			})
 		}
 		for i := range int64(round % 40) {
-			// A node ID's ticks begin at 8 times itself.
 			w.Set(Grant{uint32(i), 8 * i, 8*i + 16}, 8*i+4)
 		}
 		used := w.Close()
@@ -212,8 +209,7 @@ func TestRace(t *testing.T) {
 	}
 }
 
-// What Close says is the last tick is the last that any generator got, so that the rest
-// can be given to another process.
+// No generator gets a tick after the one that Close returns. Other processes get the rest.
 func TestCloseRace(t *testing.T) {
 	for range 50 {
 		w := newWindow()
@@ -239,7 +235,7 @@ func TestCloseRace(t *testing.T) {
 		running.Wait()
 		used := w.Close()
 		wg.Wait()
-		// A claim that Close has overtaken may have left its mark, and got nothing.
+		// A claim that Close overtakes may leave its mark, but gets nothing.
 		if last := max(top[0], top[1]); last > used || last < used-2 {
 			t.Fatalf("Close said that %d was the last tick claimed; it was %d", used, last)
 		}

@@ -8,7 +8,6 @@ import (
 	"time"
 )
 
-// Duration returns a number of seconds in a suitable unit.
 func Duration(seconds float64) string {
 	const minute, hour, day, year = 60, 3600, 86400, 365.2425 * 86400
 	switch {
@@ -26,7 +25,6 @@ func Duration(seconds float64) string {
 	return Trim(seconds/year) + " years"
 }
 
-// Span returns the length of a number of ticks.
 func Span(tick time.Duration, ticks uint64) string {
 	return Duration(float64(ticks) * tick.Seconds())
 }
@@ -37,7 +35,6 @@ func Trim(v float64) string {
 	return strings.TrimSuffix(strings.TrimRight(s, "0"), ".")
 }
 
-// Count returns a number with a comma before every three digits.
 func Count(n uint64) string {
 	s := strconv.FormatUint(n, 10)
 	for i := len(s) - 3; i > 0; i -= 3 {
@@ -46,7 +43,6 @@ func Count(n uint64) string {
 	return s
 }
 
-// Times returns a number of occurrences in words.
 func Times(n uint64) string {
 	if n == 1 {
 		return "once"
@@ -54,7 +50,6 @@ func Times(n uint64) string {
 	return Count(n) + " times"
 }
 
-// Plural returns a number of things in words.
 func Plural(n uint64, thing string) string {
 	if n == 1 {
 		return "1 " + thing
@@ -62,12 +57,10 @@ func Plural(n uint64, thing string) string {
 	return Count(n) + " " + thing + "s"
 }
 
-// Percent returns a part of a whole.
 func Percent(part, whole uint64) string {
 	return fmt.Sprintf("%.2f%%", 100*float64(part)/float64(max(whole, 1)))
 }
 
-// Probability returns a p-value with = or < before it.
 func Probability(p float64) string {
 	if p < 1e-300 {
 		return "< 1e-300"

@@ -16,10 +16,9 @@ import (
 	"github.com/sortid/sortid/lease"
 )
 
-// Run tests a kind of store. At the start of each test it calls setup, which prepares an empty
-// place for records and returns a function that opens a store there. Each call of that function
-// returns its own connection, as another process would make it. Run closes each connection, and
-// may open one again afterwards.
+// Run tests a kind of store. For each test it calls setup, which prepares an empty place for
+// records and returns a function that opens a store there. Each call of that function returns its
+// own connection, as in another process. Run closes each connection.
 func Run(t *testing.T, setup func(t *testing.T) (open func() lease.Store)) {
 	run(t, setup, []test{
 		{"Absent", testAbsent},
@@ -38,8 +37,8 @@ func Run(t *testing.T, setup func(t *testing.T) (open func() lease.Store)) {
 	})
 }
 
-// Leases tests a kind of store that makes only changes that the protocol allows. The other tests
-// of [Run] set fields to values that such a store refuses. They can test the store behind it.
+// Leases tests a kind of store that makes only changes that the protocol allows. Such a store
+// refuses the values of the other tests of [Run], which can test the store behind it.
 func Leases(t *testing.T, setup func(t *testing.T) (open func() lease.Store)) {
 	run(t, setup, []test{{"Time", testTime}, {"Leases", testLeases}})
 }
@@ -62,10 +61,9 @@ func run(t *testing.T, setup func(t *testing.T) (open func() lease.Store), tests
 	}
 }
 
-// patience limits what takes seconds even on a slow machine, so that it fails instead of hanging.
+// patience makes a test fail instead of hang, even on a slow machine.
 const patience = 3 * time.Minute
 
-// A record in which every field is set.
 func full(realm string, b lease.Block, revision uint64) lease.Record {
 	return lease.Record{
 		Realm: realm, Block: b, Revision: revision, HWM: int64(revision) * 1000, State: lease.Whole,
@@ -99,7 +97,6 @@ func absent(realm string, b lease.Block) lease.Record {
 		Block: b}
 }
 
-// Getting a missing record is no error, even in a missing realm.
 func testAbsent(t *testing.T, open func() lease.Store) {
 	s := open()
 	b := lease.Block{NodeID: 42, Size: 8}
@@ -109,14 +106,12 @@ func testAbsent(t *testing.T, open func() lease.Store) {
 	if rs, err := s.List(t.Context(), "realm"); err != nil || len(rs) != 0 {
 		t.Errorf("List of nothing: %v, %v", rs, err)
 	}
-	// A prev with a revision means that the record exists.
 	set(t, s, full("realm", b, 1), full("realm", b, 2), false)
 	if r := get(t, s, "realm", b); r != absent("realm", b) {
 		t.Errorf("after a refusal there is %+v", r)
 	}
 }
 
-// Every field comes back as it was, whatever its value.
 func testFields(t *testing.T, open func() lease.Store) {
 	s, other := open(), open()
 	b := lease.Block{NodeID: 42, Size: 8}
@@ -147,15 +142,14 @@ func testFields(t *testing.T, open func() lease.Store) {
 	}
 }
 
-// A change is made only if the record has the expected revision and mark.
 func testCompare(t *testing.T, open func() lease.Store) {
 	s := open()
 	b := lease.Block{NodeID: 42, Size: 8}
 	one, two := full("realm", b, 1), full("realm", b, 2)
 	set(t, s, absent("realm", b), one, true)
-	set(t, s, absent("realm", b), two, false) // it exists
-	other, marked := lease.Block{NodeID: 43, Size: 8}, absent(
-		"realm", lease.Block{NodeID: 43, Size: 8})
+	set(t, s, absent("realm", b), two, false)
+	other := lease.Block{NodeID: 43, Size: 8}
+	marked := absent("realm", other)
 	marked.HWM = 1000 // the mark does not matter if there is no record
 	set(t, s, marked, full("realm", other, 1), true)
 	for _, change := range []func(r *lease.Record){
@@ -172,7 +166,6 @@ func testCompare(t *testing.T, open func() lease.Store) {
 			t.Fatalf("after a refusal there is %+v, want %+v", r, one)
 		}
 	}
-	// Only these two are compared.
 	prev := one
 	prev.State, prev.Owner, prev.Deadline, prev.Name = lease.Split, lease.Owner{9}, 0, ""
 	set(t, s, prev, two, true)
@@ -180,7 +173,6 @@ func testCompare(t *testing.T, open func() lease.Store) {
 	if r := get(t, s, "realm", b); r != two {
 		t.Fatalf("got %+v, want %+v", r, two)
 	}
-	// A mark may go down.
 	three := full("realm", b, 3)
 	three.HWM = two.HWM - 1500
 	set(t, s, two, three, true)
@@ -198,7 +190,6 @@ var names = []string{
 		"@0123456789abcdef", "a b", "-", "NULL", "..",
 }
 
-// Each realm and each block has its own record, whatever their names.
 func testKeys(t *testing.T, open func() lease.Store) {
 	s := open()
 	var want []lease.Record
@@ -241,7 +232,6 @@ func checkList(t *testing.T, s lease.Store, realm string, want []lease.Record) {
 	}
 }
 
-// A list has all records, of a realm that has many.
 func testList(t *testing.T, open func() lease.Store) {
 	s, other := open(), open()
 	var want []lease.Record
@@ -292,7 +282,6 @@ func testMany(t *testing.T, open func() lease.Store) {
 	setAll(true, lease.Change{Prev: none[1], Next: one[1]},
 		lease.Change{Prev: none[0], Next: one[0]})
 	check(one[0], one[1], none[2], none[3])
-	// The first is refused: it exists, it does not exist, it has another mark.
 	marked := one[1]
 	marked.HWM++
 	for _, c := range []lease.Change{{Prev: none[1], Next: one[1]}, {Prev: one[2], Next: two[2]},
@@ -301,7 +290,6 @@ func testMany(t *testing.T, open func() lease.Store) {
 			lease.Change{Prev: none[3], Next: one[3]})
 		check(one[0], one[1], none[2], none[3])
 	}
-	// An old record and a new one.
 	setAll(true, lease.Change{Prev: one[1], Next: two[1]},
 		lease.Change{Prev: none[2], Next: one[2]}, lease.Change{Prev: one[0], Next: two[0]})
 	check(two[0], two[1], one[2], none[3])
@@ -314,8 +302,8 @@ func testMany(t *testing.T, open func() lease.Store) {
 	if r := get(t, other, "realm", blocks[0]); r != two[0] {
 		t.Errorf("after a refusal there is %+v, want %+v", r, two[0])
 	}
-	// Many processes divide the same block and take the same part: one succeeds, and none waits
-	// for ever.
+	// Many processes divide the same block and take the same part: one succeeds, and none waits for
+	// ever.
 	const racers, rounds = 6, 15
 	stores := make([]lease.Store, racers)
 	for i := range stores {
@@ -346,14 +334,13 @@ func testMany(t *testing.T, open func() lease.Store) {
 		is := get(t, s, "race", lease.Block{NodeID: round << 3, Size: 12})
 		for i, ok := range won {
 			if ok != (is.Name == fmt.Sprint(i)) {
-				t.Fatalf("round %d: told to have stored: %v; the store has what %q wrote", round, won,
-					is.Name)
+				t.Fatalf("round %d: told to have stored: %v; the store has what %q wrote",
+					round, won, is.Name)
 			}
 		}
 	}
 }
 
-// The realms are those with a record of the zero Block, whatever their names.
 func testRealms(t *testing.T, open func() lease.Store) {
 	s := open()
 	check := func(want []string) {
@@ -380,7 +367,6 @@ func testRealms(t *testing.T, open func() lease.Store) {
 	check(want)
 }
 
-// Many processes change one record from the same state: one succeeds.
 func testRace(t *testing.T, open func() lease.Store) {
 	const racers, rounds = 8, 30
 	stores := make([]lease.Store, racers)
@@ -407,8 +393,8 @@ func testRace(t *testing.T, open func() lease.Store) {
 		is := get(t, stores[round%racers], "realm", b)
 		for i := range won {
 			if won[i] != (is.Name == fmt.Sprint(i)) {
-				t.Fatalf("round %d: told to have stored: %v; the store has what %s wrote", round, won,
-					is.Name)
+				t.Fatalf("round %d: told to have stored: %v; the store has what %s wrote",
+					round, won, is.Name)
 			}
 		}
 		if is.Revision != was.Revision+1 {
@@ -418,7 +404,6 @@ func testRace(t *testing.T, open func() lease.Store) {
 	}
 }
 
-// What one connection has stored, all others see at once.
 func testLatest(t *testing.T, open func() lease.Store) {
 	stores := []lease.Store{open(), open(), open()}
 	b := lease.Block{NodeID: 42, Size: 8}
@@ -435,7 +420,6 @@ func testLatest(t *testing.T, open func() lease.Store) {
 	}
 }
 
-// Closing one connection, or all, does not affect the records or other connections.
 func testReopen(t *testing.T, open func() lease.Store) {
 	a, b := open(), open()
 	block := lease.Block{NodeID: 42, Size: 8}
@@ -453,8 +437,7 @@ func testReopen(t *testing.T, open func() lease.Store) {
 	}
 }
 
-// If the context has ended, every call soon returns an error. The store still works with other
-// contexts.
+// If the context has ended, every call soon returns an error. The store works with other contexts.
 func testContext(t *testing.T, open func() lease.Store) {
 	s := open()
 	b := lease.Block{NodeID: 42, Size: 8}
@@ -472,10 +455,10 @@ func testContext(t *testing.T, open func() lease.Store) {
 		if _, err := s.Realms(ctx); err == nil {
 			t.Error("Realms: no error")
 		}
-		if ok, err := s.CompareAndSetMany(
-			ctx, []lease.Change{{Prev: absent("realm", b), Next: full("realm", b, 1)},
-				{Prev: absent("realm", lease.Block{}),
-					Next: full("realm", lease.Block{}, 1)}}); err == nil {
+		if ok, err := s.CompareAndSetMany(ctx, []lease.Change{
+			{Prev: absent("realm", b), Next: full("realm", b, 1)},
+			{Prev: absent("realm", lease.Block{}), Next: full("realm", lease.Block{}, 1)},
+		}); err == nil {
 			t.Errorf("CompareAndSetMany: %v, and no error", ok)
 		}
 		if _, err := s.List(ctx, "realm"); err == nil {
@@ -495,7 +478,6 @@ func testContext(t *testing.T, open func() lease.Store) {
 	}
 }
 
-// The store's clock, if it has one, runs. (A server's clock may be wrong, within limits.)
 func testTime(t *testing.T, open func() lease.Store) {
 	s := open()
 	began := time.Now()
@@ -517,8 +499,8 @@ func testTime(t *testing.T, open func() lease.Store) {
 	}
 }
 
-// Many processes lease node IDs of mixed sizes, use ticks, close and lease again. No tick
-// of a node ID is used twice.
+// Many processes lease node IDs of mixed sizes, use ticks, close and lease again. No tick of a node
+// ID is used twice.
 func testLeases(t *testing.T, open func() lease.Store) {
 	const processes, lives, ticks = 6, 5, 200
 	ctx, cancel := context.WithTimeout(t.Context(), patience)

@@ -12,7 +12,8 @@ import (
 
 func refuse(name string) error {
 	return fmt.Errorf(
-		"%w: the file is on a network file system (%s), want one on a disk of this machine; for several machines, take a store on a server", lease.ErrUnsafe, name)
+		"%w: the file is on a network file system (%s), want one on a disk of this machine; "+
+			"for several machines, take a store on a server", lease.ErrUnsafe, name)
 }
 
 // syncFolder puts the names of a folder's files on the disk.
@@ -25,7 +26,7 @@ func syncFolder(dir string) error {
 		return err
 	}
 	defer f.Close()
-	if err := f.Sync(); err != nil && !errors.Is(err, syscall.EINVAL) { // EINVAL: the file system has no need of it
+	if err := f.Sync(); err != nil && !errors.Is(err, syscall.EINVAL) { // nothing to sync
 		return err
 	}
 	return nil

@@ -8,7 +8,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// inspect refuses a network file system.
 func inspect(path string) ([]string, error) {
 	var st unix.Statfs_t
 	if err := unix.Statfs(path, &st); err != nil {

@@ -10,8 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Network file systems. Two machines that share one may both hold the lock, and neither sees at
-// once what the other has written.
+// Two machines that share a network file system may both hold the lock, and neither sees at once
+// what the other has written.
 var remote = map[uint32]string{
 	unix.NFS_SUPER_MAGIC:  "NFS",
 	unix.SMB_SUPER_MAGIC:  "SMB",
@@ -30,9 +30,15 @@ var remote = map[uint32]string{
 }
 
 const (
-	elsewhere = "the file is on %s, behind which there may be another machine: the guarantee holds only if no other machine uses the file, and if the file system keeps what it has synced"
-	transient = "the file is on %s, which a restart of the machine empties: the guarantee holds only if each restart takes longer than the realm's window and lead, or is followed by a fence"
-	layered   = "the file is on %s, as in a container, and may be gone with that: the guarantee holds only if all processes are in this container, and if a new one begins later than the realm's window and lead, or with a fence"
+	elsewhere = "the file is on %s, behind which there may be another machine: " +
+		"the guarantee holds only if no other machine uses the file, and if the file system " +
+		"keeps what it has synced"
+	transient = "the file is on %s, which a restart of the machine empties: " +
+		"the guarantee holds only if each restart takes longer than the realm's window and lead, " +
+		"or is followed by a fence"
+	layered = "the file is on %s, as in a container, and may be gone with that: " +
+		"the guarantee holds only if all processes are in this container, and if a new one " +
+		"begins later than the realm's window and lead, or with a fence"
 )
 
 var doubtful = map[uint32]struct{ name, condition string }{
@@ -44,7 +50,6 @@ var doubtful = map[uint32]struct{ name, condition string }{
 	unix.OVERLAYFS_SUPER_MAGIC: {"overlayfs", layered},
 }
 
-// inspect refuses a network file system, and returns conditions for some others.
 func inspect(path string) ([]string, error) {
 	var st unix.Statfs_t
 	if err := unix.Statfs(path, &st); err != nil {

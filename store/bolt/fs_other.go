@@ -4,5 +4,6 @@ package bolt
 
 // inspect cannot tell file systems apart here.
 func inspect(string) ([]string, error) {
-	return []string{"conditional: the guarantee holds only if the file is on a disk of this machine, and not on a network file system"}, nil
+	return []string{"conditional: the guarantee holds only if the file is on a disk of this " +
+		"machine, and not on a network file system"}, nil
 }

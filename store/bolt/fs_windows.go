@@ -6,7 +6,6 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// inspect refuses a network drive.
 func inspect(path string) ([]string, error) {
 	root, err := windows.UTF16PtrFromString(filepath.VolumeName(path) + `\`)
 	if err != nil {

@@ -36,13 +36,13 @@ type Store struct {
 	conditions []string
 }
 
-// Open returns the store in the file of a URL such as "bolt:sortid.db". It makes the file if there
-// is none. It fails with [lease.ErrUnsafe] on a network file system, with [ErrDamaged], or with an
-// error of the operating system. If another process holds the lock, it fails when ctx ends.
+// Open opens the store in the file of a URL such as "bolt:sortid.db", or makes it. It fails with
+// [lease.ErrUnsafe] on a network file system, with [ErrDamaged], or with an error of the operating
+// system. It waits for the lock until ctx ends.
 func Open(ctx context.Context, url string) (*Store, error) { return open(ctx, url, true) }
 
-// OpenExisting is Open for an existing file: without one it fails with [fs.ErrNotExist]. It needs
-// no write permission until something is stored.
+// OpenExisting is Open, but fails with [fs.ErrNotExist] if there is no file. It needs no write
+// permission.
 func OpenExisting(ctx context.Context, url string) (*Store, error) { return open(ctx, url, false) }
 
 func open(ctx context.Context, url string, create bool) (*Store, error) {
@@ -80,12 +80,11 @@ func open(ctx context.Context, url string, create bool) (*Store, error) {
 	}
 }
 
-// mutexes has a channel for each file. On systems without flock (Solaris, AIX, Android) locks
-// belong to the process, and do not exclude two goroutines from each other.
+// mutexes has a channel for each file. Without flock (Solaris, AIX, Android) locks do not exclude
+// two goroutines from each other.
 var mutexes sync.Map
 
-// parse returns the path of a URL. Its errors do not show the URL: it may be meant for another
-// store and contain a password.
+// parse does not show the URL, which may be meant for another store and contain a password.
 func parse(url string) (string, error) {
 	scheme, path, _ := strings.Cut(url, ":")
 	rest, slashes := strings.CutPrefix(path, "//")
@@ -105,8 +104,7 @@ func parse(url string) (string, error) {
 
 func urlError(text string) error { return connect.BadURL(errors.New("bolt: the URL: " + text)) }
 
-// resolve returns the absolute path of a file, without symbolic links. So a Store stays with one
-// file even if the links change.
+// resolve returns the absolute path of a file, without symbolic links: these may change.
 func resolve(path string, create bool) (string, error) {
 	path, err := filepath.Abs(path)
 	if err != nil {
@@ -123,7 +121,6 @@ func resolve(path string, create bool) (string, error) {
 	case !create || !errors.Is(err, fs.ErrNotExist):
 		return "", err
 	}
-	// Another process may have made the file meanwhile.
 	if info, err := os.Lstat(path); err == nil && info.Mode().Type() == fs.ModeSymlink {
 		return "", errors.New("is a symbolic link to a file that does not exist")
 	}
@@ -134,11 +131,9 @@ func resolve(path string, create bool) (string, error) {
 	return filepath.Join(dir, filepath.Base(path)), nil
 }
 
-// Conditions lists, in sentences for people, what the guarantee depends on and could not be
-// verified; nil if there is nothing.
+// Conditions lists what the guarantee depends on and could not be verified, or nil.
 func (s *Store) Conditions() []string { return s.conditions }
 
-// Get returns the record of a block.
 func (s *Store) Get(ctx context.Context, realm string, b lease.Block) (r lease.Record, err error) {
 	err = s.view(ctx, func(records *bbolt.Bucket) error {
 		r, err = get(records, realm, b)
@@ -147,7 +142,7 @@ func (s *Store) Get(ctx context.Context, realm string, b lease.Block) (r lease.R
 	return r, err
 }
 
-// GetMany returns the records of blocks, all read at one moment.
+// GetMany reads all records at one moment.
 func (s *Store) GetMany(ctx context.Context, realm string,
 	blocks []lease.Block) ([]lease.Record, error) {
 	found := make([]lease.Record, len(blocks))
@@ -163,7 +158,6 @@ func (s *Store) GetMany(ctx context.Context, realm string,
 	return found, nil
 }
 
-// CompareAndSet replaces prev with next.
 func (s *Store) CompareAndSet(ctx context.Context, prev, next lease.Record) (bool, error) {
 	return s.CompareAndSetMany(ctx, []lease.Change{{Prev: prev, Next: next}})
 }
@@ -240,7 +234,6 @@ func checkPages(tx *bbolt.Tx) error {
 	}
 }
 
-// List returns the records of a realm.
 func (s *Store) List(ctx context.Context, realm string) (found []lease.Record, err error) {
 	err = s.view(ctx, func(records *bbolt.Bucket) error {
 		if records == nil {
@@ -253,7 +246,7 @@ func (s *Store) List(ctx context.Context, realm string) (found []lease.Record, e
 			if err != nil {
 				return err
 			}
-			if r.Realm == realm { // for realm "a", not a record of "a/b"
+			if r.Realm == realm { // in realm "a" this skips a record of "a/b"
 				found = append(found, r)
 			}
 		}
@@ -262,7 +255,6 @@ func (s *Store) List(ctx context.Context, realm string) (found []lease.Record, e
 	return found, err
 }
 
-// Realms returns the names of the realms.
 func (s *Store) Realms(ctx context.Context) (names []string, err error) {
 	end := []byte("/" + lease.Block{}.String())
 	err = s.view(ctx, func(records *bbolt.Bucket) error {
@@ -279,17 +271,14 @@ func (s *Store) Realms(ctx context.Context) (names []string, err error) {
 	return names, err
 }
 
-// Time returns this machine's time: all users of the file have the same clock.
 func (s *Store) Time(context.Context) (time.Time, error) { return time.Now(), nil }
 
-// String names the store for people.
 func (s *Store) String() string { return "bolt:" + s.path }
 
-// Close does nothing: the file is closed between calls.
 func (s *Store) Close() error { return nil }
 
-// key returns the key of a record. A block's text has one slash, so the last slash but one in the
-// key ends the realm's name, whatever the name is.
+// key returns the key of a record. A block's text has one slash, so the last slash but one ends the
+// realm's name.
 func key(realm string, b lease.Block) []byte { return []byte(realm + "/" + b.String()) }
 
 func get(records *bbolt.Bucket, realm string, b lease.Block) (lease.Record, error) {
@@ -313,14 +302,12 @@ func decode(k, v []byte) (r lease.Record, err error) {
 	return r, err
 }
 
-// view calls f with the records, or with nil if there are none yet.
 func (s *Store) view(ctx context.Context, f func(*bbolt.Bucket) error) error {
 	return s.with(ctx, os.O_RDONLY, func(db *bbolt.DB) error {
 		return db.View(func(tx *bbolt.Tx) error { return f(tx.Bucket(bucket)) })
 	})
 }
 
-// with opens the file, calls f and closes it.
 func (s *Store) with(ctx context.Context, flag int, f func(*bbolt.DB) error) (err error) {
 	if ctx.Err() != nil {
 		return failed(s.path, context.Cause(ctx))
@@ -339,7 +326,7 @@ func (s *Store) with(ctx context.Context, flag int, f func(*bbolt.DB) error) (er
 	defer func() {
 		if p := recover(); p != nil {
 			// The database's own Close might wait for the transaction for ever. Its memory map
-			// remains, and would keep the lock beyond Close.
+			// would keep the lock beyond Close.
 			unlock(file)
 			file.Close()
 			err = failed(s.path, fmt.Errorf("%w: %v", ErrDamaged, p))
@@ -355,12 +342,10 @@ func (s *Store) with(ctx context.Context, flag int, f func(*bbolt.DB) error) (er
 	return nil
 }
 
-// maxSize limits the file, in bytes, to some millions of records: a damaged one could grow without
-// limit.
+// maxSize limits a damaged file to some millions of records, in bytes.
 const maxSize = 1 << 30
 
-// Pauses before another attempt at a locked file. A change takes some milliseconds, most of them
-// for the disk.
+// A change takes some milliseconds, most of them for the disk.
 const (
 	shortest = time.Millisecond
 	longest  = 16 * time.Millisecond
@@ -396,8 +381,8 @@ func (s *Store) lock(ctx context.Context, flag int, file **os.File) (*bbolt.DB, 
 	}
 }
 
-// openFile opens the file. Only [Open] may create it or find it empty: a file that a Store has
-// used and that is empty has lost its records.
+// openFile lets only [Open] create the file or find it empty. If a Store has used an empty file,
+// that has lost its records.
 func openFile(path string, flag int, mode os.FileMode) (*os.File, error) {
 	f, err := os.OpenFile(path, flag, mode)
 	switch {
@@ -419,14 +404,13 @@ func openFile(path string, flag int, mode os.FileMode) (*os.File, error) {
 	return f, nil
 }
 
-// failed describes an error of a file.
 func failed(path string, err error) error {
 	switch at, ok := err.(*fs.PathError); {
 	case errors.Is(err, bbolterrors.ErrInvalid), errors.Is(err, bbolterrors.ErrVersionMismatch),
 		errors.Is(err, bbolterrors.ErrChecksum):
 		err = fmt.Errorf("%w: %w", ErrDamaged, err)
 	case ok && at.Path == path:
-		err = fmt.Errorf("%s: %w", at.Op, at.Err) // the path is named below
+		err = fmt.Errorf("%s: %w", at.Op, at.Err)
 	}
 	return fmt.Errorf("bolt: %s: %w", path, err)
 }

@@ -48,7 +48,7 @@ func TestFileSystems(t *testing.T) {
 	put(t, s, 1)
 }
 
-// What is no regular file would keep us waiting, or worse.
+// Only a regular file is opened: others could block.
 func TestIrregular(t *testing.T) {
 	pipe := filepath.Join(t.TempDir(), "pipe")
 	if err := unix.Mkfifo(pipe, 0o600); err != nil {
@@ -64,7 +64,6 @@ func TestIrregular(t *testing.T) {
 	}
 }
 
-// asNobody runs f without the rights of root.
 func asNobody(t *testing.T, f func()) {
 	if os.Getuid() != 0 {
 		f()
@@ -72,7 +71,7 @@ func asNobody(t *testing.T, f func()) {
 	}
 	const nobody = 65534
 	done := make(chan struct{})
-	go func() { // the thread ends with the goroutine
+	go func() {
 		defer close(done)
 		runtime.LockOSThread()
 		unix.SetfsuidRetUid(nobody)
@@ -81,7 +80,7 @@ func asNobody(t *testing.T, f func()) {
 	<-done
 }
 
-// Without the right to write one can read, and is told what is missing.
+// A user without the right to write can read, and is told what is missing.
 func TestPermissions(t *testing.T) {
 	dir := t.TempDir()
 	for d := dir; d != os.TempDir() && len(d) > 1; d = filepath.Dir(d) {
@@ -123,7 +122,7 @@ func TestPermissions(t *testing.T) {
 
 func init() { roles["full"] = playFull }
 
-// playFull makes changes with room for a few only, and then with more.
+// playFull makes changes with room for only a few, and then with more.
 func playFull(url string) error {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
@@ -182,7 +181,7 @@ func playFull(url string) error {
 	return nil
 }
 
-// When there is no room for the file to grow, a change fails, and nothing is lost.
+// If there is no room for the file to grow, a change fails, and nothing is lost.
 func TestFull(t *testing.T) {
 	path, url := temp(t)
 	p := start(t, "full", url)

@@ -22,7 +22,6 @@ import (
 	"go.etcd.io/bbolt"
 )
 
-// The tests run this program again as other processes, each with a role.
 func TestMain(m *testing.M) {
 	if role := os.Getenv("BOLT_TEST_ROLE"); role != "" {
 		if err := roles[role](os.Getenv("BOLT_TEST_URL")); err != nil {
@@ -40,7 +39,6 @@ var roles = map[string]func(url string) error{
 	"hold":  playHold,
 }
 
-// A process plays a role; its lines come out of the scanner.
 type process struct {
 	*exec.Cmd
 	lines *bufio.Scanner
@@ -66,8 +64,7 @@ func start(t *testing.T, role, url string) *process {
 	return &process{cmd, bufio.NewScanner(out), in}
 }
 
-// patience is for what takes seconds even on a slow machine, so that it fails instead of
-// hanging.
+// patience makes a test fail instead of hang, even on a slow machine.
 const patience = 5 * time.Minute
 
 func temp(t *testing.T) (path, url string) {
@@ -86,7 +83,6 @@ func must(t *testing.T, url string) *Store {
 
 var block = lease.Block{NodeID: 42, Size: 8}
 
-// record returns the record that follows another by n changes.
 func record(n uint64) lease.Record {
 	r := lease.Record{Realm: "r", Block: block}
 	if n > 0 {
@@ -109,7 +105,6 @@ func TestStore(t *testing.T) {
 	})
 }
 
-// playLease leases a node ID, uses some ticks, which it prints, and gives it back.
 func playLease(url string) error {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
@@ -117,7 +112,8 @@ func playLease(url string) error {
 	if err != nil {
 		return err
 	}
-	l, err := lease.Acquire(ctx, s, lease.Config{Realm: "r", Format: lease.SCRU160, NodeBits: 7, Window: time.Hour})
+	l, err := lease.Acquire(ctx, s,
+		lease.Config{Realm: "r", Format: lease.SCRU160, NodeBits: 7, Window: time.Hour})
 	if err != nil {
 		return err
 	}
@@ -131,7 +127,7 @@ func playLease(url string) error {
 	return l.Close(ctx)
 }
 
-// Many processes that start at once all get through, and no tick of a node ID is used twice.
+// Many processes start at once. No tick of a node ID is used twice.
 func TestProcesses(t *testing.T) {
 	n := 100
 	if testing.Short() {
@@ -160,7 +156,6 @@ func TestProcesses(t *testing.T) {
 	t.Logf("%d processes leased, used and gave back in %v", n, time.Since(begin))
 }
 
-// playCount changes a record again and again, and prints the revision of each change made.
 func playCount(url string) error {
 	s, err := Open(context.Background(), url)
 	for err == nil {
@@ -175,8 +170,7 @@ func playCount(url string) error {
 	return err
 }
 
-// A process that is killed has stored what it said, and leaves a file and a lock that do
-// not trouble the others.
+// A killed process has stored what it printed, and does not disturb the others.
 func TestKilled(t *testing.T) {
 	_, url := temp(t)
 	s := must(t, url)
@@ -203,7 +197,7 @@ func TestKilled(t *testing.T) {
 			last = max(last, n)
 			return true
 		}
-		for _, p := range killed { // not before each has made a change
+		for _, p := range killed { // wait until each has made a change
 			if !hear(p) {
 				t.Fatal("a process ended by itself")
 			}
@@ -217,14 +211,14 @@ func TestKilled(t *testing.T) {
 		}
 		r, err := s.Get(t.Context(), "r", block)
 		if err != nil || r.Revision < last {
-			t.Fatalf("stored is change %d, %v; one was told that change %d is", r.Revision, err, last)
+			t.Fatalf("stored is change %d, %v; one was told that change %d is", r.Revision, err,
+				last)
 		}
 		last = r.Revision
 		put(t, s, last+1)
 	}
 }
 
-// playHold keeps the file locked until its input ends.
 func playHold(url string) error {
 	db, err := bbolt.Open(strings.TrimPrefix(url, "bolt:"), 0o600, nil)
 	if err != nil {
@@ -236,7 +230,7 @@ func playHold(url string) error {
 	return err
 }
 
-// While another process has the file, a call waits, for as long as its context lasts.
+// While another process has the file, a call waits until its context ends.
 func TestHeld(t *testing.T) {
 	path, url := temp(t)
 	s := must(t, url)
@@ -264,13 +258,14 @@ func TestHeld(t *testing.T) {
 		}
 		if !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("%s: %v", name, err)
-		} else if !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), "has the file locked") {
+		} else if !strings.Contains(err.Error(), path) ||
+			!strings.Contains(err.Error(), "has the file locked") {
 			t.Errorf("%s: the error is %v", name, err)
-		} else if linux && !strings.Contains(err.Error(), fmt.Sprintf("process %d ", p.Process.Pid)) {
+		} else if linux &&
+			!strings.Contains(err.Error(), fmt.Sprintf("process %d ", p.Process.Pid)) {
 			t.Errorf("%s: the error does not name process %d: %v", name, p.Process.Pid, err)
 		}
 	}
-	// A call that waits succeeds once the file is unlocked.
 	time.AfterFunc(50*time.Millisecond, func() { p.in.Close() })
 	put(t, s, 2)
 	if err := p.Wait(); err != nil {
@@ -286,7 +281,8 @@ func TestTurn(t *testing.T) {
 		s.mutex <- struct{}{}
 		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 		defer cancel()
-		if _, err := s.Get(ctx, "r", block); !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "of this process") {
+		if _, err := s.Get(ctx, "r", block); !errors.Is(err, context.DeadlineExceeded) ||
+			!strings.Contains(err.Error(), "of this process") {
 			t.Error(err)
 		}
 		<-s.mutex
@@ -322,11 +318,12 @@ func TestURLs(t *testing.T) {
 	}
 }
 
-// What is no file for leases is refused, with the file's name and the reason, and left alone.
+// Other files are refused, with their name and the reason, and left alone.
 func TestWrongFiles(t *testing.T) {
 	dir := t.TempDir()
 	in := func(name string) string { return filepath.Join(dir, name) }
-	for name, content := range map[string]string{"text": strings.Repeat("hello\n", 5000), "short": "x", "empty": "", "zeros": strings.Repeat("\x00", 1<<16)} {
+	for name, content := range map[string]string{"text": strings.Repeat("hello\n", 5000),
+		"short": "x", "empty": "", "zeros": strings.Repeat("\x00", 1<<16)} {
 		if err := os.WriteFile(in(name), []byte(content), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -345,7 +342,8 @@ func TestWrongFiles(t *testing.T) {
 		{"text/below", Open, "not a directory", nil},
 		{"dangling", Open, "symbolic link to a file that does not exist", nil},
 		{"text", Open, "not a bbolt file with leases, or damaged: invalid database", ErrDamaged},
-		{"text", OpenExisting, "not a bbolt file with leases, or damaged: invalid database", ErrDamaged},
+		{"text", OpenExisting, "not a bbolt file with leases, or damaged: invalid database",
+			ErrDamaged},
 		{"short", Open, "or damaged", ErrDamaged},
 		{"zeros", Open, "or damaged", ErrDamaged},
 		{"empty", OpenExisting, "it is empty", ErrDamaged},
@@ -354,29 +352,31 @@ func TestWrongFiles(t *testing.T) {
 		before, _ := os.ReadDir(dir)
 		was, _ := os.ReadFile(in(c.name))
 		_, err := c.open(t.Context(), "bolt:"+in(c.name))
-		if err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), in(c.name)) || c.sentinel != nil && !errors.Is(err, c.sentinel) {
+		if err == nil || !strings.Contains(err.Error(), c.want) ||
+			!strings.Contains(err.Error(), in(c.name)) || c.sentinel != nil &&
+			!errors.Is(err, c.sentinel) {
 			t.Errorf("%q: %v, want %s", c.name, err, c.want)
 		} else if strings.Count(err.Error(), in(c.name)) > 1 {
 			t.Errorf("%q: named twice: %v", c.name, err)
 		}
 		after, _ := os.ReadDir(dir)
-		if is, _ := os.ReadFile(in(c.name)); len(before) != len(after) || string(was) != string(is) {
+		if is, _ := os.ReadFile(in(c.name)); len(before) != len(after) ||
+			string(was) != string(is) {
 			t.Errorf("%q: the folder or the file was changed", c.name)
 		}
 	}
 
-	// An empty file is as good as none, and so is one behind a symbolic link.
 	if err := os.Symlink("empty", in("link")); err != nil {
 		t.Fatal(err)
 	}
 	put(t, must(t, "bolt:"+in("link")), 1)
-	if r, err := must(t, "bolt:"+in("empty")).Get(t.Context(), "r", block); err != nil || r != record(1) {
+	if r, err := must(t, "bolt:"+in("empty")).Get(t.Context(), "r", block); err != nil ||
+		r != record(1) {
 		t.Errorf("%+v, %v", r, err)
 	}
 }
 
-// A file that another process is making is empty for a moment: of virtual time, for the
-// patience with it has an end.
+// A file that another process is making is empty for a moment of virtual time.
 func TestBeingMade(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		path, url := temp(t)
@@ -395,7 +395,7 @@ func TestBeingMade(t *testing.T) {
 	})
 }
 
-// A file that is gone is not made anew, for then all grants were forgotten.
+// A file that is gone is not made again: that would lose all grants.
 func TestGone(t *testing.T) {
 	path, url := temp(t)
 	s := must(t, url)
@@ -415,7 +415,7 @@ func TestGone(t *testing.T) {
 	}
 }
 
-// A relative path means the folder of the time of Open.
+// A relative path means the folder at the time of Open.
 func TestRelative(t *testing.T) {
 	t.Chdir(t.TempDir())
 	s := must(t, "bolt:sortid.db")
@@ -425,12 +425,14 @@ func TestRelative(t *testing.T) {
 	put(t, must(t, "bolt://"+here+"/sortid.db"), 2)
 }
 
-// The bbolt file of another program serves as well.
 func TestNotARecord(t *testing.T) {
 	path, url := temp(t)
 	db, err := bbolt.Open(path, 0o600, &bbolt.Options{NoFreelistSync: true})
 	if err == nil {
-		err = db.Update(func(tx *bbolt.Tx) error { _, err := tx.CreateBucket([]byte("other")); return err })
+		err = db.Update(func(tx *bbolt.Tx) error {
+			_, err := tx.CreateBucket([]byte("other"))
+			return err
+		})
 	}
 	if err := errors.Join(err, db.Close()); err != nil {
 		t.Fatal(err)
@@ -442,8 +444,7 @@ func TestNotARecord(t *testing.T) {
 	put(t, s, 1)
 }
 
-// use does to a file all that can be done, and returns the errors. What matters is that
-// it returns.
+// use calls everything and returns the errors. It must return.
 func use(t *testing.T, url string) (errs []error) {
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
@@ -454,19 +455,20 @@ func use(t *testing.T, url string) (errs []error) {
 	_, err1 := s.Get(ctx, "r", block)
 	_, err2 := s.List(ctx, "r")
 	_, err3 := s.CompareAndSet(ctx, record(1), record(2))
-	_, err4 := s.CompareAndSet(ctx, lease.Record{Realm: "new"}, lease.Record{Realm: "new", Revision: 1})
+	_, err4 := s.CompareAndSet(ctx, lease.Record{Realm: "new"},
+		lease.Record{Realm: "new", Revision: 1})
 	return []error{err1, err2, err3, err4}
 }
 
-// A file that has been damaged gives errors. It never ends the process, nor does it
-// stay locked.
+// A damaged file gives errors. It never ends the process, nor stays locked.
 func TestDamaged(t *testing.T) {
 	path, url := temp(t)
 	s := must(t, url)
 	put(t, s, 1)
 	for i := range uint32(300) {
 		b := lease.Block{NodeID: i, Size: 16}
-		if ok, err := s.CompareAndSet(t.Context(), lease.Record{Realm: "r", Block: b}, lease.Record{Realm: "r", Block: b, Revision: 1}); !ok || err != nil {
+		if ok, err := s.CompareAndSet(t.Context(), lease.Record{Realm: "r", Block: b},
+			lease.Record{Realm: "r", Block: b, Revision: 1}); !ok || err != nil {
 			t.Fatal(ok, err)
 		}
 	}
@@ -528,7 +530,8 @@ func TestDamaged(t *testing.T) {
 			for _, err := range use(t, url) {
 				if err != nil {
 					failed++
-					if !strings.Contains(err.Error(), path) || errors.Is(err, context.DeadlineExceeded) {
+					if !strings.Contains(err.Error(), path) ||
+						errors.Is(err, context.DeadlineExceeded) {
 						t.Errorf("%s, round %d: %v", name, round, err)
 					}
 					break
@@ -539,7 +542,6 @@ func TestDamaged(t *testing.T) {
 		if failed == 0 {
 			t.Errorf("%s: never noticed", name)
 		}
-		// A failed call releases its lock.
 		if err := os.WriteFile(path, good, 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -551,7 +553,6 @@ func TestDamaged(t *testing.T) {
 	}
 }
 
-// A record in the wrong place is damage.
 func TestWrongRecord(t *testing.T) {
 	path, url := temp(t)
 	s := must(t, url)
@@ -578,7 +579,7 @@ func TestWrongRecord(t *testing.T) {
 	}
 }
 
-// Readers side by side see whole changes only.
+// Readers see only whole changes.
 func TestReaders(t *testing.T) {
 	_, url := temp(t)
 	s := must(t, url)
@@ -605,12 +606,13 @@ func TestReaders(t *testing.T) {
 	wg.Wait()
 }
 
-// A change syncs the folder too, or says that it could not.
+// A change syncs the folder too, or fails.
 func TestFolder(t *testing.T) {
 	if err := syncFolder(t.TempDir()); err != nil {
 		t.Error(err)
 	}
-	if err := syncFolder(filepath.Join(t.TempDir(), "none")); !errors.Is(err, fs.ErrNotExist) && linux {
+	if err := syncFolder(filepath.Join(t.TempDir(), "none")); !errors.Is(err, fs.ErrNotExist) &&
+		linux {
 		t.Error(err)
 	}
 }

@@ -7,5 +7,4 @@ import (
 	"syscall"
 )
 
-// unlock releases bbolt's lock.
 func unlock(f *os.File) { syscall.Flock(int(f.Fd()), syscall.LOCK_UN) }

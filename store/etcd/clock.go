@@ -16,12 +16,12 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 )
 
-// A clock reads the time of etcd's members. Answers to data requests do not carry it. But the
-// client port also speaks HTTP, and HTTP answers have a Date.
+// A clock reads the time of etcd's members from the Date of HTTP answers. Answers to data requests
+// do not carry it.
 type clock struct {
 	dial  func(ctx context.Context, network, address string) (net.Conn, error)
 	hosts []string
-	next  atomic.Int32 // index of the host that answered last
+	next  atomic.Int32 // the host that answered last
 }
 
 func newClock(config clientv3.Config) *clock {
@@ -72,7 +72,7 @@ func (c *clock) ask(ctx context.Context, host string) (time.Time, error) {
 	}
 	answer := bufio.NewReader(io.LimitReader(conn, 16<<10))
 	if begin, err := answer.Peek(5); err == nil && string(begin) != "HTTP/" {
-		return time.Time{}, lease.ErrNoTime // --listen-client-http-urls has moved HTTP to a port of its own
+		return time.Time{}, lease.ErrNoTime // --listen-client-http-urls
 	}
 	response, err := http.ReadResponse(answer, nil)
 	if ctx.Err() != nil {
@@ -92,8 +92,8 @@ func (c *clock) ask(ctx context.Context, host string) (time.Time, error) {
 	return within(time.Now(), date), nil
 }
 
-// within returns the time nearest to this machine's time in the second that begins at date. So a
-// clock that agrees with the server's, to the second, is not corrected.
+// within returns the time nearest to this machine's in the second that begins at date. So a clock
+// that agrees with the server's, to the second, is not corrected.
 func within(here, date time.Time) time.Time {
 	switch end := date.Add(time.Second - 1); {
 	case here.Before(date):

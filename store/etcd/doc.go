@@ -2,40 +2,36 @@
 //
 //	store, err := etcd.Open(ctx, "etcd://sortid:password@e1.example.com,e2.example.com")
 //
-// The URL is etcd://USER:PASSWORD@HOST:PORT,HOST:PORT,.../PREFIX, or etcds:// with TLS. In user
-// and password the characters / ? # @ % are written %2F %3F %23 %40 %25. The hosts are members of
-// one cluster. All keys begin with PREFIX, by default sortid. With etcds, ca is a file with the
-// trusted certificates, by default the system's. cert and key are files with this client's
-// certificate and key. If etcd takes the user from the certificate, the URL has none.
+// The URL is etcd://USER:PASSWORD@HOST:PORT,HOST:PORT,.../PREFIX, or etcds:// with TLS. The hosts
+// are members of one cluster. All keys begin with PREFIX, by default sortid. With etcds, the
+// parameters ca, cert and key also work. Package [github.com/sortid/sortid/store] explains what all
+// stores have in common. If etcd takes the user from the certificate, the URL has none.
 //
-// Each record is a key, /PREFIX/REALM/BLOCK, with its JSON as the value. CompareAndSet is a
-// transaction that requires the revision that was read. Reads are linearizable. Each change is
-// sent once, which etcd's own client would not ensure. Let etcd compact old revisions, for example
-// with --auto-compaction-retention=1h, or it runs out of its quota.
+// Each record is a key, /PREFIX/REALM/BLOCK, with JSON as the value. CompareAndSet is a transaction
+// that requires the revision that was read. Reads are linearizable. Each change is sent once. Let
+// etcd compact old revisions, for example with --auto-compaction-retention=1h, or it runs out of
+// its quota.
 //
-// The time is a member's, from the Date of an HTTP answer, exact to a second. If HTTP has a port
-// of its own (--listen-client-http-urls), Time fails with [lease.ErrNoTime]. Then each process
-// uses its own clock: keep them synchronized.
+// The time is a member's, from the Date of an HTTP answer, exact to a second. If HTTP has a port of
+// its own (--listen-client-http-urls), Time fails with [lease.ErrNoTime]. Then each process uses
+// its own clock: keep them synchronized.
 //
 // # Guarantee
 //
 // No ID is issued twice, provided that
 //
-//   - the cluster is not replaced: by one restored from a snapshot, or made with
-//     --force-new-cluster. If that has happened: stop all processes, call [lease.Fence]
-//     (sortid lease fence URL), start them again;
-//   - no member runs with --unsafe-no-fsync, which clients cannot see, and the disks keep what
-//     they have synced;
+//   - the cluster is not restored from a snapshot, or made with --force-new-cluster. If that has
+//     happened, fence all realms;
+//   - no member runs with --unsafe-no-fsync, which clients cannot see, and the disks keep what they
+//     have synced;
 //   - no member has a version that can lose changes in a crash. Open refuses 3.5.0 to 3.5.4.
-//     [Store.Conditions] names versions before 3.4.21, which can lose them in a cluster of
-//     one;
+//     [Store.Conditions] names versions before 3.4.21, which can lose them in a cluster of one;
 //   - nobody edits or deletes the keys.
 //
 // # Privileges and connections
 //
-// A store keeps one connection to each member that it has needed. To read the time it briefly
-// opens another. Open waits for a cluster that is away, for 30 seconds if its context has no
-// deadline. It checks that the user may read and write:
+// A store keeps one connection to each member that it has needed, and briefly opens another to
+// read the time. Open checks that the user may read and write:
 //
 //	etcdctl role grant-permission ROLE readwrite --prefix /sortid/
 package etcd

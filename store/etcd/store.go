@@ -19,7 +19,7 @@ import (
 	"google.golang.org/grpc/status"
 )
 
-// DefaultPrefix begins all keys, unless the URL or the program names another prefix.
+// DefaultPrefix begins all keys, unless another prefix is given.
 const DefaultPrefix = "sortid"
 
 // A Store is a [lease.Store] in etcd. It is safe for concurrent use.
@@ -27,21 +27,19 @@ type Store struct {
 	client *clientv3.Client
 	clock  *clock
 	prefix string // of all keys: "/sortid/"
-	hosts  string // for errors
+	hosts  string
 	seen   kv.Seen[int64]
 
 	conditions []string
 }
 
-// Open returns the store at a URL; see the package comment. It fails if there is no etcd, or if
-// the user may not read and write there. It fails with [lease.ErrUnsafe] if etcd's version can
-// lose changes. The context limits this call only.
+// Open opens the store at a URL; see the package comment. It fails if the user may not read and
+// write there, and with [lease.ErrUnsafe].
 func Open(ctx context.Context, url string) (*Store, error) {
 	config, prefix, err := parse(url)
 	if err != nil {
-		return nil, connect.BadURL(
-			fmt.Errorf("etcd: the URL: %w; want etcd://user:password@host:2379,host:2379/prefix",
-				err))
+		return nil, connect.BadURL(fmt.Errorf(
+			"etcd: the URL: %w; want etcd://user:password@host:2379,host:2379/prefix", err))
 	}
 	return New(ctx, config, prefix)
 }
@@ -69,20 +67,21 @@ func parse(url string) (config clientv3.Config, prefix string, err error) {
 }
 
 // New is Open with settings that a URL cannot express. An empty prefix means [DefaultPrefix]. New
-// takes a configuration, not a client, because the client must not repeat requests, and an
-// existing client does not show whether it does. New sets MaxUnaryRetries to 1. Keep-alive times
-// and the logger have defaults that suit leases.
+// takes no client, because an existing one may repeat requests. It sets MaxUnaryRetries to 1.
+// Keep-alive times and the logger have defaults that suit leases.
 func New(ctx context.Context, config clientv3.Config, prefix string) (*Store, error) {
 	config.MaxUnaryRetries = 1 // this counts attempts
 	if config.Logger == nil && config.LogConfig == nil {
 		config.Logger = zap.NewNop() // errors are returned
 	}
 	if config.DialKeepAliveTime == 0 {
-		config.DialKeepAliveTime, config.DialKeepAliveTimeout = 10*time.Second, 1500*time.Millisecond
+		config.DialKeepAliveTime = 10 * time.Second
+		config.DialKeepAliveTimeout = 1500 * time.Millisecond
 	}
 	config.DialOptions = append([]grpc.DialOption{
-		grpc.WithConnectParams(
-			grpc.ConnectParams{Backoff: reconnect, MinConnectTimeout: 1500 * time.Millisecond}),
+		grpc.WithConnectParams(grpc.ConnectParams{
+			Backoff: reconnect, MinConnectTimeout: 1500 * time.Millisecond,
+		}),
 		grpc.WithChainUnaryInterceptor(failFast),
 	}, config.DialOptions...)
 
@@ -106,7 +105,7 @@ func New(ctx context.Context, config clientv3.Config, prefix string) (*Store, er
 }
 
 func (s *Store) connect(ctx context.Context, config clientv3.Config) error {
-	// The client lives as long as its context and, until it is made, also no longer than ours.
+	// The client lives as long as its context and, until it is made, no longer than ours.
 	life, end := context.WithCancel(context.WithoutCancel(ctx))
 	stop := context.AfterFunc(ctx, end)
 	config.Context = life
@@ -133,8 +132,6 @@ func (s *Store) connect(ctx context.Context, config clientv3.Config) error {
 	return err
 }
 
-// temporary reports whether an error of the connection or the cluster may be gone at the next
-// attempt.
 func temporary(err error) bool {
 	if err == nil || strings.Contains(err.Error(), "authentication handshake failed: tls: ") {
 		return false
@@ -148,14 +145,14 @@ func temporary(err error) bool {
 var reconnect = backoff.Config{BaseDelay: 100 * time.Millisecond, Multiplier: 1.6, Jitter: 0.2,
 	MaxDelay: 500 * time.Millisecond}
 
-// failFast makes a request fail at once if no member can be reached. etcd's client would make it
-// wait until its context ends, and without a deadline for ever.
+// failFast makes a request fail at once if no member can be reached. etcd's client would wait until
+// its context ends.
 func failFast(ctx context.Context, method string, request, reply any, conn *grpc.ClientConn,
 	invoke grpc.UnaryInvoker, opts ...grpc.CallOption) error {
 	return invoke(ctx, method, request, reply, conn, append(opts, grpc.WaitForReady(false))...)
 }
 
-// try makes the kinds of requests that the store needs, and changes nothing: no revision is below
+// try makes the kinds of requests that the store needs. It changes nothing, as no revision is below
 // 0. etcd still checks permissions and the quota.
 func (s *Store) try(ctx context.Context) error {
 	key := s.key("", lease.Block{})
@@ -172,8 +169,8 @@ func (s *Store) try(ctx context.Context) error {
 	return nil
 }
 
-// ask sends a request to etcd, and repeats it once if etcd refused it for an unknown or expired
-// token, before doing anything. The client has got a new token by then.
+// ask repeats a request once if etcd refused it for an unknown or expired token, before doing
+// anything. The client has got a new token by then.
 func ask[T any](ctx context.Context, f func(context.Context) (T, error)) (T, error) {
 	r, err := connect.Ask(ctx, f)
 	for _, e := range []error{rpctypes.ErrInvalidAuthToken, rpctypes.ErrAuthOldRevision,
@@ -189,11 +186,9 @@ func read[T any](ctx context.Context, f func(context.Context) (T, error)) (T, er
 	return connect.Read(ctx, func(ctx context.Context) (T, error) { return ask(ctx, f) })
 }
 
-// Conditions says, in sentences for people, what the guarantee requires for this cluster's
-// version, beyond the package comment; nil if nothing.
+// Conditions says what the guarantee requires for this cluster's version, or nil.
 func (s *Store) Conditions() []string { return s.conditions }
 
-// Get returns the record of a block.
 func (s *Store) Get(ctx context.Context, realm string, b lease.Block) (lease.Record, error) {
 	records, _, err := s.get(ctx, realm, []lease.Block{b})
 	if err != nil {
@@ -202,7 +197,7 @@ func (s *Store) Get(ctx context.Context, realm string, b lease.Block) (lease.Rec
 	return records[0], nil
 }
 
-// GetMany returns the records of blocks, all read at one moment.
+// GetMany reads all records at one moment.
 func (s *Store) GetMany(ctx context.Context, realm string,
 	blocks []lease.Block) ([]lease.Record, error) {
 	records, _, err := s.get(ctx, realm, blocks)
@@ -236,7 +231,6 @@ func (s *Store) get(ctx context.Context, realm string,
 	return records, revisions, nil
 }
 
-// CompareAndSet replaces prev with next.
 func (s *Store) CompareAndSet(ctx context.Context, prev, next lease.Record) (bool, error) {
 	return s.CompareAndSetMany(ctx, []lease.Change{{Prev: prev, Next: next}})
 }
@@ -246,7 +240,6 @@ func (s *Store) CompareAndSetMany(ctx context.Context, changes []lease.Change) (
 	return s.seen.Change(ctx, changes, s.get, s.put)
 }
 
-// put makes the changes if all their keys still have these revisions.
 func (s *Store) put(ctx context.Context, changes []lease.Change, revisions []int64) (bool, error) {
 	var compares []clientv3.Cmp
 	var puts []clientv3.Op
@@ -273,7 +266,6 @@ func (s *Store) put(ctx context.Context, changes []lease.Change, revisions []int
 	return resp.Succeeded, nil
 }
 
-// Realms returns the names of the realms.
 func (s *Store) Realms(ctx context.Context) (names []string, err error) {
 	for from, end := s.prefix, clientv3.GetPrefixRangeEnd(s.prefix); ; {
 		resp, err := read(ctx, func(ctx context.Context) (*clientv3.GetResponse, error) {
@@ -302,7 +294,6 @@ func (s *Store) Realms(ctx context.Context) (names []string, err error) {
 // page is how many records List asks for at a time.
 const page = 1000
 
-// List returns the records of a realm.
 func (s *Store) List(ctx context.Context, realm string) ([]lease.Record, error) {
 	var records []lease.Record
 	from := s.folder(realm)
@@ -317,8 +308,8 @@ func (s *Store) List(ctx context.Context, realm string) ([]lease.Record, error) 
 		for _, e := range resp.Kvs {
 			b, err := lease.ParseBlock(string(e.Key[len(s.folder(realm)):]))
 			if err != nil {
-				return nil, s.failed(
-					"list", fmt.Errorf("the key %q does not belong to a record: %w", e.Key, err))
+				return nil, s.failed("list",
+					fmt.Errorf("the key %q does not belong to a record: %w", e.Key, err))
 			}
 			r, err := kv.Decode(e.Value, realm, b)
 			if err != nil {
@@ -333,7 +324,6 @@ func (s *Store) List(ctx context.Context, realm string) ([]lease.Record, error) 
 	}
 }
 
-// folder returns the beginning of the keys of a realm, and of no other.
 func (s *Store) folder(realm string) string { return s.prefix + escape.Replace(realm) + "/" }
 
 func (s *Store) key(realm string, b lease.Block) string { return s.folder(realm) + b.String() }
@@ -343,8 +333,8 @@ var (
 	unescape = strings.NewReplacer("%25", "%", "%2F", "/")
 )
 
-// Time returns the time of a member's clock, exact to a second. It fails with [lease.ErrNoTime] if
-// etcd's client port does not speak HTTP.
+// Time is exact to a second. It fails with [lease.ErrNoTime] if the client port does not speak
+// HTTP.
 func (s *Store) Time(ctx context.Context) (time.Time, error) {
 	t, err := connect.Read(ctx, s.clock.now)
 	if err != nil && !errors.Is(err, lease.ErrNoTime) {
@@ -353,13 +343,11 @@ func (s *Store) Time(ctx context.Context) (time.Time, error) {
 	return t, err
 }
 
-// String names the store for people.
 func (s *Store) String() string { return "etcd at " + s.hosts }
 
 // Close closes the connection; calls in progress fail.
 func (s *Store) Close() error { return s.client.Close() }
 
-// failed describes an error of etcd, with a hint if it will last.
 func (s *Store) failed(what string, err error) error {
 	hint := ""
 	switch {

@@ -34,7 +34,6 @@ func open(t *testing.T, url string) *Store {
 	return faulttest.Open(t, Open, url)
 }
 
-// client returns etcd's own client for a store's URL.
 func client(t *testing.T, url, user, password string) *clientv3.Client {
 	t.Helper()
 	c, err := clientv3.New(clientv3.Config{
@@ -68,7 +67,7 @@ func TestOutage(t *testing.T) {
 	faulttest.Outage(t, server, open(t, server.URL))
 }
 
-// A server that has been away for a while, and asked for in vain, is soon found again.
+// A server that was away for a while is soon found again.
 func TestReconnect(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes 15 s")
@@ -92,7 +91,6 @@ func TestReconnect(t *testing.T) {
 			conn.Close()
 		}
 	}()
-	// With gRPC's own pauses, this would take five minutes.
 	faulttest.Eventually(t, func() bool {
 		if _, err := s.Get(t.Context(), "realm", block); err == nil {
 			t.Fatal("a server that is gone answers")
@@ -116,7 +114,7 @@ func TestLostAnswer(t *testing.T) {
 	faulttest.LostAnswer(t, proxy, open(t, "etcd://"+proxy.Addr), open(t, server.URL))
 }
 
-// Each of three members may be away, and the others go on with what was stored.
+// Each of three members may be away, and the others go on.
 func TestCluster(t *testing.T) {
 	servers := testserver.StartEtcdCluster(t)
 	url := servers[0].URL
@@ -146,8 +144,8 @@ func TestCluster(t *testing.T) {
 	}
 }
 
-// repeater is an etcd that carries out a transaction and then says that it was canceled,
-// as a proxy can. Etcd's client repeats it by default.
+// repeater is an etcd that carries out a transaction and then says that it was canceled, as a proxy
+// can. Etcd's client repeats it by default.
 type repeater struct {
 	pb.KVClient
 	txns atomic.Int32
@@ -222,10 +220,9 @@ func TestNoServer(t *testing.T) {
 	}
 }
 
-// Open waits for a server that starts.
 func TestServerStarts(t *testing.T) { faulttest.Comes(t, Open, testserver.StartEtcd(t)) }
 
-// Users need permission. Tokens that etcd does not know any more are replaced.
+// Users need permission. The store replaces tokens that etcd no longer knows.
 func TestAuth(t *testing.T) {
 	server := testserver.StartEtcd(t, "auth-token-ttl=1")
 	admin, ctx := client(t, server.URL, "", ""), t.Context()
@@ -279,7 +276,6 @@ func TestAuth(t *testing.T) {
 	}
 }
 
-// When etcd's quota is used up, the error says what to do.
 func TestQuota(t *testing.T) {
 	server := testserver.StartEtcd(t, "quota-backend-bytes=1048576")
 	s := open(t, server.URL)
@@ -302,7 +298,6 @@ func TestQuota(t *testing.T) {
 	}
 }
 
-// What is not a record is not taken for one, or for none.
 func TestNotARecord(t *testing.T) {
 	url := testserver.StartEtcd(t).URL
 	s, admin := open(t, url), client(t, url, "", "")
@@ -327,7 +322,6 @@ func TestNotARecord(t *testing.T) {
 	}
 }
 
-// A list is read in pages.
 func TestPages(t *testing.T) {
 	s := open(t, testserver.Etcd(t))
 	const n = 2*page + 1
@@ -371,8 +365,7 @@ func TestConditions(t *testing.T) {
 	}
 }
 
-// A process whose clock is wrong gets no node ID, and a store whose members' HTTP is not
-// to be had says that it does not know the time.
+// Wrong clocks get no node ID. Without HTTP the store has no time.
 func TestTime(t *testing.T) {
 	faulttest.WrongClocks(t, open(t, testserver.Etcd(t)))
 
@@ -381,7 +374,7 @@ func TestTime(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer l.Close()
-	go func() { // what a port for gRPC alone says to whoever connects
+	go func() { // as a port for gRPC alone answers
 		for {
 			conn, err := l.Accept()
 			if err != nil {
@@ -411,7 +404,6 @@ func TestTime(t *testing.T) {
 	}
 }
 
-// Versions that can lose changes are refused, or named.
 func TestVersions(t *testing.T) {
 	url := testserver.Etcd(t)
 	config, prefix, err := parse(url)
@@ -456,7 +448,6 @@ func TestVersions(t *testing.T) {
 	}
 }
 
-// Open tries again when a connection breaks, or one request is lost.
 func TestBrokenConnections(t *testing.T) {
 	server := testserver.StartEtcd(t)
 	faulttest.Starts(t, Open, strings.TrimPrefix(server.URL, "etcd://"),

@@ -10,7 +10,7 @@ import (
 )
 
 // inspect asks the members for their versions. It ignores a member that does not answer: a cluster
-// works while one of its members is away.
+// works without one of its members.
 func (s *Store) inspect(ctx context.Context) error {
 	for _, endpoint := range s.client.Endpoints() {
 		limited, cancel := context.WithTimeout(ctx, time.Second)
@@ -30,20 +30,19 @@ func (s *Store) inspect(ctx context.Context) error {
 	return nil
 }
 
-// checkVersion returns [lease.ErrUnsafe] or a condition if a version can lose changes.
 func checkVersion(version string) (condition string, err error) {
 	var v [3]int
 	if _, err := fmt.Sscanf(version, "%d.%d.%d", &v[0], &v[1], &v[2]); err != nil {
 		return "", nil // not a release of etcd
 	}
 	below := func(major, minor, patch int) bool {
-		return slices.Compare(
-			v[:], []int{major, minor, patch}) < 0
+		return slices.Compare(v[:], []int{major, minor, patch}) < 0
 	}
 	switch {
 	case below(3, 4, 21):
 		return fmt.Sprintf(
-			"conditional: etcd %s forgets changes in a crash if it is the only member of its cluster; then upgrade it to 3.4.21, or to 3.5.5 or later", version), nil
+			"conditional: etcd %s forgets changes in a crash if it is the only member of its "+
+				"cluster; then upgrade it to 3.4.21, or to 3.5.5 or later", version), nil
 	case !below(3, 5, 0) && below(3, 5, 5):
 		return "", fmt.Errorf(
 			"%w: version %s can lose changes in a crash; upgrade it to 3.5.5 or later",

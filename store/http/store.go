@@ -28,15 +28,13 @@ type Store struct {
 	conditions []string
 }
 
-// Open returns the store at a URL; see the package comment. It asks the server for the conditions
-// of its store, and fails if the server has no store or refuses the token. If the server is away
-// or not ready, Open tries again until ctx ends, or for 30 seconds if ctx has no deadline. The
-// context limits this call only.
+// Open opens the store at a URL; see the package comment. It fails if the server has no store or
+// refuses the token.
 func Open(ctx context.Context, url string) (*Store, error) {
 	s, err := parse(url)
 	if err != nil {
-		return nil, connect.BadURL(
-			fmt.Errorf("http: the URL: %w; want https://host:8420?token=env:NAME", err))
+		return nil, connect.BadURL(fmt.Errorf(
+			"http: the URL: %w; want https://host:8420?token=env:NAME", err))
 	}
 	answer, err := connect.Retry(ctx, s.address(),
 		func(ctx context.Context) (answer ConditionsAnswer, err error) {
@@ -79,7 +77,6 @@ func parse(url string) (*Store, error) {
 	s := &Store{
 		client: &http.Client{
 			Transport: transport,
-			// A redirect would send a change a second time.
 			CheckRedirect: func(*http.Request,
 				[]*http.Request) error {
 				return http.ErrUseLastResponse
@@ -95,13 +92,11 @@ func parse(url string) (*Store, error) {
 	return s, nil
 }
 
-// String names the store for people.
 func (s *Store) String() string { return s.address() }
 
-// Conditions implements the interface of package store.
+// Conditions returns the conditions of the server's store.
 func (s *Store) Conditions() []string { return s.conditions }
 
-// Get implements [lease.Store].
 func (s *Store) Get(ctx context.Context, realm string, b lease.Block) (lease.Record, error) {
 	records, err := s.GetMany(ctx, realm, []lease.Block{b})
 	if err != nil {
@@ -110,7 +105,6 @@ func (s *Store) Get(ctx context.Context, realm string, b lease.Block) (lease.Rec
 	return records[0], nil
 }
 
-// GetMany implements [lease.Store], by one request.
 func (s *Store) GetMany(ctx context.Context, realm string,
 	blocks []lease.Block) ([]lease.Record, error) {
 	if len(blocks) == 0 {
@@ -134,13 +128,12 @@ func (s *Store) GetMany(ctx context.Context, realm string,
 	return answer.Records, nil
 }
 
-// CompareAndSet implements [lease.Store].
 func (s *Store) CompareAndSet(ctx context.Context, prev, next lease.Record) (bool, error) {
 	return s.CompareAndSetMany(ctx, []lease.Change{{Prev: prev, Next: next}})
 }
 
-// CompareAndSetMany implements [lease.Store], by one request. Whether it makes all changes or some
-// depends on the server's store.
+// CompareAndSetMany makes one request. The server's store decides whether it makes all changes or
+// some.
 func (s *Store) CompareAndSetMany(ctx context.Context, changes []lease.Change) (bool, error) {
 	if len(changes) == 0 {
 		return true, nil
@@ -154,28 +147,25 @@ func (s *Store) CompareAndSetMany(ctx context.Context, changes []lease.Change) (
 	return answer.Stored && err == nil, err
 }
 
-// List implements [lease.Store].
 func (s *Store) List(ctx context.Context, realm string) ([]lease.Record, error) {
 	var answer ListAnswer
 	err := s.read(ctx, "list", ListRequest{realm}, &answer)
 	return answer.Records, err
 }
 
-// Realms implements [lease.Store]. It returns the realms that the token permits.
+// Realms returns the realms that the token permits.
 func (s *Store) Realms(ctx context.Context) ([]string, error) {
 	var answer RealmsAnswer
 	err := s.read(ctx, "realms", struct{}{}, &answer)
 	return answer.Realms, err
 }
 
-// Time implements [lease.Store].
 func (s *Store) Time(ctx context.Context) (time.Time, error) {
 	var answer TimeAnswer
 	err := s.read(ctx, "time", struct{}{}, &answer)
 	return answer.Time, err
 }
 
-// Close closes the connections.
 func (s *Store) Close() error {
 	s.client.CloseIdleConnections()
 	return nil
@@ -189,8 +179,8 @@ func (s *Store) read(ctx context.Context, operation string, request, answer any)
 	return err
 }
 
-// call sends a request once and reads the answer. If no answer comes in time, the next request
-// uses another connection.
+// call sends a request once and reads the answer. If no answer comes in time, the next request uses
+// another connection.
 func (s *Store) call(ctx context.Context, operation string, request, answer any) error {
 	_, err := connect.Ask(ctx, func(ctx context.Context) (none struct{}, err error) {
 		return none, s.send(ctx, operation, request, answer)
@@ -212,9 +202,8 @@ func (s *Store) send(ctx context.Context, operation string, request, answer any)
 	if err != nil {
 		return fmt.Errorf("http: %w", err)
 	}
-	// Without this the transport could send the body again on another connection. That would be
-	// safe, as the server acts only on complete requests, but one attempt is easier to reason
-	// about.
+	// Otherwise the transport could send the body again on another connection. That would be safe,
+	// as the server acts only on complete requests, but one attempt is easier to reason about.
 	r.GetBody = nil
 	r.Header.Set("Content-Type", "application/json")
 	r.Header.Set("Accept", "application/json")
@@ -241,7 +230,6 @@ func (s *Store) send(ctx context.Context, operation string, request, answer any)
 // ErrAccess: the server refuses the token, or the token does not permit the realm.
 var ErrAccess = errors.New("http: the server permits no access")
 
-// problem returns the error of an answer with an error status.
 func (s *Store) problem(operation string, resp *http.Response, body io.Reader) error {
 	text, _ := io.ReadAll(io.LimitReader(body, 64<<10))
 	var p Problem

@@ -23,8 +23,8 @@ import (
 
 const conditions = `{"conditions":["the disk keeps what it has synced"]}`
 
-// open opens a store whose server answers with a status and a body all but the first
-// request, which is for the conditions. It returns how many requests it has had since.
+// open opens a store. The server answers all requests but the first with a status and a body; open
+// returns how many.
 func open(t *testing.T, status int, body string, header ...string) (*Store, *atomic.Int32) {
 	t.Helper()
 	requests := new(atomic.Int32)
@@ -69,7 +69,6 @@ func TestBadURLs(t *testing.T) {
 	}
 }
 
-// The text of a server's error does nothing to a terminal.
 func TestServerText(t *testing.T) {
 	for _, status := range []int{http.StatusForbidden, http.StatusNotFound,
 		http.StatusUnprocessableEntity} {
@@ -83,7 +82,7 @@ func TestServerText(t *testing.T) {
 	}
 }
 
-// A server that cannot be reached is no mistake in the URL, and its error has no token.
+// A server that is away is not a malformed URL, and the error has no token.
 func TestUnreachable(t *testing.T) {
 	away := faulttest.Away(t)
 	err := faulttest.Patiently(t, 300*time.Millisecond, func(ctx context.Context) error {
@@ -121,7 +120,6 @@ func TestNotReady(t *testing.T) {
 	}
 }
 
-// The token, the path and the body go to the server as they must.
 func TestRequest(t *testing.T) {
 	t.Setenv("SORTID_TEST_TOKEN", "from the environment")
 	var got *http.Request
@@ -164,7 +162,7 @@ func TestRequest(t *testing.T) {
 	}
 }
 
-// Whatever a server answers but what it must is an error, after one request.
+// Any other answer is an error, after one request.
 func TestAnswers(t *testing.T) {
 	const record = `{"realm":"r","block":"1/8","revision":"1","hwm":"2","state":"whole"}`
 	for name, c := range map[string]struct {
@@ -221,7 +219,7 @@ func TestNoTime(t *testing.T) {
 	}
 }
 
-// A refusal is no error, and what is no clear yes is no yes.
+// A refusal is no error, and only a clear yes is one.
 func TestRefused(t *testing.T) {
 	for body, wantErr := range map[string]bool{`{"stored":false}`: false, `{}`: false,
 		`{"stored":"true"}`: true, `{"stored":true`: true} {
@@ -234,7 +232,6 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// A change that the protocol does not allow is an error that says so, and why.
 func TestIllegal(t *testing.T) {
 	s, requests := open(t, 422,
 		`{"detail":"invalid request","errors":[{"message":"hwm is 5, want 7","location":"body.changes[0].next"}]}`)
@@ -251,8 +248,7 @@ func TestIllegal(t *testing.T) {
 	}
 }
 
-// A change whose answer is lost is an error, and is not sent again: not on a connection
-// that has served requests before, and not on a new one.
+// A change whose answer is lost is an error, and is not sent again on any connection.
 func TestLostAnswer(t *testing.T) {
 	var requests atomic.Int32
 	ts := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -261,7 +257,7 @@ func TestLostAnswer(t *testing.T) {
 			w.Write([]byte(conditions))
 		case strings.HasSuffix(r.URL.Path, "/compare-and-set"):
 			requests.Add(1)
-			panic(http.ErrAbortHandler) // closes the connection
+			panic(http.ErrAbortHandler)
 		}
 	}))
 	defer ts.Close()
@@ -279,7 +275,6 @@ func TestLostAnswer(t *testing.T) {
 	}
 }
 
-// A server that does not answer holds nobody beyond the context's end.
 func TestSlow(t *testing.T) {
 	release := make(chan struct{})
 	ts := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -296,7 +291,6 @@ func TestSlow(t *testing.T) {
 	}
 }
 
-// With ca the server's certificate is verified; with cert and key the client has one.
 func TestTLS(t *testing.T) {
 	cert, key := testserver.Certificate(t)
 	pair, err := tls.LoadX509KeyPair(cert, key)

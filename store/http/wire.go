@@ -9,37 +9,29 @@ import (
 // The bodies of requests to the endpoints below /v1/store and of their answers. The server uses
 // them too. In the JSON of a [lease.Record], 64-bit integers are strings.
 type (
-	// GetRequest asks for records of a realm.
 	GetRequest struct {
 		Realm  string        `json:"realm"`
 		Blocks []lease.Block `json:"blocks"`
 	}
-	// GetAnswer has the records, in the order of the blocks. A record that does not exist has
-	// Revision 0.
+	// GetAnswer has the records in the order of the blocks. A missing record has Revision 0.
 	GetAnswer struct {
 		Records []lease.Record `json:"records"`
 	}
 
-	// CompareAndSetRequest asks to replace records of one realm, in order, up to the first
-	// refusal.
 	CompareAndSetRequest struct {
 		Changes []Change `json:"changes"`
 	}
-	// Change is a [lease.Change].
 	Change struct {
 		Prev lease.Record `json:"prev"`
 		Next lease.Record `json:"next"`
 	}
-	// CompareAndSetAnswer says whether all were replaced.
 	CompareAndSetAnswer struct {
 		Stored bool `json:"stored"`
 	}
 
-	// ListRequest asks for all records of a realm.
 	ListRequest struct {
 		Realm string `json:"realm"`
 	}
-	// ListAnswer has the records.
 	ListAnswer struct {
 		Records []lease.Record `json:"records"`
 	}
@@ -49,12 +41,10 @@ type (
 		Realms []string `json:"realms"`
 	}
 
-	// TimeAnswer has the time of the store's clock.
 	TimeAnswer struct {
 		Time time.Time `json:"time"`
 	}
 
-	// ConditionsAnswer says what the store's guarantee depends on.
 	ConditionsAnswer struct {
 		Conditions []string `json:"conditions"`
 	}

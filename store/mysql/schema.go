@@ -16,9 +16,8 @@ import (
 	"github.com/sortid/sortid/store/internal/connect"
 )
 
-// Schema is the statement that makes the table, in the database of the URL.
-//
-// The keys have a type that compares all bytes, even trailing spaces.
+// Schema is the statement that makes the table. The type of its keys compares all bytes, even
+// trailing spaces.
 const Schema = `CREATE TABLE sortid_lease (
 	realm    VARBINARY(255)  NOT NULL,
 	block    VARBINARY(16)   NOT NULL,
@@ -30,7 +29,8 @@ const Schema = `CREATE TABLE sortid_lease (
 ) ENGINE=InnoDB`
 
 // The columns that the store uses, and the primary key.
-const columns = "realm varbinary PRI, block varbinary PRI, revision bigint, hwm bigint, record text, gets bigint"
+const columns = "realm varbinary PRI, block varbinary PRI, revision bigint, hwm bigint, " +
+	"record text, gets bigint"
 
 // Numbers of errors, https://mariadb.com/kb/en/mariadb-error-code-reference/
 const (
@@ -55,7 +55,6 @@ func number(err error) uint16 {
 	return 0
 }
 
-// prepare checks the server, makes the table if there is none, and checks that.
 func (s *Store) prepare(ctx context.Context, config *mysql.Config) error {
 	settings, err := s.settings(ctx)
 	if err != nil {
@@ -84,12 +83,13 @@ func (s *Store) prepare(ctx context.Context, config *mysql.Config) error {
 	if n := max(table.replicas, connected); n > 0 {
 		s.conditions = append(s.conditions,
 			fmt.Sprintf("conditional: the server has replicas (connected: %d). "+
-				"One that takes its place may lack changes: then fence all realms before processes reach it", n))
+				"One that takes its place may lack changes: then fence all realms before "+
+				"processes reach it", n))
 	}
 	return s.checkTable(ctx, table)
 }
 
-// lost reports whether an error means a lost connection: the driver has no single error for it.
+// lost reports whether an error means a lost connection. The driver has no single error for it.
 func lost(err error) bool {
 	for _, e := range []error{mysql.ErrInvalidConn, driver.ErrBadConn, mysql.ErrMalformPkt,
 		mysql.ErrPktSync, sql.ErrConnDone} {
@@ -100,7 +100,6 @@ func lost(err error) bool {
 	return slices.Contains([]uint16{numberShutdown, numberKilled}, number(err))
 }
 
-// explained adds a hint to an error of the first connection.
 func explained(err error) error {
 	var dial *net.OpError
 	switch n := number(err); {
@@ -119,12 +118,13 @@ func explained(err error) error {
 	return err
 }
 
-// settings returns the server variables that matter here, and some of its status.
 func (s *Store) settings(ctx context.Context) (map[string]string, error) {
 	settings := map[string]string{}
 	for _, query := range []string{
-		`SHOW GLOBAL VARIABLES WHERE Variable_name IN ('innodb_flush_log_at_trx_commit', 'innodb_flush_method', 'innodb_doublewrite',
-			'log_bin', 'sync_binlog', 'read_only', 'wsrep_on', 'group_replication_group_name', 'group_replication_consistency')`,
+		`SHOW GLOBAL VARIABLES WHERE Variable_name IN (
+			'innodb_flush_log_at_trx_commit', 'innodb_flush_method', 'innodb_doublewrite',
+			'log_bin', 'sync_binlog', 'read_only', 'wsrep_on', 'group_replication_group_name',
+			'group_replication_consistency')`,
 		"SHOW GLOBAL STATUS WHERE Variable_name IN ('Slaves_connected', 'Innodb_redo_log_enabled')",
 	} {
 		err := s.rows(ctx, func(scan func(...any) error) error {
@@ -142,8 +142,8 @@ func (s *Store) settings(ctx context.Context) (map[string]string, error) {
 
 func on(value string) bool { return strings.EqualFold(value, "ON") || value == "1" }
 
-// inspect returns the conditions that a server's settings imply, or an error if they are unsafe.
-// The map lacks variables that the server does not know.
+// inspect returns the conditions that a server's settings imply, or [lease.ErrUnsafe]. The map
+// lacks variables that the server does not know.
 func inspect(settings map[string]string) (conditions []string, err error) {
 	unsafe := func(name, want, how string) error {
 		return fmt.Errorf("%w: %s is %s, it must be %s: %s", lease.ErrUnsafe, name, settings[name],
@@ -153,7 +153,8 @@ func inspect(settings map[string]string) (conditions []string, err error) {
 	switch flush := settings["innodb_flush_log_at_trx_commit"]; {
 	case flush != "1" && flush != "3": // 3 is MariaDB's, and syncs more often than 1
 		return nil, unsafe("innodb_flush_log_at_trx_commit", "1",
-			"SET GLOBAL innodb_flush_log_at_trx_commit = 1, and the same in the server's configuration")
+			"SET GLOBAL innodb_flush_log_at_trx_commit = 1, and the same in the server's "+
+				"configuration")
 	case on(settings["log_bin"]) && settings["sync_binlog"] != "1":
 		return nil, unsafe("sync_binlog", "1",
 			"SET GLOBAL sync_binlog = 1, and the same in the server's configuration")
@@ -168,17 +169,21 @@ func inspect(settings map[string]string) (conditions []string, err error) {
 	if d := settings["innodb_doublewrite"]; strings.EqualFold(d, "OFF") ||
 		strings.EqualFold(d, "DETECT_ONLY") {
 		conditions = append(conditions, "conditional: innodb_doublewrite is "+d+
-			". The file system must write pages as a whole or not at all, as ZFS does; else a power failure can damage the table")
+			". The file system must write pages as a whole or not at all, as ZFS does; "+
+			"else a power failure can damage the table")
 	}
 	if on(settings["wsrep_on"]) {
 		conditions = append(conditions, "conditional: the server is a node of a Galera cluster. "+
-			"If all nodes have been down, start the cluster from the one with the latest state (safe_to_bootstrap: 1), or fence all realms before processes reach it")
+			"If all nodes have been down, start the cluster from the one with the latest state "+
+			"(safe_to_bootstrap: 1), or fence all realms before processes reach it")
 	}
 	if settings["group_replication_group_name"] != "" &&
 		strings.EqualFold(settings["group_replication_consistency"], "EVENTUAL") {
 		conditions = append(conditions,
-			"conditional: the server is a member of a replication group whose group_replication_consistency is EVENTUAL. "+
-				"A new primary may then answer before it has all changes: set it to BEFORE_ON_PRIMARY_FAILOVER")
+			"conditional: the server is a member of a replication group whose "+
+				"group_replication_consistency is EVENTUAL. "+
+				"A new primary may then answer before it has all changes: "+
+				"set it to BEFORE_ON_PRIMARY_FAILOVER")
 	}
 	return conditions, nil
 }
@@ -192,17 +197,18 @@ func writable(readOnly string) bool {
 	return readOnly == "0" || strings.EqualFold(readOnly, "OFF")
 }
 
-// checkTable checks the table and the user's privileges on it.
 func (s *Store) checkTable(ctx context.Context, is table) error {
 	if is.columns != columns {
 		return fmt.Errorf(
-			"sortid_lease is not the table for leases: rename it, or use another database: of the needed columns (%s) it has these: %s", columns, is.columns)
+			"sortid_lease is not the table for leases: rename it, or use another database: "+
+				"of the needed columns (%s) it has these: %s", columns, is.columns)
 	}
 	if is.engine != "InnoDB" {
 		return fmt.Errorf(
-			"%w: the table sortid_lease is of the engine %q, it must be InnoDB: ALTER TABLE sortid_lease ENGINE=InnoDB", lease.ErrUnsafe, is.engine)
+			"%w: the table sortid_lease is of the engine %q, it must be InnoDB: "+
+				"ALTER TABLE sortid_lease ENGINE=InnoDB", lease.ErrUnsafe, is.engine)
 	}
-	// Preparing the statement checks whether the user may insert, update and select.
+	// This checks whether the user may insert, update and select.
 	err := s.ask(ctx, func(ctx context.Context, conn *sql.Conn) error {
 		prepared, err := conn.PrepareContext(ctx, insertStatement+
 			" ON DUPLICATE KEY UPDATE hwm = hwm + 1")
@@ -217,23 +223,26 @@ func (s *Store) checkTable(ctx context.Context, is table) error {
 	return err
 }
 
-// A table is what the server reports about sortid_lease.
 type table struct {
 	engine   string
-	columns  string // the needed ones and the primary key; "": no table that the user may see
-	replicas int    // of the server, as far as visible: that needs the privilege PROCESS
+	columns  string // the needed ones and the primary key; "" without a table that the user may see
+	replicas int    // as far as visible, which needs the privilege PROCESS
 }
 
-// find asks for the table, in one request.
 func (s *Store) find(ctx context.Context) (t table, err error) {
 	var engine, columns sql.NullString
 	// Names must be constants in all queries, or the server looks at all its tables.
-	err = s.rows(ctx, func(scan func(...any) error) error { return scan(&t.replicas, &engine, &columns) }, `SELECT
+	err = s.rows(ctx, func(scan func(...any) error) error {
+		return scan(&t.replicas, &engine, &columns)
+	}, `SELECT
 			(SELECT COUNT(*) FROM information_schema.processlist WHERE command LIKE 'Binlog Dump%'),
-			(SELECT engine FROM information_schema.tables WHERE table_schema = ? AND table_name = 'sortid_lease'),
-			GROUP_CONCAT(CONCAT_WS(' ', column_name, data_type, NULLIF(column_key, '')) ORDER BY ordinal_position SEPARATOR ', ')
+			(SELECT engine FROM information_schema.tables
+				WHERE table_schema = ? AND table_name = 'sortid_lease'),
+			GROUP_CONCAT(CONCAT_WS(' ', column_name, data_type, NULLIF(column_key, ''))
+				ORDER BY ordinal_position SEPARATOR ', ')
 		FROM information_schema.columns WHERE table_schema = ? AND table_name = 'sortid_lease'
-			AND (column_name IN ('realm', 'block', 'revision', 'hwm', 'record', 'gets') OR column_key = 'PRI')`,
+			AND (column_name IN ('realm', 'block', 'revision', 'hwm', 'record', 'gets')
+				OR column_key = 'PRI')`,
 		s.database, s.database)
 	t.engine, t.columns = engine.String, columns.String
 	return t, err
@@ -247,7 +256,8 @@ func (s *Store) create(ctx context.Context) error {
 	})
 	if number(err) == numberNoPrivilege {
 		return fmt.Errorf(
-			"cannot make the table: %w: have somebody who may do so run\n%s;\nand GRANT SELECT, INSERT, UPDATE ON sortid_lease to this user", err, Schema)
+			"cannot make the table: %w: have somebody who may do so run\n%s;\nand GRANT SELECT, "+
+				"INSERT, UPDATE ON sortid_lease to this user", err, Schema)
 	}
 	if err != nil {
 		return fmt.Errorf("cannot make the table: %w", err)

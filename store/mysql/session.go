@@ -11,8 +11,7 @@ import (
 	"github.com/sortid/sortid/store/internal/connect"
 )
 
-// A connector makes connections with the session settings that the store needs, whatever the
-// server's defaults or the URL's parameters.
+// A connector makes connections with the session settings of the store, whatever the defaults are.
 type connector struct {
 	driver.Connector
 	address string
@@ -21,14 +20,14 @@ type connector struct {
 }
 
 var session = []string{
-	// Not SERIALIZABLE, where a read locks, nor a level that reads uncommitted changes. READ
-	// COMMITTED would do, but fails with a statement-based binary log.
+	// At SERIALIZABLE a read locks. READ COMMITTED fails with a statement-based binary log.
 	"SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ WRITE",
-	"SET NAMES utf8mb4, SESSION autocommit = 1, sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION'",
+	"SET NAMES utf8mb4, SESSION autocommit = 1, " +
+		"sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION'",
 }
 
-// galera is for sessions on a node of a Galera cluster. All statements wait until the node has
-// what the others have committed, and fail if it is cut off from them.
+// galera makes statements wait until the node has what the others have committed. They fail if the
+// node is cut off.
 var galera = []string{"SET SESSION wsrep_sync_wait = 7, wsrep_dirty_reads = OFF"}
 
 func newConnector(config *mysql.Config, setup []string) (*connector, error) {
@@ -45,8 +44,7 @@ func newConnector(config *mysql.Config, setup []string) (*connector, error) {
 	return &connector{Connector: c, address: config.Addr, setup: setup}, nil
 }
 
-// Connect returns a connection whose session is set up. If the server has no connection to spare,
-// or is too busy to answer in time, Connect waits.
+// Connect waits if the server has no connection to spare, or is too busy to answer in time.
 func (c *connector) Connect(ctx context.Context) (driver.Conn, error) {
 	conn, err := c.connect(ctx)
 	if busy(err) || errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
@@ -58,7 +56,6 @@ func (c *connector) Connect(ctx context.Context) (driver.Conn, error) {
 // busyPause is short: a refusal costs the server little.
 const busyPause = 300 * time.Millisecond
 
-// busy reports whether a server has refused a connection because it has too many.
 func busy(err error) bool {
 	return slices.Contains([]uint16{numberTooManyConnections, numberTooManyOfUser,
 		numberLimitOfUser}, number(err))

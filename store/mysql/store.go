@@ -27,9 +27,7 @@ type Store struct {
 	conditions []string
 }
 
-// Open returns the store in the database of a URL; see the package comment. It fails with
-// [lease.ErrUnsafe] if the server's settings could lose data, or with an error of the connection
-// or the server. No error contains the password.
+// Open opens the store in the database of a URL; see the package comment and [lease.ErrUnsafe].
 func Open(ctx context.Context, url string) (*Store, error) {
 	config, err := parse(url)
 	if err != nil {
@@ -38,9 +36,8 @@ func Open(ctx context.Context, url string) (*Store, error) {
 	return New(ctx, config)
 }
 
-// New is Open with settings that a URL cannot express, such as certificates (config.TLS) or a
-// dialer. It does not change config. It makes its own connections, with the session settings that
-// the store needs; Close closes them.
+// New is Open with settings that a URL cannot express, such as config.TLS or a dialer. It does not
+// change config. Its connections have the session settings that the store needs.
 func New(ctx context.Context, config *mysql.Config) (*Store, error) {
 	s := &Store{address: config.Addr, database: config.DBName}
 	_, err := connect.Retry(ctx, s.address, func(ctx context.Context) (struct{}, error) {
@@ -73,30 +70,24 @@ func (s *Store) connect(config *mysql.Config, setup []string) error {
 
 const maxConns = 2
 
-// disconnect closes unused connections. It runs after a time without any use: each call of the
-// store delays it.
 func (s *Store) disconnect() {
 	s.db.SetMaxIdleConns(0)
 	s.db.SetMaxIdleConns(maxConns)
 }
 
-// Close closes the connections.
 func (s *Store) Close() error {
 	s.idle.Stop()
 	return s.db.Close()
 }
 
-// CloseIdleConnections soon closes the connections that are unused then. [lease.Acquire] and
-// renewals call it when they are done.
+// CloseIdleConnections soon closes the connections that are unused then.
 func (s *Store) CloseIdleConnections() { s.idle.Rest() }
 
-// String names the store for people.
 func (s *Store) String() string {
 	return fmt.Sprintf("mysql: database %q at %s", s.database, s.address)
 }
 
-// Conditions says, in sentences for people, what the guarantee of this server requires and may not
-// hold; nil if Open has found nothing.
+// Conditions says what the guarantee requires and may not hold, or nil.
 func (s *Store) Conditions() []string { return s.conditions }
 
 const (
@@ -106,12 +97,14 @@ const (
 	listStatement   = `SELECT 'OFF', block, revision, hwm, record FROM sortid_lease WHERE realm = ?`
 	realmsStatement = `SELECT realm FROM sortid_lease WHERE block = '0/0'`
 	waitStatement   = `UPDATE sortid_lease SET gets = gets + 1 WHERE realm = ? AND block = ?`
-	insertStatement = `INSERT INTO sortid_lease (realm, block, revision, hwm, record) VALUES (?, ?, ?, ?, ?)`
-	updateStatement = `UPDATE sortid_lease SET revision = ?, hwm = ?, record = ? WHERE realm = ? AND block = ? AND revision = ? AND hwm = ?`
+	insertStatement = `INSERT INTO sortid_lease (realm, block, revision, hwm, record)
+		VALUES (?, ?, ?, ?, ?)`
+	updateStatement = `UPDATE sortid_lease SET revision = ?, hwm = ?, record = ?
+		WHERE realm = ? AND block = ? AND revision = ? AND hwm = ?`
 )
 
-// Get returns the record of a block. What it has read may not be on the disk yet, but logs are
-// written in order: if a later change is on the disk, it is too.
+// Get makes a change of its own. When that is on the disk, what Get has read is too: the log is
+// written in order.
 func (s *Store) Get(ctx context.Context, realm string, b lease.Block) (lease.Record, error) {
 	records, err := s.GetMany(ctx, realm, []lease.Block{b})
 	if err != nil {
@@ -131,9 +124,8 @@ func (s *Store) Get(ctx context.Context, realm string, b lease.Block) (lease.Rec
 	return records[0], nil
 }
 
-// GetMany returns the records of blocks, all read at one moment. Unlike Get it does not wait for
-// the log. Logs are written in order: if a crash undoes what was read, it undoes all later changes
-// too.
+// GetMany reads all records at one moment, and does not wait for the log: if a crash undoes what
+// was read, it undoes all later changes too.
 func (s *Store) GetMany(ctx context.Context, realm string,
 	blocks []lease.Block) ([]lease.Record, error) {
 	args := []any{[]byte(realm)}
@@ -156,7 +148,6 @@ func (s *Store) GetMany(ctx context.Context, realm string,
 	return records, nil
 }
 
-// records returns the records that a query finds.
 func (s *Store) records(ctx context.Context, realm, query string,
 	args ...any) (map[lease.Block]lease.Record, error) {
 	found := map[lease.Block]lease.Record{}
@@ -187,7 +178,6 @@ func (s *Store) records(ctx context.Context, realm, query string,
 	return found, nil
 }
 
-// CompareAndSet replaces prev with next.
 func (s *Store) CompareAndSet(ctx context.Context, prev, next lease.Record) (bool, error) {
 	return s.CompareAndSetMany(ctx, []lease.Change{{Prev: prev, Next: next}})
 }
@@ -224,7 +214,6 @@ func (s *Store) CompareAndSetMany(ctx context.Context,
 	return done, nil
 }
 
-// change changes a record, by itself or within a transaction.
 func change(ctx context.Context, on interface {
 	ExecContext(context.Context, string, ...any) (sql.Result, error)
 }, c lease.Change) (bool, error) {
@@ -251,13 +240,11 @@ func change(ctx context.Context, on interface {
 	return n == 1, err
 }
 
-// List returns the records of a realm.
 func (s *Store) List(ctx context.Context, realm string) ([]lease.Record, error) {
 	found, err := s.records(ctx, realm, listStatement, []byte(realm))
 	return slices.Collect(maps.Values(found)), err
 }
 
-// Realms returns the names of the realms.
 func (s *Store) Realms(ctx context.Context) ([]string, error) {
 	found := map[string]bool{} // a repeated request finds them again
 	err := s.rows(ctx, func(scan func(...any) error) error {
@@ -272,10 +259,9 @@ func (s *Store) Realms(ctx context.Context) ([]string, error) {
 	return slices.Collect(maps.Keys(found)), nil
 }
 
-// Time returns the time of the server.
 func (s *Store) Time(ctx context.Context) (t time.Time, err error) {
 	err = s.rows(ctx, func(scan func(...any) error) error {
-		var text string // which the driver leaves alone, while it takes a time for one of its Loc
+		var text string // the driver converts a time to a location, but not a text
 		if err := scan(&text); err != nil {
 			return err
 		}
@@ -288,8 +274,7 @@ func (s *Store) Time(ctx context.Context) (t time.Time, err error) {
 	return t, nil
 }
 
-// ask calls do once to send a request and read the answer on a connection. What may have been
-// carried out is not sent again.
+// ask calls do for one request and its answer. What may have been carried out is not sent again.
 func (s *Store) ask(ctx context.Context, do func(context.Context, *sql.Conn) error) error {
 	defer s.idle.Used()
 	conn, err := s.db.Conn(ctx)
@@ -304,8 +289,8 @@ func (s *Store) ask(ctx context.Context, do func(context.Context, *sql.Conn) err
 	return err
 }
 
-// rows calls f for each row of a query's result, again from the first if the answer does not
-// come to its end in time.
+// rows calls f for each row of a query's result, again from the first if the answer does not come
+// to its end in time.
 func (s *Store) rows(ctx context.Context, f func(scan func(...any) error) error, query string,
 	args ...any) error {
 	_, err := connect.Read(ctx, func(ctx context.Context) (struct{}, error) {
@@ -326,7 +311,6 @@ func (s *Store) rows(ctx context.Context, f func(scan func(...any) error) error,
 	return err
 }
 
-// decode returns the record of a row.
 func decode(realm, block string, revision uint64, hwm int64,
 	record []byte) (r lease.Record, err error) {
 	err = json.Unmarshal(record, &r)
@@ -341,7 +325,6 @@ func decode(realm, block string, revision uint64, hwm int64,
 	return r, err
 }
 
-// failed describes an error.
 func (s *Store) failed(err error) error {
 	if errors.Is(err, mysql.ErrInvalidConn) || errors.Is(err, driver.ErrBadConn) {
 		err = fmt.Errorf("the answer did not come: %w", err)

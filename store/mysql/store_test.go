@@ -25,14 +25,12 @@ func open(t *testing.T, url string) *Store {
 	return faulttest.Open(t, Open, url)
 }
 
-// refused opens a store, which must fail with an error with these words.
 func refused(t *testing.T, url string, want ...string) error {
 	t.Helper()
 	return faulttest.Refused(t, Open, url, want...)
 }
 
-// at returns a URL with another user, if user is not nil, host and database, if they are
-// not empty.
+// at returns a URL with other parts, where they are not empty.
 func at(t *testing.T, raw string, user *url.Userinfo, host, database string) string {
 	t.Helper()
 	u, err := url.Parse(raw)
@@ -87,8 +85,7 @@ func TestStore(t *testing.T) {
 	})
 }
 
-// The store does not depend on the defaults of the server, or on parameters of the URL,
-// and what they stand for is what it has.
+// The store does not depend on the defaults of the server, or on parameters of the URL.
 func TestDefaultsOfTheServer(t *testing.T) {
 	server := testserver.StartMySQL(t, "transaction-isolation=READ-UNCOMMITTED", "autocommit=OFF",
 		"sql-mode=ANSI",
@@ -186,7 +183,7 @@ func TestURLs(t *testing.T) {
 	}
 }
 
-// However a password is written into a URL, rightly or not, no error repeats it.
+// However a password is written into a URL, no error repeats it.
 func TestPasswordsStaySecret(t *testing.T) {
 	const secret = "hushhush"
 	for _, raw := range []string{
@@ -227,15 +224,14 @@ func TestNoServer(t *testing.T) {
 		`database "db" at 127.0.0.1:`, "does the server run")
 }
 
-// Open waits for a server that starts, and for a connection if the server has none to
-// spare; so do all calls.
+// Open and all calls wait for a server that starts or is full.
 func TestBusyServer(t *testing.T) {
 	server := testserver.StartMySQL(t, "max-connections=12")
 	faulttest.Comes(t, Open, server)
 	faulttest.Crowd(t, Open, server.URL)
 }
 
-// What the administrator has to know, and do, is in the error.
+// The error says what the administrator must do.
 func TestPrivileges(t *testing.T) {
 	server := testserver.StartMySQL(t)
 	admin := dial(t, server.URL)
@@ -274,7 +270,6 @@ func TestPrivileges(t *testing.T) {
 	}
 }
 
-// Servers with settings with which they could forget are refused.
 func TestUnsafeSettings(t *testing.T) {
 	server := testserver.StartMySQL(t, "log-bin=bin", "sync-binlog=1", "innodb-doublewrite=OFF",
 		"log-warnings=0")
@@ -347,8 +342,7 @@ func TestInspect(t *testing.T) {
 	}
 }
 
-// A server that becomes a replica behind a Store's back no longer answers it, even to a
-// user whom read_only does not stop, and even if there is no record.
+// A server that becomes a replica refuses to answer, whoever the user is.
 func TestReadOnly(t *testing.T) {
 	server := testserver.StartMySQL(t)
 	s := open(t, server.URL)
@@ -361,7 +355,6 @@ func TestReadOnly(t *testing.T) {
 	}
 }
 
-// A server with replicas has a condition, whatever the privileges of the user.
 func TestReplication(t *testing.T) {
 	primary := testserver.StartMySQL(t, "server-id=1", "log-bin=bin", "sync-binlog=1")
 	replica := testserver.StartMySQL(t, "server-id=2", "read-only=ON")
@@ -399,8 +392,7 @@ func TestReplication(t *testing.T) {
 	}
 }
 
-// What Get has shown outlives a crash, even if the change that it shows was not on the
-// disk yet.
+// What Get has returned survives a crash, even if the change was not on the disk yet.
 func TestGetWaitsForTheLog(t *testing.T) {
 	server := testserver.StartMySQL(t, "innodb-flush-log-at-timeout=2700")
 	a, b := open(t, server.URL), open(t, server.URL)
@@ -410,7 +402,7 @@ func TestGetWaitsForTheLog(t *testing.T) {
 	for shown, done := false, false; !done; {
 		admin := dial(t, server.URL)
 		next := record(is.Revision + 1)
-		// A commit that does not wait for the disk, as one that still is to.
+		// This commit does not wait for the disk.
 		exec(t, admin, "SET GLOBAL innodb_flush_log_at_trx_commit = 0")
 		faulttest.Change(t, a, is, next)
 		exec(t, admin, "SET GLOBAL innodb_flush_log_at_trx_commit = 1")
@@ -429,7 +421,7 @@ func TestGetWaitsForTheLog(t *testing.T) {
 		case shown && r != next:
 			t.Errorf("Get has shown revision %d, and after a crash there is revision %d",
 				next.Revision, r.Revision)
-		case !shown && r != is && tries >= 5: // the server may have synced its log for another reason
+		case !shown && r != is && tries >= 5:
 			t.Fatalf("%d changes without a sync have outlived a crash, so this tests nothing: %+v",
 				tries, r)
 		}
@@ -474,7 +466,6 @@ func TestWrongTable(t *testing.T) {
 	}
 }
 
-// A row that somebody has edited is an error, and says so.
 func TestEditedRow(t *testing.T) {
 	for _, statement := range []string{
 		"UPDATE sortid_lease SET hwm = 1", "UPDATE sortid_lease SET revision = 7",
@@ -491,7 +482,6 @@ func TestEditedRow(t *testing.T) {
 	}
 }
 
-// Of many who find no table one makes it, and all go on.
 func TestRacingOpens(t *testing.T) {
 	url := testserver.MySQL(t)
 	admin := dial(t, url)
@@ -499,14 +489,14 @@ func TestRacingOpens(t *testing.T) {
 		func() { exec(t, admin, "DROP TABLE IF EXISTS sortid_lease") })
 }
 
-// A change of nothing is a change: the record was as expected.
+// A change that changes nothing succeeds if the record is as expected.
 func TestChangeOfNothing(t *testing.T) {
 	s := open(t, testserver.MySQL(t))
 	faulttest.Change(t, s, record(0), record(1))
 	faulttest.Change(t, s, record(1), record(1))
 }
 
-// A realm with a name that is longer than any may be is not shortened.
+// A realm's name that is too long is not shortened.
 func TestLongName(t *testing.T) {
 	s := open(t, testserver.MySQL(t)+"?sql_mode=%27%27")
 	r := record(0)
@@ -528,7 +518,6 @@ func TestLostAnswers(t *testing.T) {
 	faulttest.LostAnswers(t, p, open(t, at(t, direct, nil, p.Addr, "")), open(t, direct))
 }
 
-// A statement that the server gives up, for whatever reason, is an error.
 func TestStatementsGivenUp(t *testing.T) {
 	url := testserver.MySQL(t)
 	s := open(t, url+"?innodb_lock_wait_timeout=1")
@@ -558,7 +547,6 @@ func TestOutage(t *testing.T) {
 	faulttest.Outage(t, server, open(t, server.URL))
 }
 
-// A store that is not used has no connections.
 func TestIdleConnections(t *testing.T) {
 	url := testserver.MySQL(t)
 	s := open(t, url)
@@ -575,8 +563,7 @@ func TestIdleConnections(t *testing.T) {
 	faulttest.Idles(t, s, 1, connections)
 }
 
-// On a Galera cluster each node has at once what was stored through another, and of two
-// changes through two nodes at most one is made; the other one is refused or an error.
+// Each node has at once what another stored. Of two changes through two nodes at most one is made.
 func TestGalera(t *testing.T) {
 	one, two := testserver.StartGalera(t)
 	stores := []*Store{open(t, one.URL), open(t, two.URL)}
@@ -631,7 +618,6 @@ func TestGalera(t *testing.T) {
 	t.Logf("%d conflicts were errors", conflicts)
 }
 
-// Open tries again when a connection breaks, or one request is lost.
 func TestBrokenConnections(t *testing.T) {
 	direct := testserver.MySQL(t)
 	u, err := url.Parse(direct)

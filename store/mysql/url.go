@@ -11,18 +11,18 @@ import (
 	"github.com/sortid/sortid/store/internal/connect"
 )
 
-// errURL shows nothing of the URL: in a malformed URL nobody can tell what is the password.
+// errURL shows nothing of the URL: a malformed one may have the password anywhere.
 var errURL = connect.BadURL(errors.New(
 	"mysql: not a URL such as mysql://user:password@host:3306/database; " +
-		"in user, password and parameters the characters : / ? # @ % must be written as %3A %2F %3F %23 %40 %25"))
+		"in user, password and parameters the characters : / ? # @ % must be written as %3A %2F " +
+		"%3F %23 %40 %25"))
 
-// parse returns the driver's configuration for a URL.
 func parse(raw string) (*mysql.Config, error) {
 	u, err := url.Parse(raw)
 	if err != nil || u.Scheme != "mysql" && u.Scheme != "mariadb" || u.Opaque != "" {
 		return nil, errURL
 	}
-	// After the host there must be no @: a part of the password may have got there.
+	// After the host there must be no @: a part of the password may be there.
 	if _, rest, _ := strings.Cut(raw, "://"); strings.Count(rest, "@") > 1 ||
 		strings.Contains(rest, "@") && u.User == nil || strings.Contains(rest, "#") {
 		return nil, errURL

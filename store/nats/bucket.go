@@ -10,8 +10,7 @@ import (
 	"github.com/sortid/sortid/lease"
 )
 
-// open returns the bucket's stream, and makes it if there is none. If two processes make the same
-// stream at once, both succeed.
+// open makes the stream if there is none. If two processes do so at once, both succeed.
 func (s *Store) open(ctx context.Context, options Options) (jetstream.Stream, error) {
 	name, replicas := "KV_"+s.name, max(options.Replicas, 1)
 	stream, err := ask(ctx, s,
@@ -36,15 +35,12 @@ func (s *Store) open(ctx context.Context, options Options) (jetstream.Stream, er
 		DenyDelete:        true,
 		DenyPurge:         true,
 	}
-	return ask(
-		ctx, s, func(ctx context.Context) (jetstream.Stream, error) {
-			return s.js.CreateStream(ctx,
-				config)
-		})
+	return ask(ctx, s, func(ctx context.Context) (jetstream.Stream, error) {
+		return s.js.CreateStream(ctx, config)
+	})
 }
 
-// check fails with [lease.ErrUnsafe] if a bucket with this configuration could lose records or
-// answer with old ones.
+// check fails with [lease.ErrUnsafe] if such a bucket could lose records or answer with old ones.
 func check(c jetstream.StreamConfig) error {
 	edit := "; nats stream edit " + c.Name + " "
 	subject := "$KV." + c.Name[len("KV_"):] + ".>"
@@ -62,7 +58,8 @@ func check(c jetstream.StreamConfig) error {
 		return unsafe("records expire after %v, want never"+edit+"--max-age 0", c.MaxAge)
 	case c.Discard == jetstream.DiscardOld && (c.MaxMsgs > 0 || c.MaxBytes > 0):
 		return unsafe(
-			"it drops the oldest records beyond %d messages or %d bytes, want no such limits, or to refuse new ones"+edit+"--discard new", c.MaxMsgs, c.MaxBytes)
+			"it drops the oldest records beyond %d messages or %d bytes, want no such limits, "+
+				"or to refuse new ones"+edit+"--discard new", c.MaxMsgs, c.MaxBytes)
 	case c.NoAck || c.PersistMode == jetstream.AsyncPersistMode:
 		return unsafe("it does not acknowledge what is stored, or before it is; make a new bucket")
 	case c.AllowDirect:
@@ -73,32 +70,38 @@ func check(c jetstream.StreamConfig) error {
 	return nil
 }
 
-// conditions returns what the guarantee depends on, for this number of replicas and server
-// version. It fails with [lease.ErrUnsafe] if there can be no guarantee.
+// conditions returns what the guarantee depends on, or fails with [lease.ErrUnsafe].
 func conditions(replicas int, syncAlways bool, version string) (list []string, err error) {
 	if syncAlways && !since(version, 2, 10) {
 		return nil,
 			unsafe(
-				"sync=always is stated, but this is version %s, and only from 2.10 on can a server sync each change", version)
+				"sync=always is stated, but this is version %s, and only from 2.10 on can a "+
+					"server sync each change", version)
 	}
 	if replicas > 1 && !since(version, 2, 11) {
 		return nil,
 			unsafe(
-				"the bucket has %d replicas, and before version 2.11 (this is %s) these could accept two changes of one revision; use one replica, or newer servers", replicas, version)
+				"the bucket has %d replicas, and before version 2.11 (this is %s) these could "+
+					"accept two changes of one revision; use one replica, or newer servers",
+				replicas, version)
 	}
 	if !syncAlways {
-		list = append(
-			list,
-			"conditional: unless all servers have jetstream { sync_interval: always }, they acknowledge a change up to two minutes before it is on their disks: a crash of the machine, or of several at a time if there are replicas, forgets it; if they have it, add sync=always to the URL")
+		list = append(list,
+			"conditional: unless all servers have jetstream { sync_interval: always }, "+
+				"they acknowledge a change up to two minutes before it is on their disks: "+
+				"a crash of the machine, or of several at a time if there are replicas, "+
+				"forgets it; "+
+				"if they have it, add sync=always to the URL")
 	}
 	if replicas > 1 {
 		list = append(list, fmt.Sprintf(
-			"conditional: the bucket has %d replicas, and their leader, if it is cut off from the others, may answer with old records until it notices; for the full guarantee use one replica", replicas))
+			"conditional: the bucket has %d replicas, and their leader, if it is cut off from the "+
+				"others, may answer with old records until it notices; "+
+				"for the full guarantee use one replica", replicas))
 	}
 	return list, nil
 }
 
-// since reports whether a server's version is this one or later.
 func since(version string, major, minor int) bool {
 	var a, b int
 	fmt.Sscanf(version, "%d.%d", &a, &b) // a text that is no version comes before all versions

@@ -18,16 +18,16 @@ import (
 	"github.com/sortid/sortid/store/internal/kv"
 )
 
-// ErrDeleted: a record was deleted by hand. Fence its realm.
+// ErrDeleted: a record was deleted by hand. Fence its realm. All methods but Time return it.
 var ErrDeleted = errors.New(
-	"the record was deleted, and with it the mark of what was granted; fence the realm before anybody else uses it")
+	"the record was deleted, and with it the mark of what was granted; " +
+		"fence the realm before anybody else uses it")
 
-// Options are the choices that [New] leaves to the program. The zero Options are the same as a URL
-// without parameters.
+// Options are what a URL has as parameters.
 type Options struct {
 	Bucket     string // "sortid" if empty
 	Replicas   int    // for a new bucket; 0 means 1
-	SyncAlways bool   // you vouch that all servers have sync_interval: always
+	SyncAlways bool   // all servers have sync_interval: always
 }
 
 // DefaultBucket is the bucket for a URL or Options without one.
@@ -36,24 +36,22 @@ const DefaultBucket = "sortid"
 // A Store is a [lease.Store] in a key-value bucket. It is safe for concurrent use.
 type Store struct {
 	conn       *nats.Conn
-	own        bool // Close closes the connection
+	own        bool
 	js         jetstream.JetStream
-	stream     jetstream.Stream   // the bucket as a stream: for all but List
+	stream     jetstream.Stream   // the bucket, for all but List
 	bucket     jetstream.KeyValue // for List
 	name       string
 	conditions []string
 	seen       kv.Seen[uint64]
 }
 
-// Open returns the store at a URL; see the package comment. It makes the bucket if there is none.
-// It fails with [lease.ErrUnsafe] if the bucket's settings could lose records. The context limits
-// this call only.
+// Open opens the store at a URL, and makes the bucket if there is none; see the package comment and
+// [lease.ErrUnsafe].
 func Open(ctx context.Context, url string) (*Store, error) {
 	target, err := parse(url)
 	if err != nil {
-		return nil, connect.BadURL(
-			fmt.Errorf("nats: the URL: %w; want nats://user:password@host:4222,host:4222/bucket",
-				err))
+		return nil, connect.BadURL(fmt.Errorf(
+			"nats: the URL: %w; want nats://user:password@host:4222,host:4222/bucket", err))
 	}
 	return connect.Retry(ctx, strings.Join(target.hosts, ", "),
 		func(ctx context.Context) (*Store, error) {
@@ -75,8 +73,7 @@ func Open(ctx context.Context, url string) (*Store, error) {
 		})
 }
 
-// passing lists errors of a lost connection, and of a server or its JetStream that starts or has
-// no connection to spare.
+// passing lists errors of a lost connection, and of a server that starts or is full.
 var passing = []error{
 	nats.ErrTimeout, nats.ErrConnectionClosed, nats.ErrConnectionReconnecting, nats.ErrDisconnected,
 	nats.ErrStaleConnection,
@@ -84,7 +81,6 @@ var passing = []error{
 	nats.ErrNoResponders, jetstream.ErrNoStreamResponse,
 }
 
-// temporary marks errors that may be gone at the next attempt.
 func temporary(err error) error {
 	if slices.ContainsFunc(passing, func(e error) bool { return errors.Is(err, e) }) {
 		return connect.Temporary(err)
@@ -92,9 +88,9 @@ func temporary(err error) error {
 	return err
 }
 
-// New is Open for a program that has a connection already. Closing the store leaves that open. The
-// connection should not buffer what is published while it is down (see [nats.ReconnectBufSize]):
-// changes may then be made long after they were given up. That is safe, but useless.
+// New is Open for a program that has a connection, which Close leaves open. The connection should
+// not buffer what is published while it is down (see [nats.ReconnectBufSize]): such changes come
+// too late to be useful.
 func New(ctx context.Context, conn *nats.Conn, options Options) (*Store, error) {
 	s := &Store{conn: conn, name: options.Bucket}
 	if s.name == "" {
@@ -126,24 +122,20 @@ func New(ctx context.Context, conn *nats.Conn, options Options) (*Store, error) 
 	return s, nil
 }
 
-// String names the store for people.
 func (s *Store) String() string {
 	return fmt.Sprintf("nats at %s, bucket %s", strings.Join(s.conn.Servers(), ", "), s.name)
 }
 
-// Conditions lists, in sentences for people, what the guarantee depends on and could not be
-// verified; nil if there is nothing.
+// Conditions lists what the guarantee depends on and could not be verified, or nil.
 func (s *Store) Conditions() []string { return s.conditions }
 
-// Get returns the record of a block. It fails with [ErrDeleted].
 func (s *Store) Get(ctx context.Context, realm string, b lease.Block) (lease.Record, error) {
 	r, _, err := s.get(ctx, realm, b)
 	return r, err
 }
 
-// get also returns the revision of the record, or 0 if there is none. It asks the stream's leader.
-// The client does so if direct gets are off, which check has made sure of, and still does if
-// somebody turns them on later.
+// get also returns the revision of the record, or 0. It asks the stream's leader, even if somebody
+// turns on direct gets after check.
 func (s *Store) get(ctx context.Context, realm string,
 	b lease.Block) (lease.Record, uint64, error) {
 	key := key(realm, b)
@@ -168,7 +160,7 @@ func (s *Store) get(ctx context.Context, realm string,
 	return r, msg.Sequence, nil
 }
 
-// GetMany returns the records of blocks, one after the other. It fails with [ErrDeleted].
+// GetMany reads one record after the other.
 func (s *Store) GetMany(ctx context.Context, realm string,
 	blocks []lease.Block) ([]lease.Record, error) {
 	records := make([]lease.Record, len(blocks))
@@ -181,8 +173,7 @@ func (s *Store) GetMany(ctx context.Context, realm string,
 	return records, nil
 }
 
-// CompareAndSetMany makes changes one after the other, until one is refused. It fails with
-// [ErrDeleted].
+// CompareAndSetMany makes one change after the other, until one is refused.
 func (s *Store) CompareAndSetMany(ctx context.Context, changes []lease.Change) (bool, error) {
 	for _, c := range changes {
 		if ok, err := s.CompareAndSet(ctx, c.Prev, c.Next); !ok || err != nil {
@@ -192,7 +183,6 @@ func (s *Store) CompareAndSetMany(ctx context.Context, changes []lease.Change) (
 	return true, nil
 }
 
-// CompareAndSet replaces prev with next. It fails with [ErrDeleted].
 func (s *Store) CompareAndSet(ctx context.Context, prev, next lease.Record) (bool, error) {
 	key := key(prev.Realm, prev.Block)
 	value, err := kv.Encode(next)
@@ -211,7 +201,6 @@ func (s *Store) CompareAndSet(ctx context.Context, prev, next lease.Record) (boo
 	return s.put(ctx, key, next, value, revision)
 }
 
-// put stores next if its key still has this revision.
 func (s *Store) put(ctx context.Context, key string, next lease.Record, value []byte,
 	revision uint64) (bool, error) {
 	ack, err := s.publish(ctx, key, value, jetstream.WithExpectLastSequencePerSubject(revision))
@@ -228,7 +217,6 @@ func (s *Store) put(ctx context.Context, key string, next lease.Record, value []
 	return false, s.failed("write "+key, err)
 }
 
-// publish sends a message once.
 func (s *Store) publish(ctx context.Context, key string, value []byte,
 	options ...jetstream.PublishOpt) (*jetstream.PubAck, error) {
 	return ask(ctx, s, func(ctx context.Context) (*jetstream.PubAck, error) {
@@ -238,7 +226,6 @@ func (s *Store) publish(ctx context.Context, key string, value []byte,
 	})
 }
 
-// last returns the last message of a key.
 func (s *Store) last(ctx context.Context, key string) (*jetstream.RawStreamMsg, error) {
 	return connect.Read(ctx, func(ctx context.Context) (*jetstream.RawStreamMsg, error) {
 		return ask(ctx, s, func(ctx context.Context) (*jetstream.RawStreamMsg, error) {
@@ -247,9 +234,8 @@ func (s *Store) last(ctx context.Context, key string) (*jetstream.RawStreamMsg, 
 	})
 }
 
-// ask sends a request to the server once. If no answer comes, it reconnects: the client itself
-// would notice a dead connection only after half a minute. A client that may not publish gets no
-// answer either.
+// ask sends a request once. If no answer comes, it reconnects: the client itself would notice a
+// dead connection only after half a minute. A client that may not publish gets no answer either.
 func ask[T any](ctx context.Context, s *Store, f func(context.Context) (T, error)) (T, error) {
 	result, err := connect.Ask(ctx, f)
 	if s.own && errors.Is(err, context.DeadlineExceeded) && !errors.Is(s.conn.LastError(),
@@ -259,7 +245,6 @@ func ask[T any](ctx context.Context, s *Store, f func(context.Context) (T, error
 	return result, err
 }
 
-// List returns the records of a realm. It fails with [ErrDeleted].
 func (s *Store) List(ctx context.Context, realm string) ([]lease.Record, error) {
 	found := map[lease.Block]lease.Record{} // a record that changes meanwhile comes twice
 	err := s.each(ctx, folder(realm)+"*", func(e jetstream.KeyValueEntry) error {
@@ -273,7 +258,6 @@ func (s *Store) List(ctx context.Context, realm string) ([]lease.Record, error) 
 	return slices.Collect(maps.Values(found)), nil
 }
 
-// Realms returns the names of the realms. It fails with [ErrDeleted].
 func (s *Store) Realms(ctx context.Context) ([]string, error) {
 	found := map[string]bool{}
 	err := s.each(ctx, "*."+lease.Block{}.String(), func(e jetstream.KeyValueEntry) error {
@@ -293,8 +277,7 @@ func (s *Store) Realms(ctx context.Context) ([]string, error) {
 	return slices.Collect(maps.Keys(found)), nil
 }
 
-// each calls f with the entries whose keys match. If they do not all come in time, it starts again
-// from the first.
+// each calls f with the entries whose keys match, again from the first if not all come in time.
 func (s *Store) each(ctx context.Context, keys string,
 	f func(jetstream.KeyValueEntry) error) error {
 	_, err := connect.Read(ctx, func(ctx context.Context) (struct{}, error) {
@@ -322,7 +305,7 @@ func (s *Store) watch(ctx context.Context, keys string,
 			switch {
 			case !ok:
 				return nats.ErrConnectionClosed
-			case e == nil: // no more entries
+			case e == nil:
 				return nil
 			}
 			if err := f(e); err != nil {
@@ -349,7 +332,6 @@ func (s *Store) subject(key string) string { return "$KV." + s.name + "." + key 
 
 func key(realm string, b lease.Block) string { return folder(realm) + b.String() }
 
-// folder returns the beginning of the keys of a realm, and of no other.
 func folder(realm string) string {
 	if realm == "" {
 		return "=."
@@ -369,7 +351,6 @@ func folder(realm string) string {
 // timeKey is the key of a message that is written only to learn JetStream's time.
 const timeKey = "=time"
 
-// Time returns the time of the server that leads the bucket's stream.
 func (s *Store) Time(ctx context.Context) (time.Time, error) {
 	msg, err := connect.Read(ctx, func(ctx context.Context) (*jetstream.RawStreamMsg, error) {
 		if _, err := s.publish(ctx, timeKey, nil); err != nil {
@@ -392,7 +373,6 @@ func (s *Store) Close() error {
 	return nil
 }
 
-// failed describes an error of NATS, with a hint if it will last.
 func (s *Store) failed(what string, err error) error {
 	hint := ""
 	switch last := s.conn.LastError(); {
@@ -415,7 +395,6 @@ func (s *Store) failed(what string, err error) error {
 	return err
 }
 
-// target is what a URL says.
 type target struct {
 	hosts   []string
 	nats    []nats.Option
@@ -459,7 +438,7 @@ func parse(url string) (t target, err error) {
 	return t, nil
 }
 
-// connect waits for one of the hosts until ctx ends, and at most two seconds for each.
+// connect waits for one of the hosts, at most two seconds for each.
 func (t target) connect(ctx context.Context) (*nats.Conn, error) {
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
@@ -475,7 +454,6 @@ func (t target) connect(ctx context.Context) (*nats.Conn, error) {
 		nats.MaxReconnects(-1),
 		nats.ReconnectWait(250*time.Millisecond),
 		nats.PingInterval(10*time.Second),
-		// While it is away, calls fail.
 		nats.ReconnectBufSize(-1),
 		nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {}), // what fails is returned
 	)...)

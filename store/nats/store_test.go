@@ -28,7 +28,6 @@ func open(t *testing.T, url string) *Store {
 	return faulttest.Open(t, Open, url)
 }
 
-// client returns a client of a server, whatever bucket the URL names.
 func client(t *testing.T, url string) (*nats.Conn, jetstream.JetStream) {
 	t.Helper()
 	conn, err := nats.Connect(url, nats.Timeout(time.Minute))
@@ -55,7 +54,7 @@ func TestRestart(t *testing.T) {
 	faulttest.Restart(t, server, open(t, server.URL))
 }
 
-// While the connection is down calls fail at once, and nothing is kept to be sent later.
+// While the connection is down, calls fail at once, and nothing is kept to be sent later.
 func TestDisconnected(t *testing.T) {
 	server := testserver.StartNATS(t)
 	s := open(t, server.URL)
@@ -81,8 +80,7 @@ func TestLostAnswer(t *testing.T) {
 	faulttest.LostAnswer(t, proxy, open(t, "nats://"+proxy.Addr), open(t, server.URL))
 }
 
-// With replicas the suite passes all the same, the guarantee is conditional, and one
-// server may be away.
+// With replicas the guarantee is conditional, and one server may be away.
 func TestReplicas(t *testing.T) {
 	servers := testserver.StartNATSCluster(t)
 	url := servers[0].URL
@@ -90,7 +88,6 @@ func TestReplicas(t *testing.T) {
 		url += strings.Replace(s.URL, "nats://", ",", 1)
 	}
 	conn, _ := client(t, servers[0].URL)
-	// A cluster takes a while to find itself.
 	var err error
 	faulttest.Eventually(t, func() bool {
 		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
@@ -134,7 +131,6 @@ func TestReplicas(t *testing.T) {
 	}
 }
 
-// current waits until all replicas of the bucket are up to date, as its leader sees it.
 func current(t *testing.T, url, also string) {
 	t.Helper()
 	_, js := client(t, url+strings.Replace(also, "nats://", ",", 1))
@@ -155,7 +151,7 @@ func current(t *testing.T, url, also string) {
 	}, func() string { return fmt.Sprintf("the replicas are not up to date: %v", err) })
 }
 
-// The bucket that Open makes is one that loses nothing, and a key-value bucket for others.
+// The bucket that Open makes loses nothing, and other clients can read it.
 func TestBucket(t *testing.T) {
 	url := testserver.NATS(t)
 	s := open(t, url)
@@ -189,7 +185,6 @@ func TestBucket(t *testing.T) {
 	}
 }
 
-// Many who open a bucket that does not exist all get the same one.
 func TestOpenRace(t *testing.T) {
 	url := testserver.NATS(t)
 	stores := make([]*Store, 8)
@@ -224,8 +219,7 @@ func TestOpenRace(t *testing.T) {
 	}
 }
 
-// A bucket that could lose records, or show old ones, is refused; what only looks
-// like it is not.
+// A bucket that could lose records, or show old ones, is refused, and no other.
 func TestUnsafe(t *testing.T) {
 	server := testserver.StartNATS(t)
 	_, js := client(t, server.URL)
@@ -235,7 +229,7 @@ func TestUnsafe(t *testing.T) {
 	}
 	for i, c := range []struct {
 		change func(*jetstream.StreamConfig)
-		want   string // "" if it is not refused
+		want   string
 	}{
 		{func(c *jetstream.StreamConfig) {}, ""},
 		{func(c *jetstream.StreamConfig) { c.MaxMsgsPerSubject = 10 }, ""},
@@ -277,13 +271,12 @@ func TestUnsafe(t *testing.T) {
 			t.Errorf("%+v: %v, want ErrUnsafe with %q", config, err, c.want)
 		}
 	}
-	// What the server here may be too old for.
+	// The server here may be too old for this.
 	async := good("x")
 	async.PersistMode = jetstream.AsyncPersistMode
 	if err := check(async); !errors.Is(err, lease.ErrUnsafe) {
 		t.Errorf("asynchronous: %v", err)
 	}
-	// As people make them.
 	if _, err := js.CreateKeyValue(t.Context(),
 		jetstream.KeyValueConfig{Bucket: "people"}); err != nil {
 		t.Fatal(err)
@@ -322,7 +315,7 @@ func TestLimit(t *testing.T) {
 	}
 }
 
-// A record that somebody has deleted is not one that never was.
+// A deleted record is not a missing one.
 func TestDeleted(t *testing.T) {
 	url := testserver.NATS(t)
 	s := open(t, url)
@@ -347,7 +340,6 @@ func TestDeleted(t *testing.T) {
 	}
 }
 
-// What is not a record is not taken for one, or for none.
 func TestNotARecord(t *testing.T) {
 	url := testserver.NATS(t)
 	s := open(t, url)
@@ -369,7 +361,7 @@ func TestNotARecord(t *testing.T) {
 	}
 }
 
-// A bucket that is removed under a store is no empty one.
+// A removed bucket is not an empty one.
 func TestBucketGone(t *testing.T) {
 	server := testserver.StartNATS(t)
 	s := open(t, server.URL)
@@ -427,7 +419,6 @@ func TestConditions(t *testing.T) {
 	}
 }
 
-// The whole way, with a server that syncs each change.
 func TestSyncAlways(t *testing.T) {
 	old := testserver.StartNATS(t)
 	if conn, _ := client(t, old.URL); !since(conn.ConnectedServerVersion(), 2, 10) {
@@ -446,7 +437,7 @@ func TestSyncAlways(t *testing.T) {
 	faulttest.Restart(t, server, s)
 }
 
-// Users need permission, and those that the package comment lists are enough.
+// The permissions in the package comment are enough.
 func TestPermission(t *testing.T) {
 	const publish = `"$KV.sortid.>", "$JS.API.STREAM.INFO.KV_sortid", "$JS.API.STREAM.MSG.GET.KV_sortid", "$JS.API.CONSUMER.CREATE.KV_sortid.>", "$JS.API.CONSUMER.DELETE.KV_sortid.>", "$JS.FC.KV_sortid.>"`
 	user := func(name, publish string) string {
@@ -507,7 +498,6 @@ func TestNoJetStream(t *testing.T) {
 	}
 }
 
-// A connection of the program's own stays open.
 func TestNew(t *testing.T) {
 	url := testserver.NATS(t)
 	conn, _ := client(t, url)
@@ -571,10 +561,8 @@ func TestNoServer(t *testing.T) {
 	faulttest.NoServer(t, Open, func(address string) string { return "nats://u:secret@" + address })
 }
 
-// Open waits for a server that starts.
 func TestServerStarts(t *testing.T) { faulttest.Comes(t, Open, testserver.StartNATS(t)) }
 
-// A process whose clock is wrong gets no node ID.
 func TestTime(t *testing.T) {
 	s := open(t, testserver.NATS(t))
 	faulttest.SameClock(t, s)
@@ -593,7 +581,6 @@ func TestKeys(t *testing.T) {
 	}
 }
 
-// Open tries again when a connection breaks, or one request is lost.
 func TestBrokenConnections(t *testing.T) {
 	server := testserver.StartNATS(t)
 	faulttest.Starts(t, Open, strings.TrimPrefix(server.URL, "nats://"),

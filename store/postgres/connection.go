@@ -36,8 +36,8 @@ func code(err error) string {
 	return ""
 }
 
-// connection returns a connection of the pool. If the server has none to spare, or is too busy to
-// answer in time, it waits.
+// connection returns a connection of the pool. It waits if the server has none to spare, or is too
+// busy to answer in time.
 func (s *Store) connection(ctx context.Context) (*pgxpool.Conn, error) {
 	acquire := func(ctx context.Context) (*pgxpool.Conn, error) {
 		conn, err := s.pool.Acquire(ctx)
@@ -54,8 +54,8 @@ func (s *Store) connection(ctx context.Context) (*pgxpool.Conn, error) {
 	return conn, err
 }
 
-// A connectionError has its own text: the text of pgx has a line for each address and each way of
-// trying, and the reason may be in any of them.
+// A connectionError has its own text. In pgx's text, which has a line for each address and way of
+// trying, the reason may be in any line.
 type connectionError struct {
 	text string
 	err  error
@@ -66,7 +66,6 @@ func (e connectionError) Unwrap() error { return e.err }
 
 const tlsRefused = "server refused TLS connection"
 
-// explain describes an error of a connection attempt and adds a hint.
 func explain(err error) error {
 	if _, ok := err.(connectionError); ok {
 		return err
@@ -99,7 +98,8 @@ func explain(err error) error {
 		}
 	}
 	if reasons == nil {
-		return connectionError{"the server offers no TLS, and the URL's sslmode demands it: set ssl = on, with a certificate, in the server's configuration", err}
+		return connectionError{"the server offers no TLS, and the URL's sslmode demands it: " +
+			"set ssl = on, with a certificate, in the server's configuration", err}
 	}
 	text := strings.Join(reasons, "; ")
 	if dial := (*net.OpError)(nil); errors.As(err, &dial) && dial.Op == "dial" {

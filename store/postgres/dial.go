@@ -9,7 +9,6 @@ import (
 	"github.com/sortid/sortid/store/internal/connect"
 )
 
-// useDialer makes pgx dial with [connect.Dial], and with a [dialer] if that saves connections.
 func useDialer(_ context.Context, c *pgx.ConnConfig) error {
 	c.DialFunc = connect.Dial
 	prefersTLS := c.TLSConfig != nil && len(c.Fallbacks) > 0 && c.Fallbacks[0].TLSConfig == nil
@@ -20,12 +19,12 @@ func useDialer(_ context.Context, c *pgx.ConnConfig) error {
 }
 
 // A dialer dials while pgx makes one connection. With sslmode=prefer, the default, pgx asks for
-// TLS. If the server has no TLS, pgx closes the connection and dials again. The dialer then
-// returns the same connection, as the protocol allows: each one costs the server a process.
-// pgx may also dial to cancel a request, in another goroutine.
+// TLS. If the server has none, pgx closes the connection and dials again. The dialer then returns
+// the same connection, as the protocol allows: each one costs the server a process. pgx may also
+// dial in another goroutine, to cancel a request.
 type dialer struct {
 	mu      sync.Mutex
-	plain   net.Conn // where the server has answered that it has no TLS, and waits
+	plain   net.Conn // the server has answered that it has no TLS, and waits
 	address string
 }
 
@@ -40,7 +39,6 @@ func (d *dialer) dial(ctx context.Context, network, address string) (net.Conn, e
 	return &firstConn{Conn: conn, dialer: d, address: address}, nil
 }
 
-// take returns the connection to the address that waits, if there is one.
 func (d *dialer) take(address string) net.Conn {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -53,7 +51,6 @@ func (d *dialer) take(address string) net.Conn {
 	return conn
 }
 
-// keep keeps a connection that waits, in place of an older one.
 func (d *dialer) keep(conn net.Conn, address string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -63,7 +60,6 @@ func (d *dialer) keep(conn net.Conn, address string) {
 	d.plain, d.address = conn, address
 }
 
-// A firstConn is a connection where TLS is requested.
 type firstConn struct {
 	net.Conn
 	dialer   *dialer

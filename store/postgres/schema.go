@@ -9,10 +9,9 @@ import (
 	"github.com/sortid/sortid/lease"
 )
 
-// Schema is the statement that makes the table, in the first schema of the search_path.
-//
-// The keys have the collation "C", which compares bytes and never changes. The order of other
-// collations changes with the operating system, and breaks the index.
+// Schema is the statement that makes the table, in the first schema of the search_path. Its keys
+// have the collation "C". The order of other collations changes with the operating system, and
+// breaks the index.
 const Schema = `CREATE TABLE sortid_lease (
 	realm    text   COLLATE "C" NOT NULL,
 	block    text   COLLATE "C" NOT NULL,
@@ -22,7 +21,6 @@ const Schema = `CREATE TABLE sortid_lease (
 	PRIMARY KEY (realm, block)
 )`
 
-// prepare checks the server, makes the table if there is none, and checks the table.
 func (s *Store) prepare(ctx context.Context) error {
 	state, err := s.inspect(ctx)
 	if err != nil {
@@ -44,7 +42,6 @@ func (s *Store) prepare(ctx context.Context) error {
 	return nil
 }
 
-// A state is what the store needs to know of a server and its table.
 type state struct {
 	fsync, fullPageWrites string
 	standbys              string // their number, if their replication is asynchronous
@@ -59,7 +56,7 @@ type state struct {
 	columns     []string // the number, name, type and collation of each that the store uses
 }
 
-// inspect reads the state in one request: a thousand processes may start together.
+// inspect makes one request: a thousand processes may start together.
 func (s *Store) inspect(ctx context.Context) (*state, error) {
 	r, err := s.query(ctx, inspection)
 	if err != nil {
@@ -82,30 +79,32 @@ const inspection = `SELECT current_setting('fsync'), current_setting('full_page_
 		CASE WHEN current_setting('synchronous_standby_names') = ''
 			THEN (SELECT count(*) FROM pg_stat_get_wal_senders()) ELSE 0 END,
 		c.relnamespace::regnamespace, c.relkind, c.relpersistence,
-		has_table_privilege(c.oid, 'SELECT') AND has_table_privilege(c.oid, 'INSERT') AND has_table_privilege(c.oid, 'UPDATE'),
+		has_table_privilege(c.oid, 'SELECT') AND has_table_privilege(c.oid, 'INSERT') AND
+			has_table_privilege(c.oid, 'UPDATE'),
 		(SELECT indkey FROM pg_index WHERE indrelid = c.oid AND indisprimary),
 		array_to_string(ARRAY(
-			SELECT concat_ws(' ', attnum, attname, format_type(atttypid, atttypmod), nullif(attcollation, 0)::regcollation)
-			FROM pg_attribute WHERE attrelid = c.oid AND attname IN ('realm', 'block', 'revision', 'hwm', 'record')
+			SELECT concat_ws(' ', attnum, attname, format_type(atttypid, atttypmod),
+				nullif(attcollation, 0)::regcollation)
+			FROM pg_attribute WHERE attrelid = c.oid AND
+				attname IN ('realm', 'block', 'revision', 'hwm', 'record')
 			ORDER BY attnum), ',')
 	FROM (SELECT to_regclass('` + table + `') AS oid) t LEFT JOIN pg_class c ON c.oid = t.oid`
 
-// create makes the table.
 func (s *Store) create(ctx context.Context) (*state, error) {
 	_, failure := s.query(ctx, Schema)
-	// It may have failed because another process was faster.
+	// Another process may have been faster.
 	at, err := s.inspect(ctx)
 	if err != nil || at.table != "" {
 		return at, err
 	}
 	if code(failure) == codeNoPrivilege {
 		failure = fmt.Errorf(
-			"%w: have somebody who may do so run\n%s;\nGRANT SELECT, INSERT, UPDATE ON sortid_lease TO %s;", failure, Schema, s.user())
+			"%w: have somebody who may do so run\n%s;\nGRANT SELECT, INSERT, "+
+				"UPDATE ON sortid_lease TO %s;", failure, Schema, s.user())
 	}
 	return nil, fmt.Errorf("cannot make the table: %w", failure)
 }
 
-// user returns the name of the role as it stands in statements.
 func (s *Store) user() string { return pgx.Identifier{s.pool.Config().ConnConfig.User}.Sanitize() }
 
 func (at *state) checkServer() error {
@@ -132,7 +131,8 @@ const columns = `realm text "C", block text "C", revision bigint, hwm bigint, re
 func (at *state) checkTable(user string) error {
 	unfit := func(format string, args ...any) error {
 		return fmt.Errorf(
-			"%s is not the table for leases: rename it, or have another schema in the search_path: "+format, append([]any{at.table}, args...)...)
+			"%s is not the table for leases: rename it, or have another schema in the "+
+				"search_path: "+format, append([]any{at.table}, args...)...)
 	}
 	key, found := make([]string, len(at.columns)), make([]string, len(at.columns))
 	for i, c := range at.columns {
@@ -148,7 +148,8 @@ func (at *state) checkTable(user string) error {
 		return unfit("it has no primary key (realm, block)")
 	case at.persistence != "p":
 		return fmt.Errorf(
-			"%w: the table %s is UNLOGGED or temporary, so a crash empties it: ALTER TABLE %[2]s SET LOGGED", lease.ErrUnsafe, at.table)
+			"%w: the table %s is UNLOGGED or temporary, so a crash empties it: "+
+				"ALTER TABLE %[2]s SET LOGGED", lease.ErrUnsafe, at.table)
 	case at.privileges != "t":
 		return fmt.Errorf(
 			"permission denied for table %s: GRANT SELECT, INSERT, UPDATE ON %[1]s TO %s", at.table,
@@ -157,12 +158,13 @@ func (at *state) checkTable(user string) error {
 	return nil
 }
 
-// conditions names standbys that may lack committed changes.
 func (at *state) conditions() []string {
 	if at.standbys == "0" {
 		return nil
 	}
 	return []string{fmt.Sprintf(
-		"conditional: the server is replicated asynchronously (connections: %s; synchronous_standby_names is empty). "+
-			"A standby that becomes the primary may lack changes: then fence all realms before processes reach it, or set synchronous_standby_names", at.standbys)}
+		"conditional: the server is replicated asynchronously (connections: %s; "+
+			"synchronous_standby_names is empty). "+
+			"A standby that becomes the primary may lack changes: then fence all realms before "+
+			"processes reach it, or set synchronous_standby_names", at.standbys)}
 }

@@ -26,9 +26,7 @@ type Store struct {
 	conditions []string
 }
 
-// Open returns the store in the database of a URL; see the package comment. It fails with
-// [lease.ErrUnsafe] if the server's settings could lose data, or with an error of the connection
-// or the server. No error contains the password.
+// Open opens the store in the database of a URL; see the package comment and [lease.ErrUnsafe].
 func Open(ctx context.Context, url string) (*Store, error) {
 	config, err := parse(url)
 	if err != nil {
@@ -47,17 +45,20 @@ func Open(ctx context.Context, url string) (*Store, error) {
 	return s, nil
 }
 
-// New is Open for a program that has a connection pool already. Close leaves the pool open.
+// New is Open for a program that has a connection pool, which Close leaves open.
 func New(ctx context.Context, pool *pgxpool.Pool) (*Store, error) {
 	c := pool.Config().ConnConfig
 	hosts := []string{net.JoinHostPort(c.Host, strconv.Itoa(int(c.Port)))}
 	for _, f := range c.Fallbacks {
-		if host := net.JoinHostPort(f.Host, strconv.Itoa(int(f.Port))); !slices.Contains(hosts, host) {
+		host := net.JoinHostPort(f.Host, strconv.Itoa(int(f.Port)))
+		if !slices.Contains(hosts, host) {
 			hosts = append(hosts, host)
 		}
 	}
 	s := &Store{pool: pool, hosts: strings.Join(hosts, ", "), database: c.Database}
-	_, err := connect.Retry(ctx, s.hosts, func(ctx context.Context) (struct{}, error) { return struct{}{}, s.prepare(ctx) })
+	_, err := connect.Retry(ctx, s.hosts, func(ctx context.Context) (struct{}, error) {
+		return struct{}{}, s.prepare(ctx)
+	})
 	if err != nil {
 		return nil, s.failed(err)
 	}
@@ -73,27 +74,26 @@ func (s *Store) Close() error {
 	return nil
 }
 
-// CloseIdleConnections soon closes the connections that are unused then. [lease.Acquire] and
-// renewals call it when they are done.
+// CloseIdleConnections soon closes the connections that are unused then.
 func (s *Store) CloseIdleConnections() { s.idle.Rest() }
 
-// String names the store for people.
 func (s *Store) String() string {
 	return fmt.Sprintf("postgres: database %q at %s", s.database, s.hosts)
 }
 
-// Conditions says, in sentences for people, what the guarantee of this server requires and may not
-// hold; nil if Open has found nothing.
+// Conditions says what the guarantee requires and may not hold, or nil.
 func (s *Store) Conditions() []string { return s.conditions }
 
 type statements struct{ table, get, getMany, list, realms string }
 
 func statementsFor(table string) statements {
 	return statements{
-		// The message makes this a transaction that writes. Its COMMIT waits for the synchronous
-		// standbys, if there are any.
-		get: `SELECT revision, hwm, record, CASE WHEN current_setting('synchronous_standby_names') <> ''
-			THEN pg_logical_emit_message(true, 'sortid_lease', '') END FROM ` + table + ` WHERE realm = $1 AND block = $2`,
+		// The message makes this a transaction that writes, so its COMMIT waits for the synchronous
+		// standbys.
+		get: `SELECT revision, hwm, record,
+			CASE WHEN current_setting('synchronous_standby_names') <> ''
+			THEN pg_logical_emit_message(true, 'sortid_lease', '') END
+			FROM ` + table + ` WHERE realm = $1 AND block = $2`,
 		// Always one row, so that a standby without the record is noticed too.
 		getMany: `SELECT revision, hwm, record, block, pg_is_in_recovery() FROM (SELECT 1) one
 			LEFT JOIN ` + table + ` ON realm = $1 AND block = ANY (string_to_array($2, ' '))`,
@@ -103,7 +103,6 @@ func statementsFor(table string) statements {
 	}
 }
 
-// Get returns the record of a block.
 func (s *Store) Get(ctx context.Context, realm string, b lease.Block) (lease.Record, error) {
 	r, err := s.query(ctx, s.statements.get, realm, b.String())
 	if err != nil {
@@ -115,10 +114,10 @@ func (s *Store) Get(ctx context.Context, realm string, b lease.Block) (lease.Rec
 	return s.decode(realm, b.String(), r.Rows[0])
 }
 
-// GetMany returns the records of blocks, all read at one moment. Unlike Get it does not wait for
-// standbys. The log is in order: if a failover undoes what was read, it undoes all later changes
-// too.
-func (s *Store) GetMany(ctx context.Context, realm string, blocks []lease.Block) ([]lease.Record, error) {
+// GetMany reads all records at one moment, and does not wait for standbys: if a failover undoes
+// what was read, it undoes all later changes too.
+func (s *Store) GetMany(ctx context.Context, realm string,
+	blocks []lease.Block) ([]lease.Record, error) {
 	keys := make([]string, len(blocks))
 	for i, b := range blocks {
 		keys[i] = b.String()
@@ -146,14 +145,13 @@ func (s *Store) GetMany(ctx context.Context, realm string, blocks []lease.Block)
 	return records, nil
 }
 
-// CompareAndSet replaces prev with next.
 func (s *Store) CompareAndSet(ctx context.Context, prev, next lease.Record) (bool, error) {
 	return s.CompareAndSetMany(ctx, []lease.Change{{Prev: prev, Next: next}})
 }
 
-// CompareAndSetMany makes changes in their order, until one is refused. It uses one statement, so
-// it holds no lock while an answer is on its way. Processes that change the same records wait for
-// each other. All use the same order, larger blocks first, so none waits for ever.
+// CompareAndSetMany makes changes in their order, until one is refused. Its one statement holds no
+// lock while an answer is on its way. All processes lock records in the same order, larger blocks
+// first, so none waits for ever.
 func (s *Store) CompareAndSetMany(ctx context.Context, changes []lease.Change) (bool, error) {
 	var statement strings.Builder
 	var args []string
@@ -181,11 +179,12 @@ const (
 		WHERE realm = $1 AND block = $2 AND revision = $6 AND hwm = $7 AND CONDITION`
 )
 
-// change returns a statement that changes a record if a condition holds, and the statement's
-// arguments, numbered from last+1.
-func (s *Store) change(c lease.Change, last int, condition string) (statement string, args []string, err error) {
+// change numbers the statement's arguments from last+1.
+func (s *Store) change(c lease.Change, last int, condition string) (
+	statement string, args []string, err error) {
 	record, err := json.Marshal(c.Next)
-	args = []string{c.Prev.Realm, c.Prev.Block.String(), signed(c.Next.Revision), decimal(c.Next.HWM), string(record)}
+	args = []string{c.Prev.Realm, c.Prev.Block.String(), signed(c.Next.Revision),
+		decimal(c.Next.HWM), string(record)}
 	types := []string{"text", "text", "bigint", "bigint", "json"}
 	form := insert
 	if c.Prev.Revision != 0 {
@@ -200,7 +199,6 @@ func (s *Store) change(c lease.Change, last int, condition string) (statement st
 	return strings.NewReplacer(pairs...).Replace(form), args, err
 }
 
-// List returns the records of a realm.
 func (s *Store) List(ctx context.Context, realm string) ([]lease.Record, error) {
 	r, err := s.query(ctx, s.statements.list, realm)
 	if err != nil {
@@ -215,7 +213,6 @@ func (s *Store) List(ctx context.Context, realm string) ([]lease.Record, error) 
 	return records, nil
 }
 
-// Realms returns the names of the realms.
 func (s *Store) Realms(ctx context.Context) ([]string, error) {
 	r, err := s.query(ctx, s.statements.realms)
 	if err != nil {
@@ -228,7 +225,6 @@ func (s *Store) Realms(ctx context.Context) ([]string, error) {
 	return names, nil
 }
 
-// Time returns the time of the server.
 func (s *Store) Time(ctx context.Context) (time.Time, error) {
 	r, err := s.read(ctx, "SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint")
 	if err != nil {
@@ -241,18 +237,19 @@ func (s *Store) Time(ctx context.Context) (time.Time, error) {
 	return time.UnixMicro(micros), nil
 }
 
-// begin sets up a transaction for the store, whatever the defaults are. It fails on a standby,
-// which refuses READ WRITE. A statement_timeout would end the wait for a synchronous standby, and
-// COMMIT would succeed without it. Contexts end calls instead.
+// begin sets up a transaction, whatever the defaults are. A standby refuses READ WRITE. A
+// statement_timeout would end the wait for a synchronous standby, and COMMIT would succeed without
+// it. Contexts end calls instead.
 var begin = []string{
 	"BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE",
 	"SET LOCAL synchronous_commit = on",
 	"SET LOCAL statement_timeout = 0",
 }
 
-// query runs a statement with its arguments, in its own transaction. It sends all of that to the
-// server once, in one piece. It succeeds only if COMMIT is answered.
-func (s *Store) query(ctx context.Context, statement string, args ...string) (*pgconn.Result, error) {
+// query runs a statement in its own transaction, sent once, in one piece. It succeeds only if
+// COMMIT is answered.
+func (s *Store) query(ctx context.Context, statement string,
+	args ...string) (*pgconn.Result, error) {
 	var batch pgconn.Batch
 	for _, setting := range begin {
 		batch.ExecParams(setting, nil, nil, nil, nil)
@@ -276,7 +273,8 @@ func (s *Store) query(ctx context.Context, statement string, args ...string) (*p
 }
 
 // read runs a statement that changes nothing, without a transaction around it.
-func (s *Store) read(ctx context.Context, statement string, args ...string) (*pgconn.Result, error) {
+func (s *Store) read(ctx context.Context, statement string,
+	args ...string) (*pgconn.Result, error) {
 	return connect.Read(ctx, func(ctx context.Context) (r *pgconn.Result, err error) {
 		err = s.send(ctx, func(ctx context.Context, conn *pgconn.PgConn) error {
 			r = conn.ExecParams(ctx, statement, values(args), nil, nil, nil).Read()
@@ -286,8 +284,8 @@ func (s *Store) read(ctx context.Context, statement string, args ...string) (*pg
 	})
 }
 
-// send calls do to send a request on a connection and read the answer. An error that is not the
-// server's answer means a lost connection.
+// send calls do for one request and its answer. An error that is not the server's answer means a
+// lost connection.
 func (s *Store) send(ctx context.Context, do func(context.Context, *pgconn.PgConn) error) error {
 	conn, err := s.connection(ctx)
 	if err != nil {
@@ -295,7 +293,9 @@ func (s *Store) send(ctx context.Context, do func(context.Context, *pgconn.PgCon
 	}
 	defer conn.Release()
 	defer s.idle.Used()
-	_, err = connect.Ask(ctx, func(ctx context.Context) (struct{}, error) { return struct{}{}, do(ctx, conn.Conn().PgConn()) })
+	_, err = connect.Ask(ctx, func(ctx context.Context) (struct{}, error) {
+		return struct{}{}, do(ctx, conn.Conn().PgConn())
+	})
 	if err != nil && code(err) == "" {
 		return connect.Temporary(fmt.Errorf("the answer did not come: %w", err))
 	}
@@ -310,14 +310,15 @@ func values(args []string) [][]byte {
 	return values
 }
 
-// decode returns the record of a row, whose key is known.
 func (s *Store) decode(realm, block string, row [][]byte) (r lease.Record, err error) {
 	err = json.Unmarshal(row[2], &r)
-	if err == nil && (r.Realm != realm || r.Block.String() != block || signed(r.Revision) != string(row[0]) || decimal(r.HWM) != string(row[1])) {
+	if err == nil && (r.Realm != realm || r.Block.String() != block ||
+		signed(r.Revision) != string(row[0]) || decimal(r.HWM) != string(row[1])) {
 		err = fmt.Errorf("its columns differ from its JSON %s", row[2])
 	}
 	if err != nil {
-		err = s.failed(fmt.Errorf("the row of realm %q, block %s was not written by this store: %w", realm, block, err))
+		err = s.failed(fmt.Errorf("the row of realm %q, block %s was not written by this store: %w",
+			realm, block, err))
 	}
 	return r, err
 }
@@ -327,7 +328,6 @@ func signed(revision uint64) string { return decimal(int64(revision)) }
 
 func decimal(i int64) string { return strconv.FormatInt(i, 10) }
 
-// failed describes an error.
 func (s *Store) failed(err error) error {
 	return fmt.Errorf("%v: %w", s, err)
 }

@@ -28,13 +28,11 @@ func open(t *testing.T, url string) *Store {
 	return faulttest.Open(t, Open, url)
 }
 
-// refused opens a store, which must fail with an error with these words.
 func refused(t *testing.T, url string, want ...string) error {
 	t.Helper()
 	return faulttest.Refused(t, Open, url, want...)
 }
 
-// with returns a URL with another parameter.
 func with(t *testing.T, raw, key, value string) string {
 	t.Helper()
 	u, err := url.Parse(raw)
@@ -47,7 +45,6 @@ func with(t *testing.T, raw, key, value string) string {
 	return u.String()
 }
 
-// as returns a URL with another user.
 func as(t *testing.T, raw string, user *url.Userinfo) string {
 	t.Helper()
 	u, err := url.Parse(raw)
@@ -89,8 +86,7 @@ func TestStore(t *testing.T) {
 	})
 }
 
-// The store does not depend on defaults that somebody has set for the role or the
-// database, and what they stand for is what it has.
+// The store does not depend on defaults of the role or the database.
 func TestDefaultsOfTheServer(t *testing.T) {
 	storetest.Run(t, func(t *testing.T) func() lease.Store {
 		url := testserver.Postgres(t)
@@ -115,7 +111,7 @@ func TestDefaultsOfTheServer(t *testing.T) {
 	})
 }
 
-// A pool that a program has already works, however it sends statements, and stays open.
+// The program's own pool works, however it sends statements, and stays open.
 func TestNew(t *testing.T) {
 	storetest.Run(t, func(t *testing.T) func() lease.Store {
 		pool, err := pgxpool.New(t.Context(), testserver.Postgres(t))
@@ -140,9 +136,12 @@ func TestNew(t *testing.T) {
 
 func TestURLs(t *testing.T) {
 	for _, bad := range []string{
-		"", "postgres", "postgres:", "mysql://localhost/x", "host=localhost", "postgres:/x", "sortid.db",
-		"postgres://localhost:none/x", "postgres://localhost:99999/x", "postgres://localhost/x?sslmode=perhaps",
-		"postgres://localhost/x?pool_max_conns=0", "postgres://localhost/x?pool_max_conns=%zz", "postgres://localhost/x?a",
+		"", "postgres", "postgres:", "mysql://localhost/x", "host=localhost", "postgres:/x",
+		"sortid.db",
+		"postgres://localhost:none/x", "postgres://localhost:99999/x",
+		"postgres://localhost/x?sslmode=perhaps",
+		"postgres://localhost/x?pool_max_conns=0", "postgres://localhost/x?pool_max_conns=%zz",
+		"postgres://localhost/x?a",
 		"postgres://localhost/x?target_session_attrs=nonsense",
 	} {
 		if _, err := parse(bad); err == nil {
@@ -155,22 +154,25 @@ func TestURLs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if cc := c.ConnConfig; cc.User != "me" || cc.Password != "p@ss/word" || cc.Host != "one" || cc.Port != 5433 || cc.Database != "db" || cc.RuntimeParams["search_path"] != "s" {
+	if cc := c.ConnConfig; cc.User != "me" || cc.Password != "p@ss/word" || cc.Host != "one" ||
+		cc.Port != 5433 || cc.Database != "db" || cc.RuntimeParams["search_path"] != "s" {
 		t.Errorf("%+v", cc)
 	}
 	if c.MaxConns != 2 || c.MinConns != 0 || c.MaxConnIdleTime > time.Second {
-		t.Errorf("at most %d connections, at least %d, idle for %v", c.MaxConns, c.MinConns, c.MaxConnIdleTime)
+		t.Errorf("at most %d connections, at least %d, idle for %v", c.MaxConns, c.MinConns,
+			c.MaxConnIdleTime)
 	}
 	if c, err = parse("postgres://h/d?pool_max_conns=7&pool_max_conn_idle_time=5m&application_name=x"); err != nil || c.MaxConns != 7 || c.MaxConnIdleTime != 5*time.Minute || c.ConnConfig.RuntimeParams["application_name"] != "x" {
 		t.Errorf("%+v, %v", c, err)
 	}
 }
 
-// However a password is written into a URL, rightly or not, no error repeats it.
+// However a password is written into a URL, no error repeats it.
 func TestPasswordsStaySecret(t *testing.T) {
 	const secret = "hushhush"
 	for _, raw := range []string{
-		secret, "a%40" + secret, "%zz" + secret, "#" + secret, "/" + secret, "?" + secret, "@" + secret, ":" + secret, "a:" + secret + "@b",
+		secret, "a%40" + secret, "%zz" + secret, "#" + secret, "/" + secret, "?" + secret,
+		"@" + secret, ":" + secret, "a:" + secret + "@b",
 		"1#" + secret, "1/" + secret, "1?" + secret + "=", "1@" + secret, "[" + secret, "]" + secret, " " + secret, "\x00" + secret, "\\" + secret, "&" + secret, "`: " + secret,
 		"1/" + secret + "?x=" + secret, "1/a?" + secret + "#" + secret,
 	} {
@@ -198,40 +200,43 @@ func TestPasswordsStaySecret(t *testing.T) {
 }
 
 func TestNoServer(t *testing.T) {
-	faulttest.NoServer(t, Open, func(address string) string { return "postgres://me:secret@" + address + "/db" },
+	faulttest.NoServer(t, Open,
+		func(address string) string { return "postgres://me:secret@" + address + "/db" },
 		`database "db" at 127.0.0.1:`, "does the server run")
 }
 
-// Open waits for a server that starts, and for a connection if the server has none to
-// spare; so do all calls.
+// Open and all calls wait for a server that starts or is full.
 func TestBusyServer(t *testing.T) {
-	server := testserver.StartPostgres(t, "max_connections=12", "superuser_reserved_connections=0", "max_wal_senders=0")
+	server := testserver.StartPostgres(t, "max_connections=12", "superuser_reserved_connections=0",
+		"max_wal_senders=0")
 	faulttest.Comes(t, Open, server)
 	faulttest.Crowd(t, Open, server.URL)
 }
 
-// The reason is named first, and alone.
 func TestReasons(t *testing.T) {
 	server := testserver.StartPostgres(t)
 	for _, mode := range []string{"prefer", "disable"} {
-		err := refused(t, with(t, as(t, server.URL, url.UserPassword("postgres", "wrong-one")), "sslmode", mode), "password authentication failed", "check user and password")
+		err := refused(t,
+			with(t, as(t, server.URL, url.UserPassword("postgres", "wrong-one")), "sslmode", mode),
+			"password authentication failed", "check user and password")
 		if strings.Contains(err.Error(), "TLS") {
 			t.Errorf("sslmode=%s: %v", mode, err)
 		}
 	}
-	refused(t, with(t, server.URL, "sslmode", "require"), "the server offers no TLS", "set ssl = on")
+	refused(t, with(t, server.URL, "sslmode", "require"), "the server offers no TLS",
+		"set ssl = on")
 }
 
-// What the administrator has to know, and do, is in the error.
+// The error says what the administrator must do.
 func TestPrivileges(t *testing.T) {
 	server := testserver.StartPostgres(t)
 	admin := dial(t, server.URL)
 	exec(t, admin, `CREATE USER "some one" PASSWORD 'hushhush'`)
 	user := as(t, server.URL, url.UserPassword("some one", "hushhush"))
 
-	refused(t, as(t, server.URL, url.UserPassword("postgres", "wrong-one")), "check user and password")
+	refused(t, as(t, server.URL, url.UserPassword("postgres", "wrong-one")),
+		"check user and password")
 	refused(t, strings.Replace(user, "/postgres", "/elsewhere", 1), "CREATE DATABASE", "elsewhere")
-	// Since PostgreSQL 15 only some may make tables in the schema public.
 	exec(t, admin, "REVOKE CREATE ON SCHEMA public FROM PUBLIC")
 	refused(t, user, "permission denied", Schema, `GRANT SELECT, INSERT, UPDATE ON sortid_lease TO "some one"`)
 
@@ -254,7 +259,8 @@ func TestPrivileges(t *testing.T) {
 func TestUnsafeSettings(t *testing.T) {
 	for _, setting := range []string{"fsync", "full_page_writes"} {
 		server := testserver.StartPostgres(t, setting+"=off")
-		if err := refused(t, server.URL, setting+" is off", "it must be on", "ALTER SYSTEM SET "+setting+" = on"); !errors.Is(err, lease.ErrUnsafe) {
+		if err := refused(t, server.URL, setting+" is off", "it must be on",
+			"ALTER SYSTEM SET "+setting+" = on"); !errors.Is(err, lease.ErrUnsafe) {
 			t.Errorf("%s: %v", setting, err)
 		}
 	}
@@ -265,40 +271,42 @@ func TestUnsafeSettings(t *testing.T) {
 	}
 }
 
-// A standby is refused, and so is one that the primary has become behind a Store's back.
+// A standby is refused, also one that was the primary at Open.
 func TestStandby(t *testing.T) {
 	server := testserver.StartPostgres(t)
 	s := open(t, server.URL)
 	faulttest.Change(t, s, record(0), record(1))
 	server.Stop()
-	// Without a primary to follow it is a standby that is somewhat behind.
+	// It has no primary to follow.
 	if err := os.WriteFile(filepath.Join(server.Dir, "standby.signal"), nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
 	server.Start()
-	if err := refused(t, server.URL, "is a standby", "target_session_attrs"); !errors.Is(err, lease.ErrUnsafe) {
+	if err := refused(t, server.URL, "is a standby",
+		"target_session_attrs"); !errors.Is(err, lease.ErrUnsafe) {
 		t.Error(err)
 	}
 	if r, err := s.Get(t.Context(), "realm", block); !errors.Is(err, lease.ErrUnsafe) {
 		t.Errorf("Get from a standby: %+v, %v", r, err)
 	}
-	if ok, err := s.CompareAndSet(t.Context(), record(1), record(2)); ok || !errors.Is(err, lease.ErrUnsafe) {
+	if ok, err := s.CompareAndSet(t.Context(), record(1), record(2)); ok ||
+		!errors.Is(err, lease.ErrUnsafe) {
 		t.Errorf("CompareAndSet on a standby: %v, %v", ok, err)
 	}
-	// Of several servers the primary is found.
 	primary := testserver.StartPostgres(t)
 	host := strings.Split(strings.Split(server.URL, "@")[1], "/")[0]
 	open(t, strings.Replace(primary.URL, "@", "@"+host+",", 1)+"?target_session_attrs=read-write")
 }
 
-// A change that the synchronous standby has not got is not answered, and not shown either:
-// who would take it for done would find it gone when that standby is the primary.
+// A change that the synchronous standby lacks is neither answered nor shown: it is gone if that
+// standby becomes the primary.
 func TestSynchronousReplication(t *testing.T) {
 	server := testserver.StartPostgres(t)
 	a, b := open(t, server.URL), open(t, server.URL)
 	admin, other := dial(t, server.URL), dial(t, server.URL)
 	faulttest.Change(t, a, record(0), record(1))
-	exec(t, admin, "CREATE TABLE other (x int)", "ALTER SYSTEM SET synchronous_standby_names = 'nobody'", "SELECT pg_reload_conf()")
+	exec(t, admin, "CREATE TABLE other (x int)",
+		"ALTER SYSTEM SET synchronous_standby_names = 'nobody'", "SELECT pg_reload_conf()")
 	number := func(query string) (n int) {
 		t.Helper()
 		if err := admin.QueryRow(t.Context(), query).Scan(&n); err != nil {
@@ -314,14 +322,16 @@ func TestSynchronousReplication(t *testing.T) {
 		defer cancel()
 		ended := make(chan error, 1)
 		go func() { ended <- f(ctx) }()
-		faulttest.Eventually(t, func() bool { return len(ended) > 0 || number(waiting) > 0 }, func() string { return what + " does not reach the server" })
+		faulttest.Eventually(t, func() bool { return len(ended) > 0 || number(waiting) > 0 },
+			func() string { return what + " does not reach the server" })
 		cancel()
 		if err := <-ended; !errors.Is(err, context.Canceled) {
 			t.Fatalf("%s has not waited for the standby: %v", what, err)
 		}
-		faulttest.Eventually(t, func() bool { return number(waiting) == 0 }, func() string { return what + " still waits" })
+		faulttest.Eventually(t, func() bool { return number(waiting) == 0 },
+			func() string { return what + " still waits" })
 	}
-	hangs("one of many changes", func(ctx context.Context) error { // until the server has heard of it
+	hangs("one of many changes", func(ctx context.Context) error { // until the server knows
 		for {
 			if _, err := other.Exec(ctx, "INSERT INTO other VALUES (1)"); err != nil {
 				return err
@@ -344,19 +354,19 @@ func TestSynchronousReplication(t *testing.T) {
 	}
 }
 
-// A server with standbys that may be behind has a condition, whatever the privileges of
-// the user.
 func TestAsynchronousReplication(t *testing.T) {
 	server := testserver.StartPostgres(t)
 	admin := dial(t, server.URL)
-	exec(t, admin, Schema, "CREATE USER someone PASSWORD 'x'", "GRANT ALL ON sortid_lease TO someone")
+	exec(t, admin, Schema, "CREATE USER someone PASSWORD 'x'",
+		"GRANT ALL ON sortid_lease TO someone")
 	standby, err := pgconn.Connect(t.Context(), with(t, server.URL, "replication", "true"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer standby.Close(context.Background())
 	for _, url := range []string{server.URL, as(t, server.URL, url.UserPassword("someone", "x"))} {
-		if c := open(t, url).Conditions(); len(c) != 1 || !strings.Contains(c[0], "conditional: ") || !strings.Contains(c[0], "asynchronously") {
+		if c := open(t, url).Conditions(); len(c) != 1 ||
+			!strings.Contains(c[0], "conditional: ") || !strings.Contains(c[0], "asynchronously") {
 			t.Errorf("%q", c)
 		}
 	}
@@ -389,10 +399,10 @@ func TestWrongTable(t *testing.T) {
 	}
 }
 
-// A row that somebody has edited is an error, and says so.
 func TestEditedRow(t *testing.T) {
 	for _, statement := range []string{
-		"UPDATE sortid_lease SET hwm = 1", "UPDATE sortid_lease SET revision = 7", "UPDATE sortid_lease SET record = '[]'",
+		"UPDATE sortid_lease SET hwm = 1", "UPDATE sortid_lease SET revision = 7",
+		"UPDATE sortid_lease SET record = '[]'",
 		`UPDATE sortid_lease SET record = jsonb_set(record::jsonb, '{block}', '"41/8"')`,
 		`UPDATE sortid_lease SET record = jsonb_set(record::jsonb, '{realm}', '"other"')`,
 	} {
@@ -404,14 +414,14 @@ func TestEditedRow(t *testing.T) {
 	}
 }
 
-// Of many who find no table one makes it, and all go on.
 func TestRacingOpens(t *testing.T) {
 	url := testserver.Postgres(t)
 	admin := dial(t, url)
-	faulttest.RacingOpens(t, Open, url, func() { exec(t, admin, "DROP TABLE IF EXISTS sortid_lease") })
+	faulttest.RacingOpens(t, Open, url,
+		func() { exec(t, admin, "DROP TABLE IF EXISTS sortid_lease") })
 }
 
-// The table stays the same one when another comes before it in the search_path.
+// The store keeps its table when another comes before it in the search_path.
 func TestTableStays(t *testing.T) {
 	raw := testserver.Postgres(t)
 	u, err := url.Parse(raw)
@@ -432,7 +442,8 @@ func TestTableStays(t *testing.T) {
 	if _, err := pool.Exec(t.Context(), "SET search_path TO pg_temp, "+schema); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := pool.Exec(t.Context(), strings.Replace(Schema, "CREATE", "CREATE TEMPORARY", 1)); err != nil {
+	if _, err := pool.Exec(t.Context(),
+		strings.Replace(Schema, "CREATE", "CREATE TEMPORARY", 1)); err != nil {
 		t.Fatal(err)
 	}
 	if r, err := s.Get(t.Context(), "realm", block); err != nil || r != record(1) {
@@ -448,7 +459,7 @@ func TestLostAnswers(t *testing.T) {
 	}
 	p := faulttest.NewAnswerProxy(t, u.Host)
 	u.Host = p.Addr
-	// With TLS the answers would be the same, but not their number.
+	// With TLS the number of answers would differ.
 	faulttest.LostAnswers(t, p, open(t, with(t, u.String(), "sslmode", "disable")), open(t, direct))
 }
 
@@ -462,7 +473,7 @@ func TestOutage(t *testing.T) {
 	faulttest.Outage(t, server, open(t, server.URL))
 }
 
-// With the default sslmode, prefer, a server without TLS is not connected to twice.
+// With sslmode=prefer, a server without TLS gets one connection, not two.
 func TestOneConnectionWithoutTLS(t *testing.T) {
 	u, err := url.Parse(testserver.StartPostgres(t).URL)
 	if err != nil {
@@ -499,12 +510,12 @@ func TestOneConnectionWithoutTLS(t *testing.T) {
 	if n := made.Load(); n != 1 {
 		t.Errorf("%d connections in place of one", n)
 	}
-	if _, err := Open(t.Context(), with(t, u.String(), "sslmode", "require")); err == nil || !strings.Contains(err.Error(), "offers no TLS") {
+	if _, err := Open(t.Context(), with(t, u.String(), "sslmode", "require")); err == nil ||
+		!strings.Contains(err.Error(), "offers no TLS") {
 		t.Errorf("with sslmode=require: %v", err)
 	}
 }
 
-// A store that is not used has no connections.
 func TestIdleConnections(t *testing.T) {
 	s := open(t, with(t, testserver.Postgres(t), "application_name", "sortid_idle"))
 	admin := dial(t, testserver.Postgres(t))
@@ -518,7 +529,6 @@ func TestIdleConnections(t *testing.T) {
 	faulttest.Idles(t, s, 1, connections)
 }
 
-// Open tries again when a connection breaks, or one request is lost.
 func TestBrokenConnections(t *testing.T) {
 	u, err := url.Parse(testserver.Postgres(t))
 	if err != nil {

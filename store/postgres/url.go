@@ -13,16 +13,15 @@ import (
 	"github.com/sortid/sortid/store/internal/connect"
 )
 
-// errURL says nothing of the URL that it is about: where that is malformed nobody can
-// tell what in it is the password.
+// errURL shows nothing of the URL: a malformed one may have the password anywhere.
 var errURL = connect.BadURL(errors.New(
 	"postgres: not a URL such as postgres://user:password@host:5432/database; " +
-		"in user, password and parameters the characters : / ? # @ % must be written as %3A %2F %3F %23 %40 %25"))
+		"in user, password and parameters the characters : / ? # @ % must be written as %3A %2F " +
+		"%3F %23 %40 %25"))
 
 // pingAfter is less than the time in which a server restarts.
 const pingAfter = 50 * time.Millisecond
 
-// parse returns the configuration of a URL, with the store's own defaults.
 func parse(raw string) (*pgxpool.Config, error) {
 	scheme, rest, ok := strings.Cut(raw, "://")
 	if scheme = strings.ToLower(scheme); !ok || scheme != "postgres" && scheme != "postgresql" {

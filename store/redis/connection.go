@@ -13,9 +13,9 @@ import (
 	"github.com/sortid/sortid/store/internal/connect"
 )
 
-// Connections are few and short. A lease needs one about twice a minute, for some milliseconds,
-// and a server allows 10,000 by default. The client discards a connection that was idle for
-// idleTime only when it needs one again, so each connection closes itself a little later.
+// A lease needs a connection about twice a minute, for some milliseconds, and a server allows
+// 10,000 by default. The client discards a connection that was idle for idleTime only when it needs
+// one again, so each connection closes itself a little later.
 const (
 	idleTime  = 200 * time.Millisecond
 	closeTime = 3 * time.Second
@@ -24,8 +24,7 @@ const (
 	dialTime = time.Second
 )
 
-// dialer makes connections that close themselves when idle. With a TLS configuration they are
-// encrypted.
+// dialer makes connections that close themselves when idle.
 func dialer(config *tls.Config) func(ctx context.Context, network,
 	address string) (net.Conn, error) {
 	return func(ctx context.Context, network, address string) (net.Conn, error) {
@@ -47,15 +46,13 @@ func dialer(config *tls.Config) func(ctx context.Context, network,
 	}
 }
 
-// An idleConn is a connection that closes itself closeTime after an answer, unless another
-// request was sent.
+// An idleConn closes itself closeTime after an answer, unless another request was sent.
 type idleConn struct {
 	net.Conn
 	timer *time.Timer
 }
 
-// An idleSocket is an idleConn with a socket, where the client can check whether the server has
-// closed it.
+// An idleSocket also lets the client check whether the server has closed it.
 type idleSocket struct {
 	idleConn
 	syscall.Conn
@@ -63,7 +60,7 @@ type idleSocket struct {
 
 func newIdleConn(conn net.Conn) idleConn {
 	timer := time.AfterFunc(closeTime, func() { conn.Close() })
-	timer.Stop() // until something has come
+	timer.Stop()
 	return idleConn{conn, timer}
 }
 
@@ -86,7 +83,6 @@ func (c idleConn) Close() error {
 // busyPause is short: a refusal costs the server little.
 const busyPause = 300 * time.Millisecond
 
-// temporary marks errors that may be gone at the next attempt.
 func temporary(err error) error {
 	switch {
 	case err != nil && strings.Contains(err.Error(), "max number of clients reached"):

@@ -10,7 +10,6 @@ import (
 	"github.com/sortid/sortid/lease"
 )
 
-// settings are a server's answers about its settings.
 type settings struct {
 	info   *redis.StringCmd
 	config map[string]*redis.MapStringStringCmd
@@ -23,7 +22,6 @@ var wanted = []struct{ name, value, otherwise string }{
 		"while the file is rewritten, a crash of the machine forgets the last changes"},
 }
 
-// ask adds the questions to a pipeline.
 func ask(ctx context.Context, pipe redis.Pipeliner) settings {
 	s := settings{pipe.Info(ctx), map[string]*redis.MapStringStringCmd{}}
 	for _, w := range wanted {
@@ -32,7 +30,6 @@ func ask(ctx context.Context, pipe redis.Pipeliner) settings {
 	return s
 }
 
-// conditions returns what the guarantee depends on, or fails with [lease.ErrUnsafe].
 func (s settings) conditions() (conditions []string, err error) {
 	text, err := s.info.Result()
 	if err != nil {
@@ -46,33 +43,41 @@ func (s settings) conditions() (conditions []string, err error) {
 	case info["cluster_enabled"] == "1":
 		return nil,
 			unsafe(
-				"cluster_enabled is 1: a cluster makes masters of replicas that lack the last changes; use a server of its own")
+				"cluster_enabled is 1: a cluster makes masters of replicas that lack the last " +
+					"changes; use a server of its own")
 	case info["maxmemory"] != "0" && strings.HasPrefix(policy, "allkeys-"):
 		return nil,
 			unsafe(
-				"maxmemory-policy is %q: it would drop records when memory is short; CONFIG SET maxmemory-policy noeviction", policy)
+				"maxmemory-policy is %q: it would drop records when memory is short; "+
+					"CONFIG SET maxmemory-policy noeviction", policy)
 	case info["aof_enabled"] == "1" && info["aof_last_write_status"] == "err":
 		return nil,
 			unsafe(
-				"aof_last_write_status is err: changes do not reach the append-only file; see the server's log for the reason, such as a full disk")
+				"aof_last_write_status is err: changes do not reach the append-only file; " +
+					"see the server's log for the reason, such as a full disk")
 	}
 	if n := info["connected_slaves"]; n != "0" {
 		conditions = append(conditions,
 			fmt.Sprintf(
-				"conditional: %s replicas are connected, and Redis answers before these have a change: if one becomes master, changes are forgotten; then fence the realms", n))
+				"conditional: %s replicas are connected, and Redis answers before these have a "+
+					"change: if one becomes master, changes are forgotten; then fence the realms",
+				n))
 	}
 	if info["aof_enabled"] != "1" {
 		return append(conditions,
-			"conditional: appendonly is no: a restart forgets what came after the last snapshot, or everything; set appendonly yes and appendfsync always"), nil
+			"conditional: appendonly is no: a restart forgets what came after the last snapshot, "+
+				"or everything; set appendonly yes and appendfsync always"), nil
 	}
 	// After appendonly is turned on, the file counts only once it has been fully rewritten.
-	const rewrite = "conditional: %s: if appendonly was turned on since the server started, a restart forgets everything until a rewrite succeeds; " +
+	const rewrite = "conditional: %s: if appendonly was turned on since the server started, " +
+		"a restart forgets everything until a rewrite succeeds; " +
 		"INFO persistence must say aof_rewrite_in_progress:0 and aof_last_bgrewrite_status:ok"
 	switch {
 	case info["aof_last_bgrewrite_status"] == "err":
 		conditions = append(conditions,
 			fmt.Sprintf(rewrite,
-				"the last rewrite of the append-only file failed (aof_last_bgrewrite_status is err), see the server's log"))
+				"the last rewrite of the append-only file failed (aof_last_bgrewrite_status is "+
+					"err), see the server's log"))
 	case info["aof_rewrite_in_progress"] == "1" && info["aof_base_size"] == "0":
 		conditions = append(conditions,
 			fmt.Sprintf(rewrite,
@@ -101,7 +106,6 @@ func unsafe(format string, args ...any) error {
 	return fmt.Errorf("%w: "+format, append([]any{lease.ErrUnsafe}, args...)...)
 }
 
-// fields returns the answer to INFO by name.
 func fields(info string) map[string]string {
 	m := map[string]string{}
 	for line := range strings.Lines(info) {

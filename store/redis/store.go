@@ -15,7 +15,7 @@ import (
 	"github.com/sortid/sortid/store/internal/kv"
 )
 
-// DefaultPrefix begins all keys, unless the URL or the program names another prefix.
+// DefaultPrefix begins all keys, unless another prefix is given.
 const DefaultPrefix = "sortid:"
 
 // A Store is a [lease.Store] in Redis. It is safe for concurrent use.
@@ -27,15 +27,12 @@ type Store struct {
 	seen       kv.Seen[string]
 }
 
-// Open returns the store at a URL; see the package comment. It fails with [lease.ErrUnsafe] if the
-// server's settings could lose data and [Store.Conditions] does not cover that. The context limits
-// this call only.
+// Open opens the store at a URL; see the package comment and [lease.ErrUnsafe].
 func Open(ctx context.Context, url string) (*Store, error) {
 	options, prefix, err := parse(url)
 	if err != nil {
-		return nil, connect.BadURL(
-			fmt.Errorf("redis: the URL: %w; want redis://user:password@host:6379/0?prefix=NAME",
-				err))
+		return nil, connect.BadURL(fmt.Errorf(
+			"redis: the URL: %w; want redis://user:password@host:6379/0?prefix=NAME", err))
 	}
 	client := redis.NewClient(options)
 	s, err := New(ctx, client, prefix)
@@ -77,11 +74,10 @@ func parse(url string) (options *redis.Options, prefix string, err error) {
 	return options, u.Param("prefix"), nil
 }
 
-// New is Open for a program that has a client already. Closing the store leaves that open. An
-// empty prefix means [DefaultPrefix]. New fails unless the client was made with MaxRetries: -1: a
-// change that is sent twice could be reported as refused although it was made. With
-// ContextTimeoutEnabled, calls end with their contexts, and not only after the client's own
-// timeouts.
+// New is Open for a program that has a client, which Close leaves open. An empty prefix means
+// [DefaultPrefix]. The client must have MaxRetries: -1: a change that is sent twice could be
+// reported as refused although it was made. With ContextTimeoutEnabled, calls end with their
+// contexts.
 func New(ctx context.Context, client *redis.Client, prefix string) (*Store, error) {
 	s := &Store{client: client, prefix: prefix}
 	if prefix == "" {
@@ -128,14 +124,12 @@ func (s *Store) prepare(ctx context.Context) error {
 	return nil
 }
 
-// String names the store for people.
 func (s *Store) String() string { return "redis at " + s.client.Options().Addr }
 
-// Conditions says, in sentences for people, what the guarantee of this server requires and its
-// settings do not ensure or do not show; nil if there is nothing.
+// Conditions says what the guarantee requires and the settings do not ensure or show, or nil.
 func (s *Store) Conditions() []string { return s.conditions }
 
-// No field has an empty name, so this deletes nothing. But a replica, whose answer may be old,
+// This deletes nothing, as no field has an empty name. But a replica, whose answer may be old,
 // refuses a script that may delete.
 const get = `
 redis.call('HDEL', KEYS[1], '')
@@ -154,7 +148,6 @@ for i = 1, #ARGV, 3 do
 end
 return 1`
 
-// Get returns the record of a block.
 func (s *Store) Get(ctx context.Context, realm string, b lease.Block) (lease.Record, error) {
 	records, _, err := s.get(ctx, realm, []lease.Block{b})
 	if err != nil {
@@ -163,7 +156,7 @@ func (s *Store) Get(ctx context.Context, realm string, b lease.Block) (lease.Rec
 	return records[0], nil
 }
 
-// GetMany returns the records of blocks, all read at one moment.
+// GetMany reads all records at one moment.
 func (s *Store) GetMany(ctx context.Context, realm string,
 	blocks []lease.Block) ([]lease.Record, error) {
 	records, _, err := s.get(ctx, realm, blocks)
@@ -207,7 +200,6 @@ func read[T any](ctx context.Context, f func(context.Context) (T, error)) (T, er
 	return connect.Read(ctx, func(ctx context.Context) (T, error) { return connect.Ask(ctx, f) })
 }
 
-// CompareAndSet replaces prev with next.
 func (s *Store) CompareAndSet(ctx context.Context, prev, next lease.Record) (bool, error) {
 	return s.CompareAndSetMany(ctx, []lease.Change{{Prev: prev, Next: next}})
 }
@@ -217,7 +209,6 @@ func (s *Store) CompareAndSetMany(ctx context.Context, changes []lease.Change) (
 	return s.seen.Change(ctx, changes, s.get, s.put)
 }
 
-// put makes the changes if all their fields still have these values.
 func (s *Store) put(ctx context.Context, changes []lease.Change, was []string) (bool, error) {
 	var args []any
 	var values []string
@@ -243,7 +234,6 @@ func (s *Store) put(ctx context.Context, changes []lease.Change, was []string) (
 	return done, nil
 }
 
-// List returns the records of a realm.
 func (s *Store) List(ctx context.Context, realm string) ([]lease.Record, error) {
 	values, err := read(ctx, func(ctx context.Context) (map[string]string, error) {
 		return s.client.HGetAll(ctx, s.prefix+realm).Result()
@@ -267,7 +257,7 @@ func (s *Store) List(ctx context.Context, realm string) ([]lease.Record, error) 
 	return records, nil
 }
 
-// Realms returns the names of the realms. It goes through all keys of the database.
+// Realms goes through all keys of the database.
 func (s *Store) Realms(ctx context.Context) ([]string, error) {
 	names, err := read(ctx, s.realms)
 	if err != nil {
@@ -298,10 +288,10 @@ func (s *Store) realms(ctx context.Context) (names []string, err error) {
 	return names, scan.Err()
 }
 
-// Time returns the time of the server's clock.
 func (s *Store) Time(ctx context.Context) (time.Time, error) {
-	t, err := read(
-		ctx, func(ctx context.Context) (time.Time, error) { return s.client.Time(ctx).Result() })
+	t, err := read(ctx, func(ctx context.Context) (time.Time, error) {
+		return s.client.Time(ctx).Result()
+	})
 	if err != nil {
 		return time.Time{}, s.failed("read the time", err)
 	}
@@ -316,12 +306,12 @@ func (s *Store) Close() error {
 	return nil
 }
 
-// failed describes an error of Redis, with a hint if it will last.
 func (s *Store) failed(what string, err error) error {
 	hint := ""
 	switch {
 	case redis.HasErrorPrefix(err, "READONLY"):
-		hint = "; it is a replica now: connect to the master, and fence the realms if that has taken over"
+		hint = "; it is a replica now: connect to the master, and fence the realms if that has " +
+			"taken over"
 	case redis.HasErrorPrefix(err, "OOM"):
 		hint = "; raise maxmemory"
 	case redis.HasErrorPrefix(err, "WRONGTYPE"):

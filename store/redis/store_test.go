@@ -34,7 +34,6 @@ func open(t *testing.T, url string) *Store {
 	return faulttest.Open(t, Open, url)
 }
 
-// do runs a command on a server as its administrator.
 func do(t *testing.T, url string, args ...any) any {
 	t.Helper()
 	options, err := redis.ParseURL(url)
@@ -61,7 +60,6 @@ func run(t *testing.T, base string) {
 
 func TestStore(t *testing.T) { run(t, testserver.Redis(t)) }
 
-// With what the guarantee needs.
 func TestStoreOnDisk(t *testing.T) { run(t, testserver.StartRedis(t).URL+"?prefix=x") }
 
 func TestRestart(t *testing.T) {
@@ -80,11 +78,10 @@ func TestLostAnswer(t *testing.T) {
 	faulttest.LostAnswer(t, proxy, open(t, "redis://"+proxy.Addr), open(t, server.URL))
 }
 
-// The guarantee is full, conditional or refused as the server's settings are.
 func TestConditions(t *testing.T) {
 	for _, c := range []struct {
 		settings string
-		want     []string // a word of each condition
+		want     []string
 	}{
 		{"", nil},
 		{"--maxmemory 100mb --maxmemory-policy noeviction", nil},
@@ -128,8 +125,8 @@ func TestUnsafe(t *testing.T) {
 	refused(t, testserver.StartRedis(t, "--cluster-enabled", "yes").URL, "cluster")
 }
 
-// A replica is refused, its master is conditional, and a master that has become a replica
-// does not answer any more, neither with what it has nor by changing it.
+// A replica is refused, its master is conditional, and a master that becomes a replica neither
+// answers nor changes anything.
 func TestReplica(t *testing.T) {
 	master := testserver.StartRedis(t, "--repl-diskless-sync-delay", "0")
 	host, port, _ := strings.Cut(strings.TrimPrefix(master.URL, "redis://"), ":")
@@ -152,7 +149,7 @@ func TestReplica(t *testing.T) {
 	do(t, replica.URL, "REPLICAOF", "NO", "ONE")
 	promoted := open(t, replica.URL)
 	faulttest.Change(t, promoted, one, two)
-	do(t, master.URL, "REPLICAOF", host, "1") // whom it does not reach
+	do(t, master.URL, "REPLICAOF", host, "1")
 	if r, err := s.Get(t.Context(), "realm", block); err == nil ||
 		!strings.Contains(err.Error(), "replica") {
 		t.Errorf("Get from a replica that is behind: %+v, %v", r, err)
@@ -162,7 +159,6 @@ func TestReplica(t *testing.T) {
 	}
 }
 
-// Users need permission; without that to see settings, these are named.
 func TestPermission(t *testing.T) {
 	server := testserver.StartRedis(t)
 	do(t, server.URL, "ACL", "SETUSER", "least", "on", ">secret", "~sortid:*", "+eval", "+hget",
@@ -211,8 +207,7 @@ func TestPermission(t *testing.T) {
 	}
 }
 
-// When appendonly is turned on, a restart forgets everything until the file has been
-// written as a whole.
+// After appendonly is turned on, a restart forgets everything until the file is complete.
 func TestRewrite(t *testing.T) {
 	server := testserver.StartRedis(t, "--appendonly", "no")
 	persistence := func() map[string]string {
@@ -220,7 +215,8 @@ func TestRewrite(t *testing.T) {
 			do(t, server.URL, "INFO", "persistence").(string))
 	}
 	do(t, server.URL, "SET", "key", "value")
-	do(t, server.URL, "CONFIG", "SET", "rdb-key-save-delay", "100000000") // microseconds for each key
+	// Microseconds for each key.
+	do(t, server.URL, "CONFIG", "SET", "rdb-key-save-delay", "100000000")
 	do(t, server.URL, "CONFIG", "SET", "appendonly", "yes")
 	named := func(want string) {
 		t.Helper()
@@ -249,7 +245,7 @@ func TestRewrite(t *testing.T) {
 	named("aof_last_bgrewrite_status is err")
 
 	do(t, server.URL, "CONFIG", "SET", "rdb-key-save-delay", "0")
-	kill() // the one that has begun with the delay
+	kill()
 	faulttest.Eventually(t, func() bool {
 		p := persistence()
 		return p["aof_last_bgrewrite_status"] == "ok" && p["aof_rewrite_in_progress"] == "0"
@@ -259,7 +255,7 @@ func TestRewrite(t *testing.T) {
 	}
 }
 
-// Settings that were not read, because the connection failed, are an error and no condition.
+// Settings that were not read because the connection failed are an error, not a condition.
 func TestSettings(t *testing.T) {
 	const info = "role:master\ncluster_enabled:0\nmaxmemory:0\nconnected_slaves:0\naof_enabled:1\naof_last_bgrewrite_status:ok\n"
 	conditionsOf := func(info string, config error) ([]string, error) {
@@ -285,7 +281,6 @@ func TestSettings(t *testing.T) {
 	}
 }
 
-// A store that is not used has no connections.
 func TestConnections(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it waits for connections to close")
@@ -297,7 +292,7 @@ func TestConnections(t *testing.T) {
 			url = encrypted(t, server)
 		}
 		s := open(t, url)
-		faulttest.Idles(t, s, 3, func() int { // beside the connection of the test
+		faulttest.Idles(t, s, 3, func() int {
 			n, err := strconv.Atoi(
 				fields(do(t, server.URL, "INFO", "clients").(string))["connected_clients"])
 			if err != nil {
@@ -322,7 +317,7 @@ func TestMemory(t *testing.T) {
 	faulttest.Change(t, s, one, two)
 }
 
-// A client of the program's own must not repeat requests, and stays open.
+// The program's own client must not repeat requests, and stays open.
 func TestNew(t *testing.T) {
 	options, err := redis.ParseURL(testserver.StartRedis(t).URL)
 	if err != nil {
@@ -350,7 +345,6 @@ func TestNew(t *testing.T) {
 	}
 }
 
-// encrypted has a server listen for encrypted connections too, and returns the URL for that.
 func encrypted(t *testing.T, server *testserver.Server) (url string) {
 	t.Helper()
 	cert, key := testserver.Certificate(t)
@@ -411,10 +405,8 @@ func TestNoServer(t *testing.T) {
 	}
 }
 
-// Open waits for a server that starts.
 func TestServerStarts(t *testing.T) { faulttest.Comes(t, Open, testserver.StartRedis(t)) }
 
-// What is not a record is not taken for one, or for none.
 func TestNotARecord(t *testing.T) {
 	url := testserver.StartRedis(t).URL
 	s := open(t, url)
@@ -437,7 +429,6 @@ func TestNotARecord(t *testing.T) {
 			t.Errorf("List(%q): %+v", realm, r)
 		}
 	}
-	// No 53-bit numbers anywhere.
 	a, b := none, none
 	a.Revision, a.HWM, b.Revision, b.HWM = 1<<63+1, 1<<62+1, 1<<63+2, 1<<62+2
 	do(t, url, "DEL", "sortid:realm")
@@ -450,7 +441,6 @@ func TestNotARecord(t *testing.T) {
 	faulttest.Change(t, s, a, b)
 }
 
-// Open tries again when a connection breaks, or one request is lost.
 func TestBrokenConnections(t *testing.T) {
 	server := testserver.StartRedis(t)
 	faulttest.Starts(t, Open, strings.TrimPrefix(server.URL, "redis://"),

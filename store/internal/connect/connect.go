@@ -1,5 +1,5 @@
-// Package connect has what all stores need to open a connection: how long to try, when to try
-// again, and how to report a malformed URL.
+// Package connect has what all stores need to open a connection: how long and when to try, and how
+// to report a malformed URL.
 package connect
 
 import (
@@ -18,7 +18,6 @@ import (
 	"github.com/sortid/sortid/lease"
 )
 
-// ErrURL matches the errors that [BadURL] returns.
 var ErrURL = errors.New("store: malformed URL")
 
 // BadURL marks an error as caused by the URL: trying again does not help.
@@ -29,12 +28,11 @@ var (
 	errBusy      = errors.New("store: no connection to spare")
 )
 
-// Temporary marks an error that may be gone at the next attempt, for example while a server
-// starts.
+// Temporary marks an error that may be gone at the next attempt.
 func Temporary(err error) error { return marked{err, errTemporary} }
 
-// Busy marks an error of a server with no connection to spare. The pause after it is about this
-// long or longer, depending on what a refusal costs the server.
+// Busy marks an error of a server with no connection to spare. The pause after it depends on what a
+// refusal costs the server.
 func Busy(err error, pause time.Duration) error { return busy{marked{err, errBusy}, pause} }
 
 type busy struct {
@@ -47,7 +45,7 @@ var errReason = errors.New("store: known reason")
 // Reason marks an error that explains why no answer came. [Retry] returns it even when time is up.
 func Reason(err error) error { return marked{err, errReason} }
 
-// marked is an error that also matches another one, without showing the other's text.
+// marked also matches another error, without showing its text.
 type marked struct {
 	error
 	as error
@@ -56,34 +54,33 @@ type marked struct {
 func (m marked) Unwrap() error        { return m.error }
 func (m marked) Is(target error) bool { return target == m.as }
 
-// Patience is how long [Retry] tries if its context has no deadline.
+// Patience is how long [Retry] tries without a deadline.
 const Patience = 30 * time.Second
 
-// Pauses between attempts grow from the first to the last of these. Each is shortened at random by
-// up to three quarters, so that processes that started together spread out.
+// Pauses grow from the first to the last of these. Each is shortened at random by up to three
+// quarters, so that processes spread out.
 const (
 	firstPause = 50 * time.Millisecond
 	lastPause  = 4 * time.Second
 )
 
-// A request that takes too long is given up, and the next may take twice as long, up to lastLimit.
-// Each one given up costs a busy server a new connection. So the limits are a multiple of what a
-// server needs when a thousand processes connect at once.
+// The limit of a request doubles after each that takes too long, up to lastLimit. Each one given up
+// costs a busy server a new connection. So the limits are a multiple of what a server needs when a
+// thousand processes connect at once.
 const (
 	readLimit = 3 * time.Second
 	readPause = time.Second / 2 // at least, from one attempt to the next
 	lastLimit = 16 * time.Second
-	// To connect, or to make a change; changes are not repeated here.
+	// To connect, or to make a change, which is not repeated here.
 	firstLimit = 5 * time.Second
 )
 
 // retrying marks contexts of attempts: a [Retry] inside another makes one attempt.
 type retrying struct{}
 
-// Retry calls attempt until it succeeds or its error is permanent, with growing pauses. It tries
-// until ctx ends, or for [Patience] if ctx has no deadline. Each request that an attempt makes by
-// [Ask] has a limit. The attempt has three times that, so it cannot use up the time of the next
-// one. If no attempt got an answer, the error says so; where names the server.
+// Retry calls attempt until it succeeds or its error is permanent, with growing pauses, until ctx
+// ends, or for [Patience] without a deadline. An attempt has three times the limit of a request by
+// [Ask]. If no attempt got an answer, the error says so; where names the server.
 func Retry[T any](ctx context.Context, where string,
 	attempt func(context.Context) (T, error)) (T, error) {
 	if ctx.Value(retrying{}) != nil {
@@ -95,8 +92,8 @@ func Retry[T any](ctx context.Context, where string,
 	var refusal, reason error // of the last attempt that had one
 	d := firstLimit
 	for pause := firstPause; ; pause = min(pause*3/2, lastPause) {
-		limited, cancel := context.WithTimeout(
-			context.WithValue(context.WithValue(all, retrying{}, true), limit{}, d), 3*d)
+		limited := context.WithValue(context.WithValue(all, retrying{}, true), limit{}, d)
+		limited, cancel := context.WithTimeout(limited, 3*d)
 		result, err := attempt(limited)
 		cancel()
 		switch {
@@ -133,7 +130,6 @@ func Retry[T any](ctx context.Context, where string,
 	}
 }
 
-// patient returns ctx, with a deadline added if it has none.
 func patient(ctx context.Context) (context.Context, context.CancelFunc) {
 	if _, ok := ctx.Deadline(); ok {
 		return ctx, func() {}
@@ -141,12 +137,10 @@ func patient(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(ctx, Patience)
 }
 
-// limit is the context key of the limit that [Retry] and [Read] set for each request.
 type limit struct{}
 
-// Read calls read, which changes nothing and sends its requests by [Ask]. It calls read again as
-// long as no answer comes in time: a request may have been lost. It returns any other error at
-// once.
+// Read calls read, which changes nothing and sends its requests by [Ask], until an answer comes in
+// time or ctx ends. It returns other errors at once.
 func Read[T any](ctx context.Context, read func(context.Context) (T, error)) (T, error) {
 	if ctx.Value(retrying{}) != nil {
 		return read(ctx)
@@ -166,8 +160,8 @@ func Read[T any](ctx context.Context, read func(context.Context) (T, error)) (T,
 	}
 }
 
-// Ask calls ask, which sends one request, once, and limits the wait for the answer. After an
-// error, a change may or may not have been made.
+// Ask calls ask, which sends one request, and limits the wait for the answer. After an error, a
+// change may have been made.
 func Ask[T any](ctx context.Context, ask func(context.Context) (T, error)) (T, error) {
 	d, ok := ctx.Value(limit{}).(time.Duration)
 	if !ok {
@@ -183,16 +177,13 @@ func Ask[T any](ctx context.Context, ask func(context.Context) (T, error)) (T, e
 	return result, err
 }
 
-// A Limit is how long an attempt to connect may take: short at first, twice as long after each
-// failure. The zero Limit is ready for use.
+// A Limit is how long an attempt to connect may take. It doubles after each failure.
 type Limit struct{ failed atomic.Int32 }
 
-// Next returns the limit of the next attempt.
 func (l *Limit) Next() time.Duration {
 	return min(firstLimit<<min(l.failed.Add(1)-1, 8), lastLimit)
 }
 
-// Connected reports that the last attempt has succeeded.
 func (l *Limit) Connected() { l.failed.Store(0) }
 
 // noAnswer hides the text of the error that it wraps, which says only that time was up.
@@ -204,16 +195,14 @@ type noAnswer struct {
 func (e noAnswer) Error() string { return e.text }
 func (e noAnswer) Unwrap() error { return e.err }
 
-// temporary lists errors of connections to servers that start, restart or are overloaded, or have
-// network trouble.
+// temporary lists errors of servers that start, restart or are overloaded, and of networks.
 var temporary = []error{
 	errTemporary, errBusy, net.ErrClosed, io.EOF, io.ErrUnexpectedEOF, context.DeadlineExceeded,
 	syscall.ECONNREFUSED, syscall.ECONNRESET, syscall.ECONNABORTED, syscall.EPIPE,
 	syscall.ETIMEDOUT, syscall.EHOSTUNREACH, syscall.ENETUNREACH,
 }
 
-// isPermanent reports whether trying again is useless: the server has answered, and will not
-// change its answer.
+// isPermanent reports whether the server has answered, and will not change its answer.
 func isPermanent(err error) bool {
 	if errors.Is(err, lease.ErrUnsafe) || errors.Is(err, ErrURL) {
 		return true
@@ -232,7 +221,6 @@ func isTimeout(err error) bool {
 	return errors.As(err, &timeout) && timeout.Timeout()
 }
 
-// Sleep pauses, but ends early if ctx ends.
 func Sleep(ctx context.Context, d time.Duration) error {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
@@ -244,16 +232,14 @@ func Sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// Idle closes connections that have not been used for a while. A store is used for some
-// milliseconds about twice a minute, and servers have few connections.
+// Idle closes unused connections: servers have few, and a store seldom needs one.
 type Idle struct {
 	time  time.Duration
 	timer *time.Timer
 }
 
 const (
-	// IdleTime is longer than the pauses between the requests of one acquisition or renewal, even
-	// on a busy server.
+	// IdleTime is longer than the pauses within one renewal, even on a busy server.
 	IdleTime = time.Second
 
 	// restTime is longer than the pauses between acquisitions of many leases in a row.
@@ -279,16 +265,14 @@ func (i *Idle) Rest() {
 	}
 }
 
-// Stop prevents the call of close.
 func (i *Idle) Stop() {
 	if i != nil {
 		i.timer.Stop()
 	}
 }
 
-// Dial connects like [net.Dialer], but starts again when nothing has come for a while. When many
-// processes connect at once, a server's queue is full and it drops packets. The operating system
-// tries again only after 1, 3, 7 and 15 seconds.
+// Dial tries again when nothing has come for a while. When many processes connect at once, a server
+// drops packets. The operating system tries again only after 1, 3, 7 and 15 seconds.
 func Dial(ctx context.Context, network, address string) (net.Conn, error) {
 	for timeout := dialLimit; ; timeout = min(timeout*3/2, lastPause) {
 		d := net.Dialer{Timeout: timeout/2 + rand.N(timeout/2), KeepAlive: 30 * time.Second}
@@ -302,7 +286,6 @@ func Dial(ctx context.Context, network, address string) (net.Conn, error) {
 // dialLimit is longer than any server needs that does not drop packets.
 const dialLimit = time.Second
 
-// TLS encrypts a connection to an address. If that fails, it closes the connection.
 func TLS(ctx context.Context, conn net.Conn, config *tls.Config, address string) (net.Conn, error) {
 	if config.ServerName == "" {
 		config = config.Clone()

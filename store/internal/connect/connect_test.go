@@ -42,11 +42,11 @@ func TestRetry(t *testing.T) {
 	busy := Busy(errors.New("too many connections"), time.Second)
 	silent := func(ctx context.Context, _ int) error { <-ctx.Done(); return ctx.Err() }
 	for name, c := range map[string]struct {
-		patience time.Duration // of the caller; none if zero
+		patience time.Duration
 		attempt  func(ctx context.Context, n int) error
-		want     string // of the error
+		want     string
 		took     time.Duration
-		most     int // attempts, if each pause is as short as it can be
+		most     int // attempts, with the shortest pauses
 	}{
 		"at once": {0, func(context.Context, int) error { return nil }, "", 0, 1},
 		"permanent": {0,
@@ -110,7 +110,6 @@ func TestRetry(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	// Processes that fail together do not try again together.
 	synctest.Test(t, func(t *testing.T) {
 		second := map[time.Duration]bool{}
 		for range 20 {
@@ -162,7 +161,7 @@ func TestIdle(t *testing.T) {
 	})
 }
 
-// A read is tried again while no answer comes, each time for longer; a change is not.
+// A read is tried again, each time for longer; a change is not.
 func TestLimits(t *testing.T) {
 	for name, c := range map[string]struct {
 		call  func(context.Context, func(context.Context) (int, error)) (int, error)
@@ -173,7 +172,7 @@ func TestLimits(t *testing.T) {
 			return Read(ctx, func(ctx context.Context) (int, error) { return Ask(ctx, f) })
 		}, 4, Patience},
 		"change": {Ask[int], 1, firstLimit},
-		// The outer one tries again, and the inner ones have its limit.
+		// Only the outer Retry tries again, and its limit holds for the inner calls.
 		"within Retry": {func(ctx context.Context,
 			f func(context.Context) (int, error)) (int, error) {
 			return Retry(ctx, "host:1", func(ctx context.Context) (int, error) {

@@ -10,17 +10,15 @@ import (
 )
 
 // An AnswerProxy stands between a store and its server, and loses one of the server's answers. It
-// counts each read from the server as an answer, for protocols in which a server speaks only when
-// asked. Its methods are safe for concurrent use.
+// counts each read from the server as an answer. It is safe for concurrent use.
 type AnswerProxy struct {
-	Addr string // where it listens
+	Addr string
 
 	target string
 	mu     sync.Mutex
 	lose   int // the connection breaks at this answer from now on; 0: never
 }
 
-// NewAnswerProxy returns a proxy for the server at an address. It ends with the test.
 func NewAnswerProxy(t *testing.T, target string) *AnswerProxy {
 	t.Helper()
 	p := &AnswerProxy{target: target}
@@ -28,23 +26,19 @@ func NewAnswerProxy(t *testing.T, target string) *AnswerProxy {
 	return p
 }
 
-// Lose makes the proxy lose the nth answer from now on. The proxy takes it from the server, which
-// has then carried out the request, and closes the connection instead of passing it on. If n <= 0,
-// it loses none.
+// Lose makes the proxy lose the nth answer from now on, and close the connection; 0: none.
 func (p *AnswerProxy) Lose(n int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.lose = max(n, 0)
 }
 
-// Lost reports whether the answer of the last Lose has been lost.
 func (p *AnswerProxy) Lost() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.lose == 0
 }
 
-// loses counts an answer, and reports whether it is the one to be lost.
 func (p *AnswerProxy) loses() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -64,9 +58,8 @@ func (p *AnswerProxy) serve(client net.Conn) {
 	})
 }
 
-// LostAnswers loses the server's answers one by one, on their way to a store that uses the proxy.
-// It tests that no change is then reported as refused: it may have been made, so it must be an
-// error. The other store, with the same records, tells whether it was made.
+// LostAnswers loses the server's answers to a store one by one. The store must then return an
+// error, not a refusal: the change may have been made. The other store tells whether it was made.
 func LostAnswers(t *testing.T, p *AnswerProxy, through, direct lease.Store) {
 	t.Helper()
 	const most = 300
@@ -92,7 +85,8 @@ func LostAnswers(t *testing.T, p *AnswerProxy, through, direct lease.Store) {
 				was = lease.Record{Realm: was.Realm, Block: b}
 			}
 			next := was
-			next.Revision, next.HWM, next.State, next.Request = was.Revision+1, was.HWM+1000, lease.Whole, uint64(n)
+			next.Revision, next.HWM = was.Revision+1, was.HWM+1000
+			next.State, next.Request = lease.Whole, uint64(n)
 			ctx, cancel := context.WithTimeout(t.Context(), patience)
 			p.Lose(n)
 			ok, err := through.CompareAndSet(ctx, was, next)
@@ -115,8 +109,8 @@ func LostAnswers(t *testing.T, p *AnswerProxy, through, direct lease.Store) {
 				made++
 			}
 			was = is
-			// The last answer may not have been lost: an open connection takes fewer answers than
-			// a new one. Also, the server may send one answer in two pieces.
+			// An open connection takes fewer answers than a new one, and the server may send an
+			// answer in two pieces.
 			if !lost && made == 0 {
 				n, lost = 0, true
 			}
@@ -125,7 +119,7 @@ func LostAnswers(t *testing.T, p *AnswerProxy, through, direct lease.Store) {
 }
 
 // latest returns the stored record of r's block. After an ambiguous error the change may still be
-// on its way, so latest makes another one: after that, the first cannot be made any more.
+// on its way. So latest makes another one, after which the first cannot be made.
 func latest(t *testing.T, s lease.Store, r lease.Record, ambiguous bool) lease.Record {
 	t.Helper()
 	if ambiguous {

@@ -7,7 +7,6 @@ import (
 	"time"
 )
 
-// The proxy loses the answer that it is told to lose, after the server has sent it.
 func TestAnswerProxy(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -11,7 +11,6 @@ import (
 	"github.com/sortid/sortid/lease"
 )
 
-// breaks are the ways in which a connection breaks.
 var breaks = map[string]func(client net.Conn){
 	"closed":      func(client net.Conn) { client.Close() },
 	"half closed": func(client net.Conn) { client.(*net.TCPConn).CloseWrite() },
@@ -19,7 +18,7 @@ var breaks = map[string]func(client net.Conn){
 }
 
 // Starts opens stores while their first two connections break: in each way, and after each number
-// of requests in turn. Each store must open and work.
+// of requests. Each store must open and work.
 func Starts[S lease.Store](t *testing.T, open func(context.Context, string) (S, error),
 	server string, url func(address string) string) {
 	t.Helper()
@@ -33,7 +32,6 @@ func Starts[S lease.Store](t *testing.T, open func(context.Context, string) (S, 
 				s, err := open(ctx, url(address))
 				if err == nil {
 					defer s.Close()
-					// The other connection may break now.
 					for ctx.Err() == nil {
 						if _, err = s.GetMany(ctx, "realm", []lease.Block{Block}); err == nil {
 							break
@@ -50,7 +48,6 @@ func Starts[S lease.Store](t *testing.T, open func(context.Context, string) (S, 
 	wg.Wait()
 }
 
-// breakTwo returns a proxy of a server. It breaks the first two connections after n requests.
 func breakTwo(server string, n int, breaks func(net.Conn)) func(client net.Conn) {
 	var connections atomic.Int32
 	return func(client net.Conn) {

@@ -24,8 +24,7 @@ func want(t *testing.T, s lease.Store, r lease.Record) {
 	}
 }
 
-// Restart crashes the server and starts it again, twice. Meanwhile calls fail. Afterwards all
-// stored records are there, and the same store works again.
+// Restart crashes the server twice. Calls fail meanwhile, and afterwards the records are there.
 func Restart(t *testing.T, server *testserver.Server, s lease.Store) {
 	t.Helper()
 	was := lease.Record{Realm: "fault", Block: Block}
@@ -49,7 +48,6 @@ func Restart(t *testing.T, server *testserver.Server, s lease.Store) {
 	}
 }
 
-// recovers waits until a store whose server is back can be read.
 func recovers(t *testing.T, s lease.Store) {
 	t.Helper()
 	var err error
@@ -61,9 +59,8 @@ func recovers(t *testing.T, s lease.Store) {
 	}, func() string { return fmt.Sprintf("the server is back, and still: %v", err) })
 }
 
-// LostAnswer cuts the connection of a store that uses the proxy, after a change has reached the
-// server and before the answer comes back. CompareAndSet must return an error: the change was
-// made, and the store cannot know. The store direct does not use the proxy.
+// LostAnswer cuts the store's connection after a change has reached the server and before the
+// answer comes back. CompareAndSet must return an error: the store cannot know of the change.
 func LostAnswer(t *testing.T, proxy *Proxy, s, direct lease.Store) {
 	t.Helper()
 	was := lease.Record{Realm: "fault", Block: Block}
@@ -92,7 +89,7 @@ func LostAnswer(t *testing.T, proxy *Proxy, s, direct lease.Store) {
 		cut()
 		select {
 		case <-ended:
-		case <-time.After(1500 * time.Millisecond): // who does not notice waits for the context's end
+		case <-time.After(1500 * time.Millisecond): // the store waits for the context's end
 			cancel()
 			<-ended
 		}
@@ -105,9 +102,8 @@ func LostAnswer(t *testing.T, proxy *Proxy, s, direct lease.Store) {
 	}
 }
 
-// Outage holds a lease while its server is away for longer than the window. Its ticks run out, and
-// no tick beyond the grant is handed out. When the server is back, the lease continues by itself,
-// with later ticks.
+// Outage holds a lease while its server is away for longer than the window. Its ticks run out. When
+// the server is back, the lease continues by itself, with later ticks.
 func Outage(t *testing.T, server *testserver.Server, s lease.Store) {
 	t.Helper()
 	const window = 4 * time.Second
@@ -130,7 +126,6 @@ func Outage(t *testing.T, server *testserver.Server, s lease.Store) {
 		}
 		return err
 	}
-	// wait claims a tick from time to time until that ends with the expected error.
 	wait := func(end error) {
 		t.Helper()
 		var err error

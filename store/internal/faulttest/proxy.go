@@ -9,10 +9,10 @@ import (
 	"testing"
 )
 
-// A Proxy stands between a store and its server, to lose answers. It finds the answer to lose by
-// the content of the request, because protocols such as HTTP/2 send more than answers.
+// A Proxy stands between a store and its server. It finds the answer to lose by the content of the
+// request, because protocols such as HTTP/2 send more than answers.
 type Proxy struct {
-	Addr string // host:port
+	Addr string
 
 	server string
 	mu     sync.Mutex
@@ -20,13 +20,11 @@ type Proxy struct {
 	loss   loss
 }
 
-// A loss says what happens to the connection with the marker.
 type loss struct {
-	sent chan struct{}   // closed when the server has the request
-	cut  context.Context // ends when the connection is to be cut
+	sent chan struct{}
+	cut  context.Context
 }
 
-// NewProxy returns a proxy before the server at an address. It ends with the test.
 func NewProxy(t *testing.T, server string) *Proxy {
 	t.Helper()
 	p := &Proxy{server: server}
@@ -34,7 +32,6 @@ func NewProxy(t *testing.T, server string) *Proxy {
 	return p
 }
 
-// listen serves each connection to the address that it returns.
 func listen(t *testing.T, serve func(client net.Conn)) (addr string) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -54,9 +51,8 @@ func listen(t *testing.T, serve func(client net.Conn)) (addr string) {
 	return l.Addr().String()
 }
 
-// Lose makes the proxy wait for a request that contains the marker, and closes sent when the
-// request has reached the server. From then on the client hears nothing on this connection, until
-// cut closes it. After that the proxy works as before.
+// Lose makes the proxy wait for a request that contains the marker, and closes sent when the server
+// has it. The client then hears nothing on this connection, until cut closes it.
 func (p *Proxy) Lose(marker string) (sent <-chan struct{}, cut func()) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -65,7 +61,6 @@ func (p *Proxy) Lose(marker string) (sent <-chan struct{}, cut func()) {
 	return p.loss.sent, cut
 }
 
-// found reports whether the bytes contain the marker, and then stops looking for it.
 func (p *Proxy) found(b []byte) (l loss, ok bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -78,7 +73,7 @@ func (p *Proxy) found(b []byte) (l loss, ok bool) {
 
 func (p *Proxy) serve(client net.Conn) {
 	var deaf atomic.Bool
-	var seen []byte // with the end of the last piece, as a marker can span two
+	var seen []byte // a marker can span two pieces
 	pipe(client, p.server, func(piece []byte, server net.Conn) bool {
 		seen = append(seen, piece...)
 		loss, lost := p.found(seen)
@@ -97,8 +92,7 @@ func (p *Proxy) serve(client net.Conn) {
 	}, func([]byte) bool { return !deaf.Load() })
 }
 
-// pipe connects a client to a server. It passes on the requests and answers for which the
-// functions return true.
+// pipe passes on the requests and answers for which the functions return true.
 func pipe(client net.Conn, address string, request func([]byte, net.Conn) bool,
 	answer func([]byte) bool) {
 	defer client.Close()
@@ -128,7 +122,6 @@ func pipe(client net.Conn, address string, request func([]byte, net.Conn) bool,
 	hand(server, client, func(b []byte) bool { return request == nil || request(b, server) })
 }
 
-// Silent returns the address of a server that takes connections and says nothing.
 func Silent(t *testing.T) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")

@@ -15,10 +15,9 @@ import (
 	"github.com/sortid/sortid/testserver"
 )
 
-// patience limits what takes seconds even on a slow machine, so that it fails instead of hanging.
+// patience makes a test fail instead of hang, even on a slow machine.
 const patience = 3 * time.Minute
 
-// Eventually waits until ok returns true. If it never does, what describes the problem.
 func Eventually(t *testing.T, ok func() bool, what func() string) {
 	t.Helper()
 	for began := time.Now(); !ok(); time.Sleep(10 * time.Millisecond) {
@@ -28,7 +27,6 @@ func Eventually(t *testing.T, ok func() bool, what func() string) {
 	}
 }
 
-// Block is the node ID of [Record].
 var Block = lease.Block{NodeID: 42, Size: 8}
 
 // Record returns a test record for a revision, or none for revision 0.
@@ -40,7 +38,6 @@ func Record(revision uint64) lease.Record {
 	return r
 }
 
-// Open opens a store, and closes it with the test.
 func Open[S lease.Store](t *testing.T, open func(context.Context, string) (S, error),
 	url string) S {
 	t.Helper()
@@ -52,8 +49,7 @@ func Open[S lease.Store](t *testing.T, open func(context.Context, string) (S, er
 	return s
 }
 
-// Refused opens a store. That must fail with an error that contains these words, without a second
-// attempt.
+// Refused opens a store. That must fail with these words, without a second attempt.
 func Refused[S lease.Store](t *testing.T, open func(context.Context, string) (S, error), url string,
 	want ...string) error {
 	t.Helper()
@@ -75,8 +71,6 @@ func Refused[S lease.Store](t *testing.T, open func(context.Context, string) (S,
 	return err
 }
 
-// Away returns an address where nobody listens until the test ends: the other side of a
-// connection.
 func Away(t *testing.T) string {
 	t.Helper()
 	d := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)}}
@@ -88,8 +82,7 @@ func Away(t *testing.T) string {
 	return conn.LocalAddr().String()
 }
 
-// Patiently calls f with contexts that last longer and longer, until its error contains these
-// words. On a slow machine, early errors may only say that time is up. It returns the last error.
+// Patiently calls f with longer and longer contexts, until its error contains these words.
 func Patiently(t *testing.T, first time.Duration, f func(context.Context) error,
 	want ...string) (err error) {
 	t.Helper()
@@ -99,17 +92,17 @@ func Patiently(t *testing.T, first time.Duration, f func(context.Context) error,
 		ended := ctx.Err() != nil
 		cancel()
 		if err == nil || !ended ||
-			!slices.ContainsFunc(
-				want, func(w string) bool { return !strings.Contains(err.Error(), w) }) {
+			!slices.ContainsFunc(want, func(w string) bool {
+				return !strings.Contains(err.Error(), w)
+			}) {
 			break
 		}
 	}
 	return err
 }
 
-// NoServer opens a store on a server that is away, and on one that accepts connections and says
-// nothing. Both must fail when the context ends, and not before. The errors must name the address,
-// and contain these words if the server is away.
+// NoServer opens a store on a server that is away, and on one that says nothing. Both must fail
+// when the context ends, and not before. The errors must name the address.
 func NoServer[S lease.Store](t *testing.T, open func(context.Context, string) (S, error),
 	url func(address string) string, want ...string) {
 	t.Helper()
@@ -141,7 +134,6 @@ func NoServer[S lease.Store](t *testing.T, open func(context.Context, string) (S
 	}
 }
 
-// Comes opens a store on a server that starts only after a while.
 func Comes[S lease.Store](t *testing.T, open func(context.Context, string) (S, error),
 	server *testserver.Server) {
 	t.Helper()
@@ -162,8 +154,7 @@ func Comes[S lease.Store](t *testing.T, open func(context.Context, string) (S, e
 	wg.Wait()
 }
 
-// Crowd has many more stores at a time than their server has connections. All can be opened and
-// used.
+// Crowd uses many more stores at a time than their server has connections.
 func Crowd[S lease.Store](t *testing.T, open func(context.Context, string) (S, error), url string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
@@ -188,8 +179,7 @@ func Crowd[S lease.Store](t *testing.T, open func(context.Context, string) (S, e
 	wg.Wait()
 }
 
-// WrongClocks leases node IDs for processes with wrong clocks. The store's server uses this
-// machine's clock. Only processes within the lead get a node ID.
+// WrongClocks leases node IDs for processes with wrong clocks. Only those within the lead get one.
 func WrongClocks(t *testing.T, s lease.Store) {
 	t.Helper()
 	for _, c := range []struct {
@@ -215,7 +205,6 @@ func WrongClocks(t *testing.T, s lease.Store) {
 	}
 }
 
-// SameClock tests that a store tells this machine's time, to a second or two.
 func SameClock(t *testing.T, s lease.Store) {
 	t.Helper()
 	const exact = 2 * time.Second
@@ -226,7 +215,6 @@ func SameClock(t *testing.T, s lease.Store) {
 	}
 }
 
-// Change makes a change that must succeed.
 func Change(t *testing.T, s lease.Store, prev, next lease.Record) {
 	t.Helper()
 	if ok, err := s.CompareAndSet(t.Context(), prev, next); !ok || err != nil {
@@ -234,8 +222,8 @@ func Change(t *testing.T, s lease.Store, prev, next lease.Record) {
 	}
 }
 
-// Stores makes a change in a cluster that may have no leader for a while. It tries again and
-// again: after an error, the change may be stored or not.
+// Stores makes a change in a cluster that may have no leader for a while. After an error, the
+// change may be stored or not.
 func Stores(t *testing.T, when string, s lease.Store, was, next lease.Record) {
 	t.Helper()
 	var err error
@@ -252,8 +240,7 @@ func Stores(t *testing.T, when string, s lease.Store, was, next lease.Record) {
 	}, func() string { return fmt.Sprintf("%s: %v", when, err) })
 }
 
-// NotARecord tests that reading the record at [Block] of the realm "realm" is an error with these
-// words. The argument done says what was done to the record.
+// NotARecord tests that reading the record at [Block] of the realm "realm" is an error.
 func NotARecord(t *testing.T, s lease.Store, done, want string) {
 	t.Helper()
 	if r, err := s.Get(t.Context(), "realm", Block); err == nil ||
@@ -265,8 +252,6 @@ func NotARecord(t *testing.T, s lease.Store, done, want string) {
 	}
 }
 
-// Idles uses a store several times, and waits each time until it has no connections left;
-// connections counts them.
 func Idles(t *testing.T, s lease.Store, times int, connections func() int) {
 	t.Helper()
 	revision := uint64(0)
@@ -286,8 +271,7 @@ func Idles(t *testing.T, s lease.Store, times int, connections func() int) {
 	Change(t, s, Record(revision), Record(revision+1))
 }
 
-// RacingOpens opens a store that does not exist from many goroutines at once, five times. One
-// creates it, and all can use it.
+// RacingOpens opens a store that does not exist from many goroutines at once.
 func RacingOpens[S lease.Store](t *testing.T, open func(context.Context, string) (S, error),
 	url string, remove func()) {
 	t.Helper()
@@ -316,9 +300,8 @@ func RacingOpens[S lease.Store](t *testing.T, open func(context.Context, string)
 	}
 }
 
-// RestartInUse crashes the server three times, after both connections of a store's pool have been
-// used. Calls fail while it is down, and only then; the error has its address. Stored records are
-// still there.
+// RestartInUse crashes the server after both connections of a store's pool have been used. Calls
+// fail only while it is down.
 func RestartInUse(t *testing.T, server *testserver.Server, s lease.Store) {
 	t.Helper()
 	Change(t, s, Record(0), Record(1))

@@ -38,7 +38,7 @@ func TestParseURL(t *testing.T) {
 	}
 }
 
-// Whatever is wrong with a URL, and wherever the password has got to, no error tells it.
+// No error shows any part of the password.
 func TestParseURLErrors(t *testing.T) {
 	for _, c := range []struct{ url, want string }{
 		{"", "://"},
@@ -88,7 +88,7 @@ func TestTLS(t *testing.T) {
 
 	for _, c := range []struct {
 		params string
-		want   string // of the error
+		want   string
 	}{
 		{"", ""},
 		{"ca=" + cert, ""},
@@ -151,7 +151,7 @@ func TestRecord(t *testing.T) {
 	}
 }
 
-// Only a record that is just as it was read has a version, and only all of several.
+// Only records that are just as they were read have versions, and only all together.
 func TestSeen(t *testing.T) {
 	record := func(node uint32, revision uint64) lease.Record {
 		return lease.Record{Realm: "r", Block: lease.Block{NodeID: node, Size: 8},

@@ -1,5 +1,5 @@
-// Package kv has what the stores on key-value servers share: a record is one value, its JSON,
-// which is replaced if it is still the value that was read.
+// Package kv has what the stores on key-value servers share: a record is one value, its JSON, which
+// is replaced if it is still the value that was read.
 package kv
 
 import (
@@ -10,7 +10,6 @@ import (
 	"github.com/sortid/sortid/lease"
 )
 
-// Encode returns a record's value.
 func Encode(r lease.Record) ([]byte, error) {
 	if r.Revision == 0 {
 		return nil, errors.New("a record with revision 0 means none and cannot be stored")
@@ -18,8 +17,7 @@ func Encode(r lease.Record) ([]byte, error) {
 	return json.Marshal(r)
 }
 
-// Decode returns the record of a value found at the key of realm and b. It fails if Encode did not
-// make the value for that key.
+// Decode fails if Encode did not make the value for the key of realm and b.
 func Decode(value []byte, realm string, b lease.Block) (lease.Record, error) {
 	var r lease.Record
 	err := json.Unmarshal(value, &r)

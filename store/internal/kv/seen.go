@@ -7,10 +7,9 @@ import (
 	"github.com/sortid/sortid/lease"
 )
 
-// Seen remembers the records read last and, with each, what the server must compare to replace it:
-// a revision, or the value. So a change of a record that was just read takes one request. If a
-// remembered record is out of date, the server refuses the change. Then the record must be read
-// again before the change counts as refused. The zero Seen is ready for use.
+// Seen remembers the last records and what the server must compare to replace them: a revision, or
+// the value. So a change of such a record takes one request. If the server refuses it, the record
+// must be read again before the change counts as refused.
 type Seen[V any] struct {
 	mu      sync.Mutex
 	records map[key]seen[V]
@@ -29,7 +28,6 @@ type seen[V any] struct {
 // A lease reads the blocks above its own, and its realm.
 const maxSeen = 64
 
-// Put remembers a record.
 func (s *Seen[V]) Put(r lease.Record, version V) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -39,7 +37,6 @@ func (s *Seen[V]) Put(r lease.Record, version V) {
 	s.records[key{r.Realm, r.Block}] = seen[V]{r, version}
 }
 
-// Versions returns the remembered versions of the records to be changed, if it has all of them.
 func (s *Seen[V]) Versions(changes []lease.Change) (versions []V, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -53,9 +50,8 @@ func (s *Seen[V]) Versions(changes []lease.Change) (versions []V, ok bool) {
 	return versions, true
 }
 
-// Change makes changes by put, which is given what the server must compare. If nothing is
-// remembered, or it is out of date, Change gets the records first. It refuses the changes if these
-// differ from the previous ones.
+// Change makes changes by put, which is given what the server must compare. Change gets records
+// that are not remembered, or out of date. It refuses the changes if these differ.
 func (s *Seen[V]) Change(ctx context.Context, changes []lease.Change,
 	get func(context.Context, string, []lease.Block) ([]lease.Record, []V, error),
 	put func(context.Context, []lease.Change, []V) (bool, error),

@@ -23,12 +23,10 @@ type URL struct {
 	params url.Values
 }
 
-// TLS are the parameters that [URL.TLS] reads.
 var TLS = []string{"ca", "cert", "key"}
 
 // ParseURL takes a URL apart. The port is for hosts without one; names are the allowed parameters.
-// A URL may contain a password, and parts of it may be anywhere in a malformed URL. So errors
-// quote nothing except names of parameters.
+// Errors quote only names of parameters: a malformed URL may have a password anywhere.
 func ParseURL(s, port string, names ...string) (*URL, error) {
 	scheme, rest, ok := strings.Cut(s, "://")
 	if !ok {
@@ -41,7 +39,8 @@ func ParseURL(s, port string, names ...string) (*URL, error) {
 	authority, tail := rest[:end], rest[end:]
 	if strings.Contains(tail, "@") {
 		return nil, errors.New(
-			"there is an @ after the hosts; in a password, / is written %2F, ? is %3F, # is %23 and @ is %40")
+			"there is an @ after the hosts; in a password, / is written %2F, ? is %3F, " +
+				"# is %23 and @ is %40")
 	}
 	u := &URL{Scheme: strings.ToLower(scheme)}
 	if i := strings.LastIndexByte(authority, '@'); i >= 0 {
@@ -51,7 +50,8 @@ func ParseURL(s, port string, names ...string) (*URL, error) {
 		u.Password, err2 = url.PathUnescape(password)
 		if err1 != nil || err2 != nil {
 			return nil, errors.New(
-				"in the user or the password there is a % that is not followed by two hexadecimal digits; % itself is written %25")
+				"in the user or the password there is a % that is not followed by two " +
+					"hexadecimal digits; % itself is written %25")
 		}
 		authority = authority[i+1:]
 	}
@@ -84,12 +84,11 @@ func ParseURL(s, port string, names ...string) (*URL, error) {
 	return u, nil
 }
 
-// Param returns a parameter, or "".
 func (u *URL) Param(name string) string { return u.params.Get(name) }
 
-// TLS returns nil if the URL has the scheme plain. If an s follows that, it returns what the
-// parameters say: ca is a file with trusted certificates, by default the system's. cert and key
-// are files with the client's certificate and key, by default none. Other schemes are an error.
+// TLS returns nil for the scheme plain. If an s follows that, it returns what the parameters say:
+// ca is a file with trusted certificates, by default the system's. cert and key are files with the
+// client's certificate and key.
 func (u *URL) TLS(plain string) (*tls.Config, error) {
 	switch {
 	case u.Scheme == plain+"s":

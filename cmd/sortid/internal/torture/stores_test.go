@@ -37,6 +37,7 @@ func makers(name, program string, processes int, bits []int, urls ...string) *fi
 // checks all of its IDs. One field has a realm that is nearly full, all have node IDs of several
 // sizes, and one leases through "sortid serve".
 func TestStores(t *testing.T) {
+	t.Parallel()
 	sortid, program := build(t, command), build(t, maker)
 	bolt := func() string { return "bolt:" + filepath.Join(t.TempDir(), "leases.db") }
 	sizes := []int{3, 3, 4, 4}
@@ -90,8 +91,10 @@ func TestStores(t *testing.T) {
 
 // Makers with a lease that does not keep to its window use ticks twice, and that is found.
 func TestUnfenced(t *testing.T) {
+	t.Parallel()
 	f := makers("bolt, no fence", build(t, maker), 10, []int{3},
 		"bolt:"+filepath.Join(t.TempDir(), "leases.db"))
+	f.faults = []string{stop, stop, kill} // a stop is the fault that needs the fence
 	fenced := f.process
 	f.process = func(url string, bits int) *exec.Cmd {
 		cmd := fenced(url, bits)

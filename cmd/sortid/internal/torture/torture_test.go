@@ -254,6 +254,7 @@ func sortid(program string) *field {
 
 // The command itself makes no ID twice.
 func TestCommand(t *testing.T) {
+	t.Parallel()
 	program := build(t, command)
 	f := sortid(program)
 	f.urls = []string{"bolt:" + filepath.Join(t.TempDir(), "leases.db")}
