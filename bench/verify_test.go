@@ -13,6 +13,7 @@ import (
 	"github.com/oklog/ulid/v2"
 	"github.com/rs/xid"
 	"github.com/segmentio/ksuid"
+	"go.jetify.com/typeid"
 
 	"github.com/sortid/sortid/verify"
 	"github.com/sortid/sortid/verify/report"
@@ -42,6 +43,7 @@ var otherGenerators = []struct {
 	{"oklog/ulid random", "ulid", func() string { return ulid.MustNew(ulid.Now(), ulid.DefaultEntropy()).String() }},
 	{"segmentio/ksuid", "ksuid", func() string { return ksuid.New().String() }},
 	{"rs/xid", "xid", func() string { return xid.New().String() }},
+	{"jetify/typeid", "typeid", func() string { return typeid.Must(typeid.WithPrefix("user")).String() }},
 	{"snowflake", "snowflake-twitter", snowflakes(42)},
 }
 
@@ -103,7 +105,7 @@ func TestVerifyBrokenOthers(t *testing.T) {
 		breaks                 func(lines []string) []string
 	}{
 		{"google/uuid v7", "constant", "random.rand_b.same", constant},
-		{"google/uuid v7", "stuck bit", "random.rand_b.balance", edit(func(u []byte, _ int) { u[12] &^= 4 })},
+		{"google/uuid v7", "stuck bit", "random.rand_b.same", edit(func(u []byte, _ int) { u[12] &^= 4 })},
 		{"google/uuid v7", "16 bits of seed", "random.rand_b.repeats", edit(func(u []byte, _ int) {
 			r := rand.New(rand.NewPCG(uint64(u[15])|uint64(u[14])<<8, 1))
 			for i := 9; i < 16; i++ {
@@ -138,6 +140,19 @@ func TestVerifyBrokenOthers(t *testing.T) {
 			}
 			return slices.Insert(lines, 1000, id.String())
 		}},
+		{"jetify/typeid", "constant", "random.rand_b.same", func(lines []string) []string {
+			for i, l := range lines {
+				lines[i] = l[:len(l)-14] + "g000000012345q"
+			}
+			return lines
+		}},
+		{"jetify/typeid", "version", "rules.version", func(lines []string) []string {
+			for i := range lines {
+				lines[i] = typeid.Must(typeid.FromUUIDWithPrefix("user", google.New().String())).String()
+			}
+			return lines
+		}},
+		{"jetify/typeid", "duplicate", "order.duplicate", duplicate},
 		{"rs/xid", "machine", "rules.machine", func(lines []string) []string {
 			for i, l := range lines[n/2:] {
 				id, err := xid.FromString(l)
@@ -163,6 +178,42 @@ func TestVerifyBrokenOthers(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// IDs of several generators, out of order, are sound, unless bits of them never change.
+func TestVerifyUnordered(t *testing.T) {
+	for _, g := range otherGenerators {
+		lines := stream(g.next, 20_000, false)
+		rand.Shuffle(len(lines), func(i, j int) { lines[i], lines[j] = lines[j], lines[i] })
+		r := verifyLines(t, g.format, lines, verify.Options{Unordered: true})
+		if r.Status != report.Pass || r.IDs != uint64(len(lines)) {
+			t.Errorf("%s: %d IDs, %+v %+v", g.name, r.IDs, r.Failed(), r.Warned())
+		}
+	}
+	at := time.Now().Add(-time.Hour)
+	for format, c := range map[string]struct{ want, id string }{
+		"uuidv7": {"random.rand_b.same", "%08x-%04x-7%03x-8000-000012345678"},
+		"typeid": {"random.rand_b.same", "%08x-%04x-7%03x-8000-000012345678"},
+		"ulid":   {"random.randomness.low.same", "%08x-%04x-7%03x-8000-000012345678"},
+	} {
+		var lines []string
+		for i := range 2000 {
+			ms := at.UnixMilli() + int64(i*7%2000)
+			u := google.MustParse(fmt.Sprintf(c.id, ms>>16, ms&0xffff, rand.IntN(4096)))
+			line := u.String()
+			switch format {
+			case "typeid":
+				line = typeid.Must(typeid.FromUUIDWithPrefix("user", line)).String()
+			case "ulid":
+				line = ulid.ULID(u).String()
+			}
+			lines = append(lines, line)
+		}
+		r := verifyLines(t, format, lines, verify.Options{Unordered: true})
+		if o := r.Check(c.want); o == nil || o.Status != report.Fail {
+			t.Errorf("%s: %s does not fail: %+v", format, c.want, r.Failed())
+		}
 	}
 }
 

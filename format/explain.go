@@ -132,8 +132,6 @@ func implausible(text string, alphabets class, now time.Time) *ReadError {
 		" reads it all the same"}
 }
 
-var uuidLengths = []int{uuidtext.Len}
-
 // damaged explains a text that would be an ID with one character more, less, or another: if its
 // time then is plausible, or the format has a check, hyphens or a prefix.
 func damaged(text string, now time.Time) *ReadError {
@@ -151,11 +149,14 @@ func damaged(text string, now time.Time) *ReadError {
 		}
 		e := f.Encodings[0]
 		lengths := f.TextLengths
-		if e != Text {
-			if e != UUID {
-				continue
-			}
-			lengths = uuidLengths
+		switch one := [1]int{uuidtext.Len}; e {
+		case Int:
+			continue
+		case Hex:
+			one[0] = 2 * f.Size
+			fallthrough
+		case UUID:
+			lengths = one[:]
 		}
 		_, rest := f.cutPrefix(text)
 		if f.Search.Mixed && !Mixed(rest) {
@@ -171,7 +172,7 @@ func damaged(text string, now time.Time) *ReadError {
 			case want - 1:
 				// Any symbol will do, wherever the lost one stood: it is tried at the end.
 				if f.Symbols != "" && plausible(f, e, text+f.Symbols[:1]) ||
-					e == UUID && plausible(f, e, text+"0") {
+					e != Text && plausible(f, e, text+"0") {
 					return said("it has %d of %d characters: was one lost?", len(rest), want)
 				}
 			case want + 1:
@@ -221,8 +222,8 @@ func wrong(f *Format, e Encoding, text string) (at, n int) {
 }
 
 func (f *Format) hasSymbol(e Encoding, c byte) bool {
-	if e == UUID {
-		return classes[c]&classHex != 0 || c == '-'
+	if e != Text {
+		return classes[c]&classHex != 0 || c == '-' && e == UUID
 	}
 	in := func(symbols string) bool {
 		return strings.IndexByte(symbols, c) >= 0 ||
@@ -234,7 +235,7 @@ func (f *Format) hasSymbol(e Encoding, c byte) bool {
 
 // standIn returns a symbol of a format's texts.
 func standIn(f *Format, e Encoding) byte {
-	if e == UUID {
+	if e != Text {
 		return '0'
 	}
 	return f.Symbols[len(f.Symbols)/2]

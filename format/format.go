@@ -256,6 +256,18 @@ func (f *Format) Generates() bool { return f.newGenerator != nil }
 // HasTime reports whether IDs of the format carry a time.
 func (f *Format) HasTime() bool { return f.Tick != 0 }
 
+// Timed returns the format that the time and the fields of the IDs follow: f itself, or the format
+// of the IDs within these IDs. It returns nil if they carry no time.
+func (f *Format) Timed() *Format {
+	switch {
+	case f.HasTime():
+		return f
+	case slices.Contains(f.within, UUIDv7): // which the document of TypeID wants
+		return UUIDv7
+	}
+	return nil
+}
+
 // newFormat completes a description: what follows from the rest is not written down.
 func newFormat(f *Format) *Format {
 	f.Size = place(f.Layout) / 8

@@ -428,9 +428,13 @@ func (f *Format) milliOf(timestamp uint64) int64 {
 	return f.epochMilli + int64(timestamp)*f.tickMilli
 }
 
-// TimeOf returns the time of a timestamp to the millisecond, in UTC.
+// TimeOf returns the time of a timestamp in UTC.
 func (f *Format) TimeOf(timestamp uint64) time.Time {
-	return time.UnixMilli(f.milliOf(timestamp)).UTC()
+	t := time.UnixMilli(f.milliOf(timestamp)).UTC()
+	if f.tickMilli == 0 {
+		t = t.Add(time.Duration(timestamp%f.perMilli) * f.Tick)
+	}
+	return t
 }
 
 // TimestampOf returns the timestamp of a time, or the nearest one that the format has.
@@ -444,14 +448,13 @@ func (f *Format) TimestampOf(t time.Time) uint64 {
 	return f.ticks(t)
 }
 
-// Time returns the time of the ID's timestamp to the millisecond, in UTC: the zero time if the
-// ID carries none.
+// Time returns the time of the ID's timestamp in UTC: the zero time if the ID carries none.
 func (id ID) Time() time.Time {
 	f := id.timed()
 	if f == nil {
 		return time.Time{}
 	}
-	return time.UnixMilli(id.milli(f)).UTC()
+	return f.TimeOf(f.Timestamp(&id.words))
 }
 
 // Notes returns what else there is to say about the ID: that no generator makes it,

@@ -51,9 +51,10 @@ var sortable = []*Format{
 		Bits:    160,
 		Layout: []Field{
 			{Name: "timestamp", Bits: 32, Kind: KindTime,
-				Meaning: "seconds since 2014-05-13T16:53:20Z"},
+				Meaning: "Unix time in seconds, less 1400000000"},
 			{Name: "payload", Bits: 128, Kind: KindRandom, Meaning: "random in each ID"},
 		},
+		Encodings: []Encoding{Text, Hex}, Guess: []Encoding{Text},
 		Alphabet: "27 Base62 digits", Symbols: digits62, TextLengths: []int{27}, TextSorts: true,
 		Example: "0ujtsYcgvSTl8PAuAdqWYSMnLOv",
 		Epoch:   unix(1_400_000_000_000), Tick: time.Second,
@@ -70,6 +71,7 @@ var sortable = []*Format{
 			{Name: "counter", Bits: 24, Kind: KindCounter,
 				Meaning: "+ 1 for each ID, random at first"},
 		},
+		Encodings: []Encoding{Text, Hex}, Guess: []Encoding{Text},
 		Alphabet: "20 base32hex symbols in lower case",
 		Symbols:  digits32, TextLengths: []int{20}, TextSorts: true,
 		Groups:  []Group{{Digits: 20, Bits: 96 + 4, Low: -4}},
@@ -120,7 +122,7 @@ var sortable = []*Format{
 		},
 		Encodings: []Encoding{Text, UUID, Hex}, Guess: []Encoding{Text},
 		Alphabet: "a prefix of 4 characters and 22 Base32 symbols",
-		Symbols:  sorted32, TextSorts: true,
+		Symbols:  sorted32,
 		Groups: []Group{
 			{Digits: 4, Bits: 20, Low: 4},
 			{Before: "_", Digits: 8, Bits: 40, Low: 88},

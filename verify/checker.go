@@ -21,6 +21,7 @@ import (
 // their IDs to the checks of order, rules and clock.
 type checker struct {
 	f      *format.Format
+	timed  *format.Format // whose rules the IDs follow: f, or the format of the IDs in its IDs
 	o      Options
 	report report.Report
 
@@ -51,11 +52,12 @@ func newChecker(f *format.Format, o Options) (*checker, error) {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	if err := o.validate(f); err != nil {
+	timed := cmp.Or(f.Timed(), f)
+	if err := o.validate(timed); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrOption, err)
 	}
 	o.Unordered = o.Unordered || o.Stateless
-	c := &checker{f: f, o: o, report: report.Report{Format: f.Name, Source: o.Source}}
+	c := &checker{f: f, timed: timed, o: o, report: report.Report{Format: f.Name, Source: o.Source}}
 	if o.Raw != "" {
 		c.fields.WriteRaw(o.Raw, o.RawTo)
 	}
@@ -97,7 +99,7 @@ func (c *checker) observe() {
 	for _, h := range c.held {
 		list = append(list, h.list...)
 	}
-	c.habits = rules.Observe(c.f, list[:min(len(list), rules.HabitIDs)])
+	c.habits = rules.Observe(c.timed, list[:min(len(list), rules.HabitIDs)])
 	c.begin()
 	all := c.held
 	c.held = nil
@@ -108,7 +110,7 @@ func (c *checker) observe() {
 
 // begin adds the checks of order, rules and clock.
 func (c *checker) begin() {
-	f, o := c.f, &c.o
+	f, o := c.timed, &c.o
 	switch {
 	case o.Unordered:
 		c.disorder = order.NewDisorder(f)

@@ -111,7 +111,7 @@ func controls() (cs []control) {
 	add("scru128", "", "race", "rules.repeat")
 	add("scru128", "", "jump", "rules.step")
 	add("scru128", "", "carry-lost", "rules.carry")
-	add("scru128", "", "lo-zero", "random.counter_lo.balance")
+	add("scru128", "", "lo-zero", "random.counter_lo.same")
 	cs[len(cs)-1].also = []string{"rules.counter_lo"}
 	add("scru128", "", "lo-kept", "rules.counter_lo")
 	cs[len(cs)-1].also = []string{"random.counter_lo"}
@@ -122,9 +122,9 @@ func controls() (cs []control) {
 	add("scru128", "", "hi-half", "rules.counter_hi")
 	add("scru128", "", "hi-biased", "random.counter_hi.balance").pace = 1
 	add("scru128", "", "biased", "random.entropy.balance")
-	add("scru128", "", "stuck-bit", "random.entropy.balance")
+	add("scru128", "", "stuck-bit", "random.entropy.same")
 	add("scru128", "", "short", "random.entropy.repeats")
-	add("scru128", "", "entropy-counts", "random.entropy.serial")
+	add("scru128", "", "entropy-counts", "random.entropy.same")
 	add("scru128", "", "entropy-repeats-last", "random.entropy.serial")
 	add("scru128", "", "entropy-mirrored", "random.entropy.repeats")
 
@@ -133,7 +133,7 @@ func controls() (cs []control) {
 		add("scru64", mode, "jump", "rules.step")
 		add("scru64", mode, "zero", "rules.start")
 		add("scru64", mode, "biased", "random.counter.balance").pace = 1
-		add("scru64", mode, "stuck-bit", "random.counter.balance")
+		add("scru64", mode, "stuck-bit", "random.counter.same")
 		add("scru64", mode, "wrap", "rules.overflow")
 		add("scru64", mode, "node", "rules.node")
 		add("scru64", mode, "kept", "rules.counter")
@@ -153,7 +153,7 @@ func controls() (cs []control) {
 		add("scru160", mode, "biased16", "random.random16.balance")
 		add("scru160", mode, "biased80", "random.random80.high.balance")
 		add("scru160", mode, "short", "random.random80.low.repeats")
-		add("scru160", mode, "stuck-bit", "random.random80.low.balance")
+		add("scru160", mode, "stuck-bit", "random.random80.low.same")
 	}
 	add("scru160", "node", "node", "rules.node")
 	add("scru160", "micros", "micros-nano", "rules.micros")
@@ -165,14 +165,14 @@ func controls() (cs []control) {
 		add("euid", mode, "version", "rules.version")
 		add("euid", mode, "wrap", "rules.overflow")
 		cs[len(cs)-1].also = []string{"random.random_high"}
-		add("euid", mode, "high-zero", "random.random_high.balance")
+		add("euid", mode, "high-zero", "random.random_high.same")
 		cs[len(cs)-1].also = []string{"rules.counter"}
 		add("euid", mode, "high-kept", "rules.counter")
 		cs[len(cs)-1].also = []string{"random.random_high"}
 		add("euid", mode, "high-biased", "random.random_high.balance").pace = 0.5
 		add("euid", mode, "header-biased", "random.header.balance").pace = 0.5
 		add("euid", mode, "biased", "random.random_low.balance")
-		add("euid", mode, "stuck-bit", "random.random_low.balance")
+		add("euid", mode, "stuck-bit", "random.random_low.same")
 		add("euid", mode, "short", "random.random_low.repeats")
 	}
 
@@ -185,7 +185,7 @@ func controls() (cs []control) {
 		add("uid60", mode, "again", "rules.sequence")
 		cs[len(cs)-1].also = []string{"order.", "rules.step"}
 		add("uid60", mode, "biased", "random.random.balance")
-		add("uid60", mode, "stuck-bit", "random.random.balance")
+		add("uid60", mode, "stuck-bit", "random.random.same")
 	}
 	add("uid60", "", "counts", "random.random.serial")
 	add("uid60", "worker", "worker", "rules.worker")

@@ -173,7 +173,7 @@ func Detect(head []byte) (name string, ok bool) {
 		var formats []*format.Format
 		for _, c := range format.Detect(string(text)) {
 			f := c.ID.Format()
-			if f.HasTime() && (f.Generates() || c.Encoding != format.Int) &&
+			if f.Timed() != nil && (f.Generates() || c.Encoding != format.Int) &&
 				(lines == 0 || slices.Contains(common, f)) {
 				formats = append(formats, f)
 			}

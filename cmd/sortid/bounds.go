@@ -131,17 +131,27 @@ func boundsEncoding(s *format.Format, e format.Encoding) (format.Encoding, error
 	switch {
 	case e == format.Text && s.HasEncoding(e) && !s.TextSorts:
 		return "", exit.Usagef(
-			"the texts of %s do not sort by time, so no two of them bound a range; "+
-				"its integers do: -o int", s.Name)
+			"the texts of %s do not sort by time, so no two of them bound a range; -o %s does",
+			s.Name, ordered(s))
 	case e == "":
-		if e = s.Encodings[0]; e == format.Text && !s.TextSorts {
-			e = format.Int
-		}
+		e = ordered(s)
 	}
 	if err := s.CheckEncoding(e); err != nil {
 		return "", exit.Usage(err)
 	}
 	return e, nil
+}
+
+// ordered returns the encoding that bounds are in by default. It is the first one, unless that is a
+// text and texts do not sort by time.
+func ordered(s *format.Format) format.Encoding {
+	switch {
+	case s.Encodings[0] != format.Text || s.TextSorts:
+		return s.Encodings[0]
+	case s.HasEncoding(format.Int):
+		return format.Int
+	}
+	return s.Encodings[1]
 }
 
 // checkStart returns an error if texts of IDs in an encoding do not have such a prefix.
@@ -167,9 +177,8 @@ func condition(s *format.Format, column, start, as string, first, end format.ID)
 	encoding, quoted := format.Encoding(as), "'%s'"
 	switch as {
 	case "":
-		encoding = s.Encodings[0]
-		number := s.Size == 8 && s.HasEncoding(format.Int)
-		if number || encoding == format.Text && !s.TextSorts {
+		encoding = ordered(s)
+		if s.Size == 8 && s.HasEncoding(format.Int) {
 			encoding = format.Int
 		}
 	case "bytea":
@@ -180,7 +189,7 @@ func condition(s *format.Format, column, start, as string, first, end format.ID)
 		if s.HasEncoding(format.Text) && !s.TextSorts {
 			return "", "", fmt.Errorf(
 				"the texts of %s do not sort by time, so no condition on them "+
-					"tells a range; its integers do: --as int", s.Name)
+					"tells a range; --as %s does", s.Name, ordered(s))
 		}
 	}
 	if encoding == format.Int {

@@ -37,8 +37,8 @@ decimal integer. inspect guesses the format by length, alphabet, check symbols a
 It says why, and lists other readings. ` + plausibility + `
 --format tells the format, and takes IDs of any time.
 
-inspect also names IDs of other formats, with their time: UUIDs of RFC 9562, ULID,
-KSUID, xid, ObjectID, TypeID and Snowflakes.
+It knows the formats of others, too, such as UUIDs, ULID, KSUID, ObjectID and Snowflakes.
+"sortid formats" lists them.
 
 inspect first removes quotes, brackets, braces, a comma at the end, urn:uuid:, 0x,
 blanks, and hyphens in an EUID. An ID that begins with "-", as some of uid60 do, goes

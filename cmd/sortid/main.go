@@ -20,6 +20,7 @@ import (
 	"github.com/sortid/sortid/cmd/sortid/internal/console"
 	"github.com/sortid/sortid/cmd/sortid/internal/exit"
 	"github.com/sortid/sortid/cmd/sortid/internal/flags"
+	"github.com/sortid/sortid/cmd/sortid/internal/inspect"
 	"github.com/sortid/sortid/format"
 )
 
@@ -39,7 +40,7 @@ func run(c *console.Console, args []string) int {
 		started = true
 		before(cmd, args)
 	}
-	root.SetArgs(args)
+	root.SetArgs(withInspect(root, args))
 	root.SetIn(c.In)
 	out := &errWriter{w: c.Out}
 	root.SetOut(out)
@@ -63,6 +64,24 @@ func run(c *console.Console, args []string) int {
 		}
 	}
 	return code
+}
+
+// withInspect puts the command inspect before arguments that begin with an ID, or nearly one. What
+// has no digit is rather a command with a mistake.
+func withInspect(root *cobra.Command, args []string) []string {
+	if len(args) == 0 || strings.HasPrefix(args[0], "-") ||
+		!strings.ContainsAny(args[0], "0123456789") {
+		return args
+	}
+	if cmd, _, err := root.Find(args); err != nil || cmd != root {
+		return args
+	}
+	_, err := new(inspect.Reader).Read(args[0])
+	if e := (*format.ReadError)(nil); errors.As(err, &e) &&
+		(e.Problem == format.Unknown || e.Problem == format.Empty) {
+		return args
+	}
+	return append([]string{"inspect"}, args...)
 }
 
 // joined returns the errors that [errors.Join] joined, or the only error.
@@ -99,13 +118,13 @@ func root(c *console.Console) *cobra.Command {
 		Long: `sortid makes, reads, converts and checks time-sortable IDs of the formats
 ` + formats + `. "sortid formats" helps to choose one.
 
-Commands that read IDs take them as arguments, or one per line from standard input
+"sortid ID" is "sortid inspect ID". Commands that read IDs take them as arguments, or one per line from standard input
 if there is no argument or the argument is "-". A bad line is reported on standard
 error with its number and the reason, and the command goes on with the next one.
 
 Exit codes: 0; 1 for bad input or another failure; 2 for wrong usage.`,
 		Example: `  sortid new scru128 -n 3
-  sortid inspect 0372ijojuxuhjsfkeryi2mrtm
+  sortid 0372ijojuxuhjsfkeryi2mrtm
   sortid convert --to uuid 0372ijojuxuhjsfkeryi2mrtm
   sortid bounds scru128 --from -7d --to now -o sql
   tail -f app.log | sortid scan`,
@@ -121,7 +140,7 @@ Exit codes: 0; 1 for bad input or another failure; 2 for wrong usage.`,
 	root.SetVersionTemplate("{{.Name}} {{.Version}}\n")
 	addConsoleFlags(c, root)
 	addHelp(c, root)
-	root.AddCommand(newCommand(c), inspectCommand(c), scanCommand(c), convertCommand(c),
+	root.AddCommand(newCommand(c), inspectCommand(c), scanCommand(c), sortCommand(c), convertCommand(c),
 		boundsCommand(c),
 		formatsCommand(c), planCommand(c), verifyCommand(c), leaseCommand(c), serveCommand(c),
 		sqlCommand(c),

@@ -86,6 +86,7 @@ var environment = map[string][]manEntry{
 	"new": {{scru64.NodeSpecVar,
 		"The node ID of scru64 if there is neither --node nor --lease, such as 42/8."}},
 	"verify": {{"TMPDIR", "The folder for temporary files."}},
+	"sort":   {{"TMPDIR", "The folder for temporary files."}},
 	"man":    {{"SOURCE_DATE_EPOCH", "The date of the pages, in seconds since 1970."}},
 }
 

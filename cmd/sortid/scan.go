@@ -1,10 +1,12 @@
 package main
 
 import (
+	"path/filepath"
 	"strings"
 	"time"
 
 	"github.com/sortid/sortid/cmd/sortid/internal/console"
+	"github.com/sortid/sortid/cmd/sortid/internal/exit"
 	"github.com/sortid/sortid/cmd/sortid/internal/flags"
 	"github.com/sortid/sortid/cmd/sortid/internal/scan"
 	"github.com/sortid/sortid/format"
@@ -33,6 +35,9 @@ IDs of that time count. -o ids prints FILE:LINE:COLUMN, format, time and ID, wit
 tabs between them; -o json what "sortid inspect" does, and file, line and column.
 Columns count bytes from 1.
 
+-H, -h, -n, -c, -r, --only-matching and --include mean what they mean to grep. So -h is not
+for help: that is --help. Of several files, lines begin with the file's name.
+
 An ID stands by itself: no letter or digit is next to it. It is in its format's
 text encoding with letters of one case, a UUID, or a hexadecimal number of full width.
 Its check symbols are right and its time is plausible: from 2010 to a year from
@@ -49,6 +54,8 @@ longer than 256 KiB is taken in parts.
 Exit codes, as grep's: 0 if something was found, 1 if not, 2 for trouble.`,
 		Example: `  tail -f app.log | sortid scan
   sortid scan --from 2026-11-17 --to 2026-11-18 -o lines app.log.*.gz
+  sortid scan -r -c --include '*.log' /var/log
+  sortid scan -h --only-matching a.log b.log | sort | uniq -c
   sortid scan -o ids --format scru128,uid60 dump.sql
   sortid scan -o json < events.jsonl | jq -r .time`,
 	}
@@ -58,6 +65,23 @@ Exit codes, as grep's: 0 if something was found, 1 if not, 2 for trouble.`,
 	output := flags.Choose(cmd, "output", "o", "what to print", "annotate", "annotate", "lines",
 		"ids", "json")
 	times := flags.ChooseSpan(cmd, "no end")
+	var o scan.Options
+	var only, count bool
+	f := cmd.Flags()
+	named := func(yes bool) func(string) error {
+		return func(string) error { o.Names = &yes; return nil }
+	}
+	f.BoolFuncP("with-filename", "H", "begin lines with the file's name, as of several files",
+		named(true))
+	f.BoolFuncP("no-filename", "h", "begin no line with the file's name", named(false))
+	f.BoolVarP(&o.Numbers, "line-number", "n", false, "begin lines with their number")
+	f.BoolVarP(&count, "count", "c", false, "print how many lines of each file have IDs")
+	f.BoolVar(&only, "only-matching", false, "print only the IDs, each in a line")
+	f.BoolVarP(&o.Recursive, "recursive", "r", false,
+		"read the files in folders (default the current one), without symbolic links")
+	f.StringArrayVar(&o.Include, "include", nil,
+		"read only files whose base name this `PATTERN` matches, such as '*.log'; may be repeated")
+	f.Bool("help", false, "help for scan") // without its usual letter
 
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		var known *format.Format
@@ -68,7 +92,23 @@ Exit codes, as grep's: 0 if something was found, 1 if not, 2 for trouble.`,
 		if err != nil {
 			return err
 		}
-		o := scan.Options{Formats: given.List, Output: output.Value, From: r.From, To: r.To}
+		o.Formats, o.Output, o.From, o.To = given.List, scan.Output(output.Value), r.From, r.To
+		switch {
+		case (only || count) && f.Changed("output"):
+			return exit.Usagef("--only-matching and --count exclude --output")
+		case count:
+			o.Output = scan.Count
+		case only:
+			o.Output = scan.Only
+		}
+		for _, pattern := range o.Include {
+			if _, err := filepath.Match(pattern, ""); err != nil {
+				return exit.Usagef("--include %q: want a pattern such as '*.log'", pattern)
+			}
+		}
+		if len(args) == 0 && c.InTerminal && f.NFlag() == 1 && f.Changed("no-filename") {
+			return cmd.Help() // who types "sortid scan -h" means that
+		}
 		return scan.Run(c, o, args)
 	}
 	return cmd

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/sortid/sortid/format"
+	"github.com/sortid/sortid/verify/extsort"
 	"github.com/sortid/sortid/verify/internal/reading"
 	"github.com/sortid/sortid/verify/report"
 )
@@ -49,7 +50,7 @@ func File(name string) Source {
 
 // Options are the options of [Find]. The zero value is valid.
 type Options struct {
-	// Dir is the folder in which sources are sorted, with 32 bytes an ID. If empty, it is the
+	// Dir is the folder in which sources are sorted, with 33 bytes an ID. If empty, it is the
 	// system's folder for temporary files.
 	Dir string
 	// NodeBits is the size of scru64's node IDs, to name the ones that clash. If 0, it is
@@ -82,9 +83,9 @@ const (
 	maxPlaces  = 1000
 	maxClashes = 1000
 
-	// maxFanIn is how many inputs are merged at once. mergeMemory limits the memory of all
-	// their blocks, mergeBlock the size of one.
-	maxFanIn    = 256
+	// sortMemory is for the IDs that are sorted at once. mergeMemory limits the memory of all
+	// blocks of text that are merged, mergeBlock the size of one.
+	sortMemory  = 44 << 20
 	mergeMemory = 32 << 20
 	mergeBlock  = 128 << 10
 
@@ -92,9 +93,6 @@ const (
 	nodeCtrBits = 24
 	nodeCtrMask = 1<<nodeCtrBits - 1
 )
-
-// errUnsorted says that an input of a merge is not sorted.
-var errUnsorted = errors.New("duplicates: not sorted")
 
 // Find finds IDs of the named format that are on more than one line of all sources together.
 // It merges sources that are in order, with memory for a few lines of each. It sorts the others
@@ -112,8 +110,8 @@ func Find(ctx context.Context, formatName string, sources []Source,
 		return nil, fmt.Errorf("%w: a node ID of %d bits, want 1 to 23", ErrOption, o.NodeBits)
 	}
 	start := time.Now()
-	s := &search{ctx: ctx, f: f, o: o, sources: sources, spool: spool{parent: o.Dir}}
-	defer s.spool.close()
+	s := &search{ctx: ctx, f: f, o: o, sources: sources, dir: extsort.Dir{Parent: o.Dir}}
+	defer s.dir.Close()
 	err = s.run()
 	interrupted := err != nil && ctx.Err() != nil && errors.Is(err, context.Cause(ctx))
 	if err != nil && !interrupted {
@@ -133,12 +131,12 @@ type search struct {
 	f       *format.Format
 	o       Options
 	sources []Source
-	spool   spool
+	dir     extsort.Dir
 
 	found      []report.Source
 	commonBits []uint32 // for each source of scru64: the bits set in all IDs
 	anyBits    []uint32 // and the bits set in any
-	duplicates runWriter
+	duplicates extsort.Writer
 	ids        uint64 // IDs read
 	compared   uint64 // of these
 	progress   progress
@@ -156,11 +154,11 @@ type progress struct {
 func (s *search) run() error {
 	copied := make([]bool, len(s.sources))
 	for i, in := range s.sources {
-		copied[i] = in.Once || len(s.sources) > maxFanIn
+		copied[i] = in.Once || len(s.sources) > extsort.MaxFanIn
 	}
 	s.reset()
 	if !slices.Contains(copied, true) {
-		if err := s.merge(copied, nil); !errors.Is(err, errUnsorted) {
+		if err := s.merge(copied, nil); !errors.Is(err, extsort.ErrUnsorted) {
 			return err
 		}
 		s.reset()
@@ -175,23 +173,15 @@ func (s *search) run() error {
 			copied[i] = !sorted
 		}
 	}
-	runs, err := s.copy(copied)
-	if err != nil {
-		return err
-	}
-	room := maxFanIn
+	room := extsort.MaxFanIn
 	for _, c := range copied {
 		if !c {
 			room--
 		}
 	}
-	for len(runs) > max(room, 2) {
-		n := min(maxFanIn, len(runs))
-		joined, err := s.join(runs[:n])
-		if err != nil {
-			return err
-		}
-		runs = append(runs[n:], joined)
+	runs, err := s.copy(copied, room)
+	if err != nil {
+		return err
 	}
 	return s.merge(copied, runs)
 }
@@ -205,8 +195,8 @@ func (s *search) reset() {
 		s.commonBits[i] = nodeCtrMask
 	}
 	s.ids, s.compared = 0, 0
-	s.duplicates.discard()
-	s.duplicates = runWriter{spool: &s.spool}
+	s.duplicates.Discard()
+	s.duplicates.Dir = &s.dir
 }
 
 // open starts reading a source. The inputs share the memory.
@@ -256,7 +246,7 @@ func (s *search) account(i int, b *reading.Block) (line uint64) {
 }
 
 // begin begins a stage that reads the runs, and the sources for which reads returns true.
-func (s *search) begin(stage Stage, reads func(source int) bool, runs []*run) {
+func (s *search) begin(stage Stage, reads func(source int) bool, runs []*extsort.Run) {
 	p := progress{Progress: Progress{Stage: stage}, shown: s.progress.shown}
 	known := true
 	for i, in := range s.sources {
@@ -266,7 +256,7 @@ func (s *search) begin(stage Stage, reads func(source int) bool, runs []*run) {
 		}
 	}
 	for _, r := range runs {
-		p.Total += int64(r.n * recordSize)
+		p.Total += r.Size()
 	}
 	if !known {
 		p.Total = 0
@@ -309,10 +299,11 @@ func (s *search) sorted(i int) (bool, error) {
 	return true, context.Cause(s.ctx)
 }
 
-// copy sorts sources on disk, in pieces as large as the memory allows.
-func (s *search) copy(which []bool) ([]*run, error) {
+// copy sorts sources on disk, in pieces as large as the memory allows, and returns at most so
+// many runs.
+func (s *search) copy(which []bool, most int) ([]*extsort.Run, error) {
 	s.begin(StageSort, func(i int) bool { return which[i] }, nil)
-	w := sorter{spool: &s.spool}
+	w := extsort.Sorter{Dir: &s.dir, Memory: sortMemory}
 	for i := range s.sources {
 		if !which[i] {
 			continue
@@ -321,10 +312,10 @@ func (s *search) copy(which []bool) ([]*run, error) {
 			return nil, err
 		}
 	}
-	return w.finish()
+	return w.Finish(s.ctx, most)
 }
 
-func (s *search) copyOne(i int, w *sorter) error {
+func (s *search) copyOne(i int, w *extsort.Sorter) error {
 	src, closer, err := s.open(i, 1)
 	if err != nil {
 		return err
@@ -332,11 +323,13 @@ func (s *search) copyOne(i int, w *sorter) error {
 	defer closer.Close()
 	defer src.Close()
 	s.found[i].Copied = true
+	var buf [originSize]byte
 	for b := src.Next(); b != nil; b = src.Next() {
 		line := s.account(i, b)
 		for k, in := range b.Segments {
 			for n, v := range b.Segment(k) {
-				if err := w.add(record{v, uint32(i), line + in.Line + uint64(n)}); err != nil {
+				o := origin{uint32(i), line + in.Line + uint64(n)}
+				if err := w.Add(v, o.append(buf[:0])); err != nil {
 					return err
 				}
 			}
@@ -347,7 +340,7 @@ func (s *search) copyOne(i int, w *sorter) error {
 }
 
 // inputs opens the sources that were not copied, and the runs.
-func (s *search) inputs(copied []bool, runs []*run) (cursors []*cursor, err error) {
+func (s *search) inputs(copied []bool, runs []*extsort.Run) (inputs []input, err error) {
 	n := len(runs)
 	for _, c := range copied {
 		if !c {
@@ -360,29 +353,28 @@ func (s *search) inputs(copied []bool, runs []*run) (cursors []*cursor, err erro
 		}
 		src, closer, err := s.open(i, n)
 		if err != nil {
-			return cursors, err
+			return inputs, err
 		}
-		cursors = append(cursors,
-			&cursor{source: uint32(i), lines: &textLines{s: s, index: i, src: src, closer: closer}})
+		inputs = append(inputs, &textInput{s: s, index: i, src: src, closer: closer})
 	}
 	for _, r := range runs {
-		in, err := r.open(n)
+		in, err := r.Open(n)
 		if err != nil {
-			return cursors, err
+			return inputs, err
 		}
 		s.progress.open = append(s.progress.open, in)
-		cursors = append(cursors, &cursor{lines: in})
+		inputs = append(inputs, runInput{in})
 	}
-	return cursors, nil
+	return inputs, nil
 }
 
 // merge looks for duplicates in the sources that were not copied and in the runs.
-func (s *search) merge(copied []bool, runs []*run) error {
+func (s *search) merge(copied []bool, runs []*extsort.Run) error {
 	s.begin(StageCompare, func(i int) bool { return !copied[i] }, runs)
-	cursors, err := s.inputs(copied, runs)
+	inputs, err := s.inputs(copied, runs)
 	defer func() {
-		for _, c := range cursors {
-			c.lines.close()
+		for _, in := range inputs {
+			in.Close()
 		}
 	}()
 	if err != nil {
@@ -390,62 +382,31 @@ func (s *search) merge(copied []bool, runs []*run) error {
 	}
 	// When a second line has the same ID, the first line is noted as well.
 	var last record
+	var buf [originSize]byte
 	first, noted := true, false
-	err = merge(cursors, func(r record) error {
+	err = extsort.Merge(inputs, func(in input, at int, id format.Words) error {
 		if s.compared++; s.compared%(1<<18) == 0 {
 			if s.ctx.Err() != nil {
 				return context.Cause(s.ctx)
 			}
 			s.show(time.Now())
 		}
-		if r.id != last.id || first {
-			last, first, noted = r, false, false
+		if id != last.id || first {
+			last, first, noted = record{id, in.origin(at)}, false, false
 			return nil
 		}
 		if !noted {
 			noted = true
-			if err := s.duplicates.add(last); err != nil {
+			if err := s.duplicates.Add(id, last.append(buf[:0])); err != nil {
 				return err
 			}
 		}
-		return s.duplicates.add(r)
+		return s.duplicates.Add(id, in.origin(at).append(buf[:0]))
 	})
 	if err == nil {
 		err = context.Cause(s.ctx)
 	}
 	return err
-}
-
-// join merges runs into one.
-func (s *search) join(runs []*run) (*run, error) {
-	var cursors []*cursor
-	defer func() {
-		for _, c := range cursors {
-			c.lines.close()
-		}
-	}()
-	for _, r := range runs {
-		in, err := r.open(len(runs))
-		if err != nil {
-			return nil, err
-		}
-		cursors = append(cursors, &cursor{lines: in})
-	}
-	w := runWriter{spool: &s.spool}
-	err := merge(cursors, func(r record) error {
-		if w.n%(1<<18) == 0 && s.ctx.Err() != nil {
-			return context.Cause(s.ctx)
-		}
-		return w.add(r)
-	})
-	if err != nil {
-		return nil, err
-	}
-	joined, err := w.finish()
-	for _, r := range runs {
-		r.remove()
-	}
-	return joined, err
 }
 
 // conclude reports what was found.
@@ -470,7 +431,7 @@ func (s *search) conclude(interrupted bool) (*report.Unique, error) {
 		r.Status = report.Fail
 	}
 	clashes := map[[2]uint32]uint64{}
-	err := s.duplicates.groups(func(group []record, n uint64) {
+	err := groups(&s.duplicates, func(group []record, n uint64) {
 		d := report.Duplicate{Text: s.f.InEncoding(group[0].id, s.f.Encodings[0]), Count: n}
 		for _, r := range group {
 			d.Places = append(d.Places, report.Place{Source: s.sources[r.source].Name,

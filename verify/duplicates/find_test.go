@@ -19,6 +19,7 @@ import (
 	"github.com/sortid/sortid/format"
 	"github.com/sortid/sortid/scru128"
 	"github.com/sortid/sortid/scru160"
+	"github.com/sortid/sortid/verify/extsort"
 	"github.com/sortid/sortid/verify/internal/model"
 	"github.com/sortid/sortid/verify/internal/reading"
 	"github.com/sortid/sortid/verify/report"
@@ -140,10 +141,10 @@ func TestFindEveryFormat(t *testing.T) {
 func TestFindManySources(t *testing.T) {
 	dir := t.TempDir()
 	var sources []Source
-	for i := range 2*maxFanIn + 10 {
+	for i := range 2*extsort.MaxFanIn + 10 {
 		sources = append(sources,
 			sourceOf(fmt.Sprint(i), model.Find("scru128", "").Make(
-				model.New(uint64(i%(2*maxFanIn+9)), "", 20, 0.2)), false))
+				model.New(uint64(i%(2*extsort.MaxFanIn+9)), "", 20, 0.2)), false))
 	}
 	r, err := Find(t.Context(), "scru128", sources, Options{Dir: dir})
 	if err != nil || r.Duplicates != 20 || r.First[0].Places[0].Source != "0" ||
@@ -152,58 +153,6 @@ func TestFindManySources(t *testing.T) {
 	}
 	if left, _ := os.ReadDir(dir); len(left) > 0 {
 		t.Errorf("left on disk: %v", left)
-	}
-}
-
-// Runs are joined when there are more than can be merged at once.
-func TestJoin(t *testing.T) {
-	u := &search{ctx: t.Context(), f: format.SCRU128, spool: spool{parent: t.TempDir()}}
-	defer u.spool.close()
-	r := rand.New(rand.NewPCG(1, 1))
-	var runs []*run
-	var want []record
-	for i := range 20 {
-		w := runWriter{spool: &u.spool}
-		v := uint64(0)
-		for line := range r.IntN(9000) {
-			v += r.Uint64N(5)
-			rec := record{format.Words{7, v, v}, uint32(i), uint64(line)}
-			want = append(want, rec)
-			if err := w.add(rec); err != nil {
-				t.Fatal(err)
-			}
-		}
-		run, err := w.finish()
-		if err != nil {
-			t.Fatal(err)
-		}
-		runs = append(runs, run)
-	}
-	joined, err := u.join(runs)
-	if err != nil {
-		t.Fatal(err)
-	}
-	in, err := joined.open(1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer in.close()
-	order := func(a, b record) int {
-		return slices.Compare([]uint64{a.id[2], uint64(a.source), a.line},
-			[]uint64{b.id[2], uint64(b.source), b.line})
-	}
-	var got []record
-	if err := merge([]*cursor{{lines: in}},
-		func(r record) error { got = append(got, r); return nil }); err != nil {
-		t.Fatal(err)
-	}
-	if !slices.IsSortedFunc(got, func(a, b record) int { return a.id.Compare(b.id) }) {
-		t.Error("not in order")
-	}
-	slices.SortFunc(got, order)
-	slices.SortFunc(want, order)
-	if !slices.Equal(got, want) {
-		t.Errorf("%d records, want %d, or other ones", len(got), len(want))
 	}
 }
 
@@ -391,7 +340,8 @@ func BenchmarkFind(b *testing.B) {
 	var sources []Source
 	for i := range files {
 		name := filepath.Join(dir, fmt.Sprint(i))
-		if err := os.WriteFile(name, model.Stream(each, 10), 0o600); err != nil {
+		ids := model.SCRU128(model.New(uint64(i), "", each, 0.1))
+		if err := os.WriteFile(name, []byte(model.Text(ids)), 0o600); err != nil {
 			b.Fatal(err)
 		}
 		sources = append(sources, File(name))
@@ -475,8 +425,8 @@ func TestProgress(t *testing.T) {
 	}
 	last := map[Stage]Progress{}
 	s := &search{ctx: t.Context(), f: format.SCRU128, sources: []Source{File(name)},
-		spool: spool{parent: dir}}
-	defer s.spool.close()
+		dir: extsort.Dir{Parent: dir}}
+	defer s.dir.Close()
 	s.o.Progress = func(p Progress) {
 		if before := last[p.Stage]; p.Total == before.Total && p.Done < before.Done ||
 			p.Done > p.Total {
@@ -491,7 +441,7 @@ func TestProgress(t *testing.T) {
 	}
 	size := int64(len(lines) * 26)
 	for stage, total := range map[Stage]int64{StageOrder: size, StageSort: size,
-		StageCompare: int64(len(lines) * recordSize)} {
+		StageCompare: int64(len(lines) * 33)} {
 		if p := last[stage]; p.Total != total || p.Done == 0 {
 			t.Errorf("%s: %+v, want a total of %d", stage, p, total)
 		}

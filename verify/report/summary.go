@@ -100,7 +100,10 @@ func smallest(f Field) string {
 
 // bias words the smallest bias that the tests can see.
 func bias(f Field) string {
-	if f.Bias == 0 {
+	switch {
+	case f.Tests == 0 && f.Values > 1:
+		return "no other tests, because bits are always the same"
+	case f.Bias == 0:
 		return "too few values to find a bias"
 	}
 	return fmt.Sprintf("a bit that is 1 in %.2f%% of the values, or more, would have been seen",

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/sortid/sortid/bench/internal/result"
+	"github.com/sortid/sortid/format"
 )
 
 // A run is one command line; its input, if any, is a file that cat feeds it by a pipe.
@@ -133,12 +134,24 @@ func prepareLog(bin, dir string, lines int) (runs []run, err error) {
 		args := []string{"scan", "-o", output, file}
 		runs = append(runs, run{title: "sortid scan -o " + output, args: args})
 	}
+	var all []string
+	for _, f := range format.All() {
+		all = append(all, f.Name)
+	}
+	runs = append(runs, run{title: "sortid scan -o ids --format (all there are)",
+		args: []string{"scan", "-o", "ids", "--format", strings.Join(all, ","), file}})
 	const pattern = "[0-9A-Za-z_-]{9,40}"
-	if grep, err := exec.LookPath("grep"); err == nil {
-		runs = append(runs, run{
-			title: "LC_ALL=C grep -oE '" + pattern + "'", program: grep,
-			env: []string{"LC_ALL=C"}, args: []string{"-oE", pattern, file},
-		})
+	for _, r := range []run{
+		{program: "grep", env: []string{"LC_ALL=C"}, args: []string{"-oE", pattern, file}},
+		{program: "rg", args: []string{"--no-config", "-o", pattern, file}},
+	} {
+		r.title = strings.Join(append(append(r.env, r.program), r.args[:len(r.args)-2]...), " ") +
+			" '" + pattern + "'"
+		if r.program, err = exec.LookPath(r.program); err != nil {
+			fmt.Fprintf(os.Stderr, "skipped: %s: it is not installed\n", r.title)
+			continue
+		}
+		runs = append(runs, r)
 	}
 	for i := range runs {
 		runs[i].benchmark, runs[i].millions = "Log", float64(info.Size())/1e6

@@ -218,7 +218,7 @@ export interface Match {
 }
 
 export interface FindOptions {
-  /** The formats to look for; without this, those that sortid makes, but none whose IDs look like words. */
+  /** The formats to look for; without this, those that hardly any other text looks like. */
   formats?: readonly Format[] | undefined;
   now?: number;
 }

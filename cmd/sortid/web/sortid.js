@@ -273,7 +273,7 @@ export class Format {
       this.epoch = milli("epoch");
       this.firstMilli = milli("first");
       this.last = milli("last");
-      this.plausibleFrom = milli("plausible_from");
+      this.plausibleFrom = milli("plausible_from") || Date.UTC(2010);
       this.tick = this.time.tick_ns / 1e6;
       this.lastTick = new ID(this, this.max).ticks();
     }
@@ -853,9 +853,8 @@ const mixed = (text) => /[0-9]/.test(text) && /[a-z]/.test(text) && /[A-Z]/.test
 const oneCase = (text) => !/[a-z]/.test(text) || !/[A-Z]/.test(text);
 
 /**
- * Finds IDs in text by the rules of "sortid scan": of the formats that sortid makes, without
- * those whose IDs look like words, or of the formats that are given. One Finder should see all
- * parts of an input, in order.
+ * Finds IDs in text by the rules of "sortid scan": of the formats that text shows beyond doubt,
+ * or of the formats that are given. One Finder should see all parts of an input, in order.
  */
 export class Finder {
   #ratios = new Map(); // by what they count
@@ -863,31 +862,38 @@ export class Finder {
   #words = []; // the same, of alphabets with - and _
   #hex = []; // formats by the number of hexadecimal digits
   #uuids = [];
+  #ints = [];
 
   constructor({ formats: only, now = Date.now() } = {}) {
     Object.assign(this, { only, now });
     const add = (lists, n, format) => (lists[n] ??= []).push(format);
-    for (const format of formats) {
-      const wanted = only ? only.includes(format) : format.generates && !format.search?.word_like;
-      if (!wanted) continue;
-      const { symbols, lengths = [], usual_lengths: usual = lengths } = format.text;
-      for (const n of usual) add(/[-_]/.test(symbols) ? this.#words : this.#texts, n, format);
-      if (format.encodings.includes("hex")) add(this.#hex, format.width / 4, format);
-      if (format.encodings.includes("uuid")) this.#uuids.push(format);
+    // The bits of a UUID are seldom chance, and a prefix is more than none.
+    const sure = (f) => (f.generates ? 2 : f.text.prefix ? 0 : 1);
+    for (const format of [...formats].sort((a, b) => sure(a) - sure(b))) {
+      const { search = {}, text: { lengths = [], usual_lengths: usual = lengths } } = format;
+      if (only ? !only.includes(format) : search.word_like || search.named) continue;
+      const encodings = format.guess ?? format.encodings;
+      if (encodings.includes("text")) {
+        for (const n of usual) add(/[-_]/.test(symbolsOf(format)) ? this.#words : this.#texts, n, format);
+      }
+      if (encodings.includes("hex")) add(this.#hex, format.width / 4, format);
+      if (encodings.includes("uuid")) this.#uuids.push(format);
+      if (only && encodings.includes("int") && !format.generates) this.#ints.push(format);
     }
   }
 
   /** The IDs in a text, in order: {id, encoding, start, end}. */
   find(text) {
     const found = [];
-    for (const { 0: run, index } of text.matchAll(/[0-9A-Za-z]{12,}/g)) {
+    for (const { 0: run, index } of text.matchAll(/[0-9A-Za-z]{10,}/g)) {
       const match = run.length <= 42 && this.#judge(text, run, index);
       if (match) found.push(match);
     }
     if (this.#words.length > 0) {
       for (const { 0: run, index } of text.matchAll(/[0-9A-Za-z_-]+/g)) {
         if (!/[0-9]/.test(run.slice(1)) && oneCase(run.slice(1))) continue; // words
-        const match = this.#first(this.#words[run.length], "text", run, index);
+        const among = this.#words[run.length]?.filter((f) => !f.search.mixed || alternates(run));
+        const match = this.#first(among, "text", run, index);
         if (match) found.push(match);
       }
       found.sort((a, b) => a.start - b.start);
@@ -895,9 +901,11 @@ export class Finder {
     return found;
   }
 
-  // Whether a run of letters and digits is an ID, or the end of a UUID.
+  // Whether a run of letters and digits is an ID, or the end of one.
   #judge(text, run, start) {
-    if (isHex(run) && HEX_LENGTHS.has(run.length)) return this.#judgeHex(run, start);
+    const int = /^[1-9][0-9]+$/.test(run) && this.#first(this.#ints, "int", run, start);
+    if (int) return int;
+    if (isHex(run) && this.#hex[run.length]) return this.#judgeHex(text, run, start);
     for (const format of this.#texts[run.length] ?? []) {
       const match = this.#judgeText(format, text, run, start);
       if (match) return match;
@@ -905,7 +913,7 @@ export class Finder {
     if (run.length === 12) return this.#judgeUUID(text, start - 24);
     const skip = /^0x/i.test(run) ? 2 : run[0] === "x" && text[start - 1] === "\\" ? 1 : 0;
     const rest = run.slice(skip);
-    return skip && isHex(rest) && HEX_LENGTHS.has(rest.length) ? this.#judgeHex(rest, start + skip) : undefined;
+    return skip && isHex(rest) && this.#hex[rest.length] ? this.#judgeHex(text, rest, start + skip) : undefined;
   }
 
   #accept(what, plausible) {
@@ -918,25 +926,53 @@ export class Finder {
     for (const format of among) {
       try {
         const id = format.parseAs(encoding, word);
-        if (plausible(id, this.now) && generated(id)) return { id, encoding, start, end: start + word.length };
+        if (plausible(id, this.now) && generated(id) && (this.only || id.timed)) {
+          return { id, encoding, start, end: start + word.length };
+        }
       } catch { /* of another, then */ }
     }
     return undefined;
   }
 
   // A short text is no number such as 0x0123456789, is not within Base64, and, unless its format
-  // is given, is in the case that the format writes.
+  // is given, is no word and in the case that the format writes.
   #judgeText(format, text, run, start) {
-    const { short, prefix = "" } = format.search ?? {};
-    if (!run.startsWith(prefix) || format.text.folds_case && !oneCase(run)) return undefined;
-    if (short && (!this.only && !usualCase(format, "text", run) || /^0[xbo][0-9a-f]+$/i.test(run))) return undefined;
-    const match = this.#first([format], "text", run, start);
-    return match && short && besideBase64(text, start, match.end) ? undefined : match;
+    const { short, prefix = "", mixed } = format.search ?? {};
+    const bothCases = !oneCase(symbolsOf(format));
+    if (!run.startsWith(prefix) || !bothCases && !oneCase(run)) return undefined;
+    if (!this.only && isHex(run) && run.length > 16) return undefined; // a hash, or a number such as 1234e
+    if (format.text.prefix) return mixed && !alternates(run) ? undefined : this.#judgePrefixed(format, text, run, start);
+    const match = () => this.#first([format], "text", run, start);
+    const beside = () => besideBase64(text, start, start + run.length);
+    if (mixed || bothCases) {
+      if (bothCases && oneCase(run) || !alternates(run) || beside()) return undefined;
+      const found = match();
+      return this.only || this.#accept(`mixed ${run.length}`, found !== undefined) ? found : undefined;
+    }
+    if (short && (!this.only && !(usualCase(format, "text", run) && /[0-9]/.test(run)) ||
+      /^0[xbo][0-9a-f]+$/i.test(run) || beside())) return undefined;
+    return match();
   }
 
-  #judgeHex(run, start) {
+  // The run is the end of an ID with a prefix, before a check perhaps.
+  #judgePrefixed(format, text, run, start) {
+    let first = start - 1;
+    if (text[first] !== "_") return undefined;
+    while (first > 0 && format.text.prefix.symbols.includes(text[first - 1])) first--;
+    if (/[0-9A-Za-z]/.test(text[first - 1] ?? "")) return undefined;
+    const upTo = (n) => (/[\w-]/.test(text[start + n] ?? "") ? undefined
+      : this.#first([format], "text", text.slice(first, start + n), first));
+    const match = this.#first([format], "text", text.slice(first, start + run.length), first);
+    return match && (format.text.lengths.filter((n) => n > run.length).map(upTo).find((longer) => longer) ?? match);
+  }
+
+  // Other numbers look like IDs of some formats, unless "id" stands before.
+  #judgeHex(text, run, start) {
     if (!oneCase(run)) return undefined;
     const match = this.#first(this.#hex[run.length], "hex", run, start);
+    if (match?.id.format.search?.labelled && !this.only) {
+      return /id[^0-9a-z]{0,8}$/i.test(text.slice(Math.max(0, start - 10), start)) ? match : undefined;
+    }
     return this.only || this.#accept(run.length, match !== undefined) ? match : undefined;
   }
 
@@ -944,22 +980,21 @@ export class Finder {
     const word = text.slice(start, start + 36);
     if (start < 0 || NOT_UUID.test(word) || /[0-9A-Za-z]/.test(text[start - 1] ?? "")) return undefined;
     const match = this.#first(this.#uuids, "uuid", word, start);
-    if (this.only) return match;
+    if (this.only || match && !match.id.format.generates) return match;
     const likely = this.#accept("any UUID", match !== undefined);
-    const value = BigInt("0x" + word.replaceAll("-", ""));
-    const standard = formats.find((format) => rank(format, "uuid", word) < 0 && format.admits(value));
-    if (!standard) return this.#accept("other UUIDs", match !== undefined) ? match : undefined;
-    const own = match && standard.time && this.#first([standard], "uuid", word, start);
-    // It has the bits of a UUID without a time, as one in eight scru128 IDs has. So it is one of ours
+    // With the bits of a UUID without a time, as one in eight scru128 IDs has, it is one of ours
     // only after UUIDs that can only be ours.
-    return own ?? (likely && this.#ratios.get("other UUIDs")?.likely ? match : undefined);
+    const ours = /^.{14}[1-8].{4}[89ab]/i.test(word) ? likely && this.#ratios.get("other UUIDs")?.likely
+      : this.#accept("other UUIDs", match !== undefined);
+    return ours ? match : undefined;
   }
 }
 
 const isHex = (text) => /^[0-9a-fA-F]+$/.test(text);
 
-// How many hexadecimal digits the IDs of formats of ours have.
-const HEX_LENGTHS = new Set(formats.filter((f) => f.generates).map((f) => f.width / 4));
+// All that stands in texts of a format behind a prefix.
+const symbolsOf = ({ text: { symbols = "", groups = [] } }) =>
+  groups.reduce((all, { before = "", symbols: own = "" }) => all + before + own, symbols);
 
 // Whether a run is joined by + / - or _ to one that is mixed, in the 24 characters there.
 function besideBase64(text, start, end) {

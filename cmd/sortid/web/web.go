@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"maps"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -72,9 +73,17 @@ func smallTable() ([]byte, error) {
 					times[name] = t.UnixMilli()
 				}
 			}
+			if times["plausible_from"] == int64(1_262_304_000_000) { // 2010, as nearly all have
+				delete(times, "plausible_from")
+			}
 		}
-		if s, ok := row["search"].(map[string]any); ok {
-			delete(s, "named") // the page looks for formats of others only if they are named
+		if options, ok := row["options"].([]any); ok {
+			row["options"] = slices.DeleteFunc(options, func(option any) bool {
+				o := option.(map[string]any)
+				delete(o, "usage") // the page has placeholders
+				delete(o, "env")
+				return !slices.Contains([]any{"node", "worker", "ext"}, o["name"])
+			})
 		}
 		for _, field := range row["layout"].([]any) {
 			delete(field.(map[string]any), "low")

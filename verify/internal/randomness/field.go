@@ -26,6 +26,7 @@ type Field struct {
 	variance      float64
 	repeats       *repeats
 	raw           *BitWriter
+	sameOnly      bool     // whether nothing is tested but whether bits are always the same
 	near, changed []uint64 // scratch
 }
 
@@ -307,20 +308,6 @@ func (f *Field) results() (rs []result) {
 
 // Width returns the size of the values in bits.
 func (f *Field) Width() int { return f.width }
-
-// Same returns the last value, and whether all were the same.
-func (f *Field) Same() (value uint64, same bool) {
-	f.count()
-	if f.n == 0 {
-		return 0, false
-	}
-	for bit := range f.width {
-		if f.Toggled(bit) != 0 {
-			return 0, false
-		}
-	}
-	return f.buffer[0], true
-}
 
 func (f *Field) Len() uint64 {
 	f.count()

@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"math/bits"
+	"strings"
 
 	"github.com/sortid/sortid/internal/words"
 	"github.com/sortid/sortid/verify/internal/findings"
@@ -20,7 +22,7 @@ import (
 const familyErrorRate = 5e-7
 
 var testTitles = map[string]string{
-	testSame:       "not all values are the same",
+	testSame:       "no bit is always the same",
 	testBalance:    "each bit is 1 in half of the values",
 	testBytes:      "all values are equally frequent",
 	testRuns:       "each bit changes from one value to the next in half of the cases",
@@ -68,6 +70,14 @@ func (s *Set) Add(name string, width int) *Field {
 	return f
 }
 
+// AddSame adds a field that may not be random in each value. Judge looks only whether bits of it
+// are always the same.
+func (s *Set) AddSame(name string, width int) *Field {
+	f := s.Add(name, width)
+	f.sameOnly = true
+	return f
+}
+
 // Judge runs the tests of all fields. It adds a check for each field and kind of test to the
 // findings, and returns what it found in each field.
 func (s *Set) Judge(found *findings.List) (fields []report.Field) {
@@ -78,6 +88,9 @@ func (s *Set) Judge(found *findings.List) (fields []report.Field) {
 	var all []fieldResult
 	var ps []float64
 	for _, f := range s.fields {
+		if f.sameOnly || f.fixedBits() != 0 { // which tells more than the tests do
+			continue
+		}
 		for _, r := range f.results() {
 			all = append(all, fieldResult{f, r})
 			ps = append(ps, r.p)
@@ -90,6 +103,9 @@ func (s *Set) Judge(found *findings.List) (fields []report.Field) {
 		checks[testSame] = found.Check("random."+f.name+"."+testSame, f.name+": "+
 			testTitles[testSame], report.Fail)
 		f.judgeSame(checks[testSame])
+		if f.sameOnly {
+			continue
+		}
 		for _, test := range testNames {
 			checks[test] = found.Check("random."+f.name+"."+test, f.name+": "+testTitles[test],
 				report.Fail)
@@ -114,14 +130,16 @@ func (s *Set) Judge(found *findings.List) (fields []report.Field) {
 		}
 		enough := f.n > 1 && pvalue.Coin(0, f.n)*float64(len(ps)) < familyErrorRate
 		for _, test := range testNames {
-			if _, ran := worst[test]; !ran || !enough {
+			if f.fixedBits() != 0 {
+				checks[test].Skip("bits of %s are always the same", f.name)
+			} else if _, ran := worst[test]; !ran || !enough {
 				checks[test].Skip("%s is too little to tell", words.Plural(f.n, "value"))
 			}
 		}
 		for bit := f.width - 1; bit >= 0 && f.n > 0; bit-- {
 			entry.Ones = append(entry.Ones, float64(f.ones(bit))/float64(f.n))
 		}
-		if enough {
+		if enough && entry.Tests > 0 {
 			entry.Bias = detectableBias(f.n, len(ps))
 		}
 		fields = append(fields, entry)
@@ -129,16 +147,55 @@ func (s *Set) Judge(found *findings.List) (fields []report.Field) {
 	return fields
 }
 
-// judgeSame reports a field that always has the same value.
-func (f *Field) judgeSame(c *findings.Check) {
-	first, same := f.Same()
-	switch {
-	case f.n < 64 || f.n*uint64(f.width) < 64: // it may be chance
-		c.Skip("%s is too little to tell", words.Plural(f.n, "value"))
-	case same:
-		c.Count = f.n
-		c.Detail = fmt.Sprintf("it is always 0x%0*x", (f.width+3)/4, first)
+// fewValues is how many values may have the same bits by chance.
+const fewValues = 64
+
+// fixedBits returns the bits that are the same in all values, if that is no chance.
+func (f *Field) fixedBits() (mask uint64) {
+	if f.Len() < fewValues {
+		return 0
 	}
+	for bit := range f.width {
+		if f.Toggled(bit) == 0 {
+			mask |= 1 << bit
+		}
+	}
+	return mask
+}
+
+// judgeSame reports bits that are always the same.
+func (f *Field) judgeSame(c *findings.Check) {
+	if f.Len() < fewValues {
+		c.Skip("%s is too little to tell", words.Plural(f.n, "value"))
+		return
+	}
+	mask, value := f.fixedBits(), f.buffer[0]
+	if mask == 0 {
+		return
+	}
+	c.Count = f.n
+	if bits.OnesCount64(mask) == f.width {
+		c.Detail = fmt.Sprintf("it is always 0x%0*x", (f.width+3)/4, value)
+		return
+	}
+	var parts []string
+	for high := f.width - 1; high >= 0; high-- {
+		if mask>>high&1 == 0 {
+			continue
+		}
+		low := high
+		for low > 0 && mask>>(low-1)&1 == 1 {
+			low--
+		}
+		if n := high - low + 1; n == 1 {
+			parts = append(parts, fmt.Sprintf("bit %d is always %d", high, value>>high&1))
+		} else {
+			parts = append(parts, fmt.Sprintf("bits %d to %d are always 0x%0*x", high, low,
+				(n+3)/4, value>>low&(1<<n-1)))
+		}
+		high = low
+	}
+	c.Detail = strings.Join(parts, ", ")
 }
 
 // detectableBias returns how far a bit's probability must be from one half, so that the tests

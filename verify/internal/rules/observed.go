@@ -81,7 +81,12 @@ func (r *Rules) observe(h Habits) {
 	for _, f := range u.Layout {
 		free := min(f.Bits, h.Ordered-f.Low) // low bits that do not order IDs
 		switch {
-		case f.Kind != format.KindRandom || h.Rising && f.Loose:
+		case f.Kind != format.KindRandom || f.Loose && (h.Rising || r.Unordered):
+		case r.Unordered:
+			// Of several generators, some may count on within a tick.
+			sample := newRandom(f.Name, f.Low, f.Bits)
+			sample.starts, sample.same = true, true
+			u.randoms = append(u.randoms, sample)
 		case free == f.Bits:
 			u.randoms = append(u.randoms, newRandom(f.Name, f.Low, f.Bits))
 		default:
@@ -94,7 +99,7 @@ func (r *Rules) observe(h Habits) {
 		}
 	}
 	if r.Unordered {
-		u.randoms, u.nodes, h.Changing = nil, nil, nil
+		u.nodes, h.Changing, r.sampled = nil, nil, map[uint64]bool{}
 	}
 	u.nodes = slices.DeleteFunc(
 		u.nodes, func(n *constant) bool { return slices.Contains(h.Changing, n.name) })

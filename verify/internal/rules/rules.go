@@ -61,6 +61,8 @@ type Rules struct {
 	taken                         *taken     // nil without a field that is random in part
 	sequences                     *sequences // nil without a counter that never restarts
 
+	sampled map[uint64]bool // ticks of unordered IDs whose random fields were looked at
+
 	known                            bool   // whether before is known
 	before                           head   // of the ID before
 	tickStart                        uint64 // the counter of the tick's first ID
@@ -302,6 +304,9 @@ func (r *Rules) Each(list []format.Words, line uint64) {
 		r.waiting = append(r.waiting, list...)
 	} else {
 		r.usage.each(r, list)
+		if r.Unordered && !r.Format.Generates() {
+			r.usage.samples(r, list)
+		}
 	}
 	r.checkFixed(list, line)
 	if len(r.nodes) > 0 {

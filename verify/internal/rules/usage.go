@@ -33,6 +33,7 @@ type random struct {
 	raw    *randomness.BitWriter // of both halves
 	name   string
 	starts bool // whether it is random only in the first ID of a tick
+	same   bool // whether only bits that are always the same are a fault
 }
 
 // A limit is a field with a largest value.
@@ -202,13 +203,17 @@ func newRandom(name string, low, bits int) random {
 }
 
 func (f *random) add(set *randomness.Set) {
+	add := set.Add
+	if f.same {
+		add = set.AddSame
+	}
 	if len(f.places) == 1 {
-		f.fields = []*randomness.Field{set.Add(f.name, f.places[0].Width())}
+		f.fields = []*randomness.Field{add(f.name, f.places[0].Width())}
 		return
 	}
 	f.raw = set.Raw(f.name)
 	for i, half := range []string{".high", ".low"} {
-		f.fields = append(f.fields, set.Add(f.name+half, f.places[i].Width()))
+		f.fields = append(f.fields, add(f.name+half, f.places[i].Width()))
 	}
 }
 
@@ -246,6 +251,27 @@ func (u *usage) firsts(r *Rules, list []format.Words) {
 			}
 		}
 		r.tickStart, r.known = tick, true
+	}
+}
+
+// maxSamples is in how many ticks unordered IDs are looked at.
+const maxSamples = 4096
+
+// samples collects random fields of one ID of each tick, because a generator may count on within
+// a tick.
+func (u *usage) samples(r *Rules, list []format.Words) {
+	for i := range list {
+		if len(r.sampled) == maxSamples {
+			return
+		}
+		tick := r.Format.Timestamp(&list[i])
+		if r.sampled[tick] {
+			continue
+		}
+		r.sampled[tick] = true
+		for k := range u.randoms {
+			u.randoms[k].each(list[i : i+1])
+		}
 	}
 }
 

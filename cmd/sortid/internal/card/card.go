@@ -3,6 +3,7 @@ package card
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
@@ -16,6 +17,7 @@ import (
 var palette = []*color.Color{
 	color.New(color.FgHiCyan), color.New(color.FgHiYellow), color.New(color.FgHiMagenta),
 	color.New(color.FgHiGreen), color.New(color.FgHiBlue), color.New(color.FgHiRed),
+	color.New(color.FgCyan), color.New(color.FgYellow),
 }
 
 // A band is a field on the map of bits: with a colour, or with a letter where there are
@@ -39,8 +41,9 @@ func bands(r *inspect.Reading) []band {
 		if f.Name != "" {
 			v.style = palette[colour]
 			colour++
-			for i := range len(f.Name) {
-				if v.letter = f.Name[i]; !strings.Contains(used, f.Name[i:i+1]) {
+			for _, c := range []byte(f.Name + "abcdefgh") {
+				if 'a' <= c && c <= 'z' && strings.IndexByte(used, c) < 0 {
+					v.letter = c
 					break
 				}
 			}
@@ -58,19 +61,16 @@ func Append(c *console.Console, b []byte, r *inspect.Reading, now time.Time) []b
 		name = r.ID.Format().Title
 	}
 	title := c.Paint(console.Strong, name) + "  " + c.Paint(console.Strong, r.Text())
-	summary := "of another format"
-	if r.Ours() {
-		summary = r.ID.Format().Summary
-	}
+	summary := r.ID.Format().Summary
 	if len(name)+2+len(r.Text())+2+len(summary) <= c.Width {
 		title += "  " + c.Paint(console.Faint, summary)
 	}
 	b = fmt.Appendf(b, "%s\n\n", title)
-	if r.Ours() {
-		fields := bands(r)
+	fields := bands(r)
+	if len(r.ID.Format().Encodings) > 1 || r.ID.Format().Encodings[0] != format.Text {
 		b = append(bits(c, b, r.ID, fields), '\n')
-		b = append(table(c, b, fields), '\n')
-	}
+	} // else the text alone decides, and nobody sees the bits
+	b = append(table(c, b, fields), '\n')
 	line := func(name, value string) {
 		b = fmt.Appendf(b, "  %s  %s\n", c.Paint(console.Faint, fmt.Sprintf("%-6s", name)),
 			console.Wrap(value, max(c.Width-10, 30), strings.Repeat(" ", 10)))
@@ -79,15 +79,11 @@ func Append(c *console.Console, b []byte, r *inspect.Reading, now time.Time) []b
 		line("time", c.Paint(console.Strong, format.FormatTime(t))+", "+distance(t, now))
 		line("local", t.Local().Format("2006-01-02 15:04:05.000 -07:00"))
 	}
-	if r.Ours() {
-		for _, f := range r.ID.Format().Encodings {
-			if f != format.Text {
-				line(string(f), r.ID.In(f))
-			}
-		}
-		for _, note := range r.ID.Notes() {
-			line("note", c.Paint(console.Caution, note))
-		}
+	for _, e := range r.ID.Format().Encodings[1:] { // the first is in the title
+		line(string(e), r.ID.In(e))
+	}
+	for _, note := range r.ID.Notes() {
+		line("note", c.Paint(console.Caution, note))
 	}
 	line("read", "as "+r.As()+": "+r.Reason())
 	if r.Stripped != nil {
@@ -149,11 +145,14 @@ func bits(c *console.Console, b []byte, id format.ID, fields []band) []byte {
 
 // table appends the table of the fields: name, width, value, meaning.
 func table(c *console.Console, b []byte, fields []band) []byte {
-	name, value := 0, 0
+	name, size, value := 0, 2, 0
 	for _, f := range fields {
-		name, value = max(name, len(f.Name)), max(value, len(f.String()))
+		if f.Name != "" {
+			name, size = max(name, len(f.Name)), max(size, len(strconv.Itoa(f.Bits)))
+			value = max(value, len(f.String()))
+		}
 	}
-	indent := 4 + name + 2 + 7 + 2 + value + 2
+	indent := 4 + name + 2 + size + 5 + 2 + value + 2
 	for _, f := range fields {
 		if f.Name == "" {
 			continue
@@ -162,10 +161,10 @@ func table(c *console.Console, b []byte, fields []band) []byte {
 		if c.Colours {
 			mark = "■"
 		}
-		meaning := console.Wrap(f.Meaning, max(c.Width-indent, 20), strings.Repeat(" ", indent))
-		b = fmt.Appendf(b, "  %s %s  %2d bits  %*s  %s\n", c.Paint(f.style, mark),
+		meaning := console.Wrap(f.Meaning, max(c.Width-indent, 12), strings.Repeat(" ", indent))
+		b = fmt.Appendf(b, "  %s %s  %*d bits  %*s  %s\n", c.Paint(f.style, mark),
 			c.Paint(f.style, fmt.Sprintf("%-*s", name, f.Name)),
-			f.Bits, value, f.String(), meaning)
+			size, f.Bits, value, f.String(), meaning)
 	}
 	return b
 }

@@ -37,8 +37,8 @@ type Finder struct {
 	shortest int              // the length of the shortest run that can be an ID
 
 	// Formats whose texts have - or _, by the length of a run of these, letters and digits.
-	words [maxRun + 1][]textRule
-	word  bool // whether there are any
+	words        [maxRun + 1][]textRule
+	shortestWord int // the length of the shortest one, 0 if there are none
 
 	hashes [maxRun + 1]Ratio // of hexadecimal digits, by length
 	mixed  [maxRun + 1]Ratio // of digits and letters of both cases, by length
@@ -111,7 +111,10 @@ func (f *Finder) addText(s *format.Format) {
 	for _, n := range s.UsualLengths() {
 		switch {
 		case rule.symbols&dash != 0:
-			f.words[n], f.word = append(f.words[n], rule), true
+			f.words[n] = append(f.words[n], rule)
+			if f.shortestWord == 0 || n < f.shortestWord {
+				f.shortestWord = n
+			}
 		case n <= maxRun:
 			// With a prefix, an ID is more than the same without.
 			f.texts[n] = append(f.texts[n], rule)
@@ -197,7 +200,7 @@ var isAlnum = func() (t [256]bool) {
 // Find calls each for every ID in text[from:], in order. The text before from is context. The
 // text must not end within a word.
 func (f *Finder) Find(text []byte, from int, each func(Match)) {
-	if !f.word {
+	if f.shortestWord == 0 {
 		for {
 			m, ok := f.next(text, from)
 			if !ok {
@@ -465,13 +468,17 @@ func (f *Finder) judgeUUID(text []byte, start, end int) (Match, bool) {
 // nextWord returns the next run of letters, digits, - and _ that does not look like a word. In
 // a word all letters after the first have one case, and there is no digit.
 func (f *Finder) nextWord(text []byte, i int) (Match, bool) {
-	for i < len(text) {
-		if classes[text[i]] == 0 {
-			i++
+	for i+f.shortestWord <= len(text) { // as next does
+		last := i + f.shortestWord - 1
+		if classes[text[last]] == 0 {
+			i = last + 1
 			continue
 		}
-		start := i
-		for i < len(text) && classes[text[i]] != 0 {
+		start := last
+		for start > i && classes[text[start-1]] != 0 {
+			start--
+		}
+		for i = last + 1; i < len(text) && classes[text[i]] != 0; {
 			i++
 		}
 		n := i - start

@@ -52,7 +52,7 @@ func TestCases(t *testing.T) {
 	for _, c := range file.Cases {
 		var formats []*format.Format
 		for _, name := range c.Formats {
-			s, err := format.Lookup(name)
+			s, err := format.LookupAny(name)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -60,12 +60,12 @@ func TestCases(t *testing.T) {
 		}
 		var got []id
 		for _, m := range find(New(file.Now, formats...), c.Text) {
-			name := m.ID.Format().Name
-			if m.ID.Format() == format.UUIDv7 {
-				name = format.UUIDv7.Title
+			time := ""
+			if m.ID.HasTime() {
+				time = format.FormatTime(m.ID.Time())
 			}
-			got = append(got, id{m.Start, m.End, name, string(m.Encoding),
-				format.FormatTime(m.ID.Time()), c.Text[m.Start:m.End]})
+			got = append(got, id{m.Start, m.End, m.ID.Format().Name, string(m.Encoding), time,
+				c.Text[m.Start:m.End]})
 		}
 		if !slices.Equal(got, c.IDs) {
 			t.Errorf("%s: %q:\n%v, want\n%v", c.Note, c.Text, got, c.IDs)
@@ -194,34 +194,6 @@ func TestOthers(t *testing.T) {
 		}
 		if tested < 15 && s.Name != "julid" && s.Name != "uuid-nil" && s.Name != "uuid-max" {
 			t.Errorf("%s: %d IDs", s, tested)
-		}
-	}
-}
-
-// What only looks like an ID of others.
-func TestOthersDoubtful(t *testing.T) {
-	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
-	for text, want := range map[string]int{
-		"507f1f77bcf86cd799439011":                                0, // a number of 24 hexadecimal digits
-		`"_id": ObjectId("507f1f77bcf86cd799439011")`:             1,
-		"user_id=507f1f77bcf86cd799439011":                        1,
-		"/orders/2RJ6bJJUGIp451vfvuZ8ziaeqYD/items":               1,
-		"abc+2RJ6bJJUGIp451vfvuZ8ziaeqYD/Q2hhcnNldDogVXR":         0, // Base64
-		"TestGetUserByEmailAddressOK":                             0,
-		"internationalization":                                    0,
-		"0174879014578057187016475e-12 034982010440878358915409e": 0, // numbers
-		"94389a1bc4dc01234560":                                    0, // hexadecimal digits
-		"User_01h455vb4pex5vsknk084sn02q":                         1, // a ULID
-		"id-user_01h455vb4pex5vsknk084sn02q":                      1,
-		"user_01h455vb4pex5vsknk084sn02q_01":                      1,
-		"919108f7-52d1-4320-9bac-f847db4148a8":                    0,
-		"00000000-0000-0000-0000-000000000000":                    0,
-		"01ARZ3NDEKTSV4RRFFQ69G5FAV,01arz3ndektsv4rrffq69g5fav":   2,
-		"01ARZ3ndektsv4rrffq69g5fav":                              0,
-		"017f22e279b07cc398c4dc0c0c07398f":                        1,
-	} {
-		if found := find(New(now), text); len(found) != want {
-			t.Errorf("%s: %v", text, found)
 		}
 	}
 }

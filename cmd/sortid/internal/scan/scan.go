@@ -1,66 +1,81 @@
-// Package scan finds IDs in files and prints what it finds.
+// Package scan finds IDs in files. It prints what it finds, or sorts lines by it.
 package scan
 
 import (
 	"bytes"
 	"errors"
-	"fmt"
-	"io"
-	"io/fs"
 	"math"
-	"os"
+	"slices"
 	"strconv"
 	"time"
 
 	"github.com/sortid/sortid/cmd/sortid/internal/console"
-	"github.com/sortid/sortid/cmd/sortid/internal/decompress"
 	"github.com/sortid/sortid/cmd/sortid/internal/exit"
 	"github.com/sortid/sortid/cmd/sortid/internal/finder"
 	"github.com/sortid/sortid/cmd/sortid/internal/inspect"
-	"github.com/sortid/sortid/cmd/sortid/internal/lines"
 	"github.com/sortid/sortid/format"
 )
-
-// bufferSize is how much of a file is in memory at a time. Longer lines are scanned in parts.
-const bufferSize = 256 << 10
 
 // Options say what to look for, and what to print.
 type Options struct {
 	Formats []*format.Format // all that can be told from other text, if there are none
-	Output  string           // annotate, lines, ids or json
-	From    time.Time        // the first time of IDs that count; zero: any
-	To      time.Time        // the first time after that; zero: any
+	Output  Output
+	From    time.Time // the first time of IDs that count; zero: any
+	To      time.Time // the first time after that; zero: any
+
+	Recursive bool     // Also read the files in folders.
+	Include   []string // Patterns of the names of files; none: all files.
+	Names     *bool    // Whether lines begin with the file's name; nil: if there may be several.
+	Numbers   bool     // Whether they have the line's number.
 }
+
+// An Output is what to print.
+type Output string
+
+// The outputs.
+const (
+	Annotate Output = "annotate" // All lines, with the times.
+	Lines    Output = "lines"    // The lines with IDs.
+	Only     Output = "only"     // The IDs.
+	IDs      Output = "ids"      // The IDs' places, formats and times.
+	JSON     Output = "json"     // All of each ID.
+	Count    Output = "count"    // How many lines of each file have IDs.
+)
 
 // A scan looks for IDs in files.
 type scan struct {
-	*console.Console
+	*files
 	finder        *finder.Finder
 	now           time.Time
 	given         bool // whether a single format was named
-	output        string
+	output        Output
+	names         bool   // whether lines begin with the file's name
+	numbers       bool   // and with the line's number
 	from, to      int64  // Unix milliseconds
 	before, after string // the time in annotations
-	progress      *console.Progress
-	read          uint64 // bytes, of all files
 
-	file  string
-	line  int   // the number of the line under way
-	start int64 // where it begins in the file
-	found bool
-	out   []byte
-	day   int64 // of the last time written, in days since 1970
-	date  []byte
+	line     int   // The number of the line under way.
+	start    int64 // Where it begins in the file.
+	midLine  bool  // Whether the last line annotated has no end yet.
+	counted  int   // The last line that was counted.
+	matching int   // How many were counted in the file.
+	found    bool
+	out      []byte
+	day      int64 // of the last time written, in days since 1970
+	date     []byte
 }
 
 // newScan returns a scan that starts now.
 func newScan(c *console.Console, o Options, now time.Time) *scan {
 	s := &scan{
-		Console: c, finder: finder.New(now, o.Formats...), now: now, given: len(o.Formats) == 1,
-		output: o.Output,
-		to:     math.MaxInt64, before: " [", after: "]", day: -1,
+		files: newFiles(c), finder: finder.New(now, o.Formats...), now: now,
+		given: len(o.Formats) == 1, output: o.Output,
+		names:   o.Names != nil && *o.Names || o.Names == nil && o.Output == IDs,
+		numbers: o.Numbers || o.Output == IDs,
+		to:      math.MaxInt64, before: " [", after: "]", day: -1,
 		out: make([]byte, 0, 2*bufferSize),
 	}
+	s.files.part = s.write
 	if !o.From.IsZero() {
 		s.from = o.From.UnixMilli()
 	}
@@ -75,57 +90,49 @@ func newScan(c *console.Console, o Options, now time.Time) *scan {
 
 // Run scans files, or standard input, and says how it went.
 func Run(c *console.Console, o Options, files []string) error {
-	return newScan(c, o, time.Now()).run(files)
+	if len(files) == 0 {
+		files = []string{Stdin}
+		if o.Recursive {
+			files[0] = "."
+		}
+	}
+	if o.Names == nil && o.Output != IDs {
+		several := len(files) > 1 || o.Recursive && slices.ContainsFunc(files, isFolder)
+		o.Names = &several
+	}
+	return newScan(c, o, time.Now()).run(files, o)
 }
 
-func (s *scan) run(args []string) error {
-	if len(args) == 0 {
-		args = []string{"-"}
-	}
-	total := int64(0)
-	for _, name := range args {
-		size := console.SizeOf(s.In)
-		if name != "-" {
-			size = -1
-			if info, err := os.Stat(name); err == nil && info.Mode().IsRegular() {
-				size = info.Size()
-			}
-		}
-		if size < 0 {
-			total = -1
-			break
-		}
-		total += size
-	}
+func (s *scan) run(names []string, o Options) error {
 	if !s.OutTerminal {
-		s.progress = s.NewProgress("bytes", total)
+		s.begin(names)
 	}
-	buf := make([]byte, bufferSize+finder.Context)
 	trouble := false
-	for _, name := range args {
-		err := s.open(name, buf)
-		var failed writeError
+	var ended error
+	s.walk(names, o.Recursive, o.Include, func(name string, err error) {
+		if ended != nil {
+			return
+		}
+		if err == nil {
+			err = s.file(name)
+		}
+		binary := errors.Is(err, errBinary)
 		switch {
-		case errors.As(err, &failed):
-			s.progress.End()
-			if exit.ClosedPipe(err) {
-				return err
-			}
-			s.Complain("%v", failed.error)
-			return exit.ErrTrouble
-		case errors.Is(err, errBinary):
-			if !s.Quiet {
-				s.progress.End()
-				s.Complain("%v", err)
-			}
-		case err != nil:
+		case errors.As(err, new(partError)):
+			ended = err
+		case err != nil && !(binary && (s.Quiet || s.walked)):
 			s.progress.End()
 			s.Complain("%v", err)
-			trouble = true
+			trouble = trouble || !binary
 		}
-	}
+	})
 	s.progress.End()
 	switch {
+	case exit.ClosedPipe(ended):
+		return ended
+	case ended != nil:
+		s.Complain("%v", ended)
+		return exit.ErrTrouble
 	case trouble:
 		return exit.ErrTrouble
 	case !s.found:
@@ -134,122 +141,39 @@ func (s *scan) run(args []string) error {
 	return nil
 }
 
-// A writeError is one of standard output.
-type writeError struct{ error }
-
-func (e writeError) Unwrap() error { return e.error }
-
-func (s *scan) open(name string, buf []byte) error {
-	in := s.In
-	s.file = "standard input"
-	if name == "-" {
-		if s.InTerminal && !s.Quiet {
-			fmt.Fprintln(s.Err, "sortid: reading text from the terminal; Ctrl-D ends")
-		}
-	} else {
-		f, err := os.Open(name)
-		if err != nil {
-			return err
-		}
-		defer f.Close()
-		in, s.file = f, name
+// file scans a file.
+func (s *scan) file(name string) error {
+	if s.midLine {
+		s.out = append(s.out, '\n')
 	}
-	r, err := decompress.NewReader(&progressReader{in, s})
-	if err == nil {
-		err = s.scan(r, buf)
+	s.line, s.start, s.midLine, s.counted, s.matching = 1, 0, false, 0, 0
+	if err := s.files.open(name); err != nil || s.output != Count {
+		return err
 	}
-	if err != nil && !errors.As(err, new(writeError)) {
-		if path := (*fs.PathError)(nil); errors.As(err, &path) {
-			err = path.Err
-		}
-		return fmt.Errorf("%s: %w", s.file, err)
-	}
-	return err
+	s.numbers = false
+	s.begins()
+	s.out = append(strconv.AppendInt(s.out, int64(s.matching), 10), '\n')
+	return s.flush()
 }
 
-// A progressReader shows how much was read.
-type progressReader struct {
-	io.Reader
-	scan *scan
+// write scans a part, and writes what is to be printed.
+func (s *scan) write(text []byte, from int, offset int64) error {
+	s.scanPart(text, from, offset)
+	return s.flush()
 }
 
-func (r *progressReader) Read(b []byte) (int, error) {
-	n, err := r.Reader.Read(b)
-	r.scan.read += uint64(n)
-	r.scan.progress.Show(r.scan.read)
-	return n, err
-}
-
-// scan scans a file, part by part. A part ends at the end of a line, if the buffer has one, so
-// that no line waits for the next. The bytes before a part stay in the buffer, as context.
-func (s *scan) scan(r io.Reader, buf []byte) error {
-	s.line, s.start = 1, 0
-	context, n := 0, 0 // buf[:context] is context, buf[context:n] still to be scanned
-	offset := int64(0) // of buf[0] in the file
-	for first := true; ; first = false {
-		m, err := r.Read(buf[n:])
-		if first {
-			if err := s.check(buf[:m]); err != nil {
-				return err
-			}
-		}
-		end := n + m
-		if err == nil {
-			end = s.cut(buf[:n+m], n, context)
-		}
-		n += m
-		if end > context {
-			s.part(buf[:end], context, offset)
-			if _, err := s.Out.Write(s.out); err != nil {
-				return writeError{err}
-			}
-			s.out = s.out[:0]
-			keep := max(0, end-finder.Context)
-			n = copy(buf, buf[keep:n])
-			context, offset = end-keep, offset+int64(keep)
-		}
-		switch {
-		case err == io.EOF:
-			return nil
-		case err != nil:
-			return err
-		}
-	}
-}
-
-// cut returns where the part to scan ends: at the last end of a line or, if the full buffer
-// has none, of a word. After context, text[:old] has no end of a line.
-func (s *scan) cut(text []byte, old, context int) int {
-	if i := bytes.LastIndexByte(text[old:], '\n'); i >= 0 {
-		return old + i + 1
-	}
-	if len(text) < bufferSize {
-		return context
-	}
-	for i := len(text); i > max(context, len(text)-4096); i-- {
-		if !finder.InWord(text[i-1]) {
-			return i
-		}
-	}
-	return len(text)
-}
-
-// check returns an error for a file that is no text.
-func (s *scan) check(head []byte) error {
-	switch {
-	case bytes.HasPrefix(head, []byte("\xff\xfe")) || bytes.HasPrefix(head, []byte("\xfe\xff")):
-		return lines.ErrUTF16
-	case bytes.IndexByte(head, 0) >= 0:
-		return errBinary
+func (s *scan) flush() error {
+	_, err := s.Out.Write(s.out)
+	s.out = s.out[:0]
+	if err != nil {
+		return partError{err}
 	}
 	return nil
 }
 
-var errBinary = errors.New("binary file, skipped")
-
-// part scans text[from:], and appends what is to be printed. The text begins at the offset
+// scanPart scans text[from:], and appends what is to be printed. The text begins at the offset
 // in the file.
-func (s *scan) part(text []byte, from int, offset int64) {
+func (s *scan) scanPart(text []byte, from int, offset int64) {
 	done := from    // printed so far
 	counted := from // lines counted so far
 	s.finder.Find(text, from, func(m finder.Match) {
@@ -259,45 +183,81 @@ func (s *scan) part(text []byte, from int, offset int64) {
 		}
 		s.found = true
 		switch s.output {
-		case "annotate":
-			if !m.ID.HasTime() {
-				return
+		case Annotate:
+			if m.ID.HasTime() {
+				s.copy(text[done:m.End])
+				s.out = append(s.out, s.before...)
+				s.out = s.appendTime(s.out, ms)
+				s.out = append(s.out, s.after...)
+				done = m.End
 			}
-			s.out = append(s.out, text[done:m.End]...)
-			s.out = append(s.out, s.before...)
-			s.out = s.appendTime(s.out, ms)
-			s.out = append(s.out, s.after...)
-			done = m.End
 			return
-		case "lines":
+		case Lines:
 			if m.Start < done { // in a line that is printed already
 				return
 			}
+		}
+		if s.output != Lines || s.numbers {
+			s.count(text[counted:m.Start], offset+int64(counted))
+			counted = m.Start
+		}
+		switch s.output {
+		case Lines:
 			start := max(from, bytes.LastIndexByte(text[:m.Start], '\n')+1)
 			done = len(text)
 			if i := bytes.IndexByte(text[m.End:], '\n'); i >= 0 {
 				done = m.End + i + 1
 			}
+			s.begins()
 			s.out = append(s.out, text[start:done]...)
 			if text[done-1] != '\n' {
 				s.out = append(s.out, '\n')
 			}
-			return
-		}
-		s.count(text[counted:m.Start], offset+int64(counted))
-		counted = m.Start
-		column := offset + int64(m.Start) - s.start + 1
-		if s.output == "ids" {
-			s.appendID(m, text, column)
-		} else {
-			s.appendJSON(m, string(text[m.Start:m.End]), m.Prefix(text), column)
+		case Only:
+			s.begins()
+			s.out = append(append(s.out, text[m.Start:m.End]...), '\n')
+		case Count:
+			if s.line != s.counted {
+				s.matching, s.counted = s.matching+1, s.line
+			}
+		case IDs:
+			s.appendID(m, text, offset+int64(m.Start)-s.start+1)
+		case JSON:
+			s.appendJSON(m, text, offset+int64(m.Start)-s.start+1)
 		}
 	})
-	switch s.output {
-	case "annotate":
-		s.out = append(s.out, text[done:]...)
-	case "ids", "json":
+	if s.output == Annotate {
+		s.copy(text[done:])
+	} else if s.output != Lines || s.numbers {
 		s.count(text[counted:], offset+int64(counted))
+	}
+}
+
+// begins appends what stands before a line: the file's name, the line's number.
+func (s *scan) begins() {
+	if s.names {
+		s.out = append(append(s.out, s.name...), ':')
+	}
+	if s.numbers {
+		s.out = append(strconv.AppendInt(s.out, int64(s.line), 10), ':')
+	}
+}
+
+// copy appends a text, and before each line what stands there.
+func (s *scan) copy(text []byte) {
+	if n := len(text); !s.names && !s.numbers && n > 0 {
+		s.out = append(s.out, text...)
+		s.midLine = text[n-1] != '\n'
+		return
+	}
+	for line := range bytes.Lines(text) {
+		if !s.midLine {
+			s.begins()
+		}
+		s.out = append(s.out, line...)
+		if s.midLine = line[len(line)-1] != '\n'; !s.midLine {
+			s.line++
+		}
 	}
 }
 
@@ -311,9 +271,8 @@ func (s *scan) count(text []byte, offset int64) {
 
 func (s *scan) appendID(m finder.Match, text []byte, column int64) {
 	found := inspect.Guess{Candidate: format.Candidate{ID: m.ID, Encoding: m.Encoding}}
-	b := append(s.out, s.file...)
-	b = strconv.AppendInt(append(b, ':'), int64(s.line), 10)
-	b = strconv.AppendInt(append(b, ':'), column, 10)
+	s.begins()
+	b := strconv.AppendInt(s.out, column, 10)
 	b = append(append(b, '\t'), found.Name()...)
 	b = append(b, '\t')
 	if m.ID.HasTime() {
@@ -326,11 +285,11 @@ func (s *scan) appendID(m finder.Match, text []byte, column int64) {
 }
 
 // appendJSON appends the ID's JSON with its place.
-func (s *scan) appendJSON(m finder.Match, text, prefix string, column int64) {
-	r := inspect.Found(m.ID, m.Encoding, text, s.given, s.now)
+func (s *scan) appendJSON(m finder.Match, text []byte, column int64) {
+	r := inspect.Found(m.ID, m.Encoding, string(text[m.Start:m.End]), s.given, s.now)
 	o := r.Object()
-	o.Prefix = prefix
-	o.File, o.Line, o.Column = s.file, s.line, column
+	o.Prefix = m.Prefix(text)
+	o.File, o.Line, o.Column = s.name, s.line, column
 	b, err := o.AppendJSON(s.out)
 	if err != nil {
 		panic(err) // strings and numbers can always be written

@@ -23,11 +23,11 @@ func TestScanTime(t *testing.T) {
 // Nothing is allocated for an ID.
 func TestScanAllocates(t *testing.T) {
 	line := []byte(strings.Repeat("id=0u2pf62ji4b9 and 0372ijojuxuhjsfkeryi2mrtm\n", 100))
-	for _, output := range []string{"annotate", "lines", "ids"} {
+	for _, output := range []Output{Annotate, Lines, Only, IDs, Count} {
 		s := newScan(&console.Console{}, Options{Output: output}, time.Now())
 		if n := testing.AllocsPerRun(20, func() {
 			s.out = s.out[:0]
-			s.part(line, 0, 0)
+			s.scanPart(line, 0, 0)
 		}); n > 5 {
 			t.Errorf("%s: %v allocations for 200 IDs", output, n)
 		}

@@ -322,7 +322,7 @@ func (v *Tester) find(ctx context.Context, name string, sources []duplicates.Sou
 // TimedNames returns the names of the formats that can be verified.
 func TimedNames() (names []string) {
 	for _, f := range format.All() {
-		if f.HasTime() {
+		if f.Timed() != nil {
 			names = append(names, f.Name)
 		}
 	}

@@ -48,7 +48,7 @@ func TestWidths(t *testing.T) {
 	tb := tabOf(t)
 	tb.views(func(name string) {
 		tb.Helper()
-		for _, width := range []int64{360, 414, 703, 704, 1024, 1440, 2560} {
+		for _, width := range []int64{360, 400, 414, 703, 704, 1024, 1440, 2560} {
 			tb.screen(width, 800, false)
 			if w := eval[int64](
 				tb,

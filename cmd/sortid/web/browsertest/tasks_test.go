@@ -250,6 +250,56 @@ func TestLog(t *testing.T) {
 	}
 }
 
+// IDs of others are found in a log as scan finds them.
+func TestLogOfOthers(t *testing.T) {
+	tb := open(t, "")
+	const text = `GET /orders/01ARZ3NDEKTSV4RRFFQ69G5FAV 200
+deleted _id: ObjectId("507f1f77bcf86cd799439011"), trace 917591080fd3477cb3b1ab0d7e0e9b0c
+user_01h455vb4pex5vsknk084sn02q asks for /files/0ujtsYcgvSTl8PAuAdqWYSMnLOv?x=1
+tweet 1541815603606036480 of 919108f7-52d1-4320-9bac-f847db4148a8
+`
+	tb.paste(text)
+	tb.contains("#status", "4 IDs")
+	marked := func() string {
+		return eval[string](tb,
+			`[...document.querySelectorAll("mark")].map((m) => m.textContent).join(" ")`)
+	}
+	if got, want := marked(), "01ARZ3NDEKTSV4RRFFQ69G5FAV 507f1f77bcf86cd799439011 "+
+		"user_01h455vb4pex5vsknk084sn02q 0ujtsYcgvSTl8PAuAdqWYSMnLOv"; got != want {
+		t.Errorf("marked: %s, want %s", got, want)
+	}
+	tb.set("read-as", "snowflake-twitter")
+	tb.contains("#status", "1 ID")
+	if got := marked(); got != "1541815603606036480" {
+		t.Errorf("marked as Twitter's: %s", got)
+	}
+}
+
+// On a telephone IDs and times stay on one line each.
+func TestOneLine(t *testing.T) {
+	tb := open(t, "")
+	for _, width := range []int64{360, 400} {
+		tb.screen(width, 800, false)
+		for _, f := range format.All() {
+			tb.set("read-as", f.Name)
+			tb.paste(f.Example)
+			if n := tb.count("article.card .id"); n != 1 {
+				t.Errorf("%s: %d cards", f.Name, n)
+				continue
+			}
+			if broken := eval[[]string](tb, `[...document.querySelectorAll(
+				"article.card .id, article.card .time-in, article.card dd .mono")].filter((e) => {
+				const range = document.createRange();
+				range.selectNodeContents(e);
+				const tops = new Set([...range.getClientRects()].map((r) => Math.round(r.top / 4)));
+				return tops.size > 1;
+			}).map((e) => e.textContent)`); len(broken) > 0 {
+				t.Errorf("%s at %d px: on several lines: %q", f.Name, width, broken)
+			}
+		}
+	}
+}
+
 // Files are opened and dropped, compressed and large ones, too.
 func TestFiles(t *testing.T) {
 	tb := open(t, "")

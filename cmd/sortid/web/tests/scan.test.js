@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { createCipheriv } from "node:crypto";
 import { readFileSync } from "node:fs";
 import test from "node:test";
-import { Finder, detect, find, formatTime, lookup, scru128, scru160, strip } from "../sortid.js";
+import { Finder, detect, find, formatTime, lookup, plausible, scru128, scru160, strip } from "../sortid.js";
 
 const { cases, now } = JSON.parse(readFileSync(new URL("../../../../testdata/scan.json", import.meta.url)));
 const options = (formats) => ({ now: Date.parse(now), ...(formats.length && { formats: formats.map(lookup) }) });
@@ -13,10 +13,33 @@ test("shared cases", () => {
   for (const { note, text, formats, ids } of cases) {
     const bytes = (offset) => Buffer.byteLength(text.slice(0, offset));
     const got = find(text, options(formats)).map(({ id, encoding, start, end }) => ({
-      start: bytes(start), end: bytes(end), format: id.format.generates ? id.format.name : id.format.title, encoding, time: formatTime(id.milli), text: text.slice(start, end),
+      start: bytes(start), end: bytes(end), format: id.format.name, encoding, time: id.timed ? formatTime(id.milli) : "", text: text.slice(start, end),
     }));
     assert.deepEqual(got, ids, note);
   }
+});
+
+// Those that are found without a name are those that the command finds.
+test("IDs of others in text", () => {
+  const sure = "uuidv1 uuidv6 uuidv7 ulid ksuid xid objectid typeid datadog-trace".split(" ");
+  const { formats } = JSON.parse(readFileSync(new URL("../../../../testdata/formats.json", import.meta.url)));
+  const places = (line, options) => find(line, { ...options, now: Date.parse(now) })
+    .map(({ id, start, end }) => `${id.format.name} ${line.slice(start, end)}`).join();
+  let tested = 0;
+  for (const { format: name, valid } of formats) {
+    const format = lookup(name);
+    for (const { text } of valid) {
+      const id = format.parse(text);
+      if (!plausible(id, Date.parse(now)) || name === "typeid" && !id.timed) continue;
+      const line = `a line with id=${text}, and more`;
+      if (sure.includes(name)) assert.equal(places(line), `${name} ${text}`);
+      else if (name !== "julid") assert.equal(places(line), "", line);
+      if (name === "julid" || format.search?.mixed) continue; // not all look random enough
+      assert.equal(places(line, { formats: [format] }), `${name} ${text}`);
+      tested++;
+    }
+  }
+  assert.ok(tested > 500, `${tested} IDs`);
 });
 
 test("a Finder remembers hashes", () => {

@@ -1,0 +1,213 @@
+package scan
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/sortid/sortid/cmd/sortid/internal/console"
+	"github.com/sortid/sortid/cmd/sortid/internal/decompress"
+	"github.com/sortid/sortid/cmd/sortid/internal/finder"
+	"github.com/sortid/sortid/cmd/sortid/internal/lines"
+)
+
+// bufferSize is how much of a file is in memory at a time. Longer lines are taken in parts.
+const bufferSize = 256 << 10
+
+// Stdin is the name of standard input as a file.
+const Stdin = "-"
+
+// files reads files of text, part by part.
+type files struct {
+	*console.Console
+	progress *console.Progress
+	read     uint64 // bytes, of all files
+	buf      []byte
+
+	name   string // of the file under way, as people see it
+	walked bool   // whether it was found in a folder, and not named
+	// part gets each part: text[from:], behind as much of the text before as the finder needs.
+	// The text begins at the offset in the file.
+	part func(text []byte, from int, offset int64) error
+}
+
+func newFiles(c *console.Console) *files {
+	return &files{Console: c, buf: make([]byte, bufferSize+finder.Context)}
+}
+
+// begin shows the progress of reading the files, of known size if there are no folders among
+// them.
+func (f *files) begin(names []string) {
+	total := int64(0)
+	for _, name := range names {
+		size := console.SizeOf(f.In)
+		if name != Stdin {
+			size = -1
+			if info, err := os.Stat(name); err == nil && info.Mode().IsRegular() {
+				size = info.Size()
+			}
+		}
+		if size < 0 {
+			total = -1
+			break
+		}
+		total += size
+	}
+	f.progress = f.NewProgress("bytes", total)
+}
+
+// open reads a file. Its errors name the file, unless part returned them.
+func (f *files) open(name string) error {
+	in := f.In
+	f.name = "standard input"
+	if name == Stdin {
+		if f.InTerminal && !f.Quiet {
+			fmt.Fprintln(f.Err, "sortid: reading text from the terminal; Ctrl-D ends")
+		}
+	} else {
+		file, err := os.Open(name)
+		if err != nil {
+			return err
+		}
+		defer file.Close()
+		in, f.name = file, name
+	}
+	r, err := decompress.NewReader(&progressReader{in, f})
+	if err == nil {
+		err = f.parts(r)
+	}
+	if err == nil || errors.As(err, new(partError)) {
+		return err
+	}
+	if path := (*fs.PathError)(nil); errors.As(err, &path) {
+		err = path.Err
+	}
+	return fmt.Errorf("%s: %w", f.name, err)
+}
+
+// A partError is one of what is done with a part, and not of reading.
+type partError struct{ error }
+
+func (e partError) Unwrap() error { return e.error }
+
+// A progressReader shows how much was read.
+type progressReader struct {
+	io.Reader
+	files *files
+}
+
+func (r *progressReader) Read(b []byte) (int, error) {
+	n, err := r.Reader.Read(b)
+	r.files.read += uint64(n)
+	r.files.progress.Show(r.files.read)
+	return n, err
+}
+
+// parts reads a file. A part ends at the end of a line, if the buffer has one, so that no line
+// waits for the next. The bytes before a part stay in the buffer, as context.
+func (f *files) parts(r io.Reader) error {
+	buf := f.buf
+	context, n := 0, 0 // buf[:context] is context, buf[context:n] is no part yet
+	offset := int64(0) // of buf[0] in the file
+	for first := true; ; first = false {
+		m, err := r.Read(buf[n:])
+		if first {
+			if err := check(buf[:m]); err != nil {
+				return err
+			}
+		}
+		end := n + m
+		if err == nil {
+			end = cut(buf[:n+m], n, context)
+		}
+		n += m
+		if end > context {
+			if err := f.part(buf[:end], context, offset); err != nil {
+				return partError{err}
+			}
+			keep := max(0, end-finder.Context)
+			n = copy(buf, buf[keep:n])
+			context, offset = end-keep, offset+int64(keep)
+		}
+		switch {
+		case err == io.EOF:
+			return nil
+		case err != nil:
+			return err
+		}
+	}
+}
+
+// cut returns where the part ends: at the last end of a line or, if the full buffer has none,
+// of a word. After context, text[:old] has no end of a line.
+func cut(text []byte, old, context int) int {
+	if i := bytes.LastIndexByte(text[old:], '\n'); i >= 0 {
+		return old + i + 1
+	}
+	if len(text) < bufferSize {
+		return context
+	}
+	for i := len(text); i > max(context, len(text)-4096); i-- {
+		if !finder.InWord(text[i-1]) {
+			return i
+		}
+	}
+	return len(text)
+}
+
+// check returns an error for a file that is no text.
+func check(head []byte) error {
+	switch {
+	case bytes.HasPrefix(head, []byte("\xff\xfe")) || bytes.HasPrefix(head, []byte("\xfe\xff")):
+		return lines.ErrUTF16
+	case bytes.IndexByte(head, 0) >= 0:
+		return errBinary
+	}
+	return nil
+}
+
+var errBinary = errors.New("binary file, skipped")
+
+// walk calls open for each file: for those in folders, too, if it should go into them, without
+// those that symbolic links lead to. With include it calls open only for names that one of these
+// patterns matches.
+func (f *files) walk(names []string, recursive bool, include []string,
+	open func(name string, err error)) {
+	visit := func(name string) {
+		if name == Stdin || len(include) == 0 || slices.ContainsFunc(include,
+			func(pattern string) bool {
+				ok, _ := filepath.Match(pattern, filepath.Base(name))
+				return ok
+			}) {
+			open(name, nil)
+		}
+	}
+	for _, name := range names {
+		if !recursive || !isFolder(name) {
+			f.walked = false
+			visit(name)
+			continue
+		}
+		f.walked = true
+		filepath.WalkDir(name, func(path string, d fs.DirEntry, err error) error {
+			switch {
+			case err != nil:
+				open(path, err)
+			case d.Type().IsRegular():
+				visit(strings.TrimPrefix(path, "./"))
+			}
+			return nil
+		})
+	}
+}
+
+func isFolder(name string) bool {
+	info, err := os.Stat(name)
+	return name != Stdin && err == nil && info.IsDir()
+}

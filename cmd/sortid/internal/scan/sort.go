@@ -1,0 +1,177 @@
+package scan
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"math/bits"
+	"time"
+
+	"github.com/sortid/sortid/cmd/sortid/internal/console"
+	"github.com/sortid/sortid/cmd/sortid/internal/exit"
+	"github.com/sortid/sortid/cmd/sortid/internal/finder"
+	"github.com/sortid/sortid/format"
+	"github.com/sortid/sortid/verify/extsort"
+)
+
+// SortOptions say how to sort lines.
+type SortOptions struct {
+	Formats []*format.Format // as in Options
+	Reverse bool             // the latest time first
+	Dir     string           // the folder for temporary files; empty: the system's
+	Memory  int              // how many bytes are sorted at once; 0: the usual number
+}
+
+const (
+	sortMemory = 64 << 20
+	// pieceSize is the longest part of a line that is one record.
+	pieceSize = 64 << 10
+)
+
+// A sorting sorts lines. A record is a line, or a piece of a long one. Its key is the time, and
+// its number among all records, so that lines of one time keep their order.
+type sorting struct {
+	*files
+	finder  *finder.Finder
+	reverse bool
+	sorter  extsort.Sorter
+
+	time    [2]uint64 // It decides where the last line goes.
+	pieces  uint64    // How many there were so far.
+	ids     uint64    // How many lines had IDs.
+	midLine bool      // Whether the last line's end is not yet read.
+	starts  []int     // Of the lines in a part that have IDs.
+	times   [][2]uint64
+}
+
+// Sort prints the lines of files, or of standard input, in the order of their IDs.
+func Sort(c *console.Console, o SortOptions, names []string) error {
+	if len(names) == 0 {
+		names = []string{Stdin}
+	}
+	ctx, stop := exit.UntilSignal()
+	defer stop()
+	dir := &extsort.Dir{Parent: o.Dir}
+	s := &sorting{files: newFiles(c), finder: finder.New(time.Now(), o.Formats...),
+		reverse: o.Reverse, sorter: extsort.Sorter{Dir: dir, Memory: o.Memory}}
+	if o.Memory == 0 {
+		s.sorter.Memory = sortMemory
+	}
+	s.part = s.add
+	// A signal does not end the reading of a terminal or a pipe. So this is not waited for.
+	done := make(chan error, 1)
+	go func() { done <- s.run(ctx, names) }()
+	var err error
+	select {
+	case err = <-done:
+	case <-ctx.Done():
+		err = exit.Cause(ctx, ctx.Err())
+	}
+	dir.Close()
+	return exit.Cause(ctx, err)
+}
+
+func (s *sorting) run(ctx context.Context, names []string) error {
+	s.begin(names)
+	for _, name := range names {
+		s.time = [2]uint64{}
+		if err := s.open(name); err != nil {
+			s.progress.End()
+			return err
+		}
+		if s.midLine {
+			if err := s.record([]byte{'\n'}); err != nil {
+				s.progress.End()
+				return err
+			}
+			s.midLine = false
+		}
+	}
+	s.progress.End()
+	if s.ids == 0 && s.pieces > 0 && !s.Quiet {
+		s.Complain("no line has an ID, so all lines stay where they are")
+	}
+	return s.merge(ctx)
+}
+
+// add adds the lines of a part. A line's first ID has its time. A line without one stays behind
+// the line before it.
+func (s *sorting) add(text []byte, from int, _ int64) error {
+	s.starts, s.times = s.starts[:0], s.times[:0]
+	s.finder.Find(text, from, func(m finder.Match) {
+		start := bytes.LastIndexByte(text[from:m.Start], '\n') + 1 + from
+		n := len(s.starts)
+		if m.ID.HasTime() && (n == 0 || s.starts[n-1] != start) {
+			s.starts, s.times = append(s.starts, start), append(s.times, s.key(m.ID.Time()))
+		}
+	})
+	next := 0
+	for start := from; start < len(text); {
+		end := len(text)
+		if i := bytes.IndexByte(text[start:], '\n'); i >= 0 {
+			end = start + i + 1
+		}
+		if next < len(s.starts) && s.starts[next] == start {
+			if !s.midLine {
+				s.time = s.times[next]
+				s.ids++
+			}
+			next++
+		}
+		for ; start < end; start += min(pieceSize, end-start) {
+			if err := s.record(text[start:min(end, start+pieceSize)]); err != nil {
+				return err
+			}
+		}
+		s.midLine = text[end-1] != '\n'
+	}
+	return nil
+}
+
+// key returns the part of a key that a time decides: nanoseconds since the year 1, from 1 up.
+// What comes before a file's first ID has 0.
+func (s *sorting) key(t time.Time) [2]uint64 {
+	seconds := uint64(t.Unix() - time.Time{}.Unix())
+	high, low := bits.Mul64(seconds, 1e9)
+	low, carry := bits.Add64(low, uint64(t.Nanosecond())+1, 0)
+	high += carry
+	if s.reverse {
+		high, low = high^(1<<32-1), ^low
+	}
+	return [2]uint64{high, low}
+}
+
+func (s *sorting) record(piece []byte) error {
+	s.pieces++
+	return s.sorter.Add(extsort.Key{s.time[0], s.time[1], s.pieces}, piece)
+}
+
+// merge prints all records in order.
+func (s *sorting) merge(ctx context.Context) error {
+	runs, err := s.sorter.Finish(ctx, extsort.MaxFanIn)
+	if err != nil {
+		return err
+	}
+	inputs := make([]*extsort.Reader, 0, len(runs))
+	defer func() {
+		for _, in := range inputs {
+			in.Close()
+		}
+	}()
+	for _, r := range runs {
+		in, err := r.Open(len(runs))
+		if err != nil {
+			return err
+		}
+		inputs = append(inputs, in)
+	}
+	out := bufio.NewWriterSize(s.Out, 64<<10)
+	err = extsort.Merge(inputs, func(in *extsort.Reader, at int, _ extsort.Key) error {
+		_, err := out.Write(in.Payload(at))
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return out.Flush()
+}

@@ -1,0 +1,114 @@
+package duplicates
+
+import (
+	"context"
+	"encoding/binary"
+	"io"
+
+	"github.com/sortid/sortid/format"
+	"github.com/sortid/sortid/verify/extsort"
+	"github.com/sortid/sortid/verify/internal/reading"
+)
+
+// A record is an ID and where it comes from.
+type record struct {
+	id format.Words
+	origin
+}
+
+// An origin is where an ID comes from.
+type origin struct {
+	source uint32
+	line   uint64
+}
+
+const originSize = 12
+
+// append appends the origin as a record's payload.
+func (o origin) append(b []byte) []byte {
+	b = binary.BigEndian.AppendUint32(b, o.source)
+	return binary.BigEndian.AppendUint64(b, o.line)
+}
+
+func originOf(payload []byte) origin {
+	return origin{binary.BigEndian.Uint32(payload), binary.BigEndian.Uint64(payload[4:])}
+}
+
+// An input gives IDs in order, and knows where they come from.
+type input interface {
+	extsort.Input
+	origin(at int) origin
+}
+
+// runInput gives the IDs of a run.
+type runInput struct{ *extsort.Reader }
+
+func (in runInput) origin(at int) origin { return originOf(in.Payload(at)) }
+
+// textInput gives the IDs of a source that is in order.
+type textInput struct {
+	s      *search
+	index  int
+	src    *reading.Reader
+	closer io.Closer
+	block  *reading.Block
+	line   uint64 // of the block's first line
+	next   int    // segment of the block
+}
+
+func (t *textInput) Next() ([]format.Words, error) {
+	for {
+		if b := t.block; b != nil && t.next < len(b.Segments) {
+			t.next++
+			return b.Segment(t.next - 1), nil
+		}
+		if t.block != nil {
+			t.src.Release(t.block)
+		}
+		t.block = t.src.Next()
+		if t.block == nil || t.s.ctx.Err() != nil {
+			return nil, context.Cause(t.s.ctx)
+		}
+		t.line, t.next = t.s.account(t.index, t.block), 0
+	}
+}
+
+func (t *textInput) origin(at int) origin {
+	return origin{uint32(t.index), t.line + t.block.Segments[t.next-1].Line + uint64(at)}
+}
+
+func (t *textInput) Close() error {
+	t.src.Close()
+	return t.closer.Close()
+}
+
+// groups yields each group of records with the same ID that were written: its first maxPlaces
+// records, and how many there are.
+func groups(w *extsort.Writer, yield func(group []record, n uint64)) error {
+	r, err := w.Finish()
+	if err != nil {
+		return err
+	}
+	in, err := r.Open(1)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	var group []record
+	n := uint64(0)
+	err = extsort.Merge([]*extsort.Reader{in}, func(in *extsort.Reader, at int,
+		id format.Words) error {
+		if n > 0 && id != group[0].id {
+			yield(group, n)
+			group, n = group[:0], 0
+		}
+		if n++; len(group) < maxPlaces {
+			group = append(group, record{id, originOf(in.Payload(at))})
+		}
+		return nil
+	})
+	if err == nil && n > 0 {
+		yield(group, n)
+	}
+	return err
+}
