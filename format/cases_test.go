@@ -90,7 +90,13 @@ func TestDocument(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	_, unasked, _ := strings.Cut(string(b), "| `scan` without `--format` |")
+	unasked, _, _ = strings.Cut(unasked, "\n")
 	for _, f := range others {
+		if finds := !f.Search.WordLike && !f.Search.Named; finds !=
+			strings.Contains(unasked, "`"+f.Name+"`") {
+			t.Errorf("%s: scan finds it without --format: %v; the document differs", f.Name, finds)
+		}
 		unit := "none"
 		if f.HasTime() {
 			unit = fmt.Sprintf("%v since %s", f.Tick, strings.TrimSuffix(FormatTime(f.Epoch),
