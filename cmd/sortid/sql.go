@@ -106,7 +106,6 @@ func chooseSQLFormats(cmd *cobra.Command) *flags.Formats {
 	return f
 }
 
-// partitions are the flags of a partitioned table.
 type partitions struct {
 	name, from string
 	months     int
@@ -127,7 +126,7 @@ func choosePartitions(cmd *cobra.Command) *partitions {
 	return p
 }
 
-// read returns the table, or nil if none was asked for.
+// read returns the table, nil for none.
 func (p *partitions) read(cmd *cobra.Command, formats []*format.Format) (*sqltext.Table, error) {
 	changed := cmd.Flags().Changed
 	if !changed("table") {
@@ -155,7 +154,7 @@ func (p *partitions) read(cmd *cobra.Command, formats []*format.Format) (*sqltex
 	return t, nil
 }
 
-// print prints the table, or all if none was asked for.
+// print prints the table, else all.
 func (p *partitions) print(c *console.Console, cmd *cobra.Command, formats []*format.Format,
 	all func() (string, error), one func(sqltext.Table) (string, error)) error {
 	t, err := p.read(cmd, formats)
