@@ -21,7 +21,7 @@ func TestMostIDs(t *testing.T) {
 	}
 }
 
-// A request counts once for its token's limit, also one that is refused.
+// A request counts once, also if refused.
 func TestCountsOnce(t *testing.T) {
 	text, line, err := NewToken("one", []string{permitIDs}, 1, 0) // one request a second
 	if err != nil {
