@@ -90,7 +90,6 @@ func TestConstantMemory(t *testing.T) {
 	}
 }
 
-// lineCounter counts lines, which must rise.
 type lineCounter struct {
 	t     *testing.T
 	lines int

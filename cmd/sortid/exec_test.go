@@ -23,7 +23,6 @@ import (
 	"github.com/sortid/sortid/testserver"
 )
 
-// interpreters returns generators in other languages.
 func interpreters(t *testing.T) map[string][]string {
 	all := map[string][]string{}
 	for name, file := range map[string]string{"python3": "scru64.py", "node": "scru64.mjs"} {

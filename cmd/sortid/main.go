@@ -83,7 +83,6 @@ func withInspect(root *cobra.Command, args []string) []string {
 	return append([]string{"inspect"}, args...)
 }
 
-// joined returns what [errors.Join] joined, or the only error.
 func joined(err error) []error {
 	if all, ok := err.(interface{ Unwrap() []error }); ok &&
 		errors.Join(all.Unwrap()...).Error() == err.Error() {

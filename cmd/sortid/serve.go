@@ -222,7 +222,6 @@ func serveUntil(ctx context.Context, c *console.Console, stop func(), f *serving
 	return serveHTTP(ctx, stop, s, hs, listener, log)
 }
 
-// config returns the server's configuration without the store.
 func (f *serving) config(ctx context.Context, log *slog.Logger) (c server.Config, err error) {
 	c = server.Config{
 		Name: leases.MyName(), NodeBits: f.nodeBits, Hosts: f.names(), Origins: f.origins,
@@ -242,7 +241,6 @@ func (f *serving) config(ctx context.Context, log *slog.Logger) (c server.Config
 	return c, err
 }
 
-// openOwnRealms opens the store and the server's own realms.
 func openOwnRealms(ctx context.Context, c *console.Console, f *serving,
 	log *slog.Logger) (store.Store, error) {
 	ctx, cancel := context.WithTimeout(ctx, leases.Patience)

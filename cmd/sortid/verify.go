@@ -102,7 +102,6 @@ type verification struct {
 	from, to, start, extension string
 }
 
-// checkFlags refuses flags that would have no effect together.
 func (v *verification) checkFlags(cmd *cobra.Command) error {
 	changed := cmd.Flags().Changed
 	executes := v.Exec.Command != ""

@@ -173,7 +173,6 @@ func TestVerifyEmpty(t *testing.T) {
 	}
 }
 
-// Readers of --raw bits may stop at any time.
 func TestVerifyRawHead(t *testing.T) {
 	var ids bytes.Buffer
 	if code, stderr := start(nil, &ids, "new", "scru128", "-n", "100000"); code != exit.OK {

@@ -21,7 +21,6 @@ func (s *Server) secure(op *huma.Operation, permission string) {
 	}
 }
 
-// authorize refuses requests that their client may not send.
 func (s *Server) authorize(ctx huma.Context, next func(huma.Context)) {
 	permission, _ := ctx.Operation().Metadata[metadataPermission].(string)
 	if err := s.allow(ctx.Context(), permission); err != nil {
@@ -101,7 +100,6 @@ func take(l *rate.Limiter, n int) time.Duration {
 	return max(time.Millisecond, lacks(l, n, now))
 }
 
-// lacks returns when a limiter, or nil, will have n.
 func lacks(l *rate.Limiter, n int, now time.Time) time.Duration {
 	if l == nil {
 		return 0

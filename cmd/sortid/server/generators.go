@@ -217,7 +217,6 @@ func (g *generators) ready() error {
 	return nil
 }
 
-// close gives the leases back.
 func (g *generators) close(ctx context.Context) error {
 	g.stop()
 	g.tasks.Wait()

@@ -7,7 +7,6 @@ import (
 	"testing"
 )
 
-// As many as there may be.
 func TestMostIDs(t *testing.T) {
 	_, ts := start(t, Config{})
 	for _, query := range []string{"?n=100000", "?n=%3100000"} {

@@ -146,7 +146,6 @@ func lookup(name formatName) (*format.Format, error) {
 	return format.Lookup(string(name))
 }
 
-// inspectLines answers line by line, in constant memory.
 func (s *Server) inspectLines(ctx huma.Context, given *format.Format) {
 	r, w := humago.Unwrap(ctx)
 	control := http.NewResponseController(w)

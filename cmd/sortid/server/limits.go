@@ -136,7 +136,6 @@ func (c *limitedConn) Close() error {
 	return c.Conn.Close()
 }
 
-// admit bounds the requests under way, except probes and metrics.
 func (s *Server) admit(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {

@@ -233,7 +233,6 @@ func (s *Server) fallback(w http.ResponseWriter, r *http.Request) {
 
 const fallbackPattern = "/"
 
-// problem writes an error as RFC 9457 says.
 func (s *Server) problem(w http.ResponseWriter, status int, detail string) {
 	s.refuse(w, huma.NewError(status, detail))
 }

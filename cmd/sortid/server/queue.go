@@ -9,7 +9,6 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// patience is how long a request waits for its IDs.
 const patience = time.Second
 
 // A queue shares the IDs of one node ID by start-time fair queueing. It counts each client's IDs
@@ -111,7 +110,6 @@ func (q *queue) leave(w *waiter) {
 	}
 }
 
-// first returns the request to serve next, or nil.
 func (q *queue) first() (first *waiter) {
 	for _, w := range q.waiting {
 		if first == nil || max(q.last, *w.count) < max(q.last, *first.count) {

@@ -462,7 +462,6 @@ func TestBuildAndFiles(t *testing.T) {
 	})
 }
 
-// filesFire is pass without leases.
 func (w *watcher) filesFire(d time.Duration) (fired []string) {
 	for range int(d / (15 * time.Second)) {
 		time.Sleep(15 * time.Second)

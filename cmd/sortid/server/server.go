@@ -162,7 +162,6 @@ func compressIfAsked(compressed, plain http.Handler) http.Handler {
 	})
 }
 
-// ServeHTTP answers a request.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.handler.ServeHTTP(w, r) }
 
 // HasTokens reports whether requests need a token.

@@ -598,7 +598,6 @@ func TestTokens(t *testing.T) {
 		}
 	}
 
-	// A client of Go.
 	st, err := httpstore.Open(t.Context(), ts.URL+"?token="+texts["orders"])
 	if err != nil {
 		t.Fatal(err)

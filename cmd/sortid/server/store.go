@@ -312,7 +312,6 @@ func (s *Server) permitRecords(ctx context.Context, realm string) error {
 	return nil
 }
 
-// baseRealm returns a record's realm without its generation.
 func baseRealm(name string) string {
 	realm, _, _ := strings.Cut(name, "@")
 	return realm

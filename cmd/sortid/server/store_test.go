@@ -238,7 +238,6 @@ func TestAttacks(t *testing.T) {
 			}
 		})
 	}
-	// Operators evict, and the mark stays.
 	if ok, err := lease.Evict(t.Context(), v.client, "orders", v.held.Block, v.held.Owner); !ok ||
 		err != nil {
 		t.Errorf("an eviction: %v, %v", ok, err)

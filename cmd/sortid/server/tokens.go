@@ -161,7 +161,6 @@ func checkPermission(p string) error {
 	return fmt.Errorf("%q is no permission, want ids, realm:NAME or admin", p)
 }
 
-// of returns the entry of a request's token, or nil.
 func (t *Tokens) of(h http.Header) *token {
 	if t == nil {
 		return nil
@@ -234,7 +233,7 @@ func NewToken(name string, permissions []string, requests, ids int) (text, line 
 }
 
 // AppendToken appends a line of [NewToken] to a file. It makes a missing file, which only its owner
-// can read. It fails if the file has a mistake, or the name.
+// can read. It fails if the file has a mistake, or already the name.
 func AppendToken(path, line string) error {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o600)
 	if err != nil {
@@ -271,7 +270,6 @@ func (s *Server) withToken(r *http.Request) *http.Request {
 	return r.WithContext(context.WithValue(r.Context(), tokenKey{}, e))
 }
 
-// tokenOf returns the token of a request, or nil.
 func (s *Server) tokenOf(ctx context.Context) *token {
 	if s.config.Tokens == nil {
 		return nil

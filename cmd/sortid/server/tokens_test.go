@@ -287,7 +287,6 @@ func testInspectedLines(t *testing.T) {
 		time.Since(begin) != 10240*time.Millisecond {
 		t.Errorf("%v after %v", err, time.Since(begin))
 	}
-	// These are there in 40 s.
 	begin = time.Now()
 	if err := s.waitLines(limited, 4000, 0); err == nil || time.Since(begin) > 0 {
 		t.Errorf("%v after %v", err, time.Since(begin))

@@ -11,7 +11,6 @@ import (
 	"time"
 )
 
-// watchInterval is how often files are read.
 const watchInterval = time.Second
 
 // watchedFiles are files that change together, such as a certificate and its key. Contents are

@@ -37,7 +37,6 @@ func Types(have []byte) []byte {
 
 var declared = regexp.MustCompile(`(?m)(^export declare const \w+: Format;\n)+`)
 
-// module returns lines of JSON as a JavaScript module.
 func module(rows []byte) []byte {
 	rows = bytes.ReplaceAll(bytes.TrimSpace(rows), []byte("\n"), []byte(",\n"))
 	return fmt.Appendf(

@@ -13,7 +13,6 @@ import (
 	"github.com/sortid/sortid/format"
 )
 
-// palette has the colours of fields, in order.
 var palette = []*color.Color{
 	color.New(color.FgHiCyan), color.New(color.FgHiYellow), color.New(color.FgHiMagenta),
 	color.New(color.FgHiGreen), color.New(color.FgHiBlue), color.New(color.FgHiRed),

@@ -78,7 +78,6 @@ func (p *Progress) Show(n uint64) {
 	p.bar.Set64(int64(n))
 }
 
-// End clears what Show has shown.
 func (p *Progress) End() {
 	if p != nil && p.shown {
 		p.bar.Clear()
@@ -86,7 +85,6 @@ func (p *Progress) End() {
 	}
 }
 
-// A Counter counts the bytes read.
 type Counter struct {
 	io.Reader
 	N uint64
@@ -115,7 +113,6 @@ func SizeOf(r io.Reader) int64 {
 	return info.Size() - at
 }
 
-// Thousands returns n with commas.
 func Thousands(n uint64) string {
 	s := strconv.FormatUint(n, 10)
 	for i := len(s) - 3; i > 0; i -= 3 {

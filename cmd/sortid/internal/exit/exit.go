@@ -21,8 +21,7 @@ var (
 	// ErrReported: the error is printed already.
 	ErrReported = errors.New("reported")
 	// ErrTrouble: scan could not do all, and has said so.
-	ErrTrouble = errors.New("trouble")
-	// ErrInterrupted: the user interrupted the command.
+	ErrTrouble     = errors.New("trouble")
 	ErrInterrupted = errors.New("interrupted")
 )
 
@@ -34,7 +33,6 @@ func (e usageError) Unwrap() error { return e.error }
 // Usage returns err as a mistake in the arguments.
 func Usage(err error) error { return usageError{err} }
 
-// Usagef is [Usage] of [fmt.Errorf].
 func Usagef(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
 
 func IsUsage(err error) bool { return errors.As(err, new(usageError)) }

@@ -141,7 +141,6 @@ func (f *Finder) addInt(s *format.Format) {
 	}
 }
 
-// The classes of bytes.
 const (
 	digit     = 1 << iota
 	lowerHex  // a-f

@@ -212,7 +212,7 @@ func TestVersion4(t *testing.T) {
 func TestParts(t *testing.T) {
 	var text []byte
 	ids := slices.DeleteFunc(generated(t, format.SCRU128, 400), func(id format.ID) bool {
-		return len(find(New(time.Now()), id.In(format.UUID))) == 0 // has the bits of a UUID without a time
+		return len(find(New(time.Now()), id.In(format.UUID))) == 0 // a UUID without a time
 	})
 	for i, id := range ids {
 		text = append(id.Append(text, []format.Encoding{format.Text, format.UUID, format.Hex}[i%3]),

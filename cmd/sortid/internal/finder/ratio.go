@@ -7,8 +7,8 @@ type Ratio struct{ seen, plausible int }
 // UUIDs tells UUIDs of RFC 9562 from IDs of ours in that encoding. The zero UUIDs is ready to use.
 type UUIDs struct{ all, others Ratio }
 
-// Accept counts a UUID and reports whether it may be an ID of ours. Nine in ten recent times, its
-// own included, must be plausible. One in eight IDs of ours has RFC 9562's variant and a version by
+// Accept counts a UUID and reports whether it may be an ID of ours. Its time and nine in ten of
+// the recent times must be plausible. One in eight IDs of ours has RFC 9562's variant and a version by
 // chance. Such a UUID counts only if there have been UUIDs without.
 func (u *UUIDs) Accept(standard, plausible bool) bool {
 	likely := u.all.Accept(plausible)

@@ -78,7 +78,6 @@ func OptionError(err error) error {
 	return exit.Usagef("%s", wrong.Text("--"))
 }
 
-// The format reads an optionFlag's value.
 type optionFlag struct{ value, kind string }
 
 func (f *optionFlag) String() string     { return f.value }

@@ -35,7 +35,6 @@ func WithSuggestion(err error) string {
 	return err.Error()
 }
 
-// renamed flags have another name here.
 var renamed = map[string]string{
 	"scheme": "format", "schemes": "format", "node-size": "node-bits", "node-id-size": "node-bits",
 	"encoding": "output", "tmpl": "template",

@@ -40,7 +40,6 @@ type stamp struct{ time.Time }
 
 func (s stamp) String() string { return FormatTime(s.Time) }
 
-// templateData is what --template can print.
 type templateData struct {
 	Input, Format, Encoding, Text, Hex, Int, UUID, Reason string
 
@@ -79,7 +78,6 @@ func Template(layout string) (func(b []byte, r *Reading) ([]byte, error), error)
 	}, nil
 }
 
-// plainTemplateError removes this program's type names.
 func plainTemplateError(err error) error {
 	msg := strings.TrimPrefix(err.Error(), "template: format:")
 	msg = strings.ReplaceAll(msg, "in type inspect.templateData", "")

@@ -8,7 +8,6 @@ import (
 	"github.com/sortid/sortid/format"
 )
 
-// wrappers stand around IDs in programs, data and prose.
 var wrappers = []struct{ open, close, name string }{
 	{`"`, `"`, "quotes"}, {`'`, `'`, "quotes"}, {"`", "`", "quotes"},
 	{"(", ")", "brackets"}, {"[", "]", "brackets"}, {"<", ">", "brackets"},
@@ -65,7 +64,6 @@ func strip(text string) (bare string, taken []string) {
 	return text, taken
 }
 
-// grouped are the formats whose texts may have hyphens.
 var grouped = slices.DeleteFunc(format.Ours(), func(s *format.Format) bool { return !s.Grouped })
 
 // isHex reports whether a hexadecimal number is as wide as a format's IDs.

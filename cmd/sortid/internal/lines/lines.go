@@ -18,7 +18,6 @@ var ErrTooLong = errors.New("longer than 64 KiB, which no ID is; skipped")
 var ErrUTF16 = errors.New(
 	`this is UTF-16, as Windows writes it, and not UTF-8; "iconv -f UTF-16 -t UTF-8" converts it`)
 
-// A Reader reads lines.
 type Reader struct {
 	r   *bufio.Reader
 	n   int

@@ -275,7 +275,6 @@ func (p *Plan) Format(name string) Format {
 	return Format{}
 }
 
-// command returns the command to continue with.
 func (f *Format) command(s *format.Format, processes int) string {
 	command := "sortid new " + s.Name
 	switch size := f.Options[nodeBits]; {

@@ -38,7 +38,6 @@ func Count(n float64) string {
 	return fmt.Sprintf("%.0f%s", scaled, words[i])
 }
 
-// Seconds words a duration.
 func Seconds(s float64) string {
 	switch {
 	case s < 1:

@@ -245,7 +245,6 @@ func (r *Realm) state(rec lease.Record) string {
 	return "free"
 }
 
-// Who names the holder.
 func (e Entry) Who() string {
 	if e.Holder != "" {
 		return e.Holder

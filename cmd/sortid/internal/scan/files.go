@@ -20,7 +20,6 @@ import (
 // bufferSize bounds the part of a file in memory. Longer lines come in parts.
 const bufferSize = 256 << 10
 
-// Stdin names standard input.
 const Stdin = "-"
 
 type files struct {

@@ -30,7 +30,6 @@ type Options struct {
 
 type Output string
 
-// The outputs.
 const (
 	Annotate Output = "annotate" // All lines, with the times.
 	Lines    Output = "lines"    // The lines with IDs.
@@ -137,7 +136,6 @@ func (s *scan) run(names []string, o Options) error {
 	return nil
 }
 
-// file scans a file.
 func (s *scan) file(name string) error {
 	if s.midLine {
 		s.out = append(s.out, '\n')

@@ -126,7 +126,6 @@ func mysqlStored(f tested, id string) string {
 	return id
 }
 
-// The vectors, and random IDs.
 func TestMySQLCodecs(t *testing.T) {
 	db, _ := openMySQL(t)
 	text := must(MySQL(format.Ours()))(t)

@@ -186,7 +186,6 @@ func (f tested) random(r *rand.Rand) string {
 	return id.String()
 }
 
-// vectors are those of testdata/vectors.
 type vectors struct {
 	Valid []struct {
 		Text, Canonical, Hex, Time string
@@ -1029,7 +1028,7 @@ func TestPostgresDump(t *testing.T) {
 	if n := b.one("count(*) FROM events"); n != "1000" {
 		t.Errorf("%s rows after the restore", n)
 	}
-	b.run("INSERT INTO events (n) SELECT generate_series(1001, 1100)") // at the time of the last before
+	b.run("INSERT INTO events (n) SELECT generate_series(1001, 1100)") // at the last time before
 	for column, typ := range map[string]string{"a": "bigint", "b": "uuid", "f": "bigint"} {
 		if ok := b.one("bool_and(x > y) FROM (SELECT " + column + "::" + typ + " AS x, lag(" +
 			column + "::" + typ + ") OVER (ORDER BY n) AS y FROM events) AS t"); ok != "t" {

@@ -45,7 +45,6 @@ func SQLite(formats []*format.Format) (string, error) {
 	return read("sqlite", []string{"header"}, inOrder(formats))
 }
 
-// inOrder returns formats in the table's order.
 func inOrder(formats []*format.Format) []*format.Format {
 	return slices.DeleteFunc(format.Ours(),
 		func(f *format.Format) bool { return !slices.Contains(formats, f) })

@@ -87,7 +87,7 @@ func (v *Tester) RunProcesses(name string) error {
 			return err
 		}
 	}
-	if f, err := format.Lookup(name); err == nil && f.NodeCounter > 0 { // bits only for the search of duplicates
+	if f, err := format.Lookup(name); err == nil && f.NodeCounter > 0 { // only for duplicates
 		v.Duplicates.NodeBits, v.Options.NodeBits = v.Options.NodeBits, 0
 	}
 	if err := v.checkProcesses(name, all); err != nil {
@@ -297,7 +297,6 @@ func (l *wholeLines) Read(b []byte) (int, error) {
 
 func (l *wholeLines) Close() error { return nil }
 
-// prefixed writes lines to standard error, with a prefix.
 type prefixed struct {
 	*console.Console
 	prefix string

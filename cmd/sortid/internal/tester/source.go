@@ -51,7 +51,6 @@ func (v *Tester) source(name string) *source {
 	return s
 }
 
-// title returns the name for messages.
 func (s *source) title() string {
 	if s.name == "-" {
 		return "standard input"
@@ -170,7 +169,6 @@ func (s *source) guessUntil(ctx context.Context) (name string, ok bool, err erro
 	}
 }
 
-// close closes a source that was opened and not read.
 func (s *source) close() {
 	if s.opened != nil {
 		s.opened.Close()
@@ -178,7 +176,6 @@ func (s *source) close() {
 	}
 }
 
-// formatOf returns the format that sources show.
 func formatOf(sources ...*source) (string, error) {
 	for _, s := range sources {
 		name, ok, err := s.guess()

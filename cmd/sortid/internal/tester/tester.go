@@ -169,7 +169,6 @@ func (p *patient) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// A printer prints reports.
 type printer struct {
 	*Tester
 	out     *bufio.Writer
@@ -177,7 +176,6 @@ type printer struct {
 	bad     bool // whether a check failed
 }
 
-// report prints a source's report, unless the end does.
 func (p *printer) report(r *report.Report) (err error) {
 	p.bad = p.bad || r.Status == report.Fail
 	p.reports = append(p.reports, r)

@@ -81,7 +81,6 @@ func newProxy(t *testing.T, server string, random *rand.Rand,
 	return p
 }
 
-// all reports whether each fault happened.
 func (p *proxy) all() bool {
 	for fault := delay; fault < faults; fault++ {
 		if p.made[fault].Load() == 0 {

@@ -283,7 +283,6 @@ func (s *server) Start() {
 	s.t.Error("a server does not serve")
 }
 
-// Stop kills the server.
 func (s *server) Stop() {
 	s.process.Process.Kill()
 	s.process.Wait()

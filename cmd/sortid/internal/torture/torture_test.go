@@ -67,7 +67,6 @@ type fault struct {
 
 const all = -1
 
-// What is done to processes.
 const (
 	kill = "killed"
 	end  = "ended by SIGTERM"
@@ -371,7 +370,6 @@ func TestTogether(t *testing.T) {
 	}
 }
 
-// The commands to build.
 const (
 	command = "../.."
 	maker   = "./maker"

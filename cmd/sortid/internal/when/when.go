@@ -66,7 +66,6 @@ func parse(text string, now time.Time, zone *time.Location) (time.Time, error) {
 	return time.Time{}, errForm
 }
 
-// days have a name, and count from today.
 var days = map[string]int{"today": 0, "yesterday": -1}
 
 func IsDay(text string) bool {

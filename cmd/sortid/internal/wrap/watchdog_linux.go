@@ -35,7 +35,6 @@ const (
 	watchdogEnded = 3 // exit code when it has ended the program
 )
 
-// startWatchdog starts a watchdog that knows the deadlines at once.
 func startWatchdog(d deadlines, env []string) (*watchdog, error) {
 	conns, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_SEQPACKET|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
@@ -118,7 +117,8 @@ func watch(c *console.Console) error {
 			return err
 		case ready == 0: // these are the newest deadlines
 			if ward.keep(time.Now()) {
-				go c.Complain("ending the program: its lease ends at %s, and exec, process %d, is stopped or hangs", // a stopped reader must not block
+				// A stopped reader must not block.
+				go c.Complain("ending the program: its lease ends at %s, and exec, process %d, is stopped or hangs",
 					format.FormatTime(ward.Until), ward.parent)
 			}
 			continue

@@ -189,7 +189,6 @@ func (p *program) lose(why string) {
 	p.holder.Say("ending the program: %s", p.lost)
 }
 
-// result returns the command's error after the program's end.
 func (p *program) result() error {
 	if p.dog.end() && p.lost == "" {
 		p.lost = "exec was stopped, and its lease ended at " + format.FormatTime(p.until)

@@ -52,7 +52,6 @@ func install(t testing.TB, packageName string, names ...string) string {
 	return path
 }
 
-// sortid builds the command, once.
 var sortid = sync.OnceValues(func() (string, error) {
 	path := filepath.Join(scratch, "sortid")
 	out, err := exec.Command("go", "build", "-o", path, "../..").CombinedOutput()
@@ -157,7 +156,6 @@ type tab struct {
 	problems []string
 }
 
-// tabOf opens a tab.
 func tabOf(t testing.TB) *tab {
 	t.Helper()
 	ctx, cancel := chromedp.NewContext(startBrowser(t))
