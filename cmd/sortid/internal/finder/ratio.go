@@ -8,8 +8,8 @@ type Ratio struct{ seen, plausible int }
 type UUIDs struct{ all, others Ratio }
 
 // Accept counts a UUID and reports whether it may be an ID of ours. Its time and nine in ten of
-// the recent times must be plausible. One in eight IDs of ours has RFC 9562's variant and a version by
-// chance. Such a UUID counts only if there have been UUIDs without.
+// the recent times must be plausible. One in eight IDs of ours has RFC 9562's variant and a
+// version by chance. Such a UUID counts only if there have been UUIDs without.
 func (u *UUIDs) Accept(standard, plausible bool) bool {
 	likely := u.all.Accept(plausible)
 	if !standard {
