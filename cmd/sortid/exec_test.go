@@ -124,8 +124,7 @@ func TestExecTorture(t *testing.T) {
 				}
 				group := -cmd.Process.Pid
 				pause := func() {
-					time.Sleep(
-						time.Second + time.Duration(rng.Int64N(int64(2*time.Second))))
+					time.Sleep(time.Second + time.Duration(rng.Int64N(int64(2*time.Second))))
 				}
 				if !soon(func() bool { return size(ids) > 0 }) {
 					t.Error("a program makes no IDs")

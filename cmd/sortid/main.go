@@ -91,7 +91,7 @@ func joined(err error) []error {
 	return []error{err}
 }
 
-// An errWriter keeps its first error. Cobra ignores errors of completions, and prints those of
+// An errWriter keeps its first error. Cobra ignores errors of completions, and prints errors of
 // help.
 type errWriter struct {
 	w   io.Writer

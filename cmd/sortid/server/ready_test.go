@@ -136,8 +136,7 @@ func watch(t *testing.T, c Config) *watcher {
 	t.Cleanup(func() { s.Close(context.Background()) })
 	// Slow, and all metrics are read each second for an hour.
 	s.metrics.registry.Unregister(collectors.NewGoCollector())
-	s.metrics.registry.Unregister(
-		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	s.metrics.registry.Unregister(collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return &watcher{t, s, documentedAlerts(t), map[string]bool{}}
 }
 

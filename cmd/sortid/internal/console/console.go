@@ -163,7 +163,7 @@ func (c *Console) Paint(style *color.Color, text string) string {
 	return style.Sprint(text)
 }
 
-// Say writes a line to standard error, over that of a [Progress].
+// Say writes a line to standard error, over a [Progress].
 func (c *Console) Say(format string, args ...any) {
 	over := ""
 	if c.ErrTerminal {

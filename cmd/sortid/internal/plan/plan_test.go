@@ -326,15 +326,13 @@ func TestBurst(t *testing.T) {
 	bits := 24 - f.Options["node_bits"]
 	starts := uint64(1) << (bits - f.Options["overflow_guard"])
 	if n := meanTicks(func() float64 {
-		return float64(
-			uint64(1)<<bits - rng.Uint64N(starts))
+		return float64(uint64(1)<<bits - rng.Uint64N(starts))
 	}); math.Abs(n-f.BurstAhead/0.256) > 1 {
 		t.Errorf("scru64: %v ticks ahead, the plan says %v s", n, f.BurstAhead)
 	}
 	f = p.Format("scru160")
 	if n := meanTicks(func() float64 {
-		return float64(
-			65536 - rng.Uint64N(1<<15))
+		return float64(65536 - rng.Uint64N(1<<15))
 	}); math.Abs(n-f.BurstWaits/0.001) > 1 {
 		t.Errorf("scru160: %v ticks, the plan says %v s", n, f.BurstWaits)
 	}

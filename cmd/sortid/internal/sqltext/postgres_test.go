@@ -503,8 +503,7 @@ func TestPostgresPruning(t *testing.T) {
 		// Now is in the middle of partition 12.
 		start := time.Now().UTC().AddDate(0, -12, -15).Truncate(24 * time.Hour)
 		month := func(i int) string {
-			return start.AddDate(0, i, 0).Format(
-				"2006-01-02 15:04:05+00")
+			return start.AddDate(0, i, 0).Format("2006-01-02 15:04:05+00")
 		}
 		for i := range 24 {
 			d.run(fmt.Sprintf(

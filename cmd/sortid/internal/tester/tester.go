@@ -277,13 +277,11 @@ func (v *Tester) find(ctx context.Context, name string, sources []duplicates.Sou
 	switch v.Output {
 	case "json":
 		v.Duplicates.Each = func(d report.Duplicate) {
-			failed = cmp.Or(
-				failed, report.DuplicateJSON(out, d))
+			failed = cmp.Or(failed, report.DuplicateJSON(out, d))
 		}
 	case "list":
 		v.Duplicates.Each = func(d report.Duplicate) {
-			failed = cmp.Or(
-				failed, report.DuplicateText(out, d))
+			failed = cmp.Or(failed, report.DuplicateText(out, d))
 		}
 	}
 	if !v.InTerminal || !slices.ContainsFunc(

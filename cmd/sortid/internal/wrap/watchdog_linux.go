@@ -118,7 +118,8 @@ func watch(c *console.Console) error {
 		case ready == 0: // these are the newest deadlines
 			if ward.keep(time.Now()) {
 				// A stopped reader must not block.
-				go c.Complain("ending the program: its lease ends at %s, and exec, process %d, is stopped or hangs",
+				go c.Complain("ending the program: its lease ends at %s, "+
+					"and exec, process %d, is stopped or hangs",
 					format.FormatTime(ward.Until), ward.parent)
 			}
 			continue

@@ -260,7 +260,7 @@ func passSignals(c *console.Console, signals <-chan os.Signal, started <-chan *o
 			case program == nil && ends(sig):
 				early = append(early, sig)
 				interrupt()
-			case program != nil && !(c.InTerminal && fromKeyboard(sig)): // else the terminal signals both
+			case program != nil && !(c.InTerminal && fromKeyboard(sig)): // else both get it
 				program.Signal(sig)
 			}
 		}

@@ -70,7 +70,7 @@ func TestAgree(t *testing.T) {
 				text = append(s.Prefix.Known, "user")[0] + "_" + text
 			}
 			if _, e, err := s.ParseAny(text); err != nil || e != encoding {
-				encoding, text = s.Encodings[0], id.String() // some integers have another encoding's length
+				encoding, text = s.Encodings[0], id.String() // the length of another encoding
 			}
 			ids = append(ids, text)
 			r := records(t, string(id.AppendJSON(nil)))[0]
