@@ -91,8 +91,7 @@ func joined(err error) []error {
 	return []error{err}
 }
 
-// An errWriter keeps its first error. Cobra ignores errors of completions, and prints errors of
-// help.
+// An errWriter keeps its first error. Cobra ignores errors of completions, and prints help's.
 type errWriter struct {
 	w   io.Writer
 	err error

@@ -131,8 +131,7 @@ func (m *making) how() (how produce.Options, err error) {
 			return how, exit.Usage(err)
 		}
 		how.Encode = func(batch format.Batch, b []byte, sep byte) []byte {
-			return batch.Append(b,
-				encoding, sep)
+			return batch.Append(b, encoding, sep)
 		}
 	}
 	return how, nil

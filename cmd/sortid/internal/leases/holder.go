@@ -48,8 +48,7 @@ func (h *Holder) ClaimTick(tick int64) (uint32, int64, error) { return h.Lease.C
 
 // WaitTick waits for a tick of the lease, which must exist.
 func (h *Holder) WaitTick(ctx context.Context, tick int64) error {
-	return h.Lease.WaitTick(ctx,
-		tick)
+	return h.Lease.WaitTick(ctx, tick)
 }
 
 // Acquire leases a node ID. Only it decides how long a command waits: the store has [Patience], and

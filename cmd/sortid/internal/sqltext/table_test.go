@@ -161,8 +161,7 @@ func TestTableErrors(t *testing.T) {
 				time.Date(2109, 1, 1, 0, 0, 0, 0, time.UTC)
 		},
 		"a year beyond all IDs": func(t *Table) {
-			t.From = time.Date(20000, 1, 1, 0, 0, 0, 0,
-				time.UTC)
+			t.From = time.Date(20000, 1, 1, 0, 0, 0, 0, time.UTC)
 		},
 		"a number beyond limits": func(t *Table) { t.Months = 1 << 40 },
 	} {

@@ -54,8 +54,7 @@ func TestStoreAway(t *testing.T) {
 			}
 			done := make(chan error, 1)
 			go func() {
-				done <- Run(terminal, times, l, format.SCRU64, sh,
-					[]string{"sh", "-c", c.script})
+				done <- Run(terminal, times, l, format.SCRU64, sh, []string{"sh", "-c", c.script})
 			}()
 
 			read := func() string {

@@ -33,8 +33,7 @@ func TestForeignPage(t *testing.T) {
 	}))
 	defer evil.Close()
 	at := func(address string) string {
-		return strings.Replace(address, "127.0.0.1", "evil.example",
-			1)
+		return strings.Replace(address, "127.0.0.1", "evil.example", 1)
 	}
 	tb.mayLoad, tb.maySay = "http://", true // refusals are logged
 
