@@ -113,7 +113,7 @@ func (f *Finder) addText(s *format.Format) {
 				f.shortestWord = n
 			}
 		case n <= maxRun:
-			// With a prefix, an ID is longer.
+			// An ID with a prefix goes before one without.
 			f.texts[n] = append(f.texts[n], rule)
 			slices.SortStableFunc(f.texts[n],
 				func(a, b textRule) int { return b.prefixed() - a.prefixed() })

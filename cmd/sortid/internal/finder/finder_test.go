@@ -305,7 +305,7 @@ func TestFalse(t *testing.T) {
 	if source < part {
 		t.Fatalf("%d bytes of source code in %s", source, root)
 	}
-	// Documents' IDs are examples, not false ones; they are left out.
+	// Documents' IDs are examples, not false ones. Only they are left out.
 	var words []string
 	docs, _ := filepath.Glob("../../../../docs/*.md")
 	for _, doc := range docs {

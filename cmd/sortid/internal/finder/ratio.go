@@ -4,7 +4,7 @@ package finder
 // chance, but every ID has one. The zero Ratio is ready to use.
 type Ratio struct{ seen, plausible int }
 
-// UUIDs tells UUIDs of RFC 9562 from IDs of ours in that encoding. The zero UUIDs is ready to use.
+// UUIDs tells UUIDs of RFC 9562 from IDs of ours as UUIDs. The zero UUIDs is ready to use.
 type UUIDs struct{ all, others Ratio }
 
 // Accept counts a UUID and reports whether it may be an ID of ours. Its time and nine in ten of

@@ -1,3 +1,4 @@
+// Package input reads the IDs that a command is given, as arguments or as lines.
 package input
 
 import (
