@@ -16,11 +16,11 @@ import (
 	"github.com/sortid/sortid/format"
 )
 
-// plausibility is the rule by which formats are guessed, for help texts.
+// plausibility is the rule of guesses, for help texts.
 const plausibility = `A guess counts only if the ID's time is plausible: from 2010 (uid60: from 2018-04)
 to a year from now.`
 
-// In shared formats node ID and counter are one field.
+// In shared formats node ID and counter share a field.
 var shared = slices.DeleteFunc(format.Ours(),
 	func(s *format.Format) bool { return s.NodeCounter == 0 })
 
