@@ -17,7 +17,6 @@ import (
 	"github.com/sortid/sortid/cmd/sortid/internal/produce"
 )
 
-// start runs a command in this process.
 func start(in io.Reader, out io.Writer, args ...string) (code int, stderr string) {
 	var errs bytes.Buffer
 	code = run(&console.Console{In: in, Out: out, Err: &errs, Width: 80}, args)
@@ -41,7 +40,6 @@ func (e *endless) Read(b []byte) (int, error) {
 	return int(n), nil
 }
 
-// allocated returns how many bytes a function allocates in all.
 func allocated(f func()) uint64 {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
@@ -50,7 +48,7 @@ func allocated(f func()) uint64 {
 	return after.TotalAlloc - before.TotalAlloc
 }
 
-// A line of a gigabyte is reported and skipped in constant memory.
+// A line of a gigabyte is skipped in constant memory.
 func TestGigabyteLine(t *testing.T) {
 	for _, args := range [][]string{{"inspect", "-o", "json"}, {"convert", "--to", "int"}} {
 		in := io.MultiReader(strings.NewReader("0u2pf62ji4b9\n"), &endless{1 << 30},
@@ -75,7 +73,6 @@ func TestGigabyteLine(t *testing.T) {
 	}
 }
 
-// A stream does not grow with its length.
 func TestConstantMemory(t *testing.T) {
 	n := 2_000_000 // texts of 52 and 74 MB
 	if testing.Short() {
@@ -93,7 +90,6 @@ func TestConstantMemory(t *testing.T) {
 	}
 }
 
-// lineCounter counts lines, each of which must be greater than the one before.
 type lineCounter struct {
 	t     *testing.T
 	lines int
@@ -113,7 +109,7 @@ func (c *lineCounter) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// Exactly as many as asked for, in order, whoever of the workers writes them.
+// Workers write exactly as many IDs as asked for, in order.
 func TestNewCounts(t *testing.T) {
 	for _, n := range []int{1, 2, 3, 100, produce.MaxBatch, produce.MaxBatch + 1, 100_001} {
 		c := lineCounter{t: t}
@@ -124,16 +120,16 @@ func TestNewCounts(t *testing.T) {
 	}
 }
 
-// A rate is kept on average, though each write takes its time.
+// A rate holds on average, though writes take time.
 func TestRate(t *testing.T) {
-	// The one goroutine of package signal starts outside of the bubble.
+	// Package signal's one goroutine starts outside of the bubble.
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, os.Interrupt)
 	signal.Stop(signals)
 	synctest.Test(t, func(t *testing.T) {
 		c := lineCounter{t: t, delay: 20 * time.Millisecond}
 		begin := time.Now()
-		// With --at, for the generators' clock is not the bubble's.
+		// With --at: the generators' clock is not the bubble's.
 		code, stderr := start(nil, &c, "new", "scru128", "-n", "41", "--rate", "40", "--at",
 			"2026-11-17")
 		if code != 0 || c.lines != 41 {
@@ -144,7 +140,7 @@ func TestRate(t *testing.T) {
 		}
 	})
 
-	// A rate above what the machine can do is no rate at all.
+	// A rate above the machine's is no limit.
 	c := lineCounter{t: t}
 	if code, _ := start(nil, &c, "new", "scru128", "-n", "5000", "--rate", "1e300"); code != 0 ||
 		c.lines != 5000 {
@@ -152,7 +148,7 @@ func TestRate(t *testing.T) {
 	}
 }
 
-// A writer that fails, as a full disk does.
+// full fails as a full disk does.
 type full struct{ after int }
 
 func (f *full) Write(b []byte) (int, error) {

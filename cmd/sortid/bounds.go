@@ -125,8 +125,7 @@ where the column compares bytes: in PostgreSQL with COLLATE "C".`,
 	return cmd
 }
 
-// boundsEncoding returns the encoding of bounds, given the one that was asked for, if any. Without
-// one it is the format's first, or the integer if the texts do not sort by time.
+// boundsEncoding returns the encoding e or, if that is "", the one by default.
 func boundsEncoding(s *format.Format, e format.Encoding) (format.Encoding, error) {
 	switch {
 	case e == format.Text && s.HasEncoding(e) && !s.TextSorts:
@@ -142,8 +141,8 @@ func boundsEncoding(s *format.Format, e format.Encoding) (format.Encoding, error
 	return e, nil
 }
 
-// ordered returns the encoding that bounds are in by default. It is the first one, unless that is a
-// text and texts do not sort by time.
+// ordered returns the default encoding of bounds: the first, or the integer if texts do not sort by
+// time.
 func ordered(s *format.Format) format.Encoding {
 	switch {
 	case s.Encodings[0] != format.Text || s.TextSorts:
@@ -154,7 +153,7 @@ func ordered(s *format.Format) format.Encoding {
 	return s.Encodings[1]
 }
 
-// checkStart returns an error if texts of IDs in an encoding do not have such a prefix.
+// checkStart returns an error if the encoding's texts have no such prefix.
 func checkStart(s *format.Format, start string, e format.Encoding) error {
 	switch {
 	case e != format.Text && start != "":
@@ -166,8 +165,8 @@ func checkStart(s *format.Format, start string, e format.Encoding) error {
 	return nil
 }
 
-// condition returns the SQL condition for a column's IDs in [first, end), and in which encoding the
-// column has them. Texts begin with start.
+// condition returns the SQL condition for a column's IDs in [first, end), and the column's
+// encoding. Texts begin with start.
 func condition(s *format.Format, column, start, as string, first, end format.ID) (
 	string, format.Encoding, error,
 ) {
@@ -206,7 +205,6 @@ func condition(s *format.Format, column, start, as string, first, end format.ID)
 	return text, encoding, nil
 }
 
-// mixesCase reports whether the format's texts tell capitals from small letters.
 func mixesCase(s *format.Format) bool {
 	return !s.FoldsCase && strings.ToLower(s.Symbols) != s.Symbols &&
 		strings.ToUpper(s.Symbols) != s.Symbols

@@ -88,7 +88,7 @@ An ID that begins with "-" goes after the argument "--".`,
 	return cmd
 }
 
-// A target is the flag that says what to write: an encoding, the time or a format.
+// A target is the flag for what to write: an encoding, the time or a format.
 type target struct {
 	name     string
 	encoding format.Encoding
@@ -112,7 +112,6 @@ func (t *target) Set(name string) error {
 	return nil
 }
 
-// targets returns all that a target may be.
 func targets() []string {
 	return append([]string{"text", "hex", "int", "uuid", "time"}, format.NamesOf(format.All())...)
 }

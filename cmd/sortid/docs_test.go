@@ -15,14 +15,12 @@ import (
 	"github.com/sortid/sortid/testserver"
 )
 
-// A documented command is a line of a block of the language "sh" or "console". In the
-// latter, its output follows.
+// A documented command is a line of an "sh" or "console" block. After the latter comes its output.
 type documented struct {
 	file, line, output string
 	console            bool
 }
 
-// notHere are commands that the test does not run.
 var notHere = []struct{ pattern, reason string }{
 	{`^(make|docker|go|CGO_ENABLED=0 go|export) `, "other tests run these, or they need a network"},
 	{`example\.com`, "a server of the reader's"},
@@ -30,11 +28,10 @@ var notHere = []struct{ pattern, reason string }{
 	{`my_ids\.py|^python3 `, "TestDocumentedExample runs these"},
 }
 
-// goesOn matches commands that do not end by themselves.
+// goesOn matches commands without an end.
 var goesOn = regexp.MustCompile(`^tail -f|--forever|^sortid serve --|^\S+ lease exec`)
 
-// The commands of README.md and docs can be typed as they stand, and print what is
-// written there, apart from new IDs and new times.
+// Commands in README.md and docs print what is there, apart from new IDs and times.
 func TestDocuments(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes half a minute")
@@ -159,7 +156,7 @@ func masked(line string) string {
 	return token.ReplaceAllString(strings.TrimSpace(line), "TOKEN")
 }
 
-// same compares lines without IDs and times. A line "..." stands for any number of lines.
+// same ignores IDs and times. "..." stands for any lines.
 func same(got, want string) bool {
 	g, w := strings.Split(strings.TrimSpace(got), "\n"), strings.Split(strings.TrimSpace(want),
 		"\n")
@@ -181,7 +178,7 @@ func same(got, want string) bool {
 	return false
 }
 
-// samples writes the files that the documents' commands read.
+// samples writes the files that documents read.
 func samples(t *testing.T, dir string) {
 	const script = `
 set -e

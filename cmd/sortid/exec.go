@@ -73,7 +73,7 @@ leaves behind.`,
 			return err
 		}
 		path, err := exec.LookPath(args[1])
-		if err != nil { // 127 and 126 are what shells exit with
+		if err != nil { // as shells do
 			c.Complain("%v", err)
 			if errors.Is(err, exec.ErrNotFound) || errors.Is(err, fs.ErrNotExist) {
 				return exit.Status(127)
@@ -85,7 +85,7 @@ leaves behind.`,
 	return cmd
 }
 
-// checkExec finds mistakes before the store is asked for anything.
+// checkExec finds mistakes before the store is asked.
 func checkExec(cmd *cobra.Command, l *leases.Options, s *format.Format) error {
 	switch {
 	case l.URL == "":

@@ -18,7 +18,7 @@ import (
 	"github.com/sortid/sortid/cmd/sortid/internal/exit"
 )
 
-// A wrapped is a process of "lease exec" in a group of its own, with a short window.
+// A wrapped is "lease exec" in a process group, with a short window.
 type wrapped struct {
 	*testing.T
 	*exec.Cmd
@@ -27,8 +27,8 @@ type wrapped struct {
 	stderr  bytes.Buffer
 }
 
-// wrapExec starts a shell script, which gets a loop that prints the time. It is not for
-// several tests at once, as no command in this process is.
+// wrapExec starts a script, which gets a loop that prints the time. Only one test at a time may use
+// it.
 func wrapExec(t *testing.T, script string) *wrapped {
 	dir := t.TempDir()
 	store := "bolt:" + filepath.Join(dir, "s.db")
@@ -64,7 +64,6 @@ func (w *wrapped) lines() []string {
 	return strings.Split(string(b), "\n")
 }
 
-// code waits for the wrapper's end.
 func (w *wrapped) code() int {
 	var exit *exec.ExitError
 	if err := w.Wait(); err != nil && !errors.As(err, &exit) {
@@ -73,7 +72,7 @@ func (w *wrapped) code() int {
 	return w.ProcessState.ExitCode()
 }
 
-// stat returns a process's state and parent, "X" if there is none.
+// stat returns a process's state, "X" for none, and parent.
 func stat(process int) (state string, parent int) {
 	b, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", process))
 	_, rest, ok := strings.Cut(string(b), ") ")
@@ -89,7 +88,7 @@ func dead(process int) bool {
 	return state == "X" || state == "Z"
 }
 
-// watchdog returns the process of the watchdog, when it ignores signals and knows the program.
+// watchdog returns the watchdog when it ignores signals and knows the program.
 func (w *wrapped) watchdog() (process int) {
 	if !soon(func() bool {
 		all, err := filepath.Glob("/proc/[0-9]*/cmdline")
@@ -116,7 +115,7 @@ func (w *wrapped) watchdog() (process int) {
 	return process
 }
 
-// hasPidfd reports whether a process has a file descriptor that stands for a process.
+// hasPidfd reports whether a process has a pidfd.
 func hasPidfd(process int) bool {
 	links, _ := filepath.Glob(fmt.Sprintf("/proc/%d/fd/*", process))
 	return slices.ContainsFunc(links, func(link string) bool {
@@ -125,8 +124,7 @@ func hasPidfd(process int) bool {
 	})
 }
 
-// A program whose wrapper is stopped ends before its lease does, whether it heeds SIGTERM,
-// ignores it or is stopped, too.
+// A stopped wrapper's program ends before the lease, even if it ignores SIGTERM or is stopped.
 func TestExecStopped(t *testing.T) {
 	for _, c := range []struct {
 		name, script string
@@ -175,15 +173,15 @@ func TestExecStopped(t *testing.T) {
 	}
 }
 
-// The watchdog outlives a signal to all processes of a service, and ends with the wrapper. If
-// it is killed, the program is ended.
+// The watchdog survives a service's signals, and ends with the wrapper. If it is killed, the
+// program ends.
 func TestExecWatchdog(t *testing.T) {
 	t.Run("signalled", func(t *testing.T) {
 		w := wrapExec(t, `trap 'exit 9' TERM`)
 		t.Parallel()
 		dog := w.watchdog()
 		syscall.Kill(dog, syscall.SIGTERM)
-		syscall.Kill(dog, syscall.SIGSTOP) // and does not keep the wrapper from its end
+		syscall.Kill(dog, syscall.SIGSTOP) // and does not hold up the wrapper
 		w.Process.Signal(syscall.SIGTERM)
 		if code := w.code(); code != 9 || w.stderr.Len() > 0 {
 			t.Errorf("exit code %d, want 9; %s", code, &w.stderr)

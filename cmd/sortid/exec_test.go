@@ -23,7 +23,6 @@ import (
 	"github.com/sortid/sortid/testserver"
 )
 
-// interpreters returns the commands of the generators in other languages.
 func interpreters(t *testing.T) map[string][]string {
 	all := map[string][]string{}
 	for name, file := range map[string]string{"python3": "scru64.py", "node": "scru64.mjs"} {
@@ -40,7 +39,7 @@ func interpreters(t *testing.T) map[string][]string {
 	return all
 }
 
-// createRealm makes the realm, of which commands would otherwise say that it is new.
+// createRealm makes the realm, which commands would report as new.
 func createRealm(t *testing.T, store string) {
 	t.Helper()
 	if code, stderr := start(nil, io.Discard, "lease", "create", store, "--realm", "scru64",
@@ -49,8 +48,7 @@ func createRealm(t *testing.T, store string) {
 	}
 }
 
-// countTwice counts the IDs that stand in the files more than once. A last line that was
-// cut off is no ID.
+// countTwice counts IDs that occur more than once. A cut last line does not count.
 func countTwice(t *testing.T, files []string) (ids, twice int) {
 	t.Helper()
 	seen := map[scru64.ID]bool{}
@@ -79,8 +77,8 @@ func countTwice(t *testing.T, files []string) (ids, twice int) {
 	return ids, twice
 }
 
-// Programs in Python and JavaScript that are killed and stopped in all ways make no ID
-// twice. Two that are given one node ID do, so the test would see it.
+// Python and JavaScript programs that are killed and stopped make no ID twice. Two with one node ID
+// do, so the test would see it.
 func TestExecTorture(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes a while")
@@ -126,15 +124,14 @@ func TestExecTorture(t *testing.T) {
 				}
 				group := -cmd.Process.Pid
 				pause := func() {
-					time.Sleep(
-						time.Second + time.Duration(rng.Int64N(int64(2*time.Second))))
+					time.Sleep(time.Second + time.Duration(rng.Int64N(int64(2*time.Second))))
 				}
 				if !soon(func() bool { return size(ids) > 0 }) {
 					t.Error("a program makes no IDs")
 				}
 				pause()
 				switch way {
-				case 0: // the wrapper alone, and Linux ends the program
+				case 0: // only the wrapper: Linux ends the program
 					cmd.Process.Kill()
 				case 1:
 					syscall.Kill(group, syscall.SIGKILL)
@@ -185,7 +182,6 @@ func size(f *os.File) int64 {
 	return info.Size()
 }
 
-// exec exits as the program does, and passes signals on.
 func TestExecExit(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "s.db")
 	createRealm(t, "bolt:"+path)

@@ -42,8 +42,7 @@ about each format, in a line: the layout, the text, the times, the options.`,
 	return cmd
 }
 
-// comparison returns a table of our formats, then what does not fit into a cell, then the
-// formats of others.
+// comparison returns a table of our formats, what does not fit into cells, and others' formats.
 func comparison(c *console.Console) []byte {
 	rows := [][]string{{"FORMAT", "BITS", "TEXT", "TICK", "UNTIL", "TEXT SORTS", "UNIQUE THROUGH"}}
 	for _, s := range format.Ours() {

@@ -12,7 +12,6 @@ import (
 	"github.com/sortid/sortid/cmd/sortid/internal/flags"
 )
 
-// addHelp makes help texts wrap, and adds the help command.
 func addHelp(c *console.Console, root *cobra.Command) {
 	cobra.AddTemplateFunc("flags", func(s interface{ FlagUsagesWrapped(int) string }) string {
 		return s.FlagUsagesWrapped(max(60, min(c.Width, 100)))
@@ -27,7 +26,7 @@ func addHelp(c *console.Console, root *cobra.Command) {
 	root.SetHelpCommand(helpCommand())
 }
 
-// helpCommand returns a replacement for cobra's help command, which ignores unknown commands.
+// helpCommand replaces cobra's, which ignores unknown commands.
 func helpCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:     "help [COMMAND]",
@@ -65,7 +64,7 @@ const helpTemplate = `{{with (or .Long .Short)}}{{. | trimTrailingWhitespaces | 
 
 {{end}}{{if or .Runnable .HasSubCommands}}{{.UsageString}}{{end}}`
 
-// usageTemplate is like cobra's, but wraps the descriptions of flags.
+// usageTemplate is cobra's, with descriptions of flags that wrap.
 const usageTemplate = `Usage:{{if .Runnable}}
   {{.UseLine}}{{end}}{{if .HasAvailableSubCommands}}
   {{.CommandPath}} COMMAND{{end}}{{if .HasExample}}
@@ -85,7 +84,7 @@ Flags of all commands:
 "{{.CommandPath}} COMMAND --help" tells more about a command.{{end}}
 `
 
-// version returns what --version prints: the released version, or in a clone the commit.
+// version is the released version, or in a clone the commit.
 func version() string {
 	v := "(devel)"
 	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {

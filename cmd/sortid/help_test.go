@@ -10,7 +10,6 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// eachCommand calls do for a command and all below it.
 func eachCommand(cmd *cobra.Command, do func(*cobra.Command)) {
 	do(cmd)
 	for _, sub := range cmd.Commands() {
@@ -18,7 +17,6 @@ func eachCommand(cmd *cobra.Command, do func(*cobra.Command)) {
 	}
 }
 
-// Placeholders of flags are in capitals.
 func TestPlaceholders(t *testing.T) {
 	eachCommand(root(&console.Console{}), func(cmd *cobra.Command) {
 		cmd.Flags().VisitAll(func(f *pflag.Flag) {
@@ -29,7 +27,7 @@ func TestPlaceholders(t *testing.T) {
 	})
 }
 
-// Help fits a terminal of 60 columns, except for lines that people copy.
+// Help fits 60 columns, except for lines to copy.
 func TestHelpWidth(t *testing.T) {
 	const width = 60
 	c := &console.Console{Width: width}

@@ -16,11 +16,11 @@ import (
 	"github.com/sortid/sortid/format"
 )
 
-// plausibility is the rule by which a format is guessed, as help texts state it.
+// plausibility is the rule of guesses, for help texts.
 const plausibility = `A guess counts only if the ID's time is plausible: from 2010 (uid60: from 2018-04)
 to a year from now.`
 
-// shared are the formats in which node ID and counter share a field.
+// In shared formats node ID and counter share a field.
 var shared = slices.DeleteFunc(format.Ours(),
 	func(s *format.Format) bool { return s.NodeCounter == 0 })
 
@@ -115,7 +115,6 @@ after the argument "--".
 	return cmd
 }
 
-// cards returns a function that appends one card after another.
 func cards(c *console.Console) func(b []byte, r *inspect.Reading) ([]byte, error) {
 	first := true
 	return func(b []byte, r *inspect.Reading) ([]byte, error) {

@@ -50,7 +50,6 @@ environment variable NAME. PostgreSQL's password can also be in ~/.pgpass.`,
 	return cmd
 }
 
-// storeURLs returns how the URLs of the stores look.
 func storeURLs() string {
 	var b strings.Builder
 	forms, kinds := store.Forms()

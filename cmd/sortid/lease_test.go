@@ -33,7 +33,7 @@ func openBolt(t *testing.T) (path string, st store.Store) {
 	return path, st
 }
 
-// Only a clear yes takes a node ID from its holder, or fences a realm.
+// Only a clear yes evicts or fences.
 func TestAsk(t *testing.T) {
 	for answer, yes := range map[string]bool{"y\n": true, "Yes\r\n": true, "y": true, "n\n": false,
 		"\n": false, "": false, "yo\n": false, "\ny\n": false} {
@@ -70,7 +70,7 @@ func TestAsk(t *testing.T) {
 	}
 }
 
-// However the making of IDs ends, the node ID is given back.
+// The node ID is given back, whatever ends the IDs.
 func TestGivenBack(t *testing.T) {
 	path, st := openBolt(t)
 	if _, err := lease.Create(t.Context(), st,
@@ -101,8 +101,7 @@ func TestGivenBack(t *testing.T) {
 	}
 }
 
-// A store that does not answer at the end is waited for, but not without end, and the IDs
-// that were made are good.
+// A store that fails at the end is waited for only so long, and the IDs are good.
 func TestNotGivenBack(t *testing.T) {
 	defer func(d time.Duration) { leases.ReleasePatience = d }(leases.ReleasePatience)
 	leases.ReleasePatience = 2 * time.Second
@@ -117,7 +116,6 @@ func TestNotGivenBack(t *testing.T) {
 	}
 }
 
-// A locker locks the store when the first ID comes.
 type locker struct {
 	path string
 	db   *bbolt.DB
@@ -128,7 +126,7 @@ func (l *locker) Write(b []byte) (n int, err error) {
 	return len(b), err
 }
 
-// What the store's guarantee rests on is said, once, and not in the way of the IDs.
+// The conditions of the store's guarantee are said once, beside the IDs.
 func TestConditions(t *testing.T) {
 	dir, err := os.MkdirTemp("/dev/shm", "sortid")
 	if err != nil {
@@ -158,8 +156,7 @@ func TestConditions(t *testing.T) {
 	}
 }
 
-// A store that does not answer is waited for as long as --timeout says. Without, it would be
-// for longer than a test may take.
+// --timeout limits the wait for a store. The default is longer than a test.
 func TestTimeout(t *testing.T) {
 	defer leases.SetPatience(leases.Patience)
 	leases.SetPatience(24 * time.Hour)
@@ -182,7 +179,7 @@ func TestTimeout(t *testing.T) {
 	}
 }
 
-// What a server answers does nothing to a terminal, and stays in its line.
+// A server's answer stays in its line, and cannot control a terminal.
 func TestServerText(t *testing.T) {
 	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusForbidden)
@@ -217,7 +214,7 @@ func TestServerText(t *testing.T) {
 	}
 }
 
-// A holder's name cannot do things to a terminal.
+// Nor can a holder's name.
 func TestHolderNames(t *testing.T) {
 	path, st := openBolt(t)
 	root := lease.Record{Realm: "scru64", Revision: 1, State: lease.Split, Generation: "g",
@@ -246,8 +243,7 @@ func TestHolderNames(t *testing.T) {
 	}
 }
 
-// What cannot be read in a store, because something else has written it, is named, and all
-// else is listed and fenced.
+// Records of others are named; all else is listed and fenced.
 func TestForeignRecords(t *testing.T) {
 	path, st := openBolt(t)
 	url := "bolt:" + path

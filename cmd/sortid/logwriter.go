@@ -6,13 +6,13 @@ import (
 	"time"
 )
 
-// A lateWriter passes on what is written to it in larger pieces, a moment later. Otherwise a
-// server that logs each request would spend much of its time writing.
+// A lateWriter collects writes for a moment. A server that logs each request would else spend much
+// of its time writing.
 type lateWriter struct {
 	mu      sync.Mutex
 	w       io.Writer
 	buf     []byte
-	waiting bool // flush is going to be called
+	waiting bool // flush will be called
 }
 
 const (
@@ -33,7 +33,6 @@ func (l *lateWriter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// flush passes on what there is.
 func (l *lateWriter) flush() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -42,6 +41,6 @@ func (l *lateWriter) flush() {
 }
 
 func (l *lateWriter) flushLocked() {
-	l.w.Write(l.buf) // nobody could be told that a log cannot be written
+	l.w.Write(l.buf) // nobody could be told of an error
 	l.buf = l.buf[:0]
 }

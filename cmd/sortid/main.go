@@ -1,8 +1,8 @@
 // Command sortid makes, reads and converts time-sortable IDs.
 //
-// Results go to standard output, everything else to standard error. The exit code is 0, 1
-// for bad input and other failures, 2 for wrong usage. If the reader of standard output
-// closes it, the command ends silently with exit code 0.
+// Results go to standard output, everything else to standard error. The exit code is 0, 1 for bad
+// input and other failures, 2 for wrong usage. If the reader of standard output closes it, the
+// command ends silently with exit code 0.
 package main
 
 import (
@@ -25,16 +25,15 @@ import (
 )
 
 func main() {
-	// So that a write to a closed pipe is an error like any other.
+	// A write to a closed pipe is then an error like any other.
 	signal.Ignore(syscall.SIGPIPE)
-	logging.Disable() // of the Redis client, whose errors say what is wrong
+	logging.Disable() // the Redis client's; its errors say what is wrong
 	os.Exit(run(console.New(), os.Args[1:]))
 }
 
-// run runs the command and returns the exit code.
 func run(c *console.Console, args []string) int {
 	root := root(c)
-	started := false // whether cobra has accepted the arguments and run a command
+	started := false // cobra accepted the arguments and ran a command
 	before := root.PersistentPreRun
 	root.PersistentPreRun = func(cmd *cobra.Command, args []string) {
 		started = true
@@ -66,8 +65,8 @@ func run(c *console.Console, args []string) int {
 	return code
 }
 
-// withInspect puts the command inspect before arguments that begin with an ID, or nearly one. What
-// has no digit is rather a command with a mistake.
+// withInspect puts inspect before arguments that begin with an ID, or nearly one. Without a digit
+// they are rather a misspelt command.
 func withInspect(root *cobra.Command, args []string) []string {
 	if len(args) == 0 || strings.HasPrefix(args[0], "-") ||
 		!strings.ContainsAny(args[0], "0123456789") {
@@ -84,7 +83,6 @@ func withInspect(root *cobra.Command, args []string) []string {
 	return append([]string{"inspect"}, args...)
 }
 
-// joined returns the errors that [errors.Join] joined, or the only error.
 func joined(err error) []error {
 	if all, ok := err.(interface{ Unwrap() []error }); ok &&
 		errors.Join(all.Unwrap()...).Error() == err.Error() {
@@ -93,8 +91,7 @@ func joined(err error) []error {
 	return []error{err}
 }
 
-// An errWriter remembers the first error of a writer. Cobra ignores errors when it writes
-// completions, and prints errors when it writes help.
+// An errWriter keeps its first error. Cobra ignores errors of completions, and prints help's.
 type errWriter struct {
 	w   io.Writer
 	err error
@@ -107,7 +104,6 @@ func (e *errWriter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// root returns the command with all that it has.
 func root(c *console.Console) *cobra.Command {
 	names := format.Names()
 	last := len(names) - 1
@@ -147,7 +143,7 @@ Exit codes: 0; 1 for bad input or another failure; 2 for wrong usage.`,
 		pageCommand(c), manCommand())
 	root.InitDefaultCompletionCmd()
 	for _, cmd := range root.Commands() {
-		if cmd.Name() == "completion" { // cobra's would ignore an unknown shell
+		if cmd.Name() == "completion" { // cobra's ignores unknown shells
 			cmd.Args = flags.NoCommand
 			cmd.RunE = func(cmd *cobra.Command, args []string) error { return cmd.Help() }
 		}
@@ -155,7 +151,6 @@ Exit codes: 0; 1 for bad input or another failure; 2 for wrong usage.`,
 	return root
 }
 
-// addConsoleFlags adds the flags that all commands have.
 func addConsoleFlags(c *console.Console, root *cobra.Command) {
 	when := flags.ChooseAlways(root, "color", "when to colour", "auto", "auto", "always", "never")
 	root.PersistentFlags().BoolVarP(&c.Quiet, "quiet", "q", false,

@@ -21,17 +21,17 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	// A slow machine may take longer than people would wait.
+	// For slow machines.
 	leases.SetPatience(5 * time.Minute)
 	testscript.Main(m, map[string]func(){
 		"sortid": main,
-		// "lease exec" of this one takes a short window.
+		// This one's "lease exec" takes a short window.
 		"sortid-briefly": func() {
 			wrap.Usual = wrap.Times{Terminate: 10 * time.Second, Kill: 9 * time.Second,
 				Look: 20 * time.Millisecond}
 			main()
 		},
-		// "serve" of this one drains until its standard input ends.
+		// This one's "serve" drains until its standard input ends.
 		"sortid-drains": func() {
 			drain = func() { io.Copy(io.Discard, os.Stdin) }
 			main()
@@ -40,14 +40,13 @@ func TestMain(m *testing.M) {
 }
 
 func TestScripts(t *testing.T) {
-	// If this test was started so that it ignores SIGHUP, as nohup does, then what it starts
-	// ignores it, too, unless it is handled here.
+	// Under nohup this test ignores SIGHUP, and so would its children, unless it is handled here.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP)
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata/script",
 		RequireExplicitExec: true,
 		Setup: func(env *testscript.Env) error {
-			// Else each command ends a second late under the race detector.
+			// Else the race detector ends each command a second late.
 			env.Setenv("GORACE", "atexit_sleep_ms=0")
 			return nil
 		},
@@ -62,7 +61,7 @@ func TestScripts(t *testing.T) {
 	})
 }
 
-// exits is the command exit CODE PROGRAM [ARG...] runs a program and checks its exit code.
+// exits CODE PROGRAM [ARG...] checks a program's exit code.
 func exits(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: exit CODE PROGRAM [ARG...]")
@@ -82,8 +81,7 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// later FILE DURATION makes leases in a file as old as they are after that time, in which
-// nobody has renewed them: it takes the time off their ticks.
+// later FILE DURATION ages a file's leases: it takes the time off their ticks.
 func later(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 2 {
 		ts.Fatalf("usage: later FILE DURATION")

@@ -35,7 +35,7 @@ there. Their date is today, or SOURCE_DATE_EPOCH in seconds since 1970.`,
 	}
 }
 
-// writeManPages writes the manual pages of cmd and of the commands below it.
+// writeManPages writes the manual pages of cmd and all commands below.
 func writeManPages(cmd *cobra.Command, dir string) error {
 	for _, sub := range cmd.Commands() {
 		if !sub.IsAvailableCommand() {
@@ -50,8 +50,7 @@ func writeManPages(cmd *cobra.Command, dir string) error {
 		&page); err != nil {
 		return err
 	}
-	// Manual pages have these sections before the examples. Cobra writes the examples last,
-	// before the references.
+	// Sections belong before the examples, which cobra writes last before the references.
 	text, rest := page.String(), ""
 	for _, section := range []string{"\n.SH EXAMPLE\n", "\n.SH SEE ALSO\n"} {
 		if at := strings.Index(text, section); at >= 0 {
@@ -65,7 +64,6 @@ func writeManPages(cmd *cobra.Command, dir string) error {
 	return os.WriteFile(filepath.Join(dir, name), []byte(text+rest), 0o644)
 }
 
-// A manEntry is a term and what it means.
 type manEntry struct{ term, meaning string }
 
 var exitStatus = []manEntry{
@@ -76,7 +74,7 @@ var exitStatus = []manEntry{
 	{"129, 130, 143", "Ended by SIGHUP, SIGINT or SIGTERM; a leased node ID was given back."},
 }
 
-// environment has the variables of each command; "" stands for all commands.
+// environment has each command's variables; "" stands for all commands.
 var environment = map[string][]manEntry{
 	"": {
 		{"NO_COLOR", "If it is not empty, the output has no colours."},

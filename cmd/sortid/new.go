@@ -131,15 +131,13 @@ func (m *making) how() (how produce.Options, err error) {
 			return how, exit.Usage(err)
 		}
 		how.Encode = func(batch format.Batch, b []byte, sep byte) []byte {
-			return batch.Append(b,
-				encoding, sep)
+			return batch.Append(b, encoding, sep)
 		}
 	}
 	return how, nil
 }
 
-// generatorOptions returns what the flags tell a generator. There is a holder if its node ID is to
-// be leased.
+// generatorOptions returns the generator's options, and a holder if its node ID is leased.
 func (m *making) generatorOptions() (o format.Options, holder *leases.Holder, err error) {
 	if m.at != "" {
 		if o.At, err = flags.TimeOf("at", m.at, time.Now()); err != nil {
@@ -161,8 +159,8 @@ func (m *making) generatorOptions() (o format.Options, holder *leases.Holder, er
 	return o, holder, err
 }
 
-// settle waits until the tick of the last ID is over. Otherwise the next run with the same node
-// ID could make the same IDs. A signal ends the wait.
+// settle waits for the end of the last ID's tick: the next run with this node ID could make the
+// same IDs. A signal ends the wait.
 func (m *making) settle(last format.ID) {
 	wait := time.Until(last.Time().Add(m.format.Tick))
 	if wait > time.Second && !m.Quiet {

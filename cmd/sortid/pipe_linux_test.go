@@ -13,7 +13,7 @@ import (
 	"github.com/sortid/sortid/cmd/sortid/internal/produce"
 )
 
-// A long output has a pipe with room; a short one, and a pipe that has more, stay as they are.
+// A long output's pipe gets room; other pipes stay.
 func TestPipeSize(t *testing.T) {
 	const small, large = 1 << 16, 1 << 21
 	for _, c := range []struct{ count, before, after int }{

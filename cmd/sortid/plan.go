@@ -73,8 +73,7 @@ The formulas are in docs/command.md.`,
 	return cmd
 }
 
-// planTable returns the plan for a person: a paragraph for each format, the
-// recommendation at the end.
+// planTable returns a plan for people: the formats, then the recommendation.
 func planTable(c *console.Console, p *plan.Plan) []byte {
 	r := p.Request
 	processes := "one process"
@@ -128,7 +127,7 @@ func burst(f plan.Format) string {
 	return "a burst goes through at once"
 }
 
-// number returns a number without an exponent where that is short.
+// number writes a number without an exponent where that is short.
 func number(v float64) string {
 	if v == math.Trunc(v) && v < 1e6 {
 		return fmt.Sprintf("%.0f", v)

@@ -13,7 +13,6 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// unnamed has the names of the formats that scan looks for by default.
 var unnamed = func() (names []string) {
 	for _, f := range format.All() {
 		if !f.Search.WordLike && !f.Search.Named {

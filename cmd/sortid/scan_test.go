@@ -7,8 +7,7 @@ import (
 	"testing"
 )
 
-// A line of a gigabyte passes in constant memory, with what is in it, and so does what
-// comes after.
+// A line of a gigabyte passes in constant memory, and is searched.
 func TestScanGigabyteLine(t *testing.T) {
 	const id = "0u2pf62ji4b9"
 	in := io.MultiReader(strings.NewReader(id+"\n"), &endless{1 << 29},
@@ -27,7 +26,7 @@ func TestScanGigabyteLine(t *testing.T) {
 	}
 }
 
-// However the input comes in pieces, the output is the same.
+// Any pieces of input give the same output.
 func TestScanPieces(t *testing.T) {
 	var text strings.Builder
 	for i := range 3000 {
@@ -65,7 +64,6 @@ func TestScanPieces(t *testing.T) {
 	}
 }
 
-// pieces returns a text n bytes at a time.
 type pieces struct {
 	text string
 	n    int

@@ -13,7 +13,6 @@ import (
 	"github.com/sortid/sortid/format"
 )
 
-// schemaOf returns a JSON Schema of docs/schemas.
 func schemaOf(t *testing.T, name string) *jsonschema.Schema {
 	t.Helper()
 	path, err := filepath.Abs(filepath.Join("../../docs/schemas", name+".json"))
@@ -27,7 +26,7 @@ func schemaOf(t *testing.T, name string) *jsonschema.Schema {
 	return s
 }
 
-// What the commands print as JSON is what the schemas in docs say.
+// Commands' JSON fits docs/schemas.
 func TestSchemas(t *testing.T) {
 	var input strings.Builder
 	for _, s := range format.All() {
@@ -98,8 +97,7 @@ func TestSchemas(t *testing.T) {
 			if err := schema.Validate(v); err != nil {
 				t.Errorf("%s: %s: %v", c.args, line, err)
 			}
-			// The schema is no empty one: it has no place for what is not there, and each
-			// required member is.
+			// Schemas are strict about extra and missing members.
 			object := v.(map[string]any)
 			if name, _ := object["format"].(string); object["fields"] != nil {
 				if f, err := format.LookupAny(name); err != nil {

@@ -28,18 +28,17 @@ import (
 )
 
 const (
-	// Load balancers have this long to see that the server is no longer ready.
+	// Time for load balancers to see that the server is not ready.
 	drainPause = time.Second
-	// Requests under way have this long to finish.
+	// Time for requests under way.
 	drainPatience = 20 * time.Second
-	// The server keeps little memory, so at Go's 100 it would collect garbage many times a second.
+	// At Go's 100 the server, which needs little memory, would collect many times a second.
 	gcPercent = 200
 )
 
 // drain is a variable for tests.
 var drain = func() { time.Sleep(drainPause) }
 
-// serving holds the flags of serve.
 type serving struct {
 	listen, store, tokens     string
 	cert, key, clientCA       string
@@ -143,7 +142,6 @@ func (f *serving) check() error {
 	return nil
 }
 
-// names returns the names under which clients reach the server.
 func (f *serving) names() []string {
 	host, _, _ := net.SplitHostPort(f.listen)
 	if host == "" {
@@ -152,14 +150,14 @@ func (f *serving) names() []string {
 	return append([]string{host}, f.hosts...)
 }
 
-// loopback reports whether only programs of this machine can reach the server.
+// loopback reports whether only this machine can reach the server.
 func (f *serving) loopback() bool {
 	host, _, _ := net.SplitHostPort(f.listen)
 	ip := net.ParseIP(host)
 	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
-// run serves until a signal comes. Its errors have the form of the log.
+// run serves until a signal. Its errors have the log's form.
 func (f *serving) run(c *console.Console) error {
 	late := &lateWriter{w: c.Err}
 	defer late.flush()
@@ -177,8 +175,8 @@ func (f *serving) run(c *console.Console) error {
 	return exit.Status(exit.Bad)
 }
 
-// serveUntil serves until the context ends. It listens before it leases anything, so a server
-// whose port is taken changes nothing in the store.
+// serveUntil serves until the context ends. It listens before it leases: a server whose port is
+// taken changes nothing in the store.
 func serveUntil(ctx context.Context, c *console.Console, stop func(), f *serving,
 	log *slog.Logger) error {
 	config, err := f.config(ctx, log)
@@ -224,7 +222,6 @@ func serveUntil(ctx context.Context, c *console.Console, stop func(), f *serving
 	return serveHTTP(ctx, stop, s, hs, listener, log)
 }
 
-// config returns what the server needs to know, except for the store.
 func (f *serving) config(ctx context.Context, log *slog.Logger) (c server.Config, err error) {
 	c = server.Config{
 		Name: leases.MyName(), NodeBits: f.nodeBits, Hosts: f.names(), Origins: f.origins,
@@ -244,7 +241,6 @@ func (f *serving) config(ctx context.Context, log *slog.Logger) (c server.Config
 	return c, err
 }
 
-// openOwnRealms opens the store, with the realms in which the server itself leases.
 func openOwnRealms(ctx context.Context, c *console.Console, f *serving,
 	log *slog.Logger) (store.Store, error) {
 	ctx, cancel := context.WithTimeout(ctx, leases.Patience)
@@ -257,7 +253,7 @@ func openOwnRealms(ctx context.Context, c *console.Console, f *serving,
 	return leases.Open(ctx, c, l, realms...)
 }
 
-// serveHTTP serves until the context ends, and then finishes the requests under way.
+// serveHTTP serves until the context ends, then finishes requests under way.
 func serveHTTP(ctx context.Context, stop func(), s *server.Server, hs *http.Server,
 	listener net.Listener, log *slog.Logger) error {
 	address := "http://" + listener.Addr().String()

@@ -21,10 +21,9 @@ import (
 	"golang.org/x/net/http2/hpack"
 )
 
-// most is the largest amount of memory that a server under attack may take.
+// most bounds the memory of a server under attack.
 const most = 128 << 20
 
-// mostMemory returns the largest amount of memory that a process has had.
 func mostMemory(t *testing.T, pid int) (bytes int) {
 	t.Helper()
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
@@ -38,14 +37,12 @@ func mostMemory(t *testing.T, pid int) (bytes int) {
 	return bytes << 10
 }
 
-// skipLog reads the log until the process ends.
 func (s *served) skipLog() {
 	for s.log.Scan() {
 	}
 }
 
-// dial opens a connection from an address of this machine, with a buffer so small that long
-// answers wait in the server.
+// dial connects from an address, with a buffer so small that long answers wait in the server.
 func (s *served) dial(t *testing.T, from net.IP, buffer int) net.Conn {
 	t.Helper()
 	d := net.Dialer{LocalAddr: &net.TCPAddr{IP: from}}
@@ -58,8 +55,7 @@ func (s *served) dial(t *testing.T, from net.IP, buffer int) net.Conn {
 	return conn
 }
 
-// Answers that nobody takes cost a server no more memory than a bound, by HTTP/1.1 and by
-// HTTP/2 with a window that is closed.
+// Untaken answers cost bounded memory, by HTTP/1.1 and by HTTP/2 with a closed window.
 func TestUntakenAnswers(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("only Linux tells the most memory that a process has had")
@@ -94,11 +90,10 @@ func TestUntakenAnswers(t *testing.T) {
 	}
 }
 
-// client returns an address of one of many clients, which Linux has: so that together they
-// get all places that there are.
+// client returns one of many addresses, which Linux has, so that together they take all places.
 func client(i int) net.IP { return net.IPv4(127, 0, 0, byte(2+i%20)) }
 
-// unread asks on 200 connections, and reads of each answer the beginning.
+// unread reads the beginnings of 200 answers.
 func unread(t *testing.T, s *served, headers map[string]string) {
 	request := "GET /v1/ids/scru128?n=100000 HTTP/1.1\r\nHost: localhost\r\n"
 	for name, value := range headers {
@@ -119,8 +114,8 @@ func unread(t *testing.T, s *served, headers map[string]string) {
 	answered.Wait()
 }
 
-// closedWindow asks on 250 streams without a window for answers, on as few connections as the
-// server allows, and waits until all of them have begun.
+// closedWindow opens 250 streams without a window, on as few connections as it can, and waits until
+// all have begun.
 func closedWindow(t *testing.T, s *served, headers map[string]string) {
 	const streams = 250
 	for begun := 0; begun < streams; {
@@ -137,8 +132,7 @@ func closedWindow(t *testing.T, s *served, headers map[string]string) {
 	}
 }
 
-// stall opens up to n streams, as many as the server allows on a connection, and returns how
-// many it has opened.
+// stall opens up to n streams on a connection, and returns how many the server allowed.
 func stall(t *testing.T, f *http2.Framer, n int, headers map[string]string) (opened int) {
 	begun := map[uint32]bool{}
 	for opened == 0 || len(begun) < opened {
@@ -185,8 +179,7 @@ func requestHeaders(headers map[string]string) []byte {
 	return b.Bytes()
 }
 
-// SIGTERM under load loses no answer: neither one that is under way, nor one to a client that
-// keeps its connection and goes on until the server no longer listens.
+// SIGTERM under load loses no answer, also on connections that are kept until the server is gone.
 func TestServeEndsUnderLoad(t *testing.T) {
 	s := serve(t, "--store", "bolt:"+filepath.Join(t.TempDir(), "s.db"))
 	waitReadiness(t, s, http.StatusOK)
@@ -202,7 +195,7 @@ func TestServeEndsUnderLoad(t *testing.T) {
 	for i := range clients {
 		clientsDone.Go(func() { askUntilGone(t, s.url+"/v1/ids/scru64?n=10", &rounds[i]) })
 	}
-	// These answers are longer than what buffers hold.
+	// These answers exceed all buffers.
 	var large [clients]net.Conn
 	for i := range large {
 		large[i] = s.dial(t, nil, 64<<10)
@@ -248,8 +241,7 @@ func TestServeEndsUnderLoad(t *testing.T) {
 	}
 }
 
-// askUntilGone sends requests, on one connection as long as the server keeps it, until the
-// server takes no new connection.
+// askUntilGone keeps one connection if it can, and ends when none is taken.
 func askUntilGone(t *testing.T, url string, rounds *atomic.Int64) {
 	transport := &http.Transport{}
 	defer transport.CloseIdleConnections()
@@ -264,7 +256,7 @@ func askUntilGone(t *testing.T, url string, rounds *atomic.Int64) {
 		}
 		resp, err := transport.RoundTrip(r)
 		if err != nil {
-			// A new connection may be cut off before the server has seen it.
+			// A new one may be cut before the server sees it.
 			if reused {
 				t.Errorf("a request is lost: %v", err)
 			}

@@ -22,7 +22,6 @@ import (
 	"github.com/sortid/sortid/format"
 )
 
-// A served is a "sortid serve" in a process of its own.
 type served struct {
 	*exec.Cmd
 	url string
@@ -30,8 +29,7 @@ type served struct {
 	in  io.Closer
 }
 
-// serve starts the command and waits until it serves. When it goes down it drains until in
-// is closed.
+// serve waits until it serves. It drains until in is closed.
 func serve(t *testing.T, args ...string) *served {
 	t.Helper()
 	cmd := exec.Command(commandPath(t, "sortid-drains"),
@@ -80,8 +78,7 @@ func get(t *testing.T, url string) (status int, body string) {
 	return resp.StatusCode, string(b)
 }
 
-// The server prints what the command prints, finishes requests when it is told to end, and
-// gives its node IDs back.
+// The server prints what the command prints, finishes requests, and gives its node IDs back.
 func TestServe(t *testing.T) {
 	db := "bolt:" + filepath.Join(t.TempDir(), "s.db")
 	s := serve(t, "--store", db)
@@ -113,7 +110,7 @@ func TestServe(t *testing.T) {
 
 	waitReadiness(t, s, http.StatusOK)
 
-	// A request that is under way when the signal comes, with one line answered.
+	// When the signal comes, one line is answered.
 	body, feed := io.Pipe()
 	go io.WriteString(feed, id+"\n")
 	answer, err := http.Post(s.url+"/v1/inspect", "text/plain", body)
@@ -151,7 +148,7 @@ func TestServe(t *testing.T) {
 	}
 }
 
-// A server whose port is taken makes and leases nothing.
+// A server whose port is taken leases nothing.
 func TestServePortTaken(t *testing.T) {
 	taken, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -194,8 +191,7 @@ func TestServePortTaken(t *testing.T) {
 	}
 }
 
-// The page comes with its policy, which lets no other page frame it; and a page that reaches
-// the server through a name of its own gets nothing.
+// The page's policy forbids frames; pages with another host name get nothing.
 func TestServePage(t *testing.T) {
 	_, policy, err := web.Page()
 	if err != nil {
@@ -222,7 +218,7 @@ func TestServePage(t *testing.T) {
 	}
 }
 
-// waitReadiness waits until a server's /readyz has this status: 200 when it has its node IDs.
+// waitReadiness waits for a status of /readyz: 200 with node IDs.
 func waitReadiness(t *testing.T, s *served, want int) {
 	t.Helper()
 	if !soon(func() bool { status, _ := get(t, s.url+"/readyz"); return status == want }) {
@@ -230,7 +226,6 @@ func waitReadiness(t *testing.T, s *served, want int) {
 	}
 }
 
-// soon waits for a condition, and reports whether it came true.
 func soon(condition func() bool) bool {
 	for deadline := time.Now().Add(2 * time.Minute); !condition(); time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(deadline) {
@@ -240,7 +235,7 @@ func soon(condition func() bool) bool {
 	return true
 }
 
-// commandPath returns the path of a command of TestMain, which testscript has put into the PATH.
+// commandPath finds a command of TestMain, which testscript put into the PATH.
 func commandPath(t *testing.T, name string) string {
 	t.Helper()
 	path, err := exec.LookPath(name)

@@ -49,7 +49,7 @@ that realm), "admin" (everything, and the metrics). Any token may inspect IDs. F
 		if err != nil {
 			return exit.Usage(err)
 		}
-		if *file != "" { // first: a token that is printed is valid
+		if *file != "" { // first: a printed token is valid
 			if err := server.AppendToken(*file, line); err != nil {
 				return err
 			}
@@ -58,7 +58,7 @@ that realm), "admin" (everything, and the metrics). Any token may inspect IDs. F
 			if *file == "" {
 				return err
 			}
-			// Also if the reader closed standard output, because the name is taken now.
+			// Also after standard output is closed, because the name is taken.
 			return fmt.Errorf(
 				"the token was not printed: %v; delete the line of %s from %s and make the token again", err, args[0], *file)
 		}

@@ -10,8 +10,8 @@ import (
 	"github.com/sortid/sortid/cmd/sortid/internal/exit"
 )
 
-// A token that could not be printed has taken its name, and the error says so. That also
-// holds if the reader of standard output has closed it, which is no error elsewhere.
+// An unprinted token has taken its name: an error says so, even if the reader closed standard
+// output.
 func TestTokenNotPrinted(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "tokens")
 	r, closed := io.Pipe()

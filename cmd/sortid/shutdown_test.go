@@ -14,7 +14,6 @@ import (
 	"github.com/sortid/sortid/cmd/sortid/server"
 )
 
-// one is a listener that accepts one connection, which is in memory.
 type one struct {
 	conn   chan net.Conn
 	closed chan struct{}
@@ -32,7 +31,7 @@ func (l one) Accept() (net.Conn, error) {
 func (l one) Close() error   { close(l.closed); return nil }
 func (l one) Addr() net.Addr { return &net.TCPAddr{} }
 
-// A client that goes on for ever delays the end of a server by its patience and no more.
+// A client that never ends delays shutdown only by the server's patience.
 func TestSlowClientAtShutdown(t *testing.T) { synctest.Test(t, testSlowClientAtShutdown) }
 
 func testSlowClientAtShutdown(t *testing.T) {

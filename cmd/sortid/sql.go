@@ -98,7 +98,6 @@ With --table it prints a table instead, partitioned by the time of its IDs.`,
 	return cmd
 }
 
-// chooseSQLFormats adds the flag --only.
 func chooseSQLFormats(cmd *cobra.Command) *flags.Formats {
 	f := flags.ChooseFormats(cmd, "only", "the formats to print", format.Ours())
 	f.List = format.Ours()
@@ -106,7 +105,6 @@ func chooseSQLFormats(cmd *cobra.Command) *flags.Formats {
 	return f
 }
 
-// partitions are the flags of a partitioned table.
 type partitions struct {
 	name, from string
 	months     int
@@ -127,7 +125,6 @@ func choosePartitions(cmd *cobra.Command) *partitions {
 	return p
 }
 
-// read returns the table, or nil if none was asked for.
 func (p *partitions) read(cmd *cobra.Command, formats []*format.Format) (*sqltext.Table, error) {
 	changed := cmd.Flags().Changed
 	if !changed("table") {
@@ -155,7 +152,6 @@ func (p *partitions) read(cmd *cobra.Command, formats []*format.Format) (*sqltex
 	return t, nil
 }
 
-// print prints the table, or all if none was asked for.
 func (p *partitions) print(c *console.Console, cmd *cobra.Command, formats []*format.Format,
 	all func() (string, error), one func(sqltext.Table) (string, error)) error {
 	t, err := p.read(cmd, formats)

@@ -12,8 +12,7 @@ import (
 	"github.com/sortid/sortid/testserver"
 )
 
-// What a dump shows of columns with IDs, verify finds right and convert turns into the
-// texts that the database makes of them.
+// verify accepts a dump's IDs, and convert makes the database's texts of them.
 func TestSQLDump(t *testing.T) {
 	ctx := context.Background()
 	place := testserver.Postgres(t)
@@ -45,7 +44,7 @@ func TestSQLDump(t *testing.T) {
 	}{
 		{"scru64", "scru64_new(5, 8)", []string{"--node", "5/8"}},
 		{"scru128", "scru128_new()", []string{"--unordered", "--stateless"}},
-		// Their counters are not those of the format's document; see docs/databases.md.
+		// These counters differ from the format's document; see docs/databases.md.
 		{"scru128", "scru128_new_counted()", []string{"--unique"}},
 		{"scru128", "scru128_new_ordered()", []string{"--unique"}},
 		{"scru160", "scru160_new()", []string{"--unordered"}},

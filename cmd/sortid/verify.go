@@ -102,7 +102,6 @@ type verification struct {
 	from, to, start, extension string
 }
 
-// checkFlags refuses flags that would have no effect together.
 func (v *verification) checkFlags(cmd *cobra.Command) error {
 	changed := cmd.Flags().Changed
 	executes := v.Exec.Command != ""
@@ -137,7 +136,6 @@ func (v *verification) checkFlags(cmd *cobra.Command) error {
 	return nil
 }
 
-// run does what the flags ask for.
 func (v *verification) run(args []string) error {
 	name, files, err := tester.SplitFormat(args)
 	if err != nil {
@@ -158,7 +156,6 @@ func (v *verification) run(args []string) error {
 	return v.RunProcesses(name)
 }
 
-// options reads the flags whose values need parsing.
 func (v *verification) options() (err error) {
 	now := time.Now()
 	if v.from != "" {
@@ -180,7 +177,7 @@ func (v *verification) options() (err error) {
 	return nil
 }
 
-// width reads a number of bits that may be zero, or not be given.
+// width reads a number of bits; 0 and "" are allowed.
 func width(name, text string) (int, error) {
 	if text == "" {
 		return 0, nil

@@ -11,7 +11,6 @@ import (
 	"github.com/sortid/sortid/cmd/sortid/internal/exit"
 )
 
-// The pipe that IDs come from gets room.
 func TestVerifyPipeSize(t *testing.T) {
 	r, w, err := os.Pipe()
 	if err != nil {

@@ -17,8 +17,8 @@ import (
 	"github.com/sortid/sortid/cmd/sortid/internal/exit"
 )
 
-// The example in docs/verify.md does what it says: the first program fails for the
-// reasons given, the second one passes, also in several processes at once.
+// Of docs/verify.md's programs the first fails for the reasons given; the second passes, also in
+// several processes.
 func TestDocumentedExample(t *testing.T) {
 	python, err := exec.LookPath("python3")
 	if err != nil {
@@ -77,7 +77,7 @@ func TestDocumentedExample(t *testing.T) {
 	}
 }
 
-// What verify prints as JSON is what its schema says, and the schema is strict.
+// verify's JSON fits its strict schema.
 func TestVerifySchema(t *testing.T) {
 	schema := schemaOf(t, "verify")
 	dir := t.TempDir()
@@ -139,7 +139,7 @@ func TestVerifySchema(t *testing.T) {
 	}
 }
 
-// IDs of others are verified, too, and their format is found out.
+// Others' IDs are verified, and their format is guessed.
 func TestVerifyOthers(t *testing.T) {
 	var lines strings.Builder
 	for i := range 200 {
@@ -160,7 +160,6 @@ func TestVerifyOthers(t *testing.T) {
 	}
 }
 
-// An empty input is named, with what to do.
 func TestVerifyEmpty(t *testing.T) {
 	for _, args := range [][]string{{"verify"}, {"verify", "scru128"}} {
 		var out bytes.Buffer
@@ -174,7 +173,6 @@ func TestVerifyEmpty(t *testing.T) {
 	}
 }
 
-// Whoever reads the bits of --raw may stop at any time.
 func TestVerifyRawHead(t *testing.T) {
 	var ids bytes.Buffer
 	if code, stderr := start(nil, &ids, "new", "scru128", "-n", "100000"); code != exit.OK {

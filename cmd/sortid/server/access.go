@@ -14,7 +14,6 @@ import (
 
 const metadataPermission = "permission"
 
-// secure states which permission a client of the operation needs.
 func (s *Server) secure(op *huma.Operation, permission string) {
 	op.Metadata = map[string]any{metadataPermission: permission}
 	if permission != permitNone {
@@ -22,7 +21,6 @@ func (s *Server) secure(op *huma.Operation, permission string) {
 	}
 }
 
-// authorize answers requests of clients that may not do what they ask for.
 func (s *Server) authorize(ctx huma.Context, next func(huma.Context)) {
 	permission, _ := ctx.Operation().Metadata[metadataPermission].(string)
 	if err := s.allow(ctx.Context(), permission); err != nil {
@@ -33,8 +31,7 @@ func (s *Server) authorize(ctx huma.Context, next func(huma.Context)) {
 	next(ctx)
 }
 
-// allow returns a problem if the request's token does not permit the request, or has reached its
-// limit of requests.
+// allow returns a problem if the token forbids the request or is at its limit.
 func (s *Server) allow(ctx context.Context, permission string) error {
 	if s.config.Tokens == nil || permission == permitNone {
 		return nil
@@ -47,7 +44,7 @@ func (s *Server) allow(ctx context.Context, permission string) error {
 			http.Header{"WWW-Authenticate": {`Bearer realm="sortid"`}})
 	}
 	permits := e.may(permission, "")
-	if permission == permitRealms { // the body names the realm, so the operation checks that
+	if permission == permitRealms { // the body names the realm; the operation checks it
 		permits = e.mayUseStore()
 	}
 	if !permits {
@@ -61,7 +58,6 @@ func (s *Server) allow(ctx context.Context, permission string) error {
 
 const forbidden = "this token does not permit that"
 
-// permitRealm returns a problem unless the request may use the realm.
 func (s *Server) permitRealm(ctx context.Context, realm string) error {
 	if e := s.tokenOf(ctx); e != nil && !e.may(permitRealms, realm) {
 		return huma.Error403Forbidden(forbidden)
@@ -69,7 +65,7 @@ func (s *Server) permitRealm(ctx context.Context, realm string) error {
 	return nil
 }
 
-// permitStore returns a problem unless the request may use any realm.
+// permitStore returns a problem unless the request may use some realm.
 func (s *Server) permitStore(ctx context.Context) error {
 	if e := s.tokenOf(ctx); e != nil && !e.mayUseStore() {
 		return huma.Error403Forbidden(forbidden)
@@ -77,7 +73,7 @@ func (s *Server) permitStore(ctx context.Context) error {
 	return nil
 }
 
-// charge takes n IDs from the limit of the request's token and from the source, or from neither.
+// charge takes n IDs from both the token's limit and the source, or from neither.
 func (s *Server) charge(r *http.Request, src *source, n int) error {
 	var mine *rate.Limiter
 	if e := s.tokenOf(r.Context()); e != nil {
@@ -92,8 +88,7 @@ func (s *Server) charge(r *http.Request, src *source, n int) error {
 	return nil
 }
 
-// take takes n from a limiter. If there are fewer, it takes nothing and returns when there
-// will be n.
+// take takes n or, if there are fewer, nothing; then it returns when there will be n.
 func take(l *rate.Limiter, n int) time.Duration {
 	if l == nil {
 		return 0
@@ -105,7 +100,6 @@ func take(l *rate.Limiter, n int) time.Duration {
 	return max(time.Millisecond, lacks(l, n, now))
 }
 
-// lacks returns when a limiter, nil for none, will have n.
 func lacks(l *rate.Limiter, n int, now time.Time) time.Duration {
 	if l == nil {
 		return 0
@@ -118,7 +112,6 @@ func tooManyIDs(wait time.Duration) error {
 	return tooMany(wait, "the token's limit of IDs a second is reached")
 }
 
-// tooMany returns the problem 429, which says when to ask again.
 func tooMany(wait time.Duration, detail string) error {
 	return huma.ErrorWithHeaders(huma.Error429TooManyRequests(detail),
 		http.Header{"Retry-After": {seconds(wait)}})

@@ -19,7 +19,7 @@ import (
 	"github.com/sortid/sortid/lease"
 )
 
-// inBubble runs a test in virtual time, of years in which all formats have IDs.
+// inBubble runs a test in virtual time, in years of all formats.
 func inBubble(t *testing.T, test func(*testing.T)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -28,8 +28,7 @@ func inBubble(t *testing.T, test func(*testing.T)) {
 	})
 }
 
-// virtual returns a ready server in the time of a synctest bubble. The server has one node ID
-// of scru64.
+// virtual returns a ready server in a synctest bubble, with one scru64 node ID.
 func virtual(t *testing.T, c Config) *Server {
 	t.Helper()
 	c.clock = time.Now
@@ -49,7 +48,7 @@ func virtual(t *testing.T, c Config) *Server {
 	return s
 }
 
-// A reply is what a client sees of an answer. Of the body it has the beginning.
+// A reply is an answer with the beginning of its body.
 type reply struct {
 	status, lines int
 	header        http.Header
@@ -87,12 +86,12 @@ func (r *reply) retryAfter(t *testing.T) time.Duration {
 	return time.Duration(n) * time.Second
 }
 
-// ask sends a request without a network. A header is "Name: value".
+// ask needs no network. A header is "Name: value".
 func ask(ctx context.Context, s *Server, method, path, body string, headers ...string) *reply {
 	return askFrom(ctx, s, "192.0.2.1:1", method, path, strings.NewReader(body), nil, headers...)
 }
 
-// askFrom is ask of a client at an address, who may take its time to send and to read.
+// askFrom is ask for a client at addr, which may be slow.
 func askFrom(ctx context.Context, s *Server, addr, method, path string, body io.Reader,
 	onWrite func(), headers ...string) *reply {
 	r, err := http.NewRequestWithContext(ctx, method, "http://localhost"+path, io.NopCloser(body))
@@ -109,7 +108,6 @@ func askFrom(ctx context.Context, s *Server, addr, method, path string, body io.
 	return w
 }
 
-// limited returns a file's token and its Authorization header.
 func limited(t *testing.T, requests, ids int) (*Tokens, string) {
 	t.Helper()
 	text, line, err := NewToken("one", []string{permitAdmin}, requests, ids)
@@ -129,14 +127,13 @@ func limited(t *testing.T, requests, ids int) (*Tokens, string) {
 	return tokens, "Authorization: Bearer " + text
 }
 
-// Clients that want more IDs of scru64 than there are do not keep them from others, whatever
-// these ask for at a time, and get what is left.
+// Greedy clients get what scru64 IDs others leave.
 func TestGreedyClients(t *testing.T) { inBubble(t, testGreedyClients) }
 
 func testGreedyClients(t *testing.T) {
 	s := virtual(t, Config{NodeBits: 8})
 	const duration = 20 * time.Second
-	// What was saved up before is not for the limit.
+	// The limit does not get savings from before.
 	limit := s.generators.byName["scru64"].queue.limit
 	limit.AllowN(time.Now(), int(limit.Tokens()))
 	ctx, stop := context.WithTimeout(t.Context(), duration)
@@ -190,8 +187,7 @@ func testGreedyClients(t *testing.T) {
 	}
 }
 
-// A client that takes all places that it gets keeps no other from an answer: neither one of
-// another address nor, from its own, one with another token.
+// A client that takes all places it can leaves some to other addresses and tokens.
 func TestShares(t *testing.T) { inBubble(t, testShares) }
 
 func testShares(t *testing.T) {
@@ -273,7 +269,6 @@ func testShares(t *testing.T) {
 	}
 }
 
-// stalled is a body that never comes.
 type stalled struct{ ctx context.Context }
 
 func (s stalled) Read([]byte) (int, error) {
@@ -281,8 +276,7 @@ func (s stalled) Read([]byte) (int, error) {
 	return 0, io.ErrUnexpectedEOF
 }
 
-// A request that is refused costs no IDs, neither its token nor the others; and one that
-// comes when Retry-After says so is answered.
+// A refusal charges neither its token nor others. A request after Retry-After is answered.
 func TestRefusalsCostNothing(t *testing.T) { inBubble(t, testRefusalsCostNothing) }
 
 func testRefusalsCostNothing(t *testing.T) {
@@ -316,7 +310,7 @@ func testRefusalsCostNothing(t *testing.T) {
 	w := spend(100_000, "/v1/ids/scru64")
 	check("the token's limit", 429, w, 50_000, burst-50_000)
 
-	// Others take what scru64 yields, and this token is refused without a charge.
+	// Others take what scru64 yields: this token is refused without a charge.
 	source.AllowN(time.Now(), int(burst)-50_000)
 	source.ReserveN(time.Now(), int(source.Limit())) // for a second
 	check("scru64's limit", 503, spend(10_000, "/v1/ids/scru64"), 50_000,
@@ -344,8 +338,8 @@ func testRefusalsCostNothing(t *testing.T) {
 	}
 }
 
-// Probes need no token. What they make is taken from the source's limit, so that any number
-// of them leaves the generator near the clock, and most make nothing.
+// Probes need no token. The source's limit counts what they make, so the generator stays near the
+// clock.
 func TestProbesAreCharged(t *testing.T) { inBubble(t, testProbesAreCharged) }
 
 func testProbesAreCharged(t *testing.T) {
@@ -371,8 +365,7 @@ func testProbesAreCharged(t *testing.T) {
 	}
 }
 
-// Requests that their clients break off do not make the server unready, and probes among
-// them do not either.
+// Requests and probes that clients break off leave the server ready.
 func TestAbortedRequests(t *testing.T) { inBubble(t, testAbortedRequests) }
 
 func testAbortedRequests(t *testing.T) {
@@ -393,7 +386,7 @@ func testAbortedRequests(t *testing.T) {
 	}
 }
 
-// abandon sends a request whose client leaves. The answer may break off.
+// abandon's client leaves. The answer may break off.
 func abandon(gone context.Context, s *Server, path string) {
 	defer func() {
 		if p := recover(); p != nil && p != http.ErrAbortHandler {
@@ -403,8 +396,8 @@ func abandon(gone context.Context, s *Server, path string) {
 	ask(gone, s, "GET", path, "")
 }
 
-// A narrow store has two connections, as databases' stores have, and calls wait in turn
-// for one. Each call takes a while; a list of the realm "hangs" ends only with its context.
+// Calls of a narrow store wait for one of two connections, as databases' do. A list of "hangs" ends
+// only with its context.
 type narrow struct {
 	lease.Store
 	connections chan struct{}
@@ -473,8 +466,7 @@ func (n *narrow) Time(ctx context.Context) (time.Time, error) {
 	return time.Now(), nil
 }
 
-// Lists that take as long as they may, and as many other requests of the store as may wait,
-// keep the server neither from renewing its leases nor other clients from the store.
+// Slow lists and a full queue keep neither renewals nor other clients from the store.
 func TestStoreHammered(t *testing.T) { inBubble(t, testStoreHammered) }
 
 func testStoreHammered(t *testing.T) {
@@ -524,7 +516,6 @@ func testStoreHammered(t *testing.T) {
 	}
 }
 
-// A pipeListener accepts the ends of connections in memory.
 type pipeListener struct {
 	conns  chan net.Conn
 	closed chan struct{}
@@ -557,7 +548,6 @@ func (l *pipeListener) dial() net.Conn {
 	return client
 }
 
-// serveVirtual serves on connections in memory.
 func serveVirtual(t *testing.T, s *Server) *pipeListener {
 	l, hs := newPipeListener(), s.HTTPServer()
 	go hs.Serve(l)
@@ -565,7 +555,7 @@ func serveVirtual(t *testing.T, s *Server) *pipeListener {
 	return l
 }
 
-// An address that holds all connections that it gets leaves some for others.
+// An address that takes all connections it can leaves some to others.
 func TestLimit(t *testing.T) { inBubble(t, testLimit) }
 
 func testLimit(t *testing.T) {
@@ -614,7 +604,6 @@ func testLimit(t *testing.T) {
 	}
 }
 
-// from is a connection from an address.
 type from struct {
 	net.Conn
 	addr string
@@ -624,7 +613,7 @@ func (f from) RemoteAddr() net.Addr {
 	return net.TCPAddrFromAddrPort(netip.MustParseAddrPort(f.addr))
 }
 
-// Lines that come byte by byte end with the time of a body.
+// Lines that come byte by byte end at the body's timeout.
 func TestTrickledLines(t *testing.T) { inBubble(t, testTrickledLines) }
 
 func testTrickledLines(t *testing.T) {
@@ -657,7 +646,7 @@ func testTrickledLines(t *testing.T) {
 	}
 }
 
-// An answer that its client does not read, or reads a little of, ends.
+// An answer that is read little or not ends.
 func TestUnreadAnswersEnd(t *testing.T) { inBubble(t, testUnreadAnswersEnd) }
 
 func testUnreadAnswersEnd(t *testing.T) {
@@ -665,7 +654,7 @@ func testUnreadAnswersEnd(t *testing.T) {
 	l := serveVirtual(t, s)
 	for _, c := range []struct {
 		request string
-		read    int // of the answer, before the client stops
+		read    int // of the answer
 		gate    *gate
 	}{
 		{"GET /v1/ids/scru128?n=100000", 0, s.largeAnswers},
@@ -679,7 +668,7 @@ func testUnreadAnswersEnd(t *testing.T) {
 			t.Fatal(err)
 		}
 		synctest.Wait()
-		// A small answer is in a buffer when its handler ends; net/http ends the connection.
+		// Small answers are in a buffer when the handler ends; net/http ends the connection.
 		time.Sleep(writeTimeout + time.Second)
 		synctest.Wait()
 		if n := c.gate.in + s.requests.in; n != 0 {
@@ -692,7 +681,7 @@ func testUnreadAnswersEnd(t *testing.T) {
 	}
 }
 
-// Lines of a token with a limit are read as fast as the limit allows, whatever they are.
+// All lines of a limited token are read as fast as the limit allows.
 func TestLinesAreLimited(t *testing.T) { inBubble(t, testLinesAreLimited) }
 
 func testLinesAreLimited(t *testing.T) {

@@ -10,7 +10,6 @@ import (
 	"github.com/sortid/sortid/testserver"
 )
 
-// A client in TypeScript, generated from the description, works.
 func TestGeneratedClient(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {

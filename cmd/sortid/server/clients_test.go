@@ -24,7 +24,6 @@ import (
 	"github.com/sortid/sortid/testserver"
 )
 
-// raw opens a connection and writes the beginning of a request.
 func raw(t *testing.T, url, text string) (net.Conn, *bufio.Reader) {
 	t.Helper()
 	conn, err := net.Dial("tcp", strings.TrimPrefix(url, "http://"))
@@ -59,8 +58,7 @@ func TestManyHeaders(t *testing.T) {
 	}
 }
 
-// Clients that send the header, or a body, piece by piece do not hold a connection for
-// ever, on any path.
+// Clients that send slowly hold no connection for ever.
 func TestSlowClients(t *testing.T) { inBubble(t, testSlowClients) }
 
 func testSlowClients(t *testing.T) {
@@ -76,7 +74,7 @@ func testSlowClients(t *testing.T) {
 		begin := time.Now()
 		conn := l.dial()
 		io.WriteString(conn, text)
-		answer, err := io.ReadAll(conn) // until the server closes the connection
+		answer, err := io.ReadAll(conn) // until the server closes it
 		if took := time.Since(begin); err != nil || took > lineTimeout+time.Second {
 			t.Errorf("%.40q: held for %v: %v\n%s", text, took, err, answer)
 		}
@@ -87,8 +85,7 @@ func testSlowClients(t *testing.T) {
 	}
 }
 
-// endless is a body of so many bytes at most, in lines of a length, 0 for one line. It looks
-// how much memory is in use while it is read.
+// endless is a body of a size, in lines of a length, 0 for one. It measures memory as it is read.
 type endless struct {
 	left, line, at int
 	read           int
@@ -114,7 +111,6 @@ func (e *endless) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// inUse returns how many bytes of the heap are in use.
 func inUse() uint64 {
 	runtime.GC()
 	var m runtime.MemStats
@@ -122,7 +118,7 @@ func inUse() uint64 {
 	return m.HeapAlloc
 }
 
-// A body without an end is refused, and takes no memory.
+// A body without an end is refused, in little memory.
 func TestEndlessBody(t *testing.T) {
 	_, ts := start(t, Config{Store: lease.NewMemory()})
 	before := inUse()
@@ -146,7 +142,7 @@ func TestEndlessBody(t *testing.T) {
 		r.Header.Set("Content-Type", "application/json")
 		resp, err := http.DefaultTransport.RoundTrip(r)
 		if err != nil {
-			// The server has answered and closed the connection while the client still wrote.
+			// The server closed the connection while the client wrote.
 			if !strings.Contains(err.Error(), "reset by peer") && !strings.Contains(err.Error(),
 				"broken pipe") && !strings.Contains(err.Error(), "EOF") && !errors.Is(err,
 				net.ErrClosed) {
@@ -177,7 +173,7 @@ func TestEndlessBody(t *testing.T) {
 	}
 }
 
-// HTTP/2, with TLS and, for clients that know it beforehand, without.
+// With TLS, and without for clients that know.
 func TestHTTP2(t *testing.T) {
 	_, plain := start(t, Config{})
 	cert, key := testserver.Certificate(t)
@@ -227,7 +223,7 @@ func TestHTTP2(t *testing.T) {
 	}
 }
 
-// The log has a line for each request, with the ID that the client has seen.
+// Each request has a line, with the ID that the client has seen.
 func TestLog(t *testing.T) {
 	var log bytes.Buffer
 	s, err := New(Config{Logger: slog.New(slog.NewJSONHandler(&log, nil))})
@@ -258,8 +254,7 @@ func TestLog(t *testing.T) {
 	}
 }
 
-// While the store is away scru64 goes on until the end of the window, then says so; when the
-// store is back it goes on by itself.
+// Without its store scru64 goes on until its window ends, and resumes when the store returns.
 func TestWindowEnds(t *testing.T) {
 	t.Parallel()
 	memory := lease.NewMemory()
@@ -290,7 +285,7 @@ func TestWindowEnds(t *testing.T) {
 		return
 	}
 	made := 0
-	for i := 0; made == 0; i++ { // a machine that stands still may miss a whole window
+	for i := 0; made == 0; i++ { // a slow machine may miss a window
 		if i == 10 {
 			t.Fatal("no ID was made without the store")
 		}

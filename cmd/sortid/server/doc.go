@@ -1,8 +1,7 @@
 // Package server serves IDs, their inspection and a store of leases over HTTP.
 //
-// A [Server] keeps no state of its own: with a [lease.Store] it leases the node IDs that
-// it needs itself, and hands the store to other processes. Any number of servers may stand
-// side by side on one store.
+// A [Server] keeps no state. With a [lease.Store] it leases its own node IDs, and offers the store
+// to other processes. Any number of servers may share one store.
 //
 //	s, err := server.New(server.Config{Store: store, Logger: logger})
 //	if err != nil {
@@ -11,5 +10,5 @@
 //	defer s.Close(context.Background())
 //	s.HTTPServer().Serve(listener)
 //
-// The endpoints are described by the server itself, at /openapi.json.
+// The server describes its endpoints at /openapi.json.
 package server

@@ -21,7 +21,7 @@ import (
 
 func newRecorder() *httptest.ResponseRecorder { return httptest.NewRecorder() }
 
-// A seed is a request: method, path, query, headers in lines, and body.
+// A seed is method, path, query, header lines and body.
 type seed [5]string
 
 var seeds = []seed{
@@ -54,7 +54,7 @@ var seeds = []seed{
 	{"CONNECT", "//v1/../v1//ids", "%zz", "Expect: 100-continue", ""},
 }
 
-// request returns the request as net/http would pass it on, nil if it would not.
+// request returns nil for what net/http would refuse.
 func (s seed) request() *http.Request {
 	r, err := http.NewRequest(s[0], "http://localhost/", strings.NewReader(s[4]))
 	if err != nil {
@@ -69,8 +69,8 @@ func (s seed) request() *http.Request {
 	return r
 }
 
-// No request makes the server fail: there is no status of 500 and above but 501 and 503.
-// Errors are problem documents, HEAD answers as GET does, and no ID comes twice.
+// No request gets a 5xx but 501 and 503. Errors are problem documents, HEAD is like GET, and no ID
+// comes twice.
 func FuzzRequests(f *testing.F) {
 	s, err := New(Config{Store: lease.NewMemory(), NodeBits: 1,
 		Origins: []string{"https://example.com"}})
@@ -104,7 +104,7 @@ func FuzzRequests(f *testing.F) {
 	})
 }
 
-// checkSeeds fails unless each operation that is described occurs among the seeds.
+// checkSeeds fails unless each described operation is among the seeds.
 func checkSeeds(f *testing.F, s *Server) {
 	seen := map[string]bool{}
 	for _, seed := range seeds {
@@ -150,7 +150,7 @@ func checkAnswer(t *testing.T, r *http.Request, w *httptest.ResponseRecorder,
 	}
 }
 
-// checkNew fails unless the IDs of an answer come after all before them.
+// checkNew fails unless IDs come after all before.
 func checkNew(t *testing.T, r *http.Request, body []byte, last map[string]format.ID) {
 	t.Helper()
 	name, ok := strings.CutPrefix(r.URL.Path, idsPath)
@@ -179,8 +179,8 @@ func checkNew(t *testing.T, r *http.Request, body []byte, last map[string]format
 	}
 }
 
-// compareHead fails unless the answers to GET and to HEAD have the same status and headers.
-// What the server can make at the moment may differ, and HEAD compresses nothing.
+// compareHead compares status and headers of GET and HEAD. What can be made may change in between,
+// and HEAD compresses nothing.
 func compareHead(t *testing.T, r *http.Request, a, b *httptest.ResponseRecorder) {
 	t.Helper()
 	if a.Code == http.StatusServiceUnavailable || b.Code == http.StatusServiceUnavailable {

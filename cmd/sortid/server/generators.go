@@ -18,8 +18,7 @@ import (
 	"github.com/sortid/sortid/lease"
 )
 
-// generators has one generator for each format. A generator with a node ID appears when the
-// store has granted a lease.
+// generators has one generator for each format, where needed once the store grants a lease.
 type generators struct {
 	config Config
 	byName map[string]*source
@@ -27,14 +26,13 @@ type generators struct {
 	tasks  sync.WaitGroup
 }
 
-// A source makes the IDs of one format.
 type source struct {
 	format *format.Format
 	made   prometheus.Counter // IDs sent
-	queue  *queue             // nil if the generator itself waits when it must
+	queue  *queue             // nil if the generator itself waits for ticks
 
 	mu        sync.Mutex
-	generator format.Generator // nil while err is why there is none
+	generator format.Generator // nil while err says why
 	lease     *lease.Lease     // nil if the format needs none
 	err       error
 	batches   sync.Pool // of format.Batch
@@ -44,14 +42,13 @@ type source struct {
 	unready error // what probe said then
 }
 
-// guardBits are the high bits of a counter that start at zero in each tick. So a tick has
-// room for 97 % of the counter's numbers on average.
+// guardBits are the high bits of a counter that start at zero in each tick. They leave 97 % of the
+// counter's numbers on average.
 const guardBits = 4
 
-// newQueue returns a queue for the IDs of one node ID of a format. It returns nil if the
-// generator waits for the next tick. A generator may run 10 s ahead of the clock; the queue
-// keeps it at most 2 s ahead. So a request is either served in full, or refused before any of
-// its IDs is made.
+// newQueue returns a queue for the IDs of one node ID, nil if the generator waits for the next
+// tick. A generator may run 10 s ahead of the clock. The queue allows only 2 s, so a request is
+// served in full, or refused before an ID is made.
 func newQueue(f *format.Format, nodeBits int) *queue {
 	if f.NodeCounter == 0 {
 		return nil
@@ -87,7 +84,7 @@ func newGenerators(c Config) (*generators, error) {
 	return g, nil
 }
 
-// acquire leases a node ID for a source, and tries until it has one.
+// acquire leases a node ID for a source, and retries until it has one.
 func (g *generators) acquire(ctx context.Context, src *source) {
 	pause := 100 * time.Millisecond
 	for {
@@ -117,7 +114,7 @@ func (g *generators) tryAcquire(ctx context.Context, src *source) error {
 	if err != nil {
 		return err
 	}
-	// Requests do not wait for a store that is away. Clients are told to ask again.
+	// While the store is away, requests fail at once, and clients are told to ask again.
 	values := map[string]string{"rollback": "abort"}
 	if _, ok := src.format.Option("guard"); ok {
 		values["guard"] = strconv.Itoa(guardBits)
@@ -134,14 +131,12 @@ func (g *generators) tryAcquire(ctx context.Context, src *source) error {
 	return nil
 }
 
-// get returns the source's generator, or the reason why there is none.
 func (src *source) get() (format.Generator, error) {
 	src.mu.Lock()
 	defer src.mu.Unlock()
 	return src.generator, src.err
 }
 
-// append appends n IDs to b, a line each.
 func (src *source) append(ctx context.Context, b []byte, n int,
 	encoding format.Encoding) ([]byte, error) {
 	generator, err := src.get()
@@ -159,15 +154,15 @@ func (src *source) append(ctx context.Context, b []byte, n int,
 	return batch.Append(b, encoding, '\n'), nil
 }
 
-// readyPatience is how long a generator may wait for the next tick and still count as one
-// that can make an ID now. After a small step back of the clock uid60 may wait longer.
+// readyPatience is how long a ready generator may wait for the next tick. After a small step back
+// of the clock uid60 may wait longer.
 const readyPatience = time.Second
 
 // readyFor is how long an answer of ready is reused, so that many probes cost little.
 const readyFor = 100 * time.Millisecond
 
-// ready returns nil if the source can make an ID now. One request at a time finds out. It does
-// not use its own context, so that a client that goes away changes nothing for others.
+// ready returns nil if the source can make an ID. One request at a time finds out. Its context is
+// not used: others wait for the answer, too, and the client may go away.
 func (src *source) ready() error {
 	src.probing.Lock()
 	defer src.probing.Unlock()
@@ -193,11 +188,10 @@ func (src *source) probe() error {
 	return err
 }
 
-// Details about the store go to the log only, not to clients.
+// Details about the store go only to the log.
 var errNoNodeID = errors.New(
 	"the server has no node ID yet: the store does not answer, or has none that is free; the server's log says more")
 
-// publicError returns what clients are told of a generator's error.
 func publicError(err error) error {
 	switch {
 	case errors.Is(err, sortid.ErrLeaseExpired):
@@ -210,10 +204,10 @@ func publicError(err error) error {
 	return err
 }
 
-// ready returns nil if all formats that this server serves can make an ID now, else why not.
+// ready returns why a format that this server serves cannot make an ID, or nil.
 func (g *generators) ready() error {
 	if g.config.Store == nil {
-		return nil // it serves no format that needs a lease
+		return nil // no format served needs a lease
 	}
 	for _, s := range format.Leased() {
 		if err := g.byName[s.Name].ready(); err != nil {
@@ -223,7 +217,6 @@ func (g *generators) ready() error {
 	return nil
 }
 
-// close gives the leases back.
 func (g *generators) close(ctx context.Context) error {
 	g.stop()
 	g.tasks.Wait()

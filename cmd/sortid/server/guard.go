@@ -10,12 +10,12 @@ import (
 	"strings"
 )
 
-// A guard protects the server from web pages of other origins. A browser may send requests for
-// any page that its user visits, and a server without tokens trusts every client.
+// A guard refuses what web pages of other origins send. Without tokens, a server trusts every
+// client, and any page may use its visitor's browser.
 type guard struct {
 	anyHost   bool     // tokens protect the server
 	hosts     []string // lower case, without a port
-	anyOrigin bool     // of web pages, except for the store
+	anyOrigin bool     // of web pages; never for the store
 	origins   *http.CrossOriginProtection
 }
 
@@ -48,8 +48,7 @@ func newGuard(c Config) (*guard, error) {
 	return g, nil
 }
 
-// protect refuses requests to another host, and requests of other origins' pages that could
-// change something.
+// protect refuses requests for other hosts, and changes by pages of other origins.
 func (g *guard) protect(s *Server, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch {
@@ -66,11 +65,11 @@ func (g *guard) protect(s *Server, next http.Handler) http.Handler {
 	})
 }
 
-// foreign reports whether a web page of another origin wants to change something. Making IDs
-// is a change, also by GET and HEAD.
+// foreign reports whether a page of another origin wants to change something. Making IDs is a
+// change, also by GET and HEAD.
 func (g *guard) foreign(r *http.Request) bool {
 	if r.Header["Origin"] == nil && r.Header["Sec-Fetch-Site"] == nil {
-		return false // it is of no browser, or of one that does not tell
+		return false // no browser, or one that does not tell
 	}
 	if g.anyOrigin && !strings.HasPrefix(r.URL.Path, storePath) {
 		return false
@@ -83,13 +82,13 @@ func (g *guard) foreign(r *http.Request) bool {
 	return g.origins.Check(r) != nil
 }
 
-// makesIDs reports whether a request for the path makes IDs, if only to see whether it can.
+// makesIDs reports whether a request for the path makes IDs, if only as a probe.
 func makesIDs(path string) bool {
 	return strings.HasPrefix(path, idsPath) || path == "/readyz" || path == "/metrics"
 }
 
-// allows reports whether a request names a host of this server. In HTTP/1.0 it may name none:
-// load balancers probe so, and no browser does.
+// allows reports whether a request names a host of this server. HTTP/1.0 may name none: load
+// balancers do so, browsers never.
 func (g *guard) allows(r *http.Request) bool {
 	if r.Host == "" && !r.ProtoAtLeast(1, 1) {
 		return true
@@ -116,8 +115,7 @@ func (g *guard) allows(r *http.Request) bool {
 	return err == nil && at.Addr().Unmap().WithZone("") == ip.WithZone("")
 }
 
-// hostName returns the name or the address of a Host header, without the port and in lower
-// case. It is empty if the header is malformed.
+// hostName returns a Host header without the port, in lower case; "" if it is malformed.
 func hostName(host string) string {
 	if ip, err := netip.ParseAddr(host); err == nil {
 		return ip.String() // of --host or --listen, without brackets

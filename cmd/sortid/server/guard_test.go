@@ -19,7 +19,7 @@ import (
 	httpstore "github.com/sortid/sortid/store/http"
 )
 
-// sendHost sends a request for a host, word for word, over HTTP/1.1.
+// sendHost sends a request word for word.
 func sendHost(t *testing.T, url, request string) answer {
 	t.Helper()
 	c, err := net.Dial("tcp", strings.TrimPrefix(url, "http://"))
@@ -40,7 +40,6 @@ func sendHost(t *testing.T, url, request string) answer {
 	return answer{resp, string(b)}
 }
 
-// checkProblem checks that an answer is a problem document with this status.
 func checkProblem(t *testing.T, what string, a answer, status int) {
 	t.Helper()
 	var p httpstore.Problem
@@ -50,8 +49,8 @@ func checkProblem(t *testing.T, what string, a answer, status int) {
 	}
 }
 
-// A page whose domain name leads to this machine has that name as its Host. Without tokens
-// the server answers only for hosts that no such page can have.
+// A page whose domain leads here has its name as Host. Without tokens the server refuses names that
+// such pages can have.
 func TestHosts(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "tokens")
 	_, line, _ := NewToken("shop", []string{"ids"}, 0, 0)
@@ -110,7 +109,7 @@ func TestHosts(t *testing.T) {
 			}
 		}
 	}
-	// The host of an absolute URL counts, and not the header.
+	// An absolute URL's host counts, not the header.
 	a := sendHost(t, plain.URL,
 		"GET http://evil.example/healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
 	checkProblem(t, "an absolute URL", a, http.StatusMisdirectedRequest)
@@ -120,7 +119,7 @@ func TestHosts(t *testing.T) {
 	}
 	a = sendHost(t, plain.URL, "GET /healthz HTTP/1.0\r\nHost: evil.example\r\n\r\n")
 	checkProblem(t, "HTTP/1.0", a, http.StatusMisdirectedRequest)
-	// A name has no way around over HTTP/2.
+	// HTTP/2 is no way around.
 	protocols := new(http.Protocols)
 	protocols.SetUnencryptedHTTP2(true)
 	transport := &http.Transport{Protocols: protocols}
@@ -137,8 +136,7 @@ func TestHosts(t *testing.T) {
 	}
 }
 
-// A client that reaches a machine by its address is served; what arrives at another address
-// of the machine is not meant for that one.
+// A client may name the address that it reaches, but no other one.
 func TestHostIsLocalAddress(t *testing.T) {
 	s, _ := start(t, Config{})
 	for at, hosts := range map[string]map[string]int{
@@ -166,7 +164,7 @@ func TestHostIsLocalAddress(t *testing.T) {
 	}
 }
 
-// Mistakes in the configuration are named before anything is leased.
+// Mistakes are named before anything is leased.
 func TestHostsAndOriginsChecked(t *testing.T) {
 	for _, c := range []Config{
 		{Hosts: []string{"http://ids.example.com"}}, {Hosts: []string{"*"}},
@@ -191,13 +189,12 @@ func TestHostsAndOriginsChecked(t *testing.T) {
 	}
 }
 
-// realmChange is a body for compare-and-set that makes a realm.
+// realmChange makes a realm.
 const realmChange = `{"changes":[{"prev":{"realm":"made","block":"0/0"},` +
 	`"next":{"realm":"made","block":"0/0","revision":"1","hwm":"0","state":"split",` +
 	`"terms":{"bits":23,"tick":256,"epoch":0,"window":234,"lead":39},"generation":"0123456789abcdef"}}]}`
 
-// Browsers send what a page of any origin asks for, and only withhold the answer. So a
-// request that a foreign page sent must not do anything.
+// Browsers send what foreign pages ask for, and only withhold the answer. So it must do nothing.
 func TestForeignPages(t *testing.T) {
 	const (
 		trusted = "https://trusted.example"
@@ -244,7 +241,7 @@ func TestForeignPages(t *testing.T) {
 			}
 			for who, headers := range foreign {
 				for _, c := range requests {
-					// A form can say text/plain, and without asking first no page can say JSON.
+					// Forms can say text/plain. JSON needs a preflight.
 					for _, kind := range []string{typeText, typeJSON} {
 						what := fmt.Sprintf("%s, %s %s, %s", who, c.method, c.path, kind)
 						a := send(t, c.method, ts.URL+c.path, c.body,
@@ -290,7 +287,7 @@ func TestForeignPages(t *testing.T) {
 					}
 				}
 			}
-			// The body is one that a program can store.
+			// Programs can store this body.
 			if a := send(t, http.MethodPost, ts.URL+"/v1/store/compare-and-set",
 				realmChange); a.StatusCode != http.StatusOK || !made() {
 				t.Errorf("a program: %d: %s", a.StatusCode, a.body)
@@ -299,8 +296,7 @@ func TestForeignPages(t *testing.T) {
 	}
 }
 
-// A page may ask first whether it can send JSON. Only a trusted one may, and only of a host
-// of the server.
+// Only trusted pages may send JSON, and only to a host of the server.
 func TestPreflight(t *testing.T) {
 	_, ts := start(t, Config{Store: lease.NewMemory(),
 		Origins: []string{"https://trusted.example"}})
@@ -318,7 +314,7 @@ func TestPreflight(t *testing.T) {
 	checkProblem(t, "for a foreign host", a, http.StatusMisdirectedRequest)
 }
 
-// The page's policy comes with the page, and with nothing else.
+// The policy comes only with the page.
 func TestPagePolicy(t *testing.T) {
 	const policy = "default-src 'none'; frame-ancestors 'none'"
 	_, ts := start(t, Config{Page: []byte("<!doctype html>"), PagePolicy: policy})

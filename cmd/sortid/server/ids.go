@@ -28,22 +28,20 @@ const (
 	storePath = "/v1/store/"
 )
 
-// pieceSize is how many IDs are made and written at a time, so that the memory of an answer
-// does not grow with the number of its IDs.
+// pieceSize is how many IDs are made and written at a time. It bounds an answer's memory.
 const pieceSize = 1024
 
-// takeTimeout is how long a client may take for one piece of an answer.
+// takeTimeout is how long a client may take for one piece.
 const takeTimeout = 10 * time.Second
 
-// A rawOutput is a body that is written as it is.
 type rawOutput struct {
 	ContentType  string `header:"Content-Type"`
 	CacheControl string `header:"Cache-Control"`
 	Body         []byte
 }
 
-// registerIDs registers the requests for IDs. They are by far the most frequent, so net/http
-// handles them directly, and huma only describes them.
+// registerIDs registers the requests for IDs. net/http handles them directly, because they are the
+// most frequent; huma only describes them.
 func (s *Server) registerIDs() {
 	least, most := 1.0, float64(maxIDs)
 	var encodings []any
@@ -101,7 +99,6 @@ func (s *Server) registerIDs() {
 	}
 }
 
-// describeErrors adds problem documents to the responses of an operation.
 func (s *Server) describeErrors(op *huma.Operation, codes ...int) {
 	problem := &huma.MediaType{Schema: &huma.Schema{Ref: "#/components/schemas/ErrorModel"}}
 	for _, code := range codes {
@@ -116,7 +113,6 @@ func (s *Server) serveIDs(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// An idsRequest is a valid request for IDs.
 type idsRequest struct {
 	source   *source
 	n        int
@@ -124,7 +120,7 @@ type idsRequest struct {
 	asJSON   bool
 }
 
-// parseIDs reads a request. It checks all of it before anything is charged or made.
+// parseIDs checks all of a request before anything is charged or made.
 func (s *Server) parseIDs(r *http.Request) (in idsRequest, err error) {
 	name := r.PathValue("format")
 	if in.source = s.generators.byName[name]; in.source == nil {
@@ -160,7 +156,7 @@ func (in *idsRequest) parseQuery(raw string) error {
 			}
 			in.n = n
 		case "encoding":
-			in.encoding = format.Encoding(value) // which is checked with the format
+			in.encoding = format.Encoding(value) // checked with the format
 		default:
 			return invalid("unknown query parameter", "query."+name)
 		}
@@ -168,11 +164,10 @@ func (in *idsRequest) parseQuery(raw string) error {
 	return nil
 }
 
-// pieces keeps the memory of pieces for the next answers.
 var pieces = sync.Pool{New: func() any { return new([]byte) }}
 
-// writeIDs answers a request for IDs. It returns an error if it has written nothing. If it
-// fails later it breaks the answer off, so that the client sees that IDs are missing.
+// writeIDs answers a request for IDs. It returns an error only before it writes. Later it breaks
+// the answer off, so that the client sees that IDs are missing.
 func (s *Server) writeIDs(w http.ResponseWriter, r *http.Request) error {
 	if err := s.allow(r.Context(), permitIDs); err != nil {
 		return err
@@ -219,7 +214,7 @@ func (s *Server) writeIDs(w http.ResponseWriter, r *http.Request) error {
 	}
 }
 
-// Values of headers that many answers share.
+// Answers share these values of headers.
 var (
 	headerText    = []string{typeText}
 	headerJSON    = []string{typeJSON}
@@ -228,7 +223,6 @@ var (
 	headerClose   = []string{"close"}
 )
 
-// piece makes the next IDs of an answer, and sets b to their text.
 func (in *idsRequest) piece(ctx context.Context, b *[]byte, done int) error {
 	n := min(pieceSize, in.n-done)
 	var err error
@@ -249,7 +243,7 @@ func (in *idsRequest) piece(ctx context.Context, b *[]byte, done int) error {
 	return nil
 }
 
-// accepts reports whether the answer is to be JSON. Without a preference it is text.
+// accepts reports whether the answer is JSON. Without a preference it is text.
 func accepts(header string) (asJSON bool, err error) {
 	if header == "" || header == "*/*" {
 		return false, nil
@@ -295,7 +289,6 @@ func unavailable(err error) error {
 	return err
 }
 
-// busy returns the problem 503, which says when to ask again.
 func busy(format string, args ...any) error {
 	return busyFor(retryAfter*time.Second, format, args...)
 }

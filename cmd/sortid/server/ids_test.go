@@ -7,7 +7,6 @@ import (
 	"testing"
 )
 
-// As many as there may be.
 func TestMostIDs(t *testing.T) {
 	_, ts := start(t, Config{})
 	for _, query := range []string{"?n=100000", "?n=%3100000"} {
@@ -21,7 +20,7 @@ func TestMostIDs(t *testing.T) {
 	}
 }
 
-// A request counts once for its token's limit, also one that is refused.
+// A request counts once, also if refused.
 func TestCountsOnce(t *testing.T) {
 	text, line, err := NewToken("one", []string{permitIDs}, 1, 0) // one request a second
 	if err != nil {

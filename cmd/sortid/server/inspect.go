@@ -22,7 +22,7 @@ import (
 )
 
 const (
-	lineTimeout  = 30 * time.Second // that a client may take for the next part of its lines
+	lineTimeout  = 30 * time.Second // for the next part of the lines
 	linesTimeout = 10 * time.Minute // for all of its lines
 )
 
@@ -125,7 +125,6 @@ func jsonResponse(description string, schema *huma.Schema) map[string]*huma.Resp
 
 func rawJSON(b []byte) *rawOutput { return &rawOutput{ContentType: typeJSON, Body: b} }
 
-// A formatName is a parameter that names a format of ours.
 type formatName string
 
 func (formatName) Schema(huma.Registry) *huma.Schema {
@@ -139,7 +138,7 @@ func formatNames() (names []any) {
 	return names
 }
 
-// lookup returns the format of a query parameter, nil if there is none.
+// lookup returns the format of a query parameter, nil for none.
 func lookup(name formatName) (*format.Format, error) {
 	if name == "" {
 		return nil, nil
@@ -147,7 +146,6 @@ func lookup(name formatName) (*format.Format, error) {
 	return format.Lookup(string(name))
 }
 
-// inspectLines answers line by line, in memory that does not grow with the body.
 func (s *Server) inspectLines(ctx huma.Context, given *format.Format) {
 	r, w := humago.Unwrap(ctx)
 	control := http.NewResponseController(w)
@@ -166,7 +164,7 @@ func (s *Server) inspectLines(ctx huma.Context, given *format.Format) {
 		} else {
 			wrong, tooLarge := bodyError(err)
 			out.Write(appendLineError(nil, number, wrong))
-			if !tooLarge { // what is left of the body must not be taken for another request
+			if !tooLarge { // or the rest would be read as another request
 				out.Flush()
 				control.Flush()
 				panic(http.ErrAbortHandler)
@@ -176,15 +174,15 @@ func (s *Server) inspectLines(ctx huma.Context, given *format.Format) {
 		if _, werr := out.Write(b); werr != nil || err != nil {
 			return
 		}
-		if in.Buffered() == 0 { // what has come is answered before the next is waited for
+		if in.Buffered() == 0 { // answer before waiting for more
 			out.Flush()
 			control.Flush()
 		}
 	}
 }
 
-// readLine reads a line and charges it to the request's token. If the line is too long, it
-// returns the beginning. The line is valid until the next call.
+// readLine reads a line and charges it to the token. Of a line that is too long it returns the
+// beginning. The line is valid until the next call.
 func (s *Server) readLine(ctx context.Context,
 	in *bufio.Reader) (line string, long bool, err error) {
 	part, err := in.ReadSlice('\n')
@@ -201,10 +199,9 @@ func (s *Server) readLine(ctx context.Context,
 	}
 }
 
-// maxLine is the number of bytes that a line may have. No ID comes near it.
+// maxLine is in bytes. No ID comes near it.
 const maxLine = 1 << 10
 
-// appendInspected appends what is in a line.
 func (s *Server) appendInspected(b []byte, given *format.Format, number int, line string,
 	long bool) []byte {
 	switch {
@@ -221,7 +218,6 @@ func (s *Server) appendInspected(b []byte, given *format.Format, number int, lin
 	return append(b, '\n')
 }
 
-// bodyError says in plain words why a body was not read to its end.
 func bodyError(err error) (wrong error, tooLarge bool) {
 	var limit *http.MaxBytesError
 	if errors.As(err, &limit) {

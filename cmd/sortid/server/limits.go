@@ -18,7 +18,7 @@ const (
 	maxLines    = 64 << 20 // Bytes of lines to inspect.
 	maxBody     = 1 << 20  // Bytes of other bodies.
 	maxMany     = 1000     // Records in one request.
-	maxRealms   = 100      // In the store, for a client that makes one.
+	maxRealms   = 100      // a client may make
 	retryAfter  = 1        // Seconds, sent with 503.
 	headerLimit = 16 << 10 // Bytes of a request's headers.
 
@@ -27,11 +27,11 @@ const (
 	maxRequests     = 1024 // Under way.
 	maxLargeAnswers = 64   // Under way.
 	maxLineBodies   = 64   // Under way.
-	maxStoreBodies  = 256  // Requests of the store under way.
-	maxStoreQueue   = 64   // Requests that have come whole, except lists.
-	maxStoreLists   = 4    // Under way. Each may take as much memory as a realm has records.
-	// At a time, for clients. The server's own leases never wait for requests in this queue. A
-	// store has two connections, and the next free one is theirs.
+	maxStoreBodies  = 256  // under way
+	maxStoreQueue   = 64   // received whole, except lists
+	maxStoreLists   = 4    // under way; each may take as much memory as a realm's records
+	// Calls for clients at a time. A store has two connections; the server's own leases get the
+	// next free one, so they never wait for this queue.
 	maxStoreCalls = 2
 
 	headerTimeout = 5 * time.Second
@@ -42,7 +42,6 @@ const (
 // A client is whoever has a token or, without tokens, an address.
 type client string
 
-// client returns who sent a request.
 func (s *Server) client(r *http.Request) client {
 	if e := s.tokenOf(r.Context()); e != nil {
 		return client("token " + e.name)
@@ -50,8 +49,7 @@ func (s *Server) client(r *http.Request) client {
 	return clientAt(r.RemoteAddr)
 }
 
-// clientAt returns the client of an address. For IPv6 the client is the address's network of
-// 64 bits.
+// clientAt returns the client of an address. In IPv6 that is its network of 64 bits.
 func clientAt(addrPort string) client {
 	if addrPort == "" || addrPort[0] != '[' { // IPv4
 		host, _, _ := strings.Cut(addrPort, ":")
@@ -65,8 +63,8 @@ func clientAt(addrPort string) client {
 	return client(network.Addr().String())
 }
 
-// A gate lets a fixed number in at a time. A client must find more places free than it holds:
-// the first can take half of them, the next half of what is left, and so on.
+// A gate lets a fixed number in at a time. A client must find more free places than it holds: the
+// first can take half, the next half of the rest, and so on.
 type gate struct {
 	what string
 	most int
@@ -80,7 +78,6 @@ func newGate(most int, what string) *gate {
 	return &gate{what: what, most: most, held: map[client]int{}}
 }
 
-// enter reports whether there is room for a client, and takes it.
 func (g *gate) enter(c client) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -101,12 +98,11 @@ func (g *gate) leave(c client) {
 	g.in--
 }
 
-// full returns the problem for a client that may not enter.
 func (g *gate) full() error {
 	return busy("too many %s are under way, from all clients or from this one; ask again", g.what)
 }
 
-// Limit bounds the connections that a listener accepts at a time, and closes others.
+// Limit bounds the listener's open connections, and closes others.
 func Limit(l net.Listener) net.Listener {
 	return limitedListener{l, newGate(maxConnections, "connections")}
 }
@@ -140,8 +136,6 @@ func (c *limitedConn) Close() error {
 	return c.Conn.Close()
 }
 
-// admit bounds the requests under way. Probes and metrics are answered even when the server
-// is busy.
 func (s *Server) admit(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
@@ -158,7 +152,6 @@ func (s *Server) admit(next http.Handler) http.Handler {
 	})
 }
 
-// within bounds the requests of an operation under way.
 func (s *Server) within(g *gate) func(huma.Context, func(huma.Context)) {
 	return func(ctx huma.Context, next func(huma.Context)) {
 		r, w := humago.Unwrap(ctx)

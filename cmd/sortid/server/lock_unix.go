@@ -7,7 +7,7 @@ import (
 	"syscall"
 )
 
-// lock waits until no other process has locked the file. Closing the file unlocks it.
+// lock waits for the file's lock. Closing the file unlocks it.
 func lock(f *os.File) error {
 	for {
 		if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX); err != syscall.EINTR {

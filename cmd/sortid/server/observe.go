@@ -29,7 +29,7 @@ type metrics struct {
 	series map[answered]series
 }
 
-// answered are requests that are counted together.
+// answered are the labels by which requests are counted.
 type answered struct {
 	route  string
 	status int
@@ -40,8 +40,7 @@ type series struct {
 	duration prometheus.Observer
 }
 
-// count counts a request. It keeps the metrics, because looking one up by its labels is
-// slower.
+// count counts a request. It keeps the metrics, because a look-up by labels is slower.
 func (m *metrics) count(a answered, took time.Duration) {
 	m.mu.Lock()
 	of, ok := m.series[a]
@@ -111,15 +110,14 @@ func newMetrics(s *Server) *metrics {
 	return m
 }
 
-// filesRefused is one for all servers of a process, which opens the files before it makes
-// these.
+// filesRefused is one for all servers of a process: files are opened before servers are made.
 var filesRefused = prometheus.NewGaugeVec(prometheus.GaugeOpts{
 	Name: "sortid_file_refused",
 	Help: "1 while a changed file of tokens or certificates is not used, else 0.",
 }, []string{"file"})
 
-// remaining returns for how long the source's lease lets it make IDs, by the generator's
-// clock. It is 0 if the source can make none now.
+// remaining returns how long the lease lets the source make IDs, by the generator's clock; 0 if it
+// can make none.
 func (src *source) remaining(now func() time.Time) time.Duration {
 	if src.ready() != nil {
 		return 0
@@ -132,7 +130,6 @@ func (src *source) remaining(now func() time.Time) time.Duration {
 	return max(0, src.lease.Until().Sub(now()))
 }
 
-// A recorder remembers the status and the size of an answer.
 type recorder struct {
 	http.ResponseWriter
 	status int
@@ -155,7 +152,7 @@ func (r *recorder) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// Flush is for the compression, which does not look for it through Unwrap.
+// Flush is for the compression, which does not look through Unwrap.
 func (r *recorder) Flush() { http.NewResponseController(r.ResponseWriter).Flush() }
 
 // Unwrap is for [http.ResponseController].
@@ -168,7 +165,7 @@ func (s *Server) observe(next http.Handler) http.Handler {
 		r = s.withToken(r)
 		id := scru128.NewString()
 		w.Header()["X-Request-Id"], w.Header()["X-Content-Type-Options"] = []string{id}, headerNoSniff
-		if s.draining.Load() { // a connection that is kept would be cut off under its next request
+		if s.draining.Load() { // else the next request on it would be cut off
 			w.Header()["Connection"] = headerClose
 		}
 		rec := &recorder{ResponseWriter: w}
@@ -197,14 +194,13 @@ func (s *Server) observe(next http.Handler) http.Handler {
 	})
 }
 
-// logRequest logs a request in the end.
 func (s *Server) logRequest(r *http.Request, id string, rec *recorder, start time.Time,
 	took time.Duration) {
 	log := s.log.Handler()
 	if !log.Enabled(r.Context(), slog.LevelInfo) {
 		return
 	}
-	// A method of the Logger would first look up where it was called.
+	// A method of the Logger would look up its caller first.
 	line := slog.NewRecord(start.Add(took), slog.LevelInfo, "request", 0)
 	line.AddAttrs(slog.String("request", id), slog.String("method", r.Method),
 		slog.String("path", r.URL.Path),
@@ -213,7 +209,7 @@ func (s *Server) logRequest(r *http.Request, id string, rec *recorder, start tim
 	log.Handle(r.Context(), line)
 }
 
-// fallback answers what no other pattern of the mux takes: unknown paths and methods.
+// fallback answers unknown paths and methods.
 func (s *Server) fallback(w http.ResponseWriter, r *http.Request) {
 	var allowed []string
 	for _, method := range []string{http.MethodGet, http.MethodHead, http.MethodPost} {
@@ -237,12 +233,11 @@ func (s *Server) fallback(w http.ResponseWriter, r *http.Request) {
 
 const fallbackPattern = "/"
 
-// problem writes an error in the form of RFC 9457.
 func (s *Server) problem(w http.ResponseWriter, status int, detail string) {
 	s.refuse(w, huma.NewError(status, detail))
 }
 
-// refuse writes an error. An error without a status is a failure of the server.
+// refuse writes an error. Without a status it is the server's failure.
 func (s *Server) refuse(w http.ResponseWriter, err error) {
 	var status huma.StatusError
 	if !errors.As(err, &status) {

@@ -16,8 +16,7 @@ import (
 	"github.com/sortid/sortid/lease"
 )
 
-// Each operation that /openapi.json describes answers with each status that it lists there,
-// with a body of the type and by the schema that it lists.
+// Each described operation gives each of its statuses, with a body by its type and schema.
 func TestOpenAPI(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "tokens")
 	texts := map[string]string{}
@@ -65,7 +64,7 @@ func TestOpenAPI(t *testing.T) {
 
 	record := `{"realm":"orders","block":"0/0","revision":"%s","hwm":"0","state":"split",` +
 		`"terms":{"bits":23,"tick":256,"epoch":0,"window":234,"lead":39},"generation":"0123456789abcdef"}`
-	good := map[string]struct{ path, body string }{ // where it is not the path of the operation
+	good := map[string]struct{ path, body string }{ // if not the operation's path
 		"/v1/ids/{format}":    {"/v1/ids/scru64", ""},
 		"/v1/inspect/{id}":    {"/v1/inspect/xinaS8QBh", ""},
 		"/v1/inspect":         {"", "xinaS8QBh\nnonsense"},
@@ -99,7 +98,7 @@ func TestOpenAPI(t *testing.T) {
 				for status, response := range responses {
 					var answers []answer
 					switch status {
-					case "500", "default": // it fails in no way that is known
+					case "500", "default": // no known way to fail so
 						continue
 					case "200":
 						answers = append(answers, send(t, method, ts.URL+request, body, admin))
@@ -203,7 +202,6 @@ func TestOpenAPI(t *testing.T) {
 	}
 }
 
-// sendBegin sends a request and the beginning of its body, and returns the answer.
 func sendBegin(t *testing.T, conn net.Conn, path string, length int, headers ...string) answer {
 	t.Helper()
 	request := "POST " + path + " HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n" +
@@ -212,7 +210,7 @@ func sendBegin(t *testing.T, conn net.Conn, path string, length int, headers ...
 		request += h + "\r\n"
 	}
 	request += "\r\n" + strings.Repeat(" ", min(length-1, 2<<20))
-	go io.WriteString(conn, request) // the server may answer before it has come
+	go io.WriteString(conn, request) // the answer may come first
 	resp, err := http.ReadResponse(bufio.NewReader(conn), nil)
 	if err != nil {
 		t.Fatal(err)

@@ -9,40 +9,38 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// patience is how long a request waits for its IDs.
 const patience = time.Second
 
-// A queue shares the IDs of one node ID among clients, by start-time fair queueing. It counts
-// the IDs that each client got since IDs became scarce. The client with the lowest count is
-// next. Its request is added to its count afterwards, so large requests get their turn, too. A
-// client that did not ask saves nothing: its count is at least the count of the client served
-// last.
+// A queue shares the IDs of one node ID by start-time fair queueing. It counts each client's IDs
+// since they became scarce, and serves the lowest count next. A request is added afterwards, so
+// large ones get their turn, too. Absence saves nothing: a count is at least the count of the
+// client served last.
 type queue struct {
 	limit *rate.Limiter
 
 	mu      sync.Mutex
-	waiting []*waiter // in the order in which they came
-	last    int64     // the count of the client served last, before it was served
+	waiting []*waiter // in order of arrival
+	last    int64     // the count of the client served last, before that
 	counts  map[client]*int64
 }
 
 type waiter struct {
 	count *int64        // of its client
-	first chan struct{} // tells that it may be the first
+	first chan struct{} // says that it may be first
 }
 
 // maxCounts bounds the memory of the counts.
 const maxCounts = 4096
 
-// take takes n IDs, and n from the limit of the client's token unless that is nil. If it
-// cannot do so soon, it takes nothing and returns a problem.
+// take takes n IDs, and n from the limit of token if that is not nil. If it cannot soon, it takes
+// nothing and returns a problem.
 func (q *queue) take(ctx context.Context, c client, n int, token *rate.Limiter) error {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	now := time.Now()
 	if spare := int(q.limit.TokensAt(now)) - q.limit.Burst()/2; len(q.waiting) == 0 && spare >= 0 {
 		clear(q.counts)
-		if spare >= n { // IDs are still plenty afterwards, so there is nothing to count
+		if spare >= n { // still plenty: nothing to count
 			if wait := take(token, n); wait > 0 {
 				return tooManyIDs(wait)
 			}
@@ -112,7 +110,6 @@ func (q *queue) leave(w *waiter) {
 	}
 }
 
-// first returns the request to be served next, nil if there is none.
 func (q *queue) first() (first *waiter) {
 	for _, w := range q.waiting {
 		if first == nil || max(q.last, *w.count) < max(q.last, *first.count) {

@@ -7,8 +7,7 @@ import (
 	"github.com/sortid/sortid/format"
 )
 
-// While IDs are plenty, a request for some counts nothing and allocates nothing. Counting
-// begins when they are scarce, and ends when they are plenty again.
+// While IDs are plenty, requests count and allocate nothing. Counting lasts while they are scarce.
 func TestQueueCountsScarceIDs(t *testing.T) { inBubble(t, testQueueCountsScarceIDs) }
 
 func testQueueCountsScarceIDs(t *testing.T) {

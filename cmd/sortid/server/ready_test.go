@@ -26,17 +26,17 @@ import (
 	"github.com/sortid/sortid/store/bolt"
 )
 
-// An alert is a rule of docs/service.md that compares one metric with a number.
+// An alert is a rule that compares a metric with a number.
 type alert struct {
 	name, metric, op string
 	number           float64
 	patience         time.Duration        // how long it must hold
-	since            map[string]time.Time // when it began to hold, for each series
+	since            map[string]time.Time // by series
 }
 
 var comparison = regexp.MustCompile(`^(sortid_\w+) (<|==) (\d+)$`)
 
-// documentedAlerts reads the rules of docs/service.md, except rules about rates.
+// documentedAlerts reads docs/service.md's rules, except those about rates.
 func documentedAlerts(t *testing.T) (alerts []*alert) {
 	t.Helper()
 	text, err := os.ReadFile(filepath.FromSlash("../../../docs/service.md"))
@@ -73,7 +73,7 @@ func documentedAlerts(t *testing.T) (alerts []*alert) {
 	return alerts
 }
 
-// evaluate returns for which series the alert fires.
+// evaluate returns the series that fire.
 func (a *alert) evaluate(now time.Time, values map[string]float64) (firing []string) {
 	for series, value := range values {
 		metric, labels, _ := strings.Cut(series, "{")
@@ -94,7 +94,6 @@ func (a *alert) evaluate(now time.Time, values map[string]float64) (firing []str
 	return firing
 }
 
-// gaugesOf returns the values of gauges, by name and labels.
 func gaugesOf(t *testing.T, g prometheus.Gatherer) map[string]float64 {
 	t.Helper()
 	families, err := g.Gather()
@@ -117,29 +116,27 @@ func gaugesOf(t *testing.T, g prometheus.Gatherer) map[string]float64 {
 	return values
 }
 
-// A watcher looks at a server in virtual time, as a load balancer and Prometheus do.
+// A watcher sees a server in virtual time as load balancers and Prometheus do.
 type watcher struct {
 	*testing.T
 	s      *Server
 	alerts []*alert
-	ending map[string]bool // formats that could make IDs for the rest of a tick only
+	ending map[string]bool // possible only for the rest of a tick
 }
 
-// watch starts a server in a bubble of synctest.
 func watch(t *testing.T, c Config) *watcher {
 	t.Helper()
 	if c.clock == nil {
-		c.clock = time.Now // with the system's a generator may wait without sleep
+		c.clock = time.Now // with the system's a generator may busy-wait
 	}
 	s, err := New(c)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { s.Close(context.Background()) })
-	// These are slow to read, and a test reads all metrics each second for an hour.
+	// Slow, and all metrics are read each second for an hour.
 	s.metrics.registry.Unregister(collectors.NewGoCollector())
-	s.metrics.registry.Unregister(
-		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	s.metrics.registry.Unregister(collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return &watcher{t, s, documentedAlerts(t), map[string]bool{}}
 }
 
@@ -150,7 +147,7 @@ func (w *watcher) status(path string) int {
 	return recorder.Code
 }
 
-// can returns which formats with leases can be made.
+// can returns which leased formats can be made.
 func (w *watcher) can() (formats string) {
 	synctest.Wait()
 	for _, f := range format.Leased() {
@@ -161,15 +158,14 @@ func (w *watcher) can() (formats string) {
 	return formats
 }
 
-// both is what can returns if all can be made.
 var both = strings.Join(format.NamesOf(format.Leased()), " ") + " "
 
-// look checks that requests, /readyz and the metrics tell the same, and returns whether
-// the formats with leases that can be made.
+// look checks that requests, /readyz and metrics agree, and returns which leased formats can be
+// made.
 func (w *watcher) look() string {
 	w.Helper()
 	can, values, ready := w.can(), gaugesOf(w.T, w.s.metrics.registry), w.status("/readyz") == 200
-	if w.can() != can { // it changed meanwhile: uid60 waits for a millisecond now and then
+	if w.can() != can { // meanwhile changed: uid60 may wait for a millisecond
 		time.Sleep(readyFor)
 		return w.look()
 	}
@@ -190,7 +186,7 @@ func (w *watcher) look() string {
 	return can
 }
 
-// pass lets time pass, and returns the alerts that fire in it. Prometheus looks every 15 s.
+// pass returns the alerts that fire within d. Prometheus looks every 15 s.
 func (w *watcher) pass(d time.Duration) []string {
 	w.Helper()
 	fired := map[string]bool{}
@@ -210,7 +206,6 @@ func (w *watcher) pass(d time.Duration) []string {
 	return slices.Sorted(maps.Keys(fired))
 }
 
-// wants checks which alerts fire in a while.
 func (w *watcher) wants(when string, d time.Duration, want ...string) {
 	w.Helper()
 	if got := w.pass(d); !slices.Equal(got, want) {
@@ -218,7 +213,7 @@ func (w *watcher) wants(when string, d time.Duration, want ...string) {
 	}
 }
 
-// all are the alerts while no format with leases can be made.
+// all fire while no leased format can be made.
 var all = func() (alerts []string) {
 	for _, alert := range []string{"SortidNoNodeID", "SortidStoreAway"} {
 		for _, f := range format.Leased() {
@@ -229,7 +224,7 @@ var all = func() (alerts []string) {
 	return alerts
 }()
 
-// breaks checks a server that is well, whose leases then end, and that gets well again.
+// breaks checks a server while its leases end and return.
 func (w *watcher) breaks(spoil, mend func()) {
 	w.Helper()
 	w.wants("well", 10*time.Minute)
@@ -249,7 +244,6 @@ func (w *watcher) breaks(spoil, mend func()) {
 	w.wants("mended", 10*time.Minute)
 }
 
-// boltStore makes a file with the realms of a server.
 func boltStore(t *testing.T) (store lease.Store, path string) {
 	t.Helper()
 	path = filepath.Join(t.TempDir(), "s.db")
@@ -267,8 +261,7 @@ func boltStore(t *testing.T) (store lease.Store, path string) {
 	return st, path
 }
 
-// /readyz and the metrics tell at each second whether IDs can be made, and the documented
-// alerts fire when they cannot, and only then.
+// /readyz, metrics and documented alerts agree with what can be made.
 func TestReadyTellsTheTruth(t *testing.T) {
 	rename := func(t *testing.T, from, to string) {
 		t.Helper()
@@ -346,7 +339,7 @@ func TestReadyTellsTheTruth(t *testing.T) {
 	}
 }
 
-// A clock that is a little ahead uses up the window sooner, and the metric knows.
+// A clock ahead uses up the window sooner, and the metric.
 func TestRemaining(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		store := &flaky{Store: lease.NewMemory()}
@@ -366,7 +359,7 @@ func TestRemaining(t *testing.T) {
 	})
 }
 
-// A probe does not wait until a clock that went back a little has caught up.
+// A probe does not wait for a clock that went back a little.
 func TestReadyDoesNotWait(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		var offset atomic.Int64
@@ -405,7 +398,7 @@ func TestReadyDoesNotWait(t *testing.T) {
 	})
 }
 
-// A server that shuts down is not ready, and holds no lease afterwards.
+// A closed server is not ready, and holds no lease.
 func TestReadyAfterClose(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		w := watch(t, Config{Store: lease.NewMemory()})
@@ -420,7 +413,7 @@ func TestReadyAfterClose(t *testing.T) {
 	})
 }
 
-// The metrics tell which version runs, and whether a changed file is refused.
+// Metrics tell the version, and whether a changed file is refused.
 func TestBuildAndFiles(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		path := filepath.Join(t.TempDir(), "tokens")
@@ -468,7 +461,6 @@ func TestBuildAndFiles(t *testing.T) {
 	})
 }
 
-// filesFire is like pass, for a server without leases.
 func (w *watcher) filesFire(d time.Duration) (fired []string) {
 	for range int(d / (15 * time.Second)) {
 		time.Sleep(15 * time.Second)

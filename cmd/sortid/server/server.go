@@ -19,46 +19,41 @@ import (
 	"github.com/sortid/sortid/lease"
 )
 
-// A Config says what to serve. Its zero value serves IDs and inspection, to anybody who
-// can reach the server.
+// A Config says what to serve. Its zero value serves IDs and inspection to everybody.
 type Config struct {
-	// Store is where the server leases its node IDs, and what it hands to other processes.
-	// Without one there are no scru64 and uid60 IDs and no endpoints of the store. Close of
-	// the Server does not close it.
+	// Store is where the server leases its node IDs, and what it offers to other processes. Without
+	// it there are no scru64 and uid60 IDs and no store endpoints. The caller closes it.
 	Store lease.Store
-	// MustExist says that the realms scru64 and uid60, in which the server leases, are there
-	// and must not be made.
+	// MustExist makes it an error if the realms scru64 and uid60 do not exist.
 	MustExist bool
-	// Conditions says under which conditions the store never forgets; see the packages
-	// of module store.
+	// Conditions are those under which the store never forgets; see module store.
 	Conditions []string
 	// Name tells people who holds the server's leases.
 	Name string
-	// NodeBits is the size of the server's own node IDs in bits; 8 if it is 0.
+	// NodeBits is the size of the server's own node IDs; 0 means 8.
 	NodeBits int
 
-	// Tokens says who may do what; nil: anybody may do everything.
+	// Tokens says who may do what; nil: everybody may do everything.
 	Tokens *Tokens
-	// Hosts are the names under which clients reach the server, beside loopback names and the
-	// address at which a request arrives. Without Tokens, requests for other names are
-	// refused: otherwise a web page could reach the server through a name of its own.
+	// Hosts are names of the server beside loopback names and the address of a request. Without
+	// Tokens, requests for others are refused: a web page could use a name of its own.
 	Hosts []string
-	// Origins are the origins of web pages that may call the server from a browser.
+	// Origins are the origins of web pages that may call the server.
 	Origins []string
 
-	// Version is the version that the server tells.
+	// Version is what the server reports.
 	Version string
-	// Page is the HTML that is served at /; a text that names the endpoints if it is nil.
+	// Page is the HTML at /; nil: a text that names the endpoints.
 	Page []byte
 	// PagePolicy is the content security policy of Page.
 	PagePolicy string
-	// Logger hears of each request and of what goes wrong; nil: nobody does.
+	// Logger hears of requests and failures; nil: nobody does.
 	Logger *slog.Logger
 
 	clock func() time.Time // for tests; nil: the system's
 }
 
-// A Server is an [http.Handler]. It is safe for concurrent use. Make one with [New].
+// A Server is an [http.Handler], safe for concurrent use. Make one with [New].
 type Server struct {
 	config     Config
 	log        *slog.Logger
@@ -71,15 +66,15 @@ type Server struct {
 	draining   atomic.Bool
 
 	requests     *gate
-	largeAnswers *gate // IDs of more than one piece
+	largeAnswers *gate // of more than one piece
 	lineBodies   *gate // bodies of lines to inspect
 	storeBodies  *gate // requests of the store
-	storeQueue   *gate // requests that have come whole, except lists
+	storeQueue   *gate // received whole, except lists
 	storeLists   *gate
-	storeCalls   chan struct{} // calls of the store for clients
+	storeCalls   chan struct{} // for clients
 }
 
-// MaxNodeBits is the largest size of node IDs for which all formats have room.
+// MaxNodeBits is the largest node ID size for which all formats have room.
 func MaxNodeBits() int {
 	most := lease.MaxBits
 	for _, f := range format.Leased() {
@@ -88,7 +83,7 @@ func MaxNodeBits() int {
 	return most
 }
 
-// New returns a server. It starts to lease the node IDs that it needs, in the background.
+// New returns a server. It leases the node IDs it needs in the background.
 func New(c Config) (*Server, error) {
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)
@@ -114,7 +109,7 @@ func New(c Config) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	// At the stateless level, compression keeps no memory between the writes of an answer.
+	// Stateless compression keeps no memory between writes.
 	compress, err := gzhttp.NewWrapper(gzhttp.MinSize(1024),
 		gzhttp.CompressionLevel(gzip.StatelessCompression))
 	if err != nil {
@@ -156,7 +151,7 @@ func New(c Config) (*Server, error) {
 	return s, nil
 }
 
-// compressIfAsked compresses only if the client asks, so other requests do not pay for it.
+// compressIfAsked spares other requests the cost of compression.
 func compressIfAsked(compressed, plain http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if len(r.Header["Accept-Encoding"]) > 0 {
@@ -167,7 +162,6 @@ func compressIfAsked(compressed, plain http.Handler) http.Handler {
 	})
 }
 
-// ServeHTTP answers a request.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.handler.ServeHTTP(w, r) }
 
 // HasTokens reports whether requests need a token.
@@ -176,16 +170,15 @@ func (s *Server) HasTokens() bool { return s.config.Tokens != nil }
 // OpenAPI returns the description of the endpoints, as JSON.
 func (s *Server) OpenAPI() ([]byte, error) { return s.api.OpenAPI().MarshalJSON() }
 
-// Drain makes /readyz say that the server shuts down, so that load balancers send no more
-// requests. The server still answers requests, and asks clients to close their connections.
+// Drain makes /readyz fail, so that load balancers send no more requests. The server still answers,
+// and asks clients to close their connections.
 func (s *Server) Drain() { s.draining.Store(true) }
 
-// Close stops the generators and gives the server's leases back. No request may be under
-// way.
+// Close stops the generators and releases the leases. No request may be under way.
 func (s *Server) Close(ctx context.Context) error { return s.generators.close(ctx) }
 
-// HTTPServer returns an [http.Server] with limits and timeouts for this server. The
-// caller sets the address and, for HTTPS, the TLS configuration.
+// HTTPServer returns an [http.Server] with limits and timeouts. The caller sets the address and any
+// TLS configuration.
 func (s *Server) HTTPServer() *http.Server {
 	protocols := new(http.Protocols)
 	protocols.SetHTTP1(true)
@@ -195,8 +188,8 @@ func (s *Server) HTTPServer() *http.Server {
 		Handler:           s,
 		Protocols:         protocols,
 		ReadHeaderTimeout: headerTimeout,
-		ReadTimeout:       lineTimeout,  // of lines to inspect: for each part
-		WriteTimeout:      writeTimeout, // of long answers: for each piece
+		ReadTimeout:       lineTimeout,  // for each part of lines to inspect
+		WriteTimeout:      writeTimeout, // for each piece of a long answer
 		IdleTimeout:       idleTimeout,
 		MaxHeaderBytes:    headerLimit,
 		HTTP2: &http.HTTP2Config{

@@ -28,7 +28,6 @@ import (
 	httpstore "github.com/sortid/sortid/store/http"
 )
 
-// start serves a configuration until the test ends.
 func start(t *testing.T, c Config) (*Server, *httptest.Server) {
 	t.Helper()
 	s, err := New(c)
@@ -47,7 +46,6 @@ func start(t *testing.T, c Config) (*Server, *httptest.Server) {
 	return s, ts
 }
 
-// waitReady waits until the server has its leases.
 func waitReady(t testing.TB, s *Server) {
 	t.Helper()
 	for range 12000 {
@@ -59,8 +57,7 @@ func waitReady(t testing.TB, s *Server) {
 	t.Fatal(s.generators.ready())
 }
 
-// hardly makes a token's limit of requests one that does not pass while the test runs: as
-// many at once as before, and then one an hour.
+// hardly lets a token's burst be, and then one request an hour.
 func hardly(t *testing.T, tokens *Tokens, name string) {
 	t.Helper()
 	tokens.mu.Lock()
@@ -77,7 +74,7 @@ type answer struct {
 	body string
 }
 
-// send sends a request, whose headers are "Name: value".
+// A header is "Name: value".
 func send(t *testing.T, method, url, body string, headers ...string) answer {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), method, url, strings.NewReader(body))
@@ -162,7 +159,6 @@ func TestIDs(t *testing.T) {
 	}
 }
 
-// Many clients at once get no ID twice.
 func TestConcurrent(t *testing.T) {
 	s, ts := start(t, Config{Store: lease.NewMemory()})
 	waitReady(t, s)
@@ -315,8 +311,8 @@ func TestGzip(t *testing.T) {
 	}
 }
 
-// The server's store is a store like any other, through the client; and if it makes only
-// what the protocol allows, it is one to lease from.
+// The server's store passes as any store; if only changes of the protocol are allowed, also as one
+// to lease from.
 func TestStore(t *testing.T) {
 	t.Parallel()
 	setup := func(allowAny bool) func(t *testing.T) func() lease.Store {
@@ -326,7 +322,6 @@ func TestStore(t *testing.T) {
 	t.Run("Checked", func(t *testing.T) { storetest.Leases(t, setup(false)) })
 }
 
-// openStore starts a server, and returns a function that opens its store.
 func openStore(t *testing.T, allowAny bool) func() lease.Store {
 	s, ts := start(t, Config{Store: lease.NewMemory(),
 		Conditions: []string{"as long as the process lives"}})
@@ -343,7 +338,7 @@ func openStore(t *testing.T, allowAny bool) func() lease.Store {
 	}
 }
 
-// withoutOwn hides the realms in which the server leases its own node IDs.
+// withoutOwn hides the server's own realms.
 type withoutOwn struct{ *httpstore.Store }
 
 func (s withoutOwn) Realms(ctx context.Context) ([]string, error) {
@@ -352,7 +347,6 @@ func (s withoutOwn) Realms(ctx context.Context) ([]string, error) {
 	return slices.DeleteFunc(names, own), err
 }
 
-// A flaky store fails while it is told to.
 type flaky struct {
 	lease.Store
 	down, noClock atomic.Bool
@@ -406,8 +400,7 @@ func (f *flaky) Realms(ctx context.Context) ([]string, error) {
 	return f.Store.Realms(ctx)
 }
 
-// While the store is away, what needs none goes on, and the rest comes back by itself. What
-// is wrong with the store is in the log and not in answers.
+// Without the store other things go on, and the rest recovers. Details are only in the log.
 func TestStoreAway(t *testing.T) {
 	store := &flaky{Store: lease.NewMemory()}
 	store.down.Store(true)
@@ -458,7 +451,6 @@ type writerFunc func([]byte) (int, error)
 
 func (f writerFunc) Write(b []byte) (int, error) { return f(b) }
 
-// A server gives its node IDs back when it shuts down.
 func TestClose(t *testing.T) {
 	store := lease.NewMemory()
 	s, err := New(Config{Store: store})
@@ -595,7 +587,7 @@ func TestTokens(t *testing.T) {
 		t.Errorf("realms: %s", a.body)
 	}
 
-	// Limits: two requests at once; five IDs a second, but any one answer.
+	// Two requests at once, and five IDs a second.
 	hardly(t, tokens, "slow")
 	for i, want := range []int{200, 200, 429} {
 		a := send(t, http.MethodGet, ts.URL+"/v1/formats", "", with("slow"))
@@ -606,7 +598,6 @@ func TestTokens(t *testing.T) {
 		}
 	}
 
-	// A client of Go.
 	st, err := httpstore.Open(t.Context(), ts.URL+"?token="+texts["orders"])
 	if err != nil {
 		t.Fatal(err)
@@ -643,7 +634,6 @@ func TestCORS(t *testing.T) {
 	}
 }
 
-// gets counts the calls of Get.
 type gets struct {
 	lease.Store
 	n atomic.Int64
@@ -654,7 +644,7 @@ func (g *gets) Get(ctx context.Context, realm string, b lease.Block) (lease.Reco
 	return g.Store.Get(ctx, realm, b)
 }
 
-// Only Get of a store returns what outlives its crash, so it is asked if a client calls Get.
+// Only a store's Get returns what outlives its crash, so a client's Get must call it.
 func TestGetOfOne(t *testing.T) {
 	store := &gets{Store: lease.NewMemory()}
 	s, ts := start(t, Config{Store: store})

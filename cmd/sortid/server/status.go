@@ -39,7 +39,7 @@ func (s *Server) registerStatus() {
 				return nil, huma.Error503ServiceUnavailable("the server shuts down")
 			}
 			if err := s.generators.ready(); err != nil {
-				// Details about the store go to the log only, not to clients.
+				// Details about the store go only to the log.
 				s.log.Warn("not ready", "error", err)
 				return nil, huma.Error503ServiceUnavailable(
 					"a format has no node ID, or can make no ID now; the server's log says more")
@@ -77,7 +77,6 @@ func (s *Server) registerStatus() {
 	})
 }
 
-// endpoints names the endpoints for people.
 func (s *Server) endpoints() string {
 	var b strings.Builder
 	b.WriteString("sortid " + s.config.Version + "\n\n")

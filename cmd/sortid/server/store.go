@@ -23,7 +23,6 @@ import (
 	httpstore "github.com/sortid/sortid/store/http"
 )
 
-// registerStore registers the endpoints of the interface lease.Store.
 func (s *Server) registerStore() {
 	s.checked = newCheckedStore(s.config.Store)
 	many := func(items *huma.Schema) *huma.Schema {
@@ -64,7 +63,7 @@ func arrayOf(items *huma.Schema) *huma.Schema {
 
 func text(doc string) *huma.Schema { return &huma.Schema{Type: huma.TypeString, Description: doc} }
 
-// integer describes an integer of 64 bits, which is a text in JSON.
+// integer describes a 64-bit integer, which is a text in JSON.
 func integer(doc string) *huma.Schema {
 	return &huma.Schema{Type: huma.TypeString, Pattern: "^-?[0-9]+$", Description: doc}
 }
@@ -173,8 +172,7 @@ func (s *Server) storeConditions(ctx context.Context,
 	return out, nil
 }
 
-// register registers an operation of the store. It is the one place that decodes, and that
-// maps errors to status codes.
+// register registers an operation of the store. Only it decodes, and maps errors to status codes.
 func register[In, Out any](s *Server, name, summary string, in, out *huma.Schema,
 	do func(context.Context, In) (Out, error)) {
 	queue := s.storeQueue
@@ -187,7 +185,7 @@ func register[In, Out any](s *Server, name, summary string, in, out *huma.Schema
 		Path:        "/v1/store/" + name,
 		Tags:        []string{"store"},
 		Summary:     summary,
-		// Slow bodies hold up only each other, and no requests that have come whole.
+		// Slow bodies hold up only each other.
 		Middlewares: huma.Middlewares{s.within(s.storeBodies), s.readJSON, s.within(queue)},
 		Errors: []int{http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden,
 			http.StatusRequestTimeout, http.StatusRequestEntityTooLarge,
@@ -216,13 +214,12 @@ func register[In, Out any](s *Server, name, summary string, in, out *huma.Schema
 		return &rawOutput{ContentType: typeJSON, CacheControl: "no-store", Body: append(b, '\n')},
 			nil
 	})
-	// readJSON reads the body, so the body is described only now.
+	// readJSON reads the body, so huma hears of it only here.
 	s.api.OpenAPI().Paths[op.Path].Post.RequestBody = &huma.RequestBody{
 		Required: true, Content: map[string]*huma.MediaType{typeJSON: {Schema: in}},
 	}
 }
 
-// callStore calls the store when it is the request's turn.
 func callStore[In, Out any](ctx context.Context, s *Server, request In,
 	do func(context.Context, In) (Out, error)) (out Out, err error) {
 	waiting, cancel := context.WithTimeoutCause(ctx, storeTimeout, errUnavailable)
@@ -241,15 +238,14 @@ func callStore[In, Out any](ctx context.Context, s *Server, request In,
 type bodyKey struct{}
 
 const (
-	storeTimeout = 15 * time.Second // that a request waits for its turn
-	callTimeout  = 5 * time.Second  // for a call, so that renewals of the server's leases come through
+	storeTimeout = 15 * time.Second // for a request's turn
+	callTimeout  = 5 * time.Second  // so that renewals of the server's leases come through
 )
 
 // bodyTimeout is how long a client may take to send a body.
 const bodyTimeout = 5 * time.Second
 
-// readJSON reads the body of a request of the store. A page of another origin cannot send
-// this type without asking first.
+// readJSON reads the body. Browsers ask first before a page of another origin sends this type.
 func (s *Server) readJSON(ctx huma.Context, next func(huma.Context)) {
 	if kind, _, err := mime.ParseMediaType(ctx.Header("Content-Type")); err != nil ||
 		kind != typeJSON {
@@ -274,7 +270,6 @@ func (s *Server) readJSON(ctx huma.Context, next func(huma.Context)) {
 	}
 }
 
-// decodeBody decodes what readJSON has read.
 func decodeBody[In any](ctx context.Context) (request In, err error) {
 	body, _ := ctx.Value(bodyKey{}).([]byte)
 	d := json.NewDecoder(bytes.NewReader(body))
@@ -289,8 +284,8 @@ func decodeBody[In any](ctx context.Context) (request In, err error) {
 	return request, nil
 }
 
-// storeProblem returns the problem with which an operation of the store answers. It hides the
-// store's own errors, because they may describe its network.
+// storeProblem returns the problem for an error. It hides the store's own errors, which may
+// describe its network.
 func (s *Server) storeProblem(operation string, err error) error {
 	var status huma.StatusError
 	switch {
@@ -304,8 +299,8 @@ func (s *Server) storeProblem(operation string, err error) error {
 		"%w: the store did not answer, or refused; the server's log says more", errUnavailable))
 }
 
-// permitRecords checks that the client may read the records of a realm, and that its name is not too
-// long. Each record of an answer repeats the name.
+// permitRecords checks that the client may read a realm's records. It bounds the name's length:
+// each record of an answer repeats it.
 func (s *Server) permitRecords(ctx context.Context, realm string) error {
 	if err := s.permitRealm(ctx, baseRealm(realm)); err != nil {
 		return err
@@ -317,7 +312,6 @@ func (s *Server) permitRecords(ctx context.Context, realm string) error {
 	return nil
 }
 
-// baseRealm returns the realm of a record's name, which may have a generation.
 func baseRealm(name string) string {
 	realm, _, _ := strings.Cut(name, "@")
 	return realm
@@ -328,7 +322,7 @@ func invalid(message, location string) error {
 		Location: location})
 }
 
-// sorted returns the entries of a map in the order of their keys.
+// sorted returns a map's entries in the order of their keys.
 func sorted[V any](m map[string]V) iter.Seq2[string, V] {
 	return func(yield func(string, V) bool) {
 		for _, key := range slices.Sorted(maps.Keys(m)) {

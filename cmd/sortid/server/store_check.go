@@ -10,44 +10,41 @@ import (
 	"github.com/sortid/sortid/lease"
 )
 
-// A checkedStore lets a store make only changes that the protocol allows. It is safe for
-// concurrent use.
+// A checkedStore makes only changes that the protocol allows. It is safe for concurrent use.
 //
-// Each change costs a GetMany. The realm's record and the time change little. They are read
-// again when they are old, and before a change is refused.
+// Each change costs a GetMany. The realm's record and the time change little: they are read again
+// when they are old, and before a change is refused.
 type checkedStore struct {
 	store lease.Store
-	any   bool // allow all changes, for tests of what transports them
+	any   bool // allow all changes, to test transports
 
 	mu     sync.Mutex
 	realms map[string]known
-	counts map[string]count // by the name of the realm with its generation
+	counts map[string]count // by realm with generation
 }
 
-// known is what a checkedStore remembers of a realm.
 type known struct {
 	root  lease.Record
 	read  time.Time     // when it was read
-	ahead time.Duration // how far the store's clock was ahead of this machine's
-	lead  time.Duration // how far clients' clocks may be, if the store has none
+	ahead time.Duration // the store's clock minus this machine's
+	lead  time.Duration // how far ahead clients' clocks may be, if the store has none
 }
 
-// A count says how many records there are, and how many were made here since they were
-// counted.
+// A count says how many records there are, and how many this server made since it counted.
 type count struct{ all, since int }
 
 const (
 	rememberFor  = 10 * time.Second
 	mostRealms   = 1000 // to remember
-	recountAfter = 1000 // records made here; other servers may have made as many
+	recountAfter = 1000 // of its own; other servers may make as many
 )
 
 func newCheckedStore(store lease.Store) *checkedStore {
 	return &checkedStore{store: store, realms: map[string]known{}, counts: map[string]count{}}
 }
 
-// compareAndSet makes changes, as CompareAndSetMany of the store does, if the protocol allows
-// them. Else it fails with [lease.ErrIllegal].
+// compareAndSet is the store's CompareAndSetMany. What the protocol forbids fails with
+// [lease.ErrIllegal].
 func (g *checkedStore) compareAndSet(ctx context.Context, changes []lease.Change) (bool, error) {
 	if g.any {
 		return g.store.CompareAndSetMany(ctx, changes)
@@ -83,7 +80,6 @@ func (g *checkedStore) compareAndSet(ctx context.Context, changes []lease.Change
 	return stored, err
 }
 
-// changeRealm is compareAndSet for a realm's own record.
 func (g *checkedStore) changeRealm(ctx context.Context, changes []lease.Change) (bool, error) {
 	space, blocks, err := lease.Evidence(changes)
 	if err != nil {
@@ -122,8 +118,7 @@ func (g *checkedStore) changeRealm(ctx context.Context, changes []lease.Change) 
 	return g.store.CompareAndSetMany(ctx, changes)
 }
 
-// allows reports whether the protocol allows changes of blocks. made says how
-// many of them make a record.
+// allows reports whether the protocol allows changes of blocks; made of them make a record.
 func (g *checkedStore) allows(ctx context.Context, changes []lease.Change, records []lease.Record,
 	made int) (bool, error) {
 	space := changes[0].Next.Realm
@@ -150,10 +145,10 @@ func (g *checkedStore) allows(ctx context.Context, changes []lease.Change, recor
 			noFence}
 }
 
-// noFence: a client that could begin a generation could first put overlapping records into it.
+// noFence: a client that could begin a generation could put overlapping records into it.
 const noFence = "fence the realm at the store itself"
 
-// check checks changes by what is known and by the records that are evidence.
+// check checks changes by what is known, and by the records that are evidence.
 func (g *checkedStore) check(ctx context.Context, k known, changes []lease.Change,
 	records []lease.Record,
 	made int) (bool, error) {
@@ -176,11 +171,11 @@ func (k known) with(records []lease.Record) lease.Known {
 	return lease.Known{Root: k.root, Now: time.Now().Add(k.ahead), Ahead: k.lead, Records: records}
 }
 
-// current returns the name under which the records of the realm's generation are.
+// current returns the name under which the current generation's records are.
 func (k known) current() string { return k.root.Realm + "@" + k.root.Generation }
 
-// reserve counts n records that are about to be made, and returns how many there are. It lists
-// the records now and then. Once there are too many, their number cannot fall.
+// reserve counts n records about to be made, and returns how many there are. It seldom lists them:
+// once there are too many, their number cannot fall.
 func (g *checkedStore) reserve(ctx context.Context, space string, n int) (int, error) {
 	g.mu.Lock()
 	c, ok := g.counts[space]
@@ -200,7 +195,7 @@ func (g *checkedStore) reserve(ctx context.Context, space string, n int) (int, e
 	return g.add(space, n), nil
 }
 
-// add adds to the count of records, if there is one, and returns what it was.
+// add adds to the count, if there is one, and returns what it was.
 func (g *checkedStore) add(space string, n int) int {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -211,7 +206,6 @@ func (g *checkedStore) add(space string, n int) int {
 	return c.all
 }
 
-// read reads the realm's record and the time, and remembers them.
 func (g *checkedStore) read(ctx context.Context, realm string) (known, error) {
 	root, err := g.store.Get(ctx, realm, lease.Block{})
 	if err != nil {
@@ -233,7 +227,7 @@ func (g *checkedStore) read(ctx context.Context, realm string) (known, error) {
 	return k, nil
 }
 
-// recall returns what is known of a realm, and whether that is not too old.
+// recall returns what is known of a realm, and whether it is fresh.
 func (g *checkedStore) recall(realm string) (known, bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -16,7 +16,7 @@ import (
 	httpstore "github.com/sortid/sortid/store/http"
 )
 
-// A realm that is served, with a node ID of 2 bits held by another process.
+// Another process holds a node ID of 2 bits.
 type served struct {
 	memory *lease.Memory
 	url    string
@@ -56,7 +56,6 @@ func serveRealm(t *testing.T) served {
 	return served{memory, ts.URL, client, root, held}
 }
 
-// reads counts the calls of the methods that read.
 type reads struct {
 	lease.Store
 	lists, many, others atomic.Int64
@@ -83,7 +82,7 @@ func (r *reads) Time(ctx context.Context) (time.Time, error) {
 	return r.Store.Time(ctx)
 }
 
-// A check reads the records by one GetMany, and remembers the rest.
+// A check costs one GetMany.
 func TestReadsPerCheck(t *testing.T) {
 	memory := lease.NewMemory()
 	store := &reads{Store: memory}
@@ -115,7 +114,7 @@ func TestReadsPerCheck(t *testing.T) {
 	}
 }
 
-// What a client must not store is refused with the reason, and nothing is stored.
+// Illegal changes are refused with the reason, and not stored.
 func TestAttacks(t *testing.T) {
 	v := serveRealm(t)
 	space := v.held.Realm
@@ -239,7 +238,6 @@ func TestAttacks(t *testing.T) {
 			}
 		})
 	}
-	// An eviction is for operators, and keeps the mark.
 	if ok, err := lease.Evict(t.Context(), v.client, "orders", v.held.Block, v.held.Owner); !ok ||
 		err != nil {
 		t.Errorf("an eviction: %v, %v", ok, err)
@@ -251,7 +249,7 @@ func vacated(r lease.Record) lease.Record {
 		State: r.State}
 }
 
-// release gives a block back with a mark that is lower by d.
+// release gives a block back, its mark lower by d.
 func release(d int64) func(r *lease.Record) {
 	return func(r *lease.Record) {
 		if d == 0 {
@@ -262,7 +260,7 @@ func release(d int64) func(r *lease.Record) {
 	}
 }
 
-// What is stored is compared and checked, whatever the client says is.
+// Checks use the store's records, not the client's.
 func TestCheckedAgainstTheStore(t *testing.T) {
 	v := serveRealm(t)
 	stale := v.held
@@ -272,7 +270,7 @@ func TestCheckedAgainstTheStore(t *testing.T) {
 	if ok, err := v.client.CompareAndSet(t.Context(), stale, next); ok || err != nil {
 		t.Errorf("a change of what is no longer there: %v, %v, want false", ok, err)
 	}
-	claimed := v.held // it is held, whatever the client claims
+	claimed := v.held // held, whatever the client says
 	claimed.Owner, claimed.Deadline, claimed.From = lease.Owner{}, 0, 0
 	next = claimed
 	next.Revision++
@@ -283,7 +281,7 @@ func TestCheckedAgainstTheStore(t *testing.T) {
 	}
 }
 
-// Operators do over HTTP what they do elsewhere, and every lease goes on.
+// Operators' changes over HTTP leave all leases alive.
 func TestOperators(t *testing.T) {
 	v := serveRealm(t)
 	ctx := t.Context()
@@ -299,7 +297,7 @@ func TestOperators(t *testing.T) {
 	}
 }
 
-// A client can make so many realms and no more, and those at the store itself any number.
+// Clients can make only so many realms; the store's operators any number.
 func TestManyRealms(t *testing.T) {
 	v := serveRealm(t)
 	config := func(i int) lease.Config {
@@ -333,12 +331,12 @@ func TestManyRealms(t *testing.T) {
 	}
 }
 
-// Fences are for those who reach the store itself. A client that could begin a generation
-// could also prepare records in it, so that node IDs of two sizes overlap.
+// Only who reaches the store itself may fence. Clients could prepare records in a generation they
+// begin, and node IDs of two sizes would overlap.
 func TestNoFenceOverHTTP(t *testing.T) {
 	v := serveRealm(t)
 	ctx := t.Context()
-	far := v.held // a mark that a fence carries over
+	far := v.held // a fence carries this mark over
 	far.Revision, far.HWM = far.Revision+1, far.HWM+1<<30
 	if ok, err := v.memory.CompareAndSet(ctx, v.held, far); !ok || err != nil {
 		t.Fatal(ok, err)
@@ -356,7 +354,7 @@ func TestNoFenceOverHTTP(t *testing.T) {
 	if after, err := lease.Realm(ctx, v.memory, "orders"); err != nil || after != before {
 		t.Errorf("%+v, %v", after, err)
 	}
-	// Nor can records of a generation to come be prepared.
+	// Records of a later generation are refused, too.
 	for _, r := range []lease.Record{
 		{Block: lease.Block{NodeID: 0, Size: 2}, State: lease.Split, HWM: far.HWM},
 		{Block: far.Block, State: lease.Retired, HWM: far.HWM},
@@ -374,7 +372,7 @@ func TestNoFenceOverHTTP(t *testing.T) {
 	}
 }
 
-// A client can fill a realm with so many records and no more, and nobody counts them at each.
+// Clients can make only so many records, which are seldom counted.
 func TestManyRecords(t *testing.T) {
 	memory := lease.NewMemory()
 	store := &reads{Store: memory}
@@ -419,8 +417,8 @@ func TestManyRecords(t *testing.T) {
 	}
 }
 
-// The store's endpoints take JSON that is told to be JSON, so a page of another origin must
-// ask first, and a body that is cut off is the client's fault.
+// Only JSON by its type is taken, so foreign pages must ask first. A cut body is the client's
+// fault.
 func TestStoreBodies(t *testing.T) {
 	_, ts := start(t, Config{Store: lease.NewMemory()})
 	for kind, status := range map[string]int{

@@ -12,10 +12,9 @@ import (
 	"sync/atomic"
 )
 
-// TLSConfig returns a configuration with the certificate and the key of these files. With
-// clientCA, a file of certificates, only clients with a certificate that one of these has
-// signed are served. The files are read again within seconds of a change until ctx is done.
-// A file with a mistake is not used, and the log says so.
+// TLSConfig returns a configuration with the certificate and key of these files. With clientCA, a
+// file of certificates, clients need a certificate that one of these signed. Changed files are read
+// within seconds until ctx is done. A file with a mistake is logged, and not used.
 func TLSConfig(ctx context.Context, certFile, keyFile, clientCA string,
 	log *slog.Logger) (*tls.Config, error) {
 	var pair atomic.Pointer[tls.Certificate]
@@ -65,7 +64,6 @@ func TLSConfig(ctx context.Context, certFile, keyFile, clientCA string,
 	return config, nil
 }
 
-// certPool returns the certificates of a text in PEM.
 func certPool(text []byte) (*x509.CertPool, error) {
 	certs, err := decodeCertificates(text)
 	if err != nil {
@@ -82,8 +80,8 @@ func certPool(text []byte) (*x509.CertPool, error) {
 	return pool, nil
 }
 
-// decodeCertificates returns the certificates of a text in PEM. It returns an error if one is
-// cut off or malformed, which the standard library skips.
+// decodeCertificates returns the certificates of a PEM text. One that is cut off or malformed is an
+// error, which the standard library skips.
 func decodeCertificates(text []byte) (certs [][]byte, err error) {
 	whole := 0
 	for block, rest := pem.Decode(text); block != nil; block, rest = pem.Decode(rest) {

@@ -16,7 +16,6 @@ import (
 	"github.com/sortid/sortid/testserver"
 )
 
-// certificate makes a certificate in files of these names.
 func certificate(t *testing.T, cert, key string) {
 	t.Helper()
 	newCert, newKey := testserver.Certificate(t)
@@ -31,7 +30,6 @@ func certificate(t *testing.T, cert, key string) {
 	}
 }
 
-// serveTLS serves over TLS, as the command does, until the test ends.
 func serveTLS(t *testing.T, cert, key, clientCA string) (url string) {
 	t.Helper()
 	s, err := New(Config{})
@@ -54,7 +52,7 @@ func serveTLS(t *testing.T, cert, key, clientCA string) (url string) {
 	return "https://" + l.Addr().String()
 }
 
-// With certificates of clients nobody else is served.
+// With a client CA others are refused.
 func TestClientCA(t *testing.T) {
 	cert, key := testserver.Certificate(t)
 	url := serveTLS(t, cert, key, cert)
@@ -88,8 +86,7 @@ func TestClientCA(t *testing.T) {
 	}
 }
 
-// handshake connects a client to a server, and returns what the client has seen and what is
-// wrong in the server's eyes.
+// handshake returns what the client saw, and the server's error.
 func handshake(t *testing.T, server, client *tls.Config) (tls.ConnectionState, error) {
 	t.Helper()
 	a, b := net.Pipe()
@@ -107,7 +104,7 @@ func handshake(t *testing.T, server, client *tls.Config) (tls.ConnectionState, e
 	return state, <-failed
 }
 
-// A renewed certificate is used without a restart; one that cannot be read is not.
+// A renewed certificate needs no restart; an unreadable one is not used.
 func TestCertificateReread(t *testing.T) { synctest.Test(t, testCertificateReread) }
 
 func testCertificateReread(t *testing.T) {
@@ -138,7 +135,7 @@ func testCertificateReread(t *testing.T) {
 	for text, want := range map[string]string{
 		"half a file":                      "there is no certificate in PEM",
 		string(whole[:len(whole)/2]):       "of 1 PEM blocks 0 are whole",
-		string(whole) + string(whole[:60]): "of 2 PEM blocks 1 are whole", // a chain that is cut off
+		string(whole) + string(whole[:60]): "of 2 PEM blocks 1 are whole", // a cut chain
 	} {
 		write(t, cert, text)
 		if seen(want) != first {
@@ -166,8 +163,7 @@ func testCertificateReread(t *testing.T) {
 	}
 }
 
-// When the file of certificates of clients changes, others are served, and those that it has
-// lost are not, also if they resume a session. A file with a mistake is not used.
+// A changed CA file counts at once, also for resumed sessions. One with a mistake is not used.
 func TestClientCAReread(t *testing.T) { synctest.Test(t, testClientCAReread) }
 
 func testClientCAReread(t *testing.T) {

@@ -28,17 +28,17 @@ const (
 	permitAny    = "any"   // any token will do
 	permitIDs    = "ids"   // make IDs
 	permitAdmin  = "admin" // everything
-	permitRealms = "realm" // use the store for the realms of the token, as in "realm:orders"
+	permitRealms = "realm" // use the store for this realm, as in "realm:orders"
 )
 
 // Tokens is a file of tokens, with a line for each:
 //
 //	NAME SHA256 PERMISSIONS [requests=N] [ids=N]
 //
-// SHA256 is the token's hash, in hexadecimal. PERMISSIONS are separated by commas: "ids",
-// "realm:NAME", "admin". The limits are requests and IDs a second; inspected lines count as
-// IDs. Blank lines and lines that begin with # are skipped. Each line must end in a newline,
-// so that half a line is not taken for a whole one. Tokens is safe for concurrent use.
+// SHA256 is the token's hash in hexadecimal. PERMISSIONS are separated by commas: "ids",
+// "realm:NAME", "admin". The limits are per second; inspected lines count as IDs. Blank lines and
+// lines that begin with # are skipped. Each line ends in a newline, so that half a line is not
+// taken for a whole one. Tokens is safe for concurrent use.
 type Tokens struct {
 	mu      sync.Mutex
 	entries map[[sha256.Size]byte]*token // by their hashes
@@ -50,11 +50,11 @@ type token struct {
 	permits  []string
 	requests *rate.Limiter // nil: no limit
 	ids      *rate.Limiter
-	limits   string // as in the file, to keep the limiters where they did not change
+	limits   string // as in the file; unchanged ones keep their limiters
 }
 
-// OpenTokens reads a file of tokens, and again within seconds of each change until ctx is
-// done. A changed file with a mistake, or without tokens, is not used, and the log says so.
+// OpenTokens reads a file of tokens, and again within seconds of each change until ctx is done. A
+// changed file with a mistake, or without tokens, is logged, and not used.
 func OpenTokens(ctx context.Context, path string, log *slog.Logger) (*Tokens, error) {
 	t := &Tokens{}
 	if err := watchFiles(ctx, log, "file of tokens", t.use, path); err != nil {
@@ -110,7 +110,6 @@ func parseTokens(text []byte) (entries []*token, err error) {
 	return entries, nil
 }
 
-// checkLastLine returns an error if the last line of a file may be half a line.
 func checkLastLine(text []byte) error {
 	if len(text) == 0 || text[len(text)-1] == '\n' {
 		return nil
@@ -162,7 +161,6 @@ func checkPermission(p string) error {
 	return fmt.Errorf("%q is no permission, want ids, realm:NAME or admin", p)
 }
 
-// of returns the entry of the token that a request has, or nil.
 func (t *Tokens) of(h http.Header) *token {
 	if t == nil {
 		return nil
@@ -174,8 +172,8 @@ func (t *Tokens) of(h http.Header) *token {
 	return t.find(strings.TrimSpace(text))
 }
 
-// find returns the entry of a token that a client has sent, or nil. How long it takes tells
-// nothing about the tokens of others, because nobody can choose a text by its hash.
+// find returns a token's entry, or nil. Its duration reveals nothing about other tokens, because
+// nobody can choose a text by its hash.
 func (t *Tokens) find(text string) *token {
 	sum := sha256.Sum256([]byte(text))
 	t.mu.Lock()
@@ -183,7 +181,7 @@ func (t *Tokens) find(text string) *token {
 	return t.entries[sum]
 }
 
-// may reports whether the token has a permission, for a realm if that is not empty.
+// may reports whether the token has a permission, for a realm unless that is "".
 func (e *token) may(permission, realm string) bool {
 	switch {
 	case permission == permitAny || slices.Contains(e.permits, permitAdmin):
@@ -194,14 +192,13 @@ func (e *token) may(permission, realm string) bool {
 	return slices.Contains(e.permits, permission)
 }
 
-// mayUseStore reports whether the token permits any realm.
 func (e *token) mayUseStore() bool {
 	return slices.ContainsFunc(e.permits, func(p string) bool {
 		return p == permitAdmin || strings.HasPrefix(p, permitRealms+":")
 	})
 }
 
-// NewToken returns a new token and the line for it in a file of tokens.
+// NewToken returns a new token and its line for a file of tokens.
 func NewToken(name string, permissions []string, requests, ids int) (text, line string, err error) {
 	unfit := func(r rune) bool { return unicode.IsSpace(r) || !unicode.IsPrint(r) }
 	if name == "" || strings.HasPrefix(name, "#") || strings.ContainsFunc(name, unfit) {
@@ -235,8 +232,8 @@ func NewToken(name string, permissions []string, requests, ids int) (text, line 
 	return text, line + "\n", nil
 }
 
-// AppendToken appends a line of [NewToken] to a file. If there is no file, it makes one that
-// only its owner can read. It returns an error if the file has a mistake, or the name already.
+// AppendToken appends a line of [NewToken] to a file. It makes a missing file, which only its owner
+// can read. It fails if the file has a mistake, or already the name.
 func AppendToken(path, line string) error {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o600)
 	if err != nil {
@@ -264,7 +261,7 @@ func AppendToken(path, line string) error {
 
 type tokenKey struct{}
 
-// withToken returns the request with its token in its context, if it has a valid one.
+// withToken returns the request with its token, if valid, in the context.
 func (s *Server) withToken(r *http.Request) *http.Request {
 	e := s.config.Tokens.of(r.Header)
 	if e == nil {
@@ -273,7 +270,6 @@ func (s *Server) withToken(r *http.Request) *http.Request {
 	return r.WithContext(context.WithValue(r.Context(), tokenKey{}, e))
 }
 
-// tokenOf returns the token with which a request came, nil if there is none.
 func (s *Server) tokenOf(ctx context.Context) *token {
 	if s.config.Tokens == nil {
 		return nil
@@ -282,8 +278,8 @@ func (s *Server) tokenOf(ctx context.Context) *token {
 	return e
 }
 
-// spendLines takes inspected lines, of size bytes together, from the limit of IDs of the
-// request's token. It returns a problem if the limit is reached.
+// spendLines takes inspected lines, of size bytes together, from the token's limit of IDs. It
+// returns a problem at the limit.
 func (s *Server) spendLines(ctx context.Context, lines, size int) error {
 	e := s.tokenOf(ctx)
 	if e == nil {
@@ -296,8 +292,7 @@ func (s *Server) spendLines(ctx context.Context, lines, size int) error {
 	return nil
 }
 
-// waitLines is like spendLines, for an answer that has begun: it waits while the limit is
-// reached. It returns an error if that would take longer than lineTimeout, or ctx is done.
+// waitLines is spendLines for an answer that has begun: it waits, at most lineTimeout.
 func (s *Server) waitLines(ctx context.Context, lines, size int) error {
 	e := s.tokenOf(ctx)
 	if e == nil || e.ids == nil {
@@ -313,6 +308,6 @@ func (s *Server) waitLines(ctx context.Context, lines, size int) error {
 
 var errLimit = errors.New("the token's limit of IDs a second is reached, so the rest was not read")
 
-// linesCost returns the number of IDs that inspected lines count as: one for each line, or
-// one for each 64 bytes if that is more.
+// linesCost returns how many IDs the lines count as: one a line, or one for each 64 bytes if that
+// is more.
 func linesCost(lines, size int) int { return max(lines, (size+63)/64) }

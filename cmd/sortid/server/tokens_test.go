@@ -25,7 +25,6 @@ func write(t *testing.T, path, text string) {
 	}
 }
 
-// logText is where a log goes.
 type logText struct {
 	mu sync.Mutex
 	bytes.Buffer
@@ -37,8 +36,7 @@ func (l *logText) Write(b []byte) (int, error) {
 	return l.Buffer.Write(b)
 }
 
-// check checks that one line was logged since the last call, and what it says; none if want
-// is empty.
+// check checks that want, unless empty, is all that was logged.
 func (l *logText) check(t *testing.T, what, want string) {
 	t.Helper()
 	l.mu.Lock()
@@ -50,14 +48,12 @@ func (l *logText) check(t *testing.T, what, want string) {
 	l.Reset()
 }
 
-// untilRead waits until the watched files were read again.
 func untilRead() {
 	time.Sleep(watchInterval)
 	synctest.Wait()
 }
 
-// A changed file is read without a request. One with a mistake is not used, and the log has
-// one line for each change.
+// A change is read without a request. A mistake is logged once a change, and not used.
 func TestTokensReread(t *testing.T) { synctest.Test(t, testTokensReread) }
 
 func testTokensReread(t *testing.T) {
@@ -113,7 +109,7 @@ func testTokensReread(t *testing.T) {
 	}
 	check("with the same size and time", false, true, "level=INFO")
 
-	// As a secret of Kubernetes changes: a link to a directory is replaced.
+	// Kubernetes changes secrets so: it replaces a link to a directory.
 	dir := t.TempDir()
 	for name, line := range map[string]string{"old": line2, "new": line1} {
 		if err := os.Mkdir(filepath.Join(dir, name), 0o700); err != nil {
@@ -142,7 +138,7 @@ func testTokensReread(t *testing.T) {
 	check("after the end", true, false, "")
 }
 
-// What a token has spent is not forgotten when the file changes.
+// A changed file keeps what tokens have spent.
 func TestSpentTokensReread(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		path := filepath.Join(t.TempDir(), "tokens")
@@ -209,7 +205,7 @@ func TestAppendToken(t *testing.T) {
 	}
 }
 
-// A command waits for another that is about to append the same name.
+// A command waits for another that appends the same name.
 func TestAppendTokenAtOnce(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("the file is not locked there")
@@ -227,7 +223,7 @@ func TestAppendTokenAtOnce(t *testing.T) {
 	defer other.Close()
 	appended := make(chan error)
 	go func() { appended <- AppendToken(path, again) }()
-	time.Sleep(100 * time.Millisecond) // enough for one that does not wait
+	time.Sleep(100 * time.Millisecond) // enough without waiting
 	other.WriteString(line)
 	other.Close()
 	if err := <-appended; err == nil ||
@@ -236,7 +232,7 @@ func TestAppendTokenAtOnce(t *testing.T) {
 	}
 }
 
-// Inspected lines count for the limit of IDs, and long ones as several.
+// Inspected lines count as IDs, long ones as several.
 func TestInspectedLines(t *testing.T) { synctest.Test(t, testInspectedLines) }
 
 func testInspectedLines(t *testing.T) {
@@ -276,7 +272,7 @@ func testInspectedLines(t *testing.T) {
 	if took := time.Since(begin); took > 0 {
 		t.Errorf("it waits %v below the limit", took)
 	}
-	// A line of 64 KiB is 1024 IDs, which are there in 10.24 s.
+	// 64 KiB are 1024 IDs: 10.24 s.
 	var problem huma.HeadersError
 	if err := s.spendLines(limited, 1, 64<<10); !errors.As(err, &problem) ||
 		problem.GetHeaders().Get("Retry-After") != "11" {
@@ -291,7 +287,6 @@ func testInspectedLines(t *testing.T) {
 		time.Since(begin) != 10240*time.Millisecond {
 		t.Errorf("%v after %v", err, time.Since(begin))
 	}
-	// So many would be there in 40 s.
 	begin = time.Now()
 	if err := s.waitLines(limited, 4000, 0); err == nil || time.Since(begin) > 0 {
 		t.Errorf("%v after %v", err, time.Since(begin))

@@ -11,11 +11,10 @@ import (
 	"time"
 )
 
-// watchInterval is how often files are read to see whether they have changed.
 const watchInterval = time.Second
 
-// watchedFiles are files that change together, such as a certificate and its key. Their
-// contents are compared: a change may keep the size and the time of a file.
+// watchedFiles are files that change together, such as a certificate and its key. Contents are
+// compared: a change may keep a file's size and time.
 type watchedFiles struct {
 	what  string // for errors
 	paths []string
@@ -25,9 +24,8 @@ type watchedFiles struct {
 	failure  string   // of that reading
 }
 
-// watchFiles calls use with the contents of the files, and again after each change until ctx
-// is done. If use returns an error, it must keep what it had. Errors of later calls are
-// logged, once for each change.
+// watchFiles calls use with the contents of the files, and again after each change until ctx is
+// done. If use fails, it must keep what it had. Later errors are logged, once for each change.
 func watchFiles(ctx context.Context, log *slog.Logger, what string, use func([][]byte) error,
 	paths ...string) error {
 	if log == nil {
@@ -63,12 +61,10 @@ func (w *watchedFiles) watch(ctx context.Context, log *slog.Logger) {
 	}
 }
 
-// refused sets the metric of the files.
 func (w *watchedFiles) refused(is float64) {
 	filesRefused.WithLabelValues(strings.Join(w.paths, " and ")).Set(is)
 }
 
-// refresh reads the files again, and uses them if they have changed.
 func (w *watchedFiles) refresh() (changed bool, err error) {
 	contents, err := readFiles(w.paths)
 	failure := ""

@@ -1,4 +1,4 @@
-// The page: what it shows and does. Of what people paste, only text nodes are made.
+// The page. It makes only text nodes of what people paste.
 
 import {
   Finder, ParseError, Ratio, collisionProbability, count, detect, formatTime, formats, lookup, odds, parseTime, plan,
@@ -8,7 +8,6 @@ import {
 const $ = (id) => document.getElementById(id);
 const on = (id, type, listener) => $(id).addEventListener(type, listener);
 
-// Makes an element; children are elements or texts.
 function make(tag, properties = {}, ...children) {
   const element = document.createElement(tag);
   for (const [name, value] of Object.entries(properties)) {
@@ -31,17 +30,17 @@ const div = classed("div");
 const paragraph = classed("p");
 const span = classed("span");
 
-// An ID, a time or the like, in one line: where it is narrow, the letters get smaller.
+// An ID, a time or the like in one line; narrow screens have smaller letters.
 function mono(text, className = "") {
   const element = span(`mono fit ${className}`, text);
   element.style.setProperty("--n", text.length);
   return element;
 }
 
-// Characters that a screen does not show, or that change the order of others.
+// Characters that hide, or change the order of others.
 const HIDDEN = /[\u0000-\u0008\u000a-\u001f\u007f-\u00a0\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2000-\u200f\u2028-\u202f\u205f-\u206f\u3000\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\uffff\ud800-\udfff\u{e0000}-\u{e0fff}]/gu;
 
-// A text that somebody else wrote, with such characters written out.
+// A stranger's text, with such characters written out.
 function foreign(text) {
   const element = span("foreign");
   let done = 0;
@@ -88,11 +87,11 @@ const complain = (view, error) => $(`${view}-status`).replaceChildren(span("prob
 
 /* Times */
 
-// A sentence in which times stay in one line.
+// A sentence whose times do not break.
 const withTimes = (text) => text.split(/(\d{4,}-\d\d-\d\dT[\d:.]+Z)/)
   .map((part, i) => (i % 2 ? span("mono time-in", part) : part));
 
-// How long before or after now a time is, in its two largest units.
+// How long before or after now, in the two largest units.
 function distance(milli, now) {
   let seconds = Math.floor(now / 1000) - Math.floor(milli / 1000);
   const past = seconds >= 0;
@@ -126,7 +125,7 @@ const fieldName = (field) => field.name || "zero";
 const meaning = (field) => field.meaning ?? KINDS[field.kind];
 const place = (field) => (field.bits === 1 ? `bit ${field.low}` : `bits ${field.low + field.bits - 1} to ${field.low}`);
 
-// The bits of an ID as a map: a field is one or more segments of rows.
+// The map of an ID's bits: a field is a segment in each row.
 function bitMap(id, highlight) {
   const map = make("div", { className: "map", role: "group", "aria-label": "Bits" });
   const bits = id.value.toString(2).padStart(id.format.width, "0");
@@ -178,7 +177,7 @@ function bitMap(id, highlight) {
   return map;
 }
 
-// The part of a field that is in one row. The first takes the focus for all.
+// A field's part in a row. The first takes the focus for all.
 function segment(id, field, bits, from, to, first) {
   const element = make(first ? "button" : "div", { className: `segment ${field.kind}` });
   if (first) {
@@ -217,7 +216,7 @@ function fieldTable(id, map) {
   return tableOf("fields", [head("Field"), head("Bits", "number"), head("Value", "number"), head("Meaning")], rows);
 }
 
-/* Items: {id, encoding}, and what is known of where and how they were read. */
+/* Items are {id, encoding}, with where and how they were read. */
 
 const nameOf = ({ id: { format } }) => (format.generates ? format.name : format.title);
 const timeOf = ({ id }) => (id.milli === undefined ? "" : formatTime(id.milli));
@@ -262,7 +261,6 @@ function card(item) {
   return element;
 }
 
-// The text around an ID in its line.
 function excerpt({ context, start, end }) {
   const from = Math.max(0, start - 60);
   return [
@@ -276,7 +274,7 @@ function excerpt({ context, start, end }) {
 
 const MOST = 200_000; // items that are kept
 
-// Collects the IDs of a text, which may come in parts.
+// Collects the IDs of a text, part by part.
 class Search {
   constructor(format) {
     this.format = format; // or undefined
@@ -313,7 +311,6 @@ class Search {
     }
   }
 
-  // Reads a line, or a part of one.
   part(text) {
     const line = this.lines + 1;
     const word = text.trim();
@@ -345,7 +342,7 @@ class Search {
   }
 }
 
-// Reads a word that is an ID as a whole, or throws an error that says why it is none.
+// Reads a word as an ID, or throws why it is none.
 function read(word, format, now, hashes) {
   const { text, stripped } = strip(word);
   if (format) {
@@ -365,8 +362,7 @@ function read(word, format, now, hashes) {
   return { ...first, reason: first.reason + timed, others, stripped };
 }
 
-// Why a word is no ID: what is wrong as one of ours, whether it nearly is one, what is wrong as
-// another's.
+// Why a word is no ID: as one of ours, whether it nearly is one, as another's.
 function why(word) {
   const day = (milli) => formatTime(milli).split("T")[0];
   const { length } = word;
@@ -445,7 +441,7 @@ function summary(search) {
     `${first <= last ? `from ${formatTime(first)} to ${formatTime(last)}` : "none with a time"}${twice ? `; ${plural(twice, "repetition")}` : ""}${without(search)}`;
 }
 
-// A plot of how many IDs were made when. The arrow keys go along it.
+// A plot of when IDs were made. The arrow keys go along it.
 function timeline(items) {
   const times = items.map(({ id }) => id.milli).filter((milli) => milli !== undefined);
   if (times.length === 0) return "";
@@ -496,7 +492,6 @@ function timeline(items) {
     paragraph("ends", span("", formatTime(first)), span("", formatTime(last))), about);
 }
 
-// A length of time in one unit.
 function duration(milli) {
   for (const [unit, length] of [["day", 86_400_000], ["hour", 3_600_000], ["minute", 60_000], ["second", 1000]]) {
     if (milli >= length) return plural(Number((milli / length).toPrecision(2)), unit);
@@ -511,7 +506,7 @@ const columns = [
   { name: "ID", value: (item) => item.input, show: (item) => item.input },
 ];
 
-// The table of many IDs. A column's head sorts by it; an ID opens its card.
+// The table of IDs. A column's head sorts; an ID opens its card.
 function list(items) {
   let order = items;
   let sorted = 0;
@@ -565,7 +560,6 @@ function row(item) {
   return element;
 }
 
-// What "sortid inspect -o json" prints of an item, and its place.
 function record({ id, encoding, input, line, column }) {
   const prefix = id.prefix.slice(0, -1) || undefined;
   return { ...id.toJSON(), text: String(id), input, prefix, encoding, line, column };
@@ -603,7 +597,7 @@ function look() {
   if (single) document.title = `${single.input}: ${nameOf(single)}`;
 }
 
-// Reads a file in parts, so that the page stays alive, of any size.
+// Reads a file of any size in parts, so that the page stays alive.
 async function openFile(file) {
   const run = ++running;
   const search = new Search(chosenFormat());
@@ -660,10 +654,9 @@ const others = formats.filter((format) => !format.generates);
 const [best] = [...ours].sort((a, b) => a.plan.preference - b.plan.preference);
 const WIDEST = Math.max(...formats.map((format) => format.width));
 
-// A button that looks at a text.
 const tryButton = (text, label = mono(text)) => makeButton(label, () => lookAt(text), { className: "plain" });
 
-// A bar of a format's fields. A bit is as wide in all bars.
+// A format's bar of fields. Bits have one width in all bars.
 function bar(format) {
   const about = format.layout.map((field) => `${field.bits} bits ${fieldName(field)}`).join(", ");
   const strip = make("div", { className: "strip", role: "img", "aria-label": about });
@@ -692,7 +685,6 @@ function overview() {
       make("li", {}, span("", format.title, " ", span("quiet", format.summary)), tryButton(format.example)))));
 }
 
-// An hour of a log that gets busier.
 function sampleLog() {
   const end = Date.now();
   let at;
@@ -731,7 +723,7 @@ function makeChanged() {
   $("make-result").hidden = true;
 }
 
-// Generators by format and options: a second click goes on where the first one ended.
+// Generators by format and options: a second click continues.
 const makers = new Map();
 
 async function makeSome(event) {
@@ -752,7 +744,7 @@ async function makeSome(event) {
     $("make-result").hidden = true;
     return;
   }
-  // Another generator with the node ID, after a reload, could make IDs of the last tick again.
+  // After a reload a generator with the node ID could repeat the last tick.
   const end = ids.at(-1).milli + format.tick;
   if (format.needs_node && Date.now() < end) {
     $("make-status").textContent = "Waiting until the time of the last ID is over …";
@@ -801,7 +793,6 @@ function rangeChanged() {
   }
 }
 
-// Opens a calendar and a clock for one of the times.
 function pick(input, calendar) {
   try {
     const milli = parseTime(input.value, Date.now(), $("range-zone").value);
@@ -814,7 +805,6 @@ function pick(input, calendar) {
   }
 }
 
-// The SQL condition that a column's ID is in the range.
 function condition(column, type, first, end) {
   if (!column.trim()) throw new RangeError("the column has no name");
   const literal = {
@@ -861,7 +851,7 @@ function chooseChanged() {
   $("choose-result").replaceChildren(div("answer", ...parts));
 }
 
-// A plot of each format's probability of a collision over the years.
+// A plot of collision probabilities over the years.
 function riskPlot({ asked, formats: results }) {
   const lines = results.map(({ format }) => ({
     format, points: Array.from({ length: 41 }, (_, i) => {
@@ -875,7 +865,7 @@ function riskPlot({ asked, formats: results }) {
     figure.append(paragraph("quiet", "None, of any format, in all these years."));
     return figure;
   }
-  // From certainty down to below the smallest, in powers of a thousand.
+  // From certainty to below the smallest, in powers of a thousand.
   const least = Math.min(...lines.map(({ points }) => Math.log10(points[1][1])));
   const bottom = Math.min(-9, Math.floor(Math.max(least, -45) / 3) * 3);
   const height = (p) => 100 * Math.min(1, Math.log10(Math.max(p, 10 ** bottom)) / bottom);

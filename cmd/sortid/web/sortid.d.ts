@@ -1,7 +1,6 @@
-/** A time: a Date, or Unix milliseconds. */
+/** A Date, or Unix milliseconds. */
 export type Time = Date | number;
 
-/** A way to write an ID. Each format has some. */
 export type Encoding = "text" | "hex" | "int" | "uuid";
 
 /** A field of a format's layout. */
@@ -13,11 +12,11 @@ export interface Field {
   readonly low: number;
   readonly kind: "time" | "counter" | "node" | "random" | "data" | "zero" | "fixed";
   readonly meaning?: string;
-  /** What all IDs have in a field of kind "fixed", or what generators write in a constant one; "0" if it is absent. */
+  /** The value of a "fixed" field in all IDs, of a constant one in new IDs; "0" if absent. */
   readonly value?: string;
-  /** Generators write the value; other values are read, too. */
+  /** Generators write the value; others are read, too. */
   readonly constant?: boolean;
-  /** The place of the field's lowest bit in the timestamp; 0 if it is absent. */
+  /** The place of the field's lowest bit in the timestamp; 0 if absent. */
   readonly shift?: number;
   /** The name of a value in the field's low bits, as many as the field part_bits says. */
   readonly part?: string;
@@ -28,7 +27,7 @@ export interface Field {
 export declare class ParseError extends Error {
   constructor(format: string, input: string, reason: ParseError["reason"], offset: number, detail: string);
   readonly reason: "length" | "symbol" | "range" | "check" | "layout" | "prefix";
-  /** The first wrong character, or -1 for a fault of the whole. */
+  /** The first wrong character; -1: the whole is wrong. */
   readonly offset: number;
   readonly detail: string;
 }
@@ -41,26 +40,26 @@ export declare class ID {
   private constructor();
   readonly format: Format;
   readonly value: bigint;
-  /** What stands before the ID in its text, with the underscore; empty in most formats. */
+  /** The prefix with the underscore; "" in most formats. */
   readonly prefix: string;
-  /** The format's own text, with the prefix; undefined if the format has none. */
+  /** The format's text, with the prefix; undefined if it has none. */
   readonly text: string | undefined;
   /** The whole ID at full width, in lower case. */
   readonly hex: string;
   readonly int: string;
-  /** undefined for a format that has not 128 bits. */
+  /** undefined unless the format has 128 bits. */
   readonly uuid: string | undefined;
   /** The bytes, big-endian. */
   readonly bytes: Uint8Array;
-  /** undefined if the ID carries no time. */
+  /** undefined without a time. */
   readonly time: Date | undefined;
   /** The time in Unix milliseconds. */
   readonly milli: number | undefined;
-  /** The format by which the time is read, if there is one: the format of the ID, or of an ID within it. */
+  /** The format by which the time is read: the ID's own, or the format of an ID within it. */
   readonly timed: Format | undefined;
   /** The contents of the named fields. */
   readonly fields: Readonly<Record<string, bigint>>;
-  /** What else there is to say, such as that no generator makes this ID. */
+  /** Remarks, such as that no generator makes this ID. */
   readonly notes: string[];
   /** The same ID with the prefix of a typed ID, as in "user": its text is then user_0372... With "", it has none. */
   withPrefix(prefix: string): ID;
@@ -76,9 +75,9 @@ export declare class ID {
 }
 
 export interface GeneratorOptions {
-  /** The clock, in Unix milliseconds; Date.now without it. */
+  /** The clock in Unix milliseconds; default Date.now. */
   now?: () => number;
-  /** Fills the array with random bytes; crypto.getRandomValues without it. It must be cryptographically strong. */
+  /** Fills the array with cryptographically strong random bytes; default crypto.getRandomValues. */
   random?: (bytes: Uint8Array) => unknown;
   /**
    * A node ID that no other generator has, and its size in bits, as in "42/8". scru64 needs it, and takes an ID to
@@ -101,24 +100,26 @@ export interface IDGenerator {
   generate(): ID;
 }
 
-/** A format: a row of the table that "sortid formats -o json" prints, whose schema describes it, and more. */
+/** A format: a row of "sortid formats -o json", whose schema describes it, and more. */
 export declare class Format {
   private constructor();
   readonly name: string;
   readonly title: string;
   readonly summary: string;
   readonly source: string;
-  /** Whether sortid makes IDs of the format. Only then are options, plan, sql and the like there. */
+  /**
+   * Whether sortid makes IDs of the format. Only then are options, plan, sql and the like there.
+   */
   readonly generates: boolean;
-  /** How many bits an ID has. */
+  /** The bits of an ID. */
   readonly bits: number;
-  /** How many bits its integer has, with zeros at the front. */
+  /** The bits of its integer, with zeros at the front. */
   readonly width: number;
   readonly max: bigint;
   readonly layout: readonly Field[];
   /** The fields of the timestamp. */
   readonly timestamp: readonly Field[];
-  /** The bits that all IDs share, and what they are. */
+  /** The bits that all IDs share, and their values. */
   readonly mask: bigint;
   readonly fixed: bigint;
   /** Whether IDs, as integers, are in order of time. */
@@ -138,13 +139,13 @@ export declare class Format {
   readonly time?: { readonly tick_ns: number; readonly reserved?: boolean; readonly [name: string]: unknown };
   readonly epoch?: number;
   readonly tick?: number;
-  /** The first and the last time that a generator puts into an ID. */
+  /** The first and the last time of generated IDs. */
   readonly firstMilli?: number;
   readonly last?: number;
   readonly lastTick?: bigint;
   readonly plausibleFrom?: number;
   readonly options?: readonly { name: string; value?: string; usage: string; needed?: boolean }[];
-  /** The options of these that generator knows. */
+  /** The options that generator knows. */
   readonly generatorOptions: readonly { name: string; value?: string; usage: string; needed?: boolean }[];
   readonly needs_node?: boolean;
   readonly [name: string]: unknown;
@@ -165,21 +166,21 @@ export declare class Format {
   hasLength(text: string): boolean;
   /** Whether all characters are symbols of the format's texts. */
   hasSymbols(text: string): boolean;
-  /** Whether an integer is an ID: whether it has the bits that all IDs share, and a text. */
+  /** Whether an integer has a text, and the bits that all IDs share. */
   admits(value: bigint): boolean;
   fromInt(value: bigint | number | string): ID;
   fromBytes(bytes: Uint8Array): ID;
   fromFields(values: Record<string, bigint | number | string>): ID;
   /** The smallest ID of a time's tick, in formats that are in order of time. */
   first(time: Time): ID;
-  /** The IDs of a time range are those from first up to, but not including, end. */
+  /** The IDs of a time range are those from first to before end. */
   bounds(from: Time, to: Time): { first: ID; end: ID };
   generator(options?: GeneratorOptions): IDGenerator;
   /** The next ID of a generator without options, which all callers share. */
   generate(): ID;
 }
 
-/** All formats of the table: first the formats that sortid makes, then the others. */
+/** The formats that sortid makes, then the others. */
 export declare const formats: readonly Format[];
 export declare const scru64: Format;
 export declare const scru128: Format;
@@ -197,16 +198,16 @@ export interface Candidate {
   reason: string;
 }
 
-/** The ways to read a text whose format is unknown, the most probable first. */
+/** The readings of a text of unknown format, most probable first. */
 export declare function detect(text: string, now?: number): Candidate[];
 
-/** Takes off a text what often stands around an ID, such as quotes, and names it. */
+/** Takes off what often stands around an ID, such as quotes, and names it. */
 export declare function strip(text: string): { text: string; stripped: string[] };
 
-/** The times that an ID probably has if it was made before now, in Unix milliseconds. */
+/** The times that an ID made before now probably has, in Unix milliseconds. */
 export declare function plausibleRange(format: Format, now?: number): { from: number; to: number };
 
-/** Whether the time of an ID is one that IDs probably have. */
+/** Whether an ID's time is plausible. */
 export declare function plausible(id: ID, now?: number): boolean;
 
 /** An ID in a text: text.slice(start, end). */
@@ -218,7 +219,7 @@ export interface Match {
 }
 
 export interface FindOptions {
-  /** The formats to look for; without this, those that hardly any other text looks like. */
+  /** The formats to look for; default: those that hardly any other text looks like. */
   formats?: readonly Format[] | undefined;
   now?: number;
 }
@@ -275,7 +276,7 @@ export interface PlanFormat {
   options: { node_bits?: number; overflow_guard?: number };
 }
 
-/** Which formats hold for a load, as "sortid plan -o json" answers. */
+/** Which formats hold for a load, in the JSON of "sortid plan". */
 export declare function plan(request: PlanRequest): {
   asked: Required<PlanRequest>;
   ids: number;
@@ -294,5 +295,5 @@ export declare function count(n: number): string;
 /** A length of time in words, given seconds. */
 export declare function seconds(s: number): string;
 
-/** How far the clocks of a zone, such as "Europe/Berlin", are ahead of UTC at a time, in milliseconds. */
+/** How far a zone, such as "Europe/Berlin", is ahead of UTC at a time, in milliseconds. */
 export declare function zoneOffset(milli: number, zone: string): number;

@@ -1,13 +1,12 @@
-// Time-sortable IDs: reads every format that sortid knows, and makes its own formats.
+// Reads IDs of every format that sortid knows, and makes its own formats.
 //
-// A format reads and writes its IDs; an ID is a big integer with a format. The README has
-// examples, and sortid.d.ts describes all of it. The command "sortid page" puts this file,
-// without its imports and exports, into a page.
+// A format reads and writes IDs; an ID is a big integer with a format. See README.md for examples,
+// and sortid.d.ts for a description. "sortid page" puts this file, without imports and exports,
+// into a page.
 
-// The table of formats, which "go generate" writes from the Go package format.
+// "go generate" writes the table of formats from package format.
 import { table } from "./formats.js";
 
-/** A text that is no ID. */
 export class ParseError extends Error {
   constructor(format, input, reason, offset, detail) {
     const shown = JSON.stringify(input.length > 64 ? input.slice(0, 64) + "…" : input);
@@ -16,13 +15,13 @@ export class ParseError extends Error {
   }
 }
 
-// The length of a text in bytes, which is what the formats' texts are measured in.
+// Texts of formats are measured in bytes.
 const byteLength = (text) => new TextEncoder().encode(text).length;
 
 const ones = (bits) => (1n << BigInt(bits)) - 1n;
 const HEX = "0123456789abcdef";
 
-// The value of each character that is read as a digit.
+// The digit that each character means.
 function digitsOf(symbols, { folds_case: folds, aliases = {} }) {
   const digits = new Map();
   const add = (c, digit) => {
@@ -33,7 +32,7 @@ function digitsOf(symbols, { folds_case: folds, aliases = {} }) {
   return digits;
 }
 
-// The integer of digits, as many at a time as fit a double's 53 bits.
+// The integer of digits, taken in steps that fit a double's 53 bits.
 function integerOf(digits, base) {
   let value = 0n;
   let part = 0;
@@ -50,8 +49,8 @@ function integerOf(digits, base) {
   return value * BigInt(scale) + BigInt(part);
 }
 
-// What stands before the ID in a text, with its underscore, and the ID; undefined if the text has
-// no correct prefix, and the format has one.
+// A text's prefix, with its underscore, and its ID; undefined if the format has a prefix and the
+// text not.
 function cutPrefix({ prefix }, text) {
   if (!prefix) return ["", text];
   const end = text.lastIndexOf("_");
@@ -65,7 +64,7 @@ function cutPrefix({ prefix }, text) {
 // The prefixes of typed IDs.
 const PREFIX = /^([a-z]([a-z_]{0,61}[a-z])?)?$/;
 
-// The check of Bech32, in symbols, for what stands before it.
+// The Bech32 check, in symbols, for what stands before it.
 function bech32(text, symbols) {
   const [, prefix, word] = /^(.*_)(.*)$/.exec(text.toLowerCase());
   const codes = Array.from(prefix, (c) => c.charCodeAt(0));
@@ -79,9 +78,9 @@ function bech32(text, symbols) {
   return [15, 10, 5, 0].map((shift) => symbols[(sum ^ 1) >> shift & 31]).join("");
 }
 
-// The text encoding of a format: parse returns an integer and a prefix, or throws a ParseError.
-// A text is a row of groups, and each group is a number. A text that is shorter than the groups, where
-// the format has such, is filled up with blanks.
+// A format's text encoding: parse returns an integer and a prefix, or throws a ParseError. A text
+// is a row of groups, each a number. Blanks fill up a text that is shorter than its groups, where
+// the format has such.
 function codec({ name, width: bits, text: rules }) {
   const { alphabet, symbols, lengths, check_modulus: modulus, rotated = 0 } = rules;
   const groups = (rules.groups ?? [{ bits }]).map((group) => {
@@ -157,20 +156,19 @@ function codec({ name, width: bits, text: rules }) {
   };
 }
 
-/** A time as RFC 3339 in UTC to the millisecond, as the command sortid prints it. */
+/** A time as RFC 3339 in UTC to the millisecond, as the command prints it. */
 export const formatTime = (milli) =>
   new Date(milli).toISOString().replace(/^\+0*/, ""); // of years from 10000 on
 
 const withHyphens = (hex) => hex.replace(/^(.{8})(.{4})(.{4})(.{4})/, "$1-$2-$3-$4-");
 
-/** An ID of one of the formats: immutable; compare with compare, equals or its value. */
+/** An immutable ID; compare with compare, equals or its value. */
 export class ID {
   constructor(format, value, prefix = "") {
     Object.assign(this, { format, value, prefix });
     Object.freeze(this);
   }
 
-  /** The ID in the first of its format's encodings. */
   toString() { return this[this.format.encodings[0]]; }
 
   get text() { return codecs.has(this.format) ? this.prefix + codecs.get(this.format).write(this.value) : undefined; }
@@ -178,7 +176,6 @@ export class ID {
   get int() { return this.value.toString(); }
   get uuid() { return this.format.width === 128 ? withHyphens(this.hex) : undefined; }
 
-  /** The same ID with the prefix of a typed ID, or with none. */
   withPrefix(prefix) {
     return this.format.parseTyped((prefix && `${prefix}_`) + new ID(this.format, this.value), prefix);
   }
@@ -196,18 +193,18 @@ export class ID {
     return values;
   }
 
-  // The timestamp of a format, in ticks.
+  // The timestamp, in ticks.
   ticks(format = this.format) {
     return format.timestamp.reduce((all, f) => all | this.field(f) << BigInt(f.shift ?? 0), 0n);
   }
 
-  /** The format by which the ID's time is read; undefined if the ID carries none. */
+  /** The format by which the time is read; undefined without a time. */
   get timed() {
     const inner = this.format.within?.map(lookup).find((format) => format.time && format.admits(this.value));
     return inner ?? (this.format.time && this.format);
   }
 
-  /** The time in Unix milliseconds; undefined if the ID carries none. */
+  /** Unix milliseconds; undefined without a time. */
   get milli() {
     const format = this.timed;
     return format && format.epoch + Number(this.ticks(format) * BigInt(format.time.tick_ns) / 1_000_000n);
@@ -217,7 +214,6 @@ export class ID {
 
   get bytes() { return Uint8Array.from(this.hex.match(/../g), (byte) => parseInt(byte, 16)); }
 
-  /** What else there is to say about the ID. */
   get notes() {
     const { format, fields } = this;
     const notes = [];
@@ -238,7 +234,6 @@ export class ID {
   compare(other) { return this.value < other.value ? -1 : this.value > other.value ? 1 : 0; }
   equals(other) { return this.format === other.format && this.value === other.value; }
 
-  /** What "sortid inspect -o json" prints of an ID. */
   toJSON() {
     const all = { format: this.format.name };
     for (const encoding of this.format.encodings) all[encoding] = this[encoding];
@@ -253,14 +248,14 @@ export class ID {
 const codecs = new Map();
 const fullHex = new Map(); // of formats that have hexadecimal digits as a text, too
 
-/** A format: a row of the table that "sortid formats -o json" prints, and what can be done. */
+/** A format: a row of "sortid formats -o json", with methods. */
 export class Format {
   constructor(row) {
     Object.assign(this, row);
     let low = this.width = this.layout.reduce((sum, { bits }) => sum + bits, 0);
     this.layout = this.layout.map((field) => Object.freeze({ ...field, low: low -= field.bits }));
     this.timestamp = this.layout.filter((field) => field.kind === "time");
-    // The bits that all IDs share, and what they are.
+    // The bits that all IDs share, and their values.
     this.mask = this.fixed = 0n;
     for (const { kind, bits, low: place, value = 0 } of this.layout) {
       if (kind !== "fixed" && kind !== "zero") continue;
@@ -285,7 +280,6 @@ export class Format {
     Object.freeze(this);
   }
 
-  /** The ID of a text as the format writes it. */
   parse(text) { return this.parseAs(this.encodings[0], text); }
 
   checkEncoding(encoding) {
@@ -325,7 +319,7 @@ export class Format {
     return symbols.includes("_") ? text.indexOf("_", text.length - Math.max(...lengths) - 1) : text.lastIndexOf("_");
   }
 
-  /** The ID of a typed ID's text: with the prefix that is wanted, or with any or none. */
+  /** Reads a typed ID with the wanted prefix, or with any or none. */
   parseTyped(text, want) {
     if (!this.generates) throw new RangeError(`${this.name} IDs are never typed`);
     const wrong = (detail) => new ParseError(this.name, text, "prefix", -1, detail);
@@ -346,14 +340,14 @@ export class Format {
     throw wrong(`wrong prefix ${JSON.stringify(found)}, want ${JSON.stringify(want)}`);
   }
 
-  /** The prefix and the underscore of a text that is as long as a typed ID's; empty if it is not. */
+  /** A typed ID's prefix and underscore, "" if the length is not a typed ID's. */
   typedPrefix(text) {
     if (!this.generates || this.text.symbols.includes("_") && this.hasLength(text)) return "";
     const start = text.slice(0, this.#separator(text) + 1);
     return start.length > 1 && PREFIX.test(start.slice(0, -1)) && this.hasLength(text.slice(start.length)) ? start : "";
   }
 
-  /** The ID of a text in any encoding, and the encoding: {id, encoding}. It may have a prefix. */
+  /** Reads any encoding, perhaps with a prefix: {id, encoding}. */
   parseAny(text) {
     if (this.typedPrefix(text)) return { id: this.parseTyped(text), encoding: "text" };
     const encoding = this.#encodingOf(text);
@@ -371,13 +365,11 @@ export class Format {
     return Object.keys(fits).find((e) => encodings.includes(e) && fits[e]()) ?? encodings[0];
   }
 
-  // Whether a text is as long as the texts of the format.
   hasLength(text) {
     const word = cutPrefix(this.text, text)?.[1];
     return word !== undefined && (this.text.lengths?.includes(word.length) ?? false);
   }
 
-  /** Whether all characters are symbols of the format's texts. */
   hasSymbols(text) {
     const digits = digitsOf(this.text.symbols ?? "", this.text);
     return [...text].every((c) => digits.has(c));
@@ -403,7 +395,7 @@ export class Format {
     return this.fromInt(value);
   }
 
-  /** Whether an integer is an ID: whether it has the bits that all IDs of the format share, and a text. */
+  /** Whether an integer has a text, and the bits that all IDs share. */
   admits(value) { return (value & this.mask) === this.fixed && (codecs.get(this)?.holds(value) ?? true); }
 
   #checked(text, value, prefix) {
@@ -430,7 +422,7 @@ export class Format {
     return new ID(this, this.timestamp.reduce((all, f) => all | place(f), this.fixed));
   }
 
-  /** The IDs of a time range are those from first up to, but not including, end. */
+  /** IDs of the time range are those from first to before end. */
   bounds(from, to) {
     const first = this.first(from);
     const end = this.first(to);
@@ -444,19 +436,19 @@ export class Format {
     return { first, end };
   }
 
-  /** A new generator. The options have the names of the table, and are texts; see sortid.d.ts. */
+  /** Options are texts named as in the table; see sortid.d.ts. */
   generator(options = {}) {
     const generator = generators[this.name];
     if (!generator) throw new RangeError(`sortid reads ${this.name} IDs, and makes none`);
     return new generator(this, options);
   }
 
-  /** The options of the table that generator knows. */
+  /** The table's options that generator knows. */
   get generatorOptions() {
     return (this.options ?? []).filter(({ name }) => name === generators[this.name].option);
   }
 
-  /** The next ID of a generator with no options, which all callers share. */
+  /** The next ID of a shared generator without options. */
   generate() {
     if (!shared.has(this)) shared.set(this, this.generator());
     return shared.get(this).generate();
@@ -467,7 +459,6 @@ export class Format {
 const NOT_UUID = /[^0-9a-f-]|(?<=^(.{8}|.{13}|.{18}|.{23}))[^-]|(?<!^(.{8}|.{13}|.{18}|.{23}))-/i;
 
 const shared = new Map();
-/** A generator that can make no ID now. */
 export class GeneratorError extends Error {
   name = "GeneratorError";
 }
@@ -489,12 +480,11 @@ function entropy(fill = (bytes) => globalThis.crypto.getRandomValues(bytes)) {
   };
 }
 
-// How far the clock may go back, or be left behind by counters that overflow.
+// How far the clock may go back, or overflowing counters run ahead.
 const ALLOWANCE = 10_000;
 
-// A generator keeps the timestamp of its last ID. Its subclasses say what an ID of a new
-// timestamp is, and what comes next within one: an ID's bits below the timestamp, or
-// undefined where the tick has no more.
+// A generator keeps its last timestamp. Subclasses return an ID's bits below a new timestamp, and
+// the next bits within one, or undefined at the tick's end.
 class Generator {
   constructor(format, { now = Date.now, random } = {}) {
     this.format = format;
@@ -521,7 +511,6 @@ class Generator {
     return low === undefined ? this.full() : this.make(low);
   }
 
-  // The first ID of a timestamp.
   begin(timestamp) {
     const low = this.start(timestamp);
     this.last = timestamp;
@@ -532,13 +521,13 @@ class Generator {
     return this.format.fromInt(BigInt(this.last) << BigInt(this.format.timestamp[0].low) | low);
   }
 
-  // The clock went back too far. Formats that randomness keeps unique start afresh.
+  // The clock went back too far. Formats with random IDs start afresh.
   behind(now) {
     this.last = -1;
     return this.begin(now);
   }
 
-  // The tick has no more IDs: waits for the next, for as long as half a second.
+  // Waits for the next tick, up to half a second.
   full() {
     const deadline = performance.now() + 500;
     while (this.clock() <= this.last) {
@@ -548,7 +537,7 @@ class Generator {
   }
 }
 
-// A clock that went back too far is an error for formats whose node ID keeps them unique.
+// Formats with node IDs cannot go on if the clock went back too far.
 function refuse(generator) {
   throw new GeneratorError(`${generator.format.name}: the clock is more than ${ALLOWANCE / 1000} seconds behind the last ID`);
 }
@@ -564,7 +553,7 @@ function parseNode(text, max, what) {
   return { id, size };
 }
 
-// The formats' own parts of the generators. option names the one option that each knows.
+// The formats' parts of generators; option names the one each knows.
 const generators = {
   scru64: class extends Generator {
     static option = "node";
@@ -706,7 +695,7 @@ const generators = {
   },
 };
 
-/** All formats of the table: first the formats that sortid makes, then the others. */
+/** The formats that sortid makes, then the others. */
 export const formats = Object.freeze(table.map((row) => new Format(row)));
 
 const byName = Object.fromEntries(formats.map((format) => [format.name, format]));
@@ -719,12 +708,12 @@ export function lookup(name) {
 
 const DAY = 86_400_000; // milliseconds
 
-/** The times that an ID of a format probably has if it was made before now: {from, to}. */
+/** The times that an ID made before now probably has: {from, to}. */
 export function plausibleRange(format, now = Date.now()) {
   return { from: format.plausibleFrom, to: now + 365 * DAY };
 }
 
-/** Whether the ID's time is one that IDs probably have, or it has none. */
+/** Whether the ID's time is plausible, or it has none. */
 export function plausible(id, now = Date.now()) {
   if (!id.timed) return true;
   const { from, to } = plausibleRange(id.timed, now);
@@ -735,15 +724,14 @@ export function plausible(id, now = Date.now()) {
 const generated = ({ format, fields }) =>
   format.layout.every(({ name, constant, value = 0 }) => !constant || fields[name] === BigInt(value));
 
-// Whether letters are in the case in which they are written: the format's own in its texts,
-// lower case in others.
+// Whether the case is the usual one: the format's in its texts, else lower.
 function usualCase({ text: { folds_case: folds, symbols } }, encoding, text) {
   if (encoding !== "text") return !/[A-Z]/.test(text);
   return !folds || (symbols.includes("a") ? !/[A-Z]/.test(text) : !/[a-z]/.test(text));
 }
 
-// The place of a reading among others, the most probable first: UUIDs, whose variant and
-// version are no accident, then the formats of ours, then others.
+// The rank of a reading, most probable first: UUIDs, whose variant and version are seldom chance,
+// our formats, others.
 function rank(format, encoding, text) {
   const fixed = format.layout.reduce((n, { kind, bits }) => n + (kind === "fixed" ? bits : 0), 0);
   if (fixed > 4) return -1;
@@ -752,8 +740,8 @@ function rank(format, encoding, text) {
 }
 
 /**
- * The ways to read a text whose format is unknown, the most probable first, as {id, encoding,
- * reason}: those whose time is plausible and that a generator of the format could make.
+ * Readings of a text, most probable first: {id, encoding, reason}. Their time is plausible, and a
+ * generator could make them.
  */
 export function detect(text, now = Date.now()) {
   const found = [];
@@ -776,7 +764,7 @@ export function detect(text, now = Date.now()) {
       } catch { /* not in this encoding */ }
     }
   }
-  // A prefix and the length of an ID are no accident, unless the ID looks like a word.
+  // A prefix and a length are seldom chance, unless the ID looks like a word.
   const typed = ({ format, prefix }) => (prefix && format.generates ? (format.search?.word_like ? 99 : -99) : 0);
   const place = ({ id, encoding }) => typed(id) + rank(id.format, encoding, text.slice(id.prefix.length));
   return found.sort((a, b) => place(a) - place(b));
@@ -795,10 +783,7 @@ const WRAPPERS = [
   ["(", ")", "brackets"], ["[", "]", "brackets"], ["<", ">", "brackets"], ["{", "}", "braces"],
 ];
 
-/**
- * Takes off a text what often stands around an ID and is none of it: {text, stripped},
- * where stripped names what was taken.
- */
+/** Takes off what often stands around an ID: {text, stripped}; stripped names it. */
 export function strip(text) {
   const stripped = new Set();
   const take = (rest, name) => {
@@ -829,8 +814,8 @@ export function strip(text) {
 }
 
 /**
- * Tells hashes from IDs in hexadecimal digits: of hashes, one in hundreds has a plausible
- * time. accept counts one, and returns whether it and nine in ten of late had such a time.
+ * Tells hashes from IDs in hexadecimal digits: one hash in hundreds has a plausible time. accept
+ * counts a time, and returns whether it and nine in ten recent ones are plausible.
  */
 export class Ratio {
   seen = 0;
@@ -844,17 +829,15 @@ export class Ratio {
     if (plausible) this.plausible++;
     return plausible && this.likely;
   }
-  // Whether nine in ten of those counted of late had plausible times.
   get likely() { return this.seen > 0 && this.plausible * 10 >= this.seen * 9; }
 }
 
-// Whether a text has digits, and letters of both cases.
 const mixed = (text) => /[0-9]/.test(text) && /[a-z]/.test(text) && /[A-Z]/.test(text);
 const oneCase = (text) => !/[a-z]/.test(text) || !/[A-Z]/.test(text);
 
 /**
- * Finds IDs in text by the rules of "sortid scan": of the formats that text shows beyond doubt,
- * or of the formats that are given. One Finder should see all parts of an input, in order.
+ * Finds IDs in text by the rules of "sortid scan": of the given formats, or those that text shows
+ * beyond doubt. One Finder should see all parts of an input, in order.
  */
 export class Finder {
   #ratios = new Map(); // by what they count
@@ -867,7 +850,7 @@ export class Finder {
   constructor({ formats: only, now = Date.now() } = {}) {
     Object.assign(this, { only, now });
     const add = (lists, n, format) => (lists[n] ??= []).push(format);
-    // The bits of a UUID are seldom chance, and a prefix is more than none.
+    // A UUID's bits are seldom chance; a prefix is more than none.
     const sure = (f) => (f.generates ? 2 : f.text.prefix ? 0 : 1);
     for (const format of [...formats].sort((a, b) => sure(a) - sure(b))) {
       const { search = {}, text: { lengths = [], usual_lengths: usual = lengths } } = format;
@@ -901,7 +884,6 @@ export class Finder {
     return found;
   }
 
-  // Whether a run of letters and digits is an ID, or the end of one.
   #judge(text, run, start) {
     const int = /^[1-9][0-9]+$/.test(run) && this.#first(this.#ints, "int", run, start);
     if (int) return int;
@@ -921,7 +903,7 @@ export class Finder {
     return this.#ratios.get(what).accept(plausible);
   }
 
-  // Reads a word as an ID of the first of the formats that can be.
+  // Reads a word as the first format that can be.
   #first(among = [], encoding, word, start) {
     for (const format of among) {
       try {
@@ -934,8 +916,8 @@ export class Finder {
     return undefined;
   }
 
-  // A short text is no number such as 0x0123456789, is not within Base64, and, unless its format
-  // is given, is no word and in the case that the format writes.
+  // A short text is no number such as 0x0123456789, and not within Base64. Unless its format is
+  // given, it is no word, and in the case that the format writes.
   #judgeText(format, text, run, start) {
     const { short, prefix = "", mixed } = format.search ?? {};
     const bothCases = !oneCase(symbolsOf(format));
@@ -954,7 +936,7 @@ export class Finder {
     return match();
   }
 
-  // The run is the end of an ID with a prefix, before a check perhaps.
+  // The run ends an ID with a prefix, perhaps before a check.
   #judgePrefixed(format, text, run, start) {
     let first = start - 1;
     if (text[first] !== "_") return undefined;
@@ -966,7 +948,7 @@ export class Finder {
     return match && (format.text.lengths.filter((n) => n > run.length).map(upTo).find((longer) => longer) ?? match);
   }
 
-  // Other numbers look like IDs of some formats, unless "id" stands before.
+  // Numbers look like IDs of some formats, so "id" must stand before.
   #judgeHex(text, run, start) {
     if (!oneCase(run)) return undefined;
     const match = this.#first(this.#hex[run.length], "hex", run, start);
@@ -982,8 +964,8 @@ export class Finder {
     const match = this.#first(this.#uuids, "uuid", word, start);
     if (this.only || match && !match.id.format.generates) return match;
     const likely = this.#accept("any UUID", match !== undefined);
-    // With the bits of a UUID without a time, as one in eight scru128 IDs has, it is one of ours
-    // only after UUIDs that can only be ours.
+    // One in eight scru128 IDs looks like a UUID without a time. It is ours only after UUIDs that
+    // can only be ours.
     const ours = /^.{14}[1-8].{4}[89ab]/i.test(word) ? likely && this.#ratios.get("other UUIDs")?.likely
       : this.#accept("other UUIDs", match !== undefined);
     return ours ? match : undefined;
@@ -992,18 +974,17 @@ export class Finder {
 
 const isHex = (text) => /^[0-9a-fA-F]+$/.test(text);
 
-// All that stands in texts of a format behind a prefix.
+// All symbols of a format's texts behind a prefix.
 const symbolsOf = ({ text: { symbols = "", groups = [] } }) =>
   groups.reduce((all, { before = "", symbols: own = "" }) => all + before + own, symbols);
 
-// Whether a run is joined by + / - or _ to one that is mixed, in the 24 characters there.
+// Whether + / - or _ joins a run to one that is mixed within 24 characters.
 function besideBase64(text, start, end) {
   const before = /([0-9A-Za-z]*)[+/_-]$/.exec(text.slice(Math.max(0, start - 25), start));
   const after = /^[+/_-]([0-9A-Za-z]*)/.exec(text.slice(end, end + 25));
   return before !== null && mixed(before[1]) || after !== null && mixed(after[1]);
 }
 
-/** The IDs in a text, as a new Finder finds them. */
 export const find = (text, options) => new Finder(options).find(text);
 
 /* Times */
@@ -1014,8 +995,8 @@ const ABSOLUTE = new RegExp("^([0-9]{4}-[0-9]{2}-[0-9]{2})(?:[T ]([0-9]{2}):([0-
   "(?::([0-9]{2})(?:[.,]([0-9]+))?)?(?: ?(Z|([+-])([0-9]{2}):([0-9]{2})))?)?$");
 
 /**
- * The time that a text means, in Unix milliseconds, as "sortid bounds" reads it; it throws
- * a RangeError that says what is wrong. A time without an offset is in the zone.
+ * A time in Unix milliseconds, read as "sortid bounds" does. A RangeError says what is wrong. A
+ * time without an offset is in the zone.
  */
 export function parseTime(text, now = Date.now(), zone = "UTC") {
   const wrong = (reason) => new RangeError(`cannot read the time ${JSON.stringify(text.slice(0, 64))}: ${reason}`);
@@ -1054,7 +1035,7 @@ export function parseTime(text, now = Date.now(), zone = "UTC") {
   return local - ahead + Math.floor(Number(`0.${fraction}`) * 1000);
 }
 
-/** How far the clocks of a zone are ahead of UTC at a time, in milliseconds. */
+/** How far a zone is ahead of UTC at a time, in milliseconds. */
 export function zoneOffset(milli, timeZone) {
   const clock = new Intl.DateTimeFormat("en-US", {
     timeZone, hourCycle: "h23", year: "numeric", month: "numeric", day: "numeric",
@@ -1065,10 +1046,10 @@ export function zoneOffset(milli, timeZone) {
   return Date.UTC(year, month - 1, day, hour, minute, second) - Math.floor(milli / 1000) * 1000;
 }
 
-/* Which format holds for a load, and for how long; docs/command.md derives the formulas. */
+/* Which format holds for a load, and how long; docs/command.md derives the formulas. */
 
 const SECONDS_PER_YEAR = 365.2425 * 24 * 60 * 60;
-const MOST_RISK = 1e-6; // the probability of a collision with which a format still fits
+const MOST_RISK = 1e-6; // the highest probability of a collision that fits
 const MOST_AHEAD = ALLOWANCE / 1000; // seconds that a timestamp may be ahead of the clock
 
 /** A probability in words, such as "one in 3 million". */
@@ -1078,7 +1059,7 @@ export function odds(p) {
   return p > 0.01 ? `${Math.round(p * 100)} %` : `one in ${count(1 / p)}`;
 }
 
-/** A number with two digits and a word for its size, such as "3.2 billion". */
+/** A number with two digits and a word, such as "3.2 billion". */
 export function count(n) {
   const words = ["", " thousand", " million", " billion", " trillion", " quadrillion"];
   if (n < 1e4) return n.toFixed(0);
@@ -1089,7 +1070,6 @@ export function count(n) {
   return (scaled < 9.95 ? String(Number(scaled.toPrecision(2))) : scaled.toFixed(0)) + words[i];
 }
 
-/** A length of time in words; s is in seconds. */
 export function seconds(s) {
   if (s < 1) return `${(s * 1000).toFixed(0)} ms`;
   if (s < 120) return `${s.toFixed(1)} s`;
@@ -1109,15 +1089,15 @@ function checkRequest(r) {
   return from;
 }
 
-// The expected number of pairs of IDs that two processes make in the same millisecond.
+// The expected number of pairs of IDs of two processes in one millisecond.
 function pairs({ rate, processes, years }) {
   const perMilli = rate / processes / 1000;
   return years * SECONDS_PER_YEAR * 1000 * processes * (processes - 1) / 2 * perMilli * perMilli;
 }
 
 /**
- * The probability that two IDs of a format are ever the same, given a request as plan takes
- * it: at most one in 2^bits of the pairs that two processes make in one millisecond.
+ * The probability that two IDs of a format are equal, for a request of plan: at most one in 2^bits
+ * of the pairs of one millisecond.
  */
 export function collisionProbability({ plan, node_counter: shared }, request) {
   const { processes, can_assign_nodes: nodes } = request;
@@ -1125,8 +1105,8 @@ export function collisionProbability({ plan, node_counter: shared }, request) {
   return -Math.expm1(-pairs(request) * 2 ** -plan.random_bits) || 0;
 }
 
-// The sizes that node IDs for the processes may have, the best first: with room for twice
-// as many, as in a rolling deployment, down to just enough.
+// Sizes of node IDs, best first: room for twice the processes, as in a rolling deployment, down to
+// just enough.
 function nodeSizes(processes, most = 0) {
   const sizes = [];
   const least = Math.max(1, Math.ceil(Math.log2(processes)));
@@ -1135,8 +1115,8 @@ function nodeSizes(processes, most = 0) {
   return sizes;
 }
 
-// The guard bits with which a counter overflows in at most one tick of a thousand, the IDs
-// that it then holds on average, and whether there are such.
+// The guard bits with which at most one tick of a thousand overflows, the mean number of IDs, and
+// whether there are such bits.
 function guardBits(bits, perTick) {
   const size = 2 ** bits;
   for (let guard = bits <= 4 ? 1 : 0; ; guard++) {
@@ -1147,7 +1127,7 @@ function guardBits(bits, perTick) {
   }
 }
 
-// Fills in the result of a format that needs no node IDs, and returns what makes it unique.
+// Fills in a format without node IDs, and returns what makes it unique.
 function byChance({ node, plan: { per_tick: mean, least, unique, node_bits: most } }, load, result, refuse) {
   const tick = result.tick_seconds;
   if (least) { // it waits for the next millisecond
@@ -1161,7 +1141,7 @@ function byChance({ node, plan: { per_tick: mean, least, unique, node_bits: most
   return `a ${node} ID of ${size} bits for each process`;
 }
 
-// The same for a format that needs node IDs, and whose full counter borrows the next tick.
+// Fills in a format with node IDs, whose full counter borrows the next tick.
 function byNode({ node_counter: width, plan: { node_bits: most } }, load, result, refuse) {
   if (load.processes > 1 && !load.can_assign_nodes) {
     refuse("each process needs a node ID of its own, assigned or leased");
@@ -1173,7 +1153,7 @@ function byNode({ node_counter: width, plan: { node_bits: most } }, load, result
   let size;
   let rate;
   let burst;
-  for (size of sizes) { // the first that holds is best; if none does, the last is shown
+  for (size of sizes) { // the first that holds is best; the last is shown if none does
     const { guard, mean, ok } = guardBits(width - size, perTick + 6 * Math.sqrt(perTick));
     rate = ok;
     result.options = { node_bits: size, overflow_guard: guard };
@@ -1192,7 +1172,7 @@ function byNode({ node_counter: width, plan: { node_bits: most } }, load, result
   return `a node ID of ${size} bits for each process`;
 }
 
-/** Which formats hold for a load. Request and answer are those of "sortid plan -o json". */
+/** Which formats hold for a load, in the JSON of "sortid plan". */
 export function plan(request) {
   const from = new Date().toISOString().slice(0, 10);
   const asked = { burst: 0, processes: 1, years: 20, bits: 0, can_assign_nodes: false, from, ...request };
@@ -1225,7 +1205,6 @@ export function plan(request) {
   };
 }
 
-// The command to go on with.
 function planCommand({ processes }, { format, options: { node_bits: size, overflow_guard: guard } }) {
   const node = !size ? "" : processes === 1 ? ` --${lookup(format).node} 0/${size}` : ` --lease STORE --node-bits ${size}`;
   return `sortid new ${format}${node}${guard ? ` --guard ${guard}` : ""}`;

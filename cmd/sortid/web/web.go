@@ -1,5 +1,5 @@
-// Package web makes the page of "sortid page" from the pieces in its folder: page.html,
-// page.css, page.js, and sortid.js, which reads and makes IDs and is an npm package, too.
+// Package web makes the page of "sortid page" from page.html, page.css, page.js, and sortid.js. The
+// last reads and makes IDs, and is an npm package, too.
 package web
 
 import (
@@ -23,11 +23,10 @@ import (
 //go:embed page.html page.css page.js sortid.js
 var files embed.FS
 
-// Table returns formats.js, the table of formats for sortid.js: a line for each format.
+// Table returns formats.js, the table for sortid.js: a line for each format.
 func Table() []byte { return module(format.Table()) }
 
-// Types returns sortid.d.ts, given the one that there is, with a declaration for each format of
-// ours.
+// Types returns sortid.d.ts with a declaration for each format of ours.
 func Types(have []byte) []byte {
 	var b bytes.Buffer
 	for _, f := range format.Ours() {
@@ -38,7 +37,6 @@ func Types(have []byte) []byte {
 
 var declared = regexp.MustCompile(`(?m)(^export declare const \w+: Format;\n)+`)
 
-// module returns JSON of a row in each line as a JavaScript module.
 func module(rows []byte) []byte {
 	rows = bytes.ReplaceAll(bytes.TrimSpace(rows), []byte("\n"), []byte(",\n"))
 	return fmt.Appendf(
@@ -46,8 +44,8 @@ func module(rows []byte) []byte {
 		"// Generated from the Go package format by \"go generate\"; do not edit.\nexport const table = [\n%s\n];\n", rows)
 }
 
-// smallTable is [Table] for the page: it lacks what the page does not show, what is false, and
-// what sortid.js computes.
+// smallTable is [Table] without what the page does not show, false values, and what sortid.js
+// computes.
 func smallTable() ([]byte, error) {
 	var b bytes.Buffer
 	for line := range bytes.Lines(format.Table()) {
@@ -100,7 +98,7 @@ func smallTable() ([]byte, error) {
 	return share(module(b.Bytes())), nil
 }
 
-// share puts long strings that occur again into constants.
+// share puts repeated long strings into constants.
 func share(script []byte) []byte {
 	count := map[string]int{}
 	for _, s := range quoted.FindAll(script, -1) {
@@ -124,12 +122,11 @@ func share(script []byte) []byte {
 
 var quoted = regexp.MustCompile(`"(?:[^"\\]|\\.)*"`)
 
-// keys finds the names of members. A quote within a string has a backslash before it.
+// keys finds members' names. Within strings quotes have a backslash.
 var keys = regexp.MustCompile(`([{,])"([a-z_]+)":`)
 
-// Page returns the page and its content security policy for a header. The page also contains a
-// policy, which cannot forbid frames. The page is readable, and only scripts and styles run
-// whose hashes the policy has.
+// Page returns the page and its content security policy for a header. The page has a policy, too,
+// which cannot forbid frames. Only scripts and styles with the policy's hashes run.
 func Page() (page []byte, policy string, err error) {
 	piece := func(name string) []byte {
 		b, err := files.ReadFile(name)
@@ -138,7 +135,7 @@ func Page() (page []byte, policy string, err error) {
 		}
 		return b
 	}
-	// All in one script, for a script in a page can import only from a URL.
+	// All in one script: scripts in a page import only from URLs.
 	table, err := smallTable()
 	if err != nil {
 		return nil, "", err
@@ -163,8 +160,8 @@ var (
 	imported = regexp.MustCompile(`(?ms)^import .*? from "\./[a-z]+\.js";\n`)
 )
 
-// shorten removes comments, and blanks at the start of lines. That is safe, because no string
-// in the scripts has several lines, and a string with "// " ends in its line.
+// shorten removes comments and indents. No string in the scripts has several lines, and a string
+// with "// " ends in its line.
 func shorten(code []byte) []byte { return indents.ReplaceAll(comments.ReplaceAll(code, nil), nil) }
 
 var (
@@ -172,7 +169,7 @@ var (
 	indents  = regexp.MustCompile(`(?m)^\s+`)
 )
 
-// hash returns the source expression of a content security policy that allows the text.
+// hash returns the content security policy's source expression for the text.
 func hash(text []byte) string {
 	sum := sha256.Sum256(text)
 	return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"

@@ -11,7 +11,7 @@ import (
 	"github.com/sortid/sortid/format"
 )
 
-// The files in the folder, which are published, have package format's table.
+// The published files have package format's table.
 func TestTableIsCurrent(t *testing.T) {
 	for name, want := range map[string]func([]byte) []byte{
 		"formats.js":  func([]byte) []byte { return Table() },
@@ -40,7 +40,7 @@ func TestPage(t *testing.T) {
 		t.Error("a piece is missing")
 	}
 
-	// The policy has the hash of each script and style, and there are no others.
+	// The policy's hashes are those of all scripts and styles.
 	policy := regexp.MustCompile(
 		`http-equiv="Content-Security-Policy" content="([^"]*)"`).FindSubmatch(page)
 	if policy == nil || bytes.Contains(policy[1], []byte("unsafe")) {

@@ -13,22 +13,20 @@ import (
 	"github.com/sortid/sortid/format"
 )
 
-// palette holds the colours of an ID's fields, in order.
 var palette = []*color.Color{
 	color.New(color.FgHiCyan), color.New(color.FgHiYellow), color.New(color.FgHiMagenta),
 	color.New(color.FgHiGreen), color.New(color.FgHiBlue), color.New(color.FgHiRed),
 	color.New(color.FgCyan), color.New(color.FgYellow),
 }
 
-// A band is a field on the map of bits: with a colour, or with a letter where there are
-// none.
+// A band is a field on the map of bits, with a colour or else a letter.
 type band struct {
 	format.Value
 	style  *color.Color
 	letter byte
 }
 
-// bands returns the fields of an ID, also those without a name.
+// bands returns all fields, also those without a name.
 func bands(r *inspect.Reading) []band {
 	layout := r.ID.Format().Layout
 	if r.Split != nil {
@@ -54,7 +52,7 @@ func bands(r *inspect.Reading) []band {
 	return all
 }
 
-// Append appends the picture of an ID: its bits, its fields, its time and its encodings.
+// Append appends an ID's bits, fields, time and encodings.
 func Append(c *console.Console, b []byte, r *inspect.Reading, now time.Time) []byte {
 	name := r.Name()
 	if !r.Ours() {
@@ -69,7 +67,7 @@ func Append(c *console.Console, b []byte, r *inspect.Reading, now time.Time) []b
 	fields := bands(r)
 	if len(r.ID.Format().Encodings) > 1 || r.ID.Format().Encodings[0] != format.Text {
 		b = append(bits(c, b, r.ID, fields), '\n')
-	} // else the text alone decides, and nobody sees the bits
+	} // else nobody sees the bits
 	b = append(table(c, b, fields), '\n')
 	line := func(name, value string) {
 		b = fmt.Appendf(b, "  %s  %s\n", c.Paint(console.Faint, fmt.Sprintf("%-6s", name)),
@@ -100,8 +98,7 @@ func Append(c *console.Console, b []byte, r *inspect.Reading, now time.Time) []b
 	return b
 }
 
-// bits appends the bits of an ID, as many bytes in a row as fit, each field in its
-// colour, or with its letter below.
+// bits appends the bits, each field in its colour, or with its letter below.
 func bits(c *console.Console, b []byte, id format.ID, fields []band) []byte {
 	raw := id.Bytes()
 	perRow := 8
@@ -143,7 +140,6 @@ func bits(c *console.Console, b []byte, id format.ID, fields []band) []byte {
 	return b
 }
 
-// table appends the table of the fields: name, width, value, meaning.
 func table(c *console.Console, b []byte, fields []band) []byte {
 	name, size, value := 0, 2, 0
 	for _, f := range fields {
@@ -169,7 +165,7 @@ func table(c *console.Console, b []byte, fields []band) []byte {
 	return b
 }
 
-// distance says how long before or after now a time is, in its two largest units.
+// distance says how long before or after now t is, in its two largest units.
 func distance(t, now time.Time) string {
 	d := now.Unix() - t.Unix() // a time.Duration ends after 292 years
 	past := d >= 0

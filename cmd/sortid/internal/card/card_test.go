@@ -17,7 +17,7 @@ var (
 	row     = regexp.MustCompile(`^  [01]{8}( [01]{8})*$`)
 )
 
-// In colours or without, on terminals wide and narrow, a card says the same.
+// A card says the same in any width, with colours or without.
 func TestCard(t *testing.T) {
 	now := time.Date(2026, 11, 17, 10, 30, 0, 0, time.UTC)
 	for _, s := range format.All() {
@@ -60,7 +60,7 @@ func TestCard(t *testing.T) {
 					}
 				}
 			}
-			// Each field has its colour, in the map and in the table; its letters are as many as its bits.
+			// Each field has one colour in map and table, and a letter for each bit.
 			seen := map[string]bool{}
 			for _, b := range bands(&r) {
 				if b.Name == "" {

@@ -1,5 +1,4 @@
-// Package console gives commands the terminal: its streams, their width and colours, messages
-// on standard error, and the progress of long work.
+// Package console gives commands the terminal: streams, width, colours, messages, progress.
 package console
 
 import (
@@ -20,7 +19,6 @@ import (
 	"github.com/sortid/sortid/cmd/sortid/internal/exit"
 )
 
-// A Console holds the streams of a command, and how to write to them.
 type Console struct {
 	In       io.Reader
 	Out, Err io.Writer
@@ -29,9 +27,9 @@ type Console struct {
 
 	Colours bool // whether Out shows colours
 	Width   int  // of Out, in characters
-	Quiet   bool // whether to show no progress and no notes
+	Quiet   bool // no progress, no notes
 
-	ErrWidth int // of Err, in characters; 0 if it is no terminal
+	ErrWidth int // of Err, in characters; 0: no terminal
 }
 
 // New returns the console of this process.
@@ -47,10 +45,9 @@ func New() *Console {
 	}
 }
 
-// Rules of terminals. Colours: --color decides. Without it NO_COLOR forbids them and
-// CLICOLOR_FORCE asks for them. Else standard output has them if it is a terminal that can show
-// them. Width: on a terminal, what people read wraps between words. In files and pipes an
-// error is one line, however long, so that other programs find it.
+// --color decides about colours. Without it NO_COLOR forbids them, and CLICOLOR_FORCE asks for
+// them. Else a terminal that can show them has them. Text for people wraps on a terminal. In files
+// and pipes an error is one line, so that programs find it.
 
 // wantColours reports whether standard output shows colours unless a flag decides.
 func wantColours() bool {
@@ -61,8 +58,7 @@ func wantColours() bool {
 	return !color.NoColor
 }
 
-// terminalWidth returns the width of a terminal in characters. If f is no terminal, it returns
-// otherwise.
+// terminalWidth returns a terminal's width in characters, else otherwise.
 func terminalWidth(f *os.File, otherwise int) int {
 	if w, _, err := term.GetSize(int(f.Fd())); err == nil && w > 0 {
 		return w
@@ -70,13 +66,13 @@ func terminalWidth(f *os.File, otherwise int) int {
 	return otherwise
 }
 
-// Complain tells on standard error what is wrong. The text may come from a server, so it is
-// printed as one line, without control characters.
+// Complain writes a line to standard error, without control characters: the text may come from a
+// server.
 func (c *Console) Complain(format string, args ...any) {
 	fmt.Fprintln(c.Err, Wrap("sortid: "+Printable(fmt.Sprintf(format, args...)), c.ErrWidth, ""))
 }
 
-// Printable escapes control characters, and characters that change the direction of text.
+// Printable escapes characters that control a terminal or the direction of text.
 func Printable(s string) string {
 	var b strings.Builder
 	for i, r := range s {
@@ -91,8 +87,8 @@ func Printable(s string) string {
 	return b.String()
 }
 
-// Wrap breaks a text between words into lines of at most width characters. All lines but the
-// first begin with indent. A width of 0 means no limit.
+// Wrap breaks a text between words into lines of at most width characters; 0 means no limit. It
+// indents all lines but the first.
 func Wrap(text string, width int, indent string) string {
 	if width <= 0 {
 		return text
@@ -104,12 +100,12 @@ func Wrap(text string, width int, indent string) string {
 	return strings.ReplaceAll(w.String(), "\n", "\n"+indent)
 }
 
-// Reflow wraps the paragraphs and the lists of a help text to a width. An item of a list is
-// indented; blanks stand between its term and its text.
+// Reflow wraps a help text's paragraphs and lists. An item of a list is indented; blanks stand
+// between term and text.
 func Reflow(text string, width int) string {
 	var paragraphs []string
 	for paragraph := range strings.SplitSeq(text, "\n\n") {
-		var parts []string // each to be wrapped by itself
+		var parts []string // each wraps by itself
 		for line := range strings.SplitSeq(paragraph, "\n") {
 			prefix, _ := cutTerm(line)
 			joins := len(parts) > 0 && (prefix == "" || strings.TrimSpace(prefix) == "")
@@ -128,17 +124,15 @@ func Reflow(text string, width int) string {
 	return strings.Join(paragraphs, "\n\n")
 }
 
-// listTerm is the indent of a line, or the term of an item of a list.
+// listTerm is a line's indent, with the term if it is an item.
 var listTerm = regexp.MustCompile(`^ +(\S+( \S+)*  +)?`)
 
-// cutTerm splits a line into indent and term, and the text.
 func cutTerm(line string) (prefix, text string) {
 	prefix = listTerm.FindString(line)
 	return prefix, line[len(prefix):]
 }
 
-// Item wraps an item of a list to a width. The text goes below the term if there is no room
-// beside it.
+// Item wraps an item of a list. Its text goes below the term if there is no room beside it.
 func Item(prefix, text string, width int) string {
 	longest := 0
 	for word := range strings.FieldsSeq(text) {
@@ -153,7 +147,6 @@ func Item(prefix, text string, width int) string {
 	return prefix + Wrap(text, max(width-indent, 20), strings.Repeat(" ", indent))
 }
 
-// The styles of what is no field.
 var (
 	Plain   = color.New()
 	Strong  = color.New(color.Bold)
@@ -161,7 +154,7 @@ var (
 	Caution = color.New(color.FgYellow)
 )
 
-// Paint returns the text in a style, if Out shows colours.
+// Paint styles the text, if Out shows colours.
 func (c *Console) Paint(style *color.Color, text string) string {
 	if !c.Colours || style == Plain {
 		return text
@@ -170,7 +163,7 @@ func (c *Console) Paint(style *color.Color, text string) string {
 	return style.Sprint(text)
 }
 
-// Say writes a line to standard error. It overwrites the line of a [Progress].
+// Say writes a line to standard error, over a [Progress].
 func (c *Console) Say(format string, args ...any) {
 	over := ""
 	if c.ErrTerminal {
@@ -179,7 +172,7 @@ func (c *Console) Say(format string, args ...any) {
 	fmt.Fprint(c.Err, over+"sortid: "+Printable(fmt.Sprintf(format, args...))+"\n")
 }
 
-// CanAsk fails if a question is needed, and nobody is there to answer it.
+// CanAsk fails if nobody can answer a question.
 func (c *Console) CanAsk(command string, yes bool) error {
 	if yes || c.InTerminal {
 		return nil
@@ -188,7 +181,7 @@ func (c *Console) CanAsk(command string, yes bool) error {
 		command)
 }
 
-// Ask asks a question, and reports whether the answer is yes.
+// Ask reports whether the answer is yes.
 func (c *Console) Ask(format string, args ...any) bool {
 	fmt.Fprintf(c.Err, format+" [y/N] ", args...)
 	answer, _ := bufio.NewReader(c.In).ReadString('\n')

@@ -7,13 +7,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// PipeSize is the largest size of a pipe, in bytes, that Linux allows by default without
-// privileges.
+// PipeSize is the largest pipe, in bytes, that Linux allows without privileges by default.
 const PipeSize = 1 << 20
 
-// Widen enlarges a pipe, which has 64 KiB by default, so that its writer and its reader wait
-// for each other less often. It does not change other outputs, or larger pipes. If the system
-// refuses, the pipe stays as it is.
+// Widen enlarges a pipe from the usual 64 KiB, so that its two ends wait less often. Other outputs
+// stay as they are, and pipes if the system refuses.
 func Widen(w io.Writer) {
 	f, ok := w.(*os.File)
 	if !ok {

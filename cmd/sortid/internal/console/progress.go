@@ -9,17 +9,17 @@ import (
 	"github.com/schollz/progressbar/v3"
 )
 
-// A Progress tells how far long work has come, on standard error and only if that is a
-// terminal. It shows nothing in the first second. A nil Progress tells nothing.
+// A Progress shows the progress of long work on a terminal's standard error, after a second. Nil
+// shows nothing.
 type Progress struct {
 	bar   *progressbar.ProgressBar
 	next  time.Time
 	calls int
-	every int // calls of Show between two readings of the clock
+	every int // calls of Show for each look at the clock
 	shown bool
 }
 
-// Progress returns a Progress of work of unknown extent, in units of what. It is nil if other
+// Progress returns a Progress of work of unknown extent, in units of what. It is nil where other
 // output would mix with it.
 func (c *Console) Progress(what string) *Progress {
 	if c.OutTerminal || c.InTerminal && what == "lines" {
@@ -28,8 +28,8 @@ func (c *Console) Progress(what string) *Progress {
 	return c.NewProgress(what, -1)
 }
 
-// NewProgress returns a Progress of work of the extent total, in bytes if what is "bytes". If
-// total is known, the Progress shows a percentage and the time left. Else total is negative.
+// NewProgress is Progress for work of extent total, negative if unknown, which has a percentage and
+// a time left. The unit "bytes" is special.
 func (c *Console) NewProgress(what string, total int64) *Progress {
 	if !c.ErrTerminal || c.Quiet {
 		return nil
@@ -43,7 +43,7 @@ func (c *Console) NewProgress(what string, total int64) *Progress {
 		progressbar.OptionUseANSICodes(true), progressbar.OptionSetPredictTime(true),
 		progressbar.OptionSetWidth(max(10, min(40, c.ErrWidth-50))),
 		progressbar.OptionSpinnerType(14),
-		progressbar.OptionSetSpinnerChangeInterval(0), // Show draws it, and nothing else
+		progressbar.OptionSetSpinnerChangeInterval(0), // only Show draws it
 	}
 	if what == "bytes" {
 		options = append(options, progressbar.OptionShowBytes(true))
@@ -56,7 +56,6 @@ func (c *Console) NewProgress(what string, total int64) *Progress {
 	return p
 }
 
-// Describe says what is being done.
 func (p *Progress) Describe(what string) {
 	if p != nil {
 		p.bar.Describe(what)
@@ -79,7 +78,6 @@ func (p *Progress) Show(n uint64) {
 	p.bar.Set64(int64(n))
 }
 
-// End clears what Show has shown.
 func (p *Progress) End() {
 	if p != nil && p.shown {
 		p.bar.Clear()
@@ -87,7 +85,6 @@ func (p *Progress) End() {
 	}
 }
 
-// A Counter counts the bytes read of a reader.
 type Counter struct {
 	io.Reader
 	N uint64
@@ -99,7 +96,7 @@ func (c *Counter) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// SizeOf returns how many bytes are left to read of a regular file, or -1.
+// SizeOf returns how many bytes of a regular file are left, or -1.
 func SizeOf(r io.Reader) int64 {
 	f, ok := r.(*os.File)
 	if !ok {
@@ -116,7 +113,6 @@ func SizeOf(r io.Reader) int64 {
 	return info.Size() - at
 }
 
-// Thousands returns n with a comma between groups of three digits.
 func Thousands(n uint64) string {
 	s := strconv.FormatUint(n, 10)
 	for i := len(s) - 3; i > 0; i -= 3 {

@@ -15,8 +15,7 @@ var (
 	zstdMagic = []byte{0x28, 0xb5, 0x2f, 0xfd}
 )
 
-// NewReader returns a reader that decompresses r if r is compressed. It waits only for the
-// input that it needs to find out.
+// NewReader decompresses r if it is compressed. It waits for no more input than that needs.
 func NewReader(r io.Reader) (io.Reader, error) {
 	b := bufio.NewReaderSize(r, 64<<10)
 	switch {
@@ -32,8 +31,7 @@ func NewReader(r io.Reader) (io.Reader, error) {
 	return b, nil
 }
 
-// begins reports whether the input begins with these bytes. It reads no further than the first
-// difference.
+// begins reads no further than the first difference.
 func begins(b *bufio.Reader, magic []byte) bool {
 	for n := 1; n <= len(magic); n++ {
 		if head, err := b.Peek(n); err != nil || !bytes.HasPrefix(magic, head) {

@@ -44,7 +44,7 @@ func TestNewReader(t *testing.T) {
 					t.Errorf("%s, %s: %d bytes of %d, %v", name, how, len(got), len(text), err)
 				}
 			}
-			// Members that follow each other are read on, as gzip and zstd do.
+			// Concatenated members are read on, as gzip and zstd do.
 			d, err := NewReader(io.MultiReader(bytes.NewReader(data), bytes.NewReader(data)))
 			if err != nil {
 				t.Fatalf("%s: %v", name, err)
@@ -56,7 +56,7 @@ func TestNewReader(t *testing.T) {
 	}
 }
 
-// What is cut short is an error at its end, not an end.
+// Cut input is an error, not an end.
 func TestCutShort(t *testing.T) {
 	for name, data := range compressed(t, strings.Repeat("0372ijojuxuhjsfkeryi2mrtm\n", 1000)) {
 		if name == "plain" {

@@ -1,4 +1,4 @@
-// Package exit says how a command ends: its exit code, and the errors and signals that decide it.
+// Package exit decides the exit code, by errors and signals.
 package exit
 
 import (
@@ -18,11 +18,10 @@ const (
 )
 
 var (
-	// ErrReported means that the error has been printed already.
+	// ErrReported: the error is printed already.
 	ErrReported = errors.New("reported")
-	// ErrTrouble means that scan could not do all that it should, and has said so.
-	ErrTrouble = errors.New("trouble")
-	// ErrInterrupted means that the user interrupted the command.
+	// ErrTrouble: scan could not do all, and has said so.
+	ErrTrouble     = errors.New("trouble")
 	ErrInterrupted = errors.New("interrupted")
 )
 
@@ -34,18 +33,16 @@ func (e usageError) Unwrap() error { return e.error }
 // Usage returns err as a mistake in the arguments.
 func Usage(err error) error { return usageError{err} }
 
-// Usagef returns a mistake in the arguments.
 func Usagef(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
 
-// IsUsage reports whether an error is a mistake in the arguments.
 func IsUsage(err error) bool { return errors.As(err, new(usageError)) }
 
-// A Status ends the command with an exit code, and prints nothing.
+// A Status ends the command with an exit code, silently.
 type Status int
 
 func (s Status) Error() string { return "exit code " + strconv.Itoa(int(s)) }
 
-// Code returns the exit code of an error, and whether to print the error.
+// Code returns an error's exit code, and whether to print the error.
 func Code(err error) (code int, print bool) {
 	var status Status
 	var ended signalError
@@ -68,7 +65,7 @@ func Code(err error) (code int, print bool) {
 	return Bad, true
 }
 
-// ClosedPipe reports whether the reader of an output has closed it.
+// ClosedPipe reports whether an output's reader has closed it.
 func ClosedPipe(err error) bool {
 	return errors.Is(err, syscall.EPIPE) || errors.Is(err, io.ErrClosedPipe)
 }

@@ -10,16 +10,14 @@ import (
 	"time"
 )
 
-// A signalError is a signal that ended a command. The exit code is 128 plus its number, as in
-// shells.
+// A signalError is a signal that ended a command. Like shells, it exits with 128 plus its number.
 type signalError struct{ syscall.Signal }
 
 func (e signalError) Error() string { return fmt.Sprintf("ended by a signal: %v", e.Signal) }
 func (e signalError) code() int     { return 128 + int(e.Signal) }
 
-// UntilSignal returns a context that SIGINT, SIGTERM or SIGHUP cancels, with a signalError as
-// its cause. A second signal ends the program at once. SIGHUP stays ignored if it was when the
-// command started, as under nohup.
+// UntilSignal returns a context that SIGINT, SIGTERM or SIGHUP cancels; the cause is a signalError.
+// A second signal ends the program. SIGHUP stays ignored if it was, as by nohup.
 func UntilSignal() (ctx context.Context, stop func()) {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	signals := []os.Signal{os.Interrupt, syscall.SIGTERM}
@@ -41,7 +39,7 @@ func UntilSignal() (ctx context.Context, stop func()) {
 	return ctx, func() { cancel(context.Canceled) }
 }
 
-// Cause returns the signal that ended the context, or err if none did.
+// Cause returns the signal that ended the context, else err.
 func Cause(ctx context.Context, err error) error {
 	var s signalError
 	if err != nil && errors.As(context.Cause(ctx), &s) {
@@ -50,7 +48,7 @@ func Cause(ctx context.Context, err error) error {
 	return err
 }
 
-// Sleep waits for d. If ctx ends before, Sleep returns its cause.
+// Sleep waits for d, or returns ctx's cause.
 func Sleep(ctx context.Context, d time.Duration) error {
 	select {
 	case <-time.After(d):

@@ -1,5 +1,5 @@
-// Package finder finds IDs in text. docs/command.md has the rules, under "Where scan sees an ID",
-// and testdata/scan.json cases for this and any other implementation.
+// Package finder finds IDs in text. docs/command.md has the rules, under "Where scan sees an ID";
+// testdata/scan.json has cases for all implementations.
 package finder
 
 import (
@@ -12,54 +12,51 @@ import (
 	"github.com/sortid/sortid/format"
 )
 
-// Context is how many bytes before a place [Finder.Find] must see to judge it: the longest
-// prefix with its underscore, and one byte more.
+// Context is how many bytes before a place [Finder.Find] must see: the longest prefix, its
+// underscore, and a byte more.
 const Context = 65
 
-// A Match is an ID in a text.
 type Match struct {
 	Start, End int // its place: text[Start:End]
 	ID         format.ID
 	Encoding   format.Encoding
 }
 
-// A Finder finds IDs. It counts the texts that may be hashes, and how many had plausible
-// times. So one Finder should see all parts of an input, in order.
+// A Finder finds IDs. It learns from the IDs and hashes it saw, so one Finder should see all parts
+// of an input, in order.
 type Finder struct {
 	now  time.Time
-	only bool // whether formats were named; then none of their IDs counts as a hash
+	only bool // formats were named; their IDs are no hashes
 
-	// What to look for, by the length of a run of letters and digits.
+	// By the length of a run of letters and digits.
 	texts    [maxRun + 1][]textRule
 	hex      [maxRun + 1][]*format.Format
 	ints     [maxRun + 1][]*format.Format
 	uuids    []*format.Format // in the form with hyphens
-	shortest int              // the length of the shortest run that can be an ID
+	shortest int              // of the shortest possible ID
 
-	// Formats whose texts have - or _, by the length of a run of these, letters and digits.
+	// The same for formats whose texts have - or _.
 	words        [maxRun + 1][]textRule
-	shortestWord int // the length of the shortest one, 0 if there are none
+	shortestWord int // 0 if there are none
 
 	hashes [maxRun + 1]Ratio // of hexadecimal digits, by length
-	mixed  [maxRun + 1]Ratio // of digits and letters of both cases, by length
-	seen   UUIDs             // that show no time of their own
+	mixed  [maxRun + 1]Ratio // digits and letters of both cases, by length
+	seen   UUIDs             // without a time of their own
 }
 
-// maxRun is the length of the longest run that can be an ID, a prefix such as 0x included.
+// maxRun is the length of the longest ID, with a prefix such as 0x.
 const maxRun = 42
 
-// lastGroup is the length of a UUID's last group.
 const lastGroup = 12
 
-// A textRule says how to judge a run as long as a format's text.
 type textRule struct {
 	*format.Format
-	written byte // the classes of bytes that its alphabet uses
-	symbols byte // and the classes that it may be read in, too
+	written byte // classes of bytes in its alphabet
+	symbols byte // classes that it may be read in, too
 }
 
-// New returns a Finder of IDs that are plausible now. It looks for the named formats. If none
-// is named, it looks for all formats whose texts are hard to confuse with anything else.
+// New returns a Finder of IDs that are plausible now, of the named formats. Without names it looks
+// for those whose texts are hard to confuse.
 func New(now time.Time, named ...*format.Format) *Finder {
 	f := &Finder{now: now, only: len(named) > 0, shortest: maxRun}
 	for _, s := range format.All() {
@@ -84,7 +81,7 @@ func New(now time.Time, named ...*format.Format) *Finder {
 			}
 		}
 	}
-	// A UUID's variant and version are seldom chance, so its formats come before ours.
+	// Chance seldom makes a UUID's variant and version, so these formats come first.
 	first := func(a, b *format.Format) int {
 		switch {
 		case a.Generates() == b.Generates():
@@ -116,7 +113,7 @@ func (f *Finder) addText(s *format.Format) {
 				f.shortestWord = n
 			}
 		case n <= maxRun:
-			// With a prefix, an ID is more than the same without.
+			// An ID with a prefix goes before one without.
 			f.texts[n] = append(f.texts[n], rule)
 			slices.SortStableFunc(f.texts[n],
 				func(a, b textRule) int { return b.prefixed() - a.prefixed() })
@@ -132,11 +129,11 @@ func (r *textRule) prefixed() int {
 	return 1
 }
 
-// addInt looks for integers with as many digits as IDs of plausible times have.
+// addInt looks for integers as long as IDs of plausible times.
 func (f *Finder) addInt(s *format.Format) {
 	first, end, err := s.Bounds(s.PlausibleRange(f.now))
 	if err != nil {
-		return // all integers of others are in order of time, and have a range
+		return // other formats' integers are in order of time, and have a range
 	}
 	for n := len(first.In(format.Int)); n <= len(end.In(format.Int)); n++ {
 		f.ints[n] = append(f.ints[n], s)
@@ -144,7 +141,6 @@ func (f *Finder) addInt(s *format.Format) {
 	}
 }
 
-// The classes of bytes.
 const (
 	digit     = 1 << iota
 	lowerHex  // a-f
@@ -186,10 +182,10 @@ var classes = func() (t [256]byte) {
 	return t
 }()
 
-// InWord reports whether a byte may be one of an ID in any encoding.
+// InWord reports whether IDs may contain the byte.
 func InWord(b byte) bool { return classes[b] != 0 }
 
-// isAlnum is classes[b]&alnum != 0 in a table of its own, which is faster in the main loop.
+// isAlnum is classes[b]&alnum != 0. A table of its own is faster in the main loop.
 var isAlnum = func() (t [256]bool) {
 	for c := range t {
 		t[c] = classes[c]&alnum != 0
@@ -197,8 +193,8 @@ var isAlnum = func() (t [256]bool) {
 	return t
 }()
 
-// Find calls each for every ID in text[from:], in order. The text before from is context. The
-// text must not end within a word.
+// Find calls each for every ID in text[from:], in order. The text before is context. The text must
+// not end within a word.
 func (f *Finder) Find(text []byte, from int, each func(Match)) {
 	if f.shortestWord == 0 {
 		for {
@@ -223,9 +219,8 @@ func (f *Finder) Find(text []byte, from int, each func(Match)) {
 	}
 }
 
-// next returns the next ID whose text is a run of letters and digits. It skips runs that are
-// too short without looking at each byte. If the byte at the least length from here belongs to
-// no run, no run that begins before it is long enough.
+// next returns the next ID that is a run of letters and digits. If the byte at the least length
+// from here is in no run, all runs that begin before it are too short. So it skips them.
 func (f *Finder) next(text []byte, i int) (Match, bool) {
 	shortest, from := f.shortest, i
 	for i+shortest <= len(text) {
@@ -258,7 +253,7 @@ func (f *Finder) next(text []byte, i int) (Match, bool) {
 	return Match{}, false
 }
 
-// judge says whether a run of letters and digits is an ID, or the end of one that begins after from.
+// judge judges a run, or the end of one that begins after from.
 func (f *Finder) judge(text []byte, from, start, end int) (Match, bool) {
 	n := end - start
 	if f.hex[n] != nil || f.ints[n] != nil {
@@ -294,7 +289,6 @@ func (f *Finder) judge(text []byte, from, start, end int) (Match, bool) {
 	return Match{}, false
 }
 
-// kindsOf returns the classes of a text's bytes.
 func kindsOf(text []byte) (kinds byte) {
 	for _, b := range text {
 		kinds |= classes[b]
@@ -302,9 +296,9 @@ func kindsOf(text []byte) (kinds byte) {
 	return kinds
 }
 
-// judgeText judges a run as a text in a format's own encoding. Letters have one case, unless the
-// case tells digits apart. A short text is no ID if it is a number such as 0x0123456789, or inside
-// Base64. Unless its format is named, it is no word, and has the case that the format writes.
+// judgeText judges a run in a format's own encoding. Letters have one case, unless the case tells
+// digits apart. A short text is no ID if it is a number such as 0x0123456789, or inside Base64.
+// Unless its format is named, it is no word, and has the case that the format writes.
 func (f *Finder) judgeText(s *textRule, text []byte, from, start, end int) (Match, bool) {
 	search := &s.Search
 	if p := search.Prefix; p != "" && string(text[start:start+len(p)]) != p {
@@ -338,7 +332,6 @@ func (f *Finder) judgeText(s *textRule, text []byte, from, start, end int) (Matc
 	return m, ok && !(search.Short && besideBase64(text, start, end))
 }
 
-// judgePrefixed judges a run as the end of an ID with a prefix.
 func (f *Finder) judgePrefixed(s *textRule, text []byte, from, start, end int) (Match, bool) {
 	first := start - 1
 	if first < from || text[first] != '_' {
@@ -363,15 +356,15 @@ func (f *Finder) judgePrefixed(s *textRule, text []byte, from, start, end int) (
 	return m, ok
 }
 
-// isNumber reports whether a text is a number as programs write it, such as 0x1f.
+// isNumber reports whether programs write a number so, as in 0x1f.
 func isNumber(text []byte) bool {
 	base := text[1] | 0x20
 	return text[0] == '0' && (base == 'x' || base == 'b' || base == 'o') &&
 		kindsOf(text[2:])&^hexDigits == 0
 }
 
-// besideBase64 reports whether a run is joined by + / - or _ to another one that has digits
-// and letters of both cases in the 24 characters next to it.
+// besideBase64 reports whether + / - or _ joins the run to another. The other has digits and
+// letters of both cases in its nearest 24 characters.
 func besideBase64(text []byte, start, end int) bool {
 	const joints, reach = "+/-_", 24
 	mixed := func(kinds byte) bool {
@@ -397,10 +390,9 @@ func besideBase64(text []byte, start, end int) bool {
 	return false
 }
 
-// parse reads text[start:end] as an ID, if it is a plausible one.
 func (f *Finder) parse(s *format.Format, e format.Encoding, text []byte, start,
 	end int) (Match, bool) {
-	// The ID keeps nothing of the string, so that it need not be a copy.
+	// The ID keeps nothing of the string, so this need not be a copy.
 	id, err := s.ParseAs(e, unsafe.String(&text[start], end-start))
 	if err != nil || !id.Plausible(f.now) || !id.Generated() || !f.only && !id.HasTime() {
 		return Match{}, false
@@ -408,7 +400,6 @@ func (f *Finder) parse(s *format.Format, e format.Encoding, text []byte, start,
 	return Match{start, end, id, e}, true
 }
 
-// judgeHex judges a number in hexadecimal digits.
 func (f *Finder) judgeHex(text []byte, start, end int, kinds byte) (Match, bool) {
 	if kinds&lower != 0 && kinds&upper != 0 {
 		return Match{}, false
@@ -420,8 +411,8 @@ func (f *Finder) judgeHex(text []byte, start, end int, kinds byte) (Match, bool)
 	return m, f.only && ok || !f.only && f.hashes[end-start].Accept(ok)
 }
 
-// labelled reports whether "id", in any case, ends a word shortly before a place, as in "_id":"..."
-// and ObjectId("...").
+// labelled reports whether "id", in any case, ends a word shortly before, as in "_id":"..." and
+// ObjectId("...").
 func labelled(text []byte, start int) bool {
 	const reach = 8
 	i := start
@@ -431,7 +422,7 @@ func labelled(text []byte, start int) bool {
 	return i > 1 && text[i-1]|0x20 == 'd' && text[i-2]|0x20 == 'i'
 }
 
-// parseFirst reads text[start:end] as an ID of the first of the formats that can be.
+// parseFirst parses for the first format that can.
 func (f *Finder) parseFirst(formats []*format.Format, e format.Encoding, text []byte, start,
 	end int) (m Match, ok bool) {
 	for _, s := range formats {
@@ -442,7 +433,7 @@ func (f *Finder) parseFirst(formats []*format.Format, e format.Encoding, text []
 	return m, ok
 }
 
-// judgeUUID judges text[start:end], which has a UUID's length and ends with a run of twelve.
+// judgeUUID judges text[start:end], as long as a UUID, with a last run of twelve.
 func (f *Finder) judgeUUID(text []byte, start, end int) (Match, bool) {
 	if start < 0 || text[start+8] != '-' || text[start+13] != '-' || text[start+18] != '-' ||
 		text[start+23] != '-' ||
@@ -465,8 +456,8 @@ func (f *Finder) judgeUUID(text []byte, start, end int) (Match, bool) {
 	return m, f.seen.Accept(standard, ok)
 }
 
-// nextWord returns the next run of letters, digits, - and _ that does not look like a word. In
-// a word all letters after the first have one case, and there is no digit.
+// nextWord returns the next run of letters, digits, - and _ that is no word. In a word letters
+// after the first have one case, and there is no digit.
 func (f *Finder) nextWord(text []byte, i int) (Match, bool) {
 	for i+f.shortestWord <= len(text) { // as next does
 		last := i + f.shortestWord - 1

@@ -22,13 +22,11 @@ import (
 	"github.com/sortid/sortid/format"
 )
 
-// find returns the matches in a text.
 func find(f *Finder, text string) (found []Match) {
 	f.Find([]byte(text), 0, func(m Match) { found = append(found, m) })
 	return found
 }
 
-// The cases that all implementations share.
 func TestCases(t *testing.T) {
 	b, err := os.ReadFile("../../../../testdata/scan.json")
 	if err != nil {
@@ -73,8 +71,7 @@ func TestCases(t *testing.T) {
 	}
 }
 
-// generated returns IDs of a format, of times all over the last year: the texts of UID60
-// that are made within hours have letters in common.
+// generated returns IDs of the last year. UID60 texts of a few hours share letters.
 func generated(t testing.TB, s *format.Format, n int) (ids []format.ID) {
 	t.Helper()
 	o := format.Options{}
@@ -97,8 +94,8 @@ func generated(t testing.TB, s *format.Format, n int) (ids []format.ID) {
 	return ids
 }
 
-// Every ID in every encoding is found between any two characters that are no word's, at every
-// place in the text. A text like a word, without a digit in letters of one case, is not.
+// Each encoding of an ID is found anywhere between characters of no word. Texts like words, in one
+// case without a digit, are not.
 func TestComplete(t *testing.T) {
 	around := []string{" ", "\n", `"`, "'", ",", ":", "=", "/", "(", "[", "{", "<", ";", "|", "\t",
 		"&", "é", "."}
@@ -135,8 +132,7 @@ func TestComplete(t *testing.T) {
 	}
 }
 
-// Each ID that another library made is found if its format is named; without, if the format is one
-// of those that text shows beyond doubt, and then as that.
+// Other libraries' IDs are found if named; without a name, if texts show the format beyond doubt.
 func TestOthers(t *testing.T) {
 	b, err := os.ReadFile("../../../../testdata/formats.json")
 	if err != nil {
@@ -166,7 +162,7 @@ func TestOthers(t *testing.T) {
 				continue
 			}
 			if s.Name == "typeid" && !id.HasTime() {
-				continue // found only where it is named
+				continue // found only if named
 			}
 			line := "a line with id=" + v.Text + ", and more"
 			found := find(all, line)
@@ -198,8 +194,7 @@ func TestOthers(t *testing.T) {
 	}
 }
 
-// A UUID of version 4 is no ID of ours, though its time is plausible, until others show that these
-// are IDs of ours.
+// A plausible UUID of version 4 is no ID of ours, until others show that they are.
 func TestVersion4(t *testing.T) {
 	const v4, own = "017fef39-c264-4ba5-8a94-83188841e05a", "017fef39-c264-0ba5-0a94-83188841e05a"
 	f := New(time.Now())
@@ -213,11 +208,11 @@ func TestVersion4(t *testing.T) {
 	}
 }
 
-// A text scanned in parts that end between words has the IDs that it has as a whole.
+// Parts that end between words have the IDs of the whole text.
 func TestParts(t *testing.T) {
 	var text []byte
 	ids := slices.DeleteFunc(generated(t, format.SCRU128, 400), func(id format.ID) bool {
-		return len(find(New(time.Now()), id.In(format.UUID))) == 0 // it has the bits of a UUID without a time
+		return len(find(New(time.Now()), id.In(format.UUID))) == 0 // a UUID without a time
 	})
 	for i, id := range ids {
 		text = append(id.Append(text, []format.Encoding{format.Text, format.UUID, format.Hex}[i%3]),
@@ -269,7 +264,7 @@ func TestAllocates(t *testing.T) {
 
 var soak = flag.Bool("soak", false, "look for false IDs in all of the corpus, not in a part of it")
 
-// At most one false ID in 100 MB of source code, English, Base64 and logs of Git.
+// At most one false ID in 100 MB of code, English, Base64 and Git logs.
 func TestFalse(t *testing.T) {
 	const mega = 1 << 20
 	part := 8 * mega
@@ -286,8 +281,8 @@ func TestFalse(t *testing.T) {
 			t.Logf("%s: %s as %s of %v", kind, text[m.Start:m.End], m.ID.Format(), m.ID.Time())
 		})
 	}
-	// Source code: Go's own, with its hashes, tables and test vectors. English is in it, too:
-	// its comments, and this project's documents.
+	// Go's source has hashes, tables, test vectors and English comments; this project's documents
+	// have more English.
 	source := 0
 	walk := func(root string, limit int) {
 		filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
@@ -310,8 +305,7 @@ func TestFalse(t *testing.T) {
 	if source < part {
 		t.Fatalf("%d bytes of source code in %s", source, root)
 	}
-	// Documents hold IDs as examples, which are no false ones: those of the repository are
-	// left out, but their words are not.
+	// Documents' IDs are examples, not false ones. Only they are left out.
 	var words []string
 	docs, _ := filepath.Glob("../../../../docs/*.md")
 	for _, doc := range docs {
@@ -347,7 +341,7 @@ func TestFalse(t *testing.T) {
 		}
 		look("Base64 in lines", text.Bytes())
 	}
-	// What "git log" prints, and the index lines of "git log -p".
+	// What "git log" prints, and index lines of "git log -p".
 	text.Reset()
 	w := bufio.NewWriter(&text)
 	for text.Len() < part {
@@ -362,7 +356,6 @@ func TestFalse(t *testing.T) {
 		w.Flush()
 	}
 	look("Git", text.Bytes())
-	// MD5 sums and UUIDs of version 4.
 	text.Reset()
 	for text.Len() < part {
 		var sum [16]byte
@@ -380,8 +373,7 @@ func TestFalse(t *testing.T) {
 	}
 }
 
-// Of the numbers that look like IDs only by chance none is taken for one, wherever the
-// first stands.
+// Random numbers that look like IDs are not taken for any, wherever they begin.
 func TestRatio(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	accepted := 0
@@ -396,7 +388,7 @@ func TestRatio(t *testing.T) {
 	if accepted > 20 { // mostly the first of all
 		t.Errorf("%d of 200000 accepted", accepted)
 	}
-	// After many hashes, IDs are told after a few dozen.
+	// After many hashes, a few dozen IDs are enough.
 	var r Ratio
 	for range 1000 {
 		r.Accept(false)

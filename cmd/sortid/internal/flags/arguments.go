@@ -8,7 +8,6 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// NoArguments checks the arguments of a command that takes flags only.
 func NoArguments(cmd *cobra.Command, args []string) error {
 	if len(args) > 0 {
 		return fmt.Errorf("%s takes flags only; unexpected argument %q", cmd.Name(), args[0])
@@ -16,8 +15,7 @@ func NoArguments(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// OneFormat checks the argument of a command that wants a format and nothing else. Lookup says
-// which formats it takes.
+// OneFormat checks that the only argument is a format that lookup knows.
 func OneFormat(lookup func(string) (*format.Format, error)) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		switch len(args) {
@@ -33,7 +31,6 @@ func OneFormat(lookup func(string) (*format.Format, error)) cobra.PositionalArgs
 	}
 }
 
-// CompleteFormat completes the argument of a command that wants a format.
 func CompleteFormat(_ *cobra.Command, args []string,
 	_ string) ([]string, cobra.ShellCompDirective) {
 	if len(args) > 0 {
@@ -42,8 +39,7 @@ func CompleteFormat(_ *cobra.Command, args []string,
 	return format.Names(), cobra.ShellCompDirectiveNoFileComp
 }
 
-// Arguments checks that there are as many arguments as names. If the last name is in brackets,
-// its argument may be missing.
+// Arguments checks the number of arguments. A last name in brackets is optional.
 func Arguments(names ...string) cobra.PositionalArgs {
 	least := len(names)
 	if strings.HasPrefix(names[least-1], "[") {

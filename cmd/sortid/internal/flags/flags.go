@@ -1,4 +1,4 @@
-// Package flags holds the kinds of flags that commands share, and reads their values.
+// Package flags holds the flags that commands share.
 package flags
 
 import (
@@ -30,12 +30,12 @@ func (c *Choice) Set(s string) error {
 	return nil
 }
 
-// Choose adds a choice to a command's flags.
+// Choose adds a choice to a command.
 func Choose(cmd *cobra.Command, name, short, usage, value string, of ...string) *Choice {
 	return addChoice(cmd, cmd.Flags(), name, short, usage, value, of)
 }
 
-// ChooseAlways adds a choice to the flags of a command and of all below it.
+// ChooseAlways adds a choice to a command and all below it.
 func ChooseAlways(cmd *cobra.Command, name, usage, value string, of ...string) *Choice {
 	return addChoice(cmd, cmd.PersistentFlags(), name, "", usage, value, of)
 }
@@ -50,7 +50,6 @@ func addChoice(cmd *cobra.Command, set *pflag.FlagSet, name, short, usage, value
 	return c
 }
 
-// A Format is a flag that names a format.
 type Format struct {
 	*format.Format
 	of []*format.Format
@@ -74,7 +73,7 @@ func (f *Format) Set(name string) error {
 	return nil
 }
 
-// ChooseFormat adds the flag --format, which names one of these formats.
+// ChooseFormat adds --format for one of these formats.
 func ChooseFormat(cmd *cobra.Command, usage string, of []*format.Format) *Format {
 	f := &Format{of: of}
 	cmd.Flags().Var(f, "format", usage)
@@ -83,7 +82,7 @@ func ChooseFormat(cmd *cobra.Command, usage string, of []*format.Format) *Format
 	return f
 }
 
-// A Count is a number of things, at least one.
+// A Count is at least one.
 type Count uint64
 
 func (c *Count) String() string { return strconv.FormatUint(uint64(*c), 10) }
@@ -101,7 +100,7 @@ func (c *Count) Set(s string) error {
 	return nil
 }
 
-// A Rate is a number of things a second; 0 means no limit.
+// A Rate is a number a second; 0 means no limit.
 type Rate float64
 
 func (r *Rate) String() string { return strconv.FormatFloat(float64(*r), 'g', -1, 64) }
@@ -115,7 +114,7 @@ func (r *Rate) Set(s string) error {
 	return nil
 }
 
-// Formats is a flag that names formats, with commas between them.
+// Formats is a flag for formats, with commas between them.
 type Formats struct{ List, of []*format.Format }
 
 func (f *Formats) Type() string   { return "FORMAT,..." }
@@ -136,7 +135,7 @@ func (f *Formats) Set(names string) error {
 	return nil
 }
 
-// ChooseFormats adds a flag that names some of these formats.
+// ChooseFormats adds a flag for some of these formats.
 func ChooseFormats(cmd *cobra.Command, name, usage string, of []*format.Format) *Formats {
 	f := &Formats{of: of}
 	cmd.Flags().Var(f, name, usage)

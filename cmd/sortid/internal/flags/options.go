@@ -10,13 +10,12 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// Options are the flags for generators.
 type Options struct {
 	cmd   *cobra.Command
 	names []string
 }
 
-// ChooseOptions adds the options of all formats to a command's flags.
+// ChooseOptions adds the options of all formats to a command.
 func ChooseOptions(cmd *cobra.Command) *Options {
 	options := &Options{cmd: cmd}
 	usage := map[string]string{}
@@ -47,7 +46,7 @@ func ChooseOptions(cmd *cobra.Command) *Options {
 	return options
 }
 
-// Values returns the values of the options for a format. On a lease no node ID is needed.
+// Values returns the options of a format. A lease replaces the node ID.
 func (options *Options) Values(f *format.Format, leased bool) (map[string]string, error) {
 	values := map[string]string{}
 	for _, name := range options.names {
@@ -70,7 +69,7 @@ func (options *Options) Values(f *format.Format, leased bool) (map[string]string
 	return values, nil
 }
 
-// OptionError words an error in a generator's options in terms of their flags.
+// OptionError words an error in a generator's options by their flags.
 func OptionError(err error) error {
 	var wrong *format.OptionError
 	if !errors.As(err, &wrong) {
@@ -79,7 +78,6 @@ func OptionError(err error) error {
 	return exit.Usagef("%s", wrong.Text("--"))
 }
 
-// An optionFlag is a flag whose value the format reads.
 type optionFlag struct{ value, kind string }
 
 func (f *optionFlag) String() string     { return f.value }

@@ -3,7 +3,7 @@ package flags
 import (
 	"fmt"
 	"time"
-	_ "time/tzdata" // for --tz where the system has no zones, as in a container
+	_ "time/tzdata" // for --tz without the system's zones, as in containers
 
 	"github.com/sortid/sortid/cmd/sortid/internal/exit"
 	"github.com/sortid/sortid/cmd/sortid/internal/inspect"
@@ -12,7 +12,6 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// Span holds the flags for a range of times.
 type Span struct {
 	cmd                  *cobra.Command
 	from, to, on, around string
@@ -20,7 +19,7 @@ type Span struct {
 	zone                 string
 }
 
-// ChooseSpan adds the flags to a command; toDefault says what an absent --to means.
+// ChooseSpan adds flags for a range; toDefault says what an absent --to means.
 func ChooseSpan(cmd *cobra.Command, toDefault string) *Span {
 	f := &Span{cmd: cmd}
 	flags := cmd.Flags()
@@ -35,11 +34,10 @@ func ChooseSpan(cmd *cobra.Command, toDefault string) *Span {
 	return f
 }
 
-// A Range is a range of times, without its end. Either end is zero if it is not given.
+// A Range of times has no end of its own. Ends not given are zero.
 type Range struct{ From, To time.Time }
 
-// Read returns the range that the flags tell. The ID of --around may be of any format. It is
-// read as an ID of s first, unless s is nil.
+// Read returns the range. It reads the ID of --around as one of s first, unless s is nil.
 func (f *Span) Read(now time.Time, s *format.Format) (r Range, err error) {
 	for _, pair := range [][2]string{{"on", "from"}, {"on", "to"}, {"on", "around"},
 		{"around", "from"}, {"around", "to"}} {
@@ -97,7 +95,7 @@ func (f *Span) Read(now time.Time, s *format.Format) (r Range, err error) {
 
 func (f *Span) given(name string) bool { return f.cmd.Flags().Changed(name) }
 
-// timeOfID returns the time of an ID, of the format if it can be.
+// timeOfID reads an ID as one of s, if it can be.
 func timeOfID(text string, s *format.Format) (time.Time, error) {
 	if s != nil {
 		if r, err := (&inspect.Reader{Format: s}).Read(text); err == nil {
@@ -115,7 +113,7 @@ func timeOfID(text string, s *format.Format) (time.Time, error) {
 	return r.Time(), nil
 }
 
-// TimeOf reads the time of a flag, in UTC unless it says otherwise.
+// TimeOf reads a flag's time, in UTC unless it says otherwise.
 func TimeOf(name, text string, now time.Time) (time.Time, error) {
 	return timeIn(name, text, now, time.UTC)
 }

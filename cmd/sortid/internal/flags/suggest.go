@@ -13,7 +13,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// Nearest returns the name that was probably meant, or nothing.
+// Nearest returns the name that was probably meant, or "".
 func Nearest(name string, known []string) string {
 	best, least := "", 3
 	for _, k := range known {
@@ -24,8 +24,7 @@ func Nearest(name string, known []string) string {
 	return best
 }
 
-// WithSuggestion returns the error's message, and what was probably meant by an unknown
-// name.
+// WithSuggestion adds to an error about an unknown name what was probably meant.
 func WithSuggestion(err error) string {
 	var unknown *format.UnknownError
 	if errors.As(err, &unknown) && len(unknown.Name) < 64 {
@@ -36,13 +35,12 @@ func WithSuggestion(err error) string {
 	return err.Error()
 }
 
-// renamed are the flags that go by another name here.
 var renamed = map[string]string{
 	"scheme": "format", "schemes": "format", "node-size": "node-bits", "node-id-size": "node-bits",
 	"encoding": "output", "tmpl": "template",
 }
 
-// Explain words an error of pflag: what was probably meant, or what the value should be.
+// Explain words an error of pflag: what was probably meant, or what values are.
 func Explain(cmd *cobra.Command, err error) error {
 	var unknown *pflag.NotExistError
 	if errors.As(err, &unknown) && len(unknown.GetSpecifiedName()) > 1 {
@@ -81,7 +79,7 @@ func Explain(cmd *cobra.Command, err error) error {
 	return err
 }
 
-// flagLike reports whether somebody who typed the name meant a flag, and not an ID.
+// flagLike reports whether a name is more like a flag than an ID.
 func flagLike(name string) bool {
 	return len(name) > 1 && strings.Trim(name, "abcdefghijklmnopqrstuvwxyz-") == ""
 }

@@ -13,10 +13,9 @@ import (
 	"github.com/sortid/sortid/cmd/sortid/internal/lines"
 )
 
-// Texts calls do for each argument, and writes what do appended to b. Without arguments, and
-// for the argument "-", it calls do for each line of standard input. If do fails, Texts names
-// the text on standard error, continues, and returns exit.ErrReported at the end. An error in
-// the use of flags ends it at once.
+// Texts calls do for each argument, and writes what do appended to b. Without arguments, and for
+// "-", it reads lines of standard input. It reports texts for which do fails, continues, and
+// returns exit.ErrReported. A usage error ends it at once.
 func Texts(c *console.Console, args []string,
 	do func(b []byte, text string) ([]byte, error)) error {
 	w := &writer{Console: c, Writer: bufio.NewWriterSize(c.Out, 64<<10), do: do}
@@ -49,7 +48,7 @@ func Texts(c *console.Console, args []string,
 	return nil
 }
 
-// manyBad is how many bad texts there must be for their number to be printed at the end.
+// manyBad is the number of bad texts from which the end says how many there were.
 const manyBad = 10
 
 type writer struct {
@@ -60,7 +59,7 @@ type writer struct {
 	bad, all uint64 // texts
 }
 
-// text deals with one text. Its error is one of writing, or of the use of flags.
+// text returns only errors of writing, or of usage.
 func (w *writer) text(text, what string, number int) error {
 	w.all++
 	b, err := w.do(w.AvailableBuffer(), text)
@@ -74,7 +73,7 @@ func (w *writer) text(text, what string, number int) error {
 	return err
 }
 
-// report names a bad text. On a terminal messages and output stay in order.
+// report names a bad text, and keeps messages and output in order on a terminal.
 func (w *writer) report(what string, number int, err error) error {
 	w.bad++
 	if w.Quiet {
@@ -103,7 +102,7 @@ func (w *writer) lines(in io.Reader) error {
 		w.progress = w.Progress("lines")
 	}
 	for {
-		if !r.Ready() { // write what there is before waiting for input
+		if !r.Ready() { // write before waiting for input
 			if err := w.Flush(); err != nil {
 				return err
 			}

@@ -9,10 +9,9 @@ import (
 	"github.com/sortid/sortid/format"
 )
 
-// An Object is what is known of a text, as JSON shows it.
 type Object struct {
 	Format string   `json:"format"`
-	Text   string   `json:"text"` // in the first of the format's encodings
+	Text   string   `json:"text"` // in the format's first encoding
 	Hex    string   `json:"hex,omitempty"`
 	Int    string   `json:"int,omitempty"`
 	UUID   string   `json:"uuid,omitempty"`
@@ -21,7 +20,7 @@ type Object struct {
 	Notes  []string `json:"notes,omitempty"`
 
 	Input     string          `json:"input"`
-	Prefix    string          `json:"prefix,omitempty"` // of a typed ID, without the separator
+	Prefix    string          `json:"prefix,omitempty"` // of a typed ID, without separator
 	Encoding  format.Encoding `json:"encoding"`
 	Stripped  []string        `json:"stripped,omitempty"`
 	Plausible bool            `json:"plausible"`
@@ -43,7 +42,6 @@ type Other struct {
 	Reason   string          `json:"reason"`
 }
 
-// Object returns what is known of the reading.
 func (r *Reading) Object() *Object {
 	o := &Object{
 		Format: r.Name(), Text: r.Text(),
@@ -69,8 +67,8 @@ func (o *Object) AppendJSON(b []byte) ([]byte, error) {
 	return append(b, object...), err
 }
 
-// AppendJSON appends what is known of a text, as JSON in one line without its end. The format is
-// nil if it is not known.
+// AppendJSON appends what is known of a text, as a line of JSON without its end. A nil format is
+// guessed.
 func AppendJSON(b []byte, f *format.Format, text string) ([]byte, error) {
 	r, err := (&Reader{Format: f}).Read(text)
 	if err != nil {
@@ -79,8 +77,7 @@ func AppendJSON(b []byte, f *format.Format, text string) ([]byte, error) {
 	return r.Object().AppendJSON(b)
 }
 
-// fields are an object with the fields of an ID in their order. Numbers are strings, so that
-// no reader loses digits.
+// fields is an object in the fields' order. Numbers are strings, so that no reader loses digits.
 type fields []format.Value
 
 func (f fields) MarshalJSON() ([]byte, error) {
@@ -99,7 +96,7 @@ func (f fields) MarshalJSON() ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// Bounds are the first ID of a time range and the first one after it, as JSON shows them.
+// Bounds are the first ID of a time range and the first after it.
 type Bounds struct {
 	Format string    `json:"format"`
 	From   string    `json:"from"`
@@ -108,7 +105,6 @@ type Bounds struct {
 	End    format.ID `json:"end"`
 }
 
-// NewBounds returns the bounds of the range of times from one to the other.
 func NewBounds(f *format.Format, from, to time.Time) (*Bounds, error) {
 	first, end, err := f.Bounds(from, to)
 	if err != nil {

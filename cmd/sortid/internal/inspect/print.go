@@ -23,8 +23,7 @@ func AppendShort(b []byte, r *Reading) ([]byte, error) {
 	return append(b, '\n'), nil
 }
 
-// fields returns the named fields of the ID. If node ID and counter are to be shown, they
-// replace the field that they share.
+// fields returns the named fields. Node ID and counter replace the field they share, if wanted.
 func (r *Reading) fields() []format.Value {
 	values := r.ID.Fields()
 	if r.Split != nil {
@@ -36,12 +35,11 @@ func (r *Reading) fields() []format.Value {
 	return values
 }
 
-// A stamp is a time that prints as IDs' times do.
+// A stamp prints as IDs' times do.
 type stamp struct{ time.Time }
 
 func (s stamp) String() string { return FormatTime(s.Time) }
 
-// templateData is what a template of --template can print.
 type templateData struct {
 	Input, Format, Encoding, Text, Hex, Int, UUID, Reason string
 
@@ -80,7 +78,6 @@ func Template(layout string) (func(b []byte, r *Reading) ([]byte, error), error)
 	}, nil
 }
 
-// plainTemplateError removes the names of this program's types from a template's error.
 func plainTemplateError(err error) error {
 	msg := strings.TrimPrefix(err.Error(), "template: format:")
 	msg = strings.ReplaceAll(msg, "in type inspect.templateData", "")

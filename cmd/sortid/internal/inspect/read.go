@@ -1,5 +1,4 @@
-// Package inspect tells what IDs are. It guesses the format of a text, says why, lists other
-// readings, and writes them as JSON.
+// Package inspect guesses the format of a text, says why, and lists other readings.
 package inspect
 
 import (
@@ -16,19 +15,16 @@ import (
 // A Guess is one way to read a text.
 type Guess struct{ format.Candidate }
 
-// Ours reports whether sortid makes the ID's format. Other formats it only reads.
+// Ours reports whether sortid makes IDs of the format, and does not only read them.
 func (g *Guess) Ours() bool { return g.ID.Format().Generates() }
 
-// Name returns the name of the format.
 func (g *Guess) Name() string { return g.ID.Format().Name }
 
-// Time returns the ID's time, zero if it has none.
 func (g *Guess) Time() time.Time { return g.ID.Time() }
 
-// Text returns the text of the ID.
 func (g *Guess) Text() string { return g.Candidate.String() }
 
-// in returns the ID in an encoding, and nothing if its format does not have it.
+// in returns "" for an encoding that the format lacks.
 func (g *Guess) in(e format.Encoding) string {
 	if !g.ID.Format().HasEncoding(e) {
 		return ""
@@ -36,10 +32,9 @@ func (g *Guess) in(e format.Encoding) string {
 	return g.ID.In(e)
 }
 
-// As names the format and the encoding.
 func (g *Guess) As() string { return g.Name() + " " + string(g.Encoding) }
 
-// Shape words what a text that is read so looks like.
+// Shape says what texts of this encoding look like.
 func (g *Guess) Shape() string {
 	f := g.ID.Format()
 	shape := f.Alphabet
@@ -57,35 +52,34 @@ func (g *Guess) Shape() string {
 // A Reading is a text read as an ID, and what else the text could be.
 type Reading struct {
 	Input    string
-	Stripped []string // what was removed from the input first
+	Stripped []string // what was removed first
 	Guess
-	Given  bool           // whether the format was given, and not guessed.
-	Others []Guess        // other readings, the most probable first
-	Split  []format.Field // node ID and counter, to show instead of their field
+	Given  bool           // not guessed
+	Others []Guess        // most probable first
+	Split  []format.Field // node ID and counter, to replace their field
 	now    time.Time      // when it was read
 }
 
-// hashLength is how many hexadecimal digits a SHA-1 has, as the names of Git's commits.
+// hashLength is the number of digits of a SHA-1, such as the names of Git's commits.
 const hashLength = 40
 
-// A Reader reads texts. If the format is nil, it tries the plausible encodings of all formats.
-// Else it tries the encodings of the format.
+// A Reader reads texts, in all formats or in one that is not nil.
 type Reader struct {
 	Format *format.Format
-	hashes finder.Ratio // of hashLength hexadecimal digits: hashes or IDs
+	hashes finder.Ratio // texts of hashLength digits: hashes or IDs
 	uuids  finder.UUIDs
 
 	candidates []format.Candidate // for reuse
 	guesses    []Guess
 }
 
-// Read reads a text. The reading's others are good until the next call.
+// Read reads a text. Reading.Others is valid until the next call.
 func (in *Reader) Read(text string) (Reading, error) {
 	now := time.Now()
 	r := Reading{Input: text, now: now}
 	if s := in.Format; s != nil {
 		c, err := s.Read(text)
-		if err != nil { // unless it is one as it stands, as uid60's may be
+		if err != nil { // a uid60 may look wrapped
 			if text, r.Stripped = strip(text); r.Stripped != nil {
 				c, err = s.Read(text)
 			}
@@ -116,7 +110,7 @@ func (in *Reader) Read(text string) (Reading, error) {
 	return r, nil
 }
 
-// ReadAs reads a text in an encoding, or in any if from is empty.
+// ReadAs reads a text in an encoding; "" means any.
 func (in *Reader) ReadAs(from format.Encoding, text string) (Reading, error) {
 	if s := in.Format; s != nil && from != "" {
 		bare := text
@@ -144,7 +138,7 @@ func (in *Reader) ReadAs(from format.Encoding, text string) (Reading, error) {
 			fit = append(fit, g)
 		}
 	}
-	if len(ours) > 0 { // any UUID or number may be an ID of others, too
+	if len(ours) > 0 { // others may have made any UUID or number
 		fit = ours
 	}
 	if len(fit) == 0 {
@@ -156,10 +150,9 @@ func (in *Reader) ReadAs(from format.Encoding, text string) (Reading, error) {
 	return r, nil
 }
 
-// uuidLength is how many characters a UUID has.
 const uuidLength = 36
 
-// judgeUUID puts the reading first that scan would choose. All are readings of one UUID.
+// judgeUUID puts the reading first that scan would choose.
 func (in *Reader) judgeUUID(all []Guess) {
 	i := slices.IndexFunc(all, func(g Guess) bool { return g.Ours() })
 	standard := !all[0].Ours()
@@ -170,15 +163,14 @@ func (in *Reader) judgeUUID(all []Guess) {
 	}
 }
 
-// Found returns the reading of an ID that was found in a text. Given tells that its format was
-// named.
+// Found returns the reading of an ID found in a text. Given means that its format was named.
 func Found(id format.ID, e format.Encoding, text string, given bool, now time.Time) Reading {
 	return Reading{Input: text, Guess: Guess{format.Candidate{ID: id, Encoding: e}}, Given: given,
 		now: now}
 }
 
-// Sure returns an error if the reading is a guess that may well be wrong. Such a guess has
-// another plausible reading, or is a text of uid60.
+// Sure returns an error if a guess may well be wrong: there is another plausible reading, or it is
+// a uid60.
 func (r *Reading) Sure() error {
 	switch {
 	case r.Given:
@@ -198,8 +190,7 @@ func (r *Reading) Sure() error {
 	return nil
 }
 
-// AppendTime appends the time in a line. Unless the reading is sure, all readings must have
-// the same time.
+// AppendTime appends the time in a line. All readings must have it, unless the first is sure.
 func (r *Reading) AppendTime(b []byte) ([]byte, error) {
 	t := r.Time()
 	same := true
@@ -217,8 +208,7 @@ func (r *Reading) AppendTime(b []byte) ([]byte, error) {
 	return append(append(b, FormatTime(t)...), '\n'), nil
 }
 
-// wordLike reports whether the text was read in a format for which many words of its length
-// are valid.
+// wordLike reports whether many words of this length are valid in the format.
 func (r *Reading) wordLike() bool {
 	return r.ID.Format().Search.WordLike && r.Encoding == format.Text
 }
@@ -236,10 +226,9 @@ func (r *Reading) Reason() string {
 	return r.Shape() + ", and its time is plausible"
 }
 
-// Plausible reports whether the ID's time is plausible.
 func (r *Reading) Plausible() bool { return r.ID.Plausible(r.now) }
 
-// unreadable returns the error for a text that is no ID of any format, with what to do.
+// unreadable says why no format can read the text, and what to do.
 func unreadable(text string, now time.Time) error {
 	e := format.Explain(text, now)
 	if e.Problem == format.Within {
@@ -248,7 +237,7 @@ func unreadable(text string, now time.Time) error {
 	return e
 }
 
-// Quote returns the start of a text in quotes, as errors show it.
+// Quote returns the start of a text in quotes, for errors.
 func Quote(text string) string {
 	if len(text) > 64 {
 		return strconv.Quote(text[:64] + "...")
@@ -256,7 +245,7 @@ func Quote(text string) string {
 	return strconv.Quote(text)
 }
 
-// FormatTime is [format.FormatTime], and nothing for no time.
+// FormatTime is [format.FormatTime], and "" for no time.
 func FormatTime(t time.Time) string {
 	if t.IsZero() {
 		return ""

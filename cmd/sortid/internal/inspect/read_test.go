@@ -6,8 +6,7 @@ import (
 	"github.com/sortid/sortid/format"
 )
 
-// A UUID of version 4 is called that, as scan does, until other UUIDs show that these are IDs of
-// ours.
+// A UUID of version 4 is one, until others show that these are IDs of ours.
 func TestVersion4(t *testing.T) {
 	const v4, own = "017fef39-c264-4ba5-8a94-83188841e05a", "017fef39-c264-0ba5-0a94-83188841e05a"
 	var in Reader
@@ -21,7 +20,7 @@ func TestVersion4(t *testing.T) {
 	}
 }
 
-// Forms of IDs of others are read where the format is named.
+// Others' other forms are read if the format is named.
 func TestGivenFormat(t *testing.T) {
 	for _, f := range format.All() {
 		in := Reader{Format: f}

@@ -8,14 +8,13 @@ import (
 	"github.com/sortid/sortid/format"
 )
 
-// wrappers are the pairs that stand around IDs in programs, data and prose.
 var wrappers = []struct{ open, close, name string }{
 	{`"`, `"`, "quotes"}, {`'`, `'`, "quotes"}, {"`", "`", "quotes"},
 	{"(", ")", "brackets"}, {"[", "]", "brackets"}, {"<", ">", "brackets"},
 	{"{", "}", "braces"},
 }
 
-// strip removes quotes, brackets and prefixes around an ID, and names what it removed.
+// strip removes quotes, brackets and prefixes, and names them.
 func strip(text string) (bare string, taken []string) {
 	if n := len(text); n > 0 && finder.InWord(text[0]) && finder.InWord(text[n-1]) &&
 		strings.IndexByte(text, '-') < 0 && strings.IndexByte(text, ':') < 0 &&
@@ -51,7 +50,7 @@ func strip(text string) (bare string, taken []string) {
 			take(rest, prefix)
 		}
 	}
-	// People group the symbols of a text to read them aloud.
+	// People group symbols to read them aloud.
 	if rest := strings.ReplaceAll(text, "-", ""); rest != text && slices.ContainsFunc(
 		grouped, func(s *format.Format) bool {
 			if !slices.Contains(s.TextLengths, len(rest)) {
@@ -65,10 +64,9 @@ func strip(text string) (bare string, taken []string) {
 	return text, taken
 }
 
-// grouped holds the formats whose texts may have hyphens.
 var grouped = slices.DeleteFunc(format.Ours(), func(s *format.Format) bool { return !s.Grouped })
 
-// isHex reports whether the text is a hexadecimal number as wide as a format's IDs.
+// isHex reports whether a hexadecimal number is as wide as a format's IDs.
 func isHex(text string) bool {
 	return slices.ContainsFunc(format.Ours(),
 		func(s *format.Format) bool { return len(text) == 2*s.Size }) &&

@@ -14,8 +14,8 @@ import (
 	"github.com/sortid/sortid/store"
 )
 
-// A Holder is a process that has a node ID on lease. A generator can be built on it before
-// it has the lease, so that mistakes in the generator's options are found first.
+// A Holder is a process with a node ID on lease. A generator built on it before that finds mistakes
+// in its options first.
 type Holder struct {
 	*console.Console
 	Lease *lease.Lease // nil until Acquire
@@ -29,32 +29,30 @@ type Holder struct {
 
 var _ sortid.Lease = (*Holder)(nil)
 
-// NewHolder returns a holder for a format that has no lease yet. It writes messages to
-// standard error.
+// NewHolder returns a holder without a lease.
 func NewHolder(c *console.Console, o *Options, f *format.Format) *Holder {
 	return &Holder{Console: c, options: o, format: f, stop: func() {}}
 }
 
-// NodeBits returns the size of the node ID in bits.
+// NodeBits is the size of the node ID.
 func (h *Holder) NodeBits() int { return int(h.options.Bits) }
 
-// TickLength returns the length of a tick of the format.
+// TickLength is the length of the format's ticks.
 func (h *Holder) TickLength() time.Duration { return h.format.Lease.Tick }
 
-// Epoch returns the time at which tick 0 of the format begins.
+// Epoch is when the format's tick 0 begins.
 func (h *Holder) Epoch() time.Time { return h.format.Lease.Epoch }
 
-// ClaimTick claims a tick of the lease, which there must be.
+// ClaimTick claims a tick of the lease, which must exist.
 func (h *Holder) ClaimTick(tick int64) (uint32, int64, error) { return h.Lease.ClaimTick(tick) }
 
-// WaitTick waits for a tick of the lease, which there must be.
+// WaitTick waits for a tick of the lease, which must exist.
 func (h *Holder) WaitTick(ctx context.Context, tick int64) error {
-	return h.Lease.WaitTick(ctx,
-		tick)
+	return h.Lease.WaitTick(ctx, tick)
 }
 
-// Acquire leases a node ID. Only this function decides how long a command waits. The store has
-// [Patience] to answer. With the option Wait, the wait for a node ID has no limit.
+// Acquire leases a node ID. Only it decides how long a command waits: the store has [Patience], and
+// a node ID has no limit with the option Wait.
 func (h *Holder) Acquire(ctx context.Context) error {
 	o := h.options
 	config := lease.Config{
@@ -88,14 +86,13 @@ func (h *Holder) Acquire(ctx context.Context) error {
 	return nil
 }
 
-// Watch says on standard error when generators have to wait for the store, and when they go on,
-// until ctx ends or the lease is released.
+// Watch says when generators wait for the store, and when they go on, until ctx ends or the lease
+// is released.
 func (h *Holder) Watch(ctx context.Context) {
 	ctx, h.stop = context.WithCancel(ctx)
 	h.watch.Go(func() { h.tell(ctx) })
 }
 
-// Release gives the node ID back.
 func (h *Holder) Release() {
 	h.stop()
 	h.watch.Wait()
@@ -114,9 +111,8 @@ func (h *Holder) Node() string {
 	return lease.Block{NodeID: h.Lease.NodeID(), Size: uint8(h.Lease.NodeBits())}.String()
 }
 
-// tell says when the lease has run out, and when it is renewed, until ctx ends. A process that
-// was only stopped for a while also finds that its lease has run out. It renews the lease at
-// once, so tell says nothing.
+// tell says when the lease runs out, and when it is renewed, until ctx ends. A process that was
+// only stopped renews at once, so tell says nothing.
 func (h *Holder) tell(ctx context.Context) {
 	const look, worth = 200 * time.Millisecond, 3
 	late := 0

@@ -1,5 +1,4 @@
-// Package leases opens stores of leases for the command, makes realms, and holds the node ID
-// on which a command makes IDs.
+// Package leases opens stores, makes realms, and holds the node ID on which a command makes IDs.
 package leases
 
 import (
@@ -22,15 +21,15 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// How long commands wait for a store. They are variables for tests.
+// How long commands wait for a store, variable for tests.
 var (
 	Patience        = 30 * time.Second // For the store to answer.
-	LookPatience    = 5 * time.Second  // For it to answer a command that only looks.
-	ReleasePatience = 5 * time.Second  // For it to take the node ID back at the end.
-	slow            = 3 * time.Second  // After this a command says that there is no answer yet.
+	LookPatience    = 5 * time.Second  // for commands that only look
+	ReleasePatience = 5 * time.Second  // for the return of a node ID
+	slow            = 3 * time.Second  // then a command says that it waits
 )
 
-// SetPatience sets all of these times, for tests.
+// SetPatience sets all of these, for tests.
 func SetPatience(d time.Duration) {
 	Patience, LookPatience, ReleasePatience, slow = d, d, d, d
 }
@@ -43,10 +42,10 @@ type Options struct {
 	Create     bool
 	MustExist  bool
 	Wait       bool
-	Log        *slog.Logger // is told of new realms, instead of standard error
+	Log        *slog.Logger // hears of new realms; nil: standard error
 }
 
-// AddFlags adds the flags that do not name the store.
+// AddFlags adds all flags but the store's.
 func (o *Options) AddFlags(cmd *cobra.Command) {
 	o.Bits = 8
 	f := cmd.Flags()
@@ -61,8 +60,8 @@ func (o *Options) AddFlags(cmd *cobra.Command) {
 	f.BoolVar(&o.Wait, "wait", false, "wait for a node ID if none is free")
 }
 
-// Wanted reports whether there is to be a lease. An empty URL is an error: it may be an unset
-// variable, and must not mean that there is no lease.
+// Wanted reports whether there is to be a lease. An empty URL, perhaps an unset variable, is an
+// error: it must not mean no lease.
 func (o *Options) Wanted(cmd *cobra.Command) (bool, error) {
 	if o.URL == "" && cmd.Flags().Changed("lease") {
 		return false, exit.Usagef(
@@ -80,10 +79,10 @@ func (o *Options) Wanted(cmd *cobra.Command) (bool, error) {
 	return o.URL != "", CheckRealm(cmd)
 }
 
-// RealmOf returns the name of the realm for a format.
+// RealmOf returns the name of the format's realm.
 func (o *Options) RealmOf(f *format.Format) string { return cmp.Or(o.Realm, f.Name) }
 
-// CheckBits returns an error if no node ID of the format has so many bits.
+// CheckBits returns an error if the format has no node ID of this size.
 func (o *Options) CheckBits(f *format.Format) error {
 	if most := f.Lease.Bits; o.Bits > flags.Count(most) {
 		return exit.Usagef("--node-bits %d: a node ID of %s has 1 to %d bits", o.Bits, f.Name, most)
@@ -91,8 +90,7 @@ func (o *Options) CheckBits(f *format.Format) error {
 	return nil
 }
 
-// CheckRealm refuses an empty name: it may be an unset variable, and must not mean another
-// realm.
+// CheckRealm refuses an empty name, perhaps an unset variable: it must not mean another realm.
 func CheckRealm(cmd *cobra.Command) error {
 	if f := cmd.Flags().Lookup("realm"); f.Changed && f.Value.String() == "" {
 		return exit.Usagef("--realm wants the name of a realm, and has an empty text")
@@ -100,11 +98,10 @@ func CheckRealm(cmd *cobra.Command) error {
 	return nil
 }
 
-// An Opener is [store.Open] or [store.OpenExisting].
 type Opener = func(context.Context, string) (store.Store, error)
 
-// openStore opens a store. A URL that can name no store is a mistake in the arguments. With
-// env:NAME the URL is in an environment variable, where others do not see a password.
+// openStore opens a store. A URL of no store is a usage error. env:NAME is a variable with the URL,
+// where others see no password.
 func openStore(ctx context.Context, c *console.Console, open Opener,
 	url string) (store.Store, error) {
 	if name, ok := strings.CutPrefix(url, "env:"); ok {
@@ -131,7 +128,7 @@ func openStore(ctx context.Context, c *console.Console, open Opener,
 	return st, err
 }
 
-// Open opens the store and makes the realms, if it may and must.
+// Open opens the store, and makes the realms if it may and must.
 func Open(ctx context.Context, c *console.Console, o *Options,
 	realms ...lease.Config) (store.Store, error) {
 	create := o.Create
@@ -144,7 +141,7 @@ func Open(ctx context.Context, c *console.Console, o *Options,
 		return nil, err
 	}
 	if !create && !o.MustExist && strings.HasPrefix(describe(o.URL), "bolt:") {
-		// Another process may just have made the file, and not the realm yet.
+		// Another process may have made the file, but no realm yet.
 		names, err := st.Realms(ctx)
 		if err != nil {
 			return nil, errors.Join(err, st.Close())
@@ -166,7 +163,7 @@ func Open(ctx context.Context, c *console.Console, o *Options,
 	return st, nil
 }
 
-// formatName returns the name of the format that has a realm's bits, ticks and epoch.
+// formatName returns the format with a realm's bits, ticks and epoch.
 func formatName(l lease.Format) string {
 	for _, f := range format.Ours() {
 		if f.Node != "" && f.Lease == l {
@@ -176,7 +173,7 @@ func formatName(l lease.Format) string {
 	return "FORMAT"
 }
 
-// Create makes a realm, if there is none, and says so.
+// Create makes a missing realm, and says so.
 func Create(ctx context.Context, c *console.Console, st store.Store, o *Options,
 	config lease.Config) error {
 	created, err := lease.Create(ctx, st, config)
@@ -189,7 +186,7 @@ func Create(ctx context.Context, c *console.Console, st store.Store, o *Options,
 	return err
 }
 
-// describe returns a store's URL without what may be secret.
+// describe returns a store's URL without secrets.
 func describe(url string) string {
 	if name, ok := strings.CutPrefix(url, "env:"); ok {
 		url = os.Getenv(name)
@@ -201,7 +198,7 @@ func describe(url string) string {
 	return url
 }
 
-// MyName names this process for people who look at its leases.
+// MyName names this process for people who look at leases.
 func MyName() string {
 	host, err := os.Hostname()
 	if err != nil || len(host) > 80 {

@@ -15,7 +15,6 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// StoreFlags are the flags of a command on a store.
 type StoreFlags struct {
 	*console.Console
 	Realm   string
@@ -23,7 +22,7 @@ type StoreFlags struct {
 	timeout time.Duration
 }
 
-// ChooseStore adds the flags. Without --timeout the store has the given time to answer.
+// ChooseStore adds the flags; patience is the default of --timeout.
 func ChooseStore(c *console.Console, cmd *cobra.Command, patience time.Duration) *StoreFlags {
 	s := &StoreFlags{Console: c, cmd: cmd}
 	cmd.Flags().StringVar(&s.Realm, "realm", "", "the `NAME` of the realm")
@@ -32,12 +31,11 @@ func ChooseStore(c *console.Console, cmd *cobra.Command, patience time.Duration)
 	return s
 }
 
-// Use calls f with a store that exists already.
+// Use calls f with an existing store.
 func (s *StoreFlags) Use(url string, f func(context.Context, store.Store) error) error {
 	return s.Open(url, store.OpenExisting, f)
 }
 
-// Open calls f with a store.
 func (s *StoreFlags) Open(url string, open Opener,
 	f func(context.Context, store.Store) error) error {
 	if err := CheckRealm(s.cmd); err != nil {
@@ -65,7 +63,7 @@ func ChooseTerms(cmd *cobra.Command, defaultWindow,
 	return window, lead
 }
 
-// ChooseFormat adds the flag --format for formats whose node IDs can be leased.
+// ChooseFormat adds --format for formats with leased node IDs.
 func ChooseFormat(cmd *cobra.Command, usage string) *flags.Format {
 	of := slices.DeleteFunc(format.Ours(), func(f *format.Format) bool { return f.Node == "" })
 	return flags.ChooseFormat(cmd, usage+": one of "+strings.Join(format.NamesOf(of), ", "), of)

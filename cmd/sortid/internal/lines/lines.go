@@ -1,5 +1,4 @@
-// Package lines reads lines of untrusted text, of any length and with any bytes, in constant
-// memory.
+// Package lines reads lines of untrusted text of any length in constant memory.
 package lines
 
 import (
@@ -9,7 +8,7 @@ import (
 	"io"
 )
 
-// Max is the longest line in bytes, with its end, that a [Reader] returns.
+// Max is the longest line that a [Reader] returns, in bytes with its end.
 const Max = 64 << 10
 
 // ErrTooLong: the line is longer than [Max]. The reader has skipped it.
@@ -19,23 +18,20 @@ var ErrTooLong = errors.New("longer than 64 KiB, which no ID is; skipped")
 var ErrUTF16 = errors.New(
 	`this is UTF-16, as Windows writes it, and not UTF-8; "iconv -f UTF-16 -t UTF-8" converts it`)
 
-// A Reader reads lines.
 type Reader struct {
 	r   *bufio.Reader
 	n   int
-	err error // that the underlying reader ended with
+	err error // the underlying reader's end
 }
 
-// NewReader returns a reader of r's lines.
 func NewReader(r io.Reader) *Reader { return &Reader{r: bufio.NewReaderSize(r, Max)} }
 
-// Number returns the number of the last line that Next returned, counted from 1. Blank
-// lines count.
+// Number returns the number of the last line from Next, from 1. Blank lines count.
 func (r *Reader) Number() int { return r.n }
 
-// Next returns the next line that is not blank, without its newline. The bytes are valid until
-// the next call. The last line needs no newline. After [ErrTooLong] the next call continues
-// with the next line. Any other error is final: [io.EOF] or the underlying reader's.
+// Next returns the next line that is not blank, without its newline, valid until the next call.
+// After [ErrTooLong] the next call continues. Other errors are final: [io.EOF], [ErrUTF16] or the
+// underlying reader's.
 func (r *Reader) Next() ([]byte, error) {
 	for r.err == nil {
 		line, err := r.r.ReadSlice('\n')

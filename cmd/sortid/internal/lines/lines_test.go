@@ -10,7 +10,7 @@ import (
 	"testing/iotest"
 )
 
-// read returns all lines with their numbers, "2:text", and how it ended.
+// read returns lines as "2:text", and the last error.
 func read(r io.Reader) (all []string, err error) {
 	lines := NewReader(r)
 	for {

@@ -1,6 +1,5 @@
-// Package plan computes which formats fit a load, and for how long. It knows the probability
-// of a collision over the years, how many IDs fit in a tick, and what a burst does.
-// docs/command.md derives the formulas.
+// Package plan computes which formats fit a load, and for how long: collisions over the years, IDs
+// in a tick, bursts. docs/command.md derives the formulas.
 package plan
 
 import (
@@ -13,17 +12,16 @@ import (
 )
 
 const (
-	// MaxRisk is the highest probability of a collision over the lifetime with which a
-	// format still fits.
+	// MaxRisk is the highest probability of a collision over the lifetime of a format that fits.
 	MaxRisk = 1e-6
 
 	secondsPerYear = 365.2425 * 24 * 60 * 60
 
-	// allowance is how far a generator's timestamp may run ahead of the clock: the
-	// default rollback allowance, in seconds.
+	// allowance is the default rollback allowance in seconds: how far IDs may run ahead of the
+	// clock.
 	allowance = 10
 
-	// maxOverflow is the share of ticks in which the counter that borrows may be full.
+	// maxOverflow is the share of ticks whose counter, which borrows, may be full.
 	maxOverflow = 1e-3
 
 	nodeBits      = "node_bits"      // in Options
@@ -32,20 +30,19 @@ const (
 
 // A Request describes a load.
 type Request struct {
-	Rate      float64 `json:"rate"`      // IDs a second of all processes together, on average
-	Burst     float64 `json:"burst"`     // the most IDs that one process asks for at once; 0: not known
-	Processes int     `json:"processes"` // how many make IDs at the same time
+	Rate      float64 `json:"rate"`      // IDs a second, all processes together
+	Burst     float64 `json:"burst"`     // the most that one process asks for at once; 0: unknown
+	Processes int     `json:"processes"` // at the same time
 	Years     float64 `json:"years"`     // how long
-	Bits      int     `json:"bits"`      // the widest ID that fits the column: 64 or 128; 0: any
+	Bits      int     `json:"bits"`      // of the widest ID that fits the column: 64 or 128; 0: any
 	Nodes     bool    `json:"can_assign_nodes"`
-	From      string  `json:"from"` // the day on which it begins, as in 2026-11-21
+	From      string  `json:"from"` // the first day, as in 2026-11-21
 }
 
-// A Plan is the answer to a Request.
 type Plan struct {
 	Request     Request  `json:"asked"`
 	IDs         float64  `json:"ids"`         // made over the lifetime
-	Recommended string   `json:"recommended"` // the name of a format; empty if none fits
+	Recommended string   `json:"recommended"` // a format's name; "" if none fits
 	Command     string   `json:"command,omitempty"`
 	Formats     []Format `json:"formats"`
 }
@@ -54,17 +51,16 @@ type Plan struct {
 type Format struct {
 	Format  string   `json:"format"`
 	Fits    bool     `json:"fits"`
-	Reasons []string `json:"reasons"` // why it does not fit; else what makes it unique
+	Reasons []string `json:"reasons"` // why it does not fit, or what makes it unique
 
-	// Collision is the probability that any two IDs are equal over the lifetime.
+	// Collision is the probability of two equal IDs over the lifetime.
 	Collision float64 `json:"collision_probability"`
 
-	// PerTick is how many IDs one process makes in a tick on average before the format
-	// has no more for that tick.
+	// PerTick is how many IDs one process makes in a tick on average before it is full.
 	PerTick float64 `json:"ids_per_tick"`
 	Tick    float64 `json:"tick_seconds"`
 
-	// What a burst does: it waits, or IDs carry times ahead of the clock.
+	// A burst waits, or its IDs carry times ahead of the clock.
 	BurstWaits float64 `json:"burst_waits_seconds"`
 	BurstAhead float64 `json:"burst_ahead_seconds"`
 
@@ -74,15 +70,13 @@ type Format struct {
 	Options map[string]int `json:"options"` // what to give the generator
 }
 
-// A load is a request in the units of the formulas.
 type load struct {
 	Request
-	perSecond float64 // IDs a second of one process
-	pairs     float64 // of IDs that two processes make in the same millisecond
+	perSecond float64 // one process
+	pairs     float64 // IDs that two processes make in the same millisecond
 }
 
-// Compute returns the plan for a request. It returns an error that names the field which
-// is out of range.
+// Compute returns the plan for a request, or an error that names the field out of range.
 func Compute(r Request) (*Plan, error) {
 	from, err := r.check()
 	if err != nil {
@@ -103,7 +97,6 @@ func Compute(r Request) (*Plan, error) {
 	return p, nil
 }
 
-// format says how a format does until the time end.
 func (l *load) format(s *format.Format, end time.Time) Format {
 	f := Format{
 		Format: s.Name, Fits: true, Tick: s.Tick.Seconds(), PerTick: math.Floor(s.Plan.PerTick),
@@ -148,16 +141,16 @@ func (r *Request) check() (from time.Time, err error) {
 	return from, nil
 }
 
-// pairs returns the expected number of pairs of IDs that two different processes make in
-// the same millisecond. The IDs of one generator always differ.
+// pairs returns the expected number of pairs of IDs that two processes make in a millisecond. The
+// IDs of one generator always differ.
 func pairs(r Request) float64 {
 	processes := float64(r.Processes)
 	perMilli := r.Rate / processes / 1000
 	return r.Years * secondsPerYear * 1000 * processes * (processes - 1) / 2 * perMilli * perMilli
 }
 
-// collision returns the probability of at least one collision, if two IDs of different
-// processes and the same millisecond are equal with probability 2^-bits.
+// collision returns the probability of a collision. IDs of two processes and one millisecond are
+// equal with probability 2^-bits.
 func (l *load) collision(bits float64) float64 {
 	return -math.Expm1(-l.pairs * math.Exp2(-bits))
 }
@@ -176,8 +169,7 @@ func (f *Format) because(format string, args ...any) {
 	f.Reasons = append(f.Reasons, fmt.Sprintf(format, args...))
 }
 
-// byChance fills in the plan of a format that needs no node IDs. If it can have them, they
-// make its IDs certainly unique.
+// byChance plans a format that needs no node IDs. If it can have them, they make its IDs unique.
 func (l *load) byChance(s *format.Format, f *Format) {
 	if s.Plan.Least > 0 {
 		f.waits(l, s.Plan.PerTick, s.Plan.Least)
@@ -197,8 +189,8 @@ func (l *load) byChance(s *format.Format, f *Format) {
 	}
 }
 
-// waits judges rates and bursts in a format that waits for the next millisecond. mean and
-// least are how many IDs fit in one.
+// waits judges rates and bursts in a format that waits for the next millisecond. One holds mean IDs
+// on average, and at least least.
 func (f *Format) waits(l *load, mean, least float64) {
 	if l.Burst > 0 {
 		f.BurstWaits = math.Floor((l.Burst-1)/mean) * f.Tick
@@ -208,8 +200,8 @@ func (f *Format) waits(l *load, mean, least float64) {
 	}
 }
 
-// nodeSizes returns the numbers of bits that node IDs for the processes may have, best
-// first: with room for twice as many, as in a rolling deployment, down to just enough.
+// nodeSizes returns possible node ID sizes, best first: room for twice the processes, as in a
+// rolling deployment, down to just enough.
 func nodeSizes(processes, most int) (sizes []int) {
 	least := max(1, int(math.Ceil(math.Log2(float64(processes)))))
 	roomy := max(1, int(math.Ceil(math.Log2(2*float64(processes)))))
@@ -219,8 +211,7 @@ func nodeSizes(processes, most int) (sizes []int) {
 	return sizes
 }
 
-// byNode fills in the plan of a format that needs node IDs. Its full counter borrows the next
-// tick.
+// byNode plans a format that needs node IDs. Its full counter borrows the next tick.
 func (l *load) byNode(s *format.Format, f *Format) {
 	if l.Processes > 1 && !l.Nodes {
 		f.refuse("each process needs a node ID of its own, assigned or leased")
@@ -230,7 +221,7 @@ func (l *load) byNode(s *format.Format, f *Format) {
 		f.refuse("there are at most 2^%d node IDs", s.Plan.NodeBits)
 		return
 	}
-	// The best size is the first that holds; if none does, the last is shown.
+	// The first size that holds is best; the last is shown if none does.
 	perTick := l.perSecond * f.Tick
 	peak := perTick + 6*math.Sqrt(perTick)
 	rate, burst := false, false
@@ -258,25 +249,23 @@ func (l *load) byNode(s *format.Format, f *Format) {
 	f.because("a node ID of %d bits for each process", f.Options[nodeBits])
 }
 
-// counter returns the overflow guard bits with which perTick IDs overflow the counter in at
-// most one tick of a thousand. mean is how many IDs the counter then holds on average. ok is
-// false if no number of guard bits is enough.
+// counter returns the guard bits with which perTick IDs overflow in at most one tick of a thousand,
+// and the mean number of IDs in a tick. ok is false if there are none.
 func counter(bits int, perTick float64) (guard int, mean float64, ok bool) {
 	if bits <= 4 {
-		guard = 1 // the default from a node_id_size of 20 on
+		guard = 1 // the default for a node_id_size from 20
 	}
 	size := math.Exp2(float64(bits))
 	for ; ; guard++ {
-		starts := math.Exp2(float64(bits - guard)) // values at which a tick's counter starts
+		starts := math.Exp2(float64(bits - guard)) // values at which a counter starts
 		mean = size - (starts-1)/2
-		full := perTick - 1 - (size - starts) // of these, those that leave too little room
+		full := perTick - 1 - (size - starts) // those that leave too little room
 		if ok = full/starts <= maxOverflow; ok || guard == bits {
 			return guard, mean, ok
 		}
 	}
 }
 
-// Format returns how the format of a name does.
 func (p *Plan) Format(name string) Format {
 	for _, f := range p.Formats {
 		if f.Format == name {
@@ -286,7 +275,6 @@ func (p *Plan) Format(name string) Format {
 	return Format{}
 }
 
-// command returns the command to go on with.
 func (f *Format) command(s *format.Format, processes int) string {
 	command := "sortid new " + s.Name
 	switch size := f.Options[nodeBits]; {

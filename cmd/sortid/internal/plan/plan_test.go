@@ -20,7 +20,7 @@ var update = flag.Bool("update", false, "write testdata/plan.json")
 
 const casesFile = "../../../../testdata/plan.json"
 
-// base is a load that is changed in one respect at a time.
+// Tests change one thing in base at a time.
 var base = Request{Rate: 5000, Burst: 100000, Processes: 200, Years: 20, From: "2026-11-21"}
 
 func requests() []Request {
@@ -53,8 +53,7 @@ func requests() []Request {
 	return rs
 }
 
-// The cases are for other implementations, too. The page's are held to the same file. A format
-// that the file does not name is not compared.
+// All implementations share the cases. Formats that a case omits are not compared.
 func TestCases(t *testing.T) {
 	var plans []*Plan
 	for _, r := range requests() {
@@ -97,7 +96,7 @@ func TestCases(t *testing.T) {
 	}
 }
 
-// randomBits has the random bits in two IDs of one tick, from each format's layout.
+// randomBits counts the random bits in two IDs of one tick, by layout.
 func randomBits(t *testing.T, s *format.Format) (bits int) {
 	for _, f := range s.Layout {
 		switch f.Name {
@@ -162,8 +161,8 @@ func TestCollisionExact(t *testing.T) {
 	}
 }
 
-// A world makes IDs in small versions of the formats, in which collisions are frequent
-// enough to count. make returns what sets an ID apart from others of its millisecond.
+// A world makes small IDs, which collide often enough to count. make returns what tells IDs of a
+// millisecond apart.
 type world struct {
 	name string
 	bits float64 // as the formula has it
@@ -174,7 +173,7 @@ var worlds = []world{
 	{"scru128", 3 + 6 + 2, func(rng *rand.Rand) (func(int), func() uint64) {
 		var hi, lo uint64
 		return func(ms int) {
-				if ms%8 == 0 { // for the second of the real format
+				if ms%8 == 0 { // like a second of the real format
 					hi = rng.Uint64N(1 << 3)
 				}
 				lo = rng.Uint64N(1 << 6)
@@ -196,15 +195,14 @@ var worlds = []world{
 			func() uint64 { high++; return header<<32 | high%(1<<6)<<3 | rng.Uint64N(1<<3) }
 	}},
 	{"uid60", 3 + 8, func(rng *rand.Rand) (func(int), func() uint64) {
-		// Anywhere, as after a while. It is short, so that two processes do not keep
-		// their distance for a large part of the test.
+		// It starts anywhere, and is short: a long one would keep two processes apart.
 		sequence := rng.Uint64N(1 << 3)
 		return func(int) {},
 			func() uint64 { sequence = (sequence + 1) % (1 << 3); return sequence<<8 | rng.Uint64N(1<<8) }
 	}},
 }
 
-// run lets processes make IDs at random times and returns the pairs that were equal.
+// run returns the equal pairs of processes that make IDs at random times.
 func (w world) run(rng *rand.Rand, processes, millis int, perMilli float64) (equal int) {
 	type process struct {
 		newMilli func(int)
@@ -241,7 +239,6 @@ func TestMonteCarlo(t *testing.T) {
 			rng := rand.New(rand.NewPCG(1, 2))
 			const processes, perMilli = 5, 0.6
 
-			// How many pairs are equal over a long time.
 			const millis = 400_000
 			r := Request{Rate: processes * perMilli * 1000, Processes: processes,
 				Years: millis / 1000.0 / secondsPerYear}
@@ -251,7 +248,7 @@ func TestMonteCarlo(t *testing.T) {
 				t.Errorf("%v equal pairs, the formula says %.1f +- %.1f", got, want, sigma)
 			}
 
-			// How often there is at least one in a short time.
+			// How often a short time has any.
 			const lifetimes, short = 3000, 400
 			r.Years = short / 1000.0 / secondsPerYear
 			l := load{pairs: pairs(r)}
@@ -270,7 +267,7 @@ func TestMonteCarlo(t *testing.T) {
 	}
 }
 
-// The counter of scru64, with the guard bits that the plan chooses.
+// scru64's counter with the planned guard bits.
 func TestCounter(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	for _, bits := range []int{1, 4, 5, 8, 12, 16, 23} {
@@ -307,7 +304,7 @@ func TestCounter(t *testing.T) {
 	}
 }
 
-// A burst takes as many ticks as the plan says, within one.
+// A burst takes the planned ticks, give or take one.
 func TestBurst(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	p, err := Compute(Request{Rate: 10, Burst: 200_000, Processes: 200, Years: 1, Nodes: true,
@@ -323,21 +320,19 @@ func TestBurst(t *testing.T) {
 				left -= room()
 			}
 		}
-		return float64(n)/bursts - 1 // the first tick is that of the clock
+		return float64(n)/bursts - 1 // the first is the clock's
 	}
 	f := p.Format("scru64")
 	bits := 24 - f.Options["node_bits"]
 	starts := uint64(1) << (bits - f.Options["overflow_guard"])
 	if n := meanTicks(func() float64 {
-		return float64(
-			uint64(1)<<bits - rng.Uint64N(starts))
+		return float64(uint64(1)<<bits - rng.Uint64N(starts))
 	}); math.Abs(n-f.BurstAhead/0.256) > 1 {
 		t.Errorf("scru64: %v ticks ahead, the plan says %v s", n, f.BurstAhead)
 	}
 	f = p.Format("scru160")
 	if n := meanTicks(func() float64 {
-		return float64(
-			65536 - rng.Uint64N(1<<15))
+		return float64(65536 - rng.Uint64N(1<<15))
 	}); math.Abs(n-f.BurstWaits/0.001) > 1 {
 		t.Errorf("scru160: %v ticks, the plan says %v s", n, f.BurstWaits)
 	}

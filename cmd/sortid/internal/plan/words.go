@@ -5,7 +5,7 @@ import (
 	"math"
 )
 
-// Odds returns a probability in words, such as "one in 3 million".
+// Odds words a probability, such as "one in 3 million".
 func Odds(p float64) string {
 	switch {
 	case p == 0:
@@ -18,7 +18,7 @@ func Odds(p float64) string {
 	return "one in " + Count(1/p)
 }
 
-// Count returns a number with two digits and a word for its size, such as "3.2 billion".
+// Count words a number with two digits, such as "3.2 billion".
 func Count(n float64) string {
 	words := []string{"", " thousand", " million", " billion", " trillion", " quadrillion"}
 	if n < 1e4 {
@@ -38,7 +38,6 @@ func Count(n float64) string {
 	return fmt.Sprintf("%.0f%s", scaled, words[i])
 }
 
-// Seconds returns a length of time in words.
 func Seconds(s float64) string {
 	switch {
 	case s < 1:

@@ -1,4 +1,4 @@
-// Package produce makes IDs as fast as possible, or at a rate, and writes them out in order.
+// Package produce makes IDs as fast as possible, or at a rate, and writes them in order.
 package produce
 
 import (
@@ -14,16 +14,14 @@ import (
 	"github.com/sortid/sortid/format"
 )
 
-// Options say how many IDs to make, and how to write them.
 type Options struct {
 	Encode func(batch format.Batch, b []byte, sep byte) []byte
 	Count  uint64  // math.MaxUint64: no end
-	Paced  bool    // whether one worker makes all, as a clock that stands still needs
-	Rate   float64 // IDs a second; 0: as many as possible
+	Paced  bool    // one worker, as a clock that stands still needs
+	Rate   float64 // IDs a second; 0: as fast as possible
 }
 
-// Run makes IDs and writes them to standard output. It returns the last ID that the generator
-// made, the zero ID if there is none.
+// Run writes IDs to standard output. It returns the generator's last ID, or the zero ID.
 func Run(ctx context.Context, c *console.Console, g format.Generator,
 	o Options) (last format.ID, err error) {
 	p := &production{out: c.Out, generator: g, encode: o.Encode, left: o.Count,
@@ -37,12 +35,11 @@ func Run(ctx context.Context, c *console.Console, g format.Generator,
 	return p.last, err
 }
 
-// A production makes IDs and writes them out.
 type production struct {
 	out       io.Writer
 	generator format.Generator
 	encode    func(batch format.Batch, b []byte, sep byte) []byte
-	left      uint64 // how many IDs are still to be made
+	left      uint64 // IDs still to make
 	progress  *console.Progress
 
 	mu      sync.Mutex
@@ -53,14 +50,14 @@ type production struct {
 }
 
 const (
-	// MaxBatch is the size of the largest batch.
-	MaxBatch = 16384                 // IDs: their texts fit the cache, and writes are few
-	slow     = 10 * time.Millisecond // a batch that takes longer is too large
+	// IDs: texts fit the cache, and writes are few
+	MaxBatch = 16384                 // IDs: texts fit the cache, and writes are few
+	slow     = 10 * time.Millisecond // a slower batch is too large
 )
 
-// race makes IDs as fast as possible. Several workers take turns at the generator and at the
-// output, so batches come out in order. In between, they format the texts in parallel. Batches
-// start small, so that the first IDs appear at once.
+// race is the fast way. Workers take turns at the generator and at the output, so batches are in
+// order; in between they format texts in parallel. Batches start small, so that the first IDs
+// appear at once.
 func (p *production) race(ctx context.Context) error {
 	p.size = 1
 	if p.left > MaxBatch {
@@ -95,7 +92,7 @@ func (p *production) race(ctx context.Context) error {
 	return p.err
 }
 
-// fill makes the next batch, and returns how many IDs it has: none at the end.
+// fill makes the next batch, and returns its number of IDs: 0 at the end.
 func (p *production) fill(ctx context.Context, batch format.Batch) (int, error) {
 	n := int(min(p.left, uint64(p.size)))
 	if n == 0 || ctx.Err() != nil {
@@ -118,7 +115,7 @@ func (p *production) fill(ctx context.Context, batch format.Batch) (int, error) 
 	return n, nil
 }
 
-// write writes the text of n IDs, unless something went wrong before.
+// write writes the text of n IDs, unless an error came before.
 func (p *production) write(text []byte, n int, err error) {
 	if err == nil && p.err == nil && n > 0 {
 		_, err = p.out.Write(text)
@@ -133,8 +130,8 @@ func (p *production) write(text []byte, n int, err error) {
 	}
 }
 
-// walk makes IDs one batch after the other, at most perSecond of them if that is not 0.
-// It counts what is due from the start, so that delays do not add up.
+// walk makes one batch after another, at most perSecond IDs if not 0. What is due counts from the
+// start, so that delays do not add up.
 func (p *production) walk(ctx context.Context, perSecond float64) error {
 	batch := p.generator.NewBatch()
 	var text []byte

@@ -15,18 +15,17 @@ import (
 	"github.com/sortid/sortid/store"
 )
 
-// A Fencing fences realms of a store, one after the other.
 type Fencing struct {
 	*console.Console
-	Realm              string // the only one to fence; empty: all
+	Realm              string // empty: all
 	Lost               *format.Format
 	Skew, Window, Lead time.Duration
 
 	Names []string // of the realms; see Find
 
 	done   []string // those that are fenced
-	failed error    // why something could not be printed
-	wrong  error    // what is wrong with the arguments
+	failed error    // of printing
+	wrong  error    // the mistake in the arguments
 }
 
 // lost returns the name of the realm to make if there is none.
@@ -37,7 +36,6 @@ func (f *Fencing) lost() string {
 	return cmp.Or(f.Realm, f.Lost.Name)
 }
 
-// Find finds the realms to fence.
 func (f *Fencing) Find(ctx context.Context, st store.Store) (err error) {
 	if f.Realm != "" {
 		f.Names = []string{f.Realm}
@@ -59,7 +57,7 @@ func (f *Fencing) Find(ctx context.Context, st store.Store) (err error) {
 	return err
 }
 
-// Run fences all realms that it can, and prints their names and times. End says what was done.
+// Run fences all realms that it can, and prints them. End says what was done.
 func (f *Fencing) Run(ctx context.Context, st store.Store) error {
 	for _, name := range f.Names {
 		from, err := f.fence(ctx, st, name)
@@ -85,7 +83,6 @@ func (f *Fencing) fence(ctx context.Context, st store.Store, name string) (time.
 	return lease.Fence(ctx, st, config, f.Skew)
 }
 
-// End says which realms are fenced and which are not, given the error of the store.
 func (f *Fencing) End(err error) error {
 	if len(f.done) == len(f.Names) && err == nil {
 		fmt.Fprintln(f.Err, "sortid: fenced; processes may reach the store again")
@@ -104,7 +101,6 @@ func (f *Fencing) End(err error) error {
 	return exit.ErrReported
 }
 
-// isRealmName reports whether a realm can have this name.
 func isRealmName(name string) bool {
 	return lease.Config{Realm: name, Format: lease.SCRU64, NodeBits: 1}.Validate() == nil
 }

@@ -1,4 +1,4 @@
-// Package realms reads what a store has of realms and node IDs, and shows it to people.
+// Package realms reads realms and node IDs of a store, and shows them to people.
 package realms
 
 import (
@@ -25,12 +25,12 @@ type Realm struct {
 	Root    lease.Record
 	order   []lease.Block
 	records map[lease.Block]lease.Record
-	now     int64         // the tick, by the store's clock
-	skew    time.Duration // how far the store's clock is ahead of this machine's
+	now     int64         // by the store's clock
+	skew    time.Duration // the store's clock minus this machine's
 }
 
-// ReadAll reads the realm of the name, or all that the store has. With exit.ErrReported it
-// has said what it cannot read, and returns the rest.
+// ReadAll reads the named realm, or all. With exit.ErrReported it has said what it cannot read, and
+// returns the rest.
 func ReadAll(ctx context.Context, c *console.Console, st store.Store,
 	name string) (realms []*Realm, err error) {
 	names := []string{name}
@@ -58,7 +58,7 @@ func ReadAll(ctx context.Context, c *console.Console, st store.Store,
 	return realms, err
 }
 
-// Reported returns an error of ReadAll if it comes with what could be read.
+// Reported returns an error of ReadAll if ReadAll returned something, too.
 func Reported(err error) error {
 	if errors.Is(err, exit.ErrReported) {
 		return err
@@ -66,14 +66,13 @@ func Reported(err error) error {
 	return nil
 }
 
-// Names returns the names of all realms in order.
 func Names(ctx context.Context, st store.Store) ([]string, error) {
 	names, err := st.Realms(ctx)
 	slices.Sort(names)
 	return names, err
 }
 
-// ReadOne is ReadAll for callers that need a single realm.
+// ReadOne is ReadAll for a single realm.
 func ReadOne(ctx context.Context, c *console.Console, st store.Store, name string) (*Realm, error) {
 	realms, err := ReadAll(ctx, c, st, name)
 	switch {
@@ -93,8 +92,7 @@ func ReadOne(ctx context.Context, c *console.Console, st store.Store, name strin
 	return realms[0], nil
 }
 
-// load reads a realm. With an error that matches [lease.ErrRecord] it returns what it
-// could read.
+// load returns what it could read with an error that matches [lease.ErrRecord].
 func load(ctx context.Context, st store.Store, name string) (*Realm, error) {
 	root, blocks, unread := lease.Records(ctx, st, name)
 	switch {
@@ -121,7 +119,6 @@ func load(ctx context.Context, st store.Store, name string) (*Realm, error) {
 	return r, unread
 }
 
-// Block reads a node ID of the realm.
 func (r *Realm) Block(text string) (lease.Block, error) {
 	b, err := lease.ParseBlock(text)
 	if err != nil {
@@ -134,10 +131,10 @@ func (r *Realm) Block(text string) (lease.Block, error) {
 	return b, nil
 }
 
-// An Item is something to show: as a card, or as JSON.
+// An Item can be shown as a card, or as JSON.
 type Item interface{ lines() [][2]string }
 
-// An Entry is a record as people see it. Integers of 64 bits are texts.
+// An Entry is a record as people see it. 64-bit integers are texts.
 type Entry struct {
 	Realm      string `json:"realm"`
 	Generation string `json:"generation"`
@@ -163,9 +160,9 @@ type Entry struct {
 type Listing int
 
 const (
-	WholeBlocks Listing = iota // those that are node IDs by themselves
+	WholeBlocks Listing = iota // node IDs by themselves
 	AllBlocks
-	OutOfUse // those that nobody uses and nobody can have yet
+	OutOfUse // nobody uses them, and nobody can have them yet
 )
 
 func (r *Realm) Entries(which Listing) (entries []Entry) {
@@ -207,8 +204,8 @@ func (r *Realm) entry(rec lease.Record) Entry {
 	return e
 }
 
-// mark returns the end of all that was granted of a block: the greatest of its own mark, the
-// marks of blocks around it, and the realm's floor.
+// mark returns the end of all that was granted of a block: the greatest of its mark, those around
+// it, and the realm's floor.
 func (r *Realm) mark(rec lease.Record) int64 {
 	mark := max(rec.HWM, r.Root.HWM)
 	for b := rec.Block; b.Size > 1; {
@@ -218,8 +215,8 @@ func (r *Realm) mark(rec lease.Record) int64 {
 	return mark
 }
 
-// freeFrom returns the first tick at which a block can be granted to another process, if its
-// holder does not renew it.
+// freeFrom returns the first tick at which another process can have the block, if the holder does
+// not renew.
 func (r *Realm) freeFrom(rec lease.Record) int64 {
 	from := r.mark(rec) - r.Root.Terms.Lead
 	if rec.Held(r.now) {
@@ -228,7 +225,6 @@ func (r *Realm) freeFrom(rec lease.Record) int64 {
 	return from
 }
 
-// state says in a word what a record means to people.
 func (r *Realm) state(rec lease.Record) string {
 	switch {
 	case rec.Revision == 0:
@@ -249,7 +245,6 @@ func (r *Realm) state(rec lease.Record) string {
 	return "free"
 }
 
-// Who names the holder.
 func (e Entry) Who() string {
 	if e.Holder != "" {
 		return e.Holder
@@ -277,7 +272,7 @@ func (e Entry) leadText() string {
 	return e.lead.String()
 }
 
-// Around returns the block, and the node IDs that overlap it.
+// Around returns the block and those that overlap it.
 func (r *Realm) Around(b lease.Block) []Entry {
 	rec, ok := r.records[b]
 	if !ok {
@@ -293,11 +288,11 @@ func (r *Realm) Around(b lease.Block) []Entry {
 	return entries
 }
 
-// A share says which parts of a realm are in which state. The parts add up to 1.
+// A share says which parts of a realm are in which state. They add up to 1.
 type share struct {
 	held, free float64
-	expired    float64 // held by those who have not renewed it in time
-	later      float64 // free, but not before a time beyond the lead
+	expired    float64 // not renewed in time
+	later      float64 // free, but only after the lead
 }
 
 func (r *Realm) share() (s share) {
@@ -307,7 +302,7 @@ func (r *Realm) share() (s share) {
 	return s
 }
 
-// count adds a block; mark is the highest of those around it.
+// count adds a block; mark is the highest around it.
 func (r *Realm) count(s *share, b lease.Block, mark int64) {
 	rec := r.records[b]
 	mark = max(mark, rec.HWM)
@@ -340,7 +335,6 @@ func (s share) String() string {
 
 func percent(f float64) string { return strconv.FormatFloat(100*f, 'g', 3, 64) + "%" }
 
-// A Summary tells about a realm.
 type Summary struct {
 	Realm      string   `json:"realm"`
 	Generation string   `json:"generation"`
@@ -403,7 +397,7 @@ func (s Summary) lines() [][2]string {
 	return lines
 }
 
-// AppendCard appends an item, a line for each of its parts.
+// AppendCard appends an item, a line for each part.
 func AppendCard(c *console.Console, out []byte, it Item) []byte {
 	const indent = 15
 	for _, line := range it.lines() {
@@ -417,7 +411,6 @@ func AppendCard(c *console.Console, out []byte, it Item) []byte {
 	return out
 }
 
-// AppendTable appends a realm and its node IDs.
 func AppendTable(c *console.Console, out []byte, r *Realm, entries []Entry) []byte {
 	t := r.Root.Terms
 	out = fmt.Appendf(out, "%s  %d bits, ticks of %v, windows of %v, lead of %v; %v\n",
@@ -448,21 +441,19 @@ func AppendTable(c *console.Console, out []byte, r *Realm, entries []Entry) []by
 	return out
 }
 
-// EntryOf returns the entry of a block.
 func (r *Realm) EntryOf(b lease.Block) Entry { return r.entry(r.records[b]) }
 
-// Evict takes a node ID from the holder that the entry names. It reports whether that holder
-// had it.
+// Evict takes a node ID from the entry's holder, and reports whether it was the holder.
 func (r *Realm) Evict(ctx context.Context, st store.Store, e Entry) (held bool, err error) {
 	return lease.Evict(ctx, st, r.Name, e.block, r.records[e.block].Owner)
 }
 
-// AppendJSON appends each item as JSON in a line.
+// AppendJSON appends a line of JSON for each item.
 func AppendJSON[T Item](out []byte, items ...T) []byte {
 	for _, it := range items {
 		b, err := json.Marshal(it)
 		if err != nil {
-			panic(err) // strings and numbers can always be written
+			panic(err) // impossible: strings and numbers
 		}
 		out = append(append(out, b...), '\n')
 	}

@@ -7,7 +7,7 @@ import (
 	"github.com/sortid/sortid/lease"
 )
 
-// How much of a realm can be had: each part of it counts once.
+// Each part of a realm counts once.
 func TestShare(t *testing.T) {
 	const now, lead = 1000, 40
 	type b = lease.Block

@@ -17,23 +17,21 @@ import (
 	"github.com/sortid/sortid/cmd/sortid/internal/lines"
 )
 
-// bufferSize is how much of a file is in memory at a time. Longer lines are taken in parts.
+// bufferSize bounds the part of a file in memory. Longer lines come in parts.
 const bufferSize = 256 << 10
 
-// Stdin is the name of standard input as a file.
 const Stdin = "-"
 
-// files reads files of text, part by part.
 type files struct {
 	*console.Console
 	progress *console.Progress
 	read     uint64 // bytes, of all files
 	buf      []byte
 
-	name   string // of the file under way, as people see it
-	walked bool   // whether it was found in a folder, and not named
-	// part gets each part: text[from:], behind as much of the text before as the finder needs.
-	// The text begins at the offset in the file.
+	name   string // of the current file, for people
+	walked bool   // found in a folder, not named
+	// part gets text[from:], after as much context as the finder needs. The text begins at offset
+	// in the file.
 	part func(text []byte, from int, offset int64) error
 }
 
@@ -41,8 +39,7 @@ func newFiles(c *console.Console) *files {
 	return &files{Console: c, buf: make([]byte, bufferSize+finder.Context)}
 }
 
-// begin shows the progress of reading the files, of known size if there are no folders among
-// them.
+// begin shows progress, if the size is known: not in folders.
 func (f *files) begin(names []string) {
 	total := int64(0)
 	for _, name := range names {
@@ -62,7 +59,7 @@ func (f *files) begin(names []string) {
 	f.progress = f.NewProgress("bytes", total)
 }
 
-// open reads a file. Its errors name the file, unless part returned them.
+// open reads a file. It adds the name to errors, except to part's.
 func (f *files) open(name string) error {
 	in := f.In
 	f.name = "standard input"
@@ -91,12 +88,11 @@ func (f *files) open(name string) error {
 	return fmt.Errorf("%s: %w", f.name, err)
 }
 
-// A partError is one of what is done with a part, and not of reading.
+// A partError comes from part, not from reading.
 type partError struct{ error }
 
 func (e partError) Unwrap() error { return e.error }
 
-// A progressReader shows how much was read.
 type progressReader struct {
 	io.Reader
 	files *files
@@ -109,11 +105,11 @@ func (r *progressReader) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// parts reads a file. A part ends at the end of a line, if the buffer has one, so that no line
-// waits for the next. The bytes before a part stay in the buffer, as context.
+// parts reads a file. A part ends with a line if it can, so that no line waits for the next. The
+// bytes before it stay in the buffer as context.
 func (f *files) parts(r io.Reader) error {
 	buf := f.buf
-	context, n := 0, 0 // buf[:context] is context, buf[context:n] is no part yet
+	context, n := 0, 0 // buf[:context] is context; buf[context:n] waits
 	offset := int64(0) // of buf[0] in the file
 	for first := true; ; first = false {
 		m, err := r.Read(buf[n:])
@@ -144,8 +140,8 @@ func (f *files) parts(r io.Reader) error {
 	}
 }
 
-// cut returns where the part ends: at the last end of a line or, if the full buffer has none,
-// of a word. After context, text[:old] has no end of a line.
+// cut returns where the part ends: after the last line or, in a full buffer without one, after a
+// word. text[context:old] has no end of a line.
 func cut(text []byte, old, context int) int {
 	if i := bytes.LastIndexByte(text[old:], '\n'); i >= 0 {
 		return old + i + 1
@@ -174,9 +170,8 @@ func check(head []byte) error {
 
 var errBinary = errors.New("binary file, skipped")
 
-// walk calls open for each file: for those in folders, too, if it should go into them, without
-// those that symbolic links lead to. With include it calls open only for names that one of these
-// patterns matches.
+// walk calls open for each file. In folders it follows no symbolic links and, with include, opens
+// only names that match one of the patterns.
 func (f *files) walk(names []string, recursive bool, include []string,
 	open func(name string, err error)) {
 	visit := func(name string) {

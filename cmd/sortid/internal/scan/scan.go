@@ -1,4 +1,4 @@
-// Package scan finds IDs in files. It prints what it finds, or sorts lines by it.
+// Package scan finds IDs in files, and prints them or sorts lines by them.
 package scan
 
 import (
@@ -16,56 +16,51 @@ import (
 	"github.com/sortid/sortid/format"
 )
 
-// Options say what to look for, and what to print.
 type Options struct {
-	Formats []*format.Format // all that can be told from other text, if there are none
+	Formats []*format.Format // none: all that differ from other text
 	Output  Output
-	From    time.Time // the first time of IDs that count; zero: any
-	To      time.Time // the first time after that; zero: any
+	From    time.Time // the first time; zero: any
+	To      time.Time // the first time after; zero: any
 
-	Recursive bool     // Also read the files in folders.
-	Include   []string // Patterns of the names of files; none: all files.
-	Names     *bool    // Whether lines begin with the file's name; nil: if there may be several.
-	Numbers   bool     // Whether they have the line's number.
+	Recursive bool     // Also in folders.
+	Include   []string // Patterns of file names; none: all.
+	Names     *bool    // Lines begin with the file's name; nil: if there may be several.
+	Numbers   bool     // Lines begin with their number.
 }
 
-// An Output is what to print.
 type Output string
 
-// The outputs.
 const (
 	Annotate Output = "annotate" // All lines, with the times.
 	Lines    Output = "lines"    // The lines with IDs.
 	Only     Output = "only"     // The IDs.
-	IDs      Output = "ids"      // The IDs' places, formats and times.
+	IDs      Output = "ids"      // IDs' places, formats and times.
 	JSON     Output = "json"     // All of each ID.
-	Count    Output = "count"    // How many lines of each file have IDs.
+	Count    Output = "count"    // The number of lines with IDs.
 )
 
-// A scan looks for IDs in files.
 type scan struct {
 	*files
 	finder        *finder.Finder
 	now           time.Time
-	given         bool // whether a single format was named
+	given         bool // a single format was named
 	output        Output
-	names         bool   // whether lines begin with the file's name
+	names         bool   // lines begin with the file's name
 	numbers       bool   // and with the line's number
 	from, to      int64  // Unix milliseconds
 	before, after string // the time in annotations
 
-	line     int   // The number of the line under way.
-	start    int64 // Where it begins in the file.
-	midLine  bool  // Whether the last line annotated has no end yet.
-	counted  int   // The last line that was counted.
-	matching int   // How many were counted in the file.
+	line     int   // Its number.
+	start    int64 // Its offset in the file.
+	midLine  bool  // The last line annotated has no end yet.
+	counted  int   // The last one counted.
+	matching int   // Lines counted in the file.
 	found    bool
 	out      []byte
-	day      int64 // of the last time written, in days since 1970
+	day      int64 // last written, in days since 1970
 	date     []byte
 }
 
-// newScan returns a scan that starts now.
 func newScan(c *console.Console, o Options, now time.Time) *scan {
 	s := &scan{
 		files: newFiles(c), finder: finder.New(now, o.Formats...), now: now,
@@ -141,7 +136,6 @@ func (s *scan) run(names []string, o Options) error {
 	return nil
 }
 
-// file scans a file.
 func (s *scan) file(name string) error {
 	if s.midLine {
 		s.out = append(s.out, '\n')
@@ -156,7 +150,6 @@ func (s *scan) file(name string) error {
 	return s.flush()
 }
 
-// write scans a part, and writes what is to be printed.
 func (s *scan) write(text []byte, from int, offset int64) error {
 	s.scanPart(text, from, offset)
 	return s.flush()
@@ -171,8 +164,7 @@ func (s *scan) flush() error {
 	return nil
 }
 
-// scanPart scans text[from:], and appends what is to be printed. The text begins at the offset
-// in the file.
+// scanPart scans text[from:]. The text begins at offset in the file.
 func (s *scan) scanPart(text []byte, from int, offset int64) {
 	done := from    // printed so far
 	counted := from // lines counted so far
@@ -193,7 +185,7 @@ func (s *scan) scanPart(text []byte, from int, offset int64) {
 			}
 			return
 		case Lines:
-			if m.Start < done { // in a line that is printed already
+			if m.Start < done { // its line is printed already
 				return
 			}
 		}
@@ -233,7 +225,7 @@ func (s *scan) scanPart(text []byte, from int, offset int64) {
 	}
 }
 
-// begins appends what stands before a line: the file's name, the line's number.
+// begins appends the file's name and the line's number.
 func (s *scan) begins() {
 	if s.names {
 		s.out = append(append(s.out, s.name...), ':')
@@ -243,7 +235,7 @@ func (s *scan) begins() {
 	}
 }
 
-// copy appends a text, and before each line what stands there.
+// copy appends a text, and starts each line with begins.
 func (s *scan) copy(text []byte) {
 	if n := len(text); !s.names && !s.numbers && n > 0 {
 		s.out = append(s.out, text...)
@@ -261,7 +253,7 @@ func (s *scan) copy(text []byte) {
 	}
 }
 
-// count counts the ends of lines in a text at the offset.
+// count counts the lines of a text at offset.
 func (s *scan) count(text []byte, offset int64) {
 	if n := bytes.Count(text, []byte{'\n'}); n > 0 {
 		s.line += n
@@ -284,7 +276,6 @@ func (s *scan) appendID(m finder.Match, text []byte, column int64) {
 	s.out = append(b, '\n')
 }
 
-// appendJSON appends the ID's JSON with its place.
 func (s *scan) appendJSON(m finder.Match, text []byte, column int64) {
 	r := inspect.Found(m.ID, m.Encoding, string(text[m.Start:m.End]), s.given, s.now)
 	o := r.Object()
@@ -292,13 +283,13 @@ func (s *scan) appendJSON(m finder.Match, text []byte, column int64) {
 	o.File, o.Line, o.Column = s.name, s.line, column
 	b, err := o.AppendJSON(s.out)
 	if err != nil {
-		panic(err) // strings and numbers can always be written
+		panic(err) // impossible: strings and numbers
 	}
 	s.out = append(b, '\n')
 }
 
-// appendTime appends a time as [format.FormatTime] writes it. Log lines in a row mostly have
-// one date, so it formats the date once.
+// appendTime is [format.FormatTime]. It formats a date once, because neighbouring log lines mostly
+// share it.
 func (s *scan) appendTime(b []byte, ms int64) []byte {
 	const perDay = 24 * 60 * 60 * 1000
 	if day := ms / perDay; day != s.day {

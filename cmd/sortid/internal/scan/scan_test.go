@@ -20,7 +20,6 @@ func TestScanTime(t *testing.T) {
 	}
 }
 
-// Nothing is allocated for an ID.
 func TestScanAllocates(t *testing.T) {
 	line := []byte(strings.Repeat("id=0u2pf62ji4b9 and 0372ijojuxuhjsfkeryi2mrtm\n", 100))
 	for _, output := range []Output{Annotate, Lines, Only, IDs, Count} {

@@ -14,37 +14,36 @@ import (
 	"github.com/sortid/sortid/verify/extsort"
 )
 
-// SortOptions say how to sort lines.
 type SortOptions struct {
 	Formats []*format.Format // as in Options
 	Reverse bool             // the latest time first
-	Dir     string           // the folder for temporary files; empty: the system's
-	Memory  int              // how many bytes are sorted at once; 0: the usual number
+	Dir     string           // for temporary files; empty: the system's
+	Memory  int              // in bytes; 0: the usual
 }
 
 const (
 	sortMemory = 64 << 20
-	// pieceSize is the longest part of a line that is one record.
+	// pieceSize bounds a record. Longer lines have several.
 	pieceSize = 64 << 10
 )
 
-// A sorting sorts lines. A record is a line, or a piece of a long one. Its key is the time, and
-// its number among all records, so that lines of one time keep their order.
+// A sorting sorts records: lines, or pieces of long ones. The key is the time and the record's
+// number, so that lines of one time keep their order.
 type sorting struct {
 	*files
 	finder  *finder.Finder
 	reverse bool
 	sorter  extsort.Sorter
 
-	time    [2]uint64 // It decides where the last line goes.
-	pieces  uint64    // How many there were so far.
+	time    [2]uint64 // of the last line
+	pieces  uint64    // so far
 	ids     uint64    // How many lines had IDs.
-	midLine bool      // Whether the last line's end is not yet read.
-	starts  []int     // Of the lines in a part that have IDs.
+	midLine bool      // the last line has no end yet
+	starts  []int     // of the part's lines with IDs
 	times   [][2]uint64
 }
 
-// Sort prints the lines of files, or of standard input, in the order of their IDs.
+// Sort prints lines of files, or of standard input, in the order of their IDs.
 func Sort(c *console.Console, o SortOptions, names []string) error {
 	if len(names) == 0 {
 		names = []string{Stdin}
@@ -58,7 +57,7 @@ func Sort(c *console.Console, o SortOptions, names []string) error {
 		s.sorter.Memory = sortMemory
 	}
 	s.part = s.add
-	// A signal does not end the reading of a terminal or a pipe. So this is not waited for.
+	// A signal does not end the reading of a terminal or a pipe, so this is not waited for.
 	done := make(chan error, 1)
 	go func() { done <- s.run(ctx, names) }()
 	var err error
@@ -94,8 +93,7 @@ func (s *sorting) run(ctx context.Context, names []string) error {
 	return s.merge(ctx)
 }
 
-// add adds the lines of a part. A line's first ID has its time. A line without one stays behind
-// the line before it.
+// add adds the lines of a part. A line has its first ID's time, or stays behind the line before.
 func (s *sorting) add(text []byte, from int, _ int64) error {
 	s.starts, s.times = s.starts[:0], s.times[:0]
 	s.finder.Find(text, from, func(m finder.Match) {
@@ -128,8 +126,8 @@ func (s *sorting) add(text []byte, from int, _ int64) error {
 	return nil
 }
 
-// key returns the part of a key that a time decides: nanoseconds since the year 1, from 1 up.
-// What comes before a file's first ID has 0.
+// key returns a time as a key: nanoseconds since the year 1, from 1. What comes before a file's
+// first ID has 0.
 func (s *sorting) key(t time.Time) [2]uint64 {
 	seconds := uint64(t.Unix() - time.Time{}.Unix())
 	high, low := bits.Mul64(seconds, 1e9)
@@ -146,7 +144,6 @@ func (s *sorting) record(piece []byte) error {
 	return s.sorter.Add(extsort.Key{s.time[0], s.time[1], s.pieces}, piece)
 }
 
-// merge prints all records in order.
 func (s *sorting) merge(ctx context.Context) error {
 	runs, err := s.sorter.Finish(ctx, extsort.MaxFanIn)
 	if err != nil {

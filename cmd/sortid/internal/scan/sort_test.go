@@ -19,8 +19,7 @@ import (
 	"github.com/sortid/sortid/format"
 )
 
-// timedLines returns lines with IDs of several formats, some with none, and what they are in
-// order of time.
+// timedLines returns lines with and without IDs, and the same in order.
 func timedLines(r *rand.Rand, n int, reverse bool) (text string, sorted string) {
 	type group struct {
 		at    time.Time
@@ -46,7 +45,7 @@ func timedLines(r *rand.Rand, n int, reverse bool) (text string, sorted string) 
 			continue
 		}
 		f := formats[r.IntN(len(formats))]
-		// Some have the same time, though not the same ID.
+		// Some share a time, not an ID.
 		at := start.Add(time.Duration(r.IntN(n)) * time.Millisecond)
 		id, _, err := f.Bounds(at, at.Add(time.Second))
 		if err != nil {
@@ -72,8 +71,7 @@ func timedLines(r *rand.Rand, n int, reverse bool) (text string, sorted string) 
 	return text, sorted
 }
 
-// The output is what a sort in memory makes, whatever is in memory at once and however the input
-// comes, and nothing is left on disk.
+// Any memory size and any input give what a sort in memory gives, and leave nothing on disk.
 func TestSort(t *testing.T) {
 	for seed := range uint64(4) {
 		r := rand.New(rand.NewPCG(seed, 2))
@@ -144,8 +142,7 @@ func TestSortInstants(t *testing.T) {
 	}
 }
 
-// Several files, the last line of which has no end; headings come first, and are not
-// reversed.
+// The last line has no end; headings come first, also in reverse.
 func TestSortFiles(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name, text string) string {
@@ -172,8 +169,7 @@ func TestSortFiles(t *testing.T) {
 	}
 }
 
-// The memory does not grow with the input: here 200 times what is sorted at once. Lines
-// may be longer than that, too.
+// Memory does not grow with the input, 200 times the size of a run. Longer lines are possible.
 func TestSortMemory(t *testing.T) {
 	const memory = 1 << 18
 	line := "0372ijojuxuhjsfkeryi2mrtm " + strings.Repeat("x", 973) + "\n"
@@ -207,7 +203,7 @@ func (n *counter) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// An interrupt ends it while it waits for input, and leaves nothing on disk.
+// An interrupt ends the wait for input, and leaves nothing on disk.
 func TestSortInterrupted(t *testing.T) {
 	self, err := os.FindProcess(os.Getpid())
 	if err != nil || runtime.GOOS == "windows" {

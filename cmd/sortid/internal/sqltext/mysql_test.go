@@ -22,7 +22,6 @@ import (
 	"github.com/sortid/sortid/testserver"
 )
 
-// openMySQL connects to an empty database, with one connection.
 func openMySQL(t *testing.T) (db *sql.DB, u *url.URL) {
 	t.Helper()
 	u, err := url.Parse(testserver.MySQL(t))
@@ -64,7 +63,7 @@ func statements(file string) (list []string) {
 	return list
 }
 
-// example returns the statements that a file's comments show.
+// example returns the statements in a file's comments.
 func example(file string) []string {
 	var shown strings.Builder
 	for line := range strings.Lines(file) {
@@ -84,7 +83,6 @@ func execAll(t *testing.T, db *sql.DB, list []string) {
 	}
 }
 
-// row returns the columns of a query's only row.
 func row(t *testing.T, db *sql.DB, query string, args ...any) ([]string, error) {
 	t.Helper()
 	rows, err := db.QueryContext(t.Context(), query, args...)
@@ -116,7 +114,7 @@ func row(t *testing.T, db *sql.DB, query string, args ...any) ([]string, error) 
 	return got, rows.Err()
 }
 
-// mysqlStored is an expression that shows a stored ID as PostgreSQL's types do.
+// mysqlStored shows a stored ID as PostgreSQL does.
 func mysqlStored(f tested, id string) string {
 	switch f.typ {
 	case "uuid":
@@ -128,7 +126,6 @@ func mysqlStored(f tested, id string) string {
 	return id
 }
 
-// The vectors, and random IDs.
 func TestMySQLCodecs(t *testing.T) {
 	db, _ := openMySQL(t)
 	text := must(MySQL(format.Ours()))(t)
@@ -189,7 +186,6 @@ func TestMySQLCodecs(t *testing.T) {
 	}
 }
 
-// mysqlTimes are hard cases of time arithmetic.
 func mysqlTimes(f tested) (times []time.Time) {
 	for _, near := range []time.Time{
 		f.epoch, f.last, time.Unix(0, 0), time.Date(2026, 11, 17, 10, 30, 0, 0, time.UTC),
@@ -224,7 +220,7 @@ func TestMySQLTimes(t *testing.T) {
 	}
 }
 
-// The examples in the comments work as they stand.
+// Examples in the comments work.
 func TestMySQLExamples(t *testing.T) {
 	db, _ := openMySQL(t)
 	execAll(t, db, statements(must(MySQL(format.Ours()))(t)))
@@ -249,7 +245,7 @@ func TestMySQLExamples(t *testing.T) {
 		if err != nil || !slices.Equal(got, want) {
 			t.Errorf("%s: %q, %v; want %q", f.name, got, err, want)
 		}
-		// The generated column is exact at far times, too.
+		// The generated column is exact at far times.
 		for _, at := range mysqlTimes(f) {
 			if at.Before(f.epoch) || !at.Before(f.last) {
 				continue
@@ -265,7 +261,6 @@ func TestMySQLExamples(t *testing.T) {
 	}
 }
 
-// The client takes the file, twice.
 func TestMySQLClient(t *testing.T) {
 	_, u := openMySQL(t)
 	name, err := exec.LookPath("mariadb")
@@ -298,7 +293,6 @@ func openSQLite(t *testing.T) *sql.DB {
 	return db
 }
 
-// literal is a stored ID as SQLite writes it.
 func literal(f tested, text string) string {
 	s := f.stored(text)
 	if f.typ == "bigint" {
@@ -307,8 +301,7 @@ func literal(f tested, text string) string {
 	return "X'" + strings.NewReplacer("-", "", `\x`, "").Replace(s) + "'"
 }
 
-// The views show the texts and the times of the vectors, of random IDs, and of what the
-// DEFAULTs make.
+// Views show texts and times of vectors, random IDs and DEFAULTs.
 func TestSQLite(t *testing.T) {
 	db := openSQLite(t)
 	r := rand.New(rand.NewPCG(7, 8))
@@ -393,7 +386,7 @@ func TestSQLite(t *testing.T) {
 	}
 }
 
-// An SQLite that is too old refuses the tables that it cannot fill, and all if it may stop.
+// An old SQLite refuses tables that it cannot fill, and all if it may stop.
 func TestOldSQLite(t *testing.T) {
 	program, err := exec.LookPath("sqlite3")
 	if err != nil {

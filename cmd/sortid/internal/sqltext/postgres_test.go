@@ -33,7 +33,6 @@ import (
 
 var many = flag.Int("many", 50_000, "how many random IDs of each format to convert")
 
-// A database is a PostgreSQL database with the functions in it.
 type database struct {
 	t      testing.TB
 	url    string
@@ -41,7 +40,7 @@ type database struct {
 	*pgx.Conn
 }
 
-// install makes a schema of a name of its own in the test's database.
+// install makes a schema in the test's database.
 func install(t testing.TB) *database {
 	t.Helper()
 	place := testserver.Postgres(t)
@@ -76,10 +75,9 @@ func must(text string, err error) func(testing.TB) string {
 	}
 }
 
-// in puts the name of the schema into a statement, as the command does.
+// in replaces the schema, as the command does.
 func (d *database) in(statement string) string { return inSchema(statement, d.schema) }
 
-// run runs statements, of which the schema is sortid.
 func (d *database) run(statements string) {
 	d.t.Helper()
 	if _, err := d.PgConn().Exec(context.Background(), d.in(statements)).ReadAll(); err != nil {
@@ -87,7 +85,6 @@ func (d *database) run(statements string) {
 	}
 }
 
-// query returns the first column of a query as text.
 func (d *database) query(query string, args ...any) []string {
 	d.t.Helper()
 	rows, err := d.queryError(query, args...)
@@ -112,13 +109,11 @@ func (d *database) queryError(query string, args ...any) ([]string, error) {
 	})
 }
 
-// one returns the value of an expression as text.
 func (d *database) one(expression string, args ...any) string {
 	d.t.Helper()
 	return d.query("SELECT "+expression, args...)[0]
 }
 
-// code returns the SQLSTATE and the message with which a query fails.
 func (d *database) code(query string, args ...any) (code, message string) {
 	rows, err := d.queryError(query, args...)
 	var e *pgconn.PgError
@@ -129,11 +124,10 @@ func (d *database) code(query string, args ...any) (code, message string) {
 	return e.Code, e.Message
 }
 
-// A tested format is one of ours, as the database sees it.
 type tested struct {
 	name  string
 	typ   string    // that stores an ID
-	last  time.Time // the first time that is too late
+	last  time.Time // the first one after it
 	epoch time.Time
 	tick  time.Duration
 	max   string
@@ -149,7 +143,6 @@ var formats = func() (list []tested) {
 	return list
 }()
 
-// stored returns how the type shows the ID of a text.
 func (f tested) stored(text string) string {
 	id, err := f.table.Parse(text)
 	switch {
@@ -163,8 +156,8 @@ func (f tested) stored(text string) string {
 	return id.In(format.Int)
 }
 
-// first returns the text of the smallest ID of a time, of the first or the largest ID outside
-// the range.
+// first returns the text of a time's smallest ID. Before or after the range it is the first or the
+// largest.
 func (f tested) first(at time.Time) string {
 	end, err := f.max, error(nil)
 	if at.Before(f.last) {
@@ -180,7 +173,6 @@ func (f tested) first(at time.Time) string {
 	return end
 }
 
-// random returns the text of any ID.
 func (f tested) random(r *rand.Rand) string {
 	b := make([]byte, f.table.Size)
 	for i := range b {
@@ -194,7 +186,6 @@ func (f tested) random(r *rand.Rand) string {
 	return id.String()
 }
 
-// vectors are those of testdata/vectors.
 type vectors struct {
 	Valid []struct {
 		Text, Canonical, Hex, Time string
@@ -241,7 +232,7 @@ func TestPostgresVectors(t *testing.T) {
 		}
 		for _, v := range v.Invalid {
 			if strings.Contains(v.Text, "\x00") {
-				continue // which the type text does not have
+				continue // the type text has none
 			}
 			code, message := d.code("SELECT sortid."+f.name+"_parse($1)", v.Text)
 			want, reason := "22P02", map[string]string{
@@ -263,7 +254,7 @@ func TestPostgresVectors(t *testing.T) {
 	}
 }
 
-// Random IDs over the whole range: text and parse are equal to Go's.
+// text and parse agree with Go's over the whole range.
 func TestPostgresRandom(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes a while")
@@ -290,15 +281,14 @@ func TestPostgresRandom(t *testing.T) {
 	}
 }
 
-// Each bit that a generator says is random is 1 in about half of its IDs; the others of the
-// random part are 0.
+// Each random bit is 1 in about half of the IDs; others in the random part are 0.
 func TestPostgresRandomBits(t *testing.T) {
 	d := install(t)
 	const n = 4000
 	for _, g := range []struct {
 		call   string
 		from   int      // where the random part begins
-		zeroes [][2]int // bits of it, from and up to, that are 0
+		zeroes [][2]int // its bits that are 0, from and up to
 	}{
 		{"uuid_send(sortid.scru128_new())", 48, nil},
 		{"uuid_send(sortid.scru128_new_counted())", 96, nil},
@@ -333,10 +323,10 @@ func TestPostgresRandomBits(t *testing.T) {
 	}
 }
 
-// first and time are exact, and inverse to each other, at any time.
+// first and time are exact and inverse at any time.
 func TestPostgresTimes(t *testing.T) {
 	d := install(t)
-	d.run("SET TIME ZONE 'Asia/Kathmandu'") // none of it depends on that
+	d.run("SET TIME ZONE 'Asia/Kathmandu'") // nothing depends on it
 	const layout = "2006-01-02 15:04:05.999999+00"
 	for _, f := range formats {
 		var times []time.Time
@@ -391,7 +381,7 @@ func TestPostgresTimes(t *testing.T) {
 	}
 }
 
-// NULL gives NULL, and what no ID has gives an error.
+// NULL gives NULL; what no ID has is an error.
 func TestPostgresBadInput(t *testing.T) {
 	d := install(t)
 	for _, f := range formats {
@@ -427,7 +417,6 @@ func TestPostgresBadInput(t *testing.T) {
 	}
 }
 
-// The vectors of IDs with a prefix, through the parser and back.
 func TestPostgresTyped(t *testing.T) {
 	d := install(t)
 	b, err := os.ReadFile("../../../../testdata/typed.json")
@@ -478,8 +467,7 @@ func TestPostgresTyped(t *testing.T) {
 	}
 }
 
-// The planner sees through time and first, which is what their speed and the pruning of
-// partitions rest on.
+// The planner inlines time and first, for speed and pruning.
 func TestPostgresInlined(t *testing.T) {
 	d := install(t)
 	for _, f := range formats {
@@ -492,7 +480,7 @@ func TestPostgresInlined(t *testing.T) {
 	}
 }
 
-// Each function has a comment, and is marked as what it is.
+// Each function has a comment and its properties.
 func TestPostgresCatalog(t *testing.T) {
 	d := install(t)
 	for _, row := range d.query(`SELECT proname || ': ' || coalesce(obj_description(p.oid), 'no comment')
@@ -507,7 +495,6 @@ func TestPostgresCatalog(t *testing.T) {
 	}
 }
 
-// Of 24 monthly partitions one is read.
 func TestPostgresPruning(t *testing.T) {
 	d := install(t)
 	for _, f := range formats {
@@ -516,8 +503,7 @@ func TestPostgresPruning(t *testing.T) {
 		// Now is in the middle of partition 12.
 		start := time.Now().UTC().AddDate(0, -12, -15).Truncate(24 * time.Hour)
 		month := func(i int) string {
-			return start.AddDate(0, i, 0).Format(
-				"2006-01-02 15:04:05+00")
+			return start.AddDate(0, i, 0).Format("2006-01-02 15:04:05+00")
 		}
 		for i := range 24 {
 			d.run(fmt.Sprintf(
@@ -575,7 +561,7 @@ func TestPostgresPruning(t *testing.T) {
 	}
 }
 
-// generators are those of PostgreSQL. "first" is the text of the generator's ID.
+// generators are PostgreSQL's; "first" is the text of the first ID.
 var generators = []struct {
 	name, call, format string
 	ordered            bool // strictly, over all sessions
@@ -591,8 +577,8 @@ var generators = []struct {
 
 const clients, perClient = 8, 25_000
 
-// generate lets clients make n IDs each, and more until the channel is closed, and returns
-// them. A client whose server stops connects again.
+// generate lets clients make n IDs each, and more until enough is closed. They reconnect when the
+// server stops.
 func generate(d *database, expression string, n int, enough <-chan struct{}) [][]string {
 	d.t.Helper()
 	all := make([][]string, clients)
@@ -620,7 +606,7 @@ func generate(d *database, expression string, n int, enough <-chan struct{}) [][
 						continue
 					}
 				}
-				// Rows that came before a stop count: they were handed out.
+				// Rows before a stop were handed out.
 				rows, err := conn.Query(
 					ctx, d.in("SELECT "+expression+" FROM generate_series(1, 200)"))
 				if err != nil {
@@ -664,7 +650,6 @@ func isClosed(c <-chan struct{}) bool {
 	}
 }
 
-// unique has package duplicates look for an ID that is there twice.
 func unique(t testing.TB, format string, all [][]string) *report.Unique {
 	t.Helper()
 	var sources []duplicates.Source
@@ -722,8 +707,7 @@ func increases(ids []string) bool {
 	})
 }
 
-// One session after the other gets greater IDs from the ordered generators, and a
-// ROLLBACK does not matter to those that promise an order.
+// Ordered generators rise from session to session, also over a ROLLBACK.
 func TestPostgresOrder(t *testing.T) {
 	d := install(t)
 	for _, g := range generators {
@@ -752,14 +736,14 @@ func TestPostgresOrder(t *testing.T) {
 	}
 }
 
-// After an immediate stop of the server no ID comes again. That a naive generator, with a
-// cycling sequence for a counter, is caught shows that the test would see it.
+// An immediate stop repeats no ID. A naive generator with a cycling sequence does, so the test
+// would see it.
 func TestPostgresStops(t *testing.T) {
 	t.Parallel()
 	server := testserver.StartPostgres(t, "max_connections=40")
 	d := connect(t, server.URL, DefaultSchema)
 	d.run(must(Postgres(DefaultSchema, format.Ours()))(t))
-	// It cycles so soon that even a slow machine makes more IDs in a tick.
+	// Even a slow machine makes more in a tick.
 	d.run(`CREATE SEQUENCE naive MAXVALUE 15 CYCLE;
 		CREATE FUNCTION naive_new() RETURNS bigint LANGUAGE sql VOLATILE
 		RETURN (sortid.clock_ms() / 256 << 24) | (5 << 16) | nextval('naive')`)
@@ -794,8 +778,7 @@ func TestPostgresStops(t *testing.T) {
 	}
 }
 
-// IDs that were read in a transaction that had not ended when the server crashed are not
-// made again, even if it is back within their tick.
+// A crash within a transaction repeats no ID that was read, even in the same tick.
 func TestPostgresStopsInTransaction(t *testing.T) {
 	t.Parallel()
 	server := testserver.StartPostgres(t)
@@ -824,7 +807,7 @@ func TestPostgresStopsInTransaction(t *testing.T) {
 	}
 }
 
-// setClock lets the generators read a time that the test sets, in milliseconds.
+// setClock replaces the generators' clock, in milliseconds.
 func (d *database) setClock() {
 	d.run(`CREATE TABLE sortid.test_clock (ms bigint);
 		INSERT INTO sortid.test_clock SELECT sortid.clock_ms();
@@ -836,13 +819,12 @@ func (d *database) moveClock(by time.Duration) {
 	d.run("UPDATE sortid.test_clock SET ms = ms + " + fmt.Sprint(by.Milliseconds()))
 }
 
-// locks returns how many advisory locks are held in the database.
 func (d *database) locks() string {
 	return d.one(
 		"count(*) FROM pg_locks WHERE locktype = 'advisory' AND database = (SELECT oid FROM pg_database WHERE datname = current_database()) AND classid = 1936683636")
 }
 
-// Within the allowance a generator goes on, beyond it raises, and no lock is left behind.
+// Within the allowance a generator goes on; beyond, it raises, and leaves no lock.
 func TestPostgresClockSetBack(t *testing.T) {
 	d := install(t)
 	d.setClock()
@@ -868,7 +850,7 @@ func TestPostgresClockSetBack(t *testing.T) {
 		if !increases(ids) {
 			t.Errorf("%s: out of order: %q", g.name, ids)
 		}
-		// In a transaction that goes on after the error the lock is free, too.
+		// Nor does it if the transaction goes on.
 		d.run("BEGIN")
 		d.moveClock(-time.Hour)
 		d.run("SAVEPOINT a")
@@ -884,7 +866,7 @@ func TestPostgresClockSetBack(t *testing.T) {
 		}
 		d.run("ROLLBACK")
 	}
-	// A time that no ID can carry.
+	// No ID can carry these times.
 	for _, at := range []string{"-1", "0", "281474976710656", "-62135596800000"} {
 		d.run("UPDATE sortid.test_clock SET ms = " + at)
 		for _, g := range generators {
@@ -896,12 +878,12 @@ func TestPostgresClockSetBack(t *testing.T) {
 	}
 }
 
-// A counter that is used up goes on in the next tick, and past the allowance raises.
+// A full counter goes on in the next tick, and raises past the allowance.
 func TestPostgresCounterOverflow(t *testing.T) {
 	d := install(t)
 	d.setClock()
 	d.one("sortid.scru64_new(1, 23)")
-	// As it waits when it comes further ahead of the clock, it begins there.
+	// Further ahead of the clock it would wait, so it begins here.
 	d.moveClock(-9 * time.Second)
 	ids := d.query("SELECT sortid.scru64_text(sortid.scru64_new(1, 23)) FROM generate_series(1, 7)")
 	if !increases(ids) {
@@ -927,13 +909,13 @@ func TestPostgresCounterOverflow(t *testing.T) {
 	}
 }
 
-// A query that is cancelled in a generator leaves no lock.
+// A cancelled generator leaves no lock.
 func TestPostgresCancelled(t *testing.T) {
 	d := install(t)
 	other := connect(t, d.url, d.schema)
 	d.run(
 		"BEGIN; SELECT pg_advisory_xact_lock(1936683636, 'sortid.scru64_state'::regclass::oid::int)")
-	// An error of these statements undoes the first, too.
+	// An error here undoes the first, too.
 	_, err := other.PgConn().Exec(t.Context(),
 		other.in("SET statement_timeout = 50; SELECT sortid.scru64_new(1, 8)")).ReadAll()
 	var e *pgconn.PgError
@@ -951,7 +933,7 @@ func TestPostgresCancelled(t *testing.T) {
 	}
 }
 
-// In a read-only transaction the stateless generators work, and the codecs.
+// Stateless generators and codecs work in read-only transactions.
 func TestPostgresReadOnly(t *testing.T) {
 	d := install(t)
 	for _, g := range generators {
@@ -963,8 +945,7 @@ func TestPostgresReadOnly(t *testing.T) {
 	}
 }
 
-// A role needs the schema, and nothing else: not even rights on the sequences, which it
-// cannot move.
+// A role needs only the schema: it cannot move the sequences.
 func TestPostgresRole(t *testing.T) {
 	d := install(t)
 	role := "sortid_test_" + strconv.FormatUint(rand.Uint64(), 36)
@@ -1010,8 +991,8 @@ func output(t *testing.T, in string, name string, args ...string) string {
 	return out.String()
 }
 
-// psql takes the file twice, in a database where nothing is a superuser's, and a dump of it
-// works elsewhere and goes on after the last IDs.
+// psql takes the file twice without a superuser. A dump works elsewhere, and goes on after the last
+// IDs.
 func TestPostgresDump(t *testing.T) {
 	server := testserver.StartPostgres(t)
 	admin := connect(t, server.URL, DefaultSchema)
@@ -1046,21 +1027,21 @@ func TestPostgresDump(t *testing.T) {
 	if n := b.one("count(*) FROM events"); n != "1000" {
 		t.Errorf("%s rows after the restore", n)
 	}
-	b.run("INSERT INTO events (n) SELECT generate_series(1001, 1100)") // at the same time as the last before
+	b.run("INSERT INTO events (n) SELECT generate_series(1001, 1100)") // at the last time before
 	for column, typ := range map[string]string{"a": "bigint", "b": "uuid", "f": "bigint"} {
 		if ok := b.one("bool_and(x > y) FROM (SELECT " + column + "::" + typ + " AS x, lag(" +
 			column + "::" + typ + ") OVER (ORDER BY n) AS y FROM events) AS t"); ok != "t" {
 			t.Errorf("column %s is out of order after the restore", column)
 		}
 	}
-	// Twice the file over the restored schema, and again the generators go on.
+	// The file again over the restored schema: generators go on.
 	output(t, text, "psql", "-q", "-v", "ON_ERROR_STOP=1", "-X", at("b"))
 	if ok := b.one("sortid.scru128_new_ordered() > max(b::text)::uuid FROM events"); ok != "t" {
 		t.Error("out of order after the file was run again")
 	}
 }
 
-// A table of a schema of another name; and the SQL of one format does without the others.
+// One format's SQL does without the others, also in another schema.
 func TestPostgresOnly(t *testing.T) {
 	for _, only := range format.Ours() {
 		name := only.Name
@@ -1081,7 +1062,7 @@ func TestPostgresOnly(t *testing.T) {
 	}
 }
 
-// How docs/databases.md says that rows with a UUIDv4 get an ID of their time.
+// Rows with a UUIDv4 get an ID of their time, as docs/databases.md says.
 func TestPostgresMigration(t *testing.T) {
 	d := install(t)
 	doc, err := os.ReadFile("../../../../docs/databases.md")

@@ -1,5 +1,4 @@
-// Package sqltext holds SQL that teaches databases the ID formats. Each format and database
-// has a file that can be read and run as it is.
+// Package sqltext holds SQL that teaches databases the ID formats. Each file can be run as it is.
 package sqltext
 
 import (
@@ -15,10 +14,10 @@ import (
 //go:embed postgres mysql sqlite
 var files embed.FS
 
-// DefaultSchema is the schema of PostgreSQL that the files name.
+// DefaultSchema is the PostgreSQL schema in the files.
 const DefaultSchema = "sortid"
 
-// Postgres returns the SQL that makes a PostgreSQL schema with the functions of the formats.
+// Postgres returns the SQL of a PostgreSQL schema with the formats' functions.
 func Postgres(schema string, formats []*format.Format) (string, error) {
 	if err := checkName("schema", schema); err != nil {
 		return "", err
@@ -36,7 +35,7 @@ func Postgres(schema string, formats []*format.Format) (string, error) {
 	return inSchema(text, schema), err
 }
 
-// MySQL returns the SQL that makes functions of the formats in MariaDB and MySQL.
+// MySQL returns the SQL of the formats' functions for MariaDB and MySQL.
 func MySQL(formats []*format.Format) (string, error) {
 	return read("mysql", []string{"header", "common"}, inOrder(formats))
 }
@@ -46,14 +45,12 @@ func SQLite(formats []*format.Format) (string, error) {
 	return read("sqlite", []string{"header"}, inOrder(formats))
 }
 
-// inOrder returns formats in the order of the table.
 func inOrder(formats []*format.Format) []*format.Format {
 	return slices.DeleteFunc(format.Ours(),
 		func(f *format.Format) bool { return !slices.Contains(formats, f) })
 }
 
-// read returns the texts of a folder's files: the names given, then the formats. An empty line
-// separates them.
+// read joins files of a folder with empty lines: the named ones, then the formats'.
 func read(folder string, names []string, formats []*format.Format) (string, error) {
 	names = append(names, format.NamesOf(formats)...)
 	texts := make([]string, len(names))
@@ -68,7 +65,6 @@ func read(folder string, names []string, formats []*format.Format) (string, erro
 	return strings.Join(texts, "\n"), nil
 }
 
-// inSchema replaces the schema that the files name.
 func inSchema(text, schema string) string {
 	if schema == DefaultSchema {
 		return text

@@ -13,22 +13,22 @@ import (
 type Table struct {
 	Name   string
 	Format *format.Format // of the IDs
-	From   time.Time      // the month that the first partition begins with
+	From   time.Time      // month of the first partition
 	Months int            // that the partitions are for
-	Daily  bool           // a partition for each day in place of each month
+	Daily  bool           // a partition a day, not a month
 }
 
-// MaxPartitions is how many partitions a Table may have; databases get slow with more.
+// MaxPartitions bounds a Table; databases get slow with more.
 const MaxPartitions = 8000
 
-// A partition holds the IDs from first up to but not including end.
+// A partition holds the IDs from first to before end.
 type partition struct {
 	name       string
 	from       time.Time
 	first, end format.ID
 }
 
-// partitions returns the partitions, and the one after the last.
+// partitions returns the partitions, and the one after them.
 func (t Table) partitions() (all []partition, next partition, err error) {
 	if err := checkName("table", t.Name); err != nil {
 		return nil, next, err
@@ -65,7 +65,7 @@ func (t Table) partitions() (all []partition, next partition, err error) {
 	return all[:len(all)-1], all[len(all)-1], nil
 }
 
-// Postgres returns the SQL of the table for PostgreSQL, with the functions of a schema.
+// Postgres returns the SQL for PostgreSQL, with a schema's functions.
 func (t Table) Postgres(schema string) (string, error) {
 	if err := checkName("schema", schema); err != nil {
 		return "", err
@@ -134,7 +134,7 @@ CREATE TABLE IF NOT EXISTS %[2]s (
 	return inSchema(b.String(), schema), nil
 }
 
-// mysqlDefault returns the DEFAULT of the example in a format's SQL, if it has one.
+// mysqlDefault returns the DEFAULT in the example of a format's SQL, if any.
 func mysqlDefault(f *format.Format) (string, error) {
 	text, err := read("mysql", nil, []*format.Format{f})
 	_, rest, ok := strings.Cut(text, " DEFAULT (")
@@ -145,7 +145,7 @@ func mysqlDefault(f *format.Format) (string, error) {
 	return " DEFAULT (" + strings.ReplaceAll(expression, "\n--   ", "\n"), nil
 }
 
-// MySQL returns the SQL of the table for MariaDB and MySQL.
+// MySQL returns the SQL for MariaDB and MySQL.
 func (t Table) MySQL() (string, error) {
 	all, next, err := t.partitions()
 	if err != nil {

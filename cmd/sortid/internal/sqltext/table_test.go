@@ -20,8 +20,8 @@ func table(name string) Table {
 		0, 0, 0, 0, time.UTC), Months: 24}
 }
 
-// The table takes an ID of now, in the partition of this month, which a query of that time
-// alone reads; running the text again with a later month adds partitions.
+// An ID of now is in this month's partition, the only one a query of then reads. A later month adds
+// partitions.
 func TestPostgresTable(t *testing.T) {
 	d := install(t)
 	for _, f := range formats {
@@ -44,17 +44,16 @@ func TestPostgresTable(t *testing.T) {
 		if f.table.SQL.New != "" {
 			d.run("INSERT INTO " + name + " (what) VALUES ('')")
 		}
-		months = append(months, this()) // another, if a month has just ended
+		months = append(months, this()) // another, if a month just ended
 		for _, got := range d.query("SELECT tableoid::regclass::text FROM " + name) {
 			if !slices.Contains(months, got) {
 				t.Errorf("%s: an ID of now is in %s, want %s", f.name, got, months)
 			}
 		}
-		// The queries and the commands of the comments.
 		shown := example(must(tab.Postgres(DefaultSchema))(t))
 		for _, s := range shown {
 			if strings.HasPrefix(s, "SELECT partman") || strings.HasPrefix(s, "UPDATE partman") {
-				continue // an extension that is not there
+				continue // an extension that is missing
 			}
 			if _, err := d.Exec(t.Context(), d.in(s)); err != nil {
 				t.Errorf("%s: %v", s, err)
@@ -76,7 +75,7 @@ func TestPostgresTable(t *testing.T) {
 	}
 }
 
-// pg_partman encodes a time by one function, and decodes a bound by another.
+// pg_partman encodes times and decodes bounds by functions.
 func TestPostgresPartman(t *testing.T) {
 	d := install(t)
 	for _, f := range formats {
@@ -162,8 +161,7 @@ func TestTableErrors(t *testing.T) {
 				time.Date(2109, 1, 1, 0, 0, 0, 0, time.UTC)
 		},
 		"a year beyond all IDs": func(t *Table) {
-			t.From = time.Date(20000, 1, 1, 0, 0, 0, 0,
-				time.UTC)
+			t.From = time.Date(20000, 1, 1, 0, 0, 0, 0, time.UTC)
 		},
 		"a number beyond limits": func(t *Table) { t.Months = 1 << 40 },
 	} {
@@ -178,7 +176,7 @@ func TestTableErrors(t *testing.T) {
 	}
 }
 
-// A format without SQL is named, with the file that it lacks.
+// An error names the format and the file it lacks.
 func TestMissing(t *testing.T) {
 	_, err := read("mysql", []string{"header", "none"}, nil)
 	if err == nil || !strings.Contains(err.Error(), "mysql/none.sql") {

@@ -23,32 +23,30 @@ import (
 	"github.com/sortid/sortid/verify/report"
 )
 
-// An Execution is a generator that verify starts itself.
+// An Execution is a generator that verify starts.
 type Execution struct {
 	Command   string        // of the shell
-	Processes int           // how many at the same time
+	Processes int           // at the same time
 	Length    time.Duration // after which they are ended
 }
 
-// MaxProcesses is how many there may be.
 const MaxProcesses = 1000
 
 const (
-	// endTime is how long a process may take to end when it is asked to, before it is
-	// killed.
+	// endTime is how long a process may take to end before it is killed.
 	endTime = 2 * time.Second
 )
 
-// A generatorProcess is one of the processes that verify has started. Its lines go to the
-// checker, and to a file for the search of duplicates.
+// A generatorProcess is one that verify started. Its lines go to the checker, and to a file for the
+// search of duplicates.
 type generatorProcess struct {
 	name    string
 	cmd     *exec.Cmd
 	out     *os.File // what it prints
 	file    string
-	done    chan struct{} // closed when the process has ended
+	done    chan struct{} // closed after the process ends
 	started time.Time
-	length  time.Duration // that it ran for; set when done is closed
+	length  time.Duration // its run time, valid when done is closed
 	err     error         // how it ended; the same
 	ended   atomic.Bool   // whether verify has ended it
 
@@ -56,8 +54,7 @@ type generatorProcess struct {
 	report *report.Report
 }
 
-// RunProcesses starts generators, checks what each prints, and looks for duplicates over all. The
-// name of their format may be empty.
+// RunProcesses starts generators, checks each, and looks for duplicates over all. name may be "".
 func (v *Tester) RunProcesses(name string) error {
 	dir, err := os.MkdirTemp(v.Duplicates.Dir, "sortid-")
 	if err != nil {
@@ -90,7 +87,7 @@ func (v *Tester) RunProcesses(name string) error {
 			return err
 		}
 	}
-	if f, err := format.Lookup(name); err == nil && f.NodeCounter > 0 { // whose bits only the search for duplicates needs
+	if f, err := format.Lookup(name); err == nil && f.NodeCounter > 0 { // only for duplicates
 		v.Duplicates.NodeBits, v.Options.NodeBits = v.Options.NodeBits, 0
 	}
 	if err := v.checkProcesses(name, all); err != nil {
@@ -99,7 +96,7 @@ func (v *Tester) RunProcesses(name string) error {
 	return v.reportProcesses(name, all)
 }
 
-// startAll starts the processes. After an error it returns those that it has started.
+// startAll returns those it started, also with an error.
 func (v *Tester) startAll(dir string) (all []*generatorProcess, err error) {
 	for i := range v.Exec.Processes {
 		p, err := v.startProcess(fmt.Sprint("process ", i+1), filepath.Join(dir, fmt.Sprint(i+1)))
@@ -111,7 +108,6 @@ func (v *Tester) startAll(dir string) (all []*generatorProcess, err error) {
 	return all, nil
 }
 
-// reportProcesses reports on each process, and on duplicates over all.
 func (v *Tester) reportProcesses(name string, all []*generatorProcess) error {
 	p := &printer{Tester: v, out: bufio.NewWriter(v.Out)}
 	var sources []duplicates.Source
@@ -139,8 +135,7 @@ func (v *Tester) reportProcesses(name string, all []*generatorProcess) error {
 	return nil
 }
 
-// startProcess starts one process. What it prints as errors goes to standard error, with
-// its name.
+// startProcess starts a process. Its errors go to standard error, with its name.
 func (v *Tester) startProcess(name, file string) (*generatorProcess, error) {
 	r, w, err := os.Pipe()
 	if err != nil {
@@ -151,7 +146,7 @@ func (v *Tester) startProcess(name, file string) (*generatorProcess, error) {
 		done: make(chan struct{})}
 	messages := &prefixed{Console: v.Console, prefix: name + ": "}
 	p.cmd.Stdout, p.cmd.Stderr = w, messages
-	// Do not wait for other processes that hold the error output open.
+	// Do not wait for others that hold the error output open.
 	p.cmd.WaitDelay = endTime
 	ownGroup(p.cmd)
 	p.started = time.Now()
@@ -172,7 +167,7 @@ func (v *Tester) startProcess(name, file string) (*generatorProcess, error) {
 	return p, nil
 }
 
-// end ends the process and all that it has started: it asks first, and then kills.
+// end ends the process and all that it started. It asks before it kills.
 func (p *generatorProcess) end() {
 	select {
 	case <-p.done:
@@ -184,12 +179,11 @@ func (p *generatorProcess) end() {
 		case <-time.After(endTime):
 		}
 	}
-	killGroup(p.cmd) // what the process has left behind
+	killGroup(p.cmd) // what is left of it
 	<-p.done
-	p.out.SetReadDeadline(time.Now().Add(endTime)) // something may still hold the pipe open
+	p.out.SetReadDeadline(time.Now().Add(endTime)) // others may hold the pipe open
 }
 
-// checkProcesses checks what the processes print until they end.
 func (v *Tester) checkProcesses(name string, all []*generatorProcess) error {
 	bar := v.NewProgress("IDs", -1)
 	defer bar.End()
@@ -209,7 +203,7 @@ func (v *Tester) checkProcesses(name string, all []*generatorProcess) error {
 				defer barLock.Unlock()
 				bar.Show(sum)
 			})
-			p.out.Close() // it cannot write on if nobody reads
+			p.out.Close() // it cannot write on without a reader
 		})
 	}
 	wg.Wait()
@@ -231,7 +225,7 @@ func (v *Tester) checkProcess(name string, p *generatorProcess, show func(ids ui
 	o := v.Options
 	o.Source = p.name
 	o.Progress = func(at verify.Progress) { show(at.IDs) }
-	// The context that ends the processes ends their output; it is read to the end.
+	// The context ends the processes and so their output, which is read to the end.
 	p.report, err = verify.Check(context.Background(), name, io.TeeReader(in, w), o)
 	if err == nil {
 		err = w.Flush()
@@ -239,8 +233,7 @@ func (v *Tester) checkProcess(name string, p *generatorProcess, show func(ids ui
 	return err
 }
 
-// tellEnd says how a process has ended if it ended by itself, and reports whether that is a
-// failure.
+// tellEnd says how a process ended by itself, and reports whether that is a failure.
 func (v *Tester) tellEnd(p *generatorProcess) (failed bool) {
 	<-p.done
 	after := fmt.Sprintf("after %.1f s and %s lines", p.length.Seconds(),
@@ -265,11 +258,10 @@ func (v *Tester) tellEnd(p *generatorProcess) (failed bool) {
 	return false
 }
 
-// wholeLines reads what a process prints. If the process was ended within a line, it leaves
-// that line out.
+// wholeLines leaves out the last line if its process was ended within it.
 type wholeLines struct {
 	process *generatorProcess
-	buffer  []byte // a block that begins with the rest of a line
+	buffer  []byte // begins with the rest of a line
 	rest    int    // its length
 	out     []byte // whole lines of buffer
 	err     error
@@ -291,7 +283,7 @@ func (l *wholeLines) Read(b []byte) (int, error) {
 		end := bytes.LastIndexByte(l.buffer[:n], '\n') + 1
 		switch {
 		case err != nil && !l.process.ended.Load(), end == 0 && n == len(l.buffer):
-			end = n // the line has no end, or is too long to be an ID
+			end = n // no end, or too long for an ID
 		case err != nil:
 			n = end // cut off
 		}
@@ -305,14 +297,13 @@ func (l *wholeLines) Read(b []byte) (int, error) {
 
 func (l *wholeLines) Close() error { return nil }
 
-// prefixed writes lines to standard error, each with a prefix.
 type prefixed struct {
 	*console.Console
 	prefix string
 	line   []byte
 }
 
-var prefixedLock sync.Mutex // lines of several processes do not mix
+var prefixedLock sync.Mutex // keeps processes' lines apart
 
 func (w *prefixed) Write(b []byte) (int, error) {
 	for line := range bytes.Lines(b) {

@@ -7,15 +7,14 @@ import (
 	"strconv"
 )
 
-// shell returns a command of the system's shell.
 func shell(command string) *exec.Cmd { return exec.Command("cmd", "/c", command) }
 
 func ownGroup(*exec.Cmd) {}
 
-// interruptGroup does nothing: console programs cannot be asked to end.
+// interruptGroup does nothing: nothing asks console programs to end.
 func interruptGroup(*exec.Cmd) {}
 
-// killGroup kills the command's process and all that it has started.
+// killGroup kills the process and all that it started.
 func killGroup(cmd *exec.Cmd) {
 	exec.Command("taskkill", "/t", "/f", "/pid", strconv.Itoa(cmd.Process.Pid)).Run()
 	cmd.Process.Kill()

@@ -18,19 +18,18 @@ import (
 	"github.com/sortid/sortid/verify/duplicates"
 )
 
-// A source is one of the inputs of verify: a file, a pipe, or standard input.
+// A source is an input of verify: a file, a pipe, or standard input.
 type source struct {
 	name string // as given; "-" is standard input
-	size int64  // in bytes, 0 if it is not known
-	once bool   // whether it can be opened only once
+	size int64  // in bytes; 0: unknown
+	once bool   // can be opened only once
 
-	empty bool // whether a guess has found nothing to read
+	empty bool // a guess found nothing to read
 
 	open   func() (io.ReadCloser, error)
-	opened *sourceLines // not yet read, except what Detect has seen
+	opened *sourceLines // unread, except by Detect
 }
 
-// source returns the source of an argument.
 func (v *Tester) source(name string) *source {
 	s := &source{name: name}
 	if name == "-" {
@@ -52,7 +51,6 @@ func (v *Tester) source(name string) *source {
 	return s
 }
 
-// title returns the name for messages.
 func (s *source) title() string {
 	if s.name == "-" {
 		return "standard input"
@@ -60,7 +58,7 @@ func (s *source) title() string {
 	return s.name
 }
 
-// sourceLines are the lines of a source. They may be closed while they are being read.
+// sourceLines may be closed during a read.
 type sourceLines struct {
 	*bufio.Reader
 	file  io.ReadCloser
@@ -70,7 +68,6 @@ type sourceLines struct {
 	reading, closed bool
 }
 
-// Read is the Read of the bufio.Reader.
 func (l *sourceLines) Read(b []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -88,7 +85,7 @@ func (l *sourceLines) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// Close closes the file. It frees the memory of the decompression as soon as nobody reads.
+// Close closes the file, and frees the decompression when nobody reads.
 func (l *sourceLines) Close() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -105,7 +102,7 @@ func (l *sourceLines) free() {
 	}
 }
 
-// read opens the source, or goes on with it if a guess has opened it.
+// read opens the source, or continues where a guess opened it.
 func (s *source) read() (*sourceLines, error) {
 	if in := s.opened; in != nil {
 		s.opened = nil
@@ -131,11 +128,11 @@ func (l *sourceLines) Position() int64 {
 	return 0
 }
 
-// head is how many bytes of a source a guess at its format may look at.
+// head is how many bytes of a source a guess may use.
 const head = 64 << 10
 
-// guess returns the format of the first line that shows one. It waits for no more lines than
-// it needs, and leaves them to be read.
+// guess returns the format of the first line that shows one. It waits for no more lines than that,
+// and leaves them to read.
 func (s *source) guess() (name string, ok bool, err error) {
 	in, err := s.read()
 	if err != nil {
@@ -144,7 +141,7 @@ func (s *source) guess() (name string, ok bool, err error) {
 	s.opened = in
 	for done := false; !done; {
 		_, err := in.Peek(in.Buffered() + 1) // waits for what comes next
-		done = err != nil                    // the end, or the buffer is full
+		done = err != nil                    // the end, or a full buffer
 		start, _ := in.Peek(in.Buffered())
 		if !done {
 			start = start[:bytes.LastIndexByte(start, '\n')+1]
@@ -157,7 +154,7 @@ func (s *source) guess() (name string, ok bool, err error) {
 	return "", false, nil
 }
 
-// guessUntil is guess, until the context ends.
+// guessUntil is guess until the context ends.
 func (s *source) guessUntil(ctx context.Context) (name string, ok bool, err error) {
 	done := make(chan struct{})
 	go func() {
@@ -172,7 +169,6 @@ func (s *source) guessUntil(ctx context.Context) (name string, ok bool, err erro
 	}
 }
 
-// close closes a source that was opened and not read.
 func (s *source) close() {
 	if s.opened != nil {
 		s.opened.Close()
@@ -180,7 +176,6 @@ func (s *source) close() {
 	}
 }
 
-// formatOf returns the format that sources tell by themselves.
 func formatOf(sources ...*source) (string, error) {
 	for _, s := range sources {
 		name, ok, err := s.guess()
@@ -197,7 +192,7 @@ func formatOf(sources ...*source) (string, error) {
 	return "", exit.Usagef("%s", untold(sources...))
 }
 
-// untold says what to do where sources do not tell their format.
+// untold says what to do if sources do not show their format.
 func untold(sources ...*source) string {
 	what := "the sources do not tell their format"
 	if len(sources) == 1 {
@@ -210,13 +205,11 @@ func untold(sources ...*source) string {
 		what, strings.Join(TimedNames(), ", "))
 }
 
-// noIDs says what to do about a source without a line.
 func noIDs(s *source) string {
 	return s.title() +
 		" is empty, so there is no ID to check; pipe a generator's output into sortid verify, or name a file of IDs"
 }
 
-// duplicatesSource returns the source for a search of duplicates.
 func (s *source) duplicatesSource() duplicates.Source {
 	return duplicates.Source{
 		Name: s.title(), Once: s.once, Size: s.size,

@@ -12,8 +12,7 @@ import (
 	"github.com/sortid/sortid/cmd/sortid/internal/console"
 )
 
-// A source may be closed while it is being read, as it is when a search for duplicates
-// finds that it is not in order.
+// A search for duplicates closes a source during a read when it is not in order.
 func TestSourceClosedWhileRead(t *testing.T) {
 	var data bytes.Buffer
 	w, err := zstd.NewWriter(&data)

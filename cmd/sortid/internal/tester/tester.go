@@ -1,5 +1,5 @@
-// Package tester does the work of "sortid verify": it opens sources, finds out their format,
-// starts generators, and prints what package verify finds.
+// Package tester does the work of "sortid verify". It opens sources, finds their format, starts
+// generators, and prints package verify's findings.
 package tester
 
 import (
@@ -23,7 +23,6 @@ import (
 	"github.com/sortid/sortid/verify/report"
 )
 
-// A Tester has what the command's flags say.
 type Tester struct {
 	*console.Console
 	Output     string // report, json, junit, html or list
@@ -32,14 +31,13 @@ type Tester struct {
 	Exec       Execution
 }
 
-// until returns a context that the first signal ends, to report on what has come. The
-// second one ends the program.
+// until returns a context that the first signal ends, to report on what has come. The second ends
+// the program.
 func until() context.Context {
 	ctx, _ := exit.UntilSignal()
 	return ctx
 }
 
-// style says how the report is shown on out.
 func (v *Tester) style() report.Style {
 	tones := map[report.Tone]*color.Color{
 		report.Strong: console.Strong, report.Faint: console.Faint, report.Caution: console.Caution,
@@ -59,7 +57,7 @@ func (v *Tester) style() report.Style {
 	}
 }
 
-// SplitFormat takes the format off the arguments, if it is there.
+// SplitFormat takes a format off the arguments.
 func SplitFormat(args []string) (name string, files []string, err error) {
 	if len(args) == 0 {
 		return "", []string{"-"}, nil
@@ -78,7 +76,7 @@ func SplitFormat(args []string) (name string, files []string, err error) {
 	return "", args, nil
 }
 
-// Run verifies each source by itself. The name of their format may be empty.
+// Run verifies each source by itself. name, of their format, may be "".
 func (v *Tester) Run(name string, files []string) error {
 	to := v.Out
 	if v.Options.Raw != "" {
@@ -115,7 +113,6 @@ func (v *Tester) Run(name string, files []string) error {
 	return p.end(nil)
 }
 
-// one verifies one source, of the format of a name if that is known.
 func (v *Tester) one(ctx context.Context, name string, s *source) (*report.Report, error) {
 	if s.name == "-" && v.InTerminal {
 		fmt.Fprintln(v.Err, "sortid: reading IDs from the terminal, one in a line; Ctrl-D ends")
@@ -153,8 +150,8 @@ func (v *Tester) one(ctx context.Context, name string, s *source) (*report.Repor
 	return verify.Check(ctx, name, in, o)
 }
 
-// A patient writes until its reader has gone, and then drops what is written: whoever reads the
-// bits of a field takes as many as it needs.
+// A patient drops what is written after its reader has gone. Readers of a field's bits take only as
+// many as they need.
 type patient struct {
 	w    io.Writer
 	gone bool
@@ -172,7 +169,6 @@ func (p *patient) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// A printer prints reports.
 type printer struct {
 	*Tester
 	out     *bufio.Writer
@@ -180,7 +176,6 @@ type printer struct {
 	bad     bool // whether a check failed
 }
 
-// report prints the report of a source, unless that is for the end.
 func (p *printer) report(r *report.Report) (err error) {
 	p.bad = p.bad || r.Status == report.Fail
 	p.reports = append(p.reports, r)
@@ -199,8 +194,7 @@ func (p *printer) report(r *report.Report) (err error) {
 	return p.out.Flush()
 }
 
-// end prints the part of the report for the end, and returns the command's result. Duplicates
-// may be nil.
+// end prints the rest, and returns the command's result. duplicates may be nil.
 func (p *printer) end(duplicates *report.Unique) (err error) {
 	switch p.Output {
 	case "report":
@@ -276,21 +270,18 @@ func (v *Tester) Unique(name string, files []string) (err error) {
 	return nil
 }
 
-// find looks for duplicates and lists them on out, if they are wanted one by one. It shows
-// how far it has come.
+// find looks for duplicates, shows its progress, and lists them on out if wanted.
 func (v *Tester) find(ctx context.Context, name string, sources []duplicates.Source,
 	out io.Writer) (*report.Unique, error) {
 	var failed error
 	switch v.Output {
 	case "json":
 		v.Duplicates.Each = func(d report.Duplicate) {
-			failed = cmp.Or(
-				failed, report.DuplicateJSON(out, d))
+			failed = cmp.Or(failed, report.DuplicateJSON(out, d))
 		}
 	case "list":
 		v.Duplicates.Each = func(d report.Duplicate) {
-			failed = cmp.Or(
-				failed, report.DuplicateText(out, d))
+			failed = cmp.Or(failed, report.DuplicateText(out, d))
 		}
 	}
 	if !v.InTerminal || !slices.ContainsFunc(
@@ -319,7 +310,7 @@ func (v *Tester) find(ctx context.Context, name string, sources []duplicates.Sou
 	return r, err
 }
 
-// TimedNames returns the names of the formats that can be verified.
+// TimedNames returns the formats that can be verified.
 func TimedNames() (names []string) {
 	for _, f := range format.All() {
 		if f.Timed() != nil {

@@ -10,26 +10,23 @@ import (
 	"time"
 )
 
-// What a proxy does to the connections that it has and gets.
 const (
 	pass      = iota
-	delay     // each request takes 400 ms to get to the server
-	loseReply // the server's next answer is lost, and the connection cut
-	halfClose // the client hears that the connection ended; what it has sent still arrives
-	faults    // how many there are, with none
+	delay     // requests take 400 ms to the server
+	loseReply // the next answer is lost, and the connection cut
+	halfClose // the client sees an end; what it sent still arrives
+	faults    // how many, with none
 )
 
-// A proxy stands between processes and their server, and now and then does something to
-// their connections.
+// A proxy stands before a server, and disturbs connections.
 type proxy struct {
 	address string
 	server  string
 	note    func(kind string, slot int)
 	fault   atomic.Int32
-	made    [faults]atomic.Int64 // how often each was done to a connection
+	made    [faults]atomic.Int64 // how often each happened
 }
 
-// newProxy returns a proxy for the server at an address, which ends with the test.
 func newProxy(t *testing.T, server string, random *rand.Rand,
 	note func(kind string, slot int)) *proxy {
 	t.Helper()
@@ -62,7 +59,7 @@ func newProxy(t *testing.T, server string, random *rand.Rand,
 			case <-done:
 				return
 			}
-			// Renewals are rare: the fault stays until it has met one.
+			// Renewals are rare: the fault waits for one.
 			for range 300 {
 				if p.made[fault].Load() > made {
 					break
@@ -84,7 +81,6 @@ func newProxy(t *testing.T, server string, random *rand.Rand,
 	return p
 }
 
-// all reports whether each fault was made.
 func (p *proxy) all() bool {
 	for fault := delay; fault < faults; fault++ {
 		if p.made[fault].Load() == 0 {
@@ -94,7 +90,6 @@ func (p *proxy) all() bool {
 	return true
 }
 
-// did notes that a fault was done to a connection.
 func (p *proxy) did(fault int32) {
 	p.made[fault].Add(1)
 	p.note(kinds[len(kinds)-faults+int(fault)], all)
@@ -140,7 +135,7 @@ func (p *proxy) serve(client *net.TCPConn) {
 	wg.Wait()
 }
 
-// copy forwards what comes, a piece at a time, as long as before returns true.
+// copy forwards pieces while before returns true.
 func (p *proxy) copy(to io.Writer, from io.Reader, before func() bool) {
 	buf := make([]byte, 32<<10)
 	for {

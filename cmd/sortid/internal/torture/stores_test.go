@@ -20,7 +20,6 @@ import (
 	"github.com/sortid/sortid/testserver"
 )
 
-// makers returns a field of processes that make IDs for a store.
 func makers(name, program string, processes int, bits []int, urls ...string) *field {
 	return &field{
 		name: name, processes: processes, bits: bits, urls: urls,
@@ -33,9 +32,8 @@ func makers(name, program string, processes int, bits []int, urls ...string) *fi
 	}
 }
 
-// Leases from all stores at once: no tick of a node ID belongs to two processes. Each process
-// checks all of its IDs. One field has a realm that is nearly full, all have node IDs of several
-// sizes, and one leases through "sortid serve".
+// No tick of a node ID belongs to two processes, in any store. Processes check their IDs. One realm
+// is nearly full, node IDs have several sizes, and one field leases through "sortid serve".
 func TestStores(t *testing.T) {
 	t.Parallel()
 	sortid, program := build(t, command), build(t, maker)
@@ -89,12 +87,12 @@ func TestStores(t *testing.T) {
 	print("Torture", fields, results)
 }
 
-// Makers with a lease that does not keep to its window use ticks twice, and that is found.
+// Leases without a window use ticks twice, and that is found.
 func TestUnfenced(t *testing.T) {
 	t.Parallel()
 	f := makers("bolt, no fence", build(t, maker), 10, []int{3},
 		"bolt:"+filepath.Join(t.TempDir(), "leases.db"))
-	f.faults = []string{stop, stop, kill} // a stop is the fault that needs the fence
+	f.faults = []string{stop, stop, kill} // stops need the fence
 	fenced := f.process
 	f.process = func(url string, bits int) *exec.Cmd {
 		cmd := fenced(url, bits)
@@ -110,7 +108,7 @@ func TestUnfenced(t *testing.T) {
 	print("TortureUnfenced", []*field{f}, results)
 }
 
-// A claim is a tick of a node ID that a process claimed.
+// A claim is a process's tick of a node ID.
 type claim struct {
 	tick int64
 	node uint32
@@ -120,18 +118,17 @@ type claim struct {
 	at   time.Time
 }
 
-// overlaps reports whether the node IDs of two claims have a common part.
+// overlaps reports whether the claims' node IDs overlap.
 func (c claim) overlaps(d claim) bool {
 	bits := min(c.bits, d.bits)
 	return c.node>>(c.bits-bits) == d.node>>(d.bits-bits)
 }
 
-// A result is what has come of a field.
 type result struct {
 	ids, ticks int
 	lives      int // processes that claimed a tick
-	hands      int // how often a node ID went from one process to another
-	twice      int // ticks in which two processes had overlapping node IDs
+	hands      int // times that a node ID changed its process
+	twice      int // ticks in which processes' node IDs overlapped
 	gaps       map[string][]time.Duration
 }
 
@@ -140,7 +137,6 @@ func (r result) String() string {
 		r.ids, r.ticks, r.lives, r.twice, r.hands)
 }
 
-// evaluate reads all claims of a field.
 func evaluate(t *testing.T, f *field, dir string) (r result) {
 	t.Helper()
 	paths, _ := files(t, dir)
@@ -174,8 +170,8 @@ func evaluate(t *testing.T, f *field, dir string) (r result) {
 	return r
 }
 
-// read returns the claims of a process, and how many IDs it made and checked. IDs after the last
-// line of a process that was killed are not counted, but their ticks are.
+// read returns a process's claims, and how many IDs it checked. After a kill the last IDs do not
+// count, but their ticks do.
 func read(t *testing.T, path string, file int) (claims []claim, ids int) {
 	t.Helper()
 	data, err := os.ReadFile(path)
@@ -206,8 +202,8 @@ func read(t *testing.T, path string, file int) (claims []claim, ids int) {
 	return claims, ids
 }
 
-// gaps returns, for each kind of fault, how long it took from its end until a process that it had
-// hit claimed a tick again. Processes that another fault hit before that do not count.
+// gaps returns, by kind of fault, how long processes took to claim again after its end. Those that
+// another fault hit first do not count.
 func gaps(faults []fault, claims []claim) map[string][]time.Duration {
 	slots := map[int][]time.Time{}
 	for _, c := range claims {
@@ -230,7 +226,7 @@ func gaps(faults []fault, claims []claim) map[string][]time.Duration {
 	return gaps
 }
 
-// print prints the results as Go's benchmarks do, for the document about them.
+// print prints results as Go's benchmarks do, for the document.
 func print(benchmark string, fields []*field, results map[*field]result) {
 	gaps := map[string][]time.Duration{}
 	count := map[string]int{}
@@ -254,7 +250,7 @@ func print(benchmark string, fields []*field, results map[*field]result) {
 	fmt.Printf("Benchmark%sTime/stores 1 %.0f s\n", benchmark, duration.Seconds())
 }
 
-// A server is "sortid serve" in a process, at an address that stays.
+// A server is "sortid serve" at a fixed address.
 type server struct {
 	t                  *testing.T
 	sortid, store, url string
@@ -270,7 +266,6 @@ func serve(t *testing.T, sortid, store string) *server {
 	return s
 }
 
-// Start starts the server and waits until it serves.
 func (s *server) Start() {
 	s.process = exec.Command(s.sortid, "serve", "--listen", strings.TrimPrefix(s.url, "http://"),
 		"--store", s.store, "--create")
@@ -288,7 +283,6 @@ func (s *server) Start() {
 	s.t.Error("a server does not serve")
 }
 
-// Stop kills the server.
 func (s *server) Stop() {
 	s.process.Process.Kill()
 	s.process.Wait()

@@ -1,6 +1,5 @@
-// Package torture lets processes make IDs on leases while they are killed, stopped and started
-// again at random, and the servers of their stores with them. It looks for an ID that was made
-// twice.
+// Package torture kills, stops and restarts processes on leases, and their stores' servers. It
+// looks for an ID that was made twice.
 package torture
 
 import (
@@ -38,38 +37,36 @@ var (
 
 const window = 6 * time.Second
 
-// A field is a store with the processes that lease node IDs from it.
+// A field is a store and its processes.
 type field struct {
 	name      string
 	processes int
 	process   func(url string, bits int) *exec.Cmd
 	urls      []string // each process chooses one
 	bits      []int    // likewise: the size of its node ID
-	faults    []string // what is done to processes, by kind
+	faults    []string // kinds, for processes
 	servers   []crasher
 	proxy     *proxy
 
 	mu     sync.Mutex
 	done   []fault
-	errors map[string]bool // patterns of what the processes wrote to standard error
+	errors map[string]bool // patterns in processes' standard error
 }
 
-// A crasher is a server that can be killed and started again.
 type crasher interface {
 	Stop()
 	Start()
 }
 
-// A fault is something that was done to a process, or to all of a field.
+// A fault happened to a process, or to all of a field.
 type fault struct {
 	kind string
 	slot int       // of the process, or all
-	over time.Time // when the process or the server was running again
+	over time.Time // it, or the server, ran again
 }
 
 const all = -1
 
-// What is done to processes.
 const (
 	kill = "killed"
 	end  = "ended by SIGTERM"
@@ -77,7 +74,7 @@ const (
 	step = "clock set"
 )
 
-// What is done to servers. The faults of a proxy follow.
+// Servers have these and a proxy's faults.
 const restart = "server killed"
 
 var kinds = []string{kill, end, stop, step, restart, "delayed", "answer lost", "half closed"}
@@ -88,7 +85,6 @@ func (f *field) note(kind string, slot int) {
 	f.done = append(f.done, fault{kind, slot, time.Now()})
 }
 
-// count returns how many faults of a kind there were.
 func (f *field) count(kind string) (n int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -105,7 +101,7 @@ func between(random *rand.Rand) time.Duration {
 	return 200*time.Millisecond + rand.N(min(*duration/5, 10*time.Second))
 }
 
-// round lets the field's processes live until end. They write to files in dir.
+// round runs the processes until end. They write to files in dir.
 func (f *field) round(t *testing.T, dir string, round int, end time.Time) {
 	var wg sync.WaitGroup
 	for slot := range f.processes {
@@ -134,7 +130,6 @@ func (f *field) round(t *testing.T, dir string, round int, end time.Time) {
 	wg.Wait()
 }
 
-// live is the life of a process, which writes to a file.
 func (f *field) live(process *exec.Cmd, slot int, name string, random *rand.Rand,
 	until time.Time) error {
 	out, err := os.Create(name)
@@ -152,7 +147,7 @@ func (f *field) live(process *exec.Cmd, slot int, name string, random *rand.Rand
 		process.Wait()
 		close(done)
 	}()
-	// lives reports whether the process and the round go on after d.
+	// lives reports whether process and round go on after d.
 	lives := func(d time.Duration) bool {
 		select {
 		case <-done:
@@ -175,7 +170,7 @@ func (f *field) live(process *exec.Cmd, slot int, name string, random *rand.Rand
 				process.Process.Kill()
 				return errors.New("a process does not end after SIGTERM")
 			}
-		case stop: // for longer than a window, or not
+		case stop: // longer than a window, or shorter
 			process.Process.Signal(syscall.SIGSTOP)
 			lives(rand.N(2 * window))
 			process.Process.Signal(syscall.SIGCONT)
@@ -205,7 +200,7 @@ func (f *field) live(process *exec.Cmd, slot int, name string, random *rand.Rand
 
 var changing = regexp.MustCompile(`[0-9a-f]{8,}|[0-9][-0-9.:TZ]*`)
 
-// torture tortures fields in rounds, until enough has happened in all of them.
+// torture runs rounds until enough has happened in all fields.
 func torture(t *testing.T, fields []*field, duration time.Duration,
 	enough func(f *field, dir string) bool) {
 	t.Logf("-seed %d -duration %v", *seed, duration)
@@ -237,10 +232,10 @@ func torture(t *testing.T, fields []*field, duration time.Duration,
 	}
 }
 
-// sortid returns a field whose processes run "sortid new". In each tick the counter starts at
-// zero, so two processes that have one node ID in one tick make the same IDs.
+// sortid runs "sortid new". Counters start at zero, so two processes with one node ID and tick make
+// the same IDs.
 func sortid(program string) *field {
-	const bits = 3 // fewer node IDs than processes, so that each is soon somebody else's
+	const bits = 3 // fewer than processes, so that node IDs move
 	return &field{
 		name: "sortid new", processes: 10, bits: []int{bits}, faults: []string{kill, end, stop, stop},
 		process: func(url string, bits int) *exec.Cmd {
@@ -252,7 +247,6 @@ func sortid(program string) *field {
 	}
 }
 
-// The command itself makes no ID twice.
 func TestCommand(t *testing.T) {
 	t.Parallel()
 	program := build(t, command)
@@ -274,8 +268,7 @@ func TestCommand(t *testing.T) {
 	})
 }
 
-// files returns the files that processes wrote, without the empty ones, and how many lines these
-// have. It removes a last line that was cut off.
+// files returns the files with lines, and how many lines. It removes cut last lines.
 func files(t *testing.T, dir string) (paths []string, lines int) {
 	t.Helper()
 	all, err := filepath.Glob(filepath.Join(dir, "*"))
@@ -299,7 +292,6 @@ func files(t *testing.T, dir string) (paths []string, lines int) {
 	return paths, lines
 }
 
-// String returns what was done, and what the processes said.
 func (f *field) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s:", f.name)
@@ -314,7 +306,7 @@ func (f *field) String() string {
 	return b.String()
 }
 
-// A hundred processes that start at once all get a node ID of their own.
+// A hundred processes at once each get a node ID.
 func TestTogether(t *testing.T) {
 	const many = 100
 	for name, url := range map[string]func() string{
@@ -331,7 +323,7 @@ func TestTogether(t *testing.T) {
 			for i := range all {
 				wg.Go(func() {
 					for time.Now().Before(end) {
-						// Each holds its node ID until it is told to end.
+						// Each holds its node ID until its end.
 						all[i] = exec.Command(sortid, "new", "scru64", "--lease", url,
 							"--node-bits", "7", "--rate", "1", "--forever", "--create")
 						var stderr bytes.Buffer
@@ -378,13 +370,11 @@ func TestTogether(t *testing.T) {
 	}
 }
 
-// The commands to build.
 const (
 	command = "../.."
 	maker   = "./maker"
 )
 
-// build returns the path of a command, built anew.
 func build(t *testing.T, folder string) string {
 	t.Helper()
 	if testing.Short() {

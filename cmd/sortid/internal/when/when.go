@@ -25,11 +25,10 @@ var layouts = func() (all []string) {
 	return append(all, "2006-01-02")
 }()
 
-// Parse returns the time that a text means, in UTC. now is the present; the error lists
-// what is accepted.
+// Parse reads a time, in UTC. Its error lists the forms it accepts.
 func Parse(text string, now time.Time) (time.Time, error) { return ParseIn(text, now, time.UTC) }
 
-// ParseIn is [Parse] with times that have no offset in a zone.
+// ParseIn is [Parse] in a zone, for times without an offset.
 func ParseIn(text string, now time.Time, zone *time.Location) (time.Time, error) {
 	t, err := parse(strings.TrimSpace(text), now, zone)
 	if err != nil {
@@ -58,7 +57,7 @@ func parse(text string, now time.Time, zone *time.Location) (time.Time, error) {
 		if err == nil {
 			return t, nil
 		}
-		// The form is right, but there is no such day or hour.
+		// The form is right, but no such day or hour exists.
 		if p := (*time.ParseError)(nil); errors.As(err, &p) && strings.HasSuffix(p.Message,
 			"out of range") {
 			return time.Time{}, errors.New(strings.TrimPrefix(p.Message, ": "))
@@ -67,17 +66,15 @@ func parse(text string, now time.Time, zone *time.Location) (time.Time, error) {
 	return time.Time{}, errForm
 }
 
-// days are the days that have a name, counted from today.
 var days = map[string]int{"today": 0, "yesterday": -1}
 
-// IsDay reports whether a text is the name of a day.
 func IsDay(text string) bool {
 	_, ok := days[strings.ToLower(strings.TrimSpace(text))]
 	return ok
 }
 
-// Day returns when a day begins in a zone, and when the next day begins. The day is a date,
-// today or yesterday.
+// Day returns when a day, a date or a name of [IsDay], begins in a zone, and when the next one
+// does.
 func Day(text string, now time.Time, zone *time.Location) (from, to time.Time, err error) {
 	day, err := time.ParseInLocation(time.DateOnly, strings.TrimSpace(text), zone)
 	if back, ok := days[strings.ToLower(strings.TrimSpace(text))]; ok {
@@ -93,11 +90,11 @@ func Day(text string, now time.Time, zone *time.Location) (from, to time.Time, e
 }
 
 const (
-	maxSeconds = 1e12 // far after any format's last time; more are milliseconds
+	maxSeconds = 1e12 // far after all formats; larger numbers are milliseconds
 	maxMillis  = maxSeconds * 1000
 )
 
-// unix reads Unix seconds with a decimal fraction, or milliseconds.
+// unix reads Unix seconds with a fraction, or milliseconds.
 func unix(text string) (time.Time, error) {
 	whole, fraction, _ := strings.Cut(text, ".")
 	seconds, err := strconv.ParseInt(whole, 10, 64)
@@ -125,7 +122,7 @@ func unix(text string) (time.Time, error) {
 	return time.Unix(seconds, nanos), nil
 }
 
-// duration reads a duration with a sign, which may begin with weeks and days.
+// duration reads a signed duration, which may begin with weeks and days.
 func duration(text string) (time.Duration, error) {
 	sign, rest := text[:1], text[1:]
 	var total time.Duration

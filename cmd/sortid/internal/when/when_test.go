@@ -11,7 +11,7 @@ import (
 
 var now = time.Date(2026, 11, 17, 10, 30, 15, 500e6, time.FixedZone("", 3600))
 
-// The shared cases. The page and the npm package are held to them, too.
+// The page and the npm package share the cases.
 func TestParse(t *testing.T) {
 	b, err := os.ReadFile(filepath.Join("..", "..", "..", "..", "testdata", "times.json"))
 	if err != nil {

@@ -4,11 +4,8 @@ package wrap
 
 import "os"
 
-// forwarded are the signals that "lease exec" passes on.
 var forwarded = []os.Signal{os.Interrupt}
 
-// fromKeyboard reports whether a terminal sends the signal to all its processes.
 func fromKeyboard(sig os.Signal) bool { return sig == os.Interrupt }
 
-// ends reports whether a signal ends a program that does not handle it.
 func ends(os.Signal) bool { return true }

@@ -14,8 +14,7 @@ var forwarded = []os.Signal{
 	syscall.SIGWINCH, syscall.SIGCONT,
 }
 
-// fromKeyboard reports whether a terminal sends the signal to all processes in the
-// foreground.
+// fromKeyboard reports whether a terminal sends the signal to all foreground processes.
 func fromKeyboard(sig os.Signal) bool {
 	switch sig {
 	case syscall.SIGINT, syscall.SIGQUIT, syscall.SIGWINCH:
@@ -24,5 +23,5 @@ func fromKeyboard(sig os.Signal) bool {
 	return false
 }
 
-// ends reports whether a signal ends a program that does not handle it.
+// ends reports whether a signal ends a program by default.
 func ends(sig os.Signal) bool { return sig != syscall.SIGWINCH && sig != syscall.SIGCONT }

@@ -19,23 +19,22 @@ import (
 	"github.com/sortid/sortid/format"
 )
 
-// A watchdog is a process that ends the program in time if "lease exec" is stopped or hangs.
-// It runs this command again, in a session of its own, so that Ctrl-Z in a terminal does not
-// stop it. A socket tells it when the program must end.
+// A watchdog is a process that ends the program in time if "lease exec" is stopped or hangs. It is
+// this command again in a session of its own, which Ctrl-Z does not stop. A socket tells it the
+// deadlines.
 type watchdog struct {
 	cmd     *exec.Cmd
 	conn    int // the socket
-	program int // a file descriptor that stands for the program, or -1
+	program int // the program's file descriptor, or -1
 	gone    chan struct{}
 }
 
 const (
 	watchdogName  = "exec-watchdog"
-	watchdogConn  = 3 // the watchdog's end of the socket
-	watchdogEnded = 3 // its exit code when it has ended the program
+	watchdogConn  = 3 // its end of the socket
+	watchdogEnded = 3 // exit code when it has ended the program
 )
 
-// startWatchdog starts a watchdog, which knows the deadlines from its first moment on.
 func startWatchdog(d deadlines, env []string) (*watchdog, error) {
 	conns, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_SEQPACKET|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
@@ -63,14 +62,14 @@ func startWatchdog(d deadlines, env []string) (*watchdog, error) {
 	return w, nil
 }
 
-// guard prepares a program that has not started: the kernel kills it when this process ends,
-// and the watchdog can signal it.
+// guard prepares a program: the kernel kills it when this process ends, and the watchdog can signal
+// it.
 func (w *watchdog) guard(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, PidFD: &w.program}
 }
 
-// tell sends the watchdog new deadlines, and the program if it is new. It does not wait: it
-// fails if the watchdog does not read.
+// tell sends new deadlines, and the program if it is new. It fails at once if the watchdog does not
+// read.
 func (w *watchdog) tell(d deadlines) error {
 	text, err := json.Marshal(d)
 	if err != nil {
@@ -87,7 +86,7 @@ func (w *watchdog) tell(d deadlines) error {
 	return unix.Sendmsg(w.conn, text, rights, nil, unix.MSG_DONTWAIT|unix.MSG_NOSIGNAL)
 }
 
-// end ends the watchdog, and reports whether that has ended the program.
+// end ends the watchdog, and reports whether it has ended the program.
 func (w *watchdog) end() bool {
 	unix.Close(w.conn)
 	w.cmd.Process.Signal(syscall.SIGCONT) // it may be stopped
@@ -95,7 +94,7 @@ func (w *watchdog) end() bool {
 	return w.cmd.ProcessState.ExitCode() == watchdogEnded
 }
 
-// AddWatchdog adds the command that is the watchdog to the command lease.
+// AddWatchdog adds the watchdog's command to lease.
 func AddWatchdog(c *console.Console, lease *cobra.Command) {
 	lease.AddCommand(&cobra.Command{
 		Use: watchdogName, Short: "end the program of exec", Hidden: true,
@@ -104,9 +103,9 @@ func AddWatchdog(c *console.Console, lease *cobra.Command) {
 	})
 }
 
-// watch is the watchdog. It returns when the process that started it closes the socket or ends.
+// watch is the watchdog. It returns when its parent closes the socket or ends.
 func watch(c *console.Console) error {
-	signal.Ignore(forwarded...) // a service manager sends SIGTERM to all processes of a service
+	signal.Ignore(forwarded...) // service managers send SIGTERM to all processes
 	ward := ward{process: -1, parent: os.Getppid()}
 	for {
 		events := []unix.PollFd{{Fd: watchdogConn, Events: unix.POLLIN}}
@@ -116,9 +115,11 @@ func watch(c *console.Console) error {
 			continue
 		case err != nil:
 			return err
-		case ready == 0: // so these are the newest deadlines
+		case ready == 0: // these are the newest deadlines
 			if ward.keep(time.Now()) {
-				go c.Complain("ending the program: its lease ends at %s, and exec, process %d, is stopped or hangs", // a reader that is stopped, too, must not block
+				// A stopped reader must not block.
+				go c.Complain("ending the program: its lease ends at %s, "+
+					"and exec, process %d, is stopped or hangs",
 					format.FormatTime(ward.Until), ward.parent)
 			}
 			continue
@@ -140,15 +141,15 @@ func watch(c *console.Console) error {
 	return nil
 }
 
-// A ward is the program that a watchdog watches.
+// A ward is a watchdog's program.
 type ward struct {
 	deadlines
-	process int // a file descriptor, or -1 if there is none yet
-	parent  int // the process that started the program and the watchdog
+	process int // a file descriptor, or -1 before there is one
+	parent  int // of the program and the watchdog
 	ended   bool
 }
 
-// receive reads new deadlines. It reports whether more can come.
+// receive reads deadlines, and reports whether more can come.
 func (w *ward) receive() (more bool, err error) {
 	text, rights := make([]byte, 1024), make([]byte, unix.CmsgSpace(4))
 	n, m, _, _, err := unix.Recvmsg(watchdogConn, text, rights, unix.MSG_CMSG_CLOEXEC)
@@ -159,7 +160,7 @@ func (w *ward) receive() (more bool, err error) {
 	if err := json.Unmarshal(text[:n], &d); err != nil {
 		return false, err
 	}
-	if !w.ended { // a program that was told to end gets no more time
+	if !w.ended { // who was told to end gets no more time
 		w.deadlines = d
 	}
 	if m == 0 {
@@ -176,8 +177,7 @@ func (w *ward) receive() (more bool, err error) {
 	return true, err
 }
 
-// keep signals the program if it is time to. It reports whether it has told the program to
-// end.
+// keep signals the program when it is time, and reports whether it told it to end.
 func (w *ward) keep(now time.Time) (told bool) {
 	switch {
 	case !now.Before(w.Kill):
@@ -191,9 +191,8 @@ func (w *ward) keep(now time.Time) (told bool) {
 	return false
 }
 
-// signal sends a signal to the program. If the program's process is not known yet, or the
-// kernel is older than Linux 5.4, signal kills the process that started it. Then the program
-// dies, too.
+// signal signals the program. If it is not known yet, or Linux is older than 5.4, signal kills its
+// parent, and the program dies, too.
 func (w *ward) signal(s syscall.Signal) {
 	switch {
 	case w.process >= 0:

@@ -13,7 +13,7 @@ import (
 	"github.com/sortid/sortid/cmd/sortid/internal/exit"
 )
 
-// TestMain is the watchdog, too, which runs its own program again.
+// TestMain is the watchdog, too, which runs its own program.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 2 && os.Args[2] == watchdogName {
 		code, _ := exit.Code(watch(&console.Console{Err: os.Stderr, Width: 80}))
@@ -22,8 +22,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// A watchdog that does not know the program, as on an old kernel, kills the process that
-// started both, with which the program dies.
+// A watchdog that does not know the program, as on an old kernel, kills its parent, and so the
+// program.
 func TestWatchdogAlone(t *testing.T) {
 	conns, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_SEQPACKET|unix.SOCK_CLOEXEC, 0)
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 	"github.com/sortid/sortid/cmd/sortid/internal/console"
 )
 
-// A watchdog does nothing here. Only Linux can end a program together with this process. And
-// only Linux can signal it from another process without confusing it with a third one.
+// A watchdog does nothing here. Only Linux can end a program together with its parent, and signal
+// it safely from another process.
 type watchdog struct{ gone chan struct{} }
 
 func startWatchdog(deadlines, []string) (*watchdog, error) { return new(watchdog), nil }

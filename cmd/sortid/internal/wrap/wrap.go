@@ -1,5 +1,5 @@
 // Package wrap runs programs on leases of node IDs, and ends them before their leases end. A
-// watchdog, a process of its own, does so if this process cannot.
+// watchdog process does so if this process cannot.
 package wrap
 
 import (
@@ -22,36 +22,33 @@ import (
 	"github.com/sortid/sortid/format"
 )
 
-// Times say how long before the lease the program must end. It makes IDs of the ticks up to the
-// lease's end, and nobody checks which ticks. A generator may run ahead of the clock by the
-// rollback allowance, 10 s by default.
+// Times say how long before its lease a program ends. Nobody checks the ticks of its IDs, and a
+// generator may run ahead by the rollback allowance, by default 10 s.
 type Times struct {
-	Terminate time.Duration // before the lease's end: ask the program to end
-	Kill      time.Duration // before the lease's end: end it
-	Look      time.Duration // between two looks at the lease
+	Terminate time.Duration // before the end: ask the program to end
+	Kill      time.Duration // before the end: kill it
+	Look      time.Duration // between looks at the lease
 }
 
-// Usual are the times of the command.
 var Usual = Times{20 * time.Second, 15 * time.Second, 100 * time.Millisecond}
 
-// deadlines are the times when a program must end. They are of the wall clock, as ticks are.
+// deadlines are by the wall clock, as ticks are.
 type deadlines struct {
 	Terminate, Kill time.Time // get it SIGTERM and SIGKILL
 	Until           time.Time // the end of the lease
 }
 
-// deadlines returns what the watchdog of a program must know. The watchdog asks the program to
-// end later than exec does. By then exec has asked, unless it is stopped.
+// deadlines are later for the watchdog than for exec, which has then asked, unless it is stopped.
 func (t Times) deadlines(until time.Time) deadlines {
 	return deadlines{until.Add(-(t.Terminate + t.Kill) / 2), until.Add(-t.Kill), until}
 }
 
-// Window returns the shortest window with which a program can run. Half of it is left when the
-// lease is first renewed.
+// Window returns the shortest window with which a program can run. Half is left at the first
+// renewal.
 func (t Times) Window() time.Duration { return 2*t.Terminate + t.Terminate/2 }
 
-// ByEnvironment returns the format whose libraries read a node ID from an environment variable, and
-// the variable.
+// ByEnvironment returns the format whose libraries read a node ID from the environment, and the
+// variable.
 func ByEnvironment() (f *format.Format, variable string) {
 	for _, f = range format.Ours() {
 		if o, _ := f.Option(f.Node); o.Env != "" {
@@ -61,7 +58,7 @@ func ByEnvironment() (f *format.Format, variable string) {
 	panic("no format reads its node ID from the environment")
 }
 
-// Run runs a program on a lease, and returns when it has ended.
+// Run runs a program on a lease until it has ended.
 func Run(c *console.Console, times Times, l *leases.Options, s *format.Format, path string,
 	args []string) error {
 	ctx, cancel := context.WithCancelCause(context.Background())
@@ -94,7 +91,6 @@ func Run(c *console.Console, times Times, l *leases.Options, s *format.Format, p
 	return p.watch()
 }
 
-// A program runs on a lease.
 type program struct {
 	holder leaseHolder
 	times  Times
@@ -104,12 +100,11 @@ type program struct {
 	ended chan error
 	dog   *watchdog
 	node  uint32
-	until time.Time // the lease's end, as the watchdog knows it
+	until time.Time // the lease's end that the watchdog knows
 	lost  string    // why the program is ended
 	kill  time.Time // when it is killed, then
 }
 
-// start starts the watchdog and the program.
 func (p *program) start(c *console.Console, args, env []string) (err error) {
 	lease := p.holder.Lease
 	p.until, p.node = lease.Until(), lease.NodeID()
@@ -131,7 +126,7 @@ func (p *program) start(c *console.Console, args, env []string) (err error) {
 	p.ended = make(chan error, 1)
 	ran := make(chan error, 1)
 	go func() {
-		// The child dies when the thread that started it does, so the thread is kept.
+		// The child dies with the thread that started it, so the thread is kept.
 		runtime.LockOSThread()
 		defer runtime.UnlockOSThread()
 		err := p.cmd.Start()
@@ -148,7 +143,7 @@ func (p *program) start(c *console.Console, args, env []string) (err error) {
 	return nil
 }
 
-// watch waits for the program's end, and ends it if its lease is lost.
+// watch waits for the program, and ends it if its lease is lost.
 func (p *program) watch() error {
 	p.tell()
 	gone := p.dog.gone
@@ -176,14 +171,12 @@ func (p *program) watch() error {
 	}
 }
 
-// tell tells the watchdog the lease's end.
 func (p *program) tell() {
 	if err := p.dog.tell(p.times.deadlines(p.until)); err != nil {
 		p.lose("its watchdog does not answer: " + err.Error())
 	}
 }
 
-// lose asks the program to end.
 func (p *program) lose(why string) {
 	if p.lost != "" {
 		return
@@ -196,7 +189,6 @@ func (p *program) lose(why string) {
 	p.holder.Say("ending the program: %s", p.lost)
 }
 
-// result returns the error with which the command exits after the program's end.
 func (p *program) result() error {
 	if p.dog.end() && p.lost == "" {
 		p.lost = "exec was stopped, and its lease ended at " + format.FormatTime(p.until)
@@ -207,8 +199,7 @@ func (p *program) result() error {
 	return exitAs(p.cmd.ProcessState)
 }
 
-// environ returns the environment of a program, without variables that have a secret of the
-// store.
+// environ leaves out variables with the store's secrets.
 func environ(l *leases.Options) []string {
 	var secret []string
 	url := l.URL
@@ -230,8 +221,8 @@ func environ(l *leases.Options) []string {
 	})
 }
 
-// relaySignals passes signals on to the program that it receives from started, until end is
-// called. A signal before that, if it ends programs, calls interrupt.
+// relaySignals passes signals to the program from started, until end. An earlier signal that ends
+// programs calls interrupt.
 func relaySignals(c *console.Console, interrupt func()) (started chan<- *os.Process, end func()) {
 	signals := make(chan os.Signal, 16)
 	signal.Notify(signals, forwarded...)
@@ -248,9 +239,9 @@ func relaySignals(c *console.Console, interrupt func()) (started chan<- *os.Proc
 	}
 }
 
-// passSignals passes signals on to the program that it receives from started, until started is
-// closed. An earlier signal that ends programs interrupts the wait for the node ID. It is also
-// kept for the program, which may run already.
+// passSignals passes signals to the program from started, until that is closed. An earlier signal
+// that ends programs interrupts the wait for the node ID. The program gets it too: it may run
+// already.
 func passSignals(c *console.Console, signals <-chan os.Signal, started <-chan *os.Process,
 	interrupt func()) {
 	var program *os.Process
@@ -269,17 +260,16 @@ func passSignals(c *console.Console, signals <-chan os.Signal, started <-chan *o
 			case program == nil && ends(sig):
 				early = append(early, sig)
 				interrupt()
-			case program != nil && !(c.InTerminal && fromKeyboard(sig)): // else the terminal has sent it to both
+			case program != nil && !(c.InTerminal && fromKeyboard(sig)): // else both get it
 				program.Signal(sig)
 			}
 		}
 	}
 }
 
-// A leaseHolder knows when the ticks of its lease begin.
 type leaseHolder struct{ *leases.Holder }
 
-// firstTick returns the time of the first tick that the lease grants from now on.
+// firstTick returns the time of the first tick that the lease grants from here.
 func (t leaseHolder) firstTick() (time.Time, error) {
 	_, tick, err := t.Lease.ClaimTick(t.tickOf(time.Now()))
 	return t.timeOf(tick), err
@@ -293,7 +283,6 @@ func (t leaseHolder) timeOf(tick int64) time.Time {
 	return t.Lease.Epoch().Add(time.Duration(tick) * t.Lease.TickLength())
 }
 
-// whyLost says why a program cannot go on.
 func (t leaseHolder) whyLost(moved bool) string {
 	if moved {
 		return "the lease of its node ID was lost"
@@ -306,14 +295,13 @@ func (t leaseHolder) whyLost(moved bool) string {
 		format.FormatTime(t.Lease.Until()), reason)
 }
 
-// releaseSpent gives the node ID back with all its ticks used, because the program's last tick
-// is not known.
+// releaseSpent returns the node ID with all ticks used: the program's last tick is unknown.
 func (t leaseHolder) releaseSpent() {
-	t.Lease.ClaimTick(t.tickOf(t.Lease.Until()) - 1) // fails if no tick is left, which is just as good
+	t.Lease.ClaimTick(t.tickOf(t.Lease.Until()) - 1) // fails without a tick left, which is as good
 	t.Release()
 }
 
-// exitAs returns the error with which the command exits as a program did.
+// exitAs returns the error to exit with as a program did.
 func exitAs(state *os.ProcessState) error {
 	if status, ok := state.Sys().(syscall.WaitStatus); ok && status.Signaled() {
 		return exit.Status(128 + int(status.Signal()))

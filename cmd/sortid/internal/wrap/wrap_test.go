@@ -24,12 +24,11 @@ import (
 	"github.com/sortid/sortid/format"
 )
 
-// When the lease cannot be renewed, the program is told to end, and ended, before the
-// lease is.
+// Without renewal the program ends before the lease.
 func TestStoreAway(t *testing.T) {
 	patience := leases.ReleasePatience
 	t.Cleanup(func() { leases.ReleasePatience = patience })
-	leases.ReleasePatience = time.Second // the store does not come back
+	leases.ReleasePatience = time.Second // the store stays away
 	for _, c := range []struct {
 		name, script string
 	}{
@@ -46,7 +45,7 @@ func TestStoreAway(t *testing.T) {
 			defer out.Close()
 			var stderr bytes.Buffer
 			terminal := &console.Console{Out: out, Err: &stderr, Width: 80}
-			// The program has seconds to end, however slow the machine is.
+			// Even on a slow machine the program has seconds to end.
 			l := &leases.Options{URL: "bolt:" + path, Bits: 8, Window: 26 * time.Second}
 			times := Times{10 * time.Second, 9 * time.Second, 20 * time.Millisecond}
 			sh, err := exec.LookPath("sh")
@@ -55,8 +54,7 @@ func TestStoreAway(t *testing.T) {
 			}
 			done := make(chan error, 1)
 			go func() {
-				done <- Run(terminal, times, l, format.SCRU64, sh,
-					[]string{"sh", "-c", c.script})
+				done <- Run(terminal, times, l, format.SCRU64, sh, []string{"sh", "-c", c.script})
 			}()
 
 			read := func() string {
@@ -69,7 +67,7 @@ func TestStoreAway(t *testing.T) {
 			if !soon(func() bool { return strings.HasPrefix(read(), "up\n") || len(done) > 0 }) {
 				t.Fatal("the program did not start")
 			}
-			// From now on the store answers nobody.
+			// From here the store answers nobody.
 			db, err := bbolt.Open(path, 0o600, nil)
 			if err != nil {
 				t.Fatal(err)
@@ -97,8 +95,8 @@ func TestStoreAway(t *testing.T) {
 	}
 }
 
-// A signal that comes when the program runs, but before its process is known, is passed on;
-// one that ends no program does not interrupt the wait for a node ID.
+// A signal before the program's process is known is passed on. Only one that ends programs
+// interrupts the wait.
 func TestPassSignals(t *testing.T) {
 	cmd := exec.Command("sh", "-c", `trap 'exit 9' TERM; echo ready; while :; do sleep 0.05; done`)
 	pipe, err := cmd.StdoutPipe()
@@ -131,7 +129,7 @@ func TestPassSignals(t *testing.T) {
 	}
 }
 
-// A program gets none of the variables that the URL of a store names.
+// A program gets none of the variables of a store's URL.
 func TestEnvironment(t *testing.T) {
 	t.Setenv("STORE_TOKEN", "secret")
 	t.Setenv("STORE_URL", "https://ids.example.com?ca=ca.pem&token=env:STORE_TOKEN")
@@ -154,7 +152,6 @@ func TestEnvironment(t *testing.T) {
 	}
 }
 
-// soon waits until a condition holds. It reports whether it does.
 func soon(condition func() bool) bool {
 	for deadline := time.Now().Add(2 * time.Minute); !condition(); time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(deadline) {

@@ -1,5 +1,4 @@
-// Uses a client whose types are generated from /openapi.json. The compiler checks that
-// what it sends and reads is described there.
+// Uses a client generated from /openapi.json. The compiler checks what it sends and reads.
 import createClient from "openapi-fetch";
 import type { paths } from "./api.js";
 

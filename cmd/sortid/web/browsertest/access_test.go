@@ -13,7 +13,7 @@ import (
 	"github.com/chromedp/chromedp/kb"
 )
 
-// views calls f for each thing that the page can show.
+// views calls f for all that the page can show.
 func (tb *tab) views(f func(name string)) {
 	tb.Helper()
 	tb.open("")
@@ -43,7 +43,7 @@ func (tb *tab) views(f func(name string)) {
 	f("choose")
 }
 
-// No width makes the page scroll sideways, or cuts off what there is to use.
+// No width makes the page scroll sideways, or cuts anything off.
 func TestWidths(t *testing.T) {
 	tb := tabOf(t)
 	tb.views(func(name string) {
@@ -65,7 +65,7 @@ func TestWidths(t *testing.T) {
 	})
 }
 
-// axe-core finds no violation in anything that the page shows, dark and light.
+// axe-core finds nothing in any view, dark or light.
 func TestAxe(t *testing.T) {
 	tb := tabOf(t)
 	axe, err := os.ReadFile(filepath.Join(npm(t, "axe-core@4.13.0"), "node_modules", "axe-core",
@@ -75,7 +75,7 @@ func TestAxe(t *testing.T) {
 	}
 	tb.views(func(name string) {
 		tb.Helper()
-		// All rules once; what colours and widths change again.
+		// All rules once; then those that colours and widths change.
 		for _, c := range []struct {
 			width int64
 			dark  bool
@@ -102,7 +102,6 @@ func TestAxe(t *testing.T) {
 	})
 }
 
-// press presses keys, one after another.
 func (tb *tab) press(keys ...string) {
 	tb.Helper()
 	for _, key := range keys {
@@ -110,7 +109,7 @@ func (tb *tab) press(keys ...string) {
 	}
 }
 
-// tabTo presses Tab until the element that has the focus fits a selector.
+// tabTo presses Tab until selector has the focus.
 func (tb *tab) tabTo(selector string) {
 	tb.Helper()
 	for range 60 {
@@ -126,7 +125,6 @@ func (tb *tab) tabTo(selector string) {
 	tb.Fatalf("Tab does not get to %s", selector)
 }
 
-// All tasks by the keyboard alone.
 func TestKeyboard(t *testing.T) {
 	tb := open(t, "")
 	tb.catchCopies()
@@ -164,7 +162,6 @@ func TestKeyboard(t *testing.T) {
 		t.Errorf("%d cards, want 1", n)
 	}
 
-	// Make, by way of the navigation.
 	tb.open("")
 	tb.tabTo(`nav a[href="#make"]`)
 	tb.press(kb.Enter)
@@ -205,8 +202,8 @@ func TestMotion(t *testing.T) {
 	}
 }
 
-// The colours of the kinds of fields differ to people of all kinds of colour vision, dark
-// and light, and their text is read easily.
+// Field colours differ in all kinds of colour vision, dark and light, and their text is easy to
+// read.
 func TestColours(t *testing.T) {
 	b, err := os.ReadFile("../page.css")
 	if err != nil {
@@ -281,7 +278,7 @@ func matrix(m [9]float64) func(rgb) rgb {
 	}
 }
 
-// visions are of Machado, Oliveira and Fernandes (2009), at full severity.
+// visions are Machado, Oliveira and Fernandes (2009), full severity.
 var visions = map[string]func(rgb) rgb{
 	"most people": func(c rgb) rgb { return c },
 	"people with protanopia": matrix([9]float64{0.152286, 1.052583, -0.204868, 0.114503, 0.786281,
@@ -292,7 +289,7 @@ var visions = map[string]func(rgb) rgb{
 		0.930809, 0.147602, 0.004733, 0.691367, 0.303900}),
 }
 
-// distance is that of two colours in CIELAB.
+// distance is in CIELAB.
 func distance(a, b rgb) float64 {
 	lab := func(c rgb) (l, aa, bb float64) {
 		f := func(t float64) float64 {

@@ -15,7 +15,7 @@ import (
 	"github.com/sortid/sortid/format"
 )
 
-// A record is what both the page and the command say of an ID.
+// A record is what page and command say of an ID.
 type record struct {
 	Format, Input, Prefix, Encoding, Text, Hex, Int, UUID, Time string
 
@@ -35,7 +35,6 @@ func records(t testing.TB, lines string) (all []record) {
 	return all
 }
 
-// inPage returns what the page says of IDs.
 func (tb *tab) inPage(ids []string, format string) []record {
 	tb.Helper()
 	tb.set("read-as", format)
@@ -56,7 +55,7 @@ func same(t testing.TB, got, want []record) {
 	}
 }
 
-// Random IDs of each format of the table, of all times, in all encodings.
+// Random IDs of each format, time and encoding.
 func TestAgree(t *testing.T) {
 	tb := open(t, "")
 	tb.catchCopies()
@@ -71,7 +70,7 @@ func TestAgree(t *testing.T) {
 				text = append(s.Prefix.Known, "user")[0] + "_" + text
 			}
 			if _, e, err := s.ParseAny(text); err != nil || e != encoding {
-				encoding, text = s.Encodings[0], id.String() // an integer as long as another encoding is read as that
+				encoding, text = s.Encodings[0], id.String() // the length of another encoding
 			}
 			ids = append(ids, text)
 			r := records(t, string(id.AppendJSON(nil)))[0]
@@ -86,7 +85,7 @@ func TestAgree(t *testing.T) {
 	}
 }
 
-// random returns a random ID, with zeros at the top if there is such an ID.
+// random returns an ID with zeros at the top, if there is one.
 func random(t testing.TB, s *format.Format, zeros uint) format.ID {
 	t.Helper()
 	for range 10_000 {
@@ -111,7 +110,7 @@ func random(t testing.TB, s *format.Format, zeros uint) format.ID {
 	return format.ID{}
 }
 
-// New IDs of all formats and encodings, whose format is found out.
+// New IDs of all formats and encodings, with their format guessed.
 func TestAgreeUndetermined(t *testing.T) {
 	tb := open(t, "")
 	tb.catchCopies()
@@ -131,7 +130,7 @@ func TestAgreeUndetermined(t *testing.T) {
 			ids = append(ids, made...)
 		}
 	}
-	// By chance an ID has the variant and a version of RFC 9562, and then is read as such a UUID.
+	// By chance an ID is a UUID of RFC 9562 too, and read as that.
 	ids = slices.DeleteFunc(ids, func(id string) bool {
 		return len(id) == 36 && strings.IndexByte("12345678", id[14]) >= 0 &&
 			strings.IndexByte("89ab", id[19]) >= 0
@@ -140,7 +139,7 @@ func TestAgreeUndetermined(t *testing.T) {
 	same(t, tb.inPage(ids, ""), want)
 }
 
-// The smallest IDs of a thousand random times of each format in order of time.
+// The smallest IDs of a thousand random times, in order.
 func TestAgreeBounds(t *testing.T) {
 	tb := open(t, "#range")
 	for _, s := range format.All() {
@@ -184,7 +183,6 @@ func TestAgreeBounds(t *testing.T) {
 	}
 }
 
-// The planner's figures, as the page shows them, in all shared cases.
 func TestAgreePlan(t *testing.T) {
 	tb := open(t, "#choose")
 	b, err := os.ReadFile(filepath.Join("..", "..", "..", "..", "testdata", "plan.json"))

@@ -22,8 +22,7 @@ import (
 	"github.com/sortid/sortid/testserver"
 )
 
-// install returns the path of a program. In CI a missing one is installed from the
-// distribution, if that may be done.
+// install returns a program's path. In CI it installs a missing one from the distribution.
 func install(t testing.TB, packageName string, names ...string) string {
 	t.Helper()
 	find := func() string {
@@ -53,7 +52,6 @@ func install(t testing.TB, packageName string, names ...string) string {
 	return path
 }
 
-// sortid builds the command, once.
 var sortid = sync.OnceValues(func() (string, error) {
 	path := filepath.Join(scratch, "sortid")
 	out, err := exec.Command("go", "build", "-o", path, "../..").CombinedOutput()
@@ -63,7 +61,6 @@ var sortid = sync.OnceValues(func() (string, error) {
 	return path, nil
 })
 
-// page has the command write the page, once, and returns its file.
 var page = sync.OnceValues(func() (string, error) {
 	command, err := sortid()
 	if err != nil {
@@ -77,7 +74,6 @@ var page = sync.OnceValues(func() (string, error) {
 	return path, os.WriteFile(path, b, 0o644)
 })
 
-// run runs the command on an input and returns its output.
 func run(t testing.TB, stdin string, args ...string) string {
 	t.Helper()
 	path, err := sortid()
@@ -117,7 +113,6 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// startBrowser returns the one browser of all tests.
 func startBrowser(t testing.TB) context.Context {
 	t.Helper()
 	if testing.Short() {
@@ -137,7 +132,7 @@ func startBrowser(t testing.TB) context.Context {
 		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-background-networking", true),
 		chromedp.Flag("disable-component-update", true), chromedp.Flag("disable-sync", true),
 		chromedp.Flag("hide-scrollbars", true), chromedp.Flag("disable-dev-shm-usage", true),
-		// A stranger's domain name that leads to this machine.
+		// A stranger's domain that leads to this machine.
 		chromedp.Flag("host-resolver-rules", "MAP evil.example 127.0.0.1"),
 		chromedp.Env("TZ=Europe/Berlin"))
 	started.cancels = append(started.cancels, cancel)
@@ -150,19 +145,17 @@ func startBrowser(t testing.TB) context.Context {
 	return ctx
 }
 
-// A tab shows the page. What its console says, and each request that it makes, are
-// failures of the test, unless it is told to expect some.
+// A tab shows the page. Unexpected messages and requests fail the test.
 type tab struct {
 	testing.TB
 	ctx     context.Context
-	mayLoad string // what the URLs of requests that are expected begin with
-	maySay  bool   // the browser's log may say something
+	mayLoad string // the start of expected URLs
+	maySay  bool   // the browser may log
 
 	mu       sync.Mutex
 	problems []string
 }
 
-// tabOf opens a tab.
 func tabOf(t testing.TB) *tab {
 	t.Helper()
 	ctx, cancel := chromedp.NewContext(startBrowser(t))
@@ -207,7 +200,7 @@ func (tb *tab) problem(format string, args ...any) {
 	tb.problems = append(tb.problems, fmt.Sprintf(format, args...))
 }
 
-// taken returns the problems so far, and forgets them.
+// taken returns the problems, and forgets them.
 func (tb *tab) taken() []string {
 	tb.mu.Lock()
 	defer tb.mu.Unlock()
@@ -216,7 +209,6 @@ func (tb *tab) taken() []string {
 	return p
 }
 
-// open opens the page from its file, in a tab of the test's own.
 func open(t testing.TB, hash string) *tab {
 	t.Helper()
 	tb := tabOf(t)
@@ -230,7 +222,7 @@ func (tb *tab) open(hash string) {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	// Two pages that differ in the hash only are one document.
+	// Pages that differ only in the hash are one document.
 	tb.do(chromedp.Navigate("about:blank"), chromedp.Navigate("file://"+path+hash))
 }
 
@@ -241,7 +233,6 @@ func (tb *tab) do(actions ...chromedp.Action[chromedp.Void]) {
 	}
 }
 
-// call sends a command of the browser's protocol.
 func call[P, R any](tb *tab, command cdp.Command[P, R], params P) R {
 	tb.Helper()
 	result, err := chromedp.Call(tb.ctx, command, params)
@@ -251,7 +242,6 @@ func call[P, R any](tb *tab, command cdp.Command[P, R], params P) R {
 	return result
 }
 
-// until waits until a JavaScript expression is true.
 func (tb *tab) until(expression string) {
 	tb.Helper()
 	if _, err := chromedp.Run(
@@ -261,7 +251,7 @@ func (tb *tab) until(expression string) {
 	}
 }
 
-// eval evaluates JavaScript, waiting for promises, and returns its result.
+// eval waits for promises.
 func eval[T any](tb *tab, script string, args ...any) T {
 	tb.Helper()
 	for i, arg := range args {
@@ -281,7 +271,6 @@ func eval[T any](tb *tab, script string, args ...any) T {
 	return result
 }
 
-// paste puts a text into the page, as if it were pasted.
 func (tb *tab) paste(text string) {
 	tb.Helper()
 	eval[bool](tb, `(() => {
@@ -292,7 +281,6 @@ func (tb *tab) paste(text string) {
 	})()`, text)
 }
 
-// set sets the value of an input.
 func (tb *tab) set(id, value string) {
 	tb.Helper()
 	eval[bool](tb, `(() => {
@@ -303,7 +291,6 @@ func (tb *tab) set(id, value string) {
 	})()`, id, value)
 }
 
-// text returns what a reader sees of the element of a selector.
 func (tb *tab) text(selector string) string {
 	tb.Helper()
 	return eval[string](tb, `document.querySelector(%s)?.innerText ?? "nothing there"`, selector)
@@ -314,7 +301,6 @@ func (tb *tab) count(selector string) int {
 	return eval[int](tb, `document.querySelectorAll(%s).length`, selector)
 }
 
-// contains fails the test unless the text of an element contains all of these.
 func (tb *tab) contains(selector string, want ...string) {
 	tb.Helper()
 	got := tb.text(selector)
@@ -325,7 +311,7 @@ func (tb *tab) contains(selector string, want ...string) {
 	}
 }
 
-// copied replaces the clipboard by one that the test reads: window.copied.
+// catchCopies replaces the clipboard by window.copied.
 func (tb *tab) catchCopies() {
 	tb.Helper()
 	eval[bool](tb, `(() => {
@@ -334,7 +320,6 @@ func (tb *tab) catchCopies() {
 	})()`)
 }
 
-// screen sets the size of the window, and a dark or light scheme.
 func (tb *tab) screen(width, height int64, dark bool) {
 	tb.Helper()
 	scheme := "light"

@@ -15,13 +15,12 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// A page of a stranger, open in a browser on the machine of a server without tokens, can
-// neither change the server's store nor make IDs: not by a form, not by fetch, and not
-// through a domain name of its own that leads to the server.
+// A stranger's page cannot change the store of a server without tokens, or make IDs: by form,
+// fetch, or its own domain name.
 func TestForeignPage(t *testing.T) {
 	tb := tabOf(t)
 	server := serve(t, "--store", "bolt:"+filepath.Join(t.TempDir(), "s.db"))
-	// A form sends NAME=VALUE. With "=" in the realm's name that is JSON.
+	// A form sends NAME=VALUE, which is JSON if the realm has "=".
 	const name = `{"changes":[{"prev":{"realm":"a=b","block":"0/0"},"next":{"realm":"a`
 	const value = `b","block":"0/0","revision":"1","hwm":"0","state":"split",` +
 		`"terms":{"bits":23,"tick":256,"epoch":0,"window":234,"lead":39},"generation":"0123456789abcdef"}}]}`
@@ -34,13 +33,12 @@ func TestForeignPage(t *testing.T) {
 	}))
 	defer evil.Close()
 	at := func(address string) string {
-		return strings.Replace(address, "127.0.0.1", "evil.example",
-			1)
+		return strings.Replace(address, "127.0.0.1", "evil.example", 1)
 	}
-	tb.mayLoad, tb.maySay = "http://", true // the console tells what was refused
+	tb.mayLoad, tb.maySay = "http://", true // refusals are logged
 
 	made := regexp.MustCompile(`\nsortid_ids_total\{[^}]*\} [^0]`)
-	// unchanged checks what the server has stored and made.
+	// unchanged checks what is stored and made.
 	unchanged := func(after string) {
 		t.Helper()
 		resp, err := http.Post(server+"/v1/store/realms", "application/json",
@@ -100,7 +98,7 @@ func TestForeignPage(t *testing.T) {
 		}
 	}
 
-	// A page whose domain name came to lead to the server is of the same origin as it.
+	// If its domain leads to the server, a page is of one origin with it.
 	tb.do(chromedp.Navigate(at(server) + "/healthz"))
 	for _, path := range []string{"/v1/store/compare-and-set", "/v1/ids/euid", "/v1/inspect"} {
 		if got := post(path, "application/json", "same-origin"); got != "basic 421" {
@@ -109,7 +107,7 @@ func TestForeignPage(t *testing.T) {
 	}
 	unchanged("a name of its own")
 
-	// The body is one that the server's own page can store.
+	// The server's own page can store this.
 	u, err := url.Parse(server)
 	if err != nil {
 		t.Fatal(err)
@@ -121,7 +119,7 @@ func TestForeignPage(t *testing.T) {
 	}
 }
 
-// leads is like until, while the tab goes from one document to another.
+// leads is until across documents.
 func (tb *tab) leads(expression string) {
 	tb.Helper()
 	for {

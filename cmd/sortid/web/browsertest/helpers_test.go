@@ -14,7 +14,6 @@ func integer(text string) *big.Int {
 	return i
 }
 
-// click clicks the first element of a selector.
 func (tb *tab) click(selector string) {
 	tb.Helper()
 	tb.do(chromedp.Click(chromedp.CSS(selector)))

@@ -14,7 +14,7 @@ import (
 	"github.com/sortid/sortid/testserver"
 )
 
-// npm installs a package into a folder of the test's own, which it returns.
+// npm installs a package into a new folder, which it returns.
 func npm(t testing.TB, name string) string {
 	t.Helper()
 	program := install(t, "npm", "npm")
@@ -42,8 +42,7 @@ func TestNode(t *testing.T) {
 	}
 }
 
-// What is published works for a program that installs it, beside the package scru128 by
-// that format's author: each reads what the other writes.
+// The published package and the one of scru128's author read each other's IDs.
 func TestNpm(t *testing.T) {
 	if testing.Short() {
 		t.Skip("installs a package: not with -short")
@@ -78,8 +77,7 @@ func TestNpm(t *testing.T) {
 	}
 }
 
-// Every vector in the browser, whose engine for regular expressions and big integers is
-// not that of this machine's Node.
+// The browser's regular expressions and big integers are not Node's.
 func TestVectorsInBrowser(t *testing.T) {
 	tb := tabOf(t)
 	tb.mayLoad = "http://127.0.0.1:"

@@ -22,7 +22,7 @@ import (
 
 var pictures = flag.String("pictures", "", "the `FOLDER` to write pictures of the page into")
 
-// The pictures of the page in README.md and docs/command.md, which "make pictures" writes.
+// "make pictures" writes these for README.md and docs/command.md.
 func TestPictures(t *testing.T) {
 	tb := tabOf(t)
 	take := func(name string, width, height int64, dark bool, prepare func()) {
@@ -80,7 +80,7 @@ func TestPictures(t *testing.T) {
 	take("formats", 1100, 1010, false, func() { tb.open("") })
 }
 
-// shrink writes a picture with its 256 most frequent colours, which is close to all.
+// shrink keeps the 256 most frequent colours.
 func shrink(b []byte) ([]byte, error) {
 	full, err := png.Decode(bytes.NewReader(b))
 	if err != nil {

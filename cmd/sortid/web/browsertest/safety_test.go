@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// What people paste is shown as text, whatever it is.
+// Any paste is shown as text.
 func TestRubbish(t *testing.T) {
 	tb := open(t, "")
 	binary := make([]byte, 100_000)
@@ -51,8 +51,7 @@ func TestRubbish(t *testing.T) {
 	}
 }
 
-// Characters that hide, or that turn others around, are written out, in what was pasted
-// and in the names of files.
+// Characters that hide or turn others are written out, also in file names.
 func TestHiddenCharacters(t *testing.T) {
 	tb := open(t, "")
 	const id = "03ha0fadamez822zrqzfunrpx"
@@ -66,7 +65,7 @@ func TestHiddenCharacters(t *testing.T) {
 		`/[\u202a-\u202e\u200b\ufeff\u0000\u001b\u{e0041}]/u.test(document.getElementById("result").innerText)`); got {
 		t.Error("some are there as they are")
 	}
-	// An ID that is torn by one is none.
+	// A torn ID is none.
 	tb.paste(id[:10] + "\u200b" + id[10:])
 	tb.contains("#result", "U+200B", "is no ID")
 	if n := tb.count("#result .card"); n != 0 {
@@ -78,7 +77,7 @@ func TestHiddenCharacters(t *testing.T) {
 	tb.contains("#result", "is no ID")
 }
 
-// The policy holds: nothing runs, is styled or is loaded that is not in its hashes.
+// Only what the policy's hashes allow runs, styles or loads.
 func TestPolicy(t *testing.T) {
 	tb := open(t, "")
 	policy := eval[string](tb, `document.querySelector("meta[http-equiv]").content`)
@@ -112,10 +111,10 @@ func TestPolicy(t *testing.T) {
 	if eval[bool](tb, `window.ran === true || getComputedStyle(document.body).display === "none"`) {
 		t.Error("it ran all the same")
 	}
-	// Text cannot become HTML, by the page's own mistake either.
+	// The page's own mistakes make no HTML either.
 	if got := eval[string](tb,
 		`(() => { try { document.body.innerHTML = "<b>x</b>"; return "set"; } catch (error) { return error.name; } })()`); got != "TypeError" {
 		t.Errorf("innerHTML: %s", got)
 	}
-	tb.taken() // the violations are in the console
+	tb.taken() // violations are in the console
 }

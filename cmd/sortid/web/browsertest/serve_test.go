@@ -10,7 +10,6 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// serve starts "sortid serve", and returns its URL.
 func serve(t *testing.T, args ...string) (address string) {
 	t.Helper()
 	command, err := sortid()
@@ -33,7 +32,7 @@ func serve(t *testing.T, args ...string) (address string) {
 		}
 		address = line.Address
 	}
-	go func() { // it must not wait for a reader of its log
+	go func() { // it must not wait for its log's reader
 		for lines.Scan() {
 		}
 	}()
@@ -44,7 +43,7 @@ func serve(t *testing.T, args ...string) (address string) {
 	return address
 }
 
-// "sortid serve" has the page at /, where it works as it does from a file.
+// The page works at / as from a file.
 func TestServed(t *testing.T) {
 	tb := tabOf(t)
 	address := serve(t)

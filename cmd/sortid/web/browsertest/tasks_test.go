@@ -21,7 +21,7 @@ const example = "0372ijojuxuhjsfkeryi2mrtm"
 func TestLookAtOne(t *testing.T) {
 	tb := open(t, "#"+example)
 	tb.contains(".card", example, "SCRU128", "2022-04-03T11:40:14.308Z", "years", "ago",
-		"2022-04-03 13:40:14.308 +02:00", "Europe/Berlin", // the zone of the test's browser
+		"2022-04-03 13:40:14.308 +02:00", "Europe/Berlin", // the test browser's zone
 		"017fef39c2641ba56a9483188841e05a", "1993501768880490086615869617690763354",
 		"017fef39-c264-1ba5-6a94-83188841e05a",
 		"counter_lo", "9732888", "+1 per ID, random start in each millisecond",
@@ -30,7 +30,7 @@ func TestLookAtOne(t *testing.T) {
 		t.Errorf("the title is %q", got)
 	}
 
-	// The map has each bit, in the colour of its field's kind.
+	// The map has each bit in its field's colour.
 	bits := eval[string](
 		tb, `[...document.querySelectorAll(".map .bit")].map((bit) => bit.textContent).join("")`)
 	if want := fmt.Sprintf("%0128b",
@@ -43,7 +43,7 @@ func TestLookAtOne(t *testing.T) {
 		t.Errorf("the segments are %s", kinds)
 	}
 
-	// Pointing at a field shows its meaning and value in place.
+	// Pointing at a field shows its meaning and value.
 	for _, c := range []struct{ field, want string }{
 		{"counter_hi", "counter_hi 1811818\n0x1ba56a, bits 79 to 56\nrandom, renewed each second"},
 		{"entropy", "entropy 2286018650\n0x8841e05a, bits 31 to 0\nrandom in each ID"},
@@ -61,7 +61,7 @@ func TestLookAtOne(t *testing.T) {
 		}
 	}
 
-	// The address bar follows, and is followed.
+	// The address bar follows, and leads.
 	tb.paste("0u2pf62ji4b9")
 	if got := eval[string](tb, `location.hash`); got != "#0u2pf62ji4b9" {
 		t.Errorf("the address bar has %q", got)
@@ -77,7 +77,7 @@ func TestLookAtOne(t *testing.T) {
 	}
 }
 
-// A real copy, through the browser's clipboard.
+// This uses the browser's clipboard.
 func TestCopy(t *testing.T) {
 	tb := open(t, "#"+example)
 	for _, name := range []string{"clipboard-read", "clipboard-write"} {
@@ -107,7 +107,6 @@ func TestLookAtAFew(t *testing.T) {
 	tb.contains("#status", "3 IDs; 1 line without one")
 }
 
-// Why a text is no ID.
 func TestWrong(t *testing.T) {
 	tb := open(t, "")
 	for text, want := range map[string]string{
@@ -125,7 +124,7 @@ func TestWrong(t *testing.T) {
 			t.Errorf("%s has a card", text)
 		}
 	}
-	// With the format given it is read all the same.
+	// A given format reads it all the same.
 	tb.paste("f5lxx1zz5pnorynqglhzmsp33")
 	tb.set("read-as", "scru128")
 	tb.contains(".card", "10889-08-02T05:31:50.655Z", "no generator makes this ID",
@@ -182,7 +181,7 @@ func TestLookAtMany(t *testing.T) {
 		}
 	}
 
-	// A row opens its card, and closes it.
+	// A row toggles its card.
 	tb.click(".list tbody button")
 	if n := tb.count(".list .card"); n != 1 {
 		t.Errorf("%d cards, want 1", n)
@@ -208,8 +207,7 @@ func TestLookAtMany(t *testing.T) {
 	}
 }
 
-// The page answers a paste of a thousand IDs in the time of a blink. The time is printed;
-// what is checked is what it shows.
+// A thousand IDs answer in a blink. The time is only printed.
 func TestThousandIDs(t *testing.T) {
 	tb := open(t, "")
 	for _, format := range []string{"scru64", "scru128", "scru160", "euid", "uid60"} {
@@ -250,7 +248,7 @@ func TestLog(t *testing.T) {
 	}
 }
 
-// IDs of others are found in a log as scan finds them.
+// Others' IDs are found as scan finds them.
 func TestLogOfOthers(t *testing.T) {
 	tb := open(t, "")
 	const text = `GET /orders/01ARZ3NDEKTSV4RRFFQ69G5FAV 200
@@ -275,7 +273,7 @@ tweet 1541815603606036480 of 919108f7-52d1-4320-9bac-f847db4148a8
 	}
 }
 
-// On a telephone IDs and times stay on one line each.
+// On a telephone IDs and times stay on one line.
 func TestOneLine(t *testing.T) {
 	tb := open(t, "")
 	for _, width := range []int64{360, 400} {
@@ -300,7 +298,6 @@ func TestOneLine(t *testing.T) {
 	}
 }
 
-// Files are opened and dropped, compressed and large ones, too.
 func TestFiles(t *testing.T) {
 	tb := open(t, "")
 	write := func(name string, content []byte) string {
@@ -328,7 +325,7 @@ func TestFiles(t *testing.T) {
 	upload(write("app.log.gz", []byte(b.String())))
 	tb.until(`document.getElementById("status").textContent.startsWith("9 IDs")`)
 
-	// One line of several megabytes, which is read in parts: no ID is torn, and columns go on.
+	// A long line is read in parts: no ID is torn, and columns go on.
 	long := strings.Repeat(strings.Repeat("x", 999)+",03ha0fadamez822zrqzfunrpx,", 4000)
 	upload(write("long.json", []byte("{}\n"+long)))
 	tb.until(`document.getElementById("status").textContent.startsWith("4,000 IDs: 4,000 scru128")`)
@@ -359,7 +356,7 @@ func TestFiles(t *testing.T) {
 	tb.until(`document.querySelectorAll("#result .card").length === 3`)
 }
 
-// What the page makes passes the tester of the command.
+// The tester accepts what the page makes.
 func TestMake(t *testing.T) {
 	tb := open(t, "#make")
 	begin := time.Now().Add(-time.Second)
@@ -401,13 +398,11 @@ func TestMake(t *testing.T) {
 		}
 	}
 
-	// On to Look, with the format given.
 	tb.click("#make-look")
 	if n := tb.count("#result .card"); n != 3 {
 		t.Errorf("%d cards, want 3", n)
 	}
 
-	// A node ID, and its mistakes.
 	tb.open("#make")
 	tb.set("make-format", "scru64")
 	for node, want := range map[string]string{"256/8": "256 is no node ID of 8 bits",
@@ -433,7 +428,7 @@ func TestMake(t *testing.T) {
 	}
 }
 
-// Clicks and reloads one after another make no ID twice, in the formats that a node ID keeps unique.
+// Clicks and reloads repeat no ID in formats with a node ID.
 func TestMakeAgain(t *testing.T) {
 	tb := open(t, "#make")
 	for format, option := range map[string][2]string{"scru64": {"node", "42/8"},
@@ -458,7 +453,6 @@ func TestMakeAgain(t *testing.T) {
 	}
 }
 
-// make presses the button, and waits for what it makes.
 func (tb *tab) make() {
 	tb.Helper()
 	tb.click("#make-form button")
@@ -497,7 +491,6 @@ func TestRange(t *testing.T) {
 			}
 		}
 	}
-	// Others' formats, a time zone, and a calendar.
 	tb.set("range-format", "uuidv7")
 	tb.set("range-zone", "America/New_York")
 	eval[bool](tb, `(() => {
@@ -571,7 +564,7 @@ func TestChoose(t *testing.T) {
 			t.Errorf("%s: %q, want %v", f.Format, got, f)
 		}
 	}
-	// Curves only of the formats that can collide.
+	// Only formats that can collide have curves.
 	if n := tb.count(".risk polyline"); n != 3 {
 		t.Errorf("%d curves, want 3", n)
 	}

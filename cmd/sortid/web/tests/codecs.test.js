@@ -6,7 +6,7 @@ import { ParseError, detect, formatTime, formats, lookup, parseTime, scru128, sc
 
 const ours = formats.filter((format) => format.generates);
 
-// The next random integer below a limit.
+// A random integer below limit.
 function random(limit) {
   const bytes = crypto.getRandomValues(new Uint8Array(24));
   return BigInt("0x" + Buffer.from(bytes).toString("hex")) % limit;
@@ -83,7 +83,7 @@ test("an unknown text is taken for what it is", () => {
         for (const encoding of format.encodings) {
           const found = detect(id.in(encoding)).filter((candidate) => ours.includes(candidate.id.format)); // by chance it has a UUID's bits
           const at = found.findIndex((candidate) => candidate.id.equals(id) && candidate.encoding === encoding);
-          // A number may be an ID of several formats of 64 bits.
+          // A number may be an ID of several 64-bit formats.
           assert.ok(at === 0 || at > 0 && format.bits <= 64 && encoding !== "text", `${format.name} ${encoding} ${id.in(encoding)}: ${found[0]?.id.format.name} ${found[0]?.encoding}`);
         }
       }

@@ -81,7 +81,7 @@ test("scru64: the node ID, the counter, and full counters", () => {
   assert.equal(id.fields.node_ctr >> 12n, 0xb00n);
   assert.equal(generator.generate().value, id.value + 1n);
 
-  // The counter starts at its top, so each ID takes another tick, ten seconds ahead at most.
+  // The counter starts at its top, so each ID takes a tick, up to ten seconds ahead.
   const full = scru64.generator({ now: () => now, node: "42/8", random: ones });
   let last = full.generate();
   for (let i = 0; i < 39; i++) {
@@ -93,7 +93,7 @@ test("scru64: the node ID, the counter, and full counters", () => {
   now += 256;
   full.generate();
 
-  // From a node ID of 20 bits on, half of the counter is kept free.
+  // From 20 node bits on, half of the counter stays free.
   assert.equal(scru64.generator({ now: () => now, node: "5/20", random: ones }).generate().fields.node_ctr, 5n << 4n | 7n);
 
   const after = scru64.generator({ now: () => Number(last.milli), node: `${last.text}/8` });

@@ -19,7 +19,7 @@ test("shared cases", () => {
   }
 });
 
-// Those that are found without a name are those that the command finds.
+// The command finds the same without a name.
 test("IDs of others in text", () => {
   const sure = "uuidv1 uuidv6 uuidv7 ulid ksuid xid objectid typeid datadog-trace".split(" ");
   const { formats } = JSON.parse(readFileSync(new URL("../../../../testdata/formats.json", import.meta.url)));
@@ -52,8 +52,8 @@ test("a Finder remembers hashes", () => {
   assert.equal(finder.find(id).length, 1);
 });
 
-// The same bytes each time: three in a hundred random UUIDs have a plausible time, and
-// the first of a text is then taken for an ID.
+// The bytes are fixed: of random UUIDs three in a hundred have a plausible time, and a text's first
+// one then counts as an ID.
 test("random text holds no IDs", () => {
   const stream = createCipheriv("aes-128-ctr", Buffer.alloc(16, "key"), Buffer.alloc(16));
   const random = (size) => stream.update(Buffer.alloc(size));

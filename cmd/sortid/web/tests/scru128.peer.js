@@ -1,5 +1,4 @@
-// Both ways against the package scru128 by the format's author. The tests in browsertest
-// install both packages and run this beside them.
+// sortid.js and the author's package scru128 read each other's IDs. browsertest installs both.
 import assert from "node:assert/strict";
 import test from "node:test";
 import { Scru128Generator, Scru128Id } from "scru128";

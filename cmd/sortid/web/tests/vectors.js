@@ -1,7 +1,7 @@
-// Checks a format against its vectors, in Node and in a browser alike.
+// Checks a format against its vectors, in Node and in browsers.
 import { formatTime } from "../sortid.js";
 
-/** Returns how many vectors were checked, and what is wrong. */
+/** Returns the number of vectors checked, and the mistakes. */
 export function checkVectors(format, vectors) {
   const faults = [];
   const same = (note, what, got, want) => {

@@ -1,8 +1,8 @@
-// Command maker makes scru64 IDs on a lease, checks each of them, and writes down the ticks that
-// it has claimed. The torture starts, stops and kills it.
+// Command maker makes scru64 IDs on a lease, checks them, and writes down the ticks it claims. The
+// torture starts, stops and kills it.
 //
-// With -unfenced its lease is broken: it uses its node ID until it learns that it has lost it, like
-// a program that trusts a time-to-live. The torture must find that such makers use ticks twice.
+// With -unfenced it uses its node ID until it learns of the loss, as with a mere time-to-live. The
+// torture must find that such makers use ticks twice.
 package main
 
 import (
@@ -74,7 +74,6 @@ func run(ctx context.Context, url string, rate int, unfenced bool, config lease.
 		if err := b.check(ids); err != nil {
 			return err
 		}
-		// Catch up after a stop of up to a second.
 		if limit := time.Now().Add(-time.Second); next.Before(limit) {
 			next = limit
 		}
@@ -84,7 +83,7 @@ func run(ctx context.Context, url string, rate int, unfenced bool, config lease.
 	return b.write("end")
 }
 
-// A book is a lease that writes down each claim before its caller can use it.
+// A book is a lease that writes down claims before their use.
 type book struct {
 	*lease.Lease
 	out      io.Writer
@@ -92,7 +91,7 @@ type book struct {
 
 	made   int       // IDs that were checked
 	last   scru64.ID // the last of them
-	claims []claim   // the first one is the claim of last; the others came after it
+	claims []claim   // the first is of last; the others came after
 }
 
 type claim struct {
@@ -100,7 +99,6 @@ type claim struct {
 	tick int64
 }
 
-// ClaimTick claims a tick, and writes the tick, the node ID and its bits.
 func (b *book) ClaimTick(tick int64) (nodeID uint32, claimed int64, err error) {
 	nodeID, claimed, err = b.Lease.ClaimTick(tick)
 	if b.unfenced && errors.Is(err, lease.ErrExpired) {
@@ -113,15 +111,15 @@ func (b *book) ClaimTick(tick int64) (nodeID uint32, claimed int64, err error) {
 	return nodeID, claimed, b.write("claim", claimed, nodeID, b.NodeBits())
 }
 
-// write writes a line that begins with the time and the number of IDs checked so far. A line is
-// one write, so a kill does not cut it.
+// write writes a line with the time and the number of IDs checked. One write each, so that a kill
+// cuts none.
 func (b *book) write(what string, values ...any) error {
 	line := append([]any{what, time.Now().UnixNano(), b.made}, values...)
 	_, err := fmt.Fprintln(b.out, line...)
 	return err
 }
 
-// check returns an error unless the IDs rise, and each has a tick and node ID that were claimed.
+// check returns an error unless IDs rise within claimed ticks and node IDs.
 func (b *book) check(ids []scru64.ID) error {
 	for _, id := range ids {
 		if id <= b.last {
@@ -140,13 +138,13 @@ func (b *book) check(ids []scru64.ID) error {
 	return nil
 }
 
-// step is how far this process's clock is from the machine's.
+// step is this clock's distance from the machine's.
 var step atomic.Int64
 
 func now() time.Time { return time.Now().Add(time.Duration(step.Load())) }
 
-// stepClock sets the clock with each SIGUSR1. Every second time it is right again. The steps
-// are up to 12 s, where the lease allows 10 s.
+// stepClock steps the clock with each SIGUSR1, and back with the next: up to 12 s, where the lease
+// allows 10 s.
 func stepClock() {
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, syscall.SIGUSR1)
