@@ -29,7 +29,7 @@ func Example() {
 	// typed: cannot parse "invoice_0372ijojuxuhjsfkeryi2mrtm": wrong prefix "invoice", want "account"
 }
 
-// Once a program has chosen a format, each further type costs it the line with the prefix.
+// With one format, each further type costs a line.
 func ExampleID() {
 	// type ID[P typed.Prefixer] = typed.ID[P, scru128.ID]
 	var id ID[Account]
