@@ -25,7 +25,6 @@ import (
 	"github.com/sortid/sortid/verify/report"
 )
 
-// sourceOf returns a source of lines, which may be opened again or not.
 func sourceOf(name string, lines []string, once bool) Source {
 	return Source{Name: name, Once: once, Open: func() (io.ReadCloser, error) {
 		return io.NopCloser(strings.NewReader(model.Text(lines))), nil
@@ -55,8 +54,7 @@ func duplicates(sources map[string][]string) map[string][]report.Place {
 	return all
 }
 
-// Any number of sources, sorted or not, small or large beside the pieces that are
-// sorted at once: what is found is what a map finds.
+// Sources sorted or not, small or large beside the pieces: the result is a map's.
 func TestFind(t *testing.T) {
 	for _, formatName := range format.Names() {
 		f, _ := format.LookupAny(formatName)
@@ -121,7 +119,7 @@ func TestFind(t *testing.T) {
 	}
 }
 
-// A duplicate is reported in each format, also in one without a text of its own.
+// Formats without a text of their own report duplicates, too.
 func TestFindEveryFormat(t *testing.T) {
 	for _, f := range format.All() {
 		lines := []string{f.Example, f.Example}
@@ -137,7 +135,7 @@ func TestFindEveryFormat(t *testing.T) {
 	}
 }
 
-// More sources than are merged at once, and nothing is left on disk.
+// With more sources than are merged at once, nothing is left on disk.
 func TestFindManySources(t *testing.T) {
 	dir := t.TempDir()
 	var sources []Source
@@ -184,7 +182,7 @@ func TestFindNodes(t *testing.T) {
 	}
 }
 
-// Bad lines, sources that cannot be read, and none at all.
+// Bad lines, unreadable sources, and none at all.
 func TestFindTrouble(t *testing.T) {
 	lines := model.Sample("scru128", 100)
 	lines[50] = "what?"
@@ -228,7 +226,7 @@ type failing struct{}
 
 func (failing) Read([]byte) (int, error) { return 0, errors.New("the cable is cut") }
 
-// The duplicates of any input, cut into three sources, are those of a map.
+// Duplicates in any input, cut into three, are a map's.
 func FuzzFind(f *testing.F) {
 	for i, formatName := range format.Names() {
 		lines := append(model.Sample(formatName, 30), model.Sample(formatName, 20)...)
@@ -283,7 +281,7 @@ func FuzzFind(f *testing.F) {
 	})
 }
 
-// Several generators of a format at once make no ID twice.
+// Several generators at once make no ID twice.
 func TestGeneratorsUnique(t *testing.T) {
 	const goroutines, each = 6, 50_000
 	for _, formatName := range []string{"scru128", "scru160", "euid"} {
@@ -333,7 +331,7 @@ func TestGeneratorsUnique(t *testing.T) {
 	}
 }
 
-// BenchmarkFind is the speed over ten sorted files whose IDs are of the same time.
+// BenchmarkFind reads ten sorted files of the same time.
 func BenchmarkFind(b *testing.B) {
 	const files, each = 10, 400_000
 	dir := b.TempDir()
@@ -355,8 +353,7 @@ func BenchmarkFind(b *testing.B) {
 	b.ReportMetric(float64(files*each)*float64(b.N)/b.Elapsed().Seconds()/1e6, "MID/s")
 }
 
-// endless is a reader of sorted IDs that ends the context when it has given so many bytes,
-// and then waits.
+// endless gives sorted IDs. After so many bytes it ends the context and waits.
 type endless struct {
 	io.Reader
 	left   int
@@ -374,7 +371,7 @@ func (e *endless) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// A search that is interrupted reports what it has found until then, in each stage.
+// In each stage, an interrupted search reports its findings.
 func TestInterrupted(t *testing.T) {
 	lines := model.Sample("scru128", 200_000)
 	lines = slices.Insert(lines, 1000, lines[999])
@@ -414,7 +411,6 @@ func TestInterrupted(t *testing.T) {
 	}
 }
 
-// The progress of each stage goes up to its total.
 func TestProgress(t *testing.T) {
 	dir := t.TempDir()
 	lines := model.Sample("scru128", 300_000)
