@@ -42,7 +42,7 @@ type group struct {
 	Checks      []Outcome
 }
 
-// HTML writes reports as a page without scripts that loads no other file.
+// HTML writes reports as a page without scripts or other files.
 func HTML(w io.Writer, rs []*Report) error { return tmpl.Execute(w, rs) }
 
 const chartWidth, chartHeight = 720.0, 140.0
@@ -78,7 +78,7 @@ func (c *chart) end() template.HTML {
 	return template.HTML(c.String())
 }
 
-// timelineSVG shows the IDs over time.
+// timelineSVG shows IDs over time.
 func timelineSVG(t Timeline) template.HTML {
 	most := uint64(0)
 	for _, n := range t.Count {
@@ -106,7 +106,7 @@ func timelineSVG(t Timeline) template.HTML {
 	return c.end()
 }
 
-// bitsSVG shows how far each bit of a field is from being 1 in half of the values.
+// bitsSVG shows each bit's distance from one half.
 func bitsSVG(f Field) template.HTML {
 	if f.Values == 0 {
 		return ""
@@ -138,7 +138,7 @@ func bitsSVG(f Field) template.HTML {
 	return c.end()
 }
 
-// leadSVG shows how far the newest ID was ahead of the clock, over time.
+// leadSVG shows the newest ID's lead over the clock.
 func leadSVG(points []Lead) template.HTML {
 	if len(points) < 2 {
 		return ""

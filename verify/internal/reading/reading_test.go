@@ -16,10 +16,10 @@ import (
 	"github.com/sortid/sortid/verify/internal/reading"
 )
 
-// An outcome is what is read of an input, however its blocks are cut.
+// An outcome is what is read, whatever the blocks.
 type outcome struct {
 	lines, ids uint64
-	segments   []uint64 // the line of each segment's first ID, where its encoding is new
+	segments   []uint64 // the line where each new encoding begins
 	gaps       int
 	faults     [reading.FaultCount]uint64
 	err        error
@@ -100,7 +100,7 @@ func TestRead(t *testing.T) {
 	}
 }
 
-// What is read before an error is not lost, and the end of the context ends the reading.
+// Nothing read before an error is lost. The context's end ends the reading.
 func TestEnds(t *testing.T) {
 	f := format.EUID
 	broken := errors.New("the cable is cut")
@@ -120,7 +120,7 @@ func TestEnds(t *testing.T) {
 	}
 }
 
-// A file that becomes shorter while it is read is an error; one that grows is read on.
+// A file that shrinks is an error; one that grows is read on.
 func TestOpen(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "ids")
 	if err := os.WriteFile(name, make([]byte, 1000), 0o600); err != nil {
