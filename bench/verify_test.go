@@ -45,7 +45,6 @@ var otherGenerators = []struct {
 	{"snowflake", "snowflake-twitter", snowflakes(42)},
 }
 
-// stream returns IDs, with a pause now and then.
 func stream(next func() string, n int, slow bool) []string {
 	lines := make([]string, n)
 	for i := range lines {

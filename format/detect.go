@@ -8,7 +8,6 @@ import (
 	"github.com/sortid/sortid/internal/uuidtext"
 )
 
-// A class is a set of alphabets.
 type class uint8
 
 const (
@@ -61,8 +60,8 @@ type Candidate struct {
 
 func (c Candidate) String() string { return c.Prefix + c.ID.String() }
 
-// rank orders the candidates of a text in the alphabets c, the most probable first: UUIDs with
-// their variant and version, our formats, others.
+// rank orders candidates, the most probable first: UUIDs with version and variant, our formats,
+// others.
 func (c Candidate) rank(alphabets class) int {
 	f := c.ID.format
 	switch {
@@ -217,8 +216,8 @@ func Mixed(text string) bool {
 	return changes >= 3 && (!letters || changes*2 >= len(text)-3)
 }
 
-// PlausibleRange returns the probable times of IDs made before now. They begin in 2010, or in the
-// second month after a later epoch: small integers would be in the first. They end a year from now.
+// PlausibleRange returns the probable times of IDs made before now: from 2010, or the second month
+// after a later epoch, to a year from now. Small integers would be in an epoch's first month.
 func (f *Format) PlausibleRange(now time.Time) (from, to time.Time) {
 	from = time.Date(2010, 1, 1, 0, 0, 0, 0, time.UTC)
 	if month := f.Epoch.AddDate(0, 1, 0); month.After(from) {
@@ -237,7 +236,7 @@ func (id ID) Plausible(now time.Time) bool {
 	return f.plausibleFrom <= ms && ms <= now.UnixMilli()+365*24*time.Hour.Milliseconds()
 }
 
-// Generated reports whether generators make such IDs, at any time. For EUID this means version 1.
+// Generated reports whether generators make such IDs, at any time. Of EUIDs they make version 1.
 func (id ID) Generated() bool {
 	for _, f := range id.format.constants {
 		if f.Of(id).low != f.Value {

@@ -87,7 +87,6 @@ func kindErrorf(kind error, format string, args ...any) error {
 	return &kindError{fmt.Errorf(format, args...), kind}
 }
 
-// list joins names as a sentence does.
 func list(names []string, last string) string {
 	if len(names) < 2 {
 		return strings.Join(names, "")

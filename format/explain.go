@@ -81,14 +81,12 @@ func Explain(text string, now time.Time) *ReadError {
 	return fail(Unknown, nil, "no format known to sortid has such IDs")
 }
 
-// sure reports whether chance hardly makes such a text.
 func (c Candidate) sure() bool {
 	return c.Encoding != Int && c.ID.HasTime() && !c.ID.format.Search.WordLike &&
 		!c.ID.format.Search.Named
 }
 
-// implausible explains an ID with an implausible time or that no generator makes. Of several
-// formats it takes the one that shows most.
+// implausible explains an ID with an implausible time or that no generator makes.
 func implausible(text string, alphabets class, now time.Time) *ReadError {
 	if len(text) >= len(allWays) || alphabets&classDecimal != 0 && len(text) < 16 {
 		return nil
@@ -231,7 +229,6 @@ func (f *Format) hasSymbol(e Encoding, c byte) bool {
 		func(g Group) bool { return in(g.Symbols) || in(g.Before) })
 }
 
-// standIn returns a symbol of a format's texts.
 func standIn(f *Format, e Encoding) byte {
 	if e != Text {
 		return '0'

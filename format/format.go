@@ -21,8 +21,8 @@ import (
 	"github.com/sortid/sortid/typed"
 )
 
-// A Format describes a format. Each has one pointer, which may be compared. Do not change what it
-// points to. Some fields are set only if [Format.Generates].
+// A Format describes a format. Each has one pointer, which may be compared. Do not change it. Some
+// fields are set only if [Format.Generates].
 type Format struct {
 	Name    string // As in "scru128": the package's name, too.
 	Title   string // The name in its document.
@@ -105,13 +105,13 @@ type Format struct {
 	plausibleFrom int64
 }
 
-// A Search says how to find texts beyond alphabet and lengths. The zero value is for texts that
-// hardly anything else looks like.
+// A Search says how to find texts beyond alphabet and lengths. Zero: hardly anything looks like
+// them.
 type Search struct {
-	// WordLike: many words look like a text. It is looked for only where the format is named.
+	// WordLike: many words look like a text. Looked for only where the format is named.
 	WordLike bool `json:"word_like,omitempty"`
-	// Short: a short text without a check. It is not looked for in Base64, in numbers such as 0x12,
-	// or in the other letter case.
+	// Short: a short text without a check. Not looked for in Base64, in 0x12, or in the other
+	// letter case.
 	Short bool `json:"short,omitempty"`
 	// Prefix begins the texts of all plausible times.
 	Prefix string `json:"prefix,omitempty"`
@@ -119,8 +119,7 @@ type Search struct {
 	Named bool `json:"named,omitempty"`
 	// Labelled: other numbers look like it. Without the format's name it needs "id" before it.
 	Labelled bool `json:"labelled,omitempty"`
-	// Mixed: Detect needs digits and letters that alternate as in random text. One ID in 200 does
-	// not.
+	// Mixed: Detect needs digits and letters that alternate. One random ID in 200 does not.
 	Mixed bool `json:"mixed,omitempty"`
 }
 
@@ -170,7 +169,7 @@ const (
 	KindFixed   Kind = "fixed" // the same in all IDs
 )
 
-// A Field is a range of bits in a layout.
+// A Field is a range of bits.
 type Field struct {
 	Name    string `json:"name"` // as in the document; empty for zero bits
 	Bits    int    `json:"bits"` // the width
@@ -241,14 +240,13 @@ func NamesOf(formats []*Format) []string {
 	return names
 }
 
-// Generates reports whether [Format.NewGenerator] makes IDs of the format. Others are only read.
+// Generates reports whether [Format.NewGenerator] makes IDs of the format.
 func (f *Format) Generates() bool { return f.newGenerator != nil }
 
 // HasTime reports whether IDs have a time.
 func (f *Format) HasTime() bool { return f.Tick != 0 }
 
-// Timed returns the format of the IDs' time and fields: f, or the format of the IDs inside; nil if
-// there is no time.
+// Timed returns the format that has the time and fields: f, the format of the IDs inside, or nil.
 func (f *Format) Timed() *Format {
 	switch {
 	case f.HasTime():
@@ -259,7 +257,6 @@ func (f *Format) Timed() *Format {
 	return nil
 }
 
-// newFormat fills in the fields that follow from the others.
 func newFormat(f *Format) *Format {
 	f.Size = place(f.Layout) / 8
 	if f.Encodings == nil {
@@ -328,8 +325,8 @@ func (f *Format) Max() ID { return ID{f, f.max} }
 // HasEncoding reports whether IDs have the encoding.
 func (f *Format) HasEncoding(e Encoding) bool { return slices.Contains(f.Encodings, e) }
 
-// SplitNode returns the fields of node ID and counter if they share one. An ID does not tell the
-// node ID's size in bits, so the caller gives it.
+// SplitNode returns the fields of node ID and counter if they share one. The caller gives the node
+// ID's size in bits, which an ID does not tell.
 func (f *Format) SplitNode(size int) ([]Field, error) {
 	if most := f.NodeCounter - 1; size < 1 || size > most {
 		return nil, fmt.Errorf("a node ID has 1 to %d bits, not %d", most, size)
@@ -406,7 +403,7 @@ const TimeLayout = clock.Layout
 // FormatTime formats the time in [TimeLayout].
 func FormatTime(t time.Time) string { return t.UTC().Format(TimeLayout) }
 
-// UsualLengths returns the lengths of texts, except those of times just after the epoch.
+// UsualLengths returns the texts' lengths, except just after the epoch.
 func (f *Format) UsualLengths() []int {
 	if !f.HasTime() {
 		return f.TextLengths

@@ -467,7 +467,6 @@ func TestSymbols(t *testing.T) {
 	}
 }
 
-// noNumbers fails if the JSON has a number outside a string.
 func noNumbers(t testing.TB, b []byte) {
 	t.Helper()
 	d := json.NewDecoder(bytes.NewReader(b))

@@ -24,8 +24,8 @@ type Generator interface {
 	NewBatch() Batch
 }
 
-// A Batch holds many IDs, to make a stream of them cheap. It is not safe for concurrent use; a
-// generator's batches are independent.
+// A Batch holds IDs, to make streams cheap. It is not safe for concurrent use, but a generator's
+// batches are independent.
 type Batch interface {
 	// Fill replaces the batch by the generator's next n IDs. After an error the batch is empty, and
 	// IDs already made are lost.
@@ -136,7 +136,7 @@ func WithNode() []string {
 	return NamesOf(slices.DeleteFunc(Ours(), func(f *Format) bool { return f.Node == "" }))
 }
 
-// optionError puts this package's option names into an error of a format's own generator.
+// optionError puts this package's option names into a format's error.
 func (f *Format) optionError(err error, o Options) error {
 	var wrong *sortid.OptionError
 	if !errors.As(err, &wrong) {
@@ -155,7 +155,6 @@ func (f *Format) optionError(err error, o Options) error {
 	return e
 }
 
-// optionOf returns the option that sets a field of the package's Options.
 func (f *Format) optionOf(field string) string {
 	for _, o := range f.Options {
 		if slices.Contains(o.fields, field) {
@@ -183,8 +182,8 @@ func (f *Format) unknownOption(name, value string) error {
 	return e
 }
 
-// A fixedClock returns one time. The second reading for one ID returns the next tick, as the
-// generator waits for it and reads the clock again.
+// A fixedClock returns one time, and the next tick when read twice for one ID: the generator then
+// waits for it.
 type fixedClock struct {
 	t     time.Time
 	step  time.Duration
@@ -199,8 +198,7 @@ func (c *fixedClock) now() time.Time {
 	return c.t
 }
 
-// follow prepares for the next ID. If a full tick made the generator run ahead, the clock moves to
-// its last ID's time.
+// follow prepares for the next ID. It moves the clock to the last ID's time if that is ahead.
 func (c *fixedClock) follow(t time.Time) {
 	c.reads = 0
 	if t.After(c.t) {
@@ -222,13 +220,11 @@ type source[T any] interface {
 	FillContext(context.Context, []T) error
 }
 
-// A generator adapts a format's generator to [Generator].
 type generator[T any] struct {
 	format *Format
 	source source[T]
 	words  func(T) Words
-	// texts appends the texts in one loop. A function value called for each ID costs as much as the
-	// ID.
+	// texts appends all texts: to call a function value for each ID costs as much as the ID.
 	texts func(b []byte, ids []T, sep byte) []byte
 	fixed *fixedClock
 }

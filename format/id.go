@@ -354,8 +354,8 @@ func (id ID) Fields() []Value {
 	return values
 }
 
-// ConvertsTo reports whether an ID's integer can mean the same in the other format. So both have
-// the same time in the same bits, or a TypeID has the UUID inside.
+// ConvertsTo reports whether an ID's integer means the same in the other format: both have the same
+// time in the same bits, or a TypeID has the UUID inside.
 func (f *Format) ConvertsTo(g *Format) bool {
 	if f == g || f.Bits != g.Bits {
 		return false

@@ -19,9 +19,7 @@ func (id ID) MarshalJSON() ([]byte, error) {
 //
 //	format, its encodings, time (if any), fields, notes (if any)
 //
-// Integers are strings, so that no reader loses digits. The fields are those of the layout and
-// more. AppendJSON does without encoding/json, which takes several times as long (see
-// BenchmarkJSON).
+// Integers are strings, so that no reader loses digits. The fields are the layout's and more.
 func (id ID) AppendJSON(b []byte, more ...Field) []byte {
 	b = append(b, `{"format":"`...)
 	b = append(b, id.format.Name...)

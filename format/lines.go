@@ -14,7 +14,7 @@ import (
 var ErrSmall = errors.New("too small a number: its timestamp would be 0")
 
 // ReadLine returns the ID of a text in any encoding, and the encoding. canonical reports whether
-// the ID is written so. The text may have a typed ID's prefix, a hexadecimal number \x or 0x.
+// the ID is written so. A typed ID's prefix, and \x or 0x before hexadecimal digits, are allowed.
 func (f *Format) ReadLine(text []byte) (w Words, e Encoding, canonical bool, err error) {
 	w, canonical, textErr := f.readText(text)
 	if textErr == nil {
@@ -59,8 +59,8 @@ func (f *Format) readText(text []byte) (w Words, canonical bool, err error) {
 	return f.unmarshal(text)
 }
 
-// AppendLines appends the IDs at the start of the text. It stops at the first line that is not a
-// canonical ID of this encoding and length, with LF.
+// AppendLines appends IDs from the text's start, up to a line that is not a canonical ID of this
+// encoding and length, with LF.
 func (f *Format) AppendLines(list []Words, text []byte, e Encoding, length int) []Words {
 	if e == Text && f.appendLines != nil {
 		return f.appendLines(list, text)
@@ -85,7 +85,6 @@ func (f *Format) AppendLines(list []Words, text []byte, e Encoding, length int) 
 	return list
 }
 
-// readBytes reads canonical encodings that spell the ID's bytes.
 func (f *Format) readBytes(text []byte, e Encoding) (w Words, ok bool) {
 	var raw [24]byte
 	if e == UUID {

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// A Group is a number in a text: digits, and the ID's bits that they stand for.
+// A Group is a number in a text.
 type Group struct {
 	Before  string `json:"before,omitempty"` // the text before it
 	Digits  int    `json:"digits"`
@@ -67,7 +67,6 @@ func newNumerals(f *Format) *numerals {
 // blank is the first symbol of a format with several lengths. It fills up shorter texts.
 const blank = " "
 
-// max returns the largest ID with a text.
 func (n *numerals) max() (w Words) {
 	for i := range n.groups {
 		w = w.or(n.groups[i].limit.shift(n.groups[i].Low))
@@ -89,7 +88,6 @@ func (n *numerals) alphabet() class {
 	return classify(symbols)
 }
 
-// check refuses an integer that has no text.
 func (n *numerals) check(w Words) error {
 	for i := range n.groups {
 		if g := &n.groups[i]; g.of(w).Compare(g.limit) > 0 {
@@ -167,8 +165,7 @@ func (n *numerals) append(b []byte, w Words) []byte {
 	return bytes.TrimRight(b, blank)
 }
 
-// A symbolError is a wrong symbol. It is worded only on demand, as most texts that Detect tries
-// have one.
+// A symbolError is worded only on demand, as most texts that Detect tries have one.
 type symbolError struct {
 	format *Format
 	input  string
@@ -218,5 +215,4 @@ func (w Words) shift(n int) (s Words) {
 func (w Words) or(v Words) Words  { return Words{w[0] | v[0], w[1] | v[1], w[2] | v[2]} }
 func (w Words) and(v Words) Words { return Words{w[0] & v[0], w[1] & v[1], w[2] & v[2]} }
 
-// ones returns an integer of n bits that are all 1.
 func ones(n int) Words { return Words{^uint64(0), ^uint64(0), ^uint64(0)}.shift(n - 192) }

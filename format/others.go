@@ -19,8 +19,7 @@ const (
 	crockford = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 )
 
-// others are the formats of others, in the order of their readings: of lookalikes, the more common
-// one is first.
+// others are in the order of their readings: of lookalikes, the more common one is first.
 var others = slices.Concat(uuids, sortable, fielded, integers)
 
 func unix(ms int64) time.Time { return time.UnixMilli(ms).UTC() }
@@ -85,8 +84,7 @@ func (f *Format) ticks(t time.Time) uint64 {
 	return ms / uint64(f.tickMilli)
 }
 
-// inOrder reports whether IDs are in order of time: nothing that varies stands before or between
-// the timestamp's fields.
+// inOrder reports whether nothing that varies stands before or between the timestamp's fields.
 func (f *Format) inOrder() bool {
 	next := 64 // the timestamp's lower bits must follow
 	for _, field := range f.Layout {
@@ -114,8 +112,8 @@ func (f *Format) fixedBits() (n int) {
 	return n
 }
 
-// cutPrefix splits a text into prefix, with its underscore, and ID. If a needed prefix is wrong,
-// rest is empty.
+// cutPrefix splits a text into prefix, with underscore, and ID; rest is empty if the prefix is
+// wrong.
 func (f *Format) cutPrefix(text string) (prefix, rest string) {
 	if f.Prefix == nil {
 		return "", text

@@ -121,7 +121,6 @@ func count(name string, bits int, k Kind, meaning string) Field {
 	return Field{Name: name, Bits: bits, Kind: k, Meaning: meaning}
 }
 
-// snowflake returns the row of a 64-bit integer.
 func snowflake(name, title, source, example string, epoch int64, tick time.Duration,
 	fields ...Field) *Format {
 	width := 0
@@ -145,7 +144,6 @@ func snowflake(name, title, source, example string, epoch int64, tick time.Durat
 	})
 }
 
-// unixTime returns the row of a time since 1970.
 func unixTime(unit, title, example string, tick time.Duration, bits int) *Format {
 	f := snowflake("unix-"+unit, "Unix time in "+title,
 		"https://pubs.opengroup.org/onlinepubs/9799919799/basedefs/V1_chap04.html",

@@ -121,7 +121,6 @@ func TestOthers(t *testing.T) {
 	}
 }
 
-// bigText returns an integer's text.
 func bigText(f *Format, w *big.Int) (text string) {
 	groups := f.Groups
 	if groups == nil && f.HasEncoding(Text) {

@@ -264,8 +264,8 @@ var sortable = []*Format{
 	}),
 }
 
-// Formats whose texts are several numbers. Only this package defines their bits, so they have no
-// other encodings.
+// Formats whose texts are several numbers. They have no other encodings, as the bits are this
+// package's.
 var fielded = []*Format{
 	other(&Format{
 		Name: "cuid", Title: "CUID",

@@ -93,7 +93,6 @@ func uuid(version uint64, summary, example string, tick time.Duration, epoch tim
 	return other(f)
 }
 
-// fixedUUID returns the row of a UUID with all bits the same.
 func fixedUUID(name string, bits uint64) *Format {
 	half := Field{Bits: 64, Kind: KindFixed, Value: bits, Meaning: "the same in all bits"}
 	f := rfc9562("uuid-"+name, "UUID "+name, "no ID: all bits are the same", "", half, half)
@@ -113,7 +112,6 @@ func rfc9562(name, title, summary, example string, layout ...Field) *Format {
 	}
 }
 
-// parts returns the fields of a UUID without further structure.
 func parts(high, mid, low string, k Kind, meaning string) []Field {
 	return []Field{
 		{Name: high, Bits: 48, Kind: k, Meaning: meaning},

@@ -134,8 +134,8 @@ func newSCRU64(f *Format, o Options) (Generator, error) {
 		fixed: fixed}, nil
 }
 
-// A waiting generator waits when it runs ahead by the whole allowance. Unlike with RollbackWait
-// alone, it fails after 2 seconds, several ticks: the clock may have gone back further.
+// A waiting generator waits when it runs ahead by the whole allowance. After 2 seconds it fails:
+// the clock may have gone back further.
 type waiting struct {
 	*scru64.Generator
 	perTick int

@@ -8,8 +8,7 @@ import (
 	"github.com/sortid/sortid/typed"
 )
 
-// cutTyped returns a typed ID's prefix, with underscore, and the ID's text. Without a prefix, rest
-// is the text.
+// cutTyped splits a text into a typed ID's prefix, with underscore, and the ID's text.
 func (f *Format) cutTyped(text string) (prefix, rest string) {
 	i := strings.LastIndexByte(text, '_')
 	if strings.Contains(f.Symbols, "_") { // the last _ may be the ID's
@@ -25,7 +24,6 @@ func (f *Format) cutTyped(text string) (prefix, rest string) {
 	return text[:i+1], text[i+1:]
 }
 
-// detectTyped appends a text's plausible readings as a typed ID.
 func detectTyped(found []Candidate, text string, now time.Time) []Candidate {
 	start := len(found)
 	for _, f := range ours {

@@ -2,8 +2,8 @@ package format
 
 import "fmt"
 
-// A Usage is a way in which generators use an ID's bits. It splits fields whose parts have uses of
-// their own. Most formats have one usage.
+// A Usage is a way to use an ID's bits. It splits fields whose parts have uses of their own. Most
+// formats have one.
 type Usage struct {
 	Name      string // empty if there is only one
 	Title     string // the counter's meaning

@@ -5,8 +5,7 @@ import (
 	"slices"
 )
 
-// Words are an [ID]'s integer, the most significant word first. They save memory where all of
-// millions of IDs have one format.
+// Words are an [ID]'s integer, the most significant word first. They need less memory than IDs.
 type Words [3]uint64
 
 // Words returns the integer.
@@ -26,7 +25,7 @@ func (w *Words) Less(v *Words) bool {
 	return borrow != 0
 }
 
-// A Place is a range of at most 64 bits in [Words].
+// A Place is a range of at most 64 bits.
 type Place struct {
 	word, above uint8 // the word of the lowest bit, and the next
 	shift       uint8
@@ -65,8 +64,7 @@ func (f *Format) Timestamp(w *Words) uint64 {
 	return ticks
 }
 
-// InEncoding returns the integer in an encoding of the format, or in hexadecimal digits if it is no
-// ID.
+// InEncoding returns the integer in an encoding of the format, or in hexadecimal if it is no ID.
 func (f *Format) InEncoding(w Words, e Encoding) string {
 	if f.check(w) != nil {
 		return ID{f, w}.In(Hex)

@@ -56,8 +56,8 @@ import (
 	"github.com/sortid/sortid/uid60"
 )
 
-// Register adds the IDs to what a connection's map encodes and scans. It may be called again. For
-// values that are no IDs it keeps codecs that others have registered.
+// Register adds the IDs to a connection's map. It may be called again. Other packages' codecs stay
+// for values that are no IDs.
 func Register(m *pgtype.Map) {
 	before := false
 	for oid, c := range map[uint32]column{
@@ -91,7 +91,6 @@ func Register(m *pgtype.Map) {
 	}
 }
 
-// An encoder is an ID or a wrapper of one.
 type encoder interface {
 	encoding.BinaryAppender
 	encoding.TextAppender
@@ -162,7 +161,6 @@ func add[ID encoder](name string) {
 	})
 }
 
-// addWrapper adds a type that converts to an ID.
 func addWrapper[T any](id func(T) encoder) {
 	addSource[T](func(v any) (encoder, bool) { return id(v.(T)), true })
 }
@@ -179,7 +177,6 @@ func sourceOf(v any) source {
 	return sources[reflect.TypeOf(v)]
 }
 
-// typedID is the source for typed IDs and their pointers.
 func typedID(v any) (encoder, bool) {
 	p := reflect.ValueOf(v)
 	if p.Kind() != reflect.Pointer {
@@ -191,7 +188,6 @@ func typedID(v any) (encoder, bool) {
 	return p.Elem().Interface().(encoder), true
 }
 
-// targetOf returns the target for v's type, nil if it holds no IDs.
 func targetOf(v any) target {
 	if _, ok := v.(typed.Column); ok {
 		if _, ok := v.(scanner); ok {
@@ -201,13 +197,11 @@ func targetOf(v any) target {
 	return targets[reflect.TypeOf(v)]
 }
 
-// A codec is a PostgreSQL type's codec that also handles IDs.
 type codec struct {
 	pgtype.Codec
 	column column
 }
 
-// A column is how a PostgreSQL type stores IDs.
 type column interface {
 	// append appends an ID in the type's form, or returns errUnsupported.
 	append(buf []byte, format int16, id encoder) ([]byte, error)
@@ -374,8 +368,8 @@ func (c jsonColumn) scan(id scanner, src []byte, format int16) error {
 	return json.Unmarshal(src, id)
 }
 
-// wrapUnsupported returns the error for an ID in a type that cannot hold it. It leaves out typed
-// IDs: for a column of unknown type, pgx calls their method Value.
+// wrapUnsupported returns the error for an ID in a type that cannot hold it, except typed IDs: for
+// a column of unknown type, pgx calls their Value.
 func wrapUnsupported(value any) (pgtype.WrappedEncodePlanNextSetter, any, bool) {
 	source := sourceOf(value)
 	if _, ok := value.(typed.Column); ok || source == nil {

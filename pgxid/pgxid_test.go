@@ -42,7 +42,6 @@ var (
 	aUID       = uid60.MustParse("xinaS8QBh")
 )
 
-// show is an ID as the column shows it: bytes, integer or text.
 func show(column string, id interface{ String() string }) string {
 	marshal := func() []byte {
 		b, err := id.(interface{ MarshalBinary() ([]byte, error) }).MarshalBinary()

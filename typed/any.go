@@ -11,17 +11,16 @@ import (
 	"github.com/sortid/sortid/internal/parseerr"
 )
 
-// Any is an ID with any prefix, for programs that learn the prefix at run time. == compares the
-// prefix too, and a database stores it. The zero value has the zero ID and no prefix.
+// Any is an ID with any prefix, for programs that learn the prefix at run time. The prefix is
+// compared by == and stored. The zero value has the zero ID and no prefix.
 type Any[T Inner[T]] struct {
 	prefix string
 	id     T
 }
 
 // NewAny returns the ID with the prefix. The error matches [sortid.ErrPrefix] if the prefix is
-// invalid, or if [ParseAny] would read another prefix from a uid60.ID's text. That happens if the
-// text has a _ and there is no prefix. It also happens if the text has fewer than ten characters
-// and the prefix has a _ too close to its end.
+// invalid, or if [ParseAny] would read another from a uid60.ID's text. That text has a _ and no
+// prefix, or fewer than ten characters and a prefix with a _ too close to its end.
 func NewAny[T Inner[T]](prefix string, id T) (Any[T], error) {
 	if err := CheckPrefix(prefix); err != nil {
 		return Any[T]{}, err
@@ -80,8 +79,8 @@ func (id Any[T]) String() string {
 	return string(b)
 }
 
-// AppendText appends the text to b; see [ID.AppendText]. The error matches [sortid.ErrPrefix] for
-// what [NewAny] refuses, which [ID.Any] can return.
+// AppendText appends the text to b. The error matches [sortid.ErrPrefix] for what [NewAny] refuses,
+// which [ID.Any] can return.
 func (id Any[T]) AppendText(b []byte) ([]byte, error) {
 	text, err := id.appendText(b)
 	if err != nil {

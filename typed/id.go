@@ -21,8 +21,8 @@ type ID[P Prefixer, T Inner[T]] struct {
 	id T
 }
 
-// A phantom takes no room. It makes the structs of different P differ, so Go does not convert
-// between them. It contains no P, so P may contain the ID.
+// A phantom takes no room, and keeps Go from converting between structs of different P. It contains
+// no P, so P may contain the ID.
 type phantom[P Prefixer] struct{}
 
 // Prefix returns the prefix without the separator.
@@ -82,7 +82,7 @@ func (id ID[P, T]) Compare(other ID[P, T]) int { return id.id.Compare(other.id) 
 // IsZero reports whether the ID inside is the zero ID.
 func (id ID[P, T]) IsZero() bool { return id.id.IsZero() }
 
-// String returns the text with the prefix. An ID without a text gives the format's message, which
+// String returns the text with the prefix, or for an ID without a text the format's message, which
 // does not parse; see scru64.ID.String.
 func (id ID[P, T]) String() string {
 	var buf [MaxPrefixLen + 1 + maxText]byte
@@ -111,12 +111,12 @@ func (id ID[P, T]) MarshalBinary() ([]byte, error) { return id.AppendBinary(nil)
 // UnmarshalBinary reads the binary form. An error leaves the ID unchanged.
 func (id *ID[P, T]) UnmarshalBinary(b []byte) error { return pointer(&id.id).UnmarshalBinary(b) }
 
-// Value stores the ID without the prefix: a UUID's text for scru128 and euid, an integer for scru64
-// and uid60, 20 bytes for scru160. For a nullable column use sql.Null.
+// Value stores the ID without the prefix; see the package comment. For a nullable column use
+// sql.Null.
 func (id ID[P, T]) Value() (driver.Value, error) { return formatOf[T]().value(id.id) }
 
-// Scan reads an ID without a prefix, as the Scan of the ID inside does. It refuses a text with a
-// prefix (use [Text]) and NULL (use sql.Null).
+// Scan reads an ID without a prefix. It refuses a text with one (use [Text]) and NULL (use
+// sql.Null).
 func (id *ID[P, T]) Scan(src any) error {
 	if src == nil {
 		return errNull

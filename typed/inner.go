@@ -77,10 +77,9 @@ func formatOf[T Inner[T]]() *format[T] {
 	panic("unreachable")
 }
 
-// A method call through an interface or a type parameter moves its arguments to the heap. So the
-// two functions below name each format. They use if, because a type switch is slower.
+// Method calls through interfaces or type parameters move arguments to the heap. So the next two
+// functions name each format. They use if: a type switch is slower.
 
-// appendText appends the ID's text with the prefix of *p.
 func appendText[T Inner[T]](b []byte, p any, id *T) ([]byte, error) {
 	b = appendPrefix(b, p)
 	if in, ok := any(id).(*scru128.ID); ok {

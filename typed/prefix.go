@@ -13,8 +13,8 @@ import (
 	"github.com/sortid/sortid/internal/parseerr"
 )
 
-// A Prefixer gives a prefix. Prefix is called on the zero value and must always return the same. A
-// small type, such as struct{}, is the fastest.
+// A Prefixer gives a prefix. Prefix is called on the zero value and must always return the same.
+// Small types, such as struct{}, are the fastest.
 type Prefixer interface {
 	Prefix() string
 }
@@ -46,7 +46,6 @@ func prefixError(prefix, format string, args ...any) error {
 		fmt.Sprintf(format, args...))
 }
 
-// A kind is a prefix type and the start of its texts.
 type kind struct {
 	key  uintptr // identifies the type
 	text string  // the prefix and the separator
@@ -75,8 +74,7 @@ func keyOf(p any) uintptr { return *(*uintptr)(unsafe.Pointer(&p)) }
 // slot returns the place of *p's type in kinds. Another type may have taken it.
 func slot(p any) *atomic.Pointer[kind] { return &kinds[uint8(keyOf(p)>>5)] }
 
-// kindOf returns the kind of *p. It keeps kinds: to ask for a prefix and check it takes as long as
-// the rest of the text.
+// kindOf returns the kind of *p. It keeps kinds, as getting and checking a prefix is slow.
 func kindOf(p any) *kind {
 	key := keyOf(p)
 	if k := slot(p).Load(); k.key == key {
@@ -104,10 +102,8 @@ func kindOf(p any) *kind {
 	return k
 }
 
-// appendPrefix and cutPrefix are not generic: the compiler does not inline calls in generic
-// functions.
+// These are not generic: the compiler does not inline calls in generic functions.
 
-// appendPrefix appends the prefix of *p and the separator.
 func appendPrefix(b []byte, p any) []byte {
 	key := keyOf(p)
 	k := kinds[uint8(key>>5)].Load()
@@ -129,7 +125,6 @@ func grow(b []byte, n int) []byte {
 	return b
 }
 
-// cutPrefix returns the text after *p's prefix and the separator.
 func cutPrefix(b []byte, p any) (text []byte, ok bool) {
 	key := keyOf(p)
 	k := kinds[uint8(key>>5)].Load()
@@ -155,7 +150,6 @@ func cut[T Inner[T]](s string) (prefix, text string, found bool) {
 	return s[:i], s[i+1:], true
 }
 
-// separator returns the separator's index, or -1.
 func separator[T Inner[T], S string | []byte](s S) int {
 	from, to, step := len(s)-1, -1, -1
 	if n := formatOf[T]().underscore; n > 0 {
@@ -201,7 +195,6 @@ func badText[T Inner[T]](b []byte, k *kind, err error) error {
 	return afterPrefix(k.text, err)
 }
 
-// afterPrefix returns the error of the text after prefix and separator.
 func afterPrefix(begin string, err error) error {
 	if begin == "" {
 		return err

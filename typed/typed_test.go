@@ -115,7 +115,6 @@ func testVectors[T typed.Inner[T]](t *testing.T) {
 	}
 }
 
-// checkTyped checks a vector of the type's prefix.
 func checkTyped[I typed.ID[P, T], P typed.Prefixer, T typed.Inner[T]](t *testing.T,
 	c conformance.TypedValid, inner T) {
 	id := typed.From[I](inner)

@@ -17,8 +17,7 @@ import (
 	"github.com/sortid/sortid/verify/report"
 )
 
-// A checker runs all checks of one source. It passes the IDs of its blocks to the checks of order,
-// rules and clock.
+// A checker runs all checks of one source.
 type checker struct {
 	f      *format.Format
 	timed  *format.Format // f, or the format of the IDs inside
@@ -87,7 +86,6 @@ func newChecker(f *format.Format, o Options) (*checker, error) {
 	return c, nil
 }
 
-// A held is a segment that waits for the generator's habits.
 type held struct {
 	list []format.Words
 	reading.Segment
@@ -125,7 +123,6 @@ func (c *checker) begin() {
 	})
 }
 
-// show returns an ID for an example, in the source's encoding.
 func (c *checker) show(v format.Words) string {
 	return c.f.InEncoding(v, cmp.Or(c.encoding, c.f.Encodings[0]))
 }
@@ -135,7 +132,6 @@ func (c *checker) readFailed(err error) {
 	c.input.Detail = err.Error()
 }
 
-// block takes the input's next block.
 func (c *checker) block(b *reading.Block) {
 	line := c.report.Lines + 1
 	c.report.Bytes += uint64(b.Bytes)

@@ -92,7 +92,6 @@ type Progress struct {
 	Bytes, Lines, IDs uint64
 }
 
-// rules returns the options for the format's rules.
 func (o *Options) rules() rules.Options {
 	return rules.Options{
 		Unordered: o.Unordered, Stateless: o.Stateless,

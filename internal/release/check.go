@@ -16,8 +16,8 @@ import (
 //go:embed testdata/all testdata/scru128 testdata/postgres
 var programs embed.FS
 
-// notForUsers are prefixes of modules that only tests need. A program that keeps leases in
-// PostgreSQL must not have them in its go.mod and go.sum.
+// notForUsers are prefixes of modules for tests. A program that keeps leases in PostgreSQL must not
+// have them in go.mod and go.sum.
 var notForUsers = []string{
 	"go.etcd.io/etcd/server",
 	"go.opentelemetry.io/",
@@ -123,8 +123,8 @@ func (s *sandbox) writeProgram(name string, extra map[string]string) error {
 	return nil
 }
 
-// runProgram makes a module, gets the modules and runs the program, as a user does. It returns the
-// go.mod and the lines of the go.sum.
+// runProgram makes a module and runs the program, as a user does. It returns the go.mod and
+// go.sum's lines.
 func (s *sandbox) runProgram(name string, modules ...string) (*modfile.File, []string, error) {
 	dir := filepath.Join(s.dir, name)
 	steps := [][]string{{"mod", "init", "example.org/" + name}}

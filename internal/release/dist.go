@@ -23,7 +23,7 @@ var targets = []target{
 	{"windows", "amd64"}, {"windows", "arm64"},
 }
 
-// A distribution writes a release's files. They depend only on commit, version and Go release.
+// A distribution writes a release's files, which depend only on commit, version and Go release.
 type distribution struct {
 	*sandbox
 	repo *repo

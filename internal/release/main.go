@@ -1,7 +1,7 @@
-// Command release checks the modules as users get them, builds a release's files, and makes the
-// release. The Makefile calls it; see docs/architecture.md.
+// Command release checks modules as users get them, builds a release's files, and makes the
+// release; see docs/architecture.md.
 //
-// It is not in go.work, so that its dependencies do not change other modules' versions.
+// It is not in go.work, so that it does not change other modules' dependencies.
 package main
 
 import (

@@ -16,7 +16,7 @@ import (
 
 const rootPath = "github.com/sortid/sortid"
 
-// workspaceDir is the module that excludes the versions that the others require of each other.
+// workspaceDir is the module that excludes the versions that others require of each other.
 const workspaceDir = "internal/workspace"
 
 type goModule struct {
@@ -130,7 +130,6 @@ func (r *repo) version() (string, error) {
 	return "", fmt.Errorf("cmd/sortid/go.mod does not require %s", rootPath)
 }
 
-// check returns what makes a release fail.
 func (r *repo) check() error {
 	version, err := r.version()
 	if err != nil {
@@ -194,7 +193,6 @@ func checkVersion(version string) error {
 	return module.CheckPathMajor(version, "")
 }
 
-// setVersion returns the changed files.
 func (r *repo) setVersion(version string) (changed []string, err error) {
 	if err := checkVersion(version); err != nil {
 		return nil, err

@@ -17,8 +17,8 @@ import (
 	modzip "golang.org/x/mod/zip"
 )
 
-// pack writes the published modules at version into dir, as a module proxy. It packs files that git
-// tracks or does not ignore.
+// pack writes the published modules into dir, as a module proxy. It packs files that git does not
+// ignore.
 func (r *repo) pack(dir, version string, commitTime time.Time) error {
 	files, err := r.files()
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// A sandbox uses the packed modules from a module proxy, as users do. Its own module cache hides
-// published modules of the same version.
+// A sandbox uses the packed modules, as users do. Its own module cache hides published modules of
+// the same version.
 type sandbox struct {
 	dir     string // deleted by close
 	version string

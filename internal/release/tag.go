@@ -20,7 +20,7 @@ type tagging struct {
 	out     io.Writer
 }
 
-// run runs the checks and tags modules in the order of requirements. It pushes all tags or none.
+// run runs the checks, and tags modules in the order of requirements. It pushes all tags or none.
 func (t *tagging) run() error {
 	if err := t.refusal(); err != nil {
 		return err

@@ -81,8 +81,8 @@ const (
 	maxPlaces  = 1000
 	maxClashes = 1000
 
-	// sortMemory is for IDs sorted at once. mergeMemory limits all blocks of text merged,
-	// mergeBlock one.
+	// sortMemory is for IDs sorted at once, mergeMemory for all text merged, mergeBlock for one
+	// block.
 	sortMemory  = 44 << 20
 	mergeMemory = 32 << 20
 	mergeBlock  = 128 << 10
@@ -93,8 +93,8 @@ const (
 )
 
 // Find finds IDs of the named format on more than one line of all sources. It merges sources in
-// order, with memory for a few lines of each. It sorts others on disk first. If ctx ends early, the
-// report covers what was read and compared. An error means no answer.
+// order, and sorts others on disk first. If ctx ends early, the report covers what was read and
+// compared. An error means no answer.
 func Find(ctx context.Context, formatName string, sources []Source,
 	o Options) (*report.Unique, error) {
 	f, err := format.LookupAny(formatName)
@@ -122,7 +122,6 @@ func Find(ctx context.Context, formatName string, sources []Source,
 	return r, nil
 }
 
-// A search is one call of Find.
 type search struct {
 	ctx     context.Context
 	f       *format.Format
@@ -139,15 +138,14 @@ type search struct {
 	progress   progress
 }
 
-// progress is how far the current stage has come.
 type progress struct {
 	Progress
 	shown time.Time
 	open  []interface{ Position() int64 } // the stage's inputs
 }
 
-// run merges the sources if all can be read again. If some prove unsorted, it sorts them on disk
-// and merges again.
+// run merges the sources if all can be read again. It sorts those that prove unsorted, and merges
+// again.
 func (s *search) run() error {
 	copied := make([]bool, len(s.sources))
 	for i, in := range s.sources {
@@ -334,7 +332,6 @@ func (s *search) copyOne(i int, w *extsort.Sorter) error {
 	return context.Cause(s.ctx)
 }
 
-// inputs opens the sources that were not copied, and the runs.
 func (s *search) inputs(copied []bool, runs []*extsort.Run) (inputs []input, err error) {
 	n := len(runs)
 	for _, c := range copied {
@@ -404,7 +401,6 @@ func (s *search) merge(copied []bool, runs []*extsort.Run) error {
 	return err
 }
 
-// conclude reports what was found.
 func (s *search) conclude(interrupted bool) (*report.Unique, error) {
 	r := &report.Unique{
 		Format: s.f.Name, Status: report.Pass, Sources: s.found,
@@ -469,7 +465,6 @@ func (s *search) conclude(interrupted bool) (*report.Unique, error) {
 	return r, nil
 }
 
-// countClashes counts pairs of sources that share an ID.
 func (s *search) countClashes(clashes map[[2]uint32]uint64, group []record) {
 	sources := make([]uint32, 0, len(group))
 	for _, r := range group {

@@ -10,13 +10,11 @@ import (
 	"github.com/sortid/sortid/verify/internal/reading"
 )
 
-// A record is an ID and its origin.
 type record struct {
 	id format.Words
 	origin
 }
 
-// An origin is an ID's place.
 type origin struct {
 	source uint32
 	line   uint64
@@ -33,18 +31,15 @@ func originOf(payload []byte) origin {
 	return origin{binary.BigEndian.Uint32(payload), binary.BigEndian.Uint64(payload[4:])}
 }
 
-// An input gives IDs in order, and their origins.
 type input interface {
 	extsort.Input
 	origin(at int) origin
 }
 
-// runInput gives the IDs of a run.
 type runInput struct{ *extsort.Reader }
 
 func (in runInput) origin(at int) origin { return originOf(in.Payload(at)) }
 
-// textInput gives the IDs of a sorted source.
 type textInput struct {
 	s      *search
 	index  int

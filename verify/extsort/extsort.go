@@ -192,7 +192,6 @@ func (s *Sorter) Finish(ctx context.Context, most int) ([]*Run, error) {
 	return s.runs, nil
 }
 
-// join merges runs into one, and removes them.
 func join(ctx context.Context, dir *Dir, runs []*Run) (*Run, error) {
 	inputs := make([]*Reader, 0, len(runs))
 	defer func() {
@@ -274,7 +273,6 @@ func (r *Reader) Next() ([]Key, error) {
 	return nil, nil
 }
 
-// parse parses the buffer's complete records.
 func (r *Reader) parse() {
 	i := 0
 	for b := r.buffer; len(b)-i > keySize; {

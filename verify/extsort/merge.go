@@ -37,22 +37,20 @@ func Merge[I Input](inputs []I, yield func(in I, at int, key Key) error) error {
 	return nil
 }
 
-// A cursor goes through an input.
 type cursor[I Input] struct {
 	in   I
 	keys []Key
 	at   int
 }
 
-// refill gets the next block after the last.
 func (c *cursor[I]) refill() (ok bool, err error) {
 	c.at = 0
 	c.keys, err = c.in.Next()
 	return len(c.keys) > 0, err
 }
 
-// A tree is a tournament of cursors; the smallest key wins. Each node remembers its match's loser.
-// When the winner moves on, only the matches on its way up are repeated.
+// A tree is a tournament of cursors; the smallest key wins. Nodes remember their match's loser.
+// When the winner moves on, only its matches are repeated.
 type tree[I Input] struct {
 	cursors []*cursor[I]
 	keys    []Key // the cursors' keys
@@ -83,7 +81,6 @@ func newTree[I Input](cursors []*cursor[I]) *tree[I] {
 	return t
 }
 
-// run yields records until a cursor ends, and returns it.
 func (t *tree[I]) run(yield func(in I, at int, key Key) error) (ended int, err error) {
 	keys, losers := t.keys, t.losers
 	winner := t.winner

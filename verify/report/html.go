@@ -47,7 +47,6 @@ func HTML(w io.Writer, rs []*Report) error { return tmpl.Execute(w, rs) }
 
 const chartWidth, chartHeight = 720.0, 140.0
 
-// A chart is an SVG picture under construction.
 type chart struct{ strings.Builder }
 
 func newChart(label string) *chart {
@@ -78,7 +77,6 @@ func (c *chart) end() template.HTML {
 	return template.HTML(c.String())
 }
 
-// timelineSVG shows IDs over time.
 func timelineSVG(t Timeline) template.HTML {
 	most := uint64(0)
 	for _, n := range t.Count {
@@ -106,7 +104,6 @@ func timelineSVG(t Timeline) template.HTML {
 	return c.end()
 }
 
-// bitsSVG shows each bit's distance from one half.
 func bitsSVG(f Field) template.HTML {
 	if f.Values == 0 {
 		return ""
@@ -138,7 +135,6 @@ func bitsSVG(f Field) template.HTML {
 	return c.end()
 }
 
-// leadSVG shows the newest ID's lead over the clock.
 func leadSVG(points []Lead) template.HTML {
 	if len(points) < 2 {
 		return ""

@@ -75,7 +75,6 @@ func JUnit(w io.Writer, rs []*Report, duplicates *Unique) error {
 	return all.write(w)
 }
 
-// uniqueSuite has a case for each source and one for duplicates.
 func uniqueSuite(r *Unique) suite {
 	class := "verify." + r.Format + ".unique"
 	s := suite{Name: r.Format + " unique", Time: fmt.Sprintf("%.3f", r.Elapsed.Seconds())}

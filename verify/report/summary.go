@@ -29,7 +29,6 @@ func tally(r *Report, group string) map[Status]uint64 {
 	return n
 }
 
-// verdict words the report in a line.
 func verdict(r *Report) string {
 	n := tally(r, "")
 	all := n[Pass] + n[Warn] + n[Fail]

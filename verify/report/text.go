@@ -52,7 +52,6 @@ func (s Style) mark(status Status) string {
 	return s.paint(m.tone, fmt.Sprintf("%-4s", m.word))
 }
 
-// printer writes until an error.
 type printer struct {
 	Style
 	w    io.Writer
@@ -60,7 +59,6 @@ type printer struct {
 	err  error
 }
 
-// printf writes whole lines, and keeps the rest.
 func (p *printer) printf(format string, args ...any) {
 	for line := range strings.Lines(fmt.Sprintf(format, args...)) {
 		p.line.WriteString(line)
@@ -268,7 +266,6 @@ func shrink(counts []uint64, most int) []float64 {
 	return out
 }
 
-// skipped writes skipped checks by reason.
 func (p *printer) skipped(r *Report) {
 	reasons := map[string][]string{}
 	var order []string
@@ -296,7 +293,6 @@ func (p *printer) skipped(r *Report) {
 	}
 }
 
-// allSkipped reports whether all checks with the prefix were skipped.
 func allSkipped(r *Report, prefix string) bool {
 	return !slices.ContainsFunc(r.Checks, func(c Outcome) bool {
 		return strings.HasPrefix(c.Name, prefix) && c.Status != Skip

@@ -37,7 +37,6 @@ var (
 		"the part of the rows and of the buffer pool to measure with; 0: few")
 )
 
-// sizes of what is measured.
 type sizes struct {
 	old, rows  int
 	checkpoint int // rows between PostgreSQL's checkpoints

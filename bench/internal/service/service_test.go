@@ -103,7 +103,6 @@ func check(t testing.TB, err error) {
 	}
 }
 
-// A server is a process of "sortid serve", with its log in a file.
 type server struct {
 	url string
 	pid int
@@ -137,7 +136,6 @@ func serve(t *testing.T, sortid, store string, flags ...string) *server {
 	return nil
 }
 
-// address returns the address in a server's log, if there yet.
 func address(t *testing.T, log string) string {
 	f, err := os.Open(log)
 	check(t, err)
@@ -161,10 +159,8 @@ func status(url string) int {
 	return resp.StatusCode
 }
 
-// A client makes one request on its own connection.
 type client func(context.Context) error
 
-// measureRates measures all sources in turn, several times.
 func measureRates(t *testing.T, sortid string) {
 	redisServer := testserver.StartRedis(t, "--appendonly", "no")
 	postgres := testserver.StartPostgres(t)
@@ -294,7 +290,6 @@ func quantile(times []time.Duration, part float64) float64 {
 	return times[int(part*float64(len(times)-1))].Seconds() * 1000
 }
 
-// measureMemory measures a server with open connections after requests.
 func measureMemory(t *testing.T, sortid string) {
 	s := serve(t, sortid, "bolt:"+filepath.Join(t.TempDir(), "s.db"))
 	result.Write(os.Stdout, "Memory", "idle", resident(t, s.pid), "MB")

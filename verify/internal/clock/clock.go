@@ -101,7 +101,6 @@ func (k *Checker) Feed(list []format.Words, line uint64, rising bool) {
 	k.n += uint64(len(list))
 }
 
-// tick ends a row of one timestamp, after n IDs.
 func (k *Checker) tick(n uint64) {
 	ts, here := k.current, n-k.since
 	k.ticks++
@@ -191,7 +190,6 @@ func (k *Checker) Finish(r *report.Report) {
 	}
 }
 
-// explainOutside guesses the cause of impossible timestamps.
 func (k *Checker) explainOutside() {
 	from, to := format.FormatTime(k.f.TimeOf(k.lowest)), format.FormatTime(k.f.TimeOf(k.highest))
 	n := k.possible.Count

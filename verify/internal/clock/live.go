@@ -129,7 +129,7 @@ func signed(d time.Duration) string {
 }
 
 // fit fits a line to the points. It returns the slope, the standard deviation in seconds, and the
-// time from first to last point.
+// points' span.
 func fit(points []report.Lead) (slope, rest float64, length time.Duration) {
 	n := float64(len(points))
 	var x, y, xx, xy, yy float64

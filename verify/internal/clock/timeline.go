@@ -33,7 +33,6 @@ func (t *timeline) add(timestamp, n uint64) {
 	}
 }
 
-// extend adds intervals, so that they go from first to last.
 func (t *timeline) extend(first, last uint64) {
 	if gap := t.first - first; gap > 0 {
 		t.counts = append(make([]uint64, gap, maxIntervals), t.counts...)

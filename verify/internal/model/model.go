@@ -207,7 +207,7 @@ func SCRU64(m *Model) (lines []string) {
 	return lines
 }
 
-// SCRU160 returns texts of scru160. Its counter has ext bits of random16, then follow node bits of
+// SCRU160 returns texts of scru160, with ext bits of random16 in the counter, then node bits of
 // node ID. With micros the counter holds microseconds.
 func SCRU160(m *Model, ext, node int, micros bool) (lines []string) {
 	var last, counter uint64

@@ -146,7 +146,6 @@ func (o *Checker) Finish() {
 	}
 }
 
-// step takes the first ID, or one not larger than the one before.
 func (o *Checker) step(v item) {
 	switch o.state {
 	case empty:
@@ -174,7 +173,6 @@ func (o *Checker) foundDuplicate(first, second item) {
 	}
 }
 
-// restart continues from v, where the source went back.
 func (o *Checker) restart(v item) {
 	o.release()
 	o.sink.Restart()
@@ -224,7 +222,6 @@ func (o *Checker) judgeOdd(next item) {
 	}
 }
 
-// wentBack counts a step back where the source continues.
 func (o *Checker) wentBack() {
 	t, f := o.back, o.f
 	from, to := f.Timestamp(&o.held.id), f.Timestamp(&o.odd.id)

@@ -1,16 +1,14 @@
 package randomness
 
-// columns counts how many words have each of 64 bits set. It adds words vertically: plane k has bit
-// k of all 64 counts. So a word costs few operations. A word waits for a second one of the same
-// weight. So the number of words alone decides how far a carry goes, and the processor can predict
-// it.
+// columns counts the words with each of 64 bits set. It adds vertically: plane k has bit k of all
+// counts. A word waits for another of its weight. So only the number of words decides how far a
+// carry goes, which the processor can predict.
 type columns struct {
 	planes  [48]uint64
 	waiting [48]uint64 // waiting[k] is in use if n has bit k
 	n       uint64     // words
 }
 
-// full adds three bits of one weight in each column.
 func full(a, b, c uint64) (sum, carry uint64) {
 	half := a ^ b
 	return half ^ c, a&b | half&c
@@ -39,7 +37,6 @@ func (c *columns) add(words []uint64) {
 	}
 }
 
-// carry adds a word of weight 2^k.
 func (c *columns) carry(w uint64, k int) {
 	n := c.n >> k
 	c.n += 1 << k

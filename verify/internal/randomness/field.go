@@ -113,7 +113,6 @@ func (f *Field) count() {
 	f.buffer = f.buffer[:1]
 }
 
-// multiply returns the sum of products of successive values.
 func (f *Field) multiply(before uint64, values []uint64) float64 {
 	x := f.centred(before)
 	var even, odd float64 // two sums, added in parallel
@@ -129,7 +128,6 @@ func (f *Field) multiply(before uint64, values []uint64) float64 {
 	return even + odd
 }
 
-// compare counts bits that differ from the neighbour and from the value before.
 func (f *Field) compare(before uint64, values []uint64) {
 	low := uint64(1)<<(f.width-1) - 1
 	near := f.near[:len(values)]
@@ -150,7 +148,6 @@ func (f *Field) compare(before uint64, values []uint64) {
 	f.changes.add(changed)
 }
 
-// unequal returns how often a bit differed from the next higher.
 func (f *Field) unequal(bit int) uint64 { return f.neighbours.count(bit) }
 
 // Toggled returns how often a bit differed from the value before.
@@ -214,7 +211,6 @@ func (c *chunk) chi2(n uint64) (p float64, width int, x float64, ok bool) {
 	return pvalue.Chi2(x, len(cells)-1), width, x, true
 }
 
-// ones returns how often a bit was set.
 func (f *Field) ones(bit int) (n uint64) {
 	c := f.chunks[0]
 	for _, c = range f.chunks {
@@ -259,7 +255,6 @@ const (
 	minProducts = 1000
 )
 
-// results returns one result for each bit, chunk or field tested.
 func (f *Field) results() (rs []result) {
 	f.count()
 	if f.n < 2 {

@@ -77,8 +77,8 @@ func (s *Set) AddSame(name string, width int) *Field {
 	return f
 }
 
-// Judge tests all fields. It adds a check for each field and kind of test, and returns the findings
-// of each field.
+// Judge tests all fields, adds checks for each field and kind of test, and returns each field's
+// findings.
 func (s *Set) Judge(found *findings.List) (fields []report.Field) {
 	type fieldResult struct {
 		field *Field
@@ -162,7 +162,6 @@ func (f *Field) fixedBits() (mask uint64) {
 	return mask
 }
 
-// judgeSame reports constant bits.
 func (f *Field) judgeSame(c *findings.Check) {
 	if f.Len() < fewValues {
 		c.Skip("%s is too little to tell", words.Plural(f.n, "value"))

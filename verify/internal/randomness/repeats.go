@@ -6,9 +6,8 @@ import (
 	"github.com/sortid/sortid/verify/internal/pvalue"
 )
 
-// repeats counts repeated values over the whole stream in constant memory. It watches the values
-// with small hashes, so it sees all their repeats. After too many different values it halves the
-// watched part.
+// repeats counts repeated values over the whole stream in constant memory. It watches values with
+// small hashes, all their repeats. After too many values it halves the watched part.
 type repeats struct {
 	width    int
 	halvings int

@@ -63,7 +63,6 @@ func Ascending(list []format.Words) int {
 // MaxLine is the length in bytes of the longest line parsed.
 const MaxLine = 64 << 10
 
-// parse turns the lines into IDs.
 func (b *Block) parse(f *format.Format) {
 	b.Lines, b.IDs, b.Segments, b.Bytes = 0, b.IDs[:0], b.Segments[:0], len(b.text)
 	b.Faults.reset()
@@ -141,7 +140,6 @@ func (b *Block) cutReturn(line []byte) []byte {
 	return text
 }
 
-// parseLine reads a line unlike the one before.
 func (b *Block) parseLine(f *format.Format,
 	text []byte) (v format.Words, encoding format.Encoding, ok bool) {
 	if len(text) == 0 {
@@ -177,7 +175,6 @@ func (b *Block) tooLong(line []byte) {
 	}
 }
 
-// badLine notes why a line is no ID.
 func (b *Block) badLine(f *format.Format, text []byte, encoding format.Encoding, err error) {
 	if other, ok := otherFormat(f, text); ok {
 		if b.Faults.add(OtherFormat) {
@@ -231,7 +228,6 @@ func (b *Block) example(check Fault, text []byte, note string) {
 		report.Example{Line: b.Lines, Text: excerpt(text), Note: note})
 }
 
-// excerpt returns the part of a line to report.
 func excerpt(text []byte) string {
 	const most = 64
 	if len(text) > most {

@@ -66,7 +66,6 @@ func (f Fault) Readable() bool { return f >= BadRoundTrip }
 // Tolerable reports whether it is only a warning.
 func (f Fault) Tolerable() bool { return f >= BadCase }
 
-// faultOf returns a parse error's fault.
 func faultOf(encoding format.Encoding, err error) Fault {
 	if encoding == format.Int {
 		return BadRange // an integer has digits only

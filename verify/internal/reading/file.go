@@ -33,7 +33,6 @@ func Open(name string) (io.ReadCloser, error) {
 	return &file{File: f, size: info.Size()}, nil
 }
 
-// A file is a regular file.
 type file struct {
 	*os.File
 	size int64

@@ -144,7 +144,6 @@ func (in *reads) read(b []byte) (n int, ok bool, err error) {
 	}
 }
 
-// fill reads the input into blocks of whole lines.
 func (s *Reader) fill(ctx context.Context, r io.Reader, o Options, work chan<- *Block) {
 	in := newReads(ctx, r)
 	defer close(in.want)

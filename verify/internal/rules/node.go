@@ -26,7 +26,6 @@ func (r *Rules) checkPrefixes() {
 	}
 }
 
-// checkSpecs checks that all IDs are of the options' nodes.
 func (r *Rules) checkSpecs(list []format.Words, line uint64) {
 	for i := range list {
 		if !r.ours(scru64.ID(list[i][2])) && r.node.Hit() {
@@ -47,8 +46,8 @@ func (r *Rules) ours(v scru64.ID) bool {
 // guarded reports whether the counter's size is unknown.
 func (r *Rules) guarded() bool { return r.Format.NodeCounter > 0 && len(r.nodes) == 0 }
 
-// judgeGuard checks a step of one that may carry into the node ID. A bit that is 0 in all starts
-// may be a guard bit, and may become 1. A bit that is 1 is the node ID's.
+// judgeGuard checks a step of one that may carry into the node ID. A bit 0 in all starts may be a
+// guard bit, and become 1. A bit 1 is the node ID's.
 func (r *Rules) judgeGuard(last, h head, v *format.Words, line uint64) {
 	s := r.starts
 	if s.width < 0 {

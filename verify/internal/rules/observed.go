@@ -54,7 +54,6 @@ func Observe(f *format.Format, list []format.Words) Habits {
 	return h
 }
 
-// changes returns how often a field changes.
 func changes(place format.Place, list []format.Words) (n int) {
 	for i := 1; i < len(list); i++ {
 		if place.Of(&list[i]) != place.Of(&list[i-1]) {
@@ -64,7 +63,6 @@ func changes(place format.Place, list []format.Words) (n int) {
 	return n
 }
 
-// highestBit returns the highest different bit.
 func highestBit(a, b format.Words) int {
 	for i := range a {
 		if d := a[i] ^ b[i]; d != 0 {
@@ -74,7 +72,6 @@ func highestBit(a, b format.Words) int {
 	return 0
 }
 
-// observe fits the rules to the habits.
 func (r *Rules) observe(h Habits) {
 	u := newUsage(r.Format, r.candidates[0])
 	u.randoms = nil

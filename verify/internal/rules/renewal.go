@@ -39,7 +39,6 @@ func newRenewal(r *Rules, u *usage, f format.Field) *renewal {
 
 func (n *renewal) of(h head) uint64 { return h.low >> n.shift & n.mask }
 
-// begin takes an ID's tick after a gap.
 func (n *renewal) begin(tick uint64, renewed bool) {
 	if renewed || tick < n.at {
 		n.at, n.exactly = tick, false

@@ -143,7 +143,6 @@ func (o *Options) Validate(f *format.Format) error {
 	return nil
 }
 
-// startsNarrow reports whether a counter may start with fewer random bits.
 func startsNarrow(f format.Field) bool {
 	return f.Kind == format.KindCounter && (f.Start == format.StartHalf ||
 		f.Start == format.StartGuard)
@@ -209,7 +208,6 @@ func New(c *Context) *Rules {
 	return r
 }
 
-// addFixed adds a check for each constant field of the format.
 func (r *Rules) addFixed() {
 	for _, f := range r.candidates[0].Layout {
 		if f.Kind == format.KindFixed && f.Name != "" {
@@ -219,7 +217,6 @@ func (r *Rules) addFixed() {
 	}
 }
 
-// checkFixed checks all IDs' fixed fields.
 func (r *Rules) checkFixed(list []format.Words, line uint64) {
 	for _, f := range r.fixed {
 		place := f.Place()
@@ -251,7 +248,6 @@ func (r *Rules) addConstant() {
 	}
 }
 
-// addCounter adds the checks of steps.
 func (r *Rules) addCounter() {
 	u := r.candidates[0] // all have one kind of counter
 	var names []string

@@ -13,7 +13,6 @@ type sequences struct {
 	recent [recentTicks]used
 }
 
-// A used has a tick's counter values.
 type used struct {
 	tick uint64
 	bits []uint64

@@ -11,8 +11,8 @@ import (
 	"github.com/sortid/sortid/verify/internal/randomness"
 )
 
-// starts collects the counter's first value in each tick. It infers the number of random low bits
-// if unknown. The bits above, such as a node ID, must stay. The random bits are tested.
+// starts collects the counter's first value in each tick, and infers the random bits' number if
+// unknown. The bits above must stay. The random bits are tested.
 type starts struct {
 	r       *Rules
 	name    string // Of the field.
@@ -106,7 +106,6 @@ func (s *starts) judge(value, line uint64) {
 	}
 }
 
-// topChanged counts a start with other bits above the random part.
 func (s *starts) topChanged(value, line uint64) {
 	r := s.r
 	switch {
@@ -152,7 +151,6 @@ func (r *Rules) Finish() {
 	r.hintNode()
 }
 
-// concludeStarts ends the checks of starts.
 func (r *Rules) concludeStarts() {
 	s, fixed := r.starts, r.usage.field.Start == format.StartRandom
 	s.infer()
@@ -184,7 +182,6 @@ func (r *Rules) concludeStarts() {
 	}
 }
 
-// concludeGuard reports on a node ID of unknown size.
 func (r *Rules) concludeGuard() {
 	s := r.starts
 	if r.counterKept.Certain() {
@@ -205,7 +202,6 @@ func (r *Rules) concludeGuard() {
 	}
 }
 
-// hintNode points out possible node IDs in random bits.
 func (r *Rules) hintNode() {
 	if r.Unordered || r.NodeBits > 0 || r.Format.Node == "" || r.Format.NodeCounter > 0 {
 		return

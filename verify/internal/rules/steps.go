@@ -60,7 +60,6 @@ func (r *Rules) judge(last, h head, v *format.Words, line uint64) {
 	}
 }
 
-// judgeSequence checks a step of a counter that goes on.
 func (r *Rules) judgeSequence(last, h head, v *format.Words, line uint64) {
 	u := r.usage
 	now, before := h.low&u.counter, last.low&u.counter
@@ -69,7 +68,6 @@ func (r *Rules) judgeSequence(last, h head, v *format.Words, line uint64) {
 	}
 }
 
-// judgeWithin checks a step in a tick.
 func (r *Rules) judgeWithin(last, h head, v *format.Words, line uint64) {
 	u := r.usage
 	by := h.low - last.low
@@ -111,7 +109,6 @@ func (r *Rules) foundCarry(v *format.Words, line uint64) {
 	}
 }
 
-// judgeStart checks a step to a new tick, perhaps the next.
 func (r *Rules) judgeStart(last, h head, tick uint64, next bool, v *format.Words, line uint64) {
 	u := r.usage
 	start, before := h.low&u.counter, last.low&u.counter

@@ -6,8 +6,8 @@ import (
 	"github.com/sortid/sortid/verify/internal/randomness"
 )
 
-// A taken collects the random bits of a field whose low bits are data. Another field has the number
-// of data bits. Only IDs with as many random bits as the first count.
+// A taken collects random bits above data bits, whose number another field has. Only IDs with as
+// many random bits as the first count.
 type taken struct {
 	set           *randomness.Set
 	name          string
@@ -41,7 +41,6 @@ func (t *taken) add(v *format.Words) {
 	}
 }
 
-// count counts all IDs' lengths.
 func (t *taken) count(list []format.Words) {
 	for i := range list {
 		t.lengths[t.length.Of(&list[i])]++

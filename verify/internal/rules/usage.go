@@ -8,7 +8,6 @@ import (
 	"github.com/sortid/sortid/verify/internal/randomness"
 )
 
-// A usage is a format's usage with the fields that the rules read.
 type usage struct {
 	format.Usage
 	field format.Field // the counter
@@ -26,7 +25,6 @@ type usage struct {
 	randoms []random
 }
 
-// A random is a field that is random in each ID.
 type random struct {
 	places []format.Place // halves if over 64 bits
 	fields []*randomness.Field
@@ -36,7 +34,6 @@ type random struct {
 	same   bool // whether only constant bits are a fault
 }
 
-// A limit is a field with a largest value.
 type limit struct {
 	name  string
 	place format.Place
@@ -137,7 +134,6 @@ func (r *Rules) infer() {
 	r.use(best)
 }
 
-// use sets the usage and checks the kept IDs.
 func (r *Rules) use(from format.Usage) {
 	u := newUsage(r.Format, from)
 	r.begin(u)
@@ -151,7 +147,6 @@ func (r *Rules) use(from format.Usage) {
 	r.pending, r.waiting = nil, nil
 }
 
-// begin adds the usage's random fields and checks.
 func (r *Rules) begin(u *usage) {
 	r.usage = u
 	for i := range u.randoms {
@@ -173,7 +168,6 @@ func (r *Rules) begin(u *usage) {
 	}
 }
 
-// useCounters adds the checks of starts, if IDs show them.
 func (r *Rules) useCounters(u *usage) {
 	if u.counter == 0 || u.field.Start == format.StartNever || r.Unordered && !r.Stateless {
 		return
@@ -217,7 +211,6 @@ func (f *random) add(set *randomness.Set) {
 	}
 }
 
-// each collects all IDs' random fields.
 func (u *usage) each(r *Rules, list []format.Words) {
 	for i := range u.randoms {
 		if !u.randoms[i].starts {
@@ -241,7 +234,6 @@ func (u *usage) each(r *Rules, list []format.Words) {
 	}
 }
 
-// firsts collects fields random only in a tick's first ID.
 func (u *usage) firsts(r *Rules, list []format.Words) {
 	for i := range list {
 		tick := r.Format.Timestamp(&list[i])
@@ -274,7 +266,6 @@ func (u *usage) samples(r *Rules, list []format.Words) {
 	}
 }
 
-// constants checks constant and bounded fields of ordered IDs.
 func (u *usage) constants(r *Rules, list []format.Words, line uint64) {
 	for _, l := range u.limits {
 		for i := range list {
