@@ -40,7 +40,7 @@ type Format struct {
 	FoldsCase   bool       // Whether letter case does not matter.
 	TextLengths []int      // Of the texts written or read.
 	Check       int        // The modulus of the check after the ID; 0 if that is zero.
-	CheckSuffix string     // The kind of the check that may follow the text, after a hyphen: "bech32".
+	CheckSuffix string     // The check that may follow the text and a hyphen: "bech32".
 	Rotated     int        // How many lowest digits the text begins with.
 	Aliases     string     // Other letters that are read, each before its symbol, as in "O0I1".
 	Groups      []Group    // If the text is several numbers.

@@ -58,10 +58,10 @@ type Options struct {
 // An Option is an option of a format's generators.
 type Option struct {
 	Name   string `json:"name"`             // As in "counter-width".
-	Value  string `json:"value,omitempty"`  // The shape of its value, as in "BITS"; empty for a switch.
+	Value  string `json:"value,omitempty"`  // Its shape, as "BITS"; empty for a switch.
 	Usage  string `json:"usage"`            // In one line.
 	Needed bool   `json:"needed,omitempty"` // Whether a generator requires it.
-	Env    string `json:"env,omitempty"`    // The usual environment variable; NewGenerator does not read it.
+	Env    string `json:"env,omitempty"`    // The usual environment variable; not read here.
 
 	fields []string // Fields that it sets in the package's Options.
 }

@@ -31,7 +31,8 @@ func (f *Format) ReadLine(text []byte) (w Words, e Encoding, canonical bool, err
 		c, err = f.Read(string(text))
 		id, e, typed = c.ID, c.Encoding, c.Prefix
 	}
-	if e == Text && typed == "" && len(text) == 2*f.Size && f.HasEncoding(Hex) { // such as hexadecimal digits with one mistake
+	if e == Text && typed == "" && len(text) == 2*f.Size && f.HasEncoding(Hex) {
+		// Such as hexadecimal digits with one mistake.
 		e = Hex
 		id, err = f.ParseAs(Hex, string(text))
 	}

@@ -50,7 +50,7 @@ func scru128Format() *Format {
 		},
 		Plan: Plan{
 			Preference: 1, Unique: "80 random bits",
-			RandomBits: 24 + 24 + 32, // counter_hi and counter_lo start at random, entropy is always new
+			RandomBits: 24 + 24 + 32, // counters start at random, entropy is new
 			PerTick:    1 << 47,      // half of 48 bits
 		},
 		SQL: SQL{Postgres: "uuid", Bytes: 16, New: "scru128_new()",

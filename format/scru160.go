@@ -53,7 +53,7 @@ func scru160Format() *Format {
 		usages: scru160Usages,
 		Plan: Plan{
 			Preference: 2, Unique: "about 111 random bits",
-			RandomBits: 15 + 16 + 80,      // counter: one of 2^15 starts; random16 and random80 always new
+			RandomBits: 15 + 16 + 80,      // counter: one of 2^15 starts; the rest is new
 			PerTick:    65536 - 32767.0/2, // from the mean start
 			Least:      32769,
 		},

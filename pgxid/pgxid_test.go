@@ -451,21 +451,15 @@ func TestAllocations(t *testing.T) {
 	pgxid.Register(m)
 	buf := make([]byte, 0, 64)
 	var typedValue any = typed.From[typed.ID[user, scru128.ID]](a128)
-	if n := testing.AllocsPerRun(
-		100,
-		func() {
-			buf, _ = m.Encode(pgtype.UUIDOID, pgtype.BinaryFormatCode, typedValue,
-				buf[:0])
-		}); n > 0 {
+	if n := testing.AllocsPerRun(100, func() {
+		buf, _ = m.Encode(pgtype.UUIDOID, pgtype.BinaryFormatCode, typedValue, buf[:0])
+	}); n > 0 {
 		t.Errorf("%v allocations to encode a typed ID", n)
 	}
 	var value any = a128
-	if n := testing.AllocsPerRun(
-		100,
-		func() {
-			buf, _ = m.Encode(pgtype.UUIDOID, pgtype.BinaryFormatCode, value,
-				buf[:0])
-		}); n > 0 {
+	if n := testing.AllocsPerRun(100, func() {
+		buf, _ = m.Encode(pgtype.UUIDOID, pgtype.BinaryFormatCode, value, buf[:0])
+	}); n > 0 {
 		t.Errorf("%v allocations to encode", n)
 	}
 	var id scru128.ID

@@ -37,9 +37,10 @@ func run(ctx context.Context, name string, out io.Writer) error {
 	}
 	defer db.Close()
 
-	if _, err := db.ExecContext(
-		ctx,
-		"CREATE TABLE IF NOT EXISTS events (id BINARY(16) PRIMARY KEY, what VARCHAR(100) NOT NULL)"); err != nil {
+	if _, err := db.ExecContext(ctx, `CREATE TABLE IF NOT EXISTS events (
+		id   BINARY(16) PRIMARY KEY,
+		what VARCHAR(100) NOT NULL
+	)`); err != nil {
 		return err
 	}
 	// An old event.

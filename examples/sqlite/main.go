@@ -38,9 +38,10 @@ func run(ctx context.Context, name string, out io.Writer) error {
 	defer db.Close()
 
 	// Without STRICT, a column accepts values of other types, which sort before or after.
-	if _, err := db.ExecContext(
-		ctx,
-		"CREATE TABLE IF NOT EXISTS events (id BLOB PRIMARY KEY CHECK (length(id) = 16), what TEXT NOT NULL) STRICT, WITHOUT ROWID"); err != nil {
+	if _, err := db.ExecContext(ctx, `CREATE TABLE IF NOT EXISTS events (
+		id   BLOB PRIMARY KEY CHECK (length(id) = 16),
+		what TEXT NOT NULL
+	) STRICT, WITHOUT ROWID`); err != nil {
 		return err
 	}
 	// An old event.

@@ -364,10 +364,8 @@ func measureMariaDB(t *testing.T) {
 		read := status("Innodb_buffer_pool_reads") - reads
 		run("ANALYZE TABLE " + table)
 		var index float64
-		check(
-			t,
-			db.QueryRow(
-				"SELECT DATA_LENGTH FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = ?", table).Scan(&index))
+		check(t, db.QueryRow("SELECT DATA_LENGTH FROM information_schema.TABLES "+
+			"WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = ?", table).Scan(&index))
 		printKey(t, "KeysMariaDB", k.name, perSecond, log/1e6, index/1e6, read)
 		run("DROP TABLE " + table)
 	}

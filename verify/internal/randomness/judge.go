@@ -199,6 +199,7 @@ func (f *Field) judgeSame(c *findings.Check) {
 // detectableBias returns the smallest distance of a bit's probability from one half that the tests
 // find among n values in 99 of 100 cases.
 func detectableBias(n uint64, tests int) float64 {
-	b := (pvalue.Quantile(familyErrorRate/float64(tests)/2) + pvalue.Quantile(0.01)) / 2 / math.Sqrt(float64(n))
+	q := pvalue.Quantile(familyErrorRate/float64(tests)/2) + pvalue.Quantile(0.01)
+	b := q / 2 / math.Sqrt(float64(n))
 	return min(b, 0.5)
 }

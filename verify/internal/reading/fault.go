@@ -22,7 +22,7 @@ const (
 	BadLayout            // A wrong version or variant.
 	OtherFormat          // An ID of another format.
 	BadRoundTrip         // Not the canonical text.
-	BadCase              // Canonical but for its case.
+	BadCase              // Canonical, except for its case.
 	BadLineEnd           // CR LF, or a byte order mark.
 	Blank
 	FaultCount int = iota // The number of faults.

@@ -213,9 +213,9 @@ func (r *Rules) hintNode() {
 			same++
 		}
 		if same > 0 && values.Len() >= inferenceStarts {
-			r.Fact(
-				"hint",
-				"the high %s of %s never change; if they are a node ID, give its size (--node-bits)", words.Plural(uint64(same), "bit"), f.name)
+			r.Fact("hint", "the high %s of %s never change; "+
+				"if they are a node ID, give its size (--node-bits)",
+				words.Plural(uint64(same), "bit"), f.name)
 		}
 	}
 }
