@@ -169,7 +169,6 @@ func addSource[T any](s source) { sources[reflect.TypeFor[T]()] = s }
 
 func itself(v any) (encoder, bool) { return v.(encoder), true }
 
-// sourceOf returns the source for v's type, nil if it holds no IDs.
 func sourceOf(v any) source {
 	if _, ok := v.(typed.Column); ok {
 		return typedID

@@ -61,8 +61,7 @@ func show(column string, id interface{ String() string }) string {
 	return id.String()
 }
 
-// check stores IDs in a column and reads them back, in both formats of the protocol: values,
-// pointers, sql.Null, slices and CopyFrom.
+// check stores IDs in a column and reads them back, in both protocol formats.
 func check[ID interface {
 	comparable
 	String() string
@@ -215,7 +214,7 @@ func checkTyped[I typed.ID[P, T], P typed.Prefixer, T typed.Inner[T]](t *testing
 			var pointer *typed.ID[P, T]
 			var null sql.Null[typed.ID[P, T]]
 			sent := any(id)
-			for range 2 { // as a value and as a pointer
+			for range 2 {
 				err := conn.QueryRow(ctx, "SELECT ($1::"+column+")::text, $1::"+column+", $1::"+
 					column+", $1::"+column, mode, sent).Scan(&stored, &back, &pointer, &null)
 				if err != nil || stored != show(column, any(inner).(fmt.Stringer)) || back != id ||
@@ -288,7 +287,6 @@ func checkTyped[I typed.ID[P, T], P typed.Prefixer, T typed.Inner[T]](t *testing
 	}
 }
 
-// JSON holds an ID as a string. For null nothing changes, as in package json.
 func TestJSON(t *testing.T) {
 	conn := connect(t)
 	for _, column := range []string{"json", "jsonb"} {
@@ -333,7 +331,6 @@ func TestWrappers(t *testing.T) {
 	}
 }
 
-// For a wrong type, the error names the right ones.
 func TestUnsupported(t *testing.T) {
 	conn := connect(t)
 	for _, c := range []struct {
@@ -374,7 +371,7 @@ func TestUnsupported(t *testing.T) {
 	}
 }
 
-// In each mode, an ID in a column of its first type is the same.
+// In each mode, the ID in a column is the same.
 func TestModes(t *testing.T) {
 	conn := connect(t)
 	for _, mode := range []pgx.QueryExecMode{
@@ -425,7 +422,6 @@ func TestDomain(t *testing.T) {
 	}
 }
 
-// plainUUID is a codec that another package registers.
 type plainUUID struct{ pgtype.UUIDCodec }
 
 // After another codec is registered, Register again makes both work.

@@ -29,7 +29,6 @@ func Example() {
 	// typed: cannot parse "invoice_0372ijojuxuhjsfkeryi2mrtm": wrong prefix "invoice", want "account"
 }
 
-// With one format, each further type costs a line.
 func ExampleID() {
 	// type ID[P typed.Prefixer] = typed.ID[P, scru128.ID]
 	var id ID[Account]

@@ -32,7 +32,6 @@ type Free[T any] interface {
 // maxText is the length of the longest text of an ID inside.
 const maxText = scru160.TextLen
 
-// A format has what an ID's methods do not tell.
 type format[T any] struct {
 	new   func() T // nil unless T is Free
 	first func(time.Time) T

@@ -20,7 +20,6 @@ func (late) Prefix() string { return "late" }
 
 const text = "0u2pf62ji4b9"
 
-// A type whose place is taken works as well.
 func TestOccupied(t *testing.T) {
 	slot((*late)(nil)).Store(&kind{key: 1, text: "other_"})
 	for range 2 {

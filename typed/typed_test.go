@@ -219,7 +219,6 @@ func checkInvalid[T typed.Inner[T]](t *testing.T, c conformance.TypedInvalid) {
 
 func zeroText[T typed.Inner[T]]() string { return typed.ID[none, T]{}.String() }
 
-// A typed ID is as wide as the ID inside.
 func TestSize(t *testing.T) {
 	for _, c := range []struct{ got, want uintptr }{
 		{unsafe.Sizeof(typed.ID[user, scru64.ID]{}), 8},
@@ -323,7 +322,6 @@ func checkBadPrefix[P typed.Prefixer](t *testing.T) {
 	}
 }
 
-// A pointer's method can have the prefix, too.
 func TestPointer(t *testing.T) {
 	if s := typed.From[typed.ID[*byPointer, scru64.ID]](anOrder.Inner()).String(); s != "pointer_"+
 		inner64 {
@@ -589,8 +587,7 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// fuzz checks that Parse and ParseAny agree on prefix user, and that what parses has a text that
-// parses.
+// fuzz checks that Parse and ParseAny agree, and that what parses has a text that parses.
 func fuzz[T typed.Inner[T]](t *testing.T, s string) {
 	any, err := typed.ParseAny[T](s)
 	if err == nil {

@@ -261,7 +261,6 @@ func TestControlsWithoutFault(t *testing.T) {
 	}
 }
 
-// An outlier in the year 5000 is one fault anywhere.
 func TestOutliers(t *testing.T) {
 	for _, formatName := range format.Names() {
 		s := model.Find(formatName, "")

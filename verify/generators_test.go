@@ -72,7 +72,6 @@ type generator[T conformance.ID[T]] interface {
 	Fill([]T) error
 }
 
-// running makes a generator's run from its constructor.
 func running[T conformance.ID[T], G generator[T]](
 	make func(now func() time.Time) (G, error)) func(subjectGenerator, *testing.T, string, int,
 	io.Writer) {
@@ -145,7 +144,7 @@ func drive[T conformance.ID[T]](t *testing.T, g generator[T], clock *stepClock, 
 				rest = rest[k:]
 			}
 		case "parallel":
-			// All goroutines' IDs together are in order.
+			// Goroutines' IDs together are in order.
 			const goroutines = 4
 			var wg sync.WaitGroup
 			for k := range goroutines {
@@ -287,15 +286,13 @@ func passes(t *testing.T, check func() *report.Report) {
 	}
 }
 
-// byChance reports whether sound generators can fail the check.
 func byChance(o report.Outcome) bool {
 	return strings.HasPrefix(o.Name, "random.") || strings.HasPrefix(o.Name, "rules.counter")
 }
 
 var soak = flag.Bool("soak", false, "verify: ten times as many IDs of each generator, and more streams")
 
-// Our generators pass in each mode and call, a million IDs each, with a clock that runs, jumps and
-// goes back.
+// Our generators pass in each mode and call, with a clock that runs, jumps and goes back.
 func TestGenerators(t *testing.T) {
 	n := 1_000_000
 	switch {

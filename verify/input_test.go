@@ -272,7 +272,6 @@ func TestSchedules(t *testing.T) {
 			o.Now = func() time.Time { return model.Now }
 			o.Unordered = unordered
 			lines := s.Make(model.New(11, "", 12_000, 0.02))
-			// Another source takes over while the first one's habits are learned.
 			later := model.New(12, "", 8000, 0.02)
 			later.MS += 1 << 32
 			other := slices.Concat(lines[:2148], model.Find(s.Format, "").Make(later))
@@ -305,7 +304,6 @@ func TestSchedules(t *testing.T) {
 	}
 }
 
-// blemish damages some lines, each in its own way.
 func blemish(lines []string) []string {
 	r := rand.New(rand.NewPCG(3, 3))
 	for range 200 {
@@ -343,7 +341,6 @@ type readerFunc func([]byte) (int, error)
 
 func (f readerFunc) Read(b []byte) (int, error) { return f(b) }
 
-// An unreadable source fails, with what was read.
 func TestReadError(t *testing.T) {
 	broken := errors.New("the cable is cut")
 	r, err := Check(t.Context(), "scru128",
@@ -360,7 +357,6 @@ func TestReadError(t *testing.T) {
 	}
 }
 
-// A file that shrinks while read is named.
 func TestShrinkingFile(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "ids")
 	if err := os.WriteFile(name, model.Stream(100_000, 10), 0o600); err != nil {
@@ -408,7 +404,7 @@ func TestCancel(t *testing.T) {
 	}
 }
 
-// A slow source's lines are reported when the context ends, even without a full block.
+// When the context ends, a slow source's lines are reported without a full block.
 func TestCancelSlow(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()

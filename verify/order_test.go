@@ -77,7 +77,6 @@ func TestDisorder(t *testing.T) {
 	}
 }
 
-// Rules of single IDs hold in merged streams.
 func TestUnordered(t *testing.T) {
 	for _, c := range []struct{ format, mode, fault, want string }{
 		{"scru128", "", "biased", "random.entropy.balance"},

@@ -32,7 +32,6 @@ func BenchmarkCheck(b *testing.B) {
 	}
 }
 
-// BenchmarkRead is the part that any reader of a pipe has.
 func BenchmarkRead(b *testing.B) {
 	const n = 2_000_000
 	text := model.Stream(n, 10)

@@ -33,7 +33,6 @@ type Event struct {
 
 var _ bun.BeforeAppendModelHook = (*Event)(nil)
 
-// BeforeAppendModel gives a new event an ID.
 func (e *Event) BeforeAppendModel(_ context.Context, query bun.Query) error {
 	if _, ok := query.(*bun.InsertQuery); ok && scru128.ID(e.ID).IsZero() {
 		e.ID = scru128.UUID(scru128.New())
@@ -92,7 +91,7 @@ func between(ctx context.Context, db *bun.DB, from, to time.Time) (events []Even
 	return events, err
 }
 
-// page returns the events after an ID. Unlike with OFFSET, the last page is as cheap as the first.
+// Unlike with OFFSET, the last page is as cheap as the first.
 func page(ctx context.Context, db *bun.DB, after scru128.UUID,
 	limit int64) (events []Event, err error) {
 	err = db.NewSelect().Model(&events).Where("id > ?", after).Order("id").Limit(limit).Scan(ctx)

@@ -44,7 +44,6 @@ func run(ctx context.Context, url string, out io.Writer) error {
 	if err := client.Schema.Create(ctx); err != nil {
 		return err
 	}
-	// An old event.
 	old := scru128.UUID(scru128.First(time.Now().Add(-48 * time.Hour)))
 	if err := client.Event.Create().SetID(old).SetWhat("moved").Exec(ctx); err != nil {
 		return err
@@ -82,7 +81,7 @@ func between(ctx context.Context, client *ent.Client, from, to time.Time) ([]*en
 		Order(event.ByID()).All(ctx)
 }
 
-// page returns the events after an ID. Unlike with OFFSET, the last page is as cheap as the first.
+// Unlike with OFFSET, the last page is as cheap as the first.
 func page(ctx context.Context, client *ent.Client, after scru128.UUID,
 	limit int) ([]*ent.Event, error) {
 	return client.Event.Query().Where(event.IDGT(after)).Order(event.ByID()).Limit(limit).All(ctx)

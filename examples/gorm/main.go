@@ -37,7 +37,6 @@ type UserID = typed.ID[User, scru128.ID]
 // Prefix begins users' IDs.
 func (User) Prefix() string { return "user" }
 
-// BeforeCreate gives a new user an ID.
 func (u *User) BeforeCreate(*gorm.DB) error {
 	if u.ID.IsZero() {
 		u.ID = typed.New[UserID]()
@@ -53,7 +52,6 @@ type Event struct {
 	What   string `gorm:"not null"`
 }
 
-// BeforeCreate gives a new event an ID.
 func (e *Event) BeforeCreate(*gorm.DB) error {
 	if scru128.ID(e.ID).IsZero() {
 		e.ID = scru128.UUID(scru128.New())
@@ -140,7 +138,7 @@ func between(db *gorm.DB, from, to time.Time) (events []Event, err error) {
 	return events, err
 }
 
-// page returns the events after an ID. Unlike with OFFSET, the last page is as cheap as the first.
+// Unlike with OFFSET, the last page is as cheap as the first.
 func page(db *gorm.DB, after scru128.UUID, limit int) (events []Event, err error) {
 	err = db.Where("id > ?", after).Order("id").Limit(limit).Find(&events).Error
 	return events, err

@@ -98,7 +98,7 @@ func between(ctx context.Context, db *sql.DB, from, to time.Time) ([]Event, erro
 		scru128.Bytes(scru128.First(from)), scru128.Bytes(scru128.First(to)))
 }
 
-// page returns the events after an ID. Unlike with OFFSET, the last page is as cheap as the first.
+// Unlike with OFFSET, the last page is as cheap as the first.
 func page(ctx context.Context, db *sql.DB, after scru128.ID, limit int) ([]Event, error) {
 	return query(ctx, db, "SELECT id, what FROM events WHERE id > ? ORDER BY id LIMIT ?",
 		scru128.Bytes(after), limit)

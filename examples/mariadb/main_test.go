@@ -23,7 +23,6 @@ page 3: 51 events, first event 199
 	}
 }
 
-// dsn converts the server's URL for the driver.
 func dsn(t *testing.T, server string) string {
 	u, err := url.Parse(server)
 	if err != nil {

@@ -97,7 +97,6 @@ func run(ctx context.Context, url string, out io.Writer) error {
 	}
 	fmt.Fprintf(out, "%d events of the last hour\n", len(recent))
 
-	// A text from outside, with the prefix.
 	id, err := typed.Parse[UserID](user.ID.String())
 	if err != nil {
 		return err
@@ -131,7 +130,7 @@ func between(ctx context.Context, pool *pgxpool.Pool, from, to time.Time) ([]Eve
 	return pgx.CollectRows(rows, pgx.RowToStructByPos[Event])
 }
 
-// page returns the events after an ID. Unlike with OFFSET, the last page is as cheap as the first.
+// Unlike with OFFSET, the last page is as cheap as the first.
 func page(ctx context.Context, pool *pgxpool.Pool, after scru128.ID, limit int) ([]Event, error) {
 	rows, err := pool.Query(ctx, `SELECT id, user_id, what FROM events WHERE id > $1 ORDER BY id LIMIT $2`,
 		after, limit)

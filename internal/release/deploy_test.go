@@ -53,8 +53,8 @@ type deployment struct {
 	store  bool
 }
 
-// test runs the server as in the example, but with a free port and other files. It must answer
-// probes, and not start without tokens.
+// test runs the example's server on a free port. It must answer probes, and not start without
+// tokens.
 func (d deployment) test(t *testing.T, sortid string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -263,7 +263,6 @@ func TestSystemdServe(t *testing.T) {
 			store: true}.test(t, sortid)
 	})
 	t.Run("verify", func(t *testing.T) {
-		// The unit's command may be missing here.
 		unit := filepath.Join(t.TempDir(), "sortid.service")
 		text := strings.ReplaceAll(packaged(t, name), "/usr/bin/sortid", sortid)
 		if err := os.WriteFile(unit, []byte(text), 0o644); err != nil {

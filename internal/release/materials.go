@@ -80,7 +80,6 @@ func serialNumber(sum [sha256.Size]byte) string {
 
 var licenceName = regexp.MustCompile(`(?i)^(licen[cs]e|copying|notice|patents)([-.].*)?$`)
 
-// notices returns the licences of a binary's parts, except this repository's.
 func notices(info *debug.BuildInfo, goroot, modules string) ([]byte, error) {
 	var text bytes.Buffer
 	fmt.Fprintf(&text,

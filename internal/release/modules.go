@@ -16,7 +16,7 @@ import (
 
 const rootPath = "github.com/sortid/sortid"
 
-// workspaceDir is the module that excludes the versions that others require of each other.
+// workspaceDir is the module that excludes versions that others require of each other.
 const workspaceDir = "internal/workspace"
 
 type goModule struct {

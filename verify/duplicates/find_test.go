@@ -54,7 +54,7 @@ func duplicates(sources map[string][]string) map[string][]report.Place {
 	return all
 }
 
-// Sources sorted or not, small or large beside the pieces: the result is a map's.
+// Any sources have the duplicates that a map finds.
 func TestFind(t *testing.T) {
 	for _, formatName := range format.Names() {
 		f, _ := format.LookupAny(formatName)
@@ -119,7 +119,6 @@ func TestFind(t *testing.T) {
 	}
 }
 
-// Formats without a text of their own report duplicates, too.
 func TestFindEveryFormat(t *testing.T) {
 	for _, f := range format.All() {
 		lines := []string{f.Example, f.Example}
@@ -154,7 +153,6 @@ func TestFindManySources(t *testing.T) {
 	}
 }
 
-// The clashing node IDs of scru64 are named.
 func TestFindNodes(t *testing.T) {
 	one := model.SCRU64(model.New(1, "", 3000, 0.2))
 	two := append(model.SCRU64(model.New(2, "", 3000, 0.2)), one[100:110]...)
@@ -182,7 +180,6 @@ func TestFindNodes(t *testing.T) {
 	}
 }
 
-// Bad lines, unreadable sources, and none at all.
 func TestFindTrouble(t *testing.T) {
 	lines := model.Sample("scru128", 100)
 	lines[50] = "what?"
@@ -281,7 +278,6 @@ func FuzzFind(f *testing.F) {
 	})
 }
 
-// Several generators at once make no ID twice.
 func TestGeneratorsUnique(t *testing.T) {
 	const goroutines, each = 6, 50_000
 	for _, formatName := range []string{"scru128", "scru160", "euid"} {
@@ -331,7 +327,6 @@ func TestGeneratorsUnique(t *testing.T) {
 	}
 }
 
-// BenchmarkFind reads ten sorted files of the same time.
 func BenchmarkFind(b *testing.B) {
 	const files, each = 10, 400_000
 	dir := b.TempDir()
@@ -371,7 +366,6 @@ func (e *endless) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// In each stage, an interrupted search reports its findings.
 func TestInterrupted(t *testing.T) {
 	lines := model.Sample("scru128", 200_000)
 	lines = slices.Insert(lines, 1000, lines[999])

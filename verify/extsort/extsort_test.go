@@ -83,7 +83,6 @@ func TestSorter(t *testing.T) {
 	}
 }
 
-// A sorter keeps about as much in memory as it may.
 func TestSorterMemory(t *testing.T) {
 	dir := &Dir{Parent: t.TempDir()}
 	defer dir.Close()
@@ -119,7 +118,6 @@ func TestUnsorted(t *testing.T) {
 	}
 }
 
-// Each fault is an error: a cut run, a closed or impossible folder, an ended context.
 func TestTrouble(t *testing.T) {
 	dir := &Dir{Parent: t.TempDir()}
 	w := Writer{Dir: dir}

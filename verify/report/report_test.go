@@ -113,7 +113,6 @@ func TestStyle(t *testing.T) {
 	}
 }
 
-// No line is too wide, and broken lines lose nothing.
 func TestWidth(t *testing.T) {
 	paint := func(tone report.Tone, s string) string {
 		return fmt.Sprintf("\x1b[3%dm%s\x1b[0m",

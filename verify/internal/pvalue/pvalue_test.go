@@ -11,7 +11,6 @@ func close(a, b, relative float64) bool {
 	return a == b || math.Abs(a-b) <= relative*math.Max(math.Abs(a), math.Abs(b))
 }
 
-// poissonTail adds terms of P(X >= k) with 300 bits.
 func poissonTail(k int, mean float64) float64 {
 	const prec = 300
 	m := new(big.Float).SetPrec(prec).SetFloat64(mean)

@@ -32,7 +32,6 @@ func TestColumns(t *testing.T) {
 	}
 }
 
-// A plain loop counts the same, however values come in.
 func TestField(t *testing.T) {
 	for _, width := range []int{1, 2, 9, 12, 13, 15, 24, 40, 63, 64} {
 		r := rand.New(rand.NewPCG(2, uint64(width)))
@@ -81,7 +80,6 @@ func TestField(t *testing.T) {
 	}
 }
 
-// Repeats in the watched part are counted over the whole stream.
 func TestRepeats(t *testing.T) {
 	for _, c := range []struct{ width, n int }{{20, 1000}, {20, 200_000}, {24, 2_000_000},
 		{32, 500_000}, {64, 300_000}} {
@@ -124,8 +122,7 @@ func TestRepeats(t *testing.T) {
 	}
 }
 
-// Half of the p-values are below one half in each regime; fewer for few repeats, as steps are
-// coarse.
+// Half of the p-values are below one half; fewer for few repeats, as steps are coarse.
 func TestRepeatsPValues(t *testing.T) {
 	if model.UnderRace {
 		t.Skip("plain arithmetic")
@@ -264,7 +261,6 @@ func TestBitWriter(t *testing.T) {
 	}
 }
 
-// BenchmarkField is the cost of a value.
 func BenchmarkField(b *testing.B) {
 	for _, width := range []int{9, 24, 32, 40} {
 		b.Run(fmt.Sprint(width), func(b *testing.B) {

@@ -16,7 +16,6 @@ import (
 	"github.com/sortid/sortid/verify/internal/reading"
 )
 
-// An outcome is what is read, whatever the blocks.
 type outcome struct {
 	lines, ids uint64
 	segments   []uint64 // the line where each new encoding begins
@@ -57,7 +56,6 @@ func read(t *testing.T, f *format.Format, r io.Reader, o reading.Options) (all o
 	return all
 }
 
-// Segments, gaps and faults do not depend on blocks and reads.
 func TestRead(t *testing.T) {
 	f := format.SCRU128
 	lines := model.Sample("scru128", 400)
@@ -120,7 +118,6 @@ func TestEnds(t *testing.T) {
 	}
 }
 
-// A file that shrinks is an error; one that grows is read on.
 func TestOpen(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "ids")
 	if err := os.WriteFile(name, make([]byte, 1000), 0o600); err != nil {
