@@ -51,9 +51,8 @@ func runLater(b *testing.B) {
 	}
 }
 
-// Generators. Some formats have a ceiling: uid60 512 IDs a millisecond, snowflake 4096, and scru64,
-// with 23 bits of counter, 33 million a second. scru64's overflows run up to an hour ahead of the
-// clock.
+// Some formats have a ceiling: uid60 512 IDs a millisecond, snowflake 4096, and scru64 33 million a
+// second, with 23 bits of counter. scru64's overflows run up to an hour ahead.
 var (
 	gen64  = new64(scru64.Options{NodeSpec: must(scru64.NewNodeSpec(0, 1))})
 	gen160 = must(scru160.NewGenerator(scru160.Options{}))

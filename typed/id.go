@@ -33,8 +33,8 @@ func (phantom[P]) Prefix() string {
 
 // The compiler infers P and T from one type argument, such as UserID.
 
-// New returns a new ID from the format's process-wide generator. It panics if the system's clock
-// shows a time outside the format's range.
+// New returns a new ID from the format's process-wide generator. It panics if the clock is outside
+// the format's range.
 func New[I ID[P, T], P Prefixer, T Free[T]]() ID[P, T] { return ID[P, T]{id: formatOf[T]().new()} }
 
 // Generate returns a generator's next ID, or its error.
@@ -56,7 +56,7 @@ func First[I ID[P, T], P Prefixer, T Inner[T]](t time.Time) ID[P, T] {
 // Parse returns the ID of a text with the prefix. Errors are of type [*sortid.ParseError]. They
 // match [sortid.ErrPrefix] if the prefix differs.
 func Parse[I ID[P, T], P Prefixer, T Inner[T]](s string) (id ID[P, T], err error) {
-	// Parse is short enough to be inlined, which saves a copy of the ID. s is not copied.
+	// Parse is short enough to be inlined, which saves a copy of the ID.
 	err = decode(&id.id, []byte(s), (*P)(nil))
 	return id, err
 }
@@ -138,8 +138,7 @@ func (id ID[P, T]) Text() Text[P, T] { return Text[P, T]{ID: id} }
 // Any returns the ID as an [Any].
 func (id ID[P, T]) Any() Any[T] { return Any[T]{id.Prefix(), id.id} }
 
-// Column is an interface of every [ID]. Packages that store IDs, such as pgxid, recognise an ID by
-// it.
+// Column is an interface of every [ID], by which packages such as pgxid recognise one.
 type Column interface {
 	encoding.BinaryAppender // without the prefix
 	encoding.TextAppender   // with the prefix

@@ -30,9 +30,8 @@ type Source struct {
 	Open func() (io.ReadCloser, error)
 	// Once: the source opens only once, like standard input. It is sorted on disk even if in order.
 	Once bool
-	// Size is how many bytes there are to read, for Options.Progress, or 0 if unknown. If known,
-	// Open's readers have a method Position() int64 that returns the bytes read. It is safe for
-	// concurrent use.
+	// Size is how many bytes there are to read, for Options.Progress; 0 is unknown. If known,
+	// Open's readers have a method Position() int64 for the bytes read, safe for concurrent use.
 	Size int64
 }
 

@@ -49,8 +49,8 @@ func (c *cursor[I]) refill() (ok bool, err error) {
 	return len(c.keys) > 0, err
 }
 
-// A tree is a tournament of cursors; the smallest key wins. Nodes remember their match's loser.
-// When the winner moves on, only its matches are repeated.
+// A tree is a tournament of cursors; the smallest key wins. Nodes remember losers. When the winner
+// moves on, only its matches are repeated.
 type tree[I Input] struct {
 	cursors []*cursor[I]
 	keys    []Key // the cursors' keys

@@ -45,8 +45,8 @@ type skipped struct {
 	Message string `xml:"message,attr"`
 }
 
-// JUnit writes reports as XML for CI servers: a suite for each source, a case for each check.
-// Unless duplicates is nil, a last suite has its outcome.
+// JUnit writes reports as XML: a suite for each source, a case for each check. Unless duplicates is
+// nil, a last suite has its outcome.
 func JUnit(w io.Writer, rs []*Report, duplicates *Unique) error {
 	all := suites{Name: "sortid verify"}
 	for _, r := range rs {

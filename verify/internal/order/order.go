@@ -31,8 +31,8 @@ type Sink interface {
 	Restart()
 }
 
-// A Checker checks that IDs strictly increase. Where they do not, it looks at the neighbours,
-// counts one fault, and keeps the wrong ID from the sink:
+// A Checker checks that IDs strictly increase. Where they do not, it counts one fault, and keeps
+// the wrong ID from the sink:
 //
 //	1 2 2 3        a duplicate
 //	1 3 2 4        two swapped

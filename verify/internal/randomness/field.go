@@ -248,8 +248,7 @@ type result struct {
 }
 
 const (
-	// minCell is the least mean of a cell, so that the chi-square distribution holds in the far
-	// tail.
+	// minCell is the least mean of a cell for which the chi-square distribution holds far out.
 	minCell = 64
 	// minProducts is the fewest products for which the normal distribution holds there.
 	minProducts = 1000

@@ -206,8 +206,7 @@ func (b *Block) badLine(f *format.Format, text []byte, encoding format.Encoding,
 	b.example(check, text, note)
 }
 
-// otherFormat finds another format of the text. It checks the length first, as it runs for each bad
-// line.
+// otherFormat finds another format of the text. It checks the length first, to be fast.
 func otherFormat(f *format.Format, text []byte) (name string, ok bool) {
 	if !slices.ContainsFunc(format.Ours(), func(other *format.Format) bool {
 		return other != f && slices.Contains(other.TextLengths, len(text))

@@ -1,7 +1,7 @@
 // Package reading turns an input's lines into IDs.
 //
-// One goroutine fills blocks with whole lines, and a few parse them. The caller takes the blocks in
-// order and gives them back, so memory is constant.
+// One goroutine fills blocks with whole lines, and a few parse them. The caller takes blocks in
+// order and gives them back.
 package reading
 
 import (
@@ -16,7 +16,7 @@ import (
 const (
 	// BlockSize is a good block size for one input.
 	BlockSize = 256 << 10
-	// MaxParsers is how many parsers help: parsing takes less than MaxParsers times as long as
+	// MaxParsers is how many parsers help. Parsing takes less than MaxParsers times as long as
 	// checking.
 	MaxParsers = 4
 

@@ -30,8 +30,8 @@ type starts struct {
 type start struct{ value, line uint64 }
 
 const (
-	// inferenceStarts is how many starts show the width. In so many, the odds are 10^11 to 1
-	// against a random bit that hardly changes.
+	// inferenceStarts is how many starts show the width. The odds are 10^11 to 1 against a random
+	// bit that hardly changes in them.
 	inferenceStarts = 64
 	// fewStarts is how many equal starts rule out chance.
 	fewStarts = 20
