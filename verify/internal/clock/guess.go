@@ -75,7 +75,7 @@ func guessMistake(f *format.Format, timestamp uint64, now time.Time) (guess stri
 	if kind != noMistake {
 		return guess, kind
 	}
-	// Microseconds lose their high bits, some of which fit any timestamp. So only the last month
+	// Microseconds lose high bits, and some high bits fit any timestamp. So only the last month
 	// counts.
 	const month = 30 * 86400
 	period := float64(f.LastTimestamp() + 1)
