@@ -1,7 +1,6 @@
-// Package bench times this project beside its peers, on the same work in one run.
+// Package bench compares this project with its peers in one run.
 //
-// A benchmark is named after the operation, its parts after the library: the command
-// cmd/bench reads those names.
+// cmd/bench reads the benchmarks' names, after the operation, and their parts, after the library.
 package bench
 
 import (
@@ -35,7 +34,7 @@ func must[T any](v T, err error) T {
 	return v
 }
 
-// rows are those that other files add to the benchmarks of this one.
+// rows are added to this file's benchmarks by other files.
 var rows = map[string]map[string]func(*testing.B){}
 
 func later(benchmark, lib string, f func(*testing.B)) {
@@ -52,9 +51,8 @@ func runLater(b *testing.B) {
 	}
 }
 
-// Generators. Two formats have a ceiling of their own, which their figures show: uid60
-// makes 512 IDs a millisecond, snowflake 4096. So has scru64, with 23 bits of counter
-// 33 million a second; its overflows run ahead of the clock, here for up to an hour.
+// Some formats have a ceiling: uid60 512 IDs a millisecond, snowflake 4096, and scru64 33 million a
+// second, with 23 bits of counter. scru64's overflows run up to an hour ahead.
 var (
 	gen64  = new64(scru64.Options{NodeSpec: must(scru64.NewNodeSpec(0, 1))})
 	gen160 = must(scru160.NewGenerator(scru160.Options{}))
@@ -63,7 +61,7 @@ var (
 	flake  = must(snowflake.NewNode(1))
 )
 
-// Where results go, so that no call is optimised away.
+// Results go here, so that no call is optimised away.
 var (
 	s64   scru64.ID
 	s128  scru128.ID
@@ -146,8 +144,8 @@ func BenchmarkNew(b *testing.B) {
 	})
 }
 
-// The same generator with a node ID of its own and on a lease, which is so long that
-// overflows do not reach its end. Not uid60: its figure is that of its ceiling, either way.
+// The generator with its own node ID, and on a lease too long for overflows to end. uid60 has its
+// ceiling either way.
 func new64(o scru64.Options) *scru64.Generator {
 	o.RollbackAllowance = time.Hour
 	return must(scru64.NewGenerator(o))
@@ -254,8 +252,7 @@ func BenchmarkNewString(b *testing.B) {
 	})
 }
 
-// The text into a buffer that has room: for the peers, by whatever they offer that does
-// not allocate.
+// The text into a buffer with room, by a call that does not allocate.
 func BenchmarkAppend(b *testing.B) {
 	runLater(b)
 	b.Run("lib=scru64", func(b *testing.B) {
@@ -354,7 +351,7 @@ func BenchmarkParse(b *testing.B) {
 			sXid, sErr = xid.FromString(s)
 		}
 	})
-	b.Run("lib=ulid", func(b *testing.B) { // does not look at the characters
+	b.Run("lib=ulid", func(b *testing.B) { // does not check the characters
 		s := ulid.Make().String()
 		for b.Loop() {
 			sUlid, sErr = ulid.Parse(s)
@@ -392,7 +389,7 @@ func BenchmarkParse(b *testing.B) {
 	})
 }
 
-// All processors on one generator, which keeps its order over all of them.
+// All processors on one generator, which keeps its order.
 func BenchmarkParallel(b *testing.B) {
 	runLater(b)
 	parallel := func(name string, f func()) {
@@ -416,7 +413,7 @@ func BenchmarkParallel(b *testing.B) {
 	parallel("ksuid", func() { ksuid.New() })
 	parallel("snowflake", func() { flake.Generate() })
 
-	// A generator for each goroutine: no contention, and an order for each alone.
+	// A generator for each goroutine has no contention, and an order of its own.
 	b.Run("lib=scru128-each", func(b *testing.B) {
 		b.RunParallel(func(pb *testing.PB) {
 			g := must(scru128.NewGenerator(scru128.Options{}))
@@ -427,7 +424,7 @@ func BenchmarkParallel(b *testing.B) {
 	})
 }
 
-// A thousand IDs at once; divided by a thousand when reported.
+// The time for a thousand IDs is divided by a thousand.
 func BenchmarkBatch(b *testing.B) {
 	g := must(scru128.NewGenerator(scru128.Options{}))
 	batch(b, "scru64", func(ids []scru64.ID) { sErr = gen64.Fill(ids) })

@@ -13,9 +13,8 @@ var (
 	sWord uint64
 )
 
-// What a program would make an ID of without the packages clock and entropy of this project,
-// whose own benchmarks of this name the command bench runs beside it; see
-// docs/benchmarks.md.
+// How fast a program makes an ID without this project's packages clock and entropy. Bench runs
+// their benchmarks of this name beside it; see docs/benchmarks.md.
 func BenchmarkParts(b *testing.B) {
 	b.Run("lib=time.Now", func(b *testing.B) {
 		for b.Loop() {

@@ -27,13 +27,12 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// These tests hold the rows of package format for formats of others to those formats' own
-// libraries.
+// These tests compare package format with the other formats' own libraries.
 
-// An oracle reads texts of a format with its own library.
+// An oracle reads a format with its own library.
 type oracle struct {
 	make func() string
-	// read returns the text as the library writes it, and the time, zero if there is none.
+	// read returns the library's text, and the time, zero if there is none.
 	read func(text string) (string, time.Time, error)
 }
 
@@ -80,7 +79,7 @@ var oracles = map[string]oracle{
 			if err != nil || text != strconv.FormatUint(id, 10) || id == 0 {
 				return "", time.Time{}, fmt.Errorf("no integer: %w", err)
 			}
-			start := time.Date(2014, 9, 1, 0, 0, 0, 0, time.UTC).UnixMilli() // its default
+			start := time.Date(2014, 9, 1, 0, 0, 0, 0, time.UTC).UnixMilli()
 			return text, time.UnixMilli(start + sonyflake.ElapsedTime(id).Milliseconds()), nil
 		}},
 	"objectid": {func() string { return bson.NewObjectID().Hex() },
@@ -88,7 +87,6 @@ var oracles = map[string]oracle{
 			id, err := bson.ObjectIDFromHex(text)
 			return id.Hex(), id.Timestamp(), err
 		}},
-	// These libraries make IDs, and read none.
 	"cuid":   {cuid.New, nil},
 	"nuid":   {func() string { return nuid.New().Next() }, nil},
 	"nanoid": {func() string { return must(gonanoid.New()) }, nil},
@@ -97,10 +95,9 @@ var oracles = map[string]oracle{
 var sony = sonyflake.NewSonyflake(
 	sonyflake.Settings{MachineID: func() (uint16, error) { return 4711, nil }})
 
-// The library's epoch is Twitter's.
 var twitter = must(snowflake.NewNode(42))
 
-// strict returns an error for a text that its library reads as another: some read any symbols.
+// strict refuses a text that its library reads as another: some read any symbols.
 func strict(text, written string) error {
 	if text != written {
 		return fmt.Errorf("%q is read as %q", text, written)
@@ -120,7 +117,6 @@ func readUUID(version byte) func(string) (string, time.Time, error) {
 	}
 }
 
-// uuidTime returns the time of a UUID, zero if its version has none.
 func uuidTime(u uuid.UUID) (t time.Time) {
 	var ts uuid.Timestamp
 	var err error
@@ -145,7 +141,6 @@ func uuidTime(u uuid.UUID) (t time.Time) {
 	return t
 }
 
-// readings returns the readings of a text as IDs of formats of others.
 func readings(text string, now time.Time) (found []format.Candidate) {
 	for _, c := range format.AppendDetect(nil, text, now) {
 		if !c.ID.Format().Generates() {
@@ -155,8 +150,8 @@ func readings(text string, now time.Time) (found []format.Candidate) {
 	return found
 }
 
-// What the libraries make is read as they read it: as IDs of their format, with their text and
-// their time. Of random texts, one in a hundred may look like words.
+// The libraries' IDs have their format, text and time. One random text in a hundred may look like
+// words.
 func TestOthersMade(t *testing.T) {
 	for name, o := range oracles {
 		missed := 0
@@ -193,7 +188,7 @@ func TestOthersMade(t *testing.T) {
 	}
 }
 
-// Examples of the formats' own documents and of the services.
+// Examples from the formats' documents and from services.
 func TestOthersExamples(t *testing.T) {
 	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 	for text, want := range map[string]string{
@@ -240,7 +235,7 @@ func TestOthersExamples(t *testing.T) {
 	}
 }
 
-// Hashes without hyphens are hardly ever taken for UUIDs.
+// Few hashes without hyphens are taken for UUIDs.
 func TestOthersHashes(t *testing.T) {
 	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 	n := 0
@@ -253,8 +248,8 @@ func TestOthersHashes(t *testing.T) {
 	}
 }
 
-// A text of a format with one to three characters changed is read as the library reads it, or
-// by neither, and no reading panics.
+// A text with one to three characters changed is read as by the library, or by neither, without a
+// panic.
 func FuzzOthers(f *testing.F) {
 	for _, o := range oracles {
 		text := o.make()
@@ -304,7 +299,6 @@ func FuzzOthers(f *testing.F) {
 	})
 }
 
-// A conversion to and from the UUIDs of other libraries is one expression.
 func TestConversions(t *testing.T) {
 	id := scru128.MustParse("0372ijojuxuhjsfkeryi2mrtm")
 	const want = "017fef39-c264-1ba5-6a94-83188841e05a"

@@ -9,7 +9,7 @@ import (
 
 var sUUID uuid.UUID
 
-// The standard library's UUIDs, which it has since Go 1.27.
+// The standard library has UUIDs since Go 1.27.
 func init() {
 	later("New", "stdlib-uuid-v4", func(b *testing.B) {
 		for b.Loop() {

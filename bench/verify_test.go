@@ -19,7 +19,6 @@ import (
 	"github.com/sortid/sortid/verify/report"
 )
 
-// snowflakes returns a source of Twitter's snowflakes, as its documents describe them.
 func snowflakes(node uint64) func() string {
 	ms, sequence := time.Now().UnixMilli()-1288834974657, uint64(0)
 	return func() string {
@@ -30,7 +29,6 @@ func snowflakes(node uint64) func() string {
 	}
 }
 
-// otherGenerators are generators of other people's formats.
 var otherGenerators = []struct {
 	name, format string
 	next         func() string
@@ -47,7 +45,6 @@ var otherGenerators = []struct {
 	{"snowflake", "snowflake-twitter", snowflakes(42)},
 }
 
-// stream returns IDs of a generator, with a pause now and then.
 func stream(next func() string, n int, slow bool) []string {
 	lines := make([]string, n)
 	for i := range lines {
@@ -68,7 +65,7 @@ func verifyLines(t *testing.T, format string, lines []string, o verify.Options) 
 	return r
 }
 
-// Other people's generators pass, at full speed and slowly.
+// Generators of others pass, at full speed and slowly.
 func TestVerifyOthers(t *testing.T) {
 	for _, g := range otherGenerators {
 		for _, slow := range []bool{false, true} {
@@ -84,10 +81,9 @@ func TestVerifyOthers(t *testing.T) {
 	}
 }
 
-// A broken generator of each format is caught, and the fault named.
 func TestVerifyBrokenOthers(t *testing.T) {
 	const n = 20_000
-	edit := func(edit func(u []byte, i int)) func([]string) []string { // of UUIDs, as bytes
+	edit := func(edit func(u []byte, i int)) func([]string) []string {
 		return func(lines []string) []string {
 			for i, l := range lines {
 				u := google.MustParse(l)
@@ -181,7 +177,7 @@ func TestVerifyBrokenOthers(t *testing.T) {
 	}
 }
 
-// IDs of several generators, out of order, are sound, unless bits of them never change.
+// Mixed IDs of several generators are sound, unless some bits never change.
 func TestVerifyUnordered(t *testing.T) {
 	for _, g := range otherGenerators {
 		lines := stream(g.next, 20_000, false)
@@ -217,7 +213,7 @@ func TestVerifyUnordered(t *testing.T) {
 	}
 }
 
-// Version 1.6.0 of google/uuid shifts the timestamp of version 6 by four bits.
+// google/uuid 1.6.0 shifts version 6's timestamp by four bits.
 func TestVerifyGoogleV6(t *testing.T) {
 	lines := stream(func() string { return google.Must(google.NewV6()).String() }, 1000, false)
 	if r := verifyLines(t, "uuidv6", lines, verify.Options{}); r.Check("clock.possible").Status != report.Fail {
@@ -225,7 +221,6 @@ func TestVerifyGoogleV6(t *testing.T) {
 	}
 }
 
-// The size of snowflakes' node IDs differs between installations.
 func TestVerifyNodeBits(t *testing.T) {
 	lines := stream(snowflakes(42), 20_000, false)
 	for bits, fact := range map[int]string{10: "{node ID 42 of 10 bits}", 8: "{node ID 10 of 8 bits}"} {

@@ -26,7 +26,7 @@ func BenchmarkAppend(b *testing.B) {
 	}
 }
 
-// BenchmarkJSON is the reason why AppendJSON does without encoding/json.
+// AppendJSON does without encoding/json because it is faster.
 func BenchmarkJSON(b *testing.B) {
 	for _, s := range ours {
 		id := next(b, newGenerator(b, s, Options{At: time.Now()}))
@@ -46,7 +46,6 @@ func BenchmarkJSON(b *testing.B) {
 	}
 }
 
-// described is what the JSON of an ID says, as a value for encoding/json.
 func described(id ID) any {
 	fields := map[string]string{}
 	for _, f := range id.Fields() {

@@ -9,8 +9,6 @@ import (
 	"testing"
 )
 
-// The cases that all implementations share: IDs of others that others' libraries made, and texts
-// that are none.
 func TestCases(t *testing.T) {
 	b, err := os.ReadFile("../testdata/formats.json")
 	if err != nil {
@@ -84,7 +82,7 @@ func TestCases(t *testing.T) {
 	}
 }
 
-// The document's table says what the rows say.
+// The document's table agrees with the rows.
 func TestDocument(t *testing.T) {
 	b, err := os.ReadFile("../docs/formats.md")
 	if err != nil {
@@ -116,7 +114,7 @@ func TestDocument(t *testing.T) {
 		}
 	}
 
-	// The items of formats with the same bits.
+	// Formats with the same bits.
 	_, lines, _ := strings.Cut(string(b), "In the formats of each item the same bits")
 	lines, _, _ = strings.Cut(lines, "\n\nWhat")
 	same := map[[2]string]bool{}

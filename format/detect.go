@@ -8,7 +8,6 @@ import (
 	"github.com/sortid/sortid/internal/uuidtext"
 )
 
-// A class is a set of alphabets.
 type class uint8
 
 const (
@@ -22,7 +21,7 @@ const (
 	classUpper // no small letter
 )
 
-// classes holds the alphabets that each byte is in.
+// classes has each byte's alphabets.
 var classes = func() (t [256]class) {
 	add := func(c class, symbols string) {
 		for _, b := range []byte(symbols) {
@@ -41,7 +40,6 @@ var classes = func() (t [256]class) {
 	return t
 }()
 
-// classify returns the alphabets that all of the text is in.
 func classify(text string) class {
 	if text == "" {
 		return 0
@@ -53,18 +51,17 @@ func classify(text string) class {
 	return c
 }
 
-// A Candidate is one way to read a text: as an ID, in one of its encodings.
+// A Candidate is one reading of a text: an ID and its encoding.
 type Candidate struct {
 	ID       ID
 	Encoding Encoding
-	Prefix   string // what stands before the ID in the text, as in user_, with the underscore
+	Prefix   string // the text before the ID, with its underscore, as user_
 }
 
-// String returns the text of the ID, with the prefix.
 func (c Candidate) String() string { return c.Prefix + c.ID.String() }
 
-// rank orders the candidates of a text in the alphabets c, the most probable first: UUIDs, whose
-// variant and version are no accident, then the formats of ours, then others.
+// rank orders candidates, the most probable first: UUIDs with version and variant, our formats,
+// others.
 func (c Candidate) rank(alphabets class) int {
 	f := c.ID.format
 	switch {
@@ -93,27 +90,24 @@ func (c Candidate) rank(alphabets class) int {
 	return r
 }
 
-// Detect returns the ways to read a text without knowing its format, the most probable first.
-// It tries the encodings of all formats, also integers and hexadecimal numbers at full width.
-// It keeps the readings that are plausible (see [ID.Plausible]) and could come from a
-// generator.
+// Detect returns the plausible readings of a text, the most probable first. It tries all encodings
+// of all formats; hexadecimal numbers need their full width. See [ID.Plausible] and [ID.Generated].
 func Detect(text string) []Candidate { return AppendDetect(nil, text, time.Now()) }
 
-// DetectOurs is [Detect] for the formats of ours alone.
 func DetectOurs(text string) []Candidate { return ourWays.detect(nil, text, time.Now()) }
 
-// AppendDetect is [Detect] at a time; it appends to found.
+// AppendDetect is [Detect] at the time now. It appends to found.
 func AppendDetect(found []Candidate, text string, now time.Time) []Candidate {
 	return allWays.detect(found, text, now)
 }
 
-// A way to read a text is as an ID of a format in one of its encodings.
+// A way is a format and one of its encodings.
 type way struct {
 	format   *Format
 	encoding Encoding
 }
 
-// ways holds the ways to read a text by the text's length.
+// ways holds ways by the text's length.
 type ways [][]way
 
 var ourWays, allWays = newWays(ours), newWays(all)
@@ -152,7 +146,7 @@ func newWays(formats []*Format) (w ways) {
 	return w
 }
 
-// Guesses returns the encodings in which a text is guessed to be an ID of the format.
+// Guesses returns the encodings in which [Detect] reads a text as an ID of the format.
 func (f *Format) Guesses() []Encoding {
 	if f.Guess == nil {
 		return f.Encodings
@@ -160,7 +154,6 @@ func (f *Format) Guesses() []Encoding {
 	return f.Guess
 }
 
-// detect appends the plausible readings of a text.
 func (w ways) detect(found []Candidate, text string, now time.Time) []Candidate {
 	if len(text) >= len(w) {
 		return detectTyped(found, text, now)
@@ -183,7 +176,7 @@ func (w ways) detect(found []Candidate, text string, now time.Time) []Candidate 
 	}
 	if n := len(found); strings.IndexByte(text, '_') > 0 {
 		if found = detectTyped(found, text, now); len(found) > n {
-			// A prefix and the length of an ID are no accident, unless the ID looks like a word.
+			// A prefix with an ID is no chance, unless the ID looks like a word.
 			slices.SortStableFunc(found[start:],
 				func(a, b Candidate) int { return a.typedRank() - b.typedRank() })
 		}
@@ -191,7 +184,7 @@ func (w ways) detect(found []Candidate, text string, now time.Time) []Candidate 
 	return found
 }
 
-// fits reports whether a text that is in the given alphabets may be read in the way.
+// fits reports whether a text in these alphabets may be read in the way.
 func (w way) fits(text string, alphabets class) bool {
 	switch w.encoding {
 	case Text:
@@ -206,8 +199,8 @@ func (w way) fits(text string, alphabets class) bool {
 	return true
 }
 
-// Mixed reports whether digits, small letters and capitals alternate in a text as they do in random
-// texts: at least thrice, and at every other place if all are letters.
+// Mixed reports whether digits, small letters and capitals alternate as in random texts: at least
+// three times, and at every second place if all are letters.
 func Mixed(text string) bool {
 	changes, letters := 0, true
 	var last class
@@ -223,9 +216,8 @@ func Mixed(text string) bool {
 	return changes >= 3 && (!letters || changes*2 >= len(text)-3)
 }
 
-// PlausibleRange returns the times that an ID of the format probably has, if it was made
-// before now: from 2010, or the second month of the format's epoch where that is later
-// (small integers would be of the first), to a year from now.
+// PlausibleRange returns the probable times of IDs made before now: from 2010, or the second month
+// after a later epoch, to a year from now. Small integers would be in an epoch's first month.
 func (f *Format) PlausibleRange(now time.Time) (from, to time.Time) {
 	from = time.Date(2010, 1, 1, 0, 0, 0, 0, time.UTC)
 	if month := f.Epoch.AddDate(0, 1, 0); month.After(from) {
@@ -234,8 +226,7 @@ func (f *Format) PlausibleRange(now time.Time) (from, to time.Time) {
 	return from, now.UTC().Add(365 * 24 * time.Hour)
 }
 
-// Plausible reports whether the ID's time is in its format's [Format.PlausibleRange]. An ID that
-// carries no time is plausible.
+// Plausible reports whether the ID's time is in [Format.PlausibleRange], or the ID has no time.
 func (id ID) Plausible(now time.Time) bool {
 	f := id.timed()
 	if f == nil {
@@ -245,8 +236,7 @@ func (id ID) Plausible(now time.Time) bool {
 	return f.plausibleFrom <= ms && ms <= now.UnixMilli()+365*24*time.Hour.Milliseconds()
 }
 
-// Generated reports whether generators of the format make such IDs, whatever their time.
-// EUID's generators make version 1 only.
+// Generated reports whether generators make such IDs, at any time. Of EUIDs they make version 1.
 func (id ID) Generated() bool {
 	for _, f := range id.format.constants {
 		if f.Of(id).low != f.Value {

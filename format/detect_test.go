@@ -10,7 +10,6 @@ import (
 	"time"
 )
 
-// Each ID of the last years, in each encoding, is taken for what it is, in each format.
 func TestDetect(t *testing.T) {
 	for _, s := range Ours() {
 		for years := range 8 {
@@ -26,7 +25,7 @@ func TestDetect(t *testing.T) {
 					found := DetectOurs(text)
 					at := slices.IndexFunc(found,
 						func(c Candidate) bool { return c.ID == id && c.Encoding == f })
-					// A number may be an ID of several formats of 64 bits.
+					// A number may be an ID of several 64-bit formats.
 					if at < 0 || at > 0 && (s.Size != 8 || f == Text) {
 						t.Fatalf("%s of %d years ago as %s: %s is taken for %v", s.Name, years, f,
 							text, found)
@@ -42,7 +41,6 @@ func TestDetect(t *testing.T) {
 	}
 }
 
-// The documents' own examples.
 func TestDetectExamples(t *testing.T) {
 	for text, want := range map[string]string{
 		"0u2pf62ji4b9":                             "scru64 text",
@@ -90,7 +88,6 @@ func TestDetectExamples(t *testing.T) {
 	}
 }
 
-// A reading that is less probable is not lost.
 func TestDetectSeveral(t *testing.T) {
 	const text = "01A1E6CDA80000000000000000000ABC" // hexadecimal digits are base32hex, too
 	found := DetectOurs(text)
@@ -109,7 +106,7 @@ func TestDetectSeveral(t *testing.T) {
 	}
 }
 
-// The first and the last plausible time, and those just outside.
+// The first and the last plausible time, and their neighbours.
 func TestPlausible(t *testing.T) {
 	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 	for _, s := range Ours() {
@@ -131,8 +128,7 @@ func TestPlausible(t *testing.T) {
 	}
 }
 
-// Hashes as Git's are no SCRU160: one in 700 has a plausible time, by chance. Which are those
-// depends on the day.
+// One Git hash in 700 has a plausible time as SCRU160. Which ones depends on the day.
 func TestDetectHashes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		time.Sleep(time.Until(time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)))

@@ -10,18 +10,16 @@ import (
 )
 
 var (
-	// ErrEncoding: the IDs of a format do not have the encoding, or a text is not of it.
+	// ErrEncoding: the format does not have the encoding, or a text is not in it.
 	ErrEncoding = errors.New("wrong encoding")
-	// ErrOption: an option that the format does not have, lacks, or has with another
-	// kind of value.
+	// ErrOption: the format lacks the option, or its value is missing or wrong.
 	ErrOption = errors.New("wrong option")
 )
 
-// An UnknownError is a name that stands for nothing.
 type UnknownError struct {
 	What  string   // "format", "encoding"
 	Name  string   // as given
-	Known []string // what would be right
+	Known []string // the valid names
 }
 
 func (e *UnknownError) Error() string {
@@ -45,13 +43,12 @@ func (e *TimeError) Error() string {
 		e.Format.Name, FormatTime(e.Time), FormatTime(first), FormatTime(last))
 }
 
-// An OptionError is a wrong value of an option of a format's generators. It matches
-// [ErrOption].
+// An OptionError is a wrong generator option. It matches [ErrOption].
 type OptionError struct {
 	Option  string // Its name, or [LeaseOption].
-	Value   string // As given; empty for a lease.
-	Other   string // The option that it does not go with, if that is what is wrong.
-	Instead string // The option that the format has instead, if there is one.
+	Value   string
+	Other   string // The option that conflicts, if any.
+	Instead string // The option to use instead, if any.
 	Err     error  // What is wrong.
 }
 
@@ -60,7 +57,7 @@ const LeaseOption = "lease"
 
 func (e *OptionError) Error() string { return e.Text("") }
 
-// Text returns the error with a mark before the names of options, such as the hyphens of flags.
+// Text returns the error with mark, such as "--", before the names of options.
 func (e *OptionError) Text(mark string) string {
 	text := mark + e.Option
 	if e.Value != "" {
@@ -78,7 +75,6 @@ func (e *OptionError) Text(mark string) string {
 
 func (e *OptionError) Unwrap() []error { return []error{ErrOption, e.Err} }
 
-// A kindError matches a sentinel, but has words of its own.
 type kindError struct {
 	error
 	kind error
@@ -86,12 +82,11 @@ type kindError struct {
 
 func (e *kindError) Unwrap() []error { return []error{e.error, e.kind} }
 
-// kindErrorf returns an error that matches kind.
+// kindErrorf returns an error that matches kind and has its own text.
 func kindErrorf(kind error, format string, args ...any) error {
 	return &kindError{fmt.Errorf(format, args...), kind}
 }
 
-// list joins names as a sentence does.
 func list(names []string, last string) string {
 	if len(names) < 2 {
 		return strings.Join(names, "")

@@ -122,7 +122,7 @@ func newEUID(f *Format, o Options) (Generator, error) {
 	if err != nil {
 		return nil, f.optionError(err, o)
 	}
-	// A full tick is an error there, gone in the next millisecond.
+	// There a full tick is an error that ends with the millisecond.
 	source := retrying[euid.ID]{g, sortid.ErrOverflow}
 	return &generator[euid.ID]{format: f, source: source, words: euidWords, texts: euidTexts,
 		fixed: fixed}, nil

@@ -16,18 +16,18 @@ type Problem string
 // The problems.
 const (
 	Empty       Problem = "empty"
-	Hash        Problem = "hash"        // As many hexadecimal digits as hashes have.
-	Implausible Problem = "implausible" // It is an ID of a time that is not plausible.
-	Damaged     Problem = "damaged"     // It is nearly an ID.
-	Within      Problem = "within"      // An ID stands in it, with other text around.
-	Unknown     Problem = "unknown"     // It resembles no format.
+	Hash        Problem = "hash"        // As long as a hash in hexadecimal digits.
+	Implausible Problem = "implausible" // An ID with an implausible time.
+	Damaged     Problem = "damaged"     // Nearly an ID.
+	Within      Problem = "within"      // An ID with other text around it.
+	Unknown     Problem = "unknown"     // Like no format.
 )
 
-// A ReadError says why [Detect] finds no reading of a text.
+// A ReadError says why [Detect] finds no reading.
 type ReadError struct {
 	Text    string
 	Problem Problem
-	Format  *Format // that the text resembles, nil if it resembles none
+	Format  *Format // that the text resembles, or nil
 	Reason  string  // what is wrong
 }
 
@@ -35,11 +35,10 @@ func (e *ReadError) Error() string {
 	return fmt.Sprintf("cannot tell what %q is: %s", parseerr.Shorten(e.Text), e.Reason)
 }
 
-// hashes are the names of hashes by their hexadecimal digits.
 var hashes = map[int]string{32: "MD5", 40: "SHA-1", 56: "SHA-224", 64: "SHA-256", 96: "SHA-384",
 	128: "SHA-512"}
 
-// Explain returns why a text, for which [AppendDetect] found nothing at that time, has no reading.
+// Explain returns why [AppendDetect] found nothing in a text at the time now.
 func Explain(text string, now time.Time) *ReadError {
 	c := classify(text)
 	n := len(text)
@@ -82,14 +81,12 @@ func Explain(text string, now time.Time) *ReadError {
 	return fail(Unknown, nil, "no format known to sortid has such IDs")
 }
 
-// sure reports whether hardly another text looks so.
 func (c Candidate) sure() bool {
 	return c.Encoding != Int && c.ID.HasTime() && !c.ID.format.Search.WordLike &&
 		!c.ID.format.Search.Named
 }
 
-// implausible explains a text that is an ID of a format, but of an unlikely time, or one that no
-// generator makes. Of several formats it takes the one that shows most.
+// implausible explains an ID with an implausible time or that no generator makes.
 func implausible(text string, alphabets class, now time.Time) *ReadError {
 	if len(text) >= len(allWays) || alphabets&classDecimal != 0 && len(text) < 16 {
 		return nil
@@ -108,7 +105,7 @@ func implausible(text string, alphabets class, now time.Time) *ReadError {
 		}
 		shows := f.fixedBits()
 		if read.Plausible(now) {
-			shows = 1 // it is of a version that no generator makes
+			shows = 1 // no generator makes its version
 		}
 		if shows > shown {
 			chosen, id, shown = way, read, shows
@@ -132,12 +129,12 @@ func implausible(text string, alphabets class, now time.Time) *ReadError {
 		" reads it all the same"}
 }
 
-// damaged explains a text that would be an ID with one character more, less, or another: if its
-// time then is plausible, or the format has a check, hyphens or a prefix.
+// damaged explains a text one character away from an ID: one more, one less or another. The ID must
+// have a plausible time, or the format a check, hyphens or a prefix.
 func damaged(text string, now time.Time) *ReadError {
 	plausible := func(f *Format, e Encoding, text string) bool {
 		if i := strings.LastIndexByte(text, '-'); i >= 0 && f.CheckSuffix != "" {
-			text = text[:i] // with another symbol the check is wrong
+			text = text[:i] // the check does not fit another symbol
 		}
 		id, err := f.ParseAs(e, text)
 		return err == nil && id.HasTime() && id.Plausible(now)
@@ -170,7 +167,7 @@ func damaged(text string, now time.Time) *ReadError {
 			}
 			switch len(rest) {
 			case want - 1:
-				// Any symbol will do, wherever the lost one stood: it is tried at the end.
+				// The lost symbol is tried at the end, wherever it stood.
 				if f.Symbols != "" && plausible(f, e, text+f.Symbols[:1]) ||
 					e != Text && plausible(f, e, text+"0") {
 					return said("it has %d of %d characters: was one lost?", len(rest), want)
@@ -181,7 +178,7 @@ func damaged(text string, now time.Time) *ReadError {
 						want)
 				}
 			case want:
-				// One wrong symbol is put right.
+				// Replace one wrong symbol.
 				i, n := wrong(f, e, rest)
 				if n == 1 {
 					if fixed := head + rest[:i] + string(standIn(f, e)) + rest[i+1:]; plausible(f,
@@ -206,8 +203,7 @@ func (f *Format) checked(e Encoding, text string, wrong, length int) (ID, error)
 	return f.ParseAs(e, text)
 }
 
-// wrong returns the offset of the last symbol that no text of the format has, and how many
-// there are.
+// wrong returns the offset of the last wrong symbol, and the number of wrong symbols.
 func wrong(f *Format, e Encoding, text string) (at, n int) {
 	for i := range len(text) {
 		if text[i] == '-' && f.CheckSuffix != "" && i == f.TextLengths[0] {
@@ -233,7 +229,6 @@ func (f *Format) hasSymbol(e Encoding, c byte) bool {
 		func(g Group) bool { return in(g.Symbols) || in(g.Before) })
 }
 
-// standIn returns a symbol of a format's texts.
 func standIn(f *Format, e Encoding) byte {
 	if e != Text {
 		return '0'

@@ -6,7 +6,6 @@ import (
 	"time"
 )
 
-// What has no reading is explained.
 func TestExplain(t *testing.T) {
 	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 	for text, want := range map[string]string{
@@ -77,7 +76,6 @@ func FuzzExplain(f *testing.F) {
 	})
 }
 
-// A wrong check at the end is an error that quotes the text.
 func TestWrongSuffix(t *testing.T) {
 	const text = "order_0003q6pa000bmaageby9bea4zzf7keaj-7ze4"
 	f, err := LookupAny("orderlyid")

@@ -1,15 +1,12 @@
-// Package format is one table of every format of IDs that the product knows: the five that it
-// makes, and other people's, such as UUIDs, ULID and Snowflakes. It is for programs that learn
-// only at run time which format they handle: a command, a server, a page, a tester.
+// Package format describes all ID formats in one table: the five that it generates and others, such
+// as UUIDs, ULIDs and Snowflakes. It is for programs that learn the format at run time. If you know
+// the format, import its package instead: it is shorter and faster.
 //
-// A [Format] describes a format: its names, layout, text, time and range, and how to find it
-// in text. It also has the options of its generators, and facts for leases, planners and
-// databases. It parses, converts and generates. An [ID] is an ID of any format, and [Detect]
-// lists the formats that a text may have. A program that knows its format imports that
-// format's package instead: it is shorter and faster.
+// A [Format] has the layout, text, time and options of a format, and parses, converts and generates
+// its IDs. An [ID] is an ID of any format. [Detect] lists the formats that a text may have.
 //
-// A format of ours has a file with its description and its operations. A format of others is a
-// row of data in others.go, and one decoder reads them all.
+// Each of our formats has a file here. A format of others is a row of data in others.go, and one
+// decoder reads them all.
 package format
 
 import (
@@ -24,142 +21,138 @@ import (
 	"github.com/sortid/sortid/typed"
 )
 
-// A Format describes a format of IDs. There is one for each, so pointers may be compared. Do
-// not change what they point to. Some fields are set only for formats of ours; see
-// [Format.Generates].
+// A Format describes a format. Each has one pointer, which may be compared. Do not change it. Some
+// fields are set only if [Format.Generates].
 type Format struct {
 	Name    string // As in "scru128": the package's name, too.
-	Title   string // The name that its document gives it.
+	Title   string // The name in its document.
 	Summary string // What it is, in a few words.
-	Source  string // Its document: the title, the address, or both.
+	Source  string // Its document: title, address, or both.
 
-	Bits   int     // How many an ID has.
-	Size   int     // The bytes of the integer that an ID is.
-	Layout []Field // Of the integer, from the most significant bit to the least.
+	Bits   int // Of an ID.
+	Size   int
+	Layout []Field // From the most significant bit to the least.
 
 	// The text.
-	Encodings   []Encoding // That the IDs have, their text first.
+	Encodings   []Encoding // The text first.
 	Alphabet    string     // The text in words.
-	Symbols     string     // The alphabet in order of value; empty if the text is no [Text].
-	FoldsCase   bool       // Whether reading a text ignores the case of letters.
-	TextLengths []int      // The lengths of the texts that the format writes or reads.
-	Check       int        // The modulus of the check in the bits that follow the ID; 0 if these are zero.
-	CheckSuffix string     // The kind of the check that may follow the text, after a hyphen: "bech32".
-	Rotated     int        // How many digits of lowest value the text begins with.
+	Symbols     string     // The alphabet in order of value; empty if the text is not [Text].
+	FoldsCase   bool       // Whether letter case does not matter.
+	TextLengths []int      // Of the texts written or read.
+	Check       int        // The modulus of the check after the ID; 0 if that is zero.
+	CheckSuffix string     // The check that may follow the text and a hyphen: "bech32".
+	Rotated     int        // How many lowest digits the text begins with.
 	Aliases     string     // Other letters that are read, each before its symbol, as in "O0I1".
-	Groups      []Group    // Of the text, if it is more than one number.
-	Guess       []Encoding // Those that Detect tries, nil for all.
-	HexText     bool       // Whether the format's document has the hexadecimal encoding as a text, too.
-	Prefix      *Prefix    // The name and the underscore before the text, nil if there is none.
-	Mark        string     // What else tells an ID, to go on after the words for its encoding.
-	Example     string     // The text of an ID.
-	Grouped     bool       // Whether people put hyphens between the symbols of a text.
-	TextSorts   bool       // Whether texts sort by time; integers always do.
-	Search      Search     // How to find it among other text.
+	Groups      []Group    // If the text is several numbers.
+	Guess       []Encoding
+	HexText     bool    // Whether the document has hexadecimal as a text, too.
+	Prefix      *Prefix // Before the text, with an underscore; or nil.
+	Mark        string  // Another feature of an ID, after the words for its encoding.
+	Example     string  // An ID's text.
+	Grouped     bool    // Whether texts often have hyphens between symbols.
+	TextSorts   bool
+	Search      Search // How to find it in other text.
 
-	// The time. Tick is 0 if IDs carry none.
+	// The time. Tick is 0 if IDs have none.
 	Epoch       time.Time     // The time of timestamp 0.
-	Tick        time.Duration // The unit of the timestamp, that divides a millisecond or is a multiple.
-	Reserved    bool          // Whether no generator uses the first and the last timestamp.
-	First, Last time.Time     // The first and the last time that a generator puts into an ID.
+	Tick        time.Duration // The timestamp's unit: a multiple or a divisor of 1 ms.
+	Reserved    bool          // Whether the first and the last timestamp are unused.
+	First, Last time.Time     // Of a generator's IDs.
 
-	// What follows is of formats of ours.
+	// The rest is for our formats.
 	Unique  string       // Why no two IDs are the same.
-	PerTick string       // How many IDs a generator makes in one tick.
+	PerTick string       // IDs of a generator in one tick.
 	Choose  string       // When to choose the format.
-	Options []Option     // What a generator can be told.
-	Node    string       // The one of these that gives the node ID; empty if IDs carry none.
-	Lease   lease.Format // How node IDs are leased; zero if IDs carry none.
-	// NeedsNode: only a node ID makes IDs unique for certain, so a server leases one.
+	Options []Option     // Of generators.
+	Node    string       // The option for the node ID; empty if there is none.
+	Lease   lease.Format // How node IDs are leased; zero if there are none.
+	// NeedsNode: only node IDs make IDs unique for certain.
 	NeedsNode bool
-	// NodeCounter is the size of the field that node ID and counter share, 0 if there is none. Such
-	// a format needs node IDs, and its full counter borrows the next tick. See SplitNode.
+	// NodeCounter is the size in bits of the field that node ID and counter share, or 0. Its full
+	// counter borrows the next tick. See SplitNode.
 	NodeCounter int
-	// Stateless: generators may fill the counters at random in each ID.
+	// Stateless: generators may set counters at random in each ID.
 	Stateless bool `json:"-"`
 	Plan      Plan
 	SQL       SQL
 
 	alphabet class // Of the text.
-	letters  class // The case in which the format writes letters, 0 for both.
+	letters  class // The case of the letters written, 0 for both.
 
 	parse func(string) (Words, error)
-	// unmarshal does what parse does, and tells whether the text is the one that is written.
+	// unmarshal parses, and reports whether the text is the one that is written.
 	unmarshal func([]byte) (w Words, canonical bool, err error)
-	// appendLines does what calling unmarshal for each line does; nil: there is no faster way.
+	// appendLines calls unmarshal for each line, but faster; nil: there is no such way.
 	appendLines func([]Words, []byte) []Words
 	appendText  func([]byte, Words) []byte
-	check       func(Words) error // Whether an integer as wide as Bits is an ID.
+	check       func(Words) error
 	first       func(time.Time) Words
 	max         Words
-	within      []*Format // The formats of the IDs within these IDs, which tell the time.
-	usual       *Format   // The one of these that generators put there; its IDs are in order.
+	within      []*Format // The formats of the IDs inside, which have the time.
+	usual       *Format   // The one that generators use; its IDs are in order.
 
-	usages func(f *Format, nodeBits int) []Usage // Nil: one, which is Layout.
+	usages func(f *Format, nodeBits int) []Usage // Nil: only Layout.
 
 	newGenerator func(*Format, Options) (Generator, error)
 
-	digits        int // Of the largest ID as a decimal integer.
+	digits        int // Of the largest decimal integer.
 	timestamp     []Field
 	constants     []Field
-	places        []Place // Of these.
-	epochMilli    int64   // Unix milliseconds.
-	tickMilli     int64   // Milliseconds in a tick, 0 if it is shorter than one.
-	perMilli      uint64  // Ticks in a millisecond, if it is shorter.
-	plausibleFrom int64   // Unix milliseconds; see PlausibleRange.
+	places        []Place // Of the formats within.
+	epochMilli    int64
+	tickMilli     int64
+	perMilli      uint64
+	plausibleFrom int64
 }
 
-// A Search says how texts of a format are found among other text, beyond what alphabet and
-// lengths tell. The zero Search is for texts that hardly anything else looks like.
+// A Search says how to find texts beyond alphabet and lengths. Zero: hardly anything looks like
+// them.
 type Search struct {
-	// WordLike: many words look like a text. The format is looked for only where it is named.
+	// WordLike: many words look like a text. Looked for only where the format is named.
 	WordLike bool `json:"word_like,omitempty"`
-	// Short: the text is short and has no check. It is not looked for within Base64, among
-	// numbers such as 0x12, or in another case of letters than the format writes.
+	// Short: a short text without a check. Not looked for in Base64, in 0x12, or in the other
+	// letter case.
 	Short bool `json:"short,omitempty"`
-	// Prefix is what the texts of all plausible times begin with.
+	// Prefix begins the texts of all plausible times.
 	Prefix string `json:"prefix,omitempty"`
-	// Named: the format is looked for only where it is named.
+	// Named: looked for only where the format is named.
 	Named bool `json:"named,omitempty"`
-	// Labelled: other numbers look like it. Unless it is named, it is looked for only after "id".
+	// Labelled: other numbers look like it. Without the format's name it needs "id" before it.
 	Labelled bool `json:"labelled,omitempty"`
-	// Mixed: Detect takes a text for an ID only if its digits and letters alternate as in
-	// random text. About one ID in 200 looks otherwise.
+	// Mixed: Detect needs digits and letters that alternate. One random ID in 200 does not.
 	Mixed bool `json:"mixed,omitempty"`
 }
 
-// A Prefix says what may stand before a text, with an underscore between.
+// A Prefix says what may stand before a text and an underscore.
 type Prefix struct {
 	Symbols string   `json:"symbols"` // a letter comes first, and no underscore last
-	Min     int      `json:"min"`     // the length
+	Min     int      `json:"min"`     // length in characters
 	Max     int      `json:"max"`
-	Known   []string `json:"known,omitempty"` // all that there are, nil if any may be
+	Known   []string `json:"known,omitempty"` // all prefixes, nil for any
 }
 
-// A Plan is what a planner has to know about a format. Its formulas are in docs/command.md.
+// A Plan has a format's data for planners. The formulas are in docs/command.md.
 type Plan struct {
-	Preference int    `json:"preference"`       // Its place in the order in which formats are recommended, from 1.
+	Preference int    `json:"preference"`       // Its rank among recommended formats, from 1.
 	Unique     string `json:"unique,omitempty"` // What makes IDs unique, without node IDs.
 
-	// RandomBits is by how many random bits the IDs of two processes and the same millisecond
-	// differ.
+	// RandomBits is how many random bits separate two processes' IDs of one millisecond.
 	RandomBits float64 `json:"random_bits,omitempty"`
-	// PerTick is how many IDs a process makes in a tick on average.
+	// PerTick is the mean number of IDs a process makes in a tick.
 	PerTick float64 `json:"per_tick,omitempty"`
-	// Least is how many a process makes in a tick at least, if it then waits for the next
-	// one; else 0.
+	// Least is the minimum, if the process then waits for the next tick; else 0.
 	Least float64 `json:"least,omitempty"`
 
-	NodeBits int `json:"node_bits,omitempty"` // The largest size of a node ID, with which IDs are certainly unique.
+	NodeBits int `json:"node_bits,omitempty"` // The largest node ID, in bits.
 }
 
-// SQL is what a database has to know about a format.
+// SQL has a format's data for databases.
 type SQL struct {
-	Postgres string `json:"postgres"`      // The column type that stores IDs in binary in PostgreSQL.
-	Bytes    int    `json:"bytes"`         // That a value takes in it.
-	New      string `json:"new,omitempty"` // The call of a function in the database that makes an ID; empty if none does.
+	Postgres string `json:"postgres"`      // The column type in PostgreSQL for binary IDs.
+	Bytes    int    `json:"bytes"`         // Of a stored value.
+	New      string `json:"new,omitempty"` // The database's call that makes an ID; or empty.
 
-	Parts []string `json:"-"` // What its functions in PostgreSQL need that formats share.
+	Parts []string `json:"-"` // Shared SQL parts that its PostgreSQL functions need.
 }
 
 // A Kind is what a field is for.
@@ -173,35 +166,33 @@ const (
 	KindRandom  Kind = "random"
 	KindData    Kind = "data"
 	KindZero    Kind = "zero"
-	KindFixed   Kind = "fixed" // the same in all IDs of the format
+	KindFixed   Kind = "fixed" // the same in all IDs
 )
 
-// A Field is a row of bits in a layout.
+// A Field is a range of bits.
 type Field struct {
-	Name    string `json:"name"` // as the format's document has it; empty for bits that are always zero
+	Name    string `json:"name"` // as in the document; empty for zero bits
 	Bits    int    `json:"bits"` // the width
-	Low     int    `json:"low"`  // the place of the lowest bit; the ID's lowest bit is at 0
+	Low     int    `json:"low"`  // the lowest bit's place, from the ID's lowest bit
 	Kind    Kind   `json:"kind"`
-	Meaning string `json:"meaning,omitempty"`      // in one line
-	Value   uint64 `json:"value,string,omitempty"` // of a field that is KindFixed or Constant
-	Shift   int    `json:"shift,omitempty"`        // of KindTime: the place of its lowest bit in the timestamp
+	Meaning string `json:"meaning,omitempty"` // in one line
+	Value   uint64 `json:"value,string,omitempty"`
+	Shift   int    `json:"shift,omitempty"` // of KindTime: its lowest bit's place in the timestamp
 
-	// Constant: generators write Value. Unlike KindFixed, other values are read, too.
+	// Constant: generators write Value, but other values are read, too.
 	Constant bool `json:"constant,omitempty"`
-	// Part names a value in the field's low bits, as many as the field PartBits says.
+	// Part names the value in the low bits, whose number is in the field PartBits.
 	Part     string `json:"part,omitempty"`
 	PartBits string `json:"part_bits,omitempty"`
 
-	// What follows is for those who test generators; see [Usage].
-	Start Start  `json:"-"` // of KindCounter: how it starts in a new tick
-	Every uint64 `json:"-"` // of KindCounter: in how many ticks it is renewed, if not in each
-	Most  uint64 `json:"-"` // the largest content, if not all bits may be set
-	// Loose: of KindRandom, it may be a counter or a finer time instead; of KindNode, it may be
-	// random.
+	// The rest is for tests of generators; see [Usage].
+	Start Start  `json:"-"` // of KindCounter: its start in a new tick
+	Every uint64 `json:"-"` // of KindCounter: ticks between renewals, 0 for 1
+	Most  uint64 `json:"-"` // the largest content, if not all bits set
+	// Loose: KindRandom may be a counter or a finer time; KindNode may be random.
 	Loose bool `json:"-"`
 }
 
-// The formats of ours.
 var (
 	SCRU64  = newFormat(scru64Format())
 	SCRU128 = newFormat(scru128Format())
@@ -215,22 +206,22 @@ var (
 	all  = slices.Concat(ours, others)
 )
 
-// All returns the table: our formats, then other people's.
+// All returns all formats, ours first.
 func All() []*Format { return slices.Clone(all) }
 
-// Ours returns the formats that generators make IDs of, in the order in which tables show them.
+// Ours returns the formats with generators, in the order of tables.
 func Ours() []*Format { return slices.Clone(ours) }
 
-// Names returns the names of the formats of ours.
+// Names returns the names of [Ours].
 func Names() []string { return NamesOf(ours) }
 
-// Preferred returns the format that is recommended before all others if it fits.
+// Preferred returns the format to recommend first.
 func Preferred() *Format {
 	return slices.MinFunc(ours,
 		func(a, b *Format) int { return a.Plan.Preference - b.Plan.Preference })
 }
 
-// Leased returns the formats of ours for which a server leases node IDs.
+// Leased returns the formats for which a server leases node IDs.
 func Leased() (formats []*Format) {
 	for _, f := range ours {
 		if f.NeedsNode {
@@ -240,7 +231,7 @@ func Leased() (formats []*Format) {
 	return formats
 }
 
-// NamesOf returns the names of formats.
+// NamesOf returns the formats' names.
 func NamesOf(formats []*Format) []string {
 	names := make([]string, len(formats))
 	for i, f := range formats {
@@ -249,26 +240,23 @@ func NamesOf(formats []*Format) []string {
 	return names
 }
 
-// Generates reports whether the format is one of ours, so that [Format.NewGenerator] makes its
-// IDs. Formats of others are only read.
+// Generates reports whether [Format.NewGenerator] makes IDs of the format.
 func (f *Format) Generates() bool { return f.newGenerator != nil }
 
-// HasTime reports whether IDs of the format carry a time.
+// HasTime reports whether IDs have a time.
 func (f *Format) HasTime() bool { return f.Tick != 0 }
 
-// Timed returns the format that the time and the fields of the IDs follow: f itself, or the format
-// of the IDs within these IDs. It returns nil if they carry no time.
+// Timed returns the format that has the time and fields: f, the format of the IDs inside, or nil.
 func (f *Format) Timed() *Format {
 	switch {
 	case f.HasTime():
 		return f
-	case slices.Contains(f.within, UUIDv7): // which the document of TypeID wants
+	case slices.Contains(f.within, UUIDv7): // as TypeID's document wants
 		return UUIDv7
 	}
 	return nil
 }
 
-// newFormat completes a description: what follows from the rest is not written down.
 func newFormat(f *Format) *Format {
 	f.Size = place(f.Layout) / 8
 	if f.Encodings == nil {
@@ -303,7 +291,7 @@ func newFormat(f *Format) *Format {
 	return f
 }
 
-// place fills in where the fields are, given their widths, and returns the sum of these.
+// place sets each field's Low, and returns the sum of widths.
 func place(layout []Field) int {
 	low := 0
 	for i := len(layout) - 1; i >= 0; i-- {
@@ -313,7 +301,7 @@ func place(layout []Field) int {
 	return low
 }
 
-// Lookup returns the format of ours of a name, in either case. The error is an [UnknownError].
+// Lookup returns our format of a name, in any case, or an [UnknownError].
 func Lookup(name string) (*Format, error) { return lookup(ours, name) }
 
 // LookupAny is [Lookup] among all formats.
@@ -328,17 +316,17 @@ func lookup(formats []*Format, name string) (*Format, error) {
 	return nil, &UnknownError{What: "format", Name: name, Known: NamesOf(formats)}
 }
 
-// String returns the format's name.
+// String returns the name.
 func (f *Format) String() string { return f.Name }
 
 // Max returns the largest ID.
 func (f *Format) Max() ID { return ID{f, f.max} }
 
-// HasEncoding reports whether the format's IDs have the encoding.
+// HasEncoding reports whether IDs have the encoding.
 func (f *Format) HasEncoding(e Encoding) bool { return slices.Contains(f.Encodings, e) }
 
-// SplitNode returns the fields of node ID and counter, of a format where they share one, given the
-// size of the node ID: an ID does not tell it.
+// SplitNode returns the fields of node ID and counter if they share one. The caller gives the node
+// ID's size in bits, which an ID does not tell.
 func (f *Format) SplitNode(size int) ([]Field, error) {
 	if most := f.NodeCounter - 1; size < 1 || size > most {
 		return nil, fmt.Errorf("a node ID has 1 to %d bits, not %d", most, size)
@@ -352,13 +340,12 @@ func (f *Format) SplitNode(size int) ([]Field, error) {
 	return fields, nil
 }
 
-// Range returns the first and the last time that an ID of the format can show, at the
-// reserved timestamps too.
+// Range returns the first and last time that IDs can show, with the reserved timestamps.
 func (f *Format) Range() (first, last time.Time) {
 	return f.Epoch, f.Max().Time().Add(f.Tick - time.Nanosecond)
 }
 
-// CheckTime returns a [TimeError] if no ID of the format can show the time.
+// CheckTime returns a [TimeError] if no ID can show the time.
 func (f *Format) CheckTime(t time.Time) error {
 	if first, last := f.Range(); t.Before(first) || t.After(last) {
 		return &TimeError{Format: f, Time: t}
@@ -366,10 +353,9 @@ func (f *Format) CheckTime(t time.Time) error {
 	return nil
 }
 
-// Bounds returns the smallest ID of from's tick, and the smallest ID of to's tick. The time
-// range has the IDs from the first up to, but not including, the second. It returns a
-// [TimeError] for a time that no ID can show, and another error if the range is empty or IDs are
-// not in order of time. The bounds of TypeIDs hold for UUIDs of version 7 in them.
+// Bounds returns the smallest IDs of the ticks of from and to. IDs in [first, end) are of that time
+// range. It returns a [TimeError] if no ID can show a time. It also fails if the range is empty or
+// IDs are not in order of time. TypeID's bounds hold for UUIDv7 inside.
 func (f *Format) Bounds(from, to time.Time) (first, end ID, err error) {
 	if f.usual != nil {
 		first, end, err = f.usual.Bounds(from, to)
@@ -398,7 +384,7 @@ func (f *Format) Bounds(from, to time.Time) (first, end ID, err error) {
 	return first, end, nil
 }
 
-// CheckPrefix returns an error if no ID of the format has the prefix, without its underscore.
+// CheckPrefix returns an error if no ID has the prefix, given without underscore.
 func (f *Format) CheckPrefix(prefix string) error {
 	switch {
 	case f.Prefix != nil && !f.Prefix.allows(prefix):
@@ -411,14 +397,13 @@ func (f *Format) CheckPrefix(prefix string) error {
 	return nil
 }
 
-// TimeLayout is how times are shown: RFC 3339 in UTC to the millisecond.
+// TimeLayout is RFC 3339 in UTC, to the millisecond.
 const TimeLayout = clock.Layout
 
-// FormatTime returns the time in [TimeLayout].
+// FormatTime formats the time in [TimeLayout].
 func FormatTime(t time.Time) string { return t.UTC().Format(TimeLayout) }
 
-// UsualLengths returns the lengths of the format's texts. It leaves out lengths that
-// only times just after the epoch have.
+// UsualLengths returns the texts' lengths, except just after the epoch.
 func (f *Format) UsualLengths() []int {
 	if !f.HasTime() {
 		return f.TextLengths
@@ -426,7 +411,7 @@ func (f *Format) UsualLengths() []int {
 	return f.TextLengths[max(0, len(f.TextLengths)-2):]
 }
 
-// Lengths returns the usual lengths of the format's texts in words, as in "9 or 10".
+// Lengths returns the usual lengths in words, as "9 or 10".
 func (f *Format) Lengths() string {
 	lengths := f.UsualLengths()
 	words := make([]string, len(lengths))

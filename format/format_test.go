@@ -67,7 +67,7 @@ func TestTable(t *testing.T) {
 	}
 }
 
-// The range that the table says is that which the format's generator keeps to.
+// The generator keeps to the table's range.
 func TestRange(t *testing.T) {
 	for _, s := range Ours() {
 		for _, c := range []struct {
@@ -76,7 +76,6 @@ func TestRange(t *testing.T) {
 		}{
 			{s.First, true}, {s.Last, true}, {s.First.Add(-1), false}, {s.Last.Add(1), false},
 		} {
-			// With a clock, the range is the format's affair.
 			values := map[string]string{}
 			if s == SCRU64 {
 				values["node"] = "1/8"
@@ -96,7 +95,6 @@ func TestRange(t *testing.T) {
 					t.Errorf("%s: at %v the ID's time is %v", s.Name, c.at, id.Time())
 				}
 			}
-			// With At, it is the table's.
 			_, err = s.NewGenerator(Options{At: c.at, Values: values})
 			var timeError *TimeError
 			if c.ok != (err == nil) || !c.ok && !errors.As(err, &timeError) {
@@ -126,7 +124,6 @@ func TestLookup(t *testing.T) {
 	}
 }
 
-// vectors are the formats' own; the table must say the same as they.
 func vectors(t testing.TB, s *Format) (v conformance.Vectors) {
 	t.Helper()
 	b, err := os.ReadFile(filepath.Join(conformance.Dir(), s.Name+".json"))
@@ -255,7 +252,7 @@ func TestBadEncodings(t *testing.T) {
 	}
 }
 
-// An ID that is written in an encoding that it does not have is a mistake of the program.
+// An encoding that the format lacks is a mistake of the program.
 func TestMissingEncoding(t *testing.T) {
 	for _, f := range All() {
 		for _, e := range []Encoding{Text, UUID, "json"} {
@@ -390,7 +387,7 @@ func TestFormatJSON(t *testing.T) {
 			t.Fatal(err)
 		}
 		written := slices.Clone(s.Layout)
-		for i := range written { // not what is for testers
+		for i := range written { // not the fields for testers
 			written[i].Start, written[i].Every, written[i].Most = 0, 0, 0
 			written[i].Loose = false
 		}
@@ -406,7 +403,7 @@ func TestFormatJSON(t *testing.T) {
 	}
 }
 
-// An ID's JSON is what encoding/json would make of the same values.
+// encoding/json makes the same JSON of the same values.
 func TestIDJSON(t *testing.T) {
 	for _, s := range Ours() {
 		for _, v := range vectors(t, s).Valid {
@@ -441,7 +438,6 @@ func members(t *testing.T, object []byte) (m map[string]any) {
 	return m
 }
 
-// The symbols of a format, in their order, are those with which it writes.
 func TestSymbols(t *testing.T) {
 	for _, s := range Ours() {
 		for _, v := range vectors(t, s).Valid {
@@ -455,8 +451,8 @@ func TestSymbols(t *testing.T) {
 				t.Errorf("%s: in lower case: %v", s.Name, err)
 			}
 		}
-		// Texts of equal length are numbers in base len(Symbols); those of uid60 are rotated,
-		// those of EUID have their check symbols.
+		// Texts of equal length are numbers in base len(Symbols). uid60's are rotated, EUID's have
+		// a check.
 		if s == UID60 || s == EUID {
 			continue
 		}
@@ -471,7 +467,6 @@ func TestSymbols(t *testing.T) {
 	}
 }
 
-// noNumbers fails if JSON has a number that is not a string.
 func noNumbers(t testing.TB, b []byte) {
 	t.Helper()
 	d := json.NewDecoder(bytes.NewReader(b))

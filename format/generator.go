@@ -15,9 +15,8 @@ import (
 	"github.com/sortid/sortid/internal/parseerr"
 )
 
-// A Generator makes IDs of one format. It returns the errors of the format's
-// generator, and waits where that waits, until the context ends. It is safe for concurrent use,
-// unless it has a clock that stands still.
+// A Generator makes IDs of one format. It returns and waits as the format's generator does, until
+// the context ends. It is safe for concurrent use unless Options.At is set.
 type Generator interface {
 	// Next returns the next ID.
 	Next(ctx context.Context) (ID, error)
@@ -25,51 +24,49 @@ type Generator interface {
 	NewBatch() Batch
 }
 
-// A Batch holds many IDs, so that a stream of them costs no more than the IDs. It is not
-// safe for concurrent use; the batches of one generator are independent.
+// A Batch holds IDs, to make streams cheap. It is not safe for concurrent use, but a generator's
+// batches are independent.
 type Batch interface {
-	// Fill replaces the batch's IDs by the next n of the generator. With an error the
-	// batch is empty, and IDs already made are lost.
+	// Fill replaces the batch by the generator's next n IDs. After an error the batch is empty, and
+	// IDs already made are lost.
 	Fill(ctx context.Context, n int) error
 	// Last returns the last ID. The batch must not be empty.
 	Last() ID
-	// Append appends the IDs in an encoding that the format has to b, each followed by sep.
+	// Append appends the IDs to b, each followed by sep. The format must have the encoding.
 	Append(b []byte, e Encoding, sep byte) []byte
 	// AppendJSON is Append with [ID.AppendJSON].
 	AppendJSON(b []byte, sep byte) []byte
 }
 
-// Options say how a [Generator] works. The zero value means the format's defaults.
+// Options configure a [Generator]. The zero value means the format's defaults.
 type Options struct {
-	// Clock is the source of the time, in place of the system's clock.
+	// Clock is the source of the time; nil is the system's clock.
 	Clock func() time.Time
-	// At, if it is not zero, is a clock that stands still: all IDs are of At's tick. Only
-	// when the format has no more IDs in a tick does the clock go to the next one.
+	// At, if not zero, is a clock that stands still. It moves to the next tick only when the tick
+	// has no more IDs.
 	At time.Time
 	// Entropy is the source of random bits. It must be cryptographically strong.
 	Entropy io.Reader
-	// Lease has the node ID and the ticks, of a format whose IDs carry a node ID: it is a
-	// *lease.Lease of that [Format.Lease], and replaces the option [Format.Node]. Without the
-	// option "rollback" the generator waits when the lease has to be renewed first. Clock must
-	// be the lease's clock, and At zero.
+	// Lease is a *lease.Lease of [Format.Lease], for a format with node IDs. It replaces the option
+	// [Format.Node]. Clock must be the lease's clock, and At zero. Without the option "rollback"
+	// the generator waits for renewals.
 	Lease sortid.Lease
-	// Values holds the values of the format's own options, by name, as text. The value of
-	// a switch is "true" or "false".
+	// Values has the format's own options, by name. A switch is "true" or "false".
 	Values map[string]string
 }
 
-// An Option is something that a format's generators can be told.
+// An Option is an option of a format's generators.
 type Option struct {
 	Name   string `json:"name"`             // As in "counter-width".
-	Value  string `json:"value,omitempty"`  // The shape of its value, as in "BITS"; empty for a switch.
+	Value  string `json:"value,omitempty"`  // Its shape, as "BITS"; empty for a switch.
 	Usage  string `json:"usage"`            // In one line.
-	Needed bool   `json:"needed,omitempty"` // Whether a generator cannot do without.
-	Env    string `json:"env,omitempty"`    // The environment variable that gives it by custom; NewGenerator reads none.
+	Needed bool   `json:"needed,omitempty"` // Whether a generator requires it.
+	Env    string `json:"env,omitempty"`    // The usual environment variable; not read here.
 
-	fields []string // Of the Options of the format's package that it sets.
+	fields []string // Fields that it sets in the package's Options.
 }
 
-// Option returns the option of a name.
+// Option returns the named option.
 func (f *Format) Option(name string) (Option, bool) {
 	for _, o := range f.Options {
 		if o.Name == name {
@@ -79,7 +76,7 @@ func (f *Format) Option(name string) (Option, bool) {
 	return Option{}, false
 }
 
-// WithOption returns the formats that have an option of the name.
+// WithOption returns the formats with the named option.
 func WithOption(name string) (formats []*Format) {
 	for _, f := range ours {
 		if _, ok := f.Option(name); ok {
@@ -89,8 +86,8 @@ func WithOption(name string) (formats []*Format) {
 	return formats
 }
 
-// NewGenerator returns a generator. It returns [ErrOption] and says which option is
-// unknown, missing or wrong, or a [TimeError] for an At that no ID may have.
+// NewGenerator returns a generator. It returns [ErrOption] for an unknown, missing or wrong option,
+// and a [TimeError] for an At that no ID can show.
 func (f *Format) NewGenerator(o Options) (Generator, error) {
 	for _, name := range slices.Sorted(maps.Keys(o.Values)) {
 		if _, ok := f.Option(name); !ok {
@@ -118,7 +115,7 @@ func (f *Format) NewGenerator(o Options) (Generator, error) {
 	return f.newGenerator(f, o)
 }
 
-// checkLease returns an error if a generator with these options cannot have a lease.
+// checkLease returns an error if these options do not allow a lease.
 func (f *Format) checkLease(o Options) error {
 	_, node := o.Values[f.Node]
 	switch {
@@ -134,12 +131,12 @@ func (f *Format) checkLease(o Options) error {
 	return nil
 }
 
-// WithNode returns the names of the formats whose IDs carry a node ID, which can be leased.
+// WithNode returns the names of the formats whose node IDs can be leased.
 func WithNode() []string {
 	return NamesOf(slices.DeleteFunc(Ours(), func(f *Format) bool { return f.Node == "" }))
 }
 
-// optionError returns the error of a format's own generator by the names of the options here.
+// optionError puts this package's option names into a format's error.
 func (f *Format) optionError(err error, o Options) error {
 	var wrong *sortid.OptionError
 	if !errors.As(err, &wrong) {
@@ -158,7 +155,6 @@ func (f *Format) optionError(err error, o Options) error {
 	return e
 }
 
-// optionOf returns the name of the option that sets a field of the Options of the format's package.
 func (f *Format) optionOf(field string) string {
 	for _, o := range f.Options {
 		if slices.Contains(o.fields, field) {
@@ -171,7 +167,6 @@ func (f *Format) optionOf(field string) string {
 	return field
 }
 
-// unknownOption returns the error of an option that the format does not have.
 func (f *Format) unknownOption(name, value string) error {
 	e := &OptionError{Option: name, Value: value, Err: errors.New("no format has this option")}
 	if have := WithOption(name); len(have) > 0 {
@@ -187,13 +182,12 @@ func (f *Format) unknownOption(name, value string) error {
 	return e
 }
 
-// A fixedClock returns one time, and the next tick's when it is read a second time for the
-// same ID: the generator then waits for the next tick, and reads the clock once more to see
-// whether it has come.
+// A fixedClock returns one time, and the next tick when read twice for one ID: the generator then
+// waits for it.
 type fixedClock struct {
 	t     time.Time
 	step  time.Duration
-	reads int // for the present ID
+	reads int
 }
 
 func (c *fixedClock) now() time.Time {
@@ -204,8 +198,7 @@ func (c *fixedClock) now() time.Time {
 	return c.t
 }
 
-// follow prepares the clock for the next ID. If the generator ran ahead because a tick was
-// full, the clock moves to the time of its last ID.
+// follow prepares for the next ID. It moves the clock to the last ID's time if that is ahead.
 func (c *fixedClock) follow(t time.Time) {
 	c.reads = 0
 	if t.After(c.t) {
@@ -213,7 +206,7 @@ func (c *fixedClock) follow(t time.Time) {
 	}
 }
 
-// clock returns the clock that the options ask for, nil for the system's.
+// clock returns the clock to use, nil for the system's.
 func (o *Options) clock(step time.Duration) (func() time.Time, *fixedClock) {
 	if o.At.IsZero() {
 		return o.Clock, nil
@@ -222,19 +215,16 @@ func (o *Options) clock(step time.Duration) (func() time.Time, *fixedClock) {
 	return c.now, c
 }
 
-// A source is a format's generator.
 type source[T any] interface {
 	GenerateContext(context.Context) (T, error)
 	FillContext(context.Context, []T) error
 }
 
-// A generator makes a [Generator] of a format's.
 type generator[T any] struct {
 	format *Format
 	source source[T]
 	words  func(T) Words
-	// texts appends the IDs' texts, in a loop of the adapter's own: a call by way of a
-	// function value for each ID would cost as much as the ID.
+	// texts appends all texts: to call a function value for each ID costs as much as the ID.
 	texts func(b []byte, ids []T, sep byte) []byte
 	fixed *fixedClock
 }
@@ -300,7 +290,7 @@ func (b *batch[T]) AppendJSON(dst []byte, sep byte) []byte {
 	return dst
 }
 
-// A retrying source tries again, a moment later, what failed with the error again.
+// A retrying source tries again a moment later if the error is again.
 type retrying[T any] struct {
 	source[T]
 	again error
@@ -332,7 +322,7 @@ func (r retrying[T]) retry(ctx context.Context, try func() error) error {
 	}
 }
 
-// The options that all formats have.
+// The options of all formats.
 var commonOptions = []Option{
 	{Name: "rollback", Value: "POLICY",
 		Usage: "what to do when the clock has gone back by more than the allowance: reset, abort or wait", fields: []string{"RollbackPolicy"}},
@@ -341,8 +331,7 @@ var commonOptions = []Option{
 		fields: []string{"RollbackAllowance"}},
 }
 
-// set sets the format's options g, which all formats have. Own sets one of the format's own
-// options from its text.
+// set sets the options of all formats in g. It passes the format's own options to own.
 func (o *Options) set(g *sortid.GeneratorOptions, clock func() time.Time,
 	own func(name, value string) error) error {
 	g.Clock, g.Entropy = clock, o.Entropy
@@ -391,7 +380,7 @@ func policy(s string) (sortid.RollbackPolicy, error) {
 	return 0, errors.New("want reset, abort or wait")
 }
 
-// number reads an integer: decimal, or hexadecimal after 0x.
+// number reads a decimal integer, or a hexadecimal one after 0x.
 func number(s string, limit uint64) (uint64, error) {
 	base, digits := 10, s
 	if rest, ok := strings.CutPrefix(strings.ToLower(s), "0x"); ok {
@@ -407,7 +396,7 @@ func number(s string, limit uint64) (uint64, error) {
 	return v, nil
 }
 
-// pair reads an integer of at most 16 bits and a width, "42/8".
+// pair reads an integer of up to 16 bits and a width, "42/8".
 func pair(s string) (value uint16, bits int, err error) {
 	first, second, ok := strings.Cut(s, "/")
 	if !ok {
@@ -424,7 +413,7 @@ func pair(s string) (value uint16, bits int, err error) {
 	return uint16(v), int(n), err
 }
 
-// size reads a number of bits for an option where zero means the default and negative none.
+// size reads a number of bits for an option where 0 is the default and negative is none.
 func size(s string, limit uint64) (int, error) {
 	v, err := number(s, limit)
 	if err == nil && v == 0 {

@@ -18,7 +18,6 @@ import (
 	"github.com/sortid/sortid/uid60"
 )
 
-// A batch in any encoding is IDs that increase, of this very moment, each on its line.
 func TestBatch(t *testing.T) {
 	for _, s := range Ours() {
 		g := newGenerator(t, s, Options{})
@@ -72,15 +71,14 @@ func TestBatchAllocates(t *testing.T) {
 	}
 }
 
-// The clock of At stands still: IDs are of its tick, for as long as that has any, and
-// never is there a wait in real time.
+// The clock of At stands still: IDs stay in its tick while it has any, without a real wait.
 func TestAt(t *testing.T) {
 	at := conformance.Start.Add(1234 * time.Second)
 	for _, c := range []struct {
 		format *Format
 		values map[string]string
 		n      int
-		ticks  time.Duration // that n IDs may take at most
+		ticks  time.Duration // most for n IDs
 	}{
 		{SCRU64, nil, 1000, 2 * 256 * time.Millisecond},
 		{SCRU64, map[string]string{"node": "1/20"}, 1000, 1000 * 256 * time.Millisecond},
@@ -119,7 +117,6 @@ func TestAt(t *testing.T) {
 	}
 }
 
-// Where a full tick is an error, the next tick is tried.
 func TestOverflowPasses(t *testing.T) {
 	for _, o := range []Options{{Entropy: conformance.Constant(0xff)},
 		{Entropy: conformance.Constant(0xff), At: time.Now()}} {
@@ -143,8 +140,7 @@ func TestOverflowPasses(t *testing.T) {
 	}
 }
 
-// A SCRU64 generator that has run ahead of the clock waits for it; one whose clock went
-// back does not wait for ever.
+// A SCRU64 generator waits when it runs ahead. It does not wait for ever when its clock goes back.
 func TestPatience(t *testing.T) { synctest.Test(t, testPatience) }
 
 func testPatience(t *testing.T) {
@@ -186,8 +182,6 @@ func testPatience(t *testing.T) {
 	}
 }
 
-// The formats that lease, and their node IDs.
-// nodeOf returns the node ID of 8 bits in an ID.
 func nodeOf(t *testing.T, id ID) uint32 {
 	t.Helper()
 	usages, err := id.format.Usages(8)
@@ -203,7 +197,7 @@ func nodeOf(t *testing.T, id ID) uint32 {
 	return 0
 }
 
-// On a lease, IDs have its node ID; when it ends, generators wait, or fail if told to.
+// IDs have the lease's node ID. When the lease ends, generators wait, or fail if told to.
 func TestLease(t *testing.T) {
 	for _, s := range Ours() {
 		if s.Node == "" {
@@ -239,7 +233,7 @@ func testLease(t *testing.T, s *Format, policy string) {
 	for range 1000 {
 		check()
 	}
-	// Without the store, up to the end of the window and not beyond.
+	// Without the store, IDs last to the end of the window.
 	store.away.Store(true)
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
 	defer cancel()
@@ -267,7 +261,6 @@ func acquire(t *testing.T, store lease.Store, config lease.Config) *lease.Lease 
 	return l
 }
 
-// A store that can be away.
 type outage struct {
 	*lease.Memory
 	away atomic.Bool
@@ -411,7 +404,7 @@ func TestOptions(t *testing.T) {
 	}
 }
 
-// Every format has the policies and the allowance, and they do what they say.
+// Every format has the policies and the allowance, and keeps to them.
 func TestRollback(t *testing.T) {
 	for _, s := range Ours() {
 		for _, policy := range []string{"reset", "abort", "wait", "ABORT"} {

@@ -15,8 +15,8 @@ import (
 	"github.com/sortid/sortid/internal/uuidtext"
 )
 
-// An ID is an ID of one of the formats. It is immutable and comparable. The zero ID belongs to
-// no format, and has no methods to call but IsZero, Format and String.
+// An ID is an ID of any format. It is immutable and comparable. The zero ID has no format, and only
+// the methods IsZero, Format and String.
 type ID struct {
 	format *Format
 	words  Words
@@ -25,15 +25,15 @@ type ID struct {
 // An Encoding is a way to write an ID.
 type Encoding string
 
-// The encodings. All formats of ours have the first three; formats of 128 bits have the last, too.
+// The encodings. All our formats have the first three; 128-bit formats also have UUID.
 const (
 	Text Encoding = "text" // the format's own
-	Hex  Encoding = "hex"  // the whole ID, big-endian, at full width, in lower case
+	Hex  Encoding = "hex"  // the whole ID, big-endian, full width, lower case
 	Int  Encoding = "int"  // a decimal integer
-	UUID Encoding = "uuid" // 36 characters, without a UUID's version and variant
+	UUID Encoding = "uuid" // 36 characters; no UUID version and variant
 )
 
-// LookupEncoding returns the encoding of a name.
+// LookupEncoding returns the named encoding.
 func LookupEncoding(name string) (Encoding, error) {
 	switch f := Encoding(strings.ToLower(name)); f {
 	case Text, Hex, Int, UUID:
@@ -46,15 +46,13 @@ func LookupEncoding(name string) (Encoding, error) {
 // Format returns the ID's format, nil for the zero ID.
 func (id ID) Format() *Format { return id.format }
 
-// IsZero reports whether id is the zero value, which is no ID at all; the ID 0 of a
-// format is not.
+// IsZero reports whether id is the zero value. The ID 0 of a format is not.
 func (id ID) IsZero() bool { return id.format == nil }
 
-// Compare returns -1, 0 or +1 as id is less than, the same as or greater than other,
-// as an integer. IDs of one format then are in order of time.
+// Compare compares the integers: it returns -1, 0 or +1. This is the order of time within a format.
 func (id ID) Compare(other ID) int { return id.words.Compare(other.words) }
 
-// Bytes returns the ID's bytes in big-endian order, as many as its format has.
+// Bytes returns the bytes, big-endian, as many as the format has.
 func (id ID) Bytes() []byte { return id.appendBytes(nil) }
 
 func (id ID) appendBytes(b []byte) []byte {
@@ -65,7 +63,7 @@ func (id ID) appendBytes(b []byte) []byte {
 	return append(b, full[24-id.format.Size:]...)
 }
 
-// FromBytes returns the ID of its bytes in big-endian order.
+// FromBytes returns the ID of its big-endian bytes.
 func (f *Format) FromBytes(b []byte) (ID, error) {
 	if len(b) != f.Size {
 		return ID{}, kindErrorf(ErrEncoding, "%s: %d bytes, want %d", f.Name, len(b), f.Size)
@@ -78,7 +76,7 @@ func (f *Format) FromBytes(b []byte) (ID, error) {
 	})
 }
 
-// id makes an ID of what an adapter returned.
+// id makes an ID of an adapter's result.
 func (f *Format) id(w Words, err error) (ID, error) {
 	if err != nil {
 		return ID{}, err
@@ -86,7 +84,7 @@ func (f *Format) id(w Words, err error) (ID, error) {
 	return ID{f, w}, nil
 }
 
-// String returns the ID's text, in the first of its format's encodings.
+// String returns the text, in the format's first encoding.
 func (id ID) String() string {
 	if id.IsZero() {
 		return "no ID"
@@ -94,11 +92,11 @@ func (id ID) String() string {
 	return id.In(id.format.Encodings[0])
 }
 
-// In returns the ID in an encoding that its format has.
+// In returns the ID in an encoding of its format.
 func (id ID) In(e Encoding) string { return string(id.Append(nil, e)) }
 
-// Append appends the ID in an encoding that its format has to b; see [Format.HasEncoding]. It
-// panics for a text or UUID that the ID does not have.
+// Append appends the ID in an encoding of its format to b; see [Format.HasEncoding]. It panics for
+// a text or UUID that the ID does not have.
 func (id ID) Append(b []byte, e Encoding) []byte {
 	switch e {
 	case Text:
@@ -120,7 +118,7 @@ func (id ID) Append(b []byte, e Encoding) []byte {
 	panic("format: " + id.format.Name + " IDs have no encoding " + strconv.Quote(string(e)))
 }
 
-// CheckEncoding returns [ErrEncoding] and says why if the format's IDs do not have the encoding.
+// CheckEncoding returns [ErrEncoding] with the reason if IDs lack the encoding.
 func (f *Format) CheckEncoding(e Encoding) error {
 	if f.HasEncoding(e) {
 		return nil
@@ -140,8 +138,8 @@ func (f *Format) CheckEncoding(e Encoding) error {
 // Parse returns the ID of a text as the format writes it.
 func (f *Format) Parse(text string) (ID, error) { return f.ParseAs(f.Encodings[0], text) }
 
-// ParseAs returns the ID of a text in the given encoding: a hexadecimal number must have
-// its full width, and may be in either case; an integer may not have a sign.
+// ParseAs returns the ID of a text in the encoding. A hexadecimal number needs its full width, in
+// either case. An integer may not have a sign.
 func (f *Format) ParseAs(e Encoding, text string) (ID, error) {
 	if e == Text && f.parse != nil {
 		return f.id(f.parse(text))
@@ -158,9 +156,8 @@ func (f *Format) ParseAs(e Encoding, text string) (ID, error) {
 	return f.parseUUID(text)
 }
 
-// ParseAny returns the ID of a text in any encoding of the format, and the encoding. A text
-// that could be of two is read as the first of: text, UUID, hex, int. A text may have the
-// prefix of a typed ID.
+// ParseAny returns the ID of a text in any encoding, and the encoding. If several fit, the first of
+// text, UUID, hex, int wins. A text may have a typed ID's prefix.
 func (f *Format) ParseAny(text string) (ID, Encoding, error) {
 	c, err := f.Read(text)
 	return c.ID, c.Encoding, err
@@ -184,8 +181,7 @@ func (f *Format) Read(text string) (Candidate, error) {
 	return c, err
 }
 
-// encodingOf tells the encoding by length and alphabet; a text that fits none is to be read as
-// the format's own.
+// encodingOf tells the encoding by length and alphabet, and the format's own if none fits.
 func (f *Format) encodingOf(text string) Encoding {
 	c := classify(text)
 	switch {
@@ -272,7 +268,7 @@ const ten19 = 10_000_000_000_000_000_000 // the largest power of ten in a word
 
 // appendInt appends the integer in decimal.
 func (w Words) appendInt(b []byte) []byte {
-	var parts [3]uint64 // of 19 digits, the lowest first: 160 bits have at most 49
+	var parts [3]uint64 // of 19 digits, the lowest first; 160 bits have at most 49
 	n := 0
 	for w[0]|w[1] != 0 {
 		var rest uint64
@@ -293,7 +289,6 @@ func (w Words) appendInt(b []byte) []byte {
 	return b
 }
 
-// appendPadded appends v with leading zeros to a width of at most 20 digits.
 func appendPadded(b []byte, v uint64, width int) []byte {
 	var buf [20]byte
 	for i := width - 1; i >= 0; i-- {
@@ -306,7 +301,7 @@ func appendPadded(b []byte, v uint64, width int) []byte {
 // Big returns the ID as an integer.
 func (id ID) Big() *big.Int { return new(big.Int).SetBytes(id.Bytes()) }
 
-// A Value is the content of a field, of up to 128 bits.
+// A Value is a field's content, of up to 128 bits.
 type Value struct {
 	Field
 	high, low uint64
@@ -321,7 +316,7 @@ func (f Field) Of(id ID) Value {
 	return Value{f, high & (1<<(f.Bits-64) - 1), low}
 }
 
-// from returns 64 bits of the ID, given the place of the lowest.
+// from returns 64 bits of the ID from this lowest bit on.
 func (id ID) from(place int) uint64 {
 	word, shift := 2-place/64, place%64
 	if word < 0 {
@@ -334,7 +329,7 @@ func (id ID) from(place int) uint64 {
 	return w
 }
 
-// Append appends the content as a decimal integer to b.
+// Append appends the decimal integer to b.
 func (v Value) Append(b []byte) []byte {
 	if v.high == 0 {
 		return strconv.AppendUint(b, v.low, 10)
@@ -342,13 +337,13 @@ func (v Value) Append(b []byte) []byte {
 	return Words{0, v.high, v.low}.appendInt(b)
 }
 
-// String returns the content as a decimal integer.
+// String returns the decimal integer.
 func (v Value) String() string { return string(v.Append(nil)) }
 
 // Uint64 returns the content of a field of at most 64 bits.
 func (v Value) Uint64() uint64 { return v.low }
 
-// Fields returns the content of each named field of the format's layout, in its order.
+// Fields returns each named field's content, in the order of the layout.
 func (id ID) Fields() []Value {
 	values := make([]Value, 0, len(id.format.Layout))
 	for _, f := range id.format.Layout {
@@ -359,8 +354,8 @@ func (id ID) Fields() []Value {
 	return values
 }
 
-// ConvertsTo reports whether the integer of an ID may be one of the other format with the same
-// meaning: both have the same time in the same bits, or a TypeID has the UUID in it.
+// ConvertsTo reports whether an ID's integer means the same in the other format: both have the same
+// time in the same bits, or a TypeID has the UUID inside.
 func (f *Format) ConvertsTo(g *Format) bool {
 	if f == g || f.Bits != g.Bits {
 		return false
@@ -374,8 +369,8 @@ func (f *Format) ConvertsTo(g *Format) bool {
 		})
 }
 
-// As returns the ID of another format that has the same bits; see [Format.ConvertsTo]. It returns an
-// error that matches [ErrEncoding] if there is none: of random bits, few are a UUID's.
+// As returns the ID of another format with the same bits; see [Format.ConvertsTo]. If there is
+// none, the error matches [ErrEncoding]: few random bits are a UUID's.
 func (id ID) As(g *Format) (ID, error) {
 	f := id.format
 	if f == g {
@@ -392,10 +387,10 @@ func (id ID) As(g *Format) (ID, error) {
 	return other, nil
 }
 
-// HasTime reports whether the ID carries a time.
+// HasTime reports whether the ID has a time.
 func (id ID) HasTime() bool { return id.timed() != nil }
 
-// timed returns the format by which the ID's time is read, nil if it carries none.
+// timed returns the format that reads the ID's time, nil if it has none.
 func (id ID) timed() *Format {
 	for _, f := range id.format.within {
 		if f.check(id.words) == nil && f.HasTime() {
@@ -408,8 +403,7 @@ func (id ID) timed() *Format {
 	return nil
 }
 
-// Milli returns the time of the ID's timestamp as Unix time in milliseconds, 0 if the ID
-// carries none.
+// Milli returns the ID's time in Unix milliseconds, 0 if it has none.
 func (id ID) Milli() int64 {
 	f := id.timed()
 	if f == nil {
@@ -418,7 +412,6 @@ func (id ID) Milli() int64 {
 	return id.milli(f)
 }
 
-// milli returns the time as a format's timestamp.
 func (id ID) milli(f *Format) int64 { return f.milliOf(f.Timestamp(&id.words)) }
 
 func (f *Format) milliOf(timestamp uint64) int64 {
@@ -437,7 +430,7 @@ func (f *Format) TimeOf(timestamp uint64) time.Time {
 	return t
 }
 
-// TimestampOf returns the timestamp of a time, or the nearest one that the format has.
+// TimestampOf returns the timestamp of a time, or the format's nearest.
 func (f *Format) TimestampOf(t time.Time) uint64 {
 	switch first, last := f.Range(); {
 	case t.Before(first):
@@ -448,7 +441,7 @@ func (f *Format) TimestampOf(t time.Time) uint64 {
 	return f.ticks(t)
 }
 
-// Time returns the time of the ID's timestamp in UTC: the zero time if the ID carries none.
+// Time returns the ID's time in UTC, the zero time if it has none.
 func (id ID) Time() time.Time {
 	f := id.timed()
 	if f == nil {
@@ -457,8 +450,7 @@ func (id ID) Time() time.Time {
 	return f.TimeOf(f.Timestamp(&id.words))
 }
 
-// Notes returns what else there is to say about the ID: that no generator makes it,
-// what it carries.
+// Notes returns remarks about the ID: that no generator makes it, what it holds.
 func (id ID) Notes() []string {
 	var notes []string
 	if t := id.Time(); id.format.Reserved && (t.Before(id.format.First) ||
@@ -478,7 +470,7 @@ func (id ID) Notes() []string {
 	return notes
 }
 
-// field returns the content of the field of a name, 0 if there is none.
+// field returns the named field's content, 0 if there is none.
 func (id ID) field(name string) uint64 {
 	for _, f := range id.format.Layout {
 		if f.Name == name && name != "" {

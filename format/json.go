@@ -15,13 +15,11 @@ func (id ID) MarshalJSON() ([]byte, error) {
 	return id.AppendJSON(nil), nil
 }
 
-// AppendJSON appends the ID as a JSON object in one line to b, with these members:
+// AppendJSON appends the ID to b as a JSON object on one line, with these members:
 //
-//	format, its encodings, time (if the ID has one), fields, notes (if there are any)
+//	format, its encodings, time (if any), fields, notes (if any)
 //
-// An ID's integer and its fields are strings, so that no reader loses digits. The fields are
-// the fields of the layout, and more. AppendJSON is written by hand because streams of
-// IDs pass through it: encoding/json takes several times as long (see BenchmarkJSON).
+// Integers are strings, so that no reader loses digits. The fields are the layout's and more.
 func (id ID) AppendJSON(b []byte, more ...Field) []byte {
 	b = append(b, `{"format":"`...)
 	b = append(b, id.format.Name...)
@@ -58,14 +56,14 @@ func (id ID) AppendJSON(b []byte, more ...Field) []byte {
 		b = append(b, `,"notes":`...)
 		for i, note := range notes {
 			b = append(b, "[,"[min(i, 1)])
-			b = strconv.AppendQuote(b, note) // plain ASCII, for which Go quotes as JSON does
+			b = strconv.AppendQuote(b, note) // plain ASCII: Go quotes as JSON does
 		}
 		b = append(b, ']')
 	}
 	return append(b, '}')
 }
 
-// appendTime appends the time in [TimeLayout], which Format would take longer for.
+// appendTime appends the time in [TimeLayout], faster than Format.
 func appendTime(b []byte, ms int64) []byte {
 	t := time.UnixMilli(ms).UTC()
 	year, month, day := t.Date()
@@ -86,7 +84,7 @@ func appendTime(b []byte, ms int64) []byte {
 	return append(b, 'Z')
 }
 
-// Table returns the table as JSON: a line for each format, as [Format.MarshalJSON] returns it.
+// Table returns a line of JSON for each format; see [Format.MarshalJSON].
 func Table() []byte {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
@@ -98,8 +96,7 @@ func Table() []byte {
 	return b.Bytes()
 }
 
-// A row is a format as JSON. Members of formats of ours come last. docs/schemas/formats.json
-// describes them all.
+// A row is a format as JSON, our formats' members last; see docs/schemas/formats.json.
 type row struct {
 	Name      string     `json:"name"`
 	Title     string     `json:"title"`
@@ -124,7 +121,7 @@ type row struct {
 	Options   []Option `json:"options,omitempty"`
 	Node      string   `json:"node,omitempty"`
 	NeedsNode bool     `json:"needs_node,omitempty"`
-	// NodeCounter is the width of the field that node ID and counter share.
+	// NodeCounter is the size in bits of the field that node ID and counter share.
 	NodeCounter int  `json:"node_counter,omitempty"`
 	Plan        Plan `json:"plan,omitzero"`
 	SQL         SQL  `json:"sql,omitzero"`
@@ -157,7 +154,7 @@ type rowTime struct {
 	PlausibleFrom string `json:"plausible_from"`
 }
 
-// MarshalJSON returns all that is known about the format.
+// MarshalJSON returns all data of the format.
 func (f *Format) MarshalJSON() ([]byte, error) {
 	r := row{
 		Name: f.Name, Title: f.Title, Summary: f.Summary, Source: f.Source,

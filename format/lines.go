@@ -9,14 +9,12 @@ import (
 	"github.com/sortid/sortid/internal/uuidtext"
 )
 
-// ErrSmall is the error of an integer that is too small to be an ID of any time but the
-// format's first tick. It is rather a count of something.
+// ErrSmall is the error of an integer too small for any but the format's first tick, probably a
+// count.
 var ErrSmall = errors.New("too small a number: its timestamp would be 0")
 
-// ReadLine returns the ID of a text in any of the format's encodings, and the encoding.
-// canonical reports whether the ID is written so in that encoding. A hexadecimal number may
-// have the prefix \x or 0x, as databases and programs print it. A text may have the prefix of
-// a typed ID.
+// ReadLine returns the ID of a text in any encoding, and the encoding. canonical reports whether
+// the ID is written so. A typed ID's prefix, and \x or 0x before hexadecimal digits, are allowed.
 func (f *Format) ReadLine(text []byte) (w Words, e Encoding, canonical bool, err error) {
 	w, canonical, textErr := f.readText(text)
 	if textErr == nil {
@@ -33,7 +31,8 @@ func (f *Format) ReadLine(text []byte) (w Words, e Encoding, canonical bool, err
 		c, err = f.Read(string(text))
 		id, e, typed = c.ID, c.Encoding, c.Prefix
 	}
-	if e == Text && typed == "" && len(text) == 2*f.Size && f.HasEncoding(Hex) { // hexadecimal digits with one mistake, say
+	if e == Text && typed == "" && len(text) == 2*f.Size && f.HasEncoding(Hex) {
+		// Such as hexadecimal digits with one mistake.
 		e = Hex
 		id, err = f.ParseAs(Hex, string(text))
 	}
@@ -61,8 +60,8 @@ func (f *Format) readText(text []byte) (w Words, canonical bool, err error) {
 	return f.unmarshal(text)
 }
 
-// AppendLines appends the IDs of the lines at the start of the text. It stops at the first
-// line that is not a canonical ID in the given encoding and LF. All IDs have the given length.
+// AppendLines appends IDs from the text's start, up to a line that is not a canonical ID of this
+// encoding and length, with LF.
 func (f *Format) AppendLines(list []Words, text []byte, e Encoding, length int) []Words {
 	if e == Text && f.appendLines != nil {
 		return f.appendLines(list, text)
@@ -87,7 +86,6 @@ func (f *Format) AppendLines(list []Words, text []byte, e Encoding, length int) 
 	return list
 }
 
-// readBytes reads the encodings that spell an ID's bytes, if that is how it is written.
 func (f *Format) readBytes(text []byte, e Encoding) (w Words, ok bool) {
 	var raw [24]byte
 	if e == UUID {
@@ -111,8 +109,7 @@ func (f *Format) readBytes(text []byte, e Encoding) (w Words, ok bool) {
 	return w, f.check(w) == nil
 }
 
-// CutHexPrefix returns a hexadecimal number without its prefix: 0x, \x, or \\x as COPY of
-// PostgreSQL writes a backslash.
+// CutHexPrefix cuts 0x, \x, or \\x, as COPY of PostgreSQL writes a backslash.
 func CutHexPrefix(text []byte) (digits []byte, prefixed bool) {
 	for _, prefix := range []string{`\x`, `\\x`, "0x", "0X"} {
 		if digits, ok := bytes.CutPrefix(text, []byte(prefix)); ok {
@@ -122,8 +119,7 @@ func CutHexPrefix(text []byte) (digits []byte, prefixed bool) {
 	return text, false
 }
 
-// letterCases reports whether there are capitals, and whether there are small letters, among the
-// digits of an encoding.
+// letterCases reports whether the digits have capitals, and whether small letters.
 func letterCases(digits []byte) (capitals, small bool) {
 	const bit6, bit5 = 0x4040404040404040, 0x2020202020202020 // set in letters; in small ones
 	var up, down uint64

@@ -11,7 +11,6 @@ import (
 	"github.com/sortid/sortid/format"
 )
 
-// texts returns IDs of the format in an encoding.
 func texts(t *testing.T, f *format.Format, encoding format.Encoding, n int) (lines []string) {
 	id, err := f.Parse(f.Example)
 	if err != nil {
@@ -26,8 +25,7 @@ func texts(t *testing.T, f *format.Format, encoding format.Encoding, n int) (lin
 	return lines
 }
 
-// variants calls try with texts of a format and encoding that differ from IDs' texts in any
-// byte, and in several letters' case.
+// variants calls try with texts that differ from IDs' in any byte, and in letter case.
 func variants(t *testing.T, f *format.Format, encoding format.Encoding, try func(text string)) {
 	r := rand.New(rand.NewPCG(4, 4))
 	for _, s := range texts(t, f, encoding, 4) {
@@ -54,7 +52,6 @@ func variants(t *testing.T, f *format.Format, encoding format.Encoding, try func
 	}
 }
 
-// A text is canonical if it is what its ID is written as.
 func TestCanonical(t *testing.T) {
 	for _, f := range timed() {
 		for _, encoding := range f.Encodings {
@@ -74,7 +71,7 @@ func TestCanonical(t *testing.T) {
 					other++
 				}
 			})
-			// Texts of one length in one case are all canonical, and so are some of others.
+			// Texts of one length and case are all canonical; some others are, too.
 			several := encoding != format.Text || f.FoldsCase || len(f.TextLengths) > 1
 			if f.Generates() && (sound == 0 || several && other == 0) {
 				t.Errorf("%s %s: %d texts were canonical, %d were not", f.Name, encoding, sound,
@@ -84,7 +81,7 @@ func TestCanonical(t *testing.T) {
 	}
 }
 
-// Lines read together are those read one by one.
+// Lines give the same IDs together as one by one.
 func TestAppendLines(t *testing.T) {
 	for _, f := range timed() {
 		for _, encoding := range f.Encodings {
@@ -113,7 +110,6 @@ func TestAppendLines(t *testing.T) {
 	}
 }
 
-// Hexadecimal numbers are read with the prefixes that databases and programs write.
 func TestPrefixes(t *testing.T) {
 	for _, f := range format.Ours() {
 		hex := texts(t, f, format.Hex, 1)[0]
@@ -133,7 +129,6 @@ func TestPrefixes(t *testing.T) {
 	}
 }
 
-// Timestamps and times are two ways to say the same.
 func TestTimestamps(t *testing.T) {
 	for _, f := range timed() {
 		id, err := f.Parse(texts(t, f, f.Encodings[0], 1)[0])
@@ -157,7 +152,6 @@ func TestTimestamps(t *testing.T) {
 	}
 }
 
-// timed returns the formats whose IDs have a time.
 func timed() (formats []*format.Format) {
 	for _, f := range format.All() {
 		if f.HasTime() && f.Prefix == nil { // texts are made without a prefix

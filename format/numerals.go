@@ -7,16 +7,16 @@ import (
 	"strings"
 )
 
-// A Group is a number in a text: some digits, and the bits of the ID that they stand for.
+// A Group is a number in a text.
 type Group struct {
-	Before  string `json:"before,omitempty"` // what stands before it in the text
+	Before  string `json:"before,omitempty"` // the text before it
 	Digits  int    `json:"digits"`
-	Symbols string `json:"symbols,omitempty"` // the digits in order of value, if they differ from the format's
+	Symbols string `json:"symbols,omitempty"` // the digits in order of value, if not the format's
 	Bits    int    `json:"bits"`
-	Low     int    `json:"low"` // the place of the lowest bit in the ID; below 0, that many bits follow the ID's
+	Low     int    `json:"low"` // the lowest bit's place; below 0, that many bits follow the ID
 }
 
-// numerals reads and writes texts that are groups of digits.
+// numerals reads and writes texts of groups of digits.
 type numerals struct {
 	format *Format
 	length int
@@ -25,8 +25,8 @@ type numerals struct {
 
 type group struct {
 	Group
-	values [256]uint8 // of the digits; noDigit for others
-	limit  Words      // the largest value
+	values [256]uint8
+	limit  Words
 }
 
 const noDigit = 0xff
@@ -64,11 +64,9 @@ func newNumerals(f *Format) *numerals {
 	return n
 }
 
-// blank is the first of a format's symbols if its texts have several lengths: shorter texts are
-// filled up with it.
+// blank is the first symbol of a format with several lengths. It fills up shorter texts.
 const blank = " "
 
-// max returns the largest ID that has a text.
 func (n *numerals) max() (w Words) {
 	for i := range n.groups {
 		w = w.or(n.groups[i].limit.shift(n.groups[i].Low))
@@ -76,7 +74,6 @@ func (n *numerals) max() (w Words) {
 	return w
 }
 
-// alphabet returns the classes that all texts are in.
 func (n *numerals) alphabet() class {
 	if n.format.Prefix != nil {
 		return 0
@@ -91,7 +88,6 @@ func (n *numerals) alphabet() class {
 	return classify(symbols)
 }
 
-// check returns an error for an integer that has no text.
 func (n *numerals) check(w Words) error {
 	for i := range n.groups {
 		if g := &n.groups[i]; g.of(w).Compare(g.limit) > 0 {
@@ -169,8 +165,7 @@ func (n *numerals) append(b []byte, w Words) []byte {
 	return bytes.TrimRight(b, blank)
 }
 
-// A symbolError is a symbol that is not in the alphabet. Most texts that Detect tries have one, so it
-// is put into words only when asked for.
+// A symbolError is worded only on demand, as most texts that Detect tries have one.
 type symbolError struct {
 	format *Format
 	input  string
@@ -184,7 +179,7 @@ func (e *symbolError) Error() string {
 
 func (e *symbolError) Is(target error) bool { return target == ErrEncoding }
 
-// timesPlus multiplies the integer and adds to it; what has more bits is lost.
+// timesPlus multiplies and adds; it drops the overflow.
 func (w *Words) timesPlus(factor, carry uint64) {
 	for j := 2; j >= 0; j-- {
 		high, low := bits.Mul64(w[j], factor)
@@ -193,7 +188,7 @@ func (w *Words) timesPlus(factor, carry uint64) {
 	}
 }
 
-// shift shifts left, or right if n is below 0, by less than 192 bits.
+// shift shifts left, or right if n < 0, by less than 192 bits.
 func (w Words) shift(n int) (s Words) {
 	switch {
 	case n == 0:
@@ -220,5 +215,4 @@ func (w Words) shift(n int) (s Words) {
 func (w Words) or(v Words) Words  { return Words{w[0] | v[0], w[1] | v[1], w[2] | v[2]} }
 func (w Words) and(v Words) Words { return Words{w[0] & v[0], w[1] & v[1], w[2] & v[2]} }
 
-// ones returns an integer of n bits that are all 1.
 func ones(n int) Words { return Words{^uint64(0), ^uint64(0), ^uint64(0)}.shift(n - 192) }

@@ -7,35 +7,32 @@ import (
 	"time"
 )
 
-// The alphabets of others.
 const (
 	digits    = "0123456789"
 	lower     = "abcdefghijklmnopqrstuvwxyz"
 	capitals  = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 	digits32  = digits + "abcdefghijklmnopqrstuv"
-	sorted32  = "234567" + lower // sorts as its values do
+	sorted32  = "234567" + lower // in order of value
 	digits36  = digits + lower
 	digits62  = digits + capitals + lower
 	digits64  = capitals + lower + digits + "-_"
 	crockford = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 )
 
-// others are the formats of others, in the order in which their readings are listed: where people
-// meet two formats whose IDs look alike, the one that they meet more often comes first.
+// others are in the order of their readings: of lookalikes, the more common one is first.
 var others = slices.Concat(uuids, sortable, fielded, integers)
 
 func unix(ms int64) time.Time { return time.UnixMilli(ms).UTC() }
 
-// ErrLayout is the error of bits that would be the same in all IDs of the format.
+// ErrLayout is the error of bits that differ from those that all IDs share.
 var ErrLayout = errors.New("the bits that all IDs of the format share are others")
 
-// other completes the row of a format of others. Its check and codec follow from layout and
-// alphabet.
+// other completes a row. Check and codec follow from layout and alphabet.
 func other(f *Format) *Format {
 	if f.Encodings == nil {
 		f.Encodings = []Encoding{Text}
 	}
-	var mask, fixed Words // which bits are the same in all IDs, and what they are
+	var mask, fixed Words // the bits that all IDs share, and their values
 	place(f.Layout)
 	for _, field := range f.Layout {
 		if field.Kind == KindFixed || field.Kind == KindZero {
@@ -78,7 +75,7 @@ func other(f *Format) *Format {
 	return newFormat(f)
 }
 
-// ticks returns the timestamp of a time after the epoch. (A time.Duration ends after 292 years.)
+// ticks returns a time's timestamp. (A time.Duration ends after 292 years.)
 func (f *Format) ticks(t time.Time) uint64 {
 	ms := uint64(t.UnixMilli() - f.epochMilli)
 	if f.tickMilli == 0 {
@@ -87,10 +84,9 @@ func (f *Format) ticks(t time.Time) uint64 {
 	return ms / uint64(f.tickMilli)
 }
 
-// inOrder reports whether IDs are in order of time: whether the fields of the timestamp stand in
-// order, with nothing that varies before or between them.
+// inOrder reports whether nothing that varies stands before or between the timestamp's fields.
 func (f *Format) inOrder() bool {
-	next := 64 // the bits of the timestamp below it are still to come
+	next := 64 // the timestamp's lower bits must follow
 	for _, field := range f.Layout {
 		switch field.Kind {
 		case KindTime:
@@ -106,7 +102,7 @@ func (f *Format) inOrder() bool {
 	return next == 0
 }
 
-// fixedBits returns how many bits of all IDs have one value, zeros at the top aside.
+// fixedBits returns how many bits are constant, without zeros at the top.
 func (f *Format) fixedBits() (n int) {
 	for _, field := range f.Layout {
 		if field.Kind == KindFixed {
@@ -116,8 +112,8 @@ func (f *Format) fixedBits() (n int) {
 	return n
 }
 
-// cutPrefix returns what stands before the ID in a text, with its underscore, and the ID. Without
-// a correct prefix, rest is empty where the format has one.
+// cutPrefix splits a text into prefix, with underscore, and ID; rest is empty if the prefix is
+// wrong.
 func (f *Format) cutPrefix(text string) (prefix, rest string) {
 	if f.Prefix == nil {
 		return "", text

@@ -2,7 +2,7 @@ package format
 
 import "time"
 
-// The instagram fields are in Threads' IDs, too.
+// Threads' IDs have these fields, too.
 var instagram = []Field{
 	{Bits: 1, Kind: KindZero, Meaning: "always zero"},
 	{Name: "timestamp", Bits: 40, Kind: KindTime,
@@ -18,7 +18,7 @@ const (
 	year2024 = 1_704_067_200_000
 )
 
-// The formats that people meet as decimal integers.
+// Formats usually written as decimal integers.
 var integers = []*Format{
 	unixTime("s", "seconds", "1732190400", time.Second, 34),
 	unixTime("ms", "milliseconds", "1732190400123", time.Millisecond, 44),
@@ -121,7 +121,6 @@ func count(name string, bits int, k Kind, meaning string) Field {
 	return Field{Name: name, Bits: bits, Kind: k, Meaning: meaning}
 }
 
-// snowflake returns the row of an integer of 64 bits.
 func snowflake(name, title, source, example string, epoch int64, tick time.Duration,
 	fields ...Field) *Format {
 	width := 0
@@ -145,7 +144,6 @@ func snowflake(name, title, source, example string, epoch int64, tick time.Durat
 	})
 }
 
-// unixTime returns the row of a number of some unit since 1970.
 func unixTime(unit, title, example string, tick time.Duration, bits int) *Format {
 	f := snowflake("unix-"+unit, "Unix time in "+title,
 		"https://pubs.opengroup.org/onlinepubs/9799919799/basedefs/V1_chap04.html",

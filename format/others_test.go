@@ -9,7 +9,6 @@ import (
 	"time"
 )
 
-// Every row is complete, and its example is read as one of its IDs.
 func TestRows(t *testing.T) {
 	seen := map[string]bool{}
 	for _, f := range All() {
@@ -39,13 +38,13 @@ func TestRows(t *testing.T) {
 				c.Encoding == f.Encodings[0]
 		}
 		guessed := f.Guess == nil || len(f.Guess) > 0
-		if found != guessed && f != EUID { // whose example is of 2096
+		if found != guessed && f != EUID {
 			t.Errorf("%s: %s is read as %v", f.Name, f.Example, Detect(f.Example))
 		}
 	}
 }
 
-// random returns the integer of a random ID, made with math/big from the row's fields and groups.
+// random returns a random ID's integer, made with math/big from the fields and groups.
 func random(r *rand.Rand, f *Format) *big.Int {
 	w := new(big.Int)
 	for _, field := range f.Layout {
@@ -75,8 +74,8 @@ func random(r *rand.Rand, f *Format) *big.Int {
 	return w
 }
 
-// An ID of others is what math/big makes of its text; every bit is in a field, and the text of
-// random bits is read as them.
+// An ID is what math/big makes of its text. Each bit is in a field, and random bits survive a round
+// trip.
 func TestOthers(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for _, f := range others {
@@ -122,7 +121,6 @@ func TestOthers(t *testing.T) {
 	}
 }
 
-// bigText returns the text of an integer.
 func bigText(f *Format, w *big.Int) (text string) {
 	groups := f.Groups
 	if groups == nil && f.HasEncoding(Text) {
@@ -161,7 +159,6 @@ func rowOf(name string) *Format {
 	return f
 }
 
-// stripeBits returns a random integer of a Stripe ID.
 func stripeBits(r *rand.Rand, f *Format) string {
 	v, base := new(big.Int), big.NewInt(63)
 	length := f.TextLengths[r.IntN(len(f.TextLengths))]
@@ -178,12 +175,11 @@ func stripeBits(r *rand.Rand, f *Format) string {
 	return v.Add(v, head.Lsh(head, 72)).String()
 }
 
-// What is no ID of others is refused.
 func TestOthersInvalid(t *testing.T) {
 	for text, name := range map[string]string{
 		"8ZZZZZZZZZZZZZZZZZZZZZZZZZ":           "ulid", // 129 bits
 		"01ARZ3NDEKTSV4RRFFQ69G5FAU":           "ulid", // no U
-		"01ARZ3NDEKTSV4RRFFQ69G5FAO":           "ulid", // no O, in any reading
+		"01ARZ3NDEKTSV4RRFFQ69G5FAO":           "ulid", // no O in any reading
 		"01ARZ3NDEKTSV4RRFFQ69G5FA":            "ulid",
 		"aWgEPTl1tmebfsQzFP4bxwgy80W":          "ksuid", // 2^160
 		"0ujtsYcgvSTl8PAuAdqWYSMnLO_":          "ksuid",
@@ -211,7 +207,6 @@ func TestOthersInvalid(t *testing.T) {
 	}
 }
 
-// The prefix is part of the text, and the UUID within tells the time.
 func TestTypeID(t *testing.T) {
 	now := time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC)
 	v7 := AppendDetect(nil, "user_01h455vb4pex5vsknk084sn02q", now)
@@ -230,8 +225,7 @@ func TestTypeID(t *testing.T) {
 	}
 }
 
-// The bounds of a range of time are the smallest IDs of its ticks, in the formats whose IDs are in
-// order of time.
+// Bounds are the smallest IDs of their ticks, if IDs are in order of time.
 func TestOthersBounds(t *testing.T) {
 	from := time.Date(2026, 11, 17, 10, 30, 0, 0, time.UTC)
 	var unordered []string
@@ -260,8 +254,8 @@ func TestOthersBounds(t *testing.T) {
 	}
 }
 
-// The bounds of a range are the least integers of their ticks, with the fixed bits of the format,
-// and they part random IDs by their timestamps, as math/big computes them.
+// Bounds are the least integers of their ticks, and part random IDs by timestamp, as math/big
+// computes both.
 func TestOthersBoundsPart(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	ticks := func(f *Format, w *big.Int) *big.Int {
@@ -282,7 +276,7 @@ func TestOthersBoundsPart(t *testing.T) {
 		}
 		start, last := f.Range()
 		for range 200 {
-			// Half of the times are near one another, and so are the IDs.
+			// Half of the IDs are near one another.
 			id := random(r, f)
 			tick := func(n int64) time.Time {
 				of := ticks(f, id)
@@ -328,7 +322,7 @@ func TestOthersBoundsPart(t *testing.T) {
 	}
 }
 
-// IDs convert to the formats that have the same time in the same bits, and back.
+// IDs convert to formats with the same time in the same bits, and back.
 func TestConvert(t *testing.T) {
 	for text, want := range map[string]string{
 		"ulid 01ARZ3NDEKTSV4RRFFQ69G5FAV":             "scru128 timeflake julid",

@@ -6,11 +6,11 @@ import (
 	"time"
 )
 
-// unixMillis is the field with which many formats begin.
+// unixMillis is the first field of many formats.
 var unixMillis = Field{Name: "timestamp", Bits: 48, Kind: KindTime,
 	Meaning: "Unix time in milliseconds"}
 
-// The formats whose texts are an integer that begins with a time.
+// Formats whose texts are an integer that begins with a time.
 var sortable = []*Format{
 	other(&Format{
 		Name: "ulid", Title: "ULID",
@@ -264,8 +264,8 @@ var sortable = []*Format{
 	}),
 }
 
-// The formats whose texts are several numbers. The bits of their IDs are of this package alone, so
-// they have no other encodings.
+// Formats whose texts are several numbers. They have no other encodings, as the bits are this
+// package's.
 var fielded = []*Format{
 	other(&Format{
 		Name: "cuid", Title: "CUID",
@@ -380,7 +380,7 @@ var fielded = []*Format{
 	}),
 }
 
-// cutBech32 takes the check off a text, if it has one. The check is Bech32's, of 20 bits.
+// cutBech32 cuts off the 20-bit check of Bech32, if there is one.
 func cutBech32(text string) (string, error) {
 	i := strings.LastIndexByte(text, '-')
 	if i < 0 {

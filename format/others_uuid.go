@@ -5,11 +5,10 @@ import (
 	"time"
 )
 
-// gregorian is the epoch of the older UUIDs, the first day of the Gregorian calendar.
+// gregorian is the epoch of older UUIDs.
 var gregorian = time.Date(1582, time.October, 15, 0, 0, 0, 0, time.UTC)
 
-// The UUIDs of RFC 9562, by version. Versions without a time are read only with hyphens: any
-// hash of 128 bits may look like one.
+// The UUIDs of RFC 9562. Versions without a time need hyphens: any 128-bit hash looks like one.
 var versions = []*Format{
 	uuid(1, "time and node", "c232ab00-9414-11ec-b3c8-9f6bdeced846", 100*time.Nanosecond, gregorian,
 		Field{Name: "time_low", Bits: 32, Kind: KindTime,
@@ -54,7 +53,7 @@ var (
 		Meaning: "a MAC address, or random"}
 )
 
-// UUIDv7 is the UUID of version 7, whose timestamp stands in the same bits as SCRU128's.
+// UUIDv7 has its timestamp in the same bits as SCRU128.
 var UUIDv7 = uuid(7, "Unix time and random bits", "017f22e2-79b0-7cc3-98c4-dc0c0c07398f",
 	time.Millisecond, unix(0),
 	Field{Name: "unix_ts_ms", Bits: 48, Kind: KindTime, Meaning: "Unix time in milliseconds"},
@@ -64,7 +63,7 @@ var UUIDv7 = uuid(7, "Unix time and random bits", "017f22e2-79b0-7cc3-98c4-dc0c0
 
 var uuids = append(versions, fixedUUID("nil", 0), fixedUUID("max", 1<<64-1))
 
-// uuid returns the row of a version. The fields are those beside version and variant.
+// uuid returns the row of a version, with the fields beside version and variant.
 func uuid(version uint64, summary, example string, tick time.Duration, epoch time.Time,
 	fields ...Field) *Format {
 	var layout []Field
@@ -94,7 +93,6 @@ func uuid(version uint64, summary, example string, tick time.Duration, epoch tim
 	return other(f)
 }
 
-// fixedUUID returns the row of a UUID whose bits are all the same.
 func fixedUUID(name string, bits uint64) *Format {
 	half := Field{Bits: 64, Kind: KindFixed, Value: bits, Meaning: "the same in all bits"}
 	f := rfc9562("uuid-"+name, "UUID "+name, "no ID: all bits are the same", "", half, half)
@@ -114,7 +112,6 @@ func rfc9562(name, title, summary, example string, layout ...Field) *Format {
 	}
 }
 
-// parts returns the fields of a UUID without more structure.
 func parts(high, mid, low string, k Kind, meaning string) []Field {
 	return []Field{
 		{Name: high, Bits: 48, Kind: k, Meaning: meaning},

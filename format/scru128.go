@@ -50,8 +50,8 @@ func scru128Format() *Format {
 		},
 		Plan: Plan{
 			Preference: 1, Unique: "80 random bits",
-			RandomBits: 24 + 24 + 32, // counter_hi and counter_lo start at random, entropy is new in each ID
-			PerTick:    1 << 47,      // half of the counters' 48 bits
+			RandomBits: 24 + 24 + 32, // counters start at random, entropy is new
+			PerTick:    1 << 47,      // half of 48 bits
 		},
 		SQL: SQL{Postgres: "uuid", Bytes: 16, New: "scru128_new()",
 			Parts: []string{"base36", "ordered"}},
@@ -87,7 +87,7 @@ func scru128Words(id scru128.ID) Words {
 	return Words{0, hi, lo}
 }
 
-// scru128Lines reads IDs in order faster than one by one.
+// scru128Lines is faster than reading one by one.
 func scru128Lines(list []Words, text []byte) []Words {
 	const length = scru128.TextLen
 	var s base36.Sequence128
@@ -100,7 +100,7 @@ func scru128Lines(list []Words, text []byte) []Words {
 			list = slices.Grow(list, 1)
 		}
 		list = list[:len(list)+1]
-		w := &list[len(list)-1] // an append of an array copies it twice
+		w := &list[len(list)-1] // append would copy the array twice
 		w[0], w[1], w[2] = 0, hi, lo
 		text = text[length+1:]
 	}

@@ -53,11 +53,11 @@ func scru160Format() *Format {
 		usages: scru160Usages,
 		Plan: Plan{
 			Preference: 2, Unique: "about 111 random bits",
-			RandomBits: 15 + 16 + 80,      // the counter starts at one of 2^15 values; random16 and random80 are new in each ID
-			PerTick:    65536 - 32767.0/2, // from the mean start on
+			RandomBits: 15 + 16 + 80,      // counter: one of 2^15 starts; the rest is new
+			PerTick:    65536 - 32767.0/2, // from the mean start
 			Least:      32769,
 		},
-		SQL: SQL{Postgres: "bytea", Bytes: 20 + 1, New: "scru160_new()", Parts: []string{"base32hex"}}, // with a byte of length
+		SQL: SQL{Postgres: "bytea", Bytes: 20 + 1, New: "scru160_new()", Parts: []string{"base32hex"}}, // and a byte of length
 
 		alphabet: classBase32hex,
 		letters:  classUpper,
@@ -107,8 +107,7 @@ func scru160Texts(b []byte, ids []scru160.ID, sep byte) []byte {
 	return b
 }
 
-// scru160Usages has a usage for each number of bits of random16 that may extend the counter, and
-// the one where the counter holds microseconds.
+// scru160Usages has a usage for each extension of the counter, and one for microseconds.
 func scru160Usages(f *Format, nodeBits int) (usages []Usage) {
 	add := func(u Usage, head ...Field) {
 		layout := append([]Field{f.Layout[0]}, head...)

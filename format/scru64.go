@@ -134,9 +134,8 @@ func newSCRU64(f *Format, o Options) (Generator, error) {
 		fixed: fixed}, nil
 }
 
-// A waiting generator waits when its timestamp has run ahead of the clock by the whole
-// allowance. Unlike RollbackWait alone it waits at most 2 seconds, several ticks, so that it
-// fails when the clock was set back by more than the allowance.
+// A waiting generator waits when it runs ahead by the whole allowance. After 2 seconds it fails:
+// the clock may have gone back further.
 type waiting struct {
 	*scru64.Generator
 	perTick int
@@ -160,7 +159,7 @@ func (p waiting) FillContext(ctx context.Context, ids []scru64.ID) error {
 	return nil
 }
 
-// fill makes at most as many IDs as a tick has, for which it waits twice at most.
+// fill makes at most one tick's IDs. It waits twice at most.
 func (p waiting) fill(ctx context.Context, ids []scru64.ID) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, 2*time.Second, errNoTick)
 	defer cancel()

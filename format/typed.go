@@ -8,11 +8,10 @@ import (
 	"github.com/sortid/sortid/typed"
 )
 
-// cutTyped returns the prefix of a typed ID with its underscore, and the text of the ID. A text
-// without a prefix is its own rest.
+// cutTyped splits a text into a typed ID's prefix, with underscore, and the ID's text.
 func (f *Format) cutTyped(text string) (prefix, rest string) {
 	i := strings.LastIndexByte(text, '_')
-	if strings.Contains(f.Symbols, "_") { // then the last _ may be the ID's own
+	if strings.Contains(f.Symbols, "_") { // the last _ may be the ID's
 		if f.hasTextLength(len(text)) {
 			return "", text
 		}
@@ -25,7 +24,6 @@ func (f *Format) cutTyped(text string) (prefix, rest string) {
 	return text[:i+1], text[i+1:]
 }
 
-// detectTyped appends the plausible readings of a text as a typed ID of a format of ours.
 func detectTyped(found []Candidate, text string, now time.Time) []Candidate {
 	start := len(found)
 	for _, f := range ours {

@@ -10,7 +10,6 @@ import (
 	"github.com/sortid/sortid/internal/conformance"
 )
 
-// The vectors of typed IDs, read with the format and found out without it.
 func TestTyped(t *testing.T) {
 	b, err := os.ReadFile(conformance.TypedFile())
 	if err != nil {
@@ -55,7 +54,7 @@ func TestTyped(t *testing.T) {
 	for _, v := range v.Invalid {
 		f, _ := Lookup(v.Format)
 		if v.Want != "" && v.Reason == "prefix" || v.Text == "user_" && v.Format == "uid60" {
-			continue // any prefix will do here, and user_ is a uid60 by itself
+			continue // any prefix will do, and user_ itself is a uid60
 		}
 		if c, err := f.Read(v.Text); err == nil {
 			t.Errorf("%s: %s is %v with the prefix %q", v.Note, v.Text, c.ID, c.Prefix)

@@ -59,7 +59,7 @@ func uid60Format() *Format {
 		},
 		Plan: Plan{
 			Preference: 5, Unique: "18 bits that differ by chance",
-			RandomBits: 9 + 9, // the sequence is anywhere in any process
+			RandomBits: 9 + 9, // sequences start anywhere
 			PerTick:    512, Least: 512, NodeBits: 9,
 		},
 		SQL: SQL{Postgres: "bigint", Bytes: 8},

@@ -2,34 +2,31 @@ package format
 
 import "fmt"
 
-// A Usage is a way in which generators fill the bits of an ID. It divides fields of the layout
-// whose parts have uses of their own. Most formats have one usage.
+// A Usage is a way to use an ID's bits. It splits fields whose parts have uses of their own. Most
+// formats have one.
 type Usage struct {
-	Name      string // empty if the format has one usage only
-	Title     string // what the counter is, in words
-	Extension int    // by how many bits the counter is longer than in the layout
+	Name      string // empty if there is only one
+	Title     string // the counter's meaning
+	Extension int    // counter bits beyond the layout's
 	Layout    []Field
 }
 
-// A Start says how a counter starts in a new tick. Within a tick it goes up by one.
+// A Start says how a counter starts in a new tick. Then it goes up by one.
 type Start uint8
 
-// The ways in which counters start.
 const (
 	StartRandom Start = iota // All bits are random.
-	StartHalf                // The top bit is 0; of the others, the low ones are random, or none.
-	StartGuard               // The low bits are random; those above stay the same.
-	StartNever               // It goes on, and after all ones from 0.
+	StartHalf                // The top bit is 0, low bits are random or none.
+	StartGuard               // Low bits are random, others stay.
+	StartNever               // It goes on, and wraps to 0.
 )
 
-// The names of usages.
 const (
 	UsageDefault      = "default"
 	UsageMicroseconds = "microseconds"
 )
 
-// Usages returns the usages of the format, given the size of node IDs. A size of 0 says that there
-// are none, or that their size is not known.
+// Usages returns the usages for node IDs of this size in bits. Size 0: none, or not known.
 func (f *Format) Usages(nodeBits int) ([]Usage, error) {
 	var usages []Usage
 	switch {
@@ -49,8 +46,7 @@ func (f *Format) Usages(nodeBits int) ([]Usage, error) {
 	return usages, nil
 }
 
-// splitTail divides the node IDs and the counter at the end of the layout anew. Installations of
-// one format give a node ID different sizes.
+// splitTail splits the last bits anew: installations differ in the size of node IDs.
 func (f *Format) splitTail(nodeBits int) []Usage {
 	at, size, counters := len(f.Layout), 0, 0
 	for at > 0 && (f.Layout[at-1].Kind == KindNode || f.Layout[at-1].Kind == KindCounter) {

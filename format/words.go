@@ -5,20 +5,19 @@ import (
 	"slices"
 )
 
-// Words are the integer of an [ID], the most significant word first. A program that handles
-// millions of IDs of one format keeps these: they are smaller than IDs.
+// Words are an [ID]'s integer, the most significant word first. They need less memory than IDs.
 type Words [3]uint64
 
-// Words returns the ID's integer.
+// Words returns the integer.
 func (id ID) Words() Words { return id.words }
 
-// FromWords returns the ID of an integer. Not every integer is an ID of every format.
+// FromWords returns the ID of an integer, or an error if the format has no such ID.
 func (f *Format) FromWords(w Words) (ID, error) { return f.id(w, f.check(w)) }
 
-// Compare returns -1, 0 or +1 as w is less than, the same as or greater than v.
+// Compare returns -1, 0 or +1.
 func (w Words) Compare(v Words) int { return slices.Compare(w[:], v[:]) }
 
-// Less reports whether w is less than v.
+// Less reports whether w < v.
 func (w *Words) Less(v *Words) bool {
 	_, borrow := bits.Sub64(w[2], v[2], 0)
 	_, borrow = bits.Sub64(w[1], v[1], borrow)
@@ -26,34 +25,34 @@ func (w *Words) Less(v *Words) bool {
 	return borrow != 0
 }
 
-// A Place is where a row of at most 64 bits stands in [Words].
+// A Place is a range of at most 64 bits.
 type Place struct {
-	word, above uint8 // the word of the lowest bit, and the word above it
+	word, above uint8 // the word of the lowest bit, and the next
 	shift       uint8
 	mask        uint64
 }
 
-// PlaceOf returns the place of a row of bits, given the place of its lowest bit.
+// PlaceOf returns the place from this lowest bit on.
 func PlaceOf(low, bits int) Place {
 	word := 2 - low/64
 	return Place{uint8(word), uint8(max(word-1, 0)), uint8(low % 64), 1<<bits - 1}
 }
 
-// Place returns the place of a field, which has at most 64 bits.
+// Place returns the place of a field of at most 64 bits.
 func (f *Field) Place() Place { return PlaceOf(f.Low, f.Bits) }
 
 // Max returns the largest content.
 func (p *Place) Max() uint64 { return p.mask }
 
-// Width returns how many bits there are.
+// Width returns the number of bits.
 func (p *Place) Width() int { return bits.Len64(p.mask) }
 
-// Of returns the content of the place.
+// Of returns the place's content.
 func (p *Place) Of(w *Words) uint64 {
 	return (w[p.word]>>(p.shift&63) | w[p.above]<<1<<((63-p.shift)&63)) & p.mask
 }
 
-// Timestamp returns the timestamp of an integer, in units of Tick since Epoch.
+// Timestamp returns an integer's timestamp, in Ticks since Epoch.
 func (f *Format) Timestamp(w *Words) uint64 {
 	if len(f.places) == 1 {
 		return f.places[0].Of(w)
@@ -65,8 +64,7 @@ func (f *Format) Timestamp(w *Words) uint64 {
 	return ticks
 }
 
-// InEncoding returns the integer as the text of an ID in an encoding that the format has. One that
-// is no ID of the format is written in hexadecimal digits.
+// InEncoding returns the integer in an encoding of the format, or in hexadecimal if it is no ID.
 func (f *Format) InEncoding(w Words, e Encoding) string {
 	if f.check(w) != nil {
 		return ID{f, w}.In(Hex)

@@ -1,5 +1,5 @@
-// Package pgxid lets pgx store the IDs of the five formats in PostgreSQL's own types, in
-// binary: with queries, with CopyFrom, in arrays, and as pointers and sql.Null.
+// Package pgxid lets pgx store the IDs of the five formats in PostgreSQL's own types, in binary. It
+// works with queries, CopyFrom, arrays, pointers and sql.Null.
 //
 //	config, err := pgxpool.ParseConfig(url)
 //	config.AfterConnect = func(ctx context.Context, conn *pgx.Conn) error {
@@ -7,7 +7,7 @@
 //		return nil
 //	}
 //
-// After that, columns of these types and their arrays store IDs:
+// Then columns of these types and their arrays store IDs:
 //
 //	               uuid       bytea      bigint     text, varchar, char
 //	scru64.ID                 8 bytes    yes        12 characters
@@ -16,19 +16,19 @@
 //	euid.ID        yes        16 bytes              27
 //	uid60.ID                  8 bytes    yes        9 or 10, which do not sort
 //
-// The types UUID and Bytes of packages scru128, euid and scru160 are stored like ID, except that a
-// UUID in a text has 36 characters. The types json and jsonb hold an ID as a string. Any other
-// type gives an error that says what to do.
+// The types UUID and Bytes of scru128, euid and scru160 are stored like ID, but a UUID's text has
+// 36 characters. json and jsonb hold an ID as a string. Other types give an error that says what to
+// do.
 //
-// A typed.ID is stored like the ID inside, without its prefix, in a uuid, a bytea or a bigint.
-// JSON has the prefix. To store a text with the prefix use typed.Text.
+// A typed.ID is stored like the ID inside, without its prefix, in a uuid, bytea or bigint. JSON has
+// the prefix. To store text with the prefix use typed.Text.
 //
-// For NULL use a pointer or sql.Null; scanning NULL into an ID is an error. The zero ID is stored
-// as it is: to get the column's DEFAULT, leave the column out.
+// For NULL use a pointer or sql.Null: to scan NULL into an ID is an error. The zero ID is stored as
+// it is. To get a column's DEFAULT, leave the column out.
 //
-// For a column of a domain, the connection must know the domain: see pgx.Conn.LoadType. Then IDs
-// are sent in the form of its base type. With pgx.QueryExecModeSimpleProtocol pgx does not learn
-// the column's type, and sends the first type for the ID in the table above.
+// A connection must know the domain of a column: see pgx.Conn.LoadType. IDs then have the form of
+// the domain's base type. With pgx.QueryExecModeSimpleProtocol pgx does not know the column's type,
+// and sends the ID's first type in the table.
 package pgxid
 
 import (
@@ -56,8 +56,8 @@ import (
 	"github.com/sortid/sortid/uid60"
 )
 
-// Register adds the IDs to what a connection's map can encode and scan. It may be called again. It
-// keeps codecs that others have registered, for all values that are not IDs.
+// Register adds the IDs to a connection's map. It may be called again. Other packages' codecs stay
+// for values that are no IDs.
 func Register(m *pgtype.Map) {
 	before := false
 	for oid, c := range map[uint32]column{
@@ -91,30 +91,27 @@ func Register(m *pgtype.Map) {
 	}
 }
 
-// An encoder is an ID or a wrapper of one.
 type encoder interface {
 	encoding.BinaryAppender
 	encoding.TextAppender
 }
 
-// A scanner is a pointer to an ID.
 type scanner interface {
 	sql.Scanner
 	encoding.BinaryUnmarshaler
 }
 
 type (
-	// A source returns the ID in a value of its type, and whether it is there or NULL.
+	// A source returns the ID in a value, and false for NULL.
 	source = func(value any) (id encoder, valid bool)
-	// A target returns the ID in a value that pgx scans into. For a sql.Null it also returns the
-	// place of Valid.
+	// A target returns the ID to scan into. For sql.Null it also returns the address of Valid.
 	target = func(value any) (id scanner, valid *bool)
 )
 
 var (
 	sources  = map[reflect.Type]source{}
 	targets  = map[reflect.Type]target{}
-	defaults []func(*pgtype.Map) // register what pgx sends if it does not know a column's type
+	defaults []func(*pgtype.Map) // register what pgx sends to a column of unknown type
 )
 
 func init() {
@@ -134,14 +131,14 @@ func init() {
 	addWrapper(func(v scru160.Bytes) encoder { return scru160.ID(v) })
 }
 
-// add adds a type of IDs, and the type of PostgreSQL that pgx sends by default.
+// add adds a type of IDs, and the PostgreSQL type that pgx sends by default.
 func add[ID encoder](name string) {
 	addSource[ID](itself)
 	addSource[sql.Null[ID]](func(v any) (encoder, bool) {
 		null := v.(sql.Null[ID])
 		return null.V, null.Valid
 	})
-	// pgx itself follows pointers only to values that are not a driver.Valuer.
+	// pgx follows pointers only to values that are no driver.Valuer.
 	addSource[*ID](func(v any) (encoder, bool) {
 		id := v.(*ID)
 		return *cmp.Or(id, new(ID)), id != nil
@@ -164,7 +161,6 @@ func add[ID encoder](name string) {
 	})
 }
 
-// addWrapper adds a type that converts to an ID.
 func addWrapper[T any](id func(T) encoder) {
 	addSource[T](func(v any) (encoder, bool) { return id(v.(T)), true })
 }
@@ -173,7 +169,6 @@ func addSource[T any](s source) { sources[reflect.TypeFor[T]()] = s }
 
 func itself(v any) (encoder, bool) { return v.(encoder), true }
 
-// sourceOf returns the source for values of the type of v, nil if they are no IDs.
 func sourceOf(v any) source {
 	if _, ok := v.(typed.Column); ok {
 		return typedID
@@ -181,7 +176,6 @@ func sourceOf(v any) source {
 	return sources[reflect.TypeOf(v)]
 }
 
-// typedID is the source for all types of typed IDs and their pointers.
 func typedID(v any) (encoder, bool) {
 	p := reflect.ValueOf(v)
 	if p.Kind() != reflect.Pointer {
@@ -193,7 +187,6 @@ func typedID(v any) (encoder, bool) {
 	return p.Elem().Interface().(encoder), true
 }
 
-// targetOf returns the target for values of the type of v, nil if they are no IDs.
 func targetOf(v any) target {
 	if _, ok := v.(typed.Column); ok {
 		if _, ok := v.(scanner); ok {
@@ -203,13 +196,11 @@ func targetOf(v any) target {
 	return targets[reflect.TypeOf(v)]
 }
 
-// A codec is the codec of a PostgreSQL type, which also handles IDs.
 type codec struct {
 	pgtype.Codec
 	column column
 }
 
-// A column is how a PostgreSQL type stores IDs.
 type column interface {
 	// append appends an ID in the type's form, or returns errUnsupported.
 	append(buf []byte, format int16, id encoder) ([]byte, error)
@@ -283,7 +274,7 @@ func (uuidColumn) append(buf []byte, format int16, id encoder) ([]byte, error) {
 	return scru128.UUID(b[len(buf):]).AppendText(buf)
 }
 
-// appendWide appends the binary form of an ID of a width in bytes.
+// appendWide appends an ID's binary form of width bytes.
 func appendWide(buf []byte, id encoder, width int) ([]byte, error) {
 	b, err := id.AppendBinary(buf)
 	if err == nil && len(b)-len(buf) != width {
@@ -358,7 +349,7 @@ func (textColumn) append(buf []byte, _ int16, id encoder) ([]byte, error) {
 
 func (textColumn) scan(id scanner, src []byte, _ int16) error { return id.Scan(string(src)) }
 
-// A jsonColumn holds an ID as a JSON string. Its binary form may begin with the version 1.
+// A jsonColumn holds an ID as a JSON string. The binary form may begin with version 1.
 type jsonColumn struct{ version bool }
 
 func (c jsonColumn) append(buf []byte, format int16, id encoder) ([]byte, error) {
@@ -376,8 +367,8 @@ func (c jsonColumn) scan(id scanner, src []byte, format int16) error {
 	return json.Unmarshal(src, id)
 }
 
-// wrapUnsupported returns the error for an ID in a type that cannot hold it. It leaves out typed
-// IDs: if pgx does not know the column's type, it calls their method Value.
+// wrapUnsupported returns the error for an ID in a type that cannot hold it, except typed IDs: for
+// a column of unknown type, pgx calls their Value.
 func wrapUnsupported(value any) (pgtype.WrappedEncodePlanNextSetter, any, bool) {
 	source := sourceOf(value)
 	if _, ok := value.(typed.Column); ok || source == nil {
@@ -408,12 +399,10 @@ func unsupported(id encoder) error {
 		id, strings.Join(types, " or "), method)
 }
 
-// A failValue fails where pgx asks for its value.
 type failValue struct{ err error }
 
 func (v failValue) Value() (driver.Value, error) { return nil, v.err }
 
-// A failPlan fails with the error of its value.
 type failPlan struct{}
 
 func (*failPlan) SetNext(pgtype.EncodePlan) {}

@@ -42,7 +42,6 @@ var (
 	aUID       = uid60.MustParse("xinaS8QBh")
 )
 
-// show is how a column shows an ID: its bytes, integer or text.
 func show(column string, id interface{ String() string }) string {
 	marshal := func() []byte {
 		b, err := id.(interface{ MarshalBinary() ([]byte, error) }).MarshalBinary()
@@ -62,8 +61,7 @@ func show(column string, id interface{ String() string }) string {
 	return id.String()
 }
 
-// check stores IDs of a type in a column and reads them back, in both formats of the
-// protocol: as values, pointers and sql.Null, in slices, and by CopyFrom.
+// check stores IDs in a column and reads them back, in both protocol formats.
 func check[ID interface {
 	comparable
 	String() string
@@ -76,7 +74,7 @@ func check[ID interface {
 			t.Errorf("%s: %s: %v", name, query, err)
 		}
 	}
-	// A table of its own: pgx remembers the types of statements.
+	// Each has its own table: pgx remembers statements' types.
 	table := strings.NewReplacer(".", "_", " ", "_").Replace(name)
 	exec("CREATE TABLE " + table + " (n serial, id " + column + ", list " + column + "[])")
 	encoded, ok := conn.TypeMap().TypeForName(map[string]string{"bigint": "int8"}[column])
@@ -185,7 +183,6 @@ type user struct{}
 
 func (user) Prefix() string { return "user" }
 
-// Typed IDs are stored like the ones inside.
 func TestTyped(t *testing.T) {
 	conn := connect(t)
 	for _, column := range []string{"uuid", "bytea"} {
@@ -217,7 +214,7 @@ func checkTyped[I typed.ID[P, T], P typed.Prefixer, T typed.Inner[T]](t *testing
 			var pointer *typed.ID[P, T]
 			var null sql.Null[typed.ID[P, T]]
 			sent := any(id)
-			for range 2 { // as a value and as a pointer
+			for range 2 {
 				err := conn.QueryRow(ctx, "SELECT ($1::"+column+")::text, $1::"+column+", $1::"+
 					column+", $1::"+column, mode, sent).Scan(&stored, &back, &pointer, &null)
 				if err != nil || stored != show(column, any(inner).(fmt.Stringer)) || back != id ||
@@ -290,7 +287,6 @@ func checkTyped[I typed.ID[P, T], P typed.Prefixer, T typed.Inner[T]](t *testing
 	}
 }
 
-// JSON holds an ID as a string, and null is what it is to package json: nothing changes.
 func TestJSON(t *testing.T) {
 	conn := connect(t)
 	for _, column := range []string{"json", "jsonb"} {
@@ -304,7 +300,7 @@ func TestJSON(t *testing.T) {
 	}
 }
 
-// The wrappers go where the IDs go.
+// Wrappers go where IDs go.
 func TestWrappers(t *testing.T) {
 	conn := connect(t)
 	for _, c := range []struct {
@@ -335,7 +331,6 @@ func TestWrappers(t *testing.T) {
 	}
 }
 
-// A type that does not hold an ID is an error that says what does.
 func TestUnsupported(t *testing.T) {
 	conn := connect(t)
 	for _, c := range []struct {
@@ -376,7 +371,7 @@ func TestUnsupported(t *testing.T) {
 	}
 }
 
-// Whatever the mode of execution, an ID in a column of its first type is the same.
+// In each mode, the ID in a column is the same.
 func TestModes(t *testing.T) {
 	conn := connect(t)
 	for _, mode := range []pgx.QueryExecMode{
@@ -427,10 +422,9 @@ func TestDomain(t *testing.T) {
 	}
 }
 
-// plainUUID is a codec that another package registers.
 type plainUUID struct{ pgtype.UUIDCodec }
 
-// Who registers a codec after pgxid calls Register again, and both work.
+// After another codec is registered, Register again makes both work.
 func TestRegisterAgain(t *testing.T) {
 	m := pgtype.NewMap()
 	for range 20 {
@@ -447,27 +441,21 @@ func TestRegisterAgain(t *testing.T) {
 	}
 }
 
-// Copying rows makes no garbage for the IDs.
+// Copying rows allocates nothing for IDs.
 func TestAllocations(t *testing.T) {
 	m := pgtype.NewMap()
 	pgxid.Register(m)
 	buf := make([]byte, 0, 64)
 	var typedValue any = typed.From[typed.ID[user, scru128.ID]](a128)
-	if n := testing.AllocsPerRun(
-		100,
-		func() {
-			buf, _ = m.Encode(pgtype.UUIDOID, pgtype.BinaryFormatCode, typedValue,
-				buf[:0])
-		}); n > 0 {
+	if n := testing.AllocsPerRun(100, func() {
+		buf, _ = m.Encode(pgtype.UUIDOID, pgtype.BinaryFormatCode, typedValue, buf[:0])
+	}); n > 0 {
 		t.Errorf("%v allocations to encode a typed ID", n)
 	}
 	var value any = a128
-	if n := testing.AllocsPerRun(
-		100,
-		func() {
-			buf, _ = m.Encode(pgtype.UUIDOID, pgtype.BinaryFormatCode, value,
-				buf[:0])
-		}); n > 0 {
+	if n := testing.AllocsPerRun(100, func() {
+		buf, _ = m.Encode(pgtype.UUIDOID, pgtype.BinaryFormatCode, value, buf[:0])
+	}); n > 0 {
 		t.Errorf("%v allocations to encode", n)
 	}
 	var id scru128.ID

@@ -12,18 +12,15 @@ import (
 )
 
 // Any is an ID with any prefix, for programs that learn the prefix at run time. The prefix is
-// part of the value: == compares it and a database stores it.
-//
-// The zero value holds the zero ID with an empty prefix.
+// compared by == and stored. The zero value has the zero ID and no prefix.
 type Any[T Inner[T]] struct {
 	prefix string
 	id     T
 }
 
-// NewAny returns the ID with the prefix, or an error that matches [sortid.ErrPrefix] if the
-// prefix breaks the rules. It also refuses a uid60.ID if [ParseAny] would read another prefix
-// from its text. That is so if the text has a _ and there is no prefix. Or the text has fewer than
-// ten characters, and the prefix has a _ too close to its end.
+// NewAny returns the ID with the prefix. The error matches [sortid.ErrPrefix] if the prefix is
+// invalid, or if [ParseAny] would read another from a uid60.ID's text. That text has a _ and no
+// prefix, or fewer than ten characters and a prefix with a _ too close to its end.
 func NewAny[T Inner[T]](prefix string, id T) (Any[T], error) {
 	if err := CheckPrefix(prefix); err != nil {
 		return Any[T]{}, err
@@ -36,7 +33,7 @@ func NewAny[T Inner[T]](prefix string, id T) (Any[T], error) {
 	return made, nil
 }
 
-// ParseAny returns the ID of a text with any prefix, or with none.
+// ParseAny returns the ID of a text with any prefix or none.
 func ParseAny[T Inner[T]](s string) (id Any[T], err error) {
 	prefix, text, found := cut[T](s)
 	if found && prefix == "" {
@@ -52,7 +49,7 @@ func ParseAny[T Inner[T]](s string) (id Any[T], err error) {
 	return id, nil
 }
 
-// As returns the typed ID of id. If id has another prefix, the error matches [sortid.ErrPrefix].
+// As returns id with a fixed prefix. If id has another, the error matches [sortid.ErrPrefix].
 func As[I ID[P, T], P Prefixer, T Inner[T]](id Any[T]) (typed ID[P, T], err error) {
 	if k := kindOf((*P)(nil)); id.prefix != k.prefix() {
 		return typed, wrongPrefix[T]([]byte(id.String()), k)
@@ -60,20 +57,19 @@ func As[I ID[P, T], P Prefixer, T Inner[T]](id Any[T]) (typed ID[P, T], err erro
 	return From[I](id.id), nil
 }
 
-// Prefix returns the prefix, without the separator.
+// Prefix returns the prefix without the separator.
 func (id Any[T]) Prefix() string { return id.prefix }
 
 // Inner returns the ID inside.
 func (id Any[T]) Inner() T { return id.id }
 
-// Time returns the time of the ID, in UTC.
+// Time returns the time in UTC.
 func (id Any[T]) Time() time.Time { return id.id.Time() }
 
 // IsZero reports whether the ID inside is the zero ID.
 func (id Any[T]) IsZero() bool { return id.id.IsZero() }
 
-// String returns the text with the prefix, even one that [Any.AppendText] refuses; see
-// [ID.String].
+// String returns the text, even one that [Any.AppendText] refuses; see [ID.String].
 func (id Any[T]) String() string {
 	var buf [MaxPrefixLen + 1 + maxText]byte
 	b, err := id.appendText(buf[:0])
@@ -83,8 +79,8 @@ func (id Any[T]) String() string {
 	return string(b)
 }
 
-// AppendText appends the text with the prefix to b; see [ID.AppendText]. It returns an error that
-// matches [sortid.ErrPrefix] for what [NewAny] refuses, as the result of [ID.Any] can be.
+// AppendText appends the text to b. The error matches [sortid.ErrPrefix] for what [NewAny] refuses,
+// which [ID.Any] can return.
 func (id Any[T]) AppendText(b []byte) ([]byte, error) {
 	text, err := id.appendText(b)
 	if err != nil {
@@ -106,7 +102,7 @@ func (id Any[T]) appendText(b []byte) ([]byte, error) {
 // MarshalText returns the text with the prefix.
 func (id Any[T]) MarshalText() ([]byte, error) { return id.AppendText(nil) }
 
-// UnmarshalText reads a text as [ParseAny] does. If it fails, it does not change the ID.
+// UnmarshalText reads a text as [ParseAny] does. An error leaves the ID unchanged.
 func (id *Any[T]) UnmarshalText(b []byte) error {
 	parsed, err := ParseAny[T](string(b))
 	if err != nil {
@@ -116,10 +112,10 @@ func (id *Any[T]) UnmarshalText(b []byte) error {
 	return nil
 }
 
-// Value stores the ID as its text with the prefix.
+// Value stores the text with the prefix.
 func (id Any[T]) Value() (driver.Value, error) { return textValue(id) }
 
-// Scan reads a text with any prefix from a database.
+// Scan reads a text with any prefix.
 func (id *Any[T]) Scan(src any) error { return scanText(id, src) }
 
 var errNull = fmt.Errorf("typed: %w NULL; scan a nullable column into sql.Null of the type",

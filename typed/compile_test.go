@@ -10,7 +10,6 @@ import (
 	"testing"
 )
 
-// Mistakes with types are errors of the compiler.
 func TestMistakesDoNotCompile(t *testing.T) {
 	const file = "testdata/mistakes/main.go"
 	output, err := exec.Command("go", "build", "-gcflags=-e", "-o",

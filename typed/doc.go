@@ -1,6 +1,5 @@
-// Package typed gives the IDs of each kind of thing a prefix and a Go type of their own. A
-// user's ID is then user_0372ijojuxuhjsfkeryi2mrtm, and a function that wants an order's ID
-// does not take it.
+// Package typed gives the IDs of each kind of thing a prefix and a Go type. A user's ID is then
+// user_0372ijojuxuhjsfkeryi2mrtm, and a function for orders' IDs does not take it.
 //
 //	type User struct {
 //		ID   typed.ID[User, scru128.ID]
@@ -15,38 +14,37 @@
 //	id, err := typed.Parse[UserID](s)        // an error if s has another prefix
 //	var order OrderID = id                   // does not compile
 //
-// Any type with a method Prefix can give the prefix, such as the row's own struct. A program
-// that uses one format for all its IDs needs one line for each type:
+// Any type with a method Prefix can give the prefix. With one format for all IDs, each type needs
+// one line:
 //
 //	type ID[P typed.Prefixer] = typed.ID[P, scru128.ID]
 //
 //	func (User) Prefix() string { return "user" }    // ID[User]
 //	func (Order) Prefix() string { return "order" }  // ID[Order]
 //
-// A typed ID has the size of the ID inside, is comparable, and can be the key of a map. The
-// prefix costs time only where text is written or read, and no allocation.
+// A typed ID has the size of the ID inside, is comparable, and can be a map key. The prefix costs
+// no allocation, and time only where text is written or read.
 //
 // # Text
 //
-// The text is the prefix, an underscore and the text of the ID. The rules for prefixes are
-// TypeID's: at most 63 characters a-z and _, with no _ at either end. A type whose Prefix
-// breaks them panics when it first writes or reads text. As in TypeID, an empty prefix has no
-// underscore. The last _ is the separator, except that a uid60 text may contain one itself.
+// The text is the prefix, an underscore and the ID's text. Prefixes follow TypeID's rules: at most
+// 63 characters a-z and _, no _ at either end. A wrong Prefix panics when it first writes or reads
+// text. An empty prefix has no underscore. The last _ is the separator, but a uid60 text may
+// contain one itself.
 //
-// Texts with the same prefix sort as the IDs do, except for uid60. JSON, log/slog, flag.TextVar
-// and other users of [encoding.TextMarshaler] write the text.
+// Texts with one prefix sort as the IDs do, except for uid60. JSON, log/slog, flag.TextVar and
+// other users of [encoding.TextMarshaler] write the text.
 //
 // # Databases
 //
-// A column holds the ID without the prefix, as the prefix is the same in each row. [ID.Value]
-// gives a uuid for scru128 and euid, a bigint for scru64 and uid60, and 20 bytes for scru160.
-// For BINARY(16) store scru128.Bytes(id.Inner()). [Text] is for a column of text with the
-// prefix, [Any] for a column with several prefixes.
+// A column holds the ID without the prefix. [ID.Value] gives a uuid for scru128 and euid, a bigint
+// for scru64 and uid60, and 20 bytes for scru160. For BINARY(16) store scru128.Bytes(id.Inner()).
+// Use [Text] to store text with the prefix, and [Any] for a column with several prefixes.
 //
 // # Generators
 //
-// [New] uses the format's process-wide generator. The generators of scru64 and uid60 need a
-// node ID or can fail, so these formats use [Generate]:
+// [New] uses the format's process-wide generator. Generators of scru64 and uid60 need a node ID or
+// can fail, so use [Generate]:
 //
 //	type OrderID = typed.ID[order, scru64.ID]
 //

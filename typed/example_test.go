@@ -29,7 +29,6 @@ func Example() {
 	// typed: cannot parse "invoice_0372ijojuxuhjsfkeryi2mrtm": wrong prefix "invoice", want "account"
 }
 
-// Once a program has chosen a format, each further type costs it the line with the prefix.
 func ExampleID() {
 	// type ID[P typed.Prefixer] = typed.ID[P, scru128.ID]
 	var id ID[Account]

@@ -14,32 +14,30 @@ const name = "typed"
 
 // An ID is an ID of type T with the prefix of P.
 //
-// IDs are immutable and can be compared with ==. IDs of different P or T have different types
-// that do not convert to each other. The zero value holds the format's zero ID. No generator
-// makes it, so it can stand for "none".
+// IDs are immutable and comparable. IDs of different P or T do not convert to each other. The zero
+// value holds the format's zero ID. No generator makes it, so it can mean "none".
 type ID[P Prefixer, T Inner[T]] struct {
 	phantom[P]
 	id T
 }
 
-// A phantom takes no room. It makes IDs of different P different structs, so that Go does not
-// convert between them. It contains no P, so P may contain the ID.
+// A phantom takes no room, and keeps Go from converting between structs of different P. It contains
+// no P, so P may contain the ID.
 type phantom[P Prefixer] struct{}
 
-// Prefix returns the prefix, without the separator.
+// Prefix returns the prefix without the separator.
 func (phantom[P]) Prefix() string {
 	var p P
 	return p.Prefix()
 }
 
-// The functions below need one type argument, the type of the ID, such as UserID. The compiler
-// infers P and T from it.
+// The compiler infers P and T from one type argument, such as UserID.
 
-// New returns a new ID from the format's process-wide generator. Like the format's New, it
-// panics if the system's clock shows a time that no ID can carry.
+// New returns a new ID from the format's process-wide generator. It panics if the clock is outside
+// the format's range.
 func New[I ID[P, T], P Prefixer, T Free[T]]() ID[P, T] { return ID[P, T]{id: formatOf[T]().new()} }
 
-// Generate returns the next ID of a generator, or its error.
+// Generate returns a generator's next ID, or its error.
 func Generate[I ID[P, T], P Prefixer, T Inner[T]](
 	g interface{ Generate() (T, error) }) (ID[P, T], error) {
 	id, err := g.Generate()
@@ -49,21 +47,21 @@ func Generate[I ID[P, T], P Prefixer, T Inner[T]](
 // From returns the typed ID around an ID.
 func From[I ID[P, T], P Prefixer, T Inner[T]](id T) ID[P, T] { return ID[P, T]{id: id} }
 
-// First returns the smallest ID of t's tick. IDs from time a up to, but not including, time b
-// are in the range [First(a), First(b)), in whole ticks.
+// First returns the smallest ID of t's tick. IDs from time a to before b are in [First(a),
+// First(b)), in whole ticks.
 func First[I ID[P, T], P Prefixer, T Inner[T]](t time.Time) ID[P, T] {
 	return ID[P, T]{id: formatOf[T]().first(t)}
 }
 
-// Parse returns the ID of a text with the prefix. Its errors are of type
-// [*sortid.ParseError] and match [sortid.ErrPrefix] if the prefix differs.
+// Parse returns the ID of a text with the prefix. Errors are of type [*sortid.ParseError]. They
+// match [sortid.ErrPrefix] if the prefix differs.
 func Parse[I ID[P, T], P Prefixer, T Inner[T]](s string) (id ID[P, T], err error) {
-	// This is short enough to be inlined, which saves a copy of the ID. s is not copied.
+	// Parse is short enough to be inlined, which saves a copy of the ID.
 	err = decode(&id.id, []byte(s), (*P)(nil))
 	return id, err
 }
 
-// MustParse is like [Parse] but panics if the text is not valid.
+// MustParse is [Parse], but panics on an error.
 func MustParse[I ID[P, T], P Prefixer, T Inner[T]](s string) ID[P, T] {
 	id, err := Parse[I](s)
 	if err != nil {
@@ -75,7 +73,7 @@ func MustParse[I ID[P, T], P Prefixer, T Inner[T]](s string) ID[P, T] {
 // Inner returns the ID inside.
 func (id ID[P, T]) Inner() T { return id.id }
 
-// Time returns the time of the ID, in UTC.
+// Time returns the time in UTC.
 func (id ID[P, T]) Time() time.Time { return id.id.Time() }
 
 // Compare returns -1, 0 or +1 as id sorts before, with or after other.
@@ -84,8 +82,8 @@ func (id ID[P, T]) Compare(other ID[P, T]) int { return id.id.Compare(other.id) 
 // IsZero reports whether the ID inside is the zero ID.
 func (id ID[P, T]) IsZero() bool { return id.id.IsZero() }
 
-// String returns the text with the prefix. An ID that has no text gives the format's message
-// about it, which does not parse; see scru64.ID.String.
+// String returns the text with the prefix, or for an ID without a text the format's message, which
+// does not parse; see scru64.ID.String.
 func (id ID[P, T]) String() string {
 	var buf [MaxPrefixLen + 1 + maxText]byte
 	b, err := id.AppendText(buf[:0])
@@ -95,32 +93,30 @@ func (id ID[P, T]) String() string {
 	return string(b)
 }
 
-// AppendText appends the text with the prefix to b. Like the format's AppendText, it fails for
-// an integer above the largest ID.
+// AppendText appends the text with the prefix to b. It fails for an integer above the largest ID.
 func (id ID[P, T]) AppendText(b []byte) ([]byte, error) { return appendText(b, (*P)(nil), &id.id) }
 
-// MarshalText returns the text with the prefix. It fails as AppendText does.
+// MarshalText returns what AppendText appends.
 func (id ID[P, T]) MarshalText() ([]byte, error) { return id.AppendText(nil) }
 
-// UnmarshalText reads a text with the prefix, as [Parse] does. If it fails, it does not change
-// the ID.
+// UnmarshalText reads a text as [Parse] does. An error leaves the ID unchanged.
 func (id *ID[P, T]) UnmarshalText(b []byte) error { return decode(&id.id, b, (*P)(nil)) }
 
-// AppendBinary appends the binary form of the ID inside, without the prefix, to b.
+// AppendBinary appends the binary form, without the prefix, to b.
 func (id ID[P, T]) AppendBinary(b []byte) ([]byte, error) { return id.id.AppendBinary(b) }
 
-// MarshalBinary returns the binary form of the ID inside, without the prefix.
+// MarshalBinary returns the binary form, without the prefix.
 func (id ID[P, T]) MarshalBinary() ([]byte, error) { return id.AppendBinary(nil) }
 
-// UnmarshalBinary reads a binary form without a prefix. If it fails, it does not change the ID.
+// UnmarshalBinary reads the binary form. An error leaves the ID unchanged.
 func (id *ID[P, T]) UnmarshalBinary(b []byte) error { return pointer(&id.id).UnmarshalBinary(b) }
 
-// Value stores the ID without the prefix: as the text of a UUID for scru128 and euid, an integer
-// for scru64 and uid60, and 20 bytes for scru160. For a nullable column use sql.Null.
+// Value stores the ID without the prefix; see the package comment. For a nullable column use
+// sql.Null.
 func (id ID[P, T]) Value() (driver.Value, error) { return formatOf[T]().value(id.id) }
 
-// Scan reads an ID without a prefix from a database, as the Scan of the ID inside does. For a
-// text with a prefix use [Text], for NULL sql.Null: Scan refuses both.
+// Scan reads an ID without a prefix. It refuses a text with one (use [Text]) and NULL (use
+// sql.Null).
 func (id *ID[P, T]) Scan(src any) error {
 	if src == nil {
 		return errNull
@@ -136,14 +132,13 @@ func (id *ID[P, T]) Scan(src any) error {
 	return nil
 }
 
-// Text returns the ID for a column that stores the text with the prefix.
+// Text returns the ID for a column of text with the prefix.
 func (id ID[P, T]) Text() Text[P, T] { return Text[P, T]{ID: id} }
 
-// Any returns the ID as an [Any], whose type does not fix the prefix.
+// Any returns the ID as an [Any].
 func (id ID[P, T]) Any() Any[T] { return Any[T]{id.Prefix(), id.id} }
 
-// Column is the interface of each [ID], whatever its prefix and format. Packages that store
-// IDs in columns, such as pgxid, recognise an ID by it.
+// Column is an interface of every [ID], by which packages such as pgxid recognise one.
 type Column interface {
 	encoding.BinaryAppender // without the prefix
 	encoding.TextAppender   // with the prefix
@@ -154,23 +149,23 @@ type Column interface {
 
 func (ID[P, T]) column() {}
 
-// A Text holds an [ID] that a database stores as its text with the prefix.
+// A Text is an [ID] that a database stores as text with the prefix.
 type Text[P Prefixer, T Inner[T]] struct{ ID ID[P, T] }
 
-// String returns the text with the prefix; see [ID.String].
+// String is [ID.String].
 func (t Text[P, T]) String() string { return t.ID.String() }
 
-// AppendText appends the text with the prefix to b; see [ID.AppendText].
+// AppendText is [ID.AppendText].
 func (t Text[P, T]) AppendText(b []byte) ([]byte, error) { return t.ID.AppendText(b) }
 
-// MarshalText returns the text with the prefix.
+// MarshalText is [ID.MarshalText].
 func (t Text[P, T]) MarshalText() ([]byte, error) { return t.ID.MarshalText() }
 
-// UnmarshalText reads a text with the prefix; see [ID.UnmarshalText].
+// UnmarshalText is [ID.UnmarshalText].
 func (t *Text[P, T]) UnmarshalText(b []byte) error { return t.ID.UnmarshalText(b) }
 
-// Value stores the ID as its text with the prefix.
+// Value stores the text with the prefix.
 func (t Text[P, T]) Value() (driver.Value, error) { return textValue(t) }
 
-// Scan reads a text with the prefix from a database.
+// Scan reads a text with the prefix.
 func (t *Text[P, T]) Scan(src any) error { return scanText(t, src) }

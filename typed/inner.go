@@ -13,7 +13,7 @@ import (
 	"github.com/sortid/sortid/uid60"
 )
 
-// Inner is the constraint of the ID inside a typed one. All formats satisfy it.
+// Inner is the constraint of the ID inside. All formats satisfy it.
 type Inner[T any] interface {
 	scru64.ID | scru128.ID | scru160.ID | euid.ID | uid60.ID
 
@@ -29,15 +29,14 @@ type Free[T any] interface {
 	scru128.ID | scru160.ID | euid.ID
 }
 
-// maxText is the length of the longest text that an ID inside writes.
+// maxText is the length of the longest text of an ID inside.
 const maxText = scru160.TextLen
 
-// A format is what the methods of an ID do not tell.
 type format[T any] struct {
 	new   func() T // nil unless T is Free
 	first func(time.Time) T
 	value func(T) (driver.Value, error) // for a column of the native type
-	// underscore is the length of the longest text, if a text may contain the separator; else 0.
+	// underscore is the length of the longest text if texts may contain the separator; else 0.
 	underscore int
 }
 
@@ -77,11 +76,9 @@ func formatOf[T Inner[T]]() *format[T] {
 	panic("unreachable")
 }
 
-// A method call through an interface or a type parameter would make its arguments escape to
-// the heap. So the two functions below name each format. They use if, because a type switch
-// takes longer.
+// Method calls through interfaces or type parameters move arguments to the heap. So the next two
+// functions name each format. They use if: a type switch is slower.
 
-// appendText appends the text of an ID with the prefix of *p.
 func appendText[T Inner[T]](b []byte, p any, id *T) ([]byte, error) {
 	b = appendPrefix(b, p)
 	if in, ok := any(id).(*scru128.ID); ok {
@@ -102,8 +99,7 @@ func appendText[T Inner[T]](b []byte, p any, id *T) ([]byte, error) {
 	panic("unreachable")
 }
 
-// decode reads a text with the prefix of *p. If it fails, it does not change the ID. It does not
-// keep b.
+// decode reads a text with the prefix of *p. An error leaves the ID unchanged. It does not keep b.
 func decode[T Inner[T]](id *T, b []byte, p any) (err error) {
 	text, ok := cutPrefix(b, p)
 	if !ok {

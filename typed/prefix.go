@@ -13,8 +13,8 @@ import (
 	"github.com/sortid/sortid/internal/parseerr"
 )
 
-// A Prefixer gives the prefix of a kind of thing. Prefix is called on the zero value and must
-// always return the same. A small type, such as struct{}, is the fastest.
+// A Prefixer gives a prefix. Prefix is called on the zero value and must always return the same.
+// Small types, such as struct{}, are the fastest.
 type Prefixer interface {
 	Prefix() string
 }
@@ -22,8 +22,8 @@ type Prefixer interface {
 // MaxPrefixLen is the length of the longest prefix.
 const MaxPrefixLen = 63
 
-// CheckPrefix returns an error that matches [sortid.ErrPrefix] unless prefix follows the
-// rules of the package comment.
+// CheckPrefix returns an error that matches [sortid.ErrPrefix] if prefix breaks the rules of the
+// package comment.
 func CheckPrefix(prefix string) error {
 	switch n := len(prefix); {
 	case n > MaxPrefixLen:
@@ -46,19 +46,17 @@ func prefixError(prefix, format string, args ...any) error {
 		fmt.Sprintf(format, args...))
 }
 
-// A kind is a prefix type and the start of its IDs' texts.
 type kind struct {
 	key  uintptr // identifies the type
 	text string  // the prefix and the separator
-	// The first eight bytes of text, and a mask of the bits in use.
+	// The first eight bytes of text, and a mask of those in use.
 	word, mask uint64
 }
 
-// prefix returns the prefix without the separator.
 func (k *kind) prefix() string { return strings.TrimSuffix(k.text, "_") }
 
 var (
-	// Each place in kinds goes to the first type that hashes to it. Later types go to moreKinds.
+	// Each place in kinds goes to the first type that hashes to it, later types to moreKinds.
 	kinds     [256]atomic.Pointer[kind]
 	moreKinds sync.Map // from key
 	noPrefix  kind     // marks a free place
@@ -73,11 +71,10 @@ func init() {
 // keyOf returns the first word of an interface, which identifies its type.
 func keyOf(p any) uintptr { return *(*uintptr)(unsafe.Pointer(&p)) }
 
-// slot returns the place of *p's type in kinds, which another type may have taken.
+// slot returns the place of *p's type in kinds. Another type may have taken it.
 func slot(p any) *atomic.Pointer[kind] { return &kinds[uint8(keyOf(p)>>5)] }
 
-// kindOf returns the kind of *p. It keeps kinds, because asking for the prefix and checking it
-// takes as long as the rest of the text.
+// kindOf returns the kind of *p. It keeps kinds, as getting and checking a prefix is slow.
 func kindOf(p any) *kind {
 	key := keyOf(p)
 	if k := slot(p).Load(); k.key == key {
@@ -105,10 +102,8 @@ func kindOf(p any) *kind {
 	return k
 }
 
-// appendPrefix and cutPrefix are not generic, because the compiler does not inline calls in
-// generic functions.
+// These are not generic: the compiler does not inline calls in generic functions.
 
-// appendPrefix appends the prefix of *p with the separator.
 func appendPrefix(b []byte, p any) []byte {
 	key := keyOf(p)
 	k := kinds[uint8(key>>5)].Load()
@@ -122,7 +117,7 @@ func appendPrefix(b []byte, p any) []byte {
 	return append(grow(b, len(k.text)), k.text...)
 }
 
-// grow makes room for n bytes. If it must allocate, it also makes room for an ID's text.
+// grow makes room for n bytes. If it allocates, it adds room for an ID's text.
 func grow(b []byte, n int) []byte {
 	if cap(b)-len(b) < n || cap(b) == 0 {
 		return append(make([]byte, 0, len(b)+n+maxText), b...)
@@ -130,7 +125,6 @@ func grow(b []byte, n int) []byte {
 	return b
 }
 
-// cutPrefix returns the text after the prefix of *p and the separator.
 func cutPrefix(b []byte, p any) (text []byte, ok bool) {
 	key := keyOf(p)
 	k := kinds[uint8(key>>5)].Load()
@@ -147,7 +141,7 @@ func cutPrefix(b []byte, p any) (text []byte, ok bool) {
 	return b[n:], true
 }
 
-// cut splits a text at the separator. The prefix need not be valid.
+// cut splits a text at the separator. It does not check the prefix.
 func cut[T Inner[T]](s string) (prefix, text string, found bool) {
 	i := separator[T](s)
 	if i < 0 {
@@ -156,11 +150,10 @@ func cut[T Inner[T]](s string) (prefix, text string, found bool) {
 	return s[:i], s[i+1:], true
 }
 
-// separator returns where a text has the separator, or -1.
 func separator[T Inner[T], S string | []byte](s S) int {
 	from, to, step := len(s)-1, -1, -1
 	if n := formatOf[T]().underscore; n > 0 {
-		// Texts are that long, and shorter only if the ID is old.
+		// Shorter texts are only of old IDs.
 		from, to, step = max(len(s)-n-1, 0), len(s), 1
 	}
 	for i := from; i != to; i += step {
@@ -171,7 +164,7 @@ func separator[T Inner[T], S string | []byte](s S) int {
 	return -1
 }
 
-// checkCut returns an error if cut would find another prefix in a text.
+// checkCut returns an error if cut would find another prefix.
 func checkCut[T Inner[T]](prefix string, text []byte) error {
 	want := len(prefix)
 	if want == 0 {
@@ -184,7 +177,6 @@ func checkCut[T Inner[T]](prefix string, text []byte) error {
 	return nil
 }
 
-// wrongPrefix returns the error of a text that does not begin with the prefix of k.
 func wrongPrefix[T Inner[T]](b []byte, k *kind) error {
 	s := string(b)
 	reason := fmt.Errorf("%w: there is none", sortid.ErrPrefix)
@@ -194,7 +186,7 @@ func wrongPrefix[T Inner[T]](b []byte, k *kind) error {
 	return parseerr.Text(name, s, -1, reason, fmt.Sprintf("%q", k.prefix()))
 }
 
-// badText returns the error of a text that begins with k.text. Its own prefix may be longer.
+// badText returns the error of a text that begins with k.text. The text's prefix may be longer.
 func badText[T Inner[T]](b []byte, k *kind, err error) error {
 	if found, _, ok := cut[T](string(b)); ok && len(found) >= len(k.text) &&
 		CheckPrefix(found) == nil {
@@ -203,7 +195,6 @@ func badText[T Inner[T]](b []byte, k *kind, err error) error {
 	return afterPrefix(k.text, err)
 }
 
-// afterPrefix returns the error of the text after a prefix and separator.
 func afterPrefix(begin string, err error) error {
 	if begin == "" {
 		return err

@@ -20,7 +20,6 @@ func (late) Prefix() string { return "late" }
 
 const text = "0u2pf62ji4b9"
 
-// A type whose place another one has works as well.
 func TestOccupied(t *testing.T) {
 	slot((*late)(nil)).Store(&kind{key: 1, text: "other_"})
 	for range 2 {
@@ -34,7 +33,7 @@ func TestOccupied(t *testing.T) {
 	}
 }
 
-// Goroutines may meet at the first use of a type.
+// Goroutines may meet at a type's first use.
 func TestConcurrent(t *testing.T) {
 	var wg sync.WaitGroup
 	for range 20 {
@@ -51,7 +50,7 @@ func TestConcurrent(t *testing.T) {
 	}
 }
 
-// An ID of any prefix either has a text that is read as the same ID, or none.
+// An ID with any prefix has a text that is read as the same ID, or no text.
 func TestAnyRoundTrip(t *testing.T) {
 	refused := 0
 	for _, prefix := range []string{"", "a", "user", "my_user", "a_b_c_d",

@@ -30,7 +30,7 @@ import (
 	"github.com/sortid/sortid/uid60"
 )
 
-// A user's own struct has the prefix, and an ID of its own.
+// A row can have the prefix and an ID with it.
 type user struct {
 	ID   UserID
 	Name string
@@ -115,7 +115,6 @@ func testVectors[T typed.Inner[T]](t *testing.T) {
 	}
 }
 
-// checkTyped checks a vector if it has the type's prefix.
 func checkTyped[I typed.ID[P, T], P typed.Prefixer, T typed.Inner[T]](t *testing.T,
 	c conformance.TypedValid, inner T) {
 	id := typed.From[I](inner)
@@ -218,10 +217,8 @@ func checkInvalid[T typed.Inner[T]](t *testing.T, c conformance.TypedInvalid) {
 	}
 }
 
-// zeroText returns the text of the zero ID.
 func zeroText[T typed.Inner[T]]() string { return typed.ID[none, T]{}.String() }
 
-// A typed ID is as wide as the ID inside.
 func TestSize(t *testing.T) {
 	for _, c := range []struct{ got, want uintptr }{
 		{unsafe.Sizeof(typed.ID[user, scru64.ID]{}), 8},
@@ -264,7 +261,6 @@ func TestErrors(t *testing.T) {
 	typed.MustParse[UserID]("user")
 }
 
-// An integer that is no ID has no text.
 func TestOutOfRange(t *testing.T) {
 	id := typed.From[OrderID](scru64.Max + 1)
 	if s := id.String(); !strings.HasPrefix(s, "invalid") {
@@ -297,7 +293,7 @@ func (atEnd) Prefix() string  { return "user_" }
 func (atHead) Prefix() string { return "_user" }
 func (tooBig) Prefix() string { return strings.Repeat("a", 64) }
 
-// A prefix that breaks the rules is a mistake of the program. It shows at the first use.
+// An invalid prefix shows at the first use.
 func TestBadPrefix(t *testing.T) {
 	checkBadPrefix[upper](t)
 	checkBadPrefix[digit](t)
@@ -326,7 +322,6 @@ func checkBadPrefix[P typed.Prefixer](t *testing.T) {
 	}
 }
 
-// A pointer's method can have the prefix, too.
 func TestPointer(t *testing.T) {
 	if s := typed.From[typed.ID[*byPointer, scru64.ID]](anOrder.Inner()).String(); s != "pointer_"+
 		inner64 {
@@ -385,7 +380,7 @@ func TestFirst(t *testing.T) {
 	}
 }
 
-// The native types of columns, which no prefix gets into.
+// Columns' native types hold no prefix.
 func TestValue(t *testing.T) {
 	e := euid.MustParse("C8EE934SR007G5Q94QKKXFRFV8B")
 	h := scru160.MustParse("05TTUP1HNCPNH30VEK64KDQT9BSNU4C4")
@@ -454,7 +449,6 @@ func TestScan(t *testing.T) {
 	}
 }
 
-// What the standard library does with the text.
 func TestStandardLibrary(t *testing.T) {
 	type row struct {
 		ID    UserID             `json:"id"`
@@ -505,7 +499,6 @@ func TestStandardLibrary(t *testing.T) {
 	}
 }
 
-// The texts of one prefix sort as the IDs do.
 func TestOrder(t *testing.T) {
 	ids := make([]UserID, 1000)
 	for i := range ids {
@@ -518,7 +511,7 @@ func TestOrder(t *testing.T) {
 	}
 }
 
-// No allocation more than the ID inside makes.
+// No allocation beyond the inner ID's.
 func TestAllocations(t *testing.T) {
 	t.Run("scru64", testAllocations[scru64.ID])
 	t.Run("scru128", testAllocations[scru128.ID])
@@ -594,8 +587,7 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// fuzz checks that a text with the prefix user is the same to Parse and to ParseAny, and that
-// what parses is written so that it parses again.
+// fuzz checks that Parse and ParseAny agree, and that what parses has a text that parses.
 func fuzz[T typed.Inner[T]](t *testing.T, s string) {
 	any, err := typed.ParseAny[T](s)
 	if err == nil {

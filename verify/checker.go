@@ -17,11 +17,10 @@ import (
 	"github.com/sortid/sortid/verify/report"
 )
 
-// A checker runs all checks of one source. It takes the source's blocks in order and passes
-// their IDs to the checks of order, rules and clock.
+// A checker runs all checks of one source.
 type checker struct {
 	f      *format.Format
-	timed  *format.Format // whose rules the IDs follow: f, or the format of the IDs in its IDs
+	timed  *format.Format // f, or the format of the IDs inside
 	o      Options
 	report report.Report
 
@@ -32,7 +31,7 @@ type checker struct {
 	text     *findings.Check // nil if texts do not sort
 	input    *findings.Check
 
-	held   []held // IDs of another project's format, until its habits are known
+	held   []held // IDs of a format of others, until habits are known
 	heldID int
 	habits rules.Habits
 
@@ -42,9 +41,9 @@ type checker struct {
 	clock       *clock.Checker
 	rules       *rules.Rules
 	last        format.Words
-	encoding    format.Encoding // of the last ID; empty before the first
-	intEncoding bool            // whether there were integers
-	gap         bool            // whether a line without an ID followed the last ID
+	encoding    format.Encoding // of the last ID; empty before
+	intEncoding bool            // whether integers occurred
+	gap         bool            // whether a line without an ID came since the last ID
 	lastShown   time.Time
 }
 
@@ -70,7 +69,7 @@ func newChecker(f *format.Format, o Options) (*checker, error) {
 		}
 		name, title := fault.Check()
 		if !fault.Possible(f) {
-			c.forms[i] = new(findings.Check) // never hit, and not in the report
+			c.forms[i] = new(findings.Check) // never hit or reported
 			continue
 		}
 		c.forms[i] = c.found.Check(name, title, severity)
@@ -87,13 +86,12 @@ func newChecker(f *format.Format, o Options) (*checker, error) {
 	return c, nil
 }
 
-// A held is a segment that waits until the generator's habits are known.
 type held struct {
 	list []format.Words
 	reading.Segment
 }
 
-// observe finds the habits from the held IDs, and checks these IDs.
+// observe finds the habits in the held IDs, and checks these.
 func (c *checker) observe() {
 	var list []format.Words
 	for _, h := range c.held {
@@ -108,7 +106,6 @@ func (c *checker) observe() {
 	}
 }
 
-// begin adds the checks of order, rules and clock.
 func (c *checker) begin() {
 	f, o := c.timed, &c.o
 	switch {
@@ -126,7 +123,6 @@ func (c *checker) begin() {
 	})
 }
 
-// show returns the text of an ID for an example, in the source's encoding.
 func (c *checker) show(v format.Words) string {
 	return c.f.InEncoding(v, cmp.Or(c.encoding, c.f.Encodings[0]))
 }
@@ -136,7 +132,6 @@ func (c *checker) readFailed(err error) {
 	c.input.Detail = err.Error()
 }
 
-// block takes the next block of the input.
 func (c *checker) block(b *reading.Block) {
 	line := c.report.Lines + 1
 	c.report.Bytes += uint64(b.Bytes)
@@ -166,7 +161,7 @@ func (c *checker) block(b *reading.Block) {
 	}
 }
 
-// segment takes the IDs of a segment. Its line counts from the start of the input.
+// segment takes a segment's IDs. Its line counts from the input's start.
 func (c *checker) segment(list []format.Words, s reading.Segment) {
 	if c.rules == nil {
 		s.Gap = s.Gap || c.gap
@@ -210,8 +205,7 @@ func (c *checker) segment(list []format.Words, s reading.Segment) {
 	}
 }
 
-// each gives the rules all IDs except repeats of the ID before. A line written twice says
-// nothing about the random bits.
+// each skips repeats: a line written twice says nothing about random bits.
 func (c *checker) each(list []format.Words, line uint64, rising bool) {
 	if rising && list[0] != c.last {
 		c.rules.Each(list, line)
@@ -242,24 +236,23 @@ func (c *checker) findReserved(list []format.Words, line uint64, rising bool) {
 	}
 }
 
-// Accept takes IDs that are in order. They increase.
+// Accept takes increasing IDs.
 func (c *checker) Accept(list []format.Words, line uint64) {
 	c.clock.Feed(list, line, true)
 	c.rules.Run(list, line)
 }
 
-// Back asks the rules about an ID that is smaller than the ID before it.
+// Back asks the rules about an ID smaller than the one before.
 func (c *checker) Back(before, v format.Words, line uint64) order.Step {
 	return c.rules.Back(before, v, line)
 }
 
-// Gap tells the rules that the step to the next ID cannot be judged.
+// Gap says that the step to the next ID cannot be judged.
 func (c *checker) Gap() { c.rules.Gap() }
 
-// Restart tells the rules that the source has begun afresh.
+// Restart says that the source begins again.
 func (c *checker) Restart() { c.rules.Restart() }
 
-// finish draws the conclusions.
 func (c *checker) finish() *report.Report {
 	r := &c.report
 	if c.rules == nil {

@@ -11,7 +11,6 @@ import (
 	"github.com/sortid/sortid/verify/report"
 )
 
-// check runs Check on lines.
 func check(t testing.TB, formatName string, lines []string, o Options) *report.Report {
 	t.Helper()
 	if o.Now == nil {
@@ -24,11 +23,9 @@ func check(t testing.TB, formatName string, lines []string, o Options) *report.R
 	return r
 }
 
-// options returns what the tester must know of a subject.
 func options(s model.Subject) Options { return Options{Nodes: s.Nodes, NodeBits: s.NodeBits} }
 
-// Sound streams pass, whatever the seed, the pace and the length. With -soak each seed has all
-// paces, else one.
+// Sound streams pass with any seed, pace and length. With -soak each seed has all paces.
 func TestSound(t *testing.T) {
 	seeds := 40
 	if testing.Short() || model.UnderRace {
@@ -55,16 +52,16 @@ func TestSound(t *testing.T) {
 	}
 }
 
-// A control is a broken generator and the checks that must fail, and no others.
+// A control is a broken generator and exactly the checks that must fail.
 type control struct {
 	model.Subject
 	fault string
 	want  []string
 	pace  float64
 	n     int
-	edit  func(lines []string) []string // in place of a fault of the generator
+	edit  func(lines []string) []string // instead of a generator's fault
 	once  bool                          // the fault is counted once
-	also  []string                      // what comes of the fault, by its beginning
+	also  []string                      // consequences, by their beginning
 }
 
 func controls() (cs []control) {
@@ -192,10 +189,9 @@ func controls() (cs []control) {
 	return cs
 }
 
-// Each broken generator is caught, and the fault named.
 func TestNegativeControls(t *testing.T) {
 	for i, c := range controls() {
-		if model.UnderRace && i%8 != 0 { // nothing here is about races
+		if model.UnderRace && i%8 != 0 { // no races here
 			continue
 		}
 		t.Run(c.Format+c.Mode+"/"+c.fault, func(t *testing.T) {
@@ -211,8 +207,7 @@ func TestNegativeControls(t *testing.T) {
 			if r.Status != report.Fail {
 				t.Fatal("not caught")
 			}
-			// One bias makes several tests of a field fail; other faults are named by
-			// one check alone.
+			// A bias fails several tests of a field; other faults fail one check.
 			field, _, _ := strings.Cut(strings.TrimPrefix(c.want[0], "random."), ".")
 			for _, failed := range r.Failed() {
 				of := strings.HasPrefix(failed.Name, "random.") && strings.Contains(failed.Name, field)
@@ -239,8 +234,8 @@ func TestNegativeControls(t *testing.T) {
 	}
 }
 
-// A uid60 generator that goes on from 511 to 0 within a millisecond, and there uses no
-// sequence twice, does what its document says. Its IDs are not in order, which is a warning.
+// A uid60 generator may go from 511 to 0 within a millisecond if it repeats no sequence. The IDs
+// are out of order, which is a warning.
 func TestUID60Wrap(t *testing.T) {
 	for seed := range uint64(10) {
 		r := check(t, "uid60", model.UID60(model.New(seed, "wrap", 40_000, 0.004), 0), Options{})
@@ -253,7 +248,7 @@ func TestUID60Wrap(t *testing.T) {
 	}
 }
 
-// Without a fault the same streams pass: the controls fail for their faults alone.
+// The streams without a fault pass.
 func TestControlsWithoutFault(t *testing.T) {
 	for i, c := range controls() {
 		if (testing.Short() || model.UnderRace) && i%10 != 0 {
@@ -266,7 +261,6 @@ func TestControlsWithoutFault(t *testing.T) {
 	}
 }
 
-// An outlier in the year 5000 is one fault, wherever it comes.
 func TestOutliers(t *testing.T) {
 	for _, formatName := range format.Names() {
 		s := model.Find(formatName, "")
@@ -284,7 +278,7 @@ func TestOutliers(t *testing.T) {
 				for _, c := range r.Failed() {
 					faults += c.Count
 				}
-				// Nothing tells that a first ID that is older than the rest is wrong.
+				// A first ID older than the rest is not known to be wrong.
 				want := uint64(1)
 				if name == "old" && at == 0 {
 					want = 0

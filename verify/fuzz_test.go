@@ -13,7 +13,7 @@ import (
 	"github.com/sortid/sortid/verify/report"
 )
 
-// lineCount counts lines as the tester does: the last one need not end.
+// lineCount counts as the tester does: the last line need not end.
 func lineCount(b []byte) uint64 {
 	n := bytes.Count(b, []byte("\n"))
 	if len(b) > 0 && b[len(b)-1] != '\n' {
@@ -22,8 +22,7 @@ func lineCount(b []byte) uint64 {
 	return uint64(n)
 }
 
-// Whatever the input, there is a report that adds up, and it does not depend on how the
-// input is cut.
+// Any input has a report that adds up, however the input is cut.
 func FuzzCheck(f *testing.F) {
 	for i, formatName := range format.Names() {
 		lines := model.Sample(formatName, 40)
@@ -75,7 +74,7 @@ func FuzzCheck(f *testing.F) {
 				}
 			}
 		}
-		if o.Live { // which looks at the blocks
+		if o.Live {
 			return
 		}
 		again, err := Check(t.Context(), fm.Name, iotest.OneByteReader(bytes.NewReader(input)), o)

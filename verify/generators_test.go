@@ -24,14 +24,13 @@ import (
 	"github.com/sortid/sortid/verify/report"
 )
 
-// A stepClock moves on by a little at each call, and at times by a step forward or back,
-// back by less than the rollback allowance. A generator that asks again, as one does that
-// waits, sees the next millisecond.
+// A stepClock moves on at each call. At times it steps forward, or back within the rollback
+// allowance. A waiting generator, which asks again, sees the next millisecond.
 type stepClock struct {
 	micros  atomic.Int64
 	asked   atomic.Bool
 	calls   atomic.Int64
-	stepped atomic.Int64 // when it went back
+	stepped atomic.Int64
 	pace    time.Duration
 	back    time.Duration
 }
@@ -56,15 +55,14 @@ func (c *stepClock) Now() time.Time {
 	return time.UnixMicro(c.micros.Add(c.pace.Microseconds()))
 }
 
-// next says that the next question is of another call.
+// next announces another call.
 func (c *stepClock) next() { c.asked.Store(false) }
 
-// A subjectGenerator is one of the project's generators, in one of its modes.
 type subjectGenerator struct {
 	format, mode string
-	single, fill time.Duration // the clock's pace for each
+	single, fill time.Duration // the clock's pace
 	back         time.Duration
-	most         int // IDs in a Fill
+	most         int
 	options      Options
 	run          func(g subjectGenerator, t *testing.T, how string, n int, w io.Writer)
 }
@@ -74,7 +72,6 @@ type generator[T conformance.ID[T]] interface {
 	Fill([]T) error
 }
 
-// running makes the run of a generator, given its constructor.
 func running[T conformance.ID[T], G generator[T]](
 	make func(now func() time.Time) (G, error)) func(subjectGenerator, *testing.T, string, int,
 	io.Writer) {
@@ -94,8 +91,7 @@ func running[T conformance.ID[T], G generator[T]](
 	}
 }
 
-// again reports whether a call may be made again, which is so where EUIDs of a
-// millisecond are used up.
+// again reports whether to repeat the call: a millisecond's EUIDs are used up.
 func again(err error) bool { return errors.Is(err, sortid.ErrOverflow) }
 
 func drive[T conformance.ID[T]](t *testing.T, g generator[T], clock *stepClock, how string,
@@ -148,8 +144,7 @@ func drive[T conformance.ID[T]](t *testing.T, g generator[T], clock *stepClock, 
 				rest = rest[k:]
 			}
 		case "parallel":
-			// Of all that several goroutines have made at the same time the order is
-			// that of the IDs.
+			// Goroutines' IDs together are in order.
 			const goroutines = 4
 			var wg sync.WaitGroup
 			for k := range goroutines {
@@ -276,9 +271,8 @@ func subjectGenerators() (all []subjectGenerator) {
 	return all
 }
 
-// passes makes a report of a generator that reads the system's entropy, and wants it to pass. One
-// of a million such reports fails only because of a test of random fields. In that case passes
-// makes another one: that both fail by chance happens once in 1e12.
+// passes requires a sound report of a generator with the system's entropy. By chance one report in
+// a million fails in a random field, so passes then makes another one. Both fail once in 1e12.
 func passes(t *testing.T, check func() *report.Report) {
 	t.Helper()
 	got := check()
@@ -292,15 +286,13 @@ func passes(t *testing.T, check func() *report.Report) {
 	}
 }
 
-// byChance reports whether a sound generator can fail the check.
 func byChance(o report.Outcome) bool {
 	return strings.HasPrefix(o.Name, "random.") || strings.HasPrefix(o.Name, "rules.counter")
 }
 
 var soak = flag.Bool("soak", false, "verify: ten times as many IDs of each generator, and more streams")
 
-// The project's own generators pass, a million IDs of each mode and each way to call
-// them, with a clock that runs, jumps and goes back.
+// Our generators pass in each mode and call, with a clock that runs, jumps and goes back.
 func TestGenerators(t *testing.T) {
 	n := 1_000_000
 	switch {
@@ -336,7 +328,7 @@ func TestGenerators(t *testing.T) {
 	}
 }
 
-// On the system's clock, live: no lead, no lag, no drift.
+// On the system's clock: no lead, lag or drift.
 func TestGeneratorsLive(t *testing.T) {
 	length := 7 * time.Second
 	if testing.Short() {
@@ -357,7 +349,7 @@ func TestGeneratorsLive(t *testing.T) {
 				var start, made time.Time
 				var left []byte
 				got, err := Check(t.Context(), f.Name, readerFunc(func(b []byte) (int, error) {
-					if start.IsZero() { // not before: a machine that is busy may take its time
+					if start.IsZero() { // not before: a busy machine may be slow
 						start = time.Now()
 					}
 					if time.Since(start) > length {
@@ -377,7 +369,7 @@ func TestGeneratorsLive(t *testing.T) {
 					n := copy(b, left)
 					left = left[n:]
 					return n, nil
-				}), Options{Live: true, Now: func() time.Time { // the reader's time: a busy machine may check later
+				}), Options{Live: true, Now: func() time.Time { // the reader's time: the check may be later
 					if made.IsZero() {
 						return time.Now()
 					}

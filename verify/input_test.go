@@ -24,7 +24,6 @@ import (
 	"github.com/sortid/sortid/verify/report"
 )
 
-// names returns the checks of a status.
 func names(cs []report.Outcome) (names []string) {
 	for _, c := range cs {
 		names = append(names, c.Name)
@@ -32,7 +31,7 @@ func names(cs []report.Outcome) (names []string) {
 	return names
 }
 
-// Input that is not what it should be is named for what it is.
+// Wrong input is named.
 func TestInput(t *testing.T) {
 	lines := model.Sample("scru128", 1000)
 	sound := model.Text(lines)
@@ -46,7 +45,7 @@ func TestInput(t *testing.T) {
 	for _, c := range []struct {
 		name, format, input string
 		fail, warn          []string
-		word                string // in the detail or the examples
+		word                string
 		line                uint64 // of the first example
 	}{
 		{name: "sound", input: sound},
@@ -141,8 +140,7 @@ func TestInput(t *testing.T) {
 	}
 }
 
-// Of an empty input no check has passed, and of lines without an ID only those of the
-// encoding.
+// Empty input passes no check, and lines without an ID only encoding checks.
 func TestNothingPassedWithoutIDs(t *testing.T) {
 	for _, f := range format.Ours() {
 		for _, input := range []string{"", "what?\n"} {
@@ -168,7 +166,7 @@ func utf16(s string) string {
 	return string(b)
 }
 
-// Reserved timestamps are found among increasing IDs, where they can be only at the ends.
+// Reserved timestamps are found at the ends of increasing IDs.
 func TestReserved(t *testing.T) {
 	for _, f := range format.Ours() {
 		if !f.Reserved {
@@ -197,7 +195,7 @@ func TestReserved(t *testing.T) {
 	}
 }
 
-// IDs go on across a bad line: what is missing there is no fault of the counters.
+// IDs missing at a bad line are no fault of counters.
 func TestStepsAcrossBadLines(t *testing.T) {
 	for _, formatName := range format.Names() {
 		lines := model.Sample(formatName, 5000)
@@ -212,7 +210,7 @@ func TestStepsAcrossBadLines(t *testing.T) {
 	}
 }
 
-// The report does not depend on how the input is cut into reads.
+// Reads of any length give one report.
 func TestBlocks(t *testing.T) {
 	lines := model.Sample("scru128", 30_000)
 	lines[1000], lines[1001] = lines[1001], lines[1000]
@@ -248,7 +246,7 @@ func TestBlocks(t *testing.T) {
 	}
 }
 
-// Nor does it depend on the size of blocks, or on which of the goroutines is faster.
+// So do blocks of any size, with goroutines of any speed.
 func TestSchedules(t *testing.T) {
 	type schedule struct {
 		name                string
@@ -266,7 +264,7 @@ func TestSchedules(t *testing.T) {
 	}
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
 	for _, s := range model.Subjects {
-		if (testing.Short() || model.UnderRace) && s.Mode != "" { // which adds no goroutines
+		if (testing.Short() || model.UnderRace) && s.Mode != "" { // adds no goroutines
 			continue
 		}
 		for _, unordered := range []bool{false, true} {
@@ -274,7 +272,6 @@ func TestSchedules(t *testing.T) {
 			o.Now = func() time.Time { return model.Now }
 			o.Unordered = unordered
 			lines := s.Make(model.New(11, "", 12_000, 0.02))
-			// A source of other habits takes over while those of the first are being learned.
 			later := model.New(12, "", 8000, 0.02)
 			later.MS += 1 << 32
 			other := slices.Concat(lines[:2148], model.Find(s.Format, "").Make(later))
@@ -307,7 +304,6 @@ func TestSchedules(t *testing.T) {
 	}
 }
 
-// blemish makes some of the lines what they should not be, each in a way of its own.
 func blemish(lines []string) []string {
 	r := rand.New(rand.NewPCG(3, 3))
 	for range 200 {
@@ -345,7 +341,6 @@ type readerFunc func([]byte) (int, error)
 
 func (f readerFunc) Read(b []byte) (int, error) { return f(b) }
 
-// A source that cannot be read to its end fails, with what was read before.
 func TestReadError(t *testing.T) {
 	broken := errors.New("the cable is cut")
 	r, err := Check(t.Context(), "scru128",
@@ -362,7 +357,6 @@ func TestReadError(t *testing.T) {
 	}
 }
 
-// A file that becomes shorter while it is read is named.
 func TestShrinkingFile(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "ids")
 	if err := os.WriteFile(name, model.Stream(100_000, 10), 0o600); err != nil {
@@ -394,7 +388,7 @@ func TestShrinkingFile(t *testing.T) {
 	}
 }
 
-// When the context ends there is a report of what came until then.
+// The report ends with the context.
 func TestCancel(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
@@ -410,8 +404,7 @@ func TestCancel(t *testing.T) {
 	}
 }
 
-// What a slow source has printed is in the report when the context ends, though no block was full
-// and no more lines come.
+// When the context ends, a slow source's lines are reported without a full block.
 func TestCancelSlow(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
@@ -419,7 +412,7 @@ func TestCancelSlow(t *testing.T) {
 	defer w.Close()
 	go func() {
 		io.WriteString(w, model.Text(model.Sample("scru128", 100))+"0372ijoj")
-		w.Write(nil) // returns when all of that was read
+		w.Write(nil) // returns when that is read
 		cancel()
 	}()
 	report, err := Check(ctx, "scru128", r, Options{Now: func() time.Time { return model.Now }})
@@ -458,7 +451,6 @@ func TestOptions(t *testing.T) {
 	}
 }
 
-// randomFields are the fields whose bits can be written.
 var randomFields = map[string][]string{
 	"scru64":  {"counter"},
 	"scru128": {"entropy", "counter_lo", "counter_hi"},
@@ -467,7 +459,6 @@ var randomFields = map[string][]string{
 	"uid60":   {"random"},
 }
 
-// The bits written are those of the field, in order.
 func TestRaw(t *testing.T) {
 	lines := model.Sample("scru128", 3000)
 	var want, got bytes.Buffer

@@ -11,7 +11,6 @@ import (
 	"github.com/sortid/sortid/verify/report"
 )
 
-// liveRun feeds a checker with an ID of the generator's clock every so often of now.
 func liveRun(t *testing.T, length, every time.Duration,
 	clock func(now time.Duration) time.Duration) *report.Report {
 	t.Helper()

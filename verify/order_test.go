@@ -14,7 +14,7 @@ import (
 	"github.com/sortid/sortid/verify/report"
 )
 
-// How far merged streams are out of order, against a plain computation.
+// A plain computation of disorder agrees.
 func TestDisorder(t *testing.T) {
 	for _, formatName := range format.Names() {
 		var all []string
@@ -30,7 +30,7 @@ func TestDisorder(t *testing.T) {
 			}
 			byID[l] = v
 		}
-		// In order, but for a few hundred places forth and back.
+		// Ordered, except for a few hundred places.
 		slices.SortFunc(all, func(a, b string) int { return byID[a].Compare(byID[b]) })
 		random := rand.New(rand.NewPCG(1, 1))
 		for range 300 {
@@ -77,7 +77,6 @@ func TestDisorder(t *testing.T) {
 	}
 }
 
-// What holds for each ID alone is checked in merged streams, too.
 func TestUnordered(t *testing.T) {
 	for _, c := range []struct{ format, mode, fault, want string }{
 		{"scru128", "", "biased", "random.entropy.balance"},
@@ -101,12 +100,12 @@ func TestUnordered(t *testing.T) {
 	}
 }
 
-// The node IDs of scru64: those of merged streams must be known, and no prefixes.
+// Merged scru64 streams need known node IDs that are no prefixes.
 func TestNodes(t *testing.T) {
 	lines := model.Sample("scru64", 1000)
 	for _, c := range []struct {
 		nodes []string
-		want  string // the check that fails; empty: none
+		want  string // the failed check, or empty
 	}{
 		{[]string{"42/8"}, ""},
 		{[]string{"43/8"}, "rules.node"},
@@ -127,7 +126,7 @@ func TestNodes(t *testing.T) {
 	}
 }
 
-// Guard bits and other starts are inferred, or as stated.
+// Guard bits and starts are inferred, or as stated.
 func TestCounterStart(t *testing.T) {
 	lines := model.SCRU64(model.New(1, "guard", 20_000, 0.3))
 	for start, want := range map[int]bool{0: true, 13: true, 14: true, 12: false, Zero: false} {
@@ -149,7 +148,7 @@ func TestCounterStart(t *testing.T) {
 	}
 }
 
-// What scru160 does with its counter is inferred, or as stated.
+// The use of scru160's counter is inferred, or as stated.
 func TestUsage(t *testing.T) {
 	for _, c := range []struct {
 		mode string
@@ -179,7 +178,7 @@ func TestUsage(t *testing.T) {
 	}
 }
 
-// Stateless generators are no fault if they are said to be such.
+// Stateless generators are sound if declared.
 func TestStateless(t *testing.T) {
 	m := model.New(1, "", 0, 0.1)
 	var lines []string

@@ -15,8 +15,7 @@ func perSecond(b *testing.B, n int) {
 	b.ReportMetric(float64(n)*float64(b.N)/b.Elapsed().Seconds()/1e6, "MID/s")
 }
 
-// BenchmarkCheck is the speed of all checks of scru128, given IDs of few and of many
-// milliseconds.
+// BenchmarkCheck is the speed of all scru128 checks, for few and for many milliseconds.
 func BenchmarkCheck(b *testing.B) {
 	const n = 2_000_000
 	for _, each := range []int{10_000, 10, 1} {
@@ -33,7 +32,6 @@ func BenchmarkCheck(b *testing.B) {
 	}
 }
 
-// BenchmarkRead is the part of it that any program has that reads a pipe.
 func BenchmarkRead(b *testing.B) {
 	const n = 2_000_000
 	text := model.Stream(n, 10)

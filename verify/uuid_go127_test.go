@@ -10,7 +10,7 @@ import (
 	"github.com/sortid/sortid/verify/report"
 )
 
-// The standard library's UUIDs of version 7 pass, in order or not; with a fault they do not.
+// The standard library's version 7 passes in any order, and fails with a fault.
 func TestStandardUUID(t *testing.T) {
 	const n = 20_000
 	ids := make([]uuid.UUID, n)

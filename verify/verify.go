@@ -1,17 +1,17 @@
-// Package verify checks whether a generator of IDs is correct. It reads a stream of IDs, one on
-// each line, and checks all that the format promises.
+// Package verify checks whether a generator of IDs is correct. It reads IDs, one on each line, and
+// checks what the format promises.
 //
 //   - Form: each rule of the text.
 //   - Order: IDs strictly increase.
 //   - The format's own rules: counters, node IDs, headers, sequences.
 //   - The clock: rollbacks, standstill, units and epochs, drift.
-//   - Randomness of the format's random fields: bias, patterns, repeated values.
+//   - Randomness of random fields: bias, patterns, repeated values.
 //
-// [Check] reads one source in constant memory and returns a report, which package report
-// writes. Package duplicates finds IDs that occur more than once in any number of sources.
+// [Check] reads a source in constant memory. Package report writes its report. Package duplicates
+// finds IDs that occur twice in any number of sources.
 //
-// A sound generator passes. Chance alone makes a check of randomness fail in fewer than one
-// in a million reports.
+// A sound generator passes. Chance alone fails a check of randomness in fewer than one in a million
+// reports.
 package verify
 
 import (
@@ -30,59 +30,55 @@ import (
 	"github.com/sortid/sortid/verify/report"
 )
 
-// ErrOption is the error of an option that makes no sense, or of an unknown format.
+// ErrOption is the error of a senseless option or an unknown format.
 var ErrOption = errors.New("verify: invalid option")
 
-// ErrShrunk is the error of a file that became shorter while it was read.
+// ErrShrunk is the error of a file that became shorter while read.
 var ErrShrunk = reading.ErrShrunk
 
-// Options describe a source. The zero value is for all IDs of one generator with the format's
-// defaults, in the order of generation.
+// Options describe a source. The zero value: all IDs of one generator with the format's defaults,
+// in order of generation.
 type Options struct {
 	Source string // the name for the report
 
-	// Unordered is for IDs of several generators, or not in the order of generation.
-	// Each ID is checked by itself. The report says how far out of order the IDs are.
+	// Unordered: IDs are of several generators, or not in order of generation. Each is checked by
+	// itself. The report says how far out of order they are.
 	Unordered bool
-	// Stateless is for scru128 generators that set both counters at random for each ID,
-	// and for euid generators that do not count within a millisecond. It implies Unordered.
+	// Stateless: scru128 generators set both counters at random in each ID, and euid generators do
+	// not count within a millisecond. It implies Unordered.
 	Stateless bool
 
-	// Live is for a generator that runs now. It compares timestamps with this machine's
-	// clock.
+	// Live: the generator runs during the check. Timestamps are compared with this machine's clock.
 	Live bool
-	// From and To bound the possible times. The default is from the start of
-	// format.PlausibleRange to one day from now.
+	// From and To bound the times. The default is from the start of format.PlausibleRange to one
+	// day from now.
 	From, To time.Time
 
-	// Nodes has the generator's scru64 node spec, such as "42/8". With Unordered it has the
-	// node specs of all generators. If empty, the node ID is inferred.
+	// Nodes has the generator's scru64 node spec, such as "42/8"; with Unordered, all generators'.
+	// If empty, the node ID is inferred.
 	Nodes []string
-	// CounterStart is the number of random bits in a new counter of scru64 or scru160. Zero
-	// means that it starts at zero; 0 that the number is inferred.
+	// CounterStart is the number of random bits in a new scru64 or scru160 counter. Zero: it starts
+	// at zero. 0: inferred.
 	CounterStart int
-	// Usage is how scru160 uses its counter: UsageDefault or UsageMicroseconds. If empty, it
-	// is inferred.
+	// Usage of scru160's counter is UsageDefault or UsageMicroseconds. If empty, it is inferred.
 	Usage string
-	// Extension is how many bits of random16 extend the counter of scru160. Zero means none;
-	// 0 that it is inferred.
+	// Extension is how many bits of random16 extend scru160's counter. Zero: none. 0: inferred.
 	Extension int
-	// NodeBits is the size of the node ID. It is in scru160's random16, in uid60's random as
-	// the worker ID, or above the counter of another project's format.
+	// NodeBits is the node ID's size, in scru160's random16, in uid60's random (worker ID), or
+	// above the counter of another project's format.
 	NodeBits int
 
-	// Raw names a random field. Its tested bits are written to RawTo, value after value,
-	// high bit first.
+	// Raw names a random field. RawTo gets its tested bits, value after value, high bit first.
 	Raw   string
 	RawTo io.Writer
 
-	// Progress is called now and then during a long input.
+	// Progress is called now and then.
 	Progress func(Progress)
-	// Now is this machine's clock. If nil, it is time.Now.
+	// Now is this machine's clock; nil: time.Now.
 	Now func() time.Time
 }
 
-// Zero is the option value that means none, as 0 means unknown.
+// Zero means none in options where 0 means unknown.
 const Zero = rules.Zero
 
 // The usages of scru160's counter.
@@ -96,7 +92,6 @@ type Progress struct {
 	Bytes, Lines, IDs uint64
 }
 
-// rules returns the options that the format's rules need.
 func (o *Options) rules() rules.Options {
 	return rules.Options{
 		Unordered: o.Unordered, Stateless: o.Stateless,
@@ -105,7 +100,6 @@ func (o *Options) rules() rules.Options {
 	}
 }
 
-// validate returns an error if the options do not fit the format.
 func (o *Options) validate(f *format.Format) error {
 	r := o.rules()
 	if err := r.Validate(f); err != nil {
@@ -123,8 +117,8 @@ func (o *Options) validate(f *format.Format) error {
 	return r.CheckRaw(f, o.Raw)
 }
 
-// Check reads IDs of the named format, one on each line, until the input or ctx ends. The
-// report has all faults of the source, including a read error. The only error is [ErrOption].
+// Check reads IDs of the named format, one on each line, until the input or ctx ends. The report
+// has all faults, also a read error. The only error is [ErrOption].
 func Check(ctx context.Context, formatName string, r io.Reader, o Options) (*report.Report, error) {
 	f, err := format.LookupAny(formatName)
 	if err != nil {
@@ -159,12 +153,12 @@ func (c *checker) check(ctx context.Context, r io.Reader, o reading.Options) *re
 	return report
 }
 
-// Open opens a file for reading. If the file becomes shorter, its reader ends with [ErrShrunk]
-// instead of io.EOF. If the file grows, the reader reads the new bytes too.
+// Open opens a file. If it becomes shorter, its reader ends with [ErrShrunk] instead of io.EOF. The
+// reader also reads what is added.
 func Open(name string) (io.ReadCloser, error) { return reading.Open(name) }
 
-// Detect finds the format of an input from its first lines: the most probable format that all
-// lines with an ID may have. Integers tell no format of other projects.
+// Detect returns the most probable format of the first lines that have an ID. Integers tell no
+// format of other projects.
 func Detect(head []byte) (name string, ok bool) {
 	var common []*format.Format
 	lines := 0
@@ -191,5 +185,5 @@ func Detect(head []byte) (name string, ok bool) {
 	return common[0].Name, true
 }
 
-// detectLines is how many lines with an ID Detect reads.
+// detectLines is how many such lines Detect reads.
 const detectLines = 16

@@ -11,8 +11,7 @@ import (
 	"github.com/sortid/sortid/testserver"
 )
 
-// With nullzero the zero ID stands for the column's DEFAULT, and the ID that the database
-// made is read back.
+// With nullzero the zero ID means the column's DEFAULT. The database's ID is read back.
 func TestDefault(t *testing.T) {
 	type Note struct {
 		ID   scru128.UUID `bun:"type:uuid,pk,nullzero,default:gen_random_uuid()"`

@@ -25,7 +25,7 @@ func main() {
 	}
 }
 
-// An Event is a row. As a scru128.UUID, the ID fits a column of type uuid.
+// An Event is a row. A scru128.UUID fits a column of type uuid.
 type Event struct {
 	ID   scru128.UUID `bun:"type:uuid,pk"`
 	What string       `bun:",notnull"`
@@ -33,7 +33,6 @@ type Event struct {
 
 var _ bun.BeforeAppendModelHook = (*Event)(nil)
 
-// BeforeAppendModel gives the event an ID, if it has none when it is inserted.
 func (e *Event) BeforeAppendModel(_ context.Context, query bun.Query) error {
 	if _, ok := query.(*bun.InsertQuery); ok && scru128.ID(e.ID).IsZero() {
 		e.ID = scru128.UUID(scru128.New())
@@ -52,7 +51,7 @@ func run(ctx context.Context, url string, out io.Writer) error {
 	if _, err := db.NewCreateTable().Model((*Event)(nil)).IfNotExists().Exec(ctx); err != nil {
 		return err
 	}
-	// An old event, as if moved from elsewhere.
+	// An old event.
 	old := Event{ID: scru128.UUID(scru128.First(time.Now().Add(-48 * time.Hour))), What: "moved"}
 	if _, err := db.NewInsert().Model(&old).Exec(ctx); err != nil {
 		return err
@@ -72,7 +71,7 @@ func run(ctx context.Context, url string, out io.Writer) error {
 	}
 	fmt.Fprintf(out, "%d events of the last hour\n", len(recent))
 
-	var last scru128.UUID // before all
+	var last scru128.UUID
 	for number := 1; ; number++ {
 		events, err := page(ctx, db, last, 100)
 		if err != nil || len(events) == 0 {
@@ -83,7 +82,7 @@ func run(ctx context.Context, url string, out io.Writer) error {
 	}
 }
 
-// between returns the events from a time up to, but not including, another.
+// between returns the events in [from, to).
 func between(ctx context.Context, db *bun.DB, from, to time.Time) (events []Event, err error) {
 	err = db.NewSelect().Model(&events).
 		Where("id >= ? AND id < ?", scru128.UUID(scru128.First(from)),
@@ -92,8 +91,7 @@ func between(ctx context.Context, db *bun.DB, from, to time.Time) (events []Even
 	return events, err
 }
 
-// page returns the events that follow an ID. Unlike OFFSET, the last page costs no more than the
-// first.
+// Unlike with OFFSET, the last page is as cheap as the first.
 func page(ctx context.Context, db *bun.DB, after scru128.UUID,
 	limit int64) (events []Event, err error) {
 	err = db.NewSelect().Model(&events).Where("id > ?", after).Order("id").Limit(limit).Scan(ctx)

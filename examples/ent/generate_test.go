@@ -14,7 +14,6 @@ import (
 	"entgo.io/ent/entc/gen"
 )
 
-// ent makes its code in a temporary folder, and the program is tested with it.
 func TestGenerated(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it builds a program")
@@ -46,7 +45,7 @@ func TestGenerated(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// vet would look for the folders of what is only in the overlay.
+	// vet would look for folders that only the overlay has.
 	cmd := exec.Command("go", "test", "-count", "1", "-v", "-vet=off",
 		"-tags", "generated", "-overlay", overlay, ".")
 	out, err := cmd.CombinedOutput()

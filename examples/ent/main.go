@@ -6,7 +6,7 @@
 //	go run entgo.io/ent/cmd/ent@v0.14.5 generate ./ent/schema
 //	DATABASE_URL=postgres://... go run -tags generated .
 //
-// A program that includes its generated code needs no such tag.
+// A program that includes its generated code needs no tag.
 package main
 
 import (
@@ -44,7 +44,6 @@ func run(ctx context.Context, url string, out io.Writer) error {
 	if err := client.Schema.Create(ctx); err != nil {
 		return err
 	}
-	// An old event, as if moved from elsewhere.
 	old := scru128.UUID(scru128.First(time.Now().Add(-48 * time.Hour)))
 	if err := client.Event.Create().SetID(old).SetWhat("moved").Exec(ctx); err != nil {
 		return err
@@ -63,7 +62,7 @@ func run(ctx context.Context, url string, out io.Writer) error {
 	}
 	fmt.Fprintf(out, "%d events of the last hour\n", len(recent))
 
-	var last scru128.UUID // before all
+	var last scru128.UUID
 	for number := 1; ; number++ {
 		events, err := page(ctx, client, last, 100)
 		if err != nil || len(events) == 0 {
@@ -74,7 +73,7 @@ func run(ctx context.Context, url string, out io.Writer) error {
 	}
 }
 
-// between returns the events from a time up to, but not including, another.
+// between returns the events in [from, to).
 func between(ctx context.Context, client *ent.Client, from, to time.Time) ([]*ent.Event, error) {
 	return client.Event.Query().
 		Where(event.IDGTE(scru128.UUID(scru128.First(from))),
@@ -82,8 +81,7 @@ func between(ctx context.Context, client *ent.Client, from, to time.Time) ([]*en
 		Order(event.ByID()).All(ctx)
 }
 
-// page returns the events that follow an ID. Unlike OFFSET, the last page costs no more than the
-// first.
+// Unlike with OFFSET, the last page is as cheap as the first.
 func page(ctx context.Context, client *ent.Client, after scru128.UUID,
 	limit int) ([]*ent.Event, error) {
 	return client.Event.Query().Where(event.IDGT(after)).Order(event.ByID()).Limit(limit).All(ctx)

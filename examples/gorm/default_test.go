@@ -10,8 +10,7 @@ import (
 	"github.com/sortid/sortid/testserver"
 )
 
-// With a default in the tag the zero ID stands for the column's DEFAULT, and the ID that
-// the database made is read back.
+// With a default in the tag the zero ID means the column's DEFAULT. The database's ID is read back.
 func TestDefault(t *testing.T) {
 	type Note struct {
 		ID   scru128.UUID `gorm:"type:uuid;primaryKey;default:gen_random_uuid()"`

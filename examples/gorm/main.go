@@ -24,8 +24,8 @@ func main() {
 	}
 }
 
-// A User has a typed ID, such as user_0372ijojuxuhjsfkeryi2mrtm. The column id is a uuid without
-// the prefix. The column friend is a text with the prefix.
+// A User has a typed ID, such as user_0372ijojuxuhjsfkeryi2mrtm. The column id is a uuid, the
+// column friend a text with the prefix.
 type User struct {
 	ID     UserID `gorm:"type:uuid;primaryKey"`
 	Name   string `gorm:"not null"`
@@ -34,10 +34,9 @@ type User struct {
 
 type UserID = typed.ID[User, scru128.ID]
 
-// Prefix is the prefix of users' IDs.
+// Prefix begins users' IDs.
 func (User) Prefix() string { return "user" }
 
-// BeforeCreate gives the user an ID, if it has none.
 func (u *User) BeforeCreate(*gorm.DB) error {
 	if u.ID.IsZero() {
 		u.ID = typed.New[UserID]()
@@ -45,7 +44,7 @@ func (u *User) BeforeCreate(*gorm.DB) error {
 	return nil
 }
 
-// An Event has an ID without a prefix. As a scru128.UUID, it fits a column of type uuid.
+// An Event is a row. A scru128.UUID fits a column of type uuid.
 type Event struct {
 	ID     scru128.UUID `gorm:"type:uuid;primaryKey"`
 	UserID UserID       `gorm:"type:uuid;not null"`
@@ -53,7 +52,6 @@ type Event struct {
 	What   string `gorm:"not null"`
 }
 
-// BeforeCreate gives the event an ID, if it has none.
 func (e *Event) BeforeCreate(*gorm.DB) error {
 	if scru128.ID(e.ID).IsZero() {
 		e.ID = scru128.UUID(scru128.New())
@@ -84,7 +82,7 @@ func run(ctx context.Context, url string, out io.Writer) error {
 	if err := db.Create(&charles).Error; err != nil {
 		return err
 	}
-	// An old event, as if moved from elsewhere.
+	// An old event.
 	old := Event{ID: scru128.UUID(scru128.First(time.Now().Add(-48 * time.Hour))), UserID: ada.ID,
 		What: "moved"}
 	if err := db.Create(&old).Error; err != nil {
@@ -105,7 +103,6 @@ func run(ctx context.Context, url string, out io.Writer) error {
 	}
 	fmt.Fprintf(out, "%d events of the last hour\n", len(recent))
 
-	// The users of the last hour, in order.
 	var users []User
 	since := typed.First[UserID](now.Add(-time.Hour))
 	if err := db.Where("id >= ?", since).Order("id").Find(&users).Error; err != nil {
@@ -122,7 +119,7 @@ func run(ctx context.Context, url string, out io.Writer) error {
 	}
 	fmt.Fprintf(out, "in the column, friend begins with %s\n", friend)
 
-	var last scru128.UUID // before all
+	var last scru128.UUID
 	for number := 1; ; number++ {
 		events, err := page(db, last, 100)
 		if err != nil || len(events) == 0 {
@@ -133,7 +130,7 @@ func run(ctx context.Context, url string, out io.Writer) error {
 	}
 }
 
-// between returns the events from a time up to, but not including, another.
+// between returns the events in [from, to).
 func between(db *gorm.DB, from, to time.Time) (events []Event, err error) {
 	err = db.Where("id >= ? AND id < ?", scru128.UUID(scru128.First(from)),
 		scru128.UUID(scru128.First(to))).
@@ -141,8 +138,7 @@ func between(db *gorm.DB, from, to time.Time) (events []Event, err error) {
 	return events, err
 }
 
-// page returns the events that follow an ID. Unlike OFFSET, the last page costs no more than the
-// first.
+// Unlike with OFFSET, the last page is as cheap as the first.
 func page(db *gorm.DB, after scru128.UUID, limit int) (events []Event, err error) {
 	err = db.Where("id > ?", after).Order("id").Limit(limit).Find(&events).Error
 	return events, err

@@ -23,8 +23,8 @@ func main() {
 	}
 }
 
-// An Event is a row. Its ID tells when it was made. Scan reads the column's bytes into a
-// scru128.ID. To write, convert the ID to scru128.Bytes: an ID itself is stored as its text.
+// An Event is a row. Scan reads the column's bytes into a scru128.ID. To store bytes, convert the
+// ID to scru128.Bytes: an ID is stored as text.
 type Event struct {
 	ID   scru128.ID
 	What string
@@ -37,12 +37,13 @@ func run(ctx context.Context, name string, out io.Writer) error {
 	}
 	defer db.Close()
 
-	if _, err := db.ExecContext(
-		ctx,
-		"CREATE TABLE IF NOT EXISTS events (id BINARY(16) PRIMARY KEY, what VARCHAR(100) NOT NULL)"); err != nil {
+	if _, err := db.ExecContext(ctx, `CREATE TABLE IF NOT EXISTS events (
+		id   BINARY(16) PRIMARY KEY,
+		what VARCHAR(100) NOT NULL
+	)`); err != nil {
 		return err
 	}
-	// An old event, as if moved from elsewhere.
+	// An old event.
 	if err := insert(ctx, db, []Event{{ID: scru128.First(time.Now().Add(-48 * time.Hour)),
 		What: "moved"}}); err != nil {
 		return err
@@ -62,7 +63,7 @@ func run(ctx context.Context, name string, out io.Writer) error {
 	}
 	fmt.Fprintf(out, "%d events of the last hour\n", len(recent))
 
-	var last scru128.ID // before all
+	var last scru128.ID
 	for number := 1; ; number++ {
 		events, err := page(ctx, db, last, 100)
 		if err != nil || len(events) == 0 {
@@ -73,7 +74,6 @@ func run(ctx context.Context, name string, out io.Writer) error {
 	}
 }
 
-// insert stores events in one transaction.
 func insert(ctx context.Context, db *sql.DB, events []Event) error {
 	tx, err := db.BeginTx(ctx, nil)
 	if err != nil {
@@ -92,14 +92,13 @@ func insert(ctx context.Context, db *sql.DB, events []Event) error {
 	return tx.Commit()
 }
 
-// between returns the events from a time up to, but not including, another.
+// between returns the events in [from, to).
 func between(ctx context.Context, db *sql.DB, from, to time.Time) ([]Event, error) {
 	return query(ctx, db, "SELECT id, what FROM events WHERE id >= ? AND id < ? ORDER BY id",
 		scru128.Bytes(scru128.First(from)), scru128.Bytes(scru128.First(to)))
 }
 
-// page returns the events that follow an ID. Unlike OFFSET, the last page costs no more than the
-// first.
+// Unlike with OFFSET, the last page is as cheap as the first.
 func page(ctx context.Context, db *sql.DB, after scru128.ID, limit int) ([]Event, error) {
 	return query(ctx, db, "SELECT id, what FROM events WHERE id > ? ORDER BY id LIMIT ?",
 		scru128.Bytes(after), limit)

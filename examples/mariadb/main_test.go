@@ -23,7 +23,6 @@ page 3: 51 events, first event 199
 	}
 }
 
-// dsn returns what the driver takes, given the server's URL.
 func dsn(t *testing.T, server string) string {
 	u, err := url.Parse(server)
 	if err != nil {

@@ -31,19 +31,19 @@ type User struct {
 	Name string
 }
 
-// Prefix is the prefix of users' IDs.
+// Prefix begins users' IDs.
 func (User) Prefix() string { return "user" }
 
 type UserID = typed.ID[User, scru128.ID]
 
-// An Event has an ID that tells when it was made.
+// An Event is a row.
 type Event struct {
 	ID   scru128.ID
 	User UserID
 	What string
 }
 
-// The columns hold typed IDs without their prefixes.
+// The columns hold typed IDs without prefixes.
 const schema = `
 CREATE TABLE IF NOT EXISTS users (id uuid PRIMARY KEY, name text NOT NULL);
 CREATE TABLE IF NOT EXISTS events (
@@ -72,13 +72,12 @@ func run(ctx context.Context, url string, out io.Writer) error {
 		user.Name); err != nil {
 		return err
 	}
-	// An old event, as if moved from elsewhere.
+	// An old event.
 	old := Event{ID: scru128.First(time.Now().Add(-48 * time.Hour)), User: user.ID, What: "moved"}
 	if _, err := pool.Exec(ctx, `INSERT INTO events (id, user_id, what) VALUES ($1, $2, $3)`,
 		old.ID, old.User, old.What); err != nil {
 		return err
 	}
-	// Many at once, in binary form.
 	events := make([]Event, 250)
 	for i := range events {
 		events[i] = Event{ID: scru128.New(), User: user.ID, What: fmt.Sprint("event ", i)}
@@ -98,7 +97,6 @@ func run(ctx context.Context, url string, out io.Writer) error {
 	}
 	fmt.Fprintf(out, "%d events of the last hour\n", len(recent))
 
-	// A text from outside, with the prefix.
 	id, err := typed.Parse[UserID](user.ID.String())
 	if err != nil {
 		return err
@@ -110,7 +108,7 @@ func run(ctx context.Context, url string, out io.Writer) error {
 	}
 	fmt.Fprintf(out, "%d events of the user\n", count)
 
-	var last scru128.ID // before all
+	var last scru128.ID
 	for number := 1; ; number++ {
 		events, err := page(ctx, pool, last, 100)
 		if err != nil || len(events) == 0 {
@@ -121,7 +119,7 @@ func run(ctx context.Context, url string, out io.Writer) error {
 	}
 }
 
-// between returns the events from a time up to, but not including, another.
+// between returns the events in [from, to).
 func between(ctx context.Context, pool *pgxpool.Pool, from, to time.Time) ([]Event, error) {
 	rows, err := pool.Query(ctx,
 		`SELECT id, user_id, what FROM events WHERE id >= $1 AND id < $2 ORDER BY id`,
@@ -132,8 +130,7 @@ func between(ctx context.Context, pool *pgxpool.Pool, from, to time.Time) ([]Eve
 	return pgx.CollectRows(rows, pgx.RowToStructByPos[Event])
 }
 
-// page returns the events that follow an ID. Unlike OFFSET, the last page costs no more than the
-// first.
+// Unlike with OFFSET, the last page is as cheap as the first.
 func page(ctx context.Context, pool *pgxpool.Pool, after scru128.ID, limit int) ([]Event, error) {
 	rows, err := pool.Query(ctx, `SELECT id, user_id, what FROM events WHERE id > $1 ORDER BY id LIMIT $2`,
 		after, limit)

@@ -1,10 +1,7 @@
-// Command sqlc stores events under SCRU128 keys in PostgreSQL, with code that sqlc generated from
-// schema.sql and queries.sql. To generate it again:
+// Command sqlc stores events under SCRU128 keys in PostgreSQL, with code that sqlc generates from
+// schema.sql and queries.sql:
 //
 //	go run github.com/sqlc-dev/sqlc/cmd/sqlc@v1.31.1 generate
-//
-// To run the program:
-//
 //	DATABASE_URL=postgres://... go run .
 package main
 
@@ -53,7 +50,7 @@ func run(ctx context.Context, url string, out io.Writer) error {
 	}
 	queries := db.New(pool)
 
-	// An old event, as if moved from elsewhere.
+	// An old event.
 	old := db.InsertEventParams{ID: scru128.First(time.Now().Add(-48 * time.Hour)), What: "moved"}
 	if err := queries.InsertEvent(ctx, old); err != nil {
 		return err
@@ -76,8 +73,8 @@ func run(ctx context.Context, url string, out io.Writer) error {
 	}
 	fmt.Fprintf(out, "%d events of the last hour\n", len(recent))
 
-	// Unlike with OFFSET, the last page costs no more than the first.
-	var last scru128.ID // before all
+	// Unlike with OFFSET, the last page is as cheap as the first.
+	var last scru128.ID
 	for number := 1; ; number++ {
 		events, err := queries.EventsAfter(ctx, db.EventsAfterParams{After: last, Limit: 100})
 		if err != nil || len(events) == 0 {

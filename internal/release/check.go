@@ -11,13 +11,13 @@ import (
 	"golang.org/x/mod/modfile"
 )
 
-// programs are programs that a user might write first.
+// programs are those that a user might write first.
 //
 //go:embed testdata/all testdata/scru128 testdata/postgres
 var programs embed.FS
 
-// notForUsers has prefixes of module paths that only tests need. They must not be in the go.mod and
-// go.sum of a program that keeps leases in PostgreSQL.
+// notForUsers are prefixes of modules for tests. A program that keeps leases in PostgreSQL must not
+// have them in go.mod and go.sum.
 var notForUsers = []string{
 	"go.etcd.io/etcd/server",
 	"go.opentelemetry.io/",
@@ -123,8 +123,8 @@ func (s *sandbox) writeProgram(name string, extra map[string]string) error {
 	return nil
 }
 
-// runProgram makes a module, gets the needed modules and runs the program, as a user does. It
-// returns the go.mod and the lines of the go.sum.
+// runProgram makes a module and runs the program, as a user does. It returns the go.mod and
+// go.sum's lines.
 func (s *sandbox) runProgram(name string, modules ...string) (*modfile.File, []string, error) {
 	dir := filepath.Join(s.dir, name)
 	steps := [][]string{{"mod", "init", "example.org/" + name}}

@@ -53,8 +53,8 @@ type deployment struct {
 	store  bool
 }
 
-// test runs the server as the example does, but with a free port and other files. It must answer
-// probes, and refuse to start without tokens.
+// test runs the example's server on a free port. It must answer probes, and not start without
+// tokens.
 func (d deployment) test(t *testing.T, sortid string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -141,7 +141,7 @@ func serving(t *testing.T, log io.Reader) (address string) {
 	return ""
 }
 
-// get asks as Kubernetes does, whose probes name a pod's address as the host.
+// get asks as Kubernetes' probes, whose host is a pod's address.
 func get(t *testing.T, url string) int {
 	t.Helper()
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
@@ -171,7 +171,7 @@ func instruction(t *testing.T, name string) (args []string) {
 	return args
 }
 
-// The image serves other machines, and only with tokens.
+// The image serves other machines only with tokens.
 func TestImageServes(t *testing.T) {
 	if entry := instruction(t, "ENTRYPOINT"); !slices.Equal(entry, []string{"/usr/bin/sortid"}) {
 		t.Errorf("ENTRYPOINT %q", entry)
@@ -263,7 +263,6 @@ func TestSystemdServe(t *testing.T) {
 			store: true}.test(t, sortid)
 	})
 	t.Run("verify", func(t *testing.T) {
-		// The unit's command need not be installed here.
 		unit := filepath.Join(t.TempDir(), "sortid.service")
 		text := strings.ReplaceAll(packaged(t, name), "/usr/bin/sortid", sortid)
 		if err := os.WriteFile(unit, []byte(text), 0o644); err != nil {
@@ -275,7 +274,7 @@ func TestSystemdServe(t *testing.T) {
 		if err != nil && !errors.As(err, &exit) {
 			t.Fatal(err)
 		}
-		// It also tells of other units of the machine.
+		// It reports other units, too.
 		for line := range strings.Lines(string(out)) {
 			if strings.Contains(line, "sortid") {
 				t.Error(line)

@@ -23,17 +23,15 @@ var targets = []target{
 	{"windows", "amd64"}, {"windows", "arm64"},
 }
 
-// A distribution writes the files of a release. They depend only on the commit, the version and the
-// Go release.
+// A distribution writes a release's files, which depend only on commit, version and Go release.
 type distribution struct {
 	*sandbox
 	repo *repo
 	dir  string
-	time time.Time // of every file in an archive
+	time time.Time // of all files in archives
 	host string    // sortid, for this machine
 }
 
-// distribute creates dir or empties it.
 func (r *repo) distribute(w io.Writer, version, dir string, targets []target) error {
 	next, err := r.version()
 	if err != nil {
@@ -172,7 +170,6 @@ func (d *distribution) create(name string, f func(io.Writer) error) error {
 	return out.Close()
 }
 
-// writeTar puts the files in a folder named base.
 func (d *distribution) writeTar(base string, files []file) error {
 	return d.create(base+".tar.gz", func(w io.Writer) error {
 		compressed, err := gzip.NewWriterLevel(w, gzip.BestCompression)
@@ -217,7 +214,7 @@ func (d *distribution) writeZip(base string, files []file) error {
 	})
 }
 
-// writeChecksums writes SHA256SUMS, and the same text to w.
+// writeChecksums writes SHA256SUMS, also to w.
 func (d *distribution) writeChecksums(w io.Writer) error {
 	entries, err := os.ReadDir(d.dir)
 	if err != nil {

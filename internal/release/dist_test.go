@@ -21,7 +21,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// need returns the path of a program. Without it the test is skipped, or fails in CI.
+// need returns a program's path. A missing one skips the test, or fails it in CI.
 func need(t *testing.T, program string) string {
 	t.Helper()
 	path, err := exec.LookPath(program)
@@ -176,7 +176,6 @@ func testDeb(t *testing.T, name, version string) {
 	mustRun(t, need(t, "dpkg-deb"), "-x", name, root)
 	sortid := []string{filepath.Join(root, "usr/bin/sortid")}
 	if os.Getuid() == 0 {
-		// The new root is empty: the command needs no library.
 		sortid = []string{need(t, "chroot"), root, "/usr/bin/sortid"}
 	}
 	call := func(args ...string) string {
@@ -330,7 +329,6 @@ func testKubernetes(t *testing.T, r *repo, sortid string) {
 	}
 }
 
-// The image ends with nothing but the command, run by a user without rights.
 func TestDockerfile(t *testing.T) {
 	data, err := os.ReadFile(filepath.Join("..", "..", "Dockerfile"))
 	if err != nil {

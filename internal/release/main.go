@@ -1,7 +1,7 @@
-// Command release checks the repository's modules as their users get them, builds the files of a
-// release, and makes the release. The Makefile calls it; docs/architecture.md says how.
+// Command release checks modules as users get them, builds a release's files, and makes the
+// release; see docs/architecture.md.
 //
-// It is not in go.work: its dependencies must not change the versions of the other modules.
+// It is not in go.work, so that it does not change other modules' dependencies.
 package main
 
 import (
@@ -118,7 +118,7 @@ func (r *repo) checkRelease() error {
 	return s.checkInstall(os.Stdout, r)
 }
 
-// commitTime returns SOURCE_DATE_EPOCH or else the time of the commit.
+// commitTime returns SOURCE_DATE_EPOCH, or else the commit's time.
 func (r *repo) commitTime() (time.Time, error) {
 	text := os.Getenv("SOURCE_DATE_EPOCH")
 	if text == "" {

@@ -39,7 +39,7 @@ func (d *distribution) writeBillOfMaterials(name string, t target, binary []byte
 		url := packageURL(m.Path, m.Version)
 		c := cdx.Component{BOMRef: url, PackageURL: url, Type: cdx.ComponentTypeLibrary,
 			Name: m.Path, Version: m.Version}
-		// A sum in go.sum is the SHA-256 of the list of the module's files.
+		// The sum is the SHA-256 of the list of files.
 		h1, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(m.Sum, "h1:"))
 		if err == nil && len(h1) == sha256.Size {
 			c.Hashes = &[]cdx.Hash{{Algorithm: cdx.HashAlgoSHA256, Value: hex.EncodeToString(h1)}}
@@ -48,7 +48,7 @@ func (d *distribution) writeBillOfMaterials(name string, t target, binary []byte
 		requires = append(requires, url)
 	}
 	bom := cdx.NewBOM()
-	// The number must differ between binaries, and not between runs.
+	// The number differs between binaries, but not between runs.
 	bom.SerialNumber = serialNumber(sum)
 	bom.Metadata = &cdx.Metadata{
 		Timestamp: d.time.Format(time.RFC3339),
@@ -80,7 +80,6 @@ func serialNumber(sum [sha256.Size]byte) string {
 
 var licenceName = regexp.MustCompile(`(?i)^(licen[cs]e|copying|notice|patents)([-.].*)?$`)
 
-// notices returns the licences of all parts of a binary except this repository's.
 func notices(info *debug.BuildInfo, goroot, modules string) ([]byte, error) {
 	var text bytes.Buffer
 	fmt.Fprintf(&text,

@@ -16,7 +16,7 @@ import (
 
 const rootPath = "github.com/sortid/sortid"
 
-// workspaceDir is the module that excludes the versions at which the others require each other.
+// workspaceDir is the module that excludes versions that others require of each other.
 const workspaceDir = "internal/workspace"
 
 type goModule struct {
@@ -44,11 +44,11 @@ func ours(modulePath string) bool {
 type repo struct {
 	root    string
 	work    *modfile.WorkFile
-	modules []*goModule // each after the modules that it requires
+	modules []*goModule // in the order of their requirements
 }
 
-// open reads go.work and the go.mod of each module in it. The comment "not published" after a
-// folder in go.work keeps that module out of releases.
+// open reads go.work and its modules' go.mod. A folder with the comment "not published" in go.work
+// is not released.
 func open(root string) (*repo, error) {
 	name := filepath.Join(root, "go.work")
 	data, err := os.ReadFile(name)
@@ -130,7 +130,6 @@ func (r *repo) version() (string, error) {
 	return "", fmt.Errorf("cmd/sortid/go.mod does not require %s", rootPath)
 }
 
-// check returns what would make a release with these go.mod files fail.
 func (r *repo) check() error {
 	version, err := r.version()
 	if err != nil {
@@ -194,7 +193,6 @@ func checkVersion(version string) error {
 	return module.CheckPathMajor(version, "")
 }
 
-// setVersion returns the changed files.
 func (r *repo) setVersion(version string) (changed []string, err error) {
 	if err := checkVersion(version); err != nil {
 		return nil, err

@@ -96,7 +96,6 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// A module is tagged after the modules that it requires.
 func TestOrder(t *testing.T) {
 	r, err := open(filepath.Join("..", ".."))
 	if err != nil {

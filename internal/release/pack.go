@@ -17,8 +17,8 @@ import (
 	modzip "golang.org/x/mod/zip"
 )
 
-// pack writes the published modules at version into dir, as a module proxy. It packs what git
-// tracks, and new files that git does not ignore.
+// pack writes the published modules into dir, as a module proxy. It packs files that git does not
+// ignore.
 func (r *repo) pack(dir, version string, commitTime time.Time) error {
 	files, err := r.files()
 	if err != nil {
@@ -93,7 +93,7 @@ func (f moduleFile) Lstat() (fs.FileInfo, error) { return os.Lstat(f.name) }
 
 func (f moduleFile) Open() (io.ReadCloser, error) { return os.Open(f.name) }
 
-// A module without a licence gets the repository's, as with the go command.
+// As with the go command, a module without a licence gets the repository's.
 func (r *repo) moduleFiles(m *goModule, files []string) (list []modzip.File) {
 	licensed := false
 	for _, name := range files {

@@ -69,7 +69,6 @@ func (d *distribution) writePackages(base string, t target, files []file) error 
 	return nil
 }
 
-// compress works as gzip -n -9.
 func compress(data []byte) ([]byte, error) {
 	var out bytes.Buffer
 	w, err := gzip.NewWriterLevel(&out, gzip.BestCompression)

@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// A sandbox uses the packed modules as users would, from a module proxy. It has its own module
-// cache, so it never sees published modules of the same version.
+// A sandbox uses the packed modules, as users do. Its own module cache hides published modules of
+// the same version.
 type sandbox struct {
 	dir     string // deleted by close
 	version string
@@ -45,12 +45,12 @@ func newSandbox(r *repo, version string, commitTime time.Time) (s *sandbox, err 
 		"GOWORK=off", "GOFLAGS=-modcacherw", "GOBIN=", "CGO_ENABLED=0", "GOPATH="+
 			filepath.Join(dir, "go"),
 		"GOMODCACHE="+filepath.Join(dir, "modules"),
-		// What the caller has downloaded is not downloaded again.
+		// Use the caller's downloads.
 		"GOPROXY="+fileURL(proxy)+","+fileURL(downloaded)+","+goproxy,
 		"GOSUMDB="+sumdb, "GONOSUMDB="+strings.Trim(noSumDB+","+rootPath, ","),
-		// No settings that bypass the proxy.
+		// No settings bypass the proxy.
 		"GOENV=off", "GOPRIVATE=", "GONOPROXY=",
-		// No settings that change the binaries.
+		// No settings change binaries.
 		"GOEXPERIMENT=", "GOFIPS140=off", "GOAMD64=v1", "GOARM64=v8.0",
 	)
 	return s, nil
@@ -72,7 +72,7 @@ func (s *sandbox) command(dir, name string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// Without a target, install builds for this machine.
+// No target means this machine.
 func (s *sandbox) install(t target) (string, error) {
 	cmd := s.command(s.dir, "go", "install", "-trimpath", "-ldflags=-s -w -buildid=", rootPath+
 		"/cmd/sortid@"+s.version)
@@ -103,7 +103,7 @@ func (t target) binary() string {
 	return "sortid"
 }
 
-// The error contains what cmd prints on standard error.
+// The error has the command's standard error.
 func output(cmd *exec.Cmd) (string, error) {
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr

@@ -1,5 +1,5 @@
-// Package duplicates finds IDs that are on more than one line of any number of inputs of any
-// size. It merges inputs whose IDs are in order. It sorts the others on disk first.
+// Package duplicates finds IDs on more than one line of any number of inputs of any size. It merges
+// inputs in order, and sorts others on disk first.
 package duplicates
 
 import (
@@ -21,23 +21,21 @@ import (
 	"github.com/sortid/sortid/verify/report"
 )
 
-// ErrOption is the error of an option that makes no sense, or of an unknown format.
+// ErrOption is the error of a senseless option or an unknown format.
 var ErrOption = errors.New("duplicates: invalid option")
 
 // A Source is an input of [Find].
 type Source struct {
 	Name string
 	Open func() (io.ReadCloser, error)
-	// Once says that the source can be opened only once, like standard input. It is sorted on
-	// disk even if it is in order.
+	// Once: the source opens only once, like standard input. It is sorted on disk even if in order.
 	Once bool
-	// Size is how many bytes there are to read, for Options.Progress, or 0 if unknown. If it is
-	// known, Open's readers have a method Position() int64 that returns how many were read. It
-	// is safe for concurrent use.
+	// Size is how many bytes there are to read, for Options.Progress; 0 is unknown. If known,
+	// Open's readers have a method Position() int64 for the bytes read, safe for concurrent use.
 	Size int64
 }
 
-// File returns the source of a file. Its reader fails if the file becomes shorter meanwhile.
+// File returns a file as a source. Its reader fails if the file becomes shorter.
 func File(name string) Source {
 	s := Source{Name: name, Open: func() (io.ReadCloser, error) { return reading.Open(name) }}
 	if info, err := os.Stat(name); err == nil {
@@ -48,13 +46,12 @@ func File(name string) Source {
 	return s
 }
 
-// Options are the options of [Find]. The zero value is valid.
+// Options configure [Find]. The zero value is valid.
 type Options struct {
-	// Dir is the folder in which sources are sorted, with 33 bytes an ID. If empty, it is the
-	// system's folder for temporary files.
+	// Dir is the folder for sorting, with 33 bytes an ID. If empty, it is the system's for
+	// temporary files.
 	Dir string
-	// NodeBits is the size of scru64's node IDs, to name the ones that clash. If 0, it is
-	// inferred.
+	// NodeBits is the size of scru64's node IDs, to name those that clash. If 0, it is inferred.
 	NodeBits int
 	// Each is called for each duplicate, in order.
 	Each func(report.Duplicate)
@@ -62,16 +59,16 @@ type Options struct {
 	Progress func(Progress)
 }
 
-// Progress is how far a search has come in one of its stages.
+// Progress is how far a stage of a search has come.
 type Progress struct {
 	Stage       Stage
-	Done, Total int64 // bytes; Total is 0 if it is not known
+	Done, Total int64 // bytes; Total is 0 if unknown
 }
 
 // A Stage is a part of a search.
 type Stage string
 
-// The stages. If all sources are in order, there is only the last one.
+// The stages. If all sources are in order, only the last one.
 const (
 	StageOrder   Stage = "looking whether the IDs are in order"
 	StageSort    Stage = "sorting"
@@ -83,21 +80,20 @@ const (
 	maxPlaces  = 1000
 	maxClashes = 1000
 
-	// sortMemory is for the IDs that are sorted at once. mergeMemory limits the memory of all
-	// blocks of text that are merged, mergeBlock the size of one.
+	// sortMemory is for IDs sorted at once, mergeMemory for all text merged, mergeBlock for one
+	// block.
 	sortMemory  = 44 << 20
 	mergeMemory = 32 << 20
 	mergeBlock  = 128 << 10
 
-	// nodeCtrBits is the size of the node ID and the counter of scru64 together.
+	// nodeCtrBits is the size of scru64's node ID and counter together.
 	nodeCtrBits = 24
 	nodeCtrMask = 1<<nodeCtrBits - 1
 )
 
-// Find finds IDs of the named format that are on more than one line of all sources together.
-// It merges sources that are in order, with memory for a few lines of each. It sorts the others
-// on disk first. If ctx ends early, the report covers what was read and compared until then.
-// An error means that there is no answer.
+// Find finds IDs of the named format on more than one line of all sources. It merges sources in
+// order, and sorts others on disk first. If ctx ends early, the report covers what was read and
+// compared. An error means no answer.
 func Find(ctx context.Context, formatName string, sources []Source,
 	o Options) (*report.Unique, error) {
 	f, err := format.LookupAny(formatName)
@@ -125,7 +121,6 @@ func Find(ctx context.Context, formatName string, sources []Source,
 	return r, nil
 }
 
-// A search is one call of Find.
 type search struct {
 	ctx     context.Context
 	f       *format.Format
@@ -134,23 +129,22 @@ type search struct {
 	dir     extsort.Dir
 
 	found      []report.Source
-	commonBits []uint32 // for each source of scru64: the bits set in all IDs
-	anyBits    []uint32 // and the bits set in any
+	commonBits []uint32 // for each scru64 source: bits set in all IDs
+	anyBits    []uint32 // bits set in any
 	duplicates extsort.Writer
 	ids        uint64 // IDs read
 	compared   uint64 // of these
 	progress   progress
 }
 
-// progress is how far the current stage has come.
 type progress struct {
 	Progress
 	shown time.Time
 	open  []interface{ Position() int64 } // the stage's inputs
 }
 
-// run merges the sources as they are, if all can be read again. If that shows one that is not
-// sorted, run sorts each such source on disk and merges again.
+// run merges the sources if all can be read again. It sorts those that prove unsorted, and merges
+// again.
 func (s *search) run() error {
 	copied := make([]bool, len(s.sources))
 	for i, in := range s.sources {
@@ -186,7 +180,7 @@ func (s *search) run() error {
 	return s.merge(copied, runs)
 }
 
-// reset forgets what an attempt has found.
+// reset forgets an attempt's findings.
 func (s *search) reset() {
 	s.found = make([]report.Source, len(s.sources))
 	s.commonBits, s.anyBits = make([]uint32, len(s.sources)), make([]uint32, len(s.sources))
@@ -199,7 +193,7 @@ func (s *search) reset() {
 	s.duplicates.Dir = &s.dir
 }
 
-// open starts reading a source. The inputs share the memory.
+// open starts reading a source. Inputs share the memory.
 func (s *search) open(i, inputs int) (*reading.Reader, io.Closer, error) {
 	r, err := s.sources[i].Open()
 	if err != nil {
@@ -208,12 +202,12 @@ func (s *search) open(i, inputs int) (*reading.Reader, io.Closer, error) {
 	if p, ok := r.(interface{ Position() int64 }); ok {
 		s.progress.open = append(s.progress.open, p)
 	}
-	// In most formats a block's IDs take about as much memory as its text.
+	// A block's IDs mostly take as much memory as its text.
 	size := min(mergeBlock, max(4096, mergeMemory/inputs/6))
 	return reading.New(s.ctx, r, reading.Options{Format: s.f, Size: size}), r, nil
 }
 
-// account counts a block for its source, and returns the number of its first line.
+// account counts a source's block, and returns its first line's number.
 func (s *search) account(i int, b *reading.Block) (line uint64) {
 	in := &s.found[i]
 	line = in.Lines + 1
@@ -245,7 +239,7 @@ func (s *search) account(i int, b *reading.Block) (line uint64) {
 	return line
 }
 
-// begin begins a stage that reads the runs, and the sources for which reads returns true.
+// begin begins a stage that reads the runs and the sources chosen by reads.
 func (s *search) begin(stage Stage, reads func(source int) bool, runs []*extsort.Run) {
 	p := progress{Progress: Progress{Stage: stage}, shown: s.progress.shown}
 	known := true
@@ -264,7 +258,6 @@ func (s *search) begin(stage Stage, reads func(source int) bool, runs []*extsort
 	s.progress = p
 }
 
-// show calls Options.Progress now and then.
 func (s *search) show(now time.Time) {
 	p := &s.progress
 	if s.o.Progress == nil || now.Sub(p.shown) < 200*time.Millisecond {
@@ -299,8 +292,7 @@ func (s *search) sorted(i int) (bool, error) {
 	return true, context.Cause(s.ctx)
 }
 
-// copy sorts sources on disk, in pieces as large as the memory allows, and returns at most so
-// many runs.
+// copy sorts sources on disk, in pieces that fit in memory, and returns at most most runs.
 func (s *search) copy(which []bool, most int) ([]*extsort.Run, error) {
 	s.begin(StageSort, func(i int) bool { return which[i] }, nil)
 	w := extsort.Sorter{Dir: &s.dir, Memory: sortMemory}
@@ -339,7 +331,6 @@ func (s *search) copyOne(i int, w *extsort.Sorter) error {
 	return context.Cause(s.ctx)
 }
 
-// inputs opens the sources that were not copied, and the runs.
 func (s *search) inputs(copied []bool, runs []*extsort.Run) (inputs []input, err error) {
 	n := len(runs)
 	for _, c := range copied {
@@ -380,7 +371,7 @@ func (s *search) merge(copied []bool, runs []*extsort.Run) error {
 	if err != nil {
 		return err
 	}
-	// When a second line has the same ID, the first line is noted as well.
+	// A second line with an ID notes the first line, too.
 	var last record
 	var buf [originSize]byte
 	first, noted := true, false
@@ -409,7 +400,6 @@ func (s *search) merge(copied []bool, runs []*extsort.Run) error {
 	return err
 }
 
-// conclude reports what was found.
 func (s *search) conclude(interrupted bool) (*report.Unique, error) {
 	r := &report.Unique{
 		Format: s.f.Name, Status: report.Pass, Sources: s.found,
@@ -474,7 +464,6 @@ func (s *search) conclude(interrupted bool) (*report.Unique, error) {
 	return r, nil
 }
 
-// countClashes counts the pairs of sources that share an ID.
 func (s *search) countClashes(clashes map[[2]uint32]uint64, group []record) {
 	sources := make([]uint32, 0, len(group))
 	for _, r := range group {
@@ -494,8 +483,7 @@ func (s *search) countClashes(clashes map[[2]uint32]uint64, group []record) {
 	}
 }
 
-// node names the node ID of scru64 IDs, given the bits set in all of them and the bits set in
-// any.
+// node names scru64 IDs' node ID, from the bits set in all and in any.
 func (s *search) node(always, ever uint32) string {
 	same := bits.LeadingZeros32((always^ever)<<8 | 1<<7)
 	if size := s.o.NodeBits; size > 0 {

@@ -25,7 +25,6 @@ import (
 	"github.com/sortid/sortid/verify/report"
 )
 
-// sourceOf returns a source of lines, which may be opened again or not.
 func sourceOf(name string, lines []string, once bool) Source {
 	return Source{Name: name, Once: once, Open: func() (io.ReadCloser, error) {
 		return io.NopCloser(strings.NewReader(model.Text(lines))), nil
@@ -55,8 +54,7 @@ func duplicates(sources map[string][]string) map[string][]report.Place {
 	return all
 }
 
-// Any number of sources, sorted or not, small or large beside the pieces that are
-// sorted at once: what is found is what a map finds.
+// Any sources have the duplicates that a map finds.
 func TestFind(t *testing.T) {
 	for _, formatName := range format.Names() {
 		f, _ := format.LookupAny(formatName)
@@ -121,7 +119,6 @@ func TestFind(t *testing.T) {
 	}
 }
 
-// A duplicate is reported in each format, also in one without a text of its own.
 func TestFindEveryFormat(t *testing.T) {
 	for _, f := range format.All() {
 		lines := []string{f.Example, f.Example}
@@ -137,7 +134,7 @@ func TestFindEveryFormat(t *testing.T) {
 	}
 }
 
-// More sources than are merged at once, and nothing is left on disk.
+// With more sources than are merged at once, nothing is left on disk.
 func TestFindManySources(t *testing.T) {
 	dir := t.TempDir()
 	var sources []Source
@@ -156,7 +153,6 @@ func TestFindManySources(t *testing.T) {
 	}
 }
 
-// The clashing node IDs of scru64 are named.
 func TestFindNodes(t *testing.T) {
 	one := model.SCRU64(model.New(1, "", 3000, 0.2))
 	two := append(model.SCRU64(model.New(2, "", 3000, 0.2)), one[100:110]...)
@@ -184,7 +180,6 @@ func TestFindNodes(t *testing.T) {
 	}
 }
 
-// Bad lines, sources that cannot be read, and none at all.
 func TestFindTrouble(t *testing.T) {
 	lines := model.Sample("scru128", 100)
 	lines[50] = "what?"
@@ -228,7 +223,7 @@ type failing struct{}
 
 func (failing) Read([]byte) (int, error) { return 0, errors.New("the cable is cut") }
 
-// The duplicates of any input, cut into three sources, are those of a map.
+// Duplicates in any input, cut into three, are a map's.
 func FuzzFind(f *testing.F) {
 	for i, formatName := range format.Names() {
 		lines := append(model.Sample(formatName, 30), model.Sample(formatName, 20)...)
@@ -283,7 +278,6 @@ func FuzzFind(f *testing.F) {
 	})
 }
 
-// Several generators of a format at once make no ID twice.
 func TestGeneratorsUnique(t *testing.T) {
 	const goroutines, each = 6, 50_000
 	for _, formatName := range []string{"scru128", "scru160", "euid"} {
@@ -333,7 +327,6 @@ func TestGeneratorsUnique(t *testing.T) {
 	}
 }
 
-// BenchmarkFind is the speed over ten sorted files whose IDs are of the same time.
 func BenchmarkFind(b *testing.B) {
 	const files, each = 10, 400_000
 	dir := b.TempDir()
@@ -355,8 +348,7 @@ func BenchmarkFind(b *testing.B) {
 	b.ReportMetric(float64(files*each)*float64(b.N)/b.Elapsed().Seconds()/1e6, "MID/s")
 }
 
-// endless is a reader of sorted IDs that ends the context when it has given so many bytes,
-// and then waits.
+// endless gives sorted IDs. After so many bytes it ends the context and waits.
 type endless struct {
 	io.Reader
 	left   int
@@ -374,7 +366,6 @@ func (e *endless) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// A search that is interrupted reports what it has found until then, in each stage.
 func TestInterrupted(t *testing.T) {
 	lines := model.Sample("scru128", 200_000)
 	lines = slices.Insert(lines, 1000, lines[999])
@@ -414,7 +405,6 @@ func TestInterrupted(t *testing.T) {
 	}
 }
 
-// The progress of each stage goes up to its total.
 func TestProgress(t *testing.T) {
 	dir := t.TempDir()
 	lines := model.Sample("scru128", 300_000)

@@ -10,13 +10,11 @@ import (
 	"github.com/sortid/sortid/verify/internal/reading"
 )
 
-// A record is an ID and where it comes from.
 type record struct {
 	id format.Words
 	origin
 }
 
-// An origin is where an ID comes from.
 type origin struct {
 	source uint32
 	line   uint64
@@ -24,7 +22,6 @@ type origin struct {
 
 const originSize = 12
 
-// append appends the origin as a record's payload.
 func (o origin) append(b []byte) []byte {
 	b = binary.BigEndian.AppendUint32(b, o.source)
 	return binary.BigEndian.AppendUint64(b, o.line)
@@ -34,26 +31,23 @@ func originOf(payload []byte) origin {
 	return origin{binary.BigEndian.Uint32(payload), binary.BigEndian.Uint64(payload[4:])}
 }
 
-// An input gives IDs in order, and knows where they come from.
 type input interface {
 	extsort.Input
 	origin(at int) origin
 }
 
-// runInput gives the IDs of a run.
 type runInput struct{ *extsort.Reader }
 
 func (in runInput) origin(at int) origin { return originOf(in.Payload(at)) }
 
-// textInput gives the IDs of a source that is in order.
 type textInput struct {
 	s      *search
 	index  int
 	src    *reading.Reader
 	closer io.Closer
 	block  *reading.Block
-	line   uint64 // of the block's first line
-	next   int    // segment of the block
+	line   uint64
+	next   int
 }
 
 func (t *textInput) Next() ([]format.Words, error) {
@@ -82,8 +76,8 @@ func (t *textInput) Close() error {
 	return t.closer.Close()
 }
 
-// groups yields each group of records with the same ID that were written: its first maxPlaces
-// records, and how many there are.
+// groups yields each group of written records with one ID: its first maxPlaces records and the
+// count.
 func groups(w *extsort.Writer, yield func(group []record, n uint64)) error {
 	r, err := w.Finish()
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package extsort sorts records that do not fit in memory. A [Sorter] sorts pieces of them and
-// writes each to a file, a run. [Merge] reads runs, and other inputs in order, as one.
+// Package extsort sorts records that do not fit in memory. A [Sorter] sorts pieces and writes each
+// to a file, a run. [Merge] reads runs and other sorted inputs as one.
 package extsort
 
 import (
@@ -21,21 +21,19 @@ const (
 	// MaxFanIn is how many inputs are merged at once.
 	MaxFanIn = 256
 
-	// mergeMemory limits the memory of the blocks of all runs that are merged, unless records
-	// are long.
+	// mergeMemory limits the blocks of all runs merged, unless records are long.
 	mergeMemory = 32 << 20
 	runBuffer   = 1 << 16
 
 	keySize  = 20
-	itemSize = 32 // in memory, without the payload
+	itemSize = 32 // in memory, without payload
 )
 
-// A Key is the place of a record in the order. Its upper 32 bits are zero, as no ID has more
-// than 160.
+// A Key orders records. Its upper 32 bits are zero, as IDs have at most 160.
 type Key = format.Words
 
-// A Dir is a folder for runs. The first run creates it. The zero Dir is in the system's folder
-// for temporary files.
+// A Dir is a folder for runs, made for the first one. The zero Dir is in the system's folder for
+// temporary files.
 type Dir struct {
 	Parent string
 
@@ -62,8 +60,7 @@ func (d *Dir) create() (*os.File, error) {
 	return os.Create(filepath.Join(d.name, fmt.Sprint(d.files)))
 }
 
-// Close removes the folder and all runs. It may be called at any time: what sorts at that
-// moment fails.
+// Close removes the folder and all runs. It may be called any time: a sort under way fails.
 func (d *Dir) Close() error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -74,16 +71,16 @@ func (d *Dir) Close() error {
 	return os.RemoveAll(d.name)
 }
 
-// A Run is a file of records in order. The zero Run has none.
+// A Run is a file of sorted records. The zero Run is empty.
 type Run struct {
 	name string
 	size int64
 }
 
-// Size returns how many bytes the run has on disk.
+// Size returns the run's bytes on disk.
 func (r *Run) Size() int64 { return r.size }
 
-// A Writer writes records, which come in order, to a run.
+// A Writer writes sorted records to a run.
 type Writer struct {
 	Dir *Dir
 
@@ -114,7 +111,7 @@ func (w *Writer) Add(key Key, payload []byte) error {
 	return err
 }
 
-// Finish returns the run, which may be empty. The Writer can then write another one.
+// Finish returns the run, perhaps empty. The Writer can then write another.
 func (w *Writer) Finish() (*Run, error) {
 	if w.file == nil {
 		return &Run{}, nil
@@ -134,10 +131,10 @@ func (w *Writer) Discard() {
 	*w = Writer{Dir: w.Dir}
 }
 
-// A Sorter writes records that come in any order to runs.
+// A Sorter sorts records into runs.
 type Sorter struct {
 	Dir    *Dir
-	Memory int // how many bytes of records are sorted at once
+	Memory int // bytes of records sorted at once
 
 	items    []item
 	payloads []byte
@@ -149,7 +146,7 @@ type item struct {
 	at, to uint32 // its payload
 }
 
-// Add adds a record. Those with the same key come in no certain order.
+// Add adds a record. Records with one key come in any order.
 func (s *Sorter) Add(key Key, payload []byte) error {
 	if n := len(s.items); n > 0 && (n+1)*itemSize+len(s.payloads)+len(payload) > s.Memory {
 		if err := s.flush(); err != nil {
@@ -176,7 +173,7 @@ func (s *Sorter) flush() error {
 	return err
 }
 
-// Finish returns the runs, at most as many as given. It merges the others.
+// Finish returns at most most runs. It merges the others.
 func (s *Sorter) Finish(ctx context.Context, most int) ([]*Run, error) {
 	if len(s.items) > 0 {
 		if err := s.flush(); err != nil {
@@ -195,7 +192,6 @@ func (s *Sorter) Finish(ctx context.Context, most int) ([]*Run, error) {
 	return s.runs, nil
 }
 
-// join merges runs into one, and removes them.
 func join(ctx context.Context, dir *Dir, runs []*Run) (*Run, error) {
 	inputs := make([]*Reader, 0, len(runs))
 	defer func() {
@@ -234,12 +230,12 @@ type Reader struct {
 	file   *os.File
 	at     int64
 	buffer []byte // what was read
-	rest   []byte // of buffer, and not parsed
+	rest   []byte // of buffer, not parsed
 	keys   []Key
 	places [][2]int // of the payloads in buffer
 }
 
-// Open opens the run. The inputs that are merged share the memory.
+// Open opens the run. The merged inputs share the memory.
 func (r *Run) Open(inputs int) (*Reader, error) {
 	if r.name == "" {
 		return &Reader{}, nil
@@ -257,7 +253,7 @@ func (r *Reader) Next() ([]Key, error) {
 	r.keys, r.places = r.keys[:0], r.places[:0]
 	for ended := r.file == nil; !ended; {
 		kept := copy(r.buffer[:cap(r.buffer)], r.rest)
-		if kept == cap(r.buffer) { // a longer record
+		if kept == cap(r.buffer) {
 			r.buffer = append(r.buffer[:kept], make([]byte, cap(r.buffer))...)
 		}
 		n, err := io.ReadFull(r.file, r.buffer[kept:cap(r.buffer)])
@@ -277,7 +273,6 @@ func (r *Reader) Next() ([]Key, error) {
 	return nil, nil
 }
 
-// parse parses the records that are in the buffer in full.
 func (r *Reader) parse() {
 	i := 0
 	for b := r.buffer; len(b)-i > keySize; {
@@ -294,7 +289,7 @@ func (r *Reader) parse() {
 	r.rest = r.buffer[i:]
 }
 
-// Payload returns the payload of a record of the last block. It is valid until Next is called.
+// Payload returns a payload of the last block, valid until Next.
 func (r *Reader) Payload(at int) []byte {
 	p := r.places[at]
 	return r.buffer[p[0]:p[1]]

@@ -17,8 +17,8 @@ type record struct {
 	payload []byte
 }
 
-// Any number of records of any length come out as slices.SortFunc orders them, however little
-// memory there is, and nothing is left on disk.
+// Records of any length come out as slices.SortFunc orders them, with any memory. Nothing is left
+// on disk.
 func TestSorter(t *testing.T) {
 	for seed := range uint64(6) {
 		r := rand.New(rand.NewPCG(seed, 1))
@@ -27,7 +27,7 @@ func TestSorter(t *testing.T) {
 		s := Sorter{Dir: dir, Memory: []int{1, 1000, 1 << 30}[seed%3]}
 		var want []record
 		for i := range 1500 {
-			// The number tells records with the same key apart.
+			// The number tells records with one key apart.
 			key := Key{uint64(r.Uint32N(2)), r.Uint64N(3), r.Uint64N(50)}
 			payload := binary.BigEndian.AppendUint32(nil, uint32(i))
 			payload = append(payload, bytes.Repeat([]byte{byte(i)}, r.IntN(40))...)
@@ -83,7 +83,6 @@ func TestSorter(t *testing.T) {
 	}
 }
 
-// A sorter keeps about as much in memory as it may.
 func TestSorterMemory(t *testing.T) {
 	dir := &Dir{Parent: t.TempDir()}
 	defer dir.Close()
@@ -102,7 +101,6 @@ func TestSorterMemory(t *testing.T) {
 	}
 }
 
-// keys is an input of keys.
 type keys []Key
 
 func (k *keys) Next() ([]Key, error) {
@@ -120,8 +118,6 @@ func TestUnsorted(t *testing.T) {
 	}
 }
 
-// What goes wrong is an error: a run that was cut, a closed folder, a folder that cannot be
-// made, a context that has ended.
 func TestTrouble(t *testing.T) {
 	dir := &Dir{Parent: t.TempDir()}
 	w := Writer{Dir: dir}
@@ -156,7 +152,7 @@ func TestTrouble(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for i := range s.runs { // as long as what is looked at in one step
+	for i := range s.runs { // as long as one step reads
 		for j := range uint64(1 << 8) {
 			w.Add(Key{2: j}, nil)
 		}

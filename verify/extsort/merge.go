@@ -5,16 +5,15 @@ import "errors"
 // ErrUnsorted says that an input of a merge is not sorted.
 var ErrUnsorted = errors.New("extsort: not sorted")
 
-// An Input gives the keys of records in order.
+// An Input gives records' keys in order.
 type Input interface {
-	// Next returns the keys of the next block of records, none at the end. They are valid until
-	// it is called again.
+	// Next returns the next block's keys, none at the end. They are valid until the next call.
 	Next() ([]Key, error)
 	Close() error
 }
 
-// Merge calls yield for the records of all inputs in order: with the input, the record's index
-// in the input's last block, and its key. It returns [ErrUnsorted] if the keys of one decrease.
+// Merge calls yield for all records in order, with the input, the index in its last block, and the
+// key. It returns [ErrUnsorted] if an input's keys decrease.
 func Merge[I Input](inputs []I, yield func(in I, at int, key Key) error) error {
 	live := make([]*cursor[I], 0, len(inputs))
 	for _, in := range inputs {
@@ -38,26 +37,24 @@ func Merge[I Input](inputs []I, yield func(in I, at int, key Key) error) error {
 	return nil
 }
 
-// A cursor goes through an input.
 type cursor[I Input] struct {
 	in   I
 	keys []Key
 	at   int
 }
 
-// refill gets the next block when there is nothing left of the last one.
 func (c *cursor[I]) refill() (ok bool, err error) {
 	c.at = 0
 	c.keys, err = c.in.Next()
 	return len(c.keys) > 0, err
 }
 
-// A tree is a tournament of cursors, and the smallest key wins. Each node remembers the loser
-// of its match. When the winner moves on, only the matches on its way up are played again.
+// A tree is a tournament of cursors; the smallest key wins. Nodes remember losers. When the winner
+// moves on, only its matches are repeated.
 type tree[I Input] struct {
 	cursors []*cursor[I]
 	keys    []Key // the cursors' keys
-	losers  []int // of node 1 and up; the cursors follow the nodes
+	losers  []int
 	winner  int
 }
 
@@ -84,7 +81,6 @@ func newTree[I Input](cursors []*cursor[I]) *tree[I] {
 	return t
 }
 
-// run yields records until a cursor ends, and returns which one ended.
 func (t *tree[I]) run(yield func(in I, at int, key Key) error) (ended int, err error) {
 	keys, losers := t.keys, t.losers
 	winner := t.winner

@@ -42,12 +42,11 @@ type group struct {
 	Checks      []Outcome
 }
 
-// HTML writes reports as a page without scripts that loads no other file.
+// HTML writes reports as a page without scripts or other files.
 func HTML(w io.Writer, rs []*Report) error { return tmpl.Execute(w, rs) }
 
 const chartWidth, chartHeight = 720.0, 140.0
 
-// A chart is an SVG picture under construction.
 type chart struct{ strings.Builder }
 
 func newChart(label string) *chart {
@@ -78,7 +77,6 @@ func (c *chart) end() template.HTML {
 	return template.HTML(c.String())
 }
 
-// timelineSVG shows the IDs over time.
 func timelineSVG(t Timeline) template.HTML {
 	most := uint64(0)
 	for _, n := range t.Count {
@@ -106,7 +104,6 @@ func timelineSVG(t Timeline) template.HTML {
 	return c.end()
 }
 
-// bitsSVG shows how far each bit of a field is from being 1 in half of the values.
 func bitsSVG(f Field) template.HTML {
 	if f.Values == 0 {
 		return ""
@@ -138,7 +135,6 @@ func bitsSVG(f Field) template.HTML {
 	return c.end()
 }
 
-// leadSVG shows how far the newest ID was ahead of the clock, over time.
 func leadSVG(points []Lead) template.HTML {
 	if len(points) < 2 {
 		return ""

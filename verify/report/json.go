@@ -10,7 +10,7 @@ import (
 	"github.com/sortid/sortid/internal/words"
 )
 
-// In JSON, counts, sizes and seconds are numbers. IDs are strings.
+// In JSON, counts, sizes and seconds are numbers; IDs are strings.
 
 type jsonReport struct {
 	Format  string      `json:"format"`
@@ -66,7 +66,6 @@ type jsonLead struct {
 	Seconds float64 `json:"seconds"`
 }
 
-// stamp formats a time, and the zero time as an empty string.
 func stamp(t time.Time) string {
 	if t.IsZero() {
 		return ""
@@ -142,8 +141,8 @@ type jsonClash struct {
 	Duplicates uint64    `json:"duplicates"`
 }
 
-// UniqueJSON writes the outcome of a search for duplicates as one object on a line.
-// [DuplicateJSON] writes the duplicates themselves.
+// UniqueJSON writes a search's outcome as one object on a line. [DuplicateJSON] writes the
+// duplicates.
 func UniqueJSON(w io.Writer, r *Unique) error {
 	out := jsonUnique{
 		Format: r.Format, Status: string(r.Status), Verdict: uniqueVerdict(r),
@@ -174,7 +173,7 @@ type jsonPlace struct {
 	Line   uint64 `json:"line"`
 }
 
-// DuplicateJSON writes one duplicate as an object on a line.
+// DuplicateJSON writes a duplicate as an object on a line.
 func DuplicateJSON(w io.Writer, d Duplicate) error {
 	out := jsonDuplicate{Duplicate: d.Text, Count: d.Count}
 	for _, p := range d.Places {
@@ -183,7 +182,7 @@ func DuplicateJSON(w io.Writer, d Duplicate) error {
 	return json.NewEncoder(w).Encode(out)
 }
 
-// DuplicateText writes one duplicate as a line: the ID and its places.
+// DuplicateText writes a duplicate as a line: the ID and its places.
 func DuplicateText(w io.Writer, d Duplicate) error {
 	b := []byte(d.Text)
 	for _, p := range d.Places {

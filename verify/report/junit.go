@@ -45,8 +45,8 @@ type skipped struct {
 	Message string `xml:"message,attr"`
 }
 
-// JUnit writes reports as XML for continuous-integration servers: a test suite for each source,
-// with a test case for each check. Unless duplicates is nil, a last suite has its outcome.
+// JUnit writes reports as XML: a suite for each source, a case for each check. Unless duplicates is
+// nil, a last suite has its outcome.
 func JUnit(w io.Writer, rs []*Report, duplicates *Unique) error {
 	all := suites{Name: "sortid verify"}
 	for _, r := range rs {
@@ -75,7 +75,6 @@ func JUnit(w io.Writer, rs []*Report, duplicates *Unique) error {
 	return all.write(w)
 }
 
-// uniqueSuite has a test case for each source and one for the duplicates.
 func uniqueSuite(r *Unique) suite {
 	class := "verify." + r.Format + ".unique"
 	s := suite{Name: r.Format + " unique", Time: fmt.Sprintf("%.3f", r.Elapsed.Seconds())}
@@ -136,7 +135,6 @@ func (all *suites) write(w io.Writer) error {
 	return err
 }
 
-// lines formats a check's examples.
 func lines(c Outcome) string {
 	var b strings.Builder
 	for _, e := range c.Examples {

@@ -1,5 +1,5 @@
-// Package report has the findings of packages verify and duplicates. It writes them for people,
-// as text or an HTML page, and for machines, as JSON or JUnit's XML.
+// Package report has the findings of packages verify and duplicates. It writes them as text or HTML
+// for people, and as JSON or JUnit XML for machines.
 package report
 
 import (
@@ -13,33 +13,33 @@ type Status string
 // The outcomes of a check.
 const (
 	Pass Status = "pass"
-	Warn Status = "warn" // the format allows it, but it is probably a mistake
+	Warn Status = "warn" // allowed, but probably a mistake
 	Fail Status = "fail"
-	Skip Status = "skip" // the check was not made; Detail says why
+	Skip Status = "skip" // not made; Detail says why
 )
 
-// A Report has the findings about one source.
+// A Report has one source's findings.
 type Report struct {
 	Format string
 	Source string // its name
-	Status Status // Fail if any check failed, else Warn if any warns, else Pass
+	Status Status // Fail if a check failed, else Warn if one warns, else Pass
 
 	Bytes, Lines, IDs uint64
-	First, Last       time.Time // the earliest and the latest timestamp
+	First, Last       time.Time // earliest and latest timestamp
 	Facts             []Fact
 	Checks            []Outcome
 	Fields            []Field
 	Timeline          Timeline
-	Lead              []Lead // if timestamps were compared with this machine's clock
+	Lead              []Lead // if timestamps were compared with the clock
 	Elapsed           time.Duration
 }
 
-// A Fact is something that the IDs tell about their generator.
+// A Fact is what IDs tell about their generator.
 type Fact struct{ Name, Value string }
 
-// An Outcome is the outcome of one check.
+// An Outcome is one check's.
 type Outcome struct {
-	Name     string // group and name, such as order.duplicate
+	Name     string // group and name, as order.duplicate
 	Title    string // what a sound source does
 	Status   Status
 	Count    uint64 // faults
@@ -47,7 +47,7 @@ type Outcome struct {
 	Examples []Example // the first faults
 }
 
-// Group returns the first part of the name: input, form, order, rules, clock or random.
+// Group returns the name's first part: input, form, order, rules, clock or random.
 func (o Outcome) Group() string {
 	group, _, _ := strings.Cut(o.Name, ".")
 	return group
@@ -60,19 +60,18 @@ type Example struct {
 	Note string // what is wrong
 }
 
-// A Field has the findings of the tests of randomness about a field.
+// A Field has a field's findings of randomness.
 type Field struct {
 	Name   string
 	Width  int    // in bits
 	Values uint64 // how many were tested
-	// Bias is the smallest distance of a bit's probability from one half that the tests find
-	// in 99 of 100 cases. It is 0 if there are too few values.
+	// Bias is the smallest distance of a bit's probability from one half that tests find in 99 of
+	// 100 cases. It is 0 with too few values.
 	Bias float64
-	Ones []float64 // the share of ones, from the highest bit to the lowest
-	// P is the smallest p-value. Adjusted is P corrected for the number of tests in the
-	// report.
+	Ones []float64 // the share of ones, highest bit first
+	// P is the smallest p-value. Adjusted is P corrected for the report's number of tests.
 	P, Adjusted float64
-	Worst       string // what the test with P saw
+	Worst       string // what P's test saw
 	Tests       int
 }
 
@@ -89,7 +88,7 @@ type Lead struct {
 	Ahead time.Duration // negative: behind
 }
 
-// Failed returns the checks that failed.
+// Failed returns the failed checks.
 func (r *Report) Failed() []Outcome { return r.with(Fail) }
 
 // Warned returns the checks that warn.
@@ -114,23 +113,23 @@ func (r *Report) Check(name string) *Outcome {
 	return nil
 }
 
-// MaxExamples is how many faults of a kind a report shows.
+// MaxExamples is how many faults of a kind are shown.
 const MaxExamples = 5
 
-// A Unique is the outcome of a search for IDs that are on more than one line.
+// A Unique is the outcome of a search for duplicates.
 type Unique struct {
 	Format     string
-	Status     Status // Fail if there are duplicates or bad lines, else Warn if interrupted
+	Status     Status // Fail for duplicates or bad lines, else Warn if interrupted
 	Sources    []Source
 	IDs        uint64      // read
-	Compared   uint64      // of the IDs read; fewer if interrupted
+	Compared   uint64      // of these; fewer if interrupted
 	Duplicates uint64      // IDs on more than one line
 	Extra      uint64      // lines beyond the first of each ID
 	First      []Duplicate // the first duplicates
 	Clashes    []Clash     // of scru64
 	Elapsed    time.Duration
 
-	Interrupted bool // whether the search ended early
+	Interrupted bool // whether it ended early
 }
 
 // A Source is an input of the search.
@@ -138,17 +137,17 @@ type Source struct {
 	Name       string
 	Lines, IDs uint64
 	Copied     bool      // whether it was sorted on disk
-	Bad        uint64    // lines that are no IDs
+	Bad        uint64    // lines without an ID
 	Examples   []Example // of bad lines
-	Node       string    // for scru64: the node ID, or the bits that it begins with
-	Error      string    // why it could not be read to its end
+	Node       string    // scru64's node ID, or its first bits
+	Error      string    // why it ended early
 }
 
 // A Duplicate is an ID on several lines.
 type Duplicate struct {
 	Text   string
 	Count  uint64  // how many lines
-	Places []Place // the first thousand of them
+	Places []Place // the first thousand
 }
 
 // A Place is a line of a source.
@@ -157,9 +156,9 @@ type Place struct {
 	Line   uint64
 }
 
-// A Clash is two sources of scru64 IDs that share IDs.
+// A Clash is two scru64 sources that share IDs.
 type Clash struct {
-	Sources    [2]string // the same name twice if one source has IDs twice
-	Node       string    // the node ID, or the bits that it begins with
+	Sources    [2]string // one name twice for a source with duplicates
+	Node       string    // the node ID, or its first bits
 	Duplicates uint64
 }

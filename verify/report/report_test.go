@@ -22,7 +22,6 @@ import (
 	"github.com/sortid/sortid/verify/report"
 )
 
-// stream returns IDs with some duplicates and lines that are none.
 func stream(t *testing.T, n int, sound bool) string {
 	start, i := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC), 0
 	var o scru128.Options
@@ -114,7 +113,6 @@ func TestStyle(t *testing.T) {
 	}
 }
 
-// No line is wider than the terminal, and nothing is lost where lines are broken.
 func TestWidth(t *testing.T) {
 	paint := func(tone report.Tone, s string) string {
 		return fmt.Sprintf("\x1b[3%dm%s\x1b[0m",
@@ -122,7 +120,7 @@ func TestWidth(t *testing.T) {
 	}
 	for _, n := range []int{0, 20_000} {
 		r := check(t, n, false)
-		if n > 0 { // a check with words as long as they come
+		if n > 0 { // a check with long words
 			r.Checks[0].Status, r.Checks[0].Count, r.Checks[0].Detail = report.Fail, 1, strings.Repeat("x", 150)
 		}
 		for _, bars := range []bool{false, true} {
@@ -151,7 +149,7 @@ func TestWidth(t *testing.T) {
 	}
 }
 
-// What writes a report says when it cannot.
+// Each writer returns write errors.
 func TestWriteErrors(t *testing.T) {
 	r := check(t, 100, false)
 	for name, f := range map[string]func(io.Writer) error{
@@ -172,7 +170,7 @@ type failing struct{}
 
 func (failing) Write([]byte) (int, error) { return 0, errFull }
 
-// numbers fails the test unless what counts or measures is a number, and all else is not.
+// numbers requires numbers for counts and measures, and nothing else.
 func numbers(t *testing.T, path string, v any) {
 	switch v := v.(type) {
 	case map[string]any:
@@ -285,7 +283,7 @@ func TestHTML(t *testing.T) {
 		t.Fatal(err)
 	}
 	page := b.String()
-	// The whole is well-formed, but for two elements that have no end.
+	// The page is well-formed, except for two elements without an end.
 	d := xml.NewDecoder(strings.NewReader(page))
 	d.Strict, d.AutoClose, d.Entity = false, xml.HTMLAutoClose, xml.HTMLEntity
 	svgs, rects := 0, 0

@@ -8,7 +8,7 @@ import (
 	"github.com/sortid/sortid/internal/words"
 )
 
-// Groups are the groups of checks, in the order of a report.
+// Groups are the groups of checks, in a report's order.
 var Groups = []struct{ Name, Title string }{
 	{"input", "the input"},
 	{"form", "the form of each line"},
@@ -18,7 +18,7 @@ var Groups = []struct{ Name, Title string }{
 	{"random", "randomness"},
 }
 
-// tally counts the checks of a group by status, or all checks if group is empty.
+// tally counts a group's checks by status, or all if group is empty.
 func tally(r *Report, group string) map[Status]uint64 {
 	n := map[Status]uint64{}
 	for _, c := range r.Checks {
@@ -29,7 +29,6 @@ func tally(r *Report, group string) map[Status]uint64 {
 	return n
 }
 
-// verdict words the report in one line.
 func verdict(r *Report) string {
 	n := tally(r, "")
 	all := n[Pass] + n[Warn] + n[Fail]
@@ -50,7 +49,6 @@ func source(r *Report) string {
 	return r.Source
 }
 
-// volume words how much was read.
 func volume(r *Report) string {
 	s := fmt.Sprintf("%s, %s in %s", r.Format, words.Plural(r.IDs, "ID"),
 		words.Plural(r.Lines, "line"))
@@ -61,7 +59,6 @@ func volume(r *Report) string {
 	return s
 }
 
-// found words what a check found.
 func found(c Outcome) string {
 	var parts []string
 	if c.Count > 0 && c.Group() != "random" && c.Group() != "input" {
@@ -77,7 +74,6 @@ func found(c Outcome) string {
 	return strings.Join(parts, "; ")
 }
 
-// example words a line with a fault.
 func example(e Example) string {
 	var parts []string
 	if e.Line > 0 {
@@ -92,13 +88,12 @@ func example(e Example) string {
 	return strings.Join(parts, ": ")
 }
 
-// smallest words the smallest p-value of a field.
 func smallest(f Field) string {
 	return fmt.Sprintf("smallest p %s, corrected for all tests p %s", words.Probability(f.P),
 		words.Probability(f.Adjusted))
 }
 
-// bias words the smallest bias that the tests can see.
+// bias words the smallest bias that tests can see.
 func bias(f Field) string {
 	switch {
 	case f.Tests == 0 && f.Values > 1:

@@ -10,7 +10,7 @@ import (
 	"github.com/sortid/sortid/internal/words"
 )
 
-// A Tone says how a part of a text should look.
+// A Tone says how text should look.
 type Tone int
 
 // The tones.
@@ -23,11 +23,11 @@ const (
 	Bad
 )
 
-// A Style says how to write a text. The zero value is for files and pipes.
+// A Style says how to write text. The zero value is for files and pipes.
 type Style struct {
-	Paint func(t Tone, s string) string // if nil, there are no colours
-	Bars  bool                          // whether to draw with block characters
-	Width int                           // of the terminal, in characters; if 0, no limit
+	Paint func(t Tone, s string) string // nil: no colours
+	Bars  bool                          // whether to draw block characters
+	Width int                           // in characters; 0: no limit
 }
 
 func (s Style) paint(t Tone, text string) string {
@@ -52,7 +52,6 @@ func (s Style) mark(status Status) string {
 	return s.paint(m.tone, fmt.Sprintf("%-4s", m.word))
 }
 
-// printer writes until the first error.
 type printer struct {
 	Style
 	w    io.Writer
@@ -60,7 +59,6 @@ type printer struct {
 	err  error
 }
 
-// printf writes whole lines, and keeps the rest.
 func (p *printer) printf(format string, args ...any) {
 	for line := range strings.Lines(fmt.Sprintf(format, args...)) {
 		p.line.WriteString(line)
@@ -71,15 +69,15 @@ func (p *printer) printf(format string, args ...any) {
 	}
 }
 
-// wrap breaks a line at spaces, so that no part is wider than width. A part without a space is
-// broken anywhere. Later parts are indented by two more spaces than the first.
+// wrap breaks a line at spaces, or anywhere in a long word, to fit width. Later parts are indented
+// by two more spaces.
 func wrap(line string, width int) string {
 	indent := len(line) - len(strings.TrimLeft(line, " ")) + 2
 	if width <= indent+10 {
 		return line
 	}
 	var b strings.Builder
-	column, space, spaceColumn := 0, 0, 0 // space is the place in b after the last space
+	column, space, spaceColumn := 0, 0, 0 // space: the index after b's last space
 	escape := false
 	for _, r := range line {
 		if column == width && r != '\n' && r != ' ' && r != '\x1b' && !escape {
@@ -105,7 +103,7 @@ func wrap(line string, width int) string {
 			escape = r != 'm'
 		default:
 			column++
-			if r == ' ' { // a space at the end of a line has no width
+			if r == ' ' { // a line's last space has no width
 				column = min(column, width)
 				space, spaceColumn = b.Len(), column
 			}
@@ -114,8 +112,7 @@ func wrap(line string, width int) string {
 	return b.String()
 }
 
-// Text writes a report for people: the verdict, the checks, the faults, and what the IDs tell
-// about their generator.
+// Text writes a report for people: verdict, checks, faults, and facts about the generator.
 func Text(w io.Writer, r *Report, s Style) error {
 	p := &printer{Style: s, w: w}
 	p.printf("%s  %s: %s\n", s.mark(r.Status), s.paint(Strong, source(r)),
@@ -133,7 +130,6 @@ func Text(w io.Writer, r *Report, s Style) error {
 	return p.err
 }
 
-// group writes the line of a group.
 func (p *printer) group(r *Report, name, title string) {
 	n := tally(r, name)
 	status, words := Pass, []string{}
@@ -159,7 +155,7 @@ func (p *printer) group(r *Report, name, title string) {
 		p.paint(Faint, "("+strings.Join(words, ", ")+")"))
 }
 
-// outcomes writes checks and what they found. It puts the tests of a random field together.
+// outcomes writes checks and findings. It joins the tests of a field.
 func (p *printer) outcomes(title string, cs []Outcome, tone Tone) {
 	if len(cs) == 0 {
 		return
@@ -203,7 +199,6 @@ func bar(values []float64, most float64) string {
 	return string(out)
 }
 
-// fields writes the findings about the random fields.
 func (p *printer) fields(r *Report) {
 	if len(r.Fields) == 0 || !slices.ContainsFunc(r.Fields,
 		func(f Field) bool { return f.Values > 0 }) {
@@ -271,7 +266,6 @@ func shrink(counts []uint64, most int) []float64 {
 	return out
 }
 
-// skipped writes the checks that could not be made, by reason.
 func (p *printer) skipped(r *Report) {
 	reasons := map[string][]string{}
 	var order []string
@@ -299,14 +293,13 @@ func (p *printer) skipped(r *Report) {
 	}
 }
 
-// allSkipped reports whether all checks whose names have the prefix were skipped.
 func allSkipped(r *Report, prefix string) bool {
 	return !slices.ContainsFunc(r.Checks, func(c Outcome) bool {
 		return strings.HasPrefix(c.Name, prefix) && c.Status != Skip
 	})
 }
 
-// UniqueText writes the outcome of a search for duplicates for people.
+// UniqueText writes a search's outcome for people.
 func UniqueText(w io.Writer, r *Unique, s Style) error {
 	p := &printer{Style: s, w: w}
 	p.printf("%s  %s\n", s.mark(r.Status), s.paint(Strong, uniqueVerdict(r)))
@@ -384,7 +377,6 @@ func uniqueVerdict(r *Unique) string {
 	return "each ID is on one line"
 }
 
-// places words where a duplicate is.
 func places(d Duplicate) string {
 	const most = 10
 	var parts []string

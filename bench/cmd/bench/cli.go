@@ -17,19 +17,19 @@ import (
 	"github.com/sortid/sortid/format"
 )
 
-// A run is one command line; its input, if any, is a file that cat feeds it by a pipe.
+// A run is a command line; cat pipes its input, if any.
 type run struct {
-	benchmark string // CLI, or Log for those that read the log
+	benchmark string // CLI, or Log for readers of the log
 	title     string
-	program   string // the command if it is empty
+	program   string // if empty, the command
 	env       []string
 	args      []string
 	input     string
 	millions  float64 // lines, or bytes of the log
 }
 
-// measureCLI times whole runs of bin/sortid: lines made to a pipe, lines read from a pipe.
-// Processor time covers all of the command's threads, and the kernel's work for them.
+// measureCLI times runs of bin/sortid from and to pipes. Processor time covers all threads and the
+// kernel's work.
 func measureCLI(lines io.Writer, o options) error {
 	bin, err := filepath.Abs("../bin/sortid")
 	if err != nil {
@@ -59,7 +59,6 @@ func measureCLI(lines io.Writer, o options) error {
 	return nil
 }
 
-// prepare makes the input files.
 func prepare(bin, dir string, lines int) (runs []run, err error) {
 	n, millions := fmt.Sprint(lines), float64(lines)/1e6
 	for _, s := range []string{"scru64", "scru128", "scru160", "euid"} {
@@ -81,7 +80,6 @@ func prepare(bin, dir string, lines int) (runs []run, err error) {
 	for i, r := range runs {
 		runs[i].title = strings.TrimSuffix("sortid "+strings.Join(r.args, " "), " -")
 	}
-	// Ten sources with generators of their own.
 	unique := run{
 		title: "sortid verify scru128 --unique (ten files)",
 		args:  []string{"verify", "scru128", "--unique"}, millions: 5 * millions,
@@ -96,7 +94,7 @@ func prepare(bin, dir string, lines int) (runs []run, err error) {
 	return append(runs, unique), nil
 }
 
-// prepareLog makes a log with an ID in every second line.
+// prepareLog makes a log with an ID on every second line.
 func prepareLog(bin, dir string, lines int) (runs []run, err error) {
 	ids := filepath.Join(dir, "logged")
 	if err := writeIDs(bin, ids, lines/2); err != nil {
@@ -159,7 +157,6 @@ func prepareLog(bin, dir string, lines int) (runs []run, err error) {
 	return runs, nil
 }
 
-// writeIDs makes a file of IDs.
 func writeIDs(bin, file string, lines int) error {
 	f, err := os.Create(file)
 	if err != nil {
@@ -171,7 +168,6 @@ func writeIDs(bin, file string, lines int) error {
 	return cmd.Run()
 }
 
-// once runs the command once, and writes the result.
 func (r run) once(bin string, lines io.Writer) error {
 	cmd := exec.Command(cmp.Or(r.program, bin), r.args...)
 	cmd.Env = append(os.Environ(), r.env...)
@@ -196,7 +192,7 @@ func (r run) once(bin string, lines io.Writer) error {
 	if err := cmd.Start(); err != nil {
 		return err
 	}
-	// More than a pipe holds. Small reads would wake the writer often, and cost it time.
+	// More than a pipe holds: small reads would wake the writer often.
 	buf := make([]byte, 1<<20)
 	for {
 		if _, err := out.Read(buf); errors.Is(err, io.EOF) {

@@ -20,7 +20,7 @@ the client. They do not wait for the disk, so the figures do not depend on it.
 Machine: %s.
 `, d.Config["postgres"], d.Config["mariadb"], machine())
 	const postgres, mariadb = "KeysPostgres", "KeysMariaDB"
-	// The time of a call is the time of a query with the call, less a query without it.
+	// A call's time is a query with it, less one without.
 	without := d.Value("Baseline", "column", "ns/op")
 	call := func(function string) (float64, bool) {
 		return max(d.Value("Functions", function, "ns/op")-without, 0), true
@@ -53,7 +53,6 @@ starts empty. The other has %.0f rows, and its index does not fit into the buffe
 	d.table("", d.Rows("Copy"), bold, column{"ns a row", "%.0f", copied})
 }
 
-// keys writes about primary keys.
 func (d *document) keys(benchmark, file, database, log, how string) {
 	size := func(unit string) float64 { return d.Value("Sizes", benchmark, unit) }
 	d.printf(`

@@ -12,17 +12,16 @@ import (
 	"github.com/sortid/sortid/bench/internal/result"
 )
 
-// A document is one that a subcommand writes, in Markdown, with the results in it.
+// A document is a subcommand's Markdown and its results.
 type document struct {
 	bytes.Buffer
 	*result.Set
-	charts string // the folder
-	err    error  // of the first chart that could not be written
+	charts string
+	err    error // of the first chart that could not be written
 }
 
 func (d *document) printf(format string, args ...any) { fmt.Fprintf(d, format, args...) }
 
-// values returns the value of each row that has one.
 type values func(row string) (value float64, ok bool)
 
 // A column of a table. A row without a value has an empty cell.
@@ -31,7 +30,6 @@ type column struct {
 	values        values
 }
 
-// of returns the values of a benchmark in a unit.
 func (d *document) of(benchmark, unit string) values {
 	return func(row string) (float64, bool) { return d.Get(benchmark, row, unit) }
 }
@@ -43,7 +41,7 @@ func (v values) times(factor float64) values {
 	}
 }
 
-// table writes a table. Its first column has the rows' names, as show returns them.
+// table writes a table. Its first column has the rows' names from show.
 func (d *document) table(title string, rows []string, show func(string) string, columns ...column) {
 	if title != "" {
 		title = " " + title
@@ -69,7 +67,6 @@ func (d *document) table(title string, rows []string, show func(string) string, 
 func plain(name string) string { return name }
 func code(name string) string  { return "`" + name + "`" }
 
-// bold shows a name in bold if it is one of this project's.
 func bold(name string) string {
 	if ours(name) {
 		return "**" + name + "**"
@@ -77,7 +74,6 @@ func bold(name string) string {
 	return name
 }
 
-// ours reports whether a name is one of this project's.
 func ours(name string) bool {
 	for _, prefix := range []string{"scru", "euid", "uid60", "clock", "entropy"} {
 		if strings.HasPrefix(name, prefix) {
@@ -87,13 +83,11 @@ func ours(name string) bool {
 	return false
 }
 
-// machine describes the machine in a line.
 func machine() string {
 	return fmt.Sprintf("%s, %d processors, %s/%s, %s",
 		processor(), runtime.NumCPU(), runtime.GOOS, runtime.GOARCH, runtime.Version())
 }
 
-// processor returns the processor's name, if the system tells it.
 func processor() string {
 	info, _ := os.ReadFile("/proc/cpuinfo")
 	for line := range strings.Lines(string(info)) {
@@ -105,8 +99,8 @@ func processor() string {
 	return "unknown processor"
 }
 
-// chart writes horizontal bars as an SVG file that reads on light and dark pages, and refers
-// to it. A bar over four times the median is cut off; the figure beside it is the full one.
+// chart writes horizontal bars as an SVG file for light and dark pages, and refers to it. It cuts
+// bars off at four times the median; the figure beside is full.
 func (d *document) chart(file, title, alt string, rows []string, v values) {
 	const row, left, width, right = 22, 180, 420, 80
 	lengths, top := make([]float64, len(rows)), 0.0

@@ -12,13 +12,13 @@ import (
 	"strings"
 )
 
-// An operation is a benchmark of this module, its column, and whether it has a chart.
+// An operation is a benchmark, its column, and whether it has a chart.
 type operation struct {
 	name, title, unit string
 	chart             bool
 }
 
-// tables has what is compared in each table, the operation that sorts the rows first.
+// tables has the operations of each table; the first sorts the rows.
 var tables = []struct {
 	title, text string
 	operations  []operation
@@ -41,9 +41,8 @@ var tables = []struct {
 	{"What an ID is made of", "", []operation{{"Parts", "One step", "ns/op", false}}},
 }
 
-// measureGo runs all benchmarks once, then all again, and so on. So a noisy minute spoils one
-// repetition of each benchmark, not all repetitions of some. It prints benchstat's table of
-// them.
+// measureGo repeats the whole set of benchmarks. So a noisy minute spoils one repetition of each,
+// not all of some. It prints benchstat's table.
 func measureGo(lines io.Writer, o options) error {
 	dir, err := os.MkdirTemp("", "bench-")
 	if err != nil {
@@ -87,7 +86,7 @@ func measureGo(lines io.Writer, o options) error {
 	return stat.Run()
 }
 
-// newestGo returns the newest released Go, as in go1.27.4, if the go command can fetch it.
+// newestGo returns the newest released Go, as go1.27.4, if the go command can fetch it.
 func newestGo() string {
 	version, err := exec.Command("go", "list", "-m", "-f", "{{.Version}}", "go@latest").Output()
 	if err != nil {

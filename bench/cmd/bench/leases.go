@@ -19,7 +19,7 @@ func measureLeases(lines io.Writer, o options) error {
 	return nil
 }
 
-// together replaces the endings of rows' names with their meaning.
+// together replaces names' endings with their meaning.
 var together = strings.NewReplacer("-10000-held", ", 10,000 held", "-select", ", SELECT 1")
 
 func writeLeases(d *document, _ options) {

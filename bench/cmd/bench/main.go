@@ -2,7 +2,7 @@
 //
 //	go run ./cmd/bench [go|cli|db|leases|serve|soak] [flags]
 //
-// It prints results as Go's benchmarks do. With -results it reads them from a file instead.
+// It prints results as Go's benchmarks do. With -results it reads them from a file.
 package main
 
 import (
@@ -19,14 +19,13 @@ import (
 	"github.com/sortid/sortid/bench/internal/result"
 )
 
-// A subcommand measures something, and writes a part of the document about the results.
+// A subcommand measures something, and writes a part of the document.
 type subcommand struct {
 	options options
 	measure func(lines io.Writer, o options) error
 	write   func(d *document, o options)
 }
 
-// options say how much is measured.
 type options struct {
 	count            int
 	benchtime, bench string
@@ -119,7 +118,7 @@ func write(lines []byte, docs, name string, c subcommand, o options) error {
 	return replacePart(filepath.Join(docs, "benchmarks.md"), name, d.Bytes())
 }
 
-// replacePart writes text between the two comments that mark a part of the file.
+// replacePart replaces the text between a part's two comments.
 func replacePart(file, part string, text []byte) error {
 	old, err := os.ReadFile(file)
 	if err != nil {
@@ -135,7 +134,6 @@ func replacePart(file, part string, text []byte) error {
 	return os.WriteFile(file, slices.Concat(before, begin, text, end, after), 0o644)
 }
 
-// test runs "go test" in a folder.
 func test(lines io.Writer, dir string, args ...string) error {
 	cmd := exec.Command("go", append([]string{"test", "-count", "1"}, args...)...)
 	cmd.Dir, cmd.Stdout, cmd.Stderr = dir, lines, os.Stderr
@@ -145,8 +143,8 @@ func test(lines io.Writer, dir string, args ...string) error {
 	return nil
 }
 
-// testServers runs the test of a package below internal, which measures servers.
+// testServers runs a package's test below internal, which measures servers.
 func testServers(lines io.Writer, pkg string, args ...string) error {
-	os.Setenv("CI", "1") // so that a server that is not installed is an error
+	os.Setenv("CI", "1") // a missing server is then an error
 	return test(lines, "", append([]string{"-timeout", "0", "-v", "./internal/" + pkg}, args...)...)
 }

@@ -22,7 +22,7 @@ func TestReplacePart(t *testing.T) {
 	if err := replacePart(file, "c", nil); err == nil {
 		t.Error("no error for a part that the file does not have")
 	}
-	for name := range subcommands { // The document itself has each part.
+	for name := range subcommands {
 		data, err := os.ReadFile("../../../docs/benchmarks.md")
 		if err != nil {
 			t.Fatal(err)

@@ -1,5 +1,5 @@
-// Package databases measures keys and functions in databases, and prints lines that package
-// result reads. Without flags it measures a little, to see that it works.
+// Package databases measures keys and functions in databases, and prints lines for package result.
+// Without flags it measures a little, as a test.
 package databases
 
 import (
@@ -37,12 +37,11 @@ var (
 		"the part of the rows and of the buffer pool to measure with; 0: few")
 )
 
-// sizes of what is measured.
 type sizes struct {
-	old, rows  int // of keys
-	checkpoint int // rows from one checkpoint of PostgreSQL to the next
-	calls      int // of functions
-	buffers    int // megabytes of the buffer pool
+	old, rows  int
+	checkpoint int // rows between PostgreSQL's checkpoints
+	calls      int
+	buffers    int // of the buffer pool, in megabytes
 }
 
 func size() sizes {
@@ -62,8 +61,8 @@ func Test(t *testing.T) {
 	t.Run("MariaDB", measureMariaDB)
 }
 
-// printKey prints what a primary key cost: megabytes of WAL or redo log written, and of the
-// index in the end; blocks read from outside the buffer pool.
+// printKey prints a primary key's cost: megabytes of WAL or redo log, megabytes of index, and
+// blocks read from outside the buffer pool.
 func printKey(t *testing.T, benchmark, name string, perSecond, log, index, reads float64) {
 	t.Helper()
 	if perSecond <= 0 || log <= 0 || index <= 0 || reads < 0 {
@@ -74,20 +73,19 @@ func printKey(t *testing.T, benchmark, name string, perSecond, log, index, reads
 		perSecond, "rows/s", log, "log-MB", index, "index-MB", reads, "reads")
 }
 
-// payload is what a row has beside its key.
+// payload is a row's data beside its key.
 var payload = strings.Repeat("an event. ", 5)
 
-// A key makes the values of a primary key.
 type key struct {
 	name             string
 	postgres, mysql  string // types; empty: not measured
 	value            func() any
-	text             func() string // for MariaDB's LOAD DATA: hexadecimal digits of bytes, or as it is
+	text             func() string // for MariaDB's LOAD DATA: hexadecimal bytes, or text
 	serial, hexBytes bool
 }
 
 func keys(t testing.TB) []key {
-	spec, err := scru64.ParseNodeSpec("5/4") // with room for more IDs than a table takes
+	spec, err := scru64.ParseNodeSpec("5/4") // room for more IDs than a table takes
 	check(t, err)
 	generator, err := scru64.NewGenerator(scru64.Options{NodeSpec: spec})
 	check(t, err)
@@ -209,7 +207,7 @@ func measurePostgres(t *testing.T) {
 		run("DROP TABLE " + table)
 	}
 
-	// Functions, in rounds that go through all of them.
+	// Functions, in rounds over all of them.
 	run(fmt.Sprintf(`CREATE TABLE samples AS SELECT sortid.scru64_new(1, 4) AS i, id AS u, sortid.scru128_text(id) AS t, sortid.euid_text(id) AS e, now() + n * interval '1 s' AS at
 		FROM (SELECT gen_random_uuid() AS id, n FROM generate_series(1, %d) AS n) AS ids; CREATE SEQUENCE plain; ANALYZE samples`, sizes.calls))
 	calls := []string{
@@ -237,7 +235,7 @@ func measurePostgres(t *testing.T) {
 		}
 	}
 
-	// Inserting with a DEFAULT, 10,000 rows a statement.
+	// Inserts with a DEFAULT, 10,000 rows a statement.
 	defaults := map[string]string{"gen_random_uuid": "uuid DEFAULT gen_random_uuid()",
 		"scru128_new":         "uuid DEFAULT sortid.scru128_new()",
 		"scru128_new_counted": "uuid DEFAULT sortid.scru128_new_counted()",
@@ -271,7 +269,7 @@ func measurePostgres(t *testing.T) {
 		run("DROP TABLE filled")
 	}
 
-	// CopyFrom. The IDs are made before.
+	// CopyFrom of IDs made before.
 	ids := make([]scru128.ID, sizes.calls)
 	for i := range ids {
 		ids[i] = scru128.New()
@@ -366,10 +364,8 @@ func measureMariaDB(t *testing.T) {
 		read := status("Innodb_buffer_pool_reads") - reads
 		run("ANALYZE TABLE " + table)
 		var index float64
-		check(
-			t,
-			db.QueryRow(
-				"SELECT DATA_LENGTH FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = ?", table).Scan(&index))
+		check(t, db.QueryRow("SELECT DATA_LENGTH FROM information_schema.TABLES "+
+			"WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = ?", table).Scan(&index))
 		printKey(t, "KeysMariaDB", k.name, perSecond, log/1e6, index/1e6, read)
 		run("DROP TABLE " + table)
 	}

@@ -1,4 +1,4 @@
-// Package result writes and reads measured figures, as lines in the format of Go's benchmarks.
+// Package result writes and reads figures as lines in the format of Go's benchmarks.
 package result
 
 import (
@@ -10,8 +10,8 @@ import (
 	"golang.org/x/perf/benchfmt"
 )
 
-// Write writes a line with the result of one row of a benchmark: values, each followed by its
-// unit. If a row has several lines, the one with the best first value counts.
+// Write writes a line for one row of a benchmark: values, each with its unit. Of a row's lines, the
+// one with the best first value counts.
 func Write(w io.Writer, benchmark, row string, values ...any) {
 	name := "Benchmark" + benchmark + "/" + url.PathEscape(row)
 	fmt.Fprintln(w, append([]any{name, 1}, values...)...)
@@ -19,12 +19,12 @@ func Write(w io.Writer, benchmark, row string, values ...any) {
 
 // A Set holds results.
 type Set struct {
-	Config map[string]string   // from lines such as "key: value"
-	rows   map[string][]string // of each benchmark, in the order of their first lines
+	Config map[string]string // from lines such as "key: value"
+	rows   map[string][]string
 	values map[[2]string][]benchfmt.Value
 }
 
-// Read reads lines, and skips those that hold no results.
+// Read reads lines, and skips those without results.
 func Read(r io.Reader) (*Set, error) {
 	s := &Set{
 		Config: map[string]string{}, rows: map[string][]string{},
@@ -48,7 +48,7 @@ func (s *Set) add(line *benchfmt.Result) error {
 	}
 	var of []string
 	for _, part := range parts {
-		if part[0] == '/' { // and not the number of processors
+		if part[0] == '/' { // not the number of processors
 			of = append(of, strings.TrimPrefix(string(part[1:]), "lib="))
 		}
 	}
@@ -74,7 +74,7 @@ func (s *Set) add(line *benchfmt.Result) error {
 	return nil
 }
 
-// better reports whether a is a greater rate than b, or less of anything else.
+// better reports whether a is a greater rate, or less of anything else.
 func better(a, b benchfmt.Value) bool {
 	if strings.HasSuffix(a.Unit, "/s") {
 		return a.Value > b.Value
@@ -82,10 +82,10 @@ func better(a, b benchfmt.Value) bool {
 	return a.Value < b.Value
 }
 
-// Rows returns the names of a benchmark's rows, in the order of their first lines.
+// Rows returns a benchmark's row names in the order of their first lines.
 func (s *Set) Rows(benchmark string) []string { return s.rows[benchmark] }
 
-// Get returns a row's value in a unit, if it has one.
+// Get returns a row's value in a unit, if any.
 func (s *Set) Get(benchmark, row, unit string) (value float64, ok bool) {
 	for _, v := range s.values[[2]string{benchmark, row}] {
 		if v.Unit == unit {

@@ -33,7 +33,7 @@ func Test(t *testing.T) {
 		want                 float64
 	}{
 		{"Requests", "net/http, empty", "ids/s", 30},
-		{"Requests", "net/http, empty", "ms/p50", 2.5}, // of the best line, not the least
+		{"Requests", "net/http, empty", "ms/p50", 2.5}, // of the best line
 		{"Requests", "Redis", "ids/s", 10},
 		{"New", "google-uuid-v7", "ns/op", 11.5},
 		{"New", "google-uuid-v7", "B/op", 17},

@@ -1,5 +1,5 @@
-// Package service measures "sortid serve" beside Redis and PostgreSQL, and prints lines that
-// package result reads. Without flags it measures a little, to see that it works.
+// Package service measures "sortid serve", Redis and PostgreSQL, and prints lines for package
+// result. Without flags it measures a little, as a test.
 package service
 
 import (
@@ -36,8 +36,7 @@ var (
 	duration = flag.Duration("time", 100*time.Millisecond, "how long it is measured")
 )
 
-// emptyServer is an environment variable. If it is set, this program is the server [serveEmpty],
-// on the listener that it has inherited as its file 3.
+// With this environment variable the program is the server [serveEmpty], on its inherited file 3.
 const emptyServer = "SORTID_BENCH_EMPTY_SERVER"
 
 func TestMain(m *testing.M) {
@@ -54,8 +53,8 @@ func TestMain(m *testing.M) {
 	os.Exit(1)
 }
 
-// serveEmpty starts a server of net/http that always gives the same short answer, which is
-// what any service on net/http costs, and returns its URL.
+// serveEmpty starts a net/http server with one short answer, the cost of any such service. It
+// returns its URL.
 func serveEmpty(t *testing.T) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -104,7 +103,6 @@ func check(t testing.TB, err error) {
 	}
 }
 
-// A server is "sortid serve" in a process of its own, with its log in a file.
 type server struct {
 	url string
 	pid int
@@ -138,7 +136,6 @@ func serve(t *testing.T, sortid, store string, flags ...string) *server {
 	return nil
 }
 
-// address returns the address that a server's log tells, if it does yet.
 func address(t *testing.T, log string) string {
 	f, err := os.Open(log)
 	check(t, err)
@@ -152,7 +149,6 @@ func address(t *testing.T, log string) string {
 	return ""
 }
 
-// status returns the status of a request, 0 if there was no answer.
 func status(url string) int {
 	resp, err := http.Get(url)
 	if err != nil {
@@ -163,14 +159,12 @@ func status(url string) int {
 	return resp.StatusCode
 }
 
-// A client makes one request over a connection of its own, for some IDs.
 type client func(context.Context) error
 
-// measureRates measures all sources in turn, several times.
 func measureRates(t *testing.T, sortid string) {
 	redisServer := testserver.StartRedis(t, "--appendonly", "no")
 	postgres := testserver.StartPostgres(t)
-	// A node ID of one bit leaves room for 33 million scru64 IDs a second.
+	// One bit of node ID leaves room for 33 million scru64 IDs a second.
 	s := serve(t, sortid, "bolt:"+filepath.Join(t.TempDir(), "s.db"), "--node-bits", "1")
 
 	ctx := t.Context()
@@ -254,8 +248,8 @@ func measureRates(t *testing.T, sortid string) {
 	}
 }
 
-// load makes requests over some connections for a while. It returns how many a second, and
-// what each took.
+// load makes requests over some connections for a while. It returns their rate, and each one's
+// time.
 func load(t *testing.T, connections int, duration time.Duration, open func() client) (
 	rate float64, times []time.Duration,
 ) {
@@ -288,7 +282,6 @@ func load(t *testing.T, connections int, duration time.Duration, open func() cli
 	return float64(len(times)) / elapsed, times
 }
 
-// quantile returns, in milliseconds, what this part of the times does not exceed.
 func quantile(times []time.Duration, part float64) float64 {
 	if len(times) == 0 {
 		return 0
@@ -297,7 +290,6 @@ func quantile(times []time.Duration, part float64) float64 {
 	return times[int(part*float64(len(times)-1))].Seconds() * 1000
 }
 
-// measureMemory measures a server with connections that are open after requests.
 func measureMemory(t *testing.T, sortid string) {
 	s := serve(t, sortid, "bolt:"+filepath.Join(t.TempDir(), "s.db"))
 	result.Write(os.Stdout, "Memory", "idle", resident(t, s.pid), "MB")
@@ -324,7 +316,7 @@ func measureMemory(t *testing.T, sortid string) {
 	result.Write(os.Stdout, "Memory", "used", resident(t, s.pid), "MB", len(clients), "connections")
 }
 
-// resident returns the most memory that a process has had, in megabytes.
+// resident returns a process's peak memory in megabytes.
 func resident(t *testing.T, pid int) float64 {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {
@@ -339,7 +331,7 @@ func resident(t *testing.T, pid int) float64 {
 	return kilobytes / 1024
 }
 
-// measureAway kills the store of a server for longer than its leases last.
+// measureAway kills a server's store for longer than leases last.
 func measureAway(t *testing.T, sortid string) {
 	window := 4 * time.Second
 	store := testserver.StartPostgres(t)
@@ -353,8 +345,8 @@ func measureAway(t *testing.T, sortid string) {
 	s := serve(t, sortid, store.URL)
 
 	var times [3][]time.Duration
-	var unavailable, failures int // requests for scru64 answered with 503; all others that failed
-	// until requests both kinds of IDs until scru64's status is this, or for a while.
+	var unavailable, failures int // scru64 requests answered with 503; all other failures
+	// until requests both kinds of IDs until scru64's status is want, or for a while.
 	until := func(phase, want int, most time.Duration) time.Duration {
 		start := time.Now()
 		for time.Since(start) < most {

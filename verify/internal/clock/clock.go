@@ -1,4 +1,4 @@
-// Package clock checks the timestamps of IDs and compares them with this machine's clock.
+// Package clock checks timestamps and compares them with this machine's clock.
 package clock
 
 import (
@@ -14,8 +14,8 @@ import (
 // Options describe the source's clock.
 type Options struct {
 	Now       func() time.Time
-	From, To  time.Time // the possible times; if zero, the defaults
-	Unordered bool      // whether the IDs are of several generators
+	From, To  time.Time // possible times; zero: the defaults
+	Unordered bool      // whether there are several generators
 	Live      bool      // whether to compare with this machine's clock
 }
 
@@ -26,28 +26,28 @@ type Checker struct {
 	found *findings.List
 
 	possible, unit, epoch, resolution, frozen *findings.Check
-	lowest, highest                           uint64 // The range of possible timestamps.
-	outside                                   uint64 // The first timestamp outside that range.
+	lowest, highest                           uint64 // Possible timestamps.
+	outside                                   uint64 // The first impossible timestamp.
 	anyOutside                                bool
 
-	n            uint64 // IDs so far.
-	current      uint64 // The newest timestamp.
-	since        uint64 // The value of n at the first ID of current.
-	line         uint64 // The line of the first ID of current.
-	ticks        uint64 // Rows of IDs with one timestamp.
-	first        uint64 // The smallest timestamp.
-	last         uint64 // The largest timestamp.
-	divisor      uint64 // The greatest common divisor of all steps.
+	n            uint64
+	current      uint64
+	since        uint64 // n at current's first ID.
+	line         uint64 // The line of that ID.
+	ticks        uint64
+	first        uint64
+	last         uint64
+	divisor      uint64 // The greatest common divisor of steps.
 	maxPerTick   uint64 // The most IDs in a row with one timestamp.
 	longestPause uint64 // The largest step.
 	timeline     timeline
 	live         *liveChecker
 }
 
-// maxPerMilli is more IDs in a millisecond than any generator makes.
+// maxPerMilli exceeds any generator's IDs in a millisecond.
 const maxPerMilli = 1_000_000
 
-// NewChecker returns a checker that adds its checks to the findings.
+// NewChecker returns a checker that adds its checks to found.
 func NewChecker(f *format.Format, found *findings.List, o Options) *Checker {
 	k := &Checker{
 		f: f, o: o, found: found,
@@ -77,7 +77,7 @@ func NewChecker(f *format.Format, found *findings.List, o Options) *Checker {
 	return k
 }
 
-// Feed takes IDs on consecutive lines. With rising, they are known to increase.
+// Feed takes IDs on consecutive lines. With rising, they increase.
 func (k *Checker) Feed(list []format.Words, line uint64, rising bool) {
 	f := k.f
 	if k.n == 0 && len(list) > 0 {
@@ -101,7 +101,6 @@ func (k *Checker) Feed(list []format.Words, line uint64, rising bool) {
 	k.n += uint64(len(list))
 }
 
-// tick ends a row of IDs with the same timestamp, after n IDs.
 func (k *Checker) tick(n uint64) {
 	ts, here := k.current, n-k.since
 	k.ticks++
@@ -142,14 +141,14 @@ func gcd(a, b uint64) uint64 {
 	return a
 }
 
-// Received compares the newest ID, on the given line, with the time at which it came.
+// Received compares the newest ID with its time of arrival.
 func (k *Checker) Received(newest format.Words, at time.Time, line uint64) {
 	if k.live != nil {
 		k.live.add(at, k.f.Timestamp(&newest), line)
 	}
 }
 
-// Finish ends the checks and adds the times to the report.
+// Finish ends the checks and reports the times.
 func (k *Checker) Finish(r *report.Report) {
 	if k.n == 0 {
 		return
@@ -160,7 +159,7 @@ func (k *Checker) Finish(r *report.Report) {
 	r.Timeline = k.timeline.result(f)
 	k.explainOutside()
 
-	// The probability that a sound clock's timestamps all differ by multiples of the divisor.
+	// How probable it is that a sound clock's steps share the divisor.
 	chance := math.Pow(float64(max(k.divisor, 1)), -float64(k.ticks-1))
 	switch {
 	case k.ticks < 3 || k.divisor == 1 || k.resolution.Status == report.Skip:
@@ -191,7 +190,6 @@ func (k *Checker) Finish(r *report.Report) {
 	}
 }
 
-// explainOutside guesses the cause of impossible timestamps.
 func (k *Checker) explainOutside() {
 	from, to := format.FormatTime(k.f.TimeOf(k.lowest)), format.FormatTime(k.f.TimeOf(k.highest))
 	n := k.possible.Count

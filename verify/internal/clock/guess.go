@@ -45,13 +45,12 @@ var epochs = []time.Time{
 	time.Date(1582, 10, 15, 0, 0, 0, 0, time.UTC),
 }
 
-// guessMistake looks for a unit or an epoch that puts an impossible timestamp in the last ten
-// years.
+// guessMistake looks for a unit or epoch that puts the timestamp in the last ten years.
 func guessMistake(f *format.Format, timestamp uint64, now time.Time) (guess string, kind mistake) {
 	const decade = 10 * 365.2425 * 86400
 	nearest := math.Inf(1)
 	try := func(units float64, epoch time.Time, raw, window float64) bool {
-		// Seconds before now. A time at most a day from now is possible, too.
+		// In seconds. A time at most a day from now is possible, too.
 		age := float64(now.UnixMilli()-epoch.UnixMilli())/1000 - raw/units
 		if age < -86400 || age > window || math.Abs(age) >= nearest {
 			return false
@@ -76,8 +75,8 @@ func guessMistake(f *format.Format, timestamp uint64, now time.Time) (guess stri
 	if kind != noMistake {
 		return guess, kind
 	}
-	// Microseconds do not fit, and lose their high bits. Some high bits put any timestamp in
-	// the last years, so only the last month counts.
+	// Microseconds lose high bits, and some high bits fit any timestamp. So only the last month
+	// counts.
 	const month = 30 * 86400
 	period := float64(f.LastTimestamp() + 1)
 	micros := float64(now.UnixMicro() - f.Epoch.UnixMicro())

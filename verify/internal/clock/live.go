@@ -11,14 +11,14 @@ import (
 	"github.com/sortid/sortid/verify/report"
 )
 
-// A liveChecker measures how far the newest ID is ahead of this machine's clock.
+// A liveChecker measures the newest ID's lead over this machine's clock.
 type liveChecker struct {
 	f                               *format.Format
 	found                           *findings.List
-	allowance                       time.Duration // how far a sound generator may be ahead
+	allowance                       time.Duration // most lead of a sound generator
 	ahead, lagging, stopped, drifts *findings.Check
 
-	points   []report.Lead // each the largest lead among perPoint blocks
+	points   []report.Lead // each the largest lead of perPoint blocks
 	perPoint int
 	n        int // blocks in the last point
 
@@ -29,14 +29,14 @@ type liveChecker struct {
 }
 
 const (
-	// tolerance is how far the clocks of two machines may differ. lagTolerance is how old the
-	// newest ID may be, as programs buffer their output.
+	// tolerance is how far two machines' clocks may differ. lagTolerance is the newest ID's age, as
+	// programs buffer output.
 	tolerance    = time.Second
 	lagTolerance = 10 * time.Second
 	// A generator may keep a timestamp for the rollback allowance.
 	maxStay = 15 * time.Second
 
-	maxDrift  = 0.002 // four times the rate at which systems slew their clocks
+	maxDrift  = 0.002 // four times the rate of clock slewing
 	maxPoints = 240
 )
 
@@ -55,10 +55,10 @@ func newLiveChecker(f *format.Format, found *findings.List) *liveChecker {
 	return l
 }
 
-// add takes the timestamp of an ID, its line, and the time at which it came.
+// add takes an ID's timestamp, line, and time of arrival.
 func (l *liveChecker) add(at time.Time, timestamp, line uint64) {
 	f := l.f
-	const far = 1 << 40 // ms; more would not fit a Duration
+	const far = 1 << 40
 	ahead := time.Duration(max(
 		-far, min(far, f.TimeOf(timestamp).UnixMilli()-at.UnixMilli()))) * time.Millisecond
 	if l.start.IsZero() {
@@ -99,7 +99,6 @@ func (l *liveChecker) fold() {
 	l.points, l.perPoint = half, 2*l.perPoint
 }
 
-// finish ends the checks and returns the points.
 func (l *liveChecker) finish() []report.Lead {
 	if len(l.points) == 0 {
 		return nil
@@ -129,8 +128,8 @@ func signed(d time.Duration) string {
 	return words.Duration(d.Seconds())
 }
 
-// fit puts a straight line through the points. It returns the line's slope, the points' standard
-// deviation from it in seconds, and the time from the first point to the last.
+// fit fits a line to the points. It returns the slope, the standard deviation in seconds, and the
+// points' span.
 func fit(points []report.Lead) (slope, rest float64, length time.Duration) {
 	n := float64(len(points))
 	var x, y, xx, xy, yy float64

@@ -7,11 +7,11 @@ import (
 	"github.com/sortid/sortid/verify/report"
 )
 
-// A timeline counts the IDs in each interval of time, for a picture. It has at most
-// maxIntervals intervals, and doubles their width when the time needs more.
+// A timeline counts the IDs in each interval. It has at most maxIntervals, and doubles their width
+// as needed.
 type timeline struct {
-	width  uint64 // timestamps in an interval
-	first  uint64 // number of the first interval, counted from timestamp 0
+	width  uint64
+	first  uint64
 	counts []uint64
 }
 
@@ -33,7 +33,6 @@ func (t *timeline) add(timestamp, n uint64) {
 	}
 }
 
-// extend adds intervals, so that they go from first to last.
 func (t *timeline) extend(first, last uint64) {
 	if gap := t.first - first; gap > 0 {
 		t.counts = append(make([]uint64, gap, maxIntervals), t.counts...)
@@ -44,7 +43,6 @@ func (t *timeline) extend(first, last uint64) {
 	}
 }
 
-// fold joins intervals in pairs.
 func (t *timeline) fold() {
 	folded := make([]uint64, 0, maxIntervals)
 	for i, n := range t.counts {

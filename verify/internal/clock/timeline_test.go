@@ -38,7 +38,7 @@ func TestTimeline(t *testing.T) {
 	}
 	var l timeline
 	l.add(1, 1)
-	l.add(1<<48-1, 1) // an outlier in the year 10889
+	l.add(1<<48-1, 1)
 	if got := l.result(format.SCRU128); len(got.Count) == 0 || got.Step <= 0 ||
 		got.Start.After(time.UnixMilli(1)) {
 		t.Errorf("%+v", got)

@@ -1,4 +1,4 @@
-// Package findings collects the outcomes of checks while a source is read.
+// Package findings collects outcomes of checks while a source is read.
 package findings
 
 import (
@@ -10,25 +10,24 @@ import (
 	"github.com/sortid/sortid/verify/report"
 )
 
-// Improbable is the probability below which an event is not taken for chance.
+// Improbable events are not taken for chance.
 const Improbable = 1e-8
 
-// A List is the findings about one source. The zero value is empty.
+// A List is one source's findings. The zero value is empty.
 type List struct {
 	checks  []*Check
 	chances []*Chance
 	facts   []report.Fact
 }
 
-// Check adds a check, in the order of the report. With a fault, its status is severity.
+// Check adds a check, in the report's order. A fault gives it this severity.
 func (l *List) Check(name, title string, severity report.Status) *Check {
 	c := &Check{Outcome: report.Outcome{Name: name, Title: title}, Severity: severity}
 	l.checks = append(l.checks, c)
 	return c
 }
 
-// Chance adds a check for an event that a sound generator causes with the given probability in
-// each try.
+// Chance adds a check for an event that a sound generator causes with this probability in each try.
 func (l *List) Chance(name, title string, probability float64) *Chance {
 	c := &Chance{Check: l.Check(name, title, report.Fail), Probability: probability}
 	l.chances = append(l.chances, c)
@@ -42,15 +41,14 @@ func (l *List) Fact(name, format string, args ...any) {
 
 func (l *List) Facts() []report.Fact { return l.facts }
 
-// JudgeChances decides which events were more frequent than chance explains.
+// JudgeChances finds events too frequent for chance.
 func (l *List) JudgeChances() {
 	for _, c := range l.chances {
 		c.judge()
 	}
 }
 
-// SkipAll marks all checks without faults as skipped, with the reason, except for the named
-// groups.
+// SkipAll skips all checks without faults, except for the named groups.
 func (l *List) SkipAll(reason string, but ...string) {
 	for _, c := range l.checks {
 		if !slices.Contains(but, c.Group()) {
@@ -59,7 +57,7 @@ func (l *List) SkipAll(reason string, but ...string) {
 	}
 }
 
-// Outcomes returns the outcomes of all checks.
+// Outcomes returns all outcomes.
 func (l *List) Outcomes() (all []report.Outcome) {
 	for _, c := range l.checks {
 		switch {
@@ -73,13 +71,13 @@ func (l *List) Outcomes() (all []report.Outcome) {
 	return all
 }
 
-// A Check counts the faults of one kind.
+// A Check counts faults of one kind.
 type Check struct {
 	report.Outcome
 	Severity report.Status
 }
 
-// Hit counts a fault and reports whether to keep it as an example.
+// Hit counts a fault and reports whether to keep an example.
 func (c *Check) Hit() bool {
 	c.Count++
 	return len(c.Examples) < report.MaxExamples
@@ -94,21 +92,21 @@ func (c *Check) Example(line uint64, text, format string, args ...any) {
 // Clear forgets the faults.
 func (c *Check) Clear() { c.Count, c.Examples = 0, nil }
 
-// Skip says why the check could not be made, unless it has found a fault.
+// Skip says why the check was not made, unless it has a fault.
 func (c *Check) Skip(format string, args ...any) {
 	if c.Count == 0 {
 		c.Status, c.Detail = report.Skip, fmt.Sprintf(format, args...)
 	}
 }
 
-// A Chance is a check for an event that a sound generator causes now and then.
+// A Chance is a check for an event that sound generators cause at times.
 type Chance struct {
 	*Check
 	Tries       uint64
-	Probability float64 // of a hit in one try
+	Probability float64 // of one try
 }
 
-// Certain reports whether there were more hits than chance explains.
+// Certain reports whether the hits exceed chance.
 func (c *Chance) Certain() bool {
 	return pvalue.AtLeast(c.Count, float64(c.Tries)*c.Probability) < Improbable
 }

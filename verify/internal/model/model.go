@@ -1,5 +1,4 @@
-// Package model has a small generator of each format for tests. It can make one kind of
-// mistake on demand.
+// Package model has a small generator of each format, with mistakes on demand, for tests.
 package model
 
 import (
@@ -17,9 +16,9 @@ import (
 // A Model makes IDs by its own clock.
 type Model struct {
 	*rand.Rand
-	MS int64 // the clock, in milliseconds of Unix time
+	MS int64 // the clock, in Unix milliseconds
 
-	fault string // the mistake to make, or empty; each format's function has its own
+	fault string // the mistake to make, or empty; see each format's function
 	n     int
 	pace  float64
 }
@@ -27,16 +26,16 @@ type Model struct {
 var (
 	start = time.Date(2024, 5, 6, 7, 8, 9, 0, time.UTC).UnixMilli()
 
-	// Now is later than the time of any ID of the models.
+	// Now is after all IDs of the models.
 	Now = time.UnixMilli(start).Add(12 * time.Hour)
 )
 
-// New returns a model that makes n IDs. At each ID the clock advances with probability pace.
+// New returns a model of n IDs. At each, the clock advances with probability pace.
 func New(seed uint64, fault string, n int, pace float64) *Model {
 	return &Model{Rand: rand.New(rand.NewPCG(seed, 99)), fault: fault, n: n, MS: start, pace: pace}
 }
 
-// is reports whether to make the fault now. If it is the model's fault, the probability is 1 in
+// is reports whether to make the fault at this moment. The model's own fault has probability 1 in
 // sides.
 func (m *Model) is(fault string, sides int) bool {
 	return fault != "" && m.fault == fault && (sides == 1 || m.IntN(sides) == 0)
@@ -58,7 +57,7 @@ func (m *Model) Tick() {
 	}
 }
 
-// Timestamp returns the timestamp that the generator, with its fault, takes from the clock.
+// Timestamp returns the clock's timestamp, with the fault.
 func (m *Model) Timestamp(epoch time.Time, unit int64) uint64 {
 	ms := m.MS - epoch.UnixMilli()
 	switch m.fault {
@@ -78,8 +77,7 @@ func (m *Model) Timestamp(epoch time.Time, unit int64) uint64 {
 	return uint64(ms / unit)
 }
 
-// bits returns random bits. The faults are a biased bit, a seed of 16 bits, and a bit that is
-// always 0.
+// bits returns random bits. Faults are a biased bit, a 16-bit seed, and a bit that is always 0.
 func (m *Model) bits(bits int, biased, short, stuck string) uint64 {
 	v := m.Uint64()
 	if m.is(short, 1) {
@@ -98,7 +96,7 @@ func (m *Model) bits(bits int, biased, short, stuck string) uint64 {
 	return v
 }
 
-// SCRU128 returns the texts of a model of scru128.
+// SCRU128 returns texts of scru128.
 func SCRU128(m *Model) (lines []string) {
 	var last, renewed, counter uint64
 	for range m.n {
@@ -157,7 +155,7 @@ func SCRU128(m *Model) (lines []string) {
 
 const nodeID, nodeIDSize = 42, 8
 
-// SCRU64 returns the texts of a model of scru64 with the node ID 42/8.
+// SCRU64 returns texts of scru64 with node ID 42/8.
 func SCRU64(m *Model) (lines []string) {
 	const size = 24 - nodeIDSize
 	var last, counter uint64
@@ -209,8 +207,8 @@ func SCRU64(m *Model) (lines []string) {
 	return lines
 }
 
-// SCRU160 returns the texts of a model of scru160. Its counter extends into random16 by ext
-// bits, followed by a node ID of node bits. With micros the counter holds microseconds.
+// SCRU160 returns texts of scru160, with ext bits of random16 in the counter, then node bits of
+// node ID. With micros the counter holds microseconds.
 func SCRU160(m *Model, ext, node int, micros bool) (lines []string) {
 	var last, counter uint64
 	size := 16 + ext
@@ -286,7 +284,7 @@ func SCRU160(m *Model, ext, node int, micros bool) (lines []string) {
 	return lines
 }
 
-// EUID returns the texts of a model of euid with an extension of ext bits.
+// EUID returns texts of euid with ext bits of extension.
 func EUID(m *Model, ext int) (lines []string) {
 	var last, high, header uint64
 	for range m.n {
@@ -331,7 +329,7 @@ func EUID(m *Model, ext int) (lines []string) {
 	return lines
 }
 
-// UID60 returns the texts of a model of uid60 with a worker ID of worker bits.
+// UID60 returns texts of uid60 with worker bits of worker ID.
 func UID60(m *Model, worker int) (lines []string) {
 	sequence, used := uint64(511), 0
 	var last uint64
@@ -346,7 +344,7 @@ func UID60(m *Model, worker int) (lines []string) {
 			sequence += 2
 		case m.fault == "each-zero" && !again:
 			sequence = 0
-		case m.fault == "hurry": // the origin's generator: on from 511 to 0 at any time
+		case m.fault == "hurry": // the original: from 511 to 0 at any time
 			sequence = (sequence + 1) & 511
 		case m.fault == "wrap" && again && used == 512:
 			m.MS++
@@ -381,19 +379,19 @@ func UID60(m *Model, worker int) (lines []string) {
 	return lines
 }
 
-// Text returns the lines as a file.
+// Text joins the lines as a file.
 func Text(lines []string) string { return strings.Join(lines, "\n") + "\n" }
 
-// A Subject is a format's model in one of its modes, with the options of verify for it.
+// A Subject is a model in one mode, with verify's options.
 type Subject struct {
 	Format, Mode string
 	Make         func(m *Model) []string
 	Nodes        []string
 	NodeBits     int
-	LeavesTicks  bool // the model leaves a tick before it is full
+	LeavesTicks  bool // it leaves a tick before it is full
 }
 
-// Subjects are all of them.
+// Subjects are all subjects.
 var Subjects = []Subject{
 	{Format: "scru64", Make: SCRU64, LeavesTicks: true},
 	{Format: "scru64", Mode: "node", Make: SCRU64, Nodes: []string{"42/8"}},
@@ -413,7 +411,7 @@ var Subjects = []Subject{
 		NodeBits: 3},
 }
 
-// Find returns the subject of a format in a mode.
+// Find returns a format's subject in a mode.
 func Find(formatName, mode string) Subject {
 	for _, s := range Subjects {
 		if s.Format == formatName && s.Mode == mode {
@@ -423,12 +421,12 @@ func Find(formatName, mode string) Subject {
 	panic("no model of " + formatName + " " + mode + " in Subjects of verify/internal/model")
 }
 
-// Sample returns n texts of a sound generator of a format.
+// Sample returns n sound texts of a format.
 func Sample(formatName string, n int) []string {
 	return Find(formatName, "").Make(New(7, "", n, 0.1))
 }
 
-// Stream returns n lines of scru128 IDs, about each of them in one millisecond.
+// Stream returns n lines of scru128 IDs, about each of them in a millisecond.
 func Stream(n, each int) []byte {
 	return []byte(Text(SCRU128(New(1, "", n, 1/float64(each)))))
 }

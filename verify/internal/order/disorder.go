@@ -9,27 +9,26 @@ import (
 	"github.com/sortid/sortid/verify/internal/findings"
 )
 
-// A Disorder measures how far IDs are out of order: how much older an ID is than the newest
-// before it, and how many lines late it comes.
+// A Disorder measures how much older than the newest an ID is, and how many lines late.
 type Disorder struct {
 	f         *format.Format
 	newest    format.Words
-	n         uint64    // IDs
-	late      uint64    // IDs smaller than one before them
+	n         uint64
+	late      uint64    // IDs smaller than one before
 	maxLag    uint64    // timestamps behind the newest
 	latest    item      // the ID with maxLag
 	lags      histogram // of late IDs, in timestamps
 	linesLate histogram
-	truncated bool // whether numbers in linesLate may be too small
+	truncated bool // whether linesLate may be too small
 
-	// records is a ring of the last IDs that were larger than all before them.
+	// records is a ring of the last IDs larger than all before.
 	records []item
 	head    int
 }
 
 const maxRecords = 1 << 14
 
-// NewDisorder returns a Disorder that has seen no IDs.
+// NewDisorder returns an empty Disorder.
 func NewDisorder(f *format.Format) *Disorder {
 	return &Disorder{f: f, records: make([]item, 0, maxRecords)}
 }
@@ -55,7 +54,7 @@ func (l *Disorder) Feed(list []format.Words, line uint64) {
 			l.maxLag, l.latest = by, item{v, at}
 		}
 		l.lags.add(by)
-		// v belongs before the first record that is larger.
+		// v belongs before the first larger record.
 		n := len(l.records)
 		k := sort.Search(n, func(k int) bool { return !l.records[(l.head+k)%n].id.Less(&v) })
 		if k == 0 && n == maxRecords {
@@ -87,13 +86,13 @@ func (l *Disorder) Report(found *findings.List) {
 		words.Count(l.linesLate.most), more)
 }
 
-// A histogram counts numbers in buckets. A bucket is at most an eighth as wide as its numbers.
+// A histogram counts numbers in buckets at most an eighth as wide as their numbers.
 type histogram struct {
 	n, most uint64
 	counts  [8 * 65]uint64
 }
 
-// bucket returns the bucket of a number, which follows from its leading four bits.
+// bucket returns a number's bucket, by the leading four bits.
 func bucket(v uint64) int {
 	if v < 8 {
 		return int(v)
@@ -108,7 +107,7 @@ func (h *histogram) add(v uint64) {
 	h.counts[bucket(v)]++
 }
 
-// quantile returns a number that a share q of the numbers do not exceed.
+// quantile returns a number that a share q do not exceed.
 func (h *histogram) quantile(q float64) uint64 {
 	want := uint64(q * float64(h.n))
 	for i, n := range h.counts {

@@ -1,5 +1,4 @@
-// Package order checks that the IDs of a source strictly increase, or measures how far they
-// are out of order.
+// Package order checks that IDs strictly increase, or measures how far they are out of order.
 package order
 
 import (
@@ -10,30 +9,30 @@ import (
 	"github.com/sortid/sortid/verify/report"
 )
 
-// A Step is the rules' judgement of an ID that is smaller than the ID before it.
+// A Step judges an ID smaller than the one before.
 type Step uint8
 
 // The kinds of steps back.
 const (
-	Unknown  Step = iota // the rules do not explain it
-	Outlier              // only this ID is wrong: leave it out
-	Continue             // a fault, and the source continues from this ID
+	Unknown  Step = iota // not explained by rules
+	Outlier              // only this ID is wrong
+	Continue             // a fault; the source continues from here
 )
 
-// A Sink takes the IDs in order.
+// A Sink takes IDs in order.
 type Sink interface {
 	// Accept takes increasing IDs on consecutive lines.
 	Accept(list []format.Words, line uint64)
-	// Back judges an ID that is smaller than the ID before it. It may count a fault.
+	// Back judges an ID smaller than the one before. It may count a fault.
 	Back(before, v format.Words, line uint64) Step
-	// Gap says that the step to the next ID cannot be judged, as something is missing.
+	// Gap says that the step to the next ID cannot be judged.
 	Gap()
 	// Restart says that the source starts again from a smaller ID.
 	Restart()
 }
 
-// A Checker checks that IDs strictly increase. Where they do not, it looks at the IDs around
-// the place, counts one fault, and does not pass the wrong ID to the sink:
+// A Checker checks that IDs strictly increase. Where they do not, it counts one fault, and keeps
+// the wrong ID from the sink:
 //
 //	1 2 2 3        a duplicate
 //	1 3 2 4        two swapped
@@ -41,16 +40,16 @@ type Sink interface {
 //	5 6 2 7 8      one is far too small
 //	5 6 2 3 4      the source went back
 //
-// For this it holds the newest ID until it sees the next.
+// So it holds the newest ID until it sees the next.
 type Checker struct {
 	f        *format.Format
 	sink     Sink
-	show     func(format.Words) string // the text for an example
+	show     func(format.Words) string // an example's text
 	state    state
-	last     item // the ID before held, or line 0 for none
+	last     item // the ID before held, or line 0
 	held     item
 	released bool // whether the sink has held
-	odd      item // the ID after held, smaller than it
+	odd      item // the smaller ID after held
 	one      [1]format.Words
 	n        uint64
 
@@ -71,7 +70,7 @@ const (
 	broken       // odd is the newest ID
 )
 
-// NewChecker returns a checker that adds its checks to the findings. Their examples use show.
+// NewChecker returns a checker that adds its checks to found. Their examples use show.
 func NewChecker(f *format.Format, found *findings.List, show func(format.Words) string,
 	sink Sink) *Checker {
 	return &Checker{
@@ -86,7 +85,7 @@ func NewChecker(f *format.Format, found *findings.List, show func(format.Words) 
 	}
 }
 
-// Feed takes IDs on consecutive lines. With rising, they are known to increase.
+// Feed takes IDs on consecutive lines. With rising, they increase.
 func (o *Checker) Feed(list []format.Words, line uint64, rising bool) {
 	o.n += uint64(len(list))
 	o.feed(list, line, rising)
@@ -116,7 +115,6 @@ func (o *Checker) feed(list []format.Words, line uint64, rising bool) {
 
 func (o *Checker) hold(v item) { o.held, o.released, o.state = v, false, steady }
 
-// release passes held to the sink.
 func (o *Checker) release() {
 	if !o.released {
 		o.one[0] = o.held.id
@@ -148,7 +146,6 @@ func (o *Checker) Finish() {
 	}
 }
 
-// step takes the first ID, or one that is not larger than the ID before.
 func (o *Checker) step(v item) {
 	switch o.state {
 	case empty:
@@ -176,7 +173,6 @@ func (o *Checker) foundDuplicate(first, second item) {
 	}
 }
 
-// restart continues from v after the source went back to it.
 func (o *Checker) restart(v item) {
 	o.release()
 	o.sink.Restart()
@@ -184,7 +180,7 @@ func (o *Checker) restart(v item) {
 	o.hold(v)
 }
 
-// judgeOdd names the fault at odd, given the next ID. At the end, that has line 0.
+// judgeOdd names the fault at odd by the next ID, which has line 0 at the end.
 func (o *Checker) judgeOdd(next item) {
 	if o.state != broken {
 		return
@@ -202,7 +198,7 @@ func (o *Checker) judgeOdd(next item) {
 				"is smaller than line %d, and belongs before it", o.held.line)
 		}
 		o.sink.Gap()
-		o.released = true // the sink gets neither of the two
+		o.released = true // the sink gets neither
 	case fits && o.odd.id.Less(&next.id):
 		if o.ahead.Hit() {
 			o.ahead.Example(o.held.line, o.show(o.held.id),
@@ -226,7 +222,6 @@ func (o *Checker) judgeOdd(next item) {
 	}
 }
 
-// wentBack counts a step back from which the source continues.
 func (o *Checker) wentBack() {
 	t, f := o.back, o.f
 	from, to := f.Timestamp(&o.held.id), f.Timestamp(&o.odd.id)
@@ -248,7 +243,7 @@ func (o *Checker) wentBack() {
 	}
 }
 
-// distance words how far apart two IDs are.
+// distance words the difference of two IDs.
 func (o *Checker) distance(a, b format.Words) string {
 	f := o.f
 	if x, y := f.Timestamp(&a), f.Timestamp(&b); x != y {

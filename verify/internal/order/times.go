@@ -7,21 +7,21 @@ import (
 	"github.com/sortid/sortid/verify/report"
 )
 
-// A Times checks a source whose IDs of one tick are in no order. The time must not go back, and
-// no ID may come twice in a tick.
+// A Times checks a source whose ticks have no order inside. The time must not go back, and no ID
+// may come twice in a tick.
 type Times struct {
 	f                   *format.Format
 	show                func(format.Words) string
 	duplicate, rollback *findings.Check
 	tick, largest       uint64
 	known               bool
-	seen                map[format.Words]uint64 // the IDs of the tick, and their lines
+	seen                map[format.Words]uint64 // the tick's IDs and their lines
 }
 
 // maxSeen is how many IDs of a tick are kept.
 const maxSeen = 1 << 16
 
-// NewTimes returns a Times that adds its checks to the findings.
+// NewTimes returns a Times that adds its checks to found.
 func NewTimes(f *format.Format, found *findings.List, show func(format.Words) string) *Times {
 	return &Times{
 		f: f, show: show, seen: map[format.Words]uint64{},

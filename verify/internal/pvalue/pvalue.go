@@ -1,7 +1,6 @@
-// Package pvalue computes p-values: the probability that chance alone gives an outcome at
-// least as extreme as the one seen. The values are precise down to the smallest float64. A
-// report makes hundreds of tests and allows one false alarm in a million reports, so the far
-// tail counts.
+// Package pvalue computes p-values: the probability of an outcome at least as extreme by chance.
+// They are precise down to the smallest float64: hundreds of tests share one false alarm in a
+// million reports, so the far tail counts.
 package pvalue
 
 import (
@@ -9,25 +8,25 @@ import (
 	"slices"
 )
 
-// Normal returns the two-sided p-value of a standard normal deviate.
+// Normal returns a standard normal deviate's two-sided p-value.
 func Normal(z float64) float64 { return math.Erfc(math.Abs(z) / math.Sqrt2) }
 
-// Chi2 returns the two-sided p-value of a chi-square statistic with df degrees of freedom: counts
-// can be too uneven or too even.
+// Chi2 returns a chi-square statistic's two-sided p-value with df degrees of freedom: counts can be
+// too uneven or too even.
 func Chi2(x float64, df int) float64 {
 	lower, upper := gamma(float64(df)/2, x/2)
 	return twoSided(lower, upper)
 }
 
-// exact is the number of throws up to which Coin adds the binomial terms. Above it the normal
-// distribution is close, and has the heavier tails.
+// exact is the most throws for which Coin adds binomial terms. Above it the normal distribution is
+// close, and has heavier tails.
 const exact = 2000
 
 // Coin returns the two-sided p-value of k heads in n throws of a fair coin.
 func Coin(k, n uint64) float64 {
 	low := min(k, n-k)
 	if n <= exact {
-		// From the largest term down; the first one is P(X = low).
+		// From the largest term, P(X = low), down.
 		term := math.Exp(logChoose(n, low) - float64(n)*math.Ln2)
 		sum := 0.0
 		for i := low; term > 0; i-- {
@@ -39,7 +38,7 @@ func Coin(k, n uint64) float64 {
 		}
 		return min(1, 2*sum)
 	}
-	// The half corrects for the steps of the binomial distribution.
+	// The half corrects for binomial steps.
 	d := max(0, float64(n)/2-float64(low)-0.5)
 	return Normal(2 * d / math.Sqrt(float64(n)))
 }
@@ -51,7 +50,7 @@ func logChoose(n, k uint64) float64 {
 	return a - b - c
 }
 
-// AtLeast returns the probability of k or more rare events where mean are expected (Poisson).
+// AtLeast returns the probability of k or more events where mean are expected (Poisson).
 func AtLeast(k uint64, mean float64) float64 {
 	if k == 0 {
 		return 1
@@ -68,9 +67,8 @@ func Poisson(k uint64, mean float64) float64 {
 
 func twoSided(a, b float64) float64 { return min(1, 2*min(a, b)) }
 
-// gamma returns the regularised incomplete gamma functions P(a, x) and Q(a, x), a > 0, x >= 0.
-// It computes one, by the series or the continued fraction, whichever converges faster. The
-// other is the complement.
+// gamma returns the regularised incomplete gamma functions P(a, x) and Q(a, x), a > 0, x >= 0: one
+// by the series or the continued fraction, whichever converges faster, the other as complement.
 func gamma(a, x float64) (lower, upper float64) {
 	if x <= 0 {
 		return 0, 1
@@ -120,8 +118,8 @@ func away(v, tiny float64) float64 {
 	return v
 }
 
-// Holm corrects p-values for their number by Holm's method. By chance alone, the probability
-// that any result is below a limit is at most that limit.
+// Holm corrects p-values for their number by Holm's method: by chance, some result is below a limit
+// with at most that probability.
 func Holm(p []float64) []float64 {
 	order := make([]int, len(p))
 	for i := range order {
@@ -145,7 +143,7 @@ func Holm(p []float64) []float64 {
 	return adjusted
 }
 
-// Quantile returns the standard normal deviate that is exceeded with probability p.
+// Quantile returns the standard normal deviate exceeded with probability p.
 func Quantile(p float64) float64 {
 	return math.Sqrt2 * math.Erfcinv(2*p)
 }

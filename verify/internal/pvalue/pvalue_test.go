@@ -11,11 +11,10 @@ func close(a, b, relative float64) bool {
 	return a == b || math.Abs(a-b) <= relative*math.Max(math.Abs(a), math.Abs(b))
 }
 
-// poissonTail adds up the terms of P(X >= k) with 300 bits.
 func poissonTail(k int, mean float64) float64 {
 	const prec = 300
 	m := new(big.Float).SetPrec(prec).SetFloat64(mean)
-	// e^-m by its series: m is small here.
+	// e^-m by its series: m is small.
 	e, term := big.NewFloat(1).SetPrec(prec), big.NewFloat(1).SetPrec(prec)
 	for i := 1; i < 2000; i++ {
 		term.Mul(term, m).Quo(term, new(big.Float).SetPrec(prec).SetInt64(int64(i)))
@@ -35,7 +34,7 @@ func poissonTail(k int, mean float64) float64 {
 	return f
 }
 
-// P(a, x) with an integer a is a Poisson tail, which big.Float adds up term by term.
+// P(a, x) with an integer a is a Poisson tail, added up by big.Float.
 func TestGammaAgainstSums(t *testing.T) {
 	for _, mean := range []float64{1e-9, 0.001, 0.7, 1, 5, 50, 180.5, 300} {
 		for _, k := range []int{1, 2, 3, 10, 40, 50, 51, 60, 200, 300, 500} {
@@ -50,9 +49,8 @@ func TestGammaAgainstSums(t *testing.T) {
 	}
 }
 
-// Values of the chi-square distribution that have a closed form: with two degrees of
-// freedom the upper tail is e^(-x/2), with one it is the normal distribution's, with
-// four (1 + x/2) e^(-x/2).
+// Closed forms of the chi-square distribution's upper tail: e^(-x/2) for two degrees of freedom,
+// the normal one for one, (1 + x/2) e^(-x/2) for four.
 func TestChi2ClosedForms(t *testing.T) {
 	for _, x := range []float64{2, 3, 10, 40, 100, 700} {
 		for _, c := range []struct {
@@ -71,7 +69,6 @@ func TestChi2ClosedForms(t *testing.T) {
 	}
 }
 
-// Quantiles that every table of the distributions has.
 func TestTables(t *testing.T) {
 	for _, c := range []struct {
 		name      string
@@ -92,7 +89,6 @@ func TestTables(t *testing.T) {
 }
 
 func TestCoin(t *testing.T) {
-	// By big integers.
 	for _, n := range []int64{1, 2, 7, 30, 200, 1999} {
 		total := new(big.Float).SetInt(new(big.Int).Lsh(big.NewInt(1), uint(n)))
 		sum := new(big.Int)
@@ -108,7 +104,7 @@ func TestCoin(t *testing.T) {
 			}
 		}
 	}
-	// The approximation for many throws: near the exact value, and never much below.
+	// For many throws: near the exact value, never much below.
 	for _, n := range []int64{2001, 4000, 20000} {
 		total := new(big.Float).SetInt(new(big.Int).Lsh(big.NewInt(1), uint(n)))
 		sum, term := new(big.Int), big.NewInt(1)
@@ -129,7 +125,7 @@ func TestCoin(t *testing.T) {
 	}
 }
 
-// With a fair source each of the tests gives p-values below u in a share u of cases.
+// For a fair source, a share u of p-values is below u.
 func TestSimulation(t *testing.T) {
 	const rounds = 4000
 	r := rand.New(rand.NewPCG(1, 2))
@@ -168,7 +164,7 @@ func TestSimulation(t *testing.T) {
 		for i, u := range limits {
 			sd := math.Sqrt(rounds * u * (1 - u))
 			over := (float64(b[i]) - rounds*u) / sd
-			// The discrete ones stay below u by the share of their middle value.
+			// Discrete ones stay below by their middle value's share.
 			if over > 4.5 || over < -4.5 && name != "poisson" && name != "coin" ||
 				float64(b[i]) < rounds*u*0.5 {
 				t.Errorf("%s: %d of %d below %g: %.1f standard deviations off", name, b[i], rounds,
@@ -190,7 +186,7 @@ func TestHolm(t *testing.T) {
 	if got := Holm(nil); len(got) != 0 {
 		t.Errorf("Holm of nothing = %v", got)
 	}
-	// 40 fair tests a round: one round in ten has a result below 0.1, or fewer.
+	// 40 fair tests: one round in ten has a result below 0.1.
 	r := rand.New(rand.NewPCG(3, 4))
 	alarms := 0
 	const rounds = 4000

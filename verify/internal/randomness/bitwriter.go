@@ -2,8 +2,8 @@ package randomness
 
 import "io"
 
-// A BitWriter writes numbers of any width without gaps, high bit first, as tests of random
-// bits read them. It leaves out an incomplete byte at the end.
+// A BitWriter writes numbers without gaps, high bit first, as tests of random bits read them. It
+// drops an incomplete last byte.
 type BitWriter struct {
 	w    io.Writer
 	held uint64 // its low n bits are not yet in out
@@ -19,7 +19,7 @@ func NewBitWriter(w io.Writer) *BitWriter { return &BitWriter{w: w} }
 
 // Add writes v, which must fit in width bits.
 func (b *BitWriter) Add(v uint64, width int) {
-	if width > 32 { // held may contain 7 bits already
+	if width > 32 { // held may have 7 bits
 		b.Add(v>>32, width-32)
 		v, width = v&(1<<32-1), 32
 	}

@@ -1,17 +1,14 @@
 package randomness
 
-// columns counts, for each of 64 bit positions, the words with that bit set. It adds words
-// vertically: plane k has bit k of all 64 counts. So a word costs a few operations, not one
-// for each bit. An addition takes two words of the same weight, and the first waits for the
-// second. So the number of words alone tells how far a carry goes, and the processor can
-// predict it.
+// columns counts the words with each of 64 bits set. It adds vertically: plane k has bit k of all
+// counts. A word waits for another of its weight. So only the number of words decides how far a
+// carry goes, which the processor can predict.
 type columns struct {
 	planes  [48]uint64
-	waiting [48]uint64 // waiting[k] is in use if n has bit k set
+	waiting [48]uint64 // waiting[k] is in use if n has bit k
 	n       uint64     // words
 }
 
-// full adds three bits of the same weight in each column.
 func full(a, b, c uint64) (sum, carry uint64) {
 	half := a ^ b
 	return half ^ c, a&b | half&c
@@ -40,7 +37,6 @@ func (c *columns) add(words []uint64) {
 	}
 }
 
-// carry adds a word of weight 2^k.
 func (c *columns) carry(w uint64, k int) {
 	n := c.n >> k
 	c.n += 1 << k
@@ -51,7 +47,7 @@ func (c *columns) carry(w uint64, k int) {
 	c.waiting[k] = w
 }
 
-// count returns the count of a bit position. The lowest is 0.
+// count returns the count of a bit, the lowest being 0.
 func (c *columns) count(bit int) (n uint64) {
 	for k := range c.planes {
 		n += c.planes[k] >> bit & 1 << k

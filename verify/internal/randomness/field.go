@@ -8,29 +8,28 @@ import (
 	"github.com/sortid/sortid/verify/internal/pvalue"
 )
 
-// A Field collects the values of a random field for the tests, in the order of generation. It
-// has at most 64 bits.
+// A Field collects a random field's values, of at most 64 bits, in the order of generation.
 type Field struct {
 	name   string
 	width  int
-	buffer []uint64 // values not yet counted; if n > 0, the last counted one comes first
+	buffer []uint64 // not yet counted; if n > 0, the last counted one is first
 	n      uint64   // values counted
 
 	chunks     []chunk
-	neighbours columns // bits that differ from the next higher bit
-	// Bits that differ from the value before. A field of at most 32 bits counts them in the
-	// high half of neighbours.
+	neighbours columns // bits that differ from the next higher
+	// Bits that differ from the value before. Fields of at most 32 bits use the high half of
+	// neighbours.
 	changes       columns
-	products      float64 // sum of the products of successive values, from the middle
+	products      float64 // sum of products of successive distances from the middle
 	middle        float64
 	variance      float64
 	repeats       *repeats
 	raw           *BitWriter
-	sameOnly      bool     // whether nothing is tested but whether bits are always the same
+	sameOnly      bool     // whether only constant bits are tested
 	near, changed []uint64 // scratch
 }
 
-// A chunk counts each value of a few bits of the field.
+// A chunk counts each value of a few bits.
 type chunk struct {
 	shift, width int
 	counts       []uint64
@@ -39,7 +38,7 @@ type chunk struct {
 const (
 	fieldBuffer = 1024
 
-	// maxWhole is the width of the widest field that is not counted byte by byte.
+	// maxWhole is the widest field not counted bytewise.
 	maxWhole = 12
 )
 
@@ -74,7 +73,7 @@ func (f *Field) Add(v uint64) {
 	f.buffer = append(f.buffer, v)
 }
 
-// Grow adds at least one and at most n values. The caller must set them before the next call.
+// Grow adds 1 to n values. The caller must set them before the next call.
 func (f *Field) Grow(n int) []uint64 {
 	if len(f.buffer) == fieldBuffer {
 		f.count()
@@ -84,7 +83,7 @@ func (f *Field) Grow(n int) []uint64 {
 	return f.buffer[at:]
 }
 
-// count empties the buffer, except for the last value.
+// count empties the buffer, except the last value.
 func (f *Field) count() {
 	fresh := f.buffer
 	if f.n > 0 {
@@ -105,7 +104,7 @@ func (f *Field) count() {
 	}
 
 	before := f.buffer[0]
-	if len(fresh) == len(f.buffer) { // the very first value has no predecessor
+	if len(fresh) == len(f.buffer) { // the first value has no predecessor
 		f.products -= f.centred(before) * f.centred(before)
 	}
 	f.products += f.multiply(before, fresh)
@@ -114,10 +113,9 @@ func (f *Field) count() {
 	f.buffer = f.buffer[:1]
 }
 
-// multiply returns the sum of the products of successive values.
 func (f *Field) multiply(before uint64, values []uint64) float64 {
 	x := f.centred(before)
-	var even, odd float64 // two sums, whose additions do not wait for each other
+	var even, odd float64 // two sums, added in parallel
 	for ; len(values) >= 2; values = values[2:] {
 		y, z := f.centred(values[0]), f.centred(values[1])
 		even += x * y
@@ -130,7 +128,6 @@ func (f *Field) multiply(before uint64, values []uint64) float64 {
 	return even + odd
 }
 
-// compare counts the bits that differ from the neighbouring bit and from the value before.
 func (f *Field) compare(before uint64, values []uint64) {
 	low := uint64(1)<<(f.width-1) - 1
 	near := f.near[:len(values)]
@@ -151,7 +148,6 @@ func (f *Field) compare(before uint64, values []uint64) {
 	f.changes.add(changed)
 }
 
-// unequal returns how often a bit differed from the next higher one.
 func (f *Field) unequal(bit int) uint64 { return f.neighbours.count(bit) }
 
 // Toggled returns how often a bit differed from the value before.
@@ -163,8 +159,8 @@ func (f *Field) Toggled(bit int) uint64 {
 	return f.changes.count(bit)
 }
 
-// addChunks counts the values. It counts two bytes at once where it can, because additions
-// then wait less often for each other.
+// addChunks counts the values. It counts two bytes at once where it can: the additions wait less
+// for each other.
 func addChunks(chunks []chunk, values []uint64) {
 	for len(chunks) > 0 {
 		c, shift := chunks[0], chunks[0].shift&63
@@ -186,7 +182,7 @@ func addChunks(chunks []chunk, values []uint64) {
 	}
 }
 
-// centred returns a value's distance from the middle. It leaves out the last of 64 bits.
+// centred returns a value's distance from the middle, without the last of 64 bits.
 func (f *Field) centred(v uint64) float64 {
 	if f.width == 64 {
 		v >>= 1
@@ -194,8 +190,7 @@ func (f *Field) centred(v uint64) float64 {
 	return float64(int64(v)) - f.middle
 }
 
-// chi2 returns the p-value of the counts. If there are too few values, it uses only as many
-// high bits as they allow.
+// chi2 returns the p-value of the counts. With few values, it uses as many high bits as they allow.
 func (c *chunk) chi2(n uint64) (p float64, width int, x float64, ok bool) {
 	width = c.width
 	for width > 0 && n < minCell<<width {
@@ -216,7 +211,6 @@ func (c *chunk) chi2(n uint64) (p float64, width int, x float64, ok bool) {
 	return pvalue.Chi2(x, len(cells)-1), width, x, true
 }
 
-// ones returns how often a bit was set.
 func (f *Field) ones(bit int) (n uint64) {
 	c := f.chunks[0]
 	for _, c = range f.chunks {
@@ -232,7 +226,7 @@ func (f *Field) ones(bit int) (n uint64) {
 	return n
 }
 
-// The tests, by name.
+// The tests' names.
 const (
 	testSame       = "same"
 	testBalance    = "balance"
@@ -246,7 +240,7 @@ const (
 var testNames = [...]string{testBalance, testBytes, testRuns, testSerial, testNeighbours,
 	testRepeats}
 
-// A result is the result of one test of a bit, of a chunk, or of the field.
+// A result is of one test of a bit, a chunk or the field.
 type result struct {
 	test string
 	p    float64
@@ -254,15 +248,12 @@ type result struct {
 }
 
 const (
-	// minCell is how many values each cell must expect, so that the chi-square distribution
-	// holds in its far tail.
+	// minCell is the least mean of a cell for which the chi-square distribution holds far out.
 	minCell = 64
-	// minProducts is how many products there must be, so that the normal distribution of
-	// their sum holds there.
+	// minProducts is the fewest products for which the normal distribution holds there.
 	minProducts = 1000
 )
 
-// results runs the tests and returns one result for each bit, chunk or field tested.
 func (f *Field) results() (rs []result) {
 	f.count()
 	if f.n < 2 {
@@ -306,7 +297,7 @@ func (f *Field) results() (rs []result) {
 	return rs
 }
 
-// Width returns the size of the values in bits.
+// Width returns the values' size in bits.
 func (f *Field) Width() int { return f.width }
 
 func (f *Field) Len() uint64 {

@@ -1,7 +1,7 @@
 // Package randomness tests whether the random fields of IDs look random.
 //
-// A [Set] has the fields of one source. Each [Field] counts what the tests need, in constant
-// memory. [Set.Judge] runs the tests and corrects their p-values for the number of tests.
+// A [Set] has a source's fields. Each [Field] counts in constant memory. [Set.Judge] runs the tests
+// and corrects their p-values for their number.
 package randomness
 
 import (
@@ -17,8 +17,8 @@ import (
 	"github.com/sortid/sortid/verify/report"
 )
 
-// familyErrorRate is the probability that sound fields fail any test of a report. Together with
-// the checks of chance (see findings.Improbable) it stays below one in a million.
+// familyErrorRate is the probability that sound fields fail any test. With the checks of chance
+// (see findings.Improbable) it stays below one in a million reports.
 const familyErrorRate = 5e-7
 
 var testTitles = map[string]string{
@@ -31,19 +31,19 @@ var testTitles = map[string]string{
 	testRepeats:    "values repeat as often as by chance",
 }
 
-// A Set is the random fields of one source. The zero value is empty.
+// A Set is one source's random fields. The zero value is empty.
 type Set struct {
 	fields  []*Field
 	rawName string
 	raw     *BitWriter
 }
 
-// WriteRaw makes the set write the bits of the named field to w, high bit first.
+// WriteRaw makes the set write the named field's bits to w, high bit first.
 func (s *Set) WriteRaw(name string, w io.Writer) {
 	s.rawName, s.raw = name, NewBitWriter(w)
 }
 
-// Raw returns the writer for the bits of the named field, or nil.
+// Raw returns the writer for the named field's bits, or nil.
 func (s *Set) Raw(name string) *BitWriter {
 	if s.raw == nil || name != s.rawName {
 		return nil
@@ -51,7 +51,7 @@ func (s *Set) Raw(name string) *BitWriter {
 	return s.raw
 }
 
-// Flush writes the rest of the bits and returns the first error of all writes.
+// Flush writes the remaining bits and returns the first error of all writes.
 func (s *Set) Flush() error {
 	if s.raw == nil {
 		return nil
@@ -70,16 +70,15 @@ func (s *Set) Add(name string, width int) *Field {
 	return f
 }
 
-// AddSame adds a field that may not be random in each value. Judge looks only whether bits of it
-// are always the same.
+// AddSame adds a field that need not be random. Judge looks only for constant bits.
 func (s *Set) AddSame(name string, width int) *Field {
 	f := s.Add(name, width)
 	f.sameOnly = true
 	return f
 }
 
-// Judge runs the tests of all fields. It adds a check for each field and kind of test to the
-// findings, and returns what it found in each field.
+// Judge tests all fields, adds checks for each field and kind of test, and returns each field's
+// findings.
 func (s *Set) Judge(found *findings.List) (fields []report.Field) {
 	type fieldResult struct {
 		field *Field
@@ -88,7 +87,7 @@ func (s *Set) Judge(found *findings.List) (fields []report.Field) {
 	var all []fieldResult
 	var ps []float64
 	for _, f := range s.fields {
-		if f.sameOnly || f.fixedBits() != 0 { // which tells more than the tests do
+		if f.sameOnly || f.fixedBits() != 0 { // tells more than tests
 			continue
 		}
 		for _, r := range f.results() {
@@ -147,10 +146,10 @@ func (s *Set) Judge(found *findings.List) (fields []report.Field) {
 	return fields
 }
 
-// fewValues is how many values may have the same bits by chance.
+// fewValues may share a bit by chance.
 const fewValues = 64
 
-// fixedBits returns the bits that are the same in all values, if that is no chance.
+// fixedBits returns the bits that are constant, beyond chance.
 func (f *Field) fixedBits() (mask uint64) {
 	if f.Len() < fewValues {
 		return 0
@@ -163,7 +162,6 @@ func (f *Field) fixedBits() (mask uint64) {
 	return mask
 }
 
-// judgeSame reports bits that are always the same.
 func (f *Field) judgeSame(c *findings.Check) {
 	if f.Len() < fewValues {
 		c.Skip("%s is too little to tell", words.Plural(f.n, "value"))
@@ -198,9 +196,10 @@ func (f *Field) judgeSame(c *findings.Check) {
 	c.Detail = strings.Join(parts, ", ")
 }
 
-// detectableBias returns how far a bit's probability must be from one half, so that the tests
-// find this among n values in 99 of 100 cases.
+// detectableBias returns the smallest distance of a bit's probability from one half that the tests
+// find among n values in 99 of 100 cases.
 func detectableBias(n uint64, tests int) float64 {
-	b := (pvalue.Quantile(familyErrorRate/float64(tests)/2) + pvalue.Quantile(0.01)) / 2 / math.Sqrt(float64(n))
+	q := pvalue.Quantile(familyErrorRate/float64(tests)/2) + pvalue.Quantile(0.01)
+	b := q / 2 / math.Sqrt(float64(n))
 	return min(b, 0.5)
 }

@@ -32,7 +32,6 @@ func TestColumns(t *testing.T) {
 	}
 }
 
-// What a field counts is what a plain loop counts, however the values come in.
 func TestField(t *testing.T) {
 	for _, width := range []int{1, 2, 9, 12, 13, 15, 24, 40, 63, 64} {
 		r := rand.New(rand.NewPCG(2, uint64(width)))
@@ -81,7 +80,6 @@ func TestField(t *testing.T) {
 	}
 }
 
-// Repeats are counted over the whole stream, in the part of the values that is watched.
 func TestRepeats(t *testing.T) {
 	for _, c := range []struct{ width, n int }{{20, 1000}, {20, 200_000}, {24, 2_000_000},
 		{32, 500_000}, {64, 300_000}} {
@@ -106,7 +104,7 @@ func TestRepeats(t *testing.T) {
 		if _, _, p := f.result(); p < 1e-5 {
 			t.Errorf("width %d, %d random values: p = %g", c.width, c.n, p)
 		}
-		// A period of the generator, and a generator that goes through all values once.
+		// A periodic generator, and one that takes each value once.
 		for name, next := range map[string]func(i uint64) uint64{
 			"period":      func(i uint64) uint64 { return all[i%uint64(len(all)/2)] },
 			"permutation": func(i uint64) uint64 { return i * 0x2545f4914f6cdd1d >> 0 & (1<<c.width - 1) },
@@ -124,8 +122,7 @@ func TestRepeats(t *testing.T) {
 	}
 }
 
-// Half of the p-values of repeats are below one half, in each of the regimes; of a few
-// repeats less, as they come in steps.
+// Half of the p-values are below one half; fewer for few repeats, as steps are coarse.
 func TestRepeatsPValues(t *testing.T) {
 	if model.UnderRace {
 		t.Skip("plain arithmetic")
@@ -162,7 +159,7 @@ func TestRepeatsPValues(t *testing.T) {
 	}
 }
 
-// The smallest bias that the report says it could have seen is seen.
+// The tests see the smallest bias that the report names.
 func TestBias(t *testing.T) {
 	if model.UnderRace {
 		t.Skip("plain arithmetic")
@@ -195,8 +192,7 @@ func TestBias(t *testing.T) {
 	}
 }
 
-// The p-values of sound streams are spread evenly, so that their limits mean what they
-// say.
+// Sound streams' p-values are spread evenly.
 func TestPValuesAreUniform(t *testing.T) {
 	rounds := 300
 	if testing.Short() {
@@ -232,8 +228,8 @@ func TestPValuesAreUniform(t *testing.T) {
 		n := float64(total[test])
 		for i, u := range limits {
 			got := float64(below[test][i])
-			// Results of one stream depend on each other a little, and few repeats
-			// are few steps: the bounds are wide.
+			// A stream's results depend on each other, and few repeats are few steps: the bounds
+			// are wide.
 			sd := 1.5 * math.Sqrt(n*u*(1-u))
 			low := n*u - 5*sd
 			if test == testRepeats {
@@ -265,7 +261,6 @@ func TestBitWriter(t *testing.T) {
 	}
 }
 
-// BenchmarkField is the price of a value in the tests of randomness.
 func BenchmarkField(b *testing.B) {
 	for _, width := range []int{9, 24, 32, 40} {
 		b.Run(fmt.Sprint(width), func(b *testing.B) {
@@ -281,7 +276,7 @@ func BenchmarkField(b *testing.B) {
 					f.Add(v)
 				}
 				n += len(values)
-				// Not the same values again, which repeats would tell.
+				// Not the same values, which repeats would tell.
 				for i := range values {
 					values[i] = (values[i]*5 + 1) & (1<<width - 1)
 				}

@@ -6,19 +6,18 @@ import (
 	"github.com/sortid/sortid/verify/internal/pvalue"
 )
 
-// repeats counts how often the values of a field repeat, over the whole stream and in constant
-// memory. It watches the values with small hashes, so it sees every repeat of a watched value,
-// however late. After too many different values it halves the watched part.
+// repeats counts repeated values over the whole stream in constant memory. It watches values with
+// small hashes, all their repeats. After too many values it halves the watched part.
 type repeats struct {
 	width    int
 	halvings int
-	last     uint64 // the largest hash that is watched
+	last     uint64 // the largest watched hash
 	draws    uint64 // watched values seen
-	distinct int    // different ones
+	distinct int
 	slots    []slot
 }
 
-// A slot counts a value, known by its hash. An empty slot has the count 0.
+// A slot counts the value of a hash. Empty slots have count 0.
 type slot struct {
 	hash  uint64
 	count uint32
@@ -28,7 +27,7 @@ const (
 	minSlots = 1 << 10
 	maxSlots = 1 << 16
 
-	// minRepeatWidth is the width from which repeats tell more than the counts of values.
+	// minRepeatWidth is the width from which repeats tell more than counts.
 	minRepeatWidth = 20
 )
 
@@ -39,7 +38,7 @@ func newRepeats(width int) *repeats {
 func (r *repeats) add(words []uint64) {
 	last, shift := r.last, 64-r.width
 	for _, w := range words {
-		// An odd factor permutes the values, so each part has exactly the right size.
+		// An odd factor permutes the values, so each part has the exact size.
 		if hash := w * 0x9e3779b97f4a7c15 << shift; hash <= last {
 			r.keep(hash, 1)
 			last = r.last
@@ -49,7 +48,7 @@ func (r *repeats) add(words []uint64) {
 
 func (r *repeats) keep(hash uint64, count uint32) {
 	mask := uint64(len(r.slots) - 1)
-	// The high bits of the hash, after the bits that are zero in all watched hashes.
+	// The hash's high bits after those that are zero in all watched hashes.
 	i := hash << r.halvings >> 32 * (mask + 1) >> 32
 	for ; ; i = (i + 1) & mask {
 		s := &r.slots[i]
@@ -70,7 +69,7 @@ func (r *repeats) keep(hash uint64, count uint32) {
 	}
 }
 
-// makeRoom doubles the number of slots up to maxSlots. After that it halves the watched part.
+// makeRoom doubles the slots up to maxSlots, then halves the watched part.
 func (r *repeats) makeRoom() {
 	old, n := r.slots, 2*len(r.slots)
 	if n > maxSlots {
@@ -86,7 +85,7 @@ func (r *repeats) makeRoom() {
 	}
 }
 
-// result returns how many values were repeats, how many chance gives, and the p-value.
+// result returns the repeats, how many chance gives, and the p-value.
 func (r *repeats) result() (seen uint64, expected, p float64) {
 	cells := math.Ldexp(1, r.width-r.halvings)
 	k := float64(r.draws)
@@ -100,9 +99,9 @@ func (r *repeats) result() (seen uint64, expected, p float64) {
 	empty := cells - float64(r.distinct)
 	expectedEmpty := cells - (k - expected)
 	switch {
-	case load < 0.3: // repeats are rare and nearly independent
+	case load < 0.3: // rare and nearly independent repeats
 		return seen, expected, pvalue.Poisson(seen, expected)
-	case expectedEmpty < 1000: // values not yet seen are rare
+	case expectedEmpty < 1000: // unseen values are rare
 		return seen, expected, pvalue.Poisson(uint64(empty), expectedEmpty)
 	}
 	variance := cells * (math.Exp(-load) - (1+load)*math.Exp(-2*load))

@@ -12,7 +12,7 @@ import (
 	"github.com/sortid/sortid/verify/report"
 )
 
-// A Block is a number of whole lines and the IDs on them.
+// A Block has whole lines and their IDs.
 type Block struct {
 	Lines    uint64
 	IDs      []format.Words
@@ -21,27 +21,27 @@ type Block struct {
 	Bytes    int       // of the lines
 	At       time.Time // when the last line came
 	EndsBad  bool      // whether the last line has no ID
-	Err      error     // the error that ended the input after this block, such as io.EOF
+	Err      error     // why the input ended, such as io.EOF
 
 	buffer   []byte
-	text     []byte // the whole lines in buffer
-	first    bool   // whether the block is the input's first
-	overlong bool   // whether its last line goes on and is too long
+	text     []byte // buffer's whole lines
+	first    bool   // whether it is the input's first
+	overlong bool   // whether its last line is too long and goes on
 	ready    chan struct{}
 }
 
-// A Segment is a number of IDs on consecutive lines, all in one encoding.
+// A Segment is IDs on consecutive lines in one encoding.
 type Segment struct {
-	Line     uint64 // of the first ID in the block, from 0
+	Line     uint64 // of the first ID, from 0 in the block
 	Encoding format.Encoding
 	Rising   bool // whether the IDs strictly increase
-	Gap      bool // whether a line without an ID precedes it in the block
+	Gap      bool // whether a line without an ID precedes it
 
 	start  int // the first ID's index in the block
 	length int // of the texts
 }
 
-// Segment returns the IDs of the block's segment i.
+// Segment returns the IDs of segment i.
 func (b *Block) Segment(i int) []format.Words {
 	end := len(b.IDs)
 	if i+1 < len(b.Segments) {
@@ -50,7 +50,7 @@ func (b *Block) Segment(i int) []format.Words {
 	return b.IDs[b.Segments[i].start:end]
 }
 
-// Ascending returns how many IDs at the start of the list strictly increase.
+// Ascending returns how many IDs at the start strictly increase.
 func Ascending(list []format.Words) int {
 	for i := 1; i < len(list); i++ {
 		if !list[i-1].Less(&list[i]) {
@@ -60,10 +60,9 @@ func Ascending(list []format.Words) int {
 	return len(list)
 }
 
-// MaxLine is the length in bytes of the longest line that is parsed.
+// MaxLine is the length in bytes of the longest line parsed.
 const MaxLine = 64 << 10
 
-// parse turns the lines of the block into IDs.
 func (b *Block) parse(f *format.Format) {
 	b.Lines, b.IDs, b.Segments, b.Bytes = 0, b.IDs[:0], b.Segments[:0], len(b.text)
 	b.Faults.reset()
@@ -75,10 +74,10 @@ func (b *Block) parse(f *format.Format) {
 	if len(f.TextLengths) > 0 {
 		length = f.TextLengths[len(f.TextLengths)-1]
 	}
-	broken := true // whether the next ID starts a segment
-	bad := false   // whether there was a line without an ID since the last ID
+	broken := true // whether a segment starts
+	bad := false   // whether a line without an ID came since
 	for len(text) > 0 {
-		// Most lines have the encoding and length of the line before.
+		// Most lines are like the one before.
 		before := len(b.IDs)
 		b.IDs = f.AppendLines(b.IDs, text, encoding, length)
 		if n := len(b.IDs) - before; n > 0 {
@@ -120,7 +119,7 @@ func (b *Block) parse(f *format.Format) {
 	}
 }
 
-// cutMark removes the byte order mark that some programs write first.
+// cutMark cuts off a byte order mark.
 func (b *Block) cutMark(text []byte) []byte {
 	rest, found := bytes.CutPrefix(text, []byte("\ufeff"))
 	if !found || len(rest) == 0 {
@@ -132,7 +131,7 @@ func (b *Block) cutMark(text []byte) []byte {
 	return rest
 }
 
-// cutReturn removes the carriage return of a Windows line end.
+// cutReturn cuts off a Windows line's carriage return.
 func (b *Block) cutReturn(line []byte) []byte {
 	text, windows := bytes.CutSuffix(line, []byte{'\r'})
 	if windows && b.Faults.add(BadLineEnd) {
@@ -141,7 +140,6 @@ func (b *Block) cutReturn(line []byte) []byte {
 	return text
 }
 
-// parseLine reads a line that differs in kind from the line before.
 func (b *Block) parseLine(f *format.Format,
 	text []byte) (v format.Words, encoding format.Encoding, ok bool) {
 	if len(text) == 0 {
@@ -169,7 +167,7 @@ func (b *Block) parseLine(f *format.Format,
 	return v, encoding, true
 }
 
-// tooLong notes a line that is longer than [MaxLine] or the block.
+// tooLong notes a line longer than [MaxLine] or the block.
 func (b *Block) tooLong(line []byte) {
 	if b.Faults.add(TooLong) {
 		b.example(TooLong, line, fmt.Sprintf("is longer than %d KiB",
@@ -177,7 +175,6 @@ func (b *Block) tooLong(line []byte) {
 	}
 }
 
-// badLine notes why a line is no ID.
 func (b *Block) badLine(f *format.Format, text []byte, encoding format.Encoding, err error) {
 	if other, ok := otherFormat(f, text); ok {
 		if b.Faults.add(OtherFormat) {
@@ -189,7 +186,7 @@ func (b *Block) badLine(f *format.Format, text []byte, encoding format.Encoding,
 	if !b.Faults.add(check) {
 		return
 	}
-	// A report shows the text in front of the note.
+	// The text stands before the note.
 	note := err.Error()
 	if _, rest, found := strings.Cut(note, fmt.Sprintf("%q", parseerr.Clip(text))); found {
 		note = strings.TrimPrefix(strings.TrimPrefix(rest, "..."), ": ")
@@ -209,8 +206,7 @@ func (b *Block) badLine(f *format.Format, text []byte, encoding format.Encoding,
 	b.example(check, text, note)
 }
 
-// otherFormat finds another format that has the text as an ID. It runs for each bad line, so
-// it checks the length first.
+// otherFormat finds another format of the text. It checks the length first, to be fast.
 func otherFormat(f *format.Format, text []byte) (name string, ok bool) {
 	if !slices.ContainsFunc(format.Ours(), func(other *format.Format) bool {
 		return other != f && slices.Contains(other.TextLengths, len(text))
@@ -231,7 +227,6 @@ func (b *Block) example(check Fault, text []byte, note string) {
 		report.Example{Line: b.Lines, Text: excerpt(text), Note: note})
 }
 
-// excerpt returns the part of a line that a report shows.
 func excerpt(text []byte) string {
 	const most = 64
 	if len(text) > most {

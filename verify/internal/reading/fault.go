@@ -9,26 +9,26 @@ import (
 	"github.com/sortid/sortid/verify/report"
 )
 
-// A Fault is a fault of a single line.
+// A Fault is a line's fault.
 type Fault int
 
-// The faults of a line.
+// The faults.
 const (
 	TooLong        Fault = iota
 	BadLength            // Not as long as an ID.
-	BadSymbol            // A character that is no digit of the encoding.
-	BadRange             // A number too large or too small for an ID.
+	BadSymbol            // A character outside the encoding.
+	BadRange             // A number out of range.
 	BadCheckSymbol       // A wrong check symbol.
 	BadLayout            // A wrong version or variant.
 	OtherFormat          // An ID of another format.
-	BadRoundTrip         // Not the text in which the format writes the ID.
-	BadCase              // That text in the wrong case.
+	BadRoundTrip         // Not the canonical text.
+	BadCase              // Canonical, except for its case.
 	BadLineEnd           // CR LF, or a byte order mark.
 	Blank
-	FaultCount int = iota // How many faults there are.
+	FaultCount int = iota // The number of faults.
 )
 
-// Names and titles of the checks for faults.
+// The faults' checks.
 var faultChecks = [FaultCount]struct{ name, title string }{
 	TooLong:        {"line", "no line is longer than 64 KiB"},
 	BadLength:      {"length", "each line is as long as an ID"},
@@ -43,12 +43,12 @@ var faultChecks = [FaultCount]struct{ name, title string }{
 	Blank:          {"blank", "no line is empty"},
 }
 
-// Check returns the name and the title of the check for the fault.
+// Check returns the name and title of the fault's check.
 func (f Fault) Check() (name, title string) {
 	return "form." + faultChecks[f].name, faultChecks[f].title
 }
 
-// Possible reports whether texts of the format can have the fault.
+// Possible reports whether the format's texts can have the fault.
 func (f Fault) Possible(of *format.Format) bool {
 	switch f {
 	case BadCheckSymbol:
@@ -60,13 +60,12 @@ func (f Fault) Possible(of *format.Format) bool {
 	return true
 }
 
-// Readable reports whether a line with the fault still has an ID, or is blank.
+// Readable reports whether such a line still has an ID, or is blank.
 func (f Fault) Readable() bool { return f >= BadRoundTrip }
 
-// Tolerable reports whether the fault is only a warning.
+// Tolerable reports whether it is only a warning.
 func (f Fault) Tolerable() bool { return f >= BadCase }
 
-// faultOf returns the fault behind a parse error of a text in an encoding.
 func faultOf(encoding format.Encoding, err error) Fault {
 	if encoding == format.Int {
 		return BadRange // an integer has digits only
@@ -84,10 +83,10 @@ func faultOf(encoding format.Encoding, err error) Fault {
 	return BadSymbol
 }
 
-// Faults counts the faults of lines and keeps the first examples of each.
+// Faults counts faults and keeps first examples.
 type Faults struct {
 	Count    [FaultCount]uint64
-	Examples [FaultCount][]report.Example // with lines of the block, from 0
+	Examples [FaultCount][]report.Example // with lines from 0 in the block
 }
 
 func (f *Faults) reset() {
@@ -97,7 +96,7 @@ func (f *Faults) reset() {
 	}
 }
 
-// add counts a fault and reports whether to keep it as an example.
+// add counts a fault and reports whether to keep an example.
 func (f *Faults) add(check Fault) bool {
 	f.Count[check]++
 	return len(f.Examples[check]) < report.MaxExamples

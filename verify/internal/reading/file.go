@@ -8,13 +8,12 @@ import (
 	"sync/atomic"
 )
 
-// ErrShrunk is the error of a file that became shorter while it was read.
+// ErrShrunk is the error of a file that became shorter while read.
 var ErrShrunk = errors.New("the file has become shorter while it was read")
 
-// Open opens a file for reading. If the file becomes shorter, its reader ends with [ErrShrunk]
-// instead of io.EOF. If the file grows, the reader reads the new bytes too. A regular file's
-// reader has a method Position() int64 that returns how many bytes were read. It is safe for
-// concurrent use.
+// Open opens a file. If it becomes shorter, its reader ends with [ErrShrunk] instead of io.EOF. It
+// reads what is added. A regular file's reader has a method Position() int64 for the bytes read. It
+// is safe for concurrent use.
 func Open(name string) (io.ReadCloser, error) {
 	f, err := os.Open(name)
 	if err != nil {
@@ -34,7 +33,6 @@ func Open(name string) (io.ReadCloser, error) {
 	return &file{File: f, size: info.Size()}, nil
 }
 
-// A file is a regular file that is being read.
 type file struct {
 	*os.File
 	size int64

@@ -1,8 +1,7 @@
-// Package reading turns the lines of an input into IDs.
+// Package reading turns an input's lines into IDs.
 //
-// Three kinds of goroutines share the work. One fills blocks with whole lines. A few turn the
-// lines of a block into IDs. The caller takes the blocks in order and gives them back, so a
-// long input needs no more memory.
+// One goroutine fills blocks with whole lines, and a few parse them. The caller takes blocks in
+// order and gives them back.
 package reading
 
 import (
@@ -15,33 +14,33 @@ import (
 )
 
 const (
-	// BlockSize is a good size of blocks for a single input.
+	// BlockSize is a good block size for one input.
 	BlockSize = 256 << 10
-	// MaxParsers is how many parsing goroutines are of use. Parsing lines takes less than
-	// MaxParsers times as long as checking their IDs.
+	// MaxParsers is how many parsers help. Parsing takes less than MaxParsers times as long as
+	// checking.
 	MaxParsers = 4
 
-	// fillTime is how long a block waits until it is full.
+	// fillTime is the longest wait for a full block.
 	fillTime = 100 * time.Millisecond
 )
 
-// A Reader reads the lines of an input in blocks.
+// A Reader reads lines in blocks.
 type Reader struct {
 	free, queue chan *Block
 	made        int // blocks
 	stop        context.CancelFunc
 }
 
-// Options say how to read an input.
+// Options say how to read.
 type Options struct {
 	Format  *format.Format
 	Now     func() time.Time // If nil, time.Now.
-	Eager   bool             // Whether to pass on blocks at once, full or not.
-	Size    int              // Of a block in bytes; if 0, BlockSize.
-	Parsers int              // Goroutines that turn lines into IDs; if 0, 1.
+	Eager   bool             // Whether to pass on blocks at once.
+	Size    int              // Of a block in bytes; 0: BlockSize.
+	Parsers int              // Parsing goroutines; 0: 1.
 }
 
-// New starts reading. The blocks come from Next and go back to Release.
+// New starts reading. Blocks come from Next and go back to Release.
 func New(ctx context.Context, r io.Reader, o Options) *Reader {
 	if o.Now == nil {
 		o.Now = time.Now
@@ -70,8 +69,8 @@ func New(ctx context.Context, r io.Reader, o Options) *Reader {
 	return s
 }
 
-// Next returns the next block, or nil after the last one. If the context of New ends, the last
-// block has the lines read until then.
+// Next returns the next block, or nil at the end. If New's context ends, the last block has the
+// lines read until then.
 func (s *Reader) Next() *Block {
 	b := <-s.queue
 	if b != nil {
@@ -80,14 +79,14 @@ func (s *Reader) Next() *Block {
 	return b
 }
 
-// Release takes a block back, to fill it again.
+// Release takes a block back.
 func (s *Reader) Release(b *Block) { s.free <- b }
 
-// Close ends the reading. A Read of the input that has begun goes on until it returns.
+// Close ends the reading. A Read under way goes on until it returns.
 func (s *Reader) Close() { s.stop() }
 
-// block returns a free block, or nil when ctx has ended. It makes blocks only when it needs
-// them, so a short input uses few.
+// block returns a free block, or nil when ctx has ended. It makes blocks on demand, so a short
+// input uses few.
 func (s *Reader) block(ctx context.Context, size int) *Block {
 	select {
 	case b := <-s.free:
@@ -106,7 +105,7 @@ func (s *Reader) block(ctx context.Context, size int) *Block {
 	}
 }
 
-// reads is an input whose reader need not wait for a Read when a context ends.
+// reads is an input whose reader need not wait for Read when a context ends.
 type reads struct {
 	ctx    context.Context
 	want   chan []byte
@@ -129,7 +128,7 @@ func newReads(ctx context.Context, r io.Reader) *reads {
 	return in
 }
 
-// read reads into b. If the context ends first, ok is false and a Read may still write to b.
+// read reads into b. If the context ends first, ok is false and Read may still write to b.
 func (in *reads) read(b []byte) (n int, ok bool, err error) {
 	in.want <- b
 	select {
@@ -145,12 +144,11 @@ func (in *reads) read(b []byte) (n int, ok bool, err error) {
 	}
 }
 
-// fill reads the input into blocks of whole lines.
 func (s *Reader) fill(ctx context.Context, r io.Reader, o Options, work chan<- *Block) {
 	in := newReads(ctx, r)
 	defer close(in.want)
-	rest := make([]byte, 0, o.Size) // the start of a line whose end has not come yet
-	skip := false                   // whether to skip the rest of a line that is too long
+	rest := make([]byte, 0, o.Size) // an incomplete line's start
+	skip := false                   // whether to skip the rest of a long line
 	for first, ok, err := true, true, error(nil); ok && err == nil; {
 		b := s.block(ctx, o.Size)
 		if b == nil {
@@ -184,12 +182,12 @@ func (s *Reader) fill(ctx context.Context, r io.Reader, o Options, work chan<- *
 				break
 			}
 		}
-		if !ok { // interrupted: an incomplete line does not count
+		if !ok { // interrupted: drop an incomplete line
 			if end < 0 {
 				return
 			}
 		} else if end < 0 || err != nil {
-			end, skip = n, err == nil // the last line, or one that fills the block
+			end, skip = n, err == nil // the last line, or a block-sized one
 		}
 		b.overlong = skip && end == n
 		rest = append(rest[:0], b.buffer[end:n]...)

@@ -16,10 +16,9 @@ import (
 	"github.com/sortid/sortid/verify/internal/reading"
 )
 
-// An outcome is what is read of an input, however its blocks are cut.
 type outcome struct {
 	lines, ids uint64
-	segments   []uint64 // the line of each segment's first ID, where its encoding is new
+	segments   []uint64 // the line where each new encoding begins
 	gaps       int
 	faults     [reading.FaultCount]uint64
 	err        error
@@ -57,7 +56,6 @@ func read(t *testing.T, f *format.Format, r io.Reader, o reading.Options) (all o
 	return all
 }
 
-// Segments, gaps and faults do not depend on blocks and reads.
 func TestRead(t *testing.T) {
 	f := format.SCRU128
 	lines := model.Sample("scru128", 400)
@@ -100,7 +98,7 @@ func TestRead(t *testing.T) {
 	}
 }
 
-// What is read before an error is not lost, and the end of the context ends the reading.
+// Nothing read before an error is lost. The context's end ends the reading.
 func TestEnds(t *testing.T) {
 	f := format.EUID
 	broken := errors.New("the cable is cut")
@@ -120,7 +118,6 @@ func TestEnds(t *testing.T) {
 	}
 }
 
-// A file that becomes shorter while it is read is an error; one that grows is read on.
 func TestOpen(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "ids")
 	if err := os.WriteFile(name, make([]byte, 1000), 0o600); err != nil {

@@ -9,10 +9,10 @@ import (
 	"github.com/sortid/sortid/verify/report"
 )
 
-// This file is for formats in which an ID does not tell the size of the node ID. There node ID
-// and counter are one field, unless the node is known.
+// This file is for formats whose IDs do not tell the node ID's size. Node ID and counter are one
+// field unless the node is known.
 
-// checkPrefixes checks that no node ID is a prefix of another.
+// checkPrefixes refuses a node ID that is another's prefix.
 func (r *Rules) checkPrefixes() {
 	t := r.Check("rules.prefix", "no node ID is a prefix of another", report.Fail)
 	for i, a := range r.nodes {
@@ -26,7 +26,6 @@ func (r *Rules) checkPrefixes() {
 	}
 }
 
-// checkSpecs checks that all IDs are of the nodes in the options.
 func (r *Rules) checkSpecs(list []format.Words, line uint64) {
 	for i := range list {
 		if !r.ours(scru64.ID(list[i][2])) && r.node.Hit() {
@@ -47,9 +46,8 @@ func (r *Rules) ours(v scru64.ID) bool {
 // guarded reports whether the counter's size is unknown.
 func (r *Rules) guarded() bool { return r.Format.NodeCounter > 0 && len(r.nodes) == 0 }
 
-// judgeGuard checks a step of one that may carry from the counter into the node ID. A bit that
-// was 0 in all starts may be a guard bit of the counter, and may become 1. A bit that was 1
-// belongs to the node ID.
+// judgeGuard checks a step of one that may carry into the node ID. A bit 0 in all starts may be a
+// guard bit, and become 1. A bit 1 is the node ID's.
 func (r *Rules) judgeGuard(last, h head, v *format.Words, line uint64) {
 	s := r.starts
 	if s.width < 0 {
@@ -65,8 +63,8 @@ func (r *Rules) judgeGuard(last, h head, v *format.Words, line uint64) {
 	}
 }
 
-// guardWraps reports whether a counter of unknown size has started again: whether enough low
-// bits changed from ones to zeros.
+// guardWraps reports whether a counter of unknown size restarted: enough low bits went from ones to
+// zeros.
 func (r *Rules) guardWraps(before, now uint64) bool {
 	const least = 4
 	ones, wrapped := bits.TrailingZeros64(^before), before-now+1

@@ -7,26 +7,26 @@ import (
 	"github.com/sortid/sortid/format"
 )
 
-// Habits describe how a generator fills another project's format, as seen in its first IDs. Such
-// a format leaves open whether IDs of one tick are in order, and which bits order them.
+// Habits describe, from the first IDs, what another project's format leaves open: whether IDs of a
+// tick are in order, and by which bits.
 type Habits struct {
-	// Rising says that IDs of one tick are in order, and so all IDs are.
+	// Rising says that all IDs are in order, also within a tick.
 	Rising bool
-	// Ordered is the lowest bit that keeps IDs of one tick in order, of a counter or a finer
-	// time. If too few IDs share a tick, it is the size of an ID.
+	// Ordered is the lowest bit that orders IDs of a tick, of a counter or a finer time. If too few
+	// IDs share a tick, it is the ID's size.
 	Ordered int
-	// Changing names fields that may be node IDs, but change from ID to ID.
+	// Changing names possible node IDs that change from ID to ID.
 	Changing []string
 }
 
 const (
 	// HabitIDs is how many IDs show the habits.
 	HabitIDs = 4096
-	// fewPairs is how many steps within a tick rule out chance.
+	// fewPairs is how many steps in a tick rule out chance.
 	fewPairs = 40
 )
 
-// Observe returns the habits that IDs show, in the order of their lines.
+// Observe returns the habits of IDs in the order of lines.
 func Observe(f *format.Format, list []format.Words) Habits {
 	h := Habits{Ordered: f.Bits}
 	up, down, lowest := 0, 0, f.Bits
@@ -54,7 +54,6 @@ func Observe(f *format.Format, list []format.Words) Habits {
 	return h
 }
 
-// changes returns how often a field differs from the ID before.
 func changes(place format.Place, list []format.Words) (n int) {
 	for i := 1; i < len(list); i++ {
 		if place.Of(&list[i]) != place.Of(&list[i-1]) {
@@ -64,7 +63,6 @@ func changes(place format.Place, list []format.Words) (n int) {
 	return n
 }
 
-// highestBit returns the highest bit in which two IDs differ.
 func highestBit(a, b format.Words) int {
 	for i := range a {
 		if d := a[i] ^ b[i]; d != 0 {
@@ -74,7 +72,6 @@ func highestBit(a, b format.Words) int {
 	return 0
 }
 
-// observe fits the rules to a generator with the habits.
 func (r *Rules) observe(h Habits) {
 	u := newUsage(r.Format, r.candidates[0])
 	u.randoms = nil
@@ -83,7 +80,7 @@ func (r *Rules) observe(h Habits) {
 		switch {
 		case f.Kind != format.KindRandom || f.Loose && (h.Rising || r.Unordered):
 		case r.Unordered:
-			// Of several generators, some may count on within a tick.
+			// Of several generators, some may count in a tick.
 			sample := newRandom(f.Name, f.Low, f.Bits)
 			sample.starts, sample.same = true, true
 			u.randoms = append(u.randoms, sample)

@@ -10,8 +10,7 @@ import (
 	"github.com/sortid/sortid/verify/report"
 )
 
-// A renewal checks the upper of two counters. It is renewed only when the timestamp has moved
-// on by some ticks.
+// A renewal checks the upper counter, renewed only after some ticks.
 type renewal struct {
 	format.Field
 	shift   uint // in the head
@@ -19,7 +18,7 @@ type renewal struct {
 	values  *randomness.Field // the new values
 	missed  *findings.Chance
 	early   *findings.Check
-	at      uint64 // the tick of the last renewal, or an upper limit for it
+	at      uint64 // the last renewal's tick, or an upper limit
 	exactly bool   // whether at is exact
 }
 
@@ -40,7 +39,6 @@ func newRenewal(r *Rules, u *usage, f format.Field) *renewal {
 
 func (n *renewal) of(h head) uint64 { return h.low >> n.shift & n.mask }
 
-// begin takes the tick of an ID after a gap.
 func (n *renewal) begin(tick uint64, renewed bool) {
 	if renewed || tick < n.at {
 		n.at, n.exactly = tick, false

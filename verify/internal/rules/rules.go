@@ -15,7 +15,7 @@ import (
 	"github.com/sortid/sortid/verify/report"
 )
 
-// Options describe a generator. See the options of package verify.
+// Options describe a generator; see package verify.
 type Options struct {
 	Unordered, Stateless bool
 
@@ -26,17 +26,17 @@ type Options struct {
 	NodeBits     int
 }
 
-// Zero is the option value that means none, as 0 means unknown.
+// Zero means none; 0 means unknown.
 const Zero = -1
 
-// A Context has the inputs and outputs of the rules.
+// A Context has the rules' inputs and outputs.
 type Context struct {
 	*findings.List
 	Options
 	Format *format.Format
-	Habits Habits // for another project's format
+	Habits Habits // for other projects' formats
 	Fields *randomness.Set
-	Show   func(format.Words) string // the text of an ID for an example
+	Show   func(format.Words) string // an example's text
 }
 
 // Rules check what a format promises beyond order.
@@ -44,39 +44,39 @@ type Rules struct {
 	*Context
 	nodes []scru64.NodeSpec // from the options
 
-	// The usage is inferred from the first IDs, which are kept until then.
+	// The first IDs are kept until the usage is inferred from them.
 	candidates []format.Usage
 	pending    []lineID
 	fixed      []fixed
-	waiting    []format.Words // all IDs so far, for their random fields
-	usage      *usage         // nil until it is known
+	waiting    []format.Words // for their random fields
+	usage      *usage         // nil until known
 	common     *usage         // the first candidate
 
 	step, repeat, overflow, carry *findings.Check // nil if not checked
 	header, start, node           *findings.Check
-	constant                      map[string]*findings.Check // by name of a constant or bounded field
+	constant                      map[string]*findings.Check // by constant or bounded field
 	counterKept                   *findings.Chance
 	starts                        *starts
-	renewal                       *renewal   // nil without a counter that is renewed less often
-	taken                         *taken     // nil without a field that is random in part
-	sequences                     *sequences // nil without a counter that never restarts
+	renewal                       *renewal   // nil without an upper counter
+	taken                         *taken     // nil without a partly random field
+	sequences                     *sequences // nil without a counter that goes on
 
-	sampled map[uint64]bool // ticks of unordered IDs whose random fields were looked at
+	sampled map[uint64]bool // unordered ticks whose random fields were seen
 
 	known                            bool   // whether before is known
 	before                           head   // of the ID before
-	tickStart                        uint64 // the counter of the tick's first ID
-	changedBits                      uint64 // the counter's bits that have changed within a tick
+	tickStart                        uint64 // the counter at the tick's first ID
+	changedBits                      uint64 // counter bits changed within a tick
 	carries, overflows, guardCarries uint64
 }
 
-// A fixed is a field that is the same in all IDs of the format.
+// A fixed is a field that is constant in a format.
 type fixed struct {
 	format.Field
 	check *findings.Check
 }
 
-// A lineID is an ID and its line. Line 0 marks a gap, across which no step is checked.
+// A lineID is an ID and its line. Line 0 is a gap, across which no step is checked.
 type lineID struct {
 	id   format.Words
 	line uint64
@@ -143,13 +143,12 @@ func (o *Options) Validate(f *format.Format) error {
 	return nil
 }
 
-// startsNarrow reports whether a field is a counter that may start with fewer random bits.
 func startsNarrow(f format.Field) bool {
 	return f.Kind == format.KindCounter && (f.Start == format.StartHalf ||
 		f.Start == format.StartGuard)
 }
 
-// CheckRaw returns an error if the format has no random field of the name.
+// CheckRaw returns an error if the format has no such random field.
 func (o *Options) CheckRaw(f *format.Format, name string) error {
 	usages, err := o.layouts(f)
 	if err != nil {
@@ -172,7 +171,7 @@ func (o *Options) CheckRaw(f *format.Format, name string) error {
 	return nil
 }
 
-// New returns the rules of a format. [Options.Validate] must accept the options.
+// New returns a format's rules. [Options.Validate] must accept the options.
 func New(c *Context) *Rules {
 	r := &Rules{Context: c}
 	for _, s := range c.Nodes {
@@ -209,7 +208,6 @@ func New(c *Context) *Rules {
 	return r
 }
 
-// addFixed adds a check for each field that is the same in all IDs of the format.
 func (r *Rules) addFixed() {
 	for _, f := range r.candidates[0].Layout {
 		if f.Kind == format.KindFixed && f.Name != "" {
@@ -219,7 +217,6 @@ func (r *Rules) addFixed() {
 	}
 }
 
-// checkFixed checks the fixed fields of all IDs.
 func (r *Rules) checkFixed(list []format.Words, line uint64) {
 	for _, f := range r.fixed {
 		place := f.Place()
@@ -232,7 +229,7 @@ func (r *Rules) checkFixed(list []format.Words, line uint64) {
 	}
 }
 
-// addConstant adds a check for each field that a generator keeps the same, or that is bounded.
+// addConstant adds a check for each field that a generator keeps, or that is bounded.
 func (r *Rules) addConstant() {
 	r.constant = map[string]*findings.Check{}
 	for _, u := range r.candidates {
@@ -251,9 +248,8 @@ func (r *Rules) addConstant() {
 	}
 }
 
-// addCounter adds the checks of steps from one ID to the next.
 func (r *Rules) addCounter() {
-	u := r.candidates[0] // all have the same kind of counter
+	u := r.candidates[0] // all have one kind of counter
 	var names []string
 	var counter format.Field
 	for _, f := range u.Layout {
@@ -298,7 +294,7 @@ func (r *Rules) addCounter() {
 	}
 }
 
-// Each takes all IDs on consecutive lines, the first on the given line.
+// Each takes all IDs on consecutive lines, the first on line.
 func (r *Rules) Each(list []format.Words, line uint64) {
 	if r.usage == nil {
 		r.waiting = append(r.waiting, list...)

@@ -6,21 +6,19 @@ import (
 	"github.com/sortid/sortid/verify/report"
 )
 
-// sequences checks that a counter that never restarts has no value twice in a tick, even on
-// distant lines.
+// sequences checks that a counter that goes on repeats no value in a tick, even on distant lines.
 type sequences struct {
 	name   string
 	check  *findings.Check
 	recent [recentTicks]used
 }
 
-// A used has the counter values seen in a tick.
 type used struct {
 	tick uint64
 	bits []uint64
 }
 
-// recentTicks is how many ticks' values are kept, to find repeats where ticks are mixed.
+// recentTicks is how many ticks are kept, to find repeats in mixed ticks.
 const recentTicks = 16
 
 func newSequences(r *Rules, name string) *sequences {

@@ -11,16 +11,15 @@ import (
 	"github.com/sortid/sortid/verify/internal/randomness"
 )
 
-// starts collects the counter's first value in each tick. If the number of random low bits is
-// unknown, it infers that from the first starts. The bits above, such as a node ID, must stay
-// the same. The random bits are tested like any other field.
+// starts collects the counter's first value in each tick, and infers the random bits' number if
+// unknown. The bits above must stay. The random bits are tested.
 type starts struct {
 	r       *Rules
 	name    string // Of the field.
 	size    int    // Of the counter, in bits.
-	width   int    // Of the random part, or -1 if unknown.
-	top     uint64 // The bits above the random part in the last start.
-	topZero bool   // Whether these bits have to be zero.
+	width   int    // Of the random part, or -1.
+	top     uint64 // The bits above it in the last start.
+	topZero bool   // Whether they must be zero.
 	n       uint64
 
 	judged  bool
@@ -31,14 +30,14 @@ type starts struct {
 type start struct{ value, line uint64 }
 
 const (
-	// inferenceStarts is how many starts show the width. The odds are 10^11 to 1 against a
-	// random bit that hardly changes in so many starts.
+	// inferenceStarts is how many starts show the width. The odds are 10^11 to 1 against a random
+	// bit that hardly changes in them.
 	inferenceStarts = 64
 	// fewStarts is how many equal starts rule out chance.
 	fewStarts = 20
 )
 
-// newStarts returns starts with width random bits. If width is negative, it is inferred.
+// newStarts returns starts with width random bits, to be inferred if negative.
 func newStarts(r *Rules, name string, size, width int) *starts {
 	s := &starts{r: r, name: name, size: size, width: -1}
 	if width >= 0 {
@@ -63,7 +62,7 @@ func (s *starts) add(value, line uint64) {
 	}
 }
 
-// infer takes the bits up to the highest one that changes often as random.
+// infer takes bits up to the highest that changes often as random.
 func (s *starts) infer() {
 	if s.width >= 0 || len(s.pending) == 0 {
 		return
@@ -74,7 +73,7 @@ func (s *starts) infer() {
 		for i := 1; i < len(s.pending); i++ {
 			changes += int((s.pending[i].value ^ s.pending[i-1].value) >> bit & 1)
 		}
-		// With few starts, any bit that changes may be random.
+		// With few starts, any changing bit may be random.
 		if changes > 0 && (len(s.pending) < inferenceStarts || changes >= inferenceStarts/8) {
 			width = bit + 1
 		}
@@ -107,7 +106,6 @@ func (s *starts) judge(value, line uint64) {
 	}
 }
 
-// topChanged counts a start whose bits above the random part have changed.
 func (s *starts) topChanged(value, line uint64) {
 	r := s.r
 	switch {
@@ -153,7 +151,6 @@ func (r *Rules) Finish() {
 	r.hintNode()
 }
 
-// concludeStarts ends the checks of the counter's starts.
 func (r *Rules) concludeStarts() {
 	s, fixed := r.starts, r.usage.field.Start == format.StartRandom
 	s.infer()
@@ -161,7 +158,7 @@ func (r *Rules) concludeStarts() {
 		r.counterKept.Tries = 0
 		return
 	}
-	// A counter that starts at zero often starts where it was.
+	// A start at zero often repeats.
 	r.counterKept.Probability = math.Min(1, math.Ldexp(2, -s.width))
 	if r.guarded() {
 		r.concludeGuard()
@@ -169,7 +166,7 @@ func (r *Rules) concludeStarts() {
 	if s.n > 1 && !fixed {
 		r.Fact("counter start", "%s", words.Plural(uint64(s.width), "random bit"))
 	}
-	// A counter of one bit has only a guard bit.
+	// A one-bit counter is only a guard bit.
 	counter := r.usage.field.Bits
 	if r.guarded() {
 		counter = bits.Len64(r.changedBits)
@@ -185,11 +182,10 @@ func (r *Rules) concludeStarts() {
 	}
 }
 
-// concludeGuard reports what the IDs tell about a node ID of unknown size.
 func (r *Rules) concludeGuard() {
 	s := r.starts
 	if r.counterKept.Certain() {
-		// A counter that goes on from tick to tick looks like a node ID that changes.
+		// A counter that goes on looks like a changing node ID.
 		for _, t := range []*findings.Check{r.node, r.overflow} {
 			t.Clear()
 			t.Skip("see %s", r.counterKept.Name)
@@ -206,7 +202,6 @@ func (r *Rules) concludeGuard() {
 	}
 }
 
-// hintNode points out random bits that may be a node ID.
 func (r *Rules) hintNode() {
 	if r.Unordered || r.NodeBits > 0 || r.Format.Node == "" || r.Format.NodeCounter > 0 {
 		return
@@ -218,9 +213,9 @@ func (r *Rules) hintNode() {
 			same++
 		}
 		if same > 0 && values.Len() >= inferenceStarts {
-			r.Fact(
-				"hint",
-				"the high %s of %s never change; if they are a node ID, give its size (--node-bits)", words.Plural(uint64(same), "bit"), f.name)
+			r.Fact("hint", "the high %s of %s never change; "+
+				"if they are a node ID, give its size (--node-bits)",
+				words.Plural(uint64(same), "bit"), f.name)
 		}
 	}
 }

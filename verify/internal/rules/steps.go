@@ -6,11 +6,10 @@ import (
 	"github.com/sortid/sortid/verify/internal/order"
 )
 
-// Run takes strictly increasing IDs on consecutive lines, the first on the given line. It is
-// called after Each.
+// Run takes strictly increasing IDs on consecutive lines, the first on line. Call Each before.
 func (r *Rules) Run(list []format.Words, line uint64) {
 	if r.usage == nil {
-		// Exactly inferenceIDs, whatever the size of the lists.
+		// Exactly inferenceIDs, whatever the lists' size.
 		n := min(len(list), max(inferenceIDs-len(r.pending), 0))
 		for i, v := range list[:n] {
 			r.pending = append(r.pending, lineID{v, line + uint64(i)})
@@ -61,7 +60,6 @@ func (r *Rules) judge(last, h head, v *format.Words, line uint64) {
 	}
 }
 
-// judgeSequence checks a step of a counter that goes on from tick to tick.
 func (r *Rules) judgeSequence(last, h head, v *format.Words, line uint64) {
 	u := r.usage
 	now, before := h.low&u.counter, last.low&u.counter
@@ -70,7 +68,6 @@ func (r *Rules) judgeSequence(last, h head, v *format.Words, line uint64) {
 	}
 }
 
-// judgeWithin checks a step within a tick.
 func (r *Rules) judgeWithin(last, h head, v *format.Words, line uint64) {
 	u := r.usage
 	by := h.low - last.low
@@ -112,14 +109,13 @@ func (r *Rules) foundCarry(v *format.Words, line uint64) {
 	}
 }
 
-// judgeStart checks a step to a new tick, which may be the next one.
 func (r *Rules) judgeStart(last, h head, tick uint64, next bool, v *format.Words, line uint64) {
 	u := r.usage
 	start, before := h.low&u.counter, last.low&u.counter
 	r.changedBits |= last.low&u.within ^ r.tickStart
 	r.tickStart = h.low & u.within
 	if next && r.renewal != nil && last.low&u.within == u.within && r.renewal.of(h) == 0 {
-		r.overflows++ // all counters are full, and the next tick is borrowed
+		r.overflows++ // full counters borrow the next tick
 		r.starts.add(start, line)
 		return
 	}
@@ -144,7 +140,7 @@ func (r *Rules) judgeStart(last, h head, tick uint64, next bool, v *format.Words
 	}
 }
 
-// Back judges an ID that is smaller than the ID before it.
+// Back judges an ID smaller than the one before.
 func (r *Rules) Back(before, v format.Words, line uint64) order.Step {
 	if r.step == nil {
 		return order.Unknown

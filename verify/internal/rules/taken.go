@@ -6,15 +6,15 @@ import (
 	"github.com/sortid/sortid/verify/internal/randomness"
 )
 
-// A taken collects the random bits of a field whose low bits are data. Another field has the
-// number of data bits. Only IDs with as many random bits as the first ID count.
+// A taken collects random bits above data bits, whose number another field has. Only IDs with as
+// many random bits as the first count.
 type taken struct {
 	set           *randomness.Set
 	name          string
 	place, length format.Place
-	bits          int // random bits, or -1 before the first ID
+	bits          int // random bits; -1 at first
 	values        *randomness.Field
-	lengths       []uint64 // how many IDs have each length
+	lengths       []uint64 // IDs of each length
 }
 
 func newTaken(r *Rules, f format.Field, layout []format.Field) *taken {
@@ -41,7 +41,6 @@ func (t *taken) add(v *format.Words) {
 	}
 }
 
-// count counts the lengths in all IDs.
 func (t *taken) count(list []format.Words) {
 	for i := range list {
 		t.lengths[t.length.Of(&list[i])]++

@@ -8,35 +8,32 @@ import (
 	"github.com/sortid/sortid/verify/internal/randomness"
 )
 
-// A usage is a usage from the table of formats, with the fields that the rules read.
 type usage struct {
 	format.Usage
 	field format.Field // the counter
 
-	// The head of an ID ends with the counter. It goes up by one within a tick.
+	// An ID's head ends with the counter, which goes up by one within a tick.
 	high, low format.Place // Its halves.
-	tickShift uint         // Where the tick starts; a new tick restarts the counter.
-	within    uint64       // A mask of the bits below the tick.
-	counter   uint64       // A mask of the counter.
-	start     uint64       // A mask of the bits that may be 1 in a new counter.
-	hasHeader bool         // Whether the bits between tick and counter are constant in a tick.
+	tickShift uint         // Where the tick starts, which restarts the counter.
+	within    uint64       // The bits below the tick.
+	counter   uint64       // The counter's bits.
+	start     uint64       // Bits that may be 1 in a new counter.
+	hasHeader bool         // Whether bits between tick and counter stay in a tick.
 
 	nodes   []*constant
 	limits  []limit
 	randoms []random
 }
 
-// A random is a field that is random in each ID.
 type random struct {
-	places []format.Place // two halves if it has more than 64 bits
+	places []format.Place // halves if over 64 bits
 	fields []*randomness.Field
 	raw    *randomness.BitWriter // of both halves
 	name   string
-	starts bool // whether it is random only in the first ID of a tick
-	same   bool // whether only bits that are always the same are a fault
+	starts bool // whether random only in a tick's first ID
+	same   bool // whether only constant bits are a fault
 }
 
-// A limit is a field with a largest value.
 type limit struct {
 	name  string
 	place format.Place
@@ -44,7 +41,7 @@ type limit struct {
 	check *findings.Check
 }
 
-// A constant is a field that is the same in all IDs.
+// A constant is a field that stays the same.
 type constant struct {
 	name  string
 	bits  int
@@ -61,7 +58,7 @@ func (u *usage) headOf(v *format.Words) head { return head{u.high.Of(v), u.low.O
 
 func (u *usage) tickOf(h head) uint64 { return h.high<<(64-u.tickShift) | h.low>>u.tickShift }
 
-// headerOf returns the bits between tick and counter, or 0 without a header.
+// headerOf returns the bits between tick and counter, or 0.
 func (u *usage) headerOf(h head) uint64 {
 	if !u.hasHeader {
 		return 0
@@ -100,7 +97,7 @@ func newUsage(f *format.Format, from format.Usage) *usage {
 	return u
 }
 
-// faults counts the faults in IDs if this is their usage.
+// faults counts faults in IDs under this usage.
 func (u *usage) faults(list []lineID) (n int) {
 	for i := 1; i < len(list); i++ {
 		last, v := &list[i-1].id, &list[i].id
@@ -126,7 +123,7 @@ func (u *usage) faults(list []lineID) (n int) {
 // inferenceIDs is how many IDs show the usage.
 const inferenceIDs = 4096
 
-// infer chooses the usage with the fewest faults in the kept IDs, or the first of several.
+// infer chooses the first usage with the fewest faults in the kept IDs.
 func (r *Rules) infer() {
 	best, fewest := r.candidates[0], math.MaxInt
 	for _, c := range r.candidates {
@@ -137,7 +134,6 @@ func (r *Rules) infer() {
 	r.use(best)
 }
 
-// use sets the usage and checks the kept IDs.
 func (r *Rules) use(from format.Usage) {
 	u := newUsage(r.Format, from)
 	r.begin(u)
@@ -151,7 +147,6 @@ func (r *Rules) use(from format.Usage) {
 	r.pending, r.waiting = nil, nil
 }
 
-// begin adds the random fields and the checks of the usage.
 func (r *Rules) begin(u *usage) {
 	r.usage = u
 	for i := range u.randoms {
@@ -173,7 +168,6 @@ func (r *Rules) begin(u *usage) {
 	}
 }
 
-// useCounters adds the checks of counter starts, if the IDs show the starts.
 func (r *Rules) useCounters(u *usage) {
 	if u.counter == 0 || u.field.Start == format.StartNever || r.Unordered && !r.Stateless {
 		return
@@ -217,7 +211,6 @@ func (f *random) add(set *randomness.Set) {
 	}
 }
 
-// each collects the random fields of all IDs.
 func (u *usage) each(r *Rules, list []format.Words) {
 	for i := range u.randoms {
 		if !u.randoms[i].starts {
@@ -241,7 +234,6 @@ func (u *usage) each(r *Rules, list []format.Words) {
 	}
 }
 
-// firsts collects fields that are random only in the first ID of a tick.
 func (u *usage) firsts(r *Rules, list []format.Words) {
 	for i := range list {
 		tick := r.Format.Timestamp(&list[i])
@@ -254,11 +246,10 @@ func (u *usage) firsts(r *Rules, list []format.Words) {
 	}
 }
 
-// maxSamples is in how many ticks unordered IDs are looked at.
+// maxSamples is in how many ticks unordered IDs are sampled.
 const maxSamples = 4096
 
-// samples collects random fields of one ID of each tick, because a generator may count on within
-// a tick.
+// samples takes one ID of each tick, as a generator may count within a tick.
 func (u *usage) samples(r *Rules, list []format.Words) {
 	for i := range list {
 		if len(r.sampled) == maxSamples {
@@ -275,7 +266,6 @@ func (u *usage) samples(r *Rules, list []format.Words) {
 	}
 }
 
-// constants checks the constant and bounded fields of IDs that are in order.
 func (u *usage) constants(r *Rules, list []format.Words, line uint64) {
 	for _, l := range u.limits {
 		for i := range list {

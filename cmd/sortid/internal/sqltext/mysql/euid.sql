@@ -32,7 +32,7 @@ BEGIN
     CALL sortid_reject('euid', HEX(id), CONCAT('wrong length of the binary form: ', LENGTH(id), ' bytes, want 16'));
   END IF;
   SET high = sortid_number(SUBSTR(id, 1, 8)), low = sortid_number(SUBSTR(id, 9, 8));
-  -- base32hex first, 60, 60 and 15 bits, and then the letters that Crockford has instead.
+  -- First base32hex of 60, 60 and 15 bits, then the letters of Crockford.
   SET symbols = CONCAT(LPAD(CONV(high >> 4, 10, 32), 12, '0'), LPAD(CONV((high & 15) << 56 | low >> 8, 10, 32), 12, '0'),
     LPAD(CONV((low & 255) << 7 | euid_check(id), 10, 32), 3, '0'));
   RETURN REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(symbols, 'V', 'Z'), 'U', 'Y'), 'T', 'X'), 'S', 'W'), 'R', 'V'), 'Q', 'T'), 'P', 'S'), 'O', 'R'), 'N', 'Q'), 'M', 'P'), 'L', 'N'), 'K', 'M'), 'J', 'K'), 'I', 'J');

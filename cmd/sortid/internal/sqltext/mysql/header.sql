@@ -1,17 +1,17 @@
 -- Time-sortable IDs for MariaDB 10.11 and later, and for MySQL 8 as far as it agrees:
--- functions, made in the current database. It can be run again, to upgrade:
+-- functions in the current database. Run it again to upgrade:
 --
 --   mariadb DATABASE < FILE
 --
--- The right to create functions is enough. Where the server logs changes for replicas and
--- its log_bin_trust_function_creators is 0, MySQL asks for SUPER besides.
+-- It needs the right to create functions. If the server logs changes for replicas and
+-- log_bin_trust_function_creators is 0, MySQL also asks for SUPER.
 --
--- All times are UTC. What cannot be had:
---   - A DEFAULT or a generated column that calls these functions: the server refuses
---     stored functions there. Use the expressions of the examples below.
+-- All times are UTC. Not possible:
+--   - A DEFAULT or a generated column with these functions: the server refuses stored
+--     functions there. Use the expressions of the examples below.
 --   - Times after the year 9999, where DATETIME ends: F_time gives NULL.
---   - A generator of scru64 or uid60, which would have to keep its state over all sessions.
---     The DEFAULTs below are ordered by millisecond; IDs of one statement are of one time.
---   - The type UUID of MariaDB for scru128 and euid: it does not sort by their bytes.
+--   - A generator of scru64 or uid60, which needs state for all sessions. The DEFAULTs below
+--     are ordered by millisecond; IDs of one statement have one time.
+--   - MariaDB's type UUID for scru128 and euid: it does not sort by bytes.
 --
--- With binlog_format=STATEMENT the server warns of RANDOM_BYTES; ROW and MIXED are safe.
+-- With binlog_format=STATEMENT the server warns of RANDOM_BYTES. ROW and MIXED are safe.

@@ -20,7 +20,7 @@ BEGIN
   IF id NOT BETWEEN 0 AND 1152921504606846975 THEN
     CALL sortid_reject('uid60', id, 'not from 0 to 1152921504606846975, the largest ID');
   END IF;
-  -- Nine bytes are twelve digits of Base64, of which the leading zeros, A, are left out.
+  -- Nine bytes are twelve Base64 digits. The leading zeros, A, are left out.
   SET digits = TRIM(LEADING 'A' FROM REPLACE(REPLACE(TO_BASE64(UNHEX(LPAD(HEX(id), 18, '0'))), '+', '-'), '/', '_'));
   SET digits = LPAD(digits, GREATEST(LENGTH(digits), 4), 'A');
   RETURN CONCAT(RIGHT(digits, 2), LEFT(digits, LENGTH(digits) - 2));

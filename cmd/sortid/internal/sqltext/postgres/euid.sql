@@ -89,12 +89,12 @@ LANGUAGE plpgsql VOLATILE STRICT PARALLEL SAFE
 AS $$
 DECLARE
   ms     bigint := sortid.clock_ms();
-  random bytea := uuid_send(gen_random_uuid()); -- random but for some bits of bytes 7 and 9
+  random bytea := uuid_send(gen_random_uuid()); -- some bits of bytes 7 and 9 are constant
 BEGIN
   IF ms NOT BETWEEN 1 AND 4398046511103 THEN
     PERFORM sortid.reject_clock('euid', ms);
   END IF;
-  -- 15 random bits, four of the extension's length, which are 0, three of the version, 0 too.
+  -- 15 random bits, then zeros: four bits of the extension's length and three of the version.
   RETURN encode(int8send(ms << 22 | ((get_byte(random, 0) << 8 | get_byte(random, 1)) >> 1 << 7)::bigint)
     || substr(random, 3, 1) || substr(random, 10), 'hex')::uuid;
 END

@@ -1,10 +1,9 @@
 -- Time-sortable IDs for PostgreSQL 14 and later: functions, domains and generators.
--- It needs no extension and no superuser, only the right to create a schema. It can be
--- run again, to upgrade:
+-- Needs only the right to create a schema. Run it again to upgrade:
 --
 --   psql -v ON_ERROR_STOP=1 -1 -f FILE
 --
--- A role that uses the functions and the defaults needs:
+-- A role that uses them needs:
 --
 --   GRANT USAGE ON SCHEMA sortid TO app;
 --

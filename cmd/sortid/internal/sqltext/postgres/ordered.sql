@@ -1,7 +1,6 @@
--- The ordered generators. A sequence holds the tick of the last ID and, in the low bits, a
--- counter, so in most calls nextval is all there is to do. When a tick begins, one session
--- moves the sequence under a lock. Sequences are not rolled back, and a crash undoes only steps
--- that no commit has waited for.
+-- The ordered generators. A sequence holds the last ID's tick and, in the low bits, a counter,
+-- so most calls only need nextval. When a tick begins, one session moves the sequence under a
+-- lock. Sequences are not rolled back. A crash undoes only steps that no commit waited for.
 
 CREATE OR REPLACE FUNCTION sortid.advance(format text, state regclass, tick_ms int, last_tick bigint, bits int, counters int, starts int)
 RETURNS bigint
@@ -10,11 +9,11 @@ AS $$
 DECLARE
   clock bigint; -- in ticks
   value bigint;
-  tick  bigint; -- of the next ID, before the clock is looked at
-  ahead int := 2000 / tick_ms; -- it comes no further ahead of the clock by itself
+  tick  bigint; -- of the next ID, before the clock is read
+  ahead int := 2000 / tick_ms; -- how far it may be ahead of the clock
 BEGIN
-  -- This inner block ends by rolling back its subtransaction, which releases the lock. So
-  -- does anything else that can end it: an error, a cancelled query, the session's end.
+  -- This block ends with a rollback of its subtransaction, which releases the lock. So does
+  -- an error, a cancelled query, or the session's end.
   BEGIN
     PERFORM pg_advisory_xact_lock(1936683636, state::oid::int);
     clock := sortid.clock_ms() / tick_ms;
@@ -23,7 +22,7 @@ BEGIN
     END IF;
     value := nextval(state);
     tick := value >> bits;
-    IF value & ((1 << bits) - 1) >= counters THEN -- they are used up
+    IF value & ((1 << bits) - 1) >= counters THEN -- used up
       tick := tick + 1;
       IF tick > clock + ahead THEN
         PERFORM pg_sleep(tick_ms / 1000.0);

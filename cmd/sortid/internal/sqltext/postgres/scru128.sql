@@ -4,8 +4,8 @@ CREATE OR REPLACE FUNCTION sortid.scru128_text(id uuid) RETURNS text
 LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
 AS $$
 DECLARE
-  -- The digits are those of two divisions by 36^12 = 2^24 * 3^24. The low 24 bits take no
-  -- part in these, and a remainder by 3^24 with 24 bits more fits a bigint.
+  -- Two divisions by 36^12 = 2^24 * 3^24 give the digits. They leave the low 24 bits out. A
+  -- remainder by 3^24 and 24 bits fit a bigint.
   hex       text := translate(id::text, '-', '');
   remainder bigint := ('x' || left(hex, 14))::bit(56)::bigint;
   quotient  bigint := remainder / 282429536481; -- without its low 24 bits
@@ -40,7 +40,7 @@ BEGIN
   END IF;
   digits := text::bytea;
   -- (first digit * 36^12 + middle) * 36^12 + low, where 36^12 = 2^24 * 3^24. Each step
-  -- leaves 24 bits behind and carries the rest on.
+  -- leaves 24 bits and carries the rest.
   high := sortid.base36_value(digits, 0);
   middle := sortid.base36_number(digits, 1);
   low := sortid.base36_number(digits, 13);
@@ -87,8 +87,8 @@ RETURN sortid.scru128_time(id::uuid);
 COMMENT ON FUNCTION sortid.scru128_partman_time(text) IS
 'The time decoder for pg_partman; the encoder is scru128_first.';
 
--- The last six bytes of a bigint are the time. Of a random UUID's 16 bytes, bytes 7 and 9
--- have bits that are always the same; without bytes 4 to 9, the ten that are left are random.
+-- The last six bytes of a bigint are the time. A random UUID has constant bits in bytes 7 and
+-- 9, so bytes 4 to 9 are left out. The other ten are random.
 CREATE OR REPLACE FUNCTION sortid.scru128_new() RETURNS uuid
 LANGUAGE sql VOLATILE PARALLEL SAFE
 RETURN encode(substr(int8send(sortid.clock_ms()::sortid.generated_ms), 3)
@@ -96,7 +96,7 @@ RETURN encode(substr(int8send(sortid.clock_ms()::sortid.generated_ms), 3)
 COMMENT ON FUNCTION sortid.scru128_new() IS
 'A new SCRU128 ID: the time and 80 random bits. Order: by millisecond; IDs of one millisecond have none. In read-only transactions, too.';
 
--- It starts at random, so that the counters of two installations differ.
+-- It starts at random, so that installations differ.
 DO $$
 BEGIN
   IF to_regclass('sortid.scru128_counter') IS NULL THEN
@@ -126,7 +126,7 @@ LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
 SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
-  -- The counter starts at random in the lower half; the last quarter is never reached.
+  -- The counter starts at random in the lower half, and does not reach the last quarter.
   RETURN sortid.advance('scru128', 'sortid.scru128_state', 1, 140737488355327, 16, 49152, 32768);
 END
 $$;

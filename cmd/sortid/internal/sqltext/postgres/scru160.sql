@@ -84,9 +84,9 @@ LANGUAGE plpgsql VOLATILE STRICT PARALLEL SAFE
 AS $$
 DECLARE
   ms     sortid.generated_ms := sortid.clock_ms();
-  random bytea := uuid_send(gen_random_uuid()); -- random but for some bits of bytes 7 and 9
+  random bytea := uuid_send(gen_random_uuid()); -- some bits of bytes 7 and 9 are constant
 BEGIN
-  -- The counter's first bit is 0, as that of a generator is when a millisecond begins.
+  -- As with a generator, the counter's first bit is 0 when a millisecond begins.
   RETURN substr(int8send(ms), 3) || set_byte(substr(random, 1, 6), 0, get_byte(random, 0) & 127)
     || substr(random, 8, 1) || substr(random, 10);
 END

@@ -67,9 +67,9 @@ COMMENT ON SEQUENCE sortid.scru64_state IS
 'The tick of the last ID that scru64_new made, and in 24 bits below it the counter. Never set it back.';
 GRANT USAGE ON SEQUENCE sortid.scru64_state TO PUBLIC;
 
--- A crash can undo the last steps of the sequence, if no commit has waited for them. So after
--- one, ticks are left out that may have been those of forgotten IDs. A crash also empties
--- unlogged tables, and ends all sessions: each session looks once whether this one is empty.
+-- A crash can undo the sequence's last steps, if no commit waited for them. So ticks that
+-- forgotten IDs may have had are skipped. A crash also empties unlogged tables and ends all
+-- sessions: each session checks once whether this table is empty.
 CREATE UNLOGGED TABLE IF NOT EXISTS sortid.scru64_begun AS SELECT clock_timestamp() AS at;
 COMMENT ON TABLE sortid.scru64_begun IS
 'When scru64_new was first called since the server crashed, or since this standby has taken over; empty until then.';
@@ -80,7 +80,7 @@ SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
   IF NOT EXISTS (SELECT FROM sortid.scru64_begun) THEN
-    -- The forgotten IDs are of ticks at most two seconds ahead of the crash: see advance.
+    -- Forgotten IDs are at most two seconds ahead of the crash: see advance.
     PERFORM pg_sleep(extract(epoch FROM session - clock_timestamp()) + 2.5);
     INSERT INTO sortid.scru64_begun SELECT clock_timestamp();
   END IF;
@@ -95,8 +95,8 @@ LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
 SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
-  -- As many counters as the node ID leaves room for. They start with four guard bits, so that
-  -- a tick holds nearly as many IDs.
+  -- Counters start with four guard bits, so that a tick holds nearly as many IDs as the node
+  -- ID leaves room for.
   counters int := 1 << (24 - node_bits);
 BEGIN
   RETURN sortid.advance('scru64', 'sortid.scru64_state', 256, 282429536479, 24, counters,

@@ -1,6 +1,6 @@
 -- uid60: stored as bigint, or as the domain uid60, which has the range. The texts do not
--- sort. There is no generator: a millisecond has 512 IDs, and to keep count of them over
--- all sessions each ID would have to wait for a lock.
+-- sort. There is no generator: a millisecond has 512 IDs, and to count them over all sessions
+-- each ID would wait for a lock.
 
 DO $$
 BEGIN
@@ -19,7 +19,7 @@ BEGIN
   IF id NOT BETWEEN 0 AND 1152921504606846975 THEN
     PERFORM sortid.reject('uid60', id::text, 'not from 0 to 1152921504606846975, the largest ID', '22003');
   END IF;
-  -- Nine bytes are twelve digits of Base64, of which the leading zeros, A, are left out.
+  -- Nine bytes are twelve Base64 digits. The leading zeros, A, are left out.
   digits := ltrim(translate(encode('\x00'::bytea || int8send(id), 'base64'), '+/', '-_'), 'A');
   digits := lpad(digits, greatest(length(digits), 4), 'A');
   RETURN right(digits, 2) || left(digits, -2);

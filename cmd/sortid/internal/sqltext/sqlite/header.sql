@@ -1,18 +1,18 @@
--- Time-sortable IDs for SQLite 3.42 and later. SQLite has no functions of its users, so
--- what follows are tables and views to learn from: take the CHECK, the DEFAULT, the
--- generated column and the view for a table of your own. It runs as it stands.
+-- Time-sortable IDs for SQLite 3.42 and later. SQLite has no user-defined functions in SQL, so
+-- these are example tables and views. Copy the CHECK, the DEFAULT, the generated column and the
+-- view to your own table. The file runs as it is.
 --
--- What cannot be had:
---   - Reading a text. The program does that, and stores the integer or the bytes.
---   - A generator of scru64 or uid60, which would have to keep its state.
---   - Order within a statement: 'now' stands still there, so the IDs of one INSERT are of
---     one millisecond, in random order.
+-- Not possible:
+--   - To read a text. The program does that, and stores the integer or the bytes.
+--   - A generator of scru64 or uid60, which needs state.
+--   - Order within a statement: 'now' stands still there, so the IDs of one INSERT have one
+--     millisecond, in random order.
 --   - Times after the year 9999: the column "at" is NULL.
 --
--- A hexadecimal number in JSON is how SQLite reads the integer of some bytes.
+-- SQLite reads the integer of some bytes as a hexadecimal number in JSON.
 
--- An older SQLite fails here. Load this with sqlite3 -bail, so that it also stops here. Without
--- that, it makes none of the tables that it cannot fill, but their views.
+-- An older SQLite fails here. Load this with sqlite3 -bail, so that it stops. Without -bail it
+-- makes the views, but not the tables that it cannot fill.
 CREATE TEMP TABLE sortid_version (
   ok CONSTRAINT "this SQL needs SQLite 3.42 or later" CHECK (ok)
 );

@@ -10,8 +10,8 @@ CREATE TABLE IF NOT EXISTS events_scru128 (
   CONSTRAINT sqlite_3_42_or_later CHECK (json_error_position('[]') = 0)
 ) WITHOUT ROWID;
 
--- The digits are those of two divisions by 36^12 = 2^24 * 3^24. The low 24 bits take no
--- part in these, and a remainder by 3^24 with 24 bits more fits an integer.
+-- Two divisions by 36^12 = 2^24 * 3^24 give the digits. They leave the low 24 bits out. A
+-- remainder by 3^24 and 24 bits fit an integer.
 CREATE VIEW IF NOT EXISTS events_scru128_text AS
 WITH
 digits(d) AS (VALUES ('0123456789abcdefghijklmnopqrstuvwxyz')),

@@ -5,9 +5,9 @@ CREATE TABLE IF NOT EXISTS events_uid60 (
   id   INTEGER PRIMARY KEY CHECK (typeof(id) = 'integer' AND id BETWEEN 0 AND 1152921504606846975),
   at   TEXT AS (strftime('%Y-%m-%d %H:%M:%f', ((id >> 18) + 1519862400000) / 1000.0, 'unixepoch')),
   what TEXT NOT NULL
-) WITHOUT ROWID; -- with a rowid SQLite would number rows that come without an ID
+) WITHOUT ROWID; -- a rowid would number rows without an ID
 
--- The last two digits come first. Of the others the last two are there even if they are zeros, A.
+-- The last two digits come first. Two more are always written, even the zeros, A.
 CREATE VIEW IF NOT EXISTS events_uid60_text AS
 WITH digits(d) AS (VALUES ('ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'))
 SELECT substr(d, 1 + (id >> 6 & 63), 1) || substr(d, 1 + (id & 63), 1)
