@@ -21,8 +21,8 @@ import (
 	"github.com/sortid/sortid/typed"
 )
 
-// A Format describes a format. Each has one pointer, which may be compared. Do not change it. Some
-// fields are set only if [Format.Generates].
+// A Format describes a format. There is one *Format for each, so pointers may be compared. Do not
+// change it. Some fields are set only if [Format.Generates].
 type Format struct {
 	Name    string // As in "scru128": the package's name, too.
 	Title   string // The name in its document.
@@ -39,15 +39,15 @@ type Format struct {
 	Symbols     string     // The alphabet in order of value; empty if the text is not [Text].
 	FoldsCase   bool       // Whether letter case does not matter.
 	TextLengths []int      // Of the texts written or read.
-	Check       int        // The modulus of the check after the ID; 0 if that is zero.
+	Check       int        // The modulus of the check after the ID, or 0 without a check.
 	CheckSuffix string     // The check that may follow the text and a hyphen: "bech32".
-	Rotated     int        // How many lowest digits the text begins with.
-	Aliases     string     // Other letters that are read, each before its symbol, as in "O0I1".
+	Rotated     int        // How many of the lowest digits are moved to the front of the text.
+	Aliases     string     // Pairs of a letter that is read, too, and its symbol: "O0I1".
 	Groups      []Group    // If the text is several numbers.
 	Guess       []Encoding
 	HexText     bool    // Whether the document has hexadecimal as a text, too.
 	Prefix      *Prefix // Before the text, with an underscore; or nil.
-	Mark        string  // Another feature of an ID, after the words for its encoding.
+	Mark        string  // Another feature, told after the encoding.
 	Example     string  // An ID's text.
 	Grouped     bool    // Whether texts often have hyphens between symbols.
 	TextSorts   bool
@@ -80,7 +80,7 @@ type Format struct {
 	letters  class // The case of the letters written, 0 for both.
 
 	parse func(string) (Words, error)
-	// unmarshal parses, and reports whether the text is the one that is written.
+	// unmarshal parses, and reports whether the text is canonical.
 	unmarshal func([]byte) (w Words, canonical bool, err error)
 	// appendLines calls unmarshal for each line, but faster; nil: there is no such way.
 	appendLines func([]Words, []byte) []Words
@@ -91,7 +91,7 @@ type Format struct {
 	within      []*Format // The formats of the IDs inside, which have the time.
 	usual       *Format   // The one that generators use; its IDs are in order.
 
-	usages func(f *Format, nodeBits int) []Usage // Nil: only Layout.
+	usages func(f *Format, nodeBits int) []Usage // If nil, Layout is the only usage.
 
 	newGenerator func(*Format, Options) (Generator, error)
 
@@ -105,8 +105,8 @@ type Format struct {
 	plausibleFrom int64
 }
 
-// A Search says how to find texts beyond alphabet and lengths. Zero: hardly anything looks like
-// them.
+// A Search says how to find texts beyond alphabet and lengths. The zero value is for texts that
+// other text rarely resembles.
 type Search struct {
 	// WordLike: many words look like a text. Looked for only where the format is named.
 	WordLike bool `json:"word_like,omitempty"`
@@ -119,7 +119,7 @@ type Search struct {
 	Named bool `json:"named,omitempty"`
 	// Labelled: other numbers look like it. Without the format's name it needs "id" before it.
 	Labelled bool `json:"labelled,omitempty"`
-	// Mixed: Detect needs digits and letters that alternate. One random ID in 200 does not.
+	// Mixed: Detect needs digits and letters that alternate. It misses one random ID in 200.
 	Mixed bool `json:"mixed,omitempty"`
 }
 
@@ -140,7 +140,7 @@ type Plan struct {
 	RandomBits float64 `json:"random_bits,omitempty"`
 	// PerTick is the mean number of IDs a process makes in a tick.
 	PerTick float64 `json:"per_tick,omitempty"`
-	// Least is the minimum, if the process then waits for the next tick; else 0.
+	// Least is the minimum of IDs in a tick, for formats that then wait; else 0.
 	Least float64 `json:"least,omitempty"`
 
 	NodeBits int `json:"node_bits,omitempty"` // The largest node ID, in bits.
@@ -181,13 +181,13 @@ type Field struct {
 
 	// Constant: generators write Value, but other values are read, too.
 	Constant bool `json:"constant,omitempty"`
-	// Part names the value in the low bits, whose number is in the field PartBits.
+	// Part names the value in the low bits. PartBits names the field with their number.
 	Part     string `json:"part,omitempty"`
 	PartBits string `json:"part_bits,omitempty"`
 
 	// The rest is for tests of generators; see [Usage].
 	Start Start  `json:"-"` // of KindCounter: its start in a new tick
-	Every uint64 `json:"-"` // of KindCounter: ticks between renewals, 0 for 1
+	Every uint64 `json:"-"` // of KindCounter: ticks between renewals; 0 means 1
 	Most  uint64 `json:"-"` // the largest content, if not all bits set
 	// Loose: KindRandom may be a counter or a finer time; KindNode may be random.
 	Loose bool `json:"-"`

@@ -26,7 +26,7 @@ type session struct {
 	log    *slog.Logger
 
 	root   Record
-	stale  bool // its generation is over
+	stale  bool // root's generation has ended
 	fresh  bool
 	window int64 // in ticks
 	lead   int64 // in ticks
@@ -48,7 +48,7 @@ type session struct {
 	forgotten error // why nothing is taken from the store until it is fenced
 }
 
-// An attempt is a grant that takes effect with the last of the changes.
+// An attempt is a grant that takes effect when the store makes the last change.
 type attempt struct {
 	changes []Change
 	unsure  bool // it was sent and not answered
@@ -61,7 +61,7 @@ func newSession(store Store, config Config) *session {
 	return &session{
 		store: store, config: config, top: window.None, notBefore: window.None,
 		rand:  rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64())),
-		read:  func(b []byte) { crand.Read(b) }, // never fails: it would end the program
+		read:  func(b []byte) { crand.Read(b) }, // a failure would end the program
 		sleep: clock.Sleep,
 		log:   config.Logger,
 	}
@@ -108,8 +108,8 @@ func (s *session) enter(ctx context.Context, create bool) error {
 	return nil
 }
 
-// readRoot reads the realm's record. A crash of the store may undo what was read, but then also all
-// changes made because of it.
+// readRoot reads the realm's record. A crash of the store may undo what was read, but then
+// it also undoes all changes that depend on it.
 func (s *session) readRoot(ctx context.Context) (Record, error) {
 	records, err := s.store.GetMany(ctx, s.config.Realm, []Block{{}})
 	if err != nil {
@@ -198,7 +198,7 @@ const attempts = 64
 func (s *session) acquire(ctx context.Context, used int64) error {
 	var q request
 	for lost := range attempts {
-		// To read these for each attempt would make it more likely to lose the next race.
+		// Not before each attempt: the time for that would make it likelier to lose the next race.
 		if lost%8 == 0 || s.stale {
 			var err error
 			if !s.fresh || s.stale {
@@ -251,7 +251,7 @@ func (s *session) find(ctx context.Context, q request, lost int) (*survey, Block
 	const (
 		listing  = 16 // lost races before it lists the realm
 		probes   = 6  // without success, before looking elsewhere
-		widening = 4  // bits by which it looks further away after each lost race
+		widening = 4  // bits by which the search area grows after each lost race
 	)
 	if lost < listing {
 		var around *survey
@@ -267,7 +267,7 @@ func (s *session) find(ctx context.Context, q request, lost int) (*survey, Block
 		}
 		for _, area := range []Block{s.area, {}} {
 			for range probes {
-				// The more processes start, the less room is left where they all look.
+				// Search a wider area after lost races: many processes look where node IDs are in use.
 				area.Size -= min(area.Size, uint8(widening*lost))
 				target := Block{uint32(s.rand.IntN(1 << (size - area.Size))), size}
 				small := size-area.Size <= 4 && lost == 0
@@ -313,7 +313,7 @@ func (s *session) find(ctx context.Context, q request, lost int) (*survey, Block
 	return v, leaf, nil
 }
 
-// look surveys blocks. It reads smaller ones first, so each before the block around it.
+// look surveys blocks. It reads each block before the larger block that contains it.
 func (s *session) look(ctx context.Context, q request, blocks []Block) (*survey, error) {
 	records, err := s.store.GetMany(ctx, s.space(), blocks)
 	if err != nil {
@@ -471,7 +471,7 @@ func (s *session) retirePart(ctx context.Context, merging Record, i uint32,
 	if err != nil {
 		return r, err
 	}
-	next.Request = merging.Revision // shows that this write came after that one
+	next.Request = merging.Revision // shows that this write came after the merging record
 	return s.write(ctx, r, next)
 }
 
@@ -509,7 +509,7 @@ func (s *session) settle(ctx context.Context) error {
 	if !p.made {
 		ok, err := s.compareAndSet(ctx, p.changes)
 		if errors.Is(err, ErrIllegal) {
-			// It was not carried out. If that happens later, nobody uses the grant.
+			// The store refused it. If it makes the change later, nobody uses the grant.
 			s.pending = nil
 			return s.failed("lease a node ID", err)
 		}

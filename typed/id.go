@@ -12,7 +12,7 @@ import (
 
 const name = "typed"
 
-// An ID is an ID of type T with the prefix of P.
+// An ID wraps an ID of type T, and adds the prefix of P to its text.
 //
 // IDs are immutable and comparable. IDs of different P or T do not convert to each other. The zero
 // value holds the format's zero ID. No generator makes it, so it can mean "none".
@@ -47,8 +47,8 @@ func Generate[I ID[P, T], P Prefixer, T Inner[T]](
 // From returns the typed ID around an ID.
 func From[I ID[P, T], P Prefixer, T Inner[T]](id T) ID[P, T] { return ID[P, T]{id: id} }
 
-// First returns the smallest ID of t's tick. IDs from time a to before b are in [First(a),
-// First(b)), in whole ticks.
+// First returns the smallest ID of t's tick. IDs with times from a up to, but not
+// including, b are in [First(a), First(b)), in whole ticks.
 func First[I ID[P, T], P Prefixer, T Inner[T]](t time.Time) ID[P, T] {
 	return ID[P, T]{id: formatOf[T]().first(t)}
 }
@@ -82,8 +82,8 @@ func (id ID[P, T]) Compare(other ID[P, T]) int { return id.id.Compare(other.id) 
 // IsZero reports whether the ID inside is the zero ID.
 func (id ID[P, T]) IsZero() bool { return id.id.IsZero() }
 
-// String returns the text with the prefix, or for an ID without a text the format's message, which
-// does not parse; see scru64.ID.String.
+// String returns the text with the prefix. If the ID has no text, it returns the format's message,
+// which Parse refuses; see scru64.ID.String.
 func (id ID[P, T]) String() string {
 	var buf [MaxPrefixLen + 1 + maxText]byte
 	b, err := id.AppendText(buf[:0])
@@ -138,7 +138,7 @@ func (id ID[P, T]) Text() Text[P, T] { return Text[P, T]{ID: id} }
 // Any returns the ID as an [Any].
 func (id ID[P, T]) Any() Any[T] { return Any[T]{id.Prefix(), id.id} }
 
-// Column is an interface of every [ID], by which packages such as pgxid recognise one.
+// Every [ID] implements Column. Packages such as pgxid recognise an ID by it.
 type Column interface {
 	encoding.BinaryAppender // without the prefix
 	encoding.TextAppender   // with the prefix

@@ -91,7 +91,7 @@ type held struct {
 	reading.Segment
 }
 
-// observe finds the habits in the held IDs, and checks these.
+// observe finds the habits in the held IDs, and then checks these IDs.
 func (c *checker) observe() {
 	var list []format.Words
 	for _, h := range c.held {
@@ -161,7 +161,7 @@ func (c *checker) block(b *reading.Block) {
 	}
 }
 
-// segment takes a segment's IDs. Its line counts from the input's start.
+// segment takes a segment's IDs. s.Line counts from the input's start.
 func (c *checker) segment(list []format.Words, s reading.Segment) {
 	if c.rules == nil {
 		s.Gap = s.Gap || c.gap
@@ -250,7 +250,7 @@ func (c *checker) Back(before, v format.Words, line uint64) order.Step {
 // Gap says that the step to the next ID cannot be judged.
 func (c *checker) Gap() { c.rules.Gap() }
 
-// Restart says that the source begins again.
+// Restart tells the rules that the source was restarted.
 func (c *checker) Restart() { c.rules.Restart() }
 
 func (c *checker) finish() *report.Report {

@@ -74,14 +74,14 @@ func (s *Store) Close() error {
 	return nil
 }
 
-// CloseIdleConnections soon closes the connections that are unused then.
+// CloseIdleConnections closes idle connections after a short delay.
 func (s *Store) CloseIdleConnections() { s.idle.Rest() }
 
 func (s *Store) String() string {
 	return fmt.Sprintf("postgres: database %q at %s", s.database, s.hosts)
 }
 
-// Conditions says what the guarantee requires and may not hold, or nil.
+// Conditions lists what the guarantee needs and may not hold here. It is nil if there is nothing.
 func (s *Store) Conditions() []string { return s.conditions }
 
 type statements struct{ table, get, getMany, list, realms string }
@@ -284,8 +284,8 @@ func (s *Store) read(ctx context.Context, statement string,
 	})
 }
 
-// send calls do for one request and its answer. An error that is not the server's answer means a
-// lost connection.
+// send calls the function do for one request and its answer. An error that is not the server's
+// answer means a lost connection.
 func (s *Store) send(ctx context.Context, do func(context.Context, *pgconn.PgConn) error) error {
 	conn, err := s.connection(ctx)
 	if err != nil {

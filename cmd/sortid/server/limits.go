@@ -28,10 +28,10 @@ const (
 	maxLargeAnswers = 64   // Under way.
 	maxLineBodies   = 64   // Under way.
 	maxStoreBodies  = 256  // under way
-	maxStoreQueue   = 64   // received whole, except lists
+	maxStoreQueue   = 64   // received completely, without lists
 	maxStoreLists   = 4    // under way; each may take as much memory as a realm's records
-	// Calls for clients at a time. A store has two connections; the server's own leases get the
-	// next free one, so they never wait for this queue.
+	// Store calls for clients at the same time. A store has two connections; the server's own
+	// leases get the next free one, so they never wait for this queue.
 	maxStoreCalls = 2
 
 	headerTimeout = 5 * time.Second
@@ -63,8 +63,8 @@ func clientAt(addrPort string) client {
 	return client(network.Addr().String())
 }
 
-// A gate lets a fixed number in at a time. A client must find more free places than it holds: the
-// first can take half, the next half of the rest, and so on.
+// A gate lets a fixed number in at a time. A client gets a place if more places are free
+// than it holds: the first can take half, the next half of the rest, and so on.
 type gate struct {
 	what string
 	most int
