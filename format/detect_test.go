@@ -63,7 +63,7 @@ func TestDetectExamples(t *testing.T) {
 
 		"zzzzzzzzzzzz":                         "", // of the year 4261
 		"f5lxx1zz5pnorynqglhzmsp33":            "", // of the year 10889
-		"621ce48c-99c0-0079-16e9-25e73ebf0fda": "", // an EUID, but for its version
+		"621ce48c-99c0-0079-16e9-25e73ebf0fda": "", // an EUID with a wrong version
 		"":                                     "", "oops": "", "1": "", "1234567890123": "",
 		"hello world": "", "-": "", "0": "", "\x00": "",
 		"d41d8cd98f00b204e9800998ecf8427e":     "", // an MD5 sum

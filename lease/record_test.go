@@ -313,7 +313,7 @@ func TestMatches(t *testing.T) {
 		{one, Record{HWM: 5}, false},
 	} {
 		if got := c.is.Matches(c.was); got != c.want {
-			t.Errorf("%+v in the place of %+v: %v", c.is, c.was, got)
+			t.Errorf("%+v instead of %+v: %v", c.is, c.was, got)
 		}
 	}
 }

@@ -40,7 +40,7 @@ func TestPage(t *testing.T) {
 		t.Error("a piece is missing")
 	}
 
-	// The policy's hashes are those of all scripts and styles.
+	// The policy has the hash of each script and style.
 	policy := regexp.MustCompile(
 		`http-equiv="Content-Security-Policy" content="([^"]*)"`).FindSubmatch(page)
 	if policy == nil || bytes.Contains(policy[1], []byte("unsafe")) {

@@ -34,7 +34,7 @@ var faultChecks = [FaultCount]struct{ name, title string }{
 	BadLength:      {"length", "each line is as long as an ID"},
 	BadSymbol:      {"symbol", "each character is a digit of the encoding"},
 	BadRange:       {"range", "each number is in the range of IDs"},
-	BadCheckSymbol: {"check", "the check symbols are those of the ID"},
+	BadCheckSymbol: {"check", "the check symbols match the ID"},
 	BadLayout:      {"version", "the version and variant bits are right for the format"},
 	OtherFormat:    {"format", "no line is an ID of another format"},
 	BadRoundTrip:   {"roundtrip", "each text is the one that its ID is written as"},

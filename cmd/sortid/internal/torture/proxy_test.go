@@ -18,6 +18,9 @@ const (
 	faults    // how many, with none
 )
 
+// The kinds of these, as fields note them.
+var proxied = [faults]string{delay: "delayed", loseReply: "answer lost", halfClose: "half closed"}
+
 // A proxy stands before a server, and disturbs connections.
 type proxy struct {
 	address string
@@ -92,7 +95,7 @@ func (p *proxy) all() bool {
 
 func (p *proxy) did(fault int32) {
 	p.made[fault].Add(1)
-	p.note(kinds[len(kinds)-faults+int(fault)], all)
+	p.note(proxied[fault], all)
 }
 
 func (p *proxy) serve(client *net.TCPConn) {

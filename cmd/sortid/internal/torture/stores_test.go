@@ -84,7 +84,7 @@ func TestStores(t *testing.T) {
 		}
 		return enough && (f.proxy == nil || f.proxy.all())
 	})
-	print("Torture", fields, results)
+	printResults("Torture", fields, results)
 }
 
 // Leases without a window use ticks twice, and that is found.
@@ -105,7 +105,7 @@ func TestUnfenced(t *testing.T) {
 		t.Logf("%v\n%v", results[f], f)
 		return results[f].twice > 0
 	})
-	print("TortureUnfenced", []*field{f}, results)
+	printResults("TortureUnfenced", []*field{f}, results)
 }
 
 // A claim is a process's tick of a node ID.
@@ -226,8 +226,8 @@ func gaps(faults []fault, claims []claim) map[string][]time.Duration {
 	return gaps
 }
 
-// print prints results as Go's benchmarks do, for the document.
-func print(benchmark string, fields []*field, results map[*field]result) {
+// printResults prints results as Go's benchmarks do, for the document.
+func printResults(benchmark string, fields []*field, results map[*field]result) {
 	gaps := map[string][]time.Duration{}
 	count := map[string]int{}
 	for _, f := range fields {

@@ -77,7 +77,7 @@ const (
 // Servers have these and a proxy's faults.
 const restart = "server killed"
 
-var kinds = []string{kill, end, stop, step, restart, "delayed", "answer lost", "half closed"}
+var kinds = append([]string{kill, end, stop, step, restart}, proxied[delay:]...)
 
 func (f *field) note(kind string, slot int) {
 	f.mu.Lock()

@@ -19,7 +19,7 @@ DELIMITER //
 
 DROP FUNCTION IF EXISTS euid_check //
 CREATE FUNCTION euid_check(id BINARY(16)) RETURNS INT DETERMINISTIC NO SQL
-COMMENT 'The check value of an EUID: the remainder by 127. That of 2^56 is 1, so blocks of 56 bits can be added.'
+COMMENT 'The check value of an EUID: the remainder by 127. The remainder of 2^56 is 1, so blocks of 56 bits can be added.'
 RETURN (sortid_number(SUBSTR(id, 1, 2)) + sortid_number(SUBSTR(id, 3, 7)) + sortid_number(SUBSTR(id, 10, 7))) MOD 127 //
 
 DROP FUNCTION IF EXISTS euid_text //

@@ -5,7 +5,7 @@ LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
 RETURN (('x' || left(hex, 4))::bit(16)::bigint + ('x' || substr(hex, 5, 14))::bit(56)::bigint
   + ('x' || right(hex, 14))::bit(56)::bigint) % 127;
 COMMENT ON FUNCTION sortid.euid_check(text) IS
-'The check value of an EUID, given its 32 hexadecimal digits: the remainder by 127. That of 2^56 is 1, so blocks of 56 bits can be added.';
+'The check value of an EUID, given its 32 hexadecimal digits: the remainder by 127. The remainder of 2^56 is 1, so blocks of 56 bits can be added.';
 
 CREATE OR REPLACE FUNCTION sortid.euid_text(id uuid) RETURNS text
 LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
