@@ -26,6 +26,7 @@ import (
 	"github.com/sortid/sortid/lease"
 	"github.com/sortid/sortid/store"
 	"github.com/sortid/sortid/store/internal/connect"
+	"github.com/sortid/sortid/store/internal/faulttest"
 	"github.com/sortid/sortid/testserver"
 )
 
@@ -34,10 +35,7 @@ var servers = []struct {
 	name string
 	url  func(b *testing.B) string
 }{
-	{"bolt", func(b *testing.B) string {
-		return "bolt:" +
-			filepath.Join(b.TempDir(), "leases.db")
-	}},
+	{"bolt", func(b *testing.B) string { return "bolt:" + filepath.Join(b.TempDir(), "leases.db") }},
 	{"postgres", func(b *testing.B) string { return testserver.StartPostgres(b).URL }},
 	{"mysql", func(b *testing.B) string { return testserver.StartMySQL(b).URL }},
 	{"etcd", func(b *testing.B) string { return testserver.StartEtcd(b).URL }},
@@ -68,28 +66,35 @@ func BenchmarkAcquire(b *testing.B) {
 		b.Run(server.name, func(b *testing.B) {
 			s := open(b, server.url(b))
 			config := lease.Config{Realm: "bench", Format: lease.SCRU64, NodeBits: 8}
-			acquire := func() *lease.Lease {
-				l, err := lease.Acquire(b.Context(), s, config)
-				if err != nil {
-					b.Fatal(err)
-				}
-				return l
-			}
 			for range 100 {
-				defer acquire().Close(context.Background())
+				defer acquire(b, s, config).Close(context.Background())
 			}
-			var took []time.Duration
-			for b.Loop() {
-				start := time.Now()
-				l := acquire()
-				took = append(took, time.Since(start))
-				if err := l.Close(b.Context()); err != nil {
-					b.Fatal(err)
-				}
-			}
-			report(b, took)
+			acquireAll(b, s, config)
 		})
 	}
+}
+
+func acquire(b *testing.B, s lease.Store, config lease.Config) *lease.Lease {
+	b.Helper()
+	l, err := lease.Acquire(b.Context(), s, config)
+	if err != nil {
+		b.Fatal(err)
+	}
+	return l
+}
+
+func acquireAll(b *testing.B, s lease.Store, config lease.Config) {
+	b.Helper()
+	var took []time.Duration
+	for b.Loop() {
+		start := time.Now()
+		l := acquire(b, s, config)
+		took = append(took, time.Since(start))
+		if err := l.Close(b.Context()); err != nil {
+			b.Fatal(err)
+		}
+	}
+	report(b, took)
 }
 
 // A watched store measures a renewal, from the time request to the realm's reading after the
@@ -121,12 +126,9 @@ func BenchmarkExtend(b *testing.B) {
 	for _, server := range servers {
 		b.Run(server.name, func(b *testing.B) {
 			w := &watched{Store: open(b, server.url(b)), took: make(chan time.Duration)}
-			l, err := lease.Acquire(b.Context(), w, lease.Config{
+			l := acquire(b, w, lease.Config{
 				Realm: "bench", Format: lease.SCRU160, NodeBits: 8, Window: 4 * time.Millisecond,
 			})
-			if err != nil {
-				b.Fatal(err)
-			}
 			defer l.Close(context.Background())
 			var took []time.Duration
 			for b.Loop() {
@@ -155,7 +157,7 @@ func BenchmarkNodes(b *testing.B) {
 		b.Run(server.name, func(b *testing.B) {
 			const nodes = 1000
 			url := server.start(b).URL
-			requests := &counted{}
+			var requests atomic.Int64
 			leases, took := make([]*lease.Lease, nodes), make([]time.Duration, nodes)
 			var wg sync.WaitGroup
 			for i := range leases {
@@ -168,7 +170,7 @@ func BenchmarkNodes(b *testing.B) {
 						return
 					}
 					b.Cleanup(func() { s.Close() })
-					leases[i], err = lease.Acquire(b.Context(), requests.of(s), lease.Config{
+					leases[i], err = lease.Acquire(b.Context(), &counting{s, &requests}, lease.Config{
 						Realm: "bench", Format: lease.SCRU64, NodeBits: 12,
 						Name: fmt.Sprint("node ", i),
 					})
@@ -182,7 +184,7 @@ func BenchmarkNodes(b *testing.B) {
 			if b.Failed() {
 				return
 			}
-			before, cpu, begin := requests.n.Load(), processor(b), time.Now()
+			before, cpu, begin := requests.Load(), processor(b), time.Now()
 			for b.Loop() {
 				time.Sleep(lease.DefaultWindow)
 			}
@@ -193,7 +195,7 @@ func BenchmarkNodes(b *testing.B) {
 				}
 			}
 			report(b, took)
-			b.ReportMetric(float64(requests.n.Load()-before)/seconds, "requests/s")
+			b.ReportMetric(float64(requests.Load()-before)/seconds, "requests/s")
 			b.ReportMetric(100*(processor(b)-cpu).Seconds()/seconds, "%cpu")
 			for _, l := range leases {
 				wg.Go(func() { l.Close(context.Background()) })
@@ -209,10 +211,6 @@ func late(l *lease.Lease) error {
 	}
 	return nil
 }
-
-type counted struct{ n atomic.Int64 }
-
-func (c *counted) of(s lease.Store) lease.Store { return &counting{s, &c.n} }
 
 type counting struct {
 	lease.Store
@@ -372,7 +370,7 @@ func again(ctx context.Context, pause time.Duration,
 // together calls start for all nodes at once. It reports the time and the server's cost.
 func together(b *testing.B, url string, nodes int, start func(i int) error) (seconds float64) {
 	b.Helper()
-	before, own := processor(b), ownProcessor(b)
+	before, own := processor(b), ownProcessor()
 	begin := make(chan struct{})
 	var wg sync.WaitGroup
 	for i := range nodes {
@@ -404,7 +402,7 @@ func together(b *testing.B, url string, nodes int, start func(i int) error) (sec
 	b.ReportMetric(0, "ns/op")
 	b.ReportMetric(took.Seconds(), "s")
 	b.ReportMetric(float64(<-most), "connections")
-	b.ReportMetric(((processor(b)-before)-(ownProcessor(b)-own)).Seconds()*1000/float64(nodes),
+	b.ReportMetric(((processor(b)-before)-(ownProcessor()-own)).Seconds()*1000/float64(nodes),
 		"ms-server-cpu/start")
 	return took.Seconds()
 }
@@ -437,20 +435,7 @@ func BenchmarkHeld(b *testing.B) {
 			b.Run(fmt.Sprintf("%s/held=%d", server.name, held), func(b *testing.B) {
 				url := server.url(b)
 				hold(b, url, held)
-				s := open(b, url)
-				var took []time.Duration
-				for b.Loop() {
-					start := time.Now()
-					l, err := lease.Acquire(b.Context(), s, bench)
-					if err != nil {
-						b.Fatal(err)
-					}
-					took = append(took, time.Since(start))
-					if err := l.Close(b.Context()); err != nil {
-						b.Fatal(err)
-					}
-				}
-				report(b, took)
+				acquireAll(b, open(b, url), bench)
 			})
 		}
 	}
@@ -464,48 +449,20 @@ func oneStart(b *testing.B, raw string) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer l.Close()
-	server := u.Host
-	u.Host = l.Addr().String()
 	var requests, bytes atomic.Int64
-	forward := func(to, from net.Conn, pieces *atomic.Int64) {
-		buf := make([]byte, 64<<10)
-		for {
-			n, err := from.Read(buf)
-			if n > 0 {
+	address := faulttest.Relay(b, u.Host, func(_, _ net.Conn) (request, answer func([]byte) bool) {
+		counts := func(pieces *atomic.Int64) func([]byte) bool {
+			return func(piece []byte) bool {
 				pieces.Add(1)
-				bytes.Add(int64(n))
-			}
-			if _, werr := to.Write(buf[:n]); err != nil || werr != nil {
-				to.Close()
-				return
+				bytes.Add(int64(len(piece)))
+				return true
 			}
 		}
-	}
-	go func() {
-		for {
-			client, err := l.Accept()
-			if err != nil {
-				return
-			}
-			conn, err := net.Dial("tcp", server)
-			if err != nil {
-				client.Close()
-				continue
-			}
-			go forward(conn, client, &requests)
-			go forward(client, conn, new(atomic.Int64))
-		}
-	}()
+		return counts(&requests), counts(new(atomic.Int64))
+	})
 	config := bench
 	config.NodeBits = 12
-	if _, err := lease.Acquire(b.Context(), open(b, u.String()), config); err != nil {
-		b.Fatal(err)
-	}
+	acquire(b, open(b, faulttest.At(b, raw, address)), config)
 	b.ReportMetric(float64(requests.Load()), "requests/start")
 	b.ReportMetric(float64(bytes.Load()), "B/start")
 }
@@ -538,18 +495,12 @@ func startProcesses(b *testing.B, url string, processes, nodes int) time.Duratio
 	began := time.Now()
 	for range processes {
 		cmd := exec.Command(os.Args[0])
-		cmd.Env = append(os.Environ(), "SORTID_BENCH_URL="+url, fmt.Sprintf("SORTID_BENCH_NODES=%d",
-			nodes/processes))
+		cmd.Env = append(os.Environ(), "SORTID_BENCH_URL="+url,
+			fmt.Sprintf("SORTID_BENCH_NODES=%d", nodes/processes))
 		cmd.Stderr = os.Stderr
-		in, err := cmd.StdinPipe()
-		if err != nil {
-			b.Fatal(err)
-		}
-		out, err := cmd.StdoutPipe()
-		if err != nil {
-			b.Fatal(err)
-		}
-		if err := cmd.Start(); err != nil {
+		in, err1 := cmd.StdinPipe()
+		out, err2 := cmd.StdoutPipe()
+		if err := errors.Join(err1, err2, cmd.Start()); err != nil {
 			b.Fatal(err)
 		}
 		all, inputs = append(all, cmd), append(inputs, in)
@@ -590,45 +541,42 @@ func TestMain(m *testing.M) {
 // processor returns the processor time of this process and its children, such as the server.
 func processor(b *testing.B) time.Duration {
 	paths, _ := filepath.Glob("/proc/[0-9]*/stat")
-	if paths == nil {
+	parent, used := map[int]int{}, map[int]time.Duration{}
+	for _, path := range paths {
+		// A process without these fields has ended.
+		if fields := stat(path); len(fields) > 15 {
+			pid, _ := strconv.Atoi(strings.Split(path, "/")[2])
+			parent[pid], _ = strconv.Atoi(fields[1])
+			used[pid] = ticks(fields[11:15])
+		}
+	}
+	if len(parent) == 0 {
 		b.Skip("processor times are read from /proc, which is not here")
 	}
-	parent, used := map[int]int{}, map[int]int64{}
-	for _, path := range paths {
-		stat, err := os.ReadFile(path)
-		if err != nil {
-			continue
-		}
-		// The fields after the name, which is in parentheses.
-		fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
-		pid, _ := strconv.Atoi(strings.Split(path, "/")[2])
-		parent[pid], _ = strconv.Atoi(fields[1])
-		for _, f := range fields[11:15] {
-			ticks, _ := strconv.ParseInt(f, 10, 64)
-			used[pid] += ticks
-		}
-	}
-	var ticks int64
+	var all time.Duration
 	for pid := range parent {
 		for at := pid; at > 0; at = parent[at] {
 			if at == os.Getpid() {
-				ticks += used[pid]
+				all += used[pid]
 				break
 			}
 		}
 	}
-	return time.Duration(ticks) * 10 * time.Millisecond
+	return all
 }
 
-func ownProcessor(b *testing.B) time.Duration {
-	stat, err := os.ReadFile("/proc/self/stat")
-	if err != nil {
-		b.Skip("processor times are read from /proc, which is not here")
-	}
-	var ticks int64
-	for _, f := range strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))[11:13] {
+func ownProcessor() time.Duration { return ticks(stat("/proc/self/stat")[11:13]) }
+
+// stat returns the fields of a process after its name, which is in parentheses.
+func stat(path string) []string {
+	text, _ := os.ReadFile(path)
+	return strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:]))
+}
+
+func ticks(fields []string) (sum time.Duration) {
+	for _, f := range fields {
 		n, _ := strconv.ParseInt(f, 10, 64)
-		ticks += n
+		sum += time.Duration(n) * 10 * time.Millisecond
 	}
-	return time.Duration(ticks) * 10 * time.Millisecond
+	return sum
 }

@@ -6,6 +6,7 @@ import (
 	"crypto/rand"
 	"crypto/x509"
 	"encoding/pem"
+	"errors"
 	"math/big"
 	"net"
 	"os"
@@ -17,23 +18,16 @@ import (
 // Certificate returns the files of a self-signed certificate for 127.0.0.1 and its key.
 func Certificate(t testing.TB) (cert, key string) {
 	t.Helper()
-	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
+	private, err1 := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	template := &x509.Certificate{
 		SerialNumber: big.NewInt(1),
 		NotBefore:    time.Now().Add(-time.Hour),
 		NotAfter:     time.Now().Add(time.Hour),
 		IPAddresses:  []net.IP{net.IPv4(127, 0, 0, 1)},
 	}
-	public, err := x509.CreateCertificate(rand.Reader, template, template, &private.PublicKey,
-		private)
-	if err != nil {
-		t.Fatal(err)
-	}
-	secret, err := x509.MarshalPKCS8PrivateKey(private)
-	if err != nil {
+	public, err2 := x509.CreateCertificate(rand.Reader, template, template, private.Public(), private)
+	secret, err3 := x509.MarshalPKCS8PrivateKey(private)
+	if err := errors.Join(err1, err2, err3); err != nil {
 		t.Fatal(err)
 	}
 	dir := tempDir(t)

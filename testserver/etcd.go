@@ -2,7 +2,6 @@ package testserver
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"crypto/tls"
 	"encoding/json"
@@ -25,65 +24,53 @@ import (
 // Etcd returns a URL with a prefix for the test alone.
 func Etcd(t testing.TB) string {
 	t.Helper()
-	base := os.Getenv("SORTID_TEST_ETCD_URL")
-	if base == "" {
-		notShort(t)
-		if base = "etcd://127.0.0.1:2379"; !listening("127.0.0.1:2379") {
-			base = StartEtcd(t).URL
-		}
-	}
-	u, err := url.Parse(base)
-	if err != nil || u.Scheme != "etcd" {
-		t.Fatal("SORTID_TEST_ETCD_URL: want etcd://user:password@host:2379")
-	}
+	u := choose(t, "SORTID_TEST_ETCD_URL", listening, StartEtcd, "etcd://127.0.0.1:2379")
 	prefix := uniqueName()
-	t.Cleanup(func() {
-		if err := deleteEtcdPrefix(u, "/"+prefix+"/"); err != nil {
-			t.Logf("deleting the test's keys from etcd: %v", err)
-		}
+	cleanUp(t, func(ctx context.Context) error {
+		return etcdCall(ctx, u, "kv/deleterange", map[string]any{
+			"key": []byte("/" + prefix + "/"), "range_end": []byte("/" + prefix + "0")}, nil)
 	})
 	return u.JoinPath(prefix).String()
 }
 
-// deleteEtcdPrefix uses etcd's JSON gateway.
-func deleteEtcdPrefix(u *url.URL, prefix string) error {
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
-	defer cancel()
+// etcdCall uses etcd's JSON gateway.
+func etcdCall(ctx context.Context, u *url.URL, method string, request, answer any) error {
 	var auth struct{ Token string }
-	if password, ok := u.User.Password(); ok {
-		if err := etcdCall(ctx, u.Host, "auth/authenticate", "",
+	if password, ok := u.User.Password(); ok && method != "auth/authenticate" {
+		if err := etcdCall(ctx, u, "auth/authenticate",
 			map[string]any{"name": u.User.Username(), "password": password}, &auth); err != nil {
 			return err
 		}
 	}
-	end := []byte(prefix)
-	end[len(end)-1]++
-	return etcdCall(ctx, u.Host, "kv/deleterange", auth.Token, map[string]any{"key": []byte(prefix),
-		"range_end": end}, nil)
-}
-
-func etcdCall(ctx context.Context, host, method, token string, request, answer any) error {
 	body, err := json.Marshal(request)
 	if err != nil {
 		return err
 	}
-	r, err := http.NewRequestWithContext(ctx, "POST", "http://"+host+"/v3/"+method,
+	r, err := http.NewRequestWithContext(ctx, "POST", "http://"+u.Host+"/v3/"+method,
 		bytes.NewReader(body))
 	if err != nil {
 		return err
 	}
-	r.Header.Set("Authorization", token)
-	resp, err := http.DefaultClient.Do(r)
+	r.Header.Set("Authorization", auth.Token)
+	return etcdDo(r, answer)
+}
+
+func etcdDo(r *http.Request, answer any) error {
+	client := &http.Client{
+		Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true},
+			DisableKeepAlives: true},
+	}
+	resp, err := client.Do(r)
 	if err != nil {
 		return err
 	}
 	defer resp.Body.Close()
-	body, err = io.ReadAll(resp.Body)
+	body, err := io.ReadAll(resp.Body)
 	switch {
 	case err != nil:
 		return err
 	case resp.StatusCode != http.StatusOK:
-		return fmt.Errorf("%s: %s: %s", method, resp.Status, body)
+		return fmt.Errorf("%s: %s: %s", r.URL.Path, resp.Status, body)
 	case answer != nil:
 		return json.Unmarshal(body, answer)
 	}
@@ -93,24 +80,47 @@ func etcdCall(ctx context.Context, host, method, token string, request, answer a
 // StartEtcd takes flags such as "auth-token-ttl=1".
 func StartEtcd(t testing.TB, flags ...string) *Server {
 	t.Helper()
-	notShort(t)
-	return startEtcd(t, etcdProgram(t), []int{FreePort(t)}, 0, []int{FreePort(t)}, flags)
+	return startEtcd(t, 1, flags)[0]
 }
 
 // StartEtcdCluster starts three members. Each URL names one.
-func StartEtcdCluster(t testing.TB) [3]*Server {
+func StartEtcdCluster(t testing.TB) []*Server {
+	t.Helper()
+	return startEtcd(t, 3, nil)
+}
+
+func startEtcd(t testing.TB, n int, flags []string) []*Server {
 	t.Helper()
 	notShort(t)
 	program := etcdProgram(t)
-	clients, peers := make([]int, 3), make([]int, 3)
-	for i := range clients {
-		clients[i], peers[i] = FreePort(t), FreePort(t)
+	var peers, members []string
+	for i := range n {
+		peers = append(peers, "http://"+address(FreePort(t)))
+		members = append(members, fmt.Sprintf("m%d=%s", i, peers[i]))
 	}
-	var servers [3]*Server
+	servers := make([]*Server, n)
 	var wg sync.WaitGroup
 	for i := range servers {
+		client, dir := "http://"+address(FreePort(t)), tempDir(t)
+		if slices.Contains(flags, "auto-tls") {
+			client = strings.Replace(client, "http", "https", 1)
+		}
+		args := []string{
+			fmt.Sprintf("--name=m%d", i), "--data-dir=" + dir, "--log-level=error",
+			"--listen-client-urls=" + client, "--advertise-client-urls=" + client,
+			"--listen-peer-urls=" + peers[i], "--initial-advertise-peer-urls=" + peers[i],
+			"--initial-cluster=" + strings.Join(members, ","),
+			"--heartbeat-interval=50", "--election-timeout=500",
+		}
+		for _, f := range flags {
+			args = append(args, "--"+f)
+		}
+		_, host, _ := strings.Cut(client, "://")
 		wg.Go(func() { // a member is ready only when there is another
-			servers[i] = startEtcd(t, program, clients, i, peers, nil)
+			servers[i] = (&Server{URL: "etcd://" + host, Dir: dir, t: t, crash: syscall.SIGKILL,
+				command: func() *exec.Cmd { return exec.Command(program, args...) },
+				ready:   func(ctx context.Context) error { return etcdHealth(ctx, client) },
+			}).start()
 		})
 	}
 	wg.Wait()
@@ -120,53 +130,14 @@ func StartEtcdCluster(t testing.TB) [3]*Server {
 	return servers
 }
 
-// startEtcd starts member i. The ports are where the members serve clients and each other.
-func startEtcd(t testing.TB, program string, clients []int, i int, peers []int,
-	flags []string) *Server {
-	t.Helper()
-	dir := tempDir(t)
-	client, peer := "http://"+address(clients[i]), "http://"+address(peers[i])
-	if slices.Contains(flags, "auto-tls") {
-		client = "https://" + address(clients[i])
+func etcdHealth(ctx context.Context, client string) error {
+	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
+	defer cancel()
+	r, err := http.NewRequestWithContext(ctx, "GET", client+"/health", nil)
+	if err != nil {
+		return err
 	}
-	var members []string
-	for j, port := range peers {
-		members = append(members, fmt.Sprintf("m%d=http://%s", j, address(port)))
-	}
-	args := []string{
-		fmt.Sprintf("--name=m%d", i), "--data-dir=" + dir, "--log-level=error",
-		"--listen-client-urls=" + client, "--advertise-client-urls=" + client,
-		"--listen-peer-urls=" + peer, "--initial-advertise-peer-urls=" + peer,
-		"--initial-cluster=" + strings.Join(members, ","),
-		"--heartbeat-interval=50", "--election-timeout=500",
-	}
-	for _, f := range flags {
-		args = append(args, "--"+f)
-	}
-	browser := &http.Client{
-		Timeout: 20 * time.Second,
-		Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true},
-			DisableKeepAlives: true},
-	}
-	return newServer(t, "etcd://"+address(clients[i]), dir, func() (stop func()) {
-		return run(t, exec.Command(program, args...), syscall.SIGKILL,
-			func(ctx context.Context) error {
-				r, err := http.NewRequestWithContext(ctx, "GET", client+"/health", nil)
-				if err != nil {
-					return err
-				}
-				resp, err := browser.Do(r)
-				if err != nil {
-					return err
-				}
-				defer resp.Body.Close()
-				if resp.StatusCode != http.StatusOK {
-					body, _ := io.ReadAll(resp.Body)
-					return fmt.Errorf("/health: %s: %s", resp.Status, body)
-				}
-				return nil
-			})
-	})
+	return etcdDo(r, nil)
 }
 
 // etcdProgram returns the path of etcd's server, from the PATH or from the module in the folder
@@ -178,10 +149,8 @@ func etcdProgram(t testing.TB) string {
 	}
 	path, err := buildEtcd()
 	if err != nil {
-		Missing(
-			t,
-			"no etcd: SORTID_TEST_ETCD_URL is not set, nobody listens at 127.0.0.1:2379, "+
-				"it is not installed, and cannot be built: %v", err)
+		Missing(t, "no etcd: SORTID_TEST_ETCD_URL is not set, nobody listens at 127.0.0.1:2379, "+
+			"it is not installed, and cannot be built: %v", err)
 	}
 	return path
 }
@@ -191,12 +160,9 @@ var buildEtcd = sync.OnceValues(func() (string, error) {
 	cmd := exec.Command("go", "tool", "-n", "go.etcd.io/etcd/server/v3")
 	cmd.Dir = filepath.Join(filepath.Dir(file), "etcd")
 	cmd.Env = append(os.Environ(), "PWD="+cmd.Dir, "GOWORK=off")
-	var stderr bytes.Buffer
-	cmd.Stderr = &stderr
-	out, err := cmd.Output()
+	path, err := clientOutput(cmd)
 	if err != nil {
-		return "", fmt.Errorf("%s in %s: %s", cmd, cmd.Dir,
-			cmp.Or(strings.TrimSpace(stderr.String()), err.Error()))
+		return "", fmt.Errorf("%s in %s: %w", cmd, cmd.Dir, err)
 	}
-	return strings.TrimSpace(string(out)), nil
+	return path, nil
 })

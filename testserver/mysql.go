@@ -11,29 +11,15 @@ import (
 	"path/filepath"
 	"syscall"
 	"testing"
-	"time"
 )
 
 func MySQL(t testing.TB) string {
 	t.Helper()
-	server := os.Getenv("SORTID_TEST_MYSQL_URL")
-	if server == "" {
-		notShort(t)
-	}
-	if local := "mysql://root@127.0.0.1:3306/mysql"; server == "" &&
-		mysqlServes(t.Context(), local) == nil {
-		server = local
-	}
-	if server == "" {
-		server = StartMySQL(t).URL
-	}
-	u, err := url.Parse(server)
-	if err != nil {
-		t.Fatal("SORTID_TEST_MYSQL_URL is not a URL")
-	}
-	database := uniqueName()
-	execMySQL(t, server, "CREATE DATABASE "+database)
-	t.Cleanup(func() { execMySQL(t, server, "DROP DATABASE "+database) })
+	u := choose(t, "SORTID_TEST_MYSQL_URL", mariadbServes, StartMySQL,
+		"mysql://root@127.0.0.1:3306/mysql")
+	database, server := uniqueName(), u.String()
+	mariadb.exec(t, server, "CREATE DATABASE "+database)
+	t.Cleanup(func() { mariadb.exec(t, server, "DROP DATABASE "+database) })
 	u.Path = "/" + database
 	return u.String()
 }
@@ -45,18 +31,15 @@ func StartMySQL(t testing.TB, settings ...string) *Server {
 	notShort(t)
 	dir, port := tempDir(t), FreePort(t)
 	data, temporary := filepath.Join(dir, "data"), filepath.Join(dir, "tmp")
-	setUser := func(*exec.Cmd) {}
 	for _, path := range []string{data, temporary} {
 		if err := os.Mkdir(path, 0o700); err != nil {
 			t.Fatal(err)
 		}
-		if os.Getuid() == 0 { // the server would run as root, but not copy between nodes
-			setUser = runAs(t, "mysql", path)
-		}
 	}
+	setUser := runAs(t, "mysql", data, temporary) // as root it would not copy between nodes
 	start := func(program string, args ...string) *exec.Cmd {
-		cmd := exec.Command(program, append([]string{"--no-defaults", "--datadir=" + data},
-			args...)...)
+		cmd := exec.Command(program,
+			append([]string{"--no-defaults", "--datadir=" + data}, args...)...)
 		cmd.Dir = data
 		// A server that starts deletes the temporary tables that it finds, even other servers'.
 		cmd.Env = append(os.Environ(), "TMPDIR="+temporary)
@@ -70,24 +53,21 @@ func StartMySQL(t testing.TB, settings ...string) *Server {
 	} else if program, err = exec.LookPath("mysqld"); err == nil {
 		command(t, start(program, "--initialize-insecure"))
 	} else {
-		Missing(
-			t,
-			"no MariaDB: SORTID_TEST_MYSQL_URL is not set, nobody listens at 127.0.0.1:3306, "+
-				"and neither mariadbd nor mysqld is installed")
+		Missing(t, "no MariaDB: SORTID_TEST_MYSQL_URL is not set, nobody listens at "+
+			"127.0.0.1:3306, and neither mariadbd nor mysqld is installed")
 	}
-
-	args := []string{fmt.Sprintf("--port=%d", port), "--bind-address=127.0.0.1", "--socket=" +
-		filepath.Join(data, "socket"),
-		"--pid-file=" + filepath.Join(data, "pid"), "--innodb-buffer-pool-size=16M"}
+	args := []string{fmt.Sprintf("--port=%d", port), "--bind-address=127.0.0.1",
+		"--socket=" + filepath.Join(data, "socket"), "--pid-file=" + filepath.Join(data, "pid"),
+		"--innodb-buffer-pool-size=16M"}
 	for _, s := range settings {
 		args = append(args, "--"+s)
 	}
 	server := fmt.Sprintf("mysql://root@%s/", address(port))
-	s := newServer(t, server+"test", data, func() func() {
-		return run(t, start(program, args...), syscall.SIGKILL,
-			func(ctx context.Context) error { return mysqlServes(ctx, server) })
-	})
-	execMySQL(t, server, "CREATE DATABASE IF NOT EXISTS test")
+	s := (&Server{URL: server + "test", Dir: data, t: t, crash: syscall.SIGKILL,
+		command: func() *exec.Cmd { return start(program, args...) },
+		ready:   func(ctx context.Context) error { return mariadbServes(ctx, server) },
+	}).start()
+	mariadb.exec(t, server, "CREATE DATABASE IF NOT EXISTS test")
 	return s
 }
 
@@ -106,8 +86,8 @@ func StartGalera(t testing.TB) (a, b *Server) {
 	}
 	node := func(group, others string) *Server {
 		return StartMySQL(t, "wsrep-on=ON", "wsrep-provider="+provider, "binlog-format=ROW",
-			"innodb-autoinc-lock-mode=2",
-			"wsrep-node-address=127.0.0.1", "wsrep-cluster-address=gcomm://"+others,
+			"innodb-autoinc-lock-mode=2", "wsrep-node-address=127.0.0.1",
+			"wsrep-cluster-address=gcomm://"+others,
 			"wsrep-sst-method=rsync", "wsrep-sst-receive-address="+address(FreePort(t)),
 			fmt.Sprintf("wsrep-provider-options=gmcast.listen_addr=tcp://%s;ist.recv_addr=%s",
 				group, address(FreePort(t))))
@@ -116,25 +96,10 @@ func StartGalera(t testing.TB) (a, b *Server) {
 	return node(first, ""), node(address(FreePort(t)), first)
 }
 
-func mysqlServes(ctx context.Context, server string) error {
-	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
-	defer cancel()
-	_, err := queryMySQL(ctx, server, "DO 1") // Galera refuses this before the node has joined
-	return err
-}
+var mariadbServes = mariadb.serves("DO 1") // Galera refuses this before the node has joined
 
-func execMySQL(t testing.TB, server, statement string) {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
-	defer cancel()
-	if _, err := queryMySQL(ctx, server, statement); err != nil {
-		t.Fatalf("%s: %v", statement, err)
-	}
-}
-
-// queryMySQL sends a statement to the server of a URL, without the URL's database, and returns what
-// the client prints.
-func queryMySQL(ctx context.Context, server, statement string) (string, error) {
+// mariadb does not use the URL's database, which may not exist.
+var mariadb client = func(ctx context.Context, server, statement string) (string, error) {
 	u, err := url.Parse(server)
 	if err != nil {
 		return "", err

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
-	"os"
 	"os/exec"
 	"strconv"
 	"strings"
@@ -17,26 +16,12 @@ import (
 // Redis returns a URL with a prefix for the test alone.
 func Redis(t testing.TB) string {
 	t.Helper()
-	base := os.Getenv("SORTID_TEST_REDIS_URL")
-	if base == "" {
-		notShort(t)
-		if base = "redis://127.0.0.1:6379"; !listening("127.0.0.1:6379") {
-			base = StartRedis(t).URL
-		}
-	}
-	u, err := url.Parse(base)
-	if err != nil {
-		t.Fatalf("SORTID_TEST_REDIS_URL: %v", err)
-	}
-	prefix := uniqueName() + ":"
-	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), patience)
-		defer cancel()
+	u := choose(t, "SORTID_TEST_REDIS_URL", listening, StartRedis, "redis://127.0.0.1:6379")
+	server, prefix := *u, uniqueName()+":"
+	cleanUp(t, func(ctx context.Context) error {
 		const script = "for _, key in ipairs(redis.call('KEYS', ARGV[1])) do " +
 			"redis.call('DEL', key) end return 1"
-		if err := redisCall(ctx, u, "EVAL", script, "0", prefix+"*"); err != nil {
-			t.Logf("deleting the test's keys from Redis: %v", err)
-		}
+		return redisCall(ctx, &server, "EVAL", script, "0", prefix+"*")
 	})
 	u.RawQuery = url.Values{"prefix": {prefix}}.Encode()
 	return u.String()
@@ -56,16 +41,16 @@ func StartRedis(t testing.TB, settings ...string) *Server {
 		"--bind", "127.0.0.1", "--port", strconv.Itoa(port), "--dir", dir,
 		"--save", "", "--appendonly", "yes", "--appendfsync", "always",
 	}, settings...)
-	return newServer(t, "redis://"+address(port), dir, func() (stop func()) {
-		return run(t, exec.Command(program, settings...), syscall.SIGKILL,
-			func(ctx context.Context) error {
-				err := redisCall(ctx, &url.URL{Host: address(port)}, "PING")
-				if err != nil && strings.Contains(err.Error(), "NOAUTH") {
-					return nil
-				}
-				return err
-			})
-	})
+	return (&Server{URL: "redis://" + address(port), Dir: dir, t: t, crash: syscall.SIGKILL,
+		command: func() *exec.Cmd { return exec.Command(program, settings...) },
+		ready: func(ctx context.Context) error {
+			err := redisCall(ctx, &url.URL{Host: address(port)}, "PING")
+			if err != nil && strings.Contains(err.Error(), "NOAUTH") {
+				return nil
+			}
+			return err
+		},
+	}).start()
 }
 
 func redisCall(ctx context.Context, u *url.URL, command ...string) error {

@@ -13,12 +13,13 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -45,25 +46,18 @@ type Server struct {
 	URL string // for the store's Open
 	Dir string // its data, or "" if it has none on disk
 
-	t     testing.TB
-	start func() (stop func())
-	stop  func() // nil if the server does not run
+	t       testing.TB
+	command func() *exec.Cmd
+	ready   func(context.Context) error
+	crash   syscall.Signal // SIGKILL, or one that ends the program as fast
+	stop    func()         // nil if the server does not run
 }
 
-// newServer calls start, which returns when the server is ready.
-func newServer(t testing.TB, url, dir string, start func() (stop func())) *Server {
-	s := &Server{URL: url, Dir: dir, t: t, start: start}
-	t.Cleanup(s.Stop)
+// start also stops the server at the end of the test.
+func (s *Server) start() *Server {
+	s.t.Cleanup(s.Stop)
 	s.Start()
 	return s
-}
-
-// Start starts the server again after Stop, with the same data and port.
-func (s *Server) Start() {
-	s.t.Helper()
-	if s.stop == nil {
-		s.stop = s.start()
-	}
 }
 
 // Stop stops the server as a crash would.
@@ -77,25 +71,28 @@ func (s *Server) Stop() {
 // patience makes a test fail instead of hang, even on a slow machine.
 const patience = 3 * time.Minute
 
-// run starts a server's program and calls ready until that returns nil. The returned function sends
-// the program a signal, SIGKILL or one that ends it as fast, and waits for its end.
-func run(t testing.TB, cmd *exec.Cmd, sig syscall.Signal,
-	ready func(context.Context) error) (stop func()) {
-	t.Helper()
-	var out output
+// Start starts the server again after Stop, with the same data and port, and waits until it is
+// ready.
+func (s *Server) Start() {
+	s.t.Helper()
+	if s.stop != nil {
+		return
+	}
+	var out tail
+	cmd := s.command()
 	cmd.Stdout, cmd.Stderr = &out, &out
 	cmd.WaitDelay = 10 * time.Second // for child processes that keep the output open
 	killWithParent(cmd)
 	if err := cmd.Start(); err != nil {
-		t.Fatalf("starting %s: %v", cmd.Path, err)
+		s.t.Fatalf("starting %s: %v", cmd.Path, err)
 	}
 	ended := make(chan struct{})
 	go func() {
 		cmd.Wait()
 		close(ended)
 	}()
-	stop = func() {
-		cmd.Process.Signal(sig)
+	s.stop = func() {
+		cmd.Process.Signal(s.crash)
 		select {
 		case <-ended:
 		case <-time.After(30 * time.Second):
@@ -106,9 +103,9 @@ func run(t testing.TB, cmd *exec.Cmd, sig syscall.Signal,
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	for {
-		err := ready(ctx)
+		err := s.ready(ctx)
 		if err == nil {
-			return stop
+			return
 		}
 		select {
 		case <-ended:
@@ -116,8 +113,67 @@ func run(t testing.TB, cmd *exec.Cmd, sig syscall.Signal,
 		case <-time.After(30 * time.Millisecond):
 			continue
 		}
-		stop()
-		t.Fatalf("%s does not serve: %v\n%v\n%s", cmd.Path, err, cmd.ProcessState, out.String())
+		s.Stop()
+		s.t.Fatalf("%s does not serve: %v\n%v\n%s", cmd.Path, err, cmd.ProcessState,
+			bytes.TrimSpace(out))
+	}
+}
+
+// choose returns the server that an environment variable names, or else a local one that serves, or
+// else a new one.
+func choose(t testing.TB, variable string, serves func(ctx context.Context, server string) error,
+	start func(t testing.TB, settings ...string) *Server, local ...string) *url.URL {
+	t.Helper()
+	server := os.Getenv(variable)
+	if server == "" {
+		notShort(t)
+		if i := slices.IndexFunc(local, func(url string) bool {
+			return serves(t.Context(), url) == nil
+		}); i >= 0 {
+			server = local[i]
+		} else {
+			server = start(t).URL
+		}
+	} else if err := serves(t.Context(), server); err != nil {
+		t.Fatalf("%s: %v", variable, err)
+	}
+	u, err := url.Parse(server)
+	if err != nil {
+		t.Fatalf("%s is not a URL", variable)
+	}
+	return u
+}
+
+// cleanUp removes at the end of the test what it has left on a server that stays.
+func cleanUp(t testing.TB, remove func(context.Context) error) {
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), patience)
+		defer cancel()
+		if err := remove(ctx); err != nil {
+			t.Logf("deleting what the test has left on the server: %v", err)
+		}
+	})
+}
+
+// A client sends a statement to the server of a URL, and returns what the program prints.
+type client func(ctx context.Context, server, statement string) (string, error)
+
+// serves returns a function that fails if the server does not carry out the statement.
+func (c client) serves(statement string) func(ctx context.Context, server string) error {
+	return func(ctx context.Context, server string) error {
+		ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
+		defer cancel()
+		_, err := c(ctx, server, statement)
+		return err
+	}
+}
+
+func (c client) exec(t testing.TB, server, statement string) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	if _, err := c(ctx, server, statement); err != nil {
+		t.Fatalf("%s: %v", statement, err)
 	}
 }
 
@@ -139,27 +195,16 @@ func clientOutput(cmd *exec.Cmd) (string, error) {
 	return strings.TrimSpace(out.String()), nil
 }
 
-// output is the last part of what a program has printed.
-type output struct {
-	mu  sync.Mutex
-	buf []byte
-}
+// tail is the last part of what a program has printed.
+type tail []byte
 
-func (o *output) Write(p []byte) (int, error) {
+func (o *tail) Write(p []byte) (int, error) {
 	const most = 16 << 10
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	o.buf = append(o.buf, p...)
-	if n := len(o.buf); n > 2*most {
-		o.buf = append(o.buf[:0], o.buf[n-most:]...)
+	*o = append(*o, p...)
+	if n := len(*o); n > 2*most {
+		*o = append((*o)[:0], (*o)[n-most:]...)
 	}
 	return len(p), nil
-}
-
-func (o *output) String() string {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return string(bytes.TrimSpace(o.buf))
 }
 
 // tempDir returns a new folder that other users can reach, unlike t.TempDir's: servers run as other
@@ -205,21 +250,23 @@ func address(port int) string { return "127.0.0.1:" + strconv.Itoa(port) }
 
 func dial(ctx context.Context, address string) (net.Conn, error) {
 	conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", address)
-	if err != nil {
-		return nil, err
-	}
-	if end, ok := ctx.Deadline(); ok {
+	if end, ok := ctx.Deadline(); ok && err == nil {
 		conn.SetDeadline(end)
 	}
-	return conn, nil
+	return conn, err
 }
 
-func listening(addr string) bool {
-	conn, err := net.DialTimeout("tcp", addr, time.Second)
+// listening fails if nobody listens at the address of a URL.
+func listening(ctx context.Context, server string) error {
+	u, err := url.Parse(server)
+	if err != nil {
+		return err
+	}
+	conn, err := dial(ctx, u.Host)
 	if err == nil {
 		conn.Close()
 	}
-	return err == nil
+	return err
 }
 
 func uniqueName() string { return fmt.Sprintf("sortid_test_%016x", rand.Uint64()) }

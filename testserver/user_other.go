@@ -7,8 +7,5 @@ import (
 	"testing"
 )
 
-// runAs skips the test: on this system a program cannot run as another user.
-func runAs(t testing.TB, name, dir string) func(*exec.Cmd) {
-	Missing(t, "cannot run the server as user %s on this system", name)
-	return nil
-}
+// runAs does nothing on this system, which has no superuser.
+func runAs(testing.TB, string, ...string) func(*exec.Cmd) { return func(*exec.Cmd) {} }

@@ -11,20 +11,24 @@ import (
 	"testing"
 )
 
-// runAs gives a folder to a user, and returns a function that makes a command run as that user.
-func runAs(t testing.TB, name, dir string) func(*exec.Cmd) {
+// runAs gives folders to a user, and returns a function that makes a command run as that user. Unless
+// the test runs as root, both stay as they are.
+func runAs(t testing.TB, name string, dirs ...string) func(*exec.Cmd) {
 	t.Helper()
+	if os.Getuid() != 0 {
+		return func(*exec.Cmd) {}
+	}
 	u, err := user.Lookup(name)
 	if err != nil {
 		Missing(t, "the server does not run as root, and there is no user %s", name)
 	}
 	uid, _ := strconv.ParseUint(u.Uid, 10, 32)
 	gid, _ := strconv.ParseUint(u.Gid, 10, 32)
-	if err := os.Chown(dir, int(uid), int(gid)); err != nil {
-		t.Fatal(err)
+	for _, dir := range dirs {
+		if err := os.Chown(dir, int(uid), int(gid)); err != nil {
+			t.Fatal(err)
+		}
 	}
-	return func(cmd *exec.Cmd) {
-		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uint32(uid),
-			Gid: uint32(gid)}}
-	}
+	as := &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}
+	return func(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Credential: as} }
 }

@@ -2,18 +2,16 @@ package bolt
 
 import (
 	"errors"
-	"fmt"
 	"os"
 	"runtime"
 	"syscall"
 
-	"github.com/sortid/sortid/lease"
+	"github.com/sortid/sortid/store/internal/connect"
 )
 
 func refuse(name string) error {
-	return fmt.Errorf(
-		"%w: the file is on a network file system (%s), want one on a disk of this machine; "+
-			"for several machines, take a store on a server", lease.ErrUnsafe, name)
+	return connect.Unsafe("the file is on a network file system (%s), want one on a disk of this "+
+		"machine; for several machines, take a store on a server", name)
 }
 
 // syncFolder puts the names of a folder's files on the disk.

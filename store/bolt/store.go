@@ -95,9 +95,8 @@ func parse(url string) (string, error) {
 	case !strings.EqualFold(scheme, "bolt") || path == "" || slashes && path[0] != '/':
 		return "", urlError("want bolt:file.db, bolt:/folder/file.db or bolt:///folder/file.db")
 	case strings.Contains(path, "?"):
-		return "",
-			urlError(
-				"there are no parameters, and a file's name with a question mark is not accepted")
+		return "", urlError("there are no parameters, and a file's name with a question mark is " +
+			"not accepted")
 	}
 	return path, nil
 }
@@ -207,10 +206,7 @@ func (s *Store) CompareAndSetMany(ctx context.Context,
 		}
 		return err
 	})
-	if err != nil {
-		return false, err
-	}
-	return stored, nil
+	return stored && err == nil, err
 }
 
 var errRefused = errors.New("refused")
@@ -336,10 +332,7 @@ func (s *Store) with(ctx context.Context, flag int, f func(*bbolt.DB) error) (er
 	if err != nil {
 		return failed(s.path, err)
 	}
-	if err := errors.Join(f(db), db.Close()); err != nil {
-		return failed(s.path, err)
-	}
-	return nil
+	return failed(s.path, errors.Join(f(db), db.Close()))
 }
 
 // maxSize limits a damaged file to some millions of records, in bytes.
@@ -387,9 +380,8 @@ func openFile(path string, flag int, mode os.FileMode) (*os.File, error) {
 	f, err := os.OpenFile(path, flag, mode)
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && flag&os.O_CREATE == 0:
-		return nil, fmt.Errorf(
-			"the file is gone; if you put a backup in its place, fence its realms: %w",
-			fs.ErrNotExist)
+		return nil, fmt.Errorf("the file is gone; if you put a backup in its place, fence its "+
+			"realms: %w", fs.ErrNotExist)
 	case err != nil || flag&os.O_CREATE != 0:
 		return f, err
 	}
@@ -406,6 +398,8 @@ func openFile(path string, flag int, mode os.FileMode) (*os.File, error) {
 
 func failed(path string, err error) error {
 	switch at, ok := err.(*fs.PathError); {
+	case err == nil:
+		return nil
 	case errors.Is(err, bbolterrors.ErrInvalid), errors.Is(err, bbolterrors.ErrVersionMismatch),
 		errors.Is(err, bbolterrors.ErrChecksum):
 		err = fmt.Errorf("%w: %w", ErrDamaged, err)

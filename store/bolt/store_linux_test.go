@@ -107,7 +107,7 @@ func TestPermissions(t *testing.T) {
 			t.Errorf("OpenExisting: %v", err)
 			return
 		}
-		if r, err := s.Get(t.Context(), "r", block); err != nil || r != record(1) {
+		if r, err := s.Get(t.Context(), "realm", block); err != nil || r != record(1) {
 			t.Errorf("Get: %+v, %v", r, err)
 		}
 		_, err = s.CompareAndSet(t.Context(), record(1), record(2))

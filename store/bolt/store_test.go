@@ -19,6 +19,7 @@ import (
 
 	"github.com/sortid/sortid/lease"
 	"github.com/sortid/sortid/lease/storetest"
+	"github.com/sortid/sortid/store/internal/faulttest"
 	"go.etcd.io/bbolt"
 )
 
@@ -50,15 +51,9 @@ func start(t *testing.T, role, url string) *process {
 	cmd := exec.CommandContext(t.Context(), os.Args[0])
 	cmd.Env = append(os.Environ(), "BOLT_TEST_ROLE="+role, "BOLT_TEST_URL="+url)
 	cmd.Stderr = os.Stderr
-	in, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
+	in, err1 := cmd.StdinPipe()
+	out, err2 := cmd.StdoutPipe()
+	if err := errors.Join(err1, err2, cmd.Start()); err != nil {
 		t.Fatal(err)
 	}
 	return &process{cmd, bufio.NewScanner(out), in}
@@ -74,28 +69,17 @@ func temp(t *testing.T) (path, url string) {
 
 func must(t *testing.T, url string) *Store {
 	t.Helper()
-	s, err := Open(t.Context(), url)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s
+	return faulttest.Open(t, Open, url)
 }
 
-var block = lease.Block{NodeID: 42, Size: 8}
-
-func record(n uint64) lease.Record {
-	r := lease.Record{Realm: "r", Block: block}
-	if n > 0 {
-		r.Revision, r.HWM, r.State = n, int64(n), lease.Whole
-	}
-	return r
-}
+var (
+	block  = faulttest.Block
+	record = faulttest.Record
+)
 
 func put(t *testing.T, s *Store, n uint64) {
 	t.Helper()
-	if ok, err := s.CompareAndSet(t.Context(), record(n-1), record(n)); !ok || err != nil {
-		t.Fatalf("change %d: %v, %v", n, ok, err)
-	}
+	faulttest.Change(t, s, record(n-1), record(n))
 }
 
 func TestStore(t *testing.T) {
@@ -160,7 +144,7 @@ func playCount(url string) error {
 	s, err := Open(context.Background(), url)
 	for err == nil {
 		var r lease.Record
-		if r, err = s.Get(context.Background(), "r", block); err == nil {
+		if r, err = s.Get(context.Background(), "realm", block); err == nil {
 			var ok bool
 			if ok, err = s.CompareAndSet(context.Background(), r, record(r.Revision+1)); ok {
 				fmt.Println(r.Revision + 1)
@@ -209,7 +193,7 @@ func TestKilled(t *testing.T) {
 			}
 			p.Wait()
 		}
-		r, err := s.Get(t.Context(), "r", block)
+		r, err := s.Get(t.Context(), "realm", block)
 		if err != nil || r.Revision < last {
 			t.Fatalf("stored is change %d, %v; one was told that change %d is", r.Revision, err,
 				last)
@@ -241,8 +225,8 @@ func TestHeld(t *testing.T) {
 	}
 	for name, call := range map[string]func(ctx context.Context) error{
 		"Open": func(ctx context.Context) error { _, err := Open(ctx, url); return err },
-		"Get":  func(ctx context.Context) error { _, err := s.Get(ctx, "r", block); return err },
-		"List": func(ctx context.Context) error { _, err := s.List(ctx, "r"); return err },
+		"Get":  func(ctx context.Context) error { _, err := s.Get(ctx, "realm", block); return err },
+		"List": func(ctx context.Context) error { _, err := s.List(ctx, "realm"); return err },
 		"CompareAndSet": func(ctx context.Context) error {
 			_, err := s.CompareAndSet(ctx, record(1), record(2))
 			return err
@@ -281,7 +265,7 @@ func TestTurn(t *testing.T) {
 		s.mutex <- struct{}{}
 		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 		defer cancel()
-		if _, err := s.Get(ctx, "r", block); !errors.Is(err, context.DeadlineExceeded) ||
+		if _, err := s.Get(ctx, "realm", block); !errors.Is(err, context.DeadlineExceeded) ||
 			!strings.Contains(err.Error(), "of this process") {
 			t.Error(err)
 		}
@@ -292,29 +276,21 @@ func TestTurn(t *testing.T) {
 
 func TestURLs(t *testing.T) {
 	for url, want := range map[string]string{
-		"bolt:a.db":                "a.db",
-		"bolt:./b/a b%20ü#.db":     "./b/a b%20ü#.db",
-		"bolt:/var/lib/a.db":       "/var/lib/a.db",
-		"bolt:///var/lib/a.db":     "/var/lib/a.db",
-		"BOLT:a.db":                "a.db",
-		`bolt:C:\data\a.db`:        `C:\data\a.db`,
-		"":                         "",
-		"bolt":                     "",
-		"bolt:":                    "",
-		"bolt://":                  "",
-		"bolt://a.db":              "",
-		"bolt://localhost/a.db":    "",
-		"bolt:a.db?timeout=5s":     "",
-		"blot:a.db":                "",
-		"/var/lib/a.db":            "",
-		"/":                        "",
-		"///a":                     "",
-		"postgres://u:secret@h/db": "",
+		"bolt:a.db":            "a.db",
+		"bolt:./b/a b%20ü#.db": "./b/a b%20ü#.db",
+		"bolt:/var/lib/a.db":   "/var/lib/a.db",
+		"bolt:///var/lib/a.db": "/var/lib/a.db",
+		"BOLT:a.db":            "a.db",
+		`bolt:C:\data\a.db`:    `C:\data\a.db`,
 	} {
-		got, err := parse(url)
-		if got != want || (err == nil) != (want != "") {
+		if got, err := parse(url); got != want || err != nil {
 			t.Errorf("%q: %q, %v", url, got, err)
 		}
+	}
+	for _, url := range []string{"", "bolt", "bolt:", "bolt://", "bolt://a.db",
+		"bolt://localhost/a.db", "bolt:a.db?timeout=5s", "blot:a.db", "/var/lib/a.db", "/", "///a",
+		"postgres://u:secret@h/db"} {
+		faulttest.BadURLs(t, Open, map[string]string{url: "bolt: the URL: "})
 	}
 }
 
@@ -370,7 +346,7 @@ func TestWrongFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	put(t, must(t, "bolt:"+in("link")), 1)
-	if r, err := must(t, "bolt:"+in("empty")).Get(t.Context(), "r", block); err != nil ||
+	if r, err := must(t, "bolt:"+in("empty")).Get(t.Context(), "realm", block); err != nil ||
 		r != record(1) {
 		t.Errorf("%+v, %v", r, err)
 	}
@@ -407,7 +383,7 @@ func TestGone(t *testing.T) {
 	if !errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), "the file is gone") {
 		t.Errorf("CompareAndSet: %v", err)
 	}
-	if _, err := s.Get(t.Context(), "r", block); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := s.Get(t.Context(), "realm", block); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("Get: %v", err)
 	}
 	if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
@@ -438,26 +414,26 @@ func TestNotARecord(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := must(t, url)
-	if rs, err := s.List(t.Context(), "r"); err != nil || len(rs) != 0 {
+	if rs, err := s.List(t.Context(), "realm"); err != nil || len(rs) != 0 {
 		t.Error(rs, err)
 	}
 	put(t, s, 1)
 }
 
 // use calls everything and returns the errors. It must return.
-func use(t *testing.T, url string) (errs []error) {
+func use(t *testing.T, url string) error {
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	s, err := Open(ctx, url)
 	if err != nil {
-		return []error{err}
+		return err
 	}
-	_, err1 := s.Get(ctx, "r", block)
-	_, err2 := s.List(ctx, "r")
+	_, err1 := s.Get(ctx, "realm", block)
+	_, err2 := s.List(ctx, "realm")
 	_, err3 := s.CompareAndSet(ctx, record(1), record(2))
 	_, err4 := s.CompareAndSet(ctx, lease.Record{Realm: "new"},
 		lease.Record{Realm: "new", Revision: 1})
-	return []error{err1, err2, err3, err4}
+	return errors.Join(err1, err2, err3, err4)
 }
 
 // A damaged file gives errors. It never ends the process, nor stays locked.
@@ -467,10 +443,8 @@ func TestDamaged(t *testing.T) {
 	put(t, s, 1)
 	for i := range uint32(300) {
 		b := lease.Block{NodeID: i, Size: 16}
-		if ok, err := s.CompareAndSet(t.Context(), lease.Record{Realm: "r", Block: b},
-			lease.Record{Realm: "r", Block: b, Revision: 1}); !ok || err != nil {
-			t.Fatal(ok, err)
-		}
+		faulttest.Change(t, s, lease.Record{Realm: "realm", Block: b},
+			lease.Record{Realm: "realm", Block: b, Revision: 1})
 	}
 	good, err := os.ReadFile(path)
 	if err != nil {
@@ -478,10 +452,8 @@ func TestDamaged(t *testing.T) {
 	}
 	page := os.Getpagesize()
 	damages := map[string]func(b []byte, r *rand.Rand) []byte{
-		"cut": func(b []byte, r *rand.Rand) []byte { return b[:r.IntN(len(b))] },
-		"cut at a page": func(b []byte, r *rand.Rand) []byte {
-			return b[:r.IntN(len(b)/page)*page]
-		},
+		"cut":           func(b []byte, r *rand.Rand) []byte { return b[:r.IntN(len(b))] },
+		"cut at a page": func(b []byte, r *rand.Rand) []byte { return b[:r.IntN(len(b)/page)*page] },
 		"a page of zeros": func(b []byte, r *rand.Rand) []byte {
 			clear(b[r.IntN(len(b)/page)*page:][:page])
 			return b
@@ -527,15 +499,13 @@ func TestDamaged(t *testing.T) {
 			if err := os.WriteFile(path, bad, 0o600); err != nil {
 				t.Fatal(err)
 			}
-			for _, err := range use(t, url) {
-				if err != nil {
-					failed++
-					if !strings.Contains(err.Error(), path) ||
-						errors.Is(err, context.DeadlineExceeded) {
-						t.Errorf("%s, round %d: %v", name, round, err)
-					}
-					break
-				}
+			err := use(t, url)
+			if err == nil {
+				continue
+			}
+			failed++
+			if errors.Is(err, context.DeadlineExceeded) || !strings.HasPrefix(err.Error(), "bolt: "+path) {
+				t.Errorf("%s, round %d: %v", name, round, err)
 			}
 		}
 		t.Logf("%s: %d of %d were noticed", name, failed, rounds)
@@ -545,10 +515,8 @@ func TestDamaged(t *testing.T) {
 		if err := os.WriteFile(path, good, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		for _, err := range use(t, url) {
-			if err != nil {
-				t.Errorf("after %s: %v", name, err)
-			}
+		if err := use(t, url); err != nil {
+			t.Errorf("after %s: %v", name, err)
 		}
 	}
 }
@@ -557,24 +525,22 @@ func TestWrongRecord(t *testing.T) {
 	path, url := temp(t)
 	s := must(t, url)
 	put(t, s, 1)
-	for _, value := range []string{`{"realm":"r","block":"43/8","revision":"1"}`, `{"realm":"other","block":"42/8"}`, `{}`, `nonsense`, ``} {
+	for _, value := range []string{`{"realm":"realm","block":"43/8","revision":"1"}`,
+		`{"realm":"other","block":"42/8"}`, `{}`, `nonsense`, ``} {
 		db, err := bbolt.Open(path, 0o600, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
 		err = db.Update(func(tx *bbolt.Tx) error {
-			return tx.Bucket(bucket).Put(key("r", block), []byte(value))
+			return tx.Bucket(bucket).Put(key("realm", block), []byte(value))
 		})
 		if err := errors.Join(err, db.Close()); err != nil {
 			t.Fatal(err)
 		}
-		_, err1 := s.Get(t.Context(), "r", block)
-		_, err2 := s.List(t.Context(), "r")
-		_, err3 := s.CompareAndSet(t.Context(), record(1), record(2))
-		for _, err := range []error{err1, err2, err3} {
-			if !errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(), "r/42/8") {
-				t.Errorf("%s: %v", value, err)
-			}
+		faulttest.NotARecord(t, s, value, "realm/42/8")
+		if _, err := s.CompareAndSet(t.Context(), record(1), record(2)); !errors.Is(err,
+			ErrDamaged) || !strings.Contains(err.Error(), "realm/42/8") {
+			t.Errorf("%s: %v", value, err)
 		}
 	}
 }
@@ -590,8 +556,8 @@ func TestReaders(t *testing.T) {
 		wg.Go(func() {
 			var last uint64
 			for ctx.Err() == nil {
-				r, err := s.Get(t.Context(), "r", block)
-				if err != nil || r.Revision < last || int64(r.Revision) != r.HWM {
+				r, err := s.Get(t.Context(), "realm", block)
+				if err != nil || r.Revision < last || r != record(r.Revision) {
 					t.Errorf("%+v after %d, %v", r, last, err)
 					return
 				}

@@ -3,9 +3,9 @@ package etcd
 import (
 	"bufio"
 	"context"
+	"crypto/tls"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"strings"
 	"sync/atomic"
@@ -19,22 +19,13 @@ import (
 // A clock reads the time of etcd's members from the Date of HTTP answers. Answers to data requests
 // do not carry it.
 type clock struct {
-	dial  func(ctx context.Context, network, address string) (net.Conn, error)
+	tls   *tls.Config
 	hosts []string
 	next  atomic.Int32 // the host that answered last
 }
 
 func newClock(config clientv3.Config) *clock {
-	c := &clock{dial: connect.Dial}
-	if config.TLS != nil {
-		c.dial = func(ctx context.Context, network, address string) (net.Conn, error) {
-			conn, err := connect.Dial(ctx, network, address)
-			if err != nil {
-				return nil, err
-			}
-			return connect.TLS(ctx, conn, config.TLS, address)
-		}
-	}
+	c := &clock{tls: config.TLS}
 	for _, endpoint := range config.Endpoints {
 		if _, host, ok := strings.Cut(endpoint, "://"); ok {
 			endpoint = host
@@ -60,7 +51,7 @@ func (c *clock) now(ctx context.Context) (t time.Time, err error) {
 
 // ask does not use [http.Client], which would log the answer of a port that does not speak HTTP.
 func (c *clock) ask(ctx context.Context, host string) (time.Time, error) {
-	conn, err := c.dial(ctx, "tcp", host)
+	conn, err := connect.DialTLS(ctx, "tcp", host, c.tls)
 	if err != nil {
 		return time.Time{}, err
 	}

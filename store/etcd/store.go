@@ -1,9 +1,11 @@
 package etcd
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -24,14 +26,16 @@ const DefaultPrefix = "sortid"
 
 // A Store is a [lease.Store] in etcd. It is safe for concurrent use.
 type Store struct {
-	client *clientv3.Client
-	clock  *clock
-	prefix string // of all keys: "/sortid/"
-	hosts  string
-	seen   kv.Seen[int64]
-
+	*records
+	client     *clientv3.Client
+	clock      *clock
+	prefix     string // of all keys: "/sortid/"
+	hosts      string
 	conditions []string
 }
+
+// The version of a record is etcd's revision, or 0.
+type records = kv.Records[int64]
 
 // Open opens the store at a URL; see the package comment. It fails if the user may not read and
 // write there, and with [lease.ErrUnsafe].
@@ -85,20 +89,12 @@ func New(ctx context.Context, config clientv3.Config, prefix string) (*Store, er
 		grpc.WithChainUnaryInterceptor(failFast),
 	}, config.DialOptions...)
 
-	s := &Store{prefix: "/" + strings.Trim(prefix, "/") + "/", hosts: strings.Join(config.Endpoints,
-		", "), clock: newClock(config)}
-	if s.prefix == "//" {
-		s.prefix = "/" + DefaultPrefix + "/"
-	}
-	_, err := connect.Retry(ctx, strings.Join(s.clock.hosts, ", "),
-		func(ctx context.Context) (struct{}, error) {
-			err := s.connect(ctx, config)
-			if temporary(err) {
-				err = connect.Temporary(err)
-			}
-			return struct{}{}, err
-		})
-	if err != nil {
+	s := &Store{prefix: "/" + cmp.Or(strings.Trim(prefix, "/"), DefaultPrefix) + "/",
+		hosts: strings.Join(config.Endpoints, ", "), clock: newClock(config)}
+	s.records = kv.NewRecords(kv.Server[int64]{Read: s.read, Write: s.write, Failed: s.failed,
+		Key: s.key})
+	if _, err := connect.Retry(ctx, strings.Join(s.clock.hosts, ", "), connect.NoResult(
+		func(ctx context.Context) error { return temporary(s.connect(ctx, config)) })); err != nil {
 		return nil, err
 	}
 	return s, nil
@@ -132,13 +128,14 @@ func (s *Store) connect(ctx context.Context, config clientv3.Config) error {
 	return err
 }
 
-func temporary(err error) bool {
-	if err == nil || strings.Contains(err.Error(), "authentication handshake failed: tls: ") {
-		return false
-	}
+func temporary(err error) error {
 	answer := rpctypes.EtcdError{}
-	return errors.As(err, &answer) && answer.Code() == codes.Unavailable ||
+	unavailable := errors.As(err, &answer) && answer.Code() == codes.Unavailable ||
 		status.Code(err) == codes.Unavailable
+	if unavailable && !strings.Contains(err.Error(), "authentication handshake failed: tls: ") {
+		return connect.Temporary(err)
+	}
+	return err
 }
 
 // A store that returns must be found within a second. gRPC's own pauses grow to two minutes.
@@ -189,24 +186,9 @@ func read[T any](ctx context.Context, f func(context.Context) (T, error)) (T, er
 // Conditions says what the guarantee requires for this cluster's version, or nil.
 func (s *Store) Conditions() []string { return s.conditions }
 
-func (s *Store) Get(ctx context.Context, realm string, b lease.Block) (lease.Record, error) {
-	records, _, err := s.get(ctx, realm, []lease.Block{b})
-	if err != nil {
-		return lease.Record{}, err
-	}
-	return records[0], nil
-}
-
-// GetMany reads all records at one moment.
-func (s *Store) GetMany(ctx context.Context, realm string,
-	blocks []lease.Block) ([]lease.Record, error) {
-	records, _, err := s.get(ctx, realm, blocks)
-	return records, err
-}
-
-// get also returns etcd's revisions of the records, 0 where there is none.
-func (s *Store) get(ctx context.Context, realm string,
-	blocks []lease.Block) ([]lease.Record, []int64, error) {
+// read reads all records at one moment.
+func (s *Store) read(ctx context.Context, realm string,
+	blocks []lease.Block) (values [][]byte, revisions []int64, err error) {
 	gets := make([]clientv3.Op, len(blocks))
 	for i, b := range blocks {
 		gets[i] = clientv3.OpGet(s.key(realm, b))
@@ -217,53 +199,35 @@ func (s *Store) get(ctx context.Context, realm string,
 	if err != nil {
 		return nil, nil, s.failed("read", err)
 	}
-	records, revisions := make([]lease.Record, len(blocks)), make([]int64, len(blocks))
-	for i, b := range blocks {
-		records[i] = lease.Record{Realm: realm, Block: b}
+	values, revisions = make([][]byte, len(blocks)), make([]int64, len(blocks))
+	for i := range blocks {
 		for _, found := range resp.Responses[i].GetResponseRange().Kvs {
-			if records[i], err = kv.Decode(found.Value, realm, b); err != nil {
-				return nil, nil, s.failed("read "+s.key(realm, b), err)
-			}
-			revisions[i] = found.ModRevision
+			// A value that is empty is not nil.
+			values[i], revisions[i] = append([]byte{}, found.Value...), found.ModRevision
 		}
-		s.seen.Put(records[i], revisions[i])
 	}
-	return records, revisions, nil
+	return values, revisions, nil
 }
 
-func (s *Store) CompareAndSet(ctx context.Context, prev, next lease.Record) (bool, error) {
-	return s.CompareAndSetMany(ctx, []lease.Change{{Prev: prev, Next: next}})
-}
-
-// CompareAndSetMany makes all changes or none.
-func (s *Store) CompareAndSetMany(ctx context.Context, changes []lease.Change) (bool, error) {
-	return s.seen.Change(ctx, changes, s.get, s.put)
-}
-
-func (s *Store) put(ctx context.Context, changes []lease.Change, revisions []int64) (bool, error) {
+func (s *Store) write(ctx context.Context, changes []lease.Change, values []string,
+	was []int64) ([]int64, error) {
 	var compares []clientv3.Cmp
 	var puts []clientv3.Op
 	for i, c := range changes {
-		value, err := kv.Encode(c.Next)
-		if err != nil {
-			return false, s.failed("write", err)
-		}
 		key := s.key(c.Prev.Realm, c.Prev.Block)
-		compares = append(compares, clientv3.Compare(clientv3.ModRevision(key), "=", revisions[i]))
-		puts = append(puts, clientv3.OpPut(key, string(value)))
+		compares = append(compares, clientv3.Compare(clientv3.ModRevision(key), "=", was[i]))
+		puts = append(puts, clientv3.OpPut(key, values[i]))
 	}
 	resp, err := ask(ctx, func(ctx context.Context) (*clientv3.TxnResponse, error) {
 		return s.client.Txn(ctx).If(compares...).Then(puts...).Commit()
 	})
 	if err != nil {
-		return false, s.failed("write", err)
+		return nil, s.failed("write", err)
 	}
-	for i := range changes {
-		if resp.Succeeded {
-			s.seen.Put(changes[i].Next, resp.Header.Revision)
-		}
+	if !resp.Succeeded {
+		return nil, nil
 	}
-	return resp.Succeeded, nil
+	return slices.Repeat([]int64{resp.Header.Revision}, len(changes)), nil
 }
 
 func (s *Store) Realms(ctx context.Context) (names []string, err error) {
@@ -306,14 +270,9 @@ func (s *Store) List(ctx context.Context, realm string) ([]lease.Record, error) 
 			return nil, s.failed("list", err)
 		}
 		for _, e := range resp.Kvs {
-			b, err := lease.ParseBlock(string(e.Key[len(s.folder(realm)):]))
+			r, err := kv.DecodeListed(string(e.Key[len(s.folder(realm)):]), e.Value, realm)
 			if err != nil {
-				return nil, s.failed("list",
-					fmt.Errorf("the key %q does not belong to a record: %w", e.Key, err))
-			}
-			r, err := kv.Decode(e.Value, realm, b)
-			if err != nil {
-				return nil, s.failed("read "+string(e.Key), err)
+				return nil, s.failed("list "+string(e.Key), err)
 			}
 			records = append(records, r)
 		}

@@ -13,7 +13,6 @@ import (
 
 	"github.com/sortid/sortid/lease"
 	"github.com/sortid/sortid/lease/storetest"
-	"github.com/sortid/sortid/store/internal/connect"
 	"github.com/sortid/sortid/store/internal/faulttest"
 	"github.com/sortid/sortid/testserver"
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
@@ -57,15 +56,7 @@ func TestStore(t *testing.T) {
 	})
 }
 
-func TestRestart(t *testing.T) {
-	server := testserver.StartEtcd(t)
-	faulttest.Restart(t, server, open(t, server.URL))
-}
-
-func TestOutage(t *testing.T) {
-	server := testserver.StartEtcd(t)
-	faulttest.Outage(t, server, open(t, server.URL))
-}
+func TestFaults(t *testing.T) { faulttest.Faults(t, Open, testserver.StartEtcd(t), false) }
 
 // A server that was away for a while is soon found again.
 func TestReconnect(t *testing.T) {
@@ -75,43 +66,26 @@ func TestReconnect(t *testing.T) {
 	server := testserver.StartEtcd(t)
 	s := open(t, server.URL)
 	server.Stop()
-	l, err := net.Listen("tcp", strings.TrimPrefix(server.URL, "etcd://"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
 	var asked atomic.Int32
-	go func() {
-		for {
-			conn, err := l.Accept()
-			if err != nil {
-				return
-			}
-			asked.Add(1)
-			conn.Close()
-		}
-	}()
+	l := faulttest.Listen(t, strings.TrimPrefix(server.URL, "etcd://"), func(conn net.Conn) {
+		asked.Add(1)
+		conn.Close()
+	})
 	faulttest.Eventually(t, func() bool {
 		if _, err := s.Get(t.Context(), "realm", block); err == nil {
 			t.Fatal("a server that is gone answers")
 		}
 		return asked.Load() >= 12
 	}, func() string {
-		return fmt.Sprintf("the server has been asked for only %d times",
-			asked.Load())
+		return fmt.Sprintf("the server has been asked for only %d times", asked.Load())
 	})
 	l.Close()
 	server.Start()
+	var err error
 	faulttest.Eventually(t, func() bool {
 		_, err = s.Get(t.Context(), "realm", block)
 		return err == nil
 	}, func() string { return err.Error() })
-}
-
-func TestLostAnswer(t *testing.T) {
-	server := testserver.StartEtcd(t)
-	proxy := faulttest.NewProxy(t, strings.TrimPrefix(server.URL, "etcd://"))
-	faulttest.LostAnswer(t, proxy, open(t, "etcd://"+proxy.Addr), open(t, server.URL))
 }
 
 // Each of three members may be away, and the others go on.
@@ -193,34 +167,22 @@ func TestURL(t *testing.T) {
 		config.Endpoints[0] != "https://h:2379" || config.TLS == nil {
 		t.Errorf("%+v, %v", config, err)
 	}
-	for _, c := range []struct{ url, want string }{
-		{"etcd:h", "://"},
-		{"http://u:secret@h", "etcd://"},
-		{"etcd://u@h", "only one"},
-		{"etcd://:secret@h", "only one"},
-		{"etcd://u:secret@h?ca=x", "etcds://"},
-		{"etcds://u:secret@h?ca=/absent", "ca"},
-		{"etcd://u:secret@h?x=secret", `"x"`},
-		{"etcd://u:se/secret@h", "%2F"},
-	} {
-		_, err := Open(t.Context(), c.url)
-		if !errors.Is(err, connect.ErrURL) || !strings.Contains(err.Error(), c.want) ||
-			strings.Contains(err.Error(), "secret") {
-			t.Errorf("%s: %v, want an error with %q", c.url, err, c.want)
-		}
-	}
+	faulttest.BadURLs(t, Open, map[string]string{
+		"etcd:h":                        "://",
+		"http://u:secret@h":             "etcd://",
+		"etcd://u@h":                    "only one",
+		"etcd://:secret@h":              "only one",
+		"etcd://u:secret@h?ca=x":        "etcds://",
+		"etcds://u:secret@h?ca=/absent": "ca",
+		"etcd://u:secret@h?x=secret":    `"x"`,
+		"etcd://u:se/secret@h":          "%2F",
+	})
 }
 
 func TestNoServer(t *testing.T) {
-	for _, user := range []string{"", "u:secret@"} {
-		faulttest.NoServer(t, Open, func(address string) string {
-			return "etcd://" +
-				user + address
-		})
-	}
+	faulttest.NoServer(t, Open, "etcd://host")
+	faulttest.NoServer(t, Open, "etcd://u:secret@host")
 }
-
-func TestServerStarts(t *testing.T) { faulttest.Comes(t, Open, testserver.StartEtcd(t)) }
 
 // Users need permission. The store replaces tokens that etcd no longer knows.
 func TestAuth(t *testing.T) {
@@ -233,7 +195,10 @@ func TestAuth(t *testing.T) {
 		}
 	}
 	end := clientv3.GetPrefixRangeEnd
-	for user, grant := range map[string]clientv3.PermissionType{"writer": clientv3.PermissionType(clientv3.PermReadWrite), "reader": clientv3.PermissionType(clientv3.PermRead)} {
+	for user, grant := range map[string]clientv3.PermissionType{
+		"writer": clientv3.PermissionType(clientv3.PermReadWrite),
+		"reader": clientv3.PermissionType(clientv3.PermRead),
+	} {
 		must(admin.RoleAdd(ctx, user))
 		must(admin.RoleGrantPermission(ctx, user, "/sortid/", end("/sortid/"), grant))
 		must(admin.UserAdd(ctx, user, "secret"))
@@ -246,21 +211,14 @@ func TestAuth(t *testing.T) {
 	as := func(user, rest string) string {
 		return strings.Replace(server.URL, "etcd://", "etcd://"+user, 1) + rest
 	}
-	for _, c := range []struct{ url, want string }{
-		{as("", ""), "name user and password"},
-		{as("writer:wrong@", ""), "authentication failed"},
-		{as("nobody:secret@", ""), "authentication failed"},
-		{as("reader:secret@", ""), "permission denied"},
-		{as("writer:secret@", "/other"), "readwrite --prefix /other/"},
+	for url, want := range map[string]string{
+		as("", ""):                     "name user and password",
+		as("writer:wrong@", ""):        "authentication failed",
+		as("nobody:secret@", ""):       "authentication failed",
+		as("reader:secret@", ""):       "permission denied",
+		as("writer:secret@", "/other"): "readwrite --prefix /other/",
 	} {
-		s, err := Open(ctx, c.url)
-		if err == nil {
-			s.Close()
-		}
-		if err == nil || !strings.Contains(err.Error(), c.want) ||
-			strings.Contains(err.Error(), "wrong") || strings.Contains(err.Error(), "secret") {
-			t.Errorf("%s: %v, want an error with %q", c.url, err, c.want)
-		}
+		faulttest.Refused(t, Open, url, want)
 	}
 
 	s := open(t, as("writer:secret@", ""))
@@ -292,10 +250,7 @@ func TestQuota(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "etcdctl alarm disarm") {
 		t.Errorf("CompareAndSet: %v", err)
 	}
-	if _, err := Open(t.Context(), server.URL); err == nil ||
-		!strings.Contains(err.Error(), "etcdctl alarm disarm") {
-		t.Errorf("Open: %v", err)
-	}
+	faulttest.Refused(t, Open, server.URL, "etcdctl alarm disarm")
 }
 
 func TestNotARecord(t *testing.T) {
@@ -359,8 +314,7 @@ func TestEncrypted(t *testing.T) {
 }
 
 func TestConditions(t *testing.T) {
-	s := open(t, testserver.Etcd(t))
-	if c := s.Conditions(); c != nil {
+	if c := open(t, testserver.Etcd(t)).Conditions(); c != nil {
 		t.Errorf("%q", c)
 	}
 }
@@ -369,23 +323,13 @@ func TestConditions(t *testing.T) {
 func TestTime(t *testing.T) {
 	faulttest.WrongClocks(t, open(t, testserver.Etcd(t)))
 
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	go func() { // as a port for gRPC alone answers
-		for {
-			conn, err := l.Accept()
-			if err != nil {
-				return
-			}
-			defer conn.Close()
-			io.WriteString(conn, "\x00\x00\x06\x04\x00\x00\x00\x00\x00\x00\x05\x00\x00@\x00")
-		}
-	}()
-	if now, err := newClock(clientv3.Config{Endpoints: []string{"http://" +
-		l.Addr().String()}}).now(t.Context()); !errors.Is(err, lease.ErrNoTime) {
+	// A port for gRPC alone.
+	l := faulttest.Listen(t, "127.0.0.1:0", func(conn net.Conn) {
+		io.WriteString(conn, "\x00\x00\x06\x04\x00\x00\x00\x00\x00\x00\x05\x00\x00@\x00")
+		io.Copy(io.Discard, conn)
+	})
+	config := clientv3.Config{Endpoints: []string{"http://" + l.Addr().String()}}
+	if now, err := newClock(config).now(t.Context()); !errors.Is(err, lease.ErrNoTime) {
 		t.Errorf("without HTTP: %v, %v", now, err)
 	}
 	server := testserver.StartEtcd(t)
@@ -446,10 +390,4 @@ func TestVersions(t *testing.T) {
 			}
 		})
 	}
-}
-
-func TestBrokenConnections(t *testing.T) {
-	server := testserver.StartEtcd(t)
-	faulttest.Starts(t, Open, strings.TrimPrefix(server.URL, "etcd://"),
-		func(address string) string { return "etcd://" + address })
 }

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/sortid/sortid/lease"
+	"github.com/sortid/sortid/store/internal/connect"
 )
 
 // inspect asks the members for their versions. It ignores a member that does not answer: a cluster
@@ -40,13 +40,11 @@ func checkVersion(version string) (condition string, err error) {
 	}
 	switch {
 	case below(3, 4, 21):
-		return fmt.Sprintf(
-			"conditional: etcd %s forgets changes in a crash if it is the only member of its "+
-				"cluster; then upgrade it to 3.4.21, or to 3.5.5 or later", version), nil
+		return fmt.Sprintf("conditional: etcd %s forgets changes in a crash if it is the only "+
+			"member of its cluster; then upgrade it to 3.4.21, or to 3.5.5 or later", version), nil
 	case !below(3, 5, 0) && below(3, 5, 5):
-		return "", fmt.Errorf(
-			"%w: version %s can lose changes in a crash; upgrade it to 3.5.5 or later",
-			lease.ErrUnsafe, version)
+		return "", connect.Unsafe("version %s can lose changes in a crash; upgrade it to 3.5.5 or "+
+			"later", version)
 	}
 	return "", nil
 }

@@ -36,12 +36,10 @@ func Open(ctx context.Context, url string) (*Store, error) {
 		return nil, connect.BadURL(fmt.Errorf(
 			"http: the URL: %w; want https://host:8420?token=env:NAME", err))
 	}
-	answer, err := connect.Retry(ctx, s.address(),
-		func(ctx context.Context) (answer ConditionsAnswer, err error) {
-			err = s.call(ctx, "conditions", struct{}{}, &answer)
-			return answer, err
-		})
-	if err != nil {
+	var answer ConditionsAnswer
+	if _, err := connect.Retry(ctx, s.address(), connect.NoResult(func(ctx context.Context) error {
+		return s.call(ctx, "conditions", struct{}{}, &answer)
+	})); err != nil {
 		s.Close()
 		return nil, err
 	}
@@ -77,18 +75,14 @@ func parse(url string) (*Store, error) {
 	s := &Store{
 		client: &http.Client{
 			Transport: transport,
-			CheckRedirect: func(*http.Request,
-				[]*http.Request) error {
+			CheckRedirect: func(*http.Request, []*http.Request) error {
 				return http.ErrUseLastResponse
 			},
 		},
 		token: token,
 	}
-	s.base = u.Scheme + "://" + strings.TrimSuffix(u.Hosts[0], ":")
-	if u.Path != "" {
-		s.base += "/" + u.Path
-	}
-	s.base += "/v1/store/"
+	s.base = u.Scheme + "://" + strings.TrimSuffix(u.Hosts[0], ":") +
+		strings.TrimSuffix("/"+u.Path, "/") + "/v1/store/"
 	return s, nil
 }
 
@@ -120,9 +114,8 @@ func (s *Store) GetMany(ctx context.Context, realm string,
 	}
 	for i, r := range answer.Records {
 		if r.Realm != realm || r.Block != blocks[i] {
-			return nil, fmt.Errorf(
-				"http: the server answered with the record of %v of realm %q, want %v of %q",
-				r.Block, r.Realm, blocks[i], realm)
+			return nil, fmt.Errorf("http: the server answered with the record of %v of realm %q, "+
+				"want %v of %q", r.Block, r.Realm, blocks[i], realm)
 		}
 	}
 	return answer.Records, nil
@@ -173,18 +166,18 @@ func (s *Store) Close() error {
 
 // read calls an operation that changes nothing.
 func (s *Store) read(ctx context.Context, operation string, request, answer any) error {
-	_, err := connect.Read(ctx, func(ctx context.Context) (none struct{}, err error) {
-		return none, s.call(ctx, operation, request, answer)
-	})
+	_, err := connect.Read(ctx, connect.NoResult(func(ctx context.Context) error {
+		return s.call(ctx, operation, request, answer)
+	}))
 	return err
 }
 
 // call sends a request once and reads the answer. If no answer comes in time, the next request uses
 // another connection.
 func (s *Store) call(ctx context.Context, operation string, request, answer any) error {
-	_, err := connect.Ask(ctx, func(ctx context.Context) (none struct{}, err error) {
-		return none, s.send(ctx, operation, request, answer)
-	})
+	_, err := connect.Ask(ctx, connect.NoResult(func(ctx context.Context) error {
+		return s.send(ctx, operation, request, answer)
+	}))
 	if errors.Is(err, context.DeadlineExceeded) {
 		s.client.CloseIdleConnections()
 		err = fmt.Errorf("http: %s: %w", operation, err)

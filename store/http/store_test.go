@@ -23,9 +23,8 @@ import (
 
 const conditions = `{"conditions":["the disk keeps what it has synced"]}`
 
-// open opens a store. The server answers all requests but the first with a status and a body; open
-// returns how many.
-func open(t *testing.T, status int, body string, header ...string) (*Store, *atomic.Int32) {
+// serve opens a store on a server that answers all requests but the first, and counts them.
+func serve(t *testing.T, path string, answer http.HandlerFunc) (*Store, *atomic.Int32) {
 	t.Helper()
 	requests := new(atomic.Int32)
 	ts := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -34,23 +33,23 @@ func open(t *testing.T, status int, body string, header ...string) (*Store, *ato
 			return
 		}
 		requests.Add(1)
-		for i := 0; i < len(header); i += 2 {
-			w.Header().Set(header[i], header[i+1])
-		}
-		w.WriteHeader(status)
-		w.Write([]byte(body))
+		answer(w, r)
 	}))
 	t.Cleanup(ts.Close)
-	s, err := Open(t.Context(), ts.URL+"/behind/a/proxy?token=secret")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { s.Close() })
-	return s, requests
+	return faulttest.Open(t, Open, ts.URL+path), requests
+}
+
+func open(t *testing.T, status int, body string) (*Store, *atomic.Int32) {
+	t.Helper()
+	return serve(t, "/behind/a/proxy?token=secret", func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Location", "/elsewhere")
+		w.WriteHeader(status)
+		w.Write([]byte(body))
+	})
 }
 
 func TestBadURLs(t *testing.T) {
-	for url, want := range map[string]string{
+	faulttest.BadURLs(t, Open, map[string]string{
 		"http://":                             "",
 		"http://a,b?token=secret":             "several hosts",
 		"http://user:secret@a":                "a user or a password",
@@ -60,13 +59,7 @@ func TestBadURLs(t *testing.T) {
 		"http://a:b:c?token=secret":           "",
 		"http://a?token=secret&token=secret":  "",
 		"ftp://a?token=secret%zz":             "",
-	} {
-		_, err := Open(t.Context(), url)
-		if !errors.Is(err, connect.ErrURL) || !strings.Contains(err.Error(), want) ||
-			strings.Contains(err.Error(), "secret") {
-			t.Errorf("%s: %v, want %s", url, err, want)
-		}
-	}
+	})
 }
 
 func TestServerText(t *testing.T) {
@@ -124,25 +117,15 @@ func TestRequest(t *testing.T) {
 	t.Setenv("SORTID_TEST_TOKEN", "from the environment")
 	var got *http.Request
 	var body GetRequest
-	ts := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if strings.HasSuffix(r.URL.Path, "/conditions") {
-			w.Write([]byte(conditions))
-			return
-		}
+	const path = "/path?token=env:SORTID_TEST_TOKEN"
+	s, _ := serve(t, path, func(w http.ResponseWriter, r *http.Request) {
 		got = r
 		if err := json.NewDecoder(r.Body).Decode(&body); err != nil {
 			t.Error(err)
 		}
-		w.Write(
-			[]byte(
-				`{"records":[{"realm":"orders","block":"42/8","revision":"18446744073709551615","hwm":"9007199254740993","state":"whole"}]}`))
-	}))
-	defer ts.Close()
-	s, err := Open(t.Context(), ts.URL+"/path?token=env:SORTID_TEST_TOKEN")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
+		w.Write([]byte(`{"records":[{"realm":"orders","block":"42/8","state":"whole",
+			"revision":"18446744073709551615","hwm":"9007199254740993"}]}`))
+	})
 	if c := s.Conditions(); len(c) != 1 || c[0] != "the disk keeps what it has synced" {
 		t.Errorf("conditions: %q", c)
 	}
@@ -199,7 +182,7 @@ func TestAnswers(t *testing.T) {
 			`"hwm":"99999999999999999999"`, 1) + `]}`, nil, "the server's answer"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s, requests := open(t, c.status, c.body, "Location", "/elsewhere")
+			s, requests := open(t, c.status, c.body)
 			_, err := s.Get(t.Context(), "r", lease.Block{NodeID: 1, Size: 8})
 			if err == nil || !strings.Contains(err.Error(), c.want) || c.is != nil &&
 				!errors.Is(err, c.is) || strings.Contains(err.Error(), "secret") {
@@ -250,22 +233,9 @@ func TestIllegal(t *testing.T) {
 
 // A change whose answer is lost is an error, and is not sent again on any connection.
 func TestLostAnswer(t *testing.T) {
-	var requests atomic.Int32
-	ts := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		switch {
-		case strings.HasSuffix(r.URL.Path, "/conditions"):
-			w.Write([]byte(conditions))
-		case strings.HasSuffix(r.URL.Path, "/compare-and-set"):
-			requests.Add(1)
-			panic(http.ErrAbortHandler)
-		}
-	}))
-	defer ts.Close()
-	s, err := Open(t.Context(), ts.URL)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
+	s, requests := serve(t, "", func(http.ResponseWriter, *http.Request) {
+		panic(http.ErrAbortHandler)
+	})
 	for n := range int32(2) {
 		stored, err := s.CompareAndSet(t.Context(), lease.Record{Realm: "r"},
 			lease.Record{Realm: "r", Revision: 1})
@@ -303,11 +273,8 @@ func TestTLS(t *testing.T) {
 	}
 	clients := x509.NewCertPool()
 	clients.AppendCertsFromPEM(pem)
-	ts := httptest.NewUnstartedServer(
-		http.HandlerFunc(func(w http.ResponseWriter,
-			r *http.Request) {
-			w.Write([]byte(conditions))
-		}))
+	ts := httptest.NewUnstartedServer(http.HandlerFunc(
+		func(w http.ResponseWriter, r *http.Request) { w.Write([]byte(conditions)) }))
 	ts.TLS = &tls.Config{Certificates: []tls.Certificate{pair}, ClientCAs: clients,
 		ClientAuth: tls.RequireAndVerifyClientCert}
 	ts.StartTLS()

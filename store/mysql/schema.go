@@ -12,7 +12,6 @@ import (
 	"strings"
 
 	"github.com/go-sql-driver/mysql"
-	"github.com/sortid/sortid/lease"
 	"github.com/sortid/sortid/store/internal/connect"
 )
 
@@ -81,41 +80,37 @@ func (s *Store) prepare(ctx context.Context, config *mysql.Config) error {
 	}
 	connected, _ := strconv.Atoi(settings["Slaves_connected"])
 	if n := max(table.replicas, connected); n > 0 {
-		s.conditions = append(s.conditions,
-			fmt.Sprintf("conditional: the server has replicas (connected: %d). "+
-				"One that takes its place may lack changes: then fence all realms before "+
-				"processes reach it", n))
+		s.conditions = append(s.conditions, fmt.Sprintf("conditional: the server has replicas "+
+			"(connected: %d). One that takes its place may lack changes: then fence all realms "+
+			"before processes reach it", n))
 	}
 	return s.checkTable(ctx, table)
 }
 
 // lost reports whether an error means a lost connection. The driver has no single error for it.
 func lost(err error) bool {
-	for _, e := range []error{mysql.ErrInvalidConn, driver.ErrBadConn, mysql.ErrMalformPkt,
-		mysql.ErrPktSync, sql.ErrConnDone} {
-		if errors.Is(err, e) {
-			return true
-		}
-	}
-	return slices.Contains([]uint16{numberShutdown, numberKilled}, number(err))
+	return number(err) == numberShutdown || number(err) == numberKilled ||
+		slices.ContainsFunc([]error{mysql.ErrInvalidConn, driver.ErrBadConn, mysql.ErrMalformPkt,
+			mysql.ErrPktSync, sql.ErrConnDone}, func(e error) bool { return errors.Is(err, e) })
 }
 
 func explained(err error) error {
-	var dial *net.OpError
+	hint, dial := "", (*net.OpError)(nil)
 	switch n := number(err); {
 	case lost(err):
 		return connect.Temporary(err)
 	case n == numberNoLogin:
-		return fmt.Errorf("%w: check user and password", err)
+		hint = "check user and password"
 	case n == numberNoDatabase:
-		return fmt.Errorf("%w: CREATE DATABASE, or correct the name in the URL", err)
+		hint = "CREATE DATABASE, or correct the name in the URL"
 	case n == numberNoDatabasePrivilege:
-		return fmt.Errorf(
-			"%w: GRANT SELECT, INSERT, UPDATE on the table, and CREATE if it does not exist", err)
+		hint = "GRANT SELECT, INSERT, UPDATE on the table, and CREATE if it does not exist"
 	case errors.As(err, &dial) && dial.Op == "dial":
-		return fmt.Errorf("%w: does the server run, and is this its address?", err)
+		hint = "does the server run, and is this its address?"
+	default:
+		return err
 	}
-	return err
+	return fmt.Errorf("%w: %s", err, hint)
 }
 
 func (s *Store) settings(ctx context.Context) (map[string]string, error) {
@@ -146,8 +141,7 @@ func on(value string) bool { return strings.EqualFold(value, "ON") || value == "
 // lacks variables that the server does not know.
 func inspect(settings map[string]string) (conditions []string, err error) {
 	unsafe := func(name, want, how string) error {
-		return fmt.Errorf("%w: %s is %s, it must be %s: %s", lease.ErrUnsafe, name, settings[name],
-			want, how)
+		return connect.Unsafe("%s is %s, it must be %s: %s", name, settings[name], want, how)
 	}
 	method := strings.ToLower(settings["innodb_flush_method"])
 	switch flush := settings["innodb_flush_log_at_trx_commit"]; {
@@ -179,18 +173,15 @@ func inspect(settings map[string]string) (conditions []string, err error) {
 	}
 	if settings["group_replication_group_name"] != "" &&
 		strings.EqualFold(settings["group_replication_consistency"], "EVENTUAL") {
-		conditions = append(conditions,
-			"conditional: the server is a member of a replication group whose "+
-				"group_replication_consistency is EVENTUAL. "+
-				"A new primary may then answer before it has all changes: "+
-				"set it to BEFORE_ON_PRIMARY_FAILOVER")
+		conditions = append(conditions, "conditional: the server is a member of a replication "+
+			"group whose group_replication_consistency is EVENTUAL. A new primary may then answer "+
+			"before it has all changes: set it to BEFORE_ON_PRIMARY_FAILOVER")
 	}
 	return conditions, nil
 }
 
-var errReplica = fmt.Errorf(
-	"%w: the server is read_only, as a replica is, it must be the primary: name that in the URL, "+
-		"or SET GLOBAL read_only = OFF if it is", lease.ErrUnsafe)
+var errReplica = connect.Unsafe("the server is read_only, as a replica is, it must be the " +
+	"primary: name that in the URL, or SET GLOBAL read_only = OFF if it is")
 
 // writable reports whether a value of read_only is off; MariaDB 12 has several that are on.
 func writable(readOnly string) bool {
@@ -199,14 +190,12 @@ func writable(readOnly string) bool {
 
 func (s *Store) checkTable(ctx context.Context, is table) error {
 	if is.columns != columns {
-		return fmt.Errorf(
-			"sortid_lease is not the table for leases: rename it, or use another database: "+
-				"of the needed columns (%s) it has these: %s", columns, is.columns)
+		return fmt.Errorf("sortid_lease is not the table for leases: rename it, or use another "+
+			"database: of the needed columns (%s) it has these: %s", columns, is.columns)
 	}
 	if is.engine != "InnoDB" {
-		return fmt.Errorf(
-			"%w: the table sortid_lease is of the engine %q, it must be InnoDB: "+
-				"ALTER TABLE sortid_lease ENGINE=InnoDB", lease.ErrUnsafe, is.engine)
+		return connect.Unsafe("the table sortid_lease is of the engine %q, it must be InnoDB: "+
+			"ALTER TABLE sortid_lease ENGINE=InnoDB", is.engine)
 	}
 	// This checks whether the user may insert, update and select.
 	err := s.ask(ctx, func(ctx context.Context, conn *sql.Conn) error {
@@ -250,17 +239,13 @@ func (s *Store) find(ctx context.Context) (t table, err error) {
 
 // create makes the table, unless another process is faster.
 func (s *Store) create(ctx context.Context) error {
-	err := s.ask(ctx, func(ctx context.Context, conn *sql.Conn) error {
-		_, err := conn.ExecContext(ctx, strings.Replace(Schema, "TABLE", "TABLE IF NOT EXISTS", 1))
-		return err
-	})
-	if number(err) == numberNoPrivilege {
-		return fmt.Errorf(
-			"cannot make the table: %w: have somebody who may do so run\n%s;\nand GRANT SELECT, "+
-				"INSERT, UPDATE ON sortid_lease to this user", err, Schema)
+	err := s.exec(ctx, strings.Replace(Schema, "TABLE", "TABLE IF NOT EXISTS", 1))
+	switch {
+	case err == nil:
+		return nil
+	case number(err) == numberNoPrivilege:
+		err = fmt.Errorf("%w: have somebody who may do so run\n%s;\nand GRANT SELECT, INSERT, "+
+			"UPDATE ON sortid_lease to this user", err, Schema)
 	}
-	if err != nil {
-		return fmt.Errorf("cannot make the table: %w", err)
-	}
-	return nil
+	return fmt.Errorf("cannot make the table: %w", err)
 }

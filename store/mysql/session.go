@@ -3,8 +3,6 @@ package mysql
 import (
 	"context"
 	"database/sql/driver"
-	"errors"
-	"slices"
 	"time"
 
 	"github.com/go-sql-driver/mysql"
@@ -44,28 +42,19 @@ func newConnector(config *mysql.Config, setup []string) (*connector, error) {
 	return &connector{Connector: c, address: config.Addr, setup: setup}, nil
 }
 
-// Connect waits if the server has no connection to spare, or is too busy to answer in time.
 func (c *connector) Connect(ctx context.Context) (driver.Conn, error) {
-	conn, err := c.connect(ctx)
-	if busy(err) || errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
-		return connect.Retry(ctx, c.address, c.connect)
-	}
-	return conn, err
+	return connect.Connect(ctx, c.address, c.connect)
 }
 
 // busyPause is short: a refusal costs the server little.
 const busyPause = 300 * time.Millisecond
 
-func busy(err error) bool {
-	return slices.Contains([]uint16{numberTooManyConnections, numberTooManyOfUser,
-		numberLimitOfUser}, number(err))
-}
-
 func (c *connector) connect(ctx context.Context) (driver.Conn, error) {
 	ctx, cancel := context.WithTimeout(ctx, 2*c.limit.Next()) // for several requests
 	defer cancel()
 	conn, err := c.Connector.Connect(ctx)
-	if busy(err) {
+	switch number(err) {
+	case numberTooManyConnections, numberTooManyOfUser, numberLimitOfUser:
 		err = connect.Busy(err, busyPause)
 	}
 	if err != nil {

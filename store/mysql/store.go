@@ -1,6 +1,7 @@
 package mysql
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"database/sql/driver"
@@ -40,15 +41,15 @@ func Open(ctx context.Context, url string) (*Store, error) {
 // change config. Its connections have the session settings that the store needs.
 func New(ctx context.Context, config *mysql.Config) (*Store, error) {
 	s := &Store{address: config.Addr, database: config.DBName}
-	_, err := connect.Retry(ctx, s.address, func(ctx context.Context) (struct{}, error) {
+	_, err := connect.Retry(ctx, s.address, connect.NoResult(func(ctx context.Context) error {
 		err := s.connect(config, session)
 		if err == nil {
 			if err = explained(s.prepare(ctx, config)); err != nil {
 				s.db.Close()
 			}
 		}
-		return struct{}{}, err
-	})
+		return err
+	}))
 	if err != nil {
 		return nil, s.failed(err)
 	}
@@ -111,13 +112,9 @@ func (s *Store) Get(ctx context.Context, realm string, b lease.Block) (lease.Rec
 		return lease.Record{}, err
 	}
 	if records[0].Revision != 0 && !s.galera {
-		_, err := connect.Read(ctx, func(ctx context.Context) (struct{}, error) {
-			return struct{}{}, s.ask(ctx, func(ctx context.Context, conn *sql.Conn) error {
-				_, err := conn.ExecContext(ctx, waitStatement, []byte(realm), b.String())
-				return err
-			})
-		})
-		if err != nil {
+		if _, err := connect.Read(ctx, connect.NoResult(func(ctx context.Context) error {
+			return s.exec(ctx, waitStatement, []byte(realm), b.String())
+		})); err != nil {
 			return lease.Record{}, s.failed(err)
 		}
 	}
@@ -140,10 +137,7 @@ func (s *Store) GetMany(ctx context.Context, realm string,
 	}
 	records := make([]lease.Record, len(blocks))
 	for i, b := range blocks {
-		records[i] = lease.Record{Realm: realm, Block: b}
-		if r, ok := found[b]; ok {
-			records[i] = r
-		}
+		records[i] = cmp.Or(found[b], lease.Record{Realm: realm, Block: b})
 	}
 	return records, nil
 }
@@ -159,13 +153,13 @@ func (s *Store) records(ctx context.Context, realm, query string,
 			hwm      sql.Null[int64]
 			record   []byte
 		)
-		if err := scan(&readOnly, &block, &revision, &hwm, &record); err != nil {
+		err := scan(&readOnly, &block, &revision, &hwm, &record)
+		switch {
+		case err != nil:
 			return err
-		}
-		if !writable(readOnly) {
+		case !writable(readOnly):
 			return errReplica
-		}
-		if !block.Valid {
+		case !block.Valid:
 			return nil
 		}
 		r, err := decode(realm, block.V, revision.V, hwm.V, record)
@@ -282,19 +276,24 @@ func (s *Store) ask(ctx context.Context, do func(context.Context, *sql.Conn) err
 		return err
 	}
 	defer conn.Close()
-	_, err = connect.Ask(ctx, func(ctx context.Context) (struct{}, error) {
-		return struct{}{},
-			do(ctx, conn)
-	})
+	_, err = connect.Ask(ctx, connect.NoResult(
+		func(ctx context.Context) error { return do(ctx, conn) }))
 	return err
+}
+
+func (s *Store) exec(ctx context.Context, statement string, args ...any) error {
+	return s.ask(ctx, func(ctx context.Context, conn *sql.Conn) error {
+		_, err := conn.ExecContext(ctx, statement, args...)
+		return err
+	})
 }
 
 // rows calls f for each row of a query's result, again from the first if the answer does not come
 // to its end in time.
 func (s *Store) rows(ctx context.Context, f func(scan func(...any) error) error, query string,
 	args ...any) error {
-	_, err := connect.Read(ctx, func(ctx context.Context) (struct{}, error) {
-		return struct{}{}, s.ask(ctx, func(ctx context.Context, conn *sql.Conn) error {
+	_, err := connect.Read(ctx, connect.NoResult(func(ctx context.Context) error {
+		return s.ask(ctx, func(ctx context.Context, conn *sql.Conn) error {
 			rows, err := conn.QueryContext(ctx, query, args...)
 			if err != nil {
 				return err
@@ -307,7 +306,7 @@ func (s *Store) rows(ctx context.Context, f func(scan func(...any) error) error,
 			}
 			return rows.Err()
 		})
-	})
+	}))
 	return err
 }
 

@@ -1,6 +1,7 @@
 package mysql
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net"
@@ -35,14 +36,8 @@ func parse(raw string) (*mysql.Config, error) {
 	if err != nil {
 		return nil, errURL
 	}
-	host, port := u.Hostname(), u.Port()
-	if host == "" {
-		host = "127.0.0.1"
-	}
-	if port == "" {
-		port = "3306"
-	}
-	address := "tcp(" + net.JoinHostPort(host, port) + ")"
+	host := net.JoinHostPort(cmp.Or(u.Hostname(), "127.0.0.1"), cmp.Or(u.Port(), "3306"))
+	address := "tcp(" + host + ")"
 	if socket := query.Get("socket"); socket != "" {
 		address = "unix(" + socket + ")"
 	}

@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"github.com/nats-io/nats.go/jetstream"
-	"github.com/sortid/sortid/lease"
+	"github.com/sortid/sortid/store/internal/connect"
 )
 
 // open makes the stream if there is none. If two processes do so at once, both succeed.
@@ -22,23 +22,18 @@ func (s *Store) open(ctx context.Context, options Options) (jetstream.Stream, er
 		s.conn.ConnectedServerVersion()); err != nil {
 		return nil, err
 	}
-	config := jetstream.StreamConfig{
-		Name:              name,
-		Description:       "Leases of node IDs (sortid). Losing any of it can issue IDs twice.",
-		Subjects:          []string{s.subject(">")},
-		MaxMsgsPerSubject: 1,
-		MaxMsgs:           -1,
-		MaxBytes:          -1,
-		Discard:           jetstream.DiscardNew,
-		Storage:           jetstream.FileStorage,
-		Replicas:          replicas,
-		DenyDelete:        true,
-		DenyPurge:         true,
-	}
 	return ask(ctx, s, func(ctx context.Context) (jetstream.Stream, error) {
-		return s.js.CreateStream(ctx, config)
+		return s.js.CreateStream(ctx, jetstream.StreamConfig{
+			Name:        name,
+			Description: "Leases of node IDs (sortid). Losing any of it can issue IDs twice.",
+			Subjects:    []string{s.subject(">")}, Storage: jetstream.FileStorage,
+			Discard: jetstream.DiscardNew, MaxMsgsPerSubject: 1, MaxMsgs: -1, MaxBytes: -1,
+			Replicas: replicas, DenyDelete: true, DenyPurge: true,
+		})
 	})
 }
+
+var unsafe = connect.Unsafe
 
 // check fails with [lease.ErrUnsafe] if such a bucket could lose records or answer with old ones.
 func check(c jetstream.StreamConfig) error {
@@ -57,15 +52,13 @@ func check(c jetstream.StreamConfig) error {
 	case c.MaxAge != 0:
 		return unsafe("records expire after %v, want never"+edit+"--max-age 0", c.MaxAge)
 	case c.Discard == jetstream.DiscardOld && (c.MaxMsgs > 0 || c.MaxBytes > 0):
-		return unsafe(
-			"it drops the oldest records beyond %d messages or %d bytes, want no such limits, "+
-				"or to refuse new ones"+edit+"--discard new", c.MaxMsgs, c.MaxBytes)
+		return unsafe("it drops the oldest records beyond %d messages or %d bytes, want no such "+
+			"limits, or to refuse new ones"+edit+"--discard new", c.MaxMsgs, c.MaxBytes)
 	case c.NoAck || c.PersistMode == jetstream.AsyncPersistMode:
 		return unsafe("it does not acknowledge what is stored, or before it is; make a new bucket")
 	case c.AllowDirect:
-		return unsafe(
-			"direct gets are on, so that a replica or a mirror may answer with an old record" +
-				edit + "--no-allow-direct, or let this program make the bucket")
+		return unsafe("direct gets are on, so that a replica or a mirror may answer with an old " +
+			"record" + edit + "--no-allow-direct, or let this program make the bucket")
 	}
 	return nil
 }
@@ -73,31 +66,24 @@ func check(c jetstream.StreamConfig) error {
 // conditions returns what the guarantee depends on, or fails with [lease.ErrUnsafe].
 func conditions(replicas int, syncAlways bool, version string) (list []string, err error) {
 	if syncAlways && !since(version, 2, 10) {
-		return nil,
-			unsafe(
-				"sync=always is stated, but this is version %s, and only from 2.10 on can a "+
-					"server sync each change", version)
+		return nil, unsafe("sync=always is stated, but this is version %s, and only from 2.10 on "+
+			"can a server sync each change", version)
 	}
 	if replicas > 1 && !since(version, 2, 11) {
-		return nil,
-			unsafe(
-				"the bucket has %d replicas, and before version 2.11 (this is %s) these could "+
-					"accept two changes of one revision; use one replica, or newer servers",
-				replicas, version)
+		return nil, unsafe("the bucket has %d replicas, and before version 2.11 (this is %s) "+
+			"these could accept two changes of one revision; use one replica, or newer servers",
+			replicas, version)
 	}
 	if !syncAlways {
-		list = append(list,
-			"conditional: unless all servers have jetstream { sync_interval: always }, "+
-				"they acknowledge a change up to two minutes before it is on their disks: "+
-				"a crash of the machine, or of several at a time if there are replicas, "+
-				"forgets it; "+
-				"if they have it, add sync=always to the URL")
+		list = append(list, "conditional: unless all servers have jetstream { sync_interval: "+
+			"always }, they acknowledge a change up to two minutes before it is on their disks: "+
+			"a crash of the machine, or of several at a time if there are replicas, forgets it; "+
+			"if they have it, add sync=always to the URL")
 	}
 	if replicas > 1 {
-		list = append(list, fmt.Sprintf(
-			"conditional: the bucket has %d replicas, and their leader, if it is cut off from the "+
-				"others, may answer with old records until it notices; "+
-				"for the full guarantee use one replica", replicas))
+		list = append(list, fmt.Sprintf("conditional: the bucket has %d replicas, and their "+
+			"leader, if it is cut off from the others, may answer with old records until it "+
+			"notices; for the full guarantee use one replica", replicas))
 	}
 	return list, nil
 }
@@ -106,8 +92,4 @@ func since(version string, major, minor int) bool {
 	var a, b int
 	fmt.Sscanf(version, "%d.%d", &a, &b) // a text that is no version comes before all versions
 	return a > major || a == major && b >= minor
-}
-
-func unsafe(format string, args ...any) error {
-	return fmt.Errorf("%w: "+format, append([]any{lease.ErrUnsafe}, args...)...)
 }

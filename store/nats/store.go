@@ -1,6 +1,7 @@
 package nats
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -35,6 +36,7 @@ const DefaultBucket = "sortid"
 
 // A Store is a [lease.Store] in a key-value bucket. It is safe for concurrent use.
 type Store struct {
+	*records
 	conn       *nats.Conn
 	own        bool
 	js         jetstream.JetStream
@@ -42,8 +44,10 @@ type Store struct {
 	bucket     jetstream.KeyValue // for List
 	name       string
 	conditions []string
-	seen       kv.Seen[uint64]
 }
+
+// The version of a record is the sequence number of its message, or 0.
+type records = kv.Records[uint64]
 
 // Open opens the store at a URL, and makes the bucket if there is none; see the package comment and
 // [lease.ErrUnsafe].
@@ -92,10 +96,9 @@ func temporary(err error) error {
 // not buffer what is published while it is down (see [nats.ReconnectBufSize]): such changes come
 // too late to be useful.
 func New(ctx context.Context, conn *nats.Conn, options Options) (*Store, error) {
-	s := &Store{conn: conn, name: options.Bucket}
-	if s.name == "" {
-		s.name = DefaultBucket
-	}
+	s := &Store{conn: conn, name: cmp.Or(options.Bucket, DefaultBucket)}
+	s.records = kv.NewRecords(kv.Server[uint64]{Read: s.read, Write: s.write, Failed: s.failed,
+		Key: key})
 	var err error
 	if s.js, err = jetstream.New(conn); err != nil {
 		return nil, s.failed("use JetStream", err)
@@ -129,48 +132,28 @@ func (s *Store) String() string {
 // Conditions lists what the guarantee depends on and could not be verified, or nil.
 func (s *Store) Conditions() []string { return s.conditions }
 
-func (s *Store) Get(ctx context.Context, realm string, b lease.Block) (lease.Record, error) {
-	r, _, err := s.get(ctx, realm, b)
-	return r, err
-}
-
-// get also returns the revision of the record, or 0. It asks the stream's leader, even if somebody
-// turns on direct gets after check.
-func (s *Store) get(ctx context.Context, realm string,
-	b lease.Block) (lease.Record, uint64, error) {
-	key := key(realm, b)
-	msg, err := s.last(ctx, key)
-	if errors.Is(err, jetstream.ErrMsgNotFound) {
-		r := lease.Record{Realm: realm, Block: b}
-		s.seen.Put(r, 0)
-		return r, 0, nil
-	}
-	if err == nil && (msg.Header.Get("KV-Operation") != "" ||
-		msg.Header.Get(jetstream.MarkerReasonHeader) != "") {
-		err = ErrDeleted
-	}
-	if err != nil {
-		return lease.Record{}, 0, s.failed("read "+key, err)
-	}
-	r, err := kv.Decode(msg.Data, realm, b)
-	if err != nil {
-		return lease.Record{}, 0, s.failed("read "+key, err)
-	}
-	s.seen.Put(r, msg.Sequence)
-	return r, msg.Sequence, nil
-}
-
-// GetMany reads one record after the other.
-func (s *Store) GetMany(ctx context.Context, realm string,
-	blocks []lease.Block) ([]lease.Record, error) {
-	records := make([]lease.Record, len(blocks))
+// read reads one record after the other. It asks the stream's leader, even if somebody turns on
+// direct gets after check.
+func (s *Store) read(ctx context.Context, realm string,
+	blocks []lease.Block) (values [][]byte, revisions []uint64, err error) {
+	values, revisions = make([][]byte, len(blocks)), make([]uint64, len(blocks))
 	for i, b := range blocks {
-		var err error
-		if records[i], err = s.Get(ctx, realm, b); err != nil {
-			return nil, err
+		key := key(realm, b)
+		msg, err := s.last(ctx, key)
+		if errors.Is(err, jetstream.ErrMsgNotFound) {
+			continue
 		}
+		if err == nil && (msg.Header.Get("KV-Operation") != "" ||
+			msg.Header.Get(jetstream.MarkerReasonHeader) != "") {
+			err = ErrDeleted
+		}
+		if err != nil {
+			return nil, nil, s.failed("read "+key, err)
+		}
+		// A value that is empty is not nil.
+		values[i], revisions[i] = append([]byte{}, msg.Data...), msg.Sequence
 	}
-	return records, nil
+	return values, revisions, nil
 }
 
 // CompareAndSetMany makes one change after the other, until one is refused.
@@ -183,38 +166,22 @@ func (s *Store) CompareAndSetMany(ctx context.Context, changes []lease.Change) (
 	return true, nil
 }
 
-func (s *Store) CompareAndSet(ctx context.Context, prev, next lease.Record) (bool, error) {
-	key := key(prev.Realm, prev.Block)
-	value, err := kv.Encode(next)
-	if err != nil {
-		return false, s.failed("write "+key, err)
-	}
-	if seen, ok := s.seen.Versions([]lease.Change{{Prev: prev, Next: next}}); ok {
-		if done, err := s.put(ctx, key, next, value, seen[0]); done || err != nil {
-			return done, err
-		}
-	}
-	now, revision, err := s.get(ctx, prev.Realm, prev.Block)
-	if err != nil || !now.Matches(prev) {
-		return false, err
-	}
-	return s.put(ctx, key, next, value, revision)
-}
-
-func (s *Store) put(ctx context.Context, key string, next lease.Record, value []byte,
-	revision uint64) (bool, error) {
-	ack, err := s.publish(ctx, key, value, jetstream.WithExpectLastSequencePerSubject(revision))
+// write makes one change: CompareAndSetMany passes on no more.
+func (s *Store) write(ctx context.Context, changes []lease.Change, values []string,
+	was []uint64) ([]uint64, error) {
+	key := key(changes[0].Prev.Realm, changes[0].Prev.Block)
+	ack, err := s.publish(ctx, key, []byte(values[0]),
+		jetstream.WithExpectLastSequencePerSubject(was[0]))
 	var refused *jetstream.APIError
 	switch {
 	case err == nil:
-		s.seen.Put(next, ack.Sequence)
-		return true, nil
+		return []uint64{ack.Sequence}, nil
 	case errors.As(err, &refused) &&
 		(refused.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequence ||
 			refused.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequenceConstant):
-		return false, nil
+		return nil, nil
 	}
-	return false, s.failed("write "+key, err)
+	return nil, s.failed("write "+key, err)
 }
 
 func (s *Store) publish(ctx context.Context, key string, value []byte,
@@ -247,44 +214,32 @@ func ask[T any](ctx context.Context, s *Store, f func(context.Context) (T, error
 
 func (s *Store) List(ctx context.Context, realm string) ([]lease.Record, error) {
 	found := map[lease.Block]lease.Record{} // a record that changes meanwhile comes twice
-	err := s.each(ctx, folder(realm)+"*", func(e jetstream.KeyValueEntry) error {
-		r, err := decode(e, realm)
+	err := s.each(ctx, folder(realm)+"*", func(key string, value []byte) error {
+		r, err := kv.DecodeListed(strings.TrimPrefix(key, folder(realm)), value, realm)
 		found[r.Block] = r
 		return err
 	})
-	if err != nil {
-		return nil, err
-	}
-	return slices.Collect(maps.Values(found)), nil
+	return slices.Collect(maps.Values(found)), err
 }
 
 func (s *Store) Realms(ctx context.Context) ([]string, error) {
 	found := map[string]bool{}
-	err := s.each(ctx, "*."+lease.Block{}.String(), func(e jetstream.KeyValueEntry) error {
+	err := s.each(ctx, "*."+lease.Block{}.String(), func(_ string, value []byte) error {
 		var r lease.Record
-		if e.Operation() != jetstream.KeyValuePut {
-			return ErrDeleted
-		}
-		if err := json.Unmarshal(e.Value(), &r); err != nil {
-			return err
-		}
+		err := json.Unmarshal(value, &r)
 		found[r.Realm] = true
-		return nil
+		return err
 	})
-	if err != nil {
-		return nil, err
-	}
-	return slices.Collect(maps.Keys(found)), nil
+	return slices.Collect(maps.Keys(found)), err
 }
 
-// each calls f with the entries whose keys match, again from the first if not all come in time.
+// each calls f with the records whose keys match, again from the first if not all come in time.
 func (s *Store) each(ctx context.Context, keys string,
-	f func(jetstream.KeyValueEntry) error) error {
+	f func(key string, value []byte) error) error {
 	_, err := connect.Read(ctx, func(ctx context.Context) (struct{}, error) {
-		return ask(ctx, s, func(ctx context.Context) (none struct{}, err error) {
-			return none,
-				s.watch(ctx, keys, f)
-		})
+		return ask(ctx, s, connect.NoResult(func(ctx context.Context) error {
+			return s.watch(ctx, keys, f)
+		}))
 	})
 	if err != nil {
 		return s.failed("list "+keys, err)
@@ -293,7 +248,7 @@ func (s *Store) each(ctx context.Context, keys string,
 }
 
 func (s *Store) watch(ctx context.Context, keys string,
-	f func(jetstream.KeyValueEntry) error) error {
+	f func(key string, value []byte) error) error {
 	w, err := s.bucket.Watch(ctx, keys)
 	if err != nil {
 		return err
@@ -307,25 +262,18 @@ func (s *Store) watch(ctx context.Context, keys string,
 				return nats.ErrConnectionClosed
 			case e == nil:
 				return nil
+			case e.Operation() != jetstream.KeyValuePut:
+				err = ErrDeleted
+			default:
+				err = f(e.Key(), e.Value())
 			}
-			if err := f(e); err != nil {
+			if err != nil {
 				return fmt.Errorf("%s: %w", e.Key(), err)
 			}
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		}
 	}
-}
-
-func decode(e jetstream.KeyValueEntry, realm string) (lease.Record, error) {
-	if e.Operation() != jetstream.KeyValuePut {
-		return lease.Record{}, ErrDeleted
-	}
-	b, err := lease.ParseBlock(strings.TrimPrefix(e.Key(), folder(realm)))
-	if err != nil {
-		return lease.Record{}, err
-	}
-	return kv.Decode(e.Value(), realm, b)
 }
 
 func (s *Store) subject(key string) string { return "$KV." + s.name + "." + key }

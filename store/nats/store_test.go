@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -13,7 +12,6 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 	"github.com/sortid/sortid/lease"
 	"github.com/sortid/sortid/lease/storetest"
-	"github.com/sortid/sortid/store/internal/connect"
 	"github.com/sortid/sortid/store/internal/faulttest"
 	"github.com/sortid/sortid/testserver"
 )
@@ -49,10 +47,7 @@ func TestStore(t *testing.T) {
 	})
 }
 
-func TestRestart(t *testing.T) {
-	server := testserver.StartNATS(t)
-	faulttest.Restart(t, server, open(t, server.URL))
-}
+func TestFaults(t *testing.T) { faulttest.Faults(t, Open, testserver.StartNATS(t), false) }
 
 // While the connection is down, calls fail at once, and nothing is kept to be sent later.
 func TestDisconnected(t *testing.T) {
@@ -67,17 +62,6 @@ func TestDisconnected(t *testing.T) {
 		!strings.Contains(err.Error(), "not connected") {
 		t.Errorf("Get: %+v, %v", r, err)
 	}
-}
-
-func TestOutage(t *testing.T) {
-	server := testserver.StartNATS(t)
-	faulttest.Outage(t, server, open(t, server.URL))
-}
-
-func TestLostAnswer(t *testing.T) {
-	server := testserver.StartNATS(t)
-	proxy := faulttest.NewProxy(t, strings.TrimPrefix(server.URL, "nats://"))
-	faulttest.LostAnswer(t, proxy, open(t, "nats://"+proxy.Addr), open(t, server.URL))
 }
 
 // With replicas the guarantee is conditional, and one server may be away.
@@ -185,38 +169,10 @@ func TestBucket(t *testing.T) {
 	}
 }
 
-func TestOpenRace(t *testing.T) {
-	url := testserver.NATS(t)
-	stores := make([]*Store, 8)
-	var wg sync.WaitGroup
-	for i := range stores {
-		wg.Go(func() {
-			s, err := Open(t.Context(), url)
-			if err != nil {
-				t.Error(err)
-				return
-			}
-			stores[i] = s
-		})
-	}
-	wg.Wait()
-	won := 0
-	for _, s := range stores {
-		if s == nil {
-			continue
-		}
-		defer s.Close()
-		ok, err := s.CompareAndSet(t.Context(), none, one)
-		if err != nil {
-			t.Error(err)
-		}
-		if ok {
-			won++
-		}
-	}
-	if won != 1 {
-		t.Errorf("%d of 8 made the same change", won)
-	}
+func TestRacingOpens(t *testing.T) {
+	server := testserver.StartNATS(t)
+	_, js := client(t, server.URL)
+	faulttest.RacingOpens(t, Open, server.URL, func() { js.DeleteStream(t.Context(), "KV_sortid") })
 }
 
 // A bucket that could lose records, or show old ones, is refused, and no other.
@@ -249,8 +205,7 @@ func TestUnsafe(t *testing.T) {
 		{func(c *jetstream.StreamConfig) { c.Sources = []*jetstream.StreamSource{{Name: "KV_b0"}} },
 			"other streams"},
 		{func(c *jetstream.StreamConfig) {
-			c.Mirror,
-				c.Subjects = &jetstream.StreamSource{Name: "KV_b0"}, nil
+			c.Mirror, c.Subjects = &jetstream.StreamSource{Name: "KV_b0"}, nil
 		}, "other streams"},
 	} {
 		name := fmt.Sprint("b", i)
@@ -259,16 +214,10 @@ func TestUnsafe(t *testing.T) {
 		if _, err := js.CreateStream(t.Context(), config); err != nil {
 			t.Fatalf("%+v: %v", config, err)
 		}
-		s, err := Open(t.Context(), server.URL+"/"+name)
-		if err == nil {
-			s.Close()
-		}
-		if c.want == "" && err != nil {
-			t.Errorf("%+v: %v", config, err)
-		}
-		if c.want != "" && (!errors.Is(err, lease.ErrUnsafe) ||
-			!strings.Contains(err.Error(), c.want)) {
-			t.Errorf("%+v: %v, want ErrUnsafe with %q", config, err, c.want)
+		if c.want == "" {
+			open(t, server.URL+"/"+name)
+		} else {
+			faulttest.Unsafe(t, Open, server.URL+"/"+name, c.want)
 		}
 	}
 	// The server here may be too old for this.
@@ -281,10 +230,7 @@ func TestUnsafe(t *testing.T) {
 		jetstream.KeyValueConfig{Bucket: "people"}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Open(t.Context(), server.URL+"/people"); !errors.Is(err, lease.ErrUnsafe) ||
-		!strings.Contains(err.Error(), "--no-allow-direct") {
-		t.Errorf("a bucket with direct gets: %v", err)
-	}
+	faulttest.Unsafe(t, Open, server.URL+"/people", "--no-allow-direct")
 }
 
 // When a limit is reached, a change fails and nothing is dropped.
@@ -434,7 +380,7 @@ func TestSyncAlways(t *testing.T) {
 	if c := s.Conditions(); c != nil {
 		t.Errorf("%q", c)
 	}
-	faulttest.Restart(t, server, s)
+	faulttest.Restart(t, server, s, false)
 }
 
 // The permissions in the package comment are enough.
@@ -451,8 +397,7 @@ func TestPermission(t *testing.T) {
 		user("reader", strings.Replace(publish, `"$KV.sortid.>", `, "", 1)),
 	}, ", ")+"] }")
 	as := func(user string) string {
-		return strings.Replace(server.URL, "nats://", "nats://"+user,
-			1)
+		return strings.Replace(server.URL, "nats://", "nats://"+user, 1)
 	}
 	fails := func(url, want string) {
 		t.Helper()
@@ -517,10 +462,7 @@ func TestEncrypted(t *testing.T) {
 		key)).URL
 	url = strings.Replace(url, "nats:", "natss:", 1)
 	faulttest.Change(t, open(t, url+"?ca="+cert), none, one)
-	if _, err := Open(t.Context(), url); err == nil ||
-		!strings.Contains(err.Error(), "certificate") {
-		t.Errorf("a certificate by somebody unknown: %v", err)
-	}
+	faulttest.Refused(t, Open, url, "certificate")
 	plain := testserver.StartNATS(t).URL
 	if _, err := Open(t.Context(), strings.Replace(plain, "nats:", "natss:", 1)); err == nil {
 		t.Error("a connection without encryption")
@@ -533,35 +475,22 @@ func TestURL(t *testing.T) {
 		to.options != (Options{"b", 3, true}) {
 		t.Errorf("%+v, %v", to, err)
 	}
-	for _, c := range []struct{ url, want string }{
-		{"nats:h", "://"},
-		{"http://u:secret@h", "nats://"},
-		{"nats://u:secret@h?ca=x", "natss://"},
-		{"natss://u:secret@h?ca=/absent", "ca"},
-		{"nats://u:secret@h?replicas=0", "replicas"},
-		{"nats://u:secret@h?replicas=x", "replicas"},
-		{"nats://u:secret@h?sync=never", "always"},
-		{"nats://u:secret@h?x=secret", `"x"`},
-		{"nats://u:se/secret@h", "%2F"},
-		{"nats://u:secret@127.0.0.1:1?creds=/absent", "/absent"},
-	} {
-		_, err := Open(t.Context(), c.url)
-		if err == nil || errors.Is(err, connect.ErrURL) == (c.want == "/absent") ||
-			!strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "secret") {
-			t.Errorf("%s: %v, want an error with %q", c.url, err, c.want)
-		}
-	}
-	if _, err := Open(t.Context(), testserver.NATS(t)+".x"); err == nil ||
-		!strings.Contains(err.Error(), "bucket") {
-		t.Errorf("a bucket with a dot: %v", err)
-	}
+	faulttest.BadURLs(t, Open, map[string]string{
+		"nats:h":                        "://",
+		"http://u:secret@h":             "nats://",
+		"nats://u:secret@h?ca=x":        "natss://",
+		"natss://u:secret@h?ca=/absent": "ca",
+		"nats://u:secret@h?replicas=0":  "replicas",
+		"nats://u:secret@h?replicas=x":  "replicas",
+		"nats://u:secret@h?sync=never":  "always",
+		"nats://u:secret@h?x=secret":    `"x"`,
+		"nats://u:se/secret@h":          "%2F",
+	})
+	faulttest.Refused(t, Open, "nats://u:secret@127.0.0.1:1?creds=/absent", "/absent")
+	faulttest.Refused(t, Open, testserver.NATS(t)+".x", "bucket")
 }
 
-func TestNoServer(t *testing.T) {
-	faulttest.NoServer(t, Open, func(address string) string { return "nats://u:secret@" + address })
-}
-
-func TestServerStarts(t *testing.T) { faulttest.Comes(t, Open, testserver.StartNATS(t)) }
+func TestNoServer(t *testing.T) { faulttest.NoServer(t, Open, "nats://u:secret@host") }
 
 func TestTime(t *testing.T) {
 	s := open(t, testserver.NATS(t))
@@ -579,10 +508,4 @@ func TestKeys(t *testing.T) {
 			t.Errorf("%q: %s, want %s", realm, got, want)
 		}
 	}
-}
-
-func TestBrokenConnections(t *testing.T) {
-	server := testserver.StartNATS(t)
-	faulttest.Starts(t, Open, strings.TrimPrefix(server.URL, "nats://"),
-		func(address string) string { return "nats://" + address })
 }

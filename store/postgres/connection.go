@@ -39,19 +39,10 @@ func code(err error) string {
 // connection returns a connection of the pool. It waits if the server has none to spare, or is too
 // busy to answer in time.
 func (s *Store) connection(ctx context.Context) (*pgxpool.Conn, error) {
-	acquire := func(ctx context.Context) (*pgxpool.Conn, error) {
+	return connect.Connect(ctx, s.hosts, func(ctx context.Context) (*pgxpool.Conn, error) {
 		conn, err := s.pool.Acquire(ctx)
-		if err != nil {
-			return nil, explain(err)
-		}
-		return conn, nil
-	}
-	conn, err := acquire(ctx)
-	if code(err) == codeTooManyConnections || errors.Is(err, context.DeadlineExceeded) &&
-		ctx.Err() == nil {
-		return connect.Retry(ctx, s.hosts, acquire)
-	}
-	return conn, err
+		return conn, explain(err)
+	})
 }
 
 // A connectionError has its own text. In pgx's text, which has a line for each address and way of
@@ -67,9 +58,6 @@ func (e connectionError) Unwrap() error { return e.err }
 const tlsRefused = "server refused TLS connection"
 
 func explain(err error) error {
-	if _, ok := err.(connectionError); ok {
-		return err
-	}
 	var (
 		answer *pgconn.PgError
 		failed *pgconn.ConnectError

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/sortid/sortid/lease"
+	"github.com/sortid/sortid/store/internal/connect"
 )
 
 // Schema is the statement that makes the table, in the first schema of the search_path. Its keys
@@ -37,8 +37,7 @@ func (s *Store) prepare(ctx context.Context) error {
 	if err := state.checkTable(s.user()); err != nil {
 		return err
 	}
-	s.statements = statementsFor(state.table)
-	s.conditions = state.conditions()
+	s.table, s.conditions = state.table, state.conditions()
 	return nil
 }
 
@@ -98,9 +97,8 @@ func (s *Store) create(ctx context.Context) (*state, error) {
 		return at, err
 	}
 	if code(failure) == codeNoPrivilege {
-		failure = fmt.Errorf(
-			"%w: have somebody who may do so run\n%s;\nGRANT SELECT, INSERT, "+
-				"UPDATE ON sortid_lease TO %s;", failure, Schema, s.user())
+		failure = fmt.Errorf("%w: have somebody who may do so run\n%s;\nGRANT SELECT, INSERT, "+
+			"UPDATE ON sortid_lease TO %s;", failure, Schema, s.user())
 	}
 	return nil, fmt.Errorf("cannot make the table: %w", failure)
 }
@@ -108,31 +106,25 @@ func (s *Store) create(ctx context.Context) (*state, error) {
 func (s *Store) user() string { return pgx.Identifier{s.pool.Config().ConnConfig.User}.Sanitize() }
 
 func (at *state) checkServer() error {
-	unsafe := func(setting string) error {
-		return fmt.Errorf(
-			"%w: %s is off, it must be on: ALTER SYSTEM SET %[2]s = on; SELECT pg_reload_conf()",
-			lease.ErrUnsafe, setting)
-	}
+	const off = "%s is off, it must be on: ALTER SYSTEM SET %[1]s = on; SELECT pg_reload_conf()"
 	switch {
 	case at.fsync != "on":
-		return unsafe("fsync")
+		return connect.Unsafe(off, "fsync")
 	case at.fullPageWrites != "on":
-		return unsafe("full_page_writes")
+		return connect.Unsafe(off, "full_page_writes")
 	}
 	return nil
 }
 
-var errStandby = fmt.Errorf("%w: the server is a standby, it must be the primary: "+
-	"name that in the URL, or all servers together with target_session_attrs=read-write",
-	lease.ErrUnsafe)
+var errStandby = connect.Unsafe("the server is a standby, it must be the primary: " +
+	"name that in the URL, or all servers together with target_session_attrs=read-write")
 
 const columns = `realm text "C", block text "C", revision bigint, hwm bigint, record json`
 
 func (at *state) checkTable(user string) error {
 	unfit := func(format string, args ...any) error {
-		return fmt.Errorf(
-			"%s is not the table for leases: rename it, or have another schema in the "+
-				"search_path: "+format, append([]any{at.table}, args...)...)
+		return fmt.Errorf("%s is not the table for leases: rename it, or have another schema in "+
+			"the search_path: "+format, append([]any{at.table}, args...)...)
 	}
 	key, found := make([]string, len(at.columns)), make([]string, len(at.columns))
 	for i, c := range at.columns {
@@ -147,13 +139,11 @@ func (at *state) checkTable(user string) error {
 	case at.key != key[0]+" "+key[1]:
 		return unfit("it has no primary key (realm, block)")
 	case at.persistence != "p":
-		return fmt.Errorf(
-			"%w: the table %s is UNLOGGED or temporary, so a crash empties it: "+
-				"ALTER TABLE %[2]s SET LOGGED", lease.ErrUnsafe, at.table)
+		return connect.Unsafe("the table %s is UNLOGGED or temporary, so a crash empties it: "+
+			"ALTER TABLE %[1]s SET LOGGED", at.table)
 	case at.privileges != "t":
-		return fmt.Errorf(
-			"permission denied for table %s: GRANT SELECT, INSERT, UPDATE ON %[1]s TO %s", at.table,
-			user)
+		return fmt.Errorf("permission denied for table %s: GRANT SELECT, INSERT, UPDATE ON %[1]s "+
+			"TO %s", at.table, user)
 	}
 	return nil
 }
@@ -162,9 +152,8 @@ func (at *state) conditions() []string {
 	if at.standbys == "0" {
 		return nil
 	}
-	return []string{fmt.Sprintf(
-		"conditional: the server is replicated asynchronously (connections: %s; "+
-			"synchronous_standby_names is empty). "+
-			"A standby that becomes the primary may lack changes: then fence all realms before "+
-			"processes reach it, or set synchronous_standby_names", at.standbys)}
+	return []string{fmt.Sprintf("conditional: the server is replicated asynchronously "+
+		"(connections: %s; synchronous_standby_names is empty). "+
+		"A standby that becomes the primary may lack changes: then fence all realms before "+
+		"processes reach it, or set synchronous_standby_names", at.standbys)}
 }

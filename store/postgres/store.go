@@ -22,7 +22,7 @@ type Store struct {
 	idle       *connect.Idle // closes the connections of Open's pool
 	hosts      string        // "host:port", or several of them
 	database   string
-	statements statements
+	table      string // with its schema
 	conditions []string
 }
 
@@ -56,10 +56,7 @@ func New(ctx context.Context, pool *pgxpool.Pool) (*Store, error) {
 		}
 	}
 	s := &Store{pool: pool, hosts: strings.Join(hosts, ", "), database: c.Database}
-	_, err := connect.Retry(ctx, s.hosts, func(ctx context.Context) (struct{}, error) {
-		return struct{}{}, s.prepare(ctx)
-	})
-	if err != nil {
+	if _, err := connect.Retry(ctx, s.hosts, connect.NoResult(s.prepare)); err != nil {
 		return nil, s.failed(err)
 	}
 	return s, nil
@@ -84,27 +81,27 @@ func (s *Store) String() string {
 // Conditions lists what the guarantee needs and may not hold here. It is nil if there is nothing.
 func (s *Store) Conditions() []string { return s.conditions }
 
-type statements struct{ table, get, getMany, list, realms string }
-
-func statementsFor(table string) statements {
-	return statements{
-		// The message makes this a transaction that writes, so its COMMIT waits for the synchronous
-		// standbys.
-		get: `SELECT revision, hwm, record,
-			CASE WHEN current_setting('synchronous_standby_names') <> ''
-			THEN pg_logical_emit_message(true, 'sortid_lease', '') END
-			FROM ` + table + ` WHERE realm = $1 AND block = $2`,
-		// Always one row, so that a standby without the record is noticed too.
-		getMany: `SELECT revision, hwm, record, block, pg_is_in_recovery() FROM (SELECT 1) one
-			LEFT JOIN ` + table + ` ON realm = $1 AND block = ANY (string_to_array($2, ' '))`,
-		realms: `SELECT realm FROM ` + table + ` WHERE block = '0/0'`,
-		list:   `SELECT revision, hwm, record, block FROM ` + table + ` WHERE realm = $1`,
-		table:  table,
-	}
-}
+// The store replaces {table}.
+const (
+	// The message makes this a transaction that writes, so its COMMIT waits for the synchronous
+	// standbys.
+	getStatement = `SELECT revision, hwm, record,
+		CASE WHEN current_setting('synchronous_standby_names') <> ''
+		THEN pg_logical_emit_message(true, 'sortid_lease', '') END
+		FROM {table} WHERE realm = $1 AND block = $2`
+	// Always one row, so that a standby without the record is noticed too.
+	getManyStatement = `SELECT revision, hwm, record, block, pg_is_in_recovery() FROM (SELECT 1) one
+		LEFT JOIN {table} ON realm = $1 AND block = ANY (string_to_array($2, ' '))`
+	realmsStatement = `SELECT realm FROM {table} WHERE block = '0/0'`
+	listStatement   = `SELECT revision, hwm, record, block FROM {table} WHERE realm = $1`
+	insertStatement = `INSERT INTO {table} (realm, block, revision, hwm, record)
+		SELECT $1, $2, $3, $4, $5 WHERE {condition} ON CONFLICT (realm, block) DO NOTHING`
+	updateStatement = `UPDATE {table} SET revision = $3, hwm = $4, record = $5
+		WHERE realm = $1 AND block = $2 AND revision = $6 AND hwm = $7 AND {condition}`
+)
 
 func (s *Store) Get(ctx context.Context, realm string, b lease.Block) (lease.Record, error) {
-	r, err := s.query(ctx, s.statements.get, realm, b.String())
+	r, err := s.query(ctx, getStatement, realm, b.String())
 	if err != nil {
 		return lease.Record{}, s.failed(err)
 	}
@@ -122,7 +119,7 @@ func (s *Store) GetMany(ctx context.Context, realm string,
 	for i, b := range blocks {
 		keys[i] = b.String()
 	}
-	r, err := s.read(ctx, s.statements.getMany, realm, strings.Join(keys, " "))
+	r, err := s.read(ctx, getManyStatement, realm, strings.Join(keys, " "))
 	if err != nil {
 		return nil, s.failed(err)
 	}
@@ -157,7 +154,7 @@ func (s *Store) CompareAndSetMany(ctx context.Context, changes []lease.Change) (
 	var args []string
 	before, separator := "true", "WITH "
 	for i, c := range changes {
-		text, with, err := s.change(c, len(args), before)
+		text, with, err := change(c, len(args), before)
 		if err != nil {
 			return false, s.failed(err)
 		}
@@ -172,27 +169,20 @@ func (s *Store) CompareAndSetMany(ctx context.Context, changes []lease.Change) (
 	return len(r.Rows) == 1, nil
 }
 
-const (
-	insert = `INSERT INTO TABLE (realm, block, revision, hwm, record)
-		SELECT $1, $2, $3, $4, $5 WHERE CONDITION ON CONFLICT (realm, block) DO NOTHING`
-	update = `UPDATE TABLE SET revision = $3, hwm = $4, record = $5
-		WHERE realm = $1 AND block = $2 AND revision = $6 AND hwm = $7 AND CONDITION`
-)
-
 // change numbers the statement's arguments from last+1.
-func (s *Store) change(c lease.Change, last int, condition string) (
+func change(c lease.Change, last int, condition string) (
 	statement string, args []string, err error) {
 	record, err := json.Marshal(c.Next)
 	args = []string{c.Prev.Realm, c.Prev.Block.String(), signed(c.Next.Revision),
 		decimal(c.Next.HWM), string(record)}
 	types := []string{"text", "text", "bigint", "bigint", "json"}
-	form := insert
+	form := insertStatement
 	if c.Prev.Revision != 0 {
 		args = append(args, signed(c.Prev.Revision), decimal(c.Prev.HWM))
 		types = append(types, "bigint", "bigint")
-		form = update
+		form = updateStatement
 	}
-	pairs := []string{"TABLE", s.statements.table, "CONDITION", condition}
+	pairs := []string{"{condition}", condition}
 	for i, name := range types {
 		pairs = append(pairs, fmt.Sprintf("$%d", i+1), fmt.Sprintf("$%d::%s", last+i+1, name))
 	}
@@ -200,7 +190,7 @@ func (s *Store) change(c lease.Change, last int, condition string) (
 }
 
 func (s *Store) List(ctx context.Context, realm string) ([]lease.Record, error) {
-	r, err := s.query(ctx, s.statements.list, realm)
+	r, err := s.query(ctx, listStatement, realm)
 	if err != nil {
 		return nil, s.failed(err)
 	}
@@ -214,7 +204,7 @@ func (s *Store) List(ctx context.Context, realm string) ([]lease.Record, error) 
 }
 
 func (s *Store) Realms(ctx context.Context) ([]string, error) {
-	r, err := s.query(ctx, s.statements.realms)
+	r, err := s.query(ctx, realmsStatement)
 	if err != nil {
 		return nil, s.failed(err)
 	}
@@ -254,7 +244,7 @@ func (s *Store) query(ctx context.Context, statement string,
 	for _, setting := range begin {
 		batch.ExecParams(setting, nil, nil, nil, nil)
 	}
-	batch.ExecParams(statement, values(args), nil, nil, nil)
+	batch.ExecParams(s.sql(statement), values(args), nil, nil, nil)
 	batch.ExecParams("COMMIT", nil, nil, nil, nil)
 	var results []*pgconn.Result
 	err := s.send(ctx, func(ctx context.Context, conn *pgconn.PgConn) (err error) {
@@ -277,7 +267,7 @@ func (s *Store) read(ctx context.Context, statement string,
 	args ...string) (*pgconn.Result, error) {
 	return connect.Read(ctx, func(ctx context.Context) (r *pgconn.Result, err error) {
 		err = s.send(ctx, func(ctx context.Context, conn *pgconn.PgConn) error {
-			r = conn.ExecParams(ctx, statement, values(args), nil, nil, nil).Read()
+			r = conn.ExecParams(ctx, s.sql(statement), values(args), nil, nil, nil).Read()
 			return r.Err
 		})
 		return r, err
@@ -293,13 +283,16 @@ func (s *Store) send(ctx context.Context, do func(context.Context, *pgconn.PgCon
 	}
 	defer conn.Release()
 	defer s.idle.Used()
-	_, err = connect.Ask(ctx, func(ctx context.Context) (struct{}, error) {
-		return struct{}{}, do(ctx, conn.Conn().PgConn())
-	})
+	_, err = connect.Ask(ctx, connect.NoResult(
+		func(ctx context.Context) error { return do(ctx, conn.Conn().PgConn()) }))
 	if err != nil && code(err) == "" {
 		return connect.Temporary(fmt.Errorf("the answer did not come: %w", err))
 	}
 	return err
+}
+
+func (s *Store) sql(statement string) string {
+	return strings.ReplaceAll(statement, "{table}", s.table)
 }
 
 func values(args []string) [][]byte {

@@ -3,7 +3,6 @@ package postgres
 import (
 	"context"
 	"errors"
-	"io"
 	"net"
 	"net/url"
 	"os"
@@ -18,7 +17,6 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/sortid/sortid/lease"
 	"github.com/sortid/sortid/lease/storetest"
-	"github.com/sortid/sortid/store/internal/connect"
 	"github.com/sortid/sortid/store/internal/faulttest"
 	"github.com/sortid/sortid/testserver"
 )
@@ -28,9 +26,9 @@ func open(t *testing.T, url string) *Store {
 	return faulttest.Open(t, Open, url)
 }
 
-func refused(t *testing.T, url string, want ...string) error {
+func refused(t *testing.T, url string, want ...string) {
 	t.Helper()
-	return faulttest.Refused(t, Open, url, want...)
+	faulttest.Refused(t, Open, url, want...)
 }
 
 func with(t *testing.T, raw, key, value string) string {
@@ -135,21 +133,17 @@ func TestNew(t *testing.T) {
 }
 
 func TestURLs(t *testing.T) {
-	for _, bad := range []string{
+	bad := map[string]string{}
+	for _, url := range []string{
 		"", "postgres", "postgres:", "mysql://localhost/x", "host=localhost", "postgres:/x",
-		"sortid.db",
-		"postgres://localhost:none/x", "postgres://localhost:99999/x",
-		"postgres://localhost/x?sslmode=perhaps",
-		"postgres://localhost/x?pool_max_conns=0", "postgres://localhost/x?pool_max_conns=%zz",
-		"postgres://localhost/x?a",
+		"sortid.db", "postgres://localhost:none/x", "postgres://localhost:99999/x",
+		"postgres://localhost/x?sslmode=perhaps", "postgres://localhost/x?pool_max_conns=0",
+		"postgres://localhost/x?pool_max_conns=%zz", "postgres://localhost/x?a",
 		"postgres://localhost/x?target_session_attrs=nonsense",
 	} {
-		if _, err := parse(bad); err == nil {
-			t.Errorf("%q is accepted", bad)
-		} else if !strings.Contains(err.Error(), "postgres: ") || !errors.Is(err, connect.ErrURL) {
-			t.Errorf("%q: %v", bad, err)
-		}
+		bad[url] = "postgres: "
 	}
+	faulttest.BadURLs(t, Open, bad)
 	c, err := parse("postgresql://me:p%40ss%2Fword@one:5433,two:5434/db?search_path=s&target_session_attrs=read-write")
 	if err != nil {
 		t.Fatal(err)
@@ -167,57 +161,32 @@ func TestURLs(t *testing.T) {
 	}
 }
 
-// However a password is written into a URL, no error repeats it.
 func TestPasswordsStaySecret(t *testing.T) {
-	const secret = "hushhush"
-	for _, raw := range []string{
-		secret, "a%40" + secret, "%zz" + secret, "#" + secret, "/" + secret, "?" + secret,
-		"@" + secret, ":" + secret, "a:" + secret + "@b",
-		"1#" + secret, "1/" + secret, "1?" + secret + "=", "1@" + secret, "[" + secret, "]" + secret, " " + secret, "\x00" + secret, "\\" + secret, "&" + secret, "`: " + secret,
-		"1/" + secret + "?x=" + secret, "1/a?" + secret + "#" + secret,
-	} {
-		for _, url := range []string{
-			"postgres://me:" + raw + "@127.0.0.1:1/db?connect_timeout=1",
-			"postgres://me:" + raw + "@127.0.0.1:x/db",
-			"postgres://127.0.0.1:1/db?user=me&password=" + raw,
-			"postgres://me:" + raw + "@127.0.0.1:1/db?sslmode=nonsense",
-			"postgresql:/me:" + raw + "@127.0.0.1:1/db",
-		} {
-			ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
-			s, err := Open(ctx, url)
-			cancel()
-			if err == nil {
-				s.Close()
-				t.Fatalf("%q: no error", url)
-			}
-			for e := err; e != nil; e = errors.Unwrap(e) {
-				if strings.Contains(e.Error(), secret) {
-					t.Errorf("%q: %v", url, e)
-				}
-			}
-		}
-	}
+	faulttest.Secrets(t, Open,
+		"postgres://me:PASSWORD@127.0.0.1:1/db?connect_timeout=1",
+		"postgres://me:PASSWORD@127.0.0.1:x/db",
+		"postgres://127.0.0.1:1/db?user=me&password=PASSWORD",
+		"postgres://me:PASSWORD@127.0.0.1:1/db?sslmode=nonsense",
+		"postgresql:/me:PASSWORD@127.0.0.1:1/db")
 }
 
 func TestNoServer(t *testing.T) {
-	faulttest.NoServer(t, Open,
-		func(address string) string { return "postgres://me:secret@" + address + "/db" },
-		`database "db" at 127.0.0.1:`, "does the server run")
+	faulttest.NoServer(t, Open, "postgres://me:secret@host/db", `database "db" at 127.0.0.1:`,
+		"does the server run")
 }
 
-// Open and all calls wait for a server that starts or is full.
+// Open and all calls wait for a server that is full.
 func TestBusyServer(t *testing.T) {
 	server := testserver.StartPostgres(t, "max_connections=12", "superuser_reserved_connections=0",
 		"max_wal_senders=0")
-	faulttest.Comes(t, Open, server)
 	faulttest.Crowd(t, Open, server.URL)
 }
 
 func TestReasons(t *testing.T) {
 	server := testserver.StartPostgres(t)
 	for _, mode := range []string{"prefer", "disable"} {
-		err := refused(t,
-			with(t, as(t, server.URL, url.UserPassword("postgres", "wrong-one")), "sslmode", mode),
+		err := faulttest.Refused(t, Open,
+			with(t, as(t, server.URL, url.UserPassword("postgres", "secret")), "sslmode", mode),
 			"password authentication failed", "check user and password")
 		if strings.Contains(err.Error(), "TLS") {
 			t.Errorf("sslmode=%s: %v", mode, err)
@@ -234,8 +203,6 @@ func TestPrivileges(t *testing.T) {
 	exec(t, admin, `CREATE USER "some one" PASSWORD 'hushhush'`)
 	user := as(t, server.URL, url.UserPassword("some one", "hushhush"))
 
-	refused(t, as(t, server.URL, url.UserPassword("postgres", "wrong-one")),
-		"check user and password")
 	refused(t, strings.Replace(user, "/postgres", "/elsewhere", 1), "CREATE DATABASE", "elsewhere")
 	exec(t, admin, "REVOKE CREATE ON SCHEMA public FROM PUBLIC")
 	refused(t, user, "permission denied", Schema, `GRANT SELECT, INSERT, UPDATE ON sortid_lease TO "some one"`)
@@ -259,16 +226,12 @@ func TestPrivileges(t *testing.T) {
 func TestUnsafeSettings(t *testing.T) {
 	for _, setting := range []string{"fsync", "full_page_writes"} {
 		server := testserver.StartPostgres(t, setting+"=off")
-		if err := refused(t, server.URL, setting+" is off", "it must be on",
-			"ALTER SYSTEM SET "+setting+" = on"); !errors.Is(err, lease.ErrUnsafe) {
-			t.Errorf("%s: %v", setting, err)
-		}
+		faulttest.Unsafe(t, Open, server.URL, setting+" is off", "it must be on",
+			"ALTER SYSTEM SET "+setting+" = on")
 	}
 	url := testserver.Postgres(t)
 	exec(t, dial(t, url), strings.Replace(Schema, "CREATE", "CREATE UNLOGGED", 1))
-	if err := refused(t, url, "UNLOGGED", "SET LOGGED"); !errors.Is(err, lease.ErrUnsafe) {
-		t.Error(err)
-	}
+	faulttest.Unsafe(t, Open, url, "UNLOGGED", "SET LOGGED")
 }
 
 // A standby is refused, also one that was the primary at Open.
@@ -282,10 +245,7 @@ func TestStandby(t *testing.T) {
 		t.Fatal(err)
 	}
 	server.Start()
-	if err := refused(t, server.URL, "is a standby",
-		"target_session_attrs"); !errors.Is(err, lease.ErrUnsafe) {
-		t.Error(err)
-	}
+	faulttest.Unsafe(t, Open, server.URL, "is a standby", "target_session_attrs")
 	if r, err := s.Get(t.Context(), "realm", block); !errors.Is(err, lease.ErrUnsafe) {
 		t.Errorf("Get from a standby: %+v, %v", r, err)
 	}
@@ -451,69 +411,28 @@ func TestTableStays(t *testing.T) {
 	}
 }
 
-func TestLostAnswers(t *testing.T) {
-	direct := testserver.Postgres(t)
-	u, err := url.Parse(direct)
-	if err != nil {
-		t.Fatal(err)
-	}
-	p := faulttest.NewAnswerProxy(t, u.Host)
-	u.Host = p.Addr
-	// With TLS the number of answers would differ.
-	faulttest.LostAnswers(t, p, open(t, with(t, u.String(), "sslmode", "disable")), open(t, direct))
-}
-
-func TestRestart(t *testing.T) {
-	server := testserver.StartPostgres(t)
-	faulttest.RestartInUse(t, server, open(t, server.URL))
-}
-
-func TestOutage(t *testing.T) {
-	server := testserver.StartPostgres(t)
-	faulttest.Outage(t, server, open(t, server.URL))
-}
+func TestFaults(t *testing.T) { faulttest.Faults(t, Open, testserver.StartPostgres(t), true) }
 
 // With sslmode=prefer, a server without TLS gets one connection, not two.
 func TestOneConnectionWithoutTLS(t *testing.T) {
-	u, err := url.Parse(testserver.StartPostgres(t).URL)
+	raw := testserver.StartPostgres(t).URL
+	u, err := url.Parse(raw)
 	if err != nil {
 		t.Fatal(err)
 	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
 	var made atomic.Int64
-	go func(server string) {
-		for {
-			client, err := l.Accept()
-			if err != nil {
-				return
-			}
+	all := func([]byte) bool { return true }
+	through := faulttest.At(t, raw, faulttest.Relay(t, u.Host,
+		func(_, _ net.Conn) (request, answer func([]byte) bool) {
 			made.Add(1)
-			go func() {
-				defer client.Close()
-				conn, err := net.Dial("tcp", server)
-				if err != nil {
-					return
-				}
-				defer conn.Close()
-				go io.Copy(conn, client)
-				io.Copy(client, conn)
-			}()
-		}
-	}(u.Host)
-	u.Host = l.Addr().String()
-	s := open(t, with(t, u.String(), "pool_max_conn_idle_time", "1h"))
+			return all, all
+		}))
+	s := open(t, with(t, through, "pool_max_conn_idle_time", "1h"))
 	faulttest.Change(t, s, record(0), record(1))
 	if n := made.Load(); n != 1 {
-		t.Errorf("%d connections in place of one", n)
+		t.Errorf("%d connections instead of one", n)
 	}
-	if _, err := Open(t.Context(), with(t, u.String(), "sslmode", "require")); err == nil ||
-		!strings.Contains(err.Error(), "offers no TLS") {
-		t.Errorf("with sslmode=require: %v", err)
-	}
+	refused(t, with(t, through, "sslmode", "require"), "offers no TLS")
 }
 
 func TestIdleConnections(t *testing.T) {
@@ -527,17 +446,4 @@ func TestIdleConnections(t *testing.T) {
 		return n
 	}
 	faulttest.Idles(t, s, 1, connections)
-}
-
-func TestBrokenConnections(t *testing.T) {
-	u, err := url.Parse(testserver.Postgres(t))
-	if err != nil {
-		t.Fatal(err)
-	}
-	server := u.Host
-	faulttest.Starts(t, Open, server, func(address string) string {
-		through := *u
-		through.Host = address
-		return through.String()
-	})
 }

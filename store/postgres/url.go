@@ -71,12 +71,11 @@ func parse(raw string) (*pgxpool.Config, error) {
 	}
 	config.PingTimeout = time.Second
 	// A call after a restart of the server must not fail because its connection is dead.
-	config.ShouldPing = func(_ context.Context,
-		p pgxpool.ShouldPingParams) bool {
+	config.ShouldPing = func(_ context.Context, p pgxpool.ShouldPingParams) bool {
 		return p.IdleDuration > pingAfter
 	}
-	if name := config.ConnConfig.RuntimeParams["application_name"]; name == "" {
-		config.ConnConfig.RuntimeParams["application_name"] = "sortid"
+	if params := config.ConnConfig.RuntimeParams; params["application_name"] == "" {
+		params["application_name"] = "sortid"
 	}
 	return config, nil
 }

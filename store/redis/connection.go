@@ -25,19 +25,12 @@ const (
 )
 
 // dialer makes connections that close themselves when idle.
-func dialer(config *tls.Config) func(ctx context.Context, network,
-	address string) (net.Conn, error) {
+func dialer(config *tls.Config) func(ctx context.Context, network, address string) (net.Conn,
+	error) {
 	return func(ctx context.Context, network, address string) (net.Conn, error) {
-		conn, err := connect.Dial(ctx, network, address)
+		conn, err := connect.DialTLS(ctx, network, address, config)
 		if err != nil {
 			return nil, err
-		}
-		if config != nil {
-			encrypted, err := connect.TLS(ctx, conn, config, address)
-			if err != nil {
-				return nil, err
-			}
-			return newIdleConn(encrypted), nil
 		}
 		if raw, ok := conn.(syscall.Conn); ok {
 			return idleSocket{newIdleConn(conn), raw}, nil

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/redis/go-redis/v9"
-	"github.com/sortid/sortid/lease"
+	"github.com/sortid/sortid/store/internal/connect"
 )
 
 type settings struct {
@@ -39,71 +39,56 @@ func (s settings) conditions() (conditions []string, err error) {
 	policy := info["maxmemory_policy"]
 	switch {
 	case info["role"] != "master":
-		return nil, unsafe("role is %q: it may be behind; connect to the master", info["role"])
+		return nil, connect.Unsafe("role is %q: it may be behind; connect to the master",
+			info["role"])
 	case info["cluster_enabled"] == "1":
-		return nil,
-			unsafe(
-				"cluster_enabled is 1: a cluster makes masters of replicas that lack the last " +
-					"changes; use a server of its own")
+		return nil, connect.Unsafe("cluster_enabled is 1: a cluster makes masters of replicas " +
+			"that lack the last changes; use a server of its own")
 	case info["maxmemory"] != "0" && strings.HasPrefix(policy, "allkeys-"):
-		return nil,
-			unsafe(
-				"maxmemory-policy is %q: it would drop records when memory is short; "+
-					"CONFIG SET maxmemory-policy noeviction", policy)
+		return nil, connect.Unsafe("maxmemory-policy is %q: it would drop records when memory is "+
+			"short; CONFIG SET maxmemory-policy noeviction", policy)
 	case info["aof_enabled"] == "1" && info["aof_last_write_status"] == "err":
-		return nil,
-			unsafe(
-				"aof_last_write_status is err: changes do not reach the append-only file; " +
-					"see the server's log for the reason, such as a full disk")
+		return nil, connect.Unsafe("aof_last_write_status is err: changes do not reach the " +
+			"append-only file; see the server's log for the reason, such as a full disk")
+	}
+	conditional := func(format string, args ...any) {
+		conditions = append(conditions, "conditional: "+fmt.Sprintf(format, args...))
 	}
 	if n := info["connected_slaves"]; n != "0" {
-		conditions = append(conditions,
-			fmt.Sprintf(
-				"conditional: %s replicas are connected, and Redis answers before these have a "+
-					"change: if one becomes master, changes are forgotten; then fence the realms",
-				n))
+		conditional("%s replicas are connected, and Redis answers before these have a change: "+
+			"if one becomes master, changes are forgotten; then fence the realms", n)
 	}
 	if info["aof_enabled"] != "1" {
-		return append(conditions,
-			"conditional: appendonly is no: a restart forgets what came after the last snapshot, "+
-				"or everything; set appendonly yes and appendfsync always"), nil
+		conditional("appendonly is no: a restart forgets what came after the last snapshot, " +
+			"or everything; set appendonly yes and appendfsync always")
+		return conditions, nil
 	}
 	// After appendonly is turned on, the file counts only once it has been fully rewritten.
-	const rewrite = "conditional: %s: if appendonly was turned on since the server started, " +
+	const rewrite = "%s: if appendonly was turned on since the server started, " +
 		"a restart forgets everything until a rewrite succeeds; " +
 		"INFO persistence must say aof_rewrite_in_progress:0 and aof_last_bgrewrite_status:ok"
 	switch {
 	case info["aof_last_bgrewrite_status"] == "err":
-		conditions = append(conditions,
-			fmt.Sprintf(rewrite,
-				"the last rewrite of the append-only file failed (aof_last_bgrewrite_status is "+
-					"err), see the server's log"))
+		conditional(rewrite, "the last rewrite of the append-only file failed "+
+			"(aof_last_bgrewrite_status is err), see the server's log")
 	case info["aof_rewrite_in_progress"] == "1" && info["aof_base_size"] == "0":
-		conditions = append(conditions,
-			fmt.Sprintf(rewrite,
-				"the append-only file is being rewritten (aof_rewrite_in_progress is 1)"))
+		conditional(rewrite, "the append-only file is being rewritten "+
+			"(aof_rewrite_in_progress is 1)")
 	}
 	for _, w := range wanted {
 		values, err := s.config[w.name].Result()
 		refusal := redis.Error(nil)
 		switch {
 		case errors.As(err, &refusal):
-			conditions = append(conditions,
-				fmt.Sprintf(
-					"conditional: the server does not show its settings (%v): unless %s is %s, %s",
-					err, w.name, w.value, w.otherwise))
+			conditional("the server does not show its settings (%v): unless %s is %s, %s", err,
+				w.name, w.value, w.otherwise)
 		case err != nil:
 			return nil, fmt.Errorf("the setting %s could not be read: %w", w.name, err)
 		case values[w.name] != w.value:
-			conditions = append(conditions, fmt.Sprintf("conditional: %s is %q: %s; set it to %s",
-				w.name, values[w.name], w.otherwise, w.value))
+			conditional("%s is %q: %s; set it to %s", w.name, values[w.name], w.otherwise, w.value)
 		}
 	}
 	return conditions, nil
-}
-
-func unsafe(format string, args ...any) error {
-	return fmt.Errorf("%w: "+format, append([]any{lease.ErrUnsafe}, args...)...)
 }
 
 func fields(info string) map[string]string {

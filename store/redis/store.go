@@ -1,6 +1,7 @@
 package redis
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -20,12 +21,15 @@ const DefaultPrefix = "sortid:"
 
 // A Store is a [lease.Store] in Redis. It is safe for concurrent use.
 type Store struct {
+	*records
 	client     *redis.Client
 	own        bool // Close closes the client
 	prefix     string
 	conditions []string
-	seen       kv.Seen[string]
 }
+
+// The version of a record is its value, or "".
+type records = kv.Records[string]
 
 // Open opens the store at a URL; see the package comment and [lease.ErrUnsafe].
 func Open(ctx context.Context, url string) (*Store, error) {
@@ -79,19 +83,15 @@ func parse(url string) (options *redis.Options, prefix string, err error) {
 // reported as refused although it was made. With ContextTimeoutEnabled, calls end with their
 // contexts.
 func New(ctx context.Context, client *redis.Client, prefix string) (*Store, error) {
-	s := &Store{client: client, prefix: prefix}
-	if prefix == "" {
-		s.prefix = DefaultPrefix
-	}
+	s := &Store{client: client, prefix: cmp.Or(prefix, DefaultPrefix)}
+	s.records = kv.NewRecords(kv.Server[string]{Read: s.read, Write: s.write, Failed: s.failed,
+		Key: func(realm string, _ lease.Block) string { return s.prefix + realm }})
 	if client.Options().MaxRetries > 0 {
 		return nil, s.failed("be used",
 			errors.New("the client repeats requests; make it with MaxRetries: -1"))
 	}
-	_, err := connect.Retry(ctx, client.Options().Addr,
-		func(ctx context.Context) (struct{}, error) {
-			return struct{}{}, temporary(s.prepare(ctx))
-		})
-	if err != nil {
+	if _, err := connect.Retry(ctx, client.Options().Addr, connect.NoResult(
+		func(ctx context.Context) error { return temporary(s.prepare(ctx)) })); err != nil {
 		return nil, err
 	}
 	return s, nil
@@ -112,14 +112,13 @@ func (s *Store) prepare(ctx context.Context) error {
 	if s.conditions, err = settings.conditions(); err != nil {
 		return s.failed("be used", err)
 	}
-	if err := record.Err(); err != nil && !errors.Is(err, redis.Nil) {
-		return s.failed("read", err)
-	}
-	if err := list.Err(); err != nil {
-		return s.failed("list", err)
-	}
-	if err := now.Err(); err != nil {
-		return s.failed("read the time", err)
+	for _, c := range []struct {
+		what string
+		err  error
+	}{{"read", record.Err()}, {"list", list.Err()}, {"read the time", now.Err()}} {
+		if c.err != nil && !errors.Is(c.err, redis.Nil) {
+			return s.failed(c.what, c.err)
+		}
 	}
 	return nil
 }
@@ -148,24 +147,9 @@ for i = 1, #ARGV, 3 do
 end
 return 1`
 
-func (s *Store) Get(ctx context.Context, realm string, b lease.Block) (lease.Record, error) {
-	records, _, err := s.get(ctx, realm, []lease.Block{b})
-	if err != nil {
-		return lease.Record{}, err
-	}
-	return records[0], nil
-}
-
-// GetMany reads all records at one moment.
-func (s *Store) GetMany(ctx context.Context, realm string,
-	blocks []lease.Block) ([]lease.Record, error) {
-	records, _, err := s.get(ctx, realm, blocks)
-	return records, err
-}
-
-// get also returns the values of the records, "" where there is none.
-func (s *Store) get(ctx context.Context, realm string,
-	blocks []lease.Block) ([]lease.Record, []string, error) {
+// read reads all records at one moment.
+func (s *Store) read(ctx context.Context, realm string,
+	blocks []lease.Block) (values [][]byte, versions []string, err error) {
 	fields := make([]any, len(blocks))
 	for i, b := range blocks {
 		fields[i] = b.String()
@@ -179,59 +163,36 @@ func (s *Store) get(ctx context.Context, realm string,
 	if err != nil {
 		return nil, nil, s.failed("read", err)
 	}
-	records, values := make([]lease.Record, len(blocks)), make([]string, len(blocks))
-	for i, b := range blocks {
-		records[i] = lease.Record{Realm: realm, Block: b}
-		if found[i] == nil {
-			continue
-		}
-		values[i], _ = found[i].(string)
-		if records[i], err = kv.Decode([]byte(values[i]), realm, b); err != nil {
-			return nil, nil, s.failed("read "+s.prefix+realm, err)
+	values, versions = make([][]byte, len(blocks)), make([]string, len(blocks))
+	for i := range found {
+		if found[i] != nil {
+			versions[i], _ = found[i].(string)
+			values[i] = []byte(versions[i])
 		}
 	}
-	for i, r := range records {
-		s.seen.Put(r, values[i])
-	}
-	return records, values, nil
+	return values, versions, nil
 }
 
 func read[T any](ctx context.Context, f func(context.Context) (T, error)) (T, error) {
 	return connect.Read(ctx, func(ctx context.Context) (T, error) { return connect.Ask(ctx, f) })
 }
 
-func (s *Store) CompareAndSet(ctx context.Context, prev, next lease.Record) (bool, error) {
-	return s.CompareAndSetMany(ctx, []lease.Change{{Prev: prev, Next: next}})
-}
-
-// CompareAndSetMany makes all changes or none.
-func (s *Store) CompareAndSetMany(ctx context.Context, changes []lease.Change) (bool, error) {
-	return s.seen.Change(ctx, changes, s.get, s.put)
-}
-
-func (s *Store) put(ctx context.Context, changes []lease.Change, was []string) (bool, error) {
+func (s *Store) write(ctx context.Context, changes []lease.Change,
+	values, was []string) ([]string, error) {
 	var args []any
-	var values []string
 	for i, c := range changes {
-		value, err := kv.Encode(c.Next)
-		if err != nil {
-			return false, s.failed("write", err)
-		}
-		values = append(values, string(value))
-		args = append(args, c.Prev.Block.String(), was[i], string(value))
+		args = append(args, c.Prev.Block.String(), was[i], values[i])
 	}
 	done, err := connect.Ask(ctx, func(ctx context.Context) (bool, error) {
 		return s.client.Eval(ctx, set, []string{s.prefix + changes[0].Prev.Realm}, args...).Bool()
 	})
 	if err != nil {
-		return false, s.failed("write", err)
+		return nil, s.failed("write", err)
 	}
-	for i := range changes {
-		if done {
-			s.seen.Put(changes[i].Next, values[i])
-		}
+	if !done {
+		return nil, nil
 	}
-	return done, nil
+	return values, nil
 }
 
 func (s *Store) List(ctx context.Context, realm string) ([]lease.Record, error) {
@@ -243,14 +204,9 @@ func (s *Store) List(ctx context.Context, realm string) ([]lease.Record, error) 
 	}
 	records := make([]lease.Record, 0, len(values))
 	for field, value := range values {
-		b, err := lease.ParseBlock(field)
+		r, err := kv.DecodeListed(field, []byte(value), realm)
 		if err != nil {
-			return nil, s.failed("list "+s.prefix+realm,
-				fmt.Errorf("the field %q does not belong to a record: %w", field, err))
-		}
-		r, err := kv.Decode([]byte(value), realm, b)
-		if err != nil {
-			return nil, s.failed("read "+s.prefix+realm, err)
+			return nil, s.failed(fmt.Sprintf("list %s%s: field %q", s.prefix, realm, field), err)
 		}
 		records = append(records, r)
 	}

@@ -16,7 +16,6 @@ import (
 	"github.com/redis/go-redis/v9/logging"
 	"github.com/sortid/sortid/lease"
 	"github.com/sortid/sortid/lease/storetest"
-	"github.com/sortid/sortid/store/internal/connect"
 	"github.com/sortid/sortid/store/internal/faulttest"
 	"github.com/sortid/sortid/testserver"
 )
@@ -34,8 +33,13 @@ func open(t *testing.T, url string) *Store {
 	return faulttest.Open(t, Open, url)
 }
 
-func do(t *testing.T, url string, args ...any) any {
+// do sends a command, whose words have no spaces.
+func do(t *testing.T, url, command string) any {
 	t.Helper()
+	var args []any
+	for _, word := range strings.Fields(command) {
+		args = append(args, word)
+	}
 	options, err := redis.ParseURL(url)
 	if err != nil {
 		t.Fatal(err)
@@ -44,7 +48,7 @@ func do(t *testing.T, url string, args ...any) any {
 	defer client.Close()
 	r, err := client.Do(t.Context(), args...).Result()
 	if err != nil {
-		t.Fatalf("%v: %v", args, err)
+		t.Fatalf("%s: %v", command, err)
 	}
 	return r
 }
@@ -62,21 +66,7 @@ func TestStore(t *testing.T) { run(t, testserver.Redis(t)) }
 
 func TestStoreOnDisk(t *testing.T) { run(t, testserver.StartRedis(t).URL+"?prefix=x") }
 
-func TestRestart(t *testing.T) {
-	server := testserver.StartRedis(t)
-	faulttest.Restart(t, server, open(t, server.URL))
-}
-
-func TestOutage(t *testing.T) {
-	server := testserver.StartRedis(t)
-	faulttest.Outage(t, server, open(t, server.URL))
-}
-
-func TestLostAnswer(t *testing.T) {
-	server := testserver.StartRedis(t)
-	proxy := faulttest.NewProxy(t, strings.TrimPrefix(server.URL, "redis://"))
-	faulttest.LostAnswer(t, proxy, open(t, "redis://"+proxy.Addr), open(t, server.URL))
-}
+func TestFaults(t *testing.T) { faulttest.Faults(t, Open, testserver.StartRedis(t), false) }
 
 func TestConditions(t *testing.T) {
 	for _, c := range []struct {
@@ -108,21 +98,14 @@ func TestConditions(t *testing.T) {
 	}
 }
 
-func refused(t *testing.T, url, want string) {
-	t.Helper()
-	s, err := Open(t.Context(), url)
-	if err == nil {
-		s.Close()
-	}
-	if !errors.Is(err, lease.ErrUnsafe) || !strings.Contains(err.Error(), want) {
-		t.Errorf("%v, want ErrUnsafe with %q", err, want)
-	}
-}
-
 func TestUnsafe(t *testing.T) {
-	refused(t, testserver.StartRedis(t, "--maxmemory", "100mb", "--maxmemory-policy",
-		"allkeys-lru").URL, "maxmemory-policy")
-	refused(t, testserver.StartRedis(t, "--cluster-enabled", "yes").URL, "cluster")
+	for settings, want := range map[string]string{
+		"--maxmemory 100mb --maxmemory-policy allkeys-lru": "maxmemory-policy",
+		"--cluster-enabled yes":                            "cluster",
+	} {
+		server := testserver.StartRedis(t, strings.Fields(settings)...)
+		faulttest.Unsafe(t, Open, server.URL, want)
+	}
 }
 
 // A replica is refused, its master is conditional, and a master that becomes a replica neither
@@ -135,21 +118,21 @@ func TestReplica(t *testing.T) {
 
 	replica := testserver.StartRedis(t, "--replicaof", host+" "+port)
 	faulttest.Eventually(t, func() bool {
-		return strings.Contains(do(t, master.URL, "INFO", "replication").(string),
+		return strings.Contains(do(t, master.URL, "INFO replication").(string),
 			"state=online") &&
-			strings.Contains(do(t, replica.URL, "INFO", "replication").(string),
+			strings.Contains(do(t, replica.URL, "INFO replication").(string),
 				"master_link_status:up")
 	}, func() string { return "the replica does not connect" })
-	refused(t, replica.URL, "role")
+	faulttest.Unsafe(t, Open, replica.URL, "role")
 	if c := open(t, master.URL).Conditions(); len(c) != 1 ||
 		!strings.HasPrefix(c[0], "conditional: 1 replicas") {
 		t.Errorf("%q", c)
 	}
 
-	do(t, replica.URL, "REPLICAOF", "NO", "ONE")
+	do(t, replica.URL, "REPLICAOF NO ONE")
 	promoted := open(t, replica.URL)
 	faulttest.Change(t, promoted, one, two)
-	do(t, master.URL, "REPLICAOF", host, "1")
+	do(t, master.URL, "REPLICAOF "+host+" 1")
 	if r, err := s.Get(t.Context(), "realm", block); err == nil ||
 		!strings.Contains(err.Error(), "replica") {
 		t.Errorf("Get from a replica that is behind: %+v, %v", r, err)
@@ -161,17 +144,19 @@ func TestReplica(t *testing.T) {
 
 func TestPermission(t *testing.T) {
 	server := testserver.StartRedis(t)
-	do(t, server.URL, "ACL", "SETUSER", "least", "on", ">secret", "~sortid:*", "+eval", "+hget",
-		"+hmget", "+hset", "+hdel", "+hgetall", "+hexists", "+scan", "+time", "+info",
-		"+config|get")
-	do(t, server.URL, "ACL", "SETUSER", "blind", "on", ">secret", "~sortid:*", "+@all", "-config")
-	do(t, server.URL, "ACL", "SETUSER", "reader", "on", ">secret", "~sortid:*", "+@all", "-hset")
-	do(t, server.URL, "ACL", "SETUSER", "other", "on", ">secret", "~other:*", "+@all")
-	do(t, server.URL, "ACL", "SETUSER", "stranger", "on", ">secret")
-	do(t, server.URL, "ACL", "SETUSER", "default", ">secret")
+	for user, rights := range map[string]string{
+		"least": "~sortid:* +eval +hget +hmget +hset +hdel +hgetall +hexists +scan +time +info " +
+			"+config|get",
+		"blind":    "~sortid:* +@all -config",
+		"reader":   "~sortid:* +@all -hset",
+		"other":    "~other:* +@all",
+		"stranger": "",
+	} {
+		do(t, server.URL, "ACL SETUSER "+user+" on >secret "+rights)
+	}
+	do(t, server.URL, "ACL SETUSER default >secret")
 	as := func(user string) string {
-		return strings.Replace(server.URL, "redis://", "redis://"+user,
-			1)
+		return strings.Replace(server.URL, "redis://", "redis://"+user, 1)
 	}
 
 	s := open(t, as("least:secret@"))
@@ -193,31 +178,27 @@ func TestPermission(t *testing.T) {
 		!strings.Contains(err.Error(), "ACL SETUSER") {
 		t.Errorf("a change without permission: %v, %v", ok, err)
 	}
-	for _, c := range []struct{ user, want string }{
-		{"", "name user and password"},
-		{"least:wrong@", "WRONGPASS"},
-		{"other:secret@", "ACL SETUSER"},
-		{"stranger:secret@", "ACL SETUSER"},
+	for user, want := range map[string]string{
+		"":                 "name user and password",
+		"least:wrong@":     "WRONGPASS",
+		"other:secret@":    "ACL SETUSER",
+		"stranger:secret@": "ACL SETUSER",
 	} {
-		_, err := Open(t.Context(), as(c.user))
-		if err == nil || !strings.Contains(err.Error(), c.want) ||
-			strings.Contains(err.Error(), "secret") {
-			t.Errorf("%s: %v, want an error with %q", c.user, err, c.want)
-		}
+		faulttest.Refused(t, Open, as(user), want)
 	}
 }
 
 // After appendonly is turned on, a restart forgets everything until the file is complete.
 func TestRewrite(t *testing.T) {
 	server := testserver.StartRedis(t, "--appendonly", "no")
-	persistence := func() map[string]string {
-		return fields(
-			do(t, server.URL, "INFO", "persistence").(string))
+	info := func(section string) map[string]string {
+		t.Helper()
+		return fields(do(t, server.URL, "INFO "+section).(string))
 	}
-	do(t, server.URL, "SET", "key", "value")
+	do(t, server.URL, "SET key value")
 	// Microseconds for each key.
-	do(t, server.URL, "CONFIG", "SET", "rdb-key-save-delay", "100000000")
-	do(t, server.URL, "CONFIG", "SET", "appendonly", "yes")
+	do(t, server.URL, "CONFIG SET rdb-key-save-delay 100000000")
+	do(t, server.URL, "CONFIG SET appendonly yes")
 	named := func(want string) {
 		t.Helper()
 		if c := open(t, server.URL).Conditions(); len(c) != 1 || !strings.Contains(c[0], want) ||
@@ -227,7 +208,7 @@ func TestRewrite(t *testing.T) {
 	}
 	named("aof_rewrite_in_progress is 1")
 
-	pid := fields(do(t, server.URL, "INFO", "server").(string))["process_id"]
+	pid := info("server")["process_id"]
 	kill := func() {
 		t.Helper()
 		children, err := os.ReadFile("/proc/" + pid + "/task/" + pid + "/children")
@@ -240,14 +221,14 @@ func TestRewrite(t *testing.T) {
 	}
 	faulttest.Eventually(t, func() bool {
 		kill()
-		return persistence()["aof_last_bgrewrite_status"] == "err"
+		return info("persistence")["aof_last_bgrewrite_status"] == "err"
 	}, func() string { return "the rewrite does not fail" })
 	named("aof_last_bgrewrite_status is err")
 
-	do(t, server.URL, "CONFIG", "SET", "rdb-key-save-delay", "0")
+	do(t, server.URL, "CONFIG SET rdb-key-save-delay 0")
 	kill()
 	faulttest.Eventually(t, func() bool {
-		p := persistence()
+		p := info("persistence")
 		return p["aof_last_bgrewrite_status"] == "ok" && p["aof_rewrite_in_progress"] == "0"
 	}, func() string { return "the rewrite does not succeed" })
 	if c := open(t, server.URL).Conditions(); c != nil {
@@ -294,7 +275,7 @@ func TestConnections(t *testing.T) {
 		s := open(t, url)
 		faulttest.Idles(t, s, 3, func() int {
 			n, err := strconv.Atoi(
-				fields(do(t, server.URL, "INFO", "clients").(string))["connected_clients"])
+				fields(do(t, server.URL, "INFO clients").(string))["connected_clients"])
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -308,12 +289,12 @@ func TestMemory(t *testing.T) {
 	server := testserver.StartRedis(t)
 	s := open(t, server.URL)
 	faulttest.Change(t, s, none, one)
-	do(t, server.URL, "CONFIG", "SET", "maxmemory", "1")
+	do(t, server.URL, "CONFIG SET maxmemory 1")
 	if ok, err := s.CompareAndSet(t.Context(), one, two); err == nil ||
 		!strings.Contains(err.Error(), "raise maxmemory") {
 		t.Errorf("CompareAndSet: %v, %v", ok, err)
 	}
-	do(t, server.URL, "CONFIG", "SET", "maxmemory", "0")
+	do(t, server.URL, "CONFIG SET maxmemory 0")
 	faulttest.Change(t, s, one, two)
 }
 
@@ -349,9 +330,8 @@ func encrypted(t *testing.T, server *testserver.Server) (url string) {
 	t.Helper()
 	cert, key := testserver.Certificate(t)
 	port := testserver.FreePort(t)
-	do(t, server.URL, "CONFIG", "SET", "tls-cert-file", cert, "tls-key-file", key,
-		"tls-ca-cert-file", cert,
-		"tls-auth-clients", "no", "tls-port", port)
+	do(t, server.URL, fmt.Sprintf("CONFIG SET tls-cert-file %s tls-key-file %s "+
+		"tls-ca-cert-file %[1]s tls-auth-clients no tls-port %[3]d", cert, key, port))
 	return fmt.Sprintf("rediss://127.0.0.1:%d?ca=%s", port, cert)
 }
 
@@ -377,42 +357,30 @@ func TestURL(t *testing.T) {
 	if o, _, err := parse("rediss://h:1"); err != nil || o.Addr != "h:1" {
 		t.Errorf("%+v, %v", o, err)
 	}
-	for _, c := range []struct{ url, want string }{
-		{"redis:h", "://"},
-		{"http://u:secret@h", "redis://"},
-		{"redis://u:secret@h,g", "one server"},
-		{"redis://u:secret@h/x", "database"},
-		{"redis://u:secret@h/-1", "database"},
-		{"redis://u:secret@h?ca=x", "rediss://"},
-		{"rediss://u:secret@h?ca=/absent", "ca"},
-		{"redis://u:secret@h?max_retries=3", `"max_retries"`},
-		{"redis://u:12/secret@h", "%2F"},
-	} {
-		_, err := Open(t.Context(), c.url)
-		if !errors.Is(err, connect.ErrURL) || !strings.Contains(err.Error(), c.want) ||
-			strings.Contains(err.Error(), "secret") {
-			t.Errorf("%s: %v, want an error with %q", c.url, err, c.want)
-		}
-	}
+	faulttest.BadURLs(t, Open, map[string]string{
+		"redis:h":                          "://",
+		"http://u:secret@h":                "redis://",
+		"redis://u:secret@h,g":             "one server",
+		"redis://u:secret@h/x":             "database",
+		"redis://u:secret@h/-1":            "database",
+		"redis://u:secret@h?ca=x":          "rediss://",
+		"rediss://u:secret@h?ca=/absent":   "ca",
+		"redis://u:secret@h?max_retries=3": `"max_retries"`,
+		"redis://u:12/secret@h":            "%2F",
+	})
 }
 
 func TestNoServer(t *testing.T) {
-	for _, scheme := range []string{"redis", "rediss"} {
-		faulttest.NoServer(t, Open, func(address string) string {
-			return scheme + "://u:secret@" +
-				address
-		})
-	}
+	faulttest.NoServer(t, Open, "redis://u:secret@host")
+	faulttest.NoServer(t, Open, "rediss://u:secret@host")
 }
-
-func TestServerStarts(t *testing.T) { faulttest.Comes(t, Open, testserver.StartRedis(t)) }
 
 func TestNotARecord(t *testing.T) {
 	url := testserver.StartRedis(t).URL
 	s := open(t, url)
-	do(t, url, "SET", "sortid:text", "x")
-	do(t, url, "HSET", "sortid:realm", "42/8", "nothing")
-	do(t, url, "HSET", "sortid:field", "x", "{}")
+	do(t, url, "SET sortid:text x")
+	do(t, url, "HSET sortid:realm 42/8 nothing")
+	do(t, url, "HSET sortid:field x {}")
 	for _, realm := range []string{"text", "realm"} {
 		if r, err := s.Get(t.Context(), realm, block); err == nil {
 			t.Errorf("Get(%q): %+v", realm, r)
@@ -431,7 +399,7 @@ func TestNotARecord(t *testing.T) {
 	}
 	a, b := none, none
 	a.Revision, a.HWM, b.Revision, b.HWM = 1<<63+1, 1<<62+1, 1<<63+2, 1<<62+2
-	do(t, url, "DEL", "sortid:realm")
+	do(t, url, "DEL sortid:realm")
 	faulttest.Change(t, s, none, a)
 	wrong := a
 	wrong.HWM--
@@ -439,10 +407,4 @@ func TestNotARecord(t *testing.T) {
 		t.Errorf("a mark that is less by one: %v, %v", ok, err)
 	}
 	faulttest.Change(t, s, a, b)
-}
-
-func TestBrokenConnections(t *testing.T) {
-	server := testserver.StartRedis(t)
-	faulttest.Starts(t, Open, strings.TrimPrefix(server.URL, "redis://"),
-		func(address string) string { return "redis://" + address })
 }

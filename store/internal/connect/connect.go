@@ -130,6 +130,27 @@ func Retry[T any](ctx context.Context, where string,
 	}
 }
 
+// Connect calls connect, and [Retry] if the server has no connection to spare, or is too busy to
+// answer in time.
+func Connect[T any](ctx context.Context, where string,
+	connect func(context.Context) (T, error)) (T, error) {
+	result, err := connect(ctx)
+	if errors.Is(err, errBusy) || errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
+		return Retry(ctx, where, connect)
+	}
+	return result, err
+}
+
+// NoResult makes f a function for [Retry], [Read] and [Ask].
+func NoResult(f func(context.Context) error) func(context.Context) (struct{}, error) {
+	return func(ctx context.Context) (struct{}, error) { return struct{}{}, f(ctx) }
+}
+
+// Unsafe returns an error that matches [lease.ErrUnsafe].
+func Unsafe(format string, args ...any) error {
+	return fmt.Errorf("%w: %s", lease.ErrUnsafe, fmt.Sprintf(format, args...))
+}
+
 func patient(ctx context.Context) (context.Context, context.CancelFunc) {
 	if _, ok := ctx.Deadline(); ok {
 		return ctx, func() {}
@@ -286,7 +307,12 @@ func Dial(ctx context.Context, network, address string) (net.Conn, error) {
 // dialLimit is longer than any server needs that does not drop packets.
 const dialLimit = time.Second
 
-func TLS(ctx context.Context, conn net.Conn, config *tls.Config, address string) (net.Conn, error) {
+// DialTLS is Dial, but encrypts the connection if there is a config.
+func DialTLS(ctx context.Context, network, address string, config *tls.Config) (net.Conn, error) {
+	conn, err := Dial(ctx, network, address)
+	if err != nil || config == nil {
+		return conn, err
+	}
 	if config.ServerName == "" {
 		config = config.Clone()
 		config.ServerName, _, _ = net.SplitHostPort(address)

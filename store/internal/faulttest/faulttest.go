@@ -5,6 +5,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
+	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -12,39 +15,116 @@ import (
 	"github.com/sortid/sortid/testserver"
 )
 
-func record(revision uint64, name string) lease.Record {
-	return lease.Record{Realm: "fault", Block: Block, Revision: revision, HWM: 1000,
-		State: lease.Whole, Name: name}
+// Faults tests a kind of store on a server that comes late, crashes, is away for long, or loses
+// connections. If its calls wait for connections, a store must work at once after a crash.
+func Faults[S lease.Store](t *testing.T, open Opener[S], server *testserver.Server, waits bool) {
+	t.Helper()
+	for name, test := range map[string]func(t *testing.T){
+		"Comes":       func(t *testing.T) { comes(t, open, server) },
+		"Connections": func(t *testing.T) { connections(t, open, server.URL) },
+		"Lost answer": func(t *testing.T) { lostAnswer(t, open, server.URL) },
+		"Outage":      func(t *testing.T) { outage(t, server, Open(t, open, server.URL)) },
+		"Restart":     func(t *testing.T) { Restart(t, server, Open(t, open, server.URL), waits) },
+	} {
+		server.Start() // after a failed test
+		t.Run(name, test)
+	}
+}
+
+func comes[S lease.Store](t *testing.T, open Opener[S], server *testserver.Server) {
+	server.Stop()
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		ctx, cancel := context.WithTimeout(t.Context(), patience)
+		defer cancel()
+		s, err := open(ctx, server.URL)
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		s.Close()
+	})
+	time.Sleep(700 * time.Millisecond)
+	server.Start()
+	wg.Wait()
+}
+
+// connections opens stores while their first two connections break: in each way, and after each
+// number of requests. Each store must open and work.
+func connections[S lease.Store](t *testing.T, open Opener[S], url string) {
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	var wg sync.WaitGroup
+	for name, breaks := range map[string]func(client net.Conn){
+		"closed":      func(client net.Conn) { client.Close() },
+		"half closed": func(client net.Conn) { client.(*net.TCPConn).CloseWrite() },
+		"silent":      func(net.Conn) {},
+	} {
+		for n := range 7 {
+			address := breakTwo(t, host(t, url), n, breaks)
+			wg.Go(func() {
+				s, err := open(ctx, At(t, url, address))
+				if err == nil {
+					defer s.Close()
+					for ctx.Err() == nil {
+						if _, err = s.GetMany(ctx, "realm", []lease.Block{Block}); err == nil {
+							break
+						}
+						time.Sleep(50 * time.Millisecond)
+					}
+				}
+				if err != nil {
+					t.Errorf("connections that are %s after %d requests: %v", name, n, err)
+				}
+			})
+		}
+	}
+	wg.Wait()
+}
+
+func in(realm string, revision uint64) lease.Record {
+	r := Record(revision)
+	r.Realm = realm
+	return r
+}
+
+// Restart crashes the server after several connections of the store have been used. Calls fail
+// meanwhile, and afterwards the records are there.
+func Restart(t *testing.T, server *testserver.Server, s lease.Store, waits bool) {
+	t.Helper()
+	const realm = "restart"
+	for i := range uint64(3) {
+		is := in(realm, i+1)
+		Change(t, s, in(realm, i), is)
+		var wg sync.WaitGroup
+		for range 2 {
+			wg.Go(func() { want(t, s, is) })
+		}
+		wg.Wait()
+		server.Stop()
+		if i > 0 {
+			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+			if r, err := s.Get(ctx, realm, Block); err == nil ||
+				!strings.Contains(err.Error(), "127.0.0.1:") {
+				t.Errorf("without a server: %+v, %v", r, err)
+			}
+			if ok, err := s.CompareAndSet(ctx, is, in(realm, i+2)); err == nil {
+				t.Errorf("without a server: %v", ok)
+			}
+			cancel()
+		}
+		server.Start()
+		if !waits {
+			recovers(t, s)
+		}
+	}
+	want(t, s, in(realm, 3))
 }
 
 func want(t *testing.T, s lease.Store, r lease.Record) {
 	t.Helper()
 	if got, err := s.Get(t.Context(), r.Realm, r.Block); err != nil || got != r {
-		t.Fatalf("Get: %+v, %v, want %+v", got, err, r)
-	}
-}
-
-// Restart crashes the server twice. Calls fail meanwhile, and afterwards the records are there.
-func Restart(t *testing.T, server *testserver.Server, s lease.Store) {
-	t.Helper()
-	was := lease.Record{Realm: "fault", Block: Block}
-	for revision := uint64(1); revision < 5; revision += 2 {
-		is := record(revision, "before")
-		Change(t, s, was, is)
-		server.Stop()
-		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-		if r, err := s.Get(ctx, "fault", Block); err == nil {
-			t.Fatalf("from a server that is gone: %+v", r)
-		}
-		if ok, err := s.CompareAndSet(ctx, is, record(revision+1, "never")); err == nil {
-			t.Fatalf("from a server that is gone: %v", ok)
-		}
-		cancel()
-		server.Start()
-		recovers(t, s)
-		want(t, s, is)
-		was = record(revision+1, "after")
-		Change(t, s, is, was)
+		t.Errorf("Get: %+v, %v, want %+v", got, err, r)
 	}
 }
 
@@ -54,19 +134,21 @@ func recovers(t *testing.T, s lease.Store) {
 	Eventually(t, func() bool {
 		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 		defer cancel()
-		_, err = s.Get(ctx, "fault", Block)
+		_, err = s.Get(ctx, "realm", Block)
 		return err == nil
 	}, func() string { return fmt.Sprintf("the server is back, and still: %v", err) })
 }
 
-// LostAnswer cuts the store's connection after a change has reached the server and before the
+// lostAnswer cuts the store's connection after a change has reached the server and before the
 // answer comes back. CompareAndSet must return an error: the store cannot know of the change.
-func LostAnswer(t *testing.T, proxy *Proxy, s, direct lease.Store) {
-	t.Helper()
-	was := lease.Record{Realm: "fault", Block: Block}
+func lostAnswer[S lease.Store](t *testing.T, open Opener[S], url string) {
+	proxy := newProxy(t, host(t, url))
+	s, direct := Open(t, open, At(t, url, proxy.address)), Open(t, open, url)
+	was := in("lost", 0)
 	for revision := uint64(1); revision <= 3; revision++ {
-		is := record(revision, "lost answer")
-		sent, cut := proxy.Lose(is.Name)
+		is := in("lost", revision)
+		is.Name = "lost answer"
+		sent, cut := proxy.lose(is.Name)
 		ctx, cancel := context.WithTimeout(t.Context(), patience)
 		ended := make(chan struct{})
 		go func() {
@@ -102,13 +184,11 @@ func LostAnswer(t *testing.T, proxy *Proxy, s, direct lease.Store) {
 	}
 }
 
-// Outage holds a lease while its server is away for longer than the window. Its ticks run out. When
+// outage holds a lease while its server is away for longer than the window. Its ticks run out. When
 // the server is back, the lease continues by itself, with later ticks.
-func Outage(t *testing.T, server *testserver.Server, s lease.Store) {
-	t.Helper()
-	const window = 4 * time.Second
+func outage(t *testing.T, server *testserver.Server, s lease.Store) {
 	l, err := lease.Acquire(t.Context(), s, lease.Config{
-		Realm: "outage", NodeBits: 3, Window: window,
+		Realm: "outage", NodeBits: 3, Window: 4 * time.Second,
 		Format: lease.Format{Bits: 4, Tick: time.Millisecond, Epoch: time.UnixMilli(0)},
 	})
 	if err != nil {

@@ -8,11 +8,12 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/sortid/sortid/lease"
-	"github.com/sortid/sortid/testserver"
+	"github.com/sortid/sortid/store/internal/connect"
 )
 
 // patience makes a test fail instead of hang, even on a slow machine.
@@ -38,8 +39,10 @@ func Record(revision uint64) lease.Record {
 	return r
 }
 
-func Open[S lease.Store](t *testing.T, open func(context.Context, string) (S, error),
-	url string) S {
+// An Opener is the function Open of a kind of store.
+type Opener[S lease.Store] = func(ctx context.Context, url string) (S, error)
+
+func Open[S lease.Store](t *testing.T, open Opener[S], url string) S {
 	t.Helper()
 	s, err := open(t.Context(), url)
 	if err != nil {
@@ -49,9 +52,9 @@ func Open[S lease.Store](t *testing.T, open func(context.Context, string) (S, er
 	return s
 }
 
-// Refused opens a store. That must fail with these words, without a second attempt.
-func Refused[S lease.Store](t *testing.T, open func(context.Context, string) (S, error), url string,
-	want ...string) error {
+// Refused opens a store. That must fail with these words, without the password "secret" and without
+// a second attempt.
+func Refused[S lease.Store](t *testing.T, open Opener[S], url string, want ...string) error {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
@@ -63,18 +66,68 @@ func Refused[S lease.Store](t *testing.T, open func(context.Context, string) (S,
 	if ctx.Err() != nil {
 		t.Errorf("it was tried again: %v", err)
 	}
+	says(t, err, want...)
+	return err
+}
+
+func says(t *testing.T, err error, want ...string) {
+	t.Helper()
 	for _, w := range want {
 		if !strings.Contains(err.Error(), w) {
 			t.Errorf("no %q in the error: %v", w, err)
 		}
 	}
-	return err
+	if strings.Contains(err.Error(), "secret") {
+		t.Errorf("an error with the password: %v", err)
+	}
+}
+
+// Unsafe opens a store. That must fail with [lease.ErrUnsafe] and these words.
+func Unsafe[S lease.Store](t *testing.T, open Opener[S], url string, want ...string) {
+	t.Helper()
+	if err := Refused(t, open, url, want...); !errors.Is(err, lease.ErrUnsafe) {
+		t.Errorf("%v, want ErrUnsafe", err)
+	}
+}
+
+// BadURLs opens malformed URLs. Each error must contain its words.
+func BadURLs[S lease.Store](t *testing.T, open Opener[S], urls map[string]string) {
+	t.Helper()
+	for url, want := range urls {
+		if err := Refused(t, open, url, want); !errors.Is(err, connect.ErrURL) {
+			t.Errorf("%s: %v, want ErrURL", url, err)
+		}
+	}
+}
+
+// Secrets opens URLs with a password, however that is written. No error repeats it.
+func Secrets[S lease.Store](t *testing.T, open Opener[S], urls ...string) {
+	t.Helper()
+	for _, form := range []string{"%s", "a%%40%s", "%%zz%s", "#%s", "/%s", "?%s", "@%s", ":%s",
+		"a:%s@b", "1#%s", "1/%s", "1?%s=", "1@%s", "[%s", "]%s", " %s", "\x00%s", "\\%s", "&%s",
+		")/%s", "`: %s", "1/%s?x=%[1]s", "1/a?%s#%[1]s"} {
+		for _, url := range urls {
+			url = strings.Replace(url, "PASSWORD", fmt.Sprintf(form, "hushhush"), 1)
+			ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+			s, err := open(ctx, url)
+			cancel()
+			if err == nil {
+				s.Close()
+				t.Fatalf("%q: no error", url)
+			}
+			for e := err; e != nil; e = errors.Unwrap(e) {
+				if strings.Contains(e.Error(), "hushhush") {
+					t.Errorf("%q: %v", url, e)
+				}
+			}
+		}
+	}
 }
 
 func Away(t *testing.T) string {
 	t.Helper()
 	d := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)}}
-	conn, err := d.Dial("tcp", Silent(t))
+	conn, err := d.Dial("tcp", Listen(t, anyPort, nil).Addr().String())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -103,16 +156,15 @@ func Patiently(t *testing.T, first time.Duration, f func(context.Context) error,
 
 // NoServer opens a store on a server that is away, and on one that says nothing. Both must fail
 // when the context ends, and not before. The errors must name the address.
-func NoServer[S lease.Store](t *testing.T, open func(context.Context, string) (S, error),
-	url func(address string) string, want ...string) {
+func NoServer[S lease.Store](t *testing.T, open Opener[S], url string, want ...string) {
 	t.Helper()
-	away, silent := Away(t), Silent(t)
+	away, silent := Away(t), Listen(t, anyPort, nil).Addr().String()
 	for address, want := range map[string][]string{
-		away:   append(want, "refused", "tried for "),
+		away:   append(want, away, "refused", "tried for "),
 		silent: {"no answer from " + silent + " in "},
 	} {
 		err := Patiently(t, 600*time.Millisecond, func(ctx context.Context) error {
-			s, err := open(ctx, url(address))
+			s, err := open(ctx, At(t, url, address))
 			if err == nil {
 				s.Close()
 			} else if ctx.Err() == nil {
@@ -123,39 +175,15 @@ func NoServer[S lease.Store](t *testing.T, open func(context.Context, string) (S
 		if err == nil {
 			t.Fatal("no error")
 		}
-		for _, w := range append(want, address) {
-			if !strings.Contains(err.Error(), w) {
-				t.Errorf("no %q in the error: %v", w, err)
-			}
-		}
-		if strings.Contains(err.Error(), "\n") || strings.Contains(err.Error(), "secret") {
-			t.Errorf("an error of several lines, or with the password: %q", err)
+		says(t, err, want...)
+		if strings.Contains(err.Error(), "\n") {
+			t.Errorf("an error of several lines: %q", err)
 		}
 	}
 }
 
-func Comes[S lease.Store](t *testing.T, open func(context.Context, string) (S, error),
-	server *testserver.Server) {
-	t.Helper()
-	server.Stop()
-	var wg sync.WaitGroup
-	wg.Go(func() {
-		ctx, cancel := context.WithTimeout(t.Context(), patience)
-		defer cancel()
-		s, err := open(ctx, server.URL)
-		if err != nil {
-			t.Error(err)
-			return
-		}
-		s.Close()
-	})
-	time.Sleep(700 * time.Millisecond)
-	server.Start()
-	wg.Wait()
-}
-
 // Crowd uses many more stores at a time than their server has connections.
-func Crowd[S lease.Store](t *testing.T, open func(context.Context, string) (S, error), url string) {
+func Crowd[S lease.Store](t *testing.T, open Opener[S], url string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
@@ -271,15 +299,16 @@ func Idles(t *testing.T, s lease.Store, times int, connections func() int) {
 	Change(t, s, Record(revision), Record(revision+1))
 }
 
-// RacingOpens opens a store that does not exist from many goroutines at once.
-func RacingOpens[S lease.Store](t *testing.T, open func(context.Context, string) (S, error),
-	url string, remove func()) {
+// RacingOpens opens a store that does not exist from many goroutines at once. All must get the same
+// store.
+func RacingOpens[S lease.Store](t *testing.T, open Opener[S], url string, remove func()) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	for range 5 {
 		remove()
 		var wg sync.WaitGroup
+		var changed atomic.Int32
 		begin := make(chan struct{})
 		for range 12 {
 			wg.Go(func() {
@@ -289,42 +318,18 @@ func RacingOpens[S lease.Store](t *testing.T, open func(context.Context, string)
 					t.Error(err)
 					return
 				}
-				if _, err := s.List(ctx, "realm"); err != nil {
+				defer s.Close()
+				if ok, err := s.CompareAndSet(ctx, Record(0), Record(1)); err != nil {
 					t.Error(err)
+				} else if ok {
+					changed.Add(1)
 				}
-				s.Close()
 			})
 		}
 		close(begin)
 		wg.Wait()
-	}
-}
-
-// RestartInUse crashes the server after both connections of a store's pool have been used. Calls
-// fail only while it is down.
-func RestartInUse(t *testing.T, server *testserver.Server, s lease.Store) {
-	t.Helper()
-	Change(t, s, Record(0), Record(1))
-	for i := range uint64(3) {
-		var wg sync.WaitGroup
-		for range 2 {
-			wg.Go(func() {
-				if _, err := s.Get(t.Context(), "realm", Block); err != nil {
-					t.Error(err)
-				}
-			})
+		if n := changed.Load(); n != 1 {
+			t.Errorf("%d of 12 made the same change", n)
 		}
-		wg.Wait()
-		server.Stop()
-		if i == 1 {
-			ctx, cancel := context.WithTimeout(t.Context(), patience)
-			if _, err := s.Get(ctx, "realm", Block); err == nil ||
-				!strings.Contains(err.Error(), "127.0.0.1:") {
-				t.Errorf("without a server: %v", err)
-			}
-			cancel()
-		}
-		server.Start()
-		Change(t, s, Record(1+i), Record(2+i))
 	}
 }

@@ -1,6 +1,8 @@
 package kv
 
 import (
+	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -116,73 +118,117 @@ func TestTLS(t *testing.T) {
 	}
 }
 
-func TestRecord(t *testing.T) {
+func TestDecode(t *testing.T) {
 	b := lease.Block{NodeID: 42, Size: 8}
 	r := lease.Record{Realm: "a/b", Block: b, Revision: 1<<64 - 1, HWM: -1, State: lease.Whole,
 		Request: 1<<64 - 1}
-	value, err := Encode(r)
+	value, err := encode(r)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, err := Decode(value, "a/b", b); err != nil || got != r {
+	if got, err := decode([]byte(value), "a/b", b); err != nil || got != r {
 		t.Errorf("got %+v, %v, want %+v", got, err, r)
 	}
-	for _, c := range []struct {
-		value, realm string
-		block        lease.Block
-	}{
-		{string(value), "a", b},
-		{string(value), "a/b", lease.Block{NodeID: 42, Size: 9}},
-		{"", "a/b", b},
-		{"{}", "", lease.Block{}},
-		{string(value[:len(value)-1]), "a/b", b},
-		{`{"realm":"a/b","block":"42/8","revision":"0","hwm":"5","state":"whole"}`, "a/b", b},
-		{`{"realm":"a/b","block":"42/8","revision":"1.5","hwm":"5","state":"whole"}`, "a/b", b},
+	if got, err := DecodeListed("42/8", []byte(value), "a/b"); err != nil || got != r {
+		t.Errorf("got %+v, %v, want %+v", got, err, r)
+	}
+	for _, c := range []struct{ value, realm, block string }{
+		{value, "a", "42/8"},
+		{value, "a/b", "42/9"},
+		{value, "a/b", "42"},
+		{"", "a/b", "42/8"},
+		{"{}", "", "0/0"},
+		{value[:len(value)-1], "a/b", "42/8"},
+		{`{"realm":"a/b","block":"42/8","revision":"0","hwm":"5","state":"whole"}`, "a/b", "42/8"},
+		{`{"realm":"a/b","block":"42/8","revision":"1.5","hwm":"5","state":"whole"}`, "a/b", "42/8"},
 	} {
-		if got, err := Decode([]byte(c.value), c.realm, c.block); err == nil ||
+		if got, err := DecodeListed(c.block, []byte(c.value), c.realm); err == nil ||
 			got != (lease.Record{}) {
-			t.Errorf("%s for %v of %q: %+v, %v", c.value, c.block, c.realm, got, err)
+			t.Errorf("%s for %s of %q: %+v, %v", c.value, c.block, c.realm, got, err)
 		}
 	}
 	for _, r := range []lease.Record{{Realm: "a"}, {Revision: 1, State: 9}} {
-		if value, err := Encode(r); err == nil {
+		if value, err := encode(r); err == nil {
 			t.Errorf("%+v: %s", r, value)
 		}
 	}
 }
 
-// Only records that are just as they were read have versions, and only all together.
-func TestSeen(t *testing.T) {
+// A change of a record that was just read or written takes one request. Others are read before.
+func TestRecords(t *testing.T) {
+	const realm = "realm"
 	record := func(node uint32, revision uint64) lease.Record {
-		return lease.Record{Realm: "r", Block: lease.Block{NodeID: node, Size: 8},
+		return lease.Record{Realm: realm, Block: lease.Block{NodeID: node, Size: 8},
 			Revision: revision, HWM: int64(revision)}
 	}
-	var s Seen[int]
-	s.Put(record(1, 5), 50)
-	s.Put(record(2, 6), 60)
-	change := func(prev ...lease.Record) (changes []lease.Change) {
-		for _, p := range prev {
-			changes = append(changes, lease.Change{Prev: p})
-		}
-		return changes
+	stored, reads, writes := map[lease.Block]string{}, 0, 0
+	newRecords := func() *Records[string] {
+		return NewRecords(Server[string]{
+			Read: func(_ context.Context, _ string, blocks []lease.Block) (values [][]byte,
+				versions []string, err error) {
+				reads++
+				for _, b := range blocks {
+					value, ok := stored[b]
+					versions, values = append(versions, value), append(values, []byte(value))
+					if !ok {
+						values[len(values)-1] = nil
+					}
+				}
+				return values, versions, nil
+			},
+			Write: func(_ context.Context, changes []lease.Change, values, was []string) ([]string,
+				error) {
+				writes++
+				for i, c := range changes {
+					if stored[c.Prev.Block] != was[i] {
+						return nil, nil
+					}
+				}
+				for i, c := range changes {
+					stored[c.Prev.Block] = values[i]
+				}
+				return values, nil
+			},
+			Failed: func(what string, err error) error { return fmt.Errorf("%s: %w", what, err) },
+			Key:    func(realm string, b lease.Block) string { return realm + " " + b.String() },
+		})
 	}
-	if v, ok := s.Versions(change(record(2, 6), record(1, 5))); !ok ||
-		!slices.Equal(v, []int{60, 50}) {
-		t.Errorf("both: %v, %v", v, ok)
-	}
-	other := record(1, 5)
-	other.Realm = "other"
-	for _, prev := range []lease.Record{record(1, 4), record(1, 6), record(3, 5), other} {
-		if v, ok := s.Versions(change(record(2, 6), prev)); ok {
-			t.Errorf("%+v: %v", prev, v)
+	a, b := newRecords(), newRecords()
+	change := func(r *Records[string], want bool, wantReads, wantWrites int, steps ...uint64) {
+		t.Helper()
+		var changes []lease.Change
+		for i, revision := range steps {
+			changes = append(changes, lease.Change{Prev: record(uint32(i), revision),
+				Next: record(uint32(i), revision+1)})
 		}
+		reads, writes = 0, 0
+		ok, err := r.CompareAndSetMany(t.Context(), changes)
+		if ok != want || err != nil || reads != wantReads || writes != wantWrites {
+			t.Errorf("%v, %v after %d reads and %d writes, want %v after %d and %d", ok, err, reads,
+				writes, want, wantReads, wantWrites)
+		}
+	}
+	change(a, true, 1, 1, 0, 0)
+	change(a, true, 0, 1, 1, 1)
+	change(a, false, 1, 0, 1) // it is remembered with revision 2
+	change(b, false, 1, 0, 2, 1)
+	change(b, true, 0, 1, 2, 2)
+	change(a, false, 1, 1, 2)   // a remembers what b has replaced
+	change(a, true, 1, 1, 3, 3) // only one is remembered as it is
+	stored[record(1, 0).Block] = "damaged"
+	if r, err := a.Get(t.Context(), realm, record(1, 0).Block); err == nil ||
+		!strings.HasPrefix(err.Error(), "read realm 1/8: ") {
+		t.Errorf("%+v, %v", r, err)
 	}
 	for i := range uint32(1000) {
-		s.Put(record(i, 7), 70)
-		if n := len(s.records); n > maxSeen {
+		if ok, err := b.CompareAndSet(t.Context(), record(i+10, 0), record(i+10, 1)); !ok ||
+			err != nil {
+			t.Fatal(ok, err)
+		}
+		if n := len(b.seen); n > maxSeen {
 			t.Fatalf("%d records are remembered", n)
 		}
-		if _, ok := s.Versions(change(record(i, 7))); !ok {
+		if _, ok := b.versions([]lease.Change{{Prev: record(i+10, 1)}}); !ok {
 			t.Fatalf("record %d is forgotten at once", i)
 		}
 	}

@@ -1,0 +1,188 @@
+// Package kv has what the stores on key-value servers share: a record is one value, its JSON, which
+// is replaced if it is still the value that was read.
+package kv
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/sortid/sortid/lease"
+)
+
+// Records has the methods of a [lease.Store] that read and change records. A V is the version of a
+// value, which the server must compare to replace it: a revision, or the value itself.
+//
+// It remembers the last records and their versions. So a change of such a record takes one request.
+// If the server refuses it, the record must be read again before the change counts as refused.
+type Records[V any] struct {
+	server Server[V]
+	mu     sync.Mutex
+	seen   map[key]seen[V]
+}
+
+// A Server has the requests that one kind of server understands.
+type Server[V any] struct {
+	// Read returns the values of records, nil where there is none, and their versions.
+	Read func(ctx context.Context, realm string, blocks []lease.Block) ([][]byte, []V, error)
+	// Write replaces all values or none, if they have these versions. It returns the new versions,
+	// or nil if the server refuses.
+	Write func(ctx context.Context, changes []lease.Change, values []string, was []V) ([]V, error)
+	// Failed adds to an error what could not be done.
+	Failed func(what string, err error) error
+	// Key is what Failed calls a record.
+	Key func(realm string, b lease.Block) string
+}
+
+type key struct {
+	realm string
+	block lease.Block
+}
+
+type seen[V any] struct {
+	record  lease.Record
+	version V
+}
+
+func NewRecords[V any](server Server[V]) *Records[V] { return &Records[V]{server: server} }
+
+func (r *Records[V]) Get(ctx context.Context, realm string, b lease.Block) (lease.Record, error) {
+	records, err := r.GetMany(ctx, realm, []lease.Block{b})
+	if err != nil {
+		return lease.Record{}, err
+	}
+	return records[0], nil
+}
+
+func (r *Records[V]) GetMany(ctx context.Context, realm string,
+	blocks []lease.Block) ([]lease.Record, error) {
+	records, _, err := r.get(ctx, realm, blocks)
+	return records, err
+}
+
+func (r *Records[V]) get(ctx context.Context, realm string,
+	blocks []lease.Block) ([]lease.Record, []V, error) {
+	values, versions, err := r.server.Read(ctx, realm, blocks)
+	if err != nil {
+		return nil, nil, err
+	}
+	records := make([]lease.Record, len(blocks))
+	for i, b := range blocks {
+		if records[i] = (lease.Record{Realm: realm, Block: b}); values[i] == nil {
+			continue
+		}
+		if records[i], err = decode(values[i], realm, b); err != nil {
+			return nil, nil, r.server.Failed("read "+r.server.Key(realm, b), err)
+		}
+	}
+	r.remember(records, versions)
+	return records, versions, nil
+}
+
+func (r *Records[V]) CompareAndSet(ctx context.Context, prev, next lease.Record) (bool, error) {
+	return r.CompareAndSetMany(ctx, []lease.Change{{Prev: prev, Next: next}})
+}
+
+func (r *Records[V]) CompareAndSetMany(ctx context.Context,
+	changes []lease.Change) (done bool, err error) {
+	values, blocks := make([]string, len(changes)), make([]lease.Block, len(changes))
+	for i, c := range changes {
+		blocks[i] = c.Prev.Block
+		if values[i], err = encode(c.Next); err != nil {
+			return false, r.server.Failed("write "+r.server.Key(c.Prev.Realm, c.Prev.Block), err)
+		}
+	}
+	if versions, ok := r.versions(changes); ok {
+		if done, err := r.write(ctx, changes, values, versions); done || err != nil {
+			return done, err
+		}
+	}
+	now, versions, err := r.get(ctx, changes[0].Prev.Realm, blocks)
+	if err != nil {
+		return false, err
+	}
+	for i, c := range changes {
+		if !now[i].Matches(c.Prev) {
+			return false, nil
+		}
+	}
+	return r.write(ctx, changes, values, versions)
+}
+
+func (r *Records[V]) write(ctx context.Context, changes []lease.Change, values []string,
+	was []V) (bool, error) {
+	versions, err := r.server.Write(ctx, changes, values, was)
+	if versions == nil || err != nil {
+		return false, err
+	}
+	next := make([]lease.Record, len(changes))
+	for i, c := range changes {
+		next[i] = c.Next
+	}
+	r.remember(next, versions)
+	return true, nil
+}
+
+// A lease reads the blocks above its own, and its realm.
+const maxSeen = 64
+
+func (r *Records[V]) remember(records []lease.Record, versions []V) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for i, record := range records {
+		if r.seen == nil || len(r.seen) >= maxSeen {
+			r.seen = map[key]seen[V]{}
+		}
+		r.seen[key{record.Realm, record.Block}] = seen[V]{record, versions[i]}
+	}
+}
+
+func (r *Records[V]) versions(changes []lease.Change) (versions []V, ok bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, c := range changes {
+		s, ok := r.seen[key{c.Prev.Realm, c.Prev.Block}]
+		if !ok || !s.record.Matches(c.Prev) {
+			return nil, false
+		}
+		versions = append(versions, s.version)
+	}
+	return versions, true
+}
+
+func encode(r lease.Record) (string, error) {
+	if r.Revision == 0 {
+		return "", errors.New("a record with revision 0 means none and cannot be stored")
+	}
+	value, err := json.Marshal(r)
+	return string(value), err
+}
+
+// decode fails if the value is not the record of a realm and block.
+func decode(value []byte, realm string, b lease.Block) (lease.Record, error) {
+	var r lease.Record
+	err := json.Unmarshal(value, &r)
+	switch {
+	case err != nil:
+	case r.Realm != realm || r.Block != b:
+		err = fmt.Errorf("it is the record of %v of realm %q", r.Block, r.Realm)
+	case r.Revision == 0:
+		err = errors.New("it has no revision")
+	}
+	if err != nil {
+		return lease.Record{}, fmt.Errorf("what is stored for %v of realm %q is not its record: %w",
+			b, realm, err)
+	}
+	return r, nil
+}
+
+// DecodeListed returns the record that is stored under a key that ends in the block.
+func DecodeListed(block string, value []byte, realm string) (lease.Record, error) {
+	b, err := lease.ParseBlock(block)
+	if err != nil {
+		return lease.Record{}, fmt.Errorf("this is not the key of a record: %w", err)
+	}
+	return decode(value, realm, b)
+}
