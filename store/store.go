@@ -15,6 +15,7 @@ package store
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/sortid/sortid/format"
@@ -121,10 +122,8 @@ func find(url string) (kind, error) {
 			strings.Join(Names(), ", ")))
 	}
 	for _, k := range kinds {
-		for _, known := range k.names {
-			if strings.EqualFold(name, known) {
-				return k, nil
-			}
+		if slices.ContainsFunc(k.names, func(n string) bool { return strings.EqualFold(n, name) }) {
+			return k, nil
 		}
 	}
 	return kind{}, connect.BadURL(fmt.Errorf("store: the URL: %w",

@@ -46,26 +46,23 @@ func etcdCall(ctx context.Context, u *url.URL, method string, request, answer an
 	if err != nil {
 		return err
 	}
-	r, err := http.NewRequestWithContext(ctx, "POST", "http://"+u.Host+"/v3/"+method,
-		bytes.NewReader(body))
+	return etcdSend(ctx, "POST", "http://"+u.Host+"/v3/"+method, auth.Token, body, answer)
+}
+
+func etcdSend(ctx context.Context, method, url, token string, body []byte, answer any) error {
+	r, err := http.NewRequestWithContext(ctx, method, url, bytes.NewReader(body))
 	if err != nil {
 		return err
 	}
-	r.Header.Set("Authorization", auth.Token)
-	return etcdDo(r, answer)
-}
-
-func etcdDo(r *http.Request, answer any) error {
-	client := &http.Client{
-		Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true},
-			DisableKeepAlives: true},
-	}
-	resp, err := client.Do(r)
+	r.Header.Set("Authorization", token)
+	transport := &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true},
+		DisableKeepAlives: true}
+	resp, err := transport.RoundTrip(r)
 	if err != nil {
 		return err
 	}
 	defer resp.Body.Close()
-	body, err := io.ReadAll(resp.Body)
+	body, err = io.ReadAll(resp.Body)
 	switch {
 	case err != nil:
 		return err
@@ -119,25 +116,19 @@ func startEtcd(t testing.TB, n int, flags []string) []*Server {
 		wg.Go(func() { // a member is ready only when there is another
 			servers[i] = (&Server{URL: "etcd://" + host, Dir: dir, t: t, crash: syscall.SIGKILL,
 				command: func() *exec.Cmd { return exec.Command(program, args...) },
-				ready:   func(ctx context.Context) error { return etcdHealth(ctx, client) },
+				ready: func(ctx context.Context) error {
+					ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
+					defer cancel()
+					return etcdSend(ctx, "GET", client+"/health", "", nil, nil)
+				},
 			}).start()
 		})
 	}
 	wg.Wait()
-	if t.Failed() {
+	if slices.Contains(servers, nil) {
 		t.FailNow()
 	}
 	return servers
-}
-
-func etcdHealth(ctx context.Context, client string) error {
-	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
-	defer cancel()
-	r, err := http.NewRequestWithContext(ctx, "GET", client+"/health", nil)
-	if err != nil {
-		return err
-	}
-	return etcdDo(r, nil)
 }
 
 // etcdProgram returns the path of etcd's server, from the PATH or from the module in the folder

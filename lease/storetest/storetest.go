@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -21,6 +22,7 @@ import (
 // own connection, as in another process. Run closes each connection.
 func Run(t *testing.T, setup func(t *testing.T) (open func() lease.Store)) {
 	run(t, setup, []test{
+		{"Open", testOpen},
 		{"Absent", testAbsent},
 		{"Fields", testFields},
 		{"Compare", testCompare},
@@ -92,9 +94,32 @@ func set(t *testing.T, s lease.Store, prev, next lease.Record, want bool) {
 	}
 }
 
-func absent(realm string, b lease.Block) lease.Record {
-	return lease.Record{Realm: realm,
-		Block: b}
+func absent(realm string, b lease.Block) lease.Record { return lease.Record{Realm: realm, Block: b} }
+
+// Many processes open the store at once. All must get the same one.
+func testOpen(t *testing.T, open func() lease.Store) {
+	const processes = 12
+	b := lease.Block{NodeID: 42, Size: 8}
+	var wg sync.WaitGroup
+	var changed atomic.Int32
+	begin := make(chan struct{})
+	for range processes {
+		wg.Go(func() {
+			<-begin
+			ok, err := open().CompareAndSet(t.Context(), absent("realm", b), full("realm", b, 1))
+			if err != nil {
+				t.Error(err)
+			}
+			if ok {
+				changed.Add(1)
+			}
+		})
+	}
+	close(begin)
+	wg.Wait()
+	if n := changed.Load(); n != 1 {
+		t.Errorf("%d of %d processes made the same change", n, processes)
+	}
 }
 
 func testAbsent(t *testing.T, open func() lease.Store) {
@@ -497,7 +522,31 @@ func testTime(t *testing.T, open func() lease.Store) {
 		d < 900*time.Millisecond || d > most {
 		t.Errorf("in 1.1 s or more the store's clock went on by %v, %v", d, err)
 	}
+	// Processes whose clocks differ from the store's by more than the lead get no node ID.
+	for _, c := range []struct {
+		ahead time.Duration
+		want  error
+	}{
+		{0, nil}, {30 * time.Second, nil}, {-30 * time.Second, nil},
+		{90 * time.Second, lease.ErrClock}, {-90 * time.Second, lease.ErrClock},
+		{365 * 24 * time.Hour, lease.ErrClock}, {-365 * 24 * time.Hour, lease.ErrClock},
+	} {
+		l, err := lease.Acquire(t.Context(), s, lease.Config{
+			Realm: "leases", Format: format, NodeBits: 3, MaxLead: time.Minute,
+			Now: func() time.Time { return after.Add(c.ahead) },
+		})
+		if !errors.Is(err, c.want) {
+			t.Errorf("a process %v ahead: %v, want %v", c.ahead, err, c.want)
+		}
+		if err == nil {
+			if err := l.Close(t.Context()); err != nil {
+				t.Error(err)
+			}
+		}
+	}
 }
+
+var format = lease.Format{Bits: 4, Tick: time.Millisecond, Epoch: time.UnixMilli(0)}
 
 // Many processes lease node IDs of mixed sizes, use ticks, close and lease again. No tick of a node
 // ID is used twice.
@@ -519,9 +568,7 @@ func testLeases(t *testing.T, open func() lease.Store) {
 				for ctx.Err() == nil && (errors.Is(err, lease.ErrFull) ||
 					errors.Is(err, lease.ErrBusy)) {
 					if l, err = lease.Acquire(ctx, s, lease.Config{
-						Realm: "leases", Format: lease.Format{Bits: 4, Tick: time.Millisecond,
-							Epoch: time.UnixMilli(0)},
-						NodeBits: size, Window: 10 * time.Second, MaxLead: 10 * time.Second,
+						Realm: "leases", Format: format, NodeBits: size, Window: 10 * time.Second, MaxLead: 10 * time.Second,
 						Name: fmt.Sprint("process ", i),
 					}); err != nil {
 						time.Sleep(20 * time.Millisecond)

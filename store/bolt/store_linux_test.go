@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/sortid/sortid/lease"
+	"github.com/sortid/sortid/store/internal/faulttest"
 	"golang.org/x/sys/unix"
 )
 
@@ -41,10 +42,7 @@ func TestFileSystems(t *testing.T) {
 	}
 	defer os.RemoveAll(dir)
 	s := must(t, "bolt:"+dir+"/sortid.db")
-	if c := s.Conditions(); len(c) != 1 || !strings.HasPrefix(c[0], "conditional: ") ||
-		!strings.Contains(c[0], "tmpfs") {
-		t.Errorf("conditions on tmpfs: %q", c)
-	}
+	faulttest.Conditions(t, s, "tmpfs")
 	put(t, s, 1)
 }
 
@@ -56,10 +54,7 @@ func TestIrregular(t *testing.T) {
 	}
 	for _, path := range []string{pipe, "/dev/null", "/dev/full"} {
 		for _, open := range []func(context.Context, string) (*Store, error){Open, OpenExisting} {
-			if _, err := open(t.Context(), "bolt:"+path); err == nil ||
-				!strings.Contains(err.Error(), "not a regular file") {
-				t.Errorf("%s: %v", path, err)
-			}
+			faulttest.Refused(t, open, "bolt:"+path, "not a regular file")
 		}
 	}
 }
@@ -107,9 +102,7 @@ func TestPermissions(t *testing.T) {
 			t.Errorf("OpenExisting: %v", err)
 			return
 		}
-		if r, err := s.Get(t.Context(), "realm", block); err != nil || r != record(1) {
-			t.Errorf("Get: %+v, %v", r, err)
-		}
+		faulttest.Want(t, s, record(1))
 		_, err = s.CompareAndSet(t.Context(), record(1), record(2))
 		denied("CompareAndSet", err)
 	})

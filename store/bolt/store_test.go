@@ -18,7 +18,6 @@ import (
 	"time"
 
 	"github.com/sortid/sortid/lease"
-	"github.com/sortid/sortid/lease/storetest"
 	"github.com/sortid/sortid/store/internal/faulttest"
 	"go.etcd.io/bbolt"
 )
@@ -83,10 +82,7 @@ func put(t *testing.T, s *Store, n uint64) {
 }
 
 func TestStore(t *testing.T) {
-	storetest.Run(t, func(t *testing.T) func() lease.Store {
-		_, url := temp(t)
-		return func() lease.Store { return must(t, url) }
-	})
+	faulttest.Store(t, Open, func(t testing.TB) string { return "bolt:" + t.TempDir() + "/sortid.db" })
 }
 
 func playLease(url string) error {

@@ -82,8 +82,7 @@ func TestUnreachable(t *testing.T) {
 		_, err := Open(ctx, "http://"+away+"?token=secret")
 		return err
 	}, "refused")
-	if err == nil || !strings.Contains(err.Error(), "refused") || errors.Is(err, connect.ErrURL) ||
-		strings.Contains(err.Error(), "secret") {
+	if errors.Is(err, connect.ErrURL) {
 		t.Errorf("%v", err)
 	}
 }
@@ -184,9 +183,9 @@ func TestAnswers(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s, requests := open(t, c.status, c.body)
 			_, err := s.Get(t.Context(), "r", lease.Block{NodeID: 1, Size: 8})
-			if err == nil || !strings.Contains(err.Error(), c.want) || c.is != nil &&
-				!errors.Is(err, c.is) || strings.Contains(err.Error(), "secret") {
-				t.Errorf("%v, want %s", err, c.want)
+			faulttest.Says(t, err, c.want)
+			if c.is != nil && !errors.Is(err, c.is) {
+				t.Errorf("%v, want %v", err, c.is)
 			}
 			if n := requests.Load(); n != 1 {
 				t.Errorf("%d requests", n)

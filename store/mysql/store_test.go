@@ -1,6 +1,7 @@
 package mysql
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -14,7 +15,6 @@ import (
 
 	"github.com/go-sql-driver/mysql"
 	"github.com/sortid/sortid/lease"
-	"github.com/sortid/sortid/lease/storetest"
 	"github.com/sortid/sortid/store/internal/faulttest"
 	"github.com/sortid/sortid/testserver"
 )
@@ -32,17 +32,12 @@ func refused(t *testing.T, url string, want ...string) {
 // at returns a URL with another user, if there is one, and another database.
 func at(t *testing.T, raw string, user *url.Userinfo, database string) string {
 	t.Helper()
-	u, err := url.Parse(raw)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if user != nil {
-		u.User = user
-	}
-	if database != "" {
-		u.Path = "/" + database
-	}
-	return u.String()
+	return faulttest.Edit(t, raw, func(u *url.URL) {
+		u.User = cmp.Or(user, u.User)
+		if database != "" {
+			u.Path = "/" + database
+		}
+	})
 }
 
 func dial(t *testing.T, url string) *sql.DB {
@@ -74,12 +69,7 @@ var (
 	record = faulttest.Record
 )
 
-func TestStore(t *testing.T) {
-	storetest.Run(t, func(t *testing.T) func() lease.Store {
-		url := testserver.MySQL(t)
-		return func() lease.Store { return open(t, url) }
-	})
-}
+func TestStore(t *testing.T) { faulttest.Store(t, Open, testserver.MySQL) }
 
 // The store does not depend on the defaults of the server, or on parameters of the URL.
 func TestDefaultsOfTheServer(t *testing.T) {
@@ -91,7 +81,7 @@ func TestDefaultsOfTheServer(t *testing.T) {
 	admin := dial(t, at(t, server.URL, nil, "mysql")+"?autocommit=1&tx_read_only=0")
 	exec(t, admin, "SET GLOBAL tx_read_only = ON")
 	n := 0
-	storetest.Run(t, func(t *testing.T) func() lease.Store {
+	faulttest.Store(t, Open, func(testing.TB) string {
 		n++
 		database := fmt.Sprint("test_", n)
 		exec(t, admin, "CREATE DATABASE "+database)
@@ -104,7 +94,7 @@ func TestDefaultsOfTheServer(t *testing.T) {
 					SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'not the settings that the store needs';
 				END IF`, database, change))
 		}
-		return func() lease.Store { return open(t, url) }
+		return url
 	})
 }
 
@@ -223,22 +213,15 @@ func TestPrivileges(t *testing.T) {
 	s := open(t, user)
 	faulttest.Change(t, s, record(0), record(1))
 	faulttest.Change(t, s, record(1), record(2))
-	if r, err := s.Get(t.Context(), "realm", block); err != nil || r != record(2) {
-		t.Errorf("%+v, %v", r, err)
-	}
-	if c := s.Conditions(); c != nil {
-		t.Errorf("conditions of a server alone: %q", c)
-	}
+	faulttest.Want(t, s, record(2))
+	faulttest.Conditions(t, s)
 }
 
 func TestUnsafeSettings(t *testing.T) {
 	server := testserver.StartMySQL(t, "log-bin=bin", "sync-binlog=1", "innodb-doublewrite=OFF",
 		"log-warnings=0")
 	admin := dial(t, server.URL)
-	if c := open(t, server.URL).Conditions(); len(c) != 1 ||
-		!strings.Contains(c[0], "conditional: innodb_doublewrite") {
-		t.Errorf("%q", c)
-	}
+	faulttest.Conditions(t, open(t, server.URL), "conditional: innodb_doublewrite")
 	for _, c := range []struct{ name, bad, good, want string }{
 		{"innodb_flush_log_at_trx_commit", "2", "1", "is 2, it must be 1: SET GLOBAL"},
 		{"innodb_flush_log_at_trx_commit", "0", "3", "is 0, it must be 1: SET GLOBAL"},
@@ -324,9 +307,8 @@ func TestReplication(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	exec(t, dial(t, replica.URL),
-		fmt.Sprintf(
-			"CHANGE MASTER TO MASTER_HOST='127.0.0.1', MASTER_PORT=%s, MASTER_USER='repl', MASTER_PASSWORD='hushhush'", u.Port()), "START SLAVE")
+	exec(t, dial(t, replica.URL), "CHANGE MASTER TO MASTER_HOST='127.0.0.1', MASTER_PORT="+u.Port()+
+		", MASTER_USER='repl', MASTER_PASSWORD='hushhush'", "START SLAVE")
 	connected := func() (n int) {
 		t.Helper()
 		var name string
@@ -339,10 +321,8 @@ func TestReplication(t *testing.T) {
 	faulttest.Eventually(t, func() bool { return connected() > 0 },
 		func() string { return "the replica does not connect" })
 	for _, user := range []string{"root", "someone"} {
-		if c := open(t, at(t, primary.URL, url.User(user), "")).Conditions(); len(c) != 1 ||
-			!strings.Contains(c[0], "conditional: the server has replicas (connected: 1)") {
-			t.Errorf("%s: %q", user, c)
-		}
+		faulttest.Conditions(t, open(t, at(t, primary.URL, url.User(user), "")),
+			"conditional: the server has replicas (connected: 1)")
 	}
 	faulttest.Unsafe(t, Open, replica.URL, "read_only")
 }
@@ -429,13 +409,6 @@ func TestEditedRow(t *testing.T) {
 	}
 }
 
-func TestRacingOpens(t *testing.T) {
-	url := testserver.MySQL(t)
-	admin := dial(t, url)
-	faulttest.RacingOpens(t, Open, url,
-		func() { exec(t, admin, "DROP TABLE IF EXISTS sortid_lease") })
-}
-
 // A change that changes nothing succeeds if the record is as expected.
 func TestChangeOfNothing(t *testing.T) {
 	s := open(t, testserver.MySQL(t))
@@ -497,10 +470,7 @@ func TestGalera(t *testing.T) {
 	one, two := testserver.StartGalera(t)
 	stores := []*Store{open(t, one.URL), open(t, two.URL)}
 	for _, s := range stores {
-		if c := s.Conditions(); len(c) != 1 ||
-			!strings.Contains(c[0], "conditional: the server is a node of a Galera cluster") {
-			t.Errorf("%q", c)
-		}
+		faulttest.Conditions(t, s, "conditional: the server is a node of a Galera cluster")
 	}
 	is := record(0)
 	for i := range 300 {

@@ -3,7 +3,7 @@ package postgres
 import (
 	"context"
 	"net"
-	"sync"
+	"sync/atomic"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/sortid/sortid/store/internal/connect"
@@ -23,41 +23,21 @@ func useDialer(_ context.Context, c *pgx.ConnConfig) error {
 // the same connection, as the protocol allows: each one costs the server a process. pgx may also
 // dial in another goroutine, to cancel a request.
 type dialer struct {
-	mu      sync.Mutex
-	plain   net.Conn // the server has answered that it has no TLS, and waits
-	address string
+	plain atomic.Pointer[firstConn] // its server has answered that it has no TLS, and waits
 }
 
 func (d *dialer) dial(ctx context.Context, network, address string) (net.Conn, error) {
-	if conn := d.take(address); conn != nil {
-		return conn, nil
+	if c := d.plain.Swap(nil); c != nil {
+		if c.address == address {
+			return c.Conn, nil
+		}
+		c.Conn.Close()
 	}
 	conn, err := connect.Dial(ctx, network, address)
 	if err != nil {
 		return nil, err
 	}
 	return &firstConn{Conn: conn, dialer: d, address: address}, nil
-}
-
-func (d *dialer) take(address string) net.Conn {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	conn := d.plain
-	d.plain = nil
-	if conn != nil && address != d.address {
-		conn.Close()
-		return nil
-	}
-	return conn
-}
-
-func (d *dialer) keep(conn net.Conn, address string) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.plain != nil {
-		d.plain.Close()
-	}
-	d.plain, d.address = conn, address
 }
 
 type firstConn struct {
@@ -77,9 +57,11 @@ func (c *firstConn) Read(b []byte) (int, error) {
 }
 
 func (c *firstConn) Close() error {
-	if c.noTLS {
-		c.dialer.keep(c.Conn, c.address)
-		return nil
+	if !c.noTLS {
+		return c.Conn.Close()
 	}
-	return c.Conn.Close()
+	if other := c.dialer.plain.Swap(c); other != nil {
+		other.Conn.Close()
+	}
+	return nil
 }

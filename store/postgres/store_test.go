@@ -33,24 +33,16 @@ func refused(t *testing.T, url string, want ...string) {
 
 func with(t *testing.T, raw, key, value string) string {
 	t.Helper()
-	u, err := url.Parse(raw)
-	if err != nil {
-		t.Fatal(err)
-	}
-	q := u.Query()
-	q.Set(key, value)
-	u.RawQuery = q.Encode()
-	return u.String()
+	return faulttest.Edit(t, raw, func(u *url.URL) {
+		q := u.Query()
+		q.Set(key, value)
+		u.RawQuery = q.Encode()
+	})
 }
 
 func as(t *testing.T, raw string, user *url.Userinfo) string {
 	t.Helper()
-	u, err := url.Parse(raw)
-	if err != nil {
-		t.Fatal(err)
-	}
-	u.User = user
-	return u.String()
+	return faulttest.Edit(t, raw, func(u *url.URL) { u.User = user })
 }
 
 func dial(t *testing.T, url string) *pgx.Conn {
@@ -77,12 +69,7 @@ var (
 	record = faulttest.Record
 )
 
-func TestStore(t *testing.T) {
-	storetest.Run(t, func(t *testing.T) func() lease.Store {
-		url := testserver.Postgres(t)
-		return func() lease.Store { return open(t, url) }
-	})
-}
+func TestStore(t *testing.T) { faulttest.Store(t, Open, testserver.Postgres) }
 
 // The store does not depend on defaults of the role or the database.
 func TestDefaultsOfTheServer(t *testing.T) {
@@ -215,12 +202,8 @@ func TestPrivileges(t *testing.T) {
 	s := open(t, user)
 	faulttest.Change(t, s, record(0), record(1))
 	faulttest.Change(t, s, record(1), record(2))
-	if r, err := s.Get(t.Context(), "realm", block); err != nil || r != record(2) {
-		t.Errorf("%+v, %v", r, err)
-	}
-	if c := s.Conditions(); c != nil {
-		t.Errorf("conditions of a server without standbys: %q", c)
-	}
+	faulttest.Want(t, s, record(2))
+	faulttest.Conditions(t, s)
 }
 
 func TestUnsafeSettings(t *testing.T) {
@@ -309,9 +292,7 @@ func TestSynchronousReplication(t *testing.T) {
 		return err
 	})
 	exec(t, admin, "ALTER SYSTEM RESET synchronous_standby_names", "SELECT pg_reload_conf()")
-	if r, err := b.Get(t.Context(), "realm", block); err != nil || r != record(2) {
-		t.Errorf("%+v, %v", r, err)
-	}
+	faulttest.Want(t, b, record(2))
 }
 
 func TestAsynchronousReplication(t *testing.T) {
@@ -325,10 +306,7 @@ func TestAsynchronousReplication(t *testing.T) {
 	}
 	defer standby.Close(context.Background())
 	for _, url := range []string{server.URL, as(t, server.URL, url.UserPassword("someone", "x"))} {
-		if c := open(t, url).Conditions(); len(c) != 1 ||
-			!strings.Contains(c[0], "conditional: ") || !strings.Contains(c[0], "asynchronously") {
-			t.Errorf("%q", c)
-		}
+		faulttest.Conditions(t, open(t, url), "asynchronously")
 	}
 	exec(t, admin, "REVOKE SELECT ON pg_stat_replication FROM PUBLIC")
 	open(t, as(t, server.URL, url.UserPassword("someone", "x")))
@@ -374,13 +352,6 @@ func TestEditedRow(t *testing.T) {
 	}
 }
 
-func TestRacingOpens(t *testing.T) {
-	url := testserver.Postgres(t)
-	admin := dial(t, url)
-	faulttest.RacingOpens(t, Open, url,
-		func() { exec(t, admin, "DROP TABLE IF EXISTS sortid_lease") })
-}
-
 // The store keeps its table when another comes before it in the search_path.
 func TestTableStays(t *testing.T) {
 	raw := testserver.Postgres(t)
@@ -406,9 +377,7 @@ func TestTableStays(t *testing.T) {
 		strings.Replace(Schema, "CREATE", "CREATE TEMPORARY", 1)); err != nil {
 		t.Fatal(err)
 	}
-	if r, err := s.Get(t.Context(), "realm", block); err != nil || r != record(1) {
-		t.Errorf("%+v, %v", r, err)
-	}
+	faulttest.Want(t, s, record(1))
 }
 
 func TestFaults(t *testing.T) { faulttest.Faults(t, Open, testserver.StartPostgres(t), true) }

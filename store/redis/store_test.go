@@ -15,7 +15,6 @@ import (
 	"github.com/redis/go-redis/v9"
 	"github.com/redis/go-redis/v9/logging"
 	"github.com/sortid/sortid/lease"
-	"github.com/sortid/sortid/lease/storetest"
 	"github.com/sortid/sortid/store/internal/faulttest"
 	"github.com/sortid/sortid/testserver"
 )
@@ -53,18 +52,19 @@ func do(t *testing.T, url, command string) any {
 	return r
 }
 
-func run(t *testing.T, base string) {
+func numbered(base string) func(testing.TB) string {
 	n := 0
-	storetest.Run(t, func(t *testing.T) func() lease.Store {
+	return func(testing.TB) string {
 		n++
-		url := fmt.Sprintf("%s%d:", base, n)
-		return func() lease.Store { return open(t, url) }
-	})
+		return fmt.Sprintf("%s%d:", base, n)
+	}
 }
 
-func TestStore(t *testing.T) { run(t, testserver.Redis(t)) }
+func TestStore(t *testing.T) { faulttest.Store(t, Open, numbered(testserver.Redis(t))) }
 
-func TestStoreOnDisk(t *testing.T) { run(t, testserver.StartRedis(t).URL+"?prefix=x") }
+func TestStoreOnDisk(t *testing.T) {
+	faulttest.Store(t, Open, numbered(testserver.StartRedis(t).URL+"?prefix=x"))
+}
 
 func TestFaults(t *testing.T) { faulttest.Faults(t, Open, testserver.StartRedis(t), false) }
 
@@ -77,23 +77,15 @@ func TestConditions(t *testing.T) {
 		{"--maxmemory 100mb --maxmemory-policy noeviction", nil},
 		{"--maxmemory 100mb --maxmemory-policy volatile-lru", nil}, // records do not expire
 		{"--maxmemory 0 --maxmemory-policy allkeys-lru", nil},      // no limit
-		{"--appendonly no", []string{"appendonly"}},
-		{"--appendfsync everysec", []string{"appendfsync"}},
-		{"--appendfsync no", []string{"appendfsync"}},
-		{"--no-appendfsync-on-rewrite yes", []string{"no-appendfsync-on-rewrite"}},
+		{"--appendonly no", []string{": appendonly is"}},
+		{"--appendfsync everysec", []string{": appendfsync is"}},
+		{"--appendfsync no", []string{": appendfsync is"}},
+		{"--no-appendfsync-on-rewrite yes", []string{": no-appendfsync-on-rewrite is"}},
 		{"--appendfsync everysec --no-appendfsync-on-rewrite yes",
-			[]string{"appendfsync", "no-appendfsync-on-rewrite"}},
+			[]string{": appendfsync is", ": no-appendfsync-on-rewrite is"}},
 	} {
 		server := testserver.StartRedis(t, strings.Fields(c.settings)...)
-		got := open(t, server.URL).Conditions()
-		ok := len(got) == len(c.want)
-		for i := range got {
-			ok = ok && strings.HasPrefix(got[i], "conditional: ") &&
-				strings.Contains(got[i], " "+c.want[i]+" ")
-		}
-		if !ok {
-			t.Errorf("%s: got %q, want %q", c.settings, got, c.want)
-		}
+		faulttest.Conditions(t, open(t, server.URL), c.want...)
 		server.Stop()
 	}
 }
@@ -124,19 +116,14 @@ func TestReplica(t *testing.T) {
 				"master_link_status:up")
 	}, func() string { return "the replica does not connect" })
 	faulttest.Unsafe(t, Open, replica.URL, "role")
-	if c := open(t, master.URL).Conditions(); len(c) != 1 ||
-		!strings.HasPrefix(c[0], "conditional: 1 replicas") {
-		t.Errorf("%q", c)
-	}
+	faulttest.Conditions(t, open(t, master.URL), "conditional: 1 replicas")
 
 	do(t, replica.URL, "REPLICAOF NO ONE")
 	promoted := open(t, replica.URL)
 	faulttest.Change(t, promoted, one, two)
 	do(t, master.URL, "REPLICAOF "+host+" 1")
-	if r, err := s.Get(t.Context(), "realm", block); err == nil ||
-		!strings.Contains(err.Error(), "replica") {
-		t.Errorf("Get from a replica that is behind: %+v, %v", r, err)
-	}
+	_, err := s.Get(t.Context(), "realm", block)
+	faulttest.Says(t, err, "replica")
 	if ok, err := s.CompareAndSet(t.Context(), one, two); err == nil {
 		t.Errorf("CompareAndSet on a replica: %v", ok)
 	}
@@ -160,9 +147,7 @@ func TestPermission(t *testing.T) {
 	}
 
 	s := open(t, as("least:secret@"))
-	if c := s.Conditions(); c != nil {
-		t.Errorf("%q", c)
-	}
+	faulttest.Conditions(t, s)
 	faulttest.Change(t, s, none, one)
 	if rs, err := s.List(t.Context(), "realm"); err != nil || len(rs) != 1 {
 		t.Errorf("List: %v, %v", rs, err)
@@ -170,14 +155,9 @@ func TestPermission(t *testing.T) {
 	if _, err := s.Realms(t.Context()); err != nil {
 		t.Error(err)
 	}
-	if c := open(t, as("blind:secret@")).Conditions(); len(c) != 2 ||
-		!strings.Contains(c[0], "does not show") || !strings.Contains(c[1], "does not show") {
-		t.Errorf("%q", c)
-	}
-	if ok, err := open(t, as("reader:secret@")).CompareAndSet(t.Context(), one, two); err == nil ||
-		!strings.Contains(err.Error(), "ACL SETUSER") {
-		t.Errorf("a change without permission: %v, %v", ok, err)
-	}
+	faulttest.Conditions(t, open(t, as("blind:secret@")), "does not show", "does not show")
+	_, err := open(t, as("reader:secret@")).CompareAndSet(t.Context(), one, two)
+	faulttest.Says(t, err, "ACL SETUSER")
 	for user, want := range map[string]string{
 		"":                 "name user and password",
 		"least:wrong@":     "WRONGPASS",
@@ -201,12 +181,10 @@ func TestRewrite(t *testing.T) {
 	do(t, server.URL, "CONFIG SET appendonly yes")
 	named := func(want string) {
 		t.Helper()
-		if c := open(t, server.URL).Conditions(); len(c) != 1 || !strings.Contains(c[0], want) ||
-			!strings.Contains(c[0], "forgets everything") {
-			t.Errorf("%q, want a condition with %q", c, want)
-		}
+		faulttest.Conditions(t, open(t, server.URL), want+": if appendonly was turned on since "+
+			"the server started, a restart forgets everything")
 	}
-	named("aof_rewrite_in_progress is 1")
+	named("(aof_rewrite_in_progress is 1)")
 
 	pid := info("server")["process_id"]
 	kill := func() {
@@ -223,7 +201,7 @@ func TestRewrite(t *testing.T) {
 		kill()
 		return info("persistence")["aof_last_bgrewrite_status"] == "err"
 	}, func() string { return "the rewrite does not fail" })
-	named("aof_last_bgrewrite_status is err")
+	named("(aof_last_bgrewrite_status is err), see the server's log")
 
 	do(t, server.URL, "CONFIG SET rdb-key-save-delay 0")
 	kill()
@@ -231,9 +209,7 @@ func TestRewrite(t *testing.T) {
 		p := info("persistence")
 		return p["aof_last_bgrewrite_status"] == "ok" && p["aof_rewrite_in_progress"] == "0"
 	}, func() string { return "the rewrite does not succeed" })
-	if c := open(t, server.URL).Conditions(); c != nil {
-		t.Errorf("after a rewrite: %q", c)
-	}
+	faulttest.Conditions(t, open(t, server.URL))
 }
 
 // Settings that were not read because the connection failed are an error, not a condition.
@@ -290,10 +266,8 @@ func TestMemory(t *testing.T) {
 	s := open(t, server.URL)
 	faulttest.Change(t, s, none, one)
 	do(t, server.URL, "CONFIG SET maxmemory 1")
-	if ok, err := s.CompareAndSet(t.Context(), one, two); err == nil ||
-		!strings.Contains(err.Error(), "raise maxmemory") {
-		t.Errorf("CompareAndSet: %v, %v", ok, err)
-	}
+	_, err := s.CompareAndSet(t.Context(), one, two)
+	faulttest.Says(t, err, "raise maxmemory")
 	do(t, server.URL, "CONFIG SET maxmemory 0")
 	faulttest.Change(t, s, one, two)
 }

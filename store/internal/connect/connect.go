@@ -23,17 +23,14 @@ var ErrURL = errors.New("store: malformed URL")
 // BadURL marks an error as caused by the URL: trying again does not help.
 func BadURL(err error) error { return marked{err, ErrURL} }
 
-var (
-	errTemporary = errors.New("store: temporary error")
-	errBusy      = errors.New("store: no connection to spare")
-)
+var errTemporary = errors.New("store: temporary error")
 
 // Temporary marks an error that may be gone at the next attempt.
 func Temporary(err error) error { return marked{err, errTemporary} }
 
 // Busy marks an error of a server with no connection to spare. The pause after it depends on what a
 // refusal costs the server.
-func Busy(err error, pause time.Duration) error { return busy{marked{err, errBusy}, pause} }
+func Busy(err error, pause time.Duration) error { return busy{marked{err, errTemporary}, pause} }
 
 type busy struct {
 	marked
@@ -135,7 +132,7 @@ func Retry[T any](ctx context.Context, where string,
 func Connect[T any](ctx context.Context, where string,
 	connect func(context.Context) (T, error)) (T, error) {
 	result, err := connect(ctx)
-	if errors.Is(err, errBusy) || errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
+	if b := (busy{}); errors.As(err, &b) || errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
 		return Retry(ctx, where, connect)
 	}
 	return result, err
@@ -218,7 +215,7 @@ func (e noAnswer) Unwrap() error { return e.err }
 
 // temporary lists errors of servers that start, restart or are overloaded, and of networks.
 var temporary = []error{
-	errTemporary, errBusy, net.ErrClosed, io.EOF, io.ErrUnexpectedEOF, context.DeadlineExceeded,
+	errTemporary, net.ErrClosed, io.EOF, io.ErrUnexpectedEOF, context.DeadlineExceeded,
 	syscall.ECONNREFUSED, syscall.ECONNRESET, syscall.ECONNABORTED, syscall.EPIPE,
 	syscall.ETIMEDOUT, syscall.EHOSTUNREACH, syscall.ENETUNREACH,
 }

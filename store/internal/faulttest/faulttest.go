@@ -98,7 +98,7 @@ func Restart(t *testing.T, server *testserver.Server, s lease.Store, waits bool)
 		Change(t, s, in(realm, i), is)
 		var wg sync.WaitGroup
 		for range 2 {
-			wg.Go(func() { want(t, s, is) })
+			wg.Go(func() { Want(t, s, is) })
 		}
 		wg.Wait()
 		server.Stop()
@@ -118,10 +118,10 @@ func Restart(t *testing.T, server *testserver.Server, s lease.Store, waits bool)
 			recovers(t, s)
 		}
 	}
-	want(t, s, in(realm, 3))
+	Want(t, s, in(realm, 3))
 }
 
-func want(t *testing.T, s lease.Store, r lease.Record) {
+func Want(t *testing.T, s lease.Store, r lease.Record) {
 	t.Helper()
 	if got, err := s.Get(t.Context(), r.Realm, r.Block); err != nil || got != r {
 		t.Errorf("Get: %+v, %v, want %+v", got, err, r)

@@ -121,11 +121,17 @@ func (p *proxy) lose(marker string) (sent <-chan struct{}, cut func()) {
 // At returns a store's URL with another address.
 func At(t testing.TB, raw, address string) string {
 	t.Helper()
+	return Edit(t, raw, func(u *url.URL) { u.Host = address })
+}
+
+// Edit returns a URL after a change.
+func Edit(t testing.TB, raw string, change func(u *url.URL)) string {
+	t.Helper()
 	u, err := url.Parse(raw)
 	if err != nil {
 		t.Fatal(err)
 	}
-	u.Host = address
+	change(u)
 	return u.String()
 }
 
@@ -145,11 +151,8 @@ func breakTwo(t *testing.T, server string, n int, breaks func(client net.Conn)) 
 	})
 }
 
-func host(t testing.TB, raw string) string {
+func host(t testing.TB, raw string) (host string) {
 	t.Helper()
-	u, err := url.Parse(raw)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return u.Host
+	Edit(t, raw, func(u *url.URL) { host = u.Host })
+	return host
 }

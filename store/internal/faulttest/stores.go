@@ -4,16 +4,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/sortid/sortid/lease"
+	"github.com/sortid/sortid/lease/storetest"
 	"github.com/sortid/sortid/store/internal/connect"
+	"github.com/sortid/sortid/testserver"
 )
 
 // patience makes a test fail instead of hang, even on a slow machine.
@@ -52,6 +52,15 @@ func Open[S lease.Store](t *testing.T, open Opener[S], url string) S {
 	return s
 }
 
+// Store tests a kind of store with [storetest.Run], in places whose URLs place returns.
+func Store[S lease.Store](t *testing.T, open Opener[S], place func(t testing.TB) (url string)) {
+	t.Helper()
+	storetest.Run(t, func(t *testing.T) func() lease.Store {
+		url := place(t)
+		return func() lease.Store { return Open(t, open, url) }
+	})
+}
+
 // Refused opens a store. That must fail with these words, without the password "secret" and without
 // a second attempt.
 func Refused[S lease.Store](t *testing.T, open Opener[S], url string, want ...string) error {
@@ -61,17 +70,22 @@ func Refused[S lease.Store](t *testing.T, open Opener[S], url string, want ...st
 	s, err := open(ctx, url)
 	if err == nil {
 		s.Close()
-		t.Fatalf("no error, want one with %q", want)
+		t.Fatalf("%s: no error, want one with %q", url, want)
 	}
 	if ctx.Err() != nil {
 		t.Errorf("it was tried again: %v", err)
 	}
-	says(t, err, want...)
+	Says(t, err, want...)
 	return err
 }
 
-func says(t *testing.T, err error, want ...string) {
+// Says tests whether there is an error with these words, and without the password "secret".
+func Says(t *testing.T, err error, want ...string) {
 	t.Helper()
+	if err == nil {
+		t.Errorf("no error, want one with %q", want)
+		return
+	}
 	for _, w := range want {
 		if !strings.Contains(err.Error(), w) {
 			t.Errorf("no %q in the error: %v", w, err)
@@ -124,18 +138,11 @@ func Secrets[S lease.Store](t *testing.T, open Opener[S], urls ...string) {
 	}
 }
 
-func Away(t *testing.T) string {
-	t.Helper()
-	d := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)}}
-	conn, err := d.Dial("tcp", Listen(t, anyPort, nil).Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { conn.Close() })
-	return conn.LocalAddr().String()
-}
+// Away returns an address where nobody listens.
+func Away(t *testing.T) string { return fmt.Sprintf("127.0.0.1:%d", testserver.FreePort(t)) }
 
-// Patiently calls f with longer and longer contexts, until its error contains these words.
+// Patiently calls f with longer and longer contexts, until its error contains these words, which it
+// must.
 func Patiently(t *testing.T, first time.Duration, f func(context.Context) error,
 	want ...string) (err error) {
 	t.Helper()
@@ -151,6 +158,7 @@ func Patiently(t *testing.T, first time.Duration, f func(context.Context) error,
 			break
 		}
 	}
+	Says(t, err, want...)
 	return err
 }
 
@@ -172,13 +180,22 @@ func NoServer[S lease.Store](t *testing.T, open Opener[S], url string, want ...s
 			}
 			return err
 		}, want...)
-		if err == nil {
-			t.Fatal("no error")
-		}
-		says(t, err, want...)
-		if strings.Contains(err.Error(), "\n") {
+		if err != nil && strings.Contains(err.Error(), "\n") {
 			t.Errorf("an error of several lines: %q", err)
 		}
+	}
+}
+
+// Conditions tests whether a store names these conditions and no others.
+func Conditions(t *testing.T, s interface{ Conditions() []string }, want ...string) {
+	t.Helper()
+	got := s.Conditions()
+	ok := len(got) == len(want)
+	for i := 0; i < len(want) && ok; i++ {
+		ok = strings.HasPrefix(got[i], "conditional: ") && strings.Contains(got[i], want[i])
+	}
+	if !ok {
+		t.Errorf("conditions: got %q, want %q", got, want)
 	}
 }
 
@@ -207,42 +224,6 @@ func Crowd[S lease.Store](t *testing.T, open Opener[S], url string) {
 	wg.Wait()
 }
 
-// WrongClocks leases node IDs for processes with wrong clocks. Only those within the lead get one.
-func WrongClocks(t *testing.T, s lease.Store) {
-	t.Helper()
-	for _, c := range []struct {
-		ahead time.Duration
-		want  error
-	}{
-		{0, nil}, {30 * time.Second, nil}, {-30 * time.Second, nil},
-		{90 * time.Second, lease.ErrClock}, {-90 * time.Second, lease.ErrClock},
-		{365 * 24 * time.Hour, lease.ErrClock}, {-365 * 24 * time.Hour, lease.ErrClock},
-	} {
-		l, err := lease.Acquire(t.Context(), s, lease.Config{
-			Realm: "clocks", Format: lease.SCRU64, NodeBits: 8, MaxLead: time.Minute,
-			Now: func() time.Time { return time.Now().Add(c.ahead) },
-		})
-		if !errors.Is(err, c.want) {
-			t.Errorf("a process %v ahead: %v, want %v", c.ahead, err, c.want)
-		}
-		if err == nil {
-			if err := l.Close(t.Context()); err != nil {
-				t.Error(err)
-			}
-		}
-	}
-}
-
-func SameClock(t *testing.T, s lease.Store) {
-	t.Helper()
-	const exact = 2 * time.Second
-	began := time.Now()
-	now, err := s.Time(t.Context())
-	if err != nil || now.Before(began.Add(-exact)) || now.After(time.Now().Add(exact)) {
-		t.Errorf("asked from %v to %v, the store says %v, %v", began, time.Now(), now, err)
-	}
-}
-
 func Change(t *testing.T, s lease.Store, prev, next lease.Record) {
 	t.Helper()
 	if ok, err := s.CompareAndSet(t.Context(), prev, next); !ok || err != nil {
@@ -250,9 +231,34 @@ func Change(t *testing.T, s lease.Store, prev, next lease.Record) {
 	}
 }
 
-// Stores makes a change in a cluster that may have no leader for a while. After an error, the
+// Cluster stops each server of a cluster in turn, and the others go on. It calls back when a server
+// was started again.
+func Cluster(t *testing.T, s lease.Store, servers []*testserver.Server,
+	back func(i int, is lease.Record)) {
+	t.Helper()
+	stores(t, "with all servers", s, Record(0), Record(1))
+	for i, server := range servers {
+		server.Stop()
+		is := Record(uint64(i) + 2)
+		stores(t, fmt.Sprint("without server ", i), s, Record(uint64(i)+1), is)
+		server.Start()
+		back(i, is)
+	}
+}
+
+// ClusterURL returns the URL that names all servers of a cluster.
+func ClusterURL(servers []*testserver.Server) string {
+	url := servers[0].URL
+	for _, s := range servers[1:] {
+		_, host, _ := strings.Cut(s.URL, "://")
+		url += "," + host
+	}
+	return url
+}
+
+// stores makes a change in a cluster that may have no leader for a while. After an error, the
 // change may be stored or not.
-func Stores(t *testing.T, when string, s lease.Store, was, next lease.Record) {
+func stores(t *testing.T, when string, s lease.Store, was, next lease.Record) {
 	t.Helper()
 	var err error
 	Eventually(t, func() bool {
@@ -271,12 +277,12 @@ func Stores(t *testing.T, when string, s lease.Store, was, next lease.Record) {
 // NotARecord tests that reading the record at [Block] of the realm "realm" is an error.
 func NotARecord(t *testing.T, s lease.Store, done, want string) {
 	t.Helper()
-	if r, err := s.Get(t.Context(), "realm", Block); err == nil ||
-		!strings.Contains(err.Error(), want) {
-		t.Errorf("%s: Get: %+v, %v", done, r, err)
-	}
-	if r, err := s.List(t.Context(), "realm"); err == nil || !strings.Contains(err.Error(), want) {
-		t.Errorf("%s: List: %+v, %v", done, r, err)
+	_, err1 := s.Get(t.Context(), "realm", Block)
+	_, err2 := s.List(t.Context(), "realm")
+	for call, err := range map[string]error{"Get": err1, "List": err2} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %s: %v", done, call, err)
+		}
 	}
 }
 
@@ -297,39 +303,4 @@ func Idles(t *testing.T, s lease.Store, times int, connections func() int) {
 		}, func() string { return fmt.Sprintf("long after its use there are %d connections", n) })
 	}
 	Change(t, s, Record(revision), Record(revision+1))
-}
-
-// RacingOpens opens a store that does not exist from many goroutines at once. All must get the same
-// store.
-func RacingOpens[S lease.Store](t *testing.T, open Opener[S], url string, remove func()) {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
-	defer cancel()
-	for range 5 {
-		remove()
-		var wg sync.WaitGroup
-		var changed atomic.Int32
-		begin := make(chan struct{})
-		for range 12 {
-			wg.Go(func() {
-				<-begin
-				s, err := open(ctx, url)
-				if err != nil {
-					t.Error(err)
-					return
-				}
-				defer s.Close()
-				if ok, err := s.CompareAndSet(ctx, Record(0), Record(1)); err != nil {
-					t.Error(err)
-				} else if ok {
-					changed.Add(1)
-				}
-			})
-		}
-		close(begin)
-		wg.Wait()
-		if n := changed.Load(); n != 1 {
-			t.Errorf("%d of 12 made the same change", n)
-		}
-	}
 }
