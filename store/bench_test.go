@@ -35,7 +35,7 @@ var servers = []struct {
 	name string
 	url  func(b *testing.B) string
 }{
-	{"bolt", func(b *testing.B) string { return "bolt:" + filepath.Join(b.TempDir(), "leases.db") }},
+	{"bolt", func(b *testing.B) string { return "bolt:" + b.TempDir() + "/leases.db" }},
 	{"postgres", func(b *testing.B) string { return testserver.StartPostgres(b).URL }},
 	{"mysql", func(b *testing.B) string { return testserver.StartMySQL(b).URL }},
 	{"etcd", func(b *testing.B) string { return testserver.StartEtcd(b).URL }},
@@ -170,7 +170,8 @@ func BenchmarkNodes(b *testing.B) {
 						return
 					}
 					b.Cleanup(func() { s.Close() })
-					leases[i], err = lease.Acquire(b.Context(), &counting{s, &requests}, lease.Config{
+					counting := &counting{s, &requests}
+					leases[i], err = lease.Acquire(b.Context(), counting, lease.Config{
 						Realm: "bench", Format: lease.SCRU64, NodeBits: 12,
 						Name: fmt.Sprint("node ", i),
 					})
@@ -320,15 +321,18 @@ func startTogether(b *testing.B, url string, nodes, bits int) (seconds float64) 
 // again as the store does.
 var selectOne = map[string]func(ctx context.Context, url string) error{
 	"postgres": func(ctx context.Context, url string) error {
-		return again(ctx, 3*time.Second, func(ctx context.Context) (full bool, err error) {
+		return again(ctx, func(ctx context.Context) error {
 			conn, err := pgconn.Connect(ctx, url+"?sslmode=disable")
+			if refused := (*pgconn.PgError)(nil); errors.As(err, &refused) &&
+				refused.Code == "53300" {
+				return connect.Busy(err, 3*time.Second)
+			}
 			if err != nil {
-				refused := (*pgconn.PgError)(nil)
-				return errors.As(err, &refused) && refused.Code == "53300", err
+				return err
 			}
 			defer conn.Close(ctx)
 			_, err = conn.Exec(ctx, "SELECT 1").ReadAll()
-			return false, err
+			return err
 		})
 	},
 	"mysql": func(ctx context.Context, raw string) error {
@@ -336,34 +340,24 @@ var selectOne = map[string]func(ctx context.Context, url string) error{
 		if err != nil {
 			return err
 		}
-		password, _ := u.User.Password()
-		config := mysql.NewConfig()
-		config.User, config.Passwd, config.Net, config.Addr, config.DBName = u.User.Username(),
-			password, "tcp", u.Host, u.Path[1:]
-		connector, err := mysql.NewConnector(config)
-		if err != nil {
-			return err
-		}
-		return again(ctx, 300*time.Millisecond, func(ctx context.Context) (full bool, err error) {
-			db := sql.OpenDB(connector)
+		return again(ctx, func(ctx context.Context) error {
+			db, err := sql.Open("mysql", u.User.String()+"@tcp("+u.Host+")"+u.Path)
+			if err != nil {
+				return err
+			}
 			defer db.Close()
 			_, err = db.ExecContext(ctx, "SELECT 1")
-			refused := (*mysql.MySQLError)(nil)
-			return errors.As(err, &refused) && refused.Number == 1040, err
+			if refused := (*mysql.MySQLError)(nil); errors.As(err, &refused) &&
+				refused.Number == 1040 {
+				return connect.Busy(err, 300*time.Millisecond)
+			}
+			return err
 		})
 	},
 }
 
-func again(ctx context.Context, pause time.Duration,
-	ask func(context.Context) (full bool, err error)) error {
-	_, err := connect.Retry(ctx, "the server",
-		func(ctx context.Context) (none struct{}, err error) {
-			full, err := ask(ctx)
-			if full {
-				err = connect.Busy(err, pause)
-			}
-			return none, err
-		})
+func again(ctx context.Context, ask func(context.Context) error) error {
+	_, err := connect.Retry(ctx, "the server", connect.NoResult(ask))
 	return err
 }
 

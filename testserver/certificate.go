@@ -25,7 +25,8 @@ func Certificate(t testing.TB) (cert, key string) {
 		NotAfter:     time.Now().Add(time.Hour),
 		IPAddresses:  []net.IP{net.IPv4(127, 0, 0, 1)},
 	}
-	public, err2 := x509.CreateCertificate(rand.Reader, template, template, private.Public(), private)
+	public, err2 := x509.CreateCertificate(rand.Reader, template, template, private.Public(),
+		private)
 	secret, err3 := x509.MarshalPKCS8PrivateKey(private)
 	if err := errors.Join(err1, err2, err3); err != nil {
 		t.Fatal(err)

@@ -32,7 +32,7 @@ func NATS(t testing.TB) string {
 	return u.JoinPath(bucket).String()
 }
 
-// natsCall sends an empty request and waits for the answer. It fails if the server has no JetStream.
+// natsCall sends an empty request and waits for the answer. A server without JetStream is an error.
 func natsCall(ctx context.Context, u *url.URL, subject string) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()

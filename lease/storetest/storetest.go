@@ -94,7 +94,9 @@ func set(t *testing.T, s lease.Store, prev, next lease.Record, want bool) {
 	}
 }
 
-func absent(realm string, b lease.Block) lease.Record { return lease.Record{Realm: realm, Block: b} }
+func absent(realm string, b lease.Block) lease.Record {
+	return lease.Record{Realm: realm, Block: b}
+}
 
 // Many processes open the store at once. All must get the same one.
 func testOpen(t *testing.T, open func() lease.Store) {
@@ -568,7 +570,8 @@ func testLeases(t *testing.T, open func() lease.Store) {
 				for ctx.Err() == nil && (errors.Is(err, lease.ErrFull) ||
 					errors.Is(err, lease.ErrBusy)) {
 					if l, err = lease.Acquire(ctx, s, lease.Config{
-						Realm: "leases", Format: format, NodeBits: size, Window: 10 * time.Second, MaxLead: 10 * time.Second,
+						Realm: "leases", Format: format, NodeBits: size,
+						Window: 10 * time.Second, MaxLead: 10 * time.Second,
 						Name: fmt.Sprint("process ", i),
 					}); err != nil {
 						time.Sleep(20 * time.Millisecond)

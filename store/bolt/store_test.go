@@ -82,7 +82,7 @@ func put(t *testing.T, s *Store, n uint64) {
 }
 
 func TestStore(t *testing.T) {
-	faulttest.Store(t, Open, func(t testing.TB) string { return "bolt:" + t.TempDir() + "/sortid.db" })
+	faulttest.Store(t, Open, func(t testing.TB) string { return "bolt:" + t.TempDir() + "/a.db" })
 }
 
 func playLease(url string) error {
@@ -221,7 +221,10 @@ func TestHeld(t *testing.T) {
 	}
 	for name, call := range map[string]func(ctx context.Context) error{
 		"Open": func(ctx context.Context) error { _, err := Open(ctx, url); return err },
-		"Get":  func(ctx context.Context) error { _, err := s.Get(ctx, "realm", block); return err },
+		"Get": func(ctx context.Context) error {
+			_, err := s.Get(ctx, "realm", block)
+			return err
+		},
 		"List": func(ctx context.Context) error { _, err := s.List(ctx, "realm"); return err },
 		"CompareAndSet": func(ctx context.Context) error {
 			_, err := s.CompareAndSet(ctx, record(1), record(2))
@@ -448,8 +451,10 @@ func TestDamaged(t *testing.T) {
 	}
 	page := os.Getpagesize()
 	damages := map[string]func(b []byte, r *rand.Rand) []byte{
-		"cut":           func(b []byte, r *rand.Rand) []byte { return b[:r.IntN(len(b))] },
-		"cut at a page": func(b []byte, r *rand.Rand) []byte { return b[:r.IntN(len(b)/page)*page] },
+		"cut": func(b []byte, r *rand.Rand) []byte { return b[:r.IntN(len(b))] },
+		"cut at a page": func(b []byte, r *rand.Rand) []byte {
+			return b[:r.IntN(len(b)/page)*page]
+		},
 		"a page of zeros": func(b []byte, r *rand.Rand) []byte {
 			clear(b[r.IntN(len(b)/page)*page:][:page])
 			return b
@@ -500,7 +505,8 @@ func TestDamaged(t *testing.T) {
 				continue
 			}
 			failed++
-			if errors.Is(err, context.DeadlineExceeded) || !strings.HasPrefix(err.Error(), "bolt: "+path) {
+			if errors.Is(err, context.DeadlineExceeded) ||
+				!strings.HasPrefix(err.Error(), "bolt: "+path) {
 				t.Errorf("%s, round %d: %v", name, round, err)
 			}
 		}

@@ -23,7 +23,7 @@ import (
 // A Store is a [lease.Store] behind a server. It is safe for concurrent use.
 type Store struct {
 	client     *http.Client
-	base       string // ends in /v1/store/
+	address    string // without /v1/store/
 	token      string
 	conditions []string
 }
@@ -37,7 +37,7 @@ func Open(ctx context.Context, url string) (*Store, error) {
 			"http: the URL: %w; want https://host:8420?token=env:NAME", err))
 	}
 	var answer ConditionsAnswer
-	if _, err := connect.Retry(ctx, s.address(), connect.NoResult(func(ctx context.Context) error {
+	if _, err := connect.Retry(ctx, s.address, connect.NoResult(func(ctx context.Context) error {
 		return s.call(ctx, "conditions", struct{}{}, &answer)
 	})); err != nil {
 		s.Close()
@@ -81,12 +81,12 @@ func parse(url string) (*Store, error) {
 		},
 		token: token,
 	}
-	s.base = u.Scheme + "://" + strings.TrimSuffix(u.Hosts[0], ":") +
-		strings.TrimSuffix("/"+u.Path, "/") + "/v1/store/"
+	s.address = u.Scheme + "://" + strings.TrimSuffix(u.Hosts[0], ":") +
+		strings.TrimSuffix("/"+u.Path, "/")
 	return s, nil
 }
 
-func (s *Store) String() string { return s.address() }
+func (s *Store) String() string { return s.address }
 
 // Conditions returns the conditions of the server's store.
 func (s *Store) Conditions() []string { return s.conditions }
@@ -190,7 +190,7 @@ func (s *Store) send(ctx context.Context, operation string, request, answer any)
 	if err != nil {
 		return fmt.Errorf("http: %w", err)
 	}
-	r, err := http.NewRequestWithContext(ctx, http.MethodPost, s.base+operation,
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, s.address+"/v1/store/"+operation,
 		bytes.NewReader(body))
 	if err != nil {
 		return fmt.Errorf("http: %w", err)
@@ -235,7 +235,7 @@ func (s *Store) problem(operation string, resp *http.Response, body io.Reader) e
 		return lease.ErrNoTime
 	case http.StatusNotFound:
 		return fmt.Errorf("http: %s has no store to lease from, or is no sortid server: %s",
-			s.address(), detail)
+			s.address, detail)
 	}
 	for _, e := range p.Errors {
 		detail += ": " + printable(e.Location) + ": " + printable(e.Message)
@@ -261,5 +261,3 @@ func printable(s string) string {
 	}
 	return s
 }
-
-func (s *Store) address() string { return strings.TrimSuffix(s.base, "/v1/store/") }

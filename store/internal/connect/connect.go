@@ -132,7 +132,8 @@ func Retry[T any](ctx context.Context, where string,
 func Connect[T any](ctx context.Context, where string,
 	connect func(context.Context) (T, error)) (T, error) {
 	result, err := connect(ctx)
-	if b := (busy{}); errors.As(err, &b) || errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
+	late := errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil
+	if b := (busy{}); late || errors.As(err, &b) {
 		return Retry(ctx, where, connect)
 	}
 	return result, err

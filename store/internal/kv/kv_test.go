@@ -139,8 +139,8 @@ func TestDecode(t *testing.T) {
 		{"", "a/b", "42/8"},
 		{"{}", "", "0/0"},
 		{value[:len(value)-1], "a/b", "42/8"},
-		{`{"realm":"a/b","block":"42/8","revision":"0","hwm":"5","state":"whole"}`, "a/b", "42/8"},
-		{`{"realm":"a/b","block":"42/8","revision":"1.5","hwm":"5","state":"whole"}`, "a/b", "42/8"},
+		{`{"realm":"a","block":"42/8","revision":"0","hwm":"5","state":"whole"}`, "a", "42/8"},
+		{`{"realm":"a","block":"42/8","revision":"1.5","hwm":"5","state":"whole"}`, "a", "42/8"},
 	} {
 		if got, err := DecodeListed(c.block, []byte(c.value), c.realm); err == nil ||
 			got != (lease.Record{}) {
