@@ -14,8 +14,8 @@ func measureDatabases(lines io.Writer, o options) error {
 func writeDatabases(d *document, _ options) {
 	d.printf(`## Databases
 
-`+"`make bench-db`"+` writes this part. PostgreSQL %s and MariaDB %s run on the same machine as
-the client. They do not wait for the disk, so the figures do not depend on it.
+`+"`make bench-db`"+` writes this part. PostgreSQL %s and MariaDB %s run on the client's machine.
+They do not wait for the disk, so the figures do not depend on it.
 
 Machine: %s.
 `, d.Config["postgres"], d.Config["mariadb"], machine())
@@ -43,8 +43,9 @@ The index holds the rows, too.
 	d.printf(`
 ### Inserting with a DEFAULT
 
-Rows a second, into a table with a primary key. Each statement inserts 10,000 rows. One table
-starts empty. The other has %.0f rows, and its index does not fit into the buffer pool of %.0f MB.
+The table shows rows a second. Each statement inserts 10,000 rows into a table with a primary key.
+One table starts empty. The other has %.0f rows, and its index is larger than the buffer pool of
+%.0f MB.
 
 `, d.Value("Sizes", postgres, "old"), d.Value("Sizes", postgres, "MB"))
 	d.table("", d.Rows("Defaults"), bold,

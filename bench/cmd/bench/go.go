@@ -104,9 +104,9 @@ func newestGo() string {
 func writeGo(d *document, o options) {
 	d.printf(`## Making and reading IDs
 
-`+"`make bench`"+` writes this part. The tables give nanoseconds for one ID, the least of
-%d repetitions of %s each. Allocations for one ID stand in parentheses. The rows stdlib are the
-package uuid of Go 1.27.
+`+"`make bench`"+` writes this part. The tables show nanoseconds for one ID, the least of %d
+repetitions of %s each. The number of allocations, if any, is in parentheses. The rows stdlib are
+the package uuid of Go 1.27.
 
 Machine: %s, %d processors, %s/%s, %s.
 `, o.count, o.benchtime, processor(), runtime.NumCPU(), runtime.GOOS, runtime.GOARCH,

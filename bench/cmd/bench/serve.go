@@ -17,8 +17,8 @@ func writeServe(d *document, o options) {
 `+"`make bench-serve`"+` writes this part. All servers and clients share the processors of one machine.
 The service has a file as its store, and writes its log to a file. Redis %s keeps nothing on the
 disk. The net/http server gives an empty answer and writes no log. The clients are fasthttp,
-go-redis and, for PostgreSQL %s, pgx. The best of %d rounds counts. µs: half of the requests, or
-99 %%, take no longer.
+go-redis and, for PostgreSQL %s, pgx. The best of %d rounds counts. 99 %%, µs is the
+time that 99 %% of the requests do not exceed.
 
 Machine: %s.
 
@@ -29,7 +29,7 @@ Machine: %s.
 	} {
 		columns = append(columns,
 			column{c.title + ": IDs a second", "%.0f", d.of(c.benchmark, "ids/s")},
-			column{"Half, µs", "%.0f", d.of(c.benchmark, "µs/p50")},
+			column{"Median, µs", "%.0f", d.of(c.benchmark, "µs/p50")},
 			column{"99 %, µs", "%.0f", d.of(c.benchmark, "µs/p99")})
 	}
 	rows := d.Rows("Connections1")
@@ -45,13 +45,13 @@ Machine: %s.
 	d.printf(`
 ### Memory
 
-The most resident memory of the server: %.0f MB before any request, %.0f MB while %.0f connections
-asked for 100 IDs each.
+The server had at most %.0f MB of resident memory before any request, and %.0f MB while %.0f
+connections asked for 100 IDs each.
 
 ### A store that fails and comes back
 
-PostgreSQL is killed while the server has leases of %.0f s from it. A client asks for one scru64 ID
-and one scru128 ID in turn.
+PostgreSQL is killed while the server has leases of %.0f s from it. A client asks for scru64 and
+scru128 IDs in turn.
 
 | | |
 |---|--:|
