@@ -20,8 +20,8 @@ func writeSoak(d *document, _ options) {
 leased node IDs. Processes and servers are killed, stopped and cut off at random. The result:
 **%.2f billion IDs, and %.0f ticks used twice.**
 
-Each process checks that all its IDs rise, and that it claimed their ticks and node IDs. It writes down
-each claim before it uses the tick. Afterwards no two processes may have claimed one tick with
+Each process checks that all its IDs rise, and that it claimed their ticks and node IDs. It writes
+down each claim before it uses the tick. Afterwards no two processes may have claimed one tick with
 overlapping node IDs.
 
 Machine: %s.
