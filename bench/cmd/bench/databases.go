@@ -28,11 +28,11 @@ Machine: %s.
 	empty, onto := d.of("Defaults", "rows/s"), d.of("DefaultsOnto", "rows/s")
 	copied := d.of("Copy", "ns/row")
 	d.keys(postgres, "postgres-keys", "PostgreSQL", "WAL",
-		"with COPY of 10,000 at a time and a checkpoint\nfour times")
+		"with COPY of 10,000 at a time, and with four\ncheckpoints")
 	d.WriteString("\nBlocks read are blocks of the index that were not in PostgreSQL's buffers.\n")
 	d.keys(mariadb, "mariadb-keys", "MariaDB", "Redo log", "with LOAD DATA of 10,000 at a time")
 	d.WriteString(`
-The index holds the rows, too.
+The index also holds the rows.
 
 ### Functions in PostgreSQL
 
@@ -50,7 +50,7 @@ One table starts empty. The other has %.0f rows, and its index is larger than th
 `, d.Value("Sizes", postgres, "old"), d.Value("Sizes", postgres, "MB"))
 	d.table("", d.Rows("Defaults"), bold,
 		column{"empty", "%.0f", empty}, column{"with rows", "%.0f", onto})
-	d.WriteString("\n### CopyFrom\n\nNanoseconds a row of one column.\n\n")
+	d.WriteString("\n### CopyFrom\n\nThe table shows nanoseconds for a row of one column.\n\n")
 	d.table("", d.Rows("Copy"), bold, column{"ns a row", "%.0f", copied})
 }
 

@@ -69,9 +69,9 @@ A thousand nodes open a store at the same moment and lease node IDs. The server 
 number of connections. The nodes of bolt are in 8 processes.
 
 - Seconds: the time until every node has its node ID.
-- Connections: the most at one time, with refused ones. Later: 2 seconds afterwards.
+- Connections: the most at one time, with refused ones. Later: the same, 2 seconds afterwards.
 - Requests: the pieces that the client sent. Bytes: in both directions.
-- SELECT 1: a thousand clients only connect and run this statement.
+- SELECT 1: a thousand clients only connect and run this statement. *Times* compares the seconds.
 
 `)
 	rounded := func(unit string) values {
