@@ -71,7 +71,7 @@ number of connections. The nodes of bolt are in 8 processes.
 - Seconds: the time until every node has its node ID.
 - Connections: the most at one time, with refused ones. Later: the same, 2 seconds afterwards.
 - Requests: the pieces that the client sent. Bytes: in both directions.
-- SELECT 1: a thousand clients only connect and run this statement. *Times* compares the seconds.
+- SELECT 1: a thousand clients only connect and run this statement. *Times* is the ratio of seconds.
 
 `)
 	rounded := func(unit string) values {
