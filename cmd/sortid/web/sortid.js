@@ -483,8 +483,8 @@ function entropy(fill = (bytes) => globalThis.crypto.getRandomValues(bytes)) {
 // How far the clock may go back, or overflowing counters run ahead.
 const ALLOWANCE = 10_000;
 
-// A generator keeps its last timestamp. Subclasses return an ID's bits below a new timestamp, and
-// the next bits within one, or undefined at the tick's end.
+// A generator keeps its last timestamp. Subclasses start a tick, count in it up to top, and return
+// an ID's bits below the timestamp with low.
 class Generator {
   constructor(format, { now = Date.now, random } = {}) {
     this.format = format;
@@ -507,18 +507,23 @@ class Generator {
     const now = this.clock();
     if (now > this.last) return this.begin(now);
     if ((this.last - now) * this.format.tick > ALLOWANCE) return this.behind(now);
-    const low = this.next();
-    return low === undefined ? this.full() : this.make(low);
+    return this.next() ? this.make() : this.full();
   }
 
   begin(timestamp) {
-    const low = this.start(timestamp);
+    this.start(timestamp);
     this.last = timestamp;
-    return this.make(low);
+    return this.make();
   }
 
-  make(low) {
-    return this.format.fromInt(BigInt(this.last) << BigInt(this.format.timestamp[0].low) | low);
+  next() {
+    if (this.counter >= this.top) return false;
+    this.counter++;
+    return true;
+  }
+
+  make() {
+    return this.format.fromInt(BigInt(this.last) << BigInt(this.format.timestamp[0].low) | this.low());
   }
 
   // The clock went back too far. Formats with random IDs start afresh.
@@ -550,7 +555,19 @@ function parseNode(text, max, what) {
   const size = Number(match[2]);
   if (size < 1 || size > max) throw new RangeError(`the size of the ${what} is 1 to ${max} bits, not ${size}`);
   if (id >= 2 ** size) throw new RangeError(`${id} is no ${what} of ${size} bits: the largest is ${2 ** size - 1}`);
-  return { id, size };
+  return { id: BigInt(id), size };
+}
+
+// A generator whose IDs end with a node ID, if one is given, and random bits.
+class NodeGenerator extends Generator {
+  constructor(format, options, node, width, bits, what) {
+    super(format, options);
+    const { id, size } = node ? parseNode(node, bits, what) : { id: 0n, size: 0 };
+    this.free = width - size; // random bits below the node ID
+    this.node = id << BigInt(this.free);
+    this.width = BigInt(width);
+  }
+  low() { return this.counter << this.width | this.node | this.random(this.free); }
 }
 
 // The formats' parts of generators; option names the one each knows.
@@ -560,33 +577,22 @@ const generators = {
     constructor(format, options) {
       super(format, options);
       if (!options.node) throw new RangeError("scru64 needs a node ID and its size in bits, as in 42/8, that no other generator has");
-      const after = /^([0-9a-zA-Z]{12})\/([0-9]{1,2})$/.exec(options.node);
-      if (after) { // an ID to go on after
-        const { timestamp, node_ctr: low } = format.parse(after[1]).fields;
-        const { size } = parseNode(`0/${after[2]}`, 23, "node ID");
-        this.setNode(Number(low >> BigInt(24 - size)), size);
-        if (timestamp > 0n) {
-          this.last = Number(timestamp);
-          this.counter = Number(low) % 2 ** this.counterSize;
-        }
-      } else {
-        const { id, size } = parseNode(options.node, 23, "node ID");
-        this.setNode(id, size);
+      const after = /^([0-9a-zA-Z]{12})\/([0-9]{1,2})$/.exec(options.node); // an ID to go on after
+      const { id, size } = parseNode(after ? `0/${after[2]}` : options.node, 23, "node ID");
+      this.counterSize = 24 - size;
+      this.top = ones(this.counterSize);
+      this.node = id << BigInt(this.counterSize);
+      this.guard = size >= 20 ? 1 : 0; // a bit of the counter that starts at zero
+      if (!after) return;
+      const { timestamp, node_ctr: low } = format.parse(after[1]).fields;
+      this.node = low & ~this.top;
+      if (timestamp > 0n) {
+        this.last = Number(timestamp);
+        this.counter = low & this.top;
       }
     }
-    setNode(id, size) {
-      this.counterSize = 24 - size;
-      this.node = BigInt(id) << BigInt(this.counterSize);
-      this.guard = size >= 20 ? 1 : 0; // a bit of the counter that starts at zero
-    }
-    start() {
-      this.counter = Number(this.random(this.counterSize - this.guard));
-      return this.node | BigInt(this.counter);
-    }
-    next() {
-      if (this.counter + 1 >= 2 ** this.counterSize) return undefined;
-      return this.node | BigInt(++this.counter);
-    }
+    start() { this.counter = this.random(this.counterSize - this.guard); }
+    low() { return this.node | this.counter; }
     full() { // takes the next tick ahead of the clock
       if ((this.last + 1 - this.clock()) * this.format.tick > ALLOWANCE) return refuse(this);
       return this.begin(this.last + 1);
@@ -596,24 +602,21 @@ const generators = {
 
   scru128: class extends Generator {
     renewed = -Infinity; // when counter_hi was last drawn
+    top = ones(24);
     start(timestamp) {
       if (timestamp - this.renewed >= 1000) {
         this.high = this.random(24);
         this.renewed = timestamp;
       }
-      this.low = this.random(24);
-      return this.join();
+      this.counter = this.random(24);
     }
     next() {
-      this.low++;
-      if (this.low >> 24n) {
-        this.low = 0n;
-        this.high++;
-        if (this.high >> 24n) return undefined;
-      }
-      return this.join();
+      if (super.next()) return true;
+      this.counter = 0n;
+      this.high++;
+      return this.high <= this.top;
     }
-    join() { return this.high << 56n | this.low << 32n | this.random(32); }
+    low() { return this.high << 56n | this.counter << 32n | this.random(32); }
     full() { // takes the next tick ahead of the clock
       this.high = 0n;
       if (this.last + 1 - this.clock() > ALLOWANCE) return this.behind(this.clock());
@@ -625,28 +628,16 @@ const generators = {
     }
   },
 
-  scru160: class extends Generator {
+  scru160: class extends NodeGenerator {
     static option = "node";
-    constructor(format, options) {
-      super(format, options);
-      const { id, size } = options.node ? parseNode(options.node, 16, "node ID") : { id: 0, size: 0 };
-      this.free = 96 - size; // random bits below the node ID
-      this.node = BigInt(id) << BigInt(this.free);
-    }
-    start() {
-      this.counter = this.random(15);
-      return this.join();
-    }
-    next() {
-      if (this.counter === 0xffffn) return undefined;
-      this.counter++;
-      return this.join();
-    }
-    join() { return this.counter << 96n | this.node | this.random(this.free); }
+    top = ones(16);
+    constructor(format, options) { super(format, options, options.node, 96, 16, "node ID"); }
+    start() { this.counter = this.random(15); }
   },
 
   euid: class extends Generator {
     static option = "ext";
+    top = ones(32);
     constructor(format, options) {
       super(format, options);
       const match = /^([0-9]{1,5})(?:\/([0-9]{1,2}))?$/.exec(options.ext ?? 0) ?? [];
@@ -661,36 +652,17 @@ const generators = {
     start() {
       const above = this.random(15) >> this.length << this.length;
       this.head = (above | this.extension) << 7n | this.length << 3n;
-      this.high = this.random(32);
-      return this.join();
+      this.counter = this.random(32);
     }
-    next() {
-      if (this.high === 0xffff_ffffn) return undefined;
-      this.high++;
-      return this.join();
-    }
-    join() { return this.head << 64n | this.high << 32n | this.random(32); }
+    low() { return this.head << 64n | this.counter << 32n | this.random(32); }
   },
 
-  uid60: class extends Generator {
+  uid60: class extends NodeGenerator {
     static option = "worker";
-    sequence = 511n; // so that 0 comes next
-    constructor(format, options) {
-      super(format, options);
-      const { id, size } = options.worker ? parseNode(options.worker, 9, "worker ID") : { id: 0, size: 0 };
-      this.free = 9 - size; // random bits below the worker ID
-      this.node = BigInt(id) << BigInt(this.free);
-    }
-    start() {
-      this.sequence = this.sequence + 1n & 511n;
-      return this.join();
-    }
-    next() { // the sequence wraps only between milliseconds, so that IDs increase
-      if (this.sequence === 511n) return undefined;
-      this.sequence++;
-      return this.join();
-    }
-    join() { return this.sequence << 9n | this.node | this.random(this.free); }
+    top = 511n; // the sequence wraps only between milliseconds, so that IDs increase
+    counter = 511n; // so that 0 comes next
+    constructor(format, options) { super(format, options, options.worker, 9, 9, "worker ID"); }
+    start() { this.counter = this.counter + 1n & this.top; }
     behind() { return refuse(this); }
   },
 };
