@@ -160,8 +160,6 @@ function codec({ name, width: bits, text: rules }) {
 export const formatTime = (milli) =>
   new Date(milli).toISOString().replace(/^\+0*/, ""); // of years from 10000 on
 
-const withHyphens = (hex) => hex.replace(/^(.{8})(.{4})(.{4})(.{4})/, "$1-$2-$3-$4-");
-
 /** An immutable ID; compare with compare, equals or its value. */
 export class ID {
   constructor(format, value, prefix = "") {
@@ -174,7 +172,10 @@ export class ID {
   get text() { return codecs.has(this.format) ? this.prefix + codecs.get(this.format).write(this.value) : undefined; }
   get hex() { return this.value.toString(16).padStart(this.format.width / 4, "0"); }
   get int() { return this.value.toString(); }
-  get uuid() { return this.format.width === 128 ? withHyphens(this.hex) : undefined; }
+  get uuid() {
+    if (this.format.width !== 128) return undefined;
+    return this.hex.replace(/^(.{8})(.{4})(.{4})(.{4})/, "$1-$2-$3-$4-");
+  }
 
   withPrefix(prefix) {
     return this.format.parseTyped((prefix && `${prefix}_`) + new ID(this.format, this.value), prefix);
@@ -350,19 +351,9 @@ export class Format {
   /** Reads any encoding, perhaps with a prefix: {id, encoding}. */
   parseAny(text) {
     if (this.typedPrefix(text)) return { id: this.parseTyped(text), encoding: "text" };
-    const encoding = this.#encodingOf(text);
+    const fits = (encoding) => this.encodings.includes(encoding) && shapes[encoding](this, text);
+    const encoding = Object.keys(shapes).find(fits) ?? this.encodings[0];
     return { id: this.parseAs(encoding, text), encoding };
-  }
-
-  #encodingOf(text) {
-    const { encodings, width } = this;
-    const fits = {
-      text: () => this.hasLength(text),
-      uuid: () => text.length === 36,
-      hex: () => text.length === width / 4 && /^[0-9a-fA-F]+$/.test(text),
-      int: () => /^[0-9]+$/.test(text),
-    };
-    return Object.keys(fits).find((e) => encodings.includes(e) && fits[e]()) ?? encodings[0];
   }
 
   hasLength(text) {
@@ -454,6 +445,14 @@ export class Format {
     return shared.get(this).generate();
   }
 }
+
+// By encoding, what shows that a text is in it.
+const shapes = {
+  text: (format, text) => format.hasLength(text) && format.text.alphabet,
+  uuid: (format, text) => text.length === 36 && "a UUID's 36 characters",
+  hex: (format, text) => text.length === format.width / 4 && isHex(text) && `${text.length} hexadecimal digits`,
+  int: (format, text) => /^[0-9]+$/.test(text) && "a decimal integer",
+};
 
 // What is wrong in a UUID's 36 characters.
 const NOT_UUID = /[^0-9a-f-]|(?<=^(.{8}|.{13}|.{18}|.{23}))[^-]|(?<!^(.{8}|.{13}|.{18}|.{23}))-/i;
@@ -719,16 +718,10 @@ export function detect(text, now = Date.now()) {
   const found = [];
   for (const format of formats) {
     const typed = format.typedPrefix(text);
-    const ways = {
-      text: () => (typed || format.hasLength(text)) && (!format.search?.mixed || alternates(cutPrefix(format.text, text)[1])) &&
-        format.text.alphabet,
-      uuid: () => text.length === 36 && "a UUID's 36 characters",
-      hex: () => text.length === format.width / 4 && `${text.length} hexadecimal digits`,
-      int: () => /^[1-9][0-9]{0,48}$/.test(text) && "a decimal integer",
-    };
     for (const encoding of typed ? ["text"] : format.guess ?? format.encodings) {
-      const shape = ways[encoding]();
-      if (!shape) continue;
+      const shape = typed ? format.text.alphabet : shapes[encoding](format, text);
+      if (!shape || encoding === "int" && text[0] === "0") continue;
+      if (encoding === "text" && format.search?.mixed && !alternates(cutPrefix(format.text, text)[1])) continue;
       try {
         const id = typed ? format.parseTyped(text) : format.parseAs(encoding, text);
         if (!plausible(id, now) || !generated(id)) continue;
@@ -1009,13 +1002,10 @@ export function parseTime(text, now = Date.now(), zone = "UTC") {
 
 /** How far a zone is ahead of UTC at a time, in milliseconds. */
 export function zoneOffset(milli, timeZone) {
-  const clock = new Intl.DateTimeFormat("en-US", {
-    timeZone, hourCycle: "h23", year: "numeric", month: "numeric", day: "numeric",
-    hour: "numeric", minute: "numeric", second: "numeric",
-  });
-  const { year, month, day, hour, minute, second } =
-    Object.fromEntries(clock.formatToParts(milli).map(({ type, value }) => [type, Number(value)]));
-  return Date.UTC(year, month - 1, day, hour, minute, second) - Math.floor(milli / 1000) * 1000;
+  const clock = new Intl.DateTimeFormat("en-US", { timeZone, timeZoneName: "longOffset" });
+  const { value } = clock.formatToParts(milli).find(({ type }) => type === "timeZoneName"); // GMT-03:30
+  const [, sign, hours, minutes, rest = 0] = /([+-])(\d+):(\d+)(?::(\d+))?/.exec(value) ?? [, "+", 0, 0];
+  return Number(`${sign}1`) * ((Number(hours) * 60 + Number(minutes)) * 60 + Number(rest)) * 1000;
 }
 
 /* Which format holds for a load, and how long; docs/command.md derives the formulas. */
