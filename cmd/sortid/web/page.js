@@ -38,21 +38,12 @@ function mono(text, className = "") {
 }
 
 // Characters that hide, or change the order of others.
-const HIDDEN = /[\u0000-\u0008\u000a-\u001f\u007f-\u00a0\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2000-\u200f\u2028-\u202f\u205f-\u206f\u3000\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\uffff\ud800-\udfff\u{e0000}-\u{e0fff}]/gu;
-
-// A stranger's text, with such characters written out.
-function foreign(text) {
-  const element = span("foreign");
-  let done = 0;
-  for (const match of text.matchAll(HIDDEN)) {
-    element.append(text.slice(done, match.index), escape(match[0]));
-    done = match.index + match[0].length;
-  }
-  element.append(text.slice(done));
-  return element;
-}
+const HIDDEN = /([\u0000-\u0008\u000a-\u001f\u007f-\u00a0\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2000-\u200f\u2028-\u202f\u205f-\u206f\u3000\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\uffff\ud800-\udfff\u{e0000}-\u{e0fff}])/gu;
 
 const escape = (c) => span("escape", "U+" + c.codePointAt(0).toString(16).toUpperCase().padStart(4, "0"));
+
+// A stranger's text, with such characters written out.
+const foreign = (text) => span("foreign", ...text.split(HIDDEN).map((part, i) => (i % 2 ? escape(part) : part)));
 
 const clip = (text, length) => (text.length > length ? text.slice(0, length) + "…" : text);
 const grouped = (n) => n.toLocaleString("en");
@@ -91,28 +82,28 @@ const complain = (view, error) => $(`${view}-status`).replaceChildren(span("prob
 const withTimes = (text) => text.split(/(\d{4,}-\d\d-\d\dT[\d:.]+Z)/)
   .map((part, i) => (i % 2 ? span("mono time-in", part) : part));
 
+const HOUR = 3600; // seconds
+const SPANS = [
+  ["year", 365.25 * 24 * HOUR], ["month", (30 * 24 + 10) * HOUR], ["day", 24 * HOUR], ["hour", HOUR], ["minute", 60],
+  ["second", 1],
+];
+
 // How long before or after now, in the two largest units.
 function distance(milli, now) {
-  let seconds = Math.floor(now / 1000) - Math.floor(milli / 1000);
-  const past = seconds >= 0;
-  seconds = Math.abs(seconds);
+  const seconds = Math.abs(Math.floor(now / 1000) - Math.floor(milli / 1000));
   if (seconds === 0) return "just now";
-  const day = 24 * 3600;
-  const units = [["year", 365 * day + 6 * 3600], ["month", 30 * day + 10 * 3600], ["day", day], ["hour", 3600], ["minute", 60], ["second", 1]];
-  const i = units.findIndex(([, length]) => seconds >= length);
-  let words = plural(Math.floor(seconds / units[i][1]), units[i][0]);
-  if (i + 1 < units.length) {
-    const rest = Math.floor(seconds % units[i][1] / units[i + 1][1]);
-    if (rest > 0) words += " " + plural(rest, units[i + 1][0]);
-  }
-  return past ? `${words} ago` : `in ${words}`;
+  const i = SPANS.findIndex(([, length]) => seconds >= length);
+  const [[unit, length], [smaller, part] = ["", Infinity]] = SPANS.slice(i);
+  const rest = Math.floor(seconds % length / part);
+  const words = plural(Math.floor(seconds / length), unit) + (rest > 0 ? ` ${plural(rest, smaller)}` : "");
+  return milli < now ? `${words} ago` : `in ${words}`;
 }
 
 // A time in a zone.
 function zoneTime(milli, zone) {
-  const offset = Math.round(zoneOffset(milli, zone) / 60_000);
-  const [hours, minutes] = [Math.floor(Math.abs(offset) / 60), Math.abs(offset) % 60].map((n) => String(n).padStart(2, "0"));
-  return formatTime(milli + offset * 60_000).replace("T", " ").replace("Z", ` ${offset < 0 ? "-" : "+"}${hours}:${minutes}`);
+  const offset = Math.round(zoneOffset(milli, zone) / 60_000) * 60_000;
+  const ahead = (offset < 0 ? "-" : "+") + formatTime(Math.abs(offset)).slice(11, 16);
+  return formatTime(milli + offset).replace("T", " ").replace("Z", ` ${ahead}`);
 }
 
 const localZone = Intl.DateTimeFormat().resolvedOptions().timeZone ?? "UTC";
@@ -202,6 +193,10 @@ function tableOf(className, heads, rows) {
 
 const head = (text, className = "") => make("th", { scope: "col", className }, text);
 
+// Names and values, each value with its remarks and buttons.
+const fact = (name, ...values) => [make("dt", {}, name), make("dd", {}, ...values)];
+const facts = (...list) => make("dl", { className: "facts" }, ...list.flat());
+
 function fieldTable(id, map) {
   const rows = id.format.layout.map((field) => {
     const row = make("tr", {},
@@ -230,12 +225,12 @@ const encodingNames = { text: "Text", hex: "Hex", int: "Integer", uuid: "UUID" }
 function card(item) {
   const { id } = item;
   const { format } = id;
-  const facts = make("dl", { className: "facts" });
-  const fact = (name, ...values) => facts.append(make("dt", {}, name), make("dd", {}, ...values));
-  const copied = (name, value, ...more) => fact(name, mono(value), ...more, copyButton(value, name));
+  const list = facts();
+  const add = (name, ...values) => list.append(...fact(name, ...values));
+  const copied = (name, value, ...more) => add(name, mono(value), ...more, copyButton(value, name));
   if (timeOf(item)) {
     copied("Time", timeOf(item), span("quiet", distance(id.milli, Date.now())));
-    fact("Local", mono(zoneTime(id.milli, localZone)), span("quiet", localZone));
+    add("Local", mono(zoneTime(id.milli, localZone)), span("quiet", localZone));
   }
   const about = `${format.title}: ${format.summary}`;
   const element = make("article", { className: "card", "aria-label": `${nameOf(item)} ${id}` },
@@ -250,14 +245,13 @@ function card(item) {
   rows = [...table.tBodies[0].rows];
   element.append(map, table);
   for (const encoding of format.encodings) copied(encodingNames[encoding], id[encoding]);
-  for (const note of id.notes) fact("Note", note);
-  if (item.reason) fact("Read", `as ${as(item)}: ${item.reason}`);
+  for (const note of id.notes) add("Note", note);
+  if (item.reason) add("Read", `as ${as(item)}: ${item.reason}`);
   for (const other of item.others ?? []) {
-    const time = timeOf(other);
-    fact("Or", span("", `as ${as(other)}: ${other.reason}`), ...(time ? [mono(time)] : []));
+    add("Or", span("", `as ${as(other)}: ${other.reason}`), ...(timeOf(other) ? [mono(timeOf(other))] : []));
   }
-  if (item.stripped?.length) fact("Taken off", item.stripped.join(", "));
-  element.append(facts);
+  if (item.stripped?.length) add("Taken off", item.stripped.join(", "));
+  element.append(list);
   return element;
 }
 
@@ -293,15 +287,13 @@ class Search {
   add(text, last) {
     const lines = (this.rest + text).split("\n");
     this.rest = lines.pop();
+    if (last && this.rest) lines.push(this.rest);
     for (const line of lines) {
       this.part(line.endsWith("\r") ? line.slice(0, -1) : line);
       this.lines++;
       this.column = 0;
     }
-    if (last && this.rest) {
-      this.part(this.rest);
-      this.lines++;
-    } else if (this.rest.length > 1 << 20) { // read a long line in parts, which end between words
+    if (!last && this.rest.length > 1 << 20) { // read a long line in parts, which end between words
       let end = this.rest.length;
       while (end > 0 && /[0-9A-Za-z_-]/.test(this.rest[end - 1])) end--;
       end ||= this.rest.length;
@@ -324,21 +316,19 @@ class Search {
         problem = error;
       }
     }
-    let found = false;
-    for (const { id, encoding, start, end } of this.finder.find(text)) {
-      found = true;
+    const found = this.finder.find(text);
+    for (const { id, encoding, start, end } of found) {
       const from = Math.max(0, start - 200);
       this.items.push({
         id, encoding, line, column: this.column + start + 1, input: text.slice(start, end),
         context: text.slice(from, end + 200), start: start - from, end: end - from,
       });
     }
-    if (found) return;
+    if (found.length > 0) return;
     this.without++;
-    if (problem) {
-      this.faultCount++;
-      if (this.faults.length < 20) this.faults.push({ line, word, problem });
-    }
+    if (!problem) return;
+    this.faultCount++;
+    if (this.faults.length < 20) this.faults.push({ line, word, problem });
   }
 }
 
@@ -425,17 +415,25 @@ function faultList(search) {
   return div("faults", ...rows);
 }
 
+// The first and the last time of items.
+function timesOf(items) {
+  let first = Infinity;
+  let last = -Infinity;
+  for (const { id } of items) {
+    first = Math.min(first, id.milli ?? first);
+    last = Math.max(last, id.milli ?? last);
+  }
+  return { first, last };
+}
+
 function summary(search) {
   const counts = new Map();
   const values = new Set();
-  let first = Infinity;
-  let last = -Infinity;
   for (const item of search.items) {
     counts.set(nameOf(item), (counts.get(nameOf(item)) ?? 0) + 1);
     values.add(`${item.id.format.name} ${item.id}`);
-    first = Math.min(first, item.id.milli ?? first);
-    last = Math.max(last, item.id.milli ?? last);
   }
+  const { first, last } = timesOf(search.items);
   const twice = search.items.length - values.size;
   return `${plural(search.items.length, "ID")}: ${[...counts].map(([name, n]) => `${grouped(n)} ${name}`).join(", ")}; ` +
     `${first <= last ? `from ${formatTime(first)} to ${formatTime(last)}` : "none with a time"}${twice ? `; ${plural(twice, "repetition")}` : ""}${without(search)}`;
@@ -443,18 +441,12 @@ function summary(search) {
 
 // A plot of when IDs were made. The arrow keys go along it.
 function timeline(items) {
-  const times = items.map(({ id }) => id.milli).filter((milli) => milli !== undefined);
-  if (times.length === 0) return "";
-  let first = Infinity;
-  let last = -Infinity;
-  for (const milli of times) {
-    first = Math.min(first, milli);
-    last = Math.max(last, milli);
-  }
+  const { first, last } = timesOf(items);
+  if (last < first) return "";
   const length = last - first + 1;
   const bars = Math.min(96, length);
   const counts = new Array(bars).fill(0);
-  for (const milli of times) counts[Math.floor((milli - first) * bars / length)]++;
+  for (const { id } of items) if (id.milli !== undefined) counts[Math.floor((id.milli - first) * bars / length)]++;
   const most = Math.max(...counts);
   const rects = counts.map((count, i) => {
     const height = count ? Math.max(1.5, 90 * count / most) : 0;
@@ -493,9 +485,8 @@ function timeline(items) {
 }
 
 function duration(milli) {
-  for (const [unit, length] of [["day", 86_400_000], ["hour", 3_600_000], ["minute", 60_000], ["second", 1000]]) {
-    if (milli >= length) return plural(Number((milli / length).toPrecision(2)), unit);
-  }
+  const [unit, length] = SPANS.slice(2).find(([, seconds]) => milli >= seconds * 1000) ?? [];
+  if (unit) return plural(Number((milli / length / 1000).toPrecision(2)), unit);
   return plural(Math.max(1, Math.round(milli)), "millisecond");
 }
 
@@ -780,13 +771,12 @@ function rangeChanged() {
     const sql = condition($("range-column").value, select.value, first, end);
     const encoding = { bytea: "hex", blob: "hex" }[select.value] ?? select.value;
     const shown = (milli) => (zone === "UTC" ? formatTime(milli) : zoneTime(milli, zone));
-    const fact = (name, value, about, what) => [make("dt", {}, name),
-      make("dd", {}, what === "sql" ? span("mono sql", value) : mono(value, what), span("quiet", about), copyButton(value, name))];
+    const copied = (name, element, about) => fact(name, element, span("quiet", about), copyButton(element.textContent, name));
     $("range-status").textContent = "";
-    $("range-result").replaceChildren(make("article", { className: "card" }, make("dl", { className: "facts" },
-      ...fact("First", first[encoding], shown(from), "first"),
-      ...fact("End", end[encoding], `${shown(to)}, not included`, "end"),
-      ...fact("SQL", sql, "", "sql"))));
+    $("range-result").replaceChildren(make("article", { className: "card" }, facts(
+      copied("First", mono(first[encoding], "first"), shown(from)),
+      copied("End", mono(end[encoding], "end"), `${shown(to)}, not included`),
+      copied("SQL", span("mono sql", sql), ""))));
   } catch (error) {
     complain("range", error);
     $("range-result").replaceChildren();
@@ -844,8 +834,8 @@ function chooseChanged() {
     ].map((text, i) => make("td", { className: i === 0 ? (row.fits ? "fits" : "problem") : "", "data-head": heads[i + 1] }, text))));
   const parts = [tableOf("plan", heads.map((name) => (name ? head(name) : make("td"))), rows)];
   if (answer.command) {
-    parts.unshift(make("dl", { className: "facts" }, make("dt", {}, "Go on with"),
-      make("dd", {}, make("code", { id: "choose-command" }, answer.command), copyButton(answer.command, "the command"))));
+    parts.unshift(facts(fact("Go on with",
+      make("code", { id: "choose-command" }, answer.command), copyButton(answer.command, "the command"))));
   }
   parts.push(riskPlot(answer));
   $("choose-result").replaceChildren(div("answer", ...parts));
