@@ -14,7 +14,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 )
 
 var targets = []target{
@@ -28,25 +27,14 @@ type distribution struct {
 	*sandbox
 	repo *repo
 	dir  string
-	time time.Time // of all files in archives
-	host string    // sortid, for this machine
+	host string // sortid, for this machine
 }
 
 func (r *repo) distribute(w io.Writer, version, dir string, targets []target) error {
-	next, err := r.version()
-	if err != nil {
+	if err := r.checkNext(version); err != nil {
 		return err
 	}
-	if version != next {
-		return fmt.Errorf(
-			"version %q: the modules require each other at %s; make bump VERSION=%s changes that",
-			version, next, version)
-	}
-	commitTime, err := r.commitTime()
-	if err != nil {
-		return err
-	}
-	s, err := newSandbox(r, version, commitTime)
+	s, err := newSandbox(r)
 	if err != nil {
 		return err
 	}
@@ -61,7 +49,7 @@ func (r *repo) distribute(w io.Writer, version, dir string, targets []target) er
 	if err != nil {
 		return err
 	}
-	d := &distribution{sandbox: s, repo: r, dir: dir, time: commitTime, host: host}
+	d := &distribution{sandbox: s, repo: r, dir: dir, host: host}
 	stage, err := d.stageDocs()
 	if err != nil {
 		return err
@@ -80,8 +68,8 @@ type file struct {
 	data []byte
 }
 
-func (d *distribution) stageDocs() ([]file, error) {
-	var files []file
+// stageDocs returns the files that all targets have.
+func (d *distribution) stageDocs() (files []file, err error) {
 	man := filepath.Join(d.sandbox.dir, "man")
 	if err := os.Mkdir(man, 0o755); err != nil {
 		return nil, err
@@ -91,16 +79,23 @@ func (d *distribution) stageDocs() ([]file, error) {
 	if _, err := output(cmd); err != nil {
 		return nil, err
 	}
-	pages, err := os.ReadDir(man)
+	names, err := filepath.Glob(filepath.Join(man, "*"))
 	if err != nil {
 		return nil, err
 	}
-	for _, page := range pages {
-		data, err := os.ReadFile(filepath.Join(man, page.Name()))
+	for _, name := range []string{"LICENSE", "CHANGELOG.md", "README.md"} {
+		names = append(names, d.repo.name(name))
+	}
+	for _, name := range names {
+		data, err := os.ReadFile(name)
 		if err != nil {
 			return nil, err
 		}
-		files = append(files, file{"man/" + page.Name(), 0o644, data})
+		inside := filepath.Base(name)
+		if filepath.Dir(name) == man {
+			inside = "man/" + inside
+		}
+		files = append(files, file{inside, 0o644, data})
 	}
 	for _, shell := range [][2]string{{"bash", "bash"}, {"zsh", "zsh"}, {"fish", "fish"},
 		{"powershell", "ps1"}} {
@@ -109,13 +104,6 @@ func (d *distribution) stageDocs() ([]file, error) {
 			return nil, err
 		}
 		files = append(files, file{"completions/sortid." + shell[1], 0o644, []byte(text + "\n")})
-	}
-	for _, name := range []string{"LICENSE", "CHANGELOG.md", "README.md"} {
-		data, err := os.ReadFile(d.repo.name(name))
-		if err != nil {
-			return nil, err
-		}
-		files = append(files, file{name, 0o644, data})
 	}
 	return files, nil
 }

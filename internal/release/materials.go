@@ -88,7 +88,7 @@ func notices(info *debug.BuildInfo, goroot, modules string) ([]byte, error) {
 		return nil, err
 	}
 	for _, m := range dependencies(info) {
-		if ours(m.Path) {
+		if isOurs(m.Path) {
 			continue
 		}
 		escaped, err := module.EscapePath(m.Path)

@@ -1,14 +1,15 @@
 package main
 
 import (
+	"archive/zip"
 	"bytes"
 	"go/token"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 )
 
 func checkout(t *testing.T) string {
@@ -157,22 +158,19 @@ func TestModuleFiles(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	files, err := r.files()
-	if err != nil {
+	dir := t.TempDir()
+	if err := r.pack(dir, "v0.1.0", time.Now()); err != nil {
 		t.Fatal(err)
 	}
 	for _, m := range r.published() {
+		packed, err := zip.OpenReader(filepath.Join(dir, m.path(), "@v", "v0.1.0.zip"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer packed.Close()
 		var names []string
-		for _, f := range r.moduleFiles(m, files) {
-			names = append(names, f.Path())
-			in, err := f.Open()
-			if err != nil {
-				t.Fatal(err)
-			}
-			if n, err := io.Copy(io.Discard, in); err != nil {
-				t.Errorf("%s: %d bytes, %v", f.Path(), n, err)
-			}
-			in.Close()
+		for _, f := range packed.File {
+			names = append(names, strings.TrimPrefix(f.Name, m.path()+"@v0.1.0/"))
 		}
 		for _, name := range []string{"go.mod", "LICENSE"} {
 			if !slices.Contains(names, name) {
