@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/hex"
@@ -11,19 +12,12 @@ import (
 	"path/filepath"
 	"regexp"
 	"runtime/debug"
-	"slices"
 	"strings"
 	"time"
 
 	cdx "github.com/CycloneDX/cyclonedx-go"
 	"golang.org/x/mod/module"
 )
-
-func dependencies(info *debug.BuildInfo) []*debug.Module {
-	deps := slices.Clone(info.Deps)
-	slices.SortFunc(deps, func(a, b *debug.Module) int { return strings.Compare(a.Path, b.Path) })
-	return deps
-}
 
 func (d *distribution) writeBillOfMaterials(name string, t target, binary []byte,
 	info *debug.BuildInfo) error {
@@ -35,7 +29,7 @@ func (d *distribution) writeBillOfMaterials(name string, t target, binary []byte
 		Version: strings.TrimPrefix(info.GoVersion, "go"), Description: "The Go standard library",
 	}}
 	requires := []string{goURL}
-	for _, m := range dependencies(info) {
+	for _, m := range info.Deps { // in the order of their paths
 		url := packageURL(m.Path, m.Version)
 		c := cdx.Component{BOMRef: url, PackageURL: url, Type: cdx.ComponentTypeLibrary,
 			Name: m.Path, Version: m.Version}
@@ -87,20 +81,14 @@ func notices(info *debug.BuildInfo, goroot, modules string) ([]byte, error) {
 	if err := addNotices(&text, "The Go standard library", goroot); err != nil {
 		return nil, err
 	}
-	for _, m := range dependencies(info) {
+	for _, m := range info.Deps {
 		if isOurs(m.Path) {
 			continue
 		}
 		escaped, err := module.EscapePath(m.Path)
-		if err != nil {
-			return nil, err
-		}
-		version, err := module.EscapeVersion(m.Version)
-		if err != nil {
-			return nil, err
-		}
+		version, err2 := module.EscapeVersion(m.Version)
 		dir := filepath.Join(modules, filepath.FromSlash(escaped)+"@"+version)
-		if err := addNotices(&text, m.Path+" "+m.Version, dir); err != nil {
+		if err := cmp.Or(err, err2, addNotices(&text, m.Path+" "+m.Version, dir)); err != nil {
 			return nil, err
 		}
 	}
