@@ -2,6 +2,7 @@ package browsertest
 
 import (
 	"math/big"
+	"testing"
 
 	"github.com/chromedp/chromedp"
 )
@@ -12,6 +13,13 @@ func integer(text string) *big.Int {
 		panic(text)
 	}
 	return i
+}
+
+func check(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
 }
 
 func (tb *tab) click(selector string) {

@@ -34,14 +34,10 @@ func TestRubbish(t *testing.T) {
 		if title := eval[string](tb, `document.title`); title == "broken" {
 			t.Errorf("%s: a script ran", name)
 		}
-		if n := tb.count("#result script, #result img, #result svg[onload], #result b"); n != 0 {
-			t.Errorf("%s: %d elements came out of the text", name, n)
-		}
+		tb.counts("#result script, #result img, #result svg[onload], #result b", 0)
 		switch name {
 		case "script":
-			if n := tb.count("#result .card"); n != 3 {
-				t.Errorf("%d IDs among the scripts, want 3", n)
-			}
+			tb.counts("#result .card", 3)
 			tb.contains("#result", `onerror=document.title='broken'>`, `"><svg onload=alert(1)>`)
 		case "no newline":
 			tb.contains("#status", "2,000 IDs")
@@ -68,9 +64,7 @@ func TestHiddenCharacters(t *testing.T) {
 	// A torn ID is none.
 	tb.paste(id[:10] + "\u200b" + id[10:])
 	tb.contains("#result", "U+200B", "is no ID")
-	if n := tb.count("#result .card"); n != 0 {
-		t.Errorf("%d cards, want none", n)
-	}
+	tb.counts("#result .card", 0)
 	tb.open("#%E2%80%AE" + id)
 	tb.contains("#result", "U+202E")
 	tb.open("#%00%ZZ<script>")
