@@ -4,12 +4,13 @@ import (
 	"archive/tar"
 	"archive/zip"
 	"bytes"
-	"compress/gzip"
+	"cmp"
 	"crypto/sha256"
 	"debug/buildinfo"
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -28,6 +29,7 @@ type distribution struct {
 	repo *repo
 	dir  string
 	host string // sortid, for this machine
+	sums map[string][sha256.Size]byte
 }
 
 func (r *repo) distribute(w io.Writer, version, dir string, targets []target) error {
@@ -39,17 +41,14 @@ func (r *repo) distribute(w io.Writer, version, dir string, targets []target) er
 		return err
 	}
 	defer s.close()
-	if err := os.RemoveAll(dir); err != nil {
-		return err
-	}
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+	if err := cmp.Or(os.RemoveAll(dir), os.MkdirAll(dir, 0o755)); err != nil {
 		return err
 	}
 	host, err := s.install(target{})
 	if err != nil {
 		return err
 	}
-	d := &distribution{sandbox: s, repo: r, dir: dir, host: host}
+	d := &distribution{sandbox: s, repo: r, dir: dir, host: host, sums: map[string][32]byte{}}
 	stage, err := d.stageDocs()
 	if err != nil {
 		return err
@@ -59,7 +58,12 @@ func (r *repo) distribute(w io.Writer, version, dir string, targets []target) er
 			return fmt.Errorf("%s/%s: %w", t.os, t.arch, err)
 		}
 	}
-	return d.writeChecksums(w)
+	var sums bytes.Buffer
+	for _, name := range slices.Sorted(maps.Keys(d.sums)) {
+		fmt.Fprintf(&sums, "%x  %s\n", d.sums[name], name)
+	}
+	fmt.Fprint(w, sums.String())
+	return d.write("SHA256SUMS", sums.Bytes())
 }
 
 type file struct {
@@ -121,11 +125,7 @@ func (d *distribution) distributeTarget(t target, docs []file) error {
 	if err != nil {
 		return err
 	}
-	goroot, err := output(d.command(d.sandbox.dir, "go", "env", "GOROOT"))
-	if err != nil {
-		return err
-	}
-	text, err := notices(info, goroot, filepath.Join(d.sandbox.dir, "modules"))
+	text, err := notices(info, d.goroot, filepath.Join(d.sandbox.dir, "modules"))
 	if err != nil {
 		return err
 	}
@@ -146,79 +146,48 @@ func (d *distribution) distributeTarget(t target, docs []file) error {
 	return d.writePackages(base, t, files)
 }
 
-func (d *distribution) create(name string, f func(io.Writer) error) error {
-	out, err := os.Create(filepath.Join(d.dir, name))
-	if err != nil {
-		return err
-	}
-	defer out.Close()
-	if err := f(out); err != nil {
-		return fmt.Errorf("%s: %w", name, err)
-	}
-	return out.Close()
+// write writes a file, and keeps its checksum.
+func (d *distribution) write(name string, data []byte) error {
+	d.sums[name] = sha256.Sum256(data)
+	return os.WriteFile(filepath.Join(d.dir, name), data, 0o644)
 }
 
 func (d *distribution) writeTar(base string, files []file) error {
-	return d.create(base+".tar.gz", func(w io.Writer) error {
-		compressed, err := gzip.NewWriterLevel(w, gzip.BestCompression)
-		if err != nil {
+	var b bytes.Buffer
+	archive := tar.NewWriter(&b)
+	for _, f := range files {
+		if err := archive.WriteHeader(&tar.Header{
+			Name: base + "/" + f.name, Mode: int64(f.mode), Size: int64(len(f.data)),
+			ModTime: d.time, Uname: "root", Gname: "root", Format: tar.FormatUSTAR,
+		}); err != nil {
 			return err
 		}
-		archive := tar.NewWriter(compressed)
-		for _, f := range files {
-			if err := archive.WriteHeader(&tar.Header{
-				Name: base + "/" + f.name, Mode: int64(f.mode), Size: int64(len(f.data)),
-				ModTime: d.time, Uname: "root", Gname: "root", Format: tar.FormatUSTAR,
-			}); err != nil {
-				return err
-			}
-			if _, err := archive.Write(f.data); err != nil {
-				return err
-			}
-		}
-		if err := archive.Close(); err != nil {
+		if _, err := archive.Write(f.data); err != nil {
 			return err
 		}
-		return compressed.Close()
-	})
+	}
+	if err := archive.Close(); err != nil {
+		return err
+	}
+	data, err := compress(b.Bytes())
+	return cmp.Or(err, d.write(base+".tar.gz", data))
 }
 
 func (d *distribution) writeZip(base string, files []file) error {
-	return d.create(base+".zip", func(w io.Writer) error {
-		archive := zip.NewWriter(w)
-		for _, f := range files {
-			header := &zip.FileHeader{Name: base + "/" + f.name, Method: zip.Deflate,
-				Modified: d.time}
-			header.SetMode(f.mode)
-			out, err := archive.CreateHeader(header)
-			if err != nil {
-				return err
-			}
-			if _, err := out.Write(f.data); err != nil {
-				return err
-			}
-		}
-		return archive.Close()
-	})
-}
-
-// writeChecksums writes SHA256SUMS, also to w.
-func (d *distribution) writeChecksums(w io.Writer) error {
-	entries, err := os.ReadDir(d.dir)
-	if err != nil {
-		return err
-	}
-	var sums []string
-	for _, e := range entries {
-		data, err := os.ReadFile(filepath.Join(d.dir, e.Name()))
+	var b bytes.Buffer
+	archive := zip.NewWriter(&b)
+	for _, f := range files {
+		header := &zip.FileHeader{Name: base + "/" + f.name, Method: zip.Deflate, Modified: d.time}
+		header.SetMode(f.mode)
+		out, err := archive.CreateHeader(header)
 		if err != nil {
 			return err
 		}
-		sums = append(sums, fmt.Sprintf("%x  %s\n", sha256.Sum256(data), e.Name()))
+		if _, err := out.Write(f.data); err != nil {
+			return err
+		}
 	}
-	text := strings.Join(sums, "")
-	fmt.Fprint(w, text)
-	return os.WriteFile(filepath.Join(d.dir, "SHA256SUMS"), []byte(text), 0o644)
+	return cmp.Or(archive.Close(), d.write(base+".zip", b.Bytes()))
 }
 
 func parseTargets(list string) ([]target, error) {

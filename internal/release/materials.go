@@ -7,7 +7,6 @@ import (
 	"encoding/base64"
 	"encoding/hex"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -59,9 +58,9 @@ func (d *distribution) writeBillOfMaterials(name string, t target, binary []byte
 	}
 	bom.Components = &components
 	bom.Dependencies = &[]cdx.Dependency{{Ref: main, Dependencies: &requires}}
-	return d.create(name, func(w io.Writer) error {
-		return cdx.NewBOMEncoder(w, cdx.BOMFileFormatJSON).SetPretty(true).Encode(bom)
-	})
+	var b bytes.Buffer
+	err := cdx.NewBOMEncoder(&b, cdx.BOMFileFormatJSON).SetPretty(true).Encode(bom)
+	return cmp.Or(err, d.write(name, b.Bytes()))
 }
 
 func packageURL(path, version string) string { return "pkg:golang/" + path + "@" + version }

@@ -35,7 +35,8 @@ func (r *repo) pack(dir, version string, commitTime time.Time) error {
 	return nil
 }
 
-func (r *repo) packModule(dir string, m *goModule, version string, info []byte, files []string) error {
+func (r *repo) packModule(dir string, m *goModule, version string, info []byte,
+	files []string) error {
 	escaped, err := module.EscapePath(m.path())
 	if err != nil {
 		return err

@@ -2,9 +2,9 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"compress/gzip"
 	"errors"
-	"io"
 	"os"
 	"path"
 	"path/filepath"
@@ -62,8 +62,8 @@ func (d *distribution) writePackages(base string, t target, files []file) error 
 		if err != nil {
 			return err
 		}
-		if err := d.create(base+"."+format,
-			func(w io.Writer) error { return packager.Package(info, w) }); err != nil {
+		var b bytes.Buffer
+		if err := cmp.Or(packager.Package(info, &b), d.write(base+"."+format, b.Bytes())); err != nil {
 			return err
 		}
 	}

@@ -2,11 +2,13 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"time"
 )
@@ -17,6 +19,7 @@ type sandbox struct {
 	dir     string // deleted by close
 	version string
 	time    time.Time // of the commit
+	goroot  string
 	env     []string
 }
 
@@ -28,11 +31,13 @@ func newSandbox(r *repo) (s *sandbox, err error) {
 	if s.time, err = r.commitTime(); err != nil {
 		return nil, err
 	}
-	out, err := output(exec.Command("go", "env", "GOMODCACHE", "GOPROXY", "GOSUMDB", "GONOSUMDB"))
+	out, err := output(exec.Command(
+		"go", "env", "GOMODCACHE", "GOPROXY", "GOSUMDB", "GONOSUMDB", "GOROOT"))
 	if err != nil {
 		return nil, err
 	}
 	caller := strings.Split(out, "\n")
+	s.goroot = caller[4]
 	if s.dir, err = os.MkdirTemp("", "sortid-release-"); err != nil {
 		return nil, err
 	}
@@ -71,15 +76,10 @@ func (s *sandbox) command(dir, name string, args ...string) *exec.Cmd {
 func (s *sandbox) install(t target) (string, error) {
 	cmd := s.command(s.dir, "go", "install", "-trimpath", "-ldflags=-s -w -buildid=", rootPath+
 		"/cmd/sortid@"+s.version)
-	host, err := output(exec.Command("go", "env", "GOHOSTOS", "GOHOSTARCH"))
-	if err != nil {
-		return "", err
-	}
-	hostOS, hostArch, _ := strings.Cut(host, "\n")
+	here := target{runtime.GOOS, runtime.GOARCH}
+	t = cmp.Or(t, here)
 	bin := filepath.Join(s.dir, "go", "bin")
-	if t == (target{}) {
-		t = target{hostOS, hostArch}
-	} else if t != (target{hostOS, hostArch}) {
+	if t != here {
 		bin = filepath.Join(bin, t.os+"_"+t.arch)
 	}
 	cmd.Env = append(cmd.Env, "GOOS="+t.os, "GOARCH="+t.arch)

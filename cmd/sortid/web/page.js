@@ -18,12 +18,12 @@ function make(tag, properties = {}, ...children) {
   return element;
 }
 
-const svgElement = (tag, attributes, ...children) => {
+function svgElement(tag, attributes, ...children) {
   const element = document.createElementNS("http://www.w3.org/2000/svg", tag);
   for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
   element.append(...children);
   return element;
-};
+}
 
 const classed = (tag) => (className, ...children) => make(tag, { className }, ...children);
 const div = classed("div");
@@ -170,13 +170,10 @@ function bitMap(id, highlight) {
 
 // A field's part in a row. The first takes the focus for all.
 function segment(id, field, bits, from, to, first) {
-  const element = make(first ? "button" : "div", { className: `segment ${field.kind}` });
-  if (first) {
-    element.type = "button";
-    element.setAttribute("aria-label", `${fieldName(field)}, ${id.field(field)}: ${meaning(field)}; ${place(field)}`);
-  } else {
-    element.setAttribute("aria-hidden", "true");
-  }
+  const label = `${fieldName(field)}, ${id.field(field)}: ${meaning(field)}; ${place(field)}`;
+  const element = make(first ? "button" : "div", {
+    className: `segment ${field.kind}`, ...(first ? { type: "button", "aria-label": label } : { "aria-hidden": "true" }),
+  });
   element.dataset.field = field.low;
   element.style.gridColumn = `span ${to - from}`;
   element.style.gridTemplateColumns = `repeat(${to - from}, minmax(0, 1fr))`;
@@ -258,8 +255,7 @@ function card(item) {
 function excerpt({ context, start, end }) {
   const from = Math.max(0, start - 60);
   return [
-    from > 0 ? "…" : "", foreign(context.slice(from, start)),
-    make("mark", {}, foreign(context.slice(start, end))),
+    from > 0 ? "…" : "", foreign(context.slice(from, start)), make("mark", {}, foreign(context.slice(start, end))),
     foreign(context.slice(end, end + 100)), end + 100 < context.length ? "…" : "",
   ];
 }
@@ -336,11 +332,12 @@ class Search {
 function read(word, format, now, hashes) {
   const { text, stripped } = strip(word);
   if (format) {
+    const reason = "the format was given";
     try {
-      return { ...format.parseAny(word), reason: "the format was given" };
+      return { ...format.parseAny(word), reason };
     } catch (error) {
       if (stripped.length === 0) throw error;
-      return { ...format.parseAny(text), reason: "the format was given", stripped };
+      return { ...format.parseAny(text), reason, stripped };
     }
   }
   const [first, ...others] = detect(text, now);
@@ -386,11 +383,9 @@ function showSearch(search, source) {
   const { items } = search;
   const parts = [];
   let status = "";
-  if (items.length === 1 && items[0].context === undefined) {
-    parts.push(card(items[0]));
-  } else if (items.length > 0 && items.length <= CARDS) {
-    status = `${plural(items.length, "ID")}${without(search)}`;
-    parts.push(...items.map((item) => card(item)));
+  if (items.length > 0 && items.length <= CARDS) {
+    if (items.length > 1 || items[0].context !== undefined) status = `${plural(items.length, "ID")}${without(search)}`;
+    parts.push(...items.map(card));
   } else if (items.length > 0) {
     status = summary(search);
     parts.push(timeline(items), list(items));
@@ -403,9 +398,7 @@ function showSearch(search, source) {
   $("result").replaceChildren(...parts);
 }
 
-function without(search) {
-  return search.without ? `; ${plural(search.without, "line")} without one` : "";
-}
+const without = (search) => (search.without ? `; ${plural(search.without, "line")} without one` : "");
 
 function faultList(search) {
   const rows = search.faults.map(({ line, word, problem }) => paragraph("problem",
@@ -516,10 +509,10 @@ function list(items) {
     body.append(...order.slice(from, rows).map(row));
     more.hidden = rows >= order.length;
     more.textContent = `Show ${grouped(Math.min(ROWS, order.length - rows))} more of ${grouped(order.length)}`;
+    const [direction, arrow] = descending ? ["descending", " ↓"] : ["ascending", " ↑"];
     heads.forEach((cell, i) => {
-      if (i === sorted) cell.setAttribute("aria-sort", descending ? "descending" : "ascending");
-      else cell.removeAttribute("aria-sort");
-      cell.firstChild.textContent = columns[i].name + (i === sorted ? (descending ? " ↓" : " ↑") : "");
+      cell.ariaSort = i === sorted ? direction : null;
+      cell.firstChild.textContent = columns[i].name + (i === sorted ? arrow : "");
     });
   };
   const sort = (i) => {
@@ -556,10 +549,7 @@ function record({ id, encoding, input, line, column }) {
   return { ...id.toJSON(), text: String(id), input, prefix, encoding, line, column };
 }
 
-function chosenFormat() {
-  const name = $("read-as").value;
-  return name ? lookup(name) : undefined;
-}
+const chosenFormat = () => ($("read-as").value ? lookup($("read-as").value) : undefined);
 
 let running = 0; // so that a newer search ends an older one
 
@@ -572,7 +562,7 @@ function look() {
   if (!text.trim()) {
     $("status").textContent = "";
     $("result").replaceChildren(overview());
-    setHash("");
+    setHash();
     return;
   }
   const search = new Search(chosenFormat());
@@ -584,7 +574,7 @@ function look() {
       `The text has ${plural(hidden, "character")} that a screen does not show or that change the order of others; below they stand as U+XXXX.`));
   }
   const single = search.items.length === 1 && search.lines === 1 ? search.items[0] : undefined;
-  setHash(single ? single.input : "");
+  setHash(single?.input);
   if (single) document.title = `${single.input}: ${nameOf(single)}`;
 }
 
@@ -595,7 +585,7 @@ async function openFile(file) {
   $("input").value = "";
   $("clear").hidden = false;
   $("try").hidden = true;
-  setHash("");
+  setHash();
   try {
     let stream = file.stream();
     const head = new Uint8Array(await file.slice(0, 8192).arrayBuffer());
@@ -717,14 +707,13 @@ function makeChanged() {
 // Generators by format and options: a second click continues.
 const makers = new Map();
 
-async function makeSome(event) {
-  event.preventDefault();
+async function makeSome() {
   const run = ++making;
   const format = lookup($("make-format").value);
   const encoding = $("make-encoding").value;
   const count = Math.min(10_000, Math.max(1, Math.floor(Number($("make-count").value))));
-  const given = {};
-  for (const { name, value } of $("make-options").querySelectorAll("input")) if (value.trim()) given[name] = value.trim();
+  const inputs = [...$("make-options").querySelectorAll("input")];
+  const given = Object.fromEntries(inputs.map(({ name, value }) => [name, value.trim()]).filter(([, value]) => value));
   const ids = [];
   try {
     const key = `${format.name} ${JSON.stringify(given)}`;
@@ -797,11 +786,7 @@ function pick(input, calendar) {
 
 function condition(column, type, first, end) {
   if (!column.trim()) throw new RangeError("the column has no name");
-  const literal = {
-    int: (id) => id.int,
-    bytea: (id) => `'\\x${id.hex}'`,
-    blob: (id) => `X'${id.hex}'`,
-  }[type] ?? ((id) => `'${id[type]}'`);
+  const literal = (id) => ({ int: id.int, bytea: `'\\x${id.hex}'`, blob: `X'${id.hex}'` }[type] ?? `'${id[type]}'`);
   return `${column} >= ${literal(first)} AND ${column} < ${literal(end)}`;
 }
 
@@ -891,10 +876,7 @@ const views = ["look", "make", "range", "choose"];
 
 function go(view) {
   for (const name of views) $(`view-${name}`).hidden = name !== view;
-  for (const link of document.querySelectorAll("nav a")) {
-    if (link.hash === `#${view}`) link.setAttribute("aria-current", "page");
-    else link.removeAttribute("aria-current");
-  }
+  for (const link of document.querySelectorAll("nav a")) link.ariaCurrent = link.hash === `#${view}` ? "page" : null;
 }
 
 function setHash(text) {
@@ -907,12 +889,8 @@ function follow() {
   try {
     hash = decodeURIComponent(hash);
   } catch { /* as it is, then */ }
-  if (views.includes(hash)) {
-    go(hash);
-    return;
-  }
-  go("look");
-  if (hash !== $("input").value.trim()) {
+  go(views.includes(hash) ? hash : "look");
+  if (!views.includes(hash) && hash !== $("input").value.trim()) {
     $("input").value = hash;
     look();
   }
@@ -948,18 +926,16 @@ on("make-look", "click", () => {
   lookAt($("make-output").value);
 });
 on("range-form", "input", rangeChanged);
-on("range-form", "submit", (event) => event.preventDefault());
 on("choose-form", "input", chooseChanged);
-on("choose-form", "submit", (event) => event.preventDefault());
+addEventListener("submit", (event) => event.preventDefault());
 addEventListener("hashchange", follow);
 addEventListener("dragover", (event) => {
   event.preventDefault();
   $("input").classList.add("over");
 });
-addEventListener("dragleave", () => $("input").classList.remove("over"));
+for (const type of ["dragleave", "drop"]) addEventListener(type, () => $("input").classList.remove("over"));
 addEventListener("drop", (event) => {
   event.preventDefault();
-  $("input").classList.remove("over");
   go("look");
   const [file] = event.dataTransfer.files;
   if (file) openFile(file);

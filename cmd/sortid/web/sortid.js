@@ -156,11 +156,11 @@ function codec({ name, width: bits, text: rules }) {
   };
 }
 
-/** A time as RFC 3339 in UTC to the millisecond, as the command prints it. */
+// A time as RFC 3339 in UTC to the millisecond, as the command prints it.
 export const formatTime = (milli) =>
   new Date(milli).toISOString().replace(/^\+0*/, ""); // of years from 10000 on
 
-/** An immutable ID; compare with compare, equals or its value. */
+// An immutable ID; compare with compare, equals or its value.
 export class ID {
   constructor(format, value, prefix = "") {
     Object.assign(this, { format, value, prefix });
@@ -199,13 +199,13 @@ export class ID {
     return format.timestamp.reduce((all, f) => all | this.field(f) << BigInt(f.shift ?? 0), 0n);
   }
 
-  /** The format by which the time is read; undefined without a time. */
+  // The format by which the time is read; undefined without a time.
   get timed() {
     const inner = this.format.within?.map(lookup).find((format) => format.time && format.admits(this.value));
     return inner ?? (this.format.time && this.format);
   }
 
-  /** Unix milliseconds; undefined without a time. */
+  // Unix milliseconds; undefined without a time.
   get milli() {
     const format = this.timed;
     return format && format.epoch + Number(this.ticks(format) * BigInt(format.time.tick_ns) / 1_000_000n);
@@ -249,7 +249,7 @@ export class ID {
 const codecs = new Map();
 const fullHex = new Map(); // of formats that have hexadecimal digits as a text, too
 
-/** A format: a row of "sortid formats -o json", with methods. */
+// A format: a row of "sortid formats -o json", with methods.
 export class Format {
   constructor(row) {
     Object.assign(this, row);
@@ -320,7 +320,7 @@ export class Format {
     return symbols.includes("_") ? text.indexOf("_", text.length - Math.max(...lengths) - 1) : text.lastIndexOf("_");
   }
 
-  /** Reads a typed ID with the wanted prefix, or with any or none. */
+  // Reads a typed ID with the wanted prefix, or with any or none.
   parseTyped(text, want) {
     if (!this.generates) throw new RangeError(`${this.name} IDs are never typed`);
     const wrong = (detail) => new ParseError(this.name, text, "prefix", -1, detail);
@@ -341,14 +341,14 @@ export class Format {
     throw wrong(`wrong prefix ${JSON.stringify(found)}, want ${JSON.stringify(want)}`);
   }
 
-  /** A typed ID's prefix and underscore, "" if the length is not a typed ID's. */
+  // A typed ID's prefix and underscore, "" if the length is not a typed ID's.
   typedPrefix(text) {
     if (!this.generates || this.text.symbols.includes("_") && this.hasLength(text)) return "";
     const start = text.slice(0, this.#separator(text) + 1);
     return start.length > 1 && PREFIX.test(start.slice(0, -1)) && this.hasLength(text.slice(start.length)) ? start : "";
   }
 
-  /** Reads any encoding, perhaps with a prefix: {id, encoding}. */
+  // Reads any encoding, perhaps with a prefix: {id, encoding}.
   parseAny(text) {
     if (this.typedPrefix(text)) return { id: this.parseTyped(text), encoding: "text" };
     const fits = (encoding) => this.encodings.includes(encoding) && shapes[encoding](this, text);
@@ -386,7 +386,7 @@ export class Format {
     return this.fromInt(value);
   }
 
-  /** Whether an integer has a text, and the bits that all IDs share. */
+  // Whether an integer has a text, and the bits that all IDs share.
   admits(value) { return (value & this.mask) === this.fixed && (codecs.get(this)?.holds(value) ?? true); }
 
   #checked(text, value, prefix) {
@@ -398,7 +398,7 @@ export class Format {
     return new ID(this, value, prefix);
   }
 
-  /** The smallest ID of a time's tick; a time is a Date or Unix milliseconds. */
+  // The smallest ID of a time's tick; a time is a Date or Unix milliseconds.
   first(time) {
     const milli = Number(time);
     if (!this.ordered) throw new RangeError(`${this.name} IDs are not in order of time, so no two of them bound a range`);
@@ -413,7 +413,7 @@ export class Format {
     return new ID(this, this.timestamp.reduce((all, f) => all | place(f), this.fixed));
   }
 
-  /** IDs of the time range are those from first to before end. */
+  // IDs of the time range are those from first to before end.
   bounds(from, to) {
     const first = this.first(from);
     const end = this.first(to);
@@ -427,19 +427,19 @@ export class Format {
     return { first, end };
   }
 
-  /** Options are texts named as in the table; see sortid.d.ts. */
+  // Options are texts named as in the table; see sortid.d.ts.
   generator(options = {}) {
     const generator = generators[this.name];
     if (!generator) throw new RangeError(`sortid reads ${this.name} IDs, and makes none`);
     return new generator(this, options);
   }
 
-  /** The table's options that generator knows. */
+  // The table's options that generator knows.
   get generatorOptions() {
     return (this.options ?? []).filter(({ name }) => name === generators[this.name].option);
   }
 
-  /** The next ID of a shared generator without options. */
+  // The next ID of a shared generator without options.
   generate() {
     if (!shared.has(this)) shared.set(this, this.generator());
     return shared.get(this).generate();
@@ -458,9 +458,7 @@ const shapes = {
 const NOT_UUID = /[^0-9a-f-]|(?<=^(.{8}|.{13}|.{18}|.{23}))[^-]|(?<!^(.{8}|.{13}|.{18}|.{23}))-/i;
 
 const shared = new Map();
-export class GeneratorError extends Error {
-  name = "GeneratorError";
-}
+export class GeneratorError extends Error { name = "GeneratorError"; }
 
 // Random bytes, fetched many at a time.
 function entropy(fill = (bytes) => globalThis.crypto.getRandomValues(bytes)) {
@@ -666,7 +664,7 @@ const generators = {
   },
 };
 
-/** The formats that sortid makes, then the others. */
+// The formats that sortid makes, then the others.
 export const formats = Object.freeze(table.map((row) => new Format(row)));
 
 const byName = Object.fromEntries(formats.map((format) => [format.name, format]));
@@ -679,12 +677,12 @@ export function lookup(name) {
 
 const DAY = 86_400_000; // milliseconds
 
-/** The times that an ID made before now probably has: {from, to}. */
+// The times that an ID made before now probably has: {from, to}.
 export function plausibleRange(format, now = Date.now()) {
   return { from: format.plausibleFrom, to: now + 365 * DAY };
 }
 
-/** Whether the ID's time is plausible, or it has none. */
+// Whether the ID's time is plausible, or it has none.
 export function plausible(id, now = Date.now()) {
   if (!id.timed) return true;
   const { from, to } = plausibleRange(id.timed, now);
@@ -710,10 +708,8 @@ function rank(format, encoding, text) {
   return ["text", "uuid", "hex", "int"].indexOf(encoding) + (usualCase(format, encoding, text) ? 0 : 4);
 }
 
-/**
- * Readings of a text, most probable first: {id, encoding, reason}. Their time is plausible, and a
- * generator could make them.
- */
+// Readings of a text, most probable first: {id, encoding, reason}. Their time is plausible, and a
+// generator could make them.
 export function detect(text, now = Date.now()) {
   const found = [];
   for (const format of formats) {
@@ -748,7 +744,7 @@ const WRAPPERS = [
   ["(", ")", "brackets"], ["[", "]", "brackets"], ["<", ">", "brackets"], ["{", "}", "braces"],
 ];
 
-/** Takes off what often stands around an ID: {text, stripped}; stripped names it. */
+// Takes off what often stands around an ID: {text, stripped}; stripped names it.
 export function strip(text) {
   const stripped = new Set();
   const take = (rest, name) => {
@@ -778,10 +774,8 @@ export function strip(text) {
   return { text, stripped: [...stripped] };
 }
 
-/**
- * Tells hashes from IDs in hexadecimal digits: one hash in hundreds has a plausible time. accept
- * counts a time, and returns whether it and nine in ten recent ones are plausible.
- */
+// Tells hashes from IDs in hexadecimal digits: one hash in hundreds has a plausible time. accept
+// counts a time, and returns whether it and nine in ten recent ones are plausible.
 export class Ratio {
   seen = 0;
   plausible = 0;
@@ -800,10 +794,8 @@ export class Ratio {
 const mixed = (text) => /[0-9]/.test(text) && /[a-z]/.test(text) && /[A-Z]/.test(text);
 const oneCase = (text) => !/[a-z]/.test(text) || !/[A-Z]/.test(text);
 
-/**
- * Finds IDs in text by the rules of "sortid scan": of the given formats, or those that text shows
- * beyond doubt. One Finder should see all parts of an input, in order.
- */
+// Finds IDs in text by the rules of "sortid scan": of the given formats, or those that text shows
+// beyond doubt. One Finder should see all parts of an input, in order.
 export class Finder {
   #ratios = new Map(); // by what they count
   #texts = []; // formats by the lengths of their texts
@@ -830,7 +822,7 @@ export class Finder {
     }
   }
 
-  /** The IDs in a text, in order: {id, encoding, start, end}. */
+  // The IDs in a text, in order: {id, encoding, start, end}.
   find(text) {
     const found = [];
     for (const { 0: run, index } of text.matchAll(/[0-9A-Za-z]{10,}/g)) {
@@ -959,10 +951,8 @@ const RELATIVE = /^([+-])(?=.)(?:([0-9]{1,10})w)?(?:([0-9]{1,10})d)?((?:(?:[0-9]
 const ABSOLUTE = new RegExp("^([0-9]{4}-[0-9]{2}-[0-9]{2})(?:[T ]([0-9]{2}):([0-9]{2})" +
   "(?::([0-9]{2})(?:[.,]([0-9]+))?)?(?: ?(Z|([+-])([0-9]{2}):([0-9]{2})))?)?$");
 
-/**
- * A time in Unix milliseconds, read as "sortid bounds" does. A RangeError says what is wrong. A
- * time without an offset is in the zone.
- */
+// A time in Unix milliseconds, read as "sortid bounds" does. A RangeError says what is wrong. A
+// time without an offset is in the zone.
 export function parseTime(text, now = Date.now(), zone = "UTC") {
   const wrong = (reason) => new RangeError(`cannot read the time ${JSON.stringify(text.slice(0, 64))}: ${reason}`);
   const far = "it is too far away";
@@ -1000,7 +990,7 @@ export function parseTime(text, now = Date.now(), zone = "UTC") {
   return local - ahead + Math.floor(Number(`0.${fraction}`) * 1000);
 }
 
-/** How far a zone is ahead of UTC at a time, in milliseconds. */
+// How far a zone is ahead of UTC at a time, in milliseconds.
 export function zoneOffset(milli, timeZone) {
   const clock = new Intl.DateTimeFormat("en-US", { timeZone, timeZoneName: "longOffset" });
   const { value } = clock.formatToParts(milli).find(({ type }) => type === "timeZoneName"); // GMT-03:30
@@ -1014,14 +1004,14 @@ const SECONDS_PER_YEAR = 365.2425 * 24 * 60 * 60;
 const MOST_RISK = 1e-6; // the highest probability of a collision that fits
 const MOST_AHEAD = ALLOWANCE / 1000; // seconds that a timestamp may be ahead of the clock
 
-/** A probability in words, such as "one in 3 million". */
+// A probability in words, such as "one in 3 million".
 export function odds(p) {
   if (p === 0) return "none";
   if (p > 0.99) return "certain";
   return p > 0.01 ? `${Math.round(p * 100)} %` : `one in ${count(1 / p)}`;
 }
 
-/** A number with two digits and a word, such as "3.2 billion". */
+// A number with two digits and a word, such as "3.2 billion".
 export function count(n) {
   const words = ["", " thousand", " million", " billion", " trillion", " quadrillion"];
   if (n < 1e4) return n.toFixed(0);
@@ -1057,10 +1047,8 @@ function pairs({ rate, processes, years }) {
   return years * SECONDS_PER_YEAR * 1000 * processes * (processes - 1) / 2 * perMilli * perMilli;
 }
 
-/**
- * The probability that two IDs of a format are equal, for a request of plan: at most one in 2^bits
- * of the pairs of one millisecond.
- */
+// The probability that two IDs of a format are equal, for a request of plan: at most one in 2^bits
+// of the pairs of one millisecond.
 export function collisionProbability({ plan, node_counter: shared }, request) {
   const { processes, can_assign_nodes: nodes } = request;
   if (shared || nodes && processes > 1 && nodeSizes(processes, plan.node_bits).length > 0) return 0;
@@ -1134,7 +1122,7 @@ function byNode({ node_counter: width, plan: { node_bits: most } }, load, result
   return `a node ID of ${size} bits for each process`;
 }
 
-/** Which formats hold for a load, in the JSON of "sortid plan". */
+// Which formats hold for a load, in the JSON of "sortid plan".
 export function plan(request) {
   const from = new Date().toISOString().slice(0, 10);
   const asked = { burst: 0, processes: 1, years: 20, bits: 0, can_assign_nodes: false, from, ...request };
