@@ -96,6 +96,11 @@ func keys(t testing.TB) []key {
 	}
 	entropy := ulid.Monotonic(rand.NewChaCha8([32]byte{1}), 0)
 	makeULID := func() string { return ulid.MustNew(ulid.Now(), entropy).String() }
+	uuids := func(name string, make func() (uuid.UUID, error)) key {
+		return key{name: name, postgres: "uuid", mysql: "BINARY(16)", hexBytes: true,
+			value: func() any { return pgtype.UUID{Bytes: uuid.Must(make()), Valid: true} },
+			text:  func() string { return fmt.Sprintf("%x", uuid.Must(make()).Bytes()) }}
+	}
 	return []key{
 		{name: "serial", postgres: "bigserial", mysql: "BIGINT AUTO_INCREMENT", serial: true},
 		{name: "scru64", postgres: "bigint", mysql: "BIGINT", value: func() any { return make64() },
@@ -103,13 +108,7 @@ func keys(t testing.TB) []key {
 		{name: "scru128", postgres: "uuid", mysql: "BINARY(16)",
 			value: func() any { return scru128.New() }, hexBytes: true,
 			text: func() string { id := scru128.New(); return fmt.Sprintf("%x", id[:]) }},
-		{name: "UUIDv7", postgres: "uuid", mysql: "BINARY(16)",
-			value: func() any {
-				return pgtype.UUID{Bytes: uuid.Must(uuid.NewV7()),
-					Valid: true}
-			},
-			hexBytes: true,
-			text:     func() string { return fmt.Sprintf("%x", uuid.Must(uuid.NewV7()).Bytes()) }},
+		uuids("UUIDv7", uuid.NewV7),
 		{name: "scru128 as text", postgres: `text COLLATE "C"`,
 			mysql: "CHAR(25) CHARACTER SET ascii COLLATE ascii_bin",
 			value: func() any { return scru128.NewString() },
@@ -117,13 +116,7 @@ func keys(t testing.TB) []key {
 		{name: "ULID as text", postgres: `text COLLATE "C"`,
 			mysql: "CHAR(26) CHARACTER SET ascii COLLATE ascii_bin",
 			value: func() any { return makeULID() }, text: makeULID},
-		{name: "UUIDv4", postgres: "uuid", mysql: "BINARY(16)",
-			value: func() any {
-				return pgtype.UUID{Bytes: uuid.Must(uuid.NewV4()),
-					Valid: true}
-			},
-			hexBytes: true,
-			text:     func() string { return fmt.Sprintf("%x", uuid.Must(uuid.NewV4()).Bytes()) }},
+		uuids("UUIDv4", uuid.NewV4),
 	}
 }
 
@@ -172,13 +165,11 @@ func measurePostgres(t *testing.T) {
 	for i, k := range keys(t) {
 		table := fmt.Sprint("keys", i)
 		run("CREATE TABLE " + table + " (id " + k.postgres + " PRIMARY KEY, what text)")
-		columns, values := []string{"id",
-			"what"}, func(int) ([]any, error) { return []any{k.value(), payload}, nil }
+		columns := []string{"id", "what"}
+		values := func(int) ([]any, error) { return []any{k.value(), payload}, nil }
 		if k.serial {
-			columns, values = []string{"what"}, func(int) ([]any, error) {
-				return []any{payload},
-					nil
-			}
+			columns = []string{"what"}
+			values = func(int) ([]any, error) { return []any{payload}, nil }
 		}
 		add := func(rows int) {
 			for left := rows; left > 0; left -= 10_000 {
@@ -194,8 +185,9 @@ func measurePostgres(t *testing.T) {
 			return number("SELECT idx_blks_read FROM pg_statio_user_indexes WHERE relname = '" +
 				table + "'")
 		}
-		readsBefore, wal, begin := reads(), number(
-			"SELECT pg_current_wal_insert_lsn() - '0/0'"), time.Now()
+		readsBefore := reads()
+		wal := number("SELECT pg_current_wal_insert_lsn() - '0/0'")
+		begin := time.Now()
 		for left := sizes.rows; left > 0; left -= sizes.checkpoint {
 			add(sizes.checkpoint)
 			run("CHECKPOINT")
@@ -309,7 +301,8 @@ func measureMariaDB(t *testing.T) {
 	u, err := url.Parse(server.URL)
 	check(t, err)
 	config := mysql.NewConfig()
-	config.Net, config.Addr, config.User, config.DBName = "tcp", u.Host, u.User.Username(), strings.TrimPrefix(u.Path, "/")
+	config.Net, config.Addr = "tcp", u.Host
+	config.User, config.DBName = u.User.Username(), strings.TrimPrefix(u.Path, "/")
 	connector, err := mysql.NewConnector(config)
 	check(t, err)
 	db := sql.OpenDB(connector)
@@ -356,8 +349,8 @@ func measureMariaDB(t *testing.T) {
 			}
 		}
 		add(old)
-		reads, written, begin := status("Innodb_buffer_pool_reads"), status(
-			"Innodb_os_log_written"), time.Now()
+		reads, written := status("Innodb_buffer_pool_reads"), status("Innodb_os_log_written")
+		begin := time.Now()
 		add(rows)
 		perSecond := float64(rows) / time.Since(begin).Seconds()
 		log := status("Innodb_os_log_written") - written
