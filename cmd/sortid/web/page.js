@@ -847,22 +847,22 @@ function riskPlot({ asked, formats: results }) {
   const svg = svgElement("svg", { viewBox: "0 0 100 100", preserveAspectRatio: "none", role: "img",
     "aria-label": lines.map(({ format, points }) => `${format}: ${odds(points.at(-1)[1])} after ${asked.years} years`).join("; ") });
   const box = div("box", svg);
+  const label = (className, text, top) => {
+    box.append(span(className, text));
+    box.lastChild.style.top = `${top}%`;
+  };
   const across = (power, kind) => svg.append(svgElement("line", { x1: 0, x2: 100, y1: 100 * power / bottom, y2: 100 * power / bottom, class: kind }));
   for (let power = 0; power >= bottom; power -= bottom < -24 ? 9 : 3) {
     across(power, "grid");
-    const label = span("tick", power === 0 ? "certain" : `one in 10^${-power}`);
-    label.style.top = `${100 * power / bottom}%`;
-    box.append(label);
+    label("tick", power === 0 ? "certain" : `one in 10^${-power}`, 100 * power / bottom);
   }
   across(-6, "limit");
   lines.sort((a, b) => b.points.at(-1)[1] - a.points.at(-1)[1]);
   let above = -Infinity;
   for (const { format, points } of lines) {
     svg.append(svgElement("polyline", { points: points.map(([x, p]) => `${100 * x},${height(p)}`).join(" "), class: "curve" }));
-    const label = span("name", format);
     above = Math.max(above + 6.5, height(points.at(-1)[1])); // so that names do not overlap
-    label.style.top = `${above}%`;
-    box.append(label);
+    label("name", format, above);
   }
   figure.append(box, paragraph("ends", span("", "now"), span("", `${asked.years} years`)),
     paragraph("quiet", "The dashed line is one in a million, above which no format is recommended." +

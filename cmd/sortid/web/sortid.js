@@ -189,9 +189,8 @@ export class ID {
   field(field) { return this.value >> BigInt(field.low) & ones(field.bits); }
 
   get fields() {
-    const values = {};
-    for (const field of this.format.layout) if (field.name) values[field.name] = this.field(field);
-    return values;
+    const named = this.format.layout.filter(({ name }) => name);
+    return Object.fromEntries(named.map((field) => [field.name, this.field(field)]));
   }
 
   // The timestamp, in ticks.

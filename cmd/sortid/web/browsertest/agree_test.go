@@ -2,7 +2,6 @@ package browsertest
 
 import (
 	"crypto/rand"
-	"encoding/json"
 	"fmt"
 	"math/big"
 	"os"
@@ -26,11 +25,7 @@ type record struct {
 func records(t testing.TB, lines string) (all []record) {
 	t.Helper()
 	for line := range strings.Lines(lines) {
-		var r record
-		if err := json.Unmarshal([]byte(line), &r); err != nil {
-			t.Fatalf("%v: %s", err, line)
-		}
-		all = append(all, r)
+		all = append(all, decode[record](t, line))
 	}
 	return all
 }
@@ -183,7 +178,7 @@ func TestAgreePlan(t *testing.T) {
 	tb := open(t, "#choose")
 	b, err := os.ReadFile(filepath.Join("..", "..", "..", "..", "testdata", "plan.json"))
 	check(t, err)
-	var cases []struct {
+	for _, c := range decode[[]struct {
 		Asked struct {
 			Rate, Burst, Years float64
 			Processes, Bits    int
@@ -196,9 +191,7 @@ func TestAgreePlan(t *testing.T) {
 			Fits    bool
 			Reasons []string
 		}
-	}
-	check(t, json.Unmarshal(b, &cases))
-	for _, c := range cases {
+	}](t, string(b)) {
 		for id, value := range map[string]any{"rate": c.Asked.Rate, "burst": c.Asked.Burst,
 			"processes": c.Asked.Processes, "years": c.Asked.Years, "bits": c.Asked.Bits} {
 			tb.set("choose-"+id, fmt.Sprint(value))
@@ -210,13 +203,8 @@ func TestAgreePlan(t *testing.T) {
 		if c.Recommended != "" {
 			tb.contains("#choose-status", "Recommended: "+c.Recommended+".")
 		}
-		rows := eval[[][]string](
-			tb,
-			`[...document.querySelectorAll(".plan tbody tr")].map((r) => [...r.cells].map((c) => c.textContent))`)
-		shown := map[string][]string{}
-		for _, row := range rows {
-			shown[row[0]] = row
-		}
+		shown := eval[map[string][]string](tb, `Object.fromEntries([...document.querySelectorAll(".plan tbody tr")].
+			map((r) => [...r.cells].map((c) => c.textContent)).map((row) => [row[0], row]))`)
 		for _, f := range c.Formats {
 			row := shown[f.Format]
 			if row == nil || (row[1] == "fits") != f.Fits ||

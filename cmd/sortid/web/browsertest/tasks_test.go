@@ -2,7 +2,6 @@ package browsertest
 
 import (
 	"compress/gzip"
-	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -113,10 +112,8 @@ func TestLookAtMany(t *testing.T) {
 	is(tb, "90%,60%", `[...document.querySelectorAll(".plot rect")].map((r) => r.getAttribute("height")).filter((h) => h !== "0%").join()`)
 
 	column := func(i int) []string {
-		return strings.Fields(
-			eval[string](
-				tb,
-				`[...document.querySelectorAll(".list tbody tr")].map((r) => r.cells[%s].textContent).join(" ")`, i))
+		return eval[[]string](tb,
+			`[...document.querySelectorAll(".list tbody tr")].map((r) => r.cells[%s].textContent)`, i)
 	}
 	click := func(i int) {
 		tb.click(fmt.Sprintf(".list thead th:nth-child(%d) button", i+1))
@@ -245,47 +242,40 @@ func TestOneLine(t *testing.T) {
 
 func TestFiles(t *testing.T) {
 	tb := open(t, "")
-	write := func(name string, content []byte) string {
+	upload := func(name, content string) {
 		path := filepath.Join(t.TempDir(), name)
-		check(t, os.WriteFile(path, content, 0o644))
-		return path
-	}
-	upload := func(path string) {
+		check(t, os.WriteFile(path, []byte(content), 0o644))
 		tb.do(chromedp.SetUploadFiles(chromedp.CSS("#file"), []string{path}))
 	}
-	upload(write("app.log", []byte(logText)))
+	upload("app.log", logText)
 	tb.until(`document.querySelectorAll("#result .card").length === 3`)
 
 	large := strings.Repeat(logText, 20_000) // 4 MB, with 60,000 IDs
-	upload(write("large.log", []byte(large)))
-	tb.until(
-		`document.getElementById("status").textContent.startsWith("60,000 IDs: 60,000 scru128")`)
+	upload("large.log", large)
+	tb.until(`document.getElementById("status").textContent.startsWith("60,000 IDs: 60,000 scru128")`)
 
 	var b strings.Builder
 	z := gzip.NewWriter(&b)
 	z.Write([]byte(strings.Repeat(logText, 3)))
 	z.Close()
-	upload(write("app.log.gz", []byte(b.String())))
+	upload("app.log.gz", b.String())
 	tb.until(`document.getElementById("status").textContent.startsWith("9 IDs")`)
 
 	// A long line is read in parts: no ID is torn, and columns go on.
 	long := strings.Repeat(strings.Repeat("x", 999)+",03ha0fadamez822zrqzfunrpx,", 4000)
-	upload(write("long.json", []byte("{}\n"+long)))
+	upload("long.json", "{}\n"+long)
 	tb.until(`document.getElementById("status").textContent.startsWith("4,000 IDs: 4,000 scru128")`)
 	tb.catchCopies()
 	tb.click("#copy-json")
-	var last struct{ Line, Column int }
-	check(t, json.Unmarshal([]byte(lastLine(eval[string](tb, `window.copied`))),
-		&last))
+	last := decode[struct{ Line, Column int }](t, lastLine(eval[string](tb, `window.copied`)))
 	if want := 3999*1026 + 1001; last.Line != 2 || last.Column != want {
 		t.Errorf("the last is in line %d, column %d, want 2 and %d", last.Line, last.Column, want)
 	}
 
-	upload(write("truncated.gz", []byte(b.String()[:b.Len()/2])))
-	tb.until(
-		`document.getElementById("result").textContent.includes("could not be read to its end")`)
+	upload("truncated.gz", b.String()[:b.Len()/2])
+	tb.until(`document.getElementById("result").textContent.includes("could not be read to its end")`)
 
-	upload(write("program", []byte("\x7fELF\x00\x00\x01")))
+	upload("program", "\x7fELF\x00\x00\x01")
 	tb.until(`document.getElementById("result").textContent.includes("program is a binary file")`)
 
 	tb.script(`
@@ -319,9 +309,7 @@ func TestMake(t *testing.T) {
 		options := map[string][]string{"scru64": {"--node", "42/8"},
 			"uid60": {"--node-bits", "4"}}[format]
 		run(t, ids, append([]string{"verify", format}, options...)...)
-		var last struct{ Time time.Time }
-		check(t, json.Unmarshal([]byte(run(t, "", "inspect", "-o", "json", "--", lastLine(ids))),
-			&last))
+		last := decode[struct{ Time time.Time }](t, run(t, lastLine(ids), "inspect", "-o", "json", "-"))
 		if last.Time.Before(begin) || last.Time.After(time.Now().Add(time.Second)) {
 			t.Errorf("%s: the last is of %v", format, last.Time)
 		}
