@@ -52,7 +52,8 @@ func TestParts(t *testing.T) {
 		var text strings.Builder
 		d := &document{Set: set, charts: t.TempDir()}
 		err := d.write(&text, name, c.options)
-		if err != nil || !strings.HasPrefix(text.String(), "## ") || strings.Contains(text.String(), "%!") {
+		if err != nil || !strings.HasPrefix(text.String(), "## ") ||
+			strings.Contains(text.String(), "%!") {
 			t.Errorf("%s: %v\n%s", name, err, &text)
 		}
 	}

@@ -223,8 +223,11 @@ func (p *postgres) keys() {
 
 // functions measures calls, in rounds over all of them.
 func (p *postgres) functions() {
-	p.run(fmt.Sprintf(`CREATE TABLE samples AS SELECT sortid.scru64_new(1, 4) AS i, id AS u, sortid.scru128_text(id) AS t, sortid.euid_text(id) AS e, now() + n * interval '1 s' AS at
-		FROM (SELECT gen_random_uuid() AS id, n FROM generate_series(1, %d) AS n) AS ids; ANALYZE samples`, p.calls))
+	p.run(fmt.Sprintf(`CREATE TABLE samples AS
+		SELECT sortid.scru64_new(1, 4) AS i, id AS u, sortid.scru128_text(id) AS t,
+			sortid.euid_text(id) AS e, now() + n * interval '1 s' AS at
+		FROM (SELECT gen_random_uuid() AS id, n FROM generate_series(1, %d) AS n) AS ids;
+		ANALYZE samples`, p.calls))
 	calls := []string{
 		"gen_random_uuid()", "nextval('plain')", "sortid.scru128_text(u)",
 		"sortid.scru128_parse(t)", "sortid.scru128_time(u)", "sortid.scru128_first(at)",
@@ -248,11 +251,14 @@ func (p *postgres) functions() {
 
 // defaults measures inserts with a DEFAULT, 10,000 rows a statement.
 func (p *postgres) defaults() {
-	defaults := map[string]string{"gen_random_uuid": "uuid DEFAULT gen_random_uuid()",
+	defaults := map[string]string{
+		"gen_random_uuid":     "uuid DEFAULT gen_random_uuid()",
+		"nextval":             "bigint DEFAULT nextval('plain')",
 		"scru128_new":         "uuid DEFAULT sortid.scru128_new()",
 		"scru128_new_counted": "uuid DEFAULT sortid.scru128_new_counted()",
 		"scru128_new_ordered": "uuid DEFAULT sortid.scru128_new_ordered()",
-		"scru64_new":          "bigint DEFAULT sortid.scru64_new(1, 4)", "nextval": "bigint DEFAULT nextval('plain')"}
+		"scru64_new":          "bigint DEFAULT sortid.scru64_new(1, 4)",
+	}
 	names := slices.Sorted(maps.Keys(defaults))
 	for range *rounds {
 		for _, name := range names {
@@ -269,7 +275,8 @@ func (p *postgres) defaults() {
 	}
 
 	for _, name := range names {
-		p.run(fmt.Sprintf(`CREATE TABLE filled (id %s, n int); INSERT INTO filled (n) SELECT generate_series(1, %d);
+		p.run(fmt.Sprintf(`CREATE TABLE filled (id %s, n int);
+			INSERT INTO filled (n) SELECT generate_series(1, %d);
 			ALTER TABLE filled ADD PRIMARY KEY (id); CHECKPOINT`, defaults[name], p.old))
 		took := timed(func() {
 			for left := p.checkpoint; left > 0; left -= 10_000 {

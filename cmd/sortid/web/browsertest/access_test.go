@@ -48,7 +48,8 @@ func TestWidths(t *testing.T) {
 		tb.Helper()
 		for _, width := range []int64{360, 400, 414, 703, 704, 1024, 1440, 2560} {
 			tb.screen(width, 800, false)
-			w := eval[int64](tb, `Math.max(document.documentElement.scrollWidth, document.body.scrollWidth)`)
+			w := eval[int64](tb,
+				`Math.max(document.documentElement.scrollWidth, document.body.scrollWidth)`)
 			if w > width {
 				t.Errorf("%s at %d px is %d px wide", name, width, w)
 			}
@@ -112,7 +113,8 @@ func (tb *tab) tabTo(selector string) {
 	for range 60 {
 		tb.press(kb.Tab)
 		if eval[bool](tb, `document.activeElement.matches(%s)`, selector) {
-			is(tb, true, `(({ outlineStyle, outlineWidth }) => outlineStyle !== "none" && parseFloat(outlineWidth) >= 1)
+			is(tb, true,
+				`(({ outlineStyle, outlineWidth }) => outlineStyle !== "none" && parseFloat(outlineWidth) >= 1)
 				(getComputedStyle(document.activeElement))`) // the focus is to be seen
 			return
 		}
@@ -142,7 +144,8 @@ func TestKeyboard(t *testing.T) {
 	tb.press(kb.ArrowRight)
 	tb.contains(".plot", "50 IDs from ")
 	tb.press(kb.End)
-	is(tb, true, `document.querySelector(".plot svg").getAttribute("aria-valuetext").startsWith("50 IDs from ")`)
+	is(tb, true,
+		`document.querySelector(".plot svg").getAttribute("aria-valuetext").startsWith("50 IDs from ")`)
 	tb.tabTo(".list th:nth-child(2) button")
 	tb.press(kb.Enter, kb.Enter)
 	tb.contains(".list th[aria-sort]", "Time ↓")

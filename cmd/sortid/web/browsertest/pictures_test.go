@@ -43,7 +43,8 @@ func TestPictures(t *testing.T) {
 	}
 	take("look", 1100, 1010, false, func() {
 		tb.open("#" + example)
-		tb.script(`document.querySelector(".map button:nth-of-type(2), .map .bits:nth-child(3) button").dispatchEvent(new MouseEvent("mouseover", { bubbles: true }));`)
+		tb.script(
+			`document.querySelector(".map button:nth-of-type(2), .map .bits:nth-child(3) button").dispatchEvent(new MouseEvent("mouseover", { bubbles: true }));`)
 	})
 	take("dark", 1100, 1010, true, func() { tb.open("#01ARZ3NDEKTSV4RRFFQ69G5FAV") })
 	take("narrow", 400, 1180, false, func() { tb.open("#018bcfe5-68b1-7a5c-92d1-0123456789ab") })

@@ -54,7 +54,8 @@ func TestHiddenCharacters(t *testing.T) {
 	tb.contains("#result .place", "U+202E", "U+202C", "U+200B", "U+FEFF", "U+E0041", "U+0000",
 		"U+001B")
 	tb.contains("#result", "7 characters that a screen does not show")
-	is(tb, false, `/[\u202a-\u202e\u200b\ufeff\u0000\u001b\u{e0041}]/u.test(document.getElementById("result").innerText)`)
+	is(tb, false,
+		`/[\u202a-\u202e\u200b\ufeff\u0000\u001b\u{e0041}]/u.test(document.getElementById("result").innerText)`)
 	// A torn ID is none.
 	tb.paste(id[:10] + "\u200b" + id[10:])
 	tb.contains("#result", "U+200B", "is no ID")
@@ -68,7 +69,8 @@ func TestHiddenCharacters(t *testing.T) {
 // Only what the policy's hashes allow runs, styles or loads.
 func TestPolicy(t *testing.T) {
 	tb := open(t, "")
-	is(tb, true, `/^default-src 'none'; script-src 'sha256-(?!.*unsafe)/.test(document.querySelector("meta[http-equiv]").content)`)
+	is(tb, true,
+		`/^default-src 'none'; script-src 'sha256-(?!.*unsafe)/.test(document.querySelector("meta[http-equiv]").content)`)
 	for _, c := range []struct{ what, script, directive string }{
 		{"an inline script",
 			`const s = document.createElement("script"); s.setAttribute("src", ""); s.removeAttribute("src"); s.append("window.ran = true"); document.body.append(s);`, "script"},

@@ -109,7 +109,8 @@ func TestLookAtMany(t *testing.T) {
 	tb.paste(strings.Join(ids, "\n"))
 	tb.contains("#status", "1,000 IDs: 600 scru128, 400 euid; from ")
 	tb.counts(".list tbody tr", 1000)
-	is(tb, "90%,60%", `[...document.querySelectorAll(".plot rect")].map((r) => r.getAttribute("height")).filter((h) => h !== "0%").join()`)
+	is(tb, "90%,60%",
+		`[...document.querySelectorAll(".plot rect")].map((r) => r.getAttribute("height")).filter((h) => h !== "0%").join()`)
 
 	column := func(i int) []string {
 		return eval[[]string](tb,
@@ -400,7 +401,8 @@ func TestRange(t *testing.T) {
 		"euid":    "text hex int uuid bytea blob", "uid60": "hex int bytea blob", // whose texts do not sort
 	} {
 		tb.set("range-format", name)
-		is(tb, types, `[...document.getElementById("range-type").options].map((o) => o.value).join(" ")`)
+		is(tb, types,
+			`[...document.getElementById("range-type").options].map((o) => o.value).join(" ")`)
 		for _, columnType := range strings.Fields(types) {
 			tb.set("range-type", columnType)
 			want := strings.TrimSpace(run(t, "", "bounds", name, "--from", "2026-11-17", "--to",
