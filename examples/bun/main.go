@@ -7,7 +7,6 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
-	"io"
 	"log"
 	"os"
 	"time"
@@ -20,7 +19,7 @@ import (
 )
 
 func main() {
-	if err := run(context.Background(), os.Getenv("DATABASE_URL"), os.Stdout); err != nil {
+	if err := run(context.Background(), os.Getenv("DATABASE_URL")); err != nil {
 		log.Fatal(err)
 	}
 }
@@ -40,7 +39,7 @@ func (e *Event) BeforeAppendModel(_ context.Context, query bun.Query) error {
 	return nil
 }
 
-func run(ctx context.Context, url string, out io.Writer) error {
+func run(ctx context.Context, url string) error {
 	pool, err := sql.Open("pgx", url)
 	if err != nil {
 		return err
@@ -69,7 +68,7 @@ func run(ctx context.Context, url string, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(out, "%d events of the last hour\n", len(recent))
+	fmt.Printf("%d events of the last hour\n", len(recent))
 
 	var last scru128.UUID
 	for number := 1; ; number++ {
@@ -77,7 +76,7 @@ func run(ctx context.Context, url string, out io.Writer) error {
 		if err != nil || len(events) == 0 {
 			return err
 		}
-		fmt.Fprintf(out, "page %d: %d events, first %s\n", number, len(events), events[0].What)
+		fmt.Printf("page %d: %d events, first %s\n", number, len(events), events[0].What)
 		last = events[len(events)-1].ID
 	}
 }

@@ -6,7 +6,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"io"
 	"log"
 	"os"
 	"time"
@@ -19,7 +18,7 @@ import (
 )
 
 func main() {
-	if err := run(context.Background(), os.Getenv("DATABASE_URL"), os.Stdout); err != nil {
+	if err := run(context.Background(), os.Getenv("DATABASE_URL")); err != nil {
 		log.Fatal(err)
 	}
 }
@@ -59,7 +58,7 @@ func (e *Event) BeforeCreate(*gorm.DB) error {
 	return nil
 }
 
-func run(ctx context.Context, url string, out io.Writer) error {
+func run(ctx context.Context, url string) error {
 	db, err := gorm.Open(postgres.Open(url))
 	if err != nil {
 		return err
@@ -101,7 +100,7 @@ func run(ctx context.Context, url string, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(out, "%d events of the last hour\n", len(recent))
+	fmt.Printf("%d events of the last hour\n", len(recent))
 
 	var users []User
 	since := typed.First[UserID](now.Add(-time.Hour))
@@ -109,7 +108,7 @@ func run(ctx context.Context, url string, out io.Writer) error {
 		return err
 	}
 	for _, u := range users {
-		fmt.Fprintf(out, "%s is a friend of Ada: %t\n", u.Name, u.Friend.ID == ada.ID)
+		fmt.Printf("%s is a friend of Ada: %t\n", u.Name, u.Friend.ID == ada.ID)
 	}
 
 	var friend string
@@ -117,7 +116,7 @@ func run(ctx context.Context, url string, out io.Writer) error {
 		Scan(&friend).Error; err != nil {
 		return err
 	}
-	fmt.Fprintf(out, "in the column, friend begins with %s\n", friend)
+	fmt.Printf("in the column, friend begins with %s\n", friend)
 
 	var last scru128.UUID
 	for number := 1; ; number++ {
@@ -125,7 +124,7 @@ func run(ctx context.Context, url string, out io.Writer) error {
 		if err != nil || len(events) == 0 {
 			return err
 		}
-		fmt.Fprintf(out, "page %d: %d events, first %s\n", number, len(events), events[0].What)
+		fmt.Printf("page %d: %d events, first %s\n", number, len(events), events[0].What)
 		last = events[len(events)-1].ID
 	}
 }

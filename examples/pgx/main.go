@@ -6,7 +6,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"io"
 	"log"
 	"os"
 	"time"
@@ -20,7 +19,7 @@ import (
 )
 
 func main() {
-	if err := run(context.Background(), os.Getenv("DATABASE_URL"), os.Stdout); err != nil {
+	if err := run(context.Background(), os.Getenv("DATABASE_URL")); err != nil {
 		log.Fatal(err)
 	}
 }
@@ -49,7 +48,7 @@ CREATE TABLE IF NOT EXISTS users (id uuid PRIMARY KEY, name text NOT NULL);
 CREATE TABLE IF NOT EXISTS events (
 	id uuid PRIMARY KEY, user_id uuid NOT NULL REFERENCES users, what text NOT NULL);`
 
-func run(ctx context.Context, url string, out io.Writer) error {
+func run(ctx context.Context, url string) error {
 	config, err := pgxpool.ParseConfig(url)
 	if err != nil {
 		return err
@@ -95,7 +94,7 @@ func run(ctx context.Context, url string, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(out, "%d events of the last hour\n", len(recent))
+	fmt.Printf("%d events of the last hour\n", len(recent))
 
 	id, err := typed.Parse[UserID](user.ID.String())
 	if err != nil {
@@ -106,7 +105,7 @@ func run(ctx context.Context, url string, out io.Writer) error {
 		Scan(&count); err != nil {
 		return err
 	}
-	fmt.Fprintf(out, "%d events of the user\n", count)
+	fmt.Printf("%d events of the user\n", count)
 
 	var last scru128.ID
 	for number := 1; ; number++ {
@@ -114,7 +113,7 @@ func run(ctx context.Context, url string, out io.Writer) error {
 		if err != nil || len(events) == 0 {
 			return err
 		}
-		fmt.Fprintf(out, "page %d: %d events, first %s\n", number, len(events), events[0].What)
+		fmt.Printf("page %d: %d events, first %s\n", number, len(events), events[0].What)
 		last = events[len(events)-1].ID
 	}
 }

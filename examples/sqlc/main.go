@@ -9,7 +9,6 @@ import (
 	"context"
 	_ "embed"
 	"fmt"
-	"io"
 	"log"
 	"os"
 	"time"
@@ -26,12 +25,12 @@ import (
 var schema string
 
 func main() {
-	if err := run(context.Background(), os.Getenv("DATABASE_URL"), os.Stdout); err != nil {
+	if err := run(context.Background(), os.Getenv("DATABASE_URL")); err != nil {
 		log.Fatal(err)
 	}
 }
 
-func run(ctx context.Context, url string, out io.Writer) error {
+func run(ctx context.Context, url string) error {
 	config, err := pgxpool.ParseConfig(url)
 	if err != nil {
 		return err
@@ -71,7 +70,7 @@ func run(ctx context.Context, url string, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(out, "%d events of the last hour\n", len(recent))
+	fmt.Printf("%d events of the last hour\n", len(recent))
 
 	// Unlike with OFFSET, the last page is as cheap as the first.
 	var last scru128.ID
@@ -80,7 +79,7 @@ func run(ctx context.Context, url string, out io.Writer) error {
 		if err != nil || len(events) == 0 {
 			return err
 		}
-		fmt.Fprintf(out, "page %d: %d events, first %s\n", number, len(events), events[0].What)
+		fmt.Printf("page %d: %d events, first %s\n", number, len(events), events[0].What)
 		last = events[len(events)-1].ID
 	}
 }

@@ -4,8 +4,10 @@ import (
 	"embed"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"golang.org/x/mod/modfile"
@@ -25,6 +27,14 @@ var notForUsers = []string{
 	"github.com/grpc-ecosystem/",
 }
 
+// A program and the versions of modules that it gets.
+type program struct {
+	name, title string
+	imports     []string // in a file of its own
+	modules     []string
+	accepts     func(modulePath string) bool // in go.mod and go.sum
+}
+
 func (s *sandbox) checkInstall(w io.Writer, r *repo) error {
 	fmt.Fprintf(w, "go install %s/cmd/sortid@%s\n", rootPath, s.version)
 	sortid, err := s.install(target{})
@@ -39,112 +49,78 @@ func (s *sandbox) checkInstall(w io.Writer, r *repo) error {
 	if !strings.HasPrefix(got, "sortid "+s.version+",") {
 		return fmt.Errorf("sortid --version says %q, expected version %s", got, s.version)
 	}
-
 	packages, err := r.publicPackages()
 	if err != nil {
-		return err
-	}
-	var imports strings.Builder
-	imports.WriteString("package main\n\nimport (\n")
-	for _, p := range packages {
-		fmt.Fprintf(&imports, "\t_ %q\n", p)
-	}
-	imports.WriteString(")\n")
-	fmt.Fprintf(w, "a program that imports all %d packages\n", len(packages))
-	if err := s.writeProgram("all", map[string]string{"imports.go": imports.String()}); err != nil {
 		return err
 	}
 	var published []string
 	for _, m := range r.published() {
 		published = append(published, m.path())
 	}
-	if _, _, err := s.runProgram("all", published...); err != nil {
-		return err
-	}
-
-	fmt.Fprintln(w, "a program that imports scru128: one requirement")
-	if err := s.writeProgram("scru128", nil); err != nil {
-		return err
-	}
-	mod, sum, err := s.runProgram("scru128", rootPath)
-	if err != nil {
-		return err
-	}
-	if len(mod.Require) != 1 {
-		return fmt.Errorf("its go.mod has %d requirements, expected one: %s", len(mod.Require),
-			modfile.Format(mod.Syntax))
-	}
-	for _, line := range sum {
-		if !strings.HasPrefix(line, rootPath+" ") {
-			return fmt.Errorf("its go.sum has a line for another module than %s: %s", rootPath,
-				line)
-		}
-	}
-
-	fmt.Fprintln(w, "a program that imports store/postgres: nothing that only tests need")
-	if err := s.writeProgram("postgres", nil); err != nil {
-		return err
-	}
-	mod, sum, err = s.runProgram("postgres", rootPath, rootPath+"/store")
-	if err != nil {
-		return err
-	}
-	lines := sum
-	for _, q := range mod.Require {
-		lines = append(lines, q.Mod.String())
-	}
-	for _, line := range lines {
-		for _, prefix := range notForUsers {
-			if strings.HasPrefix(line, prefix) {
-				return fmt.Errorf("its go.mod or go.sum has what only tests need: %s", line)
-			}
+	for _, p := range []program{
+		{"all", fmt.Sprintf("all %d packages", len(packages)), packages, published,
+			func(string) bool { return true }},
+		{"scru128", "scru128: one requirement", nil, []string{rootPath},
+			func(path string) bool { return path == rootPath }},
+		{"postgres", "store/postgres: nothing that only tests need", nil,
+			[]string{rootPath, rootPath + "/store"}, func(path string) bool {
+				return !slices.ContainsFunc(notForUsers,
+					func(prefix string) bool { return strings.HasPrefix(path, prefix) })
+			}},
+	} {
+		fmt.Fprintf(w, "a program that imports %s\n", p.title)
+		if err := s.run(p); err != nil {
+			return fmt.Errorf("in a program that imports %s: %w", p.name, err)
 		}
 	}
 	return nil
 }
 
-func (s *sandbox) writeProgram(name string, extra map[string]string) error {
-	dir := filepath.Join(s.dir, name)
-	if err := os.Mkdir(dir, 0o755); err != nil {
-		return err
-	}
-	data, err := programs.ReadFile("testdata/" + name + "/main.go")
+// run makes a module and runs the program, as a user does. It checks go.mod and go.sum.
+func (s *sandbox) run(p program) error {
+	source, err := fs.Sub(programs, "testdata/"+p.name)
 	if err != nil {
 		return err
 	}
-	if err := os.WriteFile(filepath.Join(dir, "main.go"), data, 0o644); err != nil {
+	dir := filepath.Join(s.dir, p.name)
+	if err := os.CopyFS(dir, source); err != nil {
 		return err
 	}
-	for file, text := range extra {
-		if err := os.WriteFile(filepath.Join(dir, file), []byte(text), 0o644); err != nil {
-			return err
-		}
+	imports := "package main\n\n"
+	for _, path := range p.imports {
+		imports += fmt.Sprintf("import _ %q\n", path)
 	}
-	return nil
-}
-
-// runProgram makes a module and runs the program, as a user does. It returns the go.mod and
-// go.sum's lines.
-func (s *sandbox) runProgram(name string, modules ...string) (*modfile.File, []string, error) {
-	dir := filepath.Join(s.dir, name)
-	steps := [][]string{{"mod", "init", "example.org/" + name}}
-	for _, m := range modules {
+	if err := os.WriteFile(filepath.Join(dir, "imports.go"), []byte(imports), 0o644); err != nil {
+		return err
+	}
+	steps := [][]string{{"mod", "init", "example.org/" + p.name}}
+	for _, m := range p.modules {
 		steps = append(steps, []string{"get", m + "@" + s.version})
 	}
 	for _, args := range append(steps, []string{"mod", "tidy"}, []string{"run", "-trimpath", "."}) {
 		if _, err := output(s.command(dir, "go", args...)); err != nil {
-			return nil, nil, fmt.Errorf("in a program that imports %s: %w", name, err)
+			return err
 		}
 	}
 	goMod := filepath.Join(dir, "go.mod")
 	data, err := os.ReadFile(goMod)
 	if err != nil {
-		return nil, nil, err
+		return err
 	}
 	mod, err := modfile.Parse(goMod, data, nil)
 	if err != nil {
-		return nil, nil, err
+		return err
+	}
+	for _, q := range mod.Require {
+		if !p.accepts(q.Mod.Path) {
+			return fmt.Errorf("its go.mod has a requirement that it must not have: %s", q.Mod)
+		}
 	}
 	sum, err := os.ReadFile(filepath.Join(dir, "go.sum"))
-	return mod, strings.Split(strings.TrimSpace(string(sum)), "\n"), err
+	for line := range strings.Lines(string(sum)) {
+		if path, _, _ := strings.Cut(line, " "); !p.accepts(path) {
+			return fmt.Errorf("its go.sum has a line that it must not have: %s", line)
+		}
+	}
+	return err
 }

@@ -26,9 +26,7 @@ import (
 func packaged(t *testing.T, name string) string {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join("..", "..", name))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	return string(data)
 }
 
@@ -65,9 +63,7 @@ func (d deployment) test(t *testing.T, sortid string) {
 		t.Fatalf("%q: want --listen, and --tokens %s", args, d.tokens)
 	}
 	host, _, err := net.SplitHostPort(args[listen])
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	args[listen], args[file] = net.JoinHostPort(host, "0"), tokens
 	start := func(args []string) (*exec.Cmd, *bytes.Buffer) {
 		var stderr bytes.Buffer
@@ -96,12 +92,8 @@ func (d deployment) test(t *testing.T, sortid string) {
 	cmd, _ = start(args)
 	cmd.Stderr = nil
 	log, err := cmd.StderrPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
+	check(t, cmd.Start())
 	defer cmd.Process.Kill()
 	address := serving(t, log)
 	go io.Copy(io.Discard, log)
@@ -131,9 +123,7 @@ func serving(t *testing.T, log io.Reader) (address string) {
 		var line struct{ Msg, Address string }
 		if json.Unmarshal(lines.Bytes(), &line) == nil && line.Msg == "serving" {
 			_, port, err := net.SplitHostPort(strings.TrimPrefix(line.Address, "http://"))
-			if err != nil {
-				t.Fatal(err)
-			}
+			check(t, err)
 			return "http://127.0.0.1:" + port
 		}
 	}
@@ -145,14 +135,10 @@ func serving(t *testing.T, log io.Reader) (address string) {
 func get(t *testing.T, url string) int {
 	t.Helper()
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	request.Host = "10.1.2.3:8420"
 	answer, err := http.DefaultClient.Do(request)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	answer.Body.Close()
 	return answer.StatusCode
 }
@@ -265,9 +251,7 @@ func TestSystemdServe(t *testing.T) {
 	t.Run("verify", func(t *testing.T) {
 		unit := filepath.Join(t.TempDir(), "sortid.service")
 		text := strings.ReplaceAll(packaged(t, name), "/usr/bin/sortid", sortid)
-		if err := os.WriteFile(unit, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		check(t, os.WriteFile(unit, []byte(text), 0o644))
 		out, err := exec.Command(need(t, "systemd-analyze"), "verify", "--man=no",
 			unit).CombinedOutput()
 		var exit *exec.ExitError

@@ -4,17 +4,17 @@ import (
 	"archive/tar"
 	"archive/zip"
 	"bytes"
-	"compress/gzip"
+	"cmp"
 	"crypto/sha256"
 	"debug/buildinfo"
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 )
 
 var targets = []target{
@@ -28,40 +28,27 @@ type distribution struct {
 	*sandbox
 	repo *repo
 	dir  string
-	time time.Time // of all files in archives
-	host string    // sortid, for this machine
+	host string // sortid, for this machine
+	sums map[string][sha256.Size]byte
 }
 
 func (r *repo) distribute(w io.Writer, version, dir string, targets []target) error {
-	next, err := r.version()
-	if err != nil {
+	if err := r.checkNext(version); err != nil {
 		return err
 	}
-	if version != next {
-		return fmt.Errorf(
-			"version %q: the modules require each other at %s; make bump VERSION=%s changes that",
-			version, next, version)
-	}
-	commitTime, err := r.commitTime()
-	if err != nil {
-		return err
-	}
-	s, err := newSandbox(r, version, commitTime)
+	s, err := newSandbox(r)
 	if err != nil {
 		return err
 	}
 	defer s.close()
-	if err := os.RemoveAll(dir); err != nil {
-		return err
-	}
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+	if err := cmp.Or(os.RemoveAll(dir), os.MkdirAll(dir, 0o755)); err != nil {
 		return err
 	}
 	host, err := s.install(target{})
 	if err != nil {
 		return err
 	}
-	d := &distribution{sandbox: s, repo: r, dir: dir, time: commitTime, host: host}
+	d := &distribution{sandbox: s, repo: r, dir: dir, host: host, sums: map[string][32]byte{}}
 	stage, err := d.stageDocs()
 	if err != nil {
 		return err
@@ -71,7 +58,12 @@ func (r *repo) distribute(w io.Writer, version, dir string, targets []target) er
 			return fmt.Errorf("%s/%s: %w", t.os, t.arch, err)
 		}
 	}
-	return d.writeChecksums(w)
+	var sums bytes.Buffer
+	for _, name := range slices.Sorted(maps.Keys(d.sums)) {
+		fmt.Fprintf(&sums, "%x  %s\n", d.sums[name], name)
+	}
+	fmt.Fprint(w, sums.String())
+	return d.write("SHA256SUMS", sums.Bytes())
 }
 
 type file struct {
@@ -80,8 +72,8 @@ type file struct {
 	data []byte
 }
 
-func (d *distribution) stageDocs() ([]file, error) {
-	var files []file
+// stageDocs returns the files that all targets have.
+func (d *distribution) stageDocs() (files []file, err error) {
 	man := filepath.Join(d.sandbox.dir, "man")
 	if err := os.Mkdir(man, 0o755); err != nil {
 		return nil, err
@@ -91,16 +83,23 @@ func (d *distribution) stageDocs() ([]file, error) {
 	if _, err := output(cmd); err != nil {
 		return nil, err
 	}
-	pages, err := os.ReadDir(man)
+	names, err := filepath.Glob(filepath.Join(man, "*"))
 	if err != nil {
 		return nil, err
 	}
-	for _, page := range pages {
-		data, err := os.ReadFile(filepath.Join(man, page.Name()))
+	for _, name := range []string{"LICENSE", "CHANGELOG.md", "README.md"} {
+		names = append(names, d.repo.name(name))
+	}
+	for _, name := range names {
+		data, err := os.ReadFile(name)
 		if err != nil {
 			return nil, err
 		}
-		files = append(files, file{"man/" + page.Name(), 0o644, data})
+		inside := filepath.Base(name)
+		if filepath.Dir(name) == man {
+			inside = "man/" + inside
+		}
+		files = append(files, file{inside, 0o644, data})
 	}
 	for _, shell := range [][2]string{{"bash", "bash"}, {"zsh", "zsh"}, {"fish", "fish"},
 		{"powershell", "ps1"}} {
@@ -109,13 +108,6 @@ func (d *distribution) stageDocs() ([]file, error) {
 			return nil, err
 		}
 		files = append(files, file{"completions/sortid." + shell[1], 0o644, []byte(text + "\n")})
-	}
-	for _, name := range []string{"LICENSE", "CHANGELOG.md", "README.md"} {
-		data, err := os.ReadFile(d.repo.name(name))
-		if err != nil {
-			return nil, err
-		}
-		files = append(files, file{name, 0o644, data})
 	}
 	return files, nil
 }
@@ -133,11 +125,7 @@ func (d *distribution) distributeTarget(t target, docs []file) error {
 	if err != nil {
 		return err
 	}
-	goroot, err := output(d.command(d.sandbox.dir, "go", "env", "GOROOT"))
-	if err != nil {
-		return err
-	}
-	text, err := notices(info, goroot, filepath.Join(d.sandbox.dir, "modules"))
+	text, err := notices(info, d.goroot, filepath.Join(d.sandbox.dir, "modules"))
 	if err != nil {
 		return err
 	}
@@ -158,79 +146,48 @@ func (d *distribution) distributeTarget(t target, docs []file) error {
 	return d.writePackages(base, t, files)
 }
 
-func (d *distribution) create(name string, f func(io.Writer) error) error {
-	out, err := os.Create(filepath.Join(d.dir, name))
-	if err != nil {
-		return err
-	}
-	defer out.Close()
-	if err := f(out); err != nil {
-		return fmt.Errorf("%s: %w", name, err)
-	}
-	return out.Close()
+// write writes a file, and keeps its checksum.
+func (d *distribution) write(name string, data []byte) error {
+	d.sums[name] = sha256.Sum256(data)
+	return os.WriteFile(filepath.Join(d.dir, name), data, 0o644)
 }
 
 func (d *distribution) writeTar(base string, files []file) error {
-	return d.create(base+".tar.gz", func(w io.Writer) error {
-		compressed, err := gzip.NewWriterLevel(w, gzip.BestCompression)
-		if err != nil {
+	var b bytes.Buffer
+	archive := tar.NewWriter(&b)
+	for _, f := range files {
+		if err := archive.WriteHeader(&tar.Header{
+			Name: base + "/" + f.name, Mode: int64(f.mode), Size: int64(len(f.data)),
+			ModTime: d.time, Uname: "root", Gname: "root", Format: tar.FormatUSTAR,
+		}); err != nil {
 			return err
 		}
-		archive := tar.NewWriter(compressed)
-		for _, f := range files {
-			if err := archive.WriteHeader(&tar.Header{
-				Name: base + "/" + f.name, Mode: int64(f.mode), Size: int64(len(f.data)),
-				ModTime: d.time, Uname: "root", Gname: "root", Format: tar.FormatUSTAR,
-			}); err != nil {
-				return err
-			}
-			if _, err := archive.Write(f.data); err != nil {
-				return err
-			}
-		}
-		if err := archive.Close(); err != nil {
+		if _, err := archive.Write(f.data); err != nil {
 			return err
 		}
-		return compressed.Close()
-	})
+	}
+	if err := archive.Close(); err != nil {
+		return err
+	}
+	data, err := compress(b.Bytes())
+	return cmp.Or(err, d.write(base+".tar.gz", data))
 }
 
 func (d *distribution) writeZip(base string, files []file) error {
-	return d.create(base+".zip", func(w io.Writer) error {
-		archive := zip.NewWriter(w)
-		for _, f := range files {
-			header := &zip.FileHeader{Name: base + "/" + f.name, Method: zip.Deflate,
-				Modified: d.time}
-			header.SetMode(f.mode)
-			out, err := archive.CreateHeader(header)
-			if err != nil {
-				return err
-			}
-			if _, err := out.Write(f.data); err != nil {
-				return err
-			}
-		}
-		return archive.Close()
-	})
-}
-
-// writeChecksums writes SHA256SUMS, also to w.
-func (d *distribution) writeChecksums(w io.Writer) error {
-	entries, err := os.ReadDir(d.dir)
-	if err != nil {
-		return err
-	}
-	var sums []string
-	for _, e := range entries {
-		data, err := os.ReadFile(filepath.Join(d.dir, e.Name()))
+	var b bytes.Buffer
+	archive := zip.NewWriter(&b)
+	for _, f := range files {
+		header := &zip.FileHeader{Name: base + "/" + f.name, Method: zip.Deflate, Modified: d.time}
+		header.SetMode(f.mode)
+		out, err := archive.CreateHeader(header)
 		if err != nil {
 			return err
 		}
-		sums = append(sums, fmt.Sprintf("%x  %s\n", sha256.Sum256(data), e.Name()))
+		if _, err := out.Write(f.data); err != nil {
+			return err
+		}
 	}
-	text := strings.Join(sums, "")
-	fmt.Fprint(w, text)
-	return os.WriteFile(filepath.Join(d.dir, "SHA256SUMS"), []byte(text), 0o644)
+	return cmp.Or(archive.Close(), d.write(base+".zip", b.Bytes()))
 }
 
 func parseTargets(list string) ([]target, error) {

@@ -18,7 +18,7 @@ import (
 	"testing"
 	"time"
 
-	"go.yaml.in/yaml/v3"
+	batch "k8s.io/api/batch/v1"
 )
 
 // need returns a program's path. A missing one skips the test, or fails it in CI.
@@ -34,21 +34,24 @@ func need(t *testing.T, program string) string {
 	return path
 }
 
+func check(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 func TestDistribution(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds the command twice")
 	}
 	r, err := open(filepath.Join("..", ".."))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	if r.root, err = filepath.Abs(r.root); err != nil {
 		t.Fatal(err)
 	}
 	version, err := r.version()
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	dir := filepath.Join(t.TempDir(), "dist")
 	arch := runtime.GOARCH
 	if arch != "arm64" {
@@ -58,9 +61,7 @@ func TestDistribution(t *testing.T) {
 	for i := range sums {
 		defer umask(umask([]int{0o022, 0o077}[i])) // it must not matter
 		var out strings.Builder
-		if err := r.distribute(&out, version, dir, []target{{"linux", arch}}); err != nil {
-			t.Fatal(err)
-		}
+		check(t, r.distribute(&out, version, dir, []target{{"linux", arch}}))
 		sums[i] = out.String()
 	}
 	if sums[0] != sums[1] {
@@ -90,29 +91,23 @@ func TestDistribution(t *testing.T) {
 		if _, err := os.Stat(sortid); err != nil {
 			t.Skip("there is no binary from the package")
 		}
-		testKubernetes(t, r, sortid)
+		testKubernetes(t, sortid)
 	})
 }
 
 func mustRun(t *testing.T, name string, args ...string) string {
 	t.Helper()
 	out, err := output(exec.Command(name, args...))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	return out
 }
 
 func testArchive(t *testing.T, name string) {
 	f, err := os.Open(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	defer f.Close()
 	uncompressed, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	top := strings.TrimSuffix(filepath.Base(name), ".tar.gz") + "/"
 	modes := map[string]int64{}
 	for archive := tar.NewReader(uncompressed); ; {
@@ -120,9 +115,7 @@ func testArchive(t *testing.T, name string) {
 		if err == io.EOF {
 			break
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		inside, ok := strings.CutPrefix(header.Name, top)
 		if !ok {
 			t.Errorf("%s is not below %s", header.Name, top)
@@ -144,17 +137,13 @@ func testArchive(t *testing.T, name string) {
 
 func testBillOfMaterials(t *testing.T, name, version string) {
 	data, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	var bom struct {
 		BOMFormat  string
 		Metadata   struct{ Component struct{ PURL string } }
 		Components []struct{ Name, PURL string }
 	}
-	if err := json.Unmarshal(data, &bom); err != nil {
-		t.Fatal(err)
-	}
+	check(t, json.Unmarshal(data, &bom))
 	if want := "pkg:golang/" + rootPath + "/cmd/sortid@" + version; bom.BOMFormat != "CycloneDX" ||
 		bom.Metadata.Component.PURL != want {
 		t.Errorf("the bill is of %q in the form %q", bom.Metadata.Component.PURL, bom.BOMFormat)
@@ -193,14 +182,10 @@ func testDeb(t *testing.T, name, version string) {
 	call(append([]string{"inspect"}, ids...)...)
 
 	page, err := os.Open(filepath.Join(root, "usr/share/man/man1/sortid-new.1.gz"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	defer page.Close()
 	text, err := gzip.NewReader(page)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	if data, err := io.ReadAll(text); err != nil || !strings.Contains(string(data), ".SH OPTIONS") {
 		t.Errorf("the manual page is %d bytes without OPTIONS, %v", len(data), err)
 	}
@@ -246,20 +231,14 @@ func tree(t *testing.T, root string) map[string]string {
 
 func testSystemd(t *testing.T, root string) {
 	data, err := os.ReadFile(filepath.Join(root, "usr/lib/systemd/system/sortid-new@.service"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	if analyze, err := exec.LookPath("systemd-analyze"); err == nil {
 		unit := filepath.Join(t.TempDir(), "sortid-new@orders.service")
-		if err := os.WriteFile(unit, data, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		check(t, os.WriteFile(unit, data, 0o644))
 		mustRun(t, analyze, "verify", "--man=no", unit)
 	}
 	dir := t.TempDir()
-	if err := os.Mkdir(filepath.Join(dir, "sortid-orders"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.Mkdir(filepath.Join(dir, "sortid-orders"), 0o755))
 	commands := map[string]string{}
 	for _, line := range strings.Split(string(data), "\n") {
 		if key, value, ok := strings.Cut(line, "="); ok && strings.HasPrefix(key, "ExecStart") {
@@ -274,13 +253,9 @@ func testSystemd(t *testing.T, root string) {
 	serve.Env = append(os.Environ(), "SORTID_STORE=bolt:"+filepath.Join(dir, "leases.db"))
 	var stderr strings.Builder
 	serve.Stderr = &stderr
-	if err := serve.Start(); err != nil {
-		t.Fatal(err)
-	}
+	check(t, serve.Start())
 	pipe, err := os.OpenFile(filepath.Join(dir, "sortid-orders", "ids"), os.O_RDONLY, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	seen := map[string]bool{}
 	for ids := bufio.NewScanner(pipe); len(seen) < 100 && ids.Scan(); {
 		seen[ids.Text()] = true
@@ -293,27 +268,8 @@ func testSystemd(t *testing.T, root string) {
 	}
 }
 
-func testKubernetes(t *testing.T, r *repo, sortid string) {
-	data, err := os.ReadFile(r.name("packaging/kubernetes/new-lease.yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	var job struct {
-		Kind string
-		Spec struct {
-			Template struct {
-				Spec struct {
-					Containers []struct {
-						Args []string
-						Env  []struct{ Name string }
-					}
-				}
-			}
-		}
-	}
-	if err := yaml.Unmarshal(data, &job); err != nil {
-		t.Fatal(err)
-	}
+func testKubernetes(t *testing.T, sortid string) {
+	job := strictly[batch.Job](t, packaged(t, "packaging/kubernetes/new-lease.yaml"))
 	if len(job.Spec.Template.Spec.Containers) != 1 {
 		t.Fatal("the job does not have one container")
 	}
@@ -321,20 +277,14 @@ func testKubernetes(t *testing.T, r *repo, sortid string) {
 	cmd := exec.Command(sortid, c.Args...)
 	cmd.Env = []string{c.Env[0].Name + "=bolt:" + filepath.Join(t.TempDir(), "leases.db")}
 	out, err := output(cmd)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	if n := len(strings.Fields(out)); n != 1000 {
 		t.Errorf("got %d IDs, want 1000", n)
 	}
 }
 
 func TestDockerfile(t *testing.T) {
-	data, err := os.ReadFile(filepath.Join("..", "..", "Dockerfile"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, last, ok := strings.Cut(string(data), "\nFROM scratch\n")
+	_, last, ok := strings.Cut(packaged(t, "Dockerfile"), "\nFROM scratch\n")
 	if !ok || strings.Contains(last, "\nFROM ") || strings.Contains(last, "\nRUN ") ||
 		!strings.Contains(last, "\nUSER 65532") {
 		t.Errorf("the last stage is:\n%s", last)

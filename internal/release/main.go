@@ -102,15 +102,7 @@ func (r *repo) checkRelease() error {
 	if err := r.check(); err != nil {
 		return err
 	}
-	version, err := r.version()
-	if err != nil {
-		return err
-	}
-	commitTime, err := r.commitTime()
-	if err != nil {
-		return err
-	}
-	s, err := newSandbox(r, version, commitTime)
+	s, err := newSandbox(r)
 	if err != nil {
 		return err
 	}
@@ -123,8 +115,7 @@ func (r *repo) commitTime() (time.Time, error) {
 	text := os.Getenv("SOURCE_DATE_EPOCH")
 	if text == "" {
 		var err error
-		if text, err = output(exec.Command("git", "-C", r.root, "log", "-1",
-			"--format=%ct")); err != nil {
+		if text, err = r.git("log", "-1", "--format=%ct"); err != nil {
 			return time.Time{}, err
 		}
 	}

@@ -2,28 +2,21 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/hex"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"regexp"
 	"runtime/debug"
-	"slices"
 	"strings"
 	"time"
 
 	cdx "github.com/CycloneDX/cyclonedx-go"
 	"golang.org/x/mod/module"
 )
-
-func dependencies(info *debug.BuildInfo) []*debug.Module {
-	deps := slices.Clone(info.Deps)
-	slices.SortFunc(deps, func(a, b *debug.Module) int { return strings.Compare(a.Path, b.Path) })
-	return deps
-}
 
 func (d *distribution) writeBillOfMaterials(name string, t target, binary []byte,
 	info *debug.BuildInfo) error {
@@ -35,7 +28,7 @@ func (d *distribution) writeBillOfMaterials(name string, t target, binary []byte
 		Version: strings.TrimPrefix(info.GoVersion, "go"), Description: "The Go standard library",
 	}}
 	requires := []string{goURL}
-	for _, m := range dependencies(info) {
+	for _, m := range info.Deps { // in the order of their paths
 		url := packageURL(m.Path, m.Version)
 		c := cdx.Component{BOMRef: url, PackageURL: url, Type: cdx.ComponentTypeLibrary,
 			Name: m.Path, Version: m.Version}
@@ -65,9 +58,9 @@ func (d *distribution) writeBillOfMaterials(name string, t target, binary []byte
 	}
 	bom.Components = &components
 	bom.Dependencies = &[]cdx.Dependency{{Ref: main, Dependencies: &requires}}
-	return d.create(name, func(w io.Writer) error {
-		return cdx.NewBOMEncoder(w, cdx.BOMFileFormatJSON).SetPretty(true).Encode(bom)
-	})
+	var b bytes.Buffer
+	err := cdx.NewBOMEncoder(&b, cdx.BOMFileFormatJSON).SetPretty(true).Encode(bom)
+	return cmp.Or(err, d.write(name, b.Bytes()))
 }
 
 func packageURL(path, version string) string { return "pkg:golang/" + path + "@" + version }
@@ -87,20 +80,14 @@ func notices(info *debug.BuildInfo, goroot, modules string) ([]byte, error) {
 	if err := addNotices(&text, "The Go standard library", goroot); err != nil {
 		return nil, err
 	}
-	for _, m := range dependencies(info) {
-		if ours(m.Path) {
+	for _, m := range info.Deps {
+		if isOurs(m.Path) {
 			continue
 		}
 		escaped, err := module.EscapePath(m.Path)
-		if err != nil {
-			return nil, err
-		}
-		version, err := module.EscapeVersion(m.Version)
-		if err != nil {
-			return nil, err
-		}
+		version, err2 := module.EscapeVersion(m.Version)
 		dir := filepath.Join(modules, filepath.FromSlash(escaped)+"@"+version)
-		if err := addNotices(&text, m.Path+" "+m.Version, dir); err != nil {
+		if err := cmp.Or(err, err2, addNotices(&text, m.Path+" "+m.Version, dir)); err != nil {
 			return nil, err
 		}
 	}

@@ -1,9 +1,11 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path"
 	"path/filepath"
 	"slices"
@@ -27,17 +29,22 @@ type goModule struct {
 
 func (m *goModule) path() string { return m.file.Module.Mod.Path }
 
+// folder is the path from the root that begins with "./", or ".".
+func (m *goModule) folder() string { return strings.TrimSuffix("./"+m.dir, "/.") }
+
 func (m *goModule) tag(version string) string { return path.Join(m.dir, version) }
 
-func (m *goModule) requires(f func(*modfile.Require)) {
+// requires returns the requirements of this project's modules.
+func (m *goModule) requires() (ours []module.Version) {
 	for _, r := range m.file.Require {
-		if ours(r.Mod.Path) {
-			f(r)
+		if isOurs(r.Mod.Path) {
+			ours = append(ours, r.Mod)
 		}
 	}
+	return ours
 }
 
-func ours(modulePath string) bool {
+func isOurs(modulePath string) bool {
 	return modulePath == rootPath || strings.HasPrefix(modulePath, rootPath+"/")
 }
 
@@ -82,13 +89,11 @@ func open(root string) (*repo, error) {
 func (r *repo) sort() error {
 	var sorted []*goModule
 	for rest := r.modules; len(rest) > 0; {
+		waits := func(q module.Version) bool {
+			return slices.ContainsFunc(rest, func(m *goModule) bool { return m.path() == q.Path })
+		}
 		i := slices.IndexFunc(rest, func(m *goModule) bool {
-			ready := true
-			m.requires(func(q *modfile.Require) {
-				waits := func(m *goModule) bool { return m.path() == q.Mod.Path }
-				ready = ready && !slices.ContainsFunc(rest, waits)
-			})
-			return ready
+			return !slices.ContainsFunc(m.requires(), waits)
 		})
 		if i < 0 {
 			return errors.New("modules require each other in a circle, so none can be tagged first")
@@ -100,13 +105,8 @@ func (r *repo) sort() error {
 	return nil
 }
 
-func (r *repo) published() (modules []*goModule) {
-	for _, m := range r.modules {
-		if m.published {
-			modules = append(modules, m)
-		}
-	}
-	return modules
+func (r *repo) published() []*goModule {
+	return slices.DeleteFunc(slices.Clone(r.modules), func(m *goModule) bool { return !m.published })
 }
 
 func (r *repo) find(modulePath string) *goModule {
@@ -118,16 +118,30 @@ func (r *repo) find(modulePath string) *goModule {
 	return nil
 }
 
+func (r *repo) git(args ...string) (string, error) {
+	return output(exec.Command("git", append([]string{"-C", r.root}, args...)...))
+}
+
 // version returns the version that the modules require of each other: the next release.
 func (r *repo) version() (string, error) {
 	if m := r.find(rootPath + "/cmd/sortid"); m != nil {
-		for _, q := range m.file.Require {
-			if q.Mod.Path == rootPath {
-				return q.Mod.Version, nil
+		for _, q := range m.requires() {
+			if q.Path == rootPath {
+				return q.Version, nil
 			}
 		}
 	}
 	return "", fmt.Errorf("cmd/sortid/go.mod does not require %s", rootPath)
+}
+
+func (r *repo) checkNext(version string) error {
+	next, err := r.version()
+	if err == nil && version != next {
+		err = fmt.Errorf(
+			"version %q: the modules require each other at %s; make bump VERSION=%s changes that",
+			version, next, version)
+	}
+	return err
 }
 
 func (r *repo) check() error {
@@ -152,19 +166,18 @@ func (r *repo) check() error {
 		if len(m.file.Replace) > 0 {
 			report("%s has a replace directive: go install refuses such a module", name)
 		}
-		m.requires(func(q *modfile.Require) {
-			required[q.Mod] = true
-			if q.Mod.Version != version {
-				report("%s requires %s, others %s: make bump VERSION=... sets all", name, q.Mod,
-					version)
+		for _, q := range m.requires() {
+			required[q] = true
+			if q.Version != version {
+				report("%s requires %s, others %s: make bump VERSION=... sets all", name, q, version)
 			}
-			switch needed := r.find(q.Mod.Path); {
+			switch needed := r.find(q.Path); {
 			case needed == nil:
-				report("%s requires %s, which go.work does not list", name, q.Mod.Path)
+				report("%s requires %s, which go.work does not list", name, q.Path)
 			case m.published && !needed.published:
-				report("%s requires %s, which go.work marks as not published", name, q.Mod.Path)
+				report("%s requires %s, which go.work marks as not published", name, q.Path)
 			}
-		})
+		}
 	}
 	ws := r.find(path.Join(rootPath, workspaceDir))
 	if ws == nil {
@@ -199,20 +212,16 @@ func (r *repo) setVersion(version string) (changed []string, err error) {
 	}
 	for _, m := range r.modules {
 		old := modfile.Format(m.file.Syntax)
-		for _, q := range slices.Clone(m.file.Require) {
-			if ours(q.Mod.Path) {
-				if err := m.file.AddRequire(q.Mod.Path, version); err != nil {
-					return changed, err
-				}
+		for _, q := range m.requires() {
+			if err := m.file.AddRequire(q.Path, version); err != nil {
+				return changed, err
 			}
 		}
 		for _, e := range slices.Clone(m.file.Exclude) {
-			if ours(e.Mod.Path) {
-				excluded := e.Mod.Path
-				if err := m.file.DropExclude(excluded, e.Mod.Version); err != nil {
-					return changed, err
-				}
-				if err := m.file.AddExclude(excluded, version); err != nil {
+			if old := e.Mod; isOurs(old.Path) {
+				err := cmp.Or(m.file.DropExclude(old.Path, old.Version),
+					m.file.AddExclude(old.Path, version))
+				if err != nil {
 					return changed, err
 				}
 			}

@@ -1,35 +1,30 @@
 package main
 
 import (
+	"archive/zip"
 	"bytes"
 	"go/token"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 )
 
 func checkout(t *testing.T) string {
 	t.Helper()
 	root := t.TempDir()
 	r, err := open(filepath.Join("..", ".."))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	names := []string{"go.work"}
 	for _, m := range r.modules {
 		names = append(names, filepath.Join(m.dir, "go.mod"))
 	}
 	for _, name := range names {
 		data, err := os.ReadFile(filepath.Join(r.root, name))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := os.MkdirAll(filepath.Dir(filepath.Join(root, name)), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
+		check(t, os.MkdirAll(filepath.Dir(filepath.Join(root, name)), 0o755))
 		if err := os.WriteFile(filepath.Join(root, name), data, 0o644); err != nil {
 			t.Fatal(err)
 		}
@@ -40,16 +35,12 @@ func checkout(t *testing.T) string {
 func replaceInFile(t *testing.T, name, old, new string) {
 	t.Helper()
 	data, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	if !bytes.Contains(data, []byte(old)) {
 		t.Fatalf("%s does not have %q", name, old)
 	}
-	if err := os.WriteFile(name, bytes.Replace(data, []byte(old), []byte(new), 1),
-		0o644); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.WriteFile(name, bytes.Replace(data, []byte(old), []byte(new), 1),
+		0o644))
 }
 
 func TestCheck(t *testing.T) {
@@ -98,9 +89,7 @@ func TestCheck(t *testing.T) {
 
 func TestOrder(t *testing.T) {
 	r, err := open(filepath.Join("..", ".."))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	var tags []string
 	for _, m := range r.published() {
 		tags = append(tags, m.tag("v0.1.0"))
@@ -120,18 +109,14 @@ func TestOrder(t *testing.T) {
 func TestSetVersion(t *testing.T) {
 	root := checkout(t)
 	r, err := open(root)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	for _, bad := range []string{"", "1.2.3", "v1.2", "v1.2.3+dirty", "v2.0.0"} {
 		if _, err := r.setVersion(bad); err == nil {
 			t.Errorf("version %q is accepted", bad)
 		}
 	}
 	changed, err := r.setVersion("v0.2.0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	for _, name := range []string{"store/go.mod", "cmd/sortid/go.mod", "bench/go.mod",
 		"internal/workspace/go.mod"} {
 		if !slices.Contains(changed, name) {
@@ -154,25 +139,16 @@ func TestSetVersion(t *testing.T) {
 
 func TestModuleFiles(t *testing.T) {
 	r, err := open(filepath.Join("..", ".."))
-	if err != nil {
-		t.Fatal(err)
-	}
-	files, err := r.files()
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
+	dir := t.TempDir()
+	check(t, r.pack(dir, "v0.1.0", time.Now()))
 	for _, m := range r.published() {
+		packed, err := zip.OpenReader(filepath.Join(dir, m.path(), "@v", "v0.1.0.zip"))
+		check(t, err)
+		defer packed.Close()
 		var names []string
-		for _, f := range r.moduleFiles(m, files) {
-			names = append(names, f.Path())
-			in, err := f.Open()
-			if err != nil {
-				t.Fatal(err)
-			}
-			if n, err := io.Copy(io.Discard, in); err != nil {
-				t.Errorf("%s: %d bytes, %v", f.Path(), n, err)
-			}
-			in.Close()
+		for _, f := range packed.File {
+			names = append(names, strings.TrimPrefix(f.Name, m.path()+"@v0.1.0/"))
 		}
 		for _, name := range []string{"go.mod", "LICENSE"} {
 			if !slices.Contains(names, name) {
@@ -184,9 +160,7 @@ func TestModuleFiles(t *testing.T) {
 		}
 	}
 	packages, err := r.publicPackages()
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	for _, name := range []string{"scru64", "format", "lease", "lease/storetest", "store",
 		"store/bolt", "store/postgres"} {
 		if !slices.Contains(packages, rootPath+"/"+name) {

@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"os"
 	"os/exec"
-	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -24,15 +23,19 @@ func (r *repo) pack(dir, version string, commitTime time.Time) error {
 	if err != nil {
 		return err
 	}
+	info, err := json.Marshal(map[string]any{"Version": version, "Time": commitTime.UTC()})
+	if err != nil {
+		return err
+	}
 	for _, m := range r.published() {
-		if err := r.packModule(dir, m, version, commitTime, files); err != nil {
+		if err := r.packModule(dir, m, version, info, files); err != nil {
 			return fmt.Errorf("packing %s: %w", m.path(), err)
 		}
 	}
 	return nil
 }
 
-func (r *repo) packModule(dir string, m *goModule, version string, commitTime time.Time,
+func (r *repo) packModule(dir string, m *goModule, version string, info []byte,
 	files []string) error {
 	escaped, err := module.EscapePath(m.path())
 	if err != nil {
@@ -40,13 +43,6 @@ func (r *repo) packModule(dir string, m *goModule, version string, commitTime ti
 	}
 	at := filepath.Join(dir, filepath.FromSlash(escaped), "@v")
 	if err := os.MkdirAll(at, 0o755); err != nil {
-		return err
-	}
-	info, err := json.Marshal(struct {
-		Version string
-		Time    time.Time
-	}{version, commitTime.UTC()})
-	if err != nil {
 		return err
 	}
 	goMod, err := os.ReadFile(m.file.Syntax.Name)
@@ -73,8 +69,7 @@ func (r *repo) packModule(dir string, m *goModule, version string, commitTime ti
 }
 
 func (r *repo) files() ([]string, error) {
-	out, err := output(exec.Command("git", "-C", r.root, "ls-files", "-z", "--cached", "--others",
-		"--exclude-standard"))
+	out, err := r.git("ls-files", "-z", "--cached", "--others", "--exclude-standard")
 	if err != nil {
 		return nil, err
 	}
@@ -93,19 +88,15 @@ func (f moduleFile) Lstat() (fs.FileInfo, error) { return os.Lstat(f.name) }
 
 func (f moduleFile) Open() (io.ReadCloser, error) { return os.Open(f.name) }
 
-// As with the go command, a module without a licence gets the repository's.
+// As with the go command, a module without a licence gets the repository's. Package zip leaves out
+// the modules below a module.
 func (r *repo) moduleFiles(m *goModule, files []string) (list []modzip.File) {
 	licensed := false
 	for _, name := range files {
-		inModule, ok := name, true
-		if m.dir != "." {
-			inModule, ok = strings.CutPrefix(name, m.dir+"/")
+		if inModule, ok := strings.CutPrefix("./"+name, m.folder()+"/"); ok {
+			licensed = licensed || inModule == "LICENSE"
+			list = append(list, moduleFile{inModule, r.name(name)})
 		}
-		if !ok || r.inNestedModule(m, name) {
-			continue
-		}
-		licensed = licensed || inModule == "LICENSE"
-		list = append(list, moduleFile{inModule, r.name(name)})
 	}
 	if !licensed {
 		list = append(list, moduleFile{"LICENSE", r.name("LICENSE")})
@@ -113,19 +104,10 @@ func (r *repo) moduleFiles(m *goModule, files []string) (list []modzip.File) {
 	return list
 }
 
-func (r *repo) inNestedModule(m *goModule, file string) bool {
-	for dir := path.Dir(file); dir != m.dir && dir != "."; dir = path.Dir(dir) {
-		if _, err := os.Stat(filepath.Join(r.name(dir), "go.mod")); err == nil {
-			return true
-		}
-	}
-	return false
-}
-
 func (r *repo) publicPackages() ([]string, error) {
 	args := []string{"list", "-f", `{{if and .GoFiles (ne .Name "main")}}{{.ImportPath}}{{end}}`}
 	for _, m := range r.published() {
-		args = append(args, "./"+m.dir+"/...")
+		args = append(args, m.folder()+"/...")
 	}
 	cmd := exec.Command("go", args...)
 	cmd.Dir, cmd.Env = r.root, append(os.Environ(), "GOWORK=") // the clone's go.work

@@ -2,8 +2,9 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"compress/gzip"
-	"io"
+	"errors"
 	"os"
 	"path"
 	"path/filepath"
@@ -61,8 +62,8 @@ func (d *distribution) writePackages(base string, t target, files []file) error 
 		if err != nil {
 			return err
 		}
-		if err := d.create(base+"."+format,
-			func(w io.Writer) error { return packager.Package(info, w) }); err != nil {
+		var b bytes.Buffer
+		if err := cmp.Or(packager.Package(info, &b), d.write(base+"."+format, b.Bytes())); err != nil {
 			return err
 		}
 	}
@@ -75,11 +76,7 @@ func compress(data []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if _, err := w.Write(data); err != nil {
-		return nil, err
-	}
-	if err := w.Close(); err != nil {
-		return nil, err
-	}
-	return out.Bytes(), nil
+	_, err = w.Write(data)
+	err = errors.Join(err, w.Close())
+	return out.Bytes(), err
 }

@@ -2,11 +2,13 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"time"
 )
@@ -16,38 +18,40 @@ import (
 type sandbox struct {
 	dir     string // deleted by close
 	version string
+	time    time.Time // of the commit
+	goroot  string
 	env     []string
 }
 
-func newSandbox(r *repo, version string, commitTime time.Time) (s *sandbox, err error) {
-	dir, err := os.MkdirTemp("", "sortid-release-")
-	if err != nil {
+func newSandbox(r *repo) (s *sandbox, err error) {
+	s = &sandbox{}
+	if s.version, err = r.version(); err != nil {
 		return nil, err
 	}
-	s = &sandbox{dir: dir, version: version}
-	defer func() {
-		if err != nil {
-			s.close()
-		}
-	}()
-	proxy := filepath.Join(dir, "proxy")
-	if err := r.pack(proxy, version, commitTime); err != nil {
+	if s.time, err = r.commitTime(); err != nil {
 		return nil, err
 	}
-	out, err := output(exec.Command("go", "env", "GOMODCACHE", "GOPROXY", "GOSUMDB", "GONOSUMDB"))
+	out, err := output(exec.Command(
+		"go", "env", "GOMODCACHE", "GOPROXY", "GOSUMDB", "GONOSUMDB", "GOROOT"))
 	if err != nil {
 		return nil, err
 	}
 	caller := strings.Split(out, "\n")
-	downloaded, goproxy, sumdb, noSumDB := filepath.Join(caller[0], "cache",
-		"download"), caller[1], caller[2], caller[3]
+	s.goroot = caller[4]
+	if s.dir, err = os.MkdirTemp("", "sortid-release-"); err != nil {
+		return nil, err
+	}
+	proxy, downloaded := filepath.Join(s.dir, "proxy"), filepath.Join(caller[0], "cache", "download")
+	if err := r.pack(proxy, s.version, s.time); err != nil {
+		s.close()
+		return nil, err
+	}
 	s.env = append(os.Environ(),
-		"GOWORK=off", "GOFLAGS=-modcacherw", "GOBIN=", "CGO_ENABLED=0", "GOPATH="+
-			filepath.Join(dir, "go"),
-		"GOMODCACHE="+filepath.Join(dir, "modules"),
+		"GOWORK=off", "GOFLAGS=-modcacherw", "GOBIN=", "CGO_ENABLED=0",
+		"GOPATH="+filepath.Join(s.dir, "go"), "GOMODCACHE="+filepath.Join(s.dir, "modules"),
 		// Use the caller's downloads.
-		"GOPROXY="+fileURL(proxy)+","+fileURL(downloaded)+","+goproxy,
-		"GOSUMDB="+sumdb, "GONOSUMDB="+strings.Trim(noSumDB+","+rootPath, ","),
+		"GOPROXY="+fileURL(proxy)+","+fileURL(downloaded)+","+caller[1],
+		"GOSUMDB="+caller[2], "GONOSUMDB="+strings.Trim(caller[3]+","+rootPath, ","),
 		// No settings bypass the proxy.
 		"GOENV=off", "GOPRIVATE=", "GONOPROXY=",
 		// No settings change binaries.
@@ -57,11 +61,7 @@ func newSandbox(r *repo, version string, commitTime time.Time) (s *sandbox, err 
 }
 
 func fileURL(dir string) string {
-	dir = filepath.ToSlash(dir)
-	if !strings.HasPrefix(dir, "/") {
-		dir = "/" + dir
-	}
-	return "file://" + dir
+	return "file:///" + strings.TrimPrefix(filepath.ToSlash(dir), "/")
 }
 
 func (s *sandbox) close() error { return os.RemoveAll(s.dir) }
@@ -76,15 +76,10 @@ func (s *sandbox) command(dir, name string, args ...string) *exec.Cmd {
 func (s *sandbox) install(t target) (string, error) {
 	cmd := s.command(s.dir, "go", "install", "-trimpath", "-ldflags=-s -w -buildid=", rootPath+
 		"/cmd/sortid@"+s.version)
-	host, err := output(exec.Command("go", "env", "GOHOSTOS", "GOHOSTARCH"))
-	if err != nil {
-		return "", err
-	}
-	hostOS, hostArch, _ := strings.Cut(host, "\n")
+	here := target{runtime.GOOS, runtime.GOARCH}
+	t = cmp.Or(t, here)
 	bin := filepath.Join(s.dir, "go", "bin")
-	if t == (target{}) {
-		t = target{hostOS, hostArch}
-	} else if t != (target{hostOS, hostArch}) {
+	if t != here {
 		bin = filepath.Join(bin, t.os+"_"+t.arch)
 	}
 	cmd.Env = append(cmd.Env, "GOOS="+t.os, "GOARCH="+t.arch)

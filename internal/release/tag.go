@@ -1,12 +1,12 @@
 package main
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"os/exec"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -30,11 +30,9 @@ func (t *tagging) run() error {
 			return fmt.Errorf("nothing is tagged: %w", err)
 		}
 	}
-	if !t.dryRun {
-		// The checks may have changed a file, such as go.work.sum.
-		if err := t.dirty(); err != nil {
-			return err
-		}
+	// The checks may have changed a file, such as go.work.sum.
+	if err := t.dirty(); err != nil && !t.dryRun {
+		return err
 	}
 	var tags []string
 	err := func() error {
@@ -55,28 +53,16 @@ func (t *tagging) run() error {
 }
 
 func (t *tagging) refusal() error {
-	next, err := t.repo.version()
-	if err != nil {
-		return err
-	}
-	errs := []error{t.repo.check(), t.dirty()}
-	if t.version != next {
-		errs = append(errs, fmt.Errorf(
-			"version %q: the modules require each other at %s; make bump VERSION=... changes that",
-			t.version, next))
-	}
 	changelog, err := os.ReadFile(t.repo.name("CHANGELOG.md"))
-	if err != nil {
-		errs = append(errs, err)
-	} else if !bytes.Contains(changelog, []byte("\n## "+t.version+" ")) &&
-		!bytes.Contains(changelog, []byte("\n## "+t.version+"\n")) {
-		errs = append(errs, fmt.Errorf("CHANGELOG.md has no section \"## %s\"", t.version))
+	heading := regexp.MustCompile(`(?m)^## ` + regexp.QuoteMeta(t.version) + `( |$)`)
+	if err == nil && !heading.Match(changelog) {
+		err = fmt.Errorf("CHANGELOG.md has no section \"## %s\"", t.version)
 	}
-	return errors.Join(append(errs, t.taken())...)
+	return errors.Join(t.repo.check(), t.dirty(), t.repo.checkNext(t.version), err, t.taken())
 }
 
 func (t *tagging) dirty() error {
-	status, err := output(exec.Command("git", "-C", t.repo.root, "status", "--porcelain"))
+	status, err := t.repo.git("status", "--porcelain")
 	if err == nil && status != "" {
 		err = fmt.Errorf("the working tree has changes that are not committed:\n%s", status)
 	}
@@ -84,12 +70,11 @@ func (t *tagging) dirty() error {
 }
 
 func (t *tagging) taken() error {
-	here, err := output(exec.Command("git", "-C", t.repo.root, "tag", "--list"))
+	here, err := t.repo.git("tag", "--list")
 	if err != nil {
 		return err
 	}
-	there, err := output(exec.Command("git", "-C", t.repo.root, "ls-remote", "--tags", "--refs",
-		t.remote))
+	there, err := t.repo.git("ls-remote", "--tags", "--refs", t.remote)
 	if err != nil {
 		return err
 	}
@@ -109,24 +94,21 @@ func (t *tagging) git(args ...string) error {
 }
 
 func (t *tagging) command(args ...string) error {
-	var line strings.Builder
+	quoted := slices.Clone(args)
 	for i, arg := range args {
-		if i > 0 {
-			line.WriteByte(' ')
+		if strings.Contains(arg, " ") {
+			quoted[i] = "'" + arg + "'"
 		}
-		if strings.ContainsAny(arg, " ") {
-			arg = "'" + arg + "'"
-		}
-		line.WriteString(arg)
 	}
-	fmt.Fprintln(t.out, line.String())
+	line := strings.Join(quoted, " ")
+	fmt.Fprintln(t.out, line)
 	if t.dryRun {
 		return nil
 	}
 	cmd := exec.Command(args[0], args[1:]...)
 	cmd.Dir, cmd.Stdout, cmd.Stderr = t.repo.root, t.out, t.out
 	if err := cmd.Run(); err != nil {
-		return fmt.Errorf("%s: %w", line.String(), err)
+		return fmt.Errorf("%s: %w", line, err)
 	}
 	return nil
 }

@@ -12,9 +12,7 @@ import (
 func git(t *testing.T, dir string, args ...string) string {
 	t.Helper()
 	out, err := output(exec.Command("git", append([]string{"-C", dir}, args...)...))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	return out
 }
 
@@ -26,16 +24,12 @@ func released(t *testing.T) (clone, remote string) {
 	}
 	clone, remote = checkout(t), t.TempDir()
 	r, err := open(clone)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	if _, err := r.setVersion("v0.5.0"); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(clone, "CHANGELOG.md"),
-		[]byte("# Changelog\n\n## v0.5.0 (2026-11-21)\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.WriteFile(filepath.Join(clone, "CHANGELOG.md"),
+		[]byte("# Changelog\n\n## v0.5.0 (2026-11-21)\n"), 0o644))
 	git(t, remote, "init", "-q", "--bare")
 	git(t, clone, "init", "-q")
 	git(t, clone, "remote", "add", "origin", remote)
@@ -47,9 +41,7 @@ func released(t *testing.T) (clone, remote string) {
 func tagRun(t *testing.T, clone string, change func(*tagging)) (string, error) {
 	t.Helper()
 	r, err := open(clone)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	var out bytes.Buffer
 	step := &tagging{repo: r, version: "v0.5.0", remote: "origin",
 		checks: [][]string{{"git", "status", "--short"}}, out: &out}
@@ -61,9 +53,7 @@ func tagRun(t *testing.T, clone string, change func(*tagging)) (string, error) {
 func TestTag(t *testing.T) {
 	clone, remote := released(t)
 	out, err := tagRun(t, clone, func(s *tagging) { s.dryRun = true })
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	if tags := git(t, clone, "tag"); tags != "" {
 		t.Fatalf("a dry run made the tags %s", tags)
 	}
@@ -94,9 +84,7 @@ func TestTagRefuses(t *testing.T) {
 		want   string
 	}{
 		{"changes", func(t *testing.T, clone, _ string, _ *tagging) {
-			if err := os.WriteFile(filepath.Join(clone, "new.go"), nil, 0o644); err != nil {
-				t.Fatal(err)
-			}
+			check(t, os.WriteFile(filepath.Join(clone, "new.go"), nil, 0o644))
 		}, "new.go"},
 		{"a tag here", func(t *testing.T, clone, _ string, _ *tagging) {
 			git(t, clone, "tag", "store/v0.5.0")
@@ -145,10 +133,8 @@ func TestTagRefuses(t *testing.T) {
 func TestTagPushFails(t *testing.T) {
 	clone, remote := released(t)
 	hook := "#!/bin/sh\nexit 1\n"
-	if err := os.WriteFile(filepath.Join(remote, "hooks", "pre-receive"), []byte(hook),
-		0o755); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.WriteFile(filepath.Join(remote, "hooks", "pre-receive"), []byte(hook),
+		0o755))
 	if _, err := tagRun(t, clone, func(*tagging) {}); err == nil {
 		t.Fatal("a push that the remote declines is no error")
 	}

@@ -215,35 +215,3 @@ func (r run) once(bin string, lines io.Writer) error {
 		r.millions/wall, "M/s", r.millions/cpu, "M/cpu-s", float64(usage.Maxrss)/1024, "MB-peak")
 	return nil
 }
-
-func writeCLI(d *document, o options) {
-	d.printf(`## The command
-
-`+"`make bench-cli`"+` writes this part. Each command reads from a pipe and writes to a pipe.
-Of %d repetitions, the one with the least processor time counts. CPU seconds include all threads,
-and the kernel's work for them.
-
-Machine: %s.
-
-`, o.count, machine())
-	d.table("Command", d.Rows("CLI"), code,
-		column{"Million lines", "%.1f", d.of("CLI", "M")},
-		column{"per second", "%.1f", d.of("CLI", "M/s")},
-		column{"per CPU second", "%.1f", d.of("CLI", "M/cpu-s")},
-		column{"Peak memory, MB", "%.0f", d.of("CLI", "MB-peak")})
-	var size float64
-	for _, row := range d.Rows("Log") {
-		size = d.Value("Log", row, "M")
-	}
-	d.printf(`
-### IDs in a log
-
-A log of %.0f MB has a scru128 ID in every second line. Each program reads this file, and writes
-to a pipe.
-
-`, size)
-	d.table("Command", d.Rows("Log"), code,
-		column{"MB per second", "%.0f", d.of("Log", "M/s")},
-		column{"MB per CPU second", "%.0f", d.of("Log", "M/cpu-s")},
-		column{"Peak memory, MB", "%.0f", d.of("Log", "MB-peak")})
-}

@@ -2,76 +2,125 @@ package main
 
 import (
 	"bytes"
+	"cmp"
+	_ "embed"
 	"fmt"
 	"html"
+	"io"
 	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
+	"text/template"
 
 	"github.com/sortid/sortid/bench/internal/result"
 )
 
-// A document is a subcommand's Markdown and its results.
+// A document is a subcommand's results, for the part about it.
 type document struct {
-	bytes.Buffer
 	*result.Set
-	charts string
-	err    error // of the first chart that could not be written
+	charts string // their folder
 }
 
-func (d *document) printf(format string, args ...any) { fmt.Fprintf(d, format, args...) }
+//go:embed parts.md.tmpl
+var parts string
+
+// write executes a part's template.
+func (d *document) write(w io.Writer, part string, o options) error {
+	t, err := template.New("").Funcs(template.FuncMap{
+		"machine": d.machine, "count": func() int { return o.count },
+		"benchtime": func() string { return o.benchtime },
+		"config":    func(key string) string { return d.Config[key] },
+		"figure":    d.figure, "total": d.total,
+		"rows": d.Rows, "fastest": d.fastest, "stores": d.stores, "single": single,
+		"values": d.of, "times": times, "calls": func() values { return d.calls }, "held": d.held,
+		"table": table, "column": d.column, "figures": figures, "operation": d.operation,
+		"rounded": d.rounded, "chart": d.chart,
+	}).Parse(parts)
+	if err != nil {
+		return err
+	}
+	return t.ExecuteTemplate(w, part, nil)
+}
+
+func (d *document) figure(format, benchmark, row, unit string) string {
+	return fmt.Sprintf(format, d.Value(benchmark, row, unit))
+}
+
+// total returns the sum of all rows, divided.
+func (d *document) total(by float64, benchmark, unit string) (sum float64) {
+	for _, row := range d.Rows(benchmark) {
+		sum += d.Value(benchmark, row, unit)
+	}
+	return sum / by
+}
 
 type values func(row string) (value float64, ok bool)
-
-// A column of a table. A row without a value has an empty cell.
-type column struct {
-	title, format string
-	values        values
-}
 
 func (d *document) of(benchmark, unit string) values {
 	return func(row string) (float64, bool) { return d.Get(benchmark, row, unit) }
 }
 
-func (v values) times(factor float64) values {
+func times(factor float64, v values) values {
 	return func(row string) (float64, bool) {
 		value, ok := v(row)
 		return factor * value, ok
 	}
 }
 
-// table writes a table. Its first column has the rows' names from show.
-func (d *document) table(title string, rows []string, show func(string) string, columns ...column) {
-	if title != "" {
-		title = " " + title
-	}
-	d.printf("|%s |", title)
-	for _, c := range columns {
-		d.printf(" %s |", c.title)
-	}
-	d.printf("\n|---|%s\n", strings.Repeat("--:|", len(columns)))
-	for _, row := range rows {
-		d.printf("| %s |", show(row))
-		for _, c := range columns {
-			if v, ok := c.values(row); ok {
-				d.printf(" "+c.format, v)
-			}
-			d.WriteString(" |")
-		}
-		d.WriteByte('\n')
-	}
+// A column of a table, with a row's text.
+type column struct {
+	title string
+	text  func(row string) string
 }
 
-// plain shows a name as it is, code as code.
-func plain(name string) string { return name }
-func code(name string) string  { return "`" + name + "`" }
+// figures makes a column. A row without a value has an empty cell.
+func figures(title, format string, v values) column {
+	return column{title, func(row string) string {
+		if value, ok := v(row); ok {
+			return fmt.Sprintf(" "+format, value)
+		}
+		return ""
+	}}
+}
 
-func bold(name string) string {
-	if ours(name) {
-		return "**" + name + "**"
+func (d *document) column(title, format, benchmark, unit string) column {
+	return figures(title, format, d.of(benchmark, unit))
+}
+
+// shows is how tables can show a row's name.
+var shows = map[string]func(string) string{
+	"plain": func(name string) string { return name },
+	"code":  func(name string) string { return "`" + name + "`" },
+	"bold": func(name string) string {
+		if ours(name) {
+			return "**" + name + "**"
+		}
+		return name
+	},
+	// The endings of names have a meaning.
+	"together": strings.NewReplacer("-10000-held", ", 10,000 held", "-select", ", SELECT 1").Replace,
+}
+
+// table makes a table. Its first column has the rows' names.
+func table(title string, rows []string, show string, columns ...column) string {
+	var b strings.Builder
+	b.WriteString("|")
+	if title != "" {
+		b.WriteString(" " + title)
 	}
-	return name
+	b.WriteString(" |")
+	for _, c := range columns {
+		b.WriteString(" " + c.title + " |")
+	}
+	b.WriteString("\n|---|" + strings.Repeat("--:|", len(columns)))
+	for _, row := range rows {
+		b.WriteString("\n| " + shows[show](row) + " |")
+		for _, c := range columns {
+			b.WriteString(c.text(row) + " |")
+		}
+	}
+	return b.String()
 }
 
 func ours(name string) bool {
@@ -83,9 +132,9 @@ func ours(name string) bool {
 	return false
 }
 
-func machine() string {
-	return fmt.Sprintf("%s, %d processors, %s/%s, %s",
-		processor(), runtime.NumCPU(), runtime.GOOS, runtime.GOARCH, runtime.Version())
+func (d *document) machine() string {
+	return fmt.Sprintf("%s, %d processors, %s/%s, %s", processor(), runtime.NumCPU(), runtime.GOOS,
+		runtime.GOARCH, cmp.Or(d.Config["toolchain"], runtime.Version()))
 }
 
 func processor() string {
@@ -101,7 +150,7 @@ func processor() string {
 
 // chart writes horizontal bars as an SVG file for light and dark pages, and refers to it. It cuts
 // bars off at four times the median; the figure beside is full.
-func (d *document) chart(file, title, alt string, rows []string, v values) {
+func (d *document) chart(file, title string, rows []string, v values) (string, error) {
 	const row, left, width, right = 22, 180, 420, 80
 	lengths, top := make([]float64, len(rows)), 0.0
 	for i, name := range rows {
@@ -131,8 +180,7 @@ func (d *document) chart(file, title, alt string, rows []string, v values) {
 			float64(left)+w+6, y+14, lengths[i], mark)
 	}
 	svg.WriteString("</svg>\n")
-	d.printf("\n![%s](benchmarks/%s.svg)\n", alt, file)
-	if d.err == nil {
-		d.err = os.WriteFile(filepath.Join(d.charts, file+".svg"), svg.Bytes(), 0o644)
-	}
+	alt, _, _ := strings.Cut(title, ", ") // without the unit
+	return fmt.Sprintf("![%s](benchmarks/%s.svg)", alt, file),
+		os.WriteFile(filepath.Join(d.charts, file+".svg"), svg.Bytes(), 0o644)
 }

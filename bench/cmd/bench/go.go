@@ -7,39 +7,9 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 )
-
-// An operation is a benchmark, its column, and whether it has a chart.
-type operation struct {
-	name, title, unit string
-	chart             bool
-}
-
-// tables has the operations of each table; the first sorts the rows.
-var tables = []struct {
-	title, text string
-	operations  []operation
-}{
-	{"Making and reading", "", []operation{
-		{"New", "Make", "ns/op", true},
-		{"Parallel", "Make, all processors", "ns/op", false},
-		{"Batch", "Make, of a thousand", "ns/id", false},
-		{"NewString", "Make a string", "ns/op", true},
-		{"Append", "Append the text", "ns/op", false},
-		{"Parse", "Parse the text", "ns/op", true},
-	}},
-	{"Typed IDs", "The prefix is user. The rows without -typed are the same IDs without a prefix.", []operation{
-		{"TypedParse", "Parse", "ns/op", false},
-		{"TypedNew", "Make", "ns/op", false},
-		{"TypedString", "Write as a string", "ns/op", false},
-		{"TypedAppend", "Append", "ns/op", false},
-	}},
-	{"On a lease", "", []operation{{"Lease", "Make", "ns/op", false}}},
-	{"What an ID is made of", "", []operation{{"Parts", "One step", "ns/op", false}}},
-}
 
 // measureGo repeats the whole set of benchmarks. So a noisy minute spoils one repetition of each,
 // not all of some. It prints benchstat's table.
@@ -101,70 +71,38 @@ func newestGo() string {
 	return name
 }
 
-func writeGo(d *document, o options) {
-	d.printf(`## Making and reading IDs
-
-`+"`make bench`"+` writes this part. The tables show nanoseconds for one ID, the least of %d
-repetitions of %s each. The number of allocations, if any, is in parentheses. Names with
-stdlib are the package uuid of Go 1.27.
-
-Machine: %s, %d processors, %s/%s, %s.
-`, o.count, o.benchtime, processor(), runtime.NumCPU(), runtime.GOOS, runtime.GOARCH,
-		cmp.Or(d.Config["toolchain"], runtime.Version()))
-	for _, t := range tables {
-		d.printf("\n### %s\n\n", t.title)
-		if t.text != "" {
-			d.printf("%s\n\n", t.text)
+// fastest returns the rows of benchmarks in the order of the first, and then the others' rows.
+func (d *document) fastest(benchmarks ...string) (rows []string, err error) {
+	for _, name := range benchmarks {
+		took := func(row string) float64 {
+			return cmp.Or(d.Value(name, row, "ns/id"), d.Value(name, row, "ns/op"))
 		}
-		var rows []string
-		charts := &document{Set: d.Set, charts: d.charts}
-		for _, op := range t.operations {
-			value := d.of(op.name, op.unit)
-			sorted := slices.SortedFunc(slices.Values(d.Rows(op.name)), func(a, b string) int {
-				return cmp.Or(cmp.Compare(d.Value(op.name, a, op.unit), d.Value(op.name, b, op.unit)),
-					cmp.Compare(a, b))
-			})
-			if len(sorted) == 0 {
-				d.err = cmp.Or(d.err, fmt.Errorf("no results for %s", op.name))
-				return
-			}
-			for _, row := range sorted {
-				if !slices.Contains(rows, row) {
-					rows = append(rows, row)
-				}
-			}
-			if op.chart {
-				charts.chart(strings.ToLower(op.name), op.title+", "+op.unit, op.title, sorted, value)
+		sorted := slices.SortedFunc(slices.Values(d.Rows(name)), func(a, b string) int {
+			return cmp.Or(cmp.Compare(took(a), took(b)), cmp.Compare(a, b))
+		})
+		if len(sorted) == 0 {
+			return nil, fmt.Errorf("no results for %s", name)
+		}
+		for _, row := range sorted {
+			if !slices.Contains(rows, row) {
+				rows = append(rows, row)
 			}
 		}
-		d.operations(rows, t.operations)
-		d.Write(charts.Bytes())
-		d.err = cmp.Or(d.err, charts.err)
 	}
+	return rows, nil
 }
 
-// operations writes a table with a column for each operation.
-func (d *document) operations(rows []string, operations []operation) {
-	d.printf("| ns |")
-	for _, op := range operations {
-		d.printf(" %s |", op.title)
-	}
-	d.printf("\n|---|%s\n", strings.Repeat("--:|", len(operations)))
-	for _, row := range rows {
-		d.printf("| %s |", bold(row))
-		for _, op := range operations {
-			if v, ok := d.Get(op.name, row, op.unit); ok {
-				d.printf(" %.1f", v)
-			}
-			allocs := d.Value(op.name, row, "allocs/op")
-			if op.unit == "ns/id" {
-				allocs /= 1000
-			}
-			if allocs >= 1 {
-				d.printf(" (%.0f)", allocs)
-			}
-			d.WriteString(" |")
+// operation makes a column of nanoseconds and, in parentheses, allocations.
+func (d *document) operation(title, benchmark, unit string) column {
+	took := d.column(title, "%.1f", benchmark, unit)
+	return column{title, func(row string) string {
+		allocs := d.Value(benchmark, row, "allocs/op")
+		if unit == "ns/id" {
+			allocs /= 1000
 		}
-		d.WriteByte('\n')
-	}
+		if allocs < 1 {
+			return took.text(row)
+		}
+		return took.text(row) + fmt.Sprintf(" (%.0f)", allocs)
+	}}
 }

@@ -19,11 +19,10 @@ import (
 	"github.com/sortid/sortid/bench/internal/result"
 )
 
-// A subcommand measures something, and writes a part of the document.
+// A subcommand measures what a part of the document is about.
 type subcommand struct {
 	options options
 	measure func(lines io.Writer, o options) error
-	write   func(d *document, o options)
 }
 
 type options struct {
@@ -33,18 +32,12 @@ type options struct {
 }
 
 var subcommands = map[string]subcommand{
-	"go": {options{count: 10, benchtime: "200ms", bench: "."},
-		measureGo, writeGo},
-	"cli": {options{count: 5, scale: 1},
-		measureCLI, writeCLI},
-	"db": {options{count: 30, scale: 1},
-		measureDatabases, writeDatabases},
-	"leases": {options{benchtime: "300x"},
-		measureLeases, writeLeases},
-	"serve": {options{count: 5, benchtime: "1500ms"},
-		measureServe, writeServe},
-	"soak": {options{benchtime: "1h"},
-		measureSoak, writeSoak},
+	"go":     {options{count: 10, benchtime: "200ms", bench: "."}, measureGo},
+	"cli":    {options{count: 5, scale: 1}, measureCLI},
+	"db":     {options{count: 30, scale: 1}, measureDatabases},
+	"leases": {options{benchtime: "300x"}, measureLeases},
+	"serve":  {options{count: 5, benchtime: "1500ms"}, measureServe},
+	"soak":   {options{benchtime: "1h"}, measureSoak},
 }
 
 func main() {
@@ -87,7 +80,7 @@ func main() {
 	if c.options.bench != o.bench {
 		return
 	}
-	if err := write(lines, *docs, name, c, o); err != nil {
+	if err := write(lines, *docs, name, o); err != nil {
 		log.Fatal(err)
 	}
 }
@@ -102,7 +95,7 @@ func read(file string, c subcommand, o options) ([]byte, error) {
 	return lines.Bytes(), err
 }
 
-func write(lines []byte, docs, name string, c subcommand, o options) error {
+func write(lines []byte, docs, name string, o options) error {
 	set, err := result.Read(bytes.NewReader(lines))
 	if err != nil {
 		return err
@@ -111,11 +104,11 @@ func write(lines []byte, docs, name string, c subcommand, o options) error {
 	if err := os.MkdirAll(d.charts, 0o755); err != nil {
 		return err
 	}
-	c.write(d, o)
-	if d.err != nil {
-		return d.err
+	var text bytes.Buffer
+	if err := d.write(&text, name, o); err != nil {
+		return err
 	}
-	return replacePart(filepath.Join(docs, "benchmarks.md"), name, d.Bytes())
+	return replacePart(filepath.Join(docs, "benchmarks.md"), name, text.Bytes())
 }
 
 // replacePart replaces the text between a part's two comments.

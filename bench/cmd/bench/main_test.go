@@ -1,9 +1,13 @@
 package main
 
 import (
+	"bytes"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
+
+	"github.com/sortid/sortid/bench/internal/result"
 )
 
 func TestReplacePart(t *testing.T) {
@@ -30,6 +34,27 @@ func TestReplacePart(t *testing.T) {
 		os.WriteFile(file, data, 0o644)
 		if err := replacePart(file, name, []byte("x\n")); err != nil {
 			t.Error(err)
+		}
+	}
+}
+
+// Every part's template fits its functions and the results' names.
+func TestParts(t *testing.T) {
+	lines, err := os.ReadFile("testdata/results")
+	if err != nil {
+		t.Fatal(err)
+	}
+	set, err := result.Read(bytes.NewReader(lines))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range subcommands {
+		var text strings.Builder
+		d := &document{Set: set, charts: t.TempDir()}
+		err := d.write(&text, name, c.options)
+		if err != nil || !strings.HasPrefix(text.String(), "## ") ||
+			strings.Contains(text.String(), "%!") {
+			t.Errorf("%s: %v\n%s", name, err, &text)
 		}
 	}
 }

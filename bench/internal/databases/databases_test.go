@@ -96,6 +96,11 @@ func keys(t testing.TB) []key {
 	}
 	entropy := ulid.Monotonic(rand.NewChaCha8([32]byte{1}), 0)
 	makeULID := func() string { return ulid.MustNew(ulid.Now(), entropy).String() }
+	uuids := func(name string, make func() (uuid.UUID, error)) key {
+		return key{name: name, postgres: "uuid", mysql: "BINARY(16)", hexBytes: true,
+			value: func() any { return pgtype.UUID{Bytes: uuid.Must(make()), Valid: true} },
+			text:  func() string { return fmt.Sprintf("%x", uuid.Must(make()).Bytes()) }}
+	}
 	return []key{
 		{name: "serial", postgres: "bigserial", mysql: "BIGINT AUTO_INCREMENT", serial: true},
 		{name: "scru64", postgres: "bigint", mysql: "BIGINT", value: func() any { return make64() },
@@ -103,13 +108,7 @@ func keys(t testing.TB) []key {
 		{name: "scru128", postgres: "uuid", mysql: "BINARY(16)",
 			value: func() any { return scru128.New() }, hexBytes: true,
 			text: func() string { id := scru128.New(); return fmt.Sprintf("%x", id[:]) }},
-		{name: "UUIDv7", postgres: "uuid", mysql: "BINARY(16)",
-			value: func() any {
-				return pgtype.UUID{Bytes: uuid.Must(uuid.NewV7()),
-					Valid: true}
-			},
-			hexBytes: true,
-			text:     func() string { return fmt.Sprintf("%x", uuid.Must(uuid.NewV7()).Bytes()) }},
+		uuids("UUIDv7", uuid.NewV7),
 		{name: "scru128 as text", postgres: `text COLLATE "C"`,
 			mysql: "CHAR(25) CHARACTER SET ascii COLLATE ascii_bin",
 			value: func() any { return scru128.NewString() },
@@ -117,13 +116,7 @@ func keys(t testing.TB) []key {
 		{name: "ULID as text", postgres: `text COLLATE "C"`,
 			mysql: "CHAR(26) CHARACTER SET ascii COLLATE ascii_bin",
 			value: func() any { return makeULID() }, text: makeULID},
-		{name: "UUIDv4", postgres: "uuid", mysql: "BINARY(16)",
-			value: func() any {
-				return pgtype.UUID{Bytes: uuid.Must(uuid.NewV4()),
-					Valid: true}
-			},
-			hexBytes: true,
-			text:     func() string { return fmt.Sprintf("%x", uuid.Must(uuid.NewV4()).Bytes()) }},
+		uuids("UUIDv4", uuid.NewV4),
 	}
 }
 
@@ -134,82 +127,107 @@ func check(t testing.TB, err error) {
 	}
 }
 
+// A postgres is a server with the functions of "sortid sql", and a connection to it.
+type postgres struct {
+	t    *testing.T
+	url  string
+	conn *pgx.Conn
+	sizes
+}
+
 func measurePostgres(t *testing.T) {
-	ctx := context.Background()
 	sizes := size()
 	server := testserver.StartPostgres(t, fmt.Sprintf("shared_buffers=%dMB", sizes.buffers),
 		"max_wal_size=20GB", "checkpoint_timeout=1d", "autovacuum=off", "fsync=off")
-	connect := func() *pgx.Conn {
-		conn, err := pgx.Connect(ctx, server.URL)
-		check(t, err)
-		t.Cleanup(func() { conn.Close(ctx) })
-		pgxid.Register(conn.TypeMap())
-		return conn
-	}
-	conn := connect()
-	run := func(statement string) {
-		t.Helper()
-		_, err := conn.PgConn().Exec(ctx, statement).ReadAll()
-		check(t, err)
-	}
-	number := func(query string) (n float64) {
-		t.Helper()
-		check(t, conn.QueryRow(ctx, query).Scan(&n))
-		return n
-	}
+	conn, err := pgx.Connect(t.Context(), server.URL)
+	check(t, err)
+	defer conn.Close(context.Background())
+	pgxid.Register(conn.TypeMap())
+	p := &postgres{t, server.URL, conn, sizes}
 	functions := exec.Command("go", "run", ".", "sql", "postgres")
 	functions.Dir, functions.Stderr = "../../../cmd/sortid", os.Stderr
 	text, err := functions.Output()
 	check(t, err)
-	run(string(text))
+	p.run(string(text))
 
 	var version string
-	check(t, conn.QueryRow(ctx, "SHOW server_version").Scan(&version))
+	check(t, conn.QueryRow(t.Context(), "SHOW server_version").Scan(&version))
 	version, _, _ = strings.Cut(version, " ")
 	fmt.Println("postgres:", version)
-	result.Write(os.Stdout, "Sizes", "KeysPostgres", sizes.old, "old", sizes.rows, "rows",
-		sizes.buffers, "MB")
-	for i, k := range keys(t) {
+	p.keys()
+	p.run("CREATE SEQUENCE plain")
+	p.functions()
+	p.defaults()
+	p.copies()
+}
+
+func (p *postgres) run(statement string) {
+	p.t.Helper()
+	_, err := p.conn.PgConn().Exec(p.t.Context(), statement).ReadAll()
+	check(p.t, err)
+}
+
+func (p *postgres) number(query string) (n float64) {
+	p.t.Helper()
+	check(p.t, p.conn.QueryRow(p.t.Context(), query).Scan(&n))
+	return n
+}
+
+func timed(do func()) float64 {
+	begin := time.Now()
+	do()
+	return float64(time.Since(begin))
+}
+
+// keys measures primary keys.
+func (p *postgres) keys() {
+	result.Write(os.Stdout, "Sizes", "KeysPostgres", p.old, "old", p.rows, "rows",
+		p.buffers, "MB")
+	for i, k := range keys(p.t) {
 		table := fmt.Sprint("keys", i)
-		run("CREATE TABLE " + table + " (id " + k.postgres + " PRIMARY KEY, what text)")
-		columns, values := []string{"id",
-			"what"}, func(int) ([]any, error) { return []any{k.value(), payload}, nil }
+		p.run("CREATE TABLE " + table + " (id " + k.postgres + " PRIMARY KEY, what text)")
+		columns := []string{"id", "what"}
+		values := func(int) ([]any, error) { return []any{k.value(), payload}, nil }
 		if k.serial {
-			columns, values = []string{"what"}, func(int) ([]any, error) {
-				return []any{payload},
-					nil
-			}
+			columns = []string{"what"}
+			values = func(int) ([]any, error) { return []any{payload}, nil }
 		}
 		add := func(rows int) {
 			for left := rows; left > 0; left -= 10_000 {
-				_, err := conn.CopyFrom(ctx, pgx.Identifier{table}, columns,
+				_, err := p.conn.CopyFrom(p.t.Context(), pgx.Identifier{table}, columns,
 					pgx.CopyFromSlice(min(left, 10_000), values))
-				check(t, err)
+				check(p.t, err)
 			}
 		}
-		add(sizes.old)
-		run("CHECKPOINT")
+		add(p.old)
+		p.run("CHECKPOINT")
 		reads := func() float64 {
-			run("SELECT pg_stat_force_next_flush()")
-			return number("SELECT idx_blks_read FROM pg_statio_user_indexes WHERE relname = '" +
+			p.run("SELECT pg_stat_force_next_flush()")
+			return p.number("SELECT idx_blks_read FROM pg_statio_user_indexes WHERE relname = '" +
 				table + "'")
 		}
-		readsBefore, wal, begin := reads(), number(
-			"SELECT pg_current_wal_insert_lsn() - '0/0'"), time.Now()
-		for left := sizes.rows; left > 0; left -= sizes.checkpoint {
-			add(sizes.checkpoint)
-			run("CHECKPOINT")
+		readsBefore := reads()
+		wal := p.number("SELECT pg_current_wal_insert_lsn() - '0/0'")
+		begin := time.Now()
+		for left := p.rows; left > 0; left -= p.checkpoint {
+			add(p.checkpoint)
+			p.run("CHECKPOINT")
 		}
-		perSecond := float64(sizes.rows) / time.Since(begin).Seconds()
-		written := number("SELECT pg_current_wal_insert_lsn() - '0/0'") - wal
-		index := number("SELECT pg_relation_size('" + table + "_pkey')")
-		printKey(t, "KeysPostgres", k.name, perSecond, written/1e6, index/1e6, reads()-readsBefore)
-		run("DROP TABLE " + table)
+		perSecond := float64(p.rows) / time.Since(begin).Seconds()
+		written := p.number("SELECT pg_current_wal_insert_lsn() - '0/0'") - wal
+		index := p.number("SELECT pg_relation_size('" + table + "_pkey')")
+		printKey(p.t, "KeysPostgres", k.name, perSecond, written/1e6, index/1e6, reads()-readsBefore)
+		p.run("DROP TABLE " + table)
 	}
+}
 
-	// Functions, in rounds over all of them.
-	run(fmt.Sprintf(`CREATE TABLE samples AS SELECT sortid.scru64_new(1, 4) AS i, id AS u, sortid.scru128_text(id) AS t, sortid.euid_text(id) AS e, now() + n * interval '1 s' AS at
-		FROM (SELECT gen_random_uuid() AS id, n FROM generate_series(1, %d) AS n) AS ids; CREATE SEQUENCE plain; ANALYZE samples`, sizes.calls))
+// functions measures calls, in rounds over all of them.
+func (p *postgres) functions() {
+	p.run(fmt.Sprintf(`CREATE TABLE samples AS
+		SELECT sortid.scru64_new(1, 4) AS i, id AS u, sortid.scru128_text(id) AS t,
+			sortid.euid_text(id) AS e, now() + n * interval '1 s' AS at
+		FROM (SELECT gen_random_uuid() AS id, n FROM generate_series(1, %d) AS n) AS ids;
+		ANALYZE samples`, p.calls))
 	calls := []string{
 		"gen_random_uuid()", "nextval('plain')", "sortid.scru128_text(u)",
 		"sortid.scru128_parse(t)", "sortid.scru128_time(u)", "sortid.scru128_first(at)",
@@ -218,14 +236,9 @@ func measurePostgres(t *testing.T) {
 		"sortid.scru128_new()", "sortid.scru128_new_counted()", "sortid.scru128_new_ordered()",
 		"sortid.scru64_new(1, 4)", "sortid.euid_new()", "sortid.scru160_new()",
 	}
-	timed := func(do func()) float64 {
-		begin := time.Now()
-		do()
-		return float64(time.Since(begin))
-	}
 	query := func(expression string) float64 {
-		took := timed(func() { number("SELECT count(" + expression + ") FROM samples") })
-		return took / float64(sizes.calls)
+		took := timed(func() { p.number("SELECT count(" + expression + ") FROM samples") })
+		return took / float64(p.calls)
 	}
 	for range *rounds {
 		result.Write(os.Stdout, "Baseline", "column", query("u"), "ns/op")
@@ -234,49 +247,57 @@ func measurePostgres(t *testing.T) {
 			result.Write(os.Stdout, "Functions", name, query(call), "ns/op")
 		}
 	}
+}
 
-	// Inserts with a DEFAULT, 10,000 rows a statement.
-	defaults := map[string]string{"gen_random_uuid": "uuid DEFAULT gen_random_uuid()",
+// defaults measures inserts with a DEFAULT, 10,000 rows a statement.
+func (p *postgres) defaults() {
+	defaults := map[string]string{
+		"gen_random_uuid":     "uuid DEFAULT gen_random_uuid()",
+		"nextval":             "bigint DEFAULT nextval('plain')",
 		"scru128_new":         "uuid DEFAULT sortid.scru128_new()",
 		"scru128_new_counted": "uuid DEFAULT sortid.scru128_new_counted()",
 		"scru128_new_ordered": "uuid DEFAULT sortid.scru128_new_ordered()",
-		"scru64_new":          "bigint DEFAULT sortid.scru64_new(1, 4)", "nextval": "bigint DEFAULT nextval('plain')"}
+		"scru64_new":          "bigint DEFAULT sortid.scru64_new(1, 4)",
+	}
 	names := slices.Sorted(maps.Keys(defaults))
 	for range *rounds {
 		for _, name := range names {
-			run("CREATE TABLE filled (id " + defaults[name] + " PRIMARY KEY, n int)")
-			statements := max(1, sizes.calls/10_000)
+			p.run("CREATE TABLE filled (id " + defaults[name] + " PRIMARY KEY, n int)")
+			statements := max(1, p.calls/10_000)
 			took := timed(func() {
 				for range statements {
-					run("INSERT INTO filled (n) SELECT generate_series(1, 10000)")
+					p.run("INSERT INTO filled (n) SELECT generate_series(1, 10000)")
 				}
 			})
 			result.Write(os.Stdout, "Defaults", name, float64(statements*10_000)/took*1e9, "rows/s")
-			run("DROP TABLE filled")
+			p.run("DROP TABLE filled")
 		}
 	}
 
 	for _, name := range names {
-		run(fmt.Sprintf(`CREATE TABLE filled (id %s, n int); INSERT INTO filled (n) SELECT generate_series(1, %d);
-			ALTER TABLE filled ADD PRIMARY KEY (id); CHECKPOINT`, defaults[name], sizes.old))
+		p.run(fmt.Sprintf(`CREATE TABLE filled (id %s, n int);
+			INSERT INTO filled (n) SELECT generate_series(1, %d);
+			ALTER TABLE filled ADD PRIMARY KEY (id); CHECKPOINT`, defaults[name], p.old))
 		took := timed(func() {
-			for left := sizes.checkpoint; left > 0; left -= 10_000 {
-				run(fmt.Sprintf("INSERT INTO filled (n) SELECT generate_series(1, %d)",
+			for left := p.checkpoint; left > 0; left -= 10_000 {
+				p.run(fmt.Sprintf("INSERT INTO filled (n) SELECT generate_series(1, %d)",
 					min(left, 10_000)))
 			}
 		})
-		result.Write(os.Stdout, "DefaultsOnto", name, float64(sizes.checkpoint)/took*1e9, "rows/s")
-		run("DROP TABLE filled")
+		result.Write(os.Stdout, "DefaultsOnto", name, float64(p.checkpoint)/took*1e9, "rows/s")
+		p.run("DROP TABLE filled")
 	}
+}
 
-	// CopyFrom of IDs made before.
-	ids := make([]scru128.ID, sizes.calls)
+// copies measures CopyFrom of IDs made before.
+func (p *postgres) copies() {
+	ids := make([]scru128.ID, p.calls)
 	for i := range ids {
 		ids[i] = scru128.New()
 	}
-	plain, err := pgx.Connect(ctx, server.URL) // without pgxid
-	check(t, err)
-	defer plain.Close(ctx)
+	plain, err := pgx.Connect(p.t.Context(), p.url) // without pgxid
+	check(p.t, err)
+	defer plain.Close(p.t.Context())
 	copies := []struct {
 		name  string
 		conn  *pgx.Conn
@@ -284,20 +305,20 @@ func measurePostgres(t *testing.T) {
 	}{
 		{"pgtype.UUID", plain,
 			func(id scru128.ID) any { return pgtype.UUID{Bytes: id, Valid: true} }},
-		{"scru128.ID with pgxid", conn, func(id scru128.ID) any { return id }},
+		{"scru128.ID with pgxid", p.conn, func(id scru128.ID) any { return id }},
 		{"scru128.UUID without pgxid", plain, func(id scru128.ID) any { return scru128.UUID(id) }},
 	}
 	for range *rounds {
 		for _, c := range copies {
-			run("CREATE TABLE copied (id uuid)")
+			p.run("CREATE TABLE copied (id uuid)")
 			took := timed(func() {
-				_, err := c.conn.CopyFrom(ctx, pgx.Identifier{"copied"}, []string{"id"},
+				_, err := c.conn.CopyFrom(p.t.Context(), pgx.Identifier{"copied"}, []string{"id"},
 					pgx.CopyFromSlice(len(ids),
 						func(i int) ([]any, error) { return []any{c.value(ids[i])}, nil }))
-				check(t, err)
+				check(p.t, err)
 			})
-			result.Write(os.Stdout, "Copy", c.name, took/float64(sizes.calls), "ns/row")
-			run("DROP TABLE copied")
+			result.Write(os.Stdout, "Copy", c.name, took/float64(p.calls), "ns/row")
+			p.run("DROP TABLE copied")
 		}
 	}
 }
@@ -309,7 +330,8 @@ func measureMariaDB(t *testing.T) {
 	u, err := url.Parse(server.URL)
 	check(t, err)
 	config := mysql.NewConfig()
-	config.Net, config.Addr, config.User, config.DBName = "tcp", u.Host, u.User.Username(), strings.TrimPrefix(u.Path, "/")
+	config.Net, config.Addr = "tcp", u.Host
+	config.User, config.DBName = u.User.Username(), strings.TrimPrefix(u.Path, "/")
 	connector, err := mysql.NewConnector(config)
 	check(t, err)
 	db := sql.OpenDB(connector)
@@ -356,8 +378,8 @@ func measureMariaDB(t *testing.T) {
 			}
 		}
 		add(old)
-		reads, written, begin := status("Innodb_buffer_pool_reads"), status(
-			"Innodb_os_log_written"), time.Now()
+		reads, written := status("Innodb_buffer_pool_reads"), status("Innodb_os_log_written")
+		begin := time.Now()
 		add(rows)
 		perSecond := float64(rows) / time.Since(begin).Seconds()
 		log := status("Innodb_os_log_written") - written

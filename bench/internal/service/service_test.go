@@ -3,7 +3,6 @@
 package service
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
@@ -64,22 +63,28 @@ func serveEmpty(t *testing.T) string {
 	check(t, err)
 	defer file.Close()
 	cmd := exec.Command(os.Args[0])
-	cmd.Env, cmd.Stderr, cmd.ExtraFiles = append(os.Environ(), emptyServer+
-		"=1"), os.Stderr, []*os.File{file}
+	cmd.Env = append(os.Environ(), emptyServer+"=1")
+	cmd.Stderr, cmd.ExtraFiles = os.Stderr, []*os.File{file}
 	check(t, cmd.Start())
 	t.Cleanup(func() {
 		cmd.Process.Kill()
 		cmd.Wait()
 	})
 	url := "http://" + l.Addr().String()
+	wait(t, func() bool { return status(url) == http.StatusOK })
+	return url
+}
+
+// wait waits for a server.
+func wait(t *testing.T, answers func() bool) {
+	t.Helper()
 	for range 12000 {
-		if status(url) == http.StatusOK {
-			return url
+		if answers() {
+			return
 		}
 		time.Sleep(10 * time.Millisecond)
 	}
-	t.Fatal("the empty server does not answer")
-	return ""
+	t.Fatal("a server does not answer")
 }
 
 func Test(t *testing.T) {
@@ -124,26 +129,21 @@ func serve(t *testing.T, sortid, store string, flags ...string) *server {
 		}
 	})
 	s := &server{pid: cmd.Process.Pid}
-	for range 12000 {
-		if s.url == "" {
-			s.url = address(t, log.Name())
-		} else if status(s.url+"/readyz") == http.StatusOK {
-			return s
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
-	t.Fatal("the server is not ready")
-	return nil
+	wait(t, func() bool {
+		s.url = address(t, log.Name())
+		return s.url != ""
+	})
+	wait(t, func() bool { return status(s.url+"/readyz") == http.StatusOK })
+	return s
 }
 
 func address(t *testing.T, log string) string {
-	f, err := os.Open(log)
+	text, err := os.ReadFile(log)
 	check(t, err)
-	defer f.Close()
-	for lines := bufio.NewScanner(f); lines.Scan(); {
-		var line struct{ Msg, Address string }
-		if json.Unmarshal(lines.Bytes(), &line) == nil && line.Msg == "serving" {
-			return line.Address
+	for line := range bytes.Lines(text) {
+		var entry struct{ Msg, Address string }
+		if json.Unmarshal(line, &entry) == nil && entry.Msg == "serving" {
+			return entry.Address
 		}
 	}
 	return ""

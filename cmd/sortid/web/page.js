@@ -18,12 +18,12 @@ function make(tag, properties = {}, ...children) {
   return element;
 }
 
-const svgElement = (tag, attributes, ...children) => {
+function svgElement(tag, attributes, ...children) {
   const element = document.createElementNS("http://www.w3.org/2000/svg", tag);
   for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
   element.append(...children);
   return element;
-};
+}
 
 const classed = (tag) => (className, ...children) => make(tag, { className }, ...children);
 const div = classed("div");
@@ -38,21 +38,12 @@ function mono(text, className = "") {
 }
 
 // Characters that hide, or change the order of others.
-const HIDDEN = /[\u0000-\u0008\u000a-\u001f\u007f-\u00a0\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2000-\u200f\u2028-\u202f\u205f-\u206f\u3000\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\uffff\ud800-\udfff\u{e0000}-\u{e0fff}]/gu;
-
-// A stranger's text, with such characters written out.
-function foreign(text) {
-  const element = span("foreign");
-  let done = 0;
-  for (const match of text.matchAll(HIDDEN)) {
-    element.append(text.slice(done, match.index), escape(match[0]));
-    done = match.index + match[0].length;
-  }
-  element.append(text.slice(done));
-  return element;
-}
+const HIDDEN = /([\u0000-\u0008\u000a-\u001f\u007f-\u00a0\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2000-\u200f\u2028-\u202f\u205f-\u206f\u3000\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\uffff\ud800-\udfff\u{e0000}-\u{e0fff}])/gu;
 
 const escape = (c) => span("escape", "U+" + c.codePointAt(0).toString(16).toUpperCase().padStart(4, "0"));
+
+// A stranger's text, with such characters written out.
+const foreign = (text) => span("foreign", ...text.split(HIDDEN).map((part, i) => (i % 2 ? escape(part) : part)));
 
 const clip = (text, length) => (text.length > length ? text.slice(0, length) + "…" : text);
 const grouped = (n) => n.toLocaleString("en");
@@ -91,28 +82,28 @@ const complain = (view, error) => $(`${view}-status`).replaceChildren(span("prob
 const withTimes = (text) => text.split(/(\d{4,}-\d\d-\d\dT[\d:.]+Z)/)
   .map((part, i) => (i % 2 ? span("mono time-in", part) : part));
 
+const HOUR = 3600; // seconds
+const SPANS = [
+  ["year", 365.25 * 24 * HOUR], ["month", (30 * 24 + 10) * HOUR], ["day", 24 * HOUR], ["hour", HOUR], ["minute", 60],
+  ["second", 1],
+];
+
 // How long before or after now, in the two largest units.
 function distance(milli, now) {
-  let seconds = Math.floor(now / 1000) - Math.floor(milli / 1000);
-  const past = seconds >= 0;
-  seconds = Math.abs(seconds);
+  const seconds = Math.abs(Math.floor(now / 1000) - Math.floor(milli / 1000));
   if (seconds === 0) return "just now";
-  const day = 24 * 3600;
-  const units = [["year", 365 * day + 6 * 3600], ["month", 30 * day + 10 * 3600], ["day", day], ["hour", 3600], ["minute", 60], ["second", 1]];
-  const i = units.findIndex(([, length]) => seconds >= length);
-  let words = plural(Math.floor(seconds / units[i][1]), units[i][0]);
-  if (i + 1 < units.length) {
-    const rest = Math.floor(seconds % units[i][1] / units[i + 1][1]);
-    if (rest > 0) words += " " + plural(rest, units[i + 1][0]);
-  }
-  return past ? `${words} ago` : `in ${words}`;
+  const i = SPANS.findIndex(([, length]) => seconds >= length);
+  const [[unit, length], [smaller, part] = ["", Infinity]] = SPANS.slice(i);
+  const rest = Math.floor(seconds % length / part);
+  const words = plural(Math.floor(seconds / length), unit) + (rest > 0 ? ` ${plural(rest, smaller)}` : "");
+  return milli < now ? `${words} ago` : `in ${words}`;
 }
 
 // A time in a zone.
 function zoneTime(milli, zone) {
-  const offset = Math.round(zoneOffset(milli, zone) / 60_000);
-  const [hours, minutes] = [Math.floor(Math.abs(offset) / 60), Math.abs(offset) % 60].map((n) => String(n).padStart(2, "0"));
-  return formatTime(milli + offset * 60_000).replace("T", " ").replace("Z", ` ${offset < 0 ? "-" : "+"}${hours}:${minutes}`);
+  const offset = Math.round(zoneOffset(milli, zone) / 60_000) * 60_000;
+  const ahead = (offset < 0 ? "-" : "+") + formatTime(Math.abs(offset)).slice(11, 16);
+  return formatTime(milli + offset).replace("T", " ").replace("Z", ` ${ahead}`);
 }
 
 const localZone = Intl.DateTimeFormat().resolvedOptions().timeZone ?? "UTC";
@@ -179,13 +170,10 @@ function bitMap(id, highlight) {
 
 // A field's part in a row. The first takes the focus for all.
 function segment(id, field, bits, from, to, first) {
-  const element = make(first ? "button" : "div", { className: `segment ${field.kind}` });
-  if (first) {
-    element.type = "button";
-    element.setAttribute("aria-label", `${fieldName(field)}, ${id.field(field)}: ${meaning(field)}; ${place(field)}`);
-  } else {
-    element.setAttribute("aria-hidden", "true");
-  }
+  const label = `${fieldName(field)}, ${id.field(field)}: ${meaning(field)}; ${place(field)}`;
+  const element = make(first ? "button" : "div", {
+    className: `segment ${field.kind}`, ...(first ? { type: "button", "aria-label": label } : { "aria-hidden": "true" }),
+  });
   element.dataset.field = field.low;
   element.style.gridColumn = `span ${to - from}`;
   element.style.gridTemplateColumns = `repeat(${to - from}, minmax(0, 1fr))`;
@@ -201,6 +189,10 @@ function tableOf(className, heads, rows) {
 }
 
 const head = (text, className = "") => make("th", { scope: "col", className }, text);
+
+// Names and values, each value with its remarks and buttons.
+const fact = (name, ...values) => [make("dt", {}, name), make("dd", {}, ...values)];
+const facts = (...list) => make("dl", { className: "facts" }, ...list.flat());
 
 function fieldTable(id, map) {
   const rows = id.format.layout.map((field) => {
@@ -230,12 +222,12 @@ const encodingNames = { text: "Text", hex: "Hex", int: "Integer", uuid: "UUID" }
 function card(item) {
   const { id } = item;
   const { format } = id;
-  const facts = make("dl", { className: "facts" });
-  const fact = (name, ...values) => facts.append(make("dt", {}, name), make("dd", {}, ...values));
-  const copied = (name, value, ...more) => fact(name, mono(value), ...more, copyButton(value, name));
+  const list = facts();
+  const add = (name, ...values) => list.append(...fact(name, ...values));
+  const copied = (name, value, ...more) => add(name, mono(value), ...more, copyButton(value, name));
   if (timeOf(item)) {
     copied("Time", timeOf(item), span("quiet", distance(id.milli, Date.now())));
-    fact("Local", mono(zoneTime(id.milli, localZone)), span("quiet", localZone));
+    add("Local", mono(zoneTime(id.milli, localZone)), span("quiet", localZone));
   }
   const about = `${format.title}: ${format.summary}`;
   const element = make("article", { className: "card", "aria-label": `${nameOf(item)} ${id}` },
@@ -250,22 +242,20 @@ function card(item) {
   rows = [...table.tBodies[0].rows];
   element.append(map, table);
   for (const encoding of format.encodings) copied(encodingNames[encoding], id[encoding]);
-  for (const note of id.notes) fact("Note", note);
-  if (item.reason) fact("Read", `as ${as(item)}: ${item.reason}`);
+  for (const note of id.notes) add("Note", note);
+  if (item.reason) add("Read", `as ${as(item)}: ${item.reason}`);
   for (const other of item.others ?? []) {
-    const time = timeOf(other);
-    fact("Or", span("", `as ${as(other)}: ${other.reason}`), ...(time ? [mono(time)] : []));
+    add("Or", span("", `as ${as(other)}: ${other.reason}`), ...(timeOf(other) ? [mono(timeOf(other))] : []));
   }
-  if (item.stripped?.length) fact("Taken off", item.stripped.join(", "));
-  element.append(facts);
+  if (item.stripped?.length) add("Taken off", item.stripped.join(", "));
+  element.append(list);
   return element;
 }
 
 function excerpt({ context, start, end }) {
   const from = Math.max(0, start - 60);
   return [
-    from > 0 ? "…" : "", foreign(context.slice(from, start)),
-    make("mark", {}, foreign(context.slice(start, end))),
+    from > 0 ? "…" : "", foreign(context.slice(from, start)), make("mark", {}, foreign(context.slice(start, end))),
     foreign(context.slice(end, end + 100)), end + 100 < context.length ? "…" : "",
   ];
 }
@@ -293,15 +283,13 @@ class Search {
   add(text, last) {
     const lines = (this.rest + text).split("\n");
     this.rest = lines.pop();
+    if (last && this.rest) lines.push(this.rest);
     for (const line of lines) {
       this.part(line.endsWith("\r") ? line.slice(0, -1) : line);
       this.lines++;
       this.column = 0;
     }
-    if (last && this.rest) {
-      this.part(this.rest);
-      this.lines++;
-    } else if (this.rest.length > 1 << 20) { // read a long line in parts, which end between words
+    if (!last && this.rest.length > 1 << 20) { // read a long line in parts, which end between words
       let end = this.rest.length;
       while (end > 0 && /[0-9A-Za-z_-]/.test(this.rest[end - 1])) end--;
       end ||= this.rest.length;
@@ -324,21 +312,19 @@ class Search {
         problem = error;
       }
     }
-    let found = false;
-    for (const { id, encoding, start, end } of this.finder.find(text)) {
-      found = true;
+    const found = this.finder.find(text);
+    for (const { id, encoding, start, end } of found) {
       const from = Math.max(0, start - 200);
       this.items.push({
         id, encoding, line, column: this.column + start + 1, input: text.slice(start, end),
         context: text.slice(from, end + 200), start: start - from, end: end - from,
       });
     }
-    if (found) return;
+    if (found.length > 0) return;
     this.without++;
-    if (problem) {
-      this.faultCount++;
-      if (this.faults.length < 20) this.faults.push({ line, word, problem });
-    }
+    if (!problem) return;
+    this.faultCount++;
+    if (this.faults.length < 20) this.faults.push({ line, word, problem });
   }
 }
 
@@ -346,11 +332,12 @@ class Search {
 function read(word, format, now, hashes) {
   const { text, stripped } = strip(word);
   if (format) {
+    const reason = "the format was given";
     try {
-      return { ...format.parseAny(word), reason: "the format was given" };
+      return { ...format.parseAny(word), reason };
     } catch (error) {
       if (stripped.length === 0) throw error;
-      return { ...format.parseAny(text), reason: "the format was given", stripped };
+      return { ...format.parseAny(text), reason, stripped };
     }
   }
   const [first, ...others] = detect(text, now);
@@ -396,11 +383,9 @@ function showSearch(search, source) {
   const { items } = search;
   const parts = [];
   let status = "";
-  if (items.length === 1 && items[0].context === undefined) {
-    parts.push(card(items[0]));
-  } else if (items.length > 0 && items.length <= CARDS) {
-    status = `${plural(items.length, "ID")}${without(search)}`;
-    parts.push(...items.map((item) => card(item)));
+  if (items.length > 0 && items.length <= CARDS) {
+    if (items.length > 1 || items[0].context !== undefined) status = `${plural(items.length, "ID")}${without(search)}`;
+    parts.push(...items.map(card));
   } else if (items.length > 0) {
     status = summary(search);
     parts.push(timeline(items), list(items));
@@ -413,9 +398,7 @@ function showSearch(search, source) {
   $("result").replaceChildren(...parts);
 }
 
-function without(search) {
-  return search.without ? `; ${plural(search.without, "line")} without one` : "";
-}
+const without = (search) => (search.without ? `; ${plural(search.without, "line")} without one` : "");
 
 function faultList(search) {
   const rows = search.faults.map(({ line, word, problem }) => paragraph("problem",
@@ -425,17 +408,25 @@ function faultList(search) {
   return div("faults", ...rows);
 }
 
+// The first and the last time of items.
+function timesOf(items) {
+  let first = Infinity;
+  let last = -Infinity;
+  for (const { id } of items) {
+    first = Math.min(first, id.milli ?? first);
+    last = Math.max(last, id.milli ?? last);
+  }
+  return { first, last };
+}
+
 function summary(search) {
   const counts = new Map();
   const values = new Set();
-  let first = Infinity;
-  let last = -Infinity;
   for (const item of search.items) {
     counts.set(nameOf(item), (counts.get(nameOf(item)) ?? 0) + 1);
     values.add(`${item.id.format.name} ${item.id}`);
-    first = Math.min(first, item.id.milli ?? first);
-    last = Math.max(last, item.id.milli ?? last);
   }
+  const { first, last } = timesOf(search.items);
   const twice = search.items.length - values.size;
   return `${plural(search.items.length, "ID")}: ${[...counts].map(([name, n]) => `${grouped(n)} ${name}`).join(", ")}; ` +
     `${first <= last ? `from ${formatTime(first)} to ${formatTime(last)}` : "none with a time"}${twice ? `; ${plural(twice, "repetition")}` : ""}${without(search)}`;
@@ -443,18 +434,12 @@ function summary(search) {
 
 // A plot of when IDs were made. The arrow keys go along it.
 function timeline(items) {
-  const times = items.map(({ id }) => id.milli).filter((milli) => milli !== undefined);
-  if (times.length === 0) return "";
-  let first = Infinity;
-  let last = -Infinity;
-  for (const milli of times) {
-    first = Math.min(first, milli);
-    last = Math.max(last, milli);
-  }
+  const { first, last } = timesOf(items);
+  if (last < first) return "";
   const length = last - first + 1;
   const bars = Math.min(96, length);
   const counts = new Array(bars).fill(0);
-  for (const milli of times) counts[Math.floor((milli - first) * bars / length)]++;
+  for (const { id } of items) if (id.milli !== undefined) counts[Math.floor((id.milli - first) * bars / length)]++;
   const most = Math.max(...counts);
   const rects = counts.map((count, i) => {
     const height = count ? Math.max(1.5, 90 * count / most) : 0;
@@ -493,9 +478,8 @@ function timeline(items) {
 }
 
 function duration(milli) {
-  for (const [unit, length] of [["day", 86_400_000], ["hour", 3_600_000], ["minute", 60_000], ["second", 1000]]) {
-    if (milli >= length) return plural(Number((milli / length).toPrecision(2)), unit);
-  }
+  const [unit, length] = SPANS.slice(2).find(([, seconds]) => milli >= seconds * 1000) ?? [];
+  if (unit) return plural(Number((milli / length / 1000).toPrecision(2)), unit);
   return plural(Math.max(1, Math.round(milli)), "millisecond");
 }
 
@@ -525,10 +509,10 @@ function list(items) {
     body.append(...order.slice(from, rows).map(row));
     more.hidden = rows >= order.length;
     more.textContent = `Show ${grouped(Math.min(ROWS, order.length - rows))} more of ${grouped(order.length)}`;
+    const [direction, arrow] = descending ? ["descending", " ↓"] : ["ascending", " ↑"];
     heads.forEach((cell, i) => {
-      if (i === sorted) cell.setAttribute("aria-sort", descending ? "descending" : "ascending");
-      else cell.removeAttribute("aria-sort");
-      cell.firstChild.textContent = columns[i].name + (i === sorted ? (descending ? " ↓" : " ↑") : "");
+      cell.ariaSort = i === sorted ? direction : null;
+      cell.firstChild.textContent = columns[i].name + (i === sorted ? arrow : "");
     });
   };
   const sort = (i) => {
@@ -565,10 +549,7 @@ function record({ id, encoding, input, line, column }) {
   return { ...id.toJSON(), text: String(id), input, prefix, encoding, line, column };
 }
 
-function chosenFormat() {
-  const name = $("read-as").value;
-  return name ? lookup(name) : undefined;
-}
+const chosenFormat = () => ($("read-as").value ? lookup($("read-as").value) : undefined);
 
 let running = 0; // so that a newer search ends an older one
 
@@ -581,7 +562,7 @@ function look() {
   if (!text.trim()) {
     $("status").textContent = "";
     $("result").replaceChildren(overview());
-    setHash("");
+    setHash();
     return;
   }
   const search = new Search(chosenFormat());
@@ -593,7 +574,7 @@ function look() {
       `The text has ${plural(hidden, "character")} that a screen does not show or that change the order of others; below they stand as U+XXXX.`));
   }
   const single = search.items.length === 1 && search.lines === 1 ? search.items[0] : undefined;
-  setHash(single ? single.input : "");
+  setHash(single?.input);
   if (single) document.title = `${single.input}: ${nameOf(single)}`;
 }
 
@@ -604,7 +585,7 @@ async function openFile(file) {
   $("input").value = "";
   $("clear").hidden = false;
   $("try").hidden = true;
-  setHash("");
+  setHash();
   try {
     let stream = file.stream();
     const head = new Uint8Array(await file.slice(0, 8192).arrayBuffer());
@@ -726,14 +707,13 @@ function makeChanged() {
 // Generators by format and options: a second click continues.
 const makers = new Map();
 
-async function makeSome(event) {
-  event.preventDefault();
+async function makeSome() {
   const run = ++making;
   const format = lookup($("make-format").value);
   const encoding = $("make-encoding").value;
   const count = Math.min(10_000, Math.max(1, Math.floor(Number($("make-count").value))));
-  const given = {};
-  for (const { name, value } of $("make-options").querySelectorAll("input")) if (value.trim()) given[name] = value.trim();
+  const inputs = [...$("make-options").querySelectorAll("input")];
+  const given = Object.fromEntries(inputs.map(({ name, value }) => [name, value.trim()]).filter(([, value]) => value));
   const ids = [];
   try {
     const key = `${format.name} ${JSON.stringify(given)}`;
@@ -780,13 +760,12 @@ function rangeChanged() {
     const sql = condition($("range-column").value, select.value, first, end);
     const encoding = { bytea: "hex", blob: "hex" }[select.value] ?? select.value;
     const shown = (milli) => (zone === "UTC" ? formatTime(milli) : zoneTime(milli, zone));
-    const fact = (name, value, about, what) => [make("dt", {}, name),
-      make("dd", {}, what === "sql" ? span("mono sql", value) : mono(value, what), span("quiet", about), copyButton(value, name))];
+    const copied = (name, element, about) => fact(name, element, span("quiet", about), copyButton(element.textContent, name));
     $("range-status").textContent = "";
-    $("range-result").replaceChildren(make("article", { className: "card" }, make("dl", { className: "facts" },
-      ...fact("First", first[encoding], shown(from), "first"),
-      ...fact("End", end[encoding], `${shown(to)}, not included`, "end"),
-      ...fact("SQL", sql, "", "sql"))));
+    $("range-result").replaceChildren(make("article", { className: "card" }, facts(
+      copied("First", mono(first[encoding], "first"), shown(from)),
+      copied("End", mono(end[encoding], "end"), `${shown(to)}, not included`),
+      copied("SQL", span("mono sql", sql), ""))));
   } catch (error) {
     complain("range", error);
     $("range-result").replaceChildren();
@@ -807,11 +786,7 @@ function pick(input, calendar) {
 
 function condition(column, type, first, end) {
   if (!column.trim()) throw new RangeError("the column has no name");
-  const literal = {
-    int: (id) => id.int,
-    bytea: (id) => `'\\x${id.hex}'`,
-    blob: (id) => `X'${id.hex}'`,
-  }[type] ?? ((id) => `'${id[type]}'`);
+  const literal = (id) => ({ int: id.int, bytea: `'\\x${id.hex}'`, blob: `X'${id.hex}'` }[type] ?? `'${id[type]}'`);
   return `${column} >= ${literal(first)} AND ${column} < ${literal(end)}`;
 }
 
@@ -844,8 +819,8 @@ function chooseChanged() {
     ].map((text, i) => make("td", { className: i === 0 ? (row.fits ? "fits" : "problem") : "", "data-head": heads[i + 1] }, text))));
   const parts = [tableOf("plan", heads.map((name) => (name ? head(name) : make("td"))), rows)];
   if (answer.command) {
-    parts.unshift(make("dl", { className: "facts" }, make("dt", {}, "Go on with"),
-      make("dd", {}, make("code", { id: "choose-command" }, answer.command), copyButton(answer.command, "the command"))));
+    parts.unshift(facts(fact("Go on with",
+      make("code", { id: "choose-command" }, answer.command), copyButton(answer.command, "the command"))));
   }
   parts.push(riskPlot(answer));
   $("choose-result").replaceChildren(div("answer", ...parts));
@@ -872,22 +847,22 @@ function riskPlot({ asked, formats: results }) {
   const svg = svgElement("svg", { viewBox: "0 0 100 100", preserveAspectRatio: "none", role: "img",
     "aria-label": lines.map(({ format, points }) => `${format}: ${odds(points.at(-1)[1])} after ${asked.years} years`).join("; ") });
   const box = div("box", svg);
+  const label = (className, text, top) => {
+    box.append(span(className, text));
+    box.lastChild.style.top = `${top}%`;
+  };
   const across = (power, kind) => svg.append(svgElement("line", { x1: 0, x2: 100, y1: 100 * power / bottom, y2: 100 * power / bottom, class: kind }));
   for (let power = 0; power >= bottom; power -= bottom < -24 ? 9 : 3) {
     across(power, "grid");
-    const label = span("tick", power === 0 ? "certain" : `one in 10^${-power}`);
-    label.style.top = `${100 * power / bottom}%`;
-    box.append(label);
+    label("tick", power === 0 ? "certain" : `one in 10^${-power}`, 100 * power / bottom);
   }
   across(-6, "limit");
   lines.sort((a, b) => b.points.at(-1)[1] - a.points.at(-1)[1]);
   let above = -Infinity;
   for (const { format, points } of lines) {
     svg.append(svgElement("polyline", { points: points.map(([x, p]) => `${100 * x},${height(p)}`).join(" "), class: "curve" }));
-    const label = span("name", format);
     above = Math.max(above + 6.5, height(points.at(-1)[1])); // so that names do not overlap
-    label.style.top = `${above}%`;
-    box.append(label);
+    label("name", format, above);
   }
   figure.append(box, paragraph("ends", span("", "now"), span("", `${asked.years} years`)),
     paragraph("quiet", "The dashed line is one in a million, above which no format is recommended." +
@@ -901,10 +876,7 @@ const views = ["look", "make", "range", "choose"];
 
 function go(view) {
   for (const name of views) $(`view-${name}`).hidden = name !== view;
-  for (const link of document.querySelectorAll("nav a")) {
-    if (link.hash === `#${view}`) link.setAttribute("aria-current", "page");
-    else link.removeAttribute("aria-current");
-  }
+  for (const link of document.querySelectorAll("nav a")) link.ariaCurrent = link.hash === `#${view}` ? "page" : null;
 }
 
 function setHash(text) {
@@ -917,12 +889,8 @@ function follow() {
   try {
     hash = decodeURIComponent(hash);
   } catch { /* as it is, then */ }
-  if (views.includes(hash)) {
-    go(hash);
-    return;
-  }
-  go("look");
-  if (hash !== $("input").value.trim()) {
+  go(views.includes(hash) ? hash : "look");
+  if (!views.includes(hash) && hash !== $("input").value.trim()) {
     $("input").value = hash;
     look();
   }
@@ -958,18 +926,16 @@ on("make-look", "click", () => {
   lookAt($("make-output").value);
 });
 on("range-form", "input", rangeChanged);
-on("range-form", "submit", (event) => event.preventDefault());
 on("choose-form", "input", chooseChanged);
-on("choose-form", "submit", (event) => event.preventDefault());
+addEventListener("submit", (event) => event.preventDefault());
 addEventListener("hashchange", follow);
 addEventListener("dragover", (event) => {
   event.preventDefault();
   $("input").classList.add("over");
 });
-addEventListener("dragleave", () => $("input").classList.remove("over"));
+for (const type of ["dragleave", "drop"]) addEventListener(type, () => $("input").classList.remove("over"));
 addEventListener("drop", (event) => {
   event.preventDefault();
-  $("input").classList.remove("over");
   go("look");
   const [file] = event.dataTransfer.files;
   if (file) openFile(file);

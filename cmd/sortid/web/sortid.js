@@ -156,13 +156,11 @@ function codec({ name, width: bits, text: rules }) {
   };
 }
 
-/** A time as RFC 3339 in UTC to the millisecond, as the command prints it. */
+// A time as RFC 3339 in UTC to the millisecond, as the command prints it.
 export const formatTime = (milli) =>
   new Date(milli).toISOString().replace(/^\+0*/, ""); // of years from 10000 on
 
-const withHyphens = (hex) => hex.replace(/^(.{8})(.{4})(.{4})(.{4})/, "$1-$2-$3-$4-");
-
-/** An immutable ID; compare with compare, equals or its value. */
+// An immutable ID; compare with compare, equals or its value.
 export class ID {
   constructor(format, value, prefix = "") {
     Object.assign(this, { format, value, prefix });
@@ -174,7 +172,10 @@ export class ID {
   get text() { return codecs.has(this.format) ? this.prefix + codecs.get(this.format).write(this.value) : undefined; }
   get hex() { return this.value.toString(16).padStart(this.format.width / 4, "0"); }
   get int() { return this.value.toString(); }
-  get uuid() { return this.format.width === 128 ? withHyphens(this.hex) : undefined; }
+  get uuid() {
+    if (this.format.width !== 128) return undefined;
+    return this.hex.replace(/^(.{8})(.{4})(.{4})(.{4})/, "$1-$2-$3-$4-");
+  }
 
   withPrefix(prefix) {
     return this.format.parseTyped((prefix && `${prefix}_`) + new ID(this.format, this.value), prefix);
@@ -188,9 +189,8 @@ export class ID {
   field(field) { return this.value >> BigInt(field.low) & ones(field.bits); }
 
   get fields() {
-    const values = {};
-    for (const field of this.format.layout) if (field.name) values[field.name] = this.field(field);
-    return values;
+    const named = this.format.layout.filter(({ name }) => name);
+    return Object.fromEntries(named.map((field) => [field.name, this.field(field)]));
   }
 
   // The timestamp, in ticks.
@@ -198,13 +198,13 @@ export class ID {
     return format.timestamp.reduce((all, f) => all | this.field(f) << BigInt(f.shift ?? 0), 0n);
   }
 
-  /** The format by which the time is read; undefined without a time. */
+  // The format by which the time is read; undefined without a time.
   get timed() {
     const inner = this.format.within?.map(lookup).find((format) => format.time && format.admits(this.value));
     return inner ?? (this.format.time && this.format);
   }
 
-  /** Unix milliseconds; undefined without a time. */
+  // Unix milliseconds; undefined without a time.
   get milli() {
     const format = this.timed;
     return format && format.epoch + Number(this.ticks(format) * BigInt(format.time.tick_ns) / 1_000_000n);
@@ -248,7 +248,7 @@ export class ID {
 const codecs = new Map();
 const fullHex = new Map(); // of formats that have hexadecimal digits as a text, too
 
-/** A format: a row of "sortid formats -o json", with methods. */
+// A format: a row of "sortid formats -o json", with methods.
 export class Format {
   constructor(row) {
     Object.assign(this, row);
@@ -319,7 +319,7 @@ export class Format {
     return symbols.includes("_") ? text.indexOf("_", text.length - Math.max(...lengths) - 1) : text.lastIndexOf("_");
   }
 
-  /** Reads a typed ID with the wanted prefix, or with any or none. */
+  // Reads a typed ID with the wanted prefix, or with any or none.
   parseTyped(text, want) {
     if (!this.generates) throw new RangeError(`${this.name} IDs are never typed`);
     const wrong = (detail) => new ParseError(this.name, text, "prefix", -1, detail);
@@ -340,29 +340,19 @@ export class Format {
     throw wrong(`wrong prefix ${JSON.stringify(found)}, want ${JSON.stringify(want)}`);
   }
 
-  /** A typed ID's prefix and underscore, "" if the length is not a typed ID's. */
+  // A typed ID's prefix and underscore, "" if the length is not a typed ID's.
   typedPrefix(text) {
     if (!this.generates || this.text.symbols.includes("_") && this.hasLength(text)) return "";
     const start = text.slice(0, this.#separator(text) + 1);
     return start.length > 1 && PREFIX.test(start.slice(0, -1)) && this.hasLength(text.slice(start.length)) ? start : "";
   }
 
-  /** Reads any encoding, perhaps with a prefix: {id, encoding}. */
+  // Reads any encoding, perhaps with a prefix: {id, encoding}.
   parseAny(text) {
     if (this.typedPrefix(text)) return { id: this.parseTyped(text), encoding: "text" };
-    const encoding = this.#encodingOf(text);
+    const fits = (encoding) => this.encodings.includes(encoding) && shapes[encoding](this, text);
+    const encoding = Object.keys(shapes).find(fits) ?? this.encodings[0];
     return { id: this.parseAs(encoding, text), encoding };
-  }
-
-  #encodingOf(text) {
-    const { encodings, width } = this;
-    const fits = {
-      text: () => this.hasLength(text),
-      uuid: () => text.length === 36,
-      hex: () => text.length === width / 4 && /^[0-9a-fA-F]+$/.test(text),
-      int: () => /^[0-9]+$/.test(text),
-    };
-    return Object.keys(fits).find((e) => encodings.includes(e) && fits[e]()) ?? encodings[0];
   }
 
   hasLength(text) {
@@ -395,7 +385,7 @@ export class Format {
     return this.fromInt(value);
   }
 
-  /** Whether an integer has a text, and the bits that all IDs share. */
+  // Whether an integer has a text, and the bits that all IDs share.
   admits(value) { return (value & this.mask) === this.fixed && (codecs.get(this)?.holds(value) ?? true); }
 
   #checked(text, value, prefix) {
@@ -407,7 +397,7 @@ export class Format {
     return new ID(this, value, prefix);
   }
 
-  /** The smallest ID of a time's tick; a time is a Date or Unix milliseconds. */
+  // The smallest ID of a time's tick; a time is a Date or Unix milliseconds.
   first(time) {
     const milli = Number(time);
     if (!this.ordered) throw new RangeError(`${this.name} IDs are not in order of time, so no two of them bound a range`);
@@ -422,7 +412,7 @@ export class Format {
     return new ID(this, this.timestamp.reduce((all, f) => all | place(f), this.fixed));
   }
 
-  /** IDs of the time range are those from first to before end. */
+  // IDs of the time range are those from first to before end.
   bounds(from, to) {
     const first = this.first(from);
     const end = this.first(to);
@@ -436,32 +426,38 @@ export class Format {
     return { first, end };
   }
 
-  /** Options are texts named as in the table; see sortid.d.ts. */
+  // Options are texts named as in the table; see sortid.d.ts.
   generator(options = {}) {
     const generator = generators[this.name];
     if (!generator) throw new RangeError(`sortid reads ${this.name} IDs, and makes none`);
     return new generator(this, options);
   }
 
-  /** The table's options that generator knows. */
+  // The table's options that generator knows.
   get generatorOptions() {
     return (this.options ?? []).filter(({ name }) => name === generators[this.name].option);
   }
 
-  /** The next ID of a shared generator without options. */
+  // The next ID of a shared generator without options.
   generate() {
     if (!shared.has(this)) shared.set(this, this.generator());
     return shared.get(this).generate();
   }
 }
 
+// By encoding, what shows that a text is in it.
+const shapes = {
+  text: (format, text) => format.hasLength(text) && format.text.alphabet,
+  uuid: (format, text) => text.length === 36 && "a UUID's 36 characters",
+  hex: (format, text) => text.length === format.width / 4 && isHex(text) && `${text.length} hexadecimal digits`,
+  int: (format, text) => /^[0-9]+$/.test(text) && "a decimal integer",
+};
+
 // What is wrong in a UUID's 36 characters.
 const NOT_UUID = /[^0-9a-f-]|(?<=^(.{8}|.{13}|.{18}|.{23}))[^-]|(?<!^(.{8}|.{13}|.{18}|.{23}))-/i;
 
 const shared = new Map();
-export class GeneratorError extends Error {
-  name = "GeneratorError";
-}
+export class GeneratorError extends Error { name = "GeneratorError"; }
 
 // Random bytes, fetched many at a time.
 function entropy(fill = (bytes) => globalThis.crypto.getRandomValues(bytes)) {
@@ -483,8 +479,8 @@ function entropy(fill = (bytes) => globalThis.crypto.getRandomValues(bytes)) {
 // How far the clock may go back, or overflowing counters run ahead.
 const ALLOWANCE = 10_000;
 
-// A generator keeps its last timestamp. Subclasses return an ID's bits below a new timestamp, and
-// the next bits within one, or undefined at the tick's end.
+// A generator keeps its last timestamp. Subclasses start a tick, count in it up to top, and return
+// an ID's bits below the timestamp with low.
 class Generator {
   constructor(format, { now = Date.now, random } = {}) {
     this.format = format;
@@ -507,18 +503,23 @@ class Generator {
     const now = this.clock();
     if (now > this.last) return this.begin(now);
     if ((this.last - now) * this.format.tick > ALLOWANCE) return this.behind(now);
-    const low = this.next();
-    return low === undefined ? this.full() : this.make(low);
+    return this.next() ? this.make() : this.full();
   }
 
   begin(timestamp) {
-    const low = this.start(timestamp);
+    this.start(timestamp);
     this.last = timestamp;
-    return this.make(low);
+    return this.make();
   }
 
-  make(low) {
-    return this.format.fromInt(BigInt(this.last) << BigInt(this.format.timestamp[0].low) | low);
+  next() {
+    if (this.counter >= this.top) return false;
+    this.counter++;
+    return true;
+  }
+
+  make() {
+    return this.format.fromInt(BigInt(this.last) << BigInt(this.format.timestamp[0].low) | this.low());
   }
 
   // The clock went back too far. Formats with random IDs start afresh.
@@ -550,7 +551,19 @@ function parseNode(text, max, what) {
   const size = Number(match[2]);
   if (size < 1 || size > max) throw new RangeError(`the size of the ${what} is 1 to ${max} bits, not ${size}`);
   if (id >= 2 ** size) throw new RangeError(`${id} is no ${what} of ${size} bits: the largest is ${2 ** size - 1}`);
-  return { id, size };
+  return { id: BigInt(id), size };
+}
+
+// A generator whose IDs end with a node ID, if one is given, and random bits.
+class NodeGenerator extends Generator {
+  constructor(format, options, node, width, bits, what) {
+    super(format, options);
+    const { id, size } = node ? parseNode(node, bits, what) : { id: 0n, size: 0 };
+    this.free = width - size; // random bits below the node ID
+    this.node = id << BigInt(this.free);
+    this.width = BigInt(width);
+  }
+  low() { return this.counter << this.width | this.node | this.random(this.free); }
 }
 
 // The formats' parts of generators; option names the one each knows.
@@ -560,33 +573,22 @@ const generators = {
     constructor(format, options) {
       super(format, options);
       if (!options.node) throw new RangeError("scru64 needs a node ID and its size in bits, as in 42/8, that no other generator has");
-      const after = /^([0-9a-zA-Z]{12})\/([0-9]{1,2})$/.exec(options.node);
-      if (after) { // an ID to go on after
-        const { timestamp, node_ctr: low } = format.parse(after[1]).fields;
-        const { size } = parseNode(`0/${after[2]}`, 23, "node ID");
-        this.setNode(Number(low >> BigInt(24 - size)), size);
-        if (timestamp > 0n) {
-          this.last = Number(timestamp);
-          this.counter = Number(low) % 2 ** this.counterSize;
-        }
-      } else {
-        const { id, size } = parseNode(options.node, 23, "node ID");
-        this.setNode(id, size);
+      const after = /^([0-9a-zA-Z]{12})\/([0-9]{1,2})$/.exec(options.node); // an ID to go on after
+      const { id, size } = parseNode(after ? `0/${after[2]}` : options.node, 23, "node ID");
+      this.counterSize = 24 - size;
+      this.top = ones(this.counterSize);
+      this.node = id << BigInt(this.counterSize);
+      this.guard = size >= 20 ? 1 : 0; // a bit of the counter that starts at zero
+      if (!after) return;
+      const { timestamp, node_ctr: low } = format.parse(after[1]).fields;
+      this.node = low & ~this.top;
+      if (timestamp > 0n) {
+        this.last = Number(timestamp);
+        this.counter = low & this.top;
       }
     }
-    setNode(id, size) {
-      this.counterSize = 24 - size;
-      this.node = BigInt(id) << BigInt(this.counterSize);
-      this.guard = size >= 20 ? 1 : 0; // a bit of the counter that starts at zero
-    }
-    start() {
-      this.counter = Number(this.random(this.counterSize - this.guard));
-      return this.node | BigInt(this.counter);
-    }
-    next() {
-      if (this.counter + 1 >= 2 ** this.counterSize) return undefined;
-      return this.node | BigInt(++this.counter);
-    }
+    start() { this.counter = this.random(this.counterSize - this.guard); }
+    low() { return this.node | this.counter; }
     full() { // takes the next tick ahead of the clock
       if ((this.last + 1 - this.clock()) * this.format.tick > ALLOWANCE) return refuse(this);
       return this.begin(this.last + 1);
@@ -596,24 +598,21 @@ const generators = {
 
   scru128: class extends Generator {
     renewed = -Infinity; // when counter_hi was last drawn
+    top = ones(24);
     start(timestamp) {
       if (timestamp - this.renewed >= 1000) {
         this.high = this.random(24);
         this.renewed = timestamp;
       }
-      this.low = this.random(24);
-      return this.join();
+      this.counter = this.random(24);
     }
     next() {
-      this.low++;
-      if (this.low >> 24n) {
-        this.low = 0n;
-        this.high++;
-        if (this.high >> 24n) return undefined;
-      }
-      return this.join();
+      if (super.next()) return true;
+      this.counter = 0n;
+      this.high++;
+      return this.high <= this.top;
     }
-    join() { return this.high << 56n | this.low << 32n | this.random(32); }
+    low() { return this.high << 56n | this.counter << 32n | this.random(32); }
     full() { // takes the next tick ahead of the clock
       this.high = 0n;
       if (this.last + 1 - this.clock() > ALLOWANCE) return this.behind(this.clock());
@@ -625,28 +624,16 @@ const generators = {
     }
   },
 
-  scru160: class extends Generator {
+  scru160: class extends NodeGenerator {
     static option = "node";
-    constructor(format, options) {
-      super(format, options);
-      const { id, size } = options.node ? parseNode(options.node, 16, "node ID") : { id: 0, size: 0 };
-      this.free = 96 - size; // random bits below the node ID
-      this.node = BigInt(id) << BigInt(this.free);
-    }
-    start() {
-      this.counter = this.random(15);
-      return this.join();
-    }
-    next() {
-      if (this.counter === 0xffffn) return undefined;
-      this.counter++;
-      return this.join();
-    }
-    join() { return this.counter << 96n | this.node | this.random(this.free); }
+    top = ones(16);
+    constructor(format, options) { super(format, options, options.node, 96, 16, "node ID"); }
+    start() { this.counter = this.random(15); }
   },
 
   euid: class extends Generator {
     static option = "ext";
+    top = ones(32);
     constructor(format, options) {
       super(format, options);
       const match = /^([0-9]{1,5})(?:\/([0-9]{1,2}))?$/.exec(options.ext ?? 0) ?? [];
@@ -661,41 +648,22 @@ const generators = {
     start() {
       const above = this.random(15) >> this.length << this.length;
       this.head = (above | this.extension) << 7n | this.length << 3n;
-      this.high = this.random(32);
-      return this.join();
+      this.counter = this.random(32);
     }
-    next() {
-      if (this.high === 0xffff_ffffn) return undefined;
-      this.high++;
-      return this.join();
-    }
-    join() { return this.head << 64n | this.high << 32n | this.random(32); }
+    low() { return this.head << 64n | this.counter << 32n | this.random(32); }
   },
 
-  uid60: class extends Generator {
+  uid60: class extends NodeGenerator {
     static option = "worker";
-    sequence = 511n; // so that 0 comes next
-    constructor(format, options) {
-      super(format, options);
-      const { id, size } = options.worker ? parseNode(options.worker, 9, "worker ID") : { id: 0, size: 0 };
-      this.free = 9 - size; // random bits below the worker ID
-      this.node = BigInt(id) << BigInt(this.free);
-    }
-    start() {
-      this.sequence = this.sequence + 1n & 511n;
-      return this.join();
-    }
-    next() { // the sequence wraps only between milliseconds, so that IDs increase
-      if (this.sequence === 511n) return undefined;
-      this.sequence++;
-      return this.join();
-    }
-    join() { return this.sequence << 9n | this.node | this.random(this.free); }
+    top = 511n; // the sequence wraps only between milliseconds, so that IDs increase
+    counter = 511n; // so that 0 comes next
+    constructor(format, options) { super(format, options, options.worker, 9, 9, "worker ID"); }
+    start() { this.counter = this.counter + 1n & this.top; }
     behind() { return refuse(this); }
   },
 };
 
-/** The formats that sortid makes, then the others. */
+// The formats that sortid makes, then the others.
 export const formats = Object.freeze(table.map((row) => new Format(row)));
 
 const byName = Object.fromEntries(formats.map((format) => [format.name, format]));
@@ -708,12 +676,12 @@ export function lookup(name) {
 
 const DAY = 86_400_000; // milliseconds
 
-/** The times that an ID made before now probably has: {from, to}. */
+// The times that an ID made before now probably has: {from, to}.
 export function plausibleRange(format, now = Date.now()) {
   return { from: format.plausibleFrom, to: now + 365 * DAY };
 }
 
-/** Whether the ID's time is plausible, or it has none. */
+// Whether the ID's time is plausible, or it has none.
 export function plausible(id, now = Date.now()) {
   if (!id.timed) return true;
   const { from, to } = plausibleRange(id.timed, now);
@@ -739,24 +707,16 @@ function rank(format, encoding, text) {
   return ["text", "uuid", "hex", "int"].indexOf(encoding) + (usualCase(format, encoding, text) ? 0 : 4);
 }
 
-/**
- * Readings of a text, most probable first: {id, encoding, reason}. Their time is plausible, and a
- * generator could make them.
- */
+// Readings of a text, most probable first: {id, encoding, reason}. Their time is plausible, and a
+// generator could make them.
 export function detect(text, now = Date.now()) {
   const found = [];
   for (const format of formats) {
     const typed = format.typedPrefix(text);
-    const ways = {
-      text: () => (typed || format.hasLength(text)) && (!format.search?.mixed || alternates(cutPrefix(format.text, text)[1])) &&
-        format.text.alphabet,
-      uuid: () => text.length === 36 && "a UUID's 36 characters",
-      hex: () => text.length === format.width / 4 && `${text.length} hexadecimal digits`,
-      int: () => /^[1-9][0-9]{0,48}$/.test(text) && "a decimal integer",
-    };
     for (const encoding of typed ? ["text"] : format.guess ?? format.encodings) {
-      const shape = ways[encoding]();
-      if (!shape) continue;
+      const shape = typed ? format.text.alphabet : shapes[encoding](format, text);
+      if (!shape || encoding === "int" && text[0] === "0") continue;
+      if (encoding === "text" && format.search?.mixed && !alternates(cutPrefix(format.text, text)[1])) continue;
       try {
         const id = typed ? format.parseTyped(text) : format.parseAs(encoding, text);
         if (!plausible(id, now) || !generated(id)) continue;
@@ -783,7 +743,7 @@ const WRAPPERS = [
   ["(", ")", "brackets"], ["[", "]", "brackets"], ["<", ">", "brackets"], ["{", "}", "braces"],
 ];
 
-/** Takes off what often stands around an ID: {text, stripped}; stripped names it. */
+// Takes off what often stands around an ID: {text, stripped}; stripped names it.
 export function strip(text) {
   const stripped = new Set();
   const take = (rest, name) => {
@@ -813,10 +773,8 @@ export function strip(text) {
   return { text, stripped: [...stripped] };
 }
 
-/**
- * Tells hashes from IDs in hexadecimal digits: one hash in hundreds has a plausible time. accept
- * counts a time, and returns whether it and nine in ten recent ones are plausible.
- */
+// Tells hashes from IDs in hexadecimal digits: one hash in hundreds has a plausible time. accept
+// counts a time, and returns whether it and nine in ten recent ones are plausible.
 export class Ratio {
   seen = 0;
   plausible = 0;
@@ -835,10 +793,8 @@ export class Ratio {
 const mixed = (text) => /[0-9]/.test(text) && /[a-z]/.test(text) && /[A-Z]/.test(text);
 const oneCase = (text) => !/[a-z]/.test(text) || !/[A-Z]/.test(text);
 
-/**
- * Finds IDs in text by the rules of "sortid scan": of the given formats, or those that text shows
- * beyond doubt. One Finder should see all parts of an input, in order.
- */
+// Finds IDs in text by the rules of "sortid scan": of the given formats, or those that text shows
+// beyond doubt. One Finder should see all parts of an input, in order.
 export class Finder {
   #ratios = new Map(); // by what they count
   #texts = []; // formats by the lengths of their texts
@@ -865,7 +821,7 @@ export class Finder {
     }
   }
 
-  /** The IDs in a text, in order: {id, encoding, start, end}. */
+  // The IDs in a text, in order: {id, encoding, start, end}.
   find(text) {
     const found = [];
     for (const { 0: run, index } of text.matchAll(/[0-9A-Za-z]{10,}/g)) {
@@ -994,10 +950,8 @@ const RELATIVE = /^([+-])(?=.)(?:([0-9]{1,10})w)?(?:([0-9]{1,10})d)?((?:(?:[0-9]
 const ABSOLUTE = new RegExp("^([0-9]{4}-[0-9]{2}-[0-9]{2})(?:[T ]([0-9]{2}):([0-9]{2})" +
   "(?::([0-9]{2})(?:[.,]([0-9]+))?)?(?: ?(Z|([+-])([0-9]{2}):([0-9]{2})))?)?$");
 
-/**
- * A time in Unix milliseconds, read as "sortid bounds" does. A RangeError says what is wrong. A
- * time without an offset is in the zone.
- */
+// A time in Unix milliseconds, read as "sortid bounds" does. A RangeError says what is wrong. A
+// time without an offset is in the zone.
 export function parseTime(text, now = Date.now(), zone = "UTC") {
   const wrong = (reason) => new RangeError(`cannot read the time ${JSON.stringify(text.slice(0, 64))}: ${reason}`);
   const far = "it is too far away";
@@ -1035,15 +989,12 @@ export function parseTime(text, now = Date.now(), zone = "UTC") {
   return local - ahead + Math.floor(Number(`0.${fraction}`) * 1000);
 }
 
-/** How far a zone is ahead of UTC at a time, in milliseconds. */
+// How far a zone is ahead of UTC at a time, in milliseconds.
 export function zoneOffset(milli, timeZone) {
-  const clock = new Intl.DateTimeFormat("en-US", {
-    timeZone, hourCycle: "h23", year: "numeric", month: "numeric", day: "numeric",
-    hour: "numeric", minute: "numeric", second: "numeric",
-  });
-  const { year, month, day, hour, minute, second } =
-    Object.fromEntries(clock.formatToParts(milli).map(({ type, value }) => [type, Number(value)]));
-  return Date.UTC(year, month - 1, day, hour, minute, second) - Math.floor(milli / 1000) * 1000;
+  const clock = new Intl.DateTimeFormat("en-US", { timeZone, timeZoneName: "longOffset" });
+  const { value } = clock.formatToParts(milli).find(({ type }) => type === "timeZoneName"); // GMT-03:30
+  const [, sign, hours, minutes, rest = 0] = /([+-])(\d+):(\d+)(?::(\d+))?/.exec(value) ?? [, "+", 0, 0];
+  return Number(`${sign}1`) * ((Number(hours) * 60 + Number(minutes)) * 60 + Number(rest)) * 1000;
 }
 
 /* Which format holds for a load, and how long; docs/command.md derives the formulas. */
@@ -1052,14 +1003,14 @@ const SECONDS_PER_YEAR = 365.2425 * 24 * 60 * 60;
 const MOST_RISK = 1e-6; // the highest probability of a collision that fits
 const MOST_AHEAD = ALLOWANCE / 1000; // seconds that a timestamp may be ahead of the clock
 
-/** A probability in words, such as "one in 3 million". */
+// A probability in words, such as "one in 3 million".
 export function odds(p) {
   if (p === 0) return "none";
   if (p > 0.99) return "certain";
   return p > 0.01 ? `${Math.round(p * 100)} %` : `one in ${count(1 / p)}`;
 }
 
-/** A number with two digits and a word, such as "3.2 billion". */
+// A number with two digits and a word, such as "3.2 billion".
 export function count(n) {
   const words = ["", " thousand", " million", " billion", " trillion", " quadrillion"];
   if (n < 1e4) return n.toFixed(0);
@@ -1095,10 +1046,8 @@ function pairs({ rate, processes, years }) {
   return years * SECONDS_PER_YEAR * 1000 * processes * (processes - 1) / 2 * perMilli * perMilli;
 }
 
-/**
- * The probability that two IDs of a format are equal, for a request of plan: at most one in 2^bits
- * of the pairs of one millisecond.
- */
+// The probability that two IDs of a format are equal, for a request of plan: at most one in 2^bits
+// of the pairs of one millisecond.
 export function collisionProbability({ plan, node_counter: shared }, request) {
   const { processes, can_assign_nodes: nodes } = request;
   if (shared || nodes && processes > 1 && nodeSizes(processes, plan.node_bits).length > 0) return 0;
@@ -1172,7 +1121,7 @@ function byNode({ node_counter: width, plan: { node_bits: most } }, load, result
   return `a node ID of ${size} bits for each process`;
 }
 
-/** Which formats hold for a load, in the JSON of "sortid plan". */
+// Which formats hold for a load, in the JSON of "sortid plan".
 export function plan(request) {
   const from = new Date().toISOString().slice(0, 10);
   const asked = { burst: 0, processes: 1, years: 20, bits: 0, can_assign_nodes: false, from, ...request };

@@ -25,24 +25,16 @@ var proxied = [faults]string{delay: "delayed", loseReply: "answer lost", halfClo
 type proxy struct {
 	address string
 	server  string
-	note    func(kind string, slot int)
+	field   *field
 	fault   atomic.Int32
-	made    [faults]atomic.Int64 // how often each happened
 }
 
-func newProxy(t *testing.T, server string, random *rand.Rand,
-	note func(kind string, slot int)) *proxy {
+func newProxy(t *testing.T, server string, random *rand.Rand, f *field) *proxy {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	p := &proxy{address: l.Addr().String(), server: server, note: note}
-	done := make(chan struct{})
-	t.Cleanup(func() {
-		close(done)
-		l.Close()
-	})
+	check(t, err)
+	p := &proxy{address: l.Addr().String(), server: server, field: f}
+	t.Cleanup(func() { l.Close() })
 	go func() {
 		for {
 			client, err := l.Accept()
@@ -53,49 +45,21 @@ func newProxy(t *testing.T, server string, random *rand.Rand,
 		}
 	}()
 	go func() {
-		for n := random.IntN(faults); ; n++ {
+		ended := t.Context() // ends with the test
+		for n := random.IntN(faults); ended.Err() == nil; n++ {
 			fault := delay + n%(faults-delay)
-			made := p.made[fault].Load()
+			made := f.count(proxied[fault])
 			p.fault.Store(int32(fault))
-			select {
-			case <-time.After(time.Duration(200+random.IntN(600)) * time.Millisecond):
-			case <-done:
-				return
-			}
+			time.Sleep(time.Duration(200+random.IntN(600)) * time.Millisecond)
 			// Renewals are rare: the fault waits for one.
-			for range 300 {
-				if p.made[fault].Load() > made {
-					break
-				}
-				select {
-				case <-time.After(10 * time.Millisecond):
-				case <-done:
-					return
-				}
+			for i := 0; i < 300 && f.count(proxied[fault]) == made && ended.Err() == nil; i++ {
+				time.Sleep(10 * time.Millisecond)
 			}
 			p.fault.Store(pass)
-			select {
-			case <-time.After(time.Duration(500+random.IntN(1500)) * time.Millisecond):
-			case <-done:
-				return
-			}
+			time.Sleep(time.Duration(500+random.IntN(1500)) * time.Millisecond)
 		}
 	}()
 	return p
-}
-
-func (p *proxy) all() bool {
-	for fault := delay; fault < faults; fault++ {
-		if p.made[fault].Load() == 0 {
-			return false
-		}
-	}
-	return true
-}
-
-func (p *proxy) did(fault int32) {
-	p.made[fault].Add(1)
-	p.note(proxied[fault], all)
 }
 
 func (p *proxy) serve(client *net.TCPConn) {
@@ -112,7 +76,7 @@ func (p *proxy) serve(client *net.TCPConn) {
 		p.copy(server, client, func() bool {
 			if p.fault.Load() == delay {
 				time.Sleep(400 * time.Millisecond)
-				p.did(delay)
+				p.field.note(proxied[delay], all)
 			}
 			return true
 		})
@@ -120,19 +84,19 @@ func (p *proxy) serve(client *net.TCPConn) {
 	wg.Go(func() { // answers
 		defer client.CloseWrite()
 		p.copy(client, server, func() bool {
-			switch f := p.fault.Load(); f {
+			fault := p.fault.Load()
+			switch fault {
 			case loseReply:
-				p.did(f)
 				client.Close()
 				server.Close()
-				return false
 			case halfClose:
-				p.did(f)
 				client.CloseWrite()
 				time.AfterFunc(time.Second, func() { client.Close() })
-				return false
+			default:
+				return true
 			}
-			return true
+			p.field.note(proxied[fault], all)
+			return false
 		})
 	})
 	wg.Wait()

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"maps"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -46,11 +45,11 @@ type field struct {
 	bits      []int    // likewise: the size of its node ID
 	faults    []string // kinds, for processes
 	servers   []crasher
-	proxy     *proxy
+	around    []string // kinds, for servers and connections
 
 	mu     sync.Mutex
 	done   []fault
-	errors map[string]bool // patterns in processes' standard error
+	errors []string // patterns in processes' standard error, sorted
 }
 
 type crasher interface {
@@ -184,12 +183,11 @@ func (f *field) live(process *exec.Cmd, slot int, name string, random *rand.Rand
 	<-done
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.errors == nil {
-		f.errors = map[string]bool{}
-	}
 	for line := range strings.Lines(stderr.String()) {
-		f.errors[changing.ReplaceAllString(strings.TrimSpace(line), "#")] = true
+		f.errors = append(f.errors, changing.ReplaceAllString(strings.TrimSpace(line), "#"))
 	}
+	slices.Sort(f.errors)
+	f.errors = slices.Compact(f.errors)
 	for _, bad := range []string{"panic:", "wrong ID"} {
 		if strings.Contains(stderr.String(), bad) {
 			return fmt.Errorf("a process failed:\n%s", &stderr)
@@ -206,9 +204,7 @@ func torture(t *testing.T, fields []*field, duration time.Duration,
 	t.Logf("-seed %d -duration %v", *seed, duration)
 	dir := t.TempDir()
 	for _, f := range fields {
-		if err := os.Mkdir(filepath.Join(dir, f.name), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		check(t, os.Mkdir(filepath.Join(dir, f.name), 0o755))
 	}
 	for round := 0; ; round++ {
 		var wg sync.WaitGroup
@@ -232,12 +228,15 @@ func torture(t *testing.T, fields []*field, duration time.Duration,
 	}
 }
 
-// sortid runs "sortid new". Counters start at zero, so two processes with one node ID and tick make
-// the same IDs.
-func sortid(program string) *field {
-	const bits = 3 // fewer than processes, so that node IDs move
-	return &field{
-		name: "sortid new", processes: 10, bits: []int{bits}, faults: []string{kill, end, stop, stop},
+// Counters of "sortid new" start at zero, so two processes with one node ID and tick make the same
+// IDs.
+func TestCommand(t *testing.T) {
+	t.Parallel()
+	program := build(t, command)
+	f := &field{
+		name: "sortid new", processes: 10, faults: []string{kill, end, stop, stop},
+		urls: []string{"bolt:" + filepath.Join(t.TempDir(), "leases.db")},
+		bits: []int{3}, // fewer node IDs than processes, so that they move
 		process: func(url string, bits int) *exec.Cmd {
 			return exec.Command(program, "new", "scru64", "--lease", url, "--realm", "torture",
 				"--node-bits", strconv.Itoa(bits), "--guard", strconv.Itoa(24-bits),
@@ -245,13 +244,6 @@ func sortid(program string) *field {
 				"--create")
 		},
 	}
-}
-
-func TestCommand(t *testing.T) {
-	t.Parallel()
-	program := build(t, command)
-	f := sortid(program)
-	f.urls = []string{"bolt:" + filepath.Join(t.TempDir(), "leases.db")}
 	torture(t, []*field{f}, *duration, func(f *field, dir string) bool {
 		paths, lines := files(t, dir)
 		if len(paths) == 0 {
@@ -272,18 +264,12 @@ func TestCommand(t *testing.T) {
 func files(t *testing.T, dir string) (paths []string, lines int) {
 	t.Helper()
 	all, err := filepath.Glob(filepath.Join(dir, "*"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	for _, path := range all {
 		data, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		data = data[:bytes.LastIndexByte(data, '\n')+1]
-		if err := os.WriteFile(path, data, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		check(t, os.WriteFile(path, data, 0o600))
 		if len(data) > 0 {
 			paths = append(paths, path)
 			lines += bytes.Count(data, []byte("\n"))
@@ -300,7 +286,7 @@ func (f *field) String() string {
 			fmt.Fprintf(&b, " %s %d,", kind, n)
 		}
 	}
-	for _, line := range slices.Sorted(maps.Keys(f.errors)) {
+	for _, line := range f.errors {
 		fmt.Fprintf(&b, "\n  stderr: %s", line)
 	}
 	return b.String()
@@ -374,6 +360,13 @@ const (
 	command = "../.."
 	maker   = "./maker"
 )
+
+func check(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
 
 func build(t *testing.T, folder string) string {
 	t.Helper()

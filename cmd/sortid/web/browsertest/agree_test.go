@@ -2,7 +2,6 @@ package browsertest
 
 import (
 	"crypto/rand"
-	"encoding/json"
 	"fmt"
 	"math/big"
 	"os"
@@ -26,11 +25,7 @@ type record struct {
 func records(t testing.TB, lines string) (all []record) {
 	t.Helper()
 	for line := range strings.Lines(lines) {
-		var r record
-		if err := json.Unmarshal([]byte(line), &r); err != nil {
-			t.Fatalf("%v: %s", err, line)
-		}
-		all = append(all, r)
+		all = append(all, decode[record](t, line))
 	}
 	return all
 }
@@ -90,9 +85,7 @@ func random(t testing.TB, s *format.Format, zeros uint) format.ID {
 	t.Helper()
 	for range 10_000 {
 		n, err := rand.Int(rand.Reader, new(big.Int).Add(s.Max().Big(), big.NewInt(1)))
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		n.Rsh(n, zeros)
 		for _, f := range s.Layout {
 			for i := range f.Bits {
@@ -155,9 +148,7 @@ func TestAgreeBounds(t *testing.T) {
 			at := func() time.Time {
 				n, err := rand.Int(rand.Reader,
 					big.NewInt(min(last.UnixMilli(), 253402300799999)-first.UnixMilli()))
-				if err != nil {
-					t.Fatal(err)
-				}
+				check(t, err)
 				return time.UnixMilli(first.UnixMilli() + n.Int64()).UTC()
 			}
 			from, to := at(), at()
@@ -186,10 +177,8 @@ func TestAgreeBounds(t *testing.T) {
 func TestAgreePlan(t *testing.T) {
 	tb := open(t, "#choose")
 	b, err := os.ReadFile(filepath.Join("..", "..", "..", "..", "testdata", "plan.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	var cases []struct {
+	check(t, err)
+	for _, c := range decode[[]struct {
 		Asked struct {
 			Rate, Burst, Years float64
 			Processes, Bits    int
@@ -202,31 +191,20 @@ func TestAgreePlan(t *testing.T) {
 			Fits    bool
 			Reasons []string
 		}
-	}
-	if err := json.Unmarshal(b, &cases); err != nil {
-		t.Fatal(err)
-	}
-	for _, c := range cases {
+	}](t, string(b)) {
 		for id, value := range map[string]any{"rate": c.Asked.Rate, "burst": c.Asked.Burst,
 			"processes": c.Asked.Processes, "years": c.Asked.Years, "bits": c.Asked.Bits} {
 			tb.set("choose-"+id, fmt.Sprint(value))
 		}
-		eval[bool](tb, `(() => {
+		tb.script(`
 			document.getElementById("choose-nodes").checked = %s;
-			document.getElementById("choose-form").dispatchEvent(new Event("input"));
-			return true;
-		})()`, c.Asked.Nodes)
-		if got := tb.text("#choose-command"); got != c.Command &&
-			(c.Command != "" || got != "nothing there") {
-			t.Errorf("%+v: the command is %q, want %q", c.Asked, got, c.Command)
+			document.getElementById("choose-form").dispatchEvent(new Event("input"));`, c.Asked.Nodes)
+		is(tb, c.Command, `document.querySelector("#choose-command")?.innerText ?? ""`)
+		if c.Recommended != "" {
+			tb.contains("#choose-status", "Recommended: "+c.Recommended+".")
 		}
-		rows := eval[[][]string](
-			tb,
-			`[...document.querySelectorAll(".plan tbody tr")].map((r) => [...r.cells].map((c) => c.textContent))`)
-		shown := map[string][]string{}
-		for _, row := range rows {
-			shown[row[0]] = row
-		}
+		shown := eval[map[string][]string](tb, `Object.fromEntries([...document.querySelectorAll(".plan tbody tr")].
+			map((r) => [...r.cells].map((c) => c.textContent)).map((row) => [row[0], row]))`)
 		for _, f := range c.Formats {
 			row := shown[f.Format]
 			if row == nil || (row[1] == "fits") != f.Fits ||

@@ -22,73 +22,56 @@ import (
 	"github.com/sortid/sortid/testserver"
 )
 
-// install returns a program's path. In CI it installs a missing one from the distribution.
-func install(t testing.TB, packageName string, names ...string) string {
+// program returns the path of the first program that is installed.
+func program(t testing.TB, names ...string) string {
 	t.Helper()
-	find := func() string {
-		for _, name := range names {
-			if path, err := exec.LookPath(name); err == nil {
-				return path
-			}
-		}
-		return ""
-	}
-	if path := find(); path != "" {
-		return path
-	}
-	if os.Getenv("CI") != "" && os.Getuid() == 0 {
-		for _, args := range [][]string{{"update"}, {"install", "-y", "--no-install-recommends",
-			packageName}} {
-			if out, err := exec.Command("apt-get", args...).CombinedOutput(); err != nil {
-				t.Logf("apt-get %s: %v\n%s", args[0], err, out)
-			}
+	for _, name := range names {
+		if path, err := exec.LookPath(name); err == nil {
+			return path
 		}
 	}
-	path := find()
-	if path == "" {
-		testserver.Missing(t, "no %s here, so the page was not tested in it (apt-get install %s)",
-			names[0], packageName)
+	testserver.Missing(t, "no %s here, so the page was not tested in it", names[0])
+	return ""
+}
+
+// output runs a command in a folder, and returns what it prints.
+func output(t testing.TB, dir, stdin, name string, args ...string) string {
+	t.Helper()
+	cmd := exec.Command(name, args...)
+	cmd.Dir, cmd.Stdin = dir, strings.NewReader(stdin)
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("%s %v: %v\n%.2000s\n%.2000s", name, args, err, out, &stderr)
 	}
-	return path
+	return string(out)
 }
 
 var sortid = sync.OnceValues(func() (string, error) {
 	path := filepath.Join(scratch, "sortid")
 	out, err := exec.Command("go", "build", "-o", path, "../..").CombinedOutput()
 	if err != nil {
-		return "", fmt.Errorf("go build: %w\n%s", err, out)
+		err = fmt.Errorf("go build: %w\n%s", err, out)
 	}
-	return path, nil
-})
-
-var page = sync.OnceValues(func() (string, error) {
-	command, err := sortid()
-	if err != nil {
-		return "", err
-	}
-	path := filepath.Join(scratch, "sortid.html")
-	b, err := exec.Command(command, "page").Output()
-	if err != nil {
-		return "", err
-	}
-	return path, os.WriteFile(path, b, 0o644)
+	return path, err
 })
 
 func run(t testing.TB, stdin string, args ...string) string {
 	t.Helper()
-	path, err := sortid()
-	if err != nil {
-		t.Fatal(err)
+	command, err := sortid()
+	check(t, err)
+	return output(t, "", stdin, command, args...)
+}
+
+// page returns the path of the page.
+func page(t testing.TB) string {
+	t.Helper()
+	path := filepath.Join(scratch, "sortid.html")
+	if _, err := os.Stat(path); err != nil {
+		check(t, os.WriteFile(path, []byte(run(t, "", "page")), 0o644))
 	}
-	cmd := exec.Command(path, args...)
-	cmd.Stdin = strings.NewReader(stdin)
-	var stderr bytes.Buffer
-	cmd.Stderr = &stderr
-	out, err := cmd.Output()
-	if err != nil {
-		t.Fatalf("sortid %v: %v\n%.2000s", args, err, &stderr)
-	}
-	return string(out)
+	return path
 }
 
 var (
@@ -118,7 +101,7 @@ func startBrowser(t testing.TB) context.Context {
 	if testing.Short() {
 		t.Skip("starts a browser: not with -short")
 	}
-	path := install(t, "chromium", "chromium", "chromium-browser", "google-chrome")
+	path := program(t, "chromium", "chromium-browser", "google-chrome")
 	started.Lock()
 	defer started.Unlock()
 	if started.ctx != nil {
@@ -181,9 +164,7 @@ func tabOf(t testing.TB) *tab {
 			}
 		}
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	call(tb, network.Enable, network.EnableParams{})
 	call(tb, log.Enable, cdp.Empty{})
 	t.Cleanup(func() {
@@ -218,27 +199,19 @@ func open(t testing.TB, hash string) *tab {
 
 func (tb *tab) open(hash string) {
 	tb.Helper()
-	path, err := page()
-	if err != nil {
-		tb.Fatal(err)
-	}
 	// Pages that differ only in the hash are one document.
-	tb.do(chromedp.Navigate("about:blank"), chromedp.Navigate("file://"+path+hash))
+	tb.do(chromedp.Navigate("about:blank"), chromedp.Navigate("file://"+page(tb)+hash))
 }
 
 func (tb *tab) do(actions ...chromedp.Action[chromedp.Void]) {
 	tb.Helper()
-	if err := chromedp.Do(tb.ctx, actions...); err != nil {
-		tb.Fatal(err)
-	}
+	check(tb, chromedp.Do(tb.ctx, actions...))
 }
 
 func call[P, R any](tb *tab, command cdp.Command[P, R], params P) R {
 	tb.Helper()
 	result, err := chromedp.Call(tb.ctx, command, params)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	check(tb, err)
 	return result
 }
 
@@ -256,9 +229,7 @@ func eval[T any](tb *tab, script string, args ...any) T {
 	tb.Helper()
 	for i, arg := range args {
 		b, err := json.Marshal(arg)
-		if err != nil {
-			tb.Fatal(err)
-		}
+		check(tb, err)
 		args[i] = string(b)
 	}
 	if len(args) > 0 {
@@ -271,24 +242,27 @@ func eval[T any](tb *tab, script string, args ...any) T {
 	return result
 }
 
+// script runs statements.
+func (tb *tab) script(statements string, args ...any) {
+	tb.Helper()
+	eval[bool](tb, "(() => {"+statements+"\nreturn true; })()", args...)
+}
+
 func (tb *tab) paste(text string) {
 	tb.Helper()
-	eval[bool](tb, `(() => {
+	tb.script(`
 		const input = document.getElementById("input");
 		input.value = %s;
-		input.dispatchEvent(new Event("input", { bubbles: true }));
-		return true;
-	})()`, text)
+		input.dispatchEvent(new Event("input", { bubbles: true }));`, text)
 }
 
 func (tb *tab) set(id, value string) {
 	tb.Helper()
-	eval[bool](tb, `(() => {
+	tb.script(`
 		const input = document.getElementById(%s);
 		input.value = %s;
-		for (const type of ["input", "change"]) input.dispatchEvent(new Event(type, { bubbles: true }));
-		return true;
-	})()`, id, value)
+		for (const type of ["input", "change"]) input.dispatchEvent(new Event(type, { bubbles: true }));`,
+		id, value)
 }
 
 func (tb *tab) text(selector string) string {
@@ -296,9 +270,20 @@ func (tb *tab) text(selector string) string {
 	return eval[string](tb, `document.querySelector(%s)?.innerText ?? "nothing there"`, selector)
 }
 
-func (tb *tab) count(selector string) int {
+// counts checks how many elements there are.
+func (tb *tab) counts(selector string, want int) {
 	tb.Helper()
-	return eval[int](tb, `document.querySelectorAll(%s).length`, selector)
+	if n := eval[int](tb, `document.querySelectorAll(%s).length`, selector); n != want {
+		tb.Errorf("%d elements %s, want %d", n, selector, want)
+	}
+}
+
+// is checks an expression's value.
+func is[T comparable](tb *tab, want T, expression string, args ...any) {
+	tb.Helper()
+	if got := eval[T](tb, expression, args...); got != want {
+		tb.Errorf("%v, want %v: %s", got, want, expression)
+	}
 }
 
 func (tb *tab) contains(selector string, want ...string) {
@@ -314,10 +299,8 @@ func (tb *tab) contains(selector string, want ...string) {
 // catchCopies replaces the clipboard by window.copied.
 func (tb *tab) catchCopies() {
 	tb.Helper()
-	eval[bool](tb, `(() => {
-		Object.defineProperty(navigator, "clipboard", { value: { async writeText(text) { window.copied = text; } } });
-		return true;
-	})()`)
+	tb.script(`
+		Object.defineProperty(navigator, "clipboard", { value: { async writeText(text) { window.copied = text; } } });`)
 }
 
 func (tb *tab) screen(width, height int64, dark bool) {

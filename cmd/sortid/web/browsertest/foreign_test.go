@@ -43,18 +43,14 @@ func TestForeignPage(t *testing.T) {
 		t.Helper()
 		resp, err := http.Post(server+"/v1/store/realms", "application/json",
 			strings.NewReader("{}"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		defer resp.Body.Close()
 		if b, err := io.ReadAll(resp.Body); err != nil ||
 			string(b) != `{"realms":["scru64","uid60"]}`+"\n" {
 			t.Errorf("after %s: %s, %v", after, b, err)
 		}
 		metrics, err := http.Get(server + "/metrics")
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		defer metrics.Body.Close()
 		if b, err := io.ReadAll(metrics.Body); err != nil ||
 			!strings.Contains(string(b), "\nsortid_ids_total{") || made.Match(b) {
@@ -109,9 +105,7 @@ func TestForeignPage(t *testing.T) {
 
 	// The server's own page can store this.
 	u, err := url.Parse(server)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	tb.do(chromedp.Navigate("http://localhost:" + u.Port() + "/healthz"))
 	if got := post("/v1/store/compare-and-set", "application/json",
 		"same-origin"); got != "basic 200" {

@@ -1,10 +1,21 @@
 package browsertest
 
 import (
+	"encoding/json"
 	"math/big"
+	"testing"
 
 	"github.com/chromedp/chromedp"
 )
+
+// decode reads JSON.
+func decode[T any](t testing.TB, text string) (value T) {
+	t.Helper()
+	if err := json.Unmarshal([]byte(text), &value); err != nil {
+		t.Fatalf("%v: %s", err, text)
+	}
+	return value
+}
 
 func integer(text string) *big.Int {
 	i, ok := new(big.Int).SetString(text, 10)
@@ -12,6 +23,13 @@ func integer(text string) *big.Int {
 		panic(text)
 	}
 	return i
+}
+
+func check(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
 }
 
 func (tb *tab) click(selector string) {

@@ -1,7 +1,6 @@
 package browsertest
 
 import (
-	"encoding/json"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -17,14 +16,12 @@ import (
 // npm installs a package into a new folder, which it returns.
 func npm(t testing.TB, name string) string {
 	t.Helper()
-	program := install(t, "npm", "npm")
 	dir := t.TempDir()
-	cmd := exec.Command(program, "install", "--silent", "--no-audit", "--no-fund", "--prefix", dir,
-		name)
+	cmd := exec.Command(program(t, "npm"), "install", "--silent", "--no-audit", "--no-fund",
+		"--prefix", dir, name)
 	cmd.Dir = dir
 	if out, err := cmd.CombinedOutput(); err != nil {
-		testserver.Missing(t, "npm cannot install %s, so the test was not made: %v\n%s", name, err,
-			out)
+		testserver.Missing(t, "npm cannot install %s, so the test was not made: %v\n%s", name, err, out)
 	}
 	return dir
 }
@@ -34,12 +31,7 @@ func TestNode(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs Node: not with -short")
 	}
-	node := install(t, "nodejs", "node", "nodejs")
-	cmd := exec.Command(node, "--test")
-	cmd.Dir = ".."
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Errorf("%v\n%s", err, out)
-	}
+	output(t, "..", "", program(t, "node", "nodejs"), "--test")
 }
 
 // The published package and the one of scru128's author read each other's IDs.
@@ -47,34 +39,19 @@ func TestNpm(t *testing.T) {
 	if testing.Short() {
 		t.Skip("installs a package: not with -short")
 	}
-	node := install(t, "nodejs", "node", "nodejs")
-	dir := npm(t, "scru128@3.0.6")
-	pack := exec.Command("npm", "pack", "--silent", "--pack-destination", dir)
-	pack.Dir = ".."
-	if out, err := pack.CombinedOutput(); err != nil {
-		t.Fatalf("npm pack: %v\n%s", err, out)
-	}
+	node, dir := program(t, "node", "nodejs"), npm(t, "scru128@3.0.6")
+	output(t, "..", "", "npm", "pack", "--silent", "--pack-destination", dir)
 	packed, err := filepath.Glob(filepath.Join(dir, "*.tgz"))
 	if err != nil || len(packed) != 1 {
 		t.Fatalf("npm packed %v, %v", packed, err)
 	}
-	add := exec.Command("npm", "install", "--silent", "--offline", "--no-audit", "--no-fund",
+	output(t, "", "", "npm", "install", "--silent", "--offline", "--no-audit", "--no-fund",
 		"--prefix", dir, packed[0])
-	if out, err := add.CombinedOutput(); err != nil {
-		t.Fatalf("npm install: %v\n%s", err, out)
-	}
 	script, err := os.ReadFile("../tests/scru128.peer.js")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	name := filepath.Join(dir, "peer.mjs")
-	if err := os.WriteFile(name, script, 0o644); err != nil {
-		t.Fatal(err)
-	}
-	cmd := exec.Command(node, "--test", name)
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Errorf("%v\n%s", err, out)
-	}
+	check(t, os.WriteFile(name, script, 0o644))
+	output(t, "", "", node, "--test", name)
 }
 
 // The browser's regular expressions and big integers are not Node's.
@@ -88,22 +65,18 @@ func TestVectorsInBrowser(t *testing.T) {
 	server := httptest.NewServer(mux)
 	defer server.Close()
 	tb.do(chromedp.Navigate(server.URL + "/cmd/sortid/web/package.json"))
-	var results map[string]struct {
+	results := eval[map[string]struct {
 		Checked int
 		Faults  []string
-	}
-	out := eval[string](tb, `(async () => {
+	}](tb, `(async () => {
 		const { formats } = await import("/cmd/sortid/web/sortid.js");
 		const { checkVectors } = await import("/cmd/sortid/web/tests/vectors.js");
 		const results = {};
 		for (const format of formats.filter(({ generates }) => generates)) {
 			results[format.name] = checkVectors(format, await (await fetch("/testdata/vectors/" + format.name + ".json")).json());
 		}
-		return JSON.stringify(results);
+		return results;
 	})()`)
-	if err := json.Unmarshal([]byte(out), &results); err != nil {
-		t.Fatal(err)
-	}
 	if want := len(format.Ours()); len(results) != want {
 		t.Errorf("%d formats, want %d", len(results), want)
 	}

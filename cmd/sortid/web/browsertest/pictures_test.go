@@ -29,9 +29,7 @@ func TestPictures(t *testing.T) {
 		tb.screen(width, height, dark)
 		prepare()
 		b, err := chromedp.Run(tb.ctx, chromedp.CaptureScreenshot())
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		if len(b) < 10_000 {
 			t.Errorf("%s has %d bytes, so hardly anything is on it", name, len(b))
 		}
@@ -39,18 +37,14 @@ func TestPictures(t *testing.T) {
 			if b, err = shrink(b); err != nil {
 				t.Fatal(err)
 			}
-			if err := os.WriteFile(filepath.Join(*pictures, "page-"+name+".png"), b,
-				0o644); err != nil {
-				t.Fatal(err)
-			}
+			check(t, os.WriteFile(filepath.Join(*pictures, "page-"+name+".png"), b,
+				0o644))
 		}
 	}
 	take("look", 1100, 1010, false, func() {
 		tb.open("#" + example)
-		eval[bool](tb, `(() => {
-			document.querySelector(".map button:nth-of-type(2), .map .bits:nth-child(3) button").dispatchEvent(new MouseEvent("mouseover", { bubbles: true }));
-			return true;
-		})()`)
+		tb.script(
+			`document.querySelector(".map button:nth-of-type(2), .map .bits:nth-child(3) button").dispatchEvent(new MouseEvent("mouseover", { bubbles: true }));`)
 	})
 	take("dark", 1100, 1010, true, func() { tb.open("#01ARZ3NDEKTSV4RRFFQ69G5FAV") })
 	take("narrow", 400, 1180, false, func() { tb.open("#018bcfe5-68b1-7a5c-92d1-0123456789ab") })
@@ -62,14 +56,10 @@ func TestPictures(t *testing.T) {
 			if n := 20 + i/3 + i*37%11 - i*i%7; i < 40 || i > 54 {
 				g, err := format.SCRU128.NewGenerator(
 					format.Options{At: begin.Add(time.Duration(i) * 4 * time.Minute)})
-				if err != nil {
-					t.Fatal(err)
-				}
+				check(t, err)
 				for range n {
 					id, err := g.Next(t.Context())
-					if err != nil {
-						t.Fatal(err)
-					}
+					check(t, err)
 					ids.WriteString(id.String() + "\n")
 				}
 			}

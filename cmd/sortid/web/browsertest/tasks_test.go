@@ -2,7 +2,6 @@ package browsertest
 
 import (
 	"compress/gzip"
-	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -26,55 +25,34 @@ func TestLookAtOne(t *testing.T) {
 		"017fef39-c264-1ba5-6a94-83188841e05a",
 		"counter_lo", "9732888", "+1 per ID, random start in each millisecond",
 		"25 Base36 digits, and its time is plausible")
-	if got := tb.text("title"); got != example+": scru128" {
-		t.Errorf("the title is %q", got)
-	}
+	is(tb, example+": scru128", `document.title`)
 
 	// The map has each bit in its field's colour.
-	bits := eval[string](
-		tb, `[...document.querySelectorAll(".map .bit")].map((bit) => bit.textContent).join("")`)
-	if want := fmt.Sprintf("%0128b",
-		integer("1993501768880490086615869617690763354")); bits != want {
-		t.Errorf("bits %s, want %s", bits, want)
-	}
-	kinds := eval[string](
-		tb, `[...document.querySelectorAll(".map button.segment")].map((s) => s.className).join()`)
-	if kinds != "segment time,segment counter,segment counter,segment random" {
-		t.Errorf("the segments are %s", kinds)
-	}
+	is(tb, fmt.Sprintf("%0128b", integer("1993501768880490086615869617690763354")),
+		`[...document.querySelectorAll(".map .bit")].map((bit) => bit.textContent).join("")`)
+	is(tb, "segment time,segment counter,segment counter,segment random",
+		`[...document.querySelectorAll(".map button.segment")].map((s) => s.className).join()`)
 
 	// Pointing at a field shows its meaning and value.
 	for _, c := range []struct{ field, want string }{
 		{"counter_hi", "counter_hi 1811818\n0x1ba56a, bits 79 to 56\nrandom, renewed each second"},
 		{"entropy", "entropy 2286018650\n0x8841e05a, bits 31 to 0\nrandom in each ID"},
 	} {
-		eval[bool](tb, `(() => {
+		tb.script(`
 			const segment = [...document.querySelectorAll(".map button.segment")].find((s) => s.ariaLabel.startsWith(%s));
-			segment.dispatchEvent(new MouseEvent("mouseover", { bubbles: true }));
-			return true;
-		})()`, c.field)
-		if got := tb.text(".tip"); got != c.want {
-			t.Errorf("the tip of %s is %q, want %q", c.field, got, c.want)
-		}
-		if got := tb.text(".fields tr.on"); !strings.Contains(got, c.field) {
-			t.Errorf("the row of %s is %q", c.field, got)
-		}
+			segment.dispatchEvent(new MouseEvent("mouseover", { bubbles: true }));`, c.field)
+		is(tb, c.want, `document.querySelector(".tip").innerText`)
+		tb.contains(".fields tr.on", c.field)
 	}
 
 	// The address bar follows, and leads.
 	tb.paste("0u2pf62ji4b9")
-	if got := eval[string](tb, `location.hash`); got != "#0u2pf62ji4b9" {
-		t.Errorf("the address bar has %q", got)
-	}
+	is(tb, "#0u2pf62ji4b9", `location.hash`)
 	eval[string](tb, `location.hash = "#xinaS8QBh"`)
 	tb.until(`document.querySelector('.card[aria-label="uid60 xinaS8QBh"]') !== null`)
 	tb.paste("")
-	if got := eval[string](tb, `location.hash`); got != "" {
-		t.Errorf("the address bar has %q after all is cleared", got)
-	}
-	if n := tb.count(".format") + tb.count(".others li"); n != len(format.All()) {
-		t.Errorf("%d formats are explained, want %d", n, len(format.All()))
-	}
+	is(tb, "", `location.hash`)
+	tb.counts(".format, .others li", len(format.All()))
 }
 
 // This uses the browser's clipboard.
@@ -91,18 +69,13 @@ func TestCopy(t *testing.T) {
 	}
 	tb.click(`[aria-label="Copy UUID"]`)
 	tb.until(`document.querySelector('[aria-label="Copy UUID"]').textContent === "Copied"`)
-	if got := eval[string](tb,
-		`navigator.clipboard.readText()`); got != "017fef39-c264-1ba5-6a94-83188841e05a" {
-		t.Errorf("copied: %q", got)
-	}
+	is(tb, "017fef39-c264-1ba5-6a94-83188841e05a", `navigator.clipboard.readText()`)
 }
 
 func TestLookAtAFew(t *testing.T) {
 	tb := open(t, "")
 	tb.paste("0u2pf62ji4b9\n\n" + example + "\r\nnot-an-id!\n 05TTUP1HNCPNH30VEK64KDQT9BSNU4C4 ")
-	if n := tb.count("#result .card"); n != 3 {
-		t.Errorf("%d cards, want 3", n)
-	}
+	tb.counts("#result .card", 3)
 	tb.contains("#result", "Line 4: not-an-id! is no ID")
 	tb.contains("#status", "3 IDs; 1 line without one")
 }
@@ -120,9 +93,7 @@ func TestWrong(t *testing.T) {
 	} {
 		tb.paste(text)
 		tb.contains("#result", want)
-		if n := tb.count("#result .card"); n != 0 {
-			t.Errorf("%s has a card", text)
-		}
+		tb.counts("#result .card", 0)
 	}
 	// A given format reads it all the same.
 	tb.paste("f5lxx1zz5pnorynqglhzmsp33")
@@ -137,21 +108,13 @@ func TestLookAtMany(t *testing.T) {
 		t, "", "new", "euid", "-n", "400", "--at", "-1h"))
 	tb.paste(strings.Join(ids, "\n"))
 	tb.contains("#status", "1,000 IDs: 600 scru128, 400 euid; from ")
-	if n := tb.count(".list tbody tr"); n != 1000 {
-		t.Fatalf("%d rows, want 1000", n)
-	}
-	heights := eval[[]float64](
-		tb,
-		`[...document.querySelectorAll(".plot rect")].map((r) => parseFloat(r.getAttribute("height"))).filter((h) => h > 0)`)
-	if len(heights) != 2 || heights[0] != 90 || heights[1] != 60 {
-		t.Errorf("the bars of the timeline are %v high, want 90 and 60", heights)
-	}
+	tb.counts(".list tbody tr", 1000)
+	is(tb, "90%,60%",
+		`[...document.querySelectorAll(".plot rect")].map((r) => r.getAttribute("height")).filter((h) => h !== "0%").join()`)
 
 	column := func(i int) []string {
-		return strings.Fields(
-			eval[string](
-				tb,
-				`[...document.querySelectorAll(".list tbody tr")].map((r) => r.cells[%s].textContent).join(" ")`, i))
+		return eval[[]string](tb,
+			`[...document.querySelectorAll(".list tbody tr")].map((r) => r.cells[%s].textContent)`, i)
 	}
 	click := func(i int) {
 		tb.click(fmt.Sprintf(".list thead th:nth-child(%d) button", i+1))
@@ -161,11 +124,7 @@ func TestLookAtMany(t *testing.T) {
 			if i > 0 || direction == "descending" { // by line from the start
 				click(i)
 			}
-			if got := eval[string](
-				tb,
-				`document.querySelector(".list th[aria-sort]").innerText + " " + document.querySelector(".list th[aria-sort]").ariaSort`); !strings.HasPrefix(got, name) || !strings.HasSuffix(got, direction) {
-				t.Errorf("sorted by %q, want %s %s", got, name, direction)
-			}
+			tb.contains(`.list th[aria-sort=`+direction+"]", name)
 			got := column(i)
 			if i == 0 { // "1,000" sorts as a number
 				for j := range got {
@@ -183,13 +142,9 @@ func TestLookAtMany(t *testing.T) {
 
 	// A row toggles its card.
 	tb.click(".list tbody button")
-	if n := tb.count(".list .card"); n != 1 {
-		t.Errorf("%d cards, want 1", n)
-	}
+	tb.counts(".list .card", 1)
 	tb.click(".list tbody button")
-	if n := tb.count(".list .card"); n != 0 {
-		t.Errorf("%d cards, want none", n)
-	}
+	tb.counts(".list .card", 0)
 
 	tb.catchCopies()
 	click(3)
@@ -202,9 +157,7 @@ func TestLookAtMany(t *testing.T) {
 	tb.paste(strings.Repeat(strings.Join(ids, "\n")+"\n", 3))
 	tb.contains("#status", "3,000 IDs", "2,000 repetitions")
 	tb.click(".list > .row:last-child button")
-	if n := tb.count(".list tbody tr"); n != 2000 {
-		t.Errorf("%d rows after one more thousand, want 2000", n)
-	}
+	tb.counts(".list tbody tr", 2000)
 }
 
 // A thousand IDs answer in a blink. The time is only printed.
@@ -241,11 +194,12 @@ func TestLog(t *testing.T) {
 	tb.contains("#status", "3 IDs; 1 line without one")
 	tb.contains("#result", "line 1, column 33", "line 3, column 8", "line 4, column 13",
 		"GET /orders/")
-	if got := eval[string](tb,
-		`[...document.querySelectorAll("mark")].map((m) => m.textContent).join(" ")`); got !=
-		"03ha0fadamez822zrqzfunrpx 01a1fe9e-a177-6f8d-cfdd-e552d33a1615 03ha0fadamez822zrqzfunrpx" {
-		t.Errorf("marked: %s", got)
-	}
+	tb.marks("03ha0fadamez822zrqzfunrpx 01a1fe9e-a177-6f8d-cfdd-e552d33a1615 03ha0fadamez822zrqzfunrpx")
+}
+
+func (tb *tab) marks(want string) {
+	tb.Helper()
+	is(tb, want, `[...document.querySelectorAll("mark")].map((m) => m.textContent).join(" ")`)
 }
 
 // Others' IDs are found as scan finds them.
@@ -258,19 +212,11 @@ tweet 1541815603606036480 of 919108f7-52d1-4320-9bac-f847db4148a8
 `
 	tb.paste(text)
 	tb.contains("#status", "4 IDs")
-	marked := func() string {
-		return eval[string](tb,
-			`[...document.querySelectorAll("mark")].map((m) => m.textContent).join(" ")`)
-	}
-	if got, want := marked(), "01ARZ3NDEKTSV4RRFFQ69G5FAV 507f1f77bcf86cd799439011 "+
-		"user_01h455vb4pex5vsknk084sn02q 0ujtsYcgvSTl8PAuAdqWYSMnLOv"; got != want {
-		t.Errorf("marked: %s, want %s", got, want)
-	}
+	tb.marks("01ARZ3NDEKTSV4RRFFQ69G5FAV 507f1f77bcf86cd799439011 " +
+		"user_01h455vb4pex5vsknk084sn02q 0ujtsYcgvSTl8PAuAdqWYSMnLOv")
 	tb.set("read-as", "snowflake-twitter")
 	tb.contains("#status", "1 ID")
-	if got := marked(); got != "1541815603606036480" {
-		t.Errorf("marked as Twitter's: %s", got)
-	}
+	tb.marks("1541815603606036480")
 }
 
 // On a telephone IDs and times stay on one line.
@@ -281,10 +227,7 @@ func TestOneLine(t *testing.T) {
 		for _, f := range format.All() {
 			tb.set("read-as", f.Name)
 			tb.paste(f.Example)
-			if n := tb.count("article.card .id"); n != 1 {
-				t.Errorf("%s: %d cards", f.Name, n)
-				continue
-			}
+			tb.counts("article.card .id", 1)
 			if broken := eval[[]string](tb, `[...document.querySelectorAll(
 				"article.card .id, article.card .time-in, article.card dd .mono")].filter((e) => {
 				const range = document.createRange();
@@ -300,59 +243,47 @@ func TestOneLine(t *testing.T) {
 
 func TestFiles(t *testing.T) {
 	tb := open(t, "")
-	write := func(name string, content []byte) string {
+	upload := func(name, content string) {
 		path := filepath.Join(t.TempDir(), name)
-		if err := os.WriteFile(path, content, 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return path
-	}
-	upload := func(path string) {
+		check(t, os.WriteFile(path, []byte(content), 0o644))
 		tb.do(chromedp.SetUploadFiles(chromedp.CSS("#file"), []string{path}))
 	}
-	upload(write("app.log", []byte(logText)))
+	upload("app.log", logText)
 	tb.until(`document.querySelectorAll("#result .card").length === 3`)
 
 	large := strings.Repeat(logText, 20_000) // 4 MB, with 60,000 IDs
-	upload(write("large.log", []byte(large)))
-	tb.until(
-		`document.getElementById("status").textContent.startsWith("60,000 IDs: 60,000 scru128")`)
+	upload("large.log", large)
+	tb.until(`document.getElementById("status").textContent.startsWith("60,000 IDs: 60,000 scru128")`)
 
 	var b strings.Builder
 	z := gzip.NewWriter(&b)
 	z.Write([]byte(strings.Repeat(logText, 3)))
 	z.Close()
-	upload(write("app.log.gz", []byte(b.String())))
+	upload("app.log.gz", b.String())
 	tb.until(`document.getElementById("status").textContent.startsWith("9 IDs")`)
 
 	// A long line is read in parts: no ID is torn, and columns go on.
 	long := strings.Repeat(strings.Repeat("x", 999)+",03ha0fadamez822zrqzfunrpx,", 4000)
-	upload(write("long.json", []byte("{}\n"+long)))
+	upload("long.json", "{}\n"+long)
 	tb.until(`document.getElementById("status").textContent.startsWith("4,000 IDs: 4,000 scru128")`)
 	tb.catchCopies()
 	tb.click("#copy-json")
-	var last struct{ Line, Column int }
-	if err := json.Unmarshal([]byte(lastLine(eval[string](tb, `window.copied`))),
-		&last); err != nil {
-		t.Fatal(err)
-	}
+	last := decode[struct{ Line, Column int }](t, lastLine(eval[string](tb, `window.copied`)))
 	if want := 3999*1026 + 1001; last.Line != 2 || last.Column != want {
 		t.Errorf("the last is in line %d, column %d, want 2 and %d", last.Line, last.Column, want)
 	}
 
-	upload(write("truncated.gz", []byte(b.String()[:b.Len()/2])))
-	tb.until(
-		`document.getElementById("result").textContent.includes("could not be read to its end")`)
+	upload("truncated.gz", b.String()[:b.Len()/2])
+	tb.until(`document.getElementById("result").textContent.includes("could not be read to its end")`)
 
-	upload(write("program", []byte("\x7fELF\x00\x00\x01")))
+	upload("program", "\x7fELF\x00\x00\x01")
 	tb.until(`document.getElementById("result").textContent.includes("program is a binary file")`)
 
-	eval[bool](tb, `(() => {
+	tb.script(`
 		const dataTransfer = new DataTransfer();
 		dataTransfer.items.add(new File([%s], "dropped.log"));
-		for (const type of ["dragover", "drop"]) document.body.dispatchEvent(new DragEvent(type, { bubbles: true, cancelable: true, dataTransfer }));
-		return true;
-	})()`, logText)
+		for (const type of ["dragover", "drop"]) document.body.dispatchEvent(new DragEvent(type, { bubbles: true, cancelable: true, dataTransfer }));`,
+		logText)
 	tb.until(`document.querySelectorAll("#result .card").length === 3`)
 }
 
@@ -362,9 +293,7 @@ func TestMake(t *testing.T) {
 	begin := time.Now().Add(-time.Second)
 	for _, format := range []string{"scru64", "scru128", "scru160", "euid", "uid60"} {
 		tb.set("make-format", format)
-		if n := tb.count("#make-result:not([hidden])"); n != 0 {
-			t.Errorf("%s: the IDs of another format are still there", format)
-		}
+		tb.counts("#make-result:not([hidden])", 0)
 		switch format {
 		case "scru64":
 			tb.set("make-node", "42/8")
@@ -374,18 +303,14 @@ func TestMake(t *testing.T) {
 		tb.set("make-count", "5000")
 		tb.make()
 		tb.contains("#make-status", "5,000 new IDs of "+format)
-		ids := eval[string](tb, `document.getElementById("make-output").value`)
+		ids := tb.made()
 		if n := strings.Count(ids, "\n"); n != 5000 {
 			t.Fatalf("%s: %d lines, want 5000", format, n)
 		}
 		options := map[string][]string{"scru64": {"--node", "42/8"},
 			"uid60": {"--node-bits", "4"}}[format]
 		run(t, ids, append([]string{"verify", format}, options...)...)
-		var last struct{ Time time.Time }
-		if err := json.Unmarshal([]byte(run(t, "", "inspect", "-o", "json", "--", lastLine(ids))),
-			&last); err != nil {
-			t.Fatal(err)
-		}
+		last := decode[struct{ Time time.Time }](t, run(t, lastLine(ids), "inspect", "-o", "json", "-"))
 		if last.Time.Before(begin) || last.Time.After(time.Now().Add(time.Second)) {
 			t.Errorf("%s: the last is of %v", format, last.Time)
 		}
@@ -393,15 +318,12 @@ func TestMake(t *testing.T) {
 			tb.set("make-encoding", encoding)
 			tb.set("make-count", "3")
 			tb.make()
-			run(t, eval[string](tb, `document.getElementById("make-output").value`), "convert",
-				"--format", format, "--from", encoding, "--to", "text")
+			run(t, tb.made(), "convert", "--format", format, "--from", encoding, "--to", "text")
 		}
 	}
 
 	tb.click("#make-look")
-	if n := tb.count("#result .card"); n != 3 {
-		t.Errorf("%d cards, want 3", n)
-	}
+	tb.counts("#result .card", 3)
 
 	tb.open("#make")
 	tb.set("make-format", "scru64")
@@ -414,17 +336,15 @@ func TestMake(t *testing.T) {
 	tb.set("make-node", "42/8")
 	tb.set("make-count", "1")
 	tb.make()
-	id := strings.TrimSpace(eval[string](tb, `document.getElementById("make-output").value`))
-	if out := run(t, "", "inspect", "-o", "json", "--format", "scru64", "--node-bits", "8",
-		id); !strings.Contains(out, `"node_id":"42"`) {
-		t.Errorf("%s has not the node ID: %s", id, out)
+	if out := run(t, tb.made(), "inspect", "-o", "json", "--format", "scru64", "--node-bits", "8",
+		"-"); !strings.Contains(out, `"node_id":"42"`) {
+		t.Errorf("it has not the node ID: %s", out)
 	}
 	tb.set("make-format", "euid")
 	tb.set("make-ext", "77")
 	tb.make()
-	id = strings.TrimSpace(eval[string](tb, `document.getElementById("make-output").value`))
-	if out := run(t, "", "inspect", "-o", "json", id); !strings.Contains(out, "extension 77") {
-		t.Errorf("%s has not the extension: %s", id, out)
+	if out := run(t, tb.made(), "inspect", "-o", "json", "-"); !strings.Contains(out, "extension 77") {
+		t.Errorf("it has not the extension: %s", out)
 	}
 }
 
@@ -442,8 +362,7 @@ func TestMakeAgain(t *testing.T) {
 				tb.set("make-count", "10000")
 			}
 			tb.make()
-			for id := range strings.FieldsSeq(
-				eval[string](tb, `document.getElementById("make-output").value`)) {
+			for id := range strings.FieldsSeq(tb.made()) {
 				seen[id] = true
 			}
 		}
@@ -457,6 +376,12 @@ func (tb *tab) make() {
 	tb.Helper()
 	tb.click("#make-form button")
 	tb.until(`!document.getElementById("make-status").textContent.startsWith("Waiting")`)
+}
+
+// made returns the new IDs, each in a line.
+func (tb *tab) made() string {
+	tb.Helper()
+	return eval[string](tb, `document.getElementById("make-output").value`)
 }
 
 func lastLine(text string) string {
@@ -476,39 +401,27 @@ func TestRange(t *testing.T) {
 		"euid":    "text hex int uuid bytea blob", "uid60": "hex int bytea blob", // whose texts do not sort
 	} {
 		tb.set("range-format", name)
-		offered := eval[string](
-			tb, `[...document.getElementById("range-type").options].map((o) => o.value).join(" ")`)
-		if offered != types {
-			t.Errorf("%s: the types are %s, want %s", name, offered, types)
-		}
+		is(tb, types,
+			`[...document.getElementById("range-type").options].map((o) => o.value).join(" ")`)
 		for _, columnType := range strings.Fields(types) {
 			tb.set("range-type", columnType)
 			want := strings.TrimSpace(run(t, "", "bounds", name, "--from", "2026-11-17", "--to",
 				"2026-11-17T11:30:00Z",
 				"-o", "sql", "--column", "orders.id", "--as", columnType))
-			if got := tb.text(".sql"); got != want {
-				t.Errorf("%s as %s: %s, want %s", name, columnType, got, want)
-			}
+			is(tb, want, `document.querySelector(".sql").innerText`)
 		}
 	}
 	tb.set("range-format", "uuidv7")
 	tb.set("range-zone", "America/New_York")
-	eval[bool](tb, `(() => {
+	tb.script(`
 		const calendar = document.querySelector("#range-from ~ [type=datetime-local]");
 		calendar.value = "2026-11-17T09:30";
-		calendar.dispatchEvent(new Event("input", { bubbles: true }));
-		return true;
-	})()`)
-	if got := eval[string](tb,
-		`document.getElementById("range-from").value`); got != "2026-11-17 09:30" {
-		t.Errorf("the calendar gives %q", got)
-	}
+		calendar.dispatchEvent(new Event("input", { bubbles: true }));`)
+	is(tb, "2026-11-17 09:30", `document.getElementById("range-from").value`)
 	tb.set("range-to", "2026-11-18")
 	first, end, err := format.UUIDv7.Bounds(time.Date(2026, 11, 17, 14, 30, 0, 0, time.UTC),
 		time.Date(2026, 11, 18, 5, 0, 0, 0, time.UTC))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	tb.contains("#range-result", first.String(), end.String(), "2026-11-17 09:30:00.000 -05:00")
 	tb.click("button.pick")
 	tb.set("range-zone", "UTC")
@@ -522,52 +435,21 @@ func TestRange(t *testing.T) {
 		tb.set("range-from", "2026-11-17")
 		tb.set(c.id, c.value)
 		tb.contains("#range-status", c.want)
-		if n := tb.count("#range-result *"); n != 0 {
-			t.Errorf("%s: an answer all the same", c.value)
-		}
+		tb.counts("#range-result *", 0)
 	}
 }
 
 func TestChoose(t *testing.T) {
 	tb := open(t, "#choose")
-	for id, value := range map[string]string{"rate": "2000", "burst": "100000", "processes": "50",
-		"years": "10", "bits": "64"} {
+	for id, value := range map[string]string{
+		"rate": "2000", "burst": "100000", "processes": "50", "years": "10", "bits": "64",
+	} {
 		tb.set("choose-"+id, value)
 	}
 	tb.click("#choose-nodes")
-	var want struct {
-		Recommended, Command string
-		Formats              []struct {
-			Format  string
-			Fits    bool
-			Reasons []string
-		}
-	}
-	out := run(t, "", "plan", "--rate", "2000", "--burst", "100000", "--processes", "50", "--years",
-		"10", "--bits", "64", "--can-assign-nodes", "-o", "json")
-	if err := json.Unmarshal([]byte(out), &want); err != nil {
-		t.Fatal(err)
-	}
-	tb.contains("#choose-status", "631 billion IDs in all", "Recommended: "+want.Recommended)
-	if got := tb.text("#choose-command"); got != want.Command {
-		t.Errorf("the command is %q, want %q", got, want.Command)
-	}
-	for i, f := range want.Formats {
-		fits := "no"
-		if f.Fits {
-			fits = "fits"
-		}
-		got := eval[[]string](
-			tb,
-			`[...document.querySelectorAll(".plan tbody tr")[%s].cells].map((c) => c.innerText)`, i)
-		if got[0] != f.Format || got[1] != fits || got[2] != strings.Join(f.Reasons, "; ") {
-			t.Errorf("%s: %q, want %v", f.Format, got, f)
-		}
-	}
+	tb.contains("#choose-status", "631 billion IDs in all", "Recommended: scru64")
 	// Only formats that can collide have curves.
-	if n := tb.count(".risk polyline"); n != 3 {
-		t.Errorf("%d curves, want 3", n)
-	}
+	tb.counts(".risk polyline", 3)
 	tb.set("choose-rate", "0")
 	tb.contains("#choose-status", "rate is 0")
 	tb.set("choose-rate", "1")

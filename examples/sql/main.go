@@ -1,26 +1,42 @@
-// Command sqlite stores events under SCRU128 keys in SQLite, with database/sql.
+// Command sql stores events under SCRU128 keys in SQLite, MariaDB or MySQL, with database/sql.
 //
-//	go run .
+//	go run . sqlite events.db
+//	go run . mysql 'user:password@tcp(127.0.0.1:3306)/database'
 package main
 
 import (
 	"context"
 	"database/sql"
 	"fmt"
-	"io"
 	"log"
 	"os"
 	"time"
 
+	_ "github.com/go-sql-driver/mysql"
 	_ "modernc.org/sqlite"
 
 	"github.com/sortid/sortid/scru128"
 )
 
 func main() {
-	if err := run(context.Background(), "events.db", os.Stdout); err != nil {
+	if len(os.Args) != 3 {
+		log.Fatal("usage: sql sqlite FILE, or sql mysql NAME-OF-THE-DATA-SOURCE")
+	}
+	if err := run(context.Background(), os.Args[1], os.Args[2]); err != nil {
 		log.Fatal(err)
 	}
+}
+
+// Without STRICT, a column of SQLite accepts values of other types, which sort before or after.
+var tables = map[string]string{
+	"sqlite": `CREATE TABLE IF NOT EXISTS events (
+		id   BLOB PRIMARY KEY CHECK (length(id) = 16),
+		what TEXT NOT NULL
+	) STRICT, WITHOUT ROWID`,
+	"mysql": `CREATE TABLE IF NOT EXISTS events (
+		id   BINARY(16) PRIMARY KEY,
+		what VARCHAR(100) NOT NULL
+	)`,
 }
 
 // An Event is a row. Scan reads the column's bytes into a scru128.ID. To store bytes, convert the
@@ -30,18 +46,14 @@ type Event struct {
 	What string
 }
 
-func run(ctx context.Context, name string, out io.Writer) error {
-	db, err := sql.Open("sqlite", name)
+func run(ctx context.Context, driver, name string) error {
+	db, err := sql.Open(driver, name)
 	if err != nil {
 		return err
 	}
 	defer db.Close()
 
-	// Without STRICT, a column accepts values of other types, which sort before or after.
-	if _, err := db.ExecContext(ctx, `CREATE TABLE IF NOT EXISTS events (
-		id   BLOB PRIMARY KEY CHECK (length(id) = 16),
-		what TEXT NOT NULL
-	) STRICT, WITHOUT ROWID`); err != nil {
+	if _, err := db.ExecContext(ctx, tables[driver]); err != nil {
 		return err
 	}
 	// An old event.
@@ -62,7 +74,7 @@ func run(ctx context.Context, name string, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(out, "%d events of the last hour\n", len(recent))
+	fmt.Printf("%d events of the last hour\n", len(recent))
 
 	var last scru128.ID
 	for number := 1; ; number++ {
@@ -70,7 +82,7 @@ func run(ctx context.Context, name string, out io.Writer) error {
 		if err != nil || len(events) == 0 {
 			return err
 		}
-		fmt.Fprintf(out, "page %d: %d events, first %s\n", number, len(events), events[0].What)
+		fmt.Printf("page %d: %d events, first %s\n", number, len(events), events[0].What)
 		last = events[len(events)-1].ID
 	}
 }
