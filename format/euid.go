@@ -3,7 +3,6 @@ package format
 import (
 	"bytes"
 	"strings"
-	"time"
 
 	"github.com/sortid/sortid"
 	"github.com/sortid/sortid/euid"
@@ -15,7 +14,6 @@ func euidFormat() *Format {
 		Title:   "EUID, draft 3",
 		Summary: "128 bits with a check symbol and 15 bits of one's own",
 		Source:  "Extendable Universally Unique Identifier, DRAFT#3",
-		Bits:    128,
 		Layout: []Field{
 			{Name: "timestamp", Bits: 42, Kind: KindTime, Meaning: "Unix time in milliseconds"},
 			{Name: "random_and_extension", Bits: 15, Kind: KindData,
@@ -38,8 +36,6 @@ func euidFormat() *Format {
 		Example:     "C8EE934SR007G5Q94QKKXFRFV8B",
 		Grouped:     true,
 		TextSorts:   true,
-		Epoch:       time.UnixMilli(0).UTC(),
-		Tick:        time.Millisecond,
 		Unique:      "79 random bits",
 		PerTick:     "2^31 on average, then it waits for the next millisecond",
 		Choose:      "people type IDs, or an ID carries 15 bits of yours",
@@ -85,9 +81,7 @@ func euidFormat() *Format {
 			b, _ = euidID(w).AppendText(b)
 			return b
 		},
-		check: func(Words) error { return nil },
-		first: func(t time.Time) Words { return euidWords(euid.First(t)) },
-		max:   euidWords(euid.Max),
+		max: euidWords(euid.Max),
 
 		newGenerator: newEUID,
 	}

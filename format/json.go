@@ -159,7 +159,7 @@ func (f *Format) MarshalJSON() ([]byte, error) {
 	r := row{
 		Name: f.Name, Title: f.Title, Summary: f.Summary, Source: f.Source,
 		Generates: f.Generates(),
-		Bits:      f.Bits, Max: f.Max().In(Int), Ordered: f.first != nil, Within: NamesOf(f.within),
+		Bits:      f.Bits, Max: f.Max().In(Int), Ordered: f.ordered, Within: NamesOf(f.within),
 		Layout: f.Layout, Encodings: f.Encodings, Guess: f.Guess, Example: f.Example,
 		Search: f.Search,
 		Unique: f.Unique, PerTick: f.PerTick, Choose: f.Choose, Options: f.Options,

@@ -271,7 +271,7 @@ func TestOthersBoundsPart(t *testing.T) {
 		return sum
 	}
 	for _, f := range others {
-		if f.first == nil {
+		if !f.ordered {
 			continue
 		}
 		start, last := f.Range()

@@ -2,7 +2,6 @@ package format
 
 import (
 	"slices"
-	"time"
 
 	"github.com/sortid/sortid/internal/base36"
 	"github.com/sortid/sortid/scru128"
@@ -14,7 +13,6 @@ func scru128Format() *Format {
 		Title:   "SCRU128",
 		Summary: "128 bits, unique without any coordination",
 		Source:  "SCRU128: Sortable, Clock and Random number-based Unique identifier, https://github.com/scru128/spec",
-		Bits:    128,
 		Layout: []Field{
 			{Name: "timestamp", Bits: 48, Kind: KindTime, Meaning: "Unix time in milliseconds"},
 			{Name: "counter_hi", Bits: 24, Kind: KindCounter,
@@ -29,8 +27,6 @@ func scru128Format() *Format {
 		TextLengths: []int{scru128.TextLen},
 		Example:     "0372ijojuxuhjsfkeryi2mrtm",
 		TextSorts:   true,
-		Epoch:       time.UnixMilli(0).UTC(),
-		Tick:        time.Millisecond,
 		Reserved:    true,
 		Unique:      "80 random bits",
 		PerTick:     "no limit: full counters borrow the next millisecond",
@@ -74,9 +70,7 @@ func scru128Format() *Format {
 			b, _ = scru128.FromUint128(w[1], w[2]).AppendText(b)
 			return b
 		},
-		check: func(Words) error { return nil },
-		first: func(t time.Time) Words { return scru128Words(scru128.First(t)) },
-		max:   scru128Words(scru128.Max),
+		max: scru128Words(scru128.Max),
 
 		newGenerator: newSCRU128,
 	}

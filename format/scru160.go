@@ -16,7 +16,6 @@ func scru160Format() *Format {
 		Title:   "SCRU160",
 		Summary: "160 bits, about 111 of them random",
 		Source:  "SCRU160: Sortable, Clock and Random number-based Unique identifier, v0.1.0 of 2021-09-24",
-		Bits:    160,
 		Layout: []Field{
 			{Name: "timestamp", Bits: 48, Kind: KindTime, Meaning: "Unix time in milliseconds"},
 			{Name: "counter", Bits: 16, Kind: KindCounter,
@@ -32,8 +31,6 @@ func scru160Format() *Format {
 		HexText:     true,
 		Example:     "05TTUP1HNCPNH30VEK64KDQT9BSNU4C4",
 		TextSorts:   true,
-		Epoch:       time.UnixMilli(0).UTC(),
-		Tick:        time.Millisecond,
 		Reserved:    true,
 		Unique:      "about 111 random bits",
 		PerTick:     "32769 at least, then it waits for the next millisecond",
@@ -79,9 +76,7 @@ func scru160Format() *Format {
 			b, _ = scru160ID(w).AppendText(b)
 			return b
 		},
-		check: func(Words) error { return nil },
-		first: func(t time.Time) Words { return scru160Words(scru160.First(t)) },
-		max:   scru160Words(scru160.Max),
+		max: scru160Words(scru160.Max),
 
 		newGenerator: newSCRU160,
 	}

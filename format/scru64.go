@@ -17,7 +17,6 @@ func scru64Format() *Format {
 		Title:   "SCRU64",
 		Summary: "64 bits, unique through assigned node IDs",
 		Source:  "SCRU64: Sortable, Clock-based, Realm-specifically Unique identifier, https://github.com/scru64/spec",
-		Bits:    64,
 		Layout: []Field{
 			{Name: "timestamp", Bits: 40, Kind: KindTime, Meaning: "Unix time in units of 256 ms"},
 			{Name: "node_ctr", Bits: 24, Kind: KindNode, Meaning: "node ID above, counter below"},
@@ -28,7 +27,6 @@ func scru64Format() *Format {
 		TextLengths: []int{scru64.TextLen},
 		Example:     "0u2pf62ji4b9",
 		TextSorts:   true,
-		Epoch:       time.UnixMilli(0).UTC(),
 		Tick:        scru64.Tick,
 		Reserved:    true,
 		Unique:      "an assigned node ID",
@@ -83,8 +81,7 @@ func scru64Format() *Format {
 			_, err := scru64.FromUint64(w[2])
 			return err
 		},
-		first: func(t time.Time) Words { return scru64Words(scru64.First(t)) },
-		max:   scru64Words(scru64.Max),
+		max: scru64Words(scru64.Max),
 
 		newGenerator: newSCRU64,
 	}

@@ -29,7 +29,6 @@ func uid60Format() *Format {
 		Example:     "xinaS8QBh",
 		TextSorts:   false,
 		Epoch:       time.Date(2018, time.March, 1, 0, 0, 0, 0, time.UTC),
-		Tick:        time.Millisecond,
 		Reserved:    true,
 		Unique:      "a sequence and 9 random bits, or an assigned worker ID",
 		PerTick:     "512, then it waits for the next millisecond",
@@ -86,8 +85,7 @@ func uid60Format() *Format {
 			_, err := uid60.FromUint64(w[2])
 			return err
 		},
-		first: func(t time.Time) Words { return uid60Words(uid60.First(t)) },
-		max:   uid60Words(uid60.Max),
+		max: uid60Words(uid60.Max),
 
 		newGenerator: newUID60,
 	}
