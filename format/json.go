@@ -66,20 +66,8 @@ func (id ID) AppendJSON(b []byte, more ...Field) []byte {
 // appendTime appends the time in [TimeLayout], faster than Format.
 func appendTime(b []byte, ms int64) []byte {
 	t := time.UnixMilli(ms).UTC()
-	year, month, day := t.Date()
-	hour, minute, second := t.Clock()
-	b = appendPadded(b, uint64(year), 4+year/10000)
-	b = append(b, '-')
-	b = appendPadded(b, uint64(month), 2)
-	b = append(b, '-')
-	b = appendPadded(b, uint64(day), 2)
-	b = append(b, 'T')
-	b = appendPadded(b, uint64(hour), 2)
-	b = append(b, ':')
-	b = appendPadded(b, uint64(minute), 2)
-	b = append(b, ':')
-	b = appendPadded(b, uint64(second), 2)
-	b = append(b, '.')
+	b = t.AppendFormat(b, time.RFC3339) // its fast way: it ends with Z
+	b = append(b[:len(b)-1], '.')
 	b = appendPadded(b, uint64(t.Nanosecond()/1e6), 3)
 	return append(b, 'Z')
 }
