@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strings"
 	"testing"
 	"time"
 
@@ -17,18 +16,13 @@ import (
 	"github.com/sortid/sortid/lease"
 )
 
+var must = conformance.Must[ID]
+
 func newGenerator(t testing.TB, s conformance.Setup, own ...Options) *Generator {
 	t.Helper()
-	var o Options
-	if len(own) > 0 {
-		o = own[0]
-	}
+	o := append(own, Options{})[0]
 	o.GeneratorOptions = s
-	g, err := NewGenerator(o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return g
+	return conformance.Must[*Generator](t)(NewGenerator(o))
 }
 
 // subject returns the generator with these options and random bits in random16.
@@ -109,7 +103,7 @@ func TestLease(t *testing.T) {
 				return NewGenerator(Options{GeneratorOptions: s, CounterExtension: c.ext,
 					Microseconds: c.micros, Lease: l})
 			},
-			Format: lease.SCRU160, Size: c.size,
+			Format: lease.SCRU160, Size: c.size, Last: MaxTimestamp,
 			Node: func(id ID) uint32 {
 				return uint32(id.Random16()>>(16-c.ext-c.size)) & (1<<c.size - 1)
 			},
@@ -206,21 +200,6 @@ func TestLeaseAhead(t *testing.T) {
 	}
 }
 
-func TestLeaseRange(t *testing.T) {
-	for _, at := range []int64{0, MaxTimestamp} {
-		for _, o := range []Options{{}, {Microseconds: true}} {
-			clock := conformance.NewClock(time.UnixMilli(at))
-			w := window.New(8, time.Millisecond, time.UnixMilli(0))
-			w.Set(window.Grant{NodeID: 5, Lo: at, Hi: at + 1}, at)
-			o.Lease = w
-			g := newGenerator(t, conformance.Setup{Clock: clock.Now}, o)
-			if id, err := g.Generate(); !id.IsZero() || !errors.Is(err, sortid.ErrTimeRange) {
-				t.Errorf("at %d: %v, %v, want ErrTimeRange", at, id, err)
-			}
-		}
-	}
-}
-
 // After a claim entropy fails. If the clock goes back, the generator goes on in the tick before,
 // with the node ID of that tick.
 func TestLeaseEntropy(t *testing.T) {
@@ -236,10 +215,7 @@ func TestLeaseEntropy(t *testing.T) {
 		})}, Options{Lease: l})
 	node := func() (uint16, time.Time) {
 		t.Helper()
-		id, err := g.Generate()
-		if err != nil {
-			t.Fatal(err)
-		}
+		id := must(t)(g.Generate())
 		return id.Random16() >> 8, id.Time()
 	}
 	node()
@@ -272,37 +248,21 @@ func TestNew(t *testing.T) {
 }
 
 func TestOptions(t *testing.T) {
-	for _, c := range []struct {
-		names string
-		o     Options
-	}{
-		{"RollbackPolicy",
-			Options{GeneratorOptions: sortid.GeneratorOptions{RollbackPolicy: sortid.RollbackWait + 1}}},
-		{"CounterWidth", Options{CounterWidth: 16}},
-		{"CounterWidth", Options{CounterWidth: 6, Microseconds: true}},
-		{"CounterWidth", Options{CounterWidth: 20, CounterExtension: 4}},
-		{"CounterExtension", Options{CounterExtension: -1}},
-		{"CounterExtension", Options{CounterExtension: 17}},
-		{"NodeBits", Options{NodeBits: -1}},
-		{"NodeBits", Options{NodeBits: 17}},
-		{"NodeID", Options{NodeID: 256, NodeBits: 8}},
-		{"NodeID", Options{NodeID: 1}},
-		{"CounterExtension and NodeBits", Options{NodeID: 1, NodeBits: 9, CounterExtension: 8}},
-		{"CounterExtension and Lease", Options{Lease: newWindow(9, 0, 1), CounterExtension: 8}},
-		{"Lease", Options{Lease: newWindow(17, 0, 1)}},
-		{"Lease", Options{Lease: (*lease.Lease)(nil)}},
-		{"Lease and NodeBits", Options{Lease: newWindow(8, 0, 1), NodeID: 1, NodeBits: 8}},
-		{"NodeID", Options{Lease: newWindow(8, 0, 1), NodeID: 1}},
-		{"Lease and RollbackPolicy",
-			Options{Lease: newWindow(8, 0, 1),
-				GeneratorOptions: sortid.GeneratorOptions{RollbackPolicy: sortid.RollbackReset}}},
-	} {
-		g, err := NewGenerator(c.o)
-		if g != nil || !errors.Is(err, sortid.ErrOption) ||
-			!strings.Contains(err.Error(), c.names) {
-			t.Errorf("%s: %v, %v", c.names, g, err)
-		}
-	}
+	conformance.Refused(t, NewGenerator, map[string][]Options{
+		"RollbackPolicy": {{GeneratorOptions: conformance.NoPolicy}},
+		"CounterWidth": {{CounterWidth: 16}, {CounterWidth: 6, Microseconds: true},
+			{CounterWidth: 20, CounterExtension: 4}},
+		"CounterExtension": {{CounterExtension: -1}, {CounterExtension: 17}},
+		"NodeBits":         {{NodeBits: -1}, {NodeBits: 17}},
+		"NodeID": {{NodeID: 256, NodeBits: 8}, {NodeID: 1},
+			{Lease: newWindow(8, 0, 1), NodeID: 1}},
+		"CounterExtension and NodeBits": {{NodeID: 1, NodeBits: 9, CounterExtension: 8}},
+		"CounterExtension and Lease":    {{Lease: newWindow(9, 0, 1), CounterExtension: 8}},
+		"Lease":                         {{Lease: newWindow(17, 0, 1)}, {Lease: (*lease.Lease)(nil)}},
+		"Lease and NodeBits":            {{Lease: newWindow(8, 0, 1), NodeID: 1, NodeBits: 8}},
+		"Lease and RollbackPolicy": {
+			{Lease: newWindow(8, 0, 1), GeneratorOptions: conformance.Reset}},
+	})
 	for _, o := range []Options{
 		{CounterWidth: 15},
 		{CounterWidth: 5, Microseconds: true},
@@ -384,10 +344,7 @@ func testLayout(t *testing.T, m mode) {
 	for tick := range ticks {
 		var last ID
 		for i := range each {
-			id, err := g.Generate()
-			if err != nil {
-				t.Fatal(err)
-			}
+			id := must(t)(g.Generate())
 			counter, rest := m.counter(id)
 			if i == 0 {
 				if int64(counter)>>width != 0 {
@@ -475,9 +432,7 @@ func full(t *testing.T, s conformance.Setup, o Options) (*Generator, *conformanc
 	clock := conformance.NewClock(conformance.Start)
 	s.Clock, s.Entropy = clock.Now, conformance.Entropy(1)
 	g := newGenerator(t, s, o)
-	if _, err := g.Generate(); err != nil {
-		t.Fatal(err)
-	}
+	must(t)(g.Generate())
 	g.counter = g.full
 	return g, clock
 }
@@ -556,9 +511,7 @@ func TestOverflow(t *testing.T) {
 		}
 		stop()
 		clock.Add(6 * c.unit)
-		if _, err := g.Generate(); err != nil {
-			t.Error(err)
-		}
+		must(t)(g.Generate())
 	}
 }
 
@@ -575,10 +528,7 @@ func TestOverflowShortWay(t *testing.T) {
 	} {
 		clock := conformance.NewClock(conformance.Start)
 		g := newGenerator(t, conformance.Setup{Clock: clock.Now}, c.m.options())
-		first, err := g.Generate()
-		if err != nil {
-			t.Fatal(err)
-		}
+		first := must(t)(g.Generate())
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
 		ids := make([]ID, 4)
@@ -586,12 +536,9 @@ func TestOverflowShortWay(t *testing.T) {
 			g.counter = g.full - 3
 			for i := range ids[:3] {
 				if !batch {
-					ids[i], err = g.GenerateContext(ctx)
+					ids[i] = must(t)(g.GenerateContext(ctx))
 				} else if i == 0 {
-					err = g.FillContext(ctx, ids[:3])
-				}
-				if err != nil {
-					t.Fatal(err)
+					must(t)(ID{}, g.FillContext(ctx, ids[:3]))
 				}
 				if counter, _ := c.m.counter(ids[i]); counter != int(g.full)-2+i ||
 					!ids[i].Time().Equal(first.Time()) {
@@ -627,10 +574,7 @@ func TestOverflowSystemClock(t *testing.T) {
 				g.counter = g.full
 				g.core.Unlock()
 			}
-			id, err := g.Generate()
-			if err != nil {
-				t.Fatal(err)
-			}
+			id := must(t)(g.Generate())
 			if now := time.Now(); id.Time().After(now) || id.Time().Before(start) {
 				t.Fatalf("%s: %v at %v", name, id.Time(), now)
 			}
@@ -652,10 +596,7 @@ func TestMicroseconds(t *testing.T) {
 	var last ID
 	for us := range int64(2000) {
 		for i := range 3 {
-			id, err := g.Generate()
-			if err != nil {
-				t.Fatal(err)
-			}
+			id := must(t)(g.Generate())
 			if id.Micros() != int(us%1000) ||
 				!id.Time().Equal(conformance.Start.Add(time.Duration(us/1000)*time.Millisecond)) {
 				t.Fatalf("after %d µs: %v %d", us, id.Time(), id.Micros())
@@ -684,9 +625,7 @@ func TestMicrosecondAllowance(t *testing.T) {
 		Options{Microseconds: true})
 	g.Generate()
 	clock.Add(-7 * time.Microsecond)
-	if _, err := g.Generate(); err != nil {
-		t.Error(err)
-	}
+	must(t)(g.Generate())
 	clock.Add(-time.Microsecond)
 	if _, err := g.Generate(); !errors.Is(err, sortid.ErrClockRollback) {
 		t.Errorf("%v, want ErrClockRollback", err)

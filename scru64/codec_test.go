@@ -106,20 +106,8 @@ func TestSQLForms(t *testing.T) {
 	if v, err := id.Value(); v != int64(109959589539758421) || err != nil {
 		t.Errorf("Value = %v, %v", v, err)
 	}
-	if v, err := Text(id).Value(); v != "0u2pf62ji4b9" || err != nil {
-		t.Errorf("Text: Value = %v, %v", v, err)
-	}
-	for _, src := range []any{int64(id), uint64(id), id.String(), strings.ToUpper(id.String()),
-		[]byte(id.String()), bin} {
-		var got ID
-		if err := got.Scan(src); err != nil || got != id {
-			t.Errorf("Scan(%T %v) = %v, %v", src, src, got, err)
-		}
-		var text Text
-		if err := text.Scan(src); err != nil || ID(text) != id {
-			t.Errorf("Text: Scan(%T %v) = %v, %v", src, src, text, err)
-		}
-	}
+	conformance.Column(t, id, Text(id), "0u2pf62ji4b9", int64(id), uint64(id), id.String(),
+		strings.ToUpper(id.String()), []byte(id.String()), bin)
 	for _, src := range []any{nil, 1.5, int32(1)} {
 		if err := new(ID).Scan(src); !errors.Is(err, sortid.ErrScan) {
 			t.Errorf("Scan(%T): %v, want ErrScan", src, err)

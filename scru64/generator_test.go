@@ -25,27 +25,12 @@ func TestMain(m *testing.M) {
 
 func newGenerator(t testing.TB, spec string, s conformance.Setup, own ...Options) *Generator {
 	t.Helper()
-	var o Options
-	if len(own) > 0 {
-		o = own[0]
-	}
+	o := append(own, Options{})[0]
 	o.GeneratorOptions, o.NodeSpec = s, mustSpec(spec)
-	g, err := NewGenerator(o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return g
+	return conformance.Must[*Generator](t)(NewGenerator(o))
 }
 
-func must(t testing.TB) func(ID, error) ID {
-	return func(id ID, err error) ID {
-		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
-		return id
-	}
-}
+var must = conformance.Must[ID]
 
 // burst is what Options.OverflowGuard promises.
 func burst(counterSize, guard int) int { return 1<<counterSize - 1<<(counterSize-guard) + 1 }
@@ -109,7 +94,7 @@ func TestLease(t *testing.T) {
 					s conformance.Setup) (conformance.Gen[ID], error) {
 					return NewGenerator(Options{GeneratorOptions: s, Lease: l})
 				},
-				Format: lease.SCRU64, Size: size, Leads: true,
+				Format: lease.SCRU64, Size: size, Leads: true, Last: MaxTimestamp,
 				Node: func(id ID) uint32 { return id.NodeID(size) },
 				At:   func(id ID) int64 { return int64(id.Timestamp()) },
 			}
@@ -124,17 +109,21 @@ func TestLease(t *testing.T) {
 }
 
 func TestNew(t *testing.T) {
-	last := must(t)(New())
-	for range 10_000 {
-		id := must(t)(New())
-		if id <= last || id.NodeID(8) != 42 {
-			t.Fatalf("%v after %v, node ID %d", id, last, id.NodeID(8))
-		}
-		last = id
-	}
 	if n := testing.AllocsPerRun(1000, func() { New() }); n != 0 {
 		t.Errorf("New allocates %v times", n)
 	}
+	defer func(good func() (*Generator, error)) { global = good }(global)
+	g := conformance.Must[*Generator](t)(global())
+	global = func() (*Generator, error) { return g, nil }
+	newID := func() ID {
+		id := must(t)(New())
+		if id.NodeID(8) != 42 {
+			t.Fatalf("%v has the node ID %d", id, id.NodeID(8))
+		}
+		return id
+	}
+	conformance.New(t, &g, func(s conformance.Setup) *Generator { return newGenerator(t, "42/8", s) },
+		newID, func() string { return conformance.Must[string](t)(NewString()) })
 }
 
 // Without a good node spec New fails at each call, and says what to do.
@@ -173,50 +162,18 @@ func TestNewWithoutNodeSpec(t *testing.T) {
 	}
 }
 
-func TestNewString(t *testing.T) {
-	clock := conformance.NewClock(conformance.Start)
-	setup := func() conformance.Setup {
-		return conformance.Setup{Clock: clock.Now, Entropy: conformance.Entropy(1)}
-	}
-	defer func(g func() (*Generator, error)) { global = g }(global)
-	made := newGenerator(t, "42/8", setup())
-	global = func() (*Generator, error) { return made, nil }
-	twin := newGenerator(t, "42/8", setup())
-	for i := range 100 {
-		want, err := twin.Generate()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got, err := NewString(); err != nil || got != want.String() {
-			t.Fatalf("ID %d: %s, %v, want %v", i, got, err, want)
-		}
-		clock.Add(time.Duration(i%2) * time.Millisecond)
-	}
-}
-
 func TestOptions(t *testing.T) {
 	start := func(uint64, int) uint32 { return 0 }
 	spec := mustSpec("42/8")
-	for _, c := range []struct {
-		names string
-		o     Options
-	}{
-		{"RollbackPolicy", Options{NodeSpec: spec,
-			GeneratorOptions: sortid.GeneratorOptions{RollbackPolicy: sortid.RollbackWait + 1}}},
-		{"OverflowGuard", Options{NodeSpec: spec, OverflowGuard: 17}},
-		{"OverflowGuard and CounterStart", Options{NodeSpec: spec, CounterStart: start,
-			OverflowGuard: -1}},
-		{"Lease", Options{Lease: (*lease.Lease)(nil)}},
-		{"Lease and NodeSpec", Options{Lease: longLease(), NodeSpec: spec}},
-		{"Lease and RollbackPolicy",
-			Options{Lease: longLease(),
-				GeneratorOptions: sortid.GeneratorOptions{RollbackPolicy: sortid.RollbackReset}}},
-	} {
-		if g, err := NewGenerator(c.o); g != nil || !errors.Is(err, sortid.ErrOption) ||
-			!strings.Contains(err.Error(), c.names) {
-			t.Errorf("%s: %v, %v", c.names, g, err)
-		}
-	}
+	conformance.Refused(t, NewGenerator, map[string][]Options{
+		"RollbackPolicy": {{NodeSpec: spec, GeneratorOptions: conformance.NoPolicy}},
+		"OverflowGuard":  {{NodeSpec: spec, OverflowGuard: 17}},
+		"OverflowGuard and CounterStart": {
+			{NodeSpec: spec, CounterStart: start, OverflowGuard: -1}},
+		"Lease":                    {{Lease: (*lease.Lease)(nil)}},
+		"Lease and NodeSpec":       {{Lease: longLease(), NodeSpec: spec}},
+		"Lease and RollbackPolicy": {{Lease: longLease(), GeneratorOptions: conformance.Reset}},
+	})
 	if g, err := NewGenerator(Options{}); g != nil || !errors.Is(err, ErrNodeSpec) {
 		t.Errorf("neither a NodeSpec nor a Lease: %v, %v", g, err)
 	}

@@ -192,19 +192,8 @@ func TestSQLForms(t *testing.T) {
 	if v, err := id.Value(); v != int64(11093174944930914) || err != nil {
 		t.Errorf("Value = %v, %v", v, err)
 	}
-	if v, err := Text(id).Value(); v != "xinaS8QBh" || err != nil {
-		t.Errorf("Text: Value = %v, %v", v, err)
-	}
-	for _, src := range []any{int64(id), id.String(), []byte(id.String()), "xiAnaS8QBh"} {
-		var got ID
-		if err := got.Scan(src); err != nil || got != id {
-			t.Errorf("Scan(%T %v) = %v, %v", src, src, got, err)
-		}
-		var text Text
-		if err := text.Scan(src); err != nil || ID(text) != id {
-			t.Errorf("Text: Scan(%T %v) = %v, %v", src, src, text, err)
-		}
-	}
+	conformance.Column(t, id, Text(id), "xinaS8QBh", int64(id), id.String(), []byte(id.String()),
+		"xiAnaS8QBh")
 	// Some drivers return integers of unsigned columns so.
 	var got ID
 	if err := got.Scan(uint64(Max)); err != nil || got != Max {

@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"math/big"
 	"math/rand/v2"
+	"strings"
 	"testing"
 	"time"
 
@@ -50,6 +51,7 @@ type Codec[T ID[T]] struct {
 	Of        func(*big.Int) T          // inverse of Int, below Limit
 	Text      func(*big.Int) string     // by an independent method
 	Fields    func(T) map[string]string // in decimal
+	FromBytes func([]byte) (T, error)   // nil for integers
 	Sorts     bool                      // texts sort as IDs do
 
 	// Others are further text forms, by their names in the vectors.
@@ -77,6 +79,9 @@ func (c *Codec[T]) Run(t *testing.T) {
 	t.Run("Interfaces", c.testInterfaces)
 	t.Run("BadInput", c.testBadInput)
 	t.Run("SQL", c.testSQL)
+	if c.FromBytes != nil {
+		t.Run("FromBytes", c.testFromBytes)
+	}
 	t.Run("Order", c.testOrder)
 	t.Run("First", c.testFirst)
 	t.Run("Vectors", c.testVectors)
@@ -254,6 +259,23 @@ func (c *Codec[T]) testSQL(t *testing.T) {
 	}
 	if err := null.Scan(v); err != nil || !null.Valid || null.V != id {
 		t.Errorf("sql.Null of %v: %+v, %v", v, null, err)
+	}
+}
+
+func (c *Codec[T]) testFromBytes(t *testing.T) {
+	id := c.Of(new(big.Int).Rsh(c.Limit, 3))
+	b := any(id).(interface{ Bytes() []byte }).Bytes()
+	clear(b)
+	if b, _ = id.MarshalBinary(); !bytes.Equal(any(id).(interface{ Bytes() []byte }).Bytes(), b) {
+		t.Error("Bytes returns the ID's own memory, or others")
+	}
+	if got, err := c.FromBytes(b); got != id || err != nil {
+		t.Errorf("FromBytes(%x) = %v, %v, want %v", b, got, err, id)
+	}
+	want := fmt.Sprintf("%d bytes, want %d", c.Size-1, c.Size)
+	if got, err := c.FromBytes(b[1:]); !errors.Is(err, sortid.ErrBinaryLength) || got != *new(T) ||
+		!strings.Contains(err.Error(), want) {
+		t.Errorf("FromBytes of a byte less: %v, %v", got, err)
 	}
 }
 

@@ -151,13 +151,14 @@ func (g *Generator[T]) Run(t *testing.T) {
 	}
 }
 
-func must[T any](t testing.TB) func(id T, err error) T {
-	return func(id T, err error) T {
+// Must returns a function that ends the test on an error.
+func Must[T any](t testing.TB) func(v T, err error) T {
+	return func(v T, err error) T {
 		t.Helper()
 		if err != nil {
 			t.Fatal(err)
 		}
-		return id
+		return v
 	}
 }
 
@@ -222,7 +223,7 @@ func (g *Generator[T]) testTime(t *testing.T) {
 	var ids []T
 	left := g.Burst
 	for range 10_000 {
-		id := must[T](t)(gen.Generate())
+		id := Must[T](t)(gen.Generate())
 		want := g.tick(clock.Now())
 		if !id.Time().Equal(want) {
 			t.Fatalf("%v has the time %v, want %v", id, id.Time(), want)
@@ -257,7 +258,7 @@ func (g *Generator[T]) testFrozen(t *testing.T) {
 	n := min(g.Burst, 100_000)
 	var ids []T
 	for range n {
-		id := must[T](t)(gen.Generate())
+		id := Must[T](t)(gen.Generate())
 		if !id.Time().Equal(Start) {
 			t.Fatalf("ID %d has the time %v, the clock stands at %v", len(ids), id.Time(), Start)
 		}
@@ -272,7 +273,7 @@ func (g *Generator[T]) testFrozen(t *testing.T) {
 	}
 	if g.Leads {
 		for ids[len(ids)-1].Time().Sub(Start) < 3*g.Tick {
-			ids = append(ids, must[T](t)(gen.Generate()))
+			ids = append(ids, Must[T](t)(gen.Generate()))
 		}
 		increasing(t, ids)
 		return
@@ -295,7 +296,7 @@ func (g *Generator[T]) testFrozen(t *testing.T) {
 		time.Sleep(5 * time.Millisecond)
 		clock.Add(g.Tick)
 	}()
-	ids = append(ids, must[T](t)(gen.Generate()))
+	ids = append(ids, Must[T](t)(gen.Generate()))
 	increasing(t, ids)
 	if got := ids[len(ids)-1].Time(); !got.Equal(Start.Add(g.Tick)) {
 		t.Errorf("after the wait the time is %v, want %v", got, Start.Add(g.Tick))
@@ -326,7 +327,7 @@ func (g *Generator[T]) testFill(t *testing.T) {
 			t.Fatal(err)
 		}
 		for i, id := range ids {
-			if want := must[T](t)(b.Generate()); id != want {
+			if want := Must[T](t)(b.Generate()); id != want {
 				t.Fatalf("Fill makes %v as ID %d of %d, Generate %v", id, i, len(ids), want)
 			}
 		}
@@ -374,10 +375,10 @@ func (g *Generator[T]) testRandom(t *testing.T) {
 		for range ticks {
 			ids := make([]T, each)
 			if name == "Fill" {
-				must[any](t)(nil, gen.Fill(ids))
+				Must[any](t)(nil, gen.Fill(ids))
 			} else {
 				for i := range ids {
-					ids[i] = must[T](t)(gen.Generate())
+					ids[i] = Must[T](t)(gen.Generate())
 				}
 			}
 			if want := g.tick(clock.Now()); !ids[0].Time().Equal(want) {
@@ -385,7 +386,7 @@ func (g *Generator[T]) testRandom(t *testing.T) {
 			}
 			var last []byte
 			for i, id := range ids {
-				b := must[[]byte](t)(id.MarshalBinary())
+				b := Must[[]byte](t)(id.MarshalBinary())
 				for j := range g.Random {
 					b[j] &= g.Random[j]
 				}
@@ -427,7 +428,7 @@ func (g *Generator[T]) testReseed(t *testing.T) {
 	for _, step := range []time.Duration{0, time.Second, time.Hour, -5 * time.Second,
 		2 * time.Second, g.Tick, -3 * time.Second} {
 		clock.Add(step)
-		must[T](t)(gen.Generate())
+		Must[T](t)(gen.Generate())
 		want := g.tick(clock.Now()).Unix()
 		if second := g.Core(gen).Rand.Second(); second != want {
 			t.Fatalf("after a step of %v the seed is of the second %d, want %d", step, second, want)
@@ -439,12 +440,12 @@ func (g *Generator[T]) testSmallRollback(t *testing.T) {
 	clock := NewClock(Start)
 	gen := g.New(t, Setup{Clock: clock.Now, Entropy: Entropy(4),
 		RollbackPolicy: sortid.RollbackAbort})
-	ids := []T{must[T](t)(gen.Generate())}
+	ids := []T{Must[T](t)(gen.Generate())}
 	for _, back := range []time.Duration{g.Tick, 20 * g.Tick, 10 * time.Second / g.Tick * g.Tick} {
 		clock := clock
 		clock.Add(Start.Add(-back).Sub(clock.Now()))
 		for range min(g.Burst, 100) / 4 {
-			id := must[T](t)(gen.Generate())
+			id := Must[T](t)(gen.Generate())
 			if !id.Time().Equal(Start) {
 				t.Fatalf("back by %v: the time is %v, want %v", back, id.Time(), Start)
 			}
@@ -452,7 +453,7 @@ func (g *Generator[T]) testSmallRollback(t *testing.T) {
 		}
 	}
 	clock.Add(Start.Add(time.Minute).Sub(clock.Now()))
-	ids = append(ids, must[T](t)(gen.Generate()))
+	ids = append(ids, Must[T](t)(gen.Generate()))
 	increasing(t, ids)
 	if got := ids[len(ids)-1].Time(); !got.Equal(g.tick(Start.Add(time.Minute))) {
 		t.Errorf("once the clock has caught up the time is %v", got)
@@ -468,7 +469,7 @@ func (g *Generator[T]) testRandomWalk(t *testing.T) {
 		var ids []T
 		at, top := time.Duration(0), time.Duration(0)
 		for range 2000 {
-			ids = append(ids, must[T](t)(gen.Generate()))
+			ids = append(ids, Must[T](t)(gen.Generate()))
 			next := at + time.Duration(r.Int64N(int64(4*time.Second))) - time.Second
 			next = max(next, top-9*time.Second)
 			if g.Shared && len(ids)%g.Burst == 0 {
@@ -487,7 +488,7 @@ func (g *Generator[T]) testAbort(t *testing.T) {
 	clock := NewClock(Start)
 	gen := g.New(t, Setup{Clock: clock.Now, Entropy: Entropy(5),
 		RollbackPolicy: sortid.RollbackAbort})
-	first := must[T](t)(gen.Generate())
+	first := Must[T](t)(gen.Generate())
 	clock.Add(-beyond)
 	for range 3 {
 		if id, err := gen.Generate(); !errors.Is(err, sortid.ErrClockRollback) || id != *new(T) {
@@ -501,14 +502,14 @@ func (g *Generator[T]) testAbort(t *testing.T) {
 		t.Fatalf("back by %v: Fill %v, %v, want ErrClockRollback and no ID", beyond, ids, err)
 	}
 	clock.Add(beyond)
-	increasing(t, []T{first, must[T](t)(gen.Generate())})
+	increasing(t, []T{first, Must[T](t)(gen.Generate())})
 
 	clock = NewClock(Start)
 	gen = g.New(t, Setup{Clock: clock.Now, Entropy: Entropy(5),
 		RollbackPolicy: sortid.RollbackAbort, RollbackAllowance: 2 * g.Tick})
-	must[T](t)(gen.Generate())
+	Must[T](t)(gen.Generate())
 	clock.Add(-2 * g.Tick)
-	must[T](t)(gen.Generate())
+	Must[T](t)(gen.Generate())
 	clock.Add(-g.Tick)
 	if _, err := gen.Generate(); !errors.Is(err, sortid.ErrClockRollback) {
 		t.Fatalf("back by three ticks with two allowed: %v", err)
@@ -517,24 +518,24 @@ func (g *Generator[T]) testAbort(t *testing.T) {
 	clock = NewClock(Start)
 	gen = g.New(t, Setup{Clock: clock.Now, Entropy: Entropy(5),
 		RollbackPolicy: sortid.RollbackAbort, RollbackAllowance: -1})
-	must[T](t)(gen.Generate())
+	Must[T](t)(gen.Generate())
 	clock.Add(-g.Tick)
 	if _, err := gen.Generate(); !errors.Is(err, sortid.ErrClockRollback) {
 		t.Fatalf("back by a tick with none allowed: %v", err)
 	}
 	clock.Add(2 * g.Tick)
-	must[T](t)(gen.Generate())
+	Must[T](t)(gen.Generate())
 }
 
 func (g *Generator[T]) testReset(t *testing.T) {
 	clock := NewClock(Start)
 	gen := g.New(t, Setup{Clock: clock.Now, Entropy: Entropy(6),
 		RollbackPolicy: sortid.RollbackReset})
-	must[T](t)(gen.Generate())
+	Must[T](t)(gen.Generate())
 	clock.Add(-beyond)
-	ids := []T{must[T](t)(gen.Generate()), must[T](t)(gen.Generate())}
+	ids := []T{Must[T](t)(gen.Generate()), Must[T](t)(gen.Generate())}
 	clock.Add(time.Second)
-	ids = append(ids, must[T](t)(gen.Generate()))
+	ids = append(ids, Must[T](t)(gen.Generate()))
 	increasing(t, ids)
 	if got, want := ids[0].Time(), g.tick(Start.Add(-beyond)); !got.Equal(want) {
 		t.Errorf("after a reset the time is %v, want %v", got, want)
@@ -545,7 +546,7 @@ func (g *Generator[T]) testWait(t *testing.T) {
 	clock := NewClock(Start)
 	gen := g.New(t, Setup{Clock: clock.Now, Entropy: Entropy(7),
 		RollbackPolicy: sortid.RollbackWait})
-	first := must[T](t)(gen.Generate())
+	first := Must[T](t)(gen.Generate())
 	clock.Add(-beyond)
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer cancel()
@@ -563,7 +564,7 @@ func (g *Generator[T]) testWait(t *testing.T) {
 			clock.Add(time.Second)
 		}
 	}()
-	increasing(t, []T{first, must[T](t)(gen.Generate())})
+	increasing(t, []T{first, Must[T](t)(gen.Generate())})
 }
 
 // RollbackWait waits for the first time within the allowance.
@@ -572,7 +573,7 @@ func (g *Generator[T]) testWaitTarget(t *testing.T) {
 	clock := NewClock(Start)
 	gen := g.New(t, Setup{Clock: clock.Now, Entropy: Entropy(7),
 		RollbackPolicy: sortid.RollbackWait, RollbackAllowance: ticks * g.Tick})
-	first := must[T](t)(gen.Generate())
+	first := Must[T](t)(gen.Generate())
 	clock.Add(-(ticks + 1) * g.Tick)
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Millisecond)
 	defer cancel()
@@ -583,13 +584,13 @@ func (g *Generator[T]) testWaitTarget(t *testing.T) {
 		t.Errorf("it waits for %v, want %v", until, Start.Add(-ticks*g.Tick))
 	}
 	clock.Add(g.Tick)
-	increasing(t, []T{first, must[T](t)(gen.GenerateContext(ctx))}) // waiting would be an error
+	increasing(t, []T{first, Must[T](t)(gen.GenerateContext(ctx))}) // waiting would be an error
 }
 
 func (g *Generator[T]) testDefaultPolicy(t *testing.T) {
 	clock := NewClock(Start)
 	gen := g.New(t, Setup{Clock: clock.Now, Entropy: Entropy(8)})
-	must[T](t)(gen.Generate())
+	Must[T](t)(gen.Generate())
 	clock.Add(-beyond)
 	_, err := gen.Generate()
 	if want := g.Default == sortid.RollbackAbort; errors.Is(err, sortid.ErrClockRollback) != want {
@@ -632,7 +633,7 @@ func (g *Generator[T]) testEntropy(t *testing.T) {
 				t.Fatalf("%d IDs without any entropy", len(ids))
 			}
 			left = 1000
-			ids = append(ids, must[T](t)(gen.Generate()))
+			ids = append(ids, Must[T](t)(gen.Generate()))
 			if !g.Unordered {
 				increasing(t, ids)
 			}
@@ -671,9 +672,9 @@ func (g *Generator[T]) testEntropyLater(t *testing.T) {
 					t.Fatalf("with %d bytes of entropy: %v, %v, want ErrEntropy", n, id, err)
 				}
 				left = all
-				id = must[T](t)(gen.Generate())
+				id = Must[T](t)(gen.Generate())
 			}
-			if want := must[T](t)(sound.Generate()); id != want {
+			if want := Must[T](t)(sound.Generate()); id != want {
 				t.Fatalf("round %d: %v after a failure with %d bytes of entropy, want %v", i, id, n,
 					want)
 			}
@@ -693,7 +694,7 @@ func (g *Generator[T]) testEntropyLater(t *testing.T) {
 		}
 		left = all
 		clock.Add(g.Tick)
-		if ids = append(ids, must[T](t)(gen.Generate())); !g.Unordered {
+		if ids = append(ids, Must[T](t)(gen.Generate())); !g.Unordered {
 			increasing(t, ids[len(ids)-2:])
 		}
 	}

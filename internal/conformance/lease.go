@@ -21,6 +21,7 @@ type Leased[T ID[T]] struct {
 	Size   int // of the node IDs, at least 3 bits
 	Node   func(T) uint32
 	At     func(T) int64
+	Last   int64 // the last timestamp, which is reserved as 0 is
 	// Leads: a full counter takes later ticks. Otherwise the generator waits.
 	Leads bool
 }
@@ -38,11 +39,7 @@ func (g *Leased[T]) lease(node uint32, ticks int64) *window.Window {
 
 func (g *Leased[T]) generator(t testing.TB, l sortid.Lease, s Setup) Gen[T] {
 	t.Helper()
-	gen, err := g.New(t, l, s)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return gen
+	return Must[Gen[T]](t)(g.New(t, l, s))
 }
 
 func (g *Leased[T]) check(t testing.TB, id T, node uint32, tick int64) {
@@ -71,6 +68,7 @@ func (g *Leased[T]) Run(t *testing.T) {
 	t.Run("SharedAhead", g.testSharedAhead)
 	t.Run("RandomWalk", g.testRandomWalk)
 	t.Run("Acquired", g.testAcquired)
+	t.Run("Range", g.testRange)
 	t.Run("Options", g.testOptions)
 	t.Run("Allocations", g.testAllocations)
 }
@@ -82,12 +80,12 @@ func (g *Leased[T]) testWindow(t *testing.T) {
 	var ids []T
 	for tick := range int64(3) {
 		for range 3 {
-			ids = append(ids, must[T](t)(gen.Generate()))
+			ids = append(ids, Must[T](t)(gen.Generate()))
 			g.check(t, ids[len(ids)-1], 5, tick)
 		}
 		if tick == 2 {
 			clock.Add(g.Format.Tick - time.Microsecond) // the window's last moment
-			ids = append(ids, must[T](t)(gen.Generate()))
+			ids = append(ids, Must[T](t)(gen.Generate()))
 			g.check(t, ids[len(ids)-1], 5, tick)
 			clock.Add(time.Microsecond - g.Format.Tick)
 		}
@@ -104,13 +102,13 @@ func (g *Leased[T]) testWindow(t *testing.T) {
 		}
 	}
 	l.Set(window.Grant{NodeID: 6, Lo: g.now() + 3, Hi: g.now() + 9}, 0)
-	ids = append(ids, must[T](t)(gen.Generate()))
+	ids = append(ids, Must[T](t)(gen.Generate()))
 	g.check(t, ids[len(ids)-1], 6, 3)
 	l.Set(window.Grant{NodeID: 2, Lo: g.now() + 5, Hi: g.now() + 9}, 0)
-	ids = append(ids, must[T](t)(gen.Generate())) // of a tick that it has
+	ids = append(ids, Must[T](t)(gen.Generate())) // of a tick that it has
 	g.check(t, ids[len(ids)-1], 6, 3)
 	clock.Add(g.Format.Tick)
-	ids = append(ids, must[T](t)(gen.Generate()))
+	ids = append(ids, Must[T](t)(gen.Generate()))
 	g.check(t, ids[len(ids)-1], 2, 5)
 	increasing(t, ids)
 }
@@ -118,9 +116,9 @@ func (g *Leased[T]) testWindow(t *testing.T) {
 func (g *Leased[T]) testLater(t *testing.T) {
 	l, clock := g.lease(5, 3), NewClock(Start.Add(-2*g.Format.Tick))
 	gen := g.generator(t, l, Setup{Clock: clock.Now, Entropy: Entropy(1)})
-	ids := []T{must[T](t)(gen.Generate()), must[T](t)(gen.Generate())}
+	ids := []T{Must[T](t)(gen.Generate()), Must[T](t)(gen.Generate())}
 	clock.Add(2 * g.Format.Tick)
-	ids = append(ids, must[T](t)(gen.Generate()))
+	ids = append(ids, Must[T](t)(gen.Generate()))
 	for _, id := range ids {
 		g.check(t, id, 5, 0)
 	}
@@ -146,10 +144,10 @@ func (g *Leased[T]) testTooFarAhead(t *testing.T) {
 				}
 			}
 			clock.Add(g.Format.Tick)
-			first := must[T](t)(gen.Generate())
+			first := Must[T](t)(gen.Generate())
 			g.check(t, first, 5, 0)
 			clock.Add(g.Format.Tick)
-			increasing(t, []T{first, must[T](t)(gen.Generate())})
+			increasing(t, []T{first, Must[T](t)(gen.Generate())})
 		}
 	}
 }
@@ -158,10 +156,10 @@ func (g *Leased[T]) testBack(t *testing.T) {
 	l, clock := g.lease(5, 100), NewClock(Start.Add(50*g.Format.Tick))
 	gen := g.generator(t, l, Setup{Clock: clock.Now, Entropy: Entropy(1),
 		RollbackPolicy: sortid.RollbackAbort, RollbackAllowance: 20 * g.Format.Tick})
-	ids := []T{must[T](t)(gen.Generate())}
+	ids := []T{Must[T](t)(gen.Generate())}
 	for range 20 {
 		clock.Add(-g.Format.Tick)
-		ids = append(ids, must[T](t)(gen.Generate()))
+		ids = append(ids, Must[T](t)(gen.Generate()))
 		g.check(t, ids[len(ids)-1], 5, 50)
 	}
 	clock.Add(-g.Format.Tick)
@@ -169,7 +167,7 @@ func (g *Leased[T]) testBack(t *testing.T) {
 		t.Fatalf("beyond the allowance: %v", err)
 	}
 	clock.Add(22 * g.Format.Tick)
-	ids = append(ids, must[T](t)(gen.Generate()))
+	ids = append(ids, Must[T](t)(gen.Generate()))
 	g.check(t, ids[len(ids)-1], 5, 51)
 	increasing(t, ids)
 }
@@ -177,7 +175,7 @@ func (g *Leased[T]) testBack(t *testing.T) {
 func (g *Leased[T]) testOverflow(t *testing.T) {
 	l, clock := g.lease(5, 4), NewClock(Start)
 	gen := g.generator(t, l, Setup{Clock: clock.Now, Entropy: Entropy(1)})
-	last := must[T](t)(gen.Generate())
+	last := Must[T](t)(gen.Generate())
 	for ticks := int64(0); ; {
 		id, err := gen.Generate()
 		if errors.Is(err, sortid.ErrLeaseExpired) && ticks == 3 {
@@ -242,7 +240,7 @@ func (g *Leased[T]) testWait(t *testing.T) {
 	l, clock := g.lease(5, 1), NewClock(Start)
 	gen := g.generator(t, l, Setup{Clock: clock.Now, Entropy: Entropy(1),
 		RollbackPolicy: sortid.RollbackWait})
-	first := must[T](t)(gen.Generate())
+	first := Must[T](t)(gen.Generate())
 	clock.Add(g.Format.Tick)
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Millisecond)
 	defer cancel()
@@ -259,7 +257,7 @@ func (g *Leased[T]) testWait(t *testing.T) {
 		time.Sleep(5 * time.Millisecond)
 		l.Set(window.Grant{NodeID: 3, Lo: g.now() + 1, Hi: g.now() + 2}, 0)
 	}()
-	second := must[T](t)(gen.Generate())
+	second := Must[T](t)(gen.Generate())
 	g.check(t, second, 3, 1)
 	increasing(t, []T{first, second})
 	clock.Add(g.Format.Tick)
@@ -318,11 +316,11 @@ func (g *Leased[T]) testWaitFill(t *testing.T) {
 func (g *Leased[T]) testClose(t *testing.T) {
 	l, clock := g.lease(5, 9), NewClock(Start)
 	gen := g.generator(t, l, Setup{Clock: clock.Now, Entropy: Entropy(1)})
-	must[T](t)(gen.Generate())
+	Must[T](t)(gen.Generate())
 	if used := l.Close() - g.now(); used != 0 {
 		t.Fatalf("used up to tick %d, want 0", used)
 	}
-	g.check(t, must[T](t)(gen.Generate()), 5, 0)
+	g.check(t, Must[T](t)(gen.Generate()), 5, 0)
 	clock.Add(g.Format.Tick)
 	if _, err := gen.Generate(); !errors.Is(err, sortid.ErrLeaseClosed) ||
 		errors.Is(err, sortid.ErrLeaseExpired) {
@@ -455,6 +453,18 @@ func (g *Leased[T]) testAcquired(t *testing.T) {
 	}
 }
 
+func (g *Leased[T]) testRange(t *testing.T) {
+	for _, tick := range []int64{0, g.Last} {
+		l := window.New(g.Size, g.Format.Tick, g.Format.Epoch)
+		l.Set(window.Grant{NodeID: 5, Lo: tick, Hi: tick + 1}, tick)
+		at := time.UnixMilli(g.Format.Epoch.UnixMilli() + tick*g.Format.Tick.Milliseconds())
+		gen := g.generator(t, l, Setup{Clock: NewClock(at).Now})
+		if id, err := gen.Generate(); id != *new(T) || !errors.Is(err, sortid.ErrTimeRange) {
+			t.Errorf("at tick %d: %v, %v, want ErrTimeRange", tick, id, err)
+		}
+	}
+}
+
 func (g *Leased[T]) testOptions(t *testing.T) {
 	good := g.lease(5, 9)
 	refused := func(what string, l sortid.Lease, s Setup, says string) {
@@ -493,7 +503,7 @@ func (g *Leased[T]) testClockJumps(t *testing.T) {
 		l, clock := g.lease(5, 20), NewClock(Start)
 		gen := g.generator(t, l, Setup{Clock: clock.Now, Entropy: Entropy(1),
 			RollbackPolicy: policy})
-		first := must[T](t)(gen.Generate())
+		first := Must[T](t)(gen.Generate())
 
 		clock.Add(time.Hour)
 		ctx, cancel := context.WithTimeout(t.Context(), patience)
@@ -521,6 +531,6 @@ func (g *Leased[T]) testSharedAhead(t *testing.T) {
 	l, clock := g.lease(5, 20), NewClock(Start)
 	for i := range int64(8) {
 		gen := g.generator(t, l, Setup{Clock: clock.Now, Entropy: Entropy(1)})
-		g.check(t, must[T](t)(gen.Generate()), 5, i)
+		g.check(t, Must[T](t)(gen.Generate()), 5, i)
 	}
 }
