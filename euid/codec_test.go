@@ -34,12 +34,7 @@ func replacements(from, to string) (pairs []string) {
 	return pairs
 }
 
-func toBig(id ID) *big.Int { return new(big.Int).SetBytes(id[:]) }
-
-func fromBig(n *big.Int) (id ID) {
-	n.FillBytes(id[:])
-	return id
-}
+var toBig = conformance.Big[ID]
 
 func text(n *big.Int) string {
 	check := new(big.Int).Mod(n, big127)
@@ -63,7 +58,7 @@ func number(s string) (*big.Int, bool) {
 var codec = conformance.Codec[ID]{
 	Format: "euid", Limit: two128, Size: Size, Sorts: true,
 	Parse: Parse, MustParse: MustParse, First: First,
-	Int: toBig, Of: fromBig, FromBytes: FromBytes, Text: text,
+	FromBytes: FromBytes, Text: text,
 	Fields: func(id ID) map[string]string {
 		return map[string]string{
 			"timestamp":            strconv.FormatUint(id.Timestamp(), 10),
@@ -176,7 +171,7 @@ func TestTypos(t *testing.T) {
 
 func TestForgiving(t *testing.T) {
 	const canon = "010101010101010101010101010"
-	id := fromBig(new(big.Int).Rsh(
+	id := codec.Of(new(big.Int).Rsh(
 		func() *big.Int { n, _ := new(big.Int).SetString(canon, 32); return n }(), 7))
 	s := id.String()
 	for _, zero := range "0oO" {

@@ -14,12 +14,7 @@ import (
 
 var two128 = new(big.Int).Lsh(big.NewInt(1), 128)
 
-func toBig(id ID) *big.Int { return new(big.Int).SetBytes(id[:]) }
-
-func fromBig(n *big.Int) (id ID) {
-	n.FillBytes(id[:])
-	return id
-}
+var toBig = conformance.Big[ID]
 
 // text is the oracle of String.
 func text(n *big.Int) string {
@@ -30,7 +25,7 @@ func text(n *big.Int) string {
 var codec = conformance.Codec[ID]{
 	Format: "scru128", Limit: two128, Size: Size, Sorts: true,
 	Parse: Parse, MustParse: MustParse, First: First,
-	Int: toBig, Of: fromBig, FromBytes: FromBytes, Text: text,
+	FromBytes: FromBytes, Text: text,
 	Fields: func(id ID) map[string]string {
 		return map[string]string{
 			"timestamp":  strconv.FormatUint(id.Timestamp(), 10),

@@ -16,17 +16,12 @@ import (
 
 var two160 = new(big.Int).Lsh(big.NewInt(1), 160)
 
-func toBig(id ID) *big.Int { return new(big.Int).SetBytes(id[:]) }
-
-func fromBig(n *big.Int) (id ID) {
-	n.FillBytes(id[:])
-	return id
-}
+var toBig = conformance.Big[ID]
 
 var codec = conformance.Codec[ID]{
 	Format: "scru160", Limit: two160, Size: Size, Sorts: true,
 	Parse: Parse, MustParse: MustParse, First: First,
-	Int: toBig, Of: fromBig, FromBytes: FromBytes,
+	FromBytes: FromBytes,
 	Text: func(n *big.Int) string {
 		return base32.HexEncoding.EncodeToString(n.FillBytes(make([]byte, Size)))
 	},

@@ -29,8 +29,6 @@ func text(n *big.Int) string {
 var codec = conformance.Codec[ID]{
 	Format: "scru64", Limit: limit, Size: Size, Sorts: true,
 	Parse: Parse, MustParse: MustParse, First: First,
-	Int:  func(id ID) *big.Int { return new(big.Int).SetUint64(id.Uint64()) },
-	Of:   func(n *big.Int) ID { return ID(n.Uint64()) },
 	Text: text,
 	Fields: func(id ID) map[string]string {
 		return map[string]string{

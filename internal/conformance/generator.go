@@ -104,7 +104,7 @@ func New[T ID[T], G Gen[T]](t *testing.T, global *G, newGenerator func(Setup) G,
 	for i := range ids {
 		ids[i] = newID()
 	}
-	increasing(t, ids)
+	Increasing(t, ids)
 
 	clock := NewClock(Start)
 	setup := func() Setup { return Setup{Clock: clock.Now, Entropy: Entropy(1)} }
@@ -162,7 +162,8 @@ func Must[T any](t testing.TB) func(v T, err error) T {
 	}
 }
 
-func increasing[T ID[T]](t testing.TB, ids []T) {
+// Increasing tests that each ID is larger than the one before.
+func Increasing[T ID[T]](t testing.TB, ids []T) {
 	t.Helper()
 	for i := 1; i < len(ids); i++ {
 		if ids[i-1].Compare(ids[i]) >= 0 {
@@ -212,7 +213,7 @@ func (g *Generator[T]) testSystemClock(t *testing.T) {
 		}
 	}
 	if !g.Unordered {
-		increasing(t, ids)
+		Increasing(t, ids)
 	}
 }
 
@@ -246,7 +247,7 @@ func (g *Generator[T]) testTime(t *testing.T) {
 		}
 	}
 	if !g.Unordered {
-		increasing(t, ids)
+		Increasing(t, ids)
 	}
 }
 
@@ -267,7 +268,7 @@ func (g *Generator[T]) testFrozen(t *testing.T) {
 	if g.Unordered {
 		return
 	}
-	increasing(t, ids)
+	Increasing(t, ids)
 	if n < g.Burst {
 		return
 	}
@@ -275,7 +276,7 @@ func (g *Generator[T]) testFrozen(t *testing.T) {
 		for ids[len(ids)-1].Time().Sub(Start) < 3*g.Tick {
 			ids = append(ids, Must[T](t)(gen.Generate()))
 		}
-		increasing(t, ids)
+		Increasing(t, ids)
 		return
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
@@ -297,7 +298,7 @@ func (g *Generator[T]) testFrozen(t *testing.T) {
 		clock.Add(g.Tick)
 	}()
 	ids = append(ids, Must[T](t)(gen.Generate()))
-	increasing(t, ids)
+	Increasing(t, ids)
 	if got := ids[len(ids)-1].Time(); !got.Equal(Start.Add(g.Tick)) {
 		t.Errorf("after the wait the time is %v, want %v", got, Start.Add(g.Tick))
 	}
@@ -332,7 +333,7 @@ func (g *Generator[T]) testFill(t *testing.T) {
 			}
 		}
 		if !g.Unordered {
-			increasing(t, ids)
+			Increasing(t, ids)
 		}
 		one.Add(g.Tick + time.Duration(r.Int64N(int64(time.Second))))
 		if g.Leads {
@@ -356,7 +357,7 @@ func (g *Generator[T]) testFillClock(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !g.Unordered {
-		increasing(t, ids)
+		Increasing(t, ids)
 	}
 	if want := (n + 4095) / 4096; reads != want {
 		t.Errorf("Fill of %d IDs reads the clock %d times, want %d", n, reads, want)
@@ -454,7 +455,7 @@ func (g *Generator[T]) testSmallRollback(t *testing.T) {
 	}
 	clock.Add(Start.Add(time.Minute).Sub(clock.Now()))
 	ids = append(ids, Must[T](t)(gen.Generate()))
-	increasing(t, ids)
+	Increasing(t, ids)
 	if got := ids[len(ids)-1].Time(); !got.Equal(g.tick(Start.Add(time.Minute))) {
 		t.Errorf("once the clock has caught up the time is %v", got)
 	}
@@ -478,7 +479,7 @@ func (g *Generator[T]) testRandomWalk(t *testing.T) {
 			clock.Add(next - at)
 			at, top = next, max(top, next)
 		}
-		increasing(t, ids)
+		Increasing(t, ids)
 	}
 }
 
@@ -502,7 +503,7 @@ func (g *Generator[T]) testAbort(t *testing.T) {
 		t.Fatalf("back by %v: Fill %v, %v, want ErrClockRollback and no ID", beyond, ids, err)
 	}
 	clock.Add(beyond)
-	increasing(t, []T{first, Must[T](t)(gen.Generate())})
+	Increasing(t, []T{first, Must[T](t)(gen.Generate())})
 
 	clock = NewClock(Start)
 	gen = g.New(t, Setup{Clock: clock.Now, Entropy: Entropy(5),
@@ -536,7 +537,7 @@ func (g *Generator[T]) testReset(t *testing.T) {
 	ids := []T{Must[T](t)(gen.Generate()), Must[T](t)(gen.Generate())}
 	clock.Add(time.Second)
 	ids = append(ids, Must[T](t)(gen.Generate()))
-	increasing(t, ids)
+	Increasing(t, ids)
 	if got, want := ids[0].Time(), g.tick(Start.Add(-beyond)); !got.Equal(want) {
 		t.Errorf("after a reset the time is %v, want %v", got, want)
 	}
@@ -564,7 +565,7 @@ func (g *Generator[T]) testWait(t *testing.T) {
 			clock.Add(time.Second)
 		}
 	}()
-	increasing(t, []T{first, Must[T](t)(gen.Generate())})
+	Increasing(t, []T{first, Must[T](t)(gen.Generate())})
 }
 
 // RollbackWait waits for the first time within the allowance.
@@ -584,7 +585,7 @@ func (g *Generator[T]) testWaitTarget(t *testing.T) {
 		t.Errorf("it waits for %v, want %v", until, Start.Add(-ticks*g.Tick))
 	}
 	clock.Add(g.Tick)
-	increasing(t, []T{first, Must[T](t)(gen.GenerateContext(ctx))}) // waiting would be an error
+	Increasing(t, []T{first, Must[T](t)(gen.GenerateContext(ctx))}) // waiting would be an error
 }
 
 func (g *Generator[T]) testDefaultPolicy(t *testing.T) {
@@ -635,7 +636,7 @@ func (g *Generator[T]) testEntropy(t *testing.T) {
 			left = 1000
 			ids = append(ids, Must[T](t)(gen.Generate()))
 			if !g.Unordered {
-				increasing(t, ids)
+				Increasing(t, ids)
 			}
 		}
 	}
@@ -681,7 +682,7 @@ func (g *Generator[T]) testEntropyLater(t *testing.T) {
 			ids = append(ids, id)
 		}
 		if !g.Unordered {
-			increasing(t, ids)
+			Increasing(t, ids)
 		}
 
 		clock.Add(time.Second)
@@ -695,7 +696,7 @@ func (g *Generator[T]) testEntropyLater(t *testing.T) {
 		left = all
 		clock.Add(g.Tick)
 		if ids = append(ids, Must[T](t)(gen.Generate())); !g.Unordered {
-			increasing(t, ids[len(ids)-2:])
+			Increasing(t, ids[len(ids)-2:])
 		}
 	}
 }
@@ -770,12 +771,12 @@ func (g *Generator[T]) testConcurrent(t *testing.T) {
 	var all []T
 	for _, ids := range results {
 		if !g.Unordered {
-			increasing(t, ids)
+			Increasing(t, ids)
 		}
 		all = append(all, ids...)
 	}
 	slices.SortFunc(all, T.Compare)
-	increasing(t, all)
+	Increasing(t, all)
 }
 
 func (g *Generator[T]) testAllocations(t *testing.T) {

@@ -110,7 +110,7 @@ func (g *Leased[T]) testWindow(t *testing.T) {
 	clock.Add(g.Format.Tick)
 	ids = append(ids, Must[T](t)(gen.Generate()))
 	g.check(t, ids[len(ids)-1], 2, 5)
-	increasing(t, ids)
+	Increasing(t, ids)
 }
 
 func (g *Leased[T]) testLater(t *testing.T) {
@@ -122,7 +122,7 @@ func (g *Leased[T]) testLater(t *testing.T) {
 	for _, id := range ids {
 		g.check(t, id, 5, 0)
 	}
-	increasing(t, ids)
+	Increasing(t, ids)
 }
 
 // If the window begins later by more than the allowance, the policy decides. The claimed tick is
@@ -147,7 +147,7 @@ func (g *Leased[T]) testTooFarAhead(t *testing.T) {
 			first := Must[T](t)(gen.Generate())
 			g.check(t, first, 5, 0)
 			clock.Add(g.Format.Tick)
-			increasing(t, []T{first, Must[T](t)(gen.Generate())})
+			Increasing(t, []T{first, Must[T](t)(gen.Generate())})
 		}
 	}
 }
@@ -169,7 +169,7 @@ func (g *Leased[T]) testBack(t *testing.T) {
 	clock.Add(22 * g.Format.Tick)
 	ids = append(ids, Must[T](t)(gen.Generate()))
 	g.check(t, ids[len(ids)-1], 5, 51)
-	increasing(t, ids)
+	Increasing(t, ids)
 }
 
 func (g *Leased[T]) testOverflow(t *testing.T) {
@@ -188,7 +188,7 @@ func (g *Leased[T]) testOverflow(t *testing.T) {
 			ticks++
 		}
 		g.check(t, id, 5, ticks)
-		increasing(t, []T{last, id})
+		Increasing(t, []T{last, id})
 		last = id
 	}
 	if used := l.Used() - g.now(); used != 3 {
@@ -201,7 +201,7 @@ func (g *Leased[T]) testOverflow(t *testing.T) {
 func (g *Leased[T]) testOverflowWait(t *testing.T) {
 	l, clock := g.lease(5, 4), NewClock(Start.Add(-g.Format.Tick))
 	gen := g.generator(t, l, Setup{Clock: clock.Now, Entropy: Constant(0xff)})
-	ctx := ended(t)
+	ctx := Ended(t)
 	var last T
 	var err error
 	for step := range 3 {
@@ -212,7 +212,7 @@ func (g *Leased[T]) testOverflowWait(t *testing.T) {
 				break
 			}
 			g.check(t, id, 5, int64(max(step-1, 0)))
-			increasing(t, []T{last, id})
+			Increasing(t, []T{last, id})
 			last = id
 		}
 		if !errors.Is(err, sortid.ErrOverflow) || !errors.Is(err, context.Canceled) {
@@ -229,8 +229,8 @@ func (g *Leased[T]) testOverflowWait(t *testing.T) {
 	}
 }
 
-// ended returns a context that has ended, so a call that must wait returns its error.
-func ended(t testing.TB) context.Context {
+// Ended returns a context that has ended, so a call that must wait returns its error.
+func Ended(t testing.TB) context.Context {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	return ctx
@@ -259,7 +259,7 @@ func (g *Leased[T]) testWait(t *testing.T) {
 	}()
 	second := Must[T](t)(gen.Generate())
 	g.check(t, second, 3, 1)
-	increasing(t, []T{first, second})
+	Increasing(t, []T{first, second})
 	clock.Add(g.Format.Tick)
 	go func() {
 		time.Sleep(5 * time.Millisecond)
@@ -279,7 +279,7 @@ func (g *Leased[T]) testWaitFill(t *testing.T) {
 	if err := gen.Fill(ids); err != nil {
 		t.Fatal(err)
 	}
-	increasing(t, ids)
+	Increasing(t, ids)
 	last := ids[len(ids)-1]
 	var wg sync.WaitGroup
 	wg.Go(func() { // renewal, always a tick late
@@ -307,7 +307,7 @@ func (g *Leased[T]) testWaitFill(t *testing.T) {
 			t.Error(err)
 			break
 		}
-		increasing(t, append([]T{last}, ids...))
+		Increasing(t, append([]T{last}, ids...))
 		last = ids[len(ids)-1]
 	}
 	wg.Wait()
@@ -370,7 +370,7 @@ func (g *Leased[T]) testRandomWalk(t *testing.T) {
 			gens[i] = g.generator(t, w, Setup{Clock: clock.Now, Entropy: Entropy(seed),
 				RollbackAllowance: 30 * g.Format.Tick, RollbackPolicy: sortid.RollbackAbort})
 		}
-		hwm, made, ctx := g.now(), 0, ended(t)
+		hwm, made, ctx := g.now(), 0, Ended(t)
 		for range 3000 {
 			switch r.IntN(4) {
 			case 0:
@@ -399,7 +399,7 @@ func (g *Leased[T]) testRandomWalk(t *testing.T) {
 					t.Fatal(err)
 				}
 				made++
-				increasing(t, []T{last[i], id})
+				Increasing(t, []T{last[i], id})
 				last[i] = id
 				if node, ok := granted[g.At(id)]; !ok || node != g.Node(id) {
 					t.Fatalf("seed %d: %v has node ID %d; its tick was granted: %v, to %d", seed,
@@ -519,7 +519,7 @@ func (g *Leased[T]) testClockJumps(t *testing.T) {
 				t.Fatalf("policy %d: %v", policy, err)
 			}
 			g.check(t, id, 5, 1)
-			increasing(t, []T{first, id})
+			Increasing(t, []T{first, id})
 			break
 		}
 		cancel()
