@@ -3,6 +3,7 @@ package format
 import (
 	"context"
 	"encoding/json"
+	"maps"
 	"testing"
 	"time"
 )
@@ -11,7 +12,7 @@ func BenchmarkAppend(b *testing.B) {
 	for _, s := range ours {
 		for _, f := range s.Encodings {
 			b.Run(s.Name+"/"+string(f), func(b *testing.B) {
-				batch := newGenerator(b, s, Options{}).NewBatch()
+				batch := newGenerator(s, Options{}).NewBatch()
 				const n = 512
 				buf := make([]byte, 0, n*64)
 				for b.Loop() {
@@ -29,7 +30,7 @@ func BenchmarkAppend(b *testing.B) {
 // AppendJSON does without encoding/json because it is faster.
 func BenchmarkJSON(b *testing.B) {
 	for _, s := range ours {
-		id := next(b, newGenerator(b, s, Options{At: time.Now()}))
+		id := next(newGenerator(s, Options{At: time.Now()}))
 		buf := make([]byte, 0, 4096)
 		b.Run(s.Name+"/AppendJSON", func(b *testing.B) {
 			for b.Loop() {
@@ -67,27 +68,22 @@ func described(id ID) any {
 	return v
 }
 
-func newGenerator(t testing.TB, s *Format, o Options) Generator {
-	t.Helper()
-	if s == SCRU64 && o.Values["node"] == "" && o.Lease == nil {
-		values := map[string]string{"node": "42/8"}
-		for k, v := range o.Values {
-			values[k] = v
-		}
-		o.Values = values
-	}
-	g, err := s.NewGenerator(o)
+func must[T any](v T, err error) T {
 	if err != nil {
-		t.Fatal(err)
+		panic(err)
 	}
-	return g
+	return v
 }
 
-func next(t testing.TB, g Generator) ID {
-	t.Helper()
-	id, err := g.Next(context.Background())
-	if err != nil {
-		t.Fatal(err)
+func newGenerator(s *Format, o Options) Generator {
+	if s == SCRU64 && o.Values["node"] == "" && o.Lease == nil {
+		o.Values = maps.Clone(o.Values)
+		if o.Values == nil {
+			o.Values = map[string]string{}
+		}
+		o.Values["node"] = "42/8"
 	}
-	return id
+	return must(s.NewGenerator(o))
 }
+
+func next(g Generator) ID { return must(g.Next(context.Background())) }

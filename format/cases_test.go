@@ -69,10 +69,7 @@ func (v validCase) test(t *testing.T, f *Format) {
 }
 
 func TestCases(t *testing.T) {
-	b, err := os.ReadFile("../testdata/formats.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := must(os.ReadFile("../testdata/formats.json"))
 	var file struct {
 		Formats []struct {
 			Format  string
@@ -108,10 +105,7 @@ func TestCases(t *testing.T) {
 
 // The document's table agrees with the rows.
 func TestDocument(t *testing.T) {
-	b, err := os.ReadFile("../docs/formats.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := must(os.ReadFile("../docs/formats.md"))
 	_, unasked, _ := strings.Cut(string(b), "| `scan` without `--format` |")
 	unasked, _, _ = strings.Cut(unasked, "\n")
 	for _, f := range others {

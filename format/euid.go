@@ -6,6 +6,7 @@ import (
 
 	"github.com/sortid/sortid"
 	"github.com/sortid/sortid/euid"
+	"github.com/sortid/sortid/internal/crockford"
 )
 
 func euidFormat() *Format {
@@ -26,7 +27,7 @@ func euidFormat() *Format {
 				Meaning: "high half +1 per ID in a millisecond, low half random"},
 		},
 		Alphabet:  "27 Crockford Base32 symbols, the last two a check",
-		Symbols:   crockford,
+		Symbols:   crockford.Symbols,
 		FoldsCase: true, TextLengths: []int{euid.TextLen}, TextSorts: true, Grouped: true,
 		Check:   127,
 		Aliases: "O0I1L1",

@@ -89,11 +89,8 @@ func TestRange(t *testing.T) {
 			if s == SCRU64 {
 				values["node"] = "1/8"
 			}
-			g, err := s.NewGenerator(Options{Clock: func() time.Time { return c.at },
-				Values: values})
-			if err != nil {
-				t.Fatal(err)
-			}
+			g := must(s.NewGenerator(Options{Clock: func() time.Time { return c.at },
+				Values: values}))
 			id, err := g.Next(t.Context())
 			if c.ok != (err == nil) {
 				t.Errorf("%s: at %v the generator gives %v, %v", s.Name, c.at, id, err)
@@ -206,8 +203,7 @@ func TestBadEncodings(t *testing.T) {
 				t.Errorf("%s: FromBytes of an integer above the largest: %v", s.Name, id)
 			}
 			if _, err := s.ParseAs(UUID, "017fef39-c264-1ba5-6a94-83188841e05a"); !errors.Is(err,
-				ErrEncoding) ||
-				!strings.Contains(err.Error(), fmt.Sprint(s.Bits, " bits")) {
+				ErrEncoding) || !strings.Contains(err.Error(), fmt.Sprint(s.Bits, " bits")) {
 				t.Errorf("%s: ParseAs UUID: %v", s.Name, err)
 			}
 		}
@@ -254,12 +250,12 @@ func TestBounds(t *testing.T) {
 			}
 		}
 		for _, at := range []time.Time{from, to.Add(-s.Tick)} {
-			g := newGenerator(t, s, Options{At: at})
-			if id := next(t, g); id.Compare(a) < 0 || id.Compare(b) >= 0 {
+			g := newGenerator(s, Options{At: at})
+			if id := next(g); id.Compare(a) < 0 || id.Compare(b) >= 0 {
 				t.Errorf("%s: %v of %v is not in [%v, %v)", s.Name, id, at, a, b)
 			}
 		}
-		if id := next(t, newGenerator(t, s, Options{At: to})); id.Compare(b) < 0 {
+		if id := next(newGenerator(s, Options{At: to})); id.Compare(b) < 0 {
 			t.Errorf("%s: %v of %v, the end, is in the range up to %v", s.Name, id, to, b)
 		}
 		start, end := s.Range()
@@ -281,7 +277,7 @@ func TestBounds(t *testing.T) {
 }
 
 func TestSplitNode(t *testing.T) {
-	id := next(t, newGenerator(t, SCRU64, Options{Values: map[string]string{"node": "42/8"}}))
+	id := next(newGenerator(SCRU64, Options{Values: map[string]string{"node": "42/8"}}))
 	split, err := SCRU64.SplitNode(8)
 	if err != nil || len(split) != 2 {
 		t.Fatalf("%v, %v", split, err)
@@ -338,10 +334,7 @@ func TestZero(t *testing.T) {
 
 func TestFormatJSON(t *testing.T) {
 	for _, s := range Ours() {
-		b, err := json.Marshal(s)
-		if err != nil {
-			t.Fatal(err)
-		}
+		b := must(json.Marshal(s))
 		written := slices.Clone(s.Layout)
 		for i := range written { // not the fields for testers
 			written[i].Start, written[i].Every, written[i].Most = 0, 0, 0
@@ -363,18 +356,9 @@ func TestFormatJSON(t *testing.T) {
 func TestIDJSON(t *testing.T) {
 	for _, s := range Ours() {
 		for _, v := range vectors(t, s).Valid {
-			id, err := s.Parse(v.Text)
-			if err != nil {
-				t.Fatal(err)
-			}
-			got, err := json.Marshal(id)
-			if err != nil {
-				t.Fatal(err)
-			}
-			want, err := json.Marshal(described(id))
-			if err != nil {
-				t.Fatal(err)
-			}
+			id := must(s.Parse(v.Text))
+			got := must(json.Marshal(id))
+			want := must(json.Marshal(described(id)))
 			if a, b := members(t, got), members(t, want); !reflect.DeepEqual(a, b) {
 				t.Errorf("%s: %s, want %s", v.Note, got, want)
 			}

@@ -8,16 +8,15 @@ import (
 )
 
 const (
-	digits    = "0123456789"
-	lower     = "abcdefghijklmnopqrstuvwxyz"
-	capitals  = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-	digits32  = digits + "abcdefghijklmnopqrstuv"
-	sorted32  = "234567" + lower // in order of value
-	digits36  = digits + lower
-	digits62  = digits + capitals + lower
-	digits58  = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
-	digits64  = capitals + lower + digits + "-_"
-	crockford = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
+	digits   = "0123456789"
+	lower    = "abcdefghijklmnopqrstuvwxyz"
+	capitals = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+	digits32 = digits + "abcdefghijklmnopqrstuv"
+	sorted32 = "234567" + lower // in order of value
+	digits36 = digits + lower
+	digits62 = digits + capitals + lower
+	digits58 = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
+	digits64 = capitals + lower + digits + "-_"
 )
 
 // others are in the order of their readings: of lookalikes, the more common one is first.

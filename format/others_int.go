@@ -1,6 +1,10 @@
 package format
 
-import "time"
+import (
+	"time"
+
+	"github.com/sortid/sortid/internal/crockford"
+)
 
 // Threads' IDs have these fields, too.
 var instagram = []Field{zeros(1),
@@ -61,7 +65,7 @@ var integers = []*Format{
 			field("random", 22, KindRandom,
 				"a node ID, 10 bits as a rule, and a counter that starts at random")},
 		Encodings: []Encoding{Text, Int},
-		Alphabet:  "13 Crockford Base32 symbols", Symbols: crockford, FoldsCase: true,
+		Alphabet:  "13 Crockford Base32 symbols", Symbols: crockford.Symbols, FoldsCase: true,
 		TextLengths: []int{13}, TextSorts: true,
 		Example: "01226N0640J7Q", Search: Search{Named: true}, Epoch: unix(year2020)}),
 	snowflake("snowid", "SnowID", "https://github.com/qeeqez/snowid-go", "151819733950271234",

@@ -11,10 +11,7 @@ import (
 )
 
 func TestTyped(t *testing.T) {
-	b, err := os.ReadFile(conformance.TypedFile())
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := must(os.ReadFile(conformance.TypedFile()))
 	var v conformance.Typed
 	if err := json.Unmarshal(b, &v); err != nil || len(v.Valid) == 0 {
 		t.Fatal("the vectors are incomplete", err)
@@ -22,14 +19,8 @@ func TestTyped(t *testing.T) {
 	now := time.Date(2026, 11, 22, 0, 0, 0, 0, time.UTC)
 	detected := 0
 	for _, v := range v.Valid {
-		f, err := Lookup(v.Format)
-		if err != nil {
-			t.Fatal(err)
-		}
-		inner, err := f.Parse(v.Inner)
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := must(Lookup(v.Format))
+		inner := must(f.Parse(v.Inner))
 		prefix := strings.TrimSuffix(v.Text, v.Inner)
 		if c, err := f.Read(v.Text); err != nil || c.ID != inner || c.Prefix != prefix ||
 			c.Encoding != Text {
