@@ -172,6 +172,13 @@ func Increasing[T ID[T]](t testing.TB, ids []T) {
 	}
 }
 
+// start returns a generator on a clock that shows this time.
+func (g *Generator[T]) start(t testing.TB, at time.Time, s Setup) (Gen[T], *Clock) {
+	clock := NewClock(at)
+	s.Clock = clock.Now
+	return g.New(t, s), clock
+}
+
 func (g *Generator[T]) tick(t time.Time) time.Time {
 	us := t.UnixMicro() // nanoseconds would not reach the year 10889
 	return time.UnixMicro(us - us%g.Tick.Microseconds()).UTC()
@@ -218,8 +225,7 @@ func (g *Generator[T]) testSystemClock(t *testing.T) {
 }
 
 func (g *Generator[T]) testTime(t *testing.T) {
-	clock := NewClock(Start)
-	gen := g.New(t, Setup{Clock: clock.Now, Entropy: Entropy(1)})
+	gen, clock := g.start(t, Start, Setup{Entropy: Entropy(1)})
 	r := rand.New(rand.NewPCG(1, 1))
 	var ids []T
 	left := g.Burst
@@ -254,8 +260,7 @@ func (g *Generator[T]) testTime(t *testing.T) {
 // While the clock stands still, a tick has at least as many IDs as promised. After that IDs use the
 // next ticks, or none until the clock moves.
 func (g *Generator[T]) testFrozen(t *testing.T) {
-	clock := NewClock(Start)
-	gen := g.New(t, Setup{Clock: clock.Now, Entropy: Entropy(2)})
+	gen, clock := g.start(t, Start, Setup{Entropy: Entropy(2)})
 	n := min(g.Burst, 100_000)
 	var ids []T
 	for range n {
@@ -369,8 +374,7 @@ func (g *Generator[T]) testFillClock(t *testing.T) {
 func (g *Generator[T]) testRandom(t *testing.T) {
 	const ticks, each = 32, 32
 	for _, name := range []string{"Generate", "Fill"} {
-		clock := NewClock(Start)
-		gen := g.New(t, Setup{Clock: clock.Now, RollbackAllowance: time.Hour})
+		gen, clock := g.start(t, Start, Setup{RollbackAllowance: time.Hour})
 		ones := make([]int, 8*len(g.Random))
 		n, twins := 0, 0
 		for range ticks {
@@ -424,8 +428,7 @@ func (g *Generator[T]) testRandom(t *testing.T) {
 
 // Each second of the clock has a new seed, even if the timestamp stands still.
 func (g *Generator[T]) testReseed(t *testing.T) {
-	clock := NewClock(Start)
-	gen := g.New(t, Setup{Clock: clock.Now})
+	gen, clock := g.start(t, Start, Setup{})
 	for _, step := range []time.Duration{0, time.Second, time.Hour, -5 * time.Second,
 		2 * time.Second, g.Tick, -3 * time.Second} {
 		clock.Add(step)
@@ -438,8 +441,7 @@ func (g *Generator[T]) testReseed(t *testing.T) {
 }
 
 func (g *Generator[T]) testSmallRollback(t *testing.T) {
-	clock := NewClock(Start)
-	gen := g.New(t, Setup{Clock: clock.Now, Entropy: Entropy(4),
+	gen, clock := g.start(t, Start, Setup{Entropy: Entropy(4),
 		RollbackPolicy: sortid.RollbackAbort})
 	ids := []T{Must[T](t)(gen.Generate())}
 	for _, back := range []time.Duration{g.Tick, 20 * g.Tick, 10 * time.Second / g.Tick * g.Tick} {
@@ -463,8 +465,7 @@ func (g *Generator[T]) testSmallRollback(t *testing.T) {
 
 func (g *Generator[T]) testRandomWalk(t *testing.T) {
 	for seed := range uint64(20) {
-		clock := NewClock(Start)
-		gen := g.New(t, Setup{Clock: clock.Now, Entropy: Entropy(seed),
+		gen, clock := g.start(t, Start, Setup{Entropy: Entropy(seed),
 			RollbackPolicy: sortid.RollbackAbort})
 		r := rand.New(rand.NewPCG(seed, 3))
 		var ids []T
@@ -486,8 +487,7 @@ func (g *Generator[T]) testRandomWalk(t *testing.T) {
 const beyond = 11 * time.Second
 
 func (g *Generator[T]) testAbort(t *testing.T) {
-	clock := NewClock(Start)
-	gen := g.New(t, Setup{Clock: clock.Now, Entropy: Entropy(5),
+	gen, clock := g.start(t, Start, Setup{Entropy: Entropy(5),
 		RollbackPolicy: sortid.RollbackAbort})
 	first := Must[T](t)(gen.Generate())
 	clock.Add(-beyond)
@@ -505,32 +505,23 @@ func (g *Generator[T]) testAbort(t *testing.T) {
 	clock.Add(beyond)
 	Increasing(t, []T{first, Must[T](t)(gen.Generate())})
 
-	clock = NewClock(Start)
-	gen = g.New(t, Setup{Clock: clock.Now, Entropy: Entropy(5),
-		RollbackPolicy: sortid.RollbackAbort, RollbackAllowance: 2 * g.Tick})
-	Must[T](t)(gen.Generate())
-	clock.Add(-2 * g.Tick)
-	Must[T](t)(gen.Generate())
-	clock.Add(-g.Tick)
-	if _, err := gen.Generate(); !errors.Is(err, sortid.ErrClockRollback) {
-		t.Fatalf("back by three ticks with two allowed: %v", err)
+	for allowed, allowance := range []time.Duration{-1, g.Tick, 2 * g.Tick} { // in ticks
+		gen, clock := g.start(t, Start, Setup{Entropy: Entropy(5),
+			RollbackPolicy: sortid.RollbackAbort, RollbackAllowance: allowance})
+		Must[T](t)(gen.Generate())
+		clock.Add(-time.Duration(allowed) * g.Tick)
+		Must[T](t)(gen.Generate())
+		clock.Add(-g.Tick)
+		if _, err := gen.Generate(); !errors.Is(err, sortid.ErrClockRollback) {
+			t.Fatalf("back by a tick more than the %d allowed: %v", allowed, err)
+		}
+		clock.Add(time.Duration(allowed+2) * g.Tick)
+		Must[T](t)(gen.Generate())
 	}
-
-	clock = NewClock(Start)
-	gen = g.New(t, Setup{Clock: clock.Now, Entropy: Entropy(5),
-		RollbackPolicy: sortid.RollbackAbort, RollbackAllowance: -1})
-	Must[T](t)(gen.Generate())
-	clock.Add(-g.Tick)
-	if _, err := gen.Generate(); !errors.Is(err, sortid.ErrClockRollback) {
-		t.Fatalf("back by a tick with none allowed: %v", err)
-	}
-	clock.Add(2 * g.Tick)
-	Must[T](t)(gen.Generate())
 }
 
 func (g *Generator[T]) testReset(t *testing.T) {
-	clock := NewClock(Start)
-	gen := g.New(t, Setup{Clock: clock.Now, Entropy: Entropy(6),
+	gen, clock := g.start(t, Start, Setup{Entropy: Entropy(6),
 		RollbackPolicy: sortid.RollbackReset})
 	Must[T](t)(gen.Generate())
 	clock.Add(-beyond)
@@ -544,9 +535,7 @@ func (g *Generator[T]) testReset(t *testing.T) {
 }
 
 func (g *Generator[T]) testWait(t *testing.T) {
-	clock := NewClock(Start)
-	gen := g.New(t, Setup{Clock: clock.Now, Entropy: Entropy(7),
-		RollbackPolicy: sortid.RollbackWait})
+	gen, clock := g.start(t, Start, Setup{Entropy: Entropy(7), RollbackPolicy: sortid.RollbackWait})
 	first := Must[T](t)(gen.Generate())
 	clock.Add(-beyond)
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
@@ -571,8 +560,7 @@ func (g *Generator[T]) testWait(t *testing.T) {
 // RollbackWait waits for the first time within the allowance.
 func (g *Generator[T]) testWaitTarget(t *testing.T) {
 	const ticks = 5
-	clock := NewClock(Start)
-	gen := g.New(t, Setup{Clock: clock.Now, Entropy: Entropy(7),
+	gen, clock := g.start(t, Start, Setup{Entropy: Entropy(7),
 		RollbackPolicy: sortid.RollbackWait, RollbackAllowance: ticks * g.Tick})
 	first := Must[T](t)(gen.Generate())
 	clock.Add(-(ticks + 1) * g.Tick)
@@ -589,8 +577,7 @@ func (g *Generator[T]) testWaitTarget(t *testing.T) {
 }
 
 func (g *Generator[T]) testDefaultPolicy(t *testing.T) {
-	clock := NewClock(Start)
-	gen := g.New(t, Setup{Clock: clock.Now, Entropy: Entropy(8)})
+	gen, clock := g.start(t, Start, Setup{Entropy: Entropy(8)})
 	Must[T](t)(gen.Generate())
 	clock.Add(-beyond)
 	_, err := gen.Generate()

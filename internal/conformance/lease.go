@@ -42,6 +42,15 @@ func (g *Leased[T]) generator(t testing.TB, l sortid.Lease, s Setup) Gen[T] {
 	return Must[Gen[T]](t)(g.New(t, l, s))
 }
 
+// start returns a generator on a lease of a node ID and ticks, and a clock that shows this time.
+func (g *Leased[T]) start(t testing.TB, node uint32, ticks int64, at time.Time,
+	s Setup) (Gen[T], *window.Window, *Clock) {
+	t.Helper()
+	l, clock := g.lease(node, ticks), NewClock(at)
+	s.Clock = clock.Now
+	return g.generator(t, l, s), l, clock
+}
+
 func (g *Leased[T]) check(t testing.TB, id T, node uint32, tick int64) {
 	t.Helper()
 	if n, at := g.Node(id), g.At(id)-g.now(); n != node || at != tick {
@@ -75,8 +84,7 @@ func (g *Leased[T]) Run(t *testing.T) {
 
 // IDs have the lease's node ID and its ticks. After a renewal they continue.
 func (g *Leased[T]) testWindow(t *testing.T) {
-	l, clock := g.lease(5, 3), NewClock(Start)
-	gen := g.generator(t, l, Setup{Clock: clock.Now, Entropy: Entropy(1)})
+	gen, l, clock := g.start(t, 5, 3, Start, Setup{Entropy: Entropy(1)})
 	var ids []T
 	for tick := range int64(3) {
 		for range 3 {
@@ -114,8 +122,7 @@ func (g *Leased[T]) testWindow(t *testing.T) {
 }
 
 func (g *Leased[T]) testLater(t *testing.T) {
-	l, clock := g.lease(5, 3), NewClock(Start.Add(-2*g.Format.Tick))
-	gen := g.generator(t, l, Setup{Clock: clock.Now, Entropy: Entropy(1)})
+	gen, _, clock := g.start(t, 5, 3, Start.Add(-2*g.Format.Tick), Setup{Entropy: Entropy(1)})
 	ids := []T{Must[T](t)(gen.Generate()), Must[T](t)(gen.Generate())}
 	clock.Add(2 * g.Format.Tick)
 	ids = append(ids, Must[T](t)(gen.Generate()))
@@ -130,8 +137,7 @@ func (g *Leased[T]) testLater(t *testing.T) {
 func (g *Leased[T]) testTooFarAhead(t *testing.T) {
 	for _, policy := range []sortid.RollbackPolicy{sortid.RollbackAbort, sortid.RollbackWait} {
 		for _, random := range []Constant{0, 0x55, 0xff} {
-			l, clock := g.lease(5, 3), NewClock(Start.Add(-3*g.Format.Tick))
-			gen := g.generator(t, l, Setup{Clock: clock.Now, Entropy: random,
+			gen, _, clock := g.start(t, 5, 3, Start.Add(-3*g.Format.Tick), Setup{Entropy: random,
 				RollbackAllowance: 2 * g.Format.Tick, RollbackPolicy: policy})
 			for range 3 {
 				ctx, cancel := context.WithTimeout(t.Context(), 5*time.Millisecond)
@@ -153,8 +159,7 @@ func (g *Leased[T]) testTooFarAhead(t *testing.T) {
 }
 
 func (g *Leased[T]) testBack(t *testing.T) {
-	l, clock := g.lease(5, 100), NewClock(Start.Add(50*g.Format.Tick))
-	gen := g.generator(t, l, Setup{Clock: clock.Now, Entropy: Entropy(1),
+	gen, _, clock := g.start(t, 5, 100, Start.Add(50*g.Format.Tick), Setup{Entropy: Entropy(1),
 		RollbackPolicy: sortid.RollbackAbort, RollbackAllowance: 20 * g.Format.Tick})
 	ids := []T{Must[T](t)(gen.Generate())}
 	for range 20 {
@@ -173,8 +178,7 @@ func (g *Leased[T]) testBack(t *testing.T) {
 }
 
 func (g *Leased[T]) testOverflow(t *testing.T) {
-	l, clock := g.lease(5, 4), NewClock(Start)
-	gen := g.generator(t, l, Setup{Clock: clock.Now, Entropy: Entropy(1)})
+	gen, l, _ := g.start(t, 5, 4, Start, Setup{Entropy: Entropy(1)})
 	last := Must[T](t)(gen.Generate())
 	for ticks := int64(0); ; {
 		id, err := gen.Generate()
@@ -199,8 +203,7 @@ func (g *Leased[T]) testOverflow(t *testing.T) {
 // A generator that waits for the clock waits until it has passed the claimed tick. Only then it
 // claims another.
 func (g *Leased[T]) testOverflowWait(t *testing.T) {
-	l, clock := g.lease(5, 4), NewClock(Start.Add(-g.Format.Tick))
-	gen := g.generator(t, l, Setup{Clock: clock.Now, Entropy: Constant(0xff)})
+	gen, l, clock := g.start(t, 5, 4, Start.Add(-g.Format.Tick), Setup{Entropy: Constant(0xff)})
 	ctx := Ended(t)
 	var last T
 	var err error
@@ -237,8 +240,7 @@ func Ended(t testing.TB) context.Context {
 }
 
 func (g *Leased[T]) testWait(t *testing.T) {
-	l, clock := g.lease(5, 1), NewClock(Start)
-	gen := g.generator(t, l, Setup{Clock: clock.Now, Entropy: Entropy(1),
+	gen, l, clock := g.start(t, 5, 1, Start, Setup{Entropy: Entropy(1),
 		RollbackPolicy: sortid.RollbackWait})
 	first := Must[T](t)(gen.Generate())
 	clock.Add(g.Format.Tick)
@@ -273,8 +275,7 @@ func (g *Leased[T]) testWait(t *testing.T) {
 // A Fill that waits keeps the IDs made so far.
 func (g *Leased[T]) testWaitFill(t *testing.T) {
 	const ticks = 60
-	l, clock := g.lease(0, 2), NewClock(Start)
-	gen := g.generator(t, l, Setup{Clock: clock.Now, RollbackPolicy: sortid.RollbackWait})
+	gen, l, clock := g.start(t, 0, 2, Start, Setup{RollbackPolicy: sortid.RollbackWait})
 	ids := make([]T, 20)
 	if err := gen.Fill(ids); err != nil {
 		t.Fatal(err)
@@ -314,8 +315,7 @@ func (g *Leased[T]) testWaitFill(t *testing.T) {
 }
 
 func (g *Leased[T]) testClose(t *testing.T) {
-	l, clock := g.lease(5, 9), NewClock(Start)
-	gen := g.generator(t, l, Setup{Clock: clock.Now, Entropy: Entropy(1)})
+	gen, l, clock := g.start(t, 5, 9, Start, Setup{Entropy: Entropy(1)})
 	Must[T](t)(gen.Generate())
 	if used := l.Close() - g.now(); used != 0 {
 		t.Fatalf("used up to tick %d, want 0", used)
@@ -484,8 +484,7 @@ func (g *Leased[T]) testOptions(t *testing.T) {
 }
 
 func (g *Leased[T]) testAllocations(t *testing.T) {
-	l, clock := g.lease(5, 1<<30), NewClock(Start)
-	gen := g.generator(t, l, Setup{Clock: clock.Now, Entropy: Entropy(1)})
+	gen, _, clock := g.start(t, 5, 1<<30, Start, Setup{Entropy: Entropy(1)})
 	if n := testing.AllocsPerRun(1000, func() {
 		clock.Add(g.Format.Tick)
 		if _, err := gen.Generate(); err != nil {
@@ -500,8 +499,7 @@ func (g *Leased[T]) testAllocations(t *testing.T) {
 func (g *Leased[T]) testClockJumps(t *testing.T) {
 	for _, policy := range []sortid.RollbackPolicy{sortid.RollbackDefault, sortid.RollbackAbort,
 		sortid.RollbackWait} {
-		l, clock := g.lease(5, 20), NewClock(Start)
-		gen := g.generator(t, l, Setup{Clock: clock.Now, Entropy: Entropy(1),
+		gen, _, clock := g.start(t, 5, 20, Start, Setup{Entropy: Entropy(1),
 			RollbackPolicy: policy})
 		first := Must[T](t)(gen.Generate())
 
