@@ -6,8 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"math/big"
-	"os"
-	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
@@ -130,21 +128,9 @@ func TestLookup(t *testing.T) {
 	}
 }
 
-func vectors(t testing.TB, s *Format) (v conformance.Vectors) {
-	t.Helper()
-	b, err := os.ReadFile(filepath.Join(conformance.Dir(), s.Name+".json"))
-	if err == nil {
-		err = json.Unmarshal(b, &v)
-	}
-	if err != nil || len(v.Valid) < 10 {
-		t.Fatalf("%s: %d vectors, %v", s.Name, len(v.Valid), err)
-	}
-	return v
-}
-
 func TestVectors(t *testing.T) {
 	for _, s := range Ours() {
-		v := vectors(t, s)
+		v := conformance.VectorsOf(t, s.Name)
 		for _, v := range v.Valid {
 			c := validCase{v.Note, v.Text, v.Canon, v.Time, v.Hex, v.Int, "", v.Fields}
 			if s.Bits == 128 {
@@ -355,7 +341,7 @@ func TestFormatJSON(t *testing.T) {
 // encoding/json makes the same JSON of the same values.
 func TestIDJSON(t *testing.T) {
 	for _, s := range Ours() {
-		for _, v := range vectors(t, s).Valid {
+		for _, v := range conformance.VectorsOf(t, s.Name).Valid {
 			id := must(s.Parse(v.Text))
 			got := must(json.Marshal(id))
 			want := must(json.Marshal(described(id)))
@@ -379,7 +365,7 @@ func members(t *testing.T, object []byte) (m map[string]any) {
 
 func TestSymbols(t *testing.T) {
 	for _, s := range Ours() {
-		for _, v := range vectors(t, s).Valid {
+		for _, v := range conformance.VectorsOf(t, s.Name).Valid {
 			id, _ := s.Parse(v.Text)
 			text := id.String()
 			if i := strings.IndexFunc(

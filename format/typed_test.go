@@ -1,8 +1,6 @@
 package format
 
 import (
-	"encoding/json"
-	"os"
 	"strings"
 	"testing"
 	"time"
@@ -11,11 +9,7 @@ import (
 )
 
 func TestTyped(t *testing.T) {
-	b := must(os.ReadFile(conformance.TypedFile()))
-	var v conformance.Typed
-	if err := json.Unmarshal(b, &v); err != nil || len(v.Valid) == 0 {
-		t.Fatal("the vectors are incomplete", err)
-	}
+	v := conformance.TypedVectors(t)
 	now := time.Date(2026, 11, 22, 0, 0, 0, 0, time.UTC)
 	detected := 0
 	for _, v := range v.Valid {

@@ -370,10 +370,11 @@ func (c *Codec[T]) testAllocations(t *testing.T) {
 
 // Fuzz compares Parse with an independent method. It accepts the same texts.
 func (c *Codec[T]) Fuzz(f *testing.F, decode func(string) (*big.Int, bool)) {
-	for _, v := range c.vectors(f).Valid {
+	vectors := VectorsOf(f, c.Format)
+	for _, v := range vectors.Valid {
 		f.Add(v.Text)
 	}
-	for _, v := range c.vectors(f).Invalid {
+	for _, v := range vectors.Invalid {
 		f.Add(v.Text)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
