@@ -217,32 +217,6 @@ func must2(spec NodeSpec, err error) NodeSpec {
 	return spec
 }
 
-// Node IDs of several sizes share no ID if none is a prefix of another.
-func TestMixedSizes(t *testing.T) {
-	all := func(specs ...string) (ids map[ID]bool, made int) {
-		ids = map[ID]bool{}
-		for _, spec := range specs {
-			clock := conformance.NewClock(conformance.Start)
-			g := newGenerator(t, spec, conformance.Setup{Clock: clock.Now},
-				Options{OverflowGuard: 24 - mustSpec(spec).NodeIDSize()})
-			for range 1 << (24 - mustSpec(spec).NodeIDSize()) {
-				ids[must(t)(g.Generate())] = true
-				made++
-			}
-		}
-		return ids, made
-	}
-	// 0, 10, 1100, 1101, 1110 and 1111, after eight bits in common.
-	if ids, made := all("0x0fe/9", "0x1fe/10", "0x7fc/12", "0x7fd/12", "0x7fe/12",
-		"0x7ff/12"); len(ids) != made {
-		t.Errorf("of %d IDs only %d differ", made, len(ids))
-	}
-	// 1 is a prefix of 10.
-	if ids, made := all("0x0ff/9", "0x1fe/10"); len(ids) == made {
-		t.Errorf("a prefix and no ID twice: the test tests nothing")
-	}
-}
-
 // The counter starts at random in all bits but the guard bits.
 func TestOverflowGuard(t *testing.T) {
 	for size := 1; size <= 23; size++ {
