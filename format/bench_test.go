@@ -6,6 +6,8 @@ import (
 	"maps"
 	"testing"
 	"time"
+
+	"github.com/sortid/sortid/internal/gen"
 )
 
 func BenchmarkAppend(b *testing.B) {
@@ -68,13 +70,6 @@ func described(id ID) any {
 	return v
 }
 
-func must[T any](v T, err error) T {
-	if err != nil {
-		panic(err)
-	}
-	return v
-}
-
 func newGenerator(s *Format, o Options) Generator {
 	if s == SCRU64 && o.Values["node"] == "" && o.Lease == nil {
 		o.Values = maps.Clone(o.Values)
@@ -83,7 +78,7 @@ func newGenerator(s *Format, o Options) Generator {
 		}
 		o.Values["node"] = "42/8"
 	}
-	return must(s.NewGenerator(o))
+	return gen.Must(s.NewGenerator(o))
 }
 
-func next(g Generator) ID { return must(g.Next(context.Background())) }
+func next(g Generator) ID { return gen.Must(g.Next(context.Background())) }

@@ -10,6 +10,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/sortid/sortid/internal/gen"
 )
 
 // A validCase is a text, and what the format reads in it. An empty Canon stands for Text without
@@ -69,7 +71,7 @@ func (v validCase) test(t *testing.T, f *Format) {
 }
 
 func TestCases(t *testing.T) {
-	b := must(os.ReadFile("../testdata/formats.json"))
+	b := gen.Must(os.ReadFile("../testdata/formats.json"))
 	var file struct {
 		Formats []struct {
 			Format  string
@@ -105,7 +107,7 @@ func TestCases(t *testing.T) {
 
 // The document's table agrees with the rows.
 func TestDocument(t *testing.T) {
-	b := must(os.ReadFile("../docs/formats.md"))
+	b := gen.Must(os.ReadFile("../docs/formats.md"))
 	_, unasked, _ := strings.Cut(string(b), "| `scan` without `--format` |")
 	unasked, _, _ = strings.Cut(unasked, "\n")
 	for _, f := range others {

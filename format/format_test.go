@@ -14,6 +14,7 @@ import (
 
 	"github.com/sortid/sortid/euid"
 	"github.com/sortid/sortid/internal/conformance"
+	"github.com/sortid/sortid/internal/gen"
 )
 
 func TestTable(t *testing.T) {
@@ -87,7 +88,7 @@ func TestRange(t *testing.T) {
 			if s == SCRU64 {
 				values["node"] = "1/8"
 			}
-			g := must(s.NewGenerator(Options{Clock: func() time.Time { return c.at },
+			g := gen.Must(s.NewGenerator(Options{Clock: func() time.Time { return c.at },
 				Values: values}))
 			id, err := g.Next(t.Context())
 			if c.ok != (err == nil) {
@@ -320,7 +321,7 @@ func TestZero(t *testing.T) {
 
 func TestFormatJSON(t *testing.T) {
 	for _, s := range Ours() {
-		b := must(json.Marshal(s))
+		b := gen.Must(json.Marshal(s))
 		written := slices.Clone(s.Layout)
 		for i := range written { // not the fields for testers
 			written[i].Start, written[i].Every, written[i].Most = 0, 0, 0
@@ -342,9 +343,9 @@ func TestFormatJSON(t *testing.T) {
 func TestIDJSON(t *testing.T) {
 	for _, s := range Ours() {
 		for _, v := range conformance.VectorsOf(t, s.Name).Valid {
-			id := must(s.Parse(v.Text))
-			got := must(json.Marshal(id))
-			want := must(json.Marshal(described(id)))
+			id := gen.Must(s.Parse(v.Text))
+			got := gen.Must(json.Marshal(id))
+			want := gen.Must(json.Marshal(described(id)))
 			if a, b := members(t, got), members(t, want); !reflect.DeepEqual(a, b) {
 				t.Errorf("%s: %s, want %s", v.Note, got, want)
 			}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/sortid/sortid"
 	"github.com/sortid/sortid/internal/conformance"
+	"github.com/sortid/sortid/internal/gen"
 	"github.com/sortid/sortid/lease"
 	"github.com/sortid/sortid/scru64"
 	"github.com/sortid/sortid/uid60"
@@ -163,7 +164,7 @@ func testPatience(t *testing.T) {
 		t.Errorf("24 IDs took %v", d)
 	}
 
-	future := must(scru64.FromFields(uint64(time.Now().AddDate(1, 0, 0).UnixMilli())/256, 0))
+	future := gen.Must(scru64.FromFields(uint64(time.Now().AddDate(1, 0, 0).UnixMilli())/256, 0))
 	for _, policy := range []string{"", "abort"} {
 		values := map[string]string{"node": future.String() + "/8"}
 		if policy != "" {
@@ -180,7 +181,7 @@ func testPatience(t *testing.T) {
 
 func nodeOf(t *testing.T, id ID) uint32 {
 	t.Helper()
-	usages := must(id.format.Usages(8))
+	usages := gen.Must(id.format.Usages(8))
 	for _, field := range usages[0].Layout {
 		if field.Kind == KindNode {
 			return uint32(field.Of(id).Uint64())
@@ -246,7 +247,7 @@ func testLease(t *testing.T, s *Format, policy string) {
 }
 
 func acquire(t *testing.T, store lease.Store, config lease.Config) *lease.Lease {
-	l := must(lease.Acquire(t.Context(), store, config))
+	l := gen.Must(lease.Acquire(t.Context(), store, config))
 	t.Cleanup(func() { l.Close(context.Background()) })
 	return l
 }
@@ -399,7 +400,8 @@ func TestRollback(t *testing.T) {
 	for _, s := range Ours() {
 		for _, policy := range []string{"reset", "abort", "wait", "ABORT"} {
 			clock := conformance.NewClock(conformance.Start)
-			g := newGenerator(s, Options{Clock: clock.Now, Values: map[string]string{"rollback": policy,
+			g := newGenerator(s, Options{Clock: clock.Now, Values: map[string]string{
+				"rollback":  policy,
 				"allowance": "5s"}})
 			first := next(g)
 			clock.Add(-4 * time.Second)

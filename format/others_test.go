@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/sortid/sortid/internal/gen"
 )
 
 func bigOnes(bits int) *big.Int {
@@ -121,7 +123,7 @@ func bigText(f *Format, w *big.Int) (text string) {
 var stripe = rowOf("stripe")
 
 func rowOf(name string) *Format {
-	return must(LookupAny(name))
+	return gen.Must(LookupAny(name))
 }
 
 func stripeBits(r *rand.Rand, f *Format) string {
@@ -147,7 +149,7 @@ func TestTypeID(t *testing.T) {
 		FormatTime(v7[0].ID.Time()) != "2023-06-30T03:34:18.518Z" {
 		t.Error(v7)
 	}
-	v4 := must(rowOf("uuidv4").Parse(rowOf("uuidv4").Example))
+	v4 := gen.Must(rowOf("uuidv4").Parse(rowOf("uuidv4").Example))
 	timeless, err := rowOf("typeid").FromBytes(v4.Bytes())
 	if err != nil || timeless.HasTime() || !timeless.Time().IsZero() || !timeless.Plausible(now) ||
 		timeless.Milli() != 0 {
@@ -255,7 +257,7 @@ func TestConvert(t *testing.T) {
 		"uid60 xinaS8QBh":                             "",
 	} {
 		name, text, _ := strings.Cut(text, " ")
-		id := must(rowOf(name).Parse(text))
+		id := gen.Must(rowOf(name).Parse(text))
 		n := 0
 		for _, g := range All() {
 			other, err := id.As(g)

@@ -203,7 +203,8 @@ var fielded = []*Format{
 		Layout: []Field{
 			zeros(4),
 			field("prefix", 72, KindRandom, "random in each generator, 12 digits"),
-			field("sequence", 60, KindCounter, "random at first, then up by random steps, 10 digits"),
+			field("sequence", 60, KindCounter,
+				"random at first, then up by random steps, 10 digits"),
 		},
 		Alphabet: "22 Base62 digits", Symbols: digits62,
 		Groups:  []Group{{Digits: 12, Bits: 72, Low: 60}, {Digits: 10, Bits: 60}},
@@ -217,10 +218,12 @@ var fielded = []*Format{
 		TextLengths: []int{14, 16, 24},
 		Groups:      []Group{{Digits: 12, Bits: 72, Low: 72}, {Digits: 12, Bits: 72}},
 		Prefix: &Prefix{Symbols: lower + "_", Min: 2, Max: 15,
-			Known: strings.Fields("ac acct ba bps btok ca card cbtxn ch cn cs cs_live cs_test cus di dp du evt fee " +
-				"file fr ic ich ii il in ipi link mandate or orret pi pk_live pk_test pm pmc po " +
-				"price prod promo prv pst py pyr qt rcpt re req set seti setatt shr si sku source " +
-				"src ss sub sub_sched ta taxid tml tok tr trr tu txcd txi txn txr us we")},
+			Known: strings.Fields(
+				"ac acct ba bps btok ca card cbtxn ch cn cs cs_live cs_test cus di dp du evt " +
+					"fee file fr ic ich ii il in ipi link mandate or orret pi pk_live pk_test pm " +
+					"pmc po price prod promo prv pst py pyr qt rcpt re req set seti setatt shr si " +
+					"sku source src ss sub sub_sched ta taxid tml tok tr trr tu txcd txi txn txr us " +
+					"we")},
 		Example: "pi_3MtwBwLkdIwHu7ix28a3tqPa", Search: Search{Named: true, Mixed: true}}),
 }
 

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/sortid/sortid/internal/conformance"
+	"github.com/sortid/sortid/internal/gen"
 )
 
 func TestTyped(t *testing.T) {
@@ -13,8 +14,8 @@ func TestTyped(t *testing.T) {
 	now := time.Date(2026, 11, 22, 0, 0, 0, 0, time.UTC)
 	detected := 0
 	for _, v := range v.Valid {
-		f := must(Lookup(v.Format))
-		inner := must(f.Parse(v.Inner))
+		f := gen.Must(Lookup(v.Format))
+		inner := gen.Must(f.Parse(v.Inner))
 		prefix := strings.TrimSuffix(v.Text, v.Inner)
 		if c, err := f.Read(v.Text); err != nil || c.ID != inner || c.Prefix != prefix ||
 			c.Encoding != Text {

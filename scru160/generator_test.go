@@ -256,8 +256,9 @@ func TestOptions(t *testing.T) {
 			{Lease: newWindow(8, 0, 1), NodeID: 1}},
 		"CounterExtension and NodeBits": {{NodeID: 1, NodeBits: 9, CounterExtension: 8}},
 		"CounterExtension and Lease":    {{Lease: newWindow(9, 0, 1), CounterExtension: 8}},
-		"Lease":                         {{Lease: newWindow(17, 0, 1)}, {Lease: (*lease.Lease)(nil)}},
-		"Lease and NodeBits":            {{Lease: newWindow(8, 0, 1), NodeID: 1, NodeBits: 8}},
+		"Lease": {
+			{Lease: newWindow(17, 0, 1)}, {Lease: (*lease.Lease)(nil)}},
+		"Lease and NodeBits": {{Lease: newWindow(8, 0, 1), NodeID: 1, NodeBits: 8}},
 		"Lease and RollbackPolicy": {
 			{Lease: newWindow(8, 0, 1), GeneratorOptions: conformance.Reset}},
 	})

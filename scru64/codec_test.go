@@ -16,6 +16,7 @@ import (
 
 	"github.com/sortid/sortid"
 	"github.com/sortid/sortid/internal/conformance"
+	"github.com/sortid/sortid/internal/gen"
 )
 
 var limit = new(big.Int).Exp(big.NewInt(36), big.NewInt(12), nil)
@@ -182,13 +183,7 @@ func TestParseNodeSpec(t *testing.T) {
 	}
 }
 
-func mustSpec(s string) NodeSpec {
-	spec, err := ParseNodeSpec(s)
-	if err != nil {
-		panic(err)
-	}
-	return spec
-}
+func mustSpec(s string) NodeSpec { return gen.Must(ParseNodeSpec(s)) }
 
 func TestNodeSpec(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 1))

@@ -122,8 +122,8 @@ func TestNew(t *testing.T) {
 		}
 		return id
 	}
-	conformance.New(t, &g, func(s conformance.Setup) *Generator { return newGenerator(t, "42/8", s) },
-		newID, func() string { return conformance.Must[string](t)(NewString()) })
+	made := func(s conformance.Setup) *Generator { return newGenerator(t, "42/8", s) }
+	conformance.New(t, &g, made, newID, func() string { return conformance.Must[string](t)(NewString()) })
 }
 
 // Without a good node spec New fails at each call, and says what to do.
@@ -184,9 +184,9 @@ func TestNodeBits(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for size := 1; size <= 23; size++ {
 		for _, spec := range []NodeSpec{
-			must2(NewNodeSpec(0, size)), must2(NewNodeSpec(1<<size-1, size)),
-			must2(NewNodeSpec(r.Uint32()>>(32-size), size)),
-			must2(NodeSpecAfter(First(conformance.Start)+ID(r.Uint32()&MaxNodeCtr), size)),
+			gen.Must(NewNodeSpec(0, size)), gen.Must(NewNodeSpec(1<<size-1, size)),
+			gen.Must(NewNodeSpec(r.Uint32()>>(32-size), size)),
+			gen.Must(NodeSpecAfter(First(conformance.Start)+ID(r.Uint32()&MaxNodeCtr), size)),
 		} {
 			clock := conformance.NewClock(conformance.Start)
 			g := newGenerator(t, spec.String(), conformance.Setup{Clock: clock.Now,
@@ -210,18 +210,11 @@ func TestNodeBits(t *testing.T) {
 	}
 }
 
-func must2(spec NodeSpec, err error) NodeSpec {
-	if err != nil {
-		panic(err)
-	}
-	return spec
-}
-
 // The counter starts at random in all bits but the guard bits.
 func TestOverflowGuard(t *testing.T) {
 	for size := 1; size <= 23; size++ {
 		counter := 24 - size
-		spec := must2(NewNodeSpec(1, size)).String()
+		spec := gen.Must(NewNodeSpec(1, size)).String()
 		for guard := -1; guard <= counter; guard++ {
 			zeros := max(guard, 0)
 			if guard == 0 && size >= 20 {
@@ -404,7 +397,7 @@ func TestContinue(t *testing.T) {
 		{"nothing to continue", 5 << 16, 0, 0, nil},
 	} {
 		clock := conformance.NewClock(conformance.Start.Add(c.at))
-		o := Options{NodeSpec: must2(NodeSpecAfter(c.previous, 8))}
+		o := Options{NodeSpec: gen.Must(NodeSpecAfter(c.previous, 8))}
 		o.Clock, o.Entropy = clock.Now, conformance.Entropy(1)
 		g, err := NewGenerator(o)
 		if err != nil {
@@ -426,7 +419,7 @@ func TestContinue(t *testing.T) {
 		}
 	}
 
-	if g, err := NewGenerator(Options{NodeSpec: must2(NodeSpecAfter(Max, 8))}); g != nil ||
+	if g, err := NewGenerator(Options{NodeSpec: gen.Must(NodeSpecAfter(Max, 8))}); g != nil ||
 		!errors.Is(err, ErrNodeSpec) {
 		t.Errorf("after an ID with the reserved timestamp: %v, %v", g, err)
 	}
@@ -449,7 +442,7 @@ func TestContinue(t *testing.T) {
 			last = id
 		}
 		if last != 0 {
-			spec = must2(NodeSpecAfter(last, 18))
+			spec = gen.Must(NodeSpecAfter(last, 18))
 		}
 		clock.Add(time.Duration(r.IntN(3000)-1000) * time.Millisecond)
 	}

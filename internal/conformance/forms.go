@@ -58,7 +58,8 @@ func KeepsOn[W comparable](t *testing.T, w W, texts ...string) {
 	t.Helper()
 	for _, bad := range texts {
 		got := w
-		if err := any(&got).(encoding.TextUnmarshaler).UnmarshalText([]byte(bad)); err == nil || got != w {
+		err := any(&got).(encoding.TextUnmarshaler).UnmarshalText([]byte(bad))
+		if err == nil || got != w {
 			t.Errorf("%T: UnmarshalText(%q): %v, %v", w, bad, got, err)
 		}
 	}
