@@ -87,8 +87,8 @@ type Format struct {
 	appendLines func([]Words, []byte) []Words
 	appendText  func([]byte, Words) []byte
 	check       func(Words) error
+	ordered     bool // Whether IDs are in order of time.
 	max         Words
-	shared      Words     // The bits that are the same in all IDs.
 	within      []*Format // The formats of the IDs inside, which have the time.
 	usual       *Format   // The one that generators use; its IDs are in order.
 
@@ -96,8 +96,7 @@ type Format struct {
 
 	newGenerator func(*Format, Options) (Generator, error)
 
-	ordered       bool // Whether IDs are in order of time.
-	digits        int  // Of the largest decimal integer.
+	digits        int // Of the largest decimal integer.
 	timestamp     []Field
 	constants     []Field
 	places        []Place // Of the formats within.
@@ -105,6 +104,7 @@ type Format struct {
 	tickMilli     int64
 	perMilli      uint64
 	plausibleFrom int64
+	shared        Words // The bits that are the same in all IDs.
 }
 
 // A Search says how to find texts beyond alphabet and lengths. The zero value is for texts that

@@ -219,11 +219,11 @@ var fielded = []*Format{
 		Groups:      []Group{{Digits: 12, Bits: 72, Low: 72}, {Digits: 12, Bits: 72}},
 		Prefix: &Prefix{Symbols: lower + "_", Min: 2, Max: 15,
 			Known: strings.Fields(
-				"ac acct ba bps btok ca card cbtxn ch cn cs cs_live cs_test cus di dp du evt " +
-					"fee file fr ic ich ii il in ipi link mandate or orret pi pk_live pk_test pm " +
-					"pmc po price prod promo prv pst py pyr qt rcpt re req set seti setatt shr si " +
-					"sku source src ss sub sub_sched ta taxid tml tok tr trr tu txcd txi txn txr us " +
-					"we")},
+				"ac acct ba bps btok ca card cbtxn ch cn cs cs_live cs_test cus di dp du " +
+					"evt fee file fr ic ich ii il in ipi link mandate or orret pi pk_live " +
+					"pk_test pm pmc po price prod promo prv pst py pyr qt rcpt re req set seti " +
+					"setatt shr si sku source src ss sub sub_sched ta taxid tml tok tr trr tu " +
+					"txcd txi txn txr us we")},
 		Example: "pi_3MtwBwLkdIwHu7ix28a3tqPa", Search: Search{Named: true, Mixed: true}}),
 }
 

@@ -123,7 +123,8 @@ func TestNew(t *testing.T) {
 		return id
 	}
 	made := func(s conformance.Setup) *Generator { return newGenerator(t, "42/8", s) }
-	conformance.New(t, &g, made, newID, func() string { return conformance.Must[string](t)(NewString()) })
+	conformance.New(t, &g, made, newID,
+		func() string { return conformance.Must[string](t)(NewString()) })
 }
 
 // Without a good node spec New fails at each call, and says what to do.
