@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"io"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -432,7 +433,8 @@ func TestRollback(t *testing.T) {
 
 func TestGeneratorErrors(t *testing.T) {
 	for _, s := range Ours() {
-		g := newGenerator(s, Options{Entropy: conformance.Limited(conformance.Entropy(1), 40)})
+		g := newGenerator(s, Options{Entropy: &conformance.Limited{
+			Reader: conformance.Entropy(1), Left: 40, Err: io.EOF}})
 		batch := g.NewBatch()
 		if err := batch.Fill(t.Context(), 1); err != nil {
 			t.Fatalf("%s: %v", s.Name, err)

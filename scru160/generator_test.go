@@ -203,14 +203,8 @@ func TestLeaseAhead(t *testing.T) {
 func TestLeaseEntropy(t *testing.T) {
 	clock := conformance.NewClock(conformance.Start)
 	l := newWindow(8, 0, 1)
-	fails := false
-	g := newGenerator(t, conformance.Setup{Clock: clock.Now,
-		Entropy: reader(func(b []byte) (int, error) {
-			if fails {
-				return 0, io.EOF
-			}
-			return len(b), nil
-		})}, Options{Lease: l})
+	source := &conformance.Limited{Reader: conformance.Constant(0), Left: 1000, Err: io.EOF}
+	g := newGenerator(t, conformance.Setup{Clock: clock.Now, Entropy: source}, Options{Lease: l})
 	node := func() (uint16, time.Time) {
 		t.Helper()
 		id := must(t)(g.Generate())
@@ -221,12 +215,12 @@ func TestLeaseEntropy(t *testing.T) {
 	start := conformance.Start.UnixMilli()
 	l.Set(window.Grant{NodeID: 6, Lo: start + 1, Hi: start + 9}, start+9)
 	clock.Add(time.Millisecond)
-	fails = true
+	source.Left = 0
 	if id, err := g.Generate(); !errors.Is(err, sortid.ErrEntropy) {
 		t.Fatalf("%v, %v, want ErrEntropy", id, err)
 	}
 	clock.Add(-time.Millisecond)
-	fails = false
+	source.Left = 1000
 	if n, at := node(); n != 5 || !at.Equal(conformance.Start) {
 		t.Errorf("node ID %d at %v, want 5", n, at)
 	}
@@ -235,10 +229,6 @@ func TestLeaseEntropy(t *testing.T) {
 		t.Errorf("node ID %d at %v, want 6", n, at)
 	}
 }
-
-type reader func([]byte) (int, error)
-
-func (r reader) Read(b []byte) (int, error) { return r(b) }
 
 func TestNew(t *testing.T) {
 	conformance.New(t, &global,

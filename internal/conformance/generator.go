@@ -94,7 +94,21 @@ func (c Constant) Read(b []byte) (int, error) {
 	return len(b), nil
 }
 
-func Limited(r io.Reader, n int) io.Reader { return io.LimitReader(r, int64(n)) }
+// A Limited source fails with Err once no bytes are left.
+type Limited struct {
+	io.Reader
+	Left int
+	Err  error
+}
+
+func (l *Limited) Read(b []byte) (int, error) {
+	if l.Left == 0 {
+		return 0, l.Err
+	}
+	k := min(l.Left, len(b))
+	l.Left -= k
+	return l.Reader.Read(b[:k])
+}
 
 // New tests the functions New and NewString, which use a process-wide generator.
 func New[T ID[T], G Gen[T]](t *testing.T, global *G, newGenerator func(Setup) G,
@@ -592,16 +606,8 @@ func (g *Generator[T]) testEntropy(t *testing.T) {
 	for n := range 64 {
 		for _, tail := range []error{io.EOF, broken} {
 			clock := NewClock(Start)
-			left := n
-			source := Entropy(9)
-			gen := g.New(t, Setup{Clock: clock.Now, Entropy: reader(func(b []byte) (int, error) {
-				if left == 0 {
-					return 0, tail
-				}
-				k := min(left, len(b))
-				left -= k
-				return source.Read(b[:k])
-			})})
+			source := &Limited{Entropy(9), n, tail}
+			gen := g.New(t, Setup{Clock: clock.Now, Entropy: source})
 			var ids []T
 			for range g.supply(64) {
 				id, err := gen.Generate()
@@ -620,7 +626,7 @@ func (g *Generator[T]) testEntropy(t *testing.T) {
 			if n == 0 && len(ids) > 0 != g.NoEntropy {
 				t.Fatalf("%d IDs without any entropy", len(ids))
 			}
-			left = 1000
+			source.Left = 1000
 			ids = append(ids, Must[T](t)(gen.Generate()))
 			if !g.Unordered {
 				Increasing(t, ids)
@@ -636,30 +642,22 @@ func (g *Generator[T]) testEntropyLater(t *testing.T) {
 	for n := range 24 {
 		clock := NewClock(Start)
 		const all = 1 << 20
-		left, round := all, 0
+		round := 0
 		// Each round has its own bytes, so the number of lost bytes does not matter.
-		source := func(b []byte) (int, error) { return Constant(37 * round % 128).Read(b) }
-		s := Setup{Clock: clock.Now, Entropy: reader(source)}
-		sound := g.New(t, s)
-		s.Entropy = reader(func(b []byte) (int, error) {
-			if left == 0 {
-				return 0, io.EOF
-			}
-			k := min(left, len(b))
-			left -= k
-			return source(b[:k])
-		})
-		gen := g.New(t, s)
+		endless := reader(func(b []byte) (int, error) { return Constant(37 * round % 128).Read(b) })
+		source := &Limited{endless, all, io.EOF}
+		sound := g.New(t, Setup{Clock: clock.Now, Entropy: endless})
+		gen := g.New(t, Setup{Clock: clock.Now, Entropy: source})
 		var ids []T
 		for i, step := range steps {
 			clock.Add(step)
-			round, left = i+1, n
+			round, source.Left = i+1, n
 			id, err := gen.Generate()
 			if err != nil {
 				if !errors.Is(err, sortid.ErrEntropy) || id != *new(T) {
 					t.Fatalf("with %d bytes of entropy: %v, %v, want ErrEntropy", n, id, err)
 				}
-				left = all
+				source.Left = all
 				id = Must[T](t)(gen.Generate())
 			}
 			if want := Must[T](t)(sound.Generate()); id != want {
@@ -673,14 +671,14 @@ func (g *Generator[T]) testEntropyLater(t *testing.T) {
 		}
 
 		clock.Add(time.Second)
-		left = n
+		source.Left = n
 		batch := []T{ids[0], ids[0], ids[0]}
 		if err := gen.Fill(batch); err != nil && (!errors.Is(err, sortid.ErrEntropy) ||
 			slices.ContainsFunc(batch, func(id T) bool { return !id.IsZero() })) {
 			t.Fatalf("with %d bytes of entropy: Fill %v, %v, want ErrEntropy and no ID", n, batch,
 				err)
 		}
-		left = all
+		source.Left = all
 		clock.Add(g.Tick)
 		if ids = append(ids, Must[T](t)(gen.Generate())); !g.Unordered {
 			Increasing(t, ids[len(ids)-2:])
