@@ -1,10 +1,8 @@
 package euid
 
 import (
-	"context"
 	"errors"
 	"math/bits"
-	"strings"
 	"testing"
 	"time"
 
@@ -13,18 +11,13 @@ import (
 	"github.com/sortid/sortid/internal/gen"
 )
 
+var must = conformance.Must[ID]
+
 func newGenerator(t testing.TB, s conformance.Setup, own ...Options) *Generator {
 	t.Helper()
-	var o Options
-	if len(own) > 0 {
-		o = own[0]
-	}
+	o := append(own, Options{})[0]
 	o.GeneratorOptions = s
-	g, err := NewGenerator(o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return g
+	return conformance.Must[*Generator](t)(NewGenerator(o))
 }
 
 func subject(own ...Options) conformance.Generator[ID] {
@@ -59,24 +52,13 @@ func TestNew(t *testing.T) {
 }
 
 func TestOptions(t *testing.T) {
-	for _, c := range []struct {
-		names string
-		opt   Options
-	}{
-		{"RollbackPolicy",
-			Options{GeneratorOptions: sortid.GeneratorOptions{RollbackPolicy: sortid.RollbackWait + 1}}},
-		{"Extension", Options{Extension: 32768}},
-		{"Extension", Options{Extension: 65535}},
-		{"ExtensionLength", Options{Extension: 0, ExtensionLength: -1}},
-		{"ExtensionLength", Options{Extension: 0, ExtensionLength: 16}},
-		{"ExtensionLength", Options{Extension: 8, ExtensionLength: 3}},
-		{"Extension", Options{Extension: 65535, ExtensionLength: 15}},
-	} {
-		if g, err := NewGenerator(c.opt); g != nil || !errors.Is(err, sortid.ErrOption) ||
-			!strings.Contains(err.Error(), c.names) {
-			t.Errorf("%s: %v, %v", c.names, g, err)
-		}
-	}
+	conformance.Refused(t, NewGenerator, map[string][]Options{
+		"RollbackPolicy": {{GeneratorOptions: conformance.NoPolicy}},
+		"Extension": {{Extension: 32768}, {Extension: 65535},
+			{Extension: 65535, ExtensionLength: 15}},
+		"ExtensionLength": {{Extension: 0, ExtensionLength: -1},
+			{Extension: 0, ExtensionLength: 16}, {Extension: 8, ExtensionLength: 3}},
+	})
 }
 
 // Every extension is in the IDs as it was set, and the bits above it are random.
@@ -86,10 +68,7 @@ func TestExtension(t *testing.T) {
 	try := func(opt Options, value uint16, length int) {
 		t.Helper()
 		g := newGenerator(t, conformance.Setup{Clock: clock.Now, Entropy: entropy}, opt)
-		id, err := g.Generate()
-		if err != nil {
-			t.Fatal(err)
-		}
+		id := must(t)(g.Generate())
 		got, ok := id.Extension()
 		if got != value || ok != (length > 0) || id.ExtensionLength() != length ||
 			id.Version() != 1 || id.VersionBits() != 0 {
@@ -109,10 +88,7 @@ func TestExtension(t *testing.T) {
 		var ones, zeros uint16
 		for range 100 { // a bit never changes with a chance of 1 in 2^99
 			clock.Add(time.Millisecond)
-			id, err := g.Generate()
-			if err != nil {
-				t.Fatal(err)
-			}
+			id := must(t)(g.Generate())
 			ones, zeros = ones|id.RandomAndExtension(), zeros|^id.RandomAndExtension()
 		}
 		random := uint16(MaxRandomAndExtension) &^ (1<<length - 1)
@@ -133,10 +109,7 @@ func TestMonotonicity(t *testing.T) {
 	const ticks, each = 500, 20
 	for range ticks {
 		for i := range each {
-			id, err := g.Generate()
-			if err != nil {
-				t.Fatal(err)
-			}
+			id := must(t)(g.Generate())
 			hi, lo := id.Uint128()
 			lastHi, lastLo := last.Uint128()
 			if i > 0 && (hi != lastHi || lo>>32 != lastLo>>32+1) {
@@ -201,16 +174,13 @@ func TestOverflow(t *testing.T) {
 func TestOverflowShortWay(t *testing.T) {
 	clock := conformance.NewClock(conformance.Start)
 	g := newGenerator(t, conformance.Setup{Clock: clock.Now})
-	first, err := g.Generate()
-	if err != nil {
-		t.Fatal(err)
-	}
+	first := must(t)(g.Generate())
 	ids := make([]ID, 4)
 	g.high = maxHigh - 3
 	for i := range 3 {
-		if ids[i], err = g.Generate(); err != nil || ids[i].Random()>>32 != maxHigh-2+uint64(i) ||
-			ids[i].Time() != first.Time() {
-			t.Fatalf("ID %d: %v, %v", i, UUID(ids[i]), err)
+		ids[i] = must(t)(g.Generate())
+		if ids[i].Random()>>32 != maxHigh-2+uint64(i) || ids[i].Time() != first.Time() {
+			t.Fatalf("ID %d: %v", i, UUID(ids[i]))
 		}
 	}
 	id, err := g.Generate()
@@ -235,9 +205,7 @@ func TestPatience(t *testing.T) {
 	clock := conformance.NewClock(conformance.Start)
 	g := newGenerator(t, conformance.Setup{Clock: clock.Now, Entropy: conformance.Constant(0xff)})
 	for _, step := range []time.Duration{time.Millisecond, -time.Hour} {
-		if _, err := g.Generate(); err != nil {
-			t.Fatal(err)
-		}
+		must(t)(g.Generate())
 		go func() {
 			time.Sleep(3 * time.Millisecond)
 			clock.Add(step)
@@ -270,29 +238,7 @@ func TestResetStartsAfresh(t *testing.T) {
 		b.RandomAndExtension() == a.RandomAndExtension() {
 		t.Errorf("%v after %v: %v", UUID(b), UUID(a), err)
 	}
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	if c, err := g.GenerateContext(ctx); err != nil || c.Compare(b) <= 0 {
+	if c, err := g.GenerateContext(conformance.Ended(t)); err != nil || c.Compare(b) <= 0 {
 		t.Errorf("without a need to wait: %v, %v", UUID(c), err)
-	}
-}
-
-func BenchmarkGenerate(b *testing.B) {
-	g := newGenerator(b, conformance.Setup{})
-	for b.Loop() {
-		_, _ = g.Generate()
-	}
-}
-
-func BenchmarkParse(b *testing.B) {
-	for b.Loop() {
-		_, _ = Parse(sample)
-	}
-}
-
-func BenchmarkString(b *testing.B) {
-	id := MustParse(sample)
-	for b.Loop() {
-		_ = id.String()
 	}
 }

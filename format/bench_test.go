@@ -3,15 +3,18 @@ package format
 import (
 	"context"
 	"encoding/json"
+	"maps"
 	"testing"
 	"time"
+
+	"github.com/sortid/sortid/internal/gen"
 )
 
 func BenchmarkAppend(b *testing.B) {
 	for _, s := range ours {
 		for _, f := range s.Encodings {
 			b.Run(s.Name+"/"+string(f), func(b *testing.B) {
-				batch := newGenerator(b, s, Options{}).NewBatch()
+				batch := newGenerator(s, Options{}).NewBatch()
 				const n = 512
 				buf := make([]byte, 0, n*64)
 				for b.Loop() {
@@ -29,7 +32,7 @@ func BenchmarkAppend(b *testing.B) {
 // AppendJSON does without encoding/json because it is faster.
 func BenchmarkJSON(b *testing.B) {
 	for _, s := range ours {
-		id := next(b, newGenerator(b, s, Options{At: time.Now()}))
+		id := next(newGenerator(s, Options{At: time.Now()}))
 		buf := make([]byte, 0, 4096)
 		b.Run(s.Name+"/AppendJSON", func(b *testing.B) {
 			for b.Loop() {
@@ -67,27 +70,15 @@ func described(id ID) any {
 	return v
 }
 
-func newGenerator(t testing.TB, s *Format, o Options) Generator {
-	t.Helper()
+func newGenerator(s *Format, o Options) Generator {
 	if s == SCRU64 && o.Values["node"] == "" && o.Lease == nil {
-		values := map[string]string{"node": "42/8"}
-		for k, v := range o.Values {
-			values[k] = v
+		o.Values = maps.Clone(o.Values)
+		if o.Values == nil {
+			o.Values = map[string]string{}
 		}
-		o.Values = values
+		o.Values["node"] = "42/8"
 	}
-	g, err := s.NewGenerator(o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return g
+	return gen.Must(s.NewGenerator(o))
 }
 
-func next(t testing.TB, g Generator) ID {
-	t.Helper()
-	id, err := g.Next(context.Background())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return id
-}
+func next(g Generator) ID { return gen.Must(g.Next(context.Background())) }

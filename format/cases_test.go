@@ -1,26 +1,81 @@
 package format
 
 import (
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"math/big"
 	"os"
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/sortid/sortid/internal/gen"
 )
 
-func TestCases(t *testing.T) {
-	b, err := os.ReadFile("../testdata/formats.json")
+// A validCase is a text, and what the format reads in it. An empty Canon stands for Text without
+// prefix, other empty texts for encodings that are not compared.
+type validCase struct {
+	Note, Text, Canon, Time, Hex, Int, UUID string
+	Fields                                  map[string]string
+}
+
+func (v validCase) test(t *testing.T, f *Format) {
+	t.Helper()
+	name := f.Name + ": " + v.Note + ": " + v.Text
+	id, err := f.Parse(v.Text)
 	if err != nil {
-		t.Fatal(err)
+		t.Errorf("%s: %v", name, err)
+		return
 	}
+	if prefix, _ := f.cutPrefix(v.Text); v.Canon == "" {
+		v.Canon = v.Text[len(prefix):]
+	}
+	for e, want := range map[Encoding]string{f.Encodings[0]: v.Canon, Hex: v.Hex, Int: v.Int,
+		UUID: v.UUID} {
+		if want == "" {
+			continue
+		}
+		if got := id.In(e); got != want {
+			t.Errorf("%s as %s is %s, want %s", name, e, got, want)
+		}
+		for _, text := range []string{want, strings.ToUpper(want)} {
+			if e == Text && (text != want || f.Prefix != nil) || !f.HasEncoding(e) {
+				continue
+			}
+			if got, err := f.ParseAs(e, text); err != nil || got != id {
+				t.Errorf("%s: ParseAs(%s, %s) = %v, %v", name, e, text, got, err)
+			}
+		}
+	}
+	if got, err := f.FromBytes(id.Bytes()); got != id || err != nil ||
+		v.Hex != "" && hex.EncodeToString(id.Bytes()) != v.Hex {
+		t.Errorf("%s: FromBytes(%x): %v, %v", name, id.Bytes(), got, err)
+	}
+	if (v.Time != "") != id.HasTime() || id.HasTime() && FormatTime(id.Time()) != v.Time {
+		t.Errorf("%s is of %v, want %s", name, id.Time(), v.Time)
+	}
+	fields, whole := map[string]string{}, new(big.Int)
+	for _, value := range id.Fields() {
+		fields[value.Name] = value.String()
+		n, _ := new(big.Int).SetString(value.String(), 10)
+		if value.Bits <= 64 && n.Uint64() != value.Uint64() {
+			t.Errorf("%s: Uint64 of %s is %d", name, value.Name, value.Uint64())
+		}
+		whole.Or(whole, n.Lsh(n, uint(value.Low)))
+	}
+	if !maps.Equal(fields, v.Fields) || id.Big().Cmp(whole) != 0 {
+		t.Errorf("%s: fields %v make %v, want %v", name, id.Fields(), whole, v.Fields)
+	}
+}
+
+func TestCases(t *testing.T) {
+	b := gen.Must(os.ReadFile("../testdata/formats.json"))
 	var file struct {
 		Formats []struct {
-			Format string
-			Valid  []struct {
-				Note, Text, Canon, Time, Hex, Int, UUID string
-				Fields                                  map[string]string
-			}
+			Format  string
+			Valid   []validCase
 			Invalid []struct{ Note, Text string }
 		}
 	}
@@ -35,39 +90,7 @@ func TestCases(t *testing.T) {
 		}
 		tested[f] = true
 		for _, v := range c.Valid {
-			id, err := f.Parse(v.Text)
-			if err != nil {
-				t.Errorf("%s: %s: %s: %v", f, v.Note, v.Text, err)
-				continue
-			}
-			prefix, _ := f.cutPrefix(v.Text)
-			if v.Canon == "" {
-				v.Canon = v.Text
-				if f.Prefix != nil {
-					v.Canon = v.Text[len(prefix):]
-				}
-			}
-			if id.String() != v.Canon {
-				t.Errorf("%s: %s: %s is written as %s", f, v.Note, v.Text, id)
-			}
-			if (v.Time != "") != id.HasTime() || id.HasTime() && FormatTime(id.Time()) != v.Time {
-				t.Errorf("%s: %s: %s is of %v, want %s", f, v.Note, v.Text, id.Time(), v.Time)
-			}
-			if len(id.Fields()) != len(v.Fields) {
-				t.Errorf("%s: %s: fields %v, want %v", f, v.Note, id.Fields(), v.Fields)
-			}
-			for _, field := range id.Fields() {
-				if field.String() != v.Fields[field.Name] {
-					t.Errorf("%s: %s: %s: %s is %v, want %s", f, v.Note, v.Text, field.Name, field,
-						v.Fields[field.Name])
-				}
-			}
-			for e, text := range map[Encoding]string{Hex: v.Hex, Int: v.Int, UUID: v.UUID} {
-				if text != "" && id.In(e) != text {
-					t.Errorf("%s: %s: %s as %s is %s, want %s", f, v.Note, v.Text, e, id.In(e),
-						text)
-				}
-			}
+			v.test(t, f)
 		}
 		for _, v := range c.Invalid {
 			if id, err := f.Parse(v.Text); err == nil {
@@ -84,10 +107,7 @@ func TestCases(t *testing.T) {
 
 // The document's table agrees with the rows.
 func TestDocument(t *testing.T) {
-	b, err := os.ReadFile("../docs/formats.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := gen.Must(os.ReadFile("../docs/formats.md"))
 	_, unasked, _ := strings.Cut(string(b), "| `scan` without `--format` |")
 	unasked, _, _ = strings.Cut(unasked, "\n")
 	for _, f := range others {
@@ -108,8 +128,7 @@ func TestDocument(t *testing.T) {
 		if !row.Match(b) {
 			t.Errorf("the document lacks %s, %s, %s", f.Name, unit, f.Source)
 		}
-		if bounds := f.HasTime() && f.Name != "uuidv1" && f.Name != "typeid"; bounds != (f.first !=
-			nil) {
+		if bounds := f.HasTime() && f.Name != "uuidv1" && f.Name != "typeid"; bounds != f.ordered {
 			t.Errorf("%s: the document says that its IDs bound ranges: %v", f.Name, bounds)
 		}
 	}

@@ -3,19 +3,17 @@ package format
 import (
 	"bytes"
 	"strings"
-	"time"
 
 	"github.com/sortid/sortid"
 	"github.com/sortid/sortid/euid"
+	"github.com/sortid/sortid/internal/crockford"
 )
 
 func euidFormat() *Format {
 	return &Format{
-		Name:    "euid",
-		Title:   "EUID, draft 3",
+		Name: "euid", Title: "EUID, draft 3",
 		Summary: "128 bits with a check symbol and 15 bits of one's own",
 		Source:  "Extendable Universally Unique Identifier, DRAFT#3",
-		Bits:    128,
 		Layout: []Field{
 			{Name: "timestamp", Bits: 42, Kind: KindTime, Meaning: "Unix time in milliseconds"},
 			{Name: "random_and_extension", Bits: 15, Kind: KindData,
@@ -28,21 +26,16 @@ func euidFormat() *Format {
 			{Name: "random", Bits: 64, Kind: KindRandom,
 				Meaning: "high half +1 per ID in a millisecond, low half random"},
 		},
-		Alphabet:    "27 Crockford Base32 symbols, the last two a check",
-		Symbols:     "0123456789ABCDEFGHJKMNPQRSTVWXYZ",
-		FoldsCase:   true,
-		Aliases:     "O0I1L1",
-		TextLengths: []int{euid.TextLen},
-		Groups:      []Group{{Digits: euid.TextLen, Bits: 128 + 7, Low: -7}},
-		Check:       127,
-		Example:     "C8EE934SR007G5Q94QKKXFRFV8B",
-		Grouped:     true,
-		TextSorts:   true,
-		Epoch:       time.UnixMilli(0).UTC(),
-		Tick:        time.Millisecond,
-		Unique:      "79 random bits",
-		PerTick:     "2^31 on average, then it waits for the next millisecond",
-		Choose:      "people type IDs, or an ID carries 15 bits of yours",
+		Alphabet:  "27 Crockford Base32 symbols, the last two a check",
+		Symbols:   crockford.Symbols,
+		FoldsCase: true, TextLengths: []int{euid.TextLen}, TextSorts: true, Grouped: true,
+		Check:   127,
+		Aliases: "O0I1L1",
+		Groups:  []Group{{Digits: euid.TextLen, Bits: 128 + 7, Low: -7}},
+		Example: "C8EE934SR007G5Q94QKKXFRFV8B",
+		Unique:  "79 random bits",
+		PerTick: "2^31 on average, then it waits for the next millisecond",
+		Choose:  "people type IDs, or an ID carries 15 bits of yours",
 		Options: append([]Option{
 			{Name: "ext", Value: "N[/BITS]",
 				Usage: "the extension, a number of up to 15 bits, as in 5, or 5/8 to state its length", fields: []string{"Extension", "ExtensionLength"}},
@@ -68,26 +61,21 @@ func euidFormat() *Format {
 		},
 		SQL: SQL{Postgres: "uuid", Bytes: 16, New: "euid_new()", Parts: []string{"crockford"}},
 
-		alphabet: classCrockford,
-		letters:  classUpper,
+		alphabet: classCrockford, letters: classUpper,
 		parse: func(s string) (Words, error) {
 			id, err := euid.Parse(s)
 			return euidWords(id), err
 		},
 		unmarshal: func(b []byte) (Words, bool, error) {
 			var id euid.ID
-			if err := id.UnmarshalText(b); err != nil {
-				return Words{}, false, err
-			}
-			return euidWords(id), !hasSmall(b) && !bytes.ContainsAny(b, "OIL"), nil
+			err := id.UnmarshalText(b)
+			return euidWords(id), !hasSmall(b) && !bytes.ContainsAny(b, "OIL"), err
 		},
 		appendText: func(b []byte, w Words) []byte {
 			b, _ = euidID(w).AppendText(b)
 			return b
 		},
-		check: func(Words) error { return nil },
-		first: func(t time.Time) Words { return euidWords(euid.First(t)) },
-		max:   euidWords(euid.Max),
+		max: euidWords(euid.Max),
 
 		newGenerator: newEUID,
 	}
@@ -109,9 +97,8 @@ func euidTexts(b []byte, ids []euid.ID, sep byte) []byte {
 }
 
 func newEUID(f *Format, o Options) (Generator, error) {
-	clock, fixed := o.clock(f.Tick)
 	var opts euid.Options
-	err := o.set(&opts.GeneratorOptions, clock, func(name, value string) (err error) {
+	fixed, err := o.set(&opts.GeneratorOptions, f.Tick, func(name, value string) (err error) {
 		opts.Extension, opts.ExtensionLength, err = extension(value)
 		return err
 	})
@@ -119,13 +106,10 @@ func newEUID(f *Format, o Options) (Generator, error) {
 		return nil, err
 	}
 	g, err := euid.NewGenerator(opts)
-	if err != nil {
-		return nil, f.optionError(err, o)
-	}
 	// There a full tick is an error that ends with the millisecond.
 	source := retrying[euid.ID]{g, sortid.ErrOverflow}
 	return &generator[euid.ID]{format: f, source: source, words: euidWords, texts: euidTexts,
-		fixed: fixed}, nil
+		fixed: fixed}, err
 }
 
 // extension reads a number of up to 15 bits, "5", or with its length, "5/8".

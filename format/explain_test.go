@@ -45,8 +45,7 @@ func TestExplain(t *testing.T) {
 		"\x00\xff":                                                         "unknown",
 		"42":                                                               "unknown: no format known to sortid has a plausible time",
 		"7":                                                                "unknown",
-		strings.Repeat("9",
-			50): "unknown: it is larger than the largest ID",
+		strings.Repeat("9", 50):                                            "unknown: it is larger than the largest ID",
 	} {
 		if found := AppendDetect(nil, text, now); found != nil {
 			t.Errorf("%q is read as %v", text, found)

@@ -10,6 +10,7 @@
 package format
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -86,7 +87,7 @@ type Format struct {
 	appendLines func([]Words, []byte) []Words
 	appendText  func([]byte, Words) []byte
 	check       func(Words) error
-	first       func(time.Time) Words
+	ordered     bool // Whether IDs are in order of time.
 	max         Words
 	within      []*Format // The formats of the IDs inside, which have the time.
 	usual       *Format   // The one that generators use; its IDs are in order.
@@ -103,6 +104,7 @@ type Format struct {
 	tickMilli     int64
 	perMilli      uint64
 	plausibleFrom int64
+	shared        Words // The bits that are the same in all IDs.
 }
 
 // A Search says how to find texts beyond alphabet and lengths. The zero value is for texts that
@@ -257,29 +259,34 @@ func (f *Format) Timed() *Format {
 	return nil
 }
 
+// newFormat completes a description. A format without Tick counts milliseconds, one without Epoch
+// from 1970 on.
 func newFormat(f *Format) *Format {
-	f.Size = place(f.Layout) / 8
+	bits := place(f.Layout)
+	f.Size, f.Bits = bits/8, cmp.Or(f.Bits, bits)
 	if f.Encodings == nil {
 		f.Encodings = []Encoding{Text, Hex, Int}
 		if f.Bits == 128 {
 			f.Encodings = append(f.Encodings, UUID)
 		}
 	}
+	if f.check == nil {
+		f.check = func(Words) error { return nil }
+	}
 	f.digits = len(f.max.appendInt(nil))
 	for _, field := range f.Layout {
 		if field.Constant {
 			f.constants = append(f.constants, field)
 		}
-	}
-	if !f.HasTime() {
-		return f
-	}
-	for _, field := range f.Layout {
 		if field.Kind == KindTime {
 			f.timestamp = append(f.timestamp, field)
 			f.places = append(f.places, field.Place())
 		}
 	}
+	if f.timestamp == nil {
+		return f
+	}
+	f.Tick, f.Epoch = cmp.Or(f.Tick, time.Millisecond), cmp.Or(f.Epoch, unix(0))
 	f.epochMilli = f.Epoch.UnixMilli()
 	f.tickMilli, f.perMilli = f.Tick.Milliseconds(), uint64(time.Millisecond/f.Tick)
 	f.First, f.Last = f.Range()
@@ -288,6 +295,7 @@ func newFormat(f *Format) *Format {
 	}
 	from, _ := f.PlausibleRange(f.Epoch)
 	f.plausibleFrom = from.UnixMilli()
+	f.ordered = f.inOrder()
 	return f
 }
 
@@ -361,7 +369,7 @@ func (f *Format) Bounds(from, to time.Time) (first, end ID, err error) {
 		first, end, err = f.usual.Bounds(from, to)
 		return ID{f, first.words}, ID{f, end.words}, err
 	}
-	if f.first == nil {
+	if !f.ordered {
 		return ID{}, ID{}, fmt.Errorf(
 			"%s: IDs are not in order of time, so no two of them bound a range", f.Name)
 	}
@@ -382,6 +390,15 @@ func (f *Format) Bounds(from, to time.Time) (first, end ID, err error) {
 			f.Name, FormatTime(from), FormatTime(to), f.Tick)
 	}
 	return first, end, nil
+}
+
+// first returns the smallest integer of the time's tick.
+func (f *Format) first(t time.Time) Words {
+	w, ticks := f.shared, Words{0, 0, f.ticks(t)}
+	for _, field := range f.timestamp {
+		w = w.or(ticks.shift(-field.Shift).and(ones(field.Bits)).shift(field.Low))
+	}
+	return w
 }
 
 // CheckPrefix returns an error if no ID has the prefix, given without underscore.

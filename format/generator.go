@@ -112,7 +112,11 @@ func (f *Format) NewGenerator(o Options) (Generator, error) {
 				FormatTime(f.First), FormatTime(f.Last))
 		}
 	}
-	return f.newGenerator(f, o)
+	g, err := f.newGenerator(f, o)
+	if err != nil {
+		return nil, f.optionError(err, o)
+	}
+	return g, nil
 }
 
 // checkLease returns an error if these options do not allow a lease.
@@ -139,6 +143,9 @@ func WithNode() []string {
 // optionError puts this package's option names into a format's error.
 func (f *Format) optionError(err error, o Options) error {
 	var wrong *sortid.OptionError
+	if _, ok := err.(*OptionError); ok {
+		return err
+	}
 	if !errors.As(err, &wrong) {
 		return kindErrorf(ErrOption, "%w", err)
 	}
@@ -204,15 +211,6 @@ func (c *fixedClock) follow(t time.Time) {
 	if t.After(c.t) {
 		c.t = t
 	}
-}
-
-// clock returns the clock to use, nil for the system's.
-func (o *Options) clock(step time.Duration) (func() time.Time, *fixedClock) {
-	if o.At.IsZero() {
-		return o.Clock, nil
-	}
-	c := &fixedClock{t: o.At, step: step}
-	return c.now, c
 }
 
 type source[T any] interface {
@@ -331,15 +329,19 @@ var commonOptions = []Option{
 		fields: []string{"RollbackAllowance"}},
 }
 
-// set sets the options of all formats in g. It passes the format's own options to own.
-func (o *Options) set(g *sortid.GeneratorOptions, clock func() time.Time,
-	own func(name, value string) error) error {
-	g.Clock, g.Entropy = clock, o.Entropy
+// set sets the options of all formats in g. It passes the format's own options to own. For At it
+// returns the clock.
+func (o *Options) set(g *sortid.GeneratorOptions, tick time.Duration,
+	own func(name, value string) error) (fixed *fixedClock, err error) {
+	g.Clock, g.Entropy = o.Clock, o.Entropy
+	if !o.At.IsZero() {
+		fixed = &fixedClock{t: o.At, step: tick}
+		g.Clock = fixed.now
+	}
 	if o.Lease != nil {
 		g.RollbackPolicy = sortid.RollbackWait
 	}
 	for _, name := range slices.Sorted(maps.Keys(o.Values)) {
-		var err error
 		switch value := o.Values[name]; name {
 		case "allowance":
 			g.RollbackAllowance, err = allowance(value)
@@ -349,10 +351,10 @@ func (o *Options) set(g *sortid.GeneratorOptions, clock func() time.Time,
 			err = own(name, value)
 		}
 		if err != nil {
-			return &OptionError{Option: name, Value: o.Values[name], Err: err}
+			return nil, &OptionError{Option: name, Value: o.Values[name], Err: err}
 		}
 	}
-	return nil
+	return fixed, nil
 }
 
 func allowance(s string) (time.Duration, error) {

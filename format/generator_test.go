@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"io"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/sortid/sortid"
 	"github.com/sortid/sortid/internal/conformance"
+	"github.com/sortid/sortid/internal/gen"
 	"github.com/sortid/sortid/lease"
 	"github.com/sortid/sortid/scru64"
 	"github.com/sortid/sortid/uid60"
@@ -20,8 +22,8 @@ import (
 
 func TestBatch(t *testing.T) {
 	for _, s := range Ours() {
-		g := newGenerator(t, s, Options{})
-		last := next(t, g)
+		g := newGenerator(s, Options{})
+		last := next(g)
 		batch := g.NewBatch()
 		for _, f := range s.Encodings {
 			const n = 1000
@@ -57,7 +59,7 @@ func TestBatch(t *testing.T) {
 }
 
 func TestBatchAllocates(t *testing.T) {
-	g := newGenerator(t, SCRU128, Options{}).NewBatch()
+	g := newGenerator(SCRU128, Options{}).NewBatch()
 	b := make([]byte, 0, 512*64)
 	for _, f := range SCRU128.Encodings {
 		if n := testing.AllocsPerRun(100, func() {
@@ -95,7 +97,7 @@ func TestAt(t *testing.T) {
 		var g Batch
 		synctest.Test(t, func(t *testing.T) {
 			start := time.Now()
-			g = newGenerator(t, c.format,
+			g = newGenerator(c.format,
 				Options{At: at, Values: c.values, Entropy: conformance.Entropy(1)}).NewBatch()
 			if err := g.Fill(t.Context(), c.n); err != nil || time.Since(start) != 0 {
 				t.Errorf("%s %v: %v, after a wait of %v", c.format.Name, c.values, err,
@@ -120,19 +122,19 @@ func TestAt(t *testing.T) {
 func TestOverflowPasses(t *testing.T) {
 	for _, o := range []Options{{Entropy: conformance.Constant(0xff)},
 		{Entropy: conformance.Constant(0xff), At: time.Now()}} {
-		g := newGenerator(t, EUID, o)
-		last := next(t, g)
+		g := newGenerator(EUID, o)
+		last := next(g)
 		for range 10 {
-			id := next(t, g)
+			id := next(g)
 			if id.Milli() <= last.Milli() {
 				t.Fatalf("%v after %v, with one ID in a tick", id, last)
 			}
 			last = id
 		}
 	}
-	g := newGenerator(t, EUID, Options{Entropy: conformance.Constant(0xff),
+	g := newGenerator(EUID, Options{Entropy: conformance.Constant(0xff),
 		Clock: func() time.Time { return conformance.Start }})
-	next(t, g)
+	next(g)
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
 	defer cancel()
 	if id, err := g.Next(ctx); !errors.Is(err, context.DeadlineExceeded) {
@@ -145,7 +147,7 @@ func TestPatience(t *testing.T) { synctest.Test(t, testPatience) }
 
 func testPatience(t *testing.T) {
 	values := map[string]string{"node": "1/22", "allowance": "1s"}
-	batch := newGenerator(t, SCRU64, Options{Clock: time.Now, Values: values}).NewBatch()
+	batch := newGenerator(SCRU64, Options{Clock: time.Now, Values: values}).NewBatch()
 	start := time.Now()
 	if err := batch.Fill(t.Context(), 24); err != nil {
 		t.Fatal(err)
@@ -163,18 +165,14 @@ func testPatience(t *testing.T) {
 		t.Errorf("24 IDs took %v", d)
 	}
 
-	future, err := scru64.FromFields(uint64(time.Now().AddDate(1, 0, 0).UnixMilli())/256, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	future := gen.Must(scru64.FromFields(uint64(time.Now().AddDate(1, 0, 0).UnixMilli())/256, 0))
 	for _, policy := range []string{"", "abort"} {
 		values := map[string]string{"node": future.String() + "/8"}
 		if policy != "" {
 			values["rollback"] = policy
 		}
 		start := time.Now()
-		id, err := newGenerator(t, SCRU64,
-			Options{Clock: time.Now, Values: values}).Next(t.Context())
+		id, err := newGenerator(SCRU64, Options{Clock: time.Now, Values: values}).Next(t.Context())
 		if !errors.Is(err, sortid.ErrClockRollback) || time.Since(start) > 10*time.Second {
 			t.Errorf("%q, a year behind the last ID: %v, %v after %v", policy, id, err,
 				time.Since(start))
@@ -184,10 +182,7 @@ func testPatience(t *testing.T) {
 
 func nodeOf(t *testing.T, id ID) uint32 {
 	t.Helper()
-	usages, err := id.format.Usages(8)
-	if err != nil {
-		t.Fatal(err)
-	}
+	usages := gen.Must(id.format.Usages(8))
 	for _, field := range usages[0].Layout {
 		if field.Kind == KindNode {
 			return uint32(field.Of(id).Uint64())
@@ -220,11 +215,11 @@ func testLease(t *testing.T, s *Format, policy string) {
 	store := &outage{Memory: lease.NewMemory()}
 	l := acquire(t, store, lease.Config{Realm: "r", Format: s.Lease, NodeBits: 8,
 		Window: 1100 * time.Millisecond})
-	g := newGenerator(t, s, Options{Clock: time.Now, Lease: l, Values: values})
+	g := newGenerator(s, Options{Clock: time.Now, Lease: l, Values: values})
 	last := ID{}
 	check := func() {
 		t.Helper()
-		id := next(t, g)
+		id := next(g)
 		if nodeOf(t, id) != l.NodeID() || last.format != nil && id.Compare(last) <= 0 {
 			t.Fatalf("%v after %v, on node %d", id, last, l.NodeID())
 		}
@@ -253,10 +248,7 @@ func testLease(t *testing.T, s *Format, policy string) {
 }
 
 func acquire(t *testing.T, store lease.Store, config lease.Config) *lease.Lease {
-	l, err := lease.Acquire(t.Context(), store, config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := gen.Must(lease.Acquire(t.Context(), store, config))
 	t.Cleanup(func() { l.Close(context.Background()) })
 	return l
 }
@@ -409,12 +401,12 @@ func TestRollback(t *testing.T) {
 	for _, s := range Ours() {
 		for _, policy := range []string{"reset", "abort", "wait", "ABORT"} {
 			clock := conformance.NewClock(conformance.Start)
-			g := newGenerator(
-				t, s, Options{Clock: clock.Now, Values: map[string]string{"rollback": policy,
-					"allowance": "5s"}})
-			first := next(t, g)
+			g := newGenerator(s, Options{Clock: clock.Now, Values: map[string]string{
+				"rollback":  policy,
+				"allowance": "5s"}})
+			first := next(g)
 			clock.Add(-4 * time.Second)
-			if id := next(t, g); id.Compare(first) <= 0 {
+			if id := next(g); id.Compare(first) <= 0 {
 				t.Errorf("%s, %s: within the allowance %v after %v", s.Name, policy, id, first)
 			}
 			clock.Add(-2 * time.Second)
@@ -441,7 +433,8 @@ func TestRollback(t *testing.T) {
 
 func TestGeneratorErrors(t *testing.T) {
 	for _, s := range Ours() {
-		g := newGenerator(t, s, Options{Entropy: conformance.Limited(conformance.Entropy(1), 40)})
+		g := newGenerator(s, Options{Entropy: &conformance.Limited{
+			Reader: conformance.Entropy(1), Left: 40, Err: io.EOF}})
 		batch := g.NewBatch()
 		if err := batch.Fill(t.Context(), 1); err != nil {
 			t.Fatalf("%s: %v", s.Name, err)

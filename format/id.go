@@ -70,10 +70,12 @@ func (f *Format) FromBytes(b []byte) (ID, error) {
 	}
 	var full [24]byte
 	copy(full[24-len(b):], b)
-	return f.FromWords(Words{
-		binary.BigEndian.Uint64(full[0:]), binary.BigEndian.Uint64(full[8:]),
-		binary.BigEndian.Uint64(full[16:]),
-	})
+	return f.FromWords(wordsOf(&full))
+}
+
+func wordsOf(b *[24]byte) Words {
+	return Words{binary.BigEndian.Uint64(b[0:]), binary.BigEndian.Uint64(b[8:]),
+		binary.BigEndian.Uint64(b[16:])}
 }
 
 // id makes an ID of an adapter's result.
@@ -201,15 +203,14 @@ func (f *Format) hasTextLength(n int) bool { return slices.Contains(f.TextLength
 func (f *Format) parseHex(text string) (ID, error) {
 	var raw [20]byte
 	if want := 2 * f.Size; len(text) != want {
-		return ID{}, f.inputError(
-			text, fmt.Sprintf("%d characters; the hexadecimal encoding has %d", len(text), want))
+		return ID{}, f.inputErrorf(text, "%d characters; the hexadecimal encoding has %d",
+			len(text), want)
 	}
 	n, err := hex.Decode(raw[:], []byte(text))
 	if err != nil {
 		for i := range len(text) {
 			if classes[text[i]]&classHex == 0 {
-				return ID{}, f.inputError(
-					text, fmt.Sprintf("%q at offset %d is no hexadecimal digit", text[i:i+1], i))
+				return ID{}, f.wrongSymbol(text, i, "no hexadecimal digit")
 			}
 		}
 	}
@@ -218,21 +219,18 @@ func (f *Format) parseHex(text string) (ID, error) {
 
 func (f *Format) parseUUID(text string) (ID, error) {
 	if len(text) != uuidtext.Len {
-		return ID{}, f.inputError(text, fmt.Sprintf("%d characters; a UUID has %d", len(text),
-			uuidtext.Len))
+		return ID{}, f.inputErrorf(text, "%d characters; a UUID has %d", len(text), uuidtext.Len)
 	}
 	var raw [16]byte
 	if at := uuidtext.Decode(&raw, []byte(text)); at >= 0 {
-		return ID{}, f.inputError(
-			text, fmt.Sprintf("%q at offset %d is not the hexadecimal digit or hyphen of a UUID",
-				text[at:at+1], at))
+		return ID{}, f.wrongSymbol(text, at, "not the hexadecimal digit or hyphen of a UUID")
 	}
 	return f.FromBytes(raw[:])
 }
 
 func (f *Format) parseInt(text string) (ID, error) {
 	if text == "" {
-		return ID{}, f.inputError(text, "it is empty; an integer has decimal digits")
+		return ID{}, f.inputErrorf(text, "it is empty; an integer has decimal digits")
 	}
 	var w Words
 	for i := 0; i < len(text); {
@@ -241,8 +239,7 @@ func (f *Format) parseInt(text string) (ID, error) {
 		for end := min(i+19, len(text)); i < end; i++ {
 			digit := text[i] - '0'
 			if digit > 9 {
-				return ID{}, f.inputError(text, fmt.Sprintf("%q at offset %d is no decimal digit",
-					text[i:i+1], i))
+				return ID{}, f.wrongSymbol(text, i, "no decimal digit")
 			}
 			part, scale = part*10+uint64(digit), scale*10
 		}
@@ -252,16 +249,20 @@ func (f *Format) parseInt(text string) (ID, error) {
 			w[j], part = low, over+carry
 		}
 		if part != 0 || w.Compare(f.max) > 0 {
-			return ID{}, f.inputError(text, fmt.Sprintf("larger than %s, the largest ID",
-				f.Max().In(Int)))
+			return ID{}, f.inputErrorf(text, "larger than %s, the largest ID", f.Max().In(Int))
 		}
 	}
 	return f.FromWords(w)
 }
 
-func (f *Format) inputError(input, reason string) error {
+// wrongSymbol says what the byte at the offset is not.
+func (f *Format) wrongSymbol(input string, at int, is string) error {
+	return f.inputErrorf(input, "%q at offset %d is %s", input[at:at+1], at, is)
+}
+
+func (f *Format) inputErrorf(input, reason string, args ...any) error {
 	return kindErrorf(ErrEncoding, "%s: cannot parse %q: %s", f.Name, parseerr.Shorten(input),
-		reason)
+		fmt.Sprintf(reason, args...))
 }
 
 const ten19 = 10_000_000_000_000_000_000 // the largest power of ten in a word

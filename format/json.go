@@ -66,20 +66,8 @@ func (id ID) AppendJSON(b []byte, more ...Field) []byte {
 // appendTime appends the time in [TimeLayout], faster than Format.
 func appendTime(b []byte, ms int64) []byte {
 	t := time.UnixMilli(ms).UTC()
-	year, month, day := t.Date()
-	hour, minute, second := t.Clock()
-	b = appendPadded(b, uint64(year), 4+year/10000)
-	b = append(b, '-')
-	b = appendPadded(b, uint64(month), 2)
-	b = append(b, '-')
-	b = appendPadded(b, uint64(day), 2)
-	b = append(b, 'T')
-	b = appendPadded(b, uint64(hour), 2)
-	b = append(b, ':')
-	b = appendPadded(b, uint64(minute), 2)
-	b = append(b, ':')
-	b = appendPadded(b, uint64(second), 2)
-	b = append(b, '.')
+	b = t.AppendFormat(b, time.RFC3339) // its fast way: it ends with Z
+	b = append(b[:len(b)-1], '.')
 	b = appendPadded(b, uint64(t.Nanosecond()/1e6), 3)
 	return append(b, 'Z')
 }
@@ -159,7 +147,7 @@ func (f *Format) MarshalJSON() ([]byte, error) {
 	r := row{
 		Name: f.Name, Title: f.Title, Summary: f.Summary, Source: f.Source,
 		Generates: f.Generates(),
-		Bits:      f.Bits, Max: f.Max().In(Int), Ordered: f.first != nil, Within: NamesOf(f.within),
+		Bits:      f.Bits, Max: f.Max().In(Int), Ordered: f.ordered, Within: NamesOf(f.within),
 		Layout: f.Layout, Encodings: f.Encodings, Guess: f.Guess, Example: f.Example,
 		Search: f.Search,
 		Unique: f.Unique, PerTick: f.PerTick, Choose: f.Choose, Options: f.Options,

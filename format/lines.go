@@ -104,8 +104,7 @@ func (f *Format) readBytes(text []byte, e Encoding) (w Words, ok bool) {
 	if hasCapital(text) {
 		return Words{}, false
 	}
-	w = Words{binary.BigEndian.Uint64(raw[:]), binary.BigEndian.Uint64(raw[8:]),
-		binary.BigEndian.Uint64(raw[16:])}
+	w = wordsOf(&raw)
 	return w, f.check(w) == nil
 }
 

@@ -2,7 +2,6 @@ package format
 
 import (
 	"bytes"
-	"fmt"
 	"math/bits"
 	"strings"
 )
@@ -109,15 +108,15 @@ func (n *numerals) parse(text string) (w Words, err error) {
 	f := n.format
 	_, rest := f.cutPrefix(text)
 	if !f.hasTextLength(len(rest)) {
-		return Words{}, f.inputError(text, fmt.Sprintf("want %s", f.Alphabet))
+		return Words{}, f.inputErrorf(text, "want %s", f.Alphabet)
 	}
 	if f.CheckSuffix != "" {
 		bare, err := cutBech32(text)
 		if err != nil {
-			return Words{}, f.inputError(text, err.Error())
+			return Words{}, f.inputErrorf(text, "%v", err)
 		}
 		if _, rest = f.cutPrefix(bare); len(rest) != n.length {
-			return Words{}, f.inputError(text, fmt.Sprintf("want %s", f.Alphabet))
+			return Words{}, f.inputErrorf(text, "want %s", f.Alphabet)
 		}
 		text = bare
 	}
@@ -141,7 +140,7 @@ func (n *numerals) parse(text string) (w Words, err error) {
 		}
 		placed := v.shift(g.Low)
 		if v.Compare(g.limit) > 0 || placed.shift(-g.Low) != v {
-			return Words{}, f.inputError(text, "it has more bits than an ID")
+			return Words{}, f.inputErrorf(text, "it has more bits than an ID")
 		}
 		w = w.or(placed)
 	}
@@ -173,8 +172,7 @@ type symbolError struct {
 }
 
 func (e *symbolError) Error() string {
-	return e.format.inputError(e.input, fmt.Sprintf("%q at offset %d is not in the alphabet",
-		e.input[e.at:e.at+1], e.at)).Error()
+	return e.format.wrongSymbol(e.input, e.at, "not in the alphabet").Error()
 }
 
 func (e *symbolError) Is(target error) bool { return target == ErrEncoding }

@@ -8,15 +8,15 @@ import (
 )
 
 const (
-	digits    = "0123456789"
-	lower     = "abcdefghijklmnopqrstuvwxyz"
-	capitals  = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-	digits32  = digits + "abcdefghijklmnopqrstuv"
-	sorted32  = "234567" + lower // in order of value
-	digits36  = digits + lower
-	digits62  = digits + capitals + lower
-	digits64  = capitals + lower + digits + "-_"
-	crockford = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
+	digits   = "0123456789"
+	lower    = "abcdefghijklmnopqrstuvwxyz"
+	capitals = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+	digits32 = digits + "abcdefghijklmnopqrstuv"
+	sorted32 = "234567" + lower // in order of value
+	digits36 = digits + lower
+	digits62 = digits + capitals + lower
+	digits58 = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
+	digits64 = capitals + lower + digits + "-_"
 )
 
 // others are in the order of their readings: of lookalikes, the more common one is first.
@@ -27,18 +27,29 @@ func unix(ms int64) time.Time { return time.UnixMilli(ms).UTC() }
 // ErrLayout is the error of bits that differ from those that all IDs share.
 var ErrLayout = errors.New("the bits that all IDs of the format share are others")
 
+// field returns a field; the layout gives its place.
+func field(name string, bits int, k Kind, meaning string) Field {
+	return Field{Name: name, Bits: bits, Kind: k, Meaning: meaning}
+}
+
+func zeros(bits int) Field { return field("", bits, KindZero, "always zero") }
+
+func fixed(name string, bits int, value uint64, meaning string) Field {
+	return Field{Name: name, Bits: bits, Kind: KindFixed, Value: value, Meaning: meaning}
+}
+
 // other completes a row. Check and codec follow from layout and alphabet.
 func other(f *Format) *Format {
 	if f.Encodings == nil {
 		f.Encodings = []Encoding{Text}
 	}
-	var mask, fixed Words // the bits that all IDs share, and their values
-	place(f.Layout)
+	var mask Words // the bits that all IDs share
+	f.Bits = place(f.Layout)
 	for _, field := range f.Layout {
 		if field.Kind == KindFixed || field.Kind == KindZero {
 			bits := ones(field.Bits)
 			mask = mask.or(bits.shift(field.Low))
-			fixed = fixed.or(Words{0, 0, field.Value}.and(bits).shift(field.Low))
+			f.shared = f.shared.or(Words{0, 0, field.Value}.and(bits).shift(field.Low))
 		}
 	}
 	f.max = ones(f.Bits)
@@ -49,28 +60,16 @@ func other(f *Format) *Format {
 			f.TextLengths = []int{n.length}
 		}
 		f.alphabet, f.max, check = n.alphabet(), n.max(), n.check
-		if f.parse == nil {
-			f.parse = n.parse
-		}
-		f.appendText = n.append
+		f.parse, f.appendText = n.parse, n.append
 	}
 	for i := range f.max {
-		f.max[i] = f.max[i]&^mask[i] | fixed[i]
+		f.max[i] = f.max[i]&^mask[i] | f.shared[i]
 	}
 	f.check = func(w Words) error {
-		if w.and(mask) != fixed {
+		if w.and(mask) != f.shared {
 			return ErrLayout
 		}
 		return check(w)
-	}
-	if f.HasTime() && f.inOrder() {
-		f.first = func(t time.Time) Words {
-			w, ticks := fixed, Words{0, 0, f.ticks(t)}
-			for _, field := range f.timestamp {
-				w = w.or(ticks.shift(-field.Shift).and(ones(field.Bits)).shift(field.Low))
-			}
-			return w
-		}
 	}
 	return newFormat(f)
 }

@@ -2,7 +2,6 @@ package format
 
 import (
 	"slices"
-	"time"
 
 	"github.com/sortid/sortid/internal/base36"
 	"github.com/sortid/sortid/scru128"
@@ -10,11 +9,9 @@ import (
 
 func scru128Format() *Format {
 	return &Format{
-		Name:    "scru128",
-		Title:   "SCRU128",
+		Name: "scru128", Title: "SCRU128",
 		Summary: "128 bits, unique without any coordination",
 		Source:  "SCRU128: Sortable, Clock and Random number-based Unique identifier, https://github.com/scru128/spec",
-		Bits:    128,
 		Layout: []Field{
 			{Name: "timestamp", Bits: 48, Kind: KindTime, Meaning: "Unix time in milliseconds"},
 			{Name: "counter_hi", Bits: 24, Kind: KindCounter,
@@ -23,18 +20,14 @@ func scru128Format() *Format {
 				Meaning: "+1 per ID, random start in each millisecond"},
 			{Name: "entropy", Bits: 32, Kind: KindRandom, Meaning: "random in each ID"},
 		},
-		Alphabet:    "25 Base36 digits",
-		Symbols:     "0123456789abcdefghijklmnopqrstuvwxyz",
-		FoldsCase:   true,
-		TextLengths: []int{scru128.TextLen},
-		Example:     "0372ijojuxuhjsfkeryi2mrtm",
-		TextSorts:   true,
-		Epoch:       time.UnixMilli(0).UTC(),
-		Tick:        time.Millisecond,
-		Reserved:    true,
-		Unique:      "80 random bits",
-		PerTick:     "no limit: full counters borrow the next millisecond",
-		Choose:      "you want unique, sortable IDs and no trouble: the default choice",
+		Alphabet:  "25 Base36 digits",
+		Symbols:   digits36,
+		FoldsCase: true, TextLengths: []int{scru128.TextLen}, TextSorts: true,
+		Example:  "0372ijojuxuhjsfkeryi2mrtm",
+		Reserved: true,
+		Unique:   "80 random bits",
+		PerTick:  "no limit: full counters borrow the next millisecond",
+		Choose:   "you want unique, sortable IDs and no trouble: the default choice",
 		Options: append([]Option{
 			{Name: "stateless",
 				Usage: "make each ID from the clock and 80 random bits alone, in no order within a millisecond"},
@@ -56,27 +49,22 @@ func scru128Format() *Format {
 		SQL: SQL{Postgres: "uuid", Bytes: 16, New: "scru128_new()",
 			Parts: []string{"base36", "ordered"}},
 
-		alphabet: classBase36,
-		letters:  classLower,
+		alphabet: classBase36, letters: classLower,
 		parse: func(s string) (Words, error) {
 			id, err := scru128.Parse(s)
 			return scru128Words(id), err
 		},
 		unmarshal: func(b []byte) (Words, bool, error) {
 			var id scru128.ID
-			if err := id.UnmarshalText(b); err != nil {
-				return Words{}, false, err
-			}
-			return scru128Words(id), !hasCapital(b), nil
+			err := id.UnmarshalText(b)
+			return scru128Words(id), !hasCapital(b), err
 		},
 		appendLines: scru128Lines,
 		appendText: func(b []byte, w Words) []byte {
 			b, _ = scru128.FromUint128(w[1], w[2]).AppendText(b)
 			return b
 		},
-		check: func(Words) error { return nil },
-		first: func(t time.Time) Words { return scru128Words(scru128.First(t)) },
-		max:   scru128Words(scru128.Max),
+		max: scru128Words(scru128.Max),
 
 		newGenerator: newSCRU128,
 	}
@@ -108,9 +96,8 @@ func scru128Lines(list []Words, text []byte) []Words {
 }
 
 func newSCRU128(f *Format, o Options) (Generator, error) {
-	clock, fixed := o.clock(f.Tick)
 	var opts scru128.Options
-	err := o.set(&opts.GeneratorOptions, clock, func(name, value string) (err error) {
+	fixed, err := o.set(&opts.GeneratorOptions, f.Tick, func(name, value string) (err error) {
 		opts.Stateless, err = flag(value)
 		return err
 	})
@@ -118,9 +105,6 @@ func newSCRU128(f *Format, o Options) (Generator, error) {
 		return nil, err
 	}
 	g, err := scru128.NewGenerator(opts)
-	if err != nil {
-		return nil, f.optionError(err, o)
-	}
 	return &generator[scru128.ID]{format: f, source: g, words: scru128Words,
-		texts: base36.AppendLines128[scru128.ID], fixed: fixed}, nil
+		texts: base36.AppendLines128[scru128.ID], fixed: fixed}, err
 }

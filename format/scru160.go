@@ -3,6 +3,7 @@ package format
 import (
 	"encoding/binary"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/sortid/sortid"
@@ -12,11 +13,9 @@ import (
 
 func scru160Format() *Format {
 	return &Format{
-		Name:    "scru160",
-		Title:   "SCRU160",
+		Name: "scru160", Title: "SCRU160",
 		Summary: "160 bits, about 111 of them random",
 		Source:  "SCRU160: Sortable, Clock and Random number-based Unique identifier, v0.1.0 of 2021-09-24",
-		Bits:    160,
 		Layout: []Field{
 			{Name: "timestamp", Bits: 48, Kind: KindTime, Meaning: "Unix time in milliseconds"},
 			{Name: "counter", Bits: 16, Kind: KindCounter,
@@ -25,19 +24,14 @@ func scru160Format() *Format {
 				Meaning: "random, or more counter, or a node ID"},
 			{Name: "random80", Bits: 80, Kind: KindRandom, Meaning: "random in each ID"},
 		},
-		Alphabet:    "32 base32hex symbols",
-		Symbols:     "0123456789ABCDEFGHIJKLMNOPQRSTUV",
-		FoldsCase:   true,
-		TextLengths: []int{scru160.TextLen},
-		HexText:     true,
-		Example:     "05TTUP1HNCPNH30VEK64KDQT9BSNU4C4",
-		TextSorts:   true,
-		Epoch:       time.UnixMilli(0).UTC(),
-		Tick:        time.Millisecond,
-		Reserved:    true,
-		Unique:      "about 111 random bits",
-		PerTick:     "32769 at least, then it waits for the next millisecond",
-		Choose:      "you want more randomness, or microseconds",
+		Alphabet:  "32 base32hex symbols",
+		Symbols:   strings.ToUpper(digits32),
+		FoldsCase: true, TextLengths: []int{scru160.TextLen}, HexText: true, TextSorts: true,
+		Example:  "05TTUP1HNCPNH30VEK64KDQT9BSNU4C4",
+		Reserved: true,
+		Unique:   "about 111 random bits",
+		PerTick:  "32769 at least, then it waits for the next millisecond",
+		Choose:   "you want more randomness, or microseconds",
 		Options: append([]Option{
 			{Name: "node", Value: "ID/BITS",
 				Usage: "a node ID and its size in bits, as in 42/8, for the bits of random16 that extend no counter", fields: []string{"NodeID", "NodeBits"}},
@@ -48,8 +42,7 @@ func scru160Format() *Format {
 			{Name: "counter-ext", Value: "BITS", Usage: "bits of random16 that extend the counter",
 				fields: []string{"CounterExtension"}},
 		}, commonOptions...),
-		Node:   "node",
-		Lease:  lease.SCRU160,
+		Node: "node", Lease: lease.SCRU160,
 		usages: scru160Usages,
 		Plan: Plan{
 			Preference: 2, Unique: "about 111 random bits",
@@ -59,8 +52,7 @@ func scru160Format() *Format {
 		},
 		SQL: SQL{Postgres: "bytea", Bytes: 20 + 1, New: "scru160_new()", Parts: []string{"base32hex"}}, // and a byte of length
 
-		alphabet: classBase32hex,
-		letters:  classUpper,
+		alphabet: classBase32hex, letters: classUpper,
 		parse: func(s string) (Words, error) {
 			id, err := scru160.Parse(s)
 			return scru160Words(id), err
@@ -70,18 +62,14 @@ func scru160Format() *Format {
 				return Words{}, false, sortid.ErrLength
 			}
 			var id scru160.ID
-			if err := id.UnmarshalText(b); err != nil {
-				return Words{}, false, err
-			}
-			return scru160Words(id), !hasSmall(b), nil
+			err := id.UnmarshalText(b)
+			return scru160Words(id), !hasSmall(b), err
 		},
 		appendText: func(b []byte, w Words) []byte {
 			b, _ = scru160ID(w).AppendText(b)
 			return b
 		},
-		check: func(Words) error { return nil },
-		first: func(t time.Time) Words { return scru160Words(scru160.First(t)) },
-		max:   scru160Words(scru160.Max),
+		max: scru160Words(scru160.Max),
 
 		newGenerator: newSCRU160,
 	}
@@ -141,10 +129,8 @@ func newSCRU160(f *Format, o Options) (Generator, error) {
 	if on, err := flag(o.Values["micros"]); err == nil && on {
 		tick = time.Microsecond
 	}
-	clock, fixed := o.clock(tick)
-	var opts scru160.Options
-	opts.Lease = o.Lease
-	err := o.set(&opts.GeneratorOptions, clock, func(name, value string) (err error) {
+	opts := scru160.Options{Lease: o.Lease}
+	fixed, err := o.set(&opts.GeneratorOptions, tick, func(name, value string) (err error) {
 		switch name {
 		case "node":
 			opts.NodeID, opts.NodeBits, err = pair(value)
@@ -163,9 +149,6 @@ func newSCRU160(f *Format, o Options) (Generator, error) {
 		return nil, err
 	}
 	g, err := scru160.NewGenerator(opts)
-	if err != nil {
-		return nil, f.optionError(err, o)
-	}
 	return &generator[scru160.ID]{format: f, source: g, words: scru160Words, texts: scru160Texts,
-		fixed: fixed}, nil
+		fixed: fixed}, err
 }

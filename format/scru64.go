@@ -13,38 +13,29 @@ import (
 
 func scru64Format() *Format {
 	return &Format{
-		Name:    "scru64",
-		Title:   "SCRU64",
+		Name: "scru64", Title: "SCRU64",
 		Summary: "64 bits, unique through assigned node IDs",
 		Source:  "SCRU64: Sortable, Clock-based, Realm-specifically Unique identifier, https://github.com/scru64/spec",
-		Bits:    64,
 		Layout: []Field{
 			{Name: "timestamp", Bits: 40, Kind: KindTime, Meaning: "Unix time in units of 256 ms"},
 			{Name: "node_ctr", Bits: 24, Kind: KindNode, Meaning: "node ID above, counter below"},
 		},
-		Alphabet:    "12 Base36 digits",
-		Symbols:     "0123456789abcdefghijklmnopqrstuvwxyz",
-		FoldsCase:   true,
-		TextLengths: []int{scru64.TextLen},
-		Example:     "0u2pf62ji4b9",
-		TextSorts:   true,
-		Epoch:       time.UnixMilli(0).UTC(),
-		Tick:        scru64.Tick,
-		Reserved:    true,
-		Unique:      "an assigned node ID",
-		PerTick:     "2^24 over all nodes; more borrow the next tick",
-		Choose:      "keys must be 64 bits and you can assign node IDs",
-		Search:      Search{Short: true, Prefix: "0"},
+		Alphabet:  "12 Base36 digits",
+		Symbols:   digits36,
+		FoldsCase: true, TextLengths: []int{scru64.TextLen}, TextSorts: true,
+		Example: "0u2pf62ji4b9",
+		Tick:    scru64.Tick, Reserved: true,
+		Unique:  "an assigned node ID",
+		PerTick: "2^24 over all nodes; more borrow the next tick",
+		Choose:  "keys must be 64 bits and you can assign node IDs",
+		Search:  Search{Short: true, Prefix: "0"},
 		Options: append([]Option{
 			{Name: "node", Value: "ID/BITS", Needed: true, Env: scru64.NodeSpecVar,
 				Usage: "the node ID and its size in bits, as in 42/8, or an ID to continue after, as in 0u2r85hm2pt3/16", fields: []string{"NodeSpec"}},
 			{Name: "guard", Value: "BITS",
 				Usage: "high bits of the counter that start at zero, to make room for more IDs in a tick", fields: []string{"OverflowGuard"}},
 		}, commonOptions...),
-		Node:        "node",
-		Lease:       lease.SCRU64,
-		NeedsNode:   true,
-		NodeCounter: 24,
+		Node: "node", Lease: lease.SCRU64, NeedsNode: true, NodeCounter: 24,
 		usages: func(f *Format, nodeBits int) []Usage {
 			if nodeBits == 0 { // node ID and counter together
 				return []Usage{{Layout: []Field{f.Layout[0],
@@ -62,18 +53,15 @@ func scru64Format() *Format {
 		SQL: SQL{Postgres: "bigint", Bytes: 8, New: "scru64_new(1, 8)",
 			Parts: []string{"base36", "ordered"}},
 
-		alphabet: classBase36,
-		letters:  classLower,
+		alphabet: classBase36, letters: classLower,
 		parse: func(s string) (Words, error) {
 			id, err := scru64.Parse(s)
 			return scru64Words(id), err
 		},
 		unmarshal: func(b []byte) (Words, bool, error) {
 			var id scru64.ID
-			if err := id.UnmarshalText(b); err != nil {
-				return Words{}, false, err
-			}
-			return scru64Words(id), !hasCapital(b), nil
+			err := id.UnmarshalText(b)
+			return scru64Words(id), !hasCapital(b), err
 		},
 		appendText: func(b []byte, w Words) []byte {
 			b, _ = scru64.ID(w[2]).AppendText(b)
@@ -83,8 +71,7 @@ func scru64Format() *Format {
 			_, err := scru64.FromUint64(w[2])
 			return err
 		},
-		first: func(t time.Time) Words { return scru64Words(scru64.First(t)) },
-		max:   scru64Words(scru64.Max),
+		max: scru64Words(scru64.Max),
 
 		newGenerator: newSCRU64,
 	}
@@ -101,9 +88,8 @@ func scru64Texts(b []byte, ids []scru64.ID, sep byte) []byte {
 }
 
 func newSCRU64(f *Format, o Options) (Generator, error) {
-	clock, fixed := o.clock(f.Tick)
 	opts := scru64.Options{Lease: o.Lease}
-	err := o.set(&opts.GeneratorOptions, clock, func(name, value string) (err error) {
+	fixed, err := o.set(&opts.GeneratorOptions, f.Tick, func(name, value string) (err error) {
 		if name == "guard" { // the node spec is below
 			opts.OverflowGuard, err = size(value, 24)
 		}
@@ -123,15 +109,12 @@ func newSCRU64(f *Format, o Options) (Generator, error) {
 		opts.RollbackPolicy = sortid.RollbackWait
 	}
 	g, err := scru64.NewGenerator(opts)
-	if err != nil {
-		return nil, f.optionError(err, o)
-	}
 	var source source[scru64.ID] = g
 	if alone {
 		source = waiting{g, 1 << (24 - opts.NodeSpec.NodeIDSize())}
 	}
 	return &generator[scru64.ID]{format: f, source: source, words: scru64Words, texts: scru64Texts,
-		fixed: fixed}, nil
+		fixed: fixed}, err
 }
 
 // A waiting generator waits when it runs ahead by the whole allowance. After 2 seconds it fails:

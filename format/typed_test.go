@@ -1,35 +1,21 @@
 package format
 
 import (
-	"encoding/json"
-	"os"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/sortid/sortid/internal/conformance"
+	"github.com/sortid/sortid/internal/gen"
 )
 
 func TestTyped(t *testing.T) {
-	b, err := os.ReadFile(conformance.TypedFile())
-	if err != nil {
-		t.Fatal(err)
-	}
-	var v conformance.Typed
-	if err := json.Unmarshal(b, &v); err != nil || len(v.Valid) == 0 {
-		t.Fatal("the vectors are incomplete", err)
-	}
+	v := conformance.TypedVectors(t)
 	now := time.Date(2026, 11, 22, 0, 0, 0, 0, time.UTC)
 	detected := 0
 	for _, v := range v.Valid {
-		f, err := Lookup(v.Format)
-		if err != nil {
-			t.Fatal(err)
-		}
-		inner, err := f.Parse(v.Inner)
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := gen.Must(Lookup(v.Format))
+		inner := gen.Must(f.Parse(v.Inner))
 		prefix := strings.TrimSuffix(v.Text, v.Inner)
 		if c, err := f.Read(v.Text); err != nil || c.ID != inner || c.Prefix != prefix ||
 			c.Encoding != Text {

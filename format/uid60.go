@@ -9,8 +9,7 @@ import (
 
 func uid60Format() *Format {
 	return &Format{
-		Name:    "uid60",
-		Title:   "uid60",
+		Name: "uid60", Title: "uid60",
 		Summary: "60 bits in ten characters that look random",
 		Source:  "Unique ID Generator Design",
 		Bits:    60,
@@ -23,25 +22,19 @@ func uid60Format() *Format {
 				Meaning: "random in each ID; a worker ID can take its high bits"},
 		},
 		Alphabet:    "9 or 10 characters of A-Z a-z 0-9 - _",
-		Symbols:     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_",
-		TextLengths: []int{4, 5, 6, 7, 8, 9, 10},
-		Rotated:     2,
-		Example:     "xinaS8QBh",
-		TextSorts:   false,
-		Epoch:       time.Date(2018, time.March, 1, 0, 0, 0, 0, time.UTC),
-		Tick:        time.Millisecond,
-		Reserved:    true,
-		Unique:      "a sequence and 9 random bits, or an assigned worker ID",
-		PerTick:     "512, then it waits for the next millisecond",
-		Choose:      "IDs must be short and look random",
-		Search:      Search{WordLike: true},
+		Symbols:     digits64,
+		TextLengths: []int{4, 5, 6, 7, 8, 9, 10}, Rotated: 2,
+		Example: "xinaS8QBh",
+		Epoch:   time.Date(2018, time.March, 1, 0, 0, 0, 0, time.UTC), Reserved: true,
+		Unique:  "a sequence and 9 random bits, or an assigned worker ID",
+		PerTick: "512, then it waits for the next millisecond",
+		Choose:  "IDs must be short and look random",
+		Search:  Search{WordLike: true},
 		Options: append([]Option{
 			{Name: "worker", Value: "ID/BITS",
 				Usage: "the worker ID and its size of 1 to 9 bits, as in 5/4: it makes uniqueness certain", fields: []string{"WorkerID", "WorkerIDSize"}},
 		}, commonOptions...),
-		Node:      "worker",
-		Lease:     lease.UID60,
-		NeedsNode: true,
+		Node: "worker", Lease: lease.UID60, NeedsNode: true,
 		usages: func(f *Format, nodeBits int) []Usage {
 			sequence := f.Layout[2]
 			sequence.Start = StartNever
@@ -71,12 +64,10 @@ func uid60Format() *Format {
 		},
 		unmarshal: func(b []byte) (Words, bool, error) {
 			var id uid60.ID
-			if err := id.UnmarshalText(b); err != nil {
-				return Words{}, false, err
-			}
+			err := id.UnmarshalText(b)
 			var buf [uid60.MaxTextLen]byte
 			written, _ := id.AppendText(buf[:0])
-			return uid60Words(id), string(written) == string(b), nil
+			return uid60Words(id), string(written) == string(b), err
 		},
 		appendText: func(b []byte, w Words) []byte {
 			b, _ = uid60.ID(w[2]).AppendText(b)
@@ -86,8 +77,7 @@ func uid60Format() *Format {
 			_, err := uid60.FromUint64(w[2])
 			return err
 		},
-		first: func(t time.Time) Words { return uid60Words(uid60.First(t)) },
-		max:   uid60Words(uid60.Max),
+		max: uid60Words(uid60.Max),
 
 		newGenerator: newUID60,
 	}
@@ -104,10 +94,8 @@ func uid60Texts(b []byte, ids []uid60.ID, sep byte) []byte {
 }
 
 func newUID60(f *Format, o Options) (Generator, error) {
-	clock, fixed := o.clock(f.Tick)
-	var opts uid60.Options
-	opts.Lease = o.Lease
-	err := o.set(&opts.GeneratorOptions, clock, func(name, value string) (err error) {
+	opts := uid60.Options{Lease: o.Lease}
+	fixed, err := o.set(&opts.GeneratorOptions, f.Tick, func(name, value string) (err error) {
 		opts.WorkerID, opts.WorkerIDSize, err = pair(value)
 		return err
 	})
@@ -115,9 +103,6 @@ func newUID60(f *Format, o Options) (Generator, error) {
 		return nil, err
 	}
 	g, err := uid60.NewGenerator(opts)
-	if err != nil {
-		return nil, f.optionError(err, o)
-	}
 	return &generator[uid60.ID]{format: f, source: g, words: uid60Words, texts: uid60Texts,
-		fixed: fixed}, nil
+		fixed: fixed}, err
 }

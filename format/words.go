@@ -73,7 +73,7 @@ func (f *Format) InEncoding(w Words, e Encoding) string {
 }
 
 // InOrder reports whether IDs, as integers, are in order of time.
-func (f *Format) InOrder() bool { return f.first != nil }
+func (f *Format) InOrder() bool { return f.ordered }
 
 // LastTimestamp returns the largest timestamp.
 func (f *Format) LastTimestamp() uint64 { return f.Timestamp(&f.max) }

@@ -14,12 +14,7 @@ import (
 
 var two128 = new(big.Int).Lsh(big.NewInt(1), 128)
 
-func toBig(id ID) *big.Int { return new(big.Int).SetBytes(id[:]) }
-
-func fromBig(n *big.Int) (id ID) {
-	n.FillBytes(id[:])
-	return id
-}
+var toBig = conformance.Big[ID]
 
 // text is the oracle of String.
 func text(n *big.Int) string {
@@ -30,7 +25,7 @@ func text(n *big.Int) string {
 var codec = conformance.Codec[ID]{
 	Format: "scru128", Limit: two128, Size: Size, Sorts: true,
 	Parse: Parse, MustParse: MustParse, First: First,
-	Int: toBig, Of: fromBig, Text: text,
+	FromBytes: FromBytes, Text: text,
 	Fields: func(id ID) map[string]string {
 		return map[string]string{
 			"timestamp":  strconv.FormatUint(id.Timestamp(), 10),
@@ -58,21 +53,7 @@ func FuzzParse(f *testing.F) {
 }
 
 func FuzzUUID(f *testing.F) {
-	f.Add("017fef39-c264-1ba5-6a94-83188841e05a")
-	f.Add("017FEF39-c264-1ba5-6a94_83188841e05a")
-	f.Fuzz(func(t *testing.T, s string) {
-		u, err := ParseUUID(s)
-		n, ok := new(big.Int), false
-		if p := strings.Split(s, "-"); len(s) == 36 && len(p) == 5 && len(p[0]) == 8 &&
-			len(p[1]) == 4 &&
-			len(p[2]) == 4 && len(p[3]) == 4 && !strings.ContainsAny(s, "+_") {
-			n, ok = n.SetString(strings.Join(p, ""), 16)
-		}
-		if ok != (err == nil) ||
-			ok && (toBig(ID(u)).Cmp(n) != 0 || u.String() != strings.ToLower(s)) {
-			t.Fatalf("ParseUUID(%q) = %v, %v; by math/big %v, %v", s, u, err, n, ok)
-		}
-	})
+	conformance.FuzzUUID(f, ParseUUID, "017fef39-c264-1ba5-6a94-83188841e05a")
 }
 
 func TestFromFields(t *testing.T) {
@@ -106,45 +87,11 @@ func TestUint128(t *testing.T) {
 	if hi, lo := id.Uint128(); FromUint128(hi, lo) != id || hi != 0x017fef39c2641ba5 {
 		t.Errorf("Uint128 of %v = %x, %x", id, hi, lo)
 	}
-	if got, err := FromBytes(id.Bytes()); got != id || err != nil {
-		t.Errorf("FromBytes: %v, %v", got, err)
-	}
 }
 
 func TestUUIDForms(t *testing.T) {
 	id := MustParse("0372ijojuxuhjsfkeryi2mrtm")
-	form := UUID(id).String()
-	var u UUID
-	if err := u.UnmarshalText([]byte(strings.ToUpper(form))); err != nil || ID(u) != id {
-		t.Errorf("UnmarshalText: %v, %v", u, err)
-	}
-	for _, bad := range []string{"", form[1:], form + "0", strings.Replace(form, "-", "0", 1), "g" +
-		form[1:], form[:35] + "é"[:1]} {
-		keep := u
-		if err := u.UnmarshalText([]byte(bad)); err == nil || u != keep {
-			t.Errorf("UnmarshalText(%q): %v, %v", bad, u, err)
-		}
-	}
-	for _, src := range []any{form, []byte(form), id[:], [16]byte(id), id.String()} {
-		var got ID
-		if err := got.Scan(src); err != nil || got != id {
-			t.Errorf("Scan(%T %v) = %v, %v", src, src, got, err)
-		}
-		var u UUID
-		if err := u.Scan(src); err != nil || ID(u) != id {
-			t.Errorf("UUID: Scan(%T %v) = %v, %v", src, src, u, err)
-		}
-		var b Bytes
-		if err := b.Scan(src); err != nil || ID(b) != id {
-			t.Errorf("Bytes: Scan(%T %v) = %v, %v", src, src, b, err)
-		}
-	}
-	if v, err := UUID(id).Value(); v != form || err != nil {
-		t.Errorf("UUID: Value = %v, %v", v, err)
-	}
-	if v, err := Bytes(id).Value(); string(v.([]byte)) != string(id[:]) || err != nil {
-		t.Errorf("Bytes: Value = %v, %v", v, err)
-	}
+	conformance.UUID(t, id, UUID(id), Bytes(id))
 }
 
 // An inlined function saves its caller a copy.

@@ -3,7 +3,6 @@ package scru128
 import (
 	"context"
 	"errors"
-	"strings"
 	"testing"
 	"time"
 
@@ -12,18 +11,13 @@ import (
 	"github.com/sortid/sortid/internal/gen"
 )
 
+var must = conformance.Must[ID]
+
 func newGenerator(t testing.TB, s conformance.Setup, own ...Options) *Generator {
 	t.Helper()
-	var o Options
-	if len(own) > 0 {
-		o = own[0]
-	}
+	o := append(own, Options{})[0]
 	o.GeneratorOptions = s
-	g, err := NewGenerator(o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return g
+	return conformance.Must[*Generator](t)(NewGenerator(o))
 }
 
 func subject(own ...Options) conformance.Generator[ID] {
@@ -55,10 +49,7 @@ func TestStateless(t *testing.T) {
 		Options{Stateless: true})
 	hi, lo := map[uint32]bool{}, map[uint32]bool{}
 	for range 100 {
-		id, err := gen.Generate()
-		if err != nil {
-			t.Fatal(err)
-		}
+		id := must(t)(gen.Generate())
 		hi[id.CounterHi()], lo[id.CounterLo()] = true, true
 	}
 	if len(hi) < 99 || len(lo) < 99 {
@@ -94,11 +85,9 @@ func TestNewStringSystem(t *testing.T) {
 }
 
 func TestOptions(t *testing.T) {
-	o := Options{GeneratorOptions: sortid.GeneratorOptions{RollbackPolicy: sortid.RollbackWait + 1}}
-	if g, err := NewGenerator(o); g != nil || !errors.Is(err, sortid.ErrOption) ||
-		!strings.Contains(err.Error(), "RollbackPolicy") {
-		t.Errorf("%v, %v", g, err)
-	}
+	conformance.Refused(t, NewGenerator, map[string][]Options{
+		"RollbackPolicy": {{GeneratorOptions: conformance.NoPolicy}},
+	})
 }
 
 // Entropy is new in each ID, counter_lo in each millisecond, counter_hi in each second.
@@ -106,10 +95,7 @@ func TestThreeLayers(t *testing.T) {
 	clock := conformance.NewClock(conformance.Start)
 	g := newGenerator(t, conformance.Setup{Clock: clock.Now, Entropy: conformance.Entropy(1)})
 	next := func() ID {
-		id, err := g.Generate()
-		if err != nil {
-			t.Fatal(err)
-		}
+		id := must(t)(g.Generate())
 		return id
 	}
 	a := next()
@@ -174,20 +160,14 @@ func TestOverflowShortWay(t *testing.T) {
 		// An odd timestamp: a carry that only sets its last bit would be lost.
 		clock := conformance.NewClock(conformance.Start.Add(time.Millisecond))
 		g := newGenerator(t, conformance.Setup{Clock: clock.Now})
-		last, err := g.Generate()
-		if err != nil {
-			t.Fatal(err)
-		}
+		last := must(t)(g.Generate())
 		g.counter = maxCounter - 4
 		for i := 0; i < 9; i += size {
 			ids := make([]ID, size)
 			if size > 1 {
-				err = g.Fill(ids)
+				must(t)(ID{}, g.Fill(ids))
 			} else {
-				ids[0], err = g.Generate()
-			}
-			if err != nil {
-				t.Fatal(err)
+				ids[0] = must(t)(g.Generate())
 			}
 			for j, id := range ids {
 				n := i + j
@@ -253,9 +233,7 @@ func TestResetStartsAfresh(t *testing.T) {
 func TestOverflowAtTheEnd(t *testing.T) {
 	clock := conformance.NewClock(time.UnixMilli(MaxTimestamp - 1))
 	g := newGenerator(t, conformance.Setup{Clock: clock.Now, Entropy: conformance.Constant(0xff)})
-	if _, err := g.Generate(); err != nil {
-		t.Fatal(err)
-	}
+	must(t)(g.Generate())
 	if id, err := g.Generate(); !errors.Is(err, sortid.ErrTimeRange) {
 		t.Errorf("%v, %v, want ErrTimeRange", UUID(id), err)
 	}

@@ -16,17 +16,12 @@ import (
 
 var two160 = new(big.Int).Lsh(big.NewInt(1), 160)
 
-func toBig(id ID) *big.Int { return new(big.Int).SetBytes(id[:]) }
-
-func fromBig(n *big.Int) (id ID) {
-	n.FillBytes(id[:])
-	return id
-}
+var toBig = conformance.Big[ID]
 
 var codec = conformance.Codec[ID]{
 	Format: "scru160", Limit: two160, Size: Size, Sorts: true,
 	Parse: Parse, MustParse: MustParse, First: First,
-	Int: toBig, Of: fromBig,
+	FromBytes: FromBytes,
 	Text: func(n *big.Int) string {
 		return base32.HexEncoding.EncodeToString(n.FillBytes(make([]byte, Size)))
 	},
@@ -108,21 +103,6 @@ func TestMicrosecondFields(t *testing.T) {
 	}
 }
 
-func TestFromBytes(t *testing.T) {
-	id := MustParse("05TTUP1HNCPNH30VEK64KDQT9BSNU4C4")
-	if got, err := FromBytes(id.Bytes()); got != id || err != nil {
-		t.Errorf("FromBytes: %v, %v", got, err)
-	}
-	b := id.Bytes()
-	b[0]++
-	if id.Bytes()[0] == b[0] {
-		t.Error("Bytes returns the ID's own memory")
-	}
-	if got, err := FromBytes(b[1:]); !errors.Is(err, sortid.ErrBinaryLength) || got != (ID{}) {
-		t.Errorf("FromBytes of 19: %v, %v", got, err)
-	}
-}
-
 func TestHexForms(t *testing.T) {
 	id := MustParse("05TTUP1HNCPNH30VEK64KDQT9BSNU4C4")
 	const digits = "017bdf6431bb33788c1f750c4a375d4af97f1184"
@@ -144,34 +124,10 @@ func TestHexForms(t *testing.T) {
 			t.Errorf("JSON of %s: %v, %v", text, h, err)
 		}
 	}
-	h := Hex(id)
-	for _, bad := range []string{"", digits[1:], digits + "0", "g" + digits[1:], digits[:39] +
-		"é"[:1]} {
-		if err := h.UnmarshalText([]byte(bad)); err == nil || ID(h) != id {
-			t.Errorf("UnmarshalText(%q): %v, %v", bad, h, err)
-		}
-	}
-	for _, src := range []any{digits, []byte(digits), id[:], [20]byte(id), id.String(),
-		[]byte(id.String())} {
-		var got ID
-		if err := got.Scan(src); err != nil || got != id {
-			t.Errorf("Scan(%T %v) = %v, %v", src, src, got, err)
-		}
-		var h Hex
-		if err := h.Scan(src); err != nil || ID(h) != id {
-			t.Errorf("Hex: Scan(%T %v) = %v, %v", src, src, h, err)
-		}
-		var b Bytes
-		if err := b.Scan(src); err != nil || ID(b) != id {
-			t.Errorf("Bytes: Scan(%T %v) = %v, %v", src, src, b, err)
-		}
-	}
-	if v, err := Hex(id).Value(); v != digits || err != nil {
-		t.Errorf("Hex: Value = %v, %v", v, err)
-	}
-	if v, err := Bytes(id).Value(); string(v.([]byte)) != string(id[:]) || err != nil {
-		t.Errorf("Bytes: Value = %v, %v", v, err)
-	}
+	conformance.KeepsOn(t, Hex(id), "", digits[1:], digits+"0", "g"+digits[1:], digits[:39]+"é"[:1])
+	sources := []any{digits, []byte(digits), id[:], [20]byte(id), id.String(), []byte(id.String())}
+	conformance.Column(t, id, Hex(id), digits, sources...)
+	conformance.Column(t, id, Bytes(id), id[:], sources...)
 	if n := testing.AllocsPerRun(100, func() { _, _ = Parse(digits) }); n != 0 {
 		t.Errorf("Parse of hexadecimal digits allocates %v times", n)
 	}
@@ -204,9 +160,5 @@ func TestErrorText(t *testing.T) {
 		if _, err := Parse(s); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("Parse(%q): %v, want %s", s, err, want)
 		}
-	}
-	if _, err := FromBytes(make([]byte, 7)); err == nil ||
-		!strings.Contains(err.Error(), "7 bytes, want 20") {
-		t.Errorf("FromBytes: %v", err)
 	}
 }

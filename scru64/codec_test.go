@@ -16,6 +16,7 @@ import (
 
 	"github.com/sortid/sortid"
 	"github.com/sortid/sortid/internal/conformance"
+	"github.com/sortid/sortid/internal/gen"
 )
 
 var limit = new(big.Int).Exp(big.NewInt(36), big.NewInt(12), nil)
@@ -29,8 +30,6 @@ func text(n *big.Int) string {
 var codec = conformance.Codec[ID]{
 	Format: "scru64", Limit: limit, Size: Size, Sorts: true,
 	Parse: Parse, MustParse: MustParse, First: First,
-	Int:  func(id ID) *big.Int { return new(big.Int).SetUint64(id.Uint64()) },
-	Of:   func(n *big.Int) ID { return ID(n.Uint64()) },
 	Text: text,
 	Fields: func(id ID) map[string]string {
 		return map[string]string{
@@ -106,20 +105,8 @@ func TestSQLForms(t *testing.T) {
 	if v, err := id.Value(); v != int64(109959589539758421) || err != nil {
 		t.Errorf("Value = %v, %v", v, err)
 	}
-	if v, err := Text(id).Value(); v != "0u2pf62ji4b9" || err != nil {
-		t.Errorf("Text: Value = %v, %v", v, err)
-	}
-	for _, src := range []any{int64(id), uint64(id), id.String(), strings.ToUpper(id.String()),
-		[]byte(id.String()), bin} {
-		var got ID
-		if err := got.Scan(src); err != nil || got != id {
-			t.Errorf("Scan(%T %v) = %v, %v", src, src, got, err)
-		}
-		var text Text
-		if err := text.Scan(src); err != nil || ID(text) != id {
-			t.Errorf("Text: Scan(%T %v) = %v, %v", src, src, text, err)
-		}
-	}
+	conformance.Column(t, id, Text(id), "0u2pf62ji4b9", int64(id), uint64(id), id.String(),
+		strings.ToUpper(id.String()), []byte(id.String()), bin)
 	for _, src := range []any{nil, 1.5, int32(1)} {
 		if err := new(ID).Scan(src); !errors.Is(err, sortid.ErrScan) {
 			t.Errorf("Scan(%T): %v, want ErrScan", src, err)
@@ -134,26 +121,17 @@ func TestSQLForms(t *testing.T) {
 	}
 }
 
-var nodeSpecs = []struct {
-	in, canonical string
-	nodeID        uint32
-	size          int
-	previous      ID
-}{
-	{"42/8", "42/8", 42, 8, 0},
-	{"0xb00/12", "2816/12", 0xb00, 12, 0},
-	{"0u2r85hm2pt3/16", "0u2r85hm2pt3/16", 0, 16, MustParse("0u2r85hm2pt3")},
-	{"0U2R85HM2PT3/16", "0u2r85hm2pt3/16", 0, 16, MustParse("0u2r85hm2pt3")},
-	{"zzzzzzzzzzzz/23", "zzzzzzzzzzzz/23", 1<<23 - 1, 23, Max},
-	{"0/1", "0/1", 0, 1, 0},
-	{"1/01", "1/1", 1, 1, 0},
-	{"00000001/1", "1/1", 1, 1, 0},
-	{"0x000001/1", "1/1", 1, 1, 0},
-	{"8388607/23", "8388607/23", 8388607, 23, 0},
-	{"0x7fffff/23", "8388607/23", 8388607, 23, 0},
+// Their canonical forms.
+var nodeSpecs = map[string]string{
+	"42/8":            "42/8",
+	"0xb00/12":        "2816/12",
+	"0u2r85hm2pt3/16": "0u2r85hm2pt3/16", "0U2R85HM2PT3/16": "0u2r85hm2pt3/16",
+	"zzzzzzzzzzzz/23": "zzzzzzzzzzzz/23",
+	"0/1":             "0/1",
+	"1/01":            "1/1", "00000001/1": "1/1", "0x000001/1": "1/1",
+	"8388607/23": "8388607/23", "0x7fffff/23": "8388607/23",
 	// Twelve digits are an ID; without a timestamp there is only the node ID.
-	{"000000000001/1", "0/1", 0, 1, 0},
-	{"00000009zldr/1", "1/1", 1, 1, 0},
+	"000000000001/1": "0/1", "00000009zldr/1": "1/1",
 }
 
 var badNodeSpecs = []string{
@@ -170,19 +148,14 @@ var badNodeSpecs = []string{
 }
 
 func TestParseNodeSpec(t *testing.T) {
-	for _, c := range nodeSpecs {
-		spec, err := ParseNodeSpec(c.in)
-		previous, ok := spec.Previous()
-		if err != nil || spec.NodeIDSize() != c.size || previous != c.previous ||
-			ok != (c.previous != 0) || spec.String() != c.canonical {
-			t.Errorf("ParseNodeSpec(%q) = %v, %v, previous %v %v", c.in, spec, err, previous, ok)
+	for in, canonical := range nodeSpecs {
+		spec, err := ParseNodeSpec(in)
+		want, _ := specByGrammar(in)
+		if err != nil || spec != want || spec.String() != canonical {
+			t.Errorf("ParseNodeSpec(%q) = %v, %v, want %s", in, spec, err, canonical)
 		}
-		if c.previous == 0 && spec.NodeID() != c.nodeID || c.previous != 0 &&
-			spec.NodeID() != c.previous.NodeID(c.size) {
-			t.Errorf("ParseNodeSpec(%q): node ID %d", c.in, spec.NodeID())
-		}
-		if back, err := ParseNodeSpec(spec.String()); back != spec || err != nil {
-			t.Errorf("ParseNodeSpec(%q) = %v, %v, want %v", spec.String(), back, err, spec)
+		if back := mustSpec(canonical); back != spec {
+			t.Errorf("ParseNodeSpec(%q) = %v, want %v", canonical, back, spec)
 		}
 	}
 	for _, s := range badNodeSpecs {
@@ -210,13 +183,7 @@ func TestParseNodeSpec(t *testing.T) {
 	}
 }
 
-func mustSpec(s string) NodeSpec {
-	spec, err := ParseNodeSpec(s)
-	if err != nil {
-		panic(err)
-	}
-	return spec
-}
+func mustSpec(s string) NodeSpec { return gen.Must(ParseNodeSpec(s)) }
 
 func TestNodeSpec(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 1))
@@ -301,8 +268,8 @@ var grammar = regexp.MustCompile(
 
 // A regular expression and math/big agree on node specs.
 func FuzzParseNodeSpec(f *testing.F) {
-	for _, c := range nodeSpecs {
-		f.Add(c.in)
+	for in := range nodeSpecs {
+		f.Add(in)
 	}
 	for _, s := range badNodeSpecs[:len(badNodeSpecs)-1] {
 		f.Add(s)

@@ -25,27 +25,12 @@ func TestMain(m *testing.M) {
 
 func newGenerator(t testing.TB, spec string, s conformance.Setup, own ...Options) *Generator {
 	t.Helper()
-	var o Options
-	if len(own) > 0 {
-		o = own[0]
-	}
+	o := append(own, Options{})[0]
 	o.GeneratorOptions, o.NodeSpec = s, mustSpec(spec)
-	g, err := NewGenerator(o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return g
+	return conformance.Must[*Generator](t)(NewGenerator(o))
 }
 
-func must(t testing.TB) func(ID, error) ID {
-	return func(id ID, err error) ID {
-		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
-		return id
-	}
-}
+var must = conformance.Must[ID]
 
 // burst is what Options.OverflowGuard promises.
 func burst(counterSize, guard int) int { return 1<<counterSize - 1<<(counterSize-guard) + 1 }
@@ -109,7 +94,7 @@ func TestLease(t *testing.T) {
 					s conformance.Setup) (conformance.Gen[ID], error) {
 					return NewGenerator(Options{GeneratorOptions: s, Lease: l})
 				},
-				Format: lease.SCRU64, Size: size, Leads: true,
+				Format: lease.SCRU64, Size: size, Leads: true, Last: MaxTimestamp,
 				Node: func(id ID) uint32 { return id.NodeID(size) },
 				At:   func(id ID) int64 { return int64(id.Timestamp()) },
 			}
@@ -124,17 +109,22 @@ func TestLease(t *testing.T) {
 }
 
 func TestNew(t *testing.T) {
-	last := must(t)(New())
-	for range 10_000 {
-		id := must(t)(New())
-		if id <= last || id.NodeID(8) != 42 {
-			t.Fatalf("%v after %v, node ID %d", id, last, id.NodeID(8))
-		}
-		last = id
-	}
 	if n := testing.AllocsPerRun(1000, func() { New() }); n != 0 {
 		t.Errorf("New allocates %v times", n)
 	}
+	defer func(good func() (*Generator, error)) { global = good }(global)
+	g := conformance.Must[*Generator](t)(global())
+	global = func() (*Generator, error) { return g, nil }
+	newID := func() ID {
+		id := must(t)(New())
+		if id.NodeID(8) != 42 {
+			t.Fatalf("%v has the node ID %d", id, id.NodeID(8))
+		}
+		return id
+	}
+	made := func(s conformance.Setup) *Generator { return newGenerator(t, "42/8", s) }
+	conformance.New(t, &g, made, newID,
+		func() string { return conformance.Must[string](t)(NewString()) })
 }
 
 // Without a good node spec New fails at each call, and says what to do.
@@ -173,50 +163,18 @@ func TestNewWithoutNodeSpec(t *testing.T) {
 	}
 }
 
-func TestNewString(t *testing.T) {
-	clock := conformance.NewClock(conformance.Start)
-	setup := func() conformance.Setup {
-		return conformance.Setup{Clock: clock.Now, Entropy: conformance.Entropy(1)}
-	}
-	defer func(g func() (*Generator, error)) { global = g }(global)
-	made := newGenerator(t, "42/8", setup())
-	global = func() (*Generator, error) { return made, nil }
-	twin := newGenerator(t, "42/8", setup())
-	for i := range 100 {
-		want, err := twin.Generate()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got, err := NewString(); err != nil || got != want.String() {
-			t.Fatalf("ID %d: %s, %v, want %v", i, got, err, want)
-		}
-		clock.Add(time.Duration(i%2) * time.Millisecond)
-	}
-}
-
 func TestOptions(t *testing.T) {
 	start := func(uint64, int) uint32 { return 0 }
 	spec := mustSpec("42/8")
-	for _, c := range []struct {
-		names string
-		o     Options
-	}{
-		{"RollbackPolicy", Options{NodeSpec: spec,
-			GeneratorOptions: sortid.GeneratorOptions{RollbackPolicy: sortid.RollbackWait + 1}}},
-		{"OverflowGuard", Options{NodeSpec: spec, OverflowGuard: 17}},
-		{"OverflowGuard and CounterStart", Options{NodeSpec: spec, CounterStart: start,
-			OverflowGuard: -1}},
-		{"Lease", Options{Lease: (*lease.Lease)(nil)}},
-		{"Lease and NodeSpec", Options{Lease: longLease(), NodeSpec: spec}},
-		{"Lease and RollbackPolicy",
-			Options{Lease: longLease(),
-				GeneratorOptions: sortid.GeneratorOptions{RollbackPolicy: sortid.RollbackReset}}},
-	} {
-		if g, err := NewGenerator(c.o); g != nil || !errors.Is(err, sortid.ErrOption) ||
-			!strings.Contains(err.Error(), c.names) {
-			t.Errorf("%s: %v, %v", c.names, g, err)
-		}
-	}
+	conformance.Refused(t, NewGenerator, map[string][]Options{
+		"RollbackPolicy": {{NodeSpec: spec, GeneratorOptions: conformance.NoPolicy}},
+		"OverflowGuard":  {{NodeSpec: spec, OverflowGuard: 17}},
+		"OverflowGuard and CounterStart": {
+			{NodeSpec: spec, CounterStart: start, OverflowGuard: -1}},
+		"Lease":                    {{Lease: (*lease.Lease)(nil)}},
+		"Lease and NodeSpec":       {{Lease: longLease(), NodeSpec: spec}},
+		"Lease and RollbackPolicy": {{Lease: longLease(), GeneratorOptions: conformance.Reset}},
+	})
 	if g, err := NewGenerator(Options{}); g != nil || !errors.Is(err, ErrNodeSpec) {
 		t.Errorf("neither a NodeSpec nor a Lease: %v, %v", g, err)
 	}
@@ -227,9 +185,9 @@ func TestNodeBits(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for size := 1; size <= 23; size++ {
 		for _, spec := range []NodeSpec{
-			must2(NewNodeSpec(0, size)), must2(NewNodeSpec(1<<size-1, size)),
-			must2(NewNodeSpec(r.Uint32()>>(32-size), size)),
-			must2(NodeSpecAfter(First(conformance.Start)+ID(r.Uint32()&MaxNodeCtr), size)),
+			gen.Must(NewNodeSpec(0, size)), gen.Must(NewNodeSpec(1<<size-1, size)),
+			gen.Must(NewNodeSpec(r.Uint32()>>(32-size), size)),
+			gen.Must(NodeSpecAfter(First(conformance.Start)+ID(r.Uint32()&MaxNodeCtr), size)),
 		} {
 			clock := conformance.NewClock(conformance.Start)
 			g := newGenerator(t, spec.String(), conformance.Setup{Clock: clock.Now,
@@ -253,44 +211,11 @@ func TestNodeBits(t *testing.T) {
 	}
 }
 
-func must2(spec NodeSpec, err error) NodeSpec {
-	if err != nil {
-		panic(err)
-	}
-	return spec
-}
-
-// Node IDs of several sizes share no ID if none is a prefix of another.
-func TestMixedSizes(t *testing.T) {
-	all := func(specs ...string) (ids map[ID]bool, made int) {
-		ids = map[ID]bool{}
-		for _, spec := range specs {
-			clock := conformance.NewClock(conformance.Start)
-			g := newGenerator(t, spec, conformance.Setup{Clock: clock.Now},
-				Options{OverflowGuard: 24 - mustSpec(spec).NodeIDSize()})
-			for range 1 << (24 - mustSpec(spec).NodeIDSize()) {
-				ids[must(t)(g.Generate())] = true
-				made++
-			}
-		}
-		return ids, made
-	}
-	// 0, 10, 1100, 1101, 1110 and 1111, after eight bits in common.
-	if ids, made := all("0x0fe/9", "0x1fe/10", "0x7fc/12", "0x7fd/12", "0x7fe/12",
-		"0x7ff/12"); len(ids) != made {
-		t.Errorf("of %d IDs only %d differ", made, len(ids))
-	}
-	// 1 is a prefix of 10.
-	if ids, made := all("0x0ff/9", "0x1fe/10"); len(ids) == made {
-		t.Errorf("a prefix and no ID twice: the test tests nothing")
-	}
-}
-
 // The counter starts at random in all bits but the guard bits.
 func TestOverflowGuard(t *testing.T) {
 	for size := 1; size <= 23; size++ {
 		counter := 24 - size
-		spec := must2(NewNodeSpec(1, size)).String()
+		spec := gen.Must(NewNodeSpec(1, size)).String()
 		for guard := -1; guard <= counter; guard++ {
 			zeros := max(guard, 0)
 			if guard == 0 && size >= 20 {
@@ -473,7 +398,7 @@ func TestContinue(t *testing.T) {
 		{"nothing to continue", 5 << 16, 0, 0, nil},
 	} {
 		clock := conformance.NewClock(conformance.Start.Add(c.at))
-		o := Options{NodeSpec: must2(NodeSpecAfter(c.previous, 8))}
+		o := Options{NodeSpec: gen.Must(NodeSpecAfter(c.previous, 8))}
 		o.Clock, o.Entropy = clock.Now, conformance.Entropy(1)
 		g, err := NewGenerator(o)
 		if err != nil {
@@ -495,7 +420,7 @@ func TestContinue(t *testing.T) {
 		}
 	}
 
-	if g, err := NewGenerator(Options{NodeSpec: must2(NodeSpecAfter(Max, 8))}); g != nil ||
+	if g, err := NewGenerator(Options{NodeSpec: gen.Must(NodeSpecAfter(Max, 8))}); g != nil ||
 		!errors.Is(err, ErrNodeSpec) {
 		t.Errorf("after an ID with the reserved timestamp: %v, %v", g, err)
 	}
@@ -518,7 +443,7 @@ func TestContinue(t *testing.T) {
 			last = id
 		}
 		if last != 0 {
-			spec = must2(NodeSpecAfter(last, 18))
+			spec = gen.Must(NodeSpecAfter(last, 18))
 		}
 		clock.Add(time.Duration(r.IntN(3000)-1000) * time.Millisecond)
 	}

@@ -13,7 +13,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -69,18 +68,6 @@ var (
 	anOrder = typed.MustParse[OrderID]("order_" + inner64)
 )
 
-func vectors(t testing.TB) (v conformance.Typed) {
-	t.Helper()
-	b, err := os.ReadFile(conformance.TypedFile())
-	if err == nil {
-		err = json.Unmarshal(b, &v)
-	}
-	if err != nil || len(v.Valid) == 0 || len(v.Invalid) == 0 {
-		t.Fatal("the vectors are incomplete", err)
-	}
-	return v
-}
-
 func TestVectors(t *testing.T) {
 	t.Run("scru64", testVectors[scru64.ID])
 	t.Run("scru128", testVectors[scru128.ID])
@@ -91,7 +78,7 @@ func TestVectors(t *testing.T) {
 
 func testVectors[T typed.Inner[T]](t *testing.T) {
 	format := strings.TrimPrefix(t.Name(), "TestVectors/")
-	v := vectors(t)
+	v := conformance.TypedVectors(t)
 	for _, c := range v.Valid {
 		if c.Format == format {
 			var inner T
@@ -523,7 +510,7 @@ func TestAllocations(t *testing.T) {
 var sink any
 
 func testAllocations[T typed.Inner[T]](t *testing.T) {
-	for _, c := range vectors(t).Valid {
+	for _, c := range conformance.TypedVectors(t).Valid {
 		if c.Format != strings.TrimPrefix(t.Name(), "TestAllocations/") || c.Prefix == "" {
 			continue
 		}
@@ -571,7 +558,7 @@ func allocations[I typed.ID[P, T], P typed.Prefixer, T typed.Inner[T]](t *testin
 }
 
 func FuzzParse(f *testing.F) {
-	v := vectors(f)
+	v := conformance.TypedVectors(f)
 	for _, c := range v.Valid {
 		f.Add(c.Text)
 	}

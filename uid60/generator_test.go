@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"strings"
 	"testing"
 	"time"
 
@@ -18,27 +17,12 @@ import (
 
 func newGenerator(t testing.TB, s conformance.Setup, own ...Options) *Generator {
 	t.Helper()
-	var o Options
-	if len(own) > 0 {
-		o = own[0]
-	}
+	o := append(own, Options{})[0]
 	o.GeneratorOptions = s
-	g, err := NewGenerator(o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return g
+	return conformance.Must[*Generator](t)(NewGenerator(o))
 }
 
-func must(t testing.TB) func(ID, error) ID {
-	return func(id ID, err error) ID {
-		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
-		return id
-	}
-}
+var must = conformance.Must[ID]
 
 func subject(bits int, own ...Options) conformance.Generator[ID] {
 	random := 1<<(9-bits) - 1
@@ -93,7 +77,7 @@ func TestLease(t *testing.T) {
 				s conformance.Setup) (conformance.Gen[ID], error) {
 				return NewGenerator(Options{GeneratorOptions: s, Lease: l})
 			},
-			Format: lease.UID60, Size: size,
+			Format: lease.UID60, Size: size, Last: MaxTimestamp,
 			Node: func(id ID) uint32 { return uint32(id.Worker(size)) },
 			At:   func(id ID) int64 { return int64(id.Timestamp()) },
 		}
@@ -144,88 +128,32 @@ func TestLeaseSequence(t *testing.T) {
 func TestLeaseAhead(t *testing.T) {
 	clock := conformance.NewClock(conformance.Start)
 	g := newGenerator(t, conformance.Setup{Clock: clock.Now}, Options{Lease: newLease(9, 5, 9)})
-	if err := g.Fill(make([]ID, 512)); err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	id, err := g.GenerateContext(ctx)
+	must(t)(0, g.Fill(make([]ID, 512)))
+	id, err := g.GenerateContext(conformance.Ended(t))
 	want := conformance.Start.Add(6 * time.Millisecond)
 	if until, _ := g.core.Waits(); !errors.Is(err, sortid.ErrOverflow) || !until.Equal(want) {
 		t.Errorf("%v, %v, until %v, want ErrOverflow until %v", id, err, until, want)
 	}
 }
 
-func TestLeaseRange(t *testing.T) {
-	for _, tick := range []int64{0, MaxTimestamp} {
-		clock := conformance.NewClock(time.UnixMilli(epoch + tick))
-		w := window.New(4, time.Millisecond, time.UnixMilli(epoch))
-		w.Set(window.Grant{NodeID: 1, Lo: tick, Hi: tick + 1}, 0)
-		g := newGenerator(t, conformance.Setup{Clock: clock.Now}, Options{Lease: w})
-		if id, err := g.Generate(); id != 0 || !errors.Is(err, sortid.ErrTimeRange) {
-			t.Errorf("at %d: %v, %v, want ErrTimeRange", tick, id, err)
-		}
-	}
-}
-
 func TestNew(t *testing.T) {
-	last := must(t)(New())
-	for range 10_000 {
-		id := must(t)(New())
-		if id <= last {
-			t.Fatalf("%v after %v", id, last)
-		}
-		last = id
-	}
-}
-
-func TestNewString(t *testing.T) {
-	clock := conformance.NewClock(conformance.Start)
-	setup := func() conformance.Setup {
-		return conformance.Setup{Clock: clock.Now, Entropy: conformance.Entropy(1)}
-	}
-	defer func(g *Generator) { global = g }(global)
-	global = newGenerator(t, setup())
-	twin := newGenerator(t, setup())
-	for i := range 100 {
-		want, err := twin.Generate()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got, err := NewString(); err != nil || got != want.String() {
-			t.Fatalf("ID %d: %s, %v, want %v", i, got, err, want)
-		}
-		clock.Add(time.Duration(i%2) * time.Millisecond)
-	}
+	conformance.New(t, &global, func(s conformance.Setup) *Generator { return newGenerator(t, s) },
+		func() ID { return must(t)(New()) },
+		func() string { return conformance.Must[string](t)(NewString()) })
 }
 
 func TestOptions(t *testing.T) {
 	l := newLease(4, 0, 1)
-	for _, c := range []struct {
-		names string
-		o     Options
-	}{
-		{"RollbackPolicy",
-			Options{GeneratorOptions: sortid.GeneratorOptions{RollbackPolicy: sortid.RollbackWait + 1}}},
-		{"WorkerIDSize", Options{WorkerIDSize: -1}},
-		{"WorkerIDSize", Options{WorkerIDSize: 10}},
-		{"WorkerID", Options{WorkerID: 1}},
-		{"WorkerID", Options{WorkerID: 2, WorkerIDSize: 1}},
-		{"WorkerID", Options{WorkerID: 512, WorkerIDSize: 9}},
-		{"WorkerID", Options{WorkerID: 1<<16 - 1, WorkerIDSize: 9}},
-		{"Lease", Options{Lease: newLease(10, 0, 1)}},
-		{"Lease", Options{Lease: (*lease.Lease)(nil)}},
-		{"Lease and WorkerIDSize", Options{Lease: l, WorkerIDSize: 1}},
-		{"WorkerID", Options{Lease: l, WorkerID: 1}},
-		{"Lease and RollbackPolicy",
-			Options{Lease: l,
-				GeneratorOptions: sortid.GeneratorOptions{RollbackPolicy: sortid.RollbackReset}}},
-	} {
-		if g, err := NewGenerator(c.o); g != nil || !errors.Is(err, sortid.ErrOption) ||
-			!strings.Contains(err.Error(), c.names) {
-			t.Errorf("%s: %v, %v", c.names, g, err)
-		}
-	}
+	conformance.Refused(t, NewGenerator, map[string][]Options{
+		"RollbackPolicy": {{GeneratorOptions: conformance.NoPolicy}},
+		"WorkerIDSize":   {{WorkerIDSize: -1}, {WorkerIDSize: 10}},
+		"WorkerID": {{WorkerID: 1}, {WorkerID: 2, WorkerIDSize: 1},
+			{WorkerID: 512, WorkerIDSize: 9}, {WorkerID: 1<<16 - 1, WorkerIDSize: 9},
+			{Lease: l, WorkerID: 1}},
+		"Lease":                    {{Lease: newLease(10, 0, 1)}, {Lease: (*lease.Lease)(nil)}},
+		"Lease and WorkerIDSize":   {{Lease: l, WorkerIDSize: 1}},
+		"Lease and RollbackPolicy": {{Lease: l, GeneratorOptions: conformance.Reset}},
+	})
 }
 
 // From 0 on, over all milliseconds, and after 511 at 0 again; also after a rollback.
@@ -304,9 +232,7 @@ func TestSteadyStream(t *testing.T) {
 func TestRealStream(t *testing.T) {
 	g := newGenerator(t, conformance.Setup{})
 	ids := make([]ID, 512*30)
-	if err := g.Fill(ids[:len(ids)/2]); err != nil {
-		t.Fatal(err)
-	}
+	must(t)(0, g.Fill(ids[:len(ids)/2]))
 	for i := len(ids) / 2; i < len(ids); i++ {
 		ids[i] = must(t)(g.Generate())
 	}
@@ -367,9 +293,7 @@ func TestWaitForNext(t *testing.T) {
 
 	clock := conformance.NewClock(conformance.Start)
 	g := newGenerator(t, conformance.Setup{Clock: clock.Now})
-	if err := g.Fill(make([]ID, 512)); err != nil {
-		t.Fatal(err)
-	}
+	must(t)(0, g.Fill(make([]ID, 512)))
 	time.AfterFunc(3*time.Millisecond, func() { clock.Add(-time.Minute) })
 	if id, err := g.Generate(); id != 0 || !errors.Is(err, sortid.ErrClockRollback) {
 		t.Errorf("the clock went back during the wait: %v, %v", id, err)
@@ -386,9 +310,7 @@ func TestWaitForNext(t *testing.T) {
 		}
 	}()
 	ids := make([]ID, 5*512)
-	if err := g.Fill(ids); err != nil {
-		t.Fatal(err)
-	}
+	must(t)(0, g.Fill(ids))
 	for i, id := range ids {
 		if int(id.Sequence()) != i%512 || i > 0 && id <= ids[i-1] {
 			t.Fatalf("Fill: ID %d has the sequence %d at %v", i, id.Sequence(), id.Time())
@@ -440,22 +362,6 @@ func TestRandom(t *testing.T) {
 	}
 	if len(seen) != 512 {
 		t.Errorf("%d values of 512 in 10000 IDs", len(seen))
-	}
-}
-
-func TestRollbackWaitUntil(t *testing.T) {
-	g := newGenerator(t, conformance.Setup{RollbackPolicy: sortid.RollbackWait,
-		RollbackAllowance: 10 * time.Millisecond})
-	if _, err := g.next(1000); err != nil {
-		t.Fatal(err)
-	}
-	_, err := g.next(989)
-	if until, why := g.core.Waits(); err != gen.ErrRetry || until.UnixMilli() != epoch+990 ||
-		why != sortid.ErrClockRollback {
-		t.Errorf("%v until %v, %v, want 990 ms after the epoch", err, until, why)
-	}
-	if _, err := g.next(990); err != nil {
-		t.Error(err)
 	}
 }
 

@@ -94,7 +94,21 @@ func (c Constant) Read(b []byte) (int, error) {
 	return len(b), nil
 }
 
-func Limited(r io.Reader, n int) io.Reader { return io.LimitReader(r, int64(n)) }
+// A Limited source fails with Err once no bytes are left.
+type Limited struct {
+	io.Reader
+	Left int
+	Err  error
+}
+
+func (l *Limited) Read(b []byte) (int, error) {
+	if l.Left == 0 {
+		return 0, l.Err
+	}
+	k := min(l.Left, len(b))
+	l.Left -= k
+	return l.Reader.Read(b[:k])
+}
 
 // New tests the functions New and NewString, which use a process-wide generator.
 func New[T ID[T], G Gen[T]](t *testing.T, global *G, newGenerator func(Setup) G,
@@ -104,7 +118,7 @@ func New[T ID[T], G Gen[T]](t *testing.T, global *G, newGenerator func(Setup) G,
 	for i := range ids {
 		ids[i] = newID()
 	}
-	increasing(t, ids)
+	Increasing(t, ids)
 
 	clock := NewClock(Start)
 	setup := func() Setup { return Setup{Clock: clock.Now, Entropy: Entropy(1)} }
@@ -151,23 +165,32 @@ func (g *Generator[T]) Run(t *testing.T) {
 	}
 }
 
-func must[T any](t testing.TB) func(id T, err error) T {
-	return func(id T, err error) T {
+// Must returns a function that ends the test on an error.
+func Must[T any](t testing.TB) func(v T, err error) T {
+	return func(v T, err error) T {
 		t.Helper()
 		if err != nil {
 			t.Fatal(err)
 		}
-		return id
+		return v
 	}
 }
 
-func increasing[T ID[T]](t testing.TB, ids []T) {
+// Increasing tests that each ID is larger than the one before.
+func Increasing[T ID[T]](t testing.TB, ids []T) {
 	t.Helper()
 	for i := 1; i < len(ids); i++ {
 		if ids[i-1].Compare(ids[i]) >= 0 {
 			t.Fatalf("ID %d, %v, is not larger than %v before it", i, ids[i], ids[i-1])
 		}
 	}
+}
+
+// start returns a generator on a clock that shows this time.
+func (g *Generator[T]) start(t testing.TB, at time.Time, s Setup) (Gen[T], *Clock) {
+	clock := NewClock(at)
+	s.Clock = clock.Now
+	return g.New(t, s), clock
 }
 
 func (g *Generator[T]) tick(t time.Time) time.Time {
@@ -211,18 +234,17 @@ func (g *Generator[T]) testSystemClock(t *testing.T) {
 		}
 	}
 	if !g.Unordered {
-		increasing(t, ids)
+		Increasing(t, ids)
 	}
 }
 
 func (g *Generator[T]) testTime(t *testing.T) {
-	clock := NewClock(Start)
-	gen := g.New(t, Setup{Clock: clock.Now, Entropy: Entropy(1)})
+	gen, clock := g.start(t, Start, Setup{Entropy: Entropy(1)})
 	r := rand.New(rand.NewPCG(1, 1))
 	var ids []T
 	left := g.Burst
 	for range 10_000 {
-		id := must[T](t)(gen.Generate())
+		id := Must[T](t)(gen.Generate())
 		want := g.tick(clock.Now())
 		if !id.Time().Equal(want) {
 			t.Fatalf("%v has the time %v, want %v", id, id.Time(), want)
@@ -245,19 +267,18 @@ func (g *Generator[T]) testTime(t *testing.T) {
 		}
 	}
 	if !g.Unordered {
-		increasing(t, ids)
+		Increasing(t, ids)
 	}
 }
 
 // While the clock stands still, a tick has at least as many IDs as promised. After that IDs use the
 // next ticks, or none until the clock moves.
 func (g *Generator[T]) testFrozen(t *testing.T) {
-	clock := NewClock(Start)
-	gen := g.New(t, Setup{Clock: clock.Now, Entropy: Entropy(2)})
+	gen, clock := g.start(t, Start, Setup{Entropy: Entropy(2)})
 	n := min(g.Burst, 100_000)
 	var ids []T
 	for range n {
-		id := must[T](t)(gen.Generate())
+		id := Must[T](t)(gen.Generate())
 		if !id.Time().Equal(Start) {
 			t.Fatalf("ID %d has the time %v, the clock stands at %v", len(ids), id.Time(), Start)
 		}
@@ -266,15 +287,15 @@ func (g *Generator[T]) testFrozen(t *testing.T) {
 	if g.Unordered {
 		return
 	}
-	increasing(t, ids)
+	Increasing(t, ids)
 	if n < g.Burst {
 		return
 	}
 	if g.Leads {
 		for ids[len(ids)-1].Time().Sub(Start) < 3*g.Tick {
-			ids = append(ids, must[T](t)(gen.Generate()))
+			ids = append(ids, Must[T](t)(gen.Generate()))
 		}
-		increasing(t, ids)
+		Increasing(t, ids)
 		return
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
@@ -295,8 +316,8 @@ func (g *Generator[T]) testFrozen(t *testing.T) {
 		time.Sleep(5 * time.Millisecond)
 		clock.Add(g.Tick)
 	}()
-	ids = append(ids, must[T](t)(gen.Generate()))
-	increasing(t, ids)
+	ids = append(ids, Must[T](t)(gen.Generate()))
+	Increasing(t, ids)
 	if got := ids[len(ids)-1].Time(); !got.Equal(Start.Add(g.Tick)) {
 		t.Errorf("after the wait the time is %v, want %v", got, Start.Add(g.Tick))
 	}
@@ -326,12 +347,12 @@ func (g *Generator[T]) testFill(t *testing.T) {
 			t.Fatal(err)
 		}
 		for i, id := range ids {
-			if want := must[T](t)(b.Generate()); id != want {
+			if want := Must[T](t)(b.Generate()); id != want {
 				t.Fatalf("Fill makes %v as ID %d of %d, Generate %v", id, i, len(ids), want)
 			}
 		}
 		if !g.Unordered {
-			increasing(t, ids)
+			Increasing(t, ids)
 		}
 		one.Add(g.Tick + time.Duration(r.Int64N(int64(time.Second))))
 		if g.Leads {
@@ -355,7 +376,7 @@ func (g *Generator[T]) testFillClock(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !g.Unordered {
-		increasing(t, ids)
+		Increasing(t, ids)
 	}
 	if want := (n + 4095) / 4096; reads != want {
 		t.Errorf("Fill of %d IDs reads the clock %d times, want %d", n, reads, want)
@@ -367,17 +388,16 @@ func (g *Generator[T]) testFillClock(t *testing.T) {
 func (g *Generator[T]) testRandom(t *testing.T) {
 	const ticks, each = 32, 32
 	for _, name := range []string{"Generate", "Fill"} {
-		clock := NewClock(Start)
-		gen := g.New(t, Setup{Clock: clock.Now, RollbackAllowance: time.Hour})
+		gen, clock := g.start(t, Start, Setup{RollbackAllowance: time.Hour})
 		ones := make([]int, 8*len(g.Random))
 		n, twins := 0, 0
 		for range ticks {
 			ids := make([]T, each)
 			if name == "Fill" {
-				must[any](t)(nil, gen.Fill(ids))
+				Must[any](t)(nil, gen.Fill(ids))
 			} else {
 				for i := range ids {
-					ids[i] = must[T](t)(gen.Generate())
+					ids[i] = Must[T](t)(gen.Generate())
 				}
 			}
 			if want := g.tick(clock.Now()); !ids[0].Time().Equal(want) {
@@ -385,7 +405,7 @@ func (g *Generator[T]) testRandom(t *testing.T) {
 			}
 			var last []byte
 			for i, id := range ids {
-				b := must[[]byte](t)(id.MarshalBinary())
+				b := Must[[]byte](t)(id.MarshalBinary())
 				for j := range g.Random {
 					b[j] &= g.Random[j]
 				}
@@ -422,12 +442,11 @@ func (g *Generator[T]) testRandom(t *testing.T) {
 
 // Each second of the clock has a new seed, even if the timestamp stands still.
 func (g *Generator[T]) testReseed(t *testing.T) {
-	clock := NewClock(Start)
-	gen := g.New(t, Setup{Clock: clock.Now})
+	gen, clock := g.start(t, Start, Setup{})
 	for _, step := range []time.Duration{0, time.Second, time.Hour, -5 * time.Second,
 		2 * time.Second, g.Tick, -3 * time.Second} {
 		clock.Add(step)
-		must[T](t)(gen.Generate())
+		Must[T](t)(gen.Generate())
 		want := g.tick(clock.Now()).Unix()
 		if second := g.Core(gen).Rand.Second(); second != want {
 			t.Fatalf("after a step of %v the seed is of the second %d, want %d", step, second, want)
@@ -436,15 +455,14 @@ func (g *Generator[T]) testReseed(t *testing.T) {
 }
 
 func (g *Generator[T]) testSmallRollback(t *testing.T) {
-	clock := NewClock(Start)
-	gen := g.New(t, Setup{Clock: clock.Now, Entropy: Entropy(4),
+	gen, clock := g.start(t, Start, Setup{Entropy: Entropy(4),
 		RollbackPolicy: sortid.RollbackAbort})
-	ids := []T{must[T](t)(gen.Generate())}
+	ids := []T{Must[T](t)(gen.Generate())}
 	for _, back := range []time.Duration{g.Tick, 20 * g.Tick, 10 * time.Second / g.Tick * g.Tick} {
 		clock := clock
 		clock.Add(Start.Add(-back).Sub(clock.Now()))
 		for range min(g.Burst, 100) / 4 {
-			id := must[T](t)(gen.Generate())
+			id := Must[T](t)(gen.Generate())
 			if !id.Time().Equal(Start) {
 				t.Fatalf("back by %v: the time is %v, want %v", back, id.Time(), Start)
 			}
@@ -452,8 +470,8 @@ func (g *Generator[T]) testSmallRollback(t *testing.T) {
 		}
 	}
 	clock.Add(Start.Add(time.Minute).Sub(clock.Now()))
-	ids = append(ids, must[T](t)(gen.Generate()))
-	increasing(t, ids)
+	ids = append(ids, Must[T](t)(gen.Generate()))
+	Increasing(t, ids)
 	if got := ids[len(ids)-1].Time(); !got.Equal(g.tick(Start.Add(time.Minute))) {
 		t.Errorf("once the clock has caught up the time is %v", got)
 	}
@@ -461,14 +479,13 @@ func (g *Generator[T]) testSmallRollback(t *testing.T) {
 
 func (g *Generator[T]) testRandomWalk(t *testing.T) {
 	for seed := range uint64(20) {
-		clock := NewClock(Start)
-		gen := g.New(t, Setup{Clock: clock.Now, Entropy: Entropy(seed),
+		gen, clock := g.start(t, Start, Setup{Entropy: Entropy(seed),
 			RollbackPolicy: sortid.RollbackAbort})
 		r := rand.New(rand.NewPCG(seed, 3))
 		var ids []T
 		at, top := time.Duration(0), time.Duration(0)
 		for range 2000 {
-			ids = append(ids, must[T](t)(gen.Generate()))
+			ids = append(ids, Must[T](t)(gen.Generate()))
 			next := at + time.Duration(r.Int64N(int64(4*time.Second))) - time.Second
 			next = max(next, top-9*time.Second)
 			if g.Shared && len(ids)%g.Burst == 0 {
@@ -477,17 +494,16 @@ func (g *Generator[T]) testRandomWalk(t *testing.T) {
 			clock.Add(next - at)
 			at, top = next, max(top, next)
 		}
-		increasing(t, ids)
+		Increasing(t, ids)
 	}
 }
 
 const beyond = 11 * time.Second
 
 func (g *Generator[T]) testAbort(t *testing.T) {
-	clock := NewClock(Start)
-	gen := g.New(t, Setup{Clock: clock.Now, Entropy: Entropy(5),
+	gen, clock := g.start(t, Start, Setup{Entropy: Entropy(5),
 		RollbackPolicy: sortid.RollbackAbort})
-	first := must[T](t)(gen.Generate())
+	first := Must[T](t)(gen.Generate())
 	clock.Add(-beyond)
 	for range 3 {
 		if id, err := gen.Generate(); !errors.Is(err, sortid.ErrClockRollback) || id != *new(T) {
@@ -501,51 +517,40 @@ func (g *Generator[T]) testAbort(t *testing.T) {
 		t.Fatalf("back by %v: Fill %v, %v, want ErrClockRollback and no ID", beyond, ids, err)
 	}
 	clock.Add(beyond)
-	increasing(t, []T{first, must[T](t)(gen.Generate())})
+	Increasing(t, []T{first, Must[T](t)(gen.Generate())})
 
-	clock = NewClock(Start)
-	gen = g.New(t, Setup{Clock: clock.Now, Entropy: Entropy(5),
-		RollbackPolicy: sortid.RollbackAbort, RollbackAllowance: 2 * g.Tick})
-	must[T](t)(gen.Generate())
-	clock.Add(-2 * g.Tick)
-	must[T](t)(gen.Generate())
-	clock.Add(-g.Tick)
-	if _, err := gen.Generate(); !errors.Is(err, sortid.ErrClockRollback) {
-		t.Fatalf("back by three ticks with two allowed: %v", err)
+	for allowed, allowance := range []time.Duration{-1, g.Tick, 2 * g.Tick} { // in ticks
+		gen, clock := g.start(t, Start, Setup{Entropy: Entropy(5),
+			RollbackPolicy: sortid.RollbackAbort, RollbackAllowance: allowance})
+		Must[T](t)(gen.Generate())
+		clock.Add(-time.Duration(allowed) * g.Tick)
+		Must[T](t)(gen.Generate())
+		clock.Add(-g.Tick)
+		if _, err := gen.Generate(); !errors.Is(err, sortid.ErrClockRollback) {
+			t.Fatalf("back by a tick more than the %d allowed: %v", allowed, err)
+		}
+		clock.Add(time.Duration(allowed+2) * g.Tick)
+		Must[T](t)(gen.Generate())
 	}
-
-	clock = NewClock(Start)
-	gen = g.New(t, Setup{Clock: clock.Now, Entropy: Entropy(5),
-		RollbackPolicy: sortid.RollbackAbort, RollbackAllowance: -1})
-	must[T](t)(gen.Generate())
-	clock.Add(-g.Tick)
-	if _, err := gen.Generate(); !errors.Is(err, sortid.ErrClockRollback) {
-		t.Fatalf("back by a tick with none allowed: %v", err)
-	}
-	clock.Add(2 * g.Tick)
-	must[T](t)(gen.Generate())
 }
 
 func (g *Generator[T]) testReset(t *testing.T) {
-	clock := NewClock(Start)
-	gen := g.New(t, Setup{Clock: clock.Now, Entropy: Entropy(6),
+	gen, clock := g.start(t, Start, Setup{Entropy: Entropy(6),
 		RollbackPolicy: sortid.RollbackReset})
-	must[T](t)(gen.Generate())
+	Must[T](t)(gen.Generate())
 	clock.Add(-beyond)
-	ids := []T{must[T](t)(gen.Generate()), must[T](t)(gen.Generate())}
+	ids := []T{Must[T](t)(gen.Generate()), Must[T](t)(gen.Generate())}
 	clock.Add(time.Second)
-	ids = append(ids, must[T](t)(gen.Generate()))
-	increasing(t, ids)
+	ids = append(ids, Must[T](t)(gen.Generate()))
+	Increasing(t, ids)
 	if got, want := ids[0].Time(), g.tick(Start.Add(-beyond)); !got.Equal(want) {
 		t.Errorf("after a reset the time is %v, want %v", got, want)
 	}
 }
 
 func (g *Generator[T]) testWait(t *testing.T) {
-	clock := NewClock(Start)
-	gen := g.New(t, Setup{Clock: clock.Now, Entropy: Entropy(7),
-		RollbackPolicy: sortid.RollbackWait})
-	first := must[T](t)(gen.Generate())
+	gen, clock := g.start(t, Start, Setup{Entropy: Entropy(7), RollbackPolicy: sortid.RollbackWait})
+	first := Must[T](t)(gen.Generate())
 	clock.Add(-beyond)
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer cancel()
@@ -563,16 +568,15 @@ func (g *Generator[T]) testWait(t *testing.T) {
 			clock.Add(time.Second)
 		}
 	}()
-	increasing(t, []T{first, must[T](t)(gen.Generate())})
+	Increasing(t, []T{first, Must[T](t)(gen.Generate())})
 }
 
 // RollbackWait waits for the first time within the allowance.
 func (g *Generator[T]) testWaitTarget(t *testing.T) {
 	const ticks = 5
-	clock := NewClock(Start)
-	gen := g.New(t, Setup{Clock: clock.Now, Entropy: Entropy(7),
+	gen, clock := g.start(t, Start, Setup{Entropy: Entropy(7),
 		RollbackPolicy: sortid.RollbackWait, RollbackAllowance: ticks * g.Tick})
-	first := must[T](t)(gen.Generate())
+	first := Must[T](t)(gen.Generate())
 	clock.Add(-(ticks + 1) * g.Tick)
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Millisecond)
 	defer cancel()
@@ -583,13 +587,12 @@ func (g *Generator[T]) testWaitTarget(t *testing.T) {
 		t.Errorf("it waits for %v, want %v", until, Start.Add(-ticks*g.Tick))
 	}
 	clock.Add(g.Tick)
-	increasing(t, []T{first, must[T](t)(gen.GenerateContext(ctx))}) // waiting would be an error
+	Increasing(t, []T{first, Must[T](t)(gen.GenerateContext(ctx))}) // waiting would be an error
 }
 
 func (g *Generator[T]) testDefaultPolicy(t *testing.T) {
-	clock := NewClock(Start)
-	gen := g.New(t, Setup{Clock: clock.Now, Entropy: Entropy(8)})
-	must[T](t)(gen.Generate())
+	gen, clock := g.start(t, Start, Setup{Entropy: Entropy(8)})
+	Must[T](t)(gen.Generate())
 	clock.Add(-beyond)
 	_, err := gen.Generate()
 	if want := g.Default == sortid.RollbackAbort; errors.Is(err, sortid.ErrClockRollback) != want {
@@ -603,16 +606,8 @@ func (g *Generator[T]) testEntropy(t *testing.T) {
 	for n := range 64 {
 		for _, tail := range []error{io.EOF, broken} {
 			clock := NewClock(Start)
-			left := n
-			source := Entropy(9)
-			gen := g.New(t, Setup{Clock: clock.Now, Entropy: reader(func(b []byte) (int, error) {
-				if left == 0 {
-					return 0, tail
-				}
-				k := min(left, len(b))
-				left -= k
-				return source.Read(b[:k])
-			})})
+			source := &Limited{Entropy(9), n, tail}
+			gen := g.New(t, Setup{Clock: clock.Now, Entropy: source})
 			var ids []T
 			for range g.supply(64) {
 				id, err := gen.Generate()
@@ -631,10 +626,10 @@ func (g *Generator[T]) testEntropy(t *testing.T) {
 			if n == 0 && len(ids) > 0 != g.NoEntropy {
 				t.Fatalf("%d IDs without any entropy", len(ids))
 			}
-			left = 1000
-			ids = append(ids, must[T](t)(gen.Generate()))
+			source.Left = 1000
+			ids = append(ids, Must[T](t)(gen.Generate()))
 			if !g.Unordered {
-				increasing(t, ids)
+				Increasing(t, ids)
 			}
 		}
 	}
@@ -647,54 +642,46 @@ func (g *Generator[T]) testEntropyLater(t *testing.T) {
 	for n := range 24 {
 		clock := NewClock(Start)
 		const all = 1 << 20
-		left, round := all, 0
+		round := 0
 		// Each round has its own bytes, so the number of lost bytes does not matter.
-		source := func(b []byte) (int, error) { return Constant(37 * round % 128).Read(b) }
-		s := Setup{Clock: clock.Now, Entropy: reader(source)}
-		sound := g.New(t, s)
-		s.Entropy = reader(func(b []byte) (int, error) {
-			if left == 0 {
-				return 0, io.EOF
-			}
-			k := min(left, len(b))
-			left -= k
-			return source(b[:k])
-		})
-		gen := g.New(t, s)
+		endless := reader(func(b []byte) (int, error) { return Constant(37 * round % 128).Read(b) })
+		source := &Limited{endless, all, io.EOF}
+		sound := g.New(t, Setup{Clock: clock.Now, Entropy: endless})
+		gen := g.New(t, Setup{Clock: clock.Now, Entropy: source})
 		var ids []T
 		for i, step := range steps {
 			clock.Add(step)
-			round, left = i+1, n
+			round, source.Left = i+1, n
 			id, err := gen.Generate()
 			if err != nil {
 				if !errors.Is(err, sortid.ErrEntropy) || id != *new(T) {
 					t.Fatalf("with %d bytes of entropy: %v, %v, want ErrEntropy", n, id, err)
 				}
-				left = all
-				id = must[T](t)(gen.Generate())
+				source.Left = all
+				id = Must[T](t)(gen.Generate())
 			}
-			if want := must[T](t)(sound.Generate()); id != want {
+			if want := Must[T](t)(sound.Generate()); id != want {
 				t.Fatalf("round %d: %v after a failure with %d bytes of entropy, want %v", i, id, n,
 					want)
 			}
 			ids = append(ids, id)
 		}
 		if !g.Unordered {
-			increasing(t, ids)
+			Increasing(t, ids)
 		}
 
 		clock.Add(time.Second)
-		left = n
+		source.Left = n
 		batch := []T{ids[0], ids[0], ids[0]}
 		if err := gen.Fill(batch); err != nil && (!errors.Is(err, sortid.ErrEntropy) ||
 			slices.ContainsFunc(batch, func(id T) bool { return !id.IsZero() })) {
 			t.Fatalf("with %d bytes of entropy: Fill %v, %v, want ErrEntropy and no ID", n, batch,
 				err)
 		}
-		left = all
+		source.Left = all
 		clock.Add(g.Tick)
-		if ids = append(ids, must[T](t)(gen.Generate())); !g.Unordered {
-			increasing(t, ids[len(ids)-2:])
+		if ids = append(ids, Must[T](t)(gen.Generate())); !g.Unordered {
+			Increasing(t, ids[len(ids)-2:])
 		}
 	}
 }
@@ -769,12 +756,12 @@ func (g *Generator[T]) testConcurrent(t *testing.T) {
 	var all []T
 	for _, ids := range results {
 		if !g.Unordered {
-			increasing(t, ids)
+			Increasing(t, ids)
 		}
 		all = append(all, ids...)
 	}
 	slices.SortFunc(all, T.Compare)
-	increasing(t, all)
+	Increasing(t, all)
 }
 
 func (g *Generator[T]) testAllocations(t *testing.T) {

@@ -21,6 +21,7 @@ type Leased[T ID[T]] struct {
 	Size   int // of the node IDs, at least 3 bits
 	Node   func(T) uint32
 	At     func(T) int64
+	Last   int64 // the last timestamp, which is reserved as 0 is
 	// Leads: a full counter takes later ticks. Otherwise the generator waits.
 	Leads bool
 }
@@ -38,11 +39,16 @@ func (g *Leased[T]) lease(node uint32, ticks int64) *window.Window {
 
 func (g *Leased[T]) generator(t testing.TB, l sortid.Lease, s Setup) Gen[T] {
 	t.Helper()
-	gen, err := g.New(t, l, s)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return gen
+	return Must[Gen[T]](t)(g.New(t, l, s))
+}
+
+// start returns a generator on a lease of a node ID and ticks, and a clock that shows this time.
+func (g *Leased[T]) start(t testing.TB, node uint32, ticks int64, at time.Time,
+	s Setup) (Gen[T], *window.Window, *Clock) {
+	t.Helper()
+	l, clock := g.lease(node, ticks), NewClock(at)
+	s.Clock = clock.Now
+	return g.generator(t, l, s), l, clock
 }
 
 func (g *Leased[T]) check(t testing.TB, id T, node uint32, tick int64) {
@@ -71,23 +77,23 @@ func (g *Leased[T]) Run(t *testing.T) {
 	t.Run("SharedAhead", g.testSharedAhead)
 	t.Run("RandomWalk", g.testRandomWalk)
 	t.Run("Acquired", g.testAcquired)
+	t.Run("Range", g.testRange)
 	t.Run("Options", g.testOptions)
 	t.Run("Allocations", g.testAllocations)
 }
 
 // IDs have the lease's node ID and its ticks. After a renewal they continue.
 func (g *Leased[T]) testWindow(t *testing.T) {
-	l, clock := g.lease(5, 3), NewClock(Start)
-	gen := g.generator(t, l, Setup{Clock: clock.Now, Entropy: Entropy(1)})
+	gen, l, clock := g.start(t, 5, 3, Start, Setup{Entropy: Entropy(1)})
 	var ids []T
 	for tick := range int64(3) {
 		for range 3 {
-			ids = append(ids, must[T](t)(gen.Generate()))
+			ids = append(ids, Must[T](t)(gen.Generate()))
 			g.check(t, ids[len(ids)-1], 5, tick)
 		}
 		if tick == 2 {
 			clock.Add(g.Format.Tick - time.Microsecond) // the window's last moment
-			ids = append(ids, must[T](t)(gen.Generate()))
+			ids = append(ids, Must[T](t)(gen.Generate()))
 			g.check(t, ids[len(ids)-1], 5, tick)
 			clock.Add(time.Microsecond - g.Format.Tick)
 		}
@@ -104,27 +110,26 @@ func (g *Leased[T]) testWindow(t *testing.T) {
 		}
 	}
 	l.Set(window.Grant{NodeID: 6, Lo: g.now() + 3, Hi: g.now() + 9}, 0)
-	ids = append(ids, must[T](t)(gen.Generate()))
+	ids = append(ids, Must[T](t)(gen.Generate()))
 	g.check(t, ids[len(ids)-1], 6, 3)
 	l.Set(window.Grant{NodeID: 2, Lo: g.now() + 5, Hi: g.now() + 9}, 0)
-	ids = append(ids, must[T](t)(gen.Generate())) // of a tick that it has
+	ids = append(ids, Must[T](t)(gen.Generate())) // of a tick that it has
 	g.check(t, ids[len(ids)-1], 6, 3)
 	clock.Add(g.Format.Tick)
-	ids = append(ids, must[T](t)(gen.Generate()))
+	ids = append(ids, Must[T](t)(gen.Generate()))
 	g.check(t, ids[len(ids)-1], 2, 5)
-	increasing(t, ids)
+	Increasing(t, ids)
 }
 
 func (g *Leased[T]) testLater(t *testing.T) {
-	l, clock := g.lease(5, 3), NewClock(Start.Add(-2*g.Format.Tick))
-	gen := g.generator(t, l, Setup{Clock: clock.Now, Entropy: Entropy(1)})
-	ids := []T{must[T](t)(gen.Generate()), must[T](t)(gen.Generate())}
+	gen, _, clock := g.start(t, 5, 3, Start.Add(-2*g.Format.Tick), Setup{Entropy: Entropy(1)})
+	ids := []T{Must[T](t)(gen.Generate()), Must[T](t)(gen.Generate())}
 	clock.Add(2 * g.Format.Tick)
-	ids = append(ids, must[T](t)(gen.Generate()))
+	ids = append(ids, Must[T](t)(gen.Generate()))
 	for _, id := range ids {
 		g.check(t, id, 5, 0)
 	}
-	increasing(t, ids)
+	Increasing(t, ids)
 }
 
 // If the window begins later by more than the allowance, the policy decides. The claimed tick is
@@ -132,8 +137,7 @@ func (g *Leased[T]) testLater(t *testing.T) {
 func (g *Leased[T]) testTooFarAhead(t *testing.T) {
 	for _, policy := range []sortid.RollbackPolicy{sortid.RollbackAbort, sortid.RollbackWait} {
 		for _, random := range []Constant{0, 0x55, 0xff} {
-			l, clock := g.lease(5, 3), NewClock(Start.Add(-3*g.Format.Tick))
-			gen := g.generator(t, l, Setup{Clock: clock.Now, Entropy: random,
+			gen, _, clock := g.start(t, 5, 3, Start.Add(-3*g.Format.Tick), Setup{Entropy: random,
 				RollbackAllowance: 2 * g.Format.Tick, RollbackPolicy: policy})
 			for range 3 {
 				ctx, cancel := context.WithTimeout(t.Context(), 5*time.Millisecond)
@@ -146,22 +150,21 @@ func (g *Leased[T]) testTooFarAhead(t *testing.T) {
 				}
 			}
 			clock.Add(g.Format.Tick)
-			first := must[T](t)(gen.Generate())
+			first := Must[T](t)(gen.Generate())
 			g.check(t, first, 5, 0)
 			clock.Add(g.Format.Tick)
-			increasing(t, []T{first, must[T](t)(gen.Generate())})
+			Increasing(t, []T{first, Must[T](t)(gen.Generate())})
 		}
 	}
 }
 
 func (g *Leased[T]) testBack(t *testing.T) {
-	l, clock := g.lease(5, 100), NewClock(Start.Add(50*g.Format.Tick))
-	gen := g.generator(t, l, Setup{Clock: clock.Now, Entropy: Entropy(1),
+	gen, _, clock := g.start(t, 5, 100, Start.Add(50*g.Format.Tick), Setup{Entropy: Entropy(1),
 		RollbackPolicy: sortid.RollbackAbort, RollbackAllowance: 20 * g.Format.Tick})
-	ids := []T{must[T](t)(gen.Generate())}
+	ids := []T{Must[T](t)(gen.Generate())}
 	for range 20 {
 		clock.Add(-g.Format.Tick)
-		ids = append(ids, must[T](t)(gen.Generate()))
+		ids = append(ids, Must[T](t)(gen.Generate()))
 		g.check(t, ids[len(ids)-1], 5, 50)
 	}
 	clock.Add(-g.Format.Tick)
@@ -169,15 +172,14 @@ func (g *Leased[T]) testBack(t *testing.T) {
 		t.Fatalf("beyond the allowance: %v", err)
 	}
 	clock.Add(22 * g.Format.Tick)
-	ids = append(ids, must[T](t)(gen.Generate()))
+	ids = append(ids, Must[T](t)(gen.Generate()))
 	g.check(t, ids[len(ids)-1], 5, 51)
-	increasing(t, ids)
+	Increasing(t, ids)
 }
 
 func (g *Leased[T]) testOverflow(t *testing.T) {
-	l, clock := g.lease(5, 4), NewClock(Start)
-	gen := g.generator(t, l, Setup{Clock: clock.Now, Entropy: Entropy(1)})
-	last := must[T](t)(gen.Generate())
+	gen, l, _ := g.start(t, 5, 4, Start, Setup{Entropy: Entropy(1)})
+	last := Must[T](t)(gen.Generate())
 	for ticks := int64(0); ; {
 		id, err := gen.Generate()
 		if errors.Is(err, sortid.ErrLeaseExpired) && ticks == 3 {
@@ -190,7 +192,7 @@ func (g *Leased[T]) testOverflow(t *testing.T) {
 			ticks++
 		}
 		g.check(t, id, 5, ticks)
-		increasing(t, []T{last, id})
+		Increasing(t, []T{last, id})
 		last = id
 	}
 	if used := l.Used() - g.now(); used != 3 {
@@ -201,9 +203,8 @@ func (g *Leased[T]) testOverflow(t *testing.T) {
 // A generator that waits for the clock waits until it has passed the claimed tick. Only then it
 // claims another.
 func (g *Leased[T]) testOverflowWait(t *testing.T) {
-	l, clock := g.lease(5, 4), NewClock(Start.Add(-g.Format.Tick))
-	gen := g.generator(t, l, Setup{Clock: clock.Now, Entropy: Constant(0xff)})
-	ctx := ended(t)
+	gen, l, clock := g.start(t, 5, 4, Start.Add(-g.Format.Tick), Setup{Entropy: Constant(0xff)})
+	ctx := Ended(t)
 	var last T
 	var err error
 	for step := range 3 {
@@ -214,7 +215,7 @@ func (g *Leased[T]) testOverflowWait(t *testing.T) {
 				break
 			}
 			g.check(t, id, 5, int64(max(step-1, 0)))
-			increasing(t, []T{last, id})
+			Increasing(t, []T{last, id})
 			last = id
 		}
 		if !errors.Is(err, sortid.ErrOverflow) || !errors.Is(err, context.Canceled) {
@@ -231,18 +232,17 @@ func (g *Leased[T]) testOverflowWait(t *testing.T) {
 	}
 }
 
-// ended returns a context that has ended, so a call that must wait returns its error.
-func ended(t testing.TB) context.Context {
+// Ended returns a context that has ended, so a call that must wait returns its error.
+func Ended(t testing.TB) context.Context {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	return ctx
 }
 
 func (g *Leased[T]) testWait(t *testing.T) {
-	l, clock := g.lease(5, 1), NewClock(Start)
-	gen := g.generator(t, l, Setup{Clock: clock.Now, Entropy: Entropy(1),
+	gen, l, clock := g.start(t, 5, 1, Start, Setup{Entropy: Entropy(1),
 		RollbackPolicy: sortid.RollbackWait})
-	first := must[T](t)(gen.Generate())
+	first := Must[T](t)(gen.Generate())
 	clock.Add(g.Format.Tick)
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Millisecond)
 	defer cancel()
@@ -259,9 +259,9 @@ func (g *Leased[T]) testWait(t *testing.T) {
 		time.Sleep(5 * time.Millisecond)
 		l.Set(window.Grant{NodeID: 3, Lo: g.now() + 1, Hi: g.now() + 2}, 0)
 	}()
-	second := must[T](t)(gen.Generate())
+	second := Must[T](t)(gen.Generate())
 	g.check(t, second, 3, 1)
-	increasing(t, []T{first, second})
+	Increasing(t, []T{first, second})
 	clock.Add(g.Format.Tick)
 	go func() {
 		time.Sleep(5 * time.Millisecond)
@@ -275,13 +275,12 @@ func (g *Leased[T]) testWait(t *testing.T) {
 // A Fill that waits keeps the IDs made so far.
 func (g *Leased[T]) testWaitFill(t *testing.T) {
 	const ticks = 60
-	l, clock := g.lease(0, 2), NewClock(Start)
-	gen := g.generator(t, l, Setup{Clock: clock.Now, RollbackPolicy: sortid.RollbackWait})
+	gen, l, clock := g.start(t, 0, 2, Start, Setup{RollbackPolicy: sortid.RollbackWait})
 	ids := make([]T, 20)
 	if err := gen.Fill(ids); err != nil {
 		t.Fatal(err)
 	}
-	increasing(t, ids)
+	Increasing(t, ids)
 	last := ids[len(ids)-1]
 	var wg sync.WaitGroup
 	wg.Go(func() { // renewal, always a tick late
@@ -309,20 +308,19 @@ func (g *Leased[T]) testWaitFill(t *testing.T) {
 			t.Error(err)
 			break
 		}
-		increasing(t, append([]T{last}, ids...))
+		Increasing(t, append([]T{last}, ids...))
 		last = ids[len(ids)-1]
 	}
 	wg.Wait()
 }
 
 func (g *Leased[T]) testClose(t *testing.T) {
-	l, clock := g.lease(5, 9), NewClock(Start)
-	gen := g.generator(t, l, Setup{Clock: clock.Now, Entropy: Entropy(1)})
-	must[T](t)(gen.Generate())
+	gen, l, clock := g.start(t, 5, 9, Start, Setup{Entropy: Entropy(1)})
+	Must[T](t)(gen.Generate())
 	if used := l.Close() - g.now(); used != 0 {
 		t.Fatalf("used up to tick %d, want 0", used)
 	}
-	g.check(t, must[T](t)(gen.Generate()), 5, 0)
+	g.check(t, Must[T](t)(gen.Generate()), 5, 0)
 	clock.Add(g.Format.Tick)
 	if _, err := gen.Generate(); !errors.Is(err, sortid.ErrLeaseClosed) ||
 		errors.Is(err, sortid.ErrLeaseExpired) {
@@ -372,7 +370,7 @@ func (g *Leased[T]) testRandomWalk(t *testing.T) {
 			gens[i] = g.generator(t, w, Setup{Clock: clock.Now, Entropy: Entropy(seed),
 				RollbackAllowance: 30 * g.Format.Tick, RollbackPolicy: sortid.RollbackAbort})
 		}
-		hwm, made, ctx := g.now(), 0, ended(t)
+		hwm, made, ctx := g.now(), 0, Ended(t)
 		for range 3000 {
 			switch r.IntN(4) {
 			case 0:
@@ -401,7 +399,7 @@ func (g *Leased[T]) testRandomWalk(t *testing.T) {
 					t.Fatal(err)
 				}
 				made++
-				increasing(t, []T{last[i], id})
+				Increasing(t, []T{last[i], id})
 				last[i] = id
 				if node, ok := granted[g.At(id)]; !ok || node != g.Node(id) {
 					t.Fatalf("seed %d: %v has node ID %d; its tick was granted: %v, to %d", seed,
@@ -455,6 +453,18 @@ func (g *Leased[T]) testAcquired(t *testing.T) {
 	}
 }
 
+func (g *Leased[T]) testRange(t *testing.T) {
+	for _, tick := range []int64{0, g.Last} {
+		l := window.New(g.Size, g.Format.Tick, g.Format.Epoch)
+		l.Set(window.Grant{NodeID: 5, Lo: tick, Hi: tick + 1}, tick)
+		at := time.UnixMilli(g.Format.Epoch.UnixMilli() + tick*g.Format.Tick.Milliseconds())
+		gen := g.generator(t, l, Setup{Clock: NewClock(at).Now})
+		if id, err := gen.Generate(); id != *new(T) || !errors.Is(err, sortid.ErrTimeRange) {
+			t.Errorf("at tick %d: %v, %v, want ErrTimeRange", tick, id, err)
+		}
+	}
+}
+
 func (g *Leased[T]) testOptions(t *testing.T) {
 	good := g.lease(5, 9)
 	refused := func(what string, l sortid.Lease, s Setup, says string) {
@@ -474,8 +484,7 @@ func (g *Leased[T]) testOptions(t *testing.T) {
 }
 
 func (g *Leased[T]) testAllocations(t *testing.T) {
-	l, clock := g.lease(5, 1<<30), NewClock(Start)
-	gen := g.generator(t, l, Setup{Clock: clock.Now, Entropy: Entropy(1)})
+	gen, _, clock := g.start(t, 5, 1<<30, Start, Setup{Entropy: Entropy(1)})
 	if n := testing.AllocsPerRun(1000, func() {
 		clock.Add(g.Format.Tick)
 		if _, err := gen.Generate(); err != nil {
@@ -490,10 +499,9 @@ func (g *Leased[T]) testAllocations(t *testing.T) {
 func (g *Leased[T]) testClockJumps(t *testing.T) {
 	for _, policy := range []sortid.RollbackPolicy{sortid.RollbackDefault, sortid.RollbackAbort,
 		sortid.RollbackWait} {
-		l, clock := g.lease(5, 20), NewClock(Start)
-		gen := g.generator(t, l, Setup{Clock: clock.Now, Entropy: Entropy(1),
+		gen, _, clock := g.start(t, 5, 20, Start, Setup{Entropy: Entropy(1),
 			RollbackPolicy: policy})
-		first := must[T](t)(gen.Generate())
+		first := Must[T](t)(gen.Generate())
 
 		clock.Add(time.Hour)
 		ctx, cancel := context.WithTimeout(t.Context(), patience)
@@ -509,7 +517,7 @@ func (g *Leased[T]) testClockJumps(t *testing.T) {
 				t.Fatalf("policy %d: %v", policy, err)
 			}
 			g.check(t, id, 5, 1)
-			increasing(t, []T{first, id})
+			Increasing(t, []T{first, id})
 			break
 		}
 		cancel()
@@ -521,6 +529,6 @@ func (g *Leased[T]) testSharedAhead(t *testing.T) {
 	l, clock := g.lease(5, 20), NewClock(Start)
 	for i := range int64(8) {
 		gen := g.generator(t, l, Setup{Clock: clock.Now, Entropy: Entropy(1)})
-		g.check(t, must[T](t)(gen.Generate()), 5, i)
+		g.check(t, Must[T](t)(gen.Generate()), 5, i)
 	}
 }

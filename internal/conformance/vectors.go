@@ -44,23 +44,34 @@ func Dir() string {
 	return filepath.Join(filepath.Dir(file), "..", "..", "testdata", "vectors")
 }
 
-func (c *Codec[T]) vectors(t testing.TB) (v Vectors) {
+func VectorsOf(t testing.TB, format string) (v Vectors) {
 	t.Helper()
-	b, err := os.ReadFile(filepath.Join(Dir(), c.Format+".json"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := json.Unmarshal(b, &v); err != nil {
-		t.Fatal(err)
-	}
-	if v.Format != c.Format || len(v.Valid) == 0 || len(v.Invalid) == 0 {
-		t.Fatalf("the vectors of %s are incomplete", c.Format)
+	read(t, filepath.Join(Dir(), format+".json"), &v)
+	if v.Format != format || len(v.Valid) < 10 || len(v.Invalid) == 0 {
+		t.Fatalf("the vectors of %s are incomplete", format)
 	}
 	return v
 }
 
+func TypedVectors(t testing.TB) (v Typed) {
+	t.Helper()
+	read(t, TypedFile(), &v)
+	if len(v.Valid) == 0 || len(v.Invalid) == 0 {
+		t.Fatal("the vectors are incomplete")
+	}
+	return v
+}
+
+func read(t testing.TB, file string, v any) {
+	t.Helper()
+	b := Must[[]byte](t)(os.ReadFile(file))
+	if err := json.Unmarshal(b, v); err != nil {
+		t.Fatal(err)
+	}
+}
+
 func (c *Codec[T]) testVectors(t *testing.T) {
-	v := c.vectors(t)
+	v := VectorsOf(t, c.Format)
 	for _, v := range v.Valid {
 		id, err := c.Parse(v.Text)
 		if err != nil {
@@ -75,8 +86,8 @@ func (c *Codec[T]) testVectors(t *testing.T) {
 			t.Errorf("%s: text %q, want %q", v.Note, got, canon)
 		}
 		n, ok := new(big.Int).SetString(v.Int, 10)
-		if !ok || c.Int(id).Cmp(n) != 0 || c.Of(n) != id {
-			t.Errorf("%s: integer %v, want %s", v.Note, c.Int(id), v.Int)
+		if !ok || Big(id).Cmp(n) != 0 || c.Of(n) != id {
+			t.Errorf("%s: integer %v, want %s", v.Note, Big(id), v.Int)
 		}
 		if b, _ := id.MarshalBinary(); hex.EncodeToString(b) != v.Hex {
 			t.Errorf("%s: bytes %x, want %s", v.Note, b, v.Hex)

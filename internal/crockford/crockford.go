@@ -7,15 +7,16 @@ import "github.com/sortid/sortid/internal/basen"
 
 const Len = 27
 
-const symbols = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
+// Symbols are in order of value.
+const Symbols = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 
 var (
 	pairs       [1 << 10][2]byte
-	decodeTable = basen.NewDecodeTable(symbols, true)
+	decodeTable = basen.NewDecodeTable(Symbols, true)
 )
 
 func init() {
-	basen.FillPairs(pairs[:], symbols)
+	basen.FillPairs(pairs[:], Symbols)
 	decodeTable.Alias('O', '0')
 	decodeTable.Alias('I', '1')
 	decodeTable.Alias('L', '1')
@@ -23,7 +24,7 @@ func init() {
 
 // Encode writes (hi * 2^64 + lo) * 2^7 + check, where check is below 2^7.
 func Encode(dst *[Len]byte, hi, lo, check uint64) {
-	dst[0] = symbols[hi>>59]
+	dst[0] = Symbols[hi>>59]
 	*(*[2]byte)(dst[1:3]) = pairs[hi>>49&1023]
 	*(*[2]byte)(dst[3:5]) = pairs[hi>>39&1023]
 	*(*[2]byte)(dst[5:7]) = pairs[hi>>29&1023]

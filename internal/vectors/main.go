@@ -59,14 +59,12 @@ type format struct {
 	text   func(*big.Int) string
 	forms  map[string]func(*big.Int) string
 
-	printed  []printed
+	printed  string            // texts in the document
+	integers map[string]string // of some of them
 	variants func(string) map[string]string
 	alphabet string
-	invalid  func(f *format) []conformance.Invalid
+	invalid  []conformance.Invalid
 }
-
-// A printed value is a text, a decimal integer, or both.
-type printed struct{ text, integer string }
 
 const (
 	base36    = "0123456789abcdefghijklmnopqrstuvwxyz"
@@ -114,20 +112,13 @@ var formats = []*format{
 		size:   8,
 		time:   func(ts int64) time.Time { return time.UnixMilli(ts * 256) },
 		text:   func(n *big.Int) string { return digits(n, base36, 12) },
-		printed: []printed{
-			{text: "0u375nxqh5cq"}, {text: "0u375nxqh5cr"}, {text: "0u375nxqh5cs"},
-			{text: "0u375nxqh5ct"},
-			{text: "0u375ny0glr0"}, {text: "0u375ny0glr1"}, {text: "0u375ny0glr2"},
-			{text: "0u375ny0glr3"},
-			{text: "0u2pf62ji4b9", integer: "109959589539758421"},
-			{text: "zzzzzzzzzzzz", integer: "4738381338321616895"},
-		},
+		printed: "0u375nxqh5cq 0u375nxqh5cr 0u375nxqh5cs 0u375nxqh5ct 0u375ny0glr0 0u375ny0glr1 " +
+			"0u375ny0glr2 0u375ny0glr3 0u2pf62ji4b9 zzzzzzzzzzzz",
+		integers: map[string]string{
+			"0u2pf62ji4b9": "109959589539758421", "zzzzzzzzzzzz": "4738381338321616895"},
 		variants: cases,
 		alphabet: base36,
-		invalid: func(f *format) []conformance.Invalid {
-			return fixed(f, "0u2pf62ji4b9",
-				"-+_@ [`{/:")
-		},
+		invalid:  fixed("0u2pf62ji4b9", "-+_@ [`{/:"),
 	},
 	{
 		name:   "scru128",
@@ -137,32 +128,24 @@ var formats = []*format{
 		time:   unixMilli,
 		text:   func(n *big.Int) string { return digits(n, base36, 25) },
 		forms:  map[string]func(*big.Int) string{"uuid": uuid},
-		printed: []printed{
-			{text: "0372hg16csmsm50l8dikcvukc"}, {text: "0372hg16csmsm50l8djl6xi25"},
-			{text: "0372hg16csmsm50l8dmgepzz1"}, {text: "0372hg16csmsm50l8doir3827"},
-			{text: "0372hg16cy3nowracls909wcd"}, {text: "0372hg16cy3nowraclvp355ce"},
-			{text: "0372hg16cy3nowraclxf2ctzh"}, {text: "0372hg16cy3nowraclyunyjke"},
-			{text: "0372ijojuxuhjsfkeryi2mrtm", integer: "1993501768880490086615869617690763354"},
-			{text: "f5lxx1zz5pnorynqglhzmsp33", integer: "340282366920938463463374607431768211455"},
-		},
+		printed: "0372hg16csmsm50l8dikcvukc 0372hg16csmsm50l8djl6xi25 0372hg16csmsm50l8dmgepzz1 " +
+			"0372hg16csmsm50l8doir3827 0372hg16cy3nowracls909wcd 0372hg16cy3nowraclvp355ce " +
+			"0372hg16cy3nowraclxf2ctzh 0372hg16cy3nowraclyunyjke 0372ijojuxuhjsfkeryi2mrtm " +
+			"f5lxx1zz5pnorynqglhzmsp33",
+		integers: map[string]string{
+			"0372ijojuxuhjsfkeryi2mrtm": "1993501768880490086615869617690763354",
+			"f5lxx1zz5pnorynqglhzmsp33": "340282366920938463463374607431768211455"},
 		variants: cases,
 		alphabet: base36,
-		invalid: func(f *format) []conformance.Invalid {
-			over := func(note string, n *big.Int) conformance.Invalid {
-				return conformance.Invalid{Note: note, Text: digits(n, base36, 25), Reason: "range",
-					Offset: -1}
-			}
-			return append(fixed(f, "0372ijojuxuhjsfkeryi2mrtm", "-+_@ [`{/:"),
-				over("2^128", pow(2, 128)),
-				over("2^128 + 1", new(big.Int).Add(pow(2, 128), one)),
-				over("2^128 + 2^64", new(big.Int).Add(pow(2, 128), pow(2, 64))),
-				over("15 * 36^24 + 36^24 - 1",
-					new(big.Int).Sub(new(big.Int).Mul(big.NewInt(16), pow(36, 24)), one)),
-				over("16 * 36^24", new(big.Int).Mul(big.NewInt(16), pow(36, 24))),
-				over("2^129", pow(2, 129)),
-				over("36^25 - 1", new(big.Int).Sub(pow(36, 25), one)),
-			)
-		},
+		invalid: append(fixed("0372ijojuxuhjsfkeryi2mrtm", "-+_@ [`{/:"),
+			over("2^128", pow(2, 128)),
+			over("2^128 + 1", new(big.Int).Add(pow(2, 128), one)),
+			over("2^128 + 2^64", new(big.Int).Add(pow(2, 128), pow(2, 64))),
+			over("15 * 36^24 + 36^24 - 1",
+				new(big.Int).Sub(new(big.Int).Mul(big.NewInt(16), pow(36, 24)), one)),
+			over("16 * 36^24", new(big.Int).Mul(big.NewInt(16), pow(36, 24))),
+			over("2^129", pow(2, 129)),
+			over("36^25 - 1", new(big.Int).Sub(pow(36, 25), one))),
 	},
 	{
 		name:   "scru160",
@@ -171,34 +154,25 @@ var formats = []*format{
 		size:   20,
 		time:   unixMilli,
 		text:   func(n *big.Int) string { return digits(n, base32hex, 32) },
-		forms: map[string]func(*big.Int) string{"hex": func(n *big.Int) string {
-			return digits(n,
-				base36[:16], 40)
-		}},
-		printed: []printed{
-			{text: "05TTUP1HNCPNH30VEK64KDQT9BSNU4C4"}, {text: "05TTUP1HNCPNIB63R8IN5V2L3VFGNFET"},
-			{text: "017bdf6431bb33750751eb63beb3c3f8c5969d86"},
-			{text: "017bdf6431bb337662412e6a5758890735c33c2b"},
-		},
+		forms: map[string]func(*big.Int) string{
+			"hex": func(n *big.Int) string { return digits(n, base36[:16], 40) }},
+		printed: "05TTUP1HNCPNH30VEK64KDQT9BSNU4C4 05TTUP1HNCPNIB63R8IN5V2L3VFGNFET " +
+			"017bdf6431bb33750751eb63beb3c3f8c5969d86 017bdf6431bb337662412e6a5758890735c33c2b",
 		variants: cases,
 		alphabet: base32hex,
-		invalid: func(f *format) []conformance.Invalid {
-			return append(fixed(f, "05TTUP1HNCPNH30VEK64KDQT9BSNU4C4", "Ww-+_@ [`{/:"),
-				symbols("017bdf6431bb33750751eb63beb3c3f8c5969d86", "Gg-+_@ [`{/:")...)
-		},
+		invalid: append(fixed("05TTUP1HNCPNH30VEK64KDQT9BSNU4C4", "Ww-+_@ [`{/:"),
+			symbols("017bdf6431bb33750751eb63beb3c3f8c5969d86", "Gg-+_@ [`{/:")...),
 	},
 	{
 		name: "euid",
 		fields: []field{{"timestamp", 42}, {"random_and_extension", 15}, {"extension_length", 4},
 			{"version", 3}, {"random", 64}},
-		limit: pow(2, 128),
-		size:  16,
-		time:  unixMilli,
-		text:  euidText,
-		forms: map[string]func(*big.Int) string{"uuid": uuid},
-		printed: []printed{
-			{text: "C8EE934SR007G5Q94QKKXFRFV8B"},
-		},
+		limit:   pow(2, 128),
+		size:    16,
+		time:    unixMilli,
+		text:    euidText,
+		forms:   map[string]func(*big.Int) string{"uuid": uuid},
+		printed: "C8EE934SR007G5Q94QKKXFRFV8B",
 		variants: func(s string) map[string]string {
 			v := cases(s)
 			if o := strings.NewReplacer("0", "O", "1", "I").Replace(s); o != s {
@@ -210,26 +184,13 @@ var formats = []*format{
 			return v
 		},
 		alphabet: crockford,
-		invalid: func(f *format) []conformance.Invalid {
-			const sound = "C8EE934SR007G5Q94QKKXFRFV8B"
-			bad := fixed(f, sound, "Uu-+_@ [`{/:*~$=")
-			for _, c := range crockford {
-				if text := sound[:26] + string(c); text != sound {
-					bad = append(bad, conformance.Invalid{Note: "another last symbol", Text: text,
-						Reason: "check", Offset: -1})
-				}
-			}
-			bad = append(bad,
-				conformance.Invalid{Note: "two neighbours swapped",
-					Text: "8CEE934SR007G5Q94QKKXFRFV8B", Reason: "check", Offset: -1},
-				conformance.Invalid{Note: "one symbol mistyped",
-					Text: "C8EE934SR007G5Q94QKKXFRFV9B", Reason: "check", Offset: -1},
+		invalid: slices.Concat(fixed("C8EE934SR007G5Q94QKKXFRFV8B", "Uu-+_@ [`{/:*~$="),
+			lastSymbols("C8EE934SR007G5Q94QKKXFRFV8B"), []conformance.Invalid{
+				invalid("two neighbours swapped", "8CEE934SR007G5Q94QKKXFRFV8B", "check"),
+				invalid("one symbol mistyped", "C8EE934SR007G5Q94QKKXFRFV9B", "check"),
 				// 127 cannot be a remainder of a division by 127.
-				conformance.Invalid{Note: "check value 127 for 0", Text: strings.Repeat("0", 25) +
-					"3Z", Reason: "check", Offset: -1},
-			)
-			return bad
-		},
+				invalid("check value 127 for 0", strings.Repeat("0", 25)+"3Z", "check"),
+			}),
 	},
 	{
 		name:   "uid60",
@@ -239,10 +200,8 @@ var formats = []*format{
 		time: func(ts int64) time.Time {
 			return time.UnixMilli(time.Date(2018, 3, 1, 0, 0, 0, 0, time.UTC).UnixMilli() + ts)
 		},
-		text: uid60Text,
-		printed: []printed{
-			{text: "xinaS8QBh", integer: "11093174944930914"},
-		},
+		text:    uid60Text,
+		printed: "xinaS8QBh", integers: map[string]string{"xinaS8QBh": "11093174944930914"},
 		variants: func(s string) map[string]string {
 			v := map[string]string{}
 			if base := unrotate(s); len(base) < 10 {
@@ -252,15 +211,29 @@ var formats = []*format{
 			return v
 		},
 		alphabet: base64url,
-		invalid: func(f *format) []conformance.Invalid {
-			bad := symbols("xinaS8QBh", "+/=@ [`{.,:~")
-			for _, s := range []string{"", "x", "xi", "xin", "xinaS8QBhxi", "xinaS8QBhxinaS8QBh"} {
-				bad = append(bad, conformance.Invalid{Note: fmt.Sprintf("%d characters", len(s)),
-					Text: s, Reason: "length", Offset: -1})
-			}
-			return bad
-		},
+		invalid: append(symbols("xinaS8QBh", "+/=@ [`{.,:~"),
+			lengths("", "x", "xi", "xin", "xinaS8QBhxi", "xinaS8QBhxinaS8QBh")...),
 	},
+}
+
+func over(note string, n *big.Int) conformance.Invalid {
+	return invalid(note, digits(n, base36, 25), "range")
+}
+
+func lastSymbols(sound string) (out []conformance.Invalid) {
+	for _, c := range crockford {
+		if text := sound[:26] + string(c); text != sound {
+			out = append(out, invalid("another last symbol", text, "check"))
+		}
+	}
+	return out
+}
+
+func lengths(texts ...string) (out []conformance.Invalid) {
+	for _, s := range texts {
+		out = append(out, invalid(fmt.Sprintf("%d characters", len(s)), s, "length"))
+	}
+	return out
 }
 
 func euidText(n *big.Int) string {
@@ -272,6 +245,9 @@ func uid60Text(n *big.Int) string { return rotate(digits(n, base64url, 4)) }
 
 func rotate(s string) string   { return s[len(s)-2:] + s[:len(s)-2] }
 func unrotate(s string) string { return s[2:] + s[:2] }
+
+// last returns the last text printed in the document.
+func (f *format) last() string { return f.printed[strings.LastIndexByte(f.printed, ' ')+1:] }
 
 func (f *format) parse(text string) *big.Int {
 	switch {
@@ -303,6 +279,11 @@ func cases(s string) map[string]string {
 	return v
 }
 
+// invalid returns a text that is wrong as a whole.
+func invalid(note, text, reason string) conformance.Invalid {
+	return conformance.Invalid{Note: note, Text: text, Reason: reason, Offset: -1}
+}
+
 func symbols(text, bad string) (out []conformance.Invalid) {
 	for _, c := range bad {
 		for _, at := range []int{0, len(text) / 2, len(text) - 1} {
@@ -327,37 +308,33 @@ func symbols(text, bad string) (out []conformance.Invalid) {
 	})
 }
 
-func fixed(f *format, text, bad string) []conformance.Invalid {
+func fixed(text, bad string) []conformance.Invalid {
 	out := symbols(text, bad)
-	for _, s := range []string{"", text[:1], text[:len(text)-1], text + "0", " " + text, text +
-		"\n", text + text} {
-		out = append(out, conformance.Invalid{Note: fmt.Sprintf("%d bytes", len(s)), Text: s,
-			Reason: "length", Offset: -1})
+	for _, s := range []string{"", text[:1], text[:len(text)-1], text + "0", " " + text,
+		text + "\n", text + text} {
+		out = append(out, invalid(fmt.Sprintf("%d bytes", len(s)), s, "length"))
 	}
 	return out
 }
 
 func (f *format) vectors() conformance.Vectors {
 	v := conformance.Vectors{Format: f.name}
-	for _, p := range f.printed {
-		n := f.parse(p.text)
-		if p.integer != "" && n.String() != p.integer {
-			log.Fatalf("%s: the document says that %s is %s, the rules %v", f.name, p.text,
-				p.integer, n)
+	for text := range strings.FieldsSeq(f.printed) {
+		n := f.parse(text)
+		if says := f.integers[text]; says != "" && n.String() != says {
+			log.Fatalf("%s: the document says that %s is %s, the rules %v", f.name, text, says, n)
 		}
-		v.Valid = append(v.Valid, f.valid("printed in the document", n, p.text))
+		v.Valid = append(v.Valid, f.valid("printed in the document", n, text))
 	}
 	for _, b := range f.boundaries() {
 		v.Valid = append(v.Valid, f.valid(b.note, b.n, f.text(b.n)))
 	}
-	for _, p := range f.printed[len(f.printed)-1:] {
-		canon := f.text(f.parse(p.text))
-		variants := f.variants(canon)
-		for _, note := range slices.Sorted(maps.Keys(variants)) {
-			v.Valid = append(v.Valid, f.valid(note, f.parse(p.text), variants[note]))
-		}
+	last := f.parse(f.last())
+	variants := f.variants(f.text(last))
+	for _, note := range slices.Sorted(maps.Keys(variants)) {
+		v.Valid = append(v.Valid, f.valid(note, last, variants[note]))
 	}
-	v.Invalid = f.invalid(f)
+	v.Invalid = f.invalid
 	return v
 }
 

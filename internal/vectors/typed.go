@@ -28,8 +28,8 @@ func typed() (v conformance.Typed) {
 		{"an empty prefix with a separator", ""},
 	}
 	for _, f := range formats {
-		for _, p := range f.printed {
-			text := f.text(f.parse(p.text))
+		for printed := range strings.FieldsSeq(f.printed) {
+			text := f.text(f.parse(printed))
 			for _, prefix := range prefixes {
 				v.Valid = append(v.Valid, conformance.TypedValid{
 					Note: prefix.note, Format: f.name, Prefix: prefix.prefix, Inner: text,
@@ -37,7 +37,7 @@ func typed() (v conformance.Typed) {
 				})
 			}
 		}
-		text := f.text(f.parse(f.printed[len(f.printed)-1].text))
+		text := f.text(f.parse(f.last()))
 		if f.name == "uid60" {
 			text = "_-_-_-_-_-" // the alphabet has the separator
 			v.Valid = append(v.Valid,
@@ -47,36 +47,24 @@ func typed() (v conformance.Typed) {
 					Inner: "xi_aS8QBh", Text: "user_xi_aS8QBh"})
 			text = "xiAnaS8QB_"
 		}
-		for _, w := range wrong {
-			v.Invalid = append(v.Invalid, conformance.TypedInvalid{
-				Note: w.note, Format: f.name, Found: w.prefix, Reason: "prefix", Text: w.prefix +
-					"_" + text,
-			})
+		invalid := func(note, want, found, reason, text string) {
+			v.Invalid = append(v.Invalid, conformance.TypedInvalid{Note: note, Format: f.name,
+				Want: want, Found: found, Reason: reason, Text: text})
 		}
-		v.Invalid = append(v.Invalid,
-			conformance.TypedInvalid{Note: "another prefix", Format: f.name, Want: "user",
-				Found: "order", Reason: "prefix", Text: "order_" + text},
-			conformance.TypedInvalid{Note: "a longer prefix", Format: f.name, Want: "user",
-				Found: "users", Reason: "prefix", Text: "users_" + text},
-			conformance.TypedInvalid{Note: "a shorter prefix", Format: f.name, Want: "user",
-				Found: "use", Reason: "prefix", Text: "use_" + text},
-			conformance.TypedInvalid{Note: "one more part", Format: f.name, Want: "user",
-				Found: "user_session", Reason: "prefix", Text: "user_session_" + text},
-			conformance.TypedInvalid{Note: "upper case", Format: f.name, Want: "user",
-				Found: "USER", Reason: "prefix", Text: "USER_" + text},
-			conformance.TypedInvalid{Note: "the ID is missing", Format: f.name, Want: "user",
-				Found: "user", Reason: "length", Text: "user_"},
-			conformance.TypedInvalid{Note: "a bad symbol in the ID", Format: f.name, Want: "user",
-				Found: "user", Reason: "symbol", Text: "user_" + text[:3] + "!" + text[4:]},
-			conformance.TypedInvalid{Note: "an ID that is too long", Format: f.name, Want: "user",
-				Found: "user", Reason: "length", Text: "user_" + text + text},
-		)
+		for _, w := range wrong {
+			invalid(w.note, "", w.prefix, "prefix", w.prefix+"_"+text)
+		}
+		invalid("another prefix", "user", "order", "prefix", "order_"+text)
+		invalid("a longer prefix", "user", "users", "prefix", "users_"+text)
+		invalid("a shorter prefix", "user", "use", "prefix", "use_"+text)
+		invalid("one more part", "user", "user_session", "prefix", "user_session_"+text)
+		invalid("upper case", "user", "USER", "prefix", "USER_"+text)
+		invalid("the ID is missing", "user", "user", "length", "user_")
+		invalid("a bad symbol in the ID", "user", "user", "symbol", "user_"+text[:3]+"!"+text[4:])
+		invalid("an ID that is too long", "user", "user", "length", "user_"+text+text)
 		if f.name != "uid60" {
-			v.Invalid = append(v.Invalid,
-				conformance.TypedInvalid{Note: "no prefix", Format: f.name, Want: "user",
-					Reason: "prefix", Text: text},
-				conformance.TypedInvalid{Note: "two separators", Format: f.name, Want: "user",
-					Found: "user", Reason: "length", Text: "user__" + text})
+			invalid("no prefix", "user", "", "prefix", text)
+			invalid("two separators", "user", "user", "length", "user__"+text)
 		}
 	}
 	return v

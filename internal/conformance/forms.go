@@ -1,0 +1,105 @@
+package conformance
+
+import (
+	"bytes"
+	"database/sql"
+	"database/sql/driver"
+	"encoding"
+	"errors"
+	"fmt"
+	"math/big"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/sortid/sortid"
+)
+
+var (
+	NoPolicy = Setup{RollbackPolicy: sortid.RollbackWait + 1}
+	Reset    = Setup{RollbackPolicy: sortid.RollbackReset}
+)
+
+// Refused tests options that NewGenerator refuses, by the fields that the error names.
+func Refused[O any, G comparable](t *testing.T, newGenerator func(O) (G, error),
+	wrong map[string][]O) {
+	t.Helper()
+	for names, all := range wrong {
+		for _, o := range all {
+			if g, err := newGenerator(o); g != *new(G) || !errors.Is(err, sortid.ErrOption) ||
+				!strings.Contains(err.Error(), names) {
+				t.Errorf("%s: %v, %v", names, g, err)
+			}
+		}
+	}
+}
+
+// Column tests a wrapper of IDs for columns of another type: its value, and that it scans the
+// sources as the ID does.
+func Column[T, W comparable](t *testing.T, id T, wrapped W, value driver.Value, sources ...any) {
+	t.Helper()
+	if v, err := any(wrapped).(driver.Valuer).Value(); !reflect.DeepEqual(v, value) || err != nil {
+		t.Errorf("%T: Value = %v, %v, want %v", wrapped, v, err, value)
+	}
+	for _, src := range sources {
+		var got T
+		if err := any(&got).(sql.Scanner).Scan(src); err != nil || got != id {
+			t.Errorf("Scan(%T %v) = %v, %v", src, src, got, err)
+		}
+		var w W
+		if err := any(&w).(sql.Scanner).Scan(src); err != nil || w != wrapped {
+			t.Errorf("%T: Scan(%T %v) = %v, %v", w, src, src, w, err)
+		}
+	}
+}
+
+// KeepsOn tests that texts which are none change nothing.
+func KeepsOn[W comparable](t *testing.T, w W, texts ...string) {
+	t.Helper()
+	for _, bad := range texts {
+		got := w
+		err := any(&got).(encoding.TextUnmarshaler).UnmarshalText([]byte(bad))
+		if err == nil || got != w {
+			t.Errorf("%T: UnmarshalText(%q): %v, %v", w, bad, got, err)
+		}
+	}
+}
+
+type text128 interface {
+	~[16]byte
+	fmt.Stringer
+}
+
+// UUID tests the wrappers of an ID of 128 bits: its UUID, and its bytes.
+func UUID[T, U text128, B ~[16]byte](t *testing.T, id T, uuid U, raw B) {
+	t.Helper()
+	form := uuid.String()
+	var u U
+	err := any(&u).(encoding.TextUnmarshaler).UnmarshalText([]byte(strings.ToUpper(form)))
+	if err != nil || u != uuid {
+		t.Errorf("UnmarshalText: %v, %v", u, err)
+	}
+	KeepsOn(t, u, "", form[1:], form+"0", strings.Replace(form, "-", "0", 1), "g"+form[1:],
+		form[:35]+"é"[:1])
+	sources := []any{form, []byte(form), id[:], [16]byte(id), id.String(), []byte(id.String())}
+	Column(t, id, uuid, form, sources...)
+	Column(t, id, raw, id[:], sources...)
+}
+
+// FuzzUUID compares ParseUUID with math/big. It accepts the same texts.
+func FuzzUUID[U text128](f *testing.F, parse func(string) (U, error), seed string) {
+	f.Add(seed)
+	f.Add(strings.ToUpper(seed[:8]) + seed[8:23] + "_" + seed[24:])
+	f.Fuzz(func(t *testing.T, s string) {
+		u, err := parse(s)
+		n, ok := new(big.Int), false
+		if p := strings.Split(s, "-"); len(s) == 36 && len(p) == 5 && len(p[0]) == 8 &&
+			len(p[1]) == 4 && len(p[2]) == 4 && len(p[3]) == 4 && !strings.ContainsAny(s, "+_") {
+			n, ok = n.SetString(strings.Join(p, ""), 16)
+		}
+		if ok != (err == nil) || ok && (!bytes.Equal(u[:], n.FillBytes(make([]byte, 16))) ||
+			u.String() != strings.ToLower(s)) {
+			t.Fatalf("ParseUUID(%q) = %v, %v; by math/big %v, %v", s, u, err, n, ok)
+		}
+	})
+}
