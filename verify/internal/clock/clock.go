@@ -89,7 +89,12 @@ func (k *Checker) Feed(list []format.Words, line uint64, rising bool) {
 		k.n += uint64(len(list))
 		return
 	}
-	for i := range list {
+	for i := 0; i < len(list); i++ {
+		const far = 32
+		if rising && i+far < len(list) && f.Timestamp(&list[i+far]) == current {
+			i += far // and so are those between
+			continue
+		}
 		if ts := f.Timestamp(&list[i]); ts != current {
 			n := k.n + uint64(i)
 			k.tick(n)
