@@ -20,27 +20,8 @@ var tmpl = template.Must(template.New("page").Funcs(template.FuncMap{
 	"source": source, "verdict": verdict, "volume": volume, "found": found, "example": example,
 	"bias": bias, "smallest": smallest, "count": words.Count, "timeline": timelineSVG,
 	"bits": bitsSVG, "lead": leadSVG,
-	"groups": func(r *Report) []group {
-		var gs []group
-		for _, g := range Groups {
-			o := group{Name: g.Name, Title: g.Title}
-			for _, c := range r.Checks {
-				if c.Group() == g.Name {
-					o.Checks = append(o.Checks, c)
-				}
-			}
-			if len(o.Checks) > 0 {
-				gs = append(gs, o)
-			}
-		}
-		return gs
-	},
+	"groups": func() any { return Groups }, "in": in,
 }).Parse(page))
-
-type group struct {
-	Name, Title string
-	Checks      []Outcome
-}
 
 // HTML writes reports as a page without scripts or other files.
 func HTML(w io.Writer, rs []*Report) error { return tmpl.Execute(w, rs) }

@@ -1,12 +1,12 @@
 package report
 
 import (
+	"cmp"
 	"encoding/xml"
 	"fmt"
 	"io"
 	"strings"
-
-	"github.com/sortid/sortid/internal/words"
+	"time"
 )
 
 type suites struct {
@@ -50,79 +50,25 @@ type skipped struct {
 func JUnit(w io.Writer, rs []*Report, duplicates *Unique) error {
 	all := suites{Name: "sortid verify"}
 	for _, r := range rs {
-		s := suite{Name: r.Format + " " + source(r), Time: fmt.Sprintf("%.3f", r.Elapsed.Seconds())}
+		var cases []testcase
 		for _, c := range r.Checks {
 			t := testcase{Class: "verify." + r.Format + "." + c.Group(), Name: c.Name + ": " +
 				c.Title}
 			switch c.Status {
 			case Fail:
-				t.Failure = &failure{c.Name, orElse(found(c), c.Title), lines(c)}
-				s.Failures++
+				t.Failure = &failure{c.Name, cmp.Or(found(c), c.Title), lines(c.Examples)}
 			case Skip:
 				t.Skipped = &skipped{c.Detail}
-				s.Skipped++
 			case Warn:
-				t.Output = "warning: " + found(c) + "\n" + lines(c)
+				t.Output = "warning: " + found(c) + "\n" + lines(c.Examples)
 			}
-			s.Tests++
-			s.Cases = append(s.Cases, t)
+			cases = append(cases, t)
 		}
-		all.add(s)
+		all.add(r.Format+" "+source(r), r.Elapsed, cases)
 	}
-	if duplicates != nil {
-		all.add(uniqueSuite(duplicates))
+	if r := duplicates; r != nil {
+		all.add(r.Format+" unique", r.Elapsed, uniqueCases(r))
 	}
-	return all.write(w)
-}
-
-func uniqueSuite(r *Unique) suite {
-	class := "verify." + r.Format + ".unique"
-	s := suite{Name: r.Format + " unique", Time: fmt.Sprintf("%.3f", r.Elapsed.Seconds())}
-	for _, src := range r.Sources {
-		t := testcase{Class: class, Name: src.Name}
-		var faults []string
-		if src.Error != "" {
-			faults = append(faults, "cannot be read to its end: "+src.Error)
-		}
-		if src.Bad > 0 {
-			faults = append(faults, words.Plural(src.Bad, "line")+" that hold no ID")
-		}
-		if len(faults) > 0 {
-			t.Failure = &failure{"unique.source", strings.Join(faults, "; "),
-				lines(Outcome{Examples: src.Examples})}
-			s.Failures++
-		}
-		s.Cases = append(s.Cases, t)
-	}
-	t := testcase{Class: class, Name: "each ID is on one line"}
-	switch {
-	case r.Interrupted && r.Duplicates == 0:
-		t.Skipped = &skipped{uniqueVerdict(r)}
-		s.Skipped++
-	case r.Duplicates > 0 || r.IDs == 0:
-		text := ""
-		for _, d := range r.First {
-			text += d.Text + ": " + places(d) + "\n"
-		}
-		for _, c := range r.Clashes {
-			text += "node ID " + c.Node + ": " + c.Sources[0] + ", " + c.Sources[1] + "\n"
-		}
-		t.Failure = &failure{"unique.duplicates", uniqueVerdict(r), text}
-		s.Failures++
-	}
-	s.Cases = append(s.Cases, t)
-	s.Tests = len(s.Cases)
-	return s
-}
-
-func (all *suites) add(s suite) {
-	all.Tests += s.Tests
-	all.Failures += s.Failures
-	all.Skipped += s.Skipped
-	all.Suites = append(all.Suites, s)
-}
-
-func (all *suites) write(w io.Writer) error {
 	if _, err := io.WriteString(w, xml.Header); err != nil {
 		return err
 	}
@@ -135,17 +81,53 @@ func (all *suites) write(w io.Writer) error {
 	return err
 }
 
-func lines(c Outcome) string {
+func uniqueCases(r *Unique) (cases []testcase) {
+	class := "verify." + r.Format + ".unique"
+	for _, src := range r.Sources {
+		t := testcase{Class: class, Name: src.Name}
+		if faults := src.faults("ID"); len(faults) > 0 {
+			t.Failure = &failure{"unique.source", strings.Join(faults, "; "), lines(src.Examples)}
+		}
+		cases = append(cases, t)
+	}
+	t := testcase{Class: class, Name: "each ID is on one line"}
+	switch {
+	case r.Interrupted && r.Duplicates == 0:
+		t.Skipped = &skipped{uniqueVerdict(r)}
+	case r.Duplicates > 0 || r.IDs == 0:
+		text := ""
+		for _, d := range r.First {
+			text += d.Text + ": " + places(d) + "\n"
+		}
+		for _, c := range r.Clashes {
+			text += "node ID " + c.Node + ": " + c.Sources[0] + ", " + c.Sources[1] + "\n"
+		}
+		t.Failure = &failure{"unique.duplicates", uniqueVerdict(r), text}
+	}
+	return append(cases, t)
+}
+
+func (all *suites) add(name string, elapsed time.Duration, cases []testcase) {
+	s := suite{Name: name, Tests: len(cases), Time: fmt.Sprintf("%.3f", elapsed.Seconds()),
+		Cases: cases}
+	for _, c := range cases {
+		if c.Failure != nil {
+			s.Failures++
+		}
+		if c.Skipped != nil {
+			s.Skipped++
+		}
+	}
+	all.Tests += s.Tests
+	all.Failures += s.Failures
+	all.Skipped += s.Skipped
+	all.Suites = append(all.Suites, s)
+}
+
+func lines(examples []Example) string {
 	var b strings.Builder
-	for _, e := range c.Examples {
+	for _, e := range examples {
 		b.WriteString(example(e) + "\n")
 	}
 	return b.String()
-}
-
-func orElse(s, other string) string {
-	if s == "" {
-		return other
-	}
-	return s
 }

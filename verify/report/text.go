@@ -303,13 +303,9 @@ func allSkipped(r *Report, prefix string) bool {
 func UniqueText(w io.Writer, r *Unique, s Style) error {
 	p := &printer{Style: s, w: w}
 	p.printf("%s  %s\n", s.mark(r.Status), s.paint(Strong, uniqueVerdict(r)))
-	line := fmt.Sprintf("%s, %s in %s", r.Format, words.Plural(r.IDs, "ID"),
-		words.Plural(uint64(len(r.Sources)), "source"))
-	if seconds := r.Elapsed.Seconds(); seconds > 0.1 {
-		line += fmt.Sprintf(", %.1f s, %s a second", seconds,
-			words.Count(uint64(float64(r.IDs)/seconds)))
-	}
-	p.printf("      %s\n", s.paint(Faint, line))
+	p.printf("      %s\n", s.paint(Faint, fmt.Sprintf("%s, %s in %s", r.Format,
+		words.Plural(r.IDs, "ID"), words.Plural(uint64(len(r.Sources)), "source"))+
+		speed(r.IDs, r.Elapsed)))
 	if len(r.First) > 0 {
 		p.printf("\n%s\n", s.paint(Strong, "Duplicates"))
 		for _, d := range r.First {
@@ -340,15 +336,11 @@ func UniqueText(w io.Writer, r *Unique, s Style) error {
 			notes += ", sorted on disk"
 		}
 		p.printf("  %s  %s\n", src.Name, s.paint(Faint, notes))
-		if src.Error != "" {
-			p.printf("      %s\n", s.paint(Bad, "cannot be read to its end: "+src.Error))
+		for _, fault := range src.faults(r.Format + " ID") {
+			p.printf("      %s\n", s.paint(Bad, fault))
 		}
-		if src.Bad > 0 {
-			p.printf("      %s\n", s.paint(Bad, words.Plural(src.Bad, "line")+" that hold no "+
-				r.Format+" ID"))
-			for _, e := range src.Examples {
-				p.printf("      %s\n", s.paint(Faint, example(e)))
-			}
+		for _, e := range src.Examples {
+			p.printf("      %s\n", s.paint(Faint, example(e)))
 		}
 	}
 	return p.err

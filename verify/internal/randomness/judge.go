@@ -97,7 +97,8 @@ func (s *Set) Judge(found *findings.List) (fields []report.Field) {
 	}
 	adjusted := pvalue.Holm(ps)
 	for _, f := range s.fields {
-		entry := report.Field{Name: f.name, Width: f.width, Values: f.n, P: 1, Adjusted: 1}
+		entry := report.Field{Name: f.name, Width: f.width, Values: f.n, P: 1, Adjusted: 1,
+			Ones: []float64{}}
 		checks := map[string]*findings.Check{}
 		checks[testSame] = found.Check("random."+f.name+"."+testSame, f.name+": "+
 			testTitles[testSame], report.Fail)
