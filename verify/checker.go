@@ -60,6 +60,7 @@ func newChecker(f *format.Format, o Options) (*checker, error) {
 	if o.Raw != "" {
 		c.fields.WriteRaw(o.Raw, o.RawTo)
 	}
+	c.found.Show = c.show
 	c.input = c.found.Check("input.read", "the input can be read to its end", report.Fail)
 	for i := range c.forms {
 		fault := reading.Fault(i)
@@ -112,12 +113,12 @@ func (c *checker) begin() {
 	case o.Unordered:
 		c.disorder = order.NewDisorder(f)
 	case f.Generates() || c.habits.Rising:
-		c.order = order.NewChecker(f, &c.found, c.show, c)
+		c.order = order.NewChecker(f, &c.found, c)
 	default:
-		c.times = order.NewTimes(f, &c.found, c.show)
+		c.times = order.NewTimes(f, &c.found)
 	}
 	c.rules = rules.New(&rules.Context{List: &c.found, Options: o.rules(), Format: f,
-		Habits: c.habits, Fields: &c.fields, Show: c.show})
+		Habits: c.habits, Fields: &c.fields})
 	c.clock = clock.NewChecker(f, &c.found, clock.Options{
 		Now: o.Now, From: o.From, To: o.To, Unordered: o.Unordered, Live: o.Live,
 	})
@@ -137,15 +138,8 @@ func (c *checker) block(b *reading.Block) {
 	c.report.Bytes += uint64(b.Bytes)
 	c.report.Lines += b.Lines
 	c.report.IDs += uint64(len(b.IDs))
-	for i, n := range b.Faults.Count {
-		t := c.forms[i]
-		t.Count += n
-		for _, e := range b.Faults.Examples[i] {
-			if len(t.Examples) < report.MaxExamples {
-				e.Line += line
-				t.Examples = append(t.Examples, e)
-			}
-		}
+	for i := range b.Faults {
+		c.forms[i].Join(&b.Faults[i], line)
 	}
 	for i, s := range b.Segments {
 		s.Line += line
@@ -181,8 +175,8 @@ func (c *checker) segment(list []format.Words, s reading.Segment) {
 	}
 	c.intEncoding = c.intEncoding || s.Encoding == format.Int
 	if s.Encoding != c.encoding {
-		if c.text != nil && c.text.Hit() {
-			c.text.Example(s.Line, c.f.InEncoding(list[0], s.Encoding),
+		if c.text != nil {
+			c.text.Found(s.Line, c.f.InEncoding(list[0], s.Encoding),
 				"is in the encoding %s, the lines before are in the encoding %s", s.Encoding,
 				c.encoding)
 		}
@@ -230,8 +224,8 @@ func (c *checker) findReserved(list []format.Words, line uint64, rising bool) {
 		return
 	}
 	for i := range list {
-		if ts := f.Timestamp(&list[i]); (ts == 0 || ts == last) && c.reserved.Hit() {
-			c.reserved.Example(line+uint64(i), c.show(list[i]), "timestamp %d", ts)
+		if ts := f.Timestamp(&list[i]); ts == 0 || ts == last {
+			c.reserved.FoundID(line+uint64(i), &list[i], "timestamp %d", ts)
 		}
 	}
 }
@@ -243,7 +237,7 @@ func (c *checker) Accept(list []format.Words, line uint64) {
 }
 
 // Back asks the rules about an ID smaller than the one before.
-func (c *checker) Back(before, v format.Words, line uint64) order.Step {
+func (c *checker) Back(before, v *format.Words, line uint64) order.Step {
 	return c.rules.Back(before, v, line)
 }
 

@@ -17,6 +17,7 @@ import (
 
 	"github.com/sortid/sortid/format"
 	"github.com/sortid/sortid/verify/extsort"
+	"github.com/sortid/sortid/verify/internal/findings"
 	"github.com/sortid/sortid/verify/internal/reading"
 	"github.com/sortid/sortid/verify/report"
 )
@@ -127,7 +128,8 @@ type search struct {
 	dir     extsort.Dir
 
 	found      []report.Source
-	nodes      []nodeBits // the sources', if IDs have node ID and counter in one field
+	bad        []findings.Check // the sources' lines without an ID
+	nodes      []nodeBits       // the sources', if IDs have node ID and counter in one field
 	duplicates extsort.Writer
 	ids        uint64 // IDs read
 	compared   uint64 // of these
@@ -191,7 +193,8 @@ func (s *search) run() error {
 
 // reset forgets an attempt's findings.
 func (s *search) reset() {
-	s.found, s.nodes = make([]report.Source, len(s.sources)), make([]nodeBits, len(s.sources))
+	n := len(s.sources)
+	s.found, s.bad, s.nodes = make([]report.Source, n), make([]findings.Check, n), make([]nodeBits, n)
 	for i, in := range s.sources {
 		s.found[i].Name = in.Name
 		s.nodes[i].always = math.MaxUint64
@@ -222,16 +225,9 @@ func (s *search) account(i int, b *reading.Block) (line uint64) {
 	in.Lines += b.Lines
 	in.IDs += uint64(len(b.IDs))
 	s.ids += uint64(len(b.IDs))
-	for i, n := range b.Faults.Count {
-		if reading.Fault(i).Readable() {
-			continue
-		}
-		in.Bad += n
-		for _, e := range b.Faults.Examples[i] {
-			if len(in.Examples) < report.MaxExamples {
-				e.Line += line
-				in.Examples = append(in.Examples, e)
-			}
+	for k := range b.Faults {
+		if !reading.Fault(k).Readable() {
+			s.bad[i].Join(&b.Faults[k], line)
 		}
 	}
 	if s.f.NodeCounter > 0 {
@@ -409,7 +405,8 @@ func (s *search) conclude(interrupted bool) (*report.Unique, error) {
 		r.Status = report.Warn
 	}
 	for i := range r.Sources {
-		in := &r.Sources[i]
+		in, bad := &r.Sources[i], &s.bad[i]
+		in.Bad, in.Examples = bad.Count, bad.Examples
 		if s.f.NodeCounter > 0 && in.IDs > 0 {
 			in.Node = s.node(s.nodes[i])
 		}

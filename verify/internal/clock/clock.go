@@ -116,15 +116,11 @@ func (k *Checker) tick(n uint64) {
 		if !k.anyOutside {
 			k.outside, k.anyOutside = ts, true
 		}
-		k.possible.Count += here
-		if len(k.possible.Examples) < report.MaxExamples {
-			k.possible.Example(k.line, format.FormatTime(k.f.TimeOf(ts)), "%s",
-				words.Plural(here, "ID"))
-		}
+		k.possible.Found(k.line, format.FormatTime(k.f.TimeOf(ts)), "%s", words.Plural(here, "ID"))
+		k.possible.Count += here - 1
 	}
-	if here > uint64(maxPerMilli*max(1, k.f.Tick.Milliseconds())) && !k.o.Unordered &&
-		k.frozen.Hit() {
-		k.frozen.Example(k.line, format.FormatTime(k.f.TimeOf(ts)), "%s of one timestamp",
+	if here > uint64(maxPerMilli*max(1, k.f.Tick.Milliseconds())) && !k.o.Unordered {
+		k.frozen.Found(k.line, format.FormatTime(k.f.TimeOf(ts)), "%s of one timestamp",
 			words.Plural(here, "ID"))
 	}
 }

@@ -67,12 +67,12 @@ func (l *liveChecker) add(at time.Time, timestamp, line uint64) {
 	l.mostAhead = max(l.mostAhead, ahead)
 	if timestamp > l.timestamp {
 		l.timestamp, l.moved = timestamp, at
-	} else if at.Sub(l.moved) > maxStay && l.stopped.Hit() {
-		l.stopped.Example(line, format.FormatTime(f.TimeOf(timestamp)),
+	} else if at.Sub(l.moved) > maxStay {
+		l.stopped.Found(line, format.FormatTime(f.TimeOf(timestamp)),
 			"has been the timestamp for %v", at.Sub(l.moved).Round(time.Second))
 	}
-	if ahead > l.allowance && l.ahead.Hit() {
-		l.ahead.Example(line, format.FormatTime(f.TimeOf(timestamp)), "came at %s",
+	if ahead > l.allowance {
+		l.ahead.Found(line, format.FormatTime(f.TimeOf(timestamp)), "came at %s",
 			format.FormatTime(at))
 	}
 	if l.n == 0 || l.n >= l.perPoint {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/sortid/sortid/format"
 	"github.com/sortid/sortid/internal/words"
 	"github.com/sortid/sortid/verify/internal/pvalue"
 	"github.com/sortid/sortid/verify/report"
@@ -15,6 +16,8 @@ const Improbable = 1e-8
 
 // A List is one source's findings. The zero value is empty.
 type List struct {
+	Show func(format.Words) string // an example's text
+
 	checks  []*Check
 	chances []*Chance
 	facts   []report.Fact
@@ -22,7 +25,7 @@ type List struct {
 
 // Check adds a check, in the report's order. A fault gives it this severity.
 func (l *List) Check(name, title string, severity report.Status) *Check {
-	c := &Check{Outcome: report.Outcome{Name: name, Title: title}, Severity: severity}
+	c := &Check{Outcome: report.Outcome{Name: name, Title: title}, Severity: severity, list: l}
 	l.checks = append(l.checks, c)
 	return c
 }
@@ -75,6 +78,7 @@ func (l *List) Outcomes() (all []report.Outcome) {
 type Check struct {
 	report.Outcome
 	Severity report.Status
+	list     *List
 }
 
 // Hit counts a fault and reports whether to keep an example.
@@ -83,10 +87,30 @@ func (c *Check) Hit() bool {
 	return len(c.Examples) < report.MaxExamples
 }
 
-// Example adds a line with the fault.
-func (c *Check) Example(line uint64, text, format string, args ...any) {
-	c.Examples = append(c.Examples, report.Example{Line: line, Text: text,
-		Note: fmt.Sprintf(format, args...)})
+// Found counts a fault on a line with this text.
+func (c *Check) Found(line uint64, text, format string, args ...any) {
+	if c.Hit() {
+		c.Examples = append(c.Examples, report.Example{Line: line, Text: text,
+			Note: fmt.Sprintf(format, args...)})
+	}
+}
+
+// FoundID counts a fault of an ID.
+func (c *Check) FoundID(line uint64, id *format.Words, format string, args ...any) {
+	text := ""
+	if len(c.Examples) < report.MaxExamples {
+		text = c.list.Show(*id)
+	}
+	c.Found(line, text, format, args...)
+}
+
+// Join adds the faults of another check, with lines that begin at this one.
+func (c *Check) Join(other *Check, line uint64) {
+	c.Count += other.Count
+	for _, e := range other.Examples[:min(len(other.Examples), report.MaxExamples-len(c.Examples))] {
+		e.Line += line
+		c.Examples = append(c.Examples, e)
+	}
 }
 
 // Clear forgets the faults.

@@ -24,7 +24,7 @@ type Sink interface {
 	// Accept takes increasing IDs on consecutive lines.
 	Accept(list []format.Words, line uint64)
 	// Back judges an ID smaller than the one before. It may count a fault.
-	Back(before, v format.Words, line uint64) Step
+	Back(before, v *format.Words, line uint64) Step
 	// Gap says that the step to the next ID cannot be judged.
 	Gap()
 	// Restart says that the source starts again from a smaller ID.
@@ -44,7 +44,6 @@ type Sink interface {
 type Checker struct {
 	f        *format.Format
 	sink     Sink
-	show     func(format.Words) string // an example's text
 	state    state
 	last     item // the ID before held, or line 0
 	held     item
@@ -70,11 +69,10 @@ const (
 	broken       // odd is the newest ID
 )
 
-// NewChecker returns a checker that adds its checks to found. Their examples use show.
-func NewChecker(f *format.Format, found *findings.List, show func(format.Words) string,
-	sink Sink) *Checker {
+// NewChecker returns a checker that adds its checks to found.
+func NewChecker(f *format.Format, found *findings.List, sink Sink) *Checker {
 	return &Checker{
-		f: f, sink: sink, show: show,
+		f: f, sink: sink,
 		duplicate: found.Check("order.duplicate", "no ID comes twice in a row", report.Fail),
 		swapped:   found.Check("order.swapped", "no two IDs have changed places", report.Fail),
 		ahead:     found.Check("order.ahead", "no ID is far ahead of its place", report.Fail),
@@ -157,7 +155,7 @@ func (o *Checker) step(v item) {
 			o.foundDuplicate(o.held, v)
 			return
 		}
-		switch o.sink.Back(o.held.id, v.id, v.line) {
+		switch o.sink.Back(&o.held.id, &v.id, v.line) {
 		case Outlier:
 		case Continue:
 			o.restart(v)
@@ -168,9 +166,7 @@ func (o *Checker) step(v item) {
 }
 
 func (o *Checker) foundDuplicate(first, second item) {
-	if o.duplicate.Hit() {
-		o.duplicate.Example(second.line, o.show(second.id), "the same as in line %d", first.line)
-	}
+	o.duplicate.FoundID(second.line, &second.id, "the same as in line %d", first.line)
 }
 
 func (o *Checker) restart(v item) {
@@ -193,24 +189,18 @@ func (o *Checker) judgeOdd(next item) {
 		o.state = broken
 		return
 	case fits && (none || o.held.id.Less(&next.id)):
-		if o.swapped.Hit() {
-			o.swapped.Example(o.odd.line, o.show(o.odd.id),
-				"is smaller than line %d, and belongs before it", o.held.line)
-		}
+		o.swapped.FoundID(o.odd.line, &o.odd.id, "is smaller than line %d, and belongs before it",
+			o.held.line)
 		o.sink.Gap()
 		o.released = true // the sink gets neither
 	case fits && o.odd.id.Less(&next.id):
-		if o.ahead.Hit() {
-			o.ahead.Example(o.held.line, o.show(o.held.id),
-				"is larger than the lines after it, by %s", o.distance(o.odd.id, o.held.id))
-		}
+		o.ahead.FoundID(o.held.line, &o.held.id, "is larger than the lines after it, by %s",
+			o.distance())
 		o.sink.Gap()
 		o.hold(o.odd)
 	case !none && o.held.id.Less(&next.id):
-		if o.behind.Hit() {
-			o.behind.Example(o.odd.line, o.show(o.odd.id),
-				"is smaller than the lines before it, by %s", o.distance(o.odd.id, o.held.id))
-		}
+		o.behind.FoundID(o.odd.line, &o.odd.id, "is smaller than the lines before it, by %s",
+			o.distance())
 		o.release()
 		o.sink.Gap()
 	default:
@@ -223,31 +213,30 @@ func (o *Checker) judgeOdd(next item) {
 }
 
 func (o *Checker) wentBack() {
-	t, f := o.back, o.f
-	from, to := f.Timestamp(&o.held.id), f.Timestamp(&o.odd.id)
+	f, odd := o.f, &o.odd
+	from, to := f.Timestamp(&o.held.id), f.Timestamp(&odd.id)
 	if from == to {
-		if t.Hit() {
-			t.Example(o.odd.line, o.show(o.odd.id),
-				"is smaller than line %d, of the same timestamp", o.held.line)
-		}
+		o.back.FoundID(odd.line, &odd.id, "is smaller than line %d, of the same timestamp",
+			o.held.line)
 		return
 	}
-	t = o.rollback
-	if by := from - to; by > o.largestRollback {
-		o.largestRollback = by
-		t.Detail = "at most by " + words.Span(f.Tick, by)
-	}
-	if t.Hit() {
-		t.Example(o.odd.line, o.show(o.odd.id), "the timestamp goes back by %s, from %s",
-			words.Span(f.Tick, from-to), format.FormatTime(f.TimeOf(from)))
+	foundRollback(o.rollback, &o.largestRollback, f, from-to)
+	o.rollback.FoundID(odd.line, &odd.id, "the timestamp goes back by %s, from %s",
+		words.Span(f.Tick, from-to), format.FormatTime(f.TimeOf(from)))
+}
+
+// foundRollback keeps the largest rollback in the check's detail.
+func foundRollback(c *findings.Check, largest *uint64, f *format.Format, by uint64) {
+	if by > *largest {
+		*largest = by
+		c.Detail = "at most by " + words.Span(f.Tick, by)
 	}
 }
 
-// distance words the difference of two IDs.
-func (o *Checker) distance(a, b format.Words) string {
-	f := o.f
-	if x, y := f.Timestamp(&a), f.Timestamp(&b); x != y {
-		return words.Span(f.Tick, max(x, y)-min(x, y))
+// distance words the difference of odd and held.
+func (o *Checker) distance() string {
+	if odd, held := o.f.Timestamp(&o.odd.id), o.f.Timestamp(&o.held.id); odd != held {
+		return words.Span(o.f.Tick, max(odd, held)-min(odd, held))
 	}
 	return "less than a tick"
 }

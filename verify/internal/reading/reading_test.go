@@ -46,8 +46,8 @@ func read(t *testing.T, f *format.Format, r io.Reader, o reading.Options) (all o
 			all.ids += uint64(len(list))
 		}
 		gap = b.EndsBad || gap && len(b.Segments) == 0
-		for i, n := range b.Faults.Count {
-			all.faults[i] += n
+		for i := range b.Faults {
+			all.faults[i] += b.Faults[i].Count
 		}
 		all.lines += b.Lines
 		all.err = b.Err

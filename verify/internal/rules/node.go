@@ -3,6 +3,7 @@ package rules
 import (
 	"fmt"
 	"math/bits"
+	"slices"
 
 	"github.com/sortid/sortid/format"
 	"github.com/sortid/sortid/scru64"
@@ -18,8 +19,8 @@ func (r *Rules) checkPrefixes() {
 	for i, a := range r.nodes {
 		for _, b := range r.nodes[:i] {
 			size := min(a.NodeIDSize(), b.NodeIDSize())
-			if a.NodeID()>>(a.NodeIDSize()-size) == b.NodeID()>>(b.NodeIDSize()-size) && t.Hit() {
-				t.Example(0, fmt.Sprintf("%d/%d", a.NodeID(), a.NodeIDSize()), "clashes with %d/%d",
+			if a.NodeID()>>(a.NodeIDSize()-size) == b.NodeID()>>(b.NodeIDSize()-size) {
+				t.Found(0, fmt.Sprintf("%d/%d", a.NodeID(), a.NodeIDSize()), "clashes with %d/%d",
 					b.NodeID(), b.NodeIDSize())
 			}
 		}
@@ -28,19 +29,13 @@ func (r *Rules) checkPrefixes() {
 
 func (r *Rules) checkSpecs(list []format.Words, line uint64) {
 	for i := range list {
-		if !r.ours(scru64.ID(list[i][2])) && r.node.Hit() {
-			r.node.Example(line+uint64(i), r.Show(list[i]), "is of no node in the options")
+		v := scru64.ID(list[i][2])
+		if !slices.ContainsFunc(r.nodes, func(s scru64.NodeSpec) bool {
+			return v.NodeID(s.NodeIDSize()) == s.NodeID()
+		}) {
+			r.node.FoundID(line+uint64(i), &list[i], "is of no node in the options")
 		}
 	}
-}
-
-func (r *Rules) ours(v scru64.ID) bool {
-	for _, s := range r.nodes {
-		if v.NodeID(s.NodeIDSize()) == s.NodeID() {
-			return true
-		}
-	}
-	return false
 }
 
 // guarded reports whether the counter's size is unknown.

@@ -36,7 +36,6 @@ type Context struct {
 	Format *format.Format
 	Habits Habits // for other projects' formats
 	Fields *randomness.Set
-	Show   func(format.Words) string // an example's text
 }
 
 // Rules check what a format promises beyond order.
@@ -47,7 +46,7 @@ type Rules struct {
 	// The first IDs are kept until the usage is inferred from them.
 	candidates []format.Usage
 	pending    []lineID
-	fixed      []fixed
+	fixed      []*watched
 	waiting    []format.Words // for their random fields
 	usage      *usage         // nil until known
 	common     *usage         // the first candidate
@@ -68,12 +67,6 @@ type Rules struct {
 	tickStart                        uint64 // the counter at the tick's first ID
 	changedBits                      uint64 // counter bits changed within a tick
 	carries, overflows, guardCarries uint64
-}
-
-// A fixed is a field that is constant in a format.
-type fixed struct {
-	format.Field
-	check *findings.Check
 }
 
 // A lineID is an ID and its line. Line 0 is a gap, across which no step is checked.
@@ -212,18 +205,18 @@ func (r *Rules) addFixed() {
 	for _, f := range r.candidates[0].Layout {
 		if f.Kind == format.KindFixed && f.Name != "" {
 			title := fmt.Sprintf("the bits of the %s are %0*b", f.Name, f.Bits, f.Value)
-			r.fixed = append(r.fixed, fixed{f, r.Check("rules."+f.Name, title, report.Fail)})
+			r.fixed = append(r.fixed, &watched{Field: f, place: f.Place(),
+				check: r.Check("rules."+f.Name, title, report.Fail)})
 		}
 	}
 }
 
 func (r *Rules) checkFixed(list []format.Words, line uint64) {
 	for _, f := range r.fixed {
-		place := f.Place()
 		for i := range list {
-			if v := place.Of(&list[i]); v != f.Value && f.check.Hit() {
-				f.check.Example(line+uint64(i), r.Show(list[i]), "the bits of the %s are %0*b",
-					f.Name, f.Bits, v)
+			if v := f.place.Of(&list[i]); v != f.Value {
+				f.check.FoundID(line+uint64(i), &list[i], "the bits of the %s are %0*b", f.Name,
+					f.Bits, v)
 			}
 		}
 	}
@@ -272,7 +265,8 @@ func (r *Rules) addCounter() {
 		r.overflow = r.Check("rules.overflow",
 			fmt.Sprintf("within a tick the %s does not go on from %d to 0, out of order", name,
 				place.Max()), report.Warn)
-		r.sequences = newSequences(r, name)
+		r.sequences = &sequences{check: r.Check("rules."+name,
+			"no "+name+" comes twice in a tick", report.Fail)}
 		return
 	}
 	r.step = r.Check("rules.step", strings.Join(names, " and ")+" goes up by one within a tick",
