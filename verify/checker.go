@@ -129,7 +129,7 @@ func (c *checker) show(v format.Words) string {
 }
 
 func (c *checker) readFailed(err error) {
-	c.input.Hit()
+	c.input.Count++
 	c.input.Detail = err.Error()
 }
 
@@ -271,11 +271,11 @@ func (c *checker) finish() *report.Report {
 	none := c.found.Check("input.ids", "there are IDs in the input", report.Fail)
 	switch {
 	case r.Lines == 0:
-		none.Hit()
+		none.Count++
 		none.Detail = "the input is empty"
 		c.found.SkipAll("the input is empty")
 	case r.IDs == 0:
-		none.Hit()
+		none.Count++
 		none.Detail = fmt.Sprintf("none of %s is a %s ID", words.Plural(r.Lines, "line"), c.f.Name)
 		c.found.SkipAll("there are no IDs", "input", "form")
 	}

@@ -165,7 +165,7 @@ func (k *Checker) Finish(r *report.Report) {
 	switch {
 	case k.ticks < 3 || k.divisor == 1 || k.resolution.Status == report.Skip:
 	case chance < findings.Improbable:
-		k.resolution.Hit()
+		k.resolution.Count++
 		if step := float64(k.divisor) * f.Tick.Seconds(); step >= 1 {
 			k.resolution.Severity = report.Fail
 		}

@@ -105,7 +105,7 @@ func (l *liveChecker) finish() []report.Lead {
 	}
 	l.found.Fact("ahead of this machine's clock", "at most %s", signed(l.mostAhead))
 	if l.mostAhead < -lagTolerance {
-		l.lagging.Hit()
+		l.lagging.Count++
 		l.lagging.Detail = "it is " + words.Duration(-l.mostAhead.Seconds()) + " old"
 	}
 	slope, rest, length := fit(l.points)
@@ -116,7 +116,7 @@ func (l *liveChecker) finish() []report.Lead {
 	change := math.Abs(slope) * length.Seconds()
 	l.drifts.Detail = words.Trim(slope*1e6) + " µs a second"
 	if math.Abs(slope) > maxDrift && change > max(0.05, 2*l.f.Tick.Seconds(), 6*rest) {
-		l.drifts.Hit()
+		l.drifts.Count++
 	}
 	return l.points
 }

@@ -81,15 +81,13 @@ type Check struct {
 	list     *List
 }
 
-// Hit counts a fault and reports whether to keep an example.
-func (c *Check) Hit() bool {
-	c.Count++
-	return len(c.Examples) < report.MaxExamples
-}
+// Full reports whether no more examples are kept.
+func (c *Check) Full() bool { return len(c.Examples) == report.MaxExamples }
 
 // Found counts a fault on a line with this text.
 func (c *Check) Found(line uint64, text, format string, args ...any) {
-	if c.Hit() {
+	c.Count++
+	if !c.Full() {
 		c.Examples = append(c.Examples, report.Example{Line: line, Text: text,
 			Note: fmt.Sprintf(format, args...)})
 	}
@@ -98,7 +96,7 @@ func (c *Check) Found(line uint64, text, format string, args ...any) {
 // FoundID counts a fault of an ID.
 func (c *Check) FoundID(line uint64, id *format.Words, format string, args ...any) {
 	text := ""
-	if len(c.Examples) < report.MaxExamples {
+	if !c.Full() {
 		text = c.list.Show(*id)
 	}
 	c.Found(line, text, format, args...)

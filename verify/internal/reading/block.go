@@ -142,7 +142,7 @@ func (b *Block) cutReturn(line []byte) []byte {
 func (b *Block) parseLine(f *format.Format,
 	text []byte) (v format.Words, encoding format.Encoding, ok bool) {
 	if len(text) == 0 {
-		b.found(Blank, nil, "")
+		b.found(Blank, nil)
 		return format.Words{}, "", false
 	}
 	v, encoding, canonical, err := f.ReadLine(text)
@@ -158,13 +158,18 @@ func (b *Block) parseLine(f *format.Format,
 	if bytes.EqualFold(text[len(text)-min(len(text), len(written)):], []byte(written)) {
 		check = BadCase
 	}
-	b.found(check, text, "an ID is written "+written)
+	b.found(check, text, "an ID is written ", written)
 	return v, encoding, true
 }
 
 func (b *Block) badLine(f *format.Format, text []byte, encoding format.Encoding, err error) {
 	if other, ok := otherFormat(f, text); ok {
-		b.found(OtherFormat, text, fmt.Sprintf("is a %s ID", other))
+		b.found(OtherFormat, text, "is a ", other, " ID")
+		return
+	}
+	check := faultOf(encoding, err)
+	if b.Faults[check].Full() { // a note takes time
+		b.found(check, nil)
 		return
 	}
 	// The text stands before the note.
@@ -184,7 +189,7 @@ func (b *Block) badLine(f *format.Format, text []byte, encoding format.Encoding,
 			}
 		}
 	}
-	b.found(faultOf(encoding, err), text, note)
+	b.found(check, text, note)
 }
 
 // otherFormat finds another format of the text. It checks the length first, to be fast.
@@ -203,12 +208,17 @@ func otherFormat(f *format.Format, text []byte) (name string, ok bool) {
 	return "", false
 }
 
-// found counts a fault of the line.
-func (b *Block) found(fault Fault, text []byte, note string) {
+// found counts a fault of the line. The note is joined.
+func (b *Block) found(fault Fault, text []byte, note ...string) {
 	const most = 64
+	c := &b.Faults[fault]
+	if c.Full() {
+		c.Count++
+		return
+	}
 	short := string(text[:min(len(text), most)])
 	if len(text) > most {
 		short += "..."
 	}
-	b.Faults[fault].Found(b.Lines, short, "%s", note)
+	c.Found(b.Lines, short, "%s", strings.Join(note, ""))
 }
