@@ -92,7 +92,7 @@ func generate(t *testing.T, f *format.Format, values string, clock *stepClock, h
 	n int, ordered bool, w io.Writer) {
 	o := format.Options{Clock: clock.Now, Values: map[string]string{}}
 	if f.NodeCounter > 0 {
-		o.Values["rollback"] = "reset"
+		o.Values["rollback"] = "abort" // it does not wait for the clock
 	}
 	for _, v := range strings.Fields(values) {
 		name, value, _ := strings.Cut(v, "=")
