@@ -12,6 +12,7 @@ import (
 	"testing/iotest"
 
 	"github.com/sortid/sortid/format"
+	"github.com/sortid/sortid/verify"
 	"github.com/sortid/sortid/verify/internal/model"
 	"github.com/sortid/sortid/verify/internal/reading"
 )
@@ -126,8 +127,8 @@ func TestOpen(t *testing.T) {
 	for _, c := range []struct {
 		size int64
 		want error
-	}{{100, reading.ErrShrunk}, {1000, nil}, {2000, nil}} {
-		f, err := reading.Open(name)
+	}{{100, verify.ErrShrunk}, {1000, nil}, {2000, nil}} {
+		f, err := verify.Open(name)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -144,7 +145,7 @@ func TestOpen(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if _, err := reading.Open(t.TempDir()); err == nil ||
+	if _, err := verify.Open(t.TempDir()); err == nil ||
 		!strings.Contains(err.Error(), "directory") {
 		t.Errorf("a directory: %v", err)
 	}
