@@ -113,7 +113,7 @@ func (c *checker) begin() {
 	case o.Unordered:
 		c.disorder = order.NewDisorder(f)
 	case f.Generates() || c.habits.Rising:
-		c.order = order.NewChecker(f, &c.found, c)
+		c.order = order.NewChecker(f, &c.found)
 	default:
 		c.times = order.NewTimes(f, &c.found)
 	}
@@ -122,6 +122,9 @@ func (c *checker) begin() {
 	c.clock = clock.NewChecker(f, &c.found, clock.Options{
 		Now: o.Now, From: o.From, To: o.To, Unordered: o.Unordered, Live: o.Live,
 	})
+	if c.order != nil {
+		c.order.Sink = sink{c.rules, c.clock}
+	}
 }
 
 func (c *checker) show(v format.Words) string {
@@ -230,22 +233,16 @@ func (c *checker) findReserved(list []format.Words, line uint64, rising bool) {
 	}
 }
 
-// Accept takes increasing IDs.
-func (c *checker) Accept(list []format.Words, line uint64) {
-	c.clock.Feed(list, line, true)
-	c.rules.Run(list, line)
+// A sink takes IDs in order.
+type sink struct {
+	*rules.Rules
+	clock *clock.Checker
 }
 
-// Back asks the rules about an ID smaller than the one before.
-func (c *checker) Back(before, v *format.Words, line uint64) order.Step {
-	return c.rules.Back(before, v, line)
+func (s sink) Accept(list []format.Words, line uint64) {
+	s.clock.Feed(list, line, true)
+	s.Run(list, line)
 }
-
-// Gap says that the step to the next ID cannot be judged.
-func (c *checker) Gap() { c.rules.Gap() }
-
-// Restart tells the rules that the source was restarted.
-func (c *checker) Restart() { c.rules.Restart() }
 
 func (c *checker) finish() *report.Report {
 	r := &c.report

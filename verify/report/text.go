@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"math"
@@ -132,24 +133,19 @@ func Text(w io.Writer, r *Report, s Style) error {
 
 func (p *printer) group(r *Report, name, title string) {
 	n := tally(r, name)
-	status, words := Pass, []string{}
+	var status Status // the worst
+	var words []string
 	for _, c := range []struct {
 		status Status
 		word   string
 	}{{Fail, "failed"}, {Warn, "warned"}, {Pass, "passed"}, {Skip, "not made"}} {
 		if n[c.status] > 0 {
+			status = cmp.Or(status, c.status)
 			words = append(words, fmt.Sprintf("%d %s", n[c.status], c.word))
 		}
 	}
-	switch {
-	case len(words) == 0:
+	if status == "" {
 		return
-	case n[Fail] > 0:
-		status = Fail
-	case n[Warn] > 0:
-		status = Warn
-	case n[Pass] == 0:
-		status = Skip
 	}
 	p.printf("  %-7s %s  %s %s\n", name, p.mark(status), title,
 		p.paint(Faint, "("+strings.Join(words, ", ")+")"))
@@ -200,8 +196,7 @@ func bar(values []float64, most float64) string {
 }
 
 func (p *printer) fields(r *Report) {
-	if len(r.Fields) == 0 || !slices.ContainsFunc(r.Fields,
-		func(f Field) bool { return f.Values > 0 }) {
+	if !slices.ContainsFunc(r.Fields, func(f Field) bool { return f.Values > 0 }) {
 		return
 	}
 	p.printf("\n%s\n", p.paint(Strong, "Random fields"))

@@ -162,9 +162,8 @@ func (k *Checker) Finish(r *report.Report) {
 
 	// How probable it is that a sound clock's steps share the divisor.
 	chance := math.Pow(float64(max(k.divisor, 1)), -float64(k.ticks-1))
-	switch {
-	case k.ticks < 3 || k.divisor == 1 || k.resolution.Status == report.Skip:
-	case chance < findings.Improbable:
+	if k.ticks >= 3 && k.divisor != 1 && k.resolution.Status != report.Skip &&
+		chance < findings.Improbable {
 		k.resolution.Count++
 		if step := float64(k.divisor) * f.Tick.Seconds(); step >= 1 {
 			k.resolution.Severity = report.Fail
@@ -201,8 +200,7 @@ func (k *Checker) explainOutside() {
 	if 2*n < k.n {
 		return
 	}
-	guess, kind := guessMistake(k.f, k.outside, k.o.Now())
-	t := map[mistake]*findings.Check{wrongUnit: k.unit, wrongEpoch: k.epoch}[kind]
+	guess, t := k.guessMistake()
 	if t == nil {
 		return
 	}

@@ -67,8 +67,6 @@ func (m *Model) Timestamp(epoch time.Time, unit int64) uint64 {
 		return uint64(ms*1000) & (1<<48 - 1)
 	case "tick250":
 		return uint64(ms / 250)
-	case "milli":
-		return uint64(ms)
 	case "epoch2010":
 		return uint64((ms - time.Date(2010, 11, 4, 1, 42, 54, 0, time.UTC).UnixMilli()) / unit)
 	case "unixepoch":

@@ -42,8 +42,9 @@ type Sink interface {
 //
 // So it holds the newest ID until it sees the next.
 type Checker struct {
+	Sink Sink
+
 	f        *format.Format
-	sink     Sink
 	state    state
 	last     item // the ID before held, or line 0
 	held     item
@@ -69,17 +70,16 @@ const (
 	broken       // odd is the newest ID
 )
 
-// NewChecker returns a checker that adds its checks to found.
-func NewChecker(f *format.Format, found *findings.List, sink Sink) *Checker {
+// NewChecker returns a checker that adds its checks to found. Its Sink must be set.
+func NewChecker(f *format.Format, found *findings.List) *Checker {
 	return &Checker{
-		f: f, sink: sink,
+		f:         f,
 		duplicate: found.Check("order.duplicate", "no ID comes twice in a row", report.Fail),
 		swapped:   found.Check("order.swapped", "no two IDs have changed places", report.Fail),
 		ahead:     found.Check("order.ahead", "no ID is far ahead of its place", report.Fail),
 		behind:    found.Check("order.behind", "no ID is behind its place", report.Fail),
-		back: found.Check("order.back", "IDs do not start to decrease within a tick",
-			report.Fail),
-		rollback: found.Check("clock.rollback", "timestamps do not go back", report.Fail),
+		back:      found.Check("order.back", "IDs do not start to decrease within a tick", report.Fail),
+		rollback:  found.Check("clock.rollback", "timestamps do not go back", report.Fail),
 	}
 }
 
@@ -103,7 +103,7 @@ func (o *Checker) feed(list []format.Words, line uint64, rising bool) {
 		o.release()
 		o.last = o.held
 		if n > 1 {
-			o.sink.Accept(list[:n-1], line)
+			o.Sink.Accept(list[:n-1], line)
 			o.last = item{list[n-2], line + uint64(n) - 2}
 		}
 		o.hold(item{list[n-1], line + uint64(n) - 1})
@@ -116,7 +116,7 @@ func (o *Checker) hold(v item) { o.held, o.released, o.state = v, false, steady 
 func (o *Checker) release() {
 	if !o.released {
 		o.one[0] = o.held.id
-		o.sink.Accept(o.one[:], o.held.line)
+		o.Sink.Accept(o.one[:], o.held.line)
 		o.released = true
 	}
 }
@@ -127,7 +127,7 @@ func (o *Checker) Gap() {
 	if o.state == steady {
 		o.release()
 	}
-	o.sink.Gap()
+	o.Sink.Gap()
 }
 
 // Finish ends the checks.
@@ -155,7 +155,7 @@ func (o *Checker) step(v item) {
 			o.foundDuplicate(o.held, v)
 			return
 		}
-		switch o.sink.Back(&o.held.id, &v.id, v.line) {
+		switch o.Sink.Back(&o.held.id, &v.id, v.line) {
 		case Outlier:
 		case Continue:
 			o.restart(v)
@@ -171,7 +171,7 @@ func (o *Checker) foundDuplicate(first, second item) {
 
 func (o *Checker) restart(v item) {
 	o.release()
-	o.sink.Restart()
+	o.Sink.Restart()
 	o.last = item{}
 	o.hold(v)
 }
@@ -191,18 +191,18 @@ func (o *Checker) judgeOdd(next item) {
 	case fits && (none || o.held.id.Less(&next.id)):
 		o.swapped.FoundID(o.odd.line, &o.odd.id, "is smaller than line %d, and belongs before it",
 			o.held.line)
-		o.sink.Gap()
+		o.Sink.Gap()
 		o.released = true // the sink gets neither
 	case fits && o.odd.id.Less(&next.id):
 		o.ahead.FoundID(o.held.line, &o.held.id, "is larger than the lines after it, by %s",
 			o.distance())
-		o.sink.Gap()
+		o.Sink.Gap()
 		o.hold(o.odd)
 	case !none && o.held.id.Less(&next.id):
 		o.behind.FoundID(o.odd.line, &o.odd.id, "is smaller than the lines before it, by %s",
 			o.distance())
 		o.release()
-		o.sink.Gap()
+		o.Sink.Gap()
 	default:
 		o.wentBack()
 		o.restart(o.odd)

@@ -67,9 +67,9 @@ func TestField(t *testing.T) {
 		}
 		for bit := range width {
 			if f.ones(bit) != ones[bit] || f.Toggled(bit) != changes[bit] || bit < width-1 &&
-				f.unequal(bit) != neighbours[bit] {
+				f.neighbours.count(bit) != neighbours[bit] {
 				t.Errorf("width %d, bit %d: %d %d %d, want %d %d %d", width, bit,
-					f.ones(bit), f.Toggled(bit), f.unequal(bit), ones[bit], changes[bit],
+					f.ones(bit), f.Toggled(bit), f.neighbours.count(bit), ones[bit], changes[bit],
 					neighbours[bit])
 			}
 		}
@@ -244,7 +244,7 @@ func TestPValuesAreUniform(t *testing.T) {
 
 func TestBitWriter(t *testing.T) {
 	var out bytes.Buffer
-	b := NewBitWriter(&out)
+	b := &BitWriter{w: &out}
 	b.Add(0b101, 3)
 	b.Add(0xffff_0000_ffff_0001, 64)
 	b.Add(1, 1)

@@ -186,17 +186,14 @@ func newRandom(name string, low, bits int) random {
 }
 
 func (f *random) add(set *randomness.Set) {
-	add := set.Add
-	if f.same {
-		add = set.AddSame
+	names := []string{f.name}
+	if len(f.places) > 1 {
+		names = []string{f.name + ".high", f.name + ".low"}
+		f.raw = set.Raw(f.name)
 	}
-	if len(f.places) == 1 {
-		f.fields = []*randomness.Field{add(f.name, f.places[0].Width())}
-		return
-	}
-	f.raw = set.Raw(f.name)
-	for i, half := range []string{".high", ".low"} {
-		f.fields = append(f.fields, add(f.name+half, f.places[i].Width()))
+	for i, name := range names {
+		f.fields = append(f.fields, set.Add(name, f.places[i].Width()))
+		f.fields[i].SameOnly = f.same
 	}
 }
 
