@@ -300,27 +300,6 @@ func TestGeneratorsUnique(t *testing.T) {
 	}
 }
 
-func BenchmarkFind(b *testing.B) {
-	const files, each = 10, 400_000
-	dir := b.TempDir()
-	var sources []Source
-	for i := range files {
-		name := filepath.Join(dir, fmt.Sprint(i))
-		ids := model.SCRU128(model.New(uint64(i), "", each, 0.1))
-		if err := os.WriteFile(name, []byte(model.Text(ids)), 0o600); err != nil {
-			b.Fatal(err)
-		}
-		sources = append(sources, File(name))
-	}
-	for b.Loop() {
-		r, err := Find(b.Context(), "scru128", sources, Options{})
-		if err != nil || r.Status != report.Pass {
-			b.Fatal(err)
-		}
-	}
-	b.ReportMetric(float64(files*each)*float64(b.N)/b.Elapsed().Seconds()/1e6, "MID/s")
-}
-
 // endless gives sorted IDs. After so many bytes it ends the context and waits.
 type endless struct {
 	io.Reader

@@ -306,7 +306,8 @@ func TestHTML(t *testing.T) {
 	if svgs != 1+2*(1+2) || rects < 200 {
 		t.Errorf("%d pictures with %d bars", svgs, rects)
 	}
-	contains(t, page, "@media (max-width: 40rem) { table, tbody, tr, td { display: block; }", "&lt;ids &amp; more&gt;", "order.duplicate", "IDs over time", "clock", "counter_lo", "&lt;b&gt;&amp;")
+	contains(t, page, "@media (max-width: 40rem) { table, tbody, tr, td { display: block; }",
+		"&lt;ids &amp; more&gt;", "order.duplicate", "IDs over time", "clock", "counter_lo", "&lt;b&gt;&amp;")
 	if strings.Contains(page, "<ids") || strings.Contains(page, "http") {
 		t.Error("something is not escaped, or something is to be loaded")
 	}

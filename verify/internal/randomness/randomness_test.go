@@ -260,28 +260,3 @@ func TestBitWriter(t *testing.T) {
 		t.Errorf("%s, want %s", bits, want)
 	}
 }
-
-func BenchmarkField(b *testing.B) {
-	for _, width := range []int{9, 24, 32, 40} {
-		b.Run(fmt.Sprint(width), func(b *testing.B) {
-			r := rand.New(rand.NewPCG(1, 2))
-			values := make([]uint64, 1<<12)
-			for i := range values {
-				values[i] = r.Uint64() >> (64 - width)
-			}
-			f := newField("x", width)
-			n := 0
-			for b.Loop() {
-				for _, v := range values {
-					f.Add(v)
-				}
-				n += len(values)
-				// Not the same values, which repeats would tell.
-				for i := range values {
-					values[i] = (values[i]*5 + 1) & (1<<width - 1)
-				}
-			}
-			b.ReportMetric(float64(b.Elapsed())/float64(n), "ns/value")
-		})
-	}
-}
