@@ -61,25 +61,23 @@ func newChecker(f *format.Format, o Options) (*checker, error) {
 		c.fields.WriteRaw(o.Raw, o.RawTo)
 	}
 	c.found.Show = c.show
-	c.input = c.found.Check("input.read", "the input can be read to its end", report.Fail)
+	c.input = c.found.Check("input.read", "the input can be read to its end")
 	for i := range c.forms {
 		fault := reading.Fault(i)
-		severity := report.Fail
-		if fault.Tolerable() {
-			severity = report.Warn
-		}
-		name, title := fault.Check()
 		if !fault.Possible(f) {
 			c.forms[i] = new(findings.Check) // never hit or reported
 			continue
 		}
-		c.forms[i] = c.found.Check(name, title, severity)
+		c.forms[i] = c.found.Check(fault.Check())
+		if fault.Tolerable() {
+			c.forms[i].Severity = report.Warn
+		}
 	}
 	if f.Reserved {
-		c.reserved = c.found.Check("form.reserved", "no ID has a reserved timestamp", report.Fail)
+		c.reserved = c.found.Check("form.reserved", "no ID has a reserved timestamp")
 	}
 	if f.TextSorts {
-		c.text = c.found.Check("order.text", "texts sort as their IDs do", report.Fail)
+		c.text = c.found.Check("order.text", "texts sort as their IDs do")
 	}
 	if f.Generates() {
 		c.begin()
@@ -160,22 +158,19 @@ func (c *checker) block(b *reading.Block) {
 
 // segment takes a segment's IDs. s.Line counts from the input's start.
 func (c *checker) segment(list []format.Words, s reading.Segment) {
+	s.Gap = s.Gap || c.gap
+	c.gap = false
 	if c.rules == nil {
-		s.Gap = s.Gap || c.gap
-		c.gap = false
 		c.held = append(c.held, held{slices.Clone(list), s})
 		if c.heldID += len(list); c.heldID >= rules.HabitIDs {
 			c.observe()
 		}
 		return
 	}
-	if (s.Gap || c.gap) && c.encoding != "" && c.order != nil {
+	if s.Gap && c.encoding != "" && c.order != nil {
 		c.order.Gap()
 	}
-	c.gap = false
-	if c.encoding == "" {
-		c.encoding = s.Encoding
-	}
+	c.encoding = cmp.Or(c.encoding, s.Encoding)
 	c.intEncoding = c.intEncoding || s.Encoding == format.Int
 	if s.Encoding != c.encoding {
 		if c.text != nil {
@@ -265,7 +260,7 @@ func (c *checker) finish() *report.Report {
 	if err := c.fields.Flush(); err != nil {
 		c.readFailed(err)
 	}
-	none := c.found.Check("input.ids", "there are IDs in the input", report.Fail)
+	none := c.found.Check("input.ids", "there are IDs in the input")
 	switch {
 	case r.Lines == 0:
 		none.Count++

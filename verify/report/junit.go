@@ -9,21 +9,14 @@ import (
 	"time"
 )
 
-type suites struct {
-	XMLName  xml.Name `xml:"testsuites"`
-	Name     string   `xml:"name,attr"`
-	Tests    int      `xml:"tests,attr"`
-	Failures int      `xml:"failures,attr"`
-	Skipped  int      `xml:"skipped,attr"`
-	Suites   []suite  `xml:"testsuite"`
-}
-
+// A suite has suites or cases.
 type suite struct {
 	Name     string     `xml:"name,attr"`
 	Tests    int        `xml:"tests,attr"`
 	Failures int        `xml:"failures,attr"`
 	Skipped  int        `xml:"skipped,attr"`
-	Time     string     `xml:"time,attr"`
+	Time     string     `xml:"time,attr,omitempty"`
+	Suites   []suite    `xml:"testsuite"`
 	Cases    []testcase `xml:"testcase"`
 }
 
@@ -48,7 +41,7 @@ type skipped struct {
 // JUnit writes reports as XML: a suite for each source, a case for each check. Unless duplicates is
 // nil, a last suite has its outcome.
 func JUnit(w io.Writer, rs []*Report, duplicates *Unique) error {
-	all := suites{Name: "sortid verify"}
+	all := suite{Name: "sortid verify"}
 	for _, r := range rs {
 		var cases []testcase
 		for _, c := range r.Checks {
@@ -74,7 +67,7 @@ func JUnit(w io.Writer, rs []*Report, duplicates *Unique) error {
 	}
 	e := xml.NewEncoder(w)
 	e.Indent("", "  ")
-	if err := e.Encode(all); err != nil {
+	if err := e.EncodeElement(all, xml.StartElement{Name: xml.Name{Local: "testsuites"}}); err != nil {
 		return err
 	}
 	_, err := io.WriteString(w, "\n")
@@ -107,7 +100,7 @@ func uniqueCases(r *Unique) (cases []testcase) {
 	return append(cases, t)
 }
 
-func (all *suites) add(name string, elapsed time.Duration, cases []testcase) {
+func (all *suite) add(name string, elapsed time.Duration, cases []testcase) {
 	s := suite{Name: name, Tests: len(cases), Time: fmt.Sprintf("%.3f", elapsed.Seconds()),
 		Cases: cases}
 	for _, c := range cases {

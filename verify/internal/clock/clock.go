@@ -51,15 +51,14 @@ const maxPerMilli = 1_000_000
 func NewChecker(f *format.Format, found *findings.List, o Options) *Checker {
 	k := &Checker{
 		f: f, o: o, found: found,
-		possible: found.Check("clock.possible", "timestamps are of a possible time", report.Fail),
-		unit: found.Check("clock.unit", "timestamps are in the unit of the format",
-			report.Fail),
-		epoch: found.Check("clock.epoch", "timestamps count from the epoch of the format",
-			report.Fail),
+		possible: found.Check("clock.possible", "timestamps are of a possible time"),
+		unit:     found.Check("clock.unit", "timestamps are in the unit of the format"),
+		epoch:    found.Check("clock.epoch", "timestamps count from the epoch of the format"),
 		resolution: found.Check("clock.resolution",
-			"timestamps take all values, not every tenth or thousandth", report.Warn),
-		frozen: found.Check("clock.frozen", "the clock does not stand still", report.Fail),
+			"timestamps take all values, not every tenth or thousandth"),
+		frozen: found.Check("clock.frozen", "the clock does not stand still"),
 	}
+	k.resolution.Severity = report.Warn
 	if o.Unordered {
 		k.frozen.Skip("not checked for unordered IDs")
 	}

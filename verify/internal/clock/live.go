@@ -43,11 +43,10 @@ const (
 func newLiveChecker(f *format.Format, found *findings.List) *liveChecker {
 	l := &liveChecker{
 		f: f, found: found, perPoint: 1, allowance: tolerance,
-		ahead:   found.Check("clock.ahead", "no ID is ahead of this machine's clock", report.Fail),
-		lagging: found.Check("clock.lagging", "the newest ID is recent", report.Fail),
-		stopped: found.Check("clock.stopped", "the timestamps advance", report.Fail),
-		drifts: found.Check("clock.drift", "the timestamps are as fast as this machine's clock",
-			report.Fail),
+		ahead:   found.Check("clock.ahead", "no ID is ahead of this machine's clock"),
+		lagging: found.Check("clock.lagging", "the newest ID is recent"),
+		stopped: found.Check("clock.stopped", "the timestamps advance"),
+		drifts:  found.Check("clock.drift", "the timestamps are as fast as this machine's clock"),
 	}
 	if f.NodeCounter > 0 { // a full counter advances the timestamp
 		l.allowance += sortid.DefaultRollbackAllowance

@@ -23,16 +23,16 @@ type List struct {
 	facts   []report.Fact
 }
 
-// Check adds a check, in the report's order. A fault gives it this severity.
-func (l *List) Check(name, title string, severity report.Status) *Check {
-	c := &Check{Outcome: report.Outcome{Name: name, Title: title}, Severity: severity, list: l}
+// Check adds a check, in the report's order. With a fault it fails, or gets another severity.
+func (l *List) Check(name, title string) *Check {
+	c := &Check{Outcome: report.Outcome{Name: name, Title: title}, Severity: report.Fail, list: l}
 	l.checks = append(l.checks, c)
 	return c
 }
 
 // Chance adds a check for an event that a sound generator causes with this probability in each try.
 func (l *List) Chance(name, title string, probability float64) *Chance {
-	c := &Chance{Check: l.Check(name, title, report.Fail), Probability: probability}
+	c := &Chance{Check: l.Check(name, title), Probability: probability}
 	l.chances = append(l.chances, c)
 	return c
 }

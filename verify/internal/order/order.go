@@ -6,7 +6,6 @@ import (
 	"github.com/sortid/sortid/internal/words"
 	"github.com/sortid/sortid/verify/internal/findings"
 	"github.com/sortid/sortid/verify/internal/reading"
-	"github.com/sortid/sortid/verify/report"
 )
 
 // A Step judges an ID smaller than the one before.
@@ -74,12 +73,12 @@ const (
 func NewChecker(f *format.Format, found *findings.List) *Checker {
 	return &Checker{
 		f:         f,
-		duplicate: found.Check("order.duplicate", "no ID comes twice in a row", report.Fail),
-		swapped:   found.Check("order.swapped", "no two IDs have changed places", report.Fail),
-		ahead:     found.Check("order.ahead", "no ID is far ahead of its place", report.Fail),
-		behind:    found.Check("order.behind", "no ID is behind its place", report.Fail),
-		back:      found.Check("order.back", "IDs do not start to decrease within a tick", report.Fail),
-		rollback:  found.Check("clock.rollback", "timestamps do not go back", report.Fail),
+		duplicate: found.Check("order.duplicate", "no ID comes twice in a row"),
+		swapped:   found.Check("order.swapped", "no two IDs have changed places"),
+		ahead:     found.Check("order.ahead", "no ID is far ahead of its place"),
+		behind:    found.Check("order.behind", "no ID is behind its place"),
+		back:      found.Check("order.back", "IDs do not start to decrease within a tick"),
+		rollback:  found.Check("clock.rollback", "timestamps do not go back"),
 	}
 }
 

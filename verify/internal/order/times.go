@@ -4,7 +4,6 @@ import (
 	"github.com/sortid/sortid/format"
 	"github.com/sortid/sortid/internal/words"
 	"github.com/sortid/sortid/verify/internal/findings"
-	"github.com/sortid/sortid/verify/report"
 )
 
 // A Times checks a source whose ticks have no order inside. The time must not go back, and no ID
@@ -24,8 +23,8 @@ const maxSeen = 1 << 16
 func NewTimes(f *format.Format, found *findings.List) *Times {
 	return &Times{
 		f: f, seen: map[format.Words]uint64{},
-		duplicate: found.Check("order.duplicate", "no ID comes twice in a tick", report.Fail),
-		rollback:  found.Check("clock.rollback", "timestamps do not go back", report.Fail),
+		duplicate: found.Check("order.duplicate", "no ID comes twice in a tick"),
+		rollback:  found.Check("clock.rollback", "timestamps do not go back"),
 	}
 }
 

@@ -90,14 +90,13 @@ func (s *Set) Judge(found *findings.List) (fields []report.Field) {
 			Ones: []float64{}}
 		checks := map[string]*findings.Check{}
 		checks[testSame] = found.Check("random."+f.name+"."+testSame, f.name+": "+
-			testTitles[testSame], report.Fail)
+			testTitles[testSame])
 		f.judgeSame(checks[testSame])
 		if f.SameOnly {
 			continue
 		}
 		for _, test := range testNames {
-			checks[test] = found.Check("random."+f.name+"."+test, f.name+": "+testTitles[test],
-				report.Fail)
+			checks[test] = found.Check("random."+f.name+"."+test, f.name+": "+testTitles[test])
 		}
 		worst := map[string]float64{}
 		for _, r := range results[i] {

@@ -7,7 +7,6 @@ import (
 	"github.com/sortid/sortid/format"
 	"github.com/sortid/sortid/verify/internal/findings"
 	"github.com/sortid/sortid/verify/internal/randomness"
-	"github.com/sortid/sortid/verify/report"
 )
 
 // A renewal checks the upper counter, renewed only after some ticks.
@@ -31,8 +30,7 @@ func newRenewal(r *Rules, u *usage, f format.Field) *renewal {
 		n.missed = r.Chance("rules."+f.Name,
 			fmt.Sprintf("%s is renewed once the timestamp has moved on by %d", f.Name, f.Every),
 			math.Ldexp(1, -f.Bits))
-		n.early = r.Check("rules."+f.Name+".early", f.Name+" is not renewed more often than that",
-			report.Fail)
+		n.early = r.check(f.Name+".early", "%s is not renewed more often than that", f.Name)
 	}
 	return n
 }

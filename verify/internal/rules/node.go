@@ -7,7 +7,6 @@ import (
 
 	"github.com/sortid/sortid/format"
 	"github.com/sortid/sortid/scru64"
-	"github.com/sortid/sortid/verify/report"
 )
 
 // This file is for formats whose IDs do not tell the node ID's size. Node ID and counter are one
@@ -15,7 +14,7 @@ import (
 
 // checkPrefixes refuses a node ID that is another's prefix.
 func (r *Rules) checkPrefixes() {
-	t := r.Check("rules.prefix", "no node ID is a prefix of another", report.Fail)
+	t := r.check("prefix", "no node ID is a prefix of another")
 	for i, a := range r.nodes {
 		for _, b := range r.nodes[:i] {
 			size := min(a.NodeIDSize(), b.NodeIDSize())

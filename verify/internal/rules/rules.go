@@ -178,8 +178,7 @@ func New(c *Context) *Rules {
 	r.common = newUsage(r.Format, r.candidates[0])
 	r.addFixed()
 	if r.Format.NodeCounter > 0 && (len(r.nodes) > 0 || !r.Unordered) {
-		r.node = r.Check("rules.node", "each ID is of the node, or of one of those named",
-			report.Fail)
+		r.node = r.check("node", "each ID is of the node, or of one of those named")
 	}
 	if len(r.nodes) > 1 {
 		r.checkPrefixes()
@@ -204,9 +203,8 @@ func New(c *Context) *Rules {
 func (r *Rules) addFixed() {
 	for _, f := range r.candidates[0].Layout {
 		if f.Kind == format.KindFixed && f.Name != "" {
-			title := fmt.Sprintf("the bits of the %s are %0*b", f.Name, f.Bits, f.Value)
 			r.fixed = append(r.fixed, &watched{Field: f, place: f.Place(),
-				check: r.Check("rules."+f.Name, title, report.Fail)})
+				check: r.check(f.Name, "the bits of the %s are %0*b", f.Name, f.Bits, f.Value)})
 		}
 	}
 }
@@ -227,15 +225,12 @@ func (r *Rules) addConstant() {
 	r.constant = map[string]*findings.Check{}
 	for _, u := range r.candidates {
 		for _, f := range u.Layout {
-			title := ""
 			switch {
+			case r.constant[f.Name] != nil:
 			case f.Kind == format.KindNode && r.Format.NodeCounter == 0:
-				title = "the " + f.Name + " ID stays the same"
+				r.constant[f.Name] = r.check(f.Name, "the %s ID stays the same", f.Name)
 			case f.Most > 0:
-				title = fmt.Sprintf("the %s are at most %d", f.Name, f.Most)
-			}
-			if title != "" && r.constant[f.Name] == nil {
-				r.constant[f.Name] = r.Check("rules."+f.Name, title, report.Fail)
+				r.constant[f.Name] = r.check(f.Name, "the %s are at most %d", f.Name, f.Most)
 			}
 		}
 	}
@@ -251,41 +246,40 @@ func (r *Rules) addCounter() {
 			names = append(names, f.Name)
 			counter = f
 		case f.PartBits != "":
-			r.header = r.Check("rules.header", "the header stays the same within a tick",
-				report.Fail)
+			r.header = r.check("header", "the header stays the same within a tick")
 		}
 	}
-	name, place := counter.Name, counter.Place()
-	if name == "" {
+	name, most := counter.Name, uint64(1)<<counter.Bits-1
+	all := strings.Join(names, " and ")
+	switch {
+	case name == "":
+		return
+	case counter.Start == format.StartNever:
+		r.step = r.check("step", "the %s goes up by one, and from %d to 0", name, most)
+		r.overflow = r.check("overflow",
+			"within a tick the %s does not go on from %d to 0, out of order", name, most)
+		r.overflow.Severity = report.Warn
+		r.sequences = &sequences{check: r.check(name, "no %s comes twice in a tick", name)}
 		return
 	}
-	if counter.Start == format.StartNever {
-		r.step = r.Check("rules.step", fmt.Sprintf("the %s goes up by one, and from %d to 0", name,
-			place.Max()), report.Fail)
-		r.overflow = r.Check("rules.overflow",
-			fmt.Sprintf("within a tick the %s does not go on from %d to 0, out of order", name,
-				place.Max()), report.Warn)
-		r.sequences = &sequences{check: r.Check("rules."+name,
-			"no "+name+" comes twice in a tick", report.Fail)}
-		return
-	}
-	r.step = r.Check("rules.step", strings.Join(names, " and ")+" goes up by one within a tick",
-		report.Fail)
-	r.repeat = r.Check("rules.repeat", "no two IDs have the same timestamp and "+
-		strings.Join(names, " and "), report.Fail)
-	kept := "rules.counter"
+	r.step = r.check("step", "%s goes up by one within a tick", all)
+	r.repeat = r.check("repeat", "no two IDs have the same timestamp and %s", all)
+	kept := "counter"
 	if len(names) > 1 {
-		kept = "rules." + name
-		r.carry = r.Check("rules.carry", names[0]+" goes up when "+name+" is full", report.Fail)
+		kept = name
+		r.carry = r.check("carry", "%s goes up when %s is full", names[0], name)
 	} else {
-		r.overflow = r.Check("rules.overflow", "a full "+name+
-			" does not start again in its tick, and changes nothing else", report.Fail)
+		r.overflow = r.check("overflow",
+			"a full %s does not start again in its tick, and changes nothing else", name)
 	}
-	r.counterKept = r.Chance(kept, name+" is renewed when the timestamp moves on", 1)
+	r.counterKept = r.Chance("rules."+kept, name+" is renewed when the timestamp moves on", 1)
 	if startsNarrow(counter) {
-		r.start = r.Check("rules.start", "the "+name+
-			" starts at random, in no more bits than it may", report.Fail)
+		r.start = r.check("start", "the %s starts at random, in no more bits than it may", name)
 	}
+}
+
+func (r *Rules) check(name, title string, args ...any) *findings.Check {
+	return r.Check("rules."+name, fmt.Sprintf(title, args...))
 }
 
 // Each takes all IDs on consecutive lines, the first on line.

@@ -197,8 +197,7 @@ func (v *Tester) checkProcesses(name string, all []*generatorProcess) error {
 	return errors.Join(errs...)
 }
 
-func (v *Tester) checkProcess(name string, p *generatorProcess,
-	show func(verify.Progress)) error {
+func (v *Tester) checkProcess(name string, p *generatorProcess, show func(verify.Progress)) error {
 	in, err := p.read()
 	if err != nil {
 		return err
