@@ -210,13 +210,12 @@ func TestStepsAcrossBadLines(t *testing.T) {
 
 // Reads and blocks of any size, and goroutines of any speed, give one report.
 func TestSchedules(t *testing.T) {
-	type schedule struct {
+	whole := func(r io.Reader) io.Reader { return r }
+	schedules := []struct {
 		name                string
 		size, readers, cpus int
 		cut                 func(io.Reader) io.Reader
-	}
-	whole := func(r io.Reader) io.Reader { return r }
-	schedules := []schedule{
+	}{
 		{"one reader", reading.BlockSize, 1, 1, whole},
 		{"a byte at a time", reading.BlockSize, 2, 4, iotest.OneByteReader},
 		{"half of what is asked for", reading.BlockSize, 4, 4, iotest.HalfReader},

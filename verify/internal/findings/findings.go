@@ -47,7 +47,17 @@ func (l *List) Facts() []report.Fact { return l.facts }
 // JudgeChances finds events too frequent for chance.
 func (l *List) JudgeChances() {
 	for _, c := range l.chances {
-		c.judge()
+		switch explained := float64(c.Tries) * c.Probability; {
+		case c.Tries == 0:
+			c.Skip("no ID shows this case")
+		case c.Certain():
+			c.Detail = fmt.Sprintf("of %s cases; chance explains %.2g", words.Count(c.Tries),
+				explained)
+		case c.Count > 0:
+			c.Detail = fmt.Sprintf("%s in %s cases, which chance explains", words.Times(c.Count),
+				words.Count(c.Tries))
+			c.Clear()
+		}
 	}
 }
 
@@ -131,20 +141,4 @@ type Chance struct {
 // Certain reports whether the hits exceed chance.
 func (c *Chance) Certain() bool {
 	return pvalue.AtLeast(c.Count, float64(c.Tries)*c.Probability) < Improbable
-}
-
-func (c *Chance) judge() {
-	switch {
-	case c.Tries == 0:
-		c.Skip("no ID shows this case")
-	case c.Certain():
-		c.Detail = fmt.Sprintf("of %s cases; chance explains %.2g", words.Count(c.Tries),
-			float64(c.Tries)*c.Probability)
-	default:
-		if c.Count > 0 {
-			c.Detail = fmt.Sprintf("%s in %s cases, which chance explains", words.Times(c.Count),
-				words.Count(c.Tries))
-		}
-		c.Clear()
-	}
 }

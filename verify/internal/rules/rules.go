@@ -289,7 +289,7 @@ func (r *Rules) Each(list []format.Words, line uint64) {
 	} else {
 		r.usage.each(r, list)
 		if r.Unordered && !r.Format.Generates() {
-			r.usage.samples(r, list)
+			r.usage.firsts(r, list)
 		}
 	}
 	r.checkFixed(list, line)

@@ -220,35 +220,27 @@ func (u *usage) each(r *Rules, list []format.Words) {
 	}
 }
 
-func (u *usage) firsts(r *Rules, list []format.Words) {
-	for i := range list {
-		tick := r.Format.Timestamp(&list[i])
-		for k := range u.randoms {
-			if r.known && tick != r.tickStart && u.randoms[k].starts {
-				u.randoms[k].each(list[i : i+1])
-			}
-		}
-		r.tickStart, r.known = tick, true
-	}
-}
-
 // maxSamples is in how many ticks unordered IDs are sampled.
 const maxSamples = 4096
 
-// samples takes one ID of each tick, as a generator may count within a tick.
-func (u *usage) samples(r *Rules, list []format.Words) {
+// firsts takes the random fields of one ID of each tick, as a generator may count within a tick.
+func (u *usage) firsts(r *Rules, list []format.Words) {
 	for i := range list {
 		if len(r.sampled) == maxSamples {
 			return
 		}
 		tick := r.Format.Timestamp(&list[i])
-		if r.sampled[tick] {
-			continue
+		fresh := r.known && tick != r.tickStart
+		if r.sampled != nil {
+			fresh = !r.sampled[tick]
+			r.sampled[tick] = true
 		}
-		r.sampled[tick] = true
 		for k := range u.randoms {
-			u.randoms[k].each(list[i : i+1])
+			if fresh && u.randoms[k].starts {
+				u.randoms[k].each(list[i : i+1])
+			}
 		}
+		r.tickStart, r.known = tick, true
 	}
 }
 
