@@ -127,13 +127,17 @@ type search struct {
 	copied  []bool // which sources are sorted on disk
 	dir     extsort.Dir
 
-	found      []report.Source
-	bad        []findings.Check // the sources' lines without an ID
-	nodes      []nodeBits       // the sources', if IDs have node ID and counter in one field
+	found      []found // in the sources
 	duplicates extsort.Writer
 	ids        uint64 // IDs read
 	compared   uint64 // of these
 	progress   progress
+}
+
+type found struct {
+	report.Source
+	bad  findings.Check // lines without an ID
+	node nodeBits       // if IDs have node ID and counter in one field
 }
 
 // nodeBits are a node ID and counter's bits that are 1 in all IDs, and in any.
@@ -193,11 +197,10 @@ func (s *search) run() error {
 
 // reset forgets an attempt's findings.
 func (s *search) reset() {
-	n := len(s.sources)
-	s.found, s.bad, s.nodes = make([]report.Source, n), make([]findings.Check, n), make([]nodeBits, n)
+	s.found = make([]found, len(s.sources))
 	for i, in := range s.sources {
 		s.found[i].Name = in.Name
-		s.nodes[i].always = math.MaxUint64
+		s.found[i].node.always = math.MaxUint64
 	}
 	s.ids, s.compared = 0, 0
 	s.duplicates.Discard()
@@ -227,15 +230,15 @@ func (s *search) account(i int, b *reading.Block) (line uint64) {
 	s.ids += uint64(len(b.IDs))
 	for k := range b.Faults {
 		if !reading.Fault(k).Readable() {
-			s.bad[i].Join(&b.Faults[k], line)
+			in.bad.Join(&b.Faults[k], line)
 		}
 	}
 	if s.f.NodeCounter > 0 {
 		place := format.PlaceOf(0, s.f.NodeCounter)
 		for k := range b.IDs {
 			v := place.Of(&b.IDs[k])
-			s.nodes[i].always &= v
-			s.nodes[i].ever |= v
+			in.node.always &= v
+			in.node.ever |= v
 		}
 	}
 	if b.Err != nil && b.Err != io.EOF {
@@ -397,22 +400,20 @@ func (s *search) merge(runs []*extsort.Run) error {
 }
 
 func (s *search) conclude(interrupted bool) (*report.Unique, error) {
-	r := &report.Unique{
-		Format: s.f.Name, Status: report.Pass, Sources: s.found,
-		IDs: s.ids, Compared: s.compared, Interrupted: interrupted,
-	}
+	r := &report.Unique{Format: s.f.Name, Status: report.Pass, IDs: s.ids, Compared: s.compared,
+		Interrupted: interrupted}
 	if interrupted {
 		r.Status = report.Warn
 	}
-	for i := range r.Sources {
-		in, bad := &r.Sources[i], &s.bad[i]
-		in.Bad, in.Examples = bad.Count, bad.Examples
+	for _, in := range s.found {
+		in.Bad, in.Examples = in.bad.Count, in.bad.Examples
 		if s.f.NodeCounter > 0 && in.IDs > 0 {
-			in.Node = s.node(s.nodes[i])
+			in.Node = s.node(in.node)
 		}
 		if in.Bad > 0 || in.Error != "" {
 			r.Status = report.Fail
 		}
+		r.Sources = append(r.Sources, in.Source)
 	}
 	if s.ids == 0 && !interrupted {
 		r.Status = report.Fail
@@ -445,20 +446,7 @@ func (s *search) conclude(interrupted bool) (*report.Unique, error) {
 	if r.Duplicates > 0 {
 		r.Status = report.Fail
 	}
-	for pair, n := range clashes {
-		a, b := pair[0], pair[1]
-		r.Clashes = append(r.Clashes, report.Clash{
-			Sources: [2]string{s.sources[a].Name, s.sources[b].Name},
-			Node: s.node(nodeBits{s.nodes[a].always & s.nodes[b].always,
-				s.nodes[a].ever | s.nodes[b].ever}),
-			Duplicates: n,
-		})
-	}
-	slices.SortFunc(r.Clashes, func(a, b report.Clash) int {
-		return cmp.Or(-cmp.Compare(a.Duplicates, b.Duplicates),
-			strings.Compare(a.Sources[0], b.Sources[0]),
-			strings.Compare(a.Sources[1], b.Sources[1]))
-	})
+	r.Clashes = s.clashes(clashes)
 	return r, nil
 }
 
@@ -477,6 +465,19 @@ func (s *search) countClashes(clashes map[[2]uint32]uint64, group []record) {
 			clashes[pair]++
 		}
 	}
+}
+
+func (s *search) clashes(counts map[[2]uint32]uint64) (all []report.Clash) {
+	for pair, n := range counts {
+		a, b := &s.found[pair[0]], &s.found[pair[1]]
+		all = append(all, report.Clash{Sources: [2]string{a.Name, b.Name}, Duplicates: n,
+			Node: s.node(nodeBits{a.node.always & b.node.always, a.node.ever | b.node.ever})})
+	}
+	slices.SortFunc(all, func(a, b report.Clash) int {
+		return cmp.Or(-cmp.Compare(a.Duplicates, b.Duplicates),
+			slices.Compare(a.Sources[:], b.Sources[:]))
+	})
+	return all
 }
 
 // node names IDs' node ID, or its first bits.
