@@ -1,6 +1,7 @@
 package verify
 
 import (
+	"math/rand/v2"
 	"os"
 	"slices"
 	"strconv"
@@ -62,6 +63,7 @@ type control struct {
 	n           int
 	edit        func(lines []string) []string // instead of a generator's fault
 	also        []string                      // consequences, by their beginning
+	mixed       bool                          // whether the IDs are in no order
 }
 
 func controls(t *testing.T) (cs []control) {
@@ -73,7 +75,8 @@ func controls(t *testing.T) (cs []control) {
 			cs = append(cs, c)
 		}
 		type lines = []string
-		add("duplicate", "order.duplicate", func(l lines) lines { return slices.Insert(l, 9, l[8]) })
+		add("duplicate", "order.duplicate",
+			func(l lines) lines { return slices.Insert(l, 9, l[8]) })
 		add("swapped", "order.swapped", func(l lines) lines { l[5], l[6] = l[6], l[5]; return l })
 		add("ahead", "order.ahead", func(l lines) lines { l[500] = l[9000]; return l })
 		add("behind", "order.behind", func(l lines) lines { l[5000] = l[100]; return l })
@@ -103,6 +106,8 @@ func controls(t *testing.T) (cs []control) {
 				c.n, err = strconv.Atoi(value)
 			case "also":
 				c.also = strings.Split(value, ",")
+			case "mixed":
+				c.mixed = true
 			}
 			if err != nil {
 				t.Fatal(err)
@@ -135,7 +140,12 @@ func TestNegativeControls(t *testing.T) {
 			if c.edit != nil {
 				lines = c.edit(lines)
 			}
-			r := check(t, c.Format, lines, options(c.Subject))
+			o := options(c.Subject)
+			if o.Unordered = c.mixed; c.mixed {
+				rand.New(rand.NewPCG(1, 1)).Shuffle(len(lines),
+					func(i, j int) { lines[i], lines[j] = lines[j], lines[i] })
+			}
+			r := check(t, c.Format, lines, o)
 			if r.Status != report.Fail {
 				t.Fatal("not caught")
 			}
@@ -150,14 +160,14 @@ func TestNegativeControls(t *testing.T) {
 					t.Errorf("also fails %s: %s, %+v", failed.Name, failed.Detail, failed.Examples)
 				}
 			}
-			o := r.Check(c.want)
+			got := r.Check(c.want)
 			switch {
-			case o == nil || o.Status != report.Fail:
-				t.Fatalf("%s does not fail: %+v", c.want, o)
-			case o.Count == 0 || o.Detail == "" && len(o.Examples) == 0:
-				t.Errorf("%s has nothing to show: %+v", c.want, o)
-			case c.edit != nil && o.Count != 1:
-				t.Errorf("%s counts %d faults", c.want, o.Count)
+			case got == nil || got.Status != report.Fail:
+				t.Fatalf("%s does not fail: %+v", c.want, got)
+			case got.Count == 0 || got.Detail == "" && len(got.Examples) == 0:
+				t.Errorf("%s has nothing to show: %+v", c.want, got)
+			case c.edit != nil && got.Count != 1:
+				t.Errorf("%s counts %d faults", c.want, got.Count)
 			}
 		})
 	}

@@ -67,7 +67,8 @@ func JUnit(w io.Writer, rs []*Report, duplicates *Unique) error {
 	}
 	e := xml.NewEncoder(w)
 	e.Indent("", "  ")
-	if err := e.EncodeElement(all, xml.StartElement{Name: xml.Name{Local: "testsuites"}}); err != nil {
+	root := xml.StartElement{Name: xml.Name{Local: "testsuites"}}
+	if err := e.EncodeElement(all, root); err != nil {
 		return err
 	}
 	_, err := io.WriteString(w, "\n")

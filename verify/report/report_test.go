@@ -307,7 +307,8 @@ func TestHTML(t *testing.T) {
 		t.Errorf("%d pictures with %d bars", svgs, rects)
 	}
 	contains(t, page, "@media (max-width: 40rem) { table, tbody, tr, td { display: block; }",
-		"&lt;ids &amp; more&gt;", "order.duplicate", "IDs over time", "clock", "counter_lo", "&lt;b&gt;&amp;")
+		"&lt;ids &amp; more&gt;", "order.duplicate", "IDs over time", "clock", "counter_lo",
+		"&lt;b&gt;&amp;")
 	if strings.Contains(page, "<ids") || strings.Contains(page, "http") {
 		t.Error("something is not escaped, or something is to be loaded")
 	}
@@ -320,7 +321,9 @@ func TestUnique(t *testing.T) {
 	}
 	source := func(name, text string) duplicates.Source {
 		return duplicates.Source{Name: name,
-			Open: func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(text)), nil }}
+			Open: func() (io.ReadCloser, error) {
+				return io.NopCloser(strings.NewReader(text)), nil
+			}}
 	}
 	all := strings.Join(ids, "\n") + "\n"
 	var each bytes.Buffer

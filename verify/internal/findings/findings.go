@@ -115,9 +115,11 @@ func (c *Check) FoundID(line uint64, id *format.Words, format string, args ...an
 // Join adds the faults of another check, with lines that begin at this one.
 func (c *Check) Join(other *Check, line uint64) {
 	c.Count += other.Count
-	for _, e := range other.Examples[:min(len(other.Examples), report.MaxExamples-len(c.Examples))] {
-		e.Line += line
-		c.Examples = append(c.Examples, e)
+	for _, e := range other.Examples {
+		if !c.Full() {
+			e.Line += line
+			c.Examples = append(c.Examples, e)
+		}
 	}
 }
 
