@@ -60,25 +60,24 @@ func newChecker(f *format.Format, o Options) (*checker, error) {
 	if o.Raw != "" {
 		c.fields.WriteRaw(o.Raw, o.RawTo)
 	}
-	c.input = c.found.Check("input.read", "the input can be read to its end", report.Fail)
+	c.found.Show = c.show
+	c.input = c.found.Check("input.read", "the input can be read to its end")
 	for i := range c.forms {
 		fault := reading.Fault(i)
-		severity := report.Fail
-		if fault.Tolerable() {
-			severity = report.Warn
-		}
-		name, title := fault.Check()
 		if !fault.Possible(f) {
 			c.forms[i] = new(findings.Check) // never hit or reported
 			continue
 		}
-		c.forms[i] = c.found.Check(name, title, severity)
+		c.forms[i] = c.found.Check(fault.Check())
+		if fault.Tolerable() {
+			c.forms[i].Severity = report.Warn
+		}
 	}
 	if f.Reserved {
-		c.reserved = c.found.Check("form.reserved", "no ID has a reserved timestamp", report.Fail)
+		c.reserved = c.found.Check("form.reserved", "no ID has a reserved timestamp")
 	}
 	if f.TextSorts {
-		c.text = c.found.Check("order.text", "texts sort as their IDs do", report.Fail)
+		c.text = c.found.Check("order.text", "texts sort as their IDs do")
 	}
 	if f.Generates() {
 		c.begin()
@@ -112,15 +111,18 @@ func (c *checker) begin() {
 	case o.Unordered:
 		c.disorder = order.NewDisorder(f)
 	case f.Generates() || c.habits.Rising:
-		c.order = order.NewChecker(f, &c.found, c.show, c)
+		c.order = order.NewChecker(f, &c.found)
 	default:
-		c.times = order.NewTimes(f, &c.found, c.show)
+		c.times = order.NewTimes(f, &c.found)
 	}
 	c.rules = rules.New(&rules.Context{List: &c.found, Options: o.rules(), Format: f,
-		Habits: c.habits, Fields: &c.fields, Show: c.show})
+		Habits: c.habits, Fields: &c.fields})
 	c.clock = clock.NewChecker(f, &c.found, clock.Options{
 		Now: o.Now, From: o.From, To: o.To, Unordered: o.Unordered, Live: o.Live,
 	})
+	if c.order != nil {
+		c.order.Sink = sink{c.rules, c.clock}
+	}
 }
 
 func (c *checker) show(v format.Words) string {
@@ -128,7 +130,7 @@ func (c *checker) show(v format.Words) string {
 }
 
 func (c *checker) readFailed(err error) {
-	c.input.Hit()
+	c.input.Count++
 	c.input.Detail = err.Error()
 }
 
@@ -137,15 +139,8 @@ func (c *checker) block(b *reading.Block) {
 	c.report.Bytes += uint64(b.Bytes)
 	c.report.Lines += b.Lines
 	c.report.IDs += uint64(len(b.IDs))
-	for i, n := range b.Faults.Count {
-		t := c.forms[i]
-		t.Count += n
-		for _, e := range b.Faults.Examples[i] {
-			if len(t.Examples) < report.MaxExamples {
-				e.Line += line
-				t.Examples = append(t.Examples, e)
-			}
-		}
+	for i := range b.Faults {
+		c.forms[i].Join(&b.Faults[i], line)
 	}
 	for i, s := range b.Segments {
 		s.Line += line
@@ -163,26 +158,23 @@ func (c *checker) block(b *reading.Block) {
 
 // segment takes a segment's IDs. s.Line counts from the input's start.
 func (c *checker) segment(list []format.Words, s reading.Segment) {
+	s.Gap = s.Gap || c.gap
+	c.gap = false
 	if c.rules == nil {
-		s.Gap = s.Gap || c.gap
-		c.gap = false
 		c.held = append(c.held, held{slices.Clone(list), s})
 		if c.heldID += len(list); c.heldID >= rules.HabitIDs {
 			c.observe()
 		}
 		return
 	}
-	if (s.Gap || c.gap) && c.encoding != "" && c.order != nil {
+	if s.Gap && c.encoding != "" && c.order != nil {
 		c.order.Gap()
 	}
-	c.gap = false
-	if c.encoding == "" {
-		c.encoding = s.Encoding
-	}
+	c.encoding = cmp.Or(c.encoding, s.Encoding)
 	c.intEncoding = c.intEncoding || s.Encoding == format.Int
 	if s.Encoding != c.encoding {
-		if c.text != nil && c.text.Hit() {
-			c.text.Example(s.Line, c.f.InEncoding(list[0], s.Encoding),
+		if c.text != nil {
+			c.text.Found(s.Line, c.f.InEncoding(list[0], s.Encoding),
 				"is in the encoding %s, the lines before are in the encoding %s", s.Encoding,
 				c.encoding)
 		}
@@ -230,28 +222,22 @@ func (c *checker) findReserved(list []format.Words, line uint64, rising bool) {
 		return
 	}
 	for i := range list {
-		if ts := f.Timestamp(&list[i]); (ts == 0 || ts == last) && c.reserved.Hit() {
-			c.reserved.Example(line+uint64(i), c.show(list[i]), "timestamp %d", ts)
+		if ts := f.Timestamp(&list[i]); ts == 0 || ts == last {
+			c.reserved.FoundID(line+uint64(i), &list[i], "timestamp %d", ts)
 		}
 	}
 }
 
-// Accept takes increasing IDs.
-func (c *checker) Accept(list []format.Words, line uint64) {
-	c.clock.Feed(list, line, true)
-	c.rules.Run(list, line)
+// A sink takes IDs in order.
+type sink struct {
+	*rules.Rules
+	clock *clock.Checker
 }
 
-// Back asks the rules about an ID smaller than the one before.
-func (c *checker) Back(before, v format.Words, line uint64) order.Step {
-	return c.rules.Back(before, v, line)
+func (s sink) Accept(list []format.Words, line uint64) {
+	s.clock.Feed(list, line, true)
+	s.Run(list, line)
 }
-
-// Gap says that the step to the next ID cannot be judged.
-func (c *checker) Gap() { c.rules.Gap() }
-
-// Restart tells the rules that the source was restarted.
-func (c *checker) Restart() { c.rules.Restart() }
 
 func (c *checker) finish() *report.Report {
 	r := &c.report
@@ -274,14 +260,14 @@ func (c *checker) finish() *report.Report {
 	if err := c.fields.Flush(); err != nil {
 		c.readFailed(err)
 	}
-	none := c.found.Check("input.ids", "there are IDs in the input", report.Fail)
+	none := c.found.Check("input.ids", "there are IDs in the input")
 	switch {
 	case r.Lines == 0:
-		none.Hit()
+		none.Count++
 		none.Detail = "the input is empty"
 		c.found.SkipAll("the input is empty")
 	case r.IDs == 0:
-		none.Hit()
+		none.Count++
 		none.Detail = fmt.Sprintf("none of %s is a %s ID", words.Plural(r.Lines, "line"), c.f.Name)
 		c.found.SkipAll("there are no IDs", "input", "form")
 	}

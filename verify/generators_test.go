@@ -1,7 +1,7 @@
 package verify
 
 import (
-	"errors"
+	"bytes"
 	"flag"
 	"io"
 	"math/rand/v2"
@@ -12,14 +12,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/sortid/sortid"
-	"github.com/sortid/sortid/euid"
 	"github.com/sortid/sortid/format"
 	"github.com/sortid/sortid/internal/conformance"
-	"github.com/sortid/sortid/scru128"
-	"github.com/sortid/sortid/scru160"
-	"github.com/sortid/sortid/scru64"
-	"github.com/sortid/sortid/uid60"
 	"github.com/sortid/sortid/verify/internal/model"
 	"github.com/sortid/sortid/verify/report"
 )
@@ -58,124 +52,111 @@ func (c *stepClock) Now() time.Time {
 // next announces another call.
 func (c *stepClock) next() { c.asked.Store(false) }
 
-type subjectGenerator struct {
-	format, mode string
-	single, fill time.Duration // the clock's pace
-	back         time.Duration
-	most         int
-	options      Options
-	run          func(g subjectGenerator, t *testing.T, how string, n int, w io.Writer)
+const ms, us = time.Millisecond, time.Microsecond
+
+// generators are generators in several modes. Each has the clock's pace for single IDs and for
+// batches, how far the clock goes back, and the largest batch.
+var generators = []struct {
+	format, values string // values are the generator's options
+	single, fill   time.Duration
+	back           time.Duration
+	most           int
+	options        Options
+}{
+	{"scru64", "node=42/8", 25 * us, 8 * ms, 900 * ms, 600, Options{}},
+	{"scru64", "node=42/8", 25 * us, 8 * ms, 900 * ms, 600, Options{Nodes: []string{"42/8"}}},
+	{"scru64", "node=1/1", 2 * us, ms, 900 * ms, 4000, Options{}},
+	{"scru64", "node=703710/20", 100 * ms, 100 * ms, 900 * ms, 3, Options{}},
+	{"scru64", "node=1/23", 200 * ms, 200 * ms, 900 * ms, 1, Options{}},
+	{"scru64", "node=42/8 guard=3", 20 * us, 8 * ms, 900 * ms, 600, Options{}},
+	{"scru64", "node=42/8 guard=16", 10 * us, 4 * ms, 900 * ms, 600, Options{CounterStart: Zero}},
+	{"scru128", "", 2 * us, 200 * us, 300 * ms, 1000, Options{}},
+	{"scru128", "", 700 * us, 700 * us, 500 * ms, 2, Options{}},
+	{"scru128", "stateless=true", 20 * us, 200 * us, 300 * ms, 1000, Options{Stateless: true}},
+	{"scru160", "", 2 * us, 200 * us, 3 * ms, 1000, Options{}},
+	{"scru160", "counter-width=9", 2 * us, 200 * us, 3 * ms, 1000, Options{}},
+	{"scru160", "counter-width=0", 2 * us, 200 * us, 3 * ms, 1000, Options{CounterStart: Zero}},
+	{"scru160", "counter-ext=6", 2 * us, 200 * us, 3 * ms, 1000, Options{}},
+	{"scru160", "counter-ext=4 node=700/10", 2 * us, 200 * us, 3 * ms, 1000, Options{NodeBits: 10}},
+	{"scru160", "micros=true", us, 3 * us, 10 * us, 25, Options{}},
+	{"euid", "", 2 * us, 200 * us, 300 * ms, 1000, Options{}},
+	{"euid", "ext=700", 2 * us, 200 * us, 300 * ms, 1000, Options{}},
+	{"euid", "ext=3/15", 2 * us, 200 * us, 300 * ms, 1000, Options{}},
+	{"uid60", "", 20 * us, ms, ms, 300, Options{}},
+	{"uid60", "worker=11/4", 20 * us, ms, ms, 300, Options{NodeBits: 4}},
+	{"uid60", "worker=300/9", 20 * us, ms, ms, 300, Options{NodeBits: 9}},
 }
 
-type generator[T conformance.ID[T]] interface {
-	Generate() (T, error)
-	Fill([]T) error
-}
-
-func running[T conformance.ID[T], G generator[T]](
-	make func(now func() time.Time) (G, error)) func(subjectGenerator, *testing.T, string, int,
-	io.Writer) {
-	return func(s subjectGenerator, t *testing.T, how string, n int, w io.Writer) {
-		clock := &stepClock{pace: s.single, back: s.back}
-		clock.micros.Store(conformance.Start.UnixMicro())
-		clock.stepped.Store(conformance.Start.UnixMicro())
-		if how == "fill" {
-			clock.pace = s.fill
-		}
-		g, err := make(clock.Now)
+// generate writes n IDs or a few more, made one by one, in batches, or by several goroutines.
+func generate(t *testing.T, f *format.Format, values string, clock *stepClock, how string, most,
+	n int, ordered bool, w io.Writer) {
+	o := format.Options{Clock: clock.Now, Values: map[string]string{}}
+	if f.NodeCounter > 0 {
+		o.Values["rollback"] = "abort" // it does not wait for the clock
+	}
+	for _, v := range strings.Fields(values) {
+		name, value, _ := strings.Cut(v, "=")
+		o.Values[name] = value
+	}
+	g, err := f.NewGenerator(o)
+	if err != nil {
+		t.Error(err)
+		return
+	}
+	one := func(out []byte) []byte {
+		clock.next()
+		id, err := g.Next(t.Context())
 		if err != nil {
 			t.Error(err)
-			return
+			return out
 		}
-		drive[T](t, g, clock, how, s.most, !s.options.Stateless, n, w)
+		return append(id.Append(out, format.Text), '\n')
 	}
-}
-
-// again reports whether to repeat the call: a millisecond's EUIDs are used up.
-func again(err error) bool { return errors.Is(err, sortid.ErrOverflow) }
-
-func drive[T conformance.ID[T]](t *testing.T, g generator[T], clock *stepClock, how string,
-	most int, ordered bool, n int, w io.Writer) {
+	fill := func(out []byte, b format.Batch, n int) []byte {
+		clock.next()
+		if err := b.Fill(t.Context(), n); err != nil {
+			t.Error(err)
+		}
+		return b.Append(out, format.Text, '\n')
+	}
+	const round, goroutines = 8000, 4
 	r := rand.New(rand.NewPCG(1, 1))
-	one := func() (v T, ok bool) {
-		for {
-			clock.next()
-			v, err := g.Generate()
-			if err == nil {
-				return v, true
-			}
-			if !again(err) {
-				t.Error(err)
-				return v, false
-			}
-		}
-	}
-	many := func(ids []T) bool {
-		for {
-			clock.next()
-			err := g.Fill(ids)
-			if err == nil {
-				return true
-			}
-			if !again(err) {
-				t.Error(err)
-				return false
-			}
-		}
-	}
-	const round = 8000
-	ids := make([]T, round)
 	var out []byte
 	for left := n; left > 0 && !t.Failed(); left -= round {
+		out = out[:0]
 		switch how {
 		case "single":
-			for i := range ids {
-				var ok bool
-				if ids[i], ok = one(); !ok {
-					return
-				}
+			for range round {
+				out = one(out)
 			}
 		case "fill":
-			for rest := ids; len(rest) > 0; {
-				k := min(len(rest), 1+r.IntN(most))
-				if !many(rest[:k]) {
-					return
-				}
-				rest = rest[k:]
+			b := g.NewBatch()
+			for rest := round; rest > 0; {
+				k := min(rest, 1+r.IntN(most))
+				out = fill(out, b, k)
+				rest -= k
 			}
 		case "parallel":
-			// Goroutines' IDs together are in order.
-			const goroutines = 4
 			var wg sync.WaitGroup
-			for k := range goroutines {
-				part := ids[k*round/goroutines : (k+1)*round/goroutines]
+			parts := make([][]byte, goroutines)
+			for k := range parts {
 				wg.Go(func() {
-					for i := 0; i < len(part); {
-						if i%3 == 0 && k%2 == 0 {
-							n := min(len(part)-i, 7, most)
-							if !many(part[i : i+n]) {
-								return
-							}
-							i += n
-							continue
+					b := g.NewBatch()
+					for i, n := 0, 0; i < round/goroutines; i += n {
+						if n = 1; i%3 == 0 && k%2 == 0 {
+							n = min(round/goroutines-i, 7, most)
+							parts[k] = fill(parts[k], b, n)
+						} else {
+							parts[k] = one(parts[k])
 						}
-						var ok bool
-						if part[i], ok = one(); !ok {
-							return
-						}
-						i++
 					}
 				})
 			}
 			wg.Wait()
+			out = bytes.Join(parts, nil)
 			if ordered {
-				slices.SortFunc(ids, T.Compare)
+				out = sorted(f, out)
 			}
-		}
-		out = out[:0]
-		for _, v := range ids {
-			out, _ = v.AppendText(out)
-			out = append(out, '\n')
 		}
 		if _, err := w.Write(out); err != nil {
 			return
@@ -183,92 +164,18 @@ func drive[T conformance.ID[T]](t *testing.T, g generator[T], clock *stepClock, 
 	}
 }
 
-func subjectGenerators() (all []subjectGenerator) {
-	const ms, us = time.Millisecond, time.Microsecond
-	add := func(formatName, mode string, single, fill, back time.Duration, most int, o Options,
-		run func(subjectGenerator, *testing.T, string, int, io.Writer)) {
-		o.To = time.Date(2100, 1, 1, 0, 0, 0, 0, time.UTC)
-		all = append(all, subjectGenerator{formatName, mode, single, fill, back, most, o, run})
+// sorted sorts IDs: all goroutines' IDs together are in order.
+func sorted(f *format.Format, lines []byte) (out []byte) {
+	var ids []format.Words
+	for line := range bytes.Lines(lines) {
+		v, _, _, _ := f.ReadLine(bytes.TrimSpace(line))
+		ids = append(ids, v)
 	}
-	node := func(spec string, o scru64.Options) func(subjectGenerator, *testing.T, string, int,
-		io.Writer) {
-		return running[scru64.ID](func(now func() time.Time) (*scru64.Generator, error) {
-			s, err := scru64.ParseNodeSpec(spec)
-			if err != nil {
-				return nil, err
-			}
-			o := o // several tests run at a time
-			o.NodeSpec, o.Clock = s, now
-			return scru64.NewGenerator(o)
-		})
+	slices.SortFunc(ids, format.Words.Compare)
+	for _, v := range ids {
+		out = append(append(out, f.InEncoding(v, format.Text)...), '\n')
 	}
-	add("scru64", "8", 25*us, 8*ms, 900*ms, 600, Options{}, node("42/8", scru64.Options{}))
-	add("scru64", "8 stated", 25*us, 8*ms, 900*ms, 600, Options{Nodes: []string{"42/8"}},
-		node("42/8", scru64.Options{}))
-	add("scru64", "1", 2*us, ms, 900*ms, 4000, Options{}, node("1/1", scru64.Options{}))
-	add("scru64", "20", 100*ms, 100*ms, 900*ms, 3, Options{}, node("0xabcde/20", scru64.Options{}))
-	add("scru64", "23", 200*ms, 200*ms, 900*ms, 1, Options{}, node("1/23", scru64.Options{}))
-	add("scru64", "guard", 20*us, 8*ms, 900*ms, 600, Options{},
-		node("42/8", scru64.Options{OverflowGuard: 3}))
-	add("scru64", "zero", 10*us, 4*ms, 900*ms, 600, Options{CounterStart: Zero},
-		node("42/8", scru64.Options{OverflowGuard: 16}))
-
-	s128 := func(o scru128.Options) func(subjectGenerator, *testing.T, string, int, io.Writer) {
-		return running[scru128.ID](func(now func() time.Time) (*scru128.Generator, error) {
-			o := o
-			o.Clock = now
-			return scru128.NewGenerator(o)
-		})
-	}
-	add("scru128", "", 2*us, 200*us, 300*ms, 1000, Options{}, s128(scru128.Options{}))
-	add("scru128", "slow", 700*us, 700*us, 500*ms, 2, Options{}, s128(scru128.Options{}))
-	add("scru128", "stateless", 20*us, 200*us, 300*ms, 1000, Options{Stateless: true},
-		s128(scru128.Options{Stateless: true}))
-
-	s160 := func(o scru160.Options) func(subjectGenerator, *testing.T, string, int, io.Writer) {
-		return running[scru160.ID](func(now func() time.Time) (*scru160.Generator, error) {
-			o := o
-			o.Clock = now
-			return scru160.NewGenerator(o)
-		})
-	}
-	add("scru160", "", 2*us, 200*us, 3*ms, 1000, Options{}, s160(scru160.Options{}))
-	add("scru160", "narrow", 2*us, 200*us, 3*ms, 1000, Options{},
-		s160(scru160.Options{CounterWidth: 9}))
-	add("scru160", "zero", 2*us, 200*us, 3*ms, 1000, Options{CounterStart: Zero},
-		s160(scru160.Options{CounterWidth: -1}))
-	add("scru160", "extended", 2*us, 200*us, 3*ms, 1000, Options{},
-		s160(scru160.Options{CounterExtension: 6}))
-	add("scru160", "node", 2*us, 200*us, 3*ms, 1000, Options{NodeBits: 10},
-		s160(scru160.Options{CounterExtension: 4, NodeID: 700, NodeBits: 10}))
-	add("scru160", "microseconds", us, 3*us, 10*us, 25, Options{},
-		s160(scru160.Options{Microseconds: true}))
-
-	e := func(o euid.Options) func(subjectGenerator, *testing.T, string, int, io.Writer) {
-		return running[euid.ID](func(now func() time.Time) (*euid.Generator, error) {
-			o := o
-			o.Clock = now
-			return euid.NewGenerator(o)
-		})
-	}
-	add("euid", "", 2*us, 200*us, 300*ms, 1000, Options{}, e(euid.Options{}))
-	add("euid", "extension", 2*us, 200*us, 300*ms, 1000, Options{}, e(euid.Options{Extension: 700}))
-	add("euid", "extension of 15", 2*us, 200*us, 300*ms, 1000, Options{},
-		e(euid.Options{Extension: 3, ExtensionLength: 15}))
-
-	u := func(o uid60.Options) func(subjectGenerator, *testing.T, string, int, io.Writer) {
-		return running[uid60.ID](func(now func() time.Time) (*uid60.Generator, error) {
-			o := o
-			o.Clock = now
-			return uid60.NewGenerator(o)
-		})
-	}
-	add("uid60", "", 20*us, ms, ms, 300, Options{}, u(uid60.Options{}))
-	add("uid60", "worker", 20*us, ms, ms, 300, Options{NodeBits: 4},
-		u(uid60.Options{WorkerID: 11, WorkerIDSize: 4}))
-	add("uid60", "worker of 9", 20*us, ms, ms, 300, Options{NodeBits: 9},
-		u(uid60.Options{WorkerID: 300, WorkerIDSize: 9}))
-	return all
+	return out
 }
 
 // passes requires a sound report of a generator with the system's entropy. By chance one report in
@@ -303,18 +210,24 @@ func TestGenerators(t *testing.T) {
 	case testing.Short():
 		n = 100_000
 	}
-	for _, s := range subjectGenerators() {
-		for _, how := range []string{"single", "fill", "parallel"} {
-			t.Run(s.format+"/"+s.mode+"/"+how, func(t *testing.T) {
+	for _, g := range generators {
+		f, _ := format.LookupAny(g.format)
+		g.options.To = time.Date(2100, 1, 1, 0, 0, 0, 0, time.UTC)
+		for how, pace := range map[string]time.Duration{"single": g.single, "fill": g.fill,
+			"parallel": g.single} {
+			t.Run(strings.Join([]string{g.format, g.values, how}, "/"), func(t *testing.T) {
 				t.Parallel()
 				passes(t, func() *report.Report {
 					r, w := io.Pipe()
 					defer r.Close()
+					clock := &stepClock{pace: pace, back: g.back}
+					clock.micros.Store(conformance.Start.UnixMicro())
+					clock.stepped.Store(conformance.Start.UnixMicro())
 					go func() {
-						s.run(s, t, how, n, w)
+						generate(t, f, g.values, clock, how, g.most, n, !g.options.Stateless, w)
 						w.Close()
 					}()
-					got, err := Check(t.Context(), s.format, r, s.options)
+					got, err := Check(t.Context(), g.format, r, g.options)
 					if err != nil {
 						t.Fatal(err)
 					}

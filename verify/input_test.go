@@ -7,8 +7,6 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -210,51 +208,14 @@ func TestStepsAcrossBadLines(t *testing.T) {
 	}
 }
 
-// Reads of any length give one report.
-func TestBlocks(t *testing.T) {
-	lines := model.Sample("scru128", 30_000)
-	lines[1000], lines[1001] = lines[1001], lines[1000]
-	lines[20_000] = "bad"
-	input := []byte(model.Text(lines))
-	var want *report.Report
-	r := rand.New(rand.NewPCG(1, 1))
-	for i := range 30 {
-		rest := input
-		reader := readerFunc(func(b []byte) (int, error) {
-			if len(rest) == 0 {
-				return 0, io.EOF
-			}
-			n := copy(b[:min(len(b), 1+r.IntN(1+i*i*300))], rest)
-			rest = rest[n:]
-			return n, nil
-		})
-		got, err := Check(t.Context(), "scru128", reader,
-			Options{Now: func() time.Time { return model.Now }})
-		if err != nil {
-			t.Fatal(err)
-		}
-		got.Elapsed = 0
-		if want == nil {
-			want = got
-		}
-		if a, b := fmt.Sprintf("%+v", got), fmt.Sprintf("%+v", want); a != b {
-			t.Fatalf("round %d: %s\nwant %s", i, a, b)
-		}
-	}
-	if want.Lines != 30_000 || want.IDs != 29_999 || want.Bytes != uint64(len(input)) {
-		t.Errorf("%d lines, %d IDs, %d bytes", want.Lines, want.IDs, want.Bytes)
-	}
-}
-
-// So do blocks of any size, with goroutines of any speed.
+// Reads and blocks of any size, and goroutines of any speed, give one report.
 func TestSchedules(t *testing.T) {
-	type schedule struct {
+	whole := func(r io.Reader) io.Reader { return r }
+	schedules := []struct {
 		name                string
 		size, readers, cpus int
 		cut                 func(io.Reader) io.Reader
-	}
-	whole := func(r io.Reader) io.Reader { return r }
-	schedules := []schedule{
+	}{
 		{"one reader", reading.BlockSize, 1, 1, whole},
 		{"a byte at a time", reading.BlockSize, 2, 4, iotest.OneByteReader},
 		{"half of what is asked for", reading.BlockSize, 4, 4, iotest.HalfReader},
@@ -357,68 +318,29 @@ func TestReadError(t *testing.T) {
 	}
 }
 
-func TestShrinkingFile(t *testing.T) {
-	name := filepath.Join(t.TempDir(), "ids")
-	if err := os.WriteFile(name, model.Stream(100_000, 10), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	f, err := Open(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	calls := 0
-	r, err := Check(t.Context(), "scru128", readerFunc(func(b []byte) (int, error) {
-		if calls++; calls == 3 {
-			if err := os.Truncate(name, 100*26+7); err != nil {
-				t.Error(err)
-			}
-		}
-		return f.Read(b)
-	}), Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if c := r.Check("input.read"); c.Status != report.Fail ||
-		!strings.Contains(c.Detail, ErrShrunk.Error()) {
-		t.Errorf("%+v", c)
-	}
-	if _, err := Open(t.TempDir()); err == nil || !strings.Contains(err.Error(), "directory") {
-		t.Errorf("a directory: %v", err)
-	}
-}
-
-// The report ends with the context.
+// The report ends with the context. A slow source's lines are reported without a full block.
 func TestCancel(t *testing.T) {
-	ctx, cancel := context.WithCancel(t.Context())
-	defer cancel()
-	r, w := io.Pipe()
-	defer w.Close()
-	go io.WriteString(w, model.Text(model.Sample("scru128", 100)))
-	report, err := Check(ctx, "scru128", r, Options{
-		Live: true, Now: func() time.Time { return model.Now.Add(-12 * time.Hour) },
-		Progress: func(Progress) { cancel() },
-	})
-	if err != nil || report.IDs != 100 || report.Facts[0].Name != "interrupted" {
-		t.Errorf("%v, %+v", err, report)
-	}
-}
-
-// When the context ends, a slow source's lines are reported without a full block.
-func TestCancelSlow(t *testing.T) {
-	ctx, cancel := context.WithCancel(t.Context())
-	defer cancel()
-	r, w := io.Pipe()
-	defer w.Close()
-	go func() {
-		io.WriteString(w, model.Text(model.Sample("scru128", 100))+"0372ijoj")
-		w.Write(nil) // returns when that is read
+	for _, live := range []bool{true, false} {
+		ctx, cancel := context.WithCancel(t.Context())
+		r, w := io.Pipe()
+		o := Options{Now: func() time.Time { return model.Now }, Live: live}
+		if live {
+			o.Progress = func(Progress) { cancel() }
+		}
+		go func() {
+			io.WriteString(w, model.Text(model.Sample("scru128", 100))+"0372ijoj")
+			w.Write(nil) // returns when that is read
+			if !live {
+				cancel()
+			}
+		}()
+		report, err := Check(ctx, "scru128", r, o)
+		if err != nil || report.IDs != 100 || report.Lines != 100 ||
+			report.Facts[0].Name != "interrupted" {
+			t.Errorf("live %v: %v, %+v", live, err, report)
+		}
 		cancel()
-	}()
-	report, err := Check(ctx, "scru128", r, Options{Now: func() time.Time { return model.Now }})
-	if err != nil || report.IDs != 100 || report.Lines != 100 ||
-		report.Facts[0].Name != "interrupted" {
-		t.Errorf("%v, %+v", err, report)
+		w.Close()
 	}
 }
 

@@ -16,9 +16,7 @@ func liveRun(t *testing.T, length, every time.Duration,
 	t.Helper()
 	now := model.Now
 	at := time.Duration(0)
-	counter := uint64(0)
 	m := model.New(1, "", 0, 0)
-	last := uint64(0)
 	reader := readerFunc(func(b []byte) (int, error) {
 		if at >= length {
 			return 0, io.EOF
@@ -26,14 +24,7 @@ func liveRun(t *testing.T, length, every time.Duration,
 		at += every
 		now = model.Now.Add(at)
 		ts := uint64(model.Now.UnixMilli() + clock(at).Milliseconds())
-		if counter++; ts != last {
-			counter = m.Uint64() >> 16
-			if ts/1000 == last/1000 { // counter_hi stays for a second or more
-				counter = counter & (1<<24 - 1)
-			}
-			last = ts
-		}
-		v := format.Words{0, ts<<16 | counter>>32, counter<<32 | m.Uint64()>>32}
+		v := format.Words{0, ts << 16, m.Uint64()}
 		return copy(b, format.SCRU128.InEncoding(v, format.Text)+"\n"), nil
 	})
 	r, err := Check(t.Context(), "scru128", reader, Options{Live: true, Unordered: true,

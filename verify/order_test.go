@@ -77,29 +77,6 @@ func TestDisorder(t *testing.T) {
 	}
 }
 
-func TestUnordered(t *testing.T) {
-	for _, c := range []struct{ format, mode, fault, want string }{
-		{"scru128", "", "biased", "random.entropy.balance"},
-		{"scru128", "", "epoch2010", "clock.epoch"},
-		{"scru160", "", "biased80", "random.random80.high.balance"},
-		{"scru160", "", "biased16", "random.random16.balance"},
-		{"euid", "", "version", "rules.version"},
-		{"euid", "", "stuck-bit", "random.random_low.same"},
-		{"uid60", "", "biased", "random.random.balance"},
-	} {
-		s := model.Find(c.format, c.mode)
-		lines := s.Make(model.New(1, c.fault, 20_000, 0.05))
-		rand.New(rand.NewPCG(1, 1)).Shuffle(len(lines),
-			func(i, j int) { lines[i], lines[j] = lines[j], lines[i] })
-		o := options(s)
-		o.Unordered = true
-		r := check(t, c.format, lines, o)
-		if got := r.Check(c.want); got == nil || got.Status != report.Fail {
-			t.Errorf("%s %s: %s does not fail: %+v", c.format, c.fault, c.want, r.Failed())
-		}
-	}
-}
-
 // Merged scru64 streams need known node IDs that are no prefixes.
 func TestNodes(t *testing.T) {
 	lines := model.Sample("scru64", 1000)

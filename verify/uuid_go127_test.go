@@ -3,6 +3,7 @@
 package verify
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"uuid"
@@ -18,7 +19,7 @@ func TestStandardUUID(t *testing.T) {
 		ids[i] = uuid.NewV7()
 	}
 	check := func(edit func(ids []uuid.UUID), o Options) *report.Report {
-		edited := append([]uuid.UUID(nil), ids...)
+		edited := slices.Clone(ids)
 		edit(edited)
 		var text strings.Builder
 		for _, id := range edited {

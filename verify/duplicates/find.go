@@ -17,6 +17,7 @@ import (
 
 	"github.com/sortid/sortid/format"
 	"github.com/sortid/sortid/verify/extsort"
+	"github.com/sortid/sortid/verify/internal/findings"
 	"github.com/sortid/sortid/verify/internal/reading"
 	"github.com/sortid/sortid/verify/report"
 )
@@ -85,10 +86,6 @@ const (
 	sortMemory  = 44 << 20
 	mergeMemory = 32 << 20
 	mergeBlock  = 128 << 10
-
-	// nodeCtrBits is the size of scru64's node ID and counter together.
-	nodeCtrBits = 24
-	nodeCtrMask = 1<<nodeCtrBits - 1
 )
 
 // Find finds IDs of the named format on more than one line of all sources. It merges sources in
@@ -102,8 +99,9 @@ func Find(ctx context.Context, formatName string, sources []Source,
 		return nil, fmt.Errorf("%w: %w", ErrOption, err)
 	case o.NodeBits != 0 && f.NodeCounter == 0:
 		return nil, fmt.Errorf("%w: %s has no node ID at the top of a counter", ErrOption, f.Name)
-	case o.NodeBits < 0 || o.NodeBits >= nodeCtrBits:
-		return nil, fmt.Errorf("%w: a node ID of %d bits, want 1 to 23", ErrOption, o.NodeBits)
+	case o.NodeBits != 0 && (o.NodeBits < 0 || o.NodeBits >= f.NodeCounter):
+		return nil, fmt.Errorf("%w: a node ID of %d bits, want 1 to %d", ErrOption, o.NodeBits,
+			f.NodeCounter-1)
 	}
 	start := time.Now()
 	s := &search{ctx: ctx, f: f, o: o, sources: sources, dir: extsort.Dir{Parent: o.Dir}}
@@ -126,16 +124,24 @@ type search struct {
 	f       *format.Format
 	o       Options
 	sources []Source
+	copied  []bool // which sources are sorted on disk
 	dir     extsort.Dir
 
-	found      []report.Source
-	commonBits []uint32 // for each scru64 source: bits set in all IDs
-	anyBits    []uint32 // bits set in any
+	found      []found // in the sources
 	duplicates extsort.Writer
 	ids        uint64 // IDs read
 	compared   uint64 // of these
 	progress   progress
 }
+
+type found struct {
+	report.Source
+	bad  findings.Check // lines without an ID
+	node nodeBits       // if IDs have node ID and counter in one field
+}
+
+// nodeBits are a node ID and counter's bits that are 1 in all IDs, and in any.
+type nodeBits struct{ always, ever uint64 }
 
 type progress struct {
 	Progress
@@ -146,47 +152,55 @@ type progress struct {
 // run merges the sources if all can be read again. It sorts those that prove unsorted, and merges
 // again.
 func (s *search) run() error {
-	copied := make([]bool, len(s.sources))
+	s.copied = make([]bool, len(s.sources))
 	for i, in := range s.sources {
-		copied[i] = in.Once || len(s.sources) > extsort.MaxFanIn
+		s.copied[i] = in.Once || len(s.sources) > extsort.MaxFanIn
 	}
 	s.reset()
-	if !slices.Contains(copied, true) {
-		if err := s.merge(copied, nil); !errors.Is(err, extsort.ErrUnsorted) {
+	if !slices.Contains(s.copied, true) {
+		if err := s.merge(nil); !errors.Is(err, extsort.ErrUnsorted) {
 			return err
 		}
 		s.reset()
 	}
-	s.begin(StageOrder, func(i int) bool { return !copied[i] }, nil)
-	for i := range s.sources {
-		if !copied[i] {
-			sorted, err := s.sorted(i)
-			if err != nil {
-				return err
-			}
-			copied[i] = !sorted
-		}
-	}
+	s.begin(StageOrder, false, nil)
 	room := extsort.MaxFanIn
-	for _, c := range copied {
-		if !c {
+	for i := range s.sources {
+		if s.copied[i] {
+			continue
+		}
+		err := s.checkOrder(i)
+		switch s.copied[i] = errors.Is(err, extsort.ErrUnsorted); {
+		case s.copied[i]:
+		case err != nil:
+			return err
+		default:
 			room--
 		}
 	}
-	runs, err := s.copy(copied, room)
+	s.begin(StageSort, true, nil)
+	w := extsort.Sorter{Dir: &s.dir, Memory: sortMemory}
+	for i, copied := range s.copied {
+		if !copied {
+			continue
+		}
+		if err := s.copy(i, &w); err != nil {
+			return err
+		}
+	}
+	runs, err := w.Finish(s.ctx, room)
 	if err != nil {
 		return err
 	}
-	return s.merge(copied, runs)
+	return s.merge(runs)
 }
 
 // reset forgets an attempt's findings.
 func (s *search) reset() {
-	s.found = make([]report.Source, len(s.sources))
-	s.commonBits, s.anyBits = make([]uint32, len(s.sources)), make([]uint32, len(s.sources))
+	s.found = make([]found, len(s.sources))
 	for i, in := range s.sources {
-		s.found[i] = report.Source{Name: in.Name}
-		s.commonBits[i] = nodeCtrMask
+		s.found[i].Name = in.Name
+		s.found[i].node.always = math.MaxUint64
 	}
 	s.ids, s.compared = 0, 0
 	s.duplicates.Discard()
@@ -214,22 +228,17 @@ func (s *search) account(i int, b *reading.Block) (line uint64) {
 	in.Lines += b.Lines
 	in.IDs += uint64(len(b.IDs))
 	s.ids += uint64(len(b.IDs))
-	for i, n := range b.Faults.Count {
-		if reading.Fault(i).Readable() {
-			continue
-		}
-		in.Bad += n
-		for _, e := range b.Faults.Examples[i] {
-			if len(in.Examples) < report.MaxExamples {
-				e.Line += line
-				in.Examples = append(in.Examples, e)
-			}
+	for k := range b.Faults {
+		if !reading.Fault(k).Readable() {
+			in.bad.Join(&b.Faults[k], line)
 		}
 	}
 	if s.f.NodeCounter > 0 {
-		for _, v := range b.IDs {
-			s.commonBits[i] &= uint32(v[2])
-			s.anyBits[i] |= uint32(v[2]) & nodeCtrMask
+		place := format.PlaceOf(0, s.f.NodeCounter)
+		for k := range b.IDs {
+			v := place.Of(&b.IDs[k])
+			in.node.always &= v
+			in.node.ever |= v
 		}
 	}
 	if b.Err != nil && b.Err != io.EOF {
@@ -239,12 +248,12 @@ func (s *search) account(i int, b *reading.Block) (line uint64) {
 	return line
 }
 
-// begin begins a stage that reads the runs and the sources chosen by reads.
-func (s *search) begin(stage Stage, reads func(source int) bool, runs []*extsort.Run) {
+// begin begins a stage that reads the runs and the sources that are copied, or not.
+func (s *search) begin(stage Stage, copied bool, runs []*extsort.Run) {
 	p := progress{Progress: Progress{Stage: stage}, shown: s.progress.shown}
 	known := true
 	for i, in := range s.sources {
-		if reads(i) {
+		if s.copied[i] == copied {
 			p.Total += in.Size
 			known = known && in.Size > 0
 		}
@@ -270,53 +279,43 @@ func (s *search) show(now time.Time) {
 	s.o.Progress(p.Progress)
 }
 
-// sorted reports whether a source's IDs do not decrease.
-func (s *search) sorted(i int) (bool, error) {
-	src, closer, err := s.open(i, 1)
-	if err != nil {
-		return false, err
-	}
-	defer closer.Close()
-	defer src.Close()
-	var last format.Words
-	for b := src.Next(); b != nil; b = src.Next() {
-		for _, v := range b.IDs {
-			if v.Less(&last) {
-				return false, nil
-			}
-			last = v
-		}
-		s.show(b.At)
-		src.Release(b)
-	}
-	return true, context.Cause(s.ctx)
-}
-
-// copy sorts sources on disk, in pieces that fit in memory, and returns at most most runs.
-func (s *search) copy(which []bool, most int) ([]*extsort.Run, error) {
-	s.begin(StageSort, func(i int) bool { return which[i] }, nil)
-	w := extsort.Sorter{Dir: &s.dir, Memory: sortMemory}
-	for i := range s.sources {
-		if !which[i] {
-			continue
-		}
-		if err := s.copyOne(i, &w); err != nil {
-			return nil, err
-		}
-	}
-	return w.Finish(s.ctx, most)
-}
-
-func (s *search) copyOne(i int, w *extsort.Sorter) error {
+// blocks reads a source's blocks.
+func (s *search) blocks(i int, each func(b *reading.Block) error) error {
 	src, closer, err := s.open(i, 1)
 	if err != nil {
 		return err
 	}
 	defer closer.Close()
 	defer src.Close()
-	s.found[i].Copied = true
-	var buf [originSize]byte
 	for b := src.Next(); b != nil; b = src.Next() {
+		if err := each(b); err != nil {
+			return err
+		}
+		src.Release(b)
+	}
+	return context.Cause(s.ctx)
+}
+
+// checkOrder returns [extsort.ErrUnsorted] if a source's IDs decrease.
+func (s *search) checkOrder(i int) error {
+	var last format.Words
+	return s.blocks(i, func(b *reading.Block) error {
+		for k := range b.IDs {
+			if b.IDs[k].Less(&last) {
+				return extsort.ErrUnsorted
+			}
+			last = b.IDs[k]
+		}
+		s.show(b.At)
+		return nil
+	})
+}
+
+// copy adds a source to those sorted on disk.
+func (s *search) copy(i int, w *extsort.Sorter) error {
+	var buf [originSize]byte
+	s.found[i].Copied = true
+	return s.blocks(i, func(b *reading.Block) error {
 		line := s.account(i, b)
 		for k, in := range b.Segments {
 			for n, v := range b.Segment(k) {
@@ -326,19 +325,19 @@ func (s *search) copyOne(i int, w *extsort.Sorter) error {
 				}
 			}
 		}
-		src.Release(b)
-	}
-	return context.Cause(s.ctx)
+		return nil
+	})
 }
 
-func (s *search) inputs(copied []bool, runs []*extsort.Run) (inputs []input, err error) {
+// inputs opens the sources that were not copied, and the runs.
+func (s *search) inputs(runs []*extsort.Run) (inputs []input, err error) {
 	n := len(runs)
-	for _, c := range copied {
+	for _, c := range s.copied {
 		if !c {
 			n++
 		}
 	}
-	for i, c := range copied {
+	for i, c := range s.copied {
 		if c {
 			continue
 		}
@@ -360,9 +359,9 @@ func (s *search) inputs(copied []bool, runs []*extsort.Run) (inputs []input, err
 }
 
 // merge looks for duplicates in the sources that were not copied and in the runs.
-func (s *search) merge(copied []bool, runs []*extsort.Run) error {
-	s.begin(StageCompare, func(i int) bool { return !copied[i] }, runs)
-	inputs, err := s.inputs(copied, runs)
+func (s *search) merge(runs []*extsort.Run) error {
+	s.begin(StageCompare, false, runs)
+	inputs, err := s.inputs(runs)
 	defer func() {
 		for _, in := range inputs {
 			in.Close()
@@ -401,21 +400,20 @@ func (s *search) merge(copied []bool, runs []*extsort.Run) error {
 }
 
 func (s *search) conclude(interrupted bool) (*report.Unique, error) {
-	r := &report.Unique{
-		Format: s.f.Name, Status: report.Pass, Sources: s.found,
-		IDs: s.ids, Compared: s.compared, Interrupted: interrupted,
-	}
+	r := &report.Unique{Format: s.f.Name, Status: report.Pass, IDs: s.ids, Compared: s.compared,
+		Interrupted: interrupted}
 	if interrupted {
 		r.Status = report.Warn
 	}
-	for i := range r.Sources {
-		in := &r.Sources[i]
+	for _, in := range s.found {
+		in.Bad, in.Examples = in.bad.Count, in.bad.Examples
 		if s.f.NodeCounter > 0 && in.IDs > 0 {
-			in.Node = s.node(s.commonBits[i], s.anyBits[i])
+			in.Node = s.node(in.node)
 		}
 		if in.Bad > 0 || in.Error != "" {
 			r.Status = report.Fail
 		}
+		r.Sources = append(r.Sources, in.Source)
 	}
 	if s.ids == 0 && !interrupted {
 		r.Status = report.Fail
@@ -448,52 +446,52 @@ func (s *search) conclude(interrupted bool) (*report.Unique, error) {
 	if r.Duplicates > 0 {
 		r.Status = report.Fail
 	}
-	for pair, n := range clashes {
-		a, b := pair[0], pair[1]
-		r.Clashes = append(r.Clashes, report.Clash{
-			Sources:    [2]string{s.sources[a].Name, s.sources[b].Name},
-			Node:       s.node(s.commonBits[a]&s.commonBits[b], s.anyBits[a]|s.anyBits[b]),
-			Duplicates: n,
-		})
-	}
-	slices.SortFunc(r.Clashes, func(a, b report.Clash) int {
-		return cmp.Or(-cmp.Compare(a.Duplicates, b.Duplicates),
-			strings.Compare(a.Sources[0], b.Sources[0]),
-			strings.Compare(a.Sources[1], b.Sources[1]))
-	})
+	r.Clashes = s.clashes(clashes)
 	return r, nil
 }
 
 func (s *search) countClashes(clashes map[[2]uint32]uint64, group []record) {
-	sources := make([]uint32, 0, len(group))
+	var sources []uint32
 	for _, r := range group {
 		sources = append(sources, r.source)
 	}
 	slices.Sort(sources)
-	before := [2]uint32{math.MaxUint32, math.MaxUint32}
+	var pairs [][2]uint32
 	for i := range sources[1:] {
-		pair := [2]uint32{sources[i], sources[i+1]}
-		if pair == before {
-			continue
-		}
-		before = pair
+		pairs = append(pairs, [2]uint32(sources[i:]))
+	}
+	for _, pair := range slices.Compact(pairs) {
 		if _, known := clashes[pair]; known || len(clashes) < maxClashes {
 			clashes[pair]++
 		}
 	}
 }
 
-// node names scru64 IDs' node ID, from the bits set in all and in any.
-func (s *search) node(always, ever uint32) string {
-	same := bits.LeadingZeros32((always^ever)<<8 | 1<<7)
+func (s *search) clashes(counts map[[2]uint32]uint64) (all []report.Clash) {
+	for pair, n := range counts {
+		a, b := &s.found[pair[0]], &s.found[pair[1]]
+		all = append(all, report.Clash{Sources: [2]string{a.Name, b.Name}, Duplicates: n,
+			Node: s.node(nodeBits{a.node.always & b.node.always, a.node.ever | b.node.ever})})
+	}
+	slices.SortFunc(all, func(a, b report.Clash) int {
+		return cmp.Or(-cmp.Compare(a.Duplicates, b.Duplicates),
+			slices.Compare(a.Sources[:], b.Sources[:]))
+	})
+	return all
+}
+
+// node names IDs' node ID, or its first bits.
+func (s *search) node(of nodeBits) string {
+	width := s.f.NodeCounter
+	same := width - bits.Len64(of.always^of.ever) // high bits that are the same in all IDs
 	if size := s.o.NodeBits; size > 0 {
 		if same < size {
 			return fmt.Sprintf("several of %d bits", size)
 		}
-		return fmt.Sprintf("%d/%d", always>>(nodeCtrBits-size), size)
+		return fmt.Sprintf("%d/%d", of.always>>(width-size), size)
 	}
 	if same == 0 {
 		return "several"
 	}
-	return fmt.Sprintf("%0*b...", same, always>>(nodeCtrBits-same))
+	return fmt.Sprintf("%0*b...", same, of.always>>(width-same))
 }

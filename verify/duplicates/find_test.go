@@ -2,6 +2,7 @@ package duplicates
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -13,22 +14,23 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/iotest"
 	"time"
 
-	"github.com/sortid/sortid/euid"
 	"github.com/sortid/sortid/format"
-	"github.com/sortid/sortid/scru128"
-	"github.com/sortid/sortid/scru160"
 	"github.com/sortid/sortid/verify/extsort"
 	"github.com/sortid/sortid/verify/internal/model"
 	"github.com/sortid/sortid/verify/internal/reading"
 	"github.com/sortid/sortid/verify/report"
 )
 
+func source(name string, once bool, open func() io.Reader) Source {
+	return Source{Name: name, Once: once,
+		Open: func() (io.ReadCloser, error) { return io.NopCloser(open()), nil }}
+}
+
 func sourceOf(name string, lines []string, once bool) Source {
-	return Source{Name: name, Once: once, Open: func() (io.ReadCloser, error) {
-		return io.NopCloser(strings.NewReader(model.Text(lines))), nil
-	}}
+	return source(name, once, func() io.Reader { return strings.NewReader(model.Text(lines)) })
 }
 
 // duplicates is what Unique should find.
@@ -45,10 +47,7 @@ func duplicates(sources map[string][]string) map[string][]report.Place {
 			continue
 		}
 		slices.SortFunc(places, func(a, b report.Place) int {
-			if c := strings.Compare(a.Source, b.Source); c != 0 {
-				return c
-			}
-			return int(a.Line) - int(b.Line)
+			return cmp.Or(strings.Compare(a.Source, b.Source), cmp.Compare(a.Line, b.Line))
 		})
 	}
 	return all
@@ -183,10 +182,10 @@ func TestFindNodes(t *testing.T) {
 func TestFindTrouble(t *testing.T) {
 	lines := model.Sample("scru128", 100)
 	lines[50] = "what?"
-	broken := Source{Name: "broken", Open: func() (io.ReadCloser, error) {
-		return io.NopCloser(io.MultiReader(
-			strings.NewReader(model.Text(model.Sample("scru128", 10))), &failing{})), nil
-	}}
+	broken := source("broken", false, func() io.Reader {
+		return io.MultiReader(strings.NewReader(model.Text(model.Sample("scru128", 10))),
+			iotest.ErrReader(errors.New("the cable is cut")))
+	})
 	r, err := Find(t.Context(), "scru128", []Source{sourceOf("a", lines, false), broken}, Options{})
 	if err != nil || r.Status != report.Fail || r.Sources[0].Bad != 1 ||
 		r.Sources[0].Examples[0].Line != 51 || !strings.Contains(r.Sources[1].Error, "cut") {
@@ -219,10 +218,6 @@ func TestFindTrouble(t *testing.T) {
 	}
 }
 
-type failing struct{}
-
-func (failing) Read([]byte) (int, error) { return 0, errors.New("the cable is cut") }
-
 // Duplicates in any input, cut into three, are a map's.
 func FuzzFind(f *testing.F) {
 	for i, formatName := range format.Names() {
@@ -241,13 +236,8 @@ func FuzzFind(f *testing.F) {
 		var sources []Source
 		for i := range 3 {
 			part := input[cuts[i]:cuts[i+1]]
-			sources = append(sources, Source{
-				Name: string(rune('a' + i)), Once: once>>i&1 != 0,
-				Open: func() (io.ReadCloser, error) {
-					return io.NopCloser(bytes.NewReader(part)),
-						nil
-				},
-			})
+			sources = append(sources, source(string(rune('a'+i)), once>>i&1 != 0,
+				func() io.Reader { return bytes.NewReader(part) }))
 			// The lines as Check sees them.
 			src := reading.New(t.Context(), bytes.NewReader(part),
 				reading.Options{Format: fm, Size: 1 << 16})
@@ -279,73 +269,35 @@ func FuzzFind(f *testing.F) {
 }
 
 func TestGeneratorsUnique(t *testing.T) {
-	const goroutines, each = 6, 50_000
-	for _, formatName := range []string{"scru128", "scru160", "euid"} {
+	const generators, each = 6, 50_000
+	for _, f := range []*format.Format{format.SCRU128, format.SCRU160, format.EUID} {
 		var sources []Source
 		var wg sync.WaitGroup
-		texts := make([]bytes.Buffer, goroutines)
-		for i := range goroutines {
-			sources = append(sources,
-				Source{Name: fmt.Sprint(i), Open: func() (io.ReadCloser, error) {
-					return io.NopCloser(bytes.NewReader(texts[i].Bytes())), nil
-				}})
+		for i := range generators {
+			g, err := f.NewGenerator(format.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			var text []byte
+			sources = append(sources, source(fmt.Sprint(i), false, func() io.Reader {
+				return bytes.NewReader(text)
+			}))
 			wg.Go(func() {
-				g128, err := scru128.NewGenerator(scru128.Options{})
-				if err != nil {
-					t.Error(err)
-				}
-				g160, err := scru160.NewGenerator(scru160.Options{})
-				if err != nil {
-					t.Error(err)
-				}
-				g, err := euid.NewGenerator(euid.Options{})
-				if err != nil {
-					t.Error(err)
-				}
 				for range each {
-					var id fmt.Stringer
-					switch formatName {
-					case "scru128":
-						id, err = g128.Generate()
-					case "scru160":
-						id, err = g160.Generate()
-					default:
-						id, err = g.Generate()
-					}
+					id, err := g.Next(t.Context())
 					if err != nil {
 						t.Error(err)
 					}
-					fmt.Fprintln(&texts[i], id)
+					text = append(id.Append(text, format.Text), '\n')
 				}
 			})
 		}
 		wg.Wait()
-		r, err := Find(t.Context(), formatName, sources, Options{})
-		if err != nil || r.Status != report.Pass || r.IDs != goroutines*each {
-			t.Errorf("%s: %v, %+v", formatName, err, r)
+		r, err := Find(t.Context(), f.Name, sources, Options{})
+		if err != nil || r.Status != report.Pass || r.IDs != generators*each {
+			t.Errorf("%s: %v, %+v", f.Name, err, r)
 		}
 	}
-}
-
-func BenchmarkFind(b *testing.B) {
-	const files, each = 10, 400_000
-	dir := b.TempDir()
-	var sources []Source
-	for i := range files {
-		name := filepath.Join(dir, fmt.Sprint(i))
-		ids := model.SCRU128(model.New(uint64(i), "", each, 0.1))
-		if err := os.WriteFile(name, []byte(model.Text(ids)), 0o600); err != nil {
-			b.Fatal(err)
-		}
-		sources = append(sources, File(name))
-	}
-	for b.Loop() {
-		r, err := Find(b.Context(), "scru128", sources, Options{})
-		if err != nil || r.Status != report.Pass {
-			b.Fatal(err)
-		}
-	}
-	b.ReportMetric(float64(files*each)*float64(b.N)/b.Elapsed().Seconds()/1e6, "MID/s")
 }
 
 // endless gives sorted IDs. After so many bytes it ends the context and waits.
@@ -369,34 +321,30 @@ func (e *endless) Read(b []byte) (int, error) {
 func TestInterrupted(t *testing.T) {
 	lines := model.Sample("scru128", 200_000)
 	lines = slices.Insert(lines, 1000, lines[999])
-	shuffled := slices.Clone(lines)
-	slices.Reverse(shuffled)
 	for _, c := range []struct {
 		name       string
-		lines      []string
 		once       bool
 		left       int
 		status     report.Status
 		duplicates uint64
 		compared   bool
 	}{
-		{"at once", lines, false, 0, report.Warn, 0, false},
-		{"comparing", lines, false, 3_000_000, report.Fail, 1, true},
-		{"sorting", lines, true, 3_000_000, report.Warn, 0, false},
+		{"at once", false, 0, report.Warn, 0, false},
+		{"comparing", false, 3_000_000, report.Fail, 1, true},
+		{"sorting", true, 3_000_000, report.Warn, 0, false},
 	} {
 		ctx, cancel := context.WithCancel(t.Context())
 		dir := t.TempDir()
-		source := Source{Name: "a", Once: c.once, Open: func() (io.ReadCloser, error) {
-			return io.NopCloser(&endless{strings.NewReader(model.Text(c.lines)), c.left, cancel,
-				ctx.Done()}), nil
-		}}
-		r, err := Find(ctx, "scru128", []Source{source}, Options{Dir: dir})
+		endless := source("a", c.once, func() io.Reader {
+			return &endless{strings.NewReader(model.Text(lines)), c.left, cancel, ctx.Done()}
+		})
+		r, err := Find(ctx, "scru128", []Source{endless}, Options{Dir: dir})
 		if err != nil {
 			t.Fatalf("%s: %v", c.name, err)
 		}
 		if !r.Interrupted || r.Status != c.status || r.Duplicates != c.duplicates ||
 			(r.Compared > 0) != c.compared ||
-			r.IDs >= uint64(len(c.lines)) || r.Compared > r.IDs || c.left > 0 && r.IDs == 0 {
+			r.IDs >= uint64(len(lines)) || r.Compared > r.IDs || c.left > 0 && r.IDs == 0 {
 			t.Errorf("%s: %+v", c.name, r)
 		}
 		if left, _ := os.ReadDir(dir); len(left) > 0 {

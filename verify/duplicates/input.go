@@ -90,19 +90,22 @@ func groups(w *extsort.Writer, yield func(group []record, n uint64)) error {
 	defer in.Close()
 	var group []record
 	n := uint64(0)
-	err = extsort.Merge([]*extsort.Reader{in}, func(in *extsort.Reader, at int,
-		id format.Words) error {
-		if n > 0 && id != group[0].id {
-			yield(group, n)
-			group, n = group[:0], 0
+	for ids, err := in.Next(); len(ids) > 0 || err != nil; ids, err = in.Next() {
+		if err != nil {
+			return err
 		}
-		if n++; len(group) < maxPlaces {
-			group = append(group, record{id, originOf(in.Payload(at))})
+		for at, id := range ids {
+			if n > 0 && id != group[0].id {
+				yield(group, n)
+				group, n = group[:0], 0
+			}
+			if n++; len(group) < maxPlaces {
+				group = append(group, record{id, originOf(in.Payload(at))})
+			}
 		}
-		return nil
-	})
-	if err == nil && n > 0 {
+	}
+	if n > 0 {
 		yield(group, n)
 	}
-	return err
+	return nil
 }

@@ -2,6 +2,7 @@ package extsort
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -64,10 +65,7 @@ func TestSorter(t *testing.T) {
 			t.Error("not in order")
 		}
 		order := func(a, b record) int {
-			if c := a.key.Compare(b.key); c != 0 {
-				return c
-			}
-			return bytes.Compare(a.payload, b.payload)
+			return cmp.Or(a.key.Compare(b.key), bytes.Compare(a.payload, b.payload))
 		}
 		slices.SortFunc(got, order)
 		slices.SortFunc(want, order)

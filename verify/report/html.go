@@ -20,27 +20,8 @@ var tmpl = template.Must(template.New("page").Funcs(template.FuncMap{
 	"source": source, "verdict": verdict, "volume": volume, "found": found, "example": example,
 	"bias": bias, "smallest": smallest, "count": words.Count, "timeline": timelineSVG,
 	"bits": bitsSVG, "lead": leadSVG,
-	"groups": func(r *Report) []group {
-		var gs []group
-		for _, g := range Groups {
-			o := group{Name: g.Name, Title: g.Title}
-			for _, c := range r.Checks {
-				if c.Group() == g.Name {
-					o.Checks = append(o.Checks, c)
-				}
-			}
-			if len(o.Checks) > 0 {
-				gs = append(gs, o)
-			}
-		}
-		return gs
-	},
+	"groups": func() any { return Groups }, "in": in,
 }).Parse(page))
-
-type group struct {
-	Name, Title string
-	Checks      []Outcome
-}
 
 // HTML writes reports as a page without scripts or other files.
 func HTML(w io.Writer, rs []*Report) error { return tmpl.Execute(w, rs) }
@@ -57,6 +38,9 @@ func newChart(label string) *chart {
 }
 
 func (c *chart) text(x, y float64, anchor, text string) {
+	if text == "" {
+		return
+	}
 	fmt.Fprintf(c, `<text x="%.1f" y="%.1f" text-anchor="%s">%s</text>`, x, y, anchor,
 		template.HTMLEscapeString(text))
 }
@@ -72,7 +56,12 @@ func (c *chart) rect(x, y, width, height float64, class, title string) {
 		x, y, width, height, class, template.HTMLEscapeString(title))
 }
 
-func (c *chart) end() template.HTML {
+// end labels the axes and returns the picture.
+func (c *chart) end(right float64, high, low, first, last string) template.HTML {
+	c.text(-6, 8, "end", high)
+	c.text(-6, chartHeight, "end", low)
+	c.text(0, chartHeight+18, "start", first)
+	c.text(right, chartHeight+18, "end", last)
 	c.WriteString("</svg>")
 	return template.HTML(c.String())
 }
@@ -97,11 +86,8 @@ func timelineSVG(t Timeline) template.HTML {
 			format.FormatTime(at)+": "+words.Plural(n, "ID"))
 	}
 	c.line(0, chartHeight, chartWidth, chartHeight, "axis")
-	c.text(-6, 8, "end", words.Count(most))
-	c.text(-6, chartHeight, "end", "0")
-	c.text(0, chartHeight+18, "start", format.FormatTime(t.Start))
-	c.text(chartWidth, chartHeight+18, "end", "each bar "+t.Step.String())
-	return c.end()
+	return c.end(chartWidth, words.Count(most), "0", format.FormatTime(t.Start),
+		"each bar "+t.Step.String())
 }
 
 func bitsSVG(f Field) template.HTML {
@@ -130,9 +116,7 @@ func bitsSVG(f Field) template.HTML {
 	}
 	c.text(-6, y(limit)+4, "end", fmt.Sprintf("+%.1f σ", limit))
 	c.text(-6, y(-limit)+4, "end", fmt.Sprintf("−%.1f σ", limit))
-	c.text(0, chartHeight+18, "start", fmt.Sprintf("bit %d", len(f.Ones)-1))
-	c.text(right, chartHeight+18, "end", "bit 0")
-	return c.end()
+	return c.end(right, "", "", fmt.Sprintf("bit %d", len(f.Ones)-1), "bit 0")
 }
 
 func leadSVG(points []Lead) template.HTML {
@@ -157,9 +141,6 @@ func leadSVG(points []Lead) template.HTML {
 	}
 	c.WriteString(`"/>`)
 	c.line(0, y(0), chartWidth, y(0), "axis")
-	c.text(-6, 8, "end", fmt.Sprintf("%+.3f s", high))
-	c.text(-6, chartHeight, "end", fmt.Sprintf("%+.3f s", low))
-	c.text(0, chartHeight+18, "start", format.FormatTime(first))
-	c.text(chartWidth, chartHeight+18, "end", format.FormatTime(last))
-	return c.end()
+	return c.end(chartWidth, fmt.Sprintf("%+.3f s", high), fmt.Sprintf("%+.3f s", low),
+		format.FormatTime(first), format.FormatTime(last))
 }

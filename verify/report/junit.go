@@ -1,29 +1,22 @@
 package report
 
 import (
+	"cmp"
 	"encoding/xml"
 	"fmt"
 	"io"
 	"strings"
-
-	"github.com/sortid/sortid/internal/words"
+	"time"
 )
 
-type suites struct {
-	XMLName  xml.Name `xml:"testsuites"`
-	Name     string   `xml:"name,attr"`
-	Tests    int      `xml:"tests,attr"`
-	Failures int      `xml:"failures,attr"`
-	Skipped  int      `xml:"skipped,attr"`
-	Suites   []suite  `xml:"testsuite"`
-}
-
+// A suite has suites or cases.
 type suite struct {
 	Name     string     `xml:"name,attr"`
 	Tests    int        `xml:"tests,attr"`
 	Failures int        `xml:"failures,attr"`
 	Skipped  int        `xml:"skipped,attr"`
-	Time     string     `xml:"time,attr"`
+	Time     string     `xml:"time,attr,omitempty"`
+	Suites   []suite    `xml:"testsuite"`
 	Cases    []testcase `xml:"testcase"`
 }
 
@@ -48,57 +41,53 @@ type skipped struct {
 // JUnit writes reports as XML: a suite for each source, a case for each check. Unless duplicates is
 // nil, a last suite has its outcome.
 func JUnit(w io.Writer, rs []*Report, duplicates *Unique) error {
-	all := suites{Name: "sortid verify"}
+	all := suite{Name: "sortid verify"}
 	for _, r := range rs {
-		s := suite{Name: r.Format + " " + source(r), Time: fmt.Sprintf("%.3f", r.Elapsed.Seconds())}
+		var cases []testcase
 		for _, c := range r.Checks {
 			t := testcase{Class: "verify." + r.Format + "." + c.Group(), Name: c.Name + ": " +
 				c.Title}
 			switch c.Status {
 			case Fail:
-				t.Failure = &failure{c.Name, orElse(found(c), c.Title), lines(c)}
-				s.Failures++
+				t.Failure = &failure{c.Name, cmp.Or(found(c), c.Title), lines(c.Examples)}
 			case Skip:
 				t.Skipped = &skipped{c.Detail}
-				s.Skipped++
 			case Warn:
-				t.Output = "warning: " + found(c) + "\n" + lines(c)
+				t.Output = "warning: " + found(c) + "\n" + lines(c.Examples)
 			}
-			s.Tests++
-			s.Cases = append(s.Cases, t)
+			cases = append(cases, t)
 		}
-		all.add(s)
+		all.add(r.Format+" "+source(r), r.Elapsed, cases)
 	}
-	if duplicates != nil {
-		all.add(uniqueSuite(duplicates))
+	if r := duplicates; r != nil {
+		all.add(r.Format+" unique", r.Elapsed, uniqueCases(r))
 	}
-	return all.write(w)
+	if _, err := io.WriteString(w, xml.Header); err != nil {
+		return err
+	}
+	e := xml.NewEncoder(w)
+	e.Indent("", "  ")
+	root := xml.StartElement{Name: xml.Name{Local: "testsuites"}}
+	if err := e.EncodeElement(all, root); err != nil {
+		return err
+	}
+	_, err := io.WriteString(w, "\n")
+	return err
 }
 
-func uniqueSuite(r *Unique) suite {
+func uniqueCases(r *Unique) (cases []testcase) {
 	class := "verify." + r.Format + ".unique"
-	s := suite{Name: r.Format + " unique", Time: fmt.Sprintf("%.3f", r.Elapsed.Seconds())}
 	for _, src := range r.Sources {
 		t := testcase{Class: class, Name: src.Name}
-		var faults []string
-		if src.Error != "" {
-			faults = append(faults, "cannot be read to its end: "+src.Error)
+		if faults := src.faults("ID"); len(faults) > 0 {
+			t.Failure = &failure{"unique.source", strings.Join(faults, "; "), lines(src.Examples)}
 		}
-		if src.Bad > 0 {
-			faults = append(faults, words.Plural(src.Bad, "line")+" that hold no ID")
-		}
-		if len(faults) > 0 {
-			t.Failure = &failure{"unique.source", strings.Join(faults, "; "),
-				lines(Outcome{Examples: src.Examples})}
-			s.Failures++
-		}
-		s.Cases = append(s.Cases, t)
+		cases = append(cases, t)
 	}
 	t := testcase{Class: class, Name: "each ID is on one line"}
 	switch {
 	case r.Interrupted && r.Duplicates == 0:
 		t.Skipped = &skipped{uniqueVerdict(r)}
-		s.Skipped++
 	case r.Duplicates > 0 || r.IDs == 0:
 		text := ""
 		for _, d := range r.First {
@@ -108,44 +97,31 @@ func uniqueSuite(r *Unique) suite {
 			text += "node ID " + c.Node + ": " + c.Sources[0] + ", " + c.Sources[1] + "\n"
 		}
 		t.Failure = &failure{"unique.duplicates", uniqueVerdict(r), text}
-		s.Failures++
 	}
-	s.Cases = append(s.Cases, t)
-	s.Tests = len(s.Cases)
-	return s
+	return append(cases, t)
 }
 
-func (all *suites) add(s suite) {
+func (all *suite) add(name string, elapsed time.Duration, cases []testcase) {
+	s := suite{Name: name, Tests: len(cases), Time: fmt.Sprintf("%.3f", elapsed.Seconds()),
+		Cases: cases}
+	for _, c := range cases {
+		if c.Failure != nil {
+			s.Failures++
+		}
+		if c.Skipped != nil {
+			s.Skipped++
+		}
+	}
 	all.Tests += s.Tests
 	all.Failures += s.Failures
 	all.Skipped += s.Skipped
 	all.Suites = append(all.Suites, s)
 }
 
-func (all *suites) write(w io.Writer) error {
-	if _, err := io.WriteString(w, xml.Header); err != nil {
-		return err
-	}
-	e := xml.NewEncoder(w)
-	e.Indent("", "  ")
-	if err := e.Encode(all); err != nil {
-		return err
-	}
-	_, err := io.WriteString(w, "\n")
-	return err
-}
-
-func lines(c Outcome) string {
+func lines(examples []Example) string {
 	var b strings.Builder
-	for _, e := range c.Examples {
+	for _, e := range examples {
 		b.WriteString(example(e) + "\n")
 	}
 	return b.String()
-}
-
-func orElse(s, other string) string {
-	if s == "" {
-		return other
-	}
-	return s
 }

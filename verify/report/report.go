@@ -3,6 +3,7 @@
 package report
 
 import (
+	"slices"
 	"strings"
 	"time"
 )
@@ -35,16 +36,19 @@ type Report struct {
 }
 
 // A Fact is what IDs tell about their generator.
-type Fact struct{ Name, Value string }
+type Fact struct {
+	Name  string `json:"name"`
+	Value string `json:"value"`
+}
 
 // An Outcome is one check's.
 type Outcome struct {
-	Name     string // group and name, as order.duplicate
-	Title    string // what a sound source does
-	Status   Status
-	Count    uint64 // faults
-	Detail   string
-	Examples []Example // the first faults
+	Name     string    `json:"name"`  // group and name, as order.duplicate
+	Title    string    `json:"title"` // what a sound source does
+	Status   Status    `json:"status"`
+	Count    uint64    `json:"count"` // faults
+	Detail   string    `json:"detail,omitempty"`
+	Examples []Example `json:"examples,omitempty"` // the first faults
 }
 
 // Group returns the name's first part: input, form, order, rules, clock or random.
@@ -55,24 +59,25 @@ func (o Outcome) Group() string {
 
 // An Example is a line with a fault.
 type Example struct {
-	Line uint64 // from 1
-	Text string
-	Note string // what is wrong
+	Line uint64 `json:"line,omitempty"` // from 1
+	Text string `json:"text,omitempty"`
+	Note string `json:"note,omitempty"` // what is wrong
 }
 
 // A Field has a field's findings of randomness.
 type Field struct {
-	Name   string
-	Width  int    // in bits
-	Values uint64 // how many were tested
+	Name   string `json:"name"`
+	Width  int    `json:"width"`  // in bits
+	Values uint64 `json:"values"` // how many were tested
+	Tests  int    `json:"tests"`
+	// P is the smallest p-value. Adjusted is P corrected for the report's number of tests.
+	P        float64 `json:"p"`
+	Adjusted float64 `json:"p_adjusted"`
+	Worst    string  `json:"worst,omitempty"` // what P's test saw
 	// Bias is the smallest distance of a bit's probability from one half that tests find in 99 of
 	// 100 cases. It is 0 with too few values.
-	Bias float64
-	Ones []float64 // the share of ones, highest bit first
-	// P is the smallest p-value. Adjusted is P corrected for the report's number of tests.
-	P, Adjusted float64
-	Worst       string // what P's test saw
-	Tests       int
+	Bias float64   `json:"detectable_bias"`
+	Ones []float64 `json:"ones"` // the share of ones, highest bit first
 }
 
 // A Timeline counts IDs over time.
@@ -105,12 +110,11 @@ func (r *Report) with(s Status) (cs []Outcome) {
 
 // Check returns the named check, or nil.
 func (r *Report) Check(name string) *Outcome {
-	for i := range r.Checks {
-		if r.Checks[i].Name == name {
-			return &r.Checks[i]
-		}
+	i := slices.IndexFunc(r.Checks, func(c Outcome) bool { return c.Name == name })
+	if i < 0 {
+		return nil
 	}
-	return nil
+	return &r.Checks[i]
 }
 
 // MaxExamples is how many faults of a kind are shown.
@@ -134,31 +138,32 @@ type Unique struct {
 
 // A Source is an input of the search.
 type Source struct {
-	Name       string
-	Lines, IDs uint64
-	Copied     bool      // whether it was sorted on disk
-	Bad        uint64    // lines without an ID
-	Examples   []Example // of bad lines
-	Node       string    // scru64's node ID, or its first bits
-	Error      string    // why it ended early
+	Name     string    `json:"name"`
+	Lines    uint64    `json:"lines"`
+	IDs      uint64    `json:"ids"`
+	Bad      uint64    `json:"bad_lines"`          // lines without an ID
+	Copied   bool      `json:"sorted_on_disk"`     // whether it was sorted on disk
+	Node     string    `json:"node,omitempty"`     // scru64's node ID, or its first bits
+	Error    string    `json:"error,omitempty"`    // why it ended early
+	Examples []Example `json:"examples,omitempty"` // of bad lines
 }
 
 // A Duplicate is an ID on several lines.
 type Duplicate struct {
-	Text   string
-	Count  uint64  // how many lines
-	Places []Place // the first thousand
+	Text   string  `json:"duplicate"`
+	Count  uint64  `json:"count"`  // how many lines
+	Places []Place `json:"places"` // the first thousand
 }
 
 // A Place is a line of a source.
 type Place struct {
-	Source string
-	Line   uint64
+	Source string `json:"source"`
+	Line   uint64 `json:"line"`
 }
 
 // A Clash is two scru64 sources that share IDs.
 type Clash struct {
-	Sources    [2]string // one name twice for a source with duplicates
-	Node       string    // the node ID, or its first bits
-	Duplicates uint64
+	Sources    [2]string `json:"sources"` // one name twice for a source with duplicates
+	Node       string    `json:"node"`    // the node ID, or its first bits
+	Duplicates uint64    `json:"duplicates"`
 }

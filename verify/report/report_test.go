@@ -15,7 +15,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/sortid/sortid/scru128"
+	"github.com/sortid/sortid/format"
 	"github.com/sortid/sortid/scru64"
 	"github.com/sortid/sortid/verify"
 	"github.com/sortid/sortid/verify/duplicates"
@@ -24,19 +24,19 @@ import (
 
 func stream(t *testing.T, n int, sound bool) string {
 	start, i := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC), 0
-	var o scru128.Options
-	o.Entropy = rand.NewChaCha8([32]byte{})
-	o.Clock = func() time.Time {
-		i++
-		return start.Add(time.Duration(i/10) * time.Millisecond)
-	}
-	g, err := scru128.NewGenerator(o)
+	g, err := format.SCRU128.NewGenerator(format.Options{
+		Entropy: rand.NewChaCha8([32]byte{}),
+		Clock: func() time.Time {
+			i++
+			return start.Add(time.Duration(i/10) * time.Millisecond)
+		},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	var b strings.Builder
 	for i := range n {
-		id, err := g.Generate()
+		id, err := g.Next(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -50,6 +50,16 @@ func stream(t *testing.T, n int, sound bool) string {
 		fmt.Fprintln(&b, s)
 	}
 	return b.String()
+}
+
+// contains reports texts that are missing.
+func contains(t *testing.T, text string, want ...string) {
+	t.Helper()
+	for _, w := range want {
+		if !strings.Contains(text, w) {
+			t.Errorf("no %q in:\n%s", w, text)
+		}
+	}
 }
 
 func check(t *testing.T, n int, sound bool) *report.Report {
@@ -87,11 +97,7 @@ func TestText(t *testing.T) {
 		if !strings.HasPrefix(got, c.first) {
 			t.Errorf("begins with %.60q, want %q", got, c.first)
 		}
-		for _, want := range c.want {
-			if !strings.Contains(got, want) {
-				t.Errorf("no %q in:\n%s", want, got)
-			}
-		}
+		contains(t, got, c.want...)
 		if strings.ContainsAny(got, "\x1b\x01") {
 			t.Errorf("a control character in:\n%q", got)
 		}
@@ -105,19 +111,12 @@ func TestStyle(t *testing.T) {
 		report.Style{Paint: paint, Bars: true}); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{fmt.Sprintf("<%d>FAIL</>", report.Bad),
-		fmt.Sprintf("<%d>form.case</>", report.Caution), "▁", "IDs over time"} {
-		if !strings.Contains(b.String(), want) {
-			t.Errorf("no %q in:\n%s", want, b.String())
-		}
-	}
+	contains(t, b.String(), fmt.Sprintf("<%d>FAIL</>", report.Bad),
+		fmt.Sprintf("<%d>form.case</>", report.Caution), "▁", "IDs over time")
 }
 
 func TestWidth(t *testing.T) {
-	paint := func(tone report.Tone, s string) string {
-		return fmt.Sprintf("\x1b[3%dm%s\x1b[0m",
-			tone, s)
-	}
+	paint := func(t report.Tone, s string) string { return fmt.Sprintf("\x1b[3%dm%s\x1b[0m", t, s) }
 	for _, n := range []int{0, 20_000} {
 		r := check(t, n, false)
 		if n > 0 { // a check with long words
@@ -158,17 +157,15 @@ func TestWriteErrors(t *testing.T) {
 		"junit": func(w io.Writer) error { return report.JUnit(w, []*report.Report{r}, nil) },
 		"html":  func(w io.Writer) error { return report.HTML(w, []*report.Report{r}) },
 	} {
-		if err := f(failing{}); err != errFull {
+		r, full := io.Pipe()
+		r.CloseWithError(errFull)
+		if err := f(full); err != errFull {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 }
 
 var errFull = errors.New("the disk is full")
-
-type failing struct{}
-
-func (failing) Write([]byte) (int, error) { return 0, errFull }
 
 // numbers requires numbers for counts and measures, and nothing else.
 func numbers(t *testing.T, path string, v any) {
@@ -309,11 +306,9 @@ func TestHTML(t *testing.T) {
 	if svgs != 1+2*(1+2) || rects < 200 {
 		t.Errorf("%d pictures with %d bars", svgs, rects)
 	}
-	for _, want := range []string{"@media (max-width: 40rem) { table, tbody, tr, td { display: block; }", "&lt;ids &amp; more&gt;", "order.duplicate", "IDs over time", "clock", "counter_lo", "&lt;b&gt;&amp;"} {
-		if !strings.Contains(page, want) {
-			t.Errorf("no %q in the page", want)
-		}
-	}
+	contains(t, page, "@media (max-width: 40rem) { table, tbody, tr, td { display: block; }",
+		"&lt;ids &amp; more&gt;", "order.duplicate", "IDs over time", "clock", "counter_lo",
+		"&lt;b&gt;&amp;")
 	if strings.Contains(page, "<ids") || strings.Contains(page, "http") {
 		t.Error("something is not escaped, or something is to be loaded")
 	}
@@ -327,8 +322,7 @@ func TestUnique(t *testing.T) {
 	source := func(name, text string) duplicates.Source {
 		return duplicates.Source{Name: name,
 			Open: func() (io.ReadCloser, error) {
-				return io.NopCloser(strings.NewReader(text)),
-					nil
+				return io.NopCloser(strings.NewReader(text)), nil
 			}}
 	}
 	all := strings.Join(ids, "\n") + "\n"
@@ -355,12 +349,9 @@ func TestUnique(t *testing.T) {
 	if err := report.UniqueText(&b, r, report.Style{}); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"FAIL  30 IDs on more than one line\n", ids[10] + "  a:11, b:1\n",
-		"and 10 more", "Node IDs that clash", "42/8  a and b: 30 duplicates", "1 line that hold no scru64 ID", `line 31: "what"`} {
-		if !strings.Contains(b.String(), want) {
-			t.Errorf("no %q in:\n%s", want, b.String())
-		}
-	}
+	contains(t, b.String(), "FAIL  30 IDs on more than one line\n", ids[10]+"  a:11, b:1\n",
+		"and 10 more", "Node IDs that clash", "42/8  a and b: 30 duplicates",
+		"1 line that hold no scru64 ID", `line 31: "what"`)
 	b.Reset()
 	if err := report.UniqueJSON(&b, r); err != nil {
 		t.Fatal(err)

@@ -1,9 +1,11 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/sortid/sortid/internal/words"
 )
@@ -18,13 +20,21 @@ var Groups = []struct{ Name, Title string }{
 	{"random", "randomness"},
 }
 
-// tally counts a group's checks by status, or all if group is empty.
-func tally(r *Report, group string) map[Status]uint64 {
-	n := map[Status]uint64{}
+// in returns a group's checks, or all if group is empty.
+func in(r *Report, group string) (cs []Outcome) {
 	for _, c := range r.Checks {
 		if group == "" || c.Group() == group {
-			n[c.Status]++
+			cs = append(cs, c)
 		}
+	}
+	return cs
+}
+
+// tally counts a group's checks by status.
+func tally(r *Report, group string) map[Status]uint64 {
+	n := map[Status]uint64{}
+	for _, c := range in(r, group) {
+		n[c.Status]++
 	}
 	return n
 }
@@ -42,31 +52,36 @@ func verdict(r *Report) string {
 	return words.Plural(all, "check") + " passed"
 }
 
-func source(r *Report) string {
-	if r.Source == "" {
-		return "standard input"
-	}
-	return r.Source
-}
+func source(r *Report) string { return cmp.Or(r.Source, "standard input") }
 
 func volume(r *Report) string {
-	s := fmt.Sprintf("%s, %s in %s", r.Format, words.Plural(r.IDs, "ID"),
-		words.Plural(r.Lines, "line"))
-	if seconds := r.Elapsed.Seconds(); seconds > 0.1 {
-		s += fmt.Sprintf(", %.1f s, %s a second", seconds,
-			words.Count(uint64(float64(r.Lines)/seconds)))
+	return fmt.Sprintf("%s, %s in %s", r.Format, words.Plural(r.IDs, "ID"),
+		words.Plural(r.Lines, "line")) + speed(r.Lines, r.Elapsed)
+}
+
+func speed(n uint64, elapsed time.Duration) string {
+	seconds := elapsed.Seconds()
+	if seconds <= 0.1 {
+		return ""
 	}
-	return s
+	return fmt.Sprintf(", %.1f s, %s a second", seconds, words.Count(uint64(float64(n)/seconds)))
+}
+
+// faults words why a source's IDs are not all known. The lines lack an ID of this kind.
+func (s *Source) faults(kind string) (all []string) {
+	if s.Error != "" {
+		all = append(all, "cannot be read to its end: "+s.Error)
+	}
+	if s.Bad > 0 {
+		all = append(all, words.Plural(s.Bad, "line")+" that hold no "+kind)
+	}
+	return all
 }
 
 func found(c Outcome) string {
 	var parts []string
 	if c.Count > 0 && c.Group() != "random" && c.Group() != "input" {
-		if c.Count == 1 {
-			parts = append(parts, "once")
-		} else {
-			parts = append(parts, words.Count(c.Count)+" times")
-		}
+		parts = append(parts, words.Times(c.Count))
 	}
 	if c.Detail != "" {
 		parts = append(parts, c.Detail)

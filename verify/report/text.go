@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"math"
@@ -132,24 +133,19 @@ func Text(w io.Writer, r *Report, s Style) error {
 
 func (p *printer) group(r *Report, name, title string) {
 	n := tally(r, name)
-	status, words := Pass, []string{}
+	var status Status // the worst
+	var words []string
 	for _, c := range []struct {
 		status Status
 		word   string
 	}{{Fail, "failed"}, {Warn, "warned"}, {Pass, "passed"}, {Skip, "not made"}} {
 		if n[c.status] > 0 {
+			status = cmp.Or(status, c.status)
 			words = append(words, fmt.Sprintf("%d %s", n[c.status], c.word))
 		}
 	}
-	switch {
-	case len(words) == 0:
+	if status == "" {
 		return
-	case n[Fail] > 0:
-		status = Fail
-	case n[Warn] > 0:
-		status = Warn
-	case n[Pass] == 0:
-		status = Skip
 	}
 	p.printf("  %-7s %s  %s %s\n", name, p.mark(status), title,
 		p.paint(Faint, "("+strings.Join(words, ", ")+")"))
@@ -200,8 +196,7 @@ func bar(values []float64, most float64) string {
 }
 
 func (p *printer) fields(r *Report) {
-	if len(r.Fields) == 0 || !slices.ContainsFunc(r.Fields,
-		func(f Field) bool { return f.Values > 0 }) {
+	if !slices.ContainsFunc(r.Fields, func(f Field) bool { return f.Values > 0 }) {
 		return
 	}
 	p.printf("\n%s\n", p.paint(Strong, "Random fields"))
@@ -303,13 +298,9 @@ func allSkipped(r *Report, prefix string) bool {
 func UniqueText(w io.Writer, r *Unique, s Style) error {
 	p := &printer{Style: s, w: w}
 	p.printf("%s  %s\n", s.mark(r.Status), s.paint(Strong, uniqueVerdict(r)))
-	line := fmt.Sprintf("%s, %s in %s", r.Format, words.Plural(r.IDs, "ID"),
-		words.Plural(uint64(len(r.Sources)), "source"))
-	if seconds := r.Elapsed.Seconds(); seconds > 0.1 {
-		line += fmt.Sprintf(", %.1f s, %s a second", seconds,
-			words.Count(uint64(float64(r.IDs)/seconds)))
-	}
-	p.printf("      %s\n", s.paint(Faint, line))
+	p.printf("      %s\n", s.paint(Faint, fmt.Sprintf("%s, %s in %s", r.Format,
+		words.Plural(r.IDs, "ID"), words.Plural(uint64(len(r.Sources)), "source"))+
+		speed(r.IDs, r.Elapsed)))
 	if len(r.First) > 0 {
 		p.printf("\n%s\n", s.paint(Strong, "Duplicates"))
 		for _, d := range r.First {
@@ -340,15 +331,11 @@ func UniqueText(w io.Writer, r *Unique, s Style) error {
 			notes += ", sorted on disk"
 		}
 		p.printf("  %s  %s\n", src.Name, s.paint(Faint, notes))
-		if src.Error != "" {
-			p.printf("      %s\n", s.paint(Bad, "cannot be read to its end: "+src.Error))
+		for _, fault := range src.faults(r.Format + " ID") {
+			p.printf("      %s\n", s.paint(Bad, fault))
 		}
-		if src.Bad > 0 {
-			p.printf("      %s\n", s.paint(Bad, words.Plural(src.Bad, "line")+" that hold no "+
-				r.Format+" ID"))
-			for _, e := range src.Examples {
-				p.printf("      %s\n", s.paint(Faint, example(e)))
-			}
+		for _, e := range src.Examples {
+			p.printf("      %s\n", s.paint(Faint, example(e)))
 		}
 	}
 	return p.err

@@ -51,15 +51,14 @@ const maxPerMilli = 1_000_000
 func NewChecker(f *format.Format, found *findings.List, o Options) *Checker {
 	k := &Checker{
 		f: f, o: o, found: found,
-		possible: found.Check("clock.possible", "timestamps are of a possible time", report.Fail),
-		unit: found.Check("clock.unit", "timestamps are in the unit of the format",
-			report.Fail),
-		epoch: found.Check("clock.epoch", "timestamps count from the epoch of the format",
-			report.Fail),
+		possible: found.Check("clock.possible", "timestamps are of a possible time"),
+		unit:     found.Check("clock.unit", "timestamps are in the unit of the format"),
+		epoch:    found.Check("clock.epoch", "timestamps count from the epoch of the format"),
 		resolution: found.Check("clock.resolution",
-			"timestamps take all values, not every tenth or thousandth", report.Warn),
-		frozen: found.Check("clock.frozen", "the clock does not stand still", report.Fail),
+			"timestamps take all values, not every tenth or thousandth"),
+		frozen: found.Check("clock.frozen", "the clock does not stand still"),
 	}
+	k.resolution.Severity = report.Warn
 	if o.Unordered {
 		k.frozen.Skip("not checked for unordered IDs")
 	}
@@ -89,7 +88,12 @@ func (k *Checker) Feed(list []format.Words, line uint64, rising bool) {
 		k.n += uint64(len(list))
 		return
 	}
-	for i := range list {
+	for i := 0; i < len(list); i++ {
+		const far = 32
+		if rising && i+far < len(list) && f.Timestamp(&list[i+far]) == current {
+			i += far // and so are those between
+			continue
+		}
 		if ts := f.Timestamp(&list[i]); ts != current {
 			n := k.n + uint64(i)
 			k.tick(n)
@@ -111,15 +115,11 @@ func (k *Checker) tick(n uint64) {
 		if !k.anyOutside {
 			k.outside, k.anyOutside = ts, true
 		}
-		k.possible.Count += here
-		if len(k.possible.Examples) < report.MaxExamples {
-			k.possible.Example(k.line, format.FormatTime(k.f.TimeOf(ts)), "%s",
-				words.Plural(here, "ID"))
-		}
+		k.possible.Found(k.line, format.FormatTime(k.f.TimeOf(ts)), "%s", words.Plural(here, "ID"))
+		k.possible.Count += here - 1
 	}
-	if here > uint64(maxPerMilli*max(1, k.f.Tick.Milliseconds())) && !k.o.Unordered &&
-		k.frozen.Hit() {
-		k.frozen.Example(k.line, format.FormatTime(k.f.TimeOf(ts)), "%s of one timestamp",
+	if here > uint64(maxPerMilli*max(1, k.f.Tick.Milliseconds())) && !k.o.Unordered {
+		k.frozen.Found(k.line, format.FormatTime(k.f.TimeOf(ts)), "%s of one timestamp",
 			words.Plural(here, "ID"))
 	}
 }
@@ -161,10 +161,9 @@ func (k *Checker) Finish(r *report.Report) {
 
 	// How probable it is that a sound clock's steps share the divisor.
 	chance := math.Pow(float64(max(k.divisor, 1)), -float64(k.ticks-1))
-	switch {
-	case k.ticks < 3 || k.divisor == 1 || k.resolution.Status == report.Skip:
-	case chance < findings.Improbable:
-		k.resolution.Hit()
+	if k.ticks >= 3 && k.divisor != 1 && k.resolution.Status != report.Skip &&
+		chance < findings.Improbable {
+		k.resolution.Count++
 		if step := float64(k.divisor) * f.Tick.Seconds(); step >= 1 {
 			k.resolution.Severity = report.Fail
 		}
@@ -200,8 +199,7 @@ func (k *Checker) explainOutside() {
 	if 2*n < k.n {
 		return
 	}
-	guess, kind := guessMistake(k.f, k.outside, k.o.Now())
-	t := map[mistake]*findings.Check{wrongUnit: k.unit, wrongEpoch: k.epoch}[kind]
+	guess, t := k.guessMistake()
 	if t == nil {
 		return
 	}

@@ -7,14 +7,7 @@ import (
 
 	"github.com/sortid/sortid/format"
 	"github.com/sortid/sortid/internal/words"
-)
-
-type mistake uint8
-
-const (
-	noMistake mistake = iota
-	wrongUnit
-	wrongEpoch
+	"github.com/sortid/sortid/verify/internal/findings"
 )
 
 var units = []struct {
@@ -45,8 +38,10 @@ var epochs = []time.Time{
 	time.Date(1582, 10, 15, 0, 0, 0, 0, time.UTC),
 }
 
-// guessMistake looks for a unit or epoch that puts the timestamp in the last ten years.
-func guessMistake(f *format.Format, timestamp uint64, now time.Time) (guess string, kind mistake) {
+// guessMistake looks for a unit or epoch that puts the impossible timestamp in the last ten years.
+// It returns the check of that, or nil.
+func (k *Checker) guessMistake() (guess string, check *findings.Check) {
+	f, now := k.f, k.o.Now()
 	const decade = 10 * 365.2425 * 86400
 	nearest := math.Inf(1)
 	try := func(units float64, epoch time.Time, raw, window float64) bool {
@@ -59,21 +54,21 @@ func guessMistake(f *format.Format, timestamp uint64, now time.Time) (guess stri
 		return true
 	}
 	own := 1 / f.Tick.Seconds()
-	raw := float64(timestamp)
+	raw := float64(k.outside)
 	for _, e := range epochs {
 		if !e.Equal(f.Epoch) && try(own, e, raw, decade) {
-			guess, kind = fmt.Sprintf("as if they counted from %s, not %s", e.Format(time.DateOnly),
-				f.Epoch.Format(time.DateOnly)), wrongEpoch
+			guess, check = fmt.Sprintf("as if they counted from %s, not %s", e.Format(time.DateOnly),
+				f.Epoch.Format(time.DateOnly)), k.epoch
 		}
 	}
 	for _, u := range units {
 		if u.units != own && try(u.units, f.Epoch, raw, decade) {
-			guess, kind = fmt.Sprintf("as if they were in %s, not in %s", u.name,
-				unitName(f)), wrongUnit
+			guess, check = fmt.Sprintf("as if they were in %s, not in %s", u.name,
+				unitName(f)), k.unit
 		}
 	}
-	if kind != noMistake {
-		return guess, kind
+	if check != nil {
+		return guess, check
 	}
 	// Microseconds lose high bits, and some high bits fit any timestamp. So only the last month
 	// counts.
@@ -83,9 +78,9 @@ func guessMistake(f *format.Format, timestamp uint64, now time.Time) (guess stri
 	lost := math.Floor((micros + 86400e6 - raw) / period)
 	if period > 12*month*1e6 && lost > 0 && try(1e6, f.Epoch, raw+lost*period, month) {
 		return fmt.Sprintf("as if they were in microseconds, cut to size, not in %s", unitName(f)),
-			wrongUnit
+			k.unit
 	}
-	return "", noMistake
+	return "", nil
 }
 
 func unitName(f *format.Format) string {

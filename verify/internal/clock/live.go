@@ -43,11 +43,10 @@ const (
 func newLiveChecker(f *format.Format, found *findings.List) *liveChecker {
 	l := &liveChecker{
 		f: f, found: found, perPoint: 1, allowance: tolerance,
-		ahead:   found.Check("clock.ahead", "no ID is ahead of this machine's clock", report.Fail),
-		lagging: found.Check("clock.lagging", "the newest ID is recent", report.Fail),
-		stopped: found.Check("clock.stopped", "the timestamps advance", report.Fail),
-		drifts: found.Check("clock.drift", "the timestamps are as fast as this machine's clock",
-			report.Fail),
+		ahead:   found.Check("clock.ahead", "no ID is ahead of this machine's clock"),
+		lagging: found.Check("clock.lagging", "the newest ID is recent"),
+		stopped: found.Check("clock.stopped", "the timestamps advance"),
+		drifts:  found.Check("clock.drift", "the timestamps are as fast as this machine's clock"),
 	}
 	if f.NodeCounter > 0 { // a full counter advances the timestamp
 		l.allowance += sortid.DefaultRollbackAllowance
@@ -67,12 +66,12 @@ func (l *liveChecker) add(at time.Time, timestamp, line uint64) {
 	l.mostAhead = max(l.mostAhead, ahead)
 	if timestamp > l.timestamp {
 		l.timestamp, l.moved = timestamp, at
-	} else if at.Sub(l.moved) > maxStay && l.stopped.Hit() {
-		l.stopped.Example(line, format.FormatTime(f.TimeOf(timestamp)),
+	} else if at.Sub(l.moved) > maxStay {
+		l.stopped.Found(line, format.FormatTime(f.TimeOf(timestamp)),
 			"has been the timestamp for %v", at.Sub(l.moved).Round(time.Second))
 	}
-	if ahead > l.allowance && l.ahead.Hit() {
-		l.ahead.Example(line, format.FormatTime(f.TimeOf(timestamp)), "came at %s",
+	if ahead > l.allowance {
+		l.ahead.Found(line, format.FormatTime(f.TimeOf(timestamp)), "came at %s",
 			format.FormatTime(at))
 	}
 	if l.n == 0 || l.n >= l.perPoint {
@@ -105,7 +104,7 @@ func (l *liveChecker) finish() []report.Lead {
 	}
 	l.found.Fact("ahead of this machine's clock", "at most %s", signed(l.mostAhead))
 	if l.mostAhead < -lagTolerance {
-		l.lagging.Hit()
+		l.lagging.Count++
 		l.lagging.Detail = "it is " + words.Duration(-l.mostAhead.Seconds()) + " old"
 	}
 	slope, rest, length := fit(l.points)
@@ -116,7 +115,7 @@ func (l *liveChecker) finish() []report.Lead {
 	change := math.Abs(slope) * length.Seconds()
 	l.drifts.Detail = words.Trim(slope*1e6) + " µs a second"
 	if math.Abs(slope) > maxDrift && change > max(0.05, 2*l.f.Tick.Seconds(), 6*rest) {
-		l.drifts.Hit()
+		l.drifts.Count++
 	}
 	return l.points
 }

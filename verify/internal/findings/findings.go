@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/sortid/sortid/format"
 	"github.com/sortid/sortid/internal/words"
 	"github.com/sortid/sortid/verify/internal/pvalue"
 	"github.com/sortid/sortid/verify/report"
@@ -15,21 +16,23 @@ const Improbable = 1e-8
 
 // A List is one source's findings. The zero value is empty.
 type List struct {
+	Show func(format.Words) string // an example's text
+
 	checks  []*Check
 	chances []*Chance
 	facts   []report.Fact
 }
 
-// Check adds a check, in the report's order. A fault gives it this severity.
-func (l *List) Check(name, title string, severity report.Status) *Check {
-	c := &Check{Outcome: report.Outcome{Name: name, Title: title}, Severity: severity}
+// Check adds a check, in the report's order. With a fault it fails, or gets another severity.
+func (l *List) Check(name, title string) *Check {
+	c := &Check{Outcome: report.Outcome{Name: name, Title: title}, Severity: report.Fail, list: l}
 	l.checks = append(l.checks, c)
 	return c
 }
 
 // Chance adds a check for an event that a sound generator causes with this probability in each try.
 func (l *List) Chance(name, title string, probability float64) *Chance {
-	c := &Chance{Check: l.Check(name, title, report.Fail), Probability: probability}
+	c := &Chance{Check: l.Check(name, title), Probability: probability}
 	l.chances = append(l.chances, c)
 	return c
 }
@@ -44,7 +47,17 @@ func (l *List) Facts() []report.Fact { return l.facts }
 // JudgeChances finds events too frequent for chance.
 func (l *List) JudgeChances() {
 	for _, c := range l.chances {
-		c.judge()
+		switch explained := float64(c.Tries) * c.Probability; {
+		case c.Tries == 0:
+			c.Skip("no ID shows this case")
+		case c.Certain():
+			c.Detail = fmt.Sprintf("of %s cases; chance explains %.2g", words.Count(c.Tries),
+				explained)
+		case c.Count > 0:
+			c.Detail = fmt.Sprintf("%s in %s cases, which chance explains", words.Times(c.Count),
+				words.Count(c.Tries))
+			c.Clear()
+		}
 	}
 }
 
@@ -75,18 +88,39 @@ func (l *List) Outcomes() (all []report.Outcome) {
 type Check struct {
 	report.Outcome
 	Severity report.Status
+	list     *List
 }
 
-// Hit counts a fault and reports whether to keep an example.
-func (c *Check) Hit() bool {
+// Full reports whether no more examples are kept.
+func (c *Check) Full() bool { return len(c.Examples) == report.MaxExamples }
+
+// Found counts a fault on a line with this text.
+func (c *Check) Found(line uint64, text, format string, args ...any) {
 	c.Count++
-	return len(c.Examples) < report.MaxExamples
+	if !c.Full() {
+		c.Examples = append(c.Examples, report.Example{Line: line, Text: text,
+			Note: fmt.Sprintf(format, args...)})
+	}
 }
 
-// Example adds a line with the fault.
-func (c *Check) Example(line uint64, text, format string, args ...any) {
-	c.Examples = append(c.Examples, report.Example{Line: line, Text: text,
-		Note: fmt.Sprintf(format, args...)})
+// FoundID counts a fault of an ID.
+func (c *Check) FoundID(line uint64, id *format.Words, format string, args ...any) {
+	text := ""
+	if !c.Full() {
+		text = c.list.Show(*id)
+	}
+	c.Found(line, text, format, args...)
+}
+
+// Join adds the faults of another check, with lines that begin at this one.
+func (c *Check) Join(other *Check, line uint64) {
+	c.Count += other.Count
+	for _, e := range other.Examples {
+		if !c.Full() {
+			e.Line += line
+			c.Examples = append(c.Examples, e)
+		}
+	}
 }
 
 // Clear forgets the faults.
@@ -109,20 +143,4 @@ type Chance struct {
 // Certain reports whether the hits exceed chance.
 func (c *Chance) Certain() bool {
 	return pvalue.AtLeast(c.Count, float64(c.Tries)*c.Probability) < Improbable
-}
-
-func (c *Chance) judge() {
-	switch {
-	case c.Tries == 0:
-		c.Skip("no ID shows this case")
-	case c.Certain():
-		c.Detail = fmt.Sprintf("of %s cases; chance explains %.2g", words.Count(c.Tries),
-			float64(c.Tries)*c.Probability)
-	default:
-		if c.Count > 0 {
-			c.Detail = fmt.Sprintf("%s in %s cases, which chance explains", words.Times(c.Count),
-				words.Count(c.Tries))
-		}
-		c.Clear()
-	}
 }

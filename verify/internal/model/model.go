@@ -57,6 +57,17 @@ func (m *Model) Tick() {
 	}
 }
 
+// step returns how much a counter goes up, with the faults of a race and a jump.
+func (m *Model) step(jump uint64) uint64 {
+	switch {
+	case m.is("race", 50):
+		return 0
+	case m.is("jump", 50):
+		return jump
+	}
+	return 1
+}
+
 // Timestamp returns the clock's timestamp, with the fault.
 func (m *Model) Timestamp(epoch time.Time, unit int64) uint64 {
 	ms := m.MS - epoch.UnixMilli()
@@ -67,8 +78,6 @@ func (m *Model) Timestamp(epoch time.Time, unit int64) uint64 {
 		return uint64(ms*1000) & (1<<48 - 1)
 	case "tick250":
 		return uint64(ms / 250)
-	case "milli":
-		return uint64(ms)
 	case "epoch2010":
 		return uint64((ms - time.Date(2010, 11, 4, 1, 42, 54, 0, time.UTC).UnixMilli()) / unit)
 	case "unixepoch":
@@ -127,13 +136,11 @@ func SCRU128(m *Model) (lines []string) {
 			if m.is("carry-lost", 200) {
 				counter |= (1<<24 - 1) - lo&63
 			}
-		case m.fault == "stuck", m.is("race", 50):
+		case m.fault == "stuck":
 		case m.fault == "carry-lost" && counter&(1<<24-1) == (1<<24-1):
 			counter &^= (1<<24 - 1)
-		case m.is("jump", 50):
-			counter += 2
 		default:
-			counter++
+			counter += m.step(2)
 		}
 		last = now
 		entropy := m.bits(32, "biased", "short", "stuck-bit")
@@ -182,13 +189,10 @@ func SCRU64(m *Model) (lines []string) {
 			if m.is("node", 400) {
 				node ^= 1
 			}
-		case m.is("race", 50):
 		case m.fault == "wrap" && counter == 1<<size-1:
 			counter = 0
-		case m.is("jump", 50):
-			counter += 2
 		default:
-			counter++
+			counter += m.step(2)
 		}
 		if counter >= 1<<size && m.fault != "overflow" && m.fault != "kept" {
 			for now == last {
@@ -229,8 +233,6 @@ func SCRU160(m *Model, ext, node int, micros bool) (lines []string) {
 		case now != last:
 			counter = m.bits(size-1, "start-biased", "", "")
 			switch m.fault {
-			case "kept":
-				counter = uint64(len(lines)) & (1<<(size-1) - 1)
 			case "five":
 				counter = 5
 			case "wide":
@@ -238,24 +240,15 @@ func SCRU160(m *Model, ext, node int, micros bool) (lines []string) {
 			case "zero":
 				counter = 0
 			}
-		case m.is("race", 50):
-		case m.is("jump", 50):
-			counter += 2
 		default:
-			counter++
+			counter += m.step(2)
 		}
 		if counter >= 1<<size {
-			if m.MS++; m.fault == "wrap" {
-				m.MS--
-				counter = 0
-			} else {
-				counter = m.bits(size-1, "", "", "")
-				tick = m.Timestamp(time.UnixMilli(0), 1)
-				if us = 0; micros {
-					now = tick * 1000
-				} else {
-					now = tick
-				}
+			m.MS++
+			counter = m.bits(size-1, "", "", "")
+			tick = m.Timestamp(time.UnixMilli(0), 1)
+			if now, us = tick, 0; micros {
+				now *= 1000
 			}
 		}
 		last = now
@@ -305,16 +298,11 @@ func EUID(m *Model, ext int) (lines []string) {
 					high |= 1<<32 - 1 - 15&m.Uint64()
 				}
 			}
-		case m.is("race", 50):
-		case m.fault == "wrap" && high == 1<<32-1:
-			high = 0
-		case m.is("jump", 50):
-			high += 7
-		case m.is("header", 50):
-			header += 1 << ext
-			high++
 		default:
-			high++
+			if m.is("header", 50) {
+				header += 1 << ext
+			}
+			high += m.step(7) // from all ones to 0, with the fault "wrap"
 		}
 		high &= 1<<32 - 1
 		last = now

@@ -6,7 +6,6 @@ import (
 	"github.com/sortid/sortid/internal/words"
 	"github.com/sortid/sortid/verify/internal/findings"
 	"github.com/sortid/sortid/verify/internal/reading"
-	"github.com/sortid/sortid/verify/report"
 )
 
 // A Step judges an ID smaller than the one before.
@@ -24,7 +23,7 @@ type Sink interface {
 	// Accept takes increasing IDs on consecutive lines.
 	Accept(list []format.Words, line uint64)
 	// Back judges an ID smaller than the one before. It may count a fault.
-	Back(before, v format.Words, line uint64) Step
+	Back(before, v *format.Words, line uint64) Step
 	// Gap says that the step to the next ID cannot be judged.
 	Gap()
 	// Restart says that the source starts again from a smaller ID.
@@ -42,9 +41,9 @@ type Sink interface {
 //
 // So it holds the newest ID until it sees the next.
 type Checker struct {
+	Sink Sink
+
 	f        *format.Format
-	sink     Sink
-	show     func(format.Words) string // an example's text
 	state    state
 	last     item // the ID before held, or line 0
 	held     item
@@ -70,18 +69,16 @@ const (
 	broken       // odd is the newest ID
 )
 
-// NewChecker returns a checker that adds its checks to found. Their examples use show.
-func NewChecker(f *format.Format, found *findings.List, show func(format.Words) string,
-	sink Sink) *Checker {
+// NewChecker returns a checker that adds its checks to found. Its Sink must be set.
+func NewChecker(f *format.Format, found *findings.List) *Checker {
 	return &Checker{
-		f: f, sink: sink, show: show,
-		duplicate: found.Check("order.duplicate", "no ID comes twice in a row", report.Fail),
-		swapped:   found.Check("order.swapped", "no two IDs have changed places", report.Fail),
-		ahead:     found.Check("order.ahead", "no ID is far ahead of its place", report.Fail),
-		behind:    found.Check("order.behind", "no ID is behind its place", report.Fail),
-		back: found.Check("order.back", "IDs do not start to decrease within a tick",
-			report.Fail),
-		rollback: found.Check("clock.rollback", "timestamps do not go back", report.Fail),
+		f:         f,
+		duplicate: found.Check("order.duplicate", "no ID comes twice in a row"),
+		swapped:   found.Check("order.swapped", "no two IDs have changed places"),
+		ahead:     found.Check("order.ahead", "no ID is far ahead of its place"),
+		behind:    found.Check("order.behind", "no ID is behind its place"),
+		back:      found.Check("order.back", "IDs do not start to decrease within a tick"),
+		rollback:  found.Check("clock.rollback", "timestamps do not go back"),
 	}
 }
 
@@ -105,7 +102,7 @@ func (o *Checker) feed(list []format.Words, line uint64, rising bool) {
 		o.release()
 		o.last = o.held
 		if n > 1 {
-			o.sink.Accept(list[:n-1], line)
+			o.Sink.Accept(list[:n-1], line)
 			o.last = item{list[n-2], line + uint64(n) - 2}
 		}
 		o.hold(item{list[n-1], line + uint64(n) - 1})
@@ -118,7 +115,7 @@ func (o *Checker) hold(v item) { o.held, o.released, o.state = v, false, steady 
 func (o *Checker) release() {
 	if !o.released {
 		o.one[0] = o.held.id
-		o.sink.Accept(o.one[:], o.held.line)
+		o.Sink.Accept(o.one[:], o.held.line)
 		o.released = true
 	}
 }
@@ -129,7 +126,7 @@ func (o *Checker) Gap() {
 	if o.state == steady {
 		o.release()
 	}
-	o.sink.Gap()
+	o.Sink.Gap()
 }
 
 // Finish ends the checks.
@@ -157,7 +154,7 @@ func (o *Checker) step(v item) {
 			o.foundDuplicate(o.held, v)
 			return
 		}
-		switch o.sink.Back(o.held.id, v.id, v.line) {
+		switch o.Sink.Back(&o.held.id, &v.id, v.line) {
 		case Outlier:
 		case Continue:
 			o.restart(v)
@@ -168,14 +165,12 @@ func (o *Checker) step(v item) {
 }
 
 func (o *Checker) foundDuplicate(first, second item) {
-	if o.duplicate.Hit() {
-		o.duplicate.Example(second.line, o.show(second.id), "the same as in line %d", first.line)
-	}
+	o.duplicate.FoundID(second.line, &second.id, "the same as in line %d", first.line)
 }
 
 func (o *Checker) restart(v item) {
 	o.release()
-	o.sink.Restart()
+	o.Sink.Restart()
 	o.last = item{}
 	o.hold(v)
 }
@@ -193,26 +188,20 @@ func (o *Checker) judgeOdd(next item) {
 		o.state = broken
 		return
 	case fits && (none || o.held.id.Less(&next.id)):
-		if o.swapped.Hit() {
-			o.swapped.Example(o.odd.line, o.show(o.odd.id),
-				"is smaller than line %d, and belongs before it", o.held.line)
-		}
-		o.sink.Gap()
+		o.swapped.FoundID(o.odd.line, &o.odd.id, "is smaller than line %d, and belongs before it",
+			o.held.line)
+		o.Sink.Gap()
 		o.released = true // the sink gets neither
 	case fits && o.odd.id.Less(&next.id):
-		if o.ahead.Hit() {
-			o.ahead.Example(o.held.line, o.show(o.held.id),
-				"is larger than the lines after it, by %s", o.distance(o.odd.id, o.held.id))
-		}
-		o.sink.Gap()
+		o.ahead.FoundID(o.held.line, &o.held.id, "is larger than the lines after it, by %s",
+			o.distance())
+		o.Sink.Gap()
 		o.hold(o.odd)
 	case !none && o.held.id.Less(&next.id):
-		if o.behind.Hit() {
-			o.behind.Example(o.odd.line, o.show(o.odd.id),
-				"is smaller than the lines before it, by %s", o.distance(o.odd.id, o.held.id))
-		}
+		o.behind.FoundID(o.odd.line, &o.odd.id, "is smaller than the lines before it, by %s",
+			o.distance())
 		o.release()
-		o.sink.Gap()
+		o.Sink.Gap()
 	default:
 		o.wentBack()
 		o.restart(o.odd)
@@ -223,31 +212,30 @@ func (o *Checker) judgeOdd(next item) {
 }
 
 func (o *Checker) wentBack() {
-	t, f := o.back, o.f
-	from, to := f.Timestamp(&o.held.id), f.Timestamp(&o.odd.id)
+	f, odd := o.f, &o.odd
+	from, to := f.Timestamp(&o.held.id), f.Timestamp(&odd.id)
 	if from == to {
-		if t.Hit() {
-			t.Example(o.odd.line, o.show(o.odd.id),
-				"is smaller than line %d, of the same timestamp", o.held.line)
-		}
+		o.back.FoundID(odd.line, &odd.id, "is smaller than line %d, of the same timestamp",
+			o.held.line)
 		return
 	}
-	t = o.rollback
-	if by := from - to; by > o.largestRollback {
-		o.largestRollback = by
-		t.Detail = "at most by " + words.Span(f.Tick, by)
-	}
-	if t.Hit() {
-		t.Example(o.odd.line, o.show(o.odd.id), "the timestamp goes back by %s, from %s",
-			words.Span(f.Tick, from-to), format.FormatTime(f.TimeOf(from)))
+	foundRollback(o.rollback, &o.largestRollback, f, from-to)
+	o.rollback.FoundID(odd.line, &odd.id, "the timestamp goes back by %s, from %s",
+		words.Span(f.Tick, from-to), format.FormatTime(f.TimeOf(from)))
+}
+
+// foundRollback keeps the largest rollback in the check's detail.
+func foundRollback(c *findings.Check, largest *uint64, f *format.Format, by uint64) {
+	if by > *largest {
+		*largest = by
+		c.Detail = "at most by " + words.Span(f.Tick, by)
 	}
 }
 
-// distance words the difference of two IDs.
-func (o *Checker) distance(a, b format.Words) string {
-	f := o.f
-	if x, y := f.Timestamp(&a), f.Timestamp(&b); x != y {
-		return words.Span(f.Tick, max(x, y)-min(x, y))
+// distance words the difference of odd and held.
+func (o *Checker) distance() string {
+	if odd, held := o.f.Timestamp(&o.odd.id), o.f.Timestamp(&o.held.id); odd != held {
+		return words.Span(o.f.Tick, max(odd, held)-min(odd, held))
 	}
 	return "less than a tick"
 }

@@ -4,14 +4,12 @@ import (
 	"github.com/sortid/sortid/format"
 	"github.com/sortid/sortid/internal/words"
 	"github.com/sortid/sortid/verify/internal/findings"
-	"github.com/sortid/sortid/verify/report"
 )
 
 // A Times checks a source whose ticks have no order inside. The time must not go back, and no ID
 // may come twice in a tick.
 type Times struct {
 	f                   *format.Format
-	show                func(format.Words) string
 	duplicate, rollback *findings.Check
 	tick, largest       uint64
 	known               bool
@@ -22,11 +20,11 @@ type Times struct {
 const maxSeen = 1 << 16
 
 // NewTimes returns a Times that adds its checks to found.
-func NewTimes(f *format.Format, found *findings.List, show func(format.Words) string) *Times {
+func NewTimes(f *format.Format, found *findings.List) *Times {
 	return &Times{
-		f: f, show: show, seen: map[format.Words]uint64{},
-		duplicate: found.Check("order.duplicate", "no ID comes twice in a tick", report.Fail),
-		rollback:  found.Check("clock.rollback", "timestamps do not go back", report.Fail),
+		f: f, seen: map[format.Words]uint64{},
+		duplicate: found.Check("order.duplicate", "no ID comes twice in a tick"),
+		rollback:  found.Check("clock.rollback", "timestamps do not go back"),
 	}
 }
 
@@ -37,7 +35,10 @@ func (t *Times) Feed(list []format.Words, line uint64) {
 		tick := t.f.Timestamp(&v)
 		if tick != t.tick || !t.known {
 			if t.known && tick < t.tick {
-				t.wentBack(t.tick-tick, v, at)
+				by := t.tick - tick
+				foundRollback(t.rollback, &t.largest, t.f, by)
+				t.rollback.FoundID(at, &list[i], "the timestamp goes back by %s",
+					words.Span(t.f.Tick, by))
 			}
 			t.tick, t.known = tick, true
 			clear(t.seen)
@@ -46,19 +47,8 @@ func (t *Times) Feed(list []format.Words, line uint64) {
 			if len(t.seen) < maxSeen {
 				t.seen[v] = at
 			}
-		} else if t.duplicate.Hit() {
-			t.duplicate.Example(at, t.show(v), "the same as in line %d", first)
+		} else {
+			t.duplicate.FoundID(at, &list[i], "the same as in line %d", first)
 		}
-	}
-}
-
-func (t *Times) wentBack(by uint64, v format.Words, line uint64) {
-	if by > t.largest {
-		t.largest = by
-		t.rollback.Detail = "at most by " + words.Span(t.f.Tick, by)
-	}
-	if t.rollback.Hit() {
-		t.rollback.Example(line, t.show(v), "the timestamp goes back by %s",
-			words.Span(t.f.Tick, by))
 	}
 }

@@ -4,6 +4,7 @@
 package pvalue
 
 import (
+	"cmp"
 	"math"
 	"slices"
 )
@@ -125,15 +126,7 @@ func Holm(p []float64) []float64 {
 	for i := range order {
 		order[i] = i
 	}
-	slices.SortFunc(order, func(i, j int) int {
-		switch {
-		case p[i] < p[j]:
-			return -1
-		case p[i] > p[j]:
-			return 1
-		}
-		return 0
-	})
+	slices.SortFunc(order, func(i, j int) int { return cmp.Compare(p[i], p[j]) })
 	adjusted := make([]float64, len(p))
 	largest := 0.0
 	for rank, i := range order {
@@ -144,6 +137,4 @@ func Holm(p []float64) []float64 {
 }
 
 // Quantile returns the standard normal deviate exceeded with probability p.
-func Quantile(p float64) float64 {
-	return math.Sqrt2 * math.Erfcinv(2*p)
-}
+func Quantile(p float64) float64 { return math.Sqrt2 * math.Erfcinv(2*p) }

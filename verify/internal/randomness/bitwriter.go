@@ -14,9 +14,6 @@ type BitWriter struct {
 
 const rawBuffer = 64 << 10
 
-// NewBitWriter returns a BitWriter that writes to w.
-func NewBitWriter(w io.Writer) *BitWriter { return &BitWriter{w: w} }
-
 // Add writes v, which must fit in width bits.
 func (b *BitWriter) Add(v uint64, width int) {
 	if width > 32 { // held may have 7 bits

@@ -25,8 +25,10 @@ type Field struct {
 	variance      float64
 	repeats       *repeats
 	raw           *BitWriter
-	sameOnly      bool     // whether only constant bits are tested
 	near, changed []uint64 // scratch
+
+	// SameOnly: the field need not be random. Judge looks only for constant bits.
+	SameOnly bool
 }
 
 // A chunk counts each value of a few bits.
@@ -147,8 +149,6 @@ func (f *Field) compare(before uint64, values []uint64) {
 	f.neighbours.add(near)
 	f.changes.add(changed)
 }
-
-func (f *Field) unequal(bit int) uint64 { return f.neighbours.count(bit) }
 
 // Toggled returns how often a bit differed from the value before.
 func (f *Field) Toggled(bit int) uint64 {
@@ -271,7 +271,7 @@ func (f *Field) results() (rs []result) {
 			"bit %d changes from one value to the next in %s of cases", bit,
 			words.Percent(k, f.n-1))
 		if bit < f.width-1 {
-			k = f.unequal(bit)
+			k = f.neighbours.count(bit)
 			add(testNeighbours, pvalue.Coin(k, f.n), "bits %d and %d differ in %s of the values",
 				bit+1, bit, words.Percent(k, f.n))
 		}

@@ -40,7 +40,7 @@ type Set struct {
 
 // WriteRaw makes the set write the named field's bits to w, high bit first.
 func (s *Set) WriteRaw(name string, w io.Writer) {
-	s.rawName, s.raw = name, NewBitWriter(w)
+	s.rawName, s.raw = name, &BitWriter{w: w}
 }
 
 // Raw returns the writer for the named field's bits, or nil.
@@ -70,62 +70,49 @@ func (s *Set) Add(name string, width int) *Field {
 	return f
 }
 
-// AddSame adds a field that need not be random. Judge looks only for constant bits.
-func (s *Set) AddSame(name string, width int) *Field {
-	f := s.Add(name, width)
-	f.sameOnly = true
-	return f
-}
-
 // Judge tests all fields, adds checks for each field and kind of test, and returns each field's
 // findings.
 func (s *Set) Judge(found *findings.List) (fields []report.Field) {
-	type fieldResult struct {
-		field *Field
-		result
-	}
-	var all []fieldResult
+	results := make([][]result, len(s.fields))
 	var ps []float64
-	for _, f := range s.fields {
-		if f.sameOnly || f.fixedBits() != 0 { // tells more than tests
+	for i, f := range s.fields {
+		if f.SameOnly || f.fixedBits() != 0 { // tells more than tests
 			continue
 		}
-		for _, r := range f.results() {
-			all = append(all, fieldResult{f, r})
+		results[i] = f.results()
+		for _, r := range results[i] {
 			ps = append(ps, r.p)
 		}
 	}
-	adjusted := pvalue.Holm(ps)
-	for _, f := range s.fields {
-		entry := report.Field{Name: f.name, Width: f.width, Values: f.n, P: 1, Adjusted: 1}
+	adjusted := pvalue.Holm(ps) // those of the results not yet read
+	for i, f := range s.fields {
+		entry := report.Field{Name: f.name, Width: f.width, Values: f.n, P: 1, Adjusted: 1,
+			Ones: []float64{}}
 		checks := map[string]*findings.Check{}
 		checks[testSame] = found.Check("random."+f.name+"."+testSame, f.name+": "+
-			testTitles[testSame], report.Fail)
+			testTitles[testSame])
 		f.judgeSame(checks[testSame])
-		if f.sameOnly {
+		if f.SameOnly {
 			continue
 		}
 		for _, test := range testNames {
-			checks[test] = found.Check("random."+f.name+"."+test, f.name+": "+testTitles[test],
-				report.Fail)
+			checks[test] = found.Check("random."+f.name+"."+test, f.name+": "+testTitles[test])
 		}
 		worst := map[string]float64{}
-		for i, r := range all {
-			if r.field != f {
-				continue
-			}
+		for _, r := range results[i] {
 			c := checks[r.test]
 			entry.Tests++
 			if r.p < entry.P {
-				entry.P, entry.Adjusted, entry.Worst = r.p, adjusted[i], r.note
+				entry.P, entry.Adjusted, entry.Worst = r.p, adjusted[0], r.note
 			}
 			if p, seen := worst[r.test]; !seen || r.p < p {
 				worst[r.test] = r.p
 				c.Status, c.Detail = report.Pass, r.note+", p "+words.Probability(r.p)
 			}
-			if adjusted[i] < familyErrorRate {
+			if adjusted[0] < familyErrorRate {
 				c.Count++
 			}
+			adjusted = adjusted[1:]
 		}
 		enough := f.n > 1 && pvalue.Coin(0, f.n)*float64(len(ps)) < familyErrorRate
 		for _, test := range testNames {

@@ -67,9 +67,9 @@ func TestField(t *testing.T) {
 		}
 		for bit := range width {
 			if f.ones(bit) != ones[bit] || f.Toggled(bit) != changes[bit] || bit < width-1 &&
-				f.unequal(bit) != neighbours[bit] {
+				f.neighbours.count(bit) != neighbours[bit] {
 				t.Errorf("width %d, bit %d: %d %d %d, want %d %d %d", width, bit,
-					f.ones(bit), f.Toggled(bit), f.unequal(bit), ones[bit], changes[bit],
+					f.ones(bit), f.Toggled(bit), f.neighbours.count(bit), ones[bit], changes[bit],
 					neighbours[bit])
 			}
 		}
@@ -244,7 +244,7 @@ func TestPValuesAreUniform(t *testing.T) {
 
 func TestBitWriter(t *testing.T) {
 	var out bytes.Buffer
-	b := NewBitWriter(&out)
+	b := &BitWriter{w: &out}
 	b.Add(0b101, 3)
 	b.Add(0xffff_0000_ffff_0001, 64)
 	b.Add(1, 1)
@@ -258,30 +258,5 @@ func TestBitWriter(t *testing.T) {
 		fmt.Sprintf("%020b", 0x12345)
 	if want = want[:len(want)/8*8]; bits != want {
 		t.Errorf("%s, want %s", bits, want)
-	}
-}
-
-func BenchmarkField(b *testing.B) {
-	for _, width := range []int{9, 24, 32, 40} {
-		b.Run(fmt.Sprint(width), func(b *testing.B) {
-			r := rand.New(rand.NewPCG(1, 2))
-			values := make([]uint64, 1<<12)
-			for i := range values {
-				values[i] = r.Uint64() >> (64 - width)
-			}
-			f := newField("x", width)
-			n := 0
-			for b.Loop() {
-				for _, v := range values {
-					f.Add(v)
-				}
-				n += len(values)
-				// Not the same values, which repeats would tell.
-				for i := range values {
-					values[i] = (values[i]*5 + 1) & (1<<width - 1)
-				}
-			}
-			b.ReportMetric(float64(b.Elapsed())/float64(n), "ns/value")
-		})
 	}
 }

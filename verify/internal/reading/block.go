@@ -9,7 +9,7 @@ import (
 
 	"github.com/sortid/sortid/format"
 	"github.com/sortid/sortid/internal/parseerr"
-	"github.com/sortid/sortid/verify/report"
+	"github.com/sortid/sortid/verify/internal/findings"
 )
 
 // A Block has whole lines and their IDs.
@@ -17,11 +17,11 @@ type Block struct {
 	Lines    uint64
 	IDs      []format.Words
 	Segments []Segment
-	Faults   Faults
-	Bytes    int       // of the lines
-	At       time.Time // when the last line came
-	EndsBad  bool      // whether the last line has no ID
-	Err      error     // why the input ended, such as io.EOF
+	Faults   [FaultCount]findings.Check // with lines from 0 in the block
+	Bytes    int                        // of the lines
+	At       time.Time                  // when the last line came
+	EndsBad  bool                       // whether the last line has no ID
+	Err      error                      // why the input ended, such as io.EOF
 
 	buffer   []byte
 	text     []byte // buffer's whole lines
@@ -65,7 +65,7 @@ const MaxLine = 64 << 10
 
 func (b *Block) parse(f *format.Format) {
 	b.Lines, b.IDs, b.Segments, b.Bytes = 0, b.IDs[:0], b.Segments[:0], len(b.text)
-	b.Faults.reset()
+	b.Faults = [FaultCount]findings.Check{}
 	text := b.text
 	if b.first {
 		text = b.cutMark(text)
@@ -93,7 +93,8 @@ func (b *Block) parse(f *format.Format) {
 		line, rest, _ := bytes.Cut(text, []byte{'\n'})
 		text = rest
 		if len(line) > MaxLine || b.overlong && len(rest) == 0 {
-			b.tooLong(line)
+			b.found(TooLong, line, fmt.Sprintf("is longer than %d KiB",
+				min(MaxLine, len(b.buffer))>>10))
 			broken, bad = true, true
 			b.Lines++
 			continue
@@ -125,17 +126,15 @@ func (b *Block) cutMark(text []byte) []byte {
 	if !found || len(rest) == 0 {
 		return text
 	}
-	if b.Faults.add(BadLineEnd) {
-		b.example(BadLineEnd, nil, "a byte order mark in front")
-	}
+	b.found(BadLineEnd, nil, "a byte order mark in front")
 	return rest
 }
 
 // cutReturn cuts off a Windows line's carriage return.
 func (b *Block) cutReturn(line []byte) []byte {
 	text, windows := bytes.CutSuffix(line, []byte{'\r'})
-	if windows && b.Faults.add(BadLineEnd) {
-		b.example(BadLineEnd, text, "ends with CR LF, as on Windows")
+	if windows {
+		b.found(BadLineEnd, text, "ends with CR LF, as on Windows")
 	}
 	return text
 }
@@ -143,9 +142,7 @@ func (b *Block) cutReturn(line []byte) []byte {
 func (b *Block) parseLine(f *format.Format,
 	text []byte) (v format.Words, encoding format.Encoding, ok bool) {
 	if len(text) == 0 {
-		if b.Faults.add(Blank) {
-			b.example(Blank, nil, "")
-		}
+		b.found(Blank, nil)
 		return format.Words{}, "", false
 	}
 	v, encoding, canonical, err := f.ReadLine(text)
@@ -161,29 +158,18 @@ func (b *Block) parseLine(f *format.Format,
 	if bytes.EqualFold(text[len(text)-min(len(text), len(written)):], []byte(written)) {
 		check = BadCase
 	}
-	if b.Faults.add(check) {
-		b.example(check, text, "an ID is written "+written)
-	}
+	b.found(check, text, "an ID is written ", written)
 	return v, encoding, true
-}
-
-// tooLong notes a line longer than [MaxLine] or the block.
-func (b *Block) tooLong(line []byte) {
-	if b.Faults.add(TooLong) {
-		b.example(TooLong, line, fmt.Sprintf("is longer than %d KiB",
-			min(MaxLine, len(b.buffer))>>10))
-	}
 }
 
 func (b *Block) badLine(f *format.Format, text []byte, encoding format.Encoding, err error) {
 	if other, ok := otherFormat(f, text); ok {
-		if b.Faults.add(OtherFormat) {
-			b.example(OtherFormat, text, fmt.Sprintf("is a %s ID", other))
-		}
+		b.found(OtherFormat, text, "is a ", other, " ID")
 		return
 	}
 	check := faultOf(encoding, err)
-	if !b.Faults.add(check) {
+	if b.Faults[check].Full() { // a note takes time
+		b.found(check, nil)
 		return
 	}
 	// The text stands before the note.
@@ -203,7 +189,7 @@ func (b *Block) badLine(f *format.Format, text []byte, encoding format.Encoding,
 			}
 		}
 	}
-	b.example(check, text, note)
+	b.found(check, text, note)
 }
 
 // otherFormat finds another format of the text. It checks the length first, to be fast.
@@ -222,15 +208,17 @@ func otherFormat(f *format.Format, text []byte) (name string, ok bool) {
 	return "", false
 }
 
-func (b *Block) example(check Fault, text []byte, note string) {
-	b.Faults.Examples[check] = append(b.Faults.Examples[check],
-		report.Example{Line: b.Lines, Text: excerpt(text), Note: note})
-}
-
-func excerpt(text []byte) string {
+// found counts a fault of the line. The note is joined.
+func (b *Block) found(fault Fault, text []byte, note ...string) {
 	const most = 64
-	if len(text) > most {
-		return string(text[:most]) + "..."
+	c := &b.Faults[fault]
+	if c.Full() {
+		c.Count++
+		return
 	}
-	return string(text)
+	short := string(text[:min(len(text), most)])
+	if len(text) > most {
+		short += "..."
+	}
+	c.Found(b.Lines, short, "%s", strings.Join(note, ""))
 }

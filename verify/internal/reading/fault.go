@@ -6,7 +6,6 @@ import (
 
 	"github.com/sortid/sortid"
 	"github.com/sortid/sortid/format"
-	"github.com/sortid/sortid/verify/report"
 )
 
 // A Fault is a line's fault.
@@ -81,23 +80,4 @@ func faultOf(encoding format.Encoding, err error) Fault {
 		return BadCheckSymbol
 	}
 	return BadSymbol
-}
-
-// Faults counts faults and keeps first examples.
-type Faults struct {
-	Count    [FaultCount]uint64
-	Examples [FaultCount][]report.Example // with lines from 0 in the block
-}
-
-func (f *Faults) reset() {
-	f.Count = [FaultCount]uint64{}
-	for i := range f.Examples {
-		f.Examples[i] = f.Examples[i][:0]
-	}
-}
-
-// add counts a fault and reports whether to keep an example.
-func (f *Faults) add(check Fault) bool {
-	f.Count[check]++
-	return len(f.Examples[check]) < report.MaxExamples
 }

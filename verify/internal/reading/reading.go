@@ -27,7 +27,6 @@ const (
 // A Reader reads lines in blocks.
 type Reader struct {
 	free, queue chan *Block
-	made        int // blocks
 	stop        context.CancelFunc
 }
 
@@ -52,6 +51,9 @@ func New(ctx context.Context, r io.Reader, o Options) *Reader {
 	ctx, stop := context.WithCancel(ctx)
 	blocks := o.Parsers + 2
 	s := &Reader{free: make(chan *Block, blocks), queue: make(chan *Block, blocks), stop: stop}
+	for range blocks {
+		s.free <- &Block{ready: make(chan struct{}, 1)}
+	}
 	work := make(chan *Block, blocks)
 	go func() {
 		defer close(work)
@@ -85,20 +87,14 @@ func (s *Reader) Release(b *Block) { s.free <- b }
 // Close ends the reading. A Read under way goes on until it returns.
 func (s *Reader) Close() { s.stop() }
 
-// block returns a free block, or nil when ctx has ended. It makes blocks on demand, so a short
-// input uses few.
+// block returns a free block, or nil when ctx has ended. A short input uses few, so buffers are made
+// on demand.
 func (s *Reader) block(ctx context.Context, size int) *Block {
 	select {
 	case b := <-s.free:
-		return b
-	default:
-	}
-	if s.made < cap(s.free) {
-		s.made++
-		return &Block{buffer: make([]byte, size), ready: make(chan struct{}, 1)}
-	}
-	select {
-	case b := <-s.free:
+		if b.buffer == nil {
+			b.buffer = make([]byte, size)
+		}
 		return b
 	case <-ctx.Done():
 		return nil

@@ -6,12 +6,13 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"slices"
+	"reflect"
 	"strings"
 	"testing"
 	"testing/iotest"
 
 	"github.com/sortid/sortid/format"
+	"github.com/sortid/sortid/verify"
 	"github.com/sortid/sortid/verify/internal/model"
 	"github.com/sortid/sortid/verify/internal/reading"
 )
@@ -46,8 +47,8 @@ func read(t *testing.T, f *format.Format, r io.Reader, o reading.Options) (all o
 			all.ids += uint64(len(list))
 		}
 		gap = b.EndsBad || gap && len(b.Segments) == 0
-		for i, n := range b.Faults.Count {
-			all.faults[i] += n
+		for i := range b.Faults {
+			all.faults[i] += b.Faults[i].Count
 		}
 		all.lines += b.Lines
 		all.err = b.Err
@@ -84,11 +85,11 @@ func TestRead(t *testing.T) {
 				}
 				want := outcome{lines: 400, ids: 397, segments: []uint64{1, 101, 201}, gaps: 2,
 					err: io.EOF}
-				want.faults[reading.BadLength], want.faults[reading.Blank], want.faults[reading.BadCase] = 1, 1, 1
-				want.faults[long]++
-				if got.lines != want.lines || got.ids != want.ids ||
-					!slices.Equal(got.segments, want.segments) ||
-					got.gaps != want.gaps || got.faults != want.faults || got.err != want.err {
+				for _, f := range []reading.Fault{reading.BadLength, reading.Blank,
+					reading.BadCase, long} {
+					want.faults[f]++
+				}
+				if !reflect.DeepEqual(got, want) {
 					t.Errorf("size %d, %s, %d parsers: %+v, want %+v", size, name, parsers, got,
 						want)
 				}
@@ -126,8 +127,8 @@ func TestOpen(t *testing.T) {
 	for _, c := range []struct {
 		size int64
 		want error
-	}{{100, reading.ErrShrunk}, {1000, nil}, {2000, nil}} {
-		f, err := reading.Open(name)
+	}{{100, verify.ErrShrunk}, {1000, nil}, {2000, nil}} {
+		f, err := verify.Open(name)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -144,7 +145,7 @@ func TestOpen(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if _, err := reading.Open(t.TempDir()); err == nil ||
+	if _, err := verify.Open(t.TempDir()); err == nil ||
 		!strings.Contains(err.Error(), "directory") {
 		t.Errorf("a directory: %v", err)
 	}

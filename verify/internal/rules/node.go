@@ -3,10 +3,10 @@ package rules
 import (
 	"fmt"
 	"math/bits"
+	"slices"
 
 	"github.com/sortid/sortid/format"
 	"github.com/sortid/sortid/scru64"
-	"github.com/sortid/sortid/verify/report"
 )
 
 // This file is for formats whose IDs do not tell the node ID's size. Node ID and counter are one
@@ -14,12 +14,12 @@ import (
 
 // checkPrefixes refuses a node ID that is another's prefix.
 func (r *Rules) checkPrefixes() {
-	t := r.Check("rules.prefix", "no node ID is a prefix of another", report.Fail)
+	t := r.check("prefix", "no node ID is a prefix of another")
 	for i, a := range r.nodes {
 		for _, b := range r.nodes[:i] {
 			size := min(a.NodeIDSize(), b.NodeIDSize())
-			if a.NodeID()>>(a.NodeIDSize()-size) == b.NodeID()>>(b.NodeIDSize()-size) && t.Hit() {
-				t.Example(0, fmt.Sprintf("%d/%d", a.NodeID(), a.NodeIDSize()), "clashes with %d/%d",
+			if a.NodeID()>>(a.NodeIDSize()-size) == b.NodeID()>>(b.NodeIDSize()-size) {
+				t.Found(0, fmt.Sprintf("%d/%d", a.NodeID(), a.NodeIDSize()), "clashes with %d/%d",
 					b.NodeID(), b.NodeIDSize())
 			}
 		}
@@ -28,19 +28,13 @@ func (r *Rules) checkPrefixes() {
 
 func (r *Rules) checkSpecs(list []format.Words, line uint64) {
 	for i := range list {
-		if !r.ours(scru64.ID(list[i][2])) && r.node.Hit() {
-			r.node.Example(line+uint64(i), r.Show(list[i]), "is of no node in the options")
+		v := scru64.ID(list[i][2])
+		if !slices.ContainsFunc(r.nodes, func(s scru64.NodeSpec) bool {
+			return v.NodeID(s.NodeIDSize()) == s.NodeID()
+		}) {
+			r.node.FoundID(line+uint64(i), &list[i], "is of no node in the options")
 		}
 	}
-}
-
-func (r *Rules) ours(v scru64.ID) bool {
-	for _, s := range r.nodes {
-		if v.NodeID(s.NodeIDSize()) == s.NodeID() {
-			return true
-		}
-	}
-	return false
 }
 
 // guarded reports whether the counter's size is unknown.

@@ -99,7 +99,7 @@ func (r *Rules) observe(h Habits) {
 		u.nodes, h.Changing, r.sampled = nil, nil, map[uint64]bool{}
 	}
 	u.nodes = slices.DeleteFunc(
-		u.nodes, func(n *constant) bool { return slices.Contains(h.Changing, n.name) })
+		u.nodes, func(n *watched) bool { return slices.Contains(h.Changing, n.Name) })
 	for _, name := range h.Changing {
 		r.constant[name].Skip("it changes from ID to ID, which the format allows")
 	}

@@ -36,7 +36,6 @@ type Context struct {
 	Format *format.Format
 	Habits Habits // for other projects' formats
 	Fields *randomness.Set
-	Show   func(format.Words) string // an example's text
 }
 
 // Rules check what a format promises beyond order.
@@ -47,7 +46,7 @@ type Rules struct {
 	// The first IDs are kept until the usage is inferred from them.
 	candidates []format.Usage
 	pending    []lineID
-	fixed      []fixed
+	fixed      []*watched
 	waiting    []format.Words // for their random fields
 	usage      *usage         // nil until known
 	common     *usage         // the first candidate
@@ -68,12 +67,6 @@ type Rules struct {
 	tickStart                        uint64 // the counter at the tick's first ID
 	changedBits                      uint64 // counter bits changed within a tick
 	carries, overflows, guardCarries uint64
-}
-
-// A fixed is a field that is constant in a format.
-type fixed struct {
-	format.Field
-	check *findings.Check
 }
 
 // A lineID is an ID and its line. Line 0 is a gap, across which no step is checked.
@@ -185,8 +178,7 @@ func New(c *Context) *Rules {
 	r.common = newUsage(r.Format, r.candidates[0])
 	r.addFixed()
 	if r.Format.NodeCounter > 0 && (len(r.nodes) > 0 || !r.Unordered) {
-		r.node = r.Check("rules.node", "each ID is of the node, or of one of those named",
-			report.Fail)
+		r.node = r.check("node", "each ID is of the node, or of one of those named")
 	}
 	if len(r.nodes) > 1 {
 		r.checkPrefixes()
@@ -211,19 +203,18 @@ func New(c *Context) *Rules {
 func (r *Rules) addFixed() {
 	for _, f := range r.candidates[0].Layout {
 		if f.Kind == format.KindFixed && f.Name != "" {
-			title := fmt.Sprintf("the bits of the %s are %0*b", f.Name, f.Bits, f.Value)
-			r.fixed = append(r.fixed, fixed{f, r.Check("rules."+f.Name, title, report.Fail)})
+			r.fixed = append(r.fixed, &watched{Field: f, place: f.Place(),
+				check: r.check(f.Name, "the bits of the %s are %0*b", f.Name, f.Bits, f.Value)})
 		}
 	}
 }
 
 func (r *Rules) checkFixed(list []format.Words, line uint64) {
 	for _, f := range r.fixed {
-		place := f.Place()
 		for i := range list {
-			if v := place.Of(&list[i]); v != f.Value && f.check.Hit() {
-				f.check.Example(line+uint64(i), r.Show(list[i]), "the bits of the %s are %0*b",
-					f.Name, f.Bits, v)
+			if v := f.place.Of(&list[i]); v != f.Value {
+				f.check.FoundID(line+uint64(i), &list[i], "the bits of the %s are %0*b", f.Name,
+					f.Bits, v)
 			}
 		}
 	}
@@ -234,15 +225,12 @@ func (r *Rules) addConstant() {
 	r.constant = map[string]*findings.Check{}
 	for _, u := range r.candidates {
 		for _, f := range u.Layout {
-			title := ""
 			switch {
+			case r.constant[f.Name] != nil:
 			case f.Kind == format.KindNode && r.Format.NodeCounter == 0:
-				title = "the " + f.Name + " ID stays the same"
+				r.constant[f.Name] = r.check(f.Name, "the %s ID stays the same", f.Name)
 			case f.Most > 0:
-				title = fmt.Sprintf("the %s are at most %d", f.Name, f.Most)
-			}
-			if title != "" && r.constant[f.Name] == nil {
-				r.constant[f.Name] = r.Check("rules."+f.Name, title, report.Fail)
+				r.constant[f.Name] = r.check(f.Name, "the %s are at most %d", f.Name, f.Most)
 			}
 		}
 	}
@@ -258,40 +246,40 @@ func (r *Rules) addCounter() {
 			names = append(names, f.Name)
 			counter = f
 		case f.PartBits != "":
-			r.header = r.Check("rules.header", "the header stays the same within a tick",
-				report.Fail)
+			r.header = r.check("header", "the header stays the same within a tick")
 		}
 	}
-	name, place := counter.Name, counter.Place()
-	if name == "" {
+	name, most := counter.Name, uint64(1)<<counter.Bits-1
+	all := strings.Join(names, " and ")
+	switch {
+	case name == "":
+		return
+	case counter.Start == format.StartNever:
+		r.step = r.check("step", "the %s goes up by one, and from %d to 0", name, most)
+		r.overflow = r.check("overflow",
+			"within a tick the %s does not go on from %d to 0, out of order", name, most)
+		r.overflow.Severity = report.Warn
+		r.sequences = &sequences{check: r.check(name, "no %s comes twice in a tick", name)}
 		return
 	}
-	if counter.Start == format.StartNever {
-		r.step = r.Check("rules.step", fmt.Sprintf("the %s goes up by one, and from %d to 0", name,
-			place.Max()), report.Fail)
-		r.overflow = r.Check("rules.overflow",
-			fmt.Sprintf("within a tick the %s does not go on from %d to 0, out of order", name,
-				place.Max()), report.Warn)
-		r.sequences = newSequences(r, name)
-		return
-	}
-	r.step = r.Check("rules.step", strings.Join(names, " and ")+" goes up by one within a tick",
-		report.Fail)
-	r.repeat = r.Check("rules.repeat", "no two IDs have the same timestamp and "+
-		strings.Join(names, " and "), report.Fail)
-	kept := "rules.counter"
+	r.step = r.check("step", "%s goes up by one within a tick", all)
+	r.repeat = r.check("repeat", "no two IDs have the same timestamp and %s", all)
+	kept := "counter"
 	if len(names) > 1 {
-		kept = "rules." + name
-		r.carry = r.Check("rules.carry", names[0]+" goes up when "+name+" is full", report.Fail)
+		kept = name
+		r.carry = r.check("carry", "%s goes up when %s is full", names[0], name)
 	} else {
-		r.overflow = r.Check("rules.overflow", "a full "+name+
-			" does not start again in its tick, and changes nothing else", report.Fail)
+		r.overflow = r.check("overflow",
+			"a full %s does not start again in its tick, and changes nothing else", name)
 	}
-	r.counterKept = r.Chance(kept, name+" is renewed when the timestamp moves on", 1)
+	r.counterKept = r.Chance("rules."+kept, name+" is renewed when the timestamp moves on", 1)
 	if startsNarrow(counter) {
-		r.start = r.Check("rules.start", "the "+name+
-			" starts at random, in no more bits than it may", report.Fail)
+		r.start = r.check("start", "the %s starts at random, in no more bits than it may", name)
 	}
+}
+
+func (r *Rules) check(name, title string, args ...any) *findings.Check {
+	return r.Check("rules."+name, fmt.Sprintf(title, args...))
 }
 
 // Each takes all IDs on consecutive lines, the first on line.
@@ -301,7 +289,7 @@ func (r *Rules) Each(list []format.Words, line uint64) {
 	} else {
 		r.usage.each(r, list)
 		if r.Unordered && !r.Format.Generates() {
-			r.usage.samples(r, list)
+			r.usage.firsts(r, list)
 		}
 	}
 	r.checkFixed(list, line)

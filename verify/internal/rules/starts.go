@@ -107,17 +107,15 @@ func (s *starts) judge(value, line uint64) {
 }
 
 func (s *starts) topChanged(value, line uint64) {
-	r := s.r
-	switch {
-	case r.guarded() && r.node.Hit():
-		high := s.size - s.width
-		r.node.Example(line, "",
-			"the high %d bits of node ID and counter are %0*b, before they were %0*b",
-			high, high, value>>s.width, high, s.top)
-	case !r.guarded() && r.start.Hit():
-		r.start.Example(line, "", "the counter starts at %d, with more than %s", value,
+	if !s.r.guarded() {
+		s.r.start.Found(line, "", "the counter starts at %d, with more than %s", value,
 			words.Plural(uint64(s.width), "random bit"))
+		return
 	}
+	high := s.size - s.width
+	s.r.node.Found(line, "",
+		"the high %d bits of node ID and counter are %0*b, before they were %0*b",
+		high, high, value>>s.width, high, s.top)
 }
 
 // Finish ends the checks and adds facts.
@@ -130,7 +128,7 @@ func (r *Rules) Finish() {
 	}
 	for _, n := range r.usage.nodes {
 		if n.known {
-			r.Fact(n.name+" ID", "%d of %s", n.value, words.Plural(uint64(n.place.Width()), "bit"))
+			r.Fact(n.Name+" ID", "%d of %s", n.value, words.Plural(uint64(n.Bits), "bit"))
 		}
 	}
 	if len(r.nodes) == 1 && !r.Unordered {

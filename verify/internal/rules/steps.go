@@ -21,7 +21,7 @@ func (r *Rules) Run(list []format.Words, line uint64) {
 		list, line = list[n:], line+uint64(n)
 	}
 	u := r.usage
-	u.constants(r, list, line)
+	u.constants(list, line)
 	if r.step == nil {
 		u.firsts(r, list)
 	}
@@ -30,8 +30,14 @@ func (r *Rules) Run(list []format.Words, line uint64) {
 	}
 	last, known := r.before, r.known
 	mask := u.counter & 0xff
+	// The IDs increase: if the ends' high words are equal, all are.
+	high := u.high.Of(&list[0])
+	oneHigh := high == u.high.Of(&list[len(list)-1])
 	for i := range list {
-		h := u.headOf(&list[i])
+		if !oneHigh {
+			high = u.high.Of(&list[i])
+		}
+		h := head{high, u.low.Of(&list[i])}
 		// Most steps add one without a carry.
 		if h.high != last.high || h.low != last.low+1 || h.low&mask == 0 || !known {
 			r.judge(last, h, &list[i], line+uint64(i))
@@ -63,8 +69,8 @@ func (r *Rules) judge(last, h head, v *format.Words, line uint64) {
 func (r *Rules) judgeSequence(last, h head, v *format.Words, line uint64) {
 	u := r.usage
 	now, before := h.low&u.counter, last.low&u.counter
-	if now != (before+1)&u.counter && h != last && r.step.Hit() { // the same head is a repeat
-		r.step.Example(line, r.Show(*v), "%s %d after %d", u.field.Name, now, before)
+	if now != (before+1)&u.counter && h != last { // the same head is a repeat
+		r.step.FoundID(line, v, "%s %d after %d", u.field.Name, now, before)
 	}
 }
 
@@ -83,30 +89,24 @@ func (r *Rules) judgeWithin(last, h head, v *format.Words, line uint64) {
 		r.carries++
 	case by == 1:
 		r.foundCarry(v, line)
-	case r.step.Hit():
-		r.step.Example(line, r.Show(*v), "%s goes up by %s", u.field.Name, words.Count(by))
+	default:
+		r.step.FoundID(line, v, "%s goes up by %s", u.field.Name, words.Count(by))
 	}
 }
 
 func (r *Rules) foundHeader(last, h head, v *format.Words, line uint64) {
-	if u := r.usage; r.header.Hit() {
-		digits := (int(u.tickShift) - u.field.Bits + 3) / 4
-		r.header.Example(line, r.Show(*v), "the header is %0*x, before it was %0*x", digits,
-			u.headerOf(h), digits, u.headerOf(last))
-	}
+	u := r.usage
+	digits := (int(u.tickShift) - u.field.Bits + 3) / 4
+	r.header.FoundID(line, v, "the header is %0*x, before it was %0*x", digits, u.headerOf(h),
+		digits, u.headerOf(last))
 }
 
 func (r *Rules) foundRepeat(v *format.Words, line uint64) {
-	if r.repeat.Hit() {
-		r.repeat.Example(line, r.Show(*v),
-			"the same as in the line before, except for the random bits")
-	}
+	r.repeat.FoundID(line, v, "the same as in the line before, except for the random bits")
 }
 
 func (r *Rules) foundCarry(v *format.Words, line uint64) {
-	if r.overflow.Hit() {
-		r.overflow.Example(line, r.Show(*v), "the full counter has changed the node ID")
-	}
+	r.overflow.FoundID(line, v, "the full counter has changed the node ID")
 }
 
 func (r *Rules) judgeStart(last, h head, tick uint64, next bool, v *format.Words, line uint64) {
@@ -123,13 +123,11 @@ func (r *Rules) judgeStart(last, h head, tick uint64, next bool, v *format.Words
 		r.overflows++
 	}
 	r.counterKept.Tries++
-	if start-before <= 1 && r.counterKept.Hit() {
-		r.counterKept.Example(line, r.Show(*v), "%s goes on from the line before, %d", u.field.Name,
-			start)
+	if start-before <= 1 {
+		r.counterKept.FoundID(line, v, "%s goes on from the line before, %d", u.field.Name, start)
 	}
-	if start > u.start && r.start.Hit() {
-		r.start.Example(line, r.Show(*v), "the counter starts at %d, of more than %d", start,
-			u.start)
+	if start > u.start {
+		r.start.FoundID(line, v, "the counter starts at %d, of more than %d", start, u.start)
 	}
 	r.starts.add(start&u.start, line)
 	if r.taken != nil {
@@ -141,7 +139,7 @@ func (r *Rules) judgeStart(last, h head, tick uint64, next bool, v *format.Words
 }
 
 // Back judges an ID smaller than the one before.
-func (r *Rules) Back(before, v format.Words, line uint64) order.Step {
+func (r *Rules) Back(before, v *format.Words, line uint64) order.Step {
 	if r.step == nil {
 		return order.Unknown
 	}
@@ -149,32 +147,27 @@ func (r *Rules) Back(before, v format.Words, line uint64) order.Step {
 	if u == nil {
 		u = r.common
 	}
-	h, last := u.headOf(&v), u.headOf(&before)
+	h, last := u.headOf(v), u.headOf(before)
 	mayWrap := last.low&u.counter == u.counter && h.low&u.counter == 0 &&
 		h.low == last.low&^u.counter
 	switch {
 	case u.tickOf(h) != u.tickOf(last):
 		return order.Unknown
 	case u.headerOf(h) != u.headerOf(last):
-		r.foundHeader(last, h, &v, line)
+		r.foundHeader(last, h, v, line)
 		return order.Continue
 	case h.low == last.low:
 		if r.repeat != nil { // else sequences reports it
-			r.foundRepeat(&v, line)
+			r.foundRepeat(v, line)
 		}
 		return order.Outlier
 	case r.carry != nil && mayWrap:
-		if r.carry.Hit() {
-			r.carry.Example(line, r.Show(v), "%s starts again at 0, and nothing goes up",
-				u.field.Name)
-		}
+		r.carry.FoundID(line, v, "%s starts again at 0, and nothing goes up", u.field.Name)
 		return order.Continue
 	case r.overflow != nil && (mayWrap || r.guardWraps(last.low, h.low)):
-		if r.overflow.Hit() {
-			r.overflow.Example(line, r.Show(v),
-				"%s goes on at 0 in the same tick, and the ID is smaller than the one before",
-				u.field.Name)
-		}
+		r.overflow.FoundID(line, v,
+			"%s goes on at 0 in the same tick, and the ID is smaller than the one before",
+			u.field.Name)
 		return order.Continue
 	}
 	return order.Unknown

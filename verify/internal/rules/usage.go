@@ -2,8 +2,10 @@ package rules
 
 import (
 	"math"
+	"slices"
 
 	"github.com/sortid/sortid/format"
+	"github.com/sortid/sortid/internal/words"
 	"github.com/sortid/sortid/verify/internal/findings"
 	"github.com/sortid/sortid/verify/internal/randomness"
 )
@@ -20,8 +22,8 @@ type usage struct {
 	start     uint64       // Bits that may be 1 in a new counter.
 	hasHeader bool         // Whether bits between tick and counter stay in a tick.
 
-	nodes   []*constant
-	limits  []limit
+	nodes   []*watched // stay the same
+	limits  []*watched // have a largest content
 	randoms []random
 }
 
@@ -34,21 +36,13 @@ type random struct {
 	same   bool // whether only constant bits are a fault
 }
 
-type limit struct {
-	name  string
-	place format.Place
-	most  uint64
-	check *findings.Check
-}
-
-// A constant is a field that stays the same.
-type constant struct {
-	name  string
-	bits  int
+// A watched is a field with a rule of its own.
+type watched struct {
+	format.Field
 	place format.Place
 	check *findings.Check
-	known bool
-	value uint64
+	known bool   // whether value is known
+	value uint64 // in the ID before
 }
 
 // A head is the head of an ID; see usage.
@@ -79,15 +73,13 @@ func newUsage(f *format.Format, from format.Usage) *usage {
 				u.start >>= 1
 			}
 		case field.Kind == format.KindNode:
-			u.nodes = append(u.nodes, &constant{name: field.Name, bits: field.Bits,
-				place: field.Place()})
+			u.nodes = append(u.nodes, &watched{Field: field, place: field.Place()})
 		case field.Kind == format.KindRandom:
 			u.randoms = append(u.randoms, newRandom(field.Name, field.Low, field.Bits))
 		}
 		u.hasHeader = u.hasHeader || field.PartBits != ""
 		if field.Most > 0 {
-			u.limits = append(u.limits, limit{name: field.Name, place: field.Place(),
-				most: field.Most})
+			u.limits = append(u.limits, &watched{Field: field, place: field.Place()})
 		}
 	}
 	u.tickShift = uint(end - counterEnd)
@@ -108,7 +100,7 @@ func (u *usage) faults(list []lineID) (n int) {
 		counter, same := h.low&u.counter, u.tickOf(h) == u.tickOf(before)
 		bad := same && counter != before.low&u.counter+1 || !same && counter > u.start
 		for _, l := range u.limits {
-			bad = bad || l.place.Of(v) > l.most
+			bad = bad || l.place.Of(v) > l.Most
 		}
 		for _, node := range u.nodes {
 			bad = bad || node.place.Of(v) != node.place.Of(last)
@@ -160,11 +152,8 @@ func (r *Rules) begin(u *usage) {
 	if len(r.nodes) > 0 { // checkSpecs checks them
 		u.nodes = nil
 	}
-	for _, node := range u.nodes {
-		node.check = r.constant[node.name]
-	}
-	for i := range u.limits {
-		u.limits[i].check = r.constant[u.limits[i].name]
+	for _, w := range slices.Concat(u.nodes, u.limits) {
+		w.check = r.constant[w.Name]
 	}
 }
 
@@ -197,17 +186,14 @@ func newRandom(name string, low, bits int) random {
 }
 
 func (f *random) add(set *randomness.Set) {
-	add := set.Add
-	if f.same {
-		add = set.AddSame
+	names := []string{f.name}
+	if len(f.places) > 1 {
+		names = []string{f.name + ".high", f.name + ".low"}
+		f.raw = set.Raw(f.name)
 	}
-	if len(f.places) == 1 {
-		f.fields = []*randomness.Field{add(f.name, f.places[0].Width())}
-		return
-	}
-	f.raw = set.Raw(f.name)
-	for i, half := range []string{".high", ".low"} {
-		f.fields = append(f.fields, add(f.name+half, f.places[i].Width()))
+	for i, name := range names {
+		f.fields = append(f.fields, set.Add(name, f.places[i].Width()))
+		f.fields[i].SameOnly = f.same
 	}
 }
 
@@ -234,11 +220,23 @@ func (u *usage) each(r *Rules, list []format.Words) {
 	}
 }
 
+// maxSamples is in how many ticks unordered IDs are sampled.
+const maxSamples = 4096
+
+// firsts takes the random fields of one ID of each tick, as a generator may count within a tick.
 func (u *usage) firsts(r *Rules, list []format.Words) {
 	for i := range list {
+		if len(r.sampled) == maxSamples {
+			return
+		}
 		tick := r.Format.Timestamp(&list[i])
+		fresh := r.known && tick != r.tickStart
+		if r.sampled != nil {
+			fresh = !r.sampled[tick]
+			r.sampled[tick] = true
+		}
 		for k := range u.randoms {
-			if r.known && tick != r.tickStart && u.randoms[k].starts {
+			if fresh && u.randoms[k].starts {
 				u.randoms[k].each(list[i : i+1])
 			}
 		}
@@ -246,40 +244,20 @@ func (u *usage) firsts(r *Rules, list []format.Words) {
 	}
 }
 
-// maxSamples is in how many ticks unordered IDs are sampled.
-const maxSamples = 4096
-
-// samples takes one ID of each tick, as a generator may count within a tick.
-func (u *usage) samples(r *Rules, list []format.Words) {
-	for i := range list {
-		if len(r.sampled) == maxSamples {
-			return
-		}
-		tick := r.Format.Timestamp(&list[i])
-		if r.sampled[tick] {
-			continue
-		}
-		r.sampled[tick] = true
-		for k := range u.randoms {
-			u.randoms[k].each(list[i : i+1])
-		}
-	}
-}
-
-func (u *usage) constants(r *Rules, list []format.Words, line uint64) {
+func (u *usage) constants(list []format.Words, line uint64) {
 	for _, l := range u.limits {
 		for i := range list {
-			if v := l.place.Of(&list[i]); v > l.most && l.check.Hit() {
-				l.check.Example(line+uint64(i), r.Show(list[i]), "the %s are %d", l.name, v)
+			if v := l.place.Of(&list[i]); v > l.Most {
+				l.check.FoundID(line+uint64(i), &list[i], "the %s are %d", l.Name, v)
 			}
 		}
 	}
 	for _, n := range u.nodes {
 		for i := range list {
 			v := n.place.Of(&list[i])
-			if n.known && v != n.value && n.check.Hit() {
-				n.check.Example(line+uint64(i), r.Show(list[i]),
-					"the %s ID is %d, before it was %d", n.name, v, n.value)
+			if n.known && v != n.value {
+				n.check.FoundID(line+uint64(i), &list[i], "the %s ID is %d, before it was %d",
+					n.Name, v, n.value)
 			}
 			n.value, n.known = v, true
 		}
@@ -302,6 +280,60 @@ func (f *random) each(list []format.Words) {
 			for _, place := range f.places {
 				f.raw.Add(place.Of(&list[i]), place.Width())
 			}
+		}
+	}
+}
+
+// A taken collects random bits above data bits, whose number another field has. Only IDs with as
+// many random bits as the first count.
+type taken struct {
+	set           *randomness.Set
+	name          string
+	place, length format.Place
+	bits          int // random bits; -1 at first
+	values        *randomness.Field
+	lengths       []uint64 // IDs of each length
+}
+
+func newTaken(r *Rules, f format.Field, layout []format.Field) *taken {
+	t := &taken{set: r.Fields, name: f.Name, place: f.Place(), bits: -1}
+	for _, other := range layout {
+		if other.Name == f.PartBits {
+			t.length = other.Place()
+		}
+	}
+	t.lengths = make([]uint64, t.length.Max()+1)
+	return t
+}
+
+func (t *taken) add(v *format.Words) {
+	length := int(t.length.Of(v))
+	bits := t.place.Width() - length
+	if t.bits < 0 {
+		if t.bits = bits; bits > 0 {
+			t.values = t.set.Add(t.name, bits)
+		}
+	}
+	if bits > 0 && bits == t.bits {
+		t.values.Add(t.place.Of(v) >> length)
+	}
+}
+
+func (t *taken) count(list []format.Words) {
+	for i := range list {
+		t.lengths[t.length.Of(&list[i])]++
+	}
+}
+
+func (t *taken) report(r *Rules) {
+	for length, n := range t.lengths {
+		switch {
+		case n == 0:
+		case length == 0:
+			r.Fact("extension", "none in %s", words.Plural(n, "ID"))
+		default:
+			r.Fact("extension", "of %s in %s", words.Plural(uint64(length), "bit"),
+				words.Plural(n, "ID"))
 		}
 	}
 }

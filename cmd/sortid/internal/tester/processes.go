@@ -30,9 +30,9 @@ type Execution struct {
 	Length    time.Duration // after which they are ended
 }
 
-const MaxProcesses = 1000
-
 const (
+	MaxProcesses = 1000
+
 	// endTime is how long a process may take to end before it is killed.
 	endTime = 2 * time.Second
 )
@@ -40,17 +40,14 @@ const (
 // A generatorProcess is one that verify started. Its lines go to the checker, and to a file for the
 // search of duplicates.
 type generatorProcess struct {
-	name    string
-	cmd     *exec.Cmd
-	out     *os.File // what it prints
-	file    string
-	done    chan struct{} // closed after the process ends
-	started time.Time
-	length  time.Duration // its run time, valid when done is closed
-	err     error         // how it ended; the same
-	ended   atomic.Bool   // whether verify has ended it
-
-	source *source
+	*source
+	cmd    *exec.Cmd
+	out    *os.File // what it prints
+	file   string
+	done   chan struct{} // closed after the process ends
+	length time.Duration // its run time, valid when done is closed
+	err    error         // how it ended; the same
+	ended  atomic.Bool   // whether verify has ended it
 	report *report.Report
 }
 
@@ -63,14 +60,18 @@ func (v *Tester) RunProcesses(name string) error {
 	defer os.RemoveAll(dir)
 	ctx, cancel := context.WithTimeout(until(), v.Exec.Length)
 	defer cancel()
-	all, err := v.startAll(dir)
+	var all []*generatorProcess
 	defer func() {
 		for _, p := range all {
 			p.end()
 		}
 	}()
-	if err != nil {
-		return err
+	for i := range v.Exec.Processes {
+		p, err := v.startProcess(fmt.Sprint("process ", i+1), filepath.Join(dir, fmt.Sprint(i+1)))
+		if err != nil {
+			return fmt.Errorf("cannot start %q: %w", v.Exec.Command, err)
+		}
+		all = append(all, p)
 	}
 	stop := context.AfterFunc(ctx, func() {
 		for _, p := range all {
@@ -83,7 +84,7 @@ func (v *Tester) RunProcesses(name string) error {
 		for _, p := range all {
 			sources = append(sources, p.source)
 		}
-		if name, err = formatOf(sources...); err != nil {
+		if name, err = formatOf(context.Background(), sources...); err != nil {
 			return err
 		}
 	}
@@ -96,18 +97,6 @@ func (v *Tester) RunProcesses(name string) error {
 	return v.reportProcesses(name, all)
 }
 
-// startAll returns those it started, also with an error.
-func (v *Tester) startAll(dir string) (all []*generatorProcess, err error) {
-	for i := range v.Exec.Processes {
-		p, err := v.startProcess(fmt.Sprint("process ", i+1), filepath.Join(dir, fmt.Sprint(i+1)))
-		if err != nil {
-			return all, fmt.Errorf("cannot start %q: %w", v.Exec.Command, err)
-		}
-		all = append(all, p)
-	}
-	return all, nil
-}
-
 func (v *Tester) reportProcesses(name string, all []*generatorProcess) error {
 	p := &printer{Tester: v, out: bufio.NewWriter(v.Out)}
 	var sources []duplicates.Source
@@ -116,7 +105,7 @@ func (v *Tester) reportProcesses(name string, all []*generatorProcess) error {
 			p.bad = true
 		}
 		sources = append(sources, duplicates.File(process.file))
-		sources[len(sources)-1].Name = process.name
+		sources[len(sources)-1].Name = process.Name
 		if err := p.report(process.report); err != nil {
 			return err
 		}
@@ -142,25 +131,25 @@ func (v *Tester) startProcess(name, file string) (*generatorProcess, error) {
 		return nil, err
 	}
 	console.Widen(w)
-	p := &generatorProcess{name: name, out: r, file: file, cmd: shell(v.Exec.Command),
+	p := &generatorProcess{out: r, file: file, cmd: shell(v.Exec.Command),
 		done: make(chan struct{})}
 	messages := &prefixed{Console: v.Console, prefix: name + ": "}
 	p.cmd.Stdout, p.cmd.Stderr = w, messages
 	// Do not wait for others that hold the error output open.
 	p.cmd.WaitDelay = endTime
 	ownGroup(p.cmd)
-	p.started = time.Now()
+	started := time.Now()
 	err = p.cmd.Start()
 	w.Close()
 	if err != nil {
 		r.Close()
 		return nil, err
 	}
-	p.source = &source{name: name, once: true,
-		open: func() (io.ReadCloser, error) { return &wholeLines{process: p}, nil }}
+	p.source = &source{Source: duplicates.Source{Name: name, Once: true,
+		Open: func() (io.ReadCloser, error) { return io.NopCloser(&wholeLines{process: p}), nil }}}
 	go func() {
 		p.err = p.cmd.Wait()
-		p.length = time.Since(p.started)
+		p.length = time.Since(started)
 		messages.flush()
 		close(p.done)
 	}()
@@ -187,21 +176,19 @@ func (p *generatorProcess) end() {
 func (v *Tester) checkProcesses(name string, all []*generatorProcess) error {
 	bar := v.NewProgress("IDs", -1)
 	defer bar.End()
-	counts := make([]atomic.Uint64, len(all))
-	var barLock sync.Mutex
+	var mu sync.Mutex // of total and bar
+	total := uint64(0)
 	errs := make([]error, len(all))
 	var wg sync.WaitGroup
 	for i, p := range all {
 		wg.Go(func() {
-			errs[i] = v.checkProcess(name, p, func(n uint64) {
-				counts[i].Store(n)
-				sum := uint64(0)
-				for i := range counts {
-					sum += counts[i].Load()
-				}
-				barLock.Lock()
-				defer barLock.Unlock()
-				bar.Show(sum)
+			last := uint64(0)
+			errs[i] = v.checkProcess(name, p, func(at verify.Progress) {
+				mu.Lock()
+				defer mu.Unlock()
+				total += at.IDs - last
+				last = at.IDs
+				bar.Show(total)
 			})
 			p.out.Close() // it cannot write on without a reader
 		})
@@ -210,8 +197,8 @@ func (v *Tester) checkProcesses(name string, all []*generatorProcess) error {
 	return errors.Join(errs...)
 }
 
-func (v *Tester) checkProcess(name string, p *generatorProcess, show func(ids uint64)) error {
-	in, err := p.source.read()
+func (v *Tester) checkProcess(name string, p *generatorProcess, show func(verify.Progress)) error {
+	in, err := p.read()
 	if err != nil {
 		return err
 	}
@@ -223,8 +210,7 @@ func (v *Tester) checkProcess(name string, p *generatorProcess, show func(ids ui
 	defer file.Close()
 	w := bufio.NewWriterSize(file, 256<<10)
 	o := v.Options
-	o.Source = p.name
-	o.Progress = func(at verify.Progress) { show(at.IDs) }
+	o.Source, o.Progress = p.Name, show
 	// The context ends the processes and so their output, which is read to the end.
 	p.report, err = verify.Check(context.Background(), name, io.TeeReader(in, w), o)
 	if err == nil {
@@ -236,24 +222,22 @@ func (v *Tester) checkProcess(name string, p *generatorProcess, show func(ids ui
 // tellEnd says how a process ended by itself, and reports whether that is a failure.
 func (v *Tester) tellEnd(p *generatorProcess) (failed bool) {
 	<-p.done
-	after := fmt.Sprintf("after %.1f s and %s lines", p.length.Seconds(),
-		console.Thousands(p.report.Lines))
+	seconds, lines := p.length.Seconds(), p.report.Lines
+	after := fmt.Sprintf("after %.1f s and %s lines", seconds, console.Thousands(lines))
 	switch {
 	case p.ended.Load():
-		if p.report.Lines == 0 {
-			v.Complain("%s has printed nothing in %.1f s", p.name, p.length.Seconds())
-			return true
+		if lines == 0 {
+			v.Complain("%s has printed nothing in %.1f s", p.Name, seconds)
 		}
-		return false
+		return lines == 0
 	case p.err != nil:
-		v.Complain("%s ended by itself %s: %v", p.name, after, p.err)
+		v.Complain("%s ended by itself %s: %v", p.Name, after, p.err)
 		return true
-	case p.report.Lines == 0:
-		v.Complain("%s ended by itself after %.1f s and has printed nothing", p.name,
-			p.length.Seconds())
+	case lines == 0:
+		v.Complain("%s ended by itself after %.1f s and has printed nothing", p.Name, seconds)
 		return true
 	case !v.Quiet:
-		v.Complain("%s ended by itself %s", p.name, after)
+		v.Complain("%s ended by itself %s", p.Name, after)
 	}
 	return false
 }
@@ -294,8 +278,6 @@ func (l *wholeLines) Read(b []byte) (int, error) {
 	l.out = l.out[n:]
 	return n, nil
 }
-
-func (l *wholeLines) Close() error { return nil }
 
 type prefixed struct {
 	*console.Console

@@ -39,41 +39,36 @@ func until() context.Context {
 }
 
 func (v *Tester) style() report.Style {
+	if v.Options.Raw != "" { // the report goes to standard error
+		return report.Style{Width: v.ErrWidth}
+	}
 	tones := map[report.Tone]*color.Color{
 		report.Strong: console.Strong, report.Faint: console.Faint, report.Caution: console.Caution,
 		report.Good: color.New(color.FgGreen), report.Bad: color.New(color.FgRed, color.Bold),
 	}
-	width := 0
+	style := report.Style{Bars: v.OutTerminal,
+		Paint: func(t report.Tone, s string) string { return v.Paint(tones[t], s) }}
 	if v.OutTerminal {
-		width = v.Width
+		style.Width = v.Width
 	}
-	if v.Options.Raw != "" { // the report goes to standard error
-		return report.Style{Width: v.ErrWidth}
-	}
-	return report.Style{
-		Width: width,
-		Bars:  v.OutTerminal,
-		Paint: func(t report.Tone, s string) string { return v.Paint(tones[t], s) },
-	}
+	return style
 }
 
 // SplitFormat takes a format off the arguments.
 func SplitFormat(args []string) (name string, files []string, err error) {
-	if len(args) == 0 {
-		return "", []string{"-"}, nil
-	}
-	s, err := format.LookupAny(args[0])
-	if err == nil {
-		if len(args) == 1 {
-			return s.Name, []string{"-"}, nil
+	if len(args) > 0 {
+		f, err := format.LookupAny(args[0])
+		if err == nil {
+			name, args = f.Name, args[1:]
+		} else if _, statErr := os.Stat(args[0]); statErr != nil && args[0] != "-" &&
+			!strings.ContainsAny(args[0], `./\`) {
+			return "", nil, exit.Usagef("there is no file %q; %w", args[0], err)
 		}
-		return s.Name, args[1:], nil
 	}
-	if _, statErr := os.Stat(args[0]); statErr != nil && args[0] != "-" &&
-		!strings.ContainsAny(args[0], `./\`) {
-		return "", nil, exit.Usagef("there is no file %q; %w", args[0], err)
+	if len(args) == 0 {
+		args = []string{"-"}
 	}
-	return "", args, nil
+	return name, args, nil
 }
 
 // Run verifies each source by itself. name, of their format, may be "".
@@ -92,10 +87,10 @@ func (v *Tester) Run(name string, files []string) error {
 	p := &printer{Tester: v, out: bufio.NewWriter(to)}
 	ctx := until()
 	for _, file := range files {
-		r, err := v.one(ctx, name, v.source(file))
-		if r != nil && r.Bytes == 0 && file == "-" && v.Output == "report" &&
-			ctx.Err() == nil {
-			return exit.Usagef("%s", noIDs(v.source(file)))
+		s := v.source(file)
+		r, err := v.one(ctx, name, s)
+		if r != nil && r.Bytes == 0 && s.stdin && v.Output == "report" && ctx.Err() == nil {
+			return noIDs(s)
 		}
 		switch {
 		case errors.Is(err, verify.ErrOption) || exit.IsUsage(err) || err != nil &&
@@ -114,17 +109,13 @@ func (v *Tester) Run(name string, files []string) error {
 }
 
 func (v *Tester) one(ctx context.Context, name string, s *source) (*report.Report, error) {
-	if s.name == "-" && v.InTerminal {
+	if s.stdin && v.InTerminal {
 		fmt.Fprintln(v.Err, "sortid: reading IDs from the terminal, one in a line; Ctrl-D ends")
 	}
 	if name == "" {
-		var ok bool
 		var err error
-		if name, ok, err = s.guessUntil(ctx); err != nil {
+		if name, err = formatOf(ctx, s); err != nil {
 			return nil, err
-		} else if !ok {
-			s.close()
-			return nil, exit.Usagef("%s", untold(s))
 		}
 	}
 	in, err := s.read()
@@ -133,18 +124,21 @@ func (v *Tester) one(ctx context.Context, name string, s *source) (*report.Repor
 	}
 	defer in.Close()
 	o := v.Options
-	if s.name != "-" {
-		o.Source = s.name
+	if !s.stdin {
+		o.Source = s.Name
 	}
 	if !v.InTerminal {
-		if s.size > 0 {
-			p := v.NewProgress("bytes", s.size)
-			defer p.End()
-			o.Progress = func(verify.Progress) { p.Show(uint64(in.Position())) }
-		} else {
-			p := v.NewProgress("IDs", -1)
-			defer p.End()
-			o.Progress = func(at verify.Progress) { p.Show(at.IDs) }
+		what, total := "IDs", int64(-1)
+		if s.Size > 0 {
+			what, total = "bytes", s.Size
+		}
+		bar := v.NewProgress(what, total)
+		defer bar.End()
+		o.Progress = func(at verify.Progress) {
+			if s.Size > 0 {
+				at.IDs = uint64(in.Position())
+			}
+			bar.Show(at.IDs)
 		}
 	}
 	return verify.Check(ctx, name, in, o)
@@ -196,20 +190,19 @@ func (p *printer) report(r *report.Report) (err error) {
 
 // end prints the rest, and returns the command's result. duplicates may be nil.
 func (p *printer) end(duplicates *report.Unique) (err error) {
-	switch p.Output {
-	case "report":
-		if duplicates != nil {
-			fmt.Fprintln(p.out)
-			err = report.UniqueText(p.out, duplicates, p.style())
-		}
-	case "json":
-		if duplicates != nil {
-			err = report.UniqueJSON(p.out, duplicates)
-		}
-	case "junit":
+	switch {
+	case p.Output == "junit":
 		err = report.JUnit(p.out, p.reports, duplicates)
-	case "html":
+	case p.Output == "html":
 		err = report.HTML(p.out, p.reports)
+	case duplicates == nil:
+	case p.Output == "report":
+		if len(p.reports) > 0 {
+			fmt.Fprintln(p.out)
+		}
+		err = report.UniqueText(p.out, duplicates, p.style())
+	case p.Output == "json":
+		err = report.UniqueJSON(p.out, duplicates)
 	}
 	if err == nil {
 		err = p.out.Flush()
@@ -224,65 +217,48 @@ func (p *printer) end(duplicates *report.Unique) (err error) {
 func (v *Tester) Unique(name string, files []string) (err error) {
 	var all []*source
 	for _, file := range files {
-		if file == "-" && slices.ContainsFunc(all, func(s *source) bool { return s.name == "-" }) {
+		s := v.source(file)
+		if s.stdin && slices.ContainsFunc(all, func(s *source) bool { return s.stdin }) {
 			return exit.Usagef("standard input can be read only once")
 		}
-		all = append(all, v.source(file))
+		all = append(all, s)
 	}
 	if name == "" {
-		if name, err = formatOf(all...); err != nil {
+		if name, err = formatOf(context.Background(), all...); err != nil {
 			return err
 		}
 	}
 	var sources []duplicates.Source
 	for _, s := range all {
-		sources = append(sources, s.duplicatesSource())
+		plain := s.Source
+		plain.Open = func() (io.ReadCloser, error) { return s.read() }
+		sources = append(sources, plain)
 	}
 	v.Duplicates.NodeBits = v.Options.NodeBits
-	out := bufio.NewWriterSize(v.Out, 64<<10)
+	p := &printer{Tester: v, out: bufio.NewWriterSize(v.Out, 64<<10)}
 	ctx := until()
-	r, err := v.find(ctx, name, sources, out)
+	r, err := v.find(ctx, name, sources, p.out)
 	if err != nil {
 		return err
 	}
-	switch v.Output {
-	case "report":
-		err = report.UniqueText(out, r, v.style())
-	case "json":
-		err = report.UniqueJSON(out, r)
-	case "junit":
-		err = report.JUnit(out, nil, r)
+	err = p.end(r)
+	if v.Output == "list" && r.Status != report.Pass && (err == nil || err == exit.ErrReported) {
+		err = cmp.Or(report.UniqueText(v.Err, r, report.Style{}), err)
 	}
-	if err == nil {
-		err = out.Flush()
-	}
-	if err == nil && v.Output == "list" && r.Status != report.Pass {
-		err = report.UniqueText(v.Err, r, report.Style{})
-	}
-	switch {
-	case err != nil:
-		return err
-	case r.Interrupted:
+	if r.Interrupted && (err == nil || err == exit.ErrReported) {
 		return exit.Cause(ctx, exit.ErrInterrupted)
-	case r.Status == report.Fail:
-		return exit.ErrReported
 	}
-	return nil
+	return err
 }
 
 // find looks for duplicates, shows its progress, and lists them on out if wanted.
 func (v *Tester) find(ctx context.Context, name string, sources []duplicates.Source,
 	out io.Writer) (*report.Unique, error) {
 	var failed error
-	switch v.Output {
-	case "json":
-		v.Duplicates.Each = func(d report.Duplicate) {
-			failed = cmp.Or(failed, report.DuplicateJSON(out, d))
-		}
-	case "list":
-		v.Duplicates.Each = func(d report.Duplicate) {
-			failed = cmp.Or(failed, report.DuplicateText(out, d))
-		}
+	write := map[string]func(io.Writer, report.Duplicate) error{
+		"json": report.DuplicateJSON, "list": report.DuplicateText}[v.Output]
+	if write != nil {
+		v.Duplicates.Each = func(d report.Duplicate) { failed = cmp.Or(failed, write(out, d)) }
 	}
 	if !v.InTerminal || !slices.ContainsFunc(
 		sources, func(s duplicates.Source) bool { return s.Name == "standard input" }) {
@@ -291,11 +267,7 @@ func (v *Tester) find(ctx context.Context, name string, sources []duplicates.Sou
 		v.Duplicates.Progress = func(p duplicates.Progress) {
 			if bar == nil || p.Stage != last.Stage || p.Total != last.Total {
 				bar.End()
-				total := p.Total
-				if total == 0 {
-					total = -1
-				}
-				bar = v.NewProgress("bytes", total)
+				bar = v.NewProgress("bytes", cmp.Or(p.Total, -1))
 				bar.Describe(string(p.Stage))
 			}
 			last = p
@@ -304,10 +276,7 @@ func (v *Tester) find(ctx context.Context, name string, sources []duplicates.Sou
 		defer func() { bar.End() }()
 	}
 	r, err := duplicates.Find(ctx, name, sources, v.Duplicates)
-	if failed != nil {
-		return nil, failed
-	}
-	return r, err
+	return r, cmp.Or(failed, err)
 }
 
 // TimedNames returns the formats that can be verified.

@@ -7,7 +7,6 @@ import (
 	"github.com/sortid/sortid/format"
 	"github.com/sortid/sortid/verify/internal/findings"
 	"github.com/sortid/sortid/verify/internal/randomness"
-	"github.com/sortid/sortid/verify/report"
 )
 
 // A renewal checks the upper counter, renewed only after some ticks.
@@ -31,8 +30,7 @@ func newRenewal(r *Rules, u *usage, f format.Field) *renewal {
 		n.missed = r.Chance("rules."+f.Name,
 			fmt.Sprintf("%s is renewed once the timestamp has moved on by %d", f.Name, f.Every),
 			math.Ldexp(1, -f.Bits))
-		n.early = r.Check("rules."+f.Name+".early", f.Name+" is not renewed more often than that",
-			report.Fail)
+		n.early = r.check(f.Name+".early", "%s is not renewed more often than that", f.Name)
 	}
 	return n
 }
@@ -56,17 +54,56 @@ func (n *renewal) judge(r *Rules, last, h head, now uint64, v *format.Words, lin
 	}
 	switch {
 	case value != n.of(last):
-		if !due && n.exactly && n.early.Hit() {
-			n.early.Example(line, r.Show(*v), "%s is new, %d ticks after it was last renewed",
-				n.Name, now-n.at)
+		if !due && n.exactly {
+			n.early.FoundID(line, v, "%s is new, %d ticks after it was last renewed", n.Name,
+				now-n.at)
 		}
 		n.values.Add(value)
 		n.at, n.exactly = now, true
 	case due:
-		if n.missed.Hit() {
-			n.missed.Example(line, r.Show(*v), "%s is the same as %d ticks before", n.Name,
-				now-n.at)
-		}
+		n.missed.FoundID(line, v, "%s is the same as %d ticks before", n.Name, now-n.at)
 		n.at = now
 	}
+}
+
+// sequences checks that a counter that goes on repeats no value in a tick, even on distant lines.
+type sequences struct {
+	check  *findings.Check
+	recent [recentTicks]used
+}
+
+type used struct {
+	tick uint64
+	bits []uint64
+}
+
+// recentTicks is how many ticks are kept, to find repeats in mixed ticks.
+const recentTicks = 16
+
+func (s *sequences) add(r *Rules, list []format.Words, line uint64) {
+	u := r.usage
+	for i := range list {
+		h := u.headOf(&list[i])
+		tick, value := u.tickOf(h), h.low&u.counter
+		if !s.fresh(tick, value, u.counter) {
+			s.check.FoundID(line+uint64(i), &list[i], "%s %d again in the same tick", u.field.Name,
+				value)
+		}
+	}
+}
+
+// fresh notes a value and reports whether it is new in its tick.
+func (s *sequences) fresh(tick, value, most uint64) bool {
+	u := &s.recent[tick%recentTicks]
+	if u.bits == nil {
+		u.bits = make([]uint64, most/64+1)
+	}
+	if u.tick != tick {
+		clear(u.bits)
+		u.tick = tick
+	}
+	word, bit := &u.bits[value/64], uint64(1)<<(value%64)
+	fresh := *word&bit == 0
+	*word |= bit
+	return fresh
 }
