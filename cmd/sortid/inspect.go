@@ -80,8 +80,7 @@ after the argument "--".
 		write := map[string]func(b []byte, r *inspect.Reading) ([]byte, error){
 			"short": inspect.AppendShort,
 			"json": func(b []byte, r *inspect.Reading) ([]byte, error) {
-				b, err := r.Object().AppendJSON(b)
-				return append(b, '\n'), err
+				return r.Object().AppendJSON(b)
 			},
 			"card": cards(c),
 		}[output.Value]

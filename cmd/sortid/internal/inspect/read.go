@@ -24,12 +24,12 @@ func (g *Guess) Time() time.Time { return g.ID.Time() }
 
 func (g *Guess) Text() string { return g.Candidate.String() }
 
-// in returns "" for an encoding that the format lacks.
-func (g *Guess) in(e format.Encoding) string {
+// in returns "" for an encoding that the format lacks. It overwrites scratch.
+func (g *Guess) in(e format.Encoding, scratch []byte) string {
 	if !g.ID.Format().HasEncoding(e) {
 		return ""
 	}
-	return g.ID.In(e)
+	return string(g.ID.Append(scratch[:0], e))
 }
 
 func (g *Guess) As() string { return g.Name() + " " + string(g.Encoding) }

@@ -281,11 +281,10 @@ func (s *scan) appendJSON(m finder.Match, text []byte, column int64) {
 	o := r.Object()
 	o.Prefix = m.Prefix(text)
 	o.File, o.Line, o.Column = s.name, s.line, column
-	b, err := o.AppendJSON(s.out)
-	if err != nil {
+	var err error
+	if s.out, err = o.AppendJSON(s.out); err != nil {
 		panic(err) // impossible: strings and numbers
 	}
-	s.out = append(b, '\n')
 }
 
 // appendTime is [format.FormatTime]. It formats a date once, because neighbouring log lines mostly
