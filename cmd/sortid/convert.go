@@ -50,17 +50,15 @@ An ID that begins with "-" goes after the argument "--".`,
 		if to.name == "" {
 			return exit.Usagef("convert wants --to text, hex, int, uuid, time or a format")
 		}
-		if given.Format != nil {
-			for _, encoding := range []format.Encoding{format.Encoding(from.Value), to.encoding} {
-				if encoding == "" {
-					continue
-				}
-				if err := given.CheckEncoding(encoding); err != nil {
-					return exit.Usage(err)
-				}
+		in := inspect.Reader{Format: given.One()}
+		for _, encoding := range []format.Encoding{format.Encoding(from.Value), to.encoding} {
+			if in.Format == nil || encoding == "" {
+				continue
+			}
+			if err := in.Format.CheckEncoding(encoding); err != nil {
+				return exit.Usage(err)
 			}
 		}
-		in := inspect.Reader{Format: given.Format}
 		return input.Texts(c, args, func(b []byte, text string) ([]byte, error) {
 			r, err := in.ReadAs(format.Encoding(from.Value), text)
 			switch {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"io/fs"
 	"os/exec"
@@ -65,10 +66,7 @@ leaves behind.`,
 	given := leases.ChooseFormat(cmd, "the format of the program's IDs (default "+usual.Name+")")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		l.URL = args[0]
-		s := usual
-		if given.Format != nil {
-			s = given.Format
-		}
+		s := cmp.Or(given.One(), usual)
 		if err := checkExec(cmd, l, s); err != nil {
 			return err
 		}

@@ -65,25 +65,15 @@ after the argument "--".
 		"the size of the node ID in `BITS`, to tell node ID and counter of "+sharedNames+" apart")
 
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		in := inspect.Reader{Format: given.One()}
 		split := cmd.Flags().Changed("node-bits")
 		if split {
-			for _, s := range shared {
-				if _, err := s.SplitNode(*size); err != nil {
-					return exit.Usagef("--node-bits: %w", err)
-				}
-			}
-			if given.Format != nil && given.NodeCounter == 0 {
-				return exit.Usagef("--node-bits is for %s, and --format says %s", sharedNames,
-					given.Name)
+			if err := checkNodeBits(*size, in.Format); err != nil {
+				return err
 			}
 		}
-		write := map[string]func(b []byte, r *inspect.Reading) ([]byte, error){
-			"short": inspect.AppendShort,
-			"json": func(b []byte, r *inspect.Reading) ([]byte, error) {
-				return r.Object().AppendJSON(b)
-			},
-			"card": cards(c),
-		}[output.Value]
+		write := map[string]writer{"short": inspect.AppendShort, "json": appendObject,
+			"card": cards(c)}[output.Value]
 		if cmd.Flags().Changed("template") {
 			if cmd.Flags().Changed("output") {
 				return exit.Usagef("--template and --output exclude each other")
@@ -93,20 +83,13 @@ after the argument "--".
 				return exit.Usagef("--template: %w", err)
 			}
 		}
-		in := inspect.Reader{Format: given.Format}
 		return input.Texts(c, args, func(b []byte, text string) ([]byte, error) {
 			r, err := in.Read(text)
+			if err == nil && split {
+				err = splitNode(&r, *size)
+			}
 			if err != nil {
 				return b, err
-			}
-			if split {
-				if r.ID.Format().NodeCounter == 0 {
-					return b, exit.Usagef("--node-bits is for %s, and %s is read as %s",
-						sharedNames, inspect.Quote(text), r.As())
-				}
-				if r.Split, err = r.ID.Format().SplitNode(*size); err != nil {
-					return b, exit.Usagef("--node-bits: %w", err)
-				}
 			}
 			return write(b, &r)
 		})
@@ -114,7 +97,33 @@ after the argument "--".
 	return cmd
 }
 
-func cards(c *console.Console) func(b []byte, r *inspect.Reading) ([]byte, error) {
+func checkNodeBits(size int, given *format.Format) error {
+	for _, s := range shared {
+		if _, err := s.SplitNode(size); err != nil {
+			return exit.Usagef("--node-bits: %w", err)
+		}
+	}
+	if given != nil && given.NodeCounter == 0 {
+		return exit.Usagef("--node-bits is for %s, and --format says %s", sharedNames, given.Name)
+	}
+	return nil
+}
+
+func splitNode(r *inspect.Reading, size int) (err error) {
+	if r.ID.Format().NodeCounter == 0 {
+		return exit.Usagef("--node-bits is for %s, and %s is read as %s", sharedNames,
+			inspect.Quote(r.Input), r.As())
+	}
+	r.Split, err = r.ID.Format().SplitNode(size)
+	return err
+}
+
+// A writer appends a reading.
+type writer = func(b []byte, r *inspect.Reading) ([]byte, error)
+
+func appendObject(b []byte, r *inspect.Reading) ([]byte, error) { return r.Object().AppendJSON(b) }
+
+func cards(c *console.Console) writer {
 	first := true
 	return func(b []byte, r *inspect.Reading) ([]byte, error) {
 		if !first {

@@ -34,11 +34,12 @@ time.`,
 	window, lead := leases.ChooseTerms(cmd, "1m0s", "10s")
 
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if of.Format == nil {
+		realmOf := of.One()
+		if realmOf == nil {
 			return exit.Usagef("create wants --format: one of %s",
 				strings.Join(format.WithNode(), ", "))
 		}
-		config := lease.Config{Realm: cmp.Or(st.Realm, of.Name), Format: of.Lease, NodeBits: 1,
+		config := lease.Config{Realm: cmp.Or(st.Realm, realmOf.Name), Format: realmOf.Lease, NodeBits: 1,
 			Window: *window, MaxLead: *lead}
 		if err := config.Validate(); err != nil {
 			return exit.Usage(err)

@@ -52,10 +52,10 @@ fence asks first, unless told --yes.`,
 			return err
 		}
 		open := store.OpenExisting
-		if of.Format != nil {
+		if of.One() != nil {
 			open = store.Open
 		}
-		f := &realms.Fencing{Console: c, Realm: st.Realm, Lost: of.Format, Skew: *skew,
+		f := &realms.Fencing{Console: c, Realm: st.Realm, Lost: of.One(), Skew: *skew,
 			Window: *window, Lead: *lead}
 		if err := st.Open(args[0], open, f.Find); err != nil {
 			return err

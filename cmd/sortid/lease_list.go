@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 
 	"github.com/sortid/sortid/cmd/sortid/internal/console"
@@ -58,13 +57,8 @@ IDs that are split into smaller ones, or part of a larger one (retired).`,
 		case *unused:
 			which = realms.OutOfUse
 		}
-		var out []byte
-		var unread error
-		err := st.Use(args[0], func(ctx context.Context, s store.Store) error {
+		return st.Print(args[0], func(ctx context.Context, s store.Store) (out []byte, err error) {
 			all, err := realms.ReadAll(ctx, c, s, st.Realm)
-			if unread = realms.Reported(err); unread == nil && err != nil {
-				return err
-			}
 			for i, r := range all {
 				entries := r.Entries(which)
 				if output.Value == "json" {
@@ -76,13 +70,8 @@ IDs that are split into smaller ones, or part of a larger one (retired).`,
 				}
 				out = realms.AppendTable(c, out, r, entries)
 			}
-			return nil
+			return out, err
 		})
-		if err != nil {
-			return err
-		}
-		_, err = c.Out.Write(out)
-		return cmp.Or(err, unread)
 	}
 	return cmd
 }

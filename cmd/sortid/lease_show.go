@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 
 	"github.com/sortid/sortid/cmd/sortid/internal/console"
@@ -29,45 +28,41 @@ the store's guarantee depends on.`,
 	output := flags.Choose(cmd, "output", "o", "what to print", "card", "card", "json")
 
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		var items []realms.Item
-		var unread error
-		err := st.Use(args[0], func(ctx context.Context, s store.Store) error {
-			if len(args) == 1 {
-				all, err := realms.ReadAll(ctx, c, s, st.Realm)
-				for _, r := range all {
-					items = append(items, r.Summary(s.Conditions()))
-				}
-				if unread = realms.Reported(err); unread != nil {
-					err = nil
-				}
-				return err
+		return st.Print(args[0], func(ctx context.Context, s store.Store) ([]byte, error) {
+			items, err := itemsOf(ctx, c, s, st.Realm, args[1:])
+			if output.Value == "json" {
+				return realms.AppendJSON(nil, items...), err
 			}
-			r, err := realms.ReadOne(ctx, c, s, st.Realm)
-			if err != nil {
-				return err
-			}
-			b, err := r.Block(args[1])
-			for _, e := range r.Around(b) {
-				items = append(items, e)
-			}
-			return err
-		})
-		if err != nil {
-			return err
-		}
-		var out []byte
-		if output.Value == "json" {
-			out = realms.AppendJSON(out, items...)
-		} else {
+			var out []byte
 			for i, it := range items {
 				if i > 0 {
 					out = append(out, '\n')
 				}
 				out = realms.AppendCard(c, out, it)
 			}
-		}
-		_, err = c.Out.Write(out)
-		return cmp.Or(err, unread)
+			return out, err
+		})
 	}
 	return cmd
+}
+
+// itemsOf returns summaries of the realms, or entries of the node ID and those that it overlaps.
+func itemsOf(ctx context.Context, c *console.Console, s store.Store, realm string,
+	node []string) (items []realms.Item, err error) {
+	if len(node) == 0 {
+		all, err := realms.ReadAll(ctx, c, s, realm)
+		for _, r := range all {
+			items = append(items, r.Summary(s.Conditions()))
+		}
+		return items, err
+	}
+	r, err := realms.ReadOne(ctx, c, s, realm)
+	if err != nil {
+		return nil, err
+	}
+	b, err := r.Block(node[0])
+	for _, e := range r.Around(b) {
+		items = append(items, e)
+	}
+	return items, err
 }

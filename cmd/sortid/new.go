@@ -139,10 +139,8 @@ func (m *making) how() (how produce.Options, err error) {
 
 // generatorOptions returns the generator's options, and a holder if its node ID is leased.
 func (m *making) generatorOptions() (o format.Options, holder *leases.Holder, err error) {
-	if m.at != "" {
-		if o.At, err = flags.TimeOf("at", m.at, time.Now()); err != nil {
-			return o, nil, err
-		}
+	if o.At, err = flags.TimeOf("at", m.at, time.Now()); err != nil {
+		return o, nil, err
 	}
 	leased, err := m.lease.Wanted(m.cmd)
 	if err != nil {

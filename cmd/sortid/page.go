@@ -1,11 +1,10 @@
 package main
 
 import (
-	"fmt"
-
 	"github.com/spf13/cobra"
 
 	"github.com/sortid/sortid/cmd/sortid/internal/console"
+	"github.com/sortid/sortid/cmd/sortid/internal/flags"
 	"github.com/sortid/sortid/cmd/sortid/web"
 )
 
@@ -17,13 +16,8 @@ func pageCommand(c *console.Console) *cobra.Command {
 what is in IDs, finds them in logs, makes some, gives the IDs of a time range, and
 helps to choose a format. What you paste stays there: the page loads nothing and
 sends nothing.`,
-		Example: `  sortid page > sortid.html`,
-		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) > 0 {
-				return fmt.Errorf("page takes no arguments; unexpected argument %q", args[0])
-			}
-			return nil
-		},
+		Example:           `  sortid page > sortid.html`,
+		Args:              flags.NoArguments,
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(*cobra.Command, []string) error {
 			page, _, err := web.Page()

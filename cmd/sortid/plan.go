@@ -60,14 +60,10 @@ The formulas are in docs/command.md.`,
 		if err != nil {
 			return exit.Usagef("--%w", err)
 		}
-		out := planTable(c, p)
 		if output.Value == "json" {
-			if out, err = json.Marshal(p); err != nil {
-				return err
-			}
-			out = append(out, '\n')
+			return json.NewEncoder(c.Out).Encode(p)
 		}
-		_, err = c.Out.Write(out)
+		_, err = c.Out.Write(planTable(c, p))
 		return err
 	}
 	return cmd
@@ -105,8 +101,7 @@ func planTable(c *console.Console, p *plan.Plan) []byte {
 		}
 		text += fmt.Sprintf("; until %s; %d bytes (%s)", f.Ends[:strings.Index(f.Ends, "-")],
 			f.Bytes, f.Column)
-		b = append(b, console.Wrap(text, max(c.Width-indent, 20), strings.Repeat(" ", indent))...)
-		b = append(b, '\n')
+		b = append(append(b, c.Hang(text, indent)...), '\n')
 	}
 	b = append(b, '\n')
 	if p.Recommended == "" {

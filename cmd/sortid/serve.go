@@ -168,7 +168,7 @@ func (f *serving) run(c *console.Console) error {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	err := serveUntil(ctx, c, stop, f, log)
-	if err == nil || exit.IsUsage(err) || errors.Is(err, exit.ErrInterrupted) {
+	if err == nil || exit.IsUsage(err) {
 		return err
 	}
 	log.Error("the server ends", slog.Any("error", err))
@@ -197,7 +197,7 @@ func serveUntil(ctx context.Context, c *console.Console, stop func(), f *serving
 	if f.store != "" {
 		st, err := openOwnRealms(ctx, c, f, log)
 		if err != nil {
-			return exit.Cause(ctx, err)
+			return err
 		}
 		defer st.Close()
 		config.Store, config.MustExist, config.Conditions = st, true, st.Conditions()

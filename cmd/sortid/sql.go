@@ -37,7 +37,7 @@ With --table it prints a table instead, partitioned by the time of its IDs.`,
 		Example: `  sortid sql mysql | mariadb mydatabase
   sortid sql mysql --only scru128 > scru128.sql
   sortid sql mysql --table events --only scru64 --from 2026-01 --months 24`,
-		Args:              cobra.NoArgs,
+		Args:              flags.NoArguments,
 		ValidArgsFunction: cobra.NoFileCompletions,
 	}
 	formats := chooseSQLFormats(cmd)
@@ -58,7 +58,7 @@ users: the CHECK and the DEFAULT of an ID, columns and views that show its time
 and its text.`,
 		Example: `  sortid sql sqlite --only scru128
   sortid sql sqlite | sqlite3 -bail example.db`,
-		Args:              cobra.NoArgs,
+		Args:              flags.NoArguments,
 		ValidArgsFunction: cobra.NoFileCompletions,
 	}
 	formats := chooseSQLFormats(cmd)
@@ -84,7 +84,7 @@ With --table it prints a table instead, partitioned by the time of its IDs.`,
 		Example: `  sortid sql postgres | psql -v ON_ERROR_STOP=1 -1
   sortid sql postgres --schema ids --only scru64,scru128
   sortid sql postgres --table events --partition-by month --from 2026-01 --months 24`,
-		Args:              cobra.NoArgs,
+		Args:              flags.NoArguments,
 		ValidArgsFunction: cobra.NoFileCompletions,
 	}
 	schema := cmd.Flags().String("schema", sqltext.DefaultSchema, "the `NAME` of the schema")

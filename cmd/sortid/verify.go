@@ -158,23 +158,17 @@ func (v *verification) run(args []string) error {
 
 func (v *verification) options() (err error) {
 	now := time.Now()
-	if v.from != "" {
-		if v.Options.From, err = flags.TimeOf("from", v.from, now); err != nil {
-			return err
-		}
+	if v.Options.From, err = flags.TimeOf("from", v.from, now); err != nil {
+		return err
 	}
-	if v.to != "" {
-		if v.Options.To, err = flags.TimeOf("to", v.to, now); err != nil {
-			return err
-		}
+	if v.Options.To, err = flags.TimeOf("to", v.to, now); err != nil {
+		return err
 	}
 	if v.Options.CounterStart, err = width("counter-start", v.start); err != nil {
 		return err
 	}
-	if v.Options.Extension, err = width("extension", v.extension); err != nil {
-		return err
-	}
-	return nil
+	v.Options.Extension, err = width("extension", v.extension)
+	return err
 }
 
 // width reads a number of bits; 0 and "" are allowed.

@@ -100,6 +100,11 @@ func Wrap(text string, width int, indent string) string {
 	return strings.ReplaceAll(w.String(), "\n", "\n"+indent)
 }
 
+// Hang wraps a text for Out that begins after indent characters, and goes on below its beginning.
+func (c *Console) Hang(text string, indent int) string {
+	return Wrap(text, max(c.Width-indent, 20), strings.Repeat(" ", indent))
+}
+
 // Reflow wraps a help text's paragraphs and lists. An item of a list is indented; blanks stand
 // between term and text.
 func Reflow(text string, width int) string {

@@ -82,15 +82,7 @@ func New(now time.Time, named ...*format.Format) *Finder {
 		}
 	}
 	// Chance seldom makes a UUID's variant and version, so these formats come first.
-	first := func(a, b *format.Format) int {
-		switch {
-		case a.Generates() == b.Generates():
-			return 0
-		case a.Generates():
-			return 1
-		}
-		return -1
-	}
+	first := func(a, b *format.Format) int { return number(a.Generates()) - number(b.Generates()) }
 	slices.SortStableFunc(f.uuids, first)
 	slices.SortStableFunc(f.hex[32], first)
 	return f
@@ -116,17 +108,18 @@ func (f *Finder) addText(s *format.Format) {
 			// An ID with a prefix goes before one without.
 			f.texts[n] = append(f.texts[n], rule)
 			slices.SortStableFunc(f.texts[n],
-				func(a, b textRule) int { return b.prefixed() - a.prefixed() })
+				func(a, b textRule) int { return number(b.Prefix != nil) - number(a.Prefix != nil) })
 			f.shortest = min(f.shortest, n)
 		}
 	}
 }
 
-func (r *textRule) prefixed() int {
-	if r.Format.Prefix == nil {
-		return 0
+// number returns 1 for true, to sort by.
+func number(yes bool) int {
+	if yes {
+		return 1
 	}
-	return 1
+	return 0
 }
 
 // addInt looks for integers as long as IDs of plausible times.
@@ -159,24 +152,9 @@ const (
 )
 
 var classes = func() (t [256]byte) {
-	for c := range t {
-		switch b := byte(c); {
-		case '0' <= b && b <= '9':
-			t[c] = digit
-		case 'a' <= b && b <= 'f':
-			t[c] = lowerHex
-		case 'g' <= b && b <= 'v':
-			t[c] = lowerMid
-		case 'w' <= b && b <= 'z':
-			t[c] = lowerHigh
-		case 'A' <= b && b <= 'F':
-			t[c] = upperHex
-		case 'G' <= b && b <= 'V':
-			t[c] = upperMid
-		case 'W' <= b && b <= 'Z':
-			t[c] = upperHigh
-		case b == '-' || b == '_':
-			t[c] = dash
+	for i, all := range []string{"09", "af", "gv", "wz", "AF", "GV", "WZ", "--", "__"} {
+		for c := int(all[0]); c <= int(all[1]); c++ {
+			t[c] = 1 << min(i, 7)
 		}
 	}
 	return t

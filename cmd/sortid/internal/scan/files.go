@@ -114,7 +114,7 @@ func (f *files) parts(r io.Reader) error {
 	for first := true; ; first = false {
 		m, err := r.Read(buf[n:])
 		if first {
-			if err := check(buf[:m]); err != nil {
+			if err := checkText(buf[:m]); err != nil {
 				return err
 			}
 		}
@@ -157,8 +157,8 @@ func cut(text []byte, old, context int) int {
 	return len(text)
 }
 
-// check returns an error for a file that is no text.
-func check(head []byte) error {
+// checkText returns an error for a file that is no text.
+func checkText(head []byte) error {
 	switch {
 	case bytes.HasPrefix(head, []byte("\xff\xfe")) || bytes.HasPrefix(head, []byte("\xfe\xff")):
 		return lines.ErrUTF16
