@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sortid/sortid/cmd/sortid/internal/check"
 	"github.com/sortid/sortid/cmd/sortid/internal/console"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -36,9 +37,7 @@ func TestHelpWidth(t *testing.T) {
 		var out bytes.Buffer
 		cmd.SetOut(&out)
 		cmd.InitDefaultHelpFlag()
-		if err := cmd.Help(); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, cmd.Help())
 		for line := range strings.Lines(out.String()) {
 			line = strings.TrimSuffix(line, "\n")
 			if len(line) > width && !strings.Contains(cmd.Example, line) &&

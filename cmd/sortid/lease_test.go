@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sortid/sortid/cmd/sortid/internal/check"
 	"github.com/sortid/sortid/cmd/sortid/internal/console"
 	"github.com/sortid/sortid/cmd/sortid/internal/exit"
 	"github.com/sortid/sortid/cmd/sortid/internal/leases"
@@ -25,10 +26,7 @@ import (
 func openBolt(t *testing.T) (path string, st store.Store) {
 	t.Helper()
 	path = filepath.Join(t.TempDir(), "leases.db")
-	st, err := store.Open(t.Context(), "bolt:"+path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	st = check.Must(store.Open(t.Context(), "bolt:"+path))(t)
 	t.Cleanup(func() { st.Close() })
 	return path, st
 }
@@ -38,11 +36,8 @@ func TestAsk(t *testing.T) {
 	for answer, yes := range map[string]bool{"y\n": true, "Yes\r\n": true, "y": true, "n\n": false,
 		"\n": false, "": false, "yo\n": false, "\ny\n": false} {
 		path, st := openBolt(t)
-		l, err := lease.Acquire(t.Context(), st, lease.Config{Realm: "scru64", Format: lease.SCRU64,
-			NodeBits: 8, Name: "me"})
-		if err != nil {
-			t.Fatal(err)
-		}
+		l := check.Must(lease.Acquire(t.Context(), st, lease.Config{Realm: "scru64", Format: lease.SCRU64,
+			NodeBits: 8, Name: "me"}))(t)
 		node := lease.Block{NodeID: l.NodeID(), Size: 8}
 		root, _, err := lease.Records(t.Context(), st, "scru64")
 		if err != nil {
@@ -73,10 +68,8 @@ func TestAsk(t *testing.T) {
 // The node ID is given back, whatever ends the IDs.
 func TestGivenBack(t *testing.T) {
 	path, st := openBolt(t)
-	if _, err := lease.Create(t.Context(), st,
-		lease.Config{Realm: "scru64", Format: lease.SCRU64}); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(lease.Create(t.Context(), st,
+		lease.Config{Realm: "scru64", Format: lease.SCRU64}))(t)
 	for _, out := range []*full{{after: 100}, {after: 100_000}} {
 		code, stderr := start(nil, out, "new", "scru64", "--lease", "bolt:"+path, "--forever")
 		if code != exit.Bad || stderr != "sortid: disk full\n" {
@@ -149,10 +142,10 @@ func TestConditions(t *testing.T) {
 		stderr, "sortid: conditional: the file is on tmpfs") != 1 {
 		t.Errorf("code %d, %s", code, stderr)
 	}
-	if code, _ := start(nil, &out, "lease", "show", url, "--realm", "scru64"); code != exit.OK ||
-		!strings.Contains(strings.Join(strings.Fields(out.String()), " "),
-			"conditions conditional: the file is on tmpfs") {
-		t.Errorf("code %d, %s", code, out.String())
+	shown := sortid(t, "", "lease", "show", url, "--realm", "scru64")
+	if !strings.Contains(strings.Join(strings.Fields(shown), " "),
+		"conditions conditional: the file is on tmpfs") {
+		t.Error(shown)
 	}
 }
 
@@ -160,10 +153,7 @@ func TestConditions(t *testing.T) {
 func TestTimeout(t *testing.T) {
 	defer leases.SetPatience(leases.Patience)
 	leases.SetPatience(24 * time.Hour)
-	silent, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	silent := check.Must(net.Listen("tcp", "127.0.0.1:0"))(t)
 	defer silent.Close()
 	for _, command := range []string{"list", "show"} {
 		code, stderr := start(nil, io.Discard, "lease", command, "redis://"+silent.Addr().String(),
@@ -187,10 +177,7 @@ func TestServerText(t *testing.T) {
 			map[string]string{"detail": "\x1b[2Jno\nsortid: all is well\x7f\u009b1m\u202e ü"})
 	}))
 	defer web.Close()
-	database, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	database := check.Must(net.Listen("tcp", "127.0.0.1:0"))(t)
 	defer database.Close()
 	go func() {
 		for {
@@ -230,15 +217,13 @@ func TestHolderNames(t *testing.T) {
 	}
 	for _, args := range [][]string{{"list", "bolt:" + path}, {"show", "bolt:" + path, "1/1"},
 		{"list", "bolt:" + path, "-o", "json"}} {
-		var out bytes.Buffer
-		if code, stderr := start(nil, &out,
-			append([]string{"lease"}, args...)...); code != exit.OK || strings.ContainsAny(
-			out.String(), "\x1b\u202e") || !strings.Contains(
-			strings.ReplaceAll(out.String(), `\\`, `\`), `ü\x1b[31m\n\u202e`) {
-			t.Errorf("%v: code %d, %q, %s", args, code, out.String(), stderr)
+		out := sortid(t, "", append([]string{"lease"}, args...)...)
+		if strings.ContainsAny(out, "\x1b\u202e") || !strings.Contains(
+			strings.ReplaceAll(out, `\\`, `\`), `ü\x1b[31m\n\u202e`) {
+			t.Errorf("%v: %q", args, out)
 		}
-		if args[len(args)-1] == "json" && !json.Valid(out.Bytes()) {
-			t.Errorf("no JSON: %s", out.String())
+		if args[len(args)-1] == "json" && !json.Valid([]byte(out)) {
+			t.Errorf("no JSON: %s", out)
 		}
 	}
 }
@@ -248,15 +233,10 @@ func TestForeignRecords(t *testing.T) {
 	path, st := openBolt(t)
 	url := "bolt:" + path
 	for _, name := range []string{"first", "last"} {
-		if _, err := lease.Create(t.Context(), st,
-			lease.Config{Realm: name, Format: lease.SCRU64}); err != nil {
-			t.Fatal(err)
-		}
+		check.Must(lease.Create(t.Context(), st,
+			lease.Config{Realm: name, Format: lease.SCRU64}))(t)
 	}
-	root, err := lease.Realm(t.Context(), st, "last")
-	if err != nil {
-		t.Fatal(err)
-	}
+	root := check.Must(lease.Realm(t.Context(), st, "last"))(t)
 	for _, r := range []lease.Record{
 		{Realm: "last@" + root.Generation, Block: lease.Block{NodeID: 1, Size: 24},
 			State: lease.Whole},
@@ -269,14 +249,14 @@ func TestForeignRecords(t *testing.T) {
 			t.Fatal(ok, err)
 		}
 	}
-	sortid := func(args ...string) (int, string, string) {
+	result := func(args ...string) (int, string, string) {
 		var out bytes.Buffer
 		code, stderr := start(nil, &out, args...)
 		return code, out.String(), stderr
 	}
 	for _, args := range [][]string{{"lease", "list", url}, {"lease", "show", url},
 		{"lease", "list", url, "-o", "json", "--all"}} {
-		code, out, stderr := sortid(args...)
+		code, out, stderr := result(args...)
 		if code != exit.Bad || !strings.Contains(stderr, `realm "first@x"`) ||
 			!strings.Contains(stderr, "want a name without @") ||
 			!strings.Contains(stderr, `realm "middle"`) ||
@@ -290,16 +270,16 @@ func TestForeignRecords(t *testing.T) {
 			t.Errorf("%v: %s", args, out)
 		}
 	}
-	if code, out, stderr := sortid("lease", "list", url, "--realm", "last",
+	if code, out, stderr := result("lease", "list", url, "--realm", "last",
 		"--all"); code != exit.Bad || !strings.Contains(out, "last") || strings.Contains(out,
 		"1/24") {
 		t.Errorf("code %d, %s, %s", code, out, stderr)
 	}
-	if code, _, stderr := sortid("lease", "evict", url, "1/8", "--yes"); code != exit.Bad ||
+	if code, _, stderr := result("lease", "evict", url, "1/8", "--yes"); code != exit.Bad ||
 		!strings.Contains(stderr, "--realm says which realm is meant") {
 		t.Errorf("code %d, %s", code, stderr)
 	}
-	code, out, stderr := sortid("lease", "fence", url, "--yes")
+	code, out, stderr := result("lease", "fence", url, "--yes")
 	if code != exit.Bad || strings.Count(out, "\n") != 2 || !strings.HasPrefix(out, "first\t20") ||
 		!strings.Contains(out, "\nlast\t20") {
 		t.Errorf("code %d, %s", code, out)

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sortid/sortid/cmd/sortid/internal/check"
 	"github.com/sortid/sortid/cmd/sortid/internal/console"
 	"github.com/sortid/sortid/cmd/sortid/internal/inspect"
 	"github.com/sortid/sortid/format"
@@ -21,10 +22,7 @@ var (
 func TestCard(t *testing.T) {
 	now := time.Date(2026, 11, 17, 10, 30, 0, 0, time.UTC)
 	for _, s := range format.All() {
-		r, err := (&inspect.Reader{Format: s}).Read(s.Example)
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := check.Must((&inspect.Reader{Format: s}).Read(s.Example))(t)
 		for _, width := range []int{1, 40, 79, 80, 200} {
 			plain := string(Append(&console.Console{Width: width}, nil, &r, now))
 			coloured := string(Append(&console.Console{Width: width, Colours: true}, nil, &r, now))

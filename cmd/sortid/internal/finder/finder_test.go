@@ -19,6 +19,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sortid/sortid/cmd/sortid/internal/check"
 	"github.com/sortid/sortid/format"
 )
 
@@ -28,10 +29,7 @@ func find(f *Finder, text string) (found []Match) {
 }
 
 func TestCases(t *testing.T) {
-	b, err := os.ReadFile("../../../../testdata/scan.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := check.Must(os.ReadFile("../../../../testdata/scan.json"))(t)
 	type id struct {
 		Start, End                   int
 		Format, Encoding, Time, Text string
@@ -50,10 +48,7 @@ func TestCases(t *testing.T) {
 	for _, c := range file.Cases {
 		var formats []*format.Format
 		for _, name := range c.Formats {
-			s, err := format.LookupAny(name)
-			if err != nil {
-				t.Fatal(err)
-			}
+			s := check.Must(format.LookupAny(name))(t)
 			formats = append(formats, s)
 		}
 		var got []id
@@ -81,14 +76,8 @@ func generated(t testing.TB, s *format.Format, n int) (ids []format.ID) {
 	now := time.Now()
 	for i := range n {
 		o.At = now.AddDate(-1, 0, 0).Add(365 * 24 * time.Hour / time.Duration(n) * time.Duration(i))
-		g, err := s.NewGenerator(o)
-		if err != nil {
-			t.Fatal(err)
-		}
-		id, err := g.Next(context.Background())
-		if err != nil {
-			t.Fatal(err)
-		}
+		g := check.Must(s.NewGenerator(o))(t)
+		id := check.Must(g.Next(context.Background()))(t)
 		ids = append(ids, id)
 	}
 	return ids
@@ -134,10 +123,7 @@ func TestComplete(t *testing.T) {
 
 // Other libraries' IDs are found if named; without a name, if texts show the format beyond doubt.
 func TestOthers(t *testing.T) {
-	b, err := os.ReadFile("../../../../testdata/formats.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := check.Must(os.ReadFile("../../../../testdata/formats.json"))(t)
 	var file struct {
 		Formats []struct {
 			Format string
@@ -150,10 +136,7 @@ func TestOthers(t *testing.T) {
 	sure := strings.Fields("uuidv1 uuidv6 uuidv7 ulid ksuid xid objectid typeid datadog-trace")
 	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 	for _, c := range file.Formats {
-		s, err := format.LookupAny(c.Format)
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := check.Must(format.LookupAny(c.Format))(t)
 		tested := 0
 		all, named := New(now), New(now, s)
 		for _, v := range c.Valid {
@@ -297,10 +280,7 @@ func TestFalse(t *testing.T) {
 			return nil
 		})
 	}
-	root, err := exec.Command("go", "env", "GOROOT").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	root := check.Must(exec.Command("go", "env", "GOROOT").Output())(t)
 	walk(filepath.Join(strings.TrimSpace(string(root)), "src"), 4*part)
 	if source < part {
 		t.Fatalf("%d bytes of source code in %s", source, root)
@@ -309,10 +289,7 @@ func TestFalse(t *testing.T) {
 	var words []string
 	docs, _ := filepath.Glob("../../../../docs/*.md")
 	for _, doc := range docs {
-		b, err := os.ReadFile(doc)
-		if err != nil {
-			t.Fatal(err)
-		}
+		b := check.Must(os.ReadFile(doc))(t)
 		for word := range strings.FieldsSeq(string(b)) {
 			if strings.Trim(word,
 				"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ.,;:()-'`*") == "" {
