@@ -18,30 +18,8 @@ import (
 
 func boundsCommand(c *console.Console) *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "bounds FORMAT --from TIME [--to TIME]",
-		Short: "show the first ID of a time range and the first after it",
-		Long: `bounds prints two IDs: the smallest ID of the tick in which the range starts, and the
-smallest of the tick in which it ends. The IDs of the range are at least the first, and
-less than the second.
-
-The range goes from --from to --to (now, unless given). Or it is the day of --on. Or it
-lies around the time of an ID, --around. A TIME is one of ` + flags.Times + `.
-
-The bounds are texts, with the prefix of --prefix if their column stores typed IDs with
-it, or TypeIDs. A format without texts has them in its first encoding, such as the
-UUID. The texts of uid60 do not sort by time, so its bounds are integers.
-
-With -o sql it prints a condition for a WHERE clause. --as says how the column stores
-IDs: as text, hex (a text, too), int, uuid, bytea (of PostgreSQL) or blob (of SQLite,
-MySQL and others). Without it that is int for formats of 64 bits that have integers, and
-what bounds prints for the others. --column is taken as it is.
-
-Some texts have capitals and small letters, as of KSUIDs. They are in order of time only
-where the column compares bytes: in PostgreSQL with COLLATE "C".`,
-		Example: `  sortid bounds scru128 --on 2026-11-17 --tz Europe/Berlin
-  sortid bounds scru64 --from -2h -o int
-  sortid bounds euid --around C8EE934SR007G5Q94QKKXFRFV8B --within 5m
-  sortid bounds scru128 --from -7d -o sql --column orders.id --as uuid`,
+		Use:               "bounds FORMAT --from TIME [--to TIME]",
+		Short:             "show the first ID of a time range and the first after it",
 		Args:              flags.OneFormat(format.LookupAny),
 		ValidArgsFunction: flags.CompleteFormat,
 	}

@@ -15,12 +15,7 @@ import (
 func formatsCommand(c *console.Console) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "formats", SuggestFor: []string{"schemes"},
-		Short: "compare the formats, to choose one",
-		Long: `formats shows the formats that sortid makes beside each other, to choose one, and
-lists the formats of others that it reads. With -o json it prints all that is known
-about each format, in a line: the layout, the text, the times, the options.`,
-		Example: `  sortid formats
-  sortid formats -o json | jq -r 'select(.generates and .bits == 128) | .name'`,
+		Short:             "compare the formats, to choose one",
 		Args:              flags.NoArguments,
 		ValidArgsFunction: cobra.NoFileCompletions,
 	}

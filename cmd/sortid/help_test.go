@@ -34,6 +34,9 @@ func TestHelpWidth(t *testing.T) {
 	c := &console.Console{Width: width}
 	root := root(c)
 	eachCommand(root, func(cmd *cobra.Command) {
+		if cmd.Long == "" && !cmd.Hidden {
+			t.Errorf("%s has no text in the folder help", cmd.CommandPath())
+		}
 		var out bytes.Buffer
 		cmd.SetOut(&out)
 		cmd.InitDefaultHelpFlag()

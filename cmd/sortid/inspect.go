@@ -16,10 +16,6 @@ import (
 	"github.com/sortid/sortid/format"
 )
 
-// plausibility is the rule of guesses, for help texts.
-const plausibility = `A guess counts only if the ID's time is plausible: from 2010 (uid60: from 2018-04)
-to a year from now.`
-
 // In shared formats node ID and counter share a field.
 var shared = slices.DeleteFunc(format.Ours(),
 	func(s *format.Format) bool { return s.NodeCounter == 0 })
@@ -28,31 +24,8 @@ var sharedNames = strings.Join(format.NamesOf(shared), ", ")
 
 func inspectCommand(c *console.Console) *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "inspect [ID...|-]",
-		Short: "show what is in IDs",
-		Long: `inspect shows the bits, the fields and the time of IDs, and their other encodings.
-
-An ID may be in its format's own text, a UUID, a hexadecimal number at full width or a
-decimal integer. inspect guesses the format by length, alphabet, check symbols and time.
-It says why, and lists other readings. ` + plausibility + `
---format tells the format, and takes IDs of any time.
-
-It knows the formats of others, too, such as UUIDs, ULID, KSUID, ObjectID and Snowflakes.
-"sortid formats" lists them.
-
-inspect first removes quotes, brackets, braces, a comma at the end, urn:uuid:, 0x,
-blanks, and hyphens in an EUID. An ID that begins with "-", as some of uid60 do, goes
-after the argument "--".
-
---template is a template of Go's text/template with .Input, .Format, .Encoding, .Text,
-.Hex, .Int, .UUID, .Time (.Time.Unix and so on, too), .Fields.NAME, .Plausible,
-.Foreign (true for other formats) and .Reason.`,
-		Example: `  sortid inspect 0372ijojuxuhjsfkeryi2mrtm
-  sortid inspect --format scru64 --node-bits 8 0u2pf62ji4b9
-  sortid inspect 017fef39-c264-1ba5-6a94-83188841e05a
-  sortid inspect --template '{{.Time}} {{.Format}} {{.Fields.timestamp}}' 0u2pf62ji4b9
-  sortid inspect -- -inaS8QBh
-  tail -f ids.txt | sortid inspect -o json`,
+		Use:               "inspect [ID...|-]",
+		Short:             "show what is in IDs",
 		ValidArgsFunction: cobra.NoFileCompletions,
 	}
 	given := flags.ChooseFormat(cmd, "the format of all the IDs, instead of finding out",

@@ -19,15 +19,7 @@ func leaseCreateCommand(c *console.Console) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "create URL --format FORMAT",
 		Short: "make a realm",
-		Long: `create makes a realm for the node IDs of a format, on a server or in a file. If there is
-no file, it makes one. If there is such a realm already, it changes nothing.
-
-"sortid new --lease" does not make a realm on a server or in a file that has others,
-unless told --create. If a realm was there and is lost, a new one would make IDs a second
-time.`,
-		Example: `  sortid lease create postgres://sortid@db/sortid --format scru64
-  sortid lease create postgres://sortid@db/sortid --realm orders --format scru64 --lease-window 5m`,
-		Args: flags.Arguments("URL"),
+		Args:  flags.Arguments("URL"),
 	}
 	st := leases.ChooseStore(c, cmd, leases.Patience)
 	of := leases.ChooseFormat(cmd, "the format whose node IDs it has")

@@ -17,19 +17,7 @@ func leaseEvictCommand(c *console.Console) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "evict URL ID/BITS", SuggestFor: []string{"revoke"},
 		Short: "take a node ID from its holder",
-		Long: `evict takes a node ID from the process that holds it, and does not ask that process. Use
-it if the process is gone and the node ID is needed before its lease expires. Or use it
-if the process must not go on with the node ID.
-
-This is safe at any time, and needs no proof that the process is gone. Its
-generators go on until it next renews its lease, at most to the end of their window.
-Nobody else is granted a time before that end. Then they go on with another node ID,
-if there is one.
-
-evict asks first, unless told --yes.`,
-		Example: `  sortid lease evict bolt:/var/lib/sortid.db 42/8
-  sortid lease evict bolt:/var/lib/sortid.db 42/8 --realm orders --yes`,
-		Args: flags.Arguments("URL", "ID/BITS"),
+		Args:  flags.Arguments("URL", "ID/BITS"),
 	}
 	st := leases.ChooseStore(c, cmd, leases.Patience)
 	yes := cmd.Flags().BoolP("yes", "y", false, "do not ask")

@@ -16,29 +16,7 @@ func leaseFenceCommand(c *console.Console) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "fence URL",
 		Short: "make the realms of a store safe after it has lost changes",
-		Long: `fence is for a store that was restored from an old copy, or failed over to a server
-that lacked the latest changes. Such a store has forgotten grants, and could make them
-a second time. Keep all processes away from the store and fence it. Only then let
-processes reach it again.
-
-Without --realm, fence fences all realms of the store. After a fence, all new grants start
-later than all grants before the loss could end. That is the time of the fence, plus the
-realm's window, its lead and --skew. --skew is how far ahead the clocks may have been when
-grants were made. If the store still knows of a grant that ends even later, new grants of
-that node ID start after it. Until then no node ID is granted. Running processes use up
-their windows, and wait. All get new node IDs.
-
-For each realm fence prints its name and when node IDs are granted again. --lease-window
-and --lead also change the realm's window and lead. If the lost realm had a longer window
-or lead than the copy, give at least these. If even the realm is lost, --format makes it.
-
-A sortid server cannot pass a fence on: give the URL of the store behind it.
-
-fence asks first, unless told --yes.`,
-		Example: `  sortid lease fence postgres://sortid@db/sortid
-  sortid lease fence bolt:/var/lib/sortid.db --skew 5m --yes
-  sortid lease fence bolt:/var/lib/sortid.db --realm orders --format scru64`,
-		Args: flags.Arguments("URL"),
+		Args:  flags.Arguments("URL"),
 	}
 	st := leases.ChooseStore(c, cmd, leases.Patience)
 	skew := cmd.Flags().Duration("skew", time.Minute,

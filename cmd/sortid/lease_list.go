@@ -16,30 +16,7 @@ func leaseListCommand(c *console.Console) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "list URL",
 		Short: "show which node IDs are held, by whom and until when",
-		Long: `list shows the node IDs of a realm that were ever used:
-
-    held      a process has it, and renews it
-    expired   its holder has not renewed it in time, and nobody else can have it yet
-    lapsed    the same, and the next process may have it
-    free      nobody has it
-    spent     nobody has it, and nobody can have it yet: its ticks count as used up to
-              FREE FROM, as after "sortid lease exec"
-    ahead     the same, but so far ahead of the time that the clock of its last process
-              was wrong
-
-UNTIL is the end of all grants of the node ID. FREE FROM is when another process can have
-it, unless it is renewed. The first line says how much of the realm is in which state;
-"not available yet" is what is spent or ahead. If a process is killed, its node ID is
-held, and then expired, for a little over one and a half windows. So a deployment that
-replaces all processes at once needs twice as many node IDs as there are processes, which
-is one more bit.
-
-With --out-of-use, list shows only what is expired, spent or ahead; with --all, also the node
-IDs that are split into smaller ones, or part of a larger one (retired).`,
-		Example: `  sortid lease list bolt:/var/lib/sortid.db
-  sortid lease list bolt:/var/lib/sortid.db --realm orders --out-of-use
-  sortid lease list bolt:/var/lib/sortid.db --realm orders -o json | jq -r 'select(.state == "held") | .holder'`,
-		Args: flags.Arguments("URL"),
+		Args:  flags.Arguments("URL"),
 	}
 	st := leases.ChooseStore(c, cmd, leases.LookPatience)
 	output := flags.Choose(cmd, "output", "o", "what to print", "table", "table", "json")

@@ -19,16 +19,7 @@ func leaseSetCommand(c *console.Console) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "set URL",
 		Short: "change the window or the lead of a realm",
-		Long: `set changes how long the windows of a realm are, or how far ahead of the time a grant
-may start. That is safe at any time. Running processes follow when they renew their
-leases; processes with a --lease-window of their own keep that.
-
-An old copy of the store does not know a window or a lead that was made longer later. So
-make a new copy. If you restore an old one, fence it with the --lease-window and --lead of
-the realm that was lost.`,
-		Example: `  sortid lease set bolt:/var/lib/sortid.db --lease-window 5m
-  sortid lease set postgres://sortid@db/sortid --realm orders --lead 30s`,
-		Args: flags.Arguments("URL"),
+		Args:  flags.Arguments("URL"),
 	}
 	st := leases.ChooseStore(c, cmd, leases.Patience)
 	window, lead := leases.ChooseTerms(cmd, "as it is", "as it is")

@@ -15,14 +15,7 @@ func leaseShowCommand(c *console.Console) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "show URL [ID/BITS]",
 		Short: "show all about a realm, or about a node ID",
-		Long: `show prints all that the store has about a node ID, and about node IDs that it overlaps:
-the larger one that it is part of, or the smaller ones that it is split into. Without a
-node ID it describes the realm: its node IDs and ticks, how much of it is held, and what
-the store's guarantee depends on.`,
-		Example: `  sortid lease show bolt:/var/lib/sortid.db
-  sortid lease show bolt:/var/lib/sortid.db 42/8 --realm orders
-  sortid lease show bolt:/var/lib/sortid.db 42/8 -o json`,
-		Args: flags.Arguments("URL", "[ID/BITS]"),
+		Args:  flags.Arguments("URL", "[ID/BITS]"),
 	}
 	st := leases.ChooseStore(c, cmd, leases.LookPatience)
 	output := flags.Choose(cmd, "output", "o", "what to print", "card", "card", "json")

@@ -10,13 +10,8 @@ import (
 
 func pageCommand(c *console.Console) *cobra.Command {
 	return &cobra.Command{
-		Use:   "page",
-		Short: "write a web page that looks into IDs",
-		Long: `page writes a web page to standard output, one file that works offline: it shows
-what is in IDs, finds them in logs, makes some, gives the IDs of a time range, and
-helps to choose a format. What you paste stays there: the page loads nothing and
-sends nothing.`,
-		Example:           `  sortid page > sortid.html`,
+		Use:               "page",
+		Short:             "write a web page that looks into IDs",
 		Args:              flags.NoArguments,
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(*cobra.Command, []string) error {

@@ -51,31 +51,8 @@ type serving struct {
 func serveCommand(c *console.Console) *cobra.Command {
 	f := &serving{}
 	cmd := &cobra.Command{
-		Use:   "serve",
-		Short: "serve IDs, inspection and a store of leases over HTTP",
-		Long: `serve makes and inspects IDs for programs in any language, over HTTP. It keeps no
-state of its own. Without flags it listens on the loopback address, has no store and
-asks for no tokens. http://127.0.0.1:8420/ is the page that "sortid page" writes, and
-/openapi.json describes what else it answers.
-
-Without tokens it answers only requests whose Host is a loopback name or address, the
-address at which the request arrives, or a name given by --host. So no web page can
-reach it through a domain name of its own.
-
-With --store it leases a node ID for itself, so that it can make scru64 and uid60 IDs,
-and lets other programs lease theirs through it: their store is the address of this
-server. Any number of servers can stand behind a load balancer on one store.
-
-With --tokens each request needs a token from that file, which "sortid serve token"
-writes. Beyond the loopback address the server starts only with --tokens, or with
---client-ca, or when --open says that anybody may use it.
-
-SIGTERM and Ctrl-C end it: requests under way are finished, and leases given back.
-Each request is logged to standard error as a line of JSON.`,
-		Example: `  sortid serve
-  sortid serve --store bolt:sortid.db
-  sortid serve --listen :8420 --store env:STORE_URL --tokens tokens.txt --tls-cert cert.pem --tls-key key.pem
-  curl 'http://127.0.0.1:8420/v1/ids/scru128?n=3'`,
+		Use:               "serve",
+		Short:             "serve IDs, inspection and a store of leases over HTTP",
 		Args:              flags.NoArguments,
 		ValidArgsFunction: cobra.NoFileCompletions,
 	}

@@ -17,10 +17,8 @@ func sqlCommand(c *console.Console) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "sql",
 		Short: "print the SQL with which a database knows the formats",
-		Long: `sql prints functions for a database. They turn IDs into text and back, return the time
-of an ID, find the IDs of a time range, and make IDs.`,
-		Args: flags.NoCommand,
-		RunE: func(cmd *cobra.Command, args []string) error { return cmd.Help() },
+		Args:  flags.NoCommand,
+		RunE:  func(cmd *cobra.Command, args []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(sqlPostgresCommand(c), sqlMySQLCommand(c), sqlSQLiteCommand(c))
 	return cmd
@@ -28,15 +26,8 @@ of an ID, find the IDs of a time range, and make IDs.`,
 
 func sqlMySQLCommand(c *console.Console) *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "mysql",
-		Short: "for MariaDB 10.11 and later, and MySQL 8",
-		Long: `mysql prints a file that the clients mariadb and mysql take, again and again. It
-makes functions in the current database. Its comments have tables to learn from.
-
-With --table it prints a table instead, partitioned by the time of its IDs.`,
-		Example: `  sortid sql mysql | mariadb mydatabase
-  sortid sql mysql --only scru128 > scru128.sql
-  sortid sql mysql --table events --only scru64 --from 2026-01 --months 24`,
+		Use:               "mysql",
+		Short:             "for MariaDB 10.11 and later, and MySQL 8",
 		Args:              flags.NoArguments,
 		ValidArgsFunction: cobra.NoFileCompletions,
 	}
@@ -51,13 +42,8 @@ With --table it prints a table instead, partitioned by the time of its IDs.`,
 
 func sqlSQLiteCommand(c *console.Console) *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "sqlite",
-		Short: "for SQLite 3.42 and later",
-		Long: `sqlite prints tables and views to learn from, as SQLite has no functions of its
-users: the CHECK and the DEFAULT of an ID, columns and views that show its time
-and its text.`,
-		Example: `  sortid sql sqlite --only scru128
-  sortid sql sqlite | sqlite3 -bail example.db`,
+		Use:               "sqlite",
+		Short:             "for SQLite 3.42 and later",
 		Args:              flags.NoArguments,
 		ValidArgsFunction: cobra.NoFileCompletions,
 	}
@@ -74,16 +60,8 @@ and its text.`,
 
 func sqlPostgresCommand(c *console.Console) *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "postgres",
-		Short: "for PostgreSQL 14 and later",
-		Long: `postgres prints a file that psql takes, again and again. It makes a schema with
-functions, domains and the state of generators, without an extension and without
-the rights of a superuser. The comments on the functions explain them: \df+ sortid.*
-
-With --table it prints a table instead, partitioned by the time of its IDs.`,
-		Example: `  sortid sql postgres | psql -v ON_ERROR_STOP=1 -1
-  sortid sql postgres --schema ids --only scru64,scru128
-  sortid sql postgres --table events --partition-by month --from 2026-01 --months 24`,
+		Use:               "postgres",
+		Short:             "for PostgreSQL 14 and later",
 		Args:              flags.NoArguments,
 		ValidArgsFunction: cobra.NoFileCompletions,
 	}

@@ -20,22 +20,6 @@ func verifyCommand(c *console.Console) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "verify [FORMAT] [FILE...|-]",
 		Short: "test a generator by its IDs, or look for duplicates",
-		Long: `verify reads the IDs of a generator, one in a line, in the order in which they were made, and checks all that the format promises: the form of each line, the order, the counters, the clock, and whether what should be random looks random. Each FILE is a source of its own. Without one, standard input is. The first lines of a source tell its format, if FORMAT does not.
-
-The IDs may be in any encoding: the format's text, a UUID, an integer, or hexadecimal digits with or without \x or 0x in front. Files may be compressed with gzip or zstd.
-
-With --unique it looks for IDs that are on more than one line of all the FILEs together, however many and large they are.
-
-With --exec it starts a generator, several at once with --processes, checks what each prints, looks for duplicates over all of them, and ends them.
-
-The exit code is 0 if all is well (there may be warnings), 1 if a check failed.`,
-		Example: `  sortid new scru128 -n 1000000 | sortid verify
-  my-generator | sortid verify scru64 --node 42/8 --live
-  sortid verify scru128 --exec 'python3 gen.py' --processes 8 --for 10s
-  cut -d, -f3 orders.csv | sortid verify
-  sortid verify --unique -o json node1.txt node2.txt node3.txt
-  sortid verify euid ids.txt -o html > report.html
-  sortid verify scru128 ids.txt --raw entropy | RNG_test stdin32`,
 		ValidArgsFunction: func(_ *cobra.Command, args []string,
 			_ string) ([]string, cobra.ShellCompDirective) {
 			if len(args) > 0 {
