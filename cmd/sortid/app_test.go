@@ -33,6 +33,23 @@ func sortid(t testing.TB, in string, args ...string) string {
 	return out.String()
 }
 
+// expect runs a command. It must end with a code, and write these parts.
+func expect(t testing.TB, code int, args []string, parts ...string) (out, stderr string) {
+	t.Helper()
+	var b strings.Builder
+	got, stderr := start(nil, &b, args...)
+	out = b.String()
+	if got != code {
+		t.Errorf("%v: code %d, want %d: %s%s", args, got, code, stderr, out)
+	}
+	for _, part := range parts {
+		if !strings.Contains(out+stderr, part) {
+			t.Errorf("%v: no %q in %s%s", args, part, stderr, out)
+		}
+	}
+	return out, stderr
+}
+
 // endless gives n bytes without a line's end.
 type endless struct{ n int64 }
 

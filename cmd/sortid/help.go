@@ -35,7 +35,7 @@ func addHelp(c *console.Console, root *cobra.Command) {
 		"{unnamed}", strings.Join(unnamed(), ", "), "{times}", flags.Times, "{urls}\n", storeURLs()))
 }
 
-//go:embed help/*.md
+//go:embed help/*.txt
 var texts embed.FS
 
 // describe gives cmd and all commands below their texts and examples.
@@ -43,15 +43,12 @@ func describe(cmd *cobra.Command, values *strings.Replacer) {
 	for _, sub := range cmd.Commands() {
 		describe(sub, values)
 	}
-	b, err := texts.ReadFile("help/" + cmd.Name() + ".md")
+	b, err := texts.ReadFile("help/" + cmd.Name() + ".txt")
 	if err != nil {
 		return // a command of cobra's
 	}
-	text, examples, _ := strings.Cut(values.Replace(string(b)), "\n```sh\n")
-	cmd.Long = strings.TrimSuffix(text, "\n")
-	for line := range strings.Lines(strings.TrimSuffix(examples, "\n```\n")) {
-		cmd.Example += "  " + line
-	}
+	text, examples, _ := strings.Cut(values.Replace(string(b)), "\nExamples:\n")
+	cmd.Long, cmd.Example = strings.TrimSuffix(text, "\n"), strings.TrimSuffix(examples, "\n")
 }
 
 // unnamed returns the formats that scan finds without --format.

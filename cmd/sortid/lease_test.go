@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"encoding/json"
-	"io"
 	"math"
 	"net"
 	"net/http"
@@ -156,17 +155,12 @@ func TestTimeout(t *testing.T) {
 	silent := check.Must(net.Listen("tcp", "127.0.0.1:0"))(t)
 	defer silent.Close()
 	for _, command := range []string{"list", "show"} {
-		code, stderr := start(nil, io.Discard, "lease", command, "redis://"+silent.Addr().String(),
-			"--timeout", "100ms")
-		want := "no answer from " + silent.Addr().String()
-		if code != exit.Bad || !strings.Contains(stderr, want) {
-			t.Errorf("%s: code %d, %s, want %s", command, code, stderr, want)
-		}
+		address := silent.Addr().String()
+		expect(t, exit.Bad, []string{"lease", command, "redis://" + address, "--timeout", "100ms"},
+			"no answer from "+address)
 	}
-	if code, stderr := start(nil, io.Discard, "lease", "list", "bolt:x", "--timeout",
-		"0s"); code != exit.WrongUsage || !strings.Contains(stderr, "--timeout 0s: want") {
-		t.Errorf("code %d, %s", code, stderr)
-	}
+	expect(t, exit.WrongUsage, []string{"lease", "list", "bolt:x", "--timeout", "0s"},
+		"--timeout 0s: want")
 }
 
 // A server's answer stays in its line, and cannot control a terminal.
@@ -192,11 +186,10 @@ func TestServerText(t *testing.T) {
 	}()
 	const want = `\x1b[2Jno\nsortid: all is well\x7f\u009b1m\u202e ü`
 	for _, url := range []string{web.URL, "mysql://u:p@" + database.Addr().String() + "/ids"} {
-		code, stderr := start(nil, io.Discard, "lease", "list", url)
-		if code != exit.Bad || !strings.Contains(stderr, want) ||
-			strings.Count(stderr, "\n") != 1 ||
+		_, stderr := expect(t, exit.Bad, []string{"lease", "list", url}, want)
+		if strings.Count(stderr, "\n") != 1 ||
 			strings.ContainsAny(stderr, "\x1b\x7f\u009b\u202e") {
-			t.Errorf("%s: code %d, %q, want %q in a line", url, code, stderr, want)
+			t.Errorf("%s: %q, want %q in a line", url, stderr, want)
 		}
 	}
 }
@@ -231,7 +224,9 @@ func TestHolderNames(t *testing.T) {
 // Records of others are named; all else is listed and fenced.
 func TestForeignRecords(t *testing.T) {
 	path, st := openBolt(t)
-	url := "bolt:" + path
+	at := func(args string) []string {
+		return strings.Fields("lease " + strings.ReplaceAll(args, "URL", "bolt:"+path))
+	}
 	for _, name := range []string{"first", "last"} {
 		check.Must(lease.Create(t.Context(), st,
 			lease.Config{Realm: name, Format: lease.SCRU64}))(t)
@@ -249,47 +244,27 @@ func TestForeignRecords(t *testing.T) {
 			t.Fatal(ok, err)
 		}
 	}
-	result := func(args ...string) (int, string, string) {
-		var out bytes.Buffer
-		code, stderr := start(nil, &out, args...)
-		return code, out.String(), stderr
-	}
-	for _, args := range [][]string{{"lease", "list", url}, {"lease", "show", url},
-		{"lease", "list", url, "-o", "json", "--all"}} {
-		code, out, stderr := result(args...)
-		if code != exit.Bad || !strings.Contains(stderr, `realm "first@x"`) ||
-			!strings.Contains(stderr, "want a name without @") ||
-			!strings.Contains(stderr, `realm "middle"`) ||
-			!strings.Contains(
-				stderr,
-				`realm "last": lease: records that make no sense: 1 of them, such as the one of 1/24`) {
-			t.Errorf("%v: code %d, %s", args, code, stderr)
-		}
-		if args[len(args)-1] != "--all" && (!strings.Contains(out, "first") ||
+	for _, args := range []string{"list URL", "show URL", "list URL -o json --all"} {
+		out, _ := expect(t, exit.Bad, at(args), `realm "first@x"`, "want a name without @",
+			`realm "middle"`, `realm "last": lease: records that make no sense: 1 of them, such as `+
+				`the one of 1/24`)
+		if !strings.HasSuffix(args, "--all") && (!strings.Contains(out, "first") ||
 			!strings.Contains(out, "last")) {
 			t.Errorf("%v: %s", args, out)
 		}
 	}
-	if code, out, stderr := result("lease", "list", url, "--realm", "last",
-		"--all"); code != exit.Bad || !strings.Contains(out, "last") || strings.Contains(out,
-		"1/24") {
-		t.Errorf("code %d, %s, %s", code, out, stderr)
+	out, _ := expect(t, exit.Bad, at("list URL --realm last --all"))
+	if !strings.Contains(out, "last") || strings.Contains(out, "1/24") {
+		t.Error(out)
 	}
-	if code, _, stderr := result("lease", "evict", url, "1/8", "--yes"); code != exit.Bad ||
-		!strings.Contains(stderr, "--realm says which realm is meant") {
-		t.Errorf("code %d, %s", code, stderr)
-	}
-	code, out, stderr := result("lease", "fence", url, "--yes")
-	if code != exit.Bad || strings.Count(out, "\n") != 2 || !strings.HasPrefix(out, "first\t20") ||
-		!strings.Contains(out, "\nlast\t20") {
-		t.Errorf("code %d, %s", code, out)
-	}
-	if !strings.Contains(stderr, `realm "first@x" is not fenced: `) ||
-		!strings.Contains(stderr, `realm "middle" is not fenced: `) ||
-		!strings.Contains(stderr,
-			`fenced: ["first" "last"]; not fenced: ["first@x" "middle"]; let no process reach the store before all its realms are fenced`) ||
+	expect(t, exit.Bad, at("evict URL 1/8 --yes"), "--realm says which realm is meant")
+	out, stderr := expect(t, exit.Bad, at("fence URL --yes"), `realm "first@x" is not fenced: `,
+		`realm "middle" is not fenced: `, `fenced: ["first" "last"]; not fenced: ["first@x" `+
+			`"middle"]; let no process reach the store before all its realms are fenced`)
+	if strings.Count(out, "\n") != 2 || !strings.HasPrefix(out, "first\t20") ||
+		!strings.Contains(out, "\nlast\t20") ||
 		strings.Contains(stderr, "may reach the store again") {
-		t.Errorf("%s", stderr)
+		t.Error(out, stderr)
 	}
 	if after, err := lease.Realm(t.Context(), st, "last"); err != nil ||
 		after.Generation == root.Generation {

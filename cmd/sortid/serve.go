@@ -40,12 +40,12 @@ const (
 var drain = func() { time.Sleep(drainPause) }
 
 type serving struct {
-	listen, store, tokens     string
-	cert, key, clientCA       string
-	open, create              bool
-	hosts, origins            []string
-	nodeBits                  int
-	storeGiven, nodeBitsGiven bool
+	changed               func(flag string) bool
+	listen, store, tokens string
+	cert, key, clientCA   string
+	open, create          bool
+	hosts, origins        []string
+	nodeBits              int
 }
 
 func serveCommand(c *console.Console) *cobra.Command {
@@ -57,6 +57,7 @@ func serveCommand(c *console.Console) *cobra.Command {
 		ValidArgsFunction: cobra.NoFileCompletions,
 	}
 	flags := cmd.Flags()
+	f.changed = flags.Changed
 	flags.StringVar(&f.listen, "listen", "127.0.0.1:8420",
 		"the `ADDRESS` to listen on; :8420 is that port of all addresses")
 	flags.StringVar(&f.store, "store", "",
@@ -77,7 +78,6 @@ func serveCommand(c *console.Console) *cobra.Command {
 	flags.IntVar(&f.nodeBits, "node-bits", 8,
 		fmt.Sprintf("the size of the server's own node IDs in `BITS`, 1 to %d", server.MaxNodeBits()))
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		f.storeGiven, f.nodeBitsGiven = flags.Changed("store"), flags.Changed("node-bits")
 		if err := f.check(); err != nil {
 			return err
 		}
@@ -94,10 +94,10 @@ func (f *serving) check() error {
 	case err != nil:
 		return exit.Usagef("--listen %q is no address; want HOST:PORT, such as 127.0.0.1:8420",
 			f.listen)
-	case f.storeGiven && f.store == "":
+	case f.changed("store") && f.store == "":
 		return exit.Usagef(
 			"--store wants the URL of a store, and has an empty text; see sortid lease --help")
-	case f.nodeBitsGiven && f.store == "":
+	case f.changed("node-bits") && f.store == "":
 		return exit.Usagef("--node-bits goes with --store URL")
 	case f.create && f.store == "":
 		return exit.Usagef("--create goes with --store URL")
