@@ -360,6 +360,10 @@ func TestPostgresTimes(t *testing.T) {
 					d.one(f.sql("F_time("+first+")")))
 			}
 		}
+		if got := d.one(f.sql("F_partman_time(F_first('2026-11-01 00:00+00')::text) = " +
+			"'2026-11-01 00:00+00'")); got != "t" {
+			t.Errorf("%s: pg_partman decodes another time", f.name)
+		}
 		least := f.first(time.Unix(-1<<40, 0))
 		for at, want := range map[string]string{"-infinity": least, "4000-01-01 BC": least,
 			"infinity": f.max, "290000-01-01": f.max} {
@@ -545,19 +549,23 @@ func TestPostgresPruning(t *testing.T) {
 	}
 }
 
-// generators are PostgreSQL's; "first" is the text of the first ID.
-var generators = []struct {
-	name, call, format string
-	ordered            bool // strictly, over all sessions
-	session            bool // strictly, in each session
-}{
-	{"scru64_new", "scru64_new(5, 8)", "scru64", true, true},
-	{"scru128_new", "scru128_new()", "scru128", false, false},
-	{"scru128_new_counted", "scru128_new_counted()", "scru128", false, true},
-	{"scru128_new_ordered", "scru128_new_ordered()", "scru128", true, true},
-	{"euid_new", "euid_new()", "euid", false, false},
-	{"scru160_new", "scru160_new()", "scru160", false, false},
+type generator struct {
+	name, format string
+	ordered      bool // strictly, over all sessions
+	session      bool // strictly, in each session
 }
+
+var generators = []generator{
+	{"sortid.scru64_new(5, 8)", "scru64", true, true},
+	{"sortid.scru128_new()", "scru128", false, false},
+	{"sortid.scru128_new_counted()", "scru128", false, true},
+	{"sortid.scru128_new_ordered()", "scru128", true, true},
+	{"sortid.euid_new()", "euid", false, false},
+	{"sortid.scru160_new()", "scru160", false, false},
+}
+
+// text is the expression for the text of a new ID.
+func (g generator) text() string { return "sortid." + g.format + "_text(" + g.name + ")" }
 
 const clients, perClient = 8, 25_000
 
@@ -658,7 +666,7 @@ func TestPostgresGenerators(t *testing.T) {
 			n /= 5
 		}
 		begin := time.Now()
-		all := generate(d, "sortid."+g.format+"_text(sortid."+g.call+")", n, closed())
+		all := generate(d, g.text(), n, closed())
 		r := unique(t, g.format, all)
 		if r.Status != report.Pass || r.IDs < uint64(clients*n) {
 			t.Errorf("%s: %d IDs, %d twice", g.name, r.IDs, r.Duplicates)
@@ -690,7 +698,7 @@ func increases(ids []string) bool {
 func TestPostgresOrder(t *testing.T) {
 	d := install(t)
 	for _, g := range generators {
-		call := "sortid." + g.format + "_text(sortid." + g.call + ")"
+		call := g.text()
 		if g.ordered {
 			sessions := []*database{d, connect(t, d.url, d.schema), connect(t, d.url, d.schema)}
 			var ids []string
@@ -726,16 +734,13 @@ func TestPostgresStops(t *testing.T) {
 	d.run(`CREATE SEQUENCE naive MAXVALUE 15 CYCLE;
 		CREATE FUNCTION naive_new() RETURNS bigint LANGUAGE sql VOLATILE
 		RETURN (sortid.clock_ms() / 256 << 24) | (5 << 16) | nextval('naive')`)
-	for _, g := range []struct{ name, call, format string }{
-		{"scru64_new", "sortid.scru64_text(sortid.scru64_new(5, 8))", "scru64"},
-		{"scru128_new_ordered", "sortid.scru128_text(sortid.scru128_new_ordered())", "scru128"},
-		{"naive", "sortid.scru64_text(public.naive_new())", "scru64"},
-	} {
+	naive := generator{name: "public.naive_new()", format: "scru64"}
+	for _, g := range []generator{generators[0], generators[3], naive} {
 		stopped := make(chan struct{})
 		go func() {
 			defer close(stopped)
 			for range 3 {
-				if g.name == "naive" {
+				if g == naive {
 					return
 				}
 				time.Sleep(3 * time.Second) // after a crash the first call waits for two
@@ -743,14 +748,14 @@ func TestPostgresStops(t *testing.T) {
 				server.Start()
 			}
 		}()
-		all := generate(d, g.call, perClient, stopped)
+		all := generate(d, g.text(), perClient, stopped)
 		<-stopped
 		r := unique(t, g.format, all)
-		if naive := g.name == "naive"; naive != (r.Duplicates > 0) || r.IDs < clients*perClient {
+		if (g == naive) != (r.Duplicates > 0) || r.IDs < clients*perClient {
 			t.Errorf("%s: %d IDs, %d of them twice", g.name, r.IDs, r.Duplicates)
 		}
 		for i, ids := range all {
-			if g.name != "naive" && !increases(ids) {
+			if g != naive && !increases(ids) {
 				t.Errorf("%s: client %d is out of order", g.name, i)
 			}
 		}
@@ -811,7 +816,7 @@ func TestPostgresClockSetBack(t *testing.T) {
 		if !g.ordered {
 			continue
 		}
-		call := "sortid." + g.format + "_text(sortid." + g.call + ")"
+		call := g.text()
 		ids := []string{d.one(call)}
 		d.moveClock(-9 * time.Second)
 		ids = append(ids, d.one(call), d.one(call))
@@ -849,7 +854,7 @@ func TestPostgresClockSetBack(t *testing.T) {
 	for _, at := range []string{"-1", "0", "281474976710656", "-62135596800000"} {
 		d.run("UPDATE sortid.test_clock SET ms = " + at)
 		for _, g := range generators {
-			if code, _ := d.code("SELECT sortid." + g.call); code != "22008" && code != "23514" &&
+			if code, _ := d.code("SELECT " + g.name); code != "22008" && code != "23514" &&
 				!(g.ordered && code == "55000") {
 				t.Errorf("%s at %s: %s", g.name, at, code)
 			}
@@ -917,7 +922,7 @@ func TestPostgresReadOnly(t *testing.T) {
 	d := install(t)
 	for _, g := range generators {
 		d.run("BEGIN READ ONLY")
-		if _, err := d.queryError("SELECT sortid." + g.call); (err == nil) != (!g.session) {
+		if _, err := d.queryError("SELECT " + g.name); (err == nil) != (!g.session) {
 			t.Errorf("%s: %v", g.name, err)
 		}
 		d.run("ROLLBACK")
@@ -934,7 +939,7 @@ func TestPostgresRole(t *testing.T) {
 	d.run("SET ROLE " + role)
 	for _, g := range generators {
 		for range 3 {
-			d.one("sortid." + g.format + "_text(sortid." + g.call + ")")
+			d.one(g.text())
 		}
 	}
 	for _, query := range []string{

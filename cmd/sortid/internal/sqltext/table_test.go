@@ -76,18 +76,6 @@ func TestPostgresTable(t *testing.T) {
 	}
 }
 
-// pg_partman encodes times and decodes bounds by functions.
-func TestPostgresPartman(t *testing.T) {
-	d := install(t)
-	for _, f := range formats {
-		got := d.one(f.sql(
-			"F_partman_time(F_first('2026-11-01 00:00+00')::text) = '2026-11-01 00:00+00'"))
-		if got != "t" {
-			t.Errorf("%s: %s", f.name, got)
-		}
-	}
-}
-
 func TestMySQLTable(t *testing.T) {
 	db, _ := openMySQL(t)
 	execAll(t, db, statements(check.Must(MySQL(format.Ours()))(t)))
