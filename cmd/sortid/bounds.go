@@ -170,7 +170,8 @@ func (q *boundsQuery) printCondition(first, end format.ID) error {
 		return err
 	}
 	if encoding == format.Text && q.mixesCase() && !q.Quiet {
-		q.Say("note: texts of %s sort by time only as bytes: in PostgreSQL use COLLATE \"C\"", q.Name)
+		q.Say("note: texts of %s sort by time only as bytes: in PostgreSQL use COLLATE \"C\"",
+			q.Name)
 	}
 	_, err := fmt.Fprintf(q.Out, "%s >= "+quoted+" AND %s < "+quoted+"\n",
 		q.column, q.prefix+first.In(encoding), q.column, q.prefix+end.In(encoding))

@@ -136,13 +136,13 @@ func leaseCreateCommand(c *console.Console) *cobra.Command {
 	window, lead := leases.ChooseTerms(cmd, "1m0s", "10s")
 
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		realmOf := of.One()
-		if realmOf == nil {
+		f := of.One()
+		if f == nil {
 			return exit.Usagef("create wants --format: one of %s",
 				strings.Join(format.WithNode(), ", "))
 		}
-		config := lease.Config{Realm: cmp.Or(st.Realm, realmOf.Name), Format: realmOf.Lease, NodeBits: 1,
-			Window: *window, MaxLead: *lead}
+		config := lease.Config{Realm: cmp.Or(st.Realm, f.Name), Format: f.Lease,
+			NodeBits: 1, Window: *window, MaxLead: *lead}
 		if err := config.Validate(); err != nil {
 			return exit.Usage(err)
 		}

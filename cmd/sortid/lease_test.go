@@ -35,8 +35,8 @@ func TestAsk(t *testing.T) {
 	for answer, yes := range map[string]bool{"y\n": true, "Yes\r\n": true, "y": true, "n\n": false,
 		"\n": false, "": false, "yo\n": false, "\ny\n": false} {
 		path, st := openBolt(t)
-		l := check.Must(lease.Acquire(t.Context(), st, lease.Config{Realm: "scru64", Format: lease.SCRU64,
-			NodeBits: 8, Name: "me"}))(t)
+		l := check.Must(lease.Acquire(t.Context(), st, lease.Config{Realm: "scru64",
+			Format: lease.SCRU64, NodeBits: 8, Name: "me"}))(t)
 		node := lease.Block{NodeID: l.NodeID(), Size: 8}
 		root, _, err := lease.Records(t.Context(), st, "scru64")
 		if err != nil {

@@ -8,9 +8,9 @@ import (
 	"time"
 )
 
-// UntilSignal returns a context that SIGINT, SIGTERM or SIGHUP cancels. Like shells, it has the cause
-// 128 plus the signal's number, a [Status]. A second signal ends the program. SIGHUP stays ignored
-// if it was, as by nohup.
+// UntilSignal returns a context that SIGINT, SIGTERM or SIGHUP cancels. The cause is a [Status] as
+// shells have it: 128 plus the signal's number. A second signal ends the program. SIGHUP stays
+// ignored if it was, as by nohup.
 func UntilSignal() (ctx context.Context, stop func()) {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	signals := []os.Signal{os.Interrupt, syscall.SIGTERM}

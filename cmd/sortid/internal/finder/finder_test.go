@@ -292,7 +292,8 @@ func TestFalse(t *testing.T) {
 		rng.Read(sum[:])
 		fmt.Fprintf(b, "%x  file\n", sum[:16])
 		sum[6], sum[8] = sum[6]&0x0f|0x40, sum[8]&0x3f|0x80
-		fmt.Fprintf(b, "request %x-%x-%x-%x-%x\n", sum[:4], sum[4:6], sum[6:8], sum[8:10], sum[10:16])
+		fmt.Fprintf(b, "request %x-%x-%x-%x-%x\n", sum[:4], sum[4:6], sum[6:8], sum[8:10],
+			sum[10:16])
 	})
 
 	t.Logf("%d false IDs in %d MB", false, total>>20)
@@ -323,7 +324,7 @@ func lookAtSource(t *testing.T, part int, look func(kind string, text []byte)) {
 	}
 }
 
-// documentWords returns the words of this project's documents, without IDs: these are no false ones.
+// documentWords returns the words of this project's documents, without IDs, which are not false.
 func documentWords(t *testing.T) (words []string) {
 	docs, _ := filepath.Glob("../../../../docs/*.md")
 	for _, doc := range docs {

@@ -247,7 +247,8 @@ func TestMySQLClient(t *testing.T) {
 	for range 2 {
 		cmd := exec.CommandContext(context.Background(), name, "-h", u.Hostname(), "-P", u.Port(),
 			"-u", u.User.Username(), "--protocol=tcp", u.Path[1:])
-		cmd.Stdin = strings.NewReader(check.Must(MySQL([]*format.Format{format.EUID, format.SCRU64}))(t))
+		text := check.Must(MySQL([]*format.Format{format.EUID, format.SCRU64}))(t)
+		cmd.Stdin = strings.NewReader(text)
 		if out, err := cmd.CombinedOutput(); err != nil || len(out) > 0 {
 			t.Fatalf("%v\n%s", err, out)
 		}

@@ -281,7 +281,8 @@ func TestPostgresRandom(t *testing.T) {
 				texts[i] = f.random(r)
 				stored[i] = f.stored(texts[i])
 			}
-			got := d.query(f.sql(`SELECT t || ' ' || s || ' ' || F_text(s::TYPE) || ' ' || F_parse(t)::text
+			got := d.query(f.sql(`
+				SELECT t || ' ' || s || ' ' || F_text(s::TYPE) || ' ' || F_parse(t)::text
 				FROM unnest($1::text[], $2::text[]) AS x(t, s)
 				WHERE F_text(s::TYPE) <> t COLLATE "C" OR F_parse(t)::text <> s COLLATE "C"`),
 				texts, stored)
@@ -504,7 +505,8 @@ func TestPostgresPruning(t *testing.T) {
 			"timestamptz '%s', timestamptz '%s' - interval '1 day', '1 day') AS t"),
 			table, month(0), month(24)))
 		d.run("ANALYZE " + table)
-		where := "SELECT count(*) FROM " + table + f.sql(" WHERE id >= F_first(%s) AND id < F_first(%s)")
+		where := "SELECT count(*) FROM " + table +
+			f.sql(" WHERE id >= F_first(%s) AND id < F_first(%s)")
 		literal := fmt.Sprintf(where, "'"+month(5)+"'", "'"+month(6)+"'")
 		scans := func(what, query string, partitions ...string) {
 			t.Helper()
@@ -651,8 +653,8 @@ func unique(t testing.TB, format string, all [][]string) *report.Unique {
 			},
 		})
 	}
-	r := check.Must(duplicates.Find(t.Context(), format, sources, duplicates.Options{Dir: t.TempDir()}))(t)
-	return r
+	return check.Must(duplicates.Find(t.Context(), format, sources,
+		duplicates.Options{Dir: t.TempDir()}))(t)
 }
 
 func TestPostgresGenerators(t *testing.T) {

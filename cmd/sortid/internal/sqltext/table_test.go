@@ -113,7 +113,9 @@ func TestMySQLTable(t *testing.T) {
 		if got := scanned(form(all[5].first), form(all[6].first)); got != "p"+all[5].name {
 			t.Errorf("%s: reads %s, want p%s", f.name, got, all[5].name)
 		}
-		first := func(p partition) string { return f.here("F_first('" + p.from.Format("2006-01-02") + "')") }
+		first := func(p partition) string {
+			return f.here("F_first('" + p.from.Format("2006-01-02") + "')")
+		}
 		if got := scanned(first(all[7]), first(all[8])); got != "p"+all[7].name {
 			t.Errorf("%s: with functions reads %s, want p%s", f.name, got, all[7].name)
 		}

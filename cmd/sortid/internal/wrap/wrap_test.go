@@ -56,7 +56,8 @@ func TestStoreAway(t *testing.T) {
 				b := check.Must(os.ReadFile(out.Name()))(t)
 				return string(b)
 			}
-			if !check.Soon(func() bool { return strings.HasPrefix(read(), "up\n") || len(done) > 0 }) {
+			up := func() bool { return strings.HasPrefix(read(), "up\n") || len(done) > 0 }
+			if !check.Soon(up) {
 				t.Fatal("the program did not start")
 			}
 			// From here the store answers nobody.
