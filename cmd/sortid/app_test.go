@@ -23,6 +23,33 @@ func start(in io.Reader, out io.Writer, args ...string) (code int, stderr string
 	return code, errs.String()
 }
 
+// sortid runs a command that must succeed, and returns its output.
+func sortid(t testing.TB, in string, args ...string) string {
+	t.Helper()
+	var out strings.Builder
+	if code, stderr := start(strings.NewReader(in), &out, args...); code != exit.OK {
+		t.Fatalf("%v: code %d, %s%s", args, code, stderr, out.String())
+	}
+	return out.String()
+}
+
+// expect runs a command. It must end with a code, and write these parts.
+func expect(t testing.TB, code int, args []string, parts ...string) (out, stderr string) {
+	t.Helper()
+	var b strings.Builder
+	got, stderr := start(nil, &b, args...)
+	out = b.String()
+	if got != code {
+		t.Errorf("%v: code %d, want %d: %s%s", args, got, code, stderr, out)
+	}
+	for _, part := range parts {
+		if !strings.Contains(out+stderr, part) {
+			t.Errorf("%v: no %q in %s%s", args, part, stderr, out)
+		}
+	}
+	return out, stderr
+}
+
 // endless gives n bytes without a line's end.
 type endless struct{ n int64 }
 
@@ -79,12 +106,10 @@ func TestConstantMemory(t *testing.T) {
 		n /= 2
 	}
 	for _, output := range []string{"text", "uuid"} {
+		var code int
 		if used := allocated(func() {
-			if code, stderr := start(nil, io.Discard, "new", "scru128", "-n", fmt.Sprint(n), "-o",
-				output); code != 0 {
-				t.Error(code, stderr)
-			}
-		}); used > 10<<20 {
+			code, _ = start(nil, io.Discard, "new", "scru128", "-n", fmt.Sprint(n), "-o", output)
+		}); used > 10<<20 || code != exit.OK {
 			t.Errorf("%d IDs as %s: %d bytes allocated", n, output, used)
 		}
 	}
@@ -175,5 +200,22 @@ func TestWriteErrors(t *testing.T) {
 		if code, stderr := start(in, w, strings.Fields(args)...); code != exit.OK || stderr != "" {
 			t.Errorf("%s to a closed pipe: code %d, %q", args, code, stderr)
 		}
+	}
+}
+
+// BenchmarkLines reads lines as convert and inspect do.
+func BenchmarkLines(b *testing.B) {
+	var ids bytes.Buffer
+	start(nil, &ids, "new", "scru128", "-n", "10000")
+	for _, args := range []string{"convert --to hex", "inspect -o json"} {
+		b.Run(args, func(b *testing.B) {
+			for b.Loop() {
+				if code, stderr := start(bytes.NewReader(ids.Bytes()), io.Discard,
+					strings.Fields(args)...); code != 0 {
+					b.Fatal(stderr)
+				}
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/10_000, "ns/line")
+		})
 	}
 }

@@ -15,24 +15,8 @@ import (
 
 func convertCommand(c *console.Console) *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "convert [ID...|-] --to ENCODING|FORMAT",
-		Short: "write IDs in another encoding or format",
-		Long: `convert writes IDs in another encoding: the format's own text, a hexadecimal number at
-full width, a decimal integer, a UUID (for IDs of 128 bits), or the time alone. Not all formats have all encodings.
-
---to also takes a format whose IDs have the same bits with the same meaning. So a ULID
-becomes a scru128, and a scru128 a ULID.
-
-convert guesses format and encoding as "sortid inspect" does, unless --format and --from
-give them. If a guess is not sure, convert asks for --format. That is so if a text can be
-read in several ways, or looks like a uid60, as many words do. ` + plausibility + `
-
-An ID that begins with "-" goes after the argument "--".`,
-		Example: `  sortid convert --to uuid 0372ijojuxuhjsfkeryi2mrtm
-  sortid convert --format scru64 --from int --to text 109959589539758421
-  sortid convert --to scru128 01ARZ3NDEKTSV4RRFFQ69G5FAV
-  sortid convert --to time 01ARZ3NDEKTSV4RRFFQ69G5FAV
-  sortid new scru128 -n 5 | sortid convert --to hex`,
+		Use:               "convert [ID...|-] --to ENCODING|FORMAT",
+		Short:             "write IDs in another encoding or format",
 		ValidArgsFunction: cobra.NoFileCompletions,
 	}
 	given := flags.ChooseFormat(cmd, "the format of all the IDs, instead of finding out",
@@ -50,17 +34,15 @@ An ID that begins with "-" goes after the argument "--".`,
 		if to.name == "" {
 			return exit.Usagef("convert wants --to text, hex, int, uuid, time or a format")
 		}
-		if given.Format != nil {
-			for _, encoding := range []format.Encoding{format.Encoding(from.Value), to.encoding} {
-				if encoding == "" {
-					continue
-				}
-				if err := given.CheckEncoding(encoding); err != nil {
-					return exit.Usage(err)
-				}
+		in := inspect.Reader{Format: given.One()}
+		for _, encoding := range []format.Encoding{format.Encoding(from.Value), to.encoding} {
+			if in.Format == nil || encoding == "" {
+				continue
+			}
+			if err := in.Format.CheckEncoding(encoding); err != nil {
+				return exit.Usage(err)
 			}
 		}
-		in := inspect.Reader{Format: given.Format}
 		return input.Texts(c, args, func(b []byte, text string) ([]byte, error) {
 			r, err := in.ReadAs(format.Encoding(from.Value), text)
 			switch {

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sortid/sortid/cmd/sortid/internal/check"
 	"github.com/sortid/sortid/testserver"
 )
 
@@ -52,17 +53,13 @@ func TestDocuments(t *testing.T) {
 	samples(t, dir)
 	cert, key := testserver.Certificate(t)
 	for name, file := range map[string]string{"cert.pem": cert, "key.pem": key} {
-		if err := os.Symlink(file, filepath.Join(dir, name)); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, os.Symlink(file, filepath.Join(dir, name)))
 	}
 	server := exec.Command("sortid", "serve", "--listen", address, "--store", "bolt:"+
 		filepath.Join(dir, "server.db"))
-	if err := server.Start(); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, server.Start())
 	t.Cleanup(func() { server.Process.Kill(); server.Wait() })
-	if !soon(func() bool {
+	if !check.Soon(func() bool {
 		resp, err := http.Get("http://" + address + "/readyz")
 		return err == nil && resp.Body.Close() == nil && resp.StatusCode == http.StatusOK
 	}) {
@@ -105,18 +102,12 @@ func TestDocuments(t *testing.T) {
 }
 
 func readDocuments(t *testing.T) []documented {
-	files, err := filepath.Glob("../../docs/*.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	files := check.Must(filepath.Glob("../../docs/*.md"))(t)
 	var all []documented
 	block := regexp.MustCompile("(?ms)^ *```(sh|console)\n(.*?)^ *```$")
 	comment := regexp.MustCompile(`\s{2,}#.*`)
 	for _, file := range append(files, "../../README.md") {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := check.Must(os.ReadFile(file))(t)
 		for _, m := range block.FindAllStringSubmatch(string(text), -1) {
 			lines := strings.SplitAfter(m[2], "\n")
 			for _, line := range lines {
@@ -207,10 +198,7 @@ chmod +x bin/my-generator gen
 }
 
 func freeAddress(t *testing.T) string {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := check.Must(net.Listen("tcp", "127.0.0.1:0"))(t)
 	defer l.Close()
 	return l.Addr().String()
 }

@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sortid/sortid/cmd/sortid/internal/check"
 	"github.com/sortid/sortid/cmd/sortid/internal/exit"
 )
 
@@ -33,34 +34,24 @@ func wrapExec(t *testing.T, script string) *wrapped {
 	dir := t.TempDir()
 	store := "bolt:" + filepath.Join(dir, "s.db")
 	createRealm(t, store)
-	out, err := os.Create(filepath.Join(dir, "out"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := check.Must(os.Create(filepath.Join(dir, "out")))(t)
 	t.Cleanup(func() { out.Close() })
 	w := &wrapped{T: t, out: out, Cmd: exec.Command(commandPath(t, "sortid-briefly"), "lease",
 		"exec", store, "--lease-window", "26s", "--",
 		"sh", "-c", `echo $$; `+script+`; while :; do date +%s%N; sleep 0.05; done`)}
 	w.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	w.Stdout, w.Stderr = out, &w.stderr
-	if err := w.Start(); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, w.Start())
 	t.Cleanup(func() { syscall.Kill(-w.Process.Pid, syscall.SIGKILL) })
-	if !soon(func() bool { return len(w.lines()) > 2 }) {
+	if !check.Soon(func() bool { return len(w.lines()) > 2 }) {
 		t.Fatal("the program does not run")
 	}
-	if w.program, err = strconv.Atoi(w.lines()[0]); err != nil {
-		t.Fatal(err)
-	}
+	w.program = check.Must(strconv.Atoi(w.lines()[0]))(t)
 	return w
 }
 
 func (w *wrapped) lines() []string {
-	b, err := os.ReadFile(w.out.Name())
-	if err != nil {
-		w.Fatal(err)
-	}
+	b := check.Must(os.ReadFile(w.out.Name()))(w.T)
 	return strings.Split(string(b), "\n")
 }
 
@@ -90,11 +81,8 @@ func dead(process int) bool {
 
 // watchdog returns the watchdog when it ignores signals and knows the program.
 func (w *wrapped) watchdog() (process int) {
-	if !soon(func() bool {
-		all, err := filepath.Glob("/proc/[0-9]*/cmdline")
-		if err != nil {
-			w.Fatal(err)
-		}
+	if !check.Soon(func() bool {
+		all := check.Must(filepath.Glob("/proc/[0-9]*/cmdline"))(w.T)
 		for _, name := range all {
 			b, _ := os.ReadFile(name)
 			p, _ := strconv.Atoi(filepath.Base(filepath.Dir(name)))
@@ -142,10 +130,8 @@ func TestExecStopped(t *testing.T) {
 			if c.group {
 				target = -target
 			}
-			if err := syscall.Kill(target, syscall.SIGSTOP); err != nil {
-				t.Fatal(err)
-			}
-			if !soon(func() bool { return dead(w.program) }) {
+			check.OK(t, syscall.Kill(target, syscall.SIGSTOP))
+			if !check.Soon(func() bool { return dead(w.program) }) {
 				t.Fatal("the program lives on while its wrapper is stopped")
 			}
 			if state, _ := stat(w.Process.Pid); state != "T" {
@@ -160,10 +146,7 @@ func TestExecStopped(t *testing.T) {
 			if ended == nil {
 				t.Fatalf("%q", &w.stderr)
 			}
-			end, err := time.Parse(time.RFC3339, ended[1])
-			if err != nil {
-				t.Fatal(err)
-			}
+			end := check.Must(time.Parse(time.RFC3339, ended[1]))(t)
 			lines := w.lines()
 			last, err := strconv.ParseInt(lines[len(lines)-2], 10, 64)
 			if at := time.Unix(0, last); err != nil || !at.Before(end) {
@@ -208,7 +191,7 @@ func TestExecWatchdog(t *testing.T) {
 		dog := w.watchdog()
 		w.Process.Kill()
 		w.Wait()
-		if !soon(func() bool { return dead(dog) && dead(w.program) }) {
+		if !check.Soon(func() bool { return dead(dog) && dead(w.program) }) {
 			t.Error("the watchdog or the program lives on")
 		}
 	})

@@ -7,7 +7,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"io"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -18,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sortid/sortid/cmd/sortid/internal/check"
 	"github.com/sortid/sortid/cmd/sortid/internal/console"
 	"github.com/sortid/sortid/scru64"
 	"github.com/sortid/sortid/testserver"
@@ -30,10 +30,7 @@ func interpreters(t *testing.T) map[string][]string {
 		if err != nil {
 			testserver.Missing(t, "%s is not installed", name)
 		}
-		file, err = filepath.Abs(filepath.Join("testdata", "exec", file))
-		if err != nil {
-			t.Fatal(err)
-		}
+		file = check.Must(filepath.Abs(filepath.Join("testdata", "exec", file)))(t)
 		all[name] = []string{path, file}
 	}
 	return all
@@ -42,10 +39,7 @@ func interpreters(t *testing.T) map[string][]string {
 // createRealm makes the realm, which commands would report as new.
 func createRealm(t *testing.T, store string) {
 	t.Helper()
-	if code, stderr := start(nil, io.Discard, "lease", "create", store, "--realm", "scru64",
-		"--format", "scru64"); code != 0 {
-		t.Fatal(stderr)
-	}
+	sortid(t, "", "lease", "create", store, "--format", "scru64")
 }
 
 // countTwice counts IDs that occur more than once. A cut last line does not count.
@@ -53,10 +47,7 @@ func countTwice(t *testing.T, files []string) (ids, twice int) {
 	t.Helper()
 	seen := map[scru64.ID]bool{}
 	for _, name := range files {
-		f, err := os.Open(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := check.Must(os.Open(name))(t)
 		lines := bufio.NewScanner(f)
 		for lines.Scan() {
 			id, err := scru64.Parse(lines.Text())
@@ -126,7 +117,7 @@ func TestExecTorture(t *testing.T) {
 				pause := func() {
 					time.Sleep(time.Second + time.Duration(rng.Int64N(int64(2*time.Second))))
 				}
-				if !soon(func() bool { return size(ids) > 0 }) {
+				if !check.Soon(func() bool { return size(ids) > 0 }) {
 					t.Error("a program makes no IDs")
 				}
 				pause()
@@ -163,13 +154,11 @@ func TestExecTorture(t *testing.T) {
 		cmd := exec.Command(program[0], program[1:]...)
 		cmd.Env = append(os.Environ(), scru64.NodeSpecVar+"=42/8")
 		output(cmd)
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, cmd.Start())
 		defer cmd.Wait()
 		defer cmd.Process.Kill()
 	}
-	if !soon(func() bool { _, twice := countTwice(t, files); return twice > 0 }) {
+	if !check.Soon(func() bool { _, twice := countTwice(t, files); return twice > 0 }) {
 		t.Error("two programs with one node ID made no ID twice: this test can find nothing")
 	}
 }
@@ -198,22 +187,15 @@ func TestExecExit(t *testing.T) {
 		"orders", "--create", "--node-bits", "5", "--",
 		"sh", "-c",
 		`trap 'echo hup' HUP; trap 'echo term; exit 9' TERM; echo $SCRU64_NODE_SPEC $SORTID_NODE_ID $SORTID_NODE_BITS; while :; do sleep 0.05; done`)
-	pipe, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	pipe := check.Must(cmd.StdoutPipe())(t)
+	check.OK(t, cmd.Start())
 	lines := bufio.NewScanner(pipe)
 	next := func() string { lines.Scan(); return lines.Text() }
-	var spec scru64.NodeSpec
 	var id, bits int
 	var text string
-	if _, err := fmt.Sscan(next(), &text, &id, &bits); err != nil {
-		t.Fatal(err)
-	}
-	if spec, err = scru64.ParseNodeSpec(text); err != nil || bits != 5 ||
+	check.Must(fmt.Sscan(next(), &text, &id, &bits))(t)
+	spec, err := scru64.ParseNodeSpec(text)
+	if err != nil || bits != 5 ||
 		int(spec.NodeID()) != id || spec.NodeIDSize() != 5 {
 		t.Errorf("%q, %d, %d: %v", text, id, bits, err)
 	}

@@ -3,7 +3,7 @@ package main
 import (
 	"fmt"
 	"strings"
-	"time"
+	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -15,18 +15,8 @@ import (
 func formatsCommand(c *console.Console) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "formats", SuggestFor: []string{"schemes"},
-		Short: "compare the formats, to choose one",
-		Long: `formats shows the formats that sortid makes beside each other, to choose one, and
-lists the formats of others that it reads. With -o json it prints all that is known
-about each format, in a line: the layout, the text, the times, the options.`,
-		Example: `  sortid formats
-  sortid formats -o json | jq -r 'select(.generates and .bits == 128) | .name'`,
-		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) > 0 {
-				return fmt.Errorf("formats wants no arguments; unexpected argument %q", args[0])
-			}
-			return nil
-		},
+		Short:             "compare the formats, to choose one",
+		Args:              flags.NoArguments,
 		ValidArgsFunction: cobra.NoFileCompletions,
 	}
 	output := flags.Choose(cmd, "output", "o", "what to print", "table", "table", "json")
@@ -44,49 +34,29 @@ about each format, in a line: the layout, the text, the times, the options.`,
 
 // comparison returns a table of our formats, what does not fit into cells, and others' formats.
 func comparison(c *console.Console) []byte {
-	rows := [][]string{{"FORMAT", "BITS", "TEXT", "TICK", "UNTIL", "TEXT SORTS", "UNIQUE THROUGH"}}
-	for _, s := range format.Ours() {
-		sorts := "no"
-		if s.TextSorts {
-			sorts = "yes"
-		}
-		rows = append(rows, []string{s.Name, fmt.Sprint(s.Bits), s.Lengths(), tick(s.Tick),
-			fmt.Sprint(s.Last.Year()), sorts, s.Unique})
+	ours := format.Ours()
+	var cells strings.Builder
+	w := tabwriter.NewWriter(&cells, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "FORMAT\tBITS\tTEXT\tTICK\tUNTIL\tTEXT SORTS\t")
+	for _, s := range ours {
+		sorts := map[bool]string{true: "yes", false: "no"}[s.TextSorts]
+		fmt.Fprintf(w, "%s\t%d\t%s\t%d ms\t%d\t%s\t\n", s.Name, s.Bits, s.Lengths(),
+			s.Tick.Milliseconds(), s.Last.Year(), sorts)
 	}
-	widths := make([]int, len(rows[0]))
-	for _, row := range rows {
-		for i, cell := range row {
-			widths[i] = max(widths[i], len(cell))
-		}
-	}
+	w.Flush()
 	var b []byte
-	indent := 0
-	for _, w := range widths[:len(widths)-1] {
-		indent += w + 2
-	}
-	narrow := c.Width-indent < 20
-	if narrow { // the last column goes below
-		for i := range rows {
-			rows[i] = rows[i][:len(rows[i])-1]
+	narrow := false
+	for i, row := range strings.Split(strings.TrimSuffix(cells.String(), "\n"), "\n") {
+		style, unique := console.Strong, "UNIQUE THROUGH"
+		if i > 0 {
+			style, unique = console.Plain, ours[i-1].Unique
 		}
-	}
-	for i, row := range rows {
-		style := console.Plain
-		if i == 0 {
-			style = console.Strong
+		if narrow = c.Width-len(row) < 20; narrow { // the last column goes below
+			row = strings.TrimRight(row, " ")
+		} else {
+			row += c.Hang(unique, len(row))
 		}
-		for j, cell := range row {
-			if j == len(row)-1 && !narrow {
-				cell = console.Wrap(cell, max(c.Width-indent, 20), strings.Repeat(" ", indent))
-				b = append(b, c.Paint(style, cell)...)
-				continue
-			}
-			if j < len(row)-1 {
-				cell = fmt.Sprintf("%-*s", widths[j]+2, cell)
-			}
-			b = append(b, c.Paint(style, cell)...)
-		}
-		b = append(b, '\n')
+		b = append(append(b, c.Paint(style, row)...), '\n')
 	}
 	section := func(title string, formats []*format.Format, of func(*format.Format) string) {
 		b = fmt.Appendf(b, "\n%s\n", c.Paint(console.Strong, title))
@@ -94,13 +64,10 @@ func comparison(c *console.Console) []byte {
 		for _, s := range formats {
 			names = max(names, len(s.Name))
 		}
-		indent := names + 4
 		for _, s := range formats {
-			text := console.Wrap(of(s), max(c.Width-indent, 20), strings.Repeat(" ", indent))
-			b = fmt.Appendf(b, "  %-*s  %s\n", names, s.Name, text)
+			b = fmt.Appendf(b, "  %-*s  %s\n", names, s.Name, c.Hang(of(s), names+4))
 		}
 	}
-	ours := format.Ours()
 	if narrow {
 		section("UNIQUE THROUGH", ours, func(s *format.Format) string { return s.Unique })
 	}
@@ -111,5 +78,3 @@ func comparison(c *console.Console) []byte {
 		func(s *format.Format) string { return s.Summary })
 	return b
 }
-
-func tick(d time.Duration) string { return fmt.Sprintf("%d ms", d.Milliseconds()) }

@@ -1,15 +1,19 @@
 package main
 
 import (
+	"embed"
 	"fmt"
 	"runtime"
 	"runtime/debug"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/sortid/sortid/cmd/sortid/internal/console"
 	"github.com/sortid/sortid/cmd/sortid/internal/exit"
 	"github.com/sortid/sortid/cmd/sortid/internal/flags"
+	"github.com/sortid/sortid/format"
+	"github.com/sortid/sortid/store"
 )
 
 func addHelp(c *console.Console, root *cobra.Command) {
@@ -24,6 +28,46 @@ func addHelp(c *console.Console, root *cobra.Command) {
 	root.SetUsageTemplate(usageTemplate)
 	root.SetHelpTemplate(helpTemplate)
 	root.SetHelpCommand(helpCommand())
+	names := format.Names()
+	last := len(names) - 1
+	describe(root, strings.NewReplacer("{formats}",
+		strings.Join(names[:last], ", ")+" and "+names[last],
+		"{unnamed}", strings.Join(unnamed(), ", "), "{times}", flags.Times, "{urls}\n", storeURLs()))
+}
+
+//go:embed help/*.txt
+var texts embed.FS
+
+// describe gives cmd and all commands below their texts and examples.
+func describe(cmd *cobra.Command, values *strings.Replacer) {
+	for _, sub := range cmd.Commands() {
+		describe(sub, values)
+	}
+	b, err := texts.ReadFile("help/" + cmd.Name() + ".txt")
+	if err != nil {
+		return // a command of cobra's
+	}
+	text, examples, _ := strings.Cut(values.Replace(string(b)), "\nExamples:\n")
+	cmd.Long, cmd.Example = strings.TrimSuffix(text, "\n"), strings.TrimSuffix(examples, "\n")
+}
+
+// unnamed returns the formats that scan finds without --format.
+func unnamed() (names []string) {
+	for _, f := range format.All() {
+		if !f.Search.WordLike && !f.Search.Named {
+			names = append(names, f.Name)
+		}
+	}
+	return names
+}
+
+func storeURLs() string {
+	var b strings.Builder
+	forms, kinds := store.Forms()
+	for i := range forms {
+		fmt.Fprintf(&b, "    %-18s%s\n", kinds[i], forms[i])
+	}
+	return b.String()
 }
 
 // helpCommand replaces cobra's, which ignores unknown commands.

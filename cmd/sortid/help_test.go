@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sortid/sortid/cmd/sortid/internal/check"
 	"github.com/sortid/sortid/cmd/sortid/internal/console"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -33,12 +34,13 @@ func TestHelpWidth(t *testing.T) {
 	c := &console.Console{Width: width}
 	root := root(c)
 	eachCommand(root, func(cmd *cobra.Command) {
+		if cmd.Long == "" && !cmd.Hidden {
+			t.Errorf("%s has no text in the folder help", cmd.CommandPath())
+		}
 		var out bytes.Buffer
 		cmd.SetOut(&out)
 		cmd.InitDefaultHelpFlag()
-		if err := cmd.Help(); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, cmd.Help())
 		for line := range strings.Lines(out.String()) {
 			line = strings.TrimSuffix(line, "\n")
 			if len(line) > width && !strings.Contains(cmd.Example, line) &&

@@ -16,10 +16,6 @@ import (
 	"github.com/sortid/sortid/format"
 )
 
-// plausibility is the rule of guesses, for help texts.
-const plausibility = `A guess counts only if the ID's time is plausible: from 2010 (uid60: from 2018-04)
-to a year from now.`
-
 // In shared formats node ID and counter share a field.
 var shared = slices.DeleteFunc(format.Ours(),
 	func(s *format.Format) bool { return s.NodeCounter == 0 })
@@ -28,31 +24,8 @@ var sharedNames = strings.Join(format.NamesOf(shared), ", ")
 
 func inspectCommand(c *console.Console) *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "inspect [ID...|-]",
-		Short: "show what is in IDs",
-		Long: `inspect shows the bits, the fields and the time of IDs, and their other encodings.
-
-An ID may be in its format's own text, a UUID, a hexadecimal number at full width or a
-decimal integer. inspect guesses the format by length, alphabet, check symbols and time.
-It says why, and lists other readings. ` + plausibility + `
---format tells the format, and takes IDs of any time.
-
-It knows the formats of others, too, such as UUIDs, ULID, KSUID, ObjectID and Snowflakes.
-"sortid formats" lists them.
-
-inspect first removes quotes, brackets, braces, a comma at the end, urn:uuid:, 0x,
-blanks, and hyphens in an EUID. An ID that begins with "-", as some of uid60 do, goes
-after the argument "--".
-
---template is a template of Go's text/template with .Input, .Format, .Encoding, .Text,
-.Hex, .Int, .UUID, .Time (.Time.Unix and so on, too), .Fields.NAME, .Plausible,
-.Foreign (true for other formats) and .Reason.`,
-		Example: `  sortid inspect 0372ijojuxuhjsfkeryi2mrtm
-  sortid inspect --format scru64 --node-bits 8 0u2pf62ji4b9
-  sortid inspect 017fef39-c264-1ba5-6a94-83188841e05a
-  sortid inspect --template '{{.Time}} {{.Format}} {{.Fields.timestamp}}' 0u2pf62ji4b9
-  sortid inspect -- -inaS8QBh
-  tail -f ids.txt | sortid inspect -o json`,
+		Use:               "inspect [ID...|-]",
+		Short:             "show what is in IDs",
 		ValidArgsFunction: cobra.NoFileCompletions,
 	}
 	given := flags.ChooseFormat(cmd, "the format of all the IDs, instead of finding out",
@@ -65,26 +38,15 @@ after the argument "--".
 		"the size of the node ID in `BITS`, to tell node ID and counter of "+sharedNames+" apart")
 
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		in := inspect.Reader{Format: given.One()}
 		split := cmd.Flags().Changed("node-bits")
 		if split {
-			for _, s := range shared {
-				if _, err := s.SplitNode(*size); err != nil {
-					return exit.Usagef("--node-bits: %w", err)
-				}
-			}
-			if given.Format != nil && given.NodeCounter == 0 {
-				return exit.Usagef("--node-bits is for %s, and --format says %s", sharedNames,
-					given.Name)
+			if err := checkNodeBits(*size, in.Format); err != nil {
+				return err
 			}
 		}
-		write := map[string]func(b []byte, r *inspect.Reading) ([]byte, error){
-			"short": inspect.AppendShort,
-			"json": func(b []byte, r *inspect.Reading) ([]byte, error) {
-				b, err := r.Object().AppendJSON(b)
-				return append(b, '\n'), err
-			},
-			"card": cards(c),
-		}[output.Value]
+		write := map[string]writer{"short": inspect.AppendShort, "json": appendObject,
+			"card": cards(c)}[output.Value]
 		if cmd.Flags().Changed("template") {
 			if cmd.Flags().Changed("output") {
 				return exit.Usagef("--template and --output exclude each other")
@@ -94,20 +56,13 @@ after the argument "--".
 				return exit.Usagef("--template: %w", err)
 			}
 		}
-		in := inspect.Reader{Format: given.Format}
 		return input.Texts(c, args, func(b []byte, text string) ([]byte, error) {
 			r, err := in.Read(text)
+			if err == nil && split {
+				err = splitNode(&r, *size)
+			}
 			if err != nil {
 				return b, err
-			}
-			if split {
-				if r.ID.Format().NodeCounter == 0 {
-					return b, exit.Usagef("--node-bits is for %s, and %s is read as %s",
-						sharedNames, inspect.Quote(text), r.As())
-				}
-				if r.Split, err = r.ID.Format().SplitNode(*size); err != nil {
-					return b, exit.Usagef("--node-bits: %w", err)
-				}
 			}
 			return write(b, &r)
 		})
@@ -115,7 +70,33 @@ after the argument "--".
 	return cmd
 }
 
-func cards(c *console.Console) func(b []byte, r *inspect.Reading) ([]byte, error) {
+func checkNodeBits(size int, given *format.Format) error {
+	for _, s := range shared {
+		if _, err := s.SplitNode(size); err != nil {
+			return exit.Usagef("--node-bits: %w", err)
+		}
+	}
+	if given != nil && given.NodeCounter == 0 {
+		return exit.Usagef("--node-bits is for %s, and --format says %s", sharedNames, given.Name)
+	}
+	return nil
+}
+
+func splitNode(r *inspect.Reading, size int) (err error) {
+	if r.ID.Format().NodeCounter == 0 {
+		return exit.Usagef("--node-bits is for %s, and %s is read as %s", sharedNames,
+			inspect.Quote(r.Input), r.As())
+	}
+	r.Split, err = r.ID.Format().SplitNode(size)
+	return err
+}
+
+// A writer appends a reading.
+type writer = func(b []byte, r *inspect.Reading) ([]byte, error)
+
+func appendObject(b []byte, r *inspect.Reading) ([]byte, error) { return r.Object().AppendJSON(b) }
+
+func cards(c *console.Console) writer {
 	first := true
 	return func(b []byte, r *inspect.Reading) ([]byte, error) {
 		if !first {

@@ -1,12 +1,21 @@
 package main
 
 import (
+	"cmp"
+	"context"
+	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/sortid/sortid/cmd/sortid/internal/console"
+	"github.com/sortid/sortid/cmd/sortid/internal/exit"
 	"github.com/sortid/sortid/cmd/sortid/internal/flags"
+	"github.com/sortid/sortid/cmd/sortid/internal/leases"
+	"github.com/sortid/sortid/cmd/sortid/internal/realms"
 	"github.com/sortid/sortid/cmd/sortid/internal/wrap"
+	"github.com/sortid/sortid/format"
+	"github.com/sortid/sortid/lease"
 	"github.com/sortid/sortid/store"
 	"github.com/spf13/cobra"
 )
@@ -15,32 +24,8 @@ func leaseCommand(c *console.Console) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "lease",
 		Short: "look at leased node IDs, make realms, take a node ID back, fence a store",
-		Long: `Generators that share a store lease their node IDs from it ("sortid new --lease
-URL"), so that no two have the same, and no ID is made twice. The commands below
-look at the leases in a store, and change them where that is needed.
-
-A lease grants a node ID for a window of time, by default a minute. IDs with that node
-ID carry times of that window only. The process renews the lease before the window
-ends. If a process dies, nobody uses its node ID until half a window after the end of
-its last window.
-
-A realm is a set of node IDs. Only one process at a time has each of them. All
-generators whose IDs must differ lease from one realm of one store. By default,
-"sortid new" takes the realm with the format's name. Without --realm the commands below
-deal with all realms of the store.
-
-The URL of a store is one of
-
-` + storeURLs() + `
-where the file serves the processes of one machine. The documentation of the
-packages in store has the parameters, and what the guarantee depends on.
-"sortid lease show URL" shows that, too. Others on this machine can see a password
-in a URL while the command runs: with env:NAME instead the URL is taken from the
-environment variable NAME. PostgreSQL's password can also be in ~/.pgpass.`,
-		Example: `  sortid lease list bolt:/var/lib/sortid.db
-  sortid lease show bolt:/var/lib/sortid.db 42/8`,
-		Args: flags.NoCommand,
-		RunE: func(cmd *cobra.Command, args []string) error { return cmd.Help() },
+		Args:  flags.NoCommand,
+		RunE:  func(cmd *cobra.Command, args []string) error { return cmd.Help() },
 	}
 	cmd.SuggestionsMinimumDistance = 2
 	cmd.AddCommand(leaseListCommand(c), leaseShowCommand(c), leaseCreateCommand(c),
@@ -50,11 +35,250 @@ environment variable NAME. PostgreSQL's password can also be in ~/.pgpass.`,
 	return cmd
 }
 
-func storeURLs() string {
-	var b strings.Builder
-	forms, kinds := store.Forms()
-	for i := range forms {
-		fmt.Fprintf(&b, "    %-18s%s\n", kinds[i], forms[i])
+func leaseListCommand(c *console.Console) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "list URL",
+		Short: "show which node IDs are held, by whom and until when",
+		Args:  flags.Arguments("URL"),
 	}
-	return b.String()
+	st := leases.ChooseStore(c, cmd, leases.LookPatience)
+	output := flags.Choose(cmd, "output", "o", "what to print", "table", "table", "json")
+	every := cmd.Flags().Bool("all", false, "show node IDs that are split or part of another, too")
+	unused := cmd.Flags().Bool("out-of-use", false,
+		"show only node IDs that nobody uses and nobody can have yet")
+
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		which := realms.WholeBlocks
+		switch {
+		case *every && *unused:
+			return exit.Usagef("--all and --out-of-use exclude each other")
+		case *every:
+			which = realms.AllBlocks
+		case *unused:
+			which = realms.OutOfUse
+		}
+		return st.Print(args[0], func(ctx context.Context, s store.Store) (out []byte, err error) {
+			all, err := realms.ReadAll(ctx, c, s, st.Realm)
+			for i, r := range all {
+				entries := r.Entries(which)
+				if output.Value == "json" {
+					out = realms.AppendJSON(out, entries...)
+					continue
+				}
+				if i > 0 {
+					out = append(out, '\n')
+				}
+				out = realms.AppendTable(c, out, r, entries)
+			}
+			return out, err
+		})
+	}
+	return cmd
+}
+
+func leaseShowCommand(c *console.Console) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "show URL [ID/BITS]",
+		Short: "show all about a realm, or about a node ID",
+		Args:  flags.Arguments("URL", "[ID/BITS]"),
+	}
+	st := leases.ChooseStore(c, cmd, leases.LookPatience)
+	output := flags.Choose(cmd, "output", "o", "what to print", "card", "card", "json")
+
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		return st.Print(args[0], func(ctx context.Context, s store.Store) ([]byte, error) {
+			items, err := itemsOf(ctx, c, s, st.Realm, args[1:])
+			if output.Value == "json" {
+				return realms.AppendJSON(nil, items...), err
+			}
+			var out []byte
+			for i, it := range items {
+				if i > 0 {
+					out = append(out, '\n')
+				}
+				out = realms.AppendCard(c, out, it)
+			}
+			return out, err
+		})
+	}
+	return cmd
+}
+
+// itemsOf returns summaries of the realms, or entries of the node ID and those that it overlaps.
+func itemsOf(ctx context.Context, c *console.Console, s store.Store, realm string,
+	node []string) (items []realms.Item, err error) {
+	if len(node) == 0 {
+		all, err := realms.ReadAll(ctx, c, s, realm)
+		for _, r := range all {
+			items = append(items, r.Summary(s.Conditions()))
+		}
+		return items, err
+	}
+	r, err := realms.ReadOne(ctx, c, s, realm)
+	if err != nil {
+		return nil, err
+	}
+	b, err := r.Block(node[0])
+	for _, e := range r.Around(b) {
+		items = append(items, e)
+	}
+	return items, err
+}
+
+func leaseCreateCommand(c *console.Console) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "create URL --format FORMAT",
+		Short: "make a realm",
+		Args:  flags.Arguments("URL"),
+	}
+	st := leases.ChooseStore(c, cmd, leases.Patience)
+	of := leases.ChooseFormat(cmd, "the format whose node IDs it has")
+	window, lead := leases.ChooseTerms(cmd, "1m0s", "10s")
+
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		f := of.One()
+		if f == nil {
+			return exit.Usagef("create wants --format: one of %s",
+				strings.Join(format.WithNode(), ", "))
+		}
+		config := lease.Config{Realm: cmp.Or(st.Realm, f.Name), Format: f.Lease,
+			NodeBits: 1, Window: *window, MaxLead: *lead}
+		if err := config.Validate(); err != nil {
+			return exit.Usage(err)
+		}
+		return st.Open(args[0], store.Open, func(ctx context.Context, s store.Store) error {
+			for _, condition := range s.Conditions() {
+				c.Complain("%s", condition)
+			}
+			return leases.Create(ctx, c, s, &leases.Options{URL: args[0]}, config)
+		})
+	}
+	return cmd
+}
+
+func leaseSetCommand(c *console.Console) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "set URL",
+		Short: "change the window or the lead of a realm",
+		Args:  flags.Arguments("URL"),
+	}
+	st := leases.ChooseStore(c, cmd, leases.Patience)
+	window, lead := leases.ChooseTerms(cmd, "as it is", "as it is")
+
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if *window == 0 && *lead == 0 {
+			return exit.Usagef("set wants --lease-window or --lead")
+		}
+		return st.Use(args[0], func(ctx context.Context, s store.Store) error {
+			r, err := realms.ReadOne(ctx, c, s, st.Realm)
+			if err != nil {
+				return err
+			}
+			terms, err := lease.SetTerms(ctx, s, r.Name, *window, *lead)
+			if errors.Is(err, lease.ErrConfig) {
+				return exit.Usage(err)
+			}
+			if err != nil {
+				return err
+			}
+			fmt.Fprintf(c.Err,
+				"sortid: realm %q has windows of %v and a lead of %v; it had %v and %v\n", r.Name,
+				terms.Rounded(terms.Window), terms.Rounded(terms.Lead),
+				terms.Rounded(r.Root.Terms.Window), terms.Rounded(r.Root.Terms.Lead))
+			if terms.Window > r.Root.Terms.Window || terms.Lead > r.Root.Terms.Lead {
+				fmt.Fprintf(c.Err,
+					"sortid: a copy of the store that was made before now must, if it is restored, be fenced with --lease-window %v --lead %v\n",
+					terms.Rounded(terms.Window), terms.Rounded(terms.Lead))
+			}
+			return nil
+		})
+	}
+	return cmd
+}
+
+func leaseEvictCommand(c *console.Console) *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "evict URL ID/BITS", SuggestFor: []string{"revoke"},
+		Short: "take a node ID from its holder",
+		Args:  flags.Arguments("URL", "ID/BITS"),
+	}
+	st := leases.ChooseStore(c, cmd, leases.Patience)
+	yes := cmd.Flags().BoolP("yes", "y", false, "do not ask")
+
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if err := c.CanAsk(cmd.Name(), *yes); err != nil {
+			return err
+		}
+		var r *realms.Realm
+		var e realms.Entry
+		if err := st.Use(args[0], func(ctx context.Context, s store.Store) (err error) {
+			if r, err = realms.ReadOne(ctx, c, s, st.Realm); err != nil {
+				return err
+			}
+			b, err := r.Block(args[1])
+			e = r.EntryOf(b)
+			return err
+		}); err != nil {
+			return err
+		}
+		if e.Owner == "" {
+			return fmt.Errorf("nobody holds node ID %s of realm %q", args[1], r.Name)
+		}
+		if err := c.Confirm(*yes, `Node ID %s of realm %q is held by %s, granted until %s.
+Its generators go on until then at most, and then with another node ID.
+Take it?`, e.Block, r.Name, e.Who(), e.Until); err != nil {
+			return err
+		}
+		return st.Use(args[0], func(ctx context.Context, s store.Store) error {
+			held, err := r.Evict(ctx, s, e)
+			switch {
+			case err != nil:
+				return err
+			case !held:
+				return fmt.Errorf(
+					"meanwhile node ID %s of realm %q has been given back by %s; nothing was changed", e.Block, r.Name, e.Who())
+			}
+			fmt.Fprintf(c.Err,
+				"sortid: node ID %s of realm %q is taken from %s, whose generators go on until %s at most; others can be granted it from then on\n", e.Block, r.Name, e.Who(), e.Until)
+			return nil
+		})
+	}
+	return cmd
+}
+
+func leaseFenceCommand(c *console.Console) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "fence URL",
+		Short: "make the realms of a store safe after it has lost changes",
+		Args:  flags.Arguments("URL"),
+	}
+	st := leases.ChooseStore(c, cmd, leases.Patience)
+	skew := cmd.Flags().Duration("skew", time.Minute,
+		"how far ahead clocks may have been, a `DURATION`")
+	of := leases.ChooseFormat(cmd, "make a realm that is lost, for the node IDs of this format")
+	window, lead := leases.ChooseTerms(cmd, "the realm's", "the realm's")
+	yes := cmd.Flags().BoolP("yes", "y", false, "do not ask")
+
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if err := c.CanAsk(cmd.Name(), *yes); err != nil {
+			return err
+		}
+		open := store.OpenExisting
+		if of.One() != nil {
+			open = store.Open
+		}
+		f := &realms.Fencing{Console: c, Realm: st.Realm, Lost: of.One(), Skew: *skew,
+			Window: *window, Lead: *lead}
+		if err := st.Open(args[0], open, f.Find); err != nil {
+			return err
+		}
+		if err := c.Confirm(*yes, `Fence %q?
+For about the window, the lead and %v no node ID is granted; running processes use up the windows
+that they have, wait, and then get other node IDs.
+Do it?`, f.Names, *skew); err != nil {
+			return err
+		}
+		return f.End(st.Open(args[0], open, f.Run))
+	}
+	return cmd
 }

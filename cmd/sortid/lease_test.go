@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"encoding/json"
-	"io"
 	"math"
 	"net"
 	"net/http"
@@ -14,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sortid/sortid/cmd/sortid/internal/check"
 	"github.com/sortid/sortid/cmd/sortid/internal/console"
 	"github.com/sortid/sortid/cmd/sortid/internal/exit"
 	"github.com/sortid/sortid/cmd/sortid/internal/leases"
@@ -25,10 +25,7 @@ import (
 func openBolt(t *testing.T) (path string, st store.Store) {
 	t.Helper()
 	path = filepath.Join(t.TempDir(), "leases.db")
-	st, err := store.Open(t.Context(), "bolt:"+path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	st = check.Must(store.Open(t.Context(), "bolt:"+path))(t)
 	t.Cleanup(func() { st.Close() })
 	return path, st
 }
@@ -38,11 +35,8 @@ func TestAsk(t *testing.T) {
 	for answer, yes := range map[string]bool{"y\n": true, "Yes\r\n": true, "y": true, "n\n": false,
 		"\n": false, "": false, "yo\n": false, "\ny\n": false} {
 		path, st := openBolt(t)
-		l, err := lease.Acquire(t.Context(), st, lease.Config{Realm: "scru64", Format: lease.SCRU64,
-			NodeBits: 8, Name: "me"})
-		if err != nil {
-			t.Fatal(err)
-		}
+		l := check.Must(lease.Acquire(t.Context(), st, lease.Config{Realm: "scru64",
+			Format: lease.SCRU64, NodeBits: 8, Name: "me"}))(t)
 		node := lease.Block{NodeID: l.NodeID(), Size: 8}
 		root, _, err := lease.Records(t.Context(), st, "scru64")
 		if err != nil {
@@ -73,10 +67,8 @@ func TestAsk(t *testing.T) {
 // The node ID is given back, whatever ends the IDs.
 func TestGivenBack(t *testing.T) {
 	path, st := openBolt(t)
-	if _, err := lease.Create(t.Context(), st,
-		lease.Config{Realm: "scru64", Format: lease.SCRU64}); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(lease.Create(t.Context(), st,
+		lease.Config{Realm: "scru64", Format: lease.SCRU64}))(t)
 	for _, out := range []*full{{after: 100}, {after: 100_000}} {
 		code, stderr := start(nil, out, "new", "scru64", "--lease", "bolt:"+path, "--forever")
 		if code != exit.Bad || stderr != "sortid: disk full\n" {
@@ -149,10 +141,10 @@ func TestConditions(t *testing.T) {
 		stderr, "sortid: conditional: the file is on tmpfs") != 1 {
 		t.Errorf("code %d, %s", code, stderr)
 	}
-	if code, _ := start(nil, &out, "lease", "show", url, "--realm", "scru64"); code != exit.OK ||
-		!strings.Contains(strings.Join(strings.Fields(out.String()), " "),
-			"conditions conditional: the file is on tmpfs") {
-		t.Errorf("code %d, %s", code, out.String())
+	shown := sortid(t, "", "lease", "show", url, "--realm", "scru64")
+	if !strings.Contains(strings.Join(strings.Fields(shown), " "),
+		"conditions conditional: the file is on tmpfs") {
+		t.Error(shown)
 	}
 }
 
@@ -160,23 +152,15 @@ func TestConditions(t *testing.T) {
 func TestTimeout(t *testing.T) {
 	defer leases.SetPatience(leases.Patience)
 	leases.SetPatience(24 * time.Hour)
-	silent, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	silent := check.Must(net.Listen("tcp", "127.0.0.1:0"))(t)
 	defer silent.Close()
 	for _, command := range []string{"list", "show"} {
-		code, stderr := start(nil, io.Discard, "lease", command, "redis://"+silent.Addr().String(),
-			"--timeout", "100ms")
-		want := "no answer from " + silent.Addr().String()
-		if code != exit.Bad || !strings.Contains(stderr, want) {
-			t.Errorf("%s: code %d, %s, want %s", command, code, stderr, want)
-		}
+		address := silent.Addr().String()
+		expect(t, exit.Bad, []string{"lease", command, "redis://" + address, "--timeout", "100ms"},
+			"no answer from "+address)
 	}
-	if code, stderr := start(nil, io.Discard, "lease", "list", "bolt:x", "--timeout",
-		"0s"); code != exit.WrongUsage || !strings.Contains(stderr, "--timeout 0s: want") {
-		t.Errorf("code %d, %s", code, stderr)
-	}
+	expect(t, exit.WrongUsage, []string{"lease", "list", "bolt:x", "--timeout", "0s"},
+		"--timeout 0s: want")
 }
 
 // A server's answer stays in its line, and cannot control a terminal.
@@ -187,10 +171,7 @@ func TestServerText(t *testing.T) {
 			map[string]string{"detail": "\x1b[2Jno\nsortid: all is well\x7f\u009b1m\u202e ü"})
 	}))
 	defer web.Close()
-	database, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	database := check.Must(net.Listen("tcp", "127.0.0.1:0"))(t)
 	defer database.Close()
 	go func() {
 		for {
@@ -205,11 +186,10 @@ func TestServerText(t *testing.T) {
 	}()
 	const want = `\x1b[2Jno\nsortid: all is well\x7f\u009b1m\u202e ü`
 	for _, url := range []string{web.URL, "mysql://u:p@" + database.Addr().String() + "/ids"} {
-		code, stderr := start(nil, io.Discard, "lease", "list", url)
-		if code != exit.Bad || !strings.Contains(stderr, want) ||
-			strings.Count(stderr, "\n") != 1 ||
+		_, stderr := expect(t, exit.Bad, []string{"lease", "list", url}, want)
+		if strings.Count(stderr, "\n") != 1 ||
 			strings.ContainsAny(stderr, "\x1b\x7f\u009b\u202e") {
-			t.Errorf("%s: code %d, %q, want %q in a line", url, code, stderr, want)
+			t.Errorf("%s: %q, want %q in a line", url, stderr, want)
 		}
 	}
 }
@@ -230,15 +210,13 @@ func TestHolderNames(t *testing.T) {
 	}
 	for _, args := range [][]string{{"list", "bolt:" + path}, {"show", "bolt:" + path, "1/1"},
 		{"list", "bolt:" + path, "-o", "json"}} {
-		var out bytes.Buffer
-		if code, stderr := start(nil, &out,
-			append([]string{"lease"}, args...)...); code != exit.OK || strings.ContainsAny(
-			out.String(), "\x1b\u202e") || !strings.Contains(
-			strings.ReplaceAll(out.String(), `\\`, `\`), `ü\x1b[31m\n\u202e`) {
-			t.Errorf("%v: code %d, %q, %s", args, code, out.String(), stderr)
+		out := sortid(t, "", append([]string{"lease"}, args...)...)
+		if strings.ContainsAny(out, "\x1b\u202e") || !strings.Contains(
+			strings.ReplaceAll(out, `\\`, `\`), `ü\x1b[31m\n\u202e`) {
+			t.Errorf("%v: %q", args, out)
 		}
-		if args[len(args)-1] == "json" && !json.Valid(out.Bytes()) {
-			t.Errorf("no JSON: %s", out.String())
+		if args[len(args)-1] == "json" && !json.Valid([]byte(out)) {
+			t.Errorf("no JSON: %s", out)
 		}
 	}
 }
@@ -246,17 +224,14 @@ func TestHolderNames(t *testing.T) {
 // Records of others are named; all else is listed and fenced.
 func TestForeignRecords(t *testing.T) {
 	path, st := openBolt(t)
-	url := "bolt:" + path
+	at := func(args string) []string {
+		return strings.Fields("lease " + strings.ReplaceAll(args, "URL", "bolt:"+path))
+	}
 	for _, name := range []string{"first", "last"} {
-		if _, err := lease.Create(t.Context(), st,
-			lease.Config{Realm: name, Format: lease.SCRU64}); err != nil {
-			t.Fatal(err)
-		}
+		check.Must(lease.Create(t.Context(), st,
+			lease.Config{Realm: name, Format: lease.SCRU64}))(t)
 	}
-	root, err := lease.Realm(t.Context(), st, "last")
-	if err != nil {
-		t.Fatal(err)
-	}
+	root := check.Must(lease.Realm(t.Context(), st, "last"))(t)
 	for _, r := range []lease.Record{
 		{Realm: "last@" + root.Generation, Block: lease.Block{NodeID: 1, Size: 24},
 			State: lease.Whole},
@@ -269,47 +244,27 @@ func TestForeignRecords(t *testing.T) {
 			t.Fatal(ok, err)
 		}
 	}
-	sortid := func(args ...string) (int, string, string) {
-		var out bytes.Buffer
-		code, stderr := start(nil, &out, args...)
-		return code, out.String(), stderr
-	}
-	for _, args := range [][]string{{"lease", "list", url}, {"lease", "show", url},
-		{"lease", "list", url, "-o", "json", "--all"}} {
-		code, out, stderr := sortid(args...)
-		if code != exit.Bad || !strings.Contains(stderr, `realm "first@x"`) ||
-			!strings.Contains(stderr, "want a name without @") ||
-			!strings.Contains(stderr, `realm "middle"`) ||
-			!strings.Contains(
-				stderr,
-				`realm "last": lease: records that make no sense: 1 of them, such as the one of 1/24`) {
-			t.Errorf("%v: code %d, %s", args, code, stderr)
-		}
-		if args[len(args)-1] != "--all" && (!strings.Contains(out, "first") ||
+	for _, args := range []string{"list URL", "show URL", "list URL -o json --all"} {
+		out, _ := expect(t, exit.Bad, at(args), `realm "first@x"`, "want a name without @",
+			`realm "middle"`, `realm "last": lease: records that make no sense: 1 of them, such as `+
+				`the one of 1/24`)
+		if !strings.HasSuffix(args, "--all") && (!strings.Contains(out, "first") ||
 			!strings.Contains(out, "last")) {
 			t.Errorf("%v: %s", args, out)
 		}
 	}
-	if code, out, stderr := sortid("lease", "list", url, "--realm", "last",
-		"--all"); code != exit.Bad || !strings.Contains(out, "last") || strings.Contains(out,
-		"1/24") {
-		t.Errorf("code %d, %s, %s", code, out, stderr)
+	out, _ := expect(t, exit.Bad, at("list URL --realm last --all"))
+	if !strings.Contains(out, "last") || strings.Contains(out, "1/24") {
+		t.Error(out)
 	}
-	if code, _, stderr := sortid("lease", "evict", url, "1/8", "--yes"); code != exit.Bad ||
-		!strings.Contains(stderr, "--realm says which realm is meant") {
-		t.Errorf("code %d, %s", code, stderr)
-	}
-	code, out, stderr := sortid("lease", "fence", url, "--yes")
-	if code != exit.Bad || strings.Count(out, "\n") != 2 || !strings.HasPrefix(out, "first\t20") ||
-		!strings.Contains(out, "\nlast\t20") {
-		t.Errorf("code %d, %s", code, out)
-	}
-	if !strings.Contains(stderr, `realm "first@x" is not fenced: `) ||
-		!strings.Contains(stderr, `realm "middle" is not fenced: `) ||
-		!strings.Contains(stderr,
-			`fenced: ["first" "last"]; not fenced: ["first@x" "middle"]; let no process reach the store before all its realms are fenced`) ||
+	expect(t, exit.Bad, at("evict URL 1/8 --yes"), "--realm says which realm is meant")
+	out, stderr := expect(t, exit.Bad, at("fence URL --yes"), `realm "first@x" is not fenced: `,
+		`realm "middle" is not fenced: `, `fenced: ["first" "last"]; not fenced: ["first@x" `+
+			`"middle"]; let no process reach the store before all its realms are fenced`)
+	if strings.Count(out, "\n") != 2 || !strings.HasPrefix(out, "first\t20") ||
+		!strings.Contains(out, "\nlast\t20") ||
 		strings.Contains(stderr, "may reach the store again") {
-		t.Errorf("%s", stderr)
+		t.Error(out, stderr)
 	}
 	if after, err := lease.Realm(t.Context(), st, "last"); err != nil ||
 		after.Generation == root.Generation {

@@ -105,25 +105,9 @@ func (e *errWriter) Write(p []byte) (int, error) {
 }
 
 func root(c *console.Console) *cobra.Command {
-	names := format.Names()
-	last := len(names) - 1
-	formats := strings.Join(names[:last], ", ") + " and " + names[last]
 	root := &cobra.Command{
-		Use:   "sortid",
-		Short: "make, read, convert and check time-sortable IDs",
-		Long: `sortid makes, reads, converts and checks time-sortable IDs of the formats
-` + formats + `. "sortid formats" helps to choose one.
-
-"sortid ID" is "sortid inspect ID". Commands that read IDs take them as arguments, or one per line from standard input
-if there is no argument or the argument is "-". A bad line is reported on standard
-error with its number and the reason, and the command goes on with the next one.
-
-Exit codes: 0; 1 for bad input or another failure; 2 for wrong usage.`,
-		Example: `  sortid new scru128 -n 3
-  sortid 0372ijojuxuhjsfkeryi2mrtm
-  sortid convert --to uuid 0372ijojuxuhjsfkeryi2mrtm
-  sortid bounds scru128 --from -7d --to now -o sql
-  tail -f app.log | sortid scan`,
+		Use:           "sortid",
+		Short:         "make, read, convert and check time-sortable IDs",
 		Version:       version(),
 		SilenceErrors: true,
 		SilenceUsage:  true,
@@ -135,12 +119,12 @@ Exit codes: 0; 1 for bad input or another failure; 2 for wrong usage.`,
 	root.SetFlagErrorFunc(flags.Explain)
 	root.SetVersionTemplate("{{.Name}} {{.Version}}\n")
 	addConsoleFlags(c, root)
-	addHelp(c, root)
 	root.AddCommand(newCommand(c), inspectCommand(c), scanCommand(c), sortCommand(c), convertCommand(c),
 		boundsCommand(c),
 		formatsCommand(c), planCommand(c), verifyCommand(c), leaseCommand(c), serveCommand(c),
 		sqlCommand(c),
 		pageCommand(c), manCommand())
+	addHelp(c, root)
 	root.InitDefaultCompletionCmd()
 	for _, cmd := range root.Commands() {
 		if cmd.Name() == "completion" { // cobra's ignores unknown shells

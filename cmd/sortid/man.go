@@ -16,10 +16,6 @@ func manCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "man DIR",
 		Short: "write the manual pages into a folder",
-		Long: `man writes the manual pages of all commands into a folder, which it makes if it is not
-there. Their date is today, or SOURCE_DATE_EPOCH in seconds since 1970.`,
-		Example: `  sortid man /usr/local/share/man/man1
-  sortid man . && man ./sortid-inspect.1`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) != 1 {
 				return fmt.Errorf("man takes one folder, not %d arguments", len(args))

@@ -16,32 +16,8 @@ import (
 
 func newCommand(c *console.Console) *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "new FORMAT",
-		Short: "make IDs",
-		Long: `new makes IDs of a format, one in a line, in order.
-
-With --at the clock stands still at that time, and all IDs are of its tick. When the
-format has no more IDs in a tick, the clock goes to the next one: after 512 IDs of
-uid60, for example.
-
-scru64 needs a node ID that no other generator has: --node, or the environment
-variable SCRU64_NODE_SPEC. If you ask for more IDs than the node has, new runs
-ahead of the clock by the allowance, and then waits for the clock. It ends when the
-clock has passed its last ID. So the next run with that node ID makes none of them again.
-
-scru64, scru160 and uid60 can also lease a node ID. --lease names a store that all
-processes share, such as a file on one machine or a database. Each process gets a node ID
-that no other has, renews it, and gives it back at the end. If the store cannot be
-reached, new makes IDs for half a minute to a minute more. Then it says so and waits for
-the store; with --rollback abort it fails instead.
-"sortid lease --help" tells more.`,
-		Example: `  sortid new scru128
-  sortid new scru128 -n 1000000 -o uuid > ids.txt
-  sortid new scru128 --forever --rate 5
-  sortid new scru64 --node 42/8 -n 3
-  sortid new scru64 --lease bolt:/var/lib/sortid.db --forever --rate 100
-  sortid new euid --ext 5/8 -o json
-  sortid new scru160 --at 2026-11-17T10:30:00Z`,
+		Use:               "new FORMAT",
+		Short:             "make IDs",
 		Args:              flags.OneFormat(format.Lookup),
 		ValidArgsFunction: flags.CompleteFormat,
 	}
@@ -139,10 +115,8 @@ func (m *making) how() (how produce.Options, err error) {
 
 // generatorOptions returns the generator's options, and a holder if its node ID is leased.
 func (m *making) generatorOptions() (o format.Options, holder *leases.Holder, err error) {
-	if m.at != "" {
-		if o.At, err = flags.TimeOf("at", m.at, time.Now()); err != nil {
-			return o, nil, err
-		}
+	if o.At, err = flags.TimeOf("at", m.at, time.Now()); err != nil {
+		return o, nil, err
 	}
 	leased, err := m.lease.Wanted(m.cmd)
 	if err != nil {

@@ -1,29 +1,18 @@
 package main
 
 import (
-	"fmt"
-
 	"github.com/spf13/cobra"
 
 	"github.com/sortid/sortid/cmd/sortid/internal/console"
+	"github.com/sortid/sortid/cmd/sortid/internal/flags"
 	"github.com/sortid/sortid/cmd/sortid/web"
 )
 
 func pageCommand(c *console.Console) *cobra.Command {
 	return &cobra.Command{
-		Use:   "page",
-		Short: "write a web page that looks into IDs",
-		Long: `page writes a web page to standard output, one file that works offline: it shows
-what is in IDs, finds them in logs, makes some, gives the IDs of a time range, and
-helps to choose a format. What you paste stays there: the page loads nothing and
-sends nothing.`,
-		Example: `  sortid page > sortid.html`,
-		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) > 0 {
-				return fmt.Errorf("page takes no arguments; unexpected argument %q", args[0])
-			}
-			return nil
-		},
+		Use:               "page",
+		Short:             "write a web page that looks into IDs",
+		Args:              flags.NoArguments,
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(*cobra.Command, []string) error {
 			page, _, err := web.Page()

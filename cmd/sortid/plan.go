@@ -17,18 +17,8 @@ import (
 
 func planCommand(c *console.Console) *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "plan --rate N",
-		Short: "which format fits, and will it hold?",
-		Long: `plan says for each format whether it fits a load, and why: how probable it is that
-two IDs are ever the same, how many IDs fit in a tick, what a burst does, when its
-timestamps end, and how many bytes it takes in a database. It recommends one.
-
-A format fits if that probability is at most one in a million over all the years, and
-if its generators keep up. plan assumes that the processes share the rate evenly.
-The formulas are in docs/command.md.`,
-		Example: `  sortid plan --rate 5000 --processes 200 --years 20
-  sortid plan --rate 2000 --burst 100000 --processes 50 --bits 64 --can-assign-nodes
-  sortid plan --rate 0.1 --processes 1000 -o json | jq .recommended`,
+		Use:               "plan --rate N",
+		Short:             "which format fits, and will it hold?",
 		Args:              flags.NoArguments,
 		ValidArgsFunction: cobra.NoFileCompletions,
 	}
@@ -60,14 +50,10 @@ The formulas are in docs/command.md.`,
 		if err != nil {
 			return exit.Usagef("--%w", err)
 		}
-		out := planTable(c, p)
 		if output.Value == "json" {
-			if out, err = json.Marshal(p); err != nil {
-				return err
-			}
-			out = append(out, '\n')
+			return json.NewEncoder(c.Out).Encode(p)
 		}
-		_, err = c.Out.Write(out)
+		_, err = c.Out.Write(planTable(c, p))
 		return err
 	}
 	return cmd
@@ -105,8 +91,7 @@ func planTable(c *console.Console, p *plan.Plan) []byte {
 		}
 		text += fmt.Sprintf("; until %s; %d bytes (%s)", f.Ends[:strings.Index(f.Ends, "-")],
 			f.Bytes, f.Column)
-		b = append(b, console.Wrap(text, max(c.Width-indent, 20), strings.Repeat(" ", indent))...)
-		b = append(b, '\n')
+		b = append(append(b, c.Hang(text, indent)...), '\n')
 	}
 	b = append(b, '\n')
 	if p.Recommended == "" {

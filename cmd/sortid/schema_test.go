@@ -1,15 +1,16 @@
 package main
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
-	"io"
+	"maps"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
+	"github.com/sortid/sortid/cmd/sortid/internal/check"
 	"github.com/sortid/sortid/format"
 )
 
@@ -24,6 +25,28 @@ func schemaOf(t *testing.T, name string) *jsonschema.Schema {
 		t.Fatal(err)
 	}
 	return s
+}
+
+// fits returns the object in a line. It must fit a schema, which refuses other members, and other
+// values of each.
+func fits(t *testing.T, s *jsonschema.Schema, line string) (object map[string]any) {
+	t.Helper()
+	v := check.Must(jsonschema.UnmarshalJSON(strings.NewReader(line)))(t)
+	if err := s.Validate(v); err != nil {
+		t.Fatalf("%s: %v", line, err)
+	}
+	object = v.(map[string]any)
+	for _, name := range append(slices.Collect(maps.Keys(object)), "else") {
+		value, present := object[name]
+		object[name] = map[string]any{"wrong": json.Number("1")}
+		if s.Validate(v) == nil {
+			t.Fatalf("%s may be anything in %s", name, line)
+		}
+		if object[name] = value; !present {
+			delete(object, name)
+		}
+	}
+	return object
 }
 
 // Commands' JSON fits docs/schemas.
@@ -48,13 +71,10 @@ func TestSchemas(t *testing.T) {
 	}
 	lines := strings.Count(input.String(), "\n")
 	db := "bolt:" + filepath.Join(t.TempDir(), "leases.db")
-	for _, args := range []string{"lease create " + db + " --realm orders --format scru64",
-		"lease create " + db + " --realm fenced --format scru64",
-		"lease fence " + db + " --realm fenced --yes", "new scru64 -n 1 --lease " + db +
-			" --realm orders --node-bits 3"} {
-		if code, stderr := start(nil, io.Discard, strings.Fields(args)...); code != 0 {
-			t.Fatalf("%s: code %d, %s", args, code, stderr)
-		}
+	for _, args := range []string{"lease create DB --realm orders --format scru64",
+		"lease create DB --realm fenced --format scru64", "lease fence DB --realm fenced --yes",
+		"new scru64 -n 1 --lease DB --realm orders --node-bits 3"} {
+		sortid(t, "", strings.Fields(strings.ReplaceAll(args, "DB", db))...)
 	}
 	for _, c := range []struct {
 		schema, args string
@@ -75,53 +95,27 @@ func TestSchemas(t *testing.T) {
 		{"formats", "formats -o json", len(format.All())},
 		{"plan", "plan --rate 5000 -o json", 1},
 		{"plan", "plan --rate 1e9 --burst 1e6 --processes 1000 --bits 64 -o json", 1},
-		{"lease", "lease list " + db + " --realm orders --all -o json", 0},
-		{"lease", "lease show " + db + " 0/3 --realm orders -o json", 1},
-		{"lease", "lease show " + db + " 7/3 --realm orders -o json", 1},
-		{"realm", "lease show " + db + " --realm orders -o json", 1},
-		{"realm", "lease show " + db + " --realm fenced -o json", 1},
+		{"lease", "lease list DB --realm orders --all -o json", 0},
+		{"lease", "lease show DB 0/3 --realm orders -o json", 1},
+		{"lease", "lease show DB 7/3 --realm orders -o json", 1},
+		{"realm", "lease show DB --realm orders -o json", 1},
+		{"realm", "lease show DB --realm fenced -o json", 1},
 	} {
 		schema := schemaOf(t, c.schema)
-		var out bytes.Buffer
-		code, stderr := start(strings.NewReader(input.String()), &out, strings.Fields(c.args)...)
-		if code != 0 {
-			t.Errorf("%s: code %d, %s", c.args, code, stderr)
-		}
+		out := sortid(t, input.String(),
+			strings.Fields(strings.ReplaceAll(c.args, "DB", db))...)
 		n := 0
-		for line := range strings.Lines(out.String()) {
+		for line := range strings.Lines(out) {
 			n++
-			v, err := jsonschema.UnmarshalJSON(strings.NewReader(line))
-			if err != nil {
-				t.Fatalf("%s: %v", c.args, err)
-			}
-			if err := schema.Validate(v); err != nil {
-				t.Errorf("%s: %s: %v", c.args, line, err)
-			}
-			// Schemas are strict about extra and missing members.
-			object := v.(map[string]any)
+			object := fits(t, schema, line)
 			if name, _ := object["format"].(string); object["fields"] != nil {
-				if f, err := format.LookupAny(name); err != nil {
-					t.Errorf("%s: %v", c.args, err)
-				} else if f.Generates() {
+				if f := check.Must(format.LookupAny(name))(t); f.Generates() {
 					for _, member := range []string{"text", "hex", "int", "time"} {
 						if object[member] == nil {
 							t.Errorf("%s: %s has no %s", c.args, line, member)
 						}
 					}
 				}
-			}
-			object["else"] = true
-			if schema.Validate(v) == nil {
-				t.Errorf("%s: an unknown member is accepted", c.schema)
-			}
-			delete(object, "else")
-			for name := range object {
-				value := object[name]
-				object[name] = map[string]any{"wrong": json.Number("1")}
-				if schema.Validate(v) == nil {
-					t.Errorf("%s: %s may be anything", c.schema, name)
-				}
-				object[name] = value
 			}
 		}
 		if c.lines != 0 && n != c.lines || n == 0 {

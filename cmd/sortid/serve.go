@@ -40,46 +40,24 @@ const (
 var drain = func() { time.Sleep(drainPause) }
 
 type serving struct {
-	listen, store, tokens     string
-	cert, key, clientCA       string
-	open, create              bool
-	hosts, origins            []string
-	nodeBits                  int
-	storeGiven, nodeBitsGiven bool
+	changed               func(flag string) bool
+	listen, store, tokens string
+	cert, key, clientCA   string
+	open, create          bool
+	hosts, origins        []string
+	nodeBits              int
 }
 
 func serveCommand(c *console.Console) *cobra.Command {
 	f := &serving{}
 	cmd := &cobra.Command{
-		Use:   "serve",
-		Short: "serve IDs, inspection and a store of leases over HTTP",
-		Long: `serve makes and inspects IDs for programs in any language, over HTTP. It keeps no
-state of its own. Without flags it listens on the loopback address, has no store and
-asks for no tokens. http://127.0.0.1:8420/ is the page that "sortid page" writes, and
-/openapi.json describes what else it answers.
-
-Without tokens it answers only requests whose Host is a loopback name or address, the
-address at which the request arrives, or a name given by --host. So no web page can
-reach it through a domain name of its own.
-
-With --store it leases a node ID for itself, so that it can make scru64 and uid60 IDs,
-and lets other programs lease theirs through it: their store is the address of this
-server. Any number of servers can stand behind a load balancer on one store.
-
-With --tokens each request needs a token from that file, which "sortid serve token"
-writes. Beyond the loopback address the server starts only with --tokens, or with
---client-ca, or when --open says that anybody may use it.
-
-SIGTERM and Ctrl-C end it: requests under way are finished, and leases given back.
-Each request is logged to standard error as a line of JSON.`,
-		Example: `  sortid serve
-  sortid serve --store bolt:sortid.db
-  sortid serve --listen :8420 --store env:STORE_URL --tokens tokens.txt --tls-cert cert.pem --tls-key key.pem
-  curl 'http://127.0.0.1:8420/v1/ids/scru128?n=3'`,
+		Use:               "serve",
+		Short:             "serve IDs, inspection and a store of leases over HTTP",
 		Args:              flags.NoArguments,
 		ValidArgsFunction: cobra.NoFileCompletions,
 	}
 	flags := cmd.Flags()
+	f.changed = flags.Changed
 	flags.StringVar(&f.listen, "listen", "127.0.0.1:8420",
 		"the `ADDRESS` to listen on; :8420 is that port of all addresses")
 	flags.StringVar(&f.store, "store", "",
@@ -100,7 +78,6 @@ Each request is logged to standard error as a line of JSON.`,
 	flags.IntVar(&f.nodeBits, "node-bits", 8,
 		fmt.Sprintf("the size of the server's own node IDs in `BITS`, 1 to %d", server.MaxNodeBits()))
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		f.storeGiven, f.nodeBitsGiven = flags.Changed("store"), flags.Changed("node-bits")
 		if err := f.check(); err != nil {
 			return err
 		}
@@ -117,10 +94,10 @@ func (f *serving) check() error {
 	case err != nil:
 		return exit.Usagef("--listen %q is no address; want HOST:PORT, such as 127.0.0.1:8420",
 			f.listen)
-	case f.storeGiven && f.store == "":
+	case f.changed("store") && f.store == "":
 		return exit.Usagef(
 			"--store wants the URL of a store, and has an empty text; see sortid lease --help")
-	case f.nodeBitsGiven && f.store == "":
+	case f.changed("node-bits") && f.store == "":
 		return exit.Usagef("--node-bits goes with --store URL")
 	case f.create && f.store == "":
 		return exit.Usagef("--create goes with --store URL")
@@ -168,7 +145,7 @@ func (f *serving) run(c *console.Console) error {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	err := serveUntil(ctx, c, stop, f, log)
-	if err == nil || exit.IsUsage(err) || errors.Is(err, exit.ErrInterrupted) {
+	if err == nil || exit.IsUsage(err) {
 		return err
 	}
 	log.Error("the server ends", slog.Any("error", err))
@@ -197,7 +174,7 @@ func serveUntil(ctx context.Context, c *console.Console, stop func(), f *serving
 	if f.store != "" {
 		st, err := openOwnRealms(ctx, c, f, log)
 		if err != nil {
-			return exit.Cause(ctx, err)
+			return err
 		}
 		defer st.Close()
 		config.Store, config.MustExist, config.Conditions = st, true, st.Conditions()

@@ -19,6 +19,8 @@ import (
 
 	"golang.org/x/net/http2"
 	"golang.org/x/net/http2/hpack"
+
+	"github.com/sortid/sortid/cmd/sortid/internal/check"
 )
 
 // most bounds the memory of a server under attack.
@@ -26,14 +28,9 @@ const most = 128 << 20
 
 func mostMemory(t *testing.T, pid int) (bytes int) {
 	t.Helper()
-	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
-	if err != nil {
-		t.Fatal(err)
-	}
+	status := check.Must(os.ReadFile(fmt.Sprintf("/proc/%d/status", pid)))(t)
 	_, line, _ := strings.Cut(string(status), "VmHWM:")
-	if _, err := fmt.Sscanf(line, "%d kB", &bytes); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(fmt.Sscanf(line, "%d kB", &bytes))(t)
 	return bytes << 10
 }
 
@@ -46,10 +43,7 @@ func (s *served) skipLog() {
 func (s *served) dial(t *testing.T, from net.IP, buffer int) net.Conn {
 	t.Helper()
 	d := net.Dialer{LocalAddr: &net.TCPAddr{IP: from}}
-	conn, err := d.Dial("tcp", strings.TrimPrefix(s.url, "http://"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	conn := check.Must(d.Dial("tcp", strings.TrimPrefix(s.url, "http://")))(t)
 	t.Cleanup(func() { conn.Close() })
 	conn.(*net.TCPConn).SetReadBuffer(buffer)
 	return conn
@@ -102,9 +96,7 @@ func unread(t *testing.T, s *served, headers map[string]string) {
 	var answered sync.WaitGroup
 	for i := range 200 {
 		conn := s.dial(t, client(i), 4<<10)
-		if _, err := io.WriteString(conn, request+"\r\n"); err != nil {
-			t.Fatal(err)
-		}
+		check.Must(io.WriteString(conn, request+"\r\n"))(t)
 		answered.Go(func() {
 			if _, err := io.ReadFull(conn, make([]byte, 12)); err != nil {
 				t.Error(err)
@@ -120,14 +112,10 @@ func closedWindow(t *testing.T, s *served, headers map[string]string) {
 	const streams = 250
 	for begun := 0; begun < streams; {
 		conn := s.dial(t, client(begun/5), 4<<10)
-		if _, err := io.WriteString(conn, http2.ClientPreface); err != nil {
-			t.Fatal(err)
-		}
+		check.Must(io.WriteString(conn, http2.ClientPreface))(t)
 		f := http2.NewFramer(conn, conn)
-		if err := f.WriteSettings(http2.Setting{ID: http2.SettingInitialWindowSize,
-			Val: 0}); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, f.WriteSettings(http2.Setting{ID: http2.SettingInitialWindowSize,
+			Val: 0}))
 		begun += stall(t, f, streams-begun, headers)
 	}
 }
@@ -136,10 +124,7 @@ func closedWindow(t *testing.T, s *served, headers map[string]string) {
 func stall(t *testing.T, f *http2.Framer, n int, headers map[string]string) (opened int) {
 	begun := map[uint32]bool{}
 	for opened == 0 || len(begun) < opened {
-		frame, err := f.ReadFrame()
-		if err != nil {
-			t.Fatal(err)
-		}
+		frame := check.Must(f.ReadFrame())(t)
 		switch frame := frame.(type) {
 		case *http2.SettingsFrame:
 			if frame.IsAck() {
@@ -149,11 +134,9 @@ func stall(t *testing.T, f *http2.Framer, n int, headers map[string]string) (ope
 				n = min(n, int(most))
 			}
 			for ; opened < n; opened++ {
-				if err := f.WriteHeaders(http2.HeadersFrameParam{StreamID: uint32(2*opened + 1),
+				check.OK(t, f.WriteHeaders(http2.HeadersFrameParam{StreamID: uint32(2*opened + 1),
 					EndStream: true, EndHeaders: true,
-					BlockFragment: requestHeaders(headers)}); err != nil {
-					t.Fatal(err)
-				}
+					BlockFragment: requestHeaders(headers)}))
 			}
 		case *http2.HeadersFrame:
 			begun[frame.StreamID] = true
@@ -204,16 +187,14 @@ func TestServeEndsUnderLoad(t *testing.T) {
 	readers := make([]*bufio.Reader, clients)
 	for i, conn := range large {
 		readers[i] = bufio.NewReader(conn)
-		if _, err := readers[i].Peek(1); err != nil {
-			t.Fatal(err)
-		}
+		check.Must(readers[i].Peek(1))(t)
 	}
 
 	s.Process.Signal(syscall.SIGTERM)
 	waitReadiness(t, s, http.StatusServiceUnavailable)
 	for i := range rounds {
 		before := rounds[i].Load()
-		if !soon(func() bool { return rounds[i].Load() > before+2 }) {
+		if !check.Soon(func() bool { return rounds[i].Load() > before+2 }) {
 			t.Error("a client is not answered while the server drains")
 		}
 	}

@@ -14,17 +14,6 @@ func serveTokenCommand(c *console.Console) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "token NAME",
 		Short: "make a token for the server",
-		Long: `token makes a new token and prints it to standard output. Give it to the program that
-uses the server. With --tokens it first appends the line for the server to
-that file; without, it prints the line to standard error. The file holds only the
-SHA-256 of a token. Each name can be in it once, and its last line must end in a
-newline: else the line may be cut off, and no token is made.
-
---allow names what the token may do: "ids" (make IDs), "realm:NAME" (lease node IDs of
-that realm), "admin" (everything, and the metrics). Any token may inspect IDs. For
---ids, an inspected line counts as one ID, and a long one as one for each 64 bytes.`,
-		Example: `  sortid serve token shop --tokens tokens.txt --allow ids
-  sortid serve token orders --tokens tokens.txt --allow ids,realm:orders --requests 100 --ids 100000`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) != 1 {
 				return fmt.Errorf(

@@ -11,6 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/sortid/sortid/cmd/sortid/internal/check"
 	"github.com/sortid/sortid/cmd/sortid/server"
 )
 
@@ -36,14 +37,8 @@ func TestSlowClientAtShutdown(t *testing.T) { synctest.Test(t, testSlowClientAtS
 
 func testSlowClientAtShutdown(t *testing.T) {
 	f, log := &serving{listen: "127.0.0.1:0"}, slog.New(slog.DiscardHandler)
-	config, err := f.config(t.Context(), log)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := server.New(config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	config := check.Must(f.config(t.Context(), log))(t)
+	s := check.Must(server.New(config))(t)
 	ctx, stop := context.WithCancel(t.Context())
 	l := one{make(chan net.Conn), make(chan struct{})}
 	ended := make(chan error, 1)
@@ -67,7 +62,7 @@ func testSlowClientAtShutdown(t *testing.T) {
 	time.Sleep(time.Minute)
 	begin := time.Now()
 	stop()
-	err = <-ended
+	err := <-ended
 	if took := time.Since(begin); took < drainPatience ||
 		took > drainPatience+drainPause+time.Second {
 		t.Errorf("it ends after %v, want %v", took, drainPause+drainPatience)

@@ -17,92 +17,56 @@ func sqlCommand(c *console.Console) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "sql",
 		Short: "print the SQL with which a database knows the formats",
-		Long: `sql prints functions for a database. They turn IDs into text and back, return the time
-of an ID, find the IDs of a time range, and make IDs.`,
-		Args: flags.NoCommand,
-		RunE: func(cmd *cobra.Command, args []string) error { return cmd.Help() },
+		Args:  flags.NoCommand,
+		RunE:  func(cmd *cobra.Command, args []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(sqlPostgresCommand(c), sqlMySQLCommand(c), sqlSQLiteCommand(c))
+	schema := ""
+	postgres := sqlDialect(c, "postgres", "for PostgreSQL 14 and later",
+		func(of []*format.Format) (string, error) { return sqltext.Postgres(schema, of) },
+		func(t sqltext.Table) (string, error) { return t.Postgres(schema) })
+	postgres.Flags().StringVar(&schema, "schema", sqltext.DefaultSchema, "the `NAME` of the schema")
+	cmd.AddCommand(postgres,
+		sqlDialect(c, "mysql", "for MariaDB 10.11 and later, and MySQL 8", sqltext.MySQL,
+			sqltext.Table.MySQL),
+		sqlDialect(c, "sqlite", "for SQLite 3.42 and later", sqltext.SQLite, nil))
 	return cmd
 }
 
-func sqlMySQLCommand(c *console.Console) *cobra.Command {
+// sqlDialect makes the command of a database. A nil table means that it has no partitions.
+func sqlDialect(c *console.Console, name, short string,
+	all func([]*format.Format) (string, error),
+	table func(sqltext.Table) (string, error)) *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "mysql",
-		Short: "for MariaDB 10.11 and later, and MySQL 8",
-		Long: `mysql prints a file that the clients mariadb and mysql take, again and again. It
-makes functions in the current database. Its comments have tables to learn from.
-
-With --table it prints a table instead, partitioned by the time of its IDs.`,
-		Example: `  sortid sql mysql | mariadb mydatabase
-  sortid sql mysql --only scru128 > scru128.sql
-  sortid sql mysql --table events --only scru64 --from 2026-01 --months 24`,
-		Args:              cobra.NoArgs,
+		Use:               name,
+		Short:             short,
+		Args:              flags.NoArguments,
 		ValidArgsFunction: cobra.NoFileCompletions,
 	}
-	formats := chooseSQLFormats(cmd)
-	table := choosePartitions(cmd)
+	formats := flags.ChooseFormats(cmd, "only", "the formats to print", format.Ours())
+	formats.List = format.Ours()
+	cmd.Flags().Lookup("only").DefValue = "all"
+	p := &partitions{}
+	if table != nil {
+		p.addFlags(cmd)
+	}
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		return table.print(c, cmd, formats.List,
-			func() (string, error) { return sqltext.MySQL(formats.List) }, sqltext.Table.MySQL)
-	}
-	return cmd
-}
-
-func sqlSQLiteCommand(c *console.Console) *cobra.Command {
-	cmd := &cobra.Command{
-		Use:   "sqlite",
-		Short: "for SQLite 3.42 and later",
-		Long: `sqlite prints tables and views to learn from, as SQLite has no functions of its
-users: the CHECK and the DEFAULT of an ID, columns and views that show its time
-and its text.`,
-		Example: `  sortid sql sqlite --only scru128
-  sortid sql sqlite | sqlite3 -bail example.db`,
-		Args:              cobra.NoArgs,
-		ValidArgsFunction: cobra.NoFileCompletions,
-	}
-	formats := chooseSQLFormats(cmd)
-	cmd.RunE = func(*cobra.Command, []string) error {
-		text, err := sqltext.SQLite(formats.List)
-		if err == nil {
-			_, err = io.WriteString(c.Out, text)
+		t, err := p.read(cmd, formats.List)
+		if err != nil {
+			return err
 		}
+		text := ""
+		if t == nil {
+			text, err = all(formats.List)
+		} else {
+			text, err = table(*t)
+		}
+		if err != nil {
+			return exit.Usage(err)
+		}
+		_, err = io.WriteString(c.Out, text)
 		return err
 	}
 	return cmd
-}
-
-func sqlPostgresCommand(c *console.Console) *cobra.Command {
-	cmd := &cobra.Command{
-		Use:   "postgres",
-		Short: "for PostgreSQL 14 and later",
-		Long: `postgres prints a file that psql takes, again and again. It makes a schema with
-functions, domains and the state of generators, without an extension and without
-the rights of a superuser. The comments on the functions explain them: \df+ sortid.*
-
-With --table it prints a table instead, partitioned by the time of its IDs.`,
-		Example: `  sortid sql postgres | psql -v ON_ERROR_STOP=1 -1
-  sortid sql postgres --schema ids --only scru64,scru128
-  sortid sql postgres --table events --partition-by month --from 2026-01 --months 24`,
-		Args:              cobra.NoArgs,
-		ValidArgsFunction: cobra.NoFileCompletions,
-	}
-	schema := cmd.Flags().String("schema", sqltext.DefaultSchema, "the `NAME` of the schema")
-	formats := chooseSQLFormats(cmd)
-	table := choosePartitions(cmd)
-	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		return table.print(c, cmd, formats.List,
-			func() (string, error) { return sqltext.Postgres(*schema, formats.List) },
-			func(t sqltext.Table) (string, error) { return t.Postgres(*schema) })
-	}
-	return cmd
-}
-
-func chooseSQLFormats(cmd *cobra.Command) *flags.Formats {
-	f := flags.ChooseFormats(cmd, "only", "the formats to print", format.Ours())
-	f.List = format.Ours()
-	cmd.Flags().Lookup("only").DefValue = "all"
-	return f
 }
 
 type partitions struct {
@@ -111,8 +75,7 @@ type partitions struct {
 	by         *flags.Choice
 }
 
-func choosePartitions(cmd *cobra.Command) *partitions {
-	p := &partitions{}
+func (p *partitions) addFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&p.name, "table", "",
 		"print a partitioned table of this `NAME`, with IDs of the format that --only names, else "+
@@ -122,7 +85,6 @@ func choosePartitions(cmd *cobra.Command) *partitions {
 	f.StringVar(&p.from, "from", "",
 		"with --table: the first `MONTH`, such as 2026-01 (default this month)")
 	f.IntVar(&p.months, "months", 12, "with --table: for how many months to make partitions, `N`")
-	return p
 }
 
 func (p *partitions) read(cmd *cobra.Command, formats []*format.Format) (*sqltext.Table, error) {
@@ -150,23 +112,4 @@ func (p *partitions) read(cmd *cobra.Command, formats []*format.Format) (*sqltex
 		}
 	}
 	return t, nil
-}
-
-func (p *partitions) print(c *console.Console, cmd *cobra.Command, formats []*format.Format,
-	all func() (string, error), one func(sqltext.Table) (string, error)) error {
-	t, err := p.read(cmd, formats)
-	if err != nil {
-		return err
-	}
-	text := ""
-	if t == nil {
-		text, err = all()
-	} else {
-		text, err = one(*t)
-	}
-	if err != nil {
-		return exit.Usage(err)
-	}
-	_, err = io.WriteString(c.Out, text)
-	return err
 }

@@ -20,22 +20,6 @@ func verifyCommand(c *console.Console) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "verify [FORMAT] [FILE...|-]",
 		Short: "test a generator by its IDs, or look for duplicates",
-		Long: `verify reads the IDs of a generator, one in a line, in the order in which they were made, and checks all that the format promises: the form of each line, the order, the counters, the clock, and whether what should be random looks random. Each FILE is a source of its own. Without one, standard input is. The first lines of a source tell its format, if FORMAT does not.
-
-The IDs may be in any encoding: the format's text, a UUID, an integer, or hexadecimal digits with or without \x or 0x in front. Files may be compressed with gzip or zstd.
-
-With --unique it looks for IDs that are on more than one line of all the FILEs together, however many and large they are.
-
-With --exec it starts a generator, several at once with --processes, checks what each prints, looks for duplicates over all of them, and ends them.
-
-The exit code is 0 if all is well (there may be warnings), 1 if a check failed.`,
-		Example: `  sortid new scru128 -n 1000000 | sortid verify
-  my-generator | sortid verify scru64 --node 42/8 --live
-  sortid verify scru128 --exec 'python3 gen.py' --processes 8 --for 10s
-  cut -d, -f3 orders.csv | sortid verify
-  sortid verify --unique -o json node1.txt node2.txt node3.txt
-  sortid verify euid ids.txt -o html > report.html
-  sortid verify scru128 ids.txt --raw entropy | RNG_test stdin32`,
 		ValidArgsFunction: func(_ *cobra.Command, args []string,
 			_ string) ([]string, cobra.ShellCompDirective) {
 			if len(args) > 0 {
@@ -45,41 +29,9 @@ The exit code is 0 if all is well (there may be warnings), 1 if a check failed.`
 		},
 	}
 	v := &verification{Tester: &tester.Tester{Console: c}}
-	f := cmd.Flags()
-	v.output = flags.Choose(cmd, "output", "o", "what to print", "report", "report", "json",
-		"junit", "html", "list")
-	f.BoolVar(&v.unique, "unique", false, "look for IDs on more than one line of all FILEs")
-	f.BoolVar(&v.Options.Unordered, "unordered", false,
-		"the IDs are of several generators, or not in order: tell how far they are out of it")
-	f.BoolVar(&v.Options.Stateless, "stateless", false,
-		"a generator of scru128 that has no counters, or one of euid that does not count")
-	f.BoolVar(&v.Options.Live, "live", false, "compare timestamps with the time at which IDs come")
-	f.StringVar(&v.from, "from", "",
-		"the earliest `TIME` that IDs may be of (default 2010, or the second month of the format)")
-	f.StringVar(&v.to, "to", "", "the latest `TIME` that IDs may be of (default one day from now)")
-	f.StringArrayVar(&v.Options.Nodes, "node", nil,
-		"the node `SPEC` of scru64, such as 42/8, or several with --unordered (default: found out)")
-	f.StringVar(&v.start, "counter-start", "",
-		"how many `BITS` the counter of scru64 or scru160 starts at random with, 0 for a start at zero (default: found out)")
-	usage := flags.Choose(cmd, "usage", "",
-		"what scru160 uses its counter for, instead of finding out", "", verify.UsageDefault,
-		verify.UsageMicroseconds)
-	f.StringVar(&v.extension, "extension", "",
-		"how many `BITS` of random16 extend the counter of scru160 (default: found out)")
-	f.IntVar(&v.Options.NodeBits, "node-bits", 0,
-		"the size in `BITS` of the node ID of scru160, uid60 or a snowflake; with --unique or --exec also of scru64, to name the node IDs that clash")
-	f.StringVar(&v.Options.Raw, "raw", "",
-		"write the bits of a random `FIELD` to standard output, for other tests of randomness, and the report to standard error")
-	f.StringVar(&v.Duplicates.Dir, "tmp", "", "with --unique or --exec: the `FOLDER` for temporary files")
-	f.StringVar(&v.Exec.Command, "exec", "",
-		"start this `COMMAND` of the shell and check the IDs that it prints")
-	f.IntVar(&v.Exec.Processes, "processes", 1,
-		"with --exec: how many processes of it, `N`, at the same time")
-	f.DurationVar(&v.Exec.Length, "for", 10*time.Second,
-		"with --exec: the `TIME` after which they are ended")
-
+	v.addFlags(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		v.Output, v.Options.Usage = v.output.Value, usage.Value
+		v.Output, v.Options.Usage = v.output.Value, v.usage.Value
 		if err := v.checkFlags(cmd); err != nil {
 			return err
 		}
@@ -97,9 +49,44 @@ The exit code is 0 if all is well (there may be warnings), 1 if a check failed.`
 // A verification is the verify command with its flags.
 type verification struct {
 	*tester.Tester
-	output                     *flags.Choice
+	output, usage              *flags.Choice
 	unique                     bool
 	from, to, start, extension string
+}
+
+func (v *verification) addFlags(cmd *cobra.Command) {
+	f := cmd.Flags()
+	v.output = flags.Choose(cmd, "output", "o", "what to print", "report", "report", "json",
+		"junit", "html", "list")
+	f.BoolVar(&v.unique, "unique", false, "look for IDs on more than one line of all FILEs")
+	f.BoolVar(&v.Options.Unordered, "unordered", false,
+		"the IDs are of several generators, or not in order: tell how far they are out of it")
+	f.BoolVar(&v.Options.Stateless, "stateless", false,
+		"a generator of scru128 that has no counters, or one of euid that does not count")
+	f.BoolVar(&v.Options.Live, "live", false, "compare timestamps with the time at which IDs come")
+	f.StringVar(&v.from, "from", "",
+		"the earliest `TIME` that IDs may be of (default 2010, or the second month of the format)")
+	f.StringVar(&v.to, "to", "", "the latest `TIME` that IDs may be of (default one day from now)")
+	f.StringArrayVar(&v.Options.Nodes, "node", nil,
+		"the node `SPEC` of scru64, such as 42/8, or several with --unordered (default: found out)")
+	f.StringVar(&v.start, "counter-start", "",
+		"how many `BITS` the counter of scru64 or scru160 starts at random with, 0 for a start at zero (default: found out)")
+	v.usage = flags.Choose(cmd, "usage", "",
+		"what scru160 uses its counter for, instead of finding out", "", verify.UsageDefault,
+		verify.UsageMicroseconds)
+	f.StringVar(&v.extension, "extension", "",
+		"how many `BITS` of random16 extend the counter of scru160 (default: found out)")
+	f.IntVar(&v.Options.NodeBits, "node-bits", 0,
+		"the size in `BITS` of the node ID of scru160, uid60 or a snowflake; with --unique or --exec also of scru64, to name the node IDs that clash")
+	f.StringVar(&v.Options.Raw, "raw", "",
+		"write the bits of a random `FIELD` to standard output, for other tests of randomness, and the report to standard error")
+	f.StringVar(&v.Duplicates.Dir, "tmp", "", "with --unique or --exec: the `FOLDER` for temporary files")
+	f.StringVar(&v.Exec.Command, "exec", "",
+		"start this `COMMAND` of the shell and check the IDs that it prints")
+	f.IntVar(&v.Exec.Processes, "processes", 1,
+		"with --exec: how many processes of it, `N`, at the same time")
+	f.DurationVar(&v.Exec.Length, "for", 10*time.Second,
+		"with --exec: the `TIME` after which they are ended")
 }
 
 func (v *verification) checkFlags(cmd *cobra.Command) error {
@@ -158,23 +145,17 @@ func (v *verification) run(args []string) error {
 
 func (v *verification) options() (err error) {
 	now := time.Now()
-	if v.from != "" {
-		if v.Options.From, err = flags.TimeOf("from", v.from, now); err != nil {
-			return err
-		}
+	if v.Options.From, err = flags.TimeOf("from", v.from, now); err != nil {
+		return err
 	}
-	if v.to != "" {
-		if v.Options.To, err = flags.TimeOf("to", v.to, now); err != nil {
-			return err
-		}
+	if v.Options.To, err = flags.TimeOf("to", v.to, now); err != nil {
+		return err
 	}
 	if v.Options.CounterStart, err = width("counter-start", v.start); err != nil {
 		return err
 	}
-	if v.Options.Extension, err = width("extension", v.extension); err != nil {
-		return err
-	}
-	return nil
+	v.Options.Extension, err = width("extension", v.extension)
+	return err
 }
 
 // width reads a number of bits; 0 and "" are allowed.

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sortid/sortid/cmd/sortid/internal/check"
 	"github.com/sortid/sortid/cmd/sortid/internal/console"
 	"github.com/sortid/sortid/cmd/sortid/internal/inspect"
 	"github.com/sortid/sortid/format"
@@ -21,9 +22,9 @@ var (
 func TestCard(t *testing.T) {
 	now := time.Date(2026, 11, 17, 10, 30, 0, 0, time.UTC)
 	for _, s := range format.All() {
-		r, err := (&inspect.Reader{Format: s}).Read(s.Example)
-		if err != nil {
-			t.Fatal(err)
+		r := check.Must((&inspect.Reader{Format: s}).Read(s.Example))(t)
+		if r.ID.Format() != s || !r.Given {
+			t.Errorf("%s: %s is read as %s", s.Name, s.Example, r.As())
 		}
 		for _, width := range []int{1, 40, 79, 80, 200} {
 			plain := string(Append(&console.Console{Width: width}, nil, &r, now))

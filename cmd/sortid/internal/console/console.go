@@ -3,14 +3,13 @@ package console
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"io"
 	"os"
 	"regexp"
 	"strconv"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/fatih/color"
 	"github.com/muesli/reflow/wordwrap"
@@ -74,18 +73,11 @@ func (c *Console) Complain(format string, args ...any) {
 
 // Printable escapes characters that control a terminal or the direction of text.
 func Printable(s string) string {
-	var b strings.Builder
-	for i, r := range s {
-		if unicode.IsGraphic(r) && (r != utf8.RuneError || strings.HasPrefix(s[i:], string(r))) {
-			b.WriteRune(r)
-			continue
-		}
-		_, size := utf8.DecodeRuneInString(s[i:])
-		quoted := strconv.Quote(s[i : i+size])
-		b.WriteString(quoted[1 : len(quoted)-1])
-	}
-	return b.String()
+	quoted := strconv.QuoteToGraphic(s)
+	return unquoted.Replace(quoted[1 : len(quoted)-1])
 }
+
+var unquoted = strings.NewReplacer(`\\`, `\`, `\"`, `"`)
 
 // Wrap breaks a text between words into lines of at most width characters; 0 means no limit. It
 // indents all lines but the first.
@@ -98,6 +90,11 @@ func Wrap(text string, width int, indent string) string {
 	w.Write([]byte(text))
 	w.Close()
 	return strings.ReplaceAll(w.String(), "\n", "\n"+indent)
+}
+
+// Hang wraps a text for Out that begins after indent characters, and goes on below its beginning.
+func (c *Console) Hang(text string, indent int) string {
+	return Wrap(text, max(c.Width-indent, 20), strings.Repeat(" ", indent))
 }
 
 // Reflow wraps a help text's paragraphs and lists. An item of a list is indented; blanks stand
@@ -181,10 +178,16 @@ func (c *Console) CanAsk(command string, yes bool) error {
 		command)
 }
 
-// Ask reports whether the answer is yes.
-func (c *Console) Ask(format string, args ...any) bool {
+// Confirm asks a question, unless told yes. It fails unless the answer is yes.
+func (c *Console) Confirm(yes bool, format string, args ...any) error {
+	if yes {
+		return nil
+	}
 	fmt.Fprintf(c.Err, format+" [y/N] ", args...)
 	answer, _ := bufio.NewReader(c.In).ReadString('\n')
 	answer = strings.ToLower(strings.TrimSpace(answer))
-	return answer == "y" || answer == "yes"
+	if answer != "y" && answer != "yes" {
+		return errors.New("nothing was changed")
+	}
+	return nil
 }

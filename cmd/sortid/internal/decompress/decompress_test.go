@@ -9,22 +9,17 @@ import (
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
+
+	"github.com/sortid/sortid/cmd/sortid/internal/check"
 )
 
 func compressed(t *testing.T, text string) map[string][]byte {
 	var g, z bytes.Buffer
 	gw := gzip.NewWriter(&g)
-	zw, err := zstd.NewWriter(&z)
-	if err != nil {
-		t.Fatal(err)
-	}
+	zw := check.Must(zstd.NewWriter(&z))(t)
 	for _, w := range []io.WriteCloser{gw, zw} {
-		if _, err := io.WriteString(w, text); err != nil {
-			t.Fatal(err)
-		}
-		if err := w.Close(); err != nil {
-			t.Fatal(err)
-		}
+		check.Must(io.WriteString(w, text))(t)
+		check.OK(t, w.Close())
 	}
 	return map[string][]byte{"plain": []byte(text), "gzip": g.Bytes(), "zstd": z.Bytes()}
 }
@@ -62,10 +57,7 @@ func TestCutShort(t *testing.T) {
 		if name == "plain" {
 			continue
 		}
-		d, err := NewReader(bytes.NewReader(data[:len(data)-5]))
-		if err != nil {
-			t.Fatal(err)
-		}
+		d := check.Must(NewReader(bytes.NewReader(data[:len(data)-5])))(t)
 		if _, err := io.ReadAll(d); err == nil {
 			t.Errorf("%s: no error", name)
 		}

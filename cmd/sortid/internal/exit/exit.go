@@ -17,13 +17,18 @@ const (
 	Interrupt  = 130
 )
 
-var (
+// A Status ends the command with an exit code, silently.
+type Status int
+
+const (
 	// ErrReported: the error is printed already.
-	ErrReported = errors.New("reported")
+	ErrReported = Status(Bad)
 	// ErrTrouble: scan could not do all, and has said so.
-	ErrTrouble     = errors.New("trouble")
-	ErrInterrupted = errors.New("interrupted")
+	ErrTrouble     = Status(WrongUsage)
+	ErrInterrupted = Status(Interrupt)
 )
+
+func (s Status) Error() string { return "exit code " + strconv.Itoa(int(s)) }
 
 // A usageError is a mistake in the arguments.
 type usageError struct{ error }
@@ -37,28 +42,14 @@ func Usagef(format string, args ...any) error { return usageError{fmt.Errorf(for
 
 func IsUsage(err error) bool { return errors.As(err, new(usageError)) }
 
-// A Status ends the command with an exit code, silently.
-type Status int
-
-func (s Status) Error() string { return "exit code " + strconv.Itoa(int(s)) }
-
 // Code returns an error's exit code, and whether to print the error.
 func Code(err error) (code int, print bool) {
 	var status Status
-	var ended signalError
 	switch {
-	case errors.As(err, &status):
-		return int(status), false
 	case err == nil || ClosedPipe(err):
 		return OK, false
-	case errors.Is(err, ErrReported):
-		return Bad, false
-	case errors.Is(err, ErrTrouble):
-		return WrongUsage, false
-	case errors.As(err, &ended):
-		return ended.code(), false
-	case errors.Is(err, ErrInterrupted):
-		return Interrupt, false
+	case errors.As(err, &status):
+		return int(status), false
 	case IsUsage(err):
 		return WrongUsage, true
 	}

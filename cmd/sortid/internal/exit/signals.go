@@ -2,22 +2,15 @@ package exit
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"os"
 	"os/signal"
 	"syscall"
 	"time"
 )
 
-// A signalError is a signal that ended a command. Like shells, it exits with 128 plus its number.
-type signalError struct{ syscall.Signal }
-
-func (e signalError) Error() string { return fmt.Sprintf("ended by a signal: %v", e.Signal) }
-func (e signalError) code() int     { return 128 + int(e.Signal) }
-
-// UntilSignal returns a context that SIGINT, SIGTERM or SIGHUP cancels; the cause is a signalError.
-// A second signal ends the program. SIGHUP stays ignored if it was, as by nohup.
+// UntilSignal returns a context that SIGINT, SIGTERM or SIGHUP cancels. The cause is a [Status] as
+// shells have it: 128 plus the signal's number. A second signal ends the program. SIGHUP stays
+// ignored if it was, as by nohup.
 func UntilSignal() (ctx context.Context, stop func()) {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	signals := []os.Signal{os.Interrupt, syscall.SIGTERM}
@@ -31,7 +24,7 @@ func UntilSignal() (ctx context.Context, stop func()) {
 		case s := <-received:
 			signal.Stop(received)
 			number, _ := s.(syscall.Signal)
-			cancel(signalError{number})
+			cancel(Status(128 + int(number)))
 		case <-ctx.Done():
 			signal.Stop(received)
 		}
@@ -39,10 +32,9 @@ func UntilSignal() (ctx context.Context, stop func()) {
 	return ctx, func() { cancel(context.Canceled) }
 }
 
-// Cause returns the signal that ended the context, else err.
+// Cause returns the Status of the signal that ended the context, else err.
 func Cause(ctx context.Context, err error) error {
-	var s signalError
-	if err != nil && errors.As(context.Cause(ctx), &s) {
+	if s, ok := context.Cause(ctx).(Status); ok && err != nil {
 		return s
 	}
 	return err

@@ -82,15 +82,7 @@ func New(now time.Time, named ...*format.Format) *Finder {
 		}
 	}
 	// Chance seldom makes a UUID's variant and version, so these formats come first.
-	first := func(a, b *format.Format) int {
-		switch {
-		case a.Generates() == b.Generates():
-			return 0
-		case a.Generates():
-			return 1
-		}
-		return -1
-	}
+	first := func(a, b *format.Format) int { return number(a.Generates()) - number(b.Generates()) }
 	slices.SortStableFunc(f.uuids, first)
 	slices.SortStableFunc(f.hex[32], first)
 	return f
@@ -116,17 +108,18 @@ func (f *Finder) addText(s *format.Format) {
 			// An ID with a prefix goes before one without.
 			f.texts[n] = append(f.texts[n], rule)
 			slices.SortStableFunc(f.texts[n],
-				func(a, b textRule) int { return b.prefixed() - a.prefixed() })
+				func(a, b textRule) int { return number(b.Prefix != nil) - number(a.Prefix != nil) })
 			f.shortest = min(f.shortest, n)
 		}
 	}
 }
 
-func (r *textRule) prefixed() int {
-	if r.Format.Prefix == nil {
-		return 0
+// number returns 1 for true, to sort by.
+func number(yes bool) int {
+	if yes {
+		return 1
 	}
-	return 1
+	return 0
 }
 
 // addInt looks for integers as long as IDs of plausible times.
@@ -159,38 +152,23 @@ const (
 )
 
 var classes = func() (t [256]byte) {
-	for c := range t {
-		switch b := byte(c); {
-		case '0' <= b && b <= '9':
-			t[c] = digit
-		case 'a' <= b && b <= 'f':
-			t[c] = lowerHex
-		case 'g' <= b && b <= 'v':
-			t[c] = lowerMid
-		case 'w' <= b && b <= 'z':
-			t[c] = lowerHigh
-		case 'A' <= b && b <= 'F':
-			t[c] = upperHex
-		case 'G' <= b && b <= 'V':
-			t[c] = upperMid
-		case 'W' <= b && b <= 'Z':
-			t[c] = upperHigh
-		case b == '-' || b == '_':
-			t[c] = dash
+	for i, all := range []string{"09", "af", "gv", "wz", "AF", "GV", "WZ", "--", "__"} {
+		for c := int(all[0]); c <= int(all[1]); c++ {
+			t[c] = 1 << min(i, 7)
 		}
 	}
 	return t
 }()
 
 // InWord reports whether IDs may contain the byte.
-func InWord(b byte) bool { return classes[b] != 0 }
+func InWord(b byte) bool { return inWord[b] }
 
-// isAlnum is classes[b]&alnum != 0. A table of its own is faster in the main loop.
-var isAlnum = func() (t [256]bool) {
-	for c := range t {
-		t[c] = classes[c]&alnum != 0
+// Tables of booleans are faster in the main loop than masks of classes.
+var isAlnum, inWord = func() (alnums, words [256]bool) {
+	for c, class := range classes {
+		alnums[c], words[c] = class&alnum != 0, class != 0
 	}
-	return t
+	return alnums, words
 }()
 
 // Find calls each for every ID in text[from:], in order. The text before is context. The text must
@@ -219,38 +197,45 @@ func (f *Finder) Find(text []byte, from int, each func(Match)) {
 	}
 }
 
-// next returns the next ID that is a run of letters and digits. If the byte at the least length
-// from here is in no run, all runs that begin before it are too short. So it skips them.
-func (f *Finder) next(text []byte, i int) (Match, bool) {
-	shortest, from := f.shortest, i
+// nextRun returns the next whole run of at least shortest of these bytes, from i on. If the byte at
+// the least length from i is none of them, all runs that begin before it are too short. So it skips
+// them.
+func nextRun(text []byte, i, shortest int, in *[256]bool) (start, end int, ok bool) {
 	for i+shortest <= len(text) {
 		last := i + shortest - 1
-		if !isAlnum[text[last]] {
+		if !in[text[last]] {
 			i = last + 1
 			continue
 		}
-		start := last
-		for start > i && isAlnum[text[start-1]] {
+		start, end = last, last+1
+		for start > i && in[text[start-1]] {
 			start--
 		}
-		if start == i && i > 0 && isAlnum[text[i-1]] { // the rest of a longer run
-			for i < len(text) && isAlnum[text[i]] {
-				i++
-			}
-			continue
-		}
-		end := last + 1
-		for end < len(text) && isAlnum[text[end]] {
+		for end < len(text) && in[text[end]] {
 			end++
 		}
-		if n := end - start; n >= shortest && n <= maxRun {
+		if n := end - start; n >= shortest && (start == 0 || !in[text[start-1]]) {
+			return start, end, true
+		}
+		i = end // it is short, or the rest of a longer run
+	}
+	return 0, 0, false
+}
+
+// next returns the next ID that is a run of letters and digits.
+func (f *Finder) next(text []byte, from int) (Match, bool) {
+	for i := from; ; {
+		start, end, ok := nextRun(text, i, f.shortest, &isAlnum)
+		if !ok {
+			return Match{}, false
+		}
+		if end-start <= maxRun {
 			if m, ok := f.judge(text, from, start, end); ok {
 				return m, true
 			}
 		}
-		i = end + 1
+		i = end
 	}
-	return Match{}, false
 }
 
 // judge judges a run, or the end of one that begins after from.
@@ -459,24 +444,17 @@ func (f *Finder) judgeUUID(text []byte, start, end int) (Match, bool) {
 // nextWord returns the next run of letters, digits, - and _ that is no word. In a word letters
 // after the first have one case, and there is no digit.
 func (f *Finder) nextWord(text []byte, i int) (Match, bool) {
-	for i+f.shortestWord <= len(text) { // as next does
-		last := i + f.shortestWord - 1
-		if classes[text[last]] == 0 {
-			i = last + 1
+	for {
+		start, end, ok := nextRun(text, i, f.shortestWord, &inWord)
+		if !ok {
+			return Match{}, false
+		}
+		i = end
+		n := end - start
+		if n > maxRun || f.words[n] == nil {
 			continue
 		}
-		start := last
-		for start > i && classes[text[start-1]] != 0 {
-			start--
-		}
-		for i = last + 1; i < len(text) && classes[text[i]] != 0; {
-			i++
-		}
-		n := i - start
-		if n > maxRun || f.words[n] == nil || start > 0 && classes[text[start-1]] != 0 {
-			continue
-		}
-		kinds := kindsOf(text[start+1 : i])
+		kinds := kindsOf(text[start+1 : end])
 		if kinds&digit == 0 && (kinds&lower == 0 || kinds&upper == 0) {
 			continue
 		}
@@ -484,10 +462,9 @@ func (f *Finder) nextWord(text []byte, i int) (Match, bool) {
 			if rule.Search.Mixed && !format.Mixed(unsafe.String(&text[start], n)) {
 				continue
 			}
-			if m, ok := f.parse(rule.Format, format.Text, text, start, i); ok {
+			if m, ok := f.parse(rule.Format, format.Text, text, start, end); ok {
 				return m, true
 			}
 		}
 	}
-	return Match{}, false
 }

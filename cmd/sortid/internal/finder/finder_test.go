@@ -1,11 +1,9 @@
 package finder
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"encoding/base64"
-	"encoding/hex"
 	"encoding/json"
 	"flag"
 	"fmt"
@@ -19,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sortid/sortid/cmd/sortid/internal/check"
 	"github.com/sortid/sortid/format"
 )
 
@@ -28,10 +27,7 @@ func find(f *Finder, text string) (found []Match) {
 }
 
 func TestCases(t *testing.T) {
-	b, err := os.ReadFile("../../../../testdata/scan.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := check.Must(os.ReadFile("../../../../testdata/scan.json"))(t)
 	type id struct {
 		Start, End                   int
 		Format, Encoding, Time, Text string
@@ -50,10 +46,7 @@ func TestCases(t *testing.T) {
 	for _, c := range file.Cases {
 		var formats []*format.Format
 		for _, name := range c.Formats {
-			s, err := format.LookupAny(name)
-			if err != nil {
-				t.Fatal(err)
-			}
+			s := check.Must(format.LookupAny(name))(t)
 			formats = append(formats, s)
 		}
 		var got []id
@@ -81,14 +74,8 @@ func generated(t testing.TB, s *format.Format, n int) (ids []format.ID) {
 	now := time.Now()
 	for i := range n {
 		o.At = now.AddDate(-1, 0, 0).Add(365 * 24 * time.Hour / time.Duration(n) * time.Duration(i))
-		g, err := s.NewGenerator(o)
-		if err != nil {
-			t.Fatal(err)
-		}
-		id, err := g.Next(context.Background())
-		if err != nil {
-			t.Fatal(err)
-		}
+		g := check.Must(s.NewGenerator(o))(t)
+		id := check.Must(g.Next(context.Background()))(t)
 		ids = append(ids, id)
 	}
 	return ids
@@ -134,10 +121,7 @@ func TestComplete(t *testing.T) {
 
 // Other libraries' IDs are found if named; without a name, if texts show the format beyond doubt.
 func TestOthers(t *testing.T) {
-	b, err := os.ReadFile("../../../../testdata/formats.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := check.Must(os.ReadFile("../../../../testdata/formats.json"))(t)
 	var file struct {
 		Formats []struct {
 			Format string
@@ -150,10 +134,7 @@ func TestOthers(t *testing.T) {
 	sure := strings.Fields("uuidv1 uuidv6 uuidv7 ulid ksuid xid objectid typeid datadog-trace")
 	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 	for _, c := range file.Formats {
-		s, err := format.LookupAny(c.Format)
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := check.Must(format.LookupAny(c.Format))(t)
 		tested := 0
 		all, named := New(now), New(now, s)
 		for _, v := range c.Valid {
@@ -281,39 +262,73 @@ func TestFalse(t *testing.T) {
 			t.Logf("%s: %s as %s of %v", kind, text[m.Start:m.End], m.ID.Format(), m.ID.Time())
 		})
 	}
-	// Go's source has hashes, tables, test vectors and English comments; this project's documents
-	// have more English.
+	repeat := func(kind string, write func(*bytes.Buffer)) {
+		var text bytes.Buffer
+		for text.Len() < part {
+			write(&text)
+		}
+		look(kind, text.Bytes())
+	}
+	lookAtSource(t, part, look)
+	words, pick := documentWords(t), rand.New(rng)
+	repeat("English", func(b *bytes.Buffer) {
+		b.WriteString(words[pick.IntN(len(words))] + " ")
+	})
+	random := make([]byte, part/4*3)
+	for _, encoding := range []*base64.Encoding{base64.StdEncoding, base64.URLEncoding} {
+		rng.Read(random)
+		encoded := encoding.AppendEncode(nil, random)
+		look("Base64", encoded)
+		look("Base64 in lines", bytes.Join(slices.Collect(slices.Chunk(encoded, 76)), []byte("\n")))
+	}
+	var sum [64]byte
+	// What "git log" prints, and index lines of "git log -p".
+	repeat("Git", func(b *bytes.Buffer) {
+		rng.Read(sum[:])
+		fmt.Fprintf(b, "commit %x\nMerge: %x %x\nDate: Sat Nov 21 12:00:00 2026\n\n    change\n\n"+
+			"index %x..%x 100644\n", sum[:20], sum[20:26], sum[26:32], sum[32:40], sum[40:60])
+	})
+	repeat("sums and UUIDs", func(b *bytes.Buffer) {
+		rng.Read(sum[:])
+		fmt.Fprintf(b, "%x  file\n", sum[:16])
+		sum[6], sum[8] = sum[6]&0x0f|0x40, sum[8]&0x3f|0x80
+		fmt.Fprintf(b, "request %x-%x-%x-%x-%x\n", sum[:4], sum[4:6], sum[6:8], sum[8:10],
+			sum[10:16])
+	})
+
+	t.Logf("%d false IDs in %d MB", false, total>>20)
+	if limit := max(1, total/(100*mega)); false > limit {
+		t.Errorf("%d false IDs in %d MB, want at most %d", false, total>>20, limit)
+	}
+}
+
+// lookAtSource looks at Go's source, up to four parts. It has hashes, tables, test vectors and
+// English comments.
+func lookAtSource(t *testing.T, part int, look func(kind string, text []byte)) {
+	root := check.Must(exec.Command("go", "env", "GOROOT").Output())(t)
 	source := 0
-	walk := func(root string, limit int) {
-		filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
-			if err != nil || d.IsDir() || source > limit {
+	filepath.WalkDir(filepath.Join(strings.TrimSpace(string(root)), "src"),
+		func(path string, d fs.DirEntry, err error) error {
+			if err != nil || d.IsDir() || source > 4*part {
 				return nil
 			}
-			if b, err := os.ReadFile(path); err == nil && bytes.IndexByte(b[:min(len(b), 8<<10)],
-				0) < 0 {
+			b, err := os.ReadFile(path)
+			if err == nil && bytes.IndexByte(b[:min(len(b), 8<<10)], 0) < 0 {
 				source += len(b)
 				look("source", b)
 			}
 			return nil
 		})
-	}
-	root, err := exec.Command("go", "env", "GOROOT").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	walk(filepath.Join(strings.TrimSpace(string(root)), "src"), 4*part)
 	if source < part {
 		t.Fatalf("%d bytes of source code in %s", source, root)
 	}
-	// Documents' IDs are examples, not false ones. Only they are left out.
-	var words []string
+}
+
+// documentWords returns the words of this project's documents, without IDs, which are not false.
+func documentWords(t *testing.T) (words []string) {
 	docs, _ := filepath.Glob("../../../../docs/*.md")
 	for _, doc := range docs {
-		b, err := os.ReadFile(doc)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for word := range strings.FieldsSeq(string(b)) {
+		for word := range strings.FieldsSeq(string(check.Must(os.ReadFile(doc))(t))) {
 			if strings.Trim(word,
 				"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ.,;:()-'`*") == "" {
 				words = append(words, word)
@@ -323,54 +338,7 @@ func TestFalse(t *testing.T) {
 	if len(words) < 1000 {
 		t.Fatalf("%d words in the documents", len(words))
 	}
-	pick := rand.New(rng)
-	var text bytes.Buffer
-	for text.Len() < part {
-		fmt.Fprintf(&text, "%s ", words[pick.IntN(len(words))])
-	}
-	look("English", text.Bytes())
-
-	random := make([]byte, part/4*3)
-	for _, encoding := range []*base64.Encoding{base64.StdEncoding, base64.URLEncoding} {
-		rng.Read(random)
-		encoded := encoding.AppendEncode(nil, random)
-		look("Base64", encoded)
-		text.Reset()
-		for line := range slices.Chunk(encoded, 76) {
-			text.Write(append(line[:len(line):len(line)], '\n'))
-		}
-		look("Base64 in lines", text.Bytes())
-	}
-	// What "git log" prints, and index lines of "git log -p".
-	text.Reset()
-	w := bufio.NewWriter(&text)
-	for text.Len() < part {
-		var sum [64]byte
-		rng.Read(sum[:])
-		fmt.Fprintf(
-			w,
-			"commit %s\nMerge: %s %s\nDate: Sat Nov 21 12:00:00 2026\n\n    change\n\nindex %s..%s 100644\n",
-			hex.EncodeToString(sum[:20]), hex.EncodeToString(sum[20:26]),
-			hex.EncodeToString(sum[26:32]),
-			hex.EncodeToString(sum[32:40]), hex.EncodeToString(sum[40:60]))
-		w.Flush()
-	}
-	look("Git", text.Bytes())
-	text.Reset()
-	for text.Len() < part {
-		var sum [16]byte
-		rng.Read(sum[:])
-		fmt.Fprintf(&text, "%x  file\n", sum)
-		sum[6], sum[8] = sum[6]&0x0f|0x40, sum[8]&0x3f|0x80
-		fmt.Fprintf(&text, "request %x-%x-%x-%x-%x\n", sum[:4], sum[4:6], sum[6:8], sum[8:10],
-			sum[10:])
-	}
-	look("sums and UUIDs", text.Bytes())
-
-	t.Logf("%d false IDs in %d MB", false, total>>20)
-	if limit := max(1, total/(100*mega)); false > limit {
-		t.Errorf("%d false IDs in %d MB, want at most %d", false, total>>20, limit)
-	}
+	return words
 }
 
 // Random numbers that look like IDs are not taken for any, wherever they begin.

@@ -10,7 +10,7 @@ import (
 
 func NoArguments(cmd *cobra.Command, args []string) error {
 	if len(args) > 0 {
-		return fmt.Errorf("%s takes flags only; unexpected argument %q", cmd.Name(), args[0])
+		return fmt.Errorf("%s takes no arguments; unexpected argument %q", cmd.Name(), args[0])
 	}
 	return nil
 }

@@ -50,35 +50,62 @@ func addChoice(cmd *cobra.Command, set *pflag.FlagSet, name, short, usage, value
 	return c
 }
 
-type Format struct {
-	*format.Format
-	of []*format.Format
+// Formats is a flag for a format, or for several with commas between them.
+type Formats struct {
+	List, of []*format.Format
+	several  bool
 }
 
-func (f *Format) Type() string { return "FORMAT" }
-func (f *Format) String() string {
-	if f.Format == nil {
-		return ""
+// One returns the format, or nil if none or several were named.
+func (f *Formats) One() *format.Format {
+	if len(f.List) != 1 {
+		return nil
 	}
-	return f.Name
+	return f.List[0]
 }
 
-func (f *Format) Set(name string) error {
-	i := slices.IndexFunc(f.of,
-		func(known *format.Format) bool { return strings.EqualFold(known.Name, name) })
-	if i < 0 {
-		return &format.UnknownError{What: "format", Name: name, Known: format.NamesOf(f.of)}
+func (f *Formats) String() string { return strings.Join(format.NamesOf(f.List), ",") }
+func (f *Formats) Type() string {
+	if f.several {
+		return "FORMAT,..."
 	}
-	f.Format = f.of[i]
+	return "FORMAT"
+}
+
+func (f *Formats) Set(text string) error {
+	names := []string{text}
+	if f.several {
+		names = strings.Split(text, ",")
+	}
+	f.List = nil
+	for _, name := range names {
+		name = strings.TrimSpace(name)
+		i := slices.IndexFunc(f.of,
+			func(known *format.Format) bool { return strings.EqualFold(known.Name, name) })
+		if i < 0 {
+			return &format.UnknownError{What: "format", Name: name, Known: format.NamesOf(f.of)}
+		}
+		if !slices.Contains(f.List, f.of[i]) {
+			f.List = append(f.List, f.of[i])
+		}
+	}
 	return nil
 }
 
 // ChooseFormat adds --format for one of these formats.
-func ChooseFormat(cmd *cobra.Command, usage string, of []*format.Format) *Format {
-	f := &Format{of: of}
-	cmd.Flags().Var(f, "format", usage)
-	cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(format.NamesOf(of),
-		cobra.ShellCompDirectiveNoFileComp))
+func ChooseFormat(cmd *cobra.Command, usage string, of []*format.Format) *Formats {
+	return addFormats(cmd, "format", usage, &Formats{of: of})
+}
+
+// ChooseFormats adds a flag for some of these formats.
+func ChooseFormats(cmd *cobra.Command, name, usage string, of []*format.Format) *Formats {
+	return addFormats(cmd, name, usage, &Formats{of: of, several: true})
+}
+
+func addFormats(cmd *cobra.Command, name, usage string, f *Formats) *Formats {
+	cmd.Flags().Var(f, name, usage)
+	cmd.RegisterFlagCompletionFunc(name,
+		cobra.FixedCompletions(format.NamesOf(f.of), cobra.ShellCompDirectiveNoFileComp))
 	return f
 }
 
@@ -112,34 +139,4 @@ func (r *Rate) Set(s string) error {
 	}
 	*r = Rate(v)
 	return nil
-}
-
-// Formats is a flag for formats, with commas between them.
-type Formats struct{ List, of []*format.Format }
-
-func (f *Formats) Type() string   { return "FORMAT,..." }
-func (f *Formats) String() string { return strings.Join(format.NamesOf(f.List), ",") }
-
-func (f *Formats) Set(names string) error {
-	var list []*format.Format
-	for name := range strings.SplitSeq(names, ",") {
-		one := Format{of: f.of}
-		if err := one.Set(strings.TrimSpace(name)); err != nil {
-			return err
-		}
-		if !slices.Contains(list, one.Format) {
-			list = append(list, one.Format)
-		}
-	}
-	f.List = list
-	return nil
-}
-
-// ChooseFormats adds a flag for some of these formats.
-func ChooseFormats(cmd *cobra.Command, name, usage string, of []*format.Format) *Formats {
-	f := &Formats{of: of}
-	cmd.Flags().Var(f, name, usage)
-	cmd.RegisterFlagCompletionFunc(name,
-		cobra.FixedCompletions(format.NamesOf(of), cobra.ShellCompDirectiveNoFileComp))
-	return f
 }

@@ -113,8 +113,11 @@ func timeOfID(text string, s *format.Format) (time.Time, error) {
 	return r.Time(), nil
 }
 
-// TimeOf reads a flag's time, in UTC unless it says otherwise.
+// TimeOf reads a flag's time, in UTC unless it says otherwise. An empty text is the zero time.
 func TimeOf(name, text string, now time.Time) (time.Time, error) {
+	if text == "" {
+		return time.Time{}, nil
+	}
 	return timeIn(name, text, now, time.UTC)
 }
 

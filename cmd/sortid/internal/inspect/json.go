@@ -43,16 +43,15 @@ type Other struct {
 }
 
 func (r *Reading) Object() *Object {
+	scratch := make([]byte, 0, 64) // most of the time would go into small pieces of memory
 	o := &Object{
-		Format: r.Name(), Text: r.Text(),
-		Hex: r.in(format.Hex), Int: r.in(format.Int), UUID: r.in(format.UUID),
-		Time: FormatTime(r.Time()), Fields: r.ID.Fields(), Notes: r.ID.Notes(),
+		Format: r.Name(), Text: r.Prefix + r.in(r.ID.Format().Encodings[0], scratch),
+		Hex: r.in(format.Hex, scratch), Int: r.in(format.Int, scratch),
+		UUID: r.in(format.UUID, scratch),
+		Time: FormatTime(r.Time()), Fields: fields{r.ID, r.Split}, Notes: r.ID.Notes(),
 		Input: r.Input, Prefix: strings.TrimSuffix(r.Prefix, "_"),
 		Encoding: r.Encoding, Stripped: r.Stripped,
 		Plausible: r.Plausible(), Reason: r.Reason(), Others: make([]Other, len(r.Others)),
-	}
-	for _, f := range r.Split {
-		o.Fields = append(o.Fields, f.Of(r.ID))
 	}
 	for i := range r.Others {
 		g := &r.Others[i]
@@ -61,10 +60,11 @@ func (r *Reading) Object() *Object {
 	return o
 }
 
-// AppendJSON appends the object in one line.
+// AppendJSON appends the object in a line.
 func (o *Object) AppendJSON(b []byte) ([]byte, error) {
-	object, err := json.Marshal(o)
-	return append(b, object...), err
+	w := bytes.NewBuffer(b)
+	err := json.NewEncoder(w).Encode(o) // Marshal would copy it once more
+	return w.Bytes(), err
 }
 
 // AppendJSON appends what is known of a text, as a line of JSON without its end. A nil format is
@@ -74,26 +74,32 @@ func AppendJSON(b []byte, f *format.Format, text string) ([]byte, error) {
 	if err != nil {
 		return b, err
 	}
-	return r.Object().AppendJSON(b)
+	b, err = r.Object().AppendJSON(b)
+	return bytes.TrimSuffix(b, []byte("\n")), err
 }
 
-// fields is an object in the fields' order. Numbers are strings, so that no reader loses digits.
-type fields []format.Value
+// fields is an object with an ID's fields in their order, then those of split. Numbers are strings,
+// so that no reader loses digits.
+type fields struct {
+	id    format.ID
+	split []format.Field
+}
 
 func (f fields) MarshalJSON() ([]byte, error) {
-	var b bytes.Buffer
-	open := byte('{')
-	for _, v := range f {
-		b.WriteByte(open)
-		b.WriteByte('"')
-		b.WriteString(v.Name)
-		b.WriteString(`":"`)
-		b.Write(v.Append(b.AvailableBuffer()))
-		b.WriteByte('"')
-		open = ','
+	b := append(make([]byte, 0, 256), '{')
+	for _, list := range [][]format.Field{f.id.Format().Layout, f.split} {
+		for i := range list {
+			if list[i].Name == "" {
+				continue
+			}
+			if len(b) > 1 {
+				b = append(b, ',')
+			}
+			b = append(append(append(b, '"'), list[i].Name...), `":"`...)
+			b = append(list[i].Of(f.id).Append(b), '"')
+		}
 	}
-	b.WriteByte('}')
-	return b.Bytes(), nil
+	return append(b, '}'), nil
 }
 
 // Bounds are the first ID of a time range and the first after it.

@@ -16,7 +16,7 @@ import (
 type Guess struct{ format.Candidate }
 
 // Ours reports whether sortid makes IDs of the format, and does not only read them.
-func (g *Guess) Ours() bool { return g.ID.Format().Generates() }
+func (g Guess) Ours() bool { return g.ID.Format().Generates() }
 
 func (g *Guess) Name() string { return g.ID.Format().Name }
 
@@ -24,12 +24,12 @@ func (g *Guess) Time() time.Time { return g.ID.Time() }
 
 func (g *Guess) Text() string { return g.Candidate.String() }
 
-// in returns "" for an encoding that the format lacks.
-func (g *Guess) in(e format.Encoding) string {
+// in returns "" for an encoding that the format lacks. It overwrites scratch.
+func (g *Guess) in(e format.Encoding, scratch []byte) string {
 	if !g.ID.Format().HasEncoding(e) {
 		return ""
 	}
-	return g.ID.In(e)
+	return string(g.ID.Append(scratch[:0], e))
 }
 
 func (g *Guess) As() string { return g.Name() + " " + string(g.Encoding) }
@@ -77,15 +77,8 @@ type Reader struct {
 func (in *Reader) Read(text string) (Reading, error) {
 	now := time.Now()
 	r := Reading{Input: text, now: now}
-	if s := in.Format; s != nil {
-		c, err := s.Read(text)
-		if err != nil { // a uid60 may look wrapped
-			if text, r.Stripped = strip(text); r.Stripped != nil {
-				c, err = s.Read(text)
-			}
-		}
-		r.Candidate, r.Given = c, true
-		return r, err
+	if in.Format != nil {
+		return r.given(in.Format.Read)
 	}
 	text, r.Stripped = strip(text)
 	in.candidates = format.AppendDetect(in.candidates[:0], text, now)
@@ -110,41 +103,41 @@ func (in *Reader) Read(text string) (Reading, error) {
 	return r, nil
 }
 
+// given parses the input in a format that was named. A uid60 may look wrapped, so the input goes
+// first as it is.
+func (r Reading) given(parse func(string) (format.Candidate, error)) (_ Reading, err error) {
+	r.Given = true
+	if r.Candidate, err = parse(r.Input); err != nil {
+		var bare string
+		if bare, r.Stripped = strip(r.Input); r.Stripped != nil {
+			r.Candidate, err = parse(bare)
+		}
+	}
+	return r, err
+}
+
 // ReadAs reads a text in an encoding; "" means any.
 func (in *Reader) ReadAs(from format.Encoding, text string) (Reading, error) {
-	if s := in.Format; s != nil && from != "" {
-		bare := text
-		id, err := s.ParseAs(from, text)
-		if err != nil {
-			bare, _ = strip(text)
-			id, err = s.ParseAs(from, bare)
-		}
-		return Reading{Input: text, now: time.Now(),
-			Guess: Guess{format.Candidate{ID: id, Encoding: from}}, Given: true}, err
+	if in.Format != nil && from != "" {
+		r := Reading{Input: text, now: time.Now()}
+		return r.given(func(text string) (c format.Candidate, err error) {
+			c.Encoding = from
+			c.ID, err = in.Format.ParseAs(from, text)
+			return c, err
+		})
 	}
 	r, err := in.Read(text)
-	if err != nil || from == "" || r.Given && r.Encoding == from {
+	if err != nil || from == "" {
 		return r, err
 	}
-	found := r
-	var fit, ours []Guess
-	for _, g := range append([]Guess{r.Guess}, r.Others...) {
-		switch {
-		case g.Encoding != from:
-		case g.Ours():
-			ours = append(ours, g)
-			fallthrough
-		default:
-			fit = append(fit, g)
-		}
-	}
-	if len(ours) > 0 { // others may have made any UUID or number
-		fit = ours
+	fit := slices.DeleteFunc(append([]Guess{r.Guess}, r.Others...),
+		func(g Guess) bool { return g.Encoding != from })
+	if slices.ContainsFunc(fit, Guess.Ours) { // others may have made any UUID or number
+		fit = slices.DeleteFunc(fit, func(g Guess) bool { return !g.Ours() })
 	}
 	if len(fit) == 0 {
-		return r,
-			fmt.Errorf(
-				"no format reads %s as %s with a plausible time, but as %s; --format tells which to use", Quote(text), from, found.As())
+		return r, fmt.Errorf("no format reads %s as %s with a plausible time, but as %s; "+
+			"--format tells which to use", Quote(text), from, r.As())
 	}
 	r.Guess, r.Others = fit[0], fit[1:]
 	return r, nil
@@ -154,7 +147,7 @@ const uuidLength = 36
 
 // judgeUUID puts the reading first that scan would choose.
 func (in *Reader) judgeUUID(all []Guess) {
-	i := slices.IndexFunc(all, func(g Guess) bool { return g.Ours() })
+	i := slices.IndexFunc(all, Guess.Ours)
 	standard := !all[0].Ours()
 	if in.uuids.Accept(standard, i >= 0) && standard && all[0].Time().IsZero() {
 		own := all[i]

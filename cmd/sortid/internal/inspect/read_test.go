@@ -2,8 +2,6 @@ package inspect
 
 import (
 	"testing"
-
-	"github.com/sortid/sortid/format"
 )
 
 // A UUID of version 4 is one, until others show that these are IDs of ours.
@@ -16,17 +14,6 @@ func TestVersion4(t *testing.T) {
 		r, err := in.Read(c.text)
 		if err != nil || r.Name() != c.want || c.text == v4 && len(r.Others) != 1 {
 			t.Errorf("%d: %s is %s, %v, want %s", i, c.text, r.Name(), err, c.want)
-		}
-	}
-}
-
-// Others' other forms are read if the format is named.
-func TestGivenFormat(t *testing.T) {
-	for _, f := range format.All() {
-		in := Reader{Format: f}
-		r, err := in.Read(f.Example)
-		if err != nil || r.ID.Format() != f || !r.Given {
-			t.Errorf("%s: %v, %v", f.Name, r.ID, err)
 		}
 	}
 }

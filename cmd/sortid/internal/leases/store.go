@@ -1,6 +1,7 @@
 package leases
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -53,6 +54,22 @@ func (s *StoreFlags) Open(url string, open Opener,
 	return errors.Join(f(ctx, st), st.Close())
 }
 
+// Print prints what f returns, if its error is none or [exit.ErrReported]. The store is closed by
+// then: the output may wait for its reader.
+func (s *StoreFlags) Print(url string,
+	f func(context.Context, store.Store) ([]byte, error)) error {
+	var out []byte
+	err := s.Use(url, func(ctx context.Context, st store.Store) (err error) {
+		out, err = f(ctx, st)
+		return err
+	})
+	if err != nil && !errors.Is(err, exit.ErrReported) {
+		return err
+	}
+	_, failed := s.Out.Write(out)
+	return cmp.Or(failed, err)
+}
+
 // ChooseTerms adds the flags of a realm's terms.
 func ChooseTerms(cmd *cobra.Command, defaultWindow,
 	defaultLead string) (window, lead *time.Duration) {
@@ -64,7 +81,7 @@ func ChooseTerms(cmd *cobra.Command, defaultWindow,
 }
 
 // ChooseFormat adds --format for formats with leased node IDs.
-func ChooseFormat(cmd *cobra.Command, usage string) *flags.Format {
+func ChooseFormat(cmd *cobra.Command, usage string) *flags.Formats {
 	of := slices.DeleteFunc(format.Ours(), func(f *format.Format) bool { return f.Node == "" })
 	return flags.ChooseFormat(cmd, usage+": one of "+strings.Join(format.NamesOf(of), ", "), of)
 }

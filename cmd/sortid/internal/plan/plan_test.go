@@ -13,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sortid/sortid/cmd/sortid/internal/check"
 	"github.com/sortid/sortid/format"
 )
 
@@ -64,22 +65,12 @@ func TestCases(t *testing.T) {
 		plans = append(plans, p)
 	}
 	if *update {
-		b, err := json.MarshalIndent(plans, "", "\t")
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.FromSlash(casesFile), append(b, '\n'), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		b := check.Must(json.MarshalIndent(plans, "", "\t"))(t)
+		check.OK(t, os.WriteFile(filepath.FromSlash(casesFile), append(b, '\n'), 0o644))
 	}
-	b, err := os.ReadFile(filepath.FromSlash(casesFile))
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := check.Must(os.ReadFile(filepath.FromSlash(casesFile)))(t)
 	var cases []*Plan
-	if err := json.Unmarshal(b, &cases); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, json.Unmarshal(b, &cases))
 	if len(cases) != len(plans) {
 		t.Fatalf("%d cases, want %d", len(cases), len(plans))
 	}
@@ -123,10 +114,7 @@ func TestCollisionExact(t *testing.T) {
 		if r.Processes == 1 {
 			continue
 		}
-		p, err := Compute(r)
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := check.Must(Compute(r))(t)
 		rat := func(f float64) *big.Rat { return new(big.Rat).SetFloat64(f) }
 		mul := func(fs ...*big.Rat) *big.Rat {
 			x := big.NewRat(1, 1)
@@ -307,11 +295,8 @@ func TestCounter(t *testing.T) {
 // A burst takes the planned ticks, give or take one.
 func TestBurst(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
-	p, err := Compute(Request{Rate: 10, Burst: 200_000, Processes: 200, Years: 1, Nodes: true,
-		From: base.From})
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := check.Must(Compute(Request{Rate: 10, Burst: 200_000, Processes: 200, Years: 1, Nodes: true,
+		From: base.From}))(t)
 	meanTicks := func(room func() float64) float64 {
 		const bursts = 2000
 		n := 0
@@ -357,10 +342,7 @@ func TestRecommended(t *testing.T) {
 	} {
 		r := base
 		c.change(&r)
-		p, err := Compute(r)
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := check.Must(Compute(r))(t)
 		if p.Recommended != c.want {
 			t.Errorf("%+v: %q, want %q: %+v", r, p.Recommended, c.want, p.Formats)
 		}

@@ -50,7 +50,6 @@ type production struct {
 }
 
 const (
-	// IDs: texts fit the cache, and writes are few
 	MaxBatch = 16384                 // IDs: texts fit the cache, and writes are few
 	slow     = 10 * time.Millisecond // a slower batch is too large
 )

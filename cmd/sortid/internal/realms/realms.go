@@ -58,14 +58,6 @@ func ReadAll(ctx context.Context, c *console.Console, st store.Store,
 	return realms, err
 }
 
-// Reported returns an error of ReadAll if ReadAll returned something, too.
-func Reported(err error) error {
-	if errors.Is(err, exit.ErrReported) {
-		return err
-	}
-	return nil
-}
-
 func Names(ctx context.Context, st store.Store) ([]string, error) {
 	names, err := st.Realms(ctx)
 	slices.Sort(names)
@@ -76,9 +68,9 @@ func Names(ctx context.Context, st store.Store) ([]string, error) {
 func ReadOne(ctx context.Context, c *console.Console, st store.Store, name string) (*Realm, error) {
 	realms, err := ReadAll(ctx, c, st, name)
 	switch {
-	case Reported(err) != nil && name == "":
+	case err == exit.ErrReported && name == "":
 		return nil, errors.New("--realm says which realm is meant")
-	case Reported(err) == nil && err != nil:
+	case err != nil && err != exit.ErrReported:
 		return nil, err
 	}
 	if len(realms) > 1 {
@@ -290,9 +282,10 @@ func (r *Realm) Around(b lease.Block) []Entry {
 
 // A share says which parts of a realm are in which state. They add up to 1.
 type share struct {
-	held, free float64
-	expired    float64 // not renewed in time
-	later      float64 // free, but only after the lead
+	Held    float64 `json:"held"`
+	Expired float64 `json:"expired"` // not renewed in time
+	Free    float64 `json:"free"`
+	Later   float64 `json:"not_yet"` // free, but only after the lead
 }
 
 func (r *Realm) share() (s share) {
@@ -313,61 +306,55 @@ func (r *Realm) count(s *share, b lease.Block, mark int64) {
 			r.count(s, lease.Block{NodeID: b.NodeID<<1 | i, Size: b.Size + 1}, mark)
 		}
 	case rec.Held(r.now) && r.now >= rec.HWM:
-		s.expired += part
+		s.Expired += part
 	case rec.Held(r.now):
-		s.held += part
+		s.Held += part
 	case mark > r.now+r.Root.Terms.Lead:
-		s.later += part
+		s.Later += part
 	default:
-		s.free += part
+		s.Free += part
 	}
 }
 
 func (s share) String() string {
-	text := fmt.Sprintf("%s held, %s free, %s not available yet", percent(s.held), percent(s.free),
-		percent(s.later))
-	if s.expired != 0 {
-		text = fmt.Sprintf("%s held, %s expired, %s free, %s not available yet", percent(s.held),
-			percent(s.expired), percent(s.free), percent(s.later))
+	expired := ""
+	if s.Expired != 0 {
+		expired = percent(s.Expired) + " expired, "
 	}
-	return text
+	return fmt.Sprintf("%s held, %s%s free, %s not available yet", percent(s.Held), expired,
+		percent(s.Free), percent(s.Later))
 }
 
 func percent(f float64) string { return strconv.FormatFloat(100*f, 'g', 3, 64) + "%" }
 
 type Summary struct {
-	Realm      string   `json:"realm"`
-	Generation string   `json:"generation"`
-	Bits       int      `json:"bits"`
-	TickMS     int64    `json:"tick_ms"`
-	EpochTime  string   `json:"epoch"`
-	WindowMS   int64    `json:"window_ms"`
-	LeadMS     int64    `json:"max_lead_ms"`
-	Floor      string   `json:"floor,omitempty"` // no grant starts before
-	Held       float64  `json:"held"`
-	Expired    float64  `json:"expired"`
-	Free       float64  `json:"free"`
-	Later      float64  `json:"not_yet"`
+	Realm      string `json:"realm"`
+	Generation string `json:"generation"`
+	Bits       int    `json:"bits"`
+	TickMS     int64  `json:"tick_ms"`
+	EpochTime  string `json:"epoch"`
+	WindowMS   int64  `json:"window_ms"`
+	LeadMS     int64  `json:"max_lead_ms"`
+	Floor      string `json:"floor,omitempty"` // no grant starts before
+	share
 	Clock      string   `json:"clock"`
 	AheadMS    int64    `json:"clock_ahead_ms"` // of this machine's
 	Conditions []string `json:"conditions"`
 
 	terms lease.Terms
-	share share
 	skew  time.Duration
 }
 
 func (r *Realm) Summary(conditions []string) Summary {
-	t, s := r.Root.Terms, r.share()
+	t := r.Root.Terms
 	ms := func(ticks int64) int64 { return ticks * t.Tick }
 	sum := Summary{
 		Realm: r.Name, Generation: r.Root.Generation, Bits: t.Bits,
 		TickMS: ms(1), EpochTime: format.FormatTime(t.Time(0)), WindowMS: ms(t.Window),
-		LeadMS: ms(t.Lead),
-		Held:   s.held, Expired: s.expired, Free: s.free, Later: s.later,
+		LeadMS: ms(t.Lead), share: r.share(),
 		Clock: format.FormatTime(time.Now().Add(r.skew)), AheadMS: r.skew.Milliseconds(),
 		Conditions: append([]string{}, conditions...),
-		terms:      t, share: s, skew: r.skew,
+		terms:      t, skew: r.skew,
 	}
 	if r.Root.HWM != 0 {
 		sum.Floor = format.FormatTime(t.Time(r.Root.HWM))
@@ -404,8 +391,7 @@ func AppendCard(c *console.Console, out []byte, it Item) []byte {
 		if line[1] != "" {
 			out = fmt.Appendf(out, "%s%s\n",
 				c.Paint(console.Strong, fmt.Sprintf("%-*s", indent, line[0])),
-				console.Wrap(console.Printable(line[1]), max(c.Width-indent, 20),
-					strings.Repeat(" ", indent)))
+				c.Hang(console.Printable(line[1]), indent))
 		}
 	}
 	return out

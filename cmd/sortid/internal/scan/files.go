@@ -25,7 +25,7 @@ const Stdin = "-"
 type files struct {
 	*console.Console
 	progress *console.Progress
-	read     uint64 // bytes, of all files
+	in       console.Counter // of the bytes of all files
 	buf      []byte
 
 	name   string // of the current file, for people
@@ -61,8 +61,7 @@ func (f *files) begin(names []string) {
 
 // open reads a file. It adds the name to errors, except to part's.
 func (f *files) open(name string) error {
-	in := f.In
-	f.name = "standard input"
+	f.in.Reader, f.name = f.In, "standard input"
 	if name == Stdin {
 		if f.InTerminal && !f.Quiet {
 			fmt.Fprintln(f.Err, "sortid: reading text from the terminal; Ctrl-D ends")
@@ -73,9 +72,9 @@ func (f *files) open(name string) error {
 			return err
 		}
 		defer file.Close()
-		in, f.name = file, name
+		f.in.Reader, f.name = file, name
 	}
-	r, err := decompress.NewReader(&progressReader{in, f})
+	r, err := decompress.NewReader(&f.in)
 	if err == nil {
 		err = f.parts(r)
 	}
@@ -93,18 +92,6 @@ type partError struct{ error }
 
 func (e partError) Unwrap() error { return e.error }
 
-type progressReader struct {
-	io.Reader
-	files *files
-}
-
-func (r *progressReader) Read(b []byte) (int, error) {
-	n, err := r.Reader.Read(b)
-	r.files.read += uint64(n)
-	r.files.progress.Show(r.files.read)
-	return n, err
-}
-
 // parts reads a file. A part ends with a line if it can, so that no line waits for the next. The
 // bytes before it stay in the buffer as context.
 func (f *files) parts(r io.Reader) error {
@@ -113,8 +100,9 @@ func (f *files) parts(r io.Reader) error {
 	offset := int64(0) // of buf[0] in the file
 	for first := true; ; first = false {
 		m, err := r.Read(buf[n:])
+		f.progress.Show(f.in.N)
 		if first {
-			if err := check(buf[:m]); err != nil {
+			if err := checkText(buf[:m]); err != nil {
 				return err
 			}
 		}
@@ -157,8 +145,8 @@ func cut(text []byte, old, context int) int {
 	return len(text)
 }
 
-// check returns an error for a file that is no text.
-func check(head []byte) error {
+// checkText returns an error for a file that is no text.
+func checkText(head []byte) error {
 	switch {
 	case bytes.HasPrefix(head, []byte("\xff\xfe")) || bytes.HasPrefix(head, []byte("\xfe\xff")):
 		return lines.ErrUTF16

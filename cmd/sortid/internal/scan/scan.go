@@ -41,12 +41,10 @@ const (
 
 type scan struct {
 	*files
+	Options
 	finder        *finder.Finder
 	now           time.Time
-	given         bool // a single format was named
-	output        Output
 	names         bool   // lines begin with the file's name
-	numbers       bool   // and with the line's number
 	from, to      int64  // Unix milliseconds
 	before, after string // the time in annotations
 
@@ -63,13 +61,12 @@ type scan struct {
 
 func newScan(c *console.Console, o Options, now time.Time) *scan {
 	s := &scan{
-		files: newFiles(c), finder: finder.New(now, o.Formats...), now: now,
-		given: len(o.Formats) == 1, output: o.Output,
-		names:   o.Names != nil && *o.Names || o.Names == nil && o.Output == IDs,
-		numbers: o.Numbers || o.Output == IDs,
-		to:      math.MaxInt64, before: " [", after: "]", day: -1,
+		files: newFiles(c), Options: o, finder: finder.New(now, o.Formats...), now: now,
+		names: o.Names != nil && *o.Names || o.Names == nil && o.Output == IDs,
+		to:    math.MaxInt64, before: " [", after: "]", day: -1,
 		out: make([]byte, 0, 2*bufferSize),
 	}
+	s.Numbers = o.Numbers || o.Output == IDs
 	s.files.part = s.write
 	if !o.From.IsZero() {
 		s.from = o.From.UnixMilli()
@@ -95,16 +92,16 @@ func Run(c *console.Console, o Options, files []string) error {
 		several := len(files) > 1 || o.Recursive && slices.ContainsFunc(files, isFolder)
 		o.Names = &several
 	}
-	return newScan(c, o, time.Now()).run(files, o)
+	return newScan(c, o, time.Now()).run(files)
 }
 
-func (s *scan) run(names []string, o Options) error {
+func (s *scan) run(names []string) error {
 	if !s.OutTerminal {
 		s.begin(names)
 	}
 	trouble := false
 	var ended error
-	s.walk(names, o.Recursive, o.Include, func(name string, err error) {
+	s.walk(names, s.Recursive, s.Include, func(name string, err error) {
 		if ended != nil {
 			return
 		}
@@ -141,10 +138,10 @@ func (s *scan) file(name string) error {
 		s.out = append(s.out, '\n')
 	}
 	s.line, s.start, s.midLine, s.counted, s.matching = 1, 0, false, 0, 0
-	if err := s.files.open(name); err != nil || s.output != Count {
+	if err := s.files.open(name); err != nil || s.Output != Count {
 		return err
 	}
-	s.numbers = false
+	s.Numbers = false
 	s.begins()
 	s.out = append(strconv.AppendInt(s.out, int64(s.matching), 10), '\n')
 	return s.flush()
@@ -174,7 +171,7 @@ func (s *scan) scanPart(text []byte, from int, offset int64) {
 			return
 		}
 		s.found = true
-		switch s.output {
+		switch s.Output {
 		case Annotate:
 			if m.ID.HasTime() {
 				s.copy(text[done:m.End])
@@ -189,11 +186,11 @@ func (s *scan) scanPart(text []byte, from int, offset int64) {
 				return
 			}
 		}
-		if s.output != Lines || s.numbers {
+		if s.Output != Lines || s.Numbers {
 			s.count(text[counted:m.Start], offset+int64(counted))
 			counted = m.Start
 		}
-		switch s.output {
+		switch s.Output {
 		case Lines:
 			start := max(from, bytes.LastIndexByte(text[:m.Start], '\n')+1)
 			done = len(text)
@@ -218,9 +215,9 @@ func (s *scan) scanPart(text []byte, from int, offset int64) {
 			s.appendJSON(m, text, offset+int64(m.Start)-s.start+1)
 		}
 	})
-	if s.output == Annotate {
+	if s.Output == Annotate {
 		s.copy(text[done:])
-	} else if s.output != Lines || s.numbers {
+	} else if s.Output != Lines || s.Numbers {
 		s.count(text[counted:], offset+int64(counted))
 	}
 }
@@ -230,14 +227,14 @@ func (s *scan) begins() {
 	if s.names {
 		s.out = append(append(s.out, s.name...), ':')
 	}
-	if s.numbers {
+	if s.Numbers {
 		s.out = append(strconv.AppendInt(s.out, int64(s.line), 10), ':')
 	}
 }
 
 // copy appends a text, and starts each line with begins.
 func (s *scan) copy(text []byte) {
-	if n := len(text); !s.names && !s.numbers && n > 0 {
+	if n := len(text); !s.names && !s.Numbers && n > 0 {
 		s.out = append(s.out, text...)
 		s.midLine = text[n-1] != '\n'
 		return
@@ -277,15 +274,15 @@ func (s *scan) appendID(m finder.Match, text []byte, column int64) {
 }
 
 func (s *scan) appendJSON(m finder.Match, text []byte, column int64) {
-	r := inspect.Found(m.ID, m.Encoding, string(text[m.Start:m.End]), s.given, s.now)
+	r := inspect.Found(m.ID, m.Encoding, string(text[m.Start:m.End]), len(s.Formats) == 1,
+		s.now)
 	o := r.Object()
 	o.Prefix = m.Prefix(text)
 	o.File, o.Line, o.Column = s.name, s.line, column
-	b, err := o.AppendJSON(s.out)
-	if err != nil {
+	var err error
+	if s.out, err = o.AppendJSON(s.out); err != nil {
 		panic(err) // impossible: strings and numbers
 	}
-	s.out = append(b, '\n')
 }
 
 // appendTime is [format.FormatTime]. It formats a date once, because neighbouring log lines mostly

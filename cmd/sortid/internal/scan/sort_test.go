@@ -14,6 +14,7 @@ import (
 	"testing/iotest"
 	"time"
 
+	"github.com/sortid/sortid/cmd/sortid/internal/check"
 	"github.com/sortid/sortid/cmd/sortid/internal/console"
 	"github.com/sortid/sortid/cmd/sortid/internal/exit"
 	"github.com/sortid/sortid/format"
@@ -118,10 +119,7 @@ func TestSortInstants(t *testing.T) {
 		{"unix-ns", 1_001_150}, {"tid", 1_002_000}, {"scru128", 2 * time.Millisecond},
 		{"ksuid", time.Second},
 	} {
-		f, err := format.LookupAny(c.format)
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := check.Must(format.LookupAny(c.format))(t)
 		id, _, err := f.Bounds(second.Add(c.after), second.Add(time.Hour))
 		if err != nil {
 			t.Fatal(err)
@@ -147,9 +145,7 @@ func TestSortFiles(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name, text string) string {
 		name = filepath.Join(dir, name)
-		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, os.WriteFile(name, []byte(text), 0o600))
 		return name
 	}
 	a := write("a", "time,id\n3,0u2pf62ji4b9\n1,01ARZ3NDEKTSV4RRFFQ69G5FAV")
@@ -218,16 +214,12 @@ func TestSortInterrupted(t *testing.T) {
 			SortOptions{Dir: dir, Memory: 1000}, nil)
 	}()
 	for range 1000 {
-		if _, err := io.WriteString(w, "0372ijojuxuhjsfkeryi2mrtm is an ID\n"); err != nil {
-			t.Fatal(err)
-		}
+		check.Must(io.WriteString(w, "0372ijojuxuhjsfkeryi2mrtm is an ID\n"))(t)
 	}
 	if runs, err := filepath.Glob(filepath.Join(dir, "*", "*")); len(runs) == 0 {
 		t.Fatal("nothing is on disk", err)
 	}
-	if err := self.Signal(os.Interrupt); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, self.Signal(os.Interrupt))
 	if code, _ := exit.Code(<-done); code != exit.Interrupt {
 		t.Errorf("exit code %d", code)
 	}

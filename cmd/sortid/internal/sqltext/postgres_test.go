@@ -1,6 +1,7 @@
 package sqltext
 
 import (
+	"cmp"
 	"context"
 	"encoding/hex"
 	"encoding/json"
@@ -23,6 +24,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"github.com/sortid/sortid/cmd/sortid/internal/check"
 	"github.com/sortid/sortid/format"
 	"github.com/sortid/sortid/scru160"
 	"github.com/sortid/sortid/scru64"
@@ -44,35 +46,19 @@ type database struct {
 func install(t testing.TB) *database {
 	t.Helper()
 	place := testserver.Postgres(t)
-	u, err := url.Parse(place)
-	if err != nil {
-		t.Fatal(err)
-	}
+	u := check.Must(url.Parse(place))(t)
 	schema := "Sortid_" + u.Query().Get("search_path")
 	d := connect(t, place, schema)
-	d.run(must(Postgres(schema, format.Ours()))(t))
+	d.run(check.Must(Postgres(schema, format.Ours()))(t))
 	t.Cleanup(func() { d.run(`DROP SCHEMA "` + schema + `" CASCADE`) })
 	return d
 }
 
 func connect(t testing.TB, place, schema string) *database {
 	t.Helper()
-	conn, err := pgx.Connect(context.Background(), place)
-	if err != nil {
-		t.Fatal(err)
-	}
+	conn := check.Must(pgx.Connect(context.Background(), place))(t)
 	t.Cleanup(func() { conn.Close(context.Background()) })
 	return &database{t: t, url: place, schema: schema, Conn: conn}
-}
-
-func must(text string, err error) func(testing.TB) string {
-	return func(t testing.TB) string {
-		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
-		return text
-	}
 }
 
 // in replaces the schema, as the command does.
@@ -125,26 +111,34 @@ func (d *database) code(query string, args ...any) (code, message string) {
 }
 
 type tested struct {
-	name  string
-	typ   string    // that stores an ID
-	last  time.Time // the first one after it
-	epoch time.Time
-	tick  time.Duration
-	max   string
-	table *format.Format
+	*format.Format
+	name, typ   string // typ stores an ID
+	epoch, last time.Time
+	max         string
 }
 
 var formats = func() (list []tested) {
 	for _, s := range format.Ours() {
 		first, last := s.Range()
-		list = append(list, tested{name: s.Name, typ: s.SQL.Postgres, epoch: first,
-			last: last.Add(time.Nanosecond), tick: s.Tick, max: s.Max().String(), table: s})
+		list = append(list, tested{s, s.Name, s.SQL.Postgres, first, last.Add(time.Nanosecond),
+			s.Max().String()})
 	}
 	return list
 }()
 
+// sql puts the format into a statement for PostgreSQL, in which F_text and so on are its functions
+// and TYPE is its type.
+func (f tested) sql(statement string) string {
+	return strings.NewReplacer("F_", "sortid."+f.name+"_", "TYPE", f.typ).Replace(statement)
+}
+
+// here is sql for databases without schemas.
+func (f tested) here(statement string) string {
+	return strings.ReplaceAll(statement, "F_", f.name+"_")
+}
+
 func (f tested) stored(text string) string {
-	id, err := f.table.Parse(text)
+	id, err := f.Parse(text)
 	switch {
 	case err != nil:
 		panic(err)
@@ -161,9 +155,9 @@ func (f tested) stored(text string) string {
 func (f tested) first(at time.Time) string {
 	end, err := f.max, error(nil)
 	if at.Before(f.last) {
-		id, _ := f.table.FromBytes(make([]byte, f.table.Size))
-		if !at.Before(f.epoch.Add(f.tick)) {
-			_, id, err = f.table.Bounds(f.epoch, at)
+		id, _ := f.FromBytes(make([]byte, f.Size))
+		if !at.Before(f.epoch.Add(f.Tick)) {
+			_, id, err = f.Bounds(f.epoch, at)
 		}
 		end = id.String()
 	}
@@ -174,12 +168,12 @@ func (f tested) first(at time.Time) string {
 }
 
 func (f tested) random(r *rand.Rand) string {
-	b := make([]byte, f.table.Size)
+	b := make([]byte, f.Size)
 	for i := range b {
 		b[i] = byte(r.Uint32())
 	}
-	n, limit := new(big.Int).SetBytes(b), f.table.Max().Big()
-	id, err := f.table.ParseAs(format.Int, n.Mod(n, limit.Add(limit, big.NewInt(1))).String())
+	n, limit := new(big.Int).SetBytes(b), f.Max().Big()
+	id, err := f.ParseAs(format.Int, n.Mod(n, limit.Add(limit, big.NewInt(1))).String())
 	if err != nil {
 		panic(err)
 	}
@@ -206,7 +200,33 @@ func readVectors(t testing.TB, format string) (v vectors) {
 	if len(v.Valid) < 30 || len(v.Invalid) < 30 {
 		t.Fatalf("%s: only %d and %d vectors", format, len(v.Valid), len(v.Invalid))
 	}
+	for i, valid := range v.Valid {
+		if v.Valid[i].Canonical = cmp.Or(valid.Canonical, valid.Text); format == "scru160" {
+			v.Valid[i].Canonical = scru160.MustParse(v.Valid[i].Canonical).String()
+		}
+	}
 	return v
+}
+
+// times returns times at which a format may go wrong.
+func (f tested) times() (times []time.Time) {
+	near := []time.Time{f.epoch, f.last}
+	for _, at := range []string{"1970-01-01 00:00:00", "2026-11-17 10:30:00", "2038-01-19 03:14:08",
+		"2106-02-07 06:28:16", "2262-04-11 23:47:16", "4253-01-01 00:00:00", "5000-07-01 00:00:00",
+		"9999-12-31 23:59:58", "9999-12-31 23:59:59"} {
+		t, err := time.Parse(time.DateTime, at)
+		if err != nil {
+			panic(err)
+		}
+		near = append(near, t)
+	}
+	for _, at := range near {
+		for _, d := range []time.Duration{-time.Second, -f.Tick, -time.Microsecond, 0,
+			time.Microsecond, 999 * time.Microsecond, time.Millisecond, f.Tick} {
+			times = append(times, at.Add(d).UTC())
+		}
+	}
+	return times
 }
 
 func TestPostgresVectors(t *testing.T) {
@@ -214,27 +234,19 @@ func TestPostgresVectors(t *testing.T) {
 	for _, f := range formats {
 		v := readVectors(t, f.name)
 		for _, v := range v.Valid {
-			want := v.Canonical
-			if want == "" {
-				want = v.Text
-			}
-			if f.name == "scru160" && len(want) == 40 {
-				want = scru160.MustParse(want).String()
-			}
-			got := d.query("SELECT x FROM (SELECT sortid."+f.name+"_parse($1) AS id) AS t, "+
-				"LATERAL (VALUES (id::text), (sortid."+f.name+"_text(id)), "+
-				`(to_char(sortid.`+f.name+
-				`_time(id) AT TIME ZONE 'UTC', 'FMYYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))) AS v(x)`,
+			got := d.query(f.sql(`SELECT x FROM (SELECT F_parse($1) AS id) AS t,
+				LATERAL (VALUES (id::text), (F_text(id)),
+				(to_char(F_time(id) AT TIME ZONE 'UTC', 'FMYYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))) AS v(x)`),
 				v.Text)
-			if wants := []string{f.stored(v.Text), want, v.Time}; !slices.Equal(got, wants) {
-				t.Errorf("%s %s: %q, want %q", f.name, v.Text, got, wants)
+			if want := []string{f.stored(v.Text), v.Canonical, v.Time}; !slices.Equal(got, want) {
+				t.Errorf("%s %s: %q, want %q", f.name, v.Text, got, want)
 			}
 		}
 		for _, v := range v.Invalid {
 			if strings.Contains(v.Text, "\x00") {
 				continue // the type text has none
 			}
-			code, message := d.code("SELECT sortid."+f.name+"_parse($1)", v.Text)
+			code, message := d.code(f.sql("SELECT F_parse($1)"), v.Text)
 			want, reason := "22P02", map[string]string{
 				"length": "wrong length: ", "symbol": "not a",
 				"check": "the check value does not fit", "range": "larger than ",
@@ -269,10 +281,10 @@ func TestPostgresRandom(t *testing.T) {
 				texts[i] = f.random(r)
 				stored[i] = f.stored(texts[i])
 			}
-			got := d.query("SELECT t || ' ' || s || ' ' || sortid."+f.name+"_text(s::"+f.typ+
-				") || ' ' || sortid."+f.name+"_parse(t)::text"+
-				" FROM unnest($1::text[], $2::text[]) AS x(t, s) WHERE sortid."+f.name+"_text(s::"+
-				f.typ+") <> t COLLATE \"C\" OR sortid."+f.name+"_parse(t)::text <> s COLLATE \"C\"",
+			got := d.query(f.sql(`
+				SELECT t || ' ' || s || ' ' || F_text(s::TYPE) || ' ' || F_parse(t)::text
+				FROM unnest($1::text[], $2::text[]) AS x(t, s)
+				WHERE F_text(s::TYPE) <> t COLLATE "C" OR F_parse(t)::text <> s COLLATE "C"`),
 				texts, stored)
 			if len(got) > 0 {
 				t.Fatalf("%s: %d of %d are wrong, such as %s", f.name, len(got), len(texts), got[0])
@@ -300,10 +312,7 @@ func TestPostgresRandomBits(t *testing.T) {
 		bits := 0
 		for _, digits := range d.query(
 			fmt.Sprintf("SELECT encode(%s, 'hex') FROM generate_series(1, %d)", g.call, n)) {
-			id, err := hex.DecodeString(digits)
-			if err != nil {
-				t.Fatal(err)
-			}
+			id := check.Must(hex.DecodeString(digits))(t)
 			bits = 8 * len(id)
 			for i := range bits {
 				ones[i] += int(id[i/8] >> (7 - i%8) & 1)
@@ -329,52 +338,37 @@ func TestPostgresTimes(t *testing.T) {
 	d.run("SET TIME ZONE 'Asia/Kathmandu'") // nothing depends on it
 	const layout = "2006-01-02 15:04:05.999999+00"
 	for _, f := range formats {
-		var times []time.Time
-		for _, near := range []time.Time{
-			f.epoch, f.last, time.Unix(0, 0), time.Date(2026, 11, 17, 10, 30, 0, 0, time.UTC),
-			time.Date(2106, 2, 7, 6, 28, 16, 0, time.UTC), time.Date(2262, 4, 11, 23, 47, 16, 0,
-				time.UTC),
-			time.Date(4253, 1, 1, 0, 0, 0, 0, time.UTC),
-			time.Date(5000, 7, 1, 0, 0, 0, 0, time.UTC), time.Date(9999, 12, 31, 23, 59, 59, 0,
-				time.UTC),
-		} {
-			for _, d := range []time.Duration{-time.Second, -f.tick, -time.Microsecond, 0,
-				time.Microsecond, 999 * time.Microsecond, time.Millisecond, f.tick} {
-				times = append(times, near.Add(d).UTC())
-			}
-		}
-		for _, at := range times {
-			text := at.Format(layout)
-			if at.Year() > 9999 {
-				text = strings.TrimPrefix(at.Format(layout), "+")
-			}
-			want := f.first(at)
-			first := "sortid." + f.name + "_first('" + text + "')"
+		for _, at := range f.times() {
+			text := strings.TrimPrefix(at.Format(layout), "+")
 			if at.Year() < 1 {
 				continue
 			}
-			if got := d.one("sortid." + f.name + "_text(" + first + ")"); got != want {
+			first := f.sql("F_first('" + text + "')")
+			if got, want := d.one(f.sql("F_text("+first+")")), f.first(at); got != want {
 				t.Errorf("%s: first of %s is %s, want %s", f.name, text, got, want)
 			}
 			if at.Before(f.epoch) || !at.Before(f.last) {
 				continue
 			}
-			tick := f.epoch.Add(at.Sub(f.epoch).Truncate(f.tick))
+			tick := f.epoch.Add(at.Sub(f.epoch).Truncate(f.Tick))
 			if at.Sub(f.epoch) > 290*365*24*time.Hour { // where a Duration ends
 				tick = time.UnixMilli(
-					at.UnixMilli() / f.tick.Milliseconds() * f.tick.Milliseconds())
+					at.UnixMilli() / f.Tick.Milliseconds() * f.Tick.Milliseconds())
 			}
-			if got := d.one("sortid." + f.name + "_time(" + first + ") = '" +
-				tick.UTC().Format(layout) + "'"); got != "t" {
+			if got := d.one(f.sql("F_time("+first+") = $1::timestamptz"),
+				tick.UTC().Format(layout)); got != "t" {
 				t.Errorf("%s: time of the first ID of %s is %s", f.name, text,
-					d.one("sortid."+f.name+"_time("+first+")"))
+					d.one(f.sql("F_time("+first+")")))
 			}
 		}
-		for at, want := range map[string]string{"-infinity": f.first(time.Unix(-1<<40, 0)),
-			"4000-01-01 BC": f.first(time.Unix(-1<<40,
-				0)), "infinity": f.max, "290000-01-01": f.max} {
-			if got := d.one("sortid." + f.name + "_text(sortid." + f.name + "_first('" + at +
-				"'))"); got != want {
+		if got := d.one(f.sql("F_partman_time(F_first('2026-11-01 00:00+00')::text) = " +
+			"'2026-11-01 00:00+00'")); got != "t" {
+			t.Errorf("%s: pg_partman decodes another time", f.name)
+		}
+		least := f.first(time.Unix(-1<<40, 0))
+		for at, want := range map[string]string{"-infinity": least, "4000-01-01 BC": least,
+			"infinity": f.max, "290000-01-01": f.max} {
+			if got := d.one(f.sql("F_text(F_first('" + at + "'))")); got != want {
 				t.Errorf("%s: first of %s is %s, want %s", f.name, at, got, want)
 			}
 		}
@@ -385,10 +379,10 @@ func TestPostgresTimes(t *testing.T) {
 func TestPostgresBadInput(t *testing.T) {
 	d := install(t)
 	for _, f := range formats {
-		for _, expression := range []string{"text(NULL::" + f.typ + ")", "parse(NULL)",
-			"time(NULL::" + f.typ + ")", "first(NULL)"} {
-			if got := d.one("sortid." + f.name + "_" + expression); got != "NULL" {
-				t.Errorf("%s_%s is %s", f.name, expression, got)
+		for _, call := range []string{"F_text(NULL::TYPE)", "F_parse(NULL)", "F_time(NULL::TYPE)",
+			"F_first(NULL)"} {
+			if got := d.one(f.sql(call)); got != "NULL" {
+				t.Errorf("%s is %s", f.sql(call), got)
 			}
 		}
 	}
@@ -419,10 +413,7 @@ func TestPostgresBadInput(t *testing.T) {
 
 func TestPostgresTyped(t *testing.T) {
 	d := install(t)
-	b, err := os.ReadFile("../../../../testdata/typed.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := check.Must(os.ReadFile("../../../../testdata/typed.json"))(t)
 	var v struct {
 		Valid   []struct{ Format, Prefix, Inner, Text string }
 		Invalid []struct{ Format, Want, Found, Text, Reason string }
@@ -471,9 +462,9 @@ func TestPostgresTyped(t *testing.T) {
 func TestPostgresInlined(t *testing.T) {
 	d := install(t)
 	for _, f := range formats {
-		plan := strings.Join(d.query("EXPLAIN VERBOSE SELECT sortid."+f.name+"_time(id), sortid."+
-			f.name+"_first(at), sortid."+f.name+"_partman_time(id::text) "+
-			"FROM (VALUES (NULL::"+f.typ+", now()), (NULL, now())) AS v(id, at)"), "\n")
+		plan := strings.Join(d.query(f.sql(
+			`EXPLAIN VERBOSE SELECT F_time(id), F_first(at), F_partman_time(id::text)
+			FROM (VALUES (NULL::TYPE, now()), (NULL, now())) AS v(id, at)`)), "\n")
 		if strings.Contains(plan, f.name+"_") || !strings.Contains(plan, "EXTRACT") {
 			t.Errorf("%s: not inlined:\n%s", f.name, plan)
 		}
@@ -506,16 +497,16 @@ func TestPostgresPruning(t *testing.T) {
 			return start.AddDate(0, i, 0).Format("2006-01-02 15:04:05+00")
 		}
 		for i := range 24 {
-			d.run(fmt.Sprintf(
-				"CREATE TABLE %[1]s_%[2]d PARTITION OF %[1]s FOR VALUES FROM (sortid.%[3]s_first('%[4]s')) TO (sortid.%[3]s_first('%[5]s'))",
-				table, i, f.name, month(i), month(i+1)))
+			d.run(fmt.Sprintf(f.sql("CREATE TABLE %[1]s_%[2]d PARTITION OF %[1]s "+
+				"FOR VALUES FROM (F_first('%[3]s')) TO (F_first('%[4]s'))"),
+				table, i, month(i), month(i+1)))
 		}
-		d.run("INSERT INTO " + table + " SELECT sortid." + f.name +
-			"_first(t) FROM generate_series(timestamptz '" + month(0) + "', timestamptz '" +
-			month(24) + "' - interval '1 day', '1 day') AS t")
+		d.run(fmt.Sprintf(f.sql("INSERT INTO %s SELECT F_first(t) FROM generate_series("+
+			"timestamptz '%s', timestamptz '%s' - interval '1 day', '1 day') AS t"),
+			table, month(0), month(24)))
 		d.run("ANALYZE " + table)
-		where := "SELECT count(*) FROM " + table + " WHERE id >= sortid." + f.name +
-			"_first(%s) AND id < sortid." + f.name + "_first(%s)"
+		where := "SELECT count(*) FROM " + table +
+			f.sql(" WHERE id >= F_first(%s) AND id < F_first(%s)")
 		literal := fmt.Sprintf(where, "'"+month(5)+"'", "'"+month(6)+"'")
 		scans := func(what, query string, partitions ...string) {
 			t.Helper()
@@ -546,13 +537,12 @@ func TestPostgresPruning(t *testing.T) {
 		d.run("RESET plan_cache_mode")
 		scans("now()", fmt.Sprintf(where, "now() - interval '1 second'", "now()"), "12")
 		d.run("SET enable_hashjoin = off; SET enable_mergejoin = off")
-		scans("a join", "SELECT sum(x.count) FROM (VALUES (timestamptz '"+month(9)+
-			"', timestamptz '"+month(10)+"')) AS v(a, b), generate_series(1, 2), LATERAL ("+
-			fmt.Sprintf(where, "a", "b")+") AS x", "9")
-		scans("a nested loop", "SELECT count(*) FROM generate_series(timestamptz '"+month(3)+
-			"' + interval '1 day', '"+month(3)+
-			"'::timestamptz + interval '3 days', '1 day') AS t JOIN "+
-			table+" ON id = sortid."+f.name+"_first(t)", "3")
+		scans("a join", fmt.Sprintf("SELECT sum(x.count) FROM (VALUES (timestamptz '%s', "+
+			"timestamptz '%s')) AS v(a, b), generate_series(1, 2), LATERAL (%s) AS x",
+			month(9), month(10), fmt.Sprintf(where, "a", "b")), "9")
+		scans("a nested loop", fmt.Sprintf(f.sql("SELECT count(*) FROM generate_series("+
+			"timestamptz '%[1]s' + interval '1 day', '%[1]s'::timestamptz + interval '3 days', "+
+			"'1 day') AS t JOIN %[2]s ON id = F_first(t)"), month(3), table), "3")
 		d.run("RESET enable_hashjoin; RESET enable_mergejoin")
 		if got, want := d.query(literal)[0], start.AddDate(0, 6,
 			0).Sub(start.AddDate(0, 5, 0))/(24*time.Hour); got != fmt.Sprint(int(want)) {
@@ -561,19 +551,23 @@ func TestPostgresPruning(t *testing.T) {
 	}
 }
 
-// generators are PostgreSQL's; "first" is the text of the first ID.
-var generators = []struct {
-	name, call, format string
-	ordered            bool // strictly, over all sessions
-	session            bool // strictly, in each session
-}{
-	{"scru64_new", "scru64_new(5, 8)", "scru64", true, true},
-	{"scru128_new", "scru128_new()", "scru128", false, false},
-	{"scru128_new_counted", "scru128_new_counted()", "scru128", false, true},
-	{"scru128_new_ordered", "scru128_new_ordered()", "scru128", true, true},
-	{"euid_new", "euid_new()", "euid", false, false},
-	{"scru160_new", "scru160_new()", "scru160", false, false},
+type generator struct {
+	name, format string
+	ordered      bool // strictly, over all sessions
+	session      bool // strictly, in each session
 }
+
+var generators = []generator{
+	{"sortid.scru64_new(5, 8)", "scru64", true, true},
+	{"sortid.scru128_new()", "scru128", false, false},
+	{"sortid.scru128_new_counted()", "scru128", false, true},
+	{"sortid.scru128_new_ordered()", "scru128", true, true},
+	{"sortid.euid_new()", "euid", false, false},
+	{"sortid.scru160_new()", "scru160", false, false},
+}
+
+// text is the expression for the text of a new ID.
+func (g generator) text() string { return "sortid." + g.format + "_text(" + g.name + ")" }
 
 const clients, perClient = 8, 25_000
 
@@ -629,9 +623,7 @@ func generate(d *database, expression string, n int, enough <-chan struct{}) [][
 		})
 	}
 	group.Wait()
-	if err := errors.Join(errs...); err != nil {
-		d.t.Fatal(err)
-	}
+	check.OK(d.t, errors.Join(errs...))
 	return all
 }
 
@@ -661,11 +653,8 @@ func unique(t testing.TB, format string, all [][]string) *report.Unique {
 			},
 		})
 	}
-	r, err := duplicates.Find(t.Context(), format, sources, duplicates.Options{Dir: t.TempDir()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return r
+	return check.Must(duplicates.Find(t.Context(), format, sources,
+		duplicates.Options{Dir: t.TempDir()}))(t)
 }
 
 func TestPostgresGenerators(t *testing.T) {
@@ -679,7 +668,7 @@ func TestPostgresGenerators(t *testing.T) {
 			n /= 5
 		}
 		begin := time.Now()
-		all := generate(d, "sortid."+g.format+"_text(sortid."+g.call+")", n, closed())
+		all := generate(d, g.text(), n, closed())
 		r := unique(t, g.format, all)
 		if r.Status != report.Pass || r.IDs < uint64(clients*n) {
 			t.Errorf("%s: %d IDs, %d twice", g.name, r.IDs, r.Duplicates)
@@ -711,7 +700,7 @@ func increases(ids []string) bool {
 func TestPostgresOrder(t *testing.T) {
 	d := install(t)
 	for _, g := range generators {
-		call := "sortid." + g.format + "_text(sortid." + g.call + ")"
+		call := g.text()
 		if g.ordered {
 			sessions := []*database{d, connect(t, d.url, d.schema), connect(t, d.url, d.schema)}
 			var ids []string
@@ -742,21 +731,18 @@ func TestPostgresStops(t *testing.T) {
 	t.Parallel()
 	server := testserver.StartPostgres(t, "max_connections=40")
 	d := connect(t, server.URL, DefaultSchema)
-	d.run(must(Postgres(DefaultSchema, format.Ours()))(t))
+	d.run(check.Must(Postgres(DefaultSchema, format.Ours()))(t))
 	// Even a slow machine makes more in a tick.
 	d.run(`CREATE SEQUENCE naive MAXVALUE 15 CYCLE;
 		CREATE FUNCTION naive_new() RETURNS bigint LANGUAGE sql VOLATILE
 		RETURN (sortid.clock_ms() / 256 << 24) | (5 << 16) | nextval('naive')`)
-	for _, g := range []struct{ name, call, format string }{
-		{"scru64_new", "sortid.scru64_text(sortid.scru64_new(5, 8))", "scru64"},
-		{"scru128_new_ordered", "sortid.scru128_text(sortid.scru128_new_ordered())", "scru128"},
-		{"naive", "sortid.scru64_text(public.naive_new())", "scru64"},
-	} {
+	naive := generator{name: "public.naive_new()", format: "scru64"}
+	for _, g := range []generator{generators[0], generators[3], naive} {
 		stopped := make(chan struct{})
 		go func() {
 			defer close(stopped)
 			for range 3 {
-				if g.name == "naive" {
+				if g == naive {
 					return
 				}
 				time.Sleep(3 * time.Second) // after a crash the first call waits for two
@@ -764,14 +750,14 @@ func TestPostgresStops(t *testing.T) {
 				server.Start()
 			}
 		}()
-		all := generate(d, g.call, perClient, stopped)
+		all := generate(d, g.text(), perClient, stopped)
 		<-stopped
 		r := unique(t, g.format, all)
-		if naive := g.name == "naive"; naive != (r.Duplicates > 0) || r.IDs < clients*perClient {
+		if (g == naive) != (r.Duplicates > 0) || r.IDs < clients*perClient {
 			t.Errorf("%s: %d IDs, %d of them twice", g.name, r.IDs, r.Duplicates)
 		}
 		for i, ids := range all {
-			if g.name != "naive" && !increases(ids) {
+			if g != naive && !increases(ids) {
 				t.Errorf("%s: client %d is out of order", g.name, i)
 			}
 		}
@@ -783,7 +769,7 @@ func TestPostgresStopsInTransaction(t *testing.T) {
 	t.Parallel()
 	server := testserver.StartPostgres(t)
 	d := connect(t, server.URL, DefaultSchema)
-	d.run(must(Postgres(DefaultSchema, format.Ours()))(t))
+	d.run(check.Must(Postgres(DefaultSchema, format.Ours()))(t))
 	const n = 20000
 	var all []string
 	generate := func() {
@@ -832,7 +818,7 @@ func TestPostgresClockSetBack(t *testing.T) {
 		if !g.ordered {
 			continue
 		}
-		call := "sortid." + g.format + "_text(sortid." + g.call + ")"
+		call := g.text()
 		ids := []string{d.one(call)}
 		d.moveClock(-9 * time.Second)
 		ids = append(ids, d.one(call), d.one(call))
@@ -870,7 +856,7 @@ func TestPostgresClockSetBack(t *testing.T) {
 	for _, at := range []string{"-1", "0", "281474976710656", "-62135596800000"} {
 		d.run("UPDATE sortid.test_clock SET ms = " + at)
 		for _, g := range generators {
-			if code, _ := d.code("SELECT sortid." + g.call); code != "22008" && code != "23514" &&
+			if code, _ := d.code("SELECT " + g.name); code != "22008" && code != "23514" &&
 				!(g.ordered && code == "55000") {
 				t.Errorf("%s at %s: %s", g.name, at, code)
 			}
@@ -938,7 +924,7 @@ func TestPostgresReadOnly(t *testing.T) {
 	d := install(t)
 	for _, g := range generators {
 		d.run("BEGIN READ ONLY")
-		if _, err := d.queryError("SELECT sortid." + g.call); (err == nil) != (!g.session) {
+		if _, err := d.queryError("SELECT " + g.name); (err == nil) != (!g.session) {
 			t.Errorf("%s: %v", g.name, err)
 		}
 		d.run("ROLLBACK")
@@ -955,7 +941,7 @@ func TestPostgresRole(t *testing.T) {
 	d.run("SET ROLE " + role)
 	for _, g := range generators {
 		for range 3 {
-			d.one("sortid." + g.format + "_text(sortid." + g.call + ")")
+			d.one(g.text())
 		}
 	}
 	for _, query := range []string{
@@ -1001,14 +987,11 @@ func TestPostgresDump(t *testing.T) {
 		admin.run("CREATE DATABASE " + name + " OWNER plain")
 	}
 	at := func(name string) string {
-		u, err := url.Parse(server.URL)
-		if err != nil {
-			t.Fatal(err)
-		}
+		u := check.Must(url.Parse(server.URL))(t)
 		u.User, u.Path = url.UserPassword("plain", "pass"), "/"+name
 		return u.String()
 	}
-	text := must(Postgres(DefaultSchema, format.Ours()))(t)
+	text := check.Must(Postgres(DefaultSchema, format.Ours()))(t)
 	for range 2 {
 		output(t, text, "psql", "-q", "-v", "ON_ERROR_STOP=1", "-X", at("a"))
 	}
@@ -1047,10 +1030,9 @@ func TestPostgresOnly(t *testing.T) {
 		name := only.Name
 		schema := "only_" + name + strconv.FormatUint(rand.Uint64(), 36)
 		d := connect(t, testserver.Postgres(t), schema)
-		d.run(must(Postgres(schema, []*format.Format{only}))(t))
+		d.run(check.Must(Postgres(schema, []*format.Format{only}))(t))
 		f := formats[slices.IndexFunc(formats, func(f tested) bool { return f.name == name })]
-		if got := d.one("sortid." + name + "_text(sortid." + name +
-			"_first('infinity'))"); got != f.max {
+		if got := d.one(f.sql("F_text(F_first('infinity'))")); got != f.max {
 			t.Errorf("%s: %s", name, got)
 		}
 		d.run(`DROP SCHEMA "` + schema + `" CASCADE`)
@@ -1065,10 +1047,7 @@ func TestPostgresOnly(t *testing.T) {
 // Rows with a UUIDv4 get an ID of their time, as docs/databases.md says.
 func TestPostgresMigration(t *testing.T) {
 	d := install(t)
-	doc, err := os.ReadFile("../../../../docs/databases.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	doc := check.Must(os.ReadFile("../../../../docs/databases.md"))(t)
 	d.run(
 		"CREATE TABLE events (id uuid PRIMARY KEY DEFAULT gen_random_uuid(), created_at timestamptz); INSERT INTO events (created_at) SELECT generate_series(now() - interval '365 days', now(), '1 day')")
 	ran := 0

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sortid/sortid/cmd/sortid/internal/check"
 	"github.com/sortid/sortid/format"
 )
 
@@ -26,11 +27,11 @@ func TestPostgresTable(t *testing.T) {
 	d := install(t)
 	for _, f := range formats {
 		tab := table(f.name)
-		d.run(must(tab.Postgres(DefaultSchema))(t))
-		d.run(must(tab.Postgres(DefaultSchema))(t))
+		d.run(check.Must(tab.Postgres(DefaultSchema))(t))
+		d.run(check.Must(tab.Postgres(DefaultSchema))(t))
 		later := tab
 		later.From = later.From.AddDate(0, 12, 0)
-		d.run(must(later.Postgres(DefaultSchema))(t))
+		d.run(check.Must(later.Postgres(DefaultSchema))(t))
 		name := `"` + tab.Name + `"`
 		if n := d.one("count(*) FROM pg_inherits WHERE inhparent = $1::regclass", name); n != "36" {
 			t.Errorf("%s: %s partitions, want 36", f.name, n)
@@ -40,8 +41,8 @@ func TestPostgresTable(t *testing.T) {
 				`"`
 		}
 		months := []string{this()}
-		d.run("INSERT INTO " + name + " (id, what) VALUES (sortid." + f.name + "_first(now()), '')")
-		if f.table.SQL.New != "" {
+		d.run("INSERT INTO " + name + f.sql(" (id, what) VALUES (F_first(now()), '')"))
+		if f.SQL.New != "" {
 			d.run("INSERT INTO " + name + " (what) VALUES ('')")
 		}
 		months = append(months, this()) // another, if a month just ended
@@ -50,7 +51,7 @@ func TestPostgresTable(t *testing.T) {
 				t.Errorf("%s: an ID of now is in %s, want %s", f.name, got, months)
 			}
 		}
-		shown := example(must(tab.Postgres(DefaultSchema))(t))
+		shown := example(check.Must(tab.Postgres(DefaultSchema))(t))
 		for _, s := range shown {
 			if strings.HasPrefix(s, "SELECT partman") || strings.HasPrefix(s, "UPDATE partman") {
 				continue // an extension that is missing
@@ -68,42 +69,27 @@ func TestPostgresTable(t *testing.T) {
 	}
 	daily := table("scru128")
 	daily.Name, daily.Daily, daily.Months = "daily", true, 1
-	d.run(must(daily.Postgres(DefaultSchema))(t))
+	d.run(check.Must(daily.Postgres(DefaultSchema))(t))
 	if n := d.one("count(*) FROM pg_inherits WHERE inhparent = 'daily'::regclass"); n < "28" ||
 		n > "31" {
 		t.Errorf("%s days", n)
 	}
 }
 
-// pg_partman encodes times and decodes bounds by functions.
-func TestPostgresPartman(t *testing.T) {
-	d := install(t)
-	for _, f := range formats {
-		got := d.one("sortid." + f.name + "_partman_time(sortid." + f.name +
-			"_first('2026-11-01 00:00+00')::text) = '2026-11-01 00:00+00'")
-		if got != "t" {
-			t.Errorf("%s: %s", f.name, got)
-		}
-	}
-}
-
 func TestMySQLTable(t *testing.T) {
 	db, _ := openMySQL(t)
-	execAll(t, db, statements(must(MySQL(format.Ours()))(t)))
+	execAll(t, db, statements(check.Must(MySQL(format.Ours()))(t)))
 	for _, f := range formats {
 		tab := table(f.name)
-		text, err := tab.MySQL()
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := check.Must(tab.MySQL())(t)
 		execAll(t, db, statements(text))
 		execAll(t, db, statements(text))
-		execAll(t, db, []string{"INSERT INTO `" + tab.Name + "` VALUES (" + f.name +
-			"_first(UTC_TIMESTAMP(3)), '')"})
-		if typ, _ := format.Lookup(f.name); typ.Bits > 64 {
+		execAll(t, db, []string{"INSERT INTO `" + tab.Name +
+			f.here("` VALUES (F_first(UTC_TIMESTAMP(3)), '')")})
+		if f.Bits > 64 {
 			execAll(t, db, []string{"INSERT INTO `" + tab.Name + "` (what) VALUES ('made here')"})
-			if got, err := row(t, db, "SELECT ABS(TIMESTAMPDIFF(SECOND, "+f.name+
-				"_time(id), UTC_TIMESTAMP())) < 60 FROM `"+tab.Name+
+			if got, err := row(t, db, f.here("SELECT ABS(TIMESTAMPDIFF(SECOND, F_time(id), "+
+				"UTC_TIMESTAMP())) < 60 FROM `")+tab.Name+
 				"` WHERE what = 'made here'"); err != nil || got[0] != "1" {
 				t.Errorf("%s: the DEFAULT's time: %q, %v", f.name, got, err)
 			}
@@ -119,19 +105,18 @@ func TestMySQLTable(t *testing.T) {
 			return id.In(format.Int)
 		}
 		scanned := func(first, end string) string {
-			got, err := row(t, db,
+			got := check.Must(row(t, db,
 				fmt.Sprintf("EXPLAIN PARTITIONS SELECT * FROM `%s` WHERE id >= %s AND id < %s",
-					tab.Name, first, end))
-			if err != nil {
-				t.Fatal(err)
-			}
+					tab.Name, first, end)))(t)
 			return got[3]
 		}
 		if got := scanned(form(all[5].first), form(all[6].first)); got != "p"+all[5].name {
 			t.Errorf("%s: reads %s, want p%s", f.name, got, all[5].name)
 		}
-		if got := scanned(f.name+"_first('"+all[7].from.Format("2006-01-02")+"')", f.name+
-			"_first('"+all[8].from.Format("2006-01-02")+"')"); got != "p"+all[7].name {
+		first := func(p partition) string {
+			return f.here("F_first('" + p.from.Format("2006-01-02") + "')")
+		}
+		if got := scanned(first(all[7]), first(all[8])); got != "p"+all[7].name {
 			t.Errorf("%s: with functions reads %s, want p%s", f.name, got, all[7].name)
 		}
 		execAll(t, db, example(text))

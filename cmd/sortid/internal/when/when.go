@@ -108,14 +108,10 @@ func unix(text string) (time.Time, error) {
 	if err != nil || seconds >= maxSeconds || seconds <= -maxSeconds {
 		return time.Time{}, errors.New("it is too far away")
 	}
-	var nanos int64
-	for i, scale := 0, int64(1e8); i < len(fraction); i, scale = i+1, scale/10 {
-		digit := fraction[i] - '0'
-		if digit > 9 {
-			return time.Time{}, errForm
-		}
-		nanos += int64(digit) * scale
+	if strings.Trim(fraction, "0123456789") != "" {
+		return time.Time{}, errForm
 	}
+	nanos, _ := strconv.ParseInt((fraction + "000000000")[:9], 10, 64)
 	if strings.HasPrefix(whole, "-") {
 		nanos = -nanos
 	}

@@ -7,16 +7,15 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/sortid/sortid/cmd/sortid/internal/check"
 )
 
 var now = time.Date(2026, 11, 17, 10, 30, 15, 500e6, time.FixedZone("", 3600))
 
 // The page and the npm package share the cases.
 func TestParse(t *testing.T) {
-	b, err := os.ReadFile(filepath.Join("..", "..", "..", "..", "testdata", "times.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := check.Must(os.ReadFile(filepath.Join("..", "..", "..", "..", "testdata", "times.json")))(t)
 	var shared struct {
 		Now   time.Time
 		Cases []struct {
@@ -28,10 +27,7 @@ func TestParse(t *testing.T) {
 		t.Fatalf("%d cases, %v", len(shared.Cases), err)
 	}
 	for _, c := range shared.Cases {
-		zone, err := time.LoadLocation(c.Zone)
-		if err != nil {
-			t.Fatal(err)
-		}
+		zone := check.Must(time.LoadLocation(c.Zone))(t)
 		got, err := ParseIn(c.Text, shared.Now, zone)
 		switch {
 		case c.Error != nil:
@@ -51,10 +47,7 @@ func TestParse(t *testing.T) {
 }
 
 func TestDay(t *testing.T) {
-	zone, err := time.LoadLocation("Europe/Berlin")
-	if err != nil {
-		t.Fatal(err)
-	}
+	zone := check.Must(time.LoadLocation("Europe/Berlin"))(t)
 	for day, want := range map[string][2]string{
 		"2026-11-17": {"2026-11-16T23:00:00Z", "2026-11-17T23:00:00Z"},
 		"2026-03-29": {"2026-03-28T23:00:00Z", "2026-03-29T22:00:00Z"}, // 23 hours

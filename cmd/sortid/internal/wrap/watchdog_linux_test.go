@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/sortid/sortid/cmd/sortid/internal/check"
 	"github.com/sortid/sortid/cmd/sortid/internal/console"
 	"github.com/sortid/sortid/cmd/sortid/internal/exit"
 )
@@ -25,19 +26,14 @@ func TestMain(m *testing.M) {
 // A watchdog that does not know the program, as on an old kernel, kills its parent, and so the
 // program.
 func TestWatchdogAlone(t *testing.T) {
-	conns, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_SEQPACKET|unix.SOCK_CLOEXEC, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	conns := check.Must(unix.Socketpair(unix.AF_UNIX, unix.SOCK_SEQPACKET|unix.SOCK_CLOEXEC, 0))(t)
 	theirs := os.NewFile(uintptr(conns[1]), "watchdog")
 	w := &watchdog{conn: conns[0], program: -1}
 	defer unix.Close(w.conn)
-	if err := w.tell(Usual.deadlines(time.Now())); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, w.tell(Usual.deadlines(time.Now())))
 	cmd := exec.Command("sh", "-c", os.Args[0]+" lease "+watchdogName+" & wait")
 	cmd.ExtraFiles = []*os.File{theirs}
-	err = cmd.Run()
+	err := cmd.Run()
 	theirs.Close()
 	if status, ok := cmd.ProcessState.Sys().(syscall.WaitStatus); !ok ||
 		status.Signal() != syscall.SIGKILL {

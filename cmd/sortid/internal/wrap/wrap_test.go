@@ -19,6 +19,7 @@ import (
 
 	bbolt "go.etcd.io/bbolt"
 
+	"github.com/sortid/sortid/cmd/sortid/internal/check"
 	"github.com/sortid/sortid/cmd/sortid/internal/console"
 	"github.com/sortid/sortid/cmd/sortid/internal/leases"
 	"github.com/sortid/sortid/format"
@@ -38,41 +39,30 @@ func TestStoreAway(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			path := filepath.Join(t.TempDir(), "s.db")
-			out, err := os.CreateTemp(t.TempDir(), "out")
-			if err != nil {
-				t.Fatal(err)
-			}
+			out := check.Must(os.CreateTemp(t.TempDir(), "out"))(t)
 			defer out.Close()
 			var stderr bytes.Buffer
 			terminal := &console.Console{Out: out, Err: &stderr, Width: 80}
 			// Even on a slow machine the program has seconds to end.
 			l := &leases.Options{URL: "bolt:" + path, Bits: 8, Window: 26 * time.Second}
 			times := Times{10 * time.Second, 9 * time.Second, 20 * time.Millisecond}
-			sh, err := exec.LookPath("sh")
-			if err != nil {
-				t.Fatal(err)
-			}
+			sh := check.Must(exec.LookPath("sh"))(t)
 			done := make(chan error, 1)
 			go func() {
 				done <- Run(terminal, times, l, format.SCRU64, sh, []string{"sh", "-c", c.script})
 			}()
 
 			read := func() string {
-				b, err := os.ReadFile(out.Name())
-				if err != nil {
-					t.Fatal(err)
-				}
+				b := check.Must(os.ReadFile(out.Name()))(t)
 				return string(b)
 			}
-			if !soon(func() bool { return strings.HasPrefix(read(), "up\n") || len(done) > 0 }) {
+			up := func() bool { return strings.HasPrefix(read(), "up\n") || len(done) > 0 }
+			if !check.Soon(up) {
 				t.Fatal("the program did not start")
 			}
 			// From here the store answers nobody.
-			db, err := bbolt.Open(path, 0o600, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
-			err = <-done
+			db := check.Must(bbolt.Open(path, 0o600, nil))(t)
+			err := <-done
 			db.Close()
 			if err == nil || !strings.Contains(err.Error(),
 				"was ended, because its lease ends at ") {
@@ -80,10 +70,7 @@ func TestStoreAway(t *testing.T) {
 			}
 			_, text, _ := strings.Cut(err.Error(), "its lease ends at ")
 			text, _, _ = strings.Cut(text, " ")
-			end, err := time.Parse(time.RFC3339, text)
-			if err != nil {
-				t.Fatal(err)
-			}
+			end := check.Must(time.Parse(time.RFC3339, text))(t)
 			var last int64
 			for line := range strings.Lines(strings.TrimPrefix(read(), "up\n")) {
 				fmt.Sscan(line, &last)
@@ -99,13 +86,8 @@ func TestStoreAway(t *testing.T) {
 // interrupts the wait.
 func TestPassSignals(t *testing.T) {
 	cmd := exec.Command("sh", "-c", `trap 'exit 9' TERM; echo ready; while :; do sleep 0.05; done`)
-	pipe, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	pipe := check.Must(cmd.StdoutPipe())(t)
+	check.OK(t, cmd.Start())
 	if lines := bufio.NewScanner(pipe); !lines.Scan() {
 		t.Fatal("the program prints nothing")
 	}
@@ -150,13 +132,4 @@ func TestEnvironment(t *testing.T) {
 			t.Errorf("%s: %s, want %s", url, got, want)
 		}
 	}
-}
-
-func soon(condition func() bool) bool {
-	for deadline := time.Now().Add(2 * time.Minute); !condition(); time.Sleep(10 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			return false
-		}
-	}
-	return true
 }

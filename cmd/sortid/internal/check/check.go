@@ -1,0 +1,34 @@
+// Package check has what the tests of several packages share.
+package check
+
+import (
+	"testing"
+	"time"
+)
+
+// OK ends a test that has an error.
+func OK(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Must returns what a function returned, as in Must(os.ReadFile(name))(t).
+func Must[T any](value T, err error) func(testing.TB) T {
+	return func(t testing.TB) T {
+		t.Helper()
+		OK(t, err)
+		return value
+	}
+}
+
+// Soon reports whether a condition is true within two minutes, for slow machines.
+func Soon(condition func() bool) bool {
+	for end := time.Now().Add(2 * time.Minute); !condition(); time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(end) {
+			return false
+		}
+	}
+	return true
+}
