@@ -189,10 +189,14 @@ func Acquire(ctx context.Context, store Store, config Config) (*Lease, error) {
 		}
 		return s.renew(ctx, window.None)
 	}
-	for err = retry(ctx, acquire); err != nil && config.Wait && passes(err); err = retry(ctx,
-		acquire) {
-		if clock.Sleep(ctx, jitter(waitPause)) != nil {
-			err = fmt.Errorf("%w; gave up waiting: %w", err, context.Cause(ctx))
+	err = retry(ctx, acquire)
+	for config.Wait && passes(err) {
+		full := err
+		if clock.Sleep(ctx, jitter(waitPause)) == nil {
+			err = retry(ctx, acquire)
+		}
+		if err != nil && ctx.Err() != nil {
+			err = fmt.Errorf("%w; gave up waiting: %w", full, context.Cause(ctx))
 			break
 		}
 	}
@@ -214,7 +218,7 @@ func Acquire(ctx context.Context, store Store, config Config) (*Lease, error) {
 		closing: make(chan struct{}, 1),
 	}
 	l.spread()
-	l.publish()
+	l.publish(nil)
 	l.rest()
 	go l.keep(ctx, took)
 	return l, nil
@@ -278,8 +282,7 @@ func (l *Lease) ClaimTick(tick int64) (nodeID uint32, claimed int64, err error) 
 
 // WaitTick is for generators; see [sortid.Lease].
 func (l *Lease) WaitTick(ctx context.Context, tick int64) error {
-	return l.window.WaitTick(ctx,
-		tick)
+	return l.window.WaitTick(ctx, tick)
 }
 
 // Until returns when the current window ends, by this machine's clock. It may be in the past.
@@ -291,21 +294,24 @@ func (l *Lease) Window() time.Duration { return time.Duration(l.length.Load()) }
 // Err returns why the last renewal failed, or nil if it did not.
 func (l *Lease) Err() error { return l.window.Err() }
 
-func (l *Lease) publish() {
+// publish gives generators what the session holds. The last renewal failed for a reason, or it is
+// nil.
+func (l *Lease) publish(reason error) {
 	s := l.session
 	l.length.Store(int64(s.root.Terms.Duration(s.window)))
 	switch {
 	case s.held.Revision == 0 && s.withdrawn:
-		l.window.Set(window.Grant{Lo: window.None, Hi: window.None}, window.None)
+		l.window.Renew(window.Grant{Lo: window.None, Hi: window.None}, window.None, reason)
 		return
 	case s.held.Revision == 0:
-		return // what was granted before remains
+		l.window.Fail(reason) // what was granted before remains
+		return
 	}
 	if id := s.held.Block.NodeID; l.node.Swap(id) != id {
 		s.log.Info("lease: node ID", "realm", s.config.Realm, "node", s.held.Block.String())
 	}
-	l.window.Set(window.Grant{NodeID: s.held.Block.NodeID, Lo: s.held.From, Hi: s.held.HWM},
-		s.held.HWM-l.renewAt)
+	l.window.Renew(window.Grant{NodeID: s.held.Block.NodeID, Lo: s.held.From, Hi: s.held.HWM},
+		s.held.HWM-l.renewAt, reason)
 }
 
 // rest tells the store that the next renewal is probably a second or more away.
@@ -364,7 +370,7 @@ func (l *Lease) keep(ctx context.Context, took time.Duration) {
 		case err == nil:
 			l.next()
 		}
-		l.publish()
+		l.publish(err)
 		if err == nil {
 			l.rest()
 			pause = first
@@ -376,7 +382,6 @@ func (l *Lease) keep(ctx context.Context, took time.Duration) {
 			s.log.Warn("lease: not renewed", "realm", s.config.Realm, "node",
 				Block{l.NodeID(), uint8(l.NodeBits())}.String(), "left", terms.Duration(l.left()),
 				"error", err)
-			l.window.Fail(err)
 			if slow { // a renewal may need more than the store does at this speed
 				patience = max(patience, min(2*patience, maxPatience))
 			}

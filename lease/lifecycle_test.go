@@ -135,8 +135,7 @@ func TestFenceCarriesMarks(t *testing.T) {
 					b, lo := Block{l.NodeID(), uint8(size)}, l.window.Grant().Lo
 					if (b.Contains(node) || node.Contains(b)) && lo < hi {
 						t.Errorf("%v is granted from tick %[4]d on, and its part %[2]v was "+
-							"granted up to tick %[3]d",
-							b, node, hi, lo)
+							"granted up to tick %[3]d", b, node, hi, lo)
 					}
 				}
 			}
@@ -213,8 +212,7 @@ func TestPublishedBeforeFailure(t *testing.T) {
 		until := l.Until()
 		n.set(func() {
 			n.deaf = func(op string, args ...Record) bool {
-				return op == "set" &&
-					!c.broken.Swap(true)
+				return op == "set" && !c.broken.Swap(true)
 			}
 		})
 		time.Sleep(50 * time.Second)
@@ -226,6 +224,32 @@ func TestPublishedBeforeFailure(t *testing.T) {
 		}
 		c.broken.Store(false)
 		closed(t, l)
+	})
+}
+
+type logFunc func()
+
+func (f logFunc) Write(b []byte) (int, error) { f(); return len(b), nil }
+
+// While renewals fail, the lease always says why.
+func TestErrWhileFailing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := &network{Store: NewMemory()}
+		failures := 0
+		var l *Lease
+		c := config(8)
+		c.Logger = slog.New(slog.NewTextHandler(logFunc(func() {
+			if failures++; !errors.Is(l.Err(), errDown) {
+				t.Errorf("failure %d: %v", failures, l.Err())
+			}
+		}), &slog.HandlerOptions{Level: slog.LevelWarn}))
+		l = acquire(t, n, c)
+		n.set(func() { n.down = true })
+		time.Sleep(5 * time.Minute)
+		abandon(l)
+		if failures < 10 {
+			t.Errorf("%d failures", failures)
+		}
 	})
 }
 
@@ -377,6 +401,14 @@ func TestWait(t *testing.T) {
 		if _, err := Acquire(ctx, m, c); !errors.Is(err, ErrFull) ||
 			!errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("it waited until its context ended: %v", err)
+		}
+		n := &network{Store: m}
+		ctx, cancel = context.WithTimeout(t.Context(), 20*time.Second)
+		defer cancel()
+		time.AfterFunc(time.Second, func() { n.set(func() { n.hang = true }) })
+		if _, err := Acquire(ctx, n, c); !errors.Is(err, ErrFull) ||
+			!errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("its context ended during a read: %v", err)
 		}
 		start := time.Now()
 		l := acquire(t, m, c)

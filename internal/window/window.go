@@ -103,8 +103,7 @@ func (w *Window) expired(g *Grant, t int64) error {
 	err := fmt.Errorf("%w: no node ID has been granted", sortid.ErrLeaseExpired)
 	if g.Hi != None {
 		err = fmt.Errorf("%w: node ID %d/%d was granted up to %s, and the next ID is due at %s",
-			sortid.ErrLeaseExpired,
-			g.NodeID, w.size, w.text(g.Hi), w.text(t))
+			sortid.ErrLeaseExpired, g.NodeID, w.size, w.text(g.Hi), w.text(t))
 	}
 	if w.reason != nil {
 		err = fmt.Errorf("%w; it was not renewed: %w", err, w.reason)
@@ -153,25 +152,30 @@ func (w *Window) Used() int64 { return w.used.Load() }
 
 // The methods below are for package lease.
 
-// Set replaces the grant. Claims from tick renewFrom on send on [Window.RenewalRequests]. After
-// Close, Set does nothing.
-func (w *Window) Set(g Grant, renewFrom int64) {
+// Set is Renew without a reason.
+func (w *Window) Set(g Grant, renewFrom int64) { w.Renew(g, renewFrom, nil) }
+
+// Renew replaces the grant, and the reason why the last renewal failed. Claims from tick renewFrom
+// on send on [Window.RenewalRequests]. After Close, Renew does nothing.
+func (w *Window) Renew(g Grant, renewFrom int64, reason error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.closed {
 		return
 	}
-	w.reason = nil
+	w.reason = reason
 	w.renewFrom.Store(renewFrom)
 	w.grant.Store(&g)
 	w.wake()
 }
 
-// Fail sets the reason that errors give until the next Set.
+// Fail sets the reason that errors give until the next Renew. After Close, Fail does nothing.
 func (w *Window) Fail(reason error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.reason = reason
+	if !w.closed {
+		w.reason = reason
+	}
 }
 
 func (w *Window) Err() error {
