@@ -775,8 +775,7 @@ func TestAcquireFails(t *testing.T) {
 		n.set(func() {
 			n.hang = false
 			n.deaf = func(op string, args ...Record) bool {
-				return op == "set" &&
-					args[1].Owner != Owner{}
+				return op == "set" && args[1].Owner != Owner{}
 			}
 		})
 		if _, err := Acquire(t.Context(), n, config(8)); !errors.Is(err, errDown) {

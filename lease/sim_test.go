@@ -98,8 +98,7 @@ func newWorld(seed uint64) *world {
 	w.atomic = r.IntN(2) == 0
 	w.format = Format{Bits: 2 + r.IntN(4),
 		Tick: []time.Duration{1, 16, 256}[r.IntN(3)] * time.Millisecond, Epoch: time.UnixMilli(0)}
-	span := func(lo,
-		hi int64) time.Duration {
+	span := func(lo, hi int64) time.Duration {
 		return time.Duration(lo+r.Int64N(hi-lo)) * time.Millisecond
 	}
 	w.config = Config{Realm: "sim", Format: w.format, Window: span(2000, 20_000),
@@ -233,8 +232,7 @@ func (w *world) fence() {
 		config.Window, config.MaxLead = w.config.Window, w.config.MaxLead
 	}
 	config.Now = func() time.Time {
-		return time.UnixMilli(
-			w.now + w.rand.Int64N(w.skew+1) - w.skew/2)
+		return time.UnixMilli(w.now + w.rand.Int64N(w.skew+1) - w.skew/2)
 	}
 	before := w.get("sim", Block{})
 	if before.Revision == 0 && config.Window == 0 {

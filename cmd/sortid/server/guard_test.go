@@ -320,8 +320,7 @@ func TestPagePolicy(t *testing.T) {
 	_, ts := start(t, Config{Page: []byte("<!doctype html>"), PagePolicy: policy})
 	a := send(t, http.MethodGet, ts.URL+"/", "")
 	if got := a.Header.Get("Content-Security-Policy"); got != policy ||
-		a.body != "<!doctype html>" ||
-		a.Header.Get("X-Content-Type-Options") != "nosniff" {
+		a.body != "<!doctype html>" || a.Header.Get("X-Content-Type-Options") != "nosniff" {
 		t.Errorf("%q, %q, %v", got, a.body, a.Header)
 	}
 }

@@ -231,9 +231,8 @@ func TestRequests(t *testing.T) {
 		{"inspect long", "GET", ts.URL + "/v1/inspect/" + long[:300], "", nil, 422,
 			"expected length <= 200"},
 		{"lines", "POST", ts.URL + "/v1/inspect", "nonsense\n\n 0u2pf62ji4b9 \r\n" + long +
-			"\nxinaS8QBh", nil, 200,
-			`no format known to sortid has such IDs"}` + "\n" +
-				`{"format":"scru64","text":"0u2pf62ji4b9"`},
+			"\nxinaS8QBh", nil, 200, `no format known to sortid has such IDs"}` + "\n" +
+			`{"format":"scru64","text":"0u2pf62ji4b9"`},
 		{"a long line", "POST", ts.URL + "/v1/inspect", long + "\nxinaS8QBh", nil, 200,
 			`{"line":1,"error":"longer than 1024 bytes, which no ID is"}` + "\n" +
 				`{"format":"uid60"`},
@@ -259,8 +258,7 @@ func TestRequests(t *testing.T) {
 		{"unknown member", "POST", ts.URL + "/v1/store/get", `{"realm":"r","block":"1/8"}`, nil,
 			400, `unknown field \"block\"`},
 		{"a long realm", "POST", ts.URL + "/v1/store/get", `{"realm":"r@` +
-			strings.Repeat("a", 5000) + `","blocks":["0/0","0/0"]}`, nil, 422,
-			"has 5002 bytes"},
+			strings.Repeat("a", 5000) + `","blocks":["0/0","0/0"]}`, nil, 422, "has 5002 bytes"},
 		{"list of a long realm", "POST", ts.URL + "/v1/store/list", `{"realm":"` +
 			strings.Repeat("a", 5000) + `"}`, nil, 422, "has 5000 bytes"},
 		{"no block", "POST", ts.URL + "/v1/store/get", `{"realm":"r","blocks":["1/99"]}`, nil, 400,

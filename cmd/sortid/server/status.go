@@ -18,18 +18,16 @@ func (s *Server) registerStatus() {
 	get := func(id, path, summary, permission string, responses map[string]*huma.Response,
 		errors ...int) huma.Operation {
 		op := huma.Operation{OperationID: id, Method: http.MethodGet, Path: path,
-			Tags:    []string{"status"},
-			Summary: summary, Responses: responses, Errors: errors}
+			Tags: []string{"status"}, Summary: summary, Responses: responses, Errors: errors}
 		s.secure(&op, permission)
 		return op
 	}
 
 	huma.Register(s.api, get("healthz", "/healthz", "Say whether the process lives", permitNone,
-		text("it does")),
-		func(context.Context, *struct{}) (*rawOutput, error) {
-			return &rawOutput{ContentType: typeText, CacheControl: "no-store",
-				Body: []byte("ok\n")}, nil
-		})
+		text("it does")), func(context.Context, *struct{}) (*rawOutput, error) {
+		return &rawOutput{ContentType: typeText, CacheControl: "no-store",
+			Body: []byte("ok\n")}, nil
+	})
 
 	huma.Register(s.api, get("readyz", "/readyz",
 		"Say whether the server can make IDs of each format that it serves",

@@ -32,8 +32,7 @@ func (s *Server) registerStore() {
 	none, records := object(nil), object(properties{"records": arrayOf(recordSchema)}, "records")
 	register(s, "get", "Read records of a realm",
 		object(properties{"realm": realmSchema, "blocks": many(text("as in 42/8"))}, "realm",
-			"blocks"),
-		records, s.storeGet)
+			"blocks"), records, s.storeGet)
 	change := object(properties{"prev": recordSchema, "next": recordSchema}, "prev", "next")
 	register(s, "compare-and-set",
 		"Replace records if they are still those that were read, in order, up to the first that is refused",
@@ -113,8 +112,7 @@ func (s *Server) storeGet(ctx context.Context,
 }
 
 func (s *Server) storeCompareAndSet(ctx context.Context, in httpstore.CompareAndSetRequest) (
-	out httpstore.CompareAndSetAnswer, err error,
-) {
+	out httpstore.CompareAndSetAnswer, err error) {
 	if len(in.Changes) < 1 || len(in.Changes) > maxMany {
 		return out, invalid(fmt.Sprintf("%d changes, want 1 to %d", len(in.Changes), maxMany),
 			"body.changes")

@@ -150,8 +150,7 @@ const noFence = "fence the realm at the store itself"
 
 // check checks changes by what is known, and by the records that are evidence.
 func (g *checkedStore) check(ctx context.Context, k known, changes []lease.Change,
-	records []lease.Record,
-	made int) (bool, error) {
+	records []lease.Record, made int) (bool, error) {
 	space := changes[0].Next.Realm
 	now := k.with(records)
 	var err error

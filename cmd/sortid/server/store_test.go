@@ -119,8 +119,7 @@ func TestAttacks(t *testing.T) {
 	v := serveRealm(t)
 	space := v.held.Realm
 	absent := func(realm string, b lease.Block) lease.Record {
-		return lease.Record{Realm: realm,
-			Block: b}
+		return lease.Record{Realm: realm, Block: b}
 	}
 	next := func(prev lease.Record, change func(r *lease.Record)) lease.Change {
 		r := prev
@@ -170,8 +169,7 @@ func TestAttacks(t *testing.T) {
 			})}},
 		"a deadline far ahead": {"ticks after hwm, want at most",
 			[]lease.Change{next(v.held, func(r *lease.Record) { r.Deadline += 1000 })}},
-		"a lower mark": {"the key is not the owner's",
-			[]lease.Change{next(v.held, release(0))}},
+		"a lower mark": {"the key is not the owner's", []lease.Change{next(v.held, release(0))}},
 		"a lower mark, a wrong key": {"the key is not the owner's",
 			[]lease.Change{next(v.held, func(r *lease.Record) {
 				release(0)(r)
@@ -186,28 +184,22 @@ func TestAttacks(t *testing.T) {
 		})}},
 		"a revision too high": {"the revision is",
 			[]lease.Change{next(v.held, func(r *lease.Record) { *r = vacated(*r); r.Revision++ })}},
-		"terms in a node ID": {"the terms is",
-			[]lease.Change{next(
-				v.held, func(r *lease.Record) { *r = vacated(*r); r.Terms = v.root.Terms })}},
-		"a name that is none": {"the name has 101 bytes",
-			[]lease.Change{next(
-				v.held, func(r *lease.Record) { r.Name = strings.Repeat("x", 101) })}},
-		"a held block split": {"held",
-			[]lease.Change{next(
-				v.held, func(r *lease.Record) { *r = vacated(*r); r.State = lease.Split })}},
-		"a realm with no terms": {"make no sense",
-			[]lease.Change{next(absent("new", lease.Block{}),
-				func(r *lease.Record) { r.State, r.Generation = lease.Split, v.root.Generation })}},
-		"a window of a year": {"make no sense",
-			[]lease.Change{next(
-				v.root, func(r *lease.Record) { r.Terms.Window = 365 * 24 * 3600 * 4 })}},
+		"terms in a node ID": {"the terms is", []lease.Change{next(
+			v.held, func(r *lease.Record) { *r = vacated(*r); r.Terms = v.root.Terms })}},
+		"a name that is none": {"the name has 101 bytes", []lease.Change{next(
+			v.held, func(r *lease.Record) { r.Name = strings.Repeat("x", 101) })}},
+		"a held block split": {"held", []lease.Change{next(
+			v.held, func(r *lease.Record) { *r = vacated(*r); r.State = lease.Split })}},
+		"a realm with no terms": {"make no sense", []lease.Change{next(absent("new", lease.Block{}),
+			func(r *lease.Record) { r.State, r.Generation = lease.Split, v.root.Generation })}},
+		"a window of a year": {"make no sense", []lease.Change{next(
+			v.root, func(r *lease.Record) { r.Terms.Window = 365 * 24 * 3600 * 4 })}},
 		"another tick": {"the terms is",
 			[]lease.Change{next(v.root, func(r *lease.Record) { r.Terms.Tick = 1000 })}},
 		"a window forgotten": {"the terms is",
 			[]lease.Change{next(v.root, func(r *lease.Record) { r.Terms.Window /= 2 })}},
-		"a fence that is none": {"passes on no fence",
-			[]lease.Change{next(
-				v.root, func(r *lease.Record) { r.Generation = "0123456789abcdef" })}},
+		"a fence that is none": {"passes on no fence", []lease.Change{next(
+			v.root, func(r *lease.Record) { r.Generation = "0123456789abcdef" })}},
 		"a fence below the time": {"passes on no fence",
 			[]lease.Change{next(v.root, func(r *lease.Record) {
 				r.Generation, r.HWM = "0123456789abcdef", now

@@ -183,8 +183,7 @@ func testClientCAReread(t *testing.T) {
 		}
 		certs[i] = string(text)
 		clients[i] = &tls.Config{InsecureSkipVerify: true, ServerName: "server",
-			ClientSessionCache: tls.NewLRUClientSessionCache(1),
-			NextProtos:         []string{"h2"},
+			ClientSessionCache: tls.NewLRUClientSessionCache(1), NextProtos: []string{"h2"},
 			GetClientCertificate: func(*tls.CertificateRequestInfo) (*tls.Certificate, error) {
 				return &pair, nil
 			}}
