@@ -36,9 +36,7 @@ func virtual(t *testing.T, c Config) *Server {
 		c.Store = lease.NewMemory()
 	}
 	s, err := New(c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() {
 		if err := s.Close(context.Background()); err != nil {
 			t.Error(err)
@@ -108,23 +106,24 @@ func askFrom(ctx context.Context, s *Server, addr, method, path string, body io.
 	return w
 }
 
-func limited(t *testing.T, requests, ids int) (*Tokens, string) {
+// tokensOf returns a file of tokens with these lines, without the hashes, and each token's header
+// by its name.
+func tokensOf(t *testing.T, lines ...string) (*Tokens, map[string]string) {
 	t.Helper()
-	text, line, err := NewToken("one", []string{permitAdmin}, requests, ids)
-	if err != nil {
-		t.Fatal(err)
+	path, bearer, file := filepath.Join(t.TempDir(), "tokens"), map[string]string{}, ""
+	for _, line := range lines {
+		name, rest, _ := strings.Cut(line, " ")
+		text, line, err := NewToken(name, []string{permitIDs}, 0, 0)
+		must(t, err)
+		file += strings.TrimSuffix(line, permitIDs+"\n") + rest + "\n"
+		bearer[name] = "Authorization: Bearer " + text
 	}
-	path := filepath.Join(t.TempDir(), "tokens")
-	if err := AppendToken(path, line); err != nil {
-		t.Fatal(err)
-	}
+	write(t, path, file)
 	ctx, stop := context.WithCancel(t.Context())
 	t.Cleanup(stop)
 	tokens, err := OpenTokens(ctx, path, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return tokens, "Authorization: Bearer " + text
+	must(t, err)
+	return tokens, bearer
 }
 
 // Greedy clients get what scru64 IDs others leave.
@@ -191,24 +190,7 @@ func testGreedyClients(t *testing.T) {
 func TestShares(t *testing.T) { inBubble(t, testShares) }
 
 func testShares(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "tokens")
-	bearer := map[string]string{}
-	for _, name := range []string{"greedy", "modest"} {
-		text, line, err := NewToken(name, []string{permitAdmin}, 0, 0)
-		if err == nil {
-			err = AppendToken(path, line)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		bearer[name] = "Authorization: Bearer " + text
-	}
-	watching, stop := context.WithCancel(t.Context())
-	defer stop()
-	tokens, err := OpenTokens(watching, path, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	tokens, bearer := tokensOf(t, "greedy admin", "modest admin")
 	for name, c := range map[string]struct {
 		config         Config
 		greedy, modest string // addresses
@@ -217,7 +199,7 @@ func testShares(t *testing.T) {
 		"IPv6":                {Config{}, "[2001:db8::1]:1", "[2001:db8:0:1::1]:1"},
 		"tokens of one proxy": {Config{Tokens: tokens}, "127.0.0.1:1", "127.0.0.1:1"},
 	} {
-		c.config.Store = &narrow{Store: lease.NewMemory(), connections: make(chan struct{}, 2)}
+		c.config.Store = narrow()
 		s := virtual(t, c.config)
 		for _, kind := range []struct {
 			gate                       *gate
@@ -280,7 +262,8 @@ func (s stalled) Read([]byte) (int, error) {
 func TestRefusalsCostNothing(t *testing.T) { inBubble(t, testRefusalsCostNothing) }
 
 func testRefusalsCostNothing(t *testing.T) {
-	tokens, bearer := limited(t, 0, 1000)
+	tokens, headers := tokensOf(t, "one admin ids=1000")
+	bearer := headers["one"]
 	s := virtual(t, Config{Tokens: tokens})
 	source := s.generators.byName["scru64"].queue.limit
 	mine := tokens.find(bearer[len("Authorization: Bearer "):]).ids
@@ -396,81 +379,38 @@ func abandon(gone context.Context, s *Server, path string) {
 	ask(gone, s, "GET", path, "")
 }
 
-// Calls of a narrow store wait for one of two connections, as databases' do. A list of "hangs" ends
-// only with its context.
-type narrow struct {
-	lease.Store
-	connections chan struct{}
-	lists       atomic.Int64 // that have begun
-}
-
-func (n *narrow) call(ctx context.Context, d time.Duration) error {
-	select {
-	case n.connections <- struct{}{}:
-		defer func() { <-n.connections }()
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
-	select {
-	case <-time.After(d):
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
-}
-
 const callTime = 100 * time.Millisecond
 
-func (n *narrow) Get(ctx context.Context, realm string, b lease.Block) (lease.Record, error) {
-	if err := n.call(ctx, callTime); err != nil {
-		return lease.Record{}, err
-	}
-	return n.Store.Get(ctx, realm, b)
-}
-
-func (n *narrow) GetMany(ctx context.Context, realm string,
-	b []lease.Block) ([]lease.Record, error) {
-	if err := n.call(ctx, callTime); err != nil {
-		return nil, err
-	}
-	return n.Store.GetMany(ctx, realm, b)
-}
-
-func (n *narrow) CompareAndSetMany(ctx context.Context, changes []lease.Change) (bool, error) {
-	if err := n.call(ctx, callTime); err != nil {
-		return false, err
-	}
-	return n.Store.CompareAndSetMany(ctx, changes)
-}
-
-func (n *narrow) CompareAndSet(ctx context.Context, prev, next lease.Record) (bool, error) {
-	return n.CompareAndSetMany(ctx, []lease.Change{{Prev: prev, Next: next}})
-}
-
-func (n *narrow) List(ctx context.Context, realm string) ([]lease.Record, error) {
-	d := callTime
-	if realm == "hangs" {
-		n.lists.Add(1)
-		d = time.Hour
-	}
-	if err := n.call(ctx, d); err != nil {
-		return nil, err
-	}
-	return n.Store.List(ctx, realm)
-}
-
-func (n *narrow) Time(ctx context.Context) (time.Time, error) {
-	if err := n.call(ctx, callTime); err != nil {
-		return time.Time{}, err
-	}
-	return time.Now(), nil
+// Calls of a narrow store wait for one of two connections, as databases' do. A list of "hangs" ends
+// only with its context.
+func narrow() *hooked {
+	connections := make(chan struct{}, 2)
+	return &hooked{Store: lease.NewMemory(),
+		before: func(ctx context.Context, method, realm string) error {
+			d := callTime
+			if method == "List" && realm == "hangs" {
+				d = time.Hour
+			}
+			select {
+			case connections <- struct{}{}:
+				defer func() { <-connections }()
+			case <-ctx.Done():
+				return context.Cause(ctx)
+			}
+			select {
+			case <-time.After(d):
+				return nil
+			case <-ctx.Done():
+				return context.Cause(ctx)
+			}
+		}}
 }
 
 // Slow lists and a full queue keep neither renewals nor other clients from the store.
 func TestStoreHammered(t *testing.T) { inBubble(t, testStoreHammered) }
 
 func testStoreHammered(t *testing.T) {
-	store := &narrow{Store: lease.NewMemory(), connections: make(chan struct{}, 2)}
+	store := narrow()
 	s := virtual(t, Config{Store: store})
 	ctx, stop := context.WithTimeout(t.Context(), 3*time.Minute)
 	defer stop()
@@ -508,11 +448,10 @@ func testStoreHammered(t *testing.T) {
 		time.Sleep(time.Second)
 	}
 	hammering.Wait()
-	t.Logf("%d lists begun, %d reads answered, %d refused", store.lists.Load(), read.Load(),
-		refused.Load())
-	if store.lists.Load() == 0 || read.Load() == 0 || refused.Load() == 0 {
-		t.Errorf("%d lists begun, %d reads answered, %d refused: want some of each",
-			store.lists.Load(), read.Load(), refused.Load())
+	lists := store.count("List")
+	t.Logf("%d lists begun, %d reads answered, %d refused", lists, read.Load(), refused.Load())
+	if lists == 0 || read.Load() == 0 || refused.Load() == 0 {
+		t.Error("want some of each")
 	}
 }
 
@@ -685,7 +624,8 @@ func testUnreadAnswersEnd(t *testing.T) {
 func TestLinesAreLimited(t *testing.T) { inBubble(t, testLinesAreLimited) }
 
 func testLinesAreLimited(t *testing.T) {
-	tokens, bearer := limited(t, 0, 1000)
+	tokens, headers := tokensOf(t, "one admin ids=1000")
+	bearer := headers["one"]
 	s := virtual(t, Config{Tokens: tokens})
 	for name, c := range map[string]struct {
 		line string

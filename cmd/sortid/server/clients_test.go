@@ -27,9 +27,7 @@ import (
 func raw(t *testing.T, url, text string) (net.Conn, *bufio.Reader) {
 	t.Helper()
 	conn, err := net.Dial("tcp", strings.TrimPrefix(url, "http://"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { conn.Close() })
 	conn.SetDeadline(time.Now().Add(time.Minute))
 	if _, err := io.WriteString(conn, text); err != nil {
@@ -49,9 +47,7 @@ func TestManyHeaders(t *testing.T) {
 		}
 	}()
 	resp, err := http.ReadResponse(in, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer resp.Body.Close()
 	if resp.StatusCode != http.StatusRequestHeaderFieldsTooLarge {
 		t.Errorf("%s", resp.Status)
@@ -136,9 +132,7 @@ func TestEndlessBody(t *testing.T) {
 	} {
 		r, err := http.NewRequest(http.MethodPost, ts.URL+c.path,
 			&endless{left: 1 << 40, line: c.line, most: &most})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		r.Header.Set("Content-Type", "application/json")
 		resp, err := http.DefaultTransport.RoundTrip(r)
 		if err != nil {
@@ -178,9 +172,7 @@ func TestHTTP2(t *testing.T) {
 	_, plain := start(t, Config{})
 	cert, key := testserver.Certificate(t)
 	pem, err := os.ReadFile(cert)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	roots := x509.NewCertPool()
 	roots.AppendCertsFromPEM(pem)
 	for _, url := range []string{plain.URL, serveTLS(t, cert, key, "")} {
@@ -227,9 +219,7 @@ func TestHTTP2(t *testing.T) {
 func TestLog(t *testing.T) {
 	var log bytes.Buffer
 	s, err := New(Config{Logger: slog.New(slog.NewJSONHandler(&log, nil))})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer s.Close(t.Context())
 	w := newRecorder()
 	r, _ := http.NewRequest(http.MethodGet, "http://localhost/v1/ids/scru12?n=1", nil)
@@ -257,14 +247,13 @@ func TestLog(t *testing.T) {
 // Without its store scru64 goes on until its window ends, and resumes when the store returns.
 func TestWindowEnds(t *testing.T) {
 	t.Parallel()
-	memory := lease.NewMemory()
+	store := newFlaky()
 	for _, f := range format.Leased() {
-		if _, err := lease.Create(t.Context(), memory, lease.Config{Realm: f.Name, Format: f.Lease,
+		if _, err := lease.Create(t.Context(), store, lease.Config{Realm: f.Name, Format: f.Lease,
 			Window: 2 * time.Second}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	store := &flaky{Store: memory}
 	s, ts := start(t, Config{Store: store, MustExist: true})
 	waitReady(t, s)
 	request := func() answer {

@@ -74,9 +74,7 @@ func (s seed) request() *http.Request {
 func FuzzRequests(f *testing.F) {
 	s, err := New(Config{Store: lease.NewMemory(), NodeBits: 1,
 		Origins: []string{"https://example.com"}})
-	if err != nil {
-		f.Fatal(err)
-	}
+	must(f, err)
 	f.Cleanup(func() { s.Close(f.Context()) })
 	checkSeeds(f, s)
 	for _, seed := range seeds {
@@ -169,9 +167,7 @@ func checkNew(t *testing.T, r *http.Request, body []byte, last map[string]format
 	}
 	for _, text := range texts {
 		id, err := sch.ParseAs(encoding, text)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if before, ok := last[name]; ok && id.Compare(before) <= 0 {
 			t.Fatalf("%s after %s", id, before)
 		}

@@ -1,11 +1,9 @@
 package server
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -22,22 +20,8 @@ import (
 // sendHost sends a request word for word.
 func sendHost(t *testing.T, url, request string) answer {
 	t.Helper()
-	c, err := net.Dial("tcp", strings.TrimPrefix(url, "http://"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer c.Close()
-	io.WriteString(c, request)
-	resp, err := http.ReadResponse(bufio.NewReader(c), nil)
-	if err != nil {
-		t.Fatalf("%q: %v", request, err)
-	}
-	defer resp.Body.Close()
-	b, err := io.ReadAll(resp.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return answer{resp, string(b)}
+	_, in := raw(t, url, request)
+	return read(t)(http.ReadResponse(in, nil))
 }
 
 func checkProblem(t *testing.T, what string, a answer, status int) {
@@ -52,13 +36,7 @@ func checkProblem(t *testing.T, what string, a answer, status int) {
 // A page whose domain leads here has its name as Host. Without tokens the server refuses names that
 // such pages can have.
 func TestHosts(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "tokens")
-	_, line, _ := NewToken("shop", []string{"ids"}, 0, 0)
-	write(t, path, line)
-	tokens, err := OpenTokens(t.Context(), path, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	tokens, _ := tokensOf(t, "shop ids")
 	open, plain := start(t, Config{Hosts: []string{"IDs.example.com", "fd00::1", "sortid:8420"}})
 	guarded, _ := start(t, Config{Tokens: tokens})
 	for host, served := range map[string]bool{
@@ -127,9 +105,7 @@ func TestHosts(t *testing.T) {
 	r, _ := http.NewRequestWithContext(t.Context(), http.MethodGet, plain.URL+"/healthz", nil)
 	r.Host = "evil.example"
 	resp, err := transport.RoundTrip(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	resp.Body.Close()
 	if resp.ProtoMajor != 2 || resp.StatusCode != http.StatusMisdirectedRequest {
 		t.Errorf("%s: %d, want 421", resp.Proto, resp.StatusCode)
@@ -148,9 +124,7 @@ func TestHostIsLocalAddress(t *testing.T) {
 		"[fe80::1%eth0]:8420":    {"[fe80::1]:8420": 200, "[fe80::2]:8420": 421},
 	} {
 		addr, err := net.ResolveTCPAddr("tcp", at)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		for host, want := range hosts {
 			r := httptest.NewRequest(http.MethodGet, "/healthz", nil)
 			r.Host = host
@@ -234,9 +208,7 @@ func TestForeignPages(t *testing.T) {
 			_, ts := start(t, Config{Store: memory, Origins: origins})
 			made := func() bool {
 				r, err := memory.Get(t.Context(), "made", lease.Block{})
-				if err != nil {
-					t.Fatal(err)
-				}
+				must(t, err)
 				return r.Revision != 0
 			}
 			for who, headers := range foreign {
@@ -328,9 +300,7 @@ func TestPagePolicy(t *testing.T) {
 // docs/service.md states the server's limits.
 func TestDocumentedLimits(t *testing.T) {
 	text, err := os.ReadFile(filepath.FromSlash("../../../docs/service.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	_, table, _ := strings.Cut(string(text), "| Limit | Value |\n|---|---|\n")
 	table, _, _ = strings.Cut(table, "\n\n")
 	rows := map[string]string{}

@@ -40,9 +40,7 @@ var comparison = regexp.MustCompile(`^(sortid_\w+) (<|==) (\d+)$`)
 func documentedAlerts(t *testing.T) (alerts []*alert) {
 	t.Helper()
 	text, err := os.ReadFile(filepath.FromSlash("../../../docs/service.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	_, block, _ := strings.Cut(string(text), "```yaml\ngroups:\n")
 	block, _, _ = strings.Cut(block, "```")
 	var file struct {
@@ -50,9 +48,7 @@ func documentedAlerts(t *testing.T) (alerts []*alert) {
 			Rules []struct{ Alert, Expr, For string }
 		}
 	}
-	if err := yaml.Unmarshal([]byte("groups:\n"+block), &file); err != nil {
-		t.Fatal(err)
-	}
+	must(t, yaml.Unmarshal([]byte("groups:\n"+block), &file))
 	for _, rule := range file.Groups[0].Rules {
 		if rule.Alert == "SortidErrors" || rule.Alert == "SortidSlow" {
 			continue
@@ -97,9 +93,7 @@ func (a *alert) evaluate(now time.Time, values map[string]float64) (firing []str
 func gaugesOf(t *testing.T, g prometheus.Gatherer) map[string]float64 {
 	t.Helper()
 	families, err := g.Gather()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	values := map[string]float64{}
 	for _, f := range families {
 		if f.GetType() != dto.MetricType_GAUGE {
@@ -130,9 +124,7 @@ func watch(t *testing.T, c Config) *watcher {
 		c.clock = time.Now // with the system's a generator may busy-wait
 	}
 	s, err := New(c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { s.Close(context.Background()) })
 	// Slow, and all metrics are read each second for an hour.
 	s.metrics.registry.Unregister(collectors.NewGoCollector())
@@ -248,9 +240,7 @@ func boltStore(t *testing.T) (store lease.Store, path string) {
 	t.Helper()
 	path = filepath.Join(t.TempDir(), "s.db")
 	st, err := bolt.Open(t.Context(), "bolt:"+path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { st.Close() })
 	for _, f := range format.Leased() {
 		if _, err := lease.Create(t.Context(), st,
@@ -265,13 +255,11 @@ func boltStore(t *testing.T) (store lease.Store, path string) {
 func TestReadyTellsTheTruth(t *testing.T) {
 	rename := func(t *testing.T, from, to string) {
 		t.Helper()
-		if err := os.Rename(from, to); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.Rename(from, to))
 	}
 	for name, test := range map[string]func(t *testing.T){
 		"the store is away": func(t *testing.T) {
-			store := &flaky{Store: lease.NewMemory()}
+			store := newFlaky()
 			watch(t, Config{Store: store}).breaks(func() { store.down.Store(true) },
 				func() { store.down.Store(false) })
 		},
@@ -283,9 +271,7 @@ func TestReadyTellsTheTruth(t *testing.T) {
 		"the file is replaced by an older one": func(t *testing.T) {
 			store, path := boltStore(t)
 			older, err := os.ReadFile(path)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			watch(t, Config{Store: store, MustExist: true}).breaks(func() {
 				write(t, path+".new", string(older))
 				rename(t, path+".new", path)
@@ -323,9 +309,7 @@ func TestReadyTellsTheTruth(t *testing.T) {
 			for range 2 {
 				l, err := lease.Acquire(t.Context(), store,
 					lease.Config{Realm: "scru64", Format: lease.SCRU64, NodeBits: 1})
-				if err != nil {
-					t.Fatal(err)
-				}
+				must(t, err)
 				defer l.Close(context.Background())
 			}
 			watch(t, Config{Store: store}).wants("full", 5*time.Minute,
@@ -342,7 +326,7 @@ func TestReadyTellsTheTruth(t *testing.T) {
 // A clock ahead uses up the window sooner, and the metric.
 func TestRemaining(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
-		store := &flaky{Store: lease.NewMemory()}
+		store := newFlaky()
 		w := watch(t, Config{Store: store,
 			clock: func() time.Time { return time.Now().Add(8 * time.Second) }})
 		w.pass(time.Minute)
@@ -403,9 +387,7 @@ func TestReadyAfterClose(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		w := watch(t, Config{Store: lease.NewMemory()})
 		w.pass(10 * time.Second)
-		if err := w.s.Close(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		must(t, w.s.Close(t.Context()))
 		time.Sleep(readyFor)
 		if can := w.look(); can != "" {
 			t.Error(can)
@@ -422,9 +404,7 @@ func TestBuildAndFiles(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		tokens, err := OpenTokens(ctx, path, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		w := watch(t, Config{Tokens: tokens, Version: "v1.2.3"})
 		refused := func() (is float64, fires bool) {
 			t.Helper()
@@ -445,9 +425,7 @@ func TestBuildAndFiles(t *testing.T) {
 		check("with a mistake", true)
 		write(t, path, line)
 		check("corrected", false)
-		if err := os.Remove(path); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.Remove(path))
 		check("removed", true)
 		found := false
 		for series, value := range gaugesOf(t, w.s.metrics.registry) {

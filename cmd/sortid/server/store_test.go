@@ -1,14 +1,12 @@
 package server
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -30,24 +28,18 @@ func serveRealm(t *testing.T) served {
 	memory := lease.NewMemory()
 	_, ts := start(t, Config{Store: memory, MustExist: true})
 	client, err := httpstore.Open(t.Context(), ts.URL)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { client.Close() })
 	l, err := lease.Acquire(t.Context(), client, lease.Config{Realm: "orders", Format: lease.SCRU64,
 		NodeBits: 2, Name: "victim"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() {
 		if err := l.Close(t.Context()); err != nil && !errors.Is(err, t.Context().Err()) {
 			t.Error(err)
 		}
 	})
 	root, err := lease.Realm(t.Context(), client, "orders")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	held, err := client.Get(t.Context(), "orders@"+root.Generation,
 		lease.Block{NodeID: l.NodeID(), Size: 2})
 	if err != nil || held.Name != "victim" {
@@ -56,59 +48,27 @@ func serveRealm(t *testing.T) served {
 	return served{memory, ts.URL, client, root, held}
 }
 
-type reads struct {
-	lease.Store
-	lists, many, others atomic.Int64
-}
-
-func (r *reads) List(ctx context.Context, realm string) ([]lease.Record, error) {
-	r.lists.Add(1)
-	return r.Store.List(ctx, realm)
-}
-
-func (r *reads) GetMany(ctx context.Context, realm string,
-	blocks []lease.Block) ([]lease.Record, error) {
-	r.many.Add(1)
-	return r.Store.GetMany(ctx, realm, blocks)
-}
-
-func (r *reads) Get(ctx context.Context, realm string, b lease.Block) (lease.Record, error) {
-	r.others.Add(1)
-	return r.Store.Get(ctx, realm, b)
-}
-
-func (r *reads) Time(ctx context.Context) (time.Time, error) {
-	r.others.Add(1)
-	return r.Store.Time(ctx)
-}
-
 // A check costs one GetMany.
 func TestReadsPerCheck(t *testing.T) {
 	memory := lease.NewMemory()
-	store := &reads{Store: memory}
+	store := &hooked{Store: memory}
 	g := newCheckedStore(store)
 	if _, err := lease.Create(t.Context(), memory,
 		lease.Config{Realm: "orders", Format: lease.SCRU64}); err != nil {
 		t.Fatal(err)
 	}
 	root, err := lease.Realm(t.Context(), memory, "orders")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	r := lease.Record{Realm: "orders@" + root.Generation, Block: lease.Block{NodeID: 1, Size: 1}}
 	for i, state := range []lease.State{lease.Split, lease.Merging, lease.Split, lease.Merging} {
 		next := r
 		next.Revision, next.State = r.Revision+1, state
-		store.many.Store(0)
-		store.others.Store(0)
-		if ok, err := g.compareAndSet(t.Context(), []lease.Change{{Prev: r, Next: next}}); !ok ||
-			err != nil {
-			t.Fatal(ok, err)
-		}
-		if many, others := store.many.Load(), store.others.Load(); many != 1 ||
-			i > 0 && others != 0 {
-			t.Errorf("change %d: %d calls of GetMany, want 1, and %d of Get and Time", i, many,
-				others)
+		store.count("GetMany", "Get", "Time")
+		ok, err := g.compareAndSet(t.Context(), []lease.Change{{Prev: r, Next: next}})
+		many, others := store.count("GetMany"), store.count("Get", "Time")
+		if !ok || err != nil || many != 1 || i > 0 && others != 0 {
+			t.Errorf("change %d: %v, %v, %d calls of GetMany, want 1, and %d of Get and Time", i,
+				ok, err, many, others)
 		}
 		r = next
 	}
@@ -216,9 +176,7 @@ func TestAttacks(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			last := c.changes[len(c.changes)-1].Next
 			before, err := v.memory.Get(t.Context(), last.Realm, last.Block)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			ok, err := v.client.CompareAndSetMany(t.Context(), c.changes)
 			if ok || !errors.Is(err, lease.ErrIllegal) || !strings.Contains(err.Error(), c.want) ||
 				!strings.Contains(err.Error(), fmt.Sprintf("body.changes[%d]", len(c.changes)-1)) {
@@ -300,9 +258,7 @@ func TestManyRealms(t *testing.T) {
 		return err
 	}
 	names, err := v.memory.Realms(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for i := len(names); i < maxRealms; i++ {
 		if err := create(v.client, i); err != nil {
 			t.Fatalf("realm %d: %v", i, err)
@@ -334,9 +290,7 @@ func TestNoFenceOverHTTP(t *testing.T) {
 		t.Fatal(ok, err)
 	}
 	before, err := lease.Realm(ctx, v.memory, "orders")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for _, c := range []lease.Config{{Realm: "orders"}, {Realm: "lost", Format: lease.SCRU64}} {
 		_, err = lease.Fence(ctx, v.client, c, 0)
 		if !errors.Is(err, lease.ErrIllegal) || !strings.Contains(err.Error(), noFence) {
@@ -367,21 +321,17 @@ func TestNoFenceOverHTTP(t *testing.T) {
 // Clients can make only so many records, which are seldom counted.
 func TestManyRecords(t *testing.T) {
 	memory := lease.NewMemory()
-	store := &reads{Store: memory}
+	store := &hooked{Store: memory}
 	_, ts := start(t, Config{Store: store, MustExist: true})
 	client, err := httpstore.Open(t.Context(), ts.URL)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer client.Close()
 	if _, err := lease.Create(t.Context(), client,
 		lease.Config{Realm: "orders", Format: lease.SCRU64}); err != nil {
 		t.Fatal(err)
 	}
 	root, err := lease.Realm(t.Context(), client, "orders")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	space := "orders@" + root.Generation
 	made, last := 0, error(nil)
 	for size := uint8(1); last == nil && size < 20; size++ {
@@ -404,7 +354,7 @@ func TestManyRecords(t *testing.T) {
 		!strings.Contains(last.Error(), "which is the most") {
 		t.Errorf("%d records were made, there are %d, then %v, %v", made, len(records), last, err)
 	}
-	if n := store.lists.Load(); n > int64(made/recountAfter)*2 {
+	if n := store.count("List"); n > made/recountAfter*2 {
 		t.Errorf("%d lists for %d records", n, made)
 	}
 }
@@ -428,14 +378,10 @@ func TestStoreBodies(t *testing.T) {
 	for _, path := range []string{"get", "compare-and-set", "list", "realms", "time",
 		"conditions"} {
 		c, err := net.Dial("tcp", strings.TrimPrefix(ts.URL, "http://"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		fmt.Fprintf(c, "POST /v1/store/%s HTTP/1.1\r\nHost: localhost\r\n"+
 			"Content-Type: application/json\r\nContent-Length: 100\r\n\r\n{", path)
-		if err := c.(*net.TCPConn).CloseWrite(); err != nil {
-			t.Fatal(err)
-		}
+		must(t, c.(*net.TCPConn).CloseWrite())
 		answer, err := io.ReadAll(c)
 		c.Close()
 		if err != nil || !strings.HasPrefix(string(answer), "HTTP/1.1 400 ") ||
