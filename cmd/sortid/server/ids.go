@@ -70,26 +70,13 @@ func (s *Server) registerIDs() {
 					Description: "The encoding of the IDs; uuid is for formats of 128 bits",
 					Schema: &huma.Schema{Type: huma.TypeString, Enum: encodings,
 						Default: string(format.Text)}},
-				{Name: "Accept", In: "header",
-					Description: "text/plain, one ID a line, or application/json",
-					Schema:      &huma.Schema{Type: huma.TypeString}},
+				{Name: "Accept", In: "header", Schema: text(""),
+					Description: "text/plain, one ID a line, or application/json"},
 			},
-			Responses: map[string]*huma.Response{"200": {
-				Description: "IDs, one in a line, or as JSON",
-				Content: map[string]*huma.MediaType{
-					"text/plain": {Schema: &huma.Schema{Type: huma.TypeString}},
-					typeJSON: {Schema: &huma.Schema{
-						Type: huma.TypeObject,
-						Properties: map[string]*huma.Schema{
-							"format": {Type: huma.TypeString},
-							"ids": {Type: huma.TypeArray,
-								Items: &huma.Schema{Type: huma.TypeString}},
-						},
-						Required: []string{"format", "ids"},
-					}},
-				},
-			}},
+			Responses: answers("IDs, one in a line, or as JSON", "text/plain", text("")),
 		}
+		op.Responses["200"].Content[typeJSON] = &huma.MediaType{Schema: object(properties{
+			"format": text(""), "ids": arrayOf(text(""))}, "format", "ids")}
 		s.describeErrors(op, http.StatusUnauthorized, http.StatusForbidden,
 			http.StatusNotAcceptable, http.StatusUnprocessableEntity,
 			http.StatusTooManyRequests, http.StatusServiceUnavailable)

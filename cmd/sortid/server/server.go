@@ -62,8 +62,9 @@ type Server struct {
 	api        huma.API
 	generators *generators
 	metrics    *metrics
-	checked    *checkedStore // nil without a store
 	draining   atomic.Bool
+	// change changes the store if the protocol allows it.
+	change func(context.Context, []lease.Change) (bool, error)
 
 	requests     *gate
 	largeAnswers *gate // of more than one piece

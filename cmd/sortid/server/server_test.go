@@ -338,17 +338,24 @@ func TestGzip(t *testing.T) {
 // to lease from.
 func TestStore(t *testing.T) {
 	t.Parallel()
-	setup := func(allowAny bool) func(t *testing.T) func() lease.Store {
-		return func(t *testing.T) func() lease.Store { return openStore(t, allowAny) }
-	}
-	storetest.Run(t, setup(true))
-	t.Run("Checked", func(t *testing.T) { storetest.Leases(t, setup(false)) })
+	storetest.Run(t, func(t *testing.T) func() lease.Store {
+		memory := lease.NewMemory()
+		return openStore(t, memory, memory.CompareAndSetMany)
+	})
+	t.Run("Checked", func(t *testing.T) {
+		storetest.Leases(t, func(t *testing.T) func() lease.Store {
+			return openStore(t, lease.NewMemory(), nil)
+		})
+	})
 }
 
-func openStore(t *testing.T, allowAny bool) func() lease.Store {
-	s, ts := start(t, Config{Store: lease.NewMemory(),
-		Conditions: []string{"as long as the process lives"}})
-	s.checked.any = allowAny
+// openStore returns clients of a store on a server. If anyChange is not nil, it makes all changes.
+func openStore(t *testing.T, store lease.Store,
+	anyChange func(context.Context, []lease.Change) (bool, error)) func() lease.Store {
+	s, ts := start(t, Config{Store: store, Conditions: []string{"as long as the process lives"}})
+	if anyChange != nil {
+		s.change = anyChange
+	}
 	return func() lease.Store {
 		s, err := httpstore.Open(t.Context(), ts.URL)
 		must(t, err)

@@ -24,7 +24,7 @@ import (
 )
 
 func (s *Server) registerStore() {
-	s.checked = newCheckedStore(s.config.Store)
+	s.change = newCheckedStore(s.config.Store).compareAndSet
 	many := func(items *huma.Schema) *huma.Schema {
 		most := maxMany
 		return &huma.Schema{Type: huma.TypeArray, Items: items, MaxItems: &most}
@@ -124,7 +124,7 @@ func (s *Server) storeCompareAndSet(ctx context.Context, in httpstore.CompareAnd
 			return out, err
 		}
 	}
-	out.Stored, err = s.checked.compareAndSet(ctx, changes)
+	out.Stored, err = s.change(ctx, changes)
 	if wrong := (*lease.ChangeError)(nil); errors.As(err, &wrong) {
 		return out, invalid(wrong.Reason, fmt.Sprintf("body.changes[%d].next", wrong.Index))
 	}
@@ -133,9 +133,6 @@ func (s *Server) storeCompareAndSet(ctx context.Context, in httpstore.CompareAnd
 
 func (s *Server) storeRealms(ctx context.Context,
 	_ struct{}) (out httpstore.RealmsAnswer, err error) {
-	if err := s.permitStore(ctx); err != nil {
-		return out, err
-	}
 	names, err := s.config.Store.Realms(ctx)
 	foreign := func(name string) bool { return s.permitRealm(ctx, name) != nil }
 	names = slices.DeleteFunc(names, foreign)
@@ -154,20 +151,12 @@ func (s *Server) storeList(ctx context.Context,
 }
 
 func (s *Server) storeTime(ctx context.Context, _ struct{}) (out httpstore.TimeAnswer, err error) {
-	if err := s.permitStore(ctx); err != nil {
-		return out, err
-	}
 	out.Time, err = s.config.Store.Time(ctx)
 	return out, err
 }
 
-func (s *Server) storeConditions(ctx context.Context,
-	_ struct{}) (out httpstore.ConditionsAnswer, err error) {
-	if err := s.permitStore(ctx); err != nil {
-		return out, err
-	}
-	out.Conditions = append([]string{}, s.config.Conditions...)
-	return out, nil
+func (s *Server) storeConditions(context.Context, struct{}) (httpstore.ConditionsAnswer, error) {
+	return httpstore.ConditionsAnswer{Conditions: append([]string{}, s.config.Conditions...)}, nil
 }
 
 // register registers an operation of the store. Only it decodes, and maps errors to status codes.
@@ -177,25 +166,22 @@ func register[In, Out any](s *Server, name, summary string, in, out *huma.Schema
 	if name == "list" {
 		queue = s.storeLists
 	}
-	op := huma.Operation{
+	op := s.operation("store", permitRealms, huma.Operation{
 		OperationID: "store-" + name,
 		Method:      http.MethodPost,
-		Path:        "/v1/store/" + name,
-		Tags:        []string{"store"},
+		Path:        storePath + name,
 		Summary:     summary,
 		// Slow bodies hold up only each other.
 		Middlewares: huma.Middlewares{s.within(s.storeBodies), s.readJSON, s.within(queue)},
 		Errors: []int{http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden,
 			http.StatusRequestTimeout, http.StatusRequestEntityTooLarge,
-			http.StatusUnsupportedMediaType,
-			http.StatusUnprocessableEntity, http.StatusTooManyRequests,
-			http.StatusServiceUnavailable},
-		Responses: jsonResponse(summary, out),
-	}
+			http.StatusUnsupportedMediaType, http.StatusUnprocessableEntity,
+			http.StatusTooManyRequests, http.StatusServiceUnavailable},
+		Responses: answers(summary, typeJSON, out),
+	})
 	if name == "time" {
 		op.Errors = append(op.Errors, http.StatusNotImplemented)
 	}
-	s.secure(&op, permitRealms)
 	huma.Register(s.api, op, func(ctx context.Context, _ *struct{}) (*rawOutput, error) {
 		request, err := decodeBody[In](ctx)
 		if err != nil {
