@@ -1,7 +1,6 @@
 package lease
 
 import (
-	"context"
 	"errors"
 	"slices"
 	"strings"
@@ -22,9 +21,7 @@ func TestCheck(t *testing.T) {
 	key := Owner{1, 2, 3}
 	in := func(generation, block string, revision uint64, state State, hwm int64) Record {
 		b, err := ParseBlock(block)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		return Record{Realm: "r@" + generation, Block: b, Revision: revision, State: state,
 			HWM: hwm}
 	}
@@ -214,59 +211,38 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// A refusing store finds changes illegal while refuse is set, and from then on the same ones.
-type refusing struct {
-	Store
-	refuse  atomic.Bool
-	mu      sync.Mutex
-	refused map[uint64]bool // by their Request
-}
-
-func (r *refusing) CompareAndSet(ctx context.Context, prev, next Record) (bool, error) {
-	return r.CompareAndSetMany(ctx, []Change{{prev, next}})
-}
-
-func (r *refusing) CompareAndSetMany(ctx context.Context, changes []Change) (bool, error) {
-	last := changes[len(changes)-1].Next
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.refuse.Load() || r.refused[last.Request] {
-		r.refused[last.Request] = true
-		return false, &ChangeError{0, "told to"}
-	}
-	return r.Store.CompareAndSetMany(ctx, changes)
-}
-
 // A server that finds a change illegal has not made it. The lease keeps what it has, asks again
 // with the present time, and goes on when it may.
 func TestIllegalIsNotPending(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		store := &refusing{Store: NewMemory(), refused: map[uint64]bool{}}
-		config := Config{Realm: "realm", Format: SCRU64, NodeBits: 4, Window: 10 * time.Second}
-		l, err := Acquire(t.Context(), store, config)
-		if err != nil {
-			t.Fatal(err)
-		}
+		var refuse atomic.Bool
+		var refused sync.Map // requests, once and for all
+		n := &network{Store: NewMemory(), before: func(op string, next Record) error {
+			if _, ok := refused.Load(next.Request); op == "set" && (ok || refuse.Load()) {
+				refused.Store(next.Request, true)
+				return &ChangeError{0, "told to"}
+			}
+			return nil
+		}}
+		c := config(4)
+		c.Window = 10 * time.Second
+		l := acquire(t, n, c)
 		node := l.NodeID()
-		store.refuse.Store(true)
+		refuse.Store(true)
 		time.Sleep(time.Minute)
 		if !errors.Is(l.Err(), ErrIllegal) {
 			t.Errorf("%v", l.Err())
 		}
-		if _, err := Acquire(t.Context(), store, config); !errors.Is(err, ErrIllegal) {
+		if _, err := Acquire(t.Context(), n, c); !errors.Is(err, ErrIllegal) {
 			t.Errorf("another lease: %v", err)
 		}
-		store.refuse.Store(false)
+		refuse.Store(false)
 		time.Sleep(time.Minute)
 		if err := l.Err(); err != nil || l.NodeID() != node {
 			t.Errorf("%v, node ID %d, had %d", err, l.NodeID(), node)
 		}
-		if _, _, err := l.ClaimTick(time.Now().UnixMilli() / 256); err != nil {
-			t.Error(err)
-		}
-		if err := l.Close(t.Context()); err != nil {
-			t.Error(err)
-		}
+		must(t, claim(l, 0))
+		closed(t, l)
 	})
 }
 

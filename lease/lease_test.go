@@ -27,6 +27,7 @@ type network struct {
 	mu      sync.Mutex
 	down    bool
 	hang    bool                                 // no answer until the context ends
+	before  func(op string, next Record) error   // its error is the answer; next is a set's last
 	deaf    func(op string, args ...Record) bool // the call is carried out, without an answer
 	watch   func(op string, args ...Record)      // sees what was carried out
 	delay   func() time.Duration
@@ -51,17 +52,22 @@ func (n *network) calls(ops ...string) (sum int) {
 	return sum
 }
 
-func (n *network) pass(ctx context.Context, op string) error {
+func (n *network) pass(ctx context.Context, op string, next Record) error {
 	n.mu.Lock()
 	if n.count == nil {
 		n.count = map[string]int{}
 	}
 	n.count[op]++
-	down, hang, delay := n.down, n.hang, time.Duration(0)
+	down, hang, delay, before := n.down, n.hang, time.Duration(0), n.before
 	if n.delay != nil {
 		delay = n.delay()
 	}
 	n.mu.Unlock()
+	if before != nil {
+		if err := before(op, next); err != nil {
+			return err
+		}
+	}
 	if hang {
 		<-ctx.Done()
 	}
@@ -77,6 +83,9 @@ func (n *network) pass(ctx context.Context, op string) error {
 func (n *network) answer(op string, args ...Record) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
+	if op != "set" {
+		n.count["records"] += len(args)
+	}
 	if n.watch != nil {
 		n.watch(op, args...)
 	}
@@ -87,7 +96,7 @@ func (n *network) answer(op string, args ...Record) error {
 }
 
 func (n *network) Get(ctx context.Context, realm string, b Block) (Record, error) {
-	if err := n.pass(ctx, "get"); err != nil {
+	if err := n.pass(ctx, "get", Record{}); err != nil {
 		return Record{}, err
 	}
 	r, err := n.Store.Get(ctx, realm, b)
@@ -95,7 +104,7 @@ func (n *network) Get(ctx context.Context, realm string, b Block) (Record, error
 }
 
 func (n *network) GetMany(ctx context.Context, realm string, blocks []Block) ([]Record, error) {
-	if err := n.pass(ctx, "get"); err != nil {
+	if err := n.pass(ctx, "get", Record{}); err != nil {
 		return nil, err
 	}
 	rs, err := n.Store.GetMany(ctx, realm, blocks)
@@ -107,11 +116,11 @@ func (n *network) CompareAndSet(ctx context.Context, prev, next Record) (bool, e
 }
 
 func (n *network) CompareAndSetMany(ctx context.Context, changes []Change) (bool, error) {
-	if err := n.pass(ctx, "set"); err != nil {
+	last := changes[len(changes)-1]
+	if err := n.pass(ctx, "set", last.Next); err != nil {
 		return false, err
 	}
 	ok, err := n.Store.CompareAndSetMany(ctx, changes)
-	last := changes[len(changes)-1]
 	if err := errors.Join(err, n.answer("set", last.Prev, last.Next)); err != nil {
 		return false, err
 	}
@@ -119,7 +128,7 @@ func (n *network) CompareAndSetMany(ctx context.Context, changes []Change) (bool
 }
 
 func (n *network) List(ctx context.Context, realm string) ([]Record, error) {
-	if err := n.pass(ctx, "list"); err != nil {
+	if err := n.pass(ctx, "list", Record{}); err != nil {
 		return nil, err
 	}
 	rs, err := n.Store.List(ctx, realm)
@@ -130,7 +139,7 @@ func (n *network) Time(ctx context.Context) (time.Time, error) {
 	if n.noClock {
 		return time.Time{}, ErrNoTime
 	}
-	if err := n.pass(ctx, "time"); err != nil {
+	if err := n.pass(ctx, "time", Record{}); err != nil {
 		return time.Time{}, err
 	}
 	return n.Store.Time(ctx)
@@ -192,12 +201,38 @@ func config(size int) Config {
 	return Config{Realm: "realm", Format: SCRU64, NodeBits: size}
 }
 
-func acquire(t *testing.T, s Store, c Config) *Lease {
+func must(t *testing.T, err error) {
 	t.Helper()
-	l, err := Acquire(t.Context(), s, c)
 	if err != nil {
 		t.Fatal(err)
 	}
+}
+
+// skewed gives the configuration a clock that is ahead by a number of nanoseconds, at first 0.
+func skewed(c *Config) *atomic.Int64 {
+	var ahead atomic.Int64
+	c.Now = func() time.Time { return time.Now().Add(time.Duration(ahead.Load())) }
+	return &ahead
+}
+
+// held returns the records of the node IDs that somebody holds.
+func held(t *testing.T, s Store) []Record {
+	t.Helper()
+	_, blocks, err := Records(t.Context(), s, "realm")
+	must(t, err)
+	return slices.DeleteFunc(blocks, func(r Record) bool { return r.Owner == (Owner{}) })
+}
+
+// claim claims a tick of SCRU64 at a time from now.
+func claim(l *Lease, ahead time.Duration) error {
+	_, _, err := l.ClaimTick(time.Now().Add(ahead).UnixMilli() / 256)
+	return err
+}
+
+func acquire(t *testing.T, s Store, c Config) *Lease {
+	t.Helper()
+	l, err := Acquire(t.Context(), s, c)
+	must(t, err)
 	t.Cleanup(func() { abandon(l) })
 	return l
 }
@@ -209,6 +244,28 @@ func closed(t *testing.T, ls ...*Lease) {
 			t.Error(err)
 		}
 	}
+}
+
+// acquireAll acquires leases at once.
+func acquireAll(t *testing.T, s Store, c Config, count int) []*Lease {
+	t.Helper()
+	leases := make([]*Lease, count)
+	var wg sync.WaitGroup
+	for i := range leases {
+		wg.Go(func() {
+			l, err := Acquire(t.Context(), s, c)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			leases[i] = l
+		})
+	}
+	wg.Wait()
+	if t.Failed() {
+		t.FailNow()
+	}
+	return leases
 }
 
 func abandon(l *Lease) {
@@ -237,9 +294,7 @@ func TestKeepsAhead(t *testing.T) {
 				left > time.Minute+256*time.Millisecond {
 				t.Fatalf("%v are left", left)
 			}
-			if err := l.Err(); err != nil {
-				t.Fatal(err)
-			}
+			must(t, l.Err())
 		}
 		// A window has 234 ticks. It is renewed after 88 to 117 of them, the first time sooner.
 		if sets := n.calls("set") - before; sets < 120 || sets > 161 {
@@ -376,42 +431,20 @@ func TestLost(t *testing.T) {
 
 func TestHundred(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m := NewMemory()
 		book := new(book)
 		r := rand.New(rand.NewPCG(1, 1))
-		n := &network{Store: m,
+		n := &network{Store: NewMemory(),
 			delay: func() time.Duration { return time.Duration(r.Int64N(20)) * time.Millisecond }}
 		start := time.Now()
-		leases := make([]*Lease, 100)
-		var wg sync.WaitGroup
-		for i := range leases {
-			wg.Go(func() {
-				l, err := Acquire(t.Context(), n, config(7))
-				if err != nil {
-					t.Error(err)
-					return
-				}
-				leases[i] = l
-				book.generator(t, l).must()
-			})
-		}
-		wg.Wait()
-		if t.Failed() {
-			return
-		}
-		seen := map[uint32]bool{}
+		leases := acquireAll(t, n, config(7), 100)
+		seen := map[Block]bool{}
 		for _, l := range leases {
-			seen[l.NodeID()] = true
+			seen[book.generator(t, l).must()] = true
 		}
-		if len(seen) != 100 {
-			t.Errorf("%d node IDs for 100 leases", len(seen))
-		}
-		if d := time.Since(start); d > 5*time.Second {
-			t.Errorf("it took %v", d)
-		}
-		t.Logf("%d attempts, %d changes, %v", n.calls("list"), n.calls("set"), time.Since(start))
-		if n.calls("list") > 700 {
-			t.Errorf("%d attempts for 100 leases", n.calls("list"))
+		d := time.Since(start)
+		t.Logf("%d attempts, %d changes, %v", n.calls("list"), n.calls("set"), d)
+		if len(seen) != 100 || d > 5*time.Second || n.calls("list") > 700 {
+			t.Errorf("%d node IDs for 100 leases, %d attempts, %v", len(seen), n.calls("list"), d)
 		}
 		closed(t, leases...)
 	})
@@ -535,17 +568,15 @@ func TestEvict(t *testing.T) {
 		if ok, err := Evict(t.Context(), m, "realm", first, Owner{1}); ok || err != nil {
 			t.Errorf("Evict of another owner: %v, %v", ok, err)
 		}
-		_, blocks, err := Records(t.Context(), m, "realm")
-		i := slices.IndexFunc(blocks, func(r Record) bool { return r.Block == first })
-		if err != nil || i < 0 || blocks[i].Owner == (Owner{}) {
-			t.Fatalf("nobody was to be evicted: %+v, %v", blocks, err)
+		holders := held(t, m)
+		if len(holders) != 1 || holders[0].Block != first {
+			t.Fatalf("nobody was to be evicted: %+v", holders)
 		}
-		if ok, err := Evict(t.Context(), m, "realm", first, blocks[i].Owner); !ok || err != nil {
+		if ok, err := Evict(t.Context(), m, "realm", first, holders[0].Owner); !ok || err != nil {
 			t.Fatalf("Evict: %v, %v", ok, err)
 		}
-		_, blocks, err = Records(t.Context(), m, "realm")
-		if err != nil || blocks[i].HWM != hi {
-			t.Errorf("granted up to tick %d, then evicted: %+v, %v", hi, blocks, err)
+		if r, err := m.Get(t.Context(), holders[0].Realm, first); err != nil || r.HWM != hi {
+			t.Errorf("granted up to tick %d, then evicted: %+v, %v", hi, r, err)
 		}
 		if ok, err := Evict(t.Context(), m, "realm", first, Owner{}); ok || err != nil {
 			t.Errorf("Evict again: %v, %v", ok, err)
@@ -579,51 +610,36 @@ func TestClock(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := NewMemory()
 		c := config(8)
-		var mu sync.Mutex
-		wrong := time.Duration(0)
-		set := func(d time.Duration) {
-			mu.Lock()
-			defer mu.Unlock()
-			wrong = d
-		}
-		c.Now = func() time.Time {
-			mu.Lock()
-			defer mu.Unlock()
-			return time.Now().Add(wrong)
-		}
+		wrong := skewed(&c)
 		for d, say := range map[time.Duration]string{
 			time.Hour: "1h0m0s ahead", -time.Hour: "1h0m0s behind", 11 * time.Second: "11s ahead",
 			-11 * time.Second: "11s behind",
 		} {
-			set(d)
+			wrong.Store(int64(d))
 			if l, err := Acquire(t.Context(), m, c); !errors.Is(err, ErrClock) ||
 				!strings.Contains(err.Error(), say) {
 				t.Errorf("with a clock wrong by %v: %v, %v", d, l, err)
 			}
 		}
-		set(9 * time.Second)
+		wrong.Store(int64(9 * time.Second))
 		l := acquire(t, m, c)
-		claim := func() error {
-			_, _, err := l.ClaimTick(c.Now().UnixMilli() / 256)
-			return err
-		}
 		for range 100 {
 			time.Sleep(time.Second)
-			if err := claim(); err != nil {
+			if err := claim(l, 9*time.Second); err != nil {
 				t.Fatalf("with a clock that is within the lead: %v", err)
 			}
 		}
-		set(time.Hour)
+		wrong.Store(int64(time.Hour))
 		time.Sleep(10 * time.Second)
-		if err := claim(); !errors.Is(err, ErrExpired) || !errors.Is(err, ErrClock) {
+		if err := claim(l, time.Hour); !errors.Is(err, ErrExpired) || !errors.Is(err, ErrClock) {
 			t.Errorf("the clock has stepped: %v", err)
 		}
 		if err := l.Err(); !errors.Is(err, ErrClock) {
 			t.Errorf("the clock has stepped: the lease says %v", err)
 		}
-		set(0)
+		wrong.Store(0)
 		time.Sleep(10 * time.Second)
-		if err := claim(); err != nil {
+		if err := claim(l, 0); err != nil {
 			t.Errorf("the clock is right again: %v, %v", err, l.Err())
 		}
 		closed(t, l)
@@ -649,23 +665,19 @@ func TestLead(t *testing.T) {
 		n := &network{Store: NewMemory(), noClock: true}
 		c := config(1)
 		ahead := c
-		ahead.Now = func() time.Time { return time.Now().Add(time.Hour) }
+		skewed(&ahead).Store(int64(time.Hour))
 		for range 2 {
 			l := acquire(t, n, ahead)
-			if _, _, err := l.ClaimTick(ahead.Now().UnixMilli() / 256); err != nil {
-				t.Fatal(err)
-			}
+			must(t, claim(l, time.Hour))
 			defer closed(t, l)
 		}
 		n.set(func() { n.down = true })
 		time.Sleep(2 * time.Hour) // the deadlines and the windows pass
 		n.set(func() { n.down = false })
 		time.Sleep(time.Minute)
-		_, blocks, _ := Records(t.Context(), n, "realm")
-		for _, r := range blocks {
-			if _, err := Evict(t.Context(), n, "realm", r.Block, r.Owner); err != nil {
-				t.Fatal(err)
-			}
+		for _, r := range held(t, n) {
+			_, err := Evict(t.Context(), n, "realm", r.Block, r.Owner)
+			must(t, err)
 		}
 		_, err := Acquire(t.Context(), n, c)
 		var full *FullError
@@ -688,18 +700,6 @@ func TestLead(t *testing.T) {
 func TestRetried(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := NewMemory()
-		held := func() (n int) {
-			_, blocks, err := Records(t.Context(), m, "realm")
-			if err != nil {
-				t.Fatal(err)
-			}
-			for _, r := range blocks {
-				if r.Owner != (Owner{}) {
-					n++
-				}
-			}
-			return n
-		}
 		for _, lost := range []string{"the grant", "the read after the grant",
 			"every other answer"} {
 			n := &network{Store: m}
@@ -719,7 +719,7 @@ func TestRetried(t *testing.T) {
 				return times%2 == 0 && times < 8
 			}
 			l := acquire(t, n, config(8))
-			if got := held(); got != 1 {
+			if got := len(held(t, m)); got != 1 {
 				t.Errorf("lost was %s: %d node IDs are held", lost, got)
 			}
 			g := new(book).generator(t, l)
@@ -733,11 +733,11 @@ func TestRetried(t *testing.T) {
 					t.Fatalf("lost was %s: from %v to %v", lost, first, b)
 				}
 			}
-			if got := held(); got != 1 {
+			if got := len(held(t, m)); got != 1 {
 				t.Errorf("lost was %s: %d node IDs are held", lost, got)
 			}
 			closed(t, l)
-			if got := held(); got != 0 {
+			if got := len(held(t, m)); got != 0 {
 				t.Errorf("lost was %s: after Close %d node IDs are held", lost, got)
 			}
 		}
@@ -781,14 +781,8 @@ func TestAcquireFails(t *testing.T) {
 		if _, err := Acquire(t.Context(), n, config(8)); !errors.Is(err, errDown) {
 			t.Errorf("no answer: %v", err)
 		}
-		_, blocks, err := Records(t.Context(), n.Store, "realm")
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, r := range blocks {
-			if r.Owner != (Owner{}) {
-				t.Errorf("%v is held by nobody that knows of it", r.Block)
-			}
+		if rs := held(t, n.Store); len(rs) > 0 {
+			t.Errorf("held by nobody that knows of it: %+v", rs)
 		}
 	})
 }
@@ -862,29 +856,15 @@ func TestClose(t *testing.T) {
 	})
 }
 
-// A stuck store ignores contexts.
-type stuck struct {
-	Store
-	on atomic.Pointer[chan struct{}]
-}
-
-func (s *stuck) CompareAndSet(ctx context.Context, prev, next Record) (bool, error) {
-	if on := s.on.Load(); on != nil {
-		<-*on
-	}
-	return s.Store.CompareAndSet(ctx, prev, next)
-}
-
-// While such a store holds up a renewal, Close returns when its context ends.
+// While a store that ignores contexts holds up a renewal, Close returns when its context ends.
 func TestCloseWaitsForRenewal(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := &network{Store: NewMemory()}
-		s := &stuck{Store: n}
-		l := acquire(t, s, config(8))
-		on := make(chan struct{})
-		s.on.Store(&on)
+		l := acquire(t, n, config(8))
+		stuck := make(chan struct{})
+		n.set(func() { n.before = func(string, Record) error { <-stuck; return nil } })
 		time.Sleep(40 * time.Second)
-		s.on.Store(nil)
+		n.set(func() { n.before = nil })
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		before := n.calls("get", "set")
@@ -895,7 +875,7 @@ func TestCloseWaitsForRenewal(t *testing.T) {
 		if after := n.calls("get", "set"); after != before {
 			t.Errorf("Close has called the store %d times", after-before)
 		}
-		close(on)
+		close(stuck)
 		closed(t, l)
 	})
 }
@@ -910,14 +890,12 @@ func TestRenewalFollowsTicks(t *testing.T) {
 		// The first renewal can be due at once, and would be between or beside the claims.
 		synctest.Wait()
 		// More than half of the window, where each random time of the renewal is over.
-		if _, _, err := l.ClaimTick(time.Now().Add(11*time.Second).UnixMilli() / 256); err != nil {
-			t.Fatal(err)
-		}
+		must(t, claim(l, 11*time.Second))
 		synctest.Wait()
 		if more := l.Until().Sub(until); more < 10*time.Second {
 			t.Errorf("with a tick used 11 s ahead the window has grown by %v", more)
 		}
-		l.ClaimTick(time.Now().Add(29*time.Second).UnixMilli() / 256)
+		claim(l, 29*time.Second)
 		time.Sleep(2 * time.Second)
 		synctest.Wait()
 		if err := l.Err(); !errors.Is(err, ErrLead) {
@@ -965,9 +943,7 @@ func TestFence(t *testing.T) {
 		}
 		// A later fence never lowers the floor.
 		high, err := Fence(t.Context(), m, Config{Realm: "realm"}, time.Hour)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if low, err := Fence(t.Context(), m, Config{Realm: "realm"}, 0); err != nil || low != high {
 			t.Errorf("fenced until %v, and then with less skew until %v, %v", high, low, err)
 		}
@@ -1162,9 +1138,7 @@ func TestCloseIdleConnections(t *testing.T) {
 			s := &resting{Store: NewMemory()}
 			l, err := Acquire(t.Context(), s, Config{Realm: "r", Format: SCRU64, NodeBits: 8,
 				Window: tc.window, Now: time.Now})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			defer l.Close(t.Context())
 			// The first renewal comes at a random moment, possibly at once.
 			if n := s.n.Load(); (n >= 1) != tc.rests {

@@ -182,9 +182,7 @@ func TestHeldIsLeftAlone(t *testing.T) {
 func TestChoose(t *testing.T) {
 	rec := func(s string, state State, hwm int64, held bool) Record {
 		b, err := ParseBlock(s)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		r := Record{Block: b, Revision: 1, State: state, HWM: hwm}
 		if held {
 			r.Owner, r.Deadline = Owner{1}, 1000
