@@ -1,9 +1,7 @@
 package lease
 
 import (
-	"errors"
 	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -196,8 +194,8 @@ func TestCheck(t *testing.T) {
 					t.Errorf("%v, %v", got, err)
 				}
 			default:
-				if got || !errors.Is(err, ErrIllegal) || !strings.Contains(err.Error(), c.want) {
-					t.Errorf("%v, %v, want %q", got, err, c.want)
+				if fails(t, c.name, err, ErrIllegal, c.want); got {
+					t.Error("it is allowed")
 				}
 			}
 			if c.want == ok { // an older record: another change came first
@@ -230,12 +228,8 @@ func TestIllegalIsNotPending(t *testing.T) {
 		node := l.NodeID()
 		refuse.Store(true)
 		time.Sleep(time.Minute)
-		if !errors.Is(l.Err(), ErrIllegal) {
-			t.Errorf("%v", l.Err())
-		}
-		if _, err := Acquire(t.Context(), n, c); !errors.Is(err, ErrIllegal) {
-			t.Errorf("another lease: %v", err)
-		}
+		fails(t, "the lease", l.Err(), ErrIllegal)
+		fails(t, "another lease", acquireError(t, n, c), ErrIllegal)
 		refuse.Store(false)
 		time.Sleep(time.Minute)
 		if err := l.Err(); err != nil || l.NodeID() != node {

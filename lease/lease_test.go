@@ -208,6 +208,22 @@ func must(t *testing.T, err error) {
 	}
 }
 
+// fails checks that err matches each error of want, and says each text.
+func fails(t *testing.T, what string, err error, want ...any) {
+	t.Helper()
+	for _, w := range want {
+		if target, ok := w.(error); ok && !errors.Is(err, target) ||
+			!ok && !strings.Contains(fmt.Sprint(err), w.(string)) {
+			t.Errorf("%s: %v, want %v", what, err, w)
+		}
+	}
+}
+
+func acquireError(t *testing.T, s Store, c Config) error {
+	_, err := Acquire(t.Context(), s, c)
+	return err
+}
+
 // skewed gives the configuration a clock that is ahead by a number of nanoseconds, at first 0.
 func skewed(c *Config) *atomic.Int64 {
 	var ahead atomic.Int64
@@ -307,79 +323,61 @@ func TestKeepsAhead(t *testing.T) {
 // Without the store, generators go on to the window's end, then fail or wait. They resume when the
 // store returns, with the same node ID.
 func TestStoreDown(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		n := &network{Store: NewMemory()}
-		l := acquire(t, n, config(8))
-		g := new(book).generator(t, l)
-		time.Sleep(10 * time.Minute)
-		first := g.must()
-		n.set(func() { n.down = true })
-		since := time.Now()
-		for {
-			time.Sleep(time.Second)
+	for _, c := range []struct {
+		name        string
+		away        func(n *network, is bool)
+		err         error
+		least, most int           // tries in an hour
+		back        time.Duration // until the store, when it returns, is found
+	}{
+		{"down", func(n *network, is bool) { n.down = is }, errDown, 400, 2000, 8 * time.Second},
+		{"hangs", func(n *network, is bool) { n.hang = is }, context.DeadlineExceeded, 200, 2000,
+			20 * time.Second},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			n := &network{Store: NewMemory()}
+			l := acquire(t, n, config(8))
+			g := new(book).generator(t, l)
+			time.Sleep(10 * time.Minute)
+			first := g.must()
+			n.set(func() { c.away(n, true) })
+			since := time.Now()
 			b, _, err := g.next()
-			if err == nil {
+			for ; err == nil; b, _, err = g.next() {
 				if b != first {
 					t.Fatalf("node ID %v, want %v", b, first)
 				}
-				continue
+				time.Sleep(time.Second)
 			}
-			if !errors.Is(err, ErrExpired) || !errors.Is(err, errDown) {
-				t.Fatalf("without the store: %v, want ErrExpired, and why", err)
+			fails(t, c.name, err, ErrExpired, c.err)
+			if d := time.Since(since); d < 29*time.Second || d > 61*time.Second {
+				t.Errorf("%s: generators went on for %v", c.name, d)
 			}
-			break
-		}
-		if d := time.Since(since); d < 29*time.Second || d > 61*time.Second {
-			t.Errorf("without the store generators went on for %v", d)
-		}
-		if l.Err() == nil || time.Until(l.Until()) > 0 {
-			t.Errorf("%v, %v", l.Err(), l.Until())
-		}
-		tries := n.calls("get", "set", "time")
-		time.Sleep(time.Hour)
-		tries = n.calls("get", "set", "time") - tries
-		if tries < 400 || tries > 2000 {
-			t.Errorf("in an hour the store was tried %d times", tries)
-		}
+			if l.Err() == nil || time.Until(l.Until()) > 0 {
+				t.Errorf("%s: %v, %v", c.name, l.Err(), l.Until())
+			}
+			tries := n.calls("get", "set", "time")
+			time.Sleep(time.Hour)
+			tries = n.calls("get", "set", "time") - tries
+			if tries < c.least || tries > c.most {
+				t.Errorf("%s: in an hour the store was tried %d times", c.name, tries)
+			}
 
-		waited := make(chan error)
-		go func() { waited <- l.WaitTick(t.Context(), time.Now().UnixMilli()/256) }()
-		synctest.Wait()
-		n.set(func() { n.down = false })
-		since = time.Now()
-		if err := <-waited; err != nil {
-			t.Errorf("the wait ended with %v", err)
-		}
-		if d := time.Since(since); d > 8*time.Second {
-			t.Errorf("with the store back, generators waited for %v more", d)
-		}
-		if b := g.must(); b != first || l.Err() != nil {
-			t.Errorf("after the store is back: %v, %v, want node ID %v", b, l.Err(), first)
-		}
-		closed(t, l)
-	})
-}
-
-// A store that does not answer is like one that is down: each attempt ends.
-func TestStoreHangs(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		n := &network{Store: NewMemory()}
-		l := acquire(t, n, config(8))
-		g := new(book).generator(t, l)
-		first := g.must()
-		n.set(func() { n.hang = true })
-		time.Sleep(10 * time.Minute)
-		if _, _, err := g.next(); !errors.Is(err, ErrExpired) ||
-			!errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("the store hangs: %v", err)
-		}
-		n.set(func() { n.hang = false })
-		time.Sleep(20 * time.Second)
-		if b := g.must(); b != first {
-			t.Errorf("from %v to %v", first, b)
-		}
-		closed(t, l)
-	})
+			waited := make(chan error)
+			go func() { waited <- l.WaitTick(t.Context(), time.Now().UnixMilli()/256) }()
+			synctest.Wait()
+			n.set(func() { c.away(n, false) })
+			since = time.Now()
+			must(t, <-waited)
+			if d := time.Since(since); d > c.back {
+				t.Errorf("%s: with the store back, generators waited for %v more", c.name, d)
+			}
+			if b := g.must(); b != first || l.Err() != nil {
+				t.Errorf("%s, and back: %v, %v, want node ID %v", c.name, b, l.Err(), first)
+			}
+			closed(t, l)
+		})
+	}
 }
 
 // If another process has the node ID meanwhile, the lease gets a new one. Until then generators
@@ -406,16 +404,12 @@ func TestLost(t *testing.T) {
 		n.set(func() { n.down = false })
 		for range 100 {
 			time.Sleep(time.Second)
-			if b, _, err := g.next(); !errors.Is(err, ErrExpired) {
-				t.Fatalf("with both node IDs at others: %v, %v", b, err)
-			}
+			_, _, err := g.next()
+			fails(t, "both node IDs are with others", err, ErrExpired)
 			g1.must()
 			g2.must()
 		}
-		if err := l.Err(); !errors.Is(err, ErrFull) ||
-			!strings.Contains(err.Error(), "by B until") {
-			t.Errorf("the lease says %v", err)
-		}
+		fails(t, "the lease", l.Err(), ErrFull, "by B until")
 		other := b1
 		if b1.NodeID() == first.NodeID {
 			other = b2
@@ -462,18 +456,13 @@ func TestFull(t *testing.T) {
 			leases = append(leases, acquire(t, m, c))
 		}
 		for _, size := range []int{1, 3, 9} {
-			_, err := Acquire(t.Context(), m, config(size))
+			err := acquireError(t, m, config(size))
 			var full *FullError
-			if !errors.Is(err, ErrFull) || errors.Is(err, ErrLead) || !errors.As(err, &full) ||
-				len(full.Held) != 8 {
+			if errors.Is(err, ErrLead) || !errors.As(err, &full) || len(full.Held) != 8 {
 				t.Fatalf("no room: %v", err)
 			}
-			for _, s := range []string{fmt.Sprintf("of %d bits", size), `"realm"`, "8 held",
-				"by host-", "until 2000-01-01T00:01:", "and 3 more"} {
-				if !strings.Contains(err.Error(), s) {
-					t.Errorf("%q does not say %q", err, s)
-				}
-			}
+			fails(t, "no room", err, ErrFull, fmt.Sprintf("of %d bits", size), `"realm"`, "8 held",
+				"by host-", "until 2000-01-01T00:01:", "and 3 more")
 		}
 		closed(t, leases[2])
 		again := acquire(t, m, c)
@@ -529,9 +518,7 @@ func TestSizes(t *testing.T) {
 	full := func(size int) {
 		t.Helper()
 		c.NodeBits = size
-		if l, err := Acquire(t.Context(), m, c); !errors.Is(err, ErrFull) {
-			t.Errorf("a node ID of %d bits: %v, %v, want ErrFull", size, l, err)
-		}
+		fails(t, fmt.Sprint("a node ID of bits: ", size), acquireError(t, m, c), ErrFull)
 	}
 	for range 3 {
 		small := sized(6, 64)
@@ -597,9 +584,8 @@ func TestEvict(t *testing.T) {
 		if a.NodeID() == first.NodeID {
 			t.Error("the node ID is still the one evicted")
 		}
-		if _, err := Evict(t.Context(), m, "other", first, Owner{}); !errors.Is(err, ErrNoRealm) {
-			t.Errorf("Evict from no realm: %v", err)
-		}
+		_, err := Evict(t.Context(), m, "other", first, Owner{})
+		fails(t, "Evict from no realm", err, ErrNoRealm)
 		closed(t, a)
 		closed(t, others...)
 	})
@@ -616,32 +602,21 @@ func TestClock(t *testing.T) {
 			-11 * time.Second: "11s behind",
 		} {
 			wrong.Store(int64(d))
-			if l, err := Acquire(t.Context(), m, c); !errors.Is(err, ErrClock) ||
-				!strings.Contains(err.Error(), say) {
-				t.Errorf("with a clock wrong by %v: %v, %v", d, l, err)
-			}
+			fails(t, "a clock that is wrong", acquireError(t, m, c), ErrClock, say)
 		}
 		wrong.Store(int64(9 * time.Second))
 		l := acquire(t, m, c)
 		for range 100 {
 			time.Sleep(time.Second)
-			if err := claim(l, 9*time.Second); err != nil {
-				t.Fatalf("with a clock that is within the lead: %v", err)
-			}
+			must(t, claim(l, 9*time.Second)) // within the lead
 		}
 		wrong.Store(int64(time.Hour))
 		time.Sleep(10 * time.Second)
-		if err := claim(l, time.Hour); !errors.Is(err, ErrExpired) || !errors.Is(err, ErrClock) {
-			t.Errorf("the clock has stepped: %v", err)
-		}
-		if err := l.Err(); !errors.Is(err, ErrClock) {
-			t.Errorf("the clock has stepped: the lease says %v", err)
-		}
+		fails(t, "the clock has stepped", claim(l, time.Hour), ErrExpired, ErrClock)
+		fails(t, "the clock has stepped", l.Err(), ErrClock)
 		wrong.Store(0)
 		time.Sleep(10 * time.Second)
-		if err := claim(l, 0); err != nil {
-			t.Errorf("the clock is right again: %v, %v", err, l.Err())
-		}
+		must(t, claim(l, 0)) // the clock is right again
 		closed(t, l)
 		r, _, err := Records(t.Context(), m, "realm")
 		if err != nil || r.HWM != 0 {
@@ -679,20 +654,17 @@ func TestLead(t *testing.T) {
 			_, err := Evict(t.Context(), n, "realm", r.Block, r.Owner)
 			must(t, err)
 		}
-		_, err := Acquire(t.Context(), n, c)
+		err := acquireError(t, n, c)
 		var full *FullError
-		if !errors.Is(err, ErrLead) || !errors.As(err, &full) || len(full.Ahead) != 2 {
+		if !errors.As(err, &full) || len(full.Ahead) != 2 {
 			t.Fatalf("with all node IDs in the future: %v", err)
 		}
 		e := full.Ahead[0]
-		if e.Ahead < 59*time.Minute || e.Ahead > 62*time.Minute || e.Max > 10*time.Second ||
-			!errors.Is(e, ErrLead) {
+		if e.Ahead < 59*time.Minute || e.Ahead > 62*time.Minute || e.Max > 10*time.Second {
 			t.Errorf("%+v", e)
 		}
-		if s := err.Error(); !strings.Contains(s, "node ID 0/1") ||
-			!strings.Contains(s, e.Ahead.String()) {
-			t.Errorf("%q does not say which node ID and how far", s)
-		}
+		fails(t, "a node ID in the future", e, ErrLead)
+		fails(t, "all in the future", err, ErrLead, "node ID 0/1", e.Ahead.String())
 	})
 }
 
@@ -749,9 +721,7 @@ func TestAcquireFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := &network{Store: NewMemory(), down: true}
 		start := time.Now()
-		if _, err := Acquire(t.Context(), n, config(8)); !errors.Is(err, errDown) {
-			t.Errorf("the store is down: %v", err)
-		}
+		fails(t, "the store is down", acquireError(t, n, config(8)), errDown)
 		if d := time.Since(start); d < 500*time.Millisecond || d > 5*time.Second {
 			t.Errorf("it was tried for %v", d)
 		}
@@ -760,16 +730,13 @@ func TestAcquireFails(t *testing.T) {
 		defer cancel()
 		n.set(func() { n.down, n.hang = false, true })
 		start = time.Now()
-		if _, err := Acquire(ctx, n, config(8)); !errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("the store hangs: %v", err)
-		}
+		_, err := Acquire(ctx, n, config(8))
+		fails(t, "the store hangs", err, context.DeadlineExceeded)
 		if d := time.Since(start); d > 3*time.Second {
 			t.Errorf("the context ended after 1 s, Acquire after %v", d)
 		}
-		if _, err := Acquire(ctx, NewMemory(), config(8)); !errors.Is(
-			err, context.DeadlineExceeded) {
-			t.Errorf("the context has ended before: %v", err)
-		}
+		_, err = Acquire(ctx, NewMemory(), config(8))
+		fails(t, "the context has ended before", err, context.DeadlineExceeded)
 
 		// The grant is made, and no answer ever comes: it is given back.
 		n.set(func() {
@@ -778,9 +745,7 @@ func TestAcquireFails(t *testing.T) {
 				return op == "set" && args[1].Owner != Owner{}
 			}
 		})
-		if _, err := Acquire(t.Context(), n, config(8)); !errors.Is(err, errDown) {
-			t.Errorf("no answer: %v", err)
-		}
+		fails(t, "no answer", acquireError(t, n, config(8)), errDown)
 		if rs := held(t, n.Store); len(rs) > 0 {
 			t.Errorf("held by nobody that knows of it: %+v", rs)
 		}
@@ -810,12 +775,8 @@ func TestClose(t *testing.T) {
 		n.set(func() { n.hang = true })
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		if err := l.Close(ctx); !errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("the store hangs: Close %v", err)
-		}
-		if _, _, err := g.next(); !errors.Is(err, ErrClosed) {
-			t.Errorf("closed: %v", err)
-		}
+		fails(t, "the store hangs: Close", l.Close(ctx), context.DeadlineExceeded)
+		fails(t, "closed", claim(l, 0), ErrClosed)
 		// A Close that hangs holds up another only until the other's context ends.
 		patient, cancel := context.WithTimeout(t.Context(), time.Hour)
 		hung := make(chan error, 1)
@@ -824,14 +785,12 @@ func TestClose(t *testing.T) {
 		start := time.Now()
 		ctx, stop := context.WithTimeout(t.Context(), time.Second)
 		defer stop()
-		if err := l.Close(ctx); !errors.Is(err, context.DeadlineExceeded) ||
-			time.Since(start) != time.Second {
-			t.Errorf("while another Close hangs: %v after %v", err, time.Since(start))
+		fails(t, "while another Close hangs", l.Close(ctx), context.DeadlineExceeded)
+		if d := time.Since(start); d != time.Second {
+			t.Errorf("while another Close hangs: %v", d)
 		}
 		cancel()
-		if err := <-hung; !errors.Is(err, context.Canceled) {
-			t.Errorf("the Close that hung: %v", err)
-		}
+		fails(t, "the Close that hung", <-hung, context.Canceled)
 		if record().Owner == (Owner{}) {
 			t.Error("released without the store")
 		}
@@ -868,10 +827,7 @@ func TestCloseWaitsForRenewal(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		before := n.calls("get", "set")
-		if err := l.Close(ctx); !errors.Is(err, context.DeadlineExceeded) ||
-			!strings.Contains(err.Error(), "renewal") {
-			t.Errorf("Close: %v", err)
-		}
+		fails(t, "Close", l.Close(ctx), context.DeadlineExceeded, "renewal")
 		if after := n.calls("get", "set"); after != before {
 			t.Errorf("Close has called the store %d times", after-before)
 		}
@@ -898,9 +854,7 @@ func TestRenewalFollowsTicks(t *testing.T) {
 		claim(l, 29*time.Second)
 		time.Sleep(2 * time.Second)
 		synctest.Wait()
-		if err := l.Err(); !errors.Is(err, ErrLead) {
-			t.Errorf("with ticks used 29 s ahead: %v", err)
-		}
+		fails(t, "ticks used 29 s ahead", l.Err(), ErrLead)
 		closed(t, l)
 	})
 }
@@ -937,43 +891,46 @@ func TestFence(t *testing.T) {
 		if err != nil || root.HWM != until.UnixMilli()/256 || len(blocks) == 0 {
 			t.Errorf("%+v, %v, %v", root, blocks, err)
 		}
-		again, err := Fence(t.Context(), m, Config{Realm: "realm"}, 0)
+		fence := func(c Config, skew time.Duration) (time.Time, error) {
+			return Fence(t.Context(), m, c, skew)
+		}
+		again, err := fence(Config{Realm: "realm"}, 0)
 		if err != nil || !again.After(until) {
 			t.Errorf("fenced again until %v, %v", again, err)
 		}
 		// A later fence never lowers the floor.
-		high, err := Fence(t.Context(), m, Config{Realm: "realm"}, time.Hour)
+		high, err := fence(Config{Realm: "realm"}, time.Hour)
 		must(t, err)
-		if low, err := Fence(t.Context(), m, Config{Realm: "realm"}, 0); err != nil || low != high {
+		if low, err := fence(Config{Realm: "realm"}, 0); err != nil || low != high {
 			t.Errorf("fenced until %v, and then with less skew until %v, %v", high, low, err)
 		}
 		closed(t, l)
 
-		if _, err := Fence(t.Context(), m, Config{Realm: "none"}, 0); !errors.Is(err, ErrNoRealm) {
-			t.Errorf("Fence of no realm: %v", err)
-		}
-		if _, err := Fence(t.Context(), m, Config{Realm: "realm"}, 24*time.Hour+1); !errors.Is(err,
-			ErrConfig) {
-			t.Errorf("a skew of more than a day: %v", err)
-		}
-		if _, err := Fence(t.Context(), m, Config{Realm: "realm"}, -1); !errors.Is(err, ErrConfig) {
-			t.Errorf("Fence with a negative skew: %v", err)
-		}
-		if _, err := Fence(t.Context(), m, Config{Realm: "realm", Format: UID60},
-			0); !errors.Is(err, ErrRealm) {
-			t.Errorf("Fence of a realm of another format: %v", err)
+		for _, c := range []struct {
+			what   string
+			config Config
+			skew   time.Duration
+			err    error
+		}{
+			{"no realm", Config{Realm: "none"}, 0, ErrNoRealm},
+			{"a skew of more than a day", Config{Realm: "realm"}, 24*time.Hour + 1, ErrConfig},
+			{"a negative skew", Config{Realm: "realm"}, -1, ErrConfig},
+			{"another format", Config{Realm: "realm", Format: UID60}, 0, ErrRealm},
+		} {
+			_, err := fence(c.config, c.skew)
+			fails(t, c.what, err, c.err)
 		}
 		// A process comes before the fence and makes the realm anew, with a smaller window.
 		small := Config{Realm: "anew", Format: SCRU64, NodeBits: 8, Window: 10 * time.Second,
 			MaxLead: time.Second}
 		closed(t, acquire(t, m, small))
 		large := Config{Realm: "anew", Format: SCRU64, Window: time.Hour, MaxLead: time.Minute}
-		if until, err := Fence(t.Context(), m, large, 0); err != nil ||
+		if until, err := fence(large, 0); err != nil ||
 			time.Until(until) < 61*time.Minute-2*SCRU64.Tick {
 			t.Errorf("Fence by larger terms than the realm's: %v, %v", until, err)
 		}
-		if until, err := Fence(t.Context(), m, Config{Realm: "none", Format: UID60},
-			0); err != nil || time.Until(until) < 70*time.Second {
+		if until, err := fence(Config{Realm: "none", Format: UID60}, 0); err != nil ||
+			time.Until(until) < 70*time.Second {
 			t.Errorf("Fence that makes the realm: %v, %v", until, err)
 		}
 	})
@@ -1000,27 +957,20 @@ func TestForgotten(t *testing.T) {
 			}
 			m.mu.Unlock()
 			time.Sleep(2 * time.Minute)
-			if b, _, err := g.next(); !errors.Is(err, ErrForgotten) ||
-				!errors.Is(l.Err(), ErrForgotten) {
-				t.Errorf("the store has forgotten: %v, %v, %v", b, err, l.Err())
-			}
+			fails(t, "the store has forgotten", claim(l, 0), ErrForgotten)
+			fails(t, "the store has forgotten", l.Err(), ErrForgotten)
 			if gone {
 				// Another process makes the realm anew. It could use the same ticks: only a fence
 				// prevents that.
 				abandon(acquire(t, m, config(8)))
 				time.Sleep(time.Minute)
-				if err := l.Err(); !errors.Is(err, ErrForgotten) {
-					t.Errorf("a new realm: %v", err)
-				}
+				fails(t, "a new realm", l.Err(), ErrForgotten)
 			}
-			if _, err := Fence(t.Context(), m, Config{Realm: "realm"}, 0); err != nil {
-				t.Fatal(err)
-			}
+			_, err := Fence(t.Context(), m, Config{Realm: "realm"}, 0)
+			must(t, err)
 			time.Sleep(2 * time.Minute)
 			g.must()
-			if err := l.Err(); err != nil {
-				t.Error(err)
-			}
+			must(t, l.Err())
 			closed(t, l)
 		}
 	})
@@ -1113,9 +1063,7 @@ func TestForeignTerms(t *testing.T) {
 			_, evict := Evict(t.Context(), store, "r", Block{42, 8}, Owner{})
 			_, fence := Fence(t.Context(), store, config, time.Minute)
 			for _, err := range []error{acquire, records, evict, fence} {
-				if !errors.Is(err, ErrRealm) {
-					t.Errorf("got %v, want ErrRealm", err)
-				}
+				fails(t, name, err, ErrRealm)
 			}
 		})
 	}

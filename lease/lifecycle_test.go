@@ -36,8 +36,7 @@ func TestClones(t *testing.T) {
 				c, err := c.complete()
 				must(t, err)
 				a := newSession(m, c)
-				must(t, errors.Join(a.enter(t.Context(), true),
-					a.renew(t.Context(), window.None)))
+				must(t, errors.Join(a.enter(t.Context(), true), a.renew(t.Context(), window.None)))
 				b := clone(a, ahead)
 				node := a.held.Block
 				time.Sleep(30 * time.Second)
@@ -78,8 +77,7 @@ func TestCloneBeforeSending(t *testing.T) {
 			b.pending, b.store = &pending, m
 		}
 	}
-	must(t, errors.Join(a.enter(t.Context(), true),
-		a.renew(t.Context(), window.None)))
+	must(t, errors.Join(a.enter(t.Context(), true), a.renew(t.Context(), window.None)))
 	mine := a.held
 	other := clone(b, 0)
 	pending := *b.pending
@@ -156,14 +154,10 @@ func TestFenceBelowGrants(t *testing.T) {
 		if !time.Now().After(until) {
 			t.Fatal("the floor is still to come")
 		}
-		_, _, err = l.ClaimTick(time.Now().UnixMilli() / 256)
-		want := "below " + time.UnixMilli(hi*256).UTC().Format(timeFormat) +
-			", up to which this process was granted times; when these have passed, it gets a new " +
-			"node ID by itself"
-		if !errors.Is(err, ErrExpired) || !errors.Is(err, ErrForgotten) ||
-			!strings.Contains(err.Error(), want) {
-			t.Errorf("got %v, want ErrForgotten that says %q", err, want)
-		}
+		fails(t, "below its grants", claim(l, 0), ErrExpired, ErrForgotten,
+			"below "+time.UnixMilli(hi*256).UTC().Format(timeFormat)+
+				", up to which this process was granted times; when these have passed, it gets "+
+				"a new node ID by itself")
 		time.Sleep(time.Until(time.UnixMilli(hi*256)) + 30*time.Second)
 		if _, at, err := l.ClaimTick(time.Now().UnixMilli() / 256); err != nil || at < hi {
 			t.Errorf("when the time has passed: %d, %v, want at least %d", at, err, hi)
@@ -270,8 +264,7 @@ func TestShortWindow(t *testing.T) {
 		l := acquire(t, n, c)
 		for range 200 {
 			time.Sleep(300 * time.Millisecond)
-			if err := claim(l, 0); err != nil ||
-				l.Err() != nil {
+			if err := claim(l, 0); err != nil || l.Err() != nil {
 				t.Fatalf("%v; %v", err, l.Err())
 			}
 		}
@@ -355,26 +348,19 @@ func TestWait(t *testing.T) {
 				full.From.After(b.Until().Add(31*time.Second)) {
 				t.Fatalf("no node ID of %d bits: %v", size, err)
 			}
-			if want := "the next is free from " + full.From.Format(timeFormat) +
-				" on"; !strings.Contains(err.Error(), want) {
-				t.Errorf("%q does not say %q", err, want)
-			}
+			fails(t, "no node ID", err, "the next is free from "+full.From.Format(timeFormat)+" on")
 		}
 		c.NodeBits, c.Wait = 1, true
 		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 		defer cancel()
-		if _, err := Acquire(ctx, m, c); !errors.Is(err, ErrFull) ||
-			!errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("it waited until its context ended: %v", err)
-		}
+		_, err := Acquire(ctx, m, c)
+		fails(t, "its context ended while it waited", err, ErrFull, context.DeadlineExceeded)
 		n := &network{Store: m}
 		ctx, cancel = context.WithTimeout(t.Context(), 20*time.Second)
 		defer cancel()
 		time.AfterFunc(time.Second, func() { n.set(func() { n.hang = true }) })
-		if _, err := Acquire(ctx, n, c); !errors.Is(err, ErrFull) ||
-			!errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("its context ended during a read: %v", err)
-		}
+		_, err = Acquire(ctx, n, c)
+		fails(t, "its context ended while it read", err, ErrFull, context.DeadlineExceeded)
 		start := time.Now()
 		l := acquire(t, m, c)
 		if d := time.Since(start); d < 30*time.Second || d > 2*time.Minute {
@@ -390,9 +376,7 @@ func TestCreate(t *testing.T) {
 	c := config(8)
 	c.Logger = slog.New(slog.NewTextHandler(&log, nil))
 	c.MustExist = true
-	if _, err := Acquire(t.Context(), m, c); !errors.Is(err, ErrNoRealm) {
-		t.Errorf("a realm that must exist: %v", err)
-	}
+	fails(t, "a realm that must exist", acquireError(t, m, c), ErrNoRealm)
 	if names, err := m.Realms(t.Context()); err != nil || len(names) != 0 {
 		t.Errorf("there are %v, %v", names, err)
 	}
@@ -456,13 +440,11 @@ func TestSetTerms(t *testing.T) {
 				err)
 		}
 		for _, d := range []time.Duration{-time.Second, time.Millisecond, 25 * time.Hour} {
-			if _, err := SetTerms(t.Context(), m, "realm", d, 0); !errors.Is(err, ErrConfig) {
-				t.Errorf("a window of %v: %v", d, err)
-			}
+			_, err := SetTerms(t.Context(), m, "realm", d, 0)
+			fails(t, "a wrong window", err, ErrConfig)
 		}
-		if _, err := SetTerms(t.Context(), m, "none", time.Minute, 0); !errors.Is(err, ErrNoRealm) {
-			t.Errorf("no realm: %v", err)
-		}
+		_, err = SetTerms(t.Context(), m, "none", time.Minute, 0)
+		fails(t, "no realm", err, ErrNoRealm)
 		abandon(l)
 	})
 }
@@ -476,8 +458,7 @@ func TestReadsPerStart(t *testing.T) {
 	start := func() {
 		s := newSession(n, cfg)
 		s.rand = r
-		must(t, errors.Join(s.enter(t.Context(), true),
-			s.renew(t.Context(), window.None)))
+		must(t, errors.Join(s.enter(t.Context(), true), s.renew(t.Context(), window.None)))
 	}
 	count := 0
 	for _, goal := range []int{10, 100, 1000, 10_000} {
