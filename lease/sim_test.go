@@ -1,7 +1,6 @@
 package lease
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -328,7 +327,7 @@ func (w *world) applyAll(changes []Change) bool {
 
 func (w *world) apply(prev, next Record) bool {
 	is := w.get(prev.Realm, prev.Block)
-	if !w.blind && (is.Revision != prev.Revision || is.HWM != prev.HWM) {
+	if !w.blind && !is.Matches(prev) {
 		return false
 	}
 	if w.forgets && w.chance(0.01) {
@@ -432,8 +431,6 @@ func (p *simProcess) born(t *simTask, yield func() bool) {
 	if o := p.original; o != nil {
 		p.original = nil
 		s := p.copy
-		s.store = &simStore{w, p, p.life, t, yield}
-		s.config.Now = p.now
 		p.own(&s, t, yield)
 		return
 	}
@@ -448,16 +445,15 @@ func (p *simProcess) born(t *simTask, yield func() bool) {
 	if err != nil {
 		panic(err)
 	}
-	s := newSession(&simStore{w, p, p.life, t, yield}, config)
-	p.own(s, t, yield)
+	p.own(newSession(nil, config), t, yield)
 	p.window = window.New(p.size, w.format.Tick, w.format.Epoch)
 	w.tell("%d: process %d begins, %d bits, clock %d ms ahead", p.name, p.life, p.size, p.clock)
 }
 
-// own replaces what a session has from the operating system.
+// own makes the session the process's, and replaces what it has from the operating system.
 func (p *simProcess) own(s *session, t *simTask, yield func() bool) {
 	w := p.w
-	s.rand = w.rand
+	s.store, s.config.Now, s.rand = &simStore{nil, w, p, p.life, t, yield}, p.now, w.rand
 	s.read = func(b []byte) {
 		w.draws++
 		if len(b) == 8 && p.overlap == 1 { // a request, not an owner
@@ -600,6 +596,7 @@ func (w *world) use(p *simProcess, b Block, tick int64, overlap bool) {
 
 // A simStore is a process's way to the store. The nil process has a perfect one.
 type simStore struct {
+	Store // for the other methods, which nobody calls
 	w     *world
 	p     *simProcess
 	life  int
@@ -643,10 +640,7 @@ func (s *simStore) List(_ context.Context, realm string) ([]Record, error) {
 			records = append(records, r)
 		}
 	}
-	slices.SortFunc(records, func(a, b Record) int {
-		return cmp.Or(cmp.Compare(a.Block.Size, b.Block.Size),
-			cmp.Compare(a.Block.NodeID, b.Block.NodeID))
-	})
+	slices.SortFunc(records, compareBlocks)
 	if s.w.chance(0.3) { // read at different moments
 		if err := s.travel(); err != nil {
 			return nil, err
@@ -675,8 +669,6 @@ func (s *simStore) GetMany(_ context.Context, realm string, blocks []Block) ([]R
 	}
 	return records, s.travel()
 }
-
-func (s *simStore) Realms(context.Context) ([]string, error) { return []string{"sim"}, nil }
 
 func (s *simStore) CompareAndSet(ctx context.Context, prev, next Record) (bool, error) {
 	return s.CompareAndSetMany(ctx, []Change{{prev, next}})
@@ -721,37 +713,44 @@ func (s *simStore) Time(context.Context) (time.Time, error) {
 	return t, s.travel()
 }
 
-func (s *simStore) Close() error { return nil }
-
-// simulate runs a world, and if something is wrong, runs it again and prints its events.
-func simulate(seed uint64, steps int, change func(w *world)) (w *world, story string) {
-	w = newWorld(seed)
-	if change != nil {
+// simulate runs a world, and if something is wrong, runs it again and returns the last events.
+func simulate(seed uint64, change func(w *world)) (w *world, story string) {
+	run := func(log *strings.Builder) *world {
+		w := newWorld(seed)
 		change(w)
+		w.log = log
+		w.run(simSteps)
+		return w
 	}
-	tell := seed == *simSeed && seed != 0
-	if w.run(steps); w.wrong == "" && !tell {
+	if w = run(nil); w.wrong == "" && *simSeed == 0 {
 		return w, ""
 	}
-	again := newWorld(seed)
-	if change != nil {
-		change(again)
-	}
-	again.log = &strings.Builder{}
-	again.run(steps)
-	return again, again.log.String()
+	var log strings.Builder
+	w = run(&log)
+	lines := strings.Split(log.String(), "\n")
+	return w, strings.Join(lines[max(0, len(lines)-60):], "\n")
 }
 
 const simSteps = 20_000
 
-func TestSimulation(t *testing.T) {
-	total := map[string]int{}
-	try := func(seed uint64) {
-		w, story := simulate(seed, simSteps, nil)
+// explore simulates worlds, and fails if something is wrong, or an event of must is rare.
+func explore(t *testing.T, worlds int, change func(w *world), must ...string) {
+	first, total := uint64(1), map[string]int{}
+	switch {
+	case *simSeed != 0:
+		first, worlds = *simSeed, 1
+	case *simSoak > 0:
+		first = rand.Uint64N(1 << 40)
+	case testing.Short():
+		worlds = 5
+	}
+	n := 0
+	for start := time.Now(); n < worlds || time.Since(start) < *simSoak; n++ {
+		seed := first + uint64(n)
+		w, story := simulate(seed, change)
 		if w.wrong != "" {
-			lines := strings.Split(story, "\n")
-			t.Fatalf("%s\nagain: go test ./lease -run 'TestSimulation$' -seed %d\n%s",
-				w.wrong, seed, strings.Join(lines[max(0, len(lines)-60):], "\n"))
+			t.Fatalf("%s\nagain: go test ./lease -run '%s$' -seed %d\n%s", w.wrong, t.Name(), seed,
+				story)
 		}
 		if story != "" {
 			t.Log(story)
@@ -760,60 +759,44 @@ func TestSimulation(t *testing.T) {
 			total[what] += n
 		}
 	}
-	if *simSeed != 0 {
-		try(*simSeed)
-		return
-	}
-	worlds := 100
-	if testing.Short() {
-		worlds = 5
-	}
-	base, n := uint64(1), 0
-	if *simSoak > 0 {
-		base = rand.Uint64N(1 << 40)
-	}
-	for start := time.Now(); n < worlds || time.Since(start) < *simSoak; n++ {
-		try(base + uint64(n))
-	}
 	t.Logf("%d worlds, %d steps: %v", n, n*simSteps, total)
-	if testing.Short() {
+	if worlds < 10 {
 		return
 	}
-	// Each of these must happen, or the simulation shows nothing.
-	for _, what := range []string{
-		"use", "renewal", "extension", "takeover", "release", "restore", "late change",
-		"own grant found",
-		"fence", "mark carried over", "clone", "overlap ended", "use in an overlap", "forgotten",
-		"retired to whole", "retired to split", "whole to split", "split to merging",
-		"merging to whole",
-		"merging to retired", "merging to split", "whole to retired",
-	} {
+	for _, what := range must {
 		if total[what] < 10 {
 			t.Errorf("%s: %d times, want more", what, total[what])
 		}
 	}
 }
 
+func TestSimulation(t *testing.T) {
+	explore(t, 100, func(*world) {},
+		// Each of these must happen, or the simulation shows nothing.
+		"use", "renewal", "extension", "takeover", "release", "restore", "late change",
+		"own grant found", "fence", "mark carried over", "clone", "overlap ended",
+		"use in an overlap", "forgotten", "retired to whole", "retired to split",
+		"whole to split", "split to merging", "merging to whole", "merging to retired",
+		"merging to split", "whole to retired")
+}
+
 func TestSimulationFinds(t *testing.T) {
 	for name, change := range map[string]func(w *world){
-		"a store restored without a fence": func(w *world) {
-			w.restores, w.unfenced = true,
-				true
-		},
-		"a store that forgets":          func(w *world) { w.forgets = true },
-		"a store that does not compare": func(w *world) { w.blind = true },
+		"a store restored without a fence": func(w *world) { w.restores, w.unfenced = true, true },
+		"a store that forgets":             func(w *world) { w.forgets = true },
+		"a store that does not compare":    func(w *world) { w.blind = true },
 		"a fence that ends sooner than grants": func(w *world) {
-			w.restores, w.fences, w.wild,
-				w.skew = true, false, 20_000, 0
+			w.restores, w.fences, w.wild, w.skew = true, false, 20_000, 0
 		},
 		"a fence that carries over no marks": func(w *world) {
-			w.fences, w.restores, w.hasTime, w.wild, w.skew, w.forgetMark = true, false, false,
-				60_000, 100, true
+			w.fences, w.restores, w.hasTime, w.forgetMark = true, false, false, true
+			w.wild, w.skew = 60_000, 100
 		},
+		"a server that checks nothing": func(w *world) { hostileWorld(w); w.unchecked = true },
 	} {
 		t.Run(name, func(t *testing.T) {
 			for seed := uint64(1); seed <= 100; seed++ {
-				if w, _ := simulate(seed, simSteps, change); w.wrong != "" {
+				if w, _ := simulate(seed, change); w.wrong != "" {
 					t.Logf("seed %d: %s", seed, w.wrong)
 					return
 				}
