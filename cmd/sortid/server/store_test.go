@@ -17,7 +17,6 @@ import (
 // Another process holds a node ID of 2 bits.
 type served struct {
 	memory *lease.Memory
-	url    string
 	client *httpstore.Store
 	root   lease.Record
 	held   lease.Record
@@ -26,10 +25,7 @@ type served struct {
 func serveRealm(t *testing.T) served {
 	t.Helper()
 	memory := lease.NewMemory()
-	_, ts := start(t, Config{Store: memory, MustExist: true})
-	client, err := httpstore.Open(t.Context(), ts.URL)
-	must(t, err)
-	t.Cleanup(func() { client.Close() })
+	client := serveStore(t, memory)
 	l, err := lease.Acquire(t.Context(), client, lease.Config{Realm: "orders", Format: lease.SCRU64,
 		NodeBits: 2, Name: "victim"})
 	must(t, err)
@@ -38,14 +34,34 @@ func serveRealm(t *testing.T) served {
 			t.Error(err)
 		}
 	})
-	root, err := lease.Realm(t.Context(), client, "orders")
-	must(t, err)
+	root := orders(t, client)
 	held, err := client.Get(t.Context(), "orders@"+root.Generation,
 		lease.Block{NodeID: l.NodeID(), Size: 2})
 	if err != nil || held.Name != "victim" {
 		t.Fatalf("%+v, %v", held, err)
 	}
-	return served{memory, ts.URL, client, root, held}
+	return served{memory, client, root, held}
+}
+
+// serveStore returns a client of a server with a store.
+func serveStore(t *testing.T, store lease.Store) *httpstore.Store {
+	t.Helper()
+	_, ts := start(t, Config{Store: store, MustExist: true})
+	client, err := httpstore.Open(t.Context(), ts.URL)
+	must(t, err)
+	t.Cleanup(func() { client.Close() })
+	return client
+}
+
+// orders returns the realm of that name, and makes it if there is none.
+func orders(t *testing.T, store lease.Store) lease.Record {
+	t.Helper()
+	_, err := lease.Create(t.Context(), store,
+		lease.Config{Realm: "orders", Format: lease.SCRU64})
+	must(t, err)
+	root, err := lease.Realm(t.Context(), store, "orders")
+	must(t, err)
+	return root
 }
 
 // A check costs one GetMany.
@@ -53,12 +69,7 @@ func TestReadsPerCheck(t *testing.T) {
 	memory := lease.NewMemory()
 	store := &hooked{Store: memory}
 	g := newCheckedStore(store)
-	if _, err := lease.Create(t.Context(), memory,
-		lease.Config{Realm: "orders", Format: lease.SCRU64}); err != nil {
-		t.Fatal(err)
-	}
-	root, err := lease.Realm(t.Context(), memory, "orders")
-	must(t, err)
+	root := orders(t, memory)
 	r := lease.Record{Realm: "orders@" + root.Generation, Block: lease.Block{NodeID: 1, Size: 1}}
 	for i, state := range []lease.State{lease.Split, lease.Merging, lease.Split, lease.Merging} {
 		next := r
@@ -78,108 +89,100 @@ func TestReadsPerCheck(t *testing.T) {
 func TestAttacks(t *testing.T) {
 	v := serveRealm(t)
 	space := v.held.Realm
-	absent := func(realm string, b lease.Block) lease.Record {
-		return lease.Record{Realm: realm, Block: b}
-	}
-	next := func(prev lease.Record, change func(r *lease.Record)) lease.Change {
-		r := prev
-		r.Revision++
-		change(&r)
-		return lease.Change{Prev: prev, Next: r}
+	absent := func(realm string, node uint32, size uint8) lease.Record {
+		return lease.Record{Realm: realm, Block: lease.Block{NodeID: node, Size: size}}
 	}
 	now := v.root.Terms.At(time.Now())
 	whole := func(r *lease.Record) { r.State = lease.Whole }
+	raise := func(r *lease.Record) { r.HWM++ }
+	fence := func(generation string, hwm int64) func(*lease.Record) {
+		return func(r *lease.Record) { r.Generation, r.HWM = generation, hwm }
+	}
+	const ownerKey = "the key is not the owner's"
+	beside := absent("uid60@0123456789abcdef", 1, 1)
 	for name, c := range map[string]struct {
-		want    string
-		changes []lease.Change
+		want   string
+		prev   lease.Record
+		change func(*lease.Record)
+		beside *lease.Record // raised first
 	}{
-		"0/0 of a generation": {"has no record of 0/0",
-			[]lease.Change{next(absent(space, lease.Block{}), whole)}},
-		"a node ID of a realm": {"has no record of 1/8",
-			[]lease.Change{next(absent("orders", lease.Block{NodeID: 1, Size: 8}), whole)}},
-		"no name": {"want a name without @",
-			[]lease.Change{next(absent("", lease.Block{}), whole)}},
-		"a name too long": {"101 bytes",
-			[]lease.Change{next(absent(strings.Repeat("x", 101), lease.Block{}), whole)}},
-		"control characters": {"control characters",
-			[]lease.Change{next(absent("a\x1b[2Jb", lease.Block{}), whole)}},
-		"no generation": {"want 16 hexadecimal digits",
-			[]lease.Change{next(absent("orders@", lease.Block{NodeID: 1, Size: 8}), whole)}},
-		"two generations": {"want 16 hexadecimal digits",
-			[]lease.Change{next(absent(space+"@x", lease.Block{NodeID: 1, Size: 8}), whole)}},
-		"no such realm": {"no such realm",
-			[]lease.Change{next(absent("other@0123456789abcdef", lease.Block{NodeID: 1, Size: 8}),
-				whole)}},
+		"0/0 of a generation":  {"has no record of 0/0", absent(space, 0, 0), whole, nil},
+		"a node ID of a realm": {"has no record of 1/8", absent("orders", 1, 8), whole, nil},
+		"no name":              {"want a name without @", absent("", 0, 0), whole, nil},
+		"a name too long": {"101 bytes", absent(strings.Repeat("x", 101), 0, 0), whole,
+			nil},
+		"control characters": {"control characters", absent("a\x1b[2Jb", 0, 0), whole, nil},
+		"no generation":      {"want 16 hexadecimal digits", absent("orders@", 1, 8), whole, nil},
+		"two generations":    {"want 16 hexadecimal digits", absent(space+"@x", 1, 8), whole, nil},
+		"no such realm": {"no such realm", absent("other@0123456789abcdef", 1, 8), whole,
+			nil},
 		"a node ID from nowhere": {"the block around 9/8 is retired, want split",
-			[]lease.Change{next(absent(space, lease.Block{NodeID: 9, Size: 8}), whole)}},
-		"too many bits": {"more than the 23 bits",
-			[]lease.Change{next(absent(space, lease.Block{NodeID: 9, Size: 24}), whole)}},
-		"another realm beside": {"of another realm than the first", []lease.Change{
-			next(v.held, func(r *lease.Record) { r.HWM++ }),
-			next(absent("uid60@0123456789abcdef", lease.Block{NodeID: 1, Size: 1}), whole)}},
-		"one node ID twice": {"occurs twice",
-			[]lease.Change{next(v.held, func(r *lease.Record) { r.HWM++ }),
-				next(v.held, func(r *lease.Record) { r.HWM++ })}},
-		"any mark": {"the deadline is",
-			[]lease.Change{next(v.held, func(r *lease.Record) { r.HWM += 1 << 40 })}},
-		"a mark far ahead": {"too far ahead of the time",
-			[]lease.Change{next(v.held, func(r *lease.Record) {
-				r.HWM += 1 << 40
-				r.Deadline += 1 << 40
-			})}},
-		"a deadline far ahead": {"ticks after hwm, want at most",
-			[]lease.Change{next(v.held, func(r *lease.Record) { r.Deadline += 1000 })}},
-		"a lower mark": {"the key is not the owner's", []lease.Change{next(v.held, release(0))}},
-		"a lower mark, a wrong key": {"the key is not the owner's",
-			[]lease.Change{next(v.held, func(r *lease.Record) {
-				release(0)(r)
-				r.Key = r.Owner
-			})}},
-		"a mark below the grant": {"the key is not the owner's",
-			[]lease.Change{next(v.held, release(v.held.From-v.held.HWM-1))}},
-		"a lease that is held": {"held", []lease.Change{next(v.held, func(r *lease.Record) {
+			absent(space, 9, 8), whole, nil},
+		"too many bits":        {"more than the 23 bits", absent(space, 9, 24), whole, nil},
+		"another realm beside": {"of another realm than the first", beside, whole, &v.held},
+		"one node ID twice":    {"occurs twice", v.held, raise, &v.held},
+		"any mark":             {"the deadline is", v.held, func(r *lease.Record) { r.HWM += 1 << 40 }, nil},
+		"a mark far ahead": {"too far ahead of the time", v.held, func(r *lease.Record) {
+			r.HWM += 1 << 40
+			r.Deadline += 1 << 40
+		}, nil},
+		"a deadline far ahead": {"ticks after hwm, want at most", v.held,
+			func(r *lease.Record) { r.Deadline += 1000 }, nil},
+		"a lower mark": {ownerKey, v.held, release(1), nil},
+		"a lower mark, a wrong key": {ownerKey, v.held, func(r *lease.Record) {
+			key := r.Owner
+			release(1)(r)
+			r.Key = key
+		}, nil},
+		"a mark below the grant": {ownerKey, v.held, release(v.held.HWM - v.held.From + 1), nil},
+		"a lease that is held": {"held", v.held, func(r *lease.Record) {
 			r.Owner, r.Request, r.From = lease.Owner{1}, 1, r.HWM
 			r.HWM += 4
 			r.Deadline = r.HWM + 2
-		})}},
-		"a revision too high": {"the revision is",
-			[]lease.Change{next(v.held, func(r *lease.Record) { *r = vacated(*r); r.Revision++ })}},
-		"terms in a node ID": {"the terms is", []lease.Change{next(
-			v.held, func(r *lease.Record) { *r = vacated(*r); r.Terms = v.root.Terms })}},
-		"a name that is none": {"the name has 101 bytes", []lease.Change{next(
-			v.held, func(r *lease.Record) { r.Name = strings.Repeat("x", 101) })}},
-		"a held block split": {"held", []lease.Change{next(
-			v.held, func(r *lease.Record) { *r = vacated(*r); r.State = lease.Split })}},
-		"a realm with no terms": {"make no sense", []lease.Change{next(absent("new", lease.Block{}),
-			func(r *lease.Record) { r.State, r.Generation = lease.Split, v.root.Generation })}},
-		"a window of a year": {"make no sense", []lease.Change{next(
-			v.root, func(r *lease.Record) { r.Terms.Window = 365 * 24 * 3600 * 4 })}},
-		"another tick": {"the terms is",
-			[]lease.Change{next(v.root, func(r *lease.Record) { r.Terms.Tick = 1000 })}},
-		"a window forgotten": {"the terms is",
-			[]lease.Change{next(v.root, func(r *lease.Record) { r.Terms.Window /= 2 })}},
-		"a fence that is none": {"passes on no fence", []lease.Change{next(
-			v.root, func(r *lease.Record) { r.Generation = "0123456789abcdef" })}},
-		"a fence below the time": {"passes on no fence",
-			[]lease.Change{next(v.root, func(r *lease.Record) {
-				r.Generation, r.HWM = "0123456789abcdef", now
-			})}},
-		"a fence for ever": {"passes on no fence",
-			[]lease.Change{next(v.root, func(r *lease.Record) {
-				r.Generation, r.HWM = "0123456789abcdef", 1<<60
-			})}},
-		"a generation that is a name": {"want 16 hexadecimal digits",
-			[]lease.Change{next(v.root, func(r *lease.Record) {
-				r.Generation, r.HWM = "../../../../etc", now+1000
-			})}},
+		}, nil},
+		"a revision too high": {"the revision is", v.held,
+			func(r *lease.Record) { release(0)(r); r.Revision++ }, nil},
+		"terms in a node ID": {"the terms is", v.held,
+			func(r *lease.Record) { release(0)(r); r.Terms = v.root.Terms }, nil},
+		"a name that is none": {"the name has 101 bytes", v.held,
+			func(r *lease.Record) { r.Name = strings.Repeat("x", 101) }, nil},
+		"a held block split": {"held", v.held,
+			func(r *lease.Record) { release(0)(r); r.State = lease.Split }, nil},
+		"a realm with no terms": {"make no sense", absent("new", 0, 0), func(r *lease.Record) {
+			r.State, r.Generation = lease.Split, v.root.Generation
+		}, nil},
+		"a window of a year": {"make no sense", v.root,
+			func(r *lease.Record) { r.Terms.Window = 365 * 24 * 3600 * 4 }, nil},
+		"another tick": {"the terms is", v.root,
+			func(r *lease.Record) { r.Terms.Tick = 1000 }, nil},
+		"a window forgotten": {"the terms is", v.root,
+			func(r *lease.Record) { r.Terms.Window /= 2 }, nil},
+		"a fence that is none": {"passes on no fence", v.root,
+			func(r *lease.Record) { r.Generation = "0123456789abcdef" }, nil},
+		"a fence below the time": {"passes on no fence", v.root, fence("0123456789abcdef", now),
+			nil},
+		"a fence for ever": {"passes on no fence", v.root, fence("0123456789abcdef", 1<<60), nil},
+		"a generation that is a name": {"want 16 hexadecimal digits", v.root,
+			fence("../../../../etc", now+1000), nil},
 	} {
 		t.Run(name, func(t *testing.T) {
-			last := c.changes[len(c.changes)-1].Next
+			var changes []lease.Change
+			add := func(prev lease.Record, change func(*lease.Record)) {
+				next := prev
+				next.Revision++
+				change(&next)
+				changes = append(changes, lease.Change{Prev: prev, Next: next})
+			}
+			if c.beside != nil {
+				add(*c.beside, raise)
+			}
+			add(c.prev, c.change)
+			last := changes[len(changes)-1].Next
 			before, err := v.memory.Get(t.Context(), last.Realm, last.Block)
 			must(t, err)
-			ok, err := v.client.CompareAndSetMany(t.Context(), c.changes)
+			ok, err := v.client.CompareAndSetMany(t.Context(), changes)
 			if ok || !errors.Is(err, lease.ErrIllegal) || !strings.Contains(err.Error(), c.want) ||
-				!strings.Contains(err.Error(), fmt.Sprintf("body.changes[%d]", len(c.changes)-1)) {
+				!strings.Contains(err.Error(), fmt.Sprintf("body.changes[%d]", len(changes)-1)) {
 				t.Errorf("%v, %v, want %q", ok, err, c.want)
 			}
 			if after, err := v.memory.Get(t.Context(), last.Realm, last.Block); err != nil ||
@@ -194,19 +197,11 @@ func TestAttacks(t *testing.T) {
 	}
 }
 
-func vacated(r lease.Record) lease.Record {
-	return lease.Record{Realm: r.Realm, Block: r.Block, Revision: r.Revision, HWM: r.HWM,
-		State: r.State}
-}
-
 // release gives a block back, its mark lower by d.
 func release(d int64) func(r *lease.Record) {
 	return func(r *lease.Record) {
-		if d == 0 {
-			d = -1
-		}
-		*r = vacated(*r)
-		r.HWM += d
+		*r = lease.Record{Realm: r.Realm, Block: r.Block, Revision: r.Revision, HWM: r.HWM - d,
+			State: r.State}
 	}
 }
 
@@ -239,12 +234,10 @@ func TestOperators(t *testing.T) {
 		Window: time.Hour}); !made || err != nil {
 		t.Fatal(made, err)
 	}
-	if _, err := lease.SetTerms(ctx, v.client, "made", 10*time.Second, time.Second); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := lease.SetTerms(ctx, v.client, "made", 0, time.Minute); err != nil {
-		t.Fatal(err)
-	}
+	_, err := lease.SetTerms(ctx, v.client, "made", 10*time.Second, time.Second)
+	must(t, err)
+	_, err = lease.SetTerms(ctx, v.client, "made", 0, time.Minute)
+	must(t, err)
 }
 
 // Clients can make only so many realms; the store's operators any number.
@@ -322,17 +315,8 @@ func TestNoFenceOverHTTP(t *testing.T) {
 func TestManyRecords(t *testing.T) {
 	memory := lease.NewMemory()
 	store := &hooked{Store: memory}
-	_, ts := start(t, Config{Store: store, MustExist: true})
-	client, err := httpstore.Open(t.Context(), ts.URL)
-	must(t, err)
-	defer client.Close()
-	if _, err := lease.Create(t.Context(), client,
-		lease.Config{Realm: "orders", Format: lease.SCRU64}); err != nil {
-		t.Fatal(err)
-	}
-	root, err := lease.Realm(t.Context(), client, "orders")
-	must(t, err)
-	space := "orders@" + root.Generation
+	client := serveStore(t, store)
+	space := "orders@" + orders(t, client).Generation
 	made, last := 0, error(nil)
 	for size := uint8(1); last == nil && size < 20; size++ {
 		for from := uint32(0); last == nil && from < 1<<size; from += maxMany {
