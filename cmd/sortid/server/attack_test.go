@@ -1,11 +1,13 @@
 package server
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"net/netip"
 	"path/filepath"
 	"strconv"
@@ -46,40 +48,26 @@ func virtual(t *testing.T, c Config) *Server {
 	return s
 }
 
-// A reply is an answer with the beginning of its body.
+// A reply is an answer that needs no network.
 type reply struct {
-	status, lines int
-	header        http.Header
-	body          strings.Builder
-	onWrite       func() // called before each write
-}
-
-func (r *reply) Header() http.Header { return r.header }
-
-func (r *reply) WriteHeader(status int) {
-	if r.status == 0 {
-		r.status = status
-	}
+	*httptest.ResponseRecorder
+	onWrite func() // called before each write
 }
 
 func (r *reply) Write(b []byte) (int, error) {
 	if r.onWrite != nil {
 		r.onWrite()
 	}
-	r.WriteHeader(http.StatusOK)
-	r.lines += strings.Count(string(b), "\n")
-	if r.body.Len() < 10_000 {
-		r.body.Write(b)
-	}
-	return len(b), nil
+	return r.ResponseRecorder.Write(b)
 }
+
+func (r *reply) lines() int { return bytes.Count(r.Body.Bytes(), []byte("\n")) }
 
 func (r *reply) retryAfter(t *testing.T) time.Duration {
 	t.Helper()
-	n, err := strconv.Atoi(r.header.Get("Retry-After"))
+	n, err := strconv.Atoi(r.Header().Get("Retry-After"))
 	if err != nil || n < 1 {
-		t.Fatalf("status %d with Retry-After %q: %s", r.status, r.header.Get("Retry-After"),
-			&r.body)
+		t.Fatalf("status %d with %v: %s", r.Code, r.Header(), r.Body)
 	}
 	return time.Duration(n) * time.Second
 }
@@ -101,7 +89,7 @@ func askFrom(ctx context.Context, s *Server, addr, method, path string, body io.
 		name, value, _ := strings.Cut(h, ": ")
 		r.Header.Set(name, value)
 	}
-	w := &reply{header: http.Header{}, onWrite: onWrite}
+	w := &reply{newRecorder(), onWrite}
 	s.ServeHTTP(w, r)
 	return w
 }
@@ -158,8 +146,8 @@ func testGreedyClients(t *testing.T) {
 				for ctx.Err() == nil {
 					asked.Add(1)
 					w := askFrom(ctx, s, c.addr, "GET", path, strings.NewReader(""), nil)
-					if w.status == http.StatusOK {
-						made.Add(int64(w.lines))
+					if w.Code == http.StatusOK {
+						made.Add(int64(w.lines()))
 						answered.Add(1)
 					}
 					time.Sleep(c.pause)
@@ -239,8 +227,8 @@ func testShares(t *testing.T) {
 			w := askFrom(t.Context(), s, c.modest, kind.method, kind.path,
 				strings.NewReader(kind.modest), nil,
 				"Content-Type: application/json", bearer["modest"])
-			if w.status != http.StatusOK {
-				t.Errorf("%s: %s: another client: %d: %s", name, kind.path, w.status, &w.body)
+			if w.Code != http.StatusOK {
+				t.Errorf("%s: %s: another client: %d: %s", name, kind.path, w.Code, w.Body)
 			}
 			leave()
 			all.Wait()
@@ -272,8 +260,8 @@ func testRefusalsCostNothing(t *testing.T) {
 	}
 	check := func(what string, status int, w *reply, ids, fromSource float64) {
 		t.Helper()
-		if w.status != status {
-			t.Fatalf("%s: %d, want %d: %s", what, w.status, status, &w.body)
+		if w.Code != status {
+			t.Fatalf("%s: %d, want %d: %s", what, w.Code, status, w.Body)
 		}
 		now := time.Now()
 		if got := mine.TokensAt(now); got != ids {
@@ -304,20 +292,20 @@ func testRefusalsCostNothing(t *testing.T) {
 		-float64(int(source.Limit())))
 
 	time.Sleep(w.retryAfter(t))
-	if w := spend(40_000, "/v1/ids/scru64"); w.status != http.StatusOK || w.lines != 40_000 {
-		t.Errorf("after Retry-After: %d: %s", w.status, &w.body)
+	if w := spend(40_000, "/v1/ids/scru64"); w.Code != http.StatusOK || w.lines() != 40_000 {
+		t.Errorf("after Retry-After: %d: %s", w.Code, w.Body)
 	}
 	w = spend(100_000, "/v1/ids/scru128")
-	if w.status != http.StatusTooManyRequests {
-		t.Fatalf("%d, want 429", w.status)
+	if w.Code != http.StatusTooManyRequests {
+		t.Fatalf("%d, want 429", w.Code)
 	}
 	time.Sleep(w.retryAfter(t) - time.Second)
-	if w := spend(100_000, "/v1/ids/scru128"); w.status != http.StatusTooManyRequests {
-		t.Errorf("a second before Retry-After: %d, want 429", w.status)
+	if w := spend(100_000, "/v1/ids/scru128"); w.Code != http.StatusTooManyRequests {
+		t.Errorf("a second before Retry-After: %d, want 429", w.Code)
 	}
 	time.Sleep(time.Second)
-	if w := spend(100_000, "/v1/ids/scru128"); w.status != http.StatusOK {
-		t.Errorf("after Retry-After: %d: %s", w.status, &w.body)
+	if w := spend(100_000, "/v1/ids/scru128"); w.Code != http.StatusOK {
+		t.Errorf("after Retry-After: %d: %s", w.Code, w.Body)
 	}
 }
 
@@ -336,8 +324,8 @@ func testProbesAreCharged(t *testing.T) {
 		cost := 0.0
 		for range 1000 {
 			before := source.Tokens()
-			if w := ask(t.Context(), s, "GET", "/readyz", ""); w.status != http.StatusOK {
-				t.Fatalf("%d: %s", w.status, &w.body)
+			if w := ask(t.Context(), s, "GET", "/readyz", ""); w.Code != http.StatusOK {
+				t.Fatalf("%d: %s", w.Code, w.Body)
 			}
 			cost += before - source.Tokens()
 			time.Sleep(c.pause)
@@ -360,8 +348,8 @@ func testAbortedRequests(t *testing.T) {
 			"/metrics"} {
 			abandon(gone, s, path)
 		}
-		if w := ask(t.Context(), s, "GET", "/readyz", ""); w.status != http.StatusOK {
-			t.Fatalf("after %d aborted requests of each kind: %d: %s", i+1, w.status, &w.body)
+		if w := ask(t.Context(), s, "GET", "/readyz", ""); w.Code != http.StatusOK {
+			t.Fatalf("after %d aborted requests of each kind: %d: %s", i+1, w.Code, w.Body)
 		}
 	}
 	if n := s.requests.in + s.largeAnswers.in; n != 0 {
@@ -421,13 +409,13 @@ func testStoreHammered(t *testing.T) {
 			for ctx.Err() == nil {
 				w := ask(ctx, s, "POST", "/v1/store/"+path, body, "Content-Type: application/json")
 				switch {
-				case w.status == http.StatusOK:
+				case w.Code == http.StatusOK:
 					done.Add(1)
-				case w.status == http.StatusServiceUnavailable && ctx.Err() == nil:
+				case w.Code == http.StatusServiceUnavailable && ctx.Err() == nil:
 					refused.Add(1)
 					time.Sleep(w.retryAfter(t))
 				case ctx.Err() == nil:
-					t.Errorf("%s: %d: %s", path, w.status, &w.body)
+					t.Errorf("%s: %d: %s", path, w.Code, w.Body)
 					return
 				}
 			}
@@ -441,8 +429,8 @@ func testStoreHammered(t *testing.T) {
 	}
 	for ctx.Err() == nil {
 		for _, path := range []string{"/v1/ids/scru64", "/v1/ids/uid60"} {
-			if w := ask(t.Context(), s, "GET", path, ""); w.status != http.StatusOK {
-				t.Fatalf("%s: %d: %s", path, w.status, &w.body)
+			if w := ask(t.Context(), s, "GET", path, ""); w.Code != http.StatusOK {
+				t.Fatalf("%s: %d: %s", path, w.Code, w.Body)
 			}
 		}
 		time.Sleep(time.Second)
@@ -640,14 +628,13 @@ func testLinesAreLimited(t *testing.T) {
 		const seconds = 20
 		w := ask(t.Context(), s, "POST", "/v1/inspect", strings.Repeat(c.line, seconds*1000/c.cost),
 			bearer)
-		w.WriteHeader(http.StatusOK) // unless there was nothing to answer
-		if took := time.Since(begin).Seconds(); w.status != http.StatusOK || took < seconds-1 ||
+		if took := time.Since(begin).Seconds(); w.Code != http.StatusOK || took < seconds-1 ||
 			took > seconds+1 {
-			t.Errorf("%s: %d after %v s, want %d s: %.200s", name, w.status, took, seconds, &w.body)
+			t.Errorf("%s: %d after %v s, want %d s: %.200s", name, w.Code, took, seconds, w.Body)
 		}
 		if w := ask(t.Context(), s, "GET", "/v1/ids/euid?n=1000", "",
-			bearer); w.status != http.StatusTooManyRequests {
-			t.Errorf("%s: IDs beside the lines: %d", name, w.status)
+			bearer); w.Code != http.StatusTooManyRequests {
+			t.Errorf("%s: IDs beside the lines: %d", name, w.Code)
 		}
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"maps"
 	"net/http"
-	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -133,10 +132,7 @@ func watch(t *testing.T, c Config) *watcher {
 }
 
 func (w *watcher) status(path string) int {
-	r := httptest.NewRequest(http.MethodGet, "http://localhost"+path, nil)
-	recorder := httptest.NewRecorder()
-	w.s.ServeHTTP(recorder, r)
-	return recorder.Code
+	return ask(w.Context(), w.s, http.MethodGet, path, "").Code
 }
 
 // can returns which leased formats can be made.
