@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -71,7 +72,6 @@ func (c Config) complete() (Config, error) {
 		return c, err
 	}
 	f := c.Format
-	const day = 24 * time.Hour
 	switch {
 	case f.Tick < time.Millisecond || f.Tick > time.Hour || f.Tick%time.Millisecond != 0:
 		return c, fmt.Errorf("%w: the format's tick is %v, want whole milliseconds up to an hour",
@@ -82,11 +82,9 @@ func (c Config) complete() (Config, error) {
 	case c.NodeBits < 1 || c.NodeBits > f.Bits:
 		return c, fmt.Errorf("%w: a node ID of %d bits, want 1 to %d", ErrConfig, c.NodeBits,
 			f.Bits)
-	case c.Window != 0 && (c.Window < 4*f.Tick || c.Window > day):
-		return c, fmt.Errorf("%w: a window of %v, want %v to %v", ErrConfig, c.Window, 4*f.Tick,
-			day)
-	case c.MaxLead != 0 && (c.MaxLead < f.Tick || c.MaxLead > day):
-		return c, fmt.Errorf("%w: a lead of %v, want %v to %v", ErrConfig, c.MaxLead, f.Tick, day)
+	}
+	if err := checkSpans(f.Tick, c.Window, c.MaxLead); err != nil {
+		return c, err
 	}
 	if c.Now == nil {
 		c.Now = time.Now
@@ -95,6 +93,18 @@ func (c Config) complete() (Config, error) {
 		c.Logger = slog.New(slog.DiscardHandler)
 	}
 	return c, nil
+}
+
+// checkSpans checks a window and a lead, which may be 0.
+func checkSpans(tick, window, lead time.Duration) error {
+	const day = 24 * time.Hour
+	switch {
+	case window != 0 && (window < 4*tick || window > day):
+		return fmt.Errorf("%w: a window of %v, want %v to %v", ErrConfig, window, 4*tick, day)
+	case lead != 0 && (lead < tick || lead > day):
+		return fmt.Errorf("%w: a lead of %v, want %v to %v", ErrConfig, lead, tick, day)
+	}
+	return nil
 }
 
 func (c Config) terms() Terms {
@@ -227,13 +237,15 @@ func Acquire(ctx context.Context, store Store, config Config) (*Lease, error) {
 const waitPause = 5 * time.Second
 
 // passes reports whether the cause of an error ends with time alone.
-func passes(err error) bool {
-	for _, e := range []error{ErrFull, ErrLead, ErrBusy} {
-		if errors.Is(err, e) {
-			return true
-		}
-	}
-	return false
+func passes(err error) bool { return isAny(err, ErrFull, ErrLead, ErrBusy) }
+
+func isPermanent(err error) bool {
+	return isAny(err, ErrConfig, ErrRealm, ErrNoRealm, ErrFull, ErrLead, ErrClock, ErrForgotten,
+		ErrUnsafe)
+}
+
+func isAny(err error, targets ...error) bool {
+	return slices.ContainsFunc(targets, func(target error) bool { return errors.Is(err, target) })
 }
 
 // retry calls f at most four times, until it succeeds or fails with a permanent error.
@@ -246,16 +258,6 @@ func retry(ctx context.Context, f func() error) (err error) {
 		pause *= 2
 	}
 	return err
-}
-
-func isPermanent(err error) bool {
-	for _, e := range []error{ErrConfig, ErrRealm, ErrNoRealm, ErrFull, ErrLead, ErrClock,
-		ErrForgotten, ErrUnsafe} {
-		if errors.Is(err, e) {
-			return true
-		}
-	}
-	return false
 }
 
 func jitter(d time.Duration) time.Duration { return d/2 + rand.N(d/2+1) }

@@ -325,10 +325,11 @@ func (s *session) look(ctx context.Context, q request, blocks []Block) (*survey,
 // take gets a leaf out of a free region. It returns errRefused if the records differ from the
 // survey.
 func (s *session) take(ctx context.Context, q request, v *survey, leaf Block) error {
-	base, ok := v.around(leaf)
+	around, ok := v.around(leaf)
 	if !ok {
 		return errRefused
 	}
+	base := around.record
 	prev, whole, err := s.makeWhole(ctx, v, s.withSpace(base), q.now)
 	if err != nil {
 		return err

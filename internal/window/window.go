@@ -71,10 +71,7 @@ func (w *Window) Epoch() time.Time { return w.epoch }
 func (w *Window) ClaimTick(t int64) (nodeID uint32, claimed int64, err error) {
 	for {
 		g, used := w.grant.Load(), w.used.Load()
-		at := max(t, g.Lo)
-		if at <= used {
-			at = used + 1
-		}
+		at := max(t, g.Lo, used+1)
 		if at >= g.Hi {
 			w.RequestRenewal()
 			return 0, 0, w.expired(g, at)
@@ -112,10 +109,9 @@ func (w *Window) expired(g *Grant, t int64) error {
 }
 
 func (w *Window) Time(t int64) time.Time {
-	const limit = 1 << 52 // avoids overflow
-	ms := min(max(t, -limit/w.tick.Milliseconds()),
-		limit/w.tick.Milliseconds()) * w.tick.Milliseconds()
-	return time.UnixMilli(w.epoch.UnixMilli() + ms).UTC()
+	tick := w.tick.Milliseconds()
+	limit := 1 << 52 / tick // avoids overflow
+	return time.UnixMilli(w.epoch.UnixMilli() + min(max(t, -limit), limit)*tick).UTC()
 }
 
 func (w *Window) text(t int64) string { return w.Time(t).Format(clock.Layout) }
@@ -128,10 +124,7 @@ func (w *Window) WaitTick(ctx context.Context, t int64) error {
 		if over {
 			return sortid.ErrLeaseClosed
 		}
-		at := max(t, g.Lo)
-		if used := w.used.Load(); at <= used {
-			at = used + 1
-		}
+		at := max(t, g.Lo, w.used.Load()+1)
 		if at < g.Hi {
 			return nil
 		}
