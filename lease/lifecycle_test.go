@@ -85,9 +85,7 @@ func TestCloneBeforeSending(t *testing.T) {
 	if err := b.renew(t.Context(), window.None); err != nil || b.held.Block == mine.Block {
 		t.Errorf("the clone has %+v, the first %+v, %v", b.held, mine, err)
 	}
-	if err := other.release(t.Context(), window.None); err != nil {
-		t.Error(err)
-	}
+	must(t, other.release(t.Context(), window.None))
 	if r, err := m.Get(t.Context(), mine.Realm, mine.Block); err != nil || r != mine {
 		t.Errorf("a clone has released %+v, %v; it was %+v", r, err, mine)
 	}
@@ -283,9 +281,7 @@ func TestBackSoon(t *testing.T) {
 			time.Sleep(62 * time.Second)
 			n.set(func() { n.down = false })
 			time.Sleep(2 * time.Second)
-			if err := claim(l, 0); err != nil {
-				t.Error(err)
-			}
+			must(t, claim(l, 0))
 			closed(t, l)
 		}
 	})

@@ -846,9 +846,7 @@ func TestManyNodes(t *testing.T) {
 			}
 			for _, l := range leases {
 				b, g := Block{l.NodeID(), uint8(size)}, l.window.Grant()
-				if err := l.Err(); err != nil {
-					t.Error(err)
-				}
+				must(t, l.Err())
 				if g.Lo < used[b] {
 					t.Errorf("%v is granted from tick %d on, and was up to %d", b, g.Lo, used[b])
 				}

@@ -28,7 +28,8 @@ func checkProblem(t *testing.T, what string, a answer, status int) {
 	t.Helper()
 	var p httpstore.Problem
 	if a.StatusCode != status || a.Header.Get("Content-Type") != "application/problem+json" ||
-		json.Unmarshal([]byte(a.body), &p) != nil || p.Status != status || p.Detail == "" {
+		json.Unmarshal([]byte(a.body), &p) != nil || p.Status != status || p.Title == "" ||
+		p.Detail == "" {
 		t.Errorf("%s: %d, want the problem %d: %s", what, a.StatusCode, status, a.body)
 	}
 }
@@ -158,9 +159,7 @@ func TestHostsAndOriginsChecked(t *testing.T) {
 	}
 	good := Config{Hosts: []string{"ids.example.com", "::1", "[fd00::1]:80"},
 		Origins: []string{"*", "https://example.com:8443"}}
-	if err := good.Check(); err != nil {
-		t.Error(err)
-	}
+	must(t, good.Check())
 }
 
 // realmChange makes a realm.

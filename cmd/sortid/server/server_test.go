@@ -217,107 +217,90 @@ func TestRequests(t *testing.T) {
 	s, ts := start(t, Config{Store: lease.NewMemory(), Version: "v1.2.3"})
 	waitReady(t, s)
 	_, bare := start(t, Config{})
-	long := strings.Repeat("x", 70000)
-	for _, c := range []struct {
-		name, method, url, body string
-		headers                 []string
-		status                  int
-		want                    string
-	}{
-		{"no store", "GET", bare.URL + "/v1/ids/scru64", "", nil, 503,
-			"has no store to lease a node ID of scru64 from"},
-		{"no store for others", "POST", bare.URL + "/v1/store/time", "{}", nil, 404,
-			"no such path"},
-		{"no store, ready", "GET", bare.URL + "/readyz", "", nil, 200, "ready"},
-		{"unknown format", "GET", ts.URL + "/v1/ids/scru12", "", nil, 422,
-			"scru64, scru128, scru160, euid, uid60"},
-		{"too many", "GET", ts.URL + "/v1/ids/scru128?n=100001", "", nil, 422, "want 1 to 100000"},
-		{"none", "GET", ts.URL + "/v1/ids/scru128?n=0", "", nil, 422, "want 1 to 100000"},
-		{"negative", "GET", ts.URL + "/v1/ids/scru128?n=-1", "", nil, 422, "query.n"},
-		{"not a number", "GET", ts.URL + "/v1/ids/scru128?n=many", "", nil, 422, "query.n"},
-		{"unknown encoding", "GET", ts.URL + "/v1/ids/scru128?encoding=ulid", "", nil, 422,
-			"text, hex, int and uuid"},
-		{"encoding of another width", "GET", ts.URL + "/v1/ids/scru64?encoding=uuid", "", nil, 422,
-			"scru64 IDs have 64 bits"},
-		{"unknown parameter", "GET", ts.URL + "/v1/ids/scru128?m=3", "", nil, 422,
-			"unknown query parameter"},
-		{"accepts neither", "GET", ts.URL + "/v1/ids/scru128", "", []string{"Accept: image/png"},
-			406, "text/plain or application/json"},
-		{"prefers JSON", "GET", ts.URL + "/v1/ids/scru128", "",
-			[]string{"Accept: text/plain;q=0.5, application/json"}, 200, `{"format"`},
-		{"unknown path", "GET", ts.URL + "/v2/ids", "", nil, 404, "no such path"},
-		{"unknown method", "DELETE", ts.URL + "/v1/ids/euid", "", nil, 405,
-			"this path takes GET, HEAD, POST"},
-		{"options", "OPTIONS", ts.URL + "/v1/inspect", "", nil, 204, ""},
-		{"head", "HEAD", ts.URL + "/v1/ids/euid", "", nil, 200, ""},
-		{"inspect", "GET", ts.URL + "/v1/inspect/0372ijojuxuhjsfkeryi2mrtm", "", nil, 200,
-			`"time":"2022-04-03T11:40:14.308Z"`},
-		{"inspect no ID", "GET", ts.URL + "/v1/inspect/nonsense", "", nil, 422,
-			`"location":"path.id"`},
-		{"inspect as", "GET", ts.URL + "/v1/inspect/naS8QBhxi?format=euid", "", nil, 422, "euid"},
-		{"inspect long", "GET", ts.URL + "/v1/inspect/" + long[:300], "", nil, 422,
-			"expected length <= 200"},
-		{"lines", "POST", ts.URL + "/v1/inspect", "nonsense\n\n 0u2pf62ji4b9 \r\n" + long +
-			"\nxinaS8QBh", nil, 200, `no format known to sortid has such IDs"}` + "\n" +
-			`{"format":"scru64","text":"0u2pf62ji4b9"`},
-		{"a long line", "POST", ts.URL + "/v1/inspect", long + "\nxinaS8QBh", nil, 200,
-			`{"line":1,"error":"longer than 1024 bytes, which no ID is"}` + "\n" +
-				`{"format":"uid60"`},
-		{"no lines", "POST", ts.URL + "/v1/inspect", "", nil, 200, ""},
-		{"bounds", "GET", ts.URL + "/v1/bounds/scru64?from=2026-11-17&to=2026-11-18", "", nil, 200,
-			`"to":"2026-11-18T00:00:00.000Z"`},
-		{"bounds without a start", "GET", ts.URL + "/v1/bounds/scru64", "", nil, 422, "query.from"},
-		{"bounds, no time", "GET", ts.URL + "/v1/bounds/scru64?from=soon", "", nil, 422,
-			`"location":"query.from"`},
-		{"bounds, empty", "GET", ts.URL + "/v1/bounds/scru64?from=2026-11-17&to=2026-11-16", "",
-			nil, 422, "is empty"},
-		{"formats", "GET", ts.URL + "/v1/formats", "", nil, 200, `{"name":"scru64"`},
-		{"live", "GET", ts.URL + "/healthz", "", nil, 200, "ok"},
-		{"ready", "GET", ts.URL + "/readyz", "", nil, 200, "ready"},
-		{"metrics", "GET", ts.URL + "/metrics", "", nil, 200,
-			"# HELP sortid_lease_remaining_seconds"},
-		{"description", "GET", ts.URL + "/openapi.json", "", nil, 200, `"version":"v1.2.3"`},
-		{"page", "GET", ts.URL + "/", "", nil, 200, "GET /v1/ids/{format}"},
-		{"not JSON", "POST", ts.URL + "/v1/store/get", "realm", nil, 400,
-			"not the JSON that /openapi.json describes"},
-		{"more than JSON", "POST", ts.URL + "/v1/store/get", `{"realm":"r","blocks":["1/8"]} x`,
-			nil, 400, "goes on after its JSON object"},
-		{"unknown member", "POST", ts.URL + "/v1/store/get", `{"realm":"r","block":"1/8"}`, nil,
-			400, `unknown field \"block\"`},
-		{"a long realm", "POST", ts.URL + "/v1/store/get", `{"realm":"r@` +
-			strings.Repeat("a", 5000) + `","blocks":["0/0","0/0"]}`, nil, 422, "has 5002 bytes"},
-		{"list of a long realm", "POST", ts.URL + "/v1/store/list", `{"realm":"` +
-			strings.Repeat("a", 5000) + `"}`, nil, 422, "has 5000 bytes"},
-		{"no block", "POST", ts.URL + "/v1/store/get", `{"realm":"r","blocks":["1/99"]}`, nil, 400,
-			"not a node ID and its size"},
-		{"a body too large", "POST", ts.URL + "/v1/store/get", strings.Repeat(" ", 2<<20), nil, 413,
-			""},
-		{"two realms", "POST", ts.URL + "/v1/store/compare-and-set",
-			`{"changes":[{"prev":{"realm":"a"},"next":{"realm":"b"}}]}`, nil, 422,
-			"different blocks"},
-		{"no changes", "POST", ts.URL + "/v1/store/compare-and-set", `{"changes":[]}`, nil, 422,
-			"0 changes, want 1 to"},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			a := send(t, c.method, c.url, c.body, c.headers...)
-			if a.StatusCode != c.status || !strings.Contains(a.body, c.want) {
-				t.Fatalf("%d, want %d with %q:\n%.500s", a.StatusCode, c.status, c.want, a.body)
+	long, base := strings.Repeat("x", 70000), ts.URL
+	check := func(name, request string, status int, want, body string, headers ...string) {
+		method, path, _ := strings.Cut(request, " ")
+		url := base + path
+		t.Run(name, func(t *testing.T) {
+			a := send(t, method, url, body, headers...)
+			if a.StatusCode != status || !strings.Contains(a.body, want) {
+				t.Fatalf("%d, want %d with %q:\n%.500s", a.StatusCode, status, want, a.body)
 			}
 			if id := a.Header.Get("X-Request-Id"); len(id) != 25 {
 				t.Errorf("request ID %q", id)
 			}
-			if c.status >= 400 {
-				var p httpstore.Problem
-				if err := json.Unmarshal([]byte(a.body), &p); err != nil || p.Status != c.status ||
-					p.Title == "" || a.Header.Get("Content-Type") != "application/problem+json" {
-					t.Errorf("no problem: %v, %s: %s", err, a.Header.Get("Content-Type"), a.body)
-				}
+			if status >= 400 {
+				checkProblem(t, name, a, status)
 			}
-			if c.status == 503 && a.Header.Get("Retry-After") == "" {
+			if status == 503 && a.Header.Get("Retry-After") == "" {
 				t.Error("no Retry-After")
 			}
 		})
 	}
+	check("unknown format", "GET /v1/ids/scru12", 422, "scru64, scru128, scru160, euid, uid60", "")
+	check("too many", "GET /v1/ids/scru128?n=100001", 422, "want 1 to 100000", "")
+	check("none", "GET /v1/ids/scru128?n=0", 422, "want 1 to 100000", "")
+	check("negative", "GET /v1/ids/scru128?n=-1", 422, "query.n", "")
+	check("not a number", "GET /v1/ids/scru128?n=many", 422, "query.n", "")
+	check("unknown encoding", "GET /v1/ids/scru128?encoding=ulid", 422, "text, hex, int and uuid",
+		"")
+	check("encoding of another width", "GET /v1/ids/scru64?encoding=uuid", 422,
+		"scru64 IDs have 64 bits", "")
+	check("unknown parameter", "GET /v1/ids/scru128?m=3", 422, "unknown query parameter", "")
+	check("accepts neither", "GET /v1/ids/scru128", 406, "text/plain or application/json", "",
+		"Accept: image/png")
+	check("prefers JSON", "GET /v1/ids/scru128", 200, `{"format"`, "",
+		"Accept: text/plain;q=0.5, application/json")
+	check("unknown path", "GET /v2/ids", 404, "no such path", "")
+	check("unknown method", "DELETE /v1/ids/euid", 405, "this path takes GET, HEAD, POST", "")
+	check("options", "OPTIONS /v1/inspect", 204, "", "")
+	check("head", "HEAD /v1/ids/euid", 200, "", "")
+	check("inspect", "GET /v1/inspect/0372ijojuxuhjsfkeryi2mrtm", 200,
+		`"time":"2022-04-03T11:40:14.308Z"`, "")
+	check("inspect no ID", "GET /v1/inspect/nonsense", 422, `"location":"path.id"`, "")
+	check("inspect as", "GET /v1/inspect/naS8QBhxi?format=euid", 422, "euid", "")
+	check("inspect long", "GET /v1/inspect/"+long[:300], 422, "expected length <= 200", "")
+	check("lines", "POST /v1/inspect", 200, `no format known to sortid has such IDs"}`+"\n"+
+		`{"format":"scru64","text":"0u2pf62ji4b9"`,
+		"nonsense\n\n 0u2pf62ji4b9 \r\n"+long+"\nxinaS8QBh")
+	check("a long line", "POST /v1/inspect", 200,
+		`{"line":1,"error":"longer than 1024 bytes, which no ID is"}`+"\n"+`{"format":"uid60"`,
+		long+"\nxinaS8QBh")
+	check("no lines", "POST /v1/inspect", 200, "", "")
+	check("bounds", "GET /v1/bounds/scru64?from=2026-11-17&to=2026-11-18", 200,
+		`"to":"2026-11-18T00:00:00.000Z"`, "")
+	check("bounds without a start", "GET /v1/bounds/scru64", 422, "query.from", "")
+	check("bounds, no time", "GET /v1/bounds/scru64?from=soon", 422, `"location":"query.from"`, "")
+	check("bounds, empty", "GET /v1/bounds/scru64?from=2026-11-17&to=2026-11-16", 422, "is empty",
+		"")
+	check("formats", "GET /v1/formats", 200, `{"name":"scru64"`, "")
+	check("live", "GET /healthz", 200, "ok", "")
+	check("ready", "GET /readyz", 200, "ready", "")
+	check("metrics", "GET /metrics", 200, "# HELP sortid_lease_remaining_seconds", "")
+	check("description", "GET /openapi.json", 200, `"version":"v1.2.3"`, "")
+	check("page", "GET /", 200, "GET /v1/ids/{format}", "")
+	check("not JSON", "POST /v1/store/get", 400, "not the JSON that /openapi.json describes",
+		"realm")
+	check("more than JSON", "POST /v1/store/get", 400, "goes on after its JSON object",
+		`{"realm":"r","blocks":["1/8"]} x`)
+	check("unknown member", "POST /v1/store/get", 400, `unknown field \"block\"`,
+		`{"realm":"r","block":"1/8"}`)
+	check("a long realm", "POST /v1/store/get", 422, "has 5002 bytes",
+		`{"realm":"r@`+long[:5000]+`","blocks":["0/0","0/0"]}`)
+	check("list of a long realm", "POST /v1/store/list", 422, "has 5000 bytes",
+		`{"realm":"`+long[:5000]+`"}`)
+	check("no block", "POST /v1/store/get", 400, "not a node ID and its size",
+		`{"realm":"r","blocks":["1/99"]}`)
+	check("a body too large", "POST /v1/store/get", 413, "", strings.Repeat(" ", 2<<20))
+	check("two realms", "POST /v1/store/compare-and-set", 422, "different blocks",
+		`{"changes":[{"prev":{"realm":"a"},"next":{"realm":"b"}}]}`)
+	check("no changes", "POST /v1/store/compare-and-set", 422, "0 changes, want 1 to",
+		`{"changes":[]}`)
+	base = bare.URL
+	check("no store", "GET /v1/ids/scru64", 503, "has no store to lease a node ID of scru64 from",
+		"")
+	check("no store for others", "POST /v1/store/time", 404, "no such path", "{}")
+	check("no store, ready", "GET /readyz", 200, "ready", "")
 }
 
 func TestGzip(t *testing.T) {
@@ -563,39 +546,30 @@ func TestTokens(t *testing.T) {
 		return strings.TrimPrefix(bearer[name], "Authorization: Bearer ")
 	}
 	const get = `{"realm":"%s","blocks":["1/8"]}`
-	cas := `{"changes":[{"prev":{"realm":"%s","block":"0/0"},"next":{"realm":"%[1]s","block":"0/0","revision":"1","hwm":"0","state":"split",` +
+	const cas = `{"changes":[{"prev":{"realm":"%s","block":"0/0"},"next":{"realm":"%[1]s","block":"0/0","revision":"1","hwm":"0","state":"split",` +
 		`"terms":{"bits":23,"tick":256,"epoch":0,"window":234,"lead":39},"generation":"0123456789abcdef"}}]}`
-	type status map[string]int
 	for _, c := range []struct {
 		method, path, body string
-		want               status
+		ids, orders, admin int // statuses
 	}{
-		{"GET", "/v1/ids/scru128", "", status{"ids": 200, "orders": 403, "admin": 200}},
-		{"POST", "/v1/ids/scru64", "", status{"ids": 200, "orders": 403, "admin": 200}},
-		{"GET", "/v1/inspect/xinaS8QBh", "", status{"ids": 200, "orders": 200, "admin": 200}},
-		{"POST", "/v1/inspect", "xinaS8QBh", status{"ids": 200, "orders": 200, "admin": 200}},
-		{"GET", "/v1/bounds/euid?from=-1h", "", status{"ids": 200, "orders": 200, "admin": 200}},
-		{"GET", "/v1/formats", "", status{"ids": 200, "orders": 200, "admin": 200}},
-		{"GET", "/metrics", "", status{"ids": 403, "orders": 403, "admin": 200}},
-		{"POST", "/v1/store/get", fmt.Sprintf(get, "orders"),
-			status{"ids": 403, "orders": 200, "admin": 200}},
-		{"POST", "/v1/store/get", fmt.Sprintf(get, "orders@0123456789abcdef"),
-			status{"ids": 403, "orders": 200, "admin": 200}},
-		{"POST", "/v1/store/get", fmt.Sprintf(get, "scru64"),
-			status{"ids": 403, "orders": 403, "admin": 200}},
-		{"POST", "/v1/store/get", fmt.Sprintf(get, "ordersX"),
-			status{"ids": 403, "orders": 403, "admin": 200}},
-		{"POST", "/v1/store/list", `{"realm":"other"}`,
-			status{"ids": 403, "orders": 403, "admin": 200}},
-		{"POST", "/v1/store/list", `{"realm":"orders"}`,
-			status{"ids": 403, "orders": 200, "admin": 200}},
-		{"POST", "/v1/store/compare-and-set", fmt.Sprintf(cas, "other"),
-			status{"ids": 403, "orders": 403, "admin": 200}},
-		{"POST", "/v1/store/compare-and-set", fmt.Sprintf(cas, "orders"),
-			status{"ids": 403, "orders": 200, "admin": 200}},
-		{"POST", "/v1/store/time", "{}", status{"ids": 403, "orders": 200, "admin": 200}},
-		{"POST", "/v1/store/conditions", "{}", status{"ids": 403, "orders": 200, "admin": 200}},
-		{"POST", "/v1/store/realms", "{}", status{"ids": 403, "orders": 200, "admin": 200}},
+		{"GET", "/v1/ids/scru128", "", 200, 403, 200},
+		{"POST", "/v1/ids/scru64", "", 200, 403, 200},
+		{"GET", "/v1/inspect/xinaS8QBh", "", 200, 200, 200},
+		{"POST", "/v1/inspect", "xinaS8QBh", 200, 200, 200},
+		{"GET", "/v1/bounds/euid?from=-1h", "", 200, 200, 200},
+		{"GET", "/v1/formats", "", 200, 200, 200},
+		{"GET", "/metrics", "", 403, 403, 200},
+		{"POST", "/v1/store/get", fmt.Sprintf(get, "orders"), 403, 200, 200},
+		{"POST", "/v1/store/get", fmt.Sprintf(get, "orders@0123456789abcdef"), 403, 200, 200},
+		{"POST", "/v1/store/get", fmt.Sprintf(get, "scru64"), 403, 403, 200},
+		{"POST", "/v1/store/get", fmt.Sprintf(get, "ordersX"), 403, 403, 200},
+		{"POST", "/v1/store/list", `{"realm":"other"}`, 403, 403, 200},
+		{"POST", "/v1/store/list", `{"realm":"orders"}`, 403, 200, 200},
+		{"POST", "/v1/store/compare-and-set", fmt.Sprintf(cas, "other"), 403, 403, 200},
+		{"POST", "/v1/store/compare-and-set", fmt.Sprintf(cas, "orders"), 403, 200, 200},
+		{"POST", "/v1/store/time", "{}", 403, 200, 200},
+		{"POST", "/v1/store/conditions", "{}", 403, 200, 200},
+		{"POST", "/v1/store/realms", "{}", 403, 200, 200},
 	} {
 		var refused string
 		for _, header := range []string{"Accept: */*", "Authorization: Bearer wrong",
@@ -611,7 +585,8 @@ func TestTokens(t *testing.T) {
 			}
 			refused = a.body
 		}
-		for name, want := range c.want {
+		for name, want := range map[string]int{"ids": c.ids, "orders": c.orders,
+			"admin": c.admin} {
 			a := send(t, c.method, ts.URL+c.path, c.body, bearer[name])
 			if a.StatusCode != want {
 				t.Errorf("%s %s with %s: %d, want %d: %s", c.method, c.path, name, a.StatusCode,

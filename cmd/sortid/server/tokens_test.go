@@ -234,19 +234,13 @@ func testInspectedLines(t *testing.T) {
 	begin := time.Now()
 	for _, free := range []context.Context{t.Context(), ctx(""), ctx("requests=1")} {
 		for range 10 {
-			if err := errors.Join(s.spendLines(free, maxIDs, 64*maxIDs),
-				s.waitLines(free, maxIDs, 64*maxIDs)); err != nil {
-				t.Error(err)
-			}
+			must(t, errors.Join(s.spendLines(free, maxIDs, 64*maxIDs),
+				s.waitLines(free, maxIDs, 64*maxIDs)))
 		}
 	}
 	limited := ctx("ids=100")
-	if err := s.spendLines(limited, maxIDs-1, 0); err != nil {
-		t.Error(err)
-	}
-	if err := s.waitLines(limited, 1, 64); err != nil {
-		t.Error(err)
-	}
+	must(t, s.spendLines(limited, maxIDs-1, 0))
+	must(t, s.waitLines(limited, 1, 64))
 	if took := time.Since(begin); took > 0 {
 		t.Errorf("it waits %v below the limit", took)
 	}
