@@ -37,13 +37,7 @@ func virtual(t *testing.T, c Config) *Server {
 	if c.Store == nil {
 		c.Store = lease.NewMemory()
 	}
-	s, err := New(c)
-	must(t, err)
-	t.Cleanup(func() {
-		if err := s.Close(context.Background()); err != nil {
-			t.Error(err)
-		}
-	})
+	s := newServer(t, c)
 	waitReady(t, s)
 	return s
 }

@@ -148,20 +148,23 @@ func checkAnswer(t *testing.T, r *http.Request, w *httptest.ResponseRecorder,
 	}
 }
 
-// checkNew fails unless IDs come after all before.
-func checkNew(t *testing.T, r *http.Request, body []byte, last map[string]format.ID) {
+// checkNew fails unless IDs come after all before. It returns how many there are.
+func checkNew(t *testing.T, r *http.Request, body []byte, last map[string]format.ID) int {
 	t.Helper()
 	name, ok := strings.CutPrefix(r.URL.Path, idsPath)
 	sch, err := format.Lookup(name)
 	if !ok || err != nil {
-		return
+		return 0
 	}
 	encoding := format.Encoding(cmp.Or(r.URL.Query().Get("encoding"), string(format.Text)))
 	texts := strings.Fields(string(body))
 	if strings.HasPrefix(string(body), "{") {
-		var list struct{ IDs []string }
-		if err := json.Unmarshal(body, &list); err != nil {
-			t.Errorf("%s: %v", r.URL, err)
+		var list struct {
+			Format string
+			IDs    []string
+		}
+		if err := json.Unmarshal(body, &list); err != nil || list.Format != name {
+			t.Errorf("%s: %q, %v", r.URL, list.Format, err)
 		}
 		texts = list.IDs
 	}
@@ -173,6 +176,7 @@ func checkNew(t *testing.T, r *http.Request, body []byte, last map[string]format
 		}
 		last[name] = id
 	}
+	return len(texts)
 }
 
 // compareHead compares status and headers of GET and HEAD. What can be made may change in between,

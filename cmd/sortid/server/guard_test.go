@@ -267,17 +267,25 @@ func TestForeignPages(t *testing.T) {
 	}
 }
 
-// Only trusted pages may send JSON, and only to a host of the server.
+// Only trusted pages may read answers or send JSON, and only of a host of the server.
 func TestPreflight(t *testing.T) {
 	_, ts := start(t, Config{Store: lease.NewMemory(),
 		Origins: []string{"https://trusted.example"}})
-	for origin, want := range map[string]string{"https://trusted.example": "https://trusted.example", "https://evil.example": "", "null": ""} {
-		a := send(t, http.MethodOptions, ts.URL+"/v1/store/compare-and-set", "", "Origin: "+origin,
-			"Sec-Fetch-Site: cross-site",
+	_, none := start(t, Config{})
+	const trusted = "https://trusted.example"
+	allows := func(url, method, path, origin, want string) {
+		t.Helper()
+		a := send(t, method, url+path, "", "Origin: "+origin, "Sec-Fetch-Site: cross-site",
 			"Access-Control-Request-Method: POST", "Access-Control-Request-Headers: content-type")
 		if got := a.Header.Get("Access-Control-Allow-Origin"); got != want {
-			t.Errorf("%s: allowed %q, want %q", origin, got, want)
+			t.Errorf("%s %s: allowed %q, want %q", method, origin, got, want)
 		}
+	}
+	for origin, want := range map[string]string{trusted: trusted, "https://evil.example": "",
+		"null": ""} {
+		allows(ts.URL, http.MethodOptions, "/v1/store/compare-and-set", origin, want)
+		allows(ts.URL, http.MethodGet, "/v1/inspect/xinaS8QBh", origin, want)
+		allows(none.URL, http.MethodGet, "/v1/inspect/xinaS8QBh", origin, "")
 	}
 	a := sendHost(t, ts.URL,
 		"OPTIONS /v1/ids/euid HTTP/1.1\r\nHost: evil.example\r\nOrigin: https://trusted.example\r\n"+

@@ -122,9 +122,7 @@ func watch(t *testing.T, c Config) *watcher {
 	if c.clock == nil {
 		c.clock = time.Now // with the system's a generator may busy-wait
 	}
-	s, err := New(c)
-	must(t, err)
-	t.Cleanup(func() { s.Close(context.Background()) })
+	s := newServer(t, c)
 	// Slow, and all metrics are read each second for an hour.
 	s.metrics.registry.Unregister(collectors.NewGoCollector())
 	s.metrics.registry.Unregister(collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
@@ -135,13 +133,20 @@ func (w *watcher) status(path string) int {
 	return ask(w.Context(), w.s, http.MethodGet, path, "").Code
 }
 
-// can returns which leased formats can be made.
+// can returns which leased formats can be made. The others' answers do not tell what the log
+// should, and other formats need no store.
 func (w *watcher) can() (formats string) {
 	synctest.Wait()
 	for _, f := range format.Leased() {
-		if w.status("/v1/ids/"+f.Name) == 200 {
+		a := ask(w.Context(), w.s, http.MethodGet, "/v1/ids/"+f.Name, "")
+		if a.Code == 200 {
 			formats += f.Name + " "
+		} else if a.retryAfter(w.T); strings.Contains(a.Body.String(), "10.9.8.7") {
+			w.Errorf("%s: %s", f.Name, a.Body)
 		}
+	}
+	if status := w.status("/v1/ids/scru128"); status != 200 {
+		w.Errorf("scru128: %d", status)
 	}
 	return formats
 }
@@ -181,17 +186,22 @@ func (w *watcher) pass(d time.Duration) []string {
 	for i := range int(d / time.Second) {
 		time.Sleep(time.Second)
 		w.look()
-		if i%15 != 0 {
-			continue
-		}
-		values := gaugesOf(w.T, w.s.metrics.registry)
-		for _, a := range w.alerts {
-			for _, name := range a.evaluate(time.Now(), values) {
+		if i%15 == 0 {
+			for _, name := range w.firing() {
 				fired[name] = true
 			}
 		}
 	}
 	return slices.Sorted(maps.Keys(fired))
+}
+
+// firing returns the alerts that fire now.
+func (w *watcher) firing() (names []string) {
+	values := gaugesOf(w.T, w.s.metrics.registry)
+	for _, a := range w.alerts {
+		names = append(names, a.evaluate(time.Now(), values)...)
+	}
+	return names
 }
 
 func (w *watcher) wants(when string, d time.Duration, want ...string) {
@@ -336,6 +346,7 @@ func TestRemaining(t *testing.T) {
 		if took := time.Since(start).Seconds(); took < left-1 || took > left+1 {
 			t.Errorf("IDs were made for %v s, and %v s remained", took, left)
 		}
+		store.down.Store(false)
 	})
 }
 
@@ -405,7 +416,11 @@ func TestBuildAndFiles(t *testing.T) {
 		refused := func() (is float64, fires bool) {
 			t.Helper()
 			untilRead()
-			fired := w.filesFire(10 * time.Minute)
+			var fired []string
+			for range 40 {
+				time.Sleep(15 * time.Second)
+				fired = append(fired, w.firing()...)
+			}
 			labels := "{file=" + path + "}"
 			is = gaugesOf(t, w.s.metrics.registry)["sortid_file_refused"+labels]
 			return is, slices.Contains(fired, "SortidFileRefused"+labels)
@@ -433,15 +448,4 @@ func TestBuildAndFiles(t *testing.T) {
 			t.Error("no build")
 		}
 	})
-}
-
-func (w *watcher) filesFire(d time.Duration) (fired []string) {
-	for range int(d / (15 * time.Second)) {
-		time.Sleep(15 * time.Second)
-		values := gaugesOf(w.T, w.s.metrics.registry)
-		for _, a := range w.alerts {
-			fired = append(fired, a.evaluate(time.Now(), values)...)
-		}
-	}
-	return fired
 }

@@ -56,8 +56,7 @@ func serveStore(t *testing.T, store lease.Store) *httpstore.Store {
 // orders returns the realm of that name, and makes it if there is none.
 func orders(t *testing.T, store lease.Store) lease.Record {
 	t.Helper()
-	_, err := lease.Create(t.Context(), store,
-		lease.Config{Realm: "orders", Format: lease.SCRU64})
+	_, err := lease.Create(t.Context(), store, lease.Config{Realm: "orders", Format: lease.SCRU64})
 	must(t, err)
 	root, err := lease.Realm(t.Context(), store, "orders")
 	must(t, err)
@@ -109,13 +108,11 @@ func TestAttacks(t *testing.T) {
 		"0/0 of a generation":  {"has no record of 0/0", absent(space, 0, 0), whole, nil},
 		"a node ID of a realm": {"has no record of 1/8", absent("orders", 1, 8), whole, nil},
 		"no name":              {"want a name without @", absent("", 0, 0), whole, nil},
-		"a name too long": {"101 bytes", absent(strings.Repeat("x", 101), 0, 0), whole,
-			nil},
-		"control characters": {"control characters", absent("a\x1b[2Jb", 0, 0), whole, nil},
-		"no generation":      {"want 16 hexadecimal digits", absent("orders@", 1, 8), whole, nil},
-		"two generations":    {"want 16 hexadecimal digits", absent(space+"@x", 1, 8), whole, nil},
-		"no such realm": {"no such realm", absent("other@0123456789abcdef", 1, 8), whole,
-			nil},
+		"a name too long":      {"101 bytes", absent(strings.Repeat("x", 101), 0, 0), whole, nil},
+		"control characters":   {"control characters", absent("a\x1b[2Jb", 0, 0), whole, nil},
+		"no generation":        {"want 16 hexadecimal digits", absent("orders@", 1, 8), whole, nil},
+		"two generations":      {"want 16 hexadecimal digits", absent(space+"@x", 1, 8), whole, nil},
+		"no such realm":        {"no such realm", absent("other@0123456789abcdef", 1, 8), whole, nil},
 		"a node ID from nowhere": {"the block around 9/8 is retired, want split",
 			absent(space, 9, 8), whole, nil},
 		"too many bits":        {"more than the 23 bits", absent(space, 9, 24), whole, nil},

@@ -1,7 +1,6 @@
 package server
 
 import (
-	"context"
 	"crypto/tls"
 	"io"
 	"log/slog"
@@ -16,33 +15,16 @@ import (
 	"github.com/sortid/sortid/testserver"
 )
 
-func certificate(t *testing.T, cert, key string) {
-	t.Helper()
-	newCert, newKey := testserver.Certificate(t)
-	for from, to := range map[string]string{newCert: cert, newKey: key} {
-		b, err := os.ReadFile(from)
-		if err == nil {
-			err = os.WriteFile(to, b, 0o600)
-		}
-		must(t, err)
-	}
-}
-
 func serveTLS(t *testing.T, cert, key, clientCA string) (url string) {
 	t.Helper()
-	s, err := New(Config{})
+	hs := newServer(t, Config{}).HTTPServer()
+	var err error
+	hs.TLSConfig, err = TLSConfig(t.Context(), cert, key, clientCA, nil)
 	must(t, err)
-	hs := s.HTTPServer()
-	if hs.TLSConfig, err = TLSConfig(t.Context(), cert, key, clientCA, nil); err != nil {
-		t.Fatal(err)
-	}
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	must(t, err)
 	go hs.ServeTLS(l, "", "")
-	t.Cleanup(func() {
-		hs.Close()
-		s.Close(context.Background())
-	})
+	t.Cleanup(func() { hs.Close() })
 	return "https://" + l.Addr().String()
 }
 
@@ -100,9 +82,7 @@ func handshake(t *testing.T, server, client *tls.Config) (tls.ConnectionState, e
 func TestCertificateReread(t *testing.T) { synctest.Test(t, testCertificateReread) }
 
 func testCertificateReread(t *testing.T) {
-	dir := t.TempDir()
-	cert, key := filepath.Join(dir, "cert"), filepath.Join(dir, "key")
-	certificate(t, cert, key)
+	cert, key := testserver.Certificate(t)
 	var log logText
 	config, err := TLSConfig(t.Context(), cert, key, "", slog.New(slog.NewTextHandler(&log, nil)))
 	must(t, err)
