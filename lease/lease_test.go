@@ -262,6 +262,16 @@ func closed(t *testing.T, ls ...*Lease) {
 	}
 }
 
+// leased runs a test in virtual time, with a lease that it closes.
+func leased(t *testing.T, c Config, test func(t *testing.T, n *network, l *Lease)) {
+	synctest.Test(t, func(t *testing.T) {
+		n := &network{Store: NewMemory()}
+		l := acquire(t, n, c)
+		test(t, n, l)
+		closed(t, l)
+	})
+}
+
 // acquireAll acquires leases at once.
 func acquireAll(t *testing.T, s Store, c Config, count int) []*Lease {
 	t.Helper()
@@ -291,9 +301,7 @@ func abandon(l *Lease) {
 
 // For an hour at least half of a window is left, at little cost.
 func TestKeepsAhead(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		n := &network{Store: NewMemory()}
-		l := acquire(t, n, config(8))
+	leased(t, config(8), func(t *testing.T, n *network, l *Lease) {
 		g := new(book).generator(t, l)
 		first := g.must()
 		if first != (Block{l.NodeID(), 8}) {
@@ -316,7 +324,6 @@ func TestKeepsAhead(t *testing.T) {
 		if sets := n.calls("set") - before; sets < 120 || sets > 161 {
 			t.Errorf("%d changes in an hour, want one in 22.5 to 30 s", sets)
 		}
-		closed(t, l)
 	})
 }
 
@@ -334,9 +341,7 @@ func TestStoreDown(t *testing.T) {
 		{"hangs", func(n *network, is bool) { n.hang = is }, context.DeadlineExceeded, 200, 2000,
 			20 * time.Second},
 	} {
-		synctest.Test(t, func(t *testing.T) {
-			n := &network{Store: NewMemory()}
-			l := acquire(t, n, config(8))
+		leased(t, config(8), func(t *testing.T, n *network, l *Lease) {
 			g := new(book).generator(t, l)
 			time.Sleep(10 * time.Minute)
 			first := g.must()
@@ -375,7 +380,6 @@ func TestStoreDown(t *testing.T) {
 			if b := g.must(); b != first || l.Err() != nil {
 				t.Errorf("%s, and back: %v, %v, want node ID %v", c.name, b, l.Err(), first)
 			}
-			closed(t, l)
 		})
 	}
 }
@@ -817,9 +821,7 @@ func TestClose(t *testing.T) {
 
 // While a store that ignores contexts holds up a renewal, Close returns when its context ends.
 func TestCloseWaitsForRenewal(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		n := &network{Store: NewMemory()}
-		l := acquire(t, n, config(8))
+	leased(t, config(8), func(t *testing.T, n *network, l *Lease) {
 		stuck := make(chan struct{})
 		n.set(func() { n.before = func(string, Record) error { <-stuck; return nil } })
 		time.Sleep(40 * time.Second)
@@ -832,7 +834,6 @@ func TestCloseWaitsForRenewal(t *testing.T) {
 			t.Errorf("Close has called the store %d times", after-before)
 		}
 		close(stuck)
-		closed(t, l)
 	})
 }
 

@@ -22,6 +22,10 @@ func clone(s *session, ahead time.Duration) *session {
 	c := *s
 	now := s.config.Now
 	c.config.Now = func() time.Time { return now().Add(ahead) }
+	if s.pending != nil {
+		pending := *s.pending
+		c.pending = &pending
+	}
 	return &c
 }
 
@@ -73,15 +77,12 @@ func TestCloneBeforeSending(t *testing.T) {
 	n.watch = func(op string, args ...Record) {
 		if op == "set" && args[1].Owner != (Owner{}) && b == nil {
 			b = clone(a, 0)
-			pending := *a.pending
-			b.pending, b.store = &pending, m
+			b.store = m
 		}
 	}
 	must(t, errors.Join(a.enter(t.Context(), true), a.renew(t.Context(), window.None)))
 	mine := a.held
 	other := clone(b, 0)
-	pending := *b.pending
-	other.pending = &pending
 	if err := b.renew(t.Context(), window.None); err != nil || b.held.Block == mine.Block {
 		t.Errorf("the clone has %+v, the first %+v, %v", b.held, mine, err)
 	}
@@ -167,9 +168,7 @@ func TestFenceBelowGrants(t *testing.T) {
 // The answer to a renewal is lost. Once it is known to be made, generators have its window, though
 // the next one fails.
 func TestPublishedBeforeFailure(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		n := &network{Store: NewMemory()}
-		l := acquire(t, n, config(8))
+	leased(t, config(8), func(t *testing.T, n *network, l *Lease) {
 		until := l.Until()
 		var broken atomic.Bool
 		n.set(func() {
@@ -189,7 +188,6 @@ func TestPublishedBeforeFailure(t *testing.T) {
 			t.Errorf("the renewal was made, and the window has grown by %v: %v", more, l.Err())
 		}
 		broken.Store(false)
-		closed(t, l)
 	})
 }
 

@@ -377,7 +377,7 @@ type simProcess struct {
 	life     int // another number for each process
 	cut      int64
 	original *simProcess // the process that it is a clone of
-	copy     session
+	copy     *session
 	before   int64 // the last tick used before it became a clone
 
 	// 0: none; 1: cloned or a clone; 2: and has drawn a request since, whose answer ends the
@@ -408,11 +408,7 @@ func (w *world) cloneMachine() {
 	p.overlap = 1
 	w.processes = append(w.processes, c)
 	w.tell("%d: becomes a clone of %d, clock %d ms ahead", c.name, p.name, c.clock)
-	c.copy = *p.session
-	if p.session.pending != nil {
-		pending := *p.session.pending
-		c.copy.pending = &pending
-	}
+	c.copy = clone(p.session, 0)
 	c.before = max(p.window.Used(), p.before)
 	c.window = window.New(p.size, w.format.Tick, w.format.Epoch)
 	if g := p.window.Grant(); g.Hi != window.None {
@@ -430,8 +426,7 @@ func (p *simProcess) born(t *simTask, yield func() bool) {
 	p.life++
 	if o := p.original; o != nil {
 		p.original = nil
-		s := p.copy
-		p.own(&s, t, yield)
+		p.own(p.copy, t, yield)
 		return
 	}
 	p.overlap, p.before = 0, window.None
