@@ -3,7 +3,6 @@ package server
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -176,7 +175,7 @@ func (s *Server) writeIDs(w http.ResponseWriter, r *http.Request) error {
 	b := pieces.Get().(*[]byte)
 	defer pieces.Put(b)
 	if err := in.piece(r.Context(), b, 0); err != nil {
-		return unavailable(err)
+		return busy("%v", err)
 	}
 	h := w.Header()
 	h["Content-Type"], h["Cache-Control"] = headerText, headerNoStore
@@ -268,14 +267,7 @@ func accepts(header string) (asJSON bool, err error) {
 	return asJSON, nil
 }
 
-// unavailable returns the problem for an error that will pass.
-func unavailable(err error) error {
-	if errors.Is(err, errUnavailable) {
-		return busy("%s", strings.TrimPrefix(err.Error(), errUnavailable.Error()+": "))
-	}
-	return err
-}
-
+// busy returns the problem for an error that will pass.
 func busy(format string, args ...any) error {
 	return busyFor(retryAfter*time.Second, format, args...)
 }

@@ -2,7 +2,6 @@ package server
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -203,6 +202,3 @@ func (s *Server) HTTPServer() *http.Server {
 		ErrorLog: slog.NewLogLogger(s.log.Handler(), slog.LevelDebug),
 	}
 }
-
-// errUnavailable becomes status 503.
-var errUnavailable = errors.New("unavailable")

@@ -2,7 +2,9 @@ package server
 
 import (
 	"context"
+	"maps"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -77,8 +79,9 @@ func (s *Server) registerStatus() {
 func (s *Server) endpoints() string {
 	var b strings.Builder
 	b.WriteString("sortid " + s.config.Version + "\n\n")
-	for path, item := range sorted(s.api.OpenAPI().Paths) {
-		for _, op := range []*huma.Operation{item.Get, item.Post} {
+	paths := s.api.OpenAPI().Paths
+	for _, path := range slices.Sorted(maps.Keys(paths)) {
+		for _, op := range []*huma.Operation{paths[path].Get, paths[path].Post} {
 			if op != nil {
 				b.WriteString(op.Method + " " + path + "\n    " + op.Summary + "\n")
 			}

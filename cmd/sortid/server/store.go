@@ -7,9 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"iter"
 	"log/slog"
-	"maps"
 	"mime"
 	"net"
 	"net/http"
@@ -206,7 +204,8 @@ func register[In, Out any](s *Server, name, summary string, in, out *huma.Schema
 
 func callStore[In, Out any](ctx context.Context, s *Server, request In,
 	do func(context.Context, In) (Out, error)) (out Out, err error) {
-	waiting, cancel := context.WithTimeoutCause(ctx, storeTimeout, errUnavailable)
+	waiting, cancel := context.WithTimeoutCause(ctx, storeTimeout,
+		errors.New("other requests took too long"))
 	defer cancel()
 	select {
 	case s.storeCalls <- struct{}{}:
@@ -279,8 +278,7 @@ func (s *Server) storeProblem(operation string, err error) error {
 		return huma.Error501NotImplemented("the store has no clock")
 	}
 	s.log.Warn("the store failed", slog.String("operation", operation), slog.Any("error", err))
-	return unavailable(fmt.Errorf(
-		"%w: the store did not answer, or refused; the server's log says more", errUnavailable))
+	return busy("the store did not answer, or refused; the server's log says more")
 }
 
 // permitRecords checks that the client may read a realm's records. It bounds the name's length:
@@ -304,15 +302,4 @@ func baseRealm(name string) string {
 func invalid(message, location string) error {
 	return huma.Error422UnprocessableEntity("invalid request", &huma.ErrorDetail{Message: message,
 		Location: location})
-}
-
-// sorted returns a map's entries in the order of their keys.
-func sorted[V any](m map[string]V) iter.Seq2[string, V] {
-	return func(yield func(string, V) bool) {
-		for _, key := range slices.Sorted(maps.Keys(m)) {
-			if !yield(key, m[key]) {
-				return
-			}
-		}
-	}
 }
