@@ -296,8 +296,7 @@ func (l *Lease) Window() time.Duration { return time.Duration(l.length.Load()) }
 // Err returns why the last renewal failed, or nil if it did not.
 func (l *Lease) Err() error { return l.window.Err() }
 
-// publish gives generators what the session holds. The last renewal failed for a reason, or it is
-// nil.
+// publish gives generators what the session holds, and the reason why the last renewal failed.
 func (l *Lease) publish(reason error) {
 	s := l.session
 	l.length.Store(int64(s.root.Terms.Duration(s.window)))

@@ -27,7 +27,7 @@ type network struct {
 	mu      sync.Mutex
 	down    bool
 	hang    bool                                 // no answer until the context ends
-	before  func(op string, next Record) error   // its error is the answer; next is a set's last
+	before  func(op string, next Record) error   // its error is the answer; a set writes next last
 	deaf    func(op string, args ...Record) bool // the call is carried out, without an answer
 	watch   func(op string, args ...Record)      // sees what was carried out
 	delay   func() time.Duration
@@ -239,7 +239,7 @@ func held(t *testing.T, s Store) []Record {
 	return slices.DeleteFunc(blocks, func(r Record) bool { return r.Owner == (Owner{}) })
 }
 
-// claim claims a tick of SCRU64 at a time from now.
+// claim claims the tick of SCRU64 that is so far ahead of now.
 func claim(l *Lease, ahead time.Duration) error {
 	_, _, err := l.ClaimTick(time.Now().Add(ahead).UnixMilli() / 256)
 	return err

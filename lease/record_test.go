@@ -182,7 +182,7 @@ func TestHeldIsLeftAlone(t *testing.T) {
 
 // The survey finds every free place, and prefers tight ones that can be granted at once.
 func TestChoose(t *testing.T) {
-	// A record is "0/1 whole 50", and "held" behind it if it is.
+	// A record is a text such as "0/1 whole 50" or "0/1 whole 50 held".
 	parse := func(text string) (records []Record) {
 		for line := range strings.SplitSeq(text, ", ") {
 			fields := strings.Fields(line)

@@ -88,8 +88,8 @@ func askFrom(ctx context.Context, s *Server, addr, method, path string, body io.
 	return w
 }
 
-// tokensOf returns a file of tokens with these lines, without the hashes, and each token's header
-// by its name.
+// tokensOf returns a file of tokens, and each token's header by its name. The lines lack the
+// hashes.
 func tokensOf(t *testing.T, lines ...string) (*Tokens, map[string]string) {
 	t.Helper()
 	path, bearer, file := filepath.Join(t.TempDir(), "tokens"), map[string]string{}, ""

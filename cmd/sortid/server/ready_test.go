@@ -133,8 +133,8 @@ func (w *watcher) status(path string) int {
 	return ask(w.Context(), w.s, http.MethodGet, path, "").Code
 }
 
-// can returns which leased formats can be made. The others' answers do not tell what the log
-// should, and other formats need no store.
+// can returns which leased formats can be made. It checks that the others' answers do not tell what
+// the log should, and that other formats need no store.
 func (w *watcher) can() (formats string) {
 	synctest.Wait()
 	for _, f := range format.Leased() {

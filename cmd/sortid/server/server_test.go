@@ -336,7 +336,7 @@ func (s withoutOwn) Realms(ctx context.Context) ([]string, error) {
 	return slices.DeleteFunc(names, own), err
 }
 
-// A hooked store counts its calls. It asks before first, and does not go on if that fails.
+// A hooked store counts its calls. It first calls the function before, and stops if that fails.
 type hooked struct {
 	lease.Store
 	before func(ctx context.Context, method, realm string) error

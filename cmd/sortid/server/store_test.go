@@ -97,7 +97,7 @@ func TestAttacks(t *testing.T) {
 	fence := func(generation string, hwm int64) func(*lease.Record) {
 		return func(r *lease.Record) { r.Generation, r.HWM = generation, hwm }
 	}
-	const ownerKey = "the key is not the owner's"
+	const ownerKey, digits = "the key is not the owner's", "want 16 hexadecimal digits"
 	beside := absent("uid60@0123456789abcdef", 1, 1)
 	for name, c := range map[string]struct {
 		want   string
@@ -110,15 +110,17 @@ func TestAttacks(t *testing.T) {
 		"no name":              {"want a name without @", absent("", 0, 0), whole, nil},
 		"a name too long":      {"101 bytes", absent(strings.Repeat("x", 101), 0, 0), whole, nil},
 		"control characters":   {"control characters", absent("a\x1b[2Jb", 0, 0), whole, nil},
-		"no generation":        {"want 16 hexadecimal digits", absent("orders@", 1, 8), whole, nil},
-		"two generations":      {"want 16 hexadecimal digits", absent(space+"@x", 1, 8), whole, nil},
-		"no such realm":        {"no such realm", absent("other@0123456789abcdef", 1, 8), whole, nil},
+		"no generation":        {digits, absent("orders@", 1, 8), whole, nil},
+		"two generations":      {digits, absent(space+"@x", 1, 8), whole, nil},
+		"no such realm": {"no such realm", absent("other@0123456789abcdef", 1, 8),
+			whole, nil},
 		"a node ID from nowhere": {"the block around 9/8 is retired, want split",
 			absent(space, 9, 8), whole, nil},
 		"too many bits":        {"more than the 23 bits", absent(space, 9, 24), whole, nil},
 		"another realm beside": {"of another realm than the first", beside, whole, &v.held},
 		"one node ID twice":    {"occurs twice", v.held, raise, &v.held},
-		"any mark":             {"the deadline is", v.held, func(r *lease.Record) { r.HWM += 1 << 40 }, nil},
+		"any mark": {"the deadline is", v.held,
+			func(r *lease.Record) { r.HWM += 1 << 40 }, nil},
 		"a mark far ahead": {"too far ahead of the time", v.held, func(r *lease.Record) {
 			r.HWM += 1 << 40
 			r.Deadline += 1 << 40
@@ -159,7 +161,7 @@ func TestAttacks(t *testing.T) {
 		"a fence below the time": {"passes on no fence", v.root, fence("0123456789abcdef", now),
 			nil},
 		"a fence for ever": {"passes on no fence", v.root, fence("0123456789abcdef", 1<<60), nil},
-		"a generation that is a name": {"want 16 hexadecimal digits", v.root,
+		"a generation that is a name": {digits, v.root,
 			fence("../../../../etc", now+1000), nil},
 	} {
 		t.Run(name, func(t *testing.T) {
