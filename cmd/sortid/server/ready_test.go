@@ -413,6 +413,7 @@ func TestBuildAndFiles(t *testing.T) {
 		tokens, err := OpenTokens(ctx, path, nil)
 		must(t, err)
 		w := watch(t, Config{Tokens: tokens, Version: "v1.2.3"})
+		defer filesRefused.Reset() // for other tests of this process
 		refused := func() (is float64, fires bool) {
 			t.Helper()
 			untilRead()
