@@ -1,3 +1,7 @@
+//go:build !race
+
+// With the race detector, jsonschema would slow down the start of each command in TestScripts.
+
 package main
 
 import (
@@ -5,11 +9,15 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
+	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
+	"github.com/sortid/sortid/cmd/sortid/internal/exit"
 	"github.com/sortid/sortid/format"
 )
 
@@ -127,5 +135,67 @@ func TestSchemas(t *testing.T) {
 		if c.lines != 0 && n != c.lines || n == 0 {
 			t.Errorf("%s: %d lines, want %d", c.args, n, c.lines)
 		}
+	}
+}
+
+// verify's JSON fits its strict schema.
+func TestVerifySchema(t *testing.T) {
+	schema := schemaOf(t, "verify")
+	dir := t.TempDir()
+	file := func(name string, args ...string) string {
+		var out bytes.Buffer
+		if code, stderr := start(nil, &out, append([]string{"new"}, args...)...); code != exit.OK {
+			t.Fatal(stderr)
+		}
+		name = filepath.Join(dir, name)
+		if err := os.WriteFile(name, append(out.Bytes(), "bad\n"...), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return name
+	}
+	euid, node := file("euid", "euid", "-n", "2000"), file("node", "scru64", "--node", "42/8", "-n",
+		"2000")
+	empty := filepath.Join(dir, "empty")
+	if err := os.WriteFile(empty, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	kinds := map[string]bool{}
+	for _, args := range [][]string{
+		{"verify", "-o", "json", euid, node},
+		{"verify", "-o", "json", "euid", euid, empty, "--live"},
+		{"verify", "-o", "json", "--unique", node, node},
+	} {
+		var out bytes.Buffer
+		if code, stderr := start(nil, &out, args...); code != exit.Bad || stderr != "" {
+			t.Errorf("%v: code %d, %s", args, code, stderr)
+		}
+		for line := range strings.Lines(out.String()) {
+			v, err := jsonschema.UnmarshalJSON(strings.NewReader(line))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := schema.Validate(v); err != nil {
+				t.Fatalf("%s: %v", line, err)
+			}
+			object := v.(map[string]any)
+			for _, kind := range []string{"checks", "places", "clashes"} {
+				if object[kind] != nil {
+					kinds[kind] = true
+				}
+			}
+			for _, name := range append(slices.Collect(maps.Keys(object)), "else") {
+				value, present := object[name]
+				object[name] = map[string]any{}
+				if schema.Validate(v) == nil {
+					t.Fatalf("%s may be anything in %s", name, line)
+				}
+				if object[name] = value; !present {
+					delete(object, name)
+				}
+			}
+		}
+	}
+	if len(kinds) != 3 {
+		t.Errorf("there were only lines with %v", kinds)
 	}
 }

@@ -4,15 +4,11 @@ import (
 	"bytes"
 	"fmt"
 	"io"
-	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
-
-	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/sortid/sortid/cmd/sortid/internal/exit"
 )
@@ -74,68 +70,6 @@ func TestDocumentedExample(t *testing.T) {
 	if code != exit.OK || !strings.Contains(out.String(),
 		"ok    each ID is on one line\n      scru128, 300,000 IDs in 3 sources") {
 		t.Errorf("three processes: code %d, %s%s", code, stderr, out.String())
-	}
-}
-
-// verify's JSON fits its strict schema.
-func TestVerifySchema(t *testing.T) {
-	schema := schemaOf(t, "verify")
-	dir := t.TempDir()
-	file := func(name string, args ...string) string {
-		var out bytes.Buffer
-		if code, stderr := start(nil, &out, append([]string{"new"}, args...)...); code != exit.OK {
-			t.Fatal(stderr)
-		}
-		name = filepath.Join(dir, name)
-		if err := os.WriteFile(name, append(out.Bytes(), "bad\n"...), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		return name
-	}
-	euid, node := file("euid", "euid", "-n", "2000"), file("node", "scru64", "--node", "42/8", "-n",
-		"2000")
-	empty := filepath.Join(dir, "empty")
-	if err := os.WriteFile(empty, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	kinds := map[string]bool{}
-	for _, args := range [][]string{
-		{"verify", "-o", "json", euid, node},
-		{"verify", "-o", "json", "euid", euid, empty, "--live"},
-		{"verify", "-o", "json", "--unique", node, node},
-	} {
-		var out bytes.Buffer
-		if code, stderr := start(nil, &out, args...); code != exit.Bad || stderr != "" {
-			t.Errorf("%v: code %d, %s", args, code, stderr)
-		}
-		for line := range strings.Lines(out.String()) {
-			v, err := jsonschema.UnmarshalJSON(strings.NewReader(line))
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := schema.Validate(v); err != nil {
-				t.Fatalf("%s: %v", line, err)
-			}
-			object := v.(map[string]any)
-			for _, kind := range []string{"checks", "places", "clashes"} {
-				if object[kind] != nil {
-					kinds[kind] = true
-				}
-			}
-			for _, name := range append(slices.Collect(maps.Keys(object)), "else") {
-				value, present := object[name]
-				object[name] = map[string]any{}
-				if schema.Validate(v) == nil {
-					t.Fatalf("%s may be anything in %s", name, line)
-				}
-				if object[name] = value; !present {
-					delete(object, name)
-				}
-			}
-		}
-	}
-	if len(kinds) != 3 {
-		t.Errorf("there were only lines with %v", kinds)
 	}
 }
 
