@@ -13,7 +13,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -187,10 +186,18 @@ func etcdProgram(t testing.TB) string {
 }
 
 var buildEtcd = sync.OnceValues(func() (string, error) {
-	_, file, _, _ := runtime.Caller(0)
-	cmd := exec.Command("go", "tool", "-n", "go.etcd.io/etcd/server/v3")
-	cmd.Dir = filepath.Join(filepath.Dir(file), "etcd")
-	cmd.Env = append(os.Environ(), "PWD="+cmd.Dir, "GOWORK=off")
+	dir, err := goOutput("", "list", "-f", "{{.Dir}}", "github.com/sortid/sortid/testserver")
+	if err != nil {
+		return "", err
+	}
+	return goOutput(filepath.Join(dir, "etcd"), "tool", "-n", "go.etcd.io/etcd/server/v3")
+})
+
+func goOutput(dir string, args ...string) (string, error) {
+	cmd := exec.Command("go", args...)
+	if cmd.Dir = dir; dir != "" {
+		cmd.Env = append(os.Environ(), "PWD="+dir, "GOWORK=off", "CGO_ENABLED=0")
+	}
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	out, err := cmd.Output()
@@ -199,4 +206,4 @@ var buildEtcd = sync.OnceValues(func() (string, error) {
 			cmp.Or(strings.TrimSpace(stderr.String()), err.Error()))
 	}
 	return strings.TrimSpace(string(out)), nil
-})
+}
