@@ -16,6 +16,9 @@ import (
 // Of docs/verify.md's programs the first fails for the reasons given; the second passes, also in
 // several processes.
 func TestDocumentedExample(t *testing.T) {
+	if testing.Short() {
+		t.Skip("Python makes half a million IDs")
+	}
 	python, err := exec.LookPath("python3")
 	if err != nil {
 		t.Skip("there is no python3")
