@@ -220,8 +220,8 @@ func writeCLI(d *document, o options) {
 	d.printf(`## The command
 
 `+"`make bench-cli`"+` writes this part. Each command reads from a pipe and writes to a pipe.
-The best of %d repetitions counts: the one with the least processor time. A CPU second counts
-all threads, and the kernel's work for them.
+Of %d repetitions, the one with the least processor time counts. CPU seconds include all threads,
+and the kernel's work for them.
 
 Machine: %s.
 
@@ -238,8 +238,8 @@ Machine: %s.
 	d.printf(`
 ### IDs in a log
 
-A log of %.0f MB has a scru128 ID in every second line. Each program reads the same file, and
-writes to a pipe.
+A log of %.0f MB has a scru128 ID in every second line. Each program reads this file, and writes
+to a pipe.
 
 `, size)
 	d.table("Command", d.Rows("Log"), code,

@@ -14,8 +14,8 @@ func measureDatabases(lines io.Writer, o options) error {
 func writeDatabases(d *document, _ options) {
 	d.printf(`## Databases
 
-`+"`make bench-db`"+` writes this part. PostgreSQL %s and MariaDB %s run on the same machine as
-the client. They do not wait for the disk, so the figures do not depend on it.
+`+"`make bench-db`"+` writes this part. PostgreSQL %s and MariaDB %s run on the client's machine.
+They do not wait for the disk, so the figures do not depend on it.
 
 Machine: %s.
 `, d.Config["postgres"], d.Config["mariadb"], machine())
@@ -28,11 +28,11 @@ Machine: %s.
 	empty, onto := d.of("Defaults", "rows/s"), d.of("DefaultsOnto", "rows/s")
 	copied := d.of("Copy", "ns/row")
 	d.keys(postgres, "postgres-keys", "PostgreSQL", "WAL",
-		"with COPY of 10,000 at a time and a checkpoint\nfour times")
+		"with COPY of 10,000 at a time, and with four\ncheckpoints")
 	d.WriteString("\nBlocks read are blocks of the index that were not in PostgreSQL's buffers.\n")
 	d.keys(mariadb, "mariadb-keys", "MariaDB", "Redo log", "with LOAD DATA of 10,000 at a time")
 	d.WriteString(`
-The index holds the rows, too.
+The index also holds the rows.
 
 ### Functions in PostgreSQL
 
@@ -43,13 +43,14 @@ The index holds the rows, too.
 	d.printf(`
 ### Inserting with a DEFAULT
 
-Rows a second, into a table with a primary key. Each statement inserts 10,000 rows. One table
-starts empty. The other has %.0f rows, and its index does not fit into the buffer pool of %.0f MB.
+The table shows rows a second. Each statement inserts 10,000 rows into a table with a primary key.
+One table starts empty. The other has %.0f rows, and its index is larger than the buffer pool of
+%.0f MB.
 
 `, d.Value("Sizes", postgres, "old"), d.Value("Sizes", postgres, "MB"))
 	d.table("", d.Rows("Defaults"), bold,
 		column{"empty", "%.0f", empty}, column{"with rows", "%.0f", onto})
-	d.WriteString("\n### CopyFrom\n\nNanoseconds a row of one column.\n\n")
+	d.WriteString("\n### CopyFrom\n\nThe table shows nanoseconds for a row of one column.\n\n")
 	d.table("", d.Rows("Copy"), bold, column{"ns a row", "%.0f", copied})
 }
 

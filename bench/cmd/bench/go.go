@@ -31,7 +31,7 @@ var tables = []struct {
 		{"Append", "Append the text", "ns/op", false},
 		{"Parse", "Parse the text", "ns/op", true},
 	}},
-	{"Typed IDs", "The prefix is user. The rows without -typed are the IDs inside.", []operation{
+	{"Typed IDs", "The prefix is user. The rows without -typed are the same IDs without a prefix.", []operation{
 		{"TypedParse", "Parse", "ns/op", false},
 		{"TypedNew", "Make", "ns/op", false},
 		{"TypedString", "Write as a string", "ns/op", false},
@@ -104,9 +104,9 @@ func newestGo() string {
 func writeGo(d *document, o options) {
 	d.printf(`## Making and reading IDs
 
-`+"`make bench`"+` writes this part. The tables give nanoseconds for one ID, the least of
-%d repetitions of %s each. Allocations for one ID stand in parentheses. The rows stdlib are the
-package uuid of Go 1.27.
+`+"`make bench`"+` writes this part. The tables show nanoseconds for one ID, the least of %d
+repetitions of %s each. The number of allocations, if any, is in parentheses. Names with
+stdlib are the package uuid of Go 1.27.
 
 Machine: %s, %d processors, %s/%s, %s.
 `, o.count, o.benchtime, processor(), runtime.NumCPU(), runtime.GOOS, runtime.GOARCH,

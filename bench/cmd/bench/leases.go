@@ -25,27 +25,26 @@ var together = strings.NewReplacer("-10000-held", ", 10,000 held", "-select", ",
 func writeLeases(d *document, _ options) {
 	d.printf(`## Leases
 
-`+"`make bench-leases`"+` writes this part. Servers and clients share a machine. Each change is
-durable, except on NATS, which by default syncs its files later. The figures include the time of
-the disk.
+`+"`make bench-leases`"+` writes this part. Servers and clients share a machine. The figures include
+the time of the disk: each change is durable, except on NATS, which by default syncs files later.
 
 Machine: %s.
 
 ### Latency
 
-Milliseconds: half of the calls, or 99 of 100, take no longer. A hundred node IDs are in use.
-Generators wait neither for Acquire nor for Extend.
+The table shows milliseconds: the median, and the time that 99 %% of the calls do not exceed. A
+hundred node IDs are in use. Generators do not wait for these calls.
 
 `, machine())
 	d.table("Store", d.Rows("Acquire"), plain,
-		column{"Acquire, half", "%.2f", d.of("Acquire", "ms/p50")},
+		column{"Acquire, median", "%.2f", d.of("Acquire", "ms/p50")},
 		column{"99 %", "%.2f", d.of("Acquire", "ms/p99")},
-		column{"Extend, half", "%.2f", d.of("Extend", "ms/p50")},
+		column{"Extend, median", "%.2f", d.of("Extend", "ms/p50")},
 		column{"99 %", "%.2f", d.of("Extend", "ms/p99")})
 	d.WriteString(`
 ### Node IDs held
 
-The same for half of the calls of Acquire, while 10, 1000 or 10,000 node IDs are held.
+The table shows the median of Acquire, in milliseconds, while so many node IDs are held.
 
 `)
 	var stores []string
@@ -69,10 +68,10 @@ The same for half of the calls of Acquire, while 10, 1000 or 10,000 node IDs are
 A thousand nodes open a store at the same moment and lease node IDs. The server allows its default
 number of connections. The nodes of bolt are in 8 processes.
 
-- Seconds: until every node has its node ID.
-- Connections: the most that the server had, with refused ones. Later: 2 seconds afterwards.
-- Requests, bytes: what the client sent in one piece, and the bytes in both directions.
-- SELECT 1: a thousand clients that only connect and run this statement.
+- Seconds: the time until every node has its node ID.
+- Connections: the most at one time, with refused ones. Later: the same, 2 seconds afterwards.
+- Requests: the pieces that the client sent. Bytes: in both directions.
+- SELECT 1: a thousand clients only connect and run this statement. *Times* is the ratio of seconds.
 
 `)
 	rounded := func(unit string) values {
@@ -93,14 +92,14 @@ number of connections. The nodes of bolt are in 8 processes.
 ### A thousand nodes over time
 
 They start over half a minute, each with its own connection, and then run for a minute. The window
-is 60 s. A start, in milliseconds, connects, checks the store and acquires. Processor time counts
-the server and all nodes, in percent of one processor. The last two columns are estimates: the
-measured figures times a hundred.
+is 60 s. A start connects, checks the store and acquires. Its figures are milliseconds. Processor
+time is in percent of one processor, for the server and all nodes. The last two columns are
+estimates: the measured figures times a hundred.
 
 `)
 	requests, processor := d.of("Nodes", "requests/s"), d.of("Nodes", "%cpu")
 	d.table("Store", d.Rows("Nodes"), plain,
-		column{"Start, half", "%.1f", d.of("Nodes", "ms/p50")},
+		column{"Start, median", "%.1f", d.of("Nodes", "ms/p50")},
 		column{"99 %", "%.1f", d.of("Nodes", "ms/p99")},
 		column{"Requests a second", "%.0f", requests},
 		column{"Processor", "%.1f %%", processor},

@@ -17,8 +17,8 @@ func writeServe(d *document, o options) {
 `+"`make bench-serve`"+` writes this part. All servers and clients share the processors of one machine.
 The service has a file as its store, and writes its log to a file. Redis %s keeps nothing on the
 disk. The net/http server gives an empty answer and writes no log. The clients are fasthttp,
-go-redis and, for PostgreSQL %s, pgx. The best of %d rounds counts. µs: half of the requests, or
-99 %%, take no longer.
+go-redis and, for PostgreSQL %s, pgx. The best of %d rounds counts. The columns 99 %%
+show the time that 99 %% of the requests do not exceed.
 
 Machine: %s.
 
@@ -29,7 +29,7 @@ Machine: %s.
 	} {
 		columns = append(columns,
 			column{c.title + ": IDs a second", "%.0f", d.of(c.benchmark, "ids/s")},
-			column{"Half, µs", "%.0f", d.of(c.benchmark, "µs/p50")},
+			column{"Median, µs", "%.0f", d.of(c.benchmark, "µs/p50")},
 			column{"99 %, µs", "%.0f", d.of(c.benchmark, "µs/p99")})
 	}
 	rows := d.Rows("Connections1")
@@ -45,27 +45,27 @@ Machine: %s.
 	d.printf(`
 ### Memory
 
-The most resident memory of the server: %.0f MB before any request, %.0f MB while %.0f connections
-asked for 100 IDs each.
+The server had at most %.0f MB of resident memory before any request, and %.0f MB while %.0f
+connections asked for 100 IDs each.
 
 ### A store that fails and comes back
 
-PostgreSQL is killed while the server has leases of %.0f s from it. A client asks for one scru64 ID
-and one scru128 ID in turn.
+PostgreSQL is killed while the server has leases of %.0f s from it. A client asks for scru64 and
+scru128 IDs in turn.
 
 | | |
 |---|--:|
 `, d.Value("Memory", "idle", "MB"), d.Value("Memory", "used", "MB"),
 		d.Value("Memory", "used", "connections"), d.Value("Away", "lease", "s"))
 	for _, row := range []struct{ what, format, row, unit string }{
-		{"the store was away for", "%.1f s", "store", "s"},
+		{"the store was unreachable for", "%.1f s", "store", "s"},
 		{"scru64 IDs were made without it for", "%.1f s", "scru64", "s"},
 		{"requests for scru64 answered with 503 after that", "%.0f", "scru64", "unavailable"},
 		{"requests that failed otherwise, or for scru128", "%.0f", "other", "failures"},
 		{"from the store's return to the next scru64 ID", "%.2f s", "return", "s"},
-		{"99 % of requests before, no longer than", "%.1f ms", "before", "ms/p99"},
-		{"while the store is away", "%.1f ms", "while", "ms/p99"},
-		{"after it came back", "%.1f ms", "after", "ms/p99"},
+		{"99 % of requests before that took at most", "%.1f ms", "before", "ms/p99"},
+		{"99 % while the store was unreachable", "%.1f ms", "while", "ms/p99"},
+		{"99 % after its return", "%.1f ms", "after", "ms/p99"},
 	} {
 		d.printf("| %s | "+row.format+" |\n", row.what, d.Value("Away", row.row, row.unit))
 	}

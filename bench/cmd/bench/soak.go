@@ -16,33 +16,33 @@ func writeSoak(d *document, _ options) {
 	seconds := d.Value("TortureTime", "stores", "s")
 	d.printf(`## Leases under faults
 
-`+"`make soak`"+` writes this part. Processes make scru64 IDs with leased node IDs on every store for
-%.0f minutes, while processes and servers are killed, stopped and cut off at random. They made
-**%.2f billion IDs, and used %.0f ticks twice.**
+`+"`make soak`"+` writes this part. For %.0f minutes, processes on every store make scru64 IDs with
+leased node IDs. Processes and servers are killed, stopped and cut off at random. The result:
+**%.2f billion IDs, and %.0f ticks used twice.**
 
-Each process checks all of its IDs: they rise, and each has a tick and a node ID that the process
-claimed. It writes down each claim before it uses the tick. Afterwards no two processes may have
-claimed one tick with overlapping node IDs.
+Each process checks that all its IDs rise, and that it claimed their ticks and node IDs. It writes
+down each claim before it uses the tick. Afterwards no two processes may have claimed one tick with
+overlapping node IDs.
 
 Machine: %s.
 
 `, seconds/60, total*1e-9, twice, machine())
 	d.soakTable("Torture")
 	d.WriteString(`
-The same check finds the mistake when a lease is broken on purpose. Here a process goes on after the
-end of its window, until it learns that its node ID is lost:
+The check finds the mistake if a lease is broken on purpose. Here processes continue after their
+windows end, until they learn that their node IDs are lost:
 
 `)
 	d.soakTable("TortureUnfenced")
 	d.WriteString(`
-The faults, and how long a process then made no IDs. The time begins when the process or the server
-runs again, and ends with the next claimed tick. A tick lasts 0.26 s, so up to 0.26 s is no gap. In the
-realm that is nearly full, a process may have to wait until a node ID is free.
+After a fault, processes made no IDs for the seconds in this table. The time begins when the process
+or server runs again, and ends with the next claimed tick. A tick lasts 0.26 s, so up to 0.26 s is
+not a gap. In the realm that is nearly full, some processes wait for a free node ID.
 
 `)
 	d.table("Fault", d.Rows("TortureFault"), plain,
 		column{"Number", "%.0f", d.of("TortureFault", "faults")},
-		column{"Half, s", "%.2f", d.of("TortureFault", "s/half")},
+		column{"Median, s", "%.2f", d.of("TortureFault", "s/half")},
 		column{"99 %, s", "%.2f", d.of("TortureFault", "s/p99")},
 		column{"Longest, s", "%.2f", d.of("TortureFault", "s/longest")})
 }
