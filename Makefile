@@ -77,8 +77,9 @@ plain: | go
 alone: | go
 	for package in $(ALONE); do $(GO) test -vet=off -parallel 4 -timeout 20m ./$$package || exit 1; done
 
+# Of the tests that wait, four at a time in each package.
 test-short: | go
-	$(GO) test -short -p 6 $(PACKAGES)
+	$(GO) test -short -p 6 -parallel 4 $(PACKAGES)
 
 # internal/release is not in go.work: see its main.go.
 RELEASE := GOWORK=off $(GO) -C internal/release
