@@ -13,6 +13,7 @@ import (
 	"github.com/jackc/pgx/v5/pgtype"
 
 	"github.com/sortid/sortid/euid"
+	"github.com/sortid/sortid/format"
 	"github.com/sortid/sortid/pgxid"
 	"github.com/sortid/sortid/scru128"
 	"github.com/sortid/sortid/scru160"
@@ -161,6 +162,34 @@ func check[ID interface {
 		" WHERE id IS NULL LIMIT 1").Scan(&ids[0]); err == nil || !strings.Contains(err.Error(),
 		"sql.Null") || ids[0] != before {
 		t.Errorf("%s: NULL into an ID: %v, %v", name, ids[0], err)
+	}
+}
+
+// Each format's type and its wrapper are known, and the type has a default in PostgreSQL.
+func TestFormats(t *testing.T) {
+	types := map[string]struct{ id, wrapper any }{
+		"scru64":  {a64, scru64.Text(a64)},
+		"scru128": {a128, scru128.Bytes(a128)},
+		"scru160": {a160, scru160.Bytes(a160)},
+		"euid":    {aEUID, euid.Bytes(aEUID)},
+		"uid60":   {aUID, uid60.Text(aUID)},
+	}
+	m := pgtype.NewMap()
+	pgxid.Register(m)
+	for _, name := range format.Names() {
+		of, ok := types[name]
+		if !ok {
+			t.Fatalf("%s cannot be stored, or it has no row here", name)
+		}
+		if _, ok := m.TypeForValue(of.id); !ok {
+			t.Errorf("%s has no default", name)
+		}
+		for _, value := range []any{of.id, of.wrapper} {
+			b, err := m.Encode(pgtype.ByteaOID, pgx.BinaryFormatCode, value, nil)
+			if f, _ := format.Lookup(name); err != nil || len(b) != f.Size {
+				t.Errorf("%T is stored as %x, %v", value, b, err)
+			}
+		}
 	}
 }
 

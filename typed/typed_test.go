@@ -21,6 +21,7 @@ import (
 
 	"github.com/sortid/sortid"
 	"github.com/sortid/sortid/euid"
+	"github.com/sortid/sortid/format"
 	"github.com/sortid/sortid/internal/conformance"
 	"github.com/sortid/sortid/scru128"
 	"github.com/sortid/sortid/scru160"
@@ -69,18 +70,27 @@ var (
 )
 
 func TestVectors(t *testing.T) {
-	t.Run("scru64", testVectors[scru64.ID])
-	t.Run("scru128", testVectors[scru128.ID])
-	t.Run("scru160", testVectors[scru160.ID])
-	t.Run("euid", testVectors[euid.ID])
-	t.Run("uid60", testVectors[uid60.ID])
+	tests := map[string]func(*testing.T){
+		"scru64":  testVectors[scru64.ID],
+		"scru128": testVectors[scru128.ID],
+		"scru160": testVectors[scru160.ID],
+		"euid":    testVectors[euid.ID],
+		"uid60":   testVectors[uid60.ID],
+	}
+	for _, name := range format.Names() {
+		test := tests[name]
+		if test == nil {
+			t.Fatalf("%s cannot be typed, or it has no row here", name)
+		}
+		t.Run(name, test)
+	}
 }
 
 func testVectors[T typed.Inner[T]](t *testing.T) {
-	format := strings.TrimPrefix(t.Name(), "TestVectors/")
+	name := strings.TrimPrefix(t.Name(), "TestVectors/")
 	v := conformance.TypedVectors(t)
 	for _, c := range v.Valid {
-		if c.Format == format {
+		if c.Format == name {
 			var inner T
 			if err := any(&inner).(encoding.TextUnmarshaler).UnmarshalText([]byte(c.Inner)); err != nil {
 				t.Fatal(err)
@@ -96,7 +106,7 @@ func testVectors[T typed.Inner[T]](t *testing.T) {
 		}
 	}
 	for _, c := range v.Invalid {
-		if c.Format == format {
+		if c.Format == name {
 			checkInvalid[T](t, c)
 		}
 	}
