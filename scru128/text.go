@@ -13,7 +13,8 @@ const TextLen = base36.Len128
 
 // Parse reads 25 Base36 digits, in either case. Its errors are of type [*sortid.ParseError].
 func Parse(s string) (id ID, err error) {
-	// Short enough to be inlined, which saves a copy of the ID. It does not copy s.
+	// Parse is short, so the compiler inlines it, which saves a copy of the ID. The conversion does
+	// not copy s.
 	err = id.decode([]byte(s))
 	return id, err
 }

@@ -15,7 +15,7 @@ func TestStandardUUID(t *testing.T) {
 	id := scru128.MustParse("0372ijojuxuhjsfkeryi2mrtm")
 	u := uuid.UUID(id)
 	if u.String() != "017fef39-c264-1ba5-6a94-83188841e05a" || scru128.ID(u) != id {
-		t.Errorf("%v is %v, and that is %v", id, u, scru128.ID(u))
+		t.Errorf("%v is %v, which is %v", id, u, scru128.ID(u))
 	}
 	if u := uuid.UUID(scru128.UUID(id)); u.String() != scru128.UUID(id).String() {
 		t.Errorf("%v, want %v", u, scru128.UUID(id))
