@@ -12,7 +12,7 @@ import (
 func euidFormat() *Format {
 	return &Format{
 		Name: "euid", Title: "EUID, draft 3",
-		Summary: "128 bits with a check symbol and 15 bits of one's own",
+		Summary: "128 bits with a check symbol and 15 bits of your own",
 		Source:  "Extendable Universally Unique Identifier, DRAFT#3",
 		Layout: []Field{
 			{Name: "timestamp", Bits: 42, Kind: KindTime, Meaning: "Unix time in milliseconds"},
@@ -35,7 +35,7 @@ func euidFormat() *Format {
 		Example: "C8EE934SR007G5Q94QKKXFRFV8B",
 		Unique:  "79 random bits",
 		PerTick: "2^31 on average, then it waits for the next millisecond",
-		Choose:  "people type IDs, or an ID carries 15 bits of yours",
+		Choose:  "people type IDs, or an ID carries 15 bits of your own",
 		Options: append([]Option{
 			{Name: "ext", Value: "N[/BITS]",
 				Usage: "the extension, a number of up to 15 bits, as in 5, or 5/8 to state its length", fields: []string{"Extension", "ExtensionLength"}},
