@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// Every pair of digits at every place, beside the smallest and the largest others.
+// put6 writes every pair of digits at every place, beside the smallest and the largest other
+// digits.
 func TestPut6(t *testing.T) {
 	twelve := func(v uint64) {
 		var got, want [12]byte

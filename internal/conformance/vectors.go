@@ -24,7 +24,7 @@ type Vectors struct {
 type Valid struct {
 	Note      string            `json:"note"`
 	Text      string            `json:"text"`
-	Canon     string            `json:"canonical,omitempty"` // unless text is
+	Canon     string            `json:"canonical,omitempty"` // empty if Text is canonical
 	Int       string            `json:"int"`
 	Hex       string            `json:"hex"` // big-endian, at full width
 	Time      string            `json:"time"`
@@ -146,7 +146,8 @@ type TypedValid struct {
 	Text   string `json:"text"`
 }
 
-// TypedInvalid is no ID with the prefix Want, or with any prefix if Want is empty.
+// TypedInvalid is a text that is not an ID with the prefix Want. If Want is empty, it is not an ID
+// with any prefix.
 type TypedInvalid struct {
 	Note   string `json:"note"`
 	Format string `json:"format"`
