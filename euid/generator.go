@@ -111,10 +111,10 @@ func (g *Generator) GenerateContext(ctx context.Context) (id ID, err error) {
 	return id, err
 }
 
-// generate sets id, which must be zero, to the next ID. An error leaves id zero. If waitOverflow is
-// set, it waits, and Generate returns [sortid.ErrOverflow] instead. The fast path writes the ID
-// before the unlock, which waits for all writes anyway. A copy after the unlock would wait a second
-// time.
+// generate sets id, which must be zero, to the next ID. An error leaves id zero. If the high half
+// is used up, it waits if waitOverflow is set, and otherwise returns [sortid.ErrOverflow]. The fast
+// path writes the ID before the unlock, which waits for all writes anyway. A copy after the unlock
+// would wait a second time.
 func (g *Generator) generate(ctx context.Context, id *ID, waitOverflow bool) error {
 	for {
 		counter := clock.Counter() // before the lock, to hold it briefly

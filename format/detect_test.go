@@ -127,7 +127,7 @@ func TestPlausible(t *testing.T) {
 	}
 }
 
-// One Git hash in 700 has a plausible time as SCRU160. Which ones depends on the day.
+// One Git hash in 700 has a plausible time as SCRU160. The set of these hashes depends on the day.
 func TestDetectHashes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		time.Sleep(time.Until(time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)))

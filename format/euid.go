@@ -56,7 +56,7 @@ func euidFormat() *Format {
 		},
 		Plan: Plan{
 			Preference: 3, Unique: "79 random bits, while no extension is used",
-			RandomBits: 15 + 32 + 32, // of each millisecond, and of each ID
+			RandomBits: 15 + 32 + 32, // new in each millisecond, and in each ID
 			PerTick:    1 << 31,
 		},
 		SQL: SQL{Postgres: "uuid", Bytes: 16, New: "euid_new()", Parts: []string{"crockford"}},
@@ -106,7 +106,7 @@ func newEUID(f *Format, o Options) (Generator, error) {
 		return nil, err
 	}
 	g, err := euid.NewGenerator(opts)
-	// There a full tick is an error that ends with the millisecond.
+	// In a full tick, the EUID generator fails until the next millisecond.
 	source := retrying[euid.ID]{g, sortid.ErrOverflow}
 	return &generator[euid.ID]{format: f, source: source, words: euidWords, texts: euidTexts,
 		fixed: fixed}, err

@@ -67,7 +67,7 @@ type Format struct {
 	Options []Option     // The options of generators.
 	Node    string       // The option for the node ID; empty if there is none.
 	Lease   lease.Format // How node IDs are leased; zero if IDs have none.
-	// NeedsNode: only node IDs make IDs unique for certain.
+	// NeedsNode: IDs are certain to be unique only with node IDs.
 	NeedsNode bool
 	// NodeCounter is the size in bits of the field that node ID and counter share, or 0. When the
 	// counter is full, the generator uses the next tick. See SplitNode.
@@ -141,7 +141,7 @@ type Plan struct {
 
 	// RandomBits is how many random bits separate two processes' IDs of one millisecond.
 	RandomBits float64 `json:"random_bits,omitempty"`
-	// PerTick is the mean number of IDs a process makes in a tick.
+	// PerTick is the mean number of IDs that a process makes in a tick.
 	PerTick float64 `json:"per_tick,omitempty"`
 	// Least is the smallest number of IDs in a full tick, if generators then wait; otherwise 0.
 	Least float64 `json:"least,omitempty"`

@@ -289,7 +289,7 @@ func (b *batch[T]) AppendJSON(dst []byte, sep byte) []byte {
 	return dst
 }
 
-// A retrying source tries again after a short wait if the error matches again.
+// A retrying source waits a moment and retries if the error matches its field again.
 type retrying[T any] struct {
 	source[T]
 	again error

@@ -79,7 +79,7 @@ func wordsOf(b *[24]byte) Words {
 		binary.BigEndian.Uint64(b[16:])}
 }
 
-// id makes an ID of an adapter's result.
+// id makes an ID from an adapter's result.
 func (f *Format) id(w Words, err error) (ID, error) {
 	if err != nil {
 		return ID{}, err
@@ -271,7 +271,7 @@ const ten19 = 10_000_000_000_000_000_000 // the largest power of ten in a word
 
 // appendInt appends the integer in decimal.
 func (w Words) appendInt(b []byte) []byte {
-	var parts [3]uint64 // of 19 digits, the lowest first; 160 bits have at most 49
+	var parts [3]uint64 // of 19 digits, the lowest first; 160 bits have at most 49 digits
 	n := 0
 	for w[0]|w[1] != 0 {
 		var rest uint64

@@ -75,7 +75,7 @@ func other(f *Format) *Format {
 	return newFormat(f)
 }
 
-// ticks returns a time's timestamp. (A time.Duration ends after 292 years.)
+// ticks returns a time's timestamp. It does not use a time.Duration, which ends after 292 years.
 func (f *Format) ticks(t time.Time) uint64 {
 	ms := uint64(t.UnixMilli() - f.epochMilli)
 	if f.tickMilli == 0 {

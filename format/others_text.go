@@ -33,7 +33,7 @@ var sortable = []*Format{
 		Example: "01HV2G2ATR000CJ2WESB7CVC19", Search: Search{Named: true, Prefix: "01"}}),
 	other(&Format{Name: "ksuid", Title: "KSUID",
 		Summary: "seconds and 128 random bits", Source: "https://github.com/segmentio/ksuid",
-		Layout: []Field{field("timestamp", 32, KindTime, "Unix time in seconds, less 1400000000"),
+		Layout: []Field{field("timestamp", 32, KindTime, "Unix time in seconds, minus 1400000000"),
 			field("payload", 128, KindRandom, "random in each ID")},
 		Encodings: []Encoding{Text, Hex}, Guess: []Encoding{Text},
 		Alphabet: "27 Base62 digits", Symbols: digits62, TextLengths: []int{27}, TextSorts: true,

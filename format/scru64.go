@@ -124,7 +124,7 @@ type waiting struct {
 	perTick int
 }
 
-var errNoTick = errors.New("the clock stayed there for 2 seconds")
+var errNoTick = errors.New("the clock did not catch up within 2 seconds")
 
 func (p waiting) GenerateContext(ctx context.Context) (scru64.ID, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, 2*time.Second, errNoTick)

@@ -111,7 +111,7 @@ func TestHexForms(t *testing.T) {
 		t.Errorf("%s, %s, %s, want %s", id.Hex(), Hex(id), id.AppendHex([]byte("x")), digits)
 	}
 	if MustParse(strings.ToUpper(digits)) != id {
-		t.Error("Parse is particular about the case of hexadecimal digits")
+		t.Error("Parse does not ignore the case of hexadecimal digits")
 	}
 	if b, err := json.Marshal(map[Hex]Hex{Hex(id): Hex(id)}); err != nil || string(b) != `{"`+
 		digits+`":"`+digits+`"}` {

@@ -20,8 +20,8 @@ var format = gen.Format{Name: name, Policy: sortid.RollbackReset}
 // A tick is a millisecond, or a microsecond with [Options.Microseconds]. In each tick the counter
 // starts at a random number whose top bit is zero, and goes up by one for each ID. So a millisecond
 // has room for at least 32,769 IDs by default. When the counter is full, the call waits until the
-// clock has passed the last timestamp, because the timestamp must be the Unix time. A context
-// limits the wait; if it ends, the error is [sortid.ErrOverflow].
+// clock has passed the last timestamp. The reason is that the timestamp must be the Unix time. A
+// context limits the wait; if it ends, the error is [sortid.ErrOverflow].
 //
 // The zero Generator returns [sortid.ErrOption]. Do not copy a Generator; go vet finds copies.
 type Generator struct {

@@ -197,7 +197,7 @@ func TestNodeSpec(t *testing.T) {
 			}
 			if spec != mustSpec(fmt.Sprintf("%d/%d", nodeID, size)) ||
 				spec != mustSpec(fmt.Sprintf("%#x/%d", nodeID, size)) {
-				t.Fatalf("%v parses as another", spec)
+				t.Fatalf("%v parses as another spec", spec)
 			}
 			id := ID(r.Uint64N(uint64(Max) + 1))
 			if r.IntN(4) == 0 {
@@ -210,7 +210,7 @@ func TestNodeSpec(t *testing.T) {
 				t.Fatalf("NodeSpecAfter(%v, %d) = %v, %v", id, size, spec, err)
 			}
 			if spec != mustSpec(fmt.Sprintf("%v/%d", id, size)) {
-				t.Fatalf("%v parses as another", spec)
+				t.Fatalf("%v parses as another spec", spec)
 			}
 		}
 		if spec, err := NewNodeSpec(1<<size, size); !spec.IsZero() || !errors.Is(err, ErrNodeSpec) {

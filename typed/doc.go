@@ -23,7 +23,7 @@
 //	func (Order) Prefix() string { return "order" }  // ID[Order]
 //
 // A typed ID has the size of the ID inside, is comparable, and can be a map key. The prefix costs
-// no allocation, and time only where text is written or read.
+// no allocation. It costs time only when a program writes or reads text.
 //
 // # Text
 //

@@ -137,7 +137,7 @@ func TestRange(t *testing.T) {
 	for d := int64(1); d < 1000; d++ {
 		try(new(big.Int).Sub(end, big.NewInt(d)))
 	}
-	// Change each digit around 2^128. Only for some numbers, the first digits decide the range.
+	// Change each digit of a number near 2^128, up and down.
 	for power := big.NewInt(1); power.Cmp(end) < 0; power.Mul(power, big.NewInt(36)) {
 		for i := int64(-40); i < 40; i++ {
 			n := new(big.Int).Add(first, new(big.Int).Mul(power, big.NewInt(i)))

@@ -39,7 +39,7 @@ func TestPut6(t *testing.T) {
 	}
 }
 
-// The quotient is exact, and the fraction is less than 1 too large, at all edges.
+// At all edges, the quotient is exact, and the fraction is too large by less than 1.
 func TestDivide(t *testing.T) {
 	r := rand.New(rand.NewPCG(9, 10))
 	limit := big.NewInt(Limit62)

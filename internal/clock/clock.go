@@ -134,8 +134,8 @@ func (c *Clock) sample(t time.Time, before, after uint64) {
 }
 
 // Pause waits until the clock shows the time us, in Unix microseconds. It waits at most 50 ms,
-// because somebody may set the clock meanwhile. If ctx ends, the error matches its error. Pause is
-// safe for concurrent use.
+// because somebody may set the clock meanwhile. If ctx ends, the error matches the error of ctx.
+// Pause is safe for concurrent use.
 func (c *Clock) Pause(ctx context.Context, us int64) error {
 	// A sleeping goroutine wakes some tens of microseconds late. So sleep a little less, and do not
 	// sleep for a short wait.

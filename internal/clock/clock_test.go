@@ -511,7 +511,7 @@ func TestWaitContext(t *testing.T) {
 	}
 }
 
-// Wait follows a clock that moves forward or back meanwhile.
+// A wait ends at the right time, even if the clock moves forward or back meanwhile.
 func TestWaitInjected(t *testing.T) {
 	var mu sync.Mutex
 	at := time.UnixMilli(1000)

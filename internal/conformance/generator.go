@@ -573,7 +573,7 @@ func (g *Generator[T]) testWait(t *testing.T) {
 	Increasing(t, []T{first, Must[T](t)(gen.Generate())})
 }
 
-// RollbackWait waits for the first time within the allowance.
+// With RollbackWait, a wait ends at the first tick within the allowance.
 func (g *Generator[T]) testWaitTarget(t *testing.T) {
 	const ticks = 5
 	gen, clock := g.start(t, Start, Setup{Entropy: Entropy(7),

@@ -1,5 +1,5 @@
 // Package window has the part of a lease that generators call. A [Window] is a [sortid.Lease].
-// Package lease fills it with grants, each a node ID and ticks. A generator calls
+// Package lease gives it grants. A grant is a node ID and ticks. A generator calls
 // [Window.ClaimTick] before the first ID of a tick. So every ID is inside a grant, even if the
 // goroutine is delayed. The generator may finish a claimed tick after the lease is closed or lost.
 package window
