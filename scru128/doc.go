@@ -18,7 +18,7 @@
 //
 // IDs of different generators differ in 80 random bits. So do IDs from before and after a reset. If
 // a generator makes many IDs in a second, there are fewer such bits: 32 bits are new in each ID.
-// IDs are not secret: one ID shows all but 32 bits of the next.
+// IDs are not secret: one ID shows all bits of the next except 32.
 //
 // Everything is safe for concurrent use. [New] panics only if the clock shows a time that no ID can
 // carry.

@@ -26,7 +26,8 @@ const (
 //	timestamp 48 | counter_hi 24 | counter_lo 24 | entropy 32
 //
 // The timestamp counts Unix milliseconds until the year 10889. The timestamps 0 and [MaxTimestamp]
-// are reserved: they parse, but no generator makes them. So the zero ID can mean "none".
+// are reserved: IDs with them parse, but no generator makes such IDs. So the zero ID can mean
+// "none".
 //
 // IDs are comparable with ==. Integers, bytes and texts all sort by time.
 type ID [Size]byte

@@ -27,10 +27,10 @@ var format = gen.Format{Name: name, Policy: sortid.RollbackReset}
 type Generator struct {
 	core gen.Core
 
-	tick        int64  // of the last ID, in milliseconds or microseconds
+	tick        int64  // of the last ID, in milli- or microseconds
 	head        uint64 // the tick in the high 64 bits
-	counter     uint64 // of the last ID, with its extension
-	settledTick int64  // while the clock shows this time, tick stays
+	counter     uint64 // of the last ID, with extension
+	settledTick int64  // while the clock shows it, tick stays
 
 	full     uint64 // the largest counter
 	start    uint64 // the bits of the counter that start at random
@@ -166,7 +166,7 @@ func (g *Generator) GenerateContext(ctx context.Context) (id ID, err error) {
 // wait a second time.
 func (g *Generator) generate(ctx context.Context, id *ID) error {
 	for {
-		counter := clock.Counter() // before the lock, to hold it briefly
+		counter := clock.Counter() // read before the lock, to shorten it
 		g.core.Lock()
 		var now int64
 		if g.micros {
@@ -190,8 +190,8 @@ func (g *Generator) generate(ctx context.Context, id *ID) error {
 	}
 }
 
-// Fill sets ids to new IDs, in order. It locks the generator once for 4096 of them, or as many as
-// fit in the tick. It fails as Generate does, and then clears ids.
+// Fill sets ids to new IDs, in order. It locks the generator once for each 4096 of them, or for as
+// many as fit in the tick. It fails as Generate does, and then clears ids.
 func (g *Generator) Fill(ids []ID) error { return g.FillContext(context.Background(), ids) }
 
 // FillContext is Fill with a context.

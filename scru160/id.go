@@ -25,7 +25,8 @@ const (
 //	timestamp 48 | counter 16 | random16 16 | random80 80
 //
 // The timestamp counts Unix milliseconds until the year 10889. The timestamps 0 and [MaxTimestamp]
-// are reserved: they parse, but no generator makes them. So the zero ID can mean "none".
+// are reserved: IDs with them parse, but no generator makes such IDs. So the zero ID can mean
+// "none".
 //
 // IDs are comparable with ==. The bytes and each of the two texts sort by time.
 type ID [Size]byte

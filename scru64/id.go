@@ -31,8 +31,8 @@ const Tick = 256 * time.Millisecond
 //	timestamp 40 | node_id n | counter 24-n
 //
 // The timestamp counts ticks of 256 ms from 1970 to 4261. The node_id_size n, 1 to 23, is not in
-// the ID. The timestamps 0 and [MaxTimestamp] are reserved: they parse, but no generator makes
-// them. So the zero ID can mean "none".
+// the ID. The timestamps 0 and [MaxTimestamp] are reserved: IDs with them parse, but no generator
+// makes such IDs. So the zero ID can mean "none".
 //
 // IDs are comparable with ==. Integers, texts and the 8 big-endian bytes all sort by time. The
 // conversion ID(v) does not check v. If v is above [Max], String returns a message that does not

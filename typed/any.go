@@ -20,8 +20,8 @@ type Any[T Inner[T]] struct {
 
 // NewAny returns the ID with the prefix. The error matches [sortid.ErrPrefix] if the prefix is
 // invalid, or if [ParseAny] would read another prefix from the text. Only a uid60.ID can have such
-// a text. Either the text has a _ and no prefix, or the ID's text has fewer than ten characters and
-// the prefix has a _ too close to its end.
+// a text. One case is a text with a _ and no prefix. The other is an ID of fewer than ten
+// characters, and a prefix with a _ too close to its end.
 func NewAny[T Inner[T]](prefix string, id T) (Any[T], error) {
 	if err := CheckPrefix(prefix); err != nil {
 		return Any[T]{}, err

@@ -136,7 +136,7 @@ func (c *Core) Time(tick int64) time.Time {
 }
 
 // CheckRollback applies the policy if the clock, at tick now, is too far behind the next ID's tick.
-// It reports whether the generator must start again. The last ID's tick is last.
+// It reports whether the generator must start again. last is the tick of the last ID.
 func (c *Core) CheckRollback(now, last, next int64) (reset bool, err error) {
 	if c.format == nil {
 		return false, errZero
