@@ -28,7 +28,7 @@
 //
 // If a column has a domain type, the connection must know the domain; see pgx.Conn.LoadType. IDs
 // then have the form of the domain's base type. With pgx.QueryExecModeSimpleProtocol pgx does not
-// know the column's type, and sends the ID's first type in the table.
+// know the column's type, and sends the first type that the table has for the ID.
 package pgxid
 
 import (
