@@ -31,7 +31,7 @@ func connect(t testing.TB) *pgx.Conn {
 	}
 	t.Cleanup(func() { conn.Close(context.Background()) })
 	pgxid.Register(conn.TypeMap())
-	pgxid.Register(conn.TypeMap()) // again does no harm
+	pgxid.Register(conn.TypeMap()) // a second call does no harm
 	return conn
 }
 
@@ -75,7 +75,7 @@ func check[ID interface {
 			t.Errorf("%s: %s: %v", name, query, err)
 		}
 	}
-	// Each has its own table: pgx remembers statements' types.
+	// Each check has its own table, because pgx remembers the types of statements.
 	table := strings.NewReplacer(".", "_", " ", "_").Replace(name)
 	exec("CREATE TABLE " + table + " (n serial, id " + column + ", list " + column + "[])")
 	encoded, ok := conn.TypeMap().TypeForName(map[string]string{"bigint": "int8"}[column])
@@ -236,7 +236,7 @@ func checkTyped[I typed.ID[P, T], P typed.Prefixer, T typed.Inner[T]](t *testing
 			id := typed.From[I](inner)
 			if mode != pgx.QueryExecModeCacheStatement && column == "bytea" &&
 				id.String() != "user_"+a160.String() {
-				continue // as of an ID whose first type is another
+				continue // for example, if the ID's first type is another type
 			}
 			var stored string
 			var back typed.ID[P, T]
@@ -329,7 +329,7 @@ func TestJSON(t *testing.T) {
 	}
 }
 
-// Wrappers go where IDs go.
+// Wrappers fit the columns that IDs fit.
 func TestWrappers(t *testing.T) {
 	conn := connect(t)
 	for _, c := range []struct {
@@ -400,7 +400,7 @@ func TestUnsupported(t *testing.T) {
 	}
 }
 
-// In each mode, the ID in a column is the same.
+// Each mode stores the same ID in a column.
 func TestModes(t *testing.T) {
 	conn := connect(t)
 	for _, mode := range []pgx.QueryExecMode{
@@ -418,7 +418,7 @@ func TestModes(t *testing.T) {
 	}
 }
 
-// A domain is known after LoadType.
+// A connection knows a domain after LoadType.
 func TestDomain(t *testing.T) {
 	conn := connect(t)
 	ctx := context.Background()
@@ -453,7 +453,7 @@ func TestDomain(t *testing.T) {
 
 type plainUUID struct{ pgtype.UUIDCodec }
 
-// After another codec is registered, Register again makes both work.
+// If a program registers another codec and calls Register again, both codecs work.
 func TestRegisterAgain(t *testing.T) {
 	m := pgtype.NewMap()
 	for range 20 {
@@ -470,7 +470,7 @@ func TestRegisterAgain(t *testing.T) {
 	}
 }
 
-// Copying rows allocates nothing for IDs.
+// A copy of rows allocates nothing for IDs.
 func TestAllocations(t *testing.T) {
 	m := pgtype.NewMap()
 	pgxid.Register(m)
