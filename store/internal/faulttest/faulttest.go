@@ -189,12 +189,10 @@ type loser struct {
 // without a cut.
 func (l *loser) change(t *testing.T) bool {
 	l.block++
-	b := lease.Block{NodeID: l.block, Size: 24}
-	changes := [][]lease.Change{
-		{{Prev: lease.Record{Realm: l.was.Realm, Block: b}}},
-		{{Prev: l.was}},
-		{{Prev: lease.Record{Realm: l.was.Realm, Block: b}}, {Prev: l.was}},
-	}[l.kind]
+	first := lease.Change{Prev: lease.Record{Realm: l.was.Realm,
+		Block: lease.Block{NodeID: l.block, Size: 24}}}
+	further := lease.Change{Prev: l.was}
+	changes := [][]lease.Change{{first}, {further}, {first, further}}[l.kind]
 	for i, c := range changes {
 		changes[i].Next = following(c.Prev, "lost answer")
 	}
