@@ -184,9 +184,9 @@ type loser struct {
 	unknown *atomic.Int32 // changes that were made, and are errors
 }
 
-// change makes changes that nobody prevents. It tests that none is refused, or made without a
-// complete answer, and that the store later shows what there is. It returns false after an error
-// without a cut.
+// change makes changes that nobody else prevents. The store must not call them refused, nor made
+// without a complete answer. Later it must show what the server has. After an error without a cut,
+// change returns false.
 func (l *loser) change(t *testing.T) bool {
 	l.block++
 	first := lease.Change{Prev: lease.Record{Realm: l.was.Realm,
@@ -196,16 +196,16 @@ func (l *loser) change(t *testing.T) bool {
 	for i, c := range changes {
 		changes[i].Next = following(c.Prev, "lost answer")
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 600*time.Millisecond) // NATS waits for its end
+	ctx, cancel := context.WithTimeout(t.Context(), 600*time.Millisecond) // NATS uses it all
 	defer cancel()
 	ok, err := l.CompareAndSetMany(ctx, changes)
 	cut, missing := l.cutter.left.Load() <= 0, l.cutter.missing.Load()
-	// A line's end or an HTTP/2 frame may follow the answer.
+	// The end of a line, or a frame of HTTP/2, may follow the answer.
 	if err == nil && (!ok || missing > 17) || errors.Is(err, lease.ErrIllegal) {
 		t.Errorf("%s: without the last %d bytes: %v, %v", l.was.Realm, missing, ok, err)
 	}
 	for _, c := range changes {
-		if err != nil { // after another change, one that is on its way cannot be made
+		if err != nil { // after another change, the one on its way cannot be made
 			if _, err := l.direct.CompareAndSet(t.Context(), c.Prev,
 				following(c.Prev, "another")); err != nil {
 				t.Error(err)

@@ -72,8 +72,8 @@ func pass(to, from net.Conn, passes func(piece []byte) bool) {
 // A cutter is a relay that cuts a connection within the server's answers.
 type cutter struct {
 	address string
-	left    atomic.Int64 // so many bytes until the cut, at the last one
-	missing atomic.Int64 // bytes of an open connection that were cut off
+	left    atomic.Int64 // the cut is at this byte of the next answers; below 1: it was made
+	missing atomic.Int64 // how many bytes it took, if the connection was open before
 	clients sync.Map
 }
 
@@ -100,8 +100,8 @@ func newCutter(t *testing.T, server string) *cutter {
 	return &c
 }
 
-// cut cuts off the nth byte of the next answers and what follows it, with or without closing the
-// open connections before.
+// cut lets n-1 bytes of the next answers pass, on open connections or only on new ones. Then it
+// closes the connection.
 func (c *cutter) cut(n int, anew bool) {
 	c.missing.Store(0)
 	c.left.Store(int64(n))
