@@ -141,24 +141,23 @@ func recovers(t *testing.T, s lease.Store) {
 }
 
 // LostAnswers cuts a store's connection within the server's answers to a change: after each byte if
-// the connection was open, and after some bytes of a new one. It ends when the change passes.
+// the connection was open, and after each fifth of a new one. It ends when the change passes.
 func LostAnswers[S lease.Store](t *testing.T, open Opener[S], url string) {
 	t.Helper()
 	const workers = 8
 	direct := Open(t, open, url)
-	var unknown [6]atomic.Int32
+	var unknown [3]atomic.Int32
 	var wg sync.WaitGroup
-	for i := range len(unknown) * workers {
-		c := newCutter(t, host(t, url))
-		kind := i % len(unknown)
+	for i := range 6 * workers {
+		c, kind, anew := newCutter(t, host(t, url)), i%3, i%6 < 3
 		l := loser{Store: Open(t, open, At(t, url, c.address)), direct: direct, cutter: c,
-			kind: kind % 3, was: in(fmt.Sprint("lost answers ", i), 0), unknown: &unknown[kind]}
-		anew, step := kind < 3, 1
-		if anew {
-			step = 5
+			kind: kind, was: in(fmt.Sprint("lost answers ", i), 0), unknown: &unknown[kind]}
+		n, step := 1+i/6, workers
+		if anew { // the three kinds share the steps
+			n, step = 1+i/6*15+5*kind, workers*15
 		}
 		wg.Go(func() {
-			for n := 1 + i/len(unknown)*step; c.left.Load() <= 0; n += workers * step {
+			for ; c.left.Load() <= 0; n += step {
 				c.cut(n, anew)
 				Eventually(t, func() bool { return l.change(t) },
 					func() string { return l.was.Realm + ": no change passes" })
