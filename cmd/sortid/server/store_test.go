@@ -334,7 +334,7 @@ func TestManyRecords(t *testing.T) {
 	records, err := memory.List(t.Context(), space)
 	if err != nil || len(records) != made || made > lease.MaxRecords ||
 		made < lease.MaxRecords-maxMany || !errors.Is(last, lease.ErrIllegal) ||
-		!strings.Contains(last.Error(), "which is the most") {
+		!strings.Contains(last.Error(), "which is the limit") {
 		t.Errorf("%d records were made, there are %d, then %v, %v", made, len(records), last, err)
 	}
 	if n := store.count("List"); n > made/recountAfter*2 {
