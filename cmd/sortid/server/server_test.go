@@ -242,7 +242,7 @@ func TestRequests(t *testing.T) {
 		`{"format":"scru64","text":"0u2pf62ji4b9"`,
 		"nonsense\n\n 0u2pf62ji4b9 \r\n"+long+"\nxinaS8QBh")
 	check("a long line", "POST /v1/inspect", 200,
-		`{"line":1,"error":"longer than 1024 bytes, which no ID is"}`+"\n"+`{"format":"uid60"`,
+		`{"line":1,"error":"longer than 1024 bytes, so it is not an ID"}`+"\n"+`{"format":"uid60"`,
 		long+"\nxinaS8QBh")
 	check("no lines", "POST /v1/inspect", 200, "", "")
 	check("bounds", "GET /v1/bounds/scru64?from=2026-11-17&to=2026-11-18", 200,

@@ -275,10 +275,10 @@ func TestBadTokens(t *testing.T) {
 	for text, want := range map[string]string{
 		"name " + sum:                                  "line 1: want NAME SHA256 PERMISSIONS",
 		"\nname abcd ids":                              "line 2: name: the SHA-256 has 4 characters",
-		"name " + sum + " everything":                  `"everything" is no permission`,
-		"name " + sum + " realm:":                      `"realm:" is no permission`,
-		"name " + sum + " ids requests=-1":             `"requests=-1" is no limit`,
-		"name " + sum + " ids speed=3":                 `"speed=3" is no limit`,
+		"name " + sum + " everything":                  `"everything" is not a permission`,
+		"name " + sum + " realm:":                      `"realm:" is not a permission`,
+		"name " + sum + " ids requests=-1":             `"requests=-1" is not a limit`,
+		"name " + sum + " ids speed=3":                 `"speed=3" is not a limit`,
 		"a " + sum + " ids\nb " + sum + " ids":         "line 2: b is already in the file",
 		"a " + sum + " ids\na " + sum[2:] + "00 admin": "line 2: a is already in the file",
 	} {
