@@ -42,7 +42,7 @@ func (s *Server) registerInspect() {
 
 	op := get("inspect-lines", "/v1/inspect", "Show what is in IDs, one a line",
 		"Returns one JSON object for each line that is not blank, as it reads them. "+
-			"If a line is not an ID, its object has `line` and `error`. Later lines are still read.",
+			"If a line is not an ID, its object has `line` and `error`. All lines are read.",
 		answers(oneALine, typeNDJSON, text("")))
 	op.Method, op.Middlewares = http.MethodPost, huma.Middlewares{s.within(s.lineBodies)}
 	op.Errors = append(op.Errors, http.StatusRequestEntityTooLarge, http.StatusServiceUnavailable)
@@ -259,7 +259,7 @@ func (d deadlineWriter) Write(p []byte) (int, error) {
 func (s *Server) bounds(_ context.Context, in *struct {
 	Format formatName `path:"format" doc:"The format's name"`
 	From   string     `query:"from" required:"true" maxLength:"100" doc:"The first time of the range"`
-	To     string     `query:"to" maxLength:"100" doc:"The first time after the range; without it, now"`
+	To     string     `query:"to" maxLength:"100" doc:"The first time after the range, by default now"`
 }) (*rawOutput, error) {
 	f, err := format.Lookup(string(in.Format))
 	if err != nil {

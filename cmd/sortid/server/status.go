@@ -34,7 +34,7 @@ func (s *Server) registerStatus() {
 
 	huma.Register(s.api, get("readyz", "/readyz",
 		"Say whether the server can make IDs of each format that it serves",
-		permitNone, plain("the server can"), http.StatusUnprocessableEntity,
+		permitNone, plain("the server can make these IDs"), http.StatusUnprocessableEntity,
 		http.StatusServiceUnavailable),
 		func(ctx context.Context, _ *struct{}) (*rawOutput, error) {
 			if s.draining.Load() {
