@@ -265,7 +265,7 @@ func (t Terms) reach(now time.Time) int64 {
 }
 
 func (t Terms) floor(now time.Time, skew time.Duration) int64 {
-	return t.reach(now) + t.ticks(skew+fenceTime) + 2 // 2 for two roundings
+	return t.reach(now) + t.ticks(skew+fenceTime) + 2 // two roundings can each lose a tick
 }
 
 // fenceTime is the longest time between reading the clock and the start of the new generation.

@@ -151,7 +151,7 @@ type checker struct {
 	Known
 	records      map[Block]Record
 	past         bool  // the changes are of an earlier generation
-	now          int64 // the latest tick that clients may take as the time
+	now          int64 // the latest tick that a client may use as the time
 	window, lead int64
 }
 
@@ -327,8 +327,8 @@ func (c *checker) extended(is, next Record) (Record, error) {
 	})
 }
 
-// request tries the requests that can have led to next. A deadline is half the window, rounded
-// down, after the grant's end.
+// request tries the requests that can have led to next. A grant's deadline is half a window,
+// rounded down, after its end.
 func (c *checker) request(next Record,
 	grant func(q request) (Record, error)) (r Record, err error) {
 	half := next.Deadline - next.HWM

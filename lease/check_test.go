@@ -54,7 +54,7 @@ func TestCheck(t *testing.T) {
 	made := func(floor int64) Record { return fenced(absent, root.Terms, other, floor) }
 	whole, free := rec("0/1", 3, Whole, 900), rec("0/2", 3, Whole, 900)
 	mine, part := held(whole, 900, 1020, 1050), held(free, 900, 1020, 1050)
-	from := func(from, hwm, deadline int64) Record { // of whole or mine
+	from := func(from, hwm, deadline int64) Record { // the next record of whole or mine
 		return to(held(whole, from, hwm, deadline), func(*Record) {})
 	}
 	by := func(r Record) Record { r.Owner[0]++; return r }

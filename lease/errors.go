@@ -68,7 +68,7 @@ type FullError struct {
 	Realm string
 	Size  int
 	Held  []Record     // soonest deadline first
-	Until []time.Time  // the deadline of each
+	Until []time.Time  // the deadline of each record in Held
 	Ahead []*LeadError // node IDs that nobody holds, but whose time is in the future
 
 	// From is when the next node ID becomes free, if its holder is gone and nobody returns another

@@ -46,7 +46,7 @@ type Config struct {
 	// maximum. A new realm gets this lead, by default 10 seconds.
 	MaxLead time.Duration
 
-	// Wait makes [Acquire] wait while it would fail with [ErrFull] or [ErrLead].
+	// Wait makes [Acquire] wait instead of failing with [ErrFull] or [ErrLead].
 	Wait bool
 
 	// Name tells people who holds the lease, in up to 100 bytes of UTF-8.

@@ -224,7 +224,7 @@ func acquireError(t *testing.T, s Store, c Config) error {
 	return err
 }
 
-// skewed gives the configuration a clock that is ahead by the returned nanoseconds, at first 0.
+// skewed gives the configuration a clock. It returns how many nanoseconds this is ahead, at first 0.
 func skewed(c *Config) *atomic.Int64 {
 	var ahead atomic.Int64
 	c.Now = func() time.Time { return time.Now().Add(time.Duration(ahead.Load())) }
@@ -299,7 +299,7 @@ func abandon(l *Lease) {
 	<-l.done
 }
 
-// During an hour at least half of a window is always left, at little cost.
+// During an hour at least half of a window is always left, with few changes.
 func TestKeepsAhead(t *testing.T) {
 	leased(t, config(8), func(t *testing.T, n *network, l *Lease) {
 		g := new(book).generator(t, l)
@@ -640,7 +640,7 @@ func TestSlowClock(t *testing.T) {
 }
 
 // If the store has no clock, a process whose clock is ahead is granted ticks in the future. Nobody
-// is granted its node ID before these ticks.
+// is granted its node ID for earlier ticks.
 func TestLead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := &network{Store: NewMemory(), noClock: true}

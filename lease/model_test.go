@@ -409,7 +409,7 @@ func (m *model) process(s *mState, i int) {
 
 	if p.stage != closing && m.release && (p.held >= 0 || p.stage != idle) {
 		close := func(p *mProc) {
-			// It holds a known block, or the one that it has asked for, or the one before.
+			// The process holds the block that it has asked for, or the block before.
 			held, asked, gen, b, lo := p.rec, mRec{}, p.gen, p.held, p.heldLo
 			if p.stage != idle && p.stage != drawn {
 				held, asked, gen, b, lo = p.ask.prev, p.ask.next, p.ask.gen, p.ask.block, p.askLo
@@ -853,7 +853,7 @@ func (m *model) canonical(s *mState) {
 						if late(c.next) {
 							c.next.revision = -shift
 						}
-					} else if late(c.prev) && c.next != is { // it will be refused, and lost
+					} else if late(c.prev) && c.next != is { // the change will be refused
 						c.prev, c.next, p.askLo = mRec{revision: -shift}, mRec{revision: -shift}, 0
 					}
 					move(&c.prev)

@@ -198,8 +198,8 @@ const attempts = 64
 func (s *session) acquire(ctx context.Context, used int64) error {
 	var q request
 	for lost := range attempts {
-		// Do not read these before each attempt. That takes time, so other processes would be
-		// likelier to win the next race.
+		// Do not read the realm and the time before each attempt: this takes time, so other
+		// processes would be likelier to win the next race.
 		if lost%8 == 0 || s.stale {
 			var err error
 			if !s.fresh || s.stale {
@@ -250,9 +250,9 @@ func (s *session) waiting() error {
 func (s *session) find(ctx context.Context, q request, lost int) (*survey, Block, error) {
 	size := uint8(s.config.NodeBits)
 	const (
-		listing  = 16 // after so many lost races it only lists the realm
-		probes   = 6  // after so many without success it looks elsewhere
-		widening = 4  // bits by which the search area grows after each lost race
+		listing  = 16 // Lost races before it only lists the realm.
+		probes   = 6  // Reads without success before it looks elsewhere.
+		widening = 4  // Bits by which the area grows with each lost race.
 	)
 	if lost < listing {
 		var around *survey

@@ -41,9 +41,9 @@ type Store interface {
 
 	// CompareAndSetMany changes several records of one realm, in their order. It treats each as
 	// CompareAndSet would, stops at the first that is refused, and reports whether all were made.
-	// It should make all changes or none, but may have made those before the refused one. An error
-	// that matches [ErrIllegal] promises that nothing was changed: a store behind a server makes
-	// only changes that [Known.Check] allows.
+	// It should make all changes or none, but may have made the changes before the refused one. An
+	// error that matches [ErrIllegal] promises that nothing was changed: a store behind a server
+	// makes only changes that [Known.Check] allows.
 	CompareAndSetMany(ctx context.Context, changes []Change) (bool, error)
 
 	// List returns all records with exactly this realm, in any order. They may be from different

@@ -563,7 +563,7 @@ func testLeases(t *testing.T, open func() lease.Store) {
 		s := open()
 		wg.Go(func() {
 			for life := range lives {
-				// A realm with hardly enough room, so that blocks are split and merged.
+				// The realm has hardly enough room, so blocks are split and merged.
 				size := 3 + (i+life)%2
 				var l *lease.Lease
 				err := lease.ErrFull

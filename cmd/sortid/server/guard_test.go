@@ -92,7 +92,7 @@ func TestHosts(t *testing.T) {
 	a := sendHost(t, plain.URL,
 		"GET http://evil.example/healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
 	checkProblem(t, "an absolute URL", a, http.StatusMisdirectedRequest)
-	// HTTP/1.0 may have no host.
+	// A request over HTTP/1.0 may have no host.
 	if a := sendHost(t, plain.URL, "GET /healthz HTTP/1.0\r\n\r\n"); a.StatusCode != http.StatusOK {
 		t.Errorf("no host: %d: %s", a.StatusCode, a.body)
 	}

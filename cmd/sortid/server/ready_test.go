@@ -114,7 +114,7 @@ type watcher struct {
 	*testing.T
 	s      *Server
 	alerts []*alert
-	ending map[string]bool // possible only for the rest of a tick
+	ending map[string]bool // formats made with no time left; only until a tick ends
 }
 
 func watch(t *testing.T, c Config) *watcher {

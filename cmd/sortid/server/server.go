@@ -35,7 +35,7 @@ type Config struct {
 
 	// Tokens says who may do what. If it is nil, everybody may do everything.
 	Tokens *Tokens
-	// Hosts are more names of the server. It always has loopback names, and the address at which a
+	// Hosts are further names of the server. It always has loopback names, and the address at which a
 	// request arrives. Without Tokens, the server refuses requests for other names, because a web
 	// page could reach it through a name of its own.
 	Hosts []string

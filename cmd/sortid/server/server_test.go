@@ -358,7 +358,7 @@ func (h *hooked) enter(ctx context.Context, method, realm string) error {
 	return h.before(ctx, method, realm)
 }
 
-// count returns how often methods were called since the last count of them.
+// count returns how often methods were called since the last call of count for them.
 func (h *hooked) count(methods ...string) (n int) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -589,7 +589,7 @@ func TestTokens(t *testing.T) {
 		t.Errorf("realms: %s", a.body)
 	}
 
-	// Two requests at once, and five IDs a second.
+	// The token permits two requests at once, and five IDs a second.
 	hardly(t, tokens, "slow")
 	for i, want := range []int{200, 200, 429} {
 		a := send(t, http.MethodGet, ts.URL+"/v1/formats", "", bearer["slow"])

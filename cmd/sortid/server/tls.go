@@ -44,7 +44,7 @@ func TLSConfig(ctx context.Context, certFile, keyFile, clientCA string,
 
 	config.ClientAuth = tls.RequireAndVerifyClientCert
 	config.ClientCAs = x509.NewCertPool()          // nil would mean the system's certificates
-	config.NextProtos = []string{"h2", "http/1.1"} // net/http cannot add them to current
+	config.NextProtos = []string{"h2", "http/1.1"} // net/http does not add these to current
 	var current atomic.Pointer[tls.Config]
 	config.GetConfigForClient = func(*tls.ClientHelloInfo) (*tls.Config, error) {
 		return current.Load(), nil

@@ -145,7 +145,7 @@ func parseToken(fields []string) (*token, error) {
 		switch name {
 		case "requests":
 			e.requests = rate.NewLimiter(rate.Limit(n), n)
-		case "ids": // the burst must suffice for a whole answer
+		case "ids": // the burst must be enough for a whole answer
 			e.ids = rate.NewLimiter(rate.Limit(n), max(n, maxIDs))
 		default:
 			return nil, fmt.Errorf("%s: %q is not a limit, want requests=N or ids=N", e.name, limit)
