@@ -224,7 +224,8 @@ func acquireError(t *testing.T, s Store, c Config) error {
 	return err
 }
 
-// skewed gives the configuration a clock. It returns how many nanoseconds this is ahead, at first 0.
+// skewed gives the configuration a clock. It returns by how many nanoseconds the clock is ahead, at
+// first 0.
 func skewed(c *Config) *atomic.Int64 {
 	var ahead atomic.Int64
 	c.Now = func() time.Time { return time.Now().Add(time.Duration(ahead.Load())) }
@@ -463,9 +464,9 @@ func TestFull(t *testing.T) {
 			err := acquireError(t, m, config(size))
 			var full *FullError
 			if errors.Is(err, ErrLead) || !errors.As(err, &full) || len(full.Held) != 8 {
-				t.Fatalf("no room: %v", err)
+				t.Fatalf("the full realm: %v", err)
 			}
-			fails(t, "no room", err, ErrFull, fmt.Sprintf("of %d bits", size), `"realm"`, "8 held",
+			fails(t, "the full realm", err, ErrFull, fmt.Sprintf("of %d bits", size), `"realm"`, "8 held",
 				"by host-", "until 2000-01-01T00:01:", "and 3 more")
 		}
 		closed(t, leases[2])

@@ -45,7 +45,7 @@ func TestClones(t *testing.T) {
 				node := a.held.Block
 				time.Sleep(30 * time.Second)
 				if err := a.renew(t.Context(), window.None); err != nil || a.held.Block != node {
-					t.Fatalf("the first to renew: %v, %v", a.held, err)
+					t.Fatalf("the process that renews first: %v, %v", a.held, err)
 				}
 				if err := b.renew(t.Context(), window.None); err != nil || b.held.Block == node ||
 					b.held.Owner == a.held.Owner {
@@ -356,7 +356,7 @@ func TestCreate(t *testing.T) {
 	c.MustExist = true
 	fails(t, "a missing realm that must exist", acquireError(t, m, c), ErrNoRealm)
 	if names, err := m.Realms(t.Context()); err != nil || len(names) != 0 {
-		t.Errorf("there are %v, %v", names, err)
+		t.Errorf("the realms are %v, %v", names, err)
 	}
 	for _, want := range []bool{true, false} {
 		created, err := Create(t.Context(), m, c)

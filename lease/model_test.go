@@ -439,7 +439,7 @@ func (m *model) process(s *mState, i int) {
 		return
 	case pending:
 		if m.variant == silenceIsGrant {
-			to("takes silence for a grant", (*mProc).grant)
+			to("takes a missing answer for a grant", (*mProc).grant)
 		}
 		m.ask(s, i, p.ask, p.askLo, "asks again")
 		return
@@ -1099,7 +1099,7 @@ func TestModelFinds(t *testing.T) {
 		{"a time to live, and a heartbeat that may be late", ttl, one},
 		{"an extension without a comparison", blindExtend, one},
 		{"a store that forgets one change", storeForgets, one},
-		{"silence taken for a grant", silenceIsGrant, one},
+		{"a missing answer taken for a grant", silenceIsGrant, one},
 		{"a release before the generator has stopped", releaseRunning,
 			with(one, func(m *model) { m.release = true })},
 		{"a merge that does not raise the hwm of the whole", mergeUnmarked, three},

@@ -628,7 +628,7 @@ func testLinesAreLimited(t *testing.T) {
 		}
 		if w := ask(t.Context(), s, "GET", "/v1/ids/euid?n=1000", "",
 			bearer); w.Code != http.StatusTooManyRequests {
-			t.Errorf("%s: IDs beside the lines: %d", name, w.Code)
+			t.Errorf("%s: a request for IDs beside the lines: %d", name, w.Code)
 		}
 	}
 }

@@ -12,9 +12,9 @@ import (
 
 // A checkedStore makes only changes that the protocol allows. It is safe for concurrent use.
 //
-// Each change needs a GetMany. The realm's record seldom changes, and this machine's clock shows how
-// the store's time goes on. So both are read again only when they are old, or before a change is
-// refused.
+// Each change needs a GetMany. The realm's record seldom changes, and this machine's clock shows
+// how the store's time goes on. So both are read again only when they are old, or before a change
+// is refused.
 type checkedStore struct {
 	store lease.Store
 
