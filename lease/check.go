@@ -111,9 +111,9 @@ type Known struct {
 //   - false without an error: another change came first. The client may read again and continue.
 //   - An error that matches [ErrIllegal]: no client that follows the protocol makes this request.
 //
-// A client that breaks the protocol can still hold and evict all node IDs, change the terms within
-// the limits of a [Config], and store [MaxRecords] records. It cannot make others issue an ID
-// twice, while the clock behind Now does not go back:
+// A client that breaks the protocol can still hold and evict all node IDs. It can change the terms
+// within the limits of a [Config], and store [MaxRecords] records. But it cannot make others issue
+// an ID twice, while the clock behind Now does not go back:
 //
 //   - A grant starts at the HWM or above it. It ends within the realm's longest window and lead
 //     from now, so no grant ends above the floor of a fence.

@@ -26,8 +26,8 @@
 // If clocks are wrong, node IDs are wasted or refused, but never shared. docs/leases.md has the
 // whole argument.
 //
-// This package cannot detect a virtual machine that is cloned while it runs, two stores that serve
-// one realm, or a store that silently loses data. Two clones can make the same IDs until each
-// renews its lease. A store that was restored from an old copy needs [Fence]. A server that gives
-// others access to its store checks each change with [Known.Check].
+// This package cannot detect a virtual machine that is cloned while it runs. Nor can it detect two
+// stores that serve one realm, or a store that silently loses data. Two clones can make the same
+// IDs until each renews its lease. A store that was restored from an old copy needs [Fence]. A
+// server that gives others access to its store checks each change with [Known.Check].
 package lease

@@ -41,8 +41,8 @@ type Config struct {
 	// node ID for up to one and a half windows. 0 means the realm's window, which is also the
 	// maximum. A new realm gets this window, by default 1 minute.
 	Window time.Duration
-	// MaxLead is how far in the future a lease may start, and how much this machine's clock and the
-	// store's may differ, from 1 tick to a day. 0 means the realm's lead, which is also the
+	// MaxLead is how far in the future a lease may start, from 1 tick to a day. This machine's
+	// clock and the store's may differ by as much. 0 means the realm's lead, which is also the
 	// maximum. A new realm gets this lead, by default 10 seconds.
 	MaxLead time.Duration
 
@@ -336,9 +336,10 @@ func (l *Lease) spread() { l.renewAt = l.session.window/2 + rand.Int64N(l.sessio
 
 func (l *Lease) next() { l.renewAt = l.session.window/2 + rand.Int64N(l.session.window/8+1) }
 
-// keep renews the lease until ctx ends. It renews when half of the window or a little more is left,
-// counted from the generators' last tick or from the clock, whichever is later. The argument took
-// is how long Acquire needed. A renewal may need as long, because it may also have to connect.
+// keep renews the lease until ctx ends. It renews when half of the window or a little more is left.
+// What is left counts from the generators' last tick or from the clock, whichever is later. The
+// argument took is how long Acquire needed. A renewal may need as long, because it may also have to
+// connect.
 func (l *Lease) keep(ctx context.Context, took time.Duration) {
 	defer close(l.done)
 	s := l.session

@@ -140,8 +140,8 @@ func parts(area Block, size uint8) (blocks []Block) {
 	return blocks
 }
 
-// area returns the block at the beginning of the realm that contains all node IDs in use, as far as
-// the records at the edge show.
+// area returns the block at the beginning of the realm that contains all node IDs in use. It knows
+// only the records at the edge.
 func (v *survey) area() Block {
 	area := Block{0, v.size}
 	for k := v.size; k >= 1; k-- {

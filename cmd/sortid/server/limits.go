@@ -18,7 +18,7 @@ const (
 	maxLines    = 64 << 20 // Bytes of lines to inspect.
 	maxBody     = 1 << 20  // Bytes of other bodies.
 	maxMany     = 1000     // Records in one request.
-	maxRealms   = 100      // In the store; then clients make no more.
+	maxRealms   = 100      // In the store. Then clients can make no more.
 	retryAfter  = 1        // Seconds, sent with 503.
 	headerLimit = 16 << 10 // Bytes of a request's headers.
 
