@@ -235,7 +235,7 @@ func standIn(f *Format, e Encoding) byte {
 	return f.Symbols[len(f.Symbols)/2]
 }
 
-// fixedBits returns how many bits are constant, without zeros at the top.
+// fixedBits returns the number of fixed bits, without the zeros at the top.
 func (f *Format) fixedBits() (n int) {
 	for _, field := range f.Layout {
 		if field.Kind == KindFixed {

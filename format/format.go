@@ -301,7 +301,8 @@ func newFormat(f *Format) *Format {
 	return f
 }
 
-// inOrder reports whether nothing that varies stands before or between the timestamp's fields.
+// inOrder reports whether integers are in order of time. No bits that vary may be before or between
+// the timestamp's fields.
 func (f *Format) inOrder() bool {
 	next := 64 // the timestamp's lower bits must follow
 	for _, field := range f.Layout {
