@@ -14,7 +14,7 @@ func refuse(name string) error {
 		"machine; for several machines, take a store on a server", name)
 }
 
-// syncFolder puts the names of a folder's files on the disk.
+// syncFolder makes sure that the names of the files in a folder are on the disk.
 func syncFolder(dir string) error {
 	if runtime.GOOS == "windows" {
 		return nil // Windows has no such call; NTFS keeps a journal of names

@@ -35,7 +35,8 @@ func (s *Store) open(ctx context.Context, options Options) (jetstream.Stream, er
 
 var unsafe = connect.Unsafe
 
-// check fails with [lease.ErrUnsafe] if such a bucket could lose records or answer with old ones.
+// check fails with [lease.ErrUnsafe] if a bucket with this configuration could lose records, or
+// answer with old records.
 func check(c jetstream.StreamConfig) error {
 	edit := "; nats stream edit " + c.Name + " "
 	subject := "$KV." + c.Name[len("KV_"):] + ".>"
@@ -63,7 +64,8 @@ func check(c jetstream.StreamConfig) error {
 	return nil
 }
 
-// conditions returns what the guarantee depends on, or fails with [lease.ErrUnsafe].
+// conditions returns what the guarantee depends on. It fails with [lease.ErrUnsafe] if there can be
+// no guarantee.
 func conditions(replicas int, syncAlways bool, version string) (list []string, err error) {
 	if syncAlways && !since(version, 2, 10) {
 		return nil, unsafe("sync=always is stated, but this is version %s, and only from 2.10 on "+
@@ -90,6 +92,6 @@ func conditions(replicas int, syncAlways bool, version string) (list []string, e
 
 func since(version string, major, minor int) bool {
 	var a, b int
-	fmt.Sscanf(version, "%d.%d", &a, &b) // a text that is no version comes before all versions
+	fmt.Sscanf(version, "%d.%d", &a, &b) // a text without a version counts as the oldest version
 	return a > major || a == major && b >= minor
 }
