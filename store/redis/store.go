@@ -68,13 +68,13 @@ func parse(url string) (options *redis.Options, prefix string, err error) {
 	options.Dialer = dialer(config)
 	if len(u.Hosts) > 1 {
 		return nil, "", errors.New(
-			"there are several hosts; leases need one server, because several "+
+			"there are several hosts; leases need one server, because several " +
 				"can have different data")
 	}
 	if u.Path != "" {
 		if options.DB, err = strconv.Atoi(u.Path); err != nil || options.DB < 0 {
 			return nil, "", errors.New(
-			"the part after the host is not /n, the number of a database")
+				"the part after the host is not /n, the number of a database")
 		}
 	}
 	return options, u.Param("prefix"), nil
