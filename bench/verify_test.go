@@ -65,7 +65,7 @@ func verifyLines(t *testing.T, format string, lines []string, o verify.Options) 
 	return r
 }
 
-// Generators of others pass, at full speed and slowly.
+// The generators of other projects pass, at full speed and slowly.
 func TestVerifyOthers(t *testing.T) {
 	for _, g := range otherGenerators {
 		for _, slow := range []bool{false, true} {
@@ -177,7 +177,7 @@ func TestVerifyBrokenOthers(t *testing.T) {
 	}
 }
 
-// Mixed IDs of several generators are sound, unless some bits never change.
+// Mixed IDs of several generators pass, unless some bits never change.
 func TestVerifyUnordered(t *testing.T) {
 	for _, g := range otherGenerators {
 		lines := stream(g.next, 20_000, false)
@@ -213,7 +213,7 @@ func TestVerifyUnordered(t *testing.T) {
 	}
 }
 
-// google/uuid 1.6.0 shifts version 6's timestamp by four bits.
+// google/uuid 1.6.0 shifts the timestamp of version 6 by four bits.
 func TestVerifyGoogleV6(t *testing.T) {
 	lines := stream(func() string { return google.Must(google.NewV6()).String() }, 1000, false)
 	if r := verifyLines(t, "uuidv6", lines, verify.Options{}); r.Check("clock.possible").Status != report.Fail {

@@ -10,14 +10,14 @@ import (
 	"golang.org/x/perf/benchfmt"
 )
 
-// Write writes a line for one row of a benchmark: values, each with its unit. Of a row's lines, the
-// one with the best first value counts.
+// Write writes a line for one row of a benchmark. The line has values, each with its unit. If a row
+// has several lines, the one with the best first value counts.
 func Write(w io.Writer, benchmark, row string, values ...any) {
 	name := "Benchmark" + benchmark + "/" + url.PathEscape(row)
 	fmt.Fprintln(w, append([]any{name, 1}, values...)...)
 }
 
-// A Set holds results.
+// A Set has the results of benchmarks.
 type Set struct {
 	Config map[string]string // from lines such as "key: value"
 	rows   map[string][]string
