@@ -29,10 +29,13 @@ var ErrDamaged = errors.New("not a bbolt file with leases, or damaged")
 
 // A Store is a [lease.Store] in a file. It is safe for concurrent use.
 type Store struct {
-	path       string        // absolute, without symbolic links
-	mutex      chan struct{} // lets only one goroutine of this process use the file
-	named      atomic.Bool   // whether the name of the file is on the disk
-	checked    atomic.Int64  // the last time when checkPages found no damage, in Unix seconds
+	path string // absolute, without symbolic links
+	// mutex lets only one goroutine of this process use the file.
+	mutex chan struct{}
+	// named reports whether the name of the file is on the disk.
+	named atomic.Bool
+	// checked is the last time when checkPages found no damage, in Unix seconds.
+	checked    atomic.Int64
 	conditions []string
 }
 

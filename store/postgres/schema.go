@@ -49,11 +49,12 @@ type state struct {
 	// table.
 	table string
 
-	kind        string   // "r" means an ordinary table
-	persistence string   // "p" means permanent
-	privileges  string   // "t" if the user has all that are needed
-	key         string   // numbers of the columns of the primary key
-	columns     []string // number, name, type and collation of each column that the store uses
+	kind        string // "r" means an ordinary table
+	persistence string // "p" means permanent
+	privileges  string // "t" if the user has all that are needed
+	key         string // numbers of the columns of the primary key
+	// columns has the number, name, type and collation of each column that the store uses.
+	columns []string
 }
 
 // inspect sends only one request, because a thousand processes may start together.

@@ -120,15 +120,17 @@ func (r *Report) Check(name string) *Outcome {
 // MaxExamples is how many faults of one kind a report shows.
 const MaxExamples = 5
 
-// A Unique is the outcome of a search for duplicates.
+// A Unique is the outcome of a search for duplicates. Status is Fail if there are duplicates or bad
+// lines. Otherwise it is Warn if the search was interrupted. If so, it compared fewer IDs than it
+// read.
 type Unique struct {
 	Format     string
-	Status     Status // Fail if there are duplicates or bad lines, otherwise Warn if interrupted
+	Status     Status
 	Sources    []Source
-	IDs        uint64      // number of IDs read
-	Compared   uint64      // number of IDs compared; fewer than IDs if interrupted
-	Duplicates uint64      // number of IDs on more than one line
-	Extra      uint64      // number of lines whose ID is on an earlier line
+	IDs        uint64      // IDs read
+	Compared   uint64      // IDs compared
+	Duplicates uint64      // IDs on more than one line
+	Extra      uint64      // lines whose ID is on an earlier line
 	First      []Duplicate // the first duplicates
 	Clashes    []Clash     // only for scru64
 	Elapsed    time.Duration

@@ -17,10 +17,10 @@ type Block struct {
 	Lines    uint64
 	IDs      []format.Words
 	Segments []Segment
-	Faults   [FaultCount]findings.Check // lines count from 0 in the block
+	Faults   [FaultCount]findings.Check // lines are from 0
 	Bytes    int                        // size of the lines
-	At       time.Time                  // when the last line came
-	EndsBad  bool                       // whether the last line has no ID
+	At       time.Time                  // of the last line
+	EndsBad  bool                       // if the last line has no ID
 	Err      error                      // why the input ended, such as io.EOF
 
 	buffer   []byte
