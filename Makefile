@@ -48,18 +48,26 @@ FORMATS := $(patsubst %/generator.go,%,$(shell grep -l 'gen.Core' */generator.go
 RACE_SHORT := cmd/sortid cmd/sortid/internal/... internal/clock internal/gen internal/window lease/... $(FORMATS) \
 	verify verify/duplicates verify/internal/reading
 
+# These tests search in a single goroutine.
+SEARCHES := Sound|Disorder|Model|ModelFinds|Simulation|SimulationFinds|Hostile|NegativeControls|ControlsWithoutFault
+
 # The race detector skips these tests, because they have a single goroutine. They search, check a
 # codec or a generator, or are scripts of commands with one goroutine. The go command uses the first
 # pattern that matches a test or a test around it, so the long patterns come last.
 SEQUENTIAL := Overflow|RandomWalk|Fill
 SCRIPTS := bounds|convert|formats|hints|inspect|options|page|plan|sql|usage
-ONE_GOROUTINE := ^TestScripts$$/^($(SCRIPTS))$$|^Test(Sound|Disorder|Model|ModelFinds|Simulation|SimulationFinds|Hostile|Codec|NegativeControls|ControlsWithoutFault)$$|/^($(SEQUENTIAL))$$|//^($(SEQUENTIAL))$$|///^($(SEQUENTIAL))$$
+ONE_GOROUTINE := ^TestScripts$$/^($(SCRIPTS))$$|^Test($(SEARCHES)|Codec)$$|/^($(SEQUENTIAL))$$|//^($(SEQUENTIAL))$$|///^($(SEQUENTIAL))$$
 
 # PORTABLE has code that is written for some processors. COUNTER reads the counter of the processor.
 PORTABLE := ./internal/... $(FORMATS:%=./%) ./typed
 COUNTER  := ./internal/clock ./internal/gen $(FORMATS:%=./%)
 
 under = $(patsubst %,./%/...,$(1))
+
+# The tests have the settings with which releases are built. So check-release need not compile the
+# same packages again.
+test: export CGO_ENABLED := 0
+test: export GOFLAGS := $(strip $(shell $(GO) env GOFLAGS 2>/dev/null) -trimpath)
 
 # The parts run one after the other. They have -vet=off because the part vet checks all packages.
 # With -p, more packages run at a time than there are processors, because many wait for servers.
@@ -73,8 +81,9 @@ plain: | go
 alone: | go
 	for package in $(ALONE); do $(GO) test -vet=off -parallel 4 -timeout 20m ./$$package || exit 1; done
 
+# In each package, four tests run at a time, because many wait.
 test-short: | go
-	$(GO) test -short -p 6 $(PACKAGES)
+	$(GO) test -short -p 6 -parallel 4 $(PACKAGES)
 
 # internal/release is not in go.work. Its main.go says why.
 RELEASE := GOWORK=off $(GO) -C internal/release
@@ -100,12 +109,15 @@ setup-ci:
 	.ci/setup
 
 # The race detector needs a C compiler. In CI, a missing compiler is an error. Otherwise the tests
-# of RACE then run without the race detector.
+# of RACE then run without the race detector. The compiler needs half a minute for the Redis client,
+# and half of this time without optimization.
 race: | go
-	@race=-race; if [ -z "$$CI" ] && ! command -v $$($(GO) env CC) >/dev/null; then \
-	  echo 'skipped: the race detector needs a C compiler, and there is none'; race=; fi; \
-	set -ex; $(GO) test $$race -vet=off -p 4 -timeout 20m $(call under,$(RACE)); \
-	[ -z "$$race" ] || $(GO) test -race -short -vet=off -p 3 -timeout 20m -skip '$(ONE_GOROUTINE)' \
+	@race=(-race -gcflags='github.com/redis/...=-N -l'); \
+	if [ -z "$$CI" ] && ! command -v $$($(GO) env CC) >/dev/null; then \
+	  echo 'skipped: the race detector needs a C compiler, and there is none'; race=(); fi; \
+	export CGO_ENABLED=1; set -ex; \
+	$(GO) test "$${race[@]}" -vet=off -p 4 -timeout 20m $(call under,$(RACE)); \
+	[ -z "$$race" ] || $(GO) test "$${race[@]}" -short -vet=off -p 3 -timeout 20m -skip '$(ONE_GOROUTINE)' \
 	  $$($(GO) list $(RACE_SHORT:%=./%) | grep -v -e /torture$$ -e /sqltext$$)
 
 # This tests without assembly, and with 32 bits.
@@ -115,27 +127,27 @@ portable: | go
 	  'linux amd64') set -x; GOARCH=386 $(GO) test -vet=off -short $(PORTABLE) ;; \
 	  *) echo 'skipped: programs for 32 bits (linux/386) do not run here' ;; esac
 
-# The newest Go has a package uuid. scru128 has conversions to its type.
+# The newest Go has a package uuid. scru128 has conversions to its type. The result of the searches
+# does not depend on the version of Go.
 newest: | go
 	@version=$$($(GO) list -m -f '{{.Version}}' go@latest 2>/dev/null) && \
 	  GOTOOLCHAIN=go$$version $(GO) version >/dev/null 2>&1 || \
 	  { echo 'skipped: the newest Go cannot be fetched'; exit 0; }; \
-	set -x; GOTOOLCHAIN=go$$version $(GO) test -vet=off -short ./...
+	set -x; GOTOOLCHAIN=go$$version $(GO) test -vet=off -short -skip '^Test($(SEARCHES))$$' ./...
 
-# This also checks the command for other systems and processors. The flags turn off optimization,
-# which halves the time to compile.
+# For other systems, vet would compile all dependencies. A check of types needs only their
+# declarations. vet checks the assembly for arm64 separately.
 vet: | go
 	$(GO) vet $(PACKAGES)
 	@unformatted=$$(gofmt -l .); [ -z "$$unformatted" ] || { echo "not gofmt-clean: $$unformatted"; exit 1; }
-	GOARCH=arm64 $(GO) vet ./...
-	GOOS=darwin $(GO) vet -gcflags='all=-N -l' ./cmd/sortid
-	GOOS=windows $(GO) vet -gcflags='all=-N -l' ./cmd/sortid
+	$(GO) run ./internal/typecheck linux/arm64,darwin/arm64,windows/amd64 ./... ./cmd/sortid
+	GOARCH=arm64 $(GO) vet -gcflags='all=-N -l' ./internal/clock
 
 # The go command fetches the tools for sentences and lint. If a tool cannot be fetched, or cannot
 # reach its database, it is skipped with a message.
 # Vale checks documents and comments with the rules in .vale. Its build needs a C compiler.
 sentences: | go
-	@$(GO) install $(VALE) 2>/dev/null || { echo 'skipped: vale cannot be fetched or built'; exit 0; }; \
+	@CGO_ENABLED=1 $(GO) install $(VALE) 2>/dev/null || { echo 'skipped: vale cannot be fetched or built'; exit 0; }; \
 	set -x; find . \( -name '*.md' -o -name '*.go' \) ! -name '*_test.go' ! -name CHANGELOG.md \
 	  ! -path '*/testdata/*' ! -path '*/node_modules/*' -print0 | xargs -0 $(GOBIN)/vale
 

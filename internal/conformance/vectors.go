@@ -7,7 +7,6 @@ import (
 	"math/big"
 	"os"
 	"path/filepath"
-	"runtime"
 	"testing"
 
 	"github.com/sortid/sortid"
@@ -39,9 +38,16 @@ type Invalid struct {
 	Offset int    `json:"offset"` // of the first bad byte, or -1
 }
 
+// Dir is in this folder or one around it: with -trimpath a program does not know its source.
 func Dir() string {
-	_, file, _, _ := runtime.Caller(0)
-	return filepath.Join(filepath.Dir(file), "..", "..", "testdata", "vectors")
+	dir := filepath.Join("testdata", "vectors")
+	for range 9 {
+		if _, err := os.Stat(dir); err == nil {
+			break
+		}
+		dir = filepath.Join("..", dir)
+	}
+	return dir
 }
 
 func VectorsOf(t testing.TB, format string) (v Vectors) {

@@ -112,11 +112,9 @@ func TestLeaseWait(t *testing.T) {
 			err  error
 			d    time.Duration
 		}{
-			"blocks": {t.Context(), blocks, ErrRetry, 50 * time.Millisecond},
-			"renewed": {t.Context(), func(context.Context) error { return nil }, ErrRetry,
-				0},
-			"fails": {t.Context(),
-				func(context.Context) error { return sortid.ErrLeaseExpired },
+			"blocks":  {t.Context(), blocks, ErrRetry, 50 * time.Millisecond},
+			"renewed": {t.Context(), func(context.Context) error { return nil }, ErrRetry, 0},
+			"fails": {t.Context(), func(context.Context) error { return sortid.ErrLeaseExpired },
 				sortid.ErrLeaseExpired, 0},
 			"closed": {t.Context(),
 				func(ctx context.Context) error { <-ctx.Done(); return sortid.ErrLeaseClosed },

@@ -71,10 +71,7 @@ func (w *Window) Epoch() time.Time { return w.epoch }
 func (w *Window) ClaimTick(t int64) (nodeID uint32, claimed int64, err error) {
 	for {
 		g, used := w.grant.Load(), w.used.Load()
-		at := max(t, g.Lo)
-		if at <= used {
-			at = used + 1
-		}
+		at := max(t, g.Lo, used+1)
 		if at >= g.Hi {
 			w.RequestRenewal()
 			return 0, 0, w.expired(g, at)
@@ -103,8 +100,7 @@ func (w *Window) expired(g *Grant, t int64) error {
 	err := fmt.Errorf("%w: no node ID has been granted", sortid.ErrLeaseExpired)
 	if g.Hi != None {
 		err = fmt.Errorf("%w: node ID %d/%d was granted up to %s, and the next ID is due at %s",
-			sortid.ErrLeaseExpired,
-			g.NodeID, w.size, w.text(g.Hi), w.text(t))
+			sortid.ErrLeaseExpired, g.NodeID, w.size, w.text(g.Hi), w.text(t))
 	}
 	if w.reason != nil {
 		err = fmt.Errorf("%w; it was not renewed: %w", err, w.reason)
@@ -113,10 +109,9 @@ func (w *Window) expired(g *Grant, t int64) error {
 }
 
 func (w *Window) Time(t int64) time.Time {
-	const limit = 1 << 52 // avoids overflow
-	ms := min(max(t, -limit/w.tick.Milliseconds()),
-		limit/w.tick.Milliseconds()) * w.tick.Milliseconds()
-	return time.UnixMilli(w.epoch.UnixMilli() + ms).UTC()
+	tick := w.tick.Milliseconds()
+	limit := 1 << 52 / tick // avoids overflow
+	return time.UnixMilli(w.epoch.UnixMilli() + min(max(t, -limit), limit)*tick).UTC()
 }
 
 func (w *Window) text(t int64) string { return w.Time(t).Format(clock.Layout) }
@@ -129,10 +124,7 @@ func (w *Window) WaitTick(ctx context.Context, t int64) error {
 		if over {
 			return sortid.ErrLeaseClosed
 		}
-		at := max(t, g.Lo)
-		if used := w.used.Load(); at <= used {
-			at = used + 1
-		}
+		at := max(t, g.Lo, w.used.Load()+1)
 		if at < g.Hi {
 			return nil
 		}
@@ -153,25 +145,30 @@ func (w *Window) Used() int64 { return w.used.Load() }
 
 // The methods below are for package lease.
 
-// Set replaces the grant. Claims from tick renewFrom on send on [Window.RenewalRequests]. After
-// Close, Set does nothing.
-func (w *Window) Set(g Grant, renewFrom int64) {
+// Set is Renew without a reason.
+func (w *Window) Set(g Grant, renewFrom int64) { w.Renew(g, renewFrom, nil) }
+
+// Renew replaces the grant, and the reason why the last renewal failed. Claims from tick renewFrom
+// on send on [Window.RenewalRequests]. After Close, Renew does nothing.
+func (w *Window) Renew(g Grant, renewFrom int64, reason error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.closed {
 		return
 	}
-	w.reason = nil
+	w.reason = reason
 	w.renewFrom.Store(renewFrom)
 	w.grant.Store(&g)
 	w.wake()
 }
 
-// Fail sets the reason that errors give until the next Set.
+// Fail sets the reason that errors give until the next Renew. After Close, Fail does nothing.
 func (w *Window) Fail(reason error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.reason = reason
+	if !w.closed {
+		w.reason = reason
+	}
 }
 
 func (w *Window) Err() error {
