@@ -11,7 +11,7 @@ import (
 
 func refuse(name string) error {
 	return connect.Unsafe("the file is on a network file system (%s), want one on a disk of this "+
-		"machine; for several machines, take a store on a server", name)
+		"machine; for several machines, use a store on a server", name)
 }
 
 // syncFolder makes sure that the names of the files in a folder are on the disk.

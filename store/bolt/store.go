@@ -228,7 +228,7 @@ func checkPages(tx *bbolt.Tx) error {
 		switch page.Type {
 		case "branch", "leaf", "freelist":
 			if page.OverflowCount > longest {
-				return fmt.Errorf("%w: page %d is said to have %d more", ErrDamaged, id,
+				return fmt.Errorf("%w: page %d seems to have %d overflow pages", ErrDamaged, id,
 					page.OverflowCount)
 			}
 		}
@@ -326,7 +326,7 @@ func (s *Store) with(ctx context.Context, flag int, f func(*bbolt.DB) error) (er
 	var file *os.File
 	defer func() {
 		if p := recover(); p != nil {
-			// The database's own Close might wait for the transaction for ever. Its memory map
+			// The Close of the database might wait for the transaction forever. Its memory map
 			// would keep the lock beyond Close.
 			unlock(file)
 			file.Close()

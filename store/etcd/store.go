@@ -72,8 +72,8 @@ func parse(url string) (config clientv3.Config, prefix string, err error) {
 
 // New is like Open, for settings that a URL cannot express. An empty prefix means [DefaultPrefix].
 // New does not take a client, because an existing client may repeat requests. It sets
-// MaxUnaryRetries to 1. If the config has no keep-alive times or no logger, New sets what suits
-// leases.
+// MaxUnaryRetries to 1. If the config has no keep-alive times or no logger, New sets values
+// that suit leases.
 func New(ctx context.Context, config clientv3.Config, prefix string) (*Store, error) {
 	config.MaxUnaryRetries = 1 // the number of attempts, not of repetitions
 	if config.Logger == nil && config.LogConfig == nil {

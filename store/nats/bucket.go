@@ -56,7 +56,8 @@ func check(c jetstream.StreamConfig) error {
 		return unsafe("it drops the oldest records beyond %d messages or %d bytes, want no such "+
 			"limits, or to refuse new ones"+edit+"--discard new", c.MaxMsgs, c.MaxBytes)
 	case c.NoAck || c.PersistMode == jetstream.AsyncPersistMode:
-		return unsafe("it does not acknowledge what is stored, or before it is; make a new bucket")
+		return unsafe("it does not acknowledge messages, or does so before they are stored; " +
+			"make a new bucket")
 	case c.AllowDirect:
 		return unsafe("direct gets are on, so that a replica or a mirror may answer with an old " +
 			"record" + edit + "--no-allow-direct, or let this program make the bucket")

@@ -91,7 +91,7 @@ func (k *Checker) Feed(list []format.Words, line uint64, rising bool) {
 	for i := 0; i < len(list); i++ {
 		const far = 32
 		if rising && i+far < len(list) && f.Timestamp(&list[i+far]) == current {
-			i += far // and so are those between
+			i += far // all between have the same timestamp
 			continue
 		}
 		if ts := f.Timestamp(&list[i]); ts != current {

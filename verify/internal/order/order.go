@@ -69,7 +69,8 @@ const (
 	broken       // odd is the newest ID
 )
 
-// NewChecker returns a checker that adds its checks to found. Its Sink must be set.
+// NewChecker returns a checker that adds its checks to found. The caller must set its
+// Sink.
 func NewChecker(f *format.Format, found *findings.List) *Checker {
 	return &Checker{
 		f:         f,

@@ -8,7 +8,7 @@ import (
 )
 
 // Habits describe what another project's format leaves open: whether IDs of a tick are in order,
-// and by which bits. The first IDs of a source show it.
+// and by which bits. Observe finds this in the first IDs of a source.
 type Habits struct {
 	// Rising reports whether all IDs are in order, also within a tick.
 	Rising bool

@@ -53,7 +53,7 @@ type Rules struct {
 
 	step, repeat, overflow, carry *findings.Check // nil if not checked
 	header, start, node           *findings.Check
-	constant                      map[string]*findings.Check // by constant or bounded field
+	constant                      map[string]*findings.Check // by the name of the field
 	counterKept                   *findings.Chance
 	starts                        *starts
 	renewal                       *renewal   // nil without an upper counter

@@ -30,8 +30,8 @@ type starts struct {
 type start struct{ value, line uint64 }
 
 const (
-	// inferenceStarts is how many starts are enough to infer the width. A random bit changes too
-	// rarely in them with a probability of 10^-11.
+	// inferenceStarts is how many starts are enough to infer the width. The
+	// probability that a random bit changes so rarely that infer misses it is 10^-11.
 	inferenceStarts = 64
 	// fewStarts is how many equal starts are enough to rule out chance.
 	fewStarts = 20
@@ -156,7 +156,7 @@ func (r *Rules) concludeStarts() {
 		r.counterKept.Tries = 0
 		return
 	}
-	// A start at zero often repeats.
+	// A start with few random bits often repeats.
 	r.counterKept.Probability = math.Min(1, math.Ldexp(2, -s.width))
 	if r.guarded() {
 		r.concludeGuard()

@@ -31,7 +31,7 @@ func (r *Rules) Run(list []format.Words, line uint64) {
 	}
 	last, known := r.before, r.known
 	mask := u.counter & 0xff
-	// The IDs increase: if the first and the last have equal high words, all have.
+	// The IDs increase: if the first and the last have the same high word, all have it.
 	high := u.high.Of(&list[0])
 	oneHigh := high == u.high.Of(&list[len(list)-1])
 	for i := range list {

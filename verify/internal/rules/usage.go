@@ -37,7 +37,7 @@ type random struct {
 	same   bool // whether only constant bits are a fault in it
 }
 
-// A watched is a field with a rule of its own.
+// A watched is a field that has its own check.
 type watched struct {
 	format.Field
 	place format.Place
