@@ -4,7 +4,7 @@
 # make test               all tests of all modules, also with the race detector, and check-release
 # make test-short         the quick tests of all modules, for use while you work on a change
 # make soak               tests that run for an hour or more; SOAK=10m shortens the longest
-# make check-release      pack the modules, then install and import them in the way of a user
+# make check-release      pack the modules, then install and import them like a user
 # make dist VERSION=...   archives, packages, bills of materials and checksums in dist/
 # make release VERSION=...  run all checks, tag the modules, push the tags; DRYRUN=1 prints the steps
 # make lint               staticcheck, govulncheck, vet, and the rules for sentences

@@ -42,7 +42,8 @@ func StartMySQL(t testing.TB, settings ...string) *Server {
 		cmd := exec.Command(program,
 			append([]string{"--no-defaults", "--datadir=" + data}, args...)...)
 		cmd.Dir = data
-		// A server that starts deletes all temporary tables in this folder, also of other servers.
+		// A server that starts deletes all temporary tables in this folder, also those that other
+		// servers have made.
 		cmd.Env = append(os.Environ(), "TMPDIR="+temporary)
 		setUser(cmd)
 		return cmd

@@ -97,7 +97,8 @@ func (r *repo) sort() error {
 			return !slices.ContainsFunc(m.requires(), waits)
 		})
 		if i < 0 {
-			return errors.New("modules require each other in a circle, so none can be tagged first")
+			return errors.New(
+				"modules require each other in a circle, so no module can be tagged first")
 		}
 		sorted = append(sorted, rest[i])
 		rest = slices.Delete(slices.Clone(rest), i, i+1)

@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// A sandbox uses the packed modules in the way of a user. It has its own module cache, so it does
+// A sandbox uses the packed modules like a user. It has its own module cache, so it does
 // not use published modules of the same version.
 type sandbox struct {
 	dir     string // close deletes it

@@ -31,7 +31,7 @@ const Schema = `CREATE TABLE sortid_lease (
 const columns = "realm varbinary PRI, block varbinary PRI, revision bigint, hwm bigint, " +
 	"record text, gets bigint"
 
-// Numbers of errors, https://mariadb.com/kb/en/mariadb-error-code-reference/
+// These are numbers of errors, see https://mariadb.com/kb/en/mariadb-error-code-reference/
 const (
 	numberTooManyConnections  = 1040
 	numberNoDatabasePrivilege = 1044

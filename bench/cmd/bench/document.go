@@ -98,7 +98,7 @@ var shows = map[string]func(string) string{
 		}
 		return name
 	},
-	// In these tables, the end of a name has a meaning.
+	// In these tables, the end of a name says what was measured.
 	"together": strings.NewReplacer("-10000-held", ", 10,000 held", "-select", ", SELECT 1").Replace,
 }
 
