@@ -83,7 +83,7 @@ func open(ctx context.Context, url string, create bool) (*Store, error) {
 	}
 }
 
-// mutexes has a channel for each file. It excludes goroutines from each other. On systems without
+// mutexes has a channel for each file. It lets only one goroutine use a file. On systems without
 // flock (Solaris, AIX, Android), the lock of the file does not do this.
 var mutexes sync.Map
 
@@ -340,8 +340,8 @@ func (s *Store) with(ctx context.Context, flag int, f func(*bbolt.DB) error) (er
 	return failed(s.path, errors.Join(f(db), db.Close()))
 }
 
-// maxSize is the largest size of a file in bytes. A larger size is a sign of damage: it would be
-// some millions of records.
+// maxSize is the largest size of a file in bytes. A larger file would have some millions of
+// records, so it is probably damaged.
 const maxSize = 1 << 30
 
 // A change takes some milliseconds. The disk needs most of this time.

@@ -42,7 +42,7 @@ func check(c jetstream.StreamConfig) error {
 	subject := "$KV." + c.Name[len("KV_"):] + ".>"
 	switch {
 	case c.Storage != jetstream.FileStorage:
-		return unsafe("it is kept in memory, want in files; make a new bucket")
+		return unsafe("it is in memory, but must be in files; make a new bucket")
 	case c.Mirror != nil || len(c.Sources) > 0:
 		return unsafe("it gets its messages from other streams; make a bucket for leases alone")
 	case !slices.Equal(c.Subjects, []string{subject}) || c.SubjectTransform != nil:

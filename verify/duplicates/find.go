@@ -130,7 +130,7 @@ type search struct {
 	copied  []bool // which sources are sorted on disk
 	dir     extsort.Dir
 
-	found      []found // in the sources
+	found      []found // findings, one for each source
 	duplicates extsort.Writer
 	ids        uint64 // number of IDs read
 	compared   uint64 // number of these IDs that were compared

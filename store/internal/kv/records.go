@@ -127,7 +127,7 @@ func (r *Records[V]) write(ctx context.Context, changes []lease.Change, values [
 	return true, nil
 }
 
-// maxSeen is more than a lease needs. It reads its own block, the blocks above, and its realm.
+// maxSeen is more than a lease needs. A lease reads its own block, the blocks above, and its realm.
 const maxSeen = 64
 
 func (r *Records[V]) remember(records []lease.Record, versions []V) {
