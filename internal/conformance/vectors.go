@@ -23,7 +23,7 @@ type Vectors struct {
 type Valid struct {
 	Note      string            `json:"note"`
 	Text      string            `json:"text"`
-	Canon     string            `json:"canonical,omitempty"` // unless text is
+	Canon     string            `json:"canonical,omitempty"` // empty if Text is canonical
 	Int       string            `json:"int"`
 	Hex       string            `json:"hex"` // big-endian, at full width
 	Time      string            `json:"time"`
@@ -38,7 +38,8 @@ type Invalid struct {
 	Offset int    `json:"offset"` // of the first bad byte, or -1
 }
 
-// Dir is in this folder or one around it: with -trimpath a program does not know its source.
+// Dir returns the folder of the vectors. It searches the current folder and the folders around it,
+// because a program built with -trimpath does not know where its source is.
 func Dir() string {
 	dir := filepath.Join("testdata", "vectors")
 	for range 9 {
@@ -152,7 +153,8 @@ type TypedValid struct {
 	Text   string `json:"text"`
 }
 
-// TypedInvalid is no ID with the prefix Want, or with any prefix if Want is empty.
+// TypedInvalid is a text that is not an ID with the prefix Want. If Want is empty, it is not an ID
+// with any prefix.
 type TypedInvalid struct {
 	Note   string `json:"note"`
 	Format string `json:"format"`

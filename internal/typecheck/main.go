@@ -1,5 +1,5 @@
-// Command typecheck type-checks packages and their tests for other systems, as a compiler for
-// them would:
+// Command typecheck checks the types in packages and their tests for other systems, as a compiler
+// does:
 //
 //	go run ./internal/typecheck windows/amd64,darwin/arm64 ./...
 //
@@ -19,7 +19,7 @@ import (
 	"strings"
 )
 
-// A listed package is what "go list" prints of one.
+// A listed package is the output of "go list" for one package.
 type listed struct {
 	ImportPath, Dir string
 	GoFiles         []string
@@ -50,8 +50,8 @@ func main() {
 	}
 }
 
-// check returns how many packages of the main modules it checked. Of others, it needs only the
-// declarations.
+// check returns the number of packages of the main modules that it checked. From other packages it
+// needs only the declarations.
 func check(goos, arch string, patterns []string) (count int, err error) {
 	list := exec.Command("go", append([]string{"list", "-deps", "-test",
 		"-json=ImportPath,Dir,GoFiles,ImportMap,Module"}, patterns...)...)
@@ -69,13 +69,13 @@ func check(goos, arch string, patterns []string) (count int, err error) {
 		return 0, fmt.Errorf("no such processor: %s", arch)
 	}
 	checked := map[string]*types.Package{"unsafe": types.Unsafe}
-	for packages := json.NewDecoder(out); packages.More(); { // imported ones come first
+	for packages := json.NewDecoder(out); packages.More(); { // imported packages come first
 		var p listed
 		if err := packages.Decode(&p); err != nil {
 			return count, err
 		}
 		if p.ImportPath == "unsafe" || strings.HasSuffix(p.ImportPath, ".test") {
-			continue // the main package of a test is not written yet
+			continue // the main package of a test does not exist yet
 		}
 		main := p.Module != nil && p.Module.Main
 		if main {

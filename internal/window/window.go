@@ -1,7 +1,7 @@
-// Package window is the [sortid.Lease] inside a lease of package lease, which fills a [Window] with
-// grants: node IDs and ticks. A generator calls [Window.ClaimTick] before the first ID of a tick.
-// So every ID is inside a grant, however long the goroutine is held up. The generator may finish a
-// claimed tick after the lease is closed or lost.
+// Package window has the part of a lease that generators call. A [Window] is a [sortid.Lease].
+// Package lease gives it grants. A grant is a node ID and ticks. A generator calls
+// [Window.ClaimTick] before the first ID of a tick. So every ID is inside a grant, even if the
+// goroutine is delayed. The generator may finish a claimed tick after the lease is closed or lost.
 package window
 
 import (
@@ -26,11 +26,11 @@ type Grant struct {
 }
 
 // A Window holds the current grant of a lease. It is safe for concurrent use. Generators may share
-// a Window: each tick goes to only one. Make one with [New].
+// a Window, because only one of them gets each tick. Make a Window with [New].
 type Window struct {
 	grant     atomic.Pointer[Grant] // never nil
 	used      atomic.Int64          // the last claimed tick
-	renewFrom atomic.Int64          // a claim from here on asks for renewal
+	renewFrom atomic.Int64          // a claim of this tick or a later one asks for renewal
 
 	size     int
 	tick     time.Duration
@@ -48,7 +48,7 @@ var (
 	closed = &Grant{Lo: None, Hi: None}
 )
 
-// New returns a window without a grant, for node IDs of size bits. Ticks are counted from epoch.
+// New returns a window without a grant, for node IDs of size bits. Tick 0 starts at epoch.
 func New(size int, tick time.Duration, epoch time.Time) *Window {
 	w := &Window{
 		size: size, tick: tick, epoch: epoch,
@@ -67,7 +67,8 @@ func (w *Window) TickLength() time.Duration { return w.tick }
 
 func (w *Window) Epoch() time.Time { return w.epoch }
 
-// ClaimTick claims the first granted, unclaimed tick from t on. It allocates only if it fails.
+// ClaimTick claims the first granted tick that is not before t and not yet claimed. It allocates
+// only if it fails.
 func (w *Window) ClaimTick(t int64) (nodeID uint32, claimed int64, err error) {
 	for {
 		g, used := w.grant.Load(), w.used.Load()
@@ -79,12 +80,13 @@ func (w *Window) ClaimTick(t int64) (nodeID uint32, claimed int64, err error) {
 		if !w.used.CompareAndSwap(used, at) {
 			continue
 		}
-		// Not before the claim is visible: the lease looks at it to see whether to renew.
+		// Ask only after the claim is visible, because the lease reads it to decide whether to
+		// renew.
 		if at >= w.renewFrom.Load() {
 			w.RequestRenewal()
 		}
-		// The claim is visible, so read the grant once more. Close first takes away the grant and
-		// then reads the last claim, so one of the two sees the other.
+		// The claim is visible, so read the grant once more. Close first removes the grant and then
+		// reads the last claim. So either Close sees this claim, or this claim sees Close.
 		if g = w.grant.Load(); g.Lo <= at && at < g.Hi {
 			return g.NodeID, at, nil
 		}
@@ -148,8 +150,8 @@ func (w *Window) Used() int64 { return w.used.Load() }
 // Set is Renew without a reason.
 func (w *Window) Set(g Grant, renewFrom int64) { w.Renew(g, renewFrom, nil) }
 
-// Renew replaces the grant, and the reason why the last renewal failed. Claims from tick renewFrom
-// on send on [Window.RenewalRequests]. After Close, Renew does nothing.
+// Renew replaces the grant, and the reason why the last renewal failed. A claim of tick renewFrom
+// or a later one sends on [Window.RenewalRequests]. After Close, Renew does nothing.
 func (w *Window) Renew(g Grant, renewFrom int64, reason error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -177,7 +179,8 @@ func (w *Window) Err() error {
 	return w.reason
 }
 
-// Close ends the window for good and returns the last claimed tick. No later tick is ever claimed.
+// Close ends the window for good and returns the last claimed tick. After Close, no claim of a
+// later tick succeeds.
 func (w *Window) Close() (used int64) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
