@@ -1,6 +1,7 @@
 // Package bench compares this project with its peers in one run.
 //
-// cmd/bench reads the benchmarks' names, after the operation, and their parts, after the library.
+// The name of a benchmark is an operation, and the name of its part is a library. cmd/bench reads
+// both names.
 package bench
 
 import (
@@ -34,7 +35,7 @@ func must[T any](v T, err error) T {
 	return v
 }
 
-// rows are added to this file's benchmarks by other files.
+// rows has parts that other files add to the benchmarks of this file.
 var rows = map[string]map[string]func(*testing.B){}
 
 func later(benchmark, lib string, f func(*testing.B)) {
@@ -51,8 +52,9 @@ func runLater(b *testing.B) {
 	}
 }
 
-// Some formats have a ceiling: uid60 512 IDs a millisecond, snowflake 4096, and scru64 33 million a
-// second, with 23 bits of counter. scru64's overflows run up to an hour ahead.
+// Some formats have a limit: uid60 makes at most 512 IDs a millisecond, snowflake 4096, and scru64
+// 33 million a second with 23 bits of counter. If scru64's counter overflows, its generator may run
+// up to an hour ahead.
 var (
 	gen64  = new64(scru64.Options{NodeSpec: must(scru64.NewNodeSpec(0, 1))})
 	gen160 = must(scru160.NewGenerator(scru160.Options{}))
@@ -61,7 +63,7 @@ var (
 	flake  = must(snowflake.NewNode(1))
 )
 
-// Results go here, so that no call is optimised away.
+// The results go to these variables, so that the compiler keeps the calls.
 var (
 	s64   scru64.ID
 	s128  scru128.ID
@@ -144,8 +146,8 @@ func BenchmarkNew(b *testing.B) {
 	})
 }
 
-// The generator with its own node ID, and on a lease too long for overflows to end. uid60 has its
-// ceiling either way.
+// One generator has its own node ID. The other has a lease that is so long that overflows do not
+// reach its end. uid60 has its limit in both cases.
 func new64(o scru64.Options) *scru64.Generator {
 	o.RollbackAllowance = time.Hour
 	return must(scru64.NewGenerator(o))
@@ -169,7 +171,7 @@ func BenchmarkLease(b *testing.B) {
 		})
 	}
 	scru160s := func(name string, o scru160.Options) {
-		o.CounterExtension = 8 // has no ceiling
+		o.CounterExtension = 8 // has no limit
 		g := must(scru160.NewGenerator(o))
 		b.Run("lib="+name, func(b *testing.B) {
 			for b.Loop() {
@@ -252,7 +254,7 @@ func BenchmarkNewString(b *testing.B) {
 	})
 }
 
-// The text into a buffer with room, by a call that does not allocate.
+// BenchmarkAppend appends the text to a buffer that has enough room, so nothing is allocated.
 func BenchmarkAppend(b *testing.B) {
 	runLater(b)
 	b.Run("lib=scru64", func(b *testing.B) {
@@ -351,7 +353,7 @@ func BenchmarkParse(b *testing.B) {
 			sXid, sErr = xid.FromString(s)
 		}
 	})
-	b.Run("lib=ulid", func(b *testing.B) { // does not check the characters
+	b.Run("lib=ulid", func(b *testing.B) { // this library does not check the characters
 		s := ulid.Make().String()
 		for b.Loop() {
 			sUlid, sErr = ulid.Parse(s)
@@ -389,7 +391,7 @@ func BenchmarkParse(b *testing.B) {
 	})
 }
 
-// All processors on one generator, which keeps its order.
+// BenchmarkParallel uses one generator on all processors. Its IDs are in order.
 func BenchmarkParallel(b *testing.B) {
 	runLater(b)
 	parallel := func(name string, f func()) {
@@ -413,7 +415,8 @@ func BenchmarkParallel(b *testing.B) {
 	parallel("ksuid", func() { ksuid.New() })
 	parallel("snowflake", func() { flake.Generate() })
 
-	// A generator for each goroutine has no contention, and an order of its own.
+	// With a generator for each goroutine, there is no contention. Only the IDs of one generator
+	// are in order.
 	b.Run("lib=scru128-each", func(b *testing.B) {
 		b.RunParallel(func(pb *testing.PB) {
 			g := must(scru128.NewGenerator(scru128.Options{}))
@@ -424,7 +427,7 @@ func BenchmarkParallel(b *testing.B) {
 	})
 }
 
-// The time for a thousand IDs is divided by a thousand.
+// BenchmarkBatch makes a thousand IDs at once. It reports the time for one ID.
 func BenchmarkBatch(b *testing.B) {
 	g := must(scru128.NewGenerator(scru128.Options{}))
 	batch(b, "scru64", func(ids []scru64.ID) { sErr = gen64.Fill(ids) })

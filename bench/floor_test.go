@@ -13,8 +13,9 @@ var (
 	sWord uint64
 )
 
-// How fast a program makes an ID without this project's packages clock and entropy. Bench runs
-// their benchmarks of this name beside it; see docs/benchmarks.md.
+// BenchmarkParts shows how fast a program makes an ID without this project's packages clock and
+// entropy. cmd/bench also runs the benchmarks of this name in these packages. See
+// docs/benchmarks.md.
 func BenchmarkParts(b *testing.B) {
 	b.Run("lib=time.Now", func(b *testing.B) {
 		for b.Loop() {

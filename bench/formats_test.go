@@ -32,7 +32,8 @@ import (
 // An oracle reads a format with its own library.
 type oracle struct {
 	make func() string
-	// read returns the library's text, and the time, zero if there is none.
+	// read returns the text that the library writes, and the time. The time is zero if there is
+	// none.
 	read func(text string) (string, time.Time, error)
 }
 
@@ -97,7 +98,8 @@ var sony = sonyflake.NewSonyflake(
 
 var twitter = must(snowflake.NewNode(42))
 
-// strict refuses a text that its library reads as another: some read any symbols.
+// strict refuses a text if the library writes another text for it: some libraries accept any
+// symbol.
 func strict(text, written string) error {
 	if text != written {
 		return fmt.Errorf("%q is read as %q", text, written)
@@ -150,8 +152,8 @@ func readings(text string, now time.Time) (found []format.Candidate) {
 	return found
 }
 
-// The libraries' IDs have their format, text and time. One random text in a hundred may look like
-// words.
+// Package format finds the format, text and time of IDs that the libraries make. One random text in
+// a hundred may look like words.
 func TestOthersMade(t *testing.T) {
 	for name, o := range oracles {
 		missed := 0
@@ -188,7 +190,7 @@ func TestOthersMade(t *testing.T) {
 	}
 }
 
-// Examples from the formats' documents and from services.
+// These examples are from the documents of the formats, and from services.
 func TestOthersExamples(t *testing.T) {
 	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 	for text, want := range map[string]string{
@@ -235,7 +237,7 @@ func TestOthersExamples(t *testing.T) {
 	}
 }
 
-// Few hashes without hyphens are taken for UUIDs.
+// Only few hashes without hyphens may look like UUIDs.
 func TestOthersHashes(t *testing.T) {
 	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 	n := 0
@@ -248,8 +250,8 @@ func TestOthersHashes(t *testing.T) {
 	}
 }
 
-// A text with one to three characters changed is read as by the library, or by neither, without a
-// panic.
+// The test changes one to three characters of a text. Package format then reads the same ID as the
+// library, or both refuse the text. Neither panics.
 func FuzzOthers(f *testing.F) {
 	for _, o := range oracles {
 		text := o.make()

@@ -10,7 +10,7 @@ import (
 	"github.com/sortid/sortid/typed"
 )
 
-// A user has the prefix, here and for TypeID.
+// A user has the prefix, for this project and for TypeID.
 type user struct{}
 
 func (user) Prefix() string { return "user" }

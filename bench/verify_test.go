@@ -66,8 +66,8 @@ func verifyLines(t *testing.T, format string, lines []string, o verify.Options) 
 	return r
 }
 
-// Generators of others pass, at full speed and slowly. Slow ones sleep side by side, unless they
-// share a state.
+// The generators of other projects pass, at full speed and slowly. The slow generators sleep at the
+// same time, unless they share a state.
 func TestVerifyOthers(t *testing.T) {
 	const few = 20_000
 	many := 100_000
@@ -77,7 +77,7 @@ func TestVerifyOthers(t *testing.T) {
 	byState := map[string][]int{}
 	for i, g := range otherGenerators {
 		library, _, _ := strings.Cut(g.name, "/")
-		if library == "jetify" { // which uses gofrs
+		if library == "jetify" { // jetify uses gofrs
 			library = "gofrs"
 		}
 		byState[library] = append(byState[library], i)
@@ -199,7 +199,7 @@ func TestVerifyBrokenOthers(t *testing.T) {
 	}
 }
 
-// Mixed IDs of several generators are sound, unless some bits never change.
+// Mixed IDs of several generators pass, unless some bits never change.
 func TestVerifyUnordered(t *testing.T) {
 	for _, g := range otherGenerators {
 		lines := stream(g.next, 20_000, false)
@@ -235,7 +235,7 @@ func TestVerifyUnordered(t *testing.T) {
 	}
 }
 
-// google/uuid 1.6.0 shifts version 6's timestamp by four bits.
+// google/uuid 1.6.0 shifts the timestamp of version 6 by four bits.
 func TestVerifyGoogleV6(t *testing.T) {
 	lines := stream(func() string { return google.Must(google.NewV6()).String() }, 1000, false)
 	if r := verifyLines(t, "uuidv6", lines, verify.Options{}); r.Check("clock.possible").Status != report.Fail {

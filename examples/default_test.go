@@ -13,7 +13,8 @@ import (
 	"github.com/sortid/sortid/testserver"
 )
 
-// The zero ID means the column's DEFAULT, and the database's ID is read back.
+// checkDefault checks that the database has made the ID, because the zero ID means DEFAULT, and
+// that the program has read this ID.
 func checkDefault(t *testing.T, note, stored scru128.UUID) {
 	t.Helper()
 	if scru128.ID(stored).IsZero() || stored != note {
@@ -21,7 +22,7 @@ func checkDefault(t *testing.T, note, stored scru128.UUID) {
 	}
 }
 
-// In Bun, nullzero gives the zero ID this meaning.
+// In Bun, the zero ID means DEFAULT if the tag has nullzero.
 func TestDefaultBun(t *testing.T) {
 	type Note struct {
 		ID   scru128.UUID `bun:"type:uuid,pk,nullzero,default:gen_random_uuid()"`
@@ -40,7 +41,7 @@ func TestDefaultBun(t *testing.T) {
 	checkDefault(t, note.ID, back.ID)
 }
 
-// In GORM, a default in the tag does.
+// In GORM, the zero ID means DEFAULT if the tag has default.
 func TestDefaultGORM(t *testing.T) {
 	type Note struct {
 		ID   scru128.UUID `gorm:"type:uuid;primaryKey;default:gen_random_uuid()"`

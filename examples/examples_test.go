@@ -23,7 +23,7 @@ func ok(t *testing.T, err error) {
 	}
 }
 
-// What programs print between the count of recent events and the pages.
+// between is what programs print between the number of recent events and the pages.
 var between = map[string]string{
 	"pgx": "251 events of the user\n",
 	"gorm": "Ada is a friend of Ada: false\nCharles is a friend of Ada: true\n" +
@@ -60,7 +60,7 @@ func TestSQL(t *testing.T) {
 	})
 }
 
-// The program runs with code that is generated now.
+// TestEnt first generates code, and then runs the program with it.
 func TestEnt(t *testing.T) {
 	database, dir := testserver.Postgres(t), t.TempDir()
 	config := &gen.Config{Target: dir, Package: "github.com/sortid/sortid/examples/ent/ent"}

@@ -1,15 +1,18 @@
-// Package store opens a store of leases by its URL. Import it in programs that learn only at run
-// time which store they use; the package of one store brings in no other.
+// Package store opens a store of leases by its URL. Import it if your program learns only at run
+// time which store it uses. Otherwise import the package of that store alone. It does not depend on
+// the other stores.
 //
 // All stores have this in common:
 //
-//   - In user and password, the characters : / ? # @ % are written %3A %2F %3F %23 %40 %25.
-//   - The parameters ca, cert and key are files: the trusted certificates, by default the
-//     system's, and this client's certificate and key.
-//   - Open waits for a server that is away or busy until ctx ends, or for 30 seconds without a
-//     deadline. No error contains a password.
-//   - After a failover that lost changes, or a restored copy: stop all processes, call
-//     [lease.Fence] (sortid lease fence URL), start them again.
+//   - In user and password, write the characters : / ? # @ % as %3A %2F %3F %23 %40 %25.
+//   - The parameters ca, cert and key are names of files. ca has the trusted certificates, and
+//     cert and key have this client's certificate and key. Without ca, the system's certificates
+//     are trusted.
+//   - If the server cannot be reached or is busy, Open tries again until ctx ends. If ctx has no
+//     deadline, it tries for 30 seconds.
+//   - No error contains a password.
+//   - If a failover has lost changes, or if you have restored a copy: stop all processes, call
+//     [lease.Fence] (sortid lease fence URL), and start the processes again.
 package store
 
 import (
@@ -30,17 +33,17 @@ import (
 	"github.com/sortid/sortid/store/redis"
 )
 
-// A Store is a [lease.Store] that tells what its guarantee depends on.
+// A Store is a [lease.Store] that reports what its guarantee depends on.
 type Store interface {
 	lease.Store
-	// String names the store, without a password.
+	// String returns the name of the store, without a password.
 	String() string
-	// Conditions lists, in sentences for people, what must hold so that no ID is issued twice, and
-	// could not be verified; nil if there is nothing.
+	// Conditions lists what must be true so that no ID is issued twice, but could not be verified.
+	// The list has sentences for people. It is nil if there is nothing to name.
 	Conditions() []string
 }
 
-// ErrURL: a URL is malformed.
+// ErrURL means that a URL is malformed.
 var ErrURL = connect.ErrURL
 
 type kind struct {
@@ -74,15 +77,16 @@ func opener[S Store](open func(context.Context, string) (S, error)) func(context
 	return func(ctx context.Context, url string) (Store, error) {
 		s, err := open(ctx, url)
 		if err != nil {
-			return nil, err // not a Store that holds a nil pointer
+			return nil, err // return a nil Store, not one that has a nil pointer
 		}
 		return s, nil
 	}
 }
 
-// Open opens the store of a URL, such as bolt:sortid.db or postgres://user@host/database, and
-// creates what it needs, such as a file or a table. It fails with [ErrURL], with [lease.ErrUnsafe]
-// if the store's settings could lose data, or with an error of the store.
+// Open opens the store at a URL, such as bolt:sortid.db or postgres://user@host/database. It
+// creates what the store needs, such as a file or a table. It fails with [ErrURL] if the URL is
+// malformed, with [lease.ErrUnsafe] if the store could lose data with its settings, or with another
+// error of the store.
 func Open(ctx context.Context, url string) (Store, error) {
 	k, err := find(url)
 	if err != nil {
@@ -91,7 +95,8 @@ func Open(ctx context.Context, url string) (Store, error) {
 	return k.open(ctx, url)
 }
 
-// OpenExisting is Open, but a missing file is an error that matches [io/fs.ErrNotExist].
+// OpenExisting is like Open, but creates no file. If the file is missing, it fails with an error
+// that matches [io/fs.ErrNotExist].
 func OpenExisting(ctx context.Context, url string) (Store, error) {
 	k, err := find(url)
 	if err != nil {
@@ -107,7 +112,7 @@ func Names() (names []string) {
 	return names
 }
 
-// Forms returns the form of the URLs of each kind of store, and what the kind is.
+// Forms returns, for each kind of store, the form of its URLs and a description of the kind.
 func Forms() (forms, kind []string) {
 	for _, k := range kinds {
 		forms, kind = append(forms, k.form), append(kind, k.what)
@@ -117,7 +122,7 @@ func Forms() (forms, kind []string) {
 
 func find(url string) (kind, error) {
 	name, _, ok := strings.Cut(url, ":")
-	if !ok { // the URL is not shown, as it may hold a password
+	if !ok { // do not show the URL, because it may have a password
 		return kind{}, connect.BadURL(fmt.Errorf("store: the URL begins with no scheme, such as %s",
 			strings.Join(Names(), ", ")))
 	}

@@ -35,7 +35,7 @@ func TestRealmCreatedIn(t *testing.T) {
 	}
 }
 
-// The error says what is wrong with the URL, without a secret.
+// The error says what is wrong with the URL, but has no secret.
 func TestBadURLs(t *testing.T) {
 	for url, want := range map[string]string{
 		"":                          "begins with no scheme, such as bolt",
@@ -61,7 +61,8 @@ func TestBadURLs(t *testing.T) {
 	}
 }
 
-// Each name leads to its own kind of store, which rejects the malformed URL without the password.
+// Each name selects its kind of store. The store rejects the malformed URL, and its error does not
+// have the password.
 func TestNames(t *testing.T) {
 	packages := map[string]string{"postgresql": "postgres", "mariadb": "mysql", "etcds": "etcd",
 		"natss": "nats", "rediss": "redis", "https": "http"}

@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// Certificate returns the files of a self-signed certificate for 127.0.0.1 and its key.
+// Certificate returns the names of two files: a self-signed certificate for 127.0.0.1, and its key.
 func Certificate(t testing.TB) (cert, key string) {
 	t.Helper()
 	private, err1 := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)

@@ -20,7 +20,7 @@ import (
 	"time"
 )
 
-// Etcd returns a URL with a prefix for the test alone.
+// Etcd returns a URL with a prefix that no other test has.
 func Etcd(t testing.TB) string {
 	t.Helper()
 	u := choose(t, "SORTID_TEST_ETCD_URL", listening, StartEtcd, "etcd://127.0.0.1:2379")
@@ -32,7 +32,7 @@ func Etcd(t testing.TB) string {
 	return u.JoinPath(prefix).String()
 }
 
-// etcdCall uses etcd's JSON gateway.
+// etcdCall calls a method of etcd through its JSON gateway.
 func etcdCall(ctx context.Context, u *url.URL, method string, request, answer any) error {
 	var auth struct{ Token string }
 	if password, ok := u.User.Password(); ok && method != "auth/authenticate" {
@@ -73,13 +73,13 @@ func etcdSend(ctx context.Context, method, url, token string, body []byte, answe
 	return nil
 }
 
-// StartEtcd takes flags such as "auth-token-ttl=1".
+// StartEtcd starts a server with flags such as "auth-token-ttl=1".
 func StartEtcd(t testing.TB, flags ...string) *Server {
 	t.Helper()
 	return startEtcd(t, 1, flags)[0]
 }
 
-// StartEtcdCluster starts three members. Each URL names one.
+// StartEtcdCluster starts a cluster of three members. Each Server has the URL of one.
 func StartEtcdCluster(t testing.TB) []*Server {
 	t.Helper()
 	return startEtcd(t, 3, nil)
@@ -112,7 +112,7 @@ func startEtcd(t testing.TB, n int, flags []string) []*Server {
 			args = append(args, "--"+f)
 		}
 		_, host, _ := strings.Cut(client, "://")
-		wg.Go(func() { // a member is ready only when there is another
+		wg.Go(func() { // a member is ready only when another one runs
 			servers[i] = (&Server{URL: "etcd://" + host, Dir: dir, t: t, crash: syscall.SIGKILL,
 				command: func() *exec.Cmd { return exec.Command(program, args...) },
 				ready: func(ctx context.Context) error {
@@ -130,8 +130,8 @@ func startEtcd(t testing.TB, n int, flags []string) []*Server {
 	return servers
 }
 
-// etcdProgram returns the path of etcd's server, from the PATH or from the module in the folder
-// "etcd", which the go command builds.
+// etcdProgram returns the path of etcd's server. If the server is not in the PATH, the go command
+// builds it from the module in the folder "etcd".
 func etcdProgram(t testing.TB) string {
 	t.Helper()
 	if path, err := exec.LookPath("etcd"); err == nil {

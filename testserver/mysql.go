@@ -24,8 +24,9 @@ func MySQL(t testing.TB) string {
 	return u.String()
 }
 
-// StartMySQL starts a MariaDB or else a MySQL server, with settings such as "sync_binlog=0". Its
-// superuser is root, without a password. It has an empty database "test".
+// StartMySQL starts a server with settings such as "sync_binlog=0". The server is MariaDB, or MySQL
+// if MariaDB is not installed. Its superuser is root, without a password. It has an empty database
+// "test".
 func StartMySQL(t testing.TB, settings ...string) *Server {
 	t.Helper()
 	notShort(t)
@@ -36,12 +37,13 @@ func StartMySQL(t testing.TB, settings ...string) *Server {
 			t.Fatal(err)
 		}
 	}
-	setUser := runAs(t, "mysql", data, temporary) // as root it would not copy between nodes
+	setUser := runAs(t, "mysql", data, temporary) // as root, it would not copy data between nodes
 	start := func(program string, args ...string) *exec.Cmd {
 		cmd := exec.Command(program,
 			append([]string{"--no-defaults", "--datadir=" + data}, args...)...)
 		cmd.Dir = data
-		// A server that starts deletes the temporary tables that it finds, even other servers'.
+		// A server that starts deletes all temporary tables in this folder, also those that other
+		// servers have made.
 		cmd.Env = append(os.Environ(), "TMPDIR="+temporary)
 		setUser(cmd)
 		return cmd
@@ -96,9 +98,9 @@ func StartGalera(t testing.TB) (a, b *Server) {
 	return node(first, ""), node(address(FreePort(t)), first)
 }
 
-var mariadbServes = mariadb.serves("DO 1") // Galera refuses this before the node has joined
+var mariadbServes = mariadb.serves("DO 1") // a Galera node refuses this before it has joined
 
-// mariadb does not use the URL's database, which may not exist.
+// mariadb does not use the database in the URL, because it may not exist.
 var mariadb client = func(ctx context.Context, server, statement string) (string, error) {
 	u, err := url.Parse(server)
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 	"testing"
 )
 
-// NATS returns a URL with a bucket for the test alone, which does not exist yet.
+// NATS returns a URL with a bucket that no other test has. The bucket does not exist yet.
 func NATS(t testing.TB) string {
 	t.Helper()
 	u := choose(t, "SORTID_TEST_NATS_URL", func(ctx context.Context, server string) error {
@@ -32,7 +32,8 @@ func NATS(t testing.TB) string {
 	return u.JoinPath(bucket).String()
 }
 
-// natsCall sends an empty request and waits for the answer. A server without JetStream is an error.
+// natsCall sends an empty request and waits for the answer. It fails if the server has no
+// JetStream.
 func natsCall(ctx context.Context, u *url.URL, subject string) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -66,7 +67,7 @@ func natsCall(ctx context.Context, u *url.URL, subject string) error {
 			if !info.JetStream {
 				return errors.New("the server has no JetStream")
 			}
-			if !connected { // the server repeats it when its cluster changes
+			if !connected { // the server sends INFO again when its cluster changes
 				fmt.Fprintf(conn, "CONNECT %s\r\nPING\r\n", connect)
 				connected = true
 			}
@@ -103,12 +104,13 @@ func StartNATS(t testing.TB, lines ...string) *Server {
 	server := "nats://" + address(port)
 	return (&Server{URL: server, Dir: dir, t: t, crash: syscall.SIGKILL,
 		command: func() *exec.Cmd { return exec.Command(program, "-c", config) },
-		// It listens before JetStream has started, but not before it has recovered.
+		// The server listens before JetStream has started, but after it has recovered.
 		ready: func(ctx context.Context) error { return listening(ctx, server) },
 	}).start()
 }
 
-// StartNATSCluster starts three servers with JetStream. Each URL names one.
+// StartNATSCluster starts a cluster of three servers with JetStream. Each Server has the URL of
+// one.
 func StartNATSCluster(t testing.TB) (servers []*Server) {
 	t.Helper()
 	notShort(t)

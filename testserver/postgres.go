@@ -24,7 +24,7 @@ func Postgres(t testing.TB) string {
 	return u.String()
 }
 
-// StartPostgres starts a server, with settings such as "fsync=off". Its superuser is postgres, with
+// StartPostgres starts a server with settings such as "fsync=off". Its superuser is postgres, with
 // a password.
 func StartPostgres(t testing.TB, settings ...string) *Server {
 	t.Helper()
@@ -65,12 +65,12 @@ func StartPostgres(t testing.TB, settings ...string) *Server {
 		setUser(cmd)
 		return cmd
 	}, ready: func(ctx context.Context) error { return psqlServes(ctx, server) },
-		crash: syscall.SIGQUIT, // it also ends the processes of connections, without a checkpoint
+		crash: syscall.SIGQUIT, // the processes of connections also end, without a checkpoint
 	}).start()
 }
 
-// postgresProgram returns the path of a program, also in a folder that Debian does not put in the
-// PATH.
+// postgresProgram returns the path of a program. It also looks in the folders that Debian does not
+// put in the PATH.
 func postgresProgram(name string) (string, error) {
 	if path, err := exec.LookPath(name); err == nil {
 		return path, nil

@@ -13,7 +13,7 @@ import (
 	"testing"
 )
 
-// Redis returns a URL with a prefix for the test alone.
+// Redis returns a URL with a prefix that no other test has.
 func Redis(t testing.TB) string {
 	t.Helper()
 	u := choose(t, "SORTID_TEST_REDIS_URL", listening, StartRedis, "redis://127.0.0.1:6379")
@@ -27,8 +27,8 @@ func Redis(t testing.TB) string {
 	return u.String()
 }
 
-// StartRedis starts a server that keeps what it has answered. Settings, such as "--appendonly",
-// "no", override its own.
+// StartRedis starts a server that loses no change that it has acknowledged. The settings, such as
+// "--appendonly", "no", override this.
 func StartRedis(t testing.TB, settings ...string) *Server {
 	t.Helper()
 	notShort(t)

@@ -1,10 +1,11 @@
-// Package testserver gives tests the servers that they use, until the test ends.
+// Package testserver gives a test the servers that it uses. They stop when the test ends.
 //
-// A function named like a kind of server returns a URL for the test alone. It uses the server that
-// an environment variable such as SORTID_TEST_POSTGRES_URL names. Otherwise it uses the server at
-// the kind's usual address on this machine or, if there is none, a new one. A function Start...
-// always starts a server. If programs are not installed, the test is skipped, or fails if CI is
-// set. With -short, a test has only the server that the variable names.
+// A function with the name of a server, such as Postgres, returns a URL. Its database, schema,
+// prefix or bucket is for this test alone. The function takes the first of these servers: the one
+// in an environment variable such as SORTID_TEST_POSTGRES_URL, the one at the usual address on this
+// machine, a new one. With -short, it takes only the one in the variable. A function whose name
+// begins with Start always starts a server. If a program is not installed, the test is skipped. If
+// CI is set, it fails.
 package testserver
 
 import (
@@ -41,26 +42,26 @@ func notShort(t testing.TB) {
 	}
 }
 
-// A Server is one test's server. Only one goroutine at a time may use it.
+// A Server is a server of one test. Only one goroutine at a time may use it.
 type Server struct {
-	URL string // for the store's Open
-	Dir string // its data, or "" if it has none on disk
+	URL string // the URL for the Open of the store
+	Dir string // the folder of its data, or "" if it has none on disk
 
 	t       testing.TB
 	command func() *exec.Cmd
 	ready   func(context.Context) error
-	crash   syscall.Signal // SIGKILL, or one that ends the program as fast
-	stop    func()         // nil if the server does not run
+	crash   syscall.Signal // SIGKILL, or a signal that ends the program as fast
+	stop    func()         // nil while the server does not run
 }
 
-// start also stops the server at the end of the test.
+// start starts the server. At the end of the test, it stops the server.
 func (s *Server) start() *Server {
 	s.t.Cleanup(s.Stop)
 	s.Start()
 	return s
 }
 
-// Stop stops the server as a crash would.
+// Stop stops the server suddenly, like a crash.
 func (s *Server) Stop() {
 	if s.stop != nil {
 		s.stop()
@@ -68,11 +69,11 @@ func (s *Server) Stop() {
 	}
 }
 
-// patience makes a test fail instead of hang, even on a slow machine.
+// patience is long enough for a slow machine. After it, a test fails instead of waiting forever.
 const patience = 3 * time.Minute
 
-// Start starts the server again after Stop, with the same data and port, and waits until it is
-// ready.
+// Start starts the server again after Stop, with the same data and the same port. It waits until
+// the server is ready.
 func (s *Server) Start() {
 	s.t.Helper()
 	if s.stop != nil {
@@ -81,7 +82,7 @@ func (s *Server) Start() {
 	var out tail
 	cmd := s.command()
 	cmd.Stdout, cmd.Stderr = &out, &out
-	cmd.WaitDelay = 10 * time.Second // for child processes that keep the output open
+	cmd.WaitDelay = 10 * time.Second // child processes may keep the output open
 	killWithParent(cmd)
 	if err := cmd.Start(); err != nil {
 		s.t.Fatalf("starting %s: %v", cmd.Path, err)
@@ -119,8 +120,8 @@ func (s *Server) Start() {
 	}
 }
 
-// choose returns the server that an environment variable names, or else a local one that serves, or
-// else a new one.
+// choose returns the server in an environment variable. If the variable is not set, it returns a
+// local server that answers. If there is none, it returns a new server.
 func choose(t testing.TB, variable string, serves func(ctx context.Context, server string) error,
 	start func(t testing.TB, settings ...string) *Server, local ...string) *url.URL {
 	t.Helper()
@@ -144,7 +145,8 @@ func choose(t testing.TB, variable string, serves func(ctx context.Context, serv
 	return u
 }
 
-// cleanUp removes at the end of the test what it has left on a server that stays.
+// cleanUp calls remove at the end of the test, to delete what the test has left on a server that
+// other tests use.
 func cleanUp(t testing.TB, remove func(context.Context) error) {
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), patience)
@@ -155,10 +157,11 @@ func cleanUp(t testing.TB, remove func(context.Context) error) {
 	})
 }
 
-// A client sends a statement to the server of a URL, and returns what the program prints.
+// A client runs a program that sends a statement to the server at a URL. It returns the program's
+// output.
 type client func(ctx context.Context, server, statement string) (string, error)
 
-// serves returns a function that fails if the server does not carry out the statement.
+// serves returns a function that fails if the server does not execute the statement.
 func (c client) serves(statement string) func(ctx context.Context, server string) error {
 	return func(ctx context.Context, server string) error {
 		ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
@@ -195,7 +198,7 @@ func clientOutput(cmd *exec.Cmd) (string, error) {
 	return strings.TrimSpace(out.String()), nil
 }
 
-// tail is the last part of what a program has printed.
+// tail keeps the last part of a program's output.
 type tail []byte
 
 func (o *tail) Write(p []byte) (int, error) {
@@ -207,8 +210,8 @@ func (o *tail) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// tempDir returns a new folder that other users can reach, unlike t.TempDir's: servers run as other
-// users. Its path is short enough for a socket.
+// tempDir returns a new folder. Other users can use it, which t.TempDir does not allow, because
+// some servers run as another user. Its path is short enough for a socket.
 func tempDir(t testing.TB) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "sortid")
@@ -222,9 +225,10 @@ func tempDir(t testing.TB) string {
 	return dir
 }
 
-// FreePort returns a port of 127.0.0.1 where nothing listens. The system does not use it for
-// outgoing connections, so it is still free when a stopped server starts again. Until the test ends
-// no other test gets it, in any process: FreePort holds the UDP port of the same number.
+// FreePort returns a port of 127.0.0.1 on which nothing listens. The system does not use it for
+// outgoing connections, so it is still free when a stopped server starts again. Until the test
+// ends, FreePort keeps the UDP port with the same number, so no other test in any process gets this
+// port.
 func FreePort(t testing.TB) int {
 	t.Helper()
 	for range 100 {
@@ -256,7 +260,7 @@ func dial(ctx context.Context, address string) (net.Conn, error) {
 	return conn, err
 }
 
-// listening fails if nobody listens at the address of a URL.
+// listening fails if nothing listens at the address of a URL.
 func listening(ctx context.Context, server string) error {
 	u, err := url.Parse(server)
 	if err != nil {

@@ -7,5 +7,5 @@ import (
 	"testing"
 )
 
-// runAs does nothing on this system, which has no superuser.
+// runAs does nothing, because this system has no superuser.
 func runAs(testing.TB, string, ...string) func(*exec.Cmd) { return func(*exec.Cmd) {} }

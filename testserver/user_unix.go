@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// runAs gives folders to a user, and returns a function that makes a command run as that user.
-// Unless the test runs as root, it changes nothing.
+// runAs makes a user the owner of folders, and returns a function that makes a command run as this
+// user. If the test does not run as root, runAs changes nothing.
 func runAs(t testing.TB, name string, dirs ...string) func(*exec.Cmd) {
 	t.Helper()
 	if os.Getuid() != 0 {

@@ -20,7 +20,7 @@ import (
 // A checker runs all checks of one source.
 type checker struct {
 	f      *format.Format
-	timed  *format.Format // f, or the format of the IDs inside
+	timed  *format.Format // f, or the format of the IDs that f contains
 	o      Options
 	report report.Report
 
@@ -31,19 +31,19 @@ type checker struct {
 	text     *findings.Check // nil if texts do not sort
 	input    *findings.Check
 
-	held   []held // IDs of a format of others, until habits are known
+	held   []held // IDs of another project's format, until habits are known
 	heldID int
 	habits rules.Habits
 
-	order       *order.Checker  // one of these three is set
-	times       *order.Times    // if only times are in order
-	disorder    *order.Disorder // with Options.Unordered
+	order       *order.Checker  // exactly one of these three is set
+	times       *order.Times    // set if only times are in order
+	disorder    *order.Disorder // set with Options.Unordered
 	clock       *clock.Checker
 	rules       *rules.Rules
 	last        format.Words
-	encoding    format.Encoding // of the last ID; empty before
-	intEncoding bool            // whether integers occurred
-	gap         bool            // whether a line without an ID came since the last ID
+	encoding    format.Encoding // encoding of the last ID; empty before the first
+	intEncoding bool            // whether any ID was an integer
+	gap         bool            // whether a line without an ID came after the last ID
 	lastShown   time.Time
 }
 
@@ -65,7 +65,7 @@ func newChecker(f *format.Format, o Options) (*checker, error) {
 	for i := range c.forms {
 		fault := reading.Fault(i)
 		if !fault.Possible(f) {
-			c.forms[i] = new(findings.Check) // never hit or reported
+			c.forms[i] = new(findings.Check) // never used or reported
 			continue
 		}
 		c.forms[i] = c.found.Check(fault.Check())
@@ -77,7 +77,7 @@ func newChecker(f *format.Format, o Options) (*checker, error) {
 		c.reserved = c.found.Check("form.reserved", "no ID has a reserved timestamp")
 	}
 	if f.TextSorts {
-		c.text = c.found.Check("order.text", "texts sort as their IDs do")
+		c.text = c.found.Check("order.text", "texts sort in the order of their IDs")
 	}
 	if f.Generates() {
 		c.begin()
@@ -156,7 +156,7 @@ func (c *checker) block(b *reading.Block) {
 	}
 }
 
-// segment takes a segment's IDs. s.Line counts from the input's start.
+// segment takes the IDs of a segment. s.Line counts from the start of the input.
 func (c *checker) segment(list []format.Words, s reading.Segment) {
 	s.Gap = s.Gap || c.gap
 	c.gap = false
@@ -175,7 +175,7 @@ func (c *checker) segment(list []format.Words, s reading.Segment) {
 	if s.Encoding != c.encoding {
 		if c.text != nil {
 			c.text.Found(s.Line, c.f.InEncoding(list[0], s.Encoding),
-				"is in the encoding %s, the lines before are in the encoding %s", s.Encoding,
+				"has the encoding %s, but the lines before have the encoding %s", s.Encoding,
 				c.encoding)
 		}
 		c.encoding = s.Encoding
@@ -197,7 +197,8 @@ func (c *checker) segment(list []format.Words, s reading.Segment) {
 	}
 }
 
-// each skips repeats: a line written twice says nothing about random bits.
+// each passes the IDs to the rules, without repeats. A line that was written twice says nothing
+// about random bits.
 func (c *checker) each(list []format.Words, line uint64, rising bool) {
 	if rising && list[0] != c.last {
 		c.rules.Each(list, line)

@@ -29,7 +29,8 @@ func check(t testing.TB, formatName string, lines []string, o Options) *report.R
 
 func options(s model.Subject) Options { return Options{Nodes: s.Nodes, NodeBits: s.NodeBits} }
 
-// Sound streams pass with any seed, pace and length. With -soak each seed has all paces.
+// Correct streams pass with any seed, pace and length. With -soak, the test tries each seed with
+// all paces.
 func TestSound(t *testing.T) {
 	seeds := 40
 	if testing.Short() || model.UnderRace {
@@ -62,13 +63,13 @@ type control struct {
 	fault, want string
 	pace        float64
 	n           int
-	edit        func(lines []string) []string // instead of a generator's fault
-	also        []string                      // consequences, by their beginning
+	edit        func(lines []string) []string // makes the fault, instead of the generator
+	also        []string                      // checks that may also fail; each is a prefix
 	mixed       bool                          // whether the IDs are in no order
 }
 
 func controls(t *testing.T) (cs []control) {
-	// The same for all formats.
+	// These controls are the same for all formats.
 	for _, formatName := range format.Names() {
 		c := control{Subject: model.Find(formatName, ""), pace: 0.05, n: 40_000}
 		add := func(fault, want string, edit func(lines []string) []string) {
@@ -136,7 +137,7 @@ func controls(t *testing.T) (cs []control) {
 
 func TestNegativeControls(t *testing.T) {
 	for i, c := range controls(t) {
-		if model.UnderRace && i%8 != 0 { // no races here
+		if model.UnderRace && i%8 != 0 { // there are no races here
 			continue
 		}
 		t.Run(c.Format+c.Mode+"/"+c.fault, func(t *testing.T) {
@@ -159,7 +160,7 @@ func TestNegativeControls(t *testing.T) {
 			if r.Status != report.Fail {
 				t.Fatal("not caught")
 			}
-			// A bias fails several tests of a field; other faults fail one check.
+			// A bias fails several tests of a field. Any other fault fails one check.
 			field, _, _ := strings.Cut(strings.TrimPrefix(c.want, "random."), ".")
 			for _, failed := range r.Failed() {
 				of := strings.HasPrefix(failed.Name, "random.") && strings.Contains(failed.Name, field)
@@ -183,8 +184,8 @@ func TestNegativeControls(t *testing.T) {
 	}
 }
 
-// A uid60 generator may go from 511 to 0 within a millisecond if it repeats no sequence. The IDs
-// are out of order, which is a warning.
+// A uid60 generator may go from 511 to 0 within a millisecond if no sequence number repeats. Its
+// IDs are then out of order, which is a warning.
 func TestUID60Wrap(t *testing.T) {
 	for seed := range uint64(10) {
 		r := check(t, "uid60", model.UID60(model.New(seed, "wrap", 40_000, 0.004), 0), Options{})
@@ -214,12 +215,12 @@ func TestOutliers(t *testing.T) {
 				for _, c := range r.Failed() {
 					faults += c.Count
 				}
-				// A first ID older than the rest is not known to be wrong.
+				// If the first ID is older than the others, it may be right.
 				want := uint64(1)
 				if name == "old" && at == 0 {
 					want = 0
 				}
-				if faults != want && !(want == 0 && formatName == "uid60") { // whose sequence may tell
+				if faults != want && !(want == 0 && formatName == "uid60") { // its sequence may show it
 					t.Errorf("%s: %s in line %d: %d faults, want %d: %+v", formatName, name, at+1, faults, want, r.Failed())
 				}
 			}

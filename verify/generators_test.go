@@ -18,8 +18,8 @@ import (
 	"github.com/sortid/sortid/verify/report"
 )
 
-// A stepClock moves on at each call. At times it steps forward, or back within the rollback
-// allowance. A waiting generator, which asks again, sees the next millisecond.
+// A stepClock advances at each call. Sometimes it jumps forward, or back within the rollback
+// allowance. A generator that waits asks again, and then gets the next millisecond.
 type stepClock struct {
 	micros  atomic.Int64
 	asked   atomic.Bool
@@ -49,13 +49,13 @@ func (c *stepClock) Now() time.Time {
 	return time.UnixMicro(c.micros.Add(c.pace.Microseconds()))
 }
 
-// next announces another call.
+// next tells the clock that another ID or batch begins.
 func (c *stepClock) next() { c.asked.Store(false) }
 
 const ms, us = time.Millisecond, time.Microsecond
 
-// generators are generators in several modes. Each has the clock's pace for single IDs and for
-// batches, how far the clock goes back, and the largest batch.
+// generators has generators in several modes. Each entry has the clock's pace for single IDs and
+// for batches, how far the clock goes back, and the size of the largest batch.
 var generators = []struct {
 	format, values string // values are the generator's options
 	single, fill   time.Duration
@@ -87,12 +87,13 @@ var generators = []struct {
 	{"uid60", "worker=300/9", 20 * us, ms, ms, 300, Options{NodeBits: 9}},
 }
 
-// generate writes n IDs or a few more, made one by one, in batches, or by several goroutines.
+// generate writes n IDs or a few more. It makes them one by one, in batches, or with several
+// goroutines.
 func generate(t *testing.T, f *format.Format, values string, clock *stepClock, how string, most,
 	n int, ordered bool, w io.Writer) {
 	o := format.Options{Clock: clock.Now, Values: map[string]string{}}
 	if f.NodeCounter > 0 {
-		o.Values["rollback"] = "abort" // it does not wait for the clock
+		o.Values["rollback"] = "abort" // with abort, the generator does not wait for the clock
 	}
 	for _, v := range strings.Fields(values) {
 		name, value, _ := strings.Cut(v, "=")
@@ -164,7 +165,7 @@ func generate(t *testing.T, f *format.Format, values string, clock *stepClock, h
 	}
 }
 
-// sorted sorts IDs: all goroutines' IDs together are in order.
+// sorted returns the IDs in order, because several goroutines do not write them in order.
 func sorted(f *format.Format, lines []byte) (out []byte) {
 	var ids []format.Words
 	for line := range bytes.Lines(lines) {
@@ -178,8 +179,9 @@ func sorted(f *format.Format, lines []byte) (out []byte) {
 	return out
 }
 
-// passes requires a sound report of a generator with the system's entropy. By chance one report in
-// a million fails in a random field, so passes then makes another one. Both fail once in 1e12.
+// passes requires a report without faults. The generator uses the system's entropy, so by chance
+// one report in a million fails in a random field. In this case, passes makes another report. Both
+// fail only once in 1e12 cases.
 func passes(t *testing.T, check func() *report.Report) {
 	t.Helper()
 	got := check()
@@ -197,9 +199,11 @@ func byChance(o report.Outcome) bool {
 	return strings.HasPrefix(o.Name, "random.") || strings.HasPrefix(o.Name, "rules.counter")
 }
 
-var soak = flag.Bool("soak", false, "verify: ten times as many IDs of each generator, and more streams")
+var soak = flag.Bool("soak", false,
+	"make ten times as many IDs with each generator, and more streams")
 
-// Our generators pass in each mode and call, with a clock that runs, jumps and goes back.
+// The IDs of our generators pass, in each mode and from each function. The clock runs, jumps and
+// goes back.
 func TestGenerators(t *testing.T) {
 	n := 1_000_000
 	switch {
@@ -248,7 +252,7 @@ func TestGenerators(t *testing.T) {
 	}
 }
 
-// On the system's clock: no lead, lag or drift.
+// With the system's clock there is no lead, no lag and no drift.
 func TestGeneratorsLive(t *testing.T) {
 	length := 7 * time.Second
 	if testing.Short() {
@@ -269,7 +273,7 @@ func TestGeneratorsLive(t *testing.T) {
 				var start, made time.Time
 				var left []byte
 				got, err := Check(t.Context(), f.Name, readerFunc(func(b []byte) (int, error) {
-					if start.IsZero() { // not before: a busy machine may be slow
+					if start.IsZero() { // not earlier, because a busy machine may be slow
 						start = time.Now()
 					}
 					if time.Since(start) > length {
@@ -289,7 +293,7 @@ func TestGeneratorsLive(t *testing.T) {
 					n := copy(b, left)
 					left = left[n:]
 					return n, nil
-				}), Options{Live: true, Now: func() time.Time { // the reader's time: the check may be later
+				}), Options{Live: true, Now: func() time.Time { // the check may be later
 					if made.IsZero() {
 						return time.Now()
 					}

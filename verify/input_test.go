@@ -29,7 +29,7 @@ func names(cs []report.Outcome) (names []string) {
 	return names
 }
 
-// Wrong input is named.
+// The report says what is wrong with an input.
 func TestInput(t *testing.T) {
 	lines := model.Sample("scru128", 1000)
 	sound := model.Text(lines)
@@ -44,7 +44,7 @@ func TestInput(t *testing.T) {
 		name, format, input string
 		fail, warn          []string
 		word                string
-		line                uint64 // of the first example
+		line                uint64 // line of the first example
 	}{
 		{name: "sound", input: sound},
 		{name: "no newline at the end", input: strings.TrimSuffix(sound, "\n")},
@@ -91,7 +91,7 @@ func TestInput(t *testing.T) {
 		{name: "zeros", input: replaced("0000000000000000000000000"),
 			fail: []string{"form.reserved", "order.behind"}, word: "timestamp 0", line: 500},
 		{name: "mixed encodings", format: "scru160", input: model.Text(mixed),
-			fail: []string{"order.text"}, word: "in the encoding hex", line: 11},
+			fail: []string{"order.text"}, word: "has the encoding hex", line: 11},
 		{name: "check symbol", format: "euid", input: "C8EE934SR007G5Q94QKKXFRFV8C\n",
 			fail: []string{"input.ids", "form.check"}, word: "mistyped", line: 1},
 		{name: "aliases", format: "euid", input: strings.Replace("C8EE934SR007G5Q94QKKXFRFV8B\n",
@@ -138,7 +138,7 @@ func TestInput(t *testing.T) {
 	}
 }
 
-// Empty input passes no check, and lines without an ID only encoding checks.
+// Empty input passes no check. Lines without an ID pass only checks of their form.
 func TestNothingPassedWithoutIDs(t *testing.T) {
 	for _, f := range format.Ours() {
 		for _, input := range []string{"", "what?\n"} {
@@ -164,7 +164,7 @@ func utf16(s string) string {
 	return string(b)
 }
 
-// Reserved timestamps are found at the ends of increasing IDs.
+// The checker finds reserved timestamps at both ends of increasing IDs.
 func TestReserved(t *testing.T) {
 	for _, f := range format.Ours() {
 		if !f.Reserved {
@@ -193,7 +193,7 @@ func TestReserved(t *testing.T) {
 	}
 }
 
-// IDs missing at a bad line are no fault of counters.
+// A bad line means that IDs are missing. This is not a fault of the counters.
 func TestStepsAcrossBadLines(t *testing.T) {
 	for _, formatName := range format.Names() {
 		lines := model.Sample(formatName, 5000)
@@ -208,7 +208,7 @@ func TestStepsAcrossBadLines(t *testing.T) {
 	}
 }
 
-// Reads and blocks of any size, and goroutines of any speed, give one report.
+// The report is the same with reads and blocks of any size, and goroutines of any speed.
 func TestSchedules(t *testing.T) {
 	whole := func(r io.Reader) io.Reader { return r }
 	schedules := []struct {
@@ -225,7 +225,7 @@ func TestSchedules(t *testing.T) {
 	}
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
 	for _, s := range model.Subjects {
-		if (testing.Short() || model.UnderRace) && s.Mode != "" { // adds no goroutines
+		if (testing.Short() || model.UnderRace) && s.Mode != "" { // the mode adds no goroutines
 			continue
 		}
 		for _, unordered := range []bool{false, true} {
@@ -318,7 +318,7 @@ func TestReadError(t *testing.T) {
 	}
 }
 
-// The report ends with the context. A slow source's lines are reported without a full block.
+// The report ends with the context. It has the lines of a slow source, even if no block is full.
 func TestCancel(t *testing.T) {
 	for _, live := range []bool{true, false} {
 		ctx, cancel := context.WithCancel(t.Context())
@@ -329,7 +329,7 @@ func TestCancel(t *testing.T) {
 		}
 		go func() {
 			io.WriteString(w, model.Text(model.Sample("scru128", 100))+"0372ijoj")
-			w.Write(nil) // returns when that is read
+			w.Write(nil) // returns when the lines before are read
 			if !live {
 				cancel()
 			}

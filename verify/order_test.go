@@ -14,7 +14,7 @@ import (
 	"github.com/sortid/sortid/verify/report"
 )
 
-// A plain computation of disorder agrees.
+// A simpler computation of disorder gives the same result.
 func TestDisorder(t *testing.T) {
 	for _, formatName := range format.Names() {
 		var all []string
@@ -30,7 +30,7 @@ func TestDisorder(t *testing.T) {
 			}
 			byID[l] = v
 		}
-		// Ordered, except for a few hundred places.
+		// The IDs are in order, except for a few hundred.
 		slices.SortFunc(all, func(a, b string) int { return byID[a].Compare(byID[b]) })
 		random := rand.New(rand.NewPCG(1, 1))
 		for range 300 {
@@ -77,7 +77,7 @@ func TestDisorder(t *testing.T) {
 	}
 }
 
-// Merged scru64 streams need known node IDs that are no prefixes.
+// Merged scru64 streams need known node IDs. None may be a prefix of another.
 func TestNodes(t *testing.T) {
 	lines := model.Sample("scru64", 1000)
 	for _, c := range []struct {
@@ -103,12 +103,12 @@ func TestNodes(t *testing.T) {
 	}
 }
 
-// Guard bits and starts are inferred, or as stated.
+// verify infers guard bits and starts, or takes them from the options.
 func TestCounterStart(t *testing.T) {
 	lines := model.SCRU64(model.New(1, "guard", 20_000, 0.3))
 	for start, want := range map[int]bool{0: true, 13: true, 14: true, 12: false, None: false} {
 		r := check(t, "scru64", lines, Options{Nodes: []string{"42/8"}, CounterStart: start})
-		// Of 14 bits the highest is never set.
+		// If 14 bits are stated, the highest is never 1.
 		if want = want && start != 14; want != (r.Status == report.Pass) {
 			t.Errorf("scru64, 3 guard bits, a start of %d stated: %+v", start, r.Failed())
 		}
@@ -125,7 +125,7 @@ func TestCounterStart(t *testing.T) {
 	}
 }
 
-// The use of scru160's counter is inferred, or as stated.
+// verify infers the usage of scru160's counter, or takes it from the options.
 func TestUsage(t *testing.T) {
 	for _, c := range []struct {
 		mode string
@@ -155,7 +155,7 @@ func TestUsage(t *testing.T) {
 	}
 }
 
-// Stateless generators are sound if declared.
+// Stateless generators pass only if the options say that they are stateless.
 func TestStateless(t *testing.T) {
 	m := model.New(1, "", 0, 0.1)
 	var lines []string

@@ -11,7 +11,7 @@ import (
 	"github.com/sortid/sortid/verify/report"
 )
 
-// The standard library's version 7 passes in any order, and fails with a fault.
+// UUIDs of version 7 from the standard library pass in any order. They fail if they have a fault.
 func TestStandardUUID(t *testing.T) {
 	const n = 20_000
 	ids := make([]uuid.UUID, n)

@@ -1,8 +1,8 @@
 // Package verify checks whether a generator of IDs is correct. It reads IDs, one on each line, and
-// checks what the format promises.
+// checks what the format promises:
 //
-//   - Form: each rule of the text.
-//   - Order: IDs strictly increase.
+//   - Form: each line is a correct text of an ID.
+//   - Order: the IDs strictly increase.
 //   - The format's own rules: counters, node IDs, headers, sequences.
 //   - The clock: rollbacks, standstill, units and epochs, drift.
 //   - Randomness of random fields: bias, patterns, repeated values.
@@ -10,8 +10,8 @@
 // [Check] reads a source in constant memory. Package report writes its report. Package duplicates
 // finds IDs that occur twice in any number of sources.
 //
-// A sound generator passes. Chance alone fails a check of randomness in fewer than one in a million
-// reports.
+// A correct generator passes. By chance alone, a check of randomness fails in fewer than one in a
+// million reports.
 package verify
 
 import (
@@ -30,52 +30,57 @@ import (
 	"github.com/sortid/sortid/verify/report"
 )
 
-// ErrOption is the error of a senseless option or an unknown format.
+// ErrOption means that an option makes no sense, or that the format is unknown.
 var ErrOption = errors.New("verify: invalid option")
 
-// ErrShrunk is the error of a file that became shorter while read.
+// ErrShrunk means that a file has become shorter while it was read.
 var ErrShrunk = reading.ErrShrunk
 
-// Options describe a source. The zero value: all IDs of one generator with the format's defaults,
-// in order of generation.
+// Options describe a source. The zero value describes all IDs of one generator with the format's
+// defaults, in the order of generation.
 type Options struct {
 	Source string // the name for the report
 
-	// Unordered: IDs are of several generators, or not in order of generation. Each is checked by
-	// itself. The report says how far out of order they are.
+	// Unordered says that the IDs come from several generators, or are not in the order of
+	// generation. Check checks each ID separately. The report says how far the IDs are out of
+	// order.
 	Unordered bool
-	// Stateless: scru128 generators set both counters at random in each ID, and euid generators do
-	// not count within a millisecond. It implies Unordered.
+	// Stateless says that the generators keep no state. A stateless scru128 generator sets both
+	// counters at random in each ID. A stateless euid generator does not count within a
+	// millisecond. Stateless implies Unordered.
 	Stateless bool
 
-	// Live: the generator runs during the check. Timestamps are compared with this machine's clock.
+	// Live says that the generator runs during the check. Check then compares the timestamps with
+	// this machine's clock.
 	Live bool
-	// From and To bound the times. The default is from the start of format.PlausibleRange to one
-	// day from now.
+	// From and To limit the possible times. The default for From is the start of
+	// format.PlausibleRange. The default for To is one day from now.
 	From, To time.Time
 
-	// Nodes has the generator's scru64 node spec, such as "42/8"; with Unordered, all generators'.
-	// If empty, the node ID is inferred.
+	// Nodes has the scru64 node spec of the generator, such as "42/8". With Unordered, it has the
+	// node specs of all generators. If Nodes is empty, Check infers the node ID.
 	Nodes []string
-	// CounterStart is the number of random bits in a new scru64 or scru160 counter. None: it starts
-	// at zero. 0: inferred.
+	// CounterStart is the number of random bits in a new scru64 or scru160 counter. None means that
+	// the counter starts at zero. If CounterStart is 0, Check infers it.
 	CounterStart int
-	// Usage of scru160's counter is UsageDefault or UsageMicroseconds. If empty, it is inferred.
+	// Usage is how scru160's counter is used: UsageDefault or UsageMicroseconds. If it is empty,
+	// Check infers it.
 	Usage string
-	// Extension is how many bits of random16 extend scru160's counter. None: it has
-	// no extension. 0: inferred.
+	// Extension is how many bits of random16 extend scru160's counter. None means that
+	// there is no extension. If Extension is 0, Check infers it.
 	Extension int
-	// NodeBits is the node ID's size, in scru160's random16, in uid60's random (worker ID), or
-	// above the counter of another project's format.
+	// NodeBits is the size of the node ID. It is a part of scru160's random16 or of uid60's random
+	// (the worker ID). In another project's format it is above the counter.
 	NodeBits int
 
-	// Raw names a random field. RawTo gets its tested bits, value after value, high bit first.
+	// Raw is the name of a random field. Check writes the bits that it tests in this field to
+	// RawTo, value after value, high bit first.
 	Raw   string
 	RawTo io.Writer
 
-	// Progress is called now and then.
+	// Check calls Progress from time to time.
 	Progress func(Progress)
-	// Now is this machine's clock; nil: time.Now.
+	// Now is this machine's clock. Nil means time.Now.
 	Now func() time.Time
 }
 
@@ -107,19 +112,19 @@ func (o *Options) validate(f *format.Format) error {
 		return err
 	}
 	if !o.From.IsZero() && !o.To.IsZero() && o.To.Before(o.From) {
-		return errors.New("the latest possible time is before the earliest")
+		return errors.New("the latest possible time is before the earliest possible time")
 	}
 	if o.Raw == "" {
 		return nil
 	}
 	if o.RawTo == nil {
-		return fmt.Errorf("nowhere to write the bits of %s", o.Raw)
+		return fmt.Errorf("Raw is %q, but RawTo is nil", o.Raw)
 	}
 	return r.CheckRaw(f, o.Raw)
 }
 
 // Check reads IDs of the named format, one on each line, until the input or ctx ends. The report
-// has all faults, also a read error. The only error is [ErrOption].
+// has all faults, and also a read error. The only error that Check returns is [ErrOption].
 func Check(ctx context.Context, formatName string, r io.Reader, o Options) (*report.Report, error) {
 	f, err := format.LookupAny(formatName)
 	if err != nil {
@@ -147,19 +152,19 @@ func (c *checker) check(ctx context.Context, r io.Reader, o reading.Options) *re
 		src.Release(b)
 	}
 	if ctx.Err() != nil {
-		c.found.Fact("interrupted", "what came later was not read")
+		c.found.Fact("interrupted", "the rest of the input was not read")
 	}
 	report := c.finish()
 	report.Elapsed = time.Since(start)
 	return report
 }
 
-// Open opens a file. If it becomes shorter, its reader ends with [ErrShrunk] instead of io.EOF. The
-// reader also reads what is added.
+// Open opens a file. If the file becomes shorter, the reader ends with [ErrShrunk] instead of
+// io.EOF. If the file grows, the reader also reads the added bytes.
 func Open(name string) (io.ReadCloser, error) { return reading.Open(name) }
 
-// Detect returns the most probable format of the first lines that have an ID. Integers tell no
-// format of other projects.
+// Detect returns the most probable format of the first lines that have an ID. For integers, it does
+// not consider the formats of other projects.
 func Detect(head []byte) (name string, ok bool) {
 	var common []*format.Format
 	lines := 0
@@ -186,5 +191,5 @@ func Detect(head []byte) (name string, ok bool) {
 	return common[0].Name, true
 }
 
-// detectLines is how many such lines Detect reads.
+// detectLines is how many lines with an ID Detect reads.
 const detectLines = 16

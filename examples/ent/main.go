@@ -6,7 +6,7 @@
 //	go run entgo.io/ent/cmd/ent@v0.14.5 generate ./ent/schema
 //	DATABASE_URL=postgres://... go run -tags generated .
 //
-// A program that includes its generated code needs no tag.
+// If the generated code is in your repository, you need no tag.
 package main
 
 import (
@@ -80,7 +80,7 @@ func between(ctx context.Context, client *ent.Client, from, to time.Time) ([]*en
 		Order(event.ByID()).All(ctx)
 }
 
-// Unlike with OFFSET, the last page is as cheap as the first.
+// page returns the next events after an ID. With OFFSET, later pages would cost more.
 func page(ctx context.Context, client *ent.Client, after scru128.UUID,
 	limit int) ([]*ent.Event, error) {
 	return client.Event.Query().Where(event.IDGT(after)).Order(event.ByID()).Limit(limit).All(ctx)

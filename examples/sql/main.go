@@ -27,7 +27,8 @@ func main() {
 	}
 }
 
-// Without STRICT, a column of SQLite accepts values of other types, which sort before or after.
+// Without STRICT, a column of SQLite also accepts values of other types. They would sort before or
+// after all IDs.
 var tables = map[string]string{
 	"sqlite": `CREATE TABLE IF NOT EXISTS events (
 		id   BLOB PRIMARY KEY CHECK (length(id) = 16),
@@ -39,8 +40,8 @@ var tables = map[string]string{
 	)`,
 }
 
-// An Event is a row. Scan reads the column's bytes into a scru128.ID. To store bytes, convert the
-// ID to scru128.Bytes: an ID is stored as text.
+// An Event is a row. Scan reads the bytes of the column into a scru128.ID. A scru128.ID is stored
+// as text. To store bytes, convert it to scru128.Bytes.
 type Event struct {
 	ID   scru128.ID
 	What string
@@ -56,7 +57,7 @@ func run(ctx context.Context, driver, name string) error {
 	if _, err := db.ExecContext(ctx, tables[driver]); err != nil {
 		return err
 	}
-	// An old event.
+	// This event is older than the others.
 	if err := insert(ctx, db, []Event{{ID: scru128.First(time.Now().Add(-48 * time.Hour)),
 		What: "moved"}}); err != nil {
 		return err
@@ -111,7 +112,7 @@ func between(ctx context.Context, db *sql.DB, from, to time.Time) ([]Event, erro
 		scru128.Bytes(scru128.First(from)), scru128.Bytes(scru128.First(to)))
 }
 
-// Unlike with OFFSET, the last page is as cheap as the first.
+// page returns the next events after an ID. With OFFSET, later pages would cost more.
 func page(ctx context.Context, db *sql.DB, after scru128.ID, limit int) ([]Event, error) {
 	return query(ctx, db, "SELECT id, what FROM events WHERE id > ? ORDER BY id LIMIT ?",
 		scru128.Bytes(after), limit)

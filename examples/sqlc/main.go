@@ -49,7 +49,7 @@ func run(ctx context.Context, url string) error {
 	}
 	queries := db.New(pool)
 
-	// An old event.
+	// This event is older than the others.
 	old := db.InsertEventParams{ID: scru128.First(time.Now().Add(-48 * time.Hour)), What: "moved"}
 	if err := queries.InsertEvent(ctx, old); err != nil {
 		return err
@@ -72,7 +72,8 @@ func run(ctx context.Context, url string) error {
 	}
 	fmt.Printf("%d events of the last hour\n", len(recent))
 
-	// Unlike with OFFSET, the last page is as cheap as the first.
+	// Each page begins after the last ID of the one before. With OFFSET, later pages would cost
+	// more.
 	var last scru128.ID
 	for number := 1; ; number++ {
 		events, err := queries.EventsAfter(ctx, db.EventsAfterParams{After: last, Limit: 100})

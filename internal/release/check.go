@@ -13,13 +13,13 @@ import (
 	"golang.org/x/mod/modfile"
 )
 
-// programs are those that a user might write first.
+// programs are like the first programs of a user.
 //
 //go:embed testdata/all testdata/scru128 testdata/postgres
 var programs embed.FS
 
-// notForUsers are prefixes of modules for tests. A program that keeps leases in PostgreSQL must not
-// have them in go.mod and go.sum.
+// notForUsers are prefixes of modules that only tests need. A program that keeps leases in
+// PostgreSQL must not have them in go.mod or go.sum.
 var notForUsers = []string{
 	"go.etcd.io/etcd/server",
 	"go.opentelemetry.io/",
@@ -27,12 +27,12 @@ var notForUsers = []string{
 	"github.com/grpc-ecosystem/",
 }
 
-// A program and the versions of modules that it gets.
+// A program is a program of a user, and says which modules it may require.
 type program struct {
 	name, title string
-	imports     []string // in a file of its own
+	imports     []string // packages that an extra file imports
 	modules     []string
-	accepts     func(modulePath string) bool // in go.mod and go.sum
+	accepts     func(modulePath string) bool // whether go.mod and go.sum may have the module
 }
 
 func (s *sandbox) checkInstall(w io.Writer, r *repo) error {
@@ -76,7 +76,7 @@ func (s *sandbox) checkInstall(w io.Writer, r *repo) error {
 	return nil
 }
 
-// run makes a module and runs the program, as a user does. It checks go.mod and go.sum.
+// run makes a module and runs the program, like a user. It checks go.mod and go.sum.
 func (s *sandbox) run(p program) error {
 	source, err := fs.Sub(programs, "testdata/"+p.name)
 	if err != nil {

@@ -76,8 +76,8 @@ type deployment struct {
 	store  bool
 }
 
-// test runs the example's server on a free port. It must answer probes, and not start without
-// tokens.
+// test runs the server of an example on a free port. The server must answer probes. It must not
+// start without tokens.
 func (d deployment) test(t *testing.T, sortid string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -156,7 +156,7 @@ func serving(t *testing.T, log io.Reader) (address string) {
 	return ""
 }
 
-// get asks as Kubernetes' probes, whose host is a pod's address.
+// get sends a request like a probe of Kubernetes, whose host is the address of a pod.
 func get(t *testing.T, url string) int {
 	t.Helper()
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
@@ -168,7 +168,7 @@ func get(t *testing.T, url string) int {
 	return answer.StatusCode
 }
 
-// instruction returns the arguments of the Dockerfile's last instruction of a kind.
+// instruction returns the arguments of the last instruction with this name in the Dockerfile.
 func instruction(t *testing.T, name string) (args []string) {
 	t.Helper()
 	for line := range strings.Lines(packaged(t, "Dockerfile")) {
@@ -182,7 +182,7 @@ func instruction(t *testing.T, name string) (args []string) {
 	return args
 }
 
-// The image serves other machines only with tokens.
+// The server in the image accepts other machines only if it has tokens.
 func TestImageServes(t *testing.T) {
 	if entry := instruction(t, "ENTRYPOINT"); !slices.Equal(entry, []string{"/usr/bin/sortid"}) {
 		t.Errorf("ENTRYPOINT %q", entry)
@@ -241,7 +241,7 @@ func TestKubernetesManifests(t *testing.T) {
 		}
 	}
 	if c.LivenessProbe.HTTPGet.Path != "/healthz" || c.ReadinessProbe.HTTPGet.Path != "/readyz" {
-		t.Error("the probes ask other paths than the server has")
+		t.Error("a probe requests a path that the server does not have")
 	}
 	if c.VolumeMounts[0].Name != volume.Name || c.Env[0].Name != "STORE_URL" {
 		t.Error("the container lacks the volume or STORE_URL")
@@ -249,10 +249,10 @@ func TestKubernetesManifests(t *testing.T) {
 	secret := c.Env[0].ValueFrom.SecretKeyRef
 	if secret.Name != volume.Secret.SecretName || !strings.Contains(text, "create secret generic "+
 		secret.Name+" --from-file="+volume.Secret.Items[0].Key+" --from-literal="+secret.Key+"=") {
-		t.Error("the comment makes another secret than the pods use")
+		t.Error("the secret in the comment is not the one that the pods use")
 	}
 	if user := pod.Spec.SecurityContext.RunAsUser; user == nil || *user != 65532 {
-		t.Error("the pods run as another user than the image")
+		t.Error("the user of the pods is not the user of the image")
 	}
 	path := filepath.Join(c.VolumeMounts[0].MountPath, volume.Secret.Items[0].Path)
 	deployment{args: c.Args, tokens: path, store: true}.test(t, buildSortid(t))
@@ -283,7 +283,7 @@ func TestSystemdServe(t *testing.T) {
 		if err != nil && !errors.As(err, &exit) {
 			t.Fatal(err)
 		}
-		// It reports other units, too.
+		// The output also has messages about other units.
 		for line := range strings.Lines(string(out)) {
 			if strings.Contains(line, "sortid") {
 				t.Error(line)

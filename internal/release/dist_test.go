@@ -21,7 +21,7 @@ import (
 	batch "k8s.io/api/batch/v1"
 )
 
-// need returns a program's path. A missing one skips the test, or fails it in CI.
+// need returns the path of a program. If it is missing, the test is skipped, or fails in CI.
 func need(t *testing.T, program string) string {
 	t.Helper()
 	path, err := exec.LookPath(program)
@@ -59,7 +59,7 @@ func TestDistribution(t *testing.T) {
 	}
 	var sums [2]string
 	for i := range sums {
-		defer umask(umask([]int{0o022, 0o077}[i])) // it must not matter
+		defer umask(umask([]int{0o022, 0o077}[i])) // the files must not depend on it
 		var out strings.Builder
 		check(t, r.distribute(&out, version, dir, []target{{"linux", arch}}))
 		sums[i] = out.String()
@@ -89,7 +89,7 @@ func TestDistribution(t *testing.T) {
 	})
 	t.Run("kubernetes", func(t *testing.T) {
 		if _, err := os.Stat(sortid); err != nil {
-			t.Skip("there is no binary from the package")
+			t.Skip("the package has no binary for this machine")
 		}
 		testKubernetes(t, sortid)
 	})

@@ -1,7 +1,7 @@
-// Command release checks modules as users get them, builds a release's files, and makes the
-// release; see docs/architecture.md.
+// Command release checks the modules in the form that users get, builds the files of a release, and
+// makes the release. See docs/architecture.md.
 //
-// It is not in go.work, so that it does not change other modules' dependencies.
+// It is not in go.work, because it would change the dependencies of other modules.
 package main
 
 import (
@@ -20,13 +20,13 @@ const usage = `usage:
   release bump VERSION     makes the modules require each other at VERSION
   release dist VERSION DIR [TARGETS]
                            writes archives, packages and checksums to DIR
-  release notices BINARY   prints the licences of what a binary is made of
+  release notices BINARY   prints the licences of all software in a binary
   release [-n] tag VERSION runs all checks, tags the modules and pushes the tags
 `
 
 var (
 	dryRun = flag.Bool("n", false, "only print the commands that change something")
-	remote = flag.String("remote", "origin", "where tags are pushed to")
+	remote = flag.String("remote", "origin", "the remote to which tags are pushed")
 )
 
 func main() {
@@ -110,7 +110,7 @@ func (r *repo) checkRelease() error {
 	return s.checkInstall(os.Stdout, r)
 }
 
-// commitTime returns SOURCE_DATE_EPOCH, or else the commit's time.
+// commitTime returns SOURCE_DATE_EPOCH. If it is not set, commitTime returns the commit's time.
 func (r *repo) commitTime() (time.Time, error) {
 	text := os.Getenv("SOURCE_DATE_EPOCH")
 	if text == "" {

@@ -18,23 +18,24 @@ import (
 
 const rootPath = "github.com/sortid/sortid"
 
-// workspaceDir is the module that excludes versions that others require of each other.
+// workspaceDir is the folder of the module that excludes the versions at which the other modules
+// require each other.
 const workspaceDir = "internal/workspace"
 
 type goModule struct {
-	dir       string // slash-separated, from the root; "." for the root module
+	dir       string // slash-separated path from the root; "." for the root module
 	published bool
 	file      *modfile.File
 }
 
 func (m *goModule) path() string { return m.file.Module.Mod.Path }
 
-// folder is the path from the root that begins with "./", or ".".
+// folder returns the path from the root. It is "." or begins with "./".
 func (m *goModule) folder() string { return strings.TrimSuffix("./"+m.dir, "/.") }
 
 func (m *goModule) tag(version string) string { return path.Join(m.dir, version) }
 
-// requires returns the requirements of this project's modules.
+// requires returns the requirements that are modules of this project.
 func (m *goModule) requires() (ours []module.Version) {
 	for _, r := range m.file.Require {
 		if isOurs(r.Mod.Path) {
@@ -51,11 +52,11 @@ func isOurs(modulePath string) bool {
 type repo struct {
 	root    string
 	work    *modfile.WorkFile
-	modules []*goModule // in the order of their requirements
+	modules []*goModule // each module is after the modules that it requires
 }
 
-// open reads go.work and its modules' go.mod. A folder with the comment "not published" in go.work
-// is not released.
+// open reads go.work and the go.mod of each of its modules. If go.work has the comment "not
+// published" behind a folder, its module is not released.
 func open(root string) (*repo, error) {
 	name := filepath.Join(root, "go.work")
 	data, err := os.ReadFile(name)
@@ -96,7 +97,8 @@ func (r *repo) sort() error {
 			return !slices.ContainsFunc(m.requires(), waits)
 		})
 		if i < 0 {
-			return errors.New("modules require each other in a circle, so none can be tagged first")
+			return errors.New(
+				"modules require each other in a circle, so no module can be tagged first")
 		}
 		sorted = append(sorted, rest[i])
 		rest = slices.Delete(slices.Clone(rest), i, i+1)
@@ -122,7 +124,7 @@ func (r *repo) git(args ...string) (string, error) {
 	return output(exec.Command("git", append([]string{"-C", r.root}, args...)...))
 }
 
-// version returns the version that the modules require of each other: the next release.
+// version returns the version at which the modules require each other: the next release.
 func (r *repo) version() (string, error) {
 	if m := r.find(rootPath + "/cmd/sortid"); m != nil {
 		for _, q := range m.requires() {
@@ -138,7 +140,7 @@ func (r *repo) checkNext(version string) error {
 	next, err := r.version()
 	if err == nil && version != next {
 		err = fmt.Errorf(
-			"version %q: the modules require each other at %s; make bump VERSION=%s changes that",
+			"version %q: the modules require each other at %s; make bump VERSION=%s changes this",
 			version, next, version)
 	}
 	return err
@@ -161,7 +163,8 @@ func (r *repo) check() error {
 	for _, m := range r.modules {
 		name := path.Join(m.dir, "go.mod")
 		if want := path.Join(rootPath, m.dir); m.path() != want {
-			report("%s: the module is called %s, and its folder makes it %s", name, m.path(), want)
+			report("%s: the name of the module is %s, but its folder makes it %s", name,
+				m.path(), want)
 		}
 		if len(m.file.Replace) > 0 {
 			report("%s has a replace directive: go install refuses such a module", name)
@@ -169,7 +172,8 @@ func (r *repo) check() error {
 		for _, q := range m.requires() {
 			required[q] = true
 			if q.Version != version {
-				report("%s requires %s, others %s: make bump VERSION=... sets all", name, q, version)
+				report("%s requires %s, but other modules require %s: "+
+					"make bump VERSION=... sets all", name, q, version)
 			}
 			switch needed := r.find(q.Path); {
 			case needed == nil:
@@ -193,7 +197,7 @@ func (r *repo) check() error {
 	}
 	for q := range required {
 		if !excluded[q] {
-			report("%s/go.mod has to exclude %s, which is required", workspaceDir, q)
+			report("%s/go.mod has to exclude %s, because a module requires it", workspaceDir, q)
 		}
 	}
 	return errors.Join(errs...)
@@ -201,7 +205,7 @@ func (r *repo) check() error {
 
 func checkVersion(version string) error {
 	if !semver.IsValid(version) || semver.Canonical(version) != version {
-		return fmt.Errorf("%q is no version: expected one such as v0.1.0", version)
+		return fmt.Errorf("%q is not a version: expected one such as v0.1.0", version)
 	}
 	return module.CheckPathMajor(version, "")
 }

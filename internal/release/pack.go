@@ -16,8 +16,8 @@ import (
 	modzip "golang.org/x/mod/zip"
 )
 
-// pack writes the published modules into dir, as a module proxy. It packs files that git does not
-// ignore.
+// pack writes the published modules into dir, in the form of a module proxy. It packs the files
+// that git does not ignore.
 func (r *repo) pack(dir, version string, commitTime time.Time) error {
 	files, err := r.files()
 	if err != nil {
@@ -75,7 +75,7 @@ func (r *repo) files() ([]string, error) {
 	}
 	return slices.DeleteFunc(strings.Split(out, "\x00"), func(name string) bool {
 		_, err := os.Lstat(r.name(name))
-		return name == "" || err != nil // deleted, but not in git yet
+		return name == "" || err != nil // deleted, but not committed yet
 	}), nil
 }
 
@@ -88,8 +88,8 @@ func (f moduleFile) Lstat() (fs.FileInfo, error) { return os.Lstat(f.name) }
 
 func (f moduleFile) Open() (io.ReadCloser, error) { return os.Open(f.name) }
 
-// As with the go command, a module without a licence gets the repository's. Package zip leaves out
-// the modules below a module.
+// moduleFiles returns the files of a module. If the module has no licence, it gets the licence of
+// the repository, like with the go command. Package zip leaves out modules in folders below.
 func (r *repo) moduleFiles(m *goModule, files []string) (list []modzip.File) {
 	licensed := false
 	for _, name := range files {
@@ -110,7 +110,7 @@ func (r *repo) publicPackages() ([]string, error) {
 		args = append(args, m.folder()+"/...")
 	}
 	cmd := exec.Command("go", args...)
-	cmd.Dir, cmd.Env = r.root, append(os.Environ(), "GOWORK=") // the clone's go.work
+	cmd.Dir, cmd.Env = r.root, append(os.Environ(), "GOWORK=") // use the go.work of the clone
 	out, err := output(cmd)
 	if err != nil {
 		return nil, err

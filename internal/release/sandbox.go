@@ -13,12 +13,12 @@ import (
 	"time"
 )
 
-// A sandbox uses the packed modules, as users do. Its own module cache hides published modules of
-// the same version.
+// A sandbox uses the packed modules like a user. It has its own module cache, so it does
+// not use published modules of the same version.
 type sandbox struct {
-	dir     string // deleted by close
+	dir     string // close deletes it
 	version string
-	time    time.Time // of the commit
+	time    time.Time // the time of the commit
 	goroot  string
 	env     []string
 }
@@ -49,12 +49,12 @@ func newSandbox(r *repo) (s *sandbox, err error) {
 	s.env = append(os.Environ(),
 		"GOWORK=off", "GOFLAGS=-modcacherw", "GOBIN=", "CGO_ENABLED=0",
 		"GOPATH="+filepath.Join(s.dir, "go"), "GOMODCACHE="+filepath.Join(s.dir, "modules"),
-		// Use the caller's downloads.
+		// Use what the caller has downloaded.
 		"GOPROXY="+fileURL(proxy)+","+fileURL(downloaded)+","+caller[1],
 		"GOSUMDB="+caller[2], "GONOSUMDB="+strings.Trim(caller[3]+","+rootPath, ","),
-		// No settings bypass the proxy.
+		// No setting may bypass the proxy.
 		"GOENV=off", "GOPRIVATE=", "GONOPROXY=",
-		// No settings change binaries.
+		// No setting may change binaries.
 		"GOEXPERIMENT=", "GOFIPS140=off", "GOAMD64=v1", "GOARM64=v8.0",
 	)
 	return s, nil
@@ -72,7 +72,7 @@ func (s *sandbox) command(dir, name string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// No target means this machine.
+// install installs the command for a target. If the target is empty, it is this machine.
 func (s *sandbox) install(t target) (string, error) {
 	cmd := s.command(s.dir, "go", "install", "-trimpath", "-ldflags=-s -w -buildid=", rootPath+
 		"/cmd/sortid@"+s.version)
@@ -98,7 +98,7 @@ func (t target) binary() string {
 	return "sortid"
 }
 
-// The error has the command's standard error.
+// output returns the standard output of a command. The error has its standard error.
 func output(cmd *exec.Cmd) (string, error) {
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr

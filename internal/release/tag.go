@@ -15,12 +15,13 @@ type tagging struct {
 	repo    *repo
 	version string
 	remote  string
-	checks  [][]string // must succeed first
-	dryRun  bool       // print the changing commands only
+	checks  [][]string // commands that must succeed first
+	dryRun  bool       // only print the commands that change something
 	out     io.Writer
 }
 
-// run runs the checks, and tags modules in the order of requirements. It pushes all tags or none.
+// run runs the checks, and tags the modules in the order of their requirements. It pushes all tags,
+// or none.
 func (t *tagging) run() error {
 	if err := t.refusal(); err != nil {
 		return err
@@ -46,7 +47,7 @@ func (t *tagging) run() error {
 		return t.git(append([]string{"push", "--atomic", t.remote}, tags...)...)
 	}()
 	if err != nil && len(tags) > 0 && !t.dryRun {
-		// This allows another run.
+		// Without the tags, another run is possible.
 		err = errors.Join(err, t.git(append([]string{"tag", "-d"}, tags...)...))
 	}
 	return err

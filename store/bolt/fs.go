@@ -11,10 +11,10 @@ import (
 
 func refuse(name string) error {
 	return connect.Unsafe("the file is on a network file system (%s), want one on a disk of this "+
-		"machine; for several machines, take a store on a server", name)
+		"machine; for several machines, use a store on a server", name)
 }
 
-// syncFolder puts the names of a folder's files on the disk.
+// syncFolder makes sure that the names of the files in a folder are on the disk.
 func syncFolder(dir string) error {
 	if runtime.GOOS == "windows" {
 		return nil // Windows has no such call; NTFS keeps a journal of names

@@ -10,8 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Two machines that share a network file system may both hold the lock, and neither sees at once
-// what the other has written.
+// remote has the network file systems. If two machines share one, both may have the lock, and
+// neither sees immediately what the other has written.
 var remote = map[uint32]string{
 	unix.NFS_SUPER_MAGIC:  "NFS",
 	unix.SMB_SUPER_MAGIC:  "SMB",
@@ -30,15 +30,15 @@ var remote = map[uint32]string{
 }
 
 const (
-	elsewhere = "the file is on %s, behind which there may be another machine: " +
+	elsewhere = "the file is on %s, which may belong to another machine: " +
 		"the guarantee holds only if no other machine uses the file, and if the file system " +
-		"keeps what it has synced"
+		"keeps the data that it has synced"
 	transient = "the file is on %s, which a restart of the machine empties: " +
 		"the guarantee holds only if each restart takes longer than the realm's window and lead, " +
-		"or is followed by a fence"
-	layered = "the file is on %s, as in a container, and may be gone with that: " +
-		"the guarantee holds only if all processes are in this container, and if a new one " +
-		"begins later than the realm's window and lead, or with a fence"
+		"or if you fence the realm after it"
+	layered = "the file is on %s, as in a container, and may disappear with the container: " +
+		"the guarantee holds only if all processes are in this container, and if a new container " +
+		"starts after the realm's window and lead have passed, or if you fence the realm"
 )
 
 var doubtful = map[uint32]struct{ name, condition string }{
@@ -68,7 +68,7 @@ func conditionsOf(kind uint32) ([]string, error) {
 	return nil, nil
 }
 
-// holder names the process that has a file locked.
+// holder returns a name for the process that has locked a file.
 func holder(path string) string {
 	const unknown = "another process"
 	var st unix.Stat_t

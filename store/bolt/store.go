@@ -24,25 +24,28 @@ import (
 
 var bucket = []byte("leases")
 
-// ErrDamaged: the file is not, or no longer, a bbolt file with leases.
+// ErrDamaged means that the file is not a bbolt file with leases, or that it is damaged.
 var ErrDamaged = errors.New("not a bbolt file with leases, or damaged")
 
 // A Store is a [lease.Store] in a file. It is safe for concurrent use.
 type Store struct {
-	path       string        // absolute, without symbolic links
-	mutex      chan struct{} // one goroutine of this process at a time
-	named      atomic.Bool   // the file's name is on the disk
-	checked    atomic.Int64  // when checkPages found nothing, in Unix seconds
+	path string // absolute, without symbolic links
+	// mutex lets only one goroutine of this process use the file.
+	mutex chan struct{}
+	// named reports whether the name of the file is on the disk.
+	named atomic.Bool
+	// checked is the last time when checkPages found no damage, in Unix seconds.
+	checked    atomic.Int64
 	conditions []string
 }
 
-// Open opens the store in the file of a URL such as "bolt:sortid.db", or makes it. It fails with
-// [lease.ErrUnsafe] on a network file system, with [ErrDamaged], or with an error of the operating
-// system. It waits for the lock until ctx ends.
+// Open opens the store in the file at a URL, such as "bolt:sortid.db". If there is no file, it
+// makes one. It fails with [lease.ErrUnsafe] on a network file system, with [ErrDamaged], or with
+// an error of the operating system. It waits for the lock until ctx ends.
 func Open(ctx context.Context, url string) (*Store, error) { return open(ctx, url, true) }
 
-// OpenExisting is Open, but fails with [fs.ErrNotExist] if there is no file. It needs no write
-// permission.
+// OpenExisting is like Open, but if there is no file, it fails with [fs.ErrNotExist]. It needs no
+// write permission.
 func OpenExisting(ctx context.Context, url string) (*Store, error) { return open(ctx, url, false) }
 
 func open(ctx context.Context, url string, create bool) (*Store, error) {
@@ -80,11 +83,11 @@ func open(ctx context.Context, url string, create bool) (*Store, error) {
 	}
 }
 
-// mutexes has a channel for each file. Without flock (Solaris, AIX, Android) locks do not exclude
-// two goroutines from each other.
+// mutexes has a channel for each file. It lets only one goroutine use a file. On systems without
+// flock (Solaris, AIX, Android), the lock of the file does not do this.
 var mutexes sync.Map
 
-// parse does not show the URL, which may be meant for another store and contain a password.
+// parse does not show the URL in errors: it may be meant for another store, and have a password.
 func parse(url string) (string, error) {
 	scheme, path, _ := strings.Cut(url, ":")
 	rest, slashes := strings.CutPrefix(path, "//")
@@ -103,7 +106,8 @@ func parse(url string) (string, error) {
 
 func urlError(text string) error { return connect.BadURL(errors.New("bolt: the URL: " + text)) }
 
-// resolve returns the absolute path of a file, without symbolic links: these may change.
+// resolve returns the absolute path of a file. The path has no symbolic links, because these may
+// change.
 func resolve(path string, create bool) (string, error) {
 	path, err := filepath.Abs(path)
 	if err != nil {
@@ -130,7 +134,8 @@ func resolve(path string, create bool) (string, error) {
 	return filepath.Join(dir, filepath.Base(path)), nil
 }
 
-// Conditions lists what the guarantee depends on and could not be verified, or nil.
+// Conditions lists what the guarantee depends on, but could not be verified. It is nil if there is
+// nothing to name.
 func (s *Store) Conditions() []string { return s.conditions }
 
 func (s *Store) Get(ctx context.Context, realm string, b lease.Block) (r lease.Record, err error) {
@@ -161,7 +166,7 @@ func (s *Store) CompareAndSet(ctx context.Context, prev, next lease.Record) (boo
 	return s.CompareAndSetMany(ctx, []lease.Change{{Prev: prev, Next: next}})
 }
 
-// CompareAndSetMany makes all changes or none.
+// CompareAndSetMany makes all changes, or none.
 func (s *Store) CompareAndSetMany(ctx context.Context,
 	changes []lease.Change) (stored bool, err error) {
 	values := make([][]byte, len(changes))
@@ -211,8 +216,8 @@ func (s *Store) CompareAndSetMany(ctx context.Context,
 
 var errRefused = errors.New("refused")
 
-// checkPages fails if a page claims to be longer than any file may be. When bbolt replaces such a
-// page, it counts to the page's end, in memory.
+// checkPages fails if a page seems to be longer than any file may be. When bbolt replaces such a
+// page, it makes a list of all page numbers in it, which may not fit in memory.
 func checkPages(tx *bbolt.Tx) error {
 	longest := maxSize / tx.DB().Info().PageSize
 	for id := 0; ; id++ {
@@ -223,7 +228,7 @@ func checkPages(tx *bbolt.Tx) error {
 		switch page.Type {
 		case "branch", "leaf", "freelist":
 			if page.OverflowCount > longest {
-				return fmt.Errorf("%w: page %d is said to have %d more", ErrDamaged, id,
+				return fmt.Errorf("%w: page %d seems to have %d overflow pages", ErrDamaged, id,
 					page.OverflowCount)
 			}
 		}
@@ -242,7 +247,7 @@ func (s *Store) List(ctx context.Context, realm string) (found []lease.Record, e
 			if err != nil {
 				return err
 			}
-			if r.Realm == realm { // in realm "a" this skips a record of "a/b"
+			if r.Realm == realm { // for realm "a", this skips the records of "a/b"
 				found = append(found, r)
 			}
 		}
@@ -273,8 +278,8 @@ func (s *Store) String() string { return "bolt:" + s.path }
 
 func (s *Store) Close() error { return nil }
 
-// key returns the key of a record. A block's text has one slash, so the last slash but one ends the
-// realm's name.
+// key returns the key of a record. The text of a block has one slash. So the name of the realm ends
+// at the second slash from the end.
 func key(realm string, b lease.Block) []byte { return []byte(realm + "/" + b.String()) }
 
 func get(records *bbolt.Bucket, realm string, b lease.Block) (lease.Record, error) {
@@ -315,13 +320,13 @@ func (s *Store) with(ctx context.Context, flag int, f func(*bbolt.DB) error) (er
 		return failed(s.path, fmt.Errorf("waiting for other calls of this process: %w",
 			context.Cause(ctx)))
 	}
-	// bbolt trusts what it reads. With a damaged file it panics, or reads beyond the end of the
-	// file, which SetPanicOnFault also turns into a panic.
+	// bbolt trusts what it reads. If the file is damaged, bbolt panics, or it reads beyond the end
+	// of the file. SetPanicOnFault turns the second case into a panic, too.
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	var file *os.File
 	defer func() {
 		if p := recover(); p != nil {
-			// The database's own Close might wait for the transaction for ever. Its memory map
+			// The Close of the database might wait for the transaction forever. Its memory map
 			// would keep the lock beyond Close.
 			unlock(file)
 			file.Close()
@@ -335,10 +340,11 @@ func (s *Store) with(ctx context.Context, flag int, f func(*bbolt.DB) error) (er
 	return failed(s.path, errors.Join(f(db), db.Close()))
 }
 
-// maxSize limits a damaged file to some millions of records, in bytes.
+// maxSize is the largest size of a file in bytes. A larger file would have some millions of
+// records, so it is probably damaged.
 const maxSize = 1 << 30
 
-// A change takes some milliseconds, most of them for the disk.
+// A change takes some milliseconds. The disk needs most of this time.
 const (
 	shortest = time.Millisecond
 	longest  = 16 * time.Millisecond
@@ -349,11 +355,11 @@ const beginning = time.Second
 
 var errEmpty = fmt.Errorf("%w: it is empty", ErrDamaged)
 
-// lock opens the file as soon as nobody else has it locked.
+// lock waits until no other process has locked the file, and opens it.
 func (s *Store) lock(ctx context.Context, flag int, file **os.File) (*bbolt.DB, error) {
 	options := &bbolt.Options{
 		ReadOnly: flag == os.O_RDONLY,
-		// Try once. bbolt would try again only every 50 ms, and ignore the context.
+		// Try only once. bbolt itself would try again only every 50 ms, and ignore the context.
 		Timeout:      time.Nanosecond,
 		NoStatistics: true,
 		MaxSize:      maxSize,
@@ -374,8 +380,8 @@ func (s *Store) lock(ctx context.Context, flag int, file **os.File) (*bbolt.DB, 
 	}
 }
 
-// openFile lets only [Open] create the file or find it empty. If a Store has used an empty file,
-// that has lost its records.
+// openFile lets only [Open] create the file, or use an empty one. A Store has put records in its
+// file, so if the file is empty later, the records are lost.
 func openFile(path string, flag int, mode os.FileMode) (*os.File, error) {
 	f, err := os.OpenFile(path, flag, mode)
 	switch {

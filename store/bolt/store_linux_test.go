@@ -46,7 +46,7 @@ func TestFileSystems(t *testing.T) {
 	put(t, s, 1)
 }
 
-// Only a regular file is opened: others could block.
+// Open opens only a regular file, because others could block.
 func TestIrregular(t *testing.T) {
 	pipe := filepath.Join(t.TempDir(), "pipe")
 	if err := unix.Mkfifo(pipe, 0o600); err != nil {
@@ -75,7 +75,7 @@ func asNobody(t *testing.T, f func()) {
 	<-done
 }
 
-// A user without the right to write can read, and is told what is missing.
+// A user without the permission to write can read. The error names the missing permission.
 func TestPermissions(t *testing.T) {
 	dir := t.TempDir()
 	for d := dir; d != os.TempDir() && len(d) > 1; d = filepath.Dir(d) {
@@ -115,7 +115,7 @@ func TestPermissions(t *testing.T) {
 
 func init() { roles["full"] = playFull }
 
-// playFull makes changes with room for only a few, and then with more.
+// playFull makes changes while there is room for only a few of them, and then with more room.
 func playFull(url string) error {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
@@ -149,7 +149,7 @@ func playFull(url string) error {
 	}
 	if !errors.Is(err, syscall.EFBIG) && !strings.Contains(err.Error(), syscall.EFBIG.Error()) ||
 		i < 20 {
-		return fmt.Errorf("the limit showed as %w, at change %d", err, i)
+		return fmt.Errorf("the limit caused %w, at change %d", err, i)
 	}
 	fmt.Println(err)
 	if err := unix.Setrlimit(unix.RLIMIT_FSIZE, &limit); err != nil {
@@ -174,7 +174,7 @@ func playFull(url string) error {
 	return nil
 }
 
-// If there is no room for the file to grow, a change fails, and nothing is lost.
+// If the file has no room to grow, a change fails, and nothing is lost.
 func TestFull(t *testing.T) {
 	path, url := temp(t)
 	p := start(t, "full", url)

@@ -58,7 +58,7 @@ func start(t *testing.T, role, url string) *process {
 	return &process{cmd, bufio.NewScanner(out), in}
 }
 
-// patience makes a test fail instead of hang, even on a slow machine.
+// patience is long enough for a slow machine. After it, a test fails instead of waiting forever.
 const patience = 5 * time.Minute
 
 func temp(t *testing.T) (path, url string) {
@@ -107,7 +107,7 @@ func playLease(url string) error {
 	return l.Close(ctx)
 }
 
-// Many processes start at once. No tick of a node ID is used twice.
+// Many processes start at the same time. No tick of a node ID is used twice.
 func TestProcesses(t *testing.T) {
 	n := 100
 	if testing.Short() {
@@ -150,7 +150,8 @@ func playCount(url string) error {
 	return err
 }
 
-// A killed process has stored what it printed, and does not disturb the others.
+// If a process is killed, the store has what the process printed. Other processes are not
+// disturbed.
 func TestKilled(t *testing.T) {
 	_, url := temp(t)
 	s := must(t, url)
@@ -177,7 +178,7 @@ func TestKilled(t *testing.T) {
 			last = max(last, n)
 			return true
 		}
-		for _, p := range killed { // wait until each has made a change
+		for _, p := range killed { // wait until each process has made a change
 			if !hear(p) {
 				t.Fatal("a process ended by itself")
 			}
@@ -210,7 +211,7 @@ func playHold(url string) error {
 	return err
 }
 
-// While another process has the file, a call waits until its context ends.
+// While another process has locked the file, a call waits until its context ends.
 func TestHeld(t *testing.T) {
 	path, url := temp(t)
 	s := must(t, url)
@@ -232,7 +233,7 @@ func TestHeld(t *testing.T) {
 		},
 	} {
 		var err error
-		// On a slow machine a short time is up before the call has looked at the file.
+		// On a slow machine, a short time can be over before the call has opened the file.
 		for d, seen := 100*time.Millisecond, false; !seen && d < patience; d *= 4 {
 			ctx, cancel := context.WithTimeout(t.Context(), d)
 			err = call(ctx)
@@ -256,7 +257,7 @@ func TestHeld(t *testing.T) {
 	}
 }
 
-// A call that waits for another of the same process ends with its context, too.
+// A call that waits for another call of the same process also ends with its context.
 func TestTurn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		_, url := temp(t)
@@ -293,7 +294,7 @@ func TestURLs(t *testing.T) {
 	}
 }
 
-// Other files are refused, with their name and the reason, and left alone.
+// Open refuses other files, with their name and the reason. It does not change them.
 func TestWrongFiles(t *testing.T) {
 	dir := t.TempDir()
 	in := func(name string) string { return filepath.Join(dir, name) }
@@ -351,7 +352,7 @@ func TestWrongFiles(t *testing.T) {
 	}
 }
 
-// A file that another process is making is empty for a moment of virtual time.
+// While another process makes the file, the file is empty for a moment. The time is virtual.
 func TestBeingMade(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		path, url := temp(t)
@@ -370,7 +371,7 @@ func TestBeingMade(t *testing.T) {
 	})
 }
 
-// A file that is gone is not made again: that would lose all grants.
+// If the file is gone, the store does not make it again, because all grants would be lost.
 func TestGone(t *testing.T) {
 	path, url := temp(t)
 	s := must(t, url)
@@ -390,7 +391,7 @@ func TestGone(t *testing.T) {
 	}
 }
 
-// A relative path means the folder at the time of Open.
+// A relative path is relative to the folder at the time of Open.
 func TestRelative(t *testing.T) {
 	t.Chdir(t.TempDir())
 	s := must(t, "bolt:sortid.db")
@@ -419,7 +420,7 @@ func TestNotARecord(t *testing.T) {
 	put(t, s, 1)
 }
 
-// use calls everything and returns the errors. It must return.
+// use calls all methods and returns their errors. No call may wait forever.
 func use(t *testing.T, url string) error {
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
@@ -435,7 +436,8 @@ func use(t *testing.T, url string) error {
 	return errors.Join(err1, err2, err3, err4)
 }
 
-// A damaged file gives errors. It never ends the process, nor stays locked.
+// If the file is damaged, calls return errors. The process never ends, and the file never stays
+// locked.
 func TestDamaged(t *testing.T) {
 	path, url := temp(t)
 	s := must(t, url)
@@ -510,9 +512,9 @@ func TestDamaged(t *testing.T) {
 				t.Errorf("%s, round %d: %v", name, round, err)
 			}
 		}
-		t.Logf("%s: %d of %d were noticed", name, failed, rounds)
+		t.Logf("%s: %d of %d files were found to be damaged", name, failed, rounds)
 		if failed == 0 {
-			t.Errorf("%s: never noticed", name)
+			t.Errorf("%s: the damage was never found", name)
 		}
 		if err := os.WriteFile(path, good, 0o600); err != nil {
 			t.Fatal(err)
@@ -547,7 +549,7 @@ func TestWrongRecord(t *testing.T) {
 	}
 }
 
-// Readers see only whole changes.
+// Readers see only complete changes.
 func TestReaders(t *testing.T) {
 	_, url := temp(t)
 	s := must(t, url)
@@ -574,7 +576,7 @@ func TestReaders(t *testing.T) {
 	wg.Wait()
 }
 
-// A change syncs the folder too, or fails.
+// A change also syncs the folder, or it fails.
 func TestFolder(t *testing.T) {
 	if err := syncFolder(t.TempDir()); err != nil {
 		t.Error(err)

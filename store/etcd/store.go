@@ -21,7 +21,7 @@ import (
 	"google.golang.org/grpc/status"
 )
 
-// DefaultPrefix begins all keys, unless another prefix is given.
+// DefaultPrefix is the beginning of all keys if no other prefix is given.
 const DefaultPrefix = "sortid"
 
 // A Store is a [lease.Store] in etcd. It is safe for concurrent use.
@@ -29,16 +29,16 @@ type Store struct {
 	*records
 	client     *clientv3.Client
 	clock      *clock
-	prefix     string // of all keys: "/sortid/"
+	prefix     string // the beginning of all keys, such as "/sortid/"
 	hosts      string
 	conditions []string
 }
 
-// The version of a record is etcd's revision, or 0.
+// The version of a record is etcd's revision. It is 0 if there is no record.
 type records = kv.Records[int64]
 
 // Open opens the store at a URL; see the package comment. It fails if the user may not read and
-// write there, and with [lease.ErrUnsafe].
+// write there. It fails with [lease.ErrUnsafe] if etcd can lose changes.
 func Open(ctx context.Context, url string) (*Store, error) {
 	config, prefix, err := parse(url)
 	if err != nil {
@@ -70,13 +70,14 @@ func parse(url string) (config clientv3.Config, prefix string, err error) {
 	return config, u.Path, nil
 }
 
-// New is Open with settings that a URL cannot express. An empty prefix means [DefaultPrefix]. New
-// takes no client, because an existing one may repeat requests. It sets MaxUnaryRetries to 1.
-// Keep-alive times and the logger have defaults that suit leases.
+// New is like Open, for settings that a URL cannot express. An empty prefix means [DefaultPrefix].
+// New does not take a client, because an existing client may repeat requests. It sets
+// MaxUnaryRetries to 1. If the config has no keep-alive times or no logger, New sets values
+// that suit leases.
 func New(ctx context.Context, config clientv3.Config, prefix string) (*Store, error) {
-	config.MaxUnaryRetries = 1 // this counts attempts
+	config.MaxUnaryRetries = 1 // the number of attempts, not of repetitions
 	if config.Logger == nil && config.LogConfig == nil {
-		config.Logger = zap.NewNop() // errors are returned
+		config.Logger = zap.NewNop() // the store returns all errors
 	}
 	if config.DialKeepAliveTime == 0 {
 		config.DialKeepAliveTime = 10 * time.Second
@@ -101,7 +102,8 @@ func New(ctx context.Context, config clientv3.Config, prefix string) (*Store, er
 }
 
 func (s *Store) connect(ctx context.Context, config clientv3.Config) error {
-	// The client lives as long as its context and, until it is made, no longer than ours.
+	// The client works as long as its context. Until the client is made, its context also ends when
+	// ctx ends.
 	life, end := context.WithCancel(context.WithoutCancel(ctx))
 	stop := context.AfterFunc(ctx, end)
 	config.Context = life
@@ -138,19 +140,20 @@ func temporary(err error) error {
 	return err
 }
 
-// A store that returns must be found within a second. gRPC's own pauses grow to two minutes.
+// reconnect makes sure that the client finds a server within a second after it returns. By default,
+// gRPC's pauses grow to two minutes.
 var reconnect = backoff.Config{BaseDelay: 100 * time.Millisecond, Multiplier: 1.6, Jitter: 0.2,
 	MaxDelay: 500 * time.Millisecond}
 
-// failFast makes a request fail at once if no member can be reached. etcd's client would wait until
-// its context ends.
+// failFast makes a request fail immediately if no member can be reached. Without it, etcd's client
+// would wait until the context ends.
 func failFast(ctx context.Context, method string, request, reply any, conn *grpc.ClientConn,
 	invoke grpc.UnaryInvoker, opts ...grpc.CallOption) error {
 	return invoke(ctx, method, request, reply, conn, append(opts, grpc.WaitForReady(false))...)
 }
 
-// try makes the kinds of requests that the store needs. It changes nothing, as no revision is below
-// 0. etcd still checks permissions and the quota.
+// try sends the kinds of requests that the store needs. It changes nothing, because no revision is
+// below 0. But etcd checks the permissions and the quota.
 func (s *Store) try(ctx context.Context) error {
 	key := s.key("", lease.Block{})
 	_, err := ask(ctx, func(ctx context.Context) (*clientv3.TxnResponse, error) {
@@ -166,8 +169,8 @@ func (s *Store) try(ctx context.Context) error {
 	return nil
 }
 
-// ask repeats a request once if etcd refused it for an unknown or expired token, before doing
-// anything. The client has got a new token by then.
+// ask repeats a request once if etcd refused it because its token is unknown or expired. In this
+// case etcd has done nothing, and the client already has a new token.
 func ask[T any](ctx context.Context, f func(context.Context) (T, error)) (T, error) {
 	r, err := connect.Ask(ctx, f)
 	for _, e := range []error{rpctypes.ErrInvalidAuthToken, rpctypes.ErrAuthOldRevision,
@@ -183,7 +186,8 @@ func read[T any](ctx context.Context, f func(context.Context) (T, error)) (T, er
 	return connect.Read(ctx, func(ctx context.Context) (T, error) { return ask(ctx, f) })
 }
 
-// Conditions says what the guarantee requires for this cluster's version, or nil.
+// Conditions lists what the guarantee requires because of the versions in this cluster. It is nil
+// if there is nothing to name.
 func (s *Store) Conditions() []string { return s.conditions }
 
 // read reads all records at one moment.
@@ -202,7 +206,7 @@ func (s *Store) read(ctx context.Context, realm string,
 	values, revisions = make([][]byte, len(blocks)), make([]int64, len(blocks))
 	for i := range blocks {
 		for _, found := range resp.Responses[i].GetResponseRange().Kvs {
-			// A value that is empty is not nil.
+			// An empty value must not be nil.
 			values[i], revisions[i] = append([]byte{}, found.Value...), found.ModRevision
 		}
 	}
@@ -255,7 +259,7 @@ func (s *Store) Realms(ctx context.Context) (names []string, err error) {
 	}
 }
 
-// page is how many records List asks for at a time.
+// page is how many records List requests at a time.
 const page = 1000
 
 func (s *Store) List(ctx context.Context, realm string) ([]lease.Record, error) {
@@ -304,7 +308,7 @@ func (s *Store) Time(ctx context.Context) (time.Time, error) {
 
 func (s *Store) String() string { return "etcd at " + s.hosts }
 
-// Close closes the connection; calls in progress fail.
+// Close closes the connection. Calls that have not ended fail.
 func (s *Store) Close() error { return s.client.Close() }
 
 func (s *Store) failed(what string, err error) error {

@@ -9,8 +9,8 @@ import (
 	"github.com/sortid/sortid/store/internal/connect"
 )
 
-// inspect asks the members for their versions. It ignores a member that does not answer: a cluster
-// works without one of its members.
+// inspect asks the members for their versions. It ignores a member that does not answer, because a
+// cluster works without one of its members.
 func (s *Store) inspect(ctx context.Context) error {
 	for _, endpoint := range s.client.Endpoints() {
 		limited, cancel := context.WithTimeout(ctx, time.Second)
@@ -33,15 +33,16 @@ func (s *Store) inspect(ctx context.Context) error {
 func checkVersion(version string) (condition string, err error) {
 	var v [3]int
 	if _, err := fmt.Sscanf(version, "%d.%d.%d", &v[0], &v[1], &v[2]); err != nil {
-		return "", nil // not a release of etcd
+		return "", nil // this is not a release of etcd
 	}
 	below := func(major, minor, patch int) bool {
 		return slices.Compare(v[:], []int{major, minor, patch}) < 0
 	}
 	switch {
 	case below(3, 4, 21):
-		return fmt.Sprintf("conditional: etcd %s forgets changes in a crash if it is the only "+
-			"member of its cluster; then upgrade it to 3.4.21, or to 3.5.5 or later", version), nil
+		return fmt.Sprintf("conditional: etcd %s can lose changes in a crash if it is the only "+
+			"member of its cluster; if so, upgrade it to 3.4.21, or to 3.5.5 or later",
+			version), nil
 	case !below(3, 5, 0) && below(3, 5, 5):
 		return "", connect.Unsafe("version %s can lose changes in a crash; upgrade it to 3.5.5 or "+
 			"later", version)

@@ -1,16 +1,17 @@
-// Package http leases through a server, "sortid serve", which gives access to its own store.
-// Programs need no database password, only HTTP.
+// Package http leases node IDs through a server, "sortid serve", which gives access to its own
+// store. Programs need only HTTP, and no password of a database.
 //
 //	store, err := http.Open(ctx, "https://ids.example.com?token=env:SORTID_TOKEN")
 //
-// The URL is https://HOST:PORT/PATH?token=TOKEN, or http:// without encryption. PATH is for a proxy
-// in front of the server. The parameters are
+// The URL is https://HOST:PORT/PATH?token=TOKEN, or http:// without encryption. PATH is only
+// needed if a proxy in front of the server wants it. The parameters are
 //
-//   - token: the token, or env:NAME for the one in an environment variable;
+//   - token: the token, or env:NAME if the environment variable NAME has the token;
 //   - ca, cert and key, which package [github.com/sortid/sortid/store] explains.
 //
-// Each method of the Store is one POST request with JSON, sent once. A proxy must not repeat a POST
-// request, which none does by default: a change that was made would be reported as refused.
+// Each method of the Store sends one POST request with JSON, once. A proxy must not repeat a POST
+// request, because the server would refuse the repetition, although the change was made. By
+// default no proxy repeats such requests.
 //
 // The guarantee is the same as for the server's own store; see [Store.Conditions]. All servers
 // behind one address must use the same store.

@@ -20,7 +20,7 @@ import (
 	"github.com/sortid/sortid/store/internal/kv"
 )
 
-// A Store is a [lease.Store] behind a server. It is safe for concurrent use.
+// A Store is a [lease.Store] that a server gives access to. It is safe for concurrent use.
 type Store struct {
 	client     *http.Client
 	address    string // without /v1/store/
@@ -125,8 +125,8 @@ func (s *Store) CompareAndSet(ctx context.Context, prev, next lease.Record) (boo
 	return s.CompareAndSetMany(ctx, []lease.Change{{Prev: prev, Next: next}})
 }
 
-// CompareAndSetMany makes one request. The server's store decides whether it makes all changes or
-// some.
+// CompareAndSetMany sends one request. The server's store decides whether it makes all changes or
+// only some.
 func (s *Store) CompareAndSetMany(ctx context.Context, changes []lease.Change) (bool, error) {
 	if len(changes) == 0 {
 		return true, nil
@@ -172,8 +172,8 @@ func (s *Store) read(ctx context.Context, operation string, request, answer any)
 	return err
 }
 
-// call sends a request once and reads the answer. If no answer comes in time, the next request uses
-// another connection.
+// call sends a request once, and reads the answer. If no answer comes in time, the next request
+// uses another connection.
 func (s *Store) call(ctx context.Context, operation string, request, answer any) error {
 	_, err := connect.Ask(ctx, connect.NoResult(func(ctx context.Context) error {
 		return s.send(ctx, operation, request, answer)
@@ -195,8 +195,9 @@ func (s *Store) send(ctx context.Context, operation string, request, answer any)
 	if err != nil {
 		return fmt.Errorf("http: %w", err)
 	}
-	// Otherwise the transport could send the body again on another connection. That would be safe,
-	// as the server acts only on complete requests, but one attempt is easier to reason about.
+	// With GetBody, the transport could send the body again on another connection. This would be
+	// safe, because the server acts only on complete requests. But one attempt is easier to
+	// understand.
 	r.GetBody = nil
 	r.Header.Set("Content-Type", "application/json")
 	r.Header.Set("Accept", "application/json")
@@ -208,7 +209,7 @@ func (s *Store) send(ctx context.Context, operation string, request, answer any)
 		return fmt.Errorf("http: %w", err)
 	}
 	defer resp.Body.Close()
-	const largest = lease.MaxRecords * 4 << 10 // a record takes less than 4 KiB
+	const largest = lease.MaxRecords * 4 << 10 // in bytes: a record takes less than 4 KiB
 	in := io.LimitReader(resp.Body, largest)
 	if resp.StatusCode != http.StatusOK {
 		return s.problem(operation, resp, in)
@@ -216,11 +217,11 @@ func (s *Store) send(ctx context.Context, operation string, request, answer any)
 	if err := json.NewDecoder(in).Decode(answer); err != nil {
 		return fmt.Errorf("http: the server's answer to %s: %w", operation, err)
 	}
-	io.Copy(io.Discard, in) // so that the connection can be used again
+	io.Copy(io.Discard, in) // in this way the connection can be used again
 	return nil
 }
 
-// ErrAccess: the server refuses the token, or the token does not permit the realm.
+// ErrAccess means that the server refuses the token, or that the token does not permit the realm.
 var ErrAccess = errors.New("http: the server permits no access")
 
 func (s *Store) problem(operation string, resp *http.Response, body io.Reader) error {
@@ -234,7 +235,7 @@ func (s *Store) problem(operation string, resp *http.Response, body io.Reader) e
 	case http.StatusNotImplemented:
 		return lease.ErrNoTime
 	case http.StatusNotFound:
-		return fmt.Errorf("http: %s has no store to lease from, or is no sortid server: %s",
+		return fmt.Errorf("http: %s has no store for leases, or is no sortid server: %s",
 			s.address, detail)
 	}
 	for _, e := range p.Errors {
@@ -254,7 +255,7 @@ func (s *Store) problem(operation string, resp *http.Response, body io.Reader) e
 	return err
 }
 
-// printable quotes a server's text if it contains what could affect a terminal.
+// printable quotes the text of a server if it has characters that could affect a terminal.
 func printable(s string) string {
 	if strings.ContainsFunc(s, func(r rune) bool { return !unicode.IsGraphic(r) }) {
 		return strconv.Quote(s)

@@ -27,11 +27,11 @@ const Schema = `CREATE TABLE sortid_lease (
 	PRIMARY KEY (realm, block)
 ) ENGINE=InnoDB`
 
-// The columns that the store uses, and the primary key.
+// columns has the columns that the store uses, and the primary key.
 const columns = "realm varbinary PRI, block varbinary PRI, revision bigint, hwm bigint, " +
 	"record text, gets bigint"
 
-// Numbers of errors, https://mariadb.com/kb/en/mariadb-error-code-reference/
+// These are numbers of errors, see https://mariadb.com/kb/en/mariadb-error-code-reference/
 const (
 	numberTooManyConnections  = 1040
 	numberNoDatabasePrivilege = 1044
@@ -81,13 +81,13 @@ func (s *Store) prepare(ctx context.Context, config *mysql.Config) error {
 	connected, _ := strconv.Atoi(settings["Slaves_connected"])
 	if n := max(table.replicas, connected); n > 0 {
 		s.conditions = append(s.conditions, fmt.Sprintf("conditional: the server has replicas "+
-			"(connected: %d). One that takes its place may lack changes: then fence all realms "+
-			"before processes reach it", n))
+			"(connected: %d). A replica that becomes the primary may lack changes: then fence "+
+			"all realms before processes use it", n))
 	}
 	return s.checkTable(ctx, table)
 }
 
-// lost reports whether an error means a lost connection. The driver has no single error for it.
+// lost reports whether an error means a lost connection. The driver has several errors for it.
 func lost(err error) bool {
 	return number(err) == numberShutdown || number(err) == numberKilled ||
 		slices.ContainsFunc([]error{mysql.ErrInvalidConn, driver.ErrBadConn, mysql.ErrMalformPkt,
@@ -137,15 +137,15 @@ func (s *Store) settings(ctx context.Context) (map[string]string, error) {
 
 func on(value string) bool { return strings.EqualFold(value, "ON") || value == "1" }
 
-// inspect returns the conditions that a server's settings imply, or [lease.ErrUnsafe]. The map
-// lacks variables that the server does not know.
+// inspect returns the conditions that follow from the settings of a server, or [lease.ErrUnsafe].
+// If the server does not know a variable, the map does not have it.
 func inspect(settings map[string]string) (conditions []string, err error) {
 	unsafe := func(name, want, how string) error {
 		return connect.Unsafe("%s is %s, it must be %s: %s", name, settings[name], want, how)
 	}
 	method := strings.ToLower(settings["innodb_flush_method"])
 	switch flush := settings["innodb_flush_log_at_trx_commit"]; {
-	case flush != "1" && flush != "3": // 3 is MariaDB's, and syncs more often than 1
+	case flush != "1" && flush != "3": // MariaDB also has 3, which syncs more often than 1
 		return nil, unsafe("innodb_flush_log_at_trx_commit", "1",
 			"SET GLOBAL innodb_flush_log_at_trx_commit = 1, and the same in the server's "+
 				"configuration")
@@ -164,12 +164,12 @@ func inspect(settings map[string]string) (conditions []string, err error) {
 		strings.EqualFold(d, "DETECT_ONLY") {
 		conditions = append(conditions, "conditional: innodb_doublewrite is "+d+
 			". The file system must write pages as a whole or not at all, as ZFS does; "+
-			"else a power failure can damage the table")
+			"otherwise a power failure can damage the table")
 	}
 	if on(settings["wsrep_on"]) {
 		conditions = append(conditions, "conditional: the server is a node of a Galera cluster. "+
 			"If all nodes have been down, start the cluster from the one with the latest state "+
-			"(safe_to_bootstrap: 1), or fence all realms before processes reach it")
+			"(safe_to_bootstrap: 1), or fence all realms before processes use it")
 	}
 	if settings["group_replication_group_name"] != "" &&
 		strings.EqualFold(settings["group_replication_consistency"], "EVENTUAL") {
@@ -180,10 +180,11 @@ func inspect(settings map[string]string) (conditions []string, err error) {
 	return conditions, nil
 }
 
-var errReplica = connect.Unsafe("the server is read_only, as a replica is, it must be the " +
+var errReplica = connect.Unsafe("the server is read_only, like a replica, it must be the " +
 	"primary: name that in the URL, or SET GLOBAL read_only = OFF if it is")
 
-// writable reports whether a value of read_only is off; MariaDB 12 has several that are on.
+// writable reports whether a value of read_only means off. MariaDB 12 has several values that mean
+// on.
 func writable(readOnly string) bool {
 	return readOnly == "0" || strings.EqualFold(readOnly, "OFF")
 }
@@ -197,7 +198,7 @@ func (s *Store) checkTable(ctx context.Context, is table) error {
 		return connect.Unsafe("the table sortid_lease is of the engine %q, it must be InnoDB: "+
 			"ALTER TABLE sortid_lease ENGINE=InnoDB", is.engine)
 	}
-	// This checks whether the user may insert, update and select.
+	// Preparing this statement checks whether the user may insert, update and select.
 	err := s.ask(ctx, func(ctx context.Context, conn *sql.Conn) error {
 		prepared, err := conn.PrepareContext(ctx, insertStatement+
 			" ON DUPLICATE KEY UPDATE hwm = hwm + 1")
@@ -214,13 +215,13 @@ func (s *Store) checkTable(ctx context.Context, is table) error {
 
 type table struct {
 	engine   string
-	columns  string // the needed ones and the primary key; "" without a table that the user may see
-	replicas int    // as far as visible, which needs the privilege PROCESS
+	columns  string // the needed columns and the primary key; "" if the user sees no table
+	replicas int    // the number of visible ones; to see them, the user needs PROCESS
 }
 
 func (s *Store) find(ctx context.Context) (t table, err error) {
 	var engine, columns sql.NullString
-	// Names must be constants in all queries, or the server looks at all its tables.
+	// The names must be constants in all queries. Otherwise the server looks at all its tables.
 	err = s.rows(ctx, func(scan func(...any) error) error {
 		return scan(&t.replicas, &engine, &columns)
 	}, `SELECT
@@ -237,7 +238,7 @@ func (s *Store) find(ctx context.Context) (t table, err error) {
 	return t, err
 }
 
-// create makes the table, unless another process is faster.
+// create makes the table. It also succeeds if another process is faster.
 func (s *Store) create(ctx context.Context) error {
 	err := s.exec(ctx, strings.Replace(Schema, "TABLE", "TABLE IF NOT EXISTS", 1))
 	switch {

@@ -9,7 +9,8 @@ import (
 	"github.com/sortid/sortid/store/internal/connect"
 )
 
-// A connector makes connections with the session settings of the store, whatever the defaults are.
+// A connector makes connections with the session settings of the store. They do not depend on the
+// defaults of the server.
 type connector struct {
 	driver.Connector
 	address string
@@ -18,19 +19,19 @@ type connector struct {
 }
 
 var session = []string{
-	// At SERIALIZABLE a read locks. READ COMMITTED fails with a statement-based binary log.
+	// With SERIALIZABLE, reads lock rows. READ COMMITTED fails with a statement-based binary log.
 	"SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ WRITE",
 	"SET NAMES utf8mb4, SESSION autocommit = 1, " +
 		"sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION'",
 }
 
-// galera makes statements wait until the node has what the others have committed. They fail if the
-// node is cut off.
+// galera makes statements wait until the node has everything that other nodes have committed. The
+// statements fail if the node is cut off from the others.
 var galera = []string{"SET SESSION wsrep_sync_wait = 7, wsrep_dirty_reads = OFF"}
 
 func newConnector(config *mysql.Config, setup []string) (*connector, error) {
 	config = config.Clone()
-	config.ClientFoundRows = true   // count rows that match, even if they do not change
+	config.ClientFoundRows = true   // also count rows that match but do not change
 	config.InterpolateParams = true // one request for each statement, not two
 	if config.DialFunc == nil && config.Net == "tcp" {
 		config.DialFunc = connect.Dial
@@ -46,11 +47,11 @@ func (c *connector) Connect(ctx context.Context) (driver.Conn, error) {
 	return connect.Connect(ctx, c.address, c.connect)
 }
 
-// busyPause is short: a refusal costs the server little.
+// busyPause is short because a refusal costs the server little.
 const busyPause = 300 * time.Millisecond
 
 func (c *connector) connect(ctx context.Context) (driver.Conn, error) {
-	ctx, cancel := context.WithTimeout(ctx, 2*c.limit.Next()) // for several requests
+	ctx, cancel := context.WithTimeout(ctx, 2*c.limit.Next()) // enough for several requests
 	defer cancel()
 	conn, err := c.Connector.Connect(ctx)
 	switch number(err) {

@@ -37,8 +37,8 @@ func Open(ctx context.Context, url string) (*Store, error) {
 	return New(ctx, config)
 }
 
-// New is Open with settings that a URL cannot express, such as config.TLS or a dialer. It does not
-// change config. Its connections have the session settings that the store needs.
+// New is like Open, for settings that a URL cannot express, such as config.TLS or a dialer. It does
+// not change config. Its connections have the session settings that the store needs.
 func New(ctx context.Context, config *mysql.Config) (*Store, error) {
 	s := &Store{address: config.Addr, database: config.DBName}
 	_, err := connect.Retry(ctx, s.address, connect.NoResult(func(ctx context.Context) error {
@@ -57,7 +57,7 @@ func New(ctx context.Context, config *mysql.Config) (*Store, error) {
 	return s, nil
 }
 
-// connect prepares a pool of connections whose sessions run these statements first.
+// connect prepares a pool of connections. Each session begins with the statements in setup.
 func (s *Store) connect(config *mysql.Config, setup []string) error {
 	c, err := newConnector(config, setup)
 	if err != nil {
@@ -81,18 +81,19 @@ func (s *Store) Close() error {
 	return s.db.Close()
 }
 
-// CloseIdleConnections soon closes the connections that are unused then.
+// CloseIdleConnections closes idle connections after a short delay.
 func (s *Store) CloseIdleConnections() { s.idle.Rest() }
 
 func (s *Store) String() string {
 	return fmt.Sprintf("mysql: database %q at %s", s.database, s.address)
 }
 
-// Conditions says what the guarantee requires and may not hold, or nil.
+// Conditions lists what the guarantee needs, but may not be true here. It is nil if there is
+// nothing to name.
 func (s *Store) Conditions() []string { return s.conditions }
 
 const (
-	// Always one row, so that a replica without the record is noticed too.
+	// There is always a row, so the store notices a replica even if it has no record.
 	getStatement = `SELECT @@GLOBAL.read_only, l.block, l.revision, l.hwm, l.record
 		FROM (SELECT 1) one LEFT JOIN sortid_lease l ON l.realm = ? AND l.block IN (?)`
 	listStatement   = `SELECT 'OFF', block, revision, hwm, record FROM sortid_lease WHERE realm = ?`
@@ -104,8 +105,8 @@ const (
 		WHERE realm = ? AND block = ? AND revision = ? AND hwm = ?`
 )
 
-// Get makes a change of its own. When that is on the disk, what Get has read is too: the log is
-// written in order.
+// Get reads a record, and then makes a small change. When this change is on the disk, so is the
+// record, because the server writes its log in order.
 func (s *Store) Get(ctx context.Context, realm string, b lease.Block) (lease.Record, error) {
 	records, err := s.GetMany(ctx, realm, []lease.Block{b})
 	if err != nil {
@@ -121,15 +122,15 @@ func (s *Store) Get(ctx context.Context, realm string, b lease.Block) (lease.Rec
 	return records[0], nil
 }
 
-// GetMany reads all records at one moment, and does not wait for the log: if a crash undoes what
-// was read, it undoes all later changes too.
+// GetMany reads all records at one moment. It does not wait for the log: if a crash undoes what was
+// read, it also undoes all later changes.
 func (s *Store) GetMany(ctx context.Context, realm string,
 	blocks []lease.Block) ([]lease.Record, error) {
 	args := []any{[]byte(realm)}
 	for _, b := range blocks {
 		args = append(args, b.String())
 	}
-	// The list consists of constants, so that the primary key is used.
+	// The list has constants, so that the server uses the primary key.
 	query := strings.Replace(getStatement, "(?)", "(?"+strings.Repeat(", ?", len(blocks)-1)+")", 1)
 	found, err := s.records(ctx, realm, query, args...)
 	if err != nil {
@@ -176,7 +177,7 @@ func (s *Store) CompareAndSet(ctx context.Context, prev, next lease.Record) (boo
 	return s.CompareAndSetMany(ctx, []lease.Change{{Prev: prev, Next: next}})
 }
 
-// CompareAndSetMany makes all changes or none.
+// CompareAndSetMany makes all changes, or none.
 func (s *Store) CompareAndSetMany(ctx context.Context,
 	changes []lease.Change) (done bool, err error) {
 	err = s.ask(ctx, func(ctx context.Context, conn *sql.Conn) error {
@@ -191,7 +192,7 @@ func (s *Store) CompareAndSetMany(ctx context.Context,
 		defer tx.Rollback() // does nothing after Commit
 		for _, c := range changes {
 			ok, err := change(ctx, tx, c)
-			if number(err) == numberDeadlock { // rolled back to let another one continue
+			if number(err) == numberDeadlock { // rolled back so that another can continue
 				return nil
 			}
 			if !ok || err != nil {
@@ -240,7 +241,7 @@ func (s *Store) List(ctx context.Context, realm string) ([]lease.Record, error) 
 }
 
 func (s *Store) Realms(ctx context.Context) ([]string, error) {
-	found := map[string]bool{} // a repeated request finds them again
+	found := map[string]bool{} // a repeated request returns them again
 	err := s.rows(ctx, func(scan func(...any) error) error {
 		var name string
 		err := scan(&name)
@@ -255,7 +256,7 @@ func (s *Store) Realms(ctx context.Context) ([]string, error) {
 
 func (s *Store) Time(ctx context.Context) (t time.Time, err error) {
 	err = s.rows(ctx, func(scan func(...any) error) error {
-		var text string // the driver converts a time to a location, but not a text
+		var text string // the driver changes the time zone of a time, but not of a text
 		if err := scan(&text); err != nil {
 			return err
 		}
@@ -268,7 +269,8 @@ func (s *Store) Time(ctx context.Context) (t time.Time, err error) {
 	return t, nil
 }
 
-// ask calls do for one request and its answer. What may have been carried out is not sent again.
+// ask calls do for one request and its answer. It never sends a request again if the server may
+// have executed it.
 func (s *Store) ask(ctx context.Context, do func(context.Context, *sql.Conn) error) error {
 	defer s.idle.Used()
 	conn, err := s.db.Conn(ctx)
@@ -288,8 +290,8 @@ func (s *Store) exec(ctx context.Context, statement string, args ...any) error {
 	})
 }
 
-// rows calls f for each row of a query's result, again from the first if the answer does not come
-// to its end in time.
+// rows calls f for each row of a query's result. If the answer is not complete in time, it begins
+// again with the first row.
 func (s *Store) rows(ctx context.Context, f func(scan func(...any) error) error, query string,
 	args ...any) error {
 	_, err := connect.Read(ctx, connect.NoResult(func(ctx context.Context) error {

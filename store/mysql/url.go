@@ -12,7 +12,7 @@ import (
 	"github.com/sortid/sortid/store/internal/connect"
 )
 
-// errURL shows nothing of the URL: a malformed one may have the password anywhere.
+// errURL shows nothing of the URL, because a malformed URL may have the password anywhere.
 var errURL = connect.BadURL(errors.New(
 	"mysql: not a URL such as mysql://user:password@host:3306/database; " +
 		"in user, password and parameters the characters : / ? # @ % must be written as %3A %2F " +
@@ -23,7 +23,7 @@ func parse(raw string) (*mysql.Config, error) {
 	if err != nil || u.Scheme != "mysql" && u.Scheme != "mariadb" || u.Opaque != "" {
 		return nil, errURL
 	}
-	// After the host there must be no @: a part of the password may be there.
+	// There must be no @ after the host, because a part of the password may be there.
 	if _, rest, _ := strings.Cut(raw, "://"); strings.Count(rest, "@") > 1 ||
 		strings.Contains(rest, "@") && u.User == nil || strings.Contains(rest, "#") {
 		return nil, errURL
@@ -42,7 +42,7 @@ func parse(raw string) (*mysql.Config, error) {
 		address = "unix(" + socket + ")"
 	}
 	query.Del("socket")
-	// The driver knows the parameters, but has its own syntax for the rest.
+	// The driver knows the parameters, but it has its own syntax for the rest of the URL.
 	config, err := mysql.ParseDSN(address + "/?" + query.Encode())
 	if err != nil {
 		return nil, connect.BadURL(fmt.Errorf("mysql: the URL's parameters: %w", err))
@@ -50,6 +50,6 @@ func parse(raw string) (*mysql.Config, error) {
 	config.DBName = database
 	config.User = u.User.Username()
 	config.Passwd, _ = u.User.Password()
-	config.Logger = &mysql.NopLogger{} // errors are returned
+	config.Logger = &mysql.NopLogger{} // the store returns all errors
 	return config, nil
 }

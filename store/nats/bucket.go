@@ -35,13 +35,14 @@ func (s *Store) open(ctx context.Context, options Options) (jetstream.Stream, er
 
 var unsafe = connect.Unsafe
 
-// check fails with [lease.ErrUnsafe] if such a bucket could lose records or answer with old ones.
+// check fails with [lease.ErrUnsafe] if a bucket with this configuration could lose records, or
+// answer with old records.
 func check(c jetstream.StreamConfig) error {
 	edit := "; nats stream edit " + c.Name + " "
 	subject := "$KV." + c.Name[len("KV_"):] + ".>"
 	switch {
 	case c.Storage != jetstream.FileStorage:
-		return unsafe("it is kept in memory, want in files; make a new bucket")
+		return unsafe("it is in memory, but must be in files; make a new bucket")
 	case c.Mirror != nil || len(c.Sources) > 0:
 		return unsafe("it gets its messages from other streams; make a bucket for leases alone")
 	case !slices.Equal(c.Subjects, []string{subject}) || c.SubjectTransform != nil:
@@ -55,7 +56,8 @@ func check(c jetstream.StreamConfig) error {
 		return unsafe("it drops the oldest records beyond %d messages or %d bytes, want no such "+
 			"limits, or to refuse new ones"+edit+"--discard new", c.MaxMsgs, c.MaxBytes)
 	case c.NoAck || c.PersistMode == jetstream.AsyncPersistMode:
-		return unsafe("it does not acknowledge what is stored, or before it is; make a new bucket")
+		return unsafe("it does not acknowledge messages, or does so before they are stored; " +
+			"make a new bucket")
 	case c.AllowDirect:
 		return unsafe("direct gets are on, so that a replica or a mirror may answer with an old " +
 			"record" + edit + "--no-allow-direct, or let this program make the bucket")
@@ -63,7 +65,8 @@ func check(c jetstream.StreamConfig) error {
 	return nil
 }
 
-// conditions returns what the guarantee depends on, or fails with [lease.ErrUnsafe].
+// conditions returns what the guarantee depends on. It fails with [lease.ErrUnsafe] if there can be
+// no guarantee.
 func conditions(replicas int, syncAlways bool, version string) (list []string, err error) {
 	if syncAlways && !since(version, 2, 10) {
 		return nil, unsafe("sync=always is stated, but this is version %s, and only from 2.10 on "+
@@ -90,6 +93,6 @@ func conditions(replicas int, syncAlways bool, version string) (list []string, e
 
 func since(version string, major, minor int) bool {
 	var a, b int
-	fmt.Sscanf(version, "%d.%d", &a, &b) // a text that is no version comes before all versions
+	fmt.Sscanf(version, "%d.%d", &a, &b) // a text without a version counts as the oldest version
 	return a > major || a == major && b >= minor
 }

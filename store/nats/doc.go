@@ -2,36 +2,37 @@
 //
 //	store, err := nats.Open(ctx, "nats://sortid:password@nats.example.com/sortid?sync=always")
 //
-// By default NATS loses up to two minutes of changes if its machine crashes. So check
-// [Store.Conditions]: with one replica and sync=always, it is empty.
+// By default, NATS loses the changes of up to two minutes if its machine crashes. So check
+// [Store.Conditions]. With one replica and sync=always, it is empty.
 //
 // The URL is nats://USER:PASSWORD@HOST:PORT,HOST:PORT,.../BUCKET?PARAMETER=VALUE&..., or natss://
-// with TLS. A user without a password is a token. The parameters are ca, cert and key with natss,
-// and
+// with TLS. A user without a password is a token. The parameters are ca, cert and key (only with
+// natss), and
 //
-//   - sync=always: you vouch that all servers sync each change, see below;
-//   - replicas: the number of servers that keep the bucket, if Open makes it; by default 1;
-//   - creds: a file with credentials, as nsc makes them;
+//   - sync=always: you guarantee that all servers sync each change, see below;
+//   - replicas: the number of servers that keep the bucket if Open makes it, by default 1;
+//   - creds: a file with credentials, in the form of the program nsc.
 //
-// Each record is a key, REALM.BLOCK, with JSON as the value. CompareAndSet publishes the record on
-// condition that the key has the revision that was read. The stream's leader answers reads. Each
-// change is sent once. To get the time, the store writes an empty message, "=time". Package
-// [github.com/sortid/sortid/store] explains what all stores have in common.
+// Each record is a key, REALM.BLOCK, with JSON as the value. CompareAndSet publishes the record
+// with the condition that the key still has the revision that was read. The stream's leader answers
+// reads. The store sends each change once. To get the time, it writes an empty message, "=time".
+// Package [github.com/sortid/sortid/store] explains what all stores have in common.
 //
 // # Guarantee
 //
 // No ID is issued twice, provided that
 //
 //   - the bucket is in files, and acknowledges only what is stored. It has no maximal age, no
-//     limits that discard old messages, no mirrors, sources or direct gets. Otherwise Open fails
-//     with [lease.ErrUnsafe]. Buckets made by "nats kv add" have direct gets;
+//     limits that discard old messages, no mirrors, no sources and no direct gets. Otherwise Open
+//     fails with [lease.ErrUnsafe]. If "nats kv add" makes a bucket, it has direct gets;
 //   - each server has jetstream { sync_interval: always }, which exists since version 2.10. Clients
 //     cannot see it, so [Store.Conditions] names it unless the URL has sync=always;
-//   - there is one replica. With several, a leader that is cut off may answer with an old record;
-//     Conditions says so. Before version 2.11 several replicas are refused;
-//   - the disk keeps what it has synced, and nobody edits the keys or restores the stream. If that
-//     has happened, fence all realms. A deleted key is [ErrDeleted]: fence the realm, too. If it
-//     was the realm's own key, delete the bucket before that.
+//   - there is one replica. With several, a leader that is cut off may answer with an old record,
+//     and Conditions says so. Before version 2.11, Open refuses several replicas;
+//   - the disk keeps what it has synced;
+//   - nobody edits the keys or restores the stream. If this has happened, fence all realms. If a
+//     key was deleted, calls fail with [ErrDeleted]: then fence its realm. If the key of the realm
+//     itself was deleted, first delete the bucket.
 //
 // # Privileges and connections
 //

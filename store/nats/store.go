@@ -19,19 +19,20 @@ import (
 	"github.com/sortid/sortid/store/internal/kv"
 )
 
-// ErrDeleted: a record was deleted by hand. Fence its realm. All methods but Time return it.
+// ErrDeleted means that somebody has deleted a record. Fence its realm. All methods except Time
+// return this error.
 var ErrDeleted = errors.New(
 	"the record was deleted, and with it the mark of what was granted; " +
 		"fence the realm before anybody else uses it")
 
-// Options are what a URL has as parameters.
+// Options has the settings that are parameters in a URL.
 type Options struct {
 	Bucket     string // "sortid" if empty
 	Replicas   int    // for a new bucket; 0 means 1
 	SyncAlways bool   // all servers have sync_interval: always
 }
 
-// DefaultBucket is the bucket for a URL or Options without one.
+// DefaultBucket is the bucket if the URL or the Options name none.
 const DefaultBucket = "sortid"
 
 // A Store is a [lease.Store] in a key-value bucket. It is safe for concurrent use.
@@ -40,16 +41,16 @@ type Store struct {
 	conn       *nats.Conn
 	own        bool
 	js         jetstream.JetStream
-	stream     jetstream.Stream   // the bucket, for all but List
-	bucket     jetstream.KeyValue // for List
+	stream     jetstream.Stream   // the bucket, for all methods except List
+	bucket     jetstream.KeyValue // the bucket, for List
 	name       string
 	conditions []string
 }
 
-// The version of a record is the sequence number of its message, or 0.
+// The version of a record is the sequence number of its message. It is 0 if there is no record.
 type records = kv.Records[uint64]
 
-// Open opens the store at a URL, and makes the bucket if there is none; see the package comment and
+// Open opens the store at a URL, and makes the bucket if there is none. See the package comment and
 // [lease.ErrUnsafe].
 func Open(ctx context.Context, url string) (*Store, error) {
 	target, err := parse(url)
@@ -92,9 +93,9 @@ func temporary(err error) error {
 	return err
 }
 
-// New is Open for a program that has a connection, which Close leaves open. The connection should
-// not buffer what is published while it is down (see [nats.ReconnectBufSize]): such changes come
-// too late to be useful.
+// New is like Open, for a program that already has a connection. Close does not close this
+// connection. It should not buffer messages while the server cannot be reached (see
+// [nats.ReconnectBufSize]), because such changes come too late to be useful.
 func New(ctx context.Context, conn *nats.Conn, options Options) (*Store, error) {
 	s := &Store{conn: conn, name: cmp.Or(options.Bucket, DefaultBucket)}
 	s.records = kv.NewRecords(kv.Server[uint64]{Read: s.read, Write: s.write, Failed: s.failed,
@@ -119,7 +120,7 @@ func New(ctx context.Context, conn *nats.Conn, options Options) (*Store, error) 
 	if err != nil {
 		return nil, s.failed("open the bucket", err)
 	}
-	if _, err := s.Get(ctx, "", lease.Block{}); err != nil { // is it permitted?
+	if _, err := s.Get(ctx, "", lease.Block{}); err != nil { // checks the permission
 		return nil, err
 	}
 	return s, nil
@@ -129,10 +130,11 @@ func (s *Store) String() string {
 	return fmt.Sprintf("nats at %s, bucket %s", strings.Join(s.conn.Servers(), ", "), s.name)
 }
 
-// Conditions lists what the guarantee depends on and could not be verified, or nil.
+// Conditions lists what the guarantee depends on, but could not be verified. It is nil if there is
+// nothing to name.
 func (s *Store) Conditions() []string { return s.conditions }
 
-// read reads one record after the other. It asks the stream's leader, even if somebody turns on
+// read reads one record after the other. The stream's leader answers, even if somebody turns on
 // direct gets after check.
 func (s *Store) read(ctx context.Context, realm string,
 	blocks []lease.Block) (values [][]byte, revisions []uint64, err error) {
@@ -150,7 +152,7 @@ func (s *Store) read(ctx context.Context, realm string,
 		if err != nil {
 			return nil, nil, s.failed("read "+key, err)
 		}
-		// A value that is empty is not nil.
+		// An empty value must not be nil.
 		values[i], revisions[i] = append([]byte{}, msg.Data...), msg.Sequence
 	}
 	return values, revisions, nil
@@ -166,7 +168,7 @@ func (s *Store) CompareAndSetMany(ctx context.Context, changes []lease.Change) (
 	return true, nil
 }
 
-// write makes one change: CompareAndSetMany passes on no more.
+// write makes one change. CompareAndSetMany never passes more.
 func (s *Store) write(ctx context.Context, changes []lease.Change, values []string,
 	was []uint64) ([]uint64, error) {
 	key := key(changes[0].Prev.Realm, changes[0].Prev.Block)
@@ -201,8 +203,8 @@ func (s *Store) last(ctx context.Context, key string) (*jetstream.RawStreamMsg, 
 	})
 }
 
-// ask sends a request once. If no answer comes, it reconnects: the client itself would notice a
-// dead connection only after half a minute. A client that may not publish gets no answer either.
+// ask sends a request once. If no answer comes, it reconnects, because the client itself notices a
+// dead connection only after half a minute. A client also gets no answer if it may not publish.
 func ask[T any](ctx context.Context, s *Store, f func(context.Context) (T, error)) (T, error) {
 	result, err := connect.Ask(ctx, f)
 	if s.own && errors.Is(err, context.DeadlineExceeded) && !errors.Is(s.conn.LastError(),
@@ -213,7 +215,7 @@ func ask[T any](ctx context.Context, s *Store, f func(context.Context) (T, error
 }
 
 func (s *Store) List(ctx context.Context, realm string) ([]lease.Record, error) {
-	found := map[lease.Block]lease.Record{} // a record that changes meanwhile comes twice
+	found := map[lease.Block]lease.Record{} // if a record changes during the call, it comes twice
 	err := s.each(ctx, folder(realm)+"*", func(key string, value []byte) error {
 		r, err := kv.DecodeListed(strings.TrimPrefix(key, folder(realm)), value, realm)
 		found[r.Block] = r
@@ -233,7 +235,8 @@ func (s *Store) Realms(ctx context.Context) ([]string, error) {
 	return slices.Collect(maps.Keys(found)), err
 }
 
-// each calls f with the records whose keys match, again from the first if not all come in time.
+// each calls f with the records whose keys match. If not all come in time, it begins again with the
+// first.
 func (s *Store) each(ctx context.Context, keys string,
 	f func(key string, value []byte) error) error {
 	_, err := connect.Read(ctx, func(ctx context.Context) (struct{}, error) {
@@ -296,7 +299,7 @@ func folder(realm string) string {
 	return key.String() + "."
 }
 
-// timeKey is the key of a message that is written only to learn JetStream's time.
+// timeKey is the key of a message that the store writes only to get JetStream's time.
 const timeKey = "=time"
 
 func (s *Store) Time(ctx context.Context) (time.Time, error) {
@@ -304,7 +307,7 @@ func (s *Store) Time(ctx context.Context) (time.Time, error) {
 		if _, err := s.publish(ctx, timeKey, nil); err != nil {
 			return nil, err
 		}
-		// This may be another process's message; then it is a later one.
+		// This may be a later message of another process, which is as good.
 		return s.last(ctx, timeKey)
 	})
 	if err != nil {
@@ -313,7 +316,7 @@ func (s *Store) Time(ctx context.Context) (time.Time, error) {
 	return msg.Time, nil
 }
 
-// Close closes the connection, unless it was given to [New].
+// Close closes the connection, unless it came from the caller of [New].
 func (s *Store) Close() error {
 	if s.own {
 		s.conn.Close()
@@ -333,8 +336,8 @@ func (s *Store) failed(what string, err error) error {
 		hint = "; the bucket " + s.name +
 			" has no leader at present, or was deleted, or the server has no JetStream (-js)"
 	case errors.Is(err, context.DeadlineExceeded) && errors.Is(last, nats.ErrPermissionViolation):
-		// A client learns that it may not publish, but not for which request.
-		hint = fmt.Sprintf("; perhaps for lack of a permission: %v", last)
+		// A client learns that it may not publish, but not which request was refused.
+		hint = fmt.Sprintf("; perhaps a permission is missing: %v", last)
 	}
 	err = fmt.Errorf("%v: cannot %s: %w%s", s, what, err, hint)
 	if hint != "" {
@@ -372,7 +375,7 @@ func parse(url string) (t target, err error) {
 	}
 	if n := u.Param("replicas"); n != "" {
 		if t.options.Replicas, err = strconv.Atoi(n); err != nil || t.options.Replicas < 1 {
-			return t, errors.New("the parameter replicas is not a number from 1 on")
+			return t, errors.New("the parameter replicas must be a number, 1 or larger")
 		}
 	}
 	switch u.Param("sync") {
@@ -380,13 +383,13 @@ func parse(url string) (t target, err error) {
 	case "always":
 		t.options.SyncAlways = true
 	default:
-		return t, errors.New("the parameter sync can only be always")
+		return t, errors.New("the parameter sync can have only the value always")
 	}
 	t.hosts, t.options.Bucket = u.Hosts, u.Path
 	return t, nil
 }
 
-// connect waits for one of the hosts, at most two seconds for each.
+// connect waits until one of the hosts accepts, at most two seconds for each.
 func (t target) connect(ctx context.Context) (*nats.Conn, error) {
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
@@ -398,11 +401,11 @@ func (t target) connect(ctx context.Context) (*nats.Conn, error) {
 	return nats.Connect(strings.Join(t.hosts, ","), append(t.nats,
 		nats.Name("sortid"),
 		nats.Timeout(timeout),
-		// Reconnect soon after the server returns, and soon notice that it is gone.
+		// Reconnect soon after the server returns, and soon notice if it cannot be reached.
 		nats.MaxReconnects(-1),
 		nats.ReconnectWait(250*time.Millisecond),
 		nats.PingInterval(10*time.Second),
 		nats.ReconnectBufSize(-1),
-		nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {}), // what fails is returned
+		nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {}), // calls return errors
 	)...)
 }

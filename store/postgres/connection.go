@@ -25,7 +25,7 @@ const (
 	codeCrashed            = "57P02"
 )
 
-// busyPause is long: a refusal costs the server nearly as much as a connection.
+// busyPause is long because a refusal costs the server nearly as much as a connection.
 const busyPause = 3 * time.Second
 
 func code(err error) string {
@@ -36,8 +36,8 @@ func code(err error) string {
 	return ""
 }
 
-// connection returns a connection of the pool. It waits if the server has none to spare, or is too
-// busy to answer in time.
+// connection returns a connection of the pool. If the server has no free connection, or is too busy
+// to answer in time, connection waits.
 func (s *Store) connection(ctx context.Context) (*pgxpool.Conn, error) {
 	return connect.Connect(ctx, s.hosts, func(ctx context.Context) (*pgxpool.Conn, error) {
 		conn, err := s.pool.Acquire(ctx)
@@ -45,8 +45,8 @@ func (s *Store) connection(ctx context.Context) (*pgxpool.Conn, error) {
 	})
 }
 
-// A connectionError has its own text. In pgx's text, which has a line for each address and way of
-// trying, the reason may be in any line.
+// A connectionError has its own text. The text of pgx has a line for each attempt, and the reason
+// may be in any of these lines.
 type connectionError struct {
 	text string
 	err  error
@@ -86,7 +86,7 @@ func explain(err error) error {
 		}
 	}
 	if reasons == nil {
-		return connectionError{"the server offers no TLS, and the URL's sslmode demands it: " +
+		return connectionError{"the server offers no TLS, but the URL's sslmode requires it: " +
 			"set ssl = on, with a certificate, in the server's configuration", err}
 	}
 	text := strings.Join(reasons, "; ")

@@ -3,16 +3,17 @@
 //	store, err := postgres.Open(ctx, "postgres://sortid:password@db.example.com/app")
 //
 // The URL is postgres://USER:PASSWORD@HOST:PORT/DATABASE?PARAMETER=VALUE&..., or postgresql://.
-// Missing parts come from PGHOST, PGUSER, PGPASSWORD, ... and ~/.pgpass. The parameters are psql's,
-// server settings such as search_path, pool_max_conns (2 by default), pool_max_conn_idle_time (1s),
-// and pgx's others. Several hosts need target_session_attrs=read-write. Package
+// Missing parts come from PGHOST, PGUSER, PGPASSWORD, ... and ~/.pgpass. The parameters are those
+// that psql or pgx accepts, such as pool_max_conns (2 by default) and pool_max_conn_idle_time (1s),
+// and settings of the server, such as search_path. Several hosts need
+// target_session_attrs=read-write. Package
 // [github.com/sortid/sortid/store] explains what all stores have in common.
 //
-// Each record is a row of the table sortid_lease, which Open makes, or an administrator with
-// [Schema]. CompareAndSet is one statement, UPDATE ... WHERE revision = $3 AND hwm = $4, or INSERT
-// ... ON CONFLICT DO NOTHING, at READ COMMITTED with synchronous_commit on. A transaction is sent
-// once and in one piece: a stopped process holds no lock. With synchronous replication, Get waits
-// until the standbys have what it has read.
+// Each record is a row of the table sortid_lease. Open makes the table, or an administrator makes
+// it with [Schema]. CompareAndSet is one statement, UPDATE ... WHERE revision = $3 AND hwm = $4, or
+// INSERT ... ON CONFLICT DO NOTHING. It runs at READ COMMITTED with synchronous_commit on. The
+// store sends a transaction once and in one piece, so a stopped process has no locks. With
+// synchronous replication, Get waits until the standbys have what it has read.
 //
 // # Guarantee
 //
@@ -21,17 +22,18 @@
 //   - fsync and full_page_writes are on, and the table is not UNLOGGED. Otherwise Open fails with
 //     [lease.ErrUnsafe];
 //   - the server is the primary. Open and each call except Time refuse a standby;
-//   - no standby that lacks commits becomes the primary, beside another or alone.
-//     [Store.Conditions] names asynchronous standbys. After such a failover, or a restored backup,
-//     fence all realms;
-//   - the disk keeps what it has synced. Nobody changes these settings, cancels a COMMIT that waits
-//     for a standby (pg_cancel_backend), or edits the table.
+//   - no standby that lacks commits becomes the primary, alone or beside another primary.
+//     [Store.Conditions] names asynchronous standbys. After such a failover, or if you have
+//     restored a backup, fence all realms;
+//   - the disk keeps what it has synced;
+//   - nobody changes these settings, cancels a COMMIT that waits for a standby (with
+//     pg_cancel_backend), or edits the table.
 //
 // # Privileges and connections
 //
-// SELECT, INSERT and UPDATE on the table, and CREATE on the schema if the table does not exist.
-// There are at most two connections, closed soon after a lease was acquired or renewed. If the
-// server has no connection to spare, calls wait until their contexts end. Poolers such as PgBouncer
-// work in transaction mode: the store uses no prepared statements, and no session settings except
-// the URL's search_path.
+// A user needs SELECT, INSERT and UPDATE on the table, and CREATE on the schema if the table does
+// not exist. There are at most two connections. They are closed soon after a lease was acquired or
+// renewed. If the server has no free connection, calls wait until their contexts end. Poolers such
+// as PgBouncer work in transaction mode, because the store uses no prepared statements. It uses no
+// session settings except the search_path of the URL.
 package postgres

@@ -9,8 +9,8 @@ import (
 	"github.com/sortid/sortid/store/internal/connect"
 )
 
-// Schema is the statement that makes the table, in the first schema of the search_path. Its keys
-// have the collation "C". The order of other collations changes with the operating system, and
+// Schema is the statement that makes the table, in the first schema of the search_path. The keys
+// have the collation "C". The order of other collations can change with the operating system, which
 // breaks the index.
 const Schema = `CREATE TABLE sortid_lease (
 	realm    text   COLLATE "C" NOT NULL,
@@ -43,19 +43,21 @@ func (s *Store) prepare(ctx context.Context) error {
 
 type state struct {
 	fsync, fullPageWrites string
-	standbys              string // their number, if their replication is asynchronous
+	standbys              string // number of standbys, if their replication is asynchronous
 
-	// table has the schema, in case the search_path changes; it is "" if there is none.
+	// table is the name with its schema, in case the search_path changes. It is "" if there is no
+	// table.
 	table string
 
-	kind        string   // "r": an ordinary table
-	persistence string   // "p": permanent
-	privileges  string   // "t" if they suffice
-	key         string   // numbers of the columns of the primary key
-	columns     []string // the number, name, type and collation of each that the store uses
+	kind        string // "r" means an ordinary table
+	persistence string // "p" means permanent
+	privileges  string // "t" if the user has all that are needed
+	key         string // numbers of the columns of the primary key
+	// columns has the number, name, type and collation of each column that the store uses.
+	columns []string
 }
 
-// inspect makes one request: a thousand processes may start together.
+// inspect sends only one request, because a thousand processes may start together.
 func (s *Store) inspect(ctx context.Context) (*state, error) {
 	r, err := s.query(ctx, inspection)
 	if err != nil {
@@ -73,7 +75,8 @@ func (s *Store) inspect(ctx context.Context) (*state, error) {
 
 const table = "sortid_lease"
 
-// A new connection loads each catalog that a statement needs, so this one needs few and joins none.
+// A new connection loads each catalog that a statement needs. So this statement needs few catalogs,
+// and does not join them.
 const inspection = `SELECT current_setting('fsync'), current_setting('full_page_writes'),
 		CASE WHEN current_setting('synchronous_standby_names') = ''
 			THEN (SELECT count(*) FROM pg_stat_get_wal_senders()) ELSE 0 END,
@@ -133,7 +136,7 @@ func (at *state) checkTable(user string) error {
 	has := strings.Join(found, ", ")
 	switch {
 	case at.kind != "r":
-		return unfit("it is a view, or another thing that is no table")
+		return unfit("it is not a table, but a view or something else")
 	case has != columns:
 		return unfit("of the needed columns (%s) it has these: %s", columns, has)
 	case at.key != key[0]+" "+key[1]:
@@ -155,5 +158,5 @@ func (at *state) conditions() []string {
 	return []string{fmt.Sprintf("conditional: the server is replicated asynchronously "+
 		"(connections: %s; synchronous_standby_names is empty). "+
 		"A standby that becomes the primary may lack changes: then fence all realms before "+
-		"processes reach it, or set synchronous_standby_names", at.standbys)}
+		"processes use it, or set synchronous_standby_names", at.standbys)}
 }

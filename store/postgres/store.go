@@ -19,10 +19,10 @@ import (
 // A Store is a [lease.Store] in a PostgreSQL database. It is safe for concurrent use.
 type Store struct {
 	pool       *pgxpool.Pool
-	idle       *connect.Idle // closes the connections of Open's pool
-	hosts      string        // "host:port", or several of them
+	idle       *connect.Idle // closes the connections of the pool that Open makes
+	hosts      string        // one or more host:port
 	database   string
-	table      string // with its schema
+	table      string // the name with its schema
 	conditions []string
 }
 
@@ -45,7 +45,8 @@ func Open(ctx context.Context, url string) (*Store, error) {
 	return s, nil
 }
 
-// New is Open for a program that has a connection pool, which Close leaves open.
+// New is like Open, for a program that already has a connection pool. Close does not close this
+// pool.
 func New(ctx context.Context, pool *pgxpool.Pool) (*Store, error) {
 	c := pool.Config().ConnConfig
 	hosts := []string{net.JoinHostPort(c.Host, strconv.Itoa(int(c.Port)))}
@@ -62,7 +63,8 @@ func New(ctx context.Context, pool *pgxpool.Pool) (*Store, error) {
 	return s, nil
 }
 
-// Close closes the connections that Open has made, when calls in progress have ended.
+// Close waits until the calls in progress have ended. Then it closes the connections that Open has
+// made.
 func (s *Store) Close() error {
 	if s.idle != nil {
 		s.idle.Stop()
@@ -78,18 +80,19 @@ func (s *Store) String() string {
 	return fmt.Sprintf("postgres: database %q at %s", s.database, s.hosts)
 }
 
-// Conditions lists what the guarantee needs and may not hold here. It is nil if there is nothing.
+// Conditions lists what the guarantee needs, but may not be true here. It is nil if there is
+// nothing to name.
 func (s *Store) Conditions() []string { return s.conditions }
 
-// The store replaces {table}.
+// The store replaces {table} in these statements.
 const (
-	// The message makes this a transaction that writes, so its COMMIT waits for the synchronous
-	// standbys.
+	// Because of the message, this is a transaction that writes. So its COMMIT waits for the
+	// synchronous standbys.
 	getStatement = `SELECT revision, hwm, record,
 		CASE WHEN current_setting('synchronous_standby_names') <> ''
 		THEN pg_logical_emit_message(true, 'sortid_lease', '') END
 		FROM {table} WHERE realm = $1 AND block = $2`
-	// Always one row, so that a standby without the record is noticed too.
+	// There is always a row, so the store notices a standby even if it has no record.
 	getManyStatement = `SELECT revision, hwm, record, block, pg_is_in_recovery() FROM (SELECT 1) one
 		LEFT JOIN {table} ON realm = $1 AND block = ANY (string_to_array($2, ' '))`
 	realmsStatement = `SELECT realm FROM {table} WHERE block = '0/0'`
@@ -111,8 +114,8 @@ func (s *Store) Get(ctx context.Context, realm string, b lease.Block) (lease.Rec
 	return s.decode(realm, b.String(), r.Rows[0])
 }
 
-// GetMany reads all records at one moment, and does not wait for standbys: if a failover undoes
-// what was read, it undoes all later changes too.
+// GetMany reads all records at one moment. It does not wait for standbys: if a failover undoes what
+// was read, it also undoes all later changes.
 func (s *Store) GetMany(ctx context.Context, realm string,
 	blocks []lease.Block) ([]lease.Record, error) {
 	keys := make([]string, len(blocks))
@@ -146,9 +149,9 @@ func (s *Store) CompareAndSet(ctx context.Context, prev, next lease.Record) (boo
 	return s.CompareAndSetMany(ctx, []lease.Change{{Prev: prev, Next: next}})
 }
 
-// CompareAndSetMany makes changes in their order, until one is refused. Its one statement holds no
-// lock while an answer is on its way. All processes lock records in the same order, larger blocks
-// first, so none waits for ever.
+// CompareAndSetMany makes changes in their order, until one is refused. It is one statement, so it
+// has no locks while an answer is on its way. All processes lock records in the same order, larger
+// blocks first. So no process waits forever.
 func (s *Store) CompareAndSetMany(ctx context.Context, changes []lease.Change) (bool, error) {
 	var statement strings.Builder
 	var args []string
@@ -169,7 +172,7 @@ func (s *Store) CompareAndSetMany(ctx context.Context, changes []lease.Change) (
 	return len(r.Rows) == 1, nil
 }
 
-// change numbers the statement's arguments from last+1.
+// change returns a statement whose arguments have the numbers from last+1 on.
 func change(c lease.Change, last int, condition string) (
 	statement string, args []string, err error) {
 	record, err := json.Marshal(c.Next)
@@ -227,17 +230,17 @@ func (s *Store) Time(ctx context.Context) (time.Time, error) {
 	return time.UnixMicro(micros), nil
 }
 
-// begin sets up a transaction, whatever the defaults are. A standby refuses READ WRITE. A
-// statement_timeout would end the wait for a synchronous standby, and COMMIT would succeed without
-// it. Contexts end calls instead.
+// begin sets up a transaction that does not depend on the server's defaults. A standby refuses READ
+// WRITE. A statement_timeout would end the wait for a synchronous standby, and COMMIT would succeed
+// without the standby. Instead, contexts end calls.
 var begin = []string{
 	"BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE",
 	"SET LOCAL synchronous_commit = on",
 	"SET LOCAL statement_timeout = 0",
 }
 
-// query runs a statement in its own transaction, sent once, in one piece. It succeeds only if
-// COMMIT is answered.
+// query runs a statement in its own transaction. It sends the transaction once, in one piece, and
+// succeeds only if the answer to COMMIT comes.
 func (s *Store) query(ctx context.Context, statement string,
 	args ...string) (*pgconn.Result, error) {
 	var batch pgconn.Batch
@@ -262,7 +265,7 @@ func (s *Store) query(ctx context.Context, statement string,
 	return results[len(begin)], nil
 }
 
-// read runs a statement that changes nothing, without a transaction around it.
+// read runs a statement that changes nothing. It uses no transaction.
 func (s *Store) read(ctx context.Context, statement string,
 	args ...string) (*pgconn.Result, error) {
 	return connect.Read(ctx, func(ctx context.Context) (r *pgconn.Result, err error) {
@@ -274,8 +277,8 @@ func (s *Store) read(ctx context.Context, statement string,
 	})
 }
 
-// send calls the function do for one request and its answer. An error that is not the server's
-// answer means a lost connection.
+// send calls the function do for one request and its answer. If the error is not an answer of the
+// server, the connection is lost.
 func (s *Store) send(ctx context.Context, do func(context.Context, *pgconn.PgConn) error) error {
 	conn, err := s.connection(ctx)
 	if err != nil {

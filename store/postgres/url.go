@@ -13,13 +13,13 @@ import (
 	"github.com/sortid/sortid/store/internal/connect"
 )
 
-// errURL shows nothing of the URL: a malformed one may have the password anywhere.
+// errURL shows nothing of the URL, because a malformed URL may have the password anywhere.
 var errURL = connect.BadURL(errors.New(
 	"postgres: not a URL such as postgres://user:password@host:5432/database; " +
 		"in user, password and parameters the characters : / ? # @ % must be written as %3A %2F " +
 		"%3F %23 %40 %25"))
 
-// pingAfter is less than the time in which a server restarts.
+// pingAfter is less than the time that a server needs to restart.
 const pingAfter = 50 * time.Millisecond
 
 func parse(raw string) (*pgxpool.Config, error) {
@@ -27,7 +27,7 @@ func parse(raw string) (*pgxpool.Config, error) {
 	if scheme = strings.ToLower(scheme); !ok || scheme != "postgres" && scheme != "postgresql" {
 		return nil, errURL
 	}
-	raw = scheme + "://" + rest // pgx takes other schemes for something else
+	raw = scheme + "://" + rest // pgx does not read other schemes as a URL
 	authority, tail := rest, ""
 	if i := strings.IndexAny(rest, "/?#"); i >= 0 {
 		authority, tail = rest[:i], rest[i:]
@@ -70,7 +70,7 @@ func parse(raw string) (*pgxpool.Config, error) {
 		}
 	}
 	config.PingTimeout = time.Second
-	// A call after a restart of the server must not fail because its connection is dead.
+	// Without this, a call after a restart of the server could fail because its connection is dead.
 	config.ShouldPing = func(_ context.Context, p pgxpool.ShouldPingParams) bool {
 		return p.IdleDuration > pingAfter
 	}

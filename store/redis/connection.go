@@ -13,18 +13,19 @@ import (
 	"github.com/sortid/sortid/store/internal/connect"
 )
 
-// A lease needs a connection about twice a minute, for some milliseconds, and a server allows
-// 10,000 by default. The client discards a connection that was idle for idleTime only when it needs
-// one again, so each connection closes itself a little later.
+// A lease needs a connection about twice a minute, for some milliseconds. By default, a server
+// accepts 10,000 connections. The client discards a connection that was idle for idleTime, but only
+// when it needs one again. So each connection closes itself, a little later than idleTime.
 const (
 	idleTime  = 200 * time.Millisecond
 	closeTime = 3 * time.Second
 
-	// After several failures the client connects only once a second, and waits that long.
+	// dialTime is one second because after several failures, the client connects only once a
+	// second.
 	dialTime = time.Second
 )
 
-// dialer makes connections that close themselves when idle.
+// dialer makes connections that close themselves if they are idle.
 func dialer(config *tls.Config) func(ctx context.Context, network, address string) (net.Conn,
 	error) {
 	return func(ctx context.Context, network, address string) (net.Conn, error) {
@@ -73,7 +74,7 @@ func (c idleConn) Close() error {
 	return c.Conn.Close()
 }
 
-// busyPause is short: a refusal costs the server little.
+// busyPause is short because a refusal costs the server little.
 const busyPause = 300 * time.Millisecond
 
 func temporary(err error) error {

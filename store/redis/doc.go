@@ -2,16 +2,16 @@
 //
 //	store, err := redis.Open(ctx, "redis://sortid:password@redis.example.com/0")
 //
-// By default Redis loses the last seconds in a crash, and more in a failover. So check
-// [Store.Conditions]: with the settings below it is empty.
+// By default, Redis loses the changes of the last seconds in a crash, and more in a failover. So
+// check [Store.Conditions]. With the settings below, it is empty.
 //
 // The URL is redis://USER:PASSWORD@HOST:PORT/DATABASE?prefix=TEXT, or rediss:// with TLS. All keys
-// begin with the prefix, "sortid:" by default. With rediss, the parameters ca, cert and key also
+// begin with the prefix, by default "sortid:". With rediss, the parameters ca, cert and key also
 // work. Package [github.com/sortid/sortid/store] explains what all stores have in common.
 //
-// A realm is a hash. Each record is a field, named like the block ("42/8"), with JSON as the value.
-// CompareAndSet runs a script that writes the field if it has the value that was read. Reads run a
-// script that a replica refuses. Each change is sent once.
+// A realm is a hash. Each record is a field with the name of the block, such as "42/8". Its value
+// is JSON. CompareAndSet runs a script that writes the field if it still has the value that was
+// read. Reads run a script that a replica refuses. The store sends each change once.
 //
 // # Guarantee
 //
@@ -21,18 +21,19 @@
 //     records: maxmemory is 0, or maxmemory-policy does not begin with allkeys-. Otherwise Open
 //     fails with [lease.ErrUnsafe];
 //   - appendonly is yes, appendfsync is always, and no-appendfsync-on-rewrite is no.
-//     [Store.Conditions] names settings that differ or are not shown, and a rewrite that failed or
-//     has not finished since appendonly was turned on;
-//   - the server has no replicas, which Conditions also names: one that becomes master lacks
-//     changes. After a failover, or a restored copy, fence all realms;
+//     [Store.Conditions] names settings that are different or not visible. It also names a rewrite
+//     that failed or has not finished since appendonly was turned on;
+//   - the server has no replicas, because a replica that becomes the master can lack changes.
+//     Conditions names replicas. After a failover, or if you have restored a copy, fence all
+//     realms;
 //   - the disk keeps what it has synced, and nobody changes these settings or the keys.
 //
 // # Privileges and connections
 //
-// A connection closes after three idle seconds. A user needs
+// A connection closes after it was idle for three seconds. A user needs
 //
 //	ACL SETUSER name ~sortid:* +eval +hget +hmget +hset +hdel +hgetall +hexists +scan +time
 //		+info +config|get
 //
-// Without +config|get the settings cannot be seen, and Conditions names them.
+// Without +config|get, Open cannot see the settings, and Conditions names them.
 package redis

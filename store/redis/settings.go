@@ -15,7 +15,7 @@ type settings struct {
 	config map[string]*redis.MapStringStringCmd
 }
 
-// wanted lists the settings that let a crash of the machine lose nothing.
+// wanted lists the settings with which a crash of the machine loses nothing.
 var wanted = []struct{ name, value, otherwise string }{
 	{"appendfsync", "always", "a crash of the machine forgets the last changes"},
 	{"no-appendfsync-on-rewrite", "no",
@@ -63,7 +63,8 @@ func (s settings) conditions() (conditions []string, err error) {
 			"or everything; set appendonly yes and appendfsync always")
 		return conditions, nil
 	}
-	// After appendonly is turned on, the file counts only once it has been fully rewritten.
+	// After appendonly was turned on, the file protects changes only when it was completely
+	// rewritten.
 	const rewrite = "%s: if appendonly was turned on since the server started, " +
 		"a restart forgets everything until a rewrite succeeds; " +
 		"INFO persistence must say aof_rewrite_in_progress:0 and aof_last_bgrewrite_status:ok"

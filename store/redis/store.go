@@ -16,22 +16,22 @@ import (
 	"github.com/sortid/sortid/store/internal/kv"
 )
 
-// DefaultPrefix begins all keys, unless another prefix is given.
+// DefaultPrefix is the beginning of all keys if no other prefix is given.
 const DefaultPrefix = "sortid:"
 
 // A Store is a [lease.Store] in Redis. It is safe for concurrent use.
 type Store struct {
 	*records
 	client     *redis.Client
-	own        bool // Close closes the client
+	own        bool // whether Close closes the client
 	prefix     string
 	conditions []string
 }
 
-// The version of a record is its value, or "".
+// The version of a record is its value. It is "" if there is no record.
 type records = kv.Records[string]
 
-// Open opens the store at a URL; see the package comment and [lease.ErrUnsafe].
+// Open opens the store at a URL. See the package comment and [lease.ErrUnsafe].
 func Open(ctx context.Context, url string) (*Store, error) {
 	options, prefix, err := parse(url)
 	if err != nil {
@@ -57,7 +57,7 @@ func parse(url string) (options *redis.Options, prefix string, err error) {
 		Addr: u.Hosts[0], Username: u.User, Password: u.Password,
 		MaxRetries: -1, DialerRetries: 1, ContextTimeoutEnabled: true,
 		ConnMaxIdleTime: idleTime, DisableIdentity: true,
-		// The contexts limit all requests.
+		// The contexts limit the time of all requests.
 		DialTimeout: dialTime, ReadTimeout: -1, WriteTimeout: -1,
 		MaintNotificationsConfig: &maintnotifications.Config{Mode: maintnotifications.ModeDisabled},
 	}
@@ -68,20 +68,22 @@ func parse(url string) (options *redis.Options, prefix string, err error) {
 	options.Dialer = dialer(config)
 	if len(u.Hosts) > 1 {
 		return nil, "", errors.New(
-			"there are several hosts; leases need one server, for what several hold can differ")
+			"there are several hosts; leases need one server, because several " +
+				"can have different data")
 	}
 	if u.Path != "" {
 		if options.DB, err = strconv.Atoi(u.Path); err != nil || options.DB < 0 {
-			return nil, "", errors.New("what follows the host is not /n, the number of a database")
+			return nil, "", errors.New(
+				"the part after the host is not /n, the number of a database")
 		}
 	}
 	return options, u.Param("prefix"), nil
 }
 
-// New is Open for a program that has a client, which Close leaves open. An empty prefix means
-// [DefaultPrefix]. The client must have MaxRetries: -1: a change that is sent twice could be
-// reported as refused although it was made. With ContextTimeoutEnabled, calls end with their
-// contexts.
+// New is like Open, for a program that already has a client. Close does not close this client. An
+// empty prefix means [DefaultPrefix]. The client must have MaxRetries: -1. Otherwise it may send a
+// change twice, and New's store would report it as refused although it was made. With
+// ContextTimeoutEnabled, calls end when their contexts end.
 func New(ctx context.Context, client *redis.Client, prefix string) (*Store, error) {
 	s := &Store{client: client, prefix: cmp.Or(prefix, DefaultPrefix)}
 	s.records = kv.NewRecords(kv.Server[string]{Read: s.read, Write: s.write, Failed: s.failed,
@@ -97,9 +99,9 @@ func New(ctx context.Context, client *redis.Client, prefix string) (*Store, erro
 	return s, nil
 }
 
-// prepare checks the server's settings and the user's permissions, in one request.
+// prepare checks the settings of the server and the permissions of the user, in one request.
 func (s *Store) prepare(ctx context.Context) error {
-	conn := s.client.Conn() // the client itself would open one only for pipelines
+	conn := s.client.Conn() // the client itself would open a connection only for pipelines
 	defer conn.Close()
 	pipe := conn.Pipeline()
 	settings := ask(ctx, pipe)
@@ -108,7 +110,7 @@ func (s *Store) prepare(ctx context.Context) error {
 	_, err := connect.Ask(ctx, pipe.Exec)
 	if err != nil && settings.info.Val() == "" {
 		return s.failed("connect", err)
-	} // else each command has its own error
+	} // otherwise each command has its own error
 	if s.conditions, err = settings.conditions(); err != nil {
 		return s.failed("be used", err)
 	}
@@ -125,17 +127,19 @@ func (s *Store) prepare(ctx context.Context) error {
 
 func (s *Store) String() string { return "redis at " + s.client.Options().Addr }
 
-// Conditions says what the guarantee requires and the settings do not ensure or show, or nil.
+// Conditions lists what the guarantee requires, but the settings do not ensure or do not show. It
+// is nil if there is nothing to name.
 func (s *Store) Conditions() []string { return s.conditions }
 
-// This deletes nothing, as no field has an empty name. But a replica, whose answer may be old,
-// refuses a script that may delete.
+// The script get deletes nothing, because no field has an empty name. But because it might delete,
+// a replica refuses it. The answer of a replica may be old.
 const get = `
 redis.call('HDEL', KEYS[1], '')
 return redis.call('HMGET', KEYS[1], unpack(ARGV))`
 
-// The arguments are a field, its value, its next value, and so on; a missing field has the value
-// "". Values are compared as text: Lua's numbers have only 53 bits.
+// The arguments of the script set are a field, its value and its next value, then the same for the
+// next field, and so on. The value of a missing field is "". The script compares values as text,
+// because Lua's numbers have only 53 bits.
 const set = `
 for i = 1, #ARGV, 3 do
 	if (redis.call('HGET', KEYS[1], ARGV[i]) or '') ~= ARGV[i+1] then
@@ -213,7 +217,7 @@ func (s *Store) List(ctx context.Context, realm string) ([]lease.Record, error) 
 	return records, nil
 }
 
-// Realms goes through all keys of the database.
+// Realms reads the names of all keys of the database.
 func (s *Store) Realms(ctx context.Context) ([]string, error) {
 	names, err := read(ctx, s.realms)
 	if err != nil {
@@ -254,7 +258,7 @@ func (s *Store) Time(ctx context.Context) (time.Time, error) {
 	return t, nil
 }
 
-// Close closes the connections, unless the client was given to [New].
+// Close closes the connections, unless the client came from the caller of [New].
 func (s *Store) Close() error {
 	if s.own {
 		return s.client.Close()
@@ -266,12 +270,12 @@ func (s *Store) failed(what string, err error) error {
 	hint := ""
 	switch {
 	case redis.HasErrorPrefix(err, "READONLY"):
-		hint = "; it is a replica now: connect to the master, and fence the realms if that has " +
-			"taken over"
+		hint = "; it is a replica now: connect to the master, and fence the realms if there was " +
+			"a failover"
 	case redis.HasErrorPrefix(err, "OOM"):
 		hint = "; raise maxmemory"
 	case redis.HasErrorPrefix(err, "WRONGTYPE"):
-		hint = "; give leases a prefix of their own"
+		hint = "; use another prefix for leases"
 	case redis.HasErrorPrefix(err, "NOPERM"),
 		strings.Contains(err.Error(), "The user executing the script"):
 		hint = "; permit it: ACL SETUSER name ~" + s.prefix +

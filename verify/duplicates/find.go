@@ -1,5 +1,5 @@
-// Package duplicates finds IDs on more than one line of any number of inputs of any size. It merges
-// inputs in order, and sorts others on disk first.
+// Package duplicates finds IDs that are on more than one line, in any number of inputs of any size.
+// It merges the inputs. If an input is not in order, the package first sorts it on disk.
 package duplicates
 
 import (
@@ -22,21 +22,23 @@ import (
 	"github.com/sortid/sortid/verify/report"
 )
 
-// ErrOption is the error of a senseless option or an unknown format.
+// ErrOption means that an option makes no sense, or that the format is unknown.
 var ErrOption = errors.New("duplicates: invalid option")
 
 // A Source is an input of [Find].
 type Source struct {
 	Name string
 	Open func() (io.ReadCloser, error)
-	// Once: the source opens only once, like standard input. It is sorted on disk even if in order.
+	// Once reports whether the source can be opened only once, like standard input. Find sorts it
+	// on disk even if it is in order.
 	Once bool
-	// Size is how many bytes there are to read, for Options.Progress; 0 is unknown. If known,
-	// Open's readers have a method Position() int64 for the bytes read, safe for concurrent use.
+	// Size is how many bytes there are to read, for Options.Progress. 0 means unknown. If Size is
+	// known, the readers that Open returns must have a method Position() int64, which returns how
+	// many bytes were read. This method must be safe for concurrent use.
 	Size int64
 }
 
-// File returns a file as a source. Its reader fails if the file becomes shorter.
+// File returns a file as a source. Reading fails if the file becomes shorter.
 func File(name string) Source {
 	s := Source{Name: name, Open: func() (io.ReadCloser, error) { return reading.Open(name) }}
 	if info, err := os.Stat(name); err == nil {
@@ -49,18 +51,19 @@ func File(name string) Source {
 
 // Options configure [Find]. The zero value is valid.
 type Options struct {
-	// Dir is the folder for sorting, with 33 bytes an ID. If empty, it is the system's for
-	// temporary files.
+	// Dir is the folder for sorting, which takes 33 bytes an ID. If Dir is empty, it is the
+	// system's folder for temporary files.
 	Dir string
-	// NodeBits is the size of scru64's node IDs, to name those that clash. If 0, it is inferred.
+	// NodeBits is the size of scru64's node IDs. Find needs it to name the node IDs that clash. If
+	// NodeBits is 0, Find infers the size.
 	NodeBits int
-	// Each is called for each duplicate, in order.
+	// Find calls Each for each duplicate, in order.
 	Each func(report.Duplicate)
-	// Progress is called now and then.
+	// Find calls Progress from time to time.
 	Progress func(Progress)
 }
 
-// Progress is how far a stage of a search has come.
+// Progress tells how far a stage of a search has come.
 type Progress struct {
 	Stage       Stage
 	Done, Total int64 // bytes; Total is 0 if unknown
@@ -69,9 +72,9 @@ type Progress struct {
 // A Stage is a part of a search.
 type Stage string
 
-// The stages. If all sources are in order, only the last one.
+// The stages. If all sources are in order, there is only the last one.
 const (
-	StageOrder   Stage = "looking whether the IDs are in order"
+	StageOrder   Stage = "checking whether the IDs are in order"
 	StageSort    Stage = "sorting"
 	StageCompare Stage = "comparing"
 )
@@ -81,16 +84,16 @@ const (
 	maxPlaces  = 1000
 	maxClashes = 1000
 
-	// sortMemory is for IDs sorted at once, mergeMemory for all text merged, mergeBlock for one
-	// block.
+	// sortMemory is the memory for the IDs that are sorted at once. mergeMemory is the memory for
+	// the text of all inputs of a merge, and mergeBlock for one block of it.
 	sortMemory  = 44 << 20
 	mergeMemory = 32 << 20
 	mergeBlock  = 128 << 10
 )
 
-// Find finds IDs of the named format on more than one line of all sources. It merges sources in
-// order, and sorts others on disk first. If ctx ends early, the report covers what was read and
-// compared. An error means no answer.
+// Find finds IDs of the named format that are on more than one line of all sources. It merges the
+// sources. If a source is not in order, Find first sorts it on disk. If ctx ends early, the report
+// covers what was read and compared. If there is an error, there is no report.
 func Find(ctx context.Context, formatName string, sources []Source,
 	o Options) (*report.Unique, error) {
 	f, err := format.LookupAny(formatName)
@@ -98,7 +101,7 @@ func Find(ctx context.Context, formatName string, sources []Source,
 	case err != nil:
 		return nil, fmt.Errorf("%w: %w", ErrOption, err)
 	case o.NodeBits != 0 && f.NodeCounter == 0:
-		return nil, fmt.Errorf("%w: %s has no node ID at the top of a counter", ErrOption, f.Name)
+		return nil, fmt.Errorf("%w: %s has no node ID in front of a counter", ErrOption, f.Name)
 	case o.NodeBits != 0 && (o.NodeBits < 0 || o.NodeBits >= f.NodeCounter):
 		return nil, fmt.Errorf("%w: a node ID of %d bits, want 1 to %d", ErrOption, o.NodeBits,
 			f.NodeCounter-1)
@@ -127,30 +130,30 @@ type search struct {
 	copied  []bool // which sources are sorted on disk
 	dir     extsort.Dir
 
-	found      []found // in the sources
+	found      []found // findings, one for each source
 	duplicates extsort.Writer
-	ids        uint64 // IDs read
-	compared   uint64 // of these
+	ids        uint64 // number of IDs read
+	compared   uint64 // number of these IDs that were compared
 	progress   progress
 }
 
 type found struct {
 	report.Source
 	bad  findings.Check // lines without an ID
-	node nodeBits       // if IDs have node ID and counter in one field
+	node nodeBits       // used if node ID and counter are one field of the ID
 }
 
-// nodeBits are a node ID and counter's bits that are 1 in all IDs, and in any.
+// nodeBits are the bits of node ID and counter that are 1 in all IDs, and those that are 1 in any.
 type nodeBits struct{ always, ever uint64 }
 
 type progress struct {
 	Progress
 	shown time.Time
-	open  []interface{ Position() int64 } // the stage's inputs
+	open  []interface{ Position() int64 } // the inputs of the stage
 }
 
-// run merges the sources if all can be read again. It sorts those that prove unsorted, and merges
-// again.
+// run first merges all sources that can be read again. If the merge finds that a source is not
+// sorted, run sorts it and merges again.
 func (s *search) run() error {
 	s.copied = make([]bool, len(s.sources))
 	for i, in := range s.sources {
@@ -195,7 +198,7 @@ func (s *search) run() error {
 	return s.merge(runs)
 }
 
-// reset forgets an attempt's findings.
+// reset forgets the findings of an attempt.
 func (s *search) reset() {
 	s.found = make([]found, len(s.sources))
 	for i, in := range s.sources {
@@ -207,7 +210,7 @@ func (s *search) reset() {
 	s.duplicates.Dir = &s.dir
 }
 
-// open starts reading a source. Inputs share the memory.
+// open starts to read a source. The number of inputs tells how much memory it may use.
 func (s *search) open(i, inputs int) (*reading.Reader, io.Closer, error) {
 	r, err := s.sources[i].Open()
 	if err != nil {
@@ -216,12 +219,12 @@ func (s *search) open(i, inputs int) (*reading.Reader, io.Closer, error) {
 	if p, ok := r.(interface{ Position() int64 }); ok {
 		s.progress.open = append(s.progress.open, p)
 	}
-	// A block's IDs mostly take as much memory as its text.
+	// The IDs of a block usually take as much memory as its text.
 	size := min(mergeBlock, max(4096, mergeMemory/inputs/6))
 	return reading.New(s.ctx, r, reading.Options{Format: s.f, Size: size}), r, nil
 }
 
-// account counts a source's block, and returns its first line's number.
+// account counts the block of a source. It returns the number of the block's first line.
 func (s *search) account(i int, b *reading.Block) (line uint64) {
 	in := &s.found[i]
 	line = in.Lines + 1
@@ -248,7 +251,7 @@ func (s *search) account(i int, b *reading.Block) (line uint64) {
 	return line
 }
 
-// begin begins a stage that reads the runs and the sources that are copied, or not.
+// begin begins a stage. The stage reads the runs, and the sources whose copied is this value.
 func (s *search) begin(stage Stage, copied bool, runs []*extsort.Run) {
 	p := progress{Progress: Progress{Stage: stage}, shown: s.progress.shown}
 	known := true
@@ -279,7 +282,7 @@ func (s *search) show(now time.Time) {
 	s.o.Progress(p.Progress)
 }
 
-// blocks reads a source's blocks.
+// blocks reads the blocks of a source.
 func (s *search) blocks(i int, each func(b *reading.Block) error) error {
 	src, closer, err := s.open(i, 1)
 	if err != nil {
@@ -296,7 +299,7 @@ func (s *search) blocks(i int, each func(b *reading.Block) error) error {
 	return context.Cause(s.ctx)
 }
 
-// checkOrder returns [extsort.ErrUnsorted] if a source's IDs decrease.
+// checkOrder returns [extsort.ErrUnsorted] if the IDs of a source decrease.
 func (s *search) checkOrder(i int) error {
 	var last format.Words
 	return s.blocks(i, func(b *reading.Block) error {
@@ -311,7 +314,7 @@ func (s *search) checkOrder(i int) error {
 	})
 }
 
-// copy adds a source to those sorted on disk.
+// copy adds the IDs of a source to those that are sorted on disk.
 func (s *search) copy(i int, w *extsort.Sorter) error {
 	var buf [originSize]byte
 	s.found[i].Copied = true
@@ -370,7 +373,7 @@ func (s *search) merge(runs []*extsort.Run) error {
 	if err != nil {
 		return err
 	}
-	// A second line with an ID notes the first line, too.
+	// The second line with an ID also records the first line.
 	var last record
 	var buf [originSize]byte
 	first, noted := true, false
@@ -480,13 +483,13 @@ func (s *search) clashes(counts map[[2]uint32]uint64) (all []report.Clash) {
 	return all
 }
 
-// node names IDs' node ID, or its first bits.
+// node returns the node ID of a source's IDs, or its first bits, as text.
 func (s *search) node(of nodeBits) string {
 	width := s.f.NodeCounter
 	same := width - bits.Len64(of.always^of.ever) // high bits that are the same in all IDs
 	if size := s.o.NodeBits; size > 0 {
 		if same < size {
-			return fmt.Sprintf("several of %d bits", size)
+			return fmt.Sprintf("several, of %d bits", size)
 		}
 		return fmt.Sprintf("%d/%d", of.always>>(width-size), size)
 	}

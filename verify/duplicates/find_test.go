@@ -33,7 +33,7 @@ func sourceOf(name string, lines []string, once bool) Source {
 	return source(name, once, func() io.Reader { return strings.NewReader(model.Text(lines)) })
 }
 
-// duplicates is what Unique should find.
+// duplicates returns the duplicates that Find must find.
 func duplicates(sources map[string][]string) map[string][]report.Place {
 	all := map[string][]report.Place{}
 	for name, lines := range sources {
@@ -53,7 +53,7 @@ func duplicates(sources map[string][]string) map[string][]report.Place {
 	return all
 }
 
-// Any sources have the duplicates that a map finds.
+// In any sources, Find finds the same duplicates as a map.
 func TestFind(t *testing.T) {
 	for _, formatName := range format.Names() {
 		f, _ := format.LookupAny(formatName)
@@ -133,7 +133,7 @@ func TestFindEveryFormat(t *testing.T) {
 	}
 }
 
-// With more sources than are merged at once, nothing is left on disk.
+// If there are more sources than one merge takes, nothing is left on disk.
 func TestFindManySources(t *testing.T) {
 	dir := t.TempDir()
 	var sources []Source
@@ -156,7 +156,7 @@ func TestFindNodes(t *testing.T) {
 	one := model.SCRU64(model.New(1, "", 3000, 0.2))
 	two := append(model.SCRU64(model.New(2, "", 3000, 0.2)), one[100:110]...)
 	other := model.SCRU64(model.New(3, "", 3000, 0.2))
-	for i, l := range other { // another node ID
+	for i, l := range other { // change the node ID
 		v, _, _, _ := format.SCRU64.ReadLine([]byte(l))
 		v[2] ^= 1 << 22
 		other[i] = format.SCRU64.InEncoding(v, format.Text)
@@ -168,7 +168,7 @@ func TestFindNodes(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		// By chance the models share other IDs, too.
+		// By chance, the models also share other IDs.
 		if len(r.Clashes) != 1 || r.Clashes[0].Sources != [2]string{"one", "two"} ||
 			r.Clashes[0].Node != want || r.Clashes[0].Duplicates < 10 {
 			t.Errorf("size %d: %+v", size, r.Clashes)
@@ -206,7 +206,7 @@ func TestFindTrouble(t *testing.T) {
 	noDisk := filepath.Join(t.TempDir(), "none")
 	if r, err := Find(t.Context(), "scru128", []Source{sourceOf("a", lines, true)},
 		Options{Dir: noDisk}); err == nil {
-		t.Errorf("no place on disk: %v, %v", r, err)
+		t.Errorf("without a folder for sorting: %v, %v", r, err)
 	}
 	for _, c := range []struct {
 		format string
@@ -218,7 +218,7 @@ func TestFindTrouble(t *testing.T) {
 	}
 }
 
-// Duplicates in any input, cut into three, are a map's.
+// For any input that is cut into three sources, Find finds the same duplicates as a map.
 func FuzzFind(f *testing.F) {
 	for i, formatName := range format.Names() {
 		lines := append(model.Sample(formatName, 30), model.Sample(formatName, 20)...)
@@ -238,7 +238,7 @@ func FuzzFind(f *testing.F) {
 			part := input[cuts[i]:cuts[i+1]]
 			sources = append(sources, source(string(rune('a'+i)), once>>i&1 != 0,
 				func() io.Reader { return bytes.NewReader(part) }))
-			// The lines as Check sees them.
+			// Read the lines as Check reads them.
 			src := reading.New(t.Context(), bytes.NewReader(part),
 				reading.Options{Format: fm, Size: 1 << 16})
 			for b := src.Next(); b != nil; b = src.Next() {
@@ -300,7 +300,7 @@ func TestGeneratorsUnique(t *testing.T) {
 	}
 }
 
-// endless gives sorted IDs. After so many bytes it ends the context and waits.
+// endless returns sorted IDs without end. After some bytes it cancels the context and waits.
 type endless struct {
 	io.Reader
 	left   int

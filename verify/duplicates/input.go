@@ -76,8 +76,8 @@ func (t *textInput) Close() error {
 	return t.closer.Close()
 }
 
-// groups yields each group of written records with one ID: its first maxPlaces records and the
-// count.
+// groups yields each group of written records that have one ID. It passes the first maxPlaces
+// records of the group and the number of all.
 func groups(w *extsort.Writer, yield func(group []record, n uint64)) error {
 	r, err := w.Finish()
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package extsort sorts records that do not fit in memory. A [Sorter] sorts pieces and writes each
-// to a file, a run. [Merge] reads runs and other sorted inputs as one.
+// Package extsort sorts records that do not fit in memory. A [Sorter] sorts pieces of the records,
+// and writes each piece to a file: a run. [Merge] merges runs and other sorted inputs.
 package extsort
 
 import (
@@ -18,21 +18,21 @@ import (
 )
 
 const (
-	// MaxFanIn is how many inputs are merged at once.
+	// MaxFanIn is the largest number of inputs that are merged at once.
 	MaxFanIn = 256
 
-	// mergeMemory limits the blocks of all runs merged, unless records are long.
+	// mergeMemory is the memory for the blocks of all runs in a merge. Long records can need more.
 	mergeMemory = 32 << 20
 	runBuffer   = 1 << 16
 
 	keySize  = 20
-	itemSize = 32 // in memory, without payload
+	itemSize = 32 // size of a record in memory, without its payload
 )
 
-// A Key orders records. Its upper 32 bits are zero, as IDs have at most 160.
+// A Key orders records. Its upper 32 bits are zero, because IDs have at most 160 bits.
 type Key = format.Words
 
-// A Dir is a folder for runs, made for the first one. The zero Dir is in the system's folder for
+// A Dir is a folder for runs. The first run creates it. The zero Dir is in the system's folder for
 // temporary files.
 type Dir struct {
 	Parent string
@@ -52,7 +52,7 @@ func (d *Dir) create() (*os.File, error) {
 	if d.name == "" {
 		name, err := os.MkdirTemp(d.Parent, "sortid-")
 		if err != nil {
-			return nil, fmt.Errorf("no place on disk to sort: %w", err)
+			return nil, fmt.Errorf("cannot make a folder for sorting: %w", err)
 		}
 		d.name = name
 	}
@@ -60,7 +60,8 @@ func (d *Dir) create() (*os.File, error) {
 	return os.Create(filepath.Join(d.name, fmt.Sprint(d.files)))
 }
 
-// Close removes the folder and all runs. It may be called any time: a sort under way fails.
+// Close removes the folder and all runs. It may be called at any time. If a sort has not ended,
+// the sort fails.
 func (d *Dir) Close() error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -77,7 +78,7 @@ type Run struct {
 	size int64
 }
 
-// Size returns the run's bytes on disk.
+// Size returns the size of the run on disk in bytes.
 func (r *Run) Size() int64 { return r.size }
 
 // A Writer writes sorted records to a run.
@@ -111,7 +112,7 @@ func (w *Writer) Add(key Key, payload []byte) error {
 	return err
 }
 
-// Finish returns the run, perhaps empty. The Writer can then write another.
+// Finish returns the run, which may be empty. The Writer can then write another run.
 func (w *Writer) Finish() (*Run, error) {
 	if w.file == nil {
 		return &Run{}, nil
@@ -134,7 +135,7 @@ func (w *Writer) Discard() {
 // A Sorter sorts records into runs.
 type Sorter struct {
 	Dir    *Dir
-	Memory int // bytes of records sorted at once
+	Memory int // the size in bytes of the records that are sorted at once
 
 	items    []item
 	payloads []byte
@@ -143,10 +144,10 @@ type Sorter struct {
 
 type item struct {
 	key    Key
-	at, to uint32 // its payload
+	at, to uint32 // where its payload starts and ends
 }
 
-// Add adds a record. Records with one key come in any order.
+// Add adds a record. Records with the same key come out in any order.
 func (s *Sorter) Add(key Key, payload []byte) error {
 	if n := len(s.items); n > 0 && (n+1)*itemSize+len(s.payloads)+len(payload) > s.Memory {
 		if err := s.flush(); err != nil {
@@ -173,7 +174,7 @@ func (s *Sorter) flush() error {
 	return err
 }
 
-// Finish returns at most most runs. It merges the others.
+// Finish returns at most most runs. If there are more, it merges some of them.
 func (s *Sorter) Finish(ctx context.Context, most int) ([]*Run, error) {
 	if len(s.items) > 0 {
 		if err := s.flush(); err != nil {
@@ -229,13 +230,13 @@ func join(ctx context.Context, dir *Dir, runs []*Run) (*Run, error) {
 type Reader struct {
 	file   *os.File
 	at     int64
-	buffer []byte // what was read
-	rest   []byte // of buffer, not parsed
+	buffer []byte // bytes that were read
+	rest   []byte // the part of buffer that is not parsed yet
 	keys   []Key
-	places [][2]int // of the payloads in buffer
+	places [][2]int // where the payloads are in buffer
 }
 
-// Open opens the run. The merged inputs share the memory.
+// Open opens the run for a merge of so many inputs, which share the memory.
 func (r *Run) Open(inputs int) (*Reader, error) {
 	if r.name == "" {
 		return &Reader{}, nil
@@ -248,7 +249,7 @@ func (r *Run) Open(inputs int) (*Reader, error) {
 	return &Reader{file: f, buffer: make([]byte, 0, size)}, nil
 }
 
-// Next is the method of [Input].
+// Next implements [Input].
 func (r *Reader) Next() ([]Key, error) {
 	r.keys, r.places = r.keys[:0], r.places[:0]
 	for ended := r.file == nil; !ended; {
@@ -289,7 +290,7 @@ func (r *Reader) parse() {
 	r.rest = r.buffer[i:]
 }
 
-// Payload returns a payload of the last block, valid until Next.
+// Payload returns a payload of the last block. It is valid until the next call of Next.
 func (r *Reader) Payload(at int) []byte {
 	p := r.places[at]
 	return r.buffer[p[0]:p[1]]
@@ -298,7 +299,7 @@ func (r *Reader) Payload(at int) []byte {
 // Position returns how many bytes were read.
 func (r *Reader) Position() int64 { return r.at }
 
-// Close is the method of [Input].
+// Close implements [Input].
 func (r *Reader) Close() error {
 	if r.file == nil {
 		return nil

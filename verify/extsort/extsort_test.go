@@ -18,8 +18,8 @@ type record struct {
 	payload []byte
 }
 
-// Records of any length come out as slices.SortFunc orders them, with any memory. Nothing is left
-// on disk.
+// Records of any length come out in the order of slices.SortFunc, with any size of memory. Nothing
+// is left on disk.
 func TestSorter(t *testing.T) {
 	for seed := range uint64(6) {
 		r := rand.New(rand.NewPCG(seed, 1))
@@ -28,7 +28,7 @@ func TestSorter(t *testing.T) {
 		s := Sorter{Dir: dir, Memory: []int{1, 1000, 1 << 30}[seed%3]}
 		var want []record
 		for i := range 1500 {
-			// The number tells records with one key apart.
+			// The number distinguishes records with the same key.
 			key := Key{uint64(r.Uint32N(2)), r.Uint64N(3), r.Uint64N(50)}
 			payload := binary.BigEndian.AppendUint32(nil, uint32(i))
 			payload = append(payload, bytes.Repeat([]byte{byte(i)}, r.IntN(40))...)
@@ -43,7 +43,7 @@ func TestSorter(t *testing.T) {
 		most := 2 + r.IntN(5)
 		runs, err := s.Finish(t.Context(), most)
 		if err != nil || len(runs) > most || seed%3 == 2 && len(runs) != 1 {
-			t.Fatalf("%d runs, at most %d; %v", len(runs), most, err)
+			t.Fatalf("%d runs, want at most %d; %v", len(runs), most, err)
 		}
 		var inputs []*Reader
 		for _, run := range runs {
@@ -139,7 +139,7 @@ func TestTrouble(t *testing.T) {
 	n := 0
 	err = Merge([]*Reader{in}, func(*Reader, int, Key) error { n++; return nil })
 	if n != 2 || !errors.Is(err, io.ErrUnexpectedEOF) {
-		t.Errorf("%d records of a run that was cut, %v", n, err)
+		t.Errorf("%d records of a truncated run, %v", n, err)
 	}
 
 	ended, cancel := context.WithCancel(t.Context())
@@ -150,7 +150,7 @@ func TestTrouble(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for i := range s.runs { // as long as one step reads
+	for i := range s.runs { // as long as a step reads one run
 		for j := range uint64(1 << 8) {
 			w.Add(Key{2: j}, nil)
 		}
@@ -159,7 +159,7 @@ func TestTrouble(t *testing.T) {
 		}
 	}
 	if _, err := s.Finish(ended, 2); err != context.Canceled {
-		t.Errorf("a context that has ended: %v", err)
+		t.Errorf("after the context has ended: %v", err)
 	}
 	if err := dir.Close(); err != nil {
 		t.Error(err)

@@ -23,7 +23,7 @@ var tmpl = template.Must(template.New("page").Funcs(template.FuncMap{
 	"groups": func() any { return Groups }, "in": in,
 }).Parse(page))
 
-// HTML writes reports as a page without scripts or other files.
+// HTML writes reports as one page. It has no scripts, and it loads no other files.
 func HTML(w io.Writer, rs []*Report) error { return tmpl.Execute(w, rs) }
 
 const chartWidth, chartHeight = 720.0, 140.0
@@ -94,7 +94,7 @@ func bitsSVG(f Field) template.HTML {
 	if f.Values == 0 {
 		return ""
 	}
-	const limit = 6.5 // standard deviations; more is a fault
+	const limit = 6.5 // in standard deviations; a larger distance is a fault
 	c := newChart("balance of the bits of " + f.Name)
 	width := min(chartWidth/float64(len(f.Ones)), 40)
 	y := func(d float64) float64 { return chartHeight/2 - d/(limit*1.2)*chartHeight/2 }

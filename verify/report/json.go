@@ -41,10 +41,10 @@ func stamp(t time.Time) string {
 	return format.FormatTime(t)
 }
 
-// list returns the list, which JSON writes as [] if it is empty.
+// list returns a copy of the list. JSON writes it as [] if it is empty, and never as null.
 func list[T any](l []T) []T { return append([]T{}, l...) }
 
-// JSON writes a report as one object on a line.
+// JSON writes a report as one object on one line.
 func JSON(w io.Writer, r *Report) error {
 	var lead []jsonLead
 	for _, l := range r.Lead {
@@ -69,7 +69,7 @@ type jsonUnique struct {
 	Clashes     []Clash  `json:"clashes,omitempty"`
 }
 
-// UniqueJSON writes a search's outcome as one object on a line. [DuplicateJSON] writes the
+// UniqueJSON writes the outcome of a search as one object on one line. [DuplicateJSON] writes the
 // duplicates.
 func UniqueJSON(w io.Writer, r *Unique) error {
 	return json.NewEncoder(w).Encode(jsonUnique{r.Format, r.Status, uniqueVerdict(r), r.IDs,
@@ -77,10 +77,10 @@ func UniqueJSON(w io.Writer, r *Unique) error {
 		r.Clashes})
 }
 
-// DuplicateJSON writes a duplicate as an object on a line.
+// DuplicateJSON writes a duplicate as one object on one line.
 func DuplicateJSON(w io.Writer, d Duplicate) error { return json.NewEncoder(w).Encode(d) }
 
-// DuplicateText writes a duplicate as a line: the ID and its places.
+// DuplicateText writes a duplicate as a line: the ID, and where it occurs.
 func DuplicateText(w io.Writer, d Duplicate) error {
 	b := []byte(d.Text)
 	for _, p := range d.Places {

@@ -14,19 +14,19 @@ type Status string
 // The outcomes of a check.
 const (
 	Pass Status = "pass"
-	Warn Status = "warn" // allowed, but probably a mistake
+	Warn Status = "warn" // the format allows it, but it is probably a mistake
 	Fail Status = "fail"
-	Skip Status = "skip" // not made; Detail says why
+	Skip Status = "skip" // the check was not made; Detail says why
 )
 
-// A Report has one source's findings.
+// A Report has the findings about one source.
 type Report struct {
 	Format string
-	Source string // its name
+	Source string // the source's name
 	Status Status // Fail if a check failed, else Warn if one warns, else Pass
 
 	Bytes, Lines, IDs uint64
-	First, Last       time.Time // earliest and latest timestamp
+	First, Last       time.Time // the earliest and the latest timestamp
 	Facts             []Fact
 	Checks            []Outcome
 	Fields            []Field
@@ -35,23 +35,23 @@ type Report struct {
 	Elapsed           time.Duration
 }
 
-// A Fact is what IDs tell about their generator.
+// A Fact is something that the IDs tell about their generator.
 type Fact struct {
 	Name  string `json:"name"`
 	Value string `json:"value"`
 }
 
-// An Outcome is one check's.
+// An Outcome is the outcome of one check.
 type Outcome struct {
-	Name     string    `json:"name"`  // group and name, as order.duplicate
-	Title    string    `json:"title"` // what a sound source does
+	Name     string    `json:"name"`  // group and name, such as order.duplicate
+	Title    string    `json:"title"` // what is true for a correct source
 	Status   Status    `json:"status"`
-	Count    uint64    `json:"count"` // faults
+	Count    uint64    `json:"count"` // number of faults
 	Detail   string    `json:"detail,omitempty"`
 	Examples []Example `json:"examples,omitempty"` // the first faults
 }
 
-// Group returns the name's first part: input, form, order, rules, clock or random.
+// Group returns the first part of the name: input, form, order, rules, clock or random.
 func (o Outcome) Group() string {
 	group, _, _ := strings.Cut(o.Name, ".")
 	return group
@@ -64,18 +64,18 @@ type Example struct {
 	Note string `json:"note,omitempty"` // what is wrong
 }
 
-// A Field has a field's findings of randomness.
+// A Field has the findings about the randomness of one field.
 type Field struct {
 	Name   string `json:"name"`
 	Width  int    `json:"width"`  // in bits
 	Values uint64 `json:"values"` // how many were tested
 	Tests  int    `json:"tests"`
-	// P is the smallest p-value. Adjusted is P corrected for the report's number of tests.
+	// P is the smallest p-value. Adjusted is P, corrected for the number of tests in the report.
 	P        float64 `json:"p"`
 	Adjusted float64 `json:"p_adjusted"`
-	Worst    string  `json:"worst,omitempty"` // what P's test saw
-	// Bias is the smallest distance of a bit's probability from one half that tests find in 99 of
-	// 100 cases. It is 0 with too few values.
+	Worst    string  `json:"worst,omitempty"` // what the test with this p-value saw
+	// Bias is how far a bit's probability must be from one half, so that the tests find it in 99 of
+	// 100 cases. It is 0 if there are too few values.
 	Bias float64   `json:"detectable_bias"`
 	Ones []float64 `json:"ones"` // the share of ones, highest bit first
 }
@@ -90,7 +90,7 @@ type Timeline struct {
 // A Lead is how far the newest ID was ahead of this machine's clock.
 type Lead struct {
 	At    time.Time
-	Ahead time.Duration // negative: behind
+	Ahead time.Duration // negative if it was behind
 }
 
 // Failed returns the failed checks.
@@ -117,23 +117,25 @@ func (r *Report) Check(name string) *Outcome {
 	return &r.Checks[i]
 }
 
-// MaxExamples is how many faults of a kind are shown.
+// MaxExamples is how many faults of one kind a report shows.
 const MaxExamples = 5
 
-// A Unique is the outcome of a search for duplicates.
+// A Unique is the outcome of a search for duplicates. Status is Fail if there are duplicates or bad
+// lines. Otherwise it is Warn if the search was interrupted. If so, it compared fewer IDs than it
+// read.
 type Unique struct {
 	Format     string
-	Status     Status // Fail for duplicates or bad lines, else Warn if interrupted
+	Status     Status
 	Sources    []Source
-	IDs        uint64      // read
-	Compared   uint64      // of these; fewer if interrupted
+	IDs        uint64      // IDs read
+	Compared   uint64      // IDs compared
 	Duplicates uint64      // IDs on more than one line
-	Extra      uint64      // lines beyond the first of each ID
+	Extra      uint64      // lines whose ID is on an earlier line
 	First      []Duplicate // the first duplicates
-	Clashes    []Clash     // of scru64
+	Clashes    []Clash     // only for scru64
 	Elapsed    time.Duration
 
-	Interrupted bool // whether it ended early
+	Interrupted bool // whether the search ended early
 }
 
 // A Source is an input of the search.
@@ -141,18 +143,18 @@ type Source struct {
 	Name     string    `json:"name"`
 	Lines    uint64    `json:"lines"`
 	IDs      uint64    `json:"ids"`
-	Bad      uint64    `json:"bad_lines"`          // lines without an ID
+	Bad      uint64    `json:"bad_lines"`          // number of lines without an ID
 	Copied   bool      `json:"sorted_on_disk"`     // whether it was sorted on disk
 	Node     string    `json:"node,omitempty"`     // scru64's node ID, or its first bits
-	Error    string    `json:"error,omitempty"`    // why it ended early
-	Examples []Example `json:"examples,omitempty"` // of bad lines
+	Error    string    `json:"error,omitempty"`    // why reading ended early
+	Examples []Example `json:"examples,omitempty"` // bad lines
 }
 
 // A Duplicate is an ID on several lines.
 type Duplicate struct {
 	Text   string  `json:"duplicate"`
-	Count  uint64  `json:"count"`  // how many lines
-	Places []Place `json:"places"` // the first thousand
+	Count  uint64  `json:"count"`  // number of lines
+	Places []Place `json:"places"` // the first thousand lines
 }
 
 // A Place is a line of a source.
@@ -163,7 +165,7 @@ type Place struct {
 
 // A Clash is two scru64 sources that share IDs.
 type Clash struct {
-	Sources    [2]string `json:"sources"` // one name twice for a source with duplicates
+	Sources    [2]string `json:"sources"` // the same name twice if one source has the duplicates
 	Node       string    `json:"node"`    // the node ID, or its first bits
 	Duplicates uint64    `json:"duplicates"`
 }

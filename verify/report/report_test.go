@@ -52,7 +52,7 @@ func stream(t *testing.T, n int, sound bool) string {
 	return b.String()
 }
 
-// contains reports texts that are missing.
+// contains fails the test if a wanted text is missing.
 func contains(t *testing.T, text string, want ...string) {
 	t.Helper()
 	for _, w := range want {
@@ -81,12 +81,12 @@ func TestText(t *testing.T) {
 	}{
 		{20_000, true, "ok    <ids & more>: ",
 			[]string{"checks passed\n", "scru128, 20,000 IDs in 20,000 lines", "Random fields",
-				"entropy", "would have been seen", "What the IDs tell", "rate"}},
+				"entropy", "these tests find a bit that is 1 in", "What the IDs tell", "rate"}},
 		{20_000, false, "FAIL  <ids & more>: 2 of ",
 			[]string{"failed\n", "\nFailed\n", "order.duplicate", "200 times", `line 52: "0`,
 				"the same as in line 51", "and 195 more", "\nWarnings\n", "form.case",
 				`"<b>&\x01\x1b[31m"`}},
-		{1, true, "ok    ", []string{"Not checked", "1 value is too little to tell"}},
+		{1, true, "ok    ", []string{"Not checked", "too few values: 1"}},
 		{0, true, "FAIL  ", []string{"input.ids", "the input is empty"}},
 	} {
 		var b bytes.Buffer
@@ -148,7 +148,7 @@ func TestWidth(t *testing.T) {
 	}
 }
 
-// Each writer returns write errors.
+// Each function that writes a report returns write errors.
 func TestWriteErrors(t *testing.T) {
 	r := check(t, 100, false)
 	for name, f := range map[string]func(io.Writer) error{
@@ -167,7 +167,7 @@ func TestWriteErrors(t *testing.T) {
 
 var errFull = errors.New("the disk is full")
 
-// numbers requires numbers for counts and measures, and nothing else.
+// numbers requires that counts and measures are numbers, and that nothing else is.
 func numbers(t *testing.T, path string, v any) {
 	switch v := v.(type) {
 	case map[string]any:
@@ -280,7 +280,7 @@ func TestHTML(t *testing.T) {
 		t.Fatal(err)
 	}
 	page := b.String()
-	// The page is well-formed, except for two elements without an end.
+	// The page is well-formed XML, except for two elements without an end tag.
 	d := xml.NewDecoder(strings.NewReader(page))
 	d.Strict, d.AutoClose, d.Entity = false, xml.HTMLAutoClose, xml.HTMLEntity
 	svgs, rects := 0, 0
@@ -310,7 +310,7 @@ func TestHTML(t *testing.T) {
 		"&lt;ids &amp; more&gt;", "order.duplicate", "IDs over time", "clock", "counter_lo",
 		"&lt;b&gt;&amp;")
 	if strings.Contains(page, "<ids") || strings.Contains(page, "http") {
-		t.Error("something is not escaped, or something is to be loaded")
+		t.Error("something is not escaped, or the page loads something")
 	}
 }
 
@@ -351,7 +351,7 @@ func TestUnique(t *testing.T) {
 	}
 	contains(t, b.String(), "FAIL  30 IDs on more than one line\n", ids[10]+"  a:11, b:1\n",
 		"and 10 more", "Node IDs that clash", "42/8  a and b: 30 duplicates",
-		"1 line that hold no scru64 ID", `line 31: "what"`)
+		"1 line without any scru64 ID", `line 31: "what"`)
 	b.Reset()
 	if err := report.UniqueJSON(&b, r); err != nil {
 		t.Fatal(err)

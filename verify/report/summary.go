@@ -13,7 +13,7 @@ import (
 // A Group is the first part of the names of some checks.
 type Group struct{ Name, Title string }
 
-// Groups are the groups of checks, in a report's order.
+// Groups are the groups of checks, in the order of a report.
 var Groups = []Group{
 	{"input", "the input"},
 	{"form", "the form of each line"},
@@ -23,7 +23,7 @@ var Groups = []Group{
 	{"random", "randomness"},
 }
 
-// in returns a group's checks, or all if group is empty.
+// in returns the checks of a group. If group is empty, it returns all checks.
 func in(r *Report, group string) (cs []Outcome) {
 	for _, c := range r.Checks {
 		if group == "" || c.Group() == group {
@@ -33,7 +33,7 @@ func in(r *Report, group string) (cs []Outcome) {
 	return cs
 }
 
-// tally counts a group's checks by status.
+// tally counts the checks of a group by status.
 func tally(r *Report, group string) map[Status]uint64 {
 	n := map[Status]uint64{}
 	for _, c := range in(r, group) {
@@ -70,13 +70,13 @@ func speed(n uint64, elapsed time.Duration) string {
 	return fmt.Sprintf(", %.1f s, %s a second", seconds, words.Count(uint64(float64(n)/seconds)))
 }
 
-// faults words why a source's IDs are not all known. The lines lack an ID of this kind.
+// faults says why some IDs of a source are not known. The kind is the name of its IDs.
 func (s *Source) faults(kind string) (all []string) {
 	if s.Error != "" {
 		all = append(all, "cannot be read to its end: "+s.Error)
 	}
 	if s.Bad > 0 {
-		all = append(all, words.Plural(s.Bad, "line")+" that hold no "+kind)
+		all = append(all, words.Plural(s.Bad, "line")+" without any "+kind)
 	}
 	return all
 }
@@ -111,14 +111,14 @@ func smallest(f Field) string {
 		words.Probability(f.Adjusted))
 }
 
-// bias words the smallest bias that tests can see.
+// bias returns a sentence on the smallest bias that the tests can find.
 func bias(f Field) string {
 	switch {
 	case f.Tests == 0 && f.Values > 1:
-		return "no other tests, because bits are always the same"
+		return "no other tests, because some bits are always the same"
 	case f.Bias == 0:
 		return "too few values to find a bias"
 	}
-	return fmt.Sprintf("a bit that is 1 in %.2f%% of the values, or more, would have been seen",
+	return fmt.Sprintf("these tests find a bit that is 1 in %.2f%% of the values or more",
 		100*(0.5+f.Bias))
 }

@@ -56,7 +56,7 @@ func (s Style) mark(status Status) string {
 type printer struct {
 	Style
 	w    io.Writer
-	line strings.Builder // an incomplete line
+	line strings.Builder // the line that is not complete yet
 	err  error
 }
 
@@ -70,15 +70,15 @@ func (p *printer) printf(format string, args ...any) {
 	}
 }
 
-// wrap breaks a line at spaces, or anywhere in a long word, to fit width. Later parts are indented
-// by two more spaces.
+// wrap breaks a line at spaces so that its parts fit in width. It breaks a word only if it is
+// longer than width. All parts except the first are indented by two more spaces.
 func wrap(line string, width int) string {
 	indent := len(line) - len(strings.TrimLeft(line, " ")) + 2
 	if width <= indent+10 {
 		return line
 	}
 	var b strings.Builder
-	column, space, spaceColumn := 0, 0, 0 // space: the index after b's last space
+	column, space, spaceColumn := 0, 0, 0 // space is the index after the last space in b
 	escape := false
 	for _, r := range line {
 		if column == width && r != '\n' && r != ' ' && r != '\x1b' && !escape {
@@ -104,7 +104,7 @@ func wrap(line string, width int) string {
 			escape = r != 'm'
 		default:
 			column++
-			if r == ' ' { // a line's last space has no width
+			if r == ' ' { // a space at the end of a line has no width
 				column = min(column, width)
 				space, spaceColumn = b.Len(), column
 			}
@@ -113,7 +113,7 @@ func wrap(line string, width int) string {
 	return b.String()
 }
 
-// Text writes a report for people: verdict, checks, faults, and facts about the generator.
+// Text writes a report for people: the verdict, checks, faults, and facts about the generator.
 func Text(w io.Writer, r *Report, s Style) error {
 	p := &printer{Style: s, w: w}
 	p.printf("%s  %s: %s\n", s.mark(r.Status), s.paint(Strong, source(r)),
@@ -133,7 +133,7 @@ func Text(w io.Writer, r *Report, s Style) error {
 
 func (p *printer) group(r *Report, name, title string) {
 	n := tally(r, name)
-	var status Status // the worst
+	var status Status // the worst status in the group
 	var words []string
 	for _, c := range []struct {
 		status Status
@@ -151,7 +151,7 @@ func (p *printer) group(r *Report, name, title string) {
 		p.paint(Faint, "("+strings.Join(words, ", ")+")"))
 }
 
-// outcomes writes checks and findings. It joins the tests of a field.
+// outcomes writes checks and their findings. It puts the tests of a field together.
 func (p *printer) outcomes(title string, cs []Outcome, tone Tone) {
 	if len(cs) == 0 {
 		return
@@ -251,7 +251,7 @@ func (p *printer) facts(r *Report) {
 	}
 }
 
-// shrink adds up neighbours until at most most numbers are left.
+// shrink adds neighbouring numbers until at most most numbers are left.
 func shrink(counts []uint64, most int) []float64 {
 	each := (len(counts) + most - 1) / most
 	out := make([]float64, (len(counts)+each-1)/each)
@@ -294,7 +294,7 @@ func allSkipped(r *Report, prefix string) bool {
 	})
 }
 
-// UniqueText writes a search's outcome for people.
+// UniqueText writes the outcome of a search for people.
 func UniqueText(w io.Writer, r *Unique, s Style) error {
 	p := &printer{Style: s, w: w}
 	p.printf("%s  %s\n", s.mark(r.Status), s.paint(Strong, uniqueVerdict(r)))
@@ -345,14 +345,14 @@ func uniqueVerdict(r *Unique) string {
 	switch {
 	case r.Interrupted && r.Duplicates > 0:
 		return fmt.Sprintf(
-			"interrupted: %s on more than one line, among the %s compared until then",
+			"interrupted: %s on more than one line, among %s compared so far",
 			words.Plural(r.Duplicates, "ID"), words.Count(r.Compared))
 	case r.Interrupted && r.Compared == 0:
-		return fmt.Sprintf("interrupted after reading %s: none were compared",
+		return fmt.Sprintf("interrupted after reading %s: none of them were compared",
 			words.Plural(r.IDs, "ID"))
 	case r.Interrupted:
 		return fmt.Sprintf(
-			"interrupted after reading %s: each of the %s compared until then is on one line",
+			"interrupted after reading %s: %s were compared, and each of these is on one line",
 			words.Plural(r.IDs, "ID"), words.Count(r.Compared))
 	case r.Duplicates > 0:
 		return fmt.Sprintf("%s on more than one line", words.Plural(r.Duplicates, "ID"))

@@ -17,19 +17,19 @@ import (
 	"github.com/sortid/sortid/format"
 )
 
-// A run is a command line; cat pipes its input, if any.
+// A run is a command line. If it has an input, cat writes it to a pipe.
 type run struct {
-	benchmark string // CLI, or Log for readers of the log
+	benchmark string // CLI, or Log if it reads the log
 	title     string
-	program   string // if empty, the command
+	program   string // if empty, bin/sortid
 	env       []string
 	args      []string
 	input     string
-	millions  float64 // lines, or bytes of the log
+	millions  float64 // millions of lines, or of bytes of the log
 }
 
-// measureCLI times runs of bin/sortid from and to pipes. Processor time covers all threads and the
-// kernel's work.
+// measureCLI measures the time of runs of bin/sortid, from and to pipes. Processor time includes
+// all threads and the work of the kernel.
 func measureCLI(lines io.Writer, o options) error {
 	bin, err := filepath.Abs("../bin/sortid")
 	if err != nil {
@@ -94,7 +94,7 @@ func prepare(bin, dir string, lines int) (runs []run, err error) {
 	return append(runs, unique), nil
 }
 
-// prepareLog makes a log with an ID on every second line.
+// prepareLog makes a log with an ID in every second line.
 func prepareLog(bin, dir string, lines int) (runs []run, err error) {
 	ids := filepath.Join(dir, "logged")
 	if err := writeIDs(bin, ids, lines/2); err != nil {
@@ -192,7 +192,7 @@ func (r run) once(bin string, lines io.Writer) error {
 	if err := cmd.Start(); err != nil {
 		return err
 	}
-	// More than a pipe holds: small reads would wake the writer often.
+	// The buffer is larger than a pipe, because small reads would often wake the writer.
 	buf := make([]byte, 1<<20)
 	for {
 		if _, err := out.Read(buf); errors.Is(err, io.EOF) {

@@ -16,16 +16,16 @@ import (
 	"github.com/sortid/sortid/bench/internal/result"
 )
 
-// A document is a subcommand's results, for the part about it.
+// A document has the results of a subcommand, for its part of docs/benchmarks.md.
 type document struct {
 	*result.Set
-	charts string // their folder
+	charts string // the folder of the charts
 }
 
 //go:embed parts.md.tmpl
 var parts string
 
-// write executes a part's template.
+// write executes the template of a part.
 func (d *document) write(w io.Writer, part string, o options) error {
 	t, err := template.New("").Funcs(template.FuncMap{
 		"machine": d.machine, "count": func() int { return o.count },
@@ -47,7 +47,7 @@ func (d *document) figure(format, benchmark, row, unit string) string {
 	return fmt.Sprintf(format, d.Value(benchmark, row, unit))
 }
 
-// total returns the sum of all rows, divided.
+// total returns the sum of all rows, divided by a number.
 func (d *document) total(by float64, benchmark, unit string) (sum float64) {
 	for _, row := range d.Rows(benchmark) {
 		sum += d.Value(benchmark, row, unit)
@@ -68,13 +68,13 @@ func times(factor float64, v values) values {
 	}
 }
 
-// A column of a table, with a row's text.
+// A column is a column of a table. It returns the text of each row.
 type column struct {
 	title string
 	text  func(row string) string
 }
 
-// figures makes a column. A row without a value has an empty cell.
+// figures makes a column of figures. A row without a value gets an empty cell.
 func figures(title, format string, v values) column {
 	return column{title, func(row string) string {
 		if value, ok := v(row); ok {
@@ -88,7 +88,7 @@ func (d *document) column(title, format, benchmark, unit string) column {
 	return figures(title, format, d.of(benchmark, unit))
 }
 
-// shows is how tables can show a row's name.
+// shows has the ways in which tables can show the name of a row.
 var shows = map[string]func(string) string{
 	"plain": func(name string) string { return name },
 	"code":  func(name string) string { return "`" + name + "`" },
@@ -98,11 +98,11 @@ var shows = map[string]func(string) string{
 		}
 		return name
 	},
-	// The endings of names have a meaning.
+	// In these tables, the end of a name says what was measured.
 	"together": strings.NewReplacer("-10000-held", ", 10,000 held", "-select", ", SELECT 1").Replace,
 }
 
-// table makes a table. Its first column has the rows' names.
+// table makes a table. Its first column has the names of the rows.
 func table(title string, rows []string, show string, columns ...column) string {
 	var b strings.Builder
 	b.WriteString("|")
@@ -148,8 +148,8 @@ func processor() string {
 	return "unknown processor"
 }
 
-// chart writes horizontal bars as an SVG file for light and dark pages, and refers to it. It cuts
-// bars off at four times the median; the figure beside is full.
+// chart writes an SVG file with horizontal bars, for light and dark pages. It returns a reference
+// to the file. A bar ends at four times the median, but the figure beside it is complete.
 func (d *document) chart(file, title string, rows []string, v values) (string, error) {
 	const row, left, width, right = 22, 180, 420, 80
 	lengths, top := make([]float64, len(rows)), 0.0

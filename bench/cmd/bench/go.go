@@ -11,8 +11,8 @@ import (
 	"strings"
 )
 
-// measureGo repeats the whole set of benchmarks. So a noisy minute spoils one repetition of each,
-// not all of some. It prints benchstat's table.
+// measureGo repeats the whole set of benchmarks. So if the machine is busy for a minute, each
+// benchmark loses one repetition, and none loses all. measureGo prints the table of benchstat.
 func measureGo(lines io.Writer, o options) error {
 	dir, err := os.MkdirTemp("", "bench-")
 	if err != nil {
@@ -20,11 +20,11 @@ func measureGo(lines io.Writer, o options) error {
 	}
 	defer os.RemoveAll(dir)
 	if version := newestGo(); version != "" {
-		os.Setenv("GOTOOLCHAIN", version) // which has a package uuid
+		os.Setenv("GOTOOLCHAIN", version) // this Go has a package uuid
 		fmt.Fprintf(lines, "toolchain: %s\n", version)
 	} else {
 		fmt.Fprintln(os.Stderr,
-			"bench: no newer Go can be had, so the standard library's uuid may be missing")
+			"bench: no newer Go can be fetched, so the standard library's uuid may be missing")
 	}
 	const root = "github.com/sortid/sortid/internal/"
 	var binaries []string
@@ -56,7 +56,7 @@ func measureGo(lines io.Writer, o options) error {
 	return stat.Run()
 }
 
-// newestGo returns the newest released Go, as go1.27.4, if the go command can fetch it.
+// newestGo returns the newest released Go, such as go1.27.4, if the go command can fetch it.
 func newestGo() string {
 	version, err := exec.Command("go", "list", "-m", "-f", "{{.Version}}", "go@latest").Output()
 	if err != nil {
@@ -71,7 +71,8 @@ func newestGo() string {
 	return name
 }
 
-// fastest returns the rows of benchmarks in the order of the first, and then the others' rows.
+// fastest returns the rows of benchmarks. They are in the order of the first benchmark. Rows that
+// only other benchmarks have come last.
 func (d *document) fastest(benchmarks ...string) (rows []string, err error) {
 	for _, name := range benchmarks {
 		took := func(row string) float64 {
@@ -92,7 +93,7 @@ func (d *document) fastest(benchmarks ...string) (rows []string, err error) {
 	return rows, nil
 }
 
-// operation makes a column of nanoseconds and, in parentheses, allocations.
+// operation makes a column with nanoseconds, and with the number of allocations in parentheses.
 func (d *document) operation(title, benchmark, unit string) column {
 	took := d.column(title, "%.1f", benchmark, unit)
 	return column{title, func(row string) string {

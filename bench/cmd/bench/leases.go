@@ -19,7 +19,7 @@ func measureLeases(lines io.Writer, o options) error {
 	return nil
 }
 
-// stores returns the stores of which Acquire was measured with node IDs held.
+// stores returns the stores whose Acquire was measured while many node IDs were leased.
 func (d *document) stores() (stores []string) {
 	for _, row := range d.Rows("Held") {
 		if store, ok := strings.CutSuffix(row, "/held=10"); ok {

@@ -2,7 +2,7 @@
 //
 //	go run ./cmd/bench [go|cli|db|leases|serve|soak] [flags]
 //
-// It prints results as Go's benchmarks do. With -results it reads them from a file.
+// It prints the results in the form of Go's benchmarks. With -results, it reads them from a file.
 package main
 
 import (
@@ -19,7 +19,7 @@ import (
 	"github.com/sortid/sortid/bench/internal/result"
 )
 
-// A subcommand measures what a part of the document is about.
+// A subcommand measures the subject of one part of the document.
 type subcommand struct {
 	options options
 	measure func(lines io.Writer, o options) error
@@ -49,27 +49,27 @@ func main() {
 	}
 	c, ok := subcommands[name]
 	if !ok {
-		log.Fatalf("there is no %q to measure: want go, cli, db, leases, serve or soak", name)
+		log.Fatalf("there is no subcommand %q: want go, cli, db, leases, serve or soak", name)
 	}
 	o := c.options
 	flags := flag.NewFlagSet("bench "+name, flag.ExitOnError)
 	docs := flags.String("docs", "../docs", "the folder with benchmarks.md and its charts")
 	results := flags.String("results", "",
-		"a `FILE` of results to write about, instead of measuring")
+		"a `FILE` with results to use, instead of measuring")
 	if o.count > 0 {
-		flags.IntVar(&o.count, "count", o.count, "repetitions; the best counts")
+		flags.IntVar(&o.count, "count", o.count, "number of repetitions; the best counts")
 	}
 	if o.benchtime != "" {
 		flags.StringVar(&o.benchtime, "benchtime", o.benchtime,
-			"time of each repetition, or 300x for so many calls")
+			"time of each repetition, or 300x for 300 calls")
 	}
 	if o.bench != "" {
 		flags.StringVar(&o.bench, "bench", o.bench,
-			"which benchmarks to run; with another than . nothing is written")
+			"which benchmarks to run; the document is written only for .")
 	}
 	if o.scale > 0 {
 		flags.Float64Var(&o.scale, "scale", o.scale,
-			"the part of the lines or rows to measure with")
+			"share of the lines or rows to measure with")
 	}
 	flags.Parse(args)
 
@@ -85,7 +85,7 @@ func main() {
 	}
 }
 
-// read returns the lines of a file, or of a measurement, which it also prints.
+// read returns the lines of a file. Without a file, it measures, prints the lines and returns them.
 func read(file string, c subcommand, o options) ([]byte, error) {
 	if file != "" {
 		return os.ReadFile(file)
@@ -111,7 +111,7 @@ func write(lines []byte, docs, name string, o options) error {
 	return replacePart(filepath.Join(docs, "benchmarks.md"), name, text.Bytes())
 }
 
-// replacePart replaces the text between a part's two comments.
+// replacePart replaces the text between the two comments of a part.
 func replacePart(file, part string, text []byte) error {
 	old, err := os.ReadFile(file)
 	if err != nil {
@@ -136,8 +136,8 @@ func test(lines io.Writer, dir string, args ...string) error {
 	return nil
 }
 
-// testServers runs a package's test below internal, which measures servers.
+// testServers runs the test of a package below internal. The test measures servers.
 func testServers(lines io.Writer, pkg string, args ...string) error {
-	os.Setenv("CI", "1") // a missing server is then an error
+	os.Setenv("CI", "1") // with CI, a missing server is an error
 	return test(lines, "", append([]string{"-timeout", "0", "-v", "./internal/" + pkg}, args...)...)
 }

@@ -38,7 +38,7 @@ func TestReplacePart(t *testing.T) {
 	}
 }
 
-// Every part's template fits its functions and the results' names.
+// The template of each part works with its functions and the names of the results.
 func TestParts(t *testing.T) {
 	lines, err := os.ReadFile("testdata/results")
 	if err != nil {

@@ -12,7 +12,7 @@ func measureServe(lines io.Writer, o options) error {
 	return testServers(lines, "service", "-rounds", rounds, "-time", o.benchtime)
 }
 
-// single returns the sources with one ID a request.
+// single returns the rows with one ID per request.
 func single(rows []string) []string {
 	return slices.DeleteFunc(slices.Clone(rows),
 		func(row string) bool { return strings.HasSuffix(row, " a request") })

@@ -1,5 +1,5 @@
 // Package databases measures keys and functions in databases, and prints lines for package result.
-// Without flags it measures a little, as a test.
+// Without flags, it is a short test.
 package databases
 
 import (
@@ -34,14 +34,14 @@ import (
 var (
 	rounds = flag.Int("rounds", 1, "how often functions are measured")
 	scale  = flag.Float64("scale", 0,
-		"the part of the rows and of the buffer pool to measure with; 0: few")
+		"share of the rows and of the buffer pool to measure with; 0 means few rows")
 )
 
 type sizes struct {
 	old, rows  int
-	checkpoint int // rows between PostgreSQL's checkpoints
+	checkpoint int // number of rows between PostgreSQL's checkpoints
 	calls      int
-	buffers    int // of the buffer pool, in megabytes
+	buffers    int // size of the buffer pool in megabytes
 }
 
 func size() sizes {
@@ -61,8 +61,8 @@ func Test(t *testing.T) {
 	t.Run("MariaDB", measureMariaDB)
 }
 
-// printKey prints a primary key's cost: megabytes of WAL or redo log, megabytes of index, and
-// blocks read from outside the buffer pool.
+// printKey prints what a primary key costs: megabytes of WAL or redo log, megabytes of index, and
+// the blocks that were not in the buffer pool.
 func printKey(t *testing.T, benchmark, name string, perSecond, log, index, reads float64) {
 	t.Helper()
 	if perSecond <= 0 || log <= 0 || index <= 0 || reads < 0 {
@@ -73,19 +73,19 @@ func printKey(t *testing.T, benchmark, name string, perSecond, log, index, reads
 		perSecond, "rows/s", log, "log-MB", index, "index-MB", reads, "reads")
 }
 
-// payload is a row's data beside its key.
+// payload is the data of a row beside its key.
 var payload = strings.Repeat("an event. ", 5)
 
 type key struct {
 	name             string
-	postgres, mysql  string // types; empty: not measured
+	postgres, mysql  string // types of the column; if empty, it is not measured
 	value            func() any
 	text             func() string // for MariaDB's LOAD DATA: hexadecimal bytes, or text
 	serial, hexBytes bool
 }
 
 func keys(t testing.TB) []key {
-	spec, err := scru64.ParseNodeSpec("5/4") // room for more IDs than a table takes
+	spec, err := scru64.ParseNodeSpec("5/4") // it allows more IDs than a table gets
 	check(t, err)
 	generator, err := scru64.NewGenerator(scru64.Options{NodeSpec: spec})
 	check(t, err)
@@ -221,7 +221,7 @@ func (p *postgres) keys() {
 	}
 }
 
-// functions measures calls, in rounds over all of them.
+// functions measures calls, in rounds. Each round has all of them.
 func (p *postgres) functions() {
 	p.run(fmt.Sprintf(`CREATE TABLE samples AS
 		SELECT sortid.scru64_new(1, 4) AS i, id AS u, sortid.scru128_text(id) AS t,
@@ -249,7 +249,7 @@ func (p *postgres) functions() {
 	}
 }
 
-// defaults measures inserts with a DEFAULT, 10,000 rows a statement.
+// defaults measures inserts with a DEFAULT. Each statement inserts 10,000 rows.
 func (p *postgres) defaults() {
 	defaults := map[string]string{
 		"gen_random_uuid":     "uuid DEFAULT gen_random_uuid()",
@@ -289,7 +289,7 @@ func (p *postgres) defaults() {
 	}
 }
 
-// copies measures CopyFrom of IDs made before.
+// copies measures CopyFrom. The IDs are made before.
 func (p *postgres) copies() {
 	ids := make([]scru128.ID, p.calls)
 	for i := range ids {

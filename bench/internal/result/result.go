@@ -10,21 +10,21 @@ import (
 	"golang.org/x/perf/benchfmt"
 )
 
-// Write writes a line for one row of a benchmark: values, each with its unit. Of a row's lines, the
-// one with the best first value counts.
+// Write writes a line for one row of a benchmark. The line has values, each with its unit. If a row
+// has several lines, the one with the best first value counts.
 func Write(w io.Writer, benchmark, row string, values ...any) {
 	name := "Benchmark" + benchmark + "/" + url.PathEscape(row)
 	fmt.Fprintln(w, append([]any{name, 1}, values...)...)
 }
 
-// A Set holds results.
+// A Set has the results of benchmarks.
 type Set struct {
 	Config map[string]string // from lines such as "key: value"
 	rows   map[string][]string
 	values map[[2]string][]benchfmt.Value
 }
 
-// Read reads lines, and skips those without results.
+// Read reads lines, and skips lines without results.
 func Read(r io.Reader) (*Set, error) {
 	s := &Set{
 		Config: map[string]string{}, rows: map[string][]string{},
@@ -48,7 +48,7 @@ func (s *Set) add(line *benchfmt.Result) error {
 	}
 	var of []string
 	for _, part := range parts {
-		if part[0] == '/' { // not the number of processors
+		if part[0] == '/' { // this part is not the number of processors
 			of = append(of, strings.TrimPrefix(string(part[1:]), "lib="))
 		}
 	}
@@ -59,7 +59,7 @@ func (s *Set) add(line *benchfmt.Result) error {
 	benchmark := string(name)
 	values := make([]benchfmt.Value, len(line.Values))
 	for i, v := range line.Values {
-		if v.OrigUnit != "" { // as it was printed
+		if v.OrigUnit != "" { // use the unit that was printed
 			v.Value, v.Unit = v.OrigValue, v.OrigUnit
 		}
 		values[i] = v
@@ -74,7 +74,8 @@ func (s *Set) add(line *benchfmt.Result) error {
 	return nil
 }
 
-// better reports whether a is a greater rate, or less of anything else.
+// better reports whether a is better than b. For a rate, the greater value is better. For other
+// units, the smaller value is better.
 func better(a, b benchfmt.Value) bool {
 	if strings.HasSuffix(a.Unit, "/s") {
 		return a.Value > b.Value
@@ -82,10 +83,10 @@ func better(a, b benchfmt.Value) bool {
 	return a.Value < b.Value
 }
 
-// Rows returns a benchmark's row names in the order of their first lines.
+// Rows returns the names of a benchmark's rows, in the order of their first lines.
 func (s *Set) Rows(benchmark string) []string { return s.rows[benchmark] }
 
-// Get returns a row's value in a unit, if any.
+// Get returns the value of a row in a unit, if there is one.
 func (s *Set) Get(benchmark, row, unit string) (value float64, ok bool) {
 	for _, v := range s.values[[2]string{benchmark, row}] {
 		if v.Unit == unit {
@@ -95,7 +96,7 @@ func (s *Set) Get(benchmark, row, unit string) (value float64, ok bool) {
 	return 0, false
 }
 
-// Value returns a row's value in a unit, or 0.
+// Value returns the value of a row in a unit. It is 0 if there is none.
 func (s *Set) Value(benchmark, row, unit string) float64 {
 	value, _ := s.Get(benchmark, row, unit)
 	return value

@@ -1,5 +1,5 @@
 // Package service measures "sortid serve", Redis and PostgreSQL, and prints lines for package
-// result. Without flags it measures a little, as a test.
+// result. Without flags, it is a short test.
 package service
 
 import (
@@ -32,10 +32,11 @@ import (
 
 var (
 	rounds   = flag.Int("rounds", 1, "how often each source is measured")
-	duration = flag.Duration("time", 100*time.Millisecond, "how long it is measured")
+	duration = flag.Duration("time", 100*time.Millisecond, "how long each source is measured")
 )
 
-// With this environment variable the program is the server [serveEmpty], on its inherited file 3.
+// With this environment variable, the program is the server of [serveEmpty]. It uses the inherited
+// file 3.
 const emptyServer = "SORTID_BENCH_EMPTY_SERVER"
 
 func TestMain(m *testing.M) {
@@ -52,8 +53,8 @@ func TestMain(m *testing.M) {
 	os.Exit(1)
 }
 
-// serveEmpty starts a net/http server with one short answer, the cost of any such service. It
-// returns its URL.
+// serveEmpty starts a net/http server with one short answer. It shows what any such service costs.
+// serveEmpty returns the URL of the server.
 func serveEmpty(t *testing.T) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -75,7 +76,7 @@ func serveEmpty(t *testing.T) string {
 	return url
 }
 
-// wait waits for a server.
+// wait waits until a server answers.
 func wait(t *testing.T, answers func() bool) {
 	t.Helper()
 	for range 12000 {
@@ -164,7 +165,7 @@ type client func(context.Context) error
 func measureRates(t *testing.T, sortid string) {
 	redisServer := testserver.StartRedis(t, "--appendonly", "no")
 	postgres := testserver.StartPostgres(t)
-	// One bit of node ID leaves room for 33 million scru64 IDs a second.
+	// A node ID of one bit allows 33 million scru64 IDs a second.
 	s := serve(t, sortid, "bolt:"+filepath.Join(t.TempDir(), "s.db"), "--node-bits", "1")
 
 	ctx := t.Context()
@@ -248,22 +249,22 @@ func measureRates(t *testing.T, sortid string) {
 	}
 }
 
-// load makes requests over some connections for a while. It returns their rate, and each one's
-// time.
+// load sends requests on some connections for some time. It returns the rate of the requests, and
+// the time of each.
 func load(t *testing.T, connections int, duration time.Duration, open func() client) (
 	rate float64, times []time.Duration,
 ) {
 	clients := make([]client, connections)
 	for i := range clients {
 		clients[i] = open()
-		check(t, clients[i](t.Context())) // connects
+		check(t, clients[i](t.Context())) // this opens the connection
 	}
 	took := make([][]time.Duration, connections)
 	var wg sync.WaitGroup
 	start := time.Now()
 	for i, c := range clients {
 		wg.Go(func() {
-			for now := time.Now(); ; { // once at least
+			for now := time.Now(); ; { // at least once
 				if err := c(t.Context()); err != nil {
 					t.Error(err)
 					return
@@ -316,7 +317,7 @@ func measureMemory(t *testing.T, sortid string) {
 	result.Write(os.Stdout, "Memory", "used", resident(t, s.pid), "MB", len(clients), "connections")
 }
 
-// resident returns a process's peak memory in megabytes.
+// resident returns the peak memory of a process in megabytes.
 func resident(t *testing.T, pid int) float64 {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {
@@ -331,7 +332,7 @@ func resident(t *testing.T, pid int) float64 {
 	return kilobytes / 1024
 }
 
-// measureAway kills a server's store for longer than leases last.
+// measureAway kills the store of a server for longer than the leases last.
 func measureAway(t *testing.T, sortid string) {
 	window := 4 * time.Second
 	store := testserver.StartPostgres(t)
@@ -346,7 +347,8 @@ func measureAway(t *testing.T, sortid string) {
 
 	var times [3][]time.Duration
 	var unavailable, failures int // scru64 requests answered with 503; all other failures
-	// until requests both kinds of IDs until scru64's status is want, or for a while.
+	// until requests both kinds of IDs until the status of scru64 is want, or until the time most
+	// is over.
 	until := func(phase, want int, most time.Duration) time.Duration {
 		start := time.Now()
 		for time.Since(start) < most {

@@ -1,5 +1,5 @@
-// Package connect has what all stores need to open a connection: how long and when to try, and how
-// to report a malformed URL.
+// Package connect has what all stores need for connections. It decides when and how long a store
+// tries to connect, and reports malformed URLs.
 package connect
 
 import (
@@ -20,16 +20,16 @@ import (
 
 var ErrURL = errors.New("store: malformed URL")
 
-// BadURL marks an error as caused by the URL: trying again does not help.
+// BadURL marks an error whose cause is the URL, so that nothing tries again.
 func BadURL(err error) error { return marked{err, ErrURL} }
 
 var errTemporary = errors.New("store: temporary error")
 
-// Temporary marks an error that may be gone at the next attempt.
+// Temporary marks an error that may not occur at the next attempt.
 func Temporary(err error) error { return marked{err, errTemporary} }
 
-// Busy marks an error of a server with no connection to spare. The pause after it depends on what a
-// refusal costs the server.
+// Busy marks the error of a server that has no free connection. The pause after it depends on what
+// a refusal costs the server.
 func Busy(err error, pause time.Duration) error { return busy{marked{err, errTemporary}, pause} }
 
 type busy struct {
@@ -39,10 +39,11 @@ type busy struct {
 
 var errReason = errors.New("store: known reason")
 
-// Reason marks an error that explains why no answer came. [Retry] returns it even when time is up.
+// Reason marks an error that explains why no answer came. [Retry] returns it even if the time is
+// up.
 func Reason(err error) error { return marked{err, errReason} }
 
-// marked also matches another error, without showing its text.
+// marked is an error that also matches another one, but does not show its text.
 type marked struct {
 	error
 	as error
@@ -51,33 +52,34 @@ type marked struct {
 func (m marked) Unwrap() error        { return m.error }
 func (m marked) Is(target error) bool { return target == m.as }
 
-// Patience is how long [Retry] tries without a deadline.
+// Patience is how long [Retry] tries if there is no deadline.
 const Patience = 30 * time.Second
 
-// Pauses grow from the first to the last of these. Each is shortened at random by up to three
-// quarters, so that processes spread out.
+// The pauses grow from firstPause to lastPause. Each is shortened at random by up to three
+// quarters, so that processes do not all try at the same time.
 const (
 	firstPause = 50 * time.Millisecond
 	lastPause  = 4 * time.Second
 )
 
-// The limit of a request doubles after each that takes too long, up to lastLimit. Each one given up
-// costs a busy server a new connection. So the limits are a multiple of what a server needs when a
-// thousand processes connect at once.
+// If a request takes too long, the limit for the next one doubles, up to lastLimit. Each request
+// that is given up costs a busy server a new connection. So the limits are a multiple of what a
+// server needs when a thousand processes connect at the same time.
 const (
 	readLimit = 3 * time.Second
-	readPause = time.Second / 2 // at least, from one attempt to the next
+	readPause = time.Second / 2 // the shortest time from one attempt to the next
 	lastLimit = 16 * time.Second
-	// To connect, or to make a change, which is not repeated here.
+	// firstLimit is for a connection, or for a change, which this package does not repeat.
 	firstLimit = 5 * time.Second
 )
 
-// retrying marks contexts of attempts: a [Retry] inside another makes one attempt.
+// retrying marks the context of an attempt. A [Retry] inside another one makes only one attempt.
 type retrying struct{}
 
-// Retry calls attempt until it succeeds or its error is permanent, with growing pauses, until ctx
-// ends, or for [Patience] without a deadline. An attempt has three times the limit of a request by
-// [Ask]. If no attempt got an answer, the error says so; where names the server.
+// Retry calls attempt until it succeeds, its error is permanent, or ctx ends. The pauses between
+// the attempts grow. If ctx has no deadline, Retry tries for [Patience]. The limit of an attempt is
+// three times the limit of a request by [Ask]. If no attempt got an answer, the error says so, with
+// where as the name of the server.
 func Retry[T any](ctx context.Context, where string,
 	attempt func(context.Context) (T, error)) (T, error) {
 	if ctx.Value(retrying{}) != nil {
@@ -86,7 +88,7 @@ func Retry[T any](ctx context.Context, where string,
 	began := time.Now()
 	all, cancel := patient(ctx)
 	defer cancel()
-	var refusal, reason error // of the last attempt that had one
+	var refusal, reason error // from the last attempt that had one
 	d := firstLimit
 	for pause := firstPause; ; pause = min(pause*3/2, lastPause) {
 		limited := context.WithValue(context.WithValue(all, retrying{}, true), limit{}, d)
@@ -127,8 +129,8 @@ func Retry[T any](ctx context.Context, where string,
 	}
 }
 
-// Connect calls connect, and [Retry] if the server has no connection to spare, or is too busy to
-// answer in time.
+// Connect calls connect. If the server has no free connection, or is too busy to answer in time,
+// Connect calls [Retry].
 func Connect[T any](ctx context.Context, where string,
 	connect func(context.Context) (T, error)) (T, error) {
 	result, err := connect(ctx)
@@ -158,8 +160,8 @@ func patient(ctx context.Context) (context.Context, context.CancelFunc) {
 
 type limit struct{}
 
-// Read calls read, which changes nothing and sends its requests by [Ask], until an answer comes in
-// time or ctx ends. It returns other errors at once.
+// Read calls read until an answer comes in time, or until ctx ends. The function read must change
+// nothing, and must send its requests by [Ask]. Read returns other errors immediately.
 func Read[T any](ctx context.Context, read func(context.Context) (T, error)) (T, error) {
 	if ctx.Value(retrying{}) != nil {
 		return read(ctx)
@@ -172,15 +174,15 @@ func Read[T any](ctx context.Context, read func(context.Context) (T, error)) (T,
 		if err == nil || !isTimeout(err) || all.Err() != nil {
 			return result, err
 		}
-		// A client may return an earlier timeout at once.
+		// A client may immediately return an earlier timeout.
 		if Sleep(all, readPause-time.Since(began)) != nil {
 			return result, err
 		}
 	}
 }
 
-// Ask calls ask, which sends one request, and limits the wait for the answer. After an error, a
-// change may have been made.
+// Ask calls ask, which sends one request. It limits the time for the answer. If there is an error,
+// the change may have been made or not.
 func Ask[T any](ctx context.Context, ask func(context.Context) (T, error)) (T, error) {
 	d, ok := ctx.Value(limit{}).(time.Duration)
 	if !ok {
@@ -205,7 +207,7 @@ func (l *Limit) Next() time.Duration {
 
 func (l *Limit) Connected() { l.failed.Store(0) }
 
-// noAnswer hides the text of the error that it wraps, which says only that time was up.
+// noAnswer hides the text of the error that it wraps. That text says only that the time was up.
 type noAnswer struct {
 	text string
 	err  error
@@ -214,14 +216,14 @@ type noAnswer struct {
 func (e noAnswer) Error() string { return e.text }
 func (e noAnswer) Unwrap() error { return e.err }
 
-// temporary lists errors of servers that start, restart or are overloaded, and of networks.
+// temporary lists errors of networks, and of servers that start, restart or are overloaded.
 var temporary = []error{
 	errTemporary, net.ErrClosed, io.EOF, io.ErrUnexpectedEOF, context.DeadlineExceeded,
 	syscall.ECONNREFUSED, syscall.ECONNRESET, syscall.ECONNABORTED, syscall.EPIPE,
 	syscall.ETIMEDOUT, syscall.EHOSTUNREACH, syscall.ENETUNREACH,
 }
 
-// isPermanent reports whether the server has answered, and will not change its answer.
+// isPermanent reports whether another attempt would get the same error.
 func isPermanent(err error) bool {
 	if errors.Is(err, lease.ErrUnsafe) || errors.Is(err, ErrURL) {
 		return true
@@ -251,7 +253,7 @@ func Sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// Idle closes unused connections: servers have few, and a store seldom needs one.
+// Idle closes unused connections, because a server has few, and a store rarely needs one.
 type Idle struct {
 	time  time.Duration
 	timer *time.Timer
@@ -277,7 +279,7 @@ func (i *Idle) Used() {
 	}
 }
 
-// Rest makes the call of close come soon, unless more than IdleTime was requested.
+// Rest makes Idle call close soon, unless its time is longer than IdleTime.
 func (i *Idle) Rest() {
 	if i != nil && i.time <= IdleTime {
 		i.timer.Reset(min(restTime, i.time))
@@ -290,8 +292,9 @@ func (i *Idle) Stop() {
 	}
 }
 
-// Dial tries again when nothing has come for a while. When many processes connect at once, a server
-// drops packets. The operating system tries again only after 1, 3, 7 and 15 seconds.
+// Dial connects to an address. If many processes connect at the same time, a server drops packets.
+// The operating system sends them again only after 1, 3, 7 and 15 seconds. So Dial itself tries
+// again if no answer comes for some time.
 func Dial(ctx context.Context, network, address string) (net.Conn, error) {
 	for timeout := dialLimit; ; timeout = min(timeout*3/2, lastPause) {
 		d := net.Dialer{Timeout: timeout/2 + rand.N(timeout/2), KeepAlive: 30 * time.Second}
@@ -302,10 +305,10 @@ func Dial(ctx context.Context, network, address string) (net.Conn, error) {
 	}
 }
 
-// dialLimit is longer than any server needs that does not drop packets.
+// dialLimit is longer than a server needs if it drops no packets.
 const dialLimit = time.Second
 
-// DialTLS is Dial, but encrypts the connection if there is a config.
+// DialTLS is like Dial. If there is a config, it encrypts the connection.
 func DialTLS(ctx context.Context, network, address string, config *tls.Config) (net.Conn, error) {
 	conn, err := Dial(ctx, network, address)
 	if err != nil || config == nil {

@@ -22,7 +22,7 @@ func TestIsPermanent(t *testing.T) {
 		&net.DNSError{IsNotFound: true}, fmt.Errorf("x: %w", lease.ErrUnsafe),
 	} {
 		if !isPermanent(err) {
-			t.Errorf("%v would be tried again", err)
+			t.Errorf("after %v there would be another attempt", err)
 		}
 	}
 	for _, err := range []error{
@@ -32,7 +32,7 @@ func TestIsPermanent(t *testing.T) {
 		fmt.Errorf("x: %w", syscall.ECONNRESET), context.DeadlineExceeded,
 	} {
 		if isPermanent(err) {
-			t.Errorf("%v would not be tried again", err)
+			t.Errorf("after %v there would be no other attempt", err)
 		}
 	}
 }
@@ -46,22 +46,22 @@ func TestRetry(t *testing.T) {
 		attempt  func(ctx context.Context, n int) error
 		want     string
 		took     time.Duration
-		most     int // attempts, with the shortest pauses
+		most     int // the most attempts, with the shortest pauses
 	}{
 		"at once": {0, func(context.Context, int) error { return nil }, "", 0, 1},
 		"permanent": {0,
 			func(context.Context, int) error { return errors.New("wrong password") },
 			"wrong password", 0, 1},
-		"away": {0, func(context.Context, int) error { return refused },
+		"unreachable": {0, func(context.Context, int) error { return refused },
 			"tried for 30 s: dial: connection refused", Patience, 40},
-		"away, for long": {time.Minute, func(context.Context, int) error { return refused },
+		"unreachable, for long": {time.Minute, func(context.Context, int) error { return refused },
 			"tried for 60 s: dial: connection refused", time.Minute, 70},
-		"away, with a context": {time.Second, func(context.Context, int) error { return refused },
+		"unreachable, in a context": {time.Second, func(context.Context, int) error { return refused },
 			"tried for 1 s: dial: connection refused", time.Second, 10},
 		"busy": {3 * time.Second, func(context.Context, int) error { return busy },
 			"tried for 3 s: too many connections", 3 * time.Second, 6},
 		"silent": {0, silent, "no answer from host:1 in 30 s", Patience, 2},
-		"away, then silent": {0, func(ctx context.Context, n int) error {
+		"unreachable, then silent": {0, func(ctx context.Context, n int) error {
 			if n < 3 {
 				return refused
 			}
@@ -128,7 +128,7 @@ func TestRetry(t *testing.T) {
 	})
 }
 
-// Idle closes after its time without use, or soon after Rest.
+// Idle closes the connection if it is unused for its time, or soon after Rest.
 func TestIdle(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var closed atomic.Int64
@@ -138,7 +138,7 @@ func TestIdle(t *testing.T) {
 			time.Sleep(after)
 			synctest.Wait()
 			if got := int(closed.Load()); got != n {
-				t.Fatalf("closed %d times in place of %d", got, n)
+				t.Fatalf("closed %d times, want %d", got, n)
 			}
 		}
 		want(0, IdleTime-1)
@@ -161,7 +161,7 @@ func TestIdle(t *testing.T) {
 	})
 }
 
-// A read is tried again, each time for longer; a change is not.
+// A read is tried again, each time for longer. A change is not tried again.
 func TestLimits(t *testing.T) {
 	for name, c := range map[string]struct {
 		call  func(context.Context, func(context.Context) (int, error)) (int, error)
@@ -172,7 +172,7 @@ func TestLimits(t *testing.T) {
 			return Read(ctx, func(ctx context.Context) (int, error) { return Ask(ctx, f) })
 		}, 4, Patience},
 		"change": {Ask[int], 1, firstLimit},
-		// Only the outer Retry tries again, and its limit holds for the inner calls.
+		// Only the outer Retry tries again. Its limit is also the limit of the inner calls.
 		"within Retry": {func(ctx context.Context,
 			f func(context.Context) (int, error)) (int, error) {
 			return Retry(ctx, "host:1", func(ctx context.Context) (int, error) {

@@ -154,7 +154,7 @@ func TestDecode(t *testing.T) {
 	}
 }
 
-// A change of a record that was just read or written takes one request. Others are read before.
+// If a record was just read or written, its change takes one request. Otherwise it is read first.
 func TestRecords(t *testing.T) {
 	const realm = "realm"
 	record := func(node uint32, revision uint64) lease.Record {
@@ -210,11 +210,11 @@ func TestRecords(t *testing.T) {
 	}
 	change(a, true, 1, 1, 0, 0)
 	change(a, true, 0, 1, 1, 1)
-	change(a, false, 1, 0, 1) // it is remembered with revision 2
+	change(a, false, 1, 0, 1) // a remembers it with revision 2
 	change(b, false, 1, 0, 2, 1)
 	change(b, true, 0, 1, 2, 2)
-	change(a, false, 1, 1, 2)   // a remembers what b has replaced
-	change(a, true, 1, 1, 3, 3) // only one is remembered as it is
+	change(a, false, 1, 1, 2)   // a remembers the old record, which b has replaced
+	change(a, true, 1, 1, 3, 3) // a remembers only one of the records correctly
 	stored[record(1, 0).Block] = "damaged"
 	if r, err := a.Get(t.Context(), realm, record(1, 0).Block); err == nil ||
 		!strings.HasPrefix(err.Error(), "read realm 1/8: ") {
@@ -226,10 +226,10 @@ func TestRecords(t *testing.T) {
 			t.Fatal(ok, err)
 		}
 		if n := len(b.seen); n > maxSeen {
-			t.Fatalf("%d records are remembered", n)
+			t.Fatalf("Records remembers %d records", n)
 		}
 		if _, ok := b.versions([]lease.Change{{Prev: record(i+10, 1)}}); !ok {
-			t.Fatalf("record %d is forgotten at once", i)
+			t.Fatalf("Records immediately forgets record %d", i)
 		}
 	}
 }

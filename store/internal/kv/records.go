@@ -1,5 +1,5 @@
-// Package kv has what the stores on key-value servers share: a record is one value, its JSON, which
-// is replaced if it is still the value that was read.
+// Package kv has what the stores on key-value servers share. A record is one value with its JSON. A
+// change replaces the value only if it is still the one that was read.
 package kv
 
 import (
@@ -13,10 +13,12 @@ import (
 )
 
 // Records has the methods of a [lease.Store] that read and change records. A V is the version of a
-// value, which the server must compare to replace it: a revision, or the value itself.
+// value: a revision, or the value itself. The server compares the version before it replaces the
+// value.
 //
-// It remembers the last records and their versions. So a change of such a record takes one request.
-// If the server refuses it, the record must be read again before the change counts as refused.
+// Records remembers the last records and their versions, so a change of such a record takes one
+// request. If the server refuses this request, Records first reads the record again. Only then may
+// it report that the change was refused.
 type Records[V any] struct {
 	server Server[V]
 	mu     sync.Mutex
@@ -25,14 +27,14 @@ type Records[V any] struct {
 
 // A Server has the requests that one kind of server understands.
 type Server[V any] struct {
-	// Read returns the values of records, nil where there is none, and their versions.
+	// Read returns the values of records and their versions. A missing record has the value nil.
 	Read func(ctx context.Context, realm string, blocks []lease.Block) ([][]byte, []V, error)
-	// Write replaces all values or none, if they have these versions. It returns the new versions,
-	// or nil if the server refuses.
+	// Write replaces all values if they have these versions. Otherwise it replaces none. It returns
+	// the new versions, or nil if the server refuses.
 	Write func(ctx context.Context, changes []lease.Change, values []string, was []V) ([]V, error)
-	// Failed adds to an error what could not be done.
+	// Failed returns an error that also says what could not be done.
 	Failed func(what string, err error) error
-	// Key is what Failed calls a record.
+	// Key returns the name of a record for Failed.
 	Key func(realm string, b lease.Block) string
 }
 
@@ -125,7 +127,7 @@ func (r *Records[V]) write(ctx context.Context, changes []lease.Change, values [
 	return true, nil
 }
 
-// A lease reads the blocks above its own, and its realm.
+// maxSeen is more than a lease needs. A lease reads its own block, the blocks above, and its realm.
 const maxSeen = 64
 
 func (r *Records[V]) remember(records []lease.Record, versions []V) {
@@ -160,7 +162,7 @@ func encode(r lease.Record) (string, error) {
 	return string(value), err
 }
 
-// decode fails if the value is not the record of a realm and block.
+// decode decodes a record. It fails if the record is not of this realm and block.
 func decode(value []byte, realm string, b lease.Block) (lease.Record, error) {
 	var r lease.Record
 	err := json.Unmarshal(value, &r)
@@ -172,13 +174,13 @@ func decode(value []byte, realm string, b lease.Block) (lease.Record, error) {
 		err = errors.New("it has no revision")
 	}
 	if err != nil {
-		return lease.Record{}, fmt.Errorf("what is stored for %v of realm %q is not its record: %w",
+		return lease.Record{}, fmt.Errorf("the value of block %v of realm %q is not its record: %w",
 			b, realm, err)
 	}
 	return r, nil
 }
 
-// DecodeListed returns the record that is stored under a key that ends in the block.
+// DecodeListed returns the record in value. The key of the value ends with block.
 func DecodeListed(block string, value []byte, realm string) (lease.Record, error) {
 	b, err := lease.ParseBlock(block)
 	if err != nil {

@@ -17,16 +17,17 @@ import (
 type URL struct {
 	Scheme         string // in lower case
 	User, Password string
-	Hosts          []string // host:port, at least one
-	Path           string   // without slashes around it
+	Hosts          []string // at least one host:port
+	Path           string   // without slashes at its beginning and end
 
 	params url.Values
 }
 
 var TLS = []string{"ca", "cert", "key"}
 
-// ParseURL takes a URL apart. The port is for hosts without one; names are the allowed parameters.
-// Errors quote only names of parameters: a malformed URL may have a password anywhere.
+// ParseURL parses a URL. If a host has no port, it gets this port. names has the names of the
+// allowed parameters. Errors quote only names of parameters, because a malformed URL may have a
+// password anywhere.
 func ParseURL(s, port string, names ...string) (*URL, error) {
 	scheme, rest, ok := strings.Cut(s, "://")
 	if !ok {
@@ -56,7 +57,7 @@ func ParseURL(s, port string, names ...string) (*URL, error) {
 		authority = authority[i+1:]
 	}
 	for host := range strings.SplitSeq(authority, ",") {
-		// net/url accepts no list of hosts, but can check each.
+		// net/url does not accept a list of hosts, but it can check each host.
 		h, err := url.Parse("tcp://" + host)
 		if err != nil || h.Hostname() == "" || strings.Contains(h.Hostname(), ":") &&
 			host[0] != '[' {
@@ -66,11 +67,11 @@ func ParseURL(s, port string, names ...string) (*URL, error) {
 	}
 	t, err := url.Parse(tail)
 	if err != nil || t.Fragment != "" {
-		return nil, errors.New("what follows the hosts is not /path?name=value&name=value")
+		return nil, errors.New("the part after the hosts is not /path?name=value&name=value")
 	}
 	u.Path = strings.Trim(t.Path, "/")
 	if u.params, err = url.ParseQuery(t.RawQuery); err != nil {
-		return nil, errors.New("what follows the ? is not name=value&name=value")
+		return nil, errors.New("the part after the ? is not name=value&name=value")
 	}
 	for name, values := range u.params {
 		switch {
@@ -86,9 +87,9 @@ func ParseURL(s, port string, names ...string) (*URL, error) {
 
 func (u *URL) Param(name string) string { return u.params.Get(name) }
 
-// TLS returns nil for the scheme plain. If an s follows that, it returns what the parameters say:
-// ca is a file with trusted certificates, by default the system's. cert and key are files with the
-// client's certificate and key.
+// TLS returns nil if the scheme is plain. If the scheme is plain with an s behind it, TLS returns a
+// configuration from the parameters. ca is a file with trusted certificates. Without it, the
+// system's certificates are trusted. cert and key are files with the client's certificate and key.
 func (u *URL) TLS(plain string) (*tls.Config, error) {
 	switch {
 	case u.Scheme == plain+"s":

@@ -14,7 +14,7 @@ import (
 // Options describe the source's clock.
 type Options struct {
 	Now       func() time.Time
-	From, To  time.Time // possible times; zero: the defaults
+	From, To  time.Time // the possible times; zero means the default
 	Unordered bool      // whether there are several generators
 	Live      bool      // whether to compare with this machine's clock
 }
@@ -32,30 +32,30 @@ type Checker struct {
 
 	n            uint64
 	current      uint64
-	since        uint64 // n at current's first ID.
+	since        uint64 // The value of n at the first ID of current.
 	line         uint64 // The line of that ID.
 	ticks        uint64
 	first        uint64
 	last         uint64
 	divisor      uint64 // The greatest common divisor of steps.
-	maxPerTick   uint64 // The most IDs in a row with one timestamp.
+	maxPerTick   uint64 // The most consecutive IDs with one timestamp.
 	longestPause uint64 // The largest step.
 	timeline     timeline
 	live         *liveChecker
 }
 
-// maxPerMilli exceeds any generator's IDs in a millisecond.
+// maxPerMilli is more IDs than any generator makes in a millisecond.
 const maxPerMilli = 1_000_000
 
 // NewChecker returns a checker that adds its checks to found.
 func NewChecker(f *format.Format, found *findings.List, o Options) *Checker {
 	k := &Checker{
 		f: f, o: o, found: found,
-		possible: found.Check("clock.possible", "timestamps are of a possible time"),
+		possible: found.Check("clock.possible", "timestamps are possible times"),
 		unit:     found.Check("clock.unit", "timestamps are in the unit of the format"),
 		epoch:    found.Check("clock.epoch", "timestamps count from the epoch of the format"),
 		resolution: found.Check("clock.resolution",
-			"timestamps take all values, not every tenth or thousandth"),
+			"timestamps take all values, not only every tenth or thousandth"),
 		frozen: found.Check("clock.frozen", "the clock does not stand still"),
 	}
 	k.resolution.Severity = report.Warn
@@ -76,7 +76,7 @@ func NewChecker(f *format.Format, found *findings.List, o Options) *Checker {
 	return k
 }
 
-// Feed takes IDs on consecutive lines. With rising, they increase.
+// Feed takes IDs on consecutive lines. If rising is true, they increase.
 func (k *Checker) Feed(list []format.Words, line uint64, rising bool) {
 	f := k.f
 	if k.n == 0 && len(list) > 0 {
@@ -91,7 +91,7 @@ func (k *Checker) Feed(list []format.Words, line uint64, rising bool) {
 	for i := 0; i < len(list); i++ {
 		const far = 32
 		if rising && i+far < len(list) && f.Timestamp(&list[i+far]) == current {
-			i += far // and so are those between
+			i += far // all between have the same timestamp
 			continue
 		}
 		if ts := f.Timestamp(&list[i]); ts != current {
@@ -119,7 +119,7 @@ func (k *Checker) tick(n uint64) {
 		k.possible.Count += here - 1
 	}
 	if here > uint64(maxPerMilli*max(1, k.f.Tick.Milliseconds())) && !k.o.Unordered {
-		k.frozen.Found(k.line, format.FormatTime(k.f.TimeOf(ts)), "%s of one timestamp",
+		k.frozen.Found(k.line, format.FormatTime(k.f.TimeOf(ts)), "%s have this timestamp",
 			words.Plural(here, "ID"))
 	}
 }
@@ -159,7 +159,7 @@ func (k *Checker) Finish(r *report.Report) {
 	r.Timeline = k.timeline.result(f)
 	k.explainOutside()
 
-	// How probable it is that a sound clock's steps share the divisor.
+	// The probability that all steps of a sound clock have this divisor.
 	chance := math.Pow(float64(max(k.divisor, 1)), -float64(k.ticks-1))
 	if k.ticks >= 3 && k.divisor != 1 && k.resolution.Status != report.Skip &&
 		chance < findings.Improbable {

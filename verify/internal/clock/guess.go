@@ -12,7 +12,7 @@ import (
 
 var units = []struct {
 	name  string
-	units float64 // in a second
+	units float64 // number of units in a second
 }{
 	{"seconds", 1},
 	{"units of 1024 ms", 1000.0 / 1024},
@@ -38,14 +38,14 @@ var epochs = []time.Time{
 	time.Date(1582, 10, 15, 0, 0, 0, 0, time.UTC),
 }
 
-// guessMistake looks for a unit or epoch that puts the impossible timestamp in the last ten years.
-// It returns the check of that, or nil.
+// guessMistake looks for a unit or an epoch with which the impossible timestamp is in the last ten
+// years. It returns the check of the unit or of the epoch, or nil.
 func (k *Checker) guessMistake() (guess string, check *findings.Check) {
 	f, now := k.f, k.o.Now()
 	const decade = 10 * 365.2425 * 86400
 	nearest := math.Inf(1)
 	try := func(units float64, epoch time.Time, raw, window float64) bool {
-		// In seconds. A time at most a day from now is possible, too.
+		// The age is in seconds. A time up to one day after now is also possible.
 		age := float64(now.UnixMilli()-epoch.UnixMilli())/1000 - raw/units
 		if age < -86400 || age > window || math.Abs(age) >= nearest {
 			return false
@@ -70,14 +70,14 @@ func (k *Checker) guessMistake() (guess string, check *findings.Check) {
 	if check != nil {
 		return guess, check
 	}
-	// Microseconds lose high bits, and some high bits fit any timestamp. So only the last month
-	// counts.
+	// The high bits of microseconds do not fit in the field. For any timestamp there are high bits
+	// that make it look recent, so only a time in the last month counts.
 	const month = 30 * 86400
 	period := float64(f.LastTimestamp() + 1)
 	micros := float64(now.UnixMicro() - f.Epoch.UnixMicro())
 	lost := math.Floor((micros + 86400e6 - raw) / period)
 	if period > 12*month*1e6 && lost > 0 && try(1e6, f.Epoch, raw+lost*period, month) {
-		return fmt.Sprintf("as if they were in microseconds, cut to size, not in %s", unitName(f)),
+		return fmt.Sprintf("as if they were the low bits of microseconds, not %s", unitName(f)),
 			k.unit
 	}
 	return "", nil

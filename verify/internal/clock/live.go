@@ -15,12 +15,12 @@ import (
 type liveChecker struct {
 	f                               *format.Format
 	found                           *findings.List
-	allowance                       time.Duration // most lead of a sound generator
+	allowance                       time.Duration // the largest lead of a sound generator
 	ahead, lagging, stopped, drifts *findings.Check
 
-	points   []report.Lead // each the largest lead of perPoint blocks
+	points   []report.Lead // each point is the largest lead of perPoint blocks
 	perPoint int
-	n        int // blocks in the last point
+	n        int // number of blocks in the last point
 
 	timestamp uint64    // the largest so far
 	moved     time.Time // when timestamp last changed
@@ -29,11 +29,11 @@ type liveChecker struct {
 }
 
 const (
-	// tolerance is how far two machines' clocks may differ. lagTolerance is the newest ID's age, as
-	// programs buffer output.
+	// tolerance is how far the clocks of two machines may differ. lagTolerance is how old the
+	// newest ID may be, because programs buffer their output.
 	tolerance    = time.Second
 	lagTolerance = 10 * time.Second
-	// A generator may keep a timestamp for the rollback allowance.
+	// maxStay is more than the rollback allowance. A generator may keep a timestamp that long.
 	maxStay = 15 * time.Second
 
 	maxDrift  = 0.002 // four times the rate of clock slewing
@@ -46,7 +46,8 @@ func newLiveChecker(f *format.Format, found *findings.List) *liveChecker {
 		ahead:   found.Check("clock.ahead", "no ID is ahead of this machine's clock"),
 		lagging: found.Check("clock.lagging", "the newest ID is recent"),
 		stopped: found.Check("clock.stopped", "the timestamps advance"),
-		drifts:  found.Check("clock.drift", "the timestamps are as fast as this machine's clock"),
+		drifts: found.Check("clock.drift",
+			"the timestamps advance as fast as this machine's clock"),
 	}
 	if f.NodeCounter > 0 { // a full counter advances the timestamp
 		l.allowance += sortid.DefaultRollbackAllowance
@@ -68,10 +69,10 @@ func (l *liveChecker) add(at time.Time, timestamp, line uint64) {
 		l.timestamp, l.moved = timestamp, at
 	} else if at.Sub(l.moved) > maxStay {
 		l.stopped.Found(line, format.FormatTime(f.TimeOf(timestamp)),
-			"has been the timestamp for %v", at.Sub(l.moved).Round(time.Second))
+			"the timestamp has not changed for %v", at.Sub(l.moved).Round(time.Second))
 	}
 	if ahead > l.allowance {
-		l.ahead.Found(line, format.FormatTime(f.TimeOf(timestamp)), "came at %s",
+		l.ahead.Found(line, format.FormatTime(f.TimeOf(timestamp)), "arrived at %s",
 			format.FormatTime(at))
 	}
 	if l.n == 0 || l.n >= l.perPoint {
@@ -105,11 +106,12 @@ func (l *liveChecker) finish() []report.Lead {
 	l.found.Fact("ahead of this machine's clock", "at most %s", signed(l.mostAhead))
 	if l.mostAhead < -lagTolerance {
 		l.lagging.Count++
-		l.lagging.Detail = "it is " + words.Duration(-l.mostAhead.Seconds()) + " old"
+		l.lagging.Detail = "the newest ID is at least " +
+			words.Duration(-l.mostAhead.Seconds()) + " old"
 	}
 	slope, rest, length := fit(l.points)
 	if length < 5*time.Second || len(l.points) < 10 {
-		l.drifts.Skip("needs at least 5 s and 10 readings of the clock")
+		l.drifts.Skip("the input must last 5 s or more, with 10 readings of the clock")
 		return l.points
 	}
 	change := math.Abs(slope) * length.Seconds()
@@ -127,8 +129,8 @@ func signed(d time.Duration) string {
 	return words.Duration(d.Seconds())
 }
 
-// fit fits a line to the points. It returns the slope, the standard deviation in seconds, and the
-// points' span.
+// fit fits a line to the points. It returns the line's slope, the standard deviation from it in
+// seconds, and the time from the first to the last point.
 func fit(points []report.Lead) (slope, rest float64, length time.Duration) {
 	n := float64(len(points))
 	var x, y, xx, xy, yy float64

@@ -7,8 +7,8 @@ import (
 	"github.com/sortid/sortid/verify/report"
 )
 
-// A timeline counts the IDs in each interval. It has at most maxIntervals, and doubles their width
-// as needed.
+// A timeline counts the IDs in each interval of time. If it needs more than maxIntervals, it
+// doubles the width of the intervals.
 type timeline struct {
 	width  uint64
 	first  uint64

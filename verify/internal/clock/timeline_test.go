@@ -33,7 +33,7 @@ func TestTimeline(t *testing.T) {
 			}
 		}
 		if len(l.counts) > maxIntervals || len(l.counts) < maxIntervals/4 && l.width > 1 {
-			t.Fatalf("%d intervales of width %d", len(l.counts), l.width)
+			t.Fatalf("%d intervals of width %d", len(l.counts), l.width)
 		}
 	}
 	var l timeline

@@ -1,4 +1,4 @@
-// Package findings collects outcomes of checks while a source is read.
+// Package findings collects the outcomes of checks while package verify reads a source.
 package findings
 
 import (
@@ -11,26 +11,28 @@ import (
 	"github.com/sortid/sortid/verify/report"
 )
 
-// Improbable events are not taken for chance.
+// Improbable is a probability. An event less probable than this is a fault, not chance.
 const Improbable = 1e-8
 
 // A List is one source's findings. The zero value is empty.
 type List struct {
-	Show func(format.Words) string // an example's text
+	Show func(format.Words) string // returns the text of an example
 
 	checks  []*Check
 	chances []*Chance
 	facts   []report.Fact
 }
 
-// Check adds a check, in the report's order. With a fault it fails, or gets another severity.
+// Check adds a check at the end of the report. If it has a fault, its status is its Severity, which
+// is Fail unless the caller changes it.
 func (l *List) Check(name, title string) *Check {
 	c := &Check{Outcome: report.Outcome{Name: name, Title: title}, Severity: report.Fail, list: l}
 	l.checks = append(l.checks, c)
 	return c
 }
 
-// Chance adds a check for an event that a sound generator causes with this probability in each try.
+// Chance adds a check for an event. In each try, a sound generator causes the event with this
+// probability.
 func (l *List) Chance(name, title string, probability float64) *Chance {
 	c := &Chance{Check: l.Check(name, title), Probability: probability}
 	l.chances = append(l.chances, c)
@@ -44,24 +46,24 @@ func (l *List) Fact(name, format string, args ...any) {
 
 func (l *List) Facts() []report.Fact { return l.facts }
 
-// JudgeChances finds events too frequent for chance.
+// JudgeChances finds the events that are too frequent to be chance.
 func (l *List) JudgeChances() {
 	for _, c := range l.chances {
 		switch explained := float64(c.Tries) * c.Probability; {
 		case c.Tries == 0:
-			c.Skip("no ID shows this case")
+			c.Skip("no ID is such a case")
 		case c.Certain():
-			c.Detail = fmt.Sprintf("of %s cases; chance explains %.2g", words.Count(c.Tries),
+			c.Detail = fmt.Sprintf("in %s cases; chance explains %.2g", words.Count(c.Tries),
 				explained)
 		case c.Count > 0:
-			c.Detail = fmt.Sprintf("%s in %s cases, which chance explains", words.Times(c.Count),
+			c.Detail = fmt.Sprintf("%s in %s cases; this can be chance", words.Times(c.Count),
 				words.Count(c.Tries))
 			c.Clear()
 		}
 	}
 }
 
-// SkipAll skips all checks without faults, except for the named groups.
+// SkipAll skips all checks that have no fault, except the named groups.
 func (l *List) SkipAll(reason string, but ...string) {
 	for _, c := range l.checks {
 		if !slices.Contains(but, c.Group()) {
@@ -91,7 +93,7 @@ type Check struct {
 	list     *List
 }
 
-// Full reports whether no more examples are kept.
+// Full reports whether the check has so many examples that it keeps no more.
 func (c *Check) Full() bool { return len(c.Examples) == report.MaxExamples }
 
 // Found counts a fault on a line with this text.
@@ -112,7 +114,7 @@ func (c *Check) FoundID(line uint64, id *format.Words, format string, args ...an
 	c.Found(line, text, format, args...)
 }
 
-// Join adds the faults of another check, with lines that begin at this one.
+// Join adds the faults of another check. It adds line to their line numbers.
 func (c *Check) Join(other *Check, line uint64) {
 	c.Count += other.Count
 	for _, e := range other.Examples {
@@ -126,21 +128,21 @@ func (c *Check) Join(other *Check, line uint64) {
 // Clear forgets the faults.
 func (c *Check) Clear() { c.Count, c.Examples = 0, nil }
 
-// Skip says why the check was not made, unless it has a fault.
+// Skip records why the check was not made. It does nothing if the check has a fault.
 func (c *Check) Skip(format string, args ...any) {
 	if c.Count == 0 {
 		c.Status, c.Detail = report.Skip, fmt.Sprintf(format, args...)
 	}
 }
 
-// A Chance is a check for an event that sound generators cause at times.
+// A Chance is a check for an event that sound generators also cause, but rarely.
 type Chance struct {
 	*Check
 	Tries       uint64
-	Probability float64 // of one try
+	Probability float64 // in one try
 }
 
-// Certain reports whether the hits exceed chance.
+// Certain reports whether there are more faults than chance explains.
 func (c *Chance) Certain() bool {
 	return pvalue.AtLeast(c.Count, float64(c.Tries)*c.Probability) < Improbable
 }

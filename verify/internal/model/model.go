@@ -1,4 +1,4 @@
-// Package model has a small generator of each format, with mistakes on demand, for tests.
+// Package model has a small generator of each format for tests. On demand, it makes mistakes.
 package model
 
 import (
@@ -13,12 +13,12 @@ import (
 	"github.com/sortid/sortid/uid60"
 )
 
-// A Model makes IDs by its own clock.
+// A Model makes IDs with its own clock.
 type Model struct {
 	*rand.Rand
 	MS int64 // the clock, in Unix milliseconds
 
-	fault string // the mistake to make, or empty; see each format's function
+	fault string // the mistake to make, or empty; each format's function has its own mistakes
 	n     int
 	pace  float64
 }
@@ -26,22 +26,22 @@ type Model struct {
 var (
 	start = time.Date(2024, 5, 6, 7, 8, 9, 0, time.UTC).UnixMilli()
 
-	// Now is after all IDs of the models.
+	// Now is later than all IDs of the models.
 	Now = time.UnixMilli(start).Add(12 * time.Hour)
 )
 
-// New returns a model of n IDs. At each, the clock advances with probability pace.
+// New returns a model of n IDs. Before each ID, the clock advances with probability pace.
 func New(seed uint64, fault string, n int, pace float64) *Model {
 	return &Model{Rand: rand.New(rand.NewPCG(seed, 99)), fault: fault, n: n, MS: start, pace: pace}
 }
 
-// is reports whether to make the fault at this moment. The model's own fault has probability 1 in
+// is reports whether to make the fault now. If it is the model's fault, the probability is 1 in
 // sides.
 func (m *Model) is(fault string, sides int) bool {
 	return fault != "" && m.fault == fault && (sides == 1 || m.IntN(sides) == 0)
 }
 
-// Tick advances the clock now and then.
+// Tick advances the clock with the model's probability.
 func (m *Model) Tick() {
 	switch {
 	case m.Float64() >= m.pace:
@@ -57,7 +57,7 @@ func (m *Model) Tick() {
 	}
 }
 
-// step returns how much a counter goes up, with the faults of a race and a jump.
+// step returns how much a counter goes up. Its faults are a race and a jump.
 func (m *Model) step(jump uint64) uint64 {
 	switch {
 	case m.is("race", 50):
@@ -68,7 +68,7 @@ func (m *Model) step(jump uint64) uint64 {
 	return 1
 }
 
-// Timestamp returns the clock's timestamp, with the fault.
+// Timestamp returns the timestamp of the clock, with the model's fault.
 func (m *Model) Timestamp(epoch time.Time, unit int64) uint64 {
 	ms := m.MS - epoch.UnixMilli()
 	switch m.fault {
@@ -86,7 +86,8 @@ func (m *Model) Timestamp(epoch time.Time, unit int64) uint64 {
 	return uint64(ms / unit)
 }
 
-// bits returns random bits. Faults are a biased bit, a 16-bit seed, and a bit that is always 0.
+// bits returns random bits. Its faults are a biased bit, a seed of 16 bits, and a bit that is
+// always 0.
 func (m *Model) bits(bits int, biased, short, stuck string) uint64 {
 	v := m.Uint64()
 	if m.is(short, 1) {
@@ -105,7 +106,7 @@ func (m *Model) bits(bits int, biased, short, stuck string) uint64 {
 	return v
 }
 
-// SCRU128 returns texts of scru128.
+// SCRU128 returns texts of scru128 IDs.
 func SCRU128(m *Model) (lines []string) {
 	var last, renewed, counter uint64
 	for range m.n {
@@ -162,7 +163,7 @@ func SCRU128(m *Model) (lines []string) {
 
 const nodeID, nodeIDSize = 42, 8
 
-// SCRU64 returns texts of scru64 with node ID 42/8.
+// SCRU64 returns texts of scru64 IDs with the node spec 42/8.
 func SCRU64(m *Model) (lines []string) {
 	const size = 24 - nodeIDSize
 	var last, counter uint64
@@ -211,8 +212,8 @@ func SCRU64(m *Model) (lines []string) {
 	return lines
 }
 
-// SCRU160 returns texts of scru160, with ext bits of random16 in the counter, then node bits of
-// node ID. With micros the counter holds microseconds.
+// SCRU160 returns texts of scru160 IDs. In random16, the first ext bits extend the counter, and the
+// next node bits are the node ID. If micros is true, the counter has microseconds.
 func SCRU160(m *Model, ext, node int, micros bool) (lines []string) {
 	var last, counter uint64
 	size := 16 + ext
@@ -277,7 +278,7 @@ func SCRU160(m *Model, ext, node int, micros bool) (lines []string) {
 	return lines
 }
 
-// EUID returns texts of euid with ext bits of extension.
+// EUID returns texts of euid IDs with ext bits of extension.
 func EUID(m *Model, ext int) (lines []string) {
 	var last, high, header uint64
 	for range m.n {
@@ -302,7 +303,7 @@ func EUID(m *Model, ext int) (lines []string) {
 			if m.is("header", 50) {
 				header += 1 << ext
 			}
-			high += m.step(7) // from all ones to 0, with the fault "wrap"
+			high += m.step(7) // with the fault "wrap", it goes from all ones to 0
 		}
 		high &= 1<<32 - 1
 		last = now
@@ -317,7 +318,7 @@ func EUID(m *Model, ext int) (lines []string) {
 	return lines
 }
 
-// UID60 returns texts of uid60 with worker bits of worker ID.
+// UID60 returns texts of uid60 IDs with a worker ID of so many bits.
 func UID60(m *Model, worker int) (lines []string) {
 	sequence, used := uint64(511), 0
 	var last uint64
@@ -332,7 +333,7 @@ func UID60(m *Model, worker int) (lines []string) {
 			sequence += 2
 		case m.fault == "each-zero" && !again:
 			sequence = 0
-		case m.fault == "hurry": // the original: from 511 to 0 at any time
+		case m.fault == "hurry": // as the document allows: from 511 to 0 at any time
 			sequence = (sequence + 1) & 511
 		case m.fault == "wrap" && again && used == 512:
 			m.MS++
@@ -367,7 +368,7 @@ func UID60(m *Model, worker int) (lines []string) {
 	return lines
 }
 
-// Text joins the lines as a file.
+// Text returns the lines as the content of a file.
 func Text(lines []string) string { return strings.Join(lines, "\n") + "\n" }
 
 // A Subject is a model in one mode, with verify's options.
@@ -376,10 +377,10 @@ type Subject struct {
 	Make         func(m *Model) []string
 	Nodes        []string
 	NodeBits     int
-	LeavesTicks  bool // it leaves a tick before it is full
+	LeavesTicks  bool // the model leaves a tick before the tick is full
 }
 
-// Subjects are all subjects.
+// Subjects has all subjects.
 var Subjects = []Subject{
 	{Format: "scru64", Make: SCRU64, LeavesTicks: true},
 	{Format: "scru64", Mode: "node", Make: SCRU64, Nodes: []string{"42/8"}},
@@ -399,7 +400,7 @@ var Subjects = []Subject{
 		NodeBits: 3},
 }
 
-// Find returns a format's subject in a mode.
+// Find returns the subject of a format in a mode.
 func Find(formatName, mode string) Subject {
 	for _, s := range Subjects {
 		if s.Format == formatName && s.Mode == mode {
@@ -409,12 +410,12 @@ func Find(formatName, mode string) Subject {
 	panic("no model of " + formatName + " " + mode + " in Subjects of verify/internal/model")
 }
 
-// Sample returns n sound texts of a format.
+// Sample returns n correct texts of a format.
 func Sample(formatName string, n int) []string {
 	return Find(formatName, "").Make(New(7, "", n, 0.1))
 }
 
-// Stream returns n lines of scru128 IDs, about each of them in a millisecond.
+// Stream returns n lines of scru128 IDs. On average, each millisecond has as many as each says.
 func Stream(n, each int) []byte {
 	return []byte(Text(SCRU128(New(1, "", n, 1/float64(each)))))
 }

@@ -9,19 +9,20 @@ import (
 	"github.com/sortid/sortid/verify/internal/findings"
 )
 
-// A Disorder measures how much older than the newest an ID is, and how many lines late.
+// A Disorder measures how much older an ID is than the newest one before it, and how many lines
+// too late it comes.
 type Disorder struct {
 	f         *format.Format
 	newest    format.Words
 	n         uint64
-	late      uint64    // IDs smaller than one before
-	maxLag    uint64    // timestamps behind the newest
+	late      uint64    // number of IDs smaller than an ID before
+	maxLag    uint64    // the largest lag behind the newest ID, in ticks
 	latest    item      // the ID with maxLag
-	lags      histogram // of late IDs, in timestamps
+	lags      histogram // lags of late IDs, in ticks
 	linesLate histogram
 	truncated bool // whether linesLate may be too small
 
-	// records is a ring of the last IDs larger than all before.
+	// records is a ring of the last IDs that were larger than all before them.
 	records []item
 	head    int
 }
@@ -68,31 +69,33 @@ func (l *Disorder) Feed(list []format.Words, line uint64) {
 func (l *Disorder) Report(found *findings.List) {
 	if l.late == 0 {
 		if l.n > 0 {
-			found.Fact("order", "no ID is smaller than one before it")
+			found.Fact("order", "no ID is smaller than an ID before it")
 		}
 		return
 	}
 	found.Fact("out of order", "%s (%s) come after a larger ID", words.Plural(l.late, "ID"),
 		words.Percent(l.late, l.n))
-	found.Fact("behind the newest", "typically %s, 99%% at most %s, at most %s (line %s)",
+	found.Fact("behind the newest",
+		"half of them by at most %s, 99%% by at most %s, all by at most %s (line %s)",
 		words.Span(l.f.Tick, l.lags.quantile(0.5)), words.Span(l.f.Tick, l.lags.quantile(0.99)),
 		words.Span(l.f.Tick, l.maxLag), words.Count(l.latest.line))
 	more := ""
 	if l.truncated {
 		more = " or more"
 	}
-	found.Fact("lines too late", "typically %s, 99%% at most %s, at most %s%s",
+	found.Fact("lines too late", "half of them at most %s, 99%% at most %s, all at most %s%s",
 		words.Count(l.linesLate.quantile(0.5)), words.Count(l.linesLate.quantile(0.99)),
 		words.Count(l.linesLate.most), more)
 }
 
-// A histogram counts numbers in buckets at most an eighth as wide as their numbers.
+// A histogram counts numbers in buckets. A bucket is at most an eighth as wide as the numbers in
+// it.
 type histogram struct {
 	n, most uint64
 	counts  [8 * 65]uint64
 }
 
-// bucket returns a number's bucket, by the leading four bits.
+// bucket returns the bucket of a number. It follows from the four leading bits.
 func bucket(v uint64) int {
 	if v < 8 {
 		return int(v)
@@ -107,7 +110,7 @@ func (h *histogram) add(v uint64) {
 	h.counts[bucket(v)]++
 }
 
-// quantile returns a number that a share q do not exceed.
+// quantile returns a number such that a share q of the numbers is not larger.
 func (h *histogram) quantile(q float64) uint64 {
 	want := uint64(q * float64(h.n))
 	for i, n := range h.counts {

@@ -8,12 +8,12 @@ import (
 	"github.com/sortid/sortid/verify/internal/reading"
 )
 
-// A Step judges an ID smaller than the one before.
+// A Step is the judgement on an ID that is smaller than the one before.
 type Step uint8
 
 // The kinds of steps back.
 const (
-	Unknown  Step = iota // not explained by rules
+	Unknown  Step = iota // the rules do not explain it
 	Outlier              // only this ID is wrong
 	Continue             // a fault; the source continues from here
 )
@@ -22,33 +22,33 @@ const (
 type Sink interface {
 	// Accept takes increasing IDs on consecutive lines.
 	Accept(list []format.Words, line uint64)
-	// Back judges an ID smaller than the one before. It may count a fault.
+	// Back judges an ID that is smaller than the one before. It may count a fault.
 	Back(before, v *format.Words, line uint64) Step
-	// Gap says that the step to the next ID cannot be judged.
+	// Gap tells the sink that it cannot judge the step to the next ID.
 	Gap()
-	// Restart says that the source starts again from a smaller ID.
+	// Restart tells the sink that the source starts again from a smaller ID.
 	Restart()
 }
 
-// A Checker checks that IDs strictly increase. Where they do not, it counts one fault, and keeps
-// the wrong ID from the sink:
+// A Checker checks that IDs strictly increase. If they do not, it counts one fault, and does not
+// pass the wrong ID to the sink:
 //
 //	1 2 2 3        a duplicate
-//	1 3 2 4        two swapped
-//	1 2 9 3 4      one is far too large
-//	5 6 2 7 8      one is far too small
+//	1 3 2 4        two IDs are swapped
+//	1 2 9 3 4      one ID is far too large
+//	5 6 2 7 8      one ID is far too small
 //	5 6 2 3 4      the source went back
 //
-// So it holds the newest ID until it sees the next.
+// To tell these cases apart, it holds the newest ID until the next one comes.
 type Checker struct {
 	Sink Sink
 
 	f        *format.Format
 	state    state
-	last     item // the ID before held, or line 0
+	last     item // the ID before held; its line is 0 if there is none
 	held     item
-	released bool // whether the sink has held
-	odd      item // the smaller ID after held
+	released bool // whether the sink has got held
+	odd      item // the ID after held, if it is smaller
 	one      [1]format.Words
 	n        uint64
 
@@ -69,20 +69,21 @@ const (
 	broken       // odd is the newest ID
 )
 
-// NewChecker returns a checker that adds its checks to found. Its Sink must be set.
+// NewChecker returns a checker that adds its checks to found. The caller must set its
+// Sink.
 func NewChecker(f *format.Format, found *findings.List) *Checker {
 	return &Checker{
 		f:         f,
 		duplicate: found.Check("order.duplicate", "no ID comes twice in a row"),
-		swapped:   found.Check("order.swapped", "no two IDs have changed places"),
-		ahead:     found.Check("order.ahead", "no ID is far ahead of its place"),
-		behind:    found.Check("order.behind", "no ID is behind its place"),
-		back:      found.Check("order.back", "IDs do not start to decrease within a tick"),
+		swapped:   found.Check("order.swapped", "no two neighbouring IDs are swapped"),
+		ahead:     found.Check("order.ahead", "no single ID is larger than the IDs after it"),
+		behind:    found.Check("order.behind", "no single ID is smaller than the IDs before it"),
+		back:      found.Check("order.back", "IDs do not go back within a tick"),
 		rollback:  found.Check("clock.rollback", "timestamps do not go back"),
 	}
 }
 
-// Feed takes IDs on consecutive lines. With rising, they increase.
+// Feed takes IDs on consecutive lines. If rising is true, they increase.
 func (o *Checker) Feed(list []format.Words, line uint64, rising bool) {
 	o.n += uint64(len(list))
 	o.feed(list, line, rising)
@@ -120,7 +121,7 @@ func (o *Checker) release() {
 	}
 }
 
-// Gap says that there was a line without an ID.
+// Gap tells the checker that there was a line without an ID.
 func (o *Checker) Gap() {
 	o.judgeOdd(item{})
 	if o.state == steady {
@@ -134,7 +135,7 @@ func (o *Checker) Finish() {
 	if o.n < 2 {
 		for _, c := range []*findings.Check{o.duplicate, o.swapped, o.ahead, o.behind, o.back,
 			o.rollback} {
-			c.Skip("one ID has no order")
+			c.Skip("an order needs at least two IDs")
 		}
 	}
 	o.judgeOdd(item{})
@@ -175,7 +176,8 @@ func (o *Checker) restart(v item) {
 	o.hold(v)
 }
 
-// judgeOdd names the fault at odd by the next ID, which has line 0 at the end.
+// judgeOdd uses the next ID to find out what is wrong at odd. At the end of the input, next has
+// line 0.
 func (o *Checker) judgeOdd(next item) {
 	if o.state != broken {
 		return
@@ -188,17 +190,17 @@ func (o *Checker) judgeOdd(next item) {
 		o.state = broken
 		return
 	case fits && (none || o.held.id.Less(&next.id)):
-		o.swapped.FoundID(o.odd.line, &o.odd.id, "is smaller than line %d, and belongs before it",
-			o.held.line)
+		o.swapped.FoundID(o.odd.line, &o.odd.id,
+			"is smaller than the ID in line %d, and belongs before it", o.held.line)
 		o.Sink.Gap()
-		o.released = true // the sink gets neither
+		o.released = true // the sink gets neither of the two
 	case fits && o.odd.id.Less(&next.id):
-		o.ahead.FoundID(o.held.line, &o.held.id, "is larger than the lines after it, by %s",
+		o.ahead.FoundID(o.held.line, &o.held.id, "is larger than the IDs after it, by %s",
 			o.distance())
 		o.Sink.Gap()
 		o.hold(o.odd)
 	case !none && o.held.id.Less(&next.id):
-		o.behind.FoundID(o.odd.line, &o.odd.id, "is smaller than the lines before it, by %s",
+		o.behind.FoundID(o.odd.line, &o.odd.id, "is smaller than the IDs before it, by %s",
 			o.distance())
 		o.release()
 		o.Sink.Gap()
@@ -215,8 +217,8 @@ func (o *Checker) wentBack() {
 	f, odd := o.f, &o.odd
 	from, to := f.Timestamp(&o.held.id), f.Timestamp(&odd.id)
 	if from == to {
-		o.back.FoundID(odd.line, &odd.id, "is smaller than line %d, of the same timestamp",
-			o.held.line)
+		o.back.FoundID(odd.line, &odd.id,
+			"is smaller than the ID in line %d, but has its timestamp", o.held.line)
 		return
 	}
 	foundRollback(o.rollback, &o.largestRollback, f, from-to)
@@ -228,11 +230,11 @@ func (o *Checker) wentBack() {
 func foundRollback(c *findings.Check, largest *uint64, f *format.Format, by uint64) {
 	if by > *largest {
 		*largest = by
-		c.Detail = "at most by " + words.Span(f.Tick, by)
+		c.Detail = "by at most " + words.Span(f.Tick, by)
 	}
 }
 
-// distance words the difference of odd and held.
+// distance returns the difference between odd and held in words.
 func (o *Checker) distance() string {
 	if odd, held := o.f.Timestamp(&o.odd.id), o.f.Timestamp(&o.held.id); odd != held {
 		return words.Span(o.f.Tick, max(odd, held)-min(odd, held))

@@ -6,8 +6,8 @@ import (
 	"github.com/sortid/sortid/verify/internal/findings"
 )
 
-// A Times checks a source whose ticks have no order inside. The time must not go back, and no ID
-// may come twice in a tick.
+// A Times checks a source whose IDs have no order within a tick. The time must not go back, and no
+// ID may come twice in a tick.
 type Times struct {
 	f                   *format.Format
 	duplicate, rollback *findings.Check
@@ -16,7 +16,7 @@ type Times struct {
 	seen                map[format.Words]uint64 // the tick's IDs and their lines
 }
 
-// maxSeen is how many IDs of a tick are kept.
+// maxSeen is how many IDs of a tick a Times keeps.
 const maxSeen = 1 << 16
 
 // NewTimes returns a Times that adds its checks to found.

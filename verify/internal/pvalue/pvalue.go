@@ -1,6 +1,6 @@
-// Package pvalue computes p-values: the probability of an outcome at least as extreme by chance.
-// They are precise down to the smallest float64: hundreds of tests share one false alarm in a
-// million reports, so the far tail counts.
+// Package pvalue computes p-values. A p-value is the probability that chance gives an outcome at
+// least as extreme. The p-values are precise down to the smallest float64, because verify compares
+// them with very small limits.
 package pvalue
 
 import (
@@ -9,18 +9,18 @@ import (
 	"slices"
 )
 
-// Normal returns a standard normal deviate's two-sided p-value.
+// Normal returns the two-sided p-value of a standard normal deviate.
 func Normal(z float64) float64 { return math.Erfc(math.Abs(z) / math.Sqrt2) }
 
-// Chi2 returns a chi-square statistic's two-sided p-value with df degrees of freedom: counts can be
-// too uneven or too even.
+// Chi2 returns the two-sided p-value of a chi-square statistic with df degrees of freedom. It is
+// small if the counts are too uneven, and also if they are too even.
 func Chi2(x float64, df int) float64 {
 	lower, upper := gamma(float64(df)/2, x/2)
 	return twoSided(lower, upper)
 }
 
-// exact is the most throws for which Coin adds binomial terms. Above it the normal distribution is
-// close, and has heavier tails.
+// exact is the largest number of throws for which Coin adds binomial terms. For more throws, Coin
+// uses the normal distribution. It is close then, and its tails are heavier.
 const exact = 2000
 
 // Coin returns the two-sided p-value of k heads in n throws of a fair coin.
@@ -39,7 +39,7 @@ func Coin(k, n uint64) float64 {
 		}
 		return min(1, 2*sum)
 	}
-	// The half corrects for binomial steps.
+	// The 0.5 corrects for the steps of the binomial distribution.
 	d := max(0, float64(n)/2-float64(low)-0.5)
 	return Normal(2 * d / math.Sqrt(float64(n)))
 }
@@ -68,8 +68,9 @@ func Poisson(k uint64, mean float64) float64 {
 
 func twoSided(a, b float64) float64 { return min(1, 2*min(a, b)) }
 
-// gamma returns the regularised incomplete gamma functions P(a, x) and Q(a, x), a > 0, x >= 0: one
-// by the series or the continued fraction, whichever converges faster, the other as complement.
+// gamma returns the regularised incomplete gamma functions P(a, x) and Q(a, x) for a > 0, x >= 0.
+// It computes one of them by the series or the continued fraction, whichever converges faster. The
+// other is the complement.
 func gamma(a, x float64) (lower, upper float64) {
 	if x <= 0 {
 		return 0, 1
@@ -119,8 +120,8 @@ func away(v, tiny float64) float64 {
 	return v
 }
 
-// Holm corrects p-values for their number by Holm's method: by chance, some result is below a limit
-// with at most that probability.
+// Holm corrects p-values for their number by Holm's method. The probability that chance puts any
+// result below a limit is then at most that limit.
 func Holm(p []float64) []float64 {
 	order := make([]int, len(p))
 	for i := range order {
@@ -136,5 +137,5 @@ func Holm(p []float64) []float64 {
 	return adjusted
 }
 
-// Quantile returns the standard normal deviate exceeded with probability p.
+// Quantile returns the value that a standard normal deviate exceeds with probability p.
 func Quantile(p float64) float64 { return math.Sqrt2 * math.Erfcinv(2*p) }

@@ -13,7 +13,7 @@ func close(a, b, relative float64) bool {
 func poissonTail(k int, mean float64) float64 {
 	const prec = 300
 	m := new(big.Float).SetPrec(prec).SetFloat64(mean)
-	// e^-m by its series: m is small.
+	// Compute e^-m by its series, because m is small.
 	e, term := big.NewFloat(1).SetPrec(prec), big.NewFloat(1).SetPrec(prec)
 	for i := 1; i < 2000; i++ {
 		term.Mul(term, m).Quo(term, new(big.Float).SetPrec(prec).SetInt64(int64(i)))
@@ -33,7 +33,8 @@ func poissonTail(k int, mean float64) float64 {
 	return f
 }
 
-// P(a, x) with an integer a is a Poisson tail, added up by big.Float. So is Q, its complement.
+// For an integer a, P(a, x) and its complement Q are tails of the Poisson distribution. The test
+// adds their terms with big.Float.
 func TestGammaAgainstSums(t *testing.T) {
 	for _, mean := range []float64{1e-9, 0.001, 0.7, 1, 5, 50, 180.5, 300} {
 		for _, k := range []int{1, 2, 3, 10, 40, 50, 51, 60, 200, 300, 500} {
@@ -52,8 +53,8 @@ func TestGammaAgainstSums(t *testing.T) {
 	}
 }
 
-// Closed forms of the chi-square distribution's upper tail: e^(-x/2) for two degrees of freedom,
-// the normal one for one, (1 + x/2) e^(-x/2) for four.
+// The upper tail of the chi-square distribution has closed forms. For one degree of freedom it is
+// the tail of the normal distribution, for two e^(-x/2), for four (1 + x/2) e^(-x/2).
 func TestChi2ClosedForms(t *testing.T) {
 	for _, x := range []float64{2, 3, 10, 40, 100, 700} {
 		for _, c := range []struct {
@@ -107,7 +108,7 @@ func TestCoin(t *testing.T) {
 			}
 		}
 	}
-	// For many throws: near the exact value, never much below.
+	// For many throws, Coin must be near the exact value, and never much below it.
 	for _, n := range []int64{2001, 4000, 20000} {
 		total := new(big.Float).SetInt(new(big.Int).Lsh(big.NewInt(1), uint(n)))
 		sum, term := new(big.Int), big.NewInt(1)

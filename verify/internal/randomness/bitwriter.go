@@ -2,11 +2,11 @@ package randomness
 
 import "io"
 
-// A BitWriter writes numbers without gaps, high bit first, as tests of random bits read them. It
-// drops an incomplete last byte.
+// A BitWriter writes numbers without gaps, high bit first. Tests of random bits read this form. A
+// BitWriter drops an incomplete last byte.
 type BitWriter struct {
 	w    io.Writer
-	held uint64 // its low n bits are not yet in out
+	held uint64 // its low n bits are not in out yet
 	n    int
 	out  []byte
 	err  error
@@ -16,7 +16,7 @@ const rawBuffer = 64 << 10
 
 // Add writes v, which must fit in width bits.
 func (b *BitWriter) Add(v uint64, width int) {
-	if width > 32 { // held may have 7 bits
+	if width > 32 { // held may already have 7 bits
 		b.Add(v>>32, width-32)
 		v, width = v&(1<<32-1), 32
 	}

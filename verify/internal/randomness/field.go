@@ -8,30 +8,31 @@ import (
 	"github.com/sortid/sortid/verify/internal/pvalue"
 )
 
-// A Field collects a random field's values, of at most 64 bits, in the order of generation.
+// A Field collects the values of a random field in the order of generation. It has at most 64 bits.
 type Field struct {
 	name   string
 	width  int
-	buffer []uint64 // not yet counted; if n > 0, the last counted one is first
-	n      uint64   // values counted
+	buffer []uint64 // values not counted yet; if n > 0, after the last value that was counted
+	n      uint64   // number of values counted
 
 	chunks     []chunk
-	neighbours columns // bits that differ from the next higher
+	neighbours columns // bits that differ from the next higher bit
 	// Bits that differ from the value before. Fields of at most 32 bits use the high half of
-	// neighbours.
+	// neighbours instead.
 	changes       columns
-	products      float64 // sum of products of successive distances from the middle
+	products      float64 // sum of the products of successive values' distances from the middle
 	middle        float64
 	variance      float64
 	repeats       *repeats
 	raw           *BitWriter
 	near, changed []uint64 // scratch
 
-	// SameOnly: the field need not be random. Judge looks only for constant bits.
+	// SameOnly reports whether the field need not be random. If so, Judge looks only for constant
+	// bits.
 	SameOnly bool
 }
 
-// A chunk counts each value of a few bits.
+// A chunk counts how often each value of a few bits occurs.
 type chunk struct {
 	shift, width int
 	counts       []uint64
@@ -40,7 +41,7 @@ type chunk struct {
 const (
 	fieldBuffer = 1024
 
-	// maxWhole is the widest field not counted bytewise.
+	// maxWhole is the largest width of a field that is counted as a whole, not byte by byte.
 	maxWhole = 12
 )
 
@@ -75,7 +76,7 @@ func (f *Field) Add(v uint64) {
 	f.buffer = append(f.buffer, v)
 }
 
-// Grow adds 1 to n values. The caller must set them before the next call.
+// Grow adds from 1 to n values and returns them. The caller must set them before the next call.
 func (f *Field) Grow(n int) []uint64 {
 	if len(f.buffer) == fieldBuffer {
 		f.count()
@@ -85,7 +86,7 @@ func (f *Field) Grow(n int) []uint64 {
 	return f.buffer[at:]
 }
 
-// count empties the buffer, except the last value.
+// count counts the values in the buffer. Only the last one stays there.
 func (f *Field) count() {
 	fresh := f.buffer
 	if f.n > 0 {
@@ -106,7 +107,7 @@ func (f *Field) count() {
 	}
 
 	before := f.buffer[0]
-	if len(fresh) == len(f.buffer) { // the first value has no predecessor
+	if len(fresh) == len(f.buffer) { // the first value has no value before it
 		f.products -= f.centred(before) * f.centred(before)
 	}
 	f.products += f.multiply(before, fresh)
@@ -159,8 +160,8 @@ func (f *Field) Toggled(bit int) uint64 {
 	return f.changes.count(bit)
 }
 
-// addChunks counts the values. It counts two bytes at once where it can: the additions wait less
-// for each other.
+// addChunks counts the values. It counts two bytes at once if it can, because then the additions
+// wait less for each other.
 func addChunks(chunks []chunk, values []uint64) {
 	for len(chunks) > 0 {
 		c, shift := chunks[0], chunks[0].shift&63
@@ -182,7 +183,7 @@ func addChunks(chunks []chunk, values []uint64) {
 	}
 }
 
-// centred returns a value's distance from the middle, without the last of 64 bits.
+// centred returns the distance of a value from the middle. It ignores the lowest of 64 bits.
 func (f *Field) centred(v uint64) float64 {
 	if f.width == 64 {
 		v >>= 1
@@ -190,14 +191,15 @@ func (f *Field) centred(v uint64) float64 {
 	return float64(int64(v)) - f.middle
 }
 
-// chi2 returns the p-value of the counts. With few values, it uses as many high bits as they allow.
+// chi2 returns the p-value of the counts. If there are few values, it uses only as many high bits
+// as they allow.
 func (c *chunk) chi2(n uint64) (p float64, width int, x float64, ok bool) {
 	width = c.width
 	for width > 0 && n < minCell<<width {
 		width--
 	}
 	if width < 2 {
-		return 0, 0, 0, false // balance tests a single bit
+		return 0, 0, 0, false // the test balance does it for a single bit
 	}
 	cells := make([]uint64, 1<<width)
 	for v, count := range c.counts {
@@ -240,7 +242,7 @@ const (
 var testNames = [...]string{testBalance, testBytes, testRuns, testSerial, testNeighbours,
 	testRepeats}
 
-// A result is of one test of a bit, a chunk or the field.
+// A result is the result of one test, of a bit, a chunk or the field.
 type result struct {
 	test string
 	p    float64
@@ -248,9 +250,11 @@ type result struct {
 }
 
 const (
-	// minCell is the least mean of a cell for which the chi-square distribution holds far out.
+	// minCell is the smallest mean of a cell for which the far tail of the chi-square
+	// distribution is right.
 	minCell = 64
-	// minProducts is the fewest products for which the normal distribution holds there.
+	// minProducts is the smallest number of products for which the far tail of the normal
+	// distribution is right.
 	minProducts = 1000
 )
 
@@ -268,7 +272,7 @@ func (f *Field) results() (rs []result) {
 			words.Percent(k, f.n))
 		k = f.Toggled(bit)
 		add(testRuns, pvalue.Coin(k, f.n-1),
-			"bit %d changes from one value to the next in %s of cases", bit,
+			"bit %d changes from one value to the next in %s of the cases", bit,
 			words.Percent(k, f.n-1))
 		if bit < f.width-1 {
 			k = f.neighbours.count(bit)
@@ -287,11 +291,11 @@ func (f *Field) results() (rs []result) {
 		m := float64(f.n - 1)
 		r := f.products / m / f.variance
 		add(testSerial, pvalue.Normal(r*math.Sqrt(m)),
-			"successive values have a covariance of %.4f of what their variance should be", r)
+			"the serial correlation of successive values is %.4f", r)
 	}
 	if f.repeats != nil {
 		seen, expected, p := f.repeats.result()
-		add(testRepeats, p, "%s of %s watched values are repeats, chance explains %.3g",
+		add(testRepeats, p, "%s of %s watched values are repeats; chance explains %.3g",
 			words.Count(seen), words.Count(f.repeats.draws), expected)
 	}
 	return rs

@@ -1,7 +1,7 @@
 // Package randomness tests whether the random fields of IDs look random.
 //
-// A [Set] has a source's fields. Each [Field] counts in constant memory. [Set.Judge] runs the tests
-// and corrects their p-values for their number.
+// A [Set] has the random fields of a source. Each [Field] counts its values in constant memory.
+// [Set.Judge] runs the tests, and corrects the p-values for the number of tests.
 package randomness
 
 import (
@@ -17,8 +17,8 @@ import (
 	"github.com/sortid/sortid/verify/report"
 )
 
-// familyErrorRate is the probability that sound fields fail any test. With the checks of chance
-// (see findings.Improbable) it stays below one in a million reports.
+// familyErrorRate is the probability that a report of sound fields has any failed test. Together
+// with the checks of chance (see findings.Improbable), it is below one in a million.
 const familyErrorRate = 5e-7
 
 var testTitles = map[string]string{
@@ -38,12 +38,12 @@ type Set struct {
 	raw     *BitWriter
 }
 
-// WriteRaw makes the set write the named field's bits to w, high bit first.
+// WriteRaw makes the set write the bits of the named field to w, high bit first.
 func (s *Set) WriteRaw(name string, w io.Writer) {
 	s.rawName, s.raw = name, &BitWriter{w: w}
 }
 
-// Raw returns the writer for the named field's bits, or nil.
+// Raw returns the writer for the bits of the named field, or nil.
 func (s *Set) Raw(name string) *BitWriter {
 	if s.raw == nil || name != s.rawName {
 		return nil
@@ -70,13 +70,13 @@ func (s *Set) Add(name string, width int) *Field {
 	return f
 }
 
-// Judge tests all fields, adds checks for each field and kind of test, and returns each field's
-// findings.
+// Judge tests all fields. It adds a check for each field and kind of test, and returns the findings
+// of each field.
 func (s *Set) Judge(found *findings.List) (fields []report.Field) {
 	results := make([][]result, len(s.fields))
 	var ps []float64
 	for i, f := range s.fields {
-		if f.SameOnly || f.fixedBits() != 0 { // tells more than tests
+		if f.SameOnly || f.fixedBits() != 0 { // constant bits tell more than tests
 			continue
 		}
 		results[i] = f.results()
@@ -84,7 +84,7 @@ func (s *Set) Judge(found *findings.List) (fields []report.Field) {
 			ps = append(ps, r.p)
 		}
 	}
-	adjusted := pvalue.Holm(ps) // those of the results not yet read
+	adjusted := pvalue.Holm(ps) // for the results that are not read yet
 	for i, f := range s.fields {
 		entry := report.Field{Name: f.name, Width: f.width, Values: f.n, P: 1, Adjusted: 1,
 			Ones: []float64{}}
@@ -119,7 +119,7 @@ func (s *Set) Judge(found *findings.List) (fields []report.Field) {
 			if f.fixedBits() != 0 {
 				checks[test].Skip("bits of %s are always the same", f.name)
 			} else if _, ran := worst[test]; !ran || !enough {
-				checks[test].Skip("%s is too little to tell", words.Plural(f.n, "value"))
+				checks[test].Skip("too few values: %s", words.Count(f.n))
 			}
 		}
 		for bit := f.width - 1; bit >= 0 && f.n > 0; bit-- {
@@ -133,10 +133,10 @@ func (s *Set) Judge(found *findings.List) (fields []report.Field) {
 	return fields
 }
 
-// fewValues may share a bit by chance.
+// fewValues is how many values rule out that a bit is the same in all of them by chance.
 const fewValues = 64
 
-// fixedBits returns the bits that are constant, beyond chance.
+// fixedBits returns the bits that never change. With few values it returns none.
 func (f *Field) fixedBits() (mask uint64) {
 	if f.Len() < fewValues {
 		return 0
@@ -151,7 +151,7 @@ func (f *Field) fixedBits() (mask uint64) {
 
 func (f *Field) judgeSame(c *findings.Check) {
 	if f.Len() < fewValues {
-		c.Skip("%s is too little to tell", words.Plural(f.n, "value"))
+		c.Skip("too few values: %s", words.Count(f.n))
 		return
 	}
 	mask, value := f.fixedBits(), f.buffer[0]
@@ -183,8 +183,8 @@ func (f *Field) judgeSame(c *findings.Check) {
 	c.Detail = strings.Join(parts, ", ")
 }
 
-// detectableBias returns the smallest distance of a bit's probability from one half that the tests
-// find among n values in 99 of 100 cases.
+// detectableBias returns how far a bit's probability must be from one half, so that the tests find
+// it among n values in 99 of 100 cases.
 func detectableBias(n uint64, tests int) float64 {
 	q := pvalue.Quantile(familyErrorRate/float64(tests)/2) + pvalue.Quantile(0.01)
 	b := q / 2 / math.Sqrt(float64(n))

@@ -104,7 +104,7 @@ func TestRepeats(t *testing.T) {
 		if _, _, p := f.result(); p < 1e-5 {
 			t.Errorf("width %d, %d random values: p = %g", c.width, c.n, p)
 		}
-		// A periodic generator, and one that takes each value once.
+		// One generator is periodic. The other returns each value once.
 		for name, next := range map[string]func(i uint64) uint64{
 			"period":      func(i uint64) uint64 { return all[i%uint64(len(all)/2)] },
 			"permutation": func(i uint64) uint64 { return i * 0x2545f4914f6cdd1d >> 0 & (1<<c.width - 1) },
@@ -122,7 +122,8 @@ func TestRepeats(t *testing.T) {
 	}
 }
 
-// Half of the p-values are below one half; fewer for few repeats, as steps are coarse.
+// Half of the p-values are below one half. If there are few repeats, fewer are, because the
+// p-values are far apart.
 func TestRepeatsPValues(t *testing.T) {
 	if model.UnderRace {
 		t.Skip("plain arithmetic")
@@ -159,7 +160,7 @@ func TestRepeatsPValues(t *testing.T) {
 	}
 }
 
-// The tests see the smallest bias that the report names.
+// The tests find the smallest bias that the report names.
 func TestBias(t *testing.T) {
 	if model.UnderRace {
 		t.Skip("plain arithmetic")
@@ -192,7 +193,7 @@ func TestBias(t *testing.T) {
 	}
 }
 
-// Sound streams' p-values are spread evenly.
+// The p-values of random streams are spread evenly.
 func TestPValuesAreUniform(t *testing.T) {
 	rounds := 300
 	if testing.Short() {
@@ -228,8 +229,8 @@ func TestPValuesAreUniform(t *testing.T) {
 		n := float64(total[test])
 		for i, u := range limits {
 			got := float64(below[test][i])
-			// A stream's results depend on each other, and few repeats are few steps: the bounds
-			// are wide.
+			// The results for one stream depend on each other, and few repeats give few
+			// different p-values. So the bounds are wide.
 			sd := 1.5 * math.Sqrt(n*u*(1-u))
 			low := n*u - 5*sd
 			if test == testRepeats {

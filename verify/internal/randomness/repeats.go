@@ -6,18 +6,19 @@ import (
 	"github.com/sortid/sortid/verify/internal/pvalue"
 )
 
-// repeats counts repeated values over the whole stream in constant memory. It watches values with
-// small hashes, all their repeats. After too many values it halves the watched part.
+// repeats counts repeated values in the whole stream in constant memory. It watches only values
+// with small hashes, but all their repeats. When it watches too many values, it halves the limit
+// of the hashes.
 type repeats struct {
 	width    int
 	halvings int
 	last     uint64 // the largest watched hash
-	draws    uint64 // watched values seen
+	draws    uint64 // number of watched values, with repeats
 	distinct int
 	slots    []slot
 }
 
-// A slot counts the value of a hash. Empty slots have count 0.
+// A slot counts how often a value occurs. The count of an empty slot is 0.
 type slot struct {
 	hash  uint64
 	count uint32
@@ -27,7 +28,7 @@ const (
 	minSlots = 1 << 10
 	maxSlots = 1 << 16
 
-	// minRepeatWidth is the width from which repeats tell more than counts.
+	// minRepeatWidth is the smallest width for which repeats tell more than counts of values.
 	minRepeatWidth = 20
 )
 
@@ -38,7 +39,7 @@ func newRepeats(width int) *repeats {
 func (r *repeats) add(words []uint64) {
 	last, shift := r.last, 64-r.width
 	for _, w := range words {
-		// An odd factor permutes the values, so each part has the exact size.
+		// An odd factor permutes the values. So exactly the expected share of them is watched.
 		if hash := w * 0x9e3779b97f4a7c15 << shift; hash <= last {
 			r.keep(hash, 1)
 			last = r.last
@@ -48,7 +49,8 @@ func (r *repeats) add(words []uint64) {
 
 func (r *repeats) keep(hash uint64, count uint32) {
 	mask := uint64(len(r.slots) - 1)
-	// The hash's high bits after those that are zero in all watched hashes.
+	// The slot follows from the high bits of the hash, without the bits that are zero in all
+	// watched hashes.
 	i := hash << r.halvings >> 32 * (mask + 1) >> 32
 	for ; ; i = (i + 1) & mask {
 		s := &r.slots[i]
@@ -69,7 +71,7 @@ func (r *repeats) keep(hash uint64, count uint32) {
 	}
 }
 
-// makeRoom doubles the slots up to maxSlots, then halves the watched part.
+// makeRoom doubles the number of slots. If there are maxSlots, it halves the limit of the hashes.
 func (r *repeats) makeRoom() {
 	old, n := r.slots, 2*len(r.slots)
 	if n > maxSlots {
@@ -85,7 +87,7 @@ func (r *repeats) makeRoom() {
 	}
 }
 
-// result returns the repeats, how many chance gives, and the p-value.
+// result returns the number of repeats, the number that chance explains, and the p-value.
 func (r *repeats) result() (seen uint64, expected, p float64) {
 	cells := math.Ldexp(1, r.width-r.halvings)
 	k := float64(r.draws)

@@ -17,28 +17,28 @@ type Block struct {
 	Lines    uint64
 	IDs      []format.Words
 	Segments []Segment
-	Faults   [FaultCount]findings.Check // with lines from 0 in the block
-	Bytes    int                        // of the lines
-	At       time.Time                  // when the last line came
-	EndsBad  bool                       // whether the last line has no ID
+	Faults   [FaultCount]findings.Check // lines are from 0
+	Bytes    int                        // size of the lines
+	At       time.Time                  // of the last line
+	EndsBad  bool                       // if the last line has no ID
 	Err      error                      // why the input ended, such as io.EOF
 
 	buffer   []byte
 	text     []byte // buffer's whole lines
 	first    bool   // whether it is the input's first
-	overlong bool   // whether its last line is too long and goes on
+	overlong bool   // whether its last line is too long and continues
 	ready    chan struct{}
 }
 
-// A Segment is IDs on consecutive lines in one encoding.
+// A Segment is a row of IDs on consecutive lines in one encoding.
 type Segment struct {
-	Line     uint64 // of the first ID, from 0 in the block
+	Line     uint64 // line of the first ID; the block's first line is 0
 	Encoding format.Encoding
 	Rising   bool // whether the IDs strictly increase
 	Gap      bool // whether a line without an ID precedes it
 
 	start  int // the first ID's index in the block
-	length int // of the texts
+	length int // length of each text
 }
 
 // Segment returns the IDs of segment i.
@@ -50,7 +50,7 @@ func (b *Block) Segment(i int) []format.Words {
 	return b.IDs[b.Segments[i].start:end]
 }
 
-// Ascending returns how many IDs at the start strictly increase.
+// Ascending returns how many IDs at the start of the list strictly increase.
 func Ascending(list []format.Words) int {
 	for i := 1; i < len(list); i++ {
 		if !list[i-1].Less(&list[i]) {
@@ -60,7 +60,7 @@ func Ascending(list []format.Words) int {
 	return len(list)
 }
 
-// MaxLine is the length in bytes of the longest line parsed.
+// MaxLine is the length in bytes of the longest line that is parsed.
 const MaxLine = 64 << 10
 
 func (b *Block) parse(f *format.Format) {
@@ -74,10 +74,10 @@ func (b *Block) parse(f *format.Format) {
 	if len(f.TextLengths) > 0 {
 		length = f.TextLengths[len(f.TextLengths)-1]
 	}
-	broken := true // whether a segment starts
-	bad := false   // whether a line without an ID came since
+	broken := true // whether the next ID starts a segment
+	bad := false   // whether a line without an ID came after the last segment
 	for len(text) > 0 {
-		// Most lines are like the one before.
+		// Most lines have the form of the line before.
 		before := len(b.IDs)
 		b.IDs = f.AppendLines(b.IDs, text, encoding, length)
 		if n := len(b.IDs) - before; n > 0 {
@@ -126,11 +126,11 @@ func (b *Block) cutMark(text []byte) []byte {
 	if !found || len(rest) == 0 {
 		return text
 	}
-	b.found(BadLineEnd, nil, "a byte order mark in front")
+	b.found(BadLineEnd, nil, "starts with a byte order mark")
 	return rest
 }
 
-// cutReturn cuts off a Windows line's carriage return.
+// cutReturn cuts off the carriage return at the end of a Windows line.
 func (b *Block) cutReturn(line []byte) []byte {
 	text, windows := bytes.CutSuffix(line, []byte{'\r'})
 	if windows {
@@ -168,11 +168,11 @@ func (b *Block) badLine(f *format.Format, text []byte, encoding format.Encoding,
 		return
 	}
 	check := faultOf(encoding, err)
-	if b.Faults[check].Full() { // a note takes time
+	if b.Faults[check].Full() { // a note costs time
 		b.found(check, nil)
 		return
 	}
-	// The text stands before the note.
+	// The report shows the text before the note.
 	note := err.Error()
 	if _, rest, found := strings.Cut(note, fmt.Sprintf("%q", parseerr.Clip(text))); found {
 		note = strings.TrimPrefix(strings.TrimPrefix(rest, "..."), ": ")
@@ -192,7 +192,8 @@ func (b *Block) badLine(f *format.Format, text []byte, encoding format.Encoding,
 	b.found(check, text, note)
 }
 
-// otherFormat finds another format of the text. It checks the length first, to be fast.
+// otherFormat finds another format whose ID the text may be. It first checks the length, which is
+// fast.
 func otherFormat(f *format.Format, text []byte) (name string, ok bool) {
 	if !slices.ContainsFunc(format.Ours(), func(other *format.Format) bool {
 		return other != f && slices.Contains(other.TextLengths, len(text))
@@ -208,7 +209,7 @@ func otherFormat(f *format.Format, text []byte) (name string, ok bool) {
 	return "", false
 }
 
-// found counts a fault of the line. The note is joined.
+// found counts a fault of the line. It joins the parts of the note.
 func (b *Block) found(fault Fault, text []byte, note ...string) {
 	const most = 64
 	c := &b.Faults[fault]

@@ -8,7 +8,7 @@ import (
 	"github.com/sortid/sortid/format"
 )
 
-// A Fault is a line's fault.
+// A Fault is a kind of fault of a line.
 type Fault int
 
 // The faults.
@@ -20,8 +20,8 @@ const (
 	BadCheckSymbol       // A wrong check symbol.
 	BadLayout            // A wrong version or variant.
 	OtherFormat          // An ID of another format.
-	BadRoundTrip         // Not the canonical text.
-	BadCase              // Canonical, except for its case.
+	BadRoundTrip         // Not the text that the format writes.
+	BadCase              // The text that the format writes, except for its case.
 	BadLineEnd           // CR LF, or a byte order mark.
 	Blank
 	FaultCount int = iota // The number of faults.
@@ -36,7 +36,7 @@ var faultChecks = [FaultCount]struct{ name, title string }{
 	BadCheckSymbol: {"check", "the check symbols match the ID"},
 	BadLayout:      {"version", "the version and variant bits are right for the format"},
 	OtherFormat:    {"format", "no line is an ID of another format"},
-	BadRoundTrip:   {"roundtrip", "each text is the one that its ID is written as"},
+	BadRoundTrip:   {"roundtrip", "each text is the one that the format writes"},
 	BadCase:        {"case", "letters are in the case that the format prefers"},
 	BadLineEnd:     {"lineend", "lines end with LF alone"},
 	Blank:          {"blank", "no line is empty"},
@@ -59,15 +59,15 @@ func (f Fault) Possible(of *format.Format) bool {
 	return true
 }
 
-// Readable reports whether such a line still has an ID, or is blank.
+// Readable reports whether a line with this fault is blank, or still has an ID.
 func (f Fault) Readable() bool { return f >= BadRoundTrip }
 
-// Tolerable reports whether it is only a warning.
+// Tolerable reports whether the fault is only a warning.
 func (f Fault) Tolerable() bool { return f >= BadCase }
 
 func faultOf(encoding format.Encoding, err error) Fault {
 	if encoding == format.Int {
-		return BadRange // an integer has digits only
+		return BadRange // an integer has only digits
 	}
 	switch {
 	case errors.Is(err, sortid.ErrLength):

@@ -1,7 +1,7 @@
 // Package reading turns an input's lines into IDs.
 //
-// One goroutine fills blocks with whole lines, and a few parse them. The caller takes blocks in
-// order and gives them back.
+// One goroutine fills blocks with whole lines, and a few others parse them. The caller takes the
+// blocks in order and gives them back.
 package reading
 
 import (
@@ -14,13 +14,13 @@ import (
 )
 
 const (
-	// BlockSize is a good block size for one input.
+	// BlockSize is a good size of the blocks if there is one input.
 	BlockSize = 256 << 10
-	// MaxParsers is how many parsers help. Parsing takes less than MaxParsers times as long as
-	// checking.
+	// MaxParsers is the largest useful number of parsers. Parsing takes less than MaxParsers times
+	// as long as checking.
 	MaxParsers = 4
 
-	// fillTime is the longest wait for a full block.
+	// fillTime is the longest time to wait until a block is full.
 	fillTime = 100 * time.Millisecond
 )
 
@@ -30,13 +30,13 @@ type Reader struct {
 	stop        context.CancelFunc
 }
 
-// Options say how to read.
+// Options configure a Reader.
 type Options struct {
 	Format  *format.Format
-	Now     func() time.Time // If nil, time.Now.
-	Eager   bool             // Whether to pass on blocks at once.
-	Size    int              // Of a block in bytes; 0: BlockSize.
-	Parsers int              // Parsing goroutines; 0: 1.
+	Now     func() time.Time // Nil means time.Now.
+	Eager   bool             // Whether to pass on blocks before they are full.
+	Size    int              // Size of a block in bytes; 0 means BlockSize.
+	Parsers int              // Number of goroutines that parse; 0 means 1.
 }
 
 // New starts reading. Blocks come from Next and go back to Release.
@@ -71,8 +71,8 @@ func New(ctx context.Context, r io.Reader, o Options) *Reader {
 	return s
 }
 
-// Next returns the next block, or nil at the end. If New's context ends, the last block has the
-// lines read until then.
+// Next returns the next block, or nil at the end. If the context of New ends, the last block has
+// the lines that were read until then.
 func (s *Reader) Next() *Block {
 	b := <-s.queue
 	if b != nil {
@@ -84,11 +84,11 @@ func (s *Reader) Next() *Block {
 // Release takes a block back.
 func (s *Reader) Release(b *Block) { s.free <- b }
 
-// Close ends the reading. A Read under way goes on until it returns.
+// Close ends the reading. It does not interrupt a Read that has begun.
 func (s *Reader) Close() { s.stop() }
 
-// block returns a free block, or nil when ctx has ended. A short input uses few, so buffers are made
-// on demand.
+// block returns a free block, or nil if ctx has ended. A short input uses few blocks, so block
+// makes buffers only when they are needed.
 func (s *Reader) block(ctx context.Context, size int) *Block {
 	select {
 	case b := <-s.free:
@@ -101,7 +101,7 @@ func (s *Reader) block(ctx context.Context, size int) *Block {
 	}
 }
 
-// reads is an input whose reader need not wait for Read when a context ends.
+// reads is an input. Its reader does not have to wait for Read if a context ends.
 type reads struct {
 	ctx    context.Context
 	want   chan []byte
@@ -143,7 +143,7 @@ func (in *reads) read(b []byte) (n int, ok bool, err error) {
 func (s *Reader) fill(ctx context.Context, r io.Reader, o Options, work chan<- *Block) {
 	in := newReads(ctx, r)
 	defer close(in.want)
-	rest := make([]byte, 0, o.Size) // an incomplete line's start
+	rest := make([]byte, 0, o.Size) // the start of an incomplete line
 	skip := false                   // whether to skip the rest of a long line
 	for first, ok, err := true, true, error(nil); ok && err == nil; {
 		b := s.block(ctx, o.Size)
@@ -178,12 +178,12 @@ func (s *Reader) fill(ctx context.Context, r io.Reader, o Options, work chan<- *
 				break
 			}
 		}
-		if !ok { // interrupted: drop an incomplete line
+		if !ok { // interrupted: drop the incomplete line
 			if end < 0 {
 				return
 			}
 		} else if end < 0 || err != nil {
-			end, skip = n, err == nil // the last line, or a block-sized one
+			end, skip = n, err == nil // the last line, or a line as long as a block
 		}
 		b.overlong = skip && end == n
 		rest = append(rest[:0], b.buffer[end:n]...)

@@ -19,7 +19,7 @@ import (
 
 type outcome struct {
 	lines, ids uint64
-	segments   []uint64 // the line where each new encoding begins
+	segments   []uint64 // the lines where a new encoding begins
 	gaps       int
 	faults     [reading.FaultCount]uint64
 	err        error
@@ -99,7 +99,7 @@ func TestRead(t *testing.T) {
 	}
 }
 
-// Nothing read before an error is lost. The context's end ends the reading.
+// Next returns everything that was read before an error. Reading ends when the context ends.
 func TestEnds(t *testing.T) {
 	f := format.EUID
 	broken := errors.New("the cable is cut")

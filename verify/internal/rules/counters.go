@@ -5,20 +5,21 @@ import (
 	"math"
 
 	"github.com/sortid/sortid/format"
+	"github.com/sortid/sortid/internal/words"
 	"github.com/sortid/sortid/verify/internal/findings"
 	"github.com/sortid/sortid/verify/internal/randomness"
 )
 
-// A renewal checks the upper counter, renewed only after some ticks.
+// A renewal checks the upper counter. The generator renews it only after some ticks.
 type renewal struct {
 	format.Field
-	shift   uint // in the head
+	shift   uint // position in the head
 	mask    uint64
 	values  *randomness.Field // the new values
 	missed  *findings.Chance
 	early   *findings.Check
-	at      uint64 // the last renewal's tick, or an upper limit
-	exactly bool   // whether at is exact
+	at      uint64 // the tick of the last renewal, or a limit above it
+	exactly bool   // whether at is that tick
 }
 
 const never = math.MaxUint64
@@ -28,9 +29,10 @@ func newRenewal(r *Rules, u *usage, f format.Field) *renewal {
 		values: r.Fields.Add(f.Name, f.Bits), at: never}
 	if !r.Unordered {
 		n.missed = r.Chance("rules."+f.Name,
-			fmt.Sprintf("%s is renewed once the timestamp has moved on by %d", f.Name, f.Every),
+			fmt.Sprintf("%s is renewed after %d ticks", f.Name, f.Every),
 			math.Ldexp(1, -f.Bits))
-		n.early = r.check(f.Name+".early", "%s is not renewed more often than that", f.Name)
+		n.early = r.check(f.Name+".early", "%s is kept for at least %d ticks", f.Name,
+			f.Every)
 	}
 	return n
 }
@@ -45,7 +47,7 @@ func (n *renewal) begin(tick uint64, renewed bool) {
 
 func (n *renewal) forget() { n.at, n.exactly = never, false }
 
-// judge checks a step to a new tick, now.
+// judge checks a step to the new tick now.
 func (n *renewal) judge(r *Rules, last, h head, now uint64, v *format.Words, line uint64) {
 	value := n.of(h)
 	due := now-n.at >= n.Every
@@ -55,18 +57,20 @@ func (n *renewal) judge(r *Rules, last, h head, now uint64, v *format.Words, lin
 	switch {
 	case value != n.of(last):
 		if !due && n.exactly {
-			n.early.FoundID(line, v, "%s is new, %d ticks after it was last renewed", n.Name,
-				now-n.at)
+			n.early.FoundID(line, v, "%s is renewed after %s", n.Name,
+				words.Plural(now-n.at, "tick"))
 		}
 		n.values.Add(value)
 		n.at, n.exactly = now, true
 	case due:
-		n.missed.FoundID(line, v, "%s is the same as %d ticks before", n.Name, now-n.at)
+		n.missed.FoundID(line, v, "%s has not been renewed for %s", n.Name,
+			words.Plural(now-n.at, "tick"))
 		n.at = now
 	}
 }
 
-// sequences checks that a counter that goes on repeats no value in a tick, even on distant lines.
+// sequences checks a counter that continues from tick to tick. It must not repeat a value in a
+// tick, even on distant lines.
 type sequences struct {
 	check  *findings.Check
 	recent [recentTicks]used
@@ -77,7 +81,8 @@ type used struct {
 	bits []uint64
 }
 
-// recentTicks is how many ticks are kept, to find repeats in mixed ticks.
+// recentTicks is how many ticks sequences keeps. It finds repeats even if IDs of several ticks
+// alternate.
 const recentTicks = 16
 
 func (s *sequences) add(r *Rules, list []format.Words, line uint64) {
@@ -86,13 +91,13 @@ func (s *sequences) add(r *Rules, list []format.Words, line uint64) {
 		h := u.headOf(&list[i])
 		tick, value := u.tickOf(h), h.low&u.counter
 		if !s.fresh(tick, value, u.counter) {
-			s.check.FoundID(line+uint64(i), &list[i], "%s %d again in the same tick", u.field.Name,
-				value)
+			s.check.FoundID(line+uint64(i), &list[i], "%s %d occurs again in the same tick",
+				u.field.Name, value)
 		}
 	}
 }
 
-// fresh notes a value and reports whether it is new in its tick.
+// fresh records a value, and reports whether it is new in its tick.
 func (s *sequences) fresh(tick, value, most uint64) bool {
 	u := &s.recent[tick%recentTicks]
 	if u.bits == nil {

@@ -9,12 +9,12 @@ import (
 	"github.com/sortid/sortid/scru64"
 )
 
-// This file is for formats whose IDs do not tell the node ID's size. Node ID and counter are one
-// field unless the node is known.
+// This file is for formats whose IDs do not show the size of the node ID. If the node ID is not
+// known, the checks treat node ID and counter as one field.
 
-// checkPrefixes refuses a node ID that is another's prefix.
+// checkPrefixes reports each node ID that is a prefix of another node ID.
 func (r *Rules) checkPrefixes() {
-	t := r.check("prefix", "no node ID is a prefix of another")
+	t := r.check("prefix", "no node ID is a prefix of another node ID")
 	for i, a := range r.nodes {
 		for _, b := range r.nodes[:i] {
 			size := min(a.NodeIDSize(), b.NodeIDSize())
@@ -32,7 +32,8 @@ func (r *Rules) checkSpecs(list []format.Words, line uint64) {
 		if !slices.ContainsFunc(r.nodes, func(s scru64.NodeSpec) bool {
 			return v.NodeID(s.NodeIDSize()) == s.NodeID()
 		}) {
-			r.node.FoundID(line+uint64(i), &list[i], "is of no node in the options")
+			r.node.FoundID(line+uint64(i), &list[i],
+				"its node ID is not among the given node specs")
 		}
 	}
 }
@@ -40,8 +41,8 @@ func (r *Rules) checkSpecs(list []format.Words, line uint64) {
 // guarded reports whether the counter's size is unknown.
 func (r *Rules) guarded() bool { return r.Format.NodeCounter > 0 && len(r.nodes) == 0 }
 
-// judgeGuard checks a step of one that may carry into the node ID. A bit 0 in all starts may be a
-// guard bit, and become 1. A bit 1 is the node ID's.
+// judgeGuard checks a step by one that may carry into the node ID. A bit that is 0 in all starts
+// may be a guard bit, so it may become 1. A bit that is 1 belongs to the node ID.
 func (r *Rules) judgeGuard(last, h head, v *format.Words, line uint64) {
 	s := r.starts
 	if s.width < 0 {
@@ -57,8 +58,8 @@ func (r *Rules) judgeGuard(last, h head, v *format.Words, line uint64) {
 	}
 }
 
-// guardWraps reports whether a counter of unknown size restarted: enough low bits went from ones to
-// zeros.
+// guardWraps reports whether a counter of unknown size started again at 0: enough low bits changed
+// from ones to zeros.
 func (r *Rules) guardWraps(before, now uint64) bool {
 	const least = 4
 	ones, wrapped := bits.TrailingZeros64(^before), before-now+1

@@ -7,26 +7,26 @@ import (
 	"github.com/sortid/sortid/format"
 )
 
-// Habits describe, from the first IDs, what another project's format leaves open: whether IDs of a
-// tick are in order, and by which bits.
+// Habits describe what another project's format leaves open: whether IDs of a tick are in order,
+// and by which bits. Observe finds this in the first IDs of a source.
 type Habits struct {
-	// Rising says that all IDs are in order, also within a tick.
+	// Rising reports whether all IDs are in order, also within a tick.
 	Rising bool
-	// Ordered is the lowest bit that orders IDs of a tick, of a counter or a finer time. If too few
-	// IDs share a tick, it is the ID's size.
+	// Ordered is the lowest bit that orders the IDs of a tick. It belongs to a counter or to a
+	// finer time. If too few IDs share a tick, Ordered is the ID's size.
 	Ordered int
-	// Changing names possible node IDs that change from ID to ID.
+	// Changing has the names of fields that may be node IDs, but change from ID to ID.
 	Changing []string
 }
 
 const (
-	// HabitIDs is how many IDs show the habits.
+	// HabitIDs is how many IDs Observe needs.
 	HabitIDs = 4096
-	// fewPairs is how many steps in a tick rule out chance.
+	// fewPairs is how many steps within a tick are enough to rule out chance.
 	fewPairs = 40
 )
 
-// Observe returns the habits of IDs in the order of lines.
+// Observe returns the habits of IDs. The list must have the order of the lines.
 func Observe(f *format.Format, list []format.Words) Habits {
 	h := Habits{Ordered: f.Bits}
 	up, down, lowest := 0, 0, f.Bits
@@ -80,7 +80,7 @@ func (r *Rules) observe(h Habits) {
 		switch {
 		case f.Kind != format.KindRandom || f.Loose && (h.Rising || r.Unordered):
 		case r.Unordered:
-			// Of several generators, some may count in a tick.
+			// If there are several generators, some may count within a tick.
 			sample := newRandom(f.Name, f.Low, f.Bits)
 			sample.starts, sample.same = true, true
 			u.randoms = append(u.randoms, sample)
@@ -109,11 +109,11 @@ func (r *Rules) observe(h Habits) {
 	}
 	switch {
 	case !h.Rising:
-		r.Fact("order", "by time; IDs of one tick are in no order")
+		r.Fact("order", "by time; the IDs of one tick are not in order")
 	case h.Ordered < r.Format.Bits:
-		r.Fact("order", "all IDs rise; within a tick the bits from %d up are in order",
+		r.Fact("order", "all IDs increase; within a tick, the bits from bit %d up give the order",
 			h.Ordered)
 	default:
-		r.Fact("order", "all IDs rise")
+		r.Fact("order", "all IDs increase")
 	}
 }

@@ -1,4 +1,4 @@
-// Package rules checks what a format promises beyond order: counters, node IDs, fixed bits,
+// Package rules checks what a format promises besides order: counters, node IDs, fixed bits,
 // sequences. The rules follow from the layout and usages in the table of formats.
 package rules
 
@@ -38,38 +38,38 @@ type Context struct {
 	Fields *randomness.Set
 }
 
-// Rules check what a format promises beyond order.
+// Rules check what a format promises besides order.
 type Rules struct {
 	*Context
 	nodes []scru64.NodeSpec // from the options
 
-	// The first IDs are kept until the usage is inferred from them.
+	// Rules keeps the first IDs until it has inferred the usage from them.
 	candidates []format.Usage
 	pending    []lineID
 	fixed      []*watched
-	waiting    []format.Words // for their random fields
+	waiting    []format.Words // IDs whose random fields are not read yet
 	usage      *usage         // nil until known
 	common     *usage         // the first candidate
 
 	step, repeat, overflow, carry *findings.Check // nil if not checked
 	header, start, node           *findings.Check
-	constant                      map[string]*findings.Check // by constant or bounded field
+	constant                      map[string]*findings.Check // by the name of the field
 	counterKept                   *findings.Chance
 	starts                        *starts
 	renewal                       *renewal   // nil without an upper counter
 	taken                         *taken     // nil without a partly random field
-	sequences                     *sequences // nil without a counter that goes on
+	sequences                     *sequences // nil if each tick restarts the counter
 
-	sampled map[uint64]bool // unordered ticks whose random fields were seen
+	sampled map[uint64]bool // with unordered IDs, the ticks whose random fields were read
 
 	known                            bool   // whether before is known
-	before                           head   // of the ID before
+	before                           head   // the head of the ID before
 	tickStart                        uint64 // the counter at the tick's first ID
 	changedBits                      uint64 // counter bits changed within a tick
 	carries, overflows, guardCarries uint64
 }
 
-// A lineID is an ID and its line. Line 0 is a gap, across which no step is checked.
+// A lineID is an ID and its line. Line 0 means a gap: Rules checks no step over it.
 type lineID struct {
 	id   format.Words
 	line uint64
@@ -80,8 +80,8 @@ func (o *Options) layouts(f *format.Format) (usages []format.Usage, err error) {
 	size := o.NodeBits
 	if f.NodeCounter > 0 {
 		if size != 0 {
-			return nil, fmt.Errorf("the size of the node ID is a part of the node spec of %s",
-				f.Name)
+			return nil, fmt.Errorf("a node spec of %s includes the size of the node ID: "+
+				"do not set the size separately", f.Name)
 		}
 		if len(o.Nodes) == 1 {
 			spec, err := scru64.ParseNodeSpec(o.Nodes[0])
@@ -109,15 +109,16 @@ func (o *Options) layouts(f *format.Format) (usages []format.Usage, err error) {
 func (o *Options) Validate(f *format.Format) error {
 	switch {
 	case !f.HasTime():
-		return fmt.Errorf("%s IDs carry no time; formats with a time can be verified", f.Name)
+		return fmt.Errorf("%s IDs carry no time, and only formats with a time can be verified",
+			f.Name)
 	case o.Stateless && !f.Stateless:
 		return fmt.Errorf("%s has no stateless generators", f.Name)
 	case len(o.Nodes) > 0 && f.NodeCounter == 0:
 		return fmt.Errorf("%s has no node specs", f.Name)
 	case len(o.Nodes) > 1 && !o.Unordered:
-		return errors.New("several node specs are for unordered sources")
+		return errors.New("only an unordered source can have several node specs")
 	case o.CounterStart < None || o.CounterStart > 31:
-		return fmt.Errorf("a counter start of %d bits", o.CounterStart)
+		return fmt.Errorf("a counter cannot start with %d random bits", o.CounterStart)
 	}
 	for _, s := range o.Nodes {
 		if _, err := scru64.ParseNodeSpec(s); err != nil {
@@ -129,9 +130,9 @@ func (o *Options) Validate(f *format.Format) error {
 	case err != nil:
 		return err
 	case o.CounterStart != 0 && !slices.ContainsFunc(usages[0].Layout, startsNarrow):
-		return fmt.Errorf("%s has no counter whose start has a width of its own", f.Name)
+		return fmt.Errorf("in %s, the number of random bits in a new counter is fixed", f.Name)
 	case (o.Usage != "" || o.Extension != 0) && usages[0].Name == "":
-		return fmt.Errorf("%s has one usage of its counter only", f.Name)
+		return fmt.Errorf("%s has only one usage of its counter", f.Name)
 	}
 	return nil
 }
@@ -158,7 +159,7 @@ func (o *Options) CheckRaw(f *format.Format, name string) error {
 		}
 	}
 	if !slices.Contains(names, name) {
-		return fmt.Errorf("no random field %q in %s; there is %s", name, f.Name,
+		return fmt.Errorf("%s has no random field %q; it has %s", f.Name, name,
 			strings.Join(names, ", "))
 	}
 	return nil
@@ -178,7 +179,7 @@ func New(c *Context) *Rules {
 	r.common = newUsage(r.Format, r.candidates[0])
 	r.addFixed()
 	if r.Format.NodeCounter > 0 && (len(r.nodes) > 0 || !r.Unordered) {
-		r.node = r.check("node", "each ID is of the node, or of one of those named")
+		r.node = r.check("node", "each ID has the right node ID")
 	}
 	if len(r.nodes) > 1 {
 		r.checkPrefixes()
@@ -220,7 +221,7 @@ func (r *Rules) checkFixed(list []format.Words, line uint64) {
 	}
 }
 
-// addConstant adds a check for each field that a generator keeps, or that is bounded.
+// addConstant adds a check for each field that must stay the same, or that has a limit.
 func (r *Rules) addConstant() {
 	r.constant = map[string]*findings.Check{}
 	for _, u := range r.candidates {
@@ -230,14 +231,14 @@ func (r *Rules) addConstant() {
 			case f.Kind == format.KindNode && r.Format.NodeCounter == 0:
 				r.constant[f.Name] = r.check(f.Name, "the %s ID stays the same", f.Name)
 			case f.Most > 0:
-				r.constant[f.Name] = r.check(f.Name, "the %s are at most %d", f.Name, f.Most)
+				r.constant[f.Name] = r.check(f.Name, "%s is at most %d", f.Name, f.Most)
 			}
 		}
 	}
 }
 
 func (r *Rules) addCounter() {
-	u := r.candidates[0] // all have one kind of counter
+	u := r.candidates[0] // all usages have the same kind of counter
 	var names []string
 	var counter format.Field
 	for _, f := range u.Layout {
@@ -255,9 +256,9 @@ func (r *Rules) addCounter() {
 	case name == "":
 		return
 	case counter.Start == format.StartNever:
-		r.step = r.check("step", "the %s goes up by one, and from %d to 0", name, most)
+		r.step = r.check("step", "the %s goes up by one, or from %d to 0", name, most)
 		r.overflow = r.check("overflow",
-			"within a tick the %s does not go on from %d to 0, out of order", name, most)
+			"within a tick the %s does not go from %d back to 0", name, most)
 		r.overflow.Severity = report.Warn
 		r.sequences = &sequences{check: r.check(name, "no %s comes twice in a tick", name)}
 		return
@@ -270,11 +271,11 @@ func (r *Rules) addCounter() {
 		r.carry = r.check("carry", "%s goes up when %s is full", names[0], name)
 	} else {
 		r.overflow = r.check("overflow",
-			"a full %s does not start again in its tick, and changes nothing else", name)
+			"a full %s does not start again within its tick, or change other fields", name)
 	}
 	r.counterKept = r.Chance("rules."+kept, name+" is renewed when the timestamp moves on", 1)
 	if startsNarrow(counter) {
-		r.start = r.check("start", "the %s starts at random, in no more bits than it may", name)
+		r.start = r.check("start", "the %s starts with random bits, and not with too many", name)
 	}
 }
 
@@ -282,7 +283,7 @@ func (r *Rules) check(name, title string, args ...any) *findings.Check {
 	return r.Check("rules."+name, fmt.Sprintf(title, args...))
 }
 
-// Each takes all IDs on consecutive lines, the first on line.
+// Each takes all IDs. They are on consecutive lines, the first one on line.
 func (r *Rules) Each(list []format.Words, line uint64) {
 	if r.usage == nil {
 		r.waiting = append(r.waiting, list...)

@@ -11,13 +11,13 @@ import (
 	"github.com/sortid/sortid/verify/internal/randomness"
 )
 
-// starts collects the counter's first value in each tick, and infers the random bits' number if
-// unknown. The bits above must stay. The random bits are tested.
+// starts collects the counter's first value in each tick. If the number of random bits is unknown,
+// starts infers it. It tests the random bits. The bits above them must not change.
 type starts struct {
 	r       *Rules
-	name    string // Of the field.
-	size    int    // Of the counter, in bits.
-	width   int    // Of the random part, or -1.
+	name    string // The field's name.
+	size    int    // The counter's size in bits.
+	width   int    // The number of random bits, or -1 if unknown.
 	top     uint64 // The bits above it in the last start.
 	topZero bool   // Whether they must be zero.
 	n       uint64
@@ -30,14 +30,14 @@ type starts struct {
 type start struct{ value, line uint64 }
 
 const (
-	// inferenceStarts is how many starts show the width. The odds are 10^11 to 1 against a random
-	// bit that hardly changes in them.
+	// inferenceStarts is how many starts are enough to infer the width. The
+	// probability that a random bit changes so rarely that infer misses it is 10^-11.
 	inferenceStarts = 64
-	// fewStarts is how many equal starts rule out chance.
+	// fewStarts is how many equal starts are enough to rule out chance.
 	fewStarts = 20
 )
 
-// newStarts returns starts with width random bits, to be inferred if negative.
+// newStarts returns starts with width random bits. If width is negative, starts infers it.
 func newStarts(r *Rules, name string, size, width int) *starts {
 	s := &starts{r: r, name: name, size: size, width: -1}
 	if width >= 0 {
@@ -62,7 +62,7 @@ func (s *starts) add(value, line uint64) {
 	}
 }
 
-// infer takes bits up to the highest that changes often as random.
+// infer finds the highest bit that changes often. This bit and all below it are random.
 func (s *starts) infer() {
 	if s.width >= 0 || len(s.pending) == 0 {
 		return
@@ -108,13 +108,13 @@ func (s *starts) judge(value, line uint64) {
 
 func (s *starts) topChanged(value, line uint64) {
 	if !s.r.guarded() {
-		s.r.start.Found(line, "", "the counter starts at %d, with more than %s", value,
+		s.r.start.Found(line, "", "the counter starts at %d, which has more than %s", value,
 			words.Plural(uint64(s.width), "random bit"))
 		return
 	}
 	high := s.size - s.width
 	s.r.node.Found(line, "",
-		"the high %d bits of node ID and counter are %0*b, before they were %0*b",
+		"the high %d bits of node ID and counter change to %0*b, from %0*b",
 		high, high, value>>s.width, high, s.top)
 }
 
@@ -144,7 +144,7 @@ func (r *Rules) Finish() {
 		r.Fact("carries", "%s to %s", words.Count(r.carries), r.renewal.Name)
 	}
 	if r.overflows > 0 {
-		r.Fact("overflows", "%s, which borrow the next tick", words.Count(r.overflows))
+		r.Fact("overflows", "%s to the next tick", words.Count(r.overflows))
 	}
 	r.hintNode()
 }
@@ -156,7 +156,7 @@ func (r *Rules) concludeStarts() {
 		r.counterKept.Tries = 0
 		return
 	}
-	// A start at zero often repeats.
+	// A start with few random bits often repeats.
 	r.counterKept.Probability = math.Min(1, math.Ldexp(2, -s.width))
 	if r.guarded() {
 		r.concludeGuard()
@@ -164,7 +164,7 @@ func (r *Rules) concludeStarts() {
 	if s.n > 1 && !fixed {
 		r.Fact("counter start", "%s", words.Plural(uint64(s.width), "random bit"))
 	}
-	// A one-bit counter is only a guard bit.
+	// A counter of one bit is only a guard bit.
 	counter := r.usage.field.Bits
 	if r.guarded() {
 		counter = bits.Len64(r.changedBits)
@@ -176,14 +176,15 @@ func (r *Rules) concludeStarts() {
 	if s.width == 0 && s.n >= fewStarts && bad {
 		r.start.Count = s.n
 		r.start.Detail = fmt.Sprintf(
-			"in all of %s ticks the counter starts at the same number; if it is meant to start at zero, say so (--counter-start 0)", words.Count(s.n))
+			"the counter starts at the same number in all %s ticks; "+
+				"if it must start at zero, use --counter-start 0", words.Count(s.n))
 	}
 }
 
 func (r *Rules) concludeGuard() {
 	s := r.starts
 	if r.counterKept.Certain() {
-		// A counter that goes on looks like a changing node ID.
+		// If the counter continues in the next tick, the node ID seems to change.
 		for _, t := range []*findings.Check{r.node, r.overflow} {
 			t.Clear()
 			t.Skip("see %s", r.counterKept.Name)
@@ -194,7 +195,7 @@ func (r *Rules) concludeGuard() {
 	}
 	size := s.size - max(s.width, bits.Len64(r.changedBits))
 	if r.guardCarries > 0 {
-		r.Fact("node ID", "of at most %d bits", size)
+		r.Fact("node ID", "at most %d bits", size)
 	} else {
 		r.Fact("node ID", "%0*b, or the first of these bits", size, s.top)
 	}

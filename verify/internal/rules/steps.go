@@ -6,10 +6,11 @@ import (
 	"github.com/sortid/sortid/verify/internal/order"
 )
 
-// Run takes strictly increasing IDs on consecutive lines, the first on line. Call Each before.
+// Run takes strictly increasing IDs on consecutive lines, the first one on line. The caller must
+// call Each first.
 func (r *Rules) Run(list []format.Words, line uint64) {
 	if r.usage == nil {
-		// Exactly inferenceIDs, whatever the lists' size.
+		// Keep exactly inferenceIDs, so that the size of the lists does not change the result.
 		n := min(len(list), max(inferenceIDs-len(r.pending), 0))
 		for i, v := range list[:n] {
 			r.pending = append(r.pending, lineID{v, line + uint64(i)})
@@ -30,7 +31,7 @@ func (r *Rules) Run(list []format.Words, line uint64) {
 	}
 	last, known := r.before, r.known
 	mask := u.counter & 0xff
-	// The IDs increase: if the ends' high words are equal, all are.
+	// The IDs increase: if the first and the last have the same high word, all have it.
 	high := u.high.Of(&list[0])
 	oneHigh := high == u.high.Of(&list[len(list)-1])
 	for i := range list {
@@ -48,7 +49,7 @@ func (r *Rules) Run(list []format.Words, line uint64) {
 	r.before = last
 }
 
-// judge checks a step that does more than add one.
+// judge checks a step, unless Run knows that it only adds one.
 func (r *Rules) judge(last, h head, v *format.Words, line uint64) {
 	u := r.usage
 	switch tick, before := u.tickOf(h), u.tickOf(last); {
@@ -69,7 +70,7 @@ func (r *Rules) judge(last, h head, v *format.Words, line uint64) {
 func (r *Rules) judgeSequence(last, h head, v *format.Words, line uint64) {
 	u := r.usage
 	now, before := h.low&u.counter, last.low&u.counter
-	if now != (before+1)&u.counter && h != last { // the same head is a repeat
+	if now != (before+1)&u.counter && h != last { // equal heads are a repeat
 		r.step.FoundID(line, v, "%s %d after %d", u.field.Name, now, before)
 	}
 }
@@ -97,12 +98,12 @@ func (r *Rules) judgeWithin(last, h head, v *format.Words, line uint64) {
 func (r *Rules) foundHeader(last, h head, v *format.Words, line uint64) {
 	u := r.usage
 	digits := (int(u.tickShift) - u.field.Bits + 3) / 4
-	r.header.FoundID(line, v, "the header is %0*x, before it was %0*x", digits, u.headerOf(h),
+	r.header.FoundID(line, v, "the header changes to %0*x, from %0*x", digits, u.headerOf(h),
 		digits, u.headerOf(last))
 }
 
 func (r *Rules) foundRepeat(v *format.Words, line uint64) {
-	r.repeat.FoundID(line, v, "the same as in the line before, except for the random bits")
+	r.repeat.FoundID(line, v, "only the random bits differ from the line before")
 }
 
 func (r *Rules) foundCarry(v *format.Words, line uint64) {
@@ -115,7 +116,7 @@ func (r *Rules) judgeStart(last, h head, tick uint64, next bool, v *format.Words
 	r.changedBits |= last.low&u.within ^ r.tickStart
 	r.tickStart = h.low & u.within
 	if next && r.renewal != nil && last.low&u.within == u.within && r.renewal.of(h) == 0 {
-		r.overflows++ // full counters borrow the next tick
+		r.overflows++ // full counters use the next tick
 		r.starts.add(start, line)
 		return
 	}
@@ -124,10 +125,11 @@ func (r *Rules) judgeStart(last, h head, tick uint64, next bool, v *format.Words
 	}
 	r.counterKept.Tries++
 	if start-before <= 1 {
-		r.counterKept.FoundID(line, v, "%s goes on from the line before, %d", u.field.Name, start)
+		r.counterKept.FoundID(line, v, "%s continues from the line before, with %d",
+			u.field.Name, start)
 	}
 	if start > u.start {
-		r.start.FoundID(line, v, "the counter starts at %d, of more than %d", start, u.start)
+		r.start.FoundID(line, v, "the counter starts at %d, which is more than %d", start, u.start)
 	}
 	r.starts.add(start&u.start, line)
 	if r.taken != nil {
@@ -138,7 +140,7 @@ func (r *Rules) judgeStart(last, h head, tick uint64, next bool, v *format.Words
 	}
 }
 
-// Back judges an ID smaller than the one before.
+// Back judges an ID that is smaller than the one before.
 func (r *Rules) Back(before, v *format.Words, line uint64) order.Step {
 	if r.step == nil {
 		return order.Unknown
@@ -157,16 +159,17 @@ func (r *Rules) Back(before, v *format.Words, line uint64) order.Step {
 		r.foundHeader(last, h, v, line)
 		return order.Continue
 	case h.low == last.low:
-		if r.repeat != nil { // else sequences reports it
+		if r.repeat != nil { // otherwise sequences reports it
 			r.foundRepeat(v, line)
 		}
 		return order.Outlier
 	case r.carry != nil && mayWrap:
-		r.carry.FoundID(line, v, "%s starts again at 0, and nothing goes up", u.field.Name)
+		r.carry.FoundID(line, v,
+			"%s starts again at 0, but the counter above it does not go up", u.field.Name)
 		return order.Continue
 	case r.overflow != nil && (mayWrap || r.guardWraps(last.low, h.low)):
 		r.overflow.FoundID(line, v,
-			"%s goes on at 0 in the same tick, and the ID is smaller than the one before",
+			"%s goes back to 0 in the same tick, so the ID is smaller than the one before",
 			u.field.Name)
 		return order.Continue
 	}

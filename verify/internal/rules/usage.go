@@ -14,35 +14,36 @@ type usage struct {
 	format.Usage
 	field format.Field // the counter
 
-	// An ID's head ends with the counter, which goes up by one within a tick.
-	high, low format.Place // Its halves.
-	tickShift uint         // Where the tick starts, which restarts the counter.
+	// The head of an ID is its bits down to the end of the counter. The counter goes up by one
+	// within a tick.
+	high, low format.Place // The head's two words.
+	tickShift uint         // The lowest bit of the tick. A new tick restarts the counter.
 	within    uint64       // The bits below the tick.
 	counter   uint64       // The counter's bits.
 	start     uint64       // Bits that may be 1 in a new counter.
-	hasHeader bool         // Whether bits between tick and counter stay in a tick.
+	hasHeader bool         // Whether there is a header: bits between tick and counter.
 
-	nodes   []*watched // stay the same
-	limits  []*watched // have a largest content
+	nodes   []*watched // fields that must stay the same
+	limits  []*watched // fields with a largest value
 	randoms []random
 }
 
 type random struct {
-	places []format.Place // halves if over 64 bits
+	places []format.Place // two halves if the field has more than 64 bits
 	fields []*randomness.Field
-	raw    *randomness.BitWriter // of both halves
+	raw    *randomness.BitWriter // for both halves
 	name   string
-	starts bool // whether random only in a tick's first ID
-	same   bool // whether only constant bits are a fault
+	starts bool // whether it is random only in a tick's first ID
+	same   bool // whether only constant bits are a fault in it
 }
 
-// A watched is a field with a rule of its own.
+// A watched is a field that has its own check.
 type watched struct {
 	format.Field
 	place format.Place
 	check *findings.Check
 	known bool   // whether value is known
-	value uint64 // in the ID before
+	value uint64 // the value in the ID before
 }
 
 // A head is the head of an ID; see usage.
@@ -89,7 +90,7 @@ func newUsage(f *format.Format, from format.Usage) *usage {
 	return u
 }
 
-// faults counts faults in IDs under this usage.
+// faults counts the faults of the IDs if their usage is u.
 func (u *usage) faults(list []lineID) (n int) {
 	for i := 1; i < len(list); i++ {
 		last, v := &list[i-1].id, &list[i].id
@@ -112,10 +113,10 @@ func (u *usage) faults(list []lineID) (n int) {
 	return n
 }
 
-// inferenceIDs is how many IDs show the usage.
+// inferenceIDs is how many IDs are enough to infer the usage.
 const inferenceIDs = 4096
 
-// infer chooses the first usage with the fewest faults in the kept IDs.
+// infer chooses the usage under which the kept IDs have the fewest faults.
 func (r *Rules) infer() {
 	best, fewest := r.candidates[0], math.MaxInt
 	for _, c := range r.candidates {
@@ -220,10 +221,11 @@ func (u *usage) each(r *Rules, list []format.Words) {
 	}
 }
 
-// maxSamples is in how many ticks unordered IDs are sampled.
+// maxSamples is the largest number of ticks from which firsts takes an unordered ID.
 const maxSamples = 4096
 
-// firsts takes the random fields of one ID of each tick, as a generator may count within a tick.
+// firsts takes the random fields of one ID of each tick, because a generator may count within a
+// tick.
 func (u *usage) firsts(r *Rules, list []format.Words) {
 	for i := range list {
 		if len(r.sampled) == maxSamples {
@@ -248,7 +250,7 @@ func (u *usage) constants(list []format.Words, line uint64) {
 	for _, l := range u.limits {
 		for i := range list {
 			if v := l.place.Of(&list[i]); v > l.Most {
-				l.check.FoundID(line+uint64(i), &list[i], "the %s are %d", l.Name, v)
+				l.check.FoundID(line+uint64(i), &list[i], "%s is %d", l.Name, v)
 			}
 		}
 	}
@@ -256,7 +258,7 @@ func (u *usage) constants(list []format.Words, line uint64) {
 		for i := range list {
 			v := n.place.Of(&list[i])
 			if n.known && v != n.value {
-				n.check.FoundID(line+uint64(i), &list[i], "the %s ID is %d, before it was %d",
+				n.check.FoundID(line+uint64(i), &list[i], "the %s ID changes to %d, from %d",
 					n.Name, v, n.value)
 			}
 			n.value, n.known = v, true
@@ -284,15 +286,16 @@ func (f *random) each(list []format.Words) {
 	}
 }
 
-// A taken collects random bits above data bits, whose number another field has. Only IDs with as
-// many random bits as the first count.
+// A taken collects the random bits of a field that also has data bits below them. Another field
+// tells how many data bits there are. A taken ignores an ID if its number of random bits differs
+// from the first ID's.
 type taken struct {
 	set           *randomness.Set
 	name          string
 	place, length format.Place
-	bits          int // random bits; -1 at first
+	bits          int // number of random bits; -1 before the first ID
 	values        *randomness.Field
-	lengths       []uint64 // IDs of each length
+	lengths       []uint64 // number of IDs for each length
 }
 
 func newTaken(r *Rules, f format.Field, layout []format.Field) *taken {
@@ -332,7 +335,7 @@ func (t *taken) report(r *Rules) {
 		case length == 0:
 			r.Fact("extension", "none in %s", words.Plural(n, "ID"))
 		default:
-			r.Fact("extension", "of %s in %s", words.Plural(uint64(length), "bit"),
+			r.Fact("extension", "%s in %s", words.Plural(uint64(length), "bit"),
 				words.Plural(n, "ID"))
 		}
 	}

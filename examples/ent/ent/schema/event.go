@@ -12,7 +12,7 @@ import (
 // An Event is a row.
 type Event struct{ ent.Schema }
 
-// Fields returns the columns. A scru128.UUID fits a column of type uuid.
+// Fields returns the columns. A scru128.UUID is for a column of type uuid.
 func (Event) Fields() []ent.Field {
 	return []ent.Field{
 		field.String("id").GoType(scru128.UUID{}).
