@@ -396,7 +396,9 @@ func (t target) connect(ctx context.Context) (*nats.Conn, error) {
 	}
 	timeout := 2 * time.Second
 	if end, ok := ctx.Deadline(); ok {
-		timeout = min(timeout, time.Until(end)/time.Duration(len(t.hosts)))
+		// The deadline can pass before ctx ends.
+		each := max(time.Until(end)/time.Duration(len(t.hosts)), time.Millisecond)
+		timeout = min(timeout, each)
 	}
 	return nats.Connect(strings.Join(t.hosts, ","), append(t.nats,
 		nats.Name("sortid"),
