@@ -129,11 +129,11 @@ vet: | go
 
 # The go command fetches the tools. A tool that cannot be fetched, or cannot reach its
 # database, is skipped with a message.
-# Vale checks documents and comments by the rules in .vale. It builds with a C compiler.
+# Vale checks documents, comments and help texts by the rules in .vale. It builds with a C compiler.
 sentences: | go
 	@$(GO) install $(VALE) 2>/dev/null || { echo 'skipped: vale cannot be fetched or built'; exit 0; }; \
-	set -x; find . \( -name '*.md' -o -name '*.go' \) ! -name '*_test.go' ! -name CHANGELOG.md \
-	  ! -path '*/testdata/*' ! -path '*/node_modules/*' -print0 | xargs -0 $(GOBIN)/vale
+	set -x; find . \( -name '*.md' -o -name '*.go' -o -path '*/help/*.txt' \) \
+	  ! -name '*_test.go' ! -name CHANGELOG.md ! -path '*/testdata/*' ! -path '*/node_modules/*' -print0 | xargs -0 $(GOBIN)/vale
 
 lint: vet sentences
 	@$(GO) install $(STATICCHECK) 2>/dev/null || { echo 'skipped: staticcheck cannot be fetched'; exit 0; }; \
