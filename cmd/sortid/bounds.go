@@ -135,8 +135,8 @@ func (q *boundsQuery) check(e format.Encoding) error {
 	case e != format.Text && q.prefix != "":
 		return errPrefix
 	case e == format.Text && q.prefix == "" && q.Prefix != nil:
-		return exit.Usagef("texts of %s begin with a prefix, such as %s: give it with --prefix", q.Name,
-			q.Example)
+		return exit.Usagef("texts of %s begin with a prefix, such as %s: give it with --prefix",
+			q.Name, q.Example)
 	}
 	return nil
 }

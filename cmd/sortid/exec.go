@@ -58,7 +58,8 @@ func checkExec(cmd *cobra.Command, l *leases.Options, s *format.Format) error {
 			"exec wants the URL of a store, but it is empty; see sortid lease --help")
 	case l.Window != 0 && l.Window < wrap.Usual.Window():
 		return exit.Usagef(
-			"--lease-window %v: the program must end %v before the lease does, so the window must be at least %v",
+			"--lease-window %v: the program must end %v before the lease does, "+
+				"so the window must be at least %v",
 			l.Window, wrap.Usual.Terminate, wrap.Usual.Window())
 	}
 	if err := l.CheckBits(s); err != nil {

@@ -188,7 +188,8 @@ func leaseSetCommand(c *console.Console) *cobra.Command {
 				terms.Rounded(r.Root.Terms.Window), terms.Rounded(r.Root.Terms.Lead))
 			if terms.Window > r.Root.Terms.Window || terms.Lead > r.Root.Terms.Lead {
 				fmt.Fprintf(c.Err,
-					"sortid: if you restore a copy of the store that was made before now, fence it with --lease-window %v --lead %v\n",
+					"sortid: if you restore a copy of the store that was made before now, "+
+						"fence it with --lease-window %v --lead %v\n",
 					terms.Rounded(terms.Window), terms.Rounded(terms.Lead))
 			}
 			return nil
@@ -237,10 +238,15 @@ Take it?`, e.Block, r.Name, e.Who(), e.Until); err != nil {
 				return err
 			case !held:
 				return fmt.Errorf(
-					"node ID %s of realm %q has been given back by %s in the meantime; nothing was changed", e.Block, r.Name, e.Who())
+					"node ID %s of realm %q has been given back by %s in the meantime; "+
+					"nothing was changed",
+					e.Block, r.Name, e.Who())
 			}
 			fmt.Fprintf(c.Err,
-				"sortid: node ID %s of realm %q is taken from %s; its generators continue until %s at most, and other processes can have the node ID from then on\n", e.Block, r.Name, e.Who(), e.Until)
+				"sortid: node ID %s of realm %q is taken from %s; "+
+					"its generators continue until %s at most, "+
+					"and other processes can have the node ID from then on\n",
+			e.Block, r.Name, e.Who(), e.Until)
 			return nil
 		})
 	}

@@ -70,12 +70,14 @@ var exitStatus = []manEntry{
 	{"129, 130, 143", "Ended by SIGHUP, SIGINT or SIGTERM; a leased node ID was given back."},
 }
 
-// environment has the variables of each command, and under "" those of all commands.
+// environment has the variables of each command. The key "" has the variables that all commands
+// use.
 var environment = map[string][]manEntry{
 	"": {
 		{"NO_COLOR", "If it is not empty, the output has no colours."},
 		{"CLICOLOR_FORCE",
-			"If it is neither empty nor 0, and NO_COLOR is empty, the output has colours even if it is not a terminal."},
+			"If it is neither empty nor 0, and NO_COLOR is empty, " +
+				"the output has colours even if it is not a terminal."},
 	},
 	"new": {{scru64.NodeSpecVar,
 		"The node ID of scru64 if there is neither --node nor --lease, such as 42/8."}},

@@ -33,7 +33,8 @@ func planCommand(c *console.Console) *cobra.Command {
 	bits := flags.Choose(cmd, "bits", "", "the widest ID that the column takes", "any", "64", "128",
 		"any")
 	cmd.Flags().BoolVar(&r.Nodes, "can-assign-nodes", false,
-		"each process can have a node ID of its own: by configuration, or with a lease from a store")
+		"each process can have a node ID of its own: by configuration, "+
+			"or with a lease from a store")
 	output := flags.Choose(cmd, "output", "o", "what to print", "table", "table", "json")
 
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {

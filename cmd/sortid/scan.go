@@ -28,8 +28,8 @@ func scanCommand(c *console.Console) *cobra.Command {
 	named := func(yes bool) func(string) error {
 		return func(string) error { s.Names = &yes; return nil }
 	}
-	f.BoolFuncP("with-filename", "H", "begin lines with the file's name (default if there are several files)",
-		named(true))
+	f.BoolFuncP("with-filename", "H",
+		"begin lines with the file's name (default if there are several files)", named(true))
 	f.BoolFuncP("no-filename", "h", "do not begin lines with the file's name", named(false))
 	f.BoolVarP(&s.Numbers, "line-number", "n", false, "begin lines with their number")
 	f.BoolVarP(&s.count, "count", "c", false, "print how many lines of each file have IDs")

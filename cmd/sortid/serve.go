@@ -64,13 +64,16 @@ func serveCommand(c *console.Console) *cobra.Command {
 	flags.StringVar(&f.store, "store", "",
 		"the `URL` of the store, such as bolt:PATH (see sortid lease --help)")
 	flags.BoolVar(&f.create, "create", false,
-		"make the realms scru64 and uid60 if the store does not have them; without --create, only a new file gets them")
+		"make the realms scru64 and uid60 if the store does not have them; "+
+			"without --create, only a new file gets them")
 	flags.StringVar(&f.tokens, "tokens", "", "a `FILE` of tokens; it is read again when it changes")
 	flags.StringVar(&f.cert, "tls-cert", "",
 		"a `FILE` with the server's certificate, for HTTPS; it is read again when it changes")
 	flags.StringVar(&f.key, "tls-key", "", "a `FILE` with the key of the certificate")
 	flags.StringVar(&f.clientCA, "client-ca", "",
-		"a `FILE` of CA certificates: only clients with a certificate from one of these CAs are served; it is read again when it changes")
+		"a `FILE` of CA certificates: "+
+			"only clients with a certificate from one of these CAs are served; "+
+			"it is read again when it changes")
 	flags.BoolVar(&f.open, "open", false, "serve anybody who can reach the address")
 	flags.StringArrayVar(&f.hosts, "host", nil,
 		"a `NAME` under which clients reach the server without tokens; repeat it for several")

@@ -17,7 +17,8 @@ func serveTokenCommand(c *console.Console) *cobra.Command {
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) != 1 {
 				return fmt.Errorf(
-					"token wants one name, of the program that gets the token; there are %d arguments",
+					"token wants one name, of the program "+
+						"that gets the token; there are %d arguments",
 					len(args))
 			}
 			return nil

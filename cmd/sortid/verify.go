@@ -60,17 +60,22 @@ func (v *verification) addFlags(cmd *cobra.Command) {
 		"junit", "html", "list")
 	f.BoolVar(&v.unique, "unique", false, "look for IDs on more than one line of all FILEs")
 	f.BoolVar(&v.Options.Unordered, "unordered", false,
-		"the IDs come from several generators, or are not in order: report how far out of order they are")
+		"the IDs come from several generators, or are not in order: "+
+			"report how far out of order they are")
 	f.BoolVar(&v.Options.Stateless, "stateless", false,
-		"the IDs are of a scru128 generator without counters, or of a euid generator that does not count")
-	f.BoolVar(&v.Options.Live, "live", false, "compare timestamps with the time at which IDs arrive")
+		"the IDs are of a scru128 generator without counters, "+
+			"or of a euid generator that does not count")
+	f.BoolVar(&v.Options.Live, "live", false,
+		"compare timestamps with the time at which IDs arrive")
 	f.StringVar(&v.from, "from", "",
-		"the earliest `TIME` that IDs may have (default 2010, or one month after the format's epoch)")
+		"the earliest `TIME` that IDs may have "+
+			"(default 2010, or one month after the format's epoch)")
 	f.StringVar(&v.to, "to", "", "the latest `TIME` that IDs may have (default one day from now)")
 	f.StringArrayVar(&v.Options.Nodes, "node", nil,
 		"the node `SPEC` of scru64, such as 42/8, or several with --unordered (default: detected)")
 	f.StringVar(&v.start, "counter-start", "",
-		"how many `BITS` of the counter of scru64 or scru160 start at random; 0 if it starts at zero (default: detected)")
+		"how many `BITS` of the counter of scru64 or scru160 start at random; "+
+			"0 if it starts at zero (default: detected)")
 	v.usage = flags.Choose(cmd, "usage", "",
 		"what scru160 uses its counter for, instead of detecting it", "", verify.UsageDefault,
 		verify.UsageMicroseconds)

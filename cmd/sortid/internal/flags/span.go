@@ -56,7 +56,8 @@ func (f *Span) Read(now time.Time, s *format.Format) (r Range, err error) {
 		}
 		if zone, err = time.LoadLocation(f.zone); err != nil || f.zone == "" {
 			return r, exit.Usagef(
-				"--tz: %q is not a time zone; want a name such as Europe/Berlin, America/New_York or UTC", f.zone)
+				"--tz: %q is not a time zone; want a name such as "+
+					"Europe/Berlin, America/New_York or UTC", f.zone)
 		}
 	}
 	switch {

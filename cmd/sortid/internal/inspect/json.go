@@ -78,8 +78,8 @@ func AppendJSON(b []byte, f *format.Format, text string) ([]byte, error) {
 	return bytes.TrimSuffix(b, []byte("\n")), err
 }
 
-// fields is an object with an ID's fields in their order, then those of split. Numbers are strings,
-// so that no reader loses digits.
+// fields is an object with an ID's fields in their order, and then the fields in split. Numbers are
+// strings, so that no reader loses digits.
 type fields struct {
 	id    format.ID
 	split []format.Field

@@ -53,7 +53,8 @@ func (o *Options) AddFlags(cmd *cobra.Command) {
 		"the `NAME` of the set of node IDs to lease from (default: the format's name)")
 	f.Var(&o.Bits, "node-bits", "the size of the leased node ID")
 	f.DurationVar(&o.Window, "lease-window", 0,
-		"how far ahead the lease is renewed, a `DURATION`: without the store, IDs are made for at least half of it (default: the realm's, 1m)")
+		"how far ahead the lease is renewed, a `DURATION`: without the store, IDs are made for "+
+			"at least half of it (default: the realm's, 1m)")
 	f.BoolVar(&o.Create, "create", false,
 		"make the realm if the store does not have it; without --create, only a new file gets one")
 	f.BoolVar(&o.MustExist, "must-exist", false, "make neither a file nor a realm")
@@ -154,7 +155,9 @@ func Open(ctx context.Context, c *console.Console, o *Options,
 			err = Create(ctx, c, st, o, config)
 		} else if _, err = lease.Realm(ctx, st, config.Realm); errors.Is(err, lease.ErrNoRealm) {
 			err = fmt.Errorf(
-				"%w in %s. If it was there before, the store has lost it or is the wrong store, and a new realm would make IDs a second time; if it never existed, make it: sortid lease create URL --realm %q --format %s",
+				"%w in %s. If it was there before, the store has lost it or is the wrong store, "+
+					"and a new realm would make IDs a second time; if it never existed, "+
+					"make it: sortid lease create URL --realm %q --format %s",
 				err, describe(o.URL), config.Realm, formatName(config.Format))
 		}
 		if err != nil {

@@ -50,8 +50,8 @@ func inOrder(formats []*format.Format) []*format.Format {
 		func(f *format.Format) bool { return !slices.Contains(formats, f) })
 }
 
-// read joins files of a folder, with empty lines between them: first the named files, then those of
-// the formats.
+// read joins files of a folder, with empty lines between them: first the named files, then the
+// files of the formats.
 func read(folder string, names []string, formats []*format.Format) (string, error) {
 	names = append(names, format.NamesOf(formats)...)
 	texts := make([]string, len(names))
@@ -80,7 +80,8 @@ var name = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,62}$`)
 func checkName(what, s string) error {
 	if !name.MatchString(s) {
 		return fmt.Errorf(
-			"%q cannot be the name of a %s: want at most 63 letters, digits and underscores, not beginning with a digit", s, what)
+			"%q cannot be the name of a %s: want at most 63 letters, "+
+				"digits and underscores, not beginning with a digit", s, what)
 	}
 	return nil
 }

@@ -163,8 +163,8 @@ func (t Table) MySQL() (string, error) {
 		literal = func(id format.ID) string { return "X'" + id.In(format.Hex) + "'" }
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, `-- A table partitioned by the time of its %s IDs. The first partition also takes older
--- IDs. The database refuses IDs that are later than the last partition.
+	fmt.Fprintf(&b, `-- A table partitioned by the time of its %s IDs. The first partition
+-- also takes older IDs. The database refuses IDs that are later than the last partition.
 
 CREATE TABLE IF NOT EXISTS `+"`%s`"+` (
   id   %s PRIMARY KEY%s,

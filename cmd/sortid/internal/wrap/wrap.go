@@ -78,7 +78,8 @@ func Run(c *console.Console, times Times, l *leases.Options, s *format.Format, p
 	}
 	if window := holder.Lease.Window(); window < times.Window() {
 		return fmt.Errorf(
-			"realm %q has windows of %v, and the program must end %v before its lease does; make the windows at least %v long with \"sortid lease set\"",
+			"realm %q has windows of %v, and the program must end %v before its lease does; "+
+				"make the windows at least %v long with \"sortid lease set\"",
 			l.RealmOf(s), window.Round(time.Second), times.Terminate, times.Window())
 	}
 	if err := exit.Sleep(ctx, time.Until(from)); err != nil {
@@ -261,7 +262,7 @@ func passSignals(c *console.Console, signals <-chan os.Signal, started <-chan *o
 			case program == nil && ends(sig):
 				early = append(early, sig)
 				interrupt()
-			case program != nil && !(c.InTerminal && fromKeyboard(sig)): // the terminal signals both
+			case program != nil && !(c.InTerminal && fromKeyboard(sig)): // or both get it
 				program.Signal(sig)
 			}
 		}
